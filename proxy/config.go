@@ -61,13 +61,16 @@ type AgentConfig struct {
 	Away, Back func()
 	URL        string // of the gateway's proxy door
 	Header     http.Header
-	Others     []link.Door     // gateways to turn to when that one does not answer or is lost
-	Level      protocol.Level  // given to the first agent that asks, "" for none
-	For        time.Duration   // longest grant; 0 and control.Unlimited as in [control.Config]
-	Yield      time.Duration   // an agent pauses this long after a user's key
-	Interval   time.Duration   // between snapshots of continuous output
-	Key        keys.ReclaimKey // takes the keyboard back
-	NoNotice   bool            // no line over the program
+	Others     []link.Door    // gateways to turn to when that one does not answer or is lost
+	Level      protocol.Level // given to the first agent that asks, "" for none
+	For        time.Duration  // longest grant; 0 and control.Unlimited as in [control.Config]
+	Yield      time.Duration  // an agent pauses this long after a user's key
+	Interval   time.Duration  // between snapshots of continuous output
+	Keys       keys.Bindings  // what the user presses to take the keyboard back and to give it
+	// GrantLabel is what people press for the grant key at the terminal that the session starts at, where that is not the key itself;
+	// "" where it is.
+	GrantLabel string
+	NoNotice   bool // no line over the program
 	// Owner says which owner signed a message; an error is for people. nil: this session knows no owners.
 	Owner func(message, signature []byte) (protocol.Signer, error)
 	// LocalAgent says whose local token signed a message; nil: this session knows none.

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -42,7 +43,7 @@ type session struct {
 	conf       Config
 	id         string
 	resumeKey  string
-	reclaimKey keys.ReclaimKey
+	reclaimKey keys.CtrlKey
 	started    time.Time
 	log        *slog.Logger
 
@@ -99,7 +100,7 @@ func newSession(conf Config) *session {
 		s.log = slog.New(slog.DiscardHandler)
 	}
 	if conf.Agent != nil {
-		s.reclaimKey = conf.Agent.Key
+		s.reclaimKey = conf.Agent.Keys.Reclaim
 	}
 	if conf.headless != nil {
 		s.linked = make(chan struct{})
@@ -262,7 +263,7 @@ func (s *session) wire(cols, rows int) error {
 
 // wireControl makes what decides who may type, and what tells the user's keys apart.
 func (s *session) wireControl(agent *AgentConfig) {
-	s.detector = detector.New(agent.Key, pressed{s}, s.conf.headless != nil)
+	s.detector = detector.New(agent.Keys, pressed{s}, s.conf.headless != nil)
 	s.rules = authority.Rules{Source: agent.Policy, Running: s.child.Running}
 	s.authority = authority.New(control.Config{
 		Pregrant: agent.Level, Yield: agent.Yield, For: agent.For, Keyboard: s.term.HasKeyboard(), OneProgram: agent.OneProgram,
@@ -359,8 +360,10 @@ func (s *session) expectReports(n int, take func(row int)) {
 
 // wireOverlay plugs what the proxy itself shows between control, the observer and the copier.
 func (s *session) wireOverlay(agent *AgentConfig) {
+	bound := agent.Keys.WithDefaults()
 	conf := overlay.Config{
-		Name: agent.Name, Line: !agent.NoNotice, Title: overlay.TakesTitle(os.Getenv("TERM")), Key: overlay.KeyLabel(agent.Key.String()),
+		Reclaim: bound.Reclaim.Label(), Grant: cmp.Or(agent.GrantLabel, bound.Grant.Label()),
+		Name: agent.Name, Line: !agent.NoNotice, Title: overlay.TakesTitle(os.Getenv("TERM")),
 		Repaint: func() { s.copier.Repaint() }, OneProgram: agent.OneProgram, Present: s.term.HasScreen,
 		Colors: overlay.ColorsOf(os.Getenv("TERM"), os.Getenv("NO_COLOR") != ""), Taste: agent.Look,
 	}

@@ -24,7 +24,6 @@ import (
 	"terminalproxy/proxy"
 	"terminalproxy/proxy/chat/lock"
 	"terminalproxy/proxy/control"
-	"terminalproxy/proxy/keys"
 	"terminalproxy/proxy/link"
 	"terminalproxy/proxy/policy"
 	"terminalproxy/proxy/watchdog"
@@ -75,7 +74,7 @@ func parse(args []string) (*flags, error) {
 // agentOnly are the flags that say nothing without --agent.
 var agentOnly = []string{
 	"grant", "for", "name", "gateway", "token-file", "allow-remote-grant", "allow-remote-keys", "snapshot-interval", "yield",
-	"reclaim-key", "only-this-program", "no-notice", "notify", "notify-after", "allow-escapes", "no-redact", "nested", "keep",
+	"reclaim-key", "grant-key", "only-this-program", "no-notice", "notify", "notify-after", "allow-escapes", "no-redact", "nested", "keep",
 }
 
 func (f *flags) check(set *pflag.FlagSet) error {
@@ -195,13 +194,13 @@ func (f *flags) conversation() (*coding.Conversation, error) {
 
 // agentConfig is everything that --agent adds. Nothing is dialled or served here.
 func (f *flags) agentConfig(log *slog.Logger) (*proxy.AgentConfig, func(), error) {
-	key, err := keys.ParseReclaimKey(f.ReclaimKey)
+	bound, label, err := f.bindings()
 	if err != nil {
-		return nil, nil, wrong("", "--reclaim-key: %v", err)
+		return nil, nil, err
 	}
 	agent := &proxy.AgentConfig{
 		Taste: f.taste, Name: f.Name, Parent: os.Getenv(proxy.SessionVariable), Level: protocol.Level(f.Grant), For: f.Lasts,
-		Yield: f.Yield, Interval: f.Interval, Key: key, NoNotice: f.NoNotice,
+		Yield: f.Yield, Interval: f.Interval, Keys: bound, GrantLabel: label, NoNotice: f.NoNotice,
 		AllowEscapes: f.Escapes, NoRedact: f.NoRedact, OneProgram: f.OneProgram,
 	}
 	url := cmp.Or(f.Gateway, os.Getenv("PROXY_GATEWAY"))

@@ -43,8 +43,8 @@ type Typist interface {
 }
 
 // New makes a detector. With mute the answers of a terminal that was not asked are dropped.
-func New(reclaim keys.ReclaimKey, proxy Typist, mute bool) *Detector {
-	return &Detector{Scanner: keys.NewScanner(reclaim), proxy: proxy, mute: mute}
+func New(with keys.Bindings, proxy Typist, mute bool) *Detector {
+	return &Detector{Scanner: keys.NewScanner(with), proxy: proxy, mute: mute}
 }
 
 // maxAsked bounds the questions that a terminal may leave without an answer.

@@ -15,9 +15,7 @@ import (
 // TestR62TheProxysOwnAnswersAreWaitedFor: before somebody else reads the keyboard the terminal has answered what the proxy
 // asked, and only that: the program's questions are its own business.
 func TestR62TheProxysOwnAnswersAreWaitedFor(t *testing.T) {
-	key, err := keys.ParseReclaimKey(`ctrl-\`)
-	require.NoError(t, err)
-	d := detector.New(key, noTypist{}, false)
+	d := detector.New(keys.Bindings{}, noTypist{}, false)
 	passed := ""
 	pass := func(u input.Unit) { passed += string(u.Bytes) }
 	calls := 0
@@ -45,8 +43,6 @@ func TestR62TheProxysOwnAnswersAreWaitedFor(t *testing.T) {
 // TestR62TheFirstAnswersAreNotThePrograms: what the terminal answers to the proxy's first questions is not typed into the
 // program, and what it answers to the program's own is.
 func TestR62TheFirstAnswersAreNotThePrograms(t *testing.T) {
-	key, err := keys.ParseReclaimKey(`ctrl-\`)
-	require.NoError(t, err)
 	for _, c := range []struct {
 		name, in, passed string
 		took             screen.Clusters
@@ -57,7 +53,7 @@ func TestR62TheFirstAnswersAreNotThePrograms(t *testing.T) {
 		{"another mode", "\x1b[?2026;1$y", "\x1b[?2026;1$y", screen.ClustersUnknown},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d := detector.New(key, noTypist{}, false)
+			d := detector.New(keys.Bindings{}, noTypist{}, false)
 			passed, took := "", screen.ClustersUnknown
 			d.ExpectClusters(func(c screen.Clusters) { took = c })
 			d.Expect(func(int) {})
@@ -70,9 +66,7 @@ func TestR62TheFirstAnswersAreNotThePrograms(t *testing.T) {
 
 // R78 and R26: of the user's keys it is counted how many characters they are, in either encoding, and nothing else.
 func TestR78TheUsersKeysAreCounted(t *testing.T) {
-	key, err := keys.ParseReclaimKey("ctrl-\\")
-	require.NoError(t, err)
-	d := detector.New(key, noTypist{}, false)
+	d := detector.New(keys.Bindings{}, noTypist{}, false)
 	d.Scan([]byte("aß*\x1b[A\x1b[97u\x1b[97;1:3u\r\x7f\x03\x1b[200~p**\x1b[201~\x1b[I\x1b[1;1R\x1c"), func(input.Unit) {})
 	require.Equal(t, secretprompt.Typed{Text: 7, Signs: 3}, d.Typed())
 }

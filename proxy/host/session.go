@@ -108,7 +108,7 @@ func (s *Session) Reap(who child.Identity) (done func()) {
 // another one, and would believe them.
 var foreign = []string{
 	"TERM=", "COLORTERM=", "TERM_PROGRAM", "TERMINFO=", "COLUMNS=", "LINES=", "TMUX", "STY=", "WINDOWID=", "VTE_VERSION=",
-	"KITTY_", "WEZTERM_", "ALACRITTY_", "GHOSTTY_", "ITERM_", "KONSOLE_", "WT_", "TERMINAL_EMULATOR=",
+	"KITTY_", "WEZTERM_", "ALACRITTY_", "GHOSTTY_", "ITERM_", "KONSOLE_", "WT_", "TERMINAL_EMULATOR=", "ZELLIJ",
 	"PROXY_TOKEN_FILE=",
 }
 

@@ -186,7 +186,7 @@ func (b *bench) fence(tb testing.TB, after int) (reads string, reclaimed int64, 
 	epoch := ctl.Epoch()
 	p := input.New(input.Config{
 		Keyboard: b.kbd, Program: writer, Poll: poller{b.poll},
-		Scan: scanner{keys.NewScanner(keys.ReclaimKey{})}, Control: ctl,
+		Scan: scanner{keys.NewScanner(keys.Bindings{})}, Control: ctl,
 	})
 	ended := make(chan error, 1)
 	go func() { ended <- p.Run() }()
@@ -301,7 +301,7 @@ func BenchmarkKeys(b *testing.B) {
 	b.Run("pump", func(b *testing.B) {
 		p := startProgram(b, "32")
 		pump := input.New(input.Config{
-			Keyboard: p.kbd, Program: program{p.Child}, Poll: poller{p.poll}, Scan: scanner{keys.NewScanner(keys.ReclaimKey{})},
+			Keyboard: p.kbd, Program: program{p.Child}, Poll: poller{p.poll}, Scan: scanner{keys.NewScanner(keys.Bindings{})},
 			Control: &machine{Machine: control.New(control.Config{Keyboard: true})},
 		})
 		ended := make(chan error, 1)

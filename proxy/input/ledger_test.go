@@ -91,7 +91,7 @@ func newWorld(t *testing.T, granted bool, change func(*input.Config)) *world {
 	if granted {
 		w.grant()
 	}
-	c := input.Config{Keyboard: w, Program: w, Poll: w, Scan: scanner{keys.NewScanner(keys.ReclaimKey{})}, Control: w.ctl}
+	c := input.Config{Keyboard: w, Program: w, Poll: w, Scan: scanner{keys.NewScanner(keys.Bindings{})}, Control: w.ctl}
 	if change != nil {
 		change(&c)
 	}

@@ -50,7 +50,7 @@ func TestR15LookBeforeEachPiece(t *testing.T) {
 		w := newWorld(t, true, nil)
 		looks := &counting{world: w, keyAt: 3}
 		w.pump = input.New(input.Config{
-			Keyboard: w, Program: looks, Poll: w, Scan: scanner{keys.NewScanner(keys.ReclaimKey{})}, Control: w.ctl,
+			Keyboard: w, Program: looks, Poll: w, Scan: scanner{keys.NewScanner(keys.Bindings{})}, Control: w.ctl,
 		})
 		w.start()
 		long := w.offer(w.job(strings.Repeat("x", 1000)))

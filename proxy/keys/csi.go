@@ -177,8 +177,7 @@ func (s *Scanner) reportKind(code, base, mods, event int32) Kind {
 	if event > released {
 		return Key
 	}
-	confirms := (code == 'g' || base == 'g') && mods&^modLocks == modCtrl && event < repeated
-	return pressKind(&s.down, code, s.reclaim.matches(code, base, mods), event == released, confirms)
+	return pressKind(&s.down, code, s.reclaim.matches(code, base, mods), event == released, s.grant.confirms(code, base, mods, event))
 }
 
 // winKind takes a win32-input-mode record: CSI Vk ; Sc ; Uc ; Kd ; Cs ; Rc _.
@@ -187,8 +186,7 @@ func (s *Scanner) winKind(q *params) Kind {
 	if down > 1 {
 		return Key
 	}
-	confirms := down == 1 && (vk == 'G' || uc == bel) && state&winCtrl != 0 && state&(winAlt|winShift) == 0
-	return pressKind(&s.winDown, vk, s.reclaim.matchesWin(vk, uc, state), down == 0, confirms)
+	return pressKind(&s.winDown, vk, s.reclaim.matchesWin(vk, uc, state), down == 0, s.grant.confirmsWin(vk, uc, down, state))
 }
 
 // pressKind says what a key report is. held is the reclaim key that is down, by the numbers of the protocol, 0 for none.

@@ -18,7 +18,7 @@ func FuzzNoStuck(f *testing.F) {
 	f.Add([]byte("\x1b[M!"), true)
 	f.Fuzz(func(t *testing.T, prefix []byte, x10 bool) {
 		for _, key := range []string{"\x1c", "\x1b[92;5u", "\x1b[27;5;92~"} {
-			s := NewScanner(ReclaimKey{})
+			s := NewScanner(Bindings{})
 			s.SetX10Mouse(x10)
 			s.Scan(prefix, func(Unit) {})
 			var last seen
@@ -40,7 +40,7 @@ func FuzzConcat(f *testing.F) {
 	f.Add(append([]byte("\x1bP1"), bytes.Repeat([]byte("x"), 3000)...), uint16(1025), false, uint8(2))
 	f.Fuzz(func(t *testing.T, in []byte, cut uint16, x10 bool, cpr uint8) {
 		fresh := func() *Scanner {
-			s := NewScanner(ReclaimKey{})
+			s := NewScanner(Bindings{})
 			s.SetX10Mouse(x10)
 			s.ExpectCPR(int(cpr))
 			return s
@@ -107,7 +107,7 @@ func FuzzCleanPaste(f *testing.F) {
 			require.True(t, r == '\t' || r == '\r' || r >= 0x20 && (r < 0x7f || r > 0x9f), "%q", out)
 		}
 		require.Equal(t, out, CleanPaste(out))
-		for _, u := range scanAll(NewScanner(ReclaimKey{}), []byte("\x1b[200~"+out))[1:] {
+		for _, u := range scanAll(NewScanner(Bindings{}), []byte("\x1b[200~"+out))[1:] {
 			require.Equal(t, Paste, u.kind)
 		}
 	})

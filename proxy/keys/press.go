@@ -203,14 +203,14 @@ func (k Press) face() rune {
 
 // IsReclaim reports whether the program, or another proxy inside this one, would
 // see the reclaim key: the press encodes to it in these modes.
-func (k Press) IsReclaim(c ReclaimKey, m Modes) bool {
+func (k Press) IsReclaim(c CtrlKey, m Modes) bool {
 	b, err := k.Encode(m)
 	if err != nil {
 		return false
 	}
 	found := false
 	look := func(u Unit) { found = found || u.Kind == Reclaim || u.Kind == Release }
-	units(c, b, look)
+	units(Bindings{Reclaim: c}, b, look)
 	return found
 }
 

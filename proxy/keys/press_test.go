@@ -142,7 +142,7 @@ func everyMode() []Modes {
 // TestR12EveryPressIsOneUnit: what the encoder writes, the scanner reads as one
 // unit, as the reclaim key if and only if it is that, and Cut never tears it.
 func TestR12EveryPressIsOneUnit(t *testing.T) {
-	c := ReclaimKey{}.orDefault()
+	c := Bindings{}.WithDefaults().Reclaim
 	said := 0
 	for _, name := range everyName() {
 		k := press(t, name)
@@ -154,7 +154,7 @@ func TestR12EveryPressIsOneUnit(t *testing.T) {
 			said++
 			var got []seen // not joined: it is one unit
 			emit := func(u Unit) { got = append(got, seen{u.Kind, string(u.Bytes)}) }
-			s := NewScanner(c)
+			s := NewScanner(Bindings{Reclaim: c})
 			s.Scan(b, emit)
 			s.Flush(emit)
 			if strings.HasPrefix(name, "ctrl-alt-") && strings.HasSuffix(string(b), "\x1c") {
@@ -179,7 +179,7 @@ func TestR12EveryNamedReclaimIsSeen(t *testing.T) {
 	for _, m := range everyMode() {
 		for _, name := range []string{`ctrl-\`, `C-\`, `^\`, `ctrl-4`} {
 			k := press(t, name)
-			require.True(t, k.IsReclaim(ReclaimKey{}, m), "%s %+v", name, m)
+			require.True(t, k.IsReclaim(CtrlKey{}, m), "%s %+v", name, m)
 			require.False(t, k.IsReclaim(reclaimKey(t, "ctrl-]"), m), "%s %+v", name, m)
 		}
 	}
@@ -261,7 +261,7 @@ func TestCutAgreesWithScanner(t *testing.T) {
 		}
 		in := []byte("ab" + v.in + "cdé" + v.in + "f")
 		for most := 1; most < len(in); most++ {
-			s := NewScanner(ReclaimKey{})
+			s := NewScanner(Bindings{})
 			for rest := in; len(rest) > 0; {
 				n := Cut(rest, most)
 				s.Scan(rest[:n], func(Unit) {})

@@ -40,7 +40,8 @@ const (
 //
 // A Scanner is not safe for concurrent use and never allocates.
 type Scanner struct {
-	reclaim ReclaimKey
+	reclaim CtrlKey
+	grant   CtrlKey
 	state   state
 	str     byte  // what opened the string: ] P or _
 	need    uint8 // bytes that the character or mouse report still wants
@@ -59,14 +60,14 @@ type Scanner struct {
 	buf           [MaxHeld + 8]byte
 }
 
-// NewScanner returns a Scanner that looks for the given reclaim key. It must be
-// fed every byte of its keyboard from the start.
-func NewScanner(reclaim ReclaimKey) *Scanner {
-	return &Scanner{reclaim: reclaim.orDefault()}
+// NewScanner returns a Scanner that looks for the given keys. It must be fed every byte of its keyboard from the start.
+func NewScanner(b Bindings) *Scanner {
+	b = b.WithDefaults()
+	return &Scanner{reclaim: b.Reclaim, grant: b.Grant}
 }
 
 // Reset forgets what was scanned: what follows comes from another terminal.
-func (s *Scanner) Reset() { *s = Scanner{reclaim: s.reclaim, x10: s.x10} }
+func (s *Scanner) Reset() { *s = Scanner{reclaim: s.reclaim, grant: s.grant, x10: s.x10} }
 
 // Held returns the bytes of the unit that is not complete yet, nil if there is none. They are valid until the next
 // call. An unfinished string of the terminal always has bytes here, so a caller that flushes what is held too long
@@ -140,7 +141,7 @@ func (s *Scanner) Scan(p []byte, emit func(Unit)) {
 			inside := s.state != inUTF8
 			s.giveUp(p[start:i], emit)
 			start = i
-			if c == bel && inside { // not pressed in ground: no Confirm
+			if c == s.grant.c0 && inside { // not pressed in ground: no Confirm
 				i++
 				emit(Unit{s.content(), p[start:i]})
 				start = i
@@ -154,8 +155,8 @@ func (s *Scanner) Scan(p []byte, emit func(Unit)) {
 }
 
 // units calls emit for every unit of bytes that are whole.
-func units(reclaim ReclaimKey, b []byte, emit func(Unit)) {
-	s := NewScanner(reclaim)
+func units(with Bindings, b []byte, emit func(Unit)) {
+	s := NewScanner(with)
 	s.Scan(b, emit)
 	s.Flush(emit)
 }
@@ -176,9 +177,9 @@ func (s *Scanner) scanGround(p []byte, i int, emit func(Unit)) (next, start int)
 	case s.reclaim.c0:
 		emit(Unit{Reclaim, p[i : i+1]})
 		return i + 1, i + 1
-	case bel:
+	case s.grant.c0:
 		kind := Confirm
-		if s.lateBEL {
+		if c == bel && s.lateBEL {
 			kind, s.lateBEL = Key, false
 		}
 		emit(Unit{kind, p[i : i+1]})
@@ -202,7 +203,7 @@ func (s *Scanner) text(p []byte, i int) int {
 		case c >= 0x20 && c < 0x7f:
 			i++
 		case c < 0x20:
-			if c == esc || c == s.reclaim.c0 || c == bel && !s.paste {
+			if c == esc || c == s.reclaim.c0 || c == s.grant.c0 && !s.paste {
 				return i
 			}
 			i++

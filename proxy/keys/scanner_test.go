@@ -16,7 +16,7 @@ import (
 
 const defaultName = `ctrl-\`
 
-func reclaimKey(t testing.TB, name string) ReclaimKey {
+func reclaimKey(t testing.TB, name string) CtrlKey {
 	t.Helper()
 	c, err := ParseReclaimKey(name)
 	require.NoError(t, err)
@@ -89,7 +89,7 @@ func vectors(t testing.TB) (all []vector) {
 func TestR1R2Vectors(t *testing.T) {
 	for _, v := range vectors(t) {
 		t.Run(v.name, func(t *testing.T) {
-			c := ReclaimKey{}
+			c := Bindings{}
 			want := []seen{{v.want, v.in}}
 			require.Equal(t, want, scanAll(NewScanner(c), []byte(v.in)))
 			for i := 1; i < len(v.in); i++ {
@@ -125,7 +125,7 @@ func TestR1ByteInEveryState(t *testing.T) {
 		"\x1b[M!", "\x1b[[", "\x1b[" + strings.Repeat("1;", 50),
 	} {
 		for _, x10 := range []bool{false, true} {
-			s := NewScanner(ReclaimKey{})
+			s := NewScanner(Bindings{})
 			s.SetX10Mouse(x10)
 			want := []seen{{Reclaim, "\x1c"}, {Key, "[92;5u"}}
 			if open != "" {
@@ -152,15 +152,15 @@ func TestR4Paste(t *testing.T) {
 		{Key, "x"},
 		{Confirm, "\x07"},
 	}
-	require.Equal(t, want, scanAll(NewScanner(ReclaimKey{}), []byte(in)))
-	require.Equal(t, want, scanAll(NewScanner(ReclaimKey{}), single(in)...))
+	require.Equal(t, want, scanAll(NewScanner(Bindings{}), []byte(in)))
+	require.Equal(t, want, scanAll(NewScanner(Bindings{}), single(in)...))
 	for i := range in {
-		require.Equal(t, want, scanAll(NewScanner(ReclaimKey{}), []byte(in[:i]), []byte(in[i:])), "split at %d", i)
+		require.Equal(t, want, scanAll(NewScanner(Bindings{}), []byte(in[:i]), []byte(in[i:])), "split at %d", i)
 	}
 }
 
 func TestPasteState(t *testing.T) {
-	s := NewScanner(ReclaimKey{})
+	s := NewScanner(Bindings{})
 	require.False(t, s.InPaste())
 	scanAll(s, []byte("\x1b[200~abc\x1b"))
 	require.True(t, s.InPaste(), "a flush keeps the paste open")
@@ -209,15 +209,15 @@ func TestR2Corpus(t *testing.T) {
 				want = w
 			}
 		}
-		got := scanAll(NewScanner(ReclaimKey{}), []byte(in))
+		got := scanAll(NewScanner(Bindings{}), []byte(in))
 		require.Equal(t, want, counts(got, Reclaim, Release), "%s: %v", lines.Text(), got)
-		require.Equal(t, got, scanAll(NewScanner(ReclaimKey{}), single(in)...), lines.Text())
+		require.Equal(t, got, scanAll(NewScanner(Bindings{}), single(in)...), lines.Text())
 	}
 	require.Equal(t, 720, rows)
 }
 
 func TestLoneEscAndHeld(t *testing.T) {
-	s := NewScanner(ReclaimKey{})
+	s := NewScanner(Bindings{})
 	none := func(u Unit) { t.Fatalf("emitted %q", u.Bytes) }
 	require.Nil(t, s.Held())
 	s.Scan([]byte("\x1b"), none)
@@ -236,7 +236,7 @@ func TestLoneEscAndHeld(t *testing.T) {
 // keys at once, not the start of an answer that never ends (R7).
 func TestR7AltKeysAreNoStrings(t *testing.T) {
 	for _, in := range []string{"\x1b]hello", "\x1bPhello", "\x1b_hello", "\x1bXhello", "\x1b^hello"} {
-		s := NewScanner(ReclaimKey{})
+		s := NewScanner(Bindings{})
 		var got []seen
 		s.Scan([]byte(in), func(u Unit) { got = append(got, seen{u.Kind, string(u.Bytes)}) })
 		require.Equal(t, []seen{{Key, in[:2]}, {Key, "hello"}}, got)
@@ -247,7 +247,7 @@ func TestR7AltKeysAreNoStrings(t *testing.T) {
 func TestStringsAreBounded(t *testing.T) {
 	long := "\x1b]52;c;" + strings.Repeat("QUJD", 5000) + "\x07"
 	for _, reads := range [][][]byte{{[]byte(long)}, single(long)} {
-		s := NewScanner(ReclaimKey{})
+		s := NewScanner(Bindings{})
 		var got []seen
 		for _, p := range reads {
 			s.Scan(p, func(u Unit) {
@@ -259,7 +259,7 @@ func TestStringsAreBounded(t *testing.T) {
 		require.Equal(t, []seen{{Reply, long}}, merge(got))
 	}
 
-	s := NewScanner(ReclaimKey{})
+	s := NewScanner(Bindings{})
 	s.Scan([]byte(long[:len(long)-1]), func(Unit) {})
 	require.NotEmpty(t, s.Held(), "an open string always runs the caller's clock")
 	held := string(s.Held())
@@ -271,19 +271,19 @@ func TestStringsAreBounded(t *testing.T) {
 func TestLongSequencesAreBounded(t *testing.T) {
 	long := "\x1b[" + strings.Repeat("9", 200) + "2;5u"
 	for _, reads := range [][][]byte{{[]byte(long)}, single(long)} {
-		s := NewScanner(ReclaimKey{})
+		s := NewScanner(Bindings{})
 		require.Equal(t, []seen{{Key, long}, {Reclaim, "\x1b[92;5u"}}, scanAll(s, append(reads, []byte("\x1b[92;5u"))...))
 	}
 }
 
 func TestCtrlGInsideSequencesConfirmsNothing(t *testing.T) {
 	for _, in := range []string{"\x1b[5\x07", "\x1bO\x07", "\x1b]\x07", "\x1b\x07", "\x1bP1\x07\x18", "\x1b[" + strings.Repeat("1", 80) + "\x07"} {
-		require.Equal(t, []int{0}, counts(scanAll(NewScanner(ReclaimKey{}), []byte(in)), Confirm), "%q", in)
+		require.Equal(t, []int{0}, counts(scanAll(NewScanner(Bindings{}), []byte(in)), Confirm), "%q", in)
 	}
 }
 
 func TestX10Mouse(t *testing.T) {
-	s := NewScanner(ReclaimKey{})
+	s := NewScanner(Bindings{})
 	s.SetX10Mouse(true)
 	in := "\x1b[M !!\x1b[MC!!\x1b[M`\xff!\x9bM !!a"
 	want := []seen{{Mouse, "\x1b[M !!"}, {Motion, "\x1b[MC!!"}, {Mouse, "\x1b[M`\xff!"}, {Mouse, "\x9bM !!"}, {Key, "a"}}
@@ -296,7 +296,7 @@ func TestX10Mouse(t *testing.T) {
 }
 
 func TestExpectCPR(t *testing.T) {
-	s := NewScanner(ReclaimKey{})
+	s := NewScanner(Bindings{})
 	s.ExpectCPR(2)
 	in := "\x1b[1;5R\x1b[A\x1b[24;80R\x1b[1;5R"
 	want := []seen{{Reply, "\x1b[1;5R"}, {Key, "\x1b[A"}, {Reply, "\x1b[24;80R"}, {Key, "\x1b[1;5R"}}
@@ -321,10 +321,10 @@ func TestR2OtherReclaimKeys(t *testing.T) {
 	}
 	for _, tt := range tests {
 		for _, in := range tt.reclaims {
-			require.Equal(t, []int{1}, counts(scanAll(NewScanner(reclaimKey(t, tt.key)), single(in)...), Reclaim), "%s %q", tt.key, in)
+			require.Equal(t, []int{1}, counts(scanAll(NewScanner(Bindings{Reclaim: reclaimKey(t, tt.key)}), single(in)...), Reclaim), "%s %q", tt.key, in)
 		}
 		for _, in := range tt.not {
-			require.Equal(t, []int{0}, counts(scanAll(NewScanner(reclaimKey(t, tt.key)), single(in)...), Reclaim), "%s %q", tt.key, in)
+			require.Equal(t, []int{0}, counts(scanAll(NewScanner(Bindings{Reclaim: reclaimKey(t, tt.key)}), single(in)...), Reclaim), "%s %q", tt.key, in)
 		}
 	}
 }
@@ -334,7 +334,7 @@ func TestParseReclaimKey(t *testing.T) {
 		require.Equal(t, defaultName, reclaimKey(t, name).String())
 	}
 	require.Equal(t, "ctrl-x", reclaimKey(t, "CTRL-X").String())
-	require.Equal(t, defaultName, ReclaimKey{}.String())
+	require.Equal(t, defaultName, Bindings{}.WithDefaults().Reclaim.String())
 	for name, says := range map[string]string{
 		"ctrl-g": "gives the keyboard", "ctrl-c": "interrupts", "C-D": "input ends", "^z": "suspends", "enter": "Enter", "Tab": "Tab", "esc": "Escape",
 		"ctrl-m": "Enter", "ctrl-i": "Tab", "ctrl-[": "Escape", "ctrl-j": "line feed", "ctrl-h": "Backspace",
@@ -348,7 +348,7 @@ func TestParseReclaimKey(t *testing.T) {
 }
 
 func TestScanDoesNotAllocate(t *testing.T) {
-	s := NewScanner(ReclaimKey{})
+	s := NewScanner(Bindings{})
 	in := []byte("hello \x1b[92;5u\x1b[A\x1b]11;rgb:00/00/00\x07\xc3\xa9\x1c\x1b")
 	n := 0
 	emit := func(u Unit) { n += len(u.Bytes) }
@@ -363,7 +363,7 @@ func BenchmarkScan(b *testing.B) {
 		{"arrows18", "\x1b[A\x1b[B\x1b[C\x1b[D\x1b[A\x1b[B"},
 	} {
 		b.Run(bb.name, func(b *testing.B) {
-			s := NewScanner(ReclaimKey{})
+			s := NewScanner(Bindings{})
 			in := []byte(bb.in)
 			n := 0
 			emit := func(Unit) { n++ }
@@ -385,12 +385,12 @@ func TestR5TheKeyGoesUpWithoutItsModifier(t *testing.T) {
 		{"\x1b[35::92;5u", "\x1b[35::92;1:3u", "\x1b[35::92;1u", "\x1b[35::92;1:3u"},
 		{"\x1b[220;43;28;1;8;1_", "\x1b[220;43;92;0;0;1_", "\x1b[220;43;92;1;0;1_", "\x1b[220;43;92;0;0;1_"},
 	} {
-		s := NewScanner(reclaimKey(t, defaultName))
+		s := NewScanner(Bindings{Reclaim: reclaimKey(t, defaultName)})
 		require.Equal(t, []seen{{Reclaim, c.down}, {Release, c.up}, {Key, c.plain + c.plainUp}},
 			scanAll(s, []byte(c.down+c.up+c.plain+c.plainUp)))
-		s = NewScanner(reclaimKey(t, defaultName))
+		s = NewScanner(Bindings{Reclaim: reclaimKey(t, defaultName)})
 		require.Equal(t, []seen{{Reclaim, c.down}, {Key, c.plain + c.plainUp}}, scanAll(s, []byte(c.down+c.plain+c.plainUp)))
-		s = NewScanner(reclaimKey(t, defaultName))
+		s = NewScanner(Bindings{Reclaim: reclaimKey(t, defaultName)})
 		require.Equal(t, []seen{{Key, c.up}}, scanAll(s, []byte(c.up)), "of a key that went down before we looked")
 	}
 }

@@ -20,7 +20,7 @@ type Stroke struct {
 // key in one of its usual forms come as they are, escaped: two inputs that a program could tell apart in what they do
 // never read alike.
 func Strokes(b []byte, emit func(Stroke)) {
-	units(ReclaimKey{}, b, func(u Unit) {
+	units(Bindings{}, b, func(u Unit) {
 		if c := u.Bytes[0]; c == esc || c == csi {
 			emit(stroke(u))
 			return

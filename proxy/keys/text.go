@@ -112,7 +112,7 @@ func charLen(b []byte) int {
 // complete.
 func Submits(b []byte, cooked bool) bool {
 	found := false
-	units(ReclaimKey{}, b, func(u Unit) { found = found || submits(u, cooked) })
+	units(Bindings{}, b, func(u Unit) { found = found || submits(u, cooked) })
 	return found
 }
 

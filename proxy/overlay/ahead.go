@@ -19,7 +19,7 @@ func (s *Status) announcedLegibly(cols, rows int) bool {
 	case !s.conf.Line:
 		return s.conf.Title
 	}
-	return notice.Fits(cols, askMost(cols, rows), s.announced(), s.conf.Key+" refuses")
+	return notice.Fits(cols, askMost(cols, rows), s.announced(), s.conf.Reclaim+" refuses")
 }
 
 // announced is all of that but the agent's own words.
@@ -51,5 +51,5 @@ func (s *Status) byRule(e control.Event, until string) string {
 	if e.Level == protocol.LevelType {
 		verb = " may type"
 	}
-	return e.Agent.Name + verb + until + " by your rule at " + e.Rule + ". " + s.conf.Key + " takes the keyboard back at once"
+	return e.Agent.Name + verb + until + " by your rule at " + e.Rule + ". " + s.conf.Reclaim + " takes the keyboard back at once"
 }

@@ -17,7 +17,7 @@ func TestARuleIsAnnounced(t *testing.T) {
 		Phase: control.Asked, Agent: control.Agent{ID: "a", Name: "ada", Token: "claude"}, Level: protocol.LevelDrive, Reason: "look", For: 5 * time.Minute,
 		From: "gateway mcp under claude", Ahead: control.Ahead{Rule: "config.toml:3", Bound: true},
 	}
-	s := &Status{conf: Config{Line: true, Key: `Ctrl+\`}, state: st}
+	s := &Status{conf: Config{Line: true, Reclaim: `Ctrl+\`, Grant: `Ctrl+G`}, state: st}
 	line := s.sentence(time.Now(), 200, 24)
 	require.Contains(t, line, "“ada” (token claude, gateway mcp under claude) drives this program in 3 s for 5 min, by your rule at config.toml:3: “look”")
 	require.Contains(t, line, `Ctrl+\ refuses`)
@@ -48,7 +48,7 @@ func TestAnAnnouncementThatCannotBeReadIsNone(t *testing.T) {
 		{Config{Title: true}, 80, 1, 4},
 		{Config{}, 80, 24, 0},
 	} {
-		c.conf.Key = `Ctrl+\`
+		c.conf.Reclaim, c.conf.Grant = `Ctrl+\`, `Ctrl+G`
 		s := &Status{conf: c.conf, state: st}
 		_, _, _, question := s.compose(time.Now(), c.cols, c.rows, "")
 		require.Equal(t, c.question, question, "%+v", c)
@@ -60,7 +60,7 @@ func TestAnAnnouncementThatCannotBeReadIsNone(t *testing.T) {
 
 // TestTheSignSaysWhereAnAgentMayNever, and the remark by which rule one drives.
 func TestTheSignSaysWhereAnAgentMayNever(t *testing.T) {
-	s := New(Config{Line: true, Key: `Ctrl+\`, Repaint: func() {}})
+	s := New(Config{Line: true, Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Repaint: func() {}})
 	defer s.Close()
 	s.Show(control.State{Phase: control.Granted, Agent: control.Agent{ID: "a", Name: "ada"}, Away: "ssh", Never: "config.toml:7"})
 	require.Equal(t, ` ada waits: never in ssh · Ctrl+\ `, s.signs(time.Now())[0])

@@ -161,7 +161,7 @@ func (s *Status) missing(now time.Time) string {
 		}
 		return " [" + m.now.Who + ": “" + string(text) + "”]"
 	case len(m.missed) > 0:
-		return " [message: " + s.conf.Key + "]"
+		return " [message: " + s.conf.Reclaim + "]"
 	}
 	return ""
 }

@@ -21,7 +21,7 @@ type listener struct {
 }
 
 func listening(t *testing.T) *listener {
-	return &listener{Status: New(Config{Line: true, Title: true, Name: "sh", Key: `Ctrl+\`, Repaint: func() {}}), t: t}
+	return &listener{Status: New(Config{Line: true, Title: true, Name: "sh", Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Repaint: func() {}}), t: t}
 }
 
 // says takes a message, as the session does.

@@ -23,12 +23,3 @@ func lasts(d time.Duration) string {
 	}
 	return strings.Join(parts, " ")
 }
-
-// KeyLabel writes a key's name as people do: ctrl-\ is Ctrl+\.
-func KeyLabel(name string) string {
-	rest, ok := strings.CutPrefix(name, "ctrl-")
-	if !ok {
-		return name
-	}
-	return "Ctrl+" + strings.ToUpper(rest)
-}

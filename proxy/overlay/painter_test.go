@@ -43,7 +43,7 @@ type desk struct {
 func newDesk(t *testing.T, cols, rows int) *desk {
 	d := &desk{t: t, user: screen.New(screen.Config{Cols: cols, Rows: rows, Scrollback: 500})}
 	d.loop = &loop{m: screen.New(screen.Config{Cols: cols, Rows: rows, Scrollback: 500}), now: time.Now()}
-	d.s = New(Config{Line: true, Key: `Ctrl+\`, Colors: ManyColors, Repaint: func() {}})
+	d.s = New(Config{Line: true, Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Colors: ManyColors, Repaint: func() {}})
 	d.p = NewPainter(PainterConfig{Loop: d.loop, Status: d.s, Shown: func(uint64) {}})
 	t.Cleanup(d.s.Close)
 	return d
@@ -253,7 +253,7 @@ func BenchmarkAround(b *testing.B) {
 	for name, chunk := range map[string]string{"leaves it": "\x1b[2 q\x1b[3;7Ha", "scrolls": "\x1b[40;1Ha line\r\n"} {
 		b.Run(name, func(b *testing.B) {
 			m := screen.New(screen.Config{Cols: 120, Rows: 40})
-			s := New(Config{Line: true, Key: `Ctrl+\`, Colors: ManyColors, Repaint: func() {}})
+			s := New(Config{Line: true, Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Colors: ManyColors, Repaint: func() {}})
 			l := &loop{m: m, now: time.Now()}
 			p := NewPainter(PainterConfig{Loop: l, Status: s, Shown: func(uint64) {}})
 			s.Show(control.State{Phase: control.Granted, Agent: control.Agent{ID: "a", Name: "claude"}, Level: protocol.LevelDrive})

@@ -34,11 +34,11 @@ func (s *Status) Controlled(e control.Event, line, note string) {
 		if e.Level == protocol.LevelType {
 			verb = "type"
 		}
-		s.Say(e.By+" lets "+e.Agent.Name+" "+verb+until+". "+s.conf.Key+" takes the keyboard back at once; your own keys pause it", NoteFor)
+		s.Say(e.By+" lets "+e.Agent.Name+" "+verb+until+". "+s.conf.Reclaim+" takes the keyboard back at once; your own keys pause it", NoteFor)
 	case e.Granted && e.Level == protocol.LevelType:
-		s.Say(e.Agent.Name+" may type"+until+"; Enter and similar keys wait for you. "+s.conf.Key+" takes the keyboard back at once", TellFor)
+		s.Say(e.Agent.Name+" may type"+until+"; Enter and similar keys wait for you. "+s.conf.Reclaim+" takes the keyboard back at once", TellFor)
 	case e.Granted:
-		s.Say(e.Agent.Name+" drives"+until+". "+s.conf.Key+" takes the keyboard back at once; your own keys pause it", TellFor)
+		s.Say(e.Agent.Name+" drives"+until+". "+s.conf.Reclaim+" takes the keyboard back at once; your own keys pause it", TellFor)
 	case e.Reason == protocol.ReasonReclaimed && e.By != "":
 		s.Say("the keyboard is yours: "+e.By+" stopped "+e.Agent.Name+left, TellFor)
 	case e.Reason == protocol.ReasonReclaimed:
@@ -58,7 +58,7 @@ func (s *Status) Controlled(e control.Event, line, note string) {
 
 // Attached tells a person who has just attached that an agent drives.
 func (s *Status) Attached(agent string) {
-	s.Say(agent+" drives. "+s.conf.Key+" takes the keyboard; your own keys pause it", TellFor)
+	s.Say(agent+" drives. "+s.conf.Reclaim+" takes the keyboard; your own keys pause it", TellFor)
 }
 
 // withdrawn remarks on the end of a request that was not granted; it reports whether there was something to say.
@@ -70,7 +70,7 @@ func (s *Status) withdrawn(e control.Event) bool {
 			say = e.By + " refused " + e.Agent.Name
 		}
 		if e.Shut {
-			say += ", and may not ask again until you open the menu (" + s.conf.Key + ")"
+			say += ", and may not ask again until you open the menu (" + s.conf.Reclaim + ")"
 		}
 	case protocol.ReasonExpired:
 		say += ": nobody answered"

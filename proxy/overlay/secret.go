@@ -42,15 +42,15 @@ func (s *Status) secret(cols int) string {
 	return notice.Line(cols, say, s.dismissal())
 }
 
-// dismissal is what Ctrl+G does about a prompt.
+// dismissal is what the grant key does about a prompt.
 func (s *Status) dismissal() string {
 	switch {
 	case !s.state.Dismissible:
 		return ""
 	case s.state.Secret == protocol.SecretHard:
-		return "Ctrl+G lets " + s.state.Agent.Name + " answer"
+		return s.conf.Grant + " lets " + s.state.Agent.Name + " answer"
 	}
-	return "Ctrl+G: this is no password"
+	return s.conf.Grant + ": this is no password"
 }
 
 func (s *Status) secretTag() string {
@@ -66,8 +66,8 @@ func (s *Status) menu(cols, rows int) string {
 	if s.state.Hidden {
 		say, hide = "agents do not see this screen", "h shows it"
 	}
-	keys := "Ctrl+G lets the next agent that asks drive" + term(s.state.For) + " · m writes to it · " + mute(s.state.Mute) + hide +
-		" · " + s.conf.Key + " sends the key" + s.conf.Leave
+	keys := s.conf.Grant + " lets the next agent that asks drive" + term(s.state.For) + " · m writes to it · " + mute(s.state.Mute) + hide +
+		" · " + s.conf.Reclaim + " sends the key" + s.conf.Leave
 	if len(s.inbox.missed) > 0 {
 		return s.recall(time.Now(), cols, rows, keys)
 	}
@@ -89,21 +89,21 @@ func mute(m control.Mute) string {
 func (s *Status) hidden(on bool) {
 	text := "agents see this screen again"
 	if on {
-		text = "agents no longer see this screen: " + s.conf.Key + ", then h, shows it again"
+		text = "agents no longer see this screen: " + s.conf.Reclaim + ", then h, shows it again"
 	}
 	s.remark(text)
 }
 
 // muted remarks on what the user did about an agent in the menu. The caller holds the lock.
 func (s *Status) muted(m control.Mute) {
-	text := m.Agent + " is muted: " + s.conf.Key + ", then x, unmutes it"
+	text := m.Agent + " is muted: " + s.conf.Reclaim + ", then x, unmutes it"
 	switch {
 	case m.Undo && m.By != "":
 		text = m.By + " unmuted " + cmp.Or(m.Agent, "all agents")
 	case m.Undo:
 		text = "agents that you muted may ask again"
 	case m.By != "":
-		text = m.By + " muted " + m.Agent + ": " + s.conf.Key + ", then x, unmutes it"
+		text = m.By + " muted " + m.Agent + ": " + s.conf.Reclaim + ", then x, unmutes it"
 	}
 	s.remark(text)
 }

@@ -11,7 +11,7 @@ import (
 )
 
 func newStatus() *Status {
-	return New(Config{Name: "bash", Line: true, Title: true, Key: `Ctrl+\`, Repaint: func() {}})
+	return New(Config{Name: "bash", Line: true, Title: true, Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Repaint: func() {}})
 }
 
 // SAFETY R25: the bell rings once for each prompt, where there is an agent that it keeps away, and nowhere else.

@@ -61,15 +61,15 @@ func (s *Status) signs(now time.Time) []string {
 		asks = fmt.Sprintf(" · +%d ask", n)
 	}
 	return []string{
-		" " + name + " " + does + time + asks + " · " + s.conf.Key + " ",
-		" " + name + " " + does + " · " + s.conf.Key + " ",
+		" " + name + " " + does + time + asks + " · " + s.conf.Reclaim + " ",
+		" " + name + " " + does + " · " + s.conf.Reclaim + " ",
 		" " + name + " " + does + " ",
 	}
 }
 
 // Elsewhere tells the user that a person types who does not sit here. It gives way to every other remark.
 func (s *Status) Elsewhere(by string) {
-	say := by + " types from a page; " + s.conf.Key + " keeps pages out for " + lasts(control.AloneFor)
+	say := by + " types from a page; " + s.conf.Reclaim + " keeps pages out for " + lasts(control.AloneFor)
 	s.mu.Lock()
 	now := time.Now()
 	other := s.told != "" && s.told != say && now.Before(s.until)

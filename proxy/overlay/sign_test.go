@@ -28,17 +28,17 @@ func TestR69TheWordsOfTheSign(t *testing.T) {
 		{` claude paused 10 min · Ctrl+\ `, control.State{Level: protocol.LevelDrive, Paused: true, Until: now.Add(10 * time.Minute)}},
 		{` claude waits for vim · Ctrl+\ `, control.State{Level: protocol.LevelDrive, Program: "vim", Away: "sh"}},
 	} {
-		s := New(Config{Line: true, Key: `Ctrl+\`, Repaint: func() {}})
+		s := New(Config{Line: true, Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Repaint: func() {}})
 		defer s.Close()
 		c.state.Phase, c.state.Agent = control.Granted, control.Agent{ID: "a", Name: "claude"}
 		s.Show(c.state)
 		require.Equal(t, c.want, s.signs(now)[0])
 	}
-	s := New(Config{Line: true, Key: `Ctrl+\`, Repaint: func() {}})
+	s := New(Config{Line: true, Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Repaint: func() {}})
 	require.Empty(t, s.signs(now), "nobody drives")
 	s.Show(control.State{Phase: control.Asked, Agent: control.Agent{ID: "a", Name: "claude"}})
 	require.Empty(t, s.signs(now))
-	s = New(Config{Key: `Ctrl+\`, Repaint: func() {}})
+	s = New(Config{Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Repaint: func() {}})
 	s.Show(control.State{Phase: control.Granted})
 	require.Empty(t, s.signs(now), "no line is wanted")
 }
@@ -46,7 +46,7 @@ func TestR69TheWordsOfTheSign(t *testing.T) {
 // TestR69OthersAsk for a minute, and whoever got the keyboard no longer asks.
 func TestR69OthersAsk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := New(Config{Line: true, Key: `Ctrl+\`, Repaint: func() {}})
+		s := New(Config{Line: true, Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Repaint: func() {}})
 		defer s.Close()
 		s.Show(control.State{Phase: control.Granted, Level: protocol.LevelDrive, Agent: control.Agent{ID: "a", Name: "claude"}})
 		s.Rival("b")
@@ -68,7 +68,7 @@ func TestR69TheSignWakesOnceAMinute(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var wakes atomic.Int64
 			var s *Status
-			s = New(Config{Line: true, Key: `Ctrl+\`, Repaint: func() { wakes.Add(1); go s.signs(time.Now()) }})
+			s = New(Config{Line: true, Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Repaint: func() { wakes.Add(1); go s.signs(time.Now()) }})
 			defer s.Close()
 			if !state.Until.IsZero() {
 				state.Until = time.Now().Add(10 * time.Minute)
@@ -87,7 +87,7 @@ func TestR69TheSignWakesOnceAMinute(t *testing.T) {
 func TestR69TheSignOverTextGoesForAKey(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var repaints atomic.Int64
-		s := New(Config{Line: true, Key: `Ctrl+\`, Repaint: func() { repaints.Add(1) }})
+		s := New(Config{Line: true, Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Repaint: func() { repaints.Add(1) }})
 		defer s.Close()
 		s.Show(control.State{Phase: control.Granted, Agent: control.Agent{ID: "a", Name: "claude"}})
 		s.Dismiss()
@@ -110,7 +110,7 @@ func TestR69TheSignOverTextGoesForAKey(t *testing.T) {
 func TestWhoTypesFromAPageIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var painted atomic.Int32
-		s := New(Config{Line: true, Key: `Ctrl+\`, Repaint: func() { painted.Add(1) }})
+		s := New(Config{Line: true, Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Repaint: func() { painted.Add(1) }})
 		defer s.Close()
 		line := func() string {
 			line, _, _, _ := s.compose(time.Now(), 80, 24, "")

@@ -40,7 +40,8 @@ type Config struct {
 	OneProgram bool
 	Colors     Colors      // of the terminal
 	Taste      Taste       // of the user
-	Key        string      // name of the reclaim key, as people write it
+	Reclaim    string      // what people press to take the keyboard back, as they write it
+	Grant      string      // and what to give it
 	Leave      string      // how to leave a session of somebody else's, in the menu
 	Repaint    func()      // asks whoever draws to do so; any goroutine calls it
 	Present    func() bool // somebody can see the screen; nil for always
@@ -70,9 +71,6 @@ type Status struct {
 
 // New makes a status that has nothing to say.
 func New(conf Config) *Status { return &Status{conf: conf} }
-
-// Key is the name of the reclaim key, as people write it.
-func (s *Status) Key() string { return s.conf.Key }
 
 // Show takes a new state of control.
 func (s *Status) Show(state control.State) {
@@ -202,9 +200,9 @@ func (s *Status) sentence(now time.Time, cols, rows int) string {
 	case st.Occupied:
 		return s.occupied(cols, rows)
 	case st.Phase == control.Asked:
-		keys := "Ctrl+G allows · " + s.conf.Key + " refuses"
+		keys := s.conf.Grant + " allows · " + s.conf.Reclaim + " refuses"
 		if st.Ahead.Rule != "" {
-			keys = s.conf.Key + " refuses"
+			keys = s.conf.Reclaim + " refuses"
 		}
 		return notice.Rows(cols, askMost(cols, rows), s.asks(), keys)
 	case st.Menu:
@@ -212,7 +210,7 @@ func (s *Status) sentence(now time.Time, cols, rows int) string {
 	case s.guarding(now):
 		return s.secret(cols)
 	case st.Pregrant:
-		return notice.Line(cols, s.promise(), s.conf.Key+" takes that back")
+		return notice.Line(cols, s.promise(), s.conf.Reclaim+" takes that back")
 	case s.told != "" && now.Before(s.until):
 		most := tellRows
 		if cols < slim {
@@ -281,7 +279,7 @@ func (s *Status) tag(now time.Time) string {
 	case st.Pending.Keys != "":
 		return "[agent asks]"
 	case st.Occupied && !s.conf.Line:
-		return "[" + st.Agent.Name + " waits for your line: Ctrl+G lets it type]"
+		return "[" + st.Agent.Name + " waits for your line: " + s.conf.Grant + " lets it type]"
 	case st.Occupied:
 		return "[" + st.Agent.Name + " waits for your line]"
 	case st.Never != "":
@@ -295,9 +293,9 @@ func (s *Status) tag(now time.Time) string {
 	case st.Phase == control.Granted:
 		return "[" + st.Agent.Name + " drives]"
 	case st.Phase == control.Asked && !s.conf.Line && st.Ahead.Rule != "":
-		return "[" + s.asker(st.Agent.Name) + s.getsSoon() + ": " + s.conf.Key + " refuses]"
+		return "[" + s.asker(st.Agent.Name) + s.getsSoon() + ": " + s.conf.Reclaim + " refuses]"
 	case st.Phase == control.Asked && !s.conf.Line:
-		return "[" + s.asker(st.Agent.Name) + " asks to " + s.wanted() + ": Ctrl+G allows, " + s.conf.Key + " refuses]"
+		return "[" + s.asker(st.Agent.Name) + " asks to " + s.wanted() + ": " + s.conf.Grant + " allows, " + s.conf.Reclaim + " refuses]"
 	case st.Phase == control.Asked:
 		return "[agent asks]"
 	case s.alone:

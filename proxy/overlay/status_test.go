@@ -34,7 +34,7 @@ func TestR47TheQuestionSaysWhoWhatAndForHowLong(t *testing.T) {
 		{"too long", "claude", strings.Repeat("x", 500), protocol.LevelDrive, 0, "“claude” asks to drive for 10 min: “" + strings.Repeat("x", 20)},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := New(Config{Line: true, Key: `Ctrl+\`, Repaint: func() {}})
+			s := New(Config{Line: true, Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Repaint: func() {}})
 			a := control.New(control.Config{Keyboard: true, Yield: time.Second})
 			now := time.Now()
 			require.NoError(t, a.Request(now, control.Request{
@@ -88,7 +88,7 @@ func TestR47WhatIsAskedFor(t *testing.T) {
 		{control.State{Level: protocol.LevelDrive, Reason: strings.Repeat("x", 100), For: 10 * time.Minute}, false, 60, []string{strings.Repeat("x", 58) + "\n ", "\n Ctrl+G allows · Ctrl+\\ refuses"}},
 	} {
 		c.state.Phase, c.state.Agent = control.Asked, ada
-		s := &Status{conf: Config{Line: true, Key: `Ctrl+\`, OneProgram: c.one}, state: c.state}
+		s := &Status{conf: Config{Line: true, Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, OneProgram: c.one}, state: c.state}
 		line := s.sentence(time.Now(), c.cols, 24)
 		for _, want := range append(c.want, "Ctrl+G allows") {
 			require.Contains(t, line, want)
@@ -108,7 +108,7 @@ func TestR71TheMenuOffersToMute(t *testing.T) {
 		"m writes to it · x unmutes claude 2 · h shows it · Ctrl+\\ sends the ": {Mute: control.Mute{Agent: "claude 2", Undo: true}, Hidden: true},
 	} {
 		st.Menu = true
-		s := &Status{conf: Config{Key: `Ctrl+\`, Line: true}, state: st}
+		s := &Status{conf: Config{Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Line: true}, state: st}
 		require.Contains(t, s.sentence(time.Now(), 200, 24), want)
 	}
 }
@@ -121,7 +121,7 @@ func TestR70WhatIsPromised(t *testing.T) {
 		"the next agent that asks will drive until you take it back (allowed by phone": {RemotePregrant: control.RemoteGrant{By: "phone"}},
 	} {
 		st.Pregrant = true
-		s := &Status{conf: Config{Key: `Ctrl+\`, Line: true}, state: st}
+		s := &Status{conf: Config{Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Line: true}, state: st}
 		require.Contains(t, s.sentence(time.Now(), 120, 24), want)
 	}
 }
@@ -145,7 +145,7 @@ func TestR70WhatTheUserIsTold(t *testing.T) {
 		"phone refused ada ":                                                      {Reason: protocol.ReasonRefused, Request: true, By: "phone"},
 		"ada is refused, and may not ask again until you open the menu (Ctrl+\\)": {Reason: protocol.ReasonRefused, Request: true, Shut: true},
 	} {
-		s := New(Config{Line: true, Key: `Ctrl+\`, Repaint: func() {}})
+		s := New(Config{Line: true, Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Repaint: func() {}})
 		e.Agent = ada
 		s.Controlled(e, "", "")
 		line, _, _, _ := s.compose(time.Now(), 120, 24, "")
@@ -169,7 +169,7 @@ func TestLasts(t *testing.T) {
 
 // TestR47AHeldClickInWords: nobody reads the bytes of a mouse.
 func TestR47AHeldClickInWords(t *testing.T) {
-	s := &Status{conf: Config{Key: `Ctrl+\`, Line: true}, state: control.State{
+	s := &Status{conf: Config{Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Line: true}, state: control.State{
 		Phase: control.Granted, Agent: control.Agent{ID: "a", Name: "ada"},
 		Pending: control.Confirmation{Keys: `click at 5,12 on "OK"`, Mouse: true},
 	}}
@@ -181,7 +181,7 @@ func TestR47AHeldClickInWords(t *testing.T) {
 
 // TestR47HeldInputInTheTitle: a title has no room for a long text, and says so.
 func TestR47HeldInputInTheTitle(t *testing.T) {
-	s := &Status{conf: Config{Key: `Ctrl+\`}, state: control.State{
+	s := &Status{conf: Config{Reclaim: `Ctrl+\`, Grant: `Ctrl+G`}, state: control.State{
 		Phase: control.Granted, Agent: control.Agent{ID: "a", Name: "ada"},
 		Pending: control.Confirmation{Keys: "<Enter>", Line: `after "` + strings.Repeat("x", 100) + `"`},
 	}}
@@ -190,7 +190,7 @@ func TestR47HeldInputInTheTitle(t *testing.T) {
 
 // TestR71TheMenuSaysWhatItDid: a key that closed the menu and said nothing would be pressed again.
 func TestR71TheMenuSaysWhatItDid(t *testing.T) {
-	s := New(Config{Key: `Ctrl+\`, Line: true, Repaint: func() {}})
+	s := New(Config{Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Line: true, Repaint: func() {}})
 	for _, c := range []struct {
 		muted control.Mute
 		want  string
@@ -210,10 +210,46 @@ func TestR71TheMenuSaysWhatItDid(t *testing.T) {
 func TestR68ARemarkIsWholeOnANarrowScreen(t *testing.T) {
 	for _, level := range []protocol.Level{protocol.LevelType, protocol.LevelDrive} {
 		for _, cols := range []int{30, 39, 40, 80} {
-			s := New(Config{Key: `Ctrl+\`, Line: true, Repaint: func() {}})
+			s := New(Config{Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Line: true, Repaint: func() {}})
 			s.Controlled(control.Event{Granted: true, Agent: control.Agent{Name: "gemini-cli"}, Level: level, Until: time.Now().Add(10 * time.Minute)}, "", "")
 			require.NotContains(t, s.sentence(time.Now(), cols, 12), "more", cols)
 			s.Close()
+		}
+	}
+}
+
+// TestEverySentenceNamesTheKeysInForce: whatever they are, in the line and, without one, in the title.
+func TestEverySentenceNamesTheKeysInForce(t *testing.T) {
+	ada := control.Agent{ID: "a", Name: "ada"}
+	for name, c := range map[string]struct {
+		state          control.State
+		grant, reclaim bool // must be there
+	}{
+		"asks":         {control.State{Phase: control.Asked, Agent: ada, Level: protocol.LevelDrive, Reason: "try"}, true, true},
+		"another asks": {control.State{Phase: control.Asked, Agent: ada, Level: protocol.LevelType, Another: true}, true, true},
+		"by a rule":    {control.State{Phase: control.Asked, Agent: ada, Ahead: control.Ahead{Rule: "config.toml:2"}}, false, true},
+		"submits":      {control.State{Phase: control.Granted, Agent: ada, Pending: control.Confirmation{Keys: "Enter"}}, true, true},
+		"clicks":       {control.State{Phase: control.Granted, Agent: ada, Pending: control.Confirmation{Keys: "click", Mouse: true}}, true, true},
+		"occupied":     {control.State{Phase: control.Granted, Agent: ada, Occupied: true}, true, true},
+		"secret":       {control.State{Phase: control.Granted, Agent: ada, Secret: protocol.SecretHard, Dismissible: true}, true, false},
+		"no secret":    {control.State{Phase: control.Granted, Agent: ada, Secret: protocol.SecretSoft, Dismissible: true}, true, false},
+		"menu":         {control.State{Menu: true}, true, true},
+		"promise":      {control.State{Pregrant: true}, false, true},
+	} {
+		for _, onLine := range []bool{true, false} {
+			s := New(Config{Name: "sh", Line: onLine, Title: true, Reclaim: "Ctrl+Y", Grant: "Ctrl+Alt+G", Repaint: func() {}})
+			s.Show(c.state)
+			line, title, _, _ := s.compose(time.Now(), 160, 24, "")
+			s.Close()
+			said := line + title
+			require.NotContains(t, said, "Ctrl+G", name)
+			require.NotContains(t, said, `Ctrl+\`, name)
+			if onLine || !c.state.Menu {
+				require.Equal(t, c.grant, strings.Contains(said, "Ctrl+Alt+G"), "%s: %s", name, said)
+			}
+			if onLine {
+				require.Equal(t, c.reclaim, strings.Contains(said, "Ctrl+Y"), "%s: %s", name, said)
+			}
 		}
 	}
 }

@@ -47,7 +47,7 @@ type Program interface{ Foreground() string }
 type Config struct {
 	Session    record.Session // but for the name of its cast
 	Title      string
-	ReclaimKey keys.ReclaimKey
+	ReclaimKey keys.CtrlKey
 	Observer   Observer
 	Program    Program
 	Control    Control // nil without agents
@@ -195,7 +195,7 @@ func (r *Recording) Listener() *Listener {
 	if r == nil {
 		return nil
 	}
-	return &Listener{r, keys.NewScanner(keys.ReclaimKey{})}
+	return &Listener{r, keys.NewScanner(keys.Bindings{})}
 }
 
 // Heard notes what was read from the keyboard, except for what the terminal says by itself: that is not typed. An Escape key
@@ -435,7 +435,7 @@ func (t *Input) Flushed(written, n int, why protocol.Code) {
 // holdsReclaimKey reports whether an agent typed the reclaim key, as one may under level drive.
 func (r *Recording) holdsReclaimKey(typed []byte) (yes bool) {
 	look := func(u keys.Unit) { yes = yes || u.Kind == keys.Reclaim }
-	s := keys.NewScanner(r.conf.ReclaimKey)
+	s := keys.NewScanner(keys.Bindings{Reclaim: r.conf.ReclaimKey})
 	s.Scan(typed, look)
 	s.Flush(look)
 	return yes

@@ -69,38 +69,39 @@ func (h *Handler) encodeStep(in *typing, s protocol.InputPart, modes screen.Mode
 // reserved refuses bytes that only a terminal may send: the reclaim key in any encoding, which may open another proxy's
 // notice further in, and answers to queries, which the program would take for the terminal's.
 func (h *Handler) reserved(data string) error {
+	reclaim := keys.Bindings{Reclaim: h.ReclaimKey}.WithDefaults().Reclaim
 	var err error
 	look := func(u keys.Unit) {
 		switch u.Kind {
 		case keys.Reclaim, keys.Release:
-			err = &refusal{protocol.CodeReservedKey, "the data holds the reclaim key, which is the user's; under level drive it can be named as a key: ctrl-\\"}
+			err = &refusal{protocol.CodeReservedKey, "the data holds the reclaim key, which is the user's; under level drive it can be named as a key: " + reclaim.String()}
 		case keys.Reply, keys.Focus:
 			err = &refusal{protocol.CodeForbidden, "the data holds an answer that only the user's terminal gives (" + strconv.QuoteToASCII(string(u.Bytes)) + ")"}
 		default: // keys and text
 		}
 	}
-	s := keys.NewScanner(h.ReclaimKey)
+	s := keys.NewScanner(keys.Bindings{Reclaim: reclaim})
 	s.Scan([]byte(data), look)
 	s.Flush(look)
 	return err
 }
 
-// nested refuses the key that gives control while another proxy runs inside this session: the agent would answer its own
-// question there.
+// nested refuses what may give control while another proxy runs inside this session: the agent would answer its own question
+// there. Which key it is there cannot be seen from here.
 func (h *Handler) nested(pieces []input.Piece) error {
-	confirms := false
-	s := keys.NewScanner(h.ReclaimKey)
+	var all []byte
 	for _, p := range pieces {
-		s.Scan(p.Bytes, func(u keys.Unit) { confirms = confirms || u.Kind == keys.Confirm })
+		all = append(all, p.Bytes...)
 	}
-	if !confirms || h.Program.Foreground() != "proxy" {
+	key, found := keys.FindGrantKey(all)
+	if !found || h.Program.Foreground() != "proxy" {
 		return nil
 	}
-	return &refusal{protocol.CodeReservedKey, "another proxy runs in this session, and Ctrl+G would give control there: only its user presses that"}
+	return &refusal{protocol.CodeReservedKey, "another proxy runs in this session, and " + key.Label() + " may give control there: only its user presses that"}
 }
 
 // keyPieces encodes named keys.
-func keyPieces(names string, modes keys.Modes, reclaimKey keys.ReclaimKey, drive bool) ([]input.Piece, error) {
+func keyPieces(names string, modes keys.Modes, reclaimKey keys.CtrlKey, drive bool) ([]input.Piece, error) {
 	var pieces []input.Piece
 	for _, name := range strings.Fields(names) {
 		press, err := keys.Parse(name)

@@ -32,7 +32,7 @@ func TestKeysGetTheTimeThatTheyNeed(t *testing.T) {
 	} {
 		var runs []string
 		for _, run := range untilEnter(names) {
-			pieces, err := keyPieces(run, keys.Modes{}, keys.ReclaimKey{}, true)
+			pieces, err := keyPieces(run, keys.Modes{}, keys.CtrlKey{}, true)
 			require.NoError(t, err, names)
 			var got []string
 			for _, p := range pieces {
@@ -54,13 +54,46 @@ type published struct {
 
 func (p published) Newest() control.State { return p.state }
 
+// foreground is the program with its name.
+type foreground struct {
+	Program
+	name string
+}
+
+func (p foreground) Foreground() string { return p.name }
+
+// TestAnotherProxysGrantKeyIsItsUsers: while a proxy runs inside, whatever may be its grant key is not an agent's to press.
+func TestAnotherProxysGrantKeyIsItsUsers(t *testing.T) {
+	for name, pressed := range map[string]string{
+		"ctrl-g": "Ctrl+G", "ctrl-]": "Ctrl+]", "ctrl-^": "Ctrl+^", "ctrl-o": "Ctrl+O", `ctrl-\`: `Ctrl+\`, "a ctrl-_": "Ctrl+_",
+		"ctrl-e": "", "ctrl-c": "", "enter": "", "a": "", "up": "", "esc": "",
+	} {
+		for _, modes := range []screen.Modes{{}, {KittyFlags: 1}, {KittyFlags: 31}, {ModifyOtherKeys: 2}} {
+			for _, program := range []string{"proxy", "sh"} {
+				h := &Handler{Config: Config{
+					Control: published{state: control.State{Phase: control.Granted, Level: protocol.LevelDrive}}, Program: foreground{name: program},
+				}}
+				_, err := h.encode(&typing{steps: steps(&protocol.Input{InputKind: protocol.InputKeys, Data: name})}, 0, modes)
+				if pressed == "" || program == "sh" {
+					require.NoError(t, err, "%s in %s", name, program)
+					continue
+				}
+				no, refused := errors.AsType[*refusal](err)
+				require.True(t, refused, "%s %+v", name, modes)
+				require.Equal(t, protocol.CodeReservedKey, no.code)
+				require.Contains(t, no.say, pressed+" may give control")
+			}
+		}
+	}
+}
+
 // TestWhatOnlyTheUserAndTheTerminalSend: an agent's text holds neither the reclaim key nor an answer to the program's queries, in
 // any encoding and under any level; the key by its name is for level drive.
 func TestWhatOnlyTheUserAndTheTerminalSend(t *testing.T) {
 	reclaim, err := keys.ParseReclaimKey(`ctrl-\`)
 	require.NoError(t, err)
 	encode := func(level protocol.Level, kind protocol.InputKind, data string) (string, error) {
-		h := &Handler{Config: Config{ReclaimKey: reclaim, Control: published{state: control.State{Phase: control.Granted, Level: level}}}}
+		h := &Handler{Config: Config{ReclaimKey: reclaim, Control: published{state: control.State{Phase: control.Granted, Level: level}}, Program: foreground{name: "sh"}}}
 		pieces, err := h.encode(&typing{steps: steps(&protocol.Input{InputKind: kind, Data: data})}, 0, screen.Modes{})
 		var all strings.Builder
 		for _, p := range pieces {

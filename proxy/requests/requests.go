@@ -27,7 +27,7 @@ import (
 type Config struct {
 	SessionID  string
 	Started    time.Time // which an owner's signature names
-	ReclaimKey keys.ReclaimKey
+	ReclaimKey keys.CtrlKey
 	// Owner says which owner signed a message; an error is for people. nil: the session knows no owners.
 	Owner func(message, signature []byte) (protocol.Signer, error)
 	// LocalAgent says whose local token signed a message; nil: the session knows none.

@@ -32,7 +32,7 @@ type terminal struct {
 func openTerminal(ctx context.Context, dir string, args []string) (*terminal, error) {
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "TERM=xterm-256color", "LANG=C.UTF-8")
+	cmd.Env = append(os.Environ(), "TERM=xterm-256color", "LANG=C.UTF-8", "TERM_PROGRAM=", "ZELLIJ=")
 	f, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: cols, Rows: lines})
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", args[0], err)

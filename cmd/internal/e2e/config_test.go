@@ -103,6 +103,8 @@ func TestABrokenConfigurationKeepsNobodyFromWorking(t *testing.T) {
 		"[proxy]\nyied = '2s'\n":              `:2: unknown setting "yied" (did you mean yield?)`,
 		"[proxy]\nagent = true\nyield = '5h'": ":3: yield 5h0m0s: must be 0s to 1h",
 		"[proxy]\nreclaim-key = 'ctrl-c'":     ":2: reclaim-key: ",
+		"[proxy]\ngrant-key = 'ctrl-c'":       ":2: grant-key: ",
+		"[proxy]\ngrant-key = 'ctrl-\\'":      `:2: grant-key: ctrl-\ takes the keyboard back already`,
 		"[proxy]\ngateway = 'ftp://x'":        ":2: gateway: ",
 		"[proxy]\ntoken-file = '/none'":       ":2: token-file: ",
 		"[proxy]\nlog = '/none/x'":            ":2: log: ",

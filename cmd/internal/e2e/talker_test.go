@@ -11,7 +11,6 @@ import (
 	"terminalproxy/protocol"
 	"terminalproxy/proxy"
 	"terminalproxy/proxy/chat"
-	"terminalproxy/proxy/keys"
 	"terminalproxy/proxy/link"
 )
 
@@ -38,12 +37,8 @@ func (a *scripted) config(args []string) (conf proxy.Config, end func(), err err
 			return conf, nil, err
 		}
 	}
-	key, err := keys.ParseReclaimKey(`ctrl-\`)
-	if err != nil {
-		return conf, nil, err
-	}
 	agent := &proxy.AgentConfig{
-		Dial: endpoint.DialContext, URL: endpoint.URL(protocol.PathProxy), Header: endpoint.Header(), Key: key, Owner: gateway.Signed,
+		Dial: endpoint.DialContext, URL: endpoint.URL(protocol.PathProxy), Header: endpoint.Header(), Owner: gateway.Signed,
 		Chat: &proxy.Chat{Session: chat.New("scripted", a)},
 	}
 	end = func() {}

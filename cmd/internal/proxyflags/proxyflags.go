@@ -22,6 +22,7 @@ type Flags struct {
 	Interval    time.Duration
 	Yield       time.Duration
 	ReclaimKey  string
+	GrantKey    string
 	Keep        bool
 	Nested      bool
 	RequireTTY  bool
@@ -52,7 +53,7 @@ func (f *Flags) Set() *pflag.FlagSet {
 	s.BoolVar(&f.Chat, "chat", false, "PROGRAM is a coding agent: show its conversation beside its own interface, with approvals and questions to answer (implies --agent)")
 	s.BoolVar(&f.MayApprove, "agents-may-approve", false, "with --chat, let the keys of agents through while PROGRAM asks something: they answer for you")
 	s.StringVar(&f.Grant, "grant", "", "give the keyboard to the first agent that asks, without a question. `LEVEL` drive: every key; type: text at a line prompt, while the rest waits for your approval")
-	s.DurationVar(&f.Lasts, "for", 0, "end every grant after this long, e.g. 1h; 0 for no limit (default: 10m after Ctrl+G, no limit after --grant)")
+	s.DurationVar(&f.Lasts, "for", 0, "end every grant after this long, e.g. 1h; 0 for no limit (default: 10m where a question is answered, no limit after --grant)")
 	s.StringVar(&f.Name, "name", "", "`NAME` of the session (default: the program's)")
 	s.StringVar(&f.Gateway, "gateway", "", "`URL` of a gateway: ws://, wss:// or unix:, or several of the first two as URL,URL: the first that answers (env PROXY_GATEWAY; default: the local one, served by this process if none is running)")
 	s.StringVar(&f.TokenFile, "token-file", "", "`FILE` with the token for the gateway (env PROXY_TOKEN_FILE)")
@@ -61,6 +62,7 @@ func (f *Flags) Set() *pflag.FlagSet {
 	s.DurationVar(&f.Interval, "snapshot-interval", 500*time.Millisecond, "shortest time between two snapshots of a screen that keeps changing")
 	s.DurationVar(&f.Yield, "yield", time.Second, "how long an agent pauses after a key of yours")
 	s.StringVar(&f.ReclaimKey, "reclaim-key", `ctrl-\`, "the `KEY` that takes the keyboard back (default ctrl-\\)")
+	s.StringVar(&f.GrantKey, "grant-key", "", "the `KEY` that gives an agent the keyboard (default ctrl-g; inside zellij, which keeps that one, ctrl-])")
 	s.BoolVar(&f.OneProgram, "only-this-program", false, "pause a grant while a program other than the one it was given for is in the foreground")
 	s.BoolVar(&f.NoNotice, "no-notice", false, "draw nothing over the program: use only the bell and the window title")
 	s.StringArrayVar(&f.Notify, "notify", nil, "tell you when an agent waits and you do not look: POST a short text to `URL` (ntfy, Slack, or a receiver of yours); terminal: by the terminal, which those known to show notifications do anyway; off: not at all")
@@ -87,8 +89,8 @@ func (f *Flags) Set() *pflag.FlagSet {
 const (
 	Synopsis = "proxy [flags] [--] PROGRAM [ARG ...]"
 	About    = `proxy runs PROGRAM on your terminal, exactly as without it. With --agent, AI agents can watch, and type while you let
-them: a line over the program asks you, Ctrl+G gives them the keyboard, and Ctrl+\ takes it back at once. Without
-PROGRAM, --agent runs your $SHELL.`
+them: a line over the program asks you, Ctrl+G, or the key that it names, gives them the keyboard, and Ctrl+\ takes it
+back at once. Without PROGRAM, --agent runs your $SHELL.`
 	FlagsHead = "Flags (before PROGRAM; everything after it belongs to it):"
 	Examples  = `  proxy --agent vim notes.txt
   proxy --agent --grant drive --for 10m python3

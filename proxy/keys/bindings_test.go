@@ -1,0 +1,104 @@
+package keys
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestGrantKeyInEveryEncoding: a press counts in each form in which the reclaim key does, once, and nothing else does.
+func TestGrantKeyInEveryEncoding(t *testing.T) {
+	for _, key := range grantKeys() {
+		other := Bindings{}.WithDefaults().Reclaim
+		if key == other {
+			other = reclaimKey(t, "ctrl-y")
+		}
+		b := Bindings{Reclaim: other, Grant: key}
+		code, c0 := key.codes[0].code, string(rune(key.c0))
+		presses := []string{
+			c0, "ab" + c0, fmt.Sprintf("\x1b[27;5;%d~", code), fmt.Sprintf("\x1b[27;133;%d~", code),
+			fmt.Sprintf("\x1b[%d;5u", code), fmt.Sprintf("\x9b%d;5u", code), fmt.Sprintf("\x1b[%d;5:1u", code), fmt.Sprintf("\x1b[%d;5;%du", code, code),
+		}
+		for _, locks := range []int{modCaps, modNum, modLocks} {
+			presses = append(presses, fmt.Sprintf("\x1b[%d;%du", code, 1+modCtrl+locks))
+		}
+		if key.base != 0 {
+			presses = append(presses, fmt.Sprintf("\x1b[1087::%d;5u", key.base), fmt.Sprintf("\x1b[%d;0;%d;1;8;1_", key.vk, key.c0))
+		}
+		for _, in := range presses {
+			for i := range len(in) {
+				require.Equal(t, []int{1, 0}, counts(scanAll(NewScanner(b), []byte(in[:i]), []byte(in[i:])), Confirm, Reclaim), "%s %q at %d", key, in, i)
+			}
+		}
+		for _, in := range []string{
+			fmt.Sprintf("\x1b[%d;5:2u", code), fmt.Sprintf("\x1b[%d;5:3u", code), fmt.Sprintf("\x1b[%d;7u", code), fmt.Sprintf("\x1b[%d;1u", code),
+			fmt.Sprintf("\x1b[%d;0;%d;0;8;1_", key.vk, key.c0), fmt.Sprintf("\x1b[%d;0;%d;1;9;1_", key.vk, key.c0),
+			"\x1b[200~" + c0 + "\x1b[201~", "\x1b[200~" + fmt.Sprintf("\x1b[%d;5u", code) + "\x1b[201~", "\x1b]11;rgb:0/0/0" + c0 + "\x1b\\", "\x1b[1;" + c0,
+			"\x1b]1;" + c0, "\x1b" + c0,
+		} {
+			require.Equal(t, []int{0, 0}, counts(scanAll(NewScanner(b), single(in)...), Confirm, Reclaim), "%s %q", key, in)
+		}
+		if key.String() != "ctrl-g" {
+			require.Equal(t, []int{0}, counts(scanAll(NewScanner(b), []byte("\x07\x1b[103;5u\x1b[27;5;103~")), Confirm), "%s: Ctrl+G is the program's", key)
+		}
+		if !key.takesShift() {
+			require.Equal(t, []int{0}, counts(scanAll(NewScanner(b), []byte(fmt.Sprintf("\x1b[%d;6u", code))), Confirm), "%s with Shift", key)
+		}
+	}
+}
+
+// TestR2TheGrantKeyHidesNoReclaimKey: each sequence of the reclaim key is one with every grant key, and in front of everything.
+func TestR2TheGrantKeyHidesNoReclaimKey(t *testing.T) {
+	for _, key := range append(grantKeys(), reclaimKey(t, `ctrl-\`)) {
+		for _, v := range vectors(t) {
+			if v.want != Reclaim && v.want != Release {
+				continue
+			}
+			got := scanAll(NewScanner(Bindings{Grant: key}), []byte(v.in))
+			require.Equal(t, []seen{{v.want, v.in}}, got, "%s %s", key, v.name)
+		}
+		for _, in := range []string{"\x1c\x1c", key.String() + "\x1c\x1b]1;\x1c", "\x1b[\x1c\x1b[200~\x1c"} {
+			require.Equal(t, []int{2}, counts(scanAll(NewScanner(Bindings{Grant: key}), single(in)...), Reclaim), "%s %q", key, in)
+		}
+	}
+}
+
+func TestParseGrantKey(t *testing.T) {
+	var names []string
+	for _, key := range grantKeys() {
+		names = append(names, key.String())
+	}
+	require.Equal(t, []string{"ctrl-g", "ctrl-o", "ctrl-t", "ctrl-v", "ctrl-x", `ctrl-\`, "ctrl-]", "ctrl-^", "ctrl-_"}, names)
+	for _, name := range []string{"ctrl-]", "Ctrl-]", "C-]", "^]", "CTRL+]"} {
+		key, err := ParseGrantKey(name)
+		require.NoError(t, err)
+		require.Equal(t, "ctrl-]", key.String())
+		require.Equal(t, "Ctrl+]", key.Label())
+	}
+	b := Bindings{}.WithDefaults()
+	require.Equal(t, `Ctrl+\ Ctrl+G`, b.Reclaim.Label()+" "+b.Grant.Label())
+	for name, says := range map[string]string{
+		"ctrl-c": "interrupts", "C-D": "input ends", "^z": "suspends", "enter": "Enter", "Tab": "Tab", "esc": "Escape", "ctrl-m": "Enter",
+		"ctrl-i": "Tab", "ctrl-[": "Escape", "ctrl-j": "line feed", "ctrl-h": "Backspace", "backspace": "Backspace",
+		"ctrl-s": "stops and continues", "ctrl-q": "stops and continues", "ctrl-a": "edit a line", "ctrl-w": "edit a line", "ctrl-r": "edit a line",
+		"ctrl-1": "no byte of its own", "ctrl-é": "one key", "g": "not Ctrl", "y": "not Ctrl", "": "not Ctrl", "alt-g": "not Ctrl",
+		"ctrl-": "not Ctrl", "f5": "not Ctrl", "ctrl-alt-g": "not Ctrl", "ctrl-enter": "Enter", "space": "not Ctrl",
+	} {
+		_, err := ParseGrantKey(name)
+		require.ErrorContains(t, err, says, name)
+		require.ErrorContains(t, err, "give ctrl-", name)
+	}
+}
+
+// TestFindGrantKey: any key that some proxy may take for its grant key is one, whatever surrounds it.
+func TestFindGrantKey(t *testing.T) {
+	for in, want := range map[string]string{
+		"": "", "plain text": "", "\r": "", "\x1b[A": "", "\x03": "", "héllo\x05": "",
+		"\x07": "ctrl-g", "x\x1d": "ctrl-]", "\x1b[103;5u": "ctrl-g", "\x9b93;5u": "ctrl-]", "\x1b[27;5;111~": "ctrl-o", "\x1c": `ctrl-\`, "\x1b[54;5u": "ctrl-^",
+	} {
+		key, found := FindGrantKey([]byte(in))
+		require.Equal(t, want, key.String(), "%q", in)
+		require.Equal(t, want != "", found, "%q", in)
+	}
+}
