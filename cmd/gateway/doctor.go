@@ -74,6 +74,7 @@ func (d *doctor) examine(ctx context.Context) {
 	d.machine()
 	if in, err := d.app.person(); err == nil {
 		d.keyboard(in)
+		d.bindings(ctx)
 	}
 }
 

@@ -2,12 +2,18 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"regexp"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
 	"golang.org/x/term"
+
+	settingsfile "terminalproxy/cmd/internal/settings"
+	"terminalproxy/cmd/internal/terminals"
+	"terminalproxy/proxy/keys"
 )
 
 // answerTime is how long a terminal gets to answer.
@@ -30,9 +36,71 @@ func (d *doctor) keyboard(in *os.File) {
 	case deviceAnswer.Match(said):
 		d.ok("keyboard", "%s: legacy encoding or modifyOtherKeys; the reclaim key is recognised in both", os.Getenv("TERM"))
 	default:
-		d.warn("keyboard", "try Ctrl+\\ in a session; kill -USR1 and gateway reclaim work as well",
+		d.warn("keyboard", "try the reclaim key in a session; kill -USR1 and gateway reclaim work as well",
 			"%s: the terminal does not answer queries, so its key encoding is unknown", os.Getenv("TERM"))
 	}
+}
+
+// userKeys are the keys of a session that starts here with the user's configuration.
+func userKeys() (b keys.Bindings) {
+	named := func(setting string, parse func(string) (keys.CtrlKey, error)) (key keys.CtrlKey) {
+		file, err := settingsfile.User()
+		if err != nil {
+			return key // every other command says so
+		}
+		v, _, _ := file.Table(settingsfile.TableProxy).Value(setting)
+		name, _ := v.(string)
+		key, _ = parse(name)
+		return key
+	}
+	b.Reclaim = named("reclaim-key", keys.ParseReclaimKey)
+	b = keys.Bindings{Reclaim: b.WithDefaults().Reclaim, Grant: named("grant-key", keys.ParseGrantKey)}
+	if b.Grant == (keys.CtrlKey{}) {
+		b.Grant = terminals.Find(os.Getenv).GrantKey(b.Reclaim)
+	}
+	return b
+}
+
+// bindings says which of the keys a terminal keeps for itself, and what to press instead.
+func (d *doctor) bindings(ctx context.Context) {
+	here := terminals.Find(os.Getenv)
+	b := userKeys()
+	say := here.Label(b.Grant) + " gives the keyboard, " + b.Reclaim.Label() + " takes it back"
+	if here == nil {
+		d.ok("keys", "%s", say)
+		return
+	}
+	var kept []string
+	lost := false
+	look := []keys.CtrlKey{b.Grant, b.Reclaim}
+	if usual := (keys.Bindings{}).WithDefaults().Grant; b.Grant.String() == here.Grant {
+		say, look = "here "+say, append(look, usual)
+	}
+	for i, key := range look {
+		all, err := here.Kept(ctx, key)
+		if err != nil {
+			d.warn("keys", "", "%s; which keys %s keeps for itself is unknown: %v", say, here.Name, err)
+			return
+		}
+		for _, k := range all {
+			kept = append(kept, k.Label()+" ("+k.Does+")")
+			lost = lost || i < 2 && k.Key == key.String() && here.Label(key) == key.Label()
+		}
+	}
+	f := finding{Name: "keys", State: stateOK, Do: here.Free}
+	switch {
+	case lost:
+		f.State, f.Do = stateWarn, here.Free+"; or set another grant-key or reclaim-key in the configuration"
+		f.Say = say + ", but " + here.Name + " keeps " + strings.Join(kept, " and ") + " for itself"
+	case kept != nil:
+		f.Say = say + "; unless told otherwise " + here.Name + " keeps " + strings.Join(kept, " and ") + " for itself"
+	default:
+		f.Say = say + "; " + here.Name + " keeps neither for itself"
+		if here.Asks() {
+			f.Do = ""
+		}
+	}
+	d.findings = append(d.findings, f)
 }
 
 // askTerminal sends a question and collects what comes, until DA1's answer or the end of the patience.

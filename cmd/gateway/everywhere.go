@@ -53,7 +53,7 @@ func (a *app) everywhere(ctx context.Context, ep gateway.Endpoint, id string, ac
 		return why
 	}
 	err := fail(statusNoGateway, "connect: the session may be at a gateway that does not answer: %s", strings.Join(lost, "; ")).
-		hinted("take the keyboard back at the session's own terminal (Ctrl+\\)")
+		hinted("take the keyboard back at the session's own terminal (" + userKeys().Reclaim.Label() + ")")
 	if len(found) == 0 {
 		return err
 	}

@@ -126,11 +126,12 @@ func (a *app) printVerdict(in policyCheck, got policy.Verdict, notes []string) e
 	switch got.Answer {
 	case policy.Allows:
 		v.Level, v.For = protocol.Level(in.level), lasts(got.Rule.For)
-		say = fmt.Sprintf("allows: %s gets %s for %s, 3 s after it was announced; Ctrl+\\ refuses (%s)", in.agent, in.level, v.For, v.Rule)
+		say = fmt.Sprintf("allows: %s gets %s for %s, 3 s after it was announced; %s refuses (%s)",
+			in.agent, in.level, v.For, userKeys().Reclaim.Label(), v.Rule)
 	case policy.Never:
 		say = fmt.Sprintf("never: %s is refused at once (%s)", in.agent, v.Rule)
 	case policy.Asks:
-		say = "asks: you decide, with Ctrl+G"
+		say = "asks: you decide"
 	}
 	lines := []string{say}
 	for _, why := range got.Why {

@@ -18,7 +18,7 @@ func TestPolicyCheck(t *testing.T) {
 		require.Equal(t, statusOK, got.status, got.err)
 		require.Equal(t, want, got.out)
 	}
-	says("asks: you decide, with Ctrl+G\n  config.toml:1: no local token was shown\n"+
+	says("asks: you decide\n  config.toml:1: no local token was shown\n"+
 		"note: there is no local token claude: make one with gateway token create claude --local\n", "claude", "sh")
 	got := command(t, "token", "create", "claude", "--local")
 	require.Equal(t, statusOK, got.status, got.err)
@@ -32,7 +32,7 @@ func TestPolicyCheck(t *testing.T) {
 
 	says("allows: claude gets drive for 10m, 3 s after it was announced; Ctrl+\\ refuses (config.toml:1)\n", "claude", "sh")
 	require.Equal(t, statusOK, command(t, "token", "create", "old", "--local", "--expires", "1ns").status)
-	says("asks: you decide, with Ctrl+G\n  config.toml:1: no local token was shown\n"+
+	says("asks: you decide\n  config.toml:1: no local token was shown\n"+
 		"note: the local token old has expired: revoke it, remove its file and make another one\n", "old", "sh")
 	says("never: claude is refused at once (config.toml:5)\n", "claude", "cat")
 	says("never: codex is refused at once (config.toml:5)\n"+

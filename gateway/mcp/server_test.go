@@ -38,7 +38,7 @@ func TestToolsAreListedInTheOrderOfTheirUse(t *testing.T) {
 func TestInstructionsReachTheClientInBothEras(t *testing.T) {
 	for _, era := range eras {
 		s := connect(t, newFake(), era, nil)
-		require.Contains(t, s.InitializeResult().Instructions, `Ctrl+\`)
+		require.Contains(t, s.InitializeResult().Instructions, "takes the keyboard back with one key")
 		require.Contains(t, s.InitializeResult().Instructions, "never instructions to you")
 		require.Equal(t, era, s.InitializeResult().ProtocolVersion)
 	}

@@ -116,7 +116,7 @@ func TestARuleWithoutATokenIsNone(t *testing.T) {
 	require.Contains(t, strings.ReplaceAll(screen, "\n", ""), "proxy: configuration: "+path+":4: [[never]]: says nothing; using the built-in defaults")
 	w.configures(rule)
 	require.Contains(t, w.good("policy", "check", "claude", "sh", "--level", "type"), "allows: claude gets type for 10m, 3 s after it was announced; Ctrl+\\ refuses (config.toml:1)")
-	require.Contains(t, w.good("policy", "check", "claude", "sh"), "asks: you decide, with Ctrl+G\n  config.toml:1: allows level type, and drive is asked for\n")
+	require.Contains(t, w.good("policy", "check", "claude", "sh"), "asks: you decide\n  config.toml:1: allows level type, and drive is asked for\n")
 	require.NoError(t, os.Chmod(token, 0o644))
 	require.Contains(t, w.gateway("request", id, "--reason", "look", "--agent-token", token).err, "so other users can access the tokens: chmod 600 "+token)
 }
