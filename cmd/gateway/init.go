@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"embed"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"terminalproxy/cmd/internal/terminals"
+	"terminalproxy/gateway"
 	"terminalproxy/proxy"
 )
 
@@ -47,7 +51,7 @@ func openers() []opener {
 			return s.shell("fish", "'"+strings.NewReplacer(`\`, `\\`, "'", `\'`).Replace(s.proxy)+"'", "", " ")
 		}},
 		{"tmux", "gateway init tmux >> ~/.tmux.conf", (*snippet).tmux},
-		{"vscode", "gateway init vscode  # its lines belong into settings.json", (*snippet).vscode},
+		{"vscode", "gateway init vscode  # its lines belong into settings.json, and name a script that it writes beside your configuration", (*snippet).vscode},
 	}
 }
 
@@ -174,28 +178,60 @@ func (s *snippet) tmux() (string, error) {
 	return strings.NewReplacer("@COMMAND@", command, "@GATEWAY@", s.gateway).Replace(string(text)), nil
 }
 
-// vscode is the settings of VS Code. Its tasks keep a plain shell, and its own environment, which may come from a shared terminal, does
-// not count.
+// vscode is the settings of VS Code, and writes the script that they name. Its tasks keep a plain shell, and its own environment, which
+// may come from a shared terminal, does not count.
 func (s *snippet) vscode() (string, error) {
-	settings := make(map[string]any)
-	for system, login := range map[string]string{"linux": "", "osx": " -l"} {
-		line, err := s.command([]string{initVariable}, login)
-		if err != nil {
-			return "", err
-		}
-		const name, section = "shared", "terminal.integrated."
+	shell := cmp.Or(os.Getenv("SHELL"), "/bin/sh")
+	script, err := s.writeStarter(shell)
+	if err != nil {
+		return "", unwritten(fmt.Errorf("init: %w", err), "XDG_CONFIG_HOME")
+	}
+	const name, section = "shared", "terminal.integrated."
+	settings := map[string]any{
+		section + "commandsToSkipShell": terminals.VSCodeSettings(),
+		section + "tabs.title":          "${sequence}",
+	}
+	for system, args := range map[string][]string{"linux": {}, "osx": {"-l"}} {
 		settings[section+"profiles."+system] = map[string]any{name: map[string]any{
-			"path": "/bin/sh", "args": []string{"-c", line}, "env": map[string]any{proxy.SessionVariable: nil},
+			"path": []string{script, shell}, "args": args, "env": map[string]any{proxy.SessionVariable: nil},
 		}}
 		settings[section+"defaultProfile."+system] = name
-		settings[section+"automationProfile."+system] = map[string]string{"path": cmp.Or(os.Getenv("SHELL"), "/bin/sh")}
+		settings[section+"automationProfile."+system] = map[string]string{"path": shell}
 	}
 	var text strings.Builder
 	enc := json.NewEncoder(&text)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	err := enc.Encode(settings)
+	err = enc.Encode(settings)
 	return text.String(), err
+}
+
+// writeStarter writes the script that VS Code starts in place of the shell, and returns its path. It is called as the shell is: VS Code
+// gives its shell integration to what has the name of a shell that it knows, and to no command line.
+func (s *snippet) writeStarter(shell string) (path string, err error) {
+	line, err := s.command([]string{initVariable}, ` "$@"`)
+	if err != nil {
+		return "", err
+	}
+	config, err := gateway.ConfigPath()
+	if err != nil {
+		return "", err
+	}
+	path = filepath.Join(filepath.Dir(config), "vscode", filepath.Base(shell))
+	text := "#!/bin/sh\n# Starts a shared " + filepath.Base(shell) + " for VS Code. From `gateway init vscode`.\nSHELL=" + quoteShell(shell) + "\n" + line + "\n"
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return "", err
+	}
+	fresh, err := os.CreateTemp(filepath.Dir(path), ".new-*")
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = os.Remove(fresh.Name()) }()
+	_, err = fresh.WriteString(text)
+	if err = errors.Join(err, fresh.Chmod(0o700), fresh.Close()); err != nil {
+		return "", err
+	}
+	return path, os.Rename(fresh.Name(), path)
 }
 
 // quoteShell is a word for sh, bash and zsh.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -295,25 +296,38 @@ func TestVSCodesTerminalsAreShared(t *testing.T) {
 			w := newWorld(t, c.name, "script")
 			w.home()
 			w.write(c.file, c.rest)
+			shell, err := exec.LookPath(c.name)
+			require.NoError(t, err)
+			w.env = append(w.env, "SHELL="+shell)
 			var settings struct {
 				Profiles map[string]struct {
-					Path string
+					Path []string
 					Args []string
 					Env  map[string]any
 				} `json:"terminal.integrated.profiles.linux"`
+				Off        []string              `json:"terminal.integrated.commandsToSkipShell"`
+				Title      string                `json:"terminal.integrated.tabs.title"`
 				Default    string                `json:"terminal.integrated.defaultProfile.linux"`
 				Automation struct{ Path string } `json:"terminal.integrated.automationProfile.linux"`
 			}
 			require.NoError(t, json.Unmarshal([]byte(w.good("init", "vscode")), &settings))
-			require.Equal(t, "/bin/bash", settings.Automation.Path)
+			require.Equal(t, shell, settings.Automation.Path)
 			profile := settings.Profiles[settings.Default]
+			require.Contains(t, settings.Off, "-workbench.action.terminal.goToRecentDirectory")
+			require.Equal(t, "${sequence}", settings.Title)
+			require.Equal(t, []string{w.path("home/config/terminalproxy/vscode/" + c.name), shell}, profile.Path, "the second is for where the first is missing")
 			value, unset := profile.Env["TERMINALPROXY_SESSION"]
 			require.True(t, unset && value == nil, "it is taken out of the environment")
 			w.env = append(w.env, "TERMINALPROXY_SESSION=outer-abcd")
-			s := w.leader(80, append([]string{"-u", "TERMINALPROXY_SESSION", "SHELL=" + c.name, "TERM_PROGRAM=vscode", profile.Path}, profile.Args...)...)
+			require.Empty(t, profile.Args)
+			added, marked := []string(nil), "" // VS Code's own, for its shell integration
+			if c.name == "bash" {
+				added, marked = []string{"--init-file", w.write("integration.sh", ". ~/.bashrc; VSCODE=marked\n")}, "marked"
+			}
+			s := w.leader(80, append([]string{"-u", "TERMINALPROXY_SESSION", "TERM_PROGRAM=vscode", profile.Path[0]}, added...)...)
 			s.wait("ready>")
-			s.typed("clear; echo \"in\"\"=$TERMINALPROXY_SESSION=\"\n")
-			require.Equal(t, w.session(), s.match(`in=(.+)=\s+ready>`))
+			s.typed("clear; echo \"in\"\"=$TERMINALPROXY_SESSION= $VSCODE.\"\n")
+			require.Equal(t, w.session(), s.match(`in=(.+)= `+marked+`\.\s+ready>`))
 			s.typed("exit 3\n")
 			require.Equal(t, "3", s.ended())
 		})
