@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"terminalproxy/protocol"
+	"terminalproxy/proxy/notice"
 	"terminalproxy/proxy/tty"
 	"terminalproxy/proxy/window"
 )
@@ -191,6 +192,8 @@ func (s *session) arrive(w *window.Window) error {
 		return err
 	}
 	s.raw()
+	grant := s.conf.Agent.Keys.WithDefaults().Grant
+	s.status.LabelGrant(grant.LabelAt(notice.Clean(w.ForCtrlG, 20)))
 	cols, rows := s.size()
 	var all []byte
 	s.observer.Call(func(now time.Time) {

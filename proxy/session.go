@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -362,7 +361,7 @@ func (s *session) expectReports(n int, take func(row int)) {
 func (s *session) wireOverlay(agent *AgentConfig) {
 	bound := agent.Keys.WithDefaults()
 	conf := overlay.Config{
-		Reclaim: bound.Reclaim.Label(), Grant: cmp.Or(agent.GrantLabel, bound.Grant.Label()),
+		Reclaim: bound.Reclaim.Label(), Grant: bound.Grant.LabelAt(agent.ForCtrlG),
 		Name: agent.Name, Line: !agent.NoNotice, Title: overlay.TakesTitle(os.Getenv("TERM")),
 		Repaint: func() { s.copier.Repaint() }, OneProgram: agent.OneProgram, Present: s.term.HasScreen,
 		Colors: overlay.ColorsOf(os.Getenv("TERM"), os.Getenv("NO_COLOR") != ""), Taste: agent.Look,

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/term"
 
+	"terminalproxy/cmd/internal/terminals"
 	"terminalproxy/gateway"
 	"terminalproxy/gateway/client"
 	"terminalproxy/protocol"
@@ -49,7 +50,7 @@ func (a *app) comeBack(id string, in, out *os.File) error {
 	if err != nil {
 		return fail(statusRefused, "attach: %s: %w", id, err)
 	}
-	end, err := window.Lend(conn, in, out, a.err)
+	end, err := window.Lend(conn, in, out, a.err, terminals.Find(os.Getenv).ForCtrlG())
 	switch {
 	case err != nil:
 		return fail(statusRefused, "attach: %s: %w", id, err)

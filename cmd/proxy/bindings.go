@@ -7,21 +7,20 @@ import (
 	"terminalproxy/proxy/keys"
 )
 
-// bindings returns the keys that the user wants, or that arrive in this terminal, and what people press here for the grant key.
-func (f *flags) bindings() (b keys.Bindings, label string, err error) {
+// bindings returns the keys that the user wants, or else those that arrive in this terminal.
+func (f *flags) bindings() (b keys.Bindings, err error) {
 	if b.Reclaim, err = keys.ParseReclaimKey(f.ReclaimKey); err != nil {
-		return b, "", wrong("", "--reclaim-key: %v", err)
+		return b, wrong("", "--reclaim-key: %v", err)
 	}
-	here := terminals.Find(os.Getenv)
 	if f.GrantKey == "" {
-		b.Grant = here.GrantKey(b.Reclaim)
-		return b, here.Label(b.Grant), nil
+		b.Grant = terminals.Find(os.Getenv).GrantKey(b.Reclaim)
+		return b, nil
 	}
 	if b.Grant, err = keys.ParseGrantKey(f.GrantKey); err != nil {
-		return b, "", wrong("", "--grant-key: %v", err)
+		return b, wrong("", "--grant-key: %v", err)
 	}
 	if b.Grant == b.Reclaim {
-		return b, "", wrong("choose another one, such as ctrl-g, or another --reclaim-key", "--grant-key: %s takes the keyboard back already", b.Grant)
+		return b, wrong("choose another one, such as ctrl-g, or another --reclaim-key", "--grant-key: %s takes the keyboard back already", b.Grant)
 	}
-	return b, here.Label(b.Grant), nil
+	return b, nil
 }

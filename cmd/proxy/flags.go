@@ -18,6 +18,7 @@ import (
 	"terminalproxy/cmd/internal/pictures"
 	"terminalproxy/cmd/internal/proxyflags"
 	"terminalproxy/cmd/internal/settings"
+	"terminalproxy/cmd/internal/terminals"
 	"terminalproxy/gateway"
 	"terminalproxy/gateway/auth"
 	"terminalproxy/protocol"
@@ -194,13 +195,13 @@ func (f *flags) conversation() (*coding.Conversation, error) {
 
 // agentConfig is everything that --agent adds. Nothing is dialled or served here.
 func (f *flags) agentConfig(log *slog.Logger) (*proxy.AgentConfig, func(), error) {
-	bound, label, err := f.bindings()
+	bound, err := f.bindings()
 	if err != nil {
 		return nil, nil, err
 	}
 	agent := &proxy.AgentConfig{
 		Taste: f.taste, Name: f.Name, Parent: os.Getenv(proxy.SessionVariable), Level: protocol.Level(f.Grant), For: f.Lasts,
-		Yield: f.Yield, Interval: f.Interval, Keys: bound, GrantLabel: label, NoNotice: f.NoNotice,
+		Yield: f.Yield, Interval: f.Interval, Keys: bound, ForCtrlG: terminals.Find(os.Getenv).ForCtrlG(), NoNotice: f.NoNotice,
 		AllowEscapes: f.Escapes, NoRedact: f.NoRedact, OneProgram: f.OneProgram,
 	}
 	url := cmp.Or(f.Gateway, os.Getenv("PROXY_GATEWAY"))

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"terminalproxy/cmd/internal/terminals"
 	"terminalproxy/gateway"
 	"terminalproxy/proxy"
 	"terminalproxy/proxy/watchdog"
@@ -42,7 +43,7 @@ func (f *flags) front(args []string, stdin, stdout *os.File, stderr io.Writer) i
 	if err != nil {
 		return complain(stderr, &proxy.UserError{Status: statusFailure, Say: "--keep: " + err.Error(), Cause: err})
 	}
-	end, err := window.Lend(conn, stdin, stdout, stderr)
+	end, err := window.Lend(conn, stdin, stdout, stderr, terminals.Find(os.Getenv).ForCtrlG())
 	switch {
 	case err != nil:
 		_ = cmd.Process.Kill() // it has no terminal, and runs nothing

@@ -55,6 +55,15 @@ func (c CtrlKey) Label() string {
 	return "Ctrl+" + strings.ToUpper(strings.TrimPrefix(c.name, "ctrl-"))
 }
 
+// LabelAt returns what people press for the key at a terminal that keeps Ctrl+G for itself and sends it for instead; "" is for every
+// other terminal.
+func (c CtrlKey) LabelAt(instead string) string {
+	if instead != "" && c == letterKey('g') {
+		return instead
+	}
+	return c.Label()
+}
+
 // Bindings are the keys that the proxy takes from the user's keyboard. The zero Bindings are Ctrl+\ and Ctrl+G.
 type Bindings struct {
 	Reclaim CtrlKey // takes the keyboard back; it wins where both are the same key

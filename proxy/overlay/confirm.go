@@ -39,13 +39,13 @@ func (s *Status) confirmQuestion(agent string, c control.Confirmation) (say, key
 	if c.Mouse {
 		verb = " wants to "
 	}
-	return "“" + agent + "”" + verb + wish(c), s.conf.Grant + " sends it · " + s.conf.Reclaim + " refuses and stops " + agent
+	return "“" + agent + "”" + verb + wish(c), s.grantLabel() + " sends it · " + s.conf.Reclaim + " refuses and stops " + agent
 }
 
 // occupied is what the user reads while an agent's input waits for the line that the user has not submitted.
 func (s *Status) occupied(cols, rows int) string {
 	return notice.Rows(cols, min(rows-1, tellRows), "“"+s.state.Agent.Name+"” waits for your line",
-		s.conf.Grant+" lets it type · "+s.conf.Reclaim+" stops it")
+		s.grantLabel()+" lets it type · "+s.conf.Reclaim+" stops it")
 }
 
 // approvalTitle is approval in the window's title, for a terminal on which no line is wanted. A title has no room for a long
@@ -55,5 +55,5 @@ func (s *Status) approvalTitle() string {
 	if r := []rune(text); len(r) > wishMost {
 		text = fmt.Sprintf("%s… and %d more characters", string(r[:wishMost]), len(r)-wishMost)
 	}
-	return "[" + s.state.Agent.Name + ": " + s.conf.Grant + " sends " + text + ", " + s.conf.Reclaim + " refuses]"
+	return "[" + s.state.Agent.Name + ": " + s.grantLabel() + " sends " + text + ", " + s.conf.Reclaim + " refuses]"
 }

@@ -6,6 +6,7 @@ package overlay
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"terminalproxy/protocol"
@@ -41,7 +42,7 @@ type Config struct {
 	Colors     Colors      // of the terminal
 	Taste      Taste       // of the user
 	Reclaim    string      // what people press to take the keyboard back, as they write it
-	Grant      string      // and what to give it
+	Grant      string      // and what to give it, where the session starts
 	Leave      string      // how to leave a session of somebody else's, in the menu
 	Repaint    func()      // asks whoever draws to do so; any goroutine calls it
 	Present    func() bool // somebody can see the screen; nil for always
@@ -50,7 +51,8 @@ type Config struct {
 // Status is what the proxy has to say to the user: a line over the bottom row while something needs the user, and who
 // has the keyboard in the window's title. It may be used from any goroutine; a [Painter] draws it.
 type Status struct {
-	conf Config
+	conf  Config
+	grant atomic.Pointer[string] // what people press to give the keyboard where the session is now, nil where it started
 
 	mu    sync.Mutex
 	state control.State
@@ -71,6 +73,17 @@ type Status struct {
 
 // New makes a status that has nothing to say.
 func New(conf Config) *Status { return &Status{conf: conf} }
+
+// LabelGrant says what people press to give the keyboard from now on: the session is at another terminal.
+func (s *Status) LabelGrant(label string) { s.grant.Store(&label) }
+
+// grantLabel is what people press to give the keyboard.
+func (s *Status) grantLabel() string {
+	if label := s.grant.Load(); label != nil {
+		return *label
+	}
+	return s.conf.Grant
+}
 
 // Show takes a new state of control.
 func (s *Status) Show(state control.State) {
@@ -200,7 +213,7 @@ func (s *Status) sentence(now time.Time, cols, rows int) string {
 	case st.Occupied:
 		return s.occupied(cols, rows)
 	case st.Phase == control.Asked:
-		keys := s.conf.Grant + " allows · " + s.conf.Reclaim + " refuses"
+		keys := s.grantLabel() + " allows · " + s.conf.Reclaim + " refuses"
 		if st.Ahead.Rule != "" {
 			keys = s.conf.Reclaim + " refuses"
 		}
@@ -279,7 +292,7 @@ func (s *Status) tag(now time.Time) string {
 	case st.Pending.Keys != "":
 		return "[agent asks]"
 	case st.Occupied && !s.conf.Line:
-		return "[" + st.Agent.Name + " waits for your line: " + s.conf.Grant + " lets it type]"
+		return "[" + st.Agent.Name + " waits for your line: " + s.grantLabel() + " lets it type]"
 	case st.Occupied:
 		return "[" + st.Agent.Name + " waits for your line]"
 	case st.Never != "":
@@ -295,7 +308,7 @@ func (s *Status) tag(now time.Time) string {
 	case st.Phase == control.Asked && !s.conf.Line && st.Ahead.Rule != "":
 		return "[" + s.asker(st.Agent.Name) + s.getsSoon() + ": " + s.conf.Reclaim + " refuses]"
 	case st.Phase == control.Asked && !s.conf.Line:
-		return "[" + s.asker(st.Agent.Name) + " asks to " + s.wanted() + ": " + s.conf.Grant + " allows, " + s.conf.Reclaim + " refuses]"
+		return "[" + s.asker(st.Agent.Name) + " asks to " + s.wanted() + ": " + s.grantLabel() + " allows, " + s.conf.Reclaim + " refuses]"
 	case st.Phase == control.Asked:
 		return "[agent asks]"
 	case s.alone:

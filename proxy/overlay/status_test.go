@@ -240,7 +240,11 @@ func TestEverySentenceNamesTheKeysInForce(t *testing.T) {
 			s := New(Config{Name: "sh", Line: onLine, Title: true, Reclaim: "Ctrl+Y", Grant: "Ctrl+Alt+G", Repaint: func() {}})
 			s.Show(c.state)
 			line, title, _, _ := s.compose(time.Now(), 160, 24, "")
+			s.LabelGrant("Ctrl+]")
+			elsewhere, window, _, _ := s.compose(time.Now(), 160, 24, "")
 			s.Close()
+			require.Equal(t, strings.Count(line+title, "Ctrl+Alt+G"), strings.Count(elsewhere+window, "Ctrl+]"), "%s, at another terminal: %s", name, elsewhere)
+			require.NotContains(t, elsewhere+window, "Ctrl+Alt+G", name)
 			said := line + title
 			require.NotContains(t, said, "Ctrl+G", name)
 			require.NotContains(t, said, `Ctrl+\`, name)

@@ -26,6 +26,8 @@ type word struct {
 // opened is what a process in front says of itself.
 type opened struct {
 	Pid int `json:"pid"`
+	// ForCtrlG is what its user presses for Ctrl+G, where the terminal keeps that for itself.
+	ForCtrlG string `json:"for_ctrl_g,omitempty"`
 }
 
 // Release is why a session lets a terminal go while its program goes on; "" is for none.

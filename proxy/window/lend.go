@@ -29,8 +29,8 @@ var passed = []os.Signal{
 }
 
 // Lend lends the terminal of in and out to the session behind conn, until that gives it back, and closes conn. What the session tells
-// the user goes to say. Without any of the fields of [End] the session was killed. It takes the process's signals meanwhile.
-func Lend(conn *net.UnixConn, in, out *os.File, say io.Writer) (End, error) {
+// the user goes to say; forCtrlG is what [Window.ForCtrlG] says. Without any of the fields of [End] the session was killed. It takes the process's signals meanwhile.
+func Lend(conn *net.UnixConn, in, out *os.File, say io.Writer, forCtrlG string) (End, error) {
 	defer func() { _ = conn.Close() }()
 	signals := make(chan os.Signal, 16)
 	signal.Notify(signals, passed...)
@@ -41,7 +41,7 @@ func Lend(conn *net.UnixConn, in, out *os.File, say io.Writer) (End, error) {
 	if err := own(in); err != nil {
 		return End{}, err
 	}
-	if err := hand(conn, in, out); err != nil {
+	if err := hand(conn, in, out, forCtrlG); err != nil {
 		return End{}, fmt.Errorf("hand over the terminal: %w", err)
 	}
 	words := make(chan word)
@@ -93,7 +93,7 @@ func own(in *os.File) error {
 }
 
 // hand sends the descriptors and the first word.
-func hand(conn *net.UnixConn, in, out *os.File) error {
+func hand(conn *net.UnixConn, in, out *os.File, forCtrlG string) error {
 	var fds [2]int
 	for i, f := range []*os.File{in, out} {
 		raw, err := f.SyscallConn()
@@ -107,7 +107,7 @@ func hand(conn *net.UnixConn, in, out *os.File) error {
 	if _, _, err := conn.WriteMsgUnix([]byte{' '}, unix.UnixRights(fds[:]...), nil); err != nil {
 		return err
 	}
-	return json.NewEncoder(conn).Encode(word{Front: &opened{Pid: os.Getpid()}, Job: tty.Resumable()})
+	return json.NewEncoder(conn).Encode(word{Front: &opened{Pid: os.Getpid(), ForCtrlG: forCtrlG}, Job: tty.Resumable()})
 }
 
 // hear passes on what the session says.

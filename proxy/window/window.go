@@ -21,6 +21,8 @@ type Window struct {
 	In, Out *os.File // the terminal; the receiver closes them
 	// Pid is the process in front.
 	Pid int
+	// ForCtrlG is what people press there for Ctrl+G, where the terminal keeps that for itself; "" where it does not.
+	ForCtrlG string
 
 	conn *net.UnixConn
 	gone chan struct{} // closed when the process in front is gone, or hung up
@@ -44,7 +46,7 @@ func Accept(conn *net.UnixConn) (*Window, error) {
 		w.CloseFiles()
 		return nil, errors.Join(fmt.Errorf("window: no first word: %w", err), conn.Close())
 	}
-	w.Pid, w.job = first.Front.Pid, first.Job
+	w.Pid, w.ForCtrlG, w.job = first.Front.Pid, first.Front.ForCtrlG, first.Job
 	_ = conn.SetDeadline(time.Time{})
 	go w.listen(words) // ends when the process in front is gone, or with Close
 	return w, nil

@@ -43,7 +43,7 @@ func lends(t *testing.T, dir, session string) (done <-chan *lent, master *os.Fil
 	over := make(chan *lent, 1)
 	go func() {
 		l := &lent{}
-		l.end, l.err = window.Lend(conn, slave, slave, &l.say)
+		l.end, l.err = window.Lend(conn, slave, slave, &l.say, "Ctrl+Alt+G")
 		over <- l
 	}()
 	return over, master
@@ -78,6 +78,7 @@ func TestATerminalIsLent(t *testing.T) {
 			w := <-door.Windows()
 			defer w.Close()
 			require.Equal(t, os.Getpid(), w.Pid)
+			require.Equal(t, "Ctrl+Alt+G", w.ForCtrlG)
 			_, err := w.Out.WriteString("hello")
 			require.NoError(t, err)
 			w.CloseFiles()

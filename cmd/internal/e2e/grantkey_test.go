@@ -91,3 +91,36 @@ func TestGrantKeyInTheNewEncodings(t *testing.T) {
 		})
 	}
 }
+
+// TestTheQuestionNamesTheKeyOfTheWindow: a session that comes to another terminal, which sends another key as Ctrl+G or none, says so
+// there.
+func TestTheQuestionNamesTheKeyOfTheWindow(t *testing.T) {
+	w := newWorld(t)
+	s := w.terminal(100, 20)
+	s.run("stty -g > before; env -u TMUX TERM_PROGRAM=vscode proxy --keep --agent listener heard")
+	w.endsKept()
+	id := w.session()
+	s.match(`listening proxy=(\d+) `)
+	asks := func(s *terminal, allows string) {
+		asking := w.start("gateway", "request", id, "--as", "codex", "--reason", "to test")
+		s.wait(allows)
+		s.presses("C-g", allows)
+		require.Zero(t, asking.wait().status)
+		s.press(`C-\`)
+		s.wait("the keyboard is yours")
+		s.waitGone("the keyboard is yours")
+	}
+	asks(s, "Ctrl+Alt+G allows")
+	s.leaves(id)
+	s = w.terminal(100, 20)
+	s.comes(id, "listening")
+	w.shown(id)
+	asks(s, "Ctrl+G allows")
+	s.leaves(id)
+	s = w.terminal(100, 20)
+	s.run("stty -g > before; env -u TMUX TERM_PROGRAM=vscode gateway attach " + id)
+	s.wait("listening")
+	w.shown(id)
+	asks(s, "Ctrl+Alt+G allows")
+	s.quits("\x04")
+}

@@ -124,10 +124,15 @@ func (t *Terminal) GrantKey(reclaim keys.CtrlKey) keys.CtrlKey {
 
 // Label returns what people press for the grant key here.
 func (t *Terminal) Label(grant keys.CtrlKey) string {
-	if t != nil && t.Instead != "" && grant == (keys.Bindings{}).WithDefaults().Grant {
-		return t.Instead
+	return grant.LabelAt(t.ForCtrlG())
+}
+
+// ForCtrlG returns what arrives as Ctrl+G where that does not; "" where it does, or nothing else would.
+func (t *Terminal) ForCtrlG() string {
+	if t == nil {
+		return ""
 	}
-	return grant.Label()
+	return t.Instead
 }
 
 // Kept returns which presses of a key do not arrive. It may ask the multiplexer, which is bounded by ctx.
