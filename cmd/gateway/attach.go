@@ -33,9 +33,9 @@ func (a *app) newAttach() *cobra.Command {
 		Long: "attach brings a session of proxy --keep into this terminal, with its screen and the end of its history: here it is as where it\n" +
 			"was started, and the window where it is now, if there is one, is let go. Without ID it is the one that has no window.\n\n" +
 			"Of a session that an agent started it shows what the agent sees and lets you type beside it, with the same keys: your own keys pause the\n" +
-			"agent, Ctrl+\\ takes the keyboard from it, and Ctrl+G allows back when the agent asks (gateway doctor says what to press for\n" +
-			"it in a terminal that keeps it). To leave without ending the program, press Ctrl+\\ and then d while no agent has the keyboard. When several people are attached, the program gets the\n" +
-			"size of the terminal that was used last.\n\n" +
+			"agent, Ctrl+\\ takes the keyboard from it, and Ctrl+G allows back when the agent asks. Where the terminal keeps Ctrl+G for\n" +
+			"itself, press Ctrl+Alt+G in VS Code, and use gateway grant in others. To leave without ending the program, press Ctrl+\\ and then\n" +
+			"d while no agent has the keyboard. When several people are attached, the program gets the size of the terminal that was used last.\n\n" +
 			"With --watch you only watch, and q leaves. Of a session on its user's own terminal you see what agents see.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in, isIn := a.in.(*os.File)

@@ -126,6 +126,8 @@ var grantRole = keyRole{
 	name: "grant key",
 	refused: func(key string) string {
 		switch {
+		case key == `\`:
+			return "it takes the keyboard back elsewhere, and would give it to an agent out of habit"
 		case key == "s" || key == "q":
 			return "it stops and continues the output of many terminals"
 		case strings.Contains(editing+"ry", key):
@@ -133,7 +135,7 @@ var grantRole = keyRole{
 		}
 		return ""
 	},
-	allowed: `give ctrl- and one of g o t v x, or one of \ ] ^ _ (for example ctrl-g or ctrl-])`,
+	allowed: `give ctrl- and one of g o t v x, or one of ] ^ _ (for example ctrl-g or ctrl-])`,
 }
 
 // namesakes are keys by name that have such a byte.
@@ -192,11 +194,7 @@ func FindGrantKey(b []byte) (key CtrlKey, found bool) {
 		return CtrlKey{}, false
 	}
 	for _, c := range grantKeys() {
-		other := symbolKeys[`\`]
-		if c == other {
-			other = symbolKeys[`]`]
-		}
-		units(Bindings{Reclaim: other, Grant: c}, b, func(u Unit) { found = found || u.Kind == Confirm })
+		units(Bindings{Grant: c}, b, func(u Unit) { found = found || u.Kind == Confirm })
 		if found {
 			return c, true
 		}

@@ -100,16 +100,16 @@ func TestABrokenConfigurationKeepsNobodyFromWorking(t *testing.T) {
 		require.Equal(t, 7, status)
 	}
 	for text, want := range map[string]string{
-		"[proxy]\nyied = '2s'\n":              `:2: unknown setting "yied" (did you mean yield?)`,
-		"[proxy]\nagent = true\nyield = '5h'": ":3: yield 5h0m0s: must be 0s to 1h",
-		"[proxy]\nreclaim-key = 'ctrl-c'":     ":2: reclaim-key: ",
-		"[proxy]\ngrant-key = 'ctrl-c'":       ":2: grant-key: ",
-		"[proxy]\ngrant-key = 'ctrl-\\'":      `:2: grant-key: ctrl-\ takes the keyboard back already`,
-		"[proxy]\ngateway = 'ftp://x'":        ":2: gateway: ",
-		"[proxy]\ntoken-file = '/none'":       ":2: token-file: ",
-		"[proxy]\nlog = '/none/x'":            ":2: log: ",
-		"[proxy]\nnotify = ['nonsense']":      ":2: notify: ",
-		"[proxy\n":                            ":",
+		"[proxy]\nyied = '2s'\n":                                `:2: unknown setting "yied" (did you mean yield?)`,
+		"[proxy]\nagent = true\nyield = '5h'":                   ":3: yield 5h0m0s: must be 0s to 1h",
+		"[proxy]\nreclaim-key = 'ctrl-c'":                       ":2: reclaim-key: ",
+		"[proxy]\ngrant-key = 'ctrl-c'":                         ":2: grant-key: ",
+		"[proxy]\ngrant-key = 'ctrl-x'\nreclaim-key = 'ctrl-x'": ":2: grant-key: ctrl-x takes the keyboard back already",
+		"[proxy]\ngateway = 'ftp://x'":                          ":2: gateway: ",
+		"[proxy]\ntoken-file = '/none'":                         ":2: token-file: ",
+		"[proxy]\nlog = '/none/x'":                              ":2: log: ",
+		"[proxy]\nnotify = ['nonsense']":                        ":2: notify: ",
+		"[proxy\n":                                              ":",
 	} {
 		w.configures(text)
 		runs(want)
