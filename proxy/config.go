@@ -67,8 +67,8 @@ type AgentConfig struct {
 	Yield      time.Duration  // an agent pauses this long after a user's key
 	Interval   time.Duration  // between snapshots of continuous output
 	Keys       keys.Bindings  // what the user presses to take the keyboard back and to give it
-	// ForCtrlG is what people press for Ctrl+G at the terminal that the session starts at, where that one keeps it for itself; "" where
-	// it does not.
+	// ForCtrlG is what people press for Ctrl+G at the terminal that the session starts at, where
+	// that one keeps it for itself; "" where it does not.
 	ForCtrlG string
 	NoNotice bool // no line over the program
 	// Owner says which owner signed a message; an error is for people. nil: this session knows no owners.

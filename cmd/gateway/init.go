@@ -178,8 +178,8 @@ func (s *snippet) tmux() (string, error) {
 	return strings.NewReplacer("@COMMAND@", command, "@GATEWAY@", s.gateway).Replace(string(text)), nil
 }
 
-// vscode is the settings of VS Code, and writes the script that they name. Its tasks keep a plain shell, and its own environment, which
-// may come from a shared terminal, does not count.
+// vscode is the settings of VS Code, and writes the script that they name. Its tasks keep a plain
+// shell, and its own environment, which may come from a shared terminal, does not count.
 func (s *snippet) vscode() (string, error) {
 	shell := cmp.Or(os.Getenv("SHELL"), "/bin/sh")
 	script, err := s.writeStarter(shell)
@@ -206,8 +206,9 @@ func (s *snippet) vscode() (string, error) {
 	return text.String(), err
 }
 
-// writeStarter writes the script that VS Code starts in place of the shell, and returns its path. It is called as the shell is: VS Code
-// gives its shell integration to what has the name of a shell that it knows, and to no command line.
+// writeStarter writes the script that VS Code starts in place of the shell, and returns its path.
+// It is called as the shell is: VS Code gives its shell integration to what has the name of a shell
+// that it knows, and to no command line.
 func (s *snippet) writeStarter(shell string) (path string, err error) {
 	line, err := s.command([]string{initVariable}, ` "$@"`)
 	if err != nil {

@@ -8,7 +8,8 @@ import (
 	"sync"
 )
 
-// Modifier bits as the kitty protocol and xterm count them: the parameter on the wire is one more than their sum.
+// Modifier bits as the kitty protocol and xterm count them: the parameter on the wire is one more
+// than their sum.
 const (
 	modShift = 1 << iota
 	modAlt
@@ -37,8 +38,8 @@ type keyCode struct {
 	shift shiftRule
 }
 
-// CtrlKey is a key held together with Ctrl, compiled to all its encodings. [ParseReclaimKey] and [ParseGrantKey] make one; in
-// [Bindings] the zero CtrlKey is the default.
+// CtrlKey is a key held together with Ctrl, compiled to all its encodings. [ParseReclaimKey] and
+// [ParseGrantKey] make one; in [Bindings] the zero CtrlKey is the default.
 type CtrlKey struct {
 	name  string
 	c0    byte  // what a terminal without an extended protocol sends
@@ -55,8 +56,8 @@ func (c CtrlKey) Label() string {
 	return "Ctrl+" + strings.ToUpper(strings.TrimPrefix(c.name, "ctrl-"))
 }
 
-// LabelAt returns what people press for the key at a terminal that keeps Ctrl+G for itself and sends it for instead; "" is for every
-// other terminal.
+// LabelAt returns what people press for the key at a terminal that keeps Ctrl+G for itself and
+// sends it for instead; "" is for every other terminal.
 func (c CtrlKey) LabelAt(instead string) string {
 	if instead != "" && c == letterKey('g') {
 		return instead
@@ -64,7 +65,8 @@ func (c CtrlKey) LabelAt(instead string) string {
 	return c.Label()
 }
 
-// Bindings are the keys that the proxy takes from the user's keyboard. The zero Bindings are Ctrl+\ and Ctrl+G.
+// Bindings are the keys that the proxy takes from the user's keyboard. The zero Bindings are Ctrl+\
+// and Ctrl+G.
 type Bindings struct {
 	Reclaim CtrlKey // takes the keyboard back; it wins where both are the same key
 	Grant   CtrlKey // answers a question with yes
@@ -81,8 +83,9 @@ func (b Bindings) WithDefaults() Bindings {
 	return b
 }
 
-// On most layouts a symbol is not one key: the codes after the symbol itself are the keys that make the same C0 byte in
-// a terminal without extensions (Ctrl+4 sends 0x1c), and the shifted face of the key.
+// On most layouts a symbol is not one key: the codes after the symbol itself are the keys that make
+// the same C0 byte in a terminal without extensions (Ctrl+4 sends 0x1c), and the shifted face of
+// the key.
 var symbolKeys = map[string]CtrlKey{
 	`\`: {name: `ctrl-\`, c0: 0x1c, base: '\\', vk: 220, codes: [5]keyCode{{'\\', shiftAny}, {'|', shiftDown}, {'4', shiftUp}, {0x1c, shiftAny}}},
 	`]`: {name: `ctrl-]`, c0: 0x1d, base: ']', vk: 221, codes: [5]keyCode{{']', shiftAny}, {'}', shiftDown}, {'5', shiftUp}, {0x1d, shiftAny}}},
@@ -90,8 +93,8 @@ var symbolKeys = map[string]CtrlKey{
 	`_`: {name: `ctrl-_`, c0: 0x1f, codes: [5]keyCode{{'_', shiftAny}, {'-', shiftDown}, {'/', shiftUp}, {'7', shiftUp}, {0x1f, shiftAny}}},
 }
 
-// refusedKeys says why a key can be neither: its byte is another key's byte, or occurs inside sequences, or programs
-// need it.
+// refusedKeys says why a key can be neither: its byte is another key's byte, or occurs inside
+// sequences, or programs need it.
 var refusedKeys = map[string]string{
 	"c": "it interrupts programs",
 	"d": "it is how programs are told that the input ends",
@@ -147,7 +150,8 @@ var namesakes = map[string]string{
 // It also takes "C-x", "^X" and "ctrl+x"; case does not matter.
 func ParseReclaimKey(name string) (CtrlKey, error) { return reclaimRole.parse(name) }
 
-// ParseGrantKey compiles a grant key such as "ctrl-g" or "ctrl-]", written as [ParseReclaimKey] takes it.
+// ParseGrantKey compiles a grant key such as "ctrl-g" or "ctrl-]", written as [ParseReclaimKey]
+// takes it.
 func ParseGrantKey(name string) (CtrlKey, error) { return grantRole.parse(name) }
 
 func (r *keyRole) parse(name string) (CtrlKey, error) {
@@ -188,7 +192,8 @@ var grantKeys = sync.OnceValue(func() (all []CtrlKey) {
 	return all
 })
 
-// FindGrantKey returns the first key in b that can be the grant key of some proxy, whatever that one's bindings are.
+// FindGrantKey returns the first key in b that can be the grant key of some proxy, whatever that
+// one's bindings are.
 func FindGrantKey(b []byte) (key CtrlKey, found bool) {
 	if bytes.IndexFunc(b, func(r rune) bool { return r < ' ' || r >= 0x80 }) < 0 {
 		return CtrlKey{}, false
@@ -219,8 +224,9 @@ func letterKey(r byte) CtrlKey {
 	}
 }
 
-// matches reports whether a key report means the key: Ctrl is held, nothing that makes it another key is, and
-// Shift is as the code wants it. Caps Lock and Num Lock never matter: terminals that report them would hide the key.
+// matches reports whether a key report means the key: Ctrl is held, nothing that makes it another
+// key is, and Shift is as the code wants it. Caps Lock and Num Lock never matter: terminals that
+// report them would hide the key.
 func (c *CtrlKey) matches(code, base int32, mods int32) bool {
 	if mods&modCtrl == 0 || mods&(modAlt|modSuper|modHyper|modMeta) != 0 {
 		return false
@@ -236,8 +242,8 @@ func (c *CtrlKey) matches(code, base int32, mods int32) bool {
 	return false
 }
 
-// takesShift reports whether the key may be pressed with Shift as well: a symbol may need it, and a letter with it is
-// another key where terminals tell them apart.
+// takesShift reports whether the key may be pressed with Shift as well: a symbol may need it, and a
+// letter with it is another key where terminals tell them apart.
 func (c *CtrlKey) takesShift() bool { return c.base < 'a' || c.base > 'z' }
 
 // confirms reports whether a key report, pressed once, means the grant key.
@@ -252,8 +258,9 @@ const (
 	winShift = 0x10
 )
 
-// matchesWin reports whether a win32-input-mode record means the key. AltGr is Ctrl with right Alt there, and
-// types a character: it is excluded, unless the console itself already made the control character.
+// matchesWin reports whether a win32-input-mode record means the key. AltGr is Ctrl with right Alt
+// there, and types a character: it is excluded, unless the console itself already made the control
+// character.
 func (c *CtrlKey) matchesWin(vk, uc, state int32) bool {
 	if uc == int32(c.c0) {
 		return true
@@ -264,7 +271,8 @@ func (c *CtrlKey) matchesWin(vk, uc, state int32) bool {
 	return c.vk != 0 && vk == c.vk || uc != 0 && uc == c.codes[0].code
 }
 
-// confirmsWin is confirms for a win32-input-mode record. The control character alone is not enough, unlike for the reclaim key.
+// confirmsWin is confirms for a win32-input-mode record. The control character alone is not enough,
+// unlike for the reclaim key.
 func (c *CtrlKey) confirmsWin(vk, uc, down, state int32) bool {
 	return down == 1 && state&winCtrl != 0 && state&winAlt == 0 && (c.takesShift() || state&winShift == 0) && c.matchesWin(vk, uc, state)
 }

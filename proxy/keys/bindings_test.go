@@ -7,7 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestGrantKeyInEveryEncoding: a press counts in each form in which the reclaim key does, once, and nothing else does.
+// TestGrantKeyInEveryEncoding: a press counts in each form in which the reclaim key does, once, and
+// nothing else does.
 func TestGrantKeyInEveryEncoding(t *testing.T) {
 	for _, key := range grantKeys() {
 		b := Bindings{Grant: key}
@@ -44,7 +45,8 @@ func TestGrantKeyInEveryEncoding(t *testing.T) {
 	}
 }
 
-// TestR2TheGrantKeyHidesNoReclaimKey: each sequence of the reclaim key is one with every grant key, and in front of everything.
+// TestR2TheGrantKeyHidesNoReclaimKey: each sequence of the reclaim key is one with every grant key,
+// and in front of everything.
 func TestR2TheGrantKeyHidesNoReclaimKey(t *testing.T) {
 	for _, key := range append(grantKeys(), reclaimKey(t, `ctrl-\`)) {
 		for _, v := range vectors(t) {
@@ -87,7 +89,8 @@ func TestParseGrantKey(t *testing.T) {
 	}
 }
 
-// TestFindGrantKey: any key that some proxy may take for its grant key is one, whatever surrounds it.
+// TestFindGrantKey: any key that some proxy may take for its grant key is one, whatever surrounds
+// it.
 func TestFindGrantKey(t *testing.T) {
 	for in, want := range map[string]string{
 		"": "", "plain text": "", "\r": "", "\x1b[A": "", "\x03": "", "héllo\x05": "",

@@ -1,14 +1,16 @@
 // Package keys turns key presses into bytes and bytes back into key presses.
 //
-// The [Scanner] cuts the byte stream of a keyboard into units and finds the reclaim key and the grant key in every encoding
-// that terminals use for them: the C0 byte, the kitty keyboard protocol's CSI u, xterm's modifyOtherKeys (CSI 27 ~) and
-// win32-input-mode (CSI _). The encoder ([Parse], [Press.Encode]) goes the other way: from the name of a key to the
-// bytes that a terminal would send for it in the modes that the program has turned on.
+// The [Scanner] cuts the byte stream of a keyboard into units and finds the reclaim key and the
+// grant key in every encoding that terminals use for them: the C0 byte, the kitty keyboard
+// protocol's CSI u, xterm's modifyOtherKeys (CSI 27 ~) and win32-input-mode (CSI _). The encoder
+// ([Parse], [Press.Encode]) goes the other way: from the name of a key to the bytes that a terminal
+// would send for it in the modes that the program has turned on.
 //
-// The package is pure: no I/O, no clock, no notion of who may type. A Scanner
-// belongs to one goroutine; every function is free of shared state.
+// The package is pure: no I/O, no clock, no notion of who may type. A Scanner belongs to one
+// goroutine; every function is free of shared state.
 //
-// Byte values and sequence shapes follow ECMA-48, XTerm Control Sequences (ctlseqs) and the kitty keyboard protocol.
+// Byte values and sequence shapes follow ECMA-48, XTerm Control Sequences (ctlseqs) and the kitty
+// keyboard protocol.
 package keys
 
 // Kind says what a unit of keyboard input is.
@@ -21,8 +23,9 @@ const (
 	Reclaim
 	// Release is the reclaim key going up, where the terminal reports that.
 	Release
-	// Confirm is a press of the grant key, in any encoding. It is recognised in ground state only: never in a paste, never
-	// inside or at the end of a sequence that a program could have asked the terminal for.
+	// Confirm is a press of the grant key, in any encoding. It is recognised in ground state only:
+	// never in a paste, never inside or at the end of a sequence that a program could have asked
+	// the terminal for.
 	Confirm
 	// Reply is the terminal's answer to a query of the program. A string
 	// (OSC, DCS, APC) longer than [MaxHeld] comes in several pieces.

@@ -60,7 +60,8 @@ type Scanner struct {
 	buf           [MaxHeld + 8]byte
 }
 
-// NewScanner returns a Scanner that looks for the given keys. It must be fed every byte of its keyboard from the start.
+// NewScanner returns a Scanner that looks for the given keys. It must be fed every byte of its
+// keyboard from the start.
 func NewScanner(b Bindings) *Scanner {
 	b = b.WithDefaults()
 	return &Scanner{reclaim: b.Reclaim, grant: b.Grant}

@@ -74,7 +74,8 @@ type Status struct {
 // New makes a status that has nothing to say.
 func New(conf Config) *Status { return &Status{conf: conf} }
 
-// LabelGrant says what people press to give the keyboard from now on: the session is at another terminal.
+// LabelGrant says what people press to give the keyboard from now on: the session is at another
+// terminal.
 func (s *Status) LabelGrant(label string) { s.grant.Store(&label) }
 
 // grantLabel is what people press to give the keyboard.

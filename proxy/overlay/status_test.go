@@ -218,7 +218,8 @@ func TestR68ARemarkIsWholeOnANarrowScreen(t *testing.T) {
 	}
 }
 
-// TestEverySentenceNamesTheKeysInForce: whatever they are, in the line and, without one, in the title.
+// TestEverySentenceNamesTheKeysInForce: whatever they are, in the line and, without one, in the
+// title.
 func TestEverySentenceNamesTheKeysInForce(t *testing.T) {
 	ada := control.Agent{ID: "a", Name: "ada"}
 	for name, c := range map[string]struct {

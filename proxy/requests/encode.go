@@ -86,8 +86,8 @@ func (h *Handler) reserved(data string) error {
 	return err
 }
 
-// nested refuses what may give control while another proxy runs inside this session: the agent would answer its own question
-// there. Which key it is there cannot be seen from here.
+// nested refuses what may give control while another proxy runs inside this session: the agent
+// would answer its own question there. Which key it is there cannot be seen from here.
 func (h *Handler) nested(pieces []input.Piece) error {
 	var all []byte
 	for _, p := range pieces {

@@ -62,7 +62,8 @@ type foreground struct {
 
 func (p foreground) Foreground() string { return p.name }
 
-// TestAnotherProxysGrantKeyIsItsUsers: while a proxy runs inside, whatever may be its grant key is not an agent's to press.
+// TestAnotherProxysGrantKeyIsItsUsers: while a proxy runs inside, whatever may be its grant key is
+// not an agent's to press.
 func TestAnotherProxysGrantKeyIsItsUsers(t *testing.T) {
 	for name, pressed := range map[string]string{
 		"ctrl-g": "Ctrl+G", "ctrl-]": "Ctrl+]", "ctrl-^": "Ctrl+^", "ctrl-o": "Ctrl+O", "a ctrl-_": "Ctrl+_",

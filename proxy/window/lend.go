@@ -28,8 +28,10 @@ var passed = []os.Signal{
 	syscall.SIGWINCH, syscall.SIGTERM, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGTSTP, syscall.SIGCONT,
 }
 
-// Lend lends the terminal of in and out to the session behind conn, until that gives it back, and closes conn. What the session tells
-// the user goes to say; forCtrlG is what [Window.ForCtrlG] says. Without any of the fields of [End] the session was killed. It takes the process's signals meanwhile.
+// Lend lends the terminal of in and out to the session behind conn, until that gives it back, and
+// closes conn. What the session tells the user goes to say; forCtrlG is what [Window.ForCtrlG]
+// says. Without any of the fields of [End] the session was killed. It takes the process's signals
+// meanwhile.
 func Lend(conn *net.UnixConn, in, out *os.File, say io.Writer, forCtrlG string) (End, error) {
 	defer func() { _ = conn.Close() }()
 	signals := make(chan os.Signal, 16)

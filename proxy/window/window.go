@@ -21,7 +21,8 @@ type Window struct {
 	In, Out *os.File // the terminal; the receiver closes them
 	// Pid is the process in front.
 	Pid int
-	// ForCtrlG is what people press there for Ctrl+G, where the terminal keeps that for itself; "" where it does not.
+	// ForCtrlG is what people press there for Ctrl+G, where the terminal keeps that for itself; ""
+	// where it does not.
 	ForCtrlG string
 
 	conn *net.UnixConn

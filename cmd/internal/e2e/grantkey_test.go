@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestTheGrantKeyInForce: by a flag, by a setting and by what the terminal keeps for itself. The question names it, it gives the
-// keyboard, and Ctrl+G is the program's where it is another one.
+// TestTheGrantKeyInForce: by a flag, by a setting and by what the terminal keeps for itself. The
+// question names it, it gives the keyboard, and Ctrl+G is the program's where it is another one.
 func TestTheGrantKeyInForce(t *testing.T) {
 	for name, c := range map[string]struct{ config, env, flags, allows, refuses, key, reclaim string }{
 		"usual":               {"", "", "", "Ctrl+G", `Ctrl+\`, "C-g", `C-\`},
@@ -46,7 +46,8 @@ func TestTheGrantKeyInForce(t *testing.T) {
 	}
 }
 
-// TestAnotherKeyGivesNothing: where the grant key is another one, Ctrl+G answers no question, and the reclaim key takes it back at once.
+// TestAnotherKeyGivesNothing: where the grant key is another one, Ctrl+G answers no question, and
+// the reclaim key takes it back at once.
 func TestAnotherKeyGivesNothing(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(120, 24)
@@ -63,7 +64,8 @@ func TestAnotherKeyGivesNothing(t *testing.T) {
 	require.Contains(t, refused.err, "the user declined")
 }
 
-// TestGrantKeyInTheNewEncodings: in each form in which a terminal sends the key, of which a release counts for nothing.
+// TestGrantKeyInTheNewEncodings: in each form in which a terminal sends the key, of which a release
+// counts for nothing.
 func TestGrantKeyInTheNewEncodings(t *testing.T) {
 	for _, c := range []struct{ flags, press string }{
 		{"", "\x1b[103;5u"}, {"", "\x1b[103;133u"}, {"", "\x1b[1087::103;5u"}, {"", "\x1b[27;5;103~"}, {"", "\x1b[71;34;7;1;8;1_"},
@@ -91,8 +93,8 @@ func TestGrantKeyInTheNewEncodings(t *testing.T) {
 	}
 }
 
-// TestTheQuestionNamesTheKeyOfTheWindow: a session that comes to another terminal, which sends another key as Ctrl+G or none, says so
-// there.
+// TestTheQuestionNamesTheKeyOfTheWindow: a session that comes to another terminal, which sends
+// another key as Ctrl+G or none, says so there.
 func TestTheQuestionNamesTheKeyOfTheWindow(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(100, 20)

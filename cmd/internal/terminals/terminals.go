@@ -1,5 +1,6 @@
-// Package terminals knows which of the proxy's keys a terminal, or a multiplexer around the program, keeps for itself, and what its
-// user presses there instead. What it knows is of the dates beside [All]; a terminal that it does not know keeps nothing.
+// Package terminals knows which of the proxy's keys a terminal, or a multiplexer around the
+// program, keeps for itself, and what its user presses there instead. What it knows is of the dates
+// beside [All]; a terminal that it does not know keeps nothing.
 package terminals
 
 import (
@@ -15,11 +16,14 @@ import (
 // Terminal is what reads the user's keys before the proxy does.
 type Terminal struct {
 	Name string
-	// Keeps are the keys that do not arrive, as this terminal is set up when it comes, by the name that [keys.CtrlKey] has.
+	// Keeps are the keys that do not arrive, as this terminal is set up when it comes, by the name
+	// that [keys.CtrlKey] has.
 	Keeps []Kept
-	// Instead is what arrives as Ctrl+G whatever the settings are, as people write it; "" where nothing but Ctrl+G does.
+	// Instead is what arrives as Ctrl+G whatever the settings are, as people write it; "" where
+	// nothing but Ctrl+G does.
 	Instead string
-	// Grant is the grant key here unless the user names one, and Other the one where that is the reclaim key; "" is Ctrl+G.
+	// Grant is the grant key here unless the user names one, and Other the one where that is the
+	// reclaim key; "" is Ctrl+G.
 	Grant, Other string
 	// Free says how to have the keys arrive.
 	Free string
@@ -41,12 +45,15 @@ type Kept struct {
 // Label returns the key as people write it.
 func (k Kept) Label() string { return "Ctrl+" + strings.ToUpper(strings.TrimPrefix(k.Key, "ctrl-")) }
 
-// All are the terminals, what is innermost first: a multiplexer keeps the variables of the terminal that it was started in.
+// All are the terminals, what is innermost first: a multiplexer keeps the variables of the terminal
+// that it was started in.
 //
-// Sources: zellij's zellij-utils/assets/config/default.kdl of July 2025 (0.43): Ctrl+G is bound in every mode, the reclaim key in none.
-// VS Code's DEFAULT_COMMANDS_TO_SKIP_SHELL and terminalSendSequence of 1.100 (May 2025); testdata has the list. tmux 3.5 and
-// screen 5.0 keep their prefix alone. Windows Terminal's defaults.json of 1.22 (2025) has no Ctrl with a letter or symbol of ours.
-// JetBrains' IDEs pass all of them on while "Override IDE shortcuts" is on, which is their default (2025.1).
+// Sources: zellij's zellij-utils/assets/config/default.kdl of July 2025 (0.43): Ctrl+G is bound in
+// every mode, the reclaim key in none. VS Code's DEFAULT_COMMANDS_TO_SKIP_SHELL and
+// terminalSendSequence of 1.100 (May 2025); testdata has the list. tmux 3.5 and screen 5.0 keep
+// their prefix alone. Windows Terminal's defaults.json of 1.22 (2025) binds no Ctrl with a letter,
+// ], ^, _ or \ (copies and pastes need Shift). JetBrains' IDEs pass all of them on while "Override
+// IDE shortcuts" is on, which is their default (2025.1).
 var All = []*Terminal{
 	{
 		Name: "zellij",
@@ -87,8 +94,8 @@ var All = []*Terminal{
 	},
 }
 
-// vsCode are the keys of ours that run one of the commands that VS Code keeps from the shell. The digits are what sends the key on a
-// layout without the symbol.
+// vsCode are the keys that run one of the commands that VS Code keeps from the shell. The digits
+// are what sends the key on a layout without the symbol.
 var vsCode = []Kept{
 	{"ctrl-g", "ctrl-g", "goes to a recent directory", "workbench.action.terminal.goToRecentDirectory"},
 	{"ctrl-4", `ctrl-\`, "goes to an editor", "workbench.action.focusFourthEditorGroup"},
@@ -127,7 +134,8 @@ func (t *Terminal) Label(grant keys.CtrlKey) string {
 	return grant.LabelAt(t.ForCtrlG())
 }
 
-// ForCtrlG returns what arrives as Ctrl+G where that does not; "" where it does, or nothing else would.
+// ForCtrlG returns what arrives as Ctrl+G where that does not; "" where it does, or nothing else
+// would.
 func (t *Terminal) ForCtrlG() string {
 	if t == nil {
 		return ""
@@ -135,7 +143,8 @@ func (t *Terminal) ForCtrlG() string {
 	return t.Instead
 }
 
-// Kept returns which presses of a key do not arrive. It may ask the multiplexer, which is bounded by ctx.
+// Kept returns which presses of a key do not arrive. It may ask the multiplexer, which is bounded
+// by ctx.
 func (t *Terminal) Kept(ctx context.Context, key keys.CtrlKey) (kept []Kept, err error) {
 	all := t.Keeps
 	if t.ask != nil {
@@ -154,8 +163,8 @@ func (t *Terminal) Kept(ctx context.Context, key keys.CtrlKey) (kept []Kept, err
 // Asks reports whether Kept knows what the terminal keeps now, and not only how it comes.
 func (t *Terminal) Asks() bool { return t.ask != nil }
 
-// VSCodeSettings are the commands that VS Code's terminal.integrated.commandsToSkipShell takes off its list, so that both keys of ours
-// arrive.
+// VSCodeSettings are the commands that VS Code's terminal.integrated.commandsToSkipShell takes off
+// its list, so that both keys arrive.
 func VSCodeSettings() (off []string) {
 	for _, k := range vsCode {
 		if k.As == "ctrl-g" || k.As == `ctrl-\` {
@@ -183,7 +192,8 @@ func askTmux(ctx context.Context) ([]Kept, error) {
 	return tmuxKeeps(string(prefixes), string(bound)), nil
 }
 
-// tmuxKeeps reads what tmux says of its prefixes, one a line, and of the keys of its root table: bind-key [-r] -T root KEY COMMAND.
+// tmuxKeeps reads what tmux says of its prefixes, one a line, and of the keys of its root table:
+// bind-key [-r] -T root KEY COMMAND.
 func tmuxKeeps(prefixes, bound string) (all []Kept) {
 	keep := func(name, does string) {
 		name = strings.ToLower(strings.ReplaceAll(strings.Trim(name, `"'`), `\\`, `\`))

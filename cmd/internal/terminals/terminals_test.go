@@ -73,8 +73,9 @@ func TestTheGrantKeyArrives(t *testing.T) {
 	}
 }
 
-// TestVSCodesSettingsFreeBothKeys: against the lists of commands that VS Code keeps from the shell, as of each version that testdata has.
-// Each command that is taken off the list is on it, and none that is left runs by a key of ours.
+// TestVSCodesSettingsFreeBothKeys: against the lists of commands that VS Code keeps from the shell,
+// as of each version that testdata has. Each command that is taken off the list is on it, and none
+// that is left runs by one of the keys.
 func TestVSCodesSettingsFreeBothKeys(t *testing.T) {
 	lists, err := filepath.Glob("testdata/vscode-*.tsv")
 	require.NoError(t, err)
