@@ -48,12 +48,12 @@ func (k Kept) Label() string { return "Ctrl+" + strings.ToUpper(strings.TrimPref
 // All are the terminals, what is innermost first: a multiplexer keeps the variables of the terminal
 // that it was started in.
 //
-// Sources: zellij's zellij-utils/assets/config/default.kdl of July 2025 (0.43): Ctrl+G is bound in
-// every mode, the reclaim key in none. VS Code's DEFAULT_COMMANDS_TO_SKIP_SHELL and
-// terminalSendSequence of 1.100 (May 2025); testdata has the list. tmux 3.5 and screen 5.0 keep
-// their prefix alone. Windows Terminal's defaults.json of 1.22 (2025) binds no Ctrl with a letter,
-// ], ^, _ or \ (copies and pastes need Shift). JetBrains' IDEs pass all of them on while "Override
-// IDE shortcuts" is on, which is their default (2025.1).
+// Looked up on 26 November 2026. zellij: zellij-utils/assets/config/default.kdl at commit 005d2da
+// binds Ctrl+G in every mode, and the reclaim key in none. VS Code 1.100.3: its
+// DEFAULT_COMMANDS_TO_SKIP_SHELL is in testdata, and Ctrl+Alt+G sends 0x07 whenever the terminal has
+// the focus. Windows Terminal: defaults.json at commit 0175639 binds no key that can be one of these.
+// tmux and screen keep their prefix alone. JetBrains' IDEs pass all keys on while "Override IDE
+// shortcuts" is on, as it is by default.
 var All = []*Terminal{
 	{
 		Name: "zellij",

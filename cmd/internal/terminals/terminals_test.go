@@ -130,7 +130,12 @@ func TestTmuxIsAsked(t *testing.T) {
 	here := Find(env("TMUX=" + socket))
 	require.True(t, here.Asks())
 	for name, does := range map[string]string{"ctrl-g": "is tmux's prefix", `ctrl-\`: "runs select-pane -l", "ctrl-]": ""} {
-		kept, err := here.Kept(t.Context(), grantKey(t, name))
+		key, err := keys.ParseReclaimKey(name)
+		if name == "ctrl-g" {
+			key, err = keys.ParseGrantKey(name)
+		}
+		require.NoError(t, err)
+		kept, err := here.Kept(t.Context(), key)
 		require.NoError(t, err)
 		if does == "" {
 			require.Empty(t, kept)
