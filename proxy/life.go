@@ -214,7 +214,7 @@ func (l *life) signal(sig os.Signal) {
 // terminate ends the program as a closing terminal would, without waiting for it.
 func (l *life) terminate() {
 	if l.s.authority != nil {
-		l.s.pump.Post(func(now time.Time) { l.s.authority.End(now, protocol.ReasonExited) })
+		l.s.pump.Post(l.s.authority.Close)
 	}
 	if l.over {
 		l.s.copier.Abandon()

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"sync/atomic"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -66,6 +67,7 @@ type Child struct {
 	slave   string
 	stopped func(unix.Signal)
 	hurry   <-chan struct{}
+	spell   atomic.Uint64 // counts the looks that found raw mode
 }
 
 // Start opens a PTY, sets its size and line settings, and starts the program on it in a new session, whose controlling
@@ -259,7 +261,7 @@ func (c *Child) Resize(cols, rows int) error {
 // EndOfFile is what ends the input of a program that reads lines: the line's VEOF character, usually ^D. It is nothing
 // while the program reads in raw mode.
 func (c *Child) EndOfFile() []byte {
-	now, err := unix.IoctlGetTermios(c.master, ioctlGetTermios)
+	now, err := c.termios()
 	if err != nil || now.Lflag&unix.ICANON == 0 {
 		return nil
 	}

@@ -20,19 +20,36 @@ type Line struct {
 
 // Line asks for the line settings, which takes one system call. It may be called from any goroutine until Close.
 func (c *Child) Line() (Line, error) {
-	now, err := unix.IoctlGetTermios(c.master, ioctlGetTermios)
+	now, err := c.termios()
 	if err != nil {
-		return Line{}, fmt.Errorf("line settings: %w", err)
+		return Line{}, err
 	}
 	return Line{
 		Canonical: now.Lflag&unix.ICANON != 0, Echo: now.Lflag&unix.ECHO != 0, EchoNewline: now.Lflag&unix.ECHONL != 0,
 	}, nil
 }
 
-// Canonical reports whether the kernel collects what is written to lines, with one system call.
-func (c *Child) Canonical() bool {
-	line, err := c.Line()
-	return err == nil && line.Canonical
+// termios asks for the line settings. Each look that finds raw mode ends a spell of canonical mode.
+func (c *Child) termios() (*unix.Termios, error) {
+	now, err := unix.IoctlGetTermios(c.master, ioctlGetTermios)
+	if err != nil {
+		return nil, fmt.Errorf("line settings: %w", err)
+	}
+	if now.Lflag&unix.ICANON == 0 {
+		c.spell.Add(1)
+	}
+	return now, nil
+}
+
+// CanonicalSpell numbers the spell for which the kernel has collected what is written to lines, 0 while it does not. Two looks
+// with one number found no raw mode between them, and neither did any other look at the settings.
+func (c *Child) CanonicalSpell() uint64 {
+	spell := c.spell.Load()
+	now, err := c.termios()
+	if err != nil || now.Lflag&unix.ICANON == 0 {
+		return 0
+	}
+	return spell + 1
 }
 
 // maxChain bounds [Child.Chain].
@@ -116,9 +133,9 @@ type Settings struct {
 
 // Settings asks for the line settings, as Line does.
 func (c *Child) Settings() (Settings, error) {
-	now, err := unix.IoctlGetTermios(c.master, ioctlGetTermios)
+	now, err := c.termios()
 	if err != nil {
-		return Settings{}, fmt.Errorf("line settings: %w", err)
+		return Settings{}, err
 	}
 	l, i, cc := now.Lflag, now.Iflag, now.Cc
 	return Settings{

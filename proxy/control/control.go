@@ -167,6 +167,7 @@ type Machine struct {
 	allowed       bool // the user dismissed the present prompt
 	hidden        bool
 	left          bool // the user has left the terminal
+	closing       bool // the session is about to end
 	events        []Event
 	lastEnd       Event
 	met           []Agent // that wrote, or asked in a conversation, the newest last
@@ -299,7 +300,7 @@ func (m *Machine) endBy(now time.Time, why protocol.Reason, by string) {
 	if m.phase == Observing {
 		return
 	}
-	m.lastEnd = Event{Requests: m.waiting, Agent: m.agent, Level: m.level, Epoch: m.epoch, Reason: why, By: by, Request: m.phase == Asked, Absent: why == protocol.ReasonLink && m.gone(now)}
+	m.lastEnd = Event{Requests: m.waiting, Agent: m.agent, Level: m.level, Epoch: m.epoch, Reason: why, By: by, Request: m.phase == Asked, Closing: m.closing, Absent: why == protocol.ReasonLink && m.gone(now)}
 	m.last = m.agent
 	if why == protocol.ReasonRefused {
 		m.lastEnd.Shut = m.manners.refused(now, m.agent)
@@ -407,12 +408,21 @@ func (m *Machine) Release(now time.Time, agentID string, why protocol.Reason) bo
 // End ends whatever control or request there is.
 func (m *Machine) End(now time.Time, why protocol.Reason) { m.end(now, why) }
 
+// Close ends it since the session is to end, while its program still runs.
+func (m *Machine) Close(now time.Time) {
+	m.closing = true
+	m.end(now, protocol.ReasonExited)
+	m.closing = false
+}
+
 // Overrun ends control because the user's own input can no longer be held.
 func (m *Machine) Overrun(now time.Time) { m.end(now, protocol.ReasonReclaimed) }
 
 // Kept reports whether what was typed under the grant that ended last stays typed: an agent whose connection was lost has a receipt
-// for it, and would not hear that it was taken back.
-func (m *Machine) Kept() bool { return m.lastEnd.Reason == protocol.ReasonLink }
+// for it, and would not hear that it was taken back; a program that ended may have ended by it.
+func (m *Machine) Kept() bool {
+	return m.lastEnd.Reason == protocol.ReasonLink || m.lastEnd.Reason == protocol.ReasonExited && !m.lastEnd.Closing
+}
 
 // Admit says whether input of an agent that carries epoch may be written now: nil, ErrNoGrant, ErrSecret, ErrHidden or
 // ErrStale.

@@ -23,6 +23,8 @@ type Event struct {
 	// Request says that it is a request which ended, and no grant; Shut that its agent may not ask again before the user opens
 	// the menu.
 	Request, Shut bool
+	// Closing says of the reason Exited that the program still runs: the session was told to end.
+	Closing bool
 	// Absent says of the reason Link that the agent had no connection for AbsentFor.
 	Absent bool
 	// Dropped is what was accepted of the agent's input and not written, Unsubmitted what was written since the last Enter, in

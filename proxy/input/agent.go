@@ -117,7 +117,7 @@ func (p *Pump) writePiece(now time.Time, job *pending) {
 	if p.Line != nil && !job.begun && piece.Say == "" {
 		p.Line.Agent(piece.Bytes)
 	}
-	n, err := p.Program.Write(piece.Bytes[:min(len(piece.Bytes), PieceMax)])
+	n, err := p.give(job, piece.Bytes[:min(len(piece.Bytes), PieceMax)], piece.Say != "")
 	p.count(job, n)
 	if !p.took(now, err) {
 		p.stuck(now)
@@ -135,7 +135,7 @@ func (p *Pump) finishPiece(now time.Time) bool {
 	}
 	job := p.queue[0]
 	for len(job.pieces[0].Bytes) > 0 {
-		n, err := p.Program.Write(job.pieces[0].Bytes)
+		n, err := p.give(job, job.pieces[0].Bytes, job.pieces[0].Say != "")
 		p.count(job, n)
 		if !p.took(now, err) {
 			return len(p.queue) == 0
@@ -157,7 +157,6 @@ func (p *Pump) count(job *pending, n int) {
 	if piece.Say == "" {
 		p.stands(piece.Bytes[:n])
 	}
-	p.passed(job, piece.Bytes[:n], piece.Say != "")
 	piece.Bytes = piece.Bytes[n:]
 	job.written += n
 	job.begun, p.wrote = true, true

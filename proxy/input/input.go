@@ -69,8 +69,9 @@ type Program interface {
 	// FlushInput drops what was written and not read, and says how much that was: without what a line in the making has,
 	// in canonical mode.
 	FlushInput() (unread int, err error)
-	// Canonical reports whether the kernel collects what is written to lines (termios(3), ICANON).
-	Canonical() bool
+	// CanonicalSpell numbers the spell for which the kernel has collected what is written to lines (termios(3), ICANON), 0 while it
+	// does not. Two looks with one number found no raw mode between them.
+	CanonicalSpell() uint64
 	EndOfFile() []byte
 }
 

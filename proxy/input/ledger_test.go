@@ -72,8 +72,10 @@ type world struct {
 	gone  error         // what the program's Write fails with
 	idle  int           // turns in a row in which the pump neither waited, read nor wrote
 
-	unread    int  // what FlushInput says
-	canonical bool // the line settings
+	unread    int    // what FlushInput says
+	canonical bool   // the line settings
+	spell     uint64 // how often they were seen to be raw
+	restores  bool   // the program reads one key raw, and then restores canonical mode
 
 	turn sync.Mutex // tells the race detector what the bubble's clock orders
 }
@@ -267,6 +269,7 @@ func (w *world) Write(p []byte) (int, error) {
 	}
 	w.idle = 0
 	w.ledger = append(w.ledger, "write "+string(p[:n]))
+	w.canonical = w.canonical || w.restores
 	return n, nil
 }
 
@@ -285,7 +288,13 @@ func (w *world) FlushInput() (int, error) {
 	return w.unread, nil
 }
 
-func (w *world) Canonical() bool { return w.canonical }
+func (w *world) CanonicalSpell() uint64 {
+	if !w.canonical {
+		w.spell++
+		return 0
+	}
+	return w.spell + 1
+}
 
 func (w *world) EndOfFile() []byte { return []byte{4} }
 

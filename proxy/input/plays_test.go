@@ -120,8 +120,8 @@ func (p *play) step(s corpus.Step) {
 		p.gone = errGone
 	case "unread":
 		p.unread = number(p.t, arg)
-	case "canonical", "raw":
-		p.canonical = what == "canonical"
+	case "canonical", "raw", "reads-a-key":
+		p.canonical, p.restores = what == "canonical", what == "reads-a-key"
 	case "busy", "ready":
 		p.busy = what == "busy"
 	case "elsewhere", "here":
@@ -133,6 +133,10 @@ func (p *play) step(s corpus.Step) {
 		p.sleep(0)
 	case "lost":
 		p.pump.Post(func(now time.Time) { p.ctl.End(now, protocol.ReasonLink) })
+	case "exits":
+		p.pump.Post(func(now time.Time) { p.ctl.End(now, protocol.ReasonExited) })
+	case "closes":
+		p.pump.Post(p.ctl.Close)
 	case "shown":
 		p.ctl.Shown(time.Now())
 	case "lets":

@@ -23,8 +23,9 @@ type span struct {
 	job  *pending // nil for the user
 	n    int
 	ends bool // the last one submits
-	line bool // the kernel collected a line of them when they were written (canonical mode)
-	mute bool // they leave nothing on the program's line: the mouse's
+	// spell is that of canonical mode in which the kernel collected a line of them, 0 for none.
+	spell uint64
+	mute  bool // they leave nothing on the program's line: the mouse's
 }
 
 // add notes that the program took b.
@@ -47,7 +48,7 @@ func (t *trail) append(s span) {
 	t.size += s.n
 	if len(t.spans) > 0 {
 		last := &t.spans[len(t.spans)-1]
-		if last.job == s.job && last.line == s.line && last.mute == s.mute && !last.ends {
+		if last.job == s.job && last.spell == s.spell && last.mute == s.mute && !last.ends {
 			last.n, last.ends = last.n+s.n, s.ends
 			return
 		}
@@ -56,9 +57,12 @@ func (t *trail) append(s span) {
 }
 
 // open is how many bytes stand on a line that the kernel still collects: no program can have read them, and it does not
-// count them as unread.
-func (t *trail) open() (n int) {
-	for i := len(t.spans) - 1; i >= 0 && t.spans[i].line && !t.spans[i].ends; i-- {
+// count them as unread. What was collected before the present spell was read raw, or counts as unread.
+func (t *trail) open(spell uint64) (n int) {
+	if spell == 0 {
+		return 0
+	}
+	for i := len(t.spans) - 1; i >= 0 && t.spans[i].spell == spell && !t.spans[i].ends; i-- {
 		n += t.spans[i].n
 	}
 	return n
@@ -97,12 +101,20 @@ func (t *trail) unsubmitted() (n int, whole bool) {
 	return n, false
 }
 
-// passed notes what the program took of a job's, or of the user's (nil) once an agent wrote.
-func (p *Pump) passed(job *pending, b []byte, mute bool) {
+// give writes b to the program, and notes how much of it that took: of a job's, or of the user's (nil) once an agent wrote. The mode
+// is looked at before and after: who read a key raw may have restored canonical mode by then, and who is in canonical mode may have left
+// it. Where the looks differ nothing is on a line: the program has read the bytes, or the kernel counts them as unread.
+func (p *Pump) give(job *pending, b []byte, mute bool) (n int, err error) {
 	if job == nil && !p.wrote {
-		return
+		return p.Program.Write(b)
 	}
-	p.trail.add(span{job: job, line: p.Program.Canonical(), mute: mute}, b)
+	spell := p.Program.CanonicalSpell()
+	n, err = p.Program.Write(b)
+	if spell != 0 && p.Program.CanonicalSpell() != spell {
+		spell = 0
+	}
+	p.trail.add(span{job: job, spell: spell, mute: mute}, b[:n])
+	return n, err
 }
 
 // takeBack ends all that agents typed under the grant that is over: what the program has not read is taken back from it,
@@ -125,12 +137,12 @@ func (p *Pump) flush() (jobs []*pending) {
 	if !p.wrote {
 		return nil
 	}
-	tail := 0
-	if p.Program.Canonical() {
-		tail = p.trail.open()
-	}
+	spell := p.Program.CanonicalSpell()
 	unread, _ := p.Program.FlushInput() // there is no second way; the order of the writes holds without it
-	flushed := 0
+	tail, flushed := 0, 0
+	if p.Program.CanonicalSpell() == spell {
+		tail = p.trail.open(spell)
+	}
 	for _, s := range p.trail.takeBack(tail + unread) {
 		s.job.written -= s.n
 		s.job.flushed += s.n

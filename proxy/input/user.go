@@ -100,10 +100,9 @@ func (p *Pump) writeUser(now time.Time) {
 		return
 	}
 	for len(p.user) > 0 {
-		n, err := p.Program.Write(p.user)
+		n, err := p.give(nil, p.user, false)
 		if n > 0 {
 			p.midLine = p.user[n-1] != '\n'
-			p.passed(nil, p.user[:n], false)
 			p.acted(now)
 		}
 		p.user = p.user[:copy(p.user, p.user[n:])]
