@@ -40,7 +40,8 @@ type life struct {
 	exited  chan child.Exit
 	ended   chan struct{} // closed with exited
 	crashed chan crash
-	parts   sync.WaitGroup // pump and link
+	parts   sync.WaitGroup // link
+	pumped  chan struct{}  // closed when the pump has ended
 	cutLink context.CancelFunc
 	resized time.Time
 	late    *time.Timer    // a resize that came too soon after the one before
@@ -55,7 +56,7 @@ type life struct {
 // words to the gateway, then the terminal.
 func (s *session) live(ctx context.Context) Result {
 	l := &life{
-		s: s, exited: make(chan child.Exit, 1), ended: make(chan struct{}), crashed: make(chan crash, 8),
+		s: s, exited: make(chan child.Exit, 1), ended: make(chan struct{}), pumped: make(chan struct{}), crashed: make(chan crash, 8),
 		late: time.NewTimer(time.Hour), look: time.NewTimer(time.Hour),
 	}
 	l.late.Stop()
@@ -73,13 +74,14 @@ func (l *life) start() {
 		go s.recording.Serve() // recording.End
 	}
 	go l.guarded("copier", s.copier.Run) // the program's terminal is closed, or copier.End
-	l.parts.Go(func() {                  // pump.Stop
+	go func() {                          // pump.Stop
+		defer close(l.pumped)
 		l.guarded("input pump", func() {
 			if err := s.pump.Run(); err != nil {
 				panic(err)
 			}
 		})
-	})
+	}()
 	go func() { // the program's end
 		exit := s.child.Wait()
 		l.exited <- exit
@@ -272,10 +274,13 @@ func (l *life) finish(exit child.Exit) Result {
 	if s.authority != nil {
 		s.pump.Post(func(now time.Time) { s.authority.End(now, protocol.ReasonExited) })
 	}
-	s.beside.Exited(exit)
 	outlived := l.outlived() // before anybody hears of the end, after which there is no time to lose
 	l.answers()
 	s.pump.Stop()
+	<-l.pumped
+	l.leave() // before anything that waits for somebody else
+	s.events.Close()
+	s.beside.Exited(exit)
 	s.talk.Close()
 	if s.link != nil && s.worth.Ended() {
 		s.awaitLink()
@@ -284,10 +289,6 @@ func (l *life) finish(exit child.Exit) Result {
 	l.cutLink()
 	l.parts.Wait()
 	s.observer.Stop()
-	l.leave()
-	if s.watchdog != nil {
-		s.watchdog.Close()
-	}
 	s.events.Exited(exit.Code)
 	return Result{ID: s.id, Code: exit.Code, HeldOpen: s.copier.HeldOpen(), Unrecorded: s.recording.End(exit)}
 }
@@ -327,10 +328,9 @@ func (l *life) lastWords(exit child.Exit, outlived int) {
 }
 
 // leave gives the user the terminal back as it was: what the proxy shows is taken away, then the modes that the program
-// left on, then the line settings. The observer has ended; the model is ours.
+// left on, then the line settings. The copier and the pump have ended: nobody else reads or writes there.
 func (l *life) leave() {
 	s := l.s
-	s.events.Close()
 	if s.status != nil {
 		s.status.Close()
 	}
@@ -339,5 +339,8 @@ func (l *life) leave() {
 	}
 	if err := s.term.Restore(); err != nil {
 		s.log.Error("restore", "error", err)
+	}
+	if s.watchdog != nil {
+		s.watchdog.Close()
 	}
 }

@@ -226,6 +226,9 @@ func (p *Painter) Misses(passed vt.Chunk) bool { return p.picture.sign && p.foll
 // Hide makes the bytes that take away what is shown; a sign is to come again after a while. It may be called when the loop
 // has ended.
 func (p *Painter) Hide(afresh bool) (bytes []byte) {
+	if !p.picture.up {
+		return nil // the loop, which may be far behind, is not waited for
+	}
 	hide := func(now time.Time) {
 		bytes = p.erase(nil, p.conf.Loop.Model(), afresh)
 		if p.picture.sign {
