@@ -7,3 +7,6 @@ func (d *TUI) SignWithin(t time.Duration) { d.sign = t }
 
 // TypeOf is for tests.
 var TypeOf = typeOf
+
+// Patience has the driver wait that long for a hook that nobody has to be asked for.
+func (d *TUI) Patience(t time.Duration) { d.patience = t }

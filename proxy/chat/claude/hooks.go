@@ -122,13 +122,15 @@ func (d *TUI) accept() {
 		if err != nil {
 			return
 		}
-		d.conns.Go(func() { d.serve(conn) })
+		if !d.hookers.serve(conn, func() { d.serve(conn) }) {
+			conn.Close()
+		}
 	}
 }
 
 // serve takes what a hook says. The connection stays open while its answer is waited for.
 func (d *TUI) serve(conn net.Conn) {
-	_ = conn.SetDeadline(time.Now().Add(hookPatience))
+	_ = conn.SetDeadline(time.Now().Add(d.patience))
 	lines := bufio.NewReader(io.LimitReader(conn, maxHook+4096))
 	var who hello
 	first, err := lines.ReadBytes('\n')
@@ -209,7 +211,7 @@ func (d *TUI) hook(event string, b []byte, conn net.Conn) {
 			d.ending = time.Now().Add(stopWithin)
 		}
 	}
-	_ = answerHook(conn, nil)
+	_ = d.answerHook(conn, nil)
 }
 
 // maxCalls bounds the calls of tools that are remembered.

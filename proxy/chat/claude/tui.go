@@ -38,7 +38,8 @@ type TUI struct {
 	dialog   atomic.Bool
 	done     chan struct{} // closed when run has ended
 	sign     time.Duration // how long the sign of a prompt may take
-	conns    sync.WaitGroup
+	patience time.Duration // how long a hook may take that nobody has to be asked for
+	hookers  hookers
 
 	mu     sync.Mutex
 	posts  []func()
@@ -98,7 +99,7 @@ const atTerminal = "answered at the terminal"
 func NewTUI(c TUIConfig) *TUI {
 	return &TUI{
 		config: c, wake: make(chan struct{}, 1), done: make(chan struct{}), asks: map[string]*tuiAsk{}, unknown: map[string]bool{},
-		sign: signWithin,
+		sign: signWithin, patience: hookPatience,
 	}
 }
 
@@ -219,27 +220,40 @@ func (d *TUI) Answer(id string, a chat.Answer) error {
 	if open == nil {
 		return errAtTerminal
 	}
-	defer d.Printed() // its dialog goes
-	return open.reply(map[string]any{"hookSpecificOutput": map[string]any{
+	output := map[string]any{"hookSpecificOutput": map[string]any{
 		"hookEventName": "PermissionRequest", "decision": open.response(a),
-	}})
+	}}
+	defer d.Printed() // its dialog goes
+	return d.answerHook(open.conn, output)
 }
 
-// reply gives a hook what it prints, nil for nothing.
-func (a *tuiAsk) reply(output any) error { return answerHook(a.conn, output) }
-
-func answerHook(conn net.Conn, output any) error {
-	defer conn.Close()
+// answerHook gives a hook what it prints, nil for nothing, and hangs up. It does not wait for a hook that does not read.
+func (d *TUI) answerHook(conn net.Conn, output any) error {
 	var b []byte
 	if output != nil {
 		var err error
 		if b, err = json.Marshal(output); err != nil {
+			conn.Close()
 			return err
 		}
 	}
-	_ = conn.SetWriteDeadline(time.Now().Add(hookPatience))
-	_, err := conn.Write(append(b, '\n'))
-	return err
+	rest, err := writeNow(conn, append(b, '\n'))
+	if err != nil || len(rest) == 0 {
+		conn.Close()
+		return err
+	}
+	later := d.hookers.serve(conn, func() {
+		defer conn.Close()
+		_ = conn.SetWriteDeadline(time.Now().Add(d.patience))
+		if _, err := conn.Write(rest); err != nil {
+			d.post(func() { d.notice("did not read the answer: %v", err) })
+		}
+	})
+	if !later {
+		conn.Close()
+		return errAtTerminal
+	}
+	return nil
 }
 
 func (d *TUI) forgetAsk(id string) *tuiAsk {
@@ -257,7 +271,7 @@ func (d *TUI) Close() error {
 		<-d.done
 	}
 	d.unlisten()
-	d.conns.Wait()
+	d.hookers.close()
 	return nil
 }
 

@@ -167,11 +167,14 @@ func (u *tui) writes(text string) {
 }
 
 // beside begins a conversation, before anything of Claude Code's has come.
-func beside(t *testing.T) *tui {
+func beside(t *testing.T, change ...func(*claude.TUI)) *tui {
 	t.Helper()
 	u := &tui{session: &session{T: t}, screen: newScreen(), home: t.TempDir(), id: "b3a4c53a-e7be-4d2b-9712-84cdf9e4473b", took: make(chan struct{}, 9)}
 	dir := t.TempDir()
 	u.driver = claude.NewTUI(claude.TUIConfig{ID: u.id, Hook: "gateway hook", Dir: dir})
+	for _, do := range change {
+		do(u.driver)
+	}
 	env, err := u.driver.Listen()
 	require.NoError(t, err)
 	for _, v := range env {
@@ -186,9 +189,9 @@ func beside(t *testing.T) *tui {
 }
 
 // atPrompt begins a conversation and gets to the prompt.
-func atPrompt(t *testing.T) *tui {
+func atPrompt(t *testing.T, change ...func(*claude.TUI)) *tui {
 	t.Helper()
-	u := beside(t)
+	u := beside(t, change...)
 	u.passes("SessionStart", `,"source":"startup"`)
 	u.prompt("")
 	u.Until(chat.AtPrompt)
