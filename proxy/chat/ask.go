@@ -5,19 +5,23 @@ import (
 	"slices"
 )
 
-var errTwice = errors.New("the request is not new")
+var (
+	errTwice = errors.New("the request is not new")
+	errFull  = errors.New("too many requests wait for an answer already")
+)
 
 // Ask opens a request of somebody else than the agent, whom its By names, under an id that is new. done is told once how it was closed,
 // and must neither block nor call the session.
 func (s *Session) Ask(r Request, done func(Closed)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_, was := s.closed[r.ID]
 	switch {
 	case s.ended() || s.leaving:
 		return ErrOver
-	case was || s.isOpen(r.ID):
+	case s.isKnown(r.ID):
 		return errTwice
+	case s.isFull(&r):
+		return errFull
 	}
 	r.done = done
 	s.opened(&r)
@@ -43,8 +47,18 @@ func (s *Session) Withdraw(id, why string) {
 	}
 }
 
-func (s *Session) isOpen(id string) bool {
-	return slices.ContainsFunc(s.open, func(r *Request) bool { return r.ID == id })
+// isKnown reports whether an id is that of a request that is open, or was.
+func (s *Session) isKnown(id string) bool {
+	return s.closed.Has(id) || slices.ContainsFunc(s.open, func(r *Request) bool { return r.ID == id })
+}
+
+// isFull reports whether there is no room for one more request.
+func (s *Session) isFull(r *Request) bool {
+	size := len(r.Input)
+	for _, one := range s.open {
+		size += len(one.Input)
+	}
+	return len(s.open) >= openMost || size > inputsMost && len(s.open) > 0
 }
 
 // deliver passes an answer on to the agent, if that asked.

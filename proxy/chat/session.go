@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+
+	"terminalproxy/proxy/chat/recent"
 )
 
 // Session is the conversation with one agent. Its methods may be called from any goroutine.
@@ -15,28 +17,39 @@ type Session struct {
 	mu           sync.Mutex
 	log          log
 	conversation string
-	phase        State             // what the state is when no request is open
-	running      bool              // a turn runs; until then prompts may wait for one
-	shown        State             // the last state in the log
-	waiting      map[string]string // prompts that the agent has not begun, by id
-	order        []string          // their ids, oldest first
-	open         []*Request        // oldest first
-	asks         uint64            // requests so far
-	closed       map[string]Closed // requests that are closed, by id
-	leaving      bool              // Close was called
-	settings     []Setting         // what can be set
-	over         chan struct{}     // closed when the agent is gone
+	phase        State               // what the state is when no request is open
+	running      bool                // a turn runs; until then prompts may wait for one
+	shown        State               // the last state in the log
+	waiting      map[string]string   // prompts that the agent has not begun, by id
+	order        []string            // their ids, oldest first
+	open         []*Request          // oldest first
+	asks         uint64              // requests so far
+	closed       *recent.Map[Closed] // requests that are closed, by id
+	leaving      bool                // Close was called
+	settings     []Setting           // what can be set
+	over         chan struct{}       // closed when the agent is gone
 }
 
 // ErrOver is the answer to what comes after the agent's end.
 var ErrOver = errors.New("the agent has ended")
 
-var errEmpty = errors.New("the prompt is empty")
+var (
+	errEmpty  = errors.New("the prompt is empty")
+	errUnread = fmt.Errorf("the agent has yet to read %d prompts", waitingMost)
+)
+
+// Bounds of what a session keeps beside its log.
+const (
+	closedMost  = 1 << 20  // of requests that are closed, in bytes
+	waitingMost = 256      // prompts
+	openMost    = 256      // requests, and
+	inputsMost  = 64 << 20 // what they are about, in bytes
+)
 
 // New makes a session with an agent of that name. Nothing runs before Start.
 func New(agent string, d Driver) *Session {
 	return &Session{
-		driver: d, agent: agent, phase: Starting, waiting: map[string]string{}, closed: map[string]Closed{}, over: make(chan struct{}),
+		driver: d, agent: agent, phase: Starting, waiting: map[string]string{}, closed: recent.New[Closed](closedMost), over: make(chan struct{}),
 	}
 }
 
@@ -86,8 +99,11 @@ func (s *Session) Send(by, text string) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.ended() {
+	switch {
+	case s.ended():
 		return ErrOver
+	case len(s.order) >= waitingMost:
+		return errUnread
 	}
 	p := Prompt{ID: NewID(), Text: text}
 	s.log.add(Record{Item: cut(Item{Kind: User, ID: p.ID, Author: by, Text: text})})
@@ -126,7 +142,7 @@ func (s *Session) Answer(id, by string, a Answer) error {
 		s.changed("")
 		return err
 	}
-	if c, ok := s.closed[id]; ok {
+	if c, ok := s.closed.Get(id); ok {
 		return &AnsweredError{By: c.By, Why: c.Why}
 	}
 	return ErrNoRequest
@@ -164,7 +180,7 @@ func (s *Session) refuseAll(by, why string) {
 }
 
 func (s *Session) close(r *Request, c Closed) {
-	s.closed[c.ID] = Closed{ID: c.ID, By: c.By, Why: c.Why}
+	s.closed.Put(c.ID, Closed{ID: c.ID, By: c.By, Why: c.Why}, len(c.ID)+len(c.By)+len(c.Why))
 	s.log.add(Record{Closed: &c})
 	if r.done != nil {
 		r.done(c)

@@ -93,10 +93,15 @@ func (s *Session) unread(text string) {
 
 // asked opens a request. The answer to another one must not count for it: an id that is not new is refused.
 func (s *Session) asked(r Request) {
-	if _, was := s.closed[r.ID]; was || s.isOpen(r.ID) {
+	switch {
+	case s.isKnown(r.ID):
 		s.withdrawn(r.ID, "asked twice")
 		s.notice(fmt.Sprintf("refused: %s asks under an id that is not new: %q", s.agent, r.ID))
 		_ = s.driver.Answer(r.ID, Answer{Words: "asked twice"})
+		return
+	case s.isFull(&r):
+		s.notice(fmt.Sprintf("refused: %s asks too much at once", s.agent))
+		_ = s.driver.Answer(r.ID, Answer{Words: errFull.Error()})
 		return
 	}
 	s.opened(&r)

@@ -4,7 +4,6 @@
 package acp
 
 import (
-	"encoding/json"
 	"fmt"
 	"sync"
 
@@ -56,7 +55,7 @@ type Driver struct {
 func New(c Config) *Driver {
 	return &Driver{
 		config: c, calls: map[int]func(reply){}, asks: map[string]ask{}, terminals: newTerminals(c.Terminals),
-		stream: stream{inputs: map[string]json.RawMessage{}, unknown: map[string]bool{}},
+		stream: newStream(),
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"terminalproxy/proxy/chat"
+	"terminalproxy/proxy/chat/recent"
 	"terminalproxy/proxy/chat/stdio"
 )
 
@@ -18,8 +19,20 @@ type stream struct {
 	n2      int             // approvals so far
 	steered []string        // texts that the turn that runs took in
 	taken   string          // the last prompt that was said to have arrived
-	inputs  map[string]json.RawMessage
-	unknown map[string]bool // updates that were noticed
+	inputs  *recent.Map[json.RawMessage]
+	unknown *recent.Map[bool] // updates that were noticed
+}
+
+// Bounds of what is kept of an agent's, in bytes.
+const (
+	inputsMost  = 32 << 20
+	unknownMost = 64 << 10
+	// textMost bounds a text that is being written: one that goes on is told in parts.
+	textMost = 256 << 10
+)
+
+func newStream() stream {
+	return stream{inputs: recent.New[json.RawMessage](inputsMost), unknown: recent.New[bool](unknownMost)}
 }
 
 // toolCall is what a tool shall do, or did.
@@ -85,7 +98,8 @@ func fields(input json.RawMessage) map[string]any {
 func (d *Driver) shows(c *toolCall) (shown json.RawMessage, nothing bool) {
 	all := fields(c.RawInput)
 	if all == nil {
-		all = fields(d.inputs[c.ID])
+		input, _ := d.inputs.Get(c.ID)
+		all = fields(input)
 	}
 	if all = maps.Clone(all); all == nil {
 		all = map[string]any{}
@@ -142,8 +156,8 @@ func (d *Driver) update(params json.RawMessage) error {
 		d.changed(&now.standing, now.CurrentModeID)
 		return nil
 	}
-	if name := stdio.Short(kind.SessionUpdate); !slices.Contains(quiet, name) && !d.unknown[name] {
-		d.unknown[name] = true
+	if name := stdio.Short(kind.SessionUpdate); !slices.Contains(quiet, name) && !d.unknown.Has(name) {
+		d.unknown.Put(name, true, 0)
 		d.notice("sent something unknown: %s", name)
 	}
 	return nil
@@ -163,6 +177,9 @@ func (d *Driver) wrote(b []byte) error {
 	}
 	d.text.WriteString(m.Content.Text)
 	d.report(chat.Wrote{Piece: chat.Piece{ID: d.textID(), Text: m.Content.Text}})
+	if d.text.Len() >= textMost {
+		d.flush()
+	}
 	return nil
 }
 
@@ -185,8 +202,8 @@ func (d *Driver) tool(b []byte) error {
 	}
 	d.flush()
 	ended := c.Status == "completed" || c.Status == "failed"
-	if _, told := d.inputs[c.ID]; !told || fields(d.inputs[c.ID]) == nil && fields(c.RawInput) != nil {
-		d.inputs[c.ID] = c.RawInput
+	if input, told := d.inputs.Get(c.ID); !told || fields(input) == nil && fields(c.RawInput) != nil {
+		d.inputs.Put(c.ID, c.RawInput, len(c.RawInput))
 		if fields(c.RawInput) != nil || ended {
 			input := c
 			input.Content = nil
@@ -195,6 +212,7 @@ func (d *Driver) tool(b []byte) error {
 		}
 	}
 	if ended {
+		d.inputs.Put(c.ID, json.RawMessage("{}"), 0) // nobody asks for it any more
 		d.report(chat.Said{Item: chat.Item{Kind: chat.ToolResult, ID: c.ID, Text: c.words(), Failed: c.Status == "failed"}})
 	}
 	return nil

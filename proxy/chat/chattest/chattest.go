@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -156,4 +157,19 @@ func (c *Conversation) Heard() string {
 	b, err := os.ReadFile(c.log)
 	require.NoError(c.T, err)
 	return string(b)
+}
+
+// Kept is how many bytes of memory do leaves behind, in what is to be kept alive.
+func Kept(do func(), alive any) int {
+	heap := func() int {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return int(m.HeapAlloc)
+	}
+	before := heap()
+	do()
+	after := heap()
+	runtime.KeepAlive(alive)
+	return after - before
 }

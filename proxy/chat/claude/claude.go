@@ -11,6 +11,7 @@ import (
 
 	"terminalproxy/proxy/chat"
 	"terminalproxy/proxy/chat/form"
+	"terminalproxy/proxy/chat/recent"
 	"terminalproxy/proxy/chat/stdio"
 )
 
@@ -40,12 +41,15 @@ type Driver struct {
 	stream // belongs to the goroutine that reads
 }
 
+// unknownMost bounds what is remembered of messages that are not known, in bytes.
+const unknownMost = 64 << 10
+
 // New makes a driver for a conversation. Nothing runs before Start.
 func New(c Config) *Driver {
 	if c.Program == "" {
 		c.Program = "claude"
 	}
-	return &Driver{config: c, asks: map[string]ask{}, sets: map[string][2]string{}, stream: stream{unknown: map[string]bool{}}}
+	return &Driver{config: c, asks: map[string]ask{}, sets: map[string][2]string{}, stream: stream{unknown: recent.New[bool](unknownMost)}}
 }
 
 // asking are flags with which the user decides what Claude Code asks for.

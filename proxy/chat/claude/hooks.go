@@ -13,6 +13,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -202,8 +203,7 @@ func (d *TUI) hook(event string, b []byte, conn net.Conn) {
 	case "UserPromptSubmit":
 		d.submitted(t.Prompt)
 	case "PreToolUse":
-		d.calls = append(d.calls, t.announced)
-		d.calls = d.calls[max(0, len(d.calls)-maxCalls):]
+		d.announce(t.announced)
 		d.expected = time.Now().Add(dialogAfter)
 		d.hold() // before the answer: the dialog cannot come earlier
 	case "Stop":
@@ -214,8 +214,21 @@ func (d *TUI) hook(event string, b []byte, conn net.Conn) {
 	_ = d.answerHook(conn, nil)
 }
 
-// maxCalls bounds the calls of tools that are remembered.
-const maxCalls = 64
+// maxCalls bounds the calls of tools that are remembered, and maxInputs their inputs together, in bytes.
+const maxCalls, maxInputs = 64, maxHook
+
+// announce remembers a call, and forgets the oldest where there are too many.
+func (d *TUI) announce(c announced) {
+	d.calls = append(d.calls, c)
+	size := 0
+	for _, one := range d.calls {
+		size += len(one.Input)
+	}
+	for len(d.calls) > maxCalls || size > maxInputs && len(d.calls) > 1 {
+		size -= len(d.calls[0].Input)
+		d.calls = slices.Delete(d.calls, 0, 1)
+	}
+}
 
 // sessionStarted takes in the conversation's beginning, or that of another one.
 func (d *TUI) sessionStarted(t told) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"terminalproxy/proxy/chat"
+	"terminalproxy/proxy/chat/recent"
 	"terminalproxy/proxy/chat/stdio"
 )
 
@@ -18,7 +19,7 @@ type stream struct {
 	mode    string // of permissions
 	// stranger: in this turn the vendor did not know who the user is.
 	stranger bool
-	unknown  map[string]bool // types that were noticed
+	unknown  *recent.Map[bool] // types that were noticed
 	settings []chat.Setting
 }
 
@@ -31,9 +32,9 @@ func (d *Driver) line(b []byte) {
 	}
 	read, ok := readers[head.Type]
 	if !ok {
-		if !d.unknown[head.Type] {
-			d.unknown[head.Type] = true
-			d.notice("sent something unknown: %s", stdio.Short(head.Type))
+		if kind := stdio.Short(head.Type); !d.unknown.Has(kind) {
+			d.unknown.Put(kind, true, 0)
+			d.notice("sent something unknown: %s", kind)
 		}
 		return
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"terminalproxy/proxy/chat"
+	"terminalproxy/proxy/chat/recent"
 	"terminalproxy/proxy/chat/stdio"
 )
 
@@ -16,11 +17,22 @@ import (
 type turn struct {
 	ready   bool // the first stream has begun
 	running bool
-	failed  *failure          // the turn that runs did
-	roles   map[string]string // of messages: who wrote them
-	texts   map[string]bool   // parts that are text of the agent's, and whether they were said whole
-	calls   map[string]bool   // tools that were called, and whether they have ended
-	retry   int               // of a request to the model
+	failed  *failure            // the turn that runs did
+	roles   *recent.Map[string] // of messages: who wrote them
+	texts   *recent.Map[bool]   // parts that are text of the agent's, and whether they were said whole
+	calls   *recent.Map[bool]   // tools that were called, and whether they have ended
+	told    *recent.Map[string] // of sessions: the one that began it, "" for a person
+	retry   int                 // of a request to the model
+}
+
+// namesMost bounds what is remembered under the names that the server gives, each time, in bytes.
+const namesMost = 1 << 20
+
+func newTurn() turn {
+	return turn{
+		roles: recent.New[string](namesMost), texts: recent.New[bool](namesMost), calls: recent.New[bool](namesMost),
+		told: recent.New[string](namesMost),
+	}
 }
 
 // failure is why a turn failed.
@@ -40,7 +52,7 @@ func (d *Driver) take(e event) {
 	case "server.connected":
 		d.connected()
 	case "session.created":
-		err = read(e, func(m struct{ Info info }) { d.told[m.Info.ID] = m.Info.ParentID })
+		err = read(e, func(m struct{ Info info }) { d.began(m.Info.ID, m.Info.ParentID) })
 	case "message.updated":
 		err = read(e, func(m struct{ Info info }) { d.message(m.Info) })
 	case "message.part.updated":
@@ -135,6 +147,9 @@ func (d *Driver) withdraw(why string, fits func(id string, o open) bool) (taken 
 	}
 	return taken
 }
+
+// began notes which session began another one, "" for a person.
+func (d *Driver) began(session, by string) { d.told.Put(session, by, len(by)) }
 
 // begins is the beginning of a turn.
 func (d *Driver) begins() {

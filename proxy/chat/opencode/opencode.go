@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"terminalproxy/proxy/chat"
+	"terminalproxy/proxy/chat/recent"
 	"terminalproxy/proxy/chat/stdio"
 )
 
@@ -53,23 +54,22 @@ type Driver struct {
 	ctx      context.Context
 	cancel   context.CancelFunc // ends what is under way, with the server
 
-	jobs   chan func()       // for the server, in their order
-	todo   chan func()       // for the goroutine that reports
-	report func(chat.Event)  // called by that goroutine alone
-	over   chan struct{}     // closed when that goroutine has ended
-	turn                     // belongs to that goroutine
-	told   map[string]string // of sessions: the one that began it, "" for a person; that goroutine's
+	jobs   chan func()      // for the server, in their order
+	todo   chan func()      // for the goroutine that reports
+	report func(chat.Event) // called by that goroutine alone
+	over   chan struct{}    // closed when that goroutine has ended
+	turn                    // belongs to that goroutine
 
 	mu          sync.Mutex
-	session     string          // where the user talks
-	made        bool            // we opened it, and nobody said anything
-	started     bool            // Start was called
-	open        map[string]open // requests, by the server's id
-	answered    map[string]bool // requests, by us: the server may still name them as open
-	sent        []*prompt       // on which the agent does not work yet, oldest first
-	exited      string          // how the interface ended, where that was an error
-	left        bool            // the interface has ended
-	interrupted bool            // the turn that runs was
+	session     string            // where the user talks
+	made        bool              // we opened it, and nobody said anything
+	started     bool              // Start was called
+	open        map[string]open   // requests, by the server's id
+	answered    *recent.Map[bool] // requests, by us: the server may still name them as open
+	sent        []*prompt         // on which the agent does not work yet, oldest first
+	exited      string            // how the interface ended, where that was an error
+	left        bool              // the interface has ended
+	interrupted bool              // the turn that runs was
 }
 
 // prompt is one of ours.
@@ -109,8 +109,8 @@ func Serve(ctx context.Context, c Config) (*Driver, error) {
 		return nil, &stdio.NotInstalledError{Program: c.Program, Cause: errors.Unwrap(err)}
 	}
 	d := &Driver{
-		config: c, password: rand.Text(), ended: make(chan struct{}), over: make(chan struct{}), open: map[string]open{}, answered: map[string]bool{}, told: map[string]string{},
-		jobs: make(chan func(), maxJobs), todo: make(chan func()), turn: turn{roles: map[string]string{}, texts: map[string]bool{}, calls: map[string]bool{}},
+		config: c, password: rand.Text(), ended: make(chan struct{}), over: make(chan struct{}), open: map[string]open{}, answered: recent.New[bool](namesMost),
+		jobs: make(chan func(), maxJobs), todo: make(chan func()), turn: newTurn(),
 	}
 	d.client = &http.Client{Transport: &http.Transport{}} // no proxy: the password stays on this machine
 	d.ctx, d.cancel = context.WithCancel(context.Background())
@@ -329,7 +329,7 @@ func (d *Driver) Answer(id string, a chat.Answer) error {
 	if !ok {
 		return errNotAsked
 	}
-	d.answered[id] = true
+	d.answered.Put(id, true, 0)
 	path, body := asked.reply(id, a)
 	return d.later(http.MethodPost, path, body, func(err error) {
 		switch status := (*statusError)(nil); {

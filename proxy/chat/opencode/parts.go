@@ -30,7 +30,7 @@ type part struct {
 
 // message is a new message, or news of one.
 func (d *Driver) message(i info) {
-	d.roles[i.ID] = i.Role
+	d.roles.Put(i.ID, i.Role, len(i.Role))
 	if i.Role == "user" {
 		d.follow(i.SessionID)
 	}
@@ -58,7 +58,7 @@ func (d *Driver) follow(session string) {
 	if session == d.Conversation() {
 		return
 	}
-	by, known := d.told[session]
+	by, known := d.told.Get(session)
 	if !known {
 		var got info
 		ctx, cancel := context.WithTimeout(d.ctx, callTime)
@@ -68,7 +68,7 @@ func (d *Driver) follow(session string) {
 			return // it is gone
 		}
 		by = got.ParentID
-		d.told[session] = by
+		d.began(session, by)
 	}
 	if by != "" {
 		return
@@ -93,10 +93,10 @@ func (d *Driver) part(p part) {
 	if p.SessionID != d.Conversation() {
 		return
 	}
-	switch {
-	case p.Type == "text" && d.roles[p.MessageID] == "user":
+	switch role, _ := d.roles.Get(p.MessageID); {
+	case p.Type == "text" && role == "user":
 		d.typed(p)
-	case p.Type == "text" && d.roles[p.MessageID] == "assistant":
+	case p.Type == "text" && role == "assistant":
 		d.text(p)
 	case p.Type == "tool":
 		d.tool(p)
@@ -112,35 +112,34 @@ func (d *Driver) typed(p part) {
 		d.sent[at].message = p.MessageID
 	}
 	d.mu.Unlock()
-	if _, told := d.texts[p.ID]; at >= 0 || told || p.Synthetic || p.Ignored {
-		d.texts[p.ID] = true
+	told := d.texts.Has(p.ID)
+	if d.texts.Put(p.ID, true, 0); at >= 0 || told || p.Synthetic || p.Ignored {
 		return
 	}
-	d.texts[p.ID] = true
 	d.report(chat.Said{Item: chat.Item{Kind: chat.User, ID: p.ID, Author: terminal, Text: p.Text}})
 }
 
 // text is what the agent says.
 func (d *Driver) text(p part) {
-	if d.texts[p.ID] {
+	if whole, _ := d.texts.Get(p.ID); whole {
 		return // that it is said is known
 	}
-	d.texts[p.ID] = p.Time.End != 0
-	if d.texts[p.ID] && p.Text != "" {
+	whole := p.Time.End != 0
+	if d.texts.Put(p.ID, whole, 0); whole && p.Text != "" {
 		d.report(chat.Said{Item: chat.Item{Kind: chat.Text, ID: p.ID, Text: p.Text}})
 	}
 }
 
 // delta is a piece of what the agent says.
 func (d *Driver) delta(m struct{ SessionID, PartID, Field, Delta string }) {
-	if whole, is := d.texts[m.PartID]; is && !whole && m.Field == "text" && m.SessionID == d.Conversation() {
+	if whole, is := d.texts.Get(m.PartID); is && !whole && m.Field == "text" && m.SessionID == d.Conversation() {
 		d.report(chat.Wrote{Piece: chat.Piece{ID: m.PartID, Text: m.Delta}})
 	}
 }
 
 // tool is a call of a tool, or its end.
 func (d *Driver) tool(p part) {
-	ended, called := d.calls[p.CallID]
+	ended, called := d.calls.Get(p.CallID)
 	if ended || p.State.Status == "pending" {
 		return // it does not know yet with what
 	}
@@ -148,8 +147,8 @@ func (d *Driver) tool(p part) {
 		d.report(chat.Said{Item: chat.Item{Kind: chat.ToolCall, ID: p.CallID, Tool: p.Tool, Input: p.State.Input}})
 	}
 	failed := p.State.Status == "error"
-	d.calls[p.CallID] = failed || p.State.Status == "completed"
-	if d.calls[p.CallID] {
+	ended = failed || p.State.Status == "completed"
+	if d.calls.Put(p.CallID, ended, 0); ended {
 		d.report(chat.Said{Item: chat.Item{Kind: chat.ToolResult, ID: p.CallID, Text: p.State.Output + p.State.Error, Failed: failed}})
 	}
 }
@@ -212,7 +211,7 @@ func (d *Driver) asks(o open, r chat.Request) {
 	}
 	d.mu.Lock()
 	_, known := d.open[r.ID]
-	if known = known || d.answered[r.ID]; !known {
+	if known = known || d.answered.Has(r.ID); !known {
 		d.open[r.ID] = o
 	}
 	d.mu.Unlock()

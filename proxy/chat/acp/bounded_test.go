@@ -1,0 +1,59 @@
+package acp_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/proxy/chat"
+	"terminalproxy/proxy/chat/acp"
+	"terminalproxy/proxy/chat/chattest"
+)
+
+// TestWhatIsKeptOfAnAgentIsBounded: whatever an agent sends, and whether its calls ever end.
+func TestWhatIsKeptOfAnAgentIsBounded(t *testing.T) {
+	const edits, size = 250, 200 << 10
+	call := func(id int, more string) []byte {
+		return fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"tool_call","toolCallId":"t%d",%s}}}`, id, more)
+	}
+	input := fmt.Sprintf(`"kind":"edit","rawInput":{"text":%q}`, strings.Repeat("x", size))
+	words := fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":%q}}}}`, strings.Repeat("x", size))
+	for name, sends := range map[string]func(line func([]byte), i int){
+		"calls that end":      func(line func([]byte), i int) { line(call(i, input)); line(call(i, `"status":"completed"`)) },
+		"calls that do not":   func(line func([]byte), i int) { line(call(i, input)) },
+		"a text that goes on": func(line func([]byte), _ int) { line(words) },
+		"updates nobody knows of": func(line func([]byte), i int) {
+			line(fmt.Appendf(nil, `{"method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"%d%s"}}}`, i, strings.Repeat("x", size)))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			line := acp.Reader("s1", func(chat.Event) {})
+			kept := chattest.Kept(func() {
+				for i := range edits {
+					sends(line, i)
+				}
+			}, line)
+			require.Less(t, kept, 40<<20, "bytes")
+		})
+	}
+}
+
+// TestALongTextIsToldInParts: nothing of it is lost.
+func TestALongTextIsToldInParts(t *testing.T) {
+	said := ""
+	line := acp.Reader("s1", func(e chat.Event) {
+		if one, ok := e.(chat.Said); ok && one.Item.Kind == chat.Text {
+			said += one.Item.Text
+		}
+	})
+	want := ""
+	for i := range 300 {
+		text := fmt.Sprint(i, strings.Repeat("x", 4<<10))
+		want += text
+		line(fmt.Appendf(nil, `{"method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":%q}}}}`, text))
+	}
+	line([]byte(`{"method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"tool_call","toolCallId":"t"}}}`))
+	require.Equal(t, want, said)
+}

@@ -1,0 +1,10 @@
+package acp
+
+import "terminalproxy/proxy/chat"
+
+// Reader is a driver in a conversation, as far as it takes in lines.
+func Reader(session string, report func(chat.Event)) (line func([]byte)) {
+	d := New(Config{Name: "eliza"})
+	d.report, d.session = report, session
+	return d.line
+}
