@@ -301,6 +301,7 @@ func (s *session) pumpConfig(poll input.Poller) input.Config {
 		c.Keyboard = keyboard{s.term, s.recording.Listener()}
 		return c
 	}
+	c.LineMost = child.LineMost
 	c.Scan, c.Control, c.Line = s.detector, s.beside.Guard(s.authority), s.beside.Watch(s.tracker)
 	if agent.OneProgram || agent.Policy != nil {
 		c.Back = s.authority.CameBack(s.child.Comeback())

@@ -7,6 +7,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// LineMost is how long a line may be that the kernel collects (canonical mode), in bytes without its end: of a longer one the rest is
+// dropped (termios(3), n_tty.c).
+const LineMost = 4095
+
 const (
 	ioctlGetTermios = unix.TCGETS
 	ioctlSetTermios = unix.TCSETS

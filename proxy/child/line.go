@@ -41,15 +41,24 @@ func (c *Child) termios() (*unix.Termios, error) {
 	return now, nil
 }
 
-// CanonicalSpell numbers the spell for which the kernel has collected what is written to lines, 0 while it does not. Two looks
-// with one number found no raw mode between them, and neither did any other look at the settings.
-func (c *Child) CanonicalSpell() uint64 {
-	spell := c.spell.Load()
+// Collects numbers the spell for which the kernel has collected what is written to lines, 0 while it does not, and names the
+// characters that end a line, 0 for none. Two looks with one number found no raw mode between them, and neither did any other look at
+// the settings.
+func (c *Child) Collects() (spell uint64, ends [9]byte) {
+	before := c.spell.Load()
 	now, err := c.termios()
 	if err != nil || now.Lflag&unix.ICANON == 0 {
-		return 0
+		return 0, ends
 	}
-	return spell + 1
+	cc := now.Cc
+	ends = [9]byte{'\n', 0, cc[unix.VEOF], cc[unix.VEOL], cc[unix.VEOL2], cc[unix.VKILL]}
+	if now.Iflag&unix.ICRNL != 0 {
+		ends[1] = '\r'
+	}
+	if now.Lflag&unix.ISIG != 0 && now.Lflag&unix.NOFLSH == 0 {
+		copy(ends[6:], []byte{cc[unix.VINTR], cc[unix.VQUIT], cc[unix.VSUSP]})
+	}
+	return before + 1, ends
 }
 
 // maxChain bounds [Child.Chain].

@@ -8,6 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// LineMost is how long a line may be that the kernel collects (canonical mode), in bytes without its end: MAX_CANON.
+const LineMost = 1023
+
 const (
 	ioctlGetTermios = unix.TIOCGETA
 	ioctlSetTermios = unix.TIOCSETA

@@ -102,6 +102,7 @@ func (p *Pump) prepared(now time.Time, job *pending, pieces []Piece, err error) 
 		p.retire(Receipt{Fate: Refused, Err: err})
 	case job.stale, now.Before(p.heldUntil()):
 		job.asked, job.stale = false, false
+	case p.refuseLong(job, pieces):
 	case p.hold(now, job, pieces):
 		job.pieces, job.ready = pieces, true
 	}
@@ -114,6 +115,9 @@ func (p *Pump) writePiece(now time.Time, job *pending) {
 		return
 	}
 	piece := &job.pieces[0]
+	if !job.begun && p.refuseLong(job, job.pieces) { // again: the mode may be another one, and the user may have typed
+		return
+	}
 	if p.Line != nil && !job.begun && piece.Say == "" {
 		p.Line.Agent(piece.Bytes)
 	}
@@ -185,7 +189,7 @@ func (p *Pump) nextPiece(now time.Time, job *pending) {
 	case len(job.pieces) == 0:
 		p.retire(Receipt{Fate: Written, Written: job.written})
 	case job.pieces[0].Step != 0:
-		job.asked, job.ready, job.stale = false, false, false
+		job.asked, job.ready, job.stale, job.fits = false, false, false, 0
 	}
 }
 

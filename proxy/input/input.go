@@ -14,6 +14,9 @@ var ErrAgain error = syscall.EAGAIN
 // PieceMax is the largest piece of agent input that is written between two looks at the keyboard, in bytes.
 const PieceMax = 64
 
+// LineEnds is how many characters may end a line: LF, CR, VEOF, VEOL, VEOL2, VKILL, VINTR, VQUIT and VSUSP.
+const LineEnds = 9
+
 // Bounds and times of the pump.
 const (
 	readSize = 4096
@@ -69,9 +72,9 @@ type Program interface {
 	// FlushInput drops what was written and not read, and says how much that was: without what a line in the making has,
 	// in canonical mode.
 	FlushInput() (unread int, err error)
-	// CanonicalSpell numbers the spell for which the kernel has collected what is written to lines (termios(3), ICANON), 0 while it
-	// does not. Two looks with one number found no raw mode between them.
-	CanonicalSpell() uint64
+	// Collects numbers the spell for which the kernel has collected what is written to lines (termios(3), ICANON), 0 while it does
+	// not. Two looks with one number found no raw mode between them. ends are the characters that end a line, 0 for none.
+	Collects() (spell uint64, ends [LineEnds]byte)
 	EndOfFile() []byte
 }
 

@@ -288,12 +288,12 @@ func (w *world) FlushInput() (int, error) {
 	return w.unread, nil
 }
 
-func (w *world) CanonicalSpell() uint64 {
+func (w *world) Collects() (spell uint64, ends [input.LineEnds]byte) {
 	if !w.canonical {
 		w.spell++
-		return 0
+		return 0, ends
 	}
-	return w.spell + 1
+	return w.spell + 1, [input.LineEnds]byte{'\n', '\r', 4, 0, 0, 0x15, 3}
 }
 
 func (w *world) EndOfFile() []byte { return []byte{4} }

@@ -19,6 +19,8 @@ type Config struct {
 	// intervals, and only while something waits. nil lets agents type ahead.
 	Back func(now time.Time) bool
 	Line Watch // may be nil
+	// LineMost is how long a line may be that the kernel collects, in bytes without its end; 0 for no limit.
+	LineMost int
 	// KeyboardEnded is called once when the keyboard is gone.
 	KeyboardEnded func(error)
 	// ByHand says that the keyboard is no terminal: its end is typed to the program as end of file.
@@ -56,6 +58,7 @@ type Pump struct {
 	line        Line      // what stands on the program's line of an agent's
 	back        comeback  // the wait for the program to ask for more
 	trail       trail     // what the program was given under this grant, as far as it may be unread
+	collected   collected // the line that the kernel collects of everybody's
 }
 
 // pending is a job in the queue.
@@ -63,9 +66,10 @@ type pending struct {
 	Job
 	asked    bool
 	ready    bool
-	stale    bool // the user typed after it was ready
-	held     bool // the user has to let it through
-	begun    bool // the first of pieces is half written
+	stale    bool   // the user typed after it was ready
+	held     bool   // the user has to let it through
+	begun    bool   // the first of pieces is half written
+	fits     uint64 // the spell of canonical mode in which the step is known to make no line too long
 	pieces   []Piece
 	written  int
 	flushed  int  // taken back unread, and no longer counted in written

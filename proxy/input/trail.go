@@ -101,19 +101,22 @@ func (t *trail) unsubmitted() (n int, whole bool) {
 	return n, false
 }
 
-// give writes b to the program, and notes how much of it that took: of a job's, or of the user's (nil) once an agent wrote. The mode
+// give writes b to the program, and notes how much of it that took: of a job's, or of the user's (nil) where there are agents. The mode
 // is looked at before and after: who read a key raw may have restored canonical mode by then, and who is in canonical mode may have left
 // it. Where the looks differ nothing is on a line: the program has read the bytes, or the kernel counts them as unread.
 func (p *Pump) give(job *pending, b []byte, mute bool) (n int, err error) {
-	if job == nil && !p.wrote {
+	if p.Control == nil {
 		return p.Program.Write(b)
 	}
-	spell := p.Program.CanonicalSpell()
+	spell, ends := p.Program.Collects()
 	n, err = p.Program.Write(b)
-	if spell != 0 && p.Program.CanonicalSpell() != spell {
+	if after, _ := p.Program.Collects(); after != spell {
 		spell = 0
 	}
-	p.trail.add(span{job: job, spell: spell, mute: mute}, b[:n])
+	p.collected.add(spell, ends[:], b[:n])
+	if job != nil || p.wrote {
+		p.trail.add(span{job: job, spell: spell, mute: mute}, b[:n])
+	}
 	return n, err
 }
 
@@ -137,12 +140,13 @@ func (p *Pump) flush() (jobs []*pending) {
 	if !p.wrote {
 		return nil
 	}
-	spell := p.Program.CanonicalSpell()
+	spell, _ := p.Program.Collects()
 	unread, _ := p.Program.FlushInput() // there is no second way; the order of the writes holds without it
 	tail, flushed := 0, 0
-	if p.Program.CanonicalSpell() == spell {
+	if after, _ := p.Program.Collects(); after == spell {
 		tail = p.trail.open(spell)
 	}
+	p.collected = collected{}
 	for _, s := range p.trail.takeBack(tail + unread) {
 		s.job.written -= s.n
 		s.job.flushed += s.n

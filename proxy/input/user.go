@@ -80,8 +80,8 @@ func (p *Pump) typed(b []byte) {
 	if p.Line != nil {
 		p.Line.User(b)
 	}
-	if len(p.queue) > 0 && p.queue[0].asked {
-		p.queue[0].stale = true
+	if len(p.queue) > 0 {
+		p.queue[0].stale, p.queue[0].fits = p.queue[0].stale || p.queue[0].asked, 0
 	}
 }
 

@@ -145,6 +145,9 @@ func fate(r input.Receipt) (protocol.Status, protocol.Code, string) {
 	if no, ok := errors.AsType[*refusal](r.Err); ok {
 		return status, no.code, no.say
 	}
+	if no, ok := errors.AsType[*input.LongLineError](r.Err); ok {
+		return status, protocol.CodeTooLarge, no.Error()
+	}
 	switch {
 	case errors.Is(r.Err, control.ErrSecret), errors.Is(r.Err, control.ErrHidden):
 		return status, barred(r.Err).code, barred(r.Err).say

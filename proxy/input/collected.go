@@ -1,0 +1,82 @@
+package input
+
+import (
+	"bytes"
+	"fmt"
+)
+
+// LongLineError refuses input that would make a line longer than the kernel collects: it drops the rest of such a line, and the
+// program runs what is left of it.
+type LongLineError struct {
+	// Stands is how long the line is by now, Size how long it would become, and Most how long it may be, in bytes.
+	Stands, Size, Most int
+}
+
+// Error implements error: a sentence for the agent.
+func (e *LongLineError) Error() string {
+	say := fmt.Sprintf("the program reads whole lines, of which the kernel keeps %d bytes: this one would have %d", e.Most, e.Size)
+	if e.Stands > 0 {
+		say += fmt.Sprintf(", %d of them stand there already", e.Stands)
+	}
+	return say + "; end lines earlier, or put the text into a file"
+}
+
+// collected is the line that the kernel collects: how long it is at the most. What is erased from it counts.
+type collected struct {
+	spell  uint64
+	n      int
+	quoted bool // the next character is text
+}
+
+// literalNext is the usual VLNEXT, which makes the next character text.
+const literalNext = 0x16
+
+// add notes what is written in a spell of canonical mode, 0 for none, with the characters that end a line in it. It returns how
+// long the line was at its longest.
+func (c *collected) add(spell uint64, ends []byte, b []byte) (longest int) {
+	if c.spell != spell || spell == 0 {
+		*c = collected{spell: spell}
+	}
+	if spell == 0 {
+		return 0
+	}
+	for _, char := range b {
+		switch {
+		case !c.quoted && char != 0 && bytes.IndexByte(ends, char) >= 0:
+			c.n = 0
+			continue
+		case c.quoted:
+			c.quoted = false
+		default:
+			c.quoted = char == literalNext
+		}
+		c.n++
+		longest = max(longest, c.n)
+	}
+	return longest
+}
+
+// refuseLong refuses the head of the queue where the step that begins with pieces would make a line too long which the kernel
+// collects.
+func (p *Pump) refuseLong(job *pending, pieces []Piece) (refused bool) {
+	spell, ends := p.Program.Collects()
+	if spell == 0 || p.LineMost == 0 || job.fits == spell {
+		return false
+	}
+	line, stands, longest := p.collected, 0, 0
+	if line.spell == spell {
+		stands = line.n
+	}
+	for i, piece := range pieces {
+		if i > 0 && piece.Step != 0 {
+			break
+		}
+		longest = max(longest, line.add(spell, ends[:], piece.Bytes))
+	}
+	if longest <= p.LineMost {
+		job.fits = spell
+		return false
+	}
+	p.retire(Receipt{Fate: Refused, Err: &LongLineError{Stands: stands, Size: longest, Most: p.LineMost}})
+	return true
+}
