@@ -23,6 +23,9 @@ func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", "8"); err != nil { // they wait for each other's messages rather than compute
 		panic(err)
 	}
+	if listen() {
+		return
+	}
 	goleak.VerifyTestMain(m)
 }
 

@@ -19,7 +19,7 @@ const (
 // The bounds of [steal]: reads, each of which gets a line at the most, and the time for the program to leave a read.
 const (
 	stealMax  = 4096
-	stealFor  = 5 * time.Millisecond
+	stealFor  = 100 * time.Millisecond
 	stealStep = 20 * time.Microsecond
 )
 
@@ -42,7 +42,8 @@ func (c *Child) FlushInput() (unread int, err error) {
 // steal reads what waits for the program in its place, and returns how much that was: between asking how much there is
 // and dropping it the program could read some, and what is read here it cannot read. While the program itself is in a read,
 // about to take what there is, the kernel lets nobody else read: that is over in a moment, as soon as the program gets a processor. If it gets none for
-// long, what waits behind the 4095 bytes of the queue is not counted.
+// that long, what the kernel has not delivered yet is not counted (a poll delivers only where there is nothing): nobody waits for that
+// but the program, which would be the one to read what the user types next.
 func steal(slave int) (unread int) {
 	if unix.SetNonblock(slave, true) != nil {
 		return waiting(slave)
