@@ -8,7 +8,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"terminalproxy/protocol"
 	"terminalproxy/proxy/tty"
 )
 
@@ -170,7 +169,7 @@ func (l *life) takeKeyboard() {
 		return
 	}
 	done := make(chan struct{})
-	if s.pump.Post(func(now time.Time) { s.authority.End(now, protocol.ReasonReclaimed) }) && s.pump.Post(func(time.Time) { close(done) }) {
+	if s.pump.Post(s.authority.Suspend) && s.pump.Post(func(time.Time) { close(done) }) {
 		<-done
 	}
 }

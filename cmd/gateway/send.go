@@ -254,7 +254,7 @@ func notTyped(failed *protocol.InputResult, receipt string) error {
 	case text.Paused(failed.Reason):
 		out.hint = hintWaitForUser
 	case text.CutOff(failed):
-		why = "control ended: " + text.Ended(failed.Ended)
+		why = "control ended: " + text.EndedAs(failed)
 	case failed.Reason == protocol.CodeNoGrant:
 		out.hint, out.status = hintRequestFirst, statusOfCode(failed.Reason)
 	case failed.Reason == protocol.CodeUserTyping:

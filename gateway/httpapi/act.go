@@ -23,7 +23,7 @@ func (a *API) input(v Caller, w http.ResponseWriter, r *http.Request) (any, erro
 		return nil, fail(got.Reason, text.Refusal(got.Reason, got.Message)+hint(got.Reason), got)
 	case text.CutOff(got):
 		return nil, fail(protocol.CodeStaleEpoch, fmt.Sprintf("control ended while this was typed: %s; %d bytes reached the program, %d did not",
-			text.Ended(got.Ended), got.WrittenBytes, got.DroppedBytes), got)
+			text.EndedAs(got), got.WrittenBytes, got.DroppedBytes), got)
 	case got.Status == protocol.StatusDropped:
 		return nil, fail(got.Reason, fmt.Sprintf("%s; %d bytes reached the program, %d did not%s",
 			text.Refusal(got.Reason, got.Message), got.WrittenBytes, got.DroppedBytes, hint(got.Reason)), got)

@@ -153,8 +153,10 @@ func (s *Server) failure(ctx context.Context, info protocol.SessionInfo, typed *
 	show := got.Reason == protocol.CodeScreenChanged || got.Reason == protocol.CodeUserTyping || got.Reason == protocol.CodeStaleEpoch ||
 		got.Ended != "" || got.Reason == protocol.CodeSecretPrompt
 	if text.CutOff(got) {
-		out = "control ended while you typed: " + text.Ended(got.Ended)
-		advice = lookFirst
+		out = "control ended while you typed: " + text.EndedAs(got)
+		if advice = lookFirst; got.Ended == protocol.ReasonExited {
+			advice = next[protocol.CodeExited]
+		}
 		show = true
 	}
 	if advice != "" {

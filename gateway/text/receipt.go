@@ -116,9 +116,17 @@ func Text(verb, s string) string { return verb + " (" + count(len(s)) + ")" }
 // Stopped says why the rest of an input was not typed.
 func Stopped(r *protocol.InputResult) string {
 	if CutOff(r) {
-		return Ended(r.Ended)
+		return EndedAs(r)
 	}
 	return Refusal(r.Reason, r.Message)
+}
+
+// EndedAs says why control ended in the middle of an input: in the proxy's own sentence, which knows the particulars.
+func EndedAs(r *protocol.InputResult) string {
+	if r.Ended == "" {
+		return Ended("")
+	}
+	return cmp.Or(short(r.Message, 500), Ended(r.Ended))
 }
 
 // CutOff reports whether the rest of an input was not typed because control ended: not so if the program did not read,

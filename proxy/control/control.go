@@ -166,8 +166,8 @@ type Machine struct {
 	secret        protocol.SecretPrompt
 	allowed       bool // the user dismissed the present prompt
 	hidden        bool
-	left          bool // the user has left the terminal
-	closing       bool // the session is about to end
+	left          bool  // the user has left the terminal
+	cause         Cause // of the end that is under way
 	events        []Event
 	lastEnd       Event
 	met           []Agent // that wrote, or asked in a conversation, the newest last
@@ -295,12 +295,19 @@ func (m *Machine) Request(now time.Time, r Request) error {
 // end ends control or refuses the request that is open. Only here does control end, whatever the reason.
 func (m *Machine) end(now time.Time, why protocol.Reason) { m.endBy(now, why, "") }
 
+// endSince is endBy with a cause.
+func (m *Machine) endSince(now time.Time, why protocol.Reason, cause Cause, by string) {
+	m.cause = cause
+	m.endBy(now, why, by)
+	m.cause = NoCause
+}
+
 // endBy is end on the word of an owner elsewhere.
 func (m *Machine) endBy(now time.Time, why protocol.Reason, by string) {
 	if m.phase == Observing {
 		return
 	}
-	m.lastEnd = Event{Requests: m.waiting, Agent: m.agent, Level: m.level, Epoch: m.epoch, Reason: why, By: by, Request: m.phase == Asked, Closing: m.closing, Absent: why == protocol.ReasonLink && m.gone(now)}
+	m.lastEnd = Event{Requests: m.waiting, Agent: m.agent, Level: m.level, Epoch: m.epoch, Reason: why, By: by, Request: m.phase == Asked, Cause: m.cause, Absent: why == protocol.ReasonLink && m.gone(now)}
 	m.last = m.agent
 	if why == protocol.ReasonRefused {
 		m.lastEnd.Shut = m.manners.refused(now, m.agent)
@@ -409,19 +416,20 @@ func (m *Machine) Release(now time.Time, agentID string, why protocol.Reason) bo
 func (m *Machine) End(now time.Time, why protocol.Reason) { m.end(now, why) }
 
 // Close ends it since the session is to end, while its program still runs.
-func (m *Machine) Close(now time.Time) {
-	m.closing = true
-	m.end(now, protocol.ReasonExited)
-	m.closing = false
-}
+func (m *Machine) Close(now time.Time) { m.endSince(now, protocol.ReasonExited, Closing, "") }
+
+// Suspend ends it since the program was stopped, or is no longer in front.
+func (m *Machine) Suspend(now time.Time) { m.endSince(now, protocol.ReasonReclaimed, Suspended, "") }
 
 // Overrun ends control because the user's own input can no longer be held.
-func (m *Machine) Overrun(now time.Time) { m.end(now, protocol.ReasonReclaimed) }
+func (m *Machine) Overrun(now time.Time) {
+	m.endSince(now, protocol.ReasonReclaimed, Flooded, "")
+}
 
 // Kept reports whether what was typed under the grant that ended last stays typed: an agent whose connection was lost has a receipt
 // for it, and would not hear that it was taken back; a program that ended may have ended by it.
 func (m *Machine) Kept() bool {
-	return m.lastEnd.Reason == protocol.ReasonLink || m.lastEnd.Reason == protocol.ReasonExited && !m.lastEnd.Closing
+	return m.lastEnd.Reason == protocol.ReasonLink || m.lastEnd.Reason == protocol.ReasonExited && m.lastEnd.Cause != Closing
 }
 
 // Admit says whether input of an agent that carries epoch may be written now: nil, ErrNoGrant, ErrSecret, ErrHidden or

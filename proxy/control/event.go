@@ -23,14 +23,28 @@ type Event struct {
 	// Request says that it is a request which ended, and no grant; Shut that its agent may not ask again before the user opens
 	// the menu.
 	Request, Shut bool
-	// Closing says of the reason Exited that the program still runs: the session was told to end.
-	Closing bool
+	// Cause says more of an end than its reason does.
+	Cause Cause
 	// Absent says of the reason Link that the agent had no connection for AbsentFor.
 	Absent bool
 	// Dropped is what was accepted of the agent's input and not written, Unsubmitted what was written since the last Enter, in
 	// bytes. Whoever writes fills them in.
 	Dropped, Unsubmitted int
 }
+
+// Cause says more of an end of control than its reason does.
+type Cause uint8
+
+// The causes.
+const (
+	NoCause   Cause = iota
+	Closing         // Exited, while the program still runs: the session was told to end
+	Left            // Reclaimed, since the user left the session's terminal, which goes on without a window
+	Suspended       // Reclaimed, since the program was stopped, or went into the background
+	Flooded         // Reclaimed, since the user's own input could no longer be held
+	Muted           // Reclaimed or Refused, since the user muted the agent
+	Causes          // is how many there are
+)
 
 // Decider is who decided that, for people: the name of an owner elsewhere, or one of the protocol's words; "" for nobody.
 func (e Event) Decider() string {

@@ -70,9 +70,9 @@ func (m *Machine) Hush(now time.Time, name, by string) error {
 		m.epoch++ // what an owner decided before, to let it speak, comes too late
 	case !m.agent.same(a):
 	case m.phase == Asked:
-		m.endBy(now, protocol.ReasonRefused, by)
+		m.endSince(now, protocol.ReasonRefused, Muted, by)
 	default:
-		m.endBy(now, protocol.ReasonReclaimed, by)
+		m.endSince(now, protocol.ReasonReclaimed, Muted, by)
 	}
 	return nil
 }

@@ -40,7 +40,7 @@ func (m *Machine) SetAttached(now time.Time, present bool) {
 // Leave says that the user leaves the session's terminal, and Return that they are back. In between nobody can be asked or sees what is
 // typed: nothing is given, but by an owner elsewhere.
 func (m *Machine) Leave(now time.Time) {
-	m.end(now, protocol.ReasonReclaimed)
+	m.endSince(now, protocol.ReasonReclaimed, Left, "")
 	m.left = true
 	m.SetAttached(now, false)
 }

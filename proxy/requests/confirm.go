@@ -217,7 +217,11 @@ func (in *typing) refused(r input.Receipt) (*refusal, bool) {
 	case errors.Is(r.Err, input.ErrLate):
 		return &refusal{protocol.CodeTimeout, "the user did not let " + what + " through in time; nothing of it was typed"}, true
 	case r.Held && r.Fate == input.Dropped && a.State(time.Now()).Phase != control.Granted && a.LastEnd().Reason == protocol.ReasonReclaimed:
-		return &refusal{protocol.CodeUserRefused, "the user did not let " + what + " through and took the keyboard back; nothing of it was typed"}, true
+		say := "and took the keyboard back"
+		if e := a.LastEnd(); e.Cause != control.NoCause || e.By != "" {
+			say = "in time: " + why(e)
+		}
+		return &refusal{protocol.CodeUserRefused, "the user did not let " + what + " through " + say + "; nothing of it was typed"}, true
 	}
 	return nil, false
 }

@@ -120,8 +120,24 @@ func (h *Handler) ControlEvent(e control.Event) {
 
 // why is the sentence for an agent whose control ended.
 func why(e control.Event) string {
+	switch e.Cause {
+	case control.Closing:
+		return "the user's window was closed, or the session was told to end: the program is about to"
+	case control.Left:
+		return "the user left this terminal, which goes on without a window: you can ask when they are back"
+	case control.Suspended:
+		return "the user suspended the program, or put it into the background"
+	case control.Flooded:
+		return "the program does not read, and what the user typed meanwhile could no longer be held"
+	case control.Muted:
+		return "the user muted you until the end of the session"
+	case control.NoCause, control.Causes:
+	}
 	switch e.Reason {
 	case protocol.ReasonReclaimed:
+		if e.By != "" {
+			return notice.Clean(e.By, 40) + " took the keyboard back from elsewhere"
+		}
 		return "the user took the keyboard back"
 	case protocol.ReasonRefused:
 		return "the user refused to give you the keyboard"
@@ -135,8 +151,9 @@ func why(e control.Event) string {
 		}
 		return "your grant ended when the connection was lost"
 	case protocol.ReasonExited:
-		return "the program has ended"
+		return "the program ended"
 	case protocol.ReasonReplaced:
+		return "a newer request of yours took the place"
 	}
 	return "your grant has ended"
 }

@@ -61,7 +61,7 @@ func (h *Handler) word(in *typing, r input.Receipt, result *protocol.InputResult
 		if result.Status = protocol.StatusDropped; r.Written == 0 {
 			result.Status, result.DroppedBytes = protocol.StatusRefused, 0
 		}
-		if r.Held {
+		if no.code == protocol.CodeUserRefused {
 			result.Ended = protocol.ReasonReclaimed
 		}
 	}
