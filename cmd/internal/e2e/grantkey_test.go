@@ -68,9 +68,16 @@ func TestAnotherKeyGivesNothing(t *testing.T) {
 // counts for nothing.
 func TestGrantKeyInTheNewEncodings(t *testing.T) {
 	for _, c := range []struct{ flags, press string }{
-		{"", "\x1b[103;5u"}, {"", "\x1b[103;133u"}, {"", "\x1b[1087::103;5u"}, {"", "\x1b[27;5;103~"}, {"", "\x1b[71;34;7;1;8;1_"},
-		{"--grant-key ctrl-]", "\x1b[93;5u"}, {"--grant-key ctrl-]", "\x1b[93;69u"}, {"--grant-key ctrl-]", "\x1b[27;5;93~"},
-		{"--grant-key ctrl-]", "\x1b[221;27;29;1;8;1_"}, {"--grant-key ctrl-^", "\x1b[54:94;6u"},
+		{"", "\x1b[103;5u"},
+		{"", "\x1b[103;133u"},
+		{"", "\x1b[1087::103;5u"},
+		{"", "\x1b[27;5;103~"},
+		{"", "\x1b[71;34;7;1;8;1_"},
+		{"--grant-key ctrl-]", "\x1b[93;5u"},
+		{"--grant-key ctrl-]", "\x1b[93;69u"},
+		{"--grant-key ctrl-]", "\x1b[27;5;93~"},
+		{"--grant-key ctrl-]", "\x1b[221;27;29;1;8;1_"},
+		{"--grant-key ctrl-^", "\x1b[54:94;6u"},
 	} {
 		t.Run(c.flags+strings.TrimPrefix(c.press, "\x1b"), func(t *testing.T) {
 			w := newWorld(t)

@@ -106,8 +106,10 @@ func TestTmuxKeeps(t *testing.T) {
 	kept := tmuxKeeps("C-b\nNone\n", "bind-key    -T root C-g                   display-message hi\n"+
 		`bind-key -r -T root C-\\                 select-pane -l`+"\n"+`bind-key    -T root "C-]"  next-window`+"\nbind-key    -T root MouseDown1Pane select-pane -t =\n")
 	require.Equal(t, []Kept{
-		{Key: "ctrl-b", As: "ctrl-b", Does: "is tmux's prefix"}, {Key: "ctrl-g", As: "ctrl-g", Does: "runs display-message hi"},
-		{Key: `ctrl-\`, As: `ctrl-\`, Does: "runs select-pane -l"}, {Key: "ctrl-]", As: "ctrl-]", Does: "runs next-window"},
+		{Key: "ctrl-b", As: "ctrl-b", Does: "is tmux's prefix"},
+		{Key: "ctrl-g", As: "ctrl-g", Does: "runs display-message hi"},
+		{Key: `ctrl-\`, As: `ctrl-\`, Does: "runs select-pane -l"},
+		{Key: "ctrl-]", As: "ctrl-]", Does: "runs next-window"},
 	}, kept)
 	require.Equal(t, `Ctrl+\`, kept[2].Label())
 }
