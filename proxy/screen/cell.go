@@ -91,31 +91,36 @@ type clusterTable struct {
 	texts []string
 	ids   map[string]uint32
 	limit int
-	// recent remembers what a mark made of a cell: texts repeat their accents.
-	recent [64]joining
+	// recent remembers what a mark made of a cell: texts repeat their accents. Mode 2027 has its own.
+	recent [2][64]joining
 }
 
-// joining says that the cell content from and the mark r became the content to.
+// joining says that the cell content from and the character r became the content to, or remained two characters, where to is 0.
 type joining struct {
 	from cell
-	r    rune
+	r    rune // 0 for nothing remembered
 	to   cell
 }
 
-func joiningSlot(from cell, r rune) int { return int((uint32(from)*31 + uint32(r)) % 64) }
-
-// recall returns what c and r together became lately, or 0.
-func (t *clusterTable) recall(c cell, r rune) cell {
-	c = c.content() &^ wideFlag
-	if j := &t.recent[joiningSlot(c, r)]; j.from == c && j.r == r {
-		return j.to
+// slot is where it is remembered what c and r together became.
+func (t *clusterTable) slot(c cell, r rune, graphemes bool) *joining {
+	mode := 0
+	if graphemes {
+		mode = 1
 	}
-	return 0
+	return &t.recent[mode][(uint32(c)*31+uint32(r))%64]
 }
 
-func (t *clusterTable) remember(c cell, r rune, to cell) {
+// recall returns what c and r together became lately; known is false where that is not remembered.
+func (t *clusterTable) recall(c cell, r rune, graphemes bool) (to cell, known bool) {
 	c = c.content() &^ wideFlag
-	t.recent[joiningSlot(c, r)] = joining{c, r, to}
+	j := t.slot(c, r, graphemes)
+	return j.to, j.from == c && j.r == r
+}
+
+func (t *clusterTable) remember(c cell, r rune, graphemes bool, to cell) {
+	c = c.content() &^ wideFlag
+	*t.slot(c, r, graphemes) = joining{c, r, to}
 }
 
 const firstClusterLimit = 4096

@@ -1,7 +1,5 @@
 package screen
 
-import "unicode/utf8"
-
 // scrollUp moves the rows between the margins up by n. Rows that leave the top of the main screen enter the history.
 func (t *terminal) scrollUp(n int) {
 	n = min(n, t.bottom-t.top+1)
@@ -42,6 +40,8 @@ func (t *terminal) moveRows(y, n int) {
 		n = -n
 		t.grid.down(y, t.bottom, n)
 	}
+	t.work += n
+	t.workOn(t.bottom - y)
 	blank := t.blank()
 	for _, r := range t.grid.rows[fresh : fresh+n] {
 		r.reset(blank)
@@ -61,6 +61,7 @@ func (t *terminal) moveParts(y, n int) {
 		to += step
 	}
 	blank := t.blank()
+	t.work += n
 	for _, r := range t.grid.rows[fresh : fresh+n] {
 		r.fill(t.left, t.right+1, blank)
 	}
@@ -82,6 +83,8 @@ func (t *terminal) copyPart(to, from *row) {
 	to.split(t.left)
 	to.split(t.right + 1)
 	copy(to.cells[t.left:t.right+1], from.cells[t.left:t.right+1])
+	t.work++
+	t.workOn(t.right - t.left)
 	to.used = max(to.used, min(from.used, t.right+1))
 	to.rich = to.rich || from.rich
 	to.wrapped, from.wrapped = false, false
@@ -148,6 +151,8 @@ func (t *terminal) insertCells(n int) {
 	n = min(n, end-t.x)
 	r.split(end - n)
 	copy(r.cells[t.x+n:end], r.cells[t.x:end-n])
+	t.work++
+	t.workOn(end - t.x)
 	r.used = max(r.used, min(r.used+n, end))
 	fillCells(r.cells[t.x:t.x+n], r.cells[t.x].emptied())
 	r.wrapped = false
@@ -172,6 +177,8 @@ func (t *terminal) deleteCells(x, n int) {
 	r.split(x + n)
 	r.split(end)
 	copy(r.cells[x:end-n], r.cells[x+n:end])
+	t.work++
+	t.workOn(end - x)
 	blank := t.blank()
 	fillCells(r.cells[end-n:end], blank)
 	if blank != 0 {
@@ -217,109 +224,15 @@ func (t *terminal) moveColumns(x, n int, insert bool) {
 		return
 	}
 	n = min(n, t.right-x+1)
-	saveX, saveY, pending := t.x, t.y, t.pending
-	t.x = x
-	for t.y = t.top; t.y <= t.bottom; t.y++ {
-		if insert {
-			t.insertCells(n)
-			t.row().fill(x, x+n, t.blank())
-		} else {
-			t.deleteCells(x, n)
-		}
+	if !insert {
+		n = -n
 	}
-	t.x, t.y, t.pending = saveX, saveY, pending
-}
-
-// REP repeats the character before it (ECMA-48 8.3.103), at most as often as the screen has cells.
-func (t *terminal) REP() {
-	if !t.last.valid {
-		return
+	blank := t.blank()
+	for y := t.top; y <= t.bottom; y++ {
+		r := t.grid.rows[y]
+		t.work++
+		r.moveLater(x, t.right+1, n, blank)
+		r.wrapped = false
+		t.touch(y)
 	}
-	r, n := t.last.r, min(t.parse.params.num(0), t.cols*t.rows)
-	if ascii := r < utf8.RuneSelf; ascii && !t.plain || t.charsets.single != 0 {
-		for range n {
-			t.printChar(r)
-		}
-	} else {
-		t.repeat(r, n, ascii)
-	}
-	t.last.valid = false
-}
-
-// repeat prints n times r as a run of text: four bytes may ask for thousands. Rows that it fills are covered, not written.
-func (t *terminal) repeat(r rune, n int, ascii bool) {
-	var text [256]byte
-	size := len(utf8.AppendRune(text[:0], r))
-	most := min(n, len(text)/size)
-	for done := size; done < most*size; done *= 2 {
-		copy(text[done:most*size], text[:done])
-	}
-	width := t.covers(r, ascii)
-	for n > 0 {
-		count := min(n, most)
-		switch {
-		case width == 0 || n < t.cols/width:
-			t.repeatText(text[:count*size], r, ascii)
-		case t.x == 0 || t.pending:
-			count = t.cols / width
-			for left := count; left > 0; left -= most {
-				t.sink.Print(text[:min(left, most)*size])
-			}
-			t.coverRow(r, width)
-		default:
-			count = min(count, max(1, (t.cols-t.x)/width))
-			t.repeatText(text[:count*size], r, ascii)
-		}
-		n -= count
-	}
-}
-
-// repeatText prints text, which repeats r.
-func (t *terminal) repeatText(text []byte, r rune, ascii bool) {
-	if !ascii {
-		t.sink.Print(text)
-	}
-	for len(text) > 0 {
-		took := 0
-		if ascii {
-			took = t.printASCII(text)
-		} else if took = t.printSpan(text); took == 0 {
-			t.printRune(r)
-			took = utf8.RuneLen(r)
-		}
-		text = text[took:]
-	}
-}
-
-// covers is the width of r in columns if as many r as the screen has room for do nothing but fill a row and then wrap, else 0.
-func (t *terminal) covers(r rune, ascii bool) (width int) {
-	switch {
-	case !t.fullWidth() || !t.modes.AutoWrap || t.cols == 1:
-		return 0
-	case ascii:
-		return 1
-	case r < 0xa0 || t.modes.Insert || t.modes.Graphemes:
-		return 0
-	}
-	if width = t.widths.of(r); width == 0 || t.cols%width != 0 {
-		return 0
-	}
-	return width
-}
-
-// coverRow prints r, of a width in columns, all over a row: the cursor's, which stands in the first column, or the next one if a wrap
-// is pending.
-func (t *terminal) coverRow(r rune, width int) {
-	if t.pending {
-		t.wrap()
-	}
-	line := t.grid.rows[t.y]
-	c := styled(t.style()) | cell(r)
-	if width == 2 {
-		c |= wideFlag
-	}
-	line.cover(c)
-	line.rich, line.wrapped = r >= utf8.RuneSelf, false
-	t.touch(t.y)
-	t.x, t.pending = t.cols-1, true
 }

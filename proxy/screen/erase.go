@@ -8,6 +8,7 @@ func (t *terminal) eraseRows(from, to int) {
 	t.disturb(from)
 	blank := t.blank()
 	t.cutWrap(from - 1)
+	t.work += to - from
 	for _, r := range t.grid.rows[from:to] {
 		r.reset(blank)
 	}
@@ -133,14 +134,9 @@ func (t *terminal) eraseUnprotected(y, from, to int) {
 		t.eraseCells(y, from, to)
 		return
 	}
-	r, blank := t.grid.at(y), t.blank()
-	for x := from; x < to; {
-		id, start := r.cells[x].style(), x
-		x += styleRun(r.cells[x:to])
-		if t.styles.list[id].attrs&Protected == 0 {
-			r.fill(start, x, blank)
-		}
-	}
+	r := t.grid.rows[y]
+	t.work++
+	r.eraseLater(from, to, t.blank())
 	if to == t.cols {
 		r.wrapped = false
 	}

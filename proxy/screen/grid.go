@@ -16,6 +16,9 @@ type row struct {
 	rich bool
 	// pictures are those whose upper left corner is in the row.
 	pictures []placed
+	// deferred is what is left to be done with the row after rest: see deferred.go.
+	deferred deferred
+	t        *terminal // whose row it is
 }
 
 // reset makes every cell equal to blank.
@@ -28,15 +31,29 @@ func (r *row) reset(blank cell) {
 // has no room for.
 func (r *row) cover(c cell) {
 	clear(r.cells[:r.used])
+	r.t.workOn(r.used)
 	r.used, r.rest = 0, c
+	r.deferred.kind = noneDeferred
 }
 
-// settle writes what a cover left to be written. Whoever looks at cells calls it before.
+// settle writes what was left to be written. Whoever looks at cells calls it before.
 func (r *row) settle() *row {
+	if !r.settled() {
+		r.finish()
+	}
+	return r
+}
+
+// settled reports whether the cells are what they should be.
+func (r *row) settled() bool { return r.rest == 0 && r.deferred.kind == noneDeferred }
+
+func (r *row) finish() {
 	if r.rest != 0 {
 		r.spread()
 	}
-	return r
+	if r.perform(); r.rest != 0 { // it erased the whole row
+		r.spread()
+	}
 }
 
 func (r *row) spread() {
@@ -48,6 +65,7 @@ func (r *row) spread() {
 			cells[x] = tail
 		}
 	}
+	r.t.workOn(len(cells))
 	r.used, r.rest = len(r.cells), 0
 }
 
@@ -63,6 +81,7 @@ func (r *row) fill(from, to int, blank cell) {
 	r.settle()
 	r.split(from)
 	r.split(to)
+	r.t.workOn(to - from)
 	if blank == 0 {
 		if from < r.used {
 			clear(r.cells[from:min(to, r.used)])
@@ -125,13 +144,14 @@ type grid struct {
 	kitty kittyStack
 }
 
-func newGrid(cols, rows int) *grid {
+func (t *terminal) newGrid(cols, rows int) *grid {
 	g := &grid{}
+	t.workOn(cols * rows)
 	list := make([]*row, rows)
 	cells := make([]cell, rows*cols) // one allocation; rows keep their place in it when they move
 	headers := make([]row, rows)
 	for i := range list {
-		headers[i].cells = cells[i*cols : (i+1)*cols : (i+1)*cols]
+		headers[i].cells, headers[i].t = cells[i*cols:(i+1)*cols:(i+1)*cols], t
 		list[i] = &headers[i]
 	}
 	g.set(list)

@@ -42,13 +42,21 @@ func (h *history) push(r *row, styles *styleTable, clusters *clusterTable) {
 		h.base++
 		return
 	}
+	if r.deferred.kind != noneDeferred {
+		r.settle()
+	}
 	b := h.room()
-	switch n := r.length(); {
+	n := r.length()
+	r.t.work++
+	switch {
 	case r.rest != 0:
+		r.t.workOn(n / 4) // bytes or words
 		b.packRest(r, n, styles)
 	case r.rich:
+		r.t.workOn(n)
 		b.packWords(r.cells[:n], styles, clusters)
 	default:
+		r.t.workOn(n)
 		b.packASCII(r.cells[:n], styles)
 	}
 	b.close(r.wrapped)

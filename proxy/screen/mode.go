@@ -210,7 +210,7 @@ func (t *terminal) showAlt(erase bool) {
 	}
 	t.flushDirty()
 	if t.alt == nil {
-		t.alt = newGrid(t.cols, t.rows)
+		t.alt = t.newGrid(t.cols, t.rows)
 	}
 	t.switchTo(t.alt)
 	t.showsAlt()

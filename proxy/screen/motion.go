@@ -185,6 +185,7 @@ func (t *terminal) backWrap(n int) {
 	}
 	x, y := t.x, t.y
 	for n = min(n, t.cols*t.rows); n > 0; {
+		t.work++
 		if d := min(n, x-t.leftStop(x)); d > 0 {
 			x -= d
 			n -= d
@@ -289,11 +290,14 @@ func (t *terminal) DECRC() {
 // tabStops are the columns with a tab stop. They reach over the largest screen, so that resizing keeps them.
 type tabStops struct{ at [MaxCols]bool }
 
-func (s *tabStops) reset() {
-	for x := range s.at {
-		s.at[x] = x > 0 && x%8 == 0
+var defaultTabs = func() (s tabStops) {
+	for x := 8; x < len(s.at); x += 8 {
+		s.at[x] = true
 	}
-}
+	return s
+}()
+
+func (s *tabStops) reset() { *s = defaultTabs }
 
 // HT moves to the next tab stop, to the right margin at most.
 func (t *terminal) HT() {
@@ -311,6 +315,7 @@ func (t *terminal) tab(n, step, limit int) int {
 			x += step
 		}
 	}
+	t.work += (x - t.x) * step
 	return x
 }
 

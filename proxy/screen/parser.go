@@ -149,6 +149,9 @@ func (t *terminal) feed(p []byte) {
 			p = p[t.sequence(p):]
 			continue
 		}
+		if p[0] <= esc && !t.fullWidth() {
+			p = p[t.skipScrolls(p):]
+		}
 		switch c := p[0]; {
 		case t.parse.utf8.n > 0:
 			p = p[t.resumeRune(p):]

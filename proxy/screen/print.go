@@ -62,6 +62,7 @@ func (t *terminal) printPart(p []byte, base cell) int {
 		dst[i] = base | cell(c)
 	}
 	dst[n-1] = base | cell(last)
+	t.work += n
 	t.advance(r, n, limit)
 	return took
 }
@@ -176,6 +177,7 @@ func (t *terminal) printSpan(p []byte) int {
 	}
 	row.rich = true
 	t.last = lastGraphic{r, true}
+	t.work += x - t.x
 	t.x = x
 	row.used = max(row.used, x)
 	t.touch(t.y)
@@ -363,6 +365,8 @@ func (t *terminal) place(r rune, width int) {
 		row.rich = true
 	}
 	row.cells[t.x] = c
+	t.placed++
+	t.work += width
 	t.advance(row, width, limit)
 }
 
@@ -387,6 +391,7 @@ func (t *terminal) combine(r rune, width int) bool {
 	}
 	row := t.row()
 	c := row.cells[x]
+	t.work++
 	if c.isEmpty() {
 		return width == 0
 	}
@@ -394,27 +399,37 @@ func (t *terminal) combine(r rune, width int) bool {
 	if width > 0 && isSimple(r) && isSimple(rune(c.code())) && !c.isCluster() {
 		return false
 	}
-	if joined := t.clusters.recall(c, r); joined != 0 && !t.modes.Graphemes {
-		row.cells[x] = c&^(codeMask|clusterFlag) | joined
-		t.touch(t.y)
-		return true
+	graphemes := t.modes.Graphemes
+	joined, known := t.clusters.recall(c, r, graphemes)
+	if !known {
+		text := utf8.AppendRune(t.clusters.appendCell(t.scratch[:0], c), r)
+		t.work += lookups + len(text)
+		if len(text) > maxCluster && (!graphemes || isOneCluster(text)) {
+			return true
+		}
+		if joined = 0; !graphemes || isOneCluster(text) {
+			joined = t.clusters.intern(text)
+		}
+		t.clusters.remember(c, r, graphemes, joined)
 	}
-	text := utf8.AppendRune(t.clusters.appendCell(t.scratch[:0], c), r)
-	if t.modes.Graphemes && !isOneCluster(text) {
+	if joined == 0 {
 		return false
 	}
-	if len(text) > maxCluster {
-		return true
-	}
-	joined := t.clusters.intern(text)
-	t.clusters.remember(c, r, joined)
 	row.cells[x] = c&^(codeMask|clusterFlag) | joined
 	t.touch(t.y)
-	if t.modes.Graphemes {
-		base, _ := utf8.DecodeLastRune(text[:len(text)-utf8.RuneLen(r)])
-		t.refit(row, x, t.clusterColumns(base, r, c.width(), width))
+	if graphemes {
+		t.refit(row, x, t.clusterColumns(t.lastRune(c), r, c.width(), width))
 	}
 	return true
+}
+
+// lastRune is the last character of a cell that is not empty.
+func (t *terminal) lastRune(c cell) rune {
+	if !c.isCluster() {
+		return rune(c.code())
+	}
+	r, _ := utf8.DecodeLastRuneInString(t.clusters.texts[c.code()])
+	return r
 }
 
 // refit gives the cluster at column x, which the cursor has just left behind, as many columns as it needs now.

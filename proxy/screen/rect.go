@@ -53,6 +53,7 @@ func (t *terminal) DECSERA() {
 func (t *terminal) fillRect(r rect, c cell) {
 	for y := r.top; y < r.bottom; y++ {
 		row := t.grid.rows[y]
+		t.work++
 		row.fill(r.left, r.right, c)
 		row.rich = row.rich || c.content() >= utf8.RuneSelf
 		if r.right == t.cols {
@@ -94,7 +95,11 @@ func (t *terminal) copyCells(toY, toX, fromY, fromX, width int) {
 	from.split(fromX + width)
 	to.split(toX)
 	to.split(toX + width)
-	copy(to.cells[toX:toX+width], from.cells[fromX:fromX+width])
+	t.work++
+	if to != from || toX != fromX {
+		copy(to.cells[toX:toX+width], from.cells[fromX:fromX+width])
+		t.workOn(width)
+	}
 	to.used = max(to.used, toX+width)
 	to.rich = to.rich || from.rich
 	if toX+width == t.cols {
@@ -109,52 +114,27 @@ func (t *terminal) DECSACE() { t.private.rectExtent = t.parse.params.at(0, 0) ==
 
 // DECCARA changes attributes in an area (VT510, CSI Pt;Pl;Pb;Pr;Ps... $ r).
 func (t *terminal) DECCARA() {
-	t.restyle(func(s style) style {
-		pen := t.pen
-		t.pen = s
-		for i := 4; i < t.parse.params.count(); {
-			i += t.sgr(&t.parse.params, i)
-		}
-		s, t.pen = t.pen, pen
-		return s
-	})
+	if t.parse.params.count() > 4 {
+		c := t.rendition(4)
+		t.restyle(&c)
+	} else {
+		t.restyle(&noChange)
+	}
 }
 
 // DECRARA reverses attributes in an area (VT510, CSI Pt;Pl;Pb;Pr;Ps... $ t).
 func (t *terminal) DECRARA() {
-	t.restyle(func(s style) style {
-		for i := 4; i < max(5, t.parse.params.count()); i++ {
-			s = s.reversed(t.parse.params.at(i, 0))
-		}
-		return s
-	})
+	c := t.reversal(4)
+	t.restyle(&c)
 }
 
-// reversed flips the attribute of the SGR code v; 0 flips all that DECRARA knows.
-func (s style) reversed(v int) style {
-	switch v {
-	case 0:
-		return s.reversed(1).reversed(4).reversed(5).reversed(7)
-	case 1, 5, 7:
-		s.attrs ^= codeAttrs[v].set
-	case 4:
-		if s.underline == NoUnderline {
-			s.underline = SingleUnderline
-		} else {
-			s.underline = NoUnderline
-		}
-	}
-	return s
-}
-
-// restyle applies change to the cells of the area at parameters 0 to 3. Without DECSACE 2 the area is the stream of
+// restyle makes a change to the cells of the area at parameters 0 to 3. Without DECSACE 2 the area is the stream of
 // positions from its first corner to its second.
-func (t *terminal) restyle(change func(style) style) {
+func (t *terminal) restyle(c *change) {
 	r, ok := t.rect(0)
 	if !ok {
 		return
 	}
-	memo := make(map[uint32]uint32)
 	for y := r.top; y < r.bottom; y++ {
 		from, to := r.left, r.right
 		if !t.private.rectExtent {
@@ -165,23 +145,8 @@ func (t *terminal) restyle(change func(style) style) {
 				to = t.cols
 			}
 		}
-		t.restyleRow(y, from, to, memo, change)
+		t.work++
+		t.grid.rows[y].restyleLater(from, to, c)
+		t.touch(y)
 	}
-}
-
-func (t *terminal) restyleRow(y, from, to int, memo map[uint32]uint32, change func(style) style) {
-	row := t.grid.at(y)
-	for cells := row.cells[from:max(from, to)]; len(cells) > 0; {
-		old := cells[0].style()
-		id, known := memo[old]
-		if !known {
-			s := change(t.styles.list[old])
-			s.attrs |= t.styles.list[old].attrs & veiled
-			id = t.styles.intern(&s)
-			memo[old] = id
-		}
-		cells = cells[flipRun(cells, styled(old^id)):]
-	}
-	row.used = max(row.used, to)
-	t.touch(y)
 }

@@ -5,6 +5,7 @@ import (
 	"math/rand"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 )
@@ -32,7 +33,8 @@ func repeated(t *testing.T, cols, rows, scrollback int, parts []string, resize b
 		var n int
 		if _, err := fmt.Sscanf(p, "\x1b[%db", &n); err == nil {
 			short.Feed([]byte(p))
-			long.Feed([]byte(strings.Repeat(last, n)))
+			r, _ := utf8.DecodeRuneInString(last)
+			long.Feed([]byte(strings.Repeat(last, min(n, cols*rows/max(runeWidth(r), 1)))))
 		} else {
 			short.Feed([]byte(p))
 			long.Feed([]byte(p))
@@ -58,6 +60,9 @@ func TestRepeatedRows(t *testing.T) {
 		"x", "\x1b[31mx", "\x1b[44m x", "漢字x", "漢字x\r\ny", "\r\n\r\n\r\nx", "\x1b[2;3rx", "\x1b[2;3r\x1b[4;1Hx", "\x1b[?69h\x1b[2;5sx",
 		"\x1b[?69h\x1b[2;5s\x1b[1;7Hx", "\x1b[?7lx", "\x1b[4hx", "\x1b(0q", "\x1b[?1049hx", "\x1b[?2027hx", "é", "─", "漢", "\x1b[42m\x1b[2J\x1b[mx", "\x1b[41m\x1b[2Jé",
 		"\x1b[?2027hé", "\x1b[4hé", "\x1b]8;;http://a\x1b\\x", " ", "\x1b[7m ", "0123456789abcdefghij", "012345678x", "\x1b[3;3Hx",
+		"\x1b[?69h\x1b[2;5s\x1b[2;3r\x1b[3;2Hx", "\x1b[?69h\x1b[2;6s\x1b[9;2H漢", "\x1b[?69h\x1b[2;5s\x1b[2;3r\x1b[2;2H\x1b[4hx", "漢字漢字\x1b[1;2H\x1b[4h漢", "\x1b[4h\x1b[?7lx",
+		"\x1b[?2027h\r\n🇩", "\x1b[?2027h\r\n🇩🇩", "\x1b[?2027h\r\nx🇩🇩🇩", "\x1b[?2027h\x1b[?7l\r\n🇩", "\x1b[?2027h\x1b[?69h\x1b[2;6s\x1b[9;2H🇩🇩", "\x1b[?2027h\r\n\u1100", "\x1b[?2027h😀",
+		"\x1b[?2027h\u0600x", "\x1b[?2027h\x1b[4h漢", "\x1b[?2027h\x1b[4h\r\n🇩🇩", "漢\x1b[?7l漢", "\x1b[?2027h\x1b[?69h\x1b[2;6s\x1b[9;2H漢",
 	}
 	after := []string{"", "y", "\r\nend\r\n", "\x1b[1;2Hz", "\x1b[2;1H\x1b[K", "\x1b[1;3H漢", "\b\bq", "\x1b[31m\x1b[K", "\u0301"}
 	for _, size := range [][3]int{{10, 4, 100}, {10, 4, 3}, {1, 3, 9}, {2, 5, 0}, {7, 1, 9}} {

@@ -62,20 +62,20 @@ func (t *terminal) cropAlt(cols, rows int, active bool) {
 		list = append(list, r.cropped(cols))
 	}
 	for len(list) < rows {
-		list = append(list, newRow(cols))
+		list = append(list, t.newRow(cols))
 	}
 	t.alt.set(list)
 }
 
-func newRow(cols int) *row { return &row{cells: make([]cell, cols)} }
+func (t *terminal) newRow(cols int) *row { return &row{cells: make([]cell, cols), t: t} }
 
 // cropped returns the row in another width.
 func (r *row) cropped(cols int) *row {
-	n := newRow(cols)
+	n := r.t.newRow(cols)
+	r.settle()
 	if cols < len(r.cells) {
 		r.split(cols)
 	}
-	r.settle()
 	copy(n.cells, r.cells[:min(r.used, cols)])
 	n.used, n.rich, n.pictures = min(r.used, cols), r.rich, r.pictures
 	return n
@@ -83,6 +83,7 @@ func (r *row) cropped(cols int) *row {
 
 // reflower wraps lines anew, row by row: the newest rows fill the screen, those before them a new history.
 type reflower struct {
+	t     *terminal
 	cols  int
 	line  []cell
 	out   []*row // the rows after those that went to the history
@@ -106,7 +107,7 @@ func (f *reflower) rows() int { return int(f.hist.base-f.base) + f.hist.length +
 // reflow wraps the history and the main screen for another size and returns the place of the cursor, which stood at
 // (x, y). A column equal to cols means that a wrap is pending.
 func (t *terminal) reflow(cols, rows, x, y int, pending bool) (newX, newY int) {
-	f := &reflower{cols: cols, hist: &history{limit: t.hist.limit, base: t.hist.base}, base: t.hist.base}
+	f := &reflower{t: t, cols: cols, hist: &history{limit: t.hist.limit, base: t.hist.base}, base: t.hist.base}
 	if pending {
 		x++
 	}
@@ -245,7 +246,7 @@ func (f *reflower) flush() {
 func (f *reflower) row() *row {
 	n := len(f.spare)
 	if n == 0 {
-		return newRow(f.cols)
+		return f.t.newRow(f.cols)
 	}
 	r := f.spare[n-1]
 	f.spare = f.spare[:n-1]
@@ -289,7 +290,7 @@ func (f *reflower) finish(t *terminal, rows int, cursor *anchor) (x, y int) {
 	list := make([]*row, 0, rows)
 	list = append(list, f.out[top:min(len(f.out), top+rows)]...)
 	for len(list) < rows {
-		list = append(list, newRow(f.cols))
+		list = append(list, t.newRow(f.cols))
 	}
 	t.hist = *f.hist
 	t.main.set(list)
@@ -332,7 +333,7 @@ func (t *terminal) takeBack(n int) (blank int) {
 		if !ok {
 			return n
 		}
-		r := newRow(t.cols)
+		r := t.newRow(t.cols)
 		r.used = copy(r.cells, p.unpack(nil, &t.styles, &t.clusters))
 		r.rich, r.wrapped = len(p.words) > 0, p.wrapped
 		t.grid.rows[n-1] = r

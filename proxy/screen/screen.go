@@ -67,7 +67,7 @@ func New(c Config) *Screen {
 		t.sink = noSink{}
 	}
 	t.styles, t.clusters = newStyleTable(), newClusterTable()
-	t.main = newGrid(t.cols, t.rows)
+	t.main = t.newGrid(t.cols, t.rows)
 	t.grid = t.main
 	t.tick = 1
 	t.clusterMode = c.Clusters

@@ -37,9 +37,14 @@ func (t *terminal) sweepStyles() {
 		}
 		return renumber[id]
 	}
+	t.work += len(old)
 	t.eachGrid(func(g *grid) {
 		for _, r := range g.rows {
+			t.work += r.used
 			r.rest = r.rest.restyled(use(r.rest.style()))
+			if d := &r.deferred; d.kind != noneDeferred {
+				d.blank = d.blank.restyled(use(d.blank.style()))
+			}
 			for x, c := range r.cells[:r.used] {
 				r.cells[x] = c.restyled(use(c.style()))
 			}
@@ -47,6 +52,7 @@ func (t *terminal) sweepStyles() {
 	})
 	t.styles.spare = old
 	t.styles.rebuild(list)
+	t.restyler.forget()
 	t.penDirty = true
 }
 
@@ -87,5 +93,6 @@ func (t *terminal) sweepLinks() {
 	t.hist.relink(use)
 	t.links.limit = min(2*len(t.links.list), maxLinks)
 	t.styles.rebuild(list)
+	t.restyler.forget()
 	t.penDirty = true
 }

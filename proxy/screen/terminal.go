@@ -61,11 +61,17 @@ type terminal struct {
 	palette     palette
 	bells       uint64
 
-	parse   parser
-	flood   flood
-	scratch [maxCluster + utf8.UTFMax]byte // for one cluster
-	replies []byte
-	sink    TextSink
+	parse    parser
+	flood    flood
+	restyler restyler
+	scratch  [maxCluster + utf8.UTFMax]byte // for one cluster
+	replies  []byte
+	sink     TextSink
+
+	// work counts the cells that were touched, one for each character printed: what a byte may cost is bounded by it,
+	// and not by a clock.
+	work   int
+	placed int // characters that took cells of their own, one by one
 
 	// Revisions. tick is what the current Feed or Resize stamps on what it changes.
 	tick    uint64
@@ -79,6 +85,9 @@ type lastGraphic struct {
 	r     rune
 	valid bool
 }
+
+// workOn counts n cells that are filled or moved at once, which is as much work as printing an eighth of them.
+func (t *terminal) workOn(n int) { t.work += n / 8 }
 
 func (t *terminal) onAlt() bool { return t.grid == t.alt }
 

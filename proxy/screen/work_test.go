@@ -1,0 +1,139 @@
+package screen
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// mostWork is how many times the work of plain text a byte may ask for, whatever it is part of.
+const mostWork = 50
+
+// sweepParams are parameters of control sequences: none, those that are counts, places, areas, colours and modes.
+var sweepParams = []string{
+	"", "0", "1", "2", "3", "4", "5", "7", "8", "12", "22", "25", "31", "47", "69", "1047", "1049", "2026", "65535", "2147483647", "1;1", "2;2", "1;2", "2;1",
+	";2", "1;80", "2;79", "24;80", "1;1;24;80", "1;1;2;2", "2;2;23;79", ";;;;;2", ";;;;1", ";;;;2;2", "2;2;;;;1;1", ";;;;;1;2", "65;1;1;24;80", "65", "233",
+	"65;;2", ";;;;31", ";;;;0", ";;;;4;7", "38;2;1;2;3", "1;31", "0;1;31", "1;2;3;4;5;6;7;8",
+}
+
+// sweepStates are screens on which a byte may ask for much.
+func sweepStates() map[string]string {
+	colored := func(text string, n int) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, "\x1b[38;2;%d;%d;7m%s", i/256, i%256, text)
+		}
+		return b.String() + "\x1b[m"
+	}
+	text, styles := strings.Repeat("0123456789", 192), colored("x", 80*24)
+	return map[string]string{
+		"text":        text,
+		"history":     strings.Repeat(text, 60),
+		"styles":      styles,
+		"wide":        colored("漢", 80*12),
+		"insert":      styles + "\x1b[4h",
+		"rectangles":  styles + "\x1b[2*x\x1b[H",
+		"margins":     styles + "\x1b[?69h\x1b[2;79s\x1b[2;23r\x1b[3;3H",
+		"side margin": styles + "\x1b[?69h\x1b[2s\x1b[999;3H",
+		"clusters":    strings.Repeat("e\u0301", 80*24) + "\x1b[?2027h",
+		"flags":       strings.Repeat("🇩🇪", 80*12) + "\x1b[?2027h",
+		"alternate":   "\x1b[?1049h" + styles,
+		"protected":   "\x1b[1\"q" + strings.ReplaceAll(styles, "\x1b[m", "\x1b[0\"qx\x1b[1\"q"),
+		"background":  styles + "\x1b[41m",
+		"graphics":    styles + "\x1b(0",
+		"marks":       text + "\x1b]133;A\a\x1b]133;B\a\x1b]133;C\a" + styles,
+		"no wrap":     styles + "\x1b[?7l",
+	}
+}
+
+// sweepUnits are the sequences of all tables with all parameters, alone and behind a character.
+func sweepUnits() (units []string) {
+	var sequences []string
+	for _, key := range slices.Sorted(maps.Keys(controlSequences())) {
+		at := 0
+		if key[0] >= '<' && key[0] <= '?' && len(key) > 1 {
+			at = 1
+		}
+		for _, p := range sweepParams {
+			sequences = append(sequences, "\x1b["+key[:at]+p+key[at:])
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(escapeSequences())) {
+		sequences = append(sequences, "\x1b"+key)
+	}
+	for c := range rune(0x20) {
+		sequences = append(sequences, string(c))
+	}
+	for _, s := range sequences {
+		for _, before := range []string{"", "x", "é"} {
+			units = append(units, before+s)
+		}
+		if s[len(s)-1] == 'b' {
+			units = append(units, "漢"+s, "🇩"+s, "\u1100"+s)
+		}
+	}
+	return units
+}
+
+// workPerByte is how many cells a byte of flood touches on a screen, of which each state begins with a fresh one.
+func workPerByte(state, unit string) float64 {
+	s := New(Config{Cols: 80, Rows: 24, Scrollback: 1000})
+	s.Feed([]byte(state + unit))
+	flood := []byte(strings.Repeat(unit, 1+4096/len(unit)))
+	before := s.t.work
+	s.Feed(flood)
+	for y := range s.t.rows {
+		s.row(y) // what was left to be done is work as well
+	}
+	return float64(s.t.work-before) / float64(len(flood))
+}
+
+// mostWorkOf is how many times the work of plain text a byte may ask for in a state. Between side margins no row moves as a whole: a
+// line feed moves all their cells, and where something is printed in between, that can neither be left out nor joined.
+func mostWorkOf(state string) float64 {
+	if strings.Contains(state, "margin") {
+		return 2.5 * mostWork
+	}
+	return mostWork
+}
+
+// TestNoByteIsExpensive: whatever a program prints, a byte of it asks for at most mostWork times the work of plain text. This is a
+// sample; BenchmarkWork has the whole.
+func TestNoByteIsExpensive(t *testing.T) {
+	const sample = 41
+	states := sweepStates()
+	text := workPerByte(states["text"], "0123456789")
+	require.InDelta(t, 1, text, 0.5, "plain text")
+	i := 0
+	for _, name := range slices.Sorted(maps.Keys(states)) {
+		for _, unit := range sweepUnits() {
+			if i++; i%sample == 0 {
+				require.LessOrEqual(t, workPerByte(states[name], unit), mostWorkOf(name)*text, "%s: %q", name, unit)
+			}
+		}
+	}
+}
+
+// BenchmarkWork is the whole of the sweep: how many cells a byte touches at most, in each state.
+func BenchmarkWork(b *testing.B) {
+	units := sweepUnits()
+	for name, state := range sweepStates() {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				worst, which := 0.0, ""
+				for _, unit := range units {
+					if work := workPerByte(state, unit); work > worst {
+						worst, which = work, unit
+					}
+				}
+				if b.ReportMetric(worst, "cells/byte"); worst > mostWorkOf(name) {
+					b.Errorf("%q: %.0f cells a byte", which, worst)
+				}
+			}
+		})
+	}
+}
