@@ -274,7 +274,7 @@ func (t *terminal) disturb(y int) {
 
 // anyText reports whether a row of the screen from y on holds anything.
 func (t *terminal) anyText(y int) bool {
-	return slices.ContainsFunc(t.grid.rows[y:], func(r *row) bool { return r.used > 0 || !r.settled() })
+	return slices.ContainsFunc(t.grid.rows[y:], func(r *row) bool { return r.used > 0 || r.late })
 }
 
 // places calls do for everything that is known of where commands stand.

@@ -34,6 +34,7 @@ func (r *row) restyleLater(from, to int, c *change) {
 		return
 	}
 	r.settle()
+	r.late = true
 	r.deferred = deferred{kind: restyles, from: from, to: to, change: *c}
 }
 
@@ -42,7 +43,7 @@ func (r *row) eraseLater(from, to int, blank cell) {
 	next := deferred{kind: erases, from: from, to: to, blank: blank}
 	if r.deferred != next {
 		r.settle()
-		r.deferred = next
+		r.deferred, r.late = next, true
 	}
 }
 
@@ -52,6 +53,7 @@ func (r *row) moveLater(from, to, n int, blank cell) {
 	d := &r.deferred
 	if d.kind != moves || d.from != from || d.to != to || d.blank != blank {
 		r.settle()
+		r.late = true
 		*d = deferred{kind: moves, from: from, to: to, blank: blank, source: from, target: from, n: to - from, used: r.used}
 	}
 	d.target += n
@@ -75,6 +77,7 @@ func (r *row) moveLater(from, to, n int, blank cell) {
 func (r *row) perform() {
 	d := r.deferred
 	r.deferred.kind = noneDeferred
+	r.late = false
 	switch d.kind {
 	case restyles:
 		r.restyle(d.from, d.to, &d.change)

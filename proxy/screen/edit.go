@@ -40,8 +40,7 @@ func (t *terminal) moveRows(y, n int) {
 		n = -n
 		t.grid.down(y, t.bottom, n)
 	}
-	t.work += n
-	t.workOn(t.bottom - y)
+	t.work += n + (t.bottom-y)/8
 	blank := t.blank()
 	for _, r := range t.grid.rows[fresh : fresh+n] {
 		r.reset(blank)

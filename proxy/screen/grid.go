@@ -9,16 +9,18 @@ type row struct {
 	// only notes it, and settle writes the cells when somebody looks. A program can ask for a million cells with four
 	// bytes. It is one column wide.
 	rest cell
+	// late says that something is left to be done before the cells are what they should be: rest, or what is deferred.
+	late bool
 	// wrapped says that the text went on in the next row because it reached the right edge.
 	wrapped bool
 	// rich says that the row may hold characters outside ASCII: overwriting must look for the halves of wide ones,
 	// and packing needs more than a byte.
 	rich bool
+	t    *terminal // whose row it is
 	// pictures are those whose upper left corner is in the row.
 	pictures []placed
 	// deferred is what is left to be done with the row after rest: see deferred.go.
 	deferred deferred
-	t        *terminal // whose row it is
 }
 
 // reset makes every cell equal to blank.
@@ -30,22 +32,20 @@ func (r *row) reset(blank cell) {
 // cover makes every cell equal to c, or every two of them where c is the first half of a wide character, which a row of an odd length
 // has no room for.
 func (r *row) cover(c cell) {
-	clear(r.cells[:r.used])
-	r.t.workOn(r.used)
-	r.used, r.rest = 0, c
-	r.deferred.kind = noneDeferred
+	clear(r.cells[:r.used]) // which is no work: it was when they were written
+	if r.late {
+		r.deferred.kind = noneDeferred
+	}
+	r.used, r.rest, r.late = 0, c, c != 0
 }
 
 // settle writes what was left to be written. Whoever looks at cells calls it before.
 func (r *row) settle() *row {
-	if !r.settled() {
+	if r.late {
 		r.finish()
 	}
 	return r
 }
-
-// settled reports whether the cells are what they should be.
-func (r *row) settled() bool { return r.rest == 0 && r.deferred.kind == noneDeferred }
 
 func (r *row) finish() {
 	if r.rest != 0 {
@@ -54,6 +54,7 @@ func (r *row) finish() {
 	if r.perform(); r.rest != 0 { // it erased the whole row
 		r.spread()
 	}
+	r.late = false
 }
 
 func (r *row) spread() {

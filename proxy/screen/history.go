@@ -42,21 +42,17 @@ func (h *history) push(r *row, styles *styleTable, clusters *clusterTable) {
 		h.base++
 		return
 	}
-	if r.deferred.kind != noneDeferred {
+	if r.late && r.deferred.kind != noneDeferred {
 		r.settle()
 	}
 	b := h.room()
-	n := r.length()
-	r.t.work++
-	switch {
+	switch n := r.length(); {
 	case r.rest != 0:
-		r.t.workOn(n / 4) // bytes or words
+		r.t.workOn(n / 4) // bytes or words; what other rows hold was written
 		b.packRest(r, n, styles)
 	case r.rich:
-		r.t.workOn(n)
 		b.packWords(r.cells[:n], styles, clusters)
 	default:
-		r.t.workOn(n)
 		b.packASCII(r.cells[:n], styles)
 	}
 	b.close(r.wrapped)

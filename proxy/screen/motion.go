@@ -237,6 +237,7 @@ func (t *terminal) DECSLRM() {
 		return
 	}
 	t.setMargins(&t.left, &t.right, t.cols)
+	t.sided = !t.fullWidth()
 }
 
 // DECSTBM sets the top and bottom margins (VT510).

@@ -149,7 +149,7 @@ func (t *terminal) feed(p []byte) {
 			p = p[t.sequence(p):]
 			continue
 		}
-		if p[0] <= esc && !t.fullWidth() {
+		if t.sided && p[0] <= esc {
 			p = p[t.skipScrolls(p):]
 		}
 		switch c := p[0]; {

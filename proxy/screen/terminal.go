@@ -37,6 +37,7 @@ type terminal struct {
 	veils    bool    // something may be veiled
 	pens     []style // XTPUSHSGR
 	protects bool    // something may be protected (DECSCA, SPA)
+	sided    bool    // the left and right margins are not at the edges
 	plain    bool    // runs of ASCII may be copied into cells: no insert mode, no translating character set
 
 	charsets charsets
@@ -162,7 +163,7 @@ func (t *terminal) resetMargins() {
 
 // resetSides takes the left and right margins away. A wrap that was pending at the right one is over: there is room now.
 func (t *terminal) resetSides() {
-	t.left, t.right = 0, t.cols-1
+	t.left, t.right, t.sided = 0, t.cols-1, false
 	t.pending = t.pending && t.x == t.right
 }
 
