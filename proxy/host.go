@@ -123,3 +123,6 @@ type attachedCopier struct{ s *session }
 
 func (c attachedCopier) Repaint() { c.s.copier.Repaint() }
 func (c attachedCopier) Renew()   { c.s.copier.Renew() }
+
+// CaughtUp implements attach.Copier.
+func (c attachedCopier) CaughtUp() { c.s.copier.CaughtUp() }

@@ -367,7 +367,7 @@ func (s *session) wireOverlay(agent *AgentConfig) {
 		Repaint: func() { s.copier.Repaint() }, OneProgram: agent.OneProgram, Present: s.term.HasScreen,
 		Colors: overlay.ColorsOf(os.Getenv("TERM"), os.Getenv("NO_COLOR") != ""), Taste: agent.Look,
 	}
-	draw := overlay.PainterConfig{Loop: s.observer, Shown: s.questionShown}
+	draw := overlay.PainterConfig{Loop: s.observer, Shown: s.questionShown, CaughtUp: func() { s.copier.CaughtUp() }}
 	if s.conf.Keep != nil {
 		conf.Leave = " · d detaches"
 	}

@@ -52,17 +52,20 @@ type Copier interface {
 	// screen sent.
 	Repaint()
 	Renew()
+	// CaughtUp says that the terminal model has, so that what could not be made of it can be.
+	CaughtUp()
 }
 
 // Model is the way to the terminal model. It may be called from any goroutine but the model's own.
 type Model interface {
-	// Call has do run on the model's goroutine and waits for it; false says that this goroutine has ended.
-	Call(do func(now time.Time)) bool
-	// Model is the terminal model, for use within Call.
+	// Try has do run on the model's goroutine and waits for it, but for at most limit. When that has passed do is not run any
+	// more, unless it has begun; then late is called there when do would have been. over says that this goroutine has ended.
+	Try(limit time.Duration, do func(now time.Time), late func()) (ran, over bool)
+	// Model is the terminal model, for use within Try.
 	Model() *screen.Screen
 }
 
-// Title is the window's title. Retitle has it written again; it is called within [Model.Call].
+// Title is the window's title. Retitle has it written again; it is called within [Model.Try].
 type Title interface{ Retitle() }
 
 // Remarks tells an attached person something. It never waits.

@@ -20,6 +20,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // ledger is a session whose parts write down, in one list, what is asked of them. What is posted runs at once.
 type ledger struct {
+	busy       bool       // the model is
 	mu         sync.Mutex // a timer tries a repaint again
 	lines      []string
 	state      control.State
@@ -79,7 +80,7 @@ func (l *ledger) SetAttached(_ time.Time, anybody bool) { l.note("attached %v", 
 func (l *ledger) Key(time.Time)                         { l.note("key"); l.state.Menu = false }
 func (l *ledger) Repaint()                              { l.note("repaint") }
 func (l *ledger) Renew()                                { l.note("renew") }
-func (l *ledger) Call(do func(time.Time)) bool          { return l.Post(do) }
+func (l *ledger) CaughtUp()                             { l.note("caught up") }
 func (l *ledger) Model() *screen.Screen                 { return l.model }
 func (l *ledger) Retitle()                              { l.note("title") }
 func (l *ledger) Live(m *protocol.Output)               { l.output = append(l.output, m) }
@@ -93,6 +94,15 @@ func (l *ledger) Send(m protocol.Message) {
 	default:
 		l.note("%T", m)
 	}
+}
+
+func (l *ledger) Try(_ time.Duration, do func(time.Time), late func()) (ran, over bool) {
+	if l.busy {
+		late()
+		return false, false
+	}
+	ran = l.Post(do)
+	return ran, !ran
 }
 
 type remarks struct{ *ledger }
@@ -209,6 +219,21 @@ func TestARepaintWaitsForTheEndOfASequence(t *testing.T) {
 		require.True(t, l.clients.Output.Repaint())
 		require.Len(t, l.output, 1)
 		l.over = true // the model has gone: nothing is to be had any more
+		require.True(t, l.clients.Output.Repaint())
+		require.Len(t, l.output, 1)
+		time.Sleep(groundPatience)
+	})
+}
+
+// TestARepaintDoesNotWaitForTheModel that is behind: it is made when that has caught up.
+func TestARepaintDoesNotWaitForTheModel(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLedger()
+		l.busy = true
+		require.False(t, l.clients.Output.Repaint())
+		require.Empty(t, l.output)
+		require.Contains(t, l.took(), "caught up")
+		l.busy = false
 		require.True(t, l.clients.Output.Repaint())
 		require.Len(t, l.output, 1)
 		time.Sleep(groundPatience)

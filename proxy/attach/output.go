@@ -11,6 +11,8 @@ import (
 const (
 	// groundPatience is how long a repaint waits for the program to finish a sequence that it has begun.
 	groundPatience = 300 * time.Millisecond
+	// modelPatience is how long the copier waits for the model.
+	modelPatience = 50 * time.Millisecond
 	// repaintPiece bounds one message of a repaint, in bytes.
 	repaintPiece = 256 << 10
 )
@@ -64,16 +66,16 @@ func (o *Output) Repaint() (ok bool) {
 	}
 	var all []byte
 	var cols, rows int
-	ran := o.Model.Call(func(now time.Time) {
+	ran, over := o.Model.Try(modelPatience, func(now time.Time) {
 		m := o.Model.Model()
 		if ok = m.Ground() || now.Sub(o.waiting) >= groundPatience; ok {
 			cols, rows = m.Size()
 			all = m.AppendRedraw(nil)
 		}
 		o.Title.Retitle()
-	})
+	}, o.Copier.CaughtUp)
 	if !ran || !ok {
-		return !ran
+		return over
 	}
 	o.waiting = time.Time{}
 	first := all[:min(len(all), repaintPiece)]

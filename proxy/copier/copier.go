@@ -37,9 +37,11 @@ type Poller interface {
 
 // Model is the way to the terminal model, which has a goroutine of its own.
 type Model interface {
-	// Feed queues a copy of chunk. It may wait for the model, but for nothing else. due says that the model is to be woken now,
-	// unseen that it may otherwise be left alone until the output rests: nobody looks.
-	Feed(chunk []byte) (due, unseen bool)
+	// Feed queues a copy of chunk. due says that the model is to be woken now, unseen that it may otherwise be left alone until
+	// the output rests: nobody looks. While full, the model is behind by too much.
+	Feed(chunk []byte) (due, unseen, full bool)
+	// HasRoom reports whether a model that was behind by too much has caught up far enough.
+	HasRoom() bool
 	// Wake has the model take what is queued.
 	Wake()
 }
@@ -53,6 +55,8 @@ type Overlay interface {
 	Locate() []byte
 	// Paint is what shows the newest; ok is false while the program's output has ended within a sequence.
 	Paint(afresh bool) (show []byte, ok bool)
+	// Behind reports whether the model is, so that nothing can be drawn: the copier is told when it has caught up.
+	Behind() bool
 	// Around feeds a chunk to the model, and is what to write before and after it; ok is as for Paint, at the chunk's end.
 	Around(chunk []byte, afresh bool) (before, after []byte, ok bool)
 	// Misses reports whether what the filter passed of a chunk leaves alone what is shown.
@@ -138,6 +142,7 @@ type Copier struct {
 	window time.Time     // begin of the time in which paints are counted
 	paints int           // in it
 	fed    bool          // the model has not been woken for the last chunk
+	full   bool          // the model is behind by too much
 	flow   time.Duration // how long to look for more after the last chunk, 0 where none is likely
 	unseen bool          // nobody looks: the model need not follow a screen that takes no output for a moment
 	begun  bool          // there was output
@@ -174,6 +179,12 @@ func (c *Copier) Repaint() {
 	if !c.dirty.Swap(true) {
 		c.poll.Wake()
 	}
+}
+
+// CaughtUp says that the model has caught up, so that what could not be drawn can be. It may be called from any goroutine.
+func (c *Copier) CaughtUp() {
+	c.dirty.Store(true)
+	c.poll.Wake()
 }
 
 // Resized says that the user's terminal has another size. It may be called from any goroutine.

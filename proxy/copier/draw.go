@@ -43,8 +43,13 @@ func (c *Copier) draw() {
 	if !c.screen.HasScreen() || c.overlay == nil || c.away {
 		return
 	}
+	if c.overlay.Behind() {
+		c.dirty.Store(true)
+		return
+	}
 	if c.anew.Swap(false) {
 		if !c.viewers.Repaint() {
+			c.drawn = time.Now()
 			c.anew.Store(true)
 			c.dirty.Store(true)
 			return

@@ -21,10 +21,11 @@ func (f *flood) Read(b []byte) (int, error) {
 	return copy(b, f.chunk), nil
 }
 
-func (f *flood) HasOutput() bool                { return f.left > 0 }
-func (f *flood) Write(p []byte) (int, error)    { return len(p), nil }
-func (f *flood) HasScreen() bool                { return true }
-func (f *flood) Feed([]byte) (due, unseen bool) { return false, false }
-func (f *flood) Wake()                          {}
+func (f *flood) HasOutput() bool                      { return f.left > 0 }
+func (f *flood) Write(p []byte) (int, error)          { return len(p), nil }
+func (f *flood) HasScreen() bool                      { return true }
+func (f *flood) Feed([]byte) (due, unseen, full bool) { return false, false, false }
+func (f *flood) HasRoom() bool                        { return true }
+func (f *flood) Wake()                                {}
 
 func (f *flood) Wait(want tty.Events, _ time.Duration) (tty.Events, error) { return want, nil }

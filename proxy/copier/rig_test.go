@@ -31,6 +31,7 @@ type rig struct {
 	shut    bool     // the window is closed
 	queued  int
 	unseen  bool
+	full    bool // the model is behind by too much
 	ledger  []string
 	seen    string // by the user
 	exit    string // what the watchdog would write
@@ -224,12 +225,18 @@ func (s terminal) Write(b []byte) (int, error) {
 
 type model struct{ *rig }
 
-func (m model) Feed(chunk []byte) (due, unseen bool) {
+func (m model) Feed(chunk []byte) (due, unseen, full bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.queued += len(chunk)
 	m.note("model %q", chunk)
-	return m.queued >= 32<<10, m.unseen
+	return m.queued >= 32<<10, m.unseen, m.full
+}
+
+func (m model) HasRoom() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return !m.full
 }
 
 func (m model) Wake() {
@@ -246,6 +253,7 @@ type overlay struct {
 	up      bool   // it is shown
 	sign    bool
 	asks    bool
+	behind  bool // the model is
 	cut     bool // the program's output has ended within a sequence
 	touched bool // chunks do not miss what is shown
 	again   time.Time
@@ -268,6 +276,12 @@ func (o *overlay) erase(afresh bool) []byte {
 		return []byte("[all]")
 	}
 	return []byte("[-]")
+}
+
+func (o *overlay) Behind() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.behind
 }
 
 func (o *overlay) Paint(afresh bool) ([]byte, bool) {

@@ -26,7 +26,9 @@ const (
 	// of a screen: observers would see half of it, and the rest when it has settled. So the look for more is a longer one.
 	wholeRead  = 4095
 	wholePause = 2 * time.Millisecond
-	tailPause  = 400 * time.Microsecond // after a lesser one that follows: the kernel cuts a write where it likes
+	// roomEvery is how often it is looked whether a model that was behind by too much has caught up.
+	roomEvery = 5 * time.Millisecond
+	tailPause = 400 * time.Microsecond // after a lesser one that follows: the kernel cuts a write where it likes
 )
 
 // Run copies until the program's terminal is closed, or the program has ended and its output pauses. It is called once.
@@ -40,7 +42,11 @@ func (c *Copier) Run() {
 			c.heldOpen = true
 			return
 		}
-		got, err := c.poll.Wait(tty.Readable, timeout)
+		want := tty.Readable
+		if c.waits() { // what was read is on the user's screen, and what was not is the program's, as with a slow terminal
+			want, timeout, end.last = 0, roomEvery, time.Time{}
+		}
+		got, err := c.poll.Wait(want, timeout)
 		if err != nil {
 			return
 		}
@@ -66,6 +72,15 @@ func (c *Copier) Run() {
 		c.pass(c.buf[:n])
 		end.last = time.Time{}
 	}
+}
+
+// waits reports whether no more is to be read for now: the model is behind by too much. The rest of a program that has ended is
+// never more than the kernel keeps.
+func (c *Copier) waits() bool {
+	if c.full && (c.ending.Load() || c.model.HasRoom()) {
+		c.full = false
+	}
+	return c.full
 }
 
 // last writes the half of a sequence with which the program ended. Those who look from elsewhere keep what is on their
@@ -164,7 +179,8 @@ func (c *Copier) pass(chunk []byte) {
 		return
 	}
 	c.fed, c.flow = true, lookFor(len(chunk), c.flow)
-	due, unseen := c.model.Feed(chunk)
+	due, unseen, full := c.model.Feed(chunk)
+	c.full = full
 	c.inHand.Store(false)
 	if unseen && c.flow > 0 {
 		c.flow = wholePause

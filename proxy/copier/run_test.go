@@ -207,3 +207,53 @@ func TestTheTerminalIsAskedBeforeTheFirstOutput(t *testing.T) {
 		require.NotContains(t, r.did(), "where?")
 	})
 }
+
+// TestAModelThatIsBehindHoldsTheProgramAlone: what was read is on the user's screen, and the copier goes on with everything but reading.
+func TestAModelThatIsBehindHoldsTheProgramAlone(t *testing.T) {
+	runs(t, shown(""), func(t *testing.T, r *rig) {
+		r.change(func() { r.full = true })
+		r.prints("a", "b")
+		require.Equal(t, "a", r.screen())
+		require.True(t, r.c.Guard(r), "it does what it is asked for")
+		r.shows.text = "line"
+		r.c.Repaint()
+		time.Sleep(time.Second)
+		require.Equal(t, "[line]", r.screen())
+		r.change(func() { r.full = false })
+		time.Sleep(time.Second)
+		require.Equal(t, "[-]b[line]", r.screen())
+
+		r.change(func() { r.full = true })
+		r.prints("c")
+		r.change(func() { r.output, r.ended = []string{"d", "e"}, true })
+		time.Sleep(time.Second)
+		r.c.End()
+		<-r.c.Done()
+		require.Contains(t, r.screen(), "d[line][-]e[line]", "the rest of a program that has ended is not held")
+	})
+}
+
+// TestNothingIsDrawnWhileTheModelIsBehind: the copier waits for no drawing, and draws when it is told that the model has caught up.
+func TestNothingIsDrawnWhileTheModelIsBehind(t *testing.T) {
+	runs(t, watched("line"), func(t *testing.T, r *rig) {
+		r.prints("a")
+		r.screen()
+		r.did()
+		r.shows.mu.Lock()
+		r.shows.behind, r.shows.up = true, false
+		r.shows.mu.Unlock()
+		r.c.Repaint()
+		r.c.Renew()
+		r.prints("b")
+		time.Sleep(time.Second)
+		require.Equal(t, "b", r.screen())
+		require.NotContains(t, r.did(), "repaint")
+		r.shows.mu.Lock()
+		r.shows.behind = false
+		r.shows.mu.Unlock()
+		r.c.CaughtUp()
+		synctest.Wait()
+		require.Equal(t, "[line]", r.screen())
+		require.Contains(t, r.did(), "repaint")
+	})
+}

@@ -1,6 +1,9 @@
 package observer
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Sizes and times of the loop.
 const (
@@ -13,18 +16,30 @@ const (
 	waitingEvery = 25 * time.Millisecond
 )
 
-// Post runs do on the observer's goroutine, after what was fed before. It reports false when that has ended.
+// post is what was posted, and after how much output.
+type post struct {
+	after uint64
+	do    func(now time.Time)
+}
+
+// Post runs do on the observer's goroutine, after what was fed before and before what is fed later: what the user has hidden is
+// hidden however far the model is behind. It reports false when the goroutine has ended.
 func (o *Observer) Post(do func(now time.Time)) bool {
-	o.mu.Lock()
-	stopped := o.stopped
-	if !stopped {
-		o.posts = append(o.posts, do)
-	}
-	o.mu.Unlock()
-	if !stopped {
+	ok := o.queue(do)
+	if ok {
 		o.Wake()
 	}
-	return !stopped
+	return ok
+}
+
+// queue is Post that wakes nobody.
+func (o *Observer) queue(do func(now time.Time)) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !o.stopped {
+		o.posts = append(o.posts, post{o.spool.added, do})
+	}
+	return !o.stopped
 }
 
 // Call is Post, and waits until do has run. It must not be called from the observer's own goroutine.
@@ -50,7 +65,6 @@ func (o *Observer) Call(do func(now time.Time)) bool {
 func (o *Observer) Stop() {
 	o.mu.Lock()
 	o.stopped = true
-	o.room.Broadcast()
 	o.mu.Unlock()
 	o.Wake()
 	<-o.done
@@ -78,23 +92,9 @@ func (o *Observer) Run() {
 				continue
 			}
 		}
-		for {
-			o.mu.Lock()
-			posts, stopped := o.posts, o.stopped
-			o.posts = nil
-			o.mu.Unlock()
-			fed := o.feed(stopped)
-			now := time.Now()
-			for _, do := range posts {
-				do(now)
-			}
-			if fed == 0 && len(posts) == 0 {
-				if stopped {
-					o.waits.Stop()
-					return
-				}
-				break
-			}
+		if o.work() {
+			o.waits.Stop()
+			return
 		}
 		o.serve(time.Now())
 		o.relax()
@@ -105,28 +105,70 @@ func (o *Observer) Run() {
 	}
 }
 
-// feed feeds the model with what is there, of which it returns the length, unless that is held back; at once says that nothing is.
-func (o *Observer) feed(atOnce bool) (n int) {
-	o.mu.Lock()
-	if !atOnce && o.spool.size <= holdMost && time.Now().Before(o.heldUntil) {
+// work feeds the model, and does what was posted, in the order in which both came, until there is no more of either. It reports
+// whether that was the end.
+func (o *Observer) work() (ended bool) {
+	for fed := 0; ; {
+		o.mu.Lock()
+		ended = o.stopped
+		held := !ended && o.held()
+		limit := ^uint64(0)
+		var do func(now time.Time)
+		if len(o.posts) > 0 {
+			if limit = o.posts[0].after - min(o.taken, o.posts[0].after); held || limit == 0 {
+				do = o.posts[0].do
+				o.posts = slices.Delete(o.posts, 0, 1)
+			}
+		}
+		var b []byte
+		if do == nil && !held {
+			b = o.spool.take(limit)
+		}
 		o.mu.Unlock()
-		return 0
+		switch {
+		case do != nil:
+			do(time.Now())
+		case b != nil:
+			o.digest(b)
+			fed += len(b)
+		default:
+			if fed >= spentFrom && o.agents != nil {
+				o.agents.Session.Spent()
+			}
+			return ended
+		}
+	}
+}
+
+// digest feeds the model a piece of the spool.
+func (o *Observer) digest(b []byte) {
+	o.taken += uint64(len(b))
+	o.Digest(b)
+	o.mu.Lock()
+	o.spool.fed(b)
+	o.mu.Unlock()
+}
+
+// held reports whether what was fed is held back, and forgets that it was when it no longer is. The lock is held.
+func (o *Observer) held() bool {
+	if o.spool.size <= holdMost && time.Now().Before(o.heldUntil) {
+		return true
 	}
 	o.heldUntil = time.Time{}
-	blocks := o.spool.take()
-	o.mu.Unlock()
-	for _, b := range blocks {
-		o.Digest(b)
-		n += len(b)
+	return false
+}
+
+// feed feeds the model with all that is there.
+func (o *Observer) feed() {
+	for {
 		o.mu.Lock()
-		o.spool.fed(b)
+		b := o.spool.take(^uint64(0))
 		o.mu.Unlock()
-		o.room.Signal()
+		if b == nil {
+			return
+		}
+		o.digest(b)
 	}
-	if n >= spentFrom && o.agents != nil {
-		o.agents.Session.Spent()
-	}
-	return n
 }
 
 // Hold keeps what is fed from now on from the model until then; the zero time is the end of it. It belongs to who has asked the
@@ -244,7 +286,7 @@ func (o *Observer) next() (at time.Time, ok bool) {
 
 // Resize tells the model that the terminal has another size.
 func (o *Observer) Resize(now time.Time, cols, rows int) {
-	o.feed(true)
+	o.feed() // what is held back was printed for the old size
 	o.model.Resize(cols, rows)
 	if o.agents != nil {
 		o.privacy.resized(now)

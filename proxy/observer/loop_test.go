@@ -78,20 +78,49 @@ func TestWhatIsPostedComesAfterWhatWasFed(t *testing.T) {
 	})
 }
 
-func TestAFullSpoolMakesTheCopierWait(t *testing.T) {
+// A model that is behind by too much says so, and nobody waits within Feed: what was read is on the user's screen.
+func TestAFullSpoolSaysSo(t *testing.T) {
 	running(t, func(t *testing.T, s *stage) {
 		held := make(chan struct{})
 		s.Post(func(time.Time) { <-held })
 		synctest.Wait()
-		due, _ := s.Feed(make([]byte, spoolMax+1))
+		due, _, full := s.Feed(make([]byte, spoolMax))
 		require.True(t, due)
-		fed := false
-		go func() { s.Feed([]byte("x")); fed = true }()
-		synctest.Wait()
-		require.False(t, fed)
+		require.False(t, full)
+		require.True(t, s.HasRoom())
+		_, _, full = s.Feed([]byte("x"))
+		require.True(t, full)
+		require.False(t, s.HasRoom())
 		close(held)
 		synctest.Wait()
-		require.True(t, fed)
+		require.True(t, s.HasRoom())
+	})
+}
+
+// What is posted comes between what was fed before and after it, however far the model is behind: what was hidden when it was printed
+// stays hidden.
+func TestPostsKeepTheirPlaceInTheOutput(t *testing.T) {
+	running(t, func(t *testing.T, s *stage) {
+		held := make(chan struct{})
+		s.Post(func(time.Time) { <-held })
+		synctest.Wait()
+		s.Feed([]byte("before\r\n"))
+		s.Post(func(now time.Time) { s.ControlChanged(now, true) })
+		s.Feed([]byte("hidden\r\n" + strings.Repeat("\n", 60)))
+		s.Post(func(now time.Time) { s.ControlChanged(now, false) })
+		s.Feed([]byte("after"))
+		close(held)
+		synctest.Wait()
+		var all string
+		s.Call(func(time.Time) {
+			for i := range s.model.HistoryLen() {
+				all += s.model.HistoryText(i) + "|"
+			}
+			all += s.model.RowText(s.model.Cursor().Row)
+		})
+		require.Contains(t, all, "before|")
+		require.NotContains(t, all, "hidden")
+		require.Contains(t, all, "after")
 	})
 }
 

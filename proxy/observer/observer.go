@@ -133,16 +133,16 @@ type Observer struct {
 	privacy  *privacy // keeps secrets and a hidden screen from agents; nil without agents
 
 	mu    sync.Mutex
-	room  sync.Cond
 	spool spool
 	// alone: nobody looked when the observer last had something to do. aloneAt is how often the program was written to by then.
 	alone   bool
 	aloneAt uint64
-	posts   []func(now time.Time)
+	posts   []post
 	stopped bool
 	notify  chan struct{}
 	done    chan struct{} // closed when Run has returned
 
+	taken      uint64      // how much of what was fed the model was given
 	subscribed atomic.Bool // somebody gets what is published
 	heldUntil  time.Time   // see Hold
 	rev        uint64      // of the model at the last look
@@ -177,7 +177,6 @@ func New(conf Config) *Observer {
 		model: screen.New(model), text: text, throttle: throttle, waits: snapshot.NewWaits(text, throttle),
 		notify: make(chan struct{}, 1), done: make(chan struct{}), asking: make(map[string]bool),
 	}
-	o.room.L = &o.mu
 	o.rev = o.model.Rev()
 	o.inputWait = inputWait{program: conf.Program, drained: o.drained, starting: o.starting}
 	if o.agents != nil {

@@ -4,9 +4,10 @@ import "time"
 
 // Sizes and times of the spool.
 const (
-	// spoolMax is how much output may wait for the model before the copier waits for it, in bytes, and wakeAt is how much has the
-	// model woken. The model is faster than a PTY, so the spool is only ever full for a moment.
-	spoolMax = 256 << 10
+	// spoolMax is how much output may wait for the model before the copier reads no more of it, in bytes, and wakeAt is how much
+	// has the model woken. The model is faster than a PTY, so the spool is only ever full for a moment. Where it is not, the
+	// program waits as for a slow terminal, and the user has all that was read.
+	spoolMax = 1 << 20
 	wakeAt   = 32 << 10
 	// While nobody looks, that much may wait, and for so long: then it is the user alone who waits for output, and the model takes
 	// no processor from the program and the terminal.
@@ -22,7 +23,9 @@ const (
 // observer's lock.
 type spool struct {
 	blocks [][]byte
-	size   int // of what waits, and of what was taken and not fed yet
+	off    int    // of the first block that was taken already
+	size   int    // of what waits, and of what was taken and not fed yet
+	added  uint64 // since the start
 	began  time.Time
 	spares [][]byte
 }
@@ -33,6 +36,7 @@ func (s *spool) add(p []byte) {
 		s.began = time.Now()
 	}
 	s.size += len(p)
+	s.added += uint64(len(p))
 	for len(p) > 0 {
 		last := len(s.blocks) - 1
 		if last < 0 || len(s.blocks[last]) == cap(s.blocks[last]) {
@@ -55,42 +59,50 @@ func (s *spool) block() []byte {
 	return b
 }
 
-// take returns all that waits. Each piece comes back with fed.
-func (s *spool) take() [][]byte {
-	blocks := s.blocks
-	s.blocks = nil
-	return blocks
+// take returns the first piece of what waits, at most limit bytes of it and nil if limit is 0. It comes back with fed.
+func (s *spool) take(limit uint64) []byte {
+	if len(s.blocks) == 0 || limit == 0 {
+		return nil
+	}
+	b := s.blocks[0][s.off:]
+	if uint64(len(b)) > limit {
+		s.off += int(limit) //nolint:gosec // less than the length of b
+		return b[:limit]
+	}
+	s.off = 0
+	s.blocks[0] = nil
+	if s.blocks = s.blocks[1:]; len(s.blocks) == 0 {
+		s.blocks = nil
+	}
+	return b
 }
 
+// fed takes back a piece that the model was fed.
 func (s *spool) fed(b []byte) {
 	s.size -= len(b)
-	if len(s.spares) < sparesMost {
+	if cap(b) == blockSize && len(s.spares) < sparesMost {
 		s.spares = append(s.spares, b[:0])
 	}
 }
 
-// Feed hands output to the model; Wake makes it be taken. It waits only while the model is behind by too much, and never on
-// anything but it. due says that the model is to be woken now, and unseen that nobody looks: unless it is due, the model may be
-// left alone until the output rests.
-func (o *Observer) Feed(p []byte) (due, unseen bool) {
+// Feed queues output for the model; Wake makes it be taken. It does not wait, and takes any amount: while full, the model is behind
+// by too much, and whoever feeds waits until HasRoom. due says that the model is to be woken now, and unseen that nobody looks:
+// unless it is due, the model may be left alone until the output rests.
+func (o *Observer) Feed(p []byte) (due, unseen, full bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	for o.spool.size > o.spoolMost() && !o.stopped {
-		o.Wake()
-		o.room.Wait()
-	}
 	o.spool.add(p)
 	if !o.leisure() {
-		return o.spool.size >= wakeAt, false
+		return o.spool.size >= wakeAt, false, o.spool.size > spoolMax
 	}
-	return o.spool.size >= unseenMost || time.Since(o.spool.began) >= unseenFor, true
+	return o.spool.size >= unseenMost || time.Since(o.spool.began) >= unseenFor, true, o.spool.size > unseenMost+spoolMax
 }
 
-func (o *Observer) spoolMost() int {
-	if o.leisure() {
-		return unseenMost + spoolMax
-	}
-	return spoolMax
+// HasRoom reports whether the model has caught up so far that it may be fed more.
+func (o *Observer) HasRoom() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.spool.size <= spoolMax || o.leisure() && o.spool.size <= unseenMost+spoolMax || o.stopped
 }
 
 // leisure reports whether the model may be behind: nobody looked when the observer last had something to do, and nobody has typed

@@ -32,7 +32,7 @@ func unseen(t *testing.T, play func(t *testing.T, s *stage)) {
 
 // copy passes output on as the copier does that has more behind it.
 func (s *stage) copy(out string) (due, unseen bool) {
-	if due, unseen = s.Feed([]byte(out)); due {
+	if due, unseen, _ = s.Feed([]byte(out)); due {
 		s.Wake()
 	}
 	synctest.Wait()
@@ -122,17 +122,20 @@ func TestNothingSettlesWhileOutputWaits(t *testing.T) {
 	})
 }
 
-// A copier that finds the spool full has the model take it, whoever has looked meanwhile.
+// A spool that is full for a model that somebody looks at is taken, though nobody looked when it was filled.
 func TestAFullSpoolIsTaken(t *testing.T) {
 	unseen(t, func(t *testing.T, s *stage) {
-		for range 8 {
+		for range 2 * spoolMax / (64 << 10) {
 			s.copy(strings.Repeat("\x00", 64<<10))
 		}
+		require.True(t, s.HasRoom())
 		s.writes.Add(1)
-		fed := false
-		go func() { s.Feed([]byte("x")); fed = true }()
+		require.False(t, s.HasRoom())
+		due, _, full := s.Feed([]byte("x"))
+		require.True(t, due && full)
+		s.Wake()
 		synctest.Wait()
-		require.True(t, fed)
+		require.True(t, s.HasRoom())
 	})
 }
 

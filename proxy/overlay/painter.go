@@ -2,6 +2,7 @@ package overlay
 
 import (
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"terminalproxy/proxy/notice"
@@ -9,22 +10,6 @@ import (
 	"terminalproxy/proxy/tty"
 	"terminalproxy/proxy/vt"
 )
-
-// Loop is the goroutine that owns the terminal model.
-type Loop interface {
-	// Call runs do there after everything fed before, and waits for it; it reports false where the loop has ended. Post does
-	// not wait.
-	Call(do func(now time.Time)) bool
-	Post(do func(now time.Time)) bool
-	// Model is for functions that run there, as are the following.
-	Model() *screen.Screen
-	// Digest feeds the model, there, what the program wrote.
-	Digest(chunk []byte)
-	// Moved says that the model's rows were moved.
-	Moved(now time.Time)
-	// Hold keeps what the program writes from the model until then, zero for no longer.
-	Hold(until time.Time)
-}
 
 // PainterConfig plugs a [Painter].
 type PainterConfig struct {
@@ -37,6 +22,9 @@ type PainterConfig struct {
 	Ask func(first bool, take func(row int))
 	// Untitled says that the window's own title need not be kept: it is not here.
 	Untitled bool
+	// CaughtUp is told that the model has caught up after something was not drawn because it was behind; it may be called on
+	// any goroutine. nil where nobody draws then.
+	CaughtUp func()
 }
 
 // Painter makes the bytes that show what a [Status] has to say, and those that take it away. Its methods belong to the
@@ -49,6 +37,9 @@ type Painter struct {
 	unsure bool      // it may show the main screen's rows elsewhere than the model: at first, and when it was resized
 	asked  time.Time // when the question went out that has no answer yet
 	sizes  int       // counts the resizes, to tell an answer that is out of date; these belong to the goroutine of the model
+
+	behind atomic.Bool // the model is, and nothing is drawn: nobody waits for it until it has caught up
+	lost   bool        // the terminal shows something else than the model and the picture
 
 	picture  picture // stands on the terminal
 	place    place   // of the line
@@ -94,7 +85,7 @@ const (
 // Locate makes the bytes that ask the terminal where its cursor is, before the first output: a program that does not clear the screen
 // goes on below the shell's prompt, and the model has to know where that is. It waits for the goroutine of the model, and for no answer.
 func (p *Painter) Locate() (ask []byte) {
-	p.conf.Loop.Call(func(now time.Time) {
+	p.try(func(now time.Time) {
 		if p.fresh {
 			ask = p.align(now, nil)
 		}
@@ -178,10 +169,10 @@ func (b *bucket) take(now time.Time) (at time.Time, ok bool) {
 }
 
 // Paint makes the bytes that show what there is to say now, in place of what is shown; ok is false while nothing may be
-// inserted into the stream. It waits for the goroutine of the model, which has to be where the terminal is: everything is drawn
-// with the model's help. afresh says that the terminal was resized, and nobody knows where it moved what is shown.
+// inserted into the stream, or the model is behind: everything is drawn with its help. afresh says that the terminal was
+// resized, and nobody knows where it moved what is shown.
 func (p *Painter) Paint(afresh bool) (bytes []byte, ok bool) {
-	ran := p.conf.Loop.Call(func(now time.Time) {
+	ran, _ := p.try(func(now time.Time) {
 		m := p.conf.Loop.Model()
 		p.again = time.Time{}
 		if ok = m.Ground(); !ok {
@@ -199,12 +190,14 @@ func (p *Painter) Paint(afresh bool) (bytes []byte, ok bool) {
 }
 
 // Around feeds the model a chunk, and makes the bytes that go to the terminal before and after it, so that what the chunk
-// scrolls or erases is the program's alone. ok is false when the chunk ended within a sequence: nothing is shown then.
+// scrolls or erases is the program's alone. ok is false when the chunk ended within a sequence, or the model is behind: nothing
+// is shown then.
 func (p *Painter) Around(chunk []byte, afresh bool) (before, after []byte, ok bool) {
-	ran := p.conf.Loop.Call(func(now time.Time) {
-		m := p.conf.Loop.Model()
-		before = p.erase(nil, m, afresh)
-		p.conf.Loop.Digest(chunk)
+	m, erased := p.conf.Loop.Model(), false
+	erase := func(time.Time) {
+		before, erased = p.erase(nil, m, afresh), true
+	}
+	draw := func(now time.Time) {
 		p.again = time.Time{}
 		if ok = m.Ground(); !ok {
 			p.picture = picture{}
@@ -214,7 +207,12 @@ func (p *Painter) Around(chunk []byte, afresh bool) (before, after []byte, ok bo
 		if after, kept = p.draw(now, m, afresh); kept {
 			before = nil
 		}
-	})
+	}
+	ran, over := p.conf.Loop.TryAround(p.patience(), erase, chunk, draw, p.catchUp(time.Now()))
+	if p.note(ran, over); !ran {
+		p.lost = p.lost || !erased
+		p.picture = picture{}
+	}
 	p.tell(ran && ok)
 	return before, after, ran && ok
 }
@@ -236,8 +234,12 @@ func (p *Painter) Hide(afresh bool) (bytes []byte) {
 		}
 		p.picture = picture{}
 	}
-	if !p.conf.Loop.Call(hide) {
+	switch ran, over := p.try(hide); {
+	case over:
 		hide(time.Time{})
+	case !ran:
+		p.lost = p.lost || p.picture.up
+		p.picture = picture{}
 	}
 	return bytes
 }
@@ -249,12 +251,13 @@ func (p *Painter) Resume(alt bool) (all []byte) {
 		p.conf.Loop.Post(func(time.Time) { p.Resized() })
 		return nil
 	}
-	p.conf.Loop.Call(func(time.Time) { all = notice.Redraw(nil, p.conf.Loop.Model()) })
+	ran, over := p.try(func(time.Time) { all = notice.Redraw(nil, p.conf.Loop.Model()) })
+	p.lost = !ran && !over
 	return all
 }
 
-// Forget says that what was shown is no longer on the terminal.
-func (p *Painter) Forget() { p.picture = picture{} }
+// Forget says that what was shown is no longer on the terminal, which shows what the model does.
+func (p *Painter) Forget() { p.picture, p.lost = picture{}, false }
 
 // Drawn says that what was made last is on the terminal.
 func (p *Painter) Drawn() { p.conf.Status.stands() }
@@ -421,11 +424,12 @@ func (p *Painter) unset(show []byte, l look) []byte {
 
 // erase appends what takes the picture away.
 func (p *Painter) erase(dst []byte, m *screen.Screen, afresh bool) []byte {
-	if !p.picture.up {
+	if !p.picture.up && !p.lost {
 		return dst
 	}
 	switch pic := p.picture; {
-	case afresh:
+	case afresh, p.lost:
+		p.lost = false
 		dst = notice.Redraw(dst, m)
 	case pic.sign:
 		dst = notice.Untag(dst, m, pic.row, pic.from)

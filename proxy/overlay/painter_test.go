@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -21,14 +22,47 @@ type loop struct {
 	m    *screen.Screen
 	now  time.Time
 	held time.Time // until when what the program writes is kept
+
+	busy  bool // it does nothing that somebody waits for
+	stuck bool // it is busy as soon as it is fed a chunk
+	late  []func()
 }
 
-func (l *loop) Call(do func(now time.Time)) bool { do(l.now); return true }
 func (l *loop) Post(do func(now time.Time)) bool { do(l.now); return true }
 func (l *loop) Model() *screen.Screen            { return l.m }
-func (l *loop) Digest(p []byte)                  { l.m.Feed(p) }
 func (l *loop) Moved(time.Time)                  {}
 func (l *loop) Hold(until time.Time)             { l.held = until }
+
+func (l *loop) Try(_ time.Duration, do func(now time.Time), late func()) (ran, over bool) {
+	return l.TryAround(0, nil, nil, do, late)
+}
+
+// TryAround keeps what it is given while the loop is busy.
+func (l *loop) TryAround(_ time.Duration, before func(now time.Time), chunk []byte, after func(now time.Time), late func()) (ran, over bool) {
+	if l.busy {
+		l.late = append(l.late, func() { l.m.Feed(chunk); late() })
+		return false, false
+	}
+	if before != nil {
+		before(l.now)
+		if l.stuck {
+			l.late = append(l.late, func() { l.m.Feed(chunk); late() })
+			return false, false
+		}
+	}
+	l.m.Feed(chunk)
+	after(l.now)
+	return true, false
+}
+
+// catchUp has the loop do what it was too busy for.
+func (l *loop) catchUp() {
+	l.busy, l.stuck = false, false
+	for _, do := range l.late {
+		do()
+	}
+	l.late = nil
+}
 
 // desk is a user's terminal over which the proxy draws, and the model of what would stand there without.
 type desk struct {
@@ -307,5 +341,54 @@ func TestR69TheSignGoesWithTheOldSize(t *testing.T) {
 		for y := range rows {
 			require.Equal(t, d.m.RowText(y), d.user.RowText(y), "seed %d", seed)
 		}
+	}
+}
+
+// TestTheTerminalDoesNotWaitForTheModel: while the model is behind, output goes on as it is, and nothing is drawn. When it has caught
+// up the terminal shows the program again, and the sign.
+func TestTheTerminalDoesNotWaitForTheModel(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		when func(d *desk)
+	}{
+		{"a chunk under the sign", func(d *desk) { d.busy = true; d.pass("\x1b[H\x1b[Jone\r\n\n\n\n\n\n\n\n\n\ntwo", false) }},
+		{"a chunk that takes long", func(d *desk) { d.stuck = true; d.pass("\x1b[Hone\r\n\n\n\n\n\n\n\n\n\ntwo", false) }},
+		{"a flood", func(d *desk) {
+			d.busy = true
+			d.user.Feed(d.p.Hide(false))
+			d.user.Feed([]byte("\x1b[41m\x1b[2J"))
+			d.late = append(d.late, func() { d.m.Feed([]byte("\x1b[41m\x1b[2J")) })
+		}},
+		{"another program", func(d *desk) {
+			d.busy = true
+			d.user.Feed(d.p.Hide(false))
+			d.user.Feed([]byte("\x1b[2Jshell"))
+			require.Empty(d.t, d.p.Resume(true))
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				d := newDesk(t, 60, 8).drives()
+				told := make(chan struct{}, 9)
+				d.p.conf.CaughtUp = func() { told <- struct{}{} }
+				d.m.Feed([]byte("\x1b[?1049h\x1b[2Jtext"))
+				d.user.Feed([]byte("\x1b[?1049h\x1b[2Jtext"))
+				d.paint()
+				require.True(t, d.p.Up())
+				c.when(d)
+				require.True(t, d.p.Behind())
+				require.False(t, d.p.Up(), "nothing is known to stand there")
+				require.Zero(t, d.p.Again())
+				_, ok := d.p.Paint(false)
+				require.False(t, ok)
+				d.loop.catchUp()
+				<-told
+				require.False(t, d.p.Behind())
+				d.paint()
+				require.True(t, d.p.Up())
+				d.standing(c.name)
+				d.same(c.name)
+			})
+		})
 	}
 }

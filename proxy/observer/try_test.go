@@ -1,0 +1,41 @@
+package observer
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestTryWaitsNoLongerThanItSays: what the user's terminal waits for is called off, the chunk reaches the model all the same, and it
+// is told when the model has caught up.
+func TestTryWaitsNoLongerThanItSays(t *testing.T) {
+	const limit = 50 * time.Millisecond
+	never := func(time.Time) { t.Error("it was called off") }
+	running(t, func(t *testing.T, s *stage) {
+		held, late := make(chan struct{}), 0
+		s.Post(func(time.Time) { <-held })
+		began := time.Now()
+		ran, over := s.Try(limit, never, func() { late++ })
+		require.Equal(t, limit, time.Since(began))
+		require.False(t, ran || over)
+		ran, over = s.TryAround(limit, never, []byte("one"), never, func() { late++ })
+		require.Equal(t, 2*limit, time.Since(began))
+		require.False(t, ran || over)
+		require.Zero(t, late)
+		close(held)
+		synctest.Wait()
+		require.Equal(t, 2, late)
+		var rows [3]string
+		ran, over = s.TryAround(limit, func(time.Time) { rows[0] = s.model.RowText(0) }, []byte(" two"), func(time.Time) { rows[1] = s.model.RowText(0) }, nil)
+		require.True(t, ran)
+		require.False(t, over)
+		ran, _ = s.Try(limit, func(time.Time) { rows[2] = "three" }, nil)
+		require.True(t, ran)
+		require.Equal(t, [3]string{"one", "one two", "three"}, rows)
+		s.Stop()
+		ran, over = s.Try(limit, never, nil)
+		require.True(t, over && !ran)
+	})
+}
