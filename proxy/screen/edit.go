@@ -29,9 +29,20 @@ func (t *terminal) scroll(y, n int) {
 	t.touchRange(y, t.bottom)
 }
 
+// shiftRows is scroll where nothing leaves for the history: the row before y is not followed by what was row y.
+func (t *terminal) shiftRows(y, n int) {
+	t.disturb(y)
+	if t.fullWidth() {
+		t.cutWrap(y - 1)
+	}
+	t.scroll(y, n)
+}
+
 // moveRows is scroll for whole rows.
 func (t *terminal) moveRows(y, n int) {
-	t.cutWrap(y - 1)
+	if y > 0 { // what left the screen for the history goes on in the first row
+		t.cutWrap(y - 1)
+	}
 	fresh, last := y, t.bottom // the rows that come in, and the one that something else follows now
 	if n > 0 {
 		t.grid.up(y, t.bottom, n)
@@ -45,7 +56,9 @@ func (t *terminal) moveRows(y, n int) {
 	for _, r := range t.grid.rows[fresh : fresh+n] {
 		r.reset(blank)
 	}
-	t.cutWrap(last)
+	if last >= 0 {
+		t.cutWrap(last)
+	}
 }
 
 // moveParts is scroll for the columns between the left and right margins.
@@ -66,10 +79,14 @@ func (t *terminal) moveParts(y, n int) {
 	}
 }
 
-// cutWrap ends the line of row y there, because the row after it is no longer its continuation.
+// cutWrap ends the line of row y there, because the row after it is no longer its continuation. The row before the first one of
+// the main screen is the last one of the history.
 func (t *terminal) cutWrap(y int) {
-	if y >= 0 {
+	switch {
+	case y >= 0:
 		t.grid.rows[y].wrapped = false
+	case t.grid == t.main:
+		t.hist.cutWrap()
 	}
 }
 
@@ -90,13 +107,17 @@ func (t *terminal) copyPart(to, from *row) {
 }
 
 // SU scrolls up (ECMA-48 8.3.147).
-func (t *terminal) SU() { t.scrollUp(t.parse.params.num(0)) }
+func (t *terminal) SU() {
+	n := t.parse.params.num(0)
+	if t.scrollUp(n); n > t.bottom-t.top && t.top == 0 && t.fullWidth() {
+		t.cutWrap(-1) // all rows have left
+	}
+}
 
 // SD scrolls down (ECMA-48 8.3.113). With five parameters it starts highlight tracking, which is not supported.
 func (t *terminal) SD() {
 	if t.parse.params.count() == 1 {
-		t.disturb(t.top)
-		t.scroll(t.top, -t.parse.params.num(0))
+		t.shiftRows(t.top, -t.parse.params.num(0))
 	}
 }
 
@@ -105,8 +126,7 @@ func (t *terminal) IL() {
 	if !t.inMargins() {
 		return
 	}
-	t.disturb(t.y)
-	t.scroll(t.y, -t.parse.params.num(0))
+	t.shiftRows(t.y, -t.parse.params.num(0))
 	t.toRowStart()
 }
 
@@ -115,8 +135,7 @@ func (t *terminal) DL() {
 	if !t.inMargins() {
 		return
 	}
-	t.disturb(t.y)
-	t.scroll(t.y, t.parse.params.num(0))
+	t.shiftRows(t.y, t.parse.params.num(0))
 	t.toRowStart()
 }
 

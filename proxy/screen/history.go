@@ -127,6 +127,14 @@ func (h *history) last() *block {
 	return b
 }
 
+// cutWrap ends the line of the newest row.
+func (h *history) cutWrap() {
+	if h.length > 0 {
+		b := h.blocks[len(h.blocks)-1]
+		b.rows[len(b.rows)-1].wrapped = false
+	}
+}
+
 func (h *history) dropOldest() {
 	h.base++
 	h.length--

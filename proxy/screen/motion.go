@@ -71,8 +71,7 @@ func (t *terminal) RI() {
 	switch {
 	case t.y == t.top:
 		if t.x >= t.left && t.x <= t.right {
-			t.disturb(t.top)
-			t.scroll(t.top, -1)
+			t.shiftRows(t.top, -1)
 		}
 	case t.y > 0:
 		t.y--

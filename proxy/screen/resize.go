@@ -111,8 +111,8 @@ func (t *terminal) reflow(cols, rows, x, y int, pending bool) (newX, newY int) {
 	if pending {
 		x++
 	}
-	cursor := &anchor{x: x, y: t.hist.length + y}
-	renumber := f.follow(t, cursor)
+	cursor, first := &anchor{x: x, y: t.hist.length + y}, &anchor{y: t.hist.length}
+	renumber := f.follow(t, cursor, first)
 	for i := f.older(t, rows); i < t.hist.length; i++ {
 		f.meet(i)
 		p := t.hist.at(i)
@@ -137,14 +137,14 @@ func (t *terminal) reflow(cols, rows, x, y int, pending bool) (newX, newY int) {
 		f.flush()
 	}
 	renumber()
-	return f.finish(t, rows, cursor)
+	return f.finish(t, rows, len(t.main.rows)-1-last, cursor, first)
 }
 
-// follow has the cursor and the places of commands follow their text. renumber gives those their new numbers; places that are no
+// follow has the cursor, the screen's first row and the places of commands follow their text. renumber gives those their new numbers; places that are no
 // longer kept stay as they are.
-func (f *reflower) follow(t *terminal, cursor *anchor) (renumber func()) {
+func (f *reflower) follow(t *terminal, cursor, first *anchor) (renumber func()) {
 	oldest, places := t.hist.base+t.renumbered, make(map[*Place]*anchor)
-	f.anchors = []*anchor{cursor}
+	f.anchors = []*anchor{cursor, first}
 	t.places(func(p *Place) {
 		if p.Line >= oldest {
 			a := &anchor{x: p.Col, y: int(p.Line - oldest)} //nolint:gosec // a row that is kept
@@ -276,13 +276,12 @@ func (f *reflower) place(start, end int, more bool) {
 	})
 }
 
-// finish divides the rows between history and screen. The screen shows the newest rows, and the cursor.
-func (f *reflower) finish(t *terminal, rows int, cursor *anchor) (x, y int) {
-	top := 0
-	y = cursor.y - (f.rows() - len(f.out))
-	if n := len(f.out); n > rows {
-		top = n - rows
-	}
+// finish divides the rows between history and screen. The screen shows the newest rows, and the cursor. Where blank rows stood below
+// the text they make room for it, and they stay, as far as the screen has: what was cleared is not filled from the history.
+func (f *reflower) finish(t *terminal, rows, blank int, cursor, first *anchor) (x, y int) {
+	n, before := len(f.out), f.rows()-len(f.out)
+	y = cursor.y - before
+	top := max(n-rows, min(first.y-before, n+blank-rows), 0)
 	top = min(top, y)
 	for _, r := range f.out[:top] {
 		f.hist.push(r, &t.styles, &t.clusters)
