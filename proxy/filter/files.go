@@ -2,7 +2,7 @@ package filter
 
 import "strings"
 
-// transfer is a key of OSC 1337 that moves files or sets the clipboard.
+// transfer is a key of OSC 1337 that moves files, sets the clipboard or reconfigures the terminal.
 type transfer uint8
 
 const (
@@ -11,16 +11,18 @@ const (
 	firstPart
 	nextPart
 	lastPart
-	clipboard
+	refused // in any form
 )
 
 var transfers = map[string]transfer{
 	"file": wholeFile, "multipartfile": firstPart, "filepart": nextPart, "fileend": lastPart,
-	"copy": clipboard, "copytoclipboard": clipboard, "endcopy": clipboard, "requestupload": clipboard,
+	"copy": refused, "copytoclipboard": refused, "endcopy": refused, "requestupload": refused,
+	"setprofile": refused, "setbackgroundimagefile": refused, "stealfocus": refused, "setkeylabel": refused, "pushkeylabels": refused,
+	"popkeylabels": refused, "clearscrollback": refused, "openurl": refused, "reportvariable": refused, "custom": refused,
 }
 
-// transfers reports whether an OSC 1337 is to go, which begins with its key: it moves a file and is no picture, or sets the
-// clipboard.
+// transfers reports whether an OSC 1337 is to go, which begins with its key: it moves a file and is no picture, sets the
+// clipboard, or reconfigures the terminal.
 func (h *header) transfers() (bad bool) {
 	key, c := h.key()
 	if h.more {
@@ -43,14 +45,14 @@ func (h *header) transfers() (bad bool) {
 	case lastPart:
 		bad, f.parts = !f.parts, false
 		return bad
-	case clipboard:
+	case refused:
 	}
 	return true
 }
 
 // key reads the key of an OSC 1337, in any case, and what comes after it.
 func (h *header) key() (key transfer, next byte) {
-	var name [16]byte // longer than all that matter
+	var name [24]byte // longer than all that matter
 	for n := 0; ; n++ {
 		c := h.peek()
 		if h.more || h.ended(c) || c == '=' || c == ':' || c == ';' || c >= 0x80 {
@@ -185,25 +187,4 @@ func (g *graphics) close() {
 		g.bare = g.bare && (g.key == 'm' || g.key == 'q')
 	}
 	g.key, g.value, g.keys, g.values, g.assigned = 0, 0, 0, 0, false
-}
-
-// keys reports whether a DCS is DECUDK, which programs function keys: parameters and then '|'.
-func (h *header) keys() bool {
-	for h.i-h.at < Longest {
-		c, size := h.s.char(h.i)
-		switch folded := fold(c); {
-		case size == 0:
-			h.more = true
-			return false
-		case c == esc || c == bel || c == can || c == sub || c == st:
-			return false
-		case c < ' ' || c == del || c >= 0x80 && c < 0xa0: // skipped
-		case folded == '|':
-			return true
-		case folded > ' ' && folded < '0' && folded != '+', folded >= '@' && folded < del:
-			return false // an intermediate, or the final byte of another one
-		}
-		h.i += size
-	}
-	return false
 }

@@ -6,17 +6,14 @@
 //
 // While an agent drives, these are out as well, since what the agent types decides what is printed:
 //
-//   - OSC 52, and OSC 5522 of kitty: the clipboard
-//   - OSC 1337 of iTerm2 with File, MultipartFile, FilePart, FileEnd, Copy, CopyToClipboard, EndCopy and RequestUpload, and
-//     OSC 5113 of kitty: files and the clipboard. A file that is shown and not kept passes (inline=1): a picture
-//   - APC G with t=f, t=t or t=s, the graphics of kitty: the terminal reads, and may remove, a file or shared memory
-//   - OSC 9;7 of ConEmu: run a process
-//   - OSC 0, 1, 2, l, L and I: titles. Whoever uses the package sets the title, cleaned and behind a word of its own
-//   - CSI 1 t to 9 t: move, resize, iconify the window; CSI 20 t and 21 t: type its title back
-//   - CSI 4 i and 5 i, also with ?: print what follows
-//   - CSI ... * y (DECRQCRA): read the screen back
-//   - DCS @kitty-cmd: kitty's remote control
-//   - DCS ... | (DECUDK): what function keys type
+//   - the clipboard, files and processes: OSC 52 and its kin, OSC 1337 of iTerm2, OSC 9 of ConEmu, the graphics of kitty where they
+//     name a file. A file that is shown and not kept passes (inline=1): a picture
+//   - titles. Whoever uses the package sets the title, cleaned and behind a word of its own
+//   - what reconfigures the terminal or its window: its size and place, fonts, profile, log file, the bell, function keys, soft
+//     fonts, macros, control modes
+//   - what prints, and what has the terminal type something back that is more than a fact about it: ENQ too
+//
+// driven.go has these in tables, and files.go the keys of OSC 1337.
 //
 // Everything else passes as it is, byte by byte, with three exceptions that no program means. A control sequence of more
 // than [Longest] bytes is dropped, since it cannot be judged in bounded memory. Where the sequence that goes had cut off
@@ -46,6 +43,7 @@ import (
 const Longest = 512
 
 const (
+	enq = 0x05
 	bel = 0x07
 	can = 0x18
 	sub = 0x1a
@@ -64,13 +62,14 @@ const over = "\x18\x1b\\"
 
 // Filter is the state between two reads. One goroutine owns it. The zero value is ready.
 type Filter struct {
-	held []byte   // the begin of a sequence that has not ended
-	last [3]byte  // what came before held, to know whether a byte belongs to a character
-	open open     // whether the last sequence that passed has ended
-	skip skipping // what is being dropped
-	in   []byte   // held and what follows it
-	out  []byte
-	cut  vt.Cutter
+	held  []byte   // the begin of a sequence that has not ended
+	last  [3]byte  // what came before held, to know whether a byte belongs to a character
+	open  open     // whether the last sequence that passed has ended
+	skip  skipping // what is being dropped
+	in    []byte   // held and what follows it
+	plain []byte   // see withoutENQ
+	out   []byte
+	cut   vt.Cutter
 
 	chunks bool // of a command of kitty's graphics that goes, more has to come
 	parts  bool // of a picture for iTerm2 that passes, more may come
@@ -108,6 +107,11 @@ func (f *Filter) Pass(p []byte, driven bool) vt.Chunk {
 	}
 	if !driven {
 		f.chunks, f.parts = false, false // nobody looks now at what begins and ends
+	}
+	if driven && bytes.IndexByte(p, enq) >= 0 {
+		if p = f.withoutENQ(p); len(p) == 0 {
+			return vt.Chunk{}
+		}
 	}
 	in := p
 	if len(f.held) > 0 {
@@ -320,7 +324,7 @@ func (s *scan) judged(c *vt.Cut) bool {
 	switch c.Final {
 	case 'h':
 		return c.First != '?'
-	case 't', 'i', 'y':
+	case 't', 'T', 'i', 'y', 'z', '|', 'u':
 		return s.driven
 	case 'P', 'Q':
 		return s.f.keep

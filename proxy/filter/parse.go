@@ -156,8 +156,9 @@ func (s *scan) control(at, body int) sequence {
 type params struct {
 	value, count int
 	first        int
-	marker       bool // <, =, > or ?: a private sequence
+	marker       rune // <, =, > or ?: a private sequence; 0 for none
 	inter        rune
+	blank        bool // one stands in it, which is an intermediate to some terminals
 	lock         bool // one is KAM
 	print        bool // one is 4 or 5
 }
@@ -169,7 +170,9 @@ func (p *params) add(c rune) {
 	case c == ';' || c == ':':
 		p.close()
 	case c >= '<' && c <= '?':
-		p.marker = true
+		p.marker = c
+	case c == ' ':
+		p.blank = true
 	case c > ' ' && c < '0' && c != '+': // strtol takes the sign, as blanks before it
 		p.inter = c
 	}
@@ -195,12 +198,9 @@ func (s *scan) judge(p *params, final rune) fate {
 	switch {
 	case s.f.keep && p.inter == '#' && (final == 'P' || final == 'Q'):
 		return retain
-	case final == 'h' && p.lock && !p.marker && p.inter == 0:
+	case final == 'h' && p.lock && p.marker == 0 && p.inter == 0:
 		return trim
-	case !s.driven:
-	case final == 't' && !p.marker && p.inter == 0 && (p.first >= 1 && p.first <= 9 || p.first == 20 || p.first == 21 || p.first == huge),
-		final == 'i' && p.print && p.inter == 0,
-		final == 'y' && p.inter == '*':
+	case s.driven && p.reconfigures(final):
 		return drop
 	}
 	return pass
@@ -263,23 +263,14 @@ func (s *scan) command(at, i int) sequence {
 	case number == 9 && c == ';':
 		h.i++
 		job, _ := h.number()
-		bad = job == 7 || job == huge
+		bad = jobs[job] != "" && (h.peek() == ';' || job == 7 || job == huge) // else it is a notification
 	case number == 1337 && c == ';':
 		h.i++
 		bad = h.transfers()
 	default:
-		bad = forbidden(number)
+		bad = commands[number] != "" || number == 51 && c == ';' && h.calls()
 	}
 	return h.fate(bad, oscString)
-}
-
-// forbidden reports whether an OSC is filtered by its number alone.
-func forbidden(number int) bool {
-	switch number {
-	case 0, 1, 2, 52, 5113, 5522, huge:
-		return true
-	}
-	return false
 }
 
 // device reads as much of a DCS whose text begins at in[i] as tells its fate.
@@ -291,7 +282,7 @@ func (s *scan) device(at, i int) sequence {
 	bad := h.reads("@kitty-cmd")
 	if !bad && !h.more {
 		h.i = i
-		bad = h.keys()
+		bad = h.reconfigures()
 	}
 	return h.fate(bad, otherString)
 }
@@ -364,4 +355,12 @@ func (h *header) sets() bool {
 	ok := at.reads("set")
 	h.more = at.more
 	return ok && !at.more
+}
+
+// calls reports whether an OSC 51 is more than the directory that a shell names (51;A): it calls functions of Emacs or Vim. The header
+// stands behind the number.
+func (h *header) calls() bool {
+	h.i++
+	c := h.peek()
+	return !h.more && c != 'A'
 }
