@@ -392,3 +392,28 @@ func TestTheTerminalDoesNotWaitForTheModel(t *testing.T) {
 		})
 	}
 }
+
+// TestTinyWindows: a window of no size, one cell, one row or one column is drawn over, hidden and left behind like any other.
+func TestTinyWindows(t *testing.T) {
+	for _, size := range [][2]int{{0, 0}, {1, 1}, {1, 24}, {80, 1}, {2, 2}, {0, 24}} {
+		synctest.Test(t, func(t *testing.T) {
+			d := newDesk(t, size[0], size[1]).drives()
+			cols, rows := d.m.Size()
+			dice := rand.New(rand.NewPCG(1, uint64(cols)))
+			for i := range 200 {
+				d.paint()
+				d.pass(words(dice, cols, rows)+"x\x1b[2147483647b\x1b[$t\x1b[ A", i%5 == 0)
+				if d.busy = i%7 == 0; i%7 == 1 {
+					d.loop.catchUp()
+					time.Sleep(behindLeast)
+				}
+				d.m.Resize(size[0]+i%2, size[1])
+				d.user.Resize(size[0]+i%2, size[1])
+			}
+			d.loop.catchUp()
+			time.Sleep(behindLeast)
+			d.user.Feed(d.p.Hide(true))
+			require.False(t, d.p.Up())
+		})
+	}
+}

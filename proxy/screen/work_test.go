@@ -137,3 +137,21 @@ func BenchmarkWork(b *testing.B) {
 		})
 	}
 }
+
+// TestTinyScreens: no sequence needs room.
+func TestTinyScreens(t *testing.T) {
+	units := sweepUnits()
+	for _, size := range [][2]int{{0, 0}, {1, 1}, {1, 24}, {80, 1}, {2, 2}} {
+		s := New(Config{Cols: size[0], Rows: size[1], Scrollback: 5})
+		for i, unit := range units {
+			s.Feed([]byte("x" + unit + unit))
+			if i%97 == 0 {
+				s.Resize(size[0], size[1]+1)
+				s.Resize(size[0], size[1])
+				require.NoError(t, s.t.verify(), "%v: %q", size, unit)
+			}
+			s.TakeReplies()
+		}
+		require.NoError(t, s.t.verify(), "%v", size)
+	}
+}
