@@ -99,6 +99,15 @@ func (a *Authority) Confirm(now time.Time) (took bool) {
 	return took
 }
 
+// ConfirmInText tells control that the bytes of that key came as a part of a text.
+func (a *Authority) ConfirmInText(now time.Time) (took bool) {
+	a.woken(now)
+	if took = a.Machine.ConfirmInText(now); !took {
+		a.session.Typed()
+	}
+	return took
+}
+
 // Request takes an agent's question. It, Give, Admit and Tick look which program has the terminal where grants are for one of them, and whether the computer
 // slept: nothing announces either.
 func (a *Authority) Request(now time.Time, r control.Request) error {

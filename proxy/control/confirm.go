@@ -66,7 +66,7 @@ func (m *Machine) decide(now time.Time, let bool) {
 }
 
 // answered notes that the user answered by the key that gives control.
-func (m *Machine) answered(now time.Time) { m.agreed, m.pressed = now, now }
+func (m *Machine) answered(now time.Time) { m.agreed, m.pressed, m.ignored = now, now, 0 }
 
 // repeats reports whether a press of that key belongs to the answer before.
 func (m *Machine) repeats(now time.Time) bool {

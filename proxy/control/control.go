@@ -126,6 +126,9 @@ type State struct {
 	Dismissible bool
 	// Hidden says that the user hides the screen from agents.
 	Hidden bool
+	// Again says that the key that gives control was pressed, and did not count: too soon, or as a
+	// part of a text.
+	Again bool
 	// Question counts the questions to the user (requests, menus, confirmations, prompts), to tell one from the next.
 	Question uint64
 }
@@ -174,6 +177,7 @@ type Machine struct {
 	last          Agent   // the user had to do with
 
 	question uint64    // counts the questions
+	ignored  uint64    // the one for which a press of the key that gives control did not count last
 	begun    time.Time // when the present one did
 	unawares bool      // it came while the user did something else
 	another  bool      // after another agent's
@@ -198,7 +202,7 @@ type Machine struct {
 
 // New makes a machine in the observing phase.
 func New(conf Config) *Machine {
-	m := &Machine{conf: conf, pregrant: conf.Pregrant, epoch: 1}
+	m := &Machine{conf: conf, pregrant: conf.Pregrant, epoch: 1, question: 1}
 	m.pregrantFor = m.said()
 	return m
 }
@@ -212,6 +216,7 @@ func (m *Machine) State(now time.Time) State {
 		Paused: m.phase == Granted && now.Before(m.yield), Pending: m.pending, Occupied: m.occupied, Line: m.line, Question: m.question,
 		Program: m.grantedTo(), Away: m.inFront(), Guarded: m.Guarded(), Message: m.message,
 		Secret: m.secret, Dismissible: m.dismissible(), Hidden: m.hidden,
+		Again: m.ignored == m.question,
 	}
 	if m.phase == Asked {
 		s.Asked, s.Ahead, s.From = m.asked, m.ahead, m.from
@@ -359,34 +364,43 @@ func (m *Machine) ReclaimKey(now time.Time) (took bool) {
 
 // Confirm tells the machine that the user pressed the key that gives control. It is the program's key unless a question
 // has been on the screen long enough.
-func (m *Machine) Confirm(now time.Time) (took bool) {
+func (m *Machine) Confirm(now time.Time) (took bool) { return m.confirm(now, true) }
+
+// ConfirmInText tells the machine that the bytes of that key came as a part of a text, as when one
+// is pasted: they answer no question, and without one they are the program's.
+func (m *Machine) ConfirmInText(now time.Time) (took bool) { return m.confirm(now, false) }
+
+func (m *Machine) confirm(now time.Time, pressed bool) (took bool) {
 	m.Tick(now)
+	answers := pressed && m.answerable(now)
 	switch {
 	case m.repeats(now):
-	case m.Announced() && m.answerable(now):
+	case m.Announced() && answers:
 		m.redeem(now)
 		m.answered(now)
-	case m.phase == Asked && m.answerable(now):
+	case m.phase == Asked && answers:
 		m.grant(now, m.most(), Event{})
 		m.answered(now)
-	case m.phase == Observing && !m.menu.IsZero() && m.answerable(now):
+	case m.phase == Observing && !m.menu.IsZero() && answers:
 		m.answered(now)
 		m.closeMenu(now)
 		m.pregrant, m.remote, m.pregrantUntil, m.pregrantFor = protocol.LevelDrive, RemoteGrant{}, now.Add(PregrantFor), m.most()
-	case m.confirming() && m.answerable(now):
+	case m.confirming() && answers:
 		m.decide(now, true)
 		m.answered(now)
-	case m.occupied && m.answerable(now):
+	case m.occupied && answers:
 		m.occupied, m.line, m.shown = false, "", time.Time{}
 		m.over(now, m.agent.ID, true)
 		m.answered(now)
 	case m.phase == Asked, !m.menu.IsZero(), m.confirming(), m.occupied:
 		// Pressed before anybody could have read the question: it is neither an answer nor, most likely, the program's.
-	case m.dismissible() && m.answerable(now):
+		m.ignored = m.question
+	case m.dismissible() && answers:
 		m.dismiss()
 		m.answered(now)
 	case m.dismissible() && !m.shown.IsZero():
 		// As above. A prompt that is not drawn, since no agent is there, is no question: the key is the program's.
+		m.ignored = m.question
 	default:
 		m.Key(now)
 		return false

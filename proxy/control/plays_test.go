@@ -131,6 +131,8 @@ func (p *play) step(s corpus.Step) (answer string) {
 		return took(m.ReclaimKey(now))
 	case "confirm":
 		return took(m.Confirm(now))
+	case "confirm-in-text":
+		return took(m.ConfirmInText(now))
 	case "choose":
 		return took(m.Choose(now, s.Arg(1)[0]))
 	case "compose":
@@ -256,7 +258,7 @@ func (p *play) fact(name string) string {
 	}
 	facts := map[string]bool{
 		"another": s.Another, "asks": s.Asks(), "composing": p.Message() != nil, "hidden": s.Hidden, "pregrant": s.Pregrant, "allowed": p.Allowed(),
-		"barred": s.Barred() != nil, "occupied": p.Occupied() && s.Occupied,
+		"barred": s.Barred() != nil, "occupied": p.Occupied() && s.Occupied, "again": s.Again,
 	}
 	require.Contains(p.t, facts, name)
 	return yes(facts[name])

@@ -108,7 +108,7 @@ func (d *Detector) pass(u keys.Unit, emit func(input.Unit)) {
 	if u.Kind == keys.Key || u.Kind == keys.Paste {
 		d.typed.count(u.Bytes)
 	}
-	emit(input.Unit{Kind: kinds[u.Kind], Bytes: u.Bytes})
+	emit(input.Unit{Kind: kinds[u.Kind], Bytes: u.Bytes, Idle: u.Kind == keys.Key && keys.Idle(u.Bytes)})
 }
 
 // Expect says that the terminal was asked for its cursor: by the program, or by the proxy, which takes the answer.

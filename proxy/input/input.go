@@ -32,6 +32,9 @@ const (
 	// escWait is when a lone ESC is the Escape key; seqWait when any other unfinished sequence is what it is.
 	escWait = 50 * time.Millisecond
 	seqWait = time.Second
+	// pressGap is how long before the key that gives control no other is pressed: a person takes
+	// longer, a text that comes in several reads does not.
+	pressGap = 20 * time.Millisecond
 	// stuckAfter is how long a program may not read before agent input fails.
 	stuckAfter = 2 * time.Second
 	// lookEvery is how often it is looked which program has the terminal, while input waits for another one.
@@ -59,6 +62,8 @@ const (
 type Unit struct {
 	Kind  Kind
 	Bytes []byte
+	// Idle: the terminal tells of a key that is let go, or of a modifier alone.
+	Idle bool
 }
 
 // Keyboard is the user's input, non-blocking: 0, nil at its end.
@@ -110,6 +115,9 @@ type Control interface {
 	// ReclaimKey and Confirm report whether the key was for the proxy; else it is the program's.
 	ReclaimKey(now time.Time) (took bool)
 	Confirm(now time.Time) (took bool)
+	// ConfirmInText is Confirm for bytes of that key that are no press: they stand in a text, as
+	// in one that is pasted.
+	ConfirmInText(now time.Time) (took bool)
 	Key(now time.Time)
 	Tick(now time.Time)
 	Next(now time.Time) (time.Time, bool)

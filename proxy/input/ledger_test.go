@@ -27,7 +27,9 @@ var kinds = map[keys.Kind]input.Kind{
 }
 
 func (s scanner) Scan(p []byte, emit func(input.Unit)) {
-	s.Scanner.Scan(p, func(u keys.Unit) { emit(input.Unit{Kind: kinds[u.Kind], Bytes: u.Bytes}) })
+	s.Scanner.Scan(p, func(u keys.Unit) {
+		emit(input.Unit{Kind: kinds[u.Kind], Bytes: u.Bytes, Idle: u.Kind == keys.Key && keys.Idle(u.Bytes)})
+	})
 }
 
 func (s scanner) Flush(emit func(input.Unit)) {

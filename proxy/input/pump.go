@@ -45,6 +45,7 @@ type Pump struct {
 	discard bool   // the rest of a paste is thrown away
 	since   time.Time
 	lastKey time.Time
+	confirm confirm
 	deaf    bool // the keyboard is gone
 	eof     bool // its end has yet to be typed
 	midLine bool // the user's last byte was no newline
@@ -325,7 +326,9 @@ func (p *Pump) readKeyboard(now time.Time) {
 // read decides about what was typed.
 func (p *Pump) read(now time.Time, b []byte) {
 	p.lastKey = now
+	p.confirm.read(now)
 	p.Scan.Scan(b, p.emit)
+	p.endConfirm(now, len(p.Scan.Held()) == 0)
 	if !p.sought() && p.Scan.LoneEsc() {
 		// Nothing is at stake: the Escape key goes out at once. While an agent asks or drives it is held for a moment,
 		// because the reclaim key may begin with it.

@@ -9,16 +9,21 @@ import (
 // unit decides about one unit of the user's. It is called from within a read, before anything else happens.
 func (p *Pump) unit(u Unit) {
 	now := p.lastKey
+	if p.confirm.open && (u.Kind == Report || u.Idle) {
+		p.confirm.behind = append(p.confirm.behind, u.Bytes...)
+		return
+	}
+	p.endConfirm(now, false)
+	if u.Kind != Report && u.Kind != Release && !u.Idle {
+		defer p.confirm.press(now)
+	}
 	switch u.Kind {
 	case Reclaim:
 		p.reclaimKey(now, u.Bytes)
 	case Release:
 		// The program never saw the key go down.
 	case Confirm:
-		if !p.Control.Confirm(now) {
-			p.user = append(p.user, u.Bytes...)
-		}
-		p.guard(now)
+		p.confirm.begin(u.Bytes)
 	case Report:
 		p.user = append(p.user, u.Bytes...)
 	case PasteStart, Paste, PasteEnd:

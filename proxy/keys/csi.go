@@ -210,6 +210,30 @@ func pressKind(held *int32, code int32, reclaims, up, confirms bool) Kind {
 	return Key
 }
 
+// Idle reports whether a unit of kind Key is no press of a key that types: one that is let go, or a
+// modifier alone (kitty keyboard protocol, win32-input-mode).
+func Idle(u []byte) bool {
+	if len(u) < 3 || u[0] != csi && (u[0] != esc || u[1] != '[') {
+		return false
+	}
+	var q params
+	q.parse(csiBody(u))
+	if q.prefix != 0 || q.inter != 0 {
+		return false
+	}
+	switch code := q.v[0][0]; u[len(u)-1] {
+	case 'u':
+		const capsLock, numLock, leftShift, level5 = 57358, 57360, 57441, 57454
+		return q.v[1][1] == released || code >= capsLock && code <= numLock || code >= leftShift && code <= level5
+	case '_':
+		const shift, menu, capital, leftWin, rightWin, numLock, scroll = 16, 18, 20, 91, 92, 144, 145
+		return q.v[3][0] == 0 || code >= shift && code <= menu || code == capital || code == leftWin || code == rightWin || code == numLock || code == scroll
+	case '~', 'A', 'B', 'C', 'D', 'E', 'F', 'H', 'P', 'Q', 'S':
+		return q.v[1][1] == released
+	}
+	return false
+}
+
 // classifyCPR tells a cursor position report from F3 with modifiers, which xterm sends in the same form.
 func (s *Scanner) classifyCPR(q *params) Kind {
 	switch {

@@ -9,7 +9,7 @@ import (
 
 // approval is what the user reads while input waits for a confirmation: who would send what, to the last character.
 func (s *Status) approval(cols, rows int) string {
-	say, keys := s.confirmQuestion(s.state.Agent.Name, s.state.Pending)
+	say, keys := s.confirmQuestion(s.state.Agent.Name, s.state.Pending, s.state.Again && cols >= narrow)
 	return notice.Rows(cols, rows-1, say, keys)
 }
 
@@ -29,23 +29,32 @@ func (s *Status) Fits(agent string, c control.Confirmation, cols, rows int) bool
 	if !s.conf.Line {
 		return len([]rune(wish(c))) <= wishMost
 	}
-	say, keys := s.confirmQuestion(agent, c)
+	say, keys := s.confirmQuestion(agent, c, cols >= narrow) // the longer of the two
 	return notice.Fits(cols, rows-1, say, keys)
 }
 
 // confirmQuestion is the question about input that waits for a confirmation, and the keys that answer it.
-func (s *Status) confirmQuestion(agent string, c control.Confirmation) (say, keys string) {
+func (s *Status) confirmQuestion(agent string, c control.Confirmation, again bool) (say, keys string) {
 	verb := " wants to send "
 	if c.Mouse {
 		verb = " wants to "
 	}
-	return "“" + agent + "”" + verb + wish(c), s.grantLabel() + " sends it · " + s.conf.Reclaim + " refuses and stops " + agent
+	return "“" + agent + "”" + verb + wish(c), pressAgain(again) + s.grantLabel() + " sends it · " + s.conf.Reclaim + " refuses and stops " + agent
+}
+
+// pressAgain tells the user that a Ctrl+G did not count, in front of what that key does. A narrow
+// line has no room for it.
+func pressAgain(again bool) string {
+	if again {
+		return "press again: "
+	}
+	return ""
 }
 
 // occupied is what the user reads while an agent's input waits for the line that the user has not submitted.
 func (s *Status) occupied(cols, rows int) string {
 	return notice.Rows(cols, min(rows-1, tellRows), "“"+s.state.Agent.Name+"” waits for your line",
-		s.grantLabel()+" lets it type · "+s.conf.Reclaim+" stops it")
+		pressAgain(s.state.Again && cols >= narrow)+s.grantLabel()+" lets it type · "+s.conf.Reclaim+" stops it")
 }
 
 // approvalTitle is approval in the window's title, for a terminal on which no line is wanted. A title has no room for a long
@@ -55,5 +64,5 @@ func (s *Status) approvalTitle() string {
 	if r := []rune(text); len(r) > wishMost {
 		text = fmt.Sprintf("%s… and %d more characters", string(r[:wishMost]), len(r)-wishMost)
 	}
-	return "[" + s.state.Agent.Name + ": " + s.grantLabel() + " sends " + text + ", " + s.conf.Reclaim + " refuses]"
+	return "[" + s.state.Agent.Name + ": " + pressAgain(s.state.Again) + s.grantLabel() + " sends " + text + ", " + s.conf.Reclaim + " refuses]"
 }

@@ -48,9 +48,9 @@ func (s *Status) dismissal() string {
 	case !s.state.Dismissible:
 		return ""
 	case s.state.Secret == protocol.SecretHard:
-		return s.grantLabel() + " lets " + s.state.Agent.Name + " answer"
+		return pressAgain(s.state.Again) + s.grantLabel() + " lets " + s.state.Agent.Name + " answer"
 	}
-	return s.grantLabel() + ": this is no password"
+	return pressAgain(s.state.Again) + s.grantLabel() + ": this is no password"
 }
 
 func (s *Status) secretTag() string {
@@ -66,7 +66,7 @@ func (s *Status) menu(cols, rows int) string {
 	if s.state.Hidden {
 		say, hide = "agents do not see this screen", "h shows it"
 	}
-	keys := s.grantLabel() + " lets the next agent that asks drive" + term(s.state.For) + " · m writes to it · " + mute(s.state.Mute) + hide +
+	keys := pressAgain(s.state.Again) + s.grantLabel() + " lets the next agent that asks drive" + term(s.state.For) + " · m writes to it · " + mute(s.state.Mute) + hide +
 		" · " + s.conf.Reclaim + " sends the key" + s.conf.Leave
 	if len(s.inbox.missed) > 0 {
 		return s.recall(time.Now(), cols, rows, keys)

@@ -214,7 +214,7 @@ func (s *Status) sentence(now time.Time, cols, rows int) string {
 	case st.Occupied:
 		return s.occupied(cols, rows)
 	case st.Phase == control.Asked:
-		keys := s.grantLabel() + " allows · " + s.conf.Reclaim + " refuses"
+		keys := pressAgain(st.Again && cols >= narrow) + s.grantLabel() + " allows · " + s.conf.Reclaim + " refuses"
 		if st.Ahead.Rule != "" {
 			keys = s.conf.Reclaim + " refuses"
 		}
@@ -293,7 +293,7 @@ func (s *Status) tag(now time.Time) string {
 	case st.Pending.Keys != "":
 		return "[agent asks]"
 	case st.Occupied && !s.conf.Line:
-		return "[" + st.Agent.Name + " waits for your line: " + s.grantLabel() + " lets it type]"
+		return "[" + st.Agent.Name + " waits for your line: " + pressAgain(st.Again) + s.grantLabel() + " lets it type]"
 	case st.Occupied:
 		return "[" + st.Agent.Name + " waits for your line]"
 	case st.Never != "":
@@ -309,7 +309,7 @@ func (s *Status) tag(now time.Time) string {
 	case st.Phase == control.Asked && !s.conf.Line && st.Ahead.Rule != "":
 		return "[" + s.asker(st.Agent.Name) + s.getsSoon() + ": " + s.conf.Reclaim + " refuses]"
 	case st.Phase == control.Asked && !s.conf.Line:
-		return "[" + s.asker(st.Agent.Name) + " asks to " + s.wanted() + ": " + s.grantLabel() + " allows, " + s.conf.Reclaim + " refuses]"
+		return "[" + s.asker(st.Agent.Name) + " asks to " + s.wanted() + ": " + pressAgain(st.Again) + s.grantLabel() + " allows, " + s.conf.Reclaim + " refuses]"
 	case st.Phase == control.Asked:
 		return "[agent asks]"
 	case s.alone:

@@ -179,6 +179,43 @@ func TestR47AHeldClickInWords(t *testing.T) {
 	require.Contains(t, s.approval(100, 24), `“ada” wants to click at 5,12 on "OK" after "rm -r"`)
 }
 
+// TestR71ACtrlGThatDoesNotCountIsSeen: by every question, and a line that has room without it has
+// room with it.
+func TestR71ACtrlGThatDoesNotCountIsSeen(t *testing.T) {
+	driven := control.State{Phase: control.Granted, Agent: control.Agent{ID: "a", Name: "ada"}}
+	held, occupied, secret := driven, driven, driven
+	held.Pending.Keys, occupied.Occupied = "<Enter>", true
+	secret.Secret, secret.Dismissible = protocol.SecretSoft, true
+	for name, st := range map[string]control.State{
+		"asked": {Phase: control.Asked, Agent: driven.Agent}, "held": held, "occupied": occupied, "menu": {Menu: true}, "secret": secret,
+	} {
+		for _, line := range []bool{true, false} {
+			s := New(Config{Line: line, Title: !line, Reclaim: `Ctrl+\`, Grant: "Ctrl+G", Repaint: func() {}})
+			shown := func() string {
+				s.state = st
+				text, title, _, _ := s.compose(time.Now(), 120, 24, "")
+				return text + title
+			}
+			if before := shown(); name == "menu" && !line {
+				require.NotContains(t, before, "Ctrl+G", "a title has no menu")
+				continue
+			}
+			require.NotContains(t, shown(), "press again", name)
+			st.Again = true
+			require.Contains(t, shown(), "press again: Ctrl+G", name)
+			st.Again = false
+		}
+	}
+	s := New(Config{Line: true, Reclaim: `Ctrl+\`, Grant: "Ctrl+G", Repaint: func() {}})
+	for cols := range 120 {
+		if s.Fits("ada", held.Pending, cols, 3) {
+			s.state = held
+			s.state.Again = true
+			require.Contains(t, s.approval(cols, 3), "<Enter>", "%d columns", cols)
+		}
+	}
+}
+
 // TestR47HeldInputInTheTitle: a title has no room for a long text, and says so.
 func TestR47HeldInputInTheTitle(t *testing.T) {
 	s := &Status{conf: Config{Reclaim: `Ctrl+\`, Grant: `Ctrl+G`}, state: control.State{

@@ -182,3 +182,29 @@ func TestWithoutALineTheTitleShowsWhatIsHeld(t *testing.T) {
 	require.Equal(t, "\x03", w.content("heard"))
 	s.quits("\x04")
 }
+
+// TestACtrlGInAPasteAnswersNothing: an agent may have written what the user pastes. The user
+// sees that a Ctrl+G did not count, and a key that is pressed does.
+func TestACtrlGInAPasteAnswersNothing(t *testing.T) {
+	w, s, id := listening(t, 100, 24, "--agent")
+	asking := w.start(w.cli, "request", id, "--reason", "look")
+	s.asked()
+	require.NotContains(t, s.screen(), "press again")
+	require.NoError(t, w.command("tmux", "-S", w.tmux, "set-buffer", "PS1='\\w \a \\$ '\r").Run())
+	pause := time.NewTicker(300 * time.Millisecond)
+	defer pause.Stop()
+	for n := range 8 { // longer than the time in which a key counts as an accident
+		<-pause.C
+		s.pastes()
+		w.until(func() bool { return strings.Count(w.content("heard"), "$") == n+1 }, s.screen)
+		s.asked()
+		s.wait("press again: Ctrl+G allows")
+	}
+	require.NotContains(t, w.content("heard"), "\a")
+	s.answer("C-g")
+	require.Zero(t, asking.wait().status)
+	s.quits("\x04")
+}
+
+// pastes pastes tmux's buffer without brackets, whatever the program asks for.
+func (s *terminal) pastes() { s.tmux("paste-buffer", "-r") }
