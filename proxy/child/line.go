@@ -132,7 +132,8 @@ func (c *Child) chain() (names []string, last int) {
 
 // Settings are the line settings that tell line editors apart (termios(3)).
 type Settings struct {
-	Canonical, Echo, Signals, Extended, Flow, Output, CRToNL, NLToCR bool // ICANON, ECHO, ISIG, IEXTEN, IXON, OPOST, ICRNL, INLCR
+	// ICANON, ECHO, ISIG, IEXTEN, IXON, OPOST, ICRNL, INLCR, ISTRIP
+	Canonical, Echo, Signals, Extended, Flow, Output, CRToNL, NLToCR, SevenBits bool
 
 	LiteralNext, Quit, Suspend byte // VLNEXT, VQUIT and VSUSP, 0 for none
 	// Special are the characters that do more than stand on the line in canonical mode, 0 for none: VINTR, VQUIT, VSUSP, VEOF,
@@ -150,6 +151,7 @@ func (c *Child) Settings() (Settings, error) {
 	return Settings{
 		Canonical: l&unix.ICANON != 0, Echo: l&unix.ECHO != 0, Signals: l&unix.ISIG != 0, Extended: l&unix.IEXTEN != 0,
 		Flow: i&unix.IXON != 0, Output: now.Oflag&unix.OPOST != 0, CRToNL: i&unix.ICRNL != 0, NLToCR: i&unix.INLCR != 0,
+		SevenBits:   i&unix.ISTRIP != 0,
 		LiteralNext: cc[unix.VLNEXT], Quit: cc[unix.VQUIT], Suspend: cc[unix.VSUSP],
 		Special: [8]byte{
 			cc[unix.VINTR], cc[unix.VQUIT], cc[unix.VSUSP], cc[unix.VEOF], cc[unix.VEOL], cc[unix.VEOL2], cc[unix.VSTART], cc[unix.VSTOP],

@@ -115,6 +115,10 @@ func (p *Pump) writePiece(now time.Time, job *pending) {
 		return
 	}
 	piece := &job.pieces[0]
+	if !job.begun && job.Holds != nil && !job.Holds() {
+		job.stale, job.ready, job.asked = false, false, false
+		return
+	}
 	if !job.begun && p.refuseLong(job, job.pieces) { // again: the mode may be another one, and the user may have typed
 		return
 	}

@@ -118,3 +118,29 @@ func TestR47TheLineThatEnterSends(t *testing.T) {
 		})
 	}
 }
+
+// TestR65WhatWasJudgedHoldsWhenItIsWritten: the program that the text was for is looked at right
+// before each piece.
+func TestR65WhatWasJudgedHoldsWhenItIsWritten(t *testing.T) {
+	inBubble(t, true, func(t *testing.T, w *world) {
+		var prepared []string // what was left
+		looks := 0
+		j := w.job("ab")
+		j.Prepare = func(left []input.Piece, answer func([]input.Piece, error)) {
+			text := ""
+			for _, p := range left {
+				text += string(p.Bytes)
+			}
+			if prepared = append(prepared, text); left == nil {
+				left = []input.Piece{{Bytes: []byte("a")}, {Bytes: []byte("b")}}
+			}
+			answer(left, nil)
+		}
+		j.Holds = func() bool { looks++; return looks != 1 && looks != 3 } // it changes before each piece
+		w.offer(j)
+		require.Equal(t, input.Written, j.receipt(t).Fate)
+		require.Equal(t, "ab", w.written())
+		require.Equal(t, []string{"", "", "b"}, prepared)
+		require.Equal(t, 4, looks)
+	})
+}

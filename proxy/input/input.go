@@ -228,6 +228,9 @@ type Job struct {
 	// Hold, if not nil, is asked about the pieces each time that Prepare returned them. It reports whether the user has been
 	// asked to let them through first; an error refuses them. It is asked again after the user did.
 	Hold func(now time.Time, pieces []Piece, line Line) (held bool, err error)
+	// Holds, if not nil, reports right before a piece is written whether what Prepare found still
+	// is so. If it is not, what is left is prepared anew.
+	Holds func() bool
 	// Done is called once.
 	Done func(Receipt)
 	// Flushed is called after Done, once, when bytes that the receipt counts as written were taken back unread. It may be nil.

@@ -34,6 +34,19 @@ func CleanPaste(s string) string {
 	return b.String()
 }
 
+// TextLen returns the length of the front of b that is text and nothing else: valid UTF-8 without
+// control characters.
+func TextLen(b []byte) (n int) {
+	for n < len(b) {
+		r, size := utf8.DecodeRune(b[n:])
+		if r < 0x20 || r >= 0x7f && r <= 0x9f || r == utf8.RuneError && size == 1 {
+			return n
+		}
+		n += size
+	}
+	return n
+}
+
 // maxWhole is the longest unit that Cut keeps whole.
 const maxWhole = 128
 

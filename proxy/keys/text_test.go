@@ -31,3 +31,11 @@ func TestR65KeysThatOnlyEdit(t *testing.T) {
 		require.Equal(t, submits, keys.Submits([]byte(key), false), "%q", key)
 	}
 }
+
+// TestR65TextLen: text is no control character, no sequence, and no byte that is not UTF-8.
+func TestR65TextLen(t *testing.T) {
+	for _, in := range []string{"text|", "|", "süß 漢|\x7fx", "a|\rb", "a|\x1b[201~", "ä|\u009b201~", "ä|\x9b201~", "a|\t", "ᱣ|\xe1\xb1", "\ufffd|"} {
+		want, rest, _ := strings.Cut(in, "|")
+		require.Equal(t, len(want), keys.TextLen([]byte(want+rest)), "%q", in)
+	}
+}

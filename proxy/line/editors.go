@@ -15,11 +15,21 @@ type editor struct {
 	script func(args []string) bool
 	// acts are the characters that make it evaluate something as they are typed.
 	acts string
+	// utf8 says that it takes what is typed for UTF-8, or each byte for a character, whatever the
+	// locale is.
+	utf8 bool
 	// bare says that it does not know the brackets of a paste, whoever asked for them.
 	bare bool
 	// awaits says that it keeps the mode while what it evaluates waits for something. It also has timers of its own: V8 looks for garbage
 	// for a while after it had some.
 	awaits bool
+	// repeats reports whether an empty line at a prompt of its is the last command again.
+	repeats func(prompt string) bool
+}
+
+// inPrompts makes a test for a few prompts.
+func inPrompts(all ...string) func(prompt string) bool {
+	return func(prompt string) bool { return slices.Contains(all, prompt) }
 }
 
 // readline is GNU Readline: it takes the carriage return itself and the literal-next key away, which neither cbreak mode
@@ -58,12 +68,12 @@ func libuv(s Settings, _ bool) bool {
 var editors = map[string]editor{
 	"bash":    {raw: readline, script: operands("c", "o", "O", "rcfile", "init-file")},
 	"zsh":     {raw: zle, script: operands("c", "o")},
-	"fish":    {raw: fish, script: operands("c", "C", "init-command", "d", "debug", "f", "features", "o")},
-	"python":  {raw: python, script: operands("cm", "W", "X")},
-	"ipython": {raw: promptToolkit, script: anything},
-	"node":    {raw: libuv, script: operands("ep", "r", "require", "import"), acts: ".[", bare: true, awaits: true}, // its preview evaluates members
+	"fish":    {raw: fish, script: operands("c", "C", "init-command", "d", "debug", "f", "features", "o"), utf8: true},
+	"python":  {raw: python, script: operands("cm", "W", "X"), repeats: inPrompts("(Pdb)")},
+	"ipython": {raw: promptToolkit, script: anything, utf8: true, repeats: inPrompts("ipdb>", "(Pdb)")},
+	"node":    {raw: libuv, script: operands("ep", "r", "require", "import"), acts: ".[", utf8: true, bare: true, awaits: true}, // its preview evaluates members
 	"psql":    {raw: readline, script: never},
-	"gdb":     {raw: readline, script: never},
+	"gdb":     {raw: readline, script: never, repeats: func(prompt string) bool { return prompt != ">" }},
 	"sqlite3": {raw: readline, script: never},
 }
 

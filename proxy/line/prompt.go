@@ -19,6 +19,7 @@ type Settings struct {
 	Output    bool // OPOST
 	CRToNL    bool // ICRNL
 	NLToCR    bool // INLCR
+	SevenBits bool // ISTRIP: the eighth bit of what is typed is dropped
 	// LiteralNext, Quit and Suspend are VLNEXT, VQUIT and VSUSP; 0 for none.
 	LiteralNext, Quit, Suspend byte
 	// Special are the characters that do more than stand on the line in canonical mode: VINTR, VEOF, VEOL and the like.
@@ -96,11 +97,22 @@ func Shared(f Facts) Prompt {
 // the brackets itself, while it edits the line.
 func Pastes(f Facts) bool {
 	e, ok := find(f.Program)
-	return ok && !e.bare && f.Paste && !f.Asks && At(f) == Editor
+	return ok && !e.bare && f.Paste && !f.Asks && !f.Settings.SevenBits && At(f) == Editor
+}
+
+// TakesUTF8 reports whether bytes from 0x80 on are text to a program that is at p. To Readline and
+// zsh they are Meta keys or text by the locale, which no fact tells: /proc has the environment that
+// a program was started with, and not what it made of that.
+func TakesUTF8(f Facts, p Prompt) bool {
+	e, _ := find(f.Program)
+	return !f.Settings.SevenBits && (p == Cooked || p == Editor && e.utf8)
 }
 
 // OnlyText reports whether text, which holds no key that submits, is nothing but text to a program that is at p.
 func OnlyText(f Facts, p Prompt, text []byte) bool {
+	if !TakesUTF8(f, p) && slices.ContainsFunc(text, func(b byte) bool { return b >= 0x80 }) {
+		return false
+	}
 	switch p {
 	case None:
 	case Cooked:

@@ -2,6 +2,7 @@ package line
 
 import (
 	"bytes"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -26,7 +27,8 @@ type Tracker struct {
 	began int       // the group that had the terminal when the line began
 	at    time.Time // when anybody typed last
 
-	prompts prompts
+	prompts  prompts
+	commands prompts // behind which a command was submitted
 }
 
 // Typed is what is known of the present line.
@@ -48,6 +50,7 @@ type Typed struct {
 	open      Begin
 	openGroup int
 	prompts   prompts
+	commands  prompts
 }
 
 // Mine reports whether there may be something of the user's on the line.
@@ -102,7 +105,7 @@ func (t *Tracker) Typed() Typed {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	typed := t.typed
-	typed.prompts = t.prompts
+	typed.prompts, typed.commands = t.prompts, t.commands
 	return typed
 }
 
@@ -136,6 +139,7 @@ func (t *Tracker) User(keys []byte) {
 	t.at = time.Now()
 	n := t.typed.keys + 1
 	if t.ends(keys, true) {
+		t.submits()
 		next := Typed{keys: n}
 		if t.last == '\r' || t.last == '\n' {
 			next.open, next.openGroup = t.submitted()
@@ -161,6 +165,7 @@ func (t *Tracker) Agent(keys []byte) {
 	defer t.mu.Unlock()
 	t.at = time.Now()
 	if t.ends(keys, false) {
+		t.submits()
 		t.typed = Typed{keys: t.typed.keys}
 		return
 	}
@@ -188,6 +193,22 @@ func (t *Tracker) begin() {
 func (t *Tracker) prompted(b Begin) {
 	if !t.typed.open.Set || t.typed.open.Known && !isContinuation(b.Rest.Prompt, t.typed.open.Rest.Prompt) {
 		t.prompts.add(t.began, b.Rest)
+	}
+}
+
+// givesUp are the keys of the user's that end a line and submit none.
+const givesUp = "\x03\x04\x15\x1a\x1c"
+
+// submits notes the prompt of a command that is submitted.
+func (t *Tracker) submits() {
+	b := t.typed.Line
+	if !b.Known || strings.IndexByte(givesUp, t.last) >= 0 {
+		return
+	}
+	before, known := t.commands.of(t.began)
+	empty := !known && strings.TrimSpace(b.Rest.Prompt) == "" // some have a prompt that ends with its row
+	if empty || isCommand(b.Rest.Prompt, before.Prompt, known) && !(known && isContinuation(b.Rest.Prompt, before.Prompt)) {
+		t.commands.add(t.began, b.Rest)
 	}
 }
 

@@ -3,6 +3,7 @@ package requests
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,15 +15,25 @@ import (
 	"terminalproxy/proxy/notice"
 )
 
+// shiftsMost is how often an input is judged anew because the program changed before it was
+// written. Then the user decides.
+const shiftsMost = 8
+
 // hold implements [input.Job.Hold]. What it put to the user and is asked about again, unchanged, was let through, and so is the rest of
 // that until the user types.
 func (in *typing) hold(now time.Time, pieces []input.Piece, typed input.Line) (bool, error) {
 	if say := pieces[0].Say; say != "" {
 		in.does = say
 	}
-	if in.h.Control.State(now).Level == protocol.LevelType && in.submits(head(pieces)) && (!in.allowed || in.through != typed.User) {
-		if held, err := in.ask(now, pieces, typed); held || err != nil {
-			return held, err
+	if in.shifts > shiftsMost {
+		in.judged.prompt = line.None
+	}
+	if in.free = in.h.Control.State(now).Level == protocol.LevelType; in.free && in.submits(head(pieces)) {
+		in.free = false
+		if !in.allowed || in.through != typed.User {
+			if held, err := in.ask(now, pieces, typed); held || err != nil {
+				return held, err
+			}
 		}
 	}
 	in.take(pieces)
@@ -65,7 +76,11 @@ func (in *typing) submits(pieces []input.Piece) bool {
 		return !line.Pastes(j.facts)
 	}
 	for _, p := range pieces {
-		if keys.Submits(p.Bytes, j.prompt == line.Cooked) || !line.OnlyText(j.facts, j.prompt, p.Bytes) {
+		if _, pasted := cutBrackets(p.Bytes); pasted && j.prompt == line.Editor {
+			if !line.Pastes(j.facts) {
+				return true
+			}
+		} else if keys.Submits(p.Bytes, j.prompt == line.Cooked) || !line.OnlyText(j.facts, j.prompt, p.Bytes) {
 			return true
 		}
 	}
@@ -89,10 +104,18 @@ func (in *typing) question(pieces []input.Piece, typed input.Line) (q control.Co
 		return q, q.Keys + q.Line
 	}
 	b := in.judged.buffer
+	keyed := string(pieces[0].Bytes) != pasteBegins && slices.ContainsFunc(head(pieces), hasKeyedText) && !line.TakesUTF8(in.judged.facts, in.judged.prompt)
+	pieces, typed.Pieces = slices.Clone(pieces), withoutBrackets(typed.Pieces)
+	for i := range pieces {
+		pieces[i].Bytes, _ = cutBrackets(pieces[i].Bytes)
+	}
+	q.Keys = spelled(pieces)
 	runs, recalled := textRuns(typed.Pieces), has(typed.Pieces, stays)
 	shown, ghost := b.Split(typed.Mixed || recalled || has(typed.Pieces, behind))
 	text, enter := textThenEnter(pieces)
 	switch {
+	case enter && text == "" && line.Repeats(in.judged.facts, in.judged.before, shown):
+		q.Line = "· repeats the last command"
 	case enter && ghost+b.After == ghost: // nothing that was typed stands behind the cursor
 		q.Line = "· runs: " + quotedRows(shown+text)
 	case enter && text == "":
@@ -104,6 +127,9 @@ func (in *typing) question(pieces []input.Piece, typed input.Line) (q control.Co
 	}
 	if recalled || line.Hides(shown, runs) {
 		q.Line += " · typed: " + keys.Show(typed.Pieces...)
+	}
+	if keyed {
+		q.Line += " · what is not ASCII may act as keys"
 	}
 	exact = q.Keys + q.Line
 	if ghost != "" {
@@ -199,7 +225,7 @@ func before(typed input.Line) string {
 	if len(typed.Pieces) == 0 {
 		return ""
 	}
-	text := keys.Show(typed.Pieces...)
+	text := keys.Show(withoutBrackets(typed.Pieces)...)
 	if typed.Lost > 0 {
 		text = fmt.Sprintf("… (%d bytes) and then %s", typed.Lost, text)
 	}

@@ -24,6 +24,8 @@ type typing struct {
 	asked   string // the whole of that question, as far as the answer is about it
 	allowed bool   // the user let that through
 	through int    // how often the user had typed by then
+	shifts  int    // how often the program changed between the judgement and the write
+	free    bool   // what is about to be written needs no word of the user's, as judged
 	does    string // what the mouse does, in words
 
 	excuse func(error) bool // see [input.Job.Excuse]
@@ -84,6 +86,7 @@ func (h *Handler) input(m *protocol.Input) {
 			})
 		},
 		Hold:    in.hold,
+		Holds:   in.holds,
 		Excuse:  in.excuse,
 		Wrote:   func(p []byte) { h.wrote(in, p) },
 		Done:    func(r input.Receipt) { h.typed(in, r) },
@@ -121,7 +124,8 @@ func (h *Handler) ready(in *typing, left []input.Piece, began time.Time, answer,
 			first := head(pieces)
 			judged, still := h.line.judge(now, began, isText(first))
 			in.judged = judged
-			if !still && (judged.prompt != line.Editor || !judged.read || in.submits(first)) {
+			pieces = judged.bracketText(pieces)
+			if !still && (judged.prompt != line.Editor || !judged.read || in.submits(head(pieces))) {
 				time.AfterFunc(stillEvery, func() { h.ready(in, left, began, answer, gone) })
 				return
 			}
@@ -131,6 +135,16 @@ func (h *Handler) ready(in *typing, left []input.Piece, began time.Time, answer,
 	if !ok {
 		gone(nil, &refusal{protocol.CodeExited, "the program has ended"})
 	}
+}
+
+// holds implements [input.Job.Holds]: what goes without the user's word goes to the program that
+// was judged.
+func (in *typing) holds() bool {
+	if !in.free || in.judged.holds(in.h.Program) {
+		return true
+	}
+	in.shifts++
+	return false
 }
 
 // isText reports whether pieces are text and keys that edit a line.

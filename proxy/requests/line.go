@@ -217,19 +217,49 @@ func (l *Line) leftBehind(do func(quote string), gone func()) {
 // judge is what is known of the line as an input under level type is about to go, and whether it stands still: what was typed
 // before has been read, and the screen does not move. text says that the input would go unasked at a prompt.
 func (l *Line) judge(now, began time.Time, text bool) (j judgement, still bool) {
-	j.read = l.Observer.CaughtUp()
+	// In this order: who is found to wait for a key has dealt with all that was typed, and has
+	// shown what it asks.
+	read := l.Observer.CaughtUp()
+	typed := l.Tracker.Typed()
+	j.group = l.Program.ForegroundGroup()
 	j.facts = l.facts()
 	j.prompt = line.At(j.facts)
-	most := stillMost
-	if busy := j.prompt == line.None && l.busy(); busy && text {
-		most = busyMost
-	} else if !busy {
-		still = j.read && now.Sub(l.Observer.LastChange()) >= stillFor
+	quiet := now.Sub(l.Observer.LastChange()) >= stillFor
+	edits, busy := j.prompt == line.Editor, false
+	if edits {
+		if busy = !l.awaitsKey(j.group, quiet); busy || !line.AtCommand(l.screen(), j.group, typed) {
+			j.prompt = line.None
+		}
+	} else {
+		busy = j.prompt == line.None && l.busy()
 	}
-	still = still || now.Sub(began) >= most
-	j.buffer = line.Find(l.screen(), l.Tracker.Typed().Line)
+	j.read = read && l.Observer.CaughtUp()
+	most := stillMost
+	if text && (busy || edits && !j.read) {
+		most = busyMost
+	}
+	late := now.Sub(began) >= most
+	if late && !j.read && j.prompt == line.Editor {
+		j.prompt = line.None // what it has yet to read may start another program
+	}
+	still = late || !busy && j.read && quiet
+	j.buffer, j.before = line.Find(l.screen(), typed.Line), line.PromptText(l.screen(), typed)
 	j.cols, j.rows = l.screen().Size()
 	return j, still
+}
+
+// awaitsKey reports whether a group is known to wait for a key. Where the kernel does not tell,
+// that its screen is quiet has to do: a shell keeps the mode of its line editor for a moment after
+// Enter, until it starts what was submitted.
+func (l *Line) awaitsKey(group int, quiet bool) bool {
+	a, known := l.Program.BlockedOn()
+	switch {
+	case a.Reads || a.Listens():
+		return a.Group == group
+	case !known || a.Unclear:
+		return quiet
+	}
+	return false
 }
 
 // cooked reports whether the kernel collects lines for the program.
@@ -253,10 +283,19 @@ func (l *Line) runs() bool {
 // judgement is what an input under level type is judged by.
 type judgement struct {
 	facts      line.Facts
+	group      int // has the terminal
 	prompt     line.Prompt
-	read       bool // what was typed before has been read, and what was printed is on the screen
+	read       bool   // what was typed before has been read, and what was printed is on the screen
+	before     string // what stands in front of the line
 	buffer     line.Buffer
 	cols, rows int
+}
+
+// holds reports whether the program still has the terminal, in the same mode. Any goroutine may
+// ask.
+func (j *judgement) holds(p Program) bool {
+	settings, err := p.Settings()
+	return err == nil && line.Settings(settings) == j.facts.Settings && p.ForegroundGroup() == j.group
 }
 
 // typeLevel reports whether input is under level type now.

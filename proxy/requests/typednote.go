@@ -25,6 +25,7 @@ func (h *Handler) wrote(in *typing, p []byte) {
 	in.record.Wrote(p)
 	l := &in.looked
 	l.mute = l.mute || h.Control.Allowed() || h.Control.State(time.Now()).Secret != protocol.SecretNone
+	p, _ = cutBrackets(p)
 	switch {
 	case string(p) == pasteBegins, string(p) == pasteEnds:
 	case l.more || len(l.bytes)+len(p) > lookBytes: // in pieces, which are whole keys
