@@ -53,7 +53,7 @@ func (w *world) postgres() (dir string) {
 // R63, R65, R66: psql is a line prompt, and its pager is none.
 func TestR65Psql(t *testing.T) {
 	w := newWorld(t, "psql", "less")
-	psql := "psql -X -h " + w.postgres() + " -U test postgres"
+	psql := "env LC_ALL=C psql -X -h " + w.postgres() + " -U test postgres"
 	s := w.terminal(100, 40)
 	id := s.sharing("type", psql, "postgres=#")
 	free := func(text string) {
@@ -67,6 +67,10 @@ func TestR65Psql(t *testing.T) {
 		s.lets("C-g")
 		require.Zero(t, sending.wait().status)
 	}
+	free(`#\! touch hit`)
+	require.Zero(t, w.gateway("send", id, "--as", "codex", "--text", wideText).status) // would remove the # and accept the line
+	require.NotContains(t, s.screen(), heldKeys)
+	require.Zero(t, w.gateway("send", id, "--as", "codex", "ctrl-u").status)
 	free("select 6*7")
 	asked(`runs: "select 6*7"`, "enter")
 	s.wait("\npostgres-#")
@@ -82,6 +86,7 @@ func TestR65Psql(t *testing.T) {
 	free(`\q`)
 	asked(`runs: "\\q" · typed: `, "enter") // with the pager's key
 	require.Zero(t, s.status())
+	require.NoFileExists(t, w.path("hit"))
 
 	s = w.terminal(100, 40)
 	id = s.sharing("drive", psql, "postgres=#")
