@@ -381,7 +381,7 @@ func TestTheTerminalDoesNotWaitForTheModel(t *testing.T) {
 				require.Zero(t, d.p.Again())
 				_, ok := d.p.Paint(false)
 				require.False(t, ok)
-				d.loop.catchUp()
+				d.catchUp()
 				<-told
 				require.False(t, d.p.Behind())
 				d.paint()
@@ -404,13 +404,13 @@ func TestTinyWindows(t *testing.T) {
 				d.paint()
 				d.pass(words(dice, cols, rows)+"x\x1b[2147483647b\x1b[$t\x1b[ A", i%5 == 0)
 				if d.busy = i%7 == 0; i%7 == 1 {
-					d.loop.catchUp()
+					d.catchUp()
 					time.Sleep(behindLeast)
 				}
 				d.m.Resize(size[0]+i%2, size[1])
 				d.user.Resize(size[0]+i%2, size[1])
 			}
-			d.loop.catchUp()
+			d.catchUp()
 			time.Sleep(behindLeast)
 			d.user.Feed(d.p.Hide(true))
 			require.False(t, d.p.Up())

@@ -38,6 +38,7 @@ func asksType(text string) typeStep { return asks("--text", text) }
 func never(text string) typeStep {
 	return typeStep{send: []string{"--timeout", "1s", "--text", text}, asks: heldKeys, never: true}
 }
+
 func ahead(text string) typeStep {
 	return typeStep{send: []string{"--text", text}, asks: `wants to send "` + text + `"`, ahead: true}
 }
@@ -50,22 +51,28 @@ var textIsMore = []typeCase{
 	{"vim's command line window", "vim -u NONE -N notes", "~", []string{"vim"}, nil, []typeStep{asksType("::silent !touch done"), asks("ctrl-f"), asksType(`yy@"`)}},
 	{"vim writes and quits", "vim -u NONE -N done", "~", []string{"vim"}, nil, []typeStep{asksType("ix"), asks("esc"), asksType("ZZ")}},
 	{
-		"zsh completes", "env PS1=next: zsh -f", "next:", []string{"zsh"}, nil,
+		"zsh completes", "env PS1=next: zsh -f", "next:",
+		[]string{"zsh"},
+		nil,
 		[]typeStep{writes("echo $(touch done)/"), asks("tab")},
 	},
 	{
-		"python completes", "env PYTHONSTARTUP=start python3 -q", ">>>", []string{"python3"},
+		"python completes", "env PYTHONSTARTUP=start python3 -q", ">>>",
+		[]string{"python3"},
 		map[string]string{"start": "import readline, rlcompleter\nreadline.parse_and_bind('tab: complete')\nclass A:\n @property\n def b(self): open('done', 'w'); return 1\na = A()\n"},
 		[]typeStep{writes("a.b."), asks("tab", "tab")},
 	},
 	{
-		"node's preview", "env NODE_REPL_HISTORY= node -i -r ./start", ">", []string{"node"},
+		"node's preview", "env NODE_REPL_HISTORY= node -i -r ./start", ">",
+		[]string{"node"},
 		map[string]string{"start.js": "globalThis.o = {get g() { require('fs').writeFileSync('done', ''); return {} }}\n"},
 		[]typeStep{writes("o"), asksType(".g.a")},
 	},
 	{"less starts an editor", "env -u LESSSECURE VISUAL='touch done #' EDITOR= less notes", "two", []string{"less"}, map[string]string{"notes": "one\ntwo\n"}, []typeStep{asksType("v")}},
 	{
-		"tmux inside", "sh -c 'tmux -L inner -f /dev/null new \"echo up; trap : HUP; read x; :\"; touch done'", "up", []string{"tmux"}, nil,
+		"tmux inside", "sh -c 'tmux -L inner -f /dev/null new \"echo up; trap : HUP; read x; :\"; touch done'", "up",
+		[]string{"tmux"},
+		nil,
 		[]typeStep{asks("ctrl-b"), asksType("x"), asksType("y")},
 	},
 	{"dialog", "sh -c 'dialog --yesno sure? 6 30 && touch done'", "sure?", []string{"dialog"}, nil, []typeStep{asksType("y")}},
@@ -77,17 +84,21 @@ var textIsMore = []typeCase{
 		[]typeStep{asksType("1")},
 	},
 	{
-		"a menu in a python script that lies about its prompt", "python3 menu", "1) go", []string{"python3"},
+		"a menu in a python script that lies about its prompt", "python3 menu", "1) go",
+		[]string{"python3"},
 		map[string]string{"menu": "import sys, tty\ntty.setcbreak(0)\nprint('\\x1b[?2004h\\x1b]133;B\\a1) go', flush=True)\nif sys.stdin.read(1) == '1': open('done', 'w')\n"},
 		[]typeStep{asksType("1")},
 	},
 	{"fzf runs a binding", "sh -c 'seq 9 | fzf --bind \"change:execute-silent(touch done)\"'", ">", []string{"fzf"}, nil, []typeStep{asksType("1")}},
 	{
-		"brackets in dash", "dash -i", "up", []string{"dash"}, map[string]string{"start": "printf '\\033[?2004hup\\n'\n"},
+		"brackets in dash", "dash -i", "up",
+		[]string{"dash"},
+		map[string]string{"start": "printf '\\033[?2004hup\\n'\n"},
 		[]typeStep{asks("--paste", "pasted")},
 	},
 	{
-		"a REPL's pager", "env PYTHONSTARTUP=start python3 -q", "two", []string{"less", "python3"},
+		"a REPL's pager", "env PYTHONSTARTUP=start python3 -q", "two",
+		[]string{"less", "python3"},
 		map[string]string{"notes": "one\ntwo\n", "start": "import os\nos.system('less -X notes; touch done')\n"},
 		[]typeStep{asksType("q")},
 	},
@@ -97,13 +108,15 @@ var textIsMore = []typeCase{
 		[]typeStep{writes("/usr/bin/"), asks("tab"), asks("--paste", "pasted")},
 	},
 	{
-		"a paste into node, which knows no brackets", "env NODE_REPL_HISTORY= node -i -r ./start", ">", []string{"node"},
+		"a paste into node, which knows no brackets", "env NODE_REPL_HISTORY= node -i -r ./start", ">",
+		[]string{"node"},
 		map[string]string{"start.js": "process.stdout.write('\\x1b[?2004h')\n", "pasted": "require('fs').writeFileSync('done', '')\n"},
 		[]typeStep{asks("--paste", "pasted")},
 	},
 	{
 		"fish changes the directory", "fish --no-config --init-command 'mkdir in; cd in; function moved --on-variable PWD; touch done; end; function fish_prompt; echo \"> \"; end'", ">",
-		[]string{"fish"}, nil,
+		[]string{"fish"},
+		nil,
 		[]typeStep{asks("alt-left")},
 	},
 	{"a vi mode's editor", plainBash, "$", nil, map[string]string{"rc": "PS1='$ '\nset -o vi\nEDITOR='touch done #'\n"}, []typeStep{asks("esc"), asksType("v")}},
@@ -113,55 +126,75 @@ var textIsMore = []typeCase{
 // a single key is a prompt as any other.
 var inLineQuestions = []typeCase{
 	{
-		"zsh corrects", "env ZDOTDIR=. zsh -i", "%", []string{"zsh"}, map[string]string{".zshrc": "PS1='%% '\nsetopt correct\nx1() { touch done }\n"},
+		"zsh corrects", "env ZDOTDIR=. zsh -i", "%",
+		[]string{"zsh"},
+		map[string]string{".zshrc": "PS1='%% '\nsetopt correct\nx1() { touch done }\n"},
 		[]typeStep{writes("x2"), asks("enter"), asksType("y")},
 	},
 	{
-		"zsh reads a variable", "env ZDOTDIR=. zsh -i", "%", []string{"zsh"}, map[string]string{".zshrc": "PS1='%% '\nf() { vared -p 'name: ' -c x; touch done }\n"},
+		"zsh reads a variable", "env ZDOTDIR=. zsh -i", "%",
+		[]string{"zsh"},
+		map[string]string{".zshrc": "PS1='%% '\nf() { vared -p 'name: ' -c x; touch done }\n"},
 		[]typeStep{writes("f"), asks("enter"), asksType("y"), asks("enter")},
 	},
 	{
-		"zsh lets choose", "env ZDOTDIR=. zsh -i", "%", []string{"zsh"}, map[string]string{".zshrc": "PS1='%% '\nf() { select x in a b; do touch done; break; done }\n"},
+		"zsh lets choose", "env ZDOTDIR=. zsh -i", "%",
+		[]string{"zsh"},
+		map[string]string{".zshrc": "PS1='%% '\nf() { select x in a b; do touch done; break; done }\n"},
 		[]typeStep{writes("f"), asks("enter"), writes("1"), asks("enter")},
 	},
 	{
-		"bash reads three characters", plainBash, "$", nil, map[string]string{"rc": "PS1='$ '\nf() { read -e -N 3 a; [ $a = yes ] && touch done; }\n"},
+		"bash reads three characters", plainBash, "$", nil,
+		map[string]string{"rc": "PS1='$ '\nf() { read -e -N 3 a; [ $a = yes ] && touch done; }\n"},
 		[]typeStep{writes("f"), asks("enter"), asksType("y"), asksType("es")},
 	},
 	{
-		"bash reads up to a letter", plainBash, "$", nil, map[string]string{"rc": "PS1='$ '\nf() { read -e -d y -p 'go: ' a; touch done; }\n"},
+		"bash reads up to a letter", plainBash, "$", nil,
+		map[string]string{"rc": "PS1='$ '\nf() { read -e -d y -p 'go: ' a; touch done; }\n"},
 		[]typeStep{writes("f"), asks("enter"), asksType("y")},
 	},
 	{
-		"bash asks", plainBash, "$", nil, map[string]string{"rc": "PS1='$ '\nf() { read -e -n 1 -p 'Go on [y/N] ' a; [ $a = y ] && touch done; }\n"},
+		"bash asks", plainBash, "$", nil,
+		map[string]string{"rc": "PS1='$ '\nf() { read -e -n 1 -p 'Go on [y/N] ' a; [ $a = y ] && touch done; }\n"},
 		[]typeStep{writes("f"), asks("enter"), asksType("y")},
 	},
 	{
-		"bash asks before its first prompt", plainBash, "sure?", nil, map[string]string{"rc": "PS1='$ '\nread -e -n 1 -p 'sure? ' a; [ $a = y ] && touch done\n"},
+		"bash asks before its first prompt", plainBash, "sure?", nil,
+		map[string]string{"rc": "PS1='$ '\nread -e -n 1 -p 'sure? ' a; [ $a = y ] && touch done\n"},
 		[]typeStep{asksType("y")},
 	},
 	{
-		"bash lets choose", plainBash, "$", nil, map[string]string{"rc": "PS1='$ '\nf() { select x in a b; do touch done; break; done; }\n"},
+		"bash lets choose", plainBash, "$", nil,
+		map[string]string{"rc": "PS1='$ '\nf() { select x in a b; do touch done; break; done; }\n"},
 		[]typeStep{writes("f"), asks("enter"), writes("1"), asks("enter")},
 	},
 	{
-		"fish reads a character", plainFish + " --init-command 'function f; read --nchars 1 a; test $a = y; and touch done; end'", ">", []string{"fish"}, nil,
+		"fish reads a character", plainFish + " --init-command 'function f; read --nchars 1 a; test $a = y; and touch done; end'", ">",
+		[]string{"fish"},
+		nil,
 		[]typeStep{writes("f"), asks("enter"), asksType("y")},
 	},
 	{
-		"fish asks", plainFish + " --init-command 'function f; read -n 1 -P \"go: \" a; test $a = y; and touch done; end'", ">", []string{"fish"}, nil,
+		"fish asks", plainFish + " --init-command 'function f; read -n 1 -P \"go: \" a; test $a = y; and touch done; end'", ">",
+		[]string{"fish"},
+		nil,
 		[]typeStep{writes("f"), asks("enter"), asksType("y")},
 	},
 	{
-		"prompt_toolkit confirms", "ipython --no-banner", "In [1]:", []string{"ipython"}, nil,
+		"prompt_toolkit confirms", "ipython --no-banner", "In [1]:",
+		[]string{"ipython"},
+		nil,
 		[]typeStep{writes("from prompt_toolkit.shortcuts import confirm; confirm('Go') and open('done', 'w')"), asks("enter"), asksType("y")},
 	},
 	{
-		"rm asks", plainBash, "$", nil, map[string]string{"here": ""},
+		"rm asks", plainBash, "$", nil,
+		map[string]string{"here": ""},
 		[]typeStep{writes("rm -i here; ls here || touch done"), asks("enter"), writes("y"), asks("enter")},
 	},
 	{
-		"gdb repeats", "gdb -q -nx", "(gdb)", []string{"gdb"}, nil,
+		"gdb repeats", "gdb -q -nx", "(gdb)",
+		[]string{"gdb"},
+		nil,
 		[]typeStep{writes("shell ls once && touch done; touch once"), asks("enter"), {send: []string{"enter"}, asks: "wants to send <Enter> · repeats the last command"}},
 	},
 }
