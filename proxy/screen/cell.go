@@ -92,7 +92,7 @@ type clusterTable struct {
 	ids   map[string]uint32
 	limit int
 	// recent remembers what a mark made of a cell: texts repeat their accents. Mode 2027 has its own.
-	recent [2][64]joining
+	recent *[2][64]joining
 }
 
 // joining says that the cell content from and the character r became the content to, or remained two characters, where to is 0.
@@ -126,7 +126,7 @@ func (t *clusterTable) remember(c cell, r rune, graphemes bool, to cell) {
 const firstClusterLimit = 4096
 
 func newClusterTable() clusterTable {
-	return clusterTable{ids: make(map[string]uint32), limit: firstClusterLimit}
+	return clusterTable{ids: make(map[string]uint32), limit: firstClusterLimit, recent: new([2][64]joining)}
 }
 
 // intern returns the content of a cell (without wideFlag) that shows text, a cluster of several code points.

@@ -169,8 +169,7 @@ func (t *terminal) insertCells(n int) {
 	n = min(n, end-t.x)
 	r.split(end - n)
 	copy(r.cells[t.x+n:end], r.cells[t.x:end-n])
-	t.work++
-	t.workOn(end - t.x)
+	t.work += 1 + (end-t.x)/8
 	r.used = max(r.used, min(r.used+n, end))
 	fillCells(r.cells[t.x:t.x+n], r.cells[t.x].emptied())
 	r.wrapped = false
@@ -195,8 +194,7 @@ func (t *terminal) deleteCells(x, n int) {
 	r.split(x + n)
 	r.split(end)
 	copy(r.cells[x:end-n], r.cells[x+n:end])
-	t.work++
-	t.workOn(end - x)
+	t.work += 1 + (end-x)/8
 	blank := t.blank()
 	fillCells(r.cells[end-n:end], blank)
 	if blank != 0 {

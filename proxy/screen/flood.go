@@ -31,7 +31,6 @@ func (t *terminal) printLines(p []byte) int {
 		return 0
 	}
 	t.flood.taken += k
-	t.work += int(t.flood.lines[k-1].end)
 	lines := t.flood.lines[:k]
 	t.reportLines(p, lines)
 	shown := t.rows - 1

@@ -82,8 +82,7 @@ func (r *row) fill(from, to int, blank cell) {
 	r.settle()
 	r.split(from)
 	r.split(to)
-	r.t.workOn(to - from)
-	if blank == 0 {
+	if blank == 0 { // which is no work, as in cover
 		if from < r.used {
 			clear(r.cells[from:min(to, r.used)])
 		}
@@ -93,6 +92,7 @@ func (r *row) fill(from, to int, blank cell) {
 		return
 	}
 	fillCells(r.cells[from:to], blank)
+	r.t.workOn(to - from)
 	r.used = max(r.used, to)
 }
 

@@ -144,6 +144,7 @@ type parser struct {
 // feed runs the parser over p.
 func (t *terminal) feed(p []byte) {
 	t.flood.seen = len(p)
+	t.work += len(p)
 	for len(p) > 0 {
 		if t.parse.state != ground {
 			p = p[t.sequence(p):]

@@ -62,7 +62,6 @@ func (t *terminal) printPart(p []byte, base cell) int {
 		dst[i] = base | cell(c)
 	}
 	dst[n-1] = base | cell(last)
-	t.work += n
 	t.advance(r, n, limit)
 	return took
 }
@@ -177,7 +176,6 @@ func (t *terminal) printSpan(p []byte) int {
 	}
 	row.rich = true
 	t.last = lastGraphic{r, true}
-	t.work += x - t.x
 	t.x = x
 	row.used = max(row.used, x)
 	t.touch(t.y)

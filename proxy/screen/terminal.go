@@ -69,8 +69,8 @@ type terminal struct {
 	replies  []byte
 	sink     TextSink
 
-	// work counts the cells that were touched, one for each character printed: what a byte may cost is bounded by it,
-	// and not by a clock.
+	// work counts bytes, and the cells that were touched beyond one a byte: what a byte may cost is bounded by it, and not
+	// by a clock.
 	work   int
 	placed int // characters that took cells of their own, one by one
 
