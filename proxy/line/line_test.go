@@ -120,11 +120,11 @@ func (p *typing) agent(keys, echo string) { p.tracker.Agent([]byte(keys)); p.sho
 
 func (p *typing) occupied() (string, bool) {
 	typed := p.tracker.Typed()
-	b, yes := line.Occupied(p.m, line.Editor, p.group, typed)
-	if !yes {
-		p.tracker.Free(typed)
+	owner, b := line.Whose(p.m, line.Doing{Group: p.group, Prompt: line.Editor, Read: true, Waits: true, Known: true}, typed)
+	if owner == line.Free {
+		p.tracker.Free(typed, false)
 	}
-	return b.Text(), yes
+	return b.Text(), owner == line.Users
 }
 
 // TestPlays plays what people and agents type.

@@ -56,13 +56,8 @@ type Typed struct {
 // Mine reports whether there may be something of the user's on the line.
 func (t Typed) Mine() bool { return (t.Own.Set || t.open.Set) && !t.Allowed }
 
-// Open is where the user submitted a line last; Opened reports whether that was to a group, with nothing typed since.
-func (t Typed) Open() Begin { return t.open }
-
-// Opened is described with Open.
-func (t Typed) Opened(group int) bool {
-	return t.open.Set && t.openGroup == group && !t.Own.Set && !t.Allowed
-}
+// Keys counts the user's keys.
+func (t Typed) Keys() uint64 { return t.keys }
 
 // Moved says where the cursor is.
 func (t *Tracker) Moved(p Place) { t.here.Store(p.pack()) }
@@ -116,13 +111,17 @@ func (t *Tracker) Pressed() time.Time {
 	return t.at
 }
 
-// Free says that what is known left nothing of the user's on the line. What the user has typed since counts.
-func (t *Tracker) Free(known Typed) {
+// Free says that what is known left nothing of the user's on the line. answered says that the program waits for another one: the one
+// that the user submitted last is not gone on with. What the user has typed since counts.
+func (t *Tracker) Free(known Typed, answered bool) {
 	t.mu.Lock()
-	if t.typed.keys == known.keys {
-		t.typed.Own = Begin{}
+	defer t.mu.Unlock()
+	if t.typed.keys != known.keys {
+		return
 	}
-	t.mu.Unlock()
+	if t.typed.Own = (Begin{}); answered {
+		t.typed.open = Begin{}
+	}
 }
 
 // Allow lets agents type on the line until the user's next key.
@@ -320,21 +319,6 @@ func asks(keys []byte) bool {
 
 // edits are ^A ^B ^E ^F ^H ^K ^L ^N ^P ^U ^W and ^_.
 var edits = []byte("\x01\x02\x05\x06\x08\x0b\x0c\x0e\x10\x15\x17\x1f")
-
-// Occupied reports whether the user has something unsubmitted on the line, and what stands there. It is never so outside of a
-// line prompt: there no line is known that could be waited for.
-func Occupied(s Screen, p Prompt, group int, t Typed) (Buffer, bool) {
-	if p == None || t.Allowed {
-		return Buffer{}, false
-	}
-	if b, yes := own(s, group, t); yes {
-		return b, true
-	}
-	if t.open.Set && t.openGroup == group && continues(s, t.open) {
-		return Find(s, t.open), true
-	}
-	return Buffer{}, false
-}
 
 // own is what the user typed since the last end of a line.
 func own(s Screen, group int, t Typed) (Buffer, bool) {

@@ -98,7 +98,12 @@ func (h *Handler) input(m *protocol.Input) {
 // again until the line stands still.
 func (h *Handler) ready(in *typing, left []input.Piece, began time.Time, answer, gone func([]input.Piece, error)) {
 	ok := h.Observer.Post(func(now time.Time) {
-		if err := h.line.blocks(now); err != nil {
+		pending, err := h.line.blocks(now)
+		if pending {
+			time.AfterFunc(pendingEvery, func() { h.ready(in, left, began, answer, gone) })
+			return
+		}
+		if err != nil {
 			if in.group == 0 {
 				in.group = h.Program.ForegroundGroup()
 			}
@@ -115,7 +120,7 @@ func (h *Handler) ready(in *typing, left []input.Piece, began time.Time, answer,
 			time.AfterFunc(stillEvery, func() { h.ready(in, left, began, answer, gone) })
 			return
 		}
-		pieces, err := left, error(nil)
+		pieces := left
 		if begins {
 			in.rev = h.Observer.Model().Rev()
 			pieces, err = h.prepare(in, left)

@@ -26,8 +26,10 @@ const (
 	stillEvery = 10 * time.Millisecond
 	// busyMost is stillMost for text that comes while a program works: its prompt is what the text is for.
 	busyMost = 10 * time.Second
-	// openMost is how long agents wait at most for what a program makes of a line of the user's.
-	openMost = 2 * time.Second
+	// openMost is how long agents wait at most for what a program makes of what the user typed: one that computes answers when it is done.
+	// pendingEvery is how often it is looked.
+	openMost     = 2 * time.Second
+	pendingEvery = 5 * time.Millisecond
 	// quoteMost bounds what is quoted of a line, in characters.
 	quoteMost = 200
 )
@@ -38,11 +40,11 @@ type Line struct {
 	waited time.Time // since when an agent's input waits for the line, zero while none does
 	held   bool      // control has said so since
 	looked time.Time
-	// opened is the line that the user submitted last, openSince since when that is known.
-	opened    line.Begin
-	openSince time.Time
-	told      string // what control knows of the line
-	stirred   bool   // there was output since the line was looked at
+	told   string // what control knows of the line
+	// pendingKeys is how often the user had typed when the program was first seen not to have answered that, and pendingSince when.
+	pendingKeys  uint64
+	pendingSince time.Time
+	stirred      bool // there was output since the line was looked at
 }
 
 // facts are what the kernel and the shell's marks say now.
@@ -67,32 +69,35 @@ func (l *Line) facts() line.Facts {
 	return f
 }
 
-// occupied reports whether the user has something unsubmitted on the line, and quotes it.
-func (l *Line) occupied() (quote string, yes bool) {
-	typed := l.Tracker.Typed()
+// whose says whose the line is, and quotes what stands there of the user's.
+func (l *Line) whose(now time.Time) (owner line.Owner, quote string) {
+	typed := l.Tracker.Typed() // before the rest is looked at: a key that comes meanwhile is not judged by it
 	if !typed.Mine() {
-		return "", false
+		return line.Free, ""
 	}
-	prompt := line.Shared(l.facts())
-	group := l.Program.ForegroundGroup()
-	b, yes := line.Occupied(l.screen(), prompt, group, typed)
-	if !yes && typed.Opened(group) && l.unsettled(time.Now(), typed) {
-		return "", true // the prompt that comes may ask for the rest of what the user began
+	doing := l.doing(now)
+	owner, b := line.Whose(l.screen(), doing, typed)
+	if l.pendingKeys != typed.Keys() || owner != line.Pending {
+		l.pendingKeys, l.pendingSince = typed.Keys(), now
 	}
-	if !yes && prompt != line.None {
-		l.Tracker.Free(typed) // what comes onto the line next is not the user's
+	switch {
+	case owner == line.Pending && now.Sub(l.pendingSince) >= openMost:
+		owner = line.Free
+	case owner == line.Free && doing.Prompt != line.None:
+		l.Tracker.Free(typed, doing.Read && doing.Waits) // what comes onto the line next is not the user's
 	}
-	return l.quote(b), yes
+	return owner, l.quote(b)
 }
 
-// unsettled reports whether the program has yet to answer the line that the user submitted last: it has not read it, or its
-// screen still moves. A program that goes on printing gets openMost.
-func (l *Line) unsettled(now time.Time, typed line.Typed) bool {
-	if l.opened != typed.Open() {
-		l.opened, l.openSince = typed.Open(), now
-	}
-	moves := !l.Observer.CaughtUp() || now.Sub(l.Observer.LastChange()) < stillFor
-	return moves && now.Sub(l.openSince) < openMost
+// doing is what the program does with the terminal now.
+func (l *Line) doing(now time.Time) line.Doing {
+	read := l.Observer.CaughtUp()
+	d := line.Doing{Group: l.Program.ForegroundGroup(), Prompt: line.Shared(l.facts()), Rests: !now.Before(l.Observer.Settles())}
+	a, known := l.Program.BlockedOn()
+	d.Waits, d.Known = known && (a.Reads || a.Listens()), known && !a.Unclear
+	d.Sleeps = d.Known && a.Asleep && !d.Waits
+	d.Read = read && l.Observer.CaughtUp()
+	return d
 }
 
 // quote is a line as agents may read it.
@@ -104,15 +109,19 @@ func (l *Line) quote(b line.Buffer) string {
 	return text
 }
 
-// blocks is the error of an input that has to wait for the user's line, nil when it has not.
-func (l *Line) blocks(now time.Time) error {
+// blocks is the error of an input that has to wait for the user's line, nil when it has not. pending says that it is not known yet
+// whether it has.
+func (l *Line) blocks(now time.Time) (pending bool, err error) {
 	l.rest(now)
-	quote, yes := l.occupied()
-	if !yes {
-		return nil
+	switch owner, quote := l.whose(now); owner {
+	case line.Users:
+		l.waited, l.held, l.told, l.looked = now, false, quote, now
+		return false, &input.Occupied{Line: quote}
+	case line.Pending:
+		return true, nil
+	case line.Free:
 	}
-	l.waited, l.held, l.told, l.looked = now, false, quote, now
-	return &input.Occupied{Line: quote}
+	return false, nil
 }
 
 // Edits implements [observer.Line].
@@ -135,11 +144,11 @@ func (l *Line) check(now time.Time) {
 		l.waited = time.Time{} // nobody waits any more
 		return
 	}
-	switch quote, yes := l.occupied(); {
-	case !yes:
+	switch owner, quote := l.whose(now); {
+	case owner == line.Free:
 		l.waited = time.Time{}
 		l.Pump.Post(l.Control.Vacate)
-	case quote != l.told:
+	case owner == line.Users && quote != l.told:
 		l.told = quote
 		l.Pump.Post(func(now time.Time) {
 			if l.Control.State(now).Occupied {
