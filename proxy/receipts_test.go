@@ -25,7 +25,7 @@ type typing struct {
 // says types without waiting for the receipt.
 func (a *typing) says(parts ...protocol.InputPart) *protocol.Input {
 	a.p.t.Helper()
-	m := &protocol.Input{RequestID: "a-1:i" + strconv.Itoa(len(a.sent)), SessionID: a.id, AgentID: "a-1", Parts: parts, TimeoutMs: 60_000}
+	m := &protocol.Input{RequestID: "a-1:i" + strconv.Itoa(len(a.sent)), SessionID: a.id, AgentID: "a-1", Parts: parts, TimeoutMs: 20_000}
 	a.sent = append(a.sent, m)
 	a.p.say(m)
 	return m

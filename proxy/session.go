@@ -269,7 +269,11 @@ func (s *session) wireControl(agent *AgentConfig) {
 	}, controlled{s})
 	s.tracker = &line.Tracker{
 		Cooked: func() bool { l, err := s.child.Line(); return err == nil && l.Canonical },
-		Group:  s.child.ForegroundGroup,
+		Spell: func() uint64 {
+			spell, _ := s.child.Collects()
+			return spell
+		},
+		Group: s.child.ForegroundGroup,
 	}
 	if with := agent.Chat; with != nil && with.Beside != nil {
 		s.beside = beside.New(beside.Config{

@@ -166,7 +166,7 @@ func start(s Screen, b Begin, row, col int) (first, from int, known bool) {
 		if r == row && b.Col > col && text(s, r, col, b.Col) != "" {
 			break // the cursor went back into what was there before
 		}
-		if !b.Known || text(s, r, 0, b.Col) == b.Rest.Prompt {
+		if !b.Known || alike(text(s, r, 0, b.Col), b.Rest.Prompt) {
 			return r, b.Col, true
 		}
 		break
@@ -187,11 +187,12 @@ func start(s Screen, b Begin, row, col int) (first, from int, known bool) {
 func columns(s Screen, row int, want string) int {
 	cols, _ := s.Size()
 	got := ""
+	want = figures(want)
 	for col := range cols {
 		if got == want {
 			return col
 		}
-		got += cell(s, row, col)
+		got += figures(cell(s, row, col))
 		if !strings.HasPrefix(want, got) {
 			return -1
 		}
@@ -247,11 +248,11 @@ func cutTail(after string, b Begin, oneRow bool) (line, tail string) {
 	}
 	head, rest, more := strings.Cut(after, "\n")
 	want := strings.TrimLeft(b.Rest.Tail, " ")
-	kept, ok := strings.CutSuffix(head, want)
-	if !ok || kept != "" && !strings.HasSuffix(kept, " ") {
+	at := len(head) - len(want)
+	if at < 0 || !alike(head[at:], want) || at > 0 && head[at-1] != ' ' {
 		return after, ""
 	}
-	if head = strings.TrimRight(kept, " "); more {
+	if want, head = head[at:], strings.TrimRight(head[:at], " "); more {
 		head += "\n" + rest
 	}
 	return head, want

@@ -40,10 +40,10 @@ func bare(s Screen, rest Rest) bool {
 	}
 	row, col := s.Cursor()
 	cols, rows := s.Size()
-	if strings.TrimRight(text(s, row, 0, col), " ") != strings.TrimRight(rest.Prompt, " ") {
+	if !alike(strings.TrimRight(text(s, row, 0, col), " "), strings.TrimRight(rest.Prompt, " ")) {
 		return false
 	}
-	if right := strings.TrimSpace(text(s, row, col, cols)); right != "" && right != strings.TrimSpace(rest.Tail) {
+	if right := strings.TrimSpace(text(s, row, col, cols)); right != "" && !alike(right, strings.TrimSpace(rest.Tail)) {
 		return false
 	}
 	for row++; row < rows; row++ {
@@ -66,7 +66,7 @@ func Prompted(s Screen) bool {
 func continues(s Screen, begun Begin) bool {
 	row, col := s.Cursor()
 	prompt := begun.Rest.Prompt
-	if !begun.Known || strings.TrimSpace(prompt) == "" {
+	if !begun.hasPrompt() {
 		prompt = unknownPrompt
 	}
 	return isContinuation(text(s, row, 0, col), prompt)

@@ -25,6 +25,8 @@ type editor struct {
 	awaits bool
 	// repeats reports whether an empty line at a prompt of its is the last command again.
 	repeats func(prompt string) bool
+	// keeps says that the line stays at an interrupt.
+	keeps bool
 }
 
 // inPrompts makes a test for a few prompts.
@@ -74,7 +76,7 @@ var editors = map[string]editor{
 	"node":    {raw: libuv, script: operands("ep", "r", "require", "import"), acts: ".[", utf8: true, bare: true, awaits: true}, // its preview evaluates members
 	"psql":    {raw: readline, script: never},
 	"gdb":     {raw: readline, script: never, repeats: func(prompt string) bool { return prompt != ">" }},
-	"sqlite3": {raw: readline, script: never},
+	"sqlite3": {raw: readline, script: never, keeps: true},
 }
 
 // find looks a program up.

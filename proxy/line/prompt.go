@@ -85,6 +85,12 @@ func Awaits(f Facts) bool {
 	return ok && e.awaits
 }
 
+// Keeps reports whether the program keeps the line at an interrupt, as others do not.
+func Keeps(f Facts) bool {
+	e, ok := find(f.Program)
+	return ok && e.keeps
+}
+
 // Shared is At for the question whether a user's unfinished line stands there: the kernel collects one also for a program that
 // does not wait for it yet, a key that changes what letters mean leaves the line where it is, and so does a mark that anything
 // can print. Nor does another process of the group: the line settings say who edits the line.

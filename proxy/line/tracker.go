@@ -14,6 +14,8 @@ import (
 type Tracker struct {
 	// Cooked reports whether the kernel collects lines now. It is asked on keys that mean something else in raw mode.
 	Cooked func() bool
+	// Spell numbers the spell for which it has collected them, 0 while it does not; nil where nobody knows.
+	Spell func() uint64
 	// Group is the foreground process group, 0 when nobody knows.
 	Group func() int
 
@@ -22,6 +24,8 @@ type Tracker struct {
 
 	mu    sync.Mutex
 	typed Typed
+	count uint64    // everybody's keys
+	rests uint64    // those at the newest rest
 	paste bool      // between the brackets of a paste, whose line ends are text
 	last  byte      // the last byte that anybody typed
 	began int       // the group that had the terminal when the line began
@@ -38,13 +42,16 @@ type Typed struct {
 	// Group had the terminal when the user's first key came, which the kernel collected if Cooked.
 	Group  int
 	Cooked bool
+	spell  uint64 // see [Tracker.Spell]
 	// Odd: somebody pressed a key that may have changed what letters mean: Escape in a vi mode, a prefix.
 	Odd bool
 	// Asks: see [Facts].
 	Asks bool
 	// Allowed: the user said that agents may type on this line all the same.
 	Allowed bool
-	keys    uint64 // counts the user's
+	// gaveUp: the user's newest key on the line is an interrupt. Some editors keep the line at that.
+	gaveUp bool
+	keys   uint64 // counts the user's
 
 	// open is where the user submitted a line last, to a group: what comes next may be the rest of it.
 	open      Begin
@@ -85,12 +92,24 @@ func unpack(n uint64) (p Place, ok bool) {
 // anybody had looked.
 func (t *Tracker) Rested(s Screen) {
 	r := Look(s)
-	t.rest.Store(&r)
+	was := t.rest.Swap(&r)
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if was != nil && t.rests == t.count && was.Prompt != r.Prompt {
+		t.redrawn(*was, r)
+	}
+	t.rests = t.count
 	t.typed.open.learn(s)
 	t.typed.Own.learn(s)
 	if t.typed.Line.learn(s) {
+		t.prompted(t.typed.Line)
+	}
+}
+
+// redrawn takes the begin of the line along, on which nobody has typed since.
+func (t *Tracker) redrawn(was, now Rest) {
+	t.typed.Own.follow(was, now)
+	if t.typed.Line.follow(was, now) {
 		t.prompted(t.typed.Line)
 	}
 }
@@ -102,6 +121,32 @@ func (t *Tracker) Typed() Typed {
 	typed := t.typed
 	typed.prompts, typed.commands = t.prompts, t.commands
 	return typed
+}
+
+// Prompt notes the first prompt of a group, at which it waits and nobody has typed anything yet.
+func (t *Tracker) Prompt(group int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	_, known := t.prompts.of(group)
+	if rest := t.rest.Load(); !known && rest != nil && !t.typed.Line.Set && !t.typed.open.Set && !t.typed.Own.Set {
+		t.prompts.add(group, *rest)
+	}
+}
+
+// HasPrompt reports whether a prompt of a group is known.
+func (t *Tracker) HasPrompt(group int) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	_, known := t.prompts.of(group)
+	return known
+}
+
+// Learned is what is known of the present line where nobody has typed since known was, else known.
+func (t *Tracker) Learned(known Typed) Typed {
+	if typed := t.Typed(); typed.keys == known.keys {
+		return typed
+	}
+	return known
 }
 
 // Pressed is when anybody typed last, zero for never.
@@ -136,12 +181,16 @@ func (t *Tracker) User(keys []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.at = time.Now()
+	t.count++
 	n := t.typed.keys + 1
 	if t.ends(keys, true) {
 		t.submits()
 		next := Typed{keys: n}
-		if t.last == '\r' || t.last == '\n' {
+		switch own := t.typed.Own; {
+		case t.last == '\r' || t.last == '\n':
 			next.open, next.openGroup = t.submitted()
+		case t.last == interrupt && own.Set && !t.Cooked() && !t.left(own):
+			next.Own, next.Group, next.gaveUp = own, t.typed.Group, true
 		}
 		t.typed = next
 		return
@@ -151,8 +200,15 @@ func (t *Tracker) User(keys []byte) {
 	if t.typed.Cooked && !t.Cooked() { // whoever has the terminal now takes what was typed ahead
 		t.typed.Group, t.typed.Cooked = t.Group(), false
 	}
+	if here, _ := unpack(t.here.Load()); t.typed.gaveUp && here.Line != t.typed.Own.Line {
+		t.typed.Own = Begin{}
+	}
+	t.typed.gaveUp = false
 	if !t.typed.Own.Set || t.left(t.typed.Own) {
 		t.typed.Own, t.typed.Group, t.typed.Cooked = t.now(), t.Group(), t.Cooked()
+		if t.Spell != nil {
+			t.typed.spell = t.Spell()
+		}
 	}
 	t.typed.Allowed = false
 	t.means(keys)
@@ -163,6 +219,7 @@ func (t *Tracker) Agent(keys []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.at = time.Now()
+	t.count++
 	if t.ends(keys, false) {
 		t.submits()
 		t.typed = Typed{keys: t.typed.keys}
@@ -226,7 +283,7 @@ func (t *Tracker) submitted() (Begin, int) {
 	if open.Set && t.typed.openGroup == group && b.Known && isContinuation(b.Rest.Prompt, open.Rest.Prompt) {
 		return open, group
 	}
-	if !b.Known { // typed ahead: it shows behind the prompt of before, as a rule
+	if !b.hasPrompt() { // typed ahead: it shows behind the prompt of before, as a rule
 		b.Rest, b.Known = t.prompts.of(group)
 	}
 	return b, group
@@ -266,7 +323,7 @@ func (t *Tracker) ends(keys []byte, user bool) bool {
 	switch keys[len(keys)-1] {
 	case '\r', '\n':
 		return !quoted
-	case 0x03:
+	case interrupt:
 		return user
 	case 0x15, 0x1a, 0x1c:
 		return user && t.Cooked()
@@ -275,6 +332,9 @@ func (t *Tracker) ends(keys []byte, user bool) bool {
 	}
 	return bytes.HasSuffix(keys, enterKitty) || bytes.HasSuffix(keys, enterOther)
 }
+
+// interrupt is Ctrl+C.
+const interrupt = 0x03
 
 // altEnter puts a line's end into the line in many editors, as Enter does behind ^V or ^Q. An agent's Escape may be one with the
 // Enter that follows.
@@ -321,9 +381,13 @@ func asks(keys []byte) bool {
 var edits = []byte("\x01\x02\x05\x06\x08\x0b\x0c\x0e\x10\x15\x17\x1f")
 
 // own is what the user typed since the last end of a line.
-func own(s Screen, group int, t Typed) (Buffer, bool) {
-	if !t.Own.Set || t.Group != group && !t.Cooked || t.Own.Alt && !s.Alt() {
+func own(s Screen, d Doing, t Typed) (Buffer, bool) {
+	group, raw := d.Group, t.spell != 0 && d.Spell != 0 && t.spell != d.Spell // since then, and what was collected was read
+	if !t.Own.Set || raw || t.Group != group && !t.Cooked || t.Own.Alt && !s.Alt() {
 		return Buffer{}, false // nothing was typed, or another program took the keys
+	}
+	if row, _ := s.Cursor(); t.gaveUp && (!d.Keeps || s.Line(row) != t.Own.Line) {
+		return Buffer{}, false
 	}
 	if rest, ok := t.prompts.of(group); ok && bare(s, rest) {
 		return Buffer{}, false

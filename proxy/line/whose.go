@@ -31,6 +31,10 @@ type Doing struct {
 	// Group has the terminal, and Prompt is that of [Shared].
 	Group  int
 	Prompt Prompt
+	// Keeps is that of [Keeps].
+	Keeps bool
+	// Spell is that of [Tracker.Spell].
+	Spell uint64
 	// Read: it has read all that was typed, and what it printed by then is on the screen. It was so before and after the rest was
 	// looked at.
 	Read bool
@@ -40,8 +44,8 @@ type Doing struct {
 	Rests bool
 }
 
-// answered reports whether the program is done with what was typed, as far as that changes the line.
-func (d Doing) answered() bool {
+// Answered reports whether the program is done with what was typed, as far as that changes the line.
+func (d Doing) Answered() bool {
 	return d.Read && (d.Waits || d.Sleeps || !d.Known && d.Rests)
 }
 
@@ -51,14 +55,17 @@ func Whose(s Screen, d Doing, t Typed) (Owner, Buffer) {
 	if d.Prompt == None || !t.Mine() {
 		return Free, Buffer{}
 	}
-	if b, yes := own(s, d.Group, t); yes {
+	if b, yes := own(s, d, t); yes {
+		if !d.Answered() && (t.gaveUp || d.Prompt == Editor && !b.Known) {
+			return Pending, Buffer{} // what it makes of the key may leave nothing there, or put it elsewhere
+		}
 		return Users, b
 	}
 	opened := t.open.Set && t.openGroup == d.Group
 	switch {
 	case opened && continues(s, t.open):
 		return Users, Find(s, t.open)
-	case d.answered():
+	case d.Answered():
 	case opened && !t.Own.Set, t.Own.Set && t.Group == d.Group && d.Prompt == Editor:
 		return Pending, Buffer{}
 	}

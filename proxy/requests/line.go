@@ -26,9 +26,8 @@ const (
 	stillEvery = 10 * time.Millisecond
 	// busyMost is stillMost for text that comes while a program works: its prompt is what the text is for.
 	busyMost = 10 * time.Second
-	// openMost is how long agents wait at most for what a program makes of what the user typed: one that computes answers when it is done.
-	// pendingEvery is how often it is looked.
-	openMost     = 2 * time.Second
+	// answerMost is the usual [Line.AnswerMost], and pendingEvery how often it is looked meanwhile.
+	answerMost   = 2 * time.Second
 	pendingEvery = 5 * time.Millisecond
 	// quoteMost bounds what is quoted of a line, in characters.
 	quoteMost = 200
@@ -37,10 +36,13 @@ const (
 // Line is the line that the user and agents share, for the observer's goroutine, which owns it.
 type Line struct {
 	Config
-	waited time.Time // since when an agent's input waits for the line, zero while none does
-	held   bool      // control has said so since
-	looked time.Time
-	told   string // what control knows of the line
+	// AnswerMost is how long agents wait at most for what a program makes of what the user typed: one that computes answers when it is
+	// done.
+	AnswerMost time.Duration
+	waited     time.Time // since when an agent's input waits for the line, zero while none does
+	held       bool      // control has said so since
+	looked     time.Time
+	told       string // what control knows of the line
 	// pendingKeys is how often the user had typed when the program was first seen not to have answered that, and pendingSince when.
 	pendingKeys  uint64
 	pendingSince time.Time
@@ -72,16 +74,24 @@ func (l *Line) facts() line.Facts {
 // whose says whose the line is, and quotes what stands there of the user's.
 func (l *Line) whose(now time.Time) (owner line.Owner, quote string) {
 	typed := l.Tracker.Typed() // before the rest is looked at: a key that comes meanwhile is not judged by it
-	if !typed.Mine() {
+	if !typed.Mine() && !l.stirred && l.Tracker.HasPrompt(l.Program.ForegroundGroup()) {
 		return line.Free, ""
 	}
 	doing := l.doing(now)
+	if doing.Answered() { // no more of the prompt is to come
+		l.stirred = false
+		l.Tracker.Rested(l.screen())
+		if doing.Prompt == line.Editor {
+			l.Tracker.Prompt(doing.Group)
+		}
+		typed = l.Tracker.Learned(typed)
+	}
 	owner, b := line.Whose(l.screen(), doing, typed)
 	if l.pendingKeys != typed.Keys() || owner != line.Pending {
 		l.pendingKeys, l.pendingSince = typed.Keys(), now
 	}
 	switch {
-	case owner == line.Pending && now.Sub(l.pendingSince) >= openMost:
+	case owner == line.Pending && now.Sub(l.pendingSince) >= l.AnswerMost:
 		owner = line.Free
 	case owner == line.Free && doing.Prompt != line.None:
 		l.Tracker.Free(typed, doing.Read && doing.Waits) // what comes onto the line next is not the user's
@@ -92,7 +102,9 @@ func (l *Line) whose(now time.Time) (owner line.Owner, quote string) {
 // doing is what the program does with the terminal now.
 func (l *Line) doing(now time.Time) line.Doing {
 	read := l.Observer.CaughtUp()
-	d := line.Doing{Group: l.Program.ForegroundGroup(), Prompt: line.Shared(l.facts()), Rests: !now.Before(l.Observer.Settles())}
+	f := l.facts()
+	d := line.Doing{Group: l.Program.ForegroundGroup(), Prompt: line.Shared(f), Keeps: line.Keeps(f), Rests: !now.Before(l.Observer.Settles())}
+	d.Spell, _ = l.Program.Collects()
 	a, known := l.Program.BlockedOn()
 	d.Waits, d.Known = known && (a.Reads || a.Listens()), known && !a.Unclear
 	d.Sleeps = d.Known && a.Asleep && !d.Waits
@@ -183,6 +195,9 @@ func (l *Line) rest(now time.Time) {
 	if l.stirred && !now.Before(l.Observer.Settles()) {
 		l.stirred = false
 		l.Tracker.Rested(l.screen())
+		if !l.screen().Alt() {
+			l.whose(now) // a key that left nothing is forgotten before the program redraws its prompt
+		}
 	}
 }
 

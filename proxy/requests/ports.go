@@ -130,6 +130,8 @@ type Program interface {
 	// Line and Settings are the line settings; an error says that nobody can read them any more.
 	Line() (child.Line, error)
 	Settings() (child.Settings, error)
+	// Collects numbers the spell for which the kernel has collected lines, 0 while it does not.
+	Collects() (spell uint64, ends [input.LineEnds]byte)
 	// Foreground names the program in the foreground, ForegroundGroup is its process group; "" and 0 when nobody knows.
 	Foreground() string
 	ForegroundGroup() int

@@ -96,7 +96,7 @@ func New(conf Config) *Handler {
 		fromAgents: pace{burst: messageBurst, every: messageEvery}, fromPeople: pace{burst: 2 * messageBurst, every: messageEvery / 5},
 		fromAskers: pace{burst: askBurst, every: askEvery}, tellsAsked: pace{burst: tellBurst, every: tellEvery}, outsiders: outsiders{open: make(map[string]outsider)},
 	}
-	h.line = &Line{Config: conf}
+	h.line = &Line{Config: conf, AnswerMost: answerMost}
 	h.line.moved() // keys may come before any output
 	if conf.Own != nil {
 		if a := conf.Own.Agent(); a.ID != "" {

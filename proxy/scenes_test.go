@@ -1,0 +1,251 @@
+//go:build linux
+
+package proxy
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol"
+	"terminalproxy/protocol/fake"
+	"terminalproxy/proxy/host"
+	"terminalproxy/proxy/tty"
+)
+
+// pair is a program at whose prompt a person and an agent take turns.
+type pair struct {
+	name    string
+	command []string
+	files   map[string]string
+	ready   string // what its prompt shows
+	probe   string // what the agent types: %d is the scene, and its answer ag-%d-2
+	run     string // a command of the user's
+	lines   bool   // the kernel collects its lines: it has no history
+	shell   bool   // it runs programs
+}
+
+const (
+	shellProbe = "echo ag-%d-$((1+1))"
+	plainRC    = "PS1='$ '\nset -o history\nHISTFILE=\n"
+)
+
+var pairs = []pair{
+	{name: "bash", command: []string{"bash", "--noprofile", "--rcfile", "rc", "-i"}, files: map[string]string{"rc": plainRC}, ready: "$", probe: shellProbe, run: "echo mine", shell: true},
+	{name: "bash with two rows", command: []string{"bash", "--noprofile", "--rcfile", "rc", "-i"}, files: map[string]string{"rc": "PS1='[\\w]\\n> '\nHISTFILE=\n"}, ready: ">", probe: shellProbe, run: "cd .; echo mine", shell: true},
+	{name: "bash with a clock", command: []string{"bash", "--noprofile", "--rcfile", "rc", "-i"}, files: map[string]string{"rc": "PS1='\\t $ '\nHISTFILE=\n"}, ready: "$", probe: shellProbe, run: "echo mine", shell: true},
+	{name: "zsh", command: []string{"zsh", "-f"}, probe: shellProbe, run: "echo mine", shell: true},
+	{name: "zsh with a right prompt", command: []string{"env", "ZDOTDIR=.", "zsh", "-i"}, files: map[string]string{".zshrc": "PS1='%% '\nRPS1='%D{%H:%M:%S} right'\n"}, ready: "right", probe: shellProbe, run: "echo mine", shell: true},
+	{name: "zsh that hears of git later", command: []string{"env", "ZDOTDIR=.", "zsh", "-i"}, files: map[string]string{".zshrc": "n=0\nPS1='main %% '\nTMOUT=1\nTRAPALRM() { ((n=!n)); if ((n)); then PS1='main*+ %% '; else PS1='main %% '; fi; zle && zle reset-prompt }\n"}, ready: "%", probe: shellProbe, run: "echo mine", shell: true},
+	{name: "zsh with a clock that ticks", command: []string{"env", "ZDOTDIR=.", "zsh", "-i"}, files: map[string]string{".zshrc": "PS1='%D{%H:%M:%S.%3.} %% '\nTMOUT=1\nTRAPALRM() { zle && zle reset-prompt }\n"}, ready: "%", probe: shellProbe, run: "echo mine", shell: true},
+	{name: "fish", command: []string{"fish", "--no-config"}, probe: "echo ag-%d-(math 1+1)", run: "echo mine", shell: true},
+	{name: "dash", command: []string{"env", "PS1=$ ", "dash", "-i"}, ready: "$", probe: shellProbe, run: "echo mine", lines: true, shell: true},
+	{name: "python3", command: []string{"python3", "-q"}, ready: ">>>", probe: `print("ag-%d-" + str(1+1))`, run: "print('mine')"},
+	{name: "node", command: []string{"env", "NODE_REPL_HISTORY=", "node"}, ready: ">", probe: `"ag-%d-" + (1+1)`, run: "'mine'"},
+	{name: "sqlite3", command: []string{"sqlite3"}, ready: "sqlite>", probe: "select 'ag-%d-' || (1+1);", run: "select 'mine';"},
+	{name: "gdb", command: []string{"gdb", "-q", "-nx"}, ready: "(gdb)", probe: `printf "ag-%d-%%d\n", 1+1`, run: "echo mine\\n"},
+}
+
+// act is what the user does at a prompt, and ends with an empty line.
+type act struct {
+	name  string
+	keys  func(p pair) []string // in bursts; nil where the program does not know it
+	shows string                // what is there after the first burst, "" for nothing
+}
+
+func pressing(bursts ...string) func(pair) []string { return func(pair) []string { return bursts } }
+
+var acts = []act{
+	{name: "runs a command", keys: func(p pair) []string { return []string{p.run + "\r"} }},
+	{name: "presses Enter on an empty line", keys: pressing("\r")},
+	{name: "presses it thrice", keys: pressing("\r", "\r", "\r")},
+	{name: "erases key by key", keys: pressing("abc", "\x7f\x7f\x7f")},
+	{name: "empties the line", keys: pressing("abc def", "\x15")},
+	{name: "gives it up", keys: func(p pair) []string {
+		if p.name == "sqlite3" {
+			return nil // it keeps the line
+		}
+		return []string{"abc", "\x03"}
+	}},
+	{name: "recalls history and leaves it", keys: func(p pair) []string {
+		if p.lines {
+			return nil
+		}
+		return []string{"\x1b[A", "\x1b[B"}
+	}},
+	{name: "clears the screen", keys: func(p pair) []string {
+		if p.lines {
+			return nil
+		}
+		return []string{"\x0c"}
+	}},
+	{name: "goes back and cuts", keys: func(p pair) []string {
+		if p.lines {
+			return nil
+		}
+		return []string{"abc", "\x01", "\x0b"}
+	}},
+	{name: "types ahead", keys: func(p pair) []string { return []string{p.run + "\r" + p.run + "\r"} }},
+	{name: "runs a program of the whole screen", keys: func(p pair) []string {
+		if !p.shell {
+			return nil
+		}
+		return []string{"less rows\r", "G", "/1\r", "q"}
+	}, shows: "row 1\nrow 1\nrow 1"},
+	{name: "makes a mistake", keys: pressing("nosuchthing;\r")},
+}
+
+// scenesYield is how long the agent pauses after a key of the user's there.
+const scenesYield = 50 * time.Millisecond
+
+// runScenes is runHosted with that, and with the session.
+func runScenes(conf host.Config, sessions chan<- *session) host.Runner {
+	return func(ctx context.Context, h *host.Session) (host.Result, error) {
+		s := newSession(Config{
+			Command: h.Command, Args: h.Args, Log: conf.Log, Cols: h.Cols, Rows: h.Rows, headless: h,
+			Agent: &AgentConfig{Name: h.Name, Dial: conf.Dial, URL: conf.URL, Yield: scenesYield, Interval: hostedInterval},
+		})
+		s.term = tty.Absent(h.Cols, h.Rows, func(p []byte) { s.attached.Output.Write(p) })
+		defer s.term.Close()
+		sessions <- s
+		result, err := s.run(ctx)
+		return host.Result{ID: result.ID, Code: result.Code}, sentence(err)
+	}
+}
+
+// scene is one of a person and an agent at a program.
+type scene struct {
+	*typing
+	s *session
+}
+
+// begins starts a program with a person attached.
+func begins(t *testing.T, files map[string]string, command ...string) *scene {
+	t.Helper()
+	for _, name := range command {
+		if name == "env" || strings.Contains(name, "=") {
+			continue
+		}
+		if _, err := exec.LookPath(name); err != nil {
+			t.Skipf("%s is not installed", name)
+		}
+		break
+	}
+	dir := t.TempDir()
+	for name, content := range files {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600))
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "rows"), []byte(strings.Repeat("row 1\n", 200)), 0o600))
+	g := newFakeGateway(t)
+	sessions := make(chan *session, 1)
+	g.serve(host.Config{}, func(conf host.Config) *host.Host { return host.New(conf, runScenes(conf, sessions)) })
+	m := starting(command[0], command[1:]...)
+	m.Cwd, m.Cols, m.Rows = dir, 100, 24
+	m.Env = []string{"HOME=" + dir, "LANG=C.UTF-8", "INPUTRC=/dev/null", "LESS=", "LESSHISTFILE=-", "HISTFILE=", "VIMINIT="}
+	p, id := g.starts(m)
+	c := &scene{&typing{p: p, id: id}, fake.Receive(t, sessions, "the session")}
+	c.s.observer.Call(func(time.Time) { c.s.requests.Line().AnswerMost = forever })
+	return c
+}
+
+// looks is the screen as the agent sees it once the program waits for input and the person's keys are over.
+func (c *scene) looks() *protocol.Frame {
+	c.p.t.Helper()
+	id := fmt.Sprintf("a-1:w%d", time.Now().UnixNano())
+	c.p.say(&protocol.Wait{RequestID: id, SessionID: c.id, AgentID: "a-1", Until: protocol.Until{Waiting: true}, TimeoutMs: 20_000})
+	return hear(c.p, func(r *protocol.WaitResult) bool { return r.RequestID == id }).Frame
+}
+
+// questions counts what the user was asked so far, that an agent waits for their line among it.
+func (c *scene) questions() uint64 { return c.s.authority.Newest().Question }
+
+// forever is more than a test takes: what an agent's input waits for has to come as a fact.
+const forever = time.Hour
+
+// TestTheScenesOfAPair: whatever the user does at a prompt that leaves it empty, an agent's line follows it without a question to the
+// user, and is run whole.
+func TestTheScenesOfAPair(t *testing.T) {
+	for _, p := range pairs {
+		t.Run(p.name, func(t *testing.T) {
+			t.Parallel()
+			c := begins(t, p.files, p.command...)
+			c.p.shows(p.ready)
+			c.p.attaches(c.id, 100, 24)
+			c.looks()
+			for n, a := range acts {
+				bursts := a.keys(p)
+				if bursts == nil {
+					continue
+				}
+				for i, burst := range bursts {
+					c.p.types(c.id, burst)
+					if i == 0 {
+						c.p.shows(a.shows)
+					}
+					if len(bursts) > 1 {
+						c.looks()
+					}
+				}
+				asked := c.questions()
+				r := c.receipt(c.says(text(fmt.Sprintf(p.probe, n)), named("enter")))
+				require.Equal(t, protocol.StatusWritten, r.Status, "%s: %s", a.name, r.Message)
+				c.p.shows(fmt.Sprintf("ag-%d-2", n))
+				require.Equal(t, asked, c.questions(), "%s: the user was asked", a.name)
+			}
+		})
+	}
+}
+
+// TestTheScenesOfFullScreenPrograms: there is no line there that anybody could have begun.
+func TestTheScenesOfFullScreenPrograms(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		command []string
+		acts    [][]string // of the user's, each before a key of the agent's
+		key     protocol.InputPart
+	}{
+		{"less", []string{"less", "rows"}, [][]string{{"/1\r"}, {"G"}, {"g"}, {"5\r"}, {"/", "\x03"}, {"&row\r"}}, text("j")},
+		{"vim", []string{"vim", "-u", "NONE", "-N", "rows"}, [][]string{{"ihello\r", "\x1b"}, {":set nu\r"}, {"u"}, {"/row\r"}, {"G"}}, text("j")},
+		{"top", []string{"top"}, [][]string{{"M"}, {"P"}, {"d", "1\r"}, {"h", " "}, {"\r"}}, text("1")},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := begins(t, nil, c.command...)
+			s.looks()
+			s.p.attaches(s.id, 100, 24)
+			s.looks()
+			for n, bursts := range c.acts {
+				for _, burst := range bursts {
+					s.p.types(s.id, burst)
+					s.looks()
+				}
+				asked := s.questions()
+				r := s.receipt(s.says(c.key))
+				require.Equal(t, protocol.StatusWritten, r.Status, "act %d: %s", n, r.Message)
+				require.Equal(t, asked, s.questions(), "act %d: the user was asked", n)
+			}
+		})
+	}
+}
+
+// TestAnEditorThatKeepsTheLineAtAnInterrupt: SQLite's, where the rest of a line would be the agent's.
+func TestAnEditorThatKeepsTheLineAtAnInterrupt(t *testing.T) {
+	c := begins(t, nil, "sqlite3")
+	c.p.shows("sqlite>")
+	c.p.attaches(c.id, 100, 24)
+	c.looks()
+	c.p.types(c.id, "select 1 +")
+	c.p.shows("select 1 +")
+	c.p.types(c.id, "\x03")
+	m := c.says(text(" 1;"), named("enter"))
+	hear(c.p, func(m *protocol.Snapshot) bool { return m.Keyboard.HeldWhy == protocol.HeldLine })
+	c.p.types(c.id, "\x15")
+	require.Equal(t, protocol.StatusWritten, c.receipt(m).Status)
+}
