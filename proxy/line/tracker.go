@@ -393,6 +393,9 @@ func own(s Screen, d Doing, t Typed) (Buffer, bool) {
 		return Buffer{}, false
 	}
 	mine, all := Find(s, t.Own), Find(s, t.Line)
+	if !t.Line.Set {
+		all = mine
+	}
 	if mine.Known {
 		return all, !mine.Empty()
 	}
