@@ -85,6 +85,12 @@ func Awaits(f Facts) bool {
 	return ok && e.awaits
 }
 
+// IsEditor reports whether the program is a known shell or REPL at its prompt, also one that has the kernel collect its lines.
+func IsEditor(f Facts) bool {
+	_, ok := find(f.Program)
+	return ok && Shared(f) != None
+}
+
 // Keeps reports whether the program keeps the line at an interrupt, as others do not.
 func Keeps(f Facts) bool {
 	e, ok := find(f.Program)

@@ -58,7 +58,12 @@ func TestWhoseLineItIs(t *testing.T) {
 			func(p *typing) { p.user("\x0c", ""); p.shows("\r\x1b[K10:01 $ ") }, waits, line.Free, "",
 		},
 		"git answers": {
-			func(p *typing) { p.user("l", "l"); p.tracker.Rested(p.m); p.shows("\r\x1b[Kmain* $ l"); p.tracker.Rested(p.m) }, waits, line.Users, "l",
+			func(p *typing) {
+				p.user("l", "l")
+				p.tracker.Rested(p.m)
+				p.shows("\r\x1b[Kmain* $ l")
+				p.tracker.Rested(p.m)
+			}, waits, line.Users, "l",
 		},
 		"git answers, and the user erases": {
 			func(p *typing) {

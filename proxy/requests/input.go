@@ -36,9 +36,14 @@ type typing struct {
 	judged judgement // of the line, under level type
 	rev    uint64    // the screen's revision before what is prepared
 
+	// keys is how often the user had typed when the input came, and paused that it had to wait for that at once.
+	keysThen uint64
+	paused   bool
+
 	written int // as the receipt says
 
 	// These belong to the observer's goroutine:
+	saw      glimpse        // what its agent has seen
 	at       *protocol.Cell // where the mouse acts
 	answered bool           // the receipt is on its way
 	settled  bool           // the program waits for its next line
@@ -73,6 +78,13 @@ func (h *Handler) input(m *protocol.Input) {
 		epoch = h.Control.Newest().Epoch
 	}
 	in := &typing{h: h, m: m, epoch: epoch, began: time.Now(), steps: steps(m), excuse: h.excuse(m, epoch), record: h.Recorder.Input(m, epoch)}
+	st := h.Control.Newest()
+	in.keysThen, in.paused = h.Tracker.Typed().Keys(), st.Paused || st.Occupied
+	h.Observer.Post(func(time.Time) {
+		if in.saw = h.seen[m.AgentID]; !in.saw.known {
+			in.saw = h.line.glimpse()
+		}
+	})
 	h.Pump.Offer(input.Job{
 		Agent: m.AgentID, Epoch: epoch, Size: m.Size(), Wait: time.Duration(m.TimeoutMs) * time.Millisecond,
 		Prepare: func(left []input.Piece, answer func([]input.Piece, error)) {
@@ -115,6 +127,12 @@ func (h *Handler) ready(in *typing, left []input.Piece, began time.Time, answer,
 			// What was meant for one program's line could be a command to another.
 			gone(nil, &refusal{protocol.CodeScreenChanged, "another program has the terminal since the input waited for the user's line"})
 			return
+		}
+		if waited := in.paused || in.group != 0 || in.keysThen != h.Tracker.Typed().Keys(); left == nil && waited {
+			if err := h.line.unseen(in.saw); err != nil {
+				gone(nil, err)
+				return
+			}
 		}
 		if begins && h.early(in, left, began, now) {
 			time.AfterFunc(stillEvery, func() { h.ready(in, left, began, answer, gone) })

@@ -71,6 +71,7 @@ type Handler struct {
 	// the user took back.
 	waits     waitsOver
 	answers   answers
+	seen      seen
 	deciding  map[string]string
 	driving   map[string]*protocol.Wait
 	reclaimed uint64
@@ -92,7 +93,7 @@ type Handler struct {
 func New(conf Config) *Handler {
 	h := &Handler{
 		Config: conf, receipts: newReceipts(), deciding: make(map[string]string), driving: make(map[string]*protocol.Wait),
-		typists:    make(map[string]*typist),
+		typists: make(map[string]*typist), seen: make(seen),
 		fromAgents: pace{burst: messageBurst, every: messageEvery}, fromPeople: pace{burst: 2 * messageBurst, every: messageEvery / 5},
 		fromAskers: pace{burst: askBurst, every: askEvery}, tellsAsked: pace{burst: tellBurst, every: tellEvery}, outsiders: outsiders{open: make(map[string]outsider)},
 	}

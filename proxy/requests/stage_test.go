@@ -90,6 +90,8 @@ func (o stagedObserver) AgentTyped(_ time.Time, agent, text string) {
 
 func (o stagedObserver) Blank(time.Time) bool { return o.s.blank }
 
+func (o stagedObserver) RunsCommand() bool { return false }
+
 func (o stagedObserver) CaughtUp() bool { return !o.s.behind }
 
 func (o stagedObserver) Post(do func(now time.Time)) bool {
@@ -123,6 +125,12 @@ type stagedProgram struct {
 func (p stagedProgram) Line() (child.Line, error) { return child.Line{Canonical: p.s.cooked}, nil }
 
 func (p stagedProgram) BlockedOn() (child.Blocked, bool) { return p.s.blocked, p.s.blocked.Group != 0 }
+
+func (p stagedProgram) Settings() (child.Settings, error) {
+	return child.Settings{Canonical: p.s.cooked}, nil
+}
+
+func (p stagedProgram) GroupLeader() (child.GroupLeader, bool) { return child.GroupLeader{}, false }
 
 func (p stagedProgram) Kill() { p.s.killed = true }
 

@@ -30,6 +30,7 @@ func (h *Handler) read(m *protocol.Read) {
 		if m.Notes && !r.Frame.Blackout.ByUser() {
 			r.Notes = h.inbox.take(m.AgentID)
 		}
+		h.seen.note(m.AgentID, h.line.glimpse())
 		h.Link.Send(r)
 	})
 	if !ok {
@@ -175,6 +176,7 @@ func (h *Handler) answerWait(now time.Time, m *protocol.Wait, r snapshot.Result,
 		out.Ended = protocol.ReasonReclaimed
 	}
 	h.Observer.AnswerWait(now, m, out)
+	h.seen.note(m.AgentID, h.line.glimpse())
 	h.Link.Send(out)
 }
 
