@@ -166,7 +166,7 @@ func start(s Screen, b Begin, row, col int) (first, from int, known bool) {
 		if r == row && b.Col > col && text(s, r, col, b.Col) != "" {
 			break // the cursor went back into what was there before
 		}
-		if !b.Known || alike(text(s, r, 0, b.Col), b.Rest.Prompt) {
+		if !b.Known || Alike(text(s, r, 0, b.Col), b.Rest.Prompt) {
 			return r, b.Col, true
 		}
 		break
@@ -249,7 +249,7 @@ func cutTail(after string, b Begin, oneRow bool) (line, tail string) {
 	head, rest, more := strings.Cut(after, "\n")
 	want := strings.TrimLeft(b.Rest.Tail, " ")
 	at := len(head) - len(want)
-	if at < 0 || !alike(head[at:], want) || at > 0 && head[at-1] != ' ' {
+	if at < 0 || !Alike(head[at:], want) || at > 0 && head[at-1] != ' ' {
 		return after, ""
 	}
 	if want, head = head[at:], strings.TrimRight(head[:at], " "); more {

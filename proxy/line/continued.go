@@ -40,10 +40,10 @@ func bare(s Screen, rest Rest) bool {
 	}
 	row, col := s.Cursor()
 	cols, rows := s.Size()
-	if !alike(strings.TrimRight(text(s, row, 0, col), " "), strings.TrimRight(rest.Prompt, " ")) {
+	if !Alike(strings.TrimRight(text(s, row, 0, col), " "), strings.TrimRight(rest.Prompt, " ")) {
 		return false
 	}
-	if right := strings.TrimSpace(text(s, row, col, cols)); right != "" && !alike(right, strings.TrimSpace(rest.Tail)) {
+	if right := strings.TrimSpace(text(s, row, col, cols)); right != "" && !Alike(right, strings.TrimSpace(rest.Tail)) {
 		return false
 	}
 	for row++; row < rows; row++ {

@@ -6,6 +6,7 @@ package line
 
 import (
 	"bytes"
+	"path"
 	"slices"
 )
 
@@ -85,11 +86,20 @@ func Awaits(f Facts) bool {
 	return ok && e.awaits
 }
 
-// IsEditor reports whether the program is a known shell or REPL at its prompt, also one that has the kernel collect its lines.
-func IsEditor(f Facts) bool {
-	_, ok := find(f.Program)
-	return ok && Shared(f) != None
+// Prompts reports whether the program is a known shell or REPL without a script to run, and the kernel collects its lines: what
+// stands there is its prompt, or asked by what it runs itself.
+func Prompts(f Facts) bool {
+	if Shared(f) != Cooked {
+		return false
+	}
+	if _, ok := find(f.Program); ok {
+		return true
+	}
+	return plainShells[path.Base(f.Program.Exe)] && len(f.Program.Args) > 0 && !operands("c", "o")(f.Program.Args[1:])
 }
+
+// plainShells have no line editor, or one that is off as a rule.
+var plainShells = map[string]bool{"dash": true, "sh": true, "ash": true, "ksh": true, "mksh": true, "yash": true, "csh": true, "tcsh": true}
 
 // Keeps reports whether the program keeps the line at an interrupt, as others do not.
 func Keeps(f Facts) bool {

@@ -2,8 +2,8 @@ package line
 
 import "strings"
 
-// alike reports whether two prompts are the same, but for figures: one with a clock is redrawn as time passes.
-func alike(a, b string) bool { return a == b || len(a) == len(b) && figures(a) == figures(b) }
+// Alike reports whether two prompts are the same, but for figures: one with a clock is redrawn as time passes.
+func Alike(a, b string) bool { return a == b || len(a) == len(b) && figures(a) == figures(b) }
 
 // figures is text with 0 for every digit.
 func figures(text string) string {

@@ -63,6 +63,20 @@ type Typed struct {
 // Mine reports whether there may be something of the user's on the line.
 func (t Typed) Mine() bool { return (t.Own.Set || t.open.Set) && !t.Allowed }
 
+// PromptOn is what stands before the present line on a screen, or before the line that it goes on with: all that is left of the cursor
+// where nobody knows better.
+func (t Typed) PromptOn(s Screen) string {
+	switch {
+	case t.Line.hasPrompt():
+		return t.Line.Rest.Prompt
+	case t.Own.hasPrompt():
+		return t.Own.Rest.Prompt
+	case t.open.Set && t.open.hasPrompt() && continues(s, t.open):
+		return t.open.Rest.Prompt
+	}
+	return Look(s).Prompt
+}
+
 // Keys counts the user's keys.
 func (t Typed) Keys() uint64 { return t.keys }
 

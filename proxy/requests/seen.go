@@ -17,8 +17,9 @@ type glimpse struct {
 	place line.Place
 	row   string // as it stands
 	left  string // of the cursor
-	// edits: a known line editor has the terminal, whose prompt asks nothing.
-	edits bool
+	// prompt is what stands before the line, and kind says how a shell or a REPL reads it, None for what is no prompt of one.
+	prompt string
+	kind   line.Prompt
 }
 
 // seen is what agents saw last of the screen, by id. It belongs to the observer's goroutine.
@@ -38,17 +39,25 @@ func (l *Line) glimpse() glimpse {
 	row, col := v.Cursor()
 	g := glimpse{known: true, place: line.Place{Alt: v.Alt(), Line: v.Line(row), Col: col}, row: v.RowText(row)}
 	g.left = line.Look(v).Prompt
-	g.edits = line.IsEditor(l.editorFacts())
+	g.prompt = l.Tracker.Typed().PromptOn(v)
+	f := l.facts()
+	if f.Settings.Canonical {
+		leader, _ := l.Program.GroupLeader()
+		f.Program = line.Program{Exe: leader.Exe, Args: leader.Args, Crowd: leader.Crowd}
+	}
+	switch {
+	case line.Prompts(f):
+		g.kind = line.Cooked
+	case line.Shared(f) == line.Editor:
+		g.kind = line.Editor
+	}
 	return g
 }
 
-// editorFacts are the facts with the program in front, whatever the line settings.
-func (l *Line) editorFacts() line.Facts {
-	f := l.facts()
-	if leader, ok := l.Program.GroupLeader(); ok {
-		f.Program = line.Program{Exe: leader.Exe, Args: leader.Args, Crowd: leader.Crowd}
-	}
-	return f
+// sameLine reports whether both are the prompt of one shell or REPL, which asks nothing. A line editor has a mode of its own at its prompt;
+// where the kernel collects lines only the prompt tells it from a question of what the shell runs.
+func (g glimpse) sameLine(other glimpse) bool {
+	return g.kind == other.kind && (g.kind == line.Editor || g.kind == line.Cooked && line.Alike(g.prompt, other.prompt))
 }
 
 // unseen refuses an input that waited while the user typed, and would now answer something that its agent has not seen: nil where the
@@ -57,7 +66,7 @@ func (l *Line) editorFacts() line.Facts {
 func (l *Line) unseen(saw glimpse) error {
 	now := l.glimpse()
 	switch {
-	case !saw.known, saw.edits && now.edits, saw.place == now.place && saw.row == now.row:
+	case !saw.known, saw.sameLine(now), saw.place == now.place && saw.row == now.row:
 		return nil
 	case !now.place.Alt && strings.TrimSpace(saw.left+now.left) == "": // rows that somebody reads: nothing is asked
 		return nil
