@@ -109,6 +109,9 @@ type SessionOpen struct {
 	Asks bool `json:"asks,omitempty"`
 	// Subscriptions says that the proxy wants to be told whether anybody subscribes, see [Subscribed].
 	Subscriptions bool `json:"subscriptions,omitempty"`
+	// Withdraws says that the proxy knows Withdraw of a [Cancel]. From another one a gateway takes a [ControlRequest] back with a
+	// [ControlRelease].
+	Withdraws bool `json:"withdraws,omitempty"`
 }
 
 // SessionClose says that the program ended; the last snapshot precedes it.
@@ -358,12 +361,19 @@ type Subscribed struct {
 	Brief bool `json:"brief,omitempty"`
 }
 
-// Cancel says that nobody waits for the answer to a [Wait] any more: the wait ends, and no answer comes. A [ControlRequest]
-// stays open: its answer is kept for the agent's next wait for control.
+// Cancel says that the answer to a request is no longer waited for: no answer comes. A [Wait] and a [ChatAsk] end. A [ControlRequest]
+// stays open, and its answer is kept for the agent's next wait for control, unless Withdraw is set.
 type Cancel struct {
-	// RequestID is that of the wait, or of the request for control.
+	// RequestID is that of the request.
 	RequestID string `json:"requestId"`
 	SessionID string `json:"sessionId"`
+	// Withdraw says that the asker gave the call up, which a time limit that is over does not: a [ControlRequest] is taken back, and
+	// with it control that it was just given; an [Input] is typed no further; a [Note] that is not shown yet never is. An older
+	// proxy does not know it, see [SessionOpen].
+	Withdraw bool `json:"withdraw,omitempty"`
+	// Gone says that the asker's connection ended, and that it may repeat the request over another one: an input that is being
+	// written is written to its end. It is the gateway's to set.
+	Gone bool `json:"gone,omitempty"`
 }
 
 // Close ends a headless session.

@@ -147,6 +147,7 @@ const (
 	CodeNoChat        Code = "no_chat"
 	CodeNotFound      Code = "not_found"
 	CodeAnswered      Code = "answered"
+	CodeWithdrawn     Code = "withdrawn" // the asker gave the call up
 )
 
 // Message is one message of the wire. Only this package can make one.

@@ -72,7 +72,7 @@ func (s *session) open() protocol.Message {
 		ID: protocol.NewID(), SessionID: s.id, Name: s.conf.Agent.Name, Command: s.conf.Command, Args: s.arguments(), Cwd: s.dir(),
 		Cols: cols, Rows: rows, Pid: s.child.Pid(), StartedAt: s.started.UnixMilli(),
 		ParentSessionID: s.conf.Agent.Parent, Headless: s.conf.headless != nil, ResumeKey: s.resumeKey, Presence: true, Parts: true, View: true, Keys: true, Mutes: true,
-		Subscriptions: true, AgentID: s.starter(), Chat: s.talk != nil, Asks: s.conf.Agent.Chat != nil,
+		Subscriptions: true, Withdraws: true, AgentID: s.starter(), Chat: s.talk != nil, Asks: s.conf.Agent.Chat != nil,
 	}
 }
 

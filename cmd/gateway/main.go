@@ -204,7 +204,8 @@ func statusOfCode(c protocol.Code) int {
 		return statusUsage
 	case protocol.CodeStaleEpoch, protocol.CodeScreenChanged, protocol.CodeBlackout, protocol.CodeSecretPrompt,
 		protocol.CodeBusy, protocol.CodeUserTyping, protocol.CodeExited, protocol.CodeUnavailable, protocol.CodeReservedKey,
-		protocol.CodeNotReading, protocol.CodeUserRefused, protocol.CodeOtherProgram, protocol.CodeNoChat, protocol.CodeNotFound, protocol.CodeAnswered:
+		protocol.CodeNotReading, protocol.CodeUserRefused, protocol.CodeOtherProgram, protocol.CodeNoChat, protocol.CodeNotFound, protocol.CodeAnswered,
+		protocol.CodeWithdrawn:
 	}
 	return statusRefused
 }

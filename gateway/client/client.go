@@ -151,8 +151,8 @@ func (c *Client) Err() error { return context.Cause(c.ctx) }
 func (c *Client) NextID() string { return fmt.Sprintf("%s-%d", c.prefix, c.count.Add(1)) }
 
 // Call sends a request, which has a request id, and waits for its answer, over as many connections as that takes. An
-// answer that is an error is returned as a *protocol.Error. When ctx ends first, a proxy that waits for a fact, or for the
-// user's answer, is told that nobody else does.
+// answer that is an error is returned as a *protocol.Error. When ctx ends first, the proxy is told: a question to the user, and
+// what is not typed yet, is withdrawn, unless it was ctx's deadline that ended it.
 func (c *Client) Call(ctx context.Context, m protocol.Message) (protocol.Message, error) {
 	if err := protocol.Check(m); err != nil {
 		return nil, asReply(err)
@@ -182,7 +182,7 @@ func (c *Client) Call(ctx context.Context, m protocol.Message) (protocol.Message
 				return nil, cmp.Or(err, refusedAt(m, refusal, lost))
 			}
 		case !errors.Is(err, errLost):
-			conn.cancel(m)
+			conn.cancel(m, err)
 			return nil, asReply(err)
 		case c.ctx.Err() != nil:
 			return nil, c.Err()

@@ -193,13 +193,21 @@ func (k *conn) call(ctx context.Context, m protocol.Message) (protocol.Message, 
 	}
 }
 
-// cancel tells the gateway that nobody waits any more for the fact, or the user's answer, that m asked for.
-func (k *conn) cancel(m protocol.Message) {
+// cancel tells the gateway that m's caller waits no longer, for the reason why. A time limit that is over leaves a request for control
+// with the user, and what is typed or said is; any other reason withdraws it.
+func (k *conn) cancel(m protocol.Message, why error) {
+	over := errors.Is(why, context.DeadlineExceeded)
 	switch m.(type) {
 	case *protocol.Wait, *protocol.ControlRequest, *protocol.ChatAsk:
-		// A connection that breaks here ends the wait as well.
-		_ = k.link.send(&protocol.Cancel{RequestID: protocol.RequestID(m), SessionID: protocol.SessionID(m)})
+	case *protocol.Input, *protocol.Note:
+		if over {
+			return
+		}
+	default:
+		return
 	}
+	// A connection that breaks here withdraws m as well.
+	_ = k.link.send(&protocol.Cancel{RequestID: protocol.RequestID(m), SessionID: protocol.SessionID(m), Withdraw: !over})
 }
 
 func (k *conn) forget(id string, answer chan protocol.Message) {

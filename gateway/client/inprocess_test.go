@@ -86,35 +86,53 @@ func TestAnswersFindTheirCalls(t *testing.T) {
 	require.Empty(t, c.conn.waiting)
 }
 
-func TestAWaitIsTakenBackAndOtherCallsAreNot(t *testing.T) {
+// TestACallThatIsGivenUpIsWithdrawn, and one whose time is over is not.
+func TestACallThatIsGivenUpIsWithdrawn(t *testing.T) {
 	c, p, _ := inProcess(t)
+	why := context.Canceled
 	// given is the request that the switchboard got before the caller gave up.
 	given := func(call func(context.Context) error) protocol.Message {
-		ctx, cancel := context.WithCancel(t.Context())
+		ctx, cancel := context.WithCancelCause(t.Context())
 		heard := make(chan protocol.Message, 1)
-		go func() { heard <- <-p.heard; cancel() }() // ends when the request is heard
-		require.ErrorIs(t, call(ctx), context.Canceled)
+		go func() { heard <- <-p.heard; cancel(why) }() // ends when the request is heard
+		require.ErrorIs(t, call(ctx), why)
 		return <-heard
 	}
 	wait := given(func(ctx context.Context) error {
 		_, err := c.Wait(ctx, &protocol.Wait{SessionID: "x", Until: protocol.Until{Exit: true}})
 		return err
 	})
-	require.Equal(t, &protocol.Cancel{RequestID: protocol.RequestID(wait), SessionID: "x"}, <-p.heard)
-	request := given(func(ctx context.Context) error {
+	require.Equal(t, &protocol.Cancel{RequestID: protocol.RequestID(wait), SessionID: "x", Withdraw: true}, <-p.heard)
+	asks := func(ctx context.Context) error {
 		_, _, err := c.Request(ctx, &protocol.ControlRequest{SessionID: "x", Level: protocol.LevelType, Why: "y"})
 		return err
-	})
-	require.Equal(t, &protocol.Cancel{RequestID: protocol.RequestID(request), SessionID: "x"}, <-p.heard)
+	}
+	types := func(ctx context.Context) error {
+		_, err := c.Input(ctx, &protocol.Input{SessionID: "x", Data: "y"})
+		return err
+	}
+	says := func(ctx context.Context) error {
+		_, err := c.Say(ctx, &protocol.Note{SessionID: "x", Text: "y"})
+		return err
+	}
+	for _, call := range []func(context.Context) error{asks, types, says} {
+		request := given(call)
+		require.Equal(t, &protocol.Cancel{RequestID: protocol.RequestID(request), SessionID: "x", Withdraw: true}, <-p.heard, "%T", request)
+	}
 	asked := given(func(ctx context.Context) error {
 		_, err := c.Ask(ctx, &protocol.ChatAsk{SessionID: "x", Tool: "Bash", Allows: []protocol.ChatChoice{{Verdict: protocol.ChatOnce}}})
 		return err
 	})
-	require.Equal(t, &protocol.Cancel{RequestID: protocol.RequestID(asked), SessionID: "x"}, <-p.heard)
+	require.Equal(t, &protocol.Cancel{RequestID: protocol.RequestID(asked), SessionID: "x", Withdraw: true}, <-p.heard)
 	given(func(ctx context.Context) error {
-		_, err := c.Input(ctx, &protocol.Input{SessionID: "x", Data: "y"})
+		_, err := c.Read(ctx, &protocol.Read{SessionID: "x"})
 		return err
 	})
+	why = context.DeadlineExceeded
+	request := given(asks)
+	require.Equal(t, &protocol.Cancel{RequestID: protocol.RequestID(request), SessionID: "x"}, <-p.heard)
+	given(types)
+	given(says)
 	require.Empty(t, p.heard)
 }
 

@@ -56,7 +56,7 @@ func (c *Client) Input(ctx context.Context, m *protocol.Input) (*protocol.InputR
 }
 
 // Request asks the user for control and returns when it is decided: with a grant, or with a revoke that says why not.
-// When ctx ends first, the request stays open with the user; Release takes it back.
+// When ctx's deadline comes first, the request stays open with the user, and Release takes it back; any other end of ctx does.
 func (c *Client) Request(ctx context.Context, m *protocol.ControlRequest) (*protocol.ControlGrant, *protocol.ControlRevoke, error) {
 	c.fill(&m.RequestID)
 	if m.AgentName == "" {

@@ -65,7 +65,8 @@ func statusOf(code protocol.Code) int {
 		return http.StatusPreconditionFailed
 	case protocol.CodeBlackout, protocol.CodeSecretPrompt:
 		return http.StatusLocked
-	case protocol.CodeStaleEpoch, protocol.CodeBusy, protocol.CodeUserTyping, protocol.CodeNotReading, protocol.CodeOtherProgram, protocol.CodeAnswered:
+	case protocol.CodeStaleEpoch, protocol.CodeBusy, protocol.CodeUserTyping, protocol.CodeNotReading, protocol.CodeOtherProgram, protocol.CodeAnswered,
+		protocol.CodeWithdrawn:
 		return http.StatusConflict
 	case protocol.CodeExited:
 		return http.StatusGone

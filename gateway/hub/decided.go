@@ -23,8 +23,8 @@ func (s *session) decided(m protocol.Message) (agentID string) {
 			name = cmp.Or(m.AgentName, k.AgentName)
 		}
 		s.decide(&protocol.Decision{AgentName: name, Reason: m.Reason, By: m.By}, m.Reason == protocol.ReasonReplaced)
-		// A refusal ends no grant, and the end of one agent's request is not the end of another's control.
-		if m.Reason != protocol.ReasonRefused && (m.AgentID == "" || m.AgentID == k.AgentID) {
+		// Neither a refusal nor a newer request ends a grant, and the end of one agent's request is not the end of another's control.
+		if m.Reason != protocol.ReasonRefused && m.Reason != protocol.ReasonReplaced && (m.AgentID == "" || m.AgentID == k.AgentID) {
 			s.keyboard = protocol.Keyboard{Holder: protocol.HolderUser, Epoch: max(m.Epoch, k.Epoch)}
 		}
 		return m.AgentID

@@ -233,7 +233,7 @@ func (p *Peer) Leave() {
 		}
 	}
 	for q := range p.mine {
-		q.drop(p)
+		q.drop(p, &protocol.Cancel{Withdraw: true, Gone: true})
 	}
 	h.hostGone(p)
 	h.unwatchList(p)

@@ -55,7 +55,7 @@ func fails(t *testing.T, p *Peer, id string, code protocol.Code) protocol.Error 
 }
 
 func opening(id, key string) *protocol.SessionOpen {
-	return &protocol.SessionOpen{ID: "o1", SessionID: id, Name: "vim", Command: "vim", Args: []string{"a"}, Cols: 4, Rows: 2, ResumeKey: key}
+	return &protocol.SessionOpen{ID: "o1", SessionID: id, Name: "vim", Command: "vim", Args: []string{"a"}, Cols: 4, Rows: 2, ResumeKey: key, Withdraws: true}
 }
 
 func full(id string, seq uint64, lines ...string) *protocol.Snapshot {

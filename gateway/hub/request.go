@@ -285,8 +285,8 @@ func (q *pending) halted(say string) {
 	default:
 		say = "the session's proxy, " + say
 	}
-	if lets(q.request) {
-		q.owner.out.put(&protocol.Cancel{RequestID: q.wireID, SessionID: q.session.key.id})
+	if q.cancels(&protocol.Cancel{Withdraw: true, Gone: true}) { // it gets the error
+		q.sendCancel(&protocol.Cancel{Withdraw: true, Gone: true})
 	}
 	q.fail(protocol.CodeUnavailable, say)
 }
@@ -389,22 +389,31 @@ func (q *pending) fail(code protocol.Code, say string) {
 	q.answer(&protocol.Error{Code: code, Message: say})
 }
 
-// drop takes out a participant that left. A proxy's answer that nobody waits for is passed over.
-func (q *pending) drop(p *Peer) {
+// drop takes out a participant that left, or that gave the request up, as cancel says. A proxy's answer that nobody waits for is passed over.
+func (q *pending) drop(p *Peer, cancel *protocol.Cancel) {
 	q.waiting = slices.DeleteFunc(q.waiting, func(w waiter) bool { return w.peer == p })
 	delete(p.mine, q)
 	if len(q.waiting) > 0 {
 		return
 	}
 	q.remove()
-	if lets(q.request) && q.session.owner != nil {
-		q.owner.out.put(&protocol.Cancel{RequestID: q.wireID, SessionID: q.session.key.id})
+	if q.cancels(cancel) && q.session.owner != nil {
+		q.sendCancel(cancel)
 	}
 }
 
-// cancel takes a participant out of those who wait for the answer to a wait, to what it asked in a conversation, or to a request for
-// control, which stays open.
-// What is typed, or said, is not taken back so: it may have happened already.
+// sendCancel tells the proxy that the answer is no longer waited for, as cancel says. An older proxy knows no withdrawal, and what an agent
+// gives back.
+func (q *pending) sendCancel(cancel *protocol.Cancel) {
+	out := *cancel
+	out.RequestID, out.SessionID = q.wireID, q.session.key.id
+	q.owner.out.put(&out)
+	if ask, ok := q.request.(*protocol.ControlRequest); ok && cancel.Withdraw && !q.session.withdraws {
+		q.owner.out.put(&protocol.ControlRelease{RequestID: q.owner.hub.nextID(), SessionID: out.SessionID, AgentID: ask.AgentID})
+	}
+}
+
+// cancel takes a participant out of those who wait for an answer.
 func (h *Hub) cancel(p *Peer, m *protocol.Cancel) {
 	s := h.find(p, m)
 	if s == nil {
@@ -417,18 +426,22 @@ func (h *Hub) cancel(p *Peer, m *protocol.Cancel) {
 	id := wireID(p.member.ID, m.RequestID)
 	switch q := owner.asked[id]; {
 	case q == nil: // it was answered meanwhile, and perhaps nobody heard that: the proxy knows what it was
-		owner.out.put(&protocol.Cancel{RequestID: id, SessionID: m.SessionID})
-	case q.session == s && lets(q.request):
-		q.drop(p)
+		owner.out.put(&protocol.Cancel{RequestID: id, SessionID: m.SessionID, Withdraw: m.Withdraw})
+	case q.session == s && q.cancels(m):
+		q.drop(p, &protocol.Cancel{Withdraw: m.Withdraw})
 	}
 }
 
-// lets reports whether the proxy has to know that nobody waits for the answer to m any more: it ends a wait, keeps the user's answer to
-// a request for control, and closes what an agent asked in a conversation.
-func lets(m protocol.Message) bool {
-	switch m.(type) {
+// cancels reports whether the proxy has to know of a cancel of this request: it ends a wait, keeps the user's answer to a request for
+// control, and closes what an agent asked in a conversation; what was given up is typed, or said, no further.
+func (q *pending) cancels(m *protocol.Cancel) bool {
+	switch q.request.(type) {
 	case *protocol.Wait, *protocol.ControlRequest, *protocol.ChatAsk:
 		return true
+	case *protocol.Input:
+		return m.Withdraw
+	case *protocol.Note:
+		return m.Withdraw && !m.Gone // said without waiting for the answer, it is said all the same
 	}
 	return false
 }

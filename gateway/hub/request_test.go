@@ -125,7 +125,7 @@ func TestWaitsAreTakenBack(t *testing.T) {
 	agent.Handle(&protocol.Cancel{RequestID: "w", SessionID: "vim-1"})
 	require.Empty(t, got(proxy), "the other one still waits")
 	again.Leave()
-	require.Equal(t, &protocol.Cancel{RequestID: asked.RequestID, SessionID: "vim-1"}, one[*protocol.Cancel](t, proxy))
+	require.Equal(t, &protocol.Cancel{RequestID: asked.RequestID, SessionID: "vim-1", Withdraw: true, Gone: true}, one[*protocol.Cancel](t, proxy))
 	proxy.Handle(&protocol.WaitResult{ID: "r", RequestID: asked.RequestID, SessionID: "vim-1"})
 	require.Empty(t, got(agent))
 
@@ -138,7 +138,7 @@ func TestWaitsAreTakenBack(t *testing.T) {
 	agent.Handle(&protocol.Input{RequestID: "i", SessionID: "vim-1", Data: "x"})
 	one[*protocol.Input](t, proxy)
 	agent.Handle(&protocol.Cancel{RequestID: "i", SessionID: "vim-1"})
-	require.Empty(t, got(proxy), "what may have been typed is not taken back")
+	require.Empty(t, got(proxy), "a time limit takes back nothing that may have been typed")
 	agent.Handle(&protocol.Cancel{RequestID: "answered", SessionID: "vim-1"})
 	one[*protocol.Cancel](t, proxy) // it may have been a request for control whose answer nobody heard
 
@@ -146,6 +146,83 @@ func TestWaitsAreTakenBack(t *testing.T) {
 	request := one[*protocol.ControlRequest](t, proxy)
 	agent.Handle(&protocol.Cancel{RequestID: "c", SessionID: "vim-1"})
 	require.Equal(t, &protocol.Cancel{RequestID: request.RequestID, SessionID: "vim-1"}, one[*protocol.Cancel](t, proxy), "its answer is not heard")
+}
+
+// TestWhatIsGivenUpIsWithdrawn: the call's own word, or the end of its connection, reaches the proxy for everything that stands with the
+// user or in a queue there, whoever has it in between.
+func TestWhatIsGivenUpIsWithdrawn(t *testing.T) {
+	ask := &protocol.ControlRequest{RequestID: "r", SessionID: "vim-1", AgentName: "a-1", Level: protocol.LevelDrive, Why: "fix it"}
+	for name, c := range map[string]struct {
+		m             protocol.Message
+		called, ended bool // the proxy is told
+	}{
+		"a question": {ask, true, true},
+		"a wait":     {&protocol.Wait{RequestID: "r", SessionID: "vim-1", Until: protocol.Until{Exit: true}}, true, true},
+		"an input":   {&protocol.Input{RequestID: "r", SessionID: "vim-1", Data: "x"}, true, true},
+		"a message":  {&protocol.Note{RequestID: "r", SessionID: "vim-1", From: protocol.FromAgent, Text: "hi"}, true, false},
+		"a read":     {&protocol.Read{RequestID: "r", SessionID: "vim-1"}, false, false},
+		"a release":  {&protocol.ControlRelease{RequestID: "r", SessionID: "vim-1"}, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, ended := range []bool{false, true} {
+				h, proxy, _ := scene()
+				agent := h.Join(Member{Role: RoleAgent, ID: "a-9", Lasting: true})
+				agent.Handle(c.m)
+				id := protocol.RequestID(got(proxy)[0])
+				want := c.called
+				if ended {
+					want = c.ended
+					agent.Leave()
+				} else {
+					agent.Handle(&protocol.Cancel{RequestID: "r", SessionID: "vim-1", Withdraw: true})
+				}
+				var cancels []protocol.Message
+				for _, m := range got(proxy) {
+					if _, ok := m.(*protocol.Cancel); ok {
+						cancels = append(cancels, m)
+					}
+				}
+				if want {
+					require.Equal(t, []protocol.Message{&protocol.Cancel{RequestID: id, SessionID: "vim-1", Withdraw: true, Gone: ended}}, cancels)
+				} else {
+					require.Empty(t, cancels)
+				}
+				h.Close()
+			}
+		})
+	}
+
+	// Answered meanwhile, and not heard: the proxy knows to which call it gave control.
+	h, proxy, agent := scene()
+	agent.Handle(ask)
+	request := one[*protocol.ControlRequest](t, proxy)
+	proxy.Handle(&protocol.ControlGrant{ID: "g", SessionID: "vim-1", RequestID: request.RequestID, AgentID: "a-1", Epoch: 3})
+	agent.Handle(&protocol.Cancel{RequestID: "r", SessionID: "vim-1", Withdraw: true})
+	require.True(t, one[*protocol.Cancel](t, proxy).Withdraw)
+	h.Close()
+}
+
+// TestAnOlderProxyIsToldInItsOwnWords that a question is taken back.
+func TestAnOlderProxyIsToldInItsOwnWords(t *testing.T) {
+	for _, knows := range []bool{false, true} {
+		h := New(nil)
+		proxy, agent := h.Join(Member{Role: RoleProxy}), h.Join(Member{Role: RoleAgent, ID: "a-1"})
+		proxy.Handle(&protocol.SessionOpen{ID: "o", SessionID: "vim-1", Name: "vim", Command: "vim", Cols: 80, Rows: 24, Withdraws: knows})
+		agent.Handle(&protocol.ControlRequest{RequestID: "r", SessionID: "vim-1", Level: protocol.LevelDrive, Why: "fix it"})
+		got(proxy)
+		agent.Handle(&protocol.Cancel{RequestID: "r", SessionID: "vim-1", Withdraw: true})
+		sent := got(proxy)
+		require.IsType(t, &protocol.Cancel{}, sent[0])
+		if knows {
+			require.Len(t, sent, 1)
+		} else {
+			require.Equal(t, "a-1", sent[1].(*protocol.ControlRelease).AgentID)
+		}
+		agent.Handle(&protocol.ControlRequest{RequestID: "late", SessionID: "vim-1", Level: protocol.LevelDrive, Why: "fix it"})
+		agent.Handle(&protocol.Cancel{RequestID: "late", SessionID: "vim-1"})
+		require.Len(t, got(proxy), 2, "a time limit takes nothing back")
+		h.Close()
+	}
 }
 
 func TestNoSuchSessionListsThoseThatExist(t *testing.T) {

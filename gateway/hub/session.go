@@ -22,6 +22,8 @@ type session struct {
 	locked bool                 // there was a resume key
 	// presence says that its proxy wants to know whether agents are there.
 	presence bool
+	// withdraws says that its proxy knows Withdraw of a [protocol.Cancel].
+	withdraws bool
 
 	newest *protocol.Snapshot // complete: never a difference; nil before the first
 	taken  time.Time          // when newest came
@@ -88,7 +90,7 @@ func (h *Hub) open(p *Peer, m *protocol.SessionOpen) {
 	if s.info.StartedAt != m.StartedAt {
 		s.talk.begin()
 	}
-	s.wonders = m.Subscriptions
+	s.wonders, s.withdraws = m.Subscriptions, m.Withdraws
 	s.info = infoOf(m)
 	s.tellSubscribed()
 	s.rewatch()

@@ -63,6 +63,6 @@ var next = map[protocol.Code]string{
 
 	protocol.CodeNoChat: "terminal_read shows its screen",
 
-	protocol.CodeNotFound: "", protocol.CodeAnswered: "",
+	protocol.CodeNotFound: "", protocol.CodeAnswered: "", protocol.CodeWithdrawn: "look with terminal_read before you send it again",
 	protocol.CodeBadMessage: "", protocol.CodeUnauthorized: "", protocol.CodeForbidden: "", protocol.CodeReservedKey: "",
 }

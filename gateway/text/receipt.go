@@ -158,7 +158,7 @@ var endings = map[protocol.Reason]string{
 	protocol.ReasonExpired:   "the time was over",
 	protocol.ReasonExited:    "the program ended",
 	protocol.ReasonLink:      "the connection to the terminal was lost",
-	protocol.ReasonReplaced:  "the user gave the keyboard to somebody else",
+	protocol.ReasonReplaced:  "a newer request of yours took its place",
 }
 
 // Ended says why control ended.
@@ -192,6 +192,7 @@ var refusals = map[protocol.Code]string{
 	protocol.CodeNoSession:     "unknown terminal",
 
 	protocol.CodeNoChat: "no coding agent talks there", protocol.CodeNotFound: "nobody asks that", protocol.CodeAnswered: "another answer was first",
+	protocol.CodeWithdrawn: "the call that sent it was given up",
 
 	protocol.CodeBadMessage: "", protocol.CodeUnauthorized: "", protocol.CodeForbidden: "", protocol.CodeUnavailable: "",
 }

@@ -148,6 +148,7 @@ type Machine struct {
 	until   time.Time
 	reason  string
 	waiting []string      // requests that wait for the answer
+	holders []string      // requests that control was given to
 	wanted  time.Duration // length of the grant that is asked for
 	asked   time.Time     // when an agent came that wanted control
 
@@ -170,7 +171,6 @@ type Machine struct {
 	allowed       bool // the user dismissed the present prompt
 	hidden        bool
 	left          bool  // the user has left the terminal
-	cause         Cause // of the end that is under way
 	events        []Event
 	lastEnd       Event
 	met           []Agent // that wrote, or asked in a conversation, the newest last
@@ -269,7 +269,9 @@ func (m *Machine) Request(now time.Time, r Request) error {
 	case m.left && m.remote == RemoteGrant{}:
 		return ErrLeft
 	case m.pregrant != "" && covers(m.pregrant, r.Level) && m.remote.isFor(r.Agent):
-		// The agent may have asked for more before: that question is answered with this one.
+		if !m.joins(r) { // the agent may have asked for more before
+			m.replace(now)
+		}
 		m.agent, m.reason, m.waiting, m.wanted = r.Agent, r.Reason, append(m.waiting, r.ID), r.For
 		m.level, m.asked = r.Level, now
 		m.grant(now, m.pregrantFor, Event{By: m.remote.By, Policy: m.pregrantUntil.IsZero()})
@@ -278,10 +280,10 @@ func (m *Machine) Request(now time.Time, r Request) error {
 		return ErrLeft
 	case !m.conf.Keyboard:
 		return ErrNobody
-	case m.phase == Asked:
+	case m.joins(r):
 		m.waiting = append(m.waiting, r.ID)
 		if len(m.waiting) > maxWaiters {
-			m.events = append(m.events, Event{Requests: m.waiting[:1], Agent: m.agent, Epoch: m.epoch, Reason: protocol.ReasonReplaced})
+			m.replaced(m.waiting[:1])
 			m.waiting = m.waiting[1:]
 		}
 		return nil
@@ -289,6 +291,7 @@ func (m *Machine) Request(now time.Time, r Request) error {
 	if no := m.manners.mayAsk(now, r.Agent); no != nil {
 		return no
 	}
+	m.replace(now)
 	m.phase, m.agent, m.level, m.reason = Asked, r.Agent, r.Level, r.Reason
 	m.waiting, m.wanted, m.asked, m.from = []string{r.ID}, r.For, now, r.From()
 	m.closeMenu(now)
@@ -297,23 +300,28 @@ func (m *Machine) Request(now time.Time, r Request) error {
 	return nil
 }
 
-// end ends control or refuses the request that is open. Only here does control end, whatever the reason.
-func (m *Machine) end(now time.Time, why protocol.Reason) { m.endBy(now, why, "") }
+// end ends control or refuses the request that is open.
+func (m *Machine) end(now time.Time, why protocol.Reason) { m.endAs(now, Event{Reason: why}) }
 
 // endSince is endBy with a cause.
 func (m *Machine) endSince(now time.Time, why protocol.Reason, cause Cause, by string) {
-	m.cause = cause
-	m.endBy(now, why, by)
-	m.cause = NoCause
+	m.endAs(now, Event{Reason: why, By: by, Cause: cause})
 }
 
 // endBy is end on the word of an owner elsewhere.
 func (m *Machine) endBy(now time.Time, why protocol.Reason, by string) {
+	m.endAs(now, Event{Reason: why, By: by})
+}
+
+// endAs is end with what how says of its reason. Only here does control end, whatever the reason.
+func (m *Machine) endAs(now time.Time, how Event) {
 	if m.phase == Observing {
 		return
 	}
-	m.lastEnd = Event{Requests: m.waiting, Agent: m.agent, Level: m.level, Epoch: m.epoch, Reason: why, By: by, Request: m.phase == Asked, Cause: m.cause, Absent: why == protocol.ReasonLink && m.gone(now)}
-	m.last = m.agent
+	why := how.Reason
+	how.Requests, how.Agent, how.Level, how.Epoch, how.Request = m.waiting, m.agent, m.level, m.epoch, m.phase == Asked
+	how.Absent = why == protocol.ReasonLink && m.gone(now)
+	m.lastEnd, m.last = how, m.agent
 	if why == protocol.ReasonRefused {
 		m.lastEnd.Shut = m.manners.refused(now, m.agent)
 	}
@@ -323,7 +331,7 @@ func (m *Machine) endBy(now time.Time, why protocol.Reason, by string) {
 	m.closeMenu(now)
 	m.over(now, m.agent.ID, m.phase == Granted)
 	m.phase, m.epoch = Observing, m.epoch+1
-	m.agent, m.level, m.reason, m.waiting = Agent{}, "", "", nil
+	m.agent, m.level, m.reason, m.waiting, m.holders = Agent{}, "", "", nil, nil
 	m.until, m.yield, m.absent, m.given = time.Time{}, time.Time{}, time.Time{}, Event{}
 	m.occupied, m.line = false, ""
 	m.pending, m.decided, m.let = Confirmation{}, false, false

@@ -25,6 +25,8 @@ type Event struct {
 	Request, Shut bool
 	// Cause says more of an end than its reason does.
 	Cause Cause
+	// Withdrawn says of the reason Released that the agent did not say so: the call that asked was given up, or its caller is gone.
+	Withdrawn bool
 	// Absent says of the reason Link that the agent had no connection for AbsentFor.
 	Absent bool
 	// Dropped is what was accepted of the agent's input and not written, Unsubmitted what was written since the last Enter, in

@@ -80,6 +80,9 @@ func (m *Machine) granted(requests []string) {
 	e := m.given
 	e.Granted, e.Requests, e.Agent, e.Level, e.Epoch, e.Until = true, requests, m.agent, m.level, m.epoch, m.until
 	m.events = append(m.events, e)
+	if len(m.holders) < maxWaiters {
+		m.holders = append(m.holders, requests...)
+	}
 }
 
 // Connected tells the machine that an agent has a connection to its gateway, or none any more. One without loses control

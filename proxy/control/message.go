@@ -20,6 +20,7 @@ type Message struct {
 
 // Note is what an agent, or a person elsewhere, says to the user.
 type Note struct {
+	ID   string // of the message, "" for none
 	Who  string // the proxy's own words for who says it: what stands before it
 	Text string // in a form that is safe to show
 	From Agent  // who said it, zero for the proxy

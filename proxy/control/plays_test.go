@@ -152,7 +152,7 @@ func (p *play) step(s corpus.Step) (answer string) {
 	case "tick":
 		m.Tick(now)
 	case "request", "own":
-		r := control.Request{ID: s.Arg(1), Agent: agent(s.Arg(2)), Level: protocol.Level(s.Arg(3)), For: p.duration(s.Option("for"))}
+		r := control.Request{ID: s.Arg(1), Agent: agent(s.Arg(2)), Level: protocol.Level(s.Arg(3)), For: p.duration(s.Option("for")), Reason: s.Option("reason")}
 		if what == "own" {
 			m.Own(now, r)
 			return ""
@@ -174,6 +174,8 @@ func (p *play) step(s corpus.Step) (answer string) {
 		return outcome(m.Admit(now, agent(s.Arg(1)).ID, epoch))
 	case "ask": // for a confirmation
 		return outcome(m.AskConfirmation(now, control.Confirmation{Keys: "<Enter>", Until: now.Add(cmp.Or(p.duration(s.Arg(1)), control.ConfirmFor))}))
+	case "withdraw-request":
+		m.Withdraw(now, s.Arg(1))
 	case "withdraw":
 		m.WithdrawConfirmation()
 	case "guard":
@@ -273,7 +275,7 @@ func told(events []control.Event) string {
 			word = "granted"
 		}
 		word += ":" + strings.Join(e.Requests, ",")
-		for add, is := range map[string]bool{"/" + e.By: e.By != "", "/absent": e.Absent} {
+		for add, is := range map[string]bool{"/" + e.By: e.By != "", "/absent": e.Absent, "/withdrawn": e.Withdrawn} {
 			if is {
 				word += add
 			}

@@ -81,6 +81,10 @@ func (p *Pump) writeAgent(now time.Time) {
 // again, so it is asked anew when its turn comes again.
 func (p *Pump) ask(job *pending) {
 	job.asked = true
+	if job.given {
+		job.ready = true
+		return
+	}
 	if job.written == 0 {
 		job.pieces = nil
 	}
@@ -111,7 +115,7 @@ func (p *Pump) prepared(now time.Time, job *pending, pieces []Piece, err error) 
 // writePiece writes the next piece of job, or what is left of it.
 func (p *Pump) writePiece(now time.Time, job *pending) {
 	if len(job.pieces) == 0 {
-		p.retire(Receipt{Fate: Written, Written: job.written})
+		p.finishJob(job)
 		return
 	}
 	piece := &job.pieces[0]
@@ -191,7 +195,7 @@ func (p *Pump) nextPiece(now time.Time, job *pending) {
 	}
 	switch job.pieces = job.pieces[1:]; {
 	case len(job.pieces) == 0:
-		p.retire(Receipt{Fate: Written, Written: job.written})
+		p.finishJob(job)
 	case job.pieces[0].Step != 0:
 		job.asked, job.ready, job.stale, job.fits = false, false, false, 0
 	}
@@ -226,12 +230,17 @@ func (p *Pump) expireJobs(now time.Time) {
 		fate = Busy
 	}
 	for i := 0; i < len(p.queue); {
-		if job := p.queue[i]; job.begun || job.held || job.deadline.IsZero() || now.Before(job.deadline) {
+		if job := p.queue[i]; job.begun || job.held || job.given || job.deadline.IsZero() || now.Before(job.deadline) {
 			i++
 			continue
 		}
 		p.answer(i, Receipt{Fate: fate})
 	}
+	p.vacate(now)
+}
+
+// vacate says that no input waits for the user's line any more, where that is so.
+func (p *Pump) vacate(now time.Time) {
 	if len(p.queue) == 0 && p.Control.Occupied() {
 		p.Control.Vacate(now)
 		p.guard(now)
@@ -270,7 +279,7 @@ func (j *pending) left() int {
 	if j.pieces == nil {
 		return j.Size
 	}
-	n := j.flushed
+	n := j.flushed + j.cut
 	for _, piece := range j.pieces {
 		n += len(piece.Bytes)
 	}

@@ -178,6 +178,7 @@ const (
 	Gone                   // the program ended
 	Elsewhere              // another program had the terminal until the time was over
 	Busy                   // the program did not ask for more until the time was over
+	Withdrawn              // its agent gave it up
 )
 
 // Receipt says what became of a job's bytes.
@@ -208,6 +209,7 @@ type Piece struct {
 
 // Job is one input of an agent's. Its functions are called on the pump's goroutine and must not block.
 type Job struct {
+	ID    string // for Withdraw
 	Agent string
 	Epoch uint64
 	// Size is what the job counts for before it is prepared, in bytes.

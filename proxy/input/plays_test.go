@@ -148,6 +148,8 @@ func (p *play) step(s corpus.Step) {
 	case "request":
 		p.pump.Post(func(time.Time) { p.grant() })
 		synctest.Wait()
+	case "withdraw", "gone-agent": // given up by the call; its connection ended
+		p.pump.Withdraw(arg, what == "withdraw")
 	case "offer":
 		p.jobs[arg] = p.prepared(s)
 		p.offer(p.jobs[arg])
@@ -165,7 +167,7 @@ func (p *play) prepared(s corpus.Step) *job {
 		pieces = many(number(p.t, n))
 	}
 	j := p.acts(pieces...)
-	j.Wait = duration(p.t, s.Option("wait"))
+	j.ID, j.Wait = s.Arg(1), duration(p.t, s.Option("wait"))
 	if n := s.Option("epoch"); n != "" {
 		j.Epoch = p.epoch + uint64(number(p.t, n))
 	}
@@ -254,6 +256,7 @@ func (p *play) receipt(r input.Receipt) string {
 	fate := map[input.Fate]string{
 		input.Written: "written", input.Dropped: "dropped", input.Refused: "refused", input.NotReading: "not-reading", input.UserTyping: "user-typing",
 		input.Gone: "gone", input.Elsewhere: "elsewhere", input.Busy: "busy",
+		input.Withdrawn: "withdrawn",
 	}[r.Fate]
 	for word, err := range map[string]error{"none": control.ErrNoGrant, "stale": control.ErrStale, "late": input.ErrLate} {
 		if errors.Is(r.Err, err) {

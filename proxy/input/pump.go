@@ -74,6 +74,8 @@ type pending struct {
 	pieces   []Piece
 	written  int
 	flushed  int  // taken back unread, and no longer counted in written
+	cut      int  // withdrawn, in bytes
+	given    bool // up: what is left only finishes what the program was given
 	done     bool // answered
 	deadline time.Time
 	since    time.Time // since when it waits for the program to come back, zero while it does not

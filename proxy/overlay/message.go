@@ -2,6 +2,7 @@ package overlay
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"terminalproxy/protocol"
@@ -63,6 +64,19 @@ func (s *Status) Hear(n control.Note) error {
 	}
 	s.conf.Repaint()
 	return nil
+}
+
+// Withdraw drops a message that does not stand on the screen yet: its sender gave it up.
+func (s *Status) Withdraw(noteID string) {
+	s.mu.Lock()
+	m := &s.inbox
+	meant := func(w *message) bool { return noteID != "" && w.ID == noteID }
+	m.waiting = slices.DeleteFunc(m.waiting, meant)
+	if m.now != nil && meant(m.now) && m.until.IsZero() {
+		m.now, m.onLine = nil, nil
+	}
+	s.mu.Unlock()
+	s.conf.Repaint()
 }
 
 // holdsUp says what a message has to wait for, "" for nothing. The lock is held.

@@ -43,6 +43,8 @@ func (s *Status) Controlled(e control.Event, line, note string) {
 		s.Say("the keyboard is yours: "+e.By+" stopped "+e.Agent.Name+left, TellFor)
 	case e.Reason == protocol.ReasonReclaimed:
 		s.Say("the keyboard is yours: "+e.Agent.Name+" is stopped"+left, TellFor)
+	case e.Withdrawn:
+		s.Say(e.Agent.Name+" no longer asks: the keyboard is yours"+left, TellFor)
 	case e.Reason == protocol.ReasonReleased && note != "":
 		s.Say(e.Agent.Name+" gives the keyboard back: “"+note+"”"+left, NoteFor)
 	case e.Reason == protocol.ReasonReleased:

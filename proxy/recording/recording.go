@@ -252,6 +252,9 @@ func (r *Recording) Changed(e control.Event, note string) {
 		Kind: record.End, Agent: &record.Agent{ID: e.Agent.ID, Name: e.Agent.Name}, Epoch: e.Epoch, Request: strings.Join(e.Requests, ","),
 		Reason: string(e.Reason), Why: note, By: notice.Clean(by, 64), Dropped: e.Dropped, Unsubmitted: e.Unsubmitted,
 	}
+	if e.Withdrawn {
+		entry.Reason = string(protocol.CodeWithdrawn)
+	}
 	switch {
 	case e.Granted:
 		entry.Kind, entry.Level = record.Grant, string(e.Level)

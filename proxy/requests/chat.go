@@ -79,7 +79,7 @@ func fits(text string, most int) *refusal {
 // spoken puts an agent's message before the user, and answers when it is known what becomes of it.
 func (h *Handler) spoken(now time.Time, m *protocol.Note, text string) {
 	from := h.agent(m.AgentID, m.AgentName, m.TokenID)
-	w := control.Note{Who: "message from “" + from.Name + "”", Text: text, From: from, Came: now}
+	w := control.Note{ID: m.RequestID, Who: "message from “" + from.Name + "”", Text: text, From: from, Came: now}
 	if m.RequestID != "" {
 		w.Tell = func(why protocol.Waiting) { h.Link.Send(&protocol.Done{RequestID: m.RequestID, Waiting: why}) }
 	}

@@ -142,6 +142,9 @@ func why(e control.Event) string {
 	case protocol.ReasonRefused:
 		return "the user refused to give you the keyboard"
 	case protocol.ReasonReleased:
+		if e.Withdrawn {
+			return "the call with which you asked for the keyboard was given up"
+		}
 		return "you gave the keyboard back"
 	case protocol.ReasonExpired:
 		return "the time of your grant is over"

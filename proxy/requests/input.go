@@ -86,7 +86,7 @@ func (h *Handler) input(m *protocol.Input) {
 		}
 	})
 	h.Pump.Offer(input.Job{
-		Agent: m.AgentID, Epoch: epoch, Size: m.Size(), Wait: time.Duration(m.TimeoutMs) * time.Millisecond,
+		ID: m.RequestID, Agent: m.AgentID, Epoch: epoch, Size: m.Size(), Wait: time.Duration(m.TimeoutMs) * time.Millisecond,
 		Prepare: func(left []input.Piece, answer func([]input.Piece, error)) {
 			h.pause(in, left, func() {
 				h.ready(in, left, time.Now(), func(pieces []input.Piece, err error) {

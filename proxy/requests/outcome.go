@@ -39,6 +39,9 @@ func (h *Handler) typed(in *typing, r input.Receipt) {
 	if first := in.steps[0]; does == "" && first.InputKind == protocol.InputMouse {
 		does = wished(first.InputPart)
 	}
+	if r.Fate == input.Withdrawn && r.Held {
+		h.Status.Tell(h.Control.State(time.Now()).Agent.Name + " no longer asks")
+	}
 	in.record.Done(result, does, in.allowed)
 	h.noteTyped(in, r)
 	if !h.Observer.Post(func(now time.Time) { h.settle(now, in, result) }) {
@@ -50,6 +53,9 @@ func (h *Handler) typed(in *typing, r input.Receipt) {
 func (h *Handler) word(in *typing, r input.Receipt, result *protocol.InputResult) {
 	result.Status, result.Reason, result.Message = fate(r)
 	st := h.Control.State(time.Now())
+	if r.Fate == input.Withdrawn {
+		return
+	}
 	if r.Fate == input.UserTyping && st.Occupied {
 		result.Message = "the user has not submitted what stands on the line: " + strconv.Quote(st.Line)
 	}
@@ -138,6 +144,8 @@ func fate(r input.Receipt) (protocol.Status, protocol.Code, string) {
 		return status, protocol.CodeExited, "the program has ended"
 	case input.Elsewhere:
 		return status, protocol.CodeOtherProgram, "the grant is for one program, and another one has the terminal"
+	case input.Withdrawn:
+		return status, protocol.CodeWithdrawn, "the call that sent this was given up"
 	case input.Busy:
 		return status, protocol.CodeNotReading, "the grant is for one program, which gets nothing typed ahead: it has not asked for more since what was typed before"
 	case input.Refused:

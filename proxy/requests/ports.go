@@ -63,6 +63,8 @@ type Pump interface {
 	Post(do func(now time.Time)) bool
 	// Offer has an input typed when its turn comes.
 	Offer(j input.Job)
+	// Withdraw gives an input up that waits or is held, and where begun says so one that is being written.
+	Withdraw(id string, begun bool)
 }
 
 // Control decides who may type, see [control.Machine]. It belongs to the pump's goroutine, but for Newest.
@@ -86,6 +88,8 @@ type Grants interface {
 	// Own gives an agent the keyboard of its own terminal.
 	Own(now time.Time, r control.Request)
 	Release(now time.Time, agentID string, why protocol.Reason) bool
+	// Withdraw takes a request back whose asker gave it up, or is gone.
+	Withdraw(now time.Time, requestID string)
 	Connected(now time.Time, agentID string, yes bool)
 	// Give, Reclaim and Hide do what an owner decided.
 	Give(now time.Time, g control.RemoteGrant) error
@@ -162,6 +166,8 @@ type Status interface {
 	Tell(text string)
 	// Hear takes a message for the user. The error is a sentence for its sender.
 	Hear(n control.Note) error
+	// Withdraw drops a message that does not stand on the screen yet.
+	Withdraw(noteID string)
 	// Heard is the agent's message that the user saw last.
 	Heard() control.Heard
 }

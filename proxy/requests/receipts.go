@@ -36,7 +36,7 @@ const (
 func newReceipts() *receipts { return &receipts{known: make(map[string]*kept)} }
 
 // begin takes the id of an input. If it is repeated, the receipt is that of the first time, nil while that is under way: its
-// answer will be the answer to both.
+// answer will be the answer to both. One that was withdrawn as its agent's connection ended, and of which nothing was written, is taken anew.
 func (r *receipts) begin(m *protocol.Input) (before used, receipt *protocol.InputResult) {
 	content := contentOf(m)
 	r.mu.Lock()
@@ -44,6 +44,10 @@ func (r *receipts) begin(m *protocol.Input) (before used, receipt *protocol.Inpu
 	if k, ok := r.known[m.RequestID]; ok {
 		if k.content != content {
 			return elsewhere, nil
+		}
+		if k.receipt != nil && k.receipt.Reason == protocol.CodeWithdrawn && k.receipt.WrittenBytes == 0 {
+			k.receipt = nil
+			return unused, nil
 		}
 		return repeated, k.receipt
 	}

@@ -95,9 +95,15 @@ func looksAtProgram(m *protocol.Wait) bool {
 	})
 }
 
-// cancel ends a wait that nobody waits for any more, or keeps the answer to a request for control for the agent's next one.
+// cancel ends a wait that nobody waits for any more, takes back what its asker gave up, or keeps the answer to a request for control for
+// the agent's next one.
 func (h *Handler) cancel(m *protocol.Cancel) {
 	h.withdraw(m.RequestID, "who asked took it back, or is gone")
+	if m.Withdraw {
+		h.Pump.Withdraw(m.RequestID, !m.Gone)
+		h.Pump.Post(func(now time.Time) { h.Control.Withdraw(now, m.RequestID) })
+		h.Status.Withdraw(m.RequestID)
+	}
 	h.Observer.Post(func(time.Time) {
 		if h.Observer.CancelWait(m.RequestID) {
 			delete(h.deciding, m.RequestID)
