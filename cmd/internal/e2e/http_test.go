@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"image/png"
@@ -26,6 +27,7 @@ type caller struct {
 	client *http.Client
 	host   string
 	token  string // "" for none
+	name   string // "" for script
 }
 
 // caller speaks to the local gateway.
@@ -77,7 +79,7 @@ func (c *caller) ask(ctx context.Context, method, path, body string) (*http.Resp
 		return nil, err
 	}
 	r.Header.Set("Terminal-Agent-Key", "0123456789abcdef0123456789abcdef")
-	r.Header.Set("Terminal-Agent-Name", "script")
+	r.Header.Set("Terminal-Agent-Name", cmp.Or(c.name, "script"))
 	if c.token != "" {
 		r.Header.Set("Authorization", "Bearer "+c.token)
 	}

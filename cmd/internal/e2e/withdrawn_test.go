@@ -1,0 +1,175 @@
+package e2e_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/stretchr/testify/require"
+)
+
+// givenUp is an agent's call that is under way, and how it is given up.
+type givenUp struct {
+	name string
+	asks func(w *world, id string) (giveUp func())
+}
+
+// waysToGiveUp are the ends of a request for the keyboard, by every door: the call's own, and its caller's.
+func waysToGiveUp() []givenUp {
+	killed := func(signal syscall.Signal) func(w *world, id string) func() {
+		return func(w *world, id string) func() {
+			asking := w.start("gateway", "request", id, "--as", "codex", "--reason", "to test")
+			return func() { require.NoError(w.t, asking.cmd.Process.Signal(signal)) }
+		}
+	}
+	return []givenUp{
+		{"gateway request, SIGINT", killed(syscall.SIGINT)},
+		{"gateway request, SIGTERM", killed(syscall.SIGTERM)},
+		{"gateway request, SIGHUP", killed(syscall.SIGHUP)},
+		{"gateway request, SIGKILL", killed(syscall.SIGKILL)},
+		{"an MCP client cancels the call", func(w *world, id string) func() {
+			a := w.agent("codex", eras[0])
+			ctx, cancel := context.WithCancel(w.ctx)
+			go func() { // ends with cancel
+				_, _ = a.session.CallTool(ctx, &mcp.CallToolParams{Name: "terminal_request_control", Arguments: args{"terminal": id, "reason": "to test"}})
+			}()
+			return cancel
+		}},
+		{"an MCP server is killed", func(w *world, id string) func() {
+			a := w.agent("codex", eras[0])
+			a.start("terminal_request_control", args{"terminal": id, "reason": "to test"})
+			return func() { require.NoError(w.t, a.cmd.Process.Kill()) }
+		}},
+		{"an HTTP client goes away", func(w *world, id string) func() {
+			ctx, cancel := context.WithCancel(w.ctx)
+			c := w.caller()
+			c.name = "codex"
+			go func() { // ends with cancel
+				if resp, err := c.ask(ctx, http.MethodPost, "/v1/sessions/"+id+"/control/request?timeoutMs=600000", `{"level":"drive","reason":"to test"}`); err == nil {
+					_ = resp.Body.Close()
+				}
+			}()
+			return cancel
+		}},
+	}
+}
+
+// TestAQuestionDiesWithItsAsker: it leaves the user's screen, which says so, the audit has it, Ctrl+G is the program's key again, and the
+// next request of the same name asks for itself.
+func TestAQuestionDiesWithItsAsker(t *testing.T) {
+	for _, way := range waysToGiveUp() {
+		t.Run(way.name, func(t *testing.T) {
+			w, s, id := listening(t, 100, 24, "--agent --record rec.cast")
+			giveUp := way.asks(w, id)
+			s.asked()
+			giveUp()
+			s.wait("codex no longer asks")
+			require.False(t, s.questioned())
+			list := ""
+			w.until(func() bool { list = w.good("ls"); return !strings.Contains(list, "asks") }, func() string { return list })
+			s.press("C-g")
+			require.Equal(t, "\x07", w.listens("heard", "\x07"))
+			w.keyboard(id, "user")
+
+			next := w.start("gateway", "request", id, "--as", "codex", "--reason", "another thing", "--level", "type", "--for", "1m")
+			s.asked()
+			require.Contains(t, s.bottom(), "asks to type for 1 min: “another thing”")
+			s.answer("C-g")
+			require.Contains(t, next.wait().out, "granted (type, ")
+			s.quits("\x04")
+			require.Contains(t, w.good("audit", "show", "rec.cast"), "ends: withdrawn")
+		})
+	}
+}
+
+// TestAQuestionWhoseTimeIsOverStays: a time limit gives nothing up, and the agent that comes for the answer gets it.
+func TestAQuestionWhoseTimeIsOverStays(t *testing.T) {
+	w, s, id := listening(t, 100, 24, "--agent")
+	got := w.gateway("request", id, "--as", "codex", "--reason", "to test", "--timeout", "1s")
+	got.fails(t, 124, "the request stays open")
+	require.True(t, s.questioned())
+	waiting := w.start("gateway", "wait", id, "--as", "codex", "--control")
+	s.answer("C-g")
+	require.Zero(t, waiting.wait().status)
+	w.keyboard(id, "codex (drive")
+	s.quits("\x04")
+}
+
+// TestAnotherQuestionIsNotJoined: a request with another reason, level or time takes the place of the one before, whose caller hears so,
+// and is to be read anew. One that asks the same is answered with it.
+func TestAnotherQuestionIsNotJoined(t *testing.T) {
+	w, s, id := listening(t, 100, 24, "--agent")
+	ask := func(more ...string) *running {
+		return w.start("gateway", append([]string{"request", id, "--as", "codex"}, more...)...)
+	}
+	before := ask("--reason", "to look", "--level", "type", "--for", "1m")
+	s.wait("asks to type for 1 min: “to look”")
+	for _, c := range []struct {
+		asks []string
+		says string
+	}{
+		{[]string{"--reason", "to look closer", "--level", "type", "--for", "1m"}, "asks to type for 1 min: “to look closer”"},
+		{[]string{"--reason", "to look closer", "--level", "type", "--for", "2m"}, "asks to type for 2 min: “to look closer”"},
+		{[]string{"--reason", "to look closer", "--level", "drive", "--for", "2m"}, "asks to drive for 2 min: “to look closer”"},
+	} {
+		next := ask(c.asks...)
+		s.wait(c.says)
+		before.wait().fails(t, 1, "a newer request of yours took its place")
+		before = next
+	}
+	same := ask("--reason", "to look closer", "--for", "2m")
+	w.until(func() bool { return strings.Count(w.good("ls"), "asks") == 1 }, func() string { return w.good("ls") })
+	s.answer("C-g")
+	require.Contains(t, before.wait().out, "granted (drive")
+	require.Contains(t, same.wait().out, "granted (drive")
+	s.quits("\x04")
+}
+
+// TestHeldKeysDieWithTheirCaller: an Enter that waits for the user is not typed when the call that sent it was given up.
+func TestHeldKeysDieWithTheirCaller(t *testing.T) {
+	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGKILL} {
+		t.Run(signal.String(), func(t *testing.T) {
+			w := newWorld(t)
+			s := w.terminal(100, 24)
+			id := s.bash("--grant type --record rec.cast")
+			w.granted(id, "--as", "codex", "--level", "type")
+			sending := w.start("gateway", "send", id, "--as", "codex", "--text", "touch HIT", "--enter", "--timeout", "1m")
+			s.wait("Ctrl+G sends it")
+			require.NoError(t, sending.cmd.Process.Signal(signal))
+			s.wait("codex no longer asks")
+			s.waitGone("Ctrl+G sends it")
+			s.press("C-g")
+			w.keyboard(id, "codex (type")
+			s.press("C-c")
+			s.quits("exit 0\n")
+			require.NoFileExists(t, w.path("HIT"))
+			require.Contains(t, w.good("audit", "show", "rec.cast"), "withdrawn")
+		})
+	}
+}
+
+// TestTypingStopsWithItsCall: what is left of a long input is not typed when its call is given up.
+func TestTypingStopsWithItsCall(t *testing.T) {
+	w := newWorld(t)
+	s := w.terminal(100, 24)
+	// It reads a little at a time, so that the input is under way for a while.
+	s.run("proxy --agent --grant drive --record rec.cast sh -c 'stty raw -echo; echo ready; until grep -q END heard 2>/dev/null; do dd bs=64 count=1 2>/dev/null >> heard; sleep 0.02; done'")
+	s.wait("ready")
+	id := w.session()
+	w.granted(id, "--as", "codex")
+	w.write("long", strings.Repeat("x", 40000))
+	sending := w.start("sh", "-c", "exec gateway send "+id+" --as codex --timeout 1m --text \"$(cat long)\"")
+	w.listens("heard", "x{640}")
+	require.NoError(t, sending.cmd.Process.Signal(syscall.SIGINT))
+	sending.wait()
+	audit := ""
+	w.until(func() bool { audit = w.good("audit", "show", "rec.cast"); return strings.Contains(audit, "withdrawn") }, func() string { return audit })
+	w.good("send", id, "--as", "codex", "--timeout", "1m", "--text", "END")
+	heard := w.listens("heard", "END$")
+	require.Less(t, len(heard), 40000, "all of it was typed")
+	require.Regexp(t, "^x+END$", heard)
+	require.Zero(t, s.status())
+}
