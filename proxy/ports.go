@@ -223,12 +223,15 @@ func (o *observed) MouseReports(raw bool) {
 	o.s.pump.Post(func(time.Time) { o.s.detector.SetX10Mouse(raw) })
 }
 
-// questionShown tells control that a question stands on the user's screen since now.
+// questionShown tells control that a question stands on the user's screen since now, 0 that it cannot be read there any more.
 func (s *session) questionShown(question uint64) {
 	now := time.Now()
 	s.pump.Post(func(time.Time) {
-		if s.authority.Question() == question {
+		switch question {
+		case s.authority.Question():
 			s.authority.Shown(now)
+		case 0:
+			s.authority.Unshown()
 		}
 	})
 }

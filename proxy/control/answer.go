@@ -66,6 +66,9 @@ func (m *Machine) Shown(now time.Time) {
 	}
 }
 
+// Unshown tells the machine that the present question can no longer be read: the window became too small for it.
+func (m *Machine) Unshown() { m.shown = time.Time{} }
+
 // Question is the number of the newest question.
 func (m *Machine) Question() uint64 { return m.question }
 

@@ -170,7 +170,7 @@ type Machine struct {
 	secret        protocol.SecretPrompt
 	allowed       bool // the user dismissed the present prompt
 	hidden        bool
-	left          bool  // the user has left the terminal
+	left          bool // the user has left the terminal
 	events        []Event
 	lastEnd       Event
 	met           []Agent // that wrote, or asked in a conversation, the newest last

@@ -31,6 +31,24 @@ func Fits(cols, most int, say, keys string) bool {
 	return body != nil && len(body) >= len(wrap(say, max(1, cols-2)))
 }
 
+// Whole lays out text on at most most rows of cols columns, if all of it fits without a word in pieces.
+func Whole(cols, most int, text string) (rows string, ok bool) {
+	all := []string{""}
+	for _, word := range strings.Fields(text) {
+		switch last := &all[len(all)-1]; {
+		case displaywidth.String(word) > cols:
+			return "", false
+		case *last == "":
+			*last = word
+		case displaywidth.String(*last+" "+word) <= cols:
+			*last += " " + word
+		default:
+			all = append(all, word)
+		}
+	}
+	return strings.Join(all, "\n"), len(all) <= most
+}
+
 // cut makes the last of rows end with the number of characters of say that the rows do not hold.
 func cut(rows []string, say string, cols int) []string {
 	rows = append([]string(nil), rows...)

@@ -53,9 +53,14 @@ func pressAgain(again bool) string {
 
 // occupied is what the user reads while an agent's input waits for the line that the user has not submitted.
 func (s *Status) occupied(cols, rows int) string {
-	return notice.Rows(cols, min(rows-1, tellRows), "“"+s.state.Agent.Name+"” waits for your line",
-		pressAgain(s.state.Again && cols >= narrow)+s.grantLabel()+" lets it type · "+s.conf.Reclaim+" stops it")
+	return notice.Rows(cols, min(rows-1, tellRows), s.occupant(),
+		pressAgain(s.state.Again && cols >= narrow)+s.letsType()+" · "+s.conf.Reclaim+" stops it")
 }
+
+// occupant says who waits, and letsType what the key does about it.
+func (s *Status) occupant() string { return "“" + s.state.Agent.Name + "” waits for your line" }
+
+func (s *Status) letsType() string { return s.grantLabel() + " lets it type" }
 
 // approvalTitle is approval in the window's title, for a terminal on which no line is wanted. A title has no room for a long
 // text, and says so.

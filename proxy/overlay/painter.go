@@ -15,7 +15,7 @@ import (
 type PainterConfig struct {
 	Loop   Loop
 	Status *Status
-	// Shown is told that a question stands on the screen.
+	// Shown is told that a question stands on the screen, 0 that the present one can no longer be read.
 	Shown func(question uint64)
 	// Ask says that the terminal is asked for its cursor, the first time also how it counts clusters, and who takes the answer; nil
 	// where nobody answers.
@@ -45,6 +45,7 @@ type Painter struct {
 	place    place   // of the line
 	question uint64  // that the line puts, 0 for none
 	shows    uint64  // the same, or that the title puts
+	stood    bool    // some question was shown
 	bought   bucket  // signs drawn
 	follower follower
 	reset    []uint8   // entries of the palette that have their own colours again for the picture
@@ -285,8 +286,13 @@ func (p *Painter) Exit() []byte {
 
 // tell says that a question is on the screen, as soon as what was made is.
 func (p *Painter) tell(drawn bool) {
-	if drawn && p.shows != 0 {
+	switch {
+	case drawn && p.shows != 0:
 		p.conf.Shown(p.shows)
+		p.stood = true
+	case drawn && p.stood && p.conf.Status.unreadable(): // the window was made smaller
+		p.conf.Shown(0)
+		p.stood = false
 	}
 }
 

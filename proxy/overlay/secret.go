@@ -66,12 +66,17 @@ func (s *Status) menu(cols, rows int) string {
 	if s.state.Hidden {
 		say, hide = "agents do not see this screen", "h shows it"
 	}
-	keys := pressAgain(s.state.Again) + s.grantLabel() + " lets the next agent that asks drive" + term(s.state.For) + " · m writes to it · " + mute(s.state.Mute) + hide +
+	keys := pressAgain(s.state.Again) + s.menuLets() + " · m writes to it · " + mute(s.state.Mute) + hide +
 		" · " + s.conf.Reclaim + " sends the key" + s.conf.Leave
 	if len(s.inbox.missed) > 0 {
 		return s.recall(time.Now(), cols, rows, keys)
 	}
 	return notice.Rows(cols, min(rows-1, menuRows), say, keys)
+}
+
+// menuLets is what the key that gives control does in the menu.
+func (s *Status) menuLets() string {
+	return s.grantLabel() + " lets the next agent that asks drive" + term(s.state.For)
 }
 
 // mute is what the menu offers about the last agent, with what stands between that and the next key.

@@ -63,6 +63,7 @@ type Status struct {
 	away  *time.Timer // tells that the agent waits for its program
 	bell  bool
 	alert alert     // that waits to be written
+	small bool      // there was no room for the question on the newest line
 	alone bool      // no gateway is reached: nobody can look
 	seen  time.Time // when an agent asked for something last
 	rung  bool      // the user has been told of the present prompt for a secret
@@ -182,9 +183,6 @@ func (s *Status) compose(now time.Time, cols, rows int, title string) (line, win
 	if s.state.Asks() || guarding && s.state.Dismissible && !s.state.Message.Open {
 		question = s.state.Question
 	}
-	if !s.announcedLegibly(cols, rows) {
-		question = 0
-	}
 	if guarding && !s.rung {
 		ring = true
 	}
@@ -194,6 +192,11 @@ func (s *Status) compose(now time.Time, cols, rows int, title string) (line, win
 	if s.conf.Line {
 		line = s.sentence(now, cols, rows)
 	}
+	asks := question != 0
+	if asks && !s.answerable(line, cols, rows) {
+		line, question = s.lacksRoom(line, question, cols, rows)
+	}
+	s.small = asks && question == 0
 	if s.conf.Title {
 		if title == "" {
 			title = s.conf.Name
@@ -214,7 +217,7 @@ func (s *Status) sentence(now time.Time, cols, rows int) string {
 	case st.Occupied:
 		return s.occupied(cols, rows)
 	case st.Phase == control.Asked:
-		keys := pressAgain(st.Again && cols >= narrow) + s.grantLabel() + " allows · " + s.conf.Reclaim + " refuses"
+		keys := pressAgain(st.Again && cols >= narrow) + s.allows() + " · " + s.conf.Reclaim + " refuses"
 		if st.Ahead.Rule != "" {
 			keys = s.conf.Reclaim + " refuses"
 		}
@@ -250,8 +253,16 @@ func (s *Status) asks() string {
 	if s.state.Ahead.Rule != "" {
 		return s.announces()
 	}
-	return s.asker("“"+s.state.Agent.Name+"”") + " asks to " + s.wanted() + ": “" + s.state.Reason + "”"
+	return s.wish() + ": “" + s.state.Reason + "”"
 }
+
+// wish is that question without the agent's own words.
+func (s *Status) wish() string {
+	return s.asker("“"+s.state.Agent.Name+"”") + " asks to " + s.wanted()
+}
+
+// allows is what the key that gives control does about a request.
+func (s *Status) allows() string { return s.grantLabel() + " allows" }
 
 // asker is the agent with a name that asks: whoever read another one's question has to see that it is not that one.
 func (s *Status) asker(name string) string {

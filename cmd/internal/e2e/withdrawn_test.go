@@ -143,7 +143,7 @@ func TestHeldKeysDieWithTheirCaller(t *testing.T) {
 			s.waitGone("Ctrl+G sends it")
 			s.press("C-g")
 			w.keyboard(id, "codex (type")
-			s.press("C-c")
+			s.press("C-u") // and no Ctrl+C, which would take back what follows it at once
 			s.quits("exit 0\n")
 			require.NoFileExists(t, w.path("HIT"))
 			require.Contains(t, w.good("audit", "show", "rec.cast"), "withdrawn")

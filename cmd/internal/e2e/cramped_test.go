@@ -1,0 +1,49 @@
+package e2e_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestTheKeyGivesNothingThatCannotBeRead: in a small window the question still names the agent and the level, or Ctrl+G does nothing
+// until the window is larger.
+func TestTheKeyGivesNothingThatCannotBeRead(t *testing.T) {
+	const guard = 2 * time.Second // a question that is read for so long is answered by the key
+	for _, c := range []struct {
+		cols, rows int
+		says       string // where it can be answered
+	}{
+		{80, 1, `codex: DRIVE for 10 min? ^G/^\`}, {60, 2, `codex: DRIVE for 10 min? ^G/^\`}, {24, 4, "codex: DRIVE for 10 min?"}, {20, 3, `codex: DRIVE`}, {19, 1, `codex: DRIVE? ^G/^\`},
+		{12, 1, ""}, {4, 2, ""}, {4, 1, ""},
+	} {
+		t.Run(fmt.Sprintf("%dx%d", c.cols, c.rows), func(t *testing.T) {
+			w, s, id := listening(t, 80, 24, "--agent")
+			s.resize(c.cols, c.rows)
+			asking := w.start("gateway", "request", id, "--as", "codex", "--reason", "to test a long sentence that does not fit")
+			w.until(func() bool { return strings.Contains(w.good("ls"), "asks") }, func() string { return w.good("ls") })
+			s.see("a line", func(screen string) bool {
+				if c.says != "" {
+					return strings.Contains(screen, c.says)
+				}
+				return strings.Contains(screen, "small") || strings.Contains(screen, `^\`)
+			})
+			<-time.After(guard)
+			s.press("C-g")
+			if c.says == "" {
+				<-time.After(guard)
+				w.keyboard(id, "user")
+				require.Empty(t, w.content("heard"), "the key is swallowed")
+				s.resize(80, 24)
+				s.wait("“codex” asks to drive for 10 min")
+				s.answer("C-g")
+			}
+			require.Contains(t, asking.wait().out, "granted (drive")
+			s.resize(80, 24)
+			s.quits("\x04")
+		})
+	}
+}
