@@ -166,6 +166,8 @@ type ChatRequest struct {
 	// Allows are the verdicts of an approval that allow, in the agent's order.
 	Allows []ChatChoice   `json:"allows,omitempty"`
 	Form   []ChatQuestion `json:"form,omitempty"`
+	// AtTerminal says why nothing of it can be allowed from elsewhere: it is not shown in full there.
+	AtTerminal string `json:"atTerminal,omitempty"`
 }
 
 // ChatChoice is a verdict that is offered, and what else it covers, in words.

@@ -288,10 +288,35 @@ func TestAQuestionShowsWhatWillRun(t *testing.T) {
 	q := &question{request: &chat.Request{Tool: "Ba\x1b[8msh", Input: json.RawMessage(`{"command":"ls\n  1  allow once\u202e\u200b","n":[1, 2]}`), Allows: []chat.Choice{{Verdict: chat.Once}}}}
 	require.Equal(t, "? May claude use Ba\\u{1b}[8msh?\n  │ command: \n  │ ls\n  │   1  allow once\\u{202e}\\u{200b}\n  │ n: [1, 2]\n  1  allow once\n  2  refuse",
 		q.text("claude"))
-	big, err := json.Marshal(map[string]string{"content": strings.Repeat("ä", 100<<10)})
+	shown, missing := wholeInput(json.RawMessage("[]"))
+	require.Equal(t, "  │ []\n", shown)
+	require.Zero(t, missing)
+}
+
+// TestWhatIsNotShownCannotBeAllowed: the end of a command far to the right or below, or one that the proxy covers, is allowed by no word.
+func TestWhatIsNotShownCannotBeAllowed(t *testing.T) {
+	allows := []chat.Choice{{Verdict: chat.Once}, {Verdict: chat.ForSession, Covers: "ls"}}
+	for name, command := range map[string]string{
+		"blanks first": strings.Repeat(" ", 4<<20) + "touch HIT", "a long line": strings.Repeat("x", 1<<20) + ";touch HIT", "many lines": strings.Repeat("#\n", 200<<10) + "touch HIT",
+	} {
+		input, err := json.Marshal(map[string]string{"command": command})
+		require.NoError(t, err)
+		q := &question{request: &chat.Request{Tool: "Bash", Input: input, Allows: allows}}
+		require.Equal(t, []string{"refuse"}, q.labels(), name)
+		require.Contains(t, q.text("claude"), "cannot be allowed", name)
+		for _, line := range []string{"y", "yes", "allow once", "2"} {
+			got, _, again := q.take(line)
+			require.True(t, got.Refuses() && again != "", "%s: %s", name, line)
+		}
+	}
+	q := &question{request: &chat.Request{Tool: "Bash", Allows: allows, AtTerminal: "covered"}}
+	require.Contains(t, q.text("claude"), "NOT SHOWN IN FULL: covered\n  1  refuse")
+	_, err := answering{verdict: chat.Once}.reply(q.request)
+	require.ErrorContains(t, err, "covered")
+	input, err := json.Marshal(map[string]string{"command": strings.Repeat("#\n", 30<<10) + "touch HIT"})
 	require.NoError(t, err)
-	require.Contains(t, wholeInput(big), "NOT SHOWN: ")
-	require.Equal(t, "  │ []\n", wholeInput(json.RawMessage("[]")))
+	q = &question{request: &chat.Request{Tool: "Bash", Input: input, Allows: allows}}
+	require.Contains(t, q.text("claude"), "  │ touch HIT\n  1  allow once")
 }
 
 // Text comes in whole rows where a line stands below it.

@@ -129,7 +129,11 @@ func (q *question) text(agent string) string {
 		if q.request.Why != "" {
 			fmt.Fprintf(&b, " It says: %s", text.OneLine(q.request.Why))
 		}
-		b.WriteString("\n" + wholeInput(q.request.Input))
+		shown, _ := wholeInput(q.request.Input)
+		b.WriteString("\n" + shown)
+		if why := q.unshown(); why != "" {
+			b.WriteString("  NOT SHOWN IN FULL: " + why + "\n")
+		}
 		for i, label := range q.labels() {
 			fmt.Fprintf(&b, "  %d  %s\n", i+1, label)
 		}
@@ -163,6 +167,22 @@ func (q *question) text(agent string) string {
 
 const refusal = "refuse"
 
+// allows are the verdicts that the user may choose: what is not shown in full cannot be allowed.
+func (q *question) allows() []chat.Choice {
+	if q.unshown() != "" {
+		return nil
+	}
+	return q.request.Allows
+}
+
+// unshown says why an approval is not shown in full, "" where it is.
+func (q *question) unshown() string {
+	if _, missing := wholeInput(q.request.Input); missing > 0 {
+		return fmt.Sprintf("it has %d bytes more than can be shown here, and cannot be allowed", missing)
+	}
+	return text.OneLine(exactly(q.request.AtTerminal))
+}
+
 // labels are what can be chosen, in their order.
 func (q *question) labels() (all []string) {
 	if len(q.request.Form) > 0 {
@@ -171,7 +191,7 @@ func (q *question) labels() (all []string) {
 		}
 		return all
 	}
-	for _, c := range q.request.Allows {
+	for _, c := range q.allows() {
 		switch c.Verdict {
 		case chat.ForSession:
 			all = append(all, "allow for this session: "+text.OneLine(exactly(c.Covers)))
@@ -228,9 +248,9 @@ func (q *question) verdict(line string) (answer chat.Answer, again string) {
 		n, err = at+1, nil
 	}
 	switch {
-	case err == nil && n >= 1 && n <= len(q.request.Allows):
-		return chat.Answer{Verdict: q.request.Allows[n-1].Verdict}, ""
-	case line == "y" || line == "yes":
+	case err == nil && n >= 1 && n <= len(q.allows()):
+		return chat.Answer{Verdict: q.allows()[n-1].Verdict}, ""
+	case (line == "y" || line == "yes") && len(q.allows()) > 0:
 		return chat.Answer{Verdict: chat.Once}, ""
 	case slices.Contains([]string{"n", "no", refusal, strconv.Itoa(len(labels))}, first):
 		return chat.Answer{Words: strings.TrimSpace(words)}, ""

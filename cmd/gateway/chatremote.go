@@ -243,6 +243,8 @@ func (in answering) reply(request *chat.Request) (r protocol.ChatReply, err erro
 	switch {
 	case in.verdict == refusal:
 		return protocol.ChatReply{Words: in.words}, nil
+	case in.verdict != "" && (&question{request: request}).unshown() != "":
+		return r, fail(statusRefused, "chat answer: %s", (&question{request: request}).unshown())
 	case in.verdict != "":
 		return protocol.ChatReply{Verdict: in.verdict}, nil
 	case len(in.replies) != len(request.Form):

@@ -17,8 +17,8 @@ import (
 const (
 	// mostOutput is how many lines of a tool's result are shown.
 	mostOutput = 5
-	// mostInput is how much of what an agent wants to do is shown in a question, in bytes: more is said to be missing.
-	mostInput = 64 << 10
+	// mostInput is how much of what an agent wants to do is shown in a question, in bytes: more is said to be missing, and cannot be allowed.
+	mostInput = 256 << 10
 )
 
 // chatView shows a conversation as text. It belongs to one goroutine.
@@ -181,8 +181,8 @@ func inputFields(input json.RawMessage) map[string]string {
 }
 
 // wholeInput is all that an agent wants to call a tool with, for the question whether it may. Nothing is left out without a word, and
-// what cannot be seen is written out.
-func wholeInput(input json.RawMessage) string {
+// what cannot be seen is written out. missing is how many bytes are left out.
+func wholeInput(input json.RawMessage) (shown string, missing int) {
 	fields := inputFields(input)
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
@@ -195,11 +195,11 @@ func wholeInput(input json.RawMessage) string {
 	if len(fields) == 0 {
 		fmt.Fprintf(&b, "%s\n", input)
 	}
-	shown, missing := strings.TrimRight(exactly(b.String()), "\n"), ""
-	if over := len(shown) - mostInput; over > 0 {
-		shown, missing = strings.ToValidUTF8(shown[:mostInput], ""), fmt.Sprintf("  NOT SHOWN: %d bytes more\n", over)
+	shown = strings.TrimRight(exactly(b.String()), "\n")
+	if missing = max(0, len(shown)-mostInput); missing > 0 {
+		shown = strings.ToValidUTF8(shown[:mostInput], "")
 	}
-	return "  │ " + strings.ReplaceAll(shown, "\n", "\n  │ ") + "\n" + missing
+	return "  │ " + strings.ReplaceAll(shown, "\n", "\n  │ ") + "\n", missing
 }
 
 // exactly is text in which every character can be seen.

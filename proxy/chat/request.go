@@ -42,6 +42,8 @@ type Request struct {
 	Allows []Choice `json:"allows,omitempty"`
 	// Form are questions; there are none in an approval.
 	Form []Question `json:"form,omitempty"`
+	// AtTerminal says why nothing of it can be allowed here, "" where it can: see [protocol.ChatRequest].
+	AtTerminal string `json:"atTerminal,omitempty"`
 	// Check says why replies that answer every question are none that the agent takes; nil takes them all. It must not block.
 	Check func(replies map[string][]string) error `json:"-"`
 
@@ -54,7 +56,7 @@ func (r *Request) Number() uint64 { return r.number }
 
 // RequestOf is a request of the wire.
 func RequestOf(q *protocol.ChatRequest) *Request {
-	return &Request{ID: q.ID, By: q.By, Tool: q.Tool, Input: q.Input, Why: q.Why, Allows: q.Allows, Form: q.Form}
+	return &Request{ID: q.ID, By: q.By, Tool: q.Tool, Input: q.Input, Why: q.Why, Allows: q.Allows, Form: q.Form, AtTerminal: q.AtTerminal}
 }
 
 // ErrNoRequest is the answer to an answer for which there is no request: the agent took it back, or there never was one.

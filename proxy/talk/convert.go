@@ -1,8 +1,11 @@
 package talk
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"terminalproxy/protocol"
@@ -41,7 +44,8 @@ func (r *Room) record(from *chat.Record, text string) (out protocol.ChatRecord, 
 
 func (r *Room) item(from *chat.Item) *chat.Item {
 	i := *from
-	i.ID, i.Text, i.Tool, i.Input = protocol.Clip(i.ID, protocol.MaxChatID), r.Redact(i.Text), r.Redact(i.Tool), r.input(i.Input)
+	i.ID, i.Text, i.Tool = protocol.Clip(i.ID, protocol.MaxChatID), r.Redact(i.Text), r.Redact(i.Tool)
+	i.Input, _ = r.input(from.Input)
 	if n := len(i.Text); n > mostText {
 		i.Text = protocol.Clip(i.Text, mostText)
 		i.Cut += n - len(i.Text)
@@ -53,11 +57,14 @@ func (r *Room) item(from *chat.Item) *chat.Item {
 	return &i
 }
 
-// request is what is asked. What is too much to be shown cannot be agreed to: it is said to be missing, and nobody allows it from elsewhere.
+// request is what is asked. What is not shown in full cannot be agreed to: nobody allows it from elsewhere.
 func (r *Room) request(from *chat.Request) *protocol.ChatRequest {
-	q := &protocol.ChatRequest{ID: from.ID, By: from.By, Tool: r.Redact(from.Tool), Input: r.input(from.Input), Why: protocol.Clip(r.Redact(from.Why), mostText/4)}
+	input, whole := r.input(from.Input)
+	q := &protocol.ChatRequest{ID: from.ID, By: from.By, Tool: r.Redact(from.Tool), Input: input, Why: protocol.Clip(r.Redact(from.Why), mostText/4)}
 	for _, c := range from.Allows {
-		q.Allows = append(q.Allows, chat.Choice{Verdict: c.Verdict, Covers: protocol.Clip(r.Redact(c.Covers), protocol.MaxText)})
+		if covers := protocol.Clip(r.Redact(c.Covers), protocol.MaxText); covers == c.Covers {
+			q.Allows = append(q.Allows, c)
+		}
 	}
 	for _, f := range from.Form[:min(len(from.Form), protocol.MaxChatForm)] {
 		question := chat.Question{ID: f.ID, Header: r.Redact(f.Header), Text: protocol.Clip(r.Redact(f.Text), protocol.MaxText), Many: f.Many}
@@ -68,11 +75,29 @@ func (r *Room) request(from *chat.Request) *protocol.ChatRequest {
 		}
 		q.Form = append(q.Form, question)
 	}
-	if len(q.Input) > mostText {
+	switch {
+	case len(q.Input) > mostText:
 		q.Input, q.Allows = nil, nil
-		q.Why = "too long to be shown here: look at the session's terminal"
+		q.AtTerminal = "it is too long to be shown here, and can be allowed at the session's terminal only"
+	case len(q.Form) == 0 && (!whole || q.Tool != from.Tool):
+		q.Allows = nil
+		q.AtTerminal = "a part of it is covered as a secret: it can be allowed only where it is shown in full, at the session's terminal"
 	}
 	return q
+}
+
+// offered says why an answer that allows something is none to what was shown of a request, nil where it is one.
+func (r *Room) offered(id string, a chat.Answer) error {
+	for _, open := range r.Chat.Open() {
+		if open.ID != id || a.Verdict == chat.Refuse {
+			continue
+		}
+		q := r.request(open)
+		if !slices.ContainsFunc(q.Allows, func(c chat.Choice) bool { return c.Verdict == a.Verdict }) {
+			return errors.New(cmp.Or(q.AtTerminal, fmt.Sprintf("answer: verdict %q is not offered", a.Verdict)))
+		}
+	}
+	return nil
 }
 
 func (r *Room) answer(from chat.Answer) chat.Answer {
@@ -89,16 +114,17 @@ func (r *Room) answer(from chat.Answer) chat.Answer {
 }
 
 // input is JSON in which what cannot be seen is written out and what looks like a secret is covered: in every string by itself, and
-// by the names beside them. What is not JSON any more then, or too deep, is a string.
-func (r *Room) input(from json.RawMessage) json.RawMessage {
+// by the names beside them. What is not JSON any more then, or too deep, is a string. whole says that nothing is covered or left out.
+func (r *Room) input(from json.RawMessage) (shown json.RawMessage, whole bool) {
 	if len(from) == 0 || !json.Valid(from) {
-		return nil
+		return nil, len(from) == 0
 	}
 	text := r.Redact(eachString(string(from), func(s string) string { return r.Redact(exactly(s)) }))
+	whole = text == eachString(string(from), exactly)
 	if json.Valid([]byte(text)) && depth(text) <= mostDeep {
-		return json.RawMessage(text)
+		return json.RawMessage(text), whole
 	}
-	return json.RawMessage(quote(text))
+	return json.RawMessage(quote(text)), whole
 }
 
 // eachString is JSON with change made to its strings.

@@ -216,6 +216,9 @@ func (r *Room) Answer(id, by string, a protocol.ChatReply) error {
 	if len(a.Replies) == 0 {
 		a.Replies = nil // an answer to no question is none
 	}
+	if err := r.offered(id, a); err != nil {
+		return err
+	}
 	return r.Chat.Answer(id, by, a)
 }
 

@@ -234,7 +234,7 @@ func TestAnInputIsShownExactly(t *testing.T) {
 	a.report(chat.Asked{Request: chat.Request{ID: "big", Tool: "Bash", Input: json.RawMessage(`"` + strings.Repeat("x", 250<<10) + `"`), Allows: []chat.Choice{{Verdict: chat.Once}}}})
 	w.until(t, func(records []protocol.ChatRecord, _ uint64, _ *protocol.ChatStatus) bool {
 		i := slices.IndexFunc(records, func(r protocol.ChatRecord) bool { return r.Request != nil && r.Request.ID == "big" })
-		return i >= 0 && records[i].Request.Allows == nil && records[i].Request.Why != ""
+		return i >= 0 && records[i].Request.Allows == nil && records[i].Request.AtTerminal != ""
 	})
 }
 
@@ -274,12 +274,12 @@ func TestWhatWaitsLongestHasANumber(t *testing.T) {
 func TestOthersAskInTheConversation(t *testing.T) {
 	r, _, w := open(t)
 	heard := make(chan protocol.ChatClosed, 1)
-	q := &protocol.ChatRequest{ID: "x", By: "agent codex", Tool: "Bash", Input: []byte(`{"key":"hunter2"}`), Allows: []protocol.ChatChoice{{Verdict: protocol.ChatOnce}}}
+	q := &protocol.ChatRequest{ID: "x", By: "agent codex", Tool: "Bash", Input: []byte(`{"key":"other"}`), Why: "hunter2", Allows: []protocol.ChatChoice{{Verdict: protocol.ChatOnce}}}
 	require.NoError(t, talk.Outside{Session: r.Chat}.Ask(q, func(c protocol.ChatClosed) { heard <- c }))
 	r.Subscribe(0)
 	w.until(t, func(records []protocol.ChatRecord, _ uint64, _ *protocol.ChatStatus) bool {
 		return slices.ContainsFunc(records, func(c protocol.ChatRecord) bool {
-			return c.Request != nil && c.Request.By == "agent codex" && !strings.Contains(string(c.Request.Input), "hunter2")
+			return c.Request != nil && c.Request.By == "agent codex" && !strings.Contains(c.Request.Why, "hunter2")
 		})
 	})
 	require.NoError(t, r.Answer("x", "ada", protocol.ChatReply{Verdict: protocol.ChatOnce}))
