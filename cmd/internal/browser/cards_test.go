@@ -195,6 +195,15 @@ func TestAViewerSeesCardsAndCannotAnswer(t *testing.T) {
 	require.Contains(t, browser.JS[string](b, browser.Text(".card")), "Somebody who may decide has to answer this.")
 }
 
+// readAll scrolls to every end of what the first card asks, as a reader does.
+const readAll = `(async () => {
+	for (const end of [...document.querySelector('.card').querySelectorAll('.end')]) {
+		end.scrollIntoView({block: 'center'});
+		await new Promise((done) => requestAnimationFrame(() => setTimeout(done, 50)));
+	}
+	return true;
+})()`
+
 // TestAnApprovalShowsAll: nothing is cut, and what cannot be seen is written out.
 func TestAnApprovalShowsAll(t *testing.T) {
 	evil := `<img src=x onerror="faults.push(1)"> rm` + "\u202e\u200b\t\x1b[2K\n" + strings.Repeat("x", 700<<10) + "END"
@@ -216,6 +225,62 @@ func TestAnApprovalShowsAll(t *testing.T) {
 	require.True(t, browser.JS[bool](b, `document.querySelector('.card').getBoundingClientRect().right <= innerWidth && document.querySelector('.card pre').clientHeight < 400`))
 	browser.JS[bool](b, `[...document.querySelectorAll('.card label input')][0].click(), true`)
 	b.Until(pressable)
+	browser.JS[bool](b, readAll)
 	b.Press("Allow once")
 	require.Equal(t, "toolu_1", answerOf(g).Request)
+}
+
+// TestWhatAllowsWaitsForTheEnd: a command behind forty lines, or a long one, is allowed only once its end was visible. It can be refused
+// at any time.
+func TestWhatAllowsWaitsForTheEnd(t *testing.T) {
+	allow := browser.Button("Allow once")
+	for name, command := range map[string]string{
+		"lines": strings.Repeat("# a comment\n", 40) + "touch HIT", "a long line": strings.Repeat("x", 100<<10) + ";touch HIT",
+	} {
+		for size, view := range map[string][]chromedp.Action[chromedp.Void]{"phone": {chromedp.EmulateViewport(420, 800, chromedp.EmulateMobile)}, "desktop": nil} {
+			t.Run(name+", "+size, func(t *testing.T) {
+				g := serve(t, auth.RoleOwner, "", claude())
+				g.talk("claude-1", approval("toolu_1", command), state(protocol.ChatApproval))
+				b := openPage(g, view...)
+				b.Until(browser.Text(".card .unread") + `.includes('scroll to its end')`)
+				b.Until(browser.Button("Refuse…") + ".disabled === false")
+				require.True(t, browser.JS[bool](b, allow+".disabled"))
+				browser.JS[bool](b, allow+".click(), true")
+				browser.JS[bool](b, `document.querySelector('.card pre.exact').scrollTo(0, document.querySelector('.card pre.exact').scrollHeight / 2), true`)
+				require.True(t, browser.JS[bool](b, `new Promise((done) => requestAnimationFrame(() => setTimeout(() => done(`+allow+`.disabled), 50)))`))
+				require.Zero(t, count[*protocol.ChatAnswer](g))
+				browser.JS[bool](b, readAll)
+				b.Until(`!document.querySelector('.card .unread')`)
+				b.Press("Allow once")
+				require.Equal(t, protocol.ChatReply{Verdict: protocol.ChatOnce}, answerOf(g).Answer)
+			})
+		}
+	}
+	t.Run("blanks do not push it out of sight", func(t *testing.T) {
+		g := serve(t, auth.RoleOwner, "", claude())
+		g.talk("claude-1", approval("toolu_1", strings.Repeat(" ", 100<<10)+"touch HIT"), state(protocol.ChatApproval))
+		b := openPage(g)
+		b.Until(allow + "?.disabled === false")
+		require.True(t, browser.JS[bool](b, `(() => { const box = document.querySelector('.card pre.exact'); return box.scrollHeight <= box.clientHeight + 1; })()`))
+	})
+	t.Run("refused unread", func(t *testing.T) {
+		g := serve(t, auth.RoleOwner, "", claude())
+		g.talk("claude-1", approval("toolu_1", strings.Repeat("# a comment\n", 40)+"touch HIT"), state(protocol.ChatApproval))
+		b := openPage(g)
+		b.Press("Refuse…")
+		b.Until(`[...document.querySelectorAll('.refusal button')].some((b) => !b.disabled && b.checkVisibility() && (b.click(), true))`)
+		require.Equal(t, protocol.ChatReply{}, answerOf(g).Answer)
+	})
+}
+
+// TestTheCardSaysWhatIsNotShown in full, and offers nothing that allows it.
+func TestTheCardSaysWhatIsNotShown(t *testing.T) {
+	g := serve(t, auth.RoleOwner, "", claude())
+	r := approval("toolu_1", "PASSWORD=•••••••• make")
+	r.Request.Allows, r.Request.AtTerminal = nil, "a part of it is covered as a secret"
+	g.talk("claude-1", r, state(protocol.ChatApproval))
+	b := openPage(g)
+	b.Until(browser.Text(".card") + `.includes('Not shown in full: a part of it is covered as a secret')`)
+	b.Until(browser.Button("Refuse…") + ".disabled === false")
+	require.False(t, browser.JS[bool](b, "!!"+browser.Button("Allow once")))
 }

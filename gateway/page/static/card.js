@@ -13,6 +13,8 @@ export class Card {
   constructor(chats, session, talk, {request, at}) {
     Object.assign(this, {chats, session, talk, request});
     this.no = ++count;
+    this.allows = []; // buttons
+    this.ends = null; // of what is asked, that have not been visible yet; null for none
     this.began = at || chats.app.now();
     this.agent = exactly(request.by) || spelled(session.chat.agent); // another agent than the coding agent has its name with it
     this.head = h('h3', {id: 'card-' + this.no});
@@ -35,18 +37,43 @@ export class Card {
     this.head.append(h('strong', {}, this.agent), ' wants to use ', h('strong', {}, exactly(r.tool) || 'a tool'));
     if (r.why) this.about.append(h('p', {class: 'reason', dir: 'auto'}, `“${spelled(r.why).replace(/[“”]/g, '"')}”`));
     this.about.append(...fields(r.input));
+    if (r.atTerminal) this.about.append(h('p', {class: 'where'}, `Not shown in full: ${spelled(r.atTerminal)}`));
     if (!chats.app.owner) return this.nobody();
     for (const {verdict, covers} of r.allows || []) {
       if (verdict !== 'once' && verdict !== 'session') continue;
       const words = verdict === 'once' ? 'Allow once' : 'For this session';
       if (covers) this.about.append(h('p', {class: 'covers where'}, `${words}: `, h('code', {}, exactly(covers))));
-      this.buttons.append(h('button', {
+      const allow = h('button', {
         type: 'button', class: verdict === 'once' ? 'amber' : '',
         onclick: () => this.answer({verdict}, verdict === 'once' ? 'you allowed it once' : 'you allowed it for this session'),
-      }, words));
+      }, words);
+      this.allows.push(allow);
+      this.buttons.append(allow);
     }
+    if (this.allows.length > 0) this.watch();
     this.refusing('Refuse…', 'Refuse', 'Why, or what to do instead (may be empty)');
     return this.calm();
+  }
+
+  // watch keeps what allows dead until the end of all that is asked has been visible: of each box, and of what stands behind them.
+  watch() {
+    const ends = [...this.about.querySelectorAll('pre.exact'), this.about].map((box) => {
+      const end = h('span', {class: 'end', 'aria-hidden': 'true'});
+      box.append(end);
+      return end;
+    });
+    this.ends = new Set(ends);
+    this.hint = h('p', {class: 'where unread'}, 'To allow this, scroll to its end first.');
+    this.buttons.before(this.hint);
+    this.eye = new IntersectionObserver((seen) => {
+      for (const {isIntersecting, target} of seen) if (isIntersecting) this.ends?.delete(target);
+      if (!this.ends || this.ends.size > 0) return;
+      this.ends = null;
+      this.eye.disconnect();
+      this.hint.remove();
+      this.calm();
+    }, {threshold: 0.5});
+    for (const end of ends) this.eye.observe(end);
   }
 
   // asks shows questions. Each has its options, and words of one's own.
@@ -129,14 +156,17 @@ export class Card {
   calm() {
     if (this.answered || !this.chats.app.owner) return;
     clearTimeout(this.calmed);
+    this.live = false;
     for (const b of this.pressable()) b.disabled = true;
     this.calmed = setTimeout(() => {
-      if (!this.answered) for (const b of this.pressable()) b.disabled = false;
+      if (this.answered) return;
+      this.live = true;
+      for (const b of this.pressable()) b.disabled = !!this.ends && this.allows.includes(b);
     }, dead);
   }
 
   async answer(answer, words) {
-    if (this.answered || this.pressable().some((b) => b.disabled)) return; // Enter in a line is as good as a button
+    if (this.answered || !this.live) return; // Enter in a line is as good as a button
     this.answered = words;
     for (const b of this.pressable()) b.disabled = true;
     this.tell('one moment…');
@@ -170,6 +200,8 @@ export class Card {
   // gone says how it was answered, if not here, and leaves a moment later. closed is the record of that, or a sentence.
   async gone(closed, remove) {
     clearTimeout(this.calmed);
+    this.eye?.disconnect();
+    this.hint?.remove();
     if (this.pending) await this.pending.catch(() => {}); // ours may have been the first
     this.answered ||= 'elsewhere';
     const words = this.sent || (typeof closed === 'string' ? closed : settled(closed, this.request));
