@@ -173,3 +173,35 @@ func TestTypingStopsWithItsCall(t *testing.T) {
 	require.Regexp(t, "^x+END$", heard)
 	require.Zero(t, s.status())
 }
+
+// TestAfterATakeoverAQuestionIsItsAskersOwn: who still waits asks anew when the gateway was lost, and who died with it leaves nothing.
+func TestAfterATakeoverAQuestionIsItsAskersOwn(t *testing.T) {
+	for _, lives := range []bool{true, false} {
+		t.Run(map[bool]string{true: "it lives", false: "it dies, too"}[lives], func(t *testing.T) {
+			w := newWorld(t)
+			serving := w.serve("gateway")
+			s := w.terminal(100, 24)
+			s.listen("--agent")
+			id := w.session()
+			asking := w.start("gateway", "request", id, "--as", "codex", "--reason", "to test")
+			s.asked()
+			if !lives {
+				require.NoError(t, asking.cmd.Process.Kill())
+			}
+			require.NoError(t, serving.cmd.Process.Kill())
+			serving.wait()
+			if lives {
+				w.until(func() bool { return strings.Contains(w.good("ls"), "asks") }, func() string { return w.good("ls") })
+				s.answer("C-g")
+				require.Contains(t, asking.wait().out, "granted (drive")
+			} else {
+				s.wait("codex no longer asks")
+				w.session()
+				s.press("C-g")
+				require.Equal(t, "\x07", w.listens("heard", "\x07"))
+				w.keyboard(id, "user")
+			}
+			s.quits("\x04")
+		})
+	}
+}

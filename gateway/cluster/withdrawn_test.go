@@ -1,0 +1,40 @@
+package cluster
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol"
+)
+
+// TestAQuestionFromAnotherGatewayDiesWithItsAsker: given up by the call, by the end of its connection, and with the gateway that it came
+// through.
+func TestAQuestionFromAnotherGatewayDiesWithItsAsker(t *testing.T) {
+	for name, giveUp := range map[string]func(at *node, agent *player){
+		"the call":        func(_ *node, agent *player) { agent.Handle(&protocol.Cancel{RequestID: "r", SessionID: "one", Withdraw: true}) },
+		"its connection":  func(_ *node, agent *player) { agent.Leave() },
+		"another gateway": func(at *node, _ *player) { at.vanish() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			three(t, func(t *testing.T, _ *fakeNATS, a, b, _ *node) {
+				proxy := a.proxy()
+				open := opening("one")
+				open.Withdraws = true
+				proxy.Handle(open)
+				agent := b.joins("agent", "a-1")
+				agent.Handle(&protocol.ControlRequest{RequestID: "r", SessionID: "one", Level: protocol.LevelDrive, Why: "to test"})
+				asked := next[*protocol.ControlRequest](proxy)
+				giveUp(b, agent)
+				for {
+					m := next[protocol.Message](proxy)
+					if cancel, ok := m.(*protocol.Cancel); ok {
+						require.True(t, cancel.Withdraw)
+						require.Equal(t, asked.RequestID, cancel.RequestID)
+						return
+					}
+				}
+			})
+		})
+	}
+}
