@@ -12,7 +12,9 @@ import (
 // through.
 func TestAQuestionFromAnotherGatewayDiesWithItsAsker(t *testing.T) {
 	for name, giveUp := range map[string]func(at *node, agent *player){
-		"the call":        func(_ *node, agent *player) { agent.Handle(&protocol.Cancel{RequestID: "r", SessionID: "one", Withdraw: true}) },
+		"the call": func(_ *node, agent *player) {
+			agent.Handle(&protocol.Cancel{RequestID: "r", SessionID: "one", Withdraw: true})
+		},
 		"its connection":  func(_ *node, agent *player) { agent.Leave() },
 		"another gateway": func(at *node, _ *player) { at.vanish() },
 	} {

@@ -14,6 +14,7 @@ const answersKept = 64
 // nothing as its grant ended: it gets that with its next wait for control, once. What an agent has heard meets no wait again. It
 // belongs to the observer's goroutine.
 type answers struct {
+	open   map[string]string // agents, by their open requests
 	left   map[string]bool   // open requests that nobody waits for any more
 	newest map[string]answer // by agent: it may still turn out to be unheard, what says so was on its way when it came
 	kept   map[string]string // by agent: the word for how its request ended, or control after that
@@ -32,11 +33,25 @@ func (a *answers) asks(agentID, requestID string) {
 	delete(a.kept, agentID)
 	delete(a.told, agentID)
 	delete(a.left, requestID)
+	if a.open == nil || len(a.open) >= answersKept {
+		a.open = make(map[string]string)
+	}
+	a.open[requestID] = agentID
 }
 
-// leave notes that nobody waits for the answer to a request, or to a wait for it, any more. It returns the agent that has not heard
-// an answer that was given, "" for none.
-func (a *answers) leave(requestID string) (agentID string) {
+// unheard are an agent's open requests whose answer it can only hear with a wait.
+func (a *answers) unheard(agentID string) (requestIDs []string) {
+	for id := range a.left {
+		if a.open[id] == agentID {
+			requestIDs = append(requestIDs, id)
+		}
+	}
+	return requestIDs
+}
+
+// leave notes that nobody waits for the answer to a request, or to a wait for it, any more; withdrawn says that the request is taken back.
+// It returns the agent that has not heard an answer that was given, "" for none.
+func (a *answers) leave(requestID string, withdrawn bool) (agentID string) {
 	for agent, t := range a.told {
 		if t.requestID == requestID { // the wait was given up as it was answered
 			delete(a.told, agent)
@@ -58,6 +73,9 @@ func (a *answers) leave(requestID string) (agentID string) {
 		}
 		return ""
 	}
+	if withdrawn {
+		return ""
+	}
 	if a.left == nil || len(a.left) >= answersKept {
 		a.left = make(map[string]bool)
 	}
@@ -73,6 +91,7 @@ func (a *answers) decided(e control.Event, word string, heard bool) {
 			awaited = append(awaited, id)
 		}
 		delete(a.left, id)
+		delete(a.open, id)
 	}
 	if !e.Granted && e.Reason == protocol.ReasonReplaced {
 		return // its newer requests are still open

@@ -106,17 +106,31 @@ func (h *Handler) cancel(m *protocol.Cancel) {
 	}
 	h.Observer.Post(func(time.Time) {
 		if h.Observer.CancelWait(m.RequestID) {
+			agent, decides := h.deciding[m.RequestID]
 			delete(h.deciding, m.RequestID)
+			if decides && m.Withdraw && !m.Gone && !slices.Contains(slices.Collect(maps.Values(h.deciding)), agent) {
+				h.giveUpQuestion(agent)
+			}
 			delete(h.driving, m.RequestID)
 			return
 		}
-		if agent := h.answers.leave(m.RequestID); agent != "" && slices.Contains(slices.Collect(maps.Values(h.deciding)), agent) {
+		if agent := h.answers.leave(m.RequestID, m.Withdraw); agent != "" && slices.Contains(slices.Collect(maps.Values(h.deciding)), agent) {
 			word, sent := h.answers.take(agent), false
 			h.Observer.DecideWaits(func(id string) bool {
 				met := !sent && h.deciding[id] == agent
 				sent = sent || met
 				return met
 			}, word)
+		}
+	})
+}
+
+// giveUpQuestion takes an agent's question back whose call is over, and for whose answer the agent waited until it gave that up.
+func (h *Handler) giveUpQuestion(agentID string) {
+	ids := h.answers.unheard(agentID)
+	h.Pump.Post(func(now time.Time) {
+		for _, id := range ids {
+			h.Control.Withdraw(now, id)
 		}
 	})
 }

@@ -38,6 +38,16 @@ func waysToGiveUp() []givenUp {
 			}()
 			return cancel
 		}},
+		{"an MCP client cancels the wait for the answer", func(w *world, id string) func() {
+			a := w.agent("codex", eras[0])
+			a.good("terminal_request_control", args{"terminal": id, "reason": "to test", "timeout_ms": 100}, "pending")
+			ctx, cancel := context.WithCancel(w.ctx)
+			go func() { // ends with cancel
+				_, _ = a.session.CallTool(ctx, &mcp.CallToolParams{Name: "terminal_wait", Arguments: args{"terminal": id, "for": "control", "timeout_ms": 50000}})
+			}()
+			w.caller().waiting(1)
+			return cancel
+		}},
 		{"an MCP server is killed", func(w *world, id string) func() {
 			a := w.agent("codex", eras[0])
 			a.start("terminal_request_control", args{"terminal": id, "reason": "to test"})
