@@ -66,17 +66,6 @@ func TestAPermissionIsAskedInAConversation(t *testing.T) {
 	require.JSONEq(t, `{"behavior":"allow","updatedInput":{"command":"touch x"}}`, w.answered(asking).text)
 	w.chatting(id, protocol.ChatAtPrompt)
 
-	// What is covered cannot be allowed by who does not see it.
-	hidden := p.start("approval_prompt", args{"tool_name": "Bash", "input": args{"command": `PASSWORD="hunter2$(touch HIDDEN)" make`}, "tool_use_id": "toolu_1"})
-	w.wantsLeave(id, "PASSWORD=")
-	require.Regexp(t, "NOT SHOWN IN FULL: .*covered as a secret.*\n  1  refuse\n", w.logs(id, "NOT SHOWN IN FULL"))
-	o.run("gateway chat answer " + id + " once")
-	o.wait("covered as a secret")
-	require.NotZero(t, o.status())
-	w.good("chat", "answer", id, "refuse")
-	w.denied(hidden, "")
-	require.NoFileExists(t, w.path("HIDDEN"))
-
 	asking = p.asksFor(id, "touch y")
 	w.good("chat", "answer", id, "refuse", "--words", "not that one")
 	w.denied(asking, "not that one")
@@ -114,6 +103,21 @@ func TestAPermissionIsAskedInAConversation(t *testing.T) {
 	audit := w.good("audit", "show", "s.cast")
 	require.Contains(t, audit, "claude -p asks under ")
 	require.Contains(t, audit, `leave for Bash {"command":"touch x"}`)
+}
+
+// TestACoveredCommandIsAllowedByNobodyWhoDoesNotSeeIt.
+func TestACoveredCommandIsAllowedByNobodyWhoDoesNotSeeIt(t *testing.T) {
+	w, _, o, id := talks(t)
+	p := w.permission(id)
+	hidden := p.start("approval_prompt", args{"tool_name": "Bash", "input": args{"command": `PASSWORD="hunter2$(touch HIDDEN)" make`}, "tool_use_id": "toolu_1"})
+	w.wantsLeave(id, "PASSWORD=")
+	require.Regexp(t, "NOT SHOWN IN FULL: .*covered as a secret.*\n  1  refuse\n", w.logs(id, "NOT SHOWN IN FULL"))
+	o.run("gateway chat answer " + id + " once")
+	o.wait("covered as a secret")
+	require.NotZero(t, o.status())
+	w.good("chat", "answer", id, "refuse")
+	w.denied(hidden, "")
+	require.NoFileExists(t, w.path("HIDDEN"))
 }
 
 // TestAPermissionDiesWithTheGateway: neither side takes an answer for one that was lost with it.
