@@ -221,7 +221,7 @@ func (a *Authority) Settle(now time.Time, dropped, unsubmitted int) {
 		a.now.Store(&s)
 	}
 	for _, e := range events {
-		if !e.Granted {
+		if !e.Granted && e.Reason != protocol.ReasonReplaced {
 			a.left = unsubmitted
 		}
 		e.Dropped, e.Unsubmitted = dropped, unsubmitted

@@ -87,7 +87,7 @@ func (h *Handler) ControlEvent(e control.Event) {
 		ids = []string{""}
 	}
 	var notes []string
-	if ids[0] != "" { // an answer, which the agent reads
+	if ids[0] != "" && !e.Withdrawn && e.Reason != protocol.ReasonReplaced { // an answer, which the agent reads
 		notes = h.inbox.take(e.Agent.ID)
 	}
 	for _, id := range ids {

@@ -201,7 +201,7 @@ func TestAfterATakeoverAQuestionIsItsAskersOwn(t *testing.T) {
 			require.NoError(t, serving.cmd.Process.Kill())
 			serving.wait()
 			if lives {
-				w.until(func() bool { return strings.Contains(w.good("ls"), "asks") }, func() string { return w.good("ls") })
+				w.until(func() bool { return strings.Contains(w.gateway("ls").out, "asks") }, func() string { return w.gateway("ls").out })
 				s.answer("C-g")
 				require.Contains(t, asking.wait().out, "granted (drive")
 			} else {
