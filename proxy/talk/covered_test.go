@@ -2,7 +2,6 @@ package talk_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"log/slog"
 	"os"
 	"regexp"
@@ -69,57 +68,53 @@ func TestWhatIsCoveredIsNotAllowedUnseen(t *testing.T) {
 			r.Start()
 			t.Cleanup(r.Close)
 			a.report(chat.Ready{})
-			r.Subscribe(0)
-			covered, shown := 0, 0
+			asked := map[string]string{} // commands, by the request's id
 			for _, marked := range secrets(t) {
 				before, rest, _ := strings.Cut(marked, "«")
 				secret, after, _ := strings.Cut(rest, "»")
 				half := len(secret) / 2
-				var commands []string
-				for _, hit := range []string{"$(touch HIT)", []string{";touch HIT;", "|touch HIT|", "`touch HIT`", "\ntouch HIT\n"}[len(marked)%4]} {
-					commands = append(commands, before+secret[:half]+hit+secret[half:]+after, before+secret+hit+after, before+hit+after)
-				}
-				asked := map[string]string{}
-				for _, command := range commands {
-					input, err := json.Marshal(map[string]string{"command": command})
-					require.NoError(t, err)
-					id := chat.NewID()
-					asked[id] = command
-					a.report(chat.Asked{Request: chat.Request{ID: id, Tool: "Bash", Input: input, Allows: []chat.Choice{{Verdict: chat.Once}, {Verdict: chat.ForSession, Covers: command}}}})
-				}
-				w.until(t, func(records []protocol.ChatRecord, _ uint64, _ *protocol.ChatStatus) bool {
-					n := 0
-					for _, c := range records {
-						if c.Request == nil || asked[c.Request.ID] == "" {
-							continue
-						}
-						n++
-						if c.Request.AtTerminal == "" {
-							require.Contains(t, string(c.Request.Input), "touch HIT", "%q", asked[c.Request.ID])
-						} else {
-							require.Empty(t, c.Request.Allows)
-						}
-						for _, choice := range c.Request.Allows {
-							require.True(t, choice.Covers == "" || strings.Contains(choice.Covers, "touch HIT"), choice.Covers)
-						}
-					}
-					return n == len(asked)
-				})
-				w.mu.Lock()
-				w.sent = nil
-				w.mu.Unlock()
-				for id, command := range asked {
-					err := r.Answer(id, "ada", protocol.ChatReply{Verdict: protocol.ChatOnce})
-					if text, _ := rules.Text(command, -1); text != command {
-						require.ErrorContains(t, err, "covered", "%q", command)
-						require.NoError(t, r.Answer(id, "ada", protocol.ChatReply{}))
-						covered++
-					} else if err == nil {
-						shown++
+				for _, hit := range []string{"$(touch HIT)", ";touch HIT;", "|touch HIT|", "`touch HIT`", "\ntouch HIT\n"} {
+					for _, command := range []string{before + secret[:half] + hit + secret[half:] + after, before + secret + hit + after, before + hit + after} {
+						input, err := json.Marshal(map[string]string{"command": command})
+						require.NoError(t, err)
+						id := chat.NewID()
+						asked[id] = command
+						a.report(chat.Asked{Request: chat.Request{
+							ID: id, Tool: "Bash", Input: input, Allows: []chat.Choice{{Verdict: chat.Once}, {Verdict: chat.ForSession, Covers: command}},
+						}})
 					}
 				}
 			}
-			require.Greater(t, covered, 250, fmt.Sprint(shown))
+			require.Less(t, len(asked), 5000, "more are not kept")
+			r.Subscribe(0)
+			w.until(t, func(records []protocol.ChatRecord, lost uint64, _ *protocol.ChatStatus) bool {
+				require.Zero(t, lost)
+				n := 0
+				for _, c := range records {
+					if c.Request == nil {
+						continue
+					}
+					n++
+					if c.Request.AtTerminal == "" {
+						require.Contains(t, string(c.Request.Input), "touch HIT", "%q", asked[c.Request.ID])
+					} else {
+						require.Empty(t, c.Request.Allows)
+					}
+					for _, choice := range c.Request.Allows {
+						require.True(t, choice.Covers == "" || strings.Contains(choice.Covers, "touch HIT"), choice.Covers)
+					}
+				}
+				return n == len(asked)
+			})
+			covered := 0
+			for id, command := range asked {
+				err := r.Answer(id, "ada", protocol.ChatReply{Verdict: protocol.ChatOnce})
+				if text, _ := rules.Text(command, -1); text != command {
+					require.ErrorContains(t, err, "covered", "%q", command)
+					covered++
+				}
+			}
+			require.Greater(t, covered, 500)
 		})
 	}
 }
