@@ -27,7 +27,11 @@ func TestAnswers(t *testing.T) {
 		{"nobody waited for a refusal", func(a *answers) { a.leave("1", false); a.decided(ended(protocol.ReasonRefused, "1"), "refused", false) }, "refused"},
 		{"left as it was answered", func(a *answers) { a.decided(given("1"), "granted", false); a.leave("1", false) }, "granted"},
 		{"one of two was heard", func(a *answers) { a.leave("1", false); a.decided(given("1", "2"), "granted", false) }, ""},
-		{"two were not", func(a *answers) { a.leave("1", false); a.decided(given("1", "2"), "granted", false); a.leave("2", false) }, "granted"},
+		{"two were not", func(a *answers) {
+			a.leave("1", false)
+			a.decided(given("1", "2"), "granted", false)
+			a.leave("2", false)
+		}, "granted"},
 		{"a wait heard it", func(a *answers) { a.leave("1", false); a.decided(given("1"), "granted", true); a.leave("2", false) }, ""},
 		{"taken back before it was heard", func(a *answers) {
 			a.leave("1", false)
