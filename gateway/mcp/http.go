@@ -25,6 +25,7 @@ type HTTP struct {
 	server         *Server
 	legacy, modern http.Handler
 	heartbeat      time.Duration // less in tests
+	posts          *posts
 
 	mu     sync.Mutex
 	closed bool
@@ -34,7 +35,8 @@ type HTTP struct {
 func NewHTTP(cfg Config) *HTTP {
 	s := New(cfg)
 	// Here a list costs nothing; over stdio it would start a gateway for a client that only looks what there is.
-	s.mcp.AddReceivingMiddleware(s.listEach)
+	under := new(posts)
+	s.mcp.AddReceivingMiddleware(s.listEach, under.tie)
 	get := func(*http.Request) *mcp.Server { return s.mcp }
 	common := mcp.StreamableHTTPOptions{
 		Logger: s.cfg.Log, MaxRequestBodyBytes: maxBody,
@@ -45,7 +47,7 @@ func NewHTTP(cfg Config) *HTTP {
 	modern.Stateless = true
 	modern.PropagateRequestCancellation = true // else a wait would outlast who asked for it
 	return &HTTP{
-		server: s, heartbeat: heartbeat,
+		server: s, heartbeat: heartbeat, posts: under,
 		legacy: mcp.NewStreamableHTTPHandler(get, &legacy), modern: mcp.NewStreamableHTTPHandler(get, &modern),
 	}
 }
@@ -61,6 +63,9 @@ func (h *HTTP) ServeHTTP(plain http.ResponseWriter, r *http.Request) {
 	if r.Header.Get(headerSessionID) == "" && r.Method == http.MethodPost && !h.room() {
 		http.Error(w, "too many sessions for this agent: end some with DELETE", http.StatusServiceUnavailable)
 		return
+	}
+	if r.Method == http.MethodPost {
+		defer h.posts.begin(r)()
 	}
 	h.legacy.ServeHTTP(w, r)
 }

@@ -103,30 +103,42 @@ func TestCloseEndsSessionsAndWatches(t *testing.T) {
 	})
 }
 
-// TestACancelledCallIsGivenUp, and not as one whose time is over: the user is asked no longer.
+// TestACancelledCallIsGivenUp, and one whose connection is cut off, and not as one whose time is over: the user is asked no longer.
 func TestACancelledCallIsGivenUp(t *testing.T) {
-	inEachEra(t, func(t *testing.T, era string) {
-		f, asked, given := newFake(), make(chan struct{}), make(chan error, 1)
-		f.request = func(ctx context.Context, _ *protocol.ControlRequest) (*protocol.ControlGrant, *protocol.ControlRevoke, error) {
-			close(asked)
-			<-ctx.Done()
-			given <- context.Cause(ctx)
-			return nil, nil, context.Cause(ctx)
-		}
-		h, s := overHTTP(t, f)
-		c, err := mcp.NewClient(&mcp.Implementation{Name: "c"}, nil).Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: s.URL, HTTPClient: s.Client()}, &mcp.ClientSessionOptions{ProtocolVersion: era})
-		require.NoError(t, err)
-		ctx, cancel := context.WithCancel(t.Context())
-		go func() { <-asked; cancel() }() // ends when it is asked
-		_, err = c.CallTool(ctx, &mcp.CallToolParams{Name: "terminal_request_control", Arguments: map[string]any{"terminal": "vim-k3f9", "reason": "to test", "timeout_ms": 50000}})
-		require.Error(t, err)
-		select {
-		case why := <-given:
-			require.NotErrorIs(t, why, context.DeadlineExceeded)
-		case <-time.After(30 * time.Second):
-			require.FailNow(t, "the call goes on")
-		}
-		_ = c.Close()
-		h.Close()
-	})
+	t.Run("cancelled", func(t *testing.T) { inEachEra(t, func(t *testing.T, era string) { givesUp(t, era, false) }) })
+	t.Run("cut off", func(t *testing.T) { inEachEra(t, func(t *testing.T, era string) { givesUp(t, era, true) }) })
+}
+
+func givesUp(t *testing.T, era string, cuts bool) {
+	t.Helper()
+	f, asked, given := newFake(), make(chan struct{}), make(chan error, 1)
+	f.request = func(ctx context.Context, _ *protocol.ControlRequest) (*protocol.ControlGrant, *protocol.ControlRevoke, error) {
+		close(asked)
+		<-ctx.Done()
+		given <- context.Cause(ctx)
+		return nil, nil, context.Cause(ctx)
+	}
+	h, s := overHTTP(t, f)
+	c, err := mcp.NewClient(&mcp.Implementation{Name: "c"}, nil).Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: s.URL, HTTPClient: s.Client()}, &mcp.ClientSessionOptions{ProtocolVersion: era})
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go func() { // ends with cancel
+		_, _ = c.CallTool(ctx, &mcp.CallToolParams{Name: "terminal_request_control", Arguments: map[string]any{"terminal": "vim-k3f9", "reason": "to test", "timeout_ms": 50000}})
+	}()
+	<-asked
+	if cuts {
+		s.CloseClientConnections()
+	} else {
+		cancel()
+	}
+	select {
+	case why := <-given:
+		require.NotErrorIs(t, why, context.DeadlineExceeded)
+	case <-time.After(30 * time.Second):
+		require.FailNow(t, "the call goes on")
+	}
+	cancel()
+	_ = c.Close()
+	h.Close()
 }
