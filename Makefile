@@ -114,7 +114,7 @@ check:
 	go vet ./...
 	@$(TESTRUN) -vet=off $$(go list ./... | grep -v -e /internal/e2e -e /internal/bench)
 
-CLIENTS_IN = ./cmd/gateway ./cmd/internal/browser ./cmd/internal/e2e ./proxy/screen
+CLIENTS_IN = ./cmd/gateway ./cmd/internal/browser ./cmd/internal/e2e ./proxy ./proxy/screen
 
 clients: build $(TOOLS)/nfpm-$(NFPM)
 	@echo "clients: the tests with real agents, SDKs, terminals, a browser and older binaries, of $(CLIENTS_IN)"
