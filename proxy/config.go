@@ -22,10 +22,12 @@ import (
 
 // Config says what to run and who may look.
 type Config struct {
-	Command    string
-	Args       []string
-	In, Out    *os.File
-	Cols, Rows int // size where neither In nor Out has one; 0 is 80x24
+	Command string
+	Args    []string
+	// In, Out and Err are the user's standard streams. One that is no terminal goes to the program as it is, and In and Out of
+	// this process lead nowhere from then on. Err may be nil.
+	In, Out, Err *os.File
+	Cols, Rows   int // size where the terminal has none; 0 is 80x24
 	// Watchdog is the path of a program that becomes the terminal's watchdog when it is called by [watchdog.Name]; "" does
 	// without one.
 	Watchdog string

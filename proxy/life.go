@@ -46,7 +46,9 @@ type life struct {
 	resized time.Time
 	late    *time.Timer    // a resize that came too soon after the one before
 	over    bool           // the program was told to end
-	behind  bool           // the shell has put us in the background
+	behind  bool           // the terminal is another program's: the shell has put us in the background, or it is left aside
+	aside   bool           // see settleBegin
+	heard   bool           // the keyboard is read
 	look    *time.Timer    // while it has
 	held    chan struct{}  // the pump waits for its closing; nil while it runs
 	came    *window.Window // during a suspension; nil for none
@@ -57,7 +59,7 @@ type life struct {
 func (s *session) live(ctx context.Context) Result {
 	l := &life{
 		s: s, exited: make(chan child.Exit, 1), ended: make(chan struct{}), pumped: make(chan struct{}), crashed: make(chan crash, 8),
-		late: time.NewTimer(time.Hour), look: time.NewTimer(time.Hour),
+		late: time.NewTimer(time.Hour), look: time.NewTimer(time.Hour), behind: s.behind, aside: s.aside, heard: !s.aside,
 	}
 	l.late.Stop()
 	l.look.Stop()
@@ -87,6 +89,9 @@ func (l *life) start() {
 		l.exited <- exit
 		close(l.ended)
 	}()
+	if l.behind && !s.inFront() {
+		l.waitInBack()
+	}
 	s.talk.Start() // talk.Close
 	ctx, cut := context.WithCancel(context.Background())
 	l.cutLink = cut
@@ -124,6 +129,9 @@ func (l *life) guard() {
 		return
 	}
 	s.watchdog = w
+	if !l.behind {
+		w.Lines(s.settings, s.term.Termios())
+	}
 	w.Watch(func(err error) { s.log.Warn("the terminal is not guarded", "error", err) })
 }
 
@@ -144,7 +152,6 @@ func (s *session) newWatchdog() (*watchdog.Watchdog, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.Lines(s.settings, s.term.Termios())
 	return w, nil
 }
 
@@ -179,6 +186,8 @@ func (l *life) wait(ctx context.Context) child.Exit {
 			l.guard()
 		case <-l.look.C:
 			l.lookBehind()
+		case <-l.s.called:
+			l.comeForward()
 		case sig := <-l.s.stops:
 			if l.s.child.Halted() { // else it was our own doing, told late
 				l.suspend(sig, false)
@@ -187,7 +196,7 @@ func (l *life) wait(ctx context.Context) child.Exit {
 			switch sig {
 			case syscall.SIGTSTP:
 				if l.s.child.Led() {
-					l.s.child.AskToStop() // we follow when it has
+					l.s.child.Signal(unix.SIGTSTP) // we follow when it has
 				} else {
 					l.suspend(unix.SIGTSTP, true)
 				}
@@ -205,6 +214,8 @@ func (l *life) signal(sig os.Signal) {
 	case sig == syscall.SIGTSTP || sig == syscall.SIGCONT: // one suspension at a time
 	case sig == syscall.SIGWINCH:
 		l.resize(time.Now())
+	case l.aside && (sig == syscall.SIGINT || sig == syscall.SIGQUIT):
+		l.s.child.Signal(sig.(syscall.Signal)) // a key of the terminal's, which is not the program's
 	case l.s.conf.Agent != nil && (sig == syscall.SIGQUIT || sig == syscall.SIGUSR1):
 		// A way to take the keyboard back that no keyboard layout can be in the way of.
 		l.s.pump.Post(func(now time.Time) { l.s.requests.Reclaim(now, "") })

@@ -96,7 +96,7 @@ func (c controlled) Never(a control.Agent) (rule string, watched bool) { return 
 
 func (c controlled) AsksForSecret() bool {
 	line, err := c.s.child.Line()
-	return secretprompt.Judge(secretprompt.Facts{Known: err == nil, Line: secretprompt.Line(line), Mute: c.s.piped()}) == protocol.SecretHard
+	return secretprompt.Judge(secretprompt.Facts{Known: err == nil, Line: secretprompt.Line(line)}) == protocol.SecretHard
 }
 
 func (c controlled) SecretSeen()      { c.s.observer.Post(c.s.observer.SecretSeen) }
@@ -132,6 +132,7 @@ func (e elsewhere) Press(now, at time.Time, by string, keys []byte) error {
 
 func (c controlled) StateChanged(state control.State) {
 	c.s.status.Show(state)
+	c.s.call(state)
 	c.s.events.StateChanged(state)
 	c.s.requests.Hushed()
 	c.s.talk.Hide(time.Now(), state.Hidden)

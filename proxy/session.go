@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -73,6 +74,10 @@ type session struct {
 	stops     chan unix.Signal   // by which the program was stopped
 	leaving   chan struct{}      // the user wants to leave the program running
 	settings  *unix.Termios      // the terminal's own, nil without a keyboard
+	streams   []*os.File         // the program's standard streams that are not its terminal, nil for those that are
+	aside     bool               // see settleBegin
+	behind    bool               // the program begins behind: in the background, or aside
+	called    chan struct{}      // an agent asks for a keyboard that was left aside
 	watchdog  *watchdog.Watchdog // nil until the program has run for a moment
 }
 
@@ -84,17 +89,15 @@ func Run(ctx context.Context, conf Config) (Result, error) {
 	if !conf.Final {
 		defer s.signals.Release()
 	}
-	term, err := tty.Open(conf.In, conf.Out)
-	if err != nil {
+	if err := s.openTerminal(); err != nil {
 		return Result{}, &UserError{Status: 125, Say: "open the terminal: " + err.Error(), Cause: err}
 	}
-	s.term = term
-	defer term.Close()
+	defer s.term.Close()
 	return s.run(ctx)
 }
 
 func newSession(conf Config) *session {
-	s := &session{conf: conf, log: conf.Log, started: time.Now(), signals: signals.None(), stops: make(chan unix.Signal, 1), leaving: make(chan struct{}, 1)}
+	s := &session{conf: conf, log: conf.Log, started: time.Now(), signals: signals.None(), stops: make(chan unix.Signal, 1), leaving: make(chan struct{}, 1), called: make(chan struct{}, 1)}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
@@ -122,6 +125,7 @@ func (s *session) run(ctx context.Context) (Result, error) {
 	}
 	defer shut()
 	s.settings = s.term.Termios()
+	s.settleBegin()
 	s.signals.Wait()
 	program, err := child.Start(s.childConfig(cols, rows))
 	if refused, ok := errors.AsType[*child.StartError](err); ok {
@@ -129,6 +133,7 @@ func (s *session) run(ctx context.Context) (Result, error) {
 	}
 	s.child = program
 	defer program.Close()
+	s.letStreamsGo()
 	child.LeaveNoCore()
 	defer func() { _ = s.term.Restore() }()
 	if err := s.prepare(cols, rows); err != nil {
@@ -151,7 +156,7 @@ func (s *session) childConfig(cols, rows int) child.Config {
 	}
 	return child.Config{
 		Path: s.conf.Command, Args: args, Env: s.environment(), Dir: s.dir(), Cols: cols, Rows: rows, Hurry: s.hurry(),
-		Termios: s.settings, Quiet: s.piped(), Stopped: s.noticeStop(), JobControl: s.jobControl(),
+		Termios: s.lineSettings(), Stopped: s.noticeStop(), JobControl: s.jobControl(), Streams: s.streams, Behind: s.behind,
 	}
 }
 
@@ -164,6 +169,9 @@ func (s *session) prepare(cols, rows int) error {
 	if c, r := s.size(); c != cols || r != rows {
 		s.signals.Send(syscall.SIGWINCH)
 	}
+	if s.behind {
+		return wired
+	}
 	if err := s.term.Raw(); err != nil {
 		return err
 	}
@@ -175,11 +183,6 @@ func (s *session) prepare(cols, rows int) error {
 
 // closed is a channel that is: for a wait that is not wanted.
 var closed = func() chan struct{} { c := make(chan struct{}); close(c); return c }()
-
-// piped reports whether the program's input comes from a pipe or file of the user's, and not from anybody's keyboard.
-func (s *session) piped() bool {
-	return !s.term.HasKeyboard() && s.conf.headless == nil && s.conf.Keep == nil
-}
 
 // jobControl reports whether the user's shell resumes what stops: it has, then, to be able to stop.
 func (s *session) jobControl() bool {
@@ -213,14 +216,12 @@ func (s *session) size() (cols, rows int) {
 	if cols, rows, err := s.term.Size(); err == nil {
 		return min(cols, protocol.MaxSize), min(rows, protocol.MaxSize)
 	}
-	cols, rows = s.conf.Cols, s.conf.Rows
-	if cols == 0 {
-		cols = 80
-	}
-	if rows == 0 {
-		rows = 24
-	}
-	return cols, rows
+	return s.defaultSize()
+}
+
+// defaultSize is what was asked for.
+func (s *session) defaultSize() (cols, rows int) {
+	return cmp.Or(s.conf.Cols, 80), cmp.Or(s.conf.Rows, 24)
 }
 
 // wire makes the parts and plugs them together.
@@ -297,7 +298,7 @@ func (s *session) wireTalk(with *Chat) {
 // pumpConfig plugs the pump. Without agents there is no detector and no control: every byte passes untouched.
 func (s *session) pumpConfig(poll input.Poller) input.Config {
 	c := input.Config{
-		Keyboard: s.term, Program: s.program, Poll: poll, ByHand: !s.term.HasKeyboard(),
+		Keyboard: s.term, Program: s.program, Poll: poll, Unheard: s.aside,
 		KeyboardEnded: func(err error) { s.log.Info("the keyboard ended", "error", err) },
 	}
 	agent := s.conf.Agent
@@ -326,7 +327,7 @@ func (s *session) observerConfig(cols, rows int) observer.Config {
 	}
 	if agent := s.conf.Agent; agent != nil {
 		c.Agents = &observer.Agents{
-			Session: &observed{s: s}, Began: time.Now(), Interval: agent.Interval, Scrollback: scrollback, Mute: s.piped(), NoRedact: agent.NoRedact,
+			Session: &observed{s: s}, Began: time.Now(), Interval: agent.Interval, Scrollback: scrollback, NoRedact: agent.NoRedact,
 			Redact: agent.Redact,
 		}
 	}
@@ -405,7 +406,7 @@ func (s *session) asksCursor(first bool, take func(row int)) {
 
 // copierConfig plugs the copier, which takes the overlay and the viewers with it: they are made before.
 func (s *session) copierConfig(poll *tty.Poller) copier.Config {
-	c := copier.Config{Program: s.child, Screen: s.term, Poll: poll}
+	c := copier.Config{Program: s.child, Screen: s.term, Poll: poll, Away: s.behind, Cooks: s.cooks}
 	agent := s.conf.Agent
 	if agent != nil || s.recording != nil || !s.term.HasKeyboard() || !s.term.HasScreen() {
 		c.Model = s.observer

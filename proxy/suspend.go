@@ -17,6 +17,8 @@ const (
 	nudgePause = 20 * time.Millisecond
 	// behindEvery is how often a session in the background looks whether it is in front.
 	behindEvery = 100 * time.Millisecond
+	// firstLook is when one that begins there looks first: a shell may give it the terminal a moment after its start.
+	firstLook = 2 * time.Millisecond
 )
 
 // suspend stops the session as Ctrl+Z does any program: the terminal is given back, then the process group stops, so that
@@ -26,9 +28,16 @@ const (
 // Where nobody could resume us, as in a terminal that runs the proxy in place of a shell, the session goes on.
 func (l *life) suspend(sig unix.Signal, stop bool) {
 	s := l.s
+	if l.behind && isWish(sig) && s.inFront() {
+		l.comeForward()
+		return
+	}
 	if l.over || !s.resumable() {
-		if s.conf.Keep != nil {
+		switch {
+		case s.conf.Keep != nil, sig == unix.SIGTSTP:
 			s.child.Continue()
+		case l.behind: // until the terminal is ours
+			l.look.Reset(behindEvery)
 		}
 		return
 	}
@@ -109,23 +118,48 @@ func (l *life) resume() {
 // whoever reads stops, as without us.
 func (l *life) take(resume func(front bool)) {
 	s := l.s
-	front, was := s.inFront(), l.behind
+	inFront, was := s.inFront(), l.behind
+	front := inFront && !l.aside
 	l.behind = !front
 	if front && was {
 		s.child.Front()
 	}
 	if front {
 		s.raw()
+		if !l.heard {
+			l.heard = true
+			s.pump.Post(func(time.Time) { s.pump.Anew() })
+		}
 	} else {
 		s.child.Background()
-		l.look.Reset(behindEvery)
 	}
 	resume(front)
+	if !inFront {
+		l.look.Reset(behindEvery)
+		return
+	}
+	l.letPump()
 	if front {
-		l.letPump()
 		l.resized = time.Time{}
 		l.resize(time.Now()) // the window may have another size by now
 	}
+}
+
+// comeForward takes the keyboard that was left aside: the program wants it, or an agent.
+func (l *life) comeForward() {
+	l.aside = false
+	if l.behind && !l.s.inFront() {
+		l.waitInBack()
+		return
+	}
+	l.lookBehind()
+}
+
+// waitInBack waits for the shell to put us in front. Until then no agent types: nobody could take the keyboard back.
+func (l *life) waitInBack() {
+	l.takeKeyboard()
+	l.holdPump()
+	l.look.Reset(firstLook)
 }
 
 // lookBehind looks whether the shell has put us in front meanwhile: for a job that runs, some send no signal.
@@ -135,10 +169,16 @@ func (l *life) lookBehind() {
 	case !l.s.inFront():
 		l.look.Reset(behindEvery)
 	default:
-		if resume, ok := l.s.copier.Park(); ok {
-			l.take(resume)
-			l.nudge()
+		resume, ok := l.s.copier.Park()
+		if !ok {
+			l.look.Reset(behindEvery)
+			return
 		}
+		l.take(resume)
+		if l.s.child.Halted() { // it wanted the terminal before
+			l.s.child.Continue()
+		}
+		l.nudge()
 	}
 }
 
@@ -264,6 +304,9 @@ func (s *session) raw() {
 	s.settings = s.term.Termios()
 	if err := s.term.Raw(); err != nil {
 		s.log.Info("resume", "error", err)
+	}
+	if s.aside {
+		s.cooks(false)
 	}
 	if s.watchdog != nil {
 		s.watchdog.Lines(s.settings, s.term.Termios())

@@ -27,6 +27,7 @@ import (
 	"terminalproxy/proxy/control"
 	"terminalproxy/proxy/link"
 	"terminalproxy/proxy/policy"
+	"terminalproxy/proxy/tty"
 	"terminalproxy/proxy/watchdog"
 	"terminalproxy/proxy/window"
 )
@@ -139,7 +140,7 @@ func (f *flags) make(stdin, stdout *os.File) (conf proxy.Config, done func(), er
 		Command: f.Command, Args: f.Args, In: stdin, Out: stdout, Cols: f.Cols, Rows: f.Rows, Record: f.Record,
 		Watchdog: watchdog.Self(),
 	}
-	if f.RequireTTY && (!isTerminal(stdin) || !isTerminal(stdout)) {
+	if f.RequireTTY && (!tty.IsTerminal(stdin) || !tty.IsTerminal(stdout)) {
 		return conf, nil, wrong("leave out --require-tty to run without one", "standard input or output is not a terminal")
 	}
 	log, closeLog, err := f.logger()

@@ -15,6 +15,7 @@ import (
 	"terminalproxy/cmd/internal/terminals"
 	"terminalproxy/gateway"
 	"terminalproxy/proxy"
+	"terminalproxy/proxy/tty"
 	"terminalproxy/proxy/watchdog"
 	"terminalproxy/proxy/window"
 )
@@ -27,7 +28,7 @@ func (f *flags) keeps() bool { return f.Keep && f.Agent }
 
 // checkKeep says what is in the way of --keep.
 func (f *flags) checkKeep(stdin, stdout *os.File) error {
-	if isTerminal(stdin) && isTerminal(stdout) {
+	if tty.IsTerminal(stdin) && tty.IsTerminal(stdout) {
 		return nil
 	}
 	if f.presets("keep") {

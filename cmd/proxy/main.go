@@ -9,8 +9,6 @@ import (
 	"io"
 	"os"
 
-	"golang.org/x/term"
-
 	"terminalproxy/cmd/internal/descriptors"
 	"terminalproxy/cmd/internal/harden"
 	"terminalproxy/cmd/internal/onevent"
@@ -18,6 +16,7 @@ import (
 	"terminalproxy/cmd/internal/version"
 	"terminalproxy/proxy"
 	"terminalproxy/proxy/child"
+	"terminalproxy/proxy/tty"
 	"terminalproxy/proxy/watchdog"
 	"terminalproxy/proxy/window"
 )
@@ -71,6 +70,9 @@ func run(ctx context.Context, args []string, stdin, stdout *os.File, stderr io.W
 	}
 	conf, done, err := flags.session(stdin, stdout)
 	conf.Keep, conf.Final = keep, true
+	if errs, ok := stderr.(*os.File); ok {
+		conf.Err = errs
+	}
 	if say := flags.trouble(); say != "" {
 		fmt.Fprintln(stderr, say)
 	}
@@ -78,6 +80,9 @@ func run(ctx context.Context, args []string, stdin, stdout *os.File, stderr io.W
 		return complain(stderr, err)
 	}
 	defer done()
+	if flags.plain() && !hasTerminal(conf) {
+		return complain(stderr, child.Replace(conf.Command, conf.Args))
+	}
 	result, err := proxy.Run(ctx, conf)
 	if err != nil {
 		return complain(stderr, err)
@@ -92,6 +97,18 @@ func run(ctx context.Context, args []string, stdin, stdout *os.File, stderr io.W
 		flags.reportStatus(result.Code)
 	}
 	return result.Code
+}
+
+// plain reports whether a session would do nothing for the program but give it a terminal.
+func (f *flags) plain() bool {
+	return !f.Agent && f.Record == "" && f.Log == "" && f.StatusFD == 0 && f.Cols == 0 && f.Rows == 0
+}
+
+// hasTerminal reports whether there is a terminal around the session.
+func hasTerminal(conf proxy.Config) bool {
+	terminal, shut := tty.Around(conf.In, conf.Out, conf.Err)
+	shut()
+	return terminal != nil
 }
 
 // reportStatus tells the program's exit status where --status-fd wants it.
@@ -115,15 +132,4 @@ func complain(stderr io.Writer, err error) int {
 		fmt.Fprintf(stderr, "hint: %s\n", hint)
 	}
 	return status
-}
-
-// isTerminal reports whether f is a terminal.
-func isTerminal(f *os.File) bool {
-	conn, err := f.SyscallConn()
-	if err != nil {
-		return false
-	}
-	is := false
-	_ = conn.Control(func(fd uintptr) { is = term.IsTerminal(int(fd)) })
-	return is
 }

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"slices"
 	"sync/atomic"
 	"syscall"
 
@@ -28,13 +29,16 @@ type Config struct {
 	Cols, Rows int      // first size of the terminal, in cells
 	// Termios are the first line settings, nil for the kernel's: a user's own stty settings go on inside.
 	Termios *unix.Termios
-	// Quiet starts the line with ECHO off: what comes from a pipe should not be printed back.
-	Quiet bool
+	// Streams are the program's standard input, output and error, in this order, where they are not its terminal: nil, or one
+	// that is missing, is the terminal. Start uses duplicates.
+	Streams []*os.File
+	// Behind starts the program in the background of its terminal, as after [Child.Background]. It needs a leader.
+	Behind bool
 	// Stopped is called, from Wait, each time the program was stopped by a signal; nil if nobody wants to know.
 	Stopped func(unix.Signal)
 	// JobControl says that somebody resumes the program when it stops. It then has a leader of its session beside it (see
 	// leader_linux.go) and stops at Ctrl+Z as it does without us. Otherwise, and on systems where we have no leader, it leads
-	// its session itself, and the kernel discards what stops it but SIGSTOP.
+	// its session itself, and the kernel discards what stops it but SIGSTOP. A program that starts behind has a leader, too.
 	JobControl bool
 	// Hurry, when it is closed, lets Terminate and Sweep come to their last signal at once; nil never is.
 	Hurry <-chan struct{}
@@ -94,11 +98,26 @@ func Start(c Config) (*Child, error) {
 	return child, nil
 }
 
+// launch is what a leader starts: complete, and with descriptors that stay open meanwhile.
+type launch struct {
+	path      string
+	args, env []string
+	dir       string
+	stdio     [3]uintptr
+	tty       int
+	behind    bool
+}
+
 // start starts the program on its terminal.
 func (c *Child) start(conf Config, path string, tty int) error {
 	cmd := &exec.Cmd{Path: path, Args: append([]string{conf.Path}, conf.Args...), Dir: conf.Dir, Env: conf.Env}
-	if conf.JobControl {
-		led, program, err := startLeader(path, cmd.Args, cmd.Environ(), conf.Dir, tty)
+	stdio, closeStdio, err := openStreams(conf.Streams, tty)
+	if err != nil {
+		return err
+	}
+	defer closeStdio()
+	if conf.JobControl || conf.Behind {
+		led, program, err := startLeader(launch{path: path, args: cmd.Args, env: cmd.Environ(), dir: conf.Dir, stdio: stdio, tty: tty, behind: conf.Behind})
 		if !errors.Is(err, errors.ErrUnsupported) {
 			if err == nil {
 				c.leader, c.session, c.pid = led, led.pid, program
@@ -107,10 +126,13 @@ func (c *Child) start(conf Config, path string, tty int) error {
 		}
 	}
 	// Package os would try, before its first process, whether the system has descriptors for processes, with a process of its own.
-	stdio := uintptr(tty)
+	files, controlling := stdio[:], slices.Index(stdio[:], uintptr(tty))
+	if controlling < 0 { // the program finds its terminal open once more, which the system offers no way around
+		files, controlling = append(files, uintptr(tty)), len(stdio)
+	}
 	pid, err := syscall.ForkExec(path, cmd.Args, &syscall.ProcAttr{
-		Dir: conf.Dir, Env: cmd.Environ(), Files: []uintptr{stdio, stdio, stdio},
-		Sys: &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0},
+		Dir: conf.Dir, Env: cmd.Environ(), Files: files,
+		Sys: &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: controlling},
 	})
 	if errors.Is(err, unix.EBADF) { // what dup3 says of the first descriptor beyond the limit
 		err = unix.EMFILE
@@ -171,23 +193,10 @@ func (c *Child) prepare(conf Config) error {
 	if err := c.Resize(conf.Cols, conf.Rows); err != nil {
 		return err
 	}
-	settings := conf.Termios
-	if settings == nil && !conf.Quiet {
+	if conf.Termios == nil {
 		return nil
 	}
-	if settings == nil {
-		now, err := unix.IoctlGetTermios(c.master, ioctlGetTermios)
-		if err != nil {
-			return fmt.Errorf("line settings: %w", err)
-		}
-		settings = now
-	}
-	if conf.Quiet {
-		quiet := *settings
-		quiet.Lflag &^= unix.ECHO
-		settings = &quiet
-	}
-	if err := unix.IoctlSetTermios(c.master, ioctlSetTermios, settings); err != nil {
+	if err := unix.IoctlSetTermios(c.master, ioctlSetTermios, conf.Termios); err != nil {
 		return fmt.Errorf("line settings: %w", err)
 	}
 	return nil
@@ -256,16 +265,6 @@ func (c *Child) Resize(cols, rows int) error {
 		return fmt.Errorf("resize: %w", err)
 	}
 	return nil
-}
-
-// EndOfFile is what ends the input of a program that reads lines: the line's VEOF character, usually ^D. It is nothing
-// while the program reads in raw mode.
-func (c *Child) EndOfFile() []byte {
-	now, err := c.termios()
-	if err != nil || now.Lflag&unix.ICANON == 0 {
-		return nil
-	}
-	return []byte{now.Cc[unix.VEOF]}
 }
 
 // Wait waits for the program's end. It must be called once.

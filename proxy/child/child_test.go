@@ -263,14 +263,6 @@ func TestTermios(t *testing.T) {
 	c := start(t, "stty -a; read x", func(conf *child.Config) { conf.Termios = settings })
 	out := until(t, c, "eof = ^E")
 	require.Contains(t, string(out), "erase = ^H", "stty names it before the other")
-	require.Equal(t, []byte{'E' & 0x1f}, c.EndOfFile())
-
-	quiet := start(t, "stty -a; read x", func(conf *child.Config) { conf.Quiet = true })
-	until(t, quiet, " -echo ")
-
-	raw := start(t, "stty raw; echo ready; read x", nil)
-	until(t, raw, "ready")
-	require.Empty(t, raw.EndOfFile(), "in raw mode ^D is a byte like any other")
 }
 
 // TestR16FlushInput: what a program has not read is taken back, the kernel's buffers on the way included; what is typed

@@ -57,6 +57,9 @@ func lead() {
 			b.errno = syscall.Errno(-pid)
 		}
 		b.program = uintptr(pid)
+		if b.behind {
+			b.group = int32(pid)
+		}
 	}
 	if b.errno != 0 {
 		say(b, sayRefused, int32(b.errno))
@@ -98,12 +101,15 @@ func execute() {
 	_, _ = kernel(unix.SYS_SETPGID, 0, 0, 0)
 	pid, _ := kernel(unix.SYS_GETPID, 0, 0, 0)
 	b.pgrp = int32(pid)
-	_, errno := kernel(unix.SYS_IOCTL, b.tty, unix.TIOCSPGRP, address(&b.pgrp))
+	errno := syscall.Errno(0)
+	if !b.behind {
+		_, errno = kernel(unix.SYS_IOCTL, b.tty, unix.TIOCSPGRP, address(&b.pgrp))
+	}
 	if errno == 0 && b.dir != 0 {
 		_, errno = kernel(unix.SYS_CHDIR, b.dir, 0, 0)
 	}
 	for fd := uintptr(0); fd < 3 && errno == 0; fd++ {
-		_, errno = kernel(unix.SYS_DUP3, b.tty, fd, 0)
+		_, errno = kernel(unix.SYS_DUP3, b.stdio[fd], fd, 0)
 	}
 	if errno == 0 {
 		_, _ = kernel(unix.SYS_PRLIMIT64, 0, unix.RLIMIT_NOFILE, address(&b.noFile))

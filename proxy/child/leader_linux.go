@@ -65,6 +65,8 @@ const (
 type brief struct {
 	path, dir, argv, envv uintptr // C strings and lists of them, which we keep alive until the program has started
 	tty, pipe, proxy      uintptr
+	stdio                 [3]uintptr
+	behind                bool   // the program starts in the background
 	mask                  uint64 // the program's signal mask
 	noFile                unix.Rlimit
 	second, execute       uintptr // top of the stack on which the program is executed, and what does that
@@ -93,17 +95,17 @@ type leader struct {
 	gone  atomic.Bool // it has ended, and its process id may be another's
 }
 
-// startLeader starts a program, whose terminal is tty, under a leader. The error is what [exec.Cmd] would say, or wraps
-// [errors.ErrUnsupported] where the system lets nobody do this.
-func startLeader(path string, args, env []string, dir string, tty int) (l *leader, program int, err error) {
+// startLeader starts a program under a leader. The error is what [exec.Cmd] would say, or wraps [errors.ErrUnsupported] where
+// the system lets nobody do this.
+func startLeader(with launch) (l *leader, program int, err error) {
 	limit, err := noFileLimit()
 	if err != nil {
 		return nil, 0, err
 	}
-	argv, err := syscall.SlicePtrFromStrings(args)
-	envv, envErr := syscall.SlicePtrFromStrings(env)
-	file, pathErr := syscall.ByteSliceFromString(path)
-	where, dirErr := syscall.ByteSliceFromString(dir)
+	argv, err := syscall.SlicePtrFromStrings(with.args)
+	envv, envErr := syscall.SlicePtrFromStrings(with.env)
+	file, pathErr := syscall.ByteSliceFromString(with.path)
+	where, dirErr := syscall.ByteSliceFromString(with.dir)
 	if err := cmp.Or(err, envErr, pathErr, dirErr); err != nil {
 		return nil, 0, err
 	}
@@ -115,20 +117,21 @@ func startLeader(path string, args, env []string, dir string, tty int) (l *leade
 	l = &leader{space: space, kept: [4]any{argv, envv, file, where}, done: make(chan struct{}, 1)}
 	b := (*brief)(unsafe.Pointer(&space[0]))
 	b.argv, b.envv, b.path = uintptr(unsafe.Pointer(&argv[0])), uintptr(unsafe.Pointer(&envv[0])), uintptr(unsafe.Pointer(&file[0]))
-	if dir != "" {
+	if with.dir != "" {
 		b.dir = uintptr(unsafe.Pointer(&where[0]))
 	}
 	b.noFile, b.all = limit, ^uint64(0)
 	copy(b.devTTY[:], "/dev/tty")
 	copy(b.name[:], LeaderName)
-	program, err = l.launch(b, tty)
+	b.stdio, b.behind = with.stdio, with.behind
+	program, err = l.launch(b, with.tty)
 	runtime.KeepAlive(l.kept)
 	l.kept = [4]any{}
 	switch errno := syscall.Errno(0); {
 	case err == nil:
 		return l, program, nil
 	case errors.As(err, &errno):
-		return nil, 0, &os.PathError{Op: "start", Path: path, Err: errno}
+		return nil, 0, &os.PathError{Op: "start", Path: with.path, Err: errno}
 	}
 	return nil, 0, err
 }

@@ -20,7 +20,7 @@ const (
 
 type leader struct{ pid int }
 
-func startLeader(string, []string, []string, string, int) (*leader, int, error) {
+func startLeader(launch) (*leader, int, error) {
 	return nil, 0, errors.ErrUnsupported
 }
 

@@ -61,6 +61,13 @@ func (c *Child) Collects() (spell uint64, ends [9]byte) {
 	return before + 1, ends
 }
 
+// Cooks reports whether the program's terminal makes a new line of each line feed that it prints (OPOST and ONLCR).
+func (c *Child) Cooks() bool {
+	const newLines = unix.OPOST | unix.ONLCR
+	now, err := unix.IoctlGetTermios(c.master, ioctlGetTermios)
+	return err == nil && now.Oflag&newLines == newLines
+}
+
 // maxChain bounds [Child.Chain].
 const maxChain = 6
 

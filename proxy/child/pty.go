@@ -34,8 +34,32 @@ func openPTY() (p ptyPair, err error) {
 	return p, err
 }
 
-// take is a duplicate of f outside of the Go runtime's files.
-func take(f *os.File, nonblock bool) (int, error) {
+// openStreams are descriptors for the program's standard input, output and error: duplicates of the streams that are given,
+// the terminal for the others.
+func openStreams(streams []*os.File, tty int) (stdio [3]uintptr, shut func(), err error) {
+	var own []int
+	shut = func() {
+		for _, fd := range own {
+			_ = unix.Close(fd)
+		}
+	}
+	for i := range stdio {
+		stdio[i] = uintptr(tty)
+		if i >= len(streams) || streams[i] == nil {
+			continue
+		}
+		fd, err := duplicate(streams[i])
+		if err != nil {
+			shut()
+			return stdio, nil, err
+		}
+		own, stdio[i] = append(own, fd), uintptr(fd)
+	}
+	return stdio, shut, nil
+}
+
+// duplicate is a duplicate of f outside of the Go runtime's files.
+func duplicate(f *os.File) (int, error) {
 	conn, err := f.SyscallConn()
 	if err != nil {
 		return -1, err
@@ -44,7 +68,13 @@ func take(f *os.File, nonblock bool) (int, error) {
 	cerr := conn.Control(func(raw uintptr) {
 		fd, err = unix.FcntlInt(raw, unix.F_DUPFD_CLOEXEC, 3)
 	})
-	if err = errors.Join(cerr, err); err != nil {
+	return fd, errors.Join(cerr, err)
+}
+
+// take is such a duplicate, blocking or not.
+func take(f *os.File, nonblock bool) (int, error) {
+	fd, err := duplicate(f)
+	if err != nil {
 		return -1, err
 	}
 	if err := unix.SetNonblock(fd, nonblock); err != nil {

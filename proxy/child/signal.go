@@ -76,9 +76,9 @@ func (c *Child) Kill() {
 // groups are orphaned, since nobody in their session is there to resume them, and the kernel discards SIGTSTP for those.
 func (c *Child) Stop() { c.signalGroups(unix.SIGSTOP) }
 
-// AskToStop sends the program and its group what Ctrl+Z sends, where it has a leader. It may do something first, or stop
-// not at all.
-func (c *Child) AskToStop() { _ = unix.Kill(-c.pid, unix.SIGTSTP) }
+// Signal sends the program and its group what a key of the terminal sends, as Ctrl+Z and Ctrl+C do. What stops a program
+// needs a leader.
+func (c *Child) Signal(sig unix.Signal) { _ = unix.Kill(-c.pid, sig) }
 
 // Background takes the terminal's foreground from the program, where it has a leader, as a shell does that lets a job go on
 // behind it: whoever reads the terminal or changes its settings stops. Front gives it back.

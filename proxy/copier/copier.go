@@ -120,6 +120,10 @@ type Config struct {
 	Strict func() bool
 	// Asks is told how often a chunk asks the terminal for its cursor, before the terminal gets it; nil where nobody needs that.
 	Asks func(times int)
+	// Away has the copier begin while the terminal is another program's, as after Park. Cooks reports whether the user's terminal
+	// itself makes a new line of each line feed, as the program's has done already; nil for never.
+	Away  bool
+	Cooks func(away bool) bool
 }
 
 // Copier alone reads the program and writes to the user's screen. The user's bytes go out first, in the goroutine that read
@@ -133,6 +137,7 @@ type Copier struct {
 	viewers Viewers
 	strict  func() bool
 	asks    func(times int)
+	cooks   func(away bool) bool
 	filter  filter.Filter
 	cutter  vt.Cutter // for what bypasses the filter
 	exit    exitSequence
@@ -148,6 +153,7 @@ type Copier struct {
 	begun  bool          // there was output
 	dead   bool          // the screen takes nothing any more
 	away   bool          // the terminal is another program's: nothing of ours is drawn
+	cr     bool          // a carriage return is held back, which may belong to a line feed
 
 	inHand   atomic.Bool // see InHand
 	alt      atomic.Bool // see Alt
@@ -167,7 +173,7 @@ type Copier struct {
 func New(conf Config) *Copier {
 	c := &Copier{
 		program: conf.Program, screen: conf.Screen, poll: conf.Poll, model: conf.Model, overlay: conf.Overlay,
-		viewers: conf.Viewers, strict: conf.Strict, asks: conf.Asks, done: make(chan struct{}), first: make(chan struct{}),
+		viewers: conf.Viewers, strict: conf.Strict, asks: conf.Asks, away: conf.Away, cooks: conf.Cooks, done: make(chan struct{}), first: make(chan struct{}),
 	}
 	c.exit = exitSequence{on: conf.Screen.HasScreen(), overlay: conf.Overlay}
 	c.dirty.Store(conf.Overlay != nil)

@@ -1,6 +1,7 @@
 package copier
 
 import (
+	"bytes"
 	"errors"
 	"time"
 
@@ -86,6 +87,9 @@ func (c *Copier) waits() bool {
 // last writes the half of a sequence with which the program ended. Those who look from elsewhere keep what is on their
 // screens: the proxy takes its own away.
 func (c *Copier) last() {
+	if c.cr {
+		c.write([]byte("\r"))
+	}
 	c.write(c.filter.Flush())
 	if c.viewers != nil {
 		c.hide()
@@ -171,7 +175,7 @@ func (c *Copier) pass(chunk []byte) {
 		}
 	}
 	c.follow(passed)
-	out := passed.Bytes
+	out := c.uncook(passed.Bytes)
 	rest := c.try(out)
 	c.exit.written(out[:len(out)-len(rest)], len(rest) == 0)
 	if c.model == nil {
@@ -194,7 +198,7 @@ func (c *Copier) pass(chunk []byte) {
 
 // begin is before the first output.
 func (c *Copier) begin() {
-	if c.overlay != nil {
+	if c.overlay != nil && !c.away { // another program would get the answer
 		c.write(c.overlay.Locate())
 	}
 	c.begun = true
@@ -220,6 +224,21 @@ func (c *Copier) filtered(chunk []byte) vt.Chunk {
 		return c.cutter.Cut(chunk)
 	}
 	return c.filter.Pass(chunk, c.strict())
+}
+
+// uncook takes back what the program's terminal did to line feeds, where the user's does so itself.
+func (c *Copier) uncook(p []byte) []byte {
+	if c.cr {
+		p, c.cr = append([]byte("\r"), p...), false
+	}
+	if c.cooks == nil || !c.cooks(c.away) {
+		return p
+	}
+	p = bytes.ReplaceAll(p, []byte("\r\n"), []byte("\n"))
+	if before, ends := bytes.CutSuffix(p, []byte("\r")); ends && c.program.HasOutput() { // a read ends where the kernel likes
+		p, c.cr = before, true
+	}
+	return p
 }
 
 // follow keeps the exit sequence up to date with what the user's screen is about to be sent.

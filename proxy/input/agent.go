@@ -53,7 +53,7 @@ func (p *Pump) agentReady(now time.Time) bool {
 // writeAgent writes one piece of agent input at the most. It is only called in a turn in which the keyboard was looked at
 // and had nothing.
 func (p *Pump) writeAgent(now time.Time) {
-	if len(p.user) > 0 || p.eof { // writeUser has just tried: the program takes nothing
+	if len(p.user) > 0 { // writeUser has just tried: the program takes nothing
 		p.stuck(now)
 		return
 	}

@@ -80,7 +80,6 @@ type Program interface {
 	// Collects numbers the spell for which the kernel has collected what is written to lines (termios(3), ICANON), 0 while it does
 	// not. Two looks with one number found no raw mode between them. ends are the characters that end a line, 0 for none.
 	Collects() (spell uint64, ends [LineEnds]byte)
-	EndOfFile() []byte
 }
 
 // Events are what a Poller waits for.

@@ -298,8 +298,6 @@ func (w *world) Collects() (spell uint64, ends [input.LineEnds]byte) {
 	return w.spell + 1, [input.LineEnds]byte{'\n', '\r', 4, 0, 0, 0x15, 3}
 }
 
-func (w *world) EndOfFile() []byte { return []byte{4} }
-
 // job is an input of an agent's in the given pieces, with its receipt.
 type job struct {
 	input.Job

@@ -23,9 +23,9 @@ type Config struct {
 	LineMost int
 	// KeyboardEnded is called once when the keyboard is gone.
 	KeyboardEnded func(error)
-	// ByHand says that the keyboard is no terminal: its end is typed to the program as end of file.
-	ByHand bool
-	Now    func() time.Time // nil is time.Now
+	// Unheard has the keyboard left alone until [Pump.Anew]: it is another program's.
+	Unheard bool
+	Now     func() time.Time // nil is time.Now
 }
 
 // Pump is the pump. Run is its goroutine; Post, Offer and Stop may be called from any.
@@ -46,9 +46,7 @@ type Pump struct {
 	since   time.Time
 	lastKey time.Time
 	confirm confirm
-	deaf    bool // the keyboard is gone
-	eof     bool // its end has yet to be typed
-	midLine bool // the user's last byte was no newline
+	deaf    bool // the keyboard is gone, or left alone
 
 	epoch       uint64
 	queue       []*pending
@@ -86,7 +84,7 @@ func New(c Config) *Pump {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	p := &Pump{Config: c, deaf: c.Keyboard == nil}
+	p := &Pump{Config: c, deaf: c.Keyboard == nil || c.Unheard}
 	p.emit = p.unit
 	if c.Control != nil {
 		p.epoch = c.Control.Epoch()
@@ -124,7 +122,7 @@ func (p *Pump) Stop() {
 // Anew says that the keyboard is another one, also where that before was gone: a paste that was begun there has no end. It belongs to
 // the pump's goroutine.
 func (p *Pump) Anew() {
-	p.deaf, p.eof = p.Keyboard == nil, false
+	p.deaf = p.Keyboard == nil
 	p.paste, p.holding, p.discard = nil, false, false
 }
 
@@ -182,7 +180,7 @@ func (p *Pump) timeout(now time.Time) time.Duration {
 
 // hasOutput reports whether there is something to write now.
 func (p *Pump) hasOutput(now time.Time) bool {
-	return len(p.user) > 0 || p.eof || p.agentReady(now)
+	return len(p.user) > 0 || p.agentReady(now)
 }
 
 // nextMoment is the next moment at which time itself changes something.
@@ -313,7 +311,7 @@ func (p *Pump) readKeyboard(now time.Time) {
 	case errors.Is(err, ErrAgain):
 		return
 	case err != nil || n == 0:
-		p.deaf, p.eof = true, p.ByHand
+		p.deaf = true
 		if p.KeyboardEnded != nil {
 			p.KeyboardEnded(err)
 		}

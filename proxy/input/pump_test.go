@@ -158,26 +158,19 @@ func TestGapLeavesAKeyAlone(t *testing.T) {
 	})
 }
 
-// TestEndOfInput: the end of an input that is no terminal is typed, twice after a line without its end.
-func TestEndOfInput(t *testing.T) {
-	for _, c := range []struct{ typed, want string }{{"", "\x04"}, {"a\n", "a\n\x04"}, {"a", "a\x04\x04"}} {
-		synctest.Test(t, func(t *testing.T) {
-			ended := 0
-			w := newWorld(t, false, func(conf *input.Config) {
-				conf.ByHand = true
-				conf.KeyboardEnded = func(error) { ended++ }
-			})
-			w.start()
-			if c.typed != "" {
-				w.press(c.typed)
-			}
-			close(w.typed)
-			synctest.Wait()
-			require.Equal(t, c.want, w.written())
-			require.Equal(t, 1, ended)
-			w.stop()
-		})
-	}
+// TestAnUnheardKeyboard is another program's: nothing of it is read until Anew, while agents type.
+func TestAnUnheardKeyboard(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, false, func(conf *input.Config) { conf.Unheard = true })
+		w.start()
+		go func() { w.typed <- []byte("x") }()
+		synctest.Wait()
+		require.Empty(t, w.written())
+		w.pump.Post(func(time.Time) { w.pump.Anew() })
+		synctest.Wait()
+		require.Equal(t, "x", w.written())
+		w.stop()
+	})
 }
 
 // TestR13Untouched: without a scanner every byte passes as it is.

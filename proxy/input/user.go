@@ -98,7 +98,7 @@ func (p *Pump) letPasteGo() {
 // writeUser writes what the user typed. The rest of an agent's key that is half written goes first: a sequence stands
 // whole, or the user's next key would complete it to something else.
 func (p *Pump) writeUser(now time.Time) {
-	if len(p.user) == 0 && !p.eof {
+	if len(p.user) == 0 {
 		return
 	}
 	if !p.finishPiece(now) {
@@ -107,7 +107,6 @@ func (p *Pump) writeUser(now time.Time) {
 	for len(p.user) > 0 {
 		n, err := p.give(nil, p.user, false)
 		if n > 0 {
-			p.midLine = p.user[n-1] != '\n'
 			p.acted(now)
 		}
 		p.user = p.user[:copy(p.user, p.user[n:])]
@@ -118,21 +117,6 @@ func (p *Pump) writeUser(now time.Time) {
 	if cap(p.user) > userHold {
 		p.user = nil // a large paste is over
 	}
-	if p.eof {
-		p.endOfFile()
-	}
-}
-
-// endOfFile types the end of an input that is no terminal: once, or twice after a line without its end, since the first
-// then only hands that line over.
-func (p *Pump) endOfFile() {
-	p.eof = false
-	mark := p.Program.EndOfFile()
-	p.user = append(p.user, mark...)
-	if p.midLine {
-		p.user = append(p.user, mark...)
-	}
-	p.midLine = false
 }
 
 // took notes how a write ended; it reports whether to go on writing.

@@ -43,7 +43,7 @@ type privacy struct {
 
 func newPrivacy(o *Observer, text *textGate) *privacy {
 	p := &privacy{o: o, text: text}
-	p.lasting = secretprompt.Facts{Mute: o.agents.Mute, Foreground: p.foreground, Arguments: o.program.Arguments}
+	p.lasting = secretprompt.Facts{Foreground: p.foreground, Arguments: o.program.Arguments}
 	return p
 }
 
@@ -163,7 +163,7 @@ func (p *privacy) facts() secretprompt.Facts {
 	}
 	line, err := p.o.program.Line()
 	f.Known, f.Line = err == nil, secretprompt.Line(line)
-	if f.Known && !f.Line.Echo && (!f.Line.Canonical || f.Mute) {
+	if f.Known && !f.Line.Echo && !f.Line.Canonical {
 		f.Left, f.Right = p.o.model.CursorText()
 	}
 	// A shell's read -s -n 1 has echo off only while it waits for the next key: the line settings say nothing here.
@@ -204,7 +204,7 @@ func (p *privacy) foreground() []string {
 // follow keeps the field where the secret is typed. A program that reads whole lines shows nothing of them, so there is
 // no field then. It begins at the cursor, and may still move as long as nobody has typed: the question comes in pieces.
 func (p *privacy) follow(f secretprompt.Facts) {
-	shows := p.secret.Holds() && (!f.Line.Canonical || f.Mute)
+	shows := p.secret.Holds() && !f.Line.Canonical
 	on, _ := p.onLine()
 	switch {
 	case shows && strings.TrimSpace(f.Left) != "" && (!on || p.o.inputWait.writes() == p.field.typed):

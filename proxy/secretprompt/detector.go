@@ -41,8 +41,6 @@ type Facts struct {
 	// Known is false when the line settings cannot be read, as when the program has ended: nobody asks then.
 	Known bool
 	Line  Line
-	// Mute says that the line had no echo from the start, so that its absence says nothing: nobody types there.
-	Mute bool
 	// Left and Right are the text of the cursor's row before the cursor, with its blanks, and from it on.
 	Left, Right string
 	Place       Place

@@ -24,10 +24,10 @@ func TestR21R22Prompts(t *testing.T) {
 	lines := map[string]secretprompt.Line{"cooked": cooked, "noEcho": noEcho, "sudoRS": sudoRS, "raw": raw}
 	for _, c := range corpus.Rows[struct {
 		Name, Want, Line, Left, Right, Program, Runs string
-		Paste, Mute                                  bool
+		Paste                                        bool
 	}](t, "prompts") {
 		settings, known := lines[c.Line]
-		f := secretprompt.Facts{Known: known, Line: settings, Mute: c.Mute, Left: c.Left, Right: c.Right, Paste: c.Paste}
+		f := secretprompt.Facts{Known: known, Line: settings, Left: c.Left, Right: c.Right, Paste: c.Paste}
 		if c.Runs != "" {
 			f.Foreground = programs(c.Program, c.Runs)
 		} else if c.Program != "" {
@@ -115,7 +115,7 @@ func FuzzJudge(f *testing.F) {
 	f.Fuzz(func(t *testing.T, left, right, name string, bits uint8) {
 		facts := secretprompt.Facts{
 			Known: true, Line: secretprompt.Line{Canonical: bits&1 != 0, Echo: bits&2 != 0, EchoNewline: bits&4 != 0},
-			Mute: bits&8 != 0, Paste: bits&16 != 0, Left: left, Right: right, Foreground: programs(name, "sudo", "vim"),
+			Paste: bits&8 != 0, Left: left, Right: right, Foreground: programs(name, "sudo", "vim"),
 		}
 		kind := secretprompt.Judge(facts)
 		if facts.Line.Echo {

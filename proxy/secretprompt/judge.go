@@ -17,7 +17,7 @@ func Judge(f Facts) protocol.SecretPrompt {
 	switch {
 	case !f.Known || l.Echo:
 		return protocol.SecretNone
-	case l.EchoNewline, l.Canonical && !f.Mute:
+	case l.EchoNewline, l.Canonical:
 		return protocol.SecretHard
 	case asks(f):
 		return protocol.SecretSoft

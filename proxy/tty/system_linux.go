@@ -11,7 +11,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-const ioctlGetTermios = unix.TCGETS
+const (
+	ioctlGetTermios = unix.TCGETS
+	ioctlSetTermios = unix.TCSETS
+)
 
 // ttyName is the path of the terminal behind fd, "" when it has none here.
 func ttyName(fd int) string {

@@ -10,7 +10,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-const ioctlGetTermios = unix.TIOCGETA
+const (
+	ioctlGetTermios = unix.TIOCGETA
+	ioctlSetTermios = unix.TIOCSETA
+)
 
 // ttyName is the controlling terminal: these systems have no cheap way from a descriptor to its name.
 func ttyName(int) string { return "/dev/tty" }

@@ -21,8 +21,7 @@ var ErrAgain error = unix.EAGAIN
 // Unlock is RM for KAM (ECMA-48 7.2.7): the keyboard sends, whatever a program or another process did to the terminal.
 const Unlock = "\x1b[2l"
 
-// Terminal is the pair of descriptors a user sits at. Each may be a terminal or not: `echo x | proxy cat` has no
-// keyboard, `proxy ls | wc` no screen. The methods may be called from one goroutine each way: one reads, one writes.
+// Terminal is the pair of descriptors a user sits at. The methods may be called from one goroutine each way: one reads, one writes.
 type Terminal struct {
 	in, out       int
 	inTTY, outTTY bool
@@ -48,6 +47,47 @@ func Open(in, out *os.File) (*Terminal, error) {
 		return nil, fmt.Errorf("standard output: %w", err)
 	}
 	return t, nil
+}
+
+// IsTerminal reports whether f is a terminal.
+func IsTerminal(f *os.File) (is bool) {
+	conn, err := f.SyscallConn()
+	if err != nil {
+		return false
+	}
+	_ = conn.Control(func(fd uintptr) { is = term.IsTerminal(int(fd)) })
+	return is
+}
+
+// Around is the terminal that this process belongs to, or the first of its files that is one; nil where there is none. The
+// caller closes it with shut.
+func Around(files ...*os.File) (terminal *os.File, shut func()) {
+	if own, err := os.OpenFile("/dev/tty", os.O_RDWR|unix.O_NOCTTY, 0); err == nil {
+		return own, func() { _ = own.Close() }
+	}
+	for _, f := range files {
+		if f != nil && IsTerminal(f) {
+			return f, func() {}
+		}
+	}
+	return nil, func() {}
+}
+
+// Blank has the descriptor of f lead nowhere: whoever is at the other end of a pipe learns of its end from others alone.
+func Blank(f *os.File) error {
+	conn, err := f.SyscallConn()
+	if err != nil {
+		return fmt.Errorf("blank: %w", err)
+	}
+	nowhere, err := unix.Open(os.DevNull, unix.O_RDWR|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return fmt.Errorf("blank: %w", err)
+	}
+	defer unix.Close(nowhere)
+	if cerr := conn.Control(func(fd uintptr) { err = put(nowhere, int(fd)) }); cerr != nil {
+		return fmt.Errorf("blank: %w", cerr)
+	}
+	return err
 }
 
 // adopt is a descriptor of our own for f: a non-blocking one of the same terminal if it is one and can be opened again,
@@ -96,7 +136,7 @@ func reopen(fd, access int) int {
 	return again
 }
 
-// HasKeyboard reports whether standard input is a terminal.
+// HasKeyboard reports whether there is a terminal to read from.
 func (t *Terminal) HasKeyboard() bool { return t.inTTY && !t.Left() }
 
 // HasScreen reports whether standard output is a terminal, or somebody looks at one that is absent.
@@ -140,6 +180,29 @@ func (t *Terminal) Termios() *unix.Termios {
 	}
 	got, _ := unix.IoctlGetTermios(t.in, ioctlGetTermios) // nil with an error
 	return got
+}
+
+// Cooks reports whether the screen's terminal makes a new line of each line feed by itself (termios(3), OPOST and ONLCR).
+func (t *Terminal) Cooks() bool {
+	now, err := unix.IoctlGetTermios(t.out, ioctlGetTermios)
+	return err == nil && now.Oflag&newLines == newLines
+}
+
+const newLines = unix.OPOST | unix.ONLCR
+
+// Cook has the screen's terminal do so, or not.
+func (t *Terminal) Cook(on bool) error {
+	now, err := unix.IoctlGetTermios(t.out, ioctlGetTermios)
+	if err != nil {
+		return fmt.Errorf("line settings: %w", err)
+	}
+	if now.Oflag |= newLines; !on {
+		now.Oflag &^= unix.OPOST
+	}
+	if err := unix.IoctlSetTermios(t.out, ioctlSetTermios, now); err != nil {
+		return fmt.Errorf("line settings: %w", err)
+	}
+	return nil
 }
 
 // Raw switches the keyboard to raw mode (termios cfmakeraw): every byte comes at once and none has a meaning. Without a

@@ -56,7 +56,7 @@ func (p *page) execute() {
 		return
 	}
 	// A shell that was faster has its own settings in force.
-	if now, err := unix.IoctlGetTermios(keyboardFD, ioctlGetTermios); err == nil && *now == p.raw {
+	if now, err := unix.IoctlGetTermios(keyboardFD, ioctlGetTermios); err == nil && isAlike(*now, p.raw) {
 		saved := p.saved
 		_ = unix.IoctlSetTermios(keyboardFD, ioctlSetTermiosDrain, &saved)
 	}
@@ -79,4 +79,10 @@ func writeAll(b []byte) {
 			_, _ = unix.Poll([]unix.PollFd{{Fd: screenFD, Events: unix.POLLOUT}}, int(left/time.Millisecond)+1)
 		}
 	}
+}
+
+// isAlike compares line settings but for what becomes of output, which follows the program while the proxy runs.
+func isAlike(a, b unix.Termios) bool {
+	a.Oflag = b.Oflag
+	return a == b
 }

@@ -197,7 +197,7 @@ func TestStandardInputAndOutputWithoutATerminal(t *testing.T) {
 		{"proxy ls seen.txt | cat", "seen.txt", 0},
 		{"echo both | proxy cat | cat", "both", 0},
 		{"proxy sh -c 'exit 9' < /dev/null", "", 9},
-		{"proxy --cols 40 --rows 10 stty size < /dev/null 2>&1 | cat", "10 40", 0},
+		{"setsid -w proxy --cols 40 --rows 10 sh -c 'stty size < /dev/tty' < /dev/null 2>&1 | cat", "10 40", 0},
 		{"echo x | proxy --require-tty cat", "is not a terminal", 2},
 		{"proxy --require-tty ls | cat; (exit ${PIPESTATUS[0]})", "is not a terminal", 2},
 	}

@@ -90,7 +90,8 @@ const (
 	Synopsis = "proxy [flags] [--] PROGRAM [ARG ...]"
 	About    = `proxy runs PROGRAM on your terminal, exactly as without it. With --agent, AI agents can watch, and type while you let
 them: a line over the program asks you, Ctrl+G, or the key that it names, gives them the keyboard, and Ctrl+\ takes it
-back at once. Without PROGRAM, --agent runs your $SHELL.`
+back at once. Without PROGRAM, --agent runs your $SHELL. Standard input, output or error that is a pipe or a file goes to
+PROGRAM as it is, and agents see none of it: they see what PROGRAM shows on the terminal.`
 	FlagsHead = "Flags (before PROGRAM; everything after it belongs to it):"
 	Examples  = `  proxy --agent vim notes.txt
   proxy --agent --grant drive --for 10m python3

@@ -1,0 +1,149 @@
+package e2e_test
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+)
+
+// drawn is what a proxy with agents adds to a program's output: titles, the stack of titles, and questions for the cursor.
+var drawn = regexp.MustCompile(`\x1b\]2;[^\a]*\a|\x1b\[2[23];2t|\x1b\[2l|\x1b7\x1b\[\?2027\$p\x1b8\x1b\[J\x1b\[6n|\x1b\[6n`)
+
+// taken stands for the moment at which the proxy has taken the keyboard. What is typed before that the terminal echoes, too.
+const taken = "taken"
+
+// streamed runs a line of a shell on a terminal: what the terminal was sent, without what a proxy drew. Each key is typed when
+// what stands before it has been seen.
+func (w *world) streamed(line string, keys ...string) string {
+	w.t.Helper()
+	st := w.stage(line)
+	for i := 0; i < len(keys); i += 2 {
+		w.until(func() bool {
+			if keys[i] == taken {
+				now, err := unix.IoctlGetTermios(int(st.ptmx.Fd()), unix.TCGETS)
+				return err == nil && (now.Lflag&unix.ICANON == 0 || !strings.Contains(line, "proxy"))
+			}
+			return strings.Contains(st.sent(), keys[i])
+		}, func() string { return line + ": no " + keys[i] + " in " + st.sent() })
+		st.types(keys[i+1])
+	}
+	<-st.ended
+	return drawn.ReplaceAllString(st.sent(), "")
+}
+
+// sent is everything that the terminal was sent.
+func (st *stage) sent() string {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return st.raw.String()
+}
+
+// TestStreamsAsWithoutTheProxy: a standard stream that is no terminal is the program's as it is, and what comes to the terminal
+// is what comes there without the proxy, byte for byte. PROXY stands for the proxy, or for nothing.
+func TestStreamsAsWithoutTheProxy(t *testing.T) {
+	for _, tt := range []struct {
+		line string
+		keys []string
+	}{
+		{line: "head -c 300000 /dev/zero | PROXY wc -c"},
+		{line: `printf 'a\004b\003c\n' | PROXY wc -c`},
+		{line: `printf 'x\r\ny' | PROXY od -An -c`},
+		{line: "head -c 50000 /dev/urandom > r; PROXY cat < r | cmp - r; PROXY cat < r > copy; cmp copy r"},
+		{line: "PROXY sh -c 'echo out; echo err >&2' 2> e; cat e"},
+		{line: "PROXY sh -c 'echo out; echo err >&2' > o; cat o"},
+		{line: "PROXY sh -c 'echo out; echo err >&2' > o 2>&1; cat o"},
+		{line: "echo in | PROXY sh -c 'cat; echo err >&2'"},
+		{line: "PROXY yes | head -1"},
+		{line: "yes 2> e | PROXY head -1"},
+		{line: "PROXY sh -c 'exec >&-; read x; echo late >&2' | cat; echo the pipe has ended", keys: []string{taken, "go\n"}},
+		{line: "PROXY sh -c 'exec >&-; read x' | (cat; echo the pipe has ended)", keys: []string{"the pipe has ended", "", taken, "go\n"}},
+		{line: "(PROXY true; echo $?) < /dev/null; (PROXY false; echo $?) > o; cat o"},
+		// Others of a pipeline go on using the terminal.
+		{line: "cat | PROXY sort", keys: []string{"", "b\na\n\x04"}},
+		{line: "PROXY sh -c 'read x; echo got $x' | cat", keys: []string{taken, "hello\n"}},
+		{line: "echo in | PROXY sh -c 'read x < /dev/tty; echo got $x; cat'", keys: []string{taken, "hello\n"}},
+		{line: "seq 1000 | PROXY less -X", keys: []string{"23", "q"}},
+		{line: "PROXY sh -c 'trap \"echo int; exit 9\" INT; echo begun >&2; while :; do sleep 0.01; done' | cat", keys: []string{"begun", "\x03"}},
+		// The shell that runs in the background of no terminal's, as this one does, leaves what it starts there in front.
+		{line: "PROXY true & wait $!; echo $?"},
+	} {
+		t.Run(tt.line, func(t *testing.T) {
+			w := newWorld(t, "less")
+			run := func(proxy string) string {
+				// A shell with a parent of its own kind: what is stopped is resumed.
+				return w.streamed(`trap "" INT; (trap - INT; `+strings.ReplaceAll(tt.line, "PROXY ", proxy)+`); echo ended`, tt.keys...)
+			}
+			want := run("")
+			require.Contains(t, want, "ended")
+			require.Equal(t, want, run("proxy "))
+			require.Equal(t, want, run("proxy --agent "))
+		})
+	}
+}
+
+// TestStreamsWithoutATerminal: the program has its streams, and with agents a terminal of its own beside them.
+func TestStreamsWithoutATerminal(t *testing.T) {
+	for _, flags := range [][]string{nil, {"--agent"}, {"--cols", "40"}} {
+		t.Run(strings.Join(flags, " "), func(t *testing.T) {
+			w := newWorld(t)
+			cmd := w.command("proxy", append(flags, "sh", "-c", "cat; echo err >&2; exit 7")...)
+			cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+			var out, errs strings.Builder
+			cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader("\x04\x03\r\n\x00"), &out, &errs
+			require.Error(t, cmd.Run())
+			require.Equal(t, 7, cmd.ProcessState.ExitCode())
+			require.Equal(t, "\x04\x03\r\n\x00", out.String())
+			require.Equal(t, "err\n", errs.String())
+		})
+	}
+}
+
+// TestAnAgentsQuestionTakesAKeyboardThatWasLeftAside: the user can answer it, and take the keyboard back.
+func TestAnAgentsQuestionTakesAKeyboardThatWasLeftAside(t *testing.T) {
+	w := newWorld(t)
+	st := w.stage("seq 3 | proxy --agent sh -c 'cat; echo ready; exec sleep 1000' | cat; echo ended")
+	w.until(func() bool { return strings.Contains(st.sent(), "ready") }, func() string { return st.sent() })
+	asked := w.start("gateway", "request", w.session(), "--reason", "to help", "--as", "claude")
+	w.until(func() bool { return strings.Contains(st.sent(), "Ctrl+G") }, func() string { return st.sent() })
+	w.until(func() bool { // a key that comes just after the question does not count
+		st.types("\a")
+		select {
+		case <-asked.ended:
+			return true
+		default:
+			return false
+		}
+	}, func() string { return st.sent() })
+	require.Zero(t, asked.wait().status)
+	st.types("\x1c")
+	w.until(func() bool { return strings.Contains(w.gateway("read", w.session()).out, "keyboard: user") }, func() string { return w.gateway("read", w.session()).out })
+}
+
+// TestR73InTheBackground: a job that begins there ends there, and one that wants the terminal stops until fg.
+func TestR73InTheBackground(t *testing.T) {
+	for shell := range userShells {
+		for _, flags := range []string{"", "--agent "} {
+			t.Run(shell+" "+flags, func(t *testing.T) {
+				w := newWorld(t, shell)
+				s := w.jobs(shell)
+
+				s.typed("clear; proxy " + flags + "touch done1 &\n")
+				w.until(func() bool { _, err := os.Stat(w.path("done1")); return err == nil }, func() string { return "not done" })
+				s.atPrompt("it is done")
+				s.typed("clear; proxy " + flags + "sh -c 'read x; echo got $x' &\n")
+				s.see("it stopped", func(screen string) bool {
+					s.typed("clear; jobs\n")
+					return strings.Contains(strings.ToLower(screen), "stopped") || strings.Contains(screen, "suspended")
+				})
+				s.typed("clear; fg\n")
+				s.typed("hello\n")
+				s.wait("got hello")
+			})
+		}
+	}
+}

@@ -1,0 +1,105 @@
+package proxy
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+
+	"terminalproxy/proxy/control"
+	"terminalproxy/proxy/tty"
+)
+
+// openTerminal opens the user's terminal: standard input and output, and in the place of one that is none, the terminal that
+// this process belongs to. Streams that are none are the program's.
+func (s *session) openTerminal() (err error) {
+	c := s.conf
+	s.streams = make([]*os.File, 3)
+	for i, f := range []*os.File{c.In, c.Out, c.Err} {
+		if f != nil && !tty.IsTerminal(f) {
+			s.streams[i] = f
+		}
+	}
+	in, out := c.In, c.Out
+	if s.streams[0] != nil || s.streams[1] != nil {
+		around, shut := tty.Around(c.In, c.Out, c.Err)
+		defer shut()
+		if around == nil {
+			cols, rows := s.defaultSize()
+			s.term = tty.Absent(cols, rows, func([]byte) {}) // nobody looks, ever
+			return nil
+		}
+		if s.streams[0] != nil {
+			in = around
+		}
+		if s.streams[1] != nil {
+			out = around
+		}
+	}
+	s.term, err = tty.Open(in, out)
+	return err
+}
+
+// letStreamsGo leaves to the program alone what was handed to it: the other end of a pipe learns at once when the program has
+// closed its own. Standard error stays, for what the proxy itself has to say.
+func (s *session) letStreamsGo() {
+	for _, f := range s.streams[:min(2, len(s.streams))] {
+		if f == nil {
+			continue
+		}
+		if err := tty.Blank(f); err != nil {
+			s.log.Info("standard streams", "error", err)
+		}
+	}
+}
+
+// settleBegin decides whether the session begins behind. It does in the background of the user's shell. And where input or
+// output is no terminal the keyboard stays aside, as sudo leaves it (exec_pty.c): the terminal may be another program's of the
+// same pipeline, which edits lines there, or shows pages. The program starts in the background of its own terminal, and what
+// it then reads or sets there stops it, which is when the keyboard is taken.
+func (s *session) settleBegin() {
+	if !s.term.HasKeyboard() {
+		return
+	}
+	s.aside = s.streams != nil && (s.streams[0] != nil || s.streams[1] != nil)
+	s.behind = s.aside || !s.inFront()
+}
+
+// lineSettings are the program's first: the terminal's, unless those are the shell's that edits a line by now.
+func (s *session) lineSettings() *unix.Termios {
+	if s.behind && !s.inFront() {
+		return nil
+	}
+	return s.settings
+}
+
+// call has a keyboard that was left aside taken, when an agent asks for it: the user can answer then, and take it back.
+func (s *session) call(state control.State) {
+	if !s.aside || state.Phase == control.Observing {
+		return
+	}
+	select {
+	case s.called <- struct{}{}:
+	default: // it is on its way
+	}
+}
+
+// isWish reports whether a signal stops a program because it wants the terminal that it does not have.
+func isWish(sig unix.Signal) bool { return sig == unix.SIGTTIN || sig == unix.SIGTTOU }
+
+// cooks reports whether the user's terminal makes a new line of each line feed. In a pipeline, whose other programs write
+// there, too, it does what the program's own terminal does, as without us.
+func (s *session) cooks(away bool) bool {
+	switch {
+	case away:
+		return s.term.Cooks()
+	case !s.aside:
+		return false
+	}
+	on := s.child.Cooks()
+	if on != s.term.Cooks() {
+		if err := s.term.Cook(on); err != nil {
+			s.log.Info("line settings", "error", err)
+		}
+	}
+	return on
+}
