@@ -38,7 +38,7 @@ func NewPermission(version string, log *slog.Logger, decide func(ctx context.Con
 
 // Serve speaks to one client over a pair of streams until the client closes its end or ctx ends.
 func (p *Permission) Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
-	if err := p.server.Run(ctx, &mcp.IOTransport{Reader: in, Writer: out}); err != nil && ctx.Err() == nil {
+	if err := p.server.Run(ctx, newLines(in, out).transport()); err != nil && ctx.Err() == nil {
 		return fmt.Errorf("serve mcp: %w", err)
 	}
 	return nil

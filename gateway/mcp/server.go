@@ -137,7 +137,7 @@ func New(cfg Config) *Server {
 
 // Serve speaks to one client over a pair of streams until the client closes its end or ctx ends.
 func (s *Server) Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
-	return s.serve(ctx, &mcp.IOTransport{Reader: in, Writer: out})
+	return s.serve(ctx, newLines(in, out).transport())
 }
 
 func (s *Server) serve(ctx context.Context, t mcp.Transport) error {

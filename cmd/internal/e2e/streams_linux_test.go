@@ -65,7 +65,7 @@ func TestStreamsAsWithoutTheProxy(t *testing.T) {
 		{line: "(PROXY true; echo $?) < /dev/null; (PROXY false; echo $?) > o; cat o"},
 		// Others of a pipeline go on using the terminal.
 		{line: "cat | PROXY sort", keys: []string{"", "b\na\n\x04"}},
-		{line: "PROXY sh -c 'read x; echo got $x' | cat", keys: []string{taken, "hello\n"}},
+		{line: "PROXY sh -c 'stty -echo < /dev/tty; echo go > /dev/tty; read x; stty echo < /dev/tty; echo got $x' | cat", keys: []string{"go", "hello\n"}},
 		{line: "echo in | PROXY sh -c 'read x < /dev/tty; echo got $x; cat'", keys: []string{taken, "hello\n"}},
 		{line: "seq 1000 | PROXY less -X", keys: []string{"23", "q"}},
 		{line: "PROXY sh -c 'trap \"echo int; exit 9\" INT; echo begun >&2; while :; do sleep 0.01; done' | cat", keys: []string{"begun", "\x03"}},

@@ -1,0 +1,172 @@
+package mcp
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// maxLine is the longest message that is read, in bytes: a picture or a paste of the largest size fits many times over.
+const maxLine = 4 << 20
+
+// lines are the two ends of a client's stream of messages, one a line (MCP, transports, stdio). The library ends its
+// connection at the first line that is no message, and with that the agent's programs. So each line is looked at before: a line
+// that is none is answered with an error (JSON-RPC 2.0, 5.1), and the stream goes on.
+type lines struct {
+	in     *bufio.Reader
+	closer io.Closer
+	ready  []byte // messages that the library has not read yet
+	// batches says that the client speaks a revision in which a line may be a list of messages.
+	batches bool
+
+	mu  sync.Mutex // one line at a time
+	out io.WriteCloser
+}
+
+func newLines(in io.ReadCloser, out io.WriteCloser) *lines {
+	return &lines{in: bufio.NewReaderSize(in, 64<<10), closer: in, out: out}
+}
+
+// transport is what the library speaks through.
+func (l *lines) transport() mcp.Transport { return &mcp.IOTransport{Reader: l, Writer: lineWriter{l}} }
+
+// Read reads of the next message, and belongs to one goroutine.
+func (l *lines) Read(p []byte) (int, error) {
+	for len(l.ready) == 0 {
+		line, err := l.readLine()
+		if len(line) > 0 && (err == nil || errors.Is(err, io.EOF)) {
+			l.acceptLine(line)
+		}
+		if errors.Is(err, errTooLong) {
+			l.refuse(nil, jsonrpc.CodeInvalidRequest, err)
+			continue
+		}
+		if err != nil && len(l.ready) == 0 {
+			return 0, err
+		}
+	}
+	n := copy(p, l.ready)
+	l.ready = l.ready[n:]
+	return n, nil
+}
+
+// Close closes the way from the client.
+func (l *lines) Close() error { return l.closer.Close() }
+
+var errTooLong = fmt.Errorf("a message has at most %d MiB", maxLine>>20)
+
+// readLine reads a line without its end; of one that is too long nothing is kept.
+func (l *lines) readLine() (line []byte, err error) {
+	long := false
+	for {
+		part, err := l.in.ReadSlice('\n')
+		if long = long || len(line)+len(part) > maxLine; long {
+			line = nil
+		} else {
+			line = append(line, part...)
+		}
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+		case err == nil && long:
+			return nil, errTooLong
+		default:
+			return bytes.TrimSpace(line), err
+		}
+	}
+}
+
+// acceptLine has the library read a line that is a message, and refuses any other.
+func (l *lines) acceptLine(line []byte) {
+	line = bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\ufeff"))) // the mark that some systems begin each text with
+	switch {
+	case len(line) == 0:
+		return
+	case !utf8.Valid(line) || !json.Valid(line):
+		l.refuse(nil, jsonrpc.CodeParseError, errors.New("a line is no JSON in UTF-8: write one whole message a line, and nothing else"))
+		return
+	case line[0] == '[':
+		l.acceptBatch(line)
+		return
+	}
+	message, err := jsonrpc.DecodeMessage(line)
+	if err != nil {
+		l.refuse(idOf(line), jsonrpc.CodeInvalidRequest, fmt.Errorf("no message of JSON-RPC 2.0: %w", err))
+		return
+	}
+	if r, ok := message.(*jsonrpc.Request); ok && r.Method == "initialize" {
+		var params struct {
+			Version string `json:"protocolVersion"`
+		}
+		l.batches = json.Unmarshal(r.Params, &params) == nil && params.Version < batchless
+	}
+	l.ready = append(append(l.ready, line...), '\n')
+}
+
+// batchless is the first revision without lists of messages.
+const batchless = "2025-06-18"
+
+// acceptBatch takes a list of messages apart: each is answered on a line of its own.
+func (l *lines) acceptBatch(line []byte) {
+	var batch []json.RawMessage
+	if !l.batches || json.Unmarshal(line, &batch) != nil || len(batch) == 0 {
+		l.refuse(nil, jsonrpc.CodeInvalidRequest, errors.New("a list of messages is none: write one message a line"))
+		return
+	}
+	for _, message := range batch {
+		if message = bytes.TrimSpace(message); message[0] == '[' {
+			l.refuse(nil, jsonrpc.CodeInvalidRequest, errors.New("a list within a list of messages"))
+			continue
+		}
+		l.acceptLine(message)
+	}
+}
+
+// idOf is the id of what is no message otherwise, nil where there is none that an answer may have.
+func idOf(line []byte) any {
+	var m struct {
+		ID any `json:"id"`
+	}
+	if json.Unmarshal(line, &m) != nil {
+		return nil
+	}
+	switch m.ID.(type) {
+	case string, float64:
+		return m.ID
+	}
+	return nil
+}
+
+// refuse answers what is no message.
+func (l *lines) refuse(id any, code int, why error) {
+	type failure struct {
+		Code    int    `json:"code"`
+		Message string `json:"message"`
+	}
+	answer, err := json.Marshal(struct {
+		Version string  `json:"jsonrpc"`
+		ID      any     `json:"id"`
+		Error   failure `json:"error"`
+	}{"2.0", id, failure{code, why.Error()}})
+	if err == nil {
+		_, _ = lineWriter{l}.Write(append(answer, '\n')) // a client that reads no more ends the stream by itself
+	}
+}
+
+// lineWriter is the way to the client for the library, too, which writes a line at a time.
+type lineWriter struct{ l *lines }
+
+func (w lineWriter) Write(p []byte) (int, error) {
+	w.l.mu.Lock()
+	defer w.l.mu.Unlock()
+	return w.l.out.Write(p)
+}
+
+func (w lineWriter) Close() error { return w.l.out.Close() }
