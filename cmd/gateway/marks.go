@@ -70,7 +70,7 @@ func markedEnv(m *protocol.ProxyStart) []string {
 	}
 	return []string{
 		"PROMPT_COMMAND=" + was + markStart,
-		"__marks_start=export -n PROMPT_COMMAND __marks_start\n[[ $PROMPT_COMMAND != '" + markStart + "' ]] || unset PROMPT_COMMAND\n" +
+		"__marks_start=export -n PROMPT_COMMAND __marks_start\n[[ $PROMPT_COMMAND != '" + markStart + "' || $(readonly -p) == *' PROMPT_COMMAND='* ]] || unset PROMPT_COMMAND\n" +
 			snippet + "[[ -z ${__marks_id-} ]] || __marks_wrap\nunset __marks_start",
 	}
 }

@@ -17,12 +17,13 @@ __terminalproxy_share() {
 	case $ended in
 	[0-9]*) exec /bin/sh -c "exit $ended" ;; # no logout files a second time
 	esac
-	stty sane 2>/dev/null # it may be as a killed proxy left it
+	stty sane 2>/dev/null || : # it may be as a killed proxy left it
 	printf '\n%s\n' "gateway init: $proxy ended with status $result before the shell did: this terminal is not shared" >&2
 }
 __terminalproxy_share
 unset -f __terminalproxy_share
 [[ ${TERMINALPROXY_INIT-} != started ]] || unset TERMINALPROXY_INIT
 
-# What sets PROMPT_COMMAND further on sets the first of a list, and the marks stay.
-[[ $- != *i* ]] || ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] < 501)) || PROMPT_COMMAND=("${PROMPT_COMMAND[@]-}")
+# What sets PROMPT_COMMAND further on sets the first of a list, and the marks stay. Hardened machines have it readonly.
+[[ $- != *i* ]] || ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] < 501)) || [[ $(readonly -p)$'\n' == *' PROMPT_COMMAND'[=$'\n']* ]] ||
+	PROMPT_COMMAND=("${PROMPT_COMMAND[@]-}")

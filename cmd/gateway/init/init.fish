@@ -29,7 +29,7 @@ function __terminalproxy_share
     set -l login
     status is-login; and set login -l
     # fish itself cannot set SHLVL
-    set -l ended (env TERMINALPROXY_INIT=started SHLVL=(math $SHLVL - 1) $proxy --agent --status-fd 3 -- (status fish-path) $login 3>&1 >&2)
+    set -l ended (env TERMINALPROXY_INIT=started SHLVL=(math "0$SHLVL - 1") $proxy --agent --status-fd 3 -- (status fish-path) $login 3>&1 >&2)
     set -l result $status
     string match -qr '^[0-9]+$' -- "$ended"; and exec /bin/sh -c "exit $ended"
     stty sane 2>/dev/null # it may be as a killed proxy left it

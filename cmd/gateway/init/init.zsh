@@ -6,7 +6,7 @@ __terminalproxy_share() {
 	local -a login
 	[[ -o interactive && -z ${ZSH_EXECUTION_STRING-}${ZSH_SCRIPT-} && -t 0 && -t 1 && -t 2 ]] || return 0
 	[[ -z @UNLESS@ ]] || return 0
-	[[ ${TERM:-dumb} != (dumb|linux|unknown) ]] || return 0 # on a console others may start a desktop from here
+	case ${TERM:-dumb} in dumb | linux | unknown) return 0 ;; esac # on a console others may start a desktop from here
 	[[ -x $proxy && -O /dev/stdin ]] || return 0
 	if [[ -r /proc/$$/stat ]]; then # a new terminal, and no shell within another one
 		read -r _ _ _ _ _ session _ </proc/$$/stat
@@ -16,7 +16,7 @@ __terminalproxy_share() {
 	ended=$(TERMINALPROXY_INIT=started && SHLVL=$((SHLVL - 1)) && export TERMINALPROXY_INIT SHLVL && exec $proxy --agent --status-fd 3 -- ${ZSH_ARGZERO#-} $login 3>&1 >&2) ||
 		result=$?
 	[[ $ended != [0-9]* ]] || exec /bin/sh -c "exit $ended" # no logout files a second time
-	stty sane 2>/dev/null # it may be as a killed proxy left it
+	stty sane 2>/dev/null || : # it may be as a killed proxy left it
 	print -ru2 -- $'\n'"gateway init: $proxy ended with status $result before the shell did: this terminal is not shared"
 }
 __terminalproxy_share

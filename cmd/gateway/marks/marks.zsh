@@ -12,6 +12,15 @@ if [[ -o interactive && ${TERM:-dumb} != dumb && -t 1 && -z ${__marks_id-} ]]; t
 		REPLY=${1//(#m)[^a-zA-Z0-9\/._~-]/%${(l:2::0:)$(([##16]#MATCH))}}
 	}
 
+	# Whether variables may be set: hardened machines have some that are readonly.
+	__marks_may() {
+		emulate -L zsh
+		local name
+		for name; do
+			[[ ${(Pt)name} != *readonly* ]] || return 1
+		done
+	}
+
 	# The first of the functions before a prompt: what the others print is not the command's.
 	__marks_done() {
 		local -i result=$?
@@ -25,6 +34,7 @@ if [[ -o interactive && ${TERM:-dumb} != dumb && -t 1 && -z ${__marks_id-} ]]; t
 	# The last one: PS1 may have been set anew.
 	__marks_wrap() {
 		emulate -L zsh
+		__marks_may PS1 PROMPT_EOL_MARK precmd_functions preexec_functions || return 0
 		if (( ! __marks_alone )); then
 			__marks_alone=1
 			local others=$PS1 name
@@ -58,7 +68,13 @@ if [[ -o interactive && ${TERM:-dumb} != dumb && -t 1 && -z ${__marks_id-} ]]; t
 		print -rn -- $'\e]133;C;aid='$__marks_id$line$'\a'
 	}
 
-	typeset -ga precmd_functions preexec_functions
-	precmd_functions=(__marks_done $precmd_functions __marks_wrap)
-	preexec_functions+=(__marks_begin)
+	__marks_join() {
+		emulate -L zsh
+		__marks_may PS1 PROMPT_EOL_MARK precmd_functions preexec_functions || return 0
+		typeset -ga precmd_functions preexec_functions
+		precmd_functions=(__marks_done $precmd_functions __marks_wrap)
+		preexec_functions+=(__marks_begin)
+	}
+	__marks_join
+	unfunction __marks_join
 fi

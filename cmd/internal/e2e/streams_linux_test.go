@@ -36,13 +36,6 @@ func (w *world) streamed(line string, keys ...string) string {
 	return drawn.ReplaceAllString(st.sent(), "")
 }
 
-// sent is everything that the terminal was sent.
-func (st *stage) sent() string {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	return st.raw.String()
-}
-
 // TestStreamsAsWithoutTheProxy: a standard stream that is no terminal is the program's as it is, and what comes to the terminal
 // is what comes there without the proxy, byte for byte. PROXY stands for the proxy, or for nothing.
 func TestStreamsAsWithoutTheProxy(t *testing.T) {

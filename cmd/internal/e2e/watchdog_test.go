@@ -105,6 +105,13 @@ func picture(s *screen.Screen) string {
 	return b.String()
 }
 
+// sent is everything that the terminal was sent.
+func (st *stage) sent() string {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return st.raw.String()
+}
+
 // types writes to the terminal as a user would.
 func (st *stage) types(text string) {
 	st.w.t.Helper()

@@ -1,0 +1,78 @@
+package e2e_test
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// complaints are how shells begin to say that something is wrong.
+var complaints = regexp.MustCompile(`(?i)read-?only|unbound|restricted|not set|error|bad |invalid|cannot|not found|fish: |bash: |zsh: |rc:|marks`)
+
+// TestStartFilesNeverComplain: whatever is readonly, unset or restricted, the lines of `gateway marks` and `gateway init` print
+// nothing, and the shell goes on with its own hooks.
+func TestStartFilesNeverComplain(t *testing.T) {
+	hardened := map[string][]string{
+		"bash": {
+			"readonly PROMPT_COMMAND='echo audited >> log'", "readonly PROMPT_COMMAND", "declare -ra PROMPT_COMMAND=(true 'echo audited >> log')",
+			"readonly PS0", "readonly PS0=x", "readonly PS1='% '", "readonly PS0 PS1 PROMPT_COMMAND", "set -eu", "set -euo pipefail", "set -o posix", "set -o posix; set -eu; readonly PROMPT_COMMAND",
+			"unset PROMPT_COMMAND PS0", "set -u; unset PWD HOSTNAME", "readonly LC_ALL=C.UTF-8", "readonly PWD", "IFS=_", "shopt -s nullglob failglob extglob", "set -f",
+			"readonly precmd_functions=(); __bp_imported=yes", "LATE readonly PS1", "LATE readonly PROMPT_COMMAND", "LATE set -r", "LATE readonly LC_ALL", "PROMPT_COMMAND=()", "export -n PS1; unset PS1",
+		},
+		"zsh": {
+			"readonly PS1='% '", "typeset -ra precmd_functions=()", "typeset -ra preexec_functions=()", "readonly PROMPT_EOL_MARK=%", "setopt err_exit no_unset", "setopt ksh_arrays",
+			"setopt sh_word_split ksh_arrays no_unset", "unset HOST", "LATE readonly PS1", "LATE typeset -r precmd_functions", "LATE setopt restricted", "unset PROMPT_EOL_MARK", "emulate sh", "setopt warn_create_global",
+		},
+		"fish": {"set -e SHLVL", "functions -e fish_prompt", "set -e hostname", "function fish_prompt; false; end"},
+	}
+	start := map[string]string{"bash": "bash --rcfile rc -i", "zsh": "zsh -i", "fish": "fish --no-config -i --init-command 'source rc'"}
+	for shell, cases := range hardened {
+		for _, lines := range []string{"marks", "init"} {
+			t.Run(shell+" "+lines, func(t *testing.T) {
+				w := newWorld(t, shell)
+				w.env = append(w.env, "ZDOTDIR="+w.dir, "TERMINALPROXY_INIT=off")
+				printed := w.gateway(lines, shell)
+				require.Zero(t, printed.status, printed.err)
+				for _, c := range cases {
+					late, isLate := strings.CutPrefix(c, "LATE ")
+					rc := fmt.Sprintf("%s\n%s\n", c, printed.out)
+					if isLate {
+						rc = fmt.Sprintf("%s\n%s\n", printed.out, late)
+					}
+					for _, name := range []string{"rc", ".zshrc"} {
+						w.write(name, rc)
+					}
+					st := w.stage(start[shell] + "; echo over=$?")
+					for n := range 3 { // some complain at the second prompt
+						st.types(fmt.Sprintf("echo r''un%d\n", n))
+						run := fmt.Sprintf("run%d", n)
+						w.until(func() bool { return strings.Contains(st.sent(), run+"\r\n") }, func() string { return c + ": " + st.sent() })
+					}
+					st.types("exit 0\n")
+					<-st.ended
+					require.Contains(t, st.sent(), "over=0", c)
+					seen := regexp.MustCompile(`\x1b\][^\a\x1b]*(\a|\x1b\\)`).ReplaceAllString(st.sent(), "")
+					require.NotRegexp(t, complaints, seen, c)
+				}
+			})
+		}
+	}
+}
+
+// TestMarksWithAReadonlyHook: the shell's own hook runs on, and agents read what a command printed all the same.
+func TestMarksWithAReadonlyHook(t *testing.T) {
+	w := newWorld(t, "bash")
+	w.write("rc", "readonly PROMPT_COMMAND='echo audited >> "+w.path("log")+"'\neval \"$(gateway marks bash)\"\n")
+	s, d := w.drives("bash --noprofile --rcfile rc")
+	d.ready(0)
+	d.ready(d.types("true\r"))
+	require.Equal(t, w.dir, d.ran("mkdir 'a é;b'; cd 'a é;b'", "", 0).Cwd)
+	require.Equal(t, w.path("a é;b"), d.ran("printf foo", "foo", 0).Cwd)
+	d.ran("(exit 3)", "", 3)
+	require.Contains(t, w.content("log"), "audited\naudited\n")
+	d.types("exit\r")
+	s.close()
+}
