@@ -167,6 +167,7 @@ func decode(raw json.RawMessage, in any, params []param) error {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		raw = json.RawMessage("{}")
 	}
+	raw = mendArguments(raw, params)
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.DisallowUnknownFields()
 	if err := d.Decode(in); err != nil {
