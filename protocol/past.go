@@ -33,6 +33,8 @@ type Past struct {
 	Seen []Seen `json:"seen,omitempty"`
 	// Older are the rows before FirstLine, the oldest page first. A gateway from before they came passes them over.
 	Older []Page `json:"older,omitempty"`
+	// Gone is how many rows came before those.
+	Gone uint64 `json:"gone,omitempty"`
 }
 
 // Seen is a screen that an agent was shown: Line is the first line after it that it has not seen.

@@ -196,6 +196,8 @@ type Activity struct {
 	SinceMs  int64 `json:"sinceMs"`
 	// UnreadBytes is how much input, of anybody's, the program could read and has not, where the kernel says so.
 	UnreadBytes int `json:"unreadBytes,omitempty"`
+	// OutputStopped: Ctrl+S was typed, and the terminal passes on nothing of what the program prints until Ctrl+Q is.
+	OutputStopped bool `json:"outputStopped,omitempty"`
 	// ExitCode and Signal say how the program ended, where State is "exited"; a proxy from before they came sends neither.
 	ExitCode *int   `json:"exitCode,omitempty"`
 	Signal   string `json:"signal,omitempty"`

@@ -100,6 +100,9 @@ func (s *session) find(r *protocol.ReadResult, m *protocol.Read) *protocol.Error
 		skip = int(min(*m.FromLine-first, uint64(len(rows)))) //nolint:gosec // bounded here
 	}
 	r.Found = protocol.Find(pattern, rows[skip:], first+uint64(skip), laterRows(hidden, skip), m.Context, m.Scrollback) //nolint:gosec // not negative
+	if s.past != nil {
+		r.Found.Gone = s.past.Gone
+	}
 	return nil
 }
 

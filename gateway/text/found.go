@@ -18,7 +18,7 @@ var ErrNoSearch = errors.New("the session's proxy is an older one, which cannot 
 func (d Dialect) Found(got *protocol.ReadResult) Page {
 	found := got.Found
 	if found.Count == 0 {
-		p := said("%s", more(found, 0, nil))
+		p := said("%s", more(got, 0, nil))
 		p.Part = true
 		return p
 	}
@@ -41,12 +41,13 @@ func (d Dialect) Found(got *protocol.ReadResult) Page {
 		if i := slices.IndexFunc(found.Rows[to:], func(r protocol.FoundRow) bool { return r.Match }); i >= 0 {
 			next = &found.Rows[to+i].Line
 		}
-		return more(found, shown, next)
+		return more(got, shown, next)
 	}}
 }
 
-// more says how many rows match, and where those go on that are not shown.
-func more(found *protocol.Found, shown int, next *uint64) string {
+// more says how many rows match, where those go on that are not shown, and how many could not be searched.
+func more(got *protocol.ReadResult, shown int, next *uint64) string {
+	found := got.Found
 	var words string
 	switch found.Count {
 	case 0:
@@ -66,10 +67,21 @@ func more(found *protocol.Found, shown int, next *uint64) string {
 	if hidden {
 		words += fmt.Sprintf(", the first %d of them here; the next is line %d", shown, *next)
 	}
+	if found.Gone > 0 {
+		words += fmt.Sprintf("; not searched: %s before line %d, which the history has dropped", countRows(found.Gone), got.OldestLine)
+	}
 	if found.Count == 0 {
 		return words
 	}
 	return words + ":"
+}
+
+// countRows is a number of rows in words.
+func countRows(n uint64) string {
+	if n == 1 {
+		return "1 row"
+	}
+	return fmt.Sprintf("%d rows", n)
 }
 
 // Concealed is the note about found rows with text that the user cannot see.

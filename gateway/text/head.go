@@ -105,6 +105,8 @@ func (t *Told) state(s protocol.SessionInfo, f *protocol.Frame) string {
 		return exited(a)
 	case f.Starting:
 		return protocol.StateRunning + " (still empty: the program is starting)"
+	case a != nil && a.OutputStopped:
+		return outputStopped
 	case guess != "" && news:
 		return "waiting (" + guess + ")"
 	case guess != "":

@@ -291,6 +291,13 @@ func TestWhatASearchFound(t *testing.T) {
 	require.Empty(t, text.Concealed(found))
 	require.Equal(t, "no row matches", d.Found(&protocol.ReadResult{Found: &protocol.Found{}}).Fit(5000, "max_tokens"))
 
+	require.Equal(t, "no row matches; not searched: 2000 rows before line 2000, which the history has dropped",
+		d.Found(&protocol.ReadResult{Found: &protocol.Found{Gone: 2000}, OldestLine: 2000}).Fit(5000, "max_tokens"))
+	found.Gone = 1
+	require.Equal(t, "1 row matches; not searched: 1 row before line 1, which the history has dropped:\n4- before\n5: error one",
+		d.Found(&protocol.ReadResult{Found: found, OldestLine: 1}).Fit(5000, "max_tokens"))
+	found.Gone = 0
+
 	found.Cut, found.More = true, new(uint64(70))
 	require.Contains(t, d.Found(&protocol.ReadResult{Found: found}).Fit(5000, "max_tokens"),
 		"1 row matches of those before line 70, where the search took too long and stopped: go on from there, or simplify the expression:\n4-")

@@ -219,6 +219,8 @@ func Odd(before *protocol.Frame, r *protocol.InputResult, after *protocol.Frame)
 	}
 	var odd []string
 	switch {
+	case !Reacted(r, after.Seq) && after.Activity != nil && after.Activity.OutputStopped:
+		odd = append(odd, outputStopped)
 	case !Reacted(r, after.Seq):
 		odd = append(odd, "the screen did not react")
 	case alike(before, after):
@@ -229,6 +231,9 @@ func Odd(before *protocol.Frame, r *protocol.InputResult, after *protocol.Frame)
 	}
 	return strings.Join(odd, ": ")
 }
+
+// outputStopped says why a screen stands still.
+const outputStopped = "output is stopped: Ctrl+S was typed, and Ctrl+Q lets it go on"
 
 // Reacted reports whether the screen became another one since the first key, up to revision seq. It is true, too, where
 // that is not known.

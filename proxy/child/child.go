@@ -72,6 +72,7 @@ type Child struct {
 	stopped func(unix.Signal)
 	hurry   <-chan struct{}
 	spell   atomic.Uint64 // counts the looks that found raw mode
+	halted  atomic.Bool   // a key has stopped the output, see OutputStopped
 }
 
 // Start opens a PTY, sets its size and line settings, and starts the program on it in a new session, whose controlling
@@ -248,6 +249,7 @@ func (c *Child) Write(p []byte) (int, error) {
 		n, err := unix.Write(c.master, p)
 		switch {
 		case err == nil && n > 0:
+			c.followFlow(p[:n])
 			return n, nil
 		case err == nil, errors.Is(err, unix.EAGAIN):
 			return 0, ErrAgain

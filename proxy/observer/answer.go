@@ -29,7 +29,7 @@ func (o *Observer) activity(now time.Time, idleMs int64) *protocol.Activity {
 	}
 	a.Foreground = protocol.Visible(o.program.Foreground())
 	o.inputWait.report(now, o.model.Rev(), a)
-	a.UnreadBytes = o.program.Unread()
+	a.UnreadBytes, a.OutputStopped = o.program.Unread(), o.program.OutputStopped()
 	return a
 }
 

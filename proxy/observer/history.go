@@ -75,6 +75,7 @@ func (o *Observer) find(r *protocol.ReadResult, m *protocol.Read) error {
 	}
 	r.OldestLine = oldest
 	r.Found = protocol.Find(pattern, rows[skip:], oldest+uint64(start+skip), hidden, m.Context, m.Scrollback) //nolint:gosec // not negative
+	r.Found.Gone = o.model.HistoryBase()
 	return nil
 }
 
@@ -91,6 +92,7 @@ func (o *Observer) legacy() *protocol.Past {
 		Text: strings.Join(rows[start:], "\n"), FirstLine: oldest + uint64(start), NextLine: oldest + uint64(stop), //nolint:gosec // rows of history
 		HiddenText: o.concealed(start, stop), Older: o.older(rows[:start]),
 	}
+	past.Gone = o.model.HistoryBase() + past.Oldest() - oldest
 	cols, _ := o.model.Size()
 	for i := range o.sent.screens {
 		if seen := &o.sent.screens[i]; seen.cols == cols {

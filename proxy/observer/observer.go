@@ -63,6 +63,8 @@ type Program interface {
 	Writes() (begun, ended uint64)
 	// Unread is how many of the bytes written to it the program has not read.
 	Unread() int
+	// OutputStopped reports whether a key has stopped the terminal's output.
+	OutputStopped() bool
 	// HasOutput reports whether the program has printed what the observer was not fed yet.
 	HasOutput() bool
 }

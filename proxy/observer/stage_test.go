@@ -81,6 +81,7 @@ func (p stagedProgram) ForegroundGroup() int          { return 7 + p.s.front }
 func (p stagedProgram) Alive(group int) bool          { return !p.s.gone || group != 7 }
 func (p stagedProgram) Writes() (begun, ended uint64) { n := p.s.writes.Load(); return n, n }
 func (p stagedProgram) Unread() int                   { return 0 }
+func (p stagedProgram) OutputStopped() bool           { return false }
 func (p stagedProgram) HasOutput() bool               { return false }
 
 func (p stagedProgram) BlockedOn() (child.Blocked, bool) {

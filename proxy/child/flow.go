@@ -1,0 +1,40 @@
+package child
+
+import (
+	"bytes"
+
+	"golang.org/x/sys/unix"
+)
+
+// ctrlS is what stops the output of a terminal whose settings are anybody's usual ones.
+const ctrlS = 'S' & 0x1f
+
+// OutputStopped reports whether a key has stopped the output of the program's terminal (termios(3), IXON), and none has let it
+// go on. The kernel does not tell; it is known from the keys that were written. It may be called from any goroutine.
+func (c *Child) OutputStopped() bool {
+	if !c.halted.Load() {
+		return false
+	}
+	now, err := unix.IoctlGetTermios(c.master, ioctlGetTermios)
+	return err == nil && now.Iflag&unix.IXON != 0 // who switches that off lets the output go on
+}
+
+// followFlow notes what keys do to the output.
+func (c *Child) followFlow(keys []byte) {
+	if !c.halted.Load() && bytes.IndexByte(keys, ctrlS) < 0 {
+		return
+	}
+	now, err := unix.IoctlGetTermios(c.master, ioctlGetTermios)
+	if err != nil || now.Iflag&unix.IXON == 0 {
+		c.halted.Store(false)
+		return
+	}
+	for _, key := range keys {
+		switch {
+		case key == now.Cc[unix.VSTOP]:
+			c.halted.Store(true)
+		case key == now.Cc[unix.VSTART], now.Iflag&unix.IXANY != 0:
+			c.halted.Store(false)
+		}
+	}
+}
