@@ -17,8 +17,14 @@ func TestTheKeyGivesNothingThatCannotBeRead(t *testing.T) {
 		cols, rows int
 		says       string // where it can be answered
 	}{
-		{80, 1, `codex: DRIVE for 10 min? ^G/^\`}, {60, 2, `codex: DRIVE for 10 min? ^G/^\`}, {24, 4, "codex: DRIVE for 10 min?"}, {20, 3, `codex: DRIVE`}, {19, 1, `codex: DRIVE? ^G/^\`},
-		{12, 1, ""}, {4, 2, ""}, {4, 1, ""},
+		{80, 1, `codex: DRIVE for 10 min? ^G/^\`},
+		{60, 2, `codex: DRIVE for 10 min? ^G/^\`},
+		{24, 4, "codex: DRIVE for 10 min?"},
+		{20, 3, `codex: DRIVE`},
+		{19, 1, `codex: DRIVE? ^G/^\`},
+		{12, 1, ""},
+		{4, 2, ""},
+		{4, 1, ""},
 	} {
 		t.Run(fmt.Sprintf("%dx%d", c.cols, c.rows), func(t *testing.T) {
 			w, s, id := listening(t, 80, 24, "--agent")
