@@ -106,11 +106,11 @@ var acts = []act{
 const scenesYield = 50 * time.Millisecond
 
 // runScenes is runHosted with that, and with the session.
-func runScenes(conf host.Config, sessions chan<- *session) host.Runner {
+func runScenes(conf host.Config, yield time.Duration, sessions chan<- *session) host.Runner {
 	return func(ctx context.Context, h *host.Session) (host.Result, error) {
 		s := newSession(Config{
 			Command: h.Command, Args: h.Args, Log: conf.Log, Cols: h.Cols, Rows: h.Rows, headless: h,
-			Agent: &AgentConfig{Name: h.Name, Dial: conf.Dial, URL: conf.URL, Yield: scenesYield, Interval: hostedInterval},
+			Agent: &AgentConfig{Name: h.Name, Dial: conf.Dial, URL: conf.URL, Yield: yield, Interval: hostedInterval},
 		})
 		s.term = tty.Absent(h.Cols, h.Rows, func(p []byte) { s.attached.Output.Write(p) })
 		defer s.term.Close()
@@ -123,11 +123,18 @@ func runScenes(conf host.Config, sessions chan<- *session) host.Runner {
 // scene is one of a person and an agent at a program.
 type scene struct {
 	*typing
-	s *session
+	s      *session
+	looked int
 }
 
 // begins starts a program with a person attached.
 func begins(t *testing.T, files map[string]string, command ...string) *scene {
+	t.Helper()
+	return beginsWith(t, scenesYield, files, command...)
+}
+
+// beginsWith is begins with another pause after a key of the person's.
+func beginsWith(t *testing.T, yield time.Duration, files map[string]string, command ...string) *scene {
 	t.Helper()
 	for _, name := range command {
 		if name == "env" || strings.Contains(name, "=") {
@@ -145,22 +152,33 @@ func begins(t *testing.T, files map[string]string, command ...string) *scene {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "rows"), []byte(strings.Repeat("row 1\n", 200)), 0o600))
 	g := newFakeGateway(t)
 	sessions := make(chan *session, 1)
-	g.serve(host.Config{}, func(conf host.Config) *host.Host { return host.New(conf, runScenes(conf, sessions)) })
+	g.serve(host.Config{}, func(conf host.Config) *host.Host { return host.New(conf, runScenes(conf, yield, sessions)) })
 	m := starting(command[0], command[1:]...)
 	m.Cwd, m.Cols, m.Rows = dir, 100, 24
 	m.Env = []string{"HOME=" + dir, "LANG=C.UTF-8", "INPUTRC=/dev/null", "LESS=", "LESSHISTFILE=-", "HISTFILE=", "VIMINIT="}
 	p, id := g.starts(m)
-	c := &scene{&typing{p: p, id: id}, fake.Receive(t, sessions, "the session")}
+	c := &scene{typing: &typing{p: p, id: id}, s: fake.Receive(t, sessions, "the session")}
 	c.s.observer.Call(func(time.Time) { c.s.requests.Line().AnswerMost = forever })
 	return c
 }
 
-// looks is the screen as the agent sees it once the program waits for input and the person's keys are over.
+// looks is the screen as the agent sees it once the program waits for input, and has shown what it made of the person's keys.
 func (c *scene) looks() *protocol.Frame {
 	c.p.t.Helper()
-	id := fmt.Sprintf("a-1:w%d", time.Now().UnixNano())
-	c.p.say(&protocol.Wait{RequestID: id, SessionID: c.id, AgentID: "a-1", Until: protocol.Until{Waiting: true}, TimeoutMs: 20_000})
-	return hear(c.p, func(r *protocol.WaitResult) bool { return r.RequestID == id }).Frame
+	var frame *protocol.Frame
+	for _, until := range []protocol.Until{{Waiting: true}, {QuietMs: 100}} {
+		c.looked++
+		id := fmt.Sprint("a-1:w", c.looked)
+		c.p.say(&protocol.Wait{RequestID: id, SessionID: c.id, AgentID: "a-1", Until: until, TimeoutMs: 20_000})
+		frame = hear(c.p, func(r *protocol.WaitResult) bool { return r.RequestID == id }).Frame
+	}
+	return frame
+}
+
+// rev is the screen's revision.
+func (c *scene) rev() (rev uint64) {
+	c.s.observer.Call(func(time.Time) { rev = c.s.observer.Model().Rev() })
+	return rev
 }
 
 // questions counts what the user was asked so far, that an agent waits for their line among it.
@@ -185,7 +203,11 @@ func TestTheScenesOfAPair(t *testing.T) {
 					continue
 				}
 				for i, burst := range bursts {
+					before := c.rev()
 					c.p.types(c.id, burst)
+					if a.shows != "" {
+						require.Eventually(t, func() bool { return c.rev() > before }, fake.Soon, time.Millisecond, burst)
+					}
 					if i == 0 {
 						c.p.shows(a.shows)
 					}
@@ -211,7 +233,7 @@ func TestTheScenesOfFullScreenPrograms(t *testing.T) {
 		acts    [][]string // of the user's, each before a key of the agent's
 		key     protocol.InputPart
 	}{
-		{"less", []string{"less", "rows"}, [][]string{{"/1\r"}, {"G"}, {"g"}, {"5\r"}, {"/", "\x03"}, {"&row\r"}}, text("j")},
+		{"less", []string{"less", "rows"}, [][]string{{"/1\r"}, {"G"}, {"g"}, {"5\r"}, {"&row\r"}}, text("j")},
 		{"vim", []string{"vim", "-u", "NONE", "-N", "rows"}, [][]string{{"ihello\r", "\x1b"}, {":set nu\r"}, {"u"}, {"/row\r"}, {"G"}}, text("j")},
 		{"top", []string{"top"}, [][]string{{"M"}, {"P"}, {"d", "1\r"}, {"h", " "}, {"\r"}}, text("1")},
 	} {
@@ -223,7 +245,9 @@ func TestTheScenesOfFullScreenPrograms(t *testing.T) {
 			s.looks()
 			for n, bursts := range c.acts {
 				for _, burst := range bursts {
+					before := s.rev()
 					s.p.types(s.id, burst)
+					require.Eventually(t, func() bool { return s.rev() > before }, fake.Soon, time.Millisecond, burst)
 					s.looks()
 				}
 				asked := s.questions()

@@ -4,6 +4,7 @@ package proxy
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -30,7 +31,7 @@ func TestHeldInputAnswersNothingUnseen(t *testing.T) {
 			[]string{"n"},
 			"\r",
 			[]protocol.InputPart{text("y"), named("enter")},
-			`and is in the row "Delete?"`, "Delete?",
+			`in "Delete?"`, "Delete?",
 		},
 		{
 			"the same question again",
@@ -41,7 +42,7 @@ func TestHeldInputAnswersNothingUnseen(t *testing.T) {
 			[]protocol.InputPart{text("y"), named("enter")},
 			"no longer what you saw", "Overwrite? n",
 		},
-		{"a question of keys", []string{"sh", "-c", key}, "Continue?", []string{"n"}, "", []protocol.InputPart{text("y")}, `and is in the row "Delete?"`, "Delete?"},
+		{"a question of keys", []string{"sh", "-c", key}, "Continue?", []string{"n"}, "", []protocol.InputPart{text("y")}, `in "Delete?"`, "Delete?"},
 		{
 			"a text that both write",
 			[]string{"vim", "-u", "NONE", "-N", "notes"},
@@ -49,7 +50,7 @@ func TestHeldInputAnswersNothingUnseen(t *testing.T) {
 			[]string{"ihello"},
 			"",
 			[]protocol.InputPart{text("theirs")},
-			`in the row "hello`, "hello",
+			`in "hello`, "hello",
 		},
 		{
 			"another place",
@@ -73,7 +74,7 @@ func TestHeldInputAnswersNothingUnseen(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			s := begins(t, map[string]string{"rc": ""}, c.command...)
+			s := beginsWith(t, 2*time.Second, nil, c.command...)
 			s.p.attaches(s.id, 100, 24)
 			if c.ready != "$" {
 				s.p.shows(c.ready)

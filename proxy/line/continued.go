@@ -11,16 +11,22 @@ type prompts [4]prompt
 type prompt struct {
 	group int
 	rest  Rest
+	sure  bool // the program waited there, and nothing was typed
 }
 
 // add notes a prompt of a group.
-func (p *prompts) add(group int, rest Rest) {
+func (p *prompts) add(group int, rest Rest, sure bool) {
 	at := slices.IndexFunc(p[:len(p)-1], func(one prompt) bool { return one.group == group })
 	if at < 0 {
 		at = len(p) - 1
 	}
 	copy(p[1:at+1], p[:at])
-	p[0].group, p[0].rest = group, rest
+	p[0] = prompt{group, rest, sure}
+}
+
+// isSure reports whether what is known of a group is its prompt for sure.
+func (p *prompts) isSure(group int) bool {
+	return slices.ContainsFunc(p[:], func(one prompt) bool { return one.group == group && one.sure })
 }
 
 func (p *prompts) of(group int) (Rest, bool) {

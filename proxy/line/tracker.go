@@ -124,7 +124,7 @@ func (t *Tracker) Rested(s Screen) {
 func (t *Tracker) redrawn(was, now Rest) {
 	t.typed.Own.follow(was, now)
 	if t.typed.Line.follow(was, now) {
-		t.prompted(t.typed.Line)
+		t.prompts.add(t.began, t.typed.Line.Rest, true)
 	}
 }
 
@@ -137,22 +137,30 @@ func (t *Tracker) Typed() Typed {
 	return typed
 }
 
-// Prompt notes the first prompt of a group, at which it waits and nobody has typed anything yet.
+// Prompt notes the prompt at which a group waits, with nothing typed there yet, unless that asks for the rest of a line.
 func (t *Tracker) Prompt(group int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	_, known := t.prompts.of(group)
-	if rest := t.rest.Load(); !known && rest != nil && !t.typed.Line.Set && !t.typed.open.Set && !t.typed.Own.Set {
-		t.prompts.add(group, *rest)
+	rest := t.rest.Load()
+	if rest == nil || strings.TrimSpace(rest.Prompt) == "" || t.typed.Line.Set || t.typed.Own.Set {
+		return
 	}
+	before, _ := t.prompts.of(group)
+	sure := t.prompts.isSure(group)
+	if open := t.typed.open; open.hasPrompt() && !sure {
+		before, sure = open.Rest, true
+	}
+	if !sure && t.typed.open.Set || sure && isContinuation(rest.Prompt, before.Prompt) {
+		return
+	}
+	t.prompts.add(group, *rest, true)
 }
 
-// HasPrompt reports whether a prompt of a group is known.
+// HasPrompt reports whether the prompt of a group is known for sure.
 func (t *Tracker) HasPrompt(group int) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	_, known := t.prompts.of(group)
-	return known
+	return t.prompts.isSure(group)
 }
 
 // Learned is what is known of the present line where nobody has typed since known was, else known.
@@ -259,11 +267,14 @@ func (t *Tracker) begin() {
 	}
 }
 
-// prompted notes the prompt of a line, unless that asks for the rest of another one, or may.
+// prompted notes the prompt of a line where none of its group is known, unless that asks for the rest of another one, or may. Where
+// output was late the key came elsewhere than it seemed.
 func (t *Tracker) prompted(b Begin) {
-	if !t.typed.open.Set || t.typed.open.Known && !isContinuation(b.Rest.Prompt, t.typed.open.Rest.Prompt) {
-		t.prompts.add(t.began, b.Rest)
+	_, known := t.prompts.of(t.began)
+	if known || !b.hasPrompt() || t.typed.open.Set && (!t.typed.open.Known || isContinuation(b.Rest.Prompt, t.typed.open.Rest.Prompt)) {
+		return
 	}
+	t.prompts.add(t.began, b.Rest, false)
 }
 
 // givesUp are the keys of the user's that end a line and submit none.
@@ -277,8 +288,8 @@ func (t *Tracker) submits() {
 	}
 	before, known := t.commands.of(t.began)
 	empty := !known && strings.TrimSpace(b.Rest.Prompt) == "" // some have a prompt that ends with its row
-	if empty || isCommand(b.Rest.Prompt, before.Prompt, known) && !(known && isContinuation(b.Rest.Prompt, before.Prompt)) {
-		t.commands.add(t.began, b.Rest)
+	if empty || isCommand(b.Rest.Prompt, before.Prompt, known) && (!known || !isContinuation(b.Rest.Prompt, before.Prompt)) {
+		t.commands.add(t.began, b.Rest, true)
 	}
 }
 

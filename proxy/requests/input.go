@@ -36,9 +36,8 @@ type typing struct {
 	judged judgement // of the line, under level type
 	rev    uint64    // the screen's revision before what is prepared
 
-	// keys is how often the user had typed when the input came, and paused that it had to wait for that at once.
-	keysThen uint64
-	paused   bool
+	keysThen uint64 // how often the user had typed when the input came
+	paused   bool   // it had to wait for that at once
 
 	written int // as the receipt says
 
@@ -78,10 +77,12 @@ func (h *Handler) input(m *protocol.Input) {
 		epoch = h.Control.Newest().Epoch
 	}
 	in := &typing{h: h, m: m, epoch: epoch, began: time.Now(), steps: steps(m), excuse: h.excuse(m, epoch), record: h.Recorder.Input(m, epoch)}
-	st := h.Control.Newest()
-	in.keysThen, in.paused = h.Tracker.Typed().Keys(), st.Paused || st.Occupied
+	h.Pump.Post(func(now time.Time) { // behind what the user has typed by now
+		st := h.Control.State(now)
+		in.keysThen, in.paused = h.Tracker.Typed().Keys(), st.Paused || st.Occupied
+	})
 	h.Observer.Post(func(time.Time) {
-		if in.saw = h.seen[m.AgentID]; !in.saw.known {
+		if in.saw = h.seen[m.AgentID]; !in.saw.whole {
 			in.saw = h.line.glimpse()
 		}
 	})

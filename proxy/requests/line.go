@@ -193,11 +193,11 @@ func (l *Line) Serve(now time.Time) {
 // earlier.
 func (l *Line) rest(now time.Time) {
 	if l.stirred && !now.Before(l.Observer.Settles()) {
-		l.stirred = false
 		l.Tracker.Rested(l.screen())
 		if !l.screen().Alt() {
 			l.whose(now) // a key that left nothing is forgotten before the program redraws its prompt
 		}
+		l.stirred = false
 	}
 }
 

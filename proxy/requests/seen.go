@@ -1,8 +1,9 @@
 package requests
 
 import (
-	"strconv"
+	"fmt"
 	"strings"
+	"time"
 
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/line"
@@ -13,10 +14,12 @@ const seenMost = 64
 
 // glimpse is what an input is for, as far as a screen shows it: the place and the row of the cursor.
 type glimpse struct {
-	known bool
+	keys  uint64 // how often the user had typed
+	whole bool   // the program was done with that, and waited for more: else nothing is known
 	place line.Place
-	row   string // as it stands
-	left  string // of the cursor
+	at    protocol.Cell // on the screen
+	row   string        // as it stands
+	left  string        // of the cursor
 	// prompt is what stands before the line, and kind says how a shell or a REPL reads it, None for what is no prompt of one.
 	prompt string
 	kind   line.Prompt
@@ -27,7 +30,7 @@ type seen map[string]glimpse
 
 // note notes that an agent sees the screen as it is now.
 func (s seen) note(agentID string, now glimpse) {
-	if _, known := s[agentID]; agentID == "" || !known && len(s) >= seenMost {
+	if _, known := s[agentID]; agentID == "" || !now.whole || !known && len(s) >= seenMost {
 		return // it is judged by the screen as its input comes
 	}
 	s[agentID] = now
@@ -35,11 +38,11 @@ func (s seen) note(agentID string, now glimpse) {
 
 // glimpse is the present one.
 func (l *Line) glimpse() glimpse {
-	v := l.screen()
+	v, typed := l.screen(), l.Tracker.Typed()
 	row, col := v.Cursor()
-	g := glimpse{known: true, place: line.Place{Alt: v.Alt(), Line: v.Line(row), Col: col}, row: v.RowText(row)}
+	g := glimpse{keys: typed.Keys(), whole: l.doing(time.Now()).Answered(), place: line.Place{Alt: v.Alt(), Line: v.Line(row), Col: col}, at: protocol.Cell{Row: row, Col: col}, row: v.RowText(row)}
 	g.left = line.Look(v).Prompt
-	g.prompt = l.Tracker.Typed().PromptOn(v)
+	g.prompt = typed.PromptOn(v)
 	f := l.facts()
 	if f.Settings.Canonical {
 		leader, _ := l.Program.GroupLeader()
@@ -55,31 +58,38 @@ func (l *Line) glimpse() glimpse {
 }
 
 // sameLine reports whether both are the prompt of one shell or REPL, which asks nothing. A line editor has a mode of its own at its prompt;
-// where the kernel collects lines only the prompt tells it from a question of what the shell runs.
-func (g glimpse) sameLine(other glimpse) bool {
-	return g.kind == other.kind && (g.kind == line.Editor || g.kind == line.Cooked && line.Alike(g.prompt, other.prompt))
+// where the kernel collects lines only the prompt tells it from a question of what the shell runs. Of a user who is quick it may stand
+// there several times.
+func (g glimpse) sameLine(now glimpse) bool {
+	return g.kind == now.kind && (g.kind == line.Editor || g.kind == line.Cooked && (endsWith(now.left, g.prompt) || endsWith(now.left, g.left)))
+}
+
+// endsWith reports whether a row ends with a prompt.
+func endsWith(row, prompt string) bool {
+	at := len(row) - len(prompt)
+	return at >= 0 && strings.TrimSpace(prompt) != "" && line.Alike(row[at:], prompt)
 }
 
 // unseen refuses an input that waited while the user typed, and would now answer something that its agent has not seen: nil where the
 // cursor's row is the one that it saw. The prompt of a shell or a REPL asks nothing, and what the user runs there is no reason; neither
-// is what changes elsewhere on the screen.
+// is what changes elsewhere on the screen, nor what the program does by itself.
 func (l *Line) unseen(saw glimpse) error {
 	now := l.glimpse()
 	switch {
-	case !saw.known, saw.sameLine(now), saw.place == now.place && saw.row == now.row:
+	case !saw.whole, saw.keys == now.keys, saw.sameLine(now), saw.place == now.place && saw.row == now.row:
 		return nil
 	case !now.place.Alt && strings.TrimSpace(saw.left+now.left) == "": // rows that somebody reads: nothing is asked
 		return nil
 	}
-	return &refusal{protocol.CodeScreenChanged, "the user typed while this waited, and it is no longer what you saw: the cursor was in the row " +
-		l.quoteRow(saw) + " and is in the row " + l.quoteRow(now) + "; look again before you answer"}
+	return &refusal{protocol.CodeScreenChanged, "the user typed since you looked, and it is no longer what you saw: the cursor was " +
+		l.quoteRow(saw) + " and is " + l.quoteRow(now) + "; look again before you answer"}
 }
 
-// quoteRow is the cursor's row as agents may read it.
+// quoteRow is where the cursor is, counted from 1, and its row as agents may read it.
 func (l *Line) quoteRow(g glimpse) string {
 	row := l.Observer.Redact(protocol.Visible(strings.TrimSpace(g.row)), -1)
 	if r := []rune(row); len(r) > quoteMost {
 		row = string(r[:quoteMost]) + "…"
 	}
-	return strconv.Quote(row)
+	return fmt.Sprintf("at %d,%d in %q", g.at.Row+1, g.at.Col+1, row)
 }

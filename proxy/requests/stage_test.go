@@ -11,6 +11,7 @@ import (
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/child"
 	"terminalproxy/proxy/control"
+	"terminalproxy/proxy/input"
 	"terminalproxy/proxy/line"
 	"terminalproxy/proxy/screen"
 )
@@ -92,6 +93,8 @@ func (o stagedObserver) Blank(time.Time) bool { return o.s.blank }
 
 func (o stagedObserver) RunsCommand() bool { return false }
 
+func (o stagedObserver) Settles() time.Time { return time.Time{} }
+
 func (o stagedObserver) CaughtUp() bool { return !o.s.behind }
 
 func (o stagedObserver) Post(do func(now time.Time)) bool {
@@ -123,6 +126,10 @@ type stagedProgram struct {
 }
 
 func (p stagedProgram) Line() (child.Line, error) { return child.Line{Canonical: p.s.cooked}, nil }
+
+func (p stagedProgram) ForegroundGroup() int { return p.s.blocked.Group }
+
+func (p stagedProgram) Collects() (spell uint64, ends [input.LineEnds]byte) { return 0, ends }
 
 func (p stagedProgram) BlockedOn() (child.Blocked, bool) { return p.s.blocked, p.s.blocked.Group != 0 }
 
