@@ -1,6 +1,8 @@
 package secretprompt_test
 
 import (
+	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -34,6 +36,23 @@ func TestR21R22Prompts(t *testing.T) {
 			f.Foreground = programs(c.Program)
 		}
 		require.Equal(t, protocol.SecretPrompt(c.Want), secretprompt.Judge(f), c.Name)
+	}
+}
+
+// TestR22RowsOfPublicPrograms: what programs ask for secrets with, and what stands left of the cursor otherwise. Neither counts
+// in an editor.
+func TestR22RowsOfPublicPrograms(t *testing.T) {
+	for name, want := range map[string]protocol.SecretPrompt{"asking": protocol.SecretSoft, "ordinary": protocol.SecretNone} {
+		data, err := os.ReadFile("testdata/" + name + ".txt")
+		require.NoError(t, err)
+		rows := strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
+		require.GreaterOrEqual(t, len(rows), 40)
+		for _, row := range rows {
+			f := secretprompt.Facts{Known: true, Line: raw, Left: row, Foreground: programs("ssh")}
+			require.Equal(t, want, secretprompt.Judge(f), "%q", row)
+			f.Foreground = programs("vim")
+			require.Equal(t, protocol.SecretNone, secretprompt.Judge(f), "%q in vim", row)
+		}
 	}
 }
 

@@ -94,8 +94,27 @@ const (
 
 // They are compiled when the first prompt may be one: a session that ends at once shall not wait for them.
 var (
+	// words name a secret, in the languages of the programs that ask for one. What follows says of whom or of what it is.
 	words = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)(pass(word|phrase|code|wort)|kennwort|mot de passe|contrase(ñ|n)a|senha|пароль|密码|パスワード|\bpin\b|\b[th]?otp\b|secret|token)[^:]{0,60}$`)
+		return regexp.MustCompile(`(?i)(?:` +
+			`\bpass(?:word|phrase|code|wort|ord)\b|\bkennwort\b|\bmot de passe\b|contrase(?:ñ|n)a\b|\bclave\b|\bsenha\b|palavra-passe|\bwachtwoord\b|l(?:ö|o)senord|` +
+			`adgangskode|salasana|\bhas(?:ł|l)o\b|\bheslo\b|jelsz(?:ó|o)|\bparol(?:a|ă|ā|e)?\b|(?:ş|s)ifre|m(?:ậ|a)t kh(?:ẩ|a)u|kata sandi|kodeord|` +
+			`пароль|пароля|лозинка|κωδικ(?:ό|ο)ς|סיסמה|كلمة (?:المرور|السر)|पासवर्ड|รหัสผ่าน|密码|密碼|口令|パスワード|暗証番号|비밀번호|암호|` +
+			`\bpin\b|\b[th]?otp\b|\bsecret\b|\btoken\b|\b(?:api|access|secret|private|encryption|recovery|account)[ _-]key\b|` +
+			`\b(?:verification|security|authentication|authenticator|confirmation|recovery|backup|one-time|two-factor|2fa|mfa|login|access|sms)[ -]code\b` +
+			`)(.{0,80})$`)
+	})
+	// other is what makes a heading or a setting of such a word.
+	other = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)^['’]?s?[ _-]*(?:polic|strength|manager|option|setting|hint|expir|length|file|reset|count|type|chang|updat|generat|requir|rule|usage|limit|budget|name|id\b|list|store|field|is\b|was\b|must|has\b|can|not\b|window|ring|rotat|age\b|history|attempt|format|scope)`)
+	})
+	// hides says that what is typed is not shown, in the words of who asks.
+	hides = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)[\[(](?:[a-z ]{0,30} )?(?:hidden|invisible|(?:not|won't|no)(?: be)? (?:echo(?:ed)?|shown|displayed|visible))[\])]\s*[:：]?$`)
+	})
+	// named is what a question is about: addresses and what stands in quotes, which may have any words and colons in it.
+	named = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile("[a-zA-Z][a-zA-Z0-9+.-]*://[^\\s'\"]+|'[^']*'|\"[^\"]*\"|“[^”]*”|‘[^’]*’|«[^»]*»|`[^`]*`")
 	})
 	// command is a shell's prompt: what follows it was typed, not asked.
 	command = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[$#%>❯»➜λ] `) })
@@ -104,19 +123,24 @@ var (
 // Prompt reports whether the text left of the cursor ends like a question for a secret, and nothing but a form's frame
 // stands from the cursor on.
 func Prompt(left, right string) bool {
+	if strings.Trim(right, frame) != "" {
+		return false
+	}
 	asked := strings.TrimRight(left, " _"+dots)
+	if at := hides().FindStringIndex(asked); at != nil {
+		return !command().MatchString(asked[:at[0]])
+	}
 	question, ok := strings.CutSuffix(asked, ":")
 	if !ok {
 		question, ok = strings.CutSuffix(asked, "：")
 	}
-	if !ok || strings.Trim(right, frame) != "" {
+	if !ok {
 		return false
 	}
-	if i := strings.LastIndexByte(question, ':'); i >= 0 {
-		question = question[i+1:]
-	}
-	at := words().FindStringIndex(question)
-	return at != nil && !command().MatchString(left[:strings.LastIndex(asked, question)+at[0]])
+	question = named().ReplaceAllString(question, "")
+	begin := strings.LastIndex(question, ": ") + 1
+	at := words().FindStringSubmatchIndex(question[begin:])
+	return at != nil && !other().MatchString(question[begin+at[2]:]) && !command().MatchString(question[:begin+at[0]])
 }
 
 // Dots reports whether output is nothing but what stands for a secret's characters.
