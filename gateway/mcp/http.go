@@ -29,6 +29,13 @@ type HTTP struct {
 
 	mu     sync.Mutex
 	closed bool
+	uses   map[string]*use // by session, of those that were used
+}
+
+// use is what is known of a session's requests.
+type use struct {
+	last time.Time // when one began or ended
+	open int       // how many are under way, a stream of events among them
 }
 
 // NewHTTP makes a server like [New], for HTTP.
@@ -47,7 +54,7 @@ func NewHTTP(cfg Config) *HTTP {
 	modern.Stateless = true
 	modern.PropagateRequestCancellation = true // else a wait would outlast who asked for it
 	return &HTTP{
-		server: s, heartbeat: heartbeat, posts: under,
+		server: s, heartbeat: heartbeat, posts: under, uses: make(map[string]*use),
 		legacy: mcp.NewStreamableHTTPHandler(get, &legacy), modern: mcp.NewStreamableHTTPHandler(get, &modern),
 	}
 }
@@ -60,28 +67,86 @@ func (h *HTTP) ServeHTTP(plain http.ResponseWriter, r *http.Request) {
 		h.modern.ServeHTTP(w, r)
 		return
 	}
-	if r.Header.Get(headerSessionID) == "" && r.Method == http.MethodPost && !h.room() {
+	id := r.Header.Get(headerSessionID)
+	if id == "" && r.Method == http.MethodPost && !h.makeRoom() {
 		http.Error(w, "too many sessions for this agent: end some with DELETE", http.StatusServiceUnavailable)
 		return
 	}
 	if r.Method == http.MethodPost {
 		defer h.posts.begin(r)()
 	}
+	h.noteUse(id, 1)
 	h.legacy.ServeHTTP(w, r)
+	h.noteUse(id, -1)
+	if id == "" {
+		h.noteUse(w.Header().Get(headerSessionID), 0) // the one that has begun
+	}
 }
 
-// room reports whether one more session may begin.
-func (h *HTTP) room() bool {
+// noteUse notes that a request of a session begins, 1, or ends, -1.
+func (h *HTTP) noteUse(id string, change int) {
+	if id == "" {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	u := h.uses[id]
+	if u == nil && change >= 0 && h.isSession(id) {
+		u = &use{}
+		h.uses[id] = u
+	}
+	if u == nil {
+		return
+	}
+	u.last = h.server.cfg.Now()
+	u.open += change
+}
+
+// isSession reports whether a client's word for a session is that of one.
+func (h *HTTP) isSession(id string) bool {
+	for session := range h.server.mcp.Sessions() {
+		if session.ID() == id {
+			return true
+		}
+	}
+	return false
+}
+
+// makeRoom reports whether one more session may begin. Many clients never say goodbye: the session that was idle for longest
+// ends for the new one.
+func (h *HTTP) makeRoom() bool {
+	oldest, full := h.oldestIdle()
+	switch {
+	case !full:
+		return true
+	case oldest == nil:
+		return false
+	}
+	_ = oldest.Close() // one that has ended already is as good
+	return true
+}
+
+// oldestIdle is the session that was idle for longest, nil where all are in use, and whether there are as many as may be.
+func (h *HTTP) oldestIdle() (oldest *mcp.ServerSession, full bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed {
-		return false
+		return nil, true
 	}
-	open := 0
-	for range h.server.mcp.Sessions() {
+	uses, since, open := make(map[string]*use), time.Time{}, 0
+	for session := range h.server.mcp.Sessions() {
 		open++
+		u := h.uses[session.ID()]
+		if u == nil {
+			continue // it is about to begin
+		}
+		uses[session.ID()] = u
+		if u.open == 0 && (oldest == nil || u.last.Before(since)) {
+			oldest, since = session, u.last
+		}
 	}
-	return open < maxSessions
+	h.uses = uses // without those that have ended
+	return oldest, open >= maxSessions
 }
 
 // Close ends all sessions, and with them what they watch. Requests under way end by themselves.

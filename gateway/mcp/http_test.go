@@ -47,18 +47,52 @@ func post(t *testing.T, s *httptest.Server, body string, header ...string) *http
 
 const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`
 
+// TestSessionsAreBounded: many clients never say goodbye. The session that was idle for longest ends for a new one, and none that
+// is in use.
 func TestSessionsAreBounded(t *testing.T) {
 	_, s := overHTTP(t, newFake())
-	for i := range maxSessions + 1 {
+	begin := func() (id string, status int) {
 		resp := post(t, s, initialize)
 		_, err := io.Copy(io.Discard, resp.Body)
 		require.NoError(t, err)
 		require.NoError(t, resp.Body.Close())
-		want := http.StatusOK
-		if i == maxSessions {
-			want = http.StatusServiceUnavailable
+		return resp.Header.Get(headerSessionID), resp.StatusCode
+	}
+	listen := func(id string) (*http.Response, error) {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL, nil)
+		require.NoError(t, err)
+		r.Header.Set("Accept", "text/event-stream")
+		r.Header.Set(headerSessionID, id)
+		resp, err := s.Client().Do(r)
+		if err == nil {
+			t.Cleanup(func() { _ = resp.Body.Close() })
 		}
-		require.Equal(t, want, resp.StatusCode)
+		return resp, err
+	}
+	lives := func(id string) bool {
+		resp := post(t, s, `{"jsonrpc":"2.0","id":2,"method":"ping"}`, headerSessionID+": "+id)
+		defer resp.Body.Close()
+		_, err := io.Copy(io.Discard, resp.Body)
+		require.NoError(t, err)
+		return resp.StatusCode == http.StatusOK
+	}
+	var ids []string
+	for range maxSessions {
+		id, status := begin()
+		require.Equal(t, http.StatusOK, status)
+		ids = append(ids, id)
+	}
+	stream, err := listen(ids[0])
+	require.NoError(t, err)
+	require.Equal(t, http.StatusOK, stream.StatusCode)
+	require.True(t, lives(ids[1]), "it is not idle for longest any more")
+	_, status := begin()
+	require.Equal(t, http.StatusOK, status)
+	require.False(t, lives(ids[2]))
+	require.True(t, lives(ids[0]))
+	require.True(t, lives(ids[1]))
+	for _, id := range ids[3:] {
+		require.True(t, lives(id))
 	}
 }
 
