@@ -69,7 +69,7 @@ func (s *session) environment() []string {
 func (s *session) open() protocol.Message {
 	cols, rows := s.size()
 	return &protocol.SessionOpen{
-		ID: protocol.NewID(), SessionID: s.id, Name: s.conf.Agent.Name, Command: s.conf.Command, Args: s.arguments(), Cwd: s.dir(),
+		ID: protocol.NewID(), SessionID: s.id, Name: s.conf.Agent.Name, Command: s.conf.Command, Args: s.arguments(), Cwd: s.observer.Redact(s.dir(), -1),
 		Cols: cols, Rows: rows, Pid: s.child.Pid(), StartedAt: s.started.UnixMilli(),
 		ParentSessionID: s.conf.Agent.Parent, Headless: s.conf.headless != nil, ResumeKey: s.resumeKey, Presence: true, Parts: true, View: true, Keys: true, Mutes: true,
 		Subscriptions: true, Withdraws: true, AgentID: s.starter(), Chat: s.talk != nil, Asks: s.conf.Agent.Chat != nil,
@@ -86,11 +86,26 @@ func (s *session) starter() string {
 
 // arguments are the program's as agents see them.
 func (s *session) arguments() []string {
-	args := make([]string, len(s.conf.Args))
-	for i, a := range s.conf.Args {
-		args[i] = s.observer.Redact(a, -1)
+	return redactArguments(s.conf.Command, s.conf.Args, func(text string) string { return s.observer.Redact(text, -1) })
+}
+
+// redactArguments masks the arguments of a program one by one. The value of a flag is also judged together with that, as
+// "--password secret" is one thing in two arguments.
+func redactArguments(command string, args []string, redact func(string) string) []string {
+	out := make([]string, len(args))
+	for i, arg := range args {
+		out[i] = redact(arg)
+		if i == 0 || out[i] != arg || !strings.HasPrefix(args[i-1], "-") || strings.HasPrefix(arg, "-") {
+			continue
+		}
+		for _, lead := range []string{args[i-1] + "=", filepath.Base(command) + " " + args[i-1] + " "} {
+			if value, ok := strings.CutPrefix(redact(lead+arg), lead); ok && value != arg {
+				out[i] = value
+				break
+			}
+		}
 	}
-	return args
+	return out
 }
 
 // linkConfig plugs the link.

@@ -17,3 +17,31 @@ func TestR28TheCommandLine(t *testing.T) {
 	}
 	require.Equal(t, []string{"-H", "Authorization: Bearer " + strings.Repeat("•", len(claim)), "x"}, s.arguments())
 }
+
+// TestR28TheValueOfAFlag: a secret in an argument of its own is one by the flag before it.
+func TestR28TheValueOfAFlag(t *testing.T) {
+	for _, tt := range []struct {
+		line   string
+		masked string // "" for nothing
+	}{
+		{"psql --password hunter2hunter2", "hunter2hunter2"},
+		{"psql --password=hunter2hunter2", "hunter2hunter2"},
+		{"tool --api-key hunter2hunter2 --verbose", "hunter2hunter2"},
+		{"tool --token hunter2hunter2 file", "hunter2hunter2"},
+		{"/usr/bin/curl -u ada:hunter2hunter2 https://host", "hunter2hunter2"},
+		{"tool --password --verbose", ""},
+		{"tool --name ada file", ""},
+		{"tool password hunter2hunter2", ""},
+	} {
+		words := strings.Fields(tt.line)
+		s := &session{observer: observer.New(observer.Config{Cols: 20, Rows: 4}), conf: Config{Command: words[0], Args: words[1:]}}
+		got := words[0] + " " + strings.Join(s.arguments(), " ")
+		if tt.masked == "" {
+			require.Equal(t, tt.line, got)
+			continue
+		}
+		require.NotContains(t, got, tt.masked, tt.line)
+		require.Equal(t, strings.Count(tt.line, " "), strings.Count(got, " "), tt.line)
+		require.Contains(t, got, "•", tt.line)
+	}
+}
