@@ -51,6 +51,7 @@ func (a *app) newTokenCreate(path *string) *cobra.Command {
 	cmd.Flags().StringVar(&n.role, "role", "", "what the token allows (required without --local)")
 	cmd.Flags().BoolVar(&n.save, "save", false, "with --role owner: save it where gateway grant finds it, instead of printing it")
 	cmd.Flags().BoolVar(&n.local, "local", false, "for an agent on this machine: save it to a file for --agent-token, instead of printing it")
+	cmd.Flags().StringVar(&n.namespace, "namespace", "", "`NAME` of a group of tokens: agents, viewers and owners of it see the sessions of its proxies and no others (default: the group without a name)")
 	cmd.Flags().DurationVar(&n.expires, "expires", 0, "how long the token is valid (default: until revoked)")
 	return cmd
 }
@@ -58,6 +59,7 @@ func (a *app) newTokenCreate(path *string) *cobra.Command {
 // newToken is a token to make.
 type newToken struct {
 	name, role  string
+	namespace   string
 	save, local bool
 	expires     time.Duration
 }
@@ -68,6 +70,8 @@ func (n newToken) check(path string) error {
 		return usage("token create: --local: such tokens stand among this machine's own: leave out --tokens")
 	case n.local && auth.Role(n.role) != auth.RoleAgent:
 		return usage("token create: --local is for --role agent")
+	case n.namespace != "" && (n.local || n.save):
+		return usage("token create: --namespace is for tokens of a gateway that several share: leave out --local and --save")
 	case n.role == "":
 		return fail(statusUsage, "token create: neither --role nor --local is given").
 			hinted("for an agent on this machine: gateway token create " + n.name + " --local; for another machine: --role proxy|agent|viewer|owner")
@@ -86,7 +90,7 @@ func (a *app) createToken(path string, n newToken) error {
 	if err != nil {
 		return err
 	}
-	t := auth.Token{Name: n.name, Role: auth.Role(n.role), Local: n.local}
+	t := auth.Token{Name: n.name, Role: auth.Role(n.role), Namespace: n.namespace, Local: n.local}
 	if n.expires > 0 {
 		t.Expires = time.Now().Add(n.expires).UTC().Truncate(time.Second)
 	}
@@ -108,7 +112,15 @@ func (a *app) createToken(path string, n newToken) error {
 	default:
 		_, _ = fmt.Fprintln(a.err, "hint: it is not shown again: save it to a file of mode 0600, for --token-file")
 	}
-	return a.answer(map[string]any{"name": t.Name, "role": t.Role, "token": token}, token)
+	return a.answer(createdToken{t.Name, t.Role, t.Namespace, token}, token)
+}
+
+// createdToken is what is told of a new token.
+type createdToken struct {
+	Name      string    `json:"name"`
+	Role      auth.Role `json:"role"`
+	Namespace string    `json:"namespace,omitempty"`
+	Token     string    `json:"token"`
 }
 
 // keepPrivate makes the file private into which a shell writes the token: under the usual umask all could read it, and programs refuse
@@ -144,18 +156,19 @@ func (a *app) newTokenLs(path *string) *cobra.Command {
 
 // shownToken is a token without its hash.
 type shownToken struct {
-	Name    string    `json:"name"`
-	Role    auth.Role `json:"role"`
-	Local   bool      `json:"local,omitempty"`
-	Created time.Time `json:"created"`
-	Expires time.Time `json:"expires,omitzero"`
+	Name      string    `json:"name"`
+	Role      auth.Role `json:"role"`
+	Namespace string    `json:"namespace,omitempty"`
+	Local     bool      `json:"local,omitempty"`
+	Created   time.Time `json:"created"`
+	Expires   time.Time `json:"expires,omitzero"`
 }
 
 func (a *app) printTokens(tokens []auth.Token) error {
 	shown := make([]shownToken, len(tokens))
 	rows := []string{"NAME\tROLE\tCREATED\tEXPIRES"}
 	for i, t := range tokens {
-		shown[i] = shownToken{Name: t.Name, Role: t.Role, Local: t.Local, Created: t.Created, Expires: t.Expires}
+		shown[i] = shownToken{Name: t.Name, Role: t.Role, Namespace: t.Namespace, Local: t.Local, Created: t.Created, Expires: t.Expires}
 		expires := "never"
 		if !t.Expires.IsZero() {
 			expires = t.Expires.Format(time.RFC3339)
@@ -163,6 +176,9 @@ func (a *app) printTokens(tokens []auth.Token) error {
 		role := string(t.Role)
 		if t.Local {
 			role += " (local)"
+		}
+		if t.Namespace != "" {
+			role += " of " + t.Namespace
 		}
 		rows = append(rows, fmt.Sprintf("%s\t%s\t%s\t%s", t.Name, role, t.Created.Format(time.RFC3339), expires))
 	}

@@ -1,0 +1,18 @@
+package e2e_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestTokensOfANamespace are made and listed as such; that they see nothing of another is package hub's to test.
+func TestTokensOfANamespace(t *testing.T) {
+	w := newWorld(t)
+	require.Contains(t, w.good("token", "create", "laptop", "--role", "proxy", "--namespace", "team", "--json"), `"namespace": "team"`)
+	require.Contains(t, w.good("token", "ls"), "proxy of team")
+	require.Contains(t, w.good("token", "ls", "--json"), `"namespace": "team"`)
+	require.NotContains(t, w.good("token", "create", "other", "--role", "agent", "--json"), "namespace")
+	w.gateway("token", "create", "x", "--role", "agent", "--namespace", "a/b").fails(t, 1, "namespace")
+	w.gateway("token", "create", "x", "--local", "--namespace", "team").fails(t, 2, "leave out --local")
+}
