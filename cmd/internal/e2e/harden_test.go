@@ -60,7 +60,7 @@ func TestR61TheProgramStartsClean(t *testing.T) {
 // TestR61Nohup: a hangup that the user wants ignored is, by the proxy and by the program.
 func TestR61Nohup(t *testing.T) {
 	w := newWorld(t, "nohup")
-	cmd := w.command("nohup", filepath.Join(root, "bin", "proxy"), "sh", "-c", "grep ^SigIgn /proc/self/status; echo proxy=$PPID; read x")
+	cmd := w.command("nohup", filepath.Join(root, "bin", "proxy"), "--cols", "80", "sh", "-c", "grep ^SigIgn /proc/self/status; echo proxy=$PPID; read x")
 	input, stdin, err := os.Pipe() // a StdinPipe would be closed by Wait as well
 	require.NoError(t, err)
 	defer stdin.Close()
