@@ -308,7 +308,8 @@ func (t *Tracker) submitted() (Begin, int) {
 	if open.Set && t.typed.openGroup == group && b.Known && isContinuation(b.Rest.Prompt, open.Rest.Prompt) {
 		return open, group
 	}
-	if !b.hasPrompt() { // typed ahead: it shows behind the prompt of before, as a rule
+	// Typed ahead, or while output was late, it shows behind the prompt of before, as a rule.
+	if rest, _ := t.prompts.of(group); !b.hasPrompt() || t.prompts.isSure(group) && !isContinuation(b.Rest.Prompt, rest.Prompt) {
 		b.Rest, b.Known = t.prompts.of(group)
 	}
 	return b, group

@@ -49,15 +49,15 @@ func (d Doing) Answered() bool {
 	return d.Read && (d.Waits || d.Sleeps || !d.Known && d.Rests)
 }
 
-// Whose says whose the line is, and what stands there where that is the user's. Outside of a line prompt it is nobody's: no line is
+// Whose says whose the line is, and what stands there where that is the user's, or may be. Outside of a line prompt it is nobody's: no line is
 // known there that could be waited for.
 func Whose(s Screen, d Doing, t Typed) (Owner, Buffer) {
 	if d.Prompt == None || !t.Mine() {
 		return Free, Buffer{}
 	}
 	if b, yes := own(s, d, t); yes {
-		if !d.Answered() && (t.gaveUp || d.Prompt == Editor && !b.Known) {
-			return Pending, Buffer{} // what it makes of the key may leave nothing there, or put it elsewhere
+		if !d.Answered() && (t.gaveUp || d.Prompt == Editor) {
+			return Pending, b // what it makes of the newest key may leave nothing there
 		}
 		return Users, b
 	}

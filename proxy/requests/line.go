@@ -92,7 +92,9 @@ func (l *Line) whose(now time.Time) (owner line.Owner, quote string) {
 	}
 	switch {
 	case owner == line.Pending && now.Sub(l.pendingSince) >= l.AnswerMost:
-		owner = line.Free
+		if owner = line.Free; !b.Empty() {
+			owner = line.Users
+		}
 	case owner == line.Free && doing.Prompt != line.None:
 		l.Tracker.Free(typed, doing.Read && doing.Waits) // what comes onto the line next is not the user's
 	}

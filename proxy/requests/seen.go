@@ -61,7 +61,10 @@ func (l *Line) glimpse() glimpse {
 // where the kernel collects lines only the prompt tells it from a question of what the shell runs. Of a user who is quick it may stand
 // there several times.
 func (g glimpse) sameLine(now glimpse) bool {
-	return g.kind == now.kind && (g.kind == line.Editor || g.kind == line.Cooked && (endsWith(now.left, g.prompt) || endsWith(now.left, g.left)))
+	if g.kind == line.None || now.kind == line.None {
+		return false
+	}
+	return g.kind == line.Editor && now.kind == line.Editor || endsWith(now.left, g.prompt) || endsWith(now.left, g.left)
 }
 
 // endsWith reports whether a row ends with a prompt.
@@ -78,7 +81,8 @@ func (l *Line) unseen(saw glimpse) error {
 	switch {
 	case !saw.whole, saw.keys == now.keys, saw.sameLine(now), saw.place == now.place && saw.row == now.row:
 		return nil
-	case !now.place.Alt && strings.TrimSpace(saw.left+now.left) == "": // rows that somebody reads: nothing is asked
+	case !now.place.Alt && strings.TrimSpace(now.left) == "" && (strings.TrimSpace(saw.left) == "" || saw.kind != line.None):
+		// Rows that somebody reads, or what the user ran at a prompt: nothing is asked.
 		return nil
 	}
 	return &refusal{protocol.CodeScreenChanged, "the user typed since you looked, and it is no longer what you saw: the cursor was " +
