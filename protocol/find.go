@@ -17,7 +17,7 @@ type Found struct {
 	More *uint64 `json:"more,omitempty"`
 	// Cut: the search took too long and was given up before the last row, so that Count does not count all.
 	Cut bool `json:"cut,omitempty"`
-	// Gone is how many rows were dropped from the history before: nobody can search those any more.
+	// Gone is how many rows were dropped from the history before the search.
 	Gone uint64 `json:"gone,omitempty"`
 }
 

@@ -25,7 +25,7 @@ func (s *session) openTerminal() (err error) {
 		defer shut()
 		if around == nil {
 			cols, rows := s.defaultSize()
-			s.term = tty.Absent(cols, rows, func([]byte) {}) // nobody looks, ever
+			s.term = tty.Absent(cols, rows, func([]byte) {}) // it has no viewers
 			return nil
 		}
 		if s.streams[0] != nil {

@@ -155,7 +155,8 @@ func (l *life) comeForward() {
 	l.lookBehind()
 }
 
-// waitInBack waits for the shell to put us in front. Until then no agent types: nobody could take the keyboard back.
+// waitInBack waits for the shell to put us in front. Until then no agent types: the user could not
+// take the keyboard back.
 func (l *life) waitInBack() {
 	l.takeKeyboard()
 	l.holdPump()

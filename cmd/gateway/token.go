@@ -115,7 +115,7 @@ func (a *app) createToken(path string, n newToken) error {
 	return a.answer(createdToken{t.Name, t.Role, t.Namespace, token}, token)
 }
 
-// createdToken is what is told of a new token.
+// createdToken describes a new token.
 type createdToken struct {
 	Name      string    `json:"name"`
 	Role      auth.Role `json:"role"`

@@ -32,7 +32,7 @@ type HTTP struct {
 	uses   map[string]*use // by session, of those that were used
 }
 
-// use is what is known of a session's requests.
+// use counts a session's requests.
 type use struct {
 	last time.Time // when one began or ended
 	open int       // how many are under way, a stream of events among them

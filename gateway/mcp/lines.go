@@ -129,7 +129,7 @@ func (l *lines) acceptBatch(line []byte) {
 	}
 }
 
-// idOf is the id of what is no message otherwise, nil where there is none that an answer may have.
+// idOf finds the id in an object that is no message; nil means that an answer can have none.
 func idOf(line []byte) any {
 	var m struct {
 		ID any `json:"id"`
@@ -144,7 +144,7 @@ func idOf(line []byte) any {
 	return nil
 }
 
-// refuse answers what is no message.
+// refuse answers a line that is no message.
 func (l *lines) refuse(id any, code int, why error) {
 	type failure struct {
 		Code    int    `json:"code"`
@@ -156,7 +156,7 @@ func (l *lines) refuse(id any, code int, why error) {
 		Error   failure `json:"error"`
 	}{"2.0", id, failure{code, why.Error()}})
 	if err == nil {
-		_, _ = lineWriter{l}.Write(append(answer, '\n')) // a client that reads no more ends the stream by itself
+		_, _ = lineWriter{l}.Write(append(answer, '\n')) // a client that has stopped reading ends the stream
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestABadLineCostsAnError: what is no message is answered, and the next message is read all the same.
+// TestABadLineCostsAnError: a line that is no message is answered, and the next one is read.
 func TestABadLineCostsAnError(t *testing.T) {
 	const ping = `{"jsonrpc":"2.0","id":7,"method":"ping"}`
 	for _, tt := range []struct {

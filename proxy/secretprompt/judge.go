@@ -108,7 +108,7 @@ var (
 	other = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)^['’]?s?[ _-]*(?:polic|strength|manager|option|setting|hint|expir|length|file|reset|count|type|chang|updat|generat|requir|rule|usage|limit|budget|name|id\b|list|store|field|is\b|was\b|must|has\b|can|not\b|window|ring|rotat|age\b|history|attempt|format|scope)`)
 	})
-	// hides says that what is typed is not shown, in the words of who asks.
+	// hides matches hints that input is not shown.
 	hides = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)[\[(](?:[a-z ]{0,30} )?(?:hidden|invisible|(?:not|won't|no)(?: be)? (?:echo(?:ed)?|shown|displayed|visible))[\])]\s*[:：]?$`)
 	})

@@ -73,7 +73,7 @@ func Around(files ...*os.File) (terminal *os.File, shut func()) {
 	return nil, func() {}
 }
 
-// Blank has the descriptor of f lead nowhere: whoever is at the other end of a pipe learns of its end from others alone.
+// Blank points the descriptor of f at /dev/null: the other end of a pipe then sees its end when the program closes its own.
 func Blank(f *os.File) error {
 	conn, err := f.SyscallConn()
 	if err != nil {

@@ -68,7 +68,7 @@ func TestStreamsAsWithoutTheProxy(t *testing.T) {
 		t.Run(tt.line, func(t *testing.T) {
 			w := newWorld(t, "less")
 			run := func(proxy string) string {
-				// A shell with a parent of its own kind: what is stopped is resumed.
+				// The outer shell survives Ctrl+C, and says that the line has ended.
 				return w.streamed(`trap "" INT; (trap - INT; `+strings.ReplaceAll(tt.line, "PROXY ", proxy)+`); echo ended`, tt.keys...)
 			}
 			want := run("")
