@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -58,65 +59,80 @@ func TestWhatIsCoveredIsNotAllowedUnseen(t *testing.T) {
 	require.NoError(t, err)
 	everything, err := redact.NewOwn([]string{".+"}, nil)
 	require.NoError(t, err)
+	commands := commandsBehind(secrets(t))
 	for name, rules := range map[string]*redact.Own{"rules": own, "a rule that covers everything": everything} {
 		t.Run(name, func(t *testing.T) {
-			a, w := &agent{}, &wire{grown: make(chan struct{}), t: t}
-			r := talk.New(talk.Config{
-				SessionID: "c-1", Chat: chat.New("claude", a), Link: w, Log: slog.New(slog.DiscardHandler),
-				Redact: func(text string) string { covered, _ := rules.Text(protocol.Visible(text), -1); return covered },
-			})
-			r.Start()
-			t.Cleanup(r.Close)
-			a.report(chat.Ready{})
-			asked := map[string]string{} // commands, by the request's id
-			for _, marked := range secrets(t) {
-				before, rest, _ := strings.Cut(marked, "«")
-				secret, after, _ := strings.Cut(rest, "»")
-				half := len(secret) / 2
-				for _, hit := range []string{"$(touch HIT)", ";touch HIT;", "|touch HIT|", "`touch HIT`", "\ntouch HIT\n"} {
-					for _, command := range []string{before + secret[:half] + hit + secret[half:] + after, before + secret + hit + after, before + hit + after} {
-						input, err := json.Marshal(map[string]string{"command": command})
-						require.NoError(t, err)
-						id := chat.NewID()
-						asked[id] = command
-						a.report(chat.Asked{Request: chat.Request{
-							ID: id, Tool: "Bash", Input: input, Allows: []chat.Choice{{Verdict: chat.Once}, {Verdict: chat.ForSession, Covers: command}},
-						}})
-					}
-				}
-			}
-			require.Less(t, len(asked), 5000, "more are not kept")
-			r.Subscribe(0)
-			w.until(t, func(records []protocol.ChatRecord, lost uint64, _ *protocol.ChatStatus) bool {
-				require.Zero(t, lost)
-				n := 0
-				for _, c := range records {
-					if c.Request == nil {
-						continue
-					}
-					n++
-					if c.Request.AtTerminal == "" {
-						require.Contains(t, string(c.Request.Input), "touch HIT", "%q", asked[c.Request.ID])
-					} else {
-						require.Empty(t, c.Request.Allows)
-					}
-					for _, choice := range c.Request.Allows {
-						require.True(t, choice.Covers == "" || strings.Contains(choice.Covers, "touch HIT"), choice.Covers)
-					}
-				}
-				return n == len(asked)
-			})
 			covered := 0
-			for id, command := range asked {
-				err := r.Answer(id, "ada", protocol.ChatReply{Verdict: protocol.ChatOnce})
-				if text, _ := rules.Text(command, -1); text != command {
-					require.ErrorContains(t, err, "covered", "%q", command)
-					covered++
-				}
+			for some := range slices.Chunk(commands, 200) { // a conversation has 256 open requests at most
+				covered += askCovered(t, rules, some)
 			}
 			require.Greater(t, covered, 500)
 		})
 	}
+}
+
+// commandsBehind puts a command behind half of each secret, behind all of it, and in its place.
+func commandsBehind(secrets []string) (commands []string) {
+	for _, marked := range secrets {
+		before, rest, _ := strings.Cut(marked, "«")
+		secret, after, _ := strings.Cut(rest, "»")
+		half := len(secret) / 2
+		for _, hit := range []string{"$(touch HIT)", ";touch HIT;", "|touch HIT|", "`touch HIT`", "\ntouch HIT\n"} {
+			commands = append(commands, before+secret[:half]+hit+secret[half:]+after, before+secret+hit+after, before+hit+after)
+		}
+	}
+	return commands
+}
+
+// askCovered has an agent ask for each command in a conversation of its own, and returns how many were covered.
+func askCovered(t *testing.T, rules *redact.Own, commands []string) (covered int) {
+	t.Helper()
+	a, w := &agent{}, &wire{grown: make(chan struct{}), t: t}
+	r := talk.New(talk.Config{
+		SessionID: "c-1", Chat: chat.New("claude", a), Link: w, Log: slog.New(slog.DiscardHandler),
+		Redact: func(text string) string { covered, _ := rules.Text(protocol.Visible(text), -1); return covered },
+	})
+	r.Start()
+	defer r.Close()
+	a.report(chat.Ready{})
+	asked := map[string]string{} // commands, by the request's id
+	for _, command := range commands {
+		input, err := json.Marshal(map[string]string{"command": command})
+		require.NoError(t, err)
+		id := chat.NewID()
+		asked[id] = command
+		a.report(chat.Asked{Request: chat.Request{
+			ID: id, Tool: "Bash", Input: input, Allows: []chat.Choice{{Verdict: chat.Once}, {Verdict: chat.ForSession, Covers: command}},
+		}})
+	}
+	r.Subscribe(0)
+	w.until(t, func(records []protocol.ChatRecord, lost uint64, _ *protocol.ChatStatus) bool {
+		require.Zero(t, lost)
+		n := 0
+		for _, c := range records {
+			if c.Request == nil {
+				continue
+			}
+			n++
+			if c.Request.AtTerminal == "" {
+				require.Contains(t, string(c.Request.Input), "touch HIT", "%q", asked[c.Request.ID])
+			} else {
+				require.Empty(t, c.Request.Allows)
+			}
+			for _, choice := range c.Request.Allows {
+				require.True(t, choice.Covers == "" || strings.Contains(choice.Covers, "touch HIT"), choice.Covers)
+			}
+		}
+		return n == len(asked)
+	})
+	for id, command := range asked {
+		err := r.Answer(id, "ada", protocol.ChatReply{Verdict: protocol.ChatOnce})
+		if text, _ := rules.Text(command, -1); text != command {
+			require.ErrorContains(t, err, "covered", "%q", command)
+			covered++
+		}
+	}
+	return covered
 }
 
 // TestWhatCannotBeSeenIsWrittenOut in what a person may allow: zero-width characters, turns of direction, escape sequences.
