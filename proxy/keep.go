@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"terminalproxy/protocol"
+	"terminalproxy/proxy/authority"
 	"terminalproxy/proxy/notice"
 	"terminalproxy/proxy/tty"
 	"terminalproxy/proxy/window"
@@ -89,7 +90,7 @@ func (l *life) detach(why window.Release) {
 		return
 	}
 	w.Hear(func(os.Signal) {})
-	l.takeKeyboard()
+	l.takeKeyboard((*authority.Authority).Leave)
 	if why == window.Detached {
 		l.answers()
 	}

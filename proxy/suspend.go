@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"terminalproxy/proxy/authority"
 	"terminalproxy/proxy/tty"
 )
 
@@ -41,7 +42,7 @@ func (l *life) suspend(sig unix.Signal, stop bool) {
 		}
 		return
 	}
-	l.takeKeyboard()
+	l.takeKeyboard((*authority.Authority).Suspend)
 	resume, ok := l.s.copier.Park()
 	if !ok {
 		return
@@ -97,7 +98,7 @@ func (l *life) resume() {
 	}
 	front := l.s.inFront()
 	if !front {
-		l.takeKeyboard()
+		l.takeKeyboard((*authority.Authority).Suspend)
 	}
 	resume, ok := l.s.copier.Park()
 	if !ok {
@@ -158,7 +159,7 @@ func (l *life) comeForward() {
 // waitInBack waits for the shell to put us in front. Until then no agent types: the user could not
 // take the keyboard back.
 func (l *life) waitInBack() {
-	l.takeKeyboard()
+	l.takeKeyboard((*authority.Authority).Suspend)
 	l.holdPump()
 	l.look.Reset(firstLook)
 }
@@ -203,14 +204,14 @@ func (l *life) letPump() {
 	}
 }
 
-// takeKeyboard ends an agent's control, and returns when the pump has dropped what was queued.
-func (l *life) takeKeyboard() {
+// takeKeyboard ends an agent's control as end does, and returns when the pump has dropped what was queued.
+func (l *life) takeKeyboard(end func(a *authority.Authority, now time.Time)) {
 	s := l.s
 	if s.authority == nil || l.held != nil {
 		return
 	}
 	done := make(chan struct{})
-	if s.pump.Post(s.authority.Suspend) && s.pump.Post(func(time.Time) { close(done) }) {
+	if s.pump.Post(func(now time.Time) { end(s.authority, now) }) && s.pump.Post(func(time.Time) { close(done) }) {
 		<-done
 	}
 }

@@ -202,7 +202,7 @@ func TestNoGrantOutlivesTheWindow(t *testing.T) {
 	s.wait("drives")
 	s.close()
 	w.alone(id)
-	w.gateway("send", id, "--text", "ls").fails(t, 4, "the user took the keyboard back")
+	w.gateway("send", id, "--text", "ls").fails(t, 4, "the user left this terminal")
 	w.gateway("request", id, "--reason", "again").fails(t, 1, "the user has left this terminal")
 
 	s = w.terminal(90, 20)

@@ -45,7 +45,7 @@ func TestR9NoAgentByteAfterAnyWay(t *testing.T) {
 			way(w, s, proxy, id)
 			got := w.answered(told)
 			require.True(t, got.fails)
-			require.Contains(t, got.text, "the user took the keyboard back")
+			require.Contains(t, got.text, "took the keyboard back")
 			s.titled("[observed]")
 			s.typed("uuu")
 			heard := w.listens("heard", "u{3}")
