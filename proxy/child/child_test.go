@@ -123,15 +123,24 @@ func TestStartRefusals(t *testing.T) {
 	}
 }
 
-// Whatever of a start takes the last descriptor, the hint is about descriptors and not about terminals. A process of its own changes
-// the limit: after Setrlimit the Go runtime no longer gives programs the soft limit that this process was started with.
+// inOwnProcess runs the test in a process of its own, and reports whether this is it. The first leader, and whoever changes the limit of
+// open files, has package syscall forget the soft limit with which its process was started.
+func inOwnProcess(t *testing.T) bool {
+	t.Helper()
+	const own = "TEST_IN_ITS_OWN_PROCESS"
+	if os.Getenv(own) != "" {
+		return true
+	}
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$")
+	cmd.Env = append(os.Environ(), own+"=1")
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return false
+}
+
+// Whatever of a start takes the last descriptor, the hint is about descriptors and not about terminals.
 func TestTooManyOpenFiles(t *testing.T) {
-	const own = "TOO_MANY_OPEN_FILES"
-	if os.Getenv(own) == "" {
-		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$")
-		cmd.Env = append(os.Environ(), own+"=1")
-		out, err := cmd.CombinedOutput()
-		require.NoError(t, err, "%s", out)
+	if !inOwnProcess(t) {
 		return
 	}
 	var was unix.Rlimit

@@ -32,6 +32,9 @@ func leaderOf(t *testing.T, c *child.Child) int {
 // TestR73TheProgramUnderALeader has what it has without one: a group of its own in the foreground, signals, descriptors and
 // limits as they were. Nobody takes the leader for the program.
 func TestR73TheProgramUnderALeader(t *testing.T) {
+	if !inOwnProcess(t) {
+		return
+	}
 	const script = "grep ^Sig[BI] /proc/self/status; ulimit -Sn; ls /proc/self/fd | wc -l; tty >/dev/null && echo ready; read x; exit 7"
 	seen := map[bool]string{}
 	for _, led := range []bool{false, true} {
