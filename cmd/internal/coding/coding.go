@@ -3,7 +3,6 @@
 package coding
 
 import (
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
@@ -74,13 +73,13 @@ func Start(p Program) (*Conversation, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir := filepath.Join(run, "chat-"+strings.ToLower(rand.Text()[:8]))
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("directory of the conversation: %w", err)
+	dir, release, err := makePlace(run)
+	if err != nil {
+		return nil, err
 	}
 	c, err := agents[at].start(p, dir)
 	if err != nil {
-		_ = os.RemoveAll(dir)
+		release()
 		return nil, err
 	}
 	c.Chat.AgentsMayApprove = p.AgentsMayApprove
@@ -89,7 +88,7 @@ func Start(p Program) (*Conversation, error) {
 		if done != nil {
 			done()
 		}
-		_ = os.RemoveAll(dir)
+		release()
 	}
 	return c, nil
 }
