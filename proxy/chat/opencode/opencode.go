@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"os/exec"
 	"regexp"
 	"strings"
 	"sync"
@@ -91,23 +90,9 @@ var listening = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^opencode server listening on (http://127\.0\.0\.1:[0-9]+)/?$`)
 })
 
-// beside runs a program for as long as its standard input is open: the server would outlive a proxy that is killed.
-const beside = `exec 3<&0
-"$@" 3<&- </dev/null & server=$!
-(read -r _ <&3; kill "$server") >/dev/null 2>&1 & watch=$!
-exec 3<&-
-wait "$server" 2>/dev/null; status=$?
-kill "$watch" 2>/dev/null
-[ "$status" -gt 128 ] && kill -"$((status-128))" $$
-exit "$status"`
-
 // Serve starts the server, waits until it takes calls, and opens the conversation. ctx bounds the waiting. The server ends with Close, and
 // with this process. An error names what failed; then nothing runs.
 func Serve(ctx context.Context, c Config) (*Driver, error) {
-	path, err := exec.LookPath(c.Program)
-	if err != nil {
-		return nil, &stdio.NotInstalledError{Program: c.Program, Cause: errors.Unwrap(err)}
-	}
 	d := &Driver{
 		config: c, password: rand.Text(), ended: make(chan struct{}), over: make(chan struct{}), open: map[string]open{}, answered: recent.New[bool](namesMost),
 		jobs: make(chan func(), maxJobs), todo: make(chan func()), turn: newTurn(),
@@ -115,9 +100,10 @@ func Serve(ctx context.Context, c Config) (*Driver, error) {
 	d.client = &http.Client{Transport: &http.Transport{}} // no proxy: the password stays on this machine
 	d.ctx, d.cancel = context.WithCancel(context.Background())
 	urls := make(chan string, 1)
+	var err error
 	d.program, err = stdio.Start(stdio.Config{
 		// The port is the system's choice, and the address not the user's configuration's.
-		Program: "/bin/sh", Args: []string{"-c", beside, "sh", path, "serve", "--port=0", "--hostname=127.0.0.1", "--mdns=false"},
+		Program: c.Program, Args: []string{"serve", "--port=0", "--hostname=127.0.0.1", "--mdns=false"}, Deaf: true,
 		Env: append(append(os.Environ(), c.Env...), d.Env()...), Dir: c.Dir,
 		Line: func(b []byte) {
 			if m := listening().FindSubmatch(b); m != nil {

@@ -37,12 +37,15 @@ type Config struct {
 	Line    func([]byte)
 	TooLong func(bytes int)
 	Ended   func(why string)
+	// Deaf says that the end of its input does not end it: Close sends the signal at once.
+	Deaf bool
 }
 
 // Program is an agent that runs. Its methods may be called from any goroutine.
 type Program struct {
 	cmd   *exec.Cmd
 	kill  context.CancelFunc
+	deaf  bool
 	ended chan struct{}
 
 	mu     sync.Mutex
@@ -74,7 +77,7 @@ func Start(c Config) (*Program, error) {
 		return nil, &NotInstalledError{Program: c.Program, Cause: errors.Unwrap(err)}
 	}
 	ctx, kill := context.WithCancel(context.Background())
-	p := &Program{cmd: exec.CommandContext(ctx, path, c.Args...), kill: kill, ended: make(chan struct{}), filled: make(chan struct{}, 1)}
+	p := &Program{cmd: exec.CommandContext(ctx, path, c.Args...), kill: kill, deaf: c.Deaf, ended: make(chan struct{}), filled: make(chan struct{}, 1)}
 	out, errs := &Lines{Line: c.Line, TooLong: c.TooLong}, &tail{}
 	p.cmd.Env, p.cmd.Dir, p.cmd.Stdout, p.cmd.Stderr, p.cmd.WaitDelay = c.Env, c.Dir, out, errs, drain
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
@@ -91,6 +94,11 @@ func Start(c Config) (*Program, error) {
 		kill()
 		return nil, fmt.Errorf("start %s: %w", c.Program, err)
 	}
+	letGo, err := guard(p.cmd.Process.Pid)
+	if err != nil {
+		kill()
+		return nil, errors.Join(fmt.Errorf("guard of %s: %w", c.Program, err), p.cmd.Wait())
+	}
 	go func() { // ends with Close, or when the agent reads no more
 		defer in.Close()
 		for b, more := p.next(); more; b, more = p.next() {
@@ -101,6 +109,7 @@ func Start(c Config) (*Program, error) {
 	}()
 	go func() { // ends with the agent
 		err := p.cmd.Wait()
+		letGo()
 		kill()
 		p.shut()
 		out.end()
@@ -165,6 +174,9 @@ func (p *Program) shut() {
 // Close ends the agent's input, and the agent by signals if it goes on. It returns when it is gone and Ended was called.
 func (p *Program) Close() {
 	p.shut()
+	if p.deaf {
+		_ = p.signal(syscall.SIGTERM) // it is gone
+	}
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
 		select {
 		case <-p.ended:

@@ -1,0 +1,83 @@
+package stdio_test
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"terminalproxy/proxy/chat/stdio"
+)
+
+const hosting = "STDIO_TEST_AGENT"
+
+// TestMain plays a host of the agent that the environment names, until it is killed.
+func TestMain(m *testing.M) {
+	script := os.Getenv(hosting)
+	if script == "" {
+		goleak.VerifyTestMain(m)
+		return
+	}
+	_, err := stdio.Start(stdio.Config{
+		Program: "sh", Args: []string{"-c", script}, Env: stdio.Environment(), TooLong: func(int) {},
+		Line: func(b []byte) { fmt.Println(string(b)) }, Ended: func(string) { os.Exit(0) },
+	})
+	if err != nil {
+		panic(err)
+	}
+	select {}
+}
+
+// TestAnAgentEndsWithItsKilledHost: also one that ignores the end of its input, and signals, and what it started.
+func TestAnAgentEndsWithItsKilledHost(t *testing.T) {
+	for name, script := range map[string]string{
+		"reads its input": `echo $$; cat >/dev/null`,
+		"deaf":            `sleep 1000 & echo $$ $!; wait`,
+		"ignores signals": `trap "" HUP INT TERM; sh -c 'echo $PPID $$; while :; do sleep 1000; done'`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			host := exec.CommandContext(t.Context(), os.Args[0])
+			host.Env = append(os.Environ(), hosting+"="+script)
+			out, err := host.StdoutPipe()
+			require.NoError(t, err)
+			require.NoError(t, host.Start())
+			line, err := bufio.NewReader(out).ReadString('\n')
+			require.NoError(t, err)
+			require.NoError(t, host.Process.Kill())
+			require.Error(t, host.Wait())
+			for _, pid := range strings.Fields(line) {
+				n, err := strconv.Atoi(pid)
+				require.NoError(t, err)
+				require.Eventually(t, func() bool { return isGone(n) }, 30*time.Second, 50*time.Millisecond, "process %d goes on", n)
+			}
+		})
+	}
+}
+
+// isGone reports whether a process has ended; in a container without an init it stays as a zombie.
+func isGone(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return syscall.Kill(pid, 0) != nil || err == nil && strings.Contains(string(stat), ") Z ")
+}
+
+// TestADeafAgentIsNotWaitedFor: Close sends it the signal at once, and reports how it ended.
+func TestADeafAgentIsNotWaitedFor(t *testing.T) {
+	began, why := make(chan struct{}), ""
+	program, err := stdio.Start(stdio.Config{
+		Program: "sh", Args: []string{"-c", `trap "exit 7" TERM; exec 2>/dev/null; echo ready; while :; do sleep 0.01; done`}, Env: stdio.Environment(), Deaf: true,
+		TooLong: func(int) {}, Line: func([]byte) { close(began) }, Ended: func(how string) { why = how },
+	})
+	require.NoError(t, err)
+	<-began
+	program.Close()
+	require.Equal(t, "ended with exit status 7", why)
+}
