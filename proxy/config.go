@@ -123,6 +123,8 @@ type Result struct {
 	Code int    // the exit status to pass on
 	// HeldOpen says that processes in the background kept the program's terminal open.
 	HeldOpen bool
+	// Agent says why the coding agent ended, in a sentence; "" where it ended as it should, and where there is none.
+	Agent string
 	// Unrecorded says what is missing in the recording.
 	Unrecorded error
 }

@@ -44,7 +44,7 @@ func runHosted(conf host.Config, taste Taste, with *Chat) host.Runner {
 		s.term = tty.Absent(h.Cols, h.Rows, func(p []byte) { s.attached.Output.Write(p) })
 		defer s.term.Close()
 		result, err := s.run(ctx)
-		return host.Result{ID: result.ID, Code: result.Code}, sentence(err)
+		return host.Result{ID: result.ID, Code: result.Code, Agent: result.Agent}, sentence(err)
 	}
 }
 

@@ -44,14 +44,16 @@ type life struct {
 	pumped  chan struct{}  // closed when the pump has ended
 	cutLink context.CancelFunc
 	resized time.Time
-	late    *time.Timer    // a resize that came too soon after the one before
-	over    bool           // the program was told to end
-	behind  bool           // the terminal is another program's: the shell has put us in the background, or it is left aside
-	aside   bool           // see settleBegin
-	heard   bool           // the keyboard is read
-	look    *time.Timer    // while it has
-	held    chan struct{}  // the pump waits for its closing; nil while it runs
-	came    *window.Window // during a suspension; nil for none
+	late    *time.Timer // a resize that came too soon after the one before
+	over    bool        // the program was told to end
+	// agentLost: the coding agent ended before the program, which is its interface.
+	agentLost bool
+	behind    bool           // the terminal is another program's: the shell has put us in the background, or it is left aside
+	aside     bool           // see settleBegin
+	heard     bool           // the keyboard is read
+	look      *time.Timer    // while it has
+	held      chan struct{}  // the pump waits for its closing; nil while it runs
+	came      *window.Window // during a suspension; nil for none
 }
 
 // live runs the parts until the program ends, and stops them in order: its last output first, then control, then the last
@@ -157,7 +159,7 @@ func (s *session) newWatchdog() (*watchdog.Watchdog, error) {
 
 // wait waits for the program's end and does what signals ask.
 func (l *life) wait(ctx context.Context) child.Exit {
-	cancelled := ctx.Done()
+	cancelled, over := ctx.Done(), l.s.beside.Ended()
 	unguarded := time.NewTimer(guardAfter)
 	defer unguarded.Stop()
 	for {
@@ -179,6 +181,9 @@ func (l *life) wait(ctx context.Context) child.Exit {
 			l.terminate()
 		case <-cancelled:
 			cancelled = nil
+			l.terminate()
+		case <-over:
+			over, l.agentLost = nil, true
 			l.terminate()
 		case <-l.late.C:
 			l.resize(time.Now())
@@ -301,7 +306,15 @@ func (l *life) finish(exit child.Exit) Result {
 	l.parts.Wait()
 	s.observer.Stop()
 	s.events.Exited(exit.Code)
-	return Result{ID: s.id, Code: exit.Code, HeldOpen: s.copier.HeldOpen(), Unrecorded: s.recording.End(exit)}
+	return Result{ID: s.id, Code: exit.Code, Agent: l.whyAgentEnded(), HeldOpen: s.copier.HeldOpen(), Unrecorded: s.recording.End(exit)}
+}
+
+// whyAgentEnded is why the coding agent ended, "" where that was to be expected.
+func (l *life) whyAgentEnded() string {
+	if l.over && !l.agentLost {
+		return ""
+	}
+	return l.s.talk.WhyEnded()
 }
 
 // giveUp fires when a screen that takes no output must not keep the session alive any longer: it was told to end.

@@ -138,6 +138,9 @@ func (a *app) runProgram(ctx context.Context, in runFlags, args []string) (err e
 	select {
 	case r := <-ended:
 		a.status = r.Code
+		if r.Agent != "" {
+			_, _ = fmt.Fprintf(a.err, "gateway: run: %s\n", text.OneLine(r.Agent))
+		}
 		if r.Idle {
 			_, _ = fmt.Fprintf(a.err, "gateway: run: %s was idle for %s and was ended (--idle-limit)\n", id, in.idle)
 		}

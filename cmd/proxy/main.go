@@ -14,6 +14,7 @@ import (
 	"terminalproxy/cmd/internal/onevent"
 	"terminalproxy/cmd/internal/proxyflags"
 	"terminalproxy/cmd/internal/version"
+	"terminalproxy/protocol"
 	"terminalproxy/proxy"
 	"terminalproxy/proxy/child"
 	"terminalproxy/proxy/tty"
@@ -86,6 +87,9 @@ func run(ctx context.Context, args []string, stdin, stdout *os.File, stderr io.W
 	result, err := proxy.Run(ctx, conf)
 	if err != nil {
 		return complain(stderr, err)
+	}
+	if result.Agent != "" {
+		fmt.Fprintf(stderr, "proxy: %s\n", protocol.Visible(result.Agent))
 	}
 	if result.HeldOpen {
 		fmt.Fprintln(stderr, "proxy: background processes still held the terminal and were sent SIGHUP")

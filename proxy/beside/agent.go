@@ -76,6 +76,14 @@ func (a *Agent) Reclaimed() {
 	}
 }
 
+// Ended is closed when the conversation has ended: what is left of the agent in the terminal is of no use. A nil agent's never is.
+func (a *Agent) Ended() <-chan struct{} {
+	if a == nil {
+		return nil
+	}
+	return a.Over
+}
+
 // Exited tells the driver how the agent ended, and waits a moment until that has ended the conversation, too: else it would end as
 // one that we closed.
 func (a *Agent) Exited(exit child.Exit) {

@@ -27,6 +27,7 @@ type Session struct {
 	closed       *recent.Map[Closed] // requests that are closed, by id
 	leaving      bool                // Close was called
 	settings     []Setting           // what can be set
+	why          string              // the agent ended
 	over         chan struct{}       // closed when the agent is gone
 }
 
@@ -87,6 +88,13 @@ func (s *Session) Open() []*Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]*Request(nil), s.open...)
+}
+
+// WhyEnded is why the agent ended, "" while it has not, and where it ended as it should.
+func (s *Session) WhyEnded() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.why
 }
 
 // Over is closed when the agent is gone.

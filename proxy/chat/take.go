@@ -143,6 +143,7 @@ func (s *Session) gone(why string) {
 	default:
 		s.phase = Ended
 	}
+	s.why = why
 	s.changed(why)
 	close(s.over)
 }

@@ -64,6 +64,8 @@ type Result struct {
 	ID   string
 	Code int  // the program's exit status
 	Idle bool // it was ended because nothing happened in it (see [Config])
+	// Agent says why the coding agent in it ended, "" where it ended as it should, and where there is none.
+	Agent string
 }
 
 // Runner runs a session until its program ends, and ends what the program left in it. ctx ends it as a closing terminal would.

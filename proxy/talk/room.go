@@ -36,7 +36,7 @@ type Config struct {
 }
 
 // Room is where a conversation is followed from elsewhere. Its methods may be called from any goroutine; without a conversation it is
-// nil, and Start, Close, Reached, Hide and Unsubscribe do nothing.
+// nil, and Start, Close, Reached, Hide, Unsubscribe and WhyEnded do nothing.
 type Room struct {
 	Config
 	ctx    context.Context //nolint:containedctx // of the room's goroutines, which begin with calls that have none
@@ -220,6 +220,14 @@ func (r *Room) Answer(id, by string, a protocol.ChatReply) error {
 		return err
 	}
 	return r.Chat.Answer(id, by, a)
+}
+
+// WhyEnded is why the agent ended, "" where it ended as it should.
+func (r *Room) WhyEnded() string {
+	if r == nil {
+		return ""
+	}
+	return r.Chat.WhyEnded()
 }
 
 // Open are the ids of the requests that wait for an answer, oldest first.
