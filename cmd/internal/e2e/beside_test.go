@@ -22,13 +22,25 @@ type besideClaude struct {
 func newBesideClaude(t *testing.T) *besideClaude {
 	t.Helper()
 	clients(t)
-	w := newWorld(t)
+	b := besideClaudeIn(newWorld(t))
+	b.starts(" --permission-mode default")
+	return b
+}
+
+// besideClaudeIn prepares it, and runs nothing.
+func besideClaudeIn(w *world) *besideClaude {
+	w.t.Helper()
 	b := &besideClaude{chatting: w.chats(chatAgents[0])}
 	b.person = w.owner(100, 50)
-	b.s.run(b.env + "proxy --chat --grant drive claude --permission-mode default")
-	b.id = w.session()
-	b.until(`"state":"at prompt"`)
 	return b
+}
+
+// starts runs it with more arguments, up to its prompt.
+func (b *besideClaude) starts(args string) {
+	b.w.t.Helper()
+	b.s.run(b.env + "proxy --chat --grant drive claude" + args)
+	b.id = b.w.session()
+	b.until(`"state":"at prompt"`)
 }
 
 // until waits until the conversation's log has words.
