@@ -27,6 +27,8 @@ type ChatStatus struct {
 	// that is closed, whatever Open is then.
 	Open   int    `json:"open,omitempty"`
 	Oldest uint64 `json:"oldest,omitempty"`
+	// Mode decides what the agent asks for, in its own words; "" where it names none.
+	Mode string `json:"mode,omitempty"`
 	// Why is the reason of a state, where it has one.
 	Why string `json:"why,omitempty"`
 }
@@ -48,6 +50,7 @@ type ChatState struct {
 	State  string `json:"state"`
 	Open   int    `json:"open,omitempty"`
 	Oldest uint64 `json:"oldest,omitempty"`
+	Mode   string `json:"mode,omitempty"`
 	Why    string `json:"why,omitempty"`
 }
 
@@ -252,7 +255,7 @@ func (m *ChatAnswer) Signed(startedAt int64) []byte {
 
 func (m *ChatStatus) check() error {
 	return new(checks).id("sessionId", m.SessionID).required("agent", m.Agent, MaxName).required("state", m.State, MaxName).
-		text("why", m.Why, MaxText).between("open", int64(m.Open), 0, MaxMessage).done()
+		text("mode", m.Mode, MaxName).text("why", m.Why, MaxText).between("open", int64(m.Open), 0, MaxMessage).done()
 }
 
 func (m *ChatSubscribe) check() error {

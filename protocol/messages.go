@@ -418,11 +418,11 @@ type SessionsSubscribe struct {
 // Done answers a request that has no result of its own.
 type Done struct {
 	RequestID string `json:"requestId"`
-	// Waiting says why the user has not been shown a message yet, "" for all else that is done.
+	// Waiting says why the user has not been shown a message yet, or a coding agent not given a prompt; "" for all else that is done.
 	Waiting Waiting `json:"waiting,omitempty"`
 }
 
-// Waiting says what a message to the user waits for.
+// Waiting says what a message to the user, or a prompt, waits for.
 type Waiting string
 
 // What a message can wait for.
@@ -433,6 +433,10 @@ const (
 	WaitsForTurn    Waiting = "turn"     // something else is shown
 	WaitsForTitle   Waiting = "title"    // the user wants no line over the program: the window's title tells
 	WaitsForProgram Waiting = "program"  // the program is in the middle of drawing
+	// For a prompt.
+	WaitsForDialog Waiting = "dialog" // something is asked at the coding agent's terminal, or stands there
+	WaitsForLine   Waiting = "line"   // a line at the coding agent's terminal that is not sent
+	WaitsForStart  Waiting = "start"  // the coding agent has yet to come to its prompt
 )
 
 // Error answers a request that could not be done, or a frame that was no message.

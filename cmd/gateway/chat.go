@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -17,6 +18,7 @@ import (
 	"terminalproxy/proxy/chat/acp"
 	"terminalproxy/proxy/chat/claude"
 	"terminalproxy/proxy/chat/lock"
+	"terminalproxy/proxy/chat/opencode"
 	"terminalproxy/proxy/chat/stdio"
 )
 
@@ -33,10 +35,13 @@ type chatAgent struct {
 
 var chatAgents = []chatAgent{
 	{name: "claude", install: "npm install -g @anthropic-ai/claude-code", hears: true, drive: func(in chatFlags) chat.Driver {
+		if in.mode != "" {
+			in.args = append([]string{"--permission-mode", in.mode}, in.args...)
+		}
 		return claude.New(claude.Config{ID: in.id, Resume: in.resume != "", Args: in.args})
 	}},
 	{name: "claude-acp", install: "npm install -g @agentclientprotocol/claude-agent-acp", numbers: true, drive: func(in chatFlags) chat.Driver {
-		return in.acp(acp.Config{Program: "claude-agent-acp", SignIn: "run claude and type /login", Env: runs("CLAUDE_CODE_EXECUTABLE", "claude")})
+		return in.acp(acp.Config{Program: "claude-agent-acp", SignIn: "run claude and type /login", Env: runs("CLAUDE_CODE_EXECUTABLE", "claude"), Mode: "default"})
 	}},
 	{name: "codex", install: "npm install -g @agentclientprotocol/codex-acp", numbers: true, drive: func(in chatFlags) chat.Driver {
 		c := acp.Config{Program: "codex-acp", SignIn: "run codex login", Env: runs("CODEX_PATH", "codex"), Mode: "read-only"}
@@ -53,7 +58,7 @@ var chatAgents = []chatAgent{
 		return in.acp(acp.Config{Program: "gemini", Args: args, SignIn: "run gemini once and sign in"})
 	}},
 	{name: "opencode", install: "npm install -g opencode-ai", numbers: true, drive: func(in chatFlags) chat.Driver {
-		return in.acp(acp.Config{Program: "opencode", Args: []string{"acp"}, SignIn: "run opencode auth login", Env: opencodeAsks()})
+		return in.acp(acp.Config{Program: "opencode", Args: []string{"acp"}, SignIn: "run opencode auth login", Env: opencode.Asking(false)})
 	}},
 	{name: "copilot", install: "npm install -g @github/copilot", numbers: true, drive: func(in chatFlags) chat.Driver {
 		return in.acp(acp.Config{Program: "copilot", Args: []string{"--acp"}, SignIn: "run copilot login"})
@@ -63,6 +68,7 @@ var chatAgents = []chatAgent{
 // acp is a driver for an agent that speaks the Agent Client Protocol.
 func (in chatFlags) acp(c acp.Config) chat.Driver {
 	c.Name, c.Dir, c.Resume, c.Args = in.with, in.dir, in.resume, append(c.Args, in.args...)
+	c.Mode = cmp.Or(in.mode, c.Mode)
 	if in.terminals != nil {
 		c.Terminals = in.terminals
 	}
@@ -86,20 +92,12 @@ func decides(args []string, flags ...string) bool {
 	})
 }
 
-// opencodeAsks has opencode ask before it does more than look: by itself it asks for nothing.
-func opencodeAsks() []string {
-	const variable = "OPENCODE_PERMISSION"
-	if os.Getenv(variable) != "" {
-		return nil // the user decided
-	}
-	return []string{variable + `={"*":"ask","read":"allow","grep":"allow","glob":"allow","list":"allow","todowrite":"allow","todoread":"allow","question":"deny"}`}
-}
-
 // chatFlags is the command line of chat.
 type chatFlags struct {
 	with, resume, file string
-	silent             bool // --no-terminal-input
-	nested             bool // the people of the conversation around are asked
+	mode               string // in which the agent begins, "" for the one in which it asks
+	silent             bool   // --no-terminal-input
+	nested             bool   // the people of the conversation around are asked
 	prompt             string
 	args               []string // for the agent
 	id                 string   // of the conversation, "" while the agent did not give it one
@@ -133,6 +131,7 @@ func (a *app) newChat() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&in.with, "with", chatAgents[0].name, "the `AGENT`: "+strings.Join(chatNames(), ", "))
+	f.StringVar(&in.mode, "mode", "", "begin in the agent's `MODE`, which decides what it asks for (default: it asks)")
 	f.StringVar(&in.resume, "resume", "", "go on with the conversation `ID`")
 	f.StringVar(&in.file, "prompt-file", "", "send the prompts in `FILE`, one per line, each when the turn before has ended; - for standard input")
 	f.BoolVar(&in.silent, "no-terminal-input", false, "read no keys: only the prompt counts, and approvals are refused")

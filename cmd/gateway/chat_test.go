@@ -20,6 +20,7 @@ import (
 
 	"terminalproxy/protocol/fake"
 	"terminalproxy/proxy/chat"
+	"terminalproxy/proxy/chat/opencode"
 )
 
 // playClaude is an agent that speaks as Claude Code does: it asks whether it may run each prompt as a command, and says what it
@@ -378,7 +379,7 @@ func TestAnUnknownConversation(t *testing.T) {
 // opencode asks for what it does, unless the user decided.
 func TestOpencodeAsks(t *testing.T) {
 	t.Setenv("OPENCODE_PERMISSION", "")
-	variable, value, _ := strings.Cut(opencodeAsks()[0], "=")
+	variable, value, _ := strings.Cut(opencode.Asking(false)[0], "=")
 	require.Equal(t, "OPENCODE_PERMISSION", variable)
 	var rules map[string]string
 	require.NoError(t, json.Unmarshal([]byte(value), &rules))
@@ -389,7 +390,7 @@ func TestOpencodeAsks(t *testing.T) {
 		require.NotContains(t, rules, tool, "it falls under *")
 	}
 	t.Setenv("OPENCODE_PERMISSION", `{"*":"allow"}`)
-	require.Empty(t, opencodeAsks())
+	require.Empty(t, opencode.Asking(false))
 }
 
 // Keys without a meaning here do nothing: Ctrl+Z does not stop the line.

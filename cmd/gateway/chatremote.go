@@ -30,8 +30,10 @@ func underChat(cmd *cobra.Command) *cobra.Command {
 func (a *app) newChatSend() *cobra.Command {
 	return &cobra.Command{
 		Use: "send ID TEXT", Short: "Say something to the coding agent in a session", Args: cobra.ExactArgs(2),
-		Long: "send gives the coding agent in a session a prompt, also while it works. It is for a person at a terminal. Where the program runs in\n" +
-			"its user's own terminal it is signed with your owner token; create that once: gateway token create owner --role owner --save",
+		Long: "send gives the coding agent in a session a prompt, also while it works. Where the program runs in its user's own\n" +
+			"terminal it is for a person at a terminal, and signed with your owner token; create that once:\n\n" +
+			"  gateway token create owner --role owner --save\n\n" +
+			"To a session without a user's terminal a pipe or cron may send as well, without a token.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if strings.TrimSpace(args[1]) == "" {
 				return usage("chat send: the text is empty")
@@ -129,9 +131,26 @@ func (a *app) speaker(s protocol.SessionInfo) (terminal *os.File, token string, 
 	return terminal, token, err
 }
 
+// promptToken is the token that signs a prompt, "" where none is needed: in a session without a user's terminal, to which a pipe and cron
+// may send as well.
+func (a *app) promptToken(s protocol.SessionInfo) (token string, err error) {
+	if s.Headless {
+		return "", a.outside("use a terminal that no agent sees")
+	}
+	_, token, err = a.speaker(s)
+	return token, err
+}
+
+// promptWaits say what a prompt waits for.
+var promptWaits = map[protocol.Waiting]string{
+	protocol.WaitsForDialog: "; it waits: something is asked at the agent's terminal, or stands there in place of its prompt",
+	protocol.WaitsForLine:   "; it waits: a line that is not sent stands in the prompt of the agent's terminal",
+	protocol.WaitsForStart:  "; it waits: the agent has yet to come to its prompt",
+}
+
 func (a *app) chatSend(ctx context.Context, id, prompt string) error {
 	return a.watching(about(ctx, id, func(c *client.Client, s protocol.SessionInfo) error {
-		_, token, err := a.speaker(s)
+		token, err := a.promptToken(s)
 		if err != nil {
 			return err
 		}
@@ -140,10 +159,11 @@ func (a *app) chatSend(ctx context.Context, id, prompt string) error {
 		if token != "" {
 			m.SignatureB64 = auth.Sign(token, m.Signed(s.StartedAt))
 		}
-		if err := c.Tell(ctx, m); err != nil {
+		waits, err := c.Tell(ctx, m)
+		if err != nil {
 			return err
 		}
-		return a.answer(map[string]any{"sessionId": s.SessionID, "sent": true}, "sent")
+		return a.answer(map[string]any{"sessionId": s.SessionID, "sent": true, "waiting": waits}, "sent"+promptWaits[waits])
 	}))
 }
 

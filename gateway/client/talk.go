@@ -58,8 +58,13 @@ func (c *Client) Records(ctx context.Context, sessionID string, after uint64) (r
 const chatPatience = 20 * time.Second
 
 // Tell says something to the coding agent in a session: as an agent under a grant, or for a person.
-func (c *Client) Tell(ctx context.Context, m *protocol.ChatSend) error {
-	return c.do(ctx, m, &m.RequestID)
+func (c *Client) Tell(ctx context.Context, m *protocol.ChatSend) (protocol.Waiting, error) {
+	c.fill(&m.RequestID)
+	done, err := ask[*protocol.Done](ctx, c, m)
+	if err != nil {
+		return "", err
+	}
+	return done.Waiting, nil
 }
 
 // Answer answers what a coding agent asks, for a person. An answer that comes too late is refused with [protocol.CodeAnswered].

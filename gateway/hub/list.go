@@ -173,7 +173,7 @@ func bulk(s *protocol.SessionInfo) int {
 		n += escaped(s.Decided.AgentName, s.Decided.By)
 	}
 	if s.Chat != nil {
-		n += escaped(s.Chat.Agent, s.Chat.Why)
+		n += escaped(s.Chat.Agent, s.Chat.Mode, s.Chat.Why)
 	}
 	return n
 }

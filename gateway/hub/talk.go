@@ -84,7 +84,7 @@ func (p *Peer) speaker(claimed string) (agentID, by string) {
 
 // chatting keeps the state of a conversation.
 func (s *session) chatting(m *protocol.ChatStatus) {
-	s.info.Chat = &protocol.ChatState{Agent: m.Agent, State: m.State, Open: m.Open, Oldest: m.Oldest, Why: m.Why}
+	s.info.Chat = &protocol.ChatState{Agent: m.Agent, State: m.State, Open: m.Open, Oldest: m.Oldest, Mode: m.Mode, Why: m.Why}
 }
 
 // hear has a participant follow a conversation: Done, the records behind the one that it has, and then what comes. A second one

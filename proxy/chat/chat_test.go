@@ -310,7 +310,7 @@ func TestWhatCanBeSet(t *testing.T) {
 	require.NoError(t, s.Set("ada", chat.Model, "Small"))
 	f.report(chat.Sets{Settings: []chat.Setting{{Name: chat.Mode, Value: "asks nobody"}, {Name: chat.Model, Value: "small"}}})
 	require.Equal(t, []string{
-		"notice ada: sets the model to small", "notice claude: the mode is asks nobody now", "notice claude: the model is small now",
+		"notice claude: the mode is asks", "notice ada: sets the model to small", "notice claude: the mode is asks nobody now", "notice claude: the model is small now",
 	}, records(t, s)[2:])
 	require.Contains(t, f.done(), "set model small")
 }

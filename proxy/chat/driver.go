@@ -26,6 +26,24 @@ type Setter interface {
 type Prompt struct {
 	ID   string // unique in the session
 	Text string
+	// Person: a person says it, and no agent.
+	Person bool
+}
+
+// Waits says what a prompt waits for, "" where it goes to the agent at once.
+type Waits string
+
+// What a prompt waits for.
+const (
+	WaitsForDialog Waits = "dialog" // something is asked at the agent's terminal, or stands there
+	WaitsForLine   Waits = "line"   // a line at the agent's terminal that is not sent
+	WaitsForStart  Waits = "start"  // the agent has yet to come to its prompt
+)
+
+// Waiter is a driver whose prompts may wait.
+type Waiter interface {
+	// Waits says what for, now.
+	Waits() Waits
 }
 
 // Event is what a driver reports: one of the types below.

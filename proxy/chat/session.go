@@ -100,8 +100,24 @@ func (s *Session) WhyEnded() string {
 // Over is closed when the agent is gone.
 func (s *Session) Over() <-chan struct{} { return s.over }
 
-// Send says something to the agent, also while it works or starts. It is in the log before the agent gets it.
+// Send says something to the agent for a person, also while it works or starts. It is in the log before the agent gets it.
 func (s *Session) Send(by, text string) error {
+	return s.send(by, Prompt{ID: NewID(), Text: text, Person: true})
+}
+
+// Pass is Send for an agent, which by names.
+func (s *Session) Pass(by, text string) error { return s.send(by, Prompt{ID: NewID(), Text: text}) }
+
+// Waits says what a prompt would wait for now.
+func (s *Session) Waits() Waits {
+	if w, ok := s.driver.(Waiter); ok {
+		return w.Waits()
+	}
+	return ""
+}
+
+func (s *Session) send(by string, p Prompt) error {
+	text := p.Text
 	if text == "" {
 		return errEmpty
 	}
@@ -113,7 +129,6 @@ func (s *Session) Send(by, text string) error {
 	case len(s.order) >= waitingMost:
 		return errUnread
 	}
-	p := Prompt{ID: NewID(), Text: text}
 	s.log.add(Record{Item: cut(Item{Kind: User, ID: p.ID, Author: by, Text: text})})
 	if err := s.driver.Send(p); err != nil {
 		s.notice("not sent: " + err.Error())

@@ -69,16 +69,41 @@ func (s *Session) Set(by, name, value string) error {
 	return err
 }
 
-// sets takes in what can be set. What changed is told, also where nobody asked for it: a mode decides what the agent asks for.
+// sets takes in what can be set. Each change is in the log, whoever made it, and the mode from the start: it decides what the agent asks for.
 func (s *Session) sets(now []Setting) {
 	for _, one := range now {
 		i := slices.IndexFunc(s.settings, func(was Setting) bool { return was.Name == one.Name })
-		if i < 0 || one.Name == Mode && s.settings[i].Value == "" { // the mode in which it started
-			continue
-		}
-		if s.settings[i].Value != one.Value {
+		switch {
+		case one.Value == "" || i >= 0 && s.settings[i].Value == one.Value:
+		case one.Name == Mode && (i < 0 || s.settings[i].Value == ""):
+			s.notice("the mode is " + one.described())
+		case one.Name == Mode:
+			s.notice("the mode is " + one.described() + " now")
+		case i >= 0:
 			s.notice("the " + one.Name + " is " + one.Value + " now")
 		}
 	}
 	s.settings = now
+}
+
+// Mode is the mode in which the agent works, "" where it does not say.
+func (s *Session) Mode() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, one := range s.settings {
+		if one.Name == Mode {
+			return one.Value
+		}
+	}
+	return ""
+}
+
+// described is the value with what it means, where that is known.
+func (s Setting) described() string {
+	for _, c := range s.Choices {
+		if c.Label == s.Value && c.Description != "" {
+			return s.Value + " (" + c.Description + ")"
+		}
+	}
+	return s.Value
 }

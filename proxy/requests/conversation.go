@@ -51,7 +51,8 @@ func (h *Handler) prompts(m *protocol.ChatSend) {
 		h.refuse(m.RequestID, no.code, no.say)
 		return
 	}
-	h.inTurn(m.RequestID, func(now time.Time) error {
+	done := &protocol.Done{RequestID: m.RequestID}
+	h.inTurn(done, func(now time.Time) error {
 		st := h.Control.State(now)
 		from, err := h.speaks(st, m.AgentID)
 		if err == nil && m.AgentID == "" && len(m.SignatureB64) > 0 {
@@ -64,13 +65,17 @@ func (h *Handler) prompts(m *protocol.ChatSend) {
 			by = "agent " + from.Name
 		}
 		h.Recorder.Talked(record.Prompt, from, by, m.RequestID, m.Text)
+		done.Waiting = h.Chat.Waits()
+		if from.ID != "" {
+			return h.Chat.Pass(by, m.Text)
+		}
 		return h.Chat.Send(by, m.Text)
 	})
 }
 
 // halts interrupts the turn. A person takes something away so, and needs no signature.
 func (h *Handler) halts(m *protocol.ChatInterrupt) {
-	h.inTurn(m.RequestID, func(now time.Time) error {
+	h.inTurn(&protocol.Done{RequestID: m.RequestID}, func(now time.Time) error {
 		from, by := control.Agent{}, notice.Person(m.By)
 		if m.AgentID != "" {
 			var err error
@@ -94,7 +99,7 @@ func (h *Handler) replies(m *protocol.ChatAnswer) {
 			return
 		}
 	}
-	h.inTurn(m.RequestID, func(now time.Time) error {
+	h.inTurn(&protocol.Done{RequestID: m.RequestID}, func(now time.Time) error {
 		if h.Control.State(now).Hidden && !m.Answer.Refuses() {
 			return &refusal{protocol.CodeBlackout, "the screen is hidden, and what is asked with it: show it first, and answer then"}
 		}
@@ -174,17 +179,17 @@ func (h *Handler) fresh(by string, number uint64) error {
 }
 
 // inTurn does something on the pump's goroutine, where control cannot change meanwhile, and answers with its error.
-func (h *Handler) inTurn(requestID string, do func(now time.Time) error) {
+func (h *Handler) inTurn(done *protocol.Done, do func(now time.Time) error) {
 	ok := h.Pump.Post(func(now time.Time) {
 		if err := do(now); err != nil {
 			code, say := h.unsaid(err)
-			h.refuse(requestID, code, say)
+			h.refuse(done.RequestID, code, say)
 			return
 		}
-		h.Link.Send(&protocol.Done{RequestID: requestID})
+		h.Link.Send(done)
 	})
 	if !ok {
-		h.gone(requestID)
+		h.gone(done.RequestID)
 	}
 }
 

@@ -30,6 +30,9 @@ func (c *talked) Send(by, text string) error {
 	return c.fail
 }
 
+func (c *talked) Pass(by, text string) error { return c.Send(by, text) }
+func (c *talked) Waits() protocol.Waiting    { return "" }
+
 func (c *talked) Answer(id, by string, a protocol.ChatReply) error {
 	if !slices.Contains(c.open, id) {
 		return chat.ErrNoRequest

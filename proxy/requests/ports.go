@@ -204,8 +204,11 @@ type Conversation interface {
 	// Subscribe begins to send the records with higher numbers than that to the gateway, and Unsubscribe ends it.
 	Subscribe(after uint64)
 	Unsubscribe()
-	// Send says something to the agent, by being who says it. The error is [chat.ErrOver], or a sentence.
+	// Send says something to the agent for a person, whom by names, and Pass for another agent. The error is [chat.ErrOver], or a sentence.
 	Send(by, text string) error
+	Pass(by, text string) error
+	// Waits is what a prompt would wait for now, "" for nothing.
+	Waits() protocol.Waiting
 	// Answer answers a request. The error is [chat.ErrNoRequest], a [chat.AnsweredError], or a sentence about an answer that does not fit.
 	Answer(id, by string, a protocol.ChatReply) error
 	// Interrupt ends the turn and refuses what is open.

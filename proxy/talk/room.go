@@ -130,7 +130,8 @@ func (r *Room) status() *protocol.ChatStatus {
 	}
 	return &protocol.ChatStatus{
 		SessionID: r.SessionID, Agent: r.Chat.Agent(), State: r.Chat.State(), Open: len(open), Oldest: oldest,
-		Why: protocol.Clip(r.Redact(r.why), protocol.MaxText),
+		Mode: protocol.Clip(r.Redact(r.Chat.Mode()), protocol.MaxName),
+		Why:  protocol.Clip(r.Redact(r.why), protocol.MaxText),
 	}
 }
 
@@ -205,8 +206,14 @@ func (r *Room) wasHidden(at time.Time) bool {
 
 // Send, Answer and Interrupt are those of the conversation.
 
-// Send says something to the agent.
+// Send says something to the agent for a person.
 func (r *Room) Send(by, text string) error { return r.Chat.Send(by, text) }
+
+// Pass says something to the agent for another agent.
+func (r *Room) Pass(by, text string) error { return r.Chat.Pass(by, text) }
+
+// Waits is what a prompt would wait for now.
+func (r *Room) Waits() protocol.Waiting { return protocol.Waiting(r.Chat.Waits()) }
 
 // Interrupt ends the turn.
 func (r *Room) Interrupt(by string) error { return r.Chat.Interrupt(by) }

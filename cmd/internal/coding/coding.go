@@ -104,9 +104,11 @@ func startClaude(p Program, dir string) (c *Conversation, err error) {
 		return nil, err
 	}
 	owned := lock.New(filepath.Join(state, "chat"), "proxy --chat")
-	d := claude.NewTUI(claude.TUIConfig{
-		Args: p.Args, ID: chat.NewID(), Hook: claude.Quote(hook) + " " + claude.HookCommand, Dir: dir, Claim: owned.Take, Manual: p.Headless,
-	})
+	conf := claude.TUIConfig{Args: p.Args, ID: chat.NewID(), Hook: claude.Quote(hook) + " " + claude.HookCommand, Dir: dir, Claim: owned.Take}
+	if !p.Headless { // else nobody sits there who chose another mode
+		conf.Settings = claude.Settings()
+	}
+	d := claude.NewTUI(conf)
 	done := func() { _ = d.Close(); owned.Release() }
 	defer func() {
 		if err != nil {

@@ -25,6 +25,9 @@ func startOpencode(p Program, _ string) (*Conversation, error) {
 	}
 	owned := lock.New(filepath.Join(state, "chat"), "proxy --chat")
 	conf := opencode.Config{Program: p.Command, Dir: p.Dir, Claim: owned.Take}
+	if !opencode.Decided() {
+		conf.Env = opencode.Asking(true)
+	}
 	if err := conf.Read(p.Args); err != nil {
 		return nil, fmt.Errorf("--chat: %w", err)
 	}

@@ -36,19 +36,21 @@ type chatAgent struct {
 	// absorbs: the model reads what the user says while it thinks with the next result, or, where the agent heard the user
 	// before the model's answer, in the place of that answer.
 	absorbs bool
+	// mode is the one in which it begins, "" where it has no modes.
+	mode string
 }
 
 var chatAgents = []chatAgent{
-	{name: "claude", setUp: (*world).claudeEnv, shell: "Bash", asks: "AskUserQuestion"},
-	{name: "claude-acp", setUp: (*world).claudeEnv, shell: "Bash", asks: "AskUserQuestion", programs: []string{"claude-agent-acp", "claude"}, turns: true},
+	{name: "claude", setUp: (*world).claudeEnv, shell: "Bash", asks: "AskUserQuestion", mode: "default"},
+	{name: "claude-acp", setUp: (*world).claudeEnv, shell: "Bash", asks: "AskUserQuestion", programs: []string{"claude-agent-acp", "claude"}, turns: true, mode: "default"},
 	{
 		name: "codex", setUp: (*world).codexAsksEnv, shell: "exec_command", programs: []string{"codex-acp", "codex"}, absorbs: true,
-		asks: "request_user_input", asksIf: "with a setting",
+		asks: "request_user_input", asksIf: "with a setting", mode: "read-only",
 		call: func(command string) args {
 			return args{"cmd": command, "sandbox_permissions": "require_escalated", "justification": "a test"}
 		},
 	},
-	{name: "gemini", setUp: (*world).geminiEnv, shell: "run_shell_command", with: " -- --model gemini-2.5-flash", forgets: true},
+	{name: "gemini", setUp: (*world).geminiEnv, shell: "run_shell_command", with: " -- --model gemini-2.5-flash", forgets: true, mode: "default"},
 	{name: "opencode", setUp: (*world).opencodeEnv, shell: "bash"},
 	{name: "copilot", setUp: (*world).copilotEnv, shell: "bash"},
 }
@@ -358,7 +360,7 @@ func (c *chatting) abandons() {
 		switch {
 		case strings.HasPrefix(line, "gateway chat") || strings.Contains(line, "/gateway chat"):
 			c.w.kill(pid, syscall.SIGKILL)
-		case !strings.HasPrefix(line, "tmux") && !strings.HasPrefix(line, "bash"):
+		case !strings.HasPrefix(line, "tmux") && !strings.HasPrefix(line, "bash") && !strings.HasPrefix(line, "cat "): // which films the window
 			left = append(left, pid)
 		}
 	}

@@ -23,7 +23,7 @@ func TestABrowserTalksToACodingAgent(t *testing.T) {
 	b.Do(chromedp.Navigate(link))
 	b.Until(`document.querySelector('.words')`)
 	o.typed("y\n")
-	b.Until(browser.Text(".drawer header .where") + ` === 'waits for you to write'`)
+	b.Until(browser.Text(".drawer header .where") + ` === 'waits for you to write, mode default'`)
 	browser.JS[bool](b, `document.querySelector('.prompt textarea').value = 'write it down', document.querySelector('.prompt button').click(), true`)
 	c.next()
 	c.runs("echo done > out.txt")
@@ -34,5 +34,5 @@ func TestABrowserTalksToACodingAgent(t *testing.T) {
 	c.answers(fakemodel.Turn{Say: "It is written."})
 	b.Until(browser.Text(".said") + `.includes('It is written.')`)
 	c.s.wait("It is written.")
-	b.Until(browser.Text(".drawer header .where") + ` === 'waits for you to write'`)
+	b.Until(browser.Text(".drawer header .where") + ` === 'waits for you to write, mode default'`)
 }

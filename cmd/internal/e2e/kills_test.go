@@ -1,6 +1,8 @@
 package e2e_test
 
 import (
+	"io"
+	"net/http"
 	"os"
 	"regexp"
 	"strings"
@@ -108,6 +110,49 @@ func TestAHeadlessAgentSaysWhyItDidNotStart(t *testing.T) {
 	id := w.session()
 	w.good("close", id)
 	require.NotContains(t, r.wait().err, "gateway: run:", "who ends it knows why it ended")
+}
+
+// TestPromptsWithoutATerminal: to a session without a user's terminal a pipe and an owner over HTTP may send; to a user's own may not.
+func TestPromptsWithoutATerminal(t *testing.T) {
+	w := newWorld(t)
+	serving := w.serve("gateway")
+	w.write("claude", "#!/bin/sh\nexec sleep 1000\n")
+	require.NoError(t, os.Chmod(w.path("claude"), 0o700))
+	r := w.start("gateway", "run", "--chat", "--", w.path("claude"))
+	id := w.session()
+	require.Contains(t, w.good("chat", "send", id, "from a pipe"), "sent; it waits: the agent has yet to come to its prompt")
+	owner := strings.TrimSpace(w.good("token", "create", "owner", "--role", "owner"))
+	post := func(id, text string) (status int, body string) {
+		ask, err := http.NewRequestWithContext(w.ctx, http.MethodPost, strings.Replace(serving.url, "ws", "http", 1)+"/v1/sessions/"+id+"/chat/send",
+			strings.NewReader(`{"text":"`+text+`"}`))
+		require.NoError(t, err)
+		ask.Header.Set("Authorization", "Bearer "+owner)
+		ask.Header.Set("Content-Type", "application/json")
+		got, err := http.DefaultClient.Do(ask)
+		require.NoError(t, err)
+		defer got.Body.Close()
+		b, err := io.ReadAll(got.Body)
+		require.NoError(t, err)
+		return got.StatusCode, string(b)
+	}
+	status, body := post(id, "over HTTP")
+	require.Equal(t, http.StatusOK, status, body)
+	log := w.good("chat", "log", id)
+	require.Contains(t, log, "from a pipe")
+	require.Contains(t, log, "over HTTP")
+	w.good("close", id)
+	r.wait()
+	w.good("close", id)
+
+	s := w.terminal(80, 24)
+	s.run("proxy --chat " + w.path("claude"))
+	id = w.session()
+	w.gateway("chat", "send", id, "from a pipe").fails(t, 4, "not a terminal")
+	status, body = post(id, "over HTTP")
+	require.Equal(t, http.StatusForbidden, status, body)
+	require.Contains(t, body, "an owner who signs it")
+	require.Positive(t, w.killsLine(besideProxy, syscall.SIGTERM))
+	s.status()
 }
 
 // killsLine sends a signal to the processes whose id and command line match, and returns how many there were.

@@ -95,7 +95,8 @@ func TestNoAgentAnswersACodingAgent(t *testing.T) {
 		c := client.New(client.Config{Dial: ep.DialContext, URL: ep.URL(path), Header: ep.Header()})
 		err = c.Answer(w.ctx, &protocol.ChatAnswer{SessionID: id, By: "the owner", Request: "t1", Answer: protocol.ChatReply{Verdict: protocol.ChatOnce}})
 		require.ErrorContains(t, err, map[string]string{protocol.PathAgent: "role agent may not send chat.answer", protocol.PathView: "an owner who signs it"}[path])
-		require.Error(t, c.Tell(w.ctx, &protocol.ChatSend{SessionID: id, By: "the owner", Text: "go on"}))
+		_, err = c.Tell(w.ctx, &protocol.ChatSend{SessionID: id, By: "the owner", Text: "go on"})
+		require.Error(t, err)
 		require.NoError(t, c.Close())
 	}
 	got := w.gateway("chat", "answer", id, "once")
@@ -116,7 +117,10 @@ func TestAnAgentPromptsACodingAgent(t *testing.T) {
 	require.NoError(t, err)
 	c := client.New(client.Config{Dial: ep.DialContext, URL: ep.URL(protocol.PathAgent), Header: ep.Header(), Name: "codex"})
 	defer func() { _ = c.Close() }()
-	hello := func() error { return c.Tell(w.ctx, &protocol.ChatSend{SessionID: id, Text: "hello"}) }
+	hello := func() error {
+		_, err := c.Tell(w.ctx, &protocol.ChatSend{SessionID: id, Text: "hello"})
+		return err
+	}
 	require.ErrorContains(t, hello(), "ask for control with level drive")
 	granted := make(chan error, 1)
 	go func() { // ends with the answer

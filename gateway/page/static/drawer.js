@@ -66,7 +66,8 @@ export class Drawer {
     const {chat} = session, agent = spelled(head(chat.agent, 60)), state = this.talk.state || chat.state, why = this.talk.state ? this.talk.why : chat.why;
     put(this.name, agent);
     const over = state === 'ended' || state === 'failed to start' || session.state !== 'running';
-    put(this.state, (session.state === 'running' || state === 'failed to start' ? stateWords[state] || spelled(state) : 'ended') + (why ? `: ${spelled(why)}` : ''));
+    const mode = chat.mode && !over ? `, mode ${spelled(head(chat.mode, 40))}` : '';
+    put(this.state, (session.state === 'running' || state === 'failed to start' ? stateWords[state] || spelled(state) : 'ended') + mode + (why ? `: ${spelled(why)}` : ''));
     this.state.className = 'where ' + (state === 'wants approval' || state === 'asks' ? 'waits' : '');
     this.element.setAttribute('aria-label', `conversation with ${agent}`);
     this.box.setAttribute('aria-label', `what ${agent} and people said`);

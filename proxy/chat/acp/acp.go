@@ -20,7 +20,7 @@ type Config struct {
 	Dir     string   // the agent's working directory, absolute
 	Resume  string   // id of a conversation, "" for a new one
 	SignIn  string   // what to do if the agent wants to know who the user is
-	// Mode is the mode in which the agent asks a person, where it is not its own; "" leaves it. A conversation does not begin without.
+	// Mode is the mode in which the agent begins, "" for its own. A conversation does not begin in another one.
 	Mode string
 	// Terminals run what the agent wants to run in a terminal of ours; nil offers none.
 	Terminals Terminals
@@ -139,12 +139,17 @@ func (d *Driver) opened(r reply) {
 		d.begun(got.SessionID)
 		return
 	}
-	_ = d.call("session/set_mode", map[string]any{"sessionId": got.SessionID, "modeId": d.config.Mode}, func(r reply) { // it is gone: that is reported
+	label, id, err := d.findMode(d.config.Mode)
+	if err != nil {
+		d.useless("%v", err)
+		return
+	}
+	_ = d.call("session/set_mode", map[string]any{"sessionId": got.SessionID, "modeId": id}, func(r reply) { // it is gone: that is reported
 		if err := d.read(r, &struct{}{}); err != nil {
-			d.useless("it does not take the mode %s, in which it asks: %v", d.config.Mode, err)
+			d.useless("it does not take the mode %s: %v", label, err)
 			return
 		}
-		d.now(chat.Mode, d.config.Mode)
+		d.now(chat.Mode, label)
 		d.begun(got.SessionID)
 	})
 }

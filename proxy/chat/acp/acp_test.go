@@ -57,6 +57,19 @@ func TestAnApproval(t *testing.T) {
 	}
 }
 
+// An id that is open already refuses both: the answer to what was shown would count for something else. One without an id is none.
+func TestAnApprovalTwice(t *testing.T) {
+	without := strings.Replace(asks, `"id":"p",`, "", 1)
+	s := start(t, prompted+without+asks+strings.Replace(asks, "touch x", "rm -r x", 1)+`< "id":"p"`+"\n"+done, "")
+	require.NoError(t, s.Send("you", "go"))
+	r := s.Next("the first", func(r chat.Record) bool { return r.Request != nil }).Request
+	s.Notice("asks under an id that is not new")
+	require.Error(t, s.Answer(r.ID, "you", chat.Answer{Verdict: chat.Once}))
+	got := s.Heard()
+	require.NotContains(t, got, "selected")
+	require.Equal(t, 1, strings.Count(got, `"id":"p"`))
+}
+
 func TestNobodysAnswerAllowsNothing(t *testing.T) {
 	for name, c := range map[string]struct {
 		then string

@@ -9,6 +9,7 @@ import (
 
 	"terminalproxy/proxy/chat"
 	"terminalproxy/proxy/chat/form"
+	"terminalproxy/proxy/chat/stdio"
 )
 
 // ask is an approval or a form that is open.
@@ -80,9 +81,29 @@ func (d *Driver) ask(open ask, r chat.Request) {
 	d.n2++
 	r.ID = fmt.Sprintf("ask-%d", d.n2)
 	d.mu.Lock()
-	d.asks[r.ID] = open
+	twice := d.isOpen(open.id)
+	if twice == "" {
+		d.asks[r.ID] = open
+	}
+	delete(d.asks, twice)
 	d.mu.Unlock()
+	if twice != "" { // the answer to the one would count for the other
+		_ = d.refuse(open.id, invalidParams, "asked twice") // it is gone: that is reported
+		d.report(chat.Withdrawn{ID: twice, Why: "asked twice"})
+		d.notice("was refused: it asks under an id that is not new: %s", stdio.Short(string(open.id)))
+		return
+	}
 	d.report(chat.Asked{Request: r})
+}
+
+// isOpen is the open request under an id of the agent's, "" for none. The caller holds the lock.
+func (d *Driver) isOpen(id json.RawMessage) string {
+	for known, open := range d.asks {
+		if bytes.Equal(open.id, id) {
+			return known
+		}
+	}
+	return ""
 }
 
 // elicitation asks the user to fill in a form, for the model or for a server of tools.
@@ -119,12 +140,7 @@ func (d *Driver) cancelled(params json.RawMessage) error {
 		return err
 	}
 	d.mu.Lock()
-	id := ""
-	for known, open := range d.asks {
-		if bytes.Equal(open.id, m.RequestID) {
-			id = known
-		}
-	}
+	id := d.isOpen(m.RequestID)
 	delete(d.asks, id)
 	d.mu.Unlock()
 	if id == "" {

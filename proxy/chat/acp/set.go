@@ -2,10 +2,12 @@ package acp
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
 	"terminalproxy/proxy/chat"
+	"terminalproxy/proxy/chat/stdio"
 )
 
 // standing is how what can be set stands, as an agent says it. It may say so in two ways: the second one is of older agents.
@@ -97,6 +99,28 @@ func (s *standing) settings() (all []setting) {
 		}
 	}
 	return all
+}
+
+// findMode is a mode by what a person types for it, or by its id. An agent that names no modes may know it all the same.
+func (d *Driver) findMode(name string) (label, id string, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	i := slices.IndexFunc(d.settings, func(one setting) bool { return one.Name == chat.Mode })
+	if i < 0 {
+		return name, name, nil
+	}
+	mode := d.settings[i]
+	if label, ok := mode.Choice(name); ok {
+		return label, mode.values[label], nil
+	}
+	var known []string
+	for _, c := range mode.Choices {
+		if mode.values[c.Label] == name {
+			return c.Label, name, nil
+		}
+		known = append(known, stdio.Short(c.Label))
+	}
+	return "", "", fmt.Errorf("it has no mode %.60q: it has %s", name, strings.Join(known, ", "))
 }
 
 // Set is that of [chat.Setter].

@@ -110,7 +110,7 @@ func TestWhatCanBeSet(t *testing.T) {
 	s.Notice("the model is a now")
 	require.NoError(t, s.Set("you", "mode", "agent"))
 	s.Notice("did not set the mode: not today")
-	s.Notice("the mode is read-only now")
+	s.Notice("the mode is read-only (Read) now")
 	require.Contains(t, s.Heard(), `"value":"a"`)
 }
 
@@ -120,11 +120,15 @@ func TestTheModeInWhichItAsks(t *testing.T) {
 		s := startWith(t, acp.Config{Mode: "read-only"}, settings+"< session/set_mode\n"+`> {"jsonrpc":"2.0","id":ID,`+answer+"}\n< session/prompt\n"+done)
 		require.NoError(t, s.Send("you", "go"))
 		if then == chat.Failed {
-			require.Contains(t, s.Until(then).Why, "it does not take the mode read-only, in which it asks: no such mode")
+			require.Contains(t, s.Until(then).Why, "it does not take the mode read-only: no such mode")
 			require.NotContains(t, s.Heard(), "session/prompt")
 			continue
 		}
 		s.Until(then)
 		require.Contains(t, s.Heard(), `"modeId":"read-only"`)
+		require.Equal(t, "read-only", s.Mode())
 	}
+	s := startWith(t, acp.Config{Mode: "nonsense"}, settings+"< session/set_mode\n")
+	require.Contains(t, s.Until(chat.Failed).Why, `it has no mode "nonsense": it has agent, read-only`)
+	require.NotContains(t, s.Heard(), "session/set_mode")
 }

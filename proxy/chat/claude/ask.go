@@ -76,9 +76,9 @@ func (d *Driver) elicitation(id string, b []byte) error {
 	if f.Why != "" {
 		why += ": " + f.Why
 	}
-	d.mu.Lock()
-	d.asks[id] = ask{form: f}
-	d.mu.Unlock()
+	if err := d.keepAsk(id, ask{form: f}); err != nil {
+		return err
+	}
 	d.report(chat.Asked{Request: chat.Request{ID: id, Why: why, Form: f.Questions, Check: f.Check}})
 	return nil
 }
@@ -99,11 +99,29 @@ func (d *Driver) mayUse(id string, b []byte) error {
 		return err
 	}
 	r.Why = m.Description
-	d.mu.Lock()
-	d.asks[id] = open
-	d.mu.Unlock()
+	if err := d.keepAsk(id, open); err != nil {
+		return err
+	}
 	d.report(chat.Asked{Request: r})
 	return nil
+}
+
+// keepAsk keeps what an answer needs. An id that is open already is refused: the answer to what was shown would allow something else.
+func (d *Driver) keepAsk(id string, open ask) error {
+	d.mu.Lock()
+	_, known := d.asks[id]
+	if !known {
+		d.asks[id] = open
+	}
+	d.mu.Unlock()
+	if !known {
+		return nil
+	}
+	d.report(chat.Withdrawn{ID: id, Why: "asked twice"})
+	d.mu.Lock()
+	delete(d.asks, id)
+	d.mu.Unlock()
+	return fmt.Errorf("refused: it asks under an id that is not new: %.60q", id)
 }
 
 // request is what is asked of the user: whether a tool may run, or the questions of the model.

@@ -53,7 +53,7 @@ func New(c Config) *Driver {
 }
 
 // asking are flags with which the user decides what Claude Code asks for.
-var asking = []string{"--permission-mode", "--dangerously-skip-permissions", "--allow-dangerously-skip-permissions"}
+var asking = []string{"--permission-mode", "--dangerously-skip-permissions"}
 
 func (d *Driver) args() []string {
 	args := []string{

@@ -72,7 +72,7 @@ func TestNobodysAnswerAllowsNothing(t *testing.T) {
 		"the agent reads no more": {"close", func(*session) {}},
 		"garbage comes":           {"> garbage\n> {}\n> []\n> {\"type\":\"control_request\"}\n> {\"type\":\"result\"}", func(s *session) { s.Notice("without an id") }},
 		"the agent takes it back": {`> {"type":"control_cancel_request","request_id":"r1"}`, func(s *session) { s.Until(chat.Working) }},
-		"it is asked again":       {asks, func(s *session) { s.Notice("not new") }},
+		"it is asked again":       {strings.Replace(asks, "rm -rf x", "rm -rf y", 1), func(s *session) { s.Notice("not new") }},
 		"the user interrupts":     {"", func(s *session) { require.NoError(s.T, s.Interrupt("you")) }},
 		"the session is closed":   {"", func(*session) {}},
 		"another answer comes late": {"", func(s *session) {
@@ -164,7 +164,7 @@ func TestWhatItSays(t *testing.T) {
 		"claude tool result t1 one\n[image] true",
 		"a subagent of claude text  found false",
 		"claude notice  claude asks its model again: status 529, attempt 2 of 10 false",
-		"claude notice  claude decides by itself what it asks for: permission mode bypassPermissions false",
+		"claude notice  the mode is bypassPermissions (asks nothing) false",
 		"claude notice  claude sent something unknown: news false",
 	}, items)
 }
@@ -239,7 +239,7 @@ func TestWhatCanBeSet(t *testing.T) {
 	s.Notice("the model is haiku now")
 	require.NoError(t, s.Set("you", "mode", "bypassPermissions"))
 	s.Notice("did not set the mode: not launched for it")
-	s.Notice("the mode is plan now")
+	s.Notice("the mode is plan (changes nothing) now")
 	require.Contains(t, s.Heard(), `"model":"haiku"`)
 }
 

@@ -45,6 +45,18 @@ func Home(dir, folder string) (env []string, err error) {
 	return []string{configDir + "=" + dir}, os.WriteFile(filepath.Join(dir, ".claude.json"), b, 0o600)
 }
 
+// Settings is the file of the user's settings.
+func Settings() string {
+	if set := os.Getenv(configDir); set != "" {
+		return filepath.Join(set, "settings.json")
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(home, ".claude", "settings.json")
+}
+
 // trusting is the state in a file, if there is one, with the folder trusted.
 func trusting(file, folder string) ([]byte, error) {
 	state := map[string]any{}

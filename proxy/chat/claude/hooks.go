@@ -181,6 +181,7 @@ type told struct {
 	Source      string       `json:"source"`
 	Prompt      string       `json:"prompt"`
 	Agent       string       `json:"agent_id"`
+	Mode        string       `json:"permission_mode"`
 	Suggestions []suggestion `json:"permission_suggestions"`
 }
 
@@ -193,6 +194,9 @@ func (d *TUI) hook(event string, b []byte, conn net.Conn) {
 		return
 	}
 	d.poked = true
+	if t.Agent == "" {
+		d.setMode(stdio.Short(t.Mode))
+	}
 	if event == "PermissionRequest" {
 		d.requested(t, conn)
 		return
@@ -201,12 +205,14 @@ func (d *TUI) hook(event string, b []byte, conn net.Conn) {
 	case "SessionStart":
 		d.sessionStarted(t)
 	case "UserPromptSubmit":
+		d.approves = false
 		d.submitted(t.Prompt)
 	case "PreToolUse":
 		d.announce(t.announced)
 		d.expected = time.Now().Add(dialogAfter)
 		d.hold() // before the answer: the dialog cannot come earlier
 	case "Stop":
+		d.approves = d.approves && t.Agent != ""
 		if t.Agent == "" && d.working {
 			d.ending = time.Now().Add(stopWithin)
 		}
@@ -270,7 +276,7 @@ func (d *TUI) requested(t told, conn net.Conn) {
 	d.mu.Lock()
 	d.asks[r.ID] = a
 	d.mu.Unlock()
-	d.expected = time.Now().Add(dialogAfter)
+	d.expected, d.approves = time.Now().Add(dialogAfter), true
 	d.hold()
 	d.report(chat.Asked{Request: r})
 }

@@ -16,7 +16,6 @@ type stream struct {
 	tracks  bool   // it says which prompt it takes
 	texts   int    // blocks of text so far
 	writing string // id of the block of text that is being written, "" for none
-	mode    string // of permissions
 	// stranger: in this turn the vendor did not know who the user is.
 	stranger bool
 	unknown  *recent.Map[bool] // types that were noticed
@@ -83,16 +82,9 @@ func (d *Driver) system(subtype string, b []byte) error {
 	switch subtype {
 	case "init": // begins each turn
 		d.report(chat.Began{})
-		if m.PermissionMode != "" && m.PermissionMode != d.mode && (d.mode != "" || m.PermissionMode != "default") {
-			d.notice("decides by itself what it asks for: permission mode %s", stdio.Short(m.PermissionMode))
-		}
-		d.mode = m.PermissionMode
 		d.stands(chat.Mode, m.PermissionMode)
 	case "status":
-		if m.PermissionMode != "" {
-			d.mode = m.PermissionMode
-			d.stands(chat.Mode, m.PermissionMode)
-		}
+		d.stands(chat.Mode, m.PermissionMode)
 	case "api_retry":
 		status := "no answer"
 		if m.ErrorStatus != nil {

@@ -15,7 +15,9 @@ type view struct {
 	empty  bool   // nothing is typed there
 	text   string // what stands there, without blanks and ends of lines
 	dialog bool   // something is to be chosen
+	mode   string // of permissions, "" where it does not stand there
 	pastes bool
+	own    *ownDialog // nil where the prompt is drawn
 }
 
 var (
@@ -25,6 +27,15 @@ var (
 	pasted = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\[Pastedtext#\d+(\+\d+lines)?\]$`) })
 )
 
+// modeSign is the row under the prompt that names the permission mode, and signedModes are its words.
+var (
+	modeSign    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*[⏵⏸]+ (.+?) on(?: |$)`) })
+	signedModes = map[string]string{
+		"manual mode": "default", "auto mode": "auto", "accept edits": "acceptEdits", "plan mode": "plan", "bypass permissions": "bypassPermissions",
+		"don't ask": "dontAsk", "don't ask mode": "dontAsk",
+	}
+)
+
 // chooses are the words at the foot of a dialog.
 var chooses = []string{"Esc to cancel", "Enter to confirm", "Enter to select"}
 
@@ -32,10 +43,16 @@ var chooses = []string{"Esc to cancel", "Enter to confirm", "Enter to select"}
 func see(s chat.Screen) view {
 	v := view{pastes: s.Pastes}
 	for i := len(s.Rows) - 1; i > 0 && !v.prompt; i-- {
+		if m := modeSign().FindStringSubmatch(s.Rows[i].Text); m != nil {
+			v.mode = signedModes[m[1]]
+		}
 		if at, ok := promptAt(s.Rows[i]); ok && isRule(s.Rows[i-1].Text) {
 			v.prompt = true
 			v.read(s.Rows[i:], at)
 		}
+	}
+	if !v.prompt && !hasOtherPrompt(s) {
+		v.own = seeDialog(s)
 	}
 	for _, r := range s.Rows {
 		v.dialog = v.dialog || !v.prompt && option().MatchString(r.Text)
@@ -56,6 +73,16 @@ func promptAt(r chat.Row) (at int, ok bool) {
 		return 0, false
 	}
 	return at + 2, true
+}
+
+// hasOtherPrompt reports whether the prompt stands there for something else than a prompt: a command, a note.
+func hasOtherPrompt(s chat.Screen) bool {
+	for i := 1; i < len(s.Rows); i++ {
+		if text := strings.TrimLeft(s.Rows[i].Text, "│ "); isRule(s.Rows[i-1].Text) && (strings.HasPrefix(text, "!") || strings.HasPrefix(text, "#")) {
+			return true
+		}
+	}
+	return false
 }
 
 // isRule reports whether a row is the line over or under the prompt.

@@ -216,7 +216,8 @@ var (
 // typedByUser is a prompt in the record. One that was sent from here is in the log already.
 func (d *TUI) typedByUser(text string, past bool) {
 	text = strings.TrimSpace(pasteMarks().ReplaceAllString(text, ""))
-	if name := commandName().FindStringSubmatch(text); name != nil {
+	name := commandName().FindStringSubmatch(text)
+	if name != nil {
 		text = name[1]
 		if args := commandArgs().FindStringSubmatch(text); args != nil {
 			text += " " + args[1]
@@ -228,7 +229,11 @@ func (d *TUI) typedByUser(text string, past bool) {
 	got := squeeze(text)
 	if !past {
 		if s := d.sending; s != nil && got == normal(s.prompt.Text) {
-			d.submitted(text)
+			if name == nil {
+				d.submitted(text)
+			} else {
+				d.readCommand()
+			}
 		}
 		for i, ours := range d.said {
 			if ours == got {

@@ -70,8 +70,11 @@ func (d *Driver) responded(_ string, b []byte) error {
 	return err
 }
 
-// stands notes what is set, by whomever.
+// stands notes what is set, whoever did it; "" says nothing.
 func (d *Driver) stands(name, value string) {
+	if value == "" {
+		return
+	}
 	now := append([]chat.Setting(nil), d.settings...)
 	for i := range now {
 		if now[i].Name == name && now[i].Value != value {

@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -38,10 +39,49 @@ func (d *TUI) Arguments() ([]string, error) {
 	if !has(args, resuming...) {
 		ours = append(ours, "--session-id", d.config.ID)
 	}
-	if d.config.Manual && !has(args, asking...) {
-		ours = append(ours, "--permission-mode", "default")
+	if !has(args, asking...) {
+		d.chosen = cmp.Or(defaultMode([]byte(settings)), defaultMode(userSettings(d.config.Settings)), asksMode)
+		ours = append(ours, "--permission-mode", d.chosen)
 	}
 	return append(ours, args...), nil
+}
+
+// asksMode is the permission mode in which Claude Code asks a person; that of a new configuration has a model decide.
+const asksMode = "default"
+
+// defaultMode is the permission mode that settings name, "" for none.
+func defaultMode(settings []byte) string {
+	var m struct{ Permissions struct{ DefaultMode string } }
+	_ = json.Unmarshal(settings, &m) // Claude Code says what is wrong with them
+	return m.Permissions.DefaultMode
+}
+
+// userSettings are the user's settings in a file, nil where there are none.
+func userSettings(path string) []byte {
+	if path == "" {
+		return nil
+	}
+	b, _ := os.ReadFile(path)
+	return b
+}
+
+// startMode is the permission mode that the command line names, "" where that is not known.
+func (d *TUI) startMode() string {
+	mode := d.chosen
+	for i, arg := range d.config.Args {
+		name, value, joined := strings.Cut(arg, "=")
+		switch {
+		case arg == "--":
+			return mode
+		case name == "--dangerously-skip-permissions":
+			return "bypassPermissions"
+		case name == "--permission-mode" && joined:
+			mode = value
+		case name == "--permission-mode" && i+1 < len(d.config.Args):
+			mode = d.config.Args[i+1]
+		}
+	}
+	return mode
 }
 
 // resuming are flags that say which conversation it is.

@@ -55,6 +55,10 @@ func typeable(text string) (string, error) {
 // send types the first prompt that waits, when the prompt of the interface is free. It reports whether to look again soon.
 func (d *TUI) send(now time.Time) (again bool) {
 	if s := d.sending; s != nil {
+		if d.isCommandRead(s) {
+			d.readCommand()
+			return true
+		}
 		if !s.due.IsZero() && now.After(s.due) {
 			d.unsure(now)
 		}
@@ -123,9 +127,6 @@ func (d *TUI) typed(t chat.Typed) {
 	case t.Err == nil:
 		s.keys, s.due = t.Keys, time.Now().Add(d.sign)
 		s.entered++
-		if strings.HasPrefix(s.prompt.Text, "/") {
-			s.due = time.Now() // some of those give no sign
-		}
 	case t.Pieces == 0 && s.entered == 0 && (errors.Is(t.Err, errNotFree) || errors.Is(t.Err, chat.ErrUserTyped)):
 		d.sending = nil // nothing was typed: it waits on
 		d.waiting = append([]prompt{s.prompt}, d.waiting...)
@@ -142,12 +143,6 @@ func (d *TUI) unsure(now time.Time) {
 	switch {
 	case !d.screen.prompt || d.dialog.Load():
 		s.due = now.Add(d.sign)
-	case strings.HasPrefix(s.prompt.Text, "/") && !shown:
-		d.sending = nil // it was a command of its own
-		d.report(chat.Took{Prompt: s.prompt.ID})
-		if !d.working {
-			d.report(chat.Finished{Turn: chat.Turn{Outcome: chat.Done}})
-		}
 	case shown && s.entered < entersMost:
 		s.due = time.Time{}
 		d.enterAgain()
@@ -156,6 +151,34 @@ func (d *TUI) unsure(now time.Time) {
 	default:
 		d.notSent(errors.New("claude does not say that it read it"))
 	}
+}
+
+// isCommand reports whether what is on its way is a command of Claude Code's: some of those give no sign.
+func isCommand(s *sending) bool { return strings.HasPrefix(s.prompt.Text, "/") }
+
+// isCommandRead reports whether a command has gone from the prompt after Enter: that is all its sign.
+func (d *TUI) isCommandRead(s *sending) bool {
+	return isCommand(s) && !s.due.IsZero() && (!d.screen.prompt || d.screen.empty)
+}
+
+// readCommand says that the command on its way was read. What it does is no turn, unless a hook says so.
+func (d *TUI) readCommand() {
+	s := d.sending
+	d.sending = nil
+	if s.prompt.Person && modelCommand().MatchString(s.prompt.Text) {
+		d.confirms = time.Now().Add(d.sign)
+	}
+	d.rememberSaid(normal(s.prompt.Text))
+	d.report(chat.Took{Prompt: s.prompt.ID})
+	if !d.working {
+		d.report(chat.Finished{Turn: chat.Turn{Outcome: chat.Done}})
+	}
+}
+
+// rememberSaid notes a prompt of ours, which the record repeats.
+func (d *TUI) rememberSaid(text string) {
+	d.said = append(d.said, text)
+	d.said = d.said[max(0, len(d.said)-maxCalls):]
 }
 
 // enterAgain presses Enter once more, if the user has typed nothing since the text was pasted.
@@ -188,8 +211,7 @@ func (d *TUI) submitted(text string) {
 	got := normal(text)
 	if s := d.sending; s != nil && got == normal(s.prompt.Text) {
 		d.sending = nil
-		d.said = append(d.said, got)
-		d.said = d.said[max(0, len(d.said)-maxCalls):]
+		d.rememberSaid(got)
 		d.report(chat.Took{Prompt: s.prompt.ID})
 		return
 	}

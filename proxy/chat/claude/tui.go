@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"net"
@@ -23,8 +24,9 @@ type TUIConfig struct {
 	Dir string
 	// Claim makes this process the only one that talks in a conversation, and its error says who else does. It may be nil.
 	Claim func(id string) error
-	// Manual: nobody sits at the terminal, so what may be done is asked, unless the user's arguments decide.
-	Manual bool
+	// Settings is the file of the user's settings, whose permission mode counts where the arguments name none; "" for no file: then the mode
+	// is the one that asks.
+	Settings string
 }
 
 // TUI drives Claude Code in its own interface, which runs in a terminal of ours: its hooks and its record of the conversation say what
@@ -35,7 +37,10 @@ type TUI struct {
 	report   func(chat.Event)
 	hooks    net.Listener
 	key      string // the secret that a hook shows
+	chosen   string // permission mode that we name on the command line, "" where the user's arguments decide
 	dialog   atomic.Bool
+	pressed  atomic.Int64  // when the user typed last, in ns since 1970
+	waits    atomic.Value  // chat.Waits
 	done     chan struct{} // closed when run has ended
 	sign     time.Duration // how long the sign of a prompt may take
 	patience time.Duration // how long a hook may take that nobody has to be asked for
@@ -56,6 +61,11 @@ type TUI struct {
 	ending   time.Time // when a turn that has stopped is over whatever the record says; zero for none
 	shown    bool      // a dialog was seen on the screen since the last request came
 	screen   view      // as last seen
+	approves bool      // a hook asked since the prompt was there: the dialog is that of an approval, also when the hook is gone
+	own      *ownDialog
+	ownSince time.Time // it stands there
+	confirms time.Time // a dialog that comes until then asks what a person's command has said
+	mode     string    // of permissions, "" while it is not known
 	expected time.Time // until then a dialog may come
 	looked   time.Time
 	poked    bool
@@ -71,8 +81,9 @@ type TUI struct {
 // tuiAsk is a request that a hook waits for.
 type tuiAsk struct {
 	ask
-	conn net.Conn
-	call string // the id of the tool's call, "" where it is not known
+	conn net.Conn   // nil for a dialog that no hook asks about
+	own  *ownDialog // then
+	call string     // the id of the tool's call, "" where it is not known
 }
 
 // announced is a call of a tool of which a hook has said that it comes.
@@ -119,6 +130,7 @@ func (d *TUI) Printed() { d.post(func() { d.poked = true }) }
 
 // Pressed notes that a person answers at the terminal: a dialog that was seen there is theirs from the key on that decides.
 func (d *TUI) Pressed(keys []byte) {
+	d.pressed.Store(time.Now().UnixNano())
 	if d.dialog.Load() && decides(keys) {
 		d.post(func() {
 			if d.shown {
@@ -219,6 +231,13 @@ func (d *TUI) Answer(id string, a chat.Answer) error {
 	open := d.forgetAsk(id)
 	if open == nil {
 		return errAtTerminal
+	}
+	if open.own != nil {
+		key, err := open.own.key(a.Replies)
+		if err == nil {
+			d.press(open.own, key)
+		}
+		return err
 	}
 	output := map[string]any{"hookSpecificOutput": map[string]any{
 		"hookEventName": "PermissionRequest", "decision": open.response(a),
@@ -345,6 +364,10 @@ func (d *TUI) attend(now time.Time) (again time.Duration) {
 	if d.send(now) {
 		again = lookLater
 	}
+	if d.followDialog(now) {
+		again = lookLater
+	}
+	d.noteWaits()
 	return again
 }
 
@@ -354,25 +377,45 @@ func (d *TUI) look() {
 	if !ok {
 		return
 	}
+	last := d.screen.mode
 	d.screen = see(s)
+	if d.screen.mode != last {
+		d.setMode(d.screen.mode) // the edge counts: hooks may know sooner
+	}
 	if d.screen.dialog {
 		d.shown, d.expected = true, time.Time{}
 	}
 	if d.screen.prompt && d.shown {
-		d.shown = false
+		d.shown, d.approves = false, false
 		d.withdraw(atTerminal, everyAsk)
 	}
 	d.hold()
 	if d.began && d.screen.prompt && !d.ready {
 		d.ready = true
+		if d.mode == "" {
+			d.setMode(d.startMode())
+		}
 		d.report(chat.Ready{Conversation: d.id})
+	}
+}
+
+// setMode notes the permission mode; "" says nothing.
+func (d *TUI) setMode(mode string) {
+	if mode = cmp.Or(mode, d.mode); mode != d.mode {
+		d.mode = mode
+		d.report(chat.Sets{Settings: []chat.Setting{{Name: chat.Mode, Value: mode, Choices: modes}}})
 	}
 }
 
 // hold says whether a dialog may stand on the screen. Only the prompt itself shows that there is none any more.
 func (d *TUI) hold() {
 	d.mu.Lock()
-	asks := len(d.asks)
+	asks := 0
+	for _, a := range d.asks {
+		if a.own == nil {
+			asks++
+		}
+	}
 	d.mu.Unlock()
 	d.dialog.Store(asks > 0 || d.screen.dialog || d.shown || !d.expected.IsZero())
 }
@@ -383,7 +426,9 @@ func (d *TUI) withdraw(why string, meant func(id string, a *tuiAsk) bool) {
 	var ids []string
 	for id, a := range d.asks {
 		if meant(id, a) {
-			a.conn.Close()
+			if a.conn != nil {
+				a.conn.Close()
+			}
 			delete(d.asks, id)
 			ids = append(ids, id)
 		}

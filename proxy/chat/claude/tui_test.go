@@ -422,30 +422,37 @@ func TestItsArguments(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "settings.json")
 	require.NoError(t, os.WriteFile(file, []byte(`{"model":"opus","hooks":{"Stop":[{"hooks":[{"type":"command","command":"beep"}]}]}}`), 0o600))
 	const id = "b3a4c53a-e7be-4d2b-9712-84cdf9e4473b"
+	fresh, chosen := filepath.Join(t.TempDir(), "none"), filepath.Join(t.TempDir(), "settings.json")
+	require.NoError(t, os.WriteFile(chosen, []byte(`{"permissions":{"defaultMode":"acceptEdits"}}`), 0o600))
 	for _, c := range []struct {
 		args         []string
-		manual       bool
+		settings     string // the user's, "" for headless
 		want         string // behind the settings
 		conversation string
 	}{
-		{nil, false, "--session-id new", "new"},
-		{[]string{"fix it"}, true, "--session-id new --permission-mode default fix it", "new"},
-		{[]string{"--permission-mode", "plan"}, true, "--session-id new --permission-mode plan", "new"},
-		{[]string{"--resume", id}, false, "--resume " + id, id},
-		{[]string{"--session-id=" + id}, false, "--session-id=" + id, id},
-		{[]string{"-c"}, false, "-c", ""},
-		{[]string{"-r"}, false, "-r", ""},
-		{[]string{"--settings", file, "x"}, false, "--session-id new x", "new"},
-		{[]string{"--settings=" + file}, false, "--session-id new", "new"},
+		{nil, "", "--session-id new --permission-mode default", "new"},
+		{nil, fresh, "--session-id new --permission-mode default", "new"},
+		{nil, chosen, "--session-id new --permission-mode acceptEdits", "new"},
+		{[]string{"--settings", `{"permissions":{"defaultMode":"plan"}}`}, chosen, "--session-id new --permission-mode plan", "new"},
+		{[]string{"--dangerously-skip-permissions"}, fresh, "--session-id new --dangerously-skip-permissions", "new"},
+		{[]string{"--allow-dangerously-skip-permissions"}, fresh, "--session-id new --permission-mode default --allow-dangerously-skip-permissions", "new"},
+		{[]string{"fix it"}, "", "--session-id new --permission-mode default fix it", "new"},
+		{[]string{"--permission-mode", "plan"}, chosen, "--session-id new --permission-mode plan", "new"},
+		{[]string{"--resume", id}, fresh, "--permission-mode default --resume " + id, id},
+		{[]string{"--session-id=" + id}, fresh, "--permission-mode default --session-id=" + id, id},
+		{[]string{"-c"}, fresh, "--permission-mode default -c", ""},
+		{[]string{"-r"}, fresh, "--permission-mode default -r", ""},
+		{[]string{"--settings", file, "x"}, fresh, "--session-id new --permission-mode default x", "new"},
+		{[]string{"--settings=" + file}, fresh, "--session-id new --permission-mode default", "new"},
 	} {
-		d := claude.NewTUI(claude.TUIConfig{Args: c.args, ID: "new", Hook: "gateway hook", Manual: c.manual})
+		d := claude.NewTUI(claude.TUIConfig{Args: c.args, ID: "new", Hook: "gateway hook", Settings: c.settings})
 		got, err := d.Arguments()
 		require.NoError(t, err)
 		require.Equal(t, "--settings", got[0])
 		require.Equal(t, c.want, strings.Join(got[2:], " "))
 		require.Equal(t, c.conversation, d.Conversation())
 		require.Contains(t, got[1], `"command":"gateway hook PermissionRequest","timeout":86400`)
-		if strings.Contains(strings.Join(c.args, " "), "--settings") {
+		if strings.Contains(strings.Join(c.args, " "), file) {
 			require.Contains(t, got[1], `"command":"beep"`)
 			require.Contains(t, got[1], `"model":"opus"`)
 			require.Contains(t, got[1], `"command":"gateway hook Stop"`)

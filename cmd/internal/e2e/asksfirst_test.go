@@ -1,0 +1,104 @@
+package e2e_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/cmd/internal/fakemodel"
+)
+
+// TestClaudeAsksFirst: with a new configuration, in which Claude Code would have a model decide, it asks; the mode and each change of it
+// are known elsewhere.
+func TestClaudeAsksFirst(t *testing.T) {
+	clients(t)
+	w := newWorld(t)
+	b := besideClaudeIn(w)
+	b.starts("")
+	require.Equal(t, "default", w.sessions()[0].Chat.Mode)
+	require.Contains(t, w.good("chat", "log", b.id), "the mode is default (asks)")
+	b.prompted()
+	b.wants("made-never")
+	require.NoFileExists(t, w.path("made-never"))
+	b.s.press("Escape")
+	b.until(`"outcome":"interrupted"`)
+	b.s.wait("❯")
+	b.s.press("BTab")
+	b.until("the mode is acceptEdits (changes files without asking) now")
+	require.Equal(t, "acceptEdits", w.sessions()[0].Chat.Mode)
+	require.NoFileExists(t, w.path("made-never"))
+	b.s.typed("/exit")
+	b.s.wait("/exit")
+	b.s.press("Enter")
+	require.Zero(t, b.s.status())
+
+	w.writeJSON("claude/settings.json", args{"permissions": args{"defaultMode": "plan"}})
+	b.s.anew(b.env + "proxy --chat --name chosen claude")
+	b.id = w.session()
+	b.until("the mode is plan (changes nothing)")
+	b.s.typed("/exit")
+	b.s.wait("/exit")
+	b.s.press("Enter")
+	require.Zero(t, b.s.status())
+}
+
+// TestOpencodeAsksFirst: by itself it runs what its model wants.
+func TestOpencodeAsksFirst(t *testing.T) {
+	clients(t)
+	w := newWorld(t)
+	c := w.chats(chatAgentNamed("opencode"))
+	c.s.run(c.env + "proxy --chat opencode")
+	id := w.session()
+	c.opencodeIsReady()
+	c.says("make a file")
+	c.next()
+	c.runs("touch made-never")
+	c.s.wait("Permission required")
+	w.answersChat(id, "refuse", "--words", "not in this place")
+	require.Contains(t, c.next().Result, "not in this place")
+	require.NoFileExists(t, w.path("made-never"))
+	c.answers(fakemodel.Turn{Say: "DONE"})
+	c.s.wait("DONE")
+	c.s.press("C-c")
+	c.s.status()
+}
+
+// TestChatAsksFirst: of each agent, line by line, a call that nobody answers leaves no file, and the mode is named where the agent has one.
+func TestChatAsksFirst(t *testing.T) {
+	for _, agent := range chatAgents {
+		t.Run(agent.name, func(t *testing.T) {
+			clients(t)
+			w := newWorld(t)
+			c := w.chats(agent)
+			c.starts("")
+			c.s.wait("→ You:")
+			if agent.mode != "" {
+				c.s.wait("the mode is " + agent.mode)
+			}
+			c.says("make a file")
+			c.next()
+			c.wants("touch made-never")
+			c.s.close()
+			w.until(func() bool { return w.killsLine(`gateway chat`, 0) == 0 }, c.s.screen)
+			require.NoFileExists(t, w.path("made-never"))
+		})
+	}
+}
+
+// TestAModeThatDoesNotExist: the agent begins in none.
+func TestAModeThatDoesNotExist(t *testing.T) {
+	for _, agent := range chatAgents {
+		if agent.mode == "" {
+			continue
+		}
+		t.Run(agent.name, func(t *testing.T) {
+			clients(t)
+			w := newWorld(t)
+			c := w.chats(agent)
+			c.starts("--mode nonsense")
+			require.Equal(t, 1, c.s.status())
+			require.Contains(t, c.s.screen(), "nonsense")
+			require.Contains(t, c.s.screen(), "did not start")
+		})
+	}
+}

@@ -1,0 +1,62 @@
+package e2e_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/cmd/internal/fakemodel"
+)
+
+// TestCommandsFromElsewhere: after a turn, /model asks at the terminal what the command has said, and is confirmed; a dialog that a person
+// opens there is a question elsewhere, while which prompts wait; a command that gives no sign is read all the same.
+func TestCommandsFromElsewhere(t *testing.T) {
+	b := newBesideClaude(t)
+	w := b.w
+	b.prompted()
+	b.answers(fakemodel.Turn{Say: "THE FIRST IS DONE"})
+	b.until("THE FIRST IS DONE")
+	b.s.wait("❯")
+	send := func(text string) string {
+		screen, status := b.person.does("gateway chat send " + b.id + " '" + text + "'")
+		require.Zero(t, status, screen)
+		return unwrapped(screen)
+	}
+	b.s.typed("/model haiku")
+	b.s.wait("/model haiku")
+	b.s.press("Enter")
+	b.s.wait("Switch model?")
+	b.until("a dialog of its own at the terminal")
+	require.Equal(t, "asks", w.sessions()[0].Chat.State)
+	require.Contains(t, send("and now"), "it waits: something is asked at the agent")
+	b.person.run("gateway chat answer " + b.id + " --reply 2")
+	b.person.wait("send this answer?")
+	b.person.typed("y\n")
+	require.Zero(t, b.person.status())
+	require.Contains(t, b.next().Text, "and now")
+	b.answers(fakemodel.Turn{Say: "THE SECOND IS DONE"})
+	b.until("THE SECOND IS DONE")
+
+	b.s.wait("❯")
+	b.s.typed("/model haiku")
+	b.s.wait("/model haiku")
+	b.s.press("Enter")
+	b.s.wait("Switch model?")
+	b.w.until(func() bool { return w.sessions()[0].Chat.State == "asks" }, b.s.screen)
+	w.good("chat", "interrupt", b.id)
+	b.s.waitGone("Switch model?")
+	b.s.wait("❯")
+	require.NotContains(t, send("/model sonnet"), "it waits")
+	b.s.wait("Set model to")
+	b.until("which the command had said")
+	send("/effort high")
+	b.s.wait("Set effort level to high")
+
+	log := w.good("chat", "log", b.id)
+	require.NotContains(t, log, "did not read")
+	require.NotContains(t, log, "did not get a prompt")
+	b.s.typed("/exit")
+	b.s.wait("/exit")
+	b.s.press("Enter")
+	require.Zero(t, b.s.status())
+}

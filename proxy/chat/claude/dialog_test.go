@@ -1,0 +1,137 @@
+package claude_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/proxy/chat"
+)
+
+// switching is the dialog of /model behind a first turn.
+func (u *tui) switching() {
+	u.draw("● DONE", "▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔", "  Switch model?", "", "  The full history gets re-read.", "", "  ❯ 1. Yes, switch to Sonnet", "    2. No, go back", "", "  Enter to confirm · Esc to cancel")
+}
+
+// TestADialogOfItsOwn: what stands in place of the prompt, and no hook asks about, is a question elsewhere: its choices are pressed, a refusal
+// is Escape, an answer at the terminal closes it, and a prompt says that it waits.
+func TestADialogOfItsOwn(t *testing.T) {
+	for reply, key := range map[string]string{"No, go back": "2", "": "\x1b"} {
+		u := atPrompt(t)
+		u.switching()
+		r := u.Next("the dialog", func(r chat.Record) bool { return r.Request != nil }).Request
+		require.Equal(t, "Switch model?\nThe full history gets re-read.", r.Form[0].Text)
+		require.Equal(t, []chat.Option{{Label: "Yes, switch to Sonnet"}, {Label: "No, go back"}}, r.Form[0].Options)
+		require.Equal(t, chat.WaitsForDialog, u.Waits())
+		require.NoError(t, u.Send("ada", "and now"))
+		require.Error(t, u.Answer(r.ID, "ada", chat.Answer{Replies: map[string][]string{r.Form[0].ID: {"something else"}}}))
+		answer := chat.Answer{}
+		if reply != "" {
+			answer.Replies = map[string][]string{r.Form[0].ID: {reply}}
+		}
+		pressed := make(chan string, 9)
+		u.screen.mu.Lock()
+		u.screen.reacts = func(piece string) { pressed <- piece }
+		u.screen.mu.Unlock()
+		require.NoError(t, u.Answer(r.ID, "ada", answer))
+		require.Equal(t, key, <-pressed)
+		u.screen.mu.Lock()
+		u.screen.reacts = u.takes("and now")
+		u.screen.mu.Unlock()
+		u.prompt("")
+		u.begins()
+	}
+}
+
+// TestADialogOfItsOwnIsAnsweredAtTheTerminal: and one without choices is only left.
+func TestADialogOfItsOwnIsAnsweredAtTheTerminal(t *testing.T) {
+	u := atPrompt(t)
+	u.switching()
+	u.Next("the dialog", func(r chat.Record) bool { return r.Request != nil })
+	u.prompt("")
+	require.Equal(t, "answered at the terminal", u.Next("its end", func(r chat.Record) bool { return r.Closed != nil }).Closed.Why)
+	u.draw("Settings", "verbose    off", "theme      dark")
+	r := u.Next("the settings", func(r chat.Record) bool { return r.Request != nil }).Request
+	require.Error(t, u.Answer(r.ID, "ada", chat.Answer{Replies: map[string][]string{r.Form[0].ID: {"dark"}}}))
+	require.False(t, u.driver.Dialog(), "an agent that has every key goes on in it")
+	pressed := make(chan string, 9)
+	u.screen.mu.Lock()
+	u.screen.reacts = func(piece string) { pressed <- piece }
+	u.screen.mu.Unlock()
+	require.NoError(t, u.Interrupt("ada"))
+	require.Equal(t, "\x1b", <-pressed)
+}
+
+// TestAnApprovalIsNoDialogOfItsOwn: also when its hook is gone, and no turn is known to run; what stands there may be less than what it allows.
+func TestAnApprovalIsNoDialogOfItsOwn(t *testing.T) {
+	u := atPrompt(t)
+	answer := u.asks(bash)
+	u.dialog("touch f1")
+	require.NoError(t, u.Answer(u.Open()[0].ID, "ada", chat.Answer{}))
+	<-answer
+	u.Next("its end", func(r chat.Record) bool { return r.Closed != nil })
+	u.draw("", rule, "touch f2", "Do you want to proceed?", " ❯ 1. Yes", "   2. No", "", " Esc to cancel")
+	time.Sleep(1500 * time.Millisecond) // a dialog of its own is a request after a second
+	require.Empty(t, u.Open())
+	u.prompt("")
+	require.Eventually(t, func() bool { return !u.driver.Dialog() }, time.Minute, 10*time.Millisecond, "the prompt is seen")
+	u.switching()
+	u.Next("the dialog", func(r chat.Record) bool { return r.Request != nil })
+}
+
+// TestTheModelThatAPersonNamesIsConfirmed: an agent's command opens the dialog for a person.
+func TestTheModelThatAPersonNamesIsConfirmed(t *testing.T) {
+	for _, person := range []bool{true, false} {
+		u := atPrompt(t)
+		pressed := make(chan string, 9)
+		u.screen.mu.Lock()
+		u.screen.reacts = func(piece string) {
+			switch piece {
+			case "\r":
+				u.switching()
+			case "1":
+				pressed <- piece
+				u.prompt("")
+			default:
+				u.prompt("/model sonnet")
+			}
+		}
+		u.screen.mu.Unlock()
+		if person {
+			require.NoError(t, u.Send("ada", "/model sonnet"))
+			require.Equal(t, "1", <-pressed)
+			u.Notice(`claude asked "Switch model?", which the command had said: Yes, switch to Sonnet`)
+			continue
+		}
+		require.NoError(t, u.Pass("agent codex", "/model sonnet"))
+		u.Next("the dialog", func(r chat.Record) bool { return r.Request != nil })
+		require.Empty(t, pressed)
+	}
+}
+
+// TestACommandThatTakesTimeToBeDrawn is read when it has gone from the prompt, and is no turn.
+func TestACommandThatTakesTimeToBeDrawn(t *testing.T) {
+	u := atPrompt(t)
+	drawn := make(chan struct{})
+	u.screen.mu.Lock()
+	u.screen.reacts = func(piece string) {
+		if piece == "\r" {
+			close(drawn)
+			return
+		}
+		u.prompt("/effort high")
+	}
+	u.screen.mu.Unlock()
+	require.NoError(t, u.Send("ada", "/effort high"))
+	<-drawn
+	u.driver.Printed()
+	u.writes(`{"type":"user","message":{"content":"<command-name>/effort</command-name><command-args>high</command-args>"}}` + "\n")
+	u.prompt("")
+	u.Until(chat.AtPrompt)
+	all, _, err := u.Records(t.Context(), 0)
+	require.NoError(t, err)
+	for _, r := range all {
+		require.False(t, r.Item != nil && r.Item.Kind == chat.Notice, "%+v", r.Item)
+	}
+}

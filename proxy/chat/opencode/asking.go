@@ -1,0 +1,51 @@
+package opencode
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+)
+
+// asksVariable says what opencode asks for.
+const asksVariable = "OPENCODE_PERMISSION"
+
+// Asking are variables with which opencode asks before it does more than look: by itself it asks for nothing. There are none where the
+// user's environment decides. questions says whether its model may ask the user.
+func Asking(questions bool) []string {
+	if os.Getenv(asksVariable) != "" {
+		return nil
+	}
+	question := "deny"
+	if questions {
+		question = "allow"
+	}
+	return []string{
+		asksVariable + `={"*":"ask","read":"allow","grep":"allow","glob":"allow","list":"allow","todowrite":"allow","todoread":"allow","question":"` + question + `"}`,
+	}
+}
+
+// Decided reports whether the user's own configuration says what opencode asks for. That of a project does not count.
+func Decided() bool {
+	paths := []string{os.Getenv("OPENCODE_CONFIG")}
+	if dir, err := configDir(); err == nil {
+		for _, name := range []string{"config.json", "opencode.json", "opencode.jsonc"} {
+			paths = append(paths, filepath.Join(dir, "opencode", name))
+		}
+	}
+	for _, path := range paths {
+		b, _ := os.ReadFile(path) // opencode says what is wrong with it
+		if bytes.Contains(b, []byte(`"permission"`)) {
+			return true
+		}
+	}
+	return false
+}
+
+// configDir is where opencode looks for the user's configuration, on every system.
+func configDir() (string, error) {
+	if dir := os.Getenv("XDG_CONFIG_HOME"); dir != "" {
+		return dir, nil
+	}
+	home, err := os.UserHomeDir()
+	return filepath.Join(home, ".config"), err
+}
