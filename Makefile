@@ -23,7 +23,7 @@ $(error $(GO_PROBLEM))
 endif
 endif
 
-.PHONY: all build install uninstall dist demo cluster cluster-demo cluster-soak cluster-load picture check test clients test-as-root test-slow-looks mutants lint fmt fuzz peers bench bench-write score tools nfpm clean
+.PHONY: all build install uninstall dist demo cluster cluster-demo cluster-soak cluster-load picture check test clients clients-newest test-as-root test-slow-looks mutants lint fmt fuzz peers bench bench-write score tools nfpm clean
 
 all: build
 
@@ -123,6 +123,16 @@ clients: build $(TOOLS)/nfpm-$(NFPM)
 	$(TESTRUN) CLIENTS=1 SOAK_FIGURES="$$PWD/bin/soak.txt" CGO_ENABLED=1 -race -timeout=60m "-run=$$tests" $(CLIENTS_IN)
 	@cat bin/soak.txt
 	cd contrib/cluster && CGO_ENABLED=1 go test -race -timeout 10m ./joined
+
+# The same agents in the newest versions that npm has: run it before each release.
+NEWEST = .ci/newest
+AGENTS = @agentclientprotocol/claude-agent-acp @agentclientprotocol/codex-acp @anthropic-ai/claude-code @github/copilot @google/gemini-cli @openai/codex opencode-ai
+
+clients-newest:
+	@mkdir -p $(NEWEST)
+	npm --prefix $(NEWEST) install --ignore-scripts --no-audit --no-fund --no-package-lock --loglevel=error $(addsuffix @latest,$(AGENTS))
+	npm --prefix $(NEWEST) rebuild --loglevel=error @anthropic-ai/claude-code opencode-ai
+	CLIENTS_BIN="$$PWD/$(NEWEST)/node_modules/.bin" $(MAKE) clients
 
 # What only root can set up: another user, another sudoers, what a closed process has open. The clients among them, too.
 ROOT_IN = ./cmd/gateway ./cmd/internal/e2e ./gateway

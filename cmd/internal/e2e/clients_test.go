@@ -25,11 +25,16 @@ func clients(t *testing.T) {
 	}
 }
 
-// fromNpm is a program that .ci/package.json names, or the one that the variable of its name in capitals does.
+// fromNpm is a program that .ci/package.json names, or the one of the directory in CLIENTS_BIN, or that the variable of its name in
+// capitals names.
 func fromNpm(t *testing.T, name string) string {
 	t.Helper()
 	clients(t)
-	for _, path := range []string{os.Getenv(strings.ToUpper(name)), filepath.Join("..", "..", "..", ".ci", "node_modules", ".bin", name)} {
+	newest := ""
+	if dir := os.Getenv("CLIENTS_BIN"); dir != "" {
+		newest = filepath.Join(dir, name)
+	}
+	for _, path := range []string{os.Getenv(strings.ToUpper(name)), newest, filepath.Join("..", "..", "..", ".ci", "node_modules", ".bin", name)} {
 		if info, err := os.Stat(path); path != "" && err == nil && info.Mode().IsRegular() {
 			path, err = filepath.Abs(path)
 			require.NoError(t, err)
