@@ -26,13 +26,15 @@ func TestMain(m *testing.M) {
 		goleak.VerifyTestMain(m)
 		return
 	}
+	guarded := make(chan struct{}) // the test kills the host as soon as it has the line
 	_, err := stdio.Start(stdio.Config{
 		Program: "sh", Args: []string{"-c", script}, Env: stdio.Environment(), TooLong: func(int) {},
-		Line: func(b []byte) { fmt.Println(string(b)) }, Ended: func(string) { os.Exit(0) },
+		Line: func(b []byte) { <-guarded; fmt.Println(string(b)) }, Ended: func(string) { os.Exit(0) },
 	})
 	if err != nil {
 		panic(err)
 	}
+	close(guarded)
 	select {}
 }
 
