@@ -141,11 +141,18 @@ func (a *app) promptToken(s protocol.SessionInfo) (token string, err error) {
 	return token, err
 }
 
-// promptWaits say what a prompt waits for.
-var promptWaits = map[protocol.Waiting]string{
-	protocol.WaitsForDialog: "; it waits: something is asked at the agent's terminal, or stands there in place of its prompt",
-	protocol.WaitsForLine:   "; it waits: a line that is not sent stands in the prompt of the agent's terminal",
-	protocol.WaitsForStart:  "; it waits: the agent has yet to come to its prompt",
+// formatPromptWait says what a prompt waits for, "" for nothing.
+func formatPromptWait(w protocol.Waiting) string {
+	switch w {
+	case protocol.WaitsForDialog:
+		return "; it waits: something is asked at the agent's terminal, or stands there in place of its prompt"
+	case protocol.WaitsForLine:
+		return "; it waits: a line that is not sent stands in the prompt of the agent's terminal"
+	case protocol.WaitsForStart:
+		return "; it waits: the agent has yet to come to its prompt"
+	default:
+		return ""
+	}
 }
 
 func (a *app) chatSend(ctx context.Context, id, prompt string) error {
@@ -163,7 +170,7 @@ func (a *app) chatSend(ctx context.Context, id, prompt string) error {
 		if err != nil {
 			return err
 		}
-		return a.answer(map[string]any{"sessionId": s.SessionID, "sent": true, "waiting": waits}, "sent"+promptWaits[waits])
+		return a.answer(map[string]any{"sessionId": s.SessionID, "sent": true, "waiting": waits}, "sent"+formatPromptWait(waits))
 	}))
 }
 

@@ -21,23 +21,32 @@ func ToUser(text string) (string, error) {
 	return text, nil
 }
 
-// waits say what a message to the user waits for.
-var waits = map[protocol.Waiting]string{
-	protocol.WaitsForPerson:  "nobody is in front of this terminal; it is shown to the next person who is",
-	protocol.WaitsForAnswer:  "a question to them comes first; it is shown after that",
-	protocol.WaitsForSecret:  "the program asks them for a password; it is shown after that",
-	protocol.WaitsForTurn:    "something else is shown to them; it comes next",
-	protocol.WaitsForTitle:   "they want no line over the program; the window's title shows it",
-	protocol.WaitsForProgram: "the program is drawing; it is shown after that",
+// deliveryWait says what a message to the user waits for, "" for what is not known here.
+func deliveryWait(w protocol.Waiting) string {
+	switch w {
+	case protocol.WaitsForPerson:
+		return "nobody is in front of this terminal; it is shown to the next person who is"
+	case protocol.WaitsForAnswer:
+		return "a question to them comes first; it is shown after that"
+	case protocol.WaitsForSecret:
+		return "the program asks them for a password; it is shown after that"
+	case protocol.WaitsForTurn:
+		return "something else is shown to them; it comes next"
+	case protocol.WaitsForTitle:
+		return "they want no line over the program; the window's title shows it"
+	case protocol.WaitsForProgram:
+		return "the program is drawing; it is shown after that"
+	default:
+		return ""
+	}
 }
 
 // FormatDelivery says what became of a message to the user.
 func FormatDelivery(w protocol.Waiting) string {
-	why, known := waits[w]
-	switch {
-	case w == "":
+	if w == "" {
 		return "delivered: it is on the user's screen"
-	case known:
+	}
+	if why := deliveryWait(w); why != "" {
 		return "waiting for the user: " + why
 	}
 	return "waiting for the user"

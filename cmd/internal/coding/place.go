@@ -68,11 +68,11 @@ func lockDir(dir string) (held *os.File, err error) {
 		}
 		return nil, err
 	}
-	ours, err := held.Stat()
-	named, gone := os.Lstat(dir)
-	if err != nil || gone != nil || !os.SameFile(ours, named) {
-		held.Close()
-		return nil, nil
+	if ours, err := held.Stat(); err == nil {
+		if named, err := os.Lstat(dir); err == nil && os.SameFile(ours, named) {
+			return held, nil
+		}
 	}
-	return held, nil
+	held.Close()
+	return nil, nil
 }
