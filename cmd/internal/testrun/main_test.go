@@ -102,7 +102,7 @@ func TestWhatIsMissingIsPrintedFirst(t *testing.T) {
 	root := ""
 	rootSkips := "0"
 	if os.Geteuid() != 0 {
-		root, rootSkips = "root: 1 test will skip: they run as root only\n", "1"
+		root, rootSkips = "root: 1 test will skip: sudo make test-as-root\n", "1"
 	}
 	first := "tmux: 3 tests will skip: sudo apt install tmux\nfrobnicate: 1 test will skip: sudo apt install frobnicate\n" +
 		"nvim: 1 test will skip: sudo apt install neovim\n" + root

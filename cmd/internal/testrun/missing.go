@@ -64,7 +64,7 @@ func findMissing(ctx context.Context, lanes [][]*group) ([]missing, error) {
 	for need, n := range counts {
 		switch {
 		case need == testneeds.Root && os.Geteuid() != 0:
-			all = append(all, missing{name: "root", tests: n, remedy: "they run as root only"})
+			all = append(all, missing{name: "root", tests: n, remedy: "sudo make test-as-root"})
 		case need != testneeds.Root && need != testneeds.Film && !isInstalled(need):
 			all = append(all, missing{name: need, tests: n, remedy: remedy(need), required: need == "tmux"})
 		}
