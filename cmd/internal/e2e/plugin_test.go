@@ -70,7 +70,11 @@ func (w *world) plugs(p plugin, bin string, env []string) {
 	w.t.Helper()
 	contrib := mustAbs(w.t, filepath.Join(checkout, "contrib"))
 	for _, line := range p.install {
-		add := w.prepare(bin, strings.Fields(strings.ReplaceAll(line, "CONTRIB", contrib))...)
+		words := strings.Fields(line)
+		for i := range words {
+			words[i] = strings.ReplaceAll(words[i], "CONTRIB", contrib) // whose path may have a blank
+		}
+		add := w.prepare(bin, words...)
 		add.cmd.Env = append(add.cmd.Env, env...)
 		add.run()
 		got := add.wait()

@@ -96,7 +96,8 @@ func TestSoak(t *testing.T) {
 	working.Wait()
 	s.compare()
 	after := before
-	s.w.until(func() bool { after = s.costs(); return after.within(before) }, func() string { return fmt.Sprintf("before: %+v, now: %+v", before, after) })
+	// A connection that is cut is given up after 45 s of silence, on both sides.
+	s.w.untilWithin(3*patience, func() bool { after = s.costs(); return after.within(before) }, func() string { return fmt.Sprintf("before: %+v, now: %+v", before, after) })
 	s.figures(kills, before, after)
 }
 

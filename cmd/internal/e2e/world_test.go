@@ -122,8 +122,14 @@ func (w *world) content(name string) string {
 // until waits for a fact and fails the test if it does not come; the message comes from why, at the end.
 func (w *world) until(fact func() bool, why func() string) {
 	w.t.Helper()
+	w.untilWithin(patience, fact, why)
+}
+
+// untilWithin is until with a ceiling of its own, for what ends by a time limit of the product.
+func (w *world) untilWithin(ceiling time.Duration, fact func() bool, why func() string) {
+	w.t.Helper()
 	pause := glance
-	for end := time.Now().Add(patience); !fact(); time.Sleep(pause) {
+	for end := time.Now().Add(ceiling); !fact(); time.Sleep(pause) {
 		if time.Now().After(end) {
 			require.FailNow(w.t, "it did not come to that", why())
 		}
