@@ -133,6 +133,11 @@ func begins(t *testing.T, files map[string]string, command ...string) *scene {
 	return beginsWith(t, scenesYield, files, command...)
 }
 
+func isInstalled(program string) bool {
+	_, err := exec.LookPath(program)
+	return err == nil
+}
+
 // beginsWith is begins with another pause after a key of the person's.
 func beginsWith(t *testing.T, yield time.Duration, files map[string]string, command ...string) *scene {
 	t.Helper()
@@ -140,7 +145,7 @@ func beginsWith(t *testing.T, yield time.Duration, files map[string]string, comm
 		if name == "env" || strings.Contains(name, "=") {
 			continue
 		}
-		if _, err := exec.LookPath(name); err != nil {
+		if !isInstalled(name) {
 			t.Skipf("%s is not installed", name)
 		}
 		break
