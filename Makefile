@@ -107,7 +107,7 @@ test:
 	@echo "test: all packages, nearly all with the race detector, and beside them the built programs end to end in tmux; a few minutes"
 	@$(TESTRUN) CGO_ENABLED=1 -race -shuffle=on -timeout=15m $$(go list ./... | grep -vxF "$$(go list $(ALONE) $(BUILT))") \
 		then -trimpath -shuffle=on -timeout=15m $(ALONE) \
-		beside -trimpath -shuffle=on -timeout=15m $(BUILT)
+		beside -trimpath -shuffle=on -timeout=30m $(BUILT)
 
 check:
 	@echo "check: go vet, and the tests of all packages but the end-to-end tests; about a minute"
