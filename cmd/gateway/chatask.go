@@ -167,7 +167,7 @@ func (q *question) text(agent string) string {
 
 const refusal = "refuse"
 
-// allows are the verdicts that the user may choose: what is not shown in full cannot be allowed.
+// allows returns the verdicts that the user may choose. A question that is not shown in full cannot be allowed.
 func (q *question) allows() []chat.Choice {
 	if q.unshown() != "" {
 		return nil

@@ -131,7 +131,7 @@ func (a *app) speaker(s protocol.SessionInfo) (terminal *os.File, token string, 
 	return terminal, token, err
 }
 
-// promptToken is the token that signs a prompt, "" where none is needed: in a session without a user's terminal, to which a pipe and cron
+// promptToken returns the token that signs a prompt. A session without a user's terminal needs no signature: then it is "", and a pipe or cron
 // may send as well.
 func (a *app) promptToken(s protocol.SessionInfo) (token string, err error) {
 	if s.Headless {

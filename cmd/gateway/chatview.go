@@ -17,7 +17,7 @@ import (
 const (
 	// mostOutput is how many lines of a tool's result are shown.
 	mostOutput = 5
-	// mostInput is how much of what an agent wants to do is shown in a question, in bytes: more is said to be missing, and cannot be allowed.
+	// mostInput bounds the input shown in a question, in bytes. A question with a longer input names what is missing and cannot be allowed.
 	mostInput = 256 << 10
 )
 

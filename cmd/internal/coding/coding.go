@@ -105,7 +105,7 @@ func startClaude(p Program, dir string) (c *Conversation, err error) {
 	}
 	owned := lock.New(filepath.Join(state, "chat"), "proxy --chat")
 	conf := claude.TUIConfig{Args: p.Args, ID: chat.NewID(), Hook: claude.Quote(hook) + " " + claude.HookCommand, Dir: dir, Claim: owned.Take}
-	if !p.Headless { // else nobody sits there who chose another mode
+	if !p.Headless { // a person at the terminal may have chosen another mode
 		conf.Settings = claude.Settings()
 	}
 	d := claude.NewTUI(conf)

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestTheDirectoryOfAKilledProxyIsRemovedByTheNext: one that is held stays, and so does what is none.
+// TestTheDirectoryOfAKilledProxyIsRemovedByTheNext: a directory that a proxy holds stays, and so do other files.
 func TestTheDirectoryOfAKilledProxyIsRemovedByTheNext(t *testing.T) {
 	run := t.TempDir()
 	killed := filepath.Join(run, placePrefix+"killed")

@@ -63,7 +63,7 @@ func TestOpencodeAsksFirst(t *testing.T) {
 	c.s.status()
 }
 
-// TestChatAsksFirst: of each agent, line by line, a call that nobody answers leaves no file, and the mode is named where the agent has one.
+// TestChatAsksFirst: with each agent, an unanswered tool call leaves no file. If the agent has modes, its mode is named.
 func TestChatAsksFirst(t *testing.T) {
 	for _, agent := range chatAgents {
 		t.Run(agent.name, func(t *testing.T) {
@@ -85,7 +85,7 @@ func TestChatAsksFirst(t *testing.T) {
 	}
 }
 
-// TestAModeThatDoesNotExist: the agent begins in none.
+// TestAModeThatDoesNotExist: the agent does not start.
 func TestAModeThatDoesNotExist(t *testing.T) {
 	for _, agent := range chatAgents {
 		if agent.mode == "" {

@@ -183,7 +183,7 @@ func TestInstallRefusesAnUnclearPrefix(t *testing.T) {
 	}
 }
 
-// TestMakeNamesTheGoThatItNeeds before anything else, unless the goal needs none.
+// TestMakeNamesTheGoThatItNeeds before anything else, if the goal needs Go.
 func TestMakeNamesTheGoThatItNeeds(t *testing.T) {
 	w := newWorld(t, "make")
 	bin := w.path("fake go")
