@@ -339,6 +339,8 @@ type Read struct {
 	Text bool `json:"text,omitempty"`
 	// Notes: the user's messages to this agent are wanted.
 	Notes bool `json:"notes,omitempty"`
+	// Probe: the answer is for the client itself and not for its agent, which still knows only the screen that it saw before.
+	Probe bool `json:"probe,omitempty"`
 }
 
 // Watch turns live output on; Unwatch turns it off.

@@ -21,7 +21,7 @@ func (c *Client) prove(ctx context.Context, m *protocol.ControlRequest) error {
 		if s.SessionID != m.SessionID || s.State == protocol.StateExited {
 			continue
 		}
-		now, err := c.Read(ctx, &protocol.Read{SessionID: m.SessionID})
+		now, err := c.Read(ctx, &protocol.Read{SessionID: m.SessionID, Probe: true})
 		if err != nil {
 			return err
 		}

@@ -61,7 +61,7 @@ func Left(deadline time.Time) int64 { return max(1, time.Until(deadline).Millise
 // Type types t, under the grant that holds now: what comes too late does not fall under a later one. A refusal is no error: it stands
 // in the receipt. Beside an error Typed is nil where nothing was typed; else it is not known what became of what was under way.
 func Type(ctx context.Context, k Keyboard, t Typing) (*Typed, error) {
-	read, err := k.Read(ctx, &protocol.Read{SessionID: t.Session.SessionID})
+	read, err := k.Read(ctx, &protocol.Read{SessionID: t.Session.SessionID, Probe: true})
 	if err != nil {
 		return nil, err
 	}

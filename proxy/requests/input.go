@@ -130,7 +130,12 @@ func (h *Handler) ready(in *typing, left []input.Piece, began time.Time, answer,
 			return
 		}
 		if waited := in.paused || in.group != 0 || in.keysThen != h.Tracker.Typed().Keys(); left == nil && waited {
-			if err := h.line.unseen(in.saw); err != nil {
+			pending, err := h.line.unseen(in.saw, now.Sub(began) >= stillMost)
+			if pending {
+				time.AfterFunc(stillEvery, func() { h.ready(in, left, began, answer, gone) })
+				return
+			}
+			if err != nil {
 				gone(nil, err)
 				return
 			}

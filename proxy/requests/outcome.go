@@ -245,7 +245,7 @@ func (h *Handler) answerNow(now time.Time, in *typing, result *protocol.InputRes
 		h.answers.take(m.AgentID) // it knows from this whether it may type
 	}
 	result.Frame = h.Observer.Answer(now)
-	h.seen.note(m.AgentID, h.line.glimpse())
+	h.noteSeen(m.AgentID)
 	result.Frame.Settled = result.Frame.Settled || in.settled
 	result.Seq = result.Frame.Seq
 	h.answer(result)

@@ -28,12 +28,17 @@ type glimpse struct {
 // seen is what agents saw last of the screen, by id. It belongs to the observer's goroutine.
 type seen map[string]glimpse
 
-// note notes that an agent sees the screen as it is now.
-func (s seen) note(agentID string, now glimpse) {
-	if _, known := s[agentID]; agentID == "" || !now.whole || !known && len(s) >= seenMost {
+// noteSeen notes that an agent sees the screen as it is now. While another program has the terminal than the one that the agent's
+// grant is for, what it types waits for its own: that is compared with how it saw its own program last.
+func (h *Handler) noteSeen(agentID string) {
+	if st := h.Control.Newest(); st.Away != "" && st.Agent.ID == agentID {
+		return
+	}
+	now := h.line.glimpse()
+	if _, known := h.seen[agentID]; agentID == "" || !now.whole || !known && len(h.seen) >= seenMost {
 		return // it is judged by the screen as its input comes
 	}
-	s[agentID] = now
+	h.seen[agentID] = now
 }
 
 // glimpse is the present one.
@@ -75,17 +80,22 @@ func endsWith(row, prompt string) bool {
 
 // unseen refuses an input that waited while the user typed, and would now answer something that its agent has not seen: nil where the
 // cursor's row is the one that it saw. The prompt of a shell or a REPL asks nothing, and what the user runs there is no reason; neither
-// is what changes elsewhere on the screen, nor what the program does by itself.
-func (l *Line) unseen(saw glimpse) error {
+// is what changes elsewhere on the screen, nor what the program does by itself. While the program has yet to show what the user's keys
+// did, which is pending, nothing can be said unless it is late.
+func (l *Line) unseen(saw glimpse, late bool) (pending bool, err error) {
 	now := l.glimpse()
 	switch {
-	case !saw.whole, saw.keys == now.keys, saw.sameLine(now), saw.place == now.place && saw.row == now.row:
-		return nil
+	case !saw.whole, saw.keys == now.keys, saw.sameLine(now):
+		return false, nil
+	case !now.whole && !late:
+		return true, nil
+	case saw.place == now.place && saw.row == now.row:
+		return false, nil
 	case !now.place.Alt && strings.TrimSpace(now.left) == "" && (strings.TrimSpace(saw.left) == "" || saw.kind != line.None):
 		// Rows that somebody reads, or what the user ran at a prompt: nothing is asked.
-		return nil
+		return false, nil
 	}
-	return &refusal{protocol.CodeScreenChanged, "the user typed since you looked, and it is no longer what you saw: the cursor was " +
+	return false, &refusal{protocol.CodeScreenChanged, "the user typed since you looked, and it is no longer what you saw: the cursor was " +
 		l.quoteRow(saw) + " and is " + l.quoteRow(now) + "; look again before you answer"}
 }
 

@@ -30,7 +30,9 @@ func (h *Handler) read(m *protocol.Read) {
 		if m.Notes && !r.Frame.Blackout.ByUser() {
 			r.Notes = h.inbox.take(m.AgentID)
 		}
-		h.seen.note(m.AgentID, h.line.glimpse())
+		if !m.Probe {
+			h.noteSeen(m.AgentID)
+		}
 		h.Link.Send(r)
 	})
 	if !ok {
@@ -196,7 +198,7 @@ func (h *Handler) answerWait(now time.Time, m *protocol.Wait, r snapshot.Result,
 		out.Ended = protocol.ReasonReclaimed
 	}
 	h.Observer.AnswerWait(now, m, out)
-	h.seen.note(m.AgentID, h.line.glimpse())
+	h.noteSeen(m.AgentID)
 	h.Link.Send(out)
 }
 
