@@ -136,6 +136,7 @@ func anAgent(t *testing.T, programs ...string) (*world, *agent) {
 }
 
 func TestAnAgentEditsInVim(t *testing.T) {
+	t.Parallel()
 	for _, era := range eras {
 		t.Run(era, func(t *testing.T) {
 			w := newWorld(t, "vim")
@@ -173,6 +174,7 @@ func TestAnAgentEditsInVim(t *testing.T) {
 }
 
 func TestAnAgentPagesThroughLess(t *testing.T) {
+	t.Parallel()
 	inEachEra(t, func(t *testing.T, era string) {
 		w := newWorld(t, "less")
 		s := w.terminal(80, 24)
@@ -221,6 +223,7 @@ func realPython(t *testing.T) string {
 }
 
 func TestAnAgentComputesInPython(t *testing.T) {
+	t.Parallel()
 	inEachEra(t, func(t *testing.T, era string) {
 		w := newWorld(t, "python3")
 		python := realPython(t)
@@ -239,6 +242,7 @@ func TestAnAgentComputesInPython(t *testing.T) {
 }
 
 func TestAnAgentAnswersAPrompt(t *testing.T) {
+	t.Parallel()
 	inEachEra(t, func(t *testing.T, era string) {
 		w := newWorld(t)
 		s := w.terminal(80, 24)

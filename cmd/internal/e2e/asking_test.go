@@ -12,6 +12,7 @@ import (
 // R70: control that is given by a key ends, and the question says when. What the user promised at the start lasts, and the
 // proxy says that.
 func TestR70TheQuestionSaysHowLong(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ flags, more, asked, told, left string }{
 		{"--agent", "", "“codex” asks to drive for 10 min: “to test”", `codex drives for 10 min. Ctrl+\ takes the keyboard back at once`, "granted (drive, 10m left)"},
 		{"--agent", "--for 90s", "“codex” asks to drive for 1 min 30 s: ", "codex drives for 1 min 30 s.", "granted (drive, 1m left)"},

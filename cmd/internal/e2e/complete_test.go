@@ -40,6 +40,7 @@ var shellsWithCompletions = map[string]struct {
 // TestShellsComplete: with Tab, in the shells themselves, proxy's flags, their values and files, then a program and its files as without
 // proxy; gateway's commands, sessions that run, and the words that a flag knows.
 func TestShellsComplete(t *testing.T) {
+	t.Parallel()
 	for name, shell := range shellsWithCompletions {
 		t.Run(name, func(t *testing.T) {
 			plain := name == "bash without bash-completion"

@@ -68,6 +68,7 @@ var doors = map[string]func(w *world) door{
 
 // Whatever is waited for after an input comes after it: the echo of the line and the prompt before it do not count.
 func TestWaitsAfterAnInput(t *testing.T) {
+	t.Parallel()
 	for name, open := range doors {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
@@ -102,6 +103,7 @@ func TestWaitsAfterAnInput(t *testing.T) {
 // What was typed is on the screen already when Enter goes: a wait for it ends as soon as the program waits again, and says so. It does
 // not while the program works.
 func TestAWaitForWhatWasTypedEndsWithTheProgramsWork(t *testing.T) {
+	t.Parallel()
 	for name, open := range doors {
 		if name == "HTTP" {
 			continue // where the caller says what counts
@@ -131,6 +133,7 @@ func TestAWaitForWhatWasTypedEndsWithTheProgramsWork(t *testing.T) {
 
 // What a program says in its title, and of a long job, is waited for and shown.
 func TestTitlesAndProgress(t *testing.T) {
+	t.Parallel()
 	for name, open := range doors {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)

@@ -12,6 +12,7 @@ import (
 // TestTheKeyGivesNothingThatCannotBeRead: in a small window the question still names the agent and the level, or Ctrl+G does nothing
 // until the window is larger.
 func TestTheKeyGivesNothingThatCannotBeRead(t *testing.T) {
+	t.Parallel()
 	const guard = 2 * time.Second // a question that is read for so long is answered by the key
 	for _, c := range []struct {
 		cols, rows int

@@ -10,6 +10,7 @@ import (
 // A paste that comes before the program has asked for the brackets waits for that: an editor would take it for commands, and a shell
 // would run it.
 func TestAPasteIsNotTooEarly(t *testing.T) {
+	t.Parallel()
 	const pasted = "first line\nsecond line\nthird"
 	for name, c := range map[string]struct{ program, shown string }{
 		"slow": {`sh slow`, `^[[200~first line^Msecond line^Mthird^[[201~`},

@@ -11,6 +11,7 @@ import (
 // Whatever ends a grant, title and notice say it to the user, and the agent is told why, what of its typing is left on the
 // program's line, and what the screen looks like.
 func TestEveryEndTellsBothSides(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name    string
 		flags   string

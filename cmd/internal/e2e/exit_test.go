@@ -67,6 +67,7 @@ func TestR60ExitStatusIsTheProgramsOrSaysWhatFailed(t *testing.T) {
 }
 
 func TestR60ABurstBeforeTheEndArrivesWhole(t *testing.T) {
+	t.Parallel()
 	const size = 200_000
 	for _, flags := range [][]string{nil, {"--agent"}} {
 		t.Run(strings.Join(flags, " "), func(t *testing.T) {
@@ -110,6 +111,7 @@ func TestR60AProcessInTheBackgroundDoesNotHoldTheSession(t *testing.T) {
 }
 
 func TestR60SignalsToTheProxyEndAProgramThatIgnoresThem(t *testing.T) {
+	t.Parallel()
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP} {
 		t.Run(sig.String(), func(t *testing.T) {
 			w := newWorld(t)
@@ -154,6 +156,7 @@ func childOf(t *testing.T, pid string) string {
 }
 
 func TestR60ClosingTheWindowLeavesNoProcessBehind(t *testing.T) {
+	t.Parallel()
 	for name, program := range map[string]string{
 		"polite":   "bash -c 'echo pid=$$ proxy=$PPID; read x'",
 		"stubborn": stubborn,

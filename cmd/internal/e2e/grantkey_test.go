@@ -11,6 +11,7 @@ import (
 // TestTheGrantKeyInForce: by a flag, by a setting and by what the terminal keeps for itself. The
 // question names it, it gives the keyboard, and Ctrl+G is the program's where it is another one.
 func TestTheGrantKeyInForce(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct{ config, env, flags, allows, refuses, key, reclaim string }{
 		"usual":               {"", "", "", "Ctrl+G", `Ctrl+\`, "C-g", `C-\`},
 		"flag":                {"", "", "--grant-key ctrl-]", "Ctrl+]", `Ctrl+\`, "C-]", `C-\`},
@@ -67,6 +68,7 @@ func TestAnotherKeyGivesNothing(t *testing.T) {
 // TestGrantKeyInTheNewEncodings: in each form in which a terminal sends the key, of which a release
 // counts for nothing.
 func TestGrantKeyInTheNewEncodings(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ flags, press string }{
 		{"", "\x1b[103;5u"},
 		{"", "\x1b[103;133u"},

@@ -25,6 +25,7 @@ var sights = []sight{
 }
 
 func TestTheQuestionLeavesNoTrace(t *testing.T) {
+	t.Parallel()
 	for _, at := range sights {
 		t.Run(at.name, func(t *testing.T) {
 			w := newWorld(t, at.needs)
@@ -233,6 +234,7 @@ func (s *terminal) answerMenu(key string) {
 }
 
 func TestR9SignalsReclaim(t *testing.T) {
+	t.Parallel()
 	for _, sig := range []syscall.Signal{syscall.SIGUSR1, syscall.SIGQUIT} {
 		t.Run(sig.String(), func(t *testing.T) {
 			w := newWorld(t)
@@ -290,6 +292,7 @@ func TestAProxyInAProxy(t *testing.T) {
 // R2, R4, R5: the key takes the keyboard back as terminals send it in the modes that programs switch on, and inside a paste, of
 // which nothing reaches the program then. People press twice and keys repeat: of what is one too many a program would die.
 func TestR2R4R5TheKeyReclaimsHoweverItComes(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct{ sent, heard string }{
 		"plain":                 {"\x1c", ""},
 		"modifyOtherKeys":       {"\x1b[27;5;92~", ""},

@@ -15,6 +15,7 @@ var complaints = regexp.MustCompile(`(?i)read-?only|unbound|restricted|not set|e
 // TestStartFilesNeverComplain: whatever is readonly, unset or restricted, the lines of `gateway marks` and `gateway init` print
 // nothing, and the shell goes on with its own hooks.
 func TestStartFilesNeverComplain(t *testing.T) {
+	t.Parallel()
 	hardened := map[string][]string{
 		"bash": {
 			"readonly PROMPT_COMMAND='echo audited >> log'", "readonly PROMPT_COMMAND", "declare -ra PROMPT_COMMAND=(true 'echo audited >> log')",

@@ -72,6 +72,7 @@ const deaf = `trap "" HUP TERM INT; sleep 1000 & echo "ready pid=$$"; sleep 1000
 
 // nothingIsLeft, which every world ends with, finds the processes that an end leaves behind.
 func TestWhatAnAgentStartedEndsWithIt(t *testing.T) {
+	t.Parallel()
 	ends := map[string]func(*world, *agent){
 		"its input ends":    func(w *world, a *agent) { require.NoError(w.t, a.session.Close()) },
 		"SIGTERM":           func(w *world, a *agent) { w.kill(strconv.Itoa(a.cmd.Process.Pid), syscall.SIGTERM) },

@@ -11,6 +11,7 @@ import (
 
 // R77: what programs draw in their frames, bars and shadows is no hidden text.
 func TestR77ProgramsHideNothing(t *testing.T) {
+	t.Parallel()
 	for _, p := range []struct{ name, line, ready, key, then string }{
 		{name: "dialog", line: "dialog --title T --yesno 'Really go on?' 10 40", ready: "Really go on"},
 		{name: "dialog", line: "dialog --menu pick 15 40 5 a Apple b Banana c Cherry", ready: "Banana", key: "Down"},
@@ -46,6 +47,7 @@ func TestR77ProgramsHideNothing(t *testing.T) {
 
 // R77: text that a program hides by the palette, before it prints it or afterwards, is pointed out.
 func TestR77HostilePalettes(t *testing.T) {
+	t.Parallel()
 	for name, text := range map[string]string{
 		"OSC 4":             `\e]4;1;#102030;4;#102031\a\e[31;44mrun rm -rf\e[0m`,
 		"OSC 4, afterwards": `\e[31;44mrun rm -rf\e[0m\e]4;1;#102030;4;#102031\a`,

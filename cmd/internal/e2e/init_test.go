@@ -81,6 +81,7 @@ func (s *terminal) sized(size string) {
 
 // TestANewTerminalIsShared: it opens, with the shell that it would have had, tells its commands, has the window's size, and closes.
 func TestANewTerminalIsShared(t *testing.T) {
+	t.Parallel()
 	for _, c := range initShells {
 		t.Run(c.name, func(t *testing.T) {
 			w := shellWorld(t, c.name, "")
@@ -134,6 +135,7 @@ var brokenProxies = []struct{ name, script, word string }{
 
 // TestATerminalSurvivesABrokenProxy: the plain shell opens, with a word.
 func TestATerminalSurvivesABrokenProxy(t *testing.T) {
+	t.Parallel()
 	for _, c := range initShells {
 		for _, b := range brokenProxies {
 			t.Run(c.name+" "+b.name, func(t *testing.T) {
@@ -164,6 +166,7 @@ func TestATerminalSurvivesABrokenProxy(t *testing.T) {
 
 // TestATerminalOutlivesItsProxy: also one that is killed much later leaves a plain shell in a whole terminal.
 func TestATerminalOutlivesItsProxy(t *testing.T) {
+	t.Parallel()
 	for _, c := range initShells {
 		t.Run(c.name, func(t *testing.T) {
 			w := shellWorld(t, c.name, "")
@@ -183,6 +186,7 @@ func TestATerminalOutlivesItsProxy(t *testing.T) {
 
 // TestWhatIsNotShared: logins from elsewhere, editors' terminals, another user's, dumb ones, and what is told not to be.
 func TestWhatIsNotShared(t *testing.T) {
+	t.Parallel()
 	for _, c := range initShells {
 		t.Run(c.name, func(t *testing.T) {
 			w := shellWorld(t, c.name, "")
@@ -212,6 +216,7 @@ func TestWhatIsNotShared(t *testing.T) {
 // TestCommandsOfShellsStayAsTheyAre: what has no terminal, or runs a command and no prompt, prints what it printed before, whatever
 // reads the start file: ssh host command, scp, editors that ask a shell for its environment.
 func TestCommandsOfShellsStayAsTheyAre(t *testing.T) {
+	t.Parallel()
 	for _, c := range initShells {
 		t.Run(c.name, func(t *testing.T) {
 			w := shellWorld(t, c.name, "")
@@ -241,6 +246,7 @@ func TestCommandsOfShellsStayAsTheyAre(t *testing.T) {
 
 // TestOthersMarksStay: a shell whose prompt has marks gets no second ones.
 func TestOthersMarksStay(t *testing.T) {
+	t.Parallel()
 	for _, c := range initShells[:2] {
 		t.Run(c.name, func(t *testing.T) {
 			w := shellWorld(t, c.name, "")
@@ -258,6 +264,7 @@ func TestOthersMarksStay(t *testing.T) {
 
 // TestPanesOfTmuxAreShared: with any default shell, and not once more where agents see tmux itself.
 func TestPanesOfTmuxAreShared(t *testing.T) {
+	t.Parallel()
 	for _, c := range initShells {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t, c.name, "ps")
@@ -291,6 +298,7 @@ func TestPanesOfTmuxAreShared(t *testing.T) {
 // TestVSCodesTerminalsAreShared: the settings are JSON, and what they say runs as VS Code runs it, whose own environment may come from
 // a shared terminal.
 func TestVSCodesTerminalsAreShared(t *testing.T) {
+	t.Parallel()
 	for _, c := range initShells {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t, c.name, "script")

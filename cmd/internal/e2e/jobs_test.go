@@ -171,6 +171,7 @@ func (w *world) inFront(name string) bool {
 // TestR73CtrlZ: Ctrl+Z and fg are what they are without the proxy, in three shells: the terminal between, the last screen, the
 // cursor, the exit status. So is a stop of the proxy itself (R61). All programs are stopped in bash, two of them in the others.
 func TestR73CtrlZ(t *testing.T) {
+	t.Parallel()
 	for shell := range userShells {
 		for which, p := range jobPrograms {
 			if shell != "bash" && p.name != "vim with modes" && p.name != "sleep" {
@@ -223,6 +224,7 @@ func needs(t *testing.T, program string) {
 
 // TestR73AKilledLeaderOrProxy leaves neither the program nor a stopped process.
 func TestR73AKilledLeaderOrProxy(t *testing.T) {
+	t.Parallel()
 	for _, flags := range []string{"", "--agent "} {
 		for _, stopped := range []bool{false, true} {
 			for _, victim := range []string{"leader", "proxy"} {
@@ -272,6 +274,7 @@ func killed(pid string) error {
 
 // TestR73Background: a job that goes on behind the shell writes there, and stops when it reads, as without the proxy.
 func TestR73Background(t *testing.T) {
+	t.Parallel()
 	for _, prefix := range []string{"", "proxy ", "proxy --agent "} {
 		t.Run(prefix, func(t *testing.T) {
 			w := newWorld(t)

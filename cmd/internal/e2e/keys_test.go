@@ -51,6 +51,7 @@ var keyModes = []struct {
 
 // TestNamedKeysInEveryMode: a key is sent as the mode that is on has it, and refused where the mode cannot say it.
 func TestNamedKeysInEveryMode(t *testing.T) {
+	t.Parallel()
 	for _, m := range keyModes {
 		t.Run(m.name, func(t *testing.T) {
 			w, a := anAgent(t)
@@ -100,6 +101,7 @@ var mapped = [][2]string{
 
 // TestVimSeesEachNamedKey: Vim and Neovim, which turn modifyOtherKeys on, take each key for the one that was named.
 func TestVimSeesEachNamedKey(t *testing.T) {
+	t.Parallel()
 	for _, vim := range []string{"vim", "nvim"} {
 		t.Run(vim, func(t *testing.T) {
 			w := newWorld(t, vim)

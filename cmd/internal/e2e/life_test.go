@@ -50,6 +50,7 @@ func (w *world) listed(id string) {
 }
 
 func TestAnotherTakesOverWhenTheServingProcessEnds(t *testing.T) {
+	t.Parallel()
 	ends := map[string]func(*world, *terminal, string){
 		"by itself": func(w *world, s *terminal, _ string) {
 			s.press("C-d")

@@ -32,6 +32,7 @@ const (
 
 // R63: what the user has typed and not submitted is never joined with an agent's input, in whichever program atPrompt.
 func TestR63AnUnsubmittedLineHoldsTheAgent(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, program, ready string
 		mine, theirs         string
@@ -117,6 +118,7 @@ func TestR63HowTheLineBecomesFree(t *testing.T) {
 
 // R63: a line that the user has submitted and that asks for its rest is still the user's.
 func TestR63WhatTheUserBeganIsNotGoneOnWith(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ name, program, ready, begin, rest string }{
 		{"bash", plainBash, atPrompt, "for i in 1 2; do", "\n>"},
 		{"zsh", "zsh -f", atPrompt, "for i in 1 2; do", "\nfor>"},
@@ -181,6 +183,7 @@ func TestR63WhatAnotherProgramTookHoldsNothing(t *testing.T) {
 
 // R63: where there is no line, nothing is held for it.
 func TestR63NothingIsHeldWhereThereIsNoLine(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ name, program, ready, mine, theirs, then string }{
 		{"top", "top", "PID", "h", "q", "Help for"},
 		{"vim", "vim -u NONE -N notes", "~", "imine", " theirs", "mine theirs"},
@@ -224,6 +227,7 @@ func TestR64WhatIsLeftOnTheLineIsQuoted(t *testing.T) {
 
 // R65: at the prompt of a shell, a REPL, a debugger free text needs no key.
 func TestR65TypeIsFreeAtALinePrompt(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ name, program, ready string }{
 		{"bash", plainBash, atPrompt},
 		{"zsh", "zsh -f", atPrompt},

@@ -26,11 +26,15 @@ func TestMain(m *testing.M) {
 }
 
 // sideBySide lets more tests run at once than there are processors, unless -parallel says how many: they wait rather than
-// compute.
+// compute. Real clients need more of both, and of memory.
 func sideBySide() {
 	flag.Parse()
+	each := 12
+	if os.Getenv("CLIENTS") != "" {
+		each = 4
+	}
 	if n := flag.Lookup("test.parallel"); n.Value.String() == strconv.Itoa(runtime.GOMAXPROCS(0)) {
-		_ = n.Value.Set(strconv.Itoa(4 * runtime.GOMAXPROCS(0))) // a number is taken
+		_ = n.Value.Set(strconv.Itoa(each * runtime.GOMAXPROCS(0))) // a number is taken
 	}
 }
 

@@ -49,6 +49,7 @@ var markedShells = []struct{ name, program, file, rc string }{
 
 // TestCommandsOfMarkedShells shows what `gateway marks` is for: with it each shell tells what it ran.
 func TestCommandsOfMarkedShells(t *testing.T) {
+	t.Parallel()
 	for _, c := range markedShells {
 		t.Run(c.name, func(t *testing.T) {
 			shell, _, _ := strings.Cut(c.program, " ")
@@ -91,6 +92,7 @@ func TestCommandsOfMarkedShells(t *testing.T) {
 
 // Where marks would be in the way there are none: in a dumb terminal, in a script, in output that goes to a file.
 func TestMarksStayOutOfTheWay(t *testing.T) {
+	t.Parallel()
 	for shell, flags := range map[string][]string{"bash": {"--norc", "-i", "-c"}, "zsh": {"-f", "-i", "-c"}, "fish": {"--no-config", "-i", "-c"}} {
 		t.Run(shell, func(t *testing.T) {
 			w := newWorld(t, shell)

@@ -67,6 +67,7 @@ func (m *momentary) ends() error {
 
 // TestASignalAtAnyMomentOfTheStart: whenever it comes, the session ends, its program with it, and the terminal is as it was.
 func TestASignalAtAnyMomentOfTheStart(t *testing.T) {
+	t.Parallel()
 	for _, flags := range []string{"", "--agent"} {
 		for _, sig := range []syscall.Signal{syscall.SIGHUP, syscall.SIGTERM} {
 			t.Run(strings.TrimSpace(flags+" "+unix.SignalName(sig)), func(t *testing.T) {
@@ -86,6 +87,7 @@ func TestASignalAtAnyMomentOfTheStart(t *testing.T) {
 
 // TestAResizeAtAnyMomentOfTheStart: the program has the window's size, whenever that changed.
 func TestAResizeAtAnyMomentOfTheStart(t *testing.T) {
+	t.Parallel()
 	for _, flags := range []string{"", "--agent"} {
 		t.Run("flags "+flags, func(t *testing.T) {
 			w := newWorld(t)

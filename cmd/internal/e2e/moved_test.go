@@ -14,6 +14,7 @@ const busyThenAsks = `proxy --agent --grant drive bash -c 'until [ -e go ]; do p
 // Whoever waits goes on waiting when the process that serves the gateway ends, whatever it waits for; the session that it waits at is
 // another one.
 func TestWaitsGoOnWhenTheGatewayMoves(t *testing.T) {
+	t.Parallel()
 	for name, end := range map[string]func(*world, *terminal, string){
 		"it ends":      func(w *world, s *terminal, _ string) { s.press("C-d"); require.Zero(w.t, s.status()) },
 		"it is killed": func(w *world, _ *terminal, proxy string) { w.kill(proxy, syscall.SIGKILL) },

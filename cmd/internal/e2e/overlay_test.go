@@ -141,6 +141,7 @@ func TestR67TheQuestionIsLegible(t *testing.T) {
 
 // TestR67WithoutColours: NO_COLOR and a terminal that has none get reverse video, and the words say the rest.
 func TestR67WithoutColours(t *testing.T) {
+	t.Parallel()
 	for _, set := range []string{"NO_COLOR=1", "TERM=vt100"} {
 		t.Run(set, func(t *testing.T) {
 			w := newWorld(t)
@@ -216,6 +217,7 @@ func (s *terminal) signs(what string) {
 // TestR69ASignStaysWhileAnAgentDrives over real programs: it says who and for how long, that the user's keys pause the agent,
 // is not in what the agent reads, and goes with the grant, leaving nothing.
 func TestR69ASignStaysWhileAnAgentDrives(t *testing.T) {
+	t.Parallel()
 	for _, at := range []struct {
 		needs, line, ready, leave string
 		more                      []string

@@ -32,6 +32,7 @@ func (w *world) flood(a *agent) <-chan answer {
 
 // R9: the ways that need no key end control as the key does: nothing of the agent's comes after what the user types then.
 func TestR9NoAgentByteAfterAnyWay(t *testing.T) {
+	t.Parallel()
 	for name, way := range ways {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
@@ -259,6 +260,7 @@ func TestR54AnAgentInAShellCannotGrantItself(t *testing.T) {
 
 // The owners of a gateway elsewhere count only where the user said so.
 func TestAllowRemoteGrant(t *testing.T) {
+	t.Parallel()
 	for name, allowed := range map[string]bool{"refused": false, "allowed": true} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)

@@ -20,6 +20,7 @@ const modes = "alternate #{alternate_on} cursor #{cursor_flag} mouse #{mouse_any
 const plainModes = "alternate 0 cursor 1 mouse 0 keypad 00 wrap 1"
 
 func TestVimUnderProxyIsVim(t *testing.T) {
+	t.Parallel()
 	for _, flags := range []string{"", "--agent "} {
 		t.Run("flags "+flags, func(t *testing.T) {
 			w := newWorld(t, "vim")
@@ -67,6 +68,7 @@ func TestFewFileDescriptors(t *testing.T) {
 
 // A program that is killed cannot clean up; the proxy does.
 func TestTheTerminalIsRestoredAfterAKilledProgram(t *testing.T) {
+	t.Parallel()
 	for _, flags := range []string{"", "--agent "} {
 		t.Run("flags "+flags, func(t *testing.T) {
 			w := newWorld(t)
@@ -83,6 +85,7 @@ func TestTheTerminalIsRestoredAfterAKilledProgram(t *testing.T) {
 }
 
 func TestTheWindowsSizeReachesTheProgram(t *testing.T) {
+	t.Parallel()
 	for _, flags := range []string{"", "--agent "} {
 		t.Run("flags "+flags, func(t *testing.T) {
 			w := newWorld(t)

@@ -231,6 +231,7 @@ func numbered(n int) string {
 
 // TestTypingLandsInRealPrograms: text of one line and of several, keys and Enter reach each program as meant.
 func TestTypingLandsInRealPrograms(t *testing.T) {
+	t.Parallel()
 	for _, p := range prompts {
 		t.Run(p.name, func(t *testing.T) {
 			needs := p.program[0]

@@ -20,6 +20,7 @@ var questions = []string{
 // TestR62OneAnswerEach: the user's terminal answers the program where there is one, the proxy where there is none, and
 // never both; in the order of the questions, and nothing is left for the shell.
 func TestR62OneAnswerEach(t *testing.T) {
+	t.Parallel()
 	ask := "\x1b[H\x1b[2J" + strings.Join(questions, "")
 	fresh := screen.New(screen.Config{Cols: 80, Rows: 24})
 	fresh.Feed([]byte(ask))

@@ -123,6 +123,7 @@ func TestAnAgentReadsAllOfAProgramThatEnds(t *testing.T) {
 
 // What is selected is seen by its background alone.
 func TestAnAgentSeesWhatIsSelected(t *testing.T) {
+	t.Parallel()
 	out := ""
 	for n := range 60 {
 		out += "line " + strconv.Itoa(n+1) + " of a text\n"

@@ -199,6 +199,7 @@ func TestAsciinemaPlayerPlaysTheRecording(t *testing.T) {
 
 // R26: what the user types and the program does not show is nowhere.
 func TestR26WhatTheUserTypesIsInNoFile(t *testing.T) {
+	t.Parallel()
 	const canary = "hunter2canary"
 	for _, flags := range []string{"", "--agent --grant drive --yield 0s "} {
 		t.Run("flags "+flags, func(t *testing.T) {
@@ -331,6 +332,7 @@ func between(t *testing.T, events [][2]string, begin, end string) [][2]string {
 // R26: while a secret is asked for, nothing of the screen is recorded, nor that the user types; not even its length is in
 // what is painted afterwards.
 func TestR26ABlackoutIsAGapInTheRecording(t *testing.T) {
+	t.Parallel()
 	for name, ask := range map[string]string{
 		"hard": `read -s -p "Password: " x; echo`,
 		"soft": `stty raw -echo; printf "Password: "; while read -rn1 c && [ "$c" != q ]; do printf "*"; done; stty sane; echo`,

@@ -204,6 +204,7 @@ func (w *world) asked(a prompter) (*terminal, *overheard) {
 
 // R21, R26: the agent's first byte is refused as soon as the question is there.
 func TestR21AndR26HardPrompts(t *testing.T) {
+	t.Parallel()
 	for _, a := range hard {
 		t.Run(a.name, func(t *testing.T) {
 			w := newWorld(t, strings.ReplaceAll(a.needs, "sshd", "ssh"))
@@ -308,6 +309,7 @@ var soft = []prompter{
 // R22, R24, R78: so are prompts in programs that read raw keys, by their words, or, whatever the language, by n signs for n keys
 // and by the forms that programs are asked to draw.
 func TestR22R24R78SoftPrompts(t *testing.T) {
+	t.Parallel()
 	for _, a := range append(soft, masking...) {
 		t.Run(a.name, func(t *testing.T) {
 			w := newWorld(t, strings.ReplaceAll(a.needs, "sshd", "ssh"))

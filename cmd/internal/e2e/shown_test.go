@@ -20,6 +20,7 @@ const printer = `bash -c 'stty -echo -icanon; echo ready; while read -r line && 
 
 // R43 and R8: what goes while an agent drives, and nothing else does.
 func TestR43EscapesWhileAnAgentDrives(t *testing.T) {
+	t.Parallel()
 	for _, flags := range []string{"", "--allow-escapes "} {
 		t.Run("flags "+flags, func(t *testing.T) {
 			w := newWorld(t)
@@ -58,6 +59,7 @@ func TestR43EscapesWhileAnAgentDrives(t *testing.T) {
 
 // R28: agents see no secret, in the text or in its picture, the user's own screen is as it was; and a flag turns that off.
 func TestR28AgentsSeeNoToken(t *testing.T) {
+	t.Parallel()
 	token := "gh" + "p_" + strings.Repeat("Zk9q", 9)
 	for _, flags := range []string{"", "--no-redact "} {
 		t.Run("flags "+flags, func(t *testing.T) {

@@ -76,6 +76,7 @@ func TestTwoPeopleWithTerminalsOfTwoSizes(t *testing.T) {
 // Agents see what the terminal shows after a resize: a program on the main screen draws anew from where its cursor stands, and
 // terminals differ in where that is. tmux wraps the blanks that fzf has written, and drops rows below the cursor first.
 func TestAgentsSeeTheRowsOfAResizedTerminal(t *testing.T) {
+	t.Parallel()
 	for _, layout := range []string{"default", "reverse"} {
 		t.Run(layout, func(t *testing.T) {
 			w := newWorld(t, "fzf")

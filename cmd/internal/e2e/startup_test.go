@@ -105,6 +105,7 @@ func TestUnansweredQuestionsAreFound(t *testing.T) {
 // TestR62NoProgramWaitsForAnAnswer: what real programs ask as they start in a terminal without a user is answered, each
 // question once, so that none of them waits for a time limit of its own.
 func TestR62NoProgramWaitsForAnAnswer(t *testing.T) {
+	t.Parallel()
 	for _, p := range []struct {
 		program []string
 		ready   string

@@ -39,6 +39,7 @@ func (w *world) streamed(line string, keys ...string) string {
 // TestStreamsAsWithoutTheProxy: a standard stream that is no terminal is the program's as it is, and what comes to the terminal
 // is what comes there without the proxy, byte for byte. PROXY stands for the proxy, or for nothing.
 func TestStreamsAsWithoutTheProxy(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		line string
 		keys []string
@@ -81,6 +82,7 @@ func TestStreamsAsWithoutTheProxy(t *testing.T) {
 
 // TestStreamsWithoutATerminal: the program has its streams, and with agents a terminal of its own beside them.
 func TestStreamsWithoutATerminal(t *testing.T) {
+	t.Parallel()
 	for _, flags := range [][]string{nil, {"--agent"}, {"--cols", "40"}} {
 		t.Run(strings.Join(flags, " "), func(t *testing.T) {
 			w := newWorld(t)
@@ -119,6 +121,7 @@ func TestAnAgentsQuestionTakesAKeyboardThatWasLeftAside(t *testing.T) {
 
 // TestR73InTheBackground: a job that begins there ends there, and one that wants the terminal stops until fg.
 func TestR73InTheBackground(t *testing.T) {
+	t.Parallel()
 	for shell := range userShells {
 		for _, flags := range []string{"", "--agent "} {
 			t.Run(shell+" "+flags, func(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 // TestR61SuspendAndResume: whichever way a session is stopped, the shell has its terminal back meanwhile, and `fg` shows the
 // program as it was.
 func TestR61SuspendAndResume(t *testing.T) {
+	t.Parallel()
 	stops := []struct {
 		name string
 		do   func(w *world, proxy, program string)

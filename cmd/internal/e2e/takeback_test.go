@@ -117,6 +117,7 @@ func (p *webPage) hastens(w *world, id string) *hasty {
 // An agent types as fast as it can, and an owner's page takes the keyboard back: nothing more of the agent reaches the program than it was
 // told (what the program has not read is discarded), also where the page's own connection is stuffed with rows that it does not read.
 func TestAPageTakesBackFromAnAgentThatTypes(t *testing.T) {
+	t.Parallel()
 	for _, stuffed := range []bool{false, true} {
 		t.Run("stuffed="+strconv.FormatBool(stuffed), func(t *testing.T) {
 			w := newWorld(t)

@@ -304,6 +304,7 @@ func typeCases() []typeCase {
 // TestR65NothingTakesEffectBeforeTheUsersWord: level type is a promise about a line. Everywhere
 // else every input waits for the user, and with the user's word it does what it does.
 func TestR65NothingTakesEffectBeforeTheUsersWord(t *testing.T) {
+	t.Parallel()
 	for _, c := range typeCases() {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t, c.needs...)

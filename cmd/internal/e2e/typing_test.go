@@ -36,6 +36,7 @@ func (s *terminal) opensOwner(flags string) *webPage {
 
 // A page's keys come to a terminal of the user's own when the user said so: for that page, or for all.
 func TestAUsersOwnTerminalTakesAPagesKeys(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		proxy, open string
 		typed       bool

@@ -64,6 +64,7 @@ func (d *driver) busy(why string, ms int64) {
 
 // An input is followed by the prompt that comes after it: never by the one before, however late the program gets to it.
 func TestAWaitForInputIsMetByThePromptAfterTheInput(t *testing.T) {
+	t.Parallel()
 	const rounds = 15
 	for name, c := range map[string]struct{ program, first, line, answer string }{
 		"bash": {"bash --norc --noprofile", "$", "sleep 0.0%d; echo got-$((%d+0))\r", "got-%d"},
@@ -121,6 +122,7 @@ func TestTakingTheKeyboardEndsAWaitAfterTyping(t *testing.T) {
 
 // A program that sleeps on something else does not wait for input, however long it does nothing.
 func TestASleepIsNoWaitForInput(t *testing.T) {
+	t.Parallel()
 	listen := `import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); s.listen(); print("up", flush=True); `
 	for line, needs := range map[string]string{
 		"sh -c 'echo up; exec sleep 1000'":                                                       "sh",
@@ -179,6 +181,7 @@ console.log("up")
 
 // An event loop waits for input all the time, says the kernel. That it does nothing else is a guess, and called one.
 func TestAnEventLoopWaitsByAGuess(t *testing.T) {
+	t.Parallel()
 	const guess = "waiting (guess: event-loop)"
 	for program, script := range loops {
 		t.Run(program, func(t *testing.T) {

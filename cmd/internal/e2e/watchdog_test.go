@@ -234,6 +234,7 @@ var programs = map[string]struct {
 // TestR59TheTerminalIsGivenBack: whatever ends the session, the terminal's modes and line settings are as before, and
 // nothing of the proxy is left.
 func TestR59TheTerminalIsGivenBack(t *testing.T) {
+	t.Parallel()
 	for name, program := range programs {
 		for _, flags := range []string{"", "--agent "} {
 			t.Run(name+" "+flags, func(t *testing.T) {
@@ -303,6 +304,7 @@ func TestR59TheLineGoesWithTheProxy(t *testing.T) {
 // it was. Bash has settings of its own at the prompt and goes back to those of before; dash has none. (Zsh, where it is
 // faster, takes over a part of what the killed process left, with a watchdog as without.)
 func TestR59UnderAShell(t *testing.T) {
+	t.Parallel()
 	for _, shell := range []string{"bash --noprofile --norc -i", "dash -i"} {
 		name, _, _ := strings.Cut(shell, " ")
 		t.Run(name, func(t *testing.T) {

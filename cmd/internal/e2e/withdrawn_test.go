@@ -70,6 +70,7 @@ func waysToGiveUp() []givenUp {
 // TestAQuestionDiesWithItsAsker: it leaves the user's screen, which says so, the audit has it, Ctrl+G is the program's key again, and the
 // next request of the same name asks for itself.
 func TestAQuestionDiesWithItsAsker(t *testing.T) {
+	t.Parallel()
 	for _, way := range waysToGiveUp() {
 		t.Run(way.name, func(t *testing.T) {
 			w, s, id := listening(t, 100, 24, "--agent --record rec.cast")
@@ -140,6 +141,7 @@ func TestAnotherQuestionIsNotJoined(t *testing.T) {
 
 // TestHeldKeysDieWithTheirCaller: an Enter that waits for the user is not typed when the call that sent it was given up.
 func TestHeldKeysDieWithTheirCaller(t *testing.T) {
+	t.Parallel()
 	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGKILL} {
 		t.Run(signal.String(), func(t *testing.T) {
 			w := newWorld(t)
@@ -186,6 +188,7 @@ func TestTypingStopsWithItsCall(t *testing.T) {
 
 // TestAfterATakeoverAQuestionIsItsAskersOwn: who still waits asks anew when the gateway was lost, and who died with it leaves nothing.
 func TestAfterATakeoverAQuestionIsItsAskersOwn(t *testing.T) {
+	t.Parallel()
 	for _, lives := range []bool{true, false} {
 		t.Run(map[bool]string{true: "it lives", false: "it dies, too"}[lives], func(t *testing.T) {
 			w := newWorld(t)
