@@ -45,6 +45,8 @@ type conn struct {
 	// again is the time of the first message if another connection went before, or another gateway, else zero.
 	again time.Time
 
+	// sending orders requests and cancels on the link: a cancel is for all calls of its request id.
+	sending sync.Mutex
 	mu      sync.Mutex
 	waiting map[string][]chan protocol.Message // by request id
 }
@@ -160,11 +162,8 @@ func (k *conn) ended() bool {
 // call sends one request and waits for what answers it. errLost says that no answer can come any more.
 func (k *conn) call(ctx context.Context, m protocol.Message) (protocol.Message, error) {
 	id, answer := protocol.RequestID(m), make(chan protocol.Message, 1)
-	k.mu.Lock()
-	k.waiting[id] = append(k.waiting[id], answer)
-	k.mu.Unlock()
 	defer k.forget(id, answer)
-	if err := k.link.send(m); err != nil {
+	if err := k.sendRequest(m, answer); err != nil {
 		if _, own := errors.AsType[*protocol.FieldError](err); own {
 			return nil, err
 		}
@@ -193,8 +192,26 @@ func (k *conn) call(ctx context.Context, m protocol.Message) (protocol.Message, 
 	}
 }
 
+// sendRequest sends m, whose answer goes to the channel.
+func (k *conn) sendRequest(m protocol.Message, answer chan protocol.Message) error {
+	k.sending.Lock()
+	defer k.sending.Unlock()
+	id := protocol.RequestID(m)
+	k.mu.Lock()
+	k.waiting[id] = append(k.waiting[id], answer)
+	k.mu.Unlock()
+	return k.link.send(m)
+}
+
+// isAwaited reports whether a call waits for the answer to a request.
+func (k *conn) isAwaited(id string) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return len(k.waiting[id]) > 0
+}
+
 // cancel tells the gateway that m's caller waits no longer, for the reason why. A time limit that is over leaves a request for control
-// with the user, and what is typed or said is; any other reason withdraws it.
+// with the user, and what is typed or said is; any other reason withdraws it. It says nothing while another call repeats m.
 func (k *conn) cancel(m protocol.Message, why error) {
 	over := errors.Is(why, context.DeadlineExceeded)
 	switch m.(type) {
@@ -204,6 +221,11 @@ func (k *conn) cancel(m protocol.Message, why error) {
 			return
 		}
 	default:
+		return
+	}
+	k.sending.Lock()
+	defer k.sending.Unlock()
+	if k.isAwaited(protocol.RequestID(m)) {
 		return
 	}
 	// A connection that breaks here withdraws m as well.

@@ -58,6 +58,38 @@ func inProcess(t *testing.T) (*Client, *peer, chan *peer) {
 	return c, first, more
 }
 
+// A caller that leaves takes nothing back from another one that has repeated its request.
+func TestACallerThatLeavesTakesNothingFromOneThatRepeats(t *testing.T) {
+	c, p, _ := inProcess(t)
+	m := &protocol.Input{RequestID: "same", SessionID: "x", Data: "once"}
+	type result struct {
+		r   *protocol.InputResult
+		err error
+	}
+	call := func(ctx context.Context) chan result {
+		answer := make(chan result, 1)
+		go func() { // ends with the answer, or with ctx
+			r, err := c.Input(ctx, m)
+			answer <- result{r, err}
+		}()
+		require.Equal(t, m, <-p.heard)
+		return answer
+	}
+	ctx, leave := context.WithCancel(t.Context())
+	first, second := call(ctx), call(t.Context())
+	leave()
+	require.ErrorIs(t, (<-first).err, context.Canceled)
+	p.out <- &protocol.InputResult{RequestID: "same", SessionID: "x", Status: protocol.StatusWritten}
+	require.Equal(t, protocol.StatusWritten, (<-second).r.Status)
+	require.Empty(t, p.heard, "the gateway is told that nobody waits for the answer")
+
+	ctx, leave = context.WithCancel(t.Context())
+	last := call(ctx)
+	leave()
+	<-last
+	require.Equal(t, &protocol.Cancel{RequestID: "same", SessionID: "x", Withdraw: true}, <-p.heard)
+}
+
 func TestAnswersFindTheirCalls(t *testing.T) {
 	c, p, _ := inProcess(t)
 	type result struct {
