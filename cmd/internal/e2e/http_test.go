@@ -36,7 +36,7 @@ func (w *world) caller() *caller {
 }
 
 func (w *world) callerAt(network, address, host string) *caller {
-	c := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+	c := &http.Client{Transport: &http.Transport{ResponseHeaderTimeout: 3 * patience, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, network, address)
 	}}}
 	w.t.Cleanup(c.CloseIdleConnections)
