@@ -86,6 +86,7 @@ func TestWaitsAfterAnInput(t *testing.T) {
 				{"printf ones; printf two", "idle", "300ms", "onestwo"},
 				{"echo once", "changed", "", ""},
 			} {
+				s.match(`bash-[0-9.]+[$#] ?\n`) // else the shell shows the line a second time, after its prompt
 				met, rows := send(c.line, c.fact, c.value)
 				require.True(t, met, "%v\n%s", c, rows)
 				require.Regexp(t, `(?m)^(\d+\| ?)?`+c.shown, rows, "%v", c) // some answers number the rows
