@@ -277,6 +277,9 @@ type SessionInfo struct {
 	Muted []string `json:"muted,omitempty"`
 	// State is "running", "exited" or "lost" (its proxy does not answer).
 	State string `json:"state"`
+	// Moving says of a lost session that its gateway closed or does not answer, and that its proxy is expected at another gateway
+	// of the cluster.
+	Moving bool `json:"moving,omitempty"`
 	// ExitCode and Signal are set when State is "exited".
 	ExitCode int    `json:"exitCode,omitempty"`
 	Signal   string `json:"signal,omitempty"`

@@ -246,7 +246,8 @@ func (s sighting) now() protocol.SessionInfo {
 		info.Blackout = &hidden
 	}
 	if !s.gone.IsZero() {
-		info.State, info.Keyboard = protocol.StateLost, protocol.Keyboard{Holder: protocol.HolderUser, Epoch: info.Keyboard.Epoch}
+		info.State, info.Moving = protocol.StateLost, info.State != protocol.StateExited
+		info.Keyboard = protocol.Keyboard{Holder: protocol.HolderUser, Epoch: info.Keyboard.Epoch}
 	}
 	return info
 }

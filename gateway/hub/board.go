@@ -204,7 +204,7 @@ func resting(s protocol.SessionInfo) protocol.SessionInfo {
 // alike reports whether two resting sessions are told the same. It compares what mostly differs first, and is a tenth of what
 // reflection takes.
 func alike(a, b *protocol.SessionInfo) bool {
-	return a.State == b.State && a.Title == b.Title && a.Foreground == b.Foreground && a.Directory == b.Directory && a.UsedAt == b.UsedAt &&
+	return a.State == b.State && a.Moving == b.Moving && a.Title == b.Title && a.Foreground == b.Foreground && a.Directory == b.Directory && a.UsedAt == b.UsedAt &&
 		a.Cols == b.Cols && a.Rows == b.Rows && a.Alt == b.Alt && a.DetachedAt == b.DetachedAt && a.Kept == b.Kept && a.StartedAt == b.StartedAt &&
 		a.Pid == b.Pid && a.ExitCode == b.ExitCode && a.Signal == b.Signal && a.Headless == b.Headless && a.Parts == b.Parts && a.Mutes == b.Mutes &&
 		a.SessionID == b.SessionID && a.Name == b.Name && a.Command == b.Command && a.Cwd == b.Cwd && a.ParentSessionID == b.ParentSessionID &&

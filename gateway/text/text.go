@@ -81,6 +81,8 @@ func state(s protocol.SessionInfo, a *protocol.Activity) string {
 		return "exited by " + Name(s.Signal)
 	case s.State == protocol.StateExited:
 		return "exited " + strconv.Itoa(s.ExitCode)
+	case s.State == protocol.StateLost && s.Moving:
+		return "moving to another gateway"
 	case s.State == protocol.StateLost:
 		return "lost"
 	case s.Blackout != nil:

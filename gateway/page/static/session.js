@@ -74,6 +74,7 @@ export class Session {
     put(this.hide, dark && dark.reason === 'user' ? 'Show' : 'Hide');
     this.hide.title = dark && dark.reason === 'user' ? 'Let agents see this session again' : 'Hide this session from agents';
     put(this.note, session.state === 'exited' ? `The program has ended${session.exitCode ? ` with status ${session.exitCode}` : ''}. This is its last screen.`
+      : session.moving ? 'Its gateway went away, and it is moving to another one: this is what was last seen.'
       : session.state === 'lost' ? 'The session does not answer: this is what was last seen.'
         : !dark ? '' : dark.reason === 'user' ? 'Hidden: agents and pages do not see the screen.'
           : 'A password is asked: what is typed is not shown, and agents cannot type.');

@@ -64,7 +64,7 @@ export const waits = ({chat}) => (chat?.open > 0 ? `${clean(chat.agent)} ${clean
 export function state(s, now) {
   const k = s.keyboard || {};
   if (s.state === 'exited') return ['quiet', s.signal ? `ended by ${clean(s.signal)}` : s.exitCode ? `exited ${s.exitCode}` : 'exited'];
-  if (s.state === 'lost') return ['quiet', 'lost'];
+  if (s.state === 'lost') return ['quiet', s.moving ? 'moving to another gateway' : 'lost'];
   if (k.asking) return ['ask', `${clean(k.asking)} asks`];
   if (waits(s)) return ['ask', waits(s)];
   if (k.held) return ['ask', k.heldWhy === 'line' ? 'waits for your line' : 'waiting for you'];
