@@ -162,17 +162,11 @@ func (c *Cluster) release(k sessionKey, mine *claim) {
 
 // reclaim writes the claims that are not in the directory, renews the others, and gives up what others took over meanwhile.
 func (c *Cluster) reclaim() {
-	c.mu.Lock()
-	mine := make(map[sessionKey]*claim, len(c.claims))
-	for k, own := range c.claims {
-		mine[k] = own
-	}
-	c.mu.Unlock()
-	for k, own := range mine {
+	for k, own := range c.claimsThat(func(sessionKey, *claim) bool { return true }) {
 		if c.ctx.Err() != nil || !c.bus.online() {
 			return
 		}
-		c.renew(k, own)
+		_ = c.renew(k, own) // it is renewed again later
 	}
 }
 
@@ -186,15 +180,16 @@ func (c *Cluster) refill() {
 
 // renew writes one claim again. Another gateway may renew one of the same name at the same time: the entry is read again then, since
 // nobody may come back to it for long.
-func (c *Cluster) renew(k sessionKey, own *claim) {
+func (c *Cluster) renew(k sessionKey, own *claim) (err error) {
 	for try := range maxRaces {
 		if try > 0 {
 			time.Sleep(raceWait << try)
 		}
-		if !errors.Is(c.renewOnce(k, own), errTaken) {
-			return
+		if err = c.renewOnce(k, own); !errors.Is(err, errTaken) {
+			return err
 		}
 	}
+	return err
 }
 
 // renewOnce is renew, but for errTaken: the entry has changed meanwhile.
@@ -204,7 +199,7 @@ func (c *Cluster) renewOnce(k sessionKey, own *claim) error {
 	case err != nil:
 		return err
 	case there.Owner != "" && there.Owner != c.name && !own.follows(there, c.cfg.Hub.Running(k.namespace, k.id)):
-		c.giveUp(k, own)
+		c.giveUp(k, own, there)
 		return nil
 	}
 	next := *own
@@ -248,21 +243,48 @@ func (c *Cluster) moved(k sessionKey) {
 	own := c.claims[k]
 	c.mu.Unlock()
 	if own != nil {
-		c.renew(k, own)
+		_ = c.renew(k, own) // the next that tells of it has it tried again
 	}
 }
 
-// giveUp gives up a session that is another gateway's.
-func (c *Cluster) giveUp(k sessionKey, own *claim) {
+// giveUp gives up a session that is another gateway's. Lists keep it until that gateway tells of it.
+func (c *Cluster) giveUp(k sessionKey, own *claim, there entry) {
+	info, known := c.cfg.Hub.Info(k.namespace, k.id)
 	c.mu.Lock()
 	still := c.claims[k] == own
 	if still {
 		delete(c.claims, k)
+		if old, seen := c.seen[k]; known && (!seen || !old.gone.IsZero()) {
+			c.seen[k] = sighting{at: there.Owner, generation: there.Generation, info: info, told: time.Now(), gone: time.Now()}
+		}
 	}
 	c.mu.Unlock()
 	if still {
 		c.cfg.Hub.Move(k.namespace, k.id)
 	}
+}
+
+// enterOpen writes the claims that could not be written when their sessions opened. It ends with the first that the directory does not take.
+func (c *Cluster) enterOpen() {
+	defer c.entering.Store(false)
+	for k, own := range c.claimsThat(func(_ sessionKey, own *claim) bool { return own.revision == 0 }) {
+		if c.ctx.Err() != nil || c.renew(k, own) != nil {
+			return
+		}
+	}
+}
+
+// claimsThat are the claims of which a question is answered with yes.
+func (c *Cluster) claimsThat(isMeant func(sessionKey, *claim) bool) map[sessionKey]*claim {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	out := make(map[sessionKey]*claim)
+	for k, own := range c.claims {
+		if isMeant(k, own) {
+			out[k] = own
+		}
+	}
+	return out
 }
 
 // generations adds to a letter those of the sessions in a list.

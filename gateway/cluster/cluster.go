@@ -80,8 +80,9 @@ type Cluster struct {
 	stop context.CancelFunc
 	wg   sync.WaitGroup
 
-	begun   time.Time
-	beating sync.Mutex
+	begun    time.Time
+	beating  sync.Mutex
+	entering atomic.Bool // enterOpen is due, or at work
 
 	mu      sync.Mutex
 	closed  bool
@@ -105,6 +106,7 @@ type sessionKey struct{ namespace, id string }
 type peer struct {
 	beat   beat
 	at     time.Time // of the last heartbeat
+	came   time.Time // when what is between the two began
 	bond   uint64    // names its coming, for itself
 	theirs uint64    // how it names ours; 0 before it has heard of us
 }
@@ -226,11 +228,13 @@ func (c *Cluster) work() {
 }
 
 // chore has work do something. With too much to do it is left out: claims are renewed from time to time anyway.
-func (c *Cluster) chore(do func()) {
+func (c *Cluster) chore(do func()) (queued bool) {
 	select {
 	case c.chores <- do:
+		return true
 	default:
 		c.log.Warn("cluster: too much to do: something is left out until the claims are renewed")
+		return false
 	}
 }
 
@@ -273,7 +277,7 @@ func (c *Cluster) heard(data []byte, _ func([]byte)) {
 		return
 	case p == nil:
 		c.bonds++
-		p, fresh = &peer{bond: c.bonds}, true
+		p, fresh = &peer{bond: c.bonds, came: time.Now()}, true
 		c.peers[b.From] = p
 		c.log.Info("cluster: a gateway came", "gateway", b.From, "address", b.Address, "version", b.Version)
 	}
@@ -297,7 +301,7 @@ func (c *Cluster) heard(data []byte, _ func([]byte)) {
 func (c *Cluster) rebond(name string, p *peer, theirs uint64) (part func()) {
 	part = func() {}
 	if p.theirs != 0 && p.theirs != theirs {
-		part = c.between(name)
+		part, p.came = c.between(name), time.Now()
 	}
 	p.theirs = theirs
 	return part
@@ -358,6 +362,12 @@ func (c *Cluster) tidy() {
 	}
 	c.forgetLost()
 	c.forgetInterests()
+	isOpen := func(_ sessionKey, own *claim) bool { return own.revision == 0 }
+	if c.bus.online() && len(c.claimsThat(isOpen)) > 0 && c.entering.CompareAndSwap(false, true) {
+		if !c.chore(c.enterOpen) {
+			c.entering.Store(false)
+		}
+	}
 }
 
 // lose forgets another gateway, with all that is between the two. It comes back with its next heartbeat.

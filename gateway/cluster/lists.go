@@ -11,7 +11,7 @@ import (
 // interest is that in the sessions of a namespace: somebody of it is here.
 type interest struct {
 	count int
-	since time.Time // of that, or of the newest part of a list that is not complete
+	since time.Time // of that
 	empty time.Time // since when nobody is; zero while somebody is
 	lists map[string]*list
 }
@@ -33,8 +33,9 @@ type list struct {
 	namespace string
 	from      string // the gateway
 	link      string
-	got       uint64 // letters; of the goroutine that takes them
-	full      bool   // all has been told
+	got       uint64    // letters; of the goroutine that takes them
+	full      bool      // all has been told
+	told      time.Time // of the newest part while not all has
 }
 
 // attend notes who is here. The caller holds the lock.
@@ -72,12 +73,26 @@ func (c *Cluster) enlist(namespace, from string) {
 	c.count++
 	l := &list{cluster: c, namespace: namespace, from: from, link: fmt.Sprintf("%s.%d", c.name, c.count)}
 	w.lists[from], c.byID[l.link] = l, l
-	c.wg.Go(func() { // ends with the call, twice callTime at most
-		r, err := c.call(c.ctx, from, requests, &letter{Op: opList, Link: l.link, N: 1, Namespace: namespace})
-		if err != nil || r.Lost || r.Wrong != "" {
+	c.wg.Go(l.ask) // ends with the call, thrice callTime at most
+}
+
+// ask asks for the list. A gateway that came may not have heard of this one yet: it is asked again.
+func (l *list) ask() {
+	c, end := l.cluster, time.Now().Add(callTime)
+	for pause := seekFirst; ; pause *= 2 {
+		r, err := c.call(c.ctx, l.from, requests, &letter{Op: opList, Link: l.link, N: 1, Namespace: l.namespace})
+		switch {
+		case err == nil && !r.Lost && r.Wrong == "":
+			return
+		case err != nil || !r.Lost || !c.alive(l.from) || time.Now().Add(pause).After(end):
 			l.lost()
+			return
 		}
-	})
+		select {
+		case <-c.ctx.Done():
+		case <-time.After(pause):
+		}
+	}
 }
 
 func (l *list) owner() string { return l.from }
@@ -143,9 +158,7 @@ func (l *list) changed(m *protocol.SessionsChanged, generations map[string]uint6
 		}
 	}
 	l.full = l.full || !m.More // the first that it tells are all
-	if w := c.wants[l.namespace]; w != nil && !l.full {
-		w.since = time.Now() // it is telling them
-	}
+	l.told = time.Now()
 	for _, id := range m.Gone {
 		ids = append(ids, id)
 		k := sessionKey{l.namespace, id}
@@ -154,10 +167,14 @@ func (l *list) changed(m *protocol.SessionsChanged, generations map[string]uint6
 			c.unsee(k)
 		}
 	}
+	var moved []sessionKey
 	for _, info := range m.Sessions {
 		k := sessionKey{l.namespace, info.SessionID}
 		generation := generations[info.SessionID]
 		ids = append(ids, info.SessionID)
+		if own := c.claims[k]; own != nil && own.Generation < generation {
+			moved = append(moved, k)
+		}
 		if old, known := c.seen[k]; known && old.at != l.from && old.gone.IsZero() && old.generation > generation {
 			continue
 		}
@@ -170,6 +187,13 @@ func (l *list) changed(m *protocol.SessionsChanged, generations map[string]uint6
 			seen.under = &old
 		}
 		c.seen[k] = seen
+	}
+	if len(moved) > 0 { // while this gateway stood still, or was not heard
+		c.chore(func() {
+			for _, k := range moved {
+				c.moved(k)
+			}
+		})
 	}
 	c.changed()
 	return ids
@@ -255,18 +279,33 @@ func (s sighting) now() protocol.SessionInfo {
 // complete is Complete. The caller holds the lock.
 func (c *Cluster) complete(namespace string) bool {
 	w := c.wants[namespace]
-	if w == nil || time.Since(w.since) > callTime || !c.bus.online() {
+	if w == nil || !c.bus.online() {
 		return true
 	}
 	if time.Since(c.begun) < meetTime {
 		return false
 	}
-	for name := range c.peers {
-		if l := w.lists[name]; l == nil || !l.full {
+	for name, p := range c.peers {
+		if w.awaits(name, p) {
 			return false
 		}
 	}
 	return true
+}
+
+// awaits reports whether a gateway is still to tell its sessions, and has not had the time.
+func (w *interest) awaits(name string, p *peer) bool {
+	since, l := w.since, w.lists[name]
+	if l != nil && l.full {
+		return false
+	}
+	if since.Before(p.came) {
+		since = p.came
+	}
+	if l != nil && since.Before(l.told) {
+		since = l.told
+	}
+	return time.Since(since) <= callTime
 }
 
 // gather waits until the list of a namespace is complete, or done.

@@ -1,7 +1,9 @@
 package cluster
 
 import (
+	"encoding/json"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -18,6 +20,13 @@ func listed(p *player) map[string]protocol.SessionInfo {
 		out[info.SessionID] = info
 	}
 	return out
+}
+
+// hush has the directory not answer, or answer again.
+func (n *fakeNATS) hush(quiet bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.quiet = quiet
 }
 
 // awaitRunning lists again and again until a session runs, and gives how long that took. No list on the way may lack the session.
@@ -62,4 +71,85 @@ func TestAListKeepsTheSessionsOfAGatewayThatEnds(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestAGatewayThatStoodStillListsWhatMovedMeanwhile: it still believes that the proxies are its own, whichever it notices first: that they
+// left, or that they are elsewhere.
+func TestAGatewayThatStoodStillListsWhatMovedMeanwhile(t *testing.T) {
+	for name, play := range map[string]func(a, b *node, stale, agent *player){
+		"the cluster first": func(a, _ *node, stale, _ *player) {
+			a.bus.cut(false)
+			synctest.Wait()
+			stale.Leave()
+		},
+		"the proxy first": func(a, _ *node, stale, _ *player) {
+			stale.Leave()
+			synctest.Wait()
+			a.bus.cut(false)
+		},
+		"the proxy after a while": func(a, _ *node, stale, _ *player) {
+			a.bus.cut(false)
+			time.Sleep(2 * beatEvery)
+			stale.Leave()
+		},
+		"the other gateway last": func(a, b *node, stale, agent *player) {
+			b.bus.cut(true)
+			a.bus.cut(false)
+			stale.Leave()
+			for end := time.Now().Add(2 * beatEvery); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+				require.Contains(a.t, listed(agent), "one")
+			}
+			b.bus.cut(false)
+		},
+		"the directory last": func(a, _ *node, stale, _ *player) {
+			a.bus.nats.hush(true)
+			a.bus.cut(false)
+			stale.Leave()
+			time.Sleep(2 * beatEvery)
+			a.bus.nats.hush(false)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			three(t, func(t *testing.T, _ *fakeNATS, a, b, _ *node) {
+				stale, agent := a.proxy(), a.joins("agent", "a-1")
+				stale.Handle(opening("one"))
+				sees(agent, "one")
+				a.bus.cut(true)
+				time.Sleep(silentFor + beatEvery)
+				b.proxy().Handle(opening("one"))
+				synctest.Wait()
+				play(a, b, stale, agent)
+				require.Less(t, awaitRunning(agent, "one"), 2*beatEvery)
+			})
+		})
+	}
+}
+
+// TestAListWaitsForAGatewayThatCame, however long somebody has looked at lists before; but not for ever.
+func TestAListWaitsForAGatewayThatCame(t *testing.T) {
+	three(t, func(t *testing.T, _ *fakeNATS, a, _, _ *node) {
+		agent := a.joins("agent", "a-1")
+		sees(agent)
+		time.Sleep(time.Minute)
+		require.True(t, a.cluster.Complete(""))
+		came, err := json.Marshal(beat{Wire: wireVersion, From: "g-mute"})
+		require.NoError(t, err)
+		a.cluster.heard(came, nil)
+		require.False(t, a.cluster.Complete(""))
+		time.Sleep(callTime + time.Millisecond)
+		require.True(t, a.cluster.Complete(""))
+	})
+}
+
+// TestASessionThatOpenedWithoutTheDirectoryIsEnteredSoon, not when claims are renewed next.
+func TestASessionThatOpenedWithoutTheDirectoryIsEnteredSoon(t *testing.T) {
+	three(t, func(t *testing.T, bus *fakeNATS, a, _, _ *node) {
+		bus.hush(true)
+		a.proxy().Handle(opening("one"))
+		bus.hush(false)
+		time.Sleep(2 * beatEvery)
+		there, _, err := a.cluster.read(sessionKey{"", "one"})
+		require.NoError(t, err)
+		require.Equal(t, "g-a", there.Owner)
+	})
 }

@@ -76,6 +76,17 @@ func (h *Hub) Has(namespace, id string) bool {
 	return h.sessions[key{namespace, id}] != nil
 }
 
+// Info is a session that is here, as lists have it.
+func (h *Hub) Info(namespace, id string) (info protocol.SessionInfo, there bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	s := h.sessions[key{namespace, id}]
+	if s == nil {
+		return info, false
+	}
+	return s.listed(), true
+}
+
 // Hosts reports whether the host with a key is connected here.
 func (h *Hub) Hosts(namespace, hostKey string) bool {
 	h.mu.Lock()

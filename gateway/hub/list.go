@@ -72,15 +72,16 @@ func (h *Hub) listed(of listKey) []protocol.SessionInfo {
 	return out
 }
 
-// entry is one session of a list.
+// entry is one session of a list. One that lost its proxy here may run at another gateway already.
 func (h *Hub) entry(of listKey, id string) (info protocol.SessionInfo, there bool) {
-	if s := h.sessions[key{of.namespace, id}]; s != nil {
-		return s.listed(), true
+	s := h.sessions[key{of.namespace, id}]
+	if !of.here && (s == nil || s.info.State == protocol.StateLost) {
+		info, there = h.directory.Look(of.namespace, id)
 	}
-	if of.here {
-		return info, false
+	if s == nil || there && info.State == protocol.StateRunning {
+		return info, there
 	}
-	return h.directory.Look(of.namespace, id)
+	return s.listed(), true
 }
 
 // listed is the session as lists have it.
