@@ -65,7 +65,7 @@ func TestDocumentHasEveryMessageAndField(t *testing.T) {
 		"frame": reflect.TypeFor[Frame](), "screen": reflect.TypeFor[Screen](), "changed row": reflect.TypeFor[Row](),
 		"highlight": reflect.TypeFor[Highlight](), "picture": reflect.TypeFor[Picture](),
 		"cell": reflect.TypeFor[Cell](), "cursor": reflect.TypeFor[Cursor](), "modes": reflect.TypeFor[Modes](), "progress": reflect.TypeFor[Progress](), "keyboard": reflect.TypeFor[Keyboard](),
-		"activity": reflect.TypeFor[Activity](), "session": reflect.TypeFor[SessionInfo](), "decision": reflect.TypeFor[Decision](),
+		"activity": reflect.TypeFor[Activity](), "session": reflect.TypeFor[SessionInfo](), "decision": reflect.TypeFor[Decision](), "incomplete": reflect.TypeFor[Incomplete](),
 		"part": reflect.TypeFor[InputPart](), "result of a part": reflect.TypeFor[PartResult](),
 		"blackout of a frame": reflect.TypeFor[Hidden](), "command": reflect.TypeFor[Command](), "past": reflect.TypeFor[Past](),
 		"chat of a session": reflect.TypeFor[ChatState](), "record of a conversation": reflect.TypeFor[ChatRecord](), "item": reflect.TypeFor[ChatItem](),

@@ -44,6 +44,8 @@ type SessionsChanged struct {
 	More bool `json:"more,omitempty"`
 	// Gone are the ids of those that are there no more.
 	Gone []string `json:"gone,omitempty"`
+	// Incomplete says that sessions of other gateways are missing now, nil for none. A message with nothing else tells that it changed.
+	Incomplete *Incomplete `json:"incomplete,omitempty"`
 }
 
 // Rows is the screen for somebody who looks at it. Its rows carry SGR sequences and no others; what is kept from agents is

@@ -17,6 +17,7 @@ import (
 	"sync"
 	"syscall"
 	"text/tabwriter"
+	"time"
 
 	"terminalproxy/cmd/internal/pictures"
 	"terminalproxy/gateway"
@@ -63,12 +64,18 @@ func (a *app) way(ep gateway.Endpoint, path, view string) client.Config {
 	}
 	first := doors[0]
 	var said sync.Map // each is said once, however often it is tried
+	var lacks sync.Once
 	return client.Config{
 		Dial: first.Dial, URL: first.URL, ViewURL: first.ViewURL, Header: first.Header, Others: doors[1:],
 		Passed: func(gateway string, why error) {
 			if _, again := said.LoadOrStore(gateway+why.Error(), true); !again {
 				_, _ = fmt.Fprintf(a.err, "gateway: %s is passed over: %v\n", gateway, why)
 			}
+		},
+		Incomplete: func(m *protocol.Incomplete) {
+			lacks.Do(func() {
+				_, _ = fmt.Fprintf(a.err, "gateway: the list of sessions is incomplete: %s\n", text.Incomplete(m, time.Now()))
+			})
 		},
 	}
 }

@@ -19,11 +19,11 @@ func (a *app) newLs() *cobra.Command {
 		Use: "ls", Short: "List sessions", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.with(defaultName, false, func(c *client.Client) error {
-				sessions, err := c.Sessions(cmd.Context())
+				list, err := c.SessionList(cmd.Context())
 				if err != nil {
 					return err
 				}
-				return a.printSessions(sessions)
+				return a.printSessions(list)
 			})
 		},
 	}
@@ -51,9 +51,13 @@ var columns = []struct {
 	}},
 }
 
-func (a *app) printSessions(sessions []protocol.SessionInfo) error {
+func (a *app) printSessions(list *protocol.SessionsListResult) error {
+	sessions := list.Sessions
 	if a.json {
-		return a.printJSON(map[string]any{"sessions": sessions})
+		return a.printJSON(struct {
+			Sessions   []protocol.SessionInfo `json:"sessions"`
+			Incomplete *protocol.Incomplete   `json:"incomplete,omitempty"`
+		}{sessions, list.Incomplete})
 	}
 	if len(sessions) == 0 {
 		return a.print("no sessions; " + hintNothingRuns)

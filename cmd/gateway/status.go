@@ -140,6 +140,7 @@ func (a *app) quickList(ctx context.Context, timeout time.Duration) (sessions []
 	for i := range conf.Others {
 		conf.Others[i].Dial = once(conf.Others[i].Dial)
 	}
+	conf.Incomplete = nil // a prompt has no room for it
 	c := client.New(conf)
 	sessions, err = c.Sessions(ctx)
 	_ = c.Close()

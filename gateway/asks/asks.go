@@ -91,6 +91,7 @@ type watch struct {
 	pages   []protocol.SessionInfo // what it has brought so far
 	parts   []protocol.SessionInfo // of a list that comes in several messages
 	whole   bool                   // which is all of it
+	lacks   *protocol.Incomplete   // of the list, nil for nothing
 }
 
 // waiting is one ask that has no answer yet.
@@ -213,6 +214,7 @@ func (w *watch) take(frame []byte) (next string) {
 	now := time.Now()
 	switch m := m.(type) {
 	case *protocol.SessionsChanged:
+		w.noteLacks(m.Incomplete)
 		w.changed(now, m)
 		for _, id := range m.Gone {
 			delete(w.open, id)
@@ -236,6 +238,17 @@ func (w *watch) take(frame []byte) (next string) {
 		}
 	}
 	return ""
+}
+
+// noteLacks logs that questions may be missed, and that they are no longer.
+func (w *watch) noteLacks(now *protocol.Incomplete) {
+	switch {
+	case now != nil && w.lacks == nil:
+		w.conf.Log.Warn("notices: agents that wait at other gateways may be missed", "cause", now.Why)
+	case now == nil && w.lacks != nil:
+		w.conf.Log.Info("notices: all gateways are reached again")
+	}
+	w.lacks = now
 }
 
 // changed takes a change of the list, or a part of all of it.

@@ -51,6 +51,8 @@ type Config struct {
 	Others []Door
 	// Passed is told of one that was passed over since its certificate is wrong. It may be nil.
 	Passed func(gateway string, why error)
+	// Incomplete is told of each list that lacks sessions. It may be nil.
+	Incomplete func(*protocol.Incomplete)
 	// Name is what the user reads when the agent asks for control. Line breaks and the like are no part of it.
 	Name string
 	// Key makes the identity last: after a reconnection the gateway gives the same agent id, and control is not given

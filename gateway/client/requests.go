@@ -10,26 +10,45 @@ import (
 
 // Sessions lists the sessions that this agent may see.
 func (c *Client) Sessions(ctx context.Context) ([]protocol.SessionInfo, error) {
+	list, err := c.SessionList(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return list.Sessions, nil
+}
+
+// SessionList is [Client.Sessions] with what the gateway says of sessions that are missing.
+func (c *Client) SessionList(ctx context.Context) (*protocol.SessionsListResult, error) {
 	for gather := c.Gather(); ; {
-		all, err := c.pages(ctx)
-		if len(all) > 0 || err != nil {
-			return all, err
-		}
-		if again, err := gather.Again(ctx); !again || err != nil {
+		list, err := c.pages(ctx)
+		if err != nil {
 			return nil, err
 		}
+		if len(list.Sessions) == 0 {
+			if again, err := gather.Again(ctx); err != nil {
+				return nil, err
+			} else if again {
+				continue
+			}
+		}
+		if list.Incomplete != nil && c.cfg.Incomplete != nil {
+			c.cfg.Incomplete(list.Incomplete)
+		}
+		return list, nil
 	}
 }
 
 // pages asks for the list, page by page.
-func (c *Client) pages(ctx context.Context) (all []protocol.SessionInfo, err error) {
+func (c *Client) pages(ctx context.Context) (*protocol.SessionsListResult, error) {
+	list := &protocol.SessionsListResult{}
 	for after := ""; ; {
 		r, err := ask[*protocol.SessionsListResult](ctx, c, &protocol.SessionsList{RequestID: c.NextID(), Paged: true, After: after})
 		if err != nil {
 			return nil, err
 		}
-		if all = append(all, r.Sessions...); r.Next == "" || r.Next == after {
-			return all, nil
+		list.Incomplete = cmp.Or(r.Incomplete, list.Incomplete)
+		if list.Sessions = append(list.Sessions, r.Sessions...); r.Next == "" || r.Next == after {
+			return list, nil
 		}
 		after = r.Next
 	}

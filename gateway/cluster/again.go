@@ -67,6 +67,9 @@ func (l *link) again() bool {
 // fail answers for a session that is nowhere any more.
 func (l *link) fail(asked []protocol.Message, queue []letter) {
 	say := fmt.Sprintf("the gateway of session %s went away, and its proxy did not come back", l.key.session)
+	if lacks := l.cluster.Incomplete(l.space); lacks != nil {
+		say = fmt.Sprintf("session %s is not reached, and may be at another gateway: %s", l.key.session, lacks.Words(time.Now()))
+	}
 	for _, m := range asked {
 		l.key.peer.Deliver(&protocol.Error{RequestID: protocol.RequestID(m), Code: protocol.CodeUnavailable, Message: say + hub.Fate(m)})
 	}

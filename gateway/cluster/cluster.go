@@ -95,6 +95,8 @@ type Cluster struct {
 	remotes map[remoteKey]*remote   // of participants elsewhere to sessions here
 	wants   map[string]*interest    // the namespaces of participants here
 	claims  map[sessionKey]*claim   // of the sessions here
+	silent  map[string]*silence     // other gateways that went silent, by name
+	offline time.Time               // since when the bus is not reached; zero while it is
 	seen    map[sessionKey]sighting // where sessions elsewhere are, and what is told of them
 	news    chan struct{}           // closed and made anew when seen, peers or the sessions here change
 	chores  chan func()             // done one after the other, beside what must not wait
@@ -150,7 +152,7 @@ func newCluster(cfg Config, b bus, wake <-chan struct{}) (*Cluster, error) {
 		cfg: cfg, log: cfg.Log, bus: b, name: cfg.Name, begun: time.Now(),
 		peers: make(map[string]*peer), odd: make(map[string]bool), links: make(map[linkKey]*link), byID: make(map[string]taker),
 		remotes: make(map[remoteKey]*remote), wants: make(map[string]*interest), claims: make(map[sessionKey]*claim),
-		seen: make(map[sessionKey]sighting), news: make(chan struct{}), chores: make(chan func(), 1024),
+		silent: make(map[string]*silence), seen: make(map[sessionKey]sighting), news: make(chan struct{}), chores: make(chan func(), 1024),
 	}
 	c.ctx, c.stop = context.WithCancel(context.Background())
 	for subject, take := range map[string]func([]byte, func([]byte)){
@@ -199,6 +201,7 @@ func (c *Cluster) live(wake <-chan struct{}) {
 	for {
 		c.beat(false)
 		c.tidy()
+		c.noteLacks()
 		select {
 		case <-c.ctx.Done():
 			return
@@ -274,11 +277,15 @@ func (c *Cluster) heard(data []byte, _ func([]byte)) {
 	case b.Bye:
 		c.mu.Unlock()
 		c.lose(b.From, "it closed")
+		c.mu.Lock()
+		delete(c.silent, b.From) // who ends it knows of its sessions
+		c.mu.Unlock()
 		return
 	case p == nil:
 		c.bonds++
 		p, fresh = &peer{bond: c.bonds, came: time.Now()}, true
 		c.peers[b.From] = p
+		c.hearAgain(b)
 		c.log.Info("cluster: a gateway came", "gateway", b.From, "address", b.Address, "version", b.Version)
 	}
 	p.beat, p.at = b, time.Now()
@@ -377,6 +384,9 @@ func (c *Cluster) lose(name, why string) {
 	delete(c.peers, name)
 	delete(c.odd, name)
 	part := c.between(name)
+	if p != nil {
+		c.silent[name] = &silence{address: p.beat.Address, since: p.at, sessions: make(map[sessionKey]struct{})}
+	}
 	c.mu.Unlock()
 	if p != nil {
 		c.log.Warn("cluster: a gateway is gone", "gateway", name, "address", p.beat.Address, "cause", why)

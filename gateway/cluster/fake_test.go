@@ -216,7 +216,7 @@ func (n *fakeNATS) node(t testing.TB, name string, log *slog.Logger) *node {
 		log = slog.New(slog.DiscardHandler)
 	}
 	out := &node{t: t, hub: hub.New(log), bus: n.dial()}
-	c, err := newCluster(Config{Log: log, Name: name, Hub: out.hub, Admit: out.admit}, out.bus, out.bus.wake)
+	c, err := newCluster(Config{Log: log, Name: name, Address: name + ":7117", Hub: out.hub, Admit: out.admit}, out.bus, out.bus.wake)
 	require.NoError(t, err)
 	out.cluster = c
 	return out

@@ -14,6 +14,7 @@ type interest struct {
 	since time.Time // of that
 	empty time.Time // since when nobody is; zero while somebody is
 	lists map[string]*list
+	lacks *protocol.Incomplete // as those who watch were told last
 }
 
 // sighting is a session of another gateway, as that one tells of it.
@@ -250,7 +251,9 @@ func (c *Cluster) Look(namespace, id string) (info protocol.SessionInfo, there b
 	if !there {
 		return info, false
 	}
-	return s.now(), true
+	info = s.now()
+	info.Moving = info.Moving && c.bus.online() // else nothing is known of where it is
+	return info, true
 }
 
 // Complete implements hub.Directory: all gateways have told their sessions of a namespace, or have had the time.
@@ -337,6 +340,9 @@ func (c *Cluster) forgetLost() {
 	var forgot []sessionKey
 	for k, s := range c.seen {
 		if !s.gone.IsZero() && time.Since(s.gone) > lostFor {
+			if quiet := c.silent[s.at]; quiet != nil && s.info.State != protocol.StateExited {
+				quiet.sessions[k] = struct{}{}
+			}
 			c.unsee(k)
 			forgot = append(forgot, k)
 		}

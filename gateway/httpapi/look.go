@@ -56,6 +56,9 @@ func (a *API) find(v Caller, r *http.Request) (info protocol.SessionInfo, err er
 	}
 	id := r.PathValue("id")
 	at := slices.IndexFunc(got.Sessions, func(s protocol.SessionInfo) bool { return s.SessionID == id })
+	if at < 0 && got.Incomplete != nil {
+		return info, fail(protocol.CodeNoSession, "session "+strconv.Quote(id)+" is not known here, and may be at another gateway: "+got.Incomplete.Words(time.Now()), nil)
+	}
 	if at < 0 {
 		return info, fail(protocol.CodeNoSession, "unknown session "+strconv.Quote(id)+": GET /v1/sessions lists the sessions", nil)
 	}

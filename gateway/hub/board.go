@@ -27,6 +27,7 @@ type board struct {
 	last     time.Time            // of the last telling
 	timer    *time.Timer          // tells what came too early; nil while nothing waits
 	slow     *time.Timer          // tells of screens that changed; nil while none did
+	lacks    *protocol.Incomplete // as it was told last
 }
 
 // telling is what was told of a session last, and when.
@@ -48,7 +49,7 @@ func (h *Hub) watchList(p *Peer, m *protocol.SessionsWatch) {
 	delete(b.watchers, p) // it begins anew
 	h.tell(of, b)
 	b.watchers[p] = struct{}{}
-	p.changed(&protocol.SessionsChanged{Full: true, Sessions: all})
+	p.changed(&protocol.SessionsChanged{Full: true, Sessions: all, Incomplete: b.lacks})
 }
 
 // newBoard is a board that tells what changes of a list.
@@ -69,7 +70,7 @@ func (p *Peer) changed(m *protocol.SessionsChanged) {
 	}
 	for first := true; ; first = false {
 		n := fitting(m.Sessions)
-		part := &protocol.SessionsChanged{Full: m.Full && first, Sessions: m.Sessions[:n], More: n < len(m.Sessions)}
+		part := &protocol.SessionsChanged{Full: m.Full && first, Sessions: m.Sessions[:n], More: n < len(m.Sessions), Incomplete: m.Incomplete}
 		if m.Sessions = m.Sessions[n:]; !part.More {
 			part.Gone = m.Gone
 		}
@@ -108,9 +109,15 @@ func (h *Hub) stirred(k key) {
 		if b == nil {
 			continue
 		}
-		if b.stirred[k.id] = struct{}{}; b.timer == nil {
-			h.tellIn(of, b, &b.timer, max(0, boardEvery-time.Since(b.last)))
-		}
+		b.stirred[k.id] = struct{}{}
+		h.tellSoon(of, b)
+	}
+}
+
+// tellSoon tells what differs as soon as the rhythm allows.
+func (h *Hub) tellSoon(of listKey, b *board) {
+	if b.timer == nil {
+		h.tellIn(of, b, &b.timer, max(0, boardEvery-time.Since(b.last)))
 	}
 }
 
@@ -134,13 +141,15 @@ func (h *Hub) tell(of listKey, b *board) {
 			b.stirred[id] = struct{}{}
 		}
 	}
-	m := &protocol.SessionsChanged{Sessions: []protocol.SessionInfo{}}
+	m := &protocol.SessionsChanged{Sessions: []protocol.SessionInfo{}, Incomplete: h.lacks(of)}
+	differs := !equal(b.lacks, m.Incomplete)
+	b.lacks = m.Incomplete
 	for id := range b.stirred {
 		h.compare(of, b, id, m)
 	}
 	clear(b.stirred)
 	b.wait(h, of)
-	if len(m.Sessions)+len(m.Gone) == 0 {
+	if len(m.Sessions)+len(m.Gone) == 0 && !differs {
 		return
 	}
 	slices.SortFunc(m.Sessions, func(a, b protocol.SessionInfo) int {
@@ -148,7 +157,7 @@ func (h *Hub) tell(of listKey, b *board) {
 	})
 	slices.Sort(m.Gone)
 	for p := range b.watchers {
-		p.changed(&protocol.SessionsChanged{Sessions: m.Sessions, Gone: m.Gone})
+		p.changed(&protocol.SessionsChanged{Sessions: m.Sessions, Gone: m.Gone, Incomplete: m.Incomplete})
 	}
 }
 

@@ -14,6 +14,8 @@ type Directory interface {
 	Look(namespace, id string) (info protocol.SessionInfo, there bool)
 	// Complete is false while not every gateway has told its sessions of a namespace.
 	Complete(namespace string) bool
+	// Incomplete says that sessions of a namespace are elsewhere and not known, since other gateways cannot be reached; nil for none.
+	Incomplete(namespace string) *protocol.Incomplete
 	// Forward takes a message that this switchboard cannot answer by itself, and reports whether it did: it brings it to the gateway
 	// that can, and comes back to the participant with [Peer.Deliver] or [Peer.Unknown].
 	Forward(p *Peer, m protocol.Message) bool
@@ -44,6 +46,7 @@ func (alone) Own(string, *protocol.SessionOpen) *protocol.Error        { return 
 func (alone) Find(string) []Place                                      { return nil }
 func (alone) Look(_, _ string) (info protocol.SessionInfo, there bool) { return info, false }
 func (alone) Complete(string) bool                                     { return true }
+func (alone) Incomplete(string) *protocol.Incomplete                   { return nil }
 func (alone) Forward(*Peer, protocol.Message) bool                     { return false }
 func (alone) Follow(*Peer, protocol.Message) bool                      { return false }
 func (alone) Announce(_, _ string, _ bool)                             {}
@@ -52,12 +55,15 @@ func (alone) Watch(*Peer, Doing)                                       {}
 // Extend has the switchboard use a directory. It is called before anybody joins.
 func (h *Hub) Extend(d Directory) { h.directory = d }
 
-// Stir says that something may have changed in what the directory knows of sessions of a namespace.
+// Stir says that something may have changed in what the directory knows of sessions of a namespace; without ids, in what it lacks.
 func (h *Hub) Stir(namespace string, ids ...string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, id := range ids {
 		h.stirred(key{namespace, id})
+	}
+	if of := (listKey{namespace, false}); len(ids) == 0 && h.boards[of] != nil {
+		h.tellSoon(of, h.boards[of])
 	}
 }
 

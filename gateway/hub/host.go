@@ -3,6 +3,7 @@ package hub
 import (
 	"crypto/sha256"
 	"maps"
+	"time"
 
 	"terminalproxy/protocol"
 )
@@ -57,7 +58,11 @@ func (h *Hub) start(p *Peer, m *protocol.ProxyStart) {
 
 // unstarted answers a start for which there is no host.
 func (p *Peer) unstarted(m *protocol.ProxyStart) {
-	p.fail(m, protocol.CodeUnavailable, "no host of yours starts programs here, nothing was started; `gateway mcp` and `gateway run` are such hosts, and a user shares a terminal with: proxy --agent PROGRAM")
+	say := "no host of yours starts programs here, nothing was started; `gateway mcp` and `gateway run` are such hosts, and a user shares a terminal with: proxy --agent PROGRAM"
+	if lacks := p.hub.lacks(listOf(p)); lacks != nil {
+		say = "no host of yours starts programs here, nothing was started; it may be at another gateway: " + lacks.Words(time.Now())
+	}
+	p.fail(m, protocol.CodeUnavailable, say)
 }
 
 // started takes a host's answer.

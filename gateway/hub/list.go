@@ -31,6 +31,14 @@ func listOf(p *Peer) listKey {
 	return listKey{p.member.Namespace, p.member.Remote || p.member.Token == ""}
 }
 
+// lacks says that sessions of other gateways are missing in a list, nil for none.
+func (h *Hub) lacks(of listKey) *protocol.Incomplete {
+	if of.here {
+		return nil
+	}
+	return h.directory.Incomplete(of.namespace)
+}
+
 // Place is that of a session in the lists.
 type Place struct {
 	StartedAt int64
@@ -115,7 +123,7 @@ func (s *session) lastLine() string {
 // answer is the list for a participant that asked for it: all of it, or the page that it wants.
 func (h *Hub) answer(p *Peer, m *protocol.SessionsList) protocol.Message {
 	if !m.Paged {
-		return &protocol.SessionsListResult{RequestID: m.RequestID, Sessions: h.list(p)}
+		return &protocol.SessionsListResult{RequestID: m.RequestID, Sessions: h.list(p), Incomplete: h.lacks(listOf(p))}
 	}
 	places := h.places(listOf(p))
 	if after, ok := placeOf(m.After); ok {
@@ -125,7 +133,7 @@ func (h *Hub) answer(p *Peer, m *protocol.SessionsList) protocol.Message {
 		}
 		places = places[at:]
 	}
-	page := &protocol.SessionsListResult{RequestID: m.RequestID, Sessions: []protocol.SessionInfo{}}
+	page := &protocol.SessionsListResult{RequestID: m.RequestID, Sessions: []protocol.SessionInfo{}, Incomplete: h.lacks(listOf(p))}
 	size := 0
 	for i, place := range places {
 		info, there := h.entry(listOf(p), place.SessionID)

@@ -372,6 +372,9 @@ func (h *Hub) missing(p *Peer, id string) string {
 	for _, info := range h.list(p) {
 		ids = append(ids, info.SessionID)
 	}
+	if lacks := h.lacks(listOf(p)); lacks != nil {
+		return fmt.Sprintf("session %q is not known here, and may be at another gateway: %s", id, lacks.Words(time.Now()))
+	}
 	switch {
 	case h.before != "":
 		return fmt.Sprintf("unknown session %q; it may be with a process that did not answer when this gateway took over: %s", id, h.before)

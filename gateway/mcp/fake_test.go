@@ -25,7 +25,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m, peer.Lingering()) }
 
-var clock = time.UnixMilli(1_800_000_000_000)
+var clock = time.UnixMilli(1_800_000_000_000).UTC()
 
 // The eras of the protocol: with a handshake, and without.
 var eras = []string{"2025-06-18", "2025-11-25", "2026-07-28"}
@@ -53,8 +53,9 @@ type fake struct {
 	draw    func(protocol.Screen, int) ([]byte, image.Point, error)
 	say     func(*protocol.Note) (protocol.Waiting, error)
 	failing error
-	client  string        // its name; "" is one with signs in it that no name has
-	mark    func() string // of the fences; nil is always the same
+	lacks   *protocol.Incomplete // of the list
+	client  string               // its name; "" is one with signs in it that no name has
+	mark    func() string        // of the fences; nil is always the same
 	// stream is what a subscription brings; nil is nothing.
 	stream chan protocol.Message
 }
@@ -75,6 +76,11 @@ func (f *fake) Sessions(context.Context) ([]protocol.SessionInfo, error) {
 	defer f.mu.Unlock()
 	f.looks++
 	return f.sessions, f.failing
+}
+
+func (f *fake) SessionList(ctx context.Context) (*protocol.SessionsListResult, error) {
+	sessions, err := f.Sessions(ctx)
+	return &protocol.SessionsListResult{Sessions: sessions, Incomplete: f.lacks}, err
 }
 
 func (f *fake) Read(_ context.Context, m *protocol.Read) (*protocol.ReadResult, error) {
@@ -254,4 +260,9 @@ func (f *fake) Chat(_ context.Context, id string) ([]protocol.ChatRecord, uint64
 		{Number: 3, Item: &protocol.ChatItem{Kind: protocol.ChatUser, Author: "ada", Text: "run the tests"}},
 		{Number: 4, Request: &protocol.ChatRequest{ID: "t1", Tool: "Bash", Input: json.RawMessage(`{"command":"make test"}`)}},
 	}, 2, nil
+}
+
+// lacking is a list that lacks what other gateways have.
+func lacking(f *fake) {
+	f.lacks = &protocol.Incomplete{Since: clock.Add(-time.Minute).UnixMilli(), Why: "no NATS server answers"}
 }

@@ -55,6 +55,12 @@ var situations = []situation{
 	{"no id, and which the user used", "terminal_read", nil, used},
 	{"many that have ended", "terminal_list", nil, endings},
 	{"an id that is none, where many have ended", "terminal_read", args{"terminal": "vim-2"}, endings},
+	{"other gateways are not reached", "terminal_list", nil, lacking},
+	{"an id that may be at another gateway", "terminal_read", args{"terminal": "bash-7"}, lacking},
+	{"none here, and other gateways are not reached", "terminal_list", nil, func(f *fake) {
+		lacking(f)
+		f.sessions = nil
+	}},
 	{"no gateway", "terminal_list", nil, func(f *fake) { f.failing = errGone }},
 	{"unknown parameter", "terminal_list", args{"all": true}, nil},
 

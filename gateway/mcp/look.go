@@ -27,16 +27,25 @@ func (s *Server) howToStart() string {
 type listArgs struct{}
 
 func (s *Server) list(ctx context.Context, _ *mcp.CallToolRequest, _ listArgs) (string, error) {
-	sessions, err := s.cfg.Terminals.Sessions(ctx)
+	list, err := s.cfg.Terminals.SessionList(ctx)
 	if err != nil {
 		return "", err
 	}
-	if len(sessions) == 0 {
-		return "there are no terminals: " + s.howToStart(), nil
+	lacks := s.lacks(list)
+	if len(list.Sessions) == 0 {
+		return text.Join("there are no terminals: "+s.howToStart(), lacks), nil
 	}
-	shown, ended := text.Listed(sessions)
+	shown, ended := text.Listed(list.Sessions)
 	titles := text.Fence(s.cfg.Mark(), "titles", text.Titles(shown))
-	return text.Join(s.lines(shown, ended), titles), nil
+	return text.Join(text.Join(s.lines(shown, ended), lacks), titles), nil
+}
+
+// lacks says that a list misses terminals, "" where it is whole.
+func (s *Server) lacks(list *protocol.SessionsListResult) string {
+	if list.Incomplete == nil {
+		return ""
+	}
+	return "the list of terminals is incomplete: " + text.Incomplete(list.Incomplete, s.cfg.Now())
 }
 
 // lines is a list of sessions, of which ended more are not in it.
@@ -58,18 +67,19 @@ func (s *Server) lines(sessions []protocol.SessionInfo, ended int) string {
 // find is the terminal that a call means: the one with that id or name, or whose id or name alone begins so; without a word,
 // the only one that runs. A word that fits none, or several, is an error and never another terminal.
 func (s *Server) find(ctx context.Context, id string) (protocol.SessionInfo, error) {
-	sessions, err := s.cfg.Terminals.Sessions(ctx)
+	list, err := s.cfg.Terminals.SessionList(ctx)
 	if err != nil {
 		return protocol.SessionInfo{}, err
 	}
+	sessions := list.Sessions
 	fits := text.Find(sessions, id)
 	if len(fits) == 1 {
 		return fits[0], nil
 	}
-	known := s.lines(text.Candidates(sessions))
+	known := text.Join(s.lines(text.Candidates(sessions)), s.lacks(list))
 	switch {
 	case len(sessions) == 0:
-		return protocol.SessionInfo{}, fmt.Errorf("there are no terminals: %s", s.howToStart())
+		return protocol.SessionInfo{}, errors.New(text.Join("there are no terminals: "+s.howToStart(), s.lacks(list)))
 	case id != "" && len(fits) > 1:
 		return protocol.SessionInfo{}, fmt.Errorf("several terminals are called %q; pass one of these ids as terminal:\n%s", text.Name(id), s.lines(fits, 0))
 	case id != "":

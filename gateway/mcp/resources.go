@@ -106,11 +106,11 @@ func (s *Server) readResource(ctx context.Context, req *mcp.ReadResourceRequest)
 
 // isMissing reports whether there is no such terminal, as far as that can be known.
 func (s *Server) isMissing(ctx context.Context, terminal string) bool {
-	sessions, err := s.cfg.Terminals.Sessions(ctx)
-	if err != nil || terminal == "" {
+	list, err := s.cfg.Terminals.SessionList(ctx)
+	if err != nil || terminal == "" || list.Incomplete != nil {
 		return false
 	}
-	return !slices.ContainsFunc(sessions, func(info protocol.SessionInfo) bool { return info.SessionID == terminal })
+	return !slices.ContainsFunc(list.Sessions, func(info protocol.SessionInfo) bool { return info.SessionID == terminal })
 }
 
 // watches are the resources that clients subscribe to: one watch each, however many subscribe.

@@ -31,6 +31,8 @@ import (
 // that a gateway or a proxy gave are *protocol.Error; the text of all others is a sentence for the agent.
 type Terminals interface {
 	Sessions(ctx context.Context) ([]protocol.SessionInfo, error)
+	// SessionList is Sessions with what the gateway says of sessions that are missing.
+	SessionList(ctx context.Context) (*protocol.SessionsListResult, error)
 	Read(ctx context.Context, m *protocol.Read) (*protocol.ReadResult, error)
 	Wait(ctx context.Context, m *protocol.Wait) (*protocol.WaitResult, error)
 	Input(ctx context.Context, m *protocol.Input) (*protocol.InputResult, error)

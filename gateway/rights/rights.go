@@ -205,7 +205,7 @@ func (s Set) Changed(m *protocol.SessionsChanged) *protocol.SessionsChanged {
 		return m
 	}
 	gone := slices.DeleteFunc(slices.Clone(m.Gone), func(id string) bool { return !s.Sees(id) })
-	part := &protocol.SessionsChanged{Full: m.Full, Sessions: s.Sessions(m.Sessions), Gone: gone}
+	part := &protocol.SessionsChanged{Full: m.Full, Sessions: s.Sessions(m.Sessions), Gone: gone, Incomplete: m.Incomplete}
 	if !m.Full && len(part.Sessions)+len(gone) == 0 {
 		return nil
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"terminalproxy/protocol"
 )
@@ -74,6 +75,14 @@ func Find(sessions []protocol.SessionInfo, word string) (fits []protocol.Session
 
 // MoreEnded is the last line of a list that leaves out n sessions.
 func MoreEnded(n int) string { return fmt.Sprintf("and %d more that have ended", n) }
+
+// Incomplete says since when a list lacks sessions, and why; "" for nil.
+func Incomplete(m *protocol.Incomplete, now time.Time) string {
+	if m == nil {
+		return ""
+	}
+	return OneLine(m.Words(now))
+}
 
 func rank(s protocol.SessionInfo) int {
 	switch s.State {

@@ -96,10 +96,11 @@ type model struct {
 	now  func() time.Time
 
 	cols, rows int
-	all        []*row // in the order in which they came
-	chosen     string // the session under the cursor, whatever moves around it
-	top        int    // the first row that is shown
-	said       string // what came of the last decision
+	all        []*row               // in the order in which they came
+	lacks      *protocol.Incomplete // what is missing among them, nil for nothing
+	chosen     string               // the session under the cursor, whatever moves around it
+	top        int                  // the first row that is shown
+	said       string               // what came of the last decision
 	ticking    bool
 	asked      *question // that is open
 }
@@ -158,6 +159,7 @@ func (m *model) tick() tea.Cmd {
 
 // change takes what is new. Rows keep their order, and new ones come last: what stands under a finger stays there.
 func (m *model) change(c *protocol.SessionsChanged) {
+	m.lacks = c.Incomplete
 	was := make(map[string]*row, len(m.all))
 	for _, r := range m.all {
 		was[r.SessionID] = r

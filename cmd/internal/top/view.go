@@ -65,6 +65,9 @@ func (m *model) sums() string {
 		}
 	}
 	words := fmt.Sprintf("%s, %s, agents type in %d", count(run, "session"), count(ask, "question"), drive)
+	if m.lacks != nil {
+		words += "; incomplete: " + text.Incomplete(m.lacks, m.now())
+	}
 	if ask > 0 {
 		return bold + cells.Cut(words, m.cols) + plain
 	}

@@ -126,6 +126,7 @@ class App {
     for (const id of m.gone || []) this.sessions.delete(id);
     for (const s of m.sessions || []) this.sessions.set(s.sessionId, {...s, idleSince: this.now() - s.idleMs});
     if (m.more) return;
+    this.list.lacks(m.incomplete);
     this.draw();
     this.listed = true;
   }
@@ -137,9 +138,9 @@ class App {
     this.records.look();
     const after = this.looked || '';
     try {
-      const {sessions, next = ''} = await this.connection.ask({type: 'sessions.list', paged: true, after}, true);
+      const {sessions, next = '', incomplete} = await this.connection.ask({type: 'sessions.list', paged: true, after}, true);
       this.looked = next;
-      this.changed({full: after === '' && next === '', sessions});
+      this.changed({full: after === '' && next === '', sessions, incomplete});
     } catch { /* lost: the state says so */ }
   }
 

@@ -16,7 +16,16 @@ export class List {
     this.asks = h('div', {class: 'questions'});
     this.sessions = h('ul', {class: 'sessions'});
     this.none = h('p', {class: 'where none'}, 'No sessions. Start a program with: proxy --agent PROGRAM');
-    this.element = h('nav', {'aria-label': 'sessions'}, h('h2', {}, 'Sessions'), this.sessions, this.none);
+    this.missing = h('p', {class: 'where', role: 'status'});
+    this.element = h('nav', {'aria-label': 'sessions'}, h('h2', {}, 'Sessions'), this.missing, this.sessions, this.none);
+    this.lacks();
+  }
+
+  // lacks says that the list misses sessions of other gateways, or no longer.
+  lacks(incomplete) {
+    const at = incomplete && new Date(incomplete.since).toLocaleTimeString();
+    put(this.missing, incomplete ? `Incomplete: since ${at} ${clean(incomplete.why)}.` : '');
+    show(this.missing, Boolean(incomplete));
   }
 
   // update takes the sessions as they are now, by id.

@@ -1,0 +1,35 @@
+package e2e_test
+
+import (
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"terminalproxy/cmd/internal/browser"
+)
+
+// TestAPageSaysThatItsListIsIncomplete: its gateway is one of several, and no NATS server is there.
+func TestAPageSaysThatItsListIsIncomplete(t *testing.T) {
+	b := browser.Chromium(t)
+	w := newWorld(t)
+	for _, role := range []string{"proxy", "viewer"} {
+		w.write(role+".token", w.good("token", "create", role, "--role", role))
+	}
+	server := w.start("gateway", "serve", "--page", "--listen", "127.0.0.1:0", "--cluster", "nats://127.0.0.1:1")
+	t.Cleanup(func() {
+		_ = server.cmd.Process.Signal(syscall.SIGTERM)
+		server.wait()
+	})
+	w.until(func() bool { return strings.Contains(server.out.String(), "web pages: on") }, func() string { return server.err.String() })
+	_, rest, _ := strings.Cut(server.out.String(), "listening on ")
+	at, _, _ := strings.Cut(rest, "\n")
+	s, o := w.terminal(100, 24), w.terminal(100, 30)
+	s.listen("--gateway " + at + " --token-file " + w.path("proxy.token") + " --agent")
+	_, link := o.opens("--gateway " + at + " --token-file " + w.path("viewer.token"))
+	b.Do(chromedp.Navigate(link))
+	b.Until(`document.querySelectorAll('.sessions li').length === 1`)
+	b.Until(browser.Text(".side nav [role=status]") + ".startsWith('Incomplete: since ')")
+	b.Until(browser.Text(".side nav [role=status]") + ".includes('no NATS server answers it')")
+}

@@ -1,0 +1,130 @@
+package cluster
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol"
+)
+
+// lacksOf is what a participant's list says of sessions that are missing.
+func lacksOf(p *player) *protocol.Incomplete {
+	p.t.Helper()
+	p.Handle(&protocol.SessionsList{RequestID: "list", Paged: true})
+	return next[*protocol.SessionsListResult](p).Incomplete
+}
+
+// TestAListSaysThatOtherGatewaysAreNotReached, while it lasts, whatever the cause; and so do streams of it and refusals.
+func TestAListSaysThatOtherGatewaysAreNotReached(t *testing.T) {
+	for name, c := range map[string]struct {
+		begin, end func(bus *fakeNATS, a, b *node)
+		say        string
+	}{
+		"no server answers": {
+			func(_ *fakeNATS, _, b *node) { b.bus.cut(true) }, func(_ *fakeNATS, _, b *node) { b.bus.cut(false) },
+			"this gateway does not reach the others, as no NATS server answers it: only its own sessions are known",
+		},
+		"the other gateway is cut off": {
+			func(_ *fakeNATS, a, _ *node) { a.bus.cut(true) }, func(_ *fakeNATS, a, _ *node) { a.bus.cut(false) },
+			"a gateway of the cluster does not answer: 2 sessions are missing, which were there",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			three(t, func(t *testing.T, bus *fakeNATS, a, b, _ *node) {
+				proxy := a.proxy()
+				proxy.Handle(opening("one"))
+				proxy.Handle(opening("two"))
+				b.proxy().Handle(opening("own"))
+				agent, viewer, stranger := b.joins("agent", "a-1"), b.joins("viewer", "v-1"), b.joins("other", "a-2")
+				sees(agent, "one", "two", "own")
+				viewer.Handle(&protocol.SessionsWatch{RequestID: "w"})
+				require.Nil(t, next[*protocol.SessionsChanged](viewer).Incomplete)
+				since := time.Now().UnixMilli()
+				c.begin(bus, a, b)
+				for len(listed(agent)) == 3 { // as lost, for a while
+					time.Sleep(10 * time.Millisecond)
+				}
+				lacks := lacksOf(agent)
+				require.NotNil(t, lacks)
+				require.Equal(t, c.say, lacks.Why)
+				require.InDelta(t, since, lacks.Since, 2000, "a heartbeat may have been just before")
+				for next[*protocol.SessionsChanged](viewer).Incomplete == nil {
+					continue
+				}
+				agent.Handle(&protocol.Read{RequestID: "r", SessionID: "one"})
+				require.Contains(t, nextError(agent).Message, c.say)
+				agent.Handle(&protocol.ProxyStart{RequestID: "p", Command: "sh", HostKey: "a key of a host elsewhere"})
+				require.Contains(t, nextError(agent).Message, c.say)
+				if strings.Contains(c.say, "missing") {
+					require.Nil(t, lacksOf(stranger), "another namespace lacks none")
+				}
+				c.end(bus, a, b)
+				sees(agent, "one", "two", "own")
+				require.Nil(t, lacksOf(agent))
+				for next[*protocol.SessionsChanged](viewer).Incomplete != nil {
+					continue
+				}
+			})
+		})
+	}
+}
+
+func nextError(p *player) *protocol.Error {
+	p.t.Helper()
+	for {
+		m, err := p.Next(nil)
+		require.NoError(p.t, err)
+		if wrong, ok := m.(*protocol.Error); ok {
+			return wrong
+		}
+	}
+}
+
+// TestAListIsWholeWhenAServerIsExchanged, and after the end of gateways whose sessions are elsewhere or that closed.
+func TestAListIsWholeWhenAServerIsExchanged(t *testing.T) {
+	three(t, func(t *testing.T, _ *fakeNATS, a, b, c *node) {
+		agent := b.joins("agent", "a-1")
+		a.proxy().Handle(opening("one"))
+		c.proxy().Handle(opening("two"))
+		sees(agent, "one", "two")
+		b.bus.cut(true)
+		time.Sleep(silentFor / 2)
+		require.Nil(t, lacksOf(agent))
+		b.bus.cut(false)
+		time.Sleep(beatEvery)
+		a.vanish()
+		b.proxy().Handle(opening("one"))
+		c.close()
+		time.Sleep(time.Minute)
+		require.Nil(t, lacksOf(agent))
+	})
+}
+
+// TestWhatASilentGatewayHadIsForgottenInTheEnd, or as soon as a gateway starts at its address.
+func TestWhatASilentGatewayHadIsForgottenInTheEnd(t *testing.T) {
+	for name, end := range map[string]func(t *testing.T, b *node){
+		"in the end": func(*testing.T, *node) { time.Sleep(silentKept) },
+		"a gateway starts": func(t *testing.T, b *node) {
+			came, err := json.Marshal(beat{Wire: wireVersion, From: "g-new", Address: "g-a:7117"})
+			require.NoError(t, err)
+			b.cluster.heard(came, nil)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			three(t, func(t *testing.T, _ *fakeNATS, a, b, _ *node) {
+				agent := b.joins("agent", "a-1")
+				a.proxy().Handle(opening("one"))
+				sees(agent, "one")
+				a.vanish()
+				sees(agent)
+				require.Equal(t, "a gateway of the cluster does not answer: 1 session is missing, which was there", lacksOf(agent).Why)
+				end(t, b)
+				require.Nil(t, lacksOf(agent))
+			})
+		})
+	}
+}
