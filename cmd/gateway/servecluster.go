@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"net/url"
 	"os"
@@ -61,11 +62,17 @@ func (f *clusterFlags) check() error {
 			continue
 		}
 		if err := readable(path, flag == "--cluster-creds"); err != nil {
+			if _, ok := errors.AsType[*fs.PathError](err); ok {
+				return unusable(&cluster.BadFile{Setting: flag, Cause: err})
+			}
 			return usage("serve: %s: %w", flag, err)
 		}
 	}
 	return nil
 }
+
+// unusable is the failure of a file that a flag names, with what to do.
+func unusable(err error) error { return fail(statusUsage, "serve: %w", err).hinted(client.Hint(err)) }
 
 // readable reports why a file cannot be read, or may be by everybody though it is secret. A service's group may read its secrets.
 func readable(path string, secret bool) error {
@@ -108,7 +115,7 @@ func (f *clusterFlags) look(ctx context.Context, warn io.Writer) (good bool, err
 	all := cluster.Troubles(found)
 	switch {
 	case err != nil:
-		return false, usage("serve: %w", err)
+		return false, unusable(err)
 	case cfg.Hopeless(found):
 		return false, fail(statusRefused, "serve: --cluster: %w", all).hinted(all.Hint())
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -28,4 +29,33 @@ func TestASecretThatEverybodyReadsIsNoCredential(t *testing.T) {
 	require.ErrorContains(t, flags.check(), "--cluster-creds: "+path+" has mode 0644")
 	flags.creds = ""
 	require.NoError(t, flags.check(), "certificates are no secret")
+}
+
+// TestAFileThatIsOfNoUseHasAHint: the setting is named, what is wrong with its file, and what to do.
+func TestAFileThatIsOfNoUseHasAHint(t *testing.T) {
+	alone(t)
+	const seed, authority = "nk -gen user", "of the authority that signed"
+	dir := t.TempDir()
+	write := func(text string) string {
+		file, err := os.CreateTemp(dir, "")
+		require.NoError(t, err)
+		_, err = file.WriteString(text)
+		require.NoError(t, errors.Join(err, file.Close()))
+		return file.Name()
+	}
+	for name, c := range map[string]struct{ flag, path, say, hint string }{
+		"no such seed":        {"--cluster-creds", dir + "/none", "no such file", seed},
+		"an empty seed":       {"--cluster-creds", write(""), "is empty", seed},
+		"no seed":             {"--cluster-creds", write("hello\n"), "holds neither the seed", seed},
+		"no such certificate": {"--cluster-tls-ca", dir + "/none", "no such file", authority},
+		"no certificate":      {"--cluster-tls-ca", write("hello\n"), "holds no certificate", authority},
+	} {
+		for _, check := range []string{"--check", "--log"} {
+			got := command(t, "serve", "--listen", "127.0.0.1:0", "--cluster", "nats://127.0.0.1:1", check, c.flag, c.path)
+			require.Contains(t, []int{statusUsage, statusRefused}, got.status, name)
+			require.Contains(t, got.err, "serve: "+c.flag+": ", name)
+			require.Contains(t, got.err, c.say, name)
+			require.Regexp(t, `(?m)^hint: .*`+c.hint, got.err, name)
+		}
+	}
 }

@@ -152,6 +152,30 @@ func publicKey(path string) string {
 	return public
 }
 
+// The settings that name files.
+const (
+	credentialsSetting = "--cluster-creds"
+	authoritySetting   = "--cluster-tls-ca"
+)
+
+// BadFile is why a file that a setting names is of no use.
+type BadFile struct {
+	Setting string
+	Cause   error
+}
+
+func (b *BadFile) Error() string { return b.Setting + ": " + b.Cause.Error() }
+
+// Hint is what to do.
+func (b *BadFile) Hint() string {
+	if b.Setting == authoritySetting {
+		return "name the certificate (PEM) of the authority that signed those of the NATS servers, as ca.pem in docs/cluster.md"
+	}
+	return "name the file with this gateway's seed: nk -gen user > a.nk makes one, and nk -inkey a.nk -pubout its public half for users in the settings of the NATS servers"
+}
+
+func (b *BadFile) Unwrap() error { return b.Cause }
+
 // worth says of a file what it holds in place of credentials.
 func worth(text string) string {
 	text = strings.TrimSpace(text)

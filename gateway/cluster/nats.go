@@ -181,10 +181,10 @@ func (c Config) identity() (out []nats.Option, err error) {
 	if c.CA != "" {
 		text, err := os.ReadFile(c.CA)
 		if err != nil {
-			return nil, fmt.Errorf("--cluster-tls-ca: %w", err)
+			return nil, &BadFile{authoritySetting, err}
 		}
 		if !x509.NewCertPool().AppendCertsFromPEM(text) {
-			return nil, fmt.Errorf("--cluster-tls-ca: %s holds no certificate (-----BEGIN CERTIFICATE-----)", c.CA)
+			return nil, &BadFile{authoritySetting, fmt.Errorf("%s holds no certificate (-----BEGIN CERTIFICATE-----)", c.CA)}
 		}
 		out = append(out, nats.RootCAs(c.CA))
 	}
@@ -196,13 +196,13 @@ func credentials(path string) (nats.Option, error) {
 	text, err := os.ReadFile(path)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("--cluster-creds: %w", err)
+		return nil, &BadFile{credentialsSetting, err}
 	case strings.Contains(string(text), "-----BEGIN NATS USER JWT-----"):
 		return nats.UserCredentials(path), nil
 	}
 	option, err := nats.NkeyOptionFromSeed(path)
 	if err != nil {
-		return nil, fmt.Errorf("--cluster-creds: %s %s", path, worth(string(text)))
+		return nil, &BadFile{credentialsSetting, fmt.Errorf("%s %s", path, worth(string(text)))}
 	}
 	return option, nil
 }
