@@ -77,7 +77,7 @@ cluster-demo:
 
 ROUNDS = 100
 cluster-soak: cluster
-	cd contrib/cluster && CLIENTS=1 CLUSTER_SOAK=$(ROUNDS) go test -count=1 -v -timeout 60m -run 'Soak|Programs' .
+	cd contrib/cluster && CLIENTS=1 CLUSTER_SOAK=$(ROUNDS) go test -count=1 -v -timeout 60m .
 
 LOAD = -sessions 15000
 cluster-load: cluster

@@ -113,10 +113,7 @@ func newStage(t *testing.T) *stage {
 // shares starts a program at the first gateway, and gives the session's id as another one lists it.
 func (s *stage) shares(program ...string) (id string) {
 	s.t.Helper()
-	args := append([]string{"--agent", "--allow-remote-grant", "--gateway", s.rig.URLs(0), "--token-file", s.tokens["proxy"]}, program...)
-	terminal, err := rig.NewTerminal(s.rig.Command(s.ctx, "proxy", args...))
-	require.NoError(s.t, err)
-	s.t.Cleanup(terminal.Close)
+	s.starts(0, program...)
 	require.Eventually(s.t, func() bool {
 		out, err := s.run(1, "viewer", "ls", "--json")
 		var list struct{ Sessions []struct{ SessionID string } }
@@ -127,6 +124,15 @@ func (s *stage) shares(program ...string) (id string) {
 		return true
 	}, limit, 20*time.Millisecond)
 	return id
+}
+
+// starts starts a program at a gateway, until the test's end.
+func (s *stage) starts(at int, program ...string) {
+	s.t.Helper()
+	args := append([]string{"--agent", "--allow-remote-grant", "--gateway", s.rig.URLs(at), "--token-file", s.tokens["proxy"]}, program...)
+	terminal, err := rig.NewTerminal(s.rig.Command(s.ctx, "proxy", args...))
+	require.NoError(s.t, err)
+	s.t.Cleanup(terminal.Close)
 }
 
 // command is a command of the gateway's at one of the gateways, which goes to the others when that is gone.

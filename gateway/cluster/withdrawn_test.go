@@ -15,7 +15,7 @@ func TestAQuestionFromAnotherGatewayDiesWithItsAsker(t *testing.T) {
 		"the call": func(_ *node, agent *player) {
 			agent.Handle(&protocol.Cancel{RequestID: "r", SessionID: "one", Withdraw: true})
 		},
-		"its connection":  func(_ *node, agent *player) { agent.Leave() },
+		"its connection":  func(_ *node, agent *player) { agent.Leave() }, // as when the command is killed
 		"another gateway": func(at *node, _ *player) { at.vanish() },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -24,7 +24,9 @@ func TestAQuestionFromAnotherGatewayDiesWithItsAsker(t *testing.T) {
 				open := opening("one")
 				open.Withdraws = true
 				proxy.Handle(open)
-				agent := b.joins("agent", "a-1")
+				who := known["agent"]
+				who.ID, who.Token, who.Lasting = "a-1", "agent", true // commands and MCP servers have such an identity
+				agent := b.enters(who)
 				agent.Handle(&protocol.ControlRequest{RequestID: "r", SessionID: "one", Level: protocol.LevelDrive, Why: "to test"})
 				asked := next[*protocol.ControlRequest](proxy)
 				giveUp(b, agent)

@@ -342,8 +342,8 @@ func TestARevokedTokenIsRevokedEverywhere(t *testing.T) {
 		}
 	}
 	agent.Leave()
-	if !next[*protocol.ControlRelease](proxy).Gone {
-		t.Error("the proxy does not hear that the agent is gone")
+	for !next[*protocol.ControlRelease](proxy).Gone { // its question may have gone before it
+		continue
 	}
 }
 
