@@ -66,7 +66,7 @@ func opened(t testing.TB, change func(*setup)) *house {
 	t.Helper()
 	h := &house{t: t, clock: &clock{now: time.Now()}, links: make(chan *link, 100)}
 	cfg := setup{
-		page.Config{Version: "v7", Now: h.clock.time, Times: page.Times{Linger: 20 * time.Millisecond}},
+		page.Config{Version: "v7", Now: h.clock.time, Times: page.Times{Linger: 2 * time.Second}},
 		page.Terms{
 			Role: auth.RoleViewer, Expires: time.Now().Add(time.Hour),
 			Dial: func(context.Context) (page.Link, error) {
