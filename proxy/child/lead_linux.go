@@ -112,7 +112,6 @@ func execute() {
 		_, errno = kernel(unix.SYS_DUP3, b.stdio[fd], fd, 0)
 	}
 	if errno == 0 {
-		_, _ = kernel(unix.SYS_PRLIMIT64, 0, unix.RLIMIT_NOFILE, address(&b.noFile))
 		_, _ = kernel(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, address(&b.mask), 0)
 		_, errno = kernel(unix.SYS_EXECVE, b.path, b.argv, b.envv)
 	}

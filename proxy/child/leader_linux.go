@@ -66,9 +66,8 @@ type brief struct {
 	path, dir, argv, envv uintptr // C strings and lists of them, which we keep alive until the program has started
 	tty, pipe, proxy      uintptr
 	stdio                 [3]uintptr
-	behind                bool   // the program starts in the background
-	mask                  uint64 // the program's signal mask
-	noFile                unix.Rlimit
+	behind                bool    // the program starts in the background
+	mask                  uint64  // the program's signal mask
 	second, execute       uintptr // top of the stack on which the program is executed, and what does that
 	all                   uint64  // every signal
 	devTTY, name          [16]byte
@@ -98,10 +97,7 @@ type leader struct {
 // startLeader starts a program under a leader. The error is what [exec.Cmd] would say, or wraps [errors.ErrUnsupported] where
 // the system lets nobody do this.
 func startLeader(with launch) (l *leader, program int, err error) {
-	limit, err := noFileLimit()
-	if err != nil {
-		return nil, 0, err
-	}
+	restoreFileLimit()
 	argv, err := syscall.SlicePtrFromStrings(with.args)
 	envv, envErr := syscall.SlicePtrFromStrings(with.env)
 	file, pathErr := syscall.ByteSliceFromString(with.path)
@@ -120,7 +116,7 @@ func startLeader(with launch) (l *leader, program int, err error) {
 	if with.dir != "" {
 		b.dir = uintptr(unsafe.Pointer(&where[0]))
 	}
-	b.noFile, b.all = limit, ^uint64(0)
+	b.all = ^uint64(0)
 	copy(b.devTTY[:], "/dev/tty")
 	copy(b.name[:], LeaderName)
 	b.stdio, b.behind = with.stdio, with.behind
@@ -265,20 +261,8 @@ func (l *leader) close() {
 
 func (l *leader) free() { _ = unix.Munmap(l.space) }
 
-// noFileLimit is the limit of open files with which this process was started, and which its programs are to have. Package
-// syscall raises it for itself and keeps the old one to itself; [syscall.Exec] sets it before it executes anything, here
-// nothing, since no program has that name.
-var noFileLimit = sync.OnceValues(func() (was unix.Rlimit, err error) {
-	var now unix.Rlimit
-	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &now); err != nil {
-		return now, fmt.Errorf("limit of open files: %w", err)
-	}
-	_ = syscall.Exec("", []string{""}, nil)
-	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &was); err != nil {
-		return now, fmt.Errorf("limit of open files: %w", err)
-	}
-	if was != now {
-		_ = unix.Setrlimit(unix.RLIMIT_NOFILE, &now)
-	}
-	return was, nil
-})
+// restoreFileLimit sets the soft limit of open files to what it was when this process started. Package syscall raises it,
+// keeps the old one private, and sets it only in what [syscall.ForkExec] starts; a leader inherits the raised one.
+// [syscall.Exec] sets the old one before it executes anything, here nothing, since no program has that name, and forgets
+// it. From then on every program inherits the limit of this process, so raising it again would reach them all.
+var restoreFileLimit = sync.OnceFunc(func() { _ = syscall.Exec("", []string{""}, nil) })

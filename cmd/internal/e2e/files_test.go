@@ -1,0 +1,68 @@
+package e2e_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestProgramsHaveTheUsersLimitOfOpenFiles: Go raises the soft limit for itself, and no program that proxy or gateway starts is to see
+// that, however it is started: programs with select(2) break above 1024.
+func TestProgramsHaveTheUsersLimitOfOpenFiles(t *testing.T) {
+	t.Parallel()
+	const limit = "777"
+	const onExit = "[[on]]\nevent = 'exit'\nrun = ['%']\n"
+	const onAsked = "[[on]]\nevent = 'asked'\nrun = ['%']\n"
+	for _, c := range []struct {
+		name, config, run string
+		more              []string // what else writes it, beside the program %
+		asks              bool     // an agent asks while the program runs, which Enter ends
+	}{
+		{name: "program in the foreground", run: "proxy %"},
+		{name: "program that agents see", run: "proxy --agent %"},
+		{name: "program without job control", run: `sh -c "proxy --agent %; true"`},
+		{name: "program in the background", run: "proxy --agent % & wait"},
+		{name: "program in a pipe", run: "proxy --agent % | cat"},
+		{name: "program in place of the proxy", run: "proxy % < /dev/null 2>&1 | cat"},
+		{name: "program within a session", run: "proxy --agent bash -c 'proxy --agent %'"},
+		{name: "program of a session within a session", run: "proxy --agent bash -c 'proxy --agent --nested %'"},
+		{name: "program of a shell", run: "proxy --agent bash --noprofile --norc -ic %"},
+		{name: "program that outlives its window", run: "proxy --keep --agent %"},
+		{name: "program without a terminal", run: "gateway run %"},
+		{name: "program without a terminal that outlives its window", run: "gateway run --keep %"},
+		{name: "rule at the end", config: onExit, run: "proxy --agent true"},
+		{name: "rule while the program runs", config: onAsked, run: "proxy --agent sh -c 'read x'", asks: true},
+		{name: "rule of a program that was suspended", config: onExit, run: "proxy --agent sh -c 'kill -STOP $$'; fg"},
+		{name: "tmux that shows a notification", run: "proxy --agent --notify terminal --notify-after 0s sh -c 'read x'", more: []string{"tmux"}, asks: true},
+		{name: "coding agent of a chat", run: "proxy --chat opencode", more: []string{"opencode"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t)
+			script := w.write("limit", "#!/bin/sh\nulimit -Sn >> "+w.path("limits")+"\n")
+			require.NoError(t, os.Chmod(script, 0o700))
+			if c.config != "" {
+				w.configures(strings.ReplaceAll(c.config, "%", script))
+			}
+			for _, name := range c.more {
+				require.NoError(t, os.MkdirAll(w.path("fakes"), 0o700))
+				require.NoError(t, os.Symlink(script, w.path("fakes/"+name)))
+			}
+			s := w.terminal(100, 24)
+			s.does("ulimit -Sn " + limit)
+			s.run(`PATH="` + w.path("fakes") + `:$PATH"; ` + strings.ReplaceAll(c.run, "%", script))
+			if c.asks {
+				asking := w.start("gateway", "request", w.session(), "--reason", "to see", "--as", "codex")
+				s.asked()
+				w.listens("limits", `\d\n$`)
+				s.answer(`C-\`)
+				asking.wait()
+				s.press("Enter")
+			}
+			s.status()
+			w.listens("limits", `\d\n$`)
+			require.Empty(t, strings.ReplaceAll(w.content("limits"), limit+"\n", ""))
+		})
+	}
+}
