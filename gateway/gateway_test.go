@@ -27,8 +27,11 @@ import (
 // helperEnv makes the test binary a helper program: it serves, or dials, in the directory that the variable names.
 const helperEnv = "GATEWAY_TEST_HELPER"
 
-// fewFiles is how many files a helper can have open whose name begins with few.
-const fewFiles = 24
+// fewFiles and someFiles are how many files a helper can have open whose name begins with few or some.
+const (
+	fewFiles  = 24
+	someFiles = 300
+)
 
 func TestMain(m *testing.M) {
 	if what := os.Getenv(helperEnv); what != "" {
@@ -251,9 +254,13 @@ func helper(what string) {
 	ctx, cancel := context.WithTimeout(context.Background(), fake.Soon)
 	defer cancel()
 	dir := os.Getenv(EnvDir)
-	if few, ok := strings.CutPrefix(what, "few "); ok {
-		what = few
-		if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Cur: fewFiles, Max: fewFiles}); err != nil {
+	for word, files := range map[string]uint64{"few ": fewFiles, "some ": someFiles} {
+		rest, ok := strings.CutPrefix(what, word)
+		if !ok {
+			continue
+		}
+		what = rest
+		if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Cur: files, Max: files}); err != nil {
 			fmt.Println("failed", err)
 			return
 		}

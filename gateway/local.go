@@ -116,11 +116,14 @@ func (l *Local) Dial(ctx context.Context) (net.Conn, error) {
 	}
 }
 
-// better reports whether this process should serve in the place of one that answers, which can have only a few files open.
+// better reports whether this process should serve in the place of one that can have only a few files open, or has as many
+// open as it can and fewer than this process can have.
 func (l *Local) better(than *place.Silent) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return than.Few() && openFiles() >= place.Few && !l.away && !l.closed
+	files := openFiles()
+	more := than.Few() && files >= place.Few || than.Full && files > than.Files
+	return more && !l.away && !l.closed
 }
 
 // Join gives a proxy of this process a seat at the gateway, if this process is the gateway or can become it; nil when
@@ -158,7 +161,7 @@ func (l *Local) serve(instead *place.Silent, force bool) error {
 		conf.GathersUntil = time.Now().Add(GatherTime)
 	}
 	server := New(conf)
-	if instead != nil && !instead.Few() {
+	if instead != nil && !instead.Few() && !instead.Full {
 		server.hub.Succeed(instead.Error())
 	}
 	s := &serving{server: server, place: p, keeper: keep(l.dir, server.hub, l.log), ended: make(chan struct{})}

@@ -17,32 +17,41 @@ import (
 	"terminalproxy/protocol/fake"
 )
 
+// askHealth asks who serves at path how it is, and keeps the connection.
+func askHealth(t *testing.T, path string) (conn net.Conn, status int, body string) {
+	t.Helper()
+	conn, err := dialUnix(fake.Within(t), path)
+	require.NoError(t, err)
+	_, err = fmt.Fprint(conn, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+	require.NoError(t, err)
+	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	require.NoError(t, err)
+	said, err := io.ReadAll(resp.Body)
+	require.NoError(t, errors.Join(err, resp.Body.Close()))
+	return conn, resp.StatusCode, string(said)
+}
+
+// fill connects to who serves at path until all its files are in use.
+func fill(t *testing.T, path string, files int) (held []net.Conn) {
+	t.Helper()
+	for {
+		conn, status, body := askHealth(t, path)
+		held = append(held, conn)
+		require.Less(t, len(held), files)
+		if status == http.StatusServiceUnavailable {
+			require.Equal(t, fmt.Sprintf("all %d file descriptors of this process are in use", files), body)
+			return held
+		}
+	}
+}
+
 // A process that has no file descriptor left says so at once, to everybody who comes, and serves again when it has one.
 func TestWhoIsFullSaysSo(t *testing.T) {
 	t.Parallel()
 	dir := shortDir(t)
 	path := filepath.Join(dir, socketName)
 	startHelper(t, "few serve", dir)
-	ask := func() (conn net.Conn, status int, body string) {
-		conn, err := dialUnix(fake.Within(t), path)
-		require.NoError(t, err)
-		_, err = fmt.Fprint(conn, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
-		require.NoError(t, err)
-		resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
-		require.NoError(t, err)
-		said, err := io.ReadAll(resp.Body)
-		require.NoError(t, errors.Join(err, resp.Body.Close()))
-		return conn, resp.StatusCode, string(said)
-	}
-	var held []net.Conn
-	for full := false; !full; {
-		conn, status, body := ask()
-		held = append(held, conn)
-		require.Less(t, len(held), fewFiles)
-		if full = status == http.StatusServiceUnavailable; full {
-			require.Equal(t, "all 24 file descriptors of this process are in use", body)
-		}
-	}
+	held := fill(t, path, fewFiles)
 	_, err := Endpoint{}.dialLocal(fake.Within(t), path)
 	full := new(place.Silent)
 	require.ErrorAs(t, err, &full)
@@ -52,7 +61,7 @@ func TestWhoIsFullSaysSo(t *testing.T) {
 		require.NoError(t, conn.Close())
 	}
 	require.Eventually(t, func() bool {
-		conn, status, _ := ask()
+		conn, status, _ := askHealth(t, path)
 		require.NoError(t, conn.Close())
 		return status == http.StatusOK
 	}, fake.Soon, 10*time.Millisecond)
@@ -74,5 +83,25 @@ func TestWhoHasFewDescriptorsMakesWay(t *testing.T) {
 	_, err = raw.Read(make([]byte, 1))
 	require.ErrorIs(t, err, io.EOF, "it has left the place itself")
 	require.NoError(t, raw.Close())
+	require.NoError(t, first.cmd.Process.Kill())
+}
+
+// Whose files are all in use serves until somebody comes who can have more open, however many those are.
+func TestWhoIsFullMakesWay(t *testing.T) {
+	t.Parallel()
+	dir := shortDir(t)
+	first := startHelper(t, "some serve", dir)
+	held := fill(t, filepath.Join(dir, socketName), someFiles)
+	said, err := helperProcess(t, "some serve", dir).Output()
+	require.NoError(t, err)
+	require.Contains(t, string(said), "has all its 300 file descriptors in use", "one that has no more cannot help")
+	l := newLocal(t, dir)
+	dials(t, l)
+	require.True(t, l.Serving())
+	_, err = held[0].Read(make([]byte, 1))
+	require.ErrorIs(t, err, io.EOF, "it has left the place itself")
+	for _, conn := range held {
+		require.NoError(t, conn.Close())
+	}
 	require.NoError(t, first.cmd.Process.Kill())
 }

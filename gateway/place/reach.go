@@ -34,8 +34,8 @@ const (
 const (
 	// HeaderFiles is the header in which a gateway says how many files it can have open, with the status 503 where all are.
 	HeaderFiles = "Terminal-Gateway-Files"
-	// Few files are what a process has that serves only for want of another.
-	Few = 64
+	// Few files are what a process has that serves only for want of another. No system sets fewer than 256 by default.
+	Few = 256
 )
 
 // ErrReplaced says that the name changed hands during the dialling; the next try finds the new owner.
@@ -68,7 +68,7 @@ func (s *Silent) Error() string {
 // Hint is what to do about it, "" for nothing.
 func (s *Silent) Hint() string {
 	if s.Full {
-		return "end agents that you do not need, or start that process with a higher limit of open files (ulimit -n)"
+		return "end agents that you do not need, or start one with a higher limit of open files (ulimit -n), which takes over"
 	}
 	return ""
 }
