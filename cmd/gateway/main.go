@@ -15,9 +15,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"terminalproxy/cmd/internal/descriptors"
 	"terminalproxy/cmd/internal/flagwords"
 	"terminalproxy/cmd/internal/harden"
+	"terminalproxy/cmd/internal/limits"
 	"terminalproxy/cmd/internal/version"
 	"terminalproxy/gateway/client"
 	"terminalproxy/protocol"
@@ -26,8 +26,8 @@ import (
 
 func main() {
 	harden.Process()
-	if err := descriptors.Enough(); err != nil {
-		os.Exit((&app{err: os.Stderr}).report(fail(statusRefused, "%w", err).hinted(descriptors.Hint)))
+	if short := limits.Check(); short != nil {
+		os.Exit((&app{err: os.Stderr}).report(fail(statusRefused, "%w", short).hinted(short.Hint)))
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	out, say := os.Stdout, os.Stderr

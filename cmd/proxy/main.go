@@ -9,8 +9,8 @@ import (
 	"io"
 	"os"
 
-	"terminalproxy/cmd/internal/descriptors"
 	"terminalproxy/cmd/internal/harden"
+	"terminalproxy/cmd/internal/limits"
 	"terminalproxy/cmd/internal/onevent"
 	"terminalproxy/cmd/internal/proxyflags"
 	"terminalproxy/cmd/internal/version"
@@ -30,8 +30,8 @@ func main() {
 	if onevent.Called(os.Args) {
 		os.Exit(onevent.Supervise(os.Args))
 	}
-	if err := descriptors.Enough(); err != nil {
-		os.Exit(complain(os.Stderr, &proxy.UserError{Status: statusFailure, Say: err.Error(), Hint: descriptors.Hint}))
+	if short := limits.Check(); short != nil {
+		os.Exit(complain(os.Stderr, short))
 	}
 	if os.Args[0] == window.Name {
 		os.Exit(kept(os.Args[1:]))
@@ -130,6 +130,9 @@ func complain(stderr io.Writer, err error) int {
 	}
 	if start, ok := errors.AsType[*child.StartError](err); ok {
 		status, hint = start.Status, start.Hint
+	}
+	if short, ok := errors.AsType[*limits.Shortage](err); ok {
+		hint = short.Hint
 	}
 	fmt.Fprintf(stderr, "proxy: %s\n", err)
 	if hint != "" {

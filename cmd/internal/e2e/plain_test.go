@@ -66,6 +66,24 @@ func TestFewFileDescriptors(t *testing.T) {
 	}
 }
 
+// Where Go's runtime could come to its end in the middle of a session, for want of address space, the session does not begin; with 1 GiB
+// it has enough. Below 730 MiB the runtime does not start, and says so in its own words.
+func TestLittleAddressSpace(t *testing.T) {
+	w := newWorld(t)
+	s := w.terminal(100, 24)
+	out, _ := s.does("(ulimit -v 1048575; proxy true; proxy --agent true; gateway ls; gateway mcp </dev/null)")
+	const say = ": memory: the limit of 1048575 KiB of address space is too low\nhint: raise the limit of address space, as with: ulimit -v 1048576\n"
+	require.Equal(t, 2, strings.Count(out, "proxy"+say), out)
+	require.Equal(t, 2, strings.Count(out, "gateway"+say), out)
+	s.run("(ulimit -v 1048576; proxy --agent --record film.cast bash --noprofile --rcfile bashrc -i)")
+	id := w.session()
+	s.typed("seq 200000; ulimit -v\n")
+	s.wait("\n1048576\n")
+	require.Contains(t, w.good("read", id), "\n200000\n1048576\n")
+	s.typed("exit 7\n")
+	require.Equal(t, 7, s.status())
+}
+
 // A program that is killed cannot clean up; the proxy does.
 func TestTheTerminalIsRestoredAfterAKilledProgram(t *testing.T) {
 	t.Parallel()
