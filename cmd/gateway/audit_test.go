@@ -76,6 +76,25 @@ func TestAuditVerify(t *testing.T) {
 	require.Equal(t, "same", v.Cast)
 }
 
+// What verify says of places at which output is missing: with a beginning and an end, an end alone as in older logs, or no end.
+func TestAuditVerifyCountsMissingOutput(t *testing.T) {
+	on, off := true, false
+	begin, end := &record.Entry{Kind: record.Gap, On: &on}, &record.Entry{Kind: record.Gap, On: &off, Missing: 1}
+	older := &record.Entry{Kind: record.Gap, Missing: 40}
+	for want, gaps := range map[string][]*record.Entry{
+		"note: output is missing in the recording at 1 place: 1 byte; audit show says where":                           {begin, end},
+		"note: output is missing in the recording at 2 places: 80 bytes; audit show says where":                        {older, older},
+		"note: output is missing in the recording at 2 places: 1 byte and what its end lacks; audit show says where":   {begin, end, begin},
+		"note: output is missing in the recording at 3 places: 41 bytes and what its end lacks; audit show says where": {older, begin, end, begin},
+	} {
+		v := verified{Cast: "same", Closed: true}
+		for _, e := range gaps {
+			v.addGap(e)
+		}
+		require.Equal(t, []string{want, "the recording matches the log, but for the output that is missing"}, v.sentences()[1:])
+	}
+}
+
 func TestAuditVerifyNamesTheFirstBadLine(t *testing.T) {
 	cast := recorded(t)
 	log := cast + record.AuditSuffix
@@ -170,7 +189,7 @@ func TestR80AGapIsSaid(t *testing.T) {
 	said := strings.Join(v.sentences(), "\n")
 	require.Contains(t, said, "3 entries, intact except for a gap; head abc")
 	require.Contains(t, said, "the disk could not store 2 entries")
-	require.Contains(t, said, "output is missing in the recording at 1 place;")
+	require.Contains(t, said, "output is missing in the recording at 1 place: 0 bytes;")
 }
 
 func TestAuditShow(t *testing.T) {

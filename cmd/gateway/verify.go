@@ -48,13 +48,15 @@ func (a *app) newAuditVerify() *cobra.Command {
 type verified struct {
 	File    string  `json:"file"`
 	Entries int     `json:"entries"`
-	Head    string  `json:"head,omitempty"`  // hash of the last good entry
-	Since   *int    `json:"since,omitempty"` // entries after the one that --head names
-	Closed  bool    `json:"closed"`          // the log has its end
-	Cut     bool    `json:"cut"`             // the last line is cut off
-	Lost    int64   `json:"lost,omitempty"`  // entries that the disk did not take
-	Gaps    int     `json:"gaps,omitempty"`  // places at which output is missing in the recording
-	Cast    string  `json:"recording"`       // same, differs, missing or unknown
+	Head    string  `json:"head,omitempty"`    // hash of the last good entry
+	Since   *int    `json:"since,omitempty"`   // entries after the one that --head names
+	Closed  bool    `json:"closed"`            // the log has its end
+	Cut     bool    `json:"cut"`               // the last line is cut off
+	Lost    int64   `json:"lost,omitempty"`    // entries that the disk did not take
+	Gaps    int     `json:"gaps,omitempty"`    // places at which output is missing in the recording
+	Missing int64   `json:"missing,omitempty"` // how much that is, but for a place without an end
+	Open    bool    `json:"open,omitempty"`    // the log ends in such a place
+	Cast    string  `json:"recording"`         // same, differs, missing or unknown
 	Damage  *damage `json:"damage,omitempty"`
 }
 
@@ -71,7 +73,7 @@ func (a *app) verify(f *os.File, in verifyFlags) error {
 		case record.Lost:
 			v.Lost += e.Missing
 		case record.Gap:
-			v.Gaps++
+			v.addGap(e)
 		default:
 		}
 		if in.head != "" && e.Hash == in.head {
@@ -99,6 +101,15 @@ func (a *app) verify(f *os.File, in verifyFlags) error {
 		printed = a.print(v.sentences()...)
 	}
 	return errors.Join(err, printed)
+}
+
+// addGap counts a place at which output is missing. An older log has only the ends of such places.
+func (v *verified) addGap(e *record.Entry) {
+	v.Open = e.On != nil && *e.On
+	if v.Open || e.On == nil {
+		v.Gaps++
+	}
+	v.Missing += e.Missing
 }
 
 func (v verified) fails(format string, args ...any) *failure {
@@ -142,7 +153,11 @@ func (v verified) sentences() []string {
 		lines = append(lines, "note: the disk could not store "+plural(int(v.Lost), "entry", "entries")+"; audit show says where")
 	}
 	if v.Gaps > 0 {
-		lines = append(lines, "note: output is missing in the recording at "+plural(v.Gaps, "place", "places")+"; audit show says where")
+		note := fmt.Sprintf("note: output is missing in the recording at %s: %s", plural(v.Gaps, "place", "places"), plural(int(v.Missing), "byte", "bytes"))
+		if v.Open {
+			note += " and what its end lacks"
+		}
+		lines = append(lines, note+"; audit show says where")
 	}
 	if v.Cut {
 		lines = append(lines, fmt.Sprintf("note: line %d is cut off, as when the proxy or the machine stops while writing it", v.Entries+1))
@@ -152,7 +167,11 @@ func (v verified) sentences() []string {
 	}
 	switch v.Cast {
 	case "same":
-		lines = append(lines, "the recording matches the log")
+		match := "the recording matches the log"
+		if v.Gaps > 0 {
+			match += ", but for the output that is missing"
+		}
+		lines = append(lines, match)
 	case "missing":
 		lines = append(lines, "note: the recording is not there")
 	}

@@ -29,7 +29,7 @@ const (
 	Answer   Kind = "answer"   // By answered what the coding agent asked under Request: Text in words
 	Halt     Kind = "halt"     // By, or Agent, interrupted the coding agent's turn
 	User     Kind = "user"     // the user typed, or By elsewhere; what is nobody's business, and how much neither
-	Gap      Kind = "gap"      // output is missing in the asciicast up to here: Missing, Why
+	Gap      Kind = "gap"      // output is missing in the asciicast from here on, or up to here: On, Missing, Why
 	Exit     Kind = "exit"     // the program ended: Code, Signal
 	Lost     Kind = "lost"     // entries of this log are missing here: Missing
 	Close    Kind = "close"    // the log is complete: Cast
@@ -175,6 +175,9 @@ func (e *Entry) Sentence() string {
 		}
 		return "the user typed"
 	case Gap:
+		if e.On != nil && *e.On {
+			return "output is left out from here on" + because(e.Why)
+		}
 		return fmt.Sprintf("output is missing before this, %s%s", bytesOf(int(e.Missing)), because(e.Why))
 	case Lost:
 		return fmt.Sprintf("%d entries of this log are missing here", e.Missing)

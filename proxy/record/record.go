@@ -147,12 +147,29 @@ func (r *Recorder) Output(p []byte) (resume bool) {
 		r.left += int64(len(p))
 		return r.room()
 	case r.queue.output+len(p) > outputMax:
-		r.gap, r.why, r.left = true, errSlow.Error(), int64(len(p))
+		r.beginGapLocked(errSlow.Error(), int64(len(p)))
 	default:
 		r.put(codeOutput, p, nil)
 		r.queue.output += len(p)
 	}
 	return false
+}
+
+// beginGapLocked leaves output out from here on, and says so at once: a proxy that is killed meanwhile says no more. missing
+// bytes are gone already.
+func (r *Recorder) beginGapLocked(why string, missing int64) {
+	if r.why == "" {
+		on := true
+		r.enter(Entry{Kind: Gap, On: &on, Why: why})
+	}
+	r.gap, r.why = true, why
+	r.left += missing
+}
+
+// openGapLocked returns the entry that ends the gap that the disk caused, if there is one.
+func (r *Recorder) openGapLocked() (e Entry, open bool) {
+	off := false
+	return Entry{Kind: Gap, On: &off, Missing: r.left, Why: r.why}, r.why != ""
 }
 
 // room reports whether output could be taken up again; the caller holds mu.
@@ -180,8 +197,8 @@ func (r *Recorder) Resume(redraw func() []byte) {
 	if !r.room() {
 		return
 	}
-	if r.left > 0 {
-		r.enter(Entry{Kind: Gap, Missing: r.left, Why: r.why})
+	if e, open := r.openGapLocked(); open {
+		r.enter(e)
 	}
 	r.gap, r.why, r.left = false, "", 0
 	r.put(codeRepaint, paint, nil)
@@ -325,9 +342,9 @@ func (r *Recorder) give(b batch) {
 // already.
 func (r *Recorder) castFailed(err error, left int64) {
 	r.mu.Lock()
-	r.gap, r.gaps, r.why = true, true, err.Error()
+	r.beginGapLocked(err.Error(), left)
+	r.gaps = true
 	r.author = Author{} // who it is may be among what is lost
-	r.left += left
 	r.retry = time.Now().Add(retryEvery)
 	r.mu.Unlock()
 	r.failed(err)
@@ -351,6 +368,13 @@ func (r *Recorder) failed(err error) {
 	if first && r.conf.Failed != nil {
 		r.conf.Failed(err)
 	}
+}
+
+// openGap is openGapLocked for the end of the recording.
+func (r *Recorder) openGap() (e Entry, open bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.openGapLocked()
 }
 
 // trouble says whether the asciicast lacks something that the disk did not take, and what failed first.

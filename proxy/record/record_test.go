@@ -192,9 +192,10 @@ func TestNobodyWaitsForTheDisk(t *testing.T) {
 	written = len(before)
 	require.Less(t, written, 6<<20, "bounded")
 	gaps := of(entries(t, r.log.String()), record.Gap)
-	require.Len(t, gaps, 1)
-	require.EqualValues(t, 200*piece-written, gaps[0].Missing)
-	require.Contains(t, output(all, "m"), gaps[0].Sentence())
+	require.Len(t, gaps, 2, "a beginning and an end")
+	require.Zero(t, gaps[0].Missing)
+	require.EqualValues(t, 200*piece-written, gaps[1].Missing)
+	require.Contains(t, output(all, "m"), gaps[1].Sentence())
 	require.Len(t, of(entries(t, r.log.String()), record.Grant), 1)
 }
 
@@ -228,9 +229,9 @@ func TestAFullDisk(t *testing.T) {
 	log := entries(t, r.log.String())
 	require.Len(t, of(log, record.Grant), 10)
 	gaps := of(log, record.Gap)
-	require.Len(t, gaps, 1)
-	require.EqualValues(t, 40, gaps[0].Missing)
-	require.Equal(t, "no space left on device", gaps[0].Why)
+	require.Len(t, gaps, 2, "a beginning and an end")
+	require.EqualValues(t, 40, gaps[1].Missing)
+	require.Equal(t, "no space left on device", gaps[1].Why)
 	require.Empty(t, of(log, record.Lost))
 }
 
@@ -245,6 +246,41 @@ func TestADiskThatStaysFull(t *testing.T) {
 	require.Len(t, r.failures, 1)
 	require.Empty(t, events(t, r.cast.String()))
 	require.Len(t, entries(t, r.log.String()), 1)
+}
+
+// TestTheLogSaysWhatARecordingLacksAtItsEnd: also when the disk has room for the log alone, or the proxy is killed meanwhile.
+func TestTheLogSaysWhatARecordingLacksAtItsEnd(t *testing.T) {
+	var killed string
+	r := tape(t, func(r *taping) {
+		r.Output([]byte("before"))
+		r.wait(time.Second)
+		r.cast.set(len(r.cast.String()))
+		r.Output([]byte("lost"))
+		r.wait(time.Second)
+		r.Output([]byte("too"))
+		r.wait(time.Second)
+		killed = r.log.String()
+		r.Blackout(true, "a password")
+		r.Output([]byte("secret"))
+		r.Exited(0, "")
+	})
+	require.Equal(t, "before", output(events(t, r.cast.String()), "o"))
+	log := entries(t, killed)
+	require.Equal(t, "output is left out from here on: no space left on device", log[len(log)-1].Sentence())
+	log = entries(t, r.log.String())
+	require.Equal(t, "output is missing before this, 7 bytes: no space left on device", log[len(log)-2].Sentence())
+	require.Len(t, of(log, record.Gap), 2)
+
+	r = tape(t, func(r *taping) {
+		r.wait(time.Second)
+		r.cast.set(len(r.cast.String()))
+		r.Output([]byte("queued when it ends"))
+	})
+	log = entries(t, r.log.String())
+	require.Equal(t, "output is missing before this, 19 bytes: no space left on device", log[len(log)-2].Sentence())
+
+	r = tape(t, func(r *taping) { r.Blackout(true, "a password"); r.Output([]byte("secret")) })
+	require.Empty(t, of(entries(t, r.log.String()), record.Gap), "a blackout is none: how long a secret is stands nowhere")
 }
 
 // TestALogThatCannotGoOnSaysSo: memory is bounded, and what does not fit is counted in the log.

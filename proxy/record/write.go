@@ -201,11 +201,15 @@ func (w *writer) flushLog() {
 
 // finish writes the ends of both files.
 func (w *writer) finish() error {
+	last := []Entry{{Kind: Close, Cast: &Sum{Bytes: w.cast.size, SHA256: hex.EncodeToString(w.sum.Sum(nil))}}}
+	if gap, open := w.r.openGap(); open {
+		last = []Entry{gap, last[0]}
+	}
 	now := time.Since(w.r.begin)
-	w.entry(Entry{
-		Time: w.r.begin.Add(now).UTC().Truncate(time.Microsecond), At: now.Microseconds(), Kind: Close,
-		Cast: &Sum{Bytes: w.cast.size, SHA256: hex.EncodeToString(w.sum.Sum(nil))},
-	})
+	for _, e := range last {
+		e.Time, e.At = w.r.begin.Add(now).UTC().Truncate(time.Microsecond), now.Microseconds()
+		w.entry(e)
+	}
 	w.flushLog()
 	err := w.missing()
 	for _, end := range []func() error{w.cast.Sync, w.log.Sync, w.cast.Close, w.log.Close} {
