@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"strings"
 
 	"terminalproxy/gateway/text"
 	"terminalproxy/protocol"
@@ -12,7 +13,8 @@ const endTokens = 2000
 
 // showEnd is the answer that tells the end of a program: with everything that it printed since a revision, since the agent will
 // want no more of it than what it has not seen. f is the last frame, for a gateway that cannot say more. An agent that sets no limit
-// gets the last rows, and how to ask for the others: of a build that failed it wants the error, and searches for that.
+// gets all of that if it is short, else the last screen alone, and how to ask for the rows before it: of a build that failed it wants
+// the error, and searches for that.
 func (s *Server) showEnd(ctx context.Context, info protocol.SessionInfo, f *protocol.Frame, since uint64, given *int, tokens int, said string) string {
 	if given == nil {
 		tokens = endTokens
@@ -21,5 +23,11 @@ func (s *Server) showEnd(ctx context.Context, info protocol.SessionInfo, f *prot
 	if err != nil {
 		return s.show(ctx, info, f, dialect.Whole(f, 0), tokens, said, "")
 	}
-	return s.show(ctx, info, got.Frame, dialect.Ended(got, since), tokens, text.WithMessages(got.Notes, said), unseen(got))
+	p := dialect.Ended(got, since)
+	if given == nil && !got.Frame.Screen.Alt && got.NextLine > got.FirstLine && text.Tokens(strings.Join(p.Rows, "\n")) > endTokens {
+		got.Unseen = max(got.Unseen, got.NextLine-got.FirstLine)
+		got.Text, got.FirstLine, got.HiddenText = "", got.NextLine, nil
+		p = dialect.Ended(got, since)
+	}
+	return s.show(ctx, info, got.Frame, p, tokens, text.WithMessages(got.Notes, said), unseen(got))
 }

@@ -201,6 +201,9 @@ var situations = []situation{
 	{"for what", "terminal_wait", nil, nil},
 	{"for something else", "terminal_wait", args{"for": "lunch"}, nil},
 	{"too long", "terminal_wait", args{"for": "exit", "timeout_ms": 60000}, nil},
+	{"exit after a long output", "terminal_wait", args{"for": "exit"}, all(waited(protocol.WaitResult{Met: true, Matched: "exit", ExitCode: new(2)}, &protocol.Activity{State: "exited"}), with(func(f *protocol.Frame) { f.Since = 1 }), history(1, protocol.ReadResult{Text: strings.Repeat("many more words than that\n", 299) + "x", NextLine: 300}))},
+	{"exit after a long output, all wanted", "terminal_wait", args{"for": "exit", "max_tokens": 400}, all(waited(protocol.WaitResult{Met: true, Matched: "exit", ExitCode: new(2)}, &protocol.Activity{State: "exited"}), with(func(f *protocol.Frame) { f.Since = 1 }), history(1, protocol.ReadResult{Text: strings.Repeat("many more words than that\n", 299) + "x", NextLine: 300}))},
+	{"exit after a short output", "terminal_wait", args{"for": "exit"}, all(waited(protocol.WaitResult{Met: true, Matched: "exit", ExitCode: new(2)}, &protocol.Activity{State: "exited"}), with(func(f *protocol.Frame) { f.Since = 1 }), history(1, protocol.ReadResult{Text: "a\nb\nc", NextLine: 3}))},
 
 	{"granted", "terminal_request_control", args{"reason": "fix the typo"}, nil},
 	{"granted for a time", "terminal_request_control", args{"reason": "fix the typo", "seconds": 300, "level": "type"}, deciding(&protocol.ControlGrant{AgentID: "a-1", Level: protocol.LevelType, ExpiresAt: clock.UnixMilli() + 300_000}, nil, nil)},

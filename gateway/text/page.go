@@ -80,12 +80,12 @@ func (d Dialect) Changes(got *protocol.ReadResult, since uint64) Page {
 	case f.Screen.Lines != nil:
 		p := Page{Kind: kindScreen, Rows: append(past, split(Rows(f.Screen.Lines))...)}
 		return p.under(func(first, _ int) string {
-			if len(past) == 0 {
+			if len(past) == 0 && got.Unseen == 0 {
 				return d.screen("", first)
 			}
 			return d.gone(got, len(past), first) + "; then the whole screen" + d.without(first-len(past), "its")
 		})
-	case len(f.Changed) == 0 && len(past) == 0 && f.Moved == 0:
+	case len(f.Changed) == 0 && len(past) == 0 && got.Unseen == 0 && f.Moved == 0:
 		p := said("no row changed since rev %d", since)
 		p.Bare = len(f.Highlights) == 0 // another entry of a menu may be selected, though its text is the same
 		return p
@@ -122,8 +122,11 @@ func (d Dialect) changed(got *protocol.ReadResult, past []string) Page {
 	p := Page{Kind: kindChanged, Rows: rows}
 	return p.under(func(first, _ int) string {
 		var notes []string
-		if len(past) > 0 {
+		switch {
+		case len(past) > 0:
 			notes = append(notes, d.gone(got, len(past), first)+" (marked ^)")
+		case got.Unseen > 0:
+			notes = append(notes, d.gone(got, 0, 0))
 		}
 		if moved := Moved(f.Moved); moved != "" {
 			notes = append(notes, moved)
@@ -194,7 +197,11 @@ func (d Dialect) gone(got *protocol.ReadResult, n, first int) string {
 	left := got.NextLine - here - from + uint64(min(first, n))           //nolint:gosec // rows of the answer
 	switch page := d.Lines(from, int(min(left, protocol.MaxHistory))); { //nolint:gosec // bounded here
 	case all > here:
-		note += fmt.Sprintf("; %d older ones are left out: %s", left, page)
+		which := fmt.Sprintf("%d older ones", left)
+		if here == 0 {
+			which = "they"
+		}
+		note += fmt.Sprintf("; %s are left out: %s", which, page)
 		if lost := from - (got.NextLine - all); lost > 0 {
 			note += fmt.Sprintf(", and %d before those are not kept any more", lost)
 		}

@@ -46,6 +46,13 @@ func TestABuildThatFailsIsUnderstoodInTwoCalls(t *testing.T) {
 		require.Contains(t, whole, "unit59.c")
 		a.fails("terminal_read", args{"terminal": id, "view": "history", "match": "("}, "match: ", "missing closing )")
 	})
+	t.Run("the answer has no limit", func(t *testing.T) {
+		_, out := a.runs(args{"program": "bash", "args": []string{"-c", fmt.Sprintf(failingBuild, ":")}, "wait_for": "exit", "timeout_ms": 50_000},
+			"exited 2", "Error 1", "lines 0 to 1977 of the history; they are left out: view history with start 0 and lines ")
+		require.LessOrEqual(t, strings.Count(out, "\n"), 24+3, "a header, a note and a fence around the screen")
+		_, out = a.runs(args{"program": "seq", "args": []string{"100"}, "wait_for": "exit"}, "exited 0", "then the whole screen:\n")
+		require.Contains(t, out, "\n1\n2\n", "what is short is there in whole")
+	})
 	t.Run("from the command line", func(t *testing.T) {
 		id, _ := a.runs(args{"program": "bash", "args": []string{"-c", "read -r; " + fmt.Sprintf(failingBuild, ":")}, "wait_for": "waiting"})
 		waits := make(chan result, 1)
