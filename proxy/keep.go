@@ -154,21 +154,25 @@ func (l *life) moved(came bool) {
 	l.letPump()
 }
 
-// attach takes the program to another window, and away from the one where it is.
+// attach takes the program to another window, and away from the one where it is. Where that other one is no terminal, the program stays.
 func (l *life) attach(w *window.Window) {
 	s := l.s
 	defer w.CloseFiles()
+	next, err := tty.OpenBoth(w.In, w.Out)
+	if err != nil {
+		refuseWindow(w, err)
+		return
+	}
+	defer next.Close()
 	l.detach(window.Taken)
 	l.holdPump()
-	err := error(&UserError{Say: "the program has ended"})
+	err = error(&UserError{Say: "the program has ended"})
 	s.copier.Move(func() bool {
-		err = s.arrive(w)
+		err = s.arrive(w, next)
 		return err == nil
 	})
 	if err != nil {
-		w.Say(fmt.Sprintf("attach: %v\n", err))
-		w.Exit(1)
-		w.Close()
+		refuseWindow(w, err)
 		l.letPump()
 		return
 	}
@@ -180,6 +184,13 @@ func (l *life) attach(w *window.Window) {
 	l.resize(time.Now())
 }
 
+// refuseWindow has the process in front end.
+func refuseWindow(w *window.Window, err error) {
+	w.Say(fmt.Sprintf("attach: %v\n", err))
+	w.Exit(1)
+	w.Close()
+}
+
 const (
 	// historyShown is how many rows of history go up into a terminal to which the program comes.
 	historyShown = 1000
@@ -188,8 +199,8 @@ const (
 )
 
 // arrive takes a window's terminal and shows the program there. Nobody else writes to it yet.
-func (s *session) arrive(w *window.Window) error {
-	if err := s.term.Take(w.In, w.Out); err != nil {
+func (s *session) arrive(w *window.Window, next *tty.Terminal) error {
+	if err := s.term.Take(next); err != nil {
 		return err
 	}
 	s.raw()

@@ -49,16 +49,28 @@ func (t *Terminal) Leave() error {
 	return errors.Join(put(l.keyboard, t.in), put(nowhere, t.out))
 }
 
-// Take goes on at another terminal after Leave. Nobody may read, write or poll meanwhile. With an error the terminal is as left as it was.
-func (t *Terminal) Take(in, out *os.File) error {
+// OpenBoth opens a terminal to read from and to write to, for [Terminal.Take], and fails where either is none.
+func OpenBoth(in, out *os.File) (*Terminal, error) {
 	next, err := Open(in, out)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer next.Close()
-	if !next.inTTY || !next.outTTY {
-		return errors.New("standard input and output must be a terminal")
+	if !next.inTTY || !next.outTTY || !allows(next.in, unix.O_RDONLY) || !allows(next.out, unix.O_WRONLY) {
+		next.Close()
+		return nil, errors.New("standard input and output must be a terminal")
 	}
+	return next, nil
+}
+
+// allows reports whether a descriptor may be used in that way.
+func allows(fd, access int) bool {
+	flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0)
+	return err == nil && (flags&unix.O_ACCMODE == unix.O_RDWR || flags&unix.O_ACCMODE == access)
+}
+
+// Take goes on after Leave at a terminal of OpenBoth, which the caller closes then. Nobody may read, write or poll meanwhile. With an
+// error the terminal is as left as it was.
+func (t *Terminal) Take(next *Terminal) error {
 	if err := errors.Join(put(next.in, t.in), put(next.out, t.out)); err != nil {
 		return errors.Join(fmt.Errorf("take the terminal: %w", err), t.Leave())
 	}

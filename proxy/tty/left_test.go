@@ -51,11 +51,11 @@ func TestATerminalIsLeftForAnother(t *testing.T) {
 	require.NoError(t, err)
 	require.Zero(t, got, "there is no keyboard")
 
-	require.ErrorContains(t, terminal.Take(os.NewFile(nowhere(t), "null"), slave), "terminal")
-	require.True(t, terminal.Left())
-
 	second, other := window(t, 100, 30)
-	require.NoError(t, terminal.Take(other, other))
+	next, err := tty.OpenBoth(other, other)
+	require.NoError(t, err)
+	require.NoError(t, terminal.Take(next))
+	next.Close()
 	require.True(t, terminal.HasKeyboard())
 	cols, rows, err = terminal.Size()
 	require.NoError(t, err)
@@ -76,6 +76,21 @@ func TestATerminalIsLeftForAnother(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "seen", string(b[:n]))
 	require.NoError(t, terminal.Restore())
+}
+
+// What is no terminal to read from and to write to is refused before anything is left for it.
+func TestATerminalIsLeftForNothingElse(t *testing.T) {
+	_, slave := window(t, 80, 24)
+	gone, hungUp := window(t, 80, 24)
+	require.NoError(t, gone.Close())
+	null := os.NewFile(nowhere(t), "null")
+	defer null.Close()
+	for name, pair := range map[string][2]*os.File{
+		"no keyboard": {null, slave}, "no screen": {slave, null}, "neither": {null, null}, "hung up": {hungUp, hungUp},
+	} {
+		_, err := tty.OpenBoth(pair[0], pair[1])
+		require.ErrorContains(t, err, "must be a terminal", name)
+	}
 }
 
 func nowhere(t *testing.T) uintptr {

@@ -2,11 +2,14 @@ package e2e_test
 
 import (
 	"fmt"
+	"io"
+	"os"
 	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/window"
@@ -109,6 +112,36 @@ func TestASessionOutlivesItsWindow(t *testing.T) {
 	s.wait("[" + id + ": ended with exit status 7]")
 	require.Zero(t, s.status())
 	require.Equal(t, title, s.title())
+}
+
+// TestAKeptSessionStaysWhereItIs when what comes to its door brings no terminal.
+func TestAKeptSessionStaysWhereItIs(t *testing.T) {
+	w := newWorld(t)
+	s := w.terminal(90, 20)
+	id := s.keeps("--grant drive bash --noprofile --rcfile bashrc -i", "$")
+	w.granted(id)
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	require.NoError(t, err)
+	defer null.Close()
+	conn, err := window.Knock(w.run(), id)
+	require.NoError(t, err)
+	defer func() { _ = conn.Close() }()
+	fd := int(null.Fd())
+	_, _, err = conn.WriteMsgUnix([]byte(" "), unix.UnixRights(fd, fd), nil)
+	require.NoError(t, err)
+	_, err = fmt.Fprintf(conn, `{"front":{"pid":%d}}`+"\n", os.Getpid())
+	require.NoError(t, err)
+	said, err := io.ReadAll(conn)
+	require.NoError(t, err)
+	require.Contains(t, string(said), "attach: standard input and output must be a terminal")
+	w.keyboard(id, "cli (drive)")
+	s.press(`C-\`)
+	w.keyboard(id, "user")
+	s.enter("echo still h''ere")
+	s.wait("still here")
+	require.NotContains(t, s.screen(), "attached elsewhere")
+	s.typed("exit 7\n")
+	require.Equal(t, 7, s.status())
 }
 
 // TestVimOutlivesItsWindow, however it loses it, and is shown as it was: on the alternate screen, with its mouse.
