@@ -48,7 +48,7 @@ func (h *Hub) publish(p *Peer, m protocol.Message) {
 		h.open(p, m)
 		return
 	case *protocol.Done, *protocol.Error:
-		if !h.rehears(p, m) {
+		if !p.rehears(m) {
 			h.settle(p, nil, m)
 		}
 		return

@@ -124,13 +124,13 @@ func (s *session) rehear() {
 }
 
 // rehears reports whether a proxy's answer says that it has taken a subscription of the hub's own.
-func (h *Hub) rehears(p *Peer, m protocol.Message) bool {
+func (p *Peer) rehears(m protocol.Message) bool {
 	id := protocol.RequestID(m)
 	if !strings.HasPrefix(id, ownIDs) {
 		return false
 	}
-	for _, s := range h.sessions {
-		if s.owner == p && s.talk.asked == id {
+	for s := range p.owns {
+		if s.talk.asked == id {
 			s.talk.asked = ""
 			return true
 		}

@@ -1,0 +1,36 @@
+package hub
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"terminalproxy/protocol"
+)
+
+// BenchmarkAnswerAmongManySessions is what a proxy's answer to a request of the hub's own costs where there are many sessions, and that
+// beside the same where there is one.
+func BenchmarkAnswerAmongManySessions(b *testing.B) {
+	answering := func(sessions int) (answer func() time.Duration) {
+		h := New(nil)
+		h.Bound(sessions)
+		var proxy *Peer
+		for i := range sessions {
+			proxy = h.Join(Member{Role: RoleProxy})
+			proxy.Handle(opening(fmt.Sprint("vim-", i), "secret"))
+		}
+		done := &protocol.Done{RequestID: ownIDs + "1000000"}
+		return func() time.Duration {
+			began := time.Now()
+			proxy.Handle(done)
+			return time.Since(began)
+		}
+	}
+	one, many := answering(1), answering(10_000)
+	var alone, among time.Duration
+	for b.Loop() {
+		alone += one()
+		among += many()
+	}
+	b.ReportMetric(float64(among)/float64(alone), "times-one")
+}
