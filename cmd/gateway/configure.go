@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -109,11 +110,11 @@ func settled(cmd *cobra.Command) bool {
 	return !cmd.Hidden && cmd.Name() != "help" && cmd.Name() != "completion"
 }
 
-var flagName = regexp.MustCompile(`--([a-z][a-z-]*)`)
+var flagName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`--([a-z][a-z-]*)`) })
 
 // located is an error's text, with where the configuration set the flag that it is about.
 func (a *app) located(text string) string {
-	for _, m := range flagName.FindAllStringSubmatch(text, -1) {
+	for _, m := range flagName().FindAllStringSubmatch(text, -1) {
 		if at := a.preset[m[1]]; at != "" {
 			return text + " (set in " + at + ")"
 		}

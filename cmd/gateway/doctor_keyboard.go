@@ -6,6 +6,7 @@ import (
 	"os"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -20,8 +21,8 @@ import (
 const answerTime = 300 * time.Millisecond
 
 var (
-	kittyAnswer  = regexp.MustCompile(`\x1b\[\?\d*u`)
-	deviceAnswer = regexp.MustCompile(`\x1b\[\?[\d;]*c`)
+	kittyAnswer  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\x1b\[\?\d*u`) })
+	deviceAnswer = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\x1b\[\?[\d;]*c`) })
 )
 
 // keyboard asks the terminal how it sends keys: whether it knows the kitty keyboard protocol, and, to know when there is no
@@ -31,9 +32,9 @@ func (d *doctor) keyboard(in *os.File) {
 	switch {
 	case err != nil:
 		d.warn("keyboard", "", "cannot query the terminal: %v", err)
-	case kittyAnswer.Match(said):
+	case kittyAnswer().Match(said):
 		d.ok("keyboard", "%s: supports the kitty protocol; the reclaim key is recognised in it", os.Getenv("TERM"))
-	case deviceAnswer.Match(said):
+	case deviceAnswer().Match(said):
 		d.ok("keyboard", "%s: legacy encoding or modifyOtherKeys; the reclaim key is recognised in both", os.Getenv("TERM"))
 	default:
 		d.warn("keyboard", "try the reclaim key in a session; kill -USR1 and gateway reclaim work as well",
@@ -116,7 +117,7 @@ func askTerminal(tty *os.File, question string) ([]byte, error) {
 	}
 	var said bytes.Buffer
 	buf := make([]byte, 256)
-	for end := time.Now().Add(answerTime); time.Now().Before(end) && said.Len() < 4096 && !deviceAnswer.Match(said.Bytes()); {
+	for end := time.Now().Add(answerTime); time.Now().Before(end) && said.Len() < 4096 && !deviceAnswer().Match(said.Bytes()); {
 		ready := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
 		n, err := unix.Poll(ready, int(time.Until(end).Milliseconds())+1)
 		if n <= 0 || err != nil {

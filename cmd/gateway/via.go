@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -165,7 +166,7 @@ func dialInstead(ip string) func(context.Context, string, string) (net.Conn, err
 }
 
 // quick is the name of a tunnel of Cloudflare's for which nobody needs an account.
-var quick = regexp.MustCompile(`https://([a-z0-9-]+\.trycloudflare\.com)`)
+var quick = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`https://([a-z0-9-]+\.trycloudflare\.com)`) })
 
 func (a *app) findCloudflared(ctx context.Context, port int) (*way, error) {
 	path, err := a.installed(viaCloudflared, "install it from https://github.com/cloudflare/cloudflared/releases")
@@ -173,7 +174,7 @@ func (a *app) findCloudflared(ctx context.Context, port int) (*way, error) {
 		return nil, err
 	}
 	args := []string{"tunnel", "--no-autoupdate", "--url", "http://127.0.0.1:" + strconv.Itoa(port)}
-	h, err := runHelper(path, args, quick)
+	h, err := runHelper(path, args, quick())
 	if err != nil {
 		return nil, fail(statusRefused, "%s: --via cloudflared: %w", a.command, err)
 	}

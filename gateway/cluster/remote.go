@@ -95,7 +95,7 @@ func (r *remote) take(l *letter) reply {
 }
 
 // idForm is that of participants' ids, which begin with the letter of their role.
-var idForm = regexp.MustCompile(`^[avo]-[a-z0-9]{1,32}$`)
+var idForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[avo]-[a-z0-9]{1,32}$`) })
 
 // admit lets a participant of another gateway in, or says why not.
 func (c *Cluster) admit(l *letter) (*remote, reply) {
@@ -141,7 +141,7 @@ func (c *Cluster) seat(l *letter) (Seat, reply) {
 	switch {
 	case m.Role != hub.RoleAgent && m.Role != hub.RoleViewer && m.Role != hub.RoleOwner:
 		return forged("role " + token(string(m.Role)) + " has no business at other gateways")
-	case !idForm.MatchString(m.ID) || m.ID[0] != m.Role[0]:
+	case !idForm().MatchString(m.ID) || m.ID[0] != m.Role[0]:
 		return forged("its id is none of that role")
 	case m.Token == "":
 		return forged("it has no token")

@@ -15,6 +15,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 //go:embed static
@@ -111,11 +112,11 @@ func (f *files) filled(name string, pairs ...string) []byte {
 	return []byte(strings.NewReplacer(pairs...).Replace(string(f.others[name].plain)))
 }
 
-var imported = regexp.MustCompile(`(?m)^import .* from '\./([\w.]+)';$`)
+var imported = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^import .* from '\./([\w.]+)';$`) })
 
 // imports adds what a script imports, and what those do: the page names them all, so that a browser does not find one after the other.
 func (f *files) imports(name string, found map[string]bool) {
-	for _, m := range imported.FindAllSubmatch(f.others[name].plain, -1) {
+	for _, m := range imported().FindAllSubmatch(f.others[name].plain, -1) {
 		if next := string(m[1]); !found[next] {
 			found[next] = true
 			f.imports(next, found)

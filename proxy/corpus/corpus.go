@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -42,7 +43,7 @@ func Rows[T any](t testing.TB, name string) (rows []T) {
 	return rows
 }
 
-var times = regexp.MustCompile(`(?s)\{(\d+)×(.*?)\}`)
+var times = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?s)\{(\d+)×(.*?)\}`) })
 
 // set gives a struct's field what a field of the table says.
 func set(field reflect.Value, says string) error {
@@ -73,8 +74,8 @@ func set(field reflect.Value, says string) error {
 // text undoes the escapes and repetitions of a field.
 func text(says string) (string, error) {
 	is, err := strconv.Unquote(`"` + strings.ReplaceAll(says, `"`, `\"`) + `"`)
-	return times.ReplaceAllStringFunc(is, func(s string) string {
-		part := times.FindStringSubmatch(s)
+	return times().ReplaceAllStringFunc(is, func(s string) string {
+		part := times().FindStringSubmatch(s)
 		n, _ := strconv.Atoi(part[1])
 		return strings.Repeat(part[2], n)
 	}), err

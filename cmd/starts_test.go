@@ -1,0 +1,51 @@
+package cmd_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestNoStartCompilesARegexp: a regular expression of a package's own is compiled where it is used first ([sync.OnceValue]), and not by
+// every start of a program that may never use it.
+func TestNoStartCompilesARegexp(t *testing.T) {
+	looked := 0
+	for _, dir := range []string{"gateway", "proxy", "internal/settings", "internal/onevent", "internal/terminals", "../gateway", "../proxy", "../protocol"} {
+		require.NoError(t, filepath.WalkDir(dir, func(name string, _ fs.DirEntry, err error) error {
+			if err != nil || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+				return err
+			}
+			looked++
+			set := token.NewFileSet()
+			file, err := parser.ParseFile(set, name, nil, parser.SkipObjectResolution)
+			require.NoError(t, err)
+			for _, d := range file.Decls {
+				if vars, ok := d.(*ast.GenDecl); ok && vars.Tok == token.VAR {
+					compilesNothing(t, set, vars)
+				}
+			}
+			return nil
+		}))
+	}
+	require.Greater(t, looked, 300)
+}
+
+// compilesNothing says that no value of a declaration is a compiled expression; what a function does is done when it is called.
+func compilesNothing(t *testing.T, set *token.FileSet, vars *ast.GenDecl) {
+	t.Helper()
+	ast.Inspect(vars, func(n ast.Node) bool {
+		if _, ok := n.(*ast.FuncLit); ok {
+			return false
+		}
+		call, ok := n.(*ast.SelectorExpr)
+		compiles := ok && strings.HasPrefix(call.Sel.Name, "MustCompile")
+		require.False(t, compiles, "%s: compile it with sync.OnceValue", set.Position(vars.Pos()))
+		return true
+	})
+}
