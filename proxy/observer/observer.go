@@ -210,10 +210,11 @@ func (o *Observer) Blank(now time.Time) bool { return o.starting(now) }
 func (o *Observer) RunsCommand() bool { return o.inputWait.runs() }
 
 // ControlChanged says that control has another state, in which the user hides the screen or not. It makes a snapshot due
-// though the screen may be the same.
+// at once, though the screen may be the same and change all the time: the list of sessions says by it who has the keyboard.
 func (o *Observer) ControlChanged(now time.Time, hidden bool) {
 	o.privacy.hide(now, hidden)
 	o.changed(now)
+	o.throttle.Urge(now)
 }
 
 // Dismiss lets agents see the prompt for a secret that stands now, and the one that drives answer it: the user said so.

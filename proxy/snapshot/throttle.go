@@ -18,7 +18,8 @@ const maxHold = time.Second
 // Throttle says when the next snapshot is due. These are its rules, in order:
 //
 //  1. Nothing changed since the last snapshot, and that one showed a settled screen: nothing is due, and no timer runs.
-//  2. A change after quiet, which is 100 ms without any or the interval if that is shorter, is due at once.
+//  2. A change after quiet, which is 100 ms without any or the interval if that is shorter, is due at once. So is one of control,
+//     as soon as the settle time after the last snapshot is over.
 //  3. Otherwise a change is due when it settles, which is the settle time after the last change. If the snapshot sent last
 //     was settled too, that waits for the interval since it. And it is never later than the interval after the first
 //     change that was not sent.
@@ -36,6 +37,7 @@ type Throttle struct {
 	interval, settle time.Duration
 
 	pending     bool
+	urgent      bool      // what changed is not the screen alone
 	fresh       bool      // the first change not sent came after quiet
 	first, last time.Time // first change not sent, last change
 	sent        time.Time // last snapshot
@@ -65,6 +67,13 @@ func (t *Throttle) Changed(now time.Time) {
 	t.last = now
 }
 
+// Urge says that what changed is known elsewhere already, as who has the keyboard: it is due at once, and no more often than a
+// screen settles.
+func (t *Throttle) Urge(now time.Time) {
+	t.Changed(now)
+	t.urgent = true
+}
+
 // Hold says whether the program holds its output (mode 2026), after each look at the terminal model.
 func (t *Throttle) Hold(now time.Time, on bool) {
 	switch {
@@ -90,6 +99,8 @@ func (t *Throttle) Next() (time.Time, bool) {
 	switch {
 	case t.pending && t.fresh:
 		return t.unheld(t.first), true
+	case t.pending && t.urgent:
+		return t.unheld(later(t.first, t.sent.Add(t.settle))), true
 	case t.pending:
 		at := settles
 		if t.sentSettled {
@@ -108,7 +119,7 @@ func (t *Throttle) Next() (time.Time, bool) {
 // Sent says that a snapshot of the present screen was sent.
 func (t *Throttle) Sent(now time.Time) {
 	t.sentSettled = t.Settled(now)
-	t.pending, t.sent = false, now
+	t.pending, t.urgent, t.sent = false, false, now
 }
 
 // LastChange is when the screen changed last, the zero time if it never did.

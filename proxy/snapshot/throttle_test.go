@@ -39,6 +39,8 @@ func pacing(t *testing.T, p *Throttle, events string) string {
 			switch todo[0].what {
 			case "c":
 				p.Changed(now)
+			case "k":
+				p.Urge(now)
 			case "h":
 				p.Hold(now, true)
 			case "u":
@@ -82,6 +84,9 @@ func TestThrottle(t *testing.T) {
 		{"continuous output: one an interval, then the end", every(10, 0, 1600), "0 510 1010 1510 1630s"},
 		{"output that settles each time is output all the same", every(90, 0, 1500), "0 30s 530s 1030s 1530s"},
 		{"a program that answers now and then is followed", every(400, 0, 800), "0 30s 400 430s 800 830s"},
+		{"control in the middle of output: at once", every(10, 0, 200) + "205k", "0 205 235s"},
+		{"control just after a snapshot, when the screen could settle", "0c 40c 45k 46k", "0 30s 60 76s"},
+		{"control while output is held waits for its end", "0h 10k 40u", "40s"},
 		{"held output is not looked at", "0h 10c 40u", "40s"},
 		{"a hold ends without a change", "0c 40h 400u", "0 30s"},
 		{"a change while held is due when released", "0c 100h 700c 750u", "0 30s 750s"},
