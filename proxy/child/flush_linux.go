@@ -17,6 +17,11 @@ const (
 )
 
 // The bounds of [steal]: reads, each of which gets a line at the most, and the time for the program to leave a read.
+//
+// stealFor bounds how long the pump, and so the user's next key, waits when control ends while the program sits in a read,
+// has bytes on their way and gets no processor. Measured: 0.12 ms on an idle machine, and over 80 ms in one of a hundred
+// with four busy loops a processor. A program that has ended or is stopped sits in no read: its end waits for nothing. The
+// kernel has no event for the end of another's read, so it is tried again after stealStep.
 const (
 	stealMax  = 4096
 	stealFor  = 100 * time.Millisecond
@@ -60,7 +65,7 @@ func steal(slave int) (unread int) {
 		case waiting(slave) == 0, time.Since(began) > stealFor:
 			return unread + waiting(slave)
 		default:
-			time.Sleep(stealStep)
+			_ = unix.Nanosleep(&unix.Timespec{Nsec: stealStep.Nanoseconds()}, nil) // time.Sleep takes a millisecond at least
 		}
 	}
 	return unread + waiting(slave)
