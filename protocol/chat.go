@@ -171,6 +171,8 @@ type ChatRequest struct {
 	Form   []ChatQuestion `json:"form,omitempty"`
 	// AtTerminal says why nothing of it can be allowed from elsewhere: it is not shown in full there.
 	AtTerminal string `json:"atTerminal,omitempty"`
+	// Until is when it is refused if it has no answer by then, in ms since 1970; 0 for never.
+	Until int64 `json:"until,omitempty"`
 }
 
 // ChatChoice is a verdict that is offered, and what else it covers, in words.

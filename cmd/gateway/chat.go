@@ -10,10 +10,12 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"terminalproxy/cmd/internal/coding"
 	"terminalproxy/proxy/chat"
 	"terminalproxy/proxy/chat/acp"
 	"terminalproxy/proxy/chat/claude"
@@ -95,9 +97,10 @@ func decides(args []string, flags ...string) bool {
 // chatFlags is the command line of chat.
 type chatFlags struct {
 	with, resume, file string
-	mode               string // in which the agent begins, "" for the one in which it asks
-	silent             bool   // --no-terminal-input
-	nested             bool   // the people of the conversation around are asked
+	mode               string        // in which the agent begins, "" for the one in which it asks
+	silent             bool          // --no-terminal-input
+	within             time.Duration // in which what is asked must be answered, 0 for no limit
+	nested             bool          // the people of the conversation around are asked
 	prompt             string
 	args               []string // for the agent
 	id                 string   // of the conversation, "" while the agent did not give it one
@@ -134,6 +137,7 @@ func (a *app) newChat() *cobra.Command {
 	f.StringVar(&in.mode, "mode", "", "begin in the agent's `MODE`, which decides what it asks for (default: it asks)")
 	f.StringVar(&in.resume, "resume", "", "go on with the conversation `ID`")
 	f.StringVar(&in.file, "prompt-file", "", "send the prompts in `FILE`, one per line, each when the turn before has ended; - for standard input")
+	f.DurationVar(&in.within, coding.WithinFlag, 0, coding.WithinHelp)
 	f.BoolVar(&in.silent, "no-terminal-input", false, "read no keys: only the prompt counts, and approvals are refused")
 	for _, sub := range []*cobra.Command{a.newChatLog(), a.newChatSend(), a.newChatAnswer(), a.newChatInterrupt()} {
 		cmd.AddCommand(underChat(sub))
@@ -163,6 +167,8 @@ func (a *app) chat(ctx context.Context, in chatFlags) error {
 		return usage("--with %.40q: must be one of %s", in.with, strings.Join(chatNames(), ", "))
 	case in.resume != "" && !lock.Usable(in.resume):
 		return usage("--resume %.60q: is no id of a conversation", in.resume)
+	case coding.CheckWithin(in.within) != nil:
+		return usage("%w", coding.CheckWithin(in.within))
 	case in.prompt != "" && in.file != "":
 		return usage("--prompt-file cannot be used with a prompt on the command line")
 	}

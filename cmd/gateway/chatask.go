@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"terminalproxy/gateway/text"
 	"terminalproxy/proxy/chat"
@@ -62,6 +63,7 @@ func (t *talk) openQuestion() {
 // closed is the end of a request, whoever brought it about.
 func (t *talk) closed(c *chat.Closed) {
 	t.passedNoMore(c.ID)
+	t.refused = t.refused || chat.HasExpired(c)
 	q := t.question
 	if q == nil || q.request.ID != c.ID {
 		return
@@ -124,11 +126,16 @@ func (q *question) all() string {
 func (q *question) text(agent string) string {
 	var b strings.Builder
 	agent = cmp.Or(exactly(q.request.By), agent)
+	limit := ""
+	if !q.request.Until.IsZero() {
+		limit = " (refused if not answered by " + q.request.Until.Local().Format(time.TimeOnly) + ")"
+	}
 	if len(q.request.Form) == 0 {
 		fmt.Fprintf(&b, "? May %s use %s?", agent, exactly(q.request.Tool))
 		if q.request.Why != "" {
 			fmt.Fprintf(&b, " It says: %s", text.OneLine(q.request.Why))
 		}
+		b.WriteString(limit)
 		shown, _ := wholeInput(q.request.Input)
 		b.WriteString("\n" + shown)
 		if why := q.unshown(); why != "" {
@@ -147,7 +154,7 @@ func (q *question) text(agent string) string {
 	if len(q.request.Form) > 1 {
 		fmt.Fprintf(&b, " (%d of %d)", q.at+1, len(q.request.Form))
 	}
-	fmt.Fprintf(&b, ": %s\n", text.Clean(f.Text))
+	fmt.Fprintf(&b, "%s: %s\n", limit, text.Clean(f.Text))
 	for i, o := range f.Options {
 		mark := ""
 		if f.Many {

@@ -86,6 +86,7 @@ func (a *app) talkTo(ctx context.Context, agent chatAgent, in chatFlags, prompts
 	if in.terminals != nil {
 		in.terminals.outer = t.session
 	}
+	t.session.AnswerWithin(in.within)
 	noRoom := in.terminals.openRoom(ctx)
 	if err := t.session.Start(); err != nil {
 		return notStarted(agent, err)

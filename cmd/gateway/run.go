@@ -25,6 +25,7 @@ type runFlags struct {
 	cols, rows    int
 	idle          time.Duration
 	chat, approve bool
+	within        time.Duration // see [coding.Program]
 	keep          bool
 }
 
@@ -47,6 +48,10 @@ func (a *app) newRun() *cobra.Command {
 				return usage("--idle-limit %s: must not be negative", in.idle)
 			case in.approve && !in.chat:
 				return usage("--agents-may-approve needs --chat")
+			case in.within > 0 && !in.chat && a.preset[coding.WithinFlag] == "":
+				return usage("--%s needs --chat", coding.WithinFlag)
+			case coding.CheckWithin(in.within) != nil:
+				return usage("%w", coding.CheckWithin(in.within))
 			case len(in.name) > protocol.MaxName:
 				return usage("--name is %d bytes long; the limit is %d", len(in.name), protocol.MaxName)
 			}
@@ -66,6 +71,7 @@ func (a *app) newRun() *cobra.Command {
 	f.BoolVar(&in.keep, "keep", false, "host PROGRAM in the background: it goes on when this window is closed")
 	f.StringVar(&in.as, "as", defaultName, asHelp)
 	f.BoolVar(&in.chat, "chat", false, "PROGRAM is a coding agent: show its conversation beside its own interface, with approvals and questions to answer")
+	f.DurationVar(&in.within, coding.WithinFlag, 0, "with --chat, "+coding.WithinHelp)
 	f.BoolVar(&in.approve, "agents-may-approve", false, "with --chat, let the keys of agents through while PROGRAM asks something")
 	return cmd
 }
@@ -75,7 +81,7 @@ func (in *runFlags) conversation(dir string, args []string) (*coding.Conversatio
 	if !in.chat {
 		return &coding.Conversation{Done: func() {}}, nil
 	}
-	talk, err := coding.Start(coding.Program{Command: args[0], Args: args[1:], Dir: dir, Headless: true, AgentsMayApprove: in.approve})
+	talk, err := coding.Start(coding.Program{Command: args[0], Args: args[1:], Dir: dir, Headless: true, AgentsMayApprove: in.approve, Within: in.within})
 	if unknown, ok := errors.AsType[*coding.UnknownError](err); ok {
 		return nil, usage("%s", unknown)
 	}

@@ -83,6 +83,12 @@ func (f *flags) check(set *pflag.FlagSet) error {
 	if f.MayApprove && !f.Chat {
 		return wrong("add --chat and name a coding agent", "--agents-may-approve needs --chat")
 	}
+	if f.Within > 0 && !f.Chat && slices.Contains(f.typed, coding.WithinFlag) {
+		return wrong("add --chat and name a coding agent", "--%s needs --chat", coding.WithinFlag)
+	}
+	if err := coding.CheckWithin(f.Within); err != nil {
+		return wrong("use a duration such as 10m", "%v", err)
+	}
 	f.Agent = f.Agent || f.Chat
 	if !f.Agent {
 		for _, name := range agentOnly {
@@ -181,7 +187,7 @@ func (f *flags) make(stdin, stdout *os.File) (conf proxy.Config, done func(), er
 
 // conversation is that with the coding agent which --chat names.
 func (f *flags) conversation() (*coding.Conversation, error) {
-	talk, err := coding.Start(coding.Program{Command: f.Command, Args: f.Args, AgentsMayApprove: f.MayApprove})
+	talk, err := coding.Start(coding.Program{Command: f.Command, Args: f.Args, AgentsMayApprove: f.MayApprove, Within: f.Within})
 	if unknown, ok := errors.AsType[*coding.UnknownError](err); ok {
 		return nil, wrong("leave out --chat, or name one of those", "%s", unknown)
 	}

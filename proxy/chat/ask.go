@@ -34,6 +34,7 @@ func (s *Session) opened(r *Request) {
 	s.asks++
 	r.number = s.asks
 	s.open = append(s.open, r)
+	s.limitRequest(r)
 	s.log.add(Record{Request: r})
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"terminalproxy/protocol"
 )
@@ -44,11 +45,14 @@ type Request struct {
 	Form []Question `json:"form,omitempty"`
 	// AtTerminal says why nothing of it can be allowed here, "" where it can: see [protocol.ChatRequest].
 	AtTerminal string `json:"atTerminal,omitempty"`
+	// Until is when the session refuses it by itself, zero for never: see [Session.AnswerWithin].
+	Until time.Time `json:"until,omitzero"`
 	// Check says why replies that answer every question are none that the agent takes; nil takes them all. It must not block.
 	Check func(replies map[string][]string) error `json:"-"`
 
 	number uint64
 	done   func(Closed) // of somebody else's: see [Session.Ask]
+	expiry *time.Timer  // nil without a limit, see [Session.AnswerWithin]
 }
 
 // Number counts the requests of a session, from 1.
@@ -56,7 +60,11 @@ func (r *Request) Number() uint64 { return r.number }
 
 // RequestOf is a request of the wire.
 func RequestOf(q *protocol.ChatRequest) *Request {
-	return &Request{ID: q.ID, By: q.By, Tool: q.Tool, Input: q.Input, Why: q.Why, Allows: q.Allows, Form: q.Form, AtTerminal: q.AtTerminal}
+	r := &Request{ID: q.ID, By: q.By, Tool: q.Tool, Input: q.Input, Why: q.Why, Allows: q.Allows, Form: q.Form, AtTerminal: q.AtTerminal}
+	if q.Until > 0 {
+		r.Until = time.UnixMilli(q.Until).UTC()
+	}
+	return r
 }
 
 // ErrNoRequest is the answer to an answer for which there is no request: the agent took it back, or there never was one.

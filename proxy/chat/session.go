@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"terminalproxy/proxy/chat/recent"
 )
@@ -27,6 +28,7 @@ type Session struct {
 	closed       *recent.Map[Closed] // requests that are closed, by id
 	leaving      bool                // Close was called
 	settings     []Setting           // what can be set
+	within       time.Duration       // in which a request must be answered, 0 for no limit
 	why          string              // the agent ended
 	over         chan struct{}       // closed when the agent is gone
 }
@@ -203,6 +205,9 @@ func (s *Session) refuseAll(by, why string) {
 }
 
 func (s *Session) close(r *Request, c Closed) {
+	if r.expiry != nil {
+		r.expiry.Stop()
+	}
 	s.closed.Put(c.ID, Closed{ID: c.ID, By: c.By, Why: c.Why}, len(c.ID)+len(c.By)+len(c.Why))
 	s.log.add(Record{Closed: &c})
 	if r.done != nil {

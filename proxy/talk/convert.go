@@ -61,6 +61,9 @@ func (r *Room) item(from *chat.Item) *chat.Item {
 func (r *Room) request(from *chat.Request) *protocol.ChatRequest {
 	input, whole := r.input(from.Input)
 	q := &protocol.ChatRequest{ID: from.ID, By: from.By, Tool: r.Redact(from.Tool), Input: input, Why: protocol.Clip(r.Redact(from.Why), mostText/4)}
+	if !from.Until.IsZero() {
+		q.Until = from.Until.UnixMilli()
+	}
 	for _, c := range from.Allows {
 		if covers := protocol.Clip(r.Redact(c.Covers), protocol.MaxText); covers == c.Covers {
 			q.Allows = append(q.Allows, c)

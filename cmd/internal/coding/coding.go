@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"terminalproxy/gateway"
 	"terminalproxy/proxy"
@@ -27,6 +28,8 @@ type Program struct {
 	Headless bool
 	// AgentsMayApprove: see [proxy.Chat].
 	AgentsMayApprove bool
+	// Within is the time in which what it asks must be answered, 0 for no limit.
+	Within time.Duration
 }
 
 // Conversation is the conversation with it.
@@ -83,6 +86,7 @@ func Start(p Program) (*Conversation, error) {
 		return nil, err
 	}
 	c.Chat.AgentsMayApprove = p.AgentsMayApprove
+	c.Chat.Session.AnswerWithin(p.Within)
 	done := c.Done
 	c.Done = func() {
 		if done != nil {

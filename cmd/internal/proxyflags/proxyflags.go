@@ -12,6 +12,7 @@ type Flags struct {
 	Agent       bool
 	Chat        bool
 	MayApprove  bool
+	Within      time.Duration
 	Grant       string
 	Lasts       time.Duration
 	Name        string
@@ -52,6 +53,7 @@ func (f *Flags) Set() *pflag.FlagSet {
 	s.BoolVar(&f.Agent, "agent", false, "let agents watch this session and ask for the keyboard")
 	s.BoolVar(&f.Chat, "chat", false, "PROGRAM is a coding agent: show its conversation beside its own interface, with approvals and questions to answer (implies --agent)")
 	s.BoolVar(&f.MayApprove, "agents-may-approve", false, "with --chat, let the keys of agents through while PROGRAM asks something: they answer for you")
+	s.DurationVar(&f.Within, "answer-within", 0, "with --chat, refuse what PROGRAM asks if nobody has answered after this long, e.g. 10m (default: it waits)")
 	s.StringVar(&f.Grant, "grant", "", "give the keyboard to the first agent that asks, without a question. `LEVEL` drive: every key; type: text at a line prompt, while the rest waits for your approval")
 	s.DurationVar(&f.Lasts, "for", 0, "end every grant after this long, e.g. 1h; 0 for no limit (default: 10m where a question is answered, no limit after --grant)")
 	s.StringVar(&f.Name, "name", "", "`NAME` of the session (default: the program's)")

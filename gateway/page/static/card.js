@@ -194,7 +194,13 @@ export class Card {
   // tick says anew how long it asks.
   tick() {
     const s = this.session;
-    put(this.where, [!this.within && program(s), directory(s), `asked ${span(this.chats.app.now() - this.began)} ago`].filter(Boolean).join(' · '));
+    put(this.where, [!this.within && program(s), directory(s), `asked ${span(this.chats.app.now() - this.began)} ago`, this.limit()].filter(Boolean).join(' · '));
+  }
+
+  // limit says when it is refused by itself, '' for never.
+  limit() {
+    const {until} = this.request;
+    return until ? `refused in ${span(Math.max(0, until - this.chats.app.now()))} if nobody answers` : '';
   }
 
   // gone says how it was answered, if not here, and leaves a moment later. closed is the record of that, or a sentence.

@@ -1,0 +1,52 @@
+package chat
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// notAnswered begins the reason for which a request is closed that had its time.
+const notAnswered = "not answered within "
+
+// HasExpired reports whether a request was refused since nobody answered in time.
+func HasExpired(c *Closed) bool { return c.By == "" && strings.HasPrefix(c.Why, notAnswered) }
+
+// AnswerWithin has each request refused that is open for longer; 0 sets no limit. Call it before Start.
+func (s *Session) AnswerWithin(limit time.Duration) { s.within = limit }
+
+// limitRequest starts the time of a request that was opened. The caller holds the lock.
+func (s *Session) limitRequest(r *Request) {
+	if s.within <= 0 {
+		return
+	}
+	r.Until = time.Now().Add(s.within)
+	r.expiry = time.AfterFunc(s.within, func() { s.expireRequest(r) }) // close stops it
+}
+
+// expireRequest refuses a request whose time is over.
+func (s *Session) expireRequest(r *Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := slices.Index(s.open, r)
+	if i < 0 {
+		return // it was answered just now
+	}
+	s.open = slices.Delete(s.open, i, i+1)
+	why := notAnswered + formatSpan(s.within)
+	s.close(r, Closed{ID: r.ID, Why: why})
+	_ = s.deliver(r, Answer{Words: why}) // the agent is gone: then nothing is allowed either
+	s.changed("")
+}
+
+// formatSpan is a duration as people write it: 10m, and not 10m0s.
+func formatSpan(d time.Duration) string {
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
+}
