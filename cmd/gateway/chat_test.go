@@ -151,6 +151,13 @@ func (c *chatting) wait(words string) {
 	}
 }
 
+// all is what was shown since the last wait.
+func (c *chatting) all() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.shown.String()
+}
+
 func (c *chatting) types(keys string) {
 	c.t.Helper()
 	_, err := c.keyboard.WriteString(keys)

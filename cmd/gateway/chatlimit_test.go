@@ -1,6 +1,10 @@
 package main
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
 
 // What nobody answers in time is refused: the agent reads why, the line comes back, and a prompt that ends so did not go well.
 func TestAnApprovalIsRefusedAfterItsTime(t *testing.T) {
@@ -23,6 +27,37 @@ func TestAnApprovalIsRefusedAfterItsTime(t *testing.T) {
 			c.ends(statusRefused)
 		})
 	}
+}
+
+// TestTheStartSaysThatOneCanType: once, faintly, on a terminal, with a prompt on the command line as well; never without a terminal.
+func TestTheStartSaysThatOneCanType(t *testing.T) {
+	for name, c := range map[string]struct {
+		term, want string
+		args       []string
+	}{
+		"interactive":          {"xterm-256color", "\x1b[2m· claude starts: type at any time, Enter sends; Ctrl+C interrupts, Ctrl+D ends\x1b[m", nil},
+		"a prompt":             {"xterm-256color", "\x1b[2m· type while claude works, Enter sends the line; Ctrl+C interrupts\x1b[m", []string{"LENGTH"}},
+		"a terminal of no use": {"dumb", "· claude starts: type at any time", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv("TERM", c.term)
+			on := chatOnTerminal(t, c.args...)
+			on.wait(c.want)
+			if c.args == nil {
+				on.wait("You: ")
+				on.types("LENGTH\r")
+			}
+			on.wait("HEARD 6 BYTES")
+			if c.args == nil {
+				on.types("\x04")
+			}
+			on.ends(statusOK)
+			require.NotContains(t, on.all(), "Ctrl+C interrupts", "it is said once")
+		})
+	}
+	withClaude(t)
+	got := command(t, "chat", "LENGTH")
+	require.NotContains(t, got.out+got.err, "Ctrl+C")
 }
 
 func TestALimitForAnswersIsChecked(t *testing.T) {

@@ -101,8 +101,8 @@ func (a *app) talkTo(ctx context.Context, agent chatAgent, in chatFlags, prompts
 		}
 		t.edit, t.view.text, t.view.about, t.view.cols = edit, edit.term, edit.term, edit.columns
 	}
-	if t.stay {
-		t.view.say("· %s starts; Ctrl+C interrupts it, Ctrl+D ends the conversation", agent.name)
+	if t.edit != nil {
+		t.view.hint(startHint(agent.name, t.stay))
 	}
 	if noRoom != nil {
 		t.view.say("· %v", noRoom)
@@ -115,6 +115,14 @@ func (a *app) talkTo(ctx context.Context, agent chatAgent, in chatFlags, prompts
 		return err
 	}
 	return a.talked(t)
+}
+
+// startHint says once that the user can type while the agent starts or works, and how the conversation ends if that is not the prompt's end.
+func startHint(agent string, stay bool) string {
+	if stay {
+		return "· " + agent + " starts: type at any time, Enter sends; Ctrl+C interrupts, Ctrl+D ends"
+	}
+	return "· type while " + agent + " works, Enter sends the line; Ctrl+C interrupts"
 }
 
 // talked is how the conversation ended.

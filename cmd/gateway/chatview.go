@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 
@@ -109,6 +110,14 @@ func (v *chatView) flush() {
 func (v *chatView) say(format string, args ...any) {
 	v.flush()
 	fmt.Fprintf(v.about, format+"\n", args...)
+}
+
+// hint shows a faint line, where the terminal knows one.
+func (v *chatView) hint(line string) {
+	if term := os.Getenv("TERM"); term != "" && term != "dumb" {
+		line = "\x1b[2m" + line + "\x1b[m"
+	}
+	v.say("%s", line)
 }
 
 // firstRow is where to break a line that is longer than a row, 0 for one that is not.
