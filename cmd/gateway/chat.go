@@ -97,6 +97,7 @@ func decides(args []string, flags ...string) bool {
 // chatFlags is the command line of chat.
 type chatFlags struct {
 	with, resume, file string
+	journal            string        // the file of --record-json, "" for none
 	mode               string        // in which the agent begins, "" for the one in which it asks
 	silent             bool          // --no-terminal-input
 	within             time.Duration // in which what is asked must be answered, 0 for no limit
@@ -137,6 +138,7 @@ func (a *app) newChat() *cobra.Command {
 	f.StringVar(&in.mode, "mode", "", "begin in the agent's `MODE`, which decides what it asks for (default: it asks)")
 	f.StringVar(&in.resume, "resume", "", "go on with the conversation `ID`")
 	f.StringVar(&in.file, "prompt-file", "", "send the prompts in `FILE`, one per line, each when the turn before has ended; - for standard input")
+	f.StringVar(&in.journal, "record-json", "", "write the conversation to the new `FILE` as lines of JSON: what you say before the agent gets it, and what became of it")
 	f.DurationVar(&in.within, coding.WithinFlag, 0, coding.WithinHelp)
 	f.BoolVar(&in.silent, "no-terminal-input", false, "read no keys: only the prompt counts, and approvals are refused")
 	for _, sub := range []*cobra.Command{a.newChatLog(), a.newChatSend(), a.newChatAnswer(), a.newChatInterrupt()} {

@@ -87,6 +87,11 @@ func (a *app) talkTo(ctx context.Context, agent chatAgent, in chatFlags, prompts
 		in.terminals.outer = t.session
 	}
 	t.session.AnswerWithin(in.within)
+	closeJournal, err := keepJournal(t.session, in.journal)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closeJournal()) }()
 	noRoom := in.terminals.openRoom(ctx)
 	if err := t.session.Start(); err != nil {
 		return notStarted(agent, err)
@@ -272,7 +277,11 @@ func (t *talk) idle() {
 		next := t.prompts[0]
 		t.prompts = t.prompts[1:]
 		t.view.say("%s%s", youPrompt, exactly(next))
-		t.send(next)
+		if !t.send(next) && t.session.State() == chat.AtPrompt { // no turn comes that could end
+			t.refused = true
+			t.dropPrompts()
+			t.idle()
+		}
 	case !t.stay && !t.unsent():
 		t.leave()
 	}
@@ -302,10 +311,12 @@ func (t *talk) unsent() bool {
 	return t.stay
 }
 
-func (t *talk) send(text string) {
-	if err := t.session.Send(you, text); err != nil {
+func (t *talk) send(text string) (sent bool) {
+	err := t.session.Send(you, text)
+	if err != nil {
 		t.view.say("· not sent: %v", err)
 	}
+	return err == nil
 }
 
 // leave ends the agent. What it says last is still shown.

@@ -35,7 +35,7 @@ func (s *Session) opened(r *Request) {
 	r.number = s.asks
 	s.open = append(s.open, r)
 	s.limitRequest(r)
-	s.log.add(Record{Request: r})
+	s.add(Record{Request: r})
 }
 
 // Withdraw closes a request that [Session.Ask] opened, if it is still open.

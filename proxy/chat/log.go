@@ -26,7 +26,7 @@ type log struct {
 }
 
 // add appends a record and wakes those who follow.
-func (l *log) add(r Record) {
+func (l *log) add(r Record) *Record {
 	l.last++
 	r.Number, r.Time = l.last, time.Now()
 	if r.Item != nil && r.Item.Kind == Text && r.Item.ID != "" {
@@ -41,6 +41,7 @@ func (l *log) add(r Record) {
 		close(l.grown)
 		l.grown = nil
 	}
+	return &r
 }
 
 // whole drops the pieces of a text, which comes whole now.

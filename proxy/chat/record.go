@@ -53,7 +53,7 @@ const (
 
 // Record is an entry of the log: of Item, Piece, State, Request, Closed and Turn there is one.
 type Record struct {
-	Number  uint64    `json:"number"` // from 1; numbers only grow, and some are left out
+	Number  uint64    `json:"number,omitempty"` // from 1; numbers only grow, and some are left out
 	Time    time.Time `json:"time"`
 	Item    *Item     `json:"item,omitempty"`
 	Piece   *Piece    `json:"piece,omitempty"`

@@ -28,6 +28,7 @@ type Session struct {
 	closed       *recent.Map[Closed] // requests that are closed, by id
 	leaving      bool                // Close was called
 	settings     []Setting           // what can be set
+	journal      *Journal            // nil for none
 	within       time.Duration       // in which a request must be answered, 0 for no limit
 	why          string              // the agent ended
 	over         chan struct{}       // closed when the agent is gone
@@ -125,23 +126,39 @@ func (s *Session) send(by string, p Prompt) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	switch {
-	case s.ended():
-		return ErrOver
-	case len(s.order) >= waitingMost:
-		return errUnread
+	item := &Item{Kind: User, ID: p.ID, Author: by, Text: text}
+	if err := s.mayReach(); err != nil {
+		_ = s.journalize(Entry{Record: Record{Item: item}}, false)
+		s.noteFate(p.ID, notSent, err.Error())
+		return err
 	}
-	s.log.add(Record{Item: cut(Item{Kind: User, ID: p.ID, Author: by, Text: text})})
-	if err := s.driver.Send(p); err != nil {
+	err := s.addRecord(Record{Item: item}, true)
+	if err == nil {
+		err = s.driver.Send(p)
+	}
+	if err != nil {
+		s.noteFate(p.ID, notSent, err.Error())
 		s.notice("not sent: " + err.Error())
 		return err
 	}
+	s.noteFate(p.ID, sent, "")
 	s.waiting[p.ID] = text
 	s.order = append(s.order, p.ID)
 	if s.phase == AtPrompt {
 		s.phase = Working
 	}
 	s.changed("")
+	return nil
+}
+
+// mayReach says why no prompt reaches the agent now.
+func (s *Session) mayReach() error {
+	switch {
+	case s.ended():
+		return ErrOver
+	case len(s.order) >= waitingMost:
+		return errUnread
+	}
 	return nil
 }
 
@@ -155,6 +172,9 @@ func (s *Session) Answer(id, by string, a Answer) error {
 			continue
 		}
 		if err := r.check(a); err != nil {
+			return err
+		}
+		if err := s.journalize(Entry{Intent: &Intent{By: by, Request: id, Answer: &a}}, true); err != nil && !a.Refuses() {
 			return err
 		}
 		s.open = append(s.open[:i:i], s.open[i+1:]...)
@@ -180,6 +200,7 @@ func (s *Session) Interrupt(by string) error {
 	if s.ended() {
 		return ErrOver
 	}
+	_ = s.journalize(Entry{Intent: &Intent{By: by, Interrupt: true}}, true) // what takes something away is done in any case
 	s.refuseAll(by, "the turn was interrupted")
 	err := s.driver.Interrupt()
 	s.changed("")
@@ -209,7 +230,7 @@ func (s *Session) close(r *Request, c Closed) {
 		r.expiry.Stop()
 	}
 	s.closed.Put(c.ID, Closed{ID: c.ID, By: c.By, Why: c.Why}, len(c.ID)+len(c.By)+len(c.Why))
-	s.log.add(Record{Closed: &c})
+	s.add(Record{Closed: &c})
 	if r.done != nil {
 		r.done(c)
 	}
@@ -233,12 +254,12 @@ func (s *Session) state() State {
 func (s *Session) changed(why string) {
 	if now := s.state(); now != s.shown {
 		s.shown = now
-		s.log.add(Record{State: now, Why: why})
+		s.add(Record{State: now, Why: why})
 	}
 }
 
 func (s *Session) notice(text string) {
-	s.log.add(Record{Item: cut(Item{Kind: Notice, Author: s.agent, Text: text})})
+	s.add(Record{Item: &Item{Kind: Notice, Author: s.agent, Text: text}})
 }
 
 // NewID is a new random UUID.

@@ -61,8 +61,10 @@ func (s *Session) Set(by, name, value string) error {
 	if !ok {
 		return errors.New(name + ": there is no such choice")
 	}
-	s.log.add(Record{Item: cut(Item{Kind: Notice, Author: by, Text: "sets the " + name + " to " + value})})
-	err := driver.Set(name, value)
+	err := s.addRecord(Record{Item: &Item{Kind: Notice, Author: by, Text: "sets the " + name + " to " + value}}, true)
+	if err == nil {
+		err = driver.Set(name, value)
+	}
 	if err != nil {
 		s.notice("the " + name + " was not set: " + err.Error())
 	}

@@ -20,11 +20,12 @@ func (s *Session) take(e Event) {
 	case Said:
 		s.said(e.Item)
 	case Wrote:
-		s.log.add(Record{Piece: &e.Piece})
+		s.add(Record{Piece: &e.Piece})
 	case Began:
 		s.began()
 	case Took:
 		if _, waited := s.forget(e.Prompt); waited {
+			s.noteFate(e.Prompt, read, "")
 			s.began()
 		}
 	case Dropped:
@@ -48,6 +49,7 @@ func (s *Session) take(e Event) {
 
 func (s *Session) ready(conversation string) {
 	s.conversation = conversation
+	_ = s.journalize(Entry{Conversation: conversation}, false)
 	if s.phase != Starting {
 		return // it is another one now
 	}
@@ -61,7 +63,7 @@ func (s *Session) said(i Item) {
 	if i.Author == "" {
 		i.Author = s.agent
 	}
-	s.log.add(Record{Item: cut(i)})
+	s.add(Record{Item: &i})
 }
 
 // forget takes a prompt from those that wait, and returns its text.
@@ -76,7 +78,7 @@ func (s *Session) began() { s.phase, s.running = Working, true }
 
 func (s *Session) dropped(prompt string) {
 	if text, waited := s.forget(prompt); waited {
-		s.unread(text)
+		s.unread(prompt, text)
 	}
 	if s.phase == Working && !s.running && len(s.waiting) == 0 {
 		s.phase = AtPrompt
@@ -84,7 +86,8 @@ func (s *Session) dropped(prompt string) {
 }
 
 // unread says that the agent will not read a prompt.
-func (s *Session) unread(text string) {
+func (s *Session) unread(prompt, text string) {
+	s.noteFate(prompt, unread, "")
 	if len(text) > 200 {
 		text = protocol.Clip(text, 200) + "..."
 	}
@@ -118,7 +121,7 @@ func (s *Session) withdrawn(id, why string) {
 }
 
 func (s *Session) finished(t Turn) {
-	s.log.add(Record{Turn: &t})
+	s.add(Record{Turn: &t})
 	s.phase, s.running = AtPrompt, false
 	if len(s.waiting) > 0 {
 		s.phase = Working
@@ -132,7 +135,7 @@ func (s *Session) gone(why string) {
 	}
 	s.open = nil
 	for _, id := range s.order {
-		s.unread(s.waiting[id])
+		s.unread(id, s.waiting[id])
 	}
 	s.waiting, s.order = map[string]string{}, nil
 	switch {

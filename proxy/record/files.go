@@ -45,6 +45,19 @@ func OpenFiles(name string) (*Files, error) {
 	return f, nil
 }
 
+// Create opens one new file as [OpenFiles] does, and has its name on the disk.
+func Create(name string) (*os.File, error) {
+	file, err := new(Files).open(name)
+	if err != nil {
+		return nil, err
+	}
+	if dir, err := os.Open(filepath.Dir(name)); err == nil { // not every directory can be read, or brought to the disk
+		_ = dir.Sync()
+		_ = dir.Close()
+	}
+	return file, nil
+}
+
 // Discard closes the files and removes those that were not there before, for a session that did not come to be.
 func (f *Files) Discard() {
 	for _, file := range []*os.File{f.Cast, f.Log} {

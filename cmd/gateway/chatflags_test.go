@@ -1,0 +1,137 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/proxy/chat"
+)
+
+// What nobody answers in time is refused: the agent reads why, the line comes back, and a prompt that ends so did not go well.
+func TestAnApprovalIsRefusedAfterItsTime(t *testing.T) {
+	was := questionQuiet
+	questionQuiet = questionDelay
+	t.Cleanup(func() { questionQuiet = was })
+	for name, args := range map[string][]string{"interactive": {"--answer-within", "1s"}, "one prompt": {"touch x", "--answer-within", "1s"}} {
+		t.Run(name, func(t *testing.T) {
+			c := chatOnTerminal(t, args...)
+			if name == "interactive" {
+				c.wait("You: ")
+				c.types("touch x\r")
+			}
+			c.wait("May claude use Bash? (refused if not answered by ")
+			c.wait("· closed: not answered within 1s")
+			c.wait(`{"behavior":"deny","message":"not answered within`)
+			if name == "interactive" {
+				c.types("\x04")
+			}
+			c.ends(statusRefused)
+		})
+	}
+}
+
+// TestTheStartSaysThatOneCanType: once, faintly, on a terminal, with a prompt on the command line as well; never without a terminal.
+func TestTheStartSaysThatOneCanType(t *testing.T) {
+	for name, c := range map[string]struct {
+		term, want string
+		args       []string
+	}{
+		"interactive":          {"xterm-256color", "\x1b[2m· claude starts: type at any time, Enter sends; Ctrl+C interrupts, Ctrl+D ends\x1b[m", nil},
+		"a prompt":             {"xterm-256color", "\x1b[2m· type while claude works, Enter sends the line; Ctrl+C interrupts\x1b[m", []string{"LENGTH"}},
+		"a terminal of no use": {"dumb", "· claude starts: type at any time", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv("TERM", c.term)
+			on := chatOnTerminal(t, c.args...)
+			on.wait(c.want)
+			if c.args == nil {
+				on.wait("You: ")
+				on.types("LENGTH\r")
+			}
+			on.wait("HEARD 6 BYTES")
+			if c.args == nil {
+				on.types("\x04")
+			}
+			on.ends(statusOK)
+			require.NotContains(t, on.all(), "Ctrl+C interrupts", "it is said once")
+		})
+	}
+	withClaude(t)
+	got := command(t, "chat", "LENGTH")
+	require.NotContains(t, got.out+got.err, "Ctrl+C")
+}
+
+func TestALimitForAnswersIsChecked(t *testing.T) {
+	alone(t)
+	for _, limit := range []string{"-1s", "10ms"} {
+		command(t, "chat", "--answer-within", limit, "hello").fails(t, statusUsage, "--answer-within "+limit)
+		command(t, "run", "--chat", "--answer-within", limit, "--", "claude").fails(t, statusUsage, "--answer-within "+limit)
+	}
+	command(t, "chat", "--answer-within", "soon", "hello").fails(t, statusUsage, "--answer-within \"soon\": not a duration")
+	command(t, "run", "--answer-within", "10m", "--", "true").fails(t, statusUsage, "--answer-within needs --chat")
+}
+
+// TestAnInteractiveConversationIsRecorded: what the user typed, what was asked and answered, and the end, privately; nothing is overwritten.
+func TestAnInteractiveConversationIsRecorded(t *testing.T) {
+	was := questionQuiet
+	questionQuiet = questionDelay
+	t.Cleanup(func() { questionQuiet = was })
+	file := filepath.Join(t.TempDir(), "talk.jsonl")
+	c := chatOnTerminal(t, "--record-json", file)
+	c.wait("You: ")
+	c.types("touch x\r")
+	c.wait("Your answer (1-2): ")
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Contains(t, string(text), `"text":"touch x"`, "it is there at once")
+	c.types("1\r")
+	c.wait(`{"behavior":"allow"`)
+	c.types("\x04")
+	c.ends(statusOK)
+	info, err := os.Stat(file)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode())
+	text, err = os.ReadFile(file)
+	require.NoError(t, err)
+	at := 0
+	for _, want := range []string{
+		`"item":{"kind":"user",`, `"prompt":{"id":`, `"fate":"sent"`, `"request":{"id":"r1",`,
+		`"intent":{"by":"you","request":"r1","answer":{"verdict":"once"}}`, `"closed":{"id":"r1","by":"you"`, `"turn":{"outcome":"done"}`, `"state":"ended"`,
+	} {
+		next := strings.Index(string(text)[at:], want)
+		require.GreaterOrEqual(t, next, 0, "%s is not behind the rest in\n%s", want, text)
+		at += next
+	}
+	command(t, "chat", "--record-json", file, "hello").fails(t, statusRefused, "--record-json: "+file+" exists and is not empty: name a new file")
+	command(t, "chat", "--record-json", t.TempDir(), "hello").fails(t, statusRefused, "--record-json: ")
+	command(t, "chat", "--record-json", filepath.Join(t.TempDir(), "none", "f"), "hello").fails(t, statusRefused, "--record-json: ")
+	again, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, text, again)
+}
+
+// deaf is a driver that takes no prompt.
+type deaf struct{ report func(chat.Event) }
+
+func (d *deaf) Start(report func(chat.Event)) error { d.report = report; return nil }
+func (d *deaf) Send(chat.Prompt) error              { return errors.New("no space left on device") }
+func (d *deaf) Interrupt() error                    { return nil }
+func (d *deaf) Answer(string, chat.Answer) error    { return nil }
+func (d *deaf) Close() error                        { d.report(chat.Gone{}); return nil }
+
+// TestAPromptThatIsNotSentEndsWhatWaitsForItsTurn: no turn comes that would end, so the others are dropped, and the command fails.
+func TestAPromptThatIsNotSentEndsWhatWaitsForItsTurn(t *testing.T) {
+	d, out := &deaf{}, &strings.Builder{}
+	talk := &talk{session: chat.New("claude", d), view: &chatView{text: out, about: out}, prompts: []string{"one", "two"}}
+	require.NoError(t, talk.session.Start())
+	d.report(chat.Ready{})
+	talk.idle()
+	talk.parts.Wait()
+	require.Equal(t, "→ You: one\n· not sent: no space left on device\n· not sent: two\n", out.String())
+	require.True(t, talk.refused && talk.leaving)
+}

@@ -1,0 +1,26 @@
+package main
+
+import (
+	"errors"
+
+	"terminalproxy/proxy/chat"
+	"terminalproxy/proxy/record"
+)
+
+// keepJournal has a conversation written to a new file, "" for none. done closes it, and says what is missing in it.
+func keepJournal(s *chat.Session, name string) (done func() error, err error) {
+	if name == "" {
+		return func() error { return nil }, nil
+	}
+	file, err := record.Create(name)
+	if err != nil {
+		return nil, fail(statusRefused, "--record-json: %w", err)
+	}
+	s.KeepJournal(chat.NewJournal(file))
+	return func() error {
+		if err := errors.Join(s.CloseJournal(), file.Close()); err != nil {
+			return fail(statusRefused, "--record-json %s: %w", name, err)
+		}
+		return nil
+	}, nil
+}
