@@ -68,6 +68,9 @@ func TestEverythingThatAPromptAndAnAnswerSayIsSigned(t *testing.T) {
 	send := ChatSend{SessionID: "c-1", KeyNo: 8, At: 9, Text: "ä\nb"}
 	require.Equal(t, "terminal-proxy.v1 chat.send\n3:c-1 3\n8 9\n4:ä\nb\n", string(send.Signed(3)), "as PROTOCOL.md says")
 
+	send.Images = []ChatAttachment{{ID: "i 1", Name: "a.png", SHA256: "00"}}
+	require.Equal(t, "terminal-proxy.v1 chat.send\n3:c-1 3\n8 9\n4:ä\nb\n3:i 1 5:a.png 2:00\n", string(send.Signed(3)), "as PROTOCOL.md says")
+
 	signed := func(r ChatReply) string {
 		return string((&ChatAnswer{SessionID: "c-1", Request: "t 1", At: 9, Answer: r}).Signed(3))
 	}

@@ -68,6 +68,7 @@ var messages = []struct {
 	{"chat.subscribe", new(ChatSubscribe), ""},
 	{"chat.unsubscribe", new(ChatUnsubscribe), ""},
 	{"chat.send", new(ChatSend), "AgentID"},
+	{"chat.image", new(ChatImage), "AgentID"},
 	{"chat.answer", new(ChatAnswer), ""},
 	{"chat.interrupt", new(ChatInterrupt), "AgentID"},
 	{"chat.ask", new(ChatAsk), "AgentID"},

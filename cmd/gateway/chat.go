@@ -97,6 +97,7 @@ func decides(args []string, flags ...string) bool {
 // chatFlags is the command line of chat.
 type chatFlags struct {
 	with, resume, file string
+	images             []chat.Image  // that go with the first prompt
 	journal            string        // the file of --record-json, "" for none
 	mode               string        // in which the agent begins, "" for the one in which it asks
 	silent             bool          // --no-terminal-input
@@ -112,6 +113,7 @@ type chatFlags struct {
 
 func (a *app) newChat() *cobra.Command {
 	var in chatFlags
+	var files []string
 	cmd := &cobra.Command{
 		Use: "chat [PROMPT] [--with AGENT] [-- ARGS]", Short: "Talk to a coding agent line by line, and answer what it asks",
 		Long: "chat runs a coding agent without its own user interface. What it says streams as text. You type while it works: Enter sends the\n" +
@@ -124,12 +126,15 @@ func (a *app) newChat() *cobra.Command {
 			"echo log | gateway chat\n\n" +
 			"Exit status: 0 done; 1 refused or failed; 130 interrupted.",
 		Args: cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			words, rest := chatArgs(cmd, args)
 			if len(words) > 1 {
 				return usage("chat: the prompt is %d words: put it in quotes", len(words))
 			}
 			in.prompt, in.args = strings.Join(words, ""), rest
+			if in.images, err = readImages(files); err != nil {
+				return err
+			}
 			return a.chat(cmd.Context(), in)
 		},
 	}
@@ -138,6 +143,7 @@ func (a *app) newChat() *cobra.Command {
 	f.StringVar(&in.mode, "mode", "", "begin in the agent's `MODE`, which decides what it asks for (default: it asks)")
 	f.StringVar(&in.resume, "resume", "", "go on with the conversation `ID`")
 	f.StringVar(&in.file, "prompt-file", "", "send the prompts in `FILE`, one per line, each when the turn before has ended; - for standard input")
+	addImageFlag(cmd, &files)
 	f.StringVar(&in.journal, "record-json", "", "write the conversation to the new `FILE` as lines of JSON: what you say before the agent gets it, and what became of it")
 	f.DurationVar(&in.within, coding.WithinFlag, 0, coding.WithinHelp)
 	f.BoolVar(&in.silent, "no-terminal-input", false, "read no keys: only the prompt counts, and approvals are refused")

@@ -28,19 +28,27 @@ func underChat(cmd *cobra.Command) *cobra.Command {
 }
 
 func (a *app) newChatSend() *cobra.Command {
-	return &cobra.Command{
-		Use: "send ID TEXT", Short: "Say something to the coding agent in a session", Args: cobra.ExactArgs(2),
+	var files []string
+	cmd := &cobra.Command{
+		Use: "send ID TEXT [--image FILE ...]", Short: "Say something to the coding agent in a session", Args: cobra.ExactArgs(2),
 		Long: "send gives the coding agent in a session a prompt, also while it works. Where the program runs in its user's own\n" +
 			"terminal it is for a person at a terminal, and signed with your owner token; create that once:\n\n" +
 			"  gateway token create owner --role owner --save\n\n" +
-			"To a session without a user's terminal a pipe or cron may send as well, without a token.",
+			"To a session without a user's terminal a pipe or cron may send as well, without a token.\n\n" +
+			"--image sends an image with it, to agents that take one: not to claude in its own interface.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if strings.TrimSpace(args[1]) == "" {
 				return usage("chat send: the text is empty")
 			}
-			return a.chatSend(cmd.Context(), args[0], args[1])
+			images, err := readImages(files)
+			if err != nil {
+				return err
+			}
+			return a.chatSend(cmd.Context(), args[0], args[1], images)
 		},
 	}
+	addImageFlag(cmd, &files)
+	return cmd
 }
 
 func (a *app) newChatInterrupt() *cobra.Command {
@@ -155,14 +163,22 @@ func formatPromptWait(w protocol.Waiting) string {
 	}
 }
 
-func (a *app) chatSend(ctx context.Context, id, prompt string) error {
+func (a *app) chatSend(ctx context.Context, id, prompt string, images []chat.Image) error {
 	return a.watching(about(ctx, id, func(c *client.Client, s protocol.SessionInfo) error {
 		token, err := a.promptToken(s)
 		if err != nil {
 			return err
 		}
-		now := time.Now().UnixMilli()
-		m := &protocol.ChatSend{SessionID: s.SessionID, By: me(), Text: prompt, KeyNo: uint64(now), At: now} //nolint:gosec // a time of now
+		m := &protocol.ChatSend{SessionID: s.SessionID, By: me(), Text: prompt}
+		for _, i := range images {
+			image, err := c.UploadImage(ctx, protocol.ChatImage{SessionID: s.SessionID, By: m.By}, i.Name, i.Data)
+			if err != nil {
+				return fmt.Errorf("--image %s: %w", i.Name, err)
+			}
+			m.Images = append(m.Images, image)
+		}
+		m.At = time.Now().UnixMilli()
+		m.KeyNo = uint64(m.At) //nolint:gosec // a time of now
 		if token != "" {
 			m.SignatureB64 = auth.Sign(token, m.Signed(s.StartedAt))
 		}

@@ -33,9 +33,10 @@ type talk struct {
 	view    *chatView
 	edit    *editor // nil: nobody types
 	json    func(chat.Record) error
-	prompts []string // that wait for the end of the turn
-	stay    bool     // for prompts that the user types
-	nobody  bool     // who could answer here
+	images  []chat.Image // that go with the next prompt
+	prompts []string     // that wait for the end of the turn
+	stay    bool         // for prompts that the user types
+	nobody  bool         // who could answer here
 
 	around  *around                       // whose people answer in place of the one who is not here, nil for nobody
 	passing map[string]context.CancelFunc // what they were asked, by the request's id
@@ -72,7 +73,7 @@ func (a *app) talkTo(ctx context.Context, agent chatAgent, in chatFlags, prompts
 	}
 	t := &talk{
 		own: own, resumes: in.resume != "",
-		agent: agent, session: chat.New(agent.name, agent.drive(in)), prompts: prompts, stay: len(prompts) == 0, nobody: in.silent,
+		agent: agent, session: chat.New(agent.name, agent.drive(in)), prompts: prompts, images: in.images, stay: len(prompts) == 0, nobody: in.silent,
 		view: &chatView{text: a.out, about: a.err}, opens: time.NewTimer(0), passing: map[string]context.CancelFunc{}, heard: make(chan passed),
 	}
 	if in.nested {
@@ -312,11 +313,20 @@ func (t *talk) unsent() bool {
 }
 
 func (t *talk) send(text string) (sent bool) {
-	err := t.session.Send(you, text)
+	err := t.session.SendImages(you, text, t.images)
 	if err != nil {
 		t.view.say("· not sent: %v", err)
+		if len(t.images) > 0 && t.state != chat.Starting && t.session.ImageRefusal() != nil {
+			t.images = nil
+			t.view.say("· no image goes with your next line")
+		}
+		return false
 	}
-	return err == nil
+	if len(t.images) > 0 {
+		t.view.say("  %s", imagesWith("", t.images))
+		t.images = nil
+	}
+	return true
 }
 
 // leave ends the agent. What it says last is still shown.
@@ -384,7 +394,7 @@ func (t *talk) line(l typed) {
 		}
 	case l.question != 0:
 		t.answered(l)
-	case l.text != "" && !t.sets(l.text):
+	case l.text != "" && !t.attachesImage(l.text) && !t.sets(l.text):
 		t.send(l.text)
 	}
 }

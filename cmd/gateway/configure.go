@@ -15,7 +15,7 @@ import (
 )
 
 // neverInFile are the flags that make no sense in a file: they are about one call.
-var neverInFile = []string{"help", "version", "check", "config", "chat", "agents-may-approve", "record-json", agentTokenFlag}
+var neverInFile = []string{"help", "version", "check", "config", "chat", "agents-may-approve", "record-json", imageFlag, agentTokenFlag}
 
 // despite are the commands that do their duty whatever is wrong with the configuration: they take the keyboard back, or help to find
 // what is wrong. They use the built-in defaults then, and say so.

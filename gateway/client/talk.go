@@ -2,7 +2,12 @@ package client
 
 import (
 	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"terminalproxy/protocol"
@@ -65,6 +70,21 @@ func (c *Client) Tell(ctx context.Context, m *protocol.ChatSend) (protocol.Waiti
 		return "", err
 	}
 	return done.Waiting, nil
+}
+
+// UploadImage gives the session's proxy an image for a prompt, and returns how that names it.
+func (c *Client) UploadImage(ctx context.Context, m protocol.ChatImage, name string, data []byte) (protocol.ChatAttachment, error) {
+	sum := sha256.Sum256(data)
+	m.Image, m.Size = strings.ToLower(rand.Text()), len(data)
+	for part := range slices.Chunk(data, protocol.MaxImagePart) {
+		next := m
+		next.DataB64 = part
+		if err := c.do(ctx, &next, &next.RequestID); err != nil {
+			return protocol.ChatAttachment{}, err
+		}
+		m.Offset += len(part)
+	}
+	return protocol.ChatAttachment{ID: m.Image, Name: name, SHA256: hex.EncodeToString(sum[:])}, nil
 }
 
 // Answer answers what a coding agent asks, for a person. An answer that comes too late is refused with [protocol.CodeAnswered].

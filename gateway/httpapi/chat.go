@@ -41,6 +41,11 @@ func (a *API) chatSend(v Caller, w http.ResponseWriter, r *http.Request) (any, e
 	return pass[*protocol.ChatSend, *protocol.Done](v, w, r)
 }
 
+// chatImage takes a part of an image for a prompt.
+func (a *API) chatImage(v Caller, w http.ResponseWriter, r *http.Request) (any, error) {
+	return pass[*protocol.ChatImage, *protocol.Done](v, w, r)
+}
+
 // chatAnswer answers what the coding agent asks.
 func (a *API) chatAnswer(v Caller, w http.ResponseWriter, r *http.Request) (any, error) {
 	return pass[*protocol.ChatAnswer, *protocol.Done](v, w, r)

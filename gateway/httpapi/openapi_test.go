@@ -28,7 +28,7 @@ var described = map[string]any{
 	"Input": protocol.Input{}, "Wait": protocol.Wait{}, "ControlRequest": protocol.ControlRequest{}, "ControlRelease": protocol.ControlRelease{}, "ControlDecide": protocol.ControlDecide{},
 	"ChatRecords": protocol.ChatRecords{}, "ChatRecord": protocol.ChatRecord{}, "ChatItem": protocol.ChatItem{}, "ChatPiece": protocol.ChatPiece{}, "ChatRequest": protocol.ChatRequest{},
 	"ChatChoice": protocol.ChatChoice{}, "ChatQuestion": protocol.ChatQuestion{}, "ChatOption": protocol.ChatOption{}, "ChatReply": protocol.ChatReply{},
-	"ChatClosed": protocol.ChatClosed{}, "ChatTurn": protocol.ChatTurn{}, "ChatSend": protocol.ChatSend{}, "ChatAnswer": protocol.ChatAnswer{}, "ChatInterrupt": protocol.ChatInterrupt{},
+	"ChatClosed": protocol.ChatClosed{}, "ChatTurn": protocol.ChatTurn{}, "ChatSend": protocol.ChatSend{}, "ChatAttachment": protocol.ChatAttachment{}, "ChatImage": protocol.ChatImage{}, "ChatAnswer": protocol.ChatAnswer{}, "ChatInterrupt": protocol.ChatInterrupt{},
 	"Decision": protocol.Decision{}, "Incomplete": protocol.Incomplete{}, "Message": protocol.Note{}, "InputPart": protocol.InputPart{}, "PartResult": protocol.PartResult{},
 }
 
@@ -49,7 +49,7 @@ var words = map[reflect.Type][]any{
 }
 
 // requestTypes are bodies: what the path or the gateway says is not wanted there.
-var requestTypes = []string{"Input", "Wait", "ControlRequest", "ControlRelease", "ControlDecide", "Message", "ChatSend", "ChatAnswer", "ChatInterrupt"}
+var requestTypes = []string{"Input", "Wait", "ControlRequest", "ControlRelease", "ControlDecide", "Message", "ChatSend", "ChatImage", "ChatAnswer", "ChatInterrupt"}
 
 func schemaOf(t reflect.Type) map[string]any {
 	if allowed, ok := words[t]; ok {

@@ -350,6 +350,8 @@ func (p *Peer) addressed(m protocol.Message, wireID string) protocol.Message {
 		return p.note(out, wireID)
 	case *protocol.ChatSend:
 		out.AgentID, out.By = p.speaker(out.By)
+	case *protocol.ChatImage:
+		out.AgentID, out.By = p.speaker(out.By)
 	case *protocol.ChatAnswer:
 		_, out.By = p.speaker(out.By)
 	case *protocol.ChatInterrupt:

@@ -60,7 +60,7 @@ func (s *session) mute() string {
 // ofChat reports whether m is for a coding agent.
 func ofChat(m protocol.Message) bool {
 	switch m.(type) {
-	case *protocol.ChatSend, *protocol.ChatAnswer, *protocol.ChatInterrupt:
+	case *protocol.ChatSend, *protocol.ChatImage, *protocol.ChatAnswer, *protocol.ChatInterrupt:
 		return true
 	}
 	return false

@@ -57,6 +57,8 @@ func (f *filter) judge(m protocol.Message) *protocol.Error {
 		m.By = whoSays
 	case *protocol.ChatSend:
 		m.By = whoSays
+	case *protocol.ChatImage:
+		m.By = whoSays
 	case *protocol.ChatAnswer:
 		m.By = whoSays
 	case *protocol.ChatInterrupt:
@@ -74,7 +76,7 @@ func (f *filter) judge(m protocol.Message) *protocol.Error {
 // most is how many bytes a frame of m may have.
 func most(m protocol.Message) int {
 	switch m.(type) {
-	case *protocol.ChatSend, *protocol.ChatAnswer:
+	case *protocol.ChatSend, *protocol.ChatImage, *protocol.ChatAnswer:
 		return protocol.MaxAgentMessage
 	}
 	return maxPassed

@@ -142,6 +142,7 @@ var needs = map[string]Can{
 	"chat.subscribe":           Look,
 	"chat.unsubscribe":         Look,
 	"chat.send":                Type | Give,
+	"chat.image":               Give,
 	"chat.answer":              Give,
 	"chat.interrupt":           Type | TakeAway,
 	"chat.ask":                 Ask,

@@ -28,6 +28,8 @@ type Prompt struct {
 	Text string
 	// Person: a person says it, and no agent.
 	Person bool
+	// Images go with it; there are none for a driver that is no [ImageDriver], or refuses them.
+	Images []Image
 }
 
 // Waits says what a prompt waits for, "" where it goes to the agent at once.

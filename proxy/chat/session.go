@@ -126,7 +126,7 @@ func (s *Session) send(by string, p Prompt) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	item := &Item{Kind: User, ID: p.ID, Author: by, Text: text}
+	item := &Item{Kind: User, ID: p.ID, Author: by, Text: p.labeled()}
 	if err := s.mayReach(); err != nil {
 		_ = s.journalize(Entry{Record: Record{Item: item}}, false)
 		s.noteFate(p.ID, notSent, err.Error())

@@ -34,6 +34,8 @@ func (h *Handler) talk(m protocol.Message) {
 		h.Chat.Unsubscribe()
 	case *protocol.ChatSend:
 		h.prompts(m)
+	case *protocol.ChatImage:
+		h.receiveImage(m)
 	case *protocol.ChatAnswer:
 		h.replies(m)
 	case *protocol.ChatInterrupt:
@@ -51,6 +53,11 @@ func (h *Handler) prompts(m *protocol.ChatSend) {
 		h.refuse(m.RequestID, no.code, no.say)
 		return
 	}
+	images, no := h.attachedImages(m)
+	if no != nil {
+		h.refuse(m.RequestID, no.code, no.say)
+		return
+	}
 	done := &protocol.Done{RequestID: m.RequestID}
 	h.inTurn(done, func(now time.Time) error {
 		st := h.Control.State(now)
@@ -64,12 +71,12 @@ func (h *Handler) prompts(m *protocol.ChatSend) {
 		if from.ID != "" {
 			by = "agent " + from.Name
 		}
-		h.Recorder.Talked(record.Prompt, from, by, m.RequestID, m.Text)
+		h.Recorder.Talked(record.Prompt, from, by, m.RequestID, labelImages(m.Text, images))
 		done.Waiting = h.Chat.Waits()
 		if from.ID != "" {
 			return h.Chat.Pass(by, m.Text)
 		}
-		return h.Chat.Send(by, m.Text)
+		return h.Chat.Send(by, m.Text, images)
 	})
 }
 

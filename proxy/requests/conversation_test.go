@@ -20,18 +20,25 @@ type talked struct {
 	did  []string
 	open []string
 	fail error
+
+	noImages error
 }
 
 func (c *talked) Subscribe(uint64) { c.did = append(c.did, "subscribe") }
 func (c *talked) Unsubscribe()     { c.did = append(c.did, "unsubscribe") }
 
-func (c *talked) Send(by, text string) error {
+func (c *talked) Send(by, text string, images []chat.Image) error {
+	for _, i := range images {
+		text += " " + i.Type + " " + string(i.Data)
+	}
 	c.did = append(c.did, by+": "+text)
 	return c.fail
 }
 
-func (c *talked) Pass(by, text string) error { return c.Send(by, text) }
-func (c *talked) Waits() protocol.Waiting    { return "" }
+func (c *talked) Pass(by, text string) error { return c.Send(by, text, nil) }
+
+func (c *talked) ImageRefusal() error     { return c.noImages }
+func (c *talked) Waits() protocol.Waiting { return "" }
 
 func (c *talked) Answer(id, by string, a protocol.ChatReply) error {
 	if !slices.Contains(c.open, id) {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"terminalproxy/protocol"
+	"terminalproxy/proxy/chat"
 	"terminalproxy/proxy/child"
 	"terminalproxy/proxy/control"
 	"terminalproxy/proxy/input"
@@ -205,7 +206,8 @@ type Conversation interface {
 	Subscribe(after uint64)
 	Unsubscribe()
 	// Send says something to the agent for a person, whom by names, and Pass for another agent. The error is [chat.ErrOver], or a sentence.
-	Send(by, text string) error
+	Send(by, text string, images []chat.Image) error
+	ImageRefusal() error
 	Pass(by, text string) error
 	// Waits is what a prompt would wait for now, "" for nothing.
 	Waits() protocol.Waiting

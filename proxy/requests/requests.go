@@ -85,6 +85,7 @@ type Handler struct {
 	fromAgents, fromPeople, fromAskers pace
 	tellsAsked                         pace // belongs to the pump's
 	outsiders                          outsiders
+	uploads                            uploads // belongs to the link's goroutine
 	// proofs are those of local tokens that were used. They belong there, too.
 	proofs proofs
 }
@@ -152,7 +153,7 @@ func (h *Handler) Handle(m protocol.Message) {
 		h.Observer.Post(func(now time.Time) { h.Observer.View(now, false) })
 	case *protocol.Subscribed:
 		h.Observer.Subscribed(m.On)
-	case *protocol.ChatSubscribe, *protocol.ChatUnsubscribe, *protocol.ChatSend, *protocol.ChatAnswer, *protocol.ChatInterrupt:
+	case *protocol.ChatSubscribe, *protocol.ChatUnsubscribe, *protocol.ChatSend, *protocol.ChatImage, *protocol.ChatAnswer, *protocol.ChatInterrupt:
 		h.talk(m)
 	case *protocol.ChatAsk:
 		h.asks(m)

@@ -207,7 +207,12 @@ func (r *Room) wasHidden(at time.Time) bool {
 // Send, Answer and Interrupt are those of the conversation.
 
 // Send says something to the agent for a person.
-func (r *Room) Send(by, text string) error { return r.Chat.Send(by, text) }
+func (r *Room) Send(by, text string, images []chat.Image) error {
+	return r.Chat.SendImages(by, text, images)
+}
+
+// ImageRefusal says why the agent takes no images, nil where it does.
+func (r *Room) ImageRefusal() error { return r.Chat.ImageRefusal() }
 
 // Pass says something to the agent for another agent.
 func (r *Room) Pass(by, text string) error { return r.Chat.Pass(by, text) }

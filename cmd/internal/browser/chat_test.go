@@ -84,13 +84,13 @@ func TestThePageWritesToTheAgent(t *testing.T) {
 
 	wait(g, anything[*protocol.ChatSend])
 	browser.JS[bool](b, `document.querySelector('.prompt textarea').value = 'ä'.repeat(25 << 10), true`)
-	b.Until(`document.querySelector('.prompt button').disabled === false`)
-	browser.JS[bool](b, `document.querySelector('.prompt button').click(), true`)
+	b.Until(`document.querySelector('.prompt .go').disabled === false`)
+	browser.JS[bool](b, `document.querySelector('.prompt .go').click(), true`)
 	b.Until(browser.Text(".drawer .hint.bad") + `.includes('the most is 49,152')`)
 	require.Zero(t, count[*protocol.ChatSend](g))
 	browser.JS[bool](b, `document.querySelector('.prompt textarea').value = '\u4e16'.repeat(16 << 10), true`)
 	g.refusesChat(nil)
-	browser.JS[bool](b, `document.querySelector('.prompt button').click(), true`)
+	browser.JS[bool](b, `document.querySelector('.prompt .go').click(), true`)
 	require.Len(t, wait(g, anything[*protocol.ChatSend]).Text, 48<<10, "a long prompt passes")
 }
 

@@ -459,7 +459,7 @@ const faint = `import(document.querySelector('script').src.replace('app.js', 'pa
 
 // later are the files that are loaded when they are needed: what plays recordings, and what shows a coding agent's conversation.
 var later = map[string]bool{
-	"replay.js": true, "chat.js": true, "chat.css": true, "talk.js": true, "drawer.js": true, "item.js": true, "card.js": true, "spell.js": true,
+	"replay.js": true, "chat.js": true, "chat.css": true, "talk.js": true, "drawer.js": true, "images.js": true, "item.js": true, "card.js": true, "spell.js": true,
 }
 
 // TestFirstPaint bounds what a phone loads before it shows something: without what it needs later, and the pictures of an installed page.

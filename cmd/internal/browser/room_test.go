@@ -138,7 +138,7 @@ func (p *proxied) take(t *testing.T, m protocol.Message) {
 		if !p.signed(m.Signed(claude().StartedAt), m.SignatureB64) {
 			t.Error("a prompt that is not the page's")
 		}
-		err = p.room.Send("page-k3f9", m.Text)
+		err = p.room.Send("page-k3f9", m.Text, nil)
 	default:
 		return
 	}
@@ -191,7 +191,7 @@ func TestAConversationThroughASwitchboard(t *testing.T) {
 	b := open()
 	p.coder.report(chat.Ready{Conversation: "c"})
 	b.Until(browser.Text(".drawer header .where") + ` === 'waits for you to write'`)
-	browser.JS[bool](b, `document.querySelector('.prompt textarea').value = 'run the\ntests', document.querySelector('.prompt button').click(), true`)
+	browser.JS[bool](b, `document.querySelector('.prompt textarea').value = 'run the\ntests', document.querySelector('.prompt .go').click(), true`)
 	require.Equal(t, "run the\ntests", within(t, p.coder.prompts))
 	b.Until(browser.Text(".said-user") + `.includes('page-k3f9') && ` + browser.Text(".bubble") + ` === 'run the tests'`)
 

@@ -197,7 +197,7 @@ func (w *world) opencodeEnv(model string) []string {
 	w.writeJSON("home/config/opencode/opencode.json", args{
 		"model": "fake/fake", "small_model": "fake/fake", "share": "disabled", "autoupdate": false,
 		"provider": args{"fake": args{
-			"npm": "@ai-sdk/openai-compatible", "options": args{"baseURL": model + "/v1"}, "models": args{"fake": args{}},
+			"npm": "@ai-sdk/openai-compatible", "options": args{"baseURL": model + "/v1"}, "models": args{"fake": args{"attachment": true, "modalities": args{"input": []string{"text", "image"}, "output": []string{"text"}}}},
 		}},
 	})
 	return []string{

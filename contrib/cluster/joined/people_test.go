@@ -84,6 +84,14 @@ func TestAConversationCrosses(t *testing.T) {
 	owner.hears(1, 2)
 
 	c.joins(w.who("curious", auth.RoleViewer, "")).refused(&protocol.ChatSend{RequestID: "mine", SessionID: "one", Text: "rm -r ."}, protocol.CodeForbidden)
+	c.joins(w.who("nosy", auth.RoleViewer, "")).refused(&protocol.ChatImage{RequestID: "mine", SessionID: "one", Image: "i", Size: 1, DataB64: []byte("x")}, protocol.CodeForbidden)
+	owner.Handle(&protocol.ChatImage{RequestID: "image", SessionID: "one", Image: "i", Size: protocol.MaxImagePart, DataB64: make([]byte, protocol.MaxImagePart)})
+	part := next[*protocol.ChatImage](proxy)
+	if part.By != "owner" || part.AgentID != "" || len(part.DataB64) != protocol.MaxImagePart {
+		t.Errorf("the proxy gets a part of %d bytes by %q", len(part.DataB64), part.By)
+	}
+	proxy.Handle(&protocol.Done{RequestID: part.RequestID})
+	next[*protocol.Done](owner)
 	owner.Handle(&protocol.ChatSend{RequestID: "go", SessionID: "one", Text: "and the tests"})
 	sent := next[*protocol.ChatSend](proxy)
 	if sent.By != "owner" || sent.AgentID != "" || sent.Text != "and the tests" {

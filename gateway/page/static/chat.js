@@ -6,6 +6,7 @@ import {nextNo} from './typist.js';
 import {Talk} from './talk.js';
 import {Drawer} from './drawer.js';
 import {Card} from './card.js';
+import {upload} from './images.js';
 
 const wide = matchMedia('(min-width: 1100px)'); // the drawer stands beside the screen by itself
 
@@ -20,7 +21,8 @@ function byPoints(a, b) {
 }
 
 // sendBytes and answerBytes are what the signatures are over, as decisionBytes in keys.js.
-export const sendBytes = (m, startedAt) => bytes(`terminal-proxy.v1 chat.send\n${counted(m.sessionId)} ${startedAt}\n${m.keyNo} ${m.at}\n${counted(m.text)}\n`);
+export const sendBytes = (m, startedAt) => bytes(`terminal-proxy.v1 chat.send\n${counted(m.sessionId)} ${startedAt}\n${m.keyNo} ${m.at}\n${counted(m.text)}\n` +
+  (m.images || []).map((i) => `${counted(i.id)} ${counted(i.name)} ${counted(i.sha256)}\n`).join(''));
 
 export function answerBytes(m, startedAt) {
   const {verdict = '', words = '', replies = {}} = m.answer, ids = Object.keys(replies).sort(byPoints);
@@ -220,9 +222,13 @@ class Chats {
     return connection.ask({...m, signatureB64: base64(await sign(page.pair, toSign(m, this.started(m.sessionId))))});
   }
 
-  send(sessionId, text) {
-    const at = Math.round(this.app.now());
-    return this.signed({type: 'chat.send', sessionId, text, keyNo: nextNo(at), at}, sendBytes);
+  // send says something, with images that are files of the browser's.
+  async send(sessionId, text, files = []) {
+    const images = [];
+    for (const f of files) images.push(await upload(this.app.connection, sessionId, f));
+    const at = Math.round(this.app.now()), m = {type: 'chat.send', sessionId, text, keyNo: nextNo(at), at};
+    if (images.length > 0) m.images = images;
+    return this.signed(m, sendBytes);
   }
 
   answer(sessionId, request, answer) {

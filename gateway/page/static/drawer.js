@@ -3,6 +3,7 @@
 import {h, put, show, order, say} from './dom.js';
 import {spelled, head} from './spell.js';
 import {Entry} from './item.js';
+import {Images} from './images.js';
 
 const room = 240; // entries in the document
 const step = 80; // by which the window moves
@@ -48,8 +49,9 @@ export class Drawer {
       if (e.key === 'Enter' && !e.shiftKey && !e.isComposing && e.keyCode !== 229) this.send(e);
     });
     this.line.addEventListener('input', () => this.grown());
-    this.go = h('button', {}, 'Send');
-    this.form = h('form', {class: 'prompt', onsubmit: (e) => this.send(e)}, this.line, this.go);
+    this.go = h('button', {class: 'go'}, 'Send');
+    this.images = new Images(this.line, (words) => this.tell(words));
+    this.form = h('form', {class: 'prompt', onsubmit: (e) => this.send(e)}, this.images.list, this.images.choice, this.images.button, this.line, this.go);
     return this.form;
   }
 
@@ -74,7 +76,7 @@ export class Drawer {
     show(this.stop, this.chats.app.owner && !over && ['working', 'wants approval', 'asks'].includes(state));
     if (!this.line) return;
     this.line.disabled = over;
-    this.go.disabled = over || this.sending;
+    this.go.disabled = this.images.button.disabled = over || this.sending;
     this.line.placeholder = over ? 'The agent has ended' : state === 'working' ? 'Goes in while it works…' : `Write to ${agent}…`;
     this.line.setAttribute('aria-label', `message to ${agent}; Shift Enter begins a line`);
   }
@@ -186,12 +188,15 @@ export class Drawer {
   async send(e) {
     e.preventDefault();
     const text = this.line.value;
+    const files = [...this.images.files];
+    if (text.trim() === '' && files.length > 0) this.tell('Write something with the image.', false);
     if (text.trim() === '' || this.sending || this.line.disabled) return;
     const size = new TextEncoder().encode(text).length;
     if (size > mostPrompt) return void this.tell(`Not sent: ${size.toLocaleString('en')} bytes; the most is ${mostPrompt.toLocaleString('en')}.`);
     this.sending = this.go.disabled = true;
     try {
-      await this.chats.send(this.talk.id, text);
+      await this.chats.send(this.talk.id, text, files);
+      this.images.remove(files);
       if (this.line.value === text) this.line.value = '';
       this.grown();
       this.tell('');

@@ -44,6 +44,7 @@ type Driver struct {
 	dropped     []string            // ids of prompts that will not run, and of which nobody was told
 	failed      string              // why the agent is of no use
 	steers      bool                // it takes prompts into the turn that runs
+	images      bool                // it takes images with a prompt
 	interrupts  int
 	settings    []setting
 	terminals   terminals
@@ -84,8 +85,11 @@ func (d *Driver) Start(report func(chat.Event)) error {
 func (d *Driver) initialized(r reply) {
 	var got struct {
 		ProtocolVersion   int
-		AgentCapabilities struct{ LoadSession bool }
-		Meta              struct{ Steering struct{ Supported bool } } `json:"_meta"`
+		AgentCapabilities struct {
+			LoadSession        bool
+			PromptCapabilities struct{ Image bool }
+		}
+		Meta struct{ Steering struct{ Supported bool } } `json:"_meta"`
 	}
 	switch err := d.read(r, &got); {
 	case err != nil:
@@ -99,7 +103,7 @@ func (d *Driver) initialized(r reply) {
 		return
 	}
 	d.mu.Lock()
-	d.steers = got.Meta.Steering.Supported
+	d.steers, d.images = got.Meta.Steering.Supported, got.AgentCapabilities.PromptCapabilities.Image
 	d.mu.Unlock()
 	method, params, then := "session/new", map[string]any{"cwd": d.config.Dir, "mcpServers": []any{}}, d.opened
 	if d.config.Resume != "" {

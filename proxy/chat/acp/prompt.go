@@ -1,6 +1,8 @@
 package acp
 
 import (
+	"errors"
+
 	"terminalproxy/proxy/chat"
 	"terminalproxy/proxy/chat/stdio"
 )
@@ -20,7 +22,7 @@ func (d *Driver) Send(p chat.Prompt) error {
 func (d *Driver) steer(p chat.Prompt) error {
 	interrupts := d.interrupts
 	return d.callLocked("_session/steering", map[string]any{
-		"sessionId": d.session, "prompt": text(p), "_meta": map[string]any{"steering": map[string]any{"idleBehavior": "promptRequired"}},
+		"sessionId": d.session, "prompt": blocks(p), "_meta": map[string]any{"steering": map[string]any{"idleBehavior": "promptRequired"}},
 	}, func(r reply) {
 		var got struct{ Outcome string }
 		if d.read(r, &got) == nil && (got.Outcome == "injected" || got.Outcome == "startedNewTurn") {
@@ -39,8 +41,27 @@ func (d *Driver) steer(p chat.Prompt) error {
 	})
 }
 
-// text is a prompt in the protocol's words.
-func text(p chat.Prompt) []any { return []any{map[string]any{"type": "text", "text": p.Text}} }
+// blocks are a prompt in the protocol's words.
+func blocks(p chat.Prompt) []any {
+	all := []any{map[string]any{"type": "text", "text": p.Text}}
+	for _, i := range p.Images {
+		all = append(all, map[string]any{"type": "image", "mimeType": i.Type, "data": i.Data}) // bytes are base64 in JSON
+	}
+	return all
+}
+
+// ImageRefusal is that of [chat.ImageDriver].
+func (d *Driver) ImageRefusal() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch {
+	case d.session == "":
+		return errors.New("has yet to say whether it takes images: try again when it is at its prompt")
+	case !d.images:
+		return errors.New("takes no images: name the file's path in the prompt")
+	}
+	return nil
+}
 
 // begin sends the next prompt, if none runs.
 func (d *Driver) begin() error {
@@ -49,7 +70,7 @@ func (d *Driver) begin() error {
 	}
 	d.running, d.queue = d.queue[0], d.queue[1:]
 	return d.callLocked("session/prompt", map[string]any{
-		"sessionId": d.session, "prompt": text(d.running),
+		"sessionId": d.session, "prompt": blocks(d.running),
 	}, d.finished)
 }
 

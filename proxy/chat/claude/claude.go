@@ -105,9 +105,25 @@ func (d *Driver) Send(p chat.Prompt) error {
 	d.sent = append(d.sent, p.ID)
 	d.mu.Unlock()
 	return d.program.Send(map[string]any{
-		"type": "user", "message": map[string]any{"role": "user", "content": p.Text}, "parent_tool_use_id": nil, "session_id": "", "uuid": p.ID,
+		"type": "user", "message": map[string]any{"role": "user", "content": content(p)}, "parent_tool_use_id": nil, "session_id": "", "uuid": p.ID,
 	})
 }
+
+// content is a prompt in Claude Code's words.
+func content(p chat.Prompt) any {
+	if len(p.Images) == 0 {
+		return p.Text
+	}
+	blocks := []any{map[string]any{"type": "text", "text": p.Text}}
+	for _, i := range p.Images {
+		source := map[string]any{"type": "base64", "media_type": i.Type, "data": i.Data} // bytes are base64 in JSON
+		blocks = append(blocks, map[string]any{"type": "image", "source": source})
+	}
+	return blocks
+}
+
+// ImageRefusal is that of [chat.ImageDriver].
+func (d *Driver) ImageRefusal() error { return nil }
 
 // Interrupt is that of [chat.Driver].
 func (d *Driver) Interrupt() error {

@@ -210,6 +210,11 @@ func (d *TUI) Send(p chat.Prompt) error {
 	return nil
 }
 
+// ImageRefusal is that of [chat.ImageDriver].
+func (d *TUI) ImageRefusal() error {
+	return errors.New("takes no images in its own interface: name the file's path in the prompt, or use gateway chat")
+}
+
 // Interrupt is that of [chat.Driver].
 func (d *TUI) Interrupt() error {
 	still := d.terminal.Stand()

@@ -6,6 +6,7 @@ package opencode
 import (
 	"context"
 	"crypto/rand"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"net/http"
@@ -278,7 +279,7 @@ func (d *Driver) Send(p chat.Prompt) error {
 	d.made = false
 	one := &prompt{id: p.ID, part: "prt_0" + strings.ReplaceAll(p.ID, "-", "")}
 	err := d.standing(d.stand(), http.MethodPost, "/session/"+d.session+"/prompt_async", map[string]any{
-		"parts": []any{map[string]any{"type": "text", "id": one.part, "text": p.Text}},
+		"parts": promptParts(one.part, p),
 	}, func(err error) {
 		if err != nil {
 			d.notice("the prompt did not arrive: %v", err)
@@ -291,6 +292,19 @@ func (d *Driver) Send(p chat.Prompt) error {
 	}
 	return err
 }
+
+// promptParts are a prompt in opencode's words.
+func promptParts(id string, p chat.Prompt) []any {
+	parts := []any{map[string]any{"type": "text", "id": id, "text": p.Text}}
+	for _, i := range p.Images {
+		url := "data:" + i.Type + ";base64," + base64.StdEncoding.EncodeToString(i.Data)
+		parts = append(parts, map[string]any{"type": "file", "mime": i.Type, "filename": i.Name, "url": url})
+	}
+	return parts
+}
+
+// ImageRefusal is that of [chat.ImageDriver].
+func (d *Driver) ImageRefusal() error { return nil }
 
 // Interrupt is that of [chat.Driver].
 func (d *Driver) Interrupt() error {

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/chat"
+)
+
+const imageFlag = "image"
+
+// addImageFlag adds the flag whose files go with a prompt.
+func addImageFlag(cmd *cobra.Command, files *[]string) {
+	cmd.Flags().StringArrayVar(files, imageFlag, nil, fmt.Sprintf("send the image in `FILE` with the prompt: PNG, JPEG, GIF or WebP, at most 3.9 MB; up to %d times", protocol.MaxImages))
+	_ = cmd.MarkFlagFilename(imageFlag, "png", "jpg", "jpeg", "gif", "webp") // it fails for a flag that is not there
+}
+
+// readImages reads the files of --image.
+func readImages(files []string) (images []chat.Image, err error) {
+	if n := len(files); n > protocol.MaxImages {
+		return nil, usage("--%s: %d images; the most with a prompt is %d", imageFlag, n, protocol.MaxImages)
+	}
+	for _, name := range files {
+		i, err := readImage(name)
+		if err != nil {
+			return nil, fail(statusRefused, "--%s %w", imageFlag, err)
+		}
+		images = append(images, i)
+	}
+	return images, nil
+}
+
+// readImage reads one; its errors name the file. What is no regular file is not waited for.
+func readImage(name string) (i chat.Image, err error) {
+	info, err := os.Stat(name)
+	if err == nil && !info.Mode().IsRegular() {
+		return i, fmt.Errorf("%s: it is no regular file", name)
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return i, fmt.Errorf("%s: %w", name, causeOf(err))
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, protocol.MaxImage+1))
+	if err == nil {
+		i, err = chat.NewImage(name, data)
+	}
+	if err != nil {
+		return i, fmt.Errorf("%s: %w", name, causeOf(err))
+	}
+	return i, nil
+}
+
+// causeOf is an error of a file without the file's name, which stands there already.
+func causeOf(err error) error {
+	if named, ok := errors.AsType[*fs.PathError](err); ok {
+		return named.Err
+	}
+	return err
+}
+
+// attachesImage takes the line /image FILE, whose image goes with the next line; without a file it says what does.
+func (t *talk) attachesImage(line string) bool {
+	name, isCommand := strings.CutPrefix(line, "/image")
+	if !isCommand || name != "" && !strings.HasPrefix(name, " ") || strings.Contains(name, "\n") {
+		return false
+	}
+	name = strings.TrimSpace(name)
+	switch {
+	case name == "none":
+		t.images = nil
+		t.view.say("· no image goes with your next line")
+	case name == "":
+		t.view.say("· /image FILE sends an image with your next line, /image none sends none%s", imagesWith("; with it: ", t.images))
+	default:
+		t.attachImage(name)
+	}
+	return true
+}
+
+// attachImage has the image in a file go with the next line.
+func (t *talk) attachImage(name string) {
+	err := t.session.ImageRefusal()
+	if err == nil && len(t.images) == protocol.MaxImages {
+		err = fmt.Errorf("%s: the most with a prompt is %d", name, protocol.MaxImages)
+	}
+	var i chat.Image
+	if err == nil {
+		i, err = readImage(expandHome(name))
+	}
+	if err != nil {
+		t.view.say("· not attached: %s", exactly(err.Error()))
+		return
+	}
+	t.images = append(t.images, i)
+	t.view.say("· with your next line: %s", imagesWith("", t.images))
+}
+
+// imagesWith lists images behind what is said of them, "" without any.
+func imagesWith(what string, images []chat.Image) string {
+	if len(images) == 0 {
+		return ""
+	}
+	var all []string
+	for _, i := range images {
+		all = append(all, i.String())
+	}
+	return what + strings.Join(all, " ")
+}
+
+// expandHome is a file's name as a shell would take it: a terminal pastes names in quotes, and people write ~.
+func expandHome(name string) string {
+	if n := len(name); n > 1 && (name[0] == '\'' || name[0] == '"') && name[n-1] == name[0] {
+		name = name[1 : n-1]
+	}
+	if rest, ok := strings.CutPrefix(name, "~/"); ok {
+		if home, err := os.UserHomeDir(); err == nil {
+			return home + "/" + rest
+		}
+	}
+	return name
+}

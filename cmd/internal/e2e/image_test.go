@@ -1,0 +1,113 @@
+package e2e_test
+
+import (
+	"encoding/base64"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/cmd/internal/fakemodel"
+)
+
+// dot is a PNG of one red pixel.
+const dot = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=="
+
+func (w *world) writeDot(name string) {
+	w.t.Helper()
+	data, err := base64.StdEncoding.DecodeString(dot)
+	require.NoError(w.t, err)
+	require.NoError(w.t, os.WriteFile(w.path(name), data, 0o600))
+}
+
+// seesDot waits until the model reads a prompt, with the image.
+func (c *chatting) seesDot(prompt string) {
+	c.w.t.Helper()
+	r := c.next()
+	for !strings.Contains(r.Text, prompt) { // an agent may ask about what came before
+		c.answers(fakemodel.Turn{Say: "GOING ON"})
+		r = c.next()
+	}
+	require.Contains(c.w.t, string(r.Body), dot[:40])
+}
+
+// TestImagesReachRealModels: of each agent, line by line, on the command line and with /image.
+func TestImagesReachRealModels(t *testing.T) {
+	for _, agent := range chatAgents {
+		t.Run(agent.name, func(t *testing.T) {
+			clients(t)
+			w := newWorld(t)
+			w.writeDot("dot.png")
+			c := w.chats(agent)
+			c.starts("")
+			c.s.wait("→ You:")
+			c.says("just begin")
+			c.next()
+			c.answers(fakemodel.Turn{Say: "IT HAS BEGUN"})
+			c.s.wait("IT HAS BEGUN")
+			c.says("/image dot.png")
+			c.s.wait("· with your next line: [image: dot.png, ")
+			c.says("what do you see?")
+			c.seesDot("what do you see?")
+			c.answers(fakemodel.Turn{Say: "A RED DOT"})
+			c.s.wait("A RED DOT")
+			c.s.press("C-d")
+			require.Zero(t, c.s.status())
+			c.starts("--image dot.png 'and now?'")
+			c.seesDot("and now?")
+			c.answers(fakemodel.Turn{Say: "A RED DOT AGAIN"})
+			c.s.wait("A RED DOT AGAIN")
+			require.Zero(t, c.s.status())
+		})
+	}
+}
+
+// TestAnImageFromElsewhere: opencode in its own interface gets one by gateway chat send, signed.
+func TestAnImageFromElsewhere(t *testing.T) {
+	clients(t)
+	w := newWorld(t)
+	w.writeDot("dot.png")
+	c := w.chats(chatAgent{name: "opencode", setUp: (*world).opencodeEnv, shell: "bash"})
+	o := w.owner(100, 50)
+	c.s.run(c.env + "proxy --chat opencode")
+	id := w.session()
+	c.opencodeIsReady()
+	o.run("gateway chat send " + id + " 'what do you see?' --image dot.png")
+	require.Contains(t, string(c.next().Body), dot[:40])
+	c.answers(fakemodel.Turn{Say: "A RED DOT"})
+	log := w.logs(id, "A RED DOT")
+	require.Contains(t, log, "what do you see?")
+	require.Contains(t, log, "[image: dot.png, 70 bytes]")
+	require.NotContains(t, log, dot[:40])
+	c.s.press("C-c")
+}
+
+// TestClaudeInItsInterfaceTakesNoImage, and reads nothing of the prompt.
+func TestClaudeInItsInterfaceTakesNoImage(t *testing.T) {
+	clients(t)
+	b := besideClaudeIn(newWorld(t))
+	b.w.writeDot("dot.png")
+	b.starts(" --permission-mode default")
+	b.person.run("gateway chat send " + b.id + " 'what do you see?' --image dot.png")
+	b.person.wait("claude takes no images in its own interface")
+	require.NotZero(t, b.person.status())
+	require.False(t, strings.Contains(b.w.good("chat", "log", b.id), "what do you see?"))
+}
+
+// TestWhatIsNoImageIsRefused before anything is asked of a gateway: each error names the flag and the file.
+func TestWhatIsNoImageIsRefused(t *testing.T) {
+	w := newWorld(t)
+	w.write("notes.png", "hello")
+	w.write("empty.png", "")
+	require.NoError(t, os.WriteFile(w.path("big.png"), make([]byte, 4<<20), 0o600))
+	for file, want := range map[string]string{
+		"notes.png": "it is no PNG, JPEG, GIF or WebP image, but text/plain", "empty.png": "it is empty", "big.png": "it is longer than 3932160 bytes",
+		"nowhere.png": "no such file or directory", ".": "it is no regular file",
+	} {
+		for _, args := range [][]string{{"chat", "send", "x", "look", "--image", file}, {"chat", "look", "--image", file}} {
+			w.gateway(args...).fails(t, 1, "--image "+file+": "+want)
+		}
+	}
+	w.gateway("chat", "look", "--image", "a", "--image", "b", "--image", "c", "--image", "d", "--image", "e").fails(t, 2, "--image: 5 images; the most with a prompt is 4")
+}

@@ -1,0 +1,26 @@
+package claude_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/proxy/chat"
+	"terminalproxy/proxy/chat/claude"
+)
+
+// TestAnImageIsABlock behind the text, as Claude Code has them.
+func TestAnImageIsABlock(t *testing.T) {
+	s := start(t, ready+"< look\n"+done, claude.Config{})
+	s.Until(chat.AtPrompt)
+	require.NoError(t, s.SendImages("you", "look", []chat.Image{{Name: "a.png", Type: "image/png", Data: []byte("hi!")}}))
+	s.Turn()
+	require.Contains(t, s.Heard(), `"content":[{"text":"look","type":"text"},{"source":{"data":"aGkh","media_type":"image/png","type":"base64"},"type":"image"}]`)
+}
+
+// TestTheInterfaceTakesNoImage: what would be typed is text.
+func TestTheInterfaceTakesNoImage(t *testing.T) {
+	s := chat.New("claude", claude.NewTUI(claude.TUIConfig{}))
+	require.ErrorContains(t, s.SendImages("you", "look", []chat.Image{{Name: "a.png", Type: "image/png", Data: []byte("x")}}),
+		"claude takes no images in its own interface: name the file's path in the prompt, or use gateway chat")
+}

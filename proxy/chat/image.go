@@ -1,0 +1,98 @@
+package chat
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"terminalproxy/protocol"
+)
+
+// Image goes with a prompt.
+type Image struct {
+	Name string // for people
+	Type string // image/png or another of ImageTypes
+	Data []byte
+}
+
+// ImageTypes are those that agents take.
+var ImageTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
+
+// mostImageName bounds an image's name, in bytes.
+const mostImageName = 80
+
+// NewImage makes an image of what a file holds. Its type is what the content says, whatever the name does.
+func NewImage(name string, data []byte) (Image, error) {
+	i := Image{Name: protocol.Clip(protocol.Visible(strings.Join(strings.Fields(filepath.Base(name)), " ")), mostImageName), Data: data}
+	i.Type, _, _ = strings.Cut(http.DetectContentType(data), ";")
+	switch {
+	case len(data) == 0:
+		return i, errors.New("it is empty")
+	case len(data) > protocol.MaxImage:
+		return i, fmt.Errorf("it is longer than %d bytes", protocol.MaxImage)
+	case !slices.Contains(ImageTypes, i.Type):
+		return i, fmt.Errorf("it is no PNG, JPEG, GIF or WebP image, but %s", i.Type)
+	}
+	return i, nil
+}
+
+// String is what stands in a conversation in the image's place.
+func (i Image) String() string {
+	return fmt.Sprintf("[image: %s, %s]", i.Name, formatSize(len(i.Data)))
+}
+
+func formatSize(n int) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprintf("%d bytes", n)
+	case n < 1000_000:
+		return fmt.Sprintf("%d KB", (n+500)/1000)
+	}
+	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+}
+
+// labeled is a prompt as people read it.
+func (p Prompt) labeled() string {
+	text := p.Text
+	for _, i := range p.Images {
+		text += "\n" + i.String()
+	}
+	return text
+}
+
+// ImageDriver is a driver whose agent may take images with a prompt.
+type ImageDriver interface {
+	// ImageRefusal says why it takes none now, nil where it does.
+	ImageRefusal() error
+}
+
+// errNoImages is the refusal of other drivers.
+var errNoImages = errors.New("takes no images here: name the file's path in the prompt")
+
+// ImageRefusal says why the agent takes no images with a prompt, nil where it does.
+func (s *Session) ImageRefusal() error {
+	err := errNoImages
+	if d, ok := s.driver.(ImageDriver); ok {
+		err = d.ImageRefusal()
+	}
+	if err != nil {
+		return fmt.Errorf("%s %w", s.agent, err)
+	}
+	return nil
+}
+
+// SendImages is Send with images.
+func (s *Session) SendImages(by, text string, images []Image) error {
+	if len(images) > protocol.MaxImages {
+		return fmt.Errorf("%d images: the most with a prompt is %d", len(images), protocol.MaxImages)
+	}
+	if len(images) > 0 {
+		if err := s.ImageRefusal(); err != nil {
+			return err
+		}
+	}
+	return s.send(by, Prompt{ID: NewID(), Text: text, Person: true, Images: images})
+}
