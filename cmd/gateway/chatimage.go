@@ -73,11 +73,11 @@ func (t *talk) attachesImage(line string) bool {
 		return false
 	}
 	name = strings.TrimSpace(name)
-	switch {
-	case name == "none":
+	switch name {
+	case "none":
 		t.images = nil
 		t.view.say("· no image goes with your next line")
-	case name == "":
+	case "":
 		t.view.say("· /image FILE sends an image with your next line, /image none sends none%s", imagesWith("; with it: ", t.images))
 	default:
 		t.attachImage(name)

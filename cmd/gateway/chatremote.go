@@ -29,13 +29,15 @@ func underChat(cmd *cobra.Command) *cobra.Command {
 
 func (a *app) newChatSend() *cobra.Command {
 	var files []string
+	var to string
 	cmd := &cobra.Command{
-		Use: "send ID TEXT [--image FILE ...]", Short: "Say something to the coding agent in a session", Args: cobra.ExactArgs(2),
+		Use: "send ID TEXT [--to INNER] [--image FILE ...]", Short: "Say something to the coding agent in a session", Args: cobra.ExactArgs(2),
 		Long: "send gives the coding agent in a session a prompt, also while it works. Where the program runs in its user's own\n" +
 			"terminal it is for a person at a terminal, and signed with your owner token; create that once:\n\n" +
 			"  gateway token create owner --role owner --save\n\n" +
 			"To a session without a user's terminal a pipe or cron may send as well, without a token.\n\n" +
-			"--image sends an image with it, to agents that take one: not to claude in its own interface.",
+			"--image sends an image with it, to agents that take one: not to claude in its own interface.\n\n" +
+			"With --to the coding agent in the session INNER gets it, which runs inside ID: one that the agent in ID has started, or a program of it.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if strings.TrimSpace(args[1]) == "" {
 				return usage("chat send: the text is empty")
@@ -44,10 +46,12 @@ func (a *app) newChatSend() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.chatSend(cmd.Context(), args[0], args[1], images)
+			return a.chatSend(cmd.Context(), args[0], to, args[1], images)
 		},
 	}
 	addImageFlag(cmd, &files)
+	cmd.Flags().StringVar(&to, toFlag, "", "say it to the coding agent in the session `INNER`, which runs inside ID")
+	_ = cmd.RegisterFlagCompletionFunc(toFlag, a.completeInner) // it fails for a flag that is not there
 	return cmd
 }
 
@@ -163,8 +167,12 @@ func formatPromptWait(w protocol.Waiting) string {
 	}
 }
 
-func (a *app) chatSend(ctx context.Context, id, prompt string, images []chat.Image) error {
+func (a *app) chatSend(ctx context.Context, id, to, prompt string, images []chat.Image) error {
 	return a.watching(about(ctx, id, func(c *client.Client, s protocol.SessionInfo) error {
+		s, err := addressee(ctx, c, s, to)
+		if err != nil {
+			return err
+		}
 		token, err := a.promptToken(s)
 		if err != nil {
 			return err
@@ -186,7 +194,7 @@ func (a *app) chatSend(ctx context.Context, id, prompt string, images []chat.Ima
 		if err != nil {
 			return err
 		}
-		return a.answer(map[string]any{"sessionId": s.SessionID, "sent": true, "waiting": waits}, "sent"+formatPromptWait(waits))
+		return a.answer(map[string]any{"sessionId": s.SessionID, "sent": true, "waiting": waits}, sentTo(s, to)+formatPromptWait(waits))
 	}))
 }
 

@@ -26,10 +26,10 @@ func (d *disk) WriteAt(p []byte, at int64) (int, error) {
 		return 0, errors.New("not at the end")
 	}
 	if d.room > 0 && d.Len()+len(p) > d.room {
-		d.Buffer.Write(p[:max(0, d.room-d.Len())])
+		d.Write(p[:max(0, d.room-d.Len())])
 		return 0, syscall.ENOSPC // as os.File does, whatever it wrote
 	}
-	return d.Buffer.Write(p)
+	return d.Write(p)
 }
 
 func (d *disk) Sync() error { d.synced = d.Len(); return nil }

@@ -1,0 +1,52 @@
+package e2e_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// inner waits for the session inside another, and returns its id.
+func (w *world) inner(outer string) (id string) {
+	w.t.Helper()
+	w.until(func() bool {
+		for _, s := range w.sessions() {
+			if s.ParentSessionID == outer {
+				id = s.SessionID
+			}
+		}
+		return id != ""
+	}, func() string { return w.gateway("ls").out })
+	return id
+}
+
+// TestOnlyAnAgentInsideIsSpokenTo: each other session is refused with words.
+func TestOnlyAnAgentInsideIsSpokenTo(t *testing.T) {
+	w := newWorld(t)
+	s := w.terminal(100, 24)
+	s.run("proxy --agent --name outer sh")
+	outer := w.session()
+	s.typed("gateway run -- sleep 1000 &\n")
+	inner := w.inner(outer)
+	w.gateway("chat", "send", outer, "hello", "--to", "nowhere").fails(t, 3, "--to nowhere: there is no such session\nhint: inside "+outer+" run: "+inner)
+	w.gateway("chat", "send", outer, "hello", "--to", outer).fails(t, 2, "--to "+outer+": is that session itself")
+	w.gateway("chat", "send", inner, "hello", "--to", outer).fails(t, 1, "--to "+outer+": does not run inside "+inner+"\nhint: nothing runs inside "+inner)
+	w.gateway("chat", "send", outer, "hello", "--to", inner).fails(t, 1, "--to "+inner+": no coding agent talks there\nhint: to type there: gateway attach "+inner)
+	w.good("close", inner)
+}
+
+// TestAnAgentInsideIsSpokenTo: Claude Code without a terminal, that was started in another session's.
+func TestAnAgentInsideIsSpokenTo(t *testing.T) {
+	clients(t)
+	w := newWorld(t)
+	c := w.chats(chatAgentNamed("claude"))
+	c.s.run("proxy --agent --name outer sh")
+	outer := w.session()
+	c.s.typed(c.env + "gateway run --chat -- claude &\n")
+	inner := w.inner(outer)
+	w.until(func() bool { return strings.Contains(w.good("chat", "log", inner, "--json"), `"state":"at prompt"`) }, c.s.screen)
+	require.Contains(t, w.good("chat", "send", outer, "hello inside", "--to", inner), "sent to "+inner)
+	require.Contains(t, c.next().Text, "hello inside")
+	w.good("close", inner)
+}
