@@ -65,6 +65,44 @@ func TestAnAgentEndsWithItsKilledHost(t *testing.T) {
 	}
 }
 
+// TestWhatAnAgentLeavesEndsWithIt: an adapter ends, or is killed, and the agent behind it reads its input no more. What has a session of its
+// own asked to outlive it.
+func TestWhatAnAgentLeavesEndsWithIt(t *testing.T) {
+	for name, c := range map[string]struct {
+		script, why string
+		lives       bool
+	}{
+		"it is killed":         {script: `sleep 1000 & echo $!; read -r _; kill -KILL $$`, why: "was killed: killed"},
+		"the rest is stubborn": {script: `sh -c 'trap "" HUP INT TERM; echo $$; while :; do sleep 1000; done' & read -r _; kill -KILL $$`, why: "was killed: killed"},
+		"it ends":              {script: `sleep 1000 & echo $!; read -r _; exit 3`, why: "ended with exit status 3"},
+		"a daemon":             {script: `setsid sh -c 'echo $$; exec sleep 1000 >/dev/null 2>&1' & read -r _`, lives: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if _, err := exec.LookPath("setsid"); err != nil && c.lives {
+				t.Skip("setsid is not installed")
+			}
+			started, ended := make(chan string, 1), make(chan string, 1)
+			program, err := stdio.Start(stdio.Config{
+				Program: "sh", Args: []string{"-c", c.script}, Env: stdio.Environment(), TooLong: func(int) {},
+				Line: func(b []byte) { started <- string(b) }, Ended: func(how string) { ended <- how },
+			})
+			require.NoError(t, err)
+			left, err := strconv.Atoi(<-started)
+			require.NoError(t, err)
+			require.NoError(t, program.Send("end"))
+			require.Equal(t, c.why, <-ended)
+			program.Close()
+			if c.lives {
+				require.False(t, isGone(left))
+				require.NoError(t, syscall.Kill(left, syscall.SIGKILL))
+				return
+			}
+			require.Eventually(t, func() bool { return isGone(left) }, 30*time.Second, 10*time.Millisecond)
+		})
+	}
+}
+
 // isGone reports whether a process has ended; in a container without an init it stays as a zombie.
 func isGone(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))

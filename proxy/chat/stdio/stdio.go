@@ -94,7 +94,7 @@ func Start(c Config) (*Program, error) {
 		kill()
 		return nil, fmt.Errorf("start %s: %w", c.Program, err)
 	}
-	letGo, err := guard(p.cmd.Process.Pid)
+	endRest, err := guard(p.cmd.Process.Pid)
 	if err != nil {
 		kill()
 		return nil, errors.Join(fmt.Errorf("guard of %s: %w", c.Program, err), p.cmd.Wait())
@@ -109,11 +109,11 @@ func Start(c Config) (*Program, error) {
 	}()
 	go func() { // ends with the agent
 		err := p.cmd.Wait()
-		letGo()
 		kill()
 		p.shut()
 		out.end()
 		c.Ended(how(err, errs.String()))
+		endRest()
 		close(p.ended)
 	}()
 	return p, nil
