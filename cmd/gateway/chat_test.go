@@ -76,6 +76,7 @@ func playClaude() {
 type chatting struct {
 	t        *testing.T
 	keyboard *os.File
+	cancel   context.CancelFunc // as a signal does
 	status   chan int
 
 	mu    sync.Mutex
@@ -104,6 +105,7 @@ func chatOnTerminal(t *testing.T, args ...string) *chatting {
 	c := &chatting{t: t, keyboard: keyboard, status: make(chan int, 1), wake: make(chan struct{}, 1)}
 	var parts sync.WaitGroup
 	ctx, cancel := context.WithCancel(t.Context())
+	c.cancel = cancel
 	parts.Go(func() {
 		c.status <- run(ctx, append([]string{"chat"}, args...), screen, screen, c)
 		screen.Close()
@@ -255,6 +257,26 @@ func TestALostTerminalRefuses(t *testing.T) {
 	c.wait("2  refuse")
 	require.NoError(t, c.keyboard.Close())
 	c.ends(statusRefused)
+}
+
+// A signal ends a conversation that waits for the user.
+func TestASignalEndsAConversationAtItsPrompt(t *testing.T) {
+	was := questionQuiet
+	questionQuiet = questionDelay
+	t.Cleanup(func() { questionQuiet = was })
+	c := chatOnTerminal(t)
+	c.wait("You: ")
+	c.types("touch x\r")
+	c.wait("Your answer (1-2): ")
+	c.types("n\r")
+	c.wait("behavior")
+	c.wait("You: ")
+	c.types("more\r")
+	c.wait("HEARD more")
+	c.wait("You: ")
+	c.types("half a line")
+	c.cancel()
+	c.ends(statusInterrupted)
 }
 
 // A paste is one line, in whichever pieces it comes.

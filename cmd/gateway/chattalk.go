@@ -186,9 +186,16 @@ func (t *talk) run(ctx context.Context) error {
 		case <-ended: // of the signals this is the first
 			ended = nil
 			t.hangUp()
-			t.stop()
-		case <-signals:
-			if heard++; heard > 1 {
+			if t.state == chat.AtPrompt {
+				t.end()
+			} else {
+				t.stop()
+			}
+		case sig := <-signals:
+			switch heard++; {
+			case sig != os.Interrupt:
+				t.end()
+			case heard > 1:
 				t.stop()
 			}
 		}
@@ -354,6 +361,17 @@ func (t *talk) stop() {
 		t.last = chat.Interrupted
 		_ = t.session.Interrupt(you) // it is gone: its end is on the way
 	}
+}
+
+// end is what SIGTERM and SIGHUP ask for: the agent need not end its turn, and nobody presses Ctrl+C again.
+func (t *talk) end() {
+	t.hangUp()
+	t.stops = max(t.stops, 1)
+	if t.state != chat.AtPrompt && !t.leaving {
+		t.last = chat.Interrupted
+		_ = t.session.Interrupt(you) // it is gone: its end is on the way
+	}
+	t.leave()
 }
 
 // dropPrompts forgets the prompts that were to follow.
