@@ -33,6 +33,7 @@ var helpers = binaries.Helpers{
 	"ledger":    ledger,
 	"keylog":    keylog,
 	"talker":    talker,
+	"actor":     actor,
 }
 
 // listener writes every byte that it reads from its terminal to a file, until Ctrl+D. No byte means a signal to it.
