@@ -72,11 +72,14 @@ func TestAnApprovalIsNoDialogOfItsOwn(t *testing.T) {
 	<-answer
 	u.Next("its end", func(r chat.Record) bool { return r.Closed != nil })
 	u.draw("", rule, "touch f2", "Do you want to proceed?", " ❯ 1. Yes", "   2. No", "", " Esc to cancel")
-	time.Sleep(1500 * time.Millisecond) // a dialog of its own is a request after a second
+	u.driver.FollowDialogAt(0)
+	u.driver.FollowDialogAt(time.Minute) // a dialog of its own is a request after a second
 	require.Empty(t, u.Open())
 	u.prompt("")
 	require.Eventually(t, func() bool { return !u.driver.Dialog() }, time.Minute, 10*time.Millisecond, "the prompt is seen")
 	u.switching()
+	u.driver.FollowDialogAt(0)
+	u.driver.FollowDialogAt(time.Minute)
 	u.Next("the dialog", func(r chat.Record) bool { return r.Request != nil })
 }
 

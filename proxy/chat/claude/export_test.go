@@ -10,3 +10,14 @@ var TypeOf = typeOf
 
 // Patience has the driver wait that long for a hook that nobody has to be asked for.
 func (d *TUI) Patience(t time.Duration) { d.patience = t }
+
+// FollowDialogAt has the driver follow its dialog as if it were so much later, and returns when it has.
+func (d *TUI) FollowDialogAt(later time.Duration) {
+	done := make(chan struct{})
+	d.post(func() {
+		d.look()
+		d.followDialog(time.Now().Add(later))
+		close(done)
+	})
+	<-done
+}
