@@ -249,9 +249,12 @@ func answerWords(r protocol.ChatReply) string {
 
 // find is the request that is meant.
 func (in answering) find(ctx context.Context, c *client.Client, s protocol.SessionInfo) (*chat.Request, error) {
-	open, err := openRequests(ctx, c, s)
+	open, closed, err := requestsOf(ctx, c, s)
 	if err != nil {
 		return nil, err
+	}
+	if first, ok := closed[in.request]; ok {
+		return nil, fail(statusRefused, "chat answer: %s: %w", exactly(in.request), first)
 	}
 	var ids []string
 	for _, r := range open {
@@ -261,8 +264,10 @@ func (in answering) find(ctx context.Context, c *client.Client, s protocol.Sessi
 		ids = append(ids, exactly(r.ID))
 	}
 	switch {
-	case in.request != "" && in.verdict == refusal, in.request != "" && len(open) == 0:
-		return &chat.Request{ID: in.request}, nil // the proxy says who was first
+	case in.request != "" && in.verdict == refusal:
+		return &chat.Request{ID: in.request}, nil // the proxy knows more of them
+	case in.request != "" && len(open) == 0:
+		return nil, fail(statusRefused, "chat answer: no open request %.60q: the coding agent asks nothing now", in.request)
 	case len(open) == 0:
 		return nil, fail(statusRefused, "chat answer: the coding agent asks nothing now")
 	case in.request == "":
@@ -271,12 +276,13 @@ func (in answering) find(ctx context.Context, c *client.Client, s protocol.Sessi
 	return nil, fail(statusRefused, "chat answer: no open request %.60q; open: %s", in.request, strings.Join(ids, ", "))
 }
 
-// openRequests are those that wait for an answer, oldest first.
-func openRequests(ctx context.Context, c *client.Client, s protocol.SessionInfo) (open []*chat.Request, err error) {
+// requestsOf are those that wait for an answer, oldest first, and who was first with those that do not, by id.
+func requestsOf(ctx context.Context, c *client.Client, s protocol.SessionInfo) (open []*chat.Request, closed map[string]*chat.AnsweredError, err error) {
 	if s.Blackout.ByUser() {
-		return nil, fail(statusRefused, "chat answer: the user hides this session, and what is asked with it")
+		return nil, nil, fail(statusRefused, "chat answer: the user hides this session, and what is asked with it")
 	}
 	records, _, err := c.Chat(ctx, s.SessionID)
+	closed = map[string]*chat.AnsweredError{}
 	for i := range records {
 		r := recordOf(&records[i])
 		if r.Request != nil {
@@ -284,9 +290,10 @@ func openRequests(ctx context.Context, c *client.Client, s protocol.SessionInfo)
 		}
 		if r.Closed != nil {
 			open = slices.DeleteFunc(open, func(q *chat.Request) bool { return q.ID == r.Closed.ID })
+			closed[r.Closed.ID] = &chat.AnsweredError{By: exactly(r.Closed.By), Why: exactly(r.Closed.Why)}
 		}
 	}
-	return open, err
+	return open, closed, err
 }
 
 // reply is the answer that the command line means.

@@ -71,6 +71,8 @@ func TestACodingAgentIsAnsweredOnce(t *testing.T) {
 	log := w.good("chat", "log", id)
 	require.Contains(t, log, "t1 did not run "+words)
 	require.Contains(t, log, "· t1 refused by ")
+	w.gateway("chat", "answer", id, "t1", "once").fails(t, 1, "chat answer: t1: already answered by ") // before it asks a person
+	w.gateway("chat", "answer", id, "t9", "once").fails(t, 1, `no open request "t9"`)
 
 	o.asks(id)
 	o.run("gateway chat answer " + id + " once")
