@@ -1,9 +1,9 @@
 package main
 
 import (
-	"errors"
 	"path/filepath"
 
+	"terminalproxy/cmd/internal/coding"
 	"terminalproxy/gateway"
 	"terminalproxy/proxy/chat/lock"
 )
@@ -23,9 +23,5 @@ func lockChat(l *lock.Lock, id string) error {
 	if err == nil {
 		return nil
 	}
-	refused := fail(statusRefused, "chat: %w", err)
-	if held, ok := errors.AsType[*lock.HeldError](err); ok {
-		return refused.hinted(held.Hint())
-	}
-	return refused
+	return fail(statusRefused, "chat: %w", err).hinted(coding.Hint(err))
 }

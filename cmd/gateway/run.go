@@ -15,7 +15,7 @@ import (
 	"terminalproxy/gateway/client"
 	"terminalproxy/gateway/text"
 	"terminalproxy/protocol"
-	"terminalproxy/proxy/chat/lock"
+	"terminalproxy/proxy/chat"
 	"terminalproxy/proxy/host"
 )
 
@@ -85,11 +85,8 @@ func (in *runFlags) conversation(dir string, args []string) (*coding.Conversatio
 	if unknown, ok := errors.AsType[*coding.UnknownError](err); ok {
 		return nil, usage("%s", unknown)
 	}
-	if held, ok := errors.AsType[*lock.HeldError](err); ok {
-		return nil, fail(statusRefused, "run: %w", err).hinted(held.Hint())
-	}
 	if err != nil {
-		return nil, fail(statusRefused, "run: %w", err)
+		return nil, fail(statusRefused, "run: %w", err).hinted(coding.Hint(err))
 	}
 	return talk, nil
 }
@@ -146,6 +143,9 @@ func (a *app) runProgram(ctx context.Context, in runFlags, args []string) (err e
 		a.status = r.Code
 		if r.Agent != "" {
 			_, _ = fmt.Fprintf(a.err, "gateway: run: %s\n", text.OneLine(r.Agent))
+			if talk.Chat.Session.State() == chat.Failed {
+				_, _ = fmt.Fprintf(a.err, "hint: %s\n", coding.HintOfStart(args))
+			}
 		}
 		if r.Idle {
 			_, _ = fmt.Fprintf(a.err, "gateway: run: %s was idle for %s and was ended (--idle-limit)\n", id, in.idle)

@@ -23,7 +23,6 @@ import (
 	"terminalproxy/gateway/auth"
 	"terminalproxy/protocol"
 	"terminalproxy/proxy"
-	"terminalproxy/proxy/chat/lock"
 	"terminalproxy/proxy/control"
 	"terminalproxy/proxy/link"
 	"terminalproxy/proxy/policy"
@@ -191,11 +190,8 @@ func (f *flags) conversation() (*coding.Conversation, error) {
 	if unknown, ok := errors.AsType[*coding.UnknownError](err); ok {
 		return nil, wrong("leave out --chat, or name one of those", "%s", unknown)
 	}
-	if held, ok := errors.AsType[*lock.HeldError](err); ok {
-		return nil, &proxy.UserError{Status: statusFailure, Say: err.Error(), Hint: held.Hint(), Cause: err}
-	}
 	if err != nil {
-		return nil, &proxy.UserError{Status: statusFailure, Say: err.Error(), Cause: err}
+		return nil, &proxy.UserError{Status: statusFailure, Say: err.Error(), Hint: coding.Hint(err), Cause: err}
 	}
 	return talk, nil
 }

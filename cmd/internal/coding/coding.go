@@ -123,6 +123,9 @@ func startClaude(p Program, dir string) (c *Conversation, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if p.Headless && d.LeavesChoice() {
+		return nil, pickerError{}
+	}
 	if err := owned.Take(d.Conversation()); err != nil {
 		return nil, fmt.Errorf("--chat: %w", err)
 	}
@@ -138,6 +141,39 @@ func startClaude(p Program, dir string) (c *Conversation, err error) {
 		env = append(env, home...)
 	}
 	return &Conversation{Chat: &proxy.Chat{Session: chat.New("claude", d), Beside: d, Args: args, Env: env}, Done: done}, nil
+}
+
+// pickerError says that nobody sits there who picks a conversation.
+type pickerError struct{}
+
+func (pickerError) Error() string {
+	return "--chat: claude --resume without the id of a conversation has a person pick one, and nobody sits at its terminal"
+}
+
+// Hint says what to do about it.
+func (pickerError) Hint() string {
+	return "an id is a UUID, and is printed when a conversation ends; --continue goes on with the latest"
+}
+
+// Hint is what the cause of an error says to do about it, "" for nothing.
+func Hint(err error) string {
+	if cause, ok := errors.AsType[interface {
+		error
+		Hint() string
+	}](err); ok {
+		return cause.Hint()
+	}
+	return ""
+}
+
+// HintOfStart is what to do where a command line got an agent as far as its end, and not to its prompt.
+func HintOfStart(args []string) string {
+	for _, arg := range args {
+		if name, _, _ := strings.Cut(arg, "="); name == "--resume" || name == "-r" {
+			return "without --resume a new conversation begins; the id of one is printed when it ends"
+		}
+	}
+	return "run it in your own terminal to see why: proxy --chat " + strings.Join(args, " ")
 }
 
 // claudeHome makes the configuration in dir, and returns the program's variables.

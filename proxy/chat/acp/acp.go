@@ -129,6 +129,9 @@ func (d *Driver) opened(r reply) {
 		standing
 	}{SessionID: d.config.Resume}
 	if err := d.read(r, &got); err != nil {
+		if d.config.Resume != "" && r.Error != nil && r.Error.Code != authRequired {
+			err = fmt.Errorf("it cannot go on with the conversation %s: %w", d.config.Resume, err)
+		}
 		d.useless("%v", err)
 		return
 	}

@@ -108,6 +108,23 @@ func (d *TUI) Conversation() string {
 	return d.config.ID
 }
 
+// LeavesChoice reports whether the arguments have a person pick the conversation at the terminal.
+func (d *TUI) LeavesChoice() bool {
+	for i, arg := range d.config.Args {
+		name, value, joined := strings.Cut(arg, "=")
+		if arg == "--" {
+			break
+		}
+		if !joined && i+1 < len(d.config.Args) {
+			value = d.config.Args[i+1]
+		}
+		if (name == "--resume" || name == "-r") && !isID(value) {
+			return true
+		}
+	}
+	return false
+}
+
 // isID reports whether a text is a UUID.
 func isID(s string) bool {
 	return len(s) == 36 && strings.Count(s, "-") == 4 && strings.Trim(s, "0123456789abcdefABCDEF-") == ""

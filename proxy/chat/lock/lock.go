@@ -56,6 +56,20 @@ func (e *HeldError) Hint() string {
 	return "go on there, or end it there first: two writers would mix their turns"
 }
 
+// UnwritableError says that the files of the locks cannot be made.
+type UnwritableError struct {
+	What  string // of them
+	Cause error
+}
+
+func (e *UnwritableError) Error() string { return e.What + ": " + e.Cause.Error() }
+func (e *UnwritableError) Unwrap() error { return e.Cause }
+
+// Hint says what to do about it.
+func (e *UnwritableError) Hint() string {
+	return "in it one command at a time has a conversation: make it writable, or name another place in XDG_STATE_HOME"
+}
+
 // usable is what an id may look like, which has at most maxID bytes: it becomes a file's name, and an argument. The number is not in the
 // expression, which would cost every start of a program a third of a millisecond.
 var usable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`) })
@@ -103,13 +117,13 @@ func (l *Lock) Release() {
 
 func (l *Lock) lock(id string) (unlock func(), err error) {
 	if err := os.MkdirAll(l.dir, 0o700); err != nil {
-		return nil, fmt.Errorf("directory of the conversations: %w", err)
+		return nil, &UnwritableError{"directory of the conversations", err}
 	}
 	path := filepath.Join(l.dir, id+".lock")
 	for {
 		f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|syscall.O_NOFOLLOW, 0o600)
 		if err != nil {
-			return nil, fmt.Errorf("lock of the conversation: %w", err)
+			return nil, &UnwritableError{"lock of the conversation", err}
 		}
 		if err := flock(f); err != nil {
 			return nil, held(f, id, err)

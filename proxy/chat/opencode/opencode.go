@@ -159,7 +159,11 @@ func (d *Driver) conversation(ctx context.Context) (string, error) {
 		if !strings.HasPrefix(d.config.Resume, "ses") || strings.ContainsAny(d.config.Resume, "/?#%") {
 			return "", fmt.Errorf("%.60q is no id of a conversation", d.config.Resume)
 		}
-		if err := d.call(ctx, http.MethodGet, "/session/"+d.config.Resume, nil, &got); err != nil {
+		err := d.call(ctx, http.MethodGet, "/session/"+d.config.Resume, nil, &got)
+		if status, ok := errors.AsType[*statusError](err); ok && status.code == http.StatusNotFound {
+			return "", &NoConversationError{d.config.Resume}
+		}
+		if err != nil {
 			return "", fmt.Errorf("the conversation %s: %w", d.config.Resume, err)
 		}
 		return got.ID, nil
@@ -177,6 +181,16 @@ func (d *Driver) conversation(ctx context.Context) (string, error) {
 	}
 	d.made = true
 	return got.ID, nil
+}
+
+// NoConversationError says that the server knows no conversation of that id.
+type NoConversationError struct{ ID string }
+
+func (e *NoConversationError) Error() string { return "there is no conversation " + e.ID }
+
+// Hint says what to do about it.
+func (e *NoConversationError) Hint() string {
+	return "without --session a new conversation begins; --continue goes on with the latest"
 }
 
 // Conversation is the id of the one in which the user talks.

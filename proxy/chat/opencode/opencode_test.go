@@ -411,7 +411,7 @@ func TestItDoesNotServe(t *testing.T) {
 	require.ErrorContains(t, serve(t.Context(), "../config"), `"../config" is no id of a conversation`)
 	require.ErrorContains(t, serve(t.Context(), "ses_9/../1"), "is no id")
 	s.answers("GET /session/ses_9", `{"message":"it is not here"}`, http.StatusNotFound)
-	require.EqualError(t, serve(t.Context(), "ses_9"), "opencode: the conversation ses_9: HTTP status 404: it is not here")
+	require.EqualError(t, serve(t.Context(), "ses_9"), "opencode: there is no conversation ses_9")
 	_, pid, _ := s.process()
 	require.ErrorIs(t, syscall.Kill(pid, 0), syscall.ESRCH)
 	t.Setenv(asServer, "nothing")
