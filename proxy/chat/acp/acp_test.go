@@ -57,6 +57,41 @@ func TestAnApproval(t *testing.T) {
 	}
 }
 
+// TestAnApprovalOfACallThatWasTold: what the approval leaves out was said with the call; what it says counts more, and a call that has ended
+// says nothing.
+func TestAnApprovalOfACallThatWasTold(t *testing.T) {
+	told := func(more string) string {
+		return `> {"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"tool_call","toolCallId":"t",` + more + "}}}\n"
+	}
+	const call, diff = `"kind":"execute","title":"make","rawInput":{"command":"make all"}`, `"kind":"edit","content":[{"type":"diff","path":"a","newText":"y\n"}]`
+	asks := func(more string) string {
+		return `> {"jsonrpc":"2.0","id":"p","method":"session/request_permission","params":{"sessionId":"s1","toolCall":{"toolCallId":"t"` + more + `},"options":[{"optionId":"1","kind":"allow_once"}]}}` + "\n"
+	}
+	for name, c := range map[string]struct{ said, tool, input string }{
+		"nothing is said again":  {told(call) + asks(""), "execute", `{"command":"make all","title":"make"}`},
+		"the title is another":   {told(call) + asks(`,"title":"run make"`), "execute", `{"command":"make all","title":"run make"}`},
+		"the input is another":   {told(call) + asks(`,"rawInput":{"command":"rm"}`), "execute", `{"command":"rm","title":"make"}`},
+		"an update says it":      {told(`"title":"make"`) + told(call) + asks(""), "execute", `{"command":"make all","title":"make"}`},
+		"it is a change":         {told(diff) + asks(""), "edit", `{"content":"in a\n+ y\n"}`},
+		"the change is said now": {told(call) + asks(`,"kind":"edit","content":[{"type":"diff","path":"b","newText":"z\n"}]`), "edit", `{"command":"make all","content":"in b\n+ z\n","title":"make"}`},
+		"the call has ended":     {told(call) + told(`"status":"completed"`) + asks(""), "", ""},
+		"it is another call":     {strings.Replace(told(call), `"t"`, `"u"`, 1) + asks(""), "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := start(t, prompted+c.said, "")
+			require.NoError(t, s.Send("you", "go"))
+			if c.input == "" {
+				s.Notice("does not say what it wants to do")
+				require.Empty(t, s.Open())
+				return
+			}
+			s.Until(chat.Approval)
+			require.Equal(t, c.tool, s.Open()[0].Tool)
+			require.JSONEq(t, c.input, string(s.Open()[0].Input))
+		})
+	}
+}
+
 // An id that is open already refuses both: the answer to what was shown would count for something else. One without an id is none.
 func TestAnApprovalTwice(t *testing.T) {
 	without := strings.Replace(asks, `"id":"p",`, "", 1)

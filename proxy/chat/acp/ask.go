@@ -60,14 +60,16 @@ func (d *Driver) permission(id json.RawMessage, params json.RawMessage) error {
 	if err == nil && (m.SessionID != session || session == "") {
 		err = errors.New("it is about another conversation")
 	}
-	shown, nothing := d.shows(&m.ToolCall)
+	before, _ := d.told.Get(m.ToolCall.ID)
+	whole := m.ToolCall.behind(before)
+	shown, nothing := d.shows(&whole)
 	if err == nil && nothing {
 		err = errors.New("it does not say what it wants to do")
 	}
 	if err != nil {
 		return errors.Join(fmt.Errorf("refused: %w", err), d.result(id, map[string]any{"outcome": map[string]any{"outcome": "cancelled"}}))
 	}
-	r := chat.Request{Tool: m.ToolCall.name(), Input: shown}
+	r := chat.Request{Tool: whole.name(), Input: shown}
 	if open.allow != "" {
 		r.Allows = []chat.Choice{{Verdict: chat.Once}}
 	}

@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -19,20 +20,20 @@ type stream struct {
 	n2      int             // approvals so far
 	steered []string        // texts that the turn that runs took in
 	taken   string          // the last prompt that was said to have arrived
-	inputs  *recent.Map[json.RawMessage]
+	told    *recent.Map[toolCall] // of tools, as they were told last, by their ids
 	unknown *recent.Map[bool] // updates that were noticed
 }
 
 // Bounds of what is kept of an agent's, in bytes.
 const (
-	inputsMost  = 32 << 20
+	callsMost   = 32 << 20
 	unknownMost = 64 << 10
 	// textMost bounds a text that is being written: one that goes on is told in parts.
 	textMost = 256 << 10
 )
 
 func newStream() stream {
-	return stream{inputs: recent.New[json.RawMessage](inputsMost), unknown: recent.New[bool](unknownMost)}
+	return stream{told: recent.New[toolCall](callsMost), unknown: recent.New[bool](unknownMost)}
 }
 
 // toolCall is what a tool shall do, or did.
@@ -78,6 +79,28 @@ func (c *toolCall) name() string {
 	return "a tool"
 }
 
+// behind is a call with what was said of it before, where it says nothing itself.
+func (c *toolCall) behind(before toolCall) toolCall {
+	whole := *c
+	whole.Title, whole.Kind = cmp.Or(c.Title, before.Title), cmp.Or(c.Kind, before.Kind)
+	if fields(c.RawInput) == nil {
+		whole.RawInput = before.RawInput
+		if len(c.Content) == 0 {
+			whole.Content = before.Content
+		}
+	}
+	return whole
+}
+
+// size is about how much memory it takes, in bytes.
+func (c *toolCall) size() int {
+	n := len(c.Title) + len(c.RawInput)
+	for _, part := range c.Content {
+		n += len(part.Content.Text) + len(part.OldText) + len(part.NewText)
+	}
+	return n
+}
+
 func (c *toolCall) words() string {
 	var all []string
 	for _, part := range c.Content {
@@ -97,10 +120,6 @@ func fields(input json.RawMessage) map[string]any {
 // of files into the content.
 func (d *Driver) shows(c *toolCall) (shown json.RawMessage, nothing bool) {
 	all := fields(c.RawInput)
-	if all == nil {
-		input, _ := d.inputs.Get(c.ID)
-		all = fields(input)
-	}
 	if all = maps.Clone(all); all == nil {
 		all = map[string]any{}
 	}
@@ -202,17 +221,16 @@ func (d *Driver) tool(b []byte) error {
 	}
 	d.flush()
 	ended := c.Status == "completed" || c.Status == "failed"
-	if input, told := d.inputs.Get(c.ID); !told || fields(input) == nil && fields(c.RawInput) != nil {
-		d.inputs.Put(c.ID, c.RawInput, len(c.RawInput))
-		if fields(c.RawInput) != nil || ended {
-			input := c
-			input.Content = nil
-			shown, _ := d.shows(&input)
-			d.report(chat.Said{Item: chat.Item{Kind: chat.ToolCall, ID: c.ID, Tool: c.name(), Input: shown}})
-		}
+	before, known := d.told.Get(c.ID)
+	whole := c.behind(before)
+	d.told.Put(c.ID, whole, whole.size())
+	if (!known || fields(before.RawInput) == nil) && (fields(whole.RawInput) != nil || ended) {
+		whole.Content = nil
+		shown, _ := d.shows(&whole)
+		d.report(chat.Said{Item: chat.Item{Kind: chat.ToolCall, ID: c.ID, Tool: whole.name(), Input: shown}})
 	}
 	if ended {
-		d.inputs.Put(c.ID, json.RawMessage("{}"), 0) // nobody asks for it any more
+		d.told.Put(c.ID, toolCall{RawInput: json.RawMessage("{}")}, 0) // nobody asks for it any more
 		d.report(chat.Said{Item: chat.Item{Kind: chat.ToolResult, ID: c.ID, Text: c.words(), Failed: c.Status == "failed"}})
 	}
 	return nil
