@@ -63,7 +63,7 @@ var chatAgents = []chatAgent{
 		return in.acp(acp.Config{Program: "opencode", Args: []string{"acp"}, SignIn: "run opencode auth login", Env: opencode.Asking(false)})
 	}},
 	{name: "copilot", install: "npm install -g @github/copilot", numbers: true, drive: func(in chatFlags) chat.Driver {
-		return in.acp(acp.Config{Program: "copilot", Args: []string{"--acp"}, SignIn: "run copilot login"})
+		return in.acp(acp.Config{Program: "copilot", Args: []string{"--acp"}, SignIn: "run copilot login", Notices: true})
 	}},
 }
 

@@ -22,6 +22,8 @@ type Config struct {
 	SignIn  string   // what to do if the agent wants to know who the user is
 	// Mode is the mode in which the agent begins, "" for its own. A conversation does not begin in another one.
 	Mode string
+	// Notices: it puts what it tells the user about its model between the texts of that, as "Info: ...", each in one part.
+	Notices bool
 	// Terminals run what the agent wants to run in a terminal of ours; nil offers none.
 	Terminals Terminals
 }

@@ -172,6 +172,31 @@ func TestFollowUpsWait(t *testing.T) {
 	require.Equal(t, 2, strings.Count(s.Heard(), "session/prompt"))
 }
 
+// TestANoticeIsNotTheAnswer: of an agent that is known to put notices between its model's words.
+func TestANoticeIsNotTheAnswer(t *testing.T) {
+	update := func(words string) string {
+		return `> {"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"` + words + `"}}}}` + "\n"
+	}
+	const notice = "Info: Request failed due to a transient API error. Retrying..."
+	for notices, want := range map[bool][]string{
+		true:  {"text THE", "notice eliza says: " + notice, "text ANSWER"},
+		false: {"text THE" + notice + "ANSWER"},
+	} {
+		s := startWith(t, acp.Config{Notices: notices}, prompted+update("THE")+update(notice)+update("ANS")+update("WER")+done)
+		require.NoError(t, s.Send("you", "go"))
+		s.Turn()
+		all, _, err := s.Records(t.Context(), 0)
+		require.NoError(t, err)
+		var said []string
+		for _, r := range all {
+			if r.Item != nil && r.Item.Kind != chat.User {
+				said = append(said, r.Item.Kind+" "+r.Item.Text)
+			}
+		}
+		require.Equal(t, want, said)
+	}
+}
+
 func TestATurnFails(t *testing.T) {
 	for answer, why := range map[string]string{
 		`"result":{"stopReason":"max_tokens"}`:                                         "it stopped: max_tokens",

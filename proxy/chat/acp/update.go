@@ -15,13 +15,13 @@ import (
 
 // stream is what has to be known of the updates so far.
 type stream struct {
-	texts   int             // texts so far
-	text    strings.Builder // the one that is being written
-	n2      int             // approvals so far
-	steered []string        // texts that the turn that runs took in
-	taken   string          // the last prompt that was said to have arrived
+	texts   int                   // texts so far
+	text    strings.Builder       // the one that is being written
+	n2      int                   // approvals so far
+	steered []string              // texts that the turn that runs took in
+	taken   string                // the last prompt that was said to have arrived
 	told    *recent.Map[toolCall] // of tools, as they were told last, by their ids
-	unknown *recent.Map[bool] // updates that were noticed
+	unknown *recent.Map[bool]     // updates that were noticed
 }
 
 // Bounds of what is kept of an agent's, in bytes.
@@ -191,6 +191,11 @@ func (d *Driver) wrote(b []byte) error {
 	if m.Content.Type != "text" {
 		m.Content.Text = "[" + m.Content.Type + "]"
 	}
+	if d.config.Notices && isNotice(m.Content.Text) {
+		d.flush()
+		d.notice("says: %s", m.Content.Text)
+		return nil
+	}
 	if d.text.Len() == 0 {
 		d.texts++
 	}
@@ -200,6 +205,11 @@ func (d *Driver) wrote(b []byte) error {
 		d.flush()
 	}
 	return nil
+}
+
+// isNotice reports whether a part of a text is the agent's own.
+func isNotice(text string) bool {
+	return strings.HasPrefix(text, "Info: ") || strings.HasPrefix(text, "Warning: ")
 }
 
 func (d *Driver) textID() string { return fmt.Sprintf("text-%d", d.texts) }
