@@ -52,6 +52,8 @@ func playClaude() {
 		case m.Type == "control_request":
 			say(`{"type":"control_cancel_request","request_id":"r%d"}`, turns)
 			say(`{"type":"result","terminal_reason":"aborted_tools","is_error":true}`)
+		case m.Type == "user" && m.Message.Content == "THINK":
+			say(`{"type":"command_lifecycle","command_uuid":%q,"state":"started"}`, m.UUID)
 		case m.Type == "user" && strings.HasPrefix(m.Message.Content, "LENGTH"):
 			say(`{"type":"command_lifecycle","command_uuid":%q,"state":"started"}`, m.UUID)
 			say(`{"type":"assistant","message":{"content":[{"type":"text","text":"HEARD %d BYTES"}]}}`, len(m.Message.Content))
@@ -257,6 +259,21 @@ func TestALostTerminalRefuses(t *testing.T) {
 	c.wait("2  refuse")
 	require.NoError(t, c.keyboard.Close())
 	c.ends(statusRefused)
+}
+
+// TestASilentAgent: who waits reads that it works; at the prompt nothing is said.
+func TestASilentAgent(t *testing.T) {
+	was := silence
+	silence = time.Second
+	t.Cleanup(func() { silence = was })
+	c := chatOnTerminal(t)
+	c.wait("You: ")
+	c.types("THINK\r")
+	c.wait("· claude works: nothing for 1 s")
+	c.types("\x03")
+	c.wait("· interrupted")
+	c.types("\x04")
+	c.ends(statusInterrupted)
 }
 
 // A signal ends a conversation that waits for the user.

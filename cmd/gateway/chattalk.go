@@ -23,6 +23,9 @@ const (
 	questionDelay = 300 * time.Millisecond
 )
 
+// silence is how long an agent may work without a sign until that is said.
+var silence = 10 * time.Second
+
 // questionQuiet is how long no key was pressed when a question takes the line: what is typed on must not answer it.
 var questionQuiet = time.Second
 
@@ -45,6 +48,7 @@ type talk struct {
 	question *question // that is asked, nil for none
 	asked    int       // questions so far
 	opens    *time.Timer
+	silent   *time.Timer // runs only while the agent works
 
 	state   chat.State
 	why     string // it ended
@@ -74,7 +78,7 @@ func (a *app) talkTo(ctx context.Context, agent chatAgent, in chatFlags, prompts
 	t := &talk{
 		own: own, resumes: in.resume != "",
 		agent: agent, session: chat.New(agent.name, agent.drive(in)), prompts: prompts, images: in.images, stay: len(prompts) == 0, nobody: in.silent,
-		view: &chatView{text: a.out, about: a.err}, opens: time.NewTimer(0), passing: map[string]context.CancelFunc{}, heard: make(chan passed),
+		view: &chatView{text: a.out, about: a.err}, opens: time.NewTimer(0), silent: time.NewTimer(silence), passing: map[string]context.CancelFunc{}, heard: make(chan passed),
 	}
 	if in.nested {
 		outer, bad := a.newAround(sessionAround(), agent.name)
@@ -183,6 +187,8 @@ func (t *talk) run(ctx context.Context) error {
 			t.stop()
 		case <-t.opens.C:
 			t.openQuestion()
+		case <-t.silent.C:
+			t.view.say("· %s works: nothing for %d s", t.agent.name, silence/time.Second)
 		case <-ended: // of the signals this is the first
 			ended = nil
 			t.hangUp()
@@ -228,8 +234,18 @@ func (t *talk) follow(records chan<- chat.Record) {
 	}
 }
 
+// watchSilence waits for the next sign of an agent that works, and for none at the prompt, or where nobody looks.
+func (t *talk) watchSilence() {
+	if t.edit != nil && t.state == chat.Working {
+		t.silent.Reset(silence)
+	} else {
+		t.silent.Stop()
+	}
+}
+
 // record shows what came, and goes on.
 func (t *talk) record(r chat.Record) error {
+	defer t.watchSilence()
 	var err error
 	if t.json != nil {
 		err = t.json(r)
