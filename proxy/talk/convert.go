@@ -57,6 +57,10 @@ func (r *Room) item(from *chat.Item) *chat.Item {
 	return &i
 }
 
+// onlyRefused is said of what another agent asks: the terminal shows the dialogs of its own agent alone.
+const onlyRefused = ", and the session's terminal does not show what other agents ask: here it can be refused only. " +
+	"To allow it, run that agent with gateway chat in a terminal of its own, which shows it in full"
+
 // request is what is asked. What is not shown in full cannot be agreed to: nobody allows it from elsewhere.
 func (r *Room) request(from *chat.Request) *protocol.ChatRequest {
 	input, whole := r.input(from.Input)
@@ -82,9 +86,15 @@ func (r *Room) request(from *chat.Request) *protocol.ChatRequest {
 	case len(q.Input) > mostText:
 		q.Input, q.Allows = nil, nil
 		q.AtTerminal = "it is too long to be shown here, and can be allowed at the session's terminal only"
+		if from.By != "" {
+			q.AtTerminal = "it is too long to be shown here" + onlyRefused
+		}
 	case len(q.Form) == 0 && (!whole || q.Tool != from.Tool):
 		q.Allows = nil
 		q.AtTerminal = "a part of it is covered as a secret: it can be allowed only where it is shown in full, at the session's terminal"
+		if from.By != "" {
+			q.AtTerminal = "a part of it is covered as a secret" + onlyRefused
+		}
 	}
 	return q
 }

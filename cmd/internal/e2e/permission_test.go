@@ -111,7 +111,7 @@ func TestACoveredCommandIsAllowedByNobodyWhoDoesNotSeeIt(t *testing.T) {
 	p := w.permission(id)
 	hidden := p.start("approval_prompt", args{"tool_name": "Bash", "input": args{"command": `PASSWORD="hunter2$(touch HIDDEN)" make`}, "tool_use_id": "toolu_1"})
 	w.wantsLeave(id, "PASSWORD=")
-	require.Regexp(t, "NOT SHOWN IN FULL: .*covered as a secret.*\n  1  refuse\n", w.logs(id, "NOT SHOWN IN FULL"))
+	require.Regexp(t, "NOT SHOWN IN FULL: .*covered as a secret, .*here it can be refused only.*gateway chat in a terminal of its own.*\n  1  refuse\n", w.logs(id, "NOT SHOWN IN FULL"))
 	o.run("gateway chat answer " + id + " once")
 	o.wait("covered as a secret")
 	require.NotZero(t, o.status())
