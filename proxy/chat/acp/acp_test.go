@@ -172,6 +172,61 @@ func TestFollowUpsWait(t *testing.T) {
 	require.Equal(t, 2, strings.Count(s.Heard(), "session/prompt"))
 }
 
+// TestAnApprovalOutOfPlace: one without an id, in no turn, of an agent that ends. Nothing is allowed without an answer, and what else the
+// agent says still comes.
+func TestAnApprovalOutOfPlace(t *testing.T) {
+	without := strings.Replace(asks, `"id":"p",`, "", 1)
+	words := `> {"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"STILL HERE"}}}}` + "\n"
+	for name, c := range map[string]struct {
+		script string
+		see    func(s *session)
+	}{
+		"without an id": {without + words + done, func(s *session) { s.Notice("a request without an id cannot be answered") }},
+		"a null id":     {strings.Replace(asks, `"id":"p"`, `"id":null`, 1) + words + done, func(s *session) { s.Notice("a request without an id cannot be answered") }},
+		"after the turn": {words + done + asks, func(s *session) {
+			s.Turn()
+			s.Until(chat.Approval)
+			require.NoError(s.T, s.Answer(s.Open()[0].ID, "you", chat.Answer{}))
+		}},
+		"then it ends": {words + asks + "exit", func(s *session) {
+			r := s.Next("the request", func(r chat.Record) bool { return r.Request != nil }).Request
+			require.Equal(s.T, "eliza ended", s.Next("its end", func(r chat.Record) bool { return r.Closed != nil }).Closed.Why)
+			s.Until(chat.Ended)
+			require.ErrorContains(s.T, s.Answer(r.ID, "you", chat.Answer{Verdict: chat.Once}), "eliza ended")
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := start(t, prompted+c.script, "")
+			require.NoError(t, s.Send("you", "go"))
+			c.see(s)
+			got := s.Heard()
+			require.NotContains(t, got, "selected\",\"optionId\":\"2")
+			all, _, err := s.Records(t.Context(), 0)
+			require.NoError(t, err)
+			said := ""
+			for _, r := range all {
+				if r.Item != nil && r.Item.Kind == chat.Text {
+					said += r.Item.Text
+				}
+			}
+			require.Equal(t, "STILL HERE", said)
+		})
+	}
+}
+
+// TestAnApprovalOfManyBytes comes whole: what is too long to be shown, each place says for itself.
+func TestAnApprovalOfManyBytes(t *testing.T) {
+	var asked []chat.Request
+	line := acp.Reader("s1", func(e chat.Event) {
+		if one, ok := e.(chat.Asked); ok {
+			asked = append(asked, one.Request)
+		}
+	})
+	line([]byte(strings.TrimPrefix(strings.Replace(asks, "touch x", strings.Repeat("x", 10<<20), 1), "> ")))
+	require.Len(t, asked, 1)
+	require.Greater(t, len(asked[0].Input), 10<<20)
+}
+
 // TestANoticeIsNotTheAnswer: of an agent that is known to put notices between its model's words.
 func TestANoticeIsNotTheAnswer(t *testing.T) {
 	update := func(words string) string {

@@ -101,6 +101,8 @@ func (d *Driver) line(b []byte) {
 		err = d.asked(m)
 	case m.Method == "$/cancel_request":
 		err = d.cancelled(m.Params)
+	case m.Method == "session/request_permission" || m.Method == "elicitation/create":
+		err = errors.New("a request without an id cannot be answered")
 	case m.Method != "": // of a notification that is not known nothing is expected
 	case asked:
 		d.answered(m)

@@ -1,0 +1,73 @@
+package e2e_test
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol"
+)
+
+// TestAPromptOfManyBytes is refused with what to do, and the conversation goes on.
+func TestAPromptOfManyBytes(t *testing.T) {
+	const most = 10 << 20
+	w := newWorld(t)
+	r := w.prepare("gateway", "chat", "--with", "gemini")
+	r.cmd.Stdin = strings.NewReader(strings.Repeat("x", most))
+	r.run()
+	r.wait().fails(t, 2, "the prompt on standard input is longer than 1048576 bytes: leave the text in a file, and name that in the prompt")
+
+	serving := w.serve("gateway")
+	h := w.actedHeadless()
+	h.start()
+	id := w.session()
+	owner := strings.TrimSpace(w.good("token", "create", "owner", "--role", "owner"))
+	ask, err := http.NewRequestWithContext(w.ctx, http.MethodPost, strings.Replace(serving.url, "ws", "http", 1)+"/v1/sessions/"+id+"/chat/send",
+		strings.NewReader(`{"text":"`+strings.Repeat("x", most)+`"}`))
+	require.NoError(t, err)
+	ask.Header.Set("Authorization", "Bearer "+owner)
+	ask.Header.Set("Content-Type", "application/json")
+	got, err := http.DefaultClient.Do(ask)
+	require.NoError(t, err)
+	defer got.Body.Close()
+	said, err := io.ReadAll(got.Body)
+	require.NoError(t, err)
+	require.Equal(t, http.StatusRequestEntityTooLarge, got.StatusCode, string(said))
+	require.Regexp(t, `"message":".*(bytes|large|longer)`, string(said))
+	h.brief()
+	require.NotContains(t, w.good("chat", "log", id), "xxxx")
+	w.good("close", id)
+}
+
+// TestTwoAgentsOfOneName ask at once: each gets the answer to its own request.
+func TestTwoAgentsOfOneName(t *testing.T) {
+	w, s, o, id := talks(t)
+	one, other := w.permission(id), w.permission(id)
+	first := one.asksFor(id, "touch one")
+	second := other.start("approval_prompt", args{"tool_name": "Bash", "input": args{"command": "touch other"}, "tool_use_id": "toolu_1"})
+	log := w.logs(id, "touch other")
+	require.Contains(t, log, "May agent claude -p use Bash?\n  │ command: touch one")
+	require.Contains(t, log, "May agent claude -p 2 use Bash?\n  │ command: touch other")
+	w.gateway("chat", "answer", id, "once").fails(t, 2, "2 requests are open: name one of ")
+	o.run("gateway chat answer " + id + " " + requestOf(log, "touch one") + " once")
+	o.wait("allow once? [y/N]")
+	o.typed("y\n")
+	require.Zero(t, o.status())
+	require.JSONEq(t, `{"behavior":"allow","updatedInput":{"command":"touch one"}}`, w.answered(first).text)
+	w.good("chat", "answer", id, requestOf(log, "touch other"), "refuse", "--words", "not the other")
+	w.denied(second, "not the other")
+	w.chatting(id, protocol.ChatAtPrompt)
+	s.press("C-d")
+	require.Zero(t, s.status())
+}
+
+// requestOf is the name of the request for a command in a conversation's log.
+func requestOf(log, command string) string {
+	_, behind, _ := strings.Cut(log, "command: "+command)
+	_, behind, _ = strings.Cut(behind, "request ")
+	name, _, _ := strings.Cut(behind, "\n")
+	return name
+}
