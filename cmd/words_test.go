@@ -1,0 +1,294 @@
+package cmd_test
+
+import (
+	"bufio"
+	"flag"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+)
+
+var updateWords = flag.Bool("update-words", false, "write the table of TestWords, if no count grew")
+
+// wordsTable holds the counts of the packages that are above a limit. A count may only fall.
+const wordsTable = "testdata/words.txt"
+
+const (
+	// columns bounds a line of code and of a comment. A tab counts as tabColumns.
+	columns    = 100
+	tabColumns = 4
+	// implementers is the number of receivers of one method name in a package from which on the name is taken for that of
+	// an interface's method, and counts once.
+	implementers = 4
+)
+
+// wordRule is one count of a package, which may be at most limit percent of its total.
+type wordRule struct {
+	name  string
+	limit int
+}
+
+var wordRules = []wordRule{
+	{"one-word-methods", 35}, // of unexported methods
+	{"noun-comments", 10},    // of doc comments of unexported functions and methods
+	{"fingerprints", 3},      // of comment lines
+	{"wide-comments", 1},     // of comment lines
+	{"wide-code", 2},         // of lines of code
+	{"riddle-names", 0},      // of parameters, local variables and fields
+}
+
+// oneWord are method names that need no object.
+var oneWord = wordSet("run close read write lock unlock start stop len reset flush kind")
+
+// riddles are names of variables that say nothing of their values.
+var riddles = wordSet("no say is those who what whose was were has")
+
+var (
+	nounComment = regexp.MustCompile(`^\S+ (is|are|was) (the|a|an|all|what|who|whose|where|how|whether|when|which|one|those|that|as)\b`)
+	fingerprint = regexp.MustCompile(`(?i)\b(nobody|somebody|whoever|whatever|wherever|none|no more|any more|of ours|so many|` +
+		`as far as|what is|that is|which is|there is (one|none)|is to be|is said)\b`)
+)
+
+func wordSet(words string) map[string]bool {
+	set := map[string]bool{}
+	for w := range strings.FieldsSeq(words) {
+		set[w] = true
+	}
+	return set
+}
+
+// wordCount is a count and what it is a part of.
+type wordCount struct{ count, total int }
+
+func (c wordCount) isAbove(limit int) bool { return c.count*100 > limit*c.total }
+
+// wordCounts are those of one package, in the order of wordRules.
+type wordCounts [6]wordCount
+
+// packageWords collects what one package's counts are made from.
+type packageWords struct {
+	counts    wordCounts
+	receivers map[string]int // of each unexported method name
+}
+
+// TestWords holds each package to the limits of wordRules. A package that is above one is held to its count in the table
+// instead; go test ./cmd -run TestWords -update-words writes the table once counts fell.
+func TestWords(t *testing.T) {
+	now, old := countWords(t, ".."), readWords(t)
+	var grown []string
+	for pkg, counts := range now {
+		for i, rule := range wordRules {
+			if c := counts[i]; c.isAbove(rule.limit) && c.count > old[pkg][i].count {
+				grown = append(grown, fmt.Sprintf("%s: %s: %d of %d: at most %d %%, or the table's %d", pkg, rule.name, c.count, c.total, rule.limit, old[pkg][i].count))
+			}
+		}
+	}
+	slices.Sort(grown)
+	require.Empty(t, grown, "see .github/CONTRIBUTING.md")
+	table := formatWords(now)
+	if *updateWords {
+		require.NoError(t, os.WriteFile(wordsTable, []byte(table), 0o600))
+	}
+	written, err := os.ReadFile(wordsTable)
+	require.NoError(t, err)
+	require.Equal(t, string(written), table, "counts fell: go test ./cmd -run TestWords -update-words")
+}
+
+// countWords counts in all packages beneath a directory, by their paths.
+func countWords(t *testing.T, top string) map[string]wordCounts {
+	t.Helper()
+	all := map[string]*packageWords{}
+	require.NoError(t, filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == "testdata" || d.Name() == "node_modules" || d.Name() == ".ci" || d.Name() == ".git"):
+			return filepath.SkipDir
+		case d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go"):
+			return nil
+		}
+		pkg, err := filepath.Rel(top, filepath.Dir(path))
+		if err != nil {
+			return err
+		}
+		if all[pkg] == nil {
+			all[pkg] = &packageWords{receivers: map[string]int{}}
+		}
+		return all[pkg].addFile(path)
+	}))
+	counts := map[string]wordCounts{}
+	for pkg, words := range all {
+		words.addMethods()
+		counts[pkg] = words.counts
+	}
+	return counts
+}
+
+func (p *packageWords) addFile(path string) error {
+	source, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	files := token.NewFileSet()
+	file, err := parser.ParseFile(files, path, source, parser.ParseComments)
+	if err != nil {
+		return err
+	}
+	p.addLines(string(source), commentLines(files, file))
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncDecl:
+			p.addFunction(n)
+		case *ast.Field:
+			p.addNames(n.Names)
+		case *ast.ValueSpec:
+			p.addNames(n.Names)
+		case *ast.AssignStmt:
+			if n.Tok == token.DEFINE {
+				for _, left := range n.Lhs {
+					if id, ok := left.(*ast.Ident); ok {
+						p.addNames([]*ast.Ident{id})
+					}
+				}
+			}
+		case *ast.RangeStmt:
+			for _, e := range []ast.Expr{n.Key, n.Value} {
+				if id, ok := e.(*ast.Ident); ok && n.Tok == token.DEFINE {
+					p.addNames([]*ast.Ident{id})
+				}
+			}
+		}
+		return true
+	})
+	return nil
+}
+
+// commentLines are the lines that hold nothing but a comment, from 1.
+func commentLines(files *token.FileSet, file *ast.File) map[int]bool {
+	lines := map[int]bool{}
+	for _, group := range file.Comments {
+		for _, c := range group.List {
+			for line := files.Position(c.Pos()).Line; line <= files.Position(c.End()).Line; line++ {
+				lines[line] = true
+			}
+		}
+	}
+	return lines
+}
+
+func (p *packageWords) addLines(source string, comments map[int]bool) {
+	number := 0
+	for line := range strings.Lines(source) {
+		number++
+		line = strings.TrimSuffix(line, "\n")
+		text := strings.TrimSpace(line)
+		wide := utf8.RuneCountInString(line)+strings.Count(line, "\t")*(tabColumns-1) > columns
+		switch {
+		case text == "":
+		case strings.HasPrefix(text, "//go:"), strings.HasPrefix(text, "//nolint"):
+		case comments[number] && strings.HasPrefix(text, "//"):
+			p.add(2, fingerprint.MatchString(text))
+			p.add(3, wide)
+		default:
+			p.add(4, wide)
+			if _, comment, ok := strings.Cut(line, " // "); ok && comments[number] {
+				p.add(2, fingerprint.MatchString(comment))
+			}
+		}
+	}
+}
+
+func (p *packageWords) addFunction(f *ast.FuncDecl) {
+	name := f.Name.Name
+	if ast.IsExported(name) {
+		return
+	}
+	if f.Recv != nil {
+		p.receivers[name]++
+	}
+	if f.Doc != nil {
+		p.add(1, nounComment.MatchString(f.Doc.Text()))
+	}
+}
+
+func (p *packageWords) addMethods() {
+	for name, receivers := range p.receivers {
+		if receivers >= implementers {
+			receivers = 1
+		}
+		for range receivers {
+			p.add(0, strings.ToLower(name) == name && !oneWord[name])
+		}
+	}
+}
+
+func (p *packageWords) addNames(names []*ast.Ident) {
+	for _, n := range names {
+		p.add(5, riddles[n.Name])
+	}
+}
+
+func (p *packageWords) add(rule int, found bool) {
+	p.counts[rule].total++
+	if found {
+		p.counts[rule].count++
+	}
+}
+
+// formatWords is the table: a line for each package that is above a limit, with all of its counts.
+func formatWords(all map[string]wordCounts) string {
+	var b strings.Builder
+	b.WriteString("# package")
+	for _, rule := range wordRules {
+		b.WriteString(" " + rule.name)
+	}
+	b.WriteString("\n")
+	for _, pkg := range slices.Sorted(maps.Keys(all)) {
+		line, above := pkg, false
+		for i, rule := range wordRules {
+			c := all[pkg][i]
+			above = above || c.isAbove(rule.limit)
+			line += fmt.Sprintf(" %d/%d", c.count, c.total)
+		}
+		if above {
+			b.WriteString(line + "\n")
+		}
+	}
+	return b.String()
+}
+
+func readWords(t *testing.T) map[string]wordCounts {
+	t.Helper()
+	table, err := os.Open(wordsTable)
+	require.NoError(t, err)
+	defer func() { _ = table.Close() }()
+	all := map[string]wordCounts{}
+	lines := bufio.NewScanner(table)
+	for lines.Scan() {
+		fields := strings.Fields(lines.Text())
+		if len(fields) == 0 || fields[0] == "#" {
+			continue
+		}
+		require.Len(t, fields, 1+len(wordRules), lines.Text())
+		var counts wordCounts
+		for i, f := range fields[1:] {
+			_, err := fmt.Sscanf(f, "%d/%d", &counts[i].count, &counts[i].total)
+			require.NoError(t, err, lines.Text())
+		}
+		all[fields[0]] = counts
+	}
+	require.NoError(t, lines.Err())
+	return all
+}
