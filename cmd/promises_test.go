@@ -25,6 +25,7 @@ var (
 	namedTest    = regexp.MustCompile("`((?:Test|Benchmark|Fuzz)\\w+)`(?: \\(([\\w/]+)\\))?")
 	declaredTest = regexp.MustCompile(`(?m)^func ((?:Test|Benchmark|Fuzz)\w+)\(`)
 	testNumber   = regexp.MustCompile(`R([0-9]+)`)
+	testNumbers  = regexp.MustCompile(`(R[0-9]+)+$`)
 	sceneNumber  = regexp.MustCompile(`\bR([0-9]+)\b`)
 )
 
@@ -57,6 +58,9 @@ func TestPromisesAreTested(t *testing.T) {
 	for name := range tests {
 		for _, m := range testNumber.FindAllStringSubmatch(name, -1) {
 			requireNamed(m[1], "`"+name+"`")
+		}
+		if testNumber.MatchString(testNumbers.ReplaceAllString(name, "")) {
+			wrong = append(wrong, name+": numbers stand at the end of a name")
 		}
 	}
 	for _, folder := range tests["TestPlays"] {

@@ -35,21 +35,21 @@ func folded(t *testing.T) string {
 	return all.String()
 }
 
-// TestR19ThePromise: the documents make the promise of a reclaim word for word.
-func TestR19ThePromise(t *testing.T) {
+// TestThePromiseR19: the documents make the promise of a reclaim word for word.
+func TestThePromiseR19(t *testing.T) {
 	require.Contains(t, folded(t), "When reclaim returns no further agent byte enters the terminal, and agent bytes the program has not read are discarded; bytes it has read, including text left unsubmitted on its line, stay.")
 }
 
-// TestR50TheLimit: the README itself says what a grant does not protect against, and so does the page on safety.
-func TestR50TheLimit(t *testing.T) {
+// TestTheLimitR50: the README itself says what a grant does not protect against, and so does the page on safety.
+func TestTheLimitR50(t *testing.T) {
 	const limit = "The grant protects against mistakes and against agents that act only through the gateway. A process running as your user is not contained; use another user or a container for that."
 	for _, name := range []string{"../README.md", "../docs/safety.md"} {
 		require.Contains(t, strings.Join(strings.Fields(pages(t)[name]), " "), limit, name)
 	}
 }
 
-// TestR27WhatIsBestEffort is for R30 too: the documents promise no more of the secret guard and of covered tokens than there is.
-func TestR27WhatIsBestEffort(t *testing.T) {
+// TestWhatIsBestEffortR27 is for R30 too: the documents promise no more of the secret guard and of covered tokens than there is.
+func TestWhatIsBestEffortR27(t *testing.T) {
 	require.Contains(t, folded(t), "Password prompts of remote programs and of programs that read raw keys (ssh sessions, sudo with asterisks, forms) are recognised by their looks, best effort")
 	require.Contains(t, folded(t), "Covering secrets is defence in depth and no guarantee")
 }

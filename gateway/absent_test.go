@@ -59,7 +59,7 @@ func divide(t *testing.T, there bool) divided {
 }
 
 // R56: over HTTP, too, nobody learns that a session of another namespace exists. The paths are those of the document of the API.
-func TestR56NobodyLearnsThatASessionExistsOverHTTP(t *testing.T) {
+func TestNobodyLearnsThatASessionExistsOverHTTPR56(t *testing.T) {
 	without, with := divide(t, false), divide(t, true)
 	var api struct {
 		Paths map[string]map[string]any
@@ -91,7 +91,7 @@ func TestR56NobodyLearnsThatASessionExistsOverHTTP(t *testing.T) {
 }
 
 // R56: nor does an agent over MCP, by any tool or resource.
-func TestR56NobodyLearnsThatASessionExistsOverMCP(t *testing.T) {
+func TestNobodyLearnsThatASessionExistsOverMCPR56(t *testing.T) {
 	connect := func(t *testing.T, d divided) *sdk.ClientSession {
 		t.Helper()
 		transport := http.DefaultTransport.(*http.Transport).Clone()

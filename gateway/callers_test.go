@@ -106,7 +106,7 @@ func TestAgentOverPlainHTTP(t *testing.T) {
 
 // R31, R32: every path wants the token, a page's origin that we know, and our own name. What the guard turns away has no
 // effect.
-func TestR31R32EveryPathIsGuarded(t *testing.T) {
+func TestEveryPathIsGuardedR31R32(t *testing.T) {
 	addr, tokens, _ := tcp(t, Config{Origins: []string{"https://good.example"}, MCP: func(*client.Client) MCPHandler { return okHandler{} }})
 	for _, path := range []string{"/v1/sessions", at + "screen", "/metrics", "/mcp", protocol.PathAgent} {
 		for origin, known := range map[string]bool{"": true, "null": false, "http://evil.example": false, "http://" + addr: false, "https://good.example": true} {
@@ -221,7 +221,7 @@ func TestARequestForControlOutlastsItsTime(t *testing.T) {
 
 // R70: an agent that speaks plain HTTP is there while a request of its own is under way; its proxy hears that, and whose token it
 // shows.
-func TestR70AnHTTPAgentIsThereWhileItAsks(t *testing.T) {
+func TestAnHTTPAgentIsThereWhileItAsksR70(t *testing.T) {
 	addr, tokens, _ := tcp(t, Config{})
 	proxy := rawProxy(t, bearer(addr, tokens[auth.RoleProxy]), "vim-1")
 	open := opening("vim-1")
@@ -244,7 +244,7 @@ func TestR70AnHTTPAgentIsThereWhileItAsks(t *testing.T) {
 }
 
 // R37: revoking a token ends what it has under way.
-func TestR37RevocationEndsRequestsAndStreams(t *testing.T) {
+func TestRevocationEndsRequestsAndStreamsR37(t *testing.T) {
 	addr, tokens, store := tcp(t, Config{})
 	proxy := rawProxy(t, bearer(addr, tokens[auth.RoleProxy]), "vim-1")
 	agent := bearer(addr, tokens[auth.RoleAgent]).plain(t)
@@ -310,7 +310,7 @@ func TestCallersAreBounded(t *testing.T) {
 
 // R52: an owner's acts are for owners; on the user's own machine everybody may take away, and nobody may give without a
 // signature that the proxy checks.
-func TestR52OwnersActsOverHTTP(t *testing.T) {
+func TestOwnersActsOverHTTPR52(t *testing.T) {
 	addr, tokens, _ := tcp(t, Config{})
 	proxy := rawProxy(t, bearer(addr, tokens[auth.RoleProxy]), "vim-1")
 	for _, role := range []auth.Role{auth.RoleAgent, auth.RoleViewer} {
@@ -349,7 +349,7 @@ func TestR52OwnersActsOverHTTP(t *testing.T) {
 }
 
 // R40: connections that are held half-open do not end a stream of one who was let in.
-func TestR40HalfOpenConnectionsEndNoStream(t *testing.T) {
+func TestHalfOpenConnectionsEndNoStreamR40(t *testing.T) {
 	addr, tokens, _ := tcp(t, Config{})
 	d := bearer(addr, tokens[auth.RoleViewer])
 	proxy := rawProxy(t, bearer(addr, tokens[auth.RoleProxy]), "vim-1")

@@ -174,7 +174,7 @@ func TestListenLocalHoldsThePlace(t *testing.T) {
 }
 
 // R41: the directory keeps other users out, and if it does not, the kernel's word does.
-func TestR41SecondUserIsRefused(t *testing.T) {
+func TestSecondUserIsRefusedR41(t *testing.T) {
 	needsRoot(t, "to be another user")
 	const nobody = 65534
 	dir := shortDir(t)
@@ -273,7 +273,7 @@ func TestLongSocketPathIsAClearError(t *testing.T) {
 }
 
 // R35: what listens there is asked who it is before it is told anything.
-func TestR35SocketOfAnotherUserIsNotUsed(t *testing.T) {
+func TestSocketOfAnotherUserIsNotUsedR35(t *testing.T) {
 	path := filepath.Join(shortDir(t), "s")
 	ln, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", path)
 	require.NoError(t, err)

@@ -225,7 +225,7 @@ func TestAPageIsInTheNamespaceOfItsToken(t *testing.T) {
 }
 
 // R37: a revoked token ends the pages of its links, which are told not to come back, and whoever opened them.
-func TestR37RevocationEndsPages(t *testing.T) {
+func TestRevocationEndsPagesR37(t *testing.T) {
 	s := newSite(t, nil)
 	opener, other := s.opens(s.tokens[auth.RoleViewer], auth.RoleViewer), s.opens(s.tokens[auth.RoleOwner], auth.RoleViewer)
 	v, kept := s.enters(opener), s.enters(other)
@@ -362,7 +362,7 @@ func (s *site) silent(n int, headers ...string) (all []*websocket.Conn) {
 
 // R40: of one address 64 connections may wait for somebody to be known. The next one reads that, and is not reset; who brings a token
 // comes in all the same.
-func TestR40The65thOfAnAddressReadsWhy(t *testing.T) {
+func TestThe65thOfAnAddressReadsWhyR40(t *testing.T) {
 	s := newSite(t, nil)
 	waiting := s.silent(connectionsPerPeer)
 	late, _ := s.socket("/v1/page")
@@ -389,7 +389,7 @@ func TestR40The65thOfAnAddressReadsWhy(t *testing.T) {
 
 // R40: once a token is known its connections count for it: pages for the token that opened their link. So 64 of one token keep out
 // nobody else of the same address.
-func TestR40ConnectionsPerTokenAreBounded(t *testing.T) {
+func TestConnectionsPerTokenAreBoundedR40(t *testing.T) {
 	s := newSite(t, nil)
 	var v *visitor
 	for range 7 { // of an opening 8 pages, and its opener

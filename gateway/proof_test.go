@@ -54,7 +54,7 @@ func sessionsAt(t *testing.T, e Endpoint) error {
 }
 
 // R35: on plain TCP the token is proven and never sent.
-func TestR35TheTokenIsNotOnTheWire(t *testing.T) {
+func TestTheTokenIsNotOnTheWireR35(t *testing.T) {
 	addr, tokens, store := tcp(t, Config{})
 	token := tokens[auth.RoleAgent]
 	e := plain(t, addr, token)
@@ -100,7 +100,7 @@ func requireNoSecret(t *testing.T, text, token string) {
 }
 
 // R35: somebody else who listens on the gateway's port learns nothing, whatever it answers.
-func TestR35RogueListenerLearnsNothing(t *testing.T) {
+func TestRogueListenerLearnsNothingR35(t *testing.T) {
 	store, err := auth.OpenStore(t.TempDir()+"/private/tokens", nil)
 	require.NoError(t, err)
 	token, err := store.Create(auth.Token{Name: "a", Role: auth.RoleOwner})
@@ -153,7 +153,7 @@ func TestR35RogueListenerLearnsNothing(t *testing.T) {
 }
 
 // R35: one that accepts and says nothing holds nobody up for ever.
-func TestR35SilentListener(t *testing.T) {
+func TestSilentListenerR35(t *testing.T) {
 	ctx, cancel := context.WithCancel(fake.Within(t))
 	addr, _ := fake.Server(t, "tcp", func(c net.Conn) {
 		_, _ = c.Read(make([]byte, 1))
@@ -218,7 +218,7 @@ func TestProofsOutOfOrder(t *testing.T) {
 }
 
 // R75: what lies in the exchange of proofs is given up after 64 KiB.
-func TestR75AnEndlessProofIsBounded(t *testing.T) {
+func TestAnEndlessProofIsBoundedR75(t *testing.T) {
 	addr, _ := fake.Server(t, "tcp", func(c net.Conn) { fake.Flood(c, "HTTP/1.1 200 OK\r\n", strings.Repeat("X-Line: y\r\n", 400)) })
 	_, err := plain(t, addr, "tp_x").DialContext(fake.Within(t))
 	require.Error(t, err)

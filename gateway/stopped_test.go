@@ -53,9 +53,9 @@ func (o *other) stop() {
 	}, fake.Soon, time.Millisecond)
 }
 
-// TestR74AStoppedServerIsReplaced: who dials takes over, connections to the stopped one move, and when it goes on it is
+// TestAStoppedServerIsReplacedR74: who dials takes over, connections to the stopped one move, and when it goes on it is
 // the gateway no more, whatever it was sent meanwhile.
-func TestR74AStoppedServerIsReplaced(t *testing.T) {
+func TestAStoppedServerIsReplacedR74(t *testing.T) {
 	t.Parallel()
 	dir := shortDir(t)
 	o := startOther(t, dir)
@@ -89,9 +89,9 @@ func TestR74AStoppedServerIsReplaced(t *testing.T) {
 	require.NotEqual(t, l.Serving(), second.Serving())
 }
 
-// TestR74AWokenServerAnswersNothing: what it was asked before and while it was stopped is not answered once another one has
+// TestAWokenServerAnswersNothingR74: what it was asked before and while it was stopped is not answered once another one has
 // the name, be the connection from before or new.
-func TestR74AWokenServerAnswersNothing(t *testing.T) {
+func TestAWokenServerAnswersNothingR74(t *testing.T) {
 	t.Parallel()
 	dir := shortDir(t)
 	path := filepath.Join(dir, socketName)
@@ -127,9 +127,9 @@ func TestR74AWokenServerAnswersNothing(t *testing.T) {
 	dials(t, l) // the name is not the other's any more
 }
 
-// TestR74WhoNeverServesMakesRoom: a command that only asks takes the name from a stopped process, says whose it was, and
+// TestWhoNeverServesMakesRoomR74: a command that only asks takes the name from a stopped process, says whose it was, and
 // finds the next one.
-func TestR74WhoNeverServesMakesRoom(t *testing.T) {
+func TestWhoNeverServesMakesRoomR74(t *testing.T) {
 	dir := shortDir(t)
 	t.Setenv(EnvDir, dir)
 	o := startOther(t, dir)
@@ -160,9 +160,9 @@ func TestR74WhoNeverServesMakesRoom(t *testing.T) {
 	require.NoError(t, conn.Close())
 }
 
-// TestR74AHandOver: one that is about to stop gives the place up, serves no more while it is away, and is a client of the
+// TestAHandOverR74: one that is about to stop gives the place up, serves no more while it is away, and is a client of the
 // next one.
-func TestR74AHandOver(t *testing.T) {
+func TestAHandOverR74(t *testing.T) {
 	t.Parallel()
 	dir := shortDir(t)
 	first, second := newLocal(t, dir), NewLocal(dir, nil)
@@ -185,8 +185,8 @@ func TestR74AHandOver(t *testing.T) {
 	require.NotNil(t, again)
 }
 
-// TestR74AServerWhoseNameIsGoneTakesItAgain: somebody removes the socket.
-func TestR74AServerWhoseNameIsGoneTakesItAgain(t *testing.T) {
+// TestAServerWhoseNameIsGoneTakesItAgainR74: somebody removes the socket.
+func TestAServerWhoseNameIsGoneTakesItAgainR74(t *testing.T) {
 	dir := shortDir(t)
 	l := newLocal(t, dir)
 	for range 2 {
@@ -197,8 +197,8 @@ func TestR74AServerWhoseNameIsGoneTakesItAgain(t *testing.T) {
 	dials(t, l)
 }
 
-// TestR74AServerKeepsItsPlace: gateway serve loses its place to others while it is stopped, and takes it when they leave.
-func TestR74AServerKeepsItsPlace(t *testing.T) {
+// TestAServerKeepsItsPlaceR74: gateway serve loses its place to others while it is stopped, and takes it when they leave.
+func TestAServerKeepsItsPlaceR74(t *testing.T) {
 	t.Parallel()
 	dir := shortDir(t)
 	end := kept(t, dir, Config{})
@@ -216,8 +216,8 @@ func TestR74AServerKeepsItsPlace(t *testing.T) {
 	empty(t, dir)
 }
 
-// TestR74StoppedDuringTheHandshake: after it answered the probe, and before it upgraded the connection.
-func TestR74StoppedDuringTheHandshake(t *testing.T) {
+// TestStoppedDuringTheHandshakeR74: after it answered the probe, and before it upgraded the connection.
+func TestStoppedDuringTheHandshakeR74(t *testing.T) {
 	t.Parallel()
 	dir := shortDir(t)
 	o := startOther(t, dir)

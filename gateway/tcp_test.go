@@ -36,7 +36,7 @@ func statusOf(t *testing.T, d address, path string) int {
 }
 
 // R38: what a peer may do comes from its token, whatever it says it is.
-func TestR38RoleComesFromTheToken(t *testing.T) {
+func TestRoleComesFromTheTokenR38(t *testing.T) {
 	addr, tokens, _ := tcp(t, Config{})
 	opens := map[auth.Role]string{
 		auth.RoleProxy: protocol.PathProxy, auth.RoleAgent: protocol.PathAgent, auth.RoleViewer: protocol.PathView, auth.RoleOwner: protocol.PathView,
@@ -59,7 +59,7 @@ func TestR38RoleComesFromTheToken(t *testing.T) {
 }
 
 // R37: a revoked token ends the connections that it opened.
-func TestR37RevocationClosesLiveConnections(t *testing.T) {
+func TestRevocationClosesLiveConnectionsR37(t *testing.T) {
 	addr, tokens, store := tcp(t, Config{})
 	agent := bearer(addr, tokens[auth.RoleAgent]).mustConnect(t, protocol.PathAgent)
 	viewer := bearer(addr, tokens[auth.RoleViewer]).mustConnect(t, protocol.PathView)
@@ -87,7 +87,7 @@ func TestATokenFileThatGoesAwayIsNoRevocation(t *testing.T) {
 }
 
 // R39: a frame over the limit closes 1009, and one that claims to be compressed is no frame at all.
-func TestR39OversizeAndBomb(t *testing.T) {
+func TestOversizeAndBombR39(t *testing.T) {
 	addr, tokens, _ := tcp(t, Config{})
 	for role, c := range map[auth.Role]struct {
 		path  string
@@ -131,7 +131,7 @@ func halfOpen(t *testing.T, d address, n int) {
 }
 
 // R40: a thousand connections that never finish their request keep nobody out, not even from the same address.
-func TestR40HalfOpenConnections(t *testing.T) {
+func TestHalfOpenConnectionsR40(t *testing.T) {
 	addr, tokens, _ := tcp(t, Config{})
 	d := bearer(addr, tokens[auth.RoleAgent])
 	early := d.mustConnect(t, protocol.PathAgent)
@@ -143,7 +143,7 @@ func TestR40HalfOpenConnections(t *testing.T) {
 	}
 }
 
-func TestR40DeadPeerIsNoticed(t *testing.T) {
+func TestDeadPeerIsNoticedR40(t *testing.T) {
 	addr, tokens, _ := tcp(t, Config{Times: ws.Times{Ping: 10 * time.Millisecond, Silence: 100 * time.Millisecond}})
 	d := bearer(addr, tokens[auth.RoleProxy])
 	dead := d.mustConnect(t, protocol.PathProxy) // it never reads: its pongs do not come
@@ -156,7 +156,7 @@ func TestR40DeadPeerIsNoticed(t *testing.T) {
 }
 
 // R49: who may only watch is cut off when it tries more, and the program does not hear of it.
-func TestR49ViewerCannotType(t *testing.T) {
+func TestViewerCannotTypeR49(t *testing.T) {
 	addr, tokens, _ := tcp(t, Config{})
 	p := startProxy(t, bearer(addr, tokens[auth.RoleProxy]), "vim-1")
 	viewer := bearer(addr, tokens[auth.RoleViewer]).mustConnect(t, protocol.PathView)
@@ -167,7 +167,7 @@ func TestR49ViewerCannotType(t *testing.T) {
 }
 
 // R55: nothing unencrypted leaves the machine.
-func TestR55PlaintextOffLoopbackIsRefused(t *testing.T) {
+func TestPlaintextOffLoopbackIsRefusedR55(t *testing.T) {
 	store, err := auth.OpenStore(t.TempDir()+"/private/tokens", nil)
 	require.NoError(t, err)
 	s := New(Config{Tokens: store})
@@ -182,7 +182,7 @@ func TestR55PlaintextOffLoopbackIsRefused(t *testing.T) {
 	require.NoError(t, s.Close())
 }
 
-func TestR55TLSIsVerified(t *testing.T) {
+func TestTLSIsVerifiedR55(t *testing.T) {
 	donor := httptest.NewTLSServer(nil) // of a certificate for 127.0.0.1
 	defer donor.Close()
 	_, tokens, store := tcp(t, Config{})

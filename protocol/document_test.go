@@ -153,7 +153,7 @@ func TestDocumentHasEveryWord(t *testing.T) {
 }
 
 // SAFETY R27: the limit is stated where an integrator reads.
-func TestR27TheLimitIsDocumented(t *testing.T) {
+func TestTheLimitIsDocumentedR27(t *testing.T) {
 	page := strings.Join(strings.Fields(document(t)), " ")
 	require.Contains(t, page, "Prompts of programs that read raw keys, and of programs on another machine, are found at best effort")
 }

@@ -84,7 +84,7 @@ func TestAPersonsKeyTakesTheKeyboard(t *testing.T) {
 }
 
 // R62: the model has answered; what the terminal of somebody who looks on says to the same question goes nowhere.
-func TestR62AViewersTerminalDoesNotAnswer(t *testing.T) {
+func TestAViewersTerminalDoesNotAnswerR62(t *testing.T) {
 	_, p, id := attachedTo(t, "sh", "-c", `stty -icanon -echo -isig min 1; printf '\033[c\033[6n'; echo ready; exec cat -v`)
 	p.types(id, "\x1b[?62;22c\x1b[?2026;2$y\x1bP>|xterm(398)\x1b\\")
 	p.types(id, "z")

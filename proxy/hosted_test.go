@@ -177,7 +177,7 @@ func TestTheAgentHasTheKeyboardOfItsOwnTerminal(t *testing.T) {
 }
 
 // R33: the word of a gateway starts nothing.
-func TestR33AHostStartsWhatIsAllowedAndNothingElse(t *testing.T) {
+func TestAHostStartsWhatIsAllowedAndNothingElseR33(t *testing.T) {
 	g := newFakeGateway(t)
 	mark := filepath.Join(t.TempDir(), "mark")
 	g.run(host.Config{Allow: func(m *protocol.ProxyStart) error {

@@ -9,7 +9,7 @@ import (
 	"terminalproxy/proxy/observer"
 )
 
-func TestR28TheCommandLine(t *testing.T) {
+func TestTheCommandLineR28(t *testing.T) {
 	claim := "sk-" + "ant-api03-" + strings.Repeat("Qz7-", 20)
 	s := &session{
 		observer: observer.New(observer.Config{Cols: 20, Rows: 4}),
@@ -18,8 +18,8 @@ func TestR28TheCommandLine(t *testing.T) {
 	require.Equal(t, []string{"-H", "Authorization: Bearer " + strings.Repeat("•", len(claim)), "x"}, s.arguments())
 }
 
-// TestR28TheValueOfAFlag: a secret in an argument of its own is one by the flag before it.
-func TestR28TheValueOfAFlag(t *testing.T) {
+// TestTheValueOfAFlagR28: a secret in an argument of its own is one by the flag before it.
+func TestTheValueOfAFlagR28(t *testing.T) {
 	for _, tt := range []struct {
 		line   string
 		masked string // "" for nothing

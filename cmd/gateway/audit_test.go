@@ -139,9 +139,9 @@ func TestAuditVerifyNamesTheFirstBadLine(t *testing.T) {
 	require.Contains(t, errs, "x.cast was changed: it does not match the log")
 }
 
-// TestR80ALogThatIsCutAtItsEnd: entries that are gone from the end are noticed, by the end that is missing or by a head that
+// TestALogThatIsCutAtItsEndR80: entries that are gone from the end are noticed, by the end that is missing or by a head that
 // was kept.
-func TestR80ALogThatIsCutAtItsEnd(t *testing.T) {
+func TestALogThatIsCutAtItsEndR80(t *testing.T) {
 	cast := recorded(t)
 	log := cast + record.AuditSuffix
 	whole, err := os.ReadFile(log)
@@ -183,8 +183,8 @@ func TestR80ALogThatIsCutAtItsEnd(t *testing.T) {
 	}
 }
 
-// TestR80AGapIsSaid: a log that lacks entries which the disk did not take says so, and does not call itself unbroken.
-func TestR80AGapIsSaid(t *testing.T) {
+// TestAGapIsSaidR80: a log that lacks entries which the disk did not take says so, and does not call itself unbroken.
+func TestAGapIsSaidR80(t *testing.T) {
 	v := verified{File: "x", Entries: 3, Head: "abc", Lost: 2, Gaps: 1, Closed: true}
 	said := strings.Join(v.sentences(), "\n")
 	require.Contains(t, said, "3 entries, intact except for a gap; head abc")

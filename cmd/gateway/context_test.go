@@ -40,7 +40,7 @@ func TestContextForAPromptHook(t *testing.T) {
 }
 
 // R44: the mark of the fence is new each time, so that a program cannot write it.
-func TestR44ContextHasANewFenceEachTime(t *testing.T) {
+func TestContextHasANewFenceEachTimeR44(t *testing.T) {
 	block := func() string {
 		return contextBlock(many(1), contextBytes, time.Now(), func(protocol.SessionInfo) (*protocol.Frame, error) { return screenOf("x"), nil })
 	}

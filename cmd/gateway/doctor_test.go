@@ -36,7 +36,7 @@ func examined(t *testing.T, status int) map[string][]finding {
 }
 
 // R50: it promises what the README does.
-func TestR50DoctorSaysWhatIsPromised(t *testing.T) {
+func TestDoctorSaysWhatIsPromisedR50(t *testing.T) {
 	alone(t)
 	got := command(t, "doctor")
 	require.Equal(t, statusOK, got.status, got.err)

@@ -288,7 +288,7 @@ func parse(t *testing.T, got result, into any) {
 	require.NoError(t, json.Unmarshal([]byte(got.out), into), got.out)
 }
 
-func TestR45TheUsersOwnTerminalGetsNoEscapes(t *testing.T) {
+func TestTheUsersOwnTerminalGetsNoEscapesR45(t *testing.T) {
 	shared(t)
 	got := command(t, "read", "sh-1", "--history", "1")
 	require.Contains(t, got.out, "\nolder]0;evil row\n$\n")

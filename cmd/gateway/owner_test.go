@@ -46,7 +46,7 @@ func TestTheOwnersTokenIsKeptFromOthers(t *testing.T) {
 }
 
 // Taking away needs nothing but to be this user on this machine.
-func TestR9ReclaimAndHideNeedNoToken(t *testing.T) {
+func TestReclaimAndHideNeedNoTokenR9(t *testing.T) {
 	p := shared(t)
 	require.Equal(t, result{0, "the user has the keyboard\n", ""}, command(t, "reclaim", "sh-1"))
 	require.Equal(t, result{0, "agents do not see it\n", ""}, command(t, "hide", "sh-1"))
@@ -101,7 +101,7 @@ func TestWhoseTokenTheOwnersIs(t *testing.T) {
 }
 
 // What gives agents more is for a person at a terminal who has the owner's token, and not for a program that runs commands.
-func TestR54OnlyAPersonWithTheTokenGives(t *testing.T) {
+func TestOnlyAPersonWithTheTokenGivesR54(t *testing.T) {
 	p := shared(t)
 	for _, line := range []string{"grant sh-1", "hide sh-1 --off", "mute sh-1 --off"} {
 		got := command(t, strings.Fields(line)...)

@@ -74,7 +74,7 @@ func TestCreateRefusesWhatItCannotKeep(t *testing.T) {
 	require.Len(t, list, 1)
 }
 
-func TestR37RevocationByAnotherProcessIsSeen(t *testing.T) {
+func TestRevocationByAnotherProcessIsSeenR37(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "private", "tokens")
 	server, command := open(t, path, nil), open(t, path, nil)
 	token, err := command.Create(Token{Name: "a", Role: RoleAgent})
@@ -112,7 +112,7 @@ func TestTokenExpires(t *testing.T) {
 	require.False(t, s.Valid(who.TokenID))
 }
 
-func TestR54WideModesAreRefusedWithWhatToDo(t *testing.T) {
+func TestWideModesAreRefusedWithWhatToDoR54(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "private", "tokens")
 	s := open(t, path, nil)
 	token, err := s.Create(Token{Name: "a", Role: RoleAgent})
@@ -158,7 +158,7 @@ func TestReadTokenFile(t *testing.T) {
 	}
 }
 
-func TestR36FailuresAreSlowedDownPerPeer(t *testing.T) {
+func TestFailuresAreSlowedDownPerPeerR36(t *testing.T) {
 	now := time.Unix(0, 0)
 	f := Failures{Now: func() time.Time { return now }}
 	for range freeFailures {
@@ -174,7 +174,7 @@ func TestR36FailuresAreSlowedDownPerPeer(t *testing.T) {
 	require.LessOrEqual(t, len(f.peers), maxFailing, "memory is bounded")
 }
 
-func TestR32HostIsOneOfOurNames(t *testing.T) {
+func TestHostIsOneOfOurNamesR32(t *testing.T) {
 	g := Guard{Hosts: []string{"box.example", "other.example:443"}}
 	for host, want := range map[string]bool{
 		"127.0.0.1:7777": true, "localhost:7777": true, "[::1]:7777": true, "LOCALHOST:7777": true,
@@ -188,7 +188,7 @@ func TestR32HostIsOneOfOurNames(t *testing.T) {
 	}
 }
 
-func TestR31OriginIsAllowedToTheLetter(t *testing.T) {
+func TestOriginIsAllowedToTheLetterR31(t *testing.T) {
 	g := Guard{Origins: []string{"https://box.example"}}
 	ok := g.Handler(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	for _, c := range []struct {
@@ -214,7 +214,7 @@ func TestR31OriginIsAllowedToTheLetter(t *testing.T) {
 	}
 }
 
-func TestR41PeerUIDIsKnownAtBothEnds(t *testing.T) {
+func TestPeerUIDIsKnownAtBothEndsR41(t *testing.T) {
 	dir, err := os.MkdirTemp("", "peer") //nolint:usetesting // short: the path of a socket has a limit
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })

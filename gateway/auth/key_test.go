@@ -52,7 +52,7 @@ func TestOnlyAnOwnersSignatureCounts(t *testing.T) {
 }
 
 // R35: both ends prove that they know the token, and neither shows it.
-func TestR35ChallengeProvesBothEnds(t *testing.T) {
+func TestChallengeProvesBothEndsR35(t *testing.T) {
 	s, path, tokens := keyed(t, func() time.Time { return time.Unix(1000, 0) })
 	token := tokens[RoleAgent]
 	c := Challenge{Ref: Ref(token), ClientNonce: Nonce(), ServerNonce: Nonce()}

@@ -161,7 +161,7 @@ func TestRequestEndsWithItsContextAndNotTheConnection(t *testing.T) {
 }
 
 // R48: the address comes from the user; nobody on the way changes it.
-func TestR48RedirectsAreNotFollowed(t *testing.T) {
+func TestRedirectsAreNotFollowedR48(t *testing.T) {
 	var reached atomic.Bool
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached.Store(true) }))
 	defer elsewhere.Close()

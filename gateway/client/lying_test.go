@@ -13,8 +13,8 @@ import (
 	"terminalproxy/protocol/handshake"
 )
 
-// TestR75ALyingGatewayIsBounded: an endless handshake is given up, memory stays flat, and the error says what is wrong.
-func TestR75ALyingGatewayIsBounded(t *testing.T) {
+// TestALyingGatewayIsBoundedR75: an endless handshake is given up, memory stays flat, and the error says what is wrong.
+func TestALyingGatewayIsBoundedR75(t *testing.T) {
 	for _, name := range []string{"endless header", "endless lines", "no line end at all"} { // an interim answer is a refusal already
 		t.Run(name, func(t *testing.T) {
 			lie := fake.Lies[name]

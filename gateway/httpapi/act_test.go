@@ -31,7 +31,7 @@ func TestInputThatDidNotArriveSaysWhyAndWhatToDo(t *testing.T) {
 }
 
 // R71: who asks too soon is told when it may ask again, in the words of HTTP as well.
-func TestR71WhoAsksTooSoonIsToldWhen(t *testing.T) {
+func TestWhoAsksTooSoonIsToldWhenR71(t *testing.T) {
 	v := &caller{role: RoleAgent}
 	server := serve(t, v)
 	refusal := &protocol.Error{Code: protocol.CodeBusy, Message: "the user refused you: you may ask again in 10s", RetryAfterMs: 9001}

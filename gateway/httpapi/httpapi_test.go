@@ -285,7 +285,7 @@ func TestBadRequestsNameTheFieldAndWhatToDo(t *testing.T) {
 }
 
 // R49: who only watches is refused before the switchboard hears of it.
-func TestR49ViewersActNowhere(t *testing.T) {
+func TestViewersActNowhereR49(t *testing.T) {
 	for _, role := range []string{RoleViewer, RoleOwner} {
 		v := &caller{role: role, answer: func(_ context.Context, m protocol.Message) (protocol.Message, error) {
 			t.Errorf("the switchboard was asked %s", protocol.KindOf(m))

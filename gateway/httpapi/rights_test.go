@@ -13,7 +13,7 @@ import (
 )
 
 // R52: a path serves the roles that may send what it sends to the switchboard: one table says who may do what, for both ways.
-func TestR52PathsServeWhomTheTableOfRightsLets(t *testing.T) {
+func TestPathsServeWhomTheTableOfRightsLetsR52(t *testing.T) {
 	for operation, request := range good {
 		method, _, _ := strings.Cut(operation, " ")
 		var sent protocol.Message

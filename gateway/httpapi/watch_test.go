@@ -47,7 +47,7 @@ func TestEventsStream(t *testing.T) {
 }
 
 // R37: a stream does not outlive the token that opened it.
-func TestR37TheStreamEndsWithTheToken(t *testing.T) {
+func TestTheStreamEndsWithTheTokenR37(t *testing.T) {
 	v := &caller{role: RoleViewer, stream: make(chan protocol.Message), ended: make(chan struct{})}
 	server := serve(t, v)
 	close(v.ended)

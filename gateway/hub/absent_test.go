@@ -33,7 +33,7 @@ var elsewhere = map[string]func(h *Hub, ns string){
 
 // R56: about a session that a participant may not know of it gets the very answer that it gets about one that does not exist, for as
 // much work, whatever the message, its role and the state of the session.
-func TestR56NobodyLearnsThatASessionExists(t *testing.T) {
+func TestNobodyLearnsThatASessionExistsR56(t *testing.T) {
 	members := map[string]Member{}
 	for _, role := range rights.Roles {
 		for _, local := range []bool{false, true} {

@@ -82,7 +82,7 @@ func samples() []protocol.Message {
 }
 
 // R52: who may not send a message gets "forbidden", and nothing else happens.
-func TestR52RoleAndMessageMatrix(t *testing.T) {
+func TestRoleAndMessageMatrixR52(t *testing.T) {
 	messages := samples()
 	require.Len(t, messages, len(protocol.Kinds()), "a message without a sample")
 	for _, m := range messages {
@@ -113,7 +113,7 @@ func may(role Role, m protocol.Message) bool {
 }
 
 // A participant that is limited to one session, as every page of a server can be, knows of no other.
-func TestR52OneSession(t *testing.T) {
+func TestOneSessionR52(t *testing.T) {
 	h := New(nil)
 	defer h.Close()
 	proxy := h.Join(Member{Role: RoleProxy})
@@ -148,7 +148,7 @@ func TestR52OneSession(t *testing.T) {
 }
 
 // A process of the user's own may take away, and pass on what an owner signed; an agent may neither, wherever it runs.
-func TestR52LocalViewersTakeAwayOnly(t *testing.T) {
+func TestLocalViewersTakeAwayOnlyR52(t *testing.T) {
 	decide := func(change func(*protocol.ControlDecide)) *protocol.ControlDecide {
 		m := &protocol.ControlDecide{RequestID: "d", SessionID: "vim-1", By: "x"}
 		change(m)
@@ -202,7 +202,7 @@ func TestOwnersDecisionCarriesTheNameThatTheGatewayKnows(t *testing.T) {
 }
 
 // R56: another namespace's session is answered like one that does not exist, whatever the message.
-func TestR56NamespacesDoNotSeeEachOther(t *testing.T) {
+func TestNamespacesDoNotSeeEachOtherR56(t *testing.T) {
 	h := New(nil)
 	defer h.Close()
 	proxy := h.Join(Member{Role: RoleProxy, Namespace: "b"})

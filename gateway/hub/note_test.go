@@ -10,7 +10,7 @@ import (
 )
 
 // R38: who writes is what the gateway knows, whatever the message claims; and who only watches from elsewhere writes nothing.
-func TestR38WhoWritesIsWhatTheGatewayKnows(t *testing.T) {
+func TestWhoWritesIsWhatTheGatewayKnowsR38(t *testing.T) {
 	for member, want := range map[Member]*protocol.Note{
 		{Role: RoleAgent, Name: "laptop", Named: true, ID: "a-9"}: {From: protocol.FromAgent, AgentID: "a-9", AgentName: "laptop"},
 		{Role: RoleAgent, Local: true, ID: "a-9"}:                 {From: protocol.FromAgent, AgentID: "a-9", AgentName: "claimed"},

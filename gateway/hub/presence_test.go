@@ -25,7 +25,7 @@ func attending(t *testing.T, presence bool) (h *Hub, proxy, agent *Peer, again f
 
 // R70: a proxy hears that an agent with a lasting identity has no connection any more, and has one again. With several it has
 // one.
-func TestR70AProxyHearsWhoIsThere(t *testing.T) {
+func TestAProxyHearsWhoIsThereR70(t *testing.T) {
 	h, proxy, first, again := attending(t, true)
 	heard := func() bool {
 		t.Helper()
@@ -58,7 +58,7 @@ func TestR70AProxyHearsWhoIsThere(t *testing.T) {
 }
 
 // An older proxy would take the message for a mistake.
-func TestR70AProxyThatDoesNotAskHearsNothing(t *testing.T) {
+func TestAProxyThatDoesNotAskHearsNothingR70(t *testing.T) {
 	_, proxy, agent, _ := attending(t, false)
 	require.Empty(t, got(proxy))
 	agent.Leave()
@@ -68,7 +68,7 @@ func TestR70AProxyThatDoesNotAskHearsNothing(t *testing.T) {
 }
 
 // Who wrote to the user and has no lasting identity is gone with its connection: its name is free again.
-func TestR72WhoWroteIsGoneToo(t *testing.T) {
+func TestWhoWroteIsGoneTooR72(t *testing.T) {
 	_, proxy, agent := scene()
 	agent.Handle(&protocol.Note{RequestID: "n", SessionID: "vim-1", From: protocol.FromAgent, Text: "hello"})
 	one[*protocol.Note](t, proxy)

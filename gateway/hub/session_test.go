@@ -12,7 +12,7 @@ import (
 )
 
 // R57: an id carries no authority.
-func TestR57SecondConnectionNeverEvictsTheFirst(t *testing.T) {
+func TestSecondConnectionNeverEvictsTheFirstR57(t *testing.T) {
 	for name, key := range map[string]string{"no key": "", "wrong key": "guess"} {
 		t.Run(name, func(t *testing.T) {
 			h, proxy, agent := scene()
@@ -175,7 +175,7 @@ func TestSessionsAreBounded(t *testing.T) {
 }
 
 // R80: one connection cannot fill the gateway.
-func TestR80SessionsOfOneConnectionAreBounded(t *testing.T) {
+func TestSessionsOfOneConnectionAreBoundedR80(t *testing.T) {
 	h := New(nil)
 	proxy, other := h.Join(Member{Role: RoleProxy}), h.Join(Member{Role: RoleProxy})
 	for i := range maxPerProxy {

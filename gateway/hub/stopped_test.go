@@ -19,8 +19,8 @@ func (p *process) Stopped() string {
 	return word
 }
 
-// TestR74WhatIsAskedOfAStoppedProxyEnds: soon, with a sentence, also where only a person decides how long it takes.
-func TestR74WhatIsAskedOfAStoppedProxyEnds(t *testing.T) {
+// TestWhatIsAskedOfAStoppedProxyEndsR74: soon, with a sentence, also where only a person decides how long it takes.
+func TestWhatIsAskedOfAStoppedProxyEndsR74(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := New(nil)
 		p := new(process)

@@ -125,7 +125,7 @@ func TestAnAttachedPersonsKeysReachTheProxy(t *testing.T) {
 }
 
 // R49: who only watches from elsewhere does not type, and neither does an agent.
-func TestR49OnlyAPersonOfThisMachineOrAnOwnerAttaches(t *testing.T) {
+func TestOnlyAPersonOfThisMachineOrAnOwnerAttachesR49(t *testing.T) {
 	for _, member := range []Member{{Role: RoleViewer}, {Role: RoleAgent, Local: true}, {Role: RoleProxy, Local: true}} {
 		for _, m := range []protocol.Message{
 			&protocol.Attach{RequestID: "r", SessionID: "vim-1", Cols: 80, Rows: 24},

@@ -28,9 +28,9 @@ func hostile(mark string) protocol.Frame {
 	return f
 }
 
-// TestR44AScreenCannotLeaveItsFence: in every view, with the marks of all results before at hand, everything of the
+// TestAScreenCannotLeaveItsFenceR44: in every view, with the marks of all results before at hand, everything of the
 // program's stands between two marks that it does not know, behind the words that it is untrusted; and it changes nothing.
-func TestR44AScreenCannotLeaveItsFence(t *testing.T) {
+func TestAScreenCannotLeaveItsFenceR44(t *testing.T) {
 	f := newFake()
 	own := New(Config{Terminals: f, Now: time.Now})
 	f.mark = own.cfg.Mark
@@ -87,8 +87,8 @@ func TestR44AScreenCannotLeaveItsFence(t *testing.T) {
 	require.Len(t, slices.Compact(slices.Sorted(slices.Values(marks))), 12)
 }
 
-// TestR45WhatIsHiddenIsSaidOutsideTheFence.
-func TestR45WhatIsHiddenIsSaidOutsideTheFence(t *testing.T) {
+// TestWhatIsHiddenIsSaidOutsideTheFenceR45.
+func TestWhatIsHiddenIsSaidOutsideTheFenceR45(t *testing.T) {
 	f := newFake()
 	f.frame.Redactions, f.frame.HiddenText = 1, []int{1}
 	text, _ := call(t, connect(t, f, eras[2], nil), "terminal_read", nil)

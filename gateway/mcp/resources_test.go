@@ -26,7 +26,7 @@ func readURI(t *testing.T, s *mcp.ClientSession, uri string) string {
 }
 
 // A resource is read in the words of the tool that shows the same, and in its fence (SAFETY R44).
-func TestR44ResourcesAreReadLikeTheToolsAnswers(t *testing.T) {
+func TestResourcesAreReadLikeTheToolsAnswersR44(t *testing.T) {
 	inEachEra(t, func(t *testing.T, era string) {
 		f := newFake()
 		f.read = func(m *protocol.Read) (*protocol.ReadResult, error) {

@@ -44,7 +44,7 @@ func TestInstructionsReachTheClientInBothEras(t *testing.T) {
 	}
 }
 
-func TestR47TheUserReadsACleanNameAndReason(t *testing.T) {
+func TestTheUserReadsACleanNameAndReasonR47(t *testing.T) {
 	for _, era := range eras {
 		f := newFake()
 		_, isError := call(t, connect(t, f, era, nil), "terminal_request_control", args{"reason": "fix\u202e the\n\ttypo\u200b"})

@@ -39,7 +39,7 @@ func taken(t *testing.T, dir string, instead *Silent, force bool) *Place {
 	return p
 }
 
-func TestR74TheNameDecidesWhoOwnsThePlace(t *testing.T) {
+func TestTheNameDecidesWhoOwnsThePlaceR74(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	first := taken(t, dir, nil, false)
@@ -67,8 +67,8 @@ func TestR74TheNameDecidesWhoOwnsThePlace(t *testing.T) {
 	require.Empty(t, entries)
 }
 
-// TestR74AnOwnerLooksBeforeItAnswers: without having been told, after some time.
-func TestR74AnOwnerLooksBeforeItAnswers(t *testing.T) {
+// TestAnOwnerLooksBeforeItAnswersR74: without having been told, after some time.
+func TestAnOwnerLooksBeforeItAnswersR74(t *testing.T) {
 	p := taken(t, t.TempDir(), nil, false)
 	p.unwatch()
 	require.NoError(t, os.Remove(p.Path()))
@@ -77,9 +77,9 @@ func TestR74AnOwnerLooksBeforeItAnswers(t *testing.T) {
 	require.False(t, p.Ours())
 }
 
-// TestR74WhoIsAskedByManyLooksBeforeItAnswersAny: what came in while it was stopped is read by many goroutines at once, and none of
+// TestWhoIsAskedByManyLooksBeforeItAnswersAnyR74: what came in while it was stopped is read by many goroutines at once, and none of
 // them answers because another one is about to look.
-func TestR74WhoIsAskedByManyLooksBeforeItAnswersAny(t *testing.T) {
+func TestWhoIsAskedByManyLooksBeforeItAnswersAnyR74(t *testing.T) {
 	for range 300 {
 		p := &Place{path: filepath.Join(t.TempDir(), Name), began: time.Now().Add(-lookEvery - time.Second), lost: make(chan struct{})}
 		var at, done sync.WaitGroup
@@ -99,8 +99,8 @@ func TestR74WhoIsAskedByManyLooksBeforeItAnswersAny(t *testing.T) {
 	}
 }
 
-// TestR74AStoppedHolderOfTheLockKeepsNobodyOut.
-func TestR74AStoppedHolderOfTheLockKeepsNobodyOut(t *testing.T) {
+// TestAStoppedHolderOfTheLockKeepsNobodyOutR74.
+func TestAStoppedHolderOfTheLockKeepsNobodyOutR74(t *testing.T) {
 	dir := t.TempDir()
 	unlock, err := lock(dir)
 	require.NoError(t, err)
@@ -127,7 +127,7 @@ func TestWhoGivesUpAnswers(t *testing.T) {
 	require.True(t, second.Answers())
 }
 
-func TestR74WhoDoesNotAnswerIsSilent(t *testing.T) {
+func TestWhoDoesNotAnswerIsSilentR74(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), Name)
 	ln, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", path)
@@ -158,8 +158,8 @@ func TestReachEndsWithItsContext(t *testing.T) {
 	require.FileExists(t, path)
 }
 
-// TestR75TheProbeIsBounded: what has the name may lie.
-func TestR75TheProbeIsBounded(t *testing.T) {
+// TestTheProbeIsBoundedR75: what has the name may lie.
+func TestTheProbeIsBoundedR75(t *testing.T) {
 	t.Parallel()
 	for name, lie := range map[string]struct {
 		say  string

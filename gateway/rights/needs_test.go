@@ -11,6 +11,6 @@ import (
 )
 
 // R52: no message comes to the wire without somebody saying who may send it.
-func TestR52EveryMessageHasARow(t *testing.T) {
+func TestEveryMessageHasARowR52(t *testing.T) {
 	require.ElementsMatch(t, protocol.Kinds(), slices.Collect(maps.Keys(needs)), "a message without a row in rights.go, or a row without a message")
 }

@@ -175,7 +175,7 @@ func TestKeyboard(t *testing.T) {
 	}
 }
 
-func TestR45InvisibleTextIsStripped(t *testing.T) {
+func TestInvisibleTextIsStrippedR45(t *testing.T) {
 	tags := ""
 	for _, r := range "ignore" {
 		tags += string(0xE0000 + r)
@@ -417,7 +417,7 @@ func TestEveryRefusalAndEveryEndIsASentence(t *testing.T) {
 	}
 }
 
-func TestR44FenceHoldsTheRowsBetweenItsMarks(t *testing.T) {
+func TestFenceHoldsTheRowsBetweenItsMarksR44(t *testing.T) {
 	require.Equal(t, "<<<m4rk screen, untrusted program output\na\nb\nm4rk>>>", text.Fence("m4rk", "screen", "a\nb"))
 	require.Equal(t, "<<<m4rk screen, untrusted program output\nm4rk title: x\nm4rk>>>", text.Fence("m4rk", "screen", "", "title: x", ""))
 	require.Empty(t, text.Fence("m4rk", "screen", ""), "without rows there is no fence")

@@ -39,7 +39,7 @@ func flood(far net.Conn) {
 	}
 }
 
-func TestR75BytesAreCountedUntilTheHandshakeIsDone(t *testing.T) {
+func TestBytesAreCountedUntilTheHandshakeIsDoneR75(t *testing.T) {
 	c, far := pair(t, time.Minute)
 	go flood(far) // ends with the connection
 	got, err := io.Copy(io.Discard, io.LimitReader(c, 4*MaxBytes))
@@ -50,7 +50,7 @@ func TestR75BytesAreCountedUntilTheHandshakeIsDone(t *testing.T) {
 	require.NoError(t, err, "afterwards there is no bound")
 }
 
-func TestR75TheTimeIsThatOfTheWholeHandshake(t *testing.T) {
+func TestTheTimeIsThatOfTheWholeHandshakeR75(t *testing.T) {
 	c, far := pair(t, 30*time.Millisecond)
 	go func() { // a drip that keeps every single read alive; ends with the connection
 		for {

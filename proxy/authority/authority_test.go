@@ -59,9 +59,9 @@ func driven(t *testing.T, s *stagedSession, oneProgram bool) (a *Authority, now 
 	return a, now
 }
 
-// TestR26APromptThatNobodyAnnouncedStopsInput: the line settings are looked at before each piece, and the user's key lets
+// TestAPromptThatNobodyAnnouncedStopsInputR26: the line settings are looked at before each piece, and the user's key lets
 // the agent go on.
-func TestR26APromptThatNobodyAnnouncedStopsInput(t *testing.T) {
+func TestAPromptThatNobodyAnnouncedStopsInputR26(t *testing.T) {
 	s := &stagedSession{}
 	a, now := driven(t, s, false)
 	require.NoError(t, a.Admit(now, "a", a.Epoch()))
@@ -113,9 +113,9 @@ func TestTheUsersKeysAreTold(t *testing.T) {
 	require.Equal(t, []string{"typed"}, s.heard(), "the key is the program's")
 }
 
-// TestR70AWokenComputerWritesNothing: what the grant's time allowed while the computer slept is over before the next piece of an
+// TestAWokenComputerWritesNothingR70: what the grant's time allowed while the computer slept is over before the next piece of an
 // agent's input, and before the user's key could give more.
-func TestR70AWokenComputerWritesNothing(t *testing.T) {
+func TestAWokenComputerWritesNothingR70(t *testing.T) {
 	slept := time.Hour // long ago
 	made := func() *Authority {
 		a := New(control.Config{Keyboard: true}, &stagedSession{})

@@ -84,7 +84,7 @@ func output(t *testing.T, c *child.Child) string {
 	return string(out)
 }
 
-func TestR60ExitStatus(t *testing.T) {
+func TestExitStatusR60(t *testing.T) {
 	for script, want := range map[string]child.Exit{
 		"exit 0":                          {Code: 0},
 		"exit 3":                          {Code: 3},
@@ -169,8 +169,8 @@ func TestTooManyOpenFiles(t *testing.T) {
 	require.Contains(t, said, "start /bin/true")
 }
 
-// TestR60NoLostByte: 200,000 bytes written just before the exit are all there, also when the program was waited for first.
-func TestR60NoLostByte(t *testing.T) {
+// TestNoLostByteR60: 200,000 bytes written just before the exit are all there, also when the program was waited for first.
+func TestNoLostByteR60(t *testing.T) {
 	c := start(t, "stty -opost; exec head -c 200000 /dev/zero", nil)
 	exits := make(chan child.Exit, 1)
 	go func() { exits <- c.Wait() }()
@@ -182,8 +182,8 @@ func TestR60NoLostByte(t *testing.T) {
 	require.Equal(t, "last", output(t, c))
 }
 
-// TestR60BackgroundHolder: while a process in the background has the terminal open its output goes on.
-func TestR60BackgroundHolder(t *testing.T) {
+// TestBackgroundHolderR60: while a process in the background has the terminal open its output goes on.
+func TestBackgroundHolderR60(t *testing.T) {
 	fifo := filepath.Join(t.TempDir(), "go")
 	require.NoError(t, unix.Mkfifo(fifo, 0o600))
 	c := start(t, "trap '' HUP; (read x < "+fifo+"; echo late) & exit 0", nil)
@@ -194,8 +194,8 @@ func TestR60BackgroundHolder(t *testing.T) {
 	require.Contains(t, output(t, c), "late")
 }
 
-// TestR60Terminate goes up the ladder: whoever obeys the hangup or SIGTERM ends by it, whoever ignores both is killed.
-func TestR60Terminate(t *testing.T) {
+// TestTerminateR60 goes up the ladder: whoever obeys the hangup or SIGTERM ends by it, whoever ignores both is killed.
+func TestTerminateR60(t *testing.T) {
 	t.Parallel() // the last takes the ladder's five seconds
 	for _, c := range []struct {
 		name, script string
@@ -220,7 +220,7 @@ func TestR60Terminate(t *testing.T) {
 	}
 }
 
-func TestR61SizeAndEnvironment(t *testing.T) {
+func TestSizeAndEnvironmentR61(t *testing.T) {
 	c := start(t, "stty size; echo \"<$WHO>\"; pwd; ls -l /proc/self/fd | grep -c ptmx; ps -o pid=,sid=,tpgid= -p $$", func(conf *child.Config) {
 		conf.Cols, conf.Rows = 97, 31
 		conf.Dir = "/"
@@ -236,8 +236,8 @@ func TestR61SizeAndEnvironment(t *testing.T) {
 	c.Wait()
 }
 
-// TestR61StopAndContinue: a stop is told, also one that the program does to itself, and seen while it lasts.
-func TestR61StopAndContinue(t *testing.T) {
+// TestStopAndContinueR61: a stop is told, also one that the program does to itself, and seen while it lasts.
+func TestStopAndContinueR61(t *testing.T) {
 	stopped := make(chan struct{}, 2)
 	c := start(t, "echo ready; kill -STOP $$; read x", func(conf *child.Config) { conf.Stopped = func(unix.Signal) { stopped <- struct{}{} } })
 	ended := make(chan child.Exit, 1)
@@ -255,7 +255,7 @@ func TestR61StopAndContinue(t *testing.T) {
 	require.Zero(t, (<-ended).Code)
 }
 
-func TestR61Resize(t *testing.T) {
+func TestResizeR61(t *testing.T) {
 	c := start(t, "trap 'stty size; exit' WINCH; echo ready; while :; do sleep 0.05; done", nil)
 	until(t, c, "ready")
 	require.NoError(t, c.Resize(120, 40))
@@ -274,9 +274,9 @@ func TestTermios(t *testing.T) {
 	require.Contains(t, string(out), "erase = ^H", "stty names it before the other")
 }
 
-// TestR16FlushInput: what a program has not read is taken back, the kernel's buffers on the way included; what is typed
+// TestFlushInputR16: what a program has not read is taken back, the kernel's buffers on the way included; what is typed
 // afterwards arrives. It is counted, which only Linux does.
-func TestR16FlushInput(t *testing.T) {
+func TestFlushInputR16(t *testing.T) {
 	for _, size := range []int{1, 6000, 1 << 20} {
 		c := start(t, "stty raw -echo; echo ready; kill -STOP $$; exec head -c 4", nil)
 		until(t, c, "ready")

@@ -19,8 +19,8 @@ type scripted struct {
 func (s *scripted) Unread() int                { return s.unread }
 func (s *scripted) BlockedOn() (Blocked, bool) { return s.now, s.known }
 
-// TestR79Comeback: when a program counts as back for more after something that it was given.
-func TestR79Comeback(t *testing.T) {
+// TestComebackR79: when a program counts as back for more after something that it was given.
+func TestComebackR79(t *testing.T) {
 	reads := Blocked{Group: 7, Reads: true, Asleep: true, Threads: 1}
 	polls := Blocked{Group: 7, Polls: true, Asleep: true, Threads: 1}
 	many := Blocked{Group: 7, Polls: true, Asleep: true, Threads: 5}
@@ -64,8 +64,8 @@ func TestR79Comeback(t *testing.T) {
 	}
 }
 
-// TestR79ComebackBegins: what was seen before something was given says nothing of afterwards.
-func TestR79ComebackBegins(t *testing.T) {
+// TestComebackBeginsR79: what was seen before something was given says nothing of afterwards.
+func TestComebackBeginsR79(t *testing.T) {
 	s := &scripted{now: Blocked{Group: 7, Polls: true, Asleep: true, Threads: 2}, known: true}
 	b := &Comeback{child: s}
 	now := time.Unix(0, 0)

@@ -29,9 +29,9 @@ func leaderOf(t *testing.T, c *child.Child) int {
 	return sid
 }
 
-// TestR73TheProgramUnderALeader has what it has without one: a group of its own in the foreground, signals, descriptors and
+// TestTheProgramUnderALeaderR73 has what it has without one: a group of its own in the foreground, signals, descriptors and
 // limits as they were. Nobody takes the leader for the program.
-func TestR73TheProgramUnderALeader(t *testing.T) {
+func TestTheProgramUnderALeaderR73(t *testing.T) {
 	if !inOwnProcess(t) {
 		return
 	}
@@ -57,8 +57,8 @@ func TestR73TheProgramUnderALeader(t *testing.T) {
 	require.Equal(t, seen[false], seen[true])
 }
 
-// TestR73StopsAtTheKey: Ctrl+Z stops the program, as often as it is pressed, and it goes on where it was.
-func TestR73StopsAtTheKey(t *testing.T) {
+// TestStopsAtTheKeyR73: Ctrl+Z stops the program, as often as it is pressed, and it goes on where it was.
+func TestStopsAtTheKeyR73(t *testing.T) {
 	stops := make(chan unix.Signal, 2)
 	c := start(t, "echo ready; while read x; do echo heard $x; done; exit 3", func(conf *child.Config) {
 		withLeader(conf)
@@ -79,8 +79,8 @@ func TestR73StopsAtTheKey(t *testing.T) {
 	require.Equal(t, child.Exit{Code: 3}, <-ended)
 }
 
-// TestR73BackgroundAndFront: the terminal's foreground goes to the leader and comes back.
-func TestR73BackgroundAndFront(t *testing.T) {
+// TestBackgroundAndFrontR73: the terminal's foreground goes to the leader and comes back.
+func TestBackgroundAndFrontR73(t *testing.T) {
 	stops := make(chan unix.Signal, 1)
 	c := start(t, "echo ready; read go < fifo; read x; echo heard $x", func(conf *child.Config) {
 		withLeader(conf)
@@ -105,8 +105,8 @@ func TestR73BackgroundAndFront(t *testing.T) {
 	require.Equal(t, child.Exit{}, <-ended)
 }
 
-// TestR73StatusesUnderALeader: what cannot be started is said as without a leader, and signals are the program's.
-func TestR73StatusesUnderALeader(t *testing.T) {
+// TestStatusesUnderALeaderR73: what cannot be started is said as without a leader, and signals are the program's.
+func TestStatusesUnderALeaderR73(t *testing.T) {
 	file := t.TempDir() + "/file"
 	require.NoError(t, os.WriteFile(file, []byte("x"), 0o700))
 	for _, path := range []string{"/no/such", "/etc/passwd", "/", file} {
@@ -121,8 +121,8 @@ func TestR73StatusesUnderALeader(t *testing.T) {
 	}
 }
 
-// TestR73NothingOutlivesTheLeader: when somebody kills it the program goes with it, also a stopped one that ignores what it may.
-func TestR73NothingOutlivesTheLeader(t *testing.T) {
+// TestNothingOutlivesTheLeaderR73: when somebody kills it the program goes with it, also a stopped one that ignores what it may.
+func TestNothingOutlivesTheLeaderR73(t *testing.T) {
 	t.Parallel()
 	c := start(t, "trap '' HUP TERM; echo ready; while :; do read x; done", withLeader)
 	until(t, c, "ready")
@@ -132,8 +132,8 @@ func TestR73NothingOutlivesTheLeader(t *testing.T) {
 	gone(t, c.Pid())
 }
 
-// TestR73KillUnderALeader ends the program although the leader was stopped.
-func TestR73KillUnderALeader(t *testing.T) {
+// TestKillUnderALeaderR73 ends the program although the leader was stopped.
+func TestKillUnderALeaderR73(t *testing.T) {
 	c := start(t, "echo ready; while :; do read x; done", withLeader)
 	until(t, c, "ready")
 	led := leaderOf(t, c)

@@ -201,8 +201,8 @@ func walk(r *rand.Rand, m *control.Machine, now time.Time) string {
 	}
 }
 
-// TestR14EpochsNeverReused walks at random: an epoch that was ever a grant's admits nothing after that grant.
-func TestR14EpochsNeverReused(t *testing.T) {
+// TestEpochsNeverReusedR14 walks at random: an epoch that was ever a grant's admits nothing after that grant.
+func TestEpochsNeverReusedR14(t *testing.T) {
 	for seed := range uint64(100) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		m := control.New(control.Config{Keyboard: true, Yield: time.Second, For: 5 * time.Second})
@@ -276,7 +276,7 @@ func refuses(t *testing.T, m *control.Machine, at time.Time, a control.Agent) {
 }
 
 // R71: refusals of a whole day are no crowd.
-func TestR71RefusalsAreForgotten(t *testing.T) {
+func TestRefusalsAreForgottenR71(t *testing.T) {
 	m := observing.reach(t)
 	now := t0
 	for i := range 20 {
@@ -288,7 +288,7 @@ func TestR71RefusalsAreForgotten(t *testing.T) {
 }
 
 // R71: who takes its question back and asks again does not flicker either.
-func TestR71QuestionsThatAreTakenBack(t *testing.T) {
+func TestQuestionsThatAreTakenBackR71(t *testing.T) {
 	m := observing.reach(t)
 	drawn := 0
 	for i := range 6000 {
@@ -302,7 +302,7 @@ func TestR71QuestionsThatAreTakenBack(t *testing.T) {
 	require.Equal(t, "not:1ms:0:flood", outcome(m.Request(after(time.Minute-time.Millisecond), request("r", ada))))
 }
 
-func TestR71AMuteIsNotForgotten(t *testing.T) {
+func TestAMuteIsNotForgottenR71(t *testing.T) {
 	m := observing.reach(t)
 	refuses(t, m, t0, ada)
 	m.ReclaimKey(after(time.Hour))

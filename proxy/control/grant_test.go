@@ -12,7 +12,7 @@ import (
 
 // R70: how long control lasts that is given by the key, by the menu, by the command line and by an owner elsewhere. The question
 // says the same number.
-func TestR70AGrantEnds(t *testing.T) {
+func TestAGrantEndsR70(t *testing.T) {
 	const unlimited = control.Unlimited
 	for _, c := range []struct {
 		name                  string

@@ -70,8 +70,8 @@ func guarded(t *testing.T, change func(*rig, *copier.Config), do func(t *testing
 	})
 }
 
-// TestR59AsAChunkIsWritten: the watchdog has both before the terminal has anything of it, under a remark too.
-func TestR59AsAChunkIsWritten(t *testing.T) {
+// TestAsAChunkIsWrittenR59: the watchdog has both before the terminal has anything of it, under a remark too.
+func TestAsAChunkIsWrittenR59(t *testing.T) {
 	for want, change := range map[string]func(*rig, *copier.Config){"": nil, "[exit remark]": shown("remark")} {
 		guarded(t, change, func(_ *testing.T, r *rig) {
 			r.prints("\x1b[?1h")

@@ -118,8 +118,8 @@ func TestTheModelIsLeftAloneWhileNobodyLooks(t *testing.T) {
 	})
 }
 
-// TestR60AProgramInTheBackgroundIsNotWaitedForLong: when the program has ended its output may pause for 100 ms, and take 2 s.
-func TestR60AProgramInTheBackgroundIsNotWaitedForLong(t *testing.T) {
+// TestAProgramInTheBackgroundIsNotWaitedForLongR60: when the program has ended its output may pause for 100 ms, and take 2 s.
+func TestAProgramInTheBackgroundIsNotWaitedForLongR60(t *testing.T) {
 	runs(t, nil, func(t *testing.T, r *rig) {
 		began := time.Now()
 		r.c.End()

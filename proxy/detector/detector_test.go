@@ -12,9 +12,9 @@ import (
 	"terminalproxy/proxy/secretprompt"
 )
 
-// TestR62TheProxysOwnAnswersAreWaitedFor: before somebody else reads the keyboard the terminal has answered what the proxy
+// TestTheProxysOwnAnswersAreWaitedForR62: before somebody else reads the keyboard the terminal has answered what the proxy
 // asked, and only that: the program's questions are its own business.
-func TestR62TheProxysOwnAnswersAreWaitedFor(t *testing.T) {
+func TestTheProxysOwnAnswersAreWaitedForR62(t *testing.T) {
 	d := detector.New(keys.Bindings{}, noTypist{}, false)
 	passed := ""
 	pass := func(u input.Unit) { passed += string(u.Bytes) }
@@ -40,9 +40,9 @@ func TestR62TheProxysOwnAnswersAreWaitedFor(t *testing.T) {
 	require.Equal(t, "\x1b[1;1Rtyped\x1b[9;9R", passed)
 }
 
-// TestR62TheFirstAnswersAreNotThePrograms: what the terminal answers to the proxy's first questions is not typed into the
+// TestTheFirstAnswersAreNotTheProgramsR62: what the terminal answers to the proxy's first questions is not typed into the
 // program, and what it answers to the program's own is.
-func TestR62TheFirstAnswersAreNotThePrograms(t *testing.T) {
+func TestTheFirstAnswersAreNotTheProgramsR62(t *testing.T) {
 	for _, c := range []struct {
 		name, in, passed string
 		took             screen.Clusters
@@ -65,7 +65,7 @@ func TestR62TheFirstAnswersAreNotThePrograms(t *testing.T) {
 }
 
 // R78 and R26: of the user's keys it is counted how many characters they are, in either encoding, and nothing else.
-func TestR78TheUsersKeysAreCounted(t *testing.T) {
+func TestTheUsersKeysAreCountedR78(t *testing.T) {
 	d := detector.New(keys.Bindings{}, noTypist{}, false)
 	d.Scan([]byte("aß*\x1b[A\x1b[97u\x1b[97;1:3u\r\x7f\x03\x1b[200~p**\x1b[201~\x1b[I\x1b[1;1R\x1c"), func(input.Unit) {})
 	require.Equal(t, secretprompt.Typed{Text: 7, Signs: 3}, d.Typed())

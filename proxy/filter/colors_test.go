@@ -11,8 +11,8 @@ import (
 	"terminalproxy/proxy/screen"
 )
 
-// TestR67ColorsAreKeptBack: what sets a colour comes later, the last for each; what asks for one, and all else, passes.
-func TestR67ColorsAreKeptBack(t *testing.T) {
+// TestColorsAreKeptBackR67: what sets a colour comes later, the last for each; what asks for one, and all else, passes.
+func TestColorsAreKeptBackR67(t *testing.T) {
 	for _, c := range corpus.Rows[struct{ Name, In, Passes, Later string }](t, "colors") {
 		for _, driven := range []bool{false, true} {
 			for _, cut := range []bool{false, true} {
@@ -37,8 +37,8 @@ func TestR67ColorsAreKeptBack(t *testing.T) {
 	}
 }
 
-// TestR67TheColorsAreThoseOfARunWithout sets colours at random: a terminal that gets them late ends with the same ones.
-func TestR67TheColorsAreThoseOfARunWithout(t *testing.T) {
+// TestTheColorsAreThoseOfARunWithoutR67 sets colours at random: a terminal that gets them late ends with the same ones.
+func TestTheColorsAreThoseOfARunWithoutR67(t *testing.T) {
 	commands := []string{
 		"\x1b]4;1;rgb:10/20/30\a", "\x1b]4;1;#ffffff;2;#010203\a", "\x1b]104\a", "\x1b]104;1\a", "\x1b]104;2;3\a", "\x1b]4;3;#123456\x1b\\",
 		"\x1b]10;#111111;#222222\a", "\x1b]11;#333333\a", "\x1b]110\a", "\x1b]111\a", "x", "\x1b[31m", "\x1b]4;200;?\a",

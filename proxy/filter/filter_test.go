@@ -53,7 +53,7 @@ func table(t testing.TB, name string) []struct{ Name, In, Want string } {
 	return corpus.Rows[struct{ Name, In, Want string }](t, name)
 }
 
-func TestR8TheKeyboardIsNeverLocked(t *testing.T) {
+func TestTheKeyboardIsNeverLockedR8(t *testing.T) {
 	for _, tt := range table(t, "locks") {
 		t.Run(tt.Name, func(t *testing.T) {
 			everyCut(t, false, tt.In, tt.Want)
@@ -64,7 +64,7 @@ func TestR8TheKeyboardIsNeverLocked(t *testing.T) {
 	}
 }
 
-func TestR43WhatGoesWhileAnAgentDrives(t *testing.T) {
+func TestWhatGoesWhileAnAgentDrivesR43(t *testing.T) {
 	for _, tt := range table(t, "driven") {
 		t.Run(tt.Name, func(t *testing.T) {
 			everyCut(t, true, tt.In, tt.Want)
@@ -73,7 +73,7 @@ func TestR43WhatGoesWhileAnAgentDrives(t *testing.T) {
 	}
 }
 
-func TestR43EverythingElsePassesByteByByte(t *testing.T) {
+func TestEverythingElsePassesByteByByteR43(t *testing.T) {
 	for _, in := range []string{
 		"plain", "日本語 Ллл привет é \xff\xfe", "\x1b", "\x1b[", "\x1b[2", "\x1b]", "\x1b]5", "\xc2", "\x1bP@kitty",
 		"\x1b[0;1;38;5;12mred\x1b[m", "\x1b[?2h\x1b[?2l\x1b[2l\x1b[4h\x1b[20h\x1b[22h", "\x1b[>2h", "\x1b[2$h", "\x1b[?25h\x1b[?1049h\x1b[?2026h",

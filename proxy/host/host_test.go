@@ -38,8 +38,8 @@ func (h *Host) answered(m *protocol.ProxyStart) *protocol.ProxyStarted {
 
 func allow(*protocol.ProxyStart) error { return nil }
 
-// TestR33AHostThatWasNotToldWhatItMayStartStartsNothing: the word of a gateway is not enough.
-func TestR33AHostThatWasNotToldWhatItMayStartStartsNothing(t *testing.T) {
+// TestAHostThatWasNotToldWhatItMayStartStartsNothingR33: the word of a gateway is not enough.
+func TestAHostThatWasNotToldWhatItMayStartStartsNothingR33(t *testing.T) {
 	h := New(Config{}, nil)
 	m := start("one")
 	h.handle(t.Context(), m)

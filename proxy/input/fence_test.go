@@ -251,9 +251,9 @@ func (w *watched) FlushInput() (int, error) {
 
 var oneRead = regexp.MustCompile(`\[(\w+)@(\d+)\]?`)
 
-// TestR15TestR16Fence floods a program that reads slowly, two hundred times, and presses the reclaim key in the middle: the
+// TestFenceR15R16 floods a program that reads slowly, two hundred times, and presses the reclaim key in the middle: the
 // program reads the agent's bytes, then the user's, and what it had not read when the key was read is gone.
-func TestR15TestR16Fence(t *testing.T) {
+func TestFenceR15R16(t *testing.T) {
 	rounds := 200
 	if testing.Short() {
 		rounds = 50
@@ -282,9 +282,9 @@ func TestR15TestR16Fence(t *testing.T) {
 	require.Zero(t, off[len(off)/2], "what the program read, less what the receipts say (R80); only while it is in a read that is not known exactly: %v", off)
 }
 
-// BenchmarkR16Reclaim reports how long after the reclaim key the agent's last byte is written to a program that reads
+// BenchmarkReclaimR16 reports how long after the reclaim key the agent's last byte is written to a program that reads
 // slowly while an agent floods it.
-func BenchmarkR16Reclaim(b *testing.B) {
+func BenchmarkReclaimR16(b *testing.B) {
 	p := startProgram(b, "32")
 	var took []time.Duration
 	for b.Loop() {

@@ -83,9 +83,9 @@ func TestInputThatCannotBeHeldIsRefused(t *testing.T) {
 	})
 }
 
-// TestR47TheLineThatEnterSends: with an Enter the user sees what it submits: what agents typed since the last one, also
+// TestTheLineThatEnterSendsR47: with an Enter the user sees what it submits: what agents typed since the last one, also
 // under an earlier grant.
-func TestR47TheLineThatEnterSends(t *testing.T) {
+func TestTheLineThatEnterSendsR47(t *testing.T) {
 	for _, c := range corpus.Rows[struct {
 		Name, Steps, Line string
 		Mixed             bool
@@ -119,9 +119,9 @@ func TestR47TheLineThatEnterSends(t *testing.T) {
 	}
 }
 
-// TestR65WhatWasJudgedHoldsWhenItIsWritten: the program that the text was for is looked at right
+// TestWhatWasJudgedHoldsWhenItIsWrittenR65: the program that the text was for is looked at right
 // before each piece.
-func TestR65WhatWasJudgedHoldsWhenItIsWritten(t *testing.T) {
+func TestWhatWasJudgedHoldsWhenItIsWrittenR65(t *testing.T) {
 	inBubble(t, true, func(t *testing.T, w *world) {
 		var prepared []string // what was left
 		looks := 0

@@ -43,9 +43,9 @@ func (b lateWake) Wait(want input.Events, timeout time.Duration) (input.Events, 
 	return got, err
 }
 
-// TestR15LookBeforeEachPiece counts pieces between two looks at the keyboard: a key that arrives with any piece is read
+// TestLookBeforeEachPieceR15 counts pieces between two looks at the keyboard: a key that arrives with any piece is read
 // before the next one is written.
-func TestR15LookBeforeEachPiece(t *testing.T) {
+func TestLookBeforeEachPieceR15(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, true, nil)
 		looks := &counting{world: w, keyAt: 3}
@@ -72,8 +72,8 @@ func (c *counting) Write(p []byte) (int, error) {
 	return c.world.Write(p)
 }
 
-// TestR14TenThousandFrames: whatever was on its way when the user pressed the key is refused.
-func TestR14TenThousandFrames(t *testing.T) {
+// TestTenThousandFramesR14: whatever was on its way when the user pressed the key is refused.
+func TestTenThousandFramesR14(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, true, nil)
 		jobs := make([]*job, 10_000)
@@ -173,8 +173,8 @@ func TestAnUnheardKeyboard(t *testing.T) {
 	})
 }
 
-// TestR13Untouched: without a scanner every byte passes as it is.
-func TestR13Untouched(t *testing.T) {
+// TestUntouchedR13: without a scanner every byte passes as it is.
+func TestUntouchedR13(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, false, func(conf *input.Config) { conf.Scan, conf.Control = nil, nil })
 		w.start()
@@ -250,8 +250,8 @@ type keyLog struct{ user, agent string }
 func (k *keyLog) User(b []byte)  { k.user += string(b) }
 func (k *keyLog) Agent(b []byte) { k.agent += string(b) }
 
-// TestR63EverybodysKeysAreTold before the program has them.
-func TestR63EverybodysKeysAreTold(t *testing.T) {
+// TestEverybodysKeysAreToldR63 before the program has them.
+func TestEverybodysKeysAreToldR63(t *testing.T) {
 	log := &keyLog{}
 	inBubbleWith(t, func(_ *world, c *input.Config) { c.Line = log }, func(t *testing.T, w *world) {
 		w.press("u\x1b[A")
@@ -263,9 +263,9 @@ func TestR63EverybodysKeysAreTold(t *testing.T) {
 	})
 }
 
-// TestR80WhatTheProgramDidNotRead: what is taken back with the key is counted as dropped, in the receipt of the input that
+// TestWhatTheProgramDidNotReadR80: what is taken back with the key is counted as dropped, in the receipt of the input that
 // it belongs to, also of one that was written; the user's own bytes in between count for nobody.
-func TestR80WhatTheProgramDidNotRead(t *testing.T) {
+func TestWhatTheProgramDidNotReadR80(t *testing.T) {
 	for _, c := range []struct {
 		name          string
 		unread        int
@@ -305,8 +305,8 @@ func TestR80WhatTheProgramDidNotRead(t *testing.T) {
 	}
 }
 
-// TestR80ManyInputs: what is remembered is bounded.
-func TestR80ManyInputs(t *testing.T) {
+// TestManyInputsR80: what is remembered is bounded.
+func TestManyInputsR80(t *testing.T) {
 	inBubble(t, true, func(t *testing.T, w *world) {
 		var jobs []*job
 		for range 300 {

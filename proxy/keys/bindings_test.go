@@ -45,9 +45,9 @@ func TestGrantKeyInEveryEncoding(t *testing.T) {
 	}
 }
 
-// TestR2TheGrantKeyHidesNoReclaimKey: each sequence of the reclaim key is one with every grant key,
+// TestTheGrantKeyHidesNoReclaimKeyR2: each sequence of the reclaim key is one with every grant key,
 // and in front of everything.
-func TestR2TheGrantKeyHidesNoReclaimKey(t *testing.T) {
+func TestTheGrantKeyHidesNoReclaimKeyR2(t *testing.T) {
 	for _, key := range append(grantKeys(), reclaimKey(t, `ctrl-\`)) {
 		for _, v := range vectors(t) {
 			if v.want != Reclaim && v.want != Release {

@@ -139,9 +139,9 @@ func everyMode() []Modes {
 	return append(all, Modes{AppCursor: true, AppKeypad: true, Backarrow: true}, Modes{AppCursor: true, KittyFlags: 2}, Modes{ModifyOtherKeys: 2, FormatOtherKeys: true})
 }
 
-// TestR12EveryPressIsOneUnit: what the encoder writes, the scanner reads as one
+// TestEveryPressIsOneUnitR12: what the encoder writes, the scanner reads as one
 // unit, as the reclaim key if and only if it is that, and Cut never tears it.
-func TestR12EveryPressIsOneUnit(t *testing.T) {
+func TestEveryPressIsOneUnitR12(t *testing.T) {
 	c := Bindings{}.WithDefaults().Reclaim
 	said := 0
 	for _, name := range everyName() {
@@ -175,7 +175,7 @@ func TestR12EveryPressIsOneUnit(t *testing.T) {
 	require.Greater(t, said, 50000)
 }
 
-func TestR12EveryNamedReclaimIsSeen(t *testing.T) {
+func TestEveryNamedReclaimIsSeenR12(t *testing.T) {
 	for _, m := range everyMode() {
 		for _, name := range []string{`ctrl-\`, `C-\`, `^\`, `ctrl-4`} {
 			k := press(t, name)

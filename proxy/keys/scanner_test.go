@@ -84,9 +84,9 @@ func vectors(t testing.TB) (all []vector) {
 	return all
 }
 
-// TestR1R2Vectors is the table at every split point, one byte per read, and with
+// TestVectorsR1R2 is the table at every split point, one byte per read, and with
 // text before and after.
-func TestR1R2Vectors(t *testing.T) {
+func TestVectorsR1R2(t *testing.T) {
 	for _, v := range vectors(t) {
 		t.Run(v.name, func(t *testing.T) {
 			c := Bindings{}
@@ -116,9 +116,9 @@ func single(s string) [][]byte {
 	return reads
 }
 
-// TestR1ByteInEveryState: the reclaim byte counts wherever the scanner stands, the
+// TestByteInEveryStateR1: the reclaim byte counts wherever the scanner stands, the
 // open bytes leave before it, and the scanner is in ground after it.
-func TestR1ByteInEveryState(t *testing.T) {
+func TestByteInEveryStateR1(t *testing.T) {
 	for _, open := range []string{
 		"", "\x1b", "\x1b[", "\x1b[92;5", "\x1b[?", "\x9b27;", "\x1bO", "\x1b]", "\x1b]52;c;aGVs",
 		"\x1bP1$r", "\x1b_G", "\x1b]11;\x1b", "\xd0", "\xf0\x9f\x98", "\x1b\xc3",
@@ -136,9 +136,9 @@ func TestR1ByteInEveryState(t *testing.T) {
 	}
 }
 
-// TestR4Paste: the key counts in a paste in every encoding; what else is pasted is
+// TestPasteR4: the key counts in a paste in every encoding; what else is pasted is
 // Paste, and a Ctrl+G in it confirms nothing.
-func TestR4Paste(t *testing.T) {
+func TestPasteR4(t *testing.T) {
 	in := "\x1b[200~ab\x07\x1b[A\x1b]1;\x07\x1cde\x1b[92;5u\x9b27;5;92~\x1b[103;5ug\x1b[200~\x1b\x1b[201~x\x07"
 	want := []seen{
 		{PasteStart, "\x1b[200~"},
@@ -170,9 +170,9 @@ func TestPasteState(t *testing.T) {
 	require.Equal(t, []seen{{Key, "x"}, {PasteEnd, "\x1b[201~"}}, scanAll(s, []byte("x\x1b[201~")))
 }
 
-// TestR2Corpus runs the recorded key presses of real terminals. Rows without a
+// TestCorpusR2 runs the recorded key presses of real terminals. Rows without a
 // verdict of their own follow the table: each of their reclaims is listed here.
-func TestR2Corpus(t *testing.T) {
+func TestCorpusR2(t *testing.T) {
 	follows := map[string][]int{ // presses, releases
 		"\x1c":                           {1, 0},
 		"\x1b\x1c":                       {1, 0},
@@ -232,9 +232,9 @@ func TestLoneEscAndHeld(t *testing.T) {
 	require.Equal(t, []seen{{Key, "\x1b"}, {Reclaim, "\x1b[92;5u"}}, scanAll(s, []byte("\x1b\x1b[92;5u")))
 }
 
-// TestR7AltKeysAreNoStrings: Alt and a key that opens strings, and text after it, are
+// TestAltKeysAreNoStringsR7: Alt and a key that opens strings, and text after it, are
 // keys at once, not the start of an answer that never ends (R7).
-func TestR7AltKeysAreNoStrings(t *testing.T) {
+func TestAltKeysAreNoStringsR7(t *testing.T) {
 	for _, in := range []string{"\x1b]hello", "\x1bPhello", "\x1b_hello", "\x1bXhello", "\x1b^hello"} {
 		s := NewScanner(Bindings{})
 		var got []seen
@@ -308,7 +308,7 @@ func TestExpectCPR(t *testing.T) {
 	require.Equal(t, []seen{{Reply, "\x1b[1;5R"}}, scanAll(s, []byte("\x1b[1;5R")), "never below none")
 }
 
-func TestR2OtherReclaimKeys(t *testing.T) {
+func TestOtherReclaimKeysR2(t *testing.T) {
 	tests := []struct {
 		key           string
 		reclaims, not []string
@@ -376,9 +376,9 @@ func BenchmarkScan(b *testing.B) {
 	}
 }
 
-// TestR5TheKeyGoesUpWithoutItsModifier: people let go of Ctrl first, and the program, which never saw the key go down, sees
+// TestTheKeyGoesUpWithoutItsModifierR5: people let go of Ctrl first, and the program, which never saw the key go down, sees
 // nothing of it; the next press of the same key without Ctrl is the program's, and so is its end.
-func TestR5TheKeyGoesUpWithoutItsModifier(t *testing.T) {
+func TestTheKeyGoesUpWithoutItsModifierR5(t *testing.T) {
 	for _, c := range []struct{ down, up, plain, plainUp string }{
 		{"\x1b[92;5u", "\x1b[92;1:3u", "\x1b[92;1u", "\x1b[92;1:3u"},
 		{"\x1b[92;133u", "\x1b[92;129:3u", "\x1b[92;129u", "\x1b[92;129:3u"},

@@ -11,8 +11,8 @@ import (
 	"terminalproxy/proxy/keys"
 )
 
-// TestR47Show: what would be sent, exactly and visibly.
-func TestR47Show(t *testing.T) {
+// TestShowR47: what would be sent, exactly and visibly.
+func TestShowR47(t *testing.T) {
 	for _, row := range corpus.Rows[struct{ Pieces, Want string }](t, "show") {
 		require.Equal(t, row.Want, keys.Show(bytes.Split([]byte(row.Pieces), []byte("|"))...), "%q", row.Pieces)
 	}

@@ -9,9 +9,9 @@ import (
 	"terminalproxy/proxy/line"
 )
 
-// TestR65AQuestionInALineEditorIsNoPrompt: behind a known prompt, and behind none, what a program
+// TestAQuestionInALineEditorIsNoPromptR65: behind a known prompt, and behind none, what a program
 // asks is told from a prompt by its looks.
-func TestR65AQuestionInALineEditorIsNoPrompt(t *testing.T) {
+func TestAQuestionInALineEditorIsNoPromptR65(t *testing.T) {
 	for _, c := range []struct {
 		before, here string // the prompt of the command before, "" for none, and what stands left of the cursor now
 		want         bool
@@ -61,8 +61,8 @@ func TestR65AQuestionInALineEditorIsNoPrompt(t *testing.T) {
 	}
 }
 
-// TestR65ALongLineIsStillACommand: whatever is typed behind the prompt, and over how many rows.
-func TestR65ALongLineIsStillACommand(t *testing.T) {
+// TestALongLineIsStillACommandR65: whatever is typed behind the prompt, and over how many rows.
+func TestALongLineIsStillACommandR65(t *testing.T) {
 	p := newTyping(t, 20, 4, "$ ")
 	for _, text := range []string{"echo Continue?", " [y/N]", strings.Repeat("x", 30), strings.Repeat("?", 60)} {
 		p.agent(text, text)
@@ -73,9 +73,9 @@ func TestR65ALongLineIsStillACommand(t *testing.T) {
 	require.True(t, line.AtCommand(p.m, p.group, p.tracker.Typed()))
 }
 
-// TestR65AnAnswerIsNoCommand: who answers a question by Enter has not made its prompt that of a
+// TestAnAnswerIsNoCommandR65: who answers a question by Enter has not made its prompt that of a
 // command.
-func TestR65AnAnswerIsNoCommand(t *testing.T) {
+func TestAnAnswerIsNoCommandR65(t *testing.T) {
 	p := newTyping(t, 40, 8, "$ ")
 	p.agent("f", "f")
 	for _, enter := range []string{"\r", "\x1b[13u", "\n"} {
@@ -88,9 +88,9 @@ func TestR65AnAnswerIsNoCommand(t *testing.T) {
 	require.True(t, line.AtCommand(p.m, p.group, p.tracker.Typed()))
 }
 
-// TestR65APromptThatEndsWithItsRow: the user is asked once, and not again where the next one is
+// TestAPromptThatEndsWithItsRowR65: the user is asked once, and not again where the next one is
 // like it.
-func TestR65APromptThatEndsWithItsRow(t *testing.T) {
+func TestAPromptThatEndsWithItsRowR65(t *testing.T) {
 	p := newTyping(t, 40, 8, "~/src\r\n")
 	require.False(t, line.AtCommand(p.m, p.group, p.tracker.Typed()))
 	p.agent("ls", "ls")
@@ -98,8 +98,8 @@ func TestR65APromptThatEndsWithItsRow(t *testing.T) {
 	require.True(t, line.AtCommand(p.m, p.group, p.tracker.Typed()))
 }
 
-// TestR65WhatBytesFrom0x80On: text, or Meta keys.
-func TestR65WhatBytesFrom0x80OnAre(t *testing.T) {
+// TestWhatBytesFrom0x80OnR65: text, or Meta keys.
+func TestWhatBytesFrom0x80OnAreR65(t *testing.T) {
 	narrow := cooked
 	narrow.SevenBits = true
 	for name, c := range map[string]struct {
@@ -125,8 +125,8 @@ func TestR65WhatBytesFrom0x80OnAre(t *testing.T) {
 	require.False(t, line.Pastes(strip), "ś would hold an Escape")
 }
 
-// TestR66AnEmptyLineThatRepeats: in which programs, and behind which prompts.
-func TestR66AnEmptyLineThatRepeats(t *testing.T) {
+// TestAnEmptyLineThatRepeatsR66: in which programs, and behind which prompts.
+func TestAnEmptyLineThatRepeatsR66(t *testing.T) {
 	for name, c := range map[string]struct {
 		exe, prompt, shown string
 		want               bool

@@ -59,8 +59,8 @@ func run(exe string, args ...string) line.Program {
 	return line.Program{Exe: exe, Args: append([]string{exe}, args...)}
 }
 
-// TestR65WhereTextIsOnlyText: a known line editor in the mode that its prompt has, and nothing else.
-func TestR65WhereTextIsOnlyText(t *testing.T) {
+// TestWhereTextIsOnlyTextR65: a known line editor in the mode that its prompt has, and nothing else.
+func TestWhereTextIsOnlyTextR65(t *testing.T) {
 	settings := map[string]line.Settings{
 		"cooked": cooked, "readline": readline, "zle": zle, "fish": fish, "node": node, "ipython": ipython, "cbreak": cbreak, "pyrepl": pyrepl, "noEcho": {Canonical: true},
 	}
@@ -79,7 +79,7 @@ func TestR65WhereTextIsOnlyText(t *testing.T) {
 	require.Equal(t, line.Cooked, line.Shared(line.Facts{Settings: cooked, Odd: true}), "a user's line waits for a program that does not read yet")
 }
 
-func TestR65TextThatActs(t *testing.T) {
+func TestTextThatActsR65(t *testing.T) {
 	js := line.Facts{Settings: node, Program: run("/usr/bin/node")}
 	require.True(t, line.OnlyText(js, line.Editor, []byte("1+1")))
 	require.False(t, line.OnlyText(js, line.Editor, []byte("o.g")), "its preview runs a getter")
@@ -204,8 +204,8 @@ func (p *typing) free() {
 	require.False(p.t, yes, text)
 }
 
-// TestR63WhatTheUserBegan: an agent's line would be the rest of it.
-func TestR63WhatTheUserBegan(t *testing.T) {
+// TestWhatTheUserBeganR63: an agent's line would be the rest of it.
+func TestWhatTheUserBeganR63(t *testing.T) {
 	for _, c := range corpus.Rows[struct {
 		Prompt, Rest string
 		Held         bool
@@ -225,8 +225,8 @@ func TestR63WhatTheUserBegan(t *testing.T) {
 	}
 }
 
-// TestR63WhatTheUserBeganBeforeThePrompt: keys that came before the first prompt was drawn, or looked at, begin a line all the same.
-func TestR63WhatTheUserBeganBeforeThePrompt(t *testing.T) {
+// TestWhatTheUserBeganBeforeThePromptR63: keys that came before the first prompt was drawn, or looked at, begin a line all the same.
+func TestWhatTheUserBeganBeforeThePromptR63(t *testing.T) {
 	for rest, held := range map[string]bool{"> ": true, "... ": true, "for> ": true, "      ": true, "$ ": false, "root@vm /tmp# ": false, "": false} {
 		p := newTyping(t, 40, 8, "")
 		p.user("for i in 1", "")
@@ -245,8 +245,8 @@ func TestBehindAPrompt(t *testing.T) {
 	}
 }
 
-// TestR66WhatRunsAndWhatIsSuggested tells what Enter sends from what a shell suggests.
-func TestR66WhatRunsAndWhatIsSuggested(t *testing.T) {
+// TestWhatRunsAndWhatIsSuggestedR66 tells what Enter sends from what a shell suggests.
+func TestWhatRunsAndWhatIsSuggestedR66(t *testing.T) {
 	for name, c := range map[string]struct {
 		shown, typed    string
 		moved           bool
@@ -274,8 +274,8 @@ func TestR66WhatRunsAndWhatIsSuggested(t *testing.T) {
 	require.True(t, line.Hides("# rm x", []string{"rm x", "# rm x"}), "what shows one shows no other")
 }
 
-// TestR65WhereAPasteIsText: for a line editor that asked for the brackets, while it edits the line.
-func TestR65WhereAPasteIsText(t *testing.T) {
+// TestWhereAPasteIsTextR65: for a line editor that asked for the brackets, while it edits the line.
+func TestWhereAPasteIsTextR65(t *testing.T) {
 	bash := line.Facts{Settings: readline, Program: run("/bin/bash"), Paste: true}
 	require.True(t, line.Pastes(bash))
 	for name, f := range map[string]line.Facts{
@@ -289,8 +289,8 @@ func TestR65WhereAPasteIsText(t *testing.T) {
 	}
 }
 
-// TestR66WhatEndsALine: an Enter that is quoted, or one key with an Escape, ends none.
-func TestR66WhatEndsALine(t *testing.T) {
+// TestWhatEndsALineR66: an Enter that is quoted, or one key with an Escape, ends none.
+func TestWhatEndsALineR66(t *testing.T) {
 	for keys, want := range map[string]bool{"\r": true, "\n": true, "\x16|\n": false, "\x11|\r": false, "\x1b\r": false, "\x1b|\r": false} {
 		p := newTyping(t, 20, 3, "$ ")
 		p.agent("a", "a")
@@ -301,8 +301,8 @@ func TestR66WhatEndsALine(t *testing.T) {
 	}
 }
 
-// TestR65AKeyThatChangesWhatLettersMean: Escape leads into a vi mode, ^X begins a command.
-func TestR65AKeyThatChangesWhatLettersMean(t *testing.T) {
+// TestAKeyThatChangesWhatLettersMeanR65: Escape leads into a vi mode, ^X begins a command.
+func TestAKeyThatChangesWhatLettersMeanR65(t *testing.T) {
 	for keys, want := range map[string]bool{"\x1b": true, "\x1bx": true, "\x18": true, "\x16": true, "\x1b[A": false, "\x1bOA": false, "abc": false} {
 		p := newTyping(t, 20, 3, "$ ")
 		p.user(keys, "")

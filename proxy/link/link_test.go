@@ -233,8 +233,8 @@ func TestTroubleIsToldOnce(t *testing.T) {
 	require.ErrorContains(t, <-told, "no gateway answers")
 }
 
-// TestR75ALyingGatewayIsBounded: it is given up after 64 KiB, and the user is told why.
-func TestR75ALyingGatewayIsBounded(t *testing.T) {
+// TestALyingGatewayIsBoundedR75: it is given up after 64 KiB, and the user is told why.
+func TestALyingGatewayIsBoundedR75(t *testing.T) {
 	for name, lie := range fake.Lies {
 		t.Run(name, func(t *testing.T) {
 			told := make(chan error, 1)

@@ -35,8 +35,8 @@ func followChunks(reads ...string) *modes.Modes {
 	return m
 }
 
-// TestR59ResetIsTargeted: each mode is taken back with its own sequence and nothing else, and never with RIS.
-func TestR59ResetIsTargeted(t *testing.T) {
+// TestResetIsTargetedR59: each mode is taken back with its own sequence and nothing else, and never with RIS.
+func TestResetIsTargetedR59(t *testing.T) {
 	for _, c := range corpus.Rows[struct{ Name, In, Want string }](t, "reset") {
 		t.Run(c.Name, func(t *testing.T) {
 			m := follow(c.In)
@@ -52,8 +52,8 @@ func TestR59ResetIsTargeted(t *testing.T) {
 	}
 }
 
-// TestR61SetAfterReset: what was taken back for a suspension comes again, and can be taken back again.
-func TestR61SetAfterReset(t *testing.T) {
+// TestSetAfterResetR61: what was taken back for a suspension comes again, and can be taken back again.
+func TestSetAfterResetR61(t *testing.T) {
 	m := follow(everything)
 	before := string(m.AppendReset(nil))
 	again := &modes.Modes{}
@@ -84,8 +84,8 @@ func TestChanged(t *testing.T) {
 	require.True(t, m.Alt())
 }
 
-// TestR59JoinTakesBackBoth: while a chunk is being written nobody knows how much of it the terminal has.
-func TestR59JoinTakesBackBoth(t *testing.T) {
+// TestJoinTakesBackBothR59: while a chunk is being written nobody knows how much of it the terminal has.
+func TestJoinTakesBackBothR59(t *testing.T) {
 	whole := string(follow(everything).AppendReset(nil))
 	for _, pair := range [][2]string{{"", everything}, {everything, ""}, {everything, everything}} {
 		m := follow(pair[0])
@@ -127,9 +127,9 @@ func BenchmarkScan(b *testing.B) {
 	}
 }
 
-// TestR73MarginsKeepTheCursor: on the main screen the program goes on where the shell has left the cursor, and setting margins
+// TestMarginsKeepTheCursorR73: on the main screen the program goes on where the shell has left the cursor, and setting margins
 // homes it.
-func TestR73MarginsKeepTheCursor(t *testing.T) {
+func TestMarginsKeepTheCursorR73(t *testing.T) {
 	for sent, want := range map[string]string{
 		"\x1b[2;3r":            "\x1b7\x1b[2;3r\x1b8",
 		"\x1b[?1049h\x1b[2;3r": "\x1b[?1049h\x1b[2;3r",

@@ -11,7 +11,7 @@ import (
 )
 
 // R72: what people read for a name, and whether it may be chosen as it is.
-func TestR72Names(t *testing.T) {
+func TestNamesR72(t *testing.T) {
 	for raw, want := range map[string]string{
 		"claude":                       "claude",
 		"codex-mcp-client":             "Codex",
@@ -51,7 +51,7 @@ func TestR72Names(t *testing.T) {
 }
 
 // R72: a name that somebody chooses is refused where it would be changed.
-func TestR72AFaultInWords(t *testing.T) {
+func TestAFaultInWordsR72(t *testing.T) {
 	for raw, want := range map[string]string{
 		"claude": "", "codex-mcp-client": "", "a b": "",
 		"": "1 to 20", " a": "1 to 20", "a.": "1 to 20", "ä": "1 to 20", "a\nb": "1 to 20", strings.Repeat("x", 21): "1 to 20", "a/b": "1 to 20",
@@ -66,7 +66,7 @@ func TestR72AFaultInWords(t *testing.T) {
 }
 
 // R72: two agents of one name are told apart, and each keeps its name while it is there.
-func TestR72TwoOfOneName(t *testing.T) {
+func TestTwoOfOneNameR72(t *testing.T) {
 	var b names.Book
 	require.Equal(t, "Claude Code", b.Call("a", "claude-code"))
 	require.Equal(t, "Claude Code 2", b.Call("b", "claude-code"))

@@ -139,7 +139,7 @@ func TestLineKeepsTheKeys(t *testing.T) {
 	}
 }
 
-func TestR47HostileText(t *testing.T) {
+func TestHostileTextR47(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"plain", "plain"},
 		{"two\nlines\tand tabs", "two lines and tabs"},

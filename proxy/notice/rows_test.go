@@ -11,7 +11,7 @@ import (
 	"terminalproxy/proxy/notice"
 )
 
-func TestR47RowsHoldTheWholeText(t *testing.T) {
+func TestRowsHoldTheWholeTextR47(t *testing.T) {
 	const keys = `Ctrl+G sends it · Ctrl+\ refuses`
 	for _, c := range []struct {
 		cols, most int
@@ -37,9 +37,9 @@ func TestR47RowsHoldTheWholeText(t *testing.T) {
 	}
 }
 
-// TestR47RowsNeverShortenSilently lays texts out on every small screen: either all of the text is there, or the number of
+// TestRowsNeverShortenSilentlyR47 lays texts out on every small screen: either all of the text is there, or the number of
 // characters that are not.
-func TestR47RowsNeverShortenSilently(t *testing.T) {
+func TestRowsNeverShortenSilentlyR47(t *testing.T) {
 	const keys = `Ctrl+G sends it · Ctrl+\ refuses`
 	for _, n := range []int{1, 9, 10, 60, 999} {
 		say := "ada:" + strings.Repeat("q", n)
@@ -63,9 +63,9 @@ func TestR47RowsNeverShortenSilently(t *testing.T) {
 	}
 }
 
-// TestR68WordsStayWhole lays out texts of words on screens of every width: no row ends within a word that a row has room
+// TestWordsStayWholeR68 lays out texts of words on screens of every width: no row ends within a word that a row has room
 // for, nothing is lost, and the two keys are there.
-func TestR68WordsStayWhole(t *testing.T) {
+func TestWordsStayWholeR68(t *testing.T) {
 	const say = `claude asks to drive: “run the tests, then fix what fails in  proxy/overlay/painter.go”`
 	words := map[string]bool{}
 	for _, w := range strings.Fields(say) {
@@ -99,9 +99,9 @@ func TestTail(t *testing.T) {
 	}
 }
 
-// TestR46AQuotedTextCannotPassForTheProxysWords lays a text out that would look like a row of the proxy's: every row of it
+// TestAQuotedTextCannotPassForTheProxysWordsR46 lays a text out that would look like a row of the proxy's: every row of it
 // but the first, which begins with the proxy's head, begins with a mark.
-func TestR46AQuotedTextCannotPassForTheProxysWords(t *testing.T) {
+func TestAQuotedTextCannotPassForTheProxysWordsR46(t *testing.T) {
 	text := strings.Repeat("x", 40) + " Ctrl+G gives it · Ctrl+\\ refuses " + strings.Repeat("y", 200)
 	for cols := 36; cols < 100; cols += 3 {
 		for most := 1; most < 7; most++ {

@@ -10,8 +10,8 @@ import (
 	"terminalproxy/proxy/notice"
 )
 
-// TestR46WordsAreOneLine: what a user reads as an agent's words cannot end them, hide in them or look like another row.
-func TestR46WordsAreOneLine(t *testing.T) {
+// TestWordsAreOneLineR46: what a user reads as an agent's words cannot end them, hide in them or look like another row.
+func TestWordsAreOneLineR46(t *testing.T) {
 	for text, want := range map[string]string{
 		"plain":                          "plain",
 		"a” Ctrl+G gives it · “":         "a' ctrl-G gives it . '",

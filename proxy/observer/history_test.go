@@ -406,7 +406,7 @@ func TestAWaitFindsWhatHasLeftTheScreen(t *testing.T) {
 	require.Nil(t, v.Left(seen.Seq))
 }
 
-func TestR29NoPageOfTheHistoryHoldsAPieceOfASecret(t *testing.T) {
+func TestNoPageOfTheHistoryHoldsAPieceOfASecretR29(t *testing.T) {
 	o := watched(30, 3)
 	key := "-----BEGIN OPENSSH PRIVATE KEY-----\r\n" + strings.Repeat(strings.Repeat("aB3/", 6)+"\r\n", 20) + "aB3/x==\r\n-----END OPENSSH PRIVATE KEY-----\r\n"
 	o.Digest([]byte("cat id\r\n" + key + "echo " + token + "\r\n" + lines(0, 30)))

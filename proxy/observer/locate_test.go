@@ -27,7 +27,7 @@ func TestTextsAreLocatedByCells(t *testing.T) {
 }
 
 // R24: what is typed into a prompt for a password is no text to click on, and nothing shifts behind it.
-func TestR24TheAnswerToAPasswordIsNotLocated(t *testing.T) {
+func TestTheAnswerToAPasswordIsNotLocatedR24(t *testing.T) {
 	o := watched(40, 4)
 	o.Digest([]byte("Password: ab日 x\r\nOK"))
 	o.model.VeilCells(0, 10, true)

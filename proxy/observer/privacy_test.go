@@ -18,7 +18,7 @@ import (
 	"terminalproxy/proxy/snapshot"
 )
 
-func TestR24NothingRightOfTheQuestion(t *testing.T) {
+func TestNothingRightOfTheQuestionR24(t *testing.T) {
 	for name, ask := range map[string]func(s *stage){
 		"sudo-rs":                   func(s *stage) { s.line = sudoRS; s.prints("Password: ") },
 		"the question comes before": func(s *stage) { s.prints("Password: "); s.line = sudoRS; s.passes(time.Millisecond) },
@@ -63,7 +63,7 @@ func TestR24NothingRightOfTheQuestion(t *testing.T) {
 }
 
 // A program may draw its line anew with every key, or something beside it.
-func TestR24RedrawnPrompts(t *testing.T) {
+func TestRedrawnPromptsR24(t *testing.T) {
 	for name, key := range map[string]func(n int) string{
 		"the whole line":     func(n int) string { return "\rPassword: " + strings.Repeat("*", n) + "\x1b[K" },
 		"the field":          func(n int) string { return "\x1b[1;11H" + strings.Repeat("•", n) },
@@ -106,7 +106,7 @@ func TestTheProgramsNameIsKeptForAMoment(t *testing.T) {
 }
 
 // An idle session costs nothing: nobody looks at the line settings where nobody could be told of them.
-func TestR21WhenToLook(t *testing.T) {
+func TestWhenToLookR21(t *testing.T) {
 	s := newStage(t, 40, 5)
 	due := func() time.Duration {
 		at, ok := s.privacy.next()

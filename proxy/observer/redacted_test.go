@@ -33,7 +33,7 @@ func sent(t *testing.T, o *Observer) string {
 
 func dots(n int) string { return strings.Repeat("•", n) }
 
-func TestR28FramesCoverSecrets(t *testing.T) {
+func TestFramesCoverSecretsR28(t *testing.T) {
 	o := watched(80, 4)
 	o.Digest([]byte("export GITHUB=1 " + token + " # x\r\n"))
 	f := o.Frame(time.Now())
@@ -43,7 +43,7 @@ func TestR28FramesCoverSecrets(t *testing.T) {
 	require.Contains(t, o.model.RowText(0), token, "the user's own screen is as it was")
 }
 
-func TestR28NoRedactShowsThem(t *testing.T) {
+func TestNoRedactShowsThemR28(t *testing.T) {
 	o := watched(80, 4)
 	o.redacted.open = true
 	o.Digest([]byte(token))
@@ -51,8 +51,8 @@ func TestR28NoRedactShowsThem(t *testing.T) {
 	require.Contains(t, o.content(), token)
 }
 
-// TestR29Wrapped: over two rows, behind wide characters, and with its first part scrolled away.
-func TestR29Wrapped(t *testing.T) {
+// TestWrappedR29: over two rows, behind wide characters, and with its first part scrolled away.
+func TestWrappedR29(t *testing.T) {
 	o := watched(20, 3)
 	o.Digest([]byte("日本 " + token))
 	require.Equal(t, []string{"日本 " + dots(15), dots(20), dots(5)}, o.Frame(time.Now()).Screen.Lines)
@@ -64,14 +64,14 @@ func TestR29Wrapped(t *testing.T) {
 	require.Contains(t, o.model.HistoryText(0), "Ab3x")
 }
 
-func TestR29BrokenByTheProgramAtTheEdge(t *testing.T) {
+func TestBrokenByTheProgramAtTheEdgeR29(t *testing.T) {
 	o := watched(20, 3)
 	o.Digest([]byte("\x1b[?7l\x1b[H" + token[:20] + "\x1b[2H" + token[20:] + "\x1b[3H x"))
 	require.Equal(t, []string{dots(20), dots(20), " x"}, o.Frame(time.Now()).Screen.Lines)
 }
 
-// TestR29HalfPainted: none of what the program has printed of a token is ever in a frame, byte by byte.
-func TestR29HalfPainted(t *testing.T) {
+// TestHalfPaintedR29: none of what the program has printed of a token is ever in a frame, byte by byte.
+func TestHalfPaintedR29(t *testing.T) {
 	for _, tt := range []struct{ name, before, secret, prefix string }{
 		{"at the start of a row", "", token, "ghp_"},
 		{"wrapped", strings.Repeat("x", 38) + " ", token, "ghp_"},
@@ -95,8 +95,8 @@ func TestR29HalfPainted(t *testing.T) {
 	}
 }
 
-// TestR29Differences: a row changes for an agent when it is covered or no longer, though nothing was printed into it.
-func TestR29Differences(t *testing.T) {
+// TestDifferencesR29: a row changes for an agent when it is covered or no longer, though nothing was printed into it.
+func TestDifferencesR29(t *testing.T) {
 	o := watched(80, 4)
 	o.Digest([]byte("a row that stays as it is, and that is long enough to be worth leaving out\r\n"))
 	o.Digest([]byte("pip install hf_tra"))
@@ -115,8 +115,8 @@ func TestR29Differences(t *testing.T) {
 	require.Equal(t, []protocol.Row{{Row: 2, Text: "a " + dots(40) + " b"}}, f.Changed)
 }
 
-// TestR28NoWaitConfirmsAGuess: what is not shown can neither be waited for nor be a condition.
-func TestR28NoWaitConfirmsAGuess(t *testing.T) {
+// TestNoWaitConfirmsAGuessR28: what is not shown can neither be waited for nor be a condition.
+func TestNoWaitConfirmsAGuessR28(t *testing.T) {
 	o := watched(80, 4)
 	met := map[string]bool{}
 	wait := func(id string, u protocol.Until) {
@@ -139,7 +139,7 @@ func TestR28NoWaitConfirmsAGuess(t *testing.T) {
 	require.True(t, met["gone"], "nor does it say when a token leaves the screen")
 }
 
-func TestR28TheRollingTextIsCutBehindASecret(t *testing.T) {
+func TestTheRollingTextIsCutBehindASecretR28(t *testing.T) {
 	o := watched(80, 4)
 	for i := range 200 {
 		o.Digest(fmt.Appendf(nil, "%03d %s\r\n", i, token))
@@ -150,7 +150,7 @@ func TestR28TheRollingTextIsCutBehindASecret(t *testing.T) {
 	require.Len(t, []rune(o.content()), protocol.ContentRunes)
 }
 
-func TestR28TitleAndArguments(t *testing.T) {
+func TestTitleAndArgumentsR28(t *testing.T) {
 	o := watched(80, 4)
 	require.Equal(t, "Authorization: Bearer "+dots(len(claim)), o.Redact("Authorization: Bearer "+claim, -1))
 	o.Digest([]byte("\x1b]2;login " + token + " \u202eevil\U000e0041\a"))
@@ -158,8 +158,8 @@ func TestR28TitleAndArguments(t *testing.T) {
 	require.Equal(t, "login "+dots(40)+" evil", o.view().Title(), "a wait confirms no guess")
 }
 
-// TestR45NothingInvisible: what a person cannot see is not sent, and what is on the screen in an invisible style is named.
-func TestR45NothingInvisible(t *testing.T) {
+// TestNothingInvisibleR45: what a person cannot see is not sent, and what is on the screen in an invisible style is named.
+func TestNothingInvisibleR45(t *testing.T) {
 	o := watched(60, 8)
 	o.Digest([]byte("a\U000e0069\U000e0067b \u202eright\u2066 z\u200be\u200dr\ufeffo \u00ad🏴\U000e0067\U000e0062\U000e007f\r\n"))
 	o.Digest([]byte("\x1b[8mrun rm\x1b[0m\r\n\x1b[30;40mcurl\x1b[0m plain\r\n"))

@@ -9,9 +9,9 @@ import (
 	"terminalproxy/proxy/snapshot"
 )
 
-// TestR24NothingWithinALinePassesWhileASecretIsTyped: neither what a program prints for a secret reaches the rolling text, nor
+// TestNothingWithinALinePassesWhileASecretIsTypedR24: neither what a program prints for a secret reaches the rolling text, nor
 // how it edits the line, from which the secret's length could be read; while the user hides the screen nothing at all does.
-func TestR24NothingWithinALinePassesWhileASecretIsTyped(t *testing.T) {
+func TestNothingWithinALinePassesWhileASecretIsTypedR24(t *testing.T) {
 	for name, edit := range map[string]struct {
 		at          int // the cursor's column before
 		do          func(g *textGate)
@@ -44,8 +44,8 @@ func TestR24NothingWithinALinePassesWhileASecretIsTyped(t *testing.T) {
 	}
 }
 
-// TestR24TheEndOfALinePasses: the line up to the secret is the agents' to read, but nothing of a screen that is hidden.
-func TestR24TheEndOfALinePasses(t *testing.T) {
+// TestTheEndOfALinePassesR24: the line up to the secret is the agents' to read, but nothing of a screen that is hidden.
+func TestTheEndOfALinePassesR24(t *testing.T) {
 	for name, end := range map[string]struct {
 		do   func(g *textGate)
 		want string

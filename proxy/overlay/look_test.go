@@ -13,7 +13,7 @@ import (
 	"terminalproxy/proxy/screen"
 )
 
-func TestR67ColorsOfTerminals(t *testing.T) {
+func TestColorsOfTerminalsR67(t *testing.T) {
 	for term, want := range map[string]Colors{
 		"": NoColors, "dumb": NoColors, "vt100": NoColors, "vt220": NoColors, "xterm-mono": NoColors,
 		"linux": FewColors, "linux-16color": FewColors, "ansi": FewColors, "xterm-16color": FewColors,
@@ -35,8 +35,8 @@ func TestWhatATerminalTakes(t *testing.T) {
 	}
 }
 
-// TestR67TheContrastOfEveryLook is 7 at least, as a terminal that nobody has configured shows it.
-func TestR67TheContrastOfEveryLook(t *testing.T) {
+// TestTheContrastOfEveryLookR67 is 7 at least, as a terminal that nobody has configured shows it.
+func TestTheContrastOfEveryLookR67(t *testing.T) {
 	m := screen.New(screen.Config{})
 	for _, pairs := range [][2][]uint8{{darkMany, amberMany}, {darkFew, amberFew}} {
 		for _, dark := range pairs[0] {
@@ -47,8 +47,8 @@ func TestR67TheContrastOfEveryLook(t *testing.T) {
 	}
 }
 
-// TestR67TheLookAvoidsWhatTheProgramSet, in whatever words, also where it took that back.
-func TestR67TheLookAvoidsWhatTheProgramSet(t *testing.T) {
+// TestTheLookAvoidsWhatTheProgramSetR67, in whatever words, also where it took that back.
+func TestTheLookAvoidsWhatTheProgramSetR67(t *testing.T) {
 	for output, want := range map[string]string{
 		"":                                       "\x1b[38;5;16;48;5;214;1m",
 		"\x1b]4;16;#fff\a":                       "\x1b[38;5;232;48;5;214;1m",
@@ -68,8 +68,8 @@ func TestR67TheLookAvoidsWhatTheProgramSet(t *testing.T) {
 	require.Equal(t, notice.Reverse, lookOn(m, &Config{Colors: NoColors}, true).sgr)
 }
 
-// TestR67WhereEveryColorIsSet two get their own back while the question stands, and then the program's again.
-func TestR67WhereEveryColorIsSet(t *testing.T) {
+// TestWhereEveryColorIsSetR67 two get their own back while the question stands, and then the program's again.
+func TestWhereEveryColorIsSetR67(t *testing.T) {
 	d := newDesk(t, 60, 10)
 	every := ""
 	for i := range 256 {
@@ -91,8 +91,8 @@ func TestR67WhereEveryColorIsSet(t *testing.T) {
 	d.same("the program's colours")
 }
 
-// TestR69TheSignComesFourTimesASecond, however often it is taken away.
-func TestR69TheSignComesFourTimesASecond(t *testing.T) {
+// TestTheSignComesFourTimesASecondR69, however often it is taken away.
+func TestTheSignComesFourTimesASecondR69(t *testing.T) {
 	d := newDesk(t, 60, 10).drives()
 	d.pass("\x1b[9;1H", false)
 	d.paint()

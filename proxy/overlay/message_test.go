@@ -110,8 +110,8 @@ func TestAMissedMessageIsInTheMenu(t *testing.T) {
 	})
 }
 
-// TestR46AMessageCoversNoQuestion: nor a prompt for a password, nor the words that say how the keyboard is taken back.
-func TestR46AMessageCoversNoQuestion(t *testing.T) {
+// TestAMessageCoversNoQuestionR46: nor a prompt for a password, nor the words that say how the keyboard is taken back.
+func TestAMessageCoversNoQuestionR46(t *testing.T) {
 	ada := control.Agent{ID: "a", Name: "ada"}
 	for want, state := range map[protocol.Waiting]control.State{
 		protocol.WaitsForAnswer: {Phase: control.Asked, Agent: ada, Reason: "please"},

@@ -218,9 +218,9 @@ func words(r *rand.Rand, cols, rows int) string {
 	}
 }
 
-// TestR69NothingStaysOfTheSign prints at random, draws at random moments, and has a question come and go: what is shown
+// TestNothingStaysOfTheSignR69 prints at random, draws at random moments, and has a question come and go: what is shown
 // stands as long as it is believed to, and once it is gone the terminal is what it would be without, also above its top.
-func TestR69NothingStaysOfTheSign(t *testing.T) {
+func TestNothingStaysOfTheSignR69(t *testing.T) {
 	missed := 0
 	for seed := range 80 {
 		r := rand.New(rand.NewPCG(uint64(seed), 1))
@@ -301,9 +301,9 @@ func BenchmarkAround(b *testing.B) {
 	}
 }
 
-// TestR69TheSignGoesWithTheOldSize resizes the window while the sign stands: on the alternate screen in every way, on the main
+// TestTheSignGoesWithTheOldSizeR69 resizes the window while the sign stands: on the alternate screen in every way, on the main
 // one so that it gets higher or lower.
-func TestR69TheSignGoesWithTheOldSize(t *testing.T) {
+func TestTheSignGoesWithTheOldSizeR69(t *testing.T) {
 	for seed := range uint64(60) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		cols, rows := 30+r.IntN(40), 6+r.IntN(8)

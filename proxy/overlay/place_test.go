@@ -11,8 +11,8 @@ import (
 	"terminalproxy/proxy/screen"
 )
 
-// TestR68TheLineMakesWay: it begins away from the cursor, and moves only when the cursor rests in its rows.
-func TestR68TheLineMakesWay(t *testing.T) {
+// TestTheLineMakesWayR68: it begins away from the cursor, and moves only when the cursor rests in its rows.
+func TestTheLineMakesWayR68(t *testing.T) {
 	m := screen.New(screen.Config{Cols: 40, Rows: 8})
 	now := time.Now()
 	var p place
@@ -44,8 +44,8 @@ func TestR68TheLineMakesWay(t *testing.T) {
 	at(0, "there is no other place")
 }
 
-// TestR69WhereTheSignGoes: where there is no text and not the cursor, as far down as can be.
-func TestR69WhereTheSignGoes(t *testing.T) {
+// TestWhereTheSignGoesR69: where there is no text and not the cursor, as far down as can be.
+func TestWhereTheSignGoesR69(t *testing.T) {
 	const sign = " claude drives "
 	for _, c := range corpus.Rows[struct {
 		Name         string

@@ -15,7 +15,7 @@ func newStatus() *Status {
 }
 
 // SAFETY R25: the bell rings once for each prompt, where there is an agent that it keeps away, and nowhere else.
-func TestR25TheUserIsTold(t *testing.T) {
+func TestTheUserIsToldR25(t *testing.T) {
 	now := time.Now()
 	s := newStatus()
 	prompt := control.State{Secret: protocol.SecretHard}

@@ -12,8 +12,8 @@ import (
 	"terminalproxy/proxy/control"
 )
 
-// TestR69TheWordsOfTheSign: who, what, for how long, and who else.
-func TestR69TheWordsOfTheSign(t *testing.T) {
+// TestTheWordsOfTheSignR69: who, what, for how long, and who else.
+func TestTheWordsOfTheSignR69(t *testing.T) {
 	now := time.Now()
 	for _, c := range []struct {
 		want  string
@@ -43,8 +43,8 @@ func TestR69TheWordsOfTheSign(t *testing.T) {
 	require.Empty(t, s.signs(now), "no line is wanted")
 }
 
-// TestR69OthersAsk for a minute, and whoever got the keyboard no longer asks.
-func TestR69OthersAsk(t *testing.T) {
+// TestOthersAskR69 for a minute, and whoever got the keyboard no longer asks.
+func TestOthersAskR69(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := New(Config{Line: true, Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Repaint: func() {}})
 		defer s.Close()
@@ -60,8 +60,8 @@ func TestR69OthersAsk(t *testing.T) {
 	})
 }
 
-// TestR69TheSignWakesOnceAMinute: and not at all where the grant has no end, or there is none.
-func TestR69TheSignWakesOnceAMinute(t *testing.T) {
+// TestTheSignWakesOnceAMinuteR69: and not at all where the grant has no end, or there is none.
+func TestTheSignWakesOnceAMinuteR69(t *testing.T) {
 	for want, state := range map[int]control.State{
 		9: {Phase: control.Granted, Until: time.Now().Add(10 * time.Minute)}, 0: {Phase: control.Granted}, -1: {},
 	} {
@@ -83,8 +83,8 @@ func TestR69TheSignWakesOnceAMinute(t *testing.T) {
 	}
 }
 
-// TestR69TheSignOverTextGoesForAKey: for a second.
-func TestR69TheSignOverTextGoesForAKey(t *testing.T) {
+// TestTheSignOverTextGoesForAKeyR69: for a second.
+func TestTheSignOverTextGoesForAKeyR69(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var repaints atomic.Int64
 		s := New(Config{Line: true, Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Repaint: func() { repaints.Add(1) }})

@@ -12,9 +12,9 @@ import (
 	"terminalproxy/proxy/notice"
 )
 
-// TestR47TheQuestionSaysWhoWhatAndForHowLong: and what the agent says stands between marks that it cannot forge, cleaned and
+// TestTheQuestionSaysWhoWhatAndForHowLongR47: and what the agent says stands between marks that it cannot forge, cleaned and
 // cut, beside the keys, which are always there.
-func TestR47TheQuestionSaysWhoWhatAndForHowLong(t *testing.T) {
+func TestTheQuestionSaysWhoWhatAndForHowLongR47(t *testing.T) {
 	const keys = `Ctrl+G allows · Ctrl+\ refuses`
 	for _, tt := range []struct {
 		name, agent, reason string
@@ -50,16 +50,16 @@ func TestR47TheQuestionSaysWhoWhatAndForHowLong(t *testing.T) {
 	}
 }
 
-// TestR43TheTitleStandsBehindAWordOfOurs: whatever the program calls its window, who has the keyboard comes first.
-func TestR43TheTitleStandsBehindAWordOfOurs(t *testing.T) {
+// TestTheTitleStandsBehindAWordOfOursR43: whatever the program calls its window, who has the keyboard comes first.
+func TestTheTitleStandsBehindAWordOfOursR43(t *testing.T) {
 	s := New(Config{Title: true, Repaint: func() {}})
 	s.Show(control.State{Phase: control.Granted, Agent: control.Agent{Name: "claude"}})
 	_, window, _, _ := s.compose(time.Now(), 80, 24, "[observed] a\u202eb\u200dc")
 	require.Equal(t, "[claude drives] [observed] abc", window)
 }
 
-// TestR8TheKeyboardIsUnlockedAsAGrantBegins: once for each.
-func TestR8TheKeyboardIsUnlockedAsAGrantBegins(t *testing.T) {
+// TestTheKeyboardIsUnlockedAsAGrantBeginsR8: once for each.
+func TestTheKeyboardIsUnlockedAsAGrantBeginsR8(t *testing.T) {
 	s := New(Config{Repaint: func() {}})
 	require.False(t, s.takeBegun())
 	for range 2 {
@@ -72,8 +72,8 @@ func TestR8TheKeyboardIsUnlockedAsAGrantBegins(t *testing.T) {
 	}
 }
 
-// TestR47WhatIsAskedFor: who, what, how far and for how long, with the whole of the agent's own words.
-func TestR47WhatIsAskedFor(t *testing.T) {
+// TestWhatIsAskedForR47: who, what, how far and for how long, with the whole of the agent's own words.
+func TestWhatIsAskedForR47(t *testing.T) {
 	ada := control.Agent{ID: "a", Name: "ada"}
 	for _, c := range []struct {
 		state control.State
@@ -99,8 +99,8 @@ func TestR47WhatIsAskedFor(t *testing.T) {
 // token has the shape of a token of GitHub's.
 const token = "gh" + "p_" + "Ab3xAb3xAb3xAb3xAb3xAb3xAb3xAb3xAb3x"
 
-// TestR71TheMenuOffersToMute: where there was an agent; and it says how long control lasts.
-func TestR71TheMenuOffersToMute(t *testing.T) {
+// TestTheMenuOffersToMuteR71: where there was an agent; and it says how long control lasts.
+func TestTheMenuOffersToMuteR71(t *testing.T) {
 	for want, st := range map[string]control.State{
 		"asks drive for 10 min · m writes to it · h hides · ":                   {For: 10 * time.Minute},
 		"asks drive until you take it back · m writes":                          {},
@@ -113,8 +113,8 @@ func TestR71TheMenuOffersToMute(t *testing.T) {
 	}
 }
 
-// TestR70WhatIsPromised: who gets the keyboard without a question, and for how long.
-func TestR70WhatIsPromised(t *testing.T) {
+// TestWhatIsPromisedR70: who gets the keyboard without a question, and for how long.
+func TestWhatIsPromisedR70(t *testing.T) {
 	for want, st := range map[string]control.State{
 		"the next agent that asks will drive for 10 min ":                              {For: 10 * time.Minute},
 		"codex, once it asks, will type for 1 min (allowed by phone) ":                 {For: time.Minute, RemotePregrant: control.RemoteGrant{By: "phone", Agent: "codex", Level: protocol.LevelType}},
@@ -126,8 +126,8 @@ func TestR70WhatIsPromised(t *testing.T) {
 	}
 }
 
-// TestR70WhatTheUserIsTold: how long control lasts, and that nobody asks any more.
-func TestR70WhatTheUserIsTold(t *testing.T) {
+// TestWhatTheUserIsToldR70: how long control lasts, and that nobody asks any more.
+func TestWhatTheUserIsToldR70(t *testing.T) {
 	ada := control.Agent{ID: "a", Name: "ada"}
 	for want, e := range map[string]control.Event{
 		"ada drives for 10 min. Ctrl+\\ takes":                                    {Granted: true, Level: protocol.LevelDrive, Until: time.Now().Add(10 * time.Minute)},
@@ -167,8 +167,8 @@ func TestLasts(t *testing.T) {
 	}
 }
 
-// TestR47AHeldClickInWords: nobody reads the bytes of a mouse.
-func TestR47AHeldClickInWords(t *testing.T) {
+// TestAHeldClickInWordsR47: nobody reads the bytes of a mouse.
+func TestAHeldClickInWordsR47(t *testing.T) {
 	s := &Status{conf: Config{Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Line: true}, state: control.State{
 		Phase: control.Granted, Agent: control.Agent{ID: "a", Name: "ada"},
 		Pending: control.Confirmation{Keys: `click at 5,12 on "OK"`, Mouse: true},
@@ -179,9 +179,9 @@ func TestR47AHeldClickInWords(t *testing.T) {
 	require.Contains(t, s.approval(100, 24), `“ada” wants to click at 5,12 on "OK" after "rm -r"`)
 }
 
-// TestR71ACtrlGThatDoesNotCountIsSeen: by every question, and a line that has room without it has
+// TestACtrlGThatDoesNotCountIsSeenR71: by every question, and a line that has room without it has
 // room with it.
-func TestR71ACtrlGThatDoesNotCountIsSeen(t *testing.T) {
+func TestACtrlGThatDoesNotCountIsSeenR71(t *testing.T) {
 	driven := control.State{Phase: control.Granted, Agent: control.Agent{ID: "a", Name: "ada"}}
 	held, occupied, secret := driven, driven, driven
 	held.Pending.Keys, occupied.Occupied = "<Enter>", true
@@ -216,8 +216,8 @@ func TestR71ACtrlGThatDoesNotCountIsSeen(t *testing.T) {
 	}
 }
 
-// TestR47HeldInputInTheTitle: a title has no room for a long text, and says so.
-func TestR47HeldInputInTheTitle(t *testing.T) {
+// TestHeldInputInTheTitleR47: a title has no room for a long text, and says so.
+func TestHeldInputInTheTitleR47(t *testing.T) {
 	s := &Status{conf: Config{Reclaim: `Ctrl+\`, Grant: `Ctrl+G`}, state: control.State{
 		Phase: control.Granted, Agent: control.Agent{ID: "a", Name: "ada"},
 		Pending: control.Confirmation{Keys: "<Enter>", Line: `after "` + strings.Repeat("x", 100) + `"`},
@@ -225,8 +225,8 @@ func TestR47HeldInputInTheTitle(t *testing.T) {
 	require.Equal(t, `[ada: Ctrl+G sends <Enter> after "`+strings.Repeat("x", 45)+`… and 56 more characters, Ctrl+\ refuses]`, s.tag(time.Now()))
 }
 
-// TestR71TheMenuSaysWhatItDid: a key that closed the menu and said nothing would be pressed again.
-func TestR71TheMenuSaysWhatItDid(t *testing.T) {
+// TestTheMenuSaysWhatItDidR71: a key that closed the menu and said nothing would be pressed again.
+func TestTheMenuSaysWhatItDidR71(t *testing.T) {
 	s := New(Config{Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Line: true, Repaint: func() {}})
 	for _, c := range []struct {
 		muted control.Mute
@@ -243,8 +243,8 @@ func TestR71TheMenuSaysWhatItDid(t *testing.T) {
 	s.Close()
 }
 
-// TestR68ARemarkIsWholeOnANarrowScreen: the end of what is said as a grant begins is the key that ends it.
-func TestR68ARemarkIsWholeOnANarrowScreen(t *testing.T) {
+// TestARemarkIsWholeOnANarrowScreenR68: the end of what is said as a grant begins is the key that ends it.
+func TestARemarkIsWholeOnANarrowScreenR68(t *testing.T) {
 	for _, level := range []protocol.Level{protocol.LevelType, protocol.LevelDrive} {
 		for _, cols := range []int{30, 39, 40, 80} {
 			s := New(Config{Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Line: true, Repaint: func() {}})

@@ -141,7 +141,7 @@ func TestOutputOfRandomBytesInRandomPieces(t *testing.T) {
 	require.Equal(t, squeeze(strings.ToValidUTF8(string(whole), "\ufffd")), squeeze(got))
 }
 
-func TestR26TheUsersTypingIsNotedRarely(t *testing.T) {
+func TestTheUsersTypingIsNotedRarelyR26(t *testing.T) {
 	r := tape(t, func(r *taping) {
 		for range 100 { // ten seconds
 			r.UserTyped("")

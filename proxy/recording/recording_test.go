@@ -56,8 +56,8 @@ func startRecording(t *testing.T) (r *Recording, end func() (cast, log string)) 
 	}
 }
 
-// TestR26TheTerminalsOwnWordsAreNotTheUsers: without a detector too, what a terminal says by itself is not typed.
-func TestR26TheTerminalsOwnWordsAreNotTheUsers(t *testing.T) {
+// TestTheTerminalsOwnWordsAreNotTheUsersR26: without a detector too, what a terminal says by itself is not typed.
+func TestTheTerminalsOwnWordsAreNotTheUsersR26(t *testing.T) {
 	for typed, want := range map[string]int{
 		"\x1b[?62;22c\x1b]11;rgb:0/0/0\x1b\\\x1b[I\x1b[O": 0,
 		"hunter2\r":   1,

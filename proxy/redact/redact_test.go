@@ -27,7 +27,7 @@ func secret(marked string) (line, part string) {
 	return before + part + after, part
 }
 
-func TestR28Secrets(t *testing.T) {
+func TestSecretsR28(t *testing.T) {
 	lines := corpus(t, "secrets.txt")
 	require.Len(t, lines, 40)
 	for _, marked := range lines {
@@ -38,7 +38,7 @@ func TestR28Secrets(t *testing.T) {
 	}
 }
 
-func TestR28LookAlikes(t *testing.T) {
+func TestLookAlikesR28(t *testing.T) {
 	lines := corpus(t, "lookalikes.txt")
 	require.Len(t, lines, 40)
 	for _, line := range lines {
@@ -48,8 +48,8 @@ func TestR28LookAlikes(t *testing.T) {
 	}
 }
 
-// TestR29HalfPainted: whatever part of a secret has been printed, none of what makes it one is to be seen.
-func TestR29HalfPainted(t *testing.T) {
+// TestHalfPaintedR29: whatever part of a secret has been printed, none of what makes it one is to be seen.
+func TestHalfPaintedR29(t *testing.T) {
 	prefixes := []string{
 		"sk-ant-", "sk-proj-", "sk-svcacct-", "sk_live_", "rk_live_", "github_pat_", "ghp_", "gho_", "ghs_", "ghu_", "ghr_", "npm_", "hf_",
 		"pypi-", "glpat-", "xoxb-", "xoxp-", "xoxe-", "xapp-", "AKIA", "ASIA", "AIza", "sk-", "eyJ",
@@ -83,7 +83,7 @@ func TestPasswordInAURLWithTheSignThatEndsIt(t *testing.T) {
 	require.Equal(t, "amqp://a:•••••••••@mq/vhost me@example.com", got)
 }
 
-func TestR29WideCharactersKeepTheColumns(t *testing.T) {
+func TestWideCharactersKeepTheColumnsR29(t *testing.T) {
 	in := "日本 DB_PASSWORD='日本語abc日本' x"
 	got, n := redact.Text(in, -1)
 	require.Equal(t, 1, n)
@@ -93,7 +93,7 @@ func TestR29WideCharactersKeepTheColumns(t *testing.T) {
 
 const body = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj"
 
-func TestR28PrivateKeys(t *testing.T) {
+func TestPrivateKeysR28(t *testing.T) {
 	dots := func(s string) string { return strings.Repeat("•", len(s)) }
 	head, tail := "-----BEGIN "+"RSA PRIVATE KEY-----", "-----END "+"RSA PRIVATE KEY-----"
 	tests := []struct{ name, in, want string }{
@@ -114,7 +114,7 @@ func TestR28PrivateKeys(t *testing.T) {
 	}
 }
 
-func TestR28PrivateKeyInAnEditor(t *testing.T) {
+func TestPrivateKeyInAnEditorR28(t *testing.T) {
 	in := " 1 -----BEGIN " + "PRIVATE KEY-----\n 2 " + body + "\n 3 abc=\n 4 -----END " + "PRIVATE KEY-----\n~"
 	got, n := redact.Text(in, -1)
 	require.Equal(t, 3, n)

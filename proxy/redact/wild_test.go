@@ -59,7 +59,7 @@ func wild(t testing.TB) (lines []string) {
 	return lines
 }
 
-func TestR76Secrets(t *testing.T) {
+func TestSecretsR76(t *testing.T) {
 	lines := wild(t)
 	require.GreaterOrEqual(t, len(lines), 60)
 	for _, marked := range lines {
@@ -70,8 +70,8 @@ func TestR76Secrets(t *testing.T) {
 	}
 }
 
-// TestR76Clean: source code, logs, hashes, images, lockfiles, listings and manuals stay as they are.
-func TestR76Clean(t *testing.T) {
+// TestCleanR76: source code, logs, hashes, images, lockfiles, listings and manuals stay as they are.
+func TestCleanR76(t *testing.T) {
 	lines := corpus(t, "clean.txt")
 	for _, line := range lines {
 		got, n := redact.Text(line, -1)
@@ -82,8 +82,8 @@ func TestR76Clean(t *testing.T) {
 	require.Equal(t, strings.Join(lines, "\n"), got, "all of it on one screen")
 }
 
-// TestR76OurOwnSourceStays: none of the project's code but its tests holds what looks like a secret.
-func TestR76OurOwnSourceStays(t *testing.T) {
+// TestOurOwnSourceStaysR76: none of the project's code but its tests holds what looks like a secret.
+func TestOurOwnSourceStaysR76(t *testing.T) {
 	for _, name := range []string{"redact.go", "rules.go", "names.go", "values.go", "phrases.go", "url.go", "armour.go", "byhand.txt", "gitleaks.txt", "generate/main.go", "generate/regex.go"} {
 		data, err := os.ReadFile(name)
 		require.NoError(t, err)
@@ -97,9 +97,9 @@ func TestR76OurOwnSourceStays(t *testing.T) {
 	}
 }
 
-// TestR76HalfPainted: while a secret is being printed, what is there of its value is covered too, but for a prefix that says
+// TestHalfPaintedR76: while a secret is being printed, what is there of its value is covered too, but for a prefix that says
 // only what kind of token it is.
-func TestR76HalfPainted(t *testing.T) {
+func TestHalfPaintedR76(t *testing.T) {
 	for _, marked := range wild(t) {
 		line, part := secret(marked)
 		at := strings.Index(line, part)
@@ -126,14 +126,14 @@ func TestR76HalfPainted(t *testing.T) {
 	}
 }
 
-// TestR76Columns: a token keeps its columns behind wide characters, and goes where it wraps is the caller's to know.
-func TestR76Columns(t *testing.T) {
+// TestColumnsR76: a token keeps its columns behind wide characters, and goes where it wraps is the caller's to know.
+func TestColumnsR76(t *testing.T) {
 	got, n := redact.Text("日本語 password=hünter2日本 x", -1)
 	require.Equal(t, 1, n)
 	require.Equal(t, "日本語 password=••••••••••• x", got)
 }
 
-func TestR76ACertificateIsNoKey(t *testing.T) {
+func TestACertificateIsNoKeyR76(t *testing.T) {
 	block := "-----BEGIN CERTIFICATE-----\n" + body + "\n" + body + "\n-----END CERTIFICATE-----\n"
 	got, _ := redact.Text(block, -1)
 	require.Equal(t, block, got)

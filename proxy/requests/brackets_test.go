@@ -11,10 +11,10 @@ import (
 	"terminalproxy/proxy/line"
 )
 
-// TestR65TextInBracketsCannotEndThem: whatever an agent sends as text, what stands between a pair
+// TestTextInBracketsCannotEndThemR65: whatever an agent sends as text, what stands between a pair
 // of brackets is text without an Escape, each pair is whole in one piece that is written at once,
 // and without the brackets it is what was sent.
-func TestR65TextInBracketsCannotEndThem(t *testing.T) {
+func TestTextInBracketsCannotEndThemR65(t *testing.T) {
 	j := judgement{prompt: line.Editor, facts: line.Facts{
 		Settings: line.Settings{Signals: true, Extended: true, Flow: true, Output: true, Quit: 28, Suspend: 26}, Paste: true,
 		Program: line.Program{Exe: "/bin/bash", Args: []string{"bash"}},

@@ -12,8 +12,8 @@ import (
 	"terminalproxy/proxy/notice"
 )
 
-// TestR46NobodyFloodsTheUser counts all together: whoever is refused may come again under another name.
-func TestR46NobodyFloodsTheUser(t *testing.T) {
+// TestNobodyFloodsTheUserR46 counts all together: whoever is refused may come again under another name.
+func TestNobodyFloodsTheUserR46(t *testing.T) {
 	p := pace{burst: messageBurst, every: messageEvery}
 	now := time.Unix(1e9, 0)
 	taken := 0

@@ -10,7 +10,7 @@ import (
 	"terminalproxy/proxy/screen"
 )
 
-func TestR45RowConceals(t *testing.T) {
+func TestRowConcealsR45(t *testing.T) {
 	for _, tt := range corpus.Rows[struct {
 		Name string
 		Want bool
@@ -35,7 +35,7 @@ func TestR45RowConceals(t *testing.T) {
 }
 
 // The palette counts as it is when somebody looks, for history as well: so it is for the user who scrolls back.
-func TestR77ThePaletteOfNow(t *testing.T) {
+func TestThePaletteOfNowR77(t *testing.T) {
 	s := screen.New(screen.Config{Cols: 20, Rows: 2, Scrollback: 10})
 	s.Feed([]byte("\x1b[31mrun this\x1b[m\r\n───\r\n───"))
 	require.False(t, s.HistoryConceals(0))

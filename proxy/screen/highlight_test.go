@@ -37,7 +37,7 @@ func TestHighlights(t *testing.T) {
 }
 
 // A row in which something is veiled says nothing of where its backgrounds end.
-func TestR27HighlightsDoNotMeasureASecret(t *testing.T) {
+func TestHighlightsDoNotMeasureASecretR27(t *testing.T) {
 	s := fed(20, 4, "\x1b[7mname\x1b[m\r\n\r\n\x1b[7mPIN: ")
 	require.Equal(t, []string{"0:0-4 name", "2:0-5 PIN: "}, highlighted(s, 10))
 	s.Veil(true, false)

@@ -22,7 +22,7 @@ var (
 
 func programs(names ...string) func() []string { return func() []string { return names } }
 
-func TestR21R22Prompts(t *testing.T) {
+func TestPromptsR21R22(t *testing.T) {
 	lines := map[string]secretprompt.Line{"cooked": cooked, "noEcho": noEcho, "sudoRS": sudoRS, "raw": raw}
 	for _, c := range corpus.Rows[struct {
 		Name, Want, Line, Left, Right, Program, Runs string
@@ -39,9 +39,9 @@ func TestR21R22Prompts(t *testing.T) {
 	}
 }
 
-// TestR22RowsOfPublicPrograms: what programs ask for secrets with, and what stands left of the cursor otherwise. Neither counts
+// TestRowsOfPublicProgramsR22: what programs ask for secrets with, and what stands left of the cursor otherwise. Neither counts
 // in an editor.
-func TestR22RowsOfPublicPrograms(t *testing.T) {
+func TestRowsOfPublicProgramsR22(t *testing.T) {
 	for name, want := range map[string]protocol.SecretPrompt{"asking": protocol.SecretSoft, "ordinary": protocol.SecretNone} {
 		data, err := os.ReadFile("testdata/" + name + ".txt")
 		require.NoError(t, err)
@@ -75,7 +75,7 @@ func TestField(t *testing.T) {
 	require.Equal(t, len("2 * 3 *"), secretprompt.Field("2 * 3 *"), "no question")
 }
 
-func TestR23AFormerPromptLingers(t *testing.T) {
+func TestAFormerPromptLingersR23(t *testing.T) {
 	t0 := time.Unix(100, 0)
 	on, off := secretprompt.Facts{Known: true, Line: noEcho}, secretprompt.Facts{Known: true, Line: cooked}
 	var g secretprompt.Detector
@@ -100,7 +100,7 @@ func TestR23AFormerPromptLingers(t *testing.T) {
 	require.Equal(t, at.Add(3*time.Hour), g.Since())
 }
 
-func TestR25DismissedForThisPromptOnly(t *testing.T) {
+func TestDismissedForThisPromptOnlyR25(t *testing.T) {
 	now := time.Unix(100, 0)
 	line := func(n uint64) secretprompt.Place { return secretprompt.Place{Line: n} }
 	ask := func(n uint64) secretprompt.Facts {

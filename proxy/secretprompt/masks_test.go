@@ -44,8 +44,8 @@ func (d *desk) looks(col int) bool {
 
 func (d *desk) keys(text string) { d.typed.Count([]byte(text)) }
 
-// TestR78SignsForKeys: a program that draws a sign for each key asks for a secret, until the answer is given.
-func TestR78SignsForKeys(t *testing.T) {
+// TestSignsForKeysR78: a program that draws a sign for each key asks for a secret, until the answer is given.
+func TestSignsForKeysR78(t *testing.T) {
 	for _, c := range corpus.Rows[struct{ Name, Looks, Steps string }](t, "masks") {
 		var d desk
 		looks := ""
@@ -78,13 +78,13 @@ func TestR78SignsForKeys(t *testing.T) {
 }
 
 // R26: the characters are counted, in any encoding, and not kept.
-func TestR78KeysAreCounted(t *testing.T) {
+func TestKeysAreCountedR78(t *testing.T) {
 	var typed secretprompt.Typed
 	typed.Count([]byte("aß*\r\x7f\x01日•"))
 	require.Equal(t, secretprompt.Typed{Text: 5, Signs: 2}, typed)
 }
 
-func TestR78WordsAndForms(t *testing.T) {
+func TestWordsAndFormsR78(t *testing.T) {
 	for left, want := range map[string]bool{
 		"Kennwort: ": true, "Passwort für ada: ": true, "Mot de passe : ": true, "Contraseña: ": true, "PIN: ": true, "Passphrase: ": true, "密码：": true,
 		"Senha: ": true, "Пароль: ": true, "Spinner: ": false, "Name: ": false, "$ grep Kennwort:": false, "Kennwort: geheim": false,

@@ -9,7 +9,7 @@ import (
 	"terminalproxy/proxy/sleep"
 )
 
-func TestR70SleepIsNoticedOnce(t *testing.T) {
+func TestSleepIsNoticedOnceR70(t *testing.T) {
 	total := 3 * time.Hour // before we began
 	w := sleep.Watch{Total: func() time.Duration { return total }}
 	require.Zero(t, w.Since())

@@ -15,8 +15,8 @@ import (
 	"terminalproxy/proxy/tty"
 )
 
-// TestR15NoBlockingCalls looks through the source for what makes a PTY's master blocking behind our back.
-func TestR15NoBlockingCalls(t *testing.T) {
+// TestNoBlockingCallsR15 looks through the source for what makes a PTY's master blocking behind our back.
+func TestNoBlockingCallsR15(t *testing.T) {
 	blocking := regexp.MustCompile(`\.Fd\(\)|pty\.(Setsize|Getsize|InheritSize|Start)`)
 	files := 0
 	require.NoError(t, filepath.WalkDir("..", func(path string, _ fs.DirEntry, err error) error {

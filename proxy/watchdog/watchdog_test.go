@@ -116,7 +116,7 @@ func (x *guarded) shown() string {
 	return strings.TrimSuffix(string(all), "END")
 }
 
-func TestR59TheWillIsExecuted(t *testing.T) {
+func TestTheWillIsExecutedR59(t *testing.T) {
 	x := guard(t)
 	x.w.SetExit(nil, []byte("an older one"))
 	pid := x.watch()
@@ -126,8 +126,8 @@ func TestR59TheWillIsExecuted(t *testing.T) {
 	require.Equal(t, x.saved, x.settings())
 }
 
-// TestR59TheShellWasFaster: settings that are not the proxy's are not touched.
-func TestR59TheShellWasFaster(t *testing.T) {
+// TestTheShellWasFasterR59: settings that are not the proxy's are not touched.
+func TestTheShellWasFasterR59(t *testing.T) {
 	x := guard(t)
 	pid := x.watch()
 	theirs := x.saved
@@ -137,8 +137,8 @@ func TestR59TheShellWasFaster(t *testing.T) {
 	require.Equal(t, theirs, x.settings())
 }
 
-// TestR61NothingDuringASuspension: the terminal is the shell's then.
-func TestR61NothingDuringASuspension(t *testing.T) {
+// TestNothingDuringASuspensionR61: the terminal is the shell's then.
+func TestNothingDuringASuspensionR61(t *testing.T) {
 	x := guard(t)
 	x.w.SetExit(nil, []byte("modes"))
 	pid := x.watch()
@@ -150,7 +150,7 @@ func TestR61NothingDuringASuspension(t *testing.T) {
 	require.Equal(t, before, x.settings())
 }
 
-func TestR59ClosedWithoutAWord(t *testing.T) {
+func TestClosedWithoutAWordR59(t *testing.T) {
 	x := guard(t)
 	x.w.SetExit(nil, []byte("modes"))
 	before := x.settings()
@@ -165,8 +165,8 @@ func TestR59ClosedWithoutAWord(t *testing.T) {
 	require.ErrorIs(t, unix.Kill(pid, 0), unix.ESRCH, "no zombie")
 }
 
-// TestR59AKilledWatchdogIsFollowedByAnother, but not for ever.
-func TestR59AKilledWatchdogIsFollowedByAnother(t *testing.T) {
+// TestAKilledWatchdogIsFollowedByAnotherR59, but not for ever.
+func TestAKilledWatchdogIsFollowedByAnotherR59(t *testing.T) {
 	x := guard(t)
 	pid := x.watch()
 	for range restarts {
@@ -177,8 +177,8 @@ func TestR59AKilledWatchdogIsFollowedByAnother(t *testing.T) {
 	require.ErrorContains(t, <-x.failures, "killed too often")
 }
 
-// TestR59SignalsDoNotEndTheWatchdog: not those of a terminal that closes, nor those of a user who means the proxy.
-func TestR59SignalsDoNotEndTheWatchdog(t *testing.T) {
+// TestSignalsDoNotEndTheWatchdogR59: not those of a terminal that closes, nor those of a user who means the proxy.
+func TestSignalsDoNotEndTheWatchdogR59(t *testing.T) {
 	x := guard(t)
 	x.w.SetExit(nil, []byte("modes"))
 	pid := x.watch()

@@ -11,7 +11,7 @@ import (
 
 // R70: control that is given by a key ends, and the question says when. What the user promised at the start lasts, and the
 // proxy says that.
-func TestR70TheQuestionSaysHowLong(t *testing.T) {
+func TestTheQuestionSaysHowLongR70(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ flags, more, asked, told, left string }{
 		{"--agent", "", "“codex” asks to drive for 10 min: “to test”", `codex drives for 10 min. Ctrl+\ takes the keyboard back at once`, "granted (drive, 10m left)"},
@@ -43,7 +43,7 @@ func TestR70TheQuestionSaysHowLong(t *testing.T) {
 
 // R70: an agent of the command line that is killed, or never comes again, loses control after two minutes. One with an open
 // connection may think for as long as it likes. The test takes that time: the packages have theirs with a clock of their own.
-func TestR70WhoIsAwayForTwoMinutes(t *testing.T) {
+func TestWhoIsAwayForTwoMinutesR70(t *testing.T) {
 	clients(t)
 	w := newWorld(t)
 	s, thinks := w.terminal(100, 24), w.terminal(100, 24)
@@ -81,7 +81,7 @@ func TestR70WhoIsAwayForTwoMinutes(t *testing.T) {
 }
 
 // R71: who was refused cannot ask again at once, under whatever name and id, and a Ctrl+G that is meant for vim stays vim's.
-func TestR71NoNagging(t *testing.T) {
+func TestNoNaggingR71(t *testing.T) {
 	w := newWorld(t, "vim")
 	s := w.terminal(100, 24)
 	w.write("notes.txt", "bread\n")
@@ -164,7 +164,7 @@ func (s *terminal) tooSoon(id, heard string) bool {
 
 // R46, R71: a Ctrl+G that comes just after the question appears is no answer to it, the less so while the user types; a little
 // later it counts.
-func TestR46R71AKeyBeforeTheQuestionIsRead(t *testing.T) {
+func TestAKeyBeforeTheQuestionIsReadR46R71(t *testing.T) {
 	w, s, id := listening(t, 100, 24, "--agent")
 	heard := ""
 	for n := range 8 {
@@ -193,7 +193,7 @@ func TestR46R71AKeyBeforeTheQuestionIsRead(t *testing.T) {
 }
 
 // R72: a question that takes the place of another one's says so, and does not get the answer that was meant for that.
-func TestR72ASwappedQuestion(t *testing.T) {
+func TestASwappedQuestionR72(t *testing.T) {
 	w, s, id := listening(t, 120, 24, "--agent")
 	s.typed("x")
 	w.listens("heard", "x")
@@ -217,7 +217,7 @@ func TestR72ASwappedQuestion(t *testing.T) {
 }
 
 // R72: names are short and plain, two of one name are told apart, and none looks like a key.
-func TestR72Names(t *testing.T) {
+func TestNamesR72(t *testing.T) {
 	w, s, id := listening(t, 120, 24, "--agent")
 	first, second := w.agent("codex-mcp-client", eras[1]), w.agent("codex-mcp-client", eras[0])
 	first.good("terminal_say", args{"text": "one"})

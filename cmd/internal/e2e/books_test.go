@@ -11,9 +11,9 @@ import (
 	"terminalproxy/protocol"
 )
 
-// TestR80TheReceiptsAreWhatTheProgramRead: a program reads a part of what an agent types and then nothing; the user takes the
+// TestTheReceiptsAreWhatTheProgramReadR80: a program reads a part of what an agent types and then nothing; the user takes the
 // keyboard back. What the log's receipts count as written is what the program read, to the byte.
-func TestR80TheReceiptsAreWhatTheProgramRead(t *testing.T) {
+func TestTheReceiptsAreWhatTheProgramReadR80(t *testing.T) {
 	w := newWorld(t)
 	require.NoError(t, syscall.Mkfifo(w.path("go"), 0o600))
 	s := w.terminal(80, 12)

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestR60ExitStatusIsTheProgramsOrSaysWhatFailed(t *testing.T) {
+func TestExitStatusIsTheProgramsOrSaysWhatFailedR60(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(100, 24)
 	w.write("notes", "no program")
@@ -66,7 +66,7 @@ func TestR60ExitStatusIsTheProgramsOrSaysWhatFailed(t *testing.T) {
 	}
 }
 
-func TestR60ABurstBeforeTheEndArrivesWhole(t *testing.T) {
+func TestABurstBeforeTheEndArrivesWholeR60(t *testing.T) {
 	t.Parallel()
 	const size = 200_000
 	for _, flags := range [][]string{nil, {"--agent"}} {
@@ -87,7 +87,7 @@ func TestR60ABurstBeforeTheEndArrivesWhole(t *testing.T) {
 	}
 }
 
-func TestR60AProcessInTheBackgroundDoesNotHoldTheSession(t *testing.T) {
+func TestAProcessInTheBackgroundDoesNotHoldTheSessionR60(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(100, 24)
 	s.run("proxy bash -c 'sleep 1000 & echo back=$!; exit 4'")
@@ -110,7 +110,7 @@ func TestR60AProcessInTheBackgroundDoesNotHoldTheSession(t *testing.T) {
 	w.gone(away)
 }
 
-func TestR60SignalsToTheProxyEndAProgramThatIgnoresThem(t *testing.T) {
+func TestSignalsToTheProxyEndAProgramThatIgnoresThemR60(t *testing.T) {
 	t.Parallel()
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP} {
 		t.Run(sig.String(), func(t *testing.T) {
@@ -126,7 +126,7 @@ func TestR60SignalsToTheProxyEndAProgramThatIgnoresThem(t *testing.T) {
 	}
 }
 
-func TestR60SignalsToTheProxyEndAnEditorAtOnce(t *testing.T) {
+func TestSignalsToTheProxyEndAnEditorAtOnceR60(t *testing.T) {
 	w := newWorld(t, "vim")
 	s := w.terminal(80, 24)
 	s.does("stty -g > before")
@@ -155,7 +155,7 @@ func childOf(t *testing.T, pid string) string {
 	return children[0]
 }
 
-func TestR60ClosingTheWindowLeavesNoProcessBehind(t *testing.T) {
+func TestClosingTheWindowLeavesNoProcessBehindR60(t *testing.T) {
 	t.Parallel()
 	for name, program := range map[string]string{
 		"polite":   "bash -c 'echo pid=$$ proxy=$PPID; read x'",

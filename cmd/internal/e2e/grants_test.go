@@ -233,7 +233,7 @@ func (s *terminal) answerMenu(key string) {
 	}
 }
 
-func TestR9SignalsReclaim(t *testing.T) {
+func TestSignalsReclaimR9(t *testing.T) {
 	t.Parallel()
 	for _, sig := range []syscall.Signal{syscall.SIGUSR1, syscall.SIGQUIT} {
 		t.Run(sig.String(), func(t *testing.T) {
@@ -291,7 +291,7 @@ func TestAProxyInAProxy(t *testing.T) {
 
 // R2, R4, R5: the key takes the keyboard back as terminals send it in the modes that programs switch on, and inside a paste, of
 // which nothing reaches the program then. People press twice and keys repeat: of what is one too many a program would die.
-func TestR2R4R5TheKeyReclaimsHoweverItComes(t *testing.T) {
+func TestTheKeyReclaimsHoweverItComesR2R4R5(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ sent, heard string }{
 		"plain":                 {"\x1c", ""},
@@ -315,7 +315,7 @@ func TestR2R4R5TheKeyReclaimsHoweverItComes(t *testing.T) {
 }
 
 // R70: control ends with its agent, and so does a question.
-func TestR70WhatAnAgentHasGoesWithIt(t *testing.T) {
+func TestWhatAnAgentHasGoesWithItR70(t *testing.T) {
 	w, s, id := listening(t, 100, 24, "--agent --grant drive")
 	a := w.agent("codex", eras[1])
 	a.good("terminal_request_control", args{"reason": "drive"}, "granted")

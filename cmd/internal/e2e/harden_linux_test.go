@@ -73,9 +73,9 @@ func (w *world) nobody() (*syscall.SysProcAttr, error) {
 	return &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: id, Gid: id}}, err
 }
 
-// TestR51NoWayIn: a process of the same user reads neither the memory nor the environment of a proxy, its watchdog or a
+// TestNoWayInR51: a process of the same user reads neither the memory nor the environment of a proxy, its watchdog or a
 // gateway, and takes no descriptor.
-func TestR51NoWayIn(t *testing.T) {
+func TestNoWayInR51(t *testing.T) {
 	w := newWorld(t)
 	nobody, err := w.nobody()
 	require.NoError(t, err)

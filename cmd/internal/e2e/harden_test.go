@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestR51TheProgramIsToldNoSecret: neither its environment nor the proxy's command line has a token.
-func TestR51TheProgramIsToldNoSecret(t *testing.T) {
+// TestTheProgramIsToldNoSecretR51: neither its environment nor the proxy's command line has a token.
+func TestTheProgramIsToldNoSecretR51(t *testing.T) {
 	w := newWorld(t)
 	server := w.serve("gateway")
 	file := w.token("p", "proxy")
@@ -32,9 +32,9 @@ func TestR51TheProgramIsToldNoSecret(t *testing.T) {
 	s.status()
 }
 
-// TestR61TheProgramStartsClean: no descriptor but its terminal, the signals at their defaults and none blocked, and its own
+// TestTheProgramStartsCleanR61: no descriptor but its terminal, the signals at their defaults and none blocked, and its own
 // limits, whatever the proxy was started with.
-func TestR61TheProgramStartsClean(t *testing.T) {
+func TestTheProgramStartsCleanR61(t *testing.T) {
 	if _, err := os.Stat("/proc/self/fd"); err != nil {
 		t.Skip("this system does not show a process's descriptors under /proc")
 	}
@@ -57,8 +57,8 @@ func TestR61TheProgramStartsClean(t *testing.T) {
 	}
 }
 
-// TestR61Nohup: a hangup that the user wants ignored is, by the proxy and by the program.
-func TestR61Nohup(t *testing.T) {
+// TestNohupR61: a hangup that the user wants ignored is, by the proxy and by the program.
+func TestNohupR61(t *testing.T) {
 	w := newWorld(t, "nohup")
 	cmd := w.command("nohup", filepath.Join(root, "bin", "proxy"), "--cols", "80", "sh", "-c", "grep ^SigIgn /proc/self/status; echo proxy=$PPID; read x")
 	input, stdin, err := os.Pipe() // a StdinPipe would be closed by Wait as well

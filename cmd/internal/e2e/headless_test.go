@@ -138,7 +138,7 @@ func TestAProgramOutlivesItsGateway(t *testing.T) {
 }
 
 // R62: the model answers, once; nothing is left at the next prompt.
-func TestR62ProgramsWithoutATerminalAreAnswered(t *testing.T) {
+func TestProgramsWithoutATerminalAreAnsweredR62(t *testing.T) {
 	w := newWorld(t, "fish")
 	a := w.agent("claude", eras[1])
 	id, _ := a.runs(args{"program": "fish", "args": []string{"--no-config"}, "wait_for": "regex", "value": `[>#] *$`}, "matched")
@@ -281,7 +281,7 @@ func TestAPasswordInAnAgentsTerminalIsForAPerson(t *testing.T) {
 }
 
 // R26: where nobody is there to answer, the agent can only give the question up.
-func TestR26AnAgentGivesUpAQuestionThatNobodyAnswers(t *testing.T) {
+func TestAnAgentGivesUpAQuestionThatNobodyAnswersR26(t *testing.T) {
 	w := newWorld(t)
 	a := w.agent("claude", eras[1])
 	a.runs(args{"program": "bash", "args": []string{"--norc", "--noprofile", "-c", `trap 'echo; echo interrupted' INT; stty -echo; read -p 'Password: ' x || echo "no answer: ${#x}"; stty echo; exec cat`}})

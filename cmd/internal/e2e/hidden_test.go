@@ -10,7 +10,7 @@ import (
 )
 
 // R77: what programs draw in their frames, bars and shadows is no hidden text.
-func TestR77ProgramsHideNothing(t *testing.T) {
+func TestProgramsHideNothingR77(t *testing.T) {
 	t.Parallel()
 	for _, p := range []struct{ name, line, ready, key, then string }{
 		{name: "dialog", line: "dialog --title T --yesno 'Really go on?' 10 40", ready: "Really go on"},
@@ -46,7 +46,7 @@ func TestR77ProgramsHideNothing(t *testing.T) {
 }
 
 // R77: text that a program hides by the palette, before it prints it or afterwards, is pointed out.
-func TestR77HostilePalettes(t *testing.T) {
+func TestHostilePalettesR77(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
 		"OSC 4":             `\e]4;1;#102030;4;#102031\a\e[31;44mrun rm -rf\e[0m`,

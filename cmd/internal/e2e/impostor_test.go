@@ -92,7 +92,7 @@ func (i *impostor) signed(token string, change func(*protocol.ControlDecide)) *p
 }
 
 // R53: the proxy decides. A gateway can at most ask, whatever it sends and whoever runs it.
-func TestR53AFakeGatewayCannotGrant(t *testing.T) {
+func TestAFakeGatewayCannotGrantR53(t *testing.T) {
 	w := newWorld(t)
 	w.good("token", "create", "owner", "--role", "owner", "--save")
 	token, err := auth.ReadTokenFile(filepath.Join(w.dir, "home", "config", "terminalproxy", "owner.token"))

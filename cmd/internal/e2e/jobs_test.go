@@ -168,9 +168,9 @@ func (w *world) inFront(name string) bool {
 	return false
 }
 
-// TestR73CtrlZ: Ctrl+Z and fg are what they are without the proxy, in three shells: the terminal between, the last screen, the
+// TestCtrlZR73: Ctrl+Z and fg are what they are without the proxy, in three shells: the terminal between, the last screen, the
 // cursor, the exit status. So is a stop of the proxy itself (R61). All programs are stopped in bash, two of them in the others.
-func TestR73CtrlZ(t *testing.T) {
+func TestCtrlZR73(t *testing.T) {
 	t.Parallel()
 	for shell := range userShells {
 		for which, p := range jobPrograms {
@@ -222,8 +222,8 @@ func needs(t *testing.T, program string) {
 	}
 }
 
-// TestR73AKilledLeaderOrProxy leaves neither the program nor a stopped process.
-func TestR73AKilledLeaderOrProxy(t *testing.T) {
+// TestAKilledLeaderOrProxyR73 leaves neither the program nor a stopped process.
+func TestAKilledLeaderOrProxyR73(t *testing.T) {
 	t.Parallel()
 	for _, flags := range []string{"", "--agent "} {
 		for _, stopped := range []bool{false, true} {
@@ -272,8 +272,8 @@ func killed(pid string) error {
 	return syscall.Kill(n, syscall.SIGKILL)
 }
 
-// TestR73Background: a job that goes on behind the shell writes there, and stops when it reads, as without the proxy.
-func TestR73Background(t *testing.T) {
+// TestBackgroundR73: a job that goes on behind the shell writes there, and stops when it reads, as without the proxy.
+func TestBackgroundR73(t *testing.T) {
 	t.Parallel()
 	for _, prefix := range []string{"", "proxy ", "proxy --agent "} {
 		t.Run(prefix, func(t *testing.T) {
@@ -308,8 +308,8 @@ func TestR73Background(t *testing.T) {
 	}
 }
 
-// TestR73InsideAShell: what runs in a shell that runs in the proxy is that shell's job.
-func TestR73InsideAShell(t *testing.T) {
+// TestInsideAShellR73: what runs in a shell that runs in the proxy is that shell's job.
+func TestInsideAShellR73(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(80, 24)
 	s.typed("clear; proxy --agent bash --noprofile --rcfile bashrc -i\n")
@@ -334,8 +334,8 @@ func TestR73InsideAShell(t *testing.T) {
 	s.wait("done=4")
 }
 
-// TestR73ATrap: a program that catches SIGTSTP goes on, and one that stops later takes the proxy with it.
-func TestR73ATrap(t *testing.T) {
+// TestATrapR73: a program that catches SIGTSTP goes on, and one that stops later takes the proxy with it.
+func TestATrapR73(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(80, 24)
 	s.typed("clear; proxy bash -c 'trap \"echo cau\\ght\" TSTP; echo re\"\"ady; while read x; do echo he\"\"ard $x; [ $x = stop ] && kill -STOP $$; done'\n")

@@ -127,7 +127,7 @@ func TestLevelTypeHoldsSeveralKindsOfKeys(t *testing.T) {
 }
 
 // R47: what would be sent is shown to the last character, over as many rows as it takes, and leaves no trace.
-func TestR47ALongInputOpensOverSeveralRows(t *testing.T) {
+func TestALongInputOpensOverSeveralRowsR47(t *testing.T) {
 	w, s, id := listening(t, 60, 14, "--agent --grant type")
 	w.granted(id, "--level", "type", "--as", "codex")
 	s.titled("[codex types]")
@@ -154,7 +154,7 @@ func TestR47ALongInputOpensOverSeveralRows(t *testing.T) {
 }
 
 // R6: the user types on while something is held: it stays until it is decided.
-func TestR6TypingDecidesNothing(t *testing.T) {
+func TestTypingDecidesNothingR6(t *testing.T) {
 	w, s, id := listening(t, 100, 24, "--agent --grant type")
 	w.granted(id, "--level", "type", "--as", "codex")
 	s.titled("[codex types]")

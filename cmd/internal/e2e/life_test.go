@@ -278,7 +278,7 @@ func TestAnAgentThatHangsCostsTheUserNothing(t *testing.T) {
 }
 
 // R11: neither the user's keys nor the reclaim key wait for a gateway.
-func TestR11AGatewayThatHangsCostsTheUserNothing(t *testing.T) {
+func TestAGatewayThatHangsCostsTheUserNothingR11(t *testing.T) {
 	w := newWorld(t)
 	_, second, proxy, ids := serving(t, w)
 	second.gives(ids["second"], "--reason", "drive", "--as", "codex")

@@ -31,7 +31,7 @@ const (
 )
 
 // R63: what the user has typed and not submitted is never joined with an agent's input, in whichever program atPrompt.
-func TestR63AnUnsubmittedLineHoldsTheAgent(t *testing.T) {
+func TestAnUnsubmittedLineHoldsTheAgentR63(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, program, ready string
@@ -70,7 +70,7 @@ func TestR63AnUnsubmittedLineHoldsTheAgent(t *testing.T) {
 }
 
 // R63: the ways in which the line becomes free, and in which the user decides otherwise.
-func TestR63HowTheLineBecomesFree(t *testing.T) {
+func TestHowTheLineBecomesFreeR63(t *testing.T) {
 	w := newWorld(t)
 	w.write("rc", "PS1='$ '\nset -o history\n")
 	s := w.terminal(100, 24)
@@ -117,7 +117,7 @@ func TestR63HowTheLineBecomesFree(t *testing.T) {
 }
 
 // R63: a line that the user has submitted and that asks for its rest is still the user's.
-func TestR63WhatTheUserBeganIsNotGoneOnWith(t *testing.T) {
+func TestWhatTheUserBeganIsNotGoneOnWithR63(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, program, ready, begin, rest string }{
 		{"bash", plainBash, atPrompt, "for i in 1 2; do", "\n>"},
@@ -148,7 +148,7 @@ func TestR63WhatTheUserBeganIsNotGoneOnWith(t *testing.T) {
 }
 
 // R63: keys that another program took, or that were erased after it, leave the line free.
-func TestR63WhatAnotherProgramTookHoldsNothing(t *testing.T) {
+func TestWhatAnotherProgramTookHoldsNothingR63(t *testing.T) {
 	w := newWorld(t, "less")
 	s := w.terminal(100, 16)
 	id := s.sharing("drive", plainBash, atPrompt)
@@ -182,7 +182,7 @@ func TestR63WhatAnotherProgramTookHoldsNothing(t *testing.T) {
 }
 
 // R63: where there is no line, nothing is held for it.
-func TestR63NothingIsHeldWhereThereIsNoLine(t *testing.T) {
+func TestNothingIsHeldWhereThereIsNoLineR63(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, program, ready, mine, theirs, then string }{
 		{"top", "top", "PID", "h", "q", "Help for"},
@@ -206,7 +206,7 @@ func TestR63NothingIsHeldWhereThereIsNoLine(t *testing.T) {
 }
 
 // R64: what an agent leaves is quoted where a line is known, and not claimed where none is.
-func TestR64WhatIsLeftOnTheLineIsQuoted(t *testing.T) {
+func TestWhatIsLeftOnTheLineIsQuotedR64(t *testing.T) {
 	w := newWorld(t, "vim")
 	s := w.terminal(100, 16)
 	id := s.sharing("drive", plainBash, atPrompt)
@@ -226,7 +226,7 @@ func TestR64WhatIsLeftOnTheLineIsQuoted(t *testing.T) {
 }
 
 // R65: at the prompt of a shell, a REPL, a debugger free text needs no key.
-func TestR65TypeIsFreeAtALinePrompt(t *testing.T) {
+func TestTypeIsFreeAtALinePromptR65(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, program, ready string }{
 		{"bash", plainBash, atPrompt},
@@ -260,7 +260,7 @@ func TestR65TypeIsFreeAtALinePrompt(t *testing.T) {
 }
 
 // R66: the question shows what will run, not which keys were pressed.
-func TestR66TheQuestionShowsWhatRuns(t *testing.T) {
+func TestTheQuestionShowsWhatRunsR66(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(120, 16)
 	id := s.sharing("type", plainBash, atPrompt)
@@ -304,7 +304,7 @@ func TestR66TheQuestionShowsWhatRuns(t *testing.T) {
 }
 
 // R66: what a shell suggests behind the cursor is not what Enter sends, and is told apart.
-func TestR66ASuggestionIsNotWhatRuns(t *testing.T) {
+func TestASuggestionIsNotWhatRunsR66(t *testing.T) {
 	w := newWorld(t, "fish")
 	s := w.terminal(120, 16)
 	id := s.sharing("type", "fish --no-config --init-command 'function fish_prompt; echo \"> \"; end; function fish_right_prompt; echo RIGHT; end'", "RIGHT")
@@ -320,7 +320,7 @@ func TestR66ASuggestionIsNotWhatRuns(t *testing.T) {
 }
 
 // R66: whatever an agent types and edits, the question is what bash runs.
-func TestR66TheQuestionIsWhatBashRuns(t *testing.T) {
+func TestTheQuestionIsWhatBashRunsR66(t *testing.T) {
 	w := newWorld(t)
 	w.write("rc", "PS1='$ '\nset -o history\nHISTFILE=/dev/null\nHISTTIMEFORMAT=\nPROMPT_COMMAND='fc -ln -1 > ran'\n")
 	s := w.terminal(180, 24)

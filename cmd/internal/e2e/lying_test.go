@@ -13,9 +13,9 @@ import (
 	"terminalproxy/protocol/fake"
 )
 
-// TestR75ALyingGatewayCostsTheProxyNothing: it sends a header without an end for as long as anybody reads. The session goes on,
+// TestALyingGatewayCostsTheProxyNothingR75: it sends a header without an end for as long as anybody reads. The session goes on,
 // its user is told, and the proxy's memory stays what it was.
-func TestR75ALyingGatewayCostsTheProxyNothing(t *testing.T) {
+func TestALyingGatewayCostsTheProxyNothingR75(t *testing.T) {
 	w := newWorld(t)
 	tried := make(chan struct{}, 1000)
 	addr, _ := fake.Server(t, "tcp", func(c net.Conn) {

@@ -29,7 +29,7 @@ var masking = []prompter{
 }
 
 // R78: the user types asterisks, edits a list of them and answers questions: none of that is a secret.
-func TestR78NoFalsePrompts(t *testing.T) {
+func TestNoFalsePromptsR78(t *testing.T) {
 	w := newWorld(t, "vim", "fzf", "python3")
 	s := w.terminal(80, 24)
 	w.write("list.md", "* one\n* two\n*** rule ***\n")

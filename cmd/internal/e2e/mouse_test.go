@@ -102,7 +102,7 @@ func (s *terminal) clicks(flags string) (id string) {
 }
 
 // R47: a button may submit, so the user lets it through and reads where it goes and on what; the wheel only looks around.
-func TestR47LevelTypeHoldsClicks(t *testing.T) {
+func TestLevelTypeHoldsClicksR47(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(100, 16)
 	id := s.clicks("--record session.cast")
@@ -174,7 +174,7 @@ func TestAButtonThatMovedIsAskedAboutAgain(t *testing.T) {
 }
 
 // R12: a click on the words of a proxy further in is the program's: it gives nobody the keyboard there.
-func TestR12NoClickAnswersAnotherProxy(t *testing.T) {
+func TestNoClickAnswersAnotherProxyR12(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(100, 16)
 	w.write("on", "\x1b[?1000h\x1b[?1006h")

@@ -7,9 +7,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestR28WhoLooksOnSeesWhatAgentsSee: live, in colour, and neither a token nor a hidden screen, at the door that every process of
+// TestWhoLooksOnSeesWhatAgentsSeeR28: live, in colour, and neither a token nor a hidden screen, at the door that every process of
 // the user's can come to.
-func TestR28WhoLooksOnSeesWhatAgentsSee(t *testing.T) {
+func TestWhoLooksOnSeesWhatAgentsSeeR28(t *testing.T) {
 	w := newWorld(t)
 	const token = "ghp_abcdefghijklmnopqrstuvwxyz0123456789"
 	s, other := w.terminal(90, 20), w.terminal(60, 12)

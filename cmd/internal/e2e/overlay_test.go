@@ -96,9 +96,9 @@ for n in 10 11 '4;0' '4;16' '4;214' '4;232' '4;255'; do ask $n colours; done
 echo done >> colours
 `
 
-// TestR67TheQuestionIsLegible in a real xterm, whatever the program does to its colours: and those are afterwards what they
+// TestTheQuestionIsLegibleR67 in a real xterm, whatever the program does to its colours: and those are afterwards what they
 // would be without, and a question for one is answered once.
-func TestR67TheQuestionIsLegible(t *testing.T) {
+func TestTheQuestionIsLegibleR67(t *testing.T) {
 	w := onDisplays(t, "xterm")
 	display, screen := w.framebuffer()
 	w.env = append(w.env, "DISPLAY="+display)
@@ -139,8 +139,8 @@ func TestR67TheQuestionIsLegible(t *testing.T) {
 	require.Zero(t, x.wait().status)
 }
 
-// TestR67WithoutColours: NO_COLOR and a terminal that has none get reverse video, and the words say the rest.
-func TestR67WithoutColours(t *testing.T) {
+// TestWithoutColoursR67: NO_COLOR and a terminal that has none get reverse video, and the words say the rest.
+func TestWithoutColoursR67(t *testing.T) {
 	t.Parallel()
 	for _, set := range []string{"NO_COLOR=1", "TERM=vt100"} {
 		t.Run(set, func(t *testing.T) {
@@ -159,9 +159,9 @@ func TestR67WithoutColours(t *testing.T) {
 	}
 }
 
-// TestR68TheQuestionLeavesVimsOwnVisible: vim asks what to do with a swap file, on the rows that the proxy's question takes as
+// TestTheQuestionLeavesVimsOwnVisibleR68: vim asks what to do with a swap file, on the rows that the proxy's question takes as
 // a rule.
-func TestR68TheQuestionLeavesVimsOwnVisible(t *testing.T) {
+func TestTheQuestionLeavesVimsOwnVisibleR68(t *testing.T) {
 	w := newWorld(t, "vim")
 	s := w.terminal(90, 16)
 	w.write("notes.txt", "one\n")
@@ -191,8 +191,8 @@ func TestR68TheQuestionLeavesVimsOwnVisible(t *testing.T) {
 	s.status()
 }
 
-// TestR68TheKeysStayWholeOnANarrowScreen: and no word of the question is cut.
-func TestR68TheKeysStayWholeOnANarrowScreen(t *testing.T) {
+// TestTheKeysStayWholeOnANarrowScreenR68: and no word of the question is cut.
+func TestTheKeysStayWholeOnANarrowScreenR68(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(24, 14)
 	s.run("proxy --agent listener heard")
@@ -214,9 +214,9 @@ func (s *terminal) signs(what string) {
 	s.seeShown(what, func(screen string) bool { return strings.Contains(signed.FindString(screen), what) })
 }
 
-// TestR69ASignStaysWhileAnAgentDrives over real programs: it says who and for how long, that the user's keys pause the agent,
+// TestASignStaysWhileAnAgentDrivesR69 over real programs: it says who and for how long, that the user's keys pause the agent,
 // is not in what the agent reads, and goes with the grant, leaving nothing.
-func TestR69ASignStaysWhileAnAgentDrives(t *testing.T) {
+func TestASignStaysWhileAnAgentDrivesR69(t *testing.T) {
 	t.Parallel()
 	for _, at := range []struct {
 		needs, line, ready, leave string
@@ -263,8 +263,8 @@ seq 61 140; sleep 0.4; printf '\033[2J\033[H'; sleep 0.3; for i in $(seq 141 200
 done
 `
 
-// TestR69TheSignIsNeverScrolledAway: what the user can scroll back to is what it is without the proxy.
-func TestR69TheSignIsNeverScrolledAway(t *testing.T) {
+// TestTheSignIsNeverScrolledAwayR69: what the user can scroll back to is what it is without the proxy.
+func TestTheSignIsNeverScrolledAwayR69(t *testing.T) {
 	w := newWorld(t)
 	w.write("plenty.sh", plenty)
 	all := func(s *terminal) string { return s.tmux("capture-pane", "-e", "-p", "-S", "-") }
@@ -293,8 +293,8 @@ func TestR69TheSignIsNeverScrolledAway(t *testing.T) {
 	require.Equal(t, body(all(bare)), body(all(s)))
 }
 
-// TestR69NoNoticeIsNoSign: the window's title still says who drives.
-func TestR69NoNoticeIsNoSign(t *testing.T) {
+// TestNoNoticeIsNoSignR69: the window's title still says who drives.
+func TestNoNoticeIsNoSignR69(t *testing.T) {
 	w, s, id := listening(t, 80, 12, "--agent --grant drive --no-notice")
 	w.granted(id, "--as", "claude")
 	s.titled("[claude drives]")
@@ -303,8 +303,8 @@ func TestR69NoNoticeIsNoSign(t *testing.T) {
 	s.quits("\x04")
 }
 
-// TestR69AnotherAgentAsks: the sign says that.
-func TestR69AnotherAgentAsks(t *testing.T) {
+// TestAnotherAgentAsksR69: the sign says that.
+func TestAnotherAgentAsksR69(t *testing.T) {
 	w, s, id := listening(t, 80, 12, "--agent --grant drive")
 	w.granted(id, "--as", "claude")
 	s.signs("drives")

@@ -31,7 +31,7 @@ func (w *world) flood(a *agent) <-chan answer {
 }
 
 // R9: the ways that need no key end control as the key does: nothing of the agent's comes after what the user types then.
-func TestR9NoAgentByteAfterAnyWay(t *testing.T) {
+func TestNoAgentByteAfterAnyWayR9(t *testing.T) {
 	t.Parallel()
 	for name, way := range ways {
 		t.Run(name, func(t *testing.T) {
@@ -58,7 +58,7 @@ func TestR9NoAgentByteAfterAnyWay(t *testing.T) {
 }
 
 // R9: when the terminal closes, the agent is told and the program hears nothing more.
-func TestR9ClosingTheTerminalReclaims(t *testing.T) {
+func TestClosingTheTerminalReclaimsR9(t *testing.T) {
 	w := newWorld(t)
 	a := w.serves("flooder", eras[1])
 	s := w.terminal(100, 24)
@@ -77,7 +77,7 @@ func TestR9ClosingTheTerminalReclaims(t *testing.T) {
 }
 
 // R9: taking back before an answer refuses, and what was promised is void.
-func TestR9ReclaimRefusesWhoAsks(t *testing.T) {
+func TestReclaimRefusesWhoAsksR9(t *testing.T) {
 	w, s, id := listening(t, 120, 24, "--agent")
 	asking := w.start("gateway", "request", id, "--reason", "please", "--as", "codex")
 	s.asked()
@@ -89,7 +89,7 @@ func TestR9ReclaimRefusesWhoAsks(t *testing.T) {
 }
 
 // R9: what --grant promised is taken back as well.
-func TestR9ReclaimEndsWhatWasPromised(t *testing.T) {
+func TestReclaimEndsWhatWasPromisedR9(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(120, 24)
 	proxy := s.listen("--agent --grant drive")
@@ -242,7 +242,7 @@ func TestAnOwnersAnswerToAnOldQuestionIsVoid(t *testing.T) {
 }
 
 // Promise 3: an agent that drives a shell could type what the owner would. It gets neither more nor longer.
-func TestR54AnAgentInAShellCannotGrantItself(t *testing.T) {
+func TestAnAgentInAShellCannotGrantItselfR54(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(120, 24)
 	w.owner(180, 24)

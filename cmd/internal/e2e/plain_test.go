@@ -125,7 +125,7 @@ func TestTheWindowsSizeReachesTheProgram(t *testing.T) {
 }
 
 // R13: with no --agent every byte passes untouched.
-func TestR13EveryBytePassesUntouchedWithoutAgent(t *testing.T) {
+func TestEveryBytePassesUntouchedWithoutAgentR13(t *testing.T) {
 	w := newWorld(t)
 	const size = 1 << 20
 	random := rand.NewChaCha8([32]byte{13})

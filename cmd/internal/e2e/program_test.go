@@ -51,9 +51,9 @@ func TestOnlyThisProgram(t *testing.T) {
 // unbracketed has bash take several lines as several, and not as one paste.
 const unbracketed = "bind 'set enable-bracketed-paste off'\nPS1='$ '\n"
 
-// TestR79NothingIsTypedAhead: in one input an agent starts another program and types on for that: it gets nothing, in every
+// TestNothingIsTypedAheadR79: in one input an agent starts another program and types on for that: it gets nothing, in every
 // program that can start one, however it is started.
-func TestR79NothingIsTypedAhead(t *testing.T) {
+func TestNothingIsTypedAheadR79(t *testing.T) {
 	t.Parallel()
 	const shell = "proxy --agent --grant drive --yield 0s --no-notice --only-this-program "
 	for _, c := range []struct {
@@ -95,8 +95,8 @@ func TestR79NothingIsTypedAhead(t *testing.T) {
 	}
 }
 
-// TestR79ItGoesOn: what stays in front gets all of it, line by line, also when other programs have the terminal in between.
-func TestR79ItGoesOn(t *testing.T) {
+// TestItGoesOnR79: what stays in front gets all of it, line by line, also when other programs have the terminal in between.
+func TestItGoesOnR79(t *testing.T) {
 	w := newWorld(t)
 	w.write("rc", unbracketed)
 	s := w.terminal(100, 16)
@@ -119,9 +119,9 @@ func TestR79ItGoesOn(t *testing.T) {
 	require.True(t, strings.HasSuffix(w.content("out"), "last\nmore\n"))
 }
 
-// TestR79BackAndForth: a program gives the terminal to another group for every line and takes it back. What the agent types
+// TestBackAndForthR79: a program gives the terminal to another group for every line and takes it back. What the agent types
 // reaches that program alone, what the user types meanwhile the other.
-func TestR79BackAndForth(t *testing.T) {
+func TestBackAndForthR79(t *testing.T) {
 	w := newWorld(t, "python3")
 	w.write("flip.py", `
 import os, signal, sys
@@ -158,7 +158,7 @@ for n in range(3):
 }
 
 // R63: what waited for a line of one program is not typed into another one, to which it may mean something else.
-func TestR63WhatWaitedIsForTheSameProgram(t *testing.T) {
+func TestWhatWaitedIsForTheSameProgramR63(t *testing.T) {
 	w := newWorld(t)
 	w.write("rc", "PS1='$ '\n")
 	s := w.terminal(100, 16)

@@ -51,7 +51,7 @@ func (w *world) postgres() (dir string) {
 }
 
 // R63, R65, R66: psql is a line prompt, and its pager is none.
-func TestR65Psql(t *testing.T) {
+func TestPsqlR65(t *testing.T) {
 	w := newWorld(t, "psql", "less")
 	psql := "env LC_ALL=C psql -X -h " + w.postgres() + " -U test postgres"
 	s := w.terminal(100, 40)

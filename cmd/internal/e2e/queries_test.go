@@ -17,9 +17,9 @@ var questions = []string{
 	"\x1b[3;5H\x1b[6n", "\x1b[x", "\x1b[5n",
 }
 
-// TestR62OneAnswerEach: the user's terminal answers the program where there is one, the proxy where there is none, and
+// TestOneAnswerEachR62: the user's terminal answers the program where there is one, the proxy where there is none, and
 // never both; in the order of the questions, and nothing is left for the shell.
-func TestR62OneAnswerEach(t *testing.T) {
+func TestOneAnswerEachR62(t *testing.T) {
 	t.Parallel()
 	ask := "\x1b[H\x1b[2J" + strings.Join(questions, "")
 	fresh := screen.New(screen.Config{Cols: 80, Rows: 24})
@@ -47,9 +47,9 @@ func TestR62OneAnswerEach(t *testing.T) {
 	}
 }
 
-// TestR62TheProxysOwnQuestionIsNotLeftToTheShell: the proxy asks where the cursor is; an answer that comes late, while the
+// TestTheProxysOwnQuestionIsNotLeftToTheShellR62: the proxy asks where the cursor is; an answer that comes late, while the
 // session is ending, is its own all the same.
-func TestR62TheProxysOwnQuestionIsNotLeftToTheShell(t *testing.T) {
+func TestTheProxysOwnQuestionIsNotLeftToTheShellR62(t *testing.T) {
 	w := newWorld(t)
 	w.write("nothing", "")
 	st := w.stage("read go; proxy --agent sh -c 'echo ready; exec cat'; asker nothing left")

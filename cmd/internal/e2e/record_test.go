@@ -198,7 +198,7 @@ func TestAsciinemaPlayerPlaysTheRecording(t *testing.T) {
 }
 
 // R26: what the user types and the program does not show is nowhere.
-func TestR26WhatTheUserTypesIsInNoFile(t *testing.T) {
+func TestWhatTheUserTypesIsInNoFileR26(t *testing.T) {
 	t.Parallel()
 	const canary = "hunter2canary"
 	for _, flags := range []string{"", "--agent --grant drive --yield 0s "} {
@@ -304,7 +304,7 @@ func TestBadInputToRecord(t *testing.T) {
 }
 
 // R12: under level drive an agent may press the reclaim key for the program, and the record says so.
-func TestR12TheReclaimKeyOfAnAgentIsMarked(t *testing.T) {
+func TestTheReclaimKeyOfAnAgentIsMarkedR12(t *testing.T) {
 	w, s, id := listening(t, 100, 24, "--agent --grant drive --record s.cast")
 	w.granted(id, "--as", "codex")
 	w.good("send", id, "--as", "codex", `ctrl-\`)
@@ -332,7 +332,7 @@ func between(t *testing.T, events [][2]string, begin, end string) [][2]string {
 
 // R26: while a secret is asked for, nothing of the screen is recorded, nor that the user types; not even its length is in
 // what is painted afterwards.
-func TestR26ABlackoutIsAGapInTheRecording(t *testing.T) {
+func TestABlackoutIsAGapInTheRecordingR26(t *testing.T) {
 	t.Parallel()
 	for name, ask := range map[string]string{
 		"hard": `read -s -p "Password: " x; echo`,

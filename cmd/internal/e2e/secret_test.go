@@ -203,7 +203,7 @@ func (w *world) asked(a prompter) (*terminal, *overheard) {
 }
 
 // R21, R26: the agent's first byte is refused as soon as the question is there.
-func TestR21AndR26HardPrompts(t *testing.T) {
+func TestHardPromptsR21R26(t *testing.T) {
 	t.Parallel()
 	for _, a := range hard {
 		t.Run(a.name, func(t *testing.T) {
@@ -308,7 +308,7 @@ var soft = []prompter{
 
 // R22, R24, R78: so are prompts in programs that read raw keys, by their words, or, whatever the language, by n signs for n keys
 // and by the forms that programs are asked to draw.
-func TestR22R24R78SoftPrompts(t *testing.T) {
+func TestSoftPromptsR22R24R78(t *testing.T) {
 	t.Parallel()
 	for _, a := range append(soft, masking...) {
 		t.Run(a.name, func(t *testing.T) {
@@ -353,7 +353,7 @@ func (w *world) feedback() {
 }
 
 // Where text with the word in it is edited or printed, nothing is kept from an agent and its input arrives.
-func TestR22NoFalsePositives(t *testing.T) {
+func TestNoFalsePositivesR22(t *testing.T) {
 	w := newWorld(t, "vim", "less", "grep")
 	s := w.terminal(80, 24)
 	w.write("config.yml", "user: ada\npassword:\n")
@@ -391,7 +391,7 @@ func TestR22NoFalsePositives(t *testing.T) {
 }
 
 // SAFETY R23: the agent is refused, the user answers, the agent goes on.
-func TestR23TheAgentGoesOnAfterwards(t *testing.T) {
+func TestTheAgentGoesOnAfterwardsR23(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(100, 24)
 	s.bash("--grant drive --yield 0s")
@@ -415,7 +415,7 @@ func TestR23TheAgentGoesOnAfterwards(t *testing.T) {
 }
 
 // SAFETY R25: only the user lets the agent answer, and for this once.
-func TestR25TheUserLetsTheAgentAnswer(t *testing.T) {
+func TestTheUserLetsTheAgentAnswerR25(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(100, 12)
 	id := s.bash("--grant drive --yield 0s")

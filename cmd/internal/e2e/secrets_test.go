@@ -12,7 +12,7 @@ import (
 const leaked = "Zk9q"
 
 // R76: secrets as they stand in files and in what programs print, wrapped over two rows, in pieces, behind wide characters.
-func TestR76AgentsSeeNoSecret(t *testing.T) {
+func TestAgentsSeeNoSecretR76(t *testing.T) {
 	body := strings.Repeat(leaked, 10)
 	lines := []string{
 		"# .env", "db_password=" + leaked + "hunter2", "export STRIPE=sk_" + "test_" + body,

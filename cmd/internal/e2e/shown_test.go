@@ -19,7 +19,7 @@ import (
 const printer = `bash -c 'stty -echo -icanon; echo ready; while read -r line && [ "$line" != end ]; do printf "%b" "$line"; done'`
 
 // R43 and R8: what goes while an agent drives, and nothing else does.
-func TestR43EscapesWhileAnAgentDrives(t *testing.T) {
+func TestEscapesWhileAnAgentDrivesR43(t *testing.T) {
 	t.Parallel()
 	for _, flags := range []string{"", "--allow-escapes "} {
 		t.Run("flags "+flags, func(t *testing.T) {
@@ -58,7 +58,7 @@ func TestR43EscapesWhileAnAgentDrives(t *testing.T) {
 }
 
 // R28: agents see no secret, in the text or in its picture, the user's own screen is as it was; and a flag turns that off.
-func TestR28AgentsSeeNoToken(t *testing.T) {
+func TestAgentsSeeNoTokenR28(t *testing.T) {
 	t.Parallel()
 	token := "gh" + "p_" + strings.Repeat("Zk9q", 9)
 	for _, flags := range []string{"", "--no-redact "} {
@@ -131,7 +131,7 @@ func (w *world) key(name string) {
 const lock = `printf "\033[2h"; exec listener heard`
 
 // R8: a program that locks xterm's keyboard while an agent drives does not keep the user from taking it back.
-func TestR8AProgramCannotLockTheUserOut(t *testing.T) {
+func TestAProgramCannotLockTheUserOutR8(t *testing.T) {
 	w := onDisplays(t, "xterm")
 	w.env = append(w.env, "DISPLAY="+w.display())
 	x := w.xterm(`proxy --agent --allow-escapes --grant drive bash -c 'read -r; ` + lock + `'`)
@@ -150,7 +150,7 @@ func TestR8AProgramCannotLockTheUserOut(t *testing.T) {
 
 // The control run of the test above: without the proxy xterm is locked. xterm takes what happens to its window in order, so
 // a report of the mouse, which no lock holds back, says that it has taken the keys before it.
-func TestR8WithoutTheProxyTheKeyboardIsLocked(t *testing.T) {
+func TestWithoutTheProxyTheKeyboardIsLockedR8(t *testing.T) {
 	w := onDisplays(t, "xterm")
 	w.env = append(w.env, "DISPLAY="+w.display())
 	x := w.xterm(`stty raw -echo; tty > tty; exec listener heard`)
@@ -186,7 +186,7 @@ func (w *world) kitty(line string) *running {
 }
 
 // R10: a program may have the keys in any encoding; the user takes the keyboard back, with Num Lock on too.
-func TestR10AProgramWithKittysKeyboard(t *testing.T) {
+func TestAProgramWithKittysKeyboardR10(t *testing.T) {
 	for _, flags := range []string{"1", "7", "31"} {
 		t.Run("flags "+flags, func(t *testing.T) {
 			w := onDisplays(t, "kitty")

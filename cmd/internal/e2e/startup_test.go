@@ -102,9 +102,9 @@ func TestUnansweredQuestionsAreFound(t *testing.T) {
 	require.GreaterOrEqual(t, len(missing), 14, "the questions of the other test are known here")
 }
 
-// TestR62NoProgramWaitsForAnAnswer: what real programs ask as they start in a terminal without a user is answered, each
+// TestNoProgramWaitsForAnAnswerR62: what real programs ask as they start in a terminal without a user is answered, each
 // question once, so that none of them waits for a time limit of its own.
-func TestR62NoProgramWaitsForAnAnswer(t *testing.T) {
+func TestNoProgramWaitsForAnAnswerR62(t *testing.T) {
 	t.Parallel()
 	for _, p := range []struct {
 		program []string
@@ -142,8 +142,8 @@ func TestR62NoProgramWaitsForAnAnswer(t *testing.T) {
 	}
 }
 
-// TestR62TheAgentsAreAnswered is the same for the agents, which ask the most.
-func TestR62TheAgentsAreAnswered(t *testing.T) {
+// TestTheAgentsAreAnsweredR62 is the same for the agents, which ask the most.
+func TestTheAgentsAreAnsweredR62(t *testing.T) {
 	for _, p := range codingAgents {
 		t.Run(p.name, func(t *testing.T) {
 			bin := fromNpm(t, p.name)

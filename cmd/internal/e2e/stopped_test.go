@@ -52,9 +52,9 @@ func (w *world) server() string {
 	return ""
 }
 
-// TestR74AStoppedServerFreezesNobody: the proxy that serves is stopped; the others' session goes on within seconds, for a
+// TestAStoppedServerFreezesNobodyR74: the proxy that serves is stopped; the others' session goes on within seconds, for a
 // command, for an agent, and for a wait that was under way. When it goes on it is a client of the one who took over.
-func TestR74AStoppedServerFreezesNobody(t *testing.T) {
+func TestAStoppedServerFreezesNobodyR74(t *testing.T) {
 	w := newWorld(t)
 	first, second, proxy, ids := serving(t, w)
 	require.Equal(t, proxy, w.server())
@@ -87,8 +87,8 @@ func TestR74AStoppedServerFreezesNobody(t *testing.T) {
 	require.Contains(t, a.good("terminal_read", args{"terminal": ids["first"]}), "proxy=")
 }
 
-// TestR74WhoDoesNotAnswerIsNamed.
-func TestR74WhoDoesNotAnswerIsNamed(t *testing.T) {
+// TestWhoDoesNotAnswerIsNamedR74.
+func TestWhoDoesNotAnswerIsNamedR74(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(100, 24)
 	proxy := s.listen("--agent")
@@ -106,8 +106,8 @@ func TestR74WhoDoesNotAnswerIsNamed(t *testing.T) {
 	require.Equal(t, proxy, w.server(), "it takes its place again")
 }
 
-// TestR74AStoppedAgentsServerFreezesNobody: the same when an agent's own process serves.
-func TestR74AStoppedAgentsServerFreezesNobody(t *testing.T) {
+// TestAStoppedAgentsServerFreezesNobodyR74: the same when an agent's own process serves.
+func TestAStoppedAgentsServerFreezesNobodyR74(t *testing.T) {
 	w := newWorld(t)
 	first := w.serves("claude", eras[0])
 	s := w.terminal(100, 24)
@@ -127,8 +127,8 @@ func TestR74AStoppedAgentsServerFreezesNobody(t *testing.T) {
 	s.typed("\x04")
 }
 
-// TestR74TwoStoppedServersInARow.
-func TestR74TwoStoppedServersInARow(t *testing.T) {
+// TestTwoStoppedServersInARowR74.
+func TestTwoStoppedServersInARowR74(t *testing.T) {
 	w := newWorld(t)
 	first, second, proxy, ids := serving(t, w)
 	third := w.terminal(100, 24)
@@ -193,8 +193,8 @@ func (w *world) running() []string {
 	return ids
 }
 
-// TestR74AGrantDoesNotMoveWithItsSession: the way to the agent was lost.
-func TestR74AGrantDoesNotMoveWithItsSession(t *testing.T) {
+// TestAGrantDoesNotMoveWithItsSessionR74: the way to the agent was lost.
+func TestAGrantDoesNotMoveWithItsSessionR74(t *testing.T) {
 	w := newWorld(t)
 	first, second, proxy, ids := serving(t, w)
 	second.gives(ids["second"], "--reason", "drive", "--as", "codex")
@@ -208,9 +208,9 @@ func TestR74AGrantDoesNotMoveWithItsSession(t *testing.T) {
 	require.NotContains(t, second.screen(), "echo typed")
 }
 
-// TestR74HandedOverBeforeTheStop: Ctrl+Z, or `kill -TSTP`, of the session that serves: others serve at once, and nobody waits
+// TestHandedOverBeforeTheStopR74: Ctrl+Z, or `kill -TSTP`, of the session that serves: others serve at once, and nobody waits
 // for anything; fg brings it back under its id.
-func TestR74HandedOverBeforeTheStop(t *testing.T) {
+func TestHandedOverBeforeTheStopR74(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(100, 24)
 	s.typed("clear; proxy --agent --name first listener heard\n")
@@ -233,8 +233,8 @@ func TestR74HandedOverBeforeTheStop(t *testing.T) {
 	w.until(func() bool { return w.content("heard") == "mine\x04" }, func() string { return w.content("heard") })
 }
 
-// TestR74AStoppedSessionIsNamed: a proxy that serves nobody is stopped: what is asked of it ends with a sentence.
-func TestR74AStoppedSessionIsNamed(t *testing.T) {
+// TestAStoppedSessionIsNamedR74: a proxy that serves nobody is stopped: what is asked of it ends with a sentence.
+func TestAStoppedSessionIsNamedR74(t *testing.T) {
 	w := newWorld(t)
 	_, second, _, ids := serving(t, w)
 	proxy := childOf(t, second.shell())
@@ -269,9 +269,9 @@ func (p *typist) types(word string) {
 	}
 }
 
-// TestR74ServersAreStoppedWhileAgentsType: whoever serves is stopped at any moment, for any time. Of every word the agent was
+// TestServersAreStoppedWhileAgentsTypeR74: whoever serves is stopped at any moment, for any time. Of every word the agent was
 // told that it was written, and then it was, once; or why that is not known or did not happen, and then it was at most once.
-func TestR74ServersAreStoppedWhileAgentsType(t *testing.T) {
+func TestServersAreStoppedWhileAgentsTypeR74(t *testing.T) {
 	w := newWorld(t)
 	rounds := 6
 	if n, err := strconv.Atoi(os.Getenv("R74_ROUNDS")); err == nil {

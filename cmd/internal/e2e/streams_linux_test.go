@@ -119,8 +119,8 @@ func TestAnAgentsQuestionTakesAKeyboardThatWasLeftAside(t *testing.T) {
 	w.until(func() bool { return strings.Contains(w.gateway("read", w.session()).out, "keyboard: user") }, func() string { return w.gateway("read", w.session()).out })
 }
 
-// TestR73InTheBackground: a job that begins there ends there, and one that wants the terminal stops until fg.
-func TestR73InTheBackground(t *testing.T) {
+// TestInTheBackgroundR73: a job that begins there ends there, and one that wants the terminal stops until fg.
+func TestInTheBackgroundR73(t *testing.T) {
 	t.Parallel()
 	for shell := range userShells {
 		for _, flags := range []string{"", "--agent "} {

@@ -13,9 +13,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestR61SuspendAndResume: whichever way a session is stopped, the shell has its terminal back meanwhile, and `fg` shows the
+// TestSuspendAndResumeR61: whichever way a session is stopped, the shell has its terminal back meanwhile, and `fg` shows the
 // program as it was.
-func TestR61SuspendAndResume(t *testing.T) {
+func TestSuspendAndResumeR61(t *testing.T) {
 	t.Parallel()
 	stops := []struct {
 		name string
@@ -83,8 +83,8 @@ func TestR61SuspendAndResume(t *testing.T) {
 	}
 }
 
-// TestR61ASuspensionEndsTheAgentsControl.
-func TestR61ASuspensionEndsTheAgentsControl(t *testing.T) {
+// TestASuspensionEndsTheAgentsControlR61.
+func TestASuspensionEndsTheAgentsControlR61(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(100, 24)
 	s.typed("clear; proxy --agent --grant drive listener heard\n")
@@ -103,9 +103,9 @@ func TestR61ASuspensionEndsTheAgentsControl(t *testing.T) {
 	require.Equal(t, "mine\x04", w.content("heard"))
 }
 
-// TestR61NobodyToResume: a terminal that runs the proxy in place of a shell could not resume it, and is not left without
+// TestNobodyToResumeR61: a terminal that runs the proxy in place of a shell could not resume it, and is not left without
 // anything that answers.
-func TestR61NobodyToResume(t *testing.T) {
+func TestNobodyToResumeR61(t *testing.T) {
 	w := newWorld(t)
 	st := w.stage("exec proxy sh -c 'echo ready; exec cat'")
 	st.text("ready")
@@ -116,9 +116,9 @@ func TestR61NobodyToResume(t *testing.T) {
 	<-st.ended
 }
 
-// TestR61ADraggedWindow: however often the window changes its size, the program is told at most sixty times a second, and
+// TestADraggedWindowR61: however often the window changes its size, the program is told at most sixty times a second, and
 // the last size in the end.
-func TestR61ADraggedWindow(t *testing.T) {
+func TestADraggedWindowR61(t *testing.T) {
 	w := newWorld(t)
 	st := w.stage("proxy sizes count")
 	st.text("counting")

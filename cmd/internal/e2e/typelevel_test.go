@@ -301,9 +301,9 @@ func typeCases() []typeCase {
 	return all
 }
 
-// TestR65NothingTakesEffectBeforeTheUsersWord: level type is a promise about a line. Everywhere
+// TestNothingTakesEffectBeforeTheUsersWordR65: level type is a promise about a line. Everywhere
 // else every input waits for the user, and with the user's word it does what it does.
-func TestR65NothingTakesEffectBeforeTheUsersWord(t *testing.T) {
+func TestNothingTakesEffectBeforeTheUsersWordR65(t *testing.T) {
 	t.Parallel()
 	for _, c := range typeCases() {
 		t.Run(c.name, func(t *testing.T) {

@@ -231,9 +231,9 @@ var programs = map[string]struct {
 	}},
 }
 
-// TestR59TheTerminalIsGivenBack: whatever ends the session, the terminal's modes and line settings are as before, and
+// TestTheTerminalIsGivenBackR59: whatever ends the session, the terminal's modes and line settings are as before, and
 // nothing of the proxy is left.
-func TestR59TheTerminalIsGivenBack(t *testing.T) {
+func TestTheTerminalIsGivenBackR59(t *testing.T) {
 	t.Parallel()
 	for name, program := range programs {
 		for _, flags := range []string{"", "--agent "} {
@@ -271,8 +271,8 @@ func TestR59TheTerminalIsGivenBack(t *testing.T) {
 // forgetSocket removes the socket that a killed proxy could not: the next one would replace it.
 func (w *world) forgetSocket() { _ = os.Remove(filepath.Join(w.run(), "gateway.sock")) }
 
-// TestR59TheLineGoesWithTheProxy kills a proxy whose question stands over the program.
-func TestR59TheLineGoesWithTheProxy(t *testing.T) {
+// TestTheLineGoesWithTheProxyR59 kills a proxy whose question stands over the program.
+func TestTheLineGoesWithTheProxyR59(t *testing.T) {
 	w := newWorld(t)
 	defer w.forgetSocket()
 	// The shell says nothing: what it prints before the watchdog is there may scroll the line away from its row.
@@ -300,10 +300,10 @@ func TestR59TheLineGoesWithTheProxy(t *testing.T) {
 	require.Equal(t, "137\n", w.content("status"))
 }
 
-// TestR59UnderAShell: whoever is faster after a SIGKILL, the shell or the watchdog, the next command finds the terminal as
+// TestUnderAShellR59: whoever is faster after a SIGKILL, the shell or the watchdog, the next command finds the terminal as
 // it was. Bash has settings of its own at the prompt and goes back to those of before; dash has none. (Zsh, where it is
 // faster, takes over a part of what the killed process left, with a watchdog as without.)
-func TestR59UnderAShell(t *testing.T) {
+func TestUnderAShellR59(t *testing.T) {
 	t.Parallel()
 	for _, shell := range []string{"bash --noprofile --norc -i", "dash -i"} {
 		name, _, _ := strings.Cut(shell, " ")
