@@ -193,8 +193,8 @@ func closeCode(err error, local bool) (int, string) {
 		return websocket.CloseServiceRestart, hub.ErrMoved.Error() + ": come back"
 	case errors.Is(err, hub.ErrForbidden):
 		return websocket.ClosePolicyViolation, hub.ErrForbidden.Error()
-	case errors.Is(err, hub.ErrSlow):
-		return websocket.CloseTryAgainLater, hub.ErrSlow.Error()
+	case errors.Is(err, hub.ErrSlow), errors.Is(err, hub.ErrHeavy):
+		return websocket.CloseTryAgainLater, err.Error()
 	case errors.Is(err, errRevoked):
 		return websocket.ClosePolicyViolation, errRevoked.Error()
 	case errors.Is(err, errTokenFile):

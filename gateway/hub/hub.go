@@ -109,7 +109,8 @@ type Hub struct {
 	endings    chan struct{}      // see Endings
 	tombstones []*session         // ended sessions, oldest first
 	boards     map[listKey]*board // lists that are watched
-	count      uint64             // of the messages that the hub makes itself
+	held       held
+	count      uint64 // of the messages that the hub makes itself
 }
 
 // key names a session or an agent within its namespace.
@@ -119,7 +120,7 @@ type key struct{ namespace, id string }
 func New(log *slog.Logger) *Hub {
 	return &Hub{
 		log: cmp.Or(log, slog.New(slog.DiscardHandler)), directory: alone{}, peers: make(map[*Peer]struct{}), agents: make(map[key]map[*Peer]struct{}), sessions: make(map[key]*session),
-		most: maxSessions, hosts: make(map[hostKey]*Peer), starting: make(map[key]started), endings: make(chan struct{}, 1), boards: make(map[listKey]*board),
+		most: maxSessions, hosts: make(map[hostKey]*Peer), starting: make(map[key]started), endings: make(chan struct{}, 1), boards: make(map[listKey]*board), held: make(held),
 	}
 }
 

@@ -28,6 +28,8 @@ type session struct {
 	newest *protocol.Snapshot // complete: never a difference; nil before the first
 	taken  time.Time          // when newest came
 	synced bool               // a difference to newest may come
+	payer  string             // token that held is charged to
+	held   int                // bytes of newest, where its proxy has a token
 	asNow  asNow
 
 	keyboard protocol.Keyboard
@@ -164,6 +166,11 @@ func (h *Hub) snapshot(s *session, m *protocol.Snapshot) {
 	}
 	if full.Screen != nil { // then it is no longer what the proxy may send once more
 		full.Share(s.newest.WithRows(full))
+	}
+	if !h.held.chargeSnapshot(s, full) {
+		h.log.Warn("a proxy is cut off", s.owner.logged(), "session", s.key.id, "cause", ErrHeavy)
+		s.owner.out.end(ErrHeavy)
+		return
 	}
 	s.newest, s.taken, s.synced = full, time.Now(), true
 	s.info.Seq = full.Seq
@@ -325,6 +332,7 @@ func (h *Hub) bury(s *session, forget bool) {
 
 func (h *Hub) forget(s *session) {
 	s.stopTimers()
+	h.held.releaseSession(s)
 	delete(h.sessions, s.key)
 	h.directory.Announce(s.key.namespace, s.key.id, false)
 	h.stirred(s.key)
