@@ -127,7 +127,7 @@ func (s *session) linkConfig(agent *AgentConfig) link.Config {
 			s.observer.Subscribed(false)
 			s.events.Unreached()
 			s.talk.Unsubscribe()
-			s.requests.Unreached()
+			s.requests.CancelUnheard()
 			s.observer.Post(func(now time.Time) { s.observer.View(now, false) })
 			s.pump.Post(func(now time.Time) { s.authority.End(now, protocol.ReasonLink) })
 		},

@@ -134,7 +134,7 @@ func (c controlled) StateChanged(state control.State) {
 	c.s.status.Show(state)
 	c.s.call(state)
 	c.s.events.StateChanged(state)
-	c.s.requests.Hushed()
+	c.s.requests.CancelMuted()
 	c.s.talk.Hide(time.Now(), state.Hidden)
 	c.s.observer.Post(func(now time.Time) { c.s.observer.ControlChanged(now, state.Hidden) })
 }

@@ -7,41 +7,44 @@ import (
 	"terminalproxy/proxy/control"
 )
 
-// answersKept bounds the requests that nobody waits for, and the agents that an answer is kept for.
+// answersKept bounds the abandoned requests, and the agents that a decision is kept for.
 const answersKept = 64
 
-// answers keeps what became of control when the agent did not hear it, since it stopped waiting for the user's answer or did
-// nothing as its grant ended: it gets that with its next wait for control, once. What an agent has heard meets no wait again. It
-// belongs to the observer's goroutine.
-type answers struct {
-	open   map[string]string // agents, by their open requests
-	left   map[string]bool   // open requests that nobody waits for any more
-	newest map[string]answer // by agent: it may still turn out to be unheard, what says so was on its way when it came
-	kept   map[string]string // by agent: the word for how its request ended, or control after that
-	told   map[string]told   // by agent: the wait that got such a word last, which may not have reached it
+// unheardAnswers keeps decisions about control that an agent has not heard, because it stopped
+// waiting for the user's answer or was idle when its grant ended. Its next wait for control gets
+// the decision, once. Owned by the observer's goroutine.
+type unheardAnswers struct {
+	open      map[string]string // agents, by open request
+	abandoned map[string]bool   // open requests whose answer no call waits for
+	// newest holds each agent's latest answer until it is known to be heard: the cancel that tells
+	// otherwise may still be on its way.
+	newest      map[string]awaitedAnswer
+	undelivered map[string]string // by agent: how its request or its control ended
+	// delivered holds the wait that got an agent's latest word: that answer may be lost.
+	delivered map[string]deliveredWord
 }
 
-type told struct{ requestID, word string }
+type deliveredWord struct{ requestID, word string }
 
-type answer struct {
+type awaitedAnswer struct {
 	word     string
-	requests []string // that somebody may wait for
+	requests []string // still waited for, as far as known
 }
 
-// asks notes a new request: what became of those before it is no answer any more.
-func (a *answers) asks(agentID, requestID string) {
-	delete(a.kept, agentID)
-	delete(a.told, agentID)
-	delete(a.left, requestID)
+// noteRequest opens a request. What became of earlier ones no longer answers the agent.
+func (a *unheardAnswers) noteRequest(agentID, requestID string) {
+	delete(a.undelivered, agentID)
+	delete(a.delivered, agentID)
+	delete(a.abandoned, requestID)
 	if a.open == nil || len(a.open) >= answersKept {
 		a.open = make(map[string]string)
 	}
 	a.open[requestID] = agentID
 }
 
-// unheard are an agent's open requests whose answer it can only hear with a wait.
-func (a *answers) unheard(agentID string) (requestIDs []string) {
-	for id := range a.left {
+// abandonedRequests returns an agent's open requests whose answer only a wait can deliver.
+func (a *unheardAnswers) abandonedRequests(agentID string) (requestIDs []string) {
+	for id := range a.abandoned {
 		if a.open[id] == agentID {
 			requestIDs = append(requestIDs, id)
 		}
@@ -49,13 +52,13 @@ func (a *answers) unheard(agentID string) (requestIDs []string) {
 	return requestIDs
 }
 
-// leave notes that nobody waits for the answer to a request, or to a wait for it, any more; withdrawn says that the request is taken back.
-// It returns the agent that has not heard an answer that was given, "" for none.
-func (a *answers) leave(requestID string, withdrawn bool) (agentID string) {
-	for agent, t := range a.told {
-		if t.requestID == requestID { // the wait was given up as it was answered
-			delete(a.told, agent)
-			a.keep(agent, t.word)
+// markAbandoned notes that the call for a request, or for a wait on it, has ended; withdrawn also
+// takes the request back. It returns the agent that has not heard an answer already given, or "".
+func (a *unheardAnswers) markAbandoned(requestID string, withdrawn bool) (agentID string) {
+	for agent, t := range a.delivered {
+		if t.requestID == requestID { // the wait was cancelled while it was answered
+			delete(a.delivered, agent)
+			a.storeWord(agent, t.word)
 			return agent
 		}
 	}
@@ -68,7 +71,7 @@ func (a *answers) leave(requestID string, withdrawn bool) (agentID string) {
 		a.newest[agent] = n
 		if len(n.requests) == 0 {
 			delete(a.newest, agent)
-			a.keep(agent, n.word)
+			a.storeWord(agent, n.word)
 			return agent
 		}
 		return ""
@@ -76,71 +79,73 @@ func (a *answers) leave(requestID string, withdrawn bool) (agentID string) {
 	if withdrawn {
 		return ""
 	}
-	if a.left == nil || len(a.left) >= answersKept {
-		a.left = make(map[string]bool)
+	if a.abandoned == nil || len(a.abandoned) >= answersKept {
+		a.abandoned = make(map[string]bool)
 	}
-	a.left[requestID] = true
+	a.abandoned[requestID] = true
 	return ""
 }
 
-// decided notes a change of control, which word names; heard says that a wait or an input of the agent's was answered with it.
-func (a *answers) decided(e control.Event, word string, heard bool) {
+// recordDecision notes a change of control under its word. heard is true if a wait or an input of
+// the agent was answered with it.
+func (a *unheardAnswers) recordDecision(e control.Event, word string, heard bool) {
 	var awaited []string
 	for _, id := range e.Requests {
-		if !a.left[id] {
+		if !a.abandoned[id] {
 			awaited = append(awaited, id)
 		}
-		delete(a.left, id)
+		delete(a.abandoned, id)
 		delete(a.open, id)
 	}
 	if !e.Granted && e.Reason == protocol.ReasonReplaced {
-		return // its newer requests are still open
+		return // its newer requests stay open
 	}
-	delete(a.kept, e.Agent.ID)
-	delete(a.told, e.Agent.ID)
+	delete(a.undelivered, e.Agent.ID)
+	delete(a.delivered, e.Agent.ID)
 	delete(a.newest, e.Agent.ID)
 	switch {
-	case heard, !e.Granted && e.Reason == protocol.ReasonReleased: // its own doing
+	case heard, !e.Granted && e.Reason == protocol.ReasonReleased: // the agent did it
 	case len(awaited) > 0:
 		if a.newest == nil || len(a.newest) >= answersKept {
-			a.newest = make(map[string]answer)
+			a.newest = make(map[string]awaitedAnswer)
 		}
-		a.newest[e.Agent.ID] = answer{word: word, requests: awaited}
+		a.newest[e.Agent.ID] = awaitedAnswer{word: word, requests: awaited}
 	case len(e.Requests) > 0, !e.Granted:
-		a.keep(e.Agent.ID, word)
+		a.storeWord(e.Agent.ID, word)
 	}
 }
 
-func (a *answers) keep(agentID, word string) {
-	if a.kept == nil || len(a.kept) >= answersKept {
-		a.kept = make(map[string]string)
+func (a *unheardAnswers) storeWord(agentID, word string) {
+	if a.undelivered == nil || len(a.undelivered) >= answersKept {
+		a.undelivered = make(map[string]string)
 	}
-	a.kept[agentID] = word
+	a.undelivered[agentID] = word
 }
 
-// take is what an agent has not heard yet, "" for nothing.
-func (a *answers) take(agentID string) string {
-	word := a.kept[agentID]
-	delete(a.kept, agentID)
+// takeWord returns and forgets the word that an agent has not heard, or "".
+func (a *unheardAnswers) takeWord(agentID string) string {
+	word := a.undelivered[agentID]
+	delete(a.undelivered, agentID)
 	return word
 }
 
-// takeFor is take for a wait. The same wait again, over the connection that follows one that was lost, gets the same word.
-func (a *answers) takeFor(agentID, requestID string) string {
-	if word := a.take(agentID); word != "" {
-		a.tell(agentID, requestID, word)
+// takeForWait takes the word for a wait. The same wait, repeated over a new connection, gets the
+// same word.
+func (a *unheardAnswers) takeForWait(agentID, requestID string) string {
+	if word := a.takeWord(agentID); word != "" {
+		a.markDelivered(agentID, requestID, word)
 		return word
 	}
-	if t := a.told[agentID]; t.requestID == requestID {
+	if t := a.delivered[agentID]; t.requestID == requestID {
 		return t.word
 	}
 	return ""
 }
 
-// tell notes that a wait was answered with word.
-func (a *answers) tell(agentID, requestID, word string) {
-	if a.told == nil || len(a.told) >= answersKept {
-		a.told = make(map[string]told)
+// markDelivered notes that a wait was answered with word.
+func (a *unheardAnswers) markDelivered(agentID, requestID, word string) {
+	if a.delivered == nil || len(a.delivered) >= answersKept {
+		a.delivered = make(map[string]deliveredWord)
 	}
-	a.told[agentID] = told{requestID, word}
+	a.delivered[agentID] = deliveredWord{requestID, word}
 }

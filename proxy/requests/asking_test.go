@@ -90,7 +90,7 @@ func TestWhatNobodyHearsIsTakenBack(t *testing.T) {
 	require.Len(t, o.open, 1)
 	s.says(&protocol.Cancel{RequestID: "r1", SessionID: "sh-1"})
 	require.Empty(t, s.sent)
-	s.Unreached()
+	s.CancelUnheard()
 	require.Equal(t, "r2", s.hears(t).RequestID)
 	require.Empty(t, o.open)
 	require.Empty(t, s.outsiders.open)
@@ -112,7 +112,7 @@ func TestTheRequestsOfOthersAreBounded(t *testing.T) {
 		require.Empty(t, s.says(one(fmt.Sprint("bot-", n))))
 	}
 	require.Contains(t, s.refuses(t, protocol.CodeBusy, one("gemini")), "16 requests")
-	s.fromAskers.next = time.Now().Add(askBurst * askEvery)
+	s.fromAskers.paidUntil = time.Now().Add(askBurst * askEvery)
 	require.Contains(t, s.refuses(t, protocol.CodeBusy, one("gemini")), "short time")
 }
 
@@ -127,7 +127,7 @@ func TestWhatCannotBeAskedIsRefused(t *testing.T) {
 	room.took()
 	s.machine = control.New(control.Config{Keyboard: true})
 	s.Control = stagedControl{s.machine}
-	s.machine.Meet(s.agent("id of codex", "codex", ""))
+	s.machine.Meet(s.identifyAgent("id of codex", "codex", ""))
 	require.NoError(t, s.machine.Hush(time.Now(), "codex", "ada"))
 	s.refuses(t, protocol.CodeUserRefused, ask("r1", "codex"))
 	require.Empty(t, room.took())
@@ -160,11 +160,11 @@ func TestAFloodOfRequestsIsNotToldForEver(t *testing.T) {
 	for n := range 2 * tellBurst {
 		id := fmt.Sprint("r", n)
 		s.says(ask(id, "sub"))
-		s.withdraw(id, "taken back")
+		s.withdrawRequests(id, "taken back")
 		require.Equal(t, id, s.hears(t).RequestID, "it was asked")
 	}
 	require.Equal(t, tellBurst, over.told)
-	s.tellsAsked.next = time.Time{}
+	s.tellsAsked.paidUntil = time.Time{}
 	s.says(ask("r", "sub"))
 	require.Equal(t, tellBurst+1, over.told)
 }
@@ -176,7 +176,7 @@ func TestWhoOnlyAsksIsMuted(t *testing.T) {
 	require.Empty(t, s.says(ask("r2", "gemini")))
 	require.NoError(t, s.machine.Hush(time.Now(), "codex", "ada"))
 	s.sent = nil
-	s.Hushed()
+	s.CancelMuted()
 	got := s.hears(t)
 	require.Equal(t, []string{"r1", "codex is muted"}, []string{got.RequestID, got.Why})
 	require.True(t, got.Answer.Refuses())

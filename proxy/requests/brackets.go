@@ -9,16 +9,17 @@ import (
 	"terminalproxy/proxy/line"
 )
 
-// bracketText puts text of the first step with bytes from 0x80 on into the brackets of a paste,
-// where a line editor may take such bytes for Meta keys and asks for the brackets. What stands
-// between them cannot end them: it has no Escape. Each pair stands in one piece, so that neither a
-// key of the user's nor the end of a grant leaves a paste open.
+// bracketText wraps text with bytes from 0x80 on in paste brackets, if a line editor may take such
+// bytes for Meta keys and asks for brackets. The text has no Escape, so it cannot end a paste. Each
+// pair of brackets stays in one piece: neither a key of the user nor the end of a grant can leave a
+// paste open.
 func (j *judgement) bracketText(pieces []input.Piece) []input.Piece {
 	if j.prompt != line.Editor || line.TakesUTF8(j.facts, j.prompt) || !line.Pastes(j.facts) {
 		return pieces
 	}
-	first := head(pieces)
-	if pieces[0].Step != 0 && len(first) > 1 && string(first[0].Bytes) == pasteBegins || !slices.ContainsFunc(first, hasWideText) {
+	first := firstStep(pieces)
+	if pieces[0].Step != 0 && len(first) > 1 && string(first[0].Bytes) == pasteBegins ||
+		!slices.ContainsFunc(first, hasWideText) {
 		return pieces
 	}
 	var out []input.Piece
@@ -33,13 +34,13 @@ func hasWideText(p input.Piece) bool {
 	return p.Say == "" && slices.ContainsFunc(p.Bytes, func(b byte) bool { return b >= 0x80 })
 }
 
-// hasKeyedText is hasWideText for text that is not in brackets.
+// hasKeyedText is hasWideText for text outside brackets.
 func hasKeyedText(p input.Piece) bool {
 	_, ok := cutBrackets(p.Bytes)
 	return !ok && hasWideText(p)
 }
 
-// bracketPiece cuts a piece into text in brackets and what is no text.
+// bracketPiece cuts a piece into bracketed text and keys.
 func bracketPiece(p input.Piece) (out []input.Piece) {
 	if !hasKeyedText(p) {
 		return []input.Piece{p}
@@ -61,7 +62,7 @@ func bracketPiece(p input.Piece) (out []input.Piece) {
 	return out
 }
 
-// cutBrackets returns what stands between the brackets of a paste that is one piece.
+// cutBrackets returns the text of a bracketed paste that fits one piece.
 func cutBrackets(b []byte) (text []byte, ok bool) {
 	text, begins := bytes.CutPrefix(b, []byte(pasteBegins))
 	text, ends := bytes.CutSuffix(text, []byte(pasteEnds))
@@ -71,7 +72,7 @@ func cutBrackets(b []byte) (text []byte, ok bool) {
 	return text, true
 }
 
-// withoutBrackets is what pieces type, without the brackets of a paste that is one piece.
+// withoutBrackets unwraps each piece that is a bracketed paste.
 func withoutBrackets(pieces [][]byte) [][]byte {
 	out := make([][]byte, len(pieces))
 	for i, p := range pieces {

@@ -11,119 +11,154 @@ import (
 	"terminalproxy/proxy/notice"
 )
 
-// Bounds of messages to the user: so many at once, and then one in every such time. Agents are free to come under another id,
-// so they are counted together.
+// Limits on messages to the user: a burst, then one per period. All agents share them, because an
+// agent can reconnect under a new id.
 const (
 	messageBurst = 4
 	messageEvery = 15 * time.Second
 )
 
-// pace bounds how often something may happen: burst times at once, and once more in every span. It belongs to one goroutine.
-type pace struct {
-	burst int
-	every time.Duration
-	next  time.Time // when everything that happened would be paid for
+// rateLimiter allows burst events at once and then one per period. One goroutine owns it.
+type rateLimiter struct {
+	burst     int
+	every     time.Duration
+	paidUntil time.Time // the time that all events so far have used up
 }
 
-// take reports whether it may happen now, or how long that takes.
-func (p *pace) take(now time.Time) (wait time.Duration, ok bool) {
+// allowNow counts an event if it may happen now; otherwise wait is the time until it may.
+func (l *rateLimiter) allowNow(now time.Time) (wait time.Duration, ok bool) {
 	next := now
-	if p.next.After(now) {
-		next = p.next
+	if l.paidUntil.After(now) {
+		next = l.paidUntil
 	}
-	if wait = next.Sub(now) - time.Duration(p.burst-1)*p.every; wait > 0 {
+	if wait = next.Sub(now) - time.Duration(l.burst-1)*l.every; wait > 0 {
 		return wait, false
 	}
-	p.next = next.Add(p.every)
+	l.paidUntil = next.Add(l.every)
 	return 0, true
 }
 
-// note takes a message: of an agent's to the user, or of a person's elsewhere to the agent.
-func (h *Handler) note(m *protocol.Note) {
+// handleNote passes on a message from an agent to the user, or from a remote person to the agent.
+func (h *Handler) handleNote(m *protocol.Note) {
 	now := time.Now()
 	text := notice.Message(m.Text)
 	most := notice.MessageMost
 	if m.From == protocol.FromUser {
-		text, most = notice.Clean(strings.Join(strings.Fields(m.Text), " "), control.MessageMax+1), control.MessageMax
+		most = control.MessageMax
+		text = notice.Clean(strings.Join(strings.Fields(m.Text), " "), most+1)
 	}
-	if no := fits(text, most); no != nil {
-		h.Link.Send(&protocol.Error{RequestID: m.RequestID, Code: no.code, Field: "text", Message: no.say})
+	if reason := checkNote(text, most); reason != nil {
+		h.Link.Send(&protocol.Error{
+			RequestID: m.RequestID,
+			Code:      reason.code,
+			Field:     "text",
+			Message:   reason.message,
+		})
 		return
 	}
-	pace := &h.fromAgents
+	limiter := &h.fromAgents
 	if m.From == protocol.FromUser {
-		pace = &h.fromPeople
+		limiter = &h.fromPeople
 	}
-	if wait, ok := pace.take(now); !ok {
-		h.refuse(m.RequestID, protocol.CodeBusy, fmt.Sprintf("too many messages in a short time: the next one may come in %s", notice.Span((wait+time.Second-1).Truncate(time.Second))))
+	if wait, ok := limiter.allowNow(now); !ok {
+		h.sendError(
+			m.RequestID,
+			protocol.CodeBusy,
+			fmt.Sprintf(
+				"too many messages in a short time: the next one may come in %s",
+				notice.Span((wait+time.Second-1).Truncate(time.Second)),
+			),
+		)
 		return
 	}
 	if m.From == protocol.FromUser {
-		h.dictated(now, m, text)
+		h.relayToAgent(now, m, text)
 		return
 	}
-	h.spoken(now, m, text)
+	h.showToUser(now, m, text)
 }
 
-// fits says what is wrong with a text that somebody shall read.
-func fits(text string, most int) *refusal {
+// checkNote rejects an empty text and one that is longer than people are shown.
+func checkNote(text string, most int) *refusal {
 	switch {
 	case text == "":
 		return &refusal{protocol.CodeBadMessage, "text: holds nothing that could be read"}
 	case utf8.RuneCountInString(text) > most:
-		return &refusal{protocol.CodeTooLarge, fmt.Sprintf("text: is too long, at most %d characters are shown: say it shorter", most)}
+		return &refusal{
+			protocol.CodeTooLarge,
+			fmt.Sprintf("text: is too long, at most %d characters are shown: say it shorter", most),
+		}
 	}
 	return nil
 }
 
-// spoken puts an agent's message before the user, and answers when it is known what becomes of it.
-func (h *Handler) spoken(now time.Time, m *protocol.Note, text string) {
-	from := h.agent(m.AgentID, m.AgentName, m.TokenID)
-	w := control.Note{ID: m.RequestID, Who: "message from “" + from.Name + "”", Text: text, From: from, Came: now}
-	if m.RequestID != "" {
-		w.Tell = func(why protocol.Waiting) { h.Link.Send(&protocol.Done{RequestID: m.RequestID, Waiting: why}) }
+// showToUser shows the user an agent's message, and answers once its fate is known.
+func (h *Handler) showToUser(now time.Time, m *protocol.Note, text string) {
+	from := h.identifyAgent(m.AgentID, m.AgentName, m.TokenID)
+	w := control.Note{
+		ID:   m.RequestID,
+		Who:  "message from “" + from.Name + "”",
+		Text: text,
+		From: from,
+		Came: now,
 	}
-	ok := h.Pump.Post(func(time.Time) { // which knows whom the user muted
+	if m.RequestID != "" {
+		w.Tell = func(why protocol.Waiting) {
+			h.Link.Send(&protocol.Done{RequestID: m.RequestID, Waiting: why})
+		}
+	}
+	ok := h.Pump.Post(func(time.Time) { // the pump's goroutine knows muted agents
 		if h.Control.Muted(from) {
-			h.Link.Send(notNow(m.RequestID, &control.NotNow{Muted: true}))
+			h.Link.Send(notNowError(m.RequestID, &control.NotNow{Muted: true}))
 			return
 		}
 		h.Control.Meet(from)
 		if err := h.Status.Hear(w); err != nil {
-			h.refuse(m.RequestID, protocol.CodeBusy, err.Error())
+			h.sendError(m.RequestID, protocol.CodeBusy, err.Error())
 			return
 		}
 		h.Recorder.Said(from, text)
 	})
 	if !ok {
-		h.gone(m.RequestID)
+		h.sendExited(m.RequestID)
 	}
 }
 
-// dictated gives the agent a message that somebody elsewhere wrote for the user, and shows the user that.
-func (h *Handler) dictated(now time.Time, m *protocol.Note, text string) {
+// relayToAgent gives the agent a message that a person wrote elsewhere, and shows it to the user.
+func (h *Handler) relayToAgent(now time.Time, m *protocol.Note, text string) {
 	by := notice.Person(m.By)
 	ok := h.Pump.Post(func(time.Time) {
 		to := h.Control.Correspondent(h.Status.Heard())
-		h.tell(to, by, text)
-		// That it is not shown, where the user has no place for it, is no reason not to tell the agent.
-		_ = h.Status.Hear(control.Note{Who: "“" + by + "” writes to " + notice.Recipient(to.Name) + " from elsewhere", Text: notice.Message(text), Came: now})
+		h.deliverNote(to, by, text)
+		// The agent gets the message even if the user has no room for it.
+		_ = h.Status.Hear(control.Note{
+			Who:  "“" + by + "” writes to " + notice.Recipient(to.Name) + " from elsewhere",
+			Text: notice.Message(text),
+			Came: now,
+		})
 		h.Link.Send(&protocol.Done{RequestID: m.RequestID})
 	})
 	if !ok {
-		h.gone(m.RequestID)
+		h.sendExited(m.RequestID)
 	}
 }
 
-// tell leaves a message for an agent: it gets it with its next answer, at once if it waits for a decision. Whoever listens
-// hears it now. by is who wrote it elsewhere, "" for the user at this terminal: the agent can tell one from the other.
-func (h *Handler) tell(to control.Agent, by, text string) {
+// deliverNote leaves a message for an agent, for its next answer or for its open wait for a
+// decision. by names a person elsewhere, "" the user at this terminal, so that the agent can tell
+// them apart.
+func (h *Handler) deliverNote(to control.Agent, by, text string) {
 	said := text
 	if by != "" {
 		said = "(written elsewhere, by " + by + ") " + text
 	}
-	h.inbox.put(to.ID, said)
-	h.Link.Send(&protocol.Note{ID: protocol.NewID(), SessionID: h.SessionID, From: protocol.FromUser, By: by, Text: text})
+	h.inbox.addNote(to.ID, said)
+	h.Link.Send(&protocol.Note{
+		ID:        protocol.NewID(),
+		SessionID: h.SessionID,
+		From:      protocol.FromUser,
+		By:        by,
+		Text:      text,
+	})
 	h.Recorder.Told(to, by, text)
 	h.Observer.Post(func(time.Time) {
 		sent := false
@@ -132,7 +167,7 @@ func (h *Handler) tell(to control.Agent, by, text string) {
 			if !ok || sent || !(note{to: to.ID}).isFor(agent) {
 				return false
 			}
-			sent = true // the first that waits gets it, and no other one
+			sent = true // only the first wait gets it
 			return true
 		}, "message")
 	})

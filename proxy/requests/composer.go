@@ -11,16 +11,18 @@ import (
 	"terminalproxy/proxy/notice"
 )
 
-// Compose is asked about every unit that the user typed, within a paste or not: m in the menu begins a message to the agent,
-// and then the keys are the message's. It returns what is left for the program. It belongs to the pump's goroutine.
+// Compose edits the user's message to an agent: m in the menu opens it, and then it gets every unit
+// that the user types, in a paste or not. It returns the bytes left for the program. It runs on the
+// pump's goroutine.
 func (h *Handler) Compose(u keys.Unit, inPaste bool) (rest []byte, took bool) {
 	c := h.Control
 	if c.Message() == nil {
-		return nil, u.Kind == keys.Key && says(u.Bytes, "m") && c.Compose(time.Now(), h.Status.Heard())
+		return nil, u.Kind == keys.Key && typesExactly(u.Bytes, "m") &&
+			c.Compose(time.Now(), h.Status.Heard())
 	}
 	switch u.Kind {
 	case keys.Key, keys.Paste:
-	case keys.Reclaim: // closes the message, also from within a paste
+	case keys.Reclaim: // closes the message, even in a paste
 		if inPaste {
 			c.TakeMessage(time.Now())
 			return nil, true
@@ -37,26 +39,26 @@ func (h *Handler) Compose(u keys.Unit, inPaste bool) (rest []byte, took bool) {
 			line, rest = line[:at+1], line[at+1:]
 		}
 	}
-	keys.Strokes(line, func(s keys.Stroke) { h.edit(s, u.Kind == keys.Paste) })
+	keys.Strokes(line, func(s keys.Stroke) { h.editMessage(s, u.Kind == keys.Paste) })
 	return rest, true
 }
 
-// says reports whether a unit types exactly text.
-func says(unit []byte, text string) bool {
+// typesExactly reports whether a unit types text and nothing else.
+func typesExactly(unit []byte, text string) bool {
 	ok := false
 	n := 0
 	keys.Strokes(unit, func(s keys.Stroke) { n++; ok = s.Text == text })
 	return ok && n == 1
 }
 
-// edit does to the message what a key says. Keys that mean nothing there do nothing.
-func (h *Handler) edit(s keys.Stroke, pasted bool) {
+// editMessage applies a key to the message, and ignores keys without a meaning there.
+func (h *Handler) editMessage(s keys.Stroke, pasted bool) {
 	switch m := h.Control.Message(); {
 	case m == nil:
 	case s.Text != "":
 		m.Append(printable(s.Text))
 	case pasted:
-		m.Append(" ") // the end of a line
+		m.Append(" ") // the end of a row
 	case s.Key == "Backspace", s.Key == "Ctrl-H":
 		m.Rub()
 	case s.Key == "Ctrl-U":
@@ -64,11 +66,11 @@ func (h *Handler) edit(s keys.Stroke, pasted bool) {
 	case s.Key == "Esc", s.Key == "Ctrl-C":
 		h.Control.TakeMessage(time.Now())
 	case s.Key == "Enter", s.Key == "KP-Enter":
-		h.send(h.Control.TakeMessage(time.Now()))
+		h.sendMessage(h.Control.TakeMessage(time.Now()))
 	}
 }
 
-// printable is text without what could not be seen.
+// printable drops characters that could not be seen.
 func printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {
@@ -78,12 +80,12 @@ func printable(text string) string {
 	}, text)
 }
 
-// send leaves a message for the agent.
-func (h *Handler) send(message control.Message) {
+// sendMessage delivers the message, if it has text.
+func (h *Handler) sendMessage(message control.Message) {
 	text := strings.TrimSpace(message.Text)
 	if text == "" {
 		return
 	}
-	h.tell(message.To, "", text)
+	h.deliverNote(message.To, "", text)
 	h.Status.Tell("sent to " + notice.Recipient(message.To.Name) + ": “" + text + "”")
 }

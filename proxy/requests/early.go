@@ -9,28 +9,33 @@ import (
 	"terminalproxy/proxy/screen"
 )
 
-// startsFor is how long a program may take from its start until it asks for the brackets of a paste.
+// startsFor bounds the time from a program's start until it enables bracketed paste.
 const startsFor = 2 * time.Second
 
-// early reports whether what is left of an input begins with a paste for a program that has just been started, does not wait for input
-// yet, and may still ask for the brackets: without them an editor would take the text for commands.
-func (h *Handler) early(in *typing, left []input.Piece, began, now time.Time) bool {
+// mayStillEnablePaste reports whether the next step is a paste for a program that has just started,
+// does not wait for input yet, and may still enable bracketed paste. Without brackets an editor
+// would take the text for commands.
+func (h *Handler) mayStillEnablePaste(in *delivery, left []input.Piece, began, now time.Time) bool {
 	k := 0
 	if left != nil {
 		k = left[0].Step - 1
 	}
 	s := in.steps[k]
 	lines := s.InputKind == protocol.InputLines && strings.ContainsAny(s.Data, "\r\n")
-	if s.InputKind != protocol.InputPaste && !lines || h.brackets(h.Observer.Model().Modes()) || now.Sub(began) >= startsFor {
+	if s.InputKind != protocol.InputPaste && !lines ||
+		h.usesBracketedPaste(h.Observer.Model().Modes()) || now.Sub(began) >= startsFor {
 		return false
 	}
 	a, known := h.Program.BlockedOn()
 	if !known || a.Leads <= 0 || a.Leads >= startsFor {
 		return false
 	}
-	// What it printed before it read may be on its way.
+	// Its output from before the read may be on its way.
 	return !h.Observer.CaughtUp() || !a.Reads && (!a.Polls || h.Observer.Blank(now))
 }
 
-// brackets reports whether a paste goes in brackets. What the kernel collects is not for who asked for them: there they would be text.
-func (h *Handler) brackets(m screen.Modes) bool { return m.BracketedPaste && !h.line.cooked() }
+// usesBracketedPaste reports whether a paste goes in brackets. While the kernel collects lines,
+// brackets would reach the program as text.
+func (h *Handler) usesBracketedPaste(m screen.Modes) bool {
+	return m.BracketedPaste && !h.line.isCooked()
+}

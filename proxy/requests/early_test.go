@@ -48,9 +48,9 @@ func TestAPasteWaitsForAProgramThatStarts(t *testing.T) {
 		s := newStage(nil)
 		s.blocked, s.cooked, s.blank, s.behind = c.blocked, c.cooked, c.blank, c.behind
 		s.Observer.Model().Feed([]byte(c.modes))
-		in := &typing{steps: steps(&protocol.Input{Parts: []protocol.InputPart{{InputKind: protocol.InputKeys, Data: "i"}, {InputKind: c.kind, Data: c.data}}})}
+		in := &delivery{steps: splitSteps(&protocol.Input{Parts: []protocol.InputPart{{InputKind: protocol.InputKeys, Data: "i"}, {InputKind: c.kind, Data: c.data}}})}
 		now := time.Now()
-		require.Equal(t, c.want, s.early(in, []input.Piece{{Step: 2}}, now.Add(-c.waited), now), c.name)
-		require.False(t, s.early(in, nil, now, now), "the key before it goes")
+		require.Equal(t, c.want, s.mayStillEnablePaste(in, []input.Piece{{Step: 2}}, now.Add(-c.waited), now), c.name)
+		require.False(t, s.mayStillEnablePaste(in, nil, now, now), "the key before it goes")
 	}
 }

@@ -11,15 +11,16 @@ import (
 	"terminalproxy/proxy/screen"
 )
 
-// escapeGap is how long an Escape key stands alone: less, and a program takes it and what follows for one key. A key that
-// interrupts gets the same, or what follows is thrown away with what came before.
+// escapeGap follows an Escape key: within less time a program takes it and the next key for one. A
+// key that interrupts gets the same gap, or what follows is discarded with what came before.
 const escapeGap = 60 * time.Millisecond
 
-// lineEnds makes each end of a line what the Enter key sends.
+// lineEnds turns each end of a line into the Enter key's byte.
 var lineEnds = strings.NewReplacer("\r\n", "\r", "\n", "\r")
 
-// encode makes the bytes of an input from step k on, for the program's modes. It runs on the observer's goroutine.
-func (h *Handler) encode(in *typing, k int, modes screen.Modes) ([]input.Piece, error) {
+// encodeSteps makes the bytes of an input from step k on, for the program's modes. It runs on the
+// observer's goroutine.
+func (h *Handler) encodeSteps(in *delivery, k int, modes screen.Modes) ([]input.Piece, error) {
 	km := keyModes(modes)
 	var all []input.Piece
 	for i, s := range in.steps[k:] {
@@ -28,15 +29,15 @@ func (h *Handler) encode(in *typing, k int, modes screen.Modes) ([]input.Piece, 
 			return nil, err
 		}
 		if h.Control.Newest().Guarded {
-			pieces = apart(pieces)
+			pieces = splitAtActs(pieces)
 		}
 		pieces[0].Step = k + i + 1
 		all = append(all, pieces...)
 	}
-	return all, h.nested(all)
+	return all, h.rejectNestedProxyKey(all)
 }
 
-// keyModes are the modes of the keyboard.
+// keyModes picks the modes that change how keys are encoded.
 func keyModes(modes screen.Modes) keys.Modes {
 	return keys.Modes{
 		AppCursor: modes.AppCursor, AppKeypad: modes.AppKeypad,
@@ -46,17 +47,22 @@ func keyModes(modes screen.Modes) keys.Modes {
 }
 
 // encodeStep makes the bytes of one step.
-func (h *Handler) encodeStep(in *typing, s protocol.InputPart, modes screen.Modes, km keys.Modes) ([]input.Piece, error) {
+func (h *Handler) encodeStep(
+	in *delivery,
+	s protocol.InputPart,
+	modes screen.Modes,
+	km keys.Modes,
+) ([]input.Piece, error) {
 	switch s.InputKind { //nolint:exhaustive // the others are text
 	case protocol.InputKeys:
 		return keyPieces(s.Data, km, h.ReclaimKey, h.Control.Newest().Level == protocol.LevelDrive)
 	case protocol.InputMouse:
-		return h.point(in, s, modes, km)
+		return h.encodeMouse(in, s, modes, km)
 	}
-	if err := h.reserved(s.Data); err != nil {
+	if err := h.rejectReserved(s.Data); err != nil {
 		return nil, err
 	}
-	brackets := h.brackets(modes)
+	brackets := h.usesBracketedPaste(modes)
 	switch {
 	case s.InputKind == protocol.InputPaste, s.InputKind == protocol.InputLines && brackets:
 		return pastePieces(s.Data, brackets)
@@ -66,17 +72,26 @@ func (h *Handler) encodeStep(in *typing, s protocol.InputPart, modes screen.Mode
 	return textPieces(lineEnds.Replace(s.Data))
 }
 
-// reserved refuses bytes that only a terminal may send: the reclaim key in any encoding, which may open another proxy's
-// notice further in, and answers to queries, which the program would take for the terminal's.
-func (h *Handler) reserved(data string) error {
+// rejectReserved refuses bytes that only a terminal may send: the reclaim key in any encoding,
+// which may open the notice of a proxy nested in this session, and answers to queries, which the
+// program would take for the terminal's.
+func (h *Handler) rejectReserved(data string) error {
 	reclaim := keys.Bindings{Reclaim: h.ReclaimKey}.WithDefaults().Reclaim
 	var err error
 	look := func(u keys.Unit) {
 		switch u.Kind {
 		case keys.Reclaim, keys.Release:
-			err = &refusal{protocol.CodeReservedKey, "the data holds the reclaim key, which is the user's; under level drive it can be named as a key: " + reclaim.String()}
+			err = &refusal{
+				protocol.CodeReservedKey,
+				"the data holds the reclaim key, which is the user's; under level drive it can " +
+					"be named as a key: " + reclaim.String(),
+			}
 		case keys.Reply, keys.Focus:
-			err = &refusal{protocol.CodeForbidden, "the data holds an answer that only the user's terminal gives (" + strconv.QuoteToASCII(string(u.Bytes)) + ")"}
+			answer := strconv.QuoteToASCII(string(u.Bytes))
+			err = &refusal{
+				protocol.CodeForbidden,
+				"the data holds an answer that only the user's terminal gives (" + answer + ")",
+			}
 		default: // keys and text
 		}
 	}
@@ -86,9 +101,9 @@ func (h *Handler) reserved(data string) error {
 	return err
 }
 
-// nested refuses what may give control while another proxy runs inside this session: the agent
-// would answer its own question there. Which key it is there cannot be seen from here.
-func (h *Handler) nested(pieces []input.Piece) error {
+// rejectNestedProxyKey refuses any key that may give control while another proxy runs in this
+// session: the agent would answer its own question there. Its key cannot be seen from here.
+func (h *Handler) rejectNestedProxyKey(pieces []input.Piece) error {
 	var all []byte
 	for _, p := range pieces {
 		all = append(all, p.Bytes...)
@@ -97,11 +112,20 @@ func (h *Handler) nested(pieces []input.Piece) error {
 	if !found || h.Program.Foreground() != "proxy" {
 		return nil
 	}
-	return &refusal{protocol.CodeReservedKey, "another proxy runs in this session, and " + key.Label() + " may give control there: only its user presses that"}
+	return &refusal{
+		protocol.CodeReservedKey,
+		"another proxy runs in this session, and " + key.Label() +
+			" may give control there: only its user presses that",
+	}
 }
 
 // keyPieces encodes named keys.
-func keyPieces(names string, modes keys.Modes, reclaimKey keys.CtrlKey, drive bool) ([]input.Piece, error) {
+func keyPieces(
+	names string,
+	modes keys.Modes,
+	reclaimKey keys.CtrlKey,
+	drive bool,
+) ([]input.Piece, error) {
 	var pieces []input.Piece
 	for _, name := range strings.Fields(names) {
 		press, err := keys.Parse(name)
@@ -109,14 +133,18 @@ func keyPieces(names string, modes keys.Modes, reclaimKey keys.CtrlKey, drive bo
 			return nil, &refusal{protocol.CodeBadMessage, err.Error()}
 		}
 		if press.IsReclaim(reclaimKey, modes) && !drive {
-			return nil, &refusal{protocol.CodeReservedKey, "the key " + name + " is the user's way to take the keyboard back; only a grant of level drive may send it to the program"}
+			return nil, &refusal{
+				protocol.CodeReservedKey,
+				"the key " + name + " is the user's way to take the keyboard back; only a grant " +
+					"of level drive may send it to the program",
+			}
 		}
 		b, err := press.Encode(modes)
 		if err != nil {
 			return nil, &refusal{protocol.CodeBadMessage, err.Error()}
 		}
 		for range max(1, press.Count) {
-			p := piece(b)
+			p := keyPiece(b)
 			if press.Interrupts() {
 				p.Gap = escapeGap
 			}
@@ -124,13 +152,16 @@ func keyPieces(names string, modes keys.Modes, reclaimKey keys.CtrlKey, drive bo
 		}
 	}
 	if len(pieces) == 0 {
-		return nil, &refusal{protocol.CodeBadMessage, "no key is named: write names separated by blanks, as in: ctrl-x enter"}
+		return nil, &refusal{
+			protocol.CodeBadMessage,
+			"no key is named: write names separated by blanks, as in: ctrl-x enter",
+		}
 	}
 	return pieces, nil
 }
 
-// piece is one key, with the time an Escape key needs to be seen alone.
-func piece(b []byte) input.Piece {
+// keyPiece makes the piece of one key. A lone Escape gets a gap.
+func keyPiece(b []byte) input.Piece {
 	p := input.Piece{Bytes: append([]byte(nil), b...)}
 	if len(b) == 1 && b[0] == 0x1b {
 		p.Gap = escapeGap
@@ -143,17 +174,20 @@ func textPieces(text string) ([]input.Piece, error) {
 	var pieces []input.Piece
 	for b := []byte(text); len(b) > 0; {
 		n := keys.Cut(b, input.PieceMax)
-		pieces = append(pieces, piece(b[:n]))
+		pieces = append(pieces, keyPiece(b[:n]))
 		b = b[n:]
 	}
 	return pieces, nil
 }
 
-// pastePieces cleans what is pasted and brackets it if the program asked for that (DECSET 2004).
+// pastePieces cleans a pasted text and brackets it if the program enabled that (DECSET 2004).
 func pastePieces(text string, bracketed bool) ([]input.Piece, error) {
 	clean := keys.CleanPaste(text)
 	if clean == "" {
-		return nil, &refusal{protocol.CodeBadMessage, "nothing is left to paste: control characters are not pasted"}
+		return nil, &refusal{
+			protocol.CodeBadMessage,
+			"nothing is left to paste: control characters are not pasted",
+		}
 	}
 	pieces, err := textPieces(clean)
 	if !bracketed || err != nil {
@@ -169,8 +203,9 @@ const (
 	pasteEnds   = "\x1b[201~"
 )
 
-// apart cuts pieces so that each ends with what a program may act on: what follows may be for another program.
-func apart(pieces []input.Piece) []input.Piece {
+// splitAtActs cuts pieces after each key that a program may act on: what follows may reach another
+// program.
+func splitAtActs(pieces []input.Piece) []input.Piece {
 	var cut []input.Piece
 	for _, p := range pieces {
 		if p.Say != "" {

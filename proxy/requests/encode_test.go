@@ -31,7 +31,7 @@ func TestKeysGetTheTimeThatTheyNeed(t *testing.T) {
 		"ctrl-c enter":       `"\x03" 60ms, "\r" 0s`,
 	} {
 		var runs []string
-		for _, run := range untilEnter(names) {
+		for _, run := range splitBeforeEnter(names) {
 			pieces, err := keyPieces(run, keys.Modes{}, keys.CtrlKey{}, true)
 			require.NoError(t, err, names)
 			var got []string
@@ -42,8 +42,8 @@ func TestKeysGetTheTimeThatTheyNeed(t *testing.T) {
 		}
 		require.Equal(t, want, strings.Join(runs, " | "), names)
 	}
-	require.Equal(t, []string{""}, untilEnter("  "), "who names no key is told")
-	require.Equal(t, []string{"a nokey enter"}, untilEnter("a nokey enter"), "and who names one that is none")
+	require.Equal(t, []string{""}, splitBeforeEnter("  "), "who names no key is told")
+	require.Equal(t, []string{"a nokey enter"}, splitBeforeEnter("a nokey enter"), "and who names one that is none")
 }
 
 // published is control in a given state.
@@ -74,7 +74,7 @@ func TestAnotherProxysGrantKeyIsItsUsers(t *testing.T) {
 				h := &Handler{Config: Config{
 					Control: published{state: control.State{Phase: control.Granted, Level: protocol.LevelDrive}}, Program: foreground{name: program},
 				}}
-				_, err := h.encode(&typing{steps: steps(&protocol.Input{InputKind: protocol.InputKeys, Data: name})}, 0, modes)
+				_, err := h.encodeSteps(&delivery{steps: splitSteps(&protocol.Input{InputKind: protocol.InputKeys, Data: name})}, 0, modes)
 				if pressed == "" || program == "sh" {
 					require.NoError(t, err, "%s in %s", name, program)
 					continue
@@ -82,7 +82,7 @@ func TestAnotherProxysGrantKeyIsItsUsers(t *testing.T) {
 				no, refused := errors.AsType[*refusal](err)
 				require.True(t, refused, "%s %+v", name, modes)
 				require.Equal(t, protocol.CodeReservedKey, no.code)
-				require.Contains(t, no.say, pressed+" may give control")
+				require.Contains(t, no.message, pressed+" may give control")
 			}
 		}
 	}
@@ -95,7 +95,7 @@ func TestWhatOnlyTheUserAndTheTerminalSend(t *testing.T) {
 	require.NoError(t, err)
 	encode := func(level protocol.Level, kind protocol.InputKind, data string) (string, error) {
 		h := &Handler{Config: Config{ReclaimKey: reclaim, Control: published{state: control.State{Phase: control.Granted, Level: level}}, Program: foreground{name: "sh"}}}
-		pieces, err := h.encode(&typing{steps: steps(&protocol.Input{InputKind: kind, Data: data})}, 0, screen.Modes{})
+		pieces, err := h.encodeSteps(&delivery{steps: splitSteps(&protocol.Input{InputKind: kind, Data: data})}, 0, screen.Modes{})
 		var all strings.Builder
 		for _, p := range pieces {
 			all.Write(p.Bytes)
@@ -117,7 +117,7 @@ func TestWhatOnlyTheUserAndTheTerminalSend(t *testing.T) {
 				no, refused := errors.AsType[*refusal](err)
 				require.Equal(t, code != "", refused, "%s %q", kind, data)
 				if refused {
-					require.Equal(t, code, no.code, "%s %q: %s", kind, data, no.say)
+					require.Equal(t, code, no.code, "%s %q: %s", kind, data, no.message)
 				}
 			}
 		}

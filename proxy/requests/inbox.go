@@ -5,21 +5,21 @@ import (
 	"sync"
 )
 
-// notesKept bounds what is kept for agents that do not ask.
+// notesKept bounds the messages kept for agents that do not fetch them.
 const notesKept = 16
 
-// inbox keeps what the user wrote to agents until they come for it. It may be used from any goroutine.
+// inbox keeps the user's messages until the agents fetch them. It is safe for concurrent use.
 type inbox struct {
 	mu    sync.Mutex
 	notes []note
 }
 
 type note struct {
-	to   string // id of the agent, "" for the first that comes
+	to   string // id of the agent, "" for the first to fetch it
 	text string
 }
 
-func (b *inbox) put(to, text string) {
+func (b *inbox) addNote(to, text string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.notes = append(b.notes, note{to, text})
@@ -28,15 +28,15 @@ func (b *inbox) put(to, text string) {
 	}
 }
 
-// waits reports whether there is something for an agent.
-func (b *inbox) waits(agentID string) bool {
+// hasNote reports whether a message waits for an agent.
+func (b *inbox) hasNote(agentID string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.ContainsFunc(b.notes, func(n note) bool { return n.isFor(agentID) })
 }
 
-// take is what an agent has not had yet, oldest first. One agent gets a note, once.
-func (b *inbox) take(agentID string) (texts []string) {
+// takeNotes removes and returns an agent's messages, oldest first. Each message goes to one agent.
+func (b *inbox) takeNotes(agentID string) (texts []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.notes = slices.DeleteFunc(b.notes, func(n note) bool {
@@ -49,7 +49,7 @@ func (b *inbox) take(agentID string) (texts []string) {
 	return texts
 }
 
-// isFor reports whether an agent gets the note: who has no id gets none.
+// isFor reports whether an agent may have the note; one without an id may not.
 func (n note) isFor(agentID string) bool {
 	return agentID != "" && (n.to == "" || n.to == agentID)
 }

@@ -11,86 +11,120 @@ import (
 	"terminalproxy/proxy/line"
 )
 
-// typing follows an agent's input to its receipt. Under a grant of level type the user has to let through whatever would submit
-// or signal: the input is held whole then, or what is left of it, so that the user sees everything that one key lets through. It
-// belongs to the pump's goroutine.
-type typing struct {
-	h       *Handler
-	m       *protocol.Input
-	epoch   uint64 // of the grant that it belongs to
-	began   time.Time
-	steps   []step
-	keys    string // what was put to the user last, "" for nothing
-	asked   string // the whole of that question, as far as the answer is about it
-	allowed bool   // the user let that through
-	through int    // how often the user had typed by then
-	shifts  int    // how often the program changed between the judgement and the write
-	free    bool   // what is about to be written needs no word of the user's, as judged
-	does    string // what the mouse does, in words
+// delivery follows an agent's input to its receipt. Under level type the user has to let through
+// each key that would submit or signal. The whole rest of the input is held then, so that the user
+// sees all that one key lets through. Owned by the pump's goroutine.
+type delivery struct {
+	h            *Handler
+	m            *protocol.Input
+	epoch        uint64 // of its grant
+	began        time.Time
+	steps        []step
+	keys         string // the keys of the last question to the user, "" for no question
+	asked        string // that whole question, without what the answer does not cover
+	allowed      bool   // the user let it through
+	userKeysThen int    // the user's count of keys at that time
+	shifts       int    // changes of the program between judgement and write
+	unasked      bool   // the next write needs no consent of the user, by judged
+	mouseAct     string // the act of the mouse, in words
 
 	excuse func(error) bool // see [input.Job.Excuse]
-	record Record           // what is recorded of it
-	looked looked           // and told those who look
+	record Record
+	shown  shownInput // what viewers are told of it
 
-	// These are set by the observer's goroutine before Prepare answers:
+	// Set by the observer's goroutine before Prepare answers:
 	judged judgement // of the line, under level type
-	rev    uint64    // the screen's revision before what is prepared
+	rev    uint64    // the screen's revision before the next write
 
-	keysThen uint64 // how often the user had typed when the input came
-	paused   bool   // it had to wait for that at once
+	userKeysAtStart uint64 // the user's count of keys when the input came
+	paused          bool   // it had to wait for the user at once
 
-	written int // as the receipt says
+	written int // bytes, as in the receipt
 
-	// These belong to the observer's goroutine:
-	saw      glimpse        // what its agent has seen
-	at       *protocol.Cell // where the mouse acts
-	answered bool           // the receipt is on its way
+	// Owned by the observer's goroutine:
+	saw      glimpse        // the screen as its agent saw it
+	at       *protocol.Cell // the mouse acts here
+	answered bool           // the receipt was sent
 	settled  bool           // the program waits for its next line
-	edits    bool           // it edited a line before the step to come, and edited: before the one that was typed last
-	edited   bool
-	wrote    time.Time                   // when the last byte was known to be written
-	correct  func(*protocol.InputResult) // corrects it before that; nil if it is right
-	group    int                         // had the terminal when the input began to wait for the user's line, 0 if it did not
+	// The program edited a line before the next step, and before the last typed step.
+	editorBeforeNext bool
+	editorBeforeLast bool
+	wrote            time.Time // the last byte was known to be written then
+	// correct mends a receipt that was not sent yet; nil if the receipt is right.
+	correct func(*protocol.InputResult)
+	// group had the terminal when the input began to wait for the user's line; 0 if it did not.
+	group int
 }
 
-// input takes an agent's keystrokes. They are encoded, and their conditions checked, when the first byte would be written.
-func (h *Handler) input(m *protocol.Input) {
-	switch before, earlier := h.receipts.begin(m); {
-	case before == elsewhere:
+// handleInput queues an agent's input. It is encoded, and its conditions are checked, when the
+// first byte would be written.
+func (h *Handler) handleInput(m *protocol.Input) {
+	if !h.claimInput(m) {
+		return
+	}
+	epoch := m.Epoch
+	if epoch == 0 { // 0 means the current grant
+		epoch = h.Control.Newest().Epoch
+	}
+	in := &delivery{
+		h:      h,
+		m:      m,
+		epoch:  epoch,
+		began:  time.Now(),
+		steps:  splitSteps(m),
+		excuse: h.ignorableRefusal(m, epoch),
+		record: h.Recorder.Input(m, epoch),
+	}
+	h.Pump.Post(func(now time.Time) { // after the keys that the user has typed so far
+		st := h.Control.State(now)
+		in.userKeysAtStart, in.paused = h.Tracker.Typed().Keys(), st.Paused || st.Occupied
+	})
+	h.Observer.Post(func(time.Time) {
+		if in.saw = h.seen[m.AgentID]; !in.saw.whole {
+			in.saw = h.line.takeGlimpse()
+		}
+	})
+	h.Pump.Offer(h.pumpJob(in))
+}
+
+// claimInput claims the id of an input. It answers a repeat and an invalid input itself, and
+// returns false.
+func (h *Handler) claimInput(m *protocol.Input) bool {
+	switch before, earlier := h.receipts.claimID(m); {
+	case before == usedForOther:
 		h.Link.Send(&protocol.Error{
 			RequestID: m.RequestID, Code: protocol.CodeBadMessage, Field: "requestId",
 			Message: `field "requestId": was that of another input, so nothing of this one was typed: give each input an id of its own`,
 		})
-		return
+		return false
 	case earlier != nil:
 		h.Link.Send(earlier)
-		return
+		return false
 	case before == repeated:
-		return
+		return false
 	}
 	if len(m.Parts) > 0 && m.Data != "" {
-		h.refuse(m.RequestID, protocol.CodeBadMessage, "parts stand in place of data: leave one of them out")
-		return
+		h.sendError(
+			m.RequestID,
+			protocol.CodeBadMessage,
+			"parts stand in place of data: leave one of them out",
+		)
+		return false
 	}
-	epoch := m.Epoch
-	if epoch == 0 { // whoever does not say means the grant that there is
-		epoch = h.Control.Newest().Epoch
-	}
-	in := &typing{h: h, m: m, epoch: epoch, began: time.Now(), steps: steps(m), excuse: h.excuse(m, epoch), record: h.Recorder.Input(m, epoch)}
-	h.Pump.Post(func(now time.Time) { // behind what the user has typed by now
-		st := h.Control.State(now)
-		in.keysThen, in.paused = h.Tracker.Typed().Keys(), st.Paused || st.Occupied
-	})
-	h.Observer.Post(func(time.Time) {
-		if in.saw = h.seen[m.AgentID]; !in.saw.whole {
-			in.saw = h.line.glimpse()
-		}
-	})
-	h.Pump.Offer(input.Job{
-		ID: m.RequestID, Agent: m.AgentID, Epoch: epoch, Size: m.Size(), Wait: time.Duration(m.TimeoutMs) * time.Millisecond,
+	return true
+}
+
+// pumpJob returns the job by which the pump types an input.
+func (h *Handler) pumpJob(in *delivery) input.Job {
+	return input.Job{
+		ID:    in.m.RequestID,
+		Agent: in.m.AgentID,
+		Epoch: in.epoch,
+		Size:  in.m.Size(),
+		Wait:  time.Duration(in.m.TimeoutMs) * time.Millisecond,
 		Prepare: func(left []input.Piece, answer func([]input.Piece, error)) {
-			h.pause(in, left, func() {
-				h.ready(in, left, time.Now(), func(pieces []input.Piece, err error) {
+			h.pauseBefore(in, left, func() {
+				h.encodeWhenSettled(in, left, time.Now(), func(pieces []input.Piece, err error) {
 					if left == nil {
 						in.record.Look(time.Now())
 					}
@@ -98,22 +132,25 @@ func (h *Handler) input(m *protocol.Input) {
 				}, answer)
 			})
 		},
-		Hold:    in.hold,
-		Holds:   in.holds,
+		Hold:    in.holdForConsent,
+		Holds:   in.checkTarget,
 		Excuse:  in.excuse,
-		Wrote:   func(p []byte) { h.wrote(in, p) },
-		Done:    func(r input.Receipt) { h.typed(in, r) },
-		Flushed: func(n int) { h.flushed(in, n) },
-	})
+		Wrote:   func(p []byte) { h.noteWritten(in, p) },
+		Done:    func(r input.Receipt) { h.finishInput(in, r) },
+		Flushed: func(n int) { h.correctFlushed(in, n) },
+	}
 }
 
-// ready prepares what is left of an input, all of it if that is nil, and answers on the observer's goroutine. Under level type it looks
-// again until the line stands still.
-func (h *Handler) ready(in *typing, left []input.Piece, began time.Time, answer, gone func([]input.Piece, error)) {
+// encodeWhenSettled encodes the rest of an input, all of it if left is nil, and answers on the
+// observer's goroutine. While the line is unsettled it tries again.
+func (h *Handler) encodeWhenSettled(
+	in *delivery, left []input.Piece, began time.Time, answer, gone func([]input.Piece, error),
+) {
+	tryAgain := func() { h.encodeWhenSettled(in, left, began, answer, gone) }
 	ok := h.Observer.Post(func(now time.Time) {
-		pending, err := h.line.blocks(now)
+		pending, err := h.line.blockedBy(now)
 		if pending {
-			time.AfterFunc(pendingEvery, func() { h.ready(in, left, began, answer, gone) })
+			time.AfterFunc(pendingEvery, tryAgain)
 			return
 		}
 		if err != nil {
@@ -125,14 +162,18 @@ func (h *Handler) ready(in *typing, left []input.Piece, began time.Time, answer,
 		}
 		begins := left == nil || left[0].Step != 0
 		if begins && in.group != 0 && in.group != h.Program.ForegroundGroup() {
-			// What was meant for one program's line could be a command to another.
-			gone(nil, &refusal{protocol.CodeScreenChanged, "another program has the terminal since the input waited for the user's line"})
+			// A text for one program's line could be a command to another.
+			gone(nil, &refusal{
+				protocol.CodeScreenChanged,
+				"another program has the terminal since the input waited for the user's line",
+			})
 			return
 		}
-		if waited := in.paused || in.group != 0 || in.keysThen != h.Tracker.Typed().Keys(); left == nil && waited {
-			pending, err := h.line.unseen(in.saw, now.Sub(began) >= stillMost)
+		waited := in.paused || in.group != 0 || in.userKeysAtStart != h.Tracker.Typed().Keys()
+		if left == nil && waited {
+			pending, err := h.line.checkSeen(in.saw, now.Sub(began) >= stillMost)
 			if pending {
-				time.AfterFunc(stillEvery, func() { h.ready(in, left, began, answer, gone) })
+				time.AfterFunc(stillEvery, tryAgain)
 				return
 			}
 			if err != nil {
@@ -140,22 +181,19 @@ func (h *Handler) ready(in *typing, left []input.Piece, began time.Time, answer,
 				return
 			}
 		}
-		if begins && h.early(in, left, began, now) {
-			time.AfterFunc(stillEvery, func() { h.ready(in, left, began, answer, gone) })
+		if begins && h.mayStillEnablePaste(in, left, began, now) {
+			time.AfterFunc(stillEvery, tryAgain)
 			return
 		}
 		pieces := left
 		if begins {
 			in.rev = h.Observer.Model().Rev()
-			pieces, err = h.prepare(in, left)
+			pieces, err = h.checkAndEncode(in, left)
 		}
-		if err == nil && h.typeLevel() {
-			first := head(pieces)
-			judged, still := h.line.judge(now, began, isText(first))
-			in.judged = judged
-			pieces = judged.bracketText(pieces)
-			if !still && (judged.prompt != line.Editor || !judged.read || in.submits(head(pieces))) {
-				time.AfterFunc(stillEvery, func() { h.ready(in, left, began, answer, gone) })
+		if err == nil && h.isTypeLevel() {
+			var still bool
+			if pieces, still = h.judgeLine(in, pieces, began, now); !still {
+				time.AfterFunc(stillEvery, tryAgain)
 				return
 			}
 		}
@@ -166,17 +204,31 @@ func (h *Handler) ready(in *typing, left []input.Piece, began time.Time, answer,
 	}
 }
 
-// holds implements [input.Job.Holds]: what goes without the user's word goes to the program that
-// was judged.
-func (in *typing) holds() bool {
-	if !in.free || in.judged.holds(in.h.Program) {
+// judgeLine judges the line for pieces under level type, and brackets their text. It returns false
+// while the line is unsettled and that matters.
+func (h *Handler) judgeLine(
+	in *delivery,
+	pieces []input.Piece,
+	began, now time.Time,
+) ([]input.Piece, bool) {
+	judged, still := h.line.assessLine(now, began, isText(firstStep(pieces)))
+	in.judged = judged
+	pieces = judged.bracketText(pieces)
+	return pieces, still || judged.prompt == line.Editor && judged.read &&
+		!in.needsConsent(firstStep(pieces))
+}
+
+// checkTarget implements [input.Job.Holds]: input that the user was not asked about may only reach
+// the program that was judged.
+func (in *delivery) checkTarget() bool {
+	if !in.unasked || in.judged.isStillValid(in.h.Program) {
 		return true
 	}
 	in.shifts++
 	return false
 }
 
-// isText reports whether pieces are text and keys that edit a line.
+// isText reports whether pieces hold text and editing keys only.
 func isText(pieces []input.Piece) bool {
 	for _, p := range pieces {
 		if p.Say != "" || keys.Submits(p.Bytes, false) {
@@ -186,21 +238,23 @@ func isText(pieces []input.Piece) bool {
 	return true
 }
 
-// prepare checks the conditions of an input, or of the rest of it, against the screen as it is now, and makes its bytes for the modes
-// that are on: what the user let through stays as it was shown. It runs on the observer's goroutine.
-func (h *Handler) prepare(in *typing, left []input.Piece) ([]input.Piece, error) {
+// checkAndEncode checks the conditions of an input, or of the rest of it, against the present
+// screen, and encodes it for the present modes. What the user let through keeps its bytes. It runs
+// on the observer's goroutine.
+func (h *Handler) checkAndEncode(in *delivery, left []input.Piece) ([]input.Piece, error) {
 	o := h.Observer
-	if no := o.Bars(time.Now()); no != nil && (in.excuse == nil || errors.Is(no, control.ErrHidden)) {
-		return nil, barred(no) // an excuse is for the pump to weigh, which will
+	reason := o.Bars(time.Now())
+	if reason != nil && (in.excuse == nil || errors.Is(reason, control.ErrHidden)) {
+		return nil, pauseRefusal(reason) // the pump decides whether the refusal is ignored
 	}
 	switch {
 	case left == nil:
 		if err := o.Expect(in.m.Expect); err != nil {
 			return nil, &refusal{protocol.CodeScreenChanged, err.Error()}
 		}
-		return h.encode(in, 0, o.Model().Modes())
+		return h.encodeSteps(in, 0, o.Model().Modes())
 	case in.allowed:
 		return left, nil
 	}
-	return h.encode(in, left[0].Step-1, o.Model().Modes())
+	return h.encodeSteps(in, left[0].Step-1, o.Model().Modes())
 }

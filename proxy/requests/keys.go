@@ -11,68 +11,85 @@ import (
 	"terminalproxy/proxy/screen"
 )
 
-// ErrUnread is the error of [Elsewhere] where keys cannot be taken now.
-var ErrUnread = errors.New("the program has not read what was typed before, or somebody pastes at the terminal: look, and type again")
+// ErrUnread is the error of [Elsewhere] if keys cannot be accepted now.
+var ErrUnread = errors.New(
+	"the program has not read what was typed before, or somebody pastes at the terminal: look, " +
+		"and type again",
+)
 
-// typist is what is known of an owner who types from elsewhere. It belongs to the pump's goroutine.
+// typist is an owner who types from elsewhere. Owned by the pump's goroutine.
 type typist struct {
-	last  uint64 // the greatest number that came
-	whole uint64 // that of the newest message, 0 when it was refused
-	paste []byte // the pieces of a paste, but for the last one
+	last  uint64 // the highest number seen
+	whole uint64 // number of the newest message, 0 if it was refused
+	paste []byte // the parts of an unfinished paste
 }
 
-// keys types what an owner signed elsewhere: a person's keys, which stand among the user's own. What cannot be typed is refused, and so
-// is what follows it, until the owner begins anew: a part that is missing in the middle could change what the rest means.
-func (h *Handler) keys(m *protocol.Keys) {
-	who, no := h.signer(time.Now(), m.At, m.Signed(h.Started.UnixMilli()), m.SignatureB64)
-	if no == nil && !h.RemoteKeys && !who.Types {
-		no = &refusal{protocol.CodeForbidden, "this terminal takes no keys from pages: open the page with gateway open --role owner --type on its own machine, or start the program with proxy --agent --allow-remote-keys"}
+// handleKeys types a person's keys, which an owner signed elsewhere. They count as the user's own.
+// After a refusal everything is refused until the owner begins anew: a gap could change the meaning
+// of the rest.
+func (h *Handler) handleKeys(m *protocol.Keys) {
+	signer, reason := h.verifySigner(
+		time.Now(),
+		m.At,
+		m.Signed(h.Started.UnixMilli()),
+		m.SignatureB64,
+	)
+	if reason == nil && !h.RemoteKeys && !signer.Types {
+		reason = &refusal{
+			protocol.CodeForbidden,
+			"this terminal takes no keys from pages: open the page with gateway open --role " +
+				"owner --type on its own machine, or start the program with proxy --agent " +
+				"--allow-remote-keys",
+		}
 	}
-	if no != nil {
-		h.refuse(m.RequestID, no.code, no.say)
+	if reason != nil {
+		h.sendError(m.RequestID, reason.code, reason.message)
 		return
 	}
 	ok := h.Observer.Post(func(time.Time) {
 		modes := h.Observer.Model().Modes()
-		if !h.Pump.Post(func(now time.Time) { h.press(now, who.Name, m, modes) }) {
-			h.gone(m.RequestID)
+		if !h.Pump.Post(func(now time.Time) { h.typeNext(now, signer.Name, m, modes) }) {
+			h.sendExited(m.RequestID)
 		}
 	})
 	if !ok {
-		h.gone(m.RequestID)
+		h.sendExited(m.RequestID)
 	}
 }
 
-// press takes the next message of an owner's. It runs on the pump's goroutine.
-func (h *Handler) press(now time.Time, by string, m *protocol.Keys, modes screen.Modes) {
+// typeNext types an owner's next message. It runs on the pump's goroutine.
+func (h *Handler) typeNext(now time.Time, by string, m *protocol.Keys, modes screen.Modes) {
 	t := h.typists[by]
 	if t == nil {
 		t = new(typist)
 		h.typists[by] = t
 	}
-	no := t.follows(m)
-	if no == nil {
+	reason := t.checkSequence(m)
+	if reason == nil {
 		if m.After == 0 {
 			h.Log.Info("somebody types from elsewhere", "by", by)
 		}
-		if no = h.pressed(now, by, t, m, modes); no == nil {
+		if reason = h.typeMessage(now, by, t, m, modes); reason == nil {
 			t.whole = m.KeyNo
 		}
 	}
-	if no != nil {
-		h.refuse(m.RequestID, no.code, no.say)
+	if reason != nil {
+		h.sendError(m.RequestID, reason.code, reason.message)
 		return
 	}
-	// A turn later what was taken back is, where the reclaim key was among the keys.
+	// If the keys held the reclaim key, what it takes back is back a turn later.
 	if !h.Pump.Post(func(time.Time) { h.Link.Send(&protocol.Done{RequestID: m.RequestID}) }) {
-		h.gone(m.RequestID)
+		h.sendExited(m.RequestID)
 	}
 }
 
-// follows says why a message is not the next one, nil if it is.
-func (t *typist) follows(m *protocol.Keys) *refusal {
+// checkSequence refuses a message that is not the next one.
+func (t *typist) checkSequence(m *protocol.Keys) *refusal {
 	if m.KeyNo <= t.last {
-		return &refusal{protocol.CodeForbidden, "these keys came before, or out of their order: nothing was typed"}
+		return &refusal{
+			protocol.CodeForbidden,
+			"these keys came before, or out of their order: nothing was typed",
+		}
 	}
 	before := t.whole
 	t.last, t.whole = m.KeyNo, 0
@@ -80,13 +97,23 @@ func (t *typist) follows(m *protocol.Keys) *refusal {
 	case m.After == 0:
 		t.paste = nil
 	case m.After != before:
-		return &refusal{protocol.CodeForbidden, "something that was typed before this did not arrive, so nothing was typed: look at the screen, and type again"}
+		return &refusal{
+			protocol.CodeForbidden,
+			"something that was typed before this did not arrive, so nothing was typed: look at " +
+				"the screen, and type again",
+		}
 	}
 	return nil
 }
 
-// pressed types a message, and says why not where it does not.
-func (h *Handler) pressed(now time.Time, by string, t *typist, m *protocol.Keys, modes screen.Modes) *refusal {
+// typeMessage types a message whose turn it is.
+func (h *Handler) typeMessage(
+	now time.Time,
+	by string,
+	t *typist,
+	m *protocol.Keys,
+	modes screen.Modes,
+) *refusal {
 	if h.Control.State(now).Hidden {
 		return &refusal{protocol.CodeBlackout, "the screen is hidden: show it first, and type then"}
 	}
@@ -100,7 +127,7 @@ func (h *Handler) pressed(now time.Time, by string, t *typist, m *protocol.Keys,
 		t.paste = append(t.paste, m.Data...)
 		return nil
 	}
-	b, reclaims, err := h.bytesOf(t, m, modes)
+	b, reclaims, err := h.encodeKeys(t, m, modes)
 	if err == nil && reclaims {
 		h.Reclaim(now, by)
 		return nil
@@ -117,9 +144,13 @@ func (h *Handler) pressed(now time.Time, by string, t *typist, m *protocol.Keys,
 	return nil
 }
 
-// bytesOf are the bytes of a person's keys, as their own terminal would send them in these modes. reclaims says that the reclaim key is
-// among them.
-func (h *Handler) bytesOf(t *typist, m *protocol.Keys, modes screen.Modes) (b []byte, reclaims bool, err error) {
+// encodeKeys returns a person's keys as their own terminal would send them in these modes. reclaims
+// reports whether the reclaim key is among them.
+func (h *Handler) encodeKeys(
+	t *typist,
+	m *protocol.Keys,
+	modes screen.Modes,
+) (b []byte, reclaims bool, err error) {
 	switch m.InputKind {
 	case protocol.InputKeys:
 		for _, name := range strings.Fields(m.Data) {
@@ -141,14 +172,16 @@ func (h *Handler) bytesOf(t *typist, m *protocol.Keys, modes screen.Modes) (b []
 	case protocol.InputPaste:
 		b = []byte(keys.CleanPaste(string(append(t.paste, m.Data...))))
 		t.paste = nil
-		if len(b) > 0 && h.brackets(modes) {
+		if len(b) > 0 && h.usesBracketedPaste(modes) {
 			b = append(append([]byte(pasteBegins), b...), pasteEnds...)
 		}
 	default:
 		b = []byte(keys.CleanPaste(m.Data))
 	}
 	if len(b) == 0 {
-		return nil, false, errors.New("nothing is left to type: control characters are named as keys")
+		return nil, false, errors.New(
+			"nothing is left to type: control characters are named as keys",
+		)
 	}
 	return b, reclaims, nil
 }

@@ -13,52 +13,57 @@ import (
 
 // Times of the shared line.
 const (
-	// lineEvery is how often it is looked whether the line is free again while an agent's input waits for that, beside each
-	// output: nothing announces that another program has the terminal.
+	// lineEvery is the interval of checks whether the line is free, beside each output, while an
+	// agent's input waits for it: the kernel does not report a change of the foreground program.
 	lineEvery = 100 * time.Millisecond
-	// holdMost is how long control may take to hear that an input waits, on a machine that is busy. An input that was taken
-	// back before that is not looked for any longer.
+	// holdMost bounds the time until control hears that an input waits, on a busy machine. An input
+	// that was withdrawn earlier is not watched longer.
 	holdMost = 30 * time.Second
-	// stillFor and stillMost: input under level type is judged when nothing has moved for stillFor, so that the line is the
-	// one that the user reads, and the program waits for input, which one that starts does not yet; after stillMost in any case.
+	// Input under level type is judged once nothing has moved for stillFor and the program waits
+	// for input: the line is then the one that the user reads, and no program is starting. After
+	// stillMost it is judged in any case.
 	stillFor   = 50 * time.Millisecond
 	stillMost  = 2 * time.Second
 	stillEvery = 10 * time.Millisecond
-	// busyMost is stillMost for text that comes while a program works: its prompt is what the text is for.
+	// busyMost is stillMost for text sent to a working program: the text is for its next prompt.
 	busyMost = 10 * time.Second
-	// answerMost is the usual [Line.AnswerMost], and pendingEvery how often it is looked meanwhile.
+	// answerMost is the usual [Line.AnswerMost], pendingEvery the interval of checks.
 	answerMost   = 2 * time.Second
 	pendingEvery = 5 * time.Millisecond
-	// quoteMost bounds what is quoted of a line, in characters.
+	// quoteMost bounds a quoted line, in characters.
 	quoteMost = 200
 )
 
-// Line is the line that the user and agents share, for the observer's goroutine, which owns it.
+// Line is the line that the user and agents share. Owned by the observer's goroutine.
 type Line struct {
 	Config
-	// AnswerMost is how long agents wait at most for what a program makes of what the user typed: one that computes answers when it is
-	// done.
+	// AnswerMost bounds how long agents wait until a program has processed what the user typed; a
+	// program that computes answers only when it is done.
 	AnswerMost time.Duration
-	waited     time.Time // since when an agent's input waits for the line, zero while none does
-	held       bool      // control has said so since
+	waited     time.Time // an agent's input waits for the line since then, or zero
+	occupied   bool      // control has confirmed it
 	looked     time.Time
-	told       string // what control knows of the line
-	// pendingKeys is how often the user had typed when the program was first seen not to have answered that, and pendingSince when.
+	toldQuote  string // the line as control knows it
+	// The program has not answered the first pendingKeys keys of the user, seen at pendingSince.
 	pendingKeys  uint64
 	pendingSince time.Time
-	stirred      bool // there was output since the line was looked at
+	hasNewOutput bool // there was output since the last look
 }
 
-// facts are what the kernel and the shell's marks say now.
-func (l *Line) facts() line.Facts {
+// currentFacts returns what the kernel and the shell's marks report now.
+func (l *Line) currentFacts() line.Facts {
 	settings, err := l.Program.Settings()
 	if err != nil {
 		return line.Facts{}
 	}
 	typed := l.Tracker.Typed()
 	f := line.Facts{
-		Settings: line.Settings(settings), Alt: l.screen().Alt(), Paste: l.screen().Modes().BracketedPaste,
-		Runs: l.Observer.RunsCommand(), Odd: typed.Odd, Asks: typed.Asks,
+		Settings: line.Settings(settings),
+		Alt:      l.screen().Alt(),
+		Paste:    l.screen().Modes().BracketedPaste,
+		Runs:     l.Observer.RunsCommand(),
+		Odd:      typed.Odd,
+		Asks:     typed.Asks,
 	}
 	if f.Settings.Canonical {
 		a, _ := l.Program.BlockedOn()
@@ -71,15 +76,16 @@ func (l *Line) facts() line.Facts {
 	return f
 }
 
-// whose says whose the line is, and quotes what stands there of the user's.
-func (l *Line) whose(now time.Time) (owner line.Owner, quote string) {
-	typed := l.Tracker.Typed() // before the rest is looked at: a key that comes meanwhile is not judged by it
-	if !typed.Mine() && !l.stirred && l.Tracker.HasPrompt(l.Program.ForegroundGroup()) {
+// lineOwner returns the owner of the line, and quotes the user's text on it.
+func (l *Line) lineOwner(now time.Time) (owner line.Owner, quote string) {
+	// First, so that a key that comes meanwhile is not judged by the rest
+	typed := l.Tracker.Typed()
+	if !typed.Mine() && !l.hasNewOutput && l.Tracker.HasPrompt(l.Program.ForegroundGroup()) {
 		return line.Free, ""
 	}
-	doing := l.doing(now)
-	if doing.Answered() { // no more of the prompt is to come
-		l.stirred = false
+	doing := l.programActivity(now)
+	if doing.Answered() { // the prompt is complete
+		l.hasNewOutput = false
 		l.Tracker.Rested(l.screen())
 		if doing.Prompt == line.Editor {
 			l.Tracker.Prompt(doing.Group)
@@ -96,16 +102,21 @@ func (l *Line) whose(now time.Time) (owner line.Owner, quote string) {
 			owner = line.Users
 		}
 	case owner == line.Free && doing.Prompt != line.None:
-		l.Tracker.Free(typed, doing.Read && doing.Waits) // what comes onto the line next is not the user's
+		l.Tracker.Free(typed, doing.Read && doing.Waits) // later text on the line is not the user's
 	}
-	return owner, l.quote(b)
+	return owner, l.quoteLine(b)
 }
 
-// doing is what the program does with the terminal now.
-func (l *Line) doing(now time.Time) line.Doing {
+// programActivity returns what the program does with the terminal now.
+func (l *Line) programActivity(now time.Time) line.Doing {
 	read := l.Observer.CaughtUp()
-	f := l.facts()
-	d := line.Doing{Group: l.Program.ForegroundGroup(), Prompt: line.Shared(f), Keeps: line.Keeps(f), Rests: !now.Before(l.Observer.Settles())}
+	f := l.currentFacts()
+	d := line.Doing{
+		Group:  l.Program.ForegroundGroup(),
+		Prompt: line.Shared(f),
+		Keeps:  line.Keeps(f),
+		Rests:  !now.Before(l.Observer.Settles()),
+	}
 	d.Spell, _ = l.Program.Collects()
 	a, known := l.Program.BlockedOn()
 	d.Waits, d.Known = known && (a.Reads || a.Listens()), known && !a.Unclear
@@ -114,8 +125,8 @@ func (l *Line) doing(now time.Time) line.Doing {
 	return d
 }
 
-// quote is a line as agents may read it.
-func (l *Line) quote(b line.Buffer) string {
+// quoteLine returns a line as agents may read it.
+func (l *Line) quoteLine(b line.Buffer) string {
 	text := l.Observer.Redact(protocol.Visible(strings.ReplaceAll(b.Text(), "\n", " ⏎ ")), 0)
 	if r := []rune(text); len(r) > quoteMost {
 		text = string(r[:quoteMost]) + "…"
@@ -123,13 +134,13 @@ func (l *Line) quote(b line.Buffer) string {
 	return text
 }
 
-// blocks is the error of an input that has to wait for the user's line, nil when it has not. pending says that it is not known yet
-// whether it has.
-func (l *Line) blocks(now time.Time) (pending bool, err error) {
-	l.rest(now)
-	switch owner, quote := l.whose(now); owner {
+// blockedBy returns the error of an input that has to wait for the user's line. pending means that
+// this is not known yet.
+func (l *Line) blockedBy(now time.Time) (pending bool, err error) {
+	l.noteSettled(now)
+	switch owner, quote := l.lineOwner(now); owner {
 	case line.Users:
-		l.waited, l.held, l.told, l.looked = now, false, quote, now
+		l.waited, l.occupied, l.toldQuote, l.looked = now, false, quote, now
 		return false, &input.Occupied{Line: quote}
 	case line.Pending:
 		return true, nil
@@ -140,30 +151,30 @@ func (l *Line) blocks(now time.Time) (pending bool, err error) {
 
 // Edits implements [observer.Line].
 func (l *Line) Edits(timed bool) bool {
-	f := l.facts()
+	f := l.currentFacts()
 	return line.Prompted(l.screen()) && line.At(f) == line.Editor && (!timed || !line.Awaits(f))
 }
 
 // Pressed implements [observer.Line].
 func (l *Line) Pressed() time.Time { return l.Tracker.Pressed() }
 
-// check looks whether the line that an input waits for is free, and has control know.
-func (l *Line) check(now time.Time) {
+// recheckBlocked tells control when the line that an input waits for is free, or changes.
+func (l *Line) recheckBlocked(now time.Time) {
 	if l.waited.IsZero() {
 		return
 	}
 	l.looked = now
 	holds := l.Control.Newest().Occupied
-	if l.held = l.held || holds; !holds && (l.held || now.Sub(l.waited) > holdMost) {
-		l.waited = time.Time{} // nobody waits any more
+	if l.occupied = l.occupied || holds; !holds && (l.occupied || now.Sub(l.waited) > holdMost) {
+		l.waited = time.Time{} // the input is gone
 		return
 	}
-	switch owner, quote := l.whose(now); {
+	switch owner, quote := l.lineOwner(now); {
 	case owner == line.Free:
 		l.waited = time.Time{}
 		l.Pump.Post(l.Control.Vacate)
-	case owner == line.Users && quote != l.told:
-		l.told = quote
+	case owner == line.Users && quote != l.toldQuote:
+		l.toldQuote = quote
 		l.Pump.Post(func(now time.Time) {
 			if l.Control.State(now).Occupied {
 				l.Control.Occupy(now, quote)
@@ -177,7 +188,7 @@ func (l *Line) Next() (at time.Time, ok bool) {
 	if !l.waited.IsZero() {
 		at, ok = l.looked.Add(lineEvery), true
 	}
-	if rests := l.Observer.Settles(); l.stirred && (!ok || rests.Before(at)) {
+	if rests := l.Observer.Settles(); l.hasNewOutput && (!ok || rests.Before(at)) {
 		at, ok = rests, true
 	}
 	return at, ok
@@ -185,79 +196,82 @@ func (l *Line) Next() (at time.Time, ok bool) {
 
 // Serve implements [observer.Line].
 func (l *Line) Serve(now time.Time) {
-	l.rest(now)
+	l.noteSettled(now)
 	if !l.waited.IsZero() && !now.Before(l.looked.Add(lineEvery)) {
-		l.check(now)
+		l.recheckBlocked(now)
 	}
 }
 
-// rest notes the prompt as soon as the output pauses: observers hear of that at intervals, and a user who types at once is
-// earlier.
-func (l *Line) rest(now time.Time) {
-	if l.stirred && !now.Before(l.Observer.Settles()) {
+// noteSettled notes the prompt once the output pauses. Observers hear of the pause at intervals; a
+// user who types at once is faster.
+func (l *Line) noteSettled(now time.Time) {
+	if l.hasNewOutput && !now.Before(l.Observer.Settles()) {
 		l.Tracker.Rested(l.screen())
 		if !l.screen().Alt() {
-			l.whose(now) // a key that left nothing is forgotten before the program redraws its prompt
+			l.lineOwner(now) // forget a key without effect before the program redraws its prompt
 		}
-		l.stirred = false
+		l.hasNewOutput = false
 	}
 }
 
 // Moved implements [observer.Line].
 func (l *Line) Moved(now time.Time) {
-	l.moved()
-	l.check(now)
+	l.noteMoved()
+	l.recheckBlocked(now)
 }
 
-// moved says where the cursor is after output.
-func (l *Line) moved() {
+// noteMoved notes the cursor's place after output.
+func (l *Line) noteMoved() {
 	v := l.screen()
 	row, col := v.Cursor()
 	l.Tracker.Moved(line.Place{Alt: v.Alt(), Line: v.Line(row), Col: col})
-	l.stirred = true
+	l.hasNewOutput = true
 }
 
-// left quotes what an agent may have left on the line, "" when there is nothing, or nobody knows.
-func (l *Line) left() string {
+// quoteLeftover quotes the text that an agent may have left on the line, "" if it is empty or
+// unknown.
+func (l *Line) quoteLeftover() string {
 	typed := l.Tracker.Typed()
-	if !typed.Line.Set || line.Shared(l.facts()) == line.None {
+	if !typed.Line.Set || line.Shared(l.currentFacts()) == line.None {
 		return ""
 	}
 	b := line.Find(l.screen(), typed.Line)
 	if !b.Known || b.Empty() {
 		return ""
 	}
-	return l.quote(b)
+	return l.quoteLine(b)
 }
 
-// leftBehind has do called with what an agent left on the line, quoted, once the program has shown it; "" when that is nothing
-// or nobody knows. do runs on the observer's goroutine, or gone in its place when that has ended.
-func (l *Line) leftBehind(do func(quote string), gone func()) {
+// callWithLeftover calls do with the leftover of an agent once the program has shown it, on the
+// observer's goroutine; or gone, if that has ended.
+func (l *Line) callWithLeftover(do func(quote string), gone func()) {
 	time.AfterFunc(stillFor, func() {
-		if !l.Observer.Post(func(time.Time) { do(l.left()) }) {
+		if !l.Observer.Post(func(time.Time) { do(l.quoteLeftover()) }) {
 			gone()
 		}
 	})
 }
 
-// judge is what is known of the line as an input under level type is about to go, and whether it stands still: what was typed
-// before has been read, and the screen does not move. text says that the input would go unasked at a prompt.
-func (l *Line) judge(now, began time.Time, text bool) (j judgement, still bool) {
-	// In this order: who is found to wait for a key has dealt with all that was typed, and has
-	// shown what it asks.
+// assessLine judges the line for an input under level type. still reports whether it stands still:
+// the program has read what was typed, and the screen does not move. text means that the input
+// would pass unasked at a prompt.
+func (l *Line) assessLine(now, began time.Time, text bool) (j judgement, still bool) {
+	// The order matters: a program found waiting for a key has processed all that was typed, and
+	// has shown its question.
 	read := l.Observer.CaughtUp()
 	typed := l.Tracker.Typed()
 	j.group = l.Program.ForegroundGroup()
-	j.facts = l.facts()
+	j.facts = l.currentFacts()
 	j.prompt = line.At(j.facts)
 	quiet := now.Sub(l.Observer.LastChange()) >= stillFor
 	edits, busy := j.prompt == line.Editor, false
 	if edits {
-		if busy = !l.awaitsKey(j.group, quiet); busy || !line.AtCommand(l.screen(), j.group, typed) {
+		busy = !l.awaitsKey(j.group, quiet)
+		if busy || !line.AtCommand(l.screen(), j.group, typed) {
 			j.prompt = line.None
 		}
 	} else {
-		busy = j.prompt == line.None && l.busy()
+		busy = j.prompt == line.None && l.isBusy()
 	}
 	j.read = read && l.Observer.CaughtUp()
 	most := stillMost
@@ -266,7 +280,7 @@ func (l *Line) judge(now, began time.Time, text bool) (j judgement, still bool) 
 	}
 	late := now.Sub(began) >= most
 	if late && !j.read && j.prompt == line.Editor {
-		j.prompt = line.None // what it has yet to read may start another program
+		j.prompt = line.None // what it has not read yet may start another program
 	}
 	still = late || !busy && j.read && quiet
 	j.buffer, j.before = line.Find(l.screen(), typed.Line), line.PromptText(l.screen(), typed)
@@ -274,9 +288,9 @@ func (l *Line) judge(now, began time.Time, text bool) (j judgement, still bool) 
 	return j, still
 }
 
-// awaitsKey reports whether a group is known to wait for a key. Where the kernel does not tell,
-// that its screen is quiet has to do: a shell keeps the mode of its line editor for a moment after
-// Enter, until it starts what was submitted.
+// awaitsKey reports whether a group is known to wait for a key. If the kernel does not tell, a
+// quiet screen has to do: between Enter and the start of what was submitted, a shell keeps the mode
+// of its line editor for a moment.
 func (l *Line) awaitsKey(group int, quiet bool) bool {
 	a, known := l.Program.BlockedOn()
 	switch {
@@ -288,49 +302,50 @@ func (l *Line) awaitsKey(group int, quiet bool) bool {
 	return false
 }
 
-// cooked reports whether the kernel collects lines for the program.
-func (l *Line) cooked() bool {
+// isCooked reports whether the kernel collects lines for the program.
+func (l *Line) isCooked() bool {
 	settings, err := l.Program.Line()
 	return err == nil && settings.Canonical
 }
 
-// busy reports whether the program is known to do something else than to wait for input.
-func (l *Line) busy() bool {
+// isBusy reports whether the program is known to work rather than to wait for input.
+func (l *Line) isBusy() bool {
 	a, known := l.Program.BlockedOn()
 	return known && !a.Reads && !a.Listens() && a.Relay == "" && !a.Unclear
 }
 
-// runs reports whether the program is known to use a processor, or to be about to.
-func (l *Line) runs() bool {
+// isRunning reports whether the program is known to use a processor, or to be about to.
+func (l *Line) isRunning() bool {
 	a, known := l.Program.BlockedOn()
 	return known && !a.Reads && !a.Asleep
 }
 
-// judgement is what an input under level type is judged by.
+// judgement is the state by which an input under level type is judged.
 type judgement struct {
 	facts      line.Facts
 	group      int // has the terminal
 	prompt     line.Prompt
-	read       bool   // what was typed before has been read, and what was printed is on the screen
-	before     string // what stands in front of the line
+	read       bool   // all input is read, and all output is on the screen
+	before     string // the prompt before the line
 	buffer     line.Buffer
 	cols, rows int
 }
 
-// holds reports whether the program still has the terminal, in the same mode. Any goroutine may
-// ask.
-func (j *judgement) holds(p Program) bool {
+// isStillValid reports whether the program still has the terminal, in the same mode. It is safe for
+// concurrent use.
+func (j *judgement) isStillValid(p Program) bool {
 	settings, err := p.Settings()
-	return err == nil && line.Settings(settings) == j.facts.Settings && p.ForegroundGroup() == j.group
+	return err == nil && line.Settings(settings) == j.facts.Settings &&
+		p.ForegroundGroup() == j.group
 }
 
-// typeLevel reports whether input is under level type now.
-func (h *Handler) typeLevel() bool {
+// isTypeLevel reports whether input is under level type now.
+func (h *Handler) isTypeLevel() bool {
 	st := h.Control.Newest()
 	return st.Phase == control.Granted && st.Level == protocol.LevelType
 }
 
-// screen is the terminal model.
+// screen returns the terminal model.
 func (l *Line) screen() screenView { return screenView{l.Observer.Model()} }
 
 // screenView is the terminal model as package line reads it.

@@ -8,16 +8,17 @@ import (
 	"terminalproxy/proxy/names"
 )
 
-// maxProofs bounds the proofs that are remembered: nobody asks so often.
+// maxProofs bounds the remembered proofs, far above the usual rate.
 const maxProofs = 256
 
-// proofs are those of local tokens that were used, with when: each counts once.
+// proofs holds the used proofs of local tokens and when each came: a proof counts once.
 type proofs map[[sha256.Size]byte]time.Time
 
-// spend notes a proof; false says that it was used before, or that there are too many to tell.
-func (p *proofs) spend(now time.Time, message []byte) bool {
+// useOnce remembers a proof. It returns false if the proof was used before, or if too many are
+// remembered.
+func (p *proofs) useOnce(now time.Time, message []byte) bool {
 	for sum, at := range *p {
-		if now.Sub(at) > 2*decisionFor { // by then its own time is over
+		if now.Sub(at) > 2*decisionFor { // it has expired by then
 			delete(*p, sum)
 		}
 	}
@@ -32,9 +33,10 @@ func (p *proofs) spend(now time.Time, message []byte) bool {
 	return true
 }
 
-// proven is the name of the local token whose holder signed a request, for this session, at this moment and for what control is now; ""
-// for none. An agent without a proof, or with one that does not count, asks as every agent does.
-func (h *Handler) proven(now time.Time, m *protocol.ControlRequest) (token string) {
+// provenToken returns the name of the local token whose holder signed a request for this session,
+// this moment and the present epoch. Without a valid proof it returns "", and the agent asks as
+// every agent does.
+func (h *Handler) provenToken(now time.Time, m *protocol.ControlRequest) (token string) {
 	if len(m.ProofB64) == 0 || h.LocalAgent == nil {
 		return ""
 	}
@@ -45,16 +47,17 @@ func (h *Handler) proven(now time.Time, m *protocol.ControlRequest) (token strin
 	case err != nil:
 		h.Log.Warn("a proof of a local token is refused", "error", err)
 		return ""
-	case age < -decisionFor || age > decisionFor || m.Epoch != h.Control.Newest().Epoch || !h.proofs.spend(now, message):
+	case age < -decisionFor || age > decisionFor || m.Epoch != h.Control.Newest().Epoch ||
+		!h.proofs.useOnce(now, message):
 		h.Log.Info("a proof of a local token is not of this moment", "token", token)
 		return ""
 	}
 	return token
 }
 
-// calledSo is the name of a program that an agent says it asks with, as people read it beside the proxy's own words: like an agent's it
-// names no key. "" is none.
-func calledSo(raw string) string {
+// claimedProgram returns the program that an agent claims to ask with, made safe beside the proxy's
+// own words: like an agent's name it names no key.
+func claimedProgram(raw string) string {
 	if raw == "" {
 		return ""
 	}

@@ -73,16 +73,16 @@ func TestProofsAreForgotten(t *testing.T) {
 	var p proofs
 	now := time.Now()
 	for i := range maxProofs {
-		require.True(t, p.spend(now, []byte{byte(i), byte(i >> 8)}))
+		require.True(t, p.useOnce(now, []byte{byte(i), byte(i >> 8)}))
 	}
-	require.False(t, p.spend(now, []byte("one more")))
-	require.True(t, p.spend(now.Add(2*decisionFor+1), []byte("one more")))
+	require.False(t, p.useOnce(now, []byte("one more")))
+	require.True(t, p.useOnce(now.Add(2*decisionFor+1), []byte("one more")))
 	require.Len(t, p, 1)
 }
 
 // TestNeverIsNotAQuestion: the agent reads why, at once.
 func TestNeverIsNotAQuestion(t *testing.T) {
-	no := notNow("r", &control.NeverError{Rule: "config.toml:7"})
+	no := notNowError("r", &control.NeverError{Rule: "config.toml:7"})
 	require.Equal(t, protocol.CodeUserRefused, no.Code)
 	require.Equal(t, "a rule of the user's (config.toml:7) never gives you the keyboard here", no.Message)
 }
@@ -95,7 +95,7 @@ func TestWhatAnAgentAsksWithNamesNoKey(t *testing.T) {
 		Program: "gateway mcp", Parent: `x). Ctrl+G refuses (`,
 	})
 	require.Equal(t, "gateway mcp under agent", s.machine.State(time.Now()).From)
-	q := requested(&protocol.ChatAsk{Tool: `Bash”. Ctrl+G · Ctrl+\ refuse “`}, control.Agent{Name: "claude"})
-	require.Equal(t, `to use “Bash'. ctrl-G . ctrl-\ refuse '”`, wants(q))
-	require.Equal(t, "questions", wants(&protocol.ChatRequest{Form: []protocol.ChatQuestion{{}}}))
+	q := newChatRequest(&protocol.ChatAsk{Tool: `Bash”. Ctrl+G · Ctrl+\ refuse “`}, control.Agent{Name: "claude"})
+	require.Equal(t, `to use “Bash'. ctrl-G . ctrl-\ refuse '”`, summarizeRequest(q))
+	require.Equal(t, "questions", summarizeRequest(&protocol.ChatRequest{Form: []protocol.ChatQuestion{{}}}))
 }

@@ -8,44 +8,46 @@ import (
 	"terminalproxy/protocol"
 )
 
-// receiptsKept is how many inputs are remembered, so that a repeated one is answered and not typed again.
+// receiptsKept bounds the remembered inputs. A repeat of one is answered, and not typed again.
 const receiptsKept = 1024
 
-// receipts remembers what became of inputs, by request id. It may be used from any goroutine.
+// receipts remembers the receipts of inputs, by request id. It is safe for concurrent use.
 type receipts struct {
 	mu    sync.Mutex
-	known map[string]*kept
+	known map[string]*receiptEntry
 	order []string
 }
 
-// kept is an input whose id was used.
-type kept struct {
-	content [sha256.Size]byte     // what was to be typed: a digest, since it may be long or secret
+// receiptEntry is an input whose id was claimed.
+type receiptEntry struct {
+	content [sha256.Size]byte     // a digest, since the input may be long or secret
 	receipt *protocol.InputResult // nil while the input is under way
 }
 
-// used says whether an input's id was used before.
-type used uint8
+// idUse tells whether an input's id was used before.
+type idUse uint8
 
 const (
-	unused    used = iota
-	repeated       // for the same input
-	elsewhere      // for another one
+	unused       idUse = iota
+	repeated           // for the same input
+	usedForOther       // for another one
 )
 
-func newReceipts() *receipts { return &receipts{known: make(map[string]*kept)} }
+func newReceipts() *receipts { return &receipts{known: make(map[string]*receiptEntry)} }
 
-// begin takes the id of an input. If it is repeated, the receipt is that of the first time, nil while that is under way: its
-// answer will be the answer to both. One that was withdrawn as its agent's connection ended, and of which nothing was written, is taken anew.
-func (r *receipts) begin(m *protocol.Input) (before used, receipt *protocol.InputResult) {
+// claimID claims the id of an input. A repeat returns the first receipt, or nil while the input is
+// under way: its answer will answer both. An input that was withdrawn because its agent's
+// connection ended may claim its id again, if nothing of it was written.
+func (r *receipts) claimID(m *protocol.Input) (before idUse, receipt *protocol.InputResult) {
 	content := contentOf(m)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if k, ok := r.known[m.RequestID]; ok {
 		if k.content != content {
-			return elsewhere, nil
+			return usedForOther, nil
 		}
-		if k.receipt != nil && k.receipt.Reason == protocol.CodeWithdrawn && k.receipt.WrittenBytes == 0 {
+		if k.receipt != nil && k.receipt.Reason == protocol.CodeWithdrawn &&
+			k.receipt.WrittenBytes == 0 {
 			k.receipt = nil
 			return unused, nil
 		}
@@ -55,20 +57,21 @@ func (r *receipts) begin(m *protocol.Input) (before used, receipt *protocol.Inpu
 		delete(r.known, r.order[0])
 		r.order = r.order[1:]
 	}
-	r.known[m.RequestID] = &kept{content: content}
+	r.known[m.RequestID] = &receiptEntry{content: content}
 	r.order = append(r.order, m.RequestID)
 	return unused, nil
 }
 
-// contentOf is a digest of what an input does. How long it may take and what is waited for do not belong to it: who repeats
-// an input after a lost connection may be in less of a hurry, or carry the epoch that is known by then.
+// contentOf returns a digest of what an input types. Its timeout, conditions and epoch are left
+// out: they may differ when an agent repeats the input after a lost connection.
 func contentOf(m *protocol.Input) [sha256.Size]byte {
-	what, _ := json.Marshal([]any{m.InputKind, m.Data, m.At, m.On, m.To, m.Parts}) // strings and numbers have no errors
-	return sha256.Sum256(what)
+	// Strings and numbers have no errors
+	content, _ := json.Marshal([]any{m.InputKind, m.Data, m.At, m.On, m.To, m.Parts})
+	return sha256.Sum256(content)
 }
 
-// finish keeps the receipt. The screen is not kept with it: whoever asks again can read the present one.
-func (r *receipts) finish(result *protocol.InputResult) {
+// storeReceipt keeps a receipt without its screen: a repeat can read the present one.
+func (r *receipts) storeReceipt(result *protocol.InputResult) {
 	receipt := *result
 	receipt.Frame = nil
 	r.mu.Lock()
@@ -78,15 +81,15 @@ func (r *receipts) finish(result *protocol.InputResult) {
 	}
 }
 
-// correct changes the receipt that is kept, for whoever asks again.
-func (r *receipts) correct(requestID string, change func(*protocol.InputResult)) {
+// correctReceipt changes the stored receipt for later repeats.
+func (r *receipts) correctReceipt(requestID string, change func(*protocol.InputResult)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	k, ok := r.known[requestID]
 	if !ok || k.receipt == nil {
 		return
 	}
-	receipt := *k.receipt // the old one may be on its way to somebody
+	receipt := *k.receipt // the old one may still be being sent
 	change(&receipt)
 	k.receipt = &receipt
 }

@@ -1,14 +1,19 @@
-// Package requests answers agents' messages: it looks, waits, types, asks for control and passes messages on.
+// Package requests answers agents' messages: it looks, waits, types, asks for control and passes
+// messages on.
 //
-// [Handler.Handle] never blocks. The observer and the pump do the work on goroutines of their own, and answer through the link.
-// waits.go has reads and waits (waitsover.go: those whose answer may be lost), control.go requests for control and what becomes of them (answers.go: what an agent did not
-// hear), remote.go what an owner decides elsewhere, and keys.go what one types. input.go follows an input from its receipt's number to its receipt
-// (receipts.go, outcome.go): encode.go and pointer.go make its bytes, line.go looks after the line that is shared with the user,
-// and confirm.go after what the user lets through under level type. chat.go, inbox.go and composer.go are for messages between
-// agents and people, conversation.go for what both say to a coding agent, and asking.go for what other agents ask in its conversation.
+// [Handler.Handle] never blocks. The observer and the pump work on goroutines of their own, and
+// answer through the link.
 //
-// It must not know what a screen is made of, who writes to the program, how control is decided or how a message travels: its
-// ports say what it asks of them.
+// waits.go has reads and waits (waitsover.go: answers that may be lost), control.go requests for
+// control and their fate (answers.go: what an agent did not hear), remote.go an owner's decisions
+// from elsewhere, and keys.go an owner's keys. input.go follows an input from its id to its receipt
+// (receipts.go, outcome.go): encode.go and pointer.go make its bytes, line.go watches the line
+// shared with the user, and confirm.go asks the user under level type. chat.go, inbox.go and
+// composer.go carry messages between agents and people. conversation.go has the conversation with a
+// coding agent, and asking.go other agents' requests in it.
+//
+// It must not know the screen's cells, the writing to the program, the rules of control or the
+// transport of messages: its ports say what it asks of them.
 package requests
 
 import (
@@ -23,20 +28,23 @@ import (
 	"terminalproxy/proxy/names"
 )
 
-// Config plugs a [Handler].
+// Config holds the ports of a [Handler].
 type Config struct {
 	SessionID  string
-	Started    time.Time // which an owner's signature names
+	Started    time.Time // part of what owners sign
 	ReclaimKey keys.CtrlKey
-	// Owner says which owner signed a message; an error is for people. nil: the session knows no owners.
+	// Owner returns the owner who signed a message; an error is for people. nil: the session knows
+	// no owners.
 	Owner func(message, signature []byte) (protocol.Signer, error)
-	// LocalAgent says whose local token signed a message; nil: the session knows none.
+	// LocalAgent returns the name of the local token that signed a message. nil: the session knows
+	// no tokens.
 	LocalAgent func(message, signature []byte) (token string, err error)
-	// Ahead is what a rule of the user's gives an agent that asks now. It reads files; nil: there are no rules.
+	// Ahead returns what a rule of the user gives an agent that asks now. It reads files. nil:
+	// there are no rules.
 	Ahead func(a control.Agent, level protocol.Level) control.Ahead
-	// RemoteGrant: the gateway's word is enough that an owner decided.
+	// RemoteGrant makes the gateway's word enough for an owner's decision.
 	RemoteGrant bool
-	// RemoteKeys: every owner may type from elsewhere; else only those whose key says so.
+	// RemoteKeys lets every owner type from elsewhere, not only those whose key says so.
 	RemoteKeys bool
 	Log        *slog.Logger
 
@@ -48,17 +56,17 @@ type Config struct {
 	Terminal  Terminal
 	Status    Status
 	Recorder  Recorder
-	Tracker   *line.Tracker // of everybody's keys
-	Own       Own           // nil: the user's own terminal
-	Attached  Attached      // nil with Own
+	Tracker   *line.Tracker // follows all keys
+	Own       Own           // nil in the user's own terminal
+	Attached  Attached      // nil if Own is
 	Elsewhere Elsewhere
-	// Chat is the conversation of the coding agent that is the program, nil for none.
+	// Chat is the conversation with the program if that is a coding agent, or nil.
 	Chat Conversation
-	// Outside takes requests of others than that coding agent, nil for nobody.
+	// Outside takes other agents' requests in that conversation; nil refuses them.
 	Outside Outside
 }
 
-// Handler answers what comes over the link.
+// Handler answers messages that come over the link.
 type Handler struct {
 	Config
 	line     *Line
@@ -66,113 +74,140 @@ type Handler struct {
 	inbox    inbox
 	pointer  pointer
 	book     names.Book
-	// waits, answers and what follows belong to the observer's goroutine, as does pointer. deciding are the waits for a decision about
-	// control: their agents. driving are the waits for what was typed under a grant, and reclaimed is the epoch of the last grant that
-	// the user took back.
-	waits     waitsOver
-	answers   answers
+	// Owned by the observer's goroutine, with pointer: deciding holds the agents of waits for a
+	// decision about control, driving the waits for what was typed under a grant, and reclaimed the
+	// epoch of the last grant that the user took back.
+	waits     recentWaits
+	answers   unheardAnswers
 	seen      seen
 	deciding  map[string]string
 	driving   map[string]*protocol.Wait
 	reclaimed uint64
-	// parting is what an agent says as it gives the keyboard back. It belongs to the pump's goroutine.
+	// Owned by the pump's goroutine: parting is an agent's message as it gives the keyboard back.
 	parting string
-	// unmuted is when the newest decision was made that let a muted agent speak again, in Unix milliseconds. It belongs there, too.
+	// unmuted is the time of the newest decision that let a muted agent speak again, in Unix
+	// milliseconds.
 	unmuted int64
-	// typists are the owners who typed from elsewhere, by name. They belong to the pump's goroutine.
+	// typists holds the owners who typed from elsewhere, by name.
 	typists map[string]*typist
-	// fromAgents, fromPeople and fromAskers bound messages and requests. They belong to the link's goroutine.
-	fromAgents, fromPeople, fromAskers pace
-	tellsAsked                         pace // belongs to the pump's
+	// fromAgents, fromPeople and fromAskers limit messages and requests. Owned by the link's
+	// goroutine.
+	fromAgents, fromPeople, fromAskers rateLimiter
+	tellsAsked                         rateLimiter // owned by the pump's goroutine
 	outsiders                          outsiders
-	uploads                            uploads // belongs to the link's goroutine
-	// proofs are those of local tokens that were used. They belong there, too.
-	proofs proofs
+	uploads                            uploads // owned by the link's goroutine
+	proofs                             proofs  // owned by the link's goroutine
 }
 
-// New makes a handler. The observer and the pump do not run yet.
+// New makes a handler. Call it before the observer and the pump run.
 func New(conf Config) *Handler {
 	h := &Handler{
-		Config: conf, receipts: newReceipts(), deciding: make(map[string]string), driving: make(map[string]*protocol.Wait),
-		typists: make(map[string]*typist), seen: make(seen),
-		fromAgents: pace{burst: messageBurst, every: messageEvery}, fromPeople: pace{burst: 2 * messageBurst, every: messageEvery / 5},
-		fromAskers: pace{burst: askBurst, every: askEvery}, tellsAsked: pace{burst: tellBurst, every: tellEvery}, outsiders: outsiders{open: make(map[string]outsider)},
+		Config:     conf,
+		receipts:   newReceipts(),
+		deciding:   make(map[string]string),
+		driving:    make(map[string]*protocol.Wait),
+		typists:    make(map[string]*typist),
+		seen:       make(seen),
+		fromAgents: rateLimiter{burst: messageBurst, every: messageEvery},
+		fromPeople: rateLimiter{burst: 2 * messageBurst, every: messageEvery / 5},
+		fromAskers: rateLimiter{burst: askBurst, every: askEvery},
+		tellsAsked: rateLimiter{burst: tellBurst, every: tellEvery},
+		outsiders:  outsiders{open: make(map[string]outsider)},
 	}
 	h.line = &Line{Config: conf, AnswerMost: answerMost}
-	h.line.moved() // keys may come before any output
+	h.line.noteMoved() // keys may come before any output
 	if conf.Own != nil {
 		if a := conf.Own.Agent(); a.ID != "" {
-			h.book.Call(a.ID, a.Name) // its name is taken
+			h.book.Call(a.ID, a.Name) // reserves its name
 		}
 	}
 	return h
 }
 
-// Line is the line that the user and agents share, as the observer looks after it.
+// Line returns the line that the user and agents share.
 func (h *Handler) Line() *Line { return h.line }
 
-// Handle takes one message. It runs on the link's reading goroutine.
+// Handle acts on one message. It runs on the link's reading goroutine.
 func (h *Handler) Handle(m protocol.Message) {
 	if h.Own != nil {
 		h.Own.Touch()
 	}
 	if id := protocol.SessionID(m); id != "" && id != h.SessionID {
-		h.refuse(protocol.RequestID(m), protocol.CodeNoSession, "this proxy has the session "+h.SessionID+" only")
+		h.sendError(
+			protocol.RequestID(m),
+			protocol.CodeNoSession,
+			"this proxy has the session "+h.SessionID+" only",
+		)
 		return
 	}
 	switch m.(type) {
 	case *protocol.Input, *protocol.Wait, *protocol.Read, *protocol.ControlRequest, *protocol.Note:
 		h.Status.Attended()
 	}
+	h.dispatchMessage(m)
+}
+
+func (h *Handler) dispatchMessage(m protocol.Message) {
 	switch m := m.(type) {
 	case *protocol.Input:
-		h.input(m)
+		h.handleInput(m)
 	case *protocol.Wait:
-		h.wait(m)
+		h.handleWait(m)
 	case *protocol.Cancel:
-		h.cancel(m)
+		h.handleCancel(m)
 	case *protocol.Read:
-		h.read(m)
+		h.handleRead(m)
 	case *protocol.ControlRequest:
-		h.request(m)
+		h.handleControlRequest(m)
 	case *protocol.ControlRelease:
-		h.release(m)
+		h.handleRelease(m)
 	case *protocol.ControlDecide:
-		h.decide(m)
+		h.handleDecision(m)
 	case *protocol.Note:
-		h.note(m)
+		h.handleNote(m)
 	case *protocol.Keys:
-		h.keys(m)
-	case *protocol.Watch, *protocol.Unwatch, *protocol.Attach, *protocol.Detach, *protocol.ViewerInput:
-		h.attached(m)
+		h.handleKeys(m)
+	case *protocol.Watch, *protocol.Unwatch, *protocol.Attach, *protocol.Detach,
+		*protocol.ViewerInput:
+		h.forwardAttached(m)
 	case *protocol.ProxyStart:
-		h.Link.Send(&protocol.ProxyStarted{ID: protocol.NewID(), RequestID: m.RequestID, Error: "this proxy serves one user's program and starts no others"})
+		h.Link.Send(&protocol.ProxyStarted{
+			ID:        protocol.NewID(),
+			RequestID: m.RequestID,
+			Error:     "this proxy serves one user's program and starts no others",
+		})
 	case *protocol.View:
 		h.Observer.Post(func(now time.Time) { h.Observer.View(now, true) })
 	case *protocol.Unview:
 		h.Observer.Post(func(now time.Time) { h.Observer.View(now, false) })
 	case *protocol.Subscribed:
 		h.Observer.Subscribed(m.On)
-	case *protocol.ChatSubscribe, *protocol.ChatUnsubscribe, *protocol.ChatSend, *protocol.ChatImage, *protocol.ChatAnswer, *protocol.ChatInterrupt:
-		h.talk(m)
+	case *protocol.ChatSubscribe, *protocol.ChatUnsubscribe, *protocol.ChatSend,
+		*protocol.ChatImage, *protocol.ChatAnswer, *protocol.ChatInterrupt:
+		h.handleChat(m)
 	case *protocol.ChatAsk:
-		h.asks(m)
+		h.handleChatAsk(m)
 	case *protocol.AgentPresence:
-		h.present(m)
+		h.handlePresence(m)
 	case *protocol.Close:
 		h.close(m)
 	case *protocol.Error:
-		h.Log.Warn("the gateway refused a message", "code", m.Code, "message", m.Message, "field", m.Field)
+		h.Log.Warn("the gateway refused a message",
+			"code", m.Code, "message", m.Message, "field", m.Field)
 	default:
-		h.refuse(protocol.RequestID(m), protocol.CodeForbidden, fmt.Sprintf("a %s is not for a proxy", protocol.KindOf(m)))
+		h.sendError(
+			protocol.RequestID(m),
+			protocol.CodeForbidden,
+			fmt.Sprintf("a %s is not for a proxy", protocol.KindOf(m)),
+		)
 	}
 }
 
-func (h *Handler) refuse(requestID string, code protocol.Code, say string) {
-	h.Link.Send(&protocol.Error{RequestID: requestID, Code: code, Message: say})
+func (h *Handler) sendError(requestID string, code protocol.Code, message string) {
+	h.Link.Send(&protocol.Error{RequestID: requestID, Code: code, Message: message})
 }
 
-// gone answers a request that came too late.
-func (h *Handler) gone(requestID string) {
-	h.refuse(requestID, protocol.CodeExited, "the program has ended")
+// sendExited refuses a request that came after the program's end.
+func (h *Handler) sendExited(requestID string) {
+	h.sendError(requestID, protocol.CodeExited, "the program has ended")
 }

@@ -17,16 +17,16 @@ func TestTheReceiptSaysHowFarEachPartCame(t *testing.T) {
 	m := &protocol.Input{Parts: []protocol.InputPart{
 		{InputKind: protocol.InputLines, Data: "a\nb"}, {InputKind: protocol.InputKeys, Data: "x enter"}, {InputKind: protocol.InputText, Data: "no"},
 	}}
-	in := &typing{m: m, steps: steps(m), rev: 7}
+	in := &delivery{m: m, steps: splitSteps(m), rev: 7}
 	require.Equal(t, []protocol.PartResult{
 		{InputKind: protocol.InputText, DroppedBytes: 3}, {InputKind: protocol.InputKeys, DroppedBytes: 6}, {InputKind: protocol.InputText, DroppedBytes: 2},
-	}, in.parts(0), "nothing is encoded yet")
+	}, in.partResults(0), "nothing is encoded yet")
 	piece := func(step int, b string) input.Piece { return input.Piece{Step: step, Bytes: []byte(b)} }
 	rest := []input.Piece{piece(2, "x"), piece(3, "\r"), piece(4, "n"), piece(0, "o")}
-	in.take(append([]input.Piece{piece(1, pasteBegins), piece(0, "a\rb"), piece(0, pasteEnds)}, rest...))
+	in.noteOutgoing(append([]input.Piece{piece(1, pasteBegins), piece(0, "a\rb"), piece(0, pasteEnds)}, rest...))
 	in.rev = 9
-	in.take(rest)
-	in.take(rest[3:]) // after the user typed: the step goes on
+	in.noteOutgoing(rest)
+	in.noteOutgoing(rest[3:]) // after the user typed: the step goes on
 	of := func(kind protocol.InputKind, written, dropped int, from uint64) protocol.PartResult {
 		return protocol.PartResult{InputKind: kind, WrittenBytes: written, DroppedBytes: dropped, FromSeq: from}
 	}
@@ -37,9 +37,9 @@ func TestTheReceiptSaysHowFarEachPartCame(t *testing.T) {
 		paste + 1: {of("paste", paste, 0, 7), of("keys", 1, 1, 9), of("text", 0, 2, 0)},
 		paste + 2: {of("paste", paste, 0, 7), of("keys", 2, 0, 9), of("text", 0, 2, 0)},
 	} {
-		require.Equal(t, want, in.parts(written), "%d", written)
+		require.Equal(t, want, in.partResults(written), "%d", written)
 	}
-	require.Nil(t, (&typing{m: &protocol.Input{Data: "x"}, steps: steps(&protocol.Input{Data: "x"})}).parts(1), "it had none")
+	require.Nil(t, (&delivery{m: &protocol.Input{Data: "x"}, steps: splitSteps(&protocol.Input{Data: "x"})}).partResults(1), "it had none")
 }
 
 // What a shell runs has the kernel collect lines, as cat does; but it may be about to ask for a secret.
@@ -80,10 +80,10 @@ func TestWhoRunsHasNotTakenTheText(t *testing.T) {
 	} {
 		s := newStage(nil)
 		s.blocked, s.behind = c.blocked, c.later
-		in := &typing{rev: s.Observer.Model().Rev()}
+		in := &delivery{rev: s.Observer.Model().Rev()}
 		if c.shows {
 			s.Observer.Model().Feed([]byte("spinner"))
 		}
-		require.Equal(t, c.took, s.took(in, line.Facts{}), c.name)
+		require.Equal(t, c.took, s.hasConsumed(in, line.Facts{}), c.name)
 	}
 }

@@ -9,42 +9,43 @@ import (
 	"terminalproxy/proxy/keys"
 )
 
-// lookBytes bounds what of an input those who look are told.
-const lookBytes = 160
+// shownBytes bounds what viewers are told of an input.
+const shownBytes = 160
 
-// looked is what those who look at the screen from elsewhere are told of an input: nothing of one that was typed while the program asks
-// for a secret. It belongs to the pump's goroutine.
-type looked struct {
-	bytes []byte
-	more  bool // the rest is left out
-	mute  bool
+// shownInput is the part of an input that viewers elsewhere are told: nothing while the program
+// asks for a secret. Owned by the pump's goroutine.
+type shownInput struct {
+	bytes  []byte
+	more   bool // the rest is left out
+	secret bool
 }
 
-// wrote takes what the program took of an input, right after it did.
-func (h *Handler) wrote(in *typing, p []byte) {
+// noteWritten records bytes of an input right after the program received them.
+func (h *Handler) noteWritten(in *delivery, p []byte) {
 	in.record.Wrote(p)
-	l := &in.looked
-	l.mute = l.mute || h.Control.Allowed() || h.Control.State(time.Now()).Secret != protocol.SecretNone
+	l := &in.shown
+	l.secret = l.secret || h.Control.Allowed() ||
+		h.Control.State(time.Now()).Secret != protocol.SecretNone
 	p, _ = cutBrackets(p)
 	switch {
 	case string(p) == pasteBegins, string(p) == pasteEnds:
-	case l.more || len(l.bytes)+len(p) > lookBytes: // in pieces, which are whole keys
+	case l.more || len(l.bytes)+len(p) > shownBytes: // pieces are whole keys
 		l.more = true
 	default:
 		l.bytes = append(l.bytes, p...)
 	}
 }
 
-// noteTyped tells those who look what an agent typed, once the input is over.
-func (h *Handler) noteTyped(in *typing, r input.Receipt) {
-	if r.Written == 0 || in.looked.mute {
+// announceTyped tells viewers what an agent typed, once the input is over.
+func (h *Handler) announceTyped(in *delivery, r input.Receipt) {
+	if r.Written == 0 || in.shown.secret {
 		return
 	}
-	text := in.does
+	text := in.mouseAct
 	if text == "" {
-		text = keys.Show(slices.Clone(in.looked.bytes))
+		text = keys.Show(slices.Clone(in.shown.bytes))
 	}
-	if in.looked.more {
+	if in.shown.more {
 		text += "…"
 	}
 	name := h.Control.LastEnd().Agent.Name
@@ -52,6 +53,10 @@ func (h *Handler) noteTyped(in *typing, r input.Receipt) {
 		name = st.Agent.Name
 	}
 	h.Observer.Post(func(now time.Time) {
-		h.Observer.AgentTyped(now, name, protocol.Clip(h.Observer.Redact(text, -1), protocol.MaxTyped))
+		h.Observer.AgentTyped(
+			now,
+			name,
+			protocol.Clip(h.Observer.Redact(text, -1), protocol.MaxTyped),
+		)
 	})
 }

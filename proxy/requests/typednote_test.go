@@ -22,19 +22,19 @@ func TestWhoLooksIsToldWhatAnAgentTyped(t *testing.T) {
 	require.NoError(t, s.machine.Request(time.Now(), control.Request{ID: "q", Agent: control.Agent{ID: "a-1", Name: "claude"}, Level: protocol.LevelDrive}))
 	typed := func(written bool, pieces ...string) string {
 		s.noted = nil
-		in := &typing{h: s.Handler, m: &protocol.Input{AgentID: "a-1"}, record: silentRecord{}}
+		in := &delivery{h: s.Handler, m: &protocol.Input{AgentID: "a-1"}, record: silentRecord{}}
 		for _, p := range pieces {
-			s.wrote(in, []byte(p))
+			s.noteWritten(in, []byte(p))
 		}
-		s.noteTyped(in, input.Receipt{Written: map[bool]int{true: 1}[written]})
+		s.announceTyped(in, input.Receipt{Written: map[bool]int{true: 1}[written]})
 		return strings.Join(s.noted, "|")
 	}
 	require.Equal(t, `claude "make test"<Enter>`, typed(true, "make ", "test", "\r"))
 	require.Equal(t, `claude "one\" two"`, typed(true, pasteBegins, `one" two`, pasteEnds))
 	require.Equal(t, `claude "•••••"`, typed(true, "token"))
 	require.Equal(t, `claude <Ctrl-C><Esc>`, typed(true, "\x03", "\x1b"))
-	require.Equal(t, `claude "`+strings.Repeat("x", lookBytes)+`"…`, typed(true, strings.Repeat("x", lookBytes), "y"))
-	require.LessOrEqual(t, len(typed(true, strings.Repeat("\x1b[99z", lookBytes/5))), protocol.MaxTyped)
+	require.Equal(t, `claude "`+strings.Repeat("x", shownBytes)+`"…`, typed(true, strings.Repeat("x", shownBytes), "y"))
+	require.LessOrEqual(t, len(typed(true, strings.Repeat("\x1b[99z", shownBytes/5))), protocol.MaxTyped)
 	require.Empty(t, typed(false, "x"))
 
 	s.machine.Guard(time.Now(), protocol.SecretSoft, false)

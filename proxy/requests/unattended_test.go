@@ -11,6 +11,6 @@ func TestWhatGivesAQuestionUpR26(t *testing.T) {
 		"ctrl-c": true, "ctrl-d": true, "ctrl-c ctrl-d": true, "ctrl-c ctrl-c": true,
 		"": false, "c": false, "ctrl-c enter": false, "ctrl-z": false, "ctrl-alt-c": false, "no-such-key": false, "enter": false,
 	} {
-		require.Equal(t, want, givesUp(names), names)
+		require.Equal(t, want, onlyInterrupts(names), names)
 	}
 }

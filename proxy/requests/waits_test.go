@@ -38,7 +38,7 @@ func TestAWaitEndsWithTheGrant(t *testing.T) {
 	}
 	ends := func(agent string, reason protocol.Reason, request bool) []protocol.Message {
 		s.sent = nil
-		s.decided(control.Event{Agent: control.Agent{ID: agent}, Epoch: 3, Reason: reason, Request: request}, string(reason), false)
+		s.endControlWaits(control.Event{Agent: control.Agent{ID: agent}, Epoch: 3, Reason: reason, Request: request}, string(reason), false)
 		return s.sent
 	}
 	ended := func(id string, sent []protocol.Message) {
@@ -57,7 +57,7 @@ func TestAWaitEndsWithTheGrant(t *testing.T) {
 	require.Empty(t, ends("bob", protocol.ReasonReclaimed, false))
 	s.reclaimed = 0
 	ended("1", ends("ada", protocol.ReasonReclaimed, false))
-	require.Empty(t, s.answers.take("ada"), "it was told")
+	require.Empty(t, s.answers.takeWord("ada"), "it was told")
 	ended("late", s.says(wait("late", 3)))
 	require.Empty(t, s.says(wait("the next grant", 4)))
 	s.Handle(&protocol.Cancel{RequestID: "the next grant"})
@@ -67,7 +67,7 @@ func TestAWaitEndsWithTheGrant(t *testing.T) {
 // A wait that takes too much ends with words, and not as one whose time is over; what the agent is to be told waits for its next one.
 func TestADearWaitEndsWithWords(t *testing.T) {
 	s := newStage(nil)
-	s.waited(time.Now(), &protocol.Wait{RequestID: "1", AgentID: "ada"}, snapshot.Result{ID: "1", End: snapshot.Dear})
+	s.finishWait(time.Now(), &protocol.Wait{RequestID: "1", AgentID: "ada"}, snapshot.Result{ID: "1", End: snapshot.Dear})
 	require.Len(t, s.sent, 1)
 	got := s.sent[0].(*protocol.Error)
 	require.Equal(t, "1", got.RequestID)

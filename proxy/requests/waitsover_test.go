@@ -48,7 +48,7 @@ func TestARepeatedWaitHasItsAnswer(t *testing.T) {
 			again.TimeoutMs = 4000
 			require.Empty(t, s.says(&again), "it is open")
 
-			s.inbox.put("a-1", "hello")
+			s.inbox.addNote("a-1", "hello")
 			s.sent = nil
 			o.open["a-1:1"](snapshot.Result{ID: "a-1:1", End: snapshot.Met, Matched: "done"})
 			lost := s.sent[0].(*protocol.WaitResult)
@@ -73,15 +73,15 @@ func TestARepeatedWaitHasItsAnswer(t *testing.T) {
 func TestWaitsThatAreOverAreForgotten(t *testing.T) {
 	now := time.Now()
 	ask := func(i int) *protocol.Wait { return &protocol.Wait{RequestID: fmt.Sprint(i), TimeoutMs: 1} }
-	var w waitsOver
+	var w recentWaits
 	for i := range waitsKept + 1 {
-		w.add(waitOver{ask: ask(i), at: now})
+		w.add(endedWait{ask: ask(i), at: now})
 	}
-	w.add(waitOver{ask: ask(7), at: now.Add(time.Second)})
+	w.add(endedWait{ask: ask(7), at: now.Add(time.Second)})
 	require.Len(t, w, waitsKept)
-	require.Nil(t, w.find(now, ask(0)))
-	require.NotNil(t, w.find(now.Add(waitKept), ask(1)))
-	require.NotNil(t, w.find(now.Add(waitKept+time.Second), ask(7)))
-	require.Nil(t, w.find(now.Add(waitKept+time.Second), ask(1)))
+	require.Nil(t, w.findRepeat(now, ask(0)))
+	require.NotNil(t, w.findRepeat(now.Add(waitKept), ask(1)))
+	require.NotNil(t, w.findRepeat(now.Add(waitKept+time.Second), ask(7)))
+	require.Nil(t, w.findRepeat(now.Add(waitKept+time.Second), ask(1)))
 	require.Len(t, w, 1)
 }

@@ -96,9 +96,9 @@ func TestEveryEndOfAnInputHasItsOwnWords(t *testing.T) {
 			reasons[s.machine.LastEnd().Reason], causes[s.machine.LastEnd().Cause] = true, true
 		}
 		fates[c.receipt.Fate] = true
-		in := &typing{h: s.Handler, m: &protocol.Input{RequestID: "i", AgentID: "a-1"}, keys: "Enter"}
+		in := &delivery{h: s.Handler, m: &protocol.Input{RequestID: "i", AgentID: "a-1"}, keys: "Enter"}
 		r := &protocol.InputResult{WrittenBytes: c.receipt.Written, DroppedBytes: c.receipt.Dropped}
-		s.word(in, c.receipt, r)
+		s.setOutcome(in, c.receipt, r)
 		require.Equal(t, []any{c.status, c.code, c.ended}, []any{r.Status, r.Reason, r.Ended}, c.name)
 		require.Contains(t, r.Message, c.says, c.name)
 		require.False(t, c.says == "" && r.Message != "", c.name)
