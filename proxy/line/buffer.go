@@ -8,14 +8,17 @@ import (
 // Screen is the terminal model as this package reads it. Rows and columns count from 0.
 type Screen interface {
 	Size() (cols, rows int)
-	// Cursor is where the next character goes; col is the number of columns where a wrap is pending.
+	// Cursor returns where the next character goes; col is the number of columns while a wrap is
+	// pending.
 	Cursor() (row, col int)
 	Alt() bool
-	// Line is the lasting number of a row: the same row keeps it as it scrolls.
+	// Line returns the lasting number of a row, which it keeps as it scrolls.
 	Line(row int) uint64
-	// Cell is what stands in a column: "" for nothing. width is 0 for the second half of a wide character.
+	// Cell returns the content of a column, "" if it is empty. width is 0 for the second half of a
+	// wide character.
 	Cell(row, col int) (content string, width int)
-	// Wrapped reports whether a row goes on in the next one. Row -1 is the newest that left the screen.
+	// Wrapped reports whether a row continues in the next one. Row -1 is the newest that left the
+	// screen.
 	Wrapped(row int) bool
 }
 
@@ -26,23 +29,29 @@ type Place struct {
 	Col  int
 }
 
-// Rest is the cursor's row as it stood when the output paused: at a prompt, where the prompt ends.
+// Rest is the cursor's row when the output paused. At a prompt, the prompt ends there.
 type Rest struct {
 	Place
-	// Prompt is what stood left of the cursor, Tail what stood right of it: a right prompt.
+	// Prompt is the text left of the cursor, and Tail the text right of it: a right prompt.
 	Prompt, Tail string
 }
 
-// Look makes a Rest of the screen as it is now.
+// Look returns the present Rest of the screen.
 func Look(s Screen) Rest {
 	row, col := s.Cursor()
 	cols, _ := s.Size()
-	return Rest{Place: at(s, row, col), Prompt: text(s, row, 0, col), Tail: strings.TrimRight(text(s, row, col, cols), " ")}
+	return Rest{
+		Place:  placeAt(s, row, col),
+		Prompt: rowText(s, row, 0, col),
+		Tail:   strings.TrimRight(rowText(s, row, col, cols), " "),
+	}
 }
 
-func at(s Screen, row, col int) Place { return Place{Alt: s.Alt(), Line: s.Line(row), Col: col} }
+func placeAt(s Screen, row, col int) Place {
+	return Place{Alt: s.Alt(), Line: s.Line(row), Col: col}
+}
 
-// Begin is where somebody's first key on a line came.
+// Begin is the place of the first key on a line.
 type Begin struct {
 	Place
 	Set bool
@@ -51,8 +60,8 @@ type Begin struct {
 	Known bool // Rest holds
 }
 
-// learn takes the prompt from the screen if it is not known yet: what stands left of where the key came.
-func (b *Begin) learn(s Screen) bool {
+// learnPrompt reads an unknown prompt off the screen: the text left of where the key came.
+func (b *Begin) learnPrompt(s Screen) bool {
 	if !b.Set || b.Known || b.Alt != s.Alt() {
 		return false
 	}
@@ -61,7 +70,7 @@ func (b *Begin) learn(s Screen) bool {
 		if s.Line(row) != b.Line {
 			continue
 		}
-		prompt := text(s, row, 0, b.Col)
+		prompt := rowText(s, row, 0, b.Col)
 		if b.Known = strings.TrimSpace(prompt) != ""; b.Known {
 			b.Rest = Rest{Place: b.Place, Prompt: prompt}
 		}
@@ -70,35 +79,36 @@ func (b *Begin) learn(s Screen) bool {
 	return false
 }
 
-// searchMost bounds the rows above the cursor in which the prompt is looked for.
+// searchMost bounds the rows above the cursor that are searched for the prompt.
 const searchMost = 200
 
-// Buffer is what stands on the shared line.
+// Buffer is the text on the shared line.
 type Buffer struct {
-	// Known says that the end of the prompt was found; else Before begins with the cursor's whole row.
+	// Known means that the end of the prompt was found; if not, Before begins with the cursor's
+	// whole row.
 	Known bool
-	// Clipped says that the row above the first one shown may belong to it.
+	// Clipped means that the row above the first one shown may belong to the line.
 	Clipped bool
-	// Before is the text from the prompt to the cursor, After what stands from the cursor on. Rows that the program ended
-	// itself are separated by a newline. Blanks at the end are left out.
+	// Before is the text from the prompt to the cursor, After the text from the cursor on. A
+	// newline separates rows that the program ended itself. Trailing blanks are left out.
 	Before, After string
-	// Tail is what a right prompt shows behind After, "" for none. It is no part of the line.
+	// Tail is a right prompt shown behind After, or "". It is not part of the line.
 	Tail string
 }
 
-// Text is all that stands on the line.
+// Text returns all text on the line.
 func (b Buffer) Text() string { return b.Before + b.After }
 
-// Empty reports whether nothing but a right prompt stands on the line.
+// Empty reports whether the line holds at most a right prompt.
 func (b Buffer) Empty() bool {
 	return strings.TrimSpace(b.Before) == "" && strings.TrimSpace(b.After) == ""
 }
 
-// Find reads what stands on the line that began at b.
+// Find reads the line that began at b.
 func Find(s Screen, b Begin) Buffer {
 	row, col := s.Cursor()
 	cols, rows := s.Size()
-	first, from, known := start(s, b, row, col)
+	first, from, known := findStart(s, b, row, col)
 	out := Buffer{Known: known}
 	if !known {
 		first = row
@@ -107,12 +117,12 @@ func Find(s Screen, b Begin) Buffer {
 		}
 		from, out.Clipped = 0, first == 0 && s.Wrapped(-1)
 	}
-	out.Before = span(s, first, from, row, col)
+	out.Before = textBetween(s, first, from, row, col)
 	last := rows - 1
-	for last > row && text(s, last, 0, cols) == "" {
+	for last > row && rowText(s, last, 0, cols) == "" {
 		last--
 	}
-	out.After = strings.TrimRight(span(s, row, col, last, cols), " \n")
+	out.After = strings.TrimRight(textBetween(s, row, col, last, cols), " \n")
 	out.After, out.Tail = cutTail(out.After, b, first == row)
 	if known && out.After == "" {
 		return out
@@ -124,27 +134,28 @@ func Find(s Screen, b Begin) Buffer {
 	return out
 }
 
-// Split tells what Enter submits from what the program only suggests, as fish and zsh do behind the cursor, or a right prompt.
-// moved says that something may stand behind the cursor that is no suggestion: the cursor went back, the user typed, an entry
-// of the history was recalled.
+// Split separates what Enter submits from a right prompt and from suggestions of the program, as
+// fish and zsh show them behind the cursor. moved means that other text may stand behind the
+// cursor: the cursor went back, the user typed, or an entry of the history was recalled.
 func (b Buffer) Split(moved bool) (sent, suggested string) {
-	if b.After == "" || moved || strings.Trim(b.After, pairs) == "" {
+	if b.After == "" || moved || strings.Trim(b.After, closingPairs) == "" {
 		return b.Text(), b.Tail
 	}
 	return b.Before, b.After + b.Tail
 }
 
-// pairs is what editors put behind the cursor by themselves when its other half is typed.
-const pairs = `)]}"'` + "`"
+// closingPairs are what editors add behind the cursor when the first half of a pair is typed.
+const closingPairs = `)]}"'` + "`"
 
-// Hides reports whether something was typed that shown does not show. What shows one run shows no other: who types a command
-// out of sight must not have a comment of the same words vouch for it.
+// Hides reports whether shown lacks something that was typed. Each run needs a place of its own: a
+// comment of the same words must not vouch for a command out of sight.
 func Hides(shown string, typed []string) bool {
 	shown = strings.ReplaceAll(shown, "\n", "")
 	runs := slices.Clone(typed)
 	slices.SortStableFunc(runs, func(a, b string) int { return len(b) - len(a) })
 	for _, run := range runs {
-		before, after, ok := strings.Cut(shown, strings.TrimSpace(strings.ReplaceAll(run, "\n", "")))
+		run = strings.TrimSpace(strings.ReplaceAll(run, "\n", ""))
+		before, after, ok := strings.Cut(shown, run)
 		if !ok {
 			return true
 		}
@@ -153,9 +164,10 @@ func Hides(shown string, typed []string) bool {
 	return false
 }
 
-// start finds where the prompt ends: at the place of the first key while that is on the screen and the prompt stands left of
-// it, else behind the same prompt in another row, where a redraw or a resize has put it.
-func start(s Screen, b Begin, row, col int) (first, from int, known bool) {
+// findStart finds the end of the prompt: the place of the first key, while the screen still shows
+// it with the prompt on its left; if not, behind the same prompt in another row, where a redraw or
+// a resize has put it.
+func findStart(s Screen, b Begin, row, col int) (first, from int, known bool) {
 	if !b.Set || b.Alt != s.Alt() {
 		return 0, 0, false
 	}
@@ -163,10 +175,10 @@ func start(s Screen, b Begin, row, col int) (first, from int, known bool) {
 		if s.Line(r) != b.Line {
 			continue
 		}
-		if r == row && b.Col > col && text(s, r, col, b.Col) != "" {
+		if r == row && b.Col > col && rowText(s, r, col, b.Col) != "" {
 			break // the cursor went back into what was there before
 		}
-		if !b.Known || Alike(text(s, r, 0, b.Col), b.Rest.Prompt) {
+		if !b.Known || SamePrompt(rowText(s, r, 0, b.Col), b.Rest.Prompt) {
 			return r, b.Col, true
 		}
 		break
@@ -176,23 +188,23 @@ func start(s Screen, b Begin, row, col int) (first, from int, known bool) {
 		return 0, 0, false
 	}
 	for r := row; r >= 0 && row-r < searchMost; r-- {
-		if end := columns(s, r, prompt); end >= 0 && (r < row || end <= col) {
+		if end := columnAfter(s, r, prompt); end >= 0 && (r < row || end <= col) {
 			return r, end, true
 		}
 	}
 	return 0, 0, false
 }
 
-// columns is the column behind text where row begins with it, -1 where it does not.
-func columns(s Screen, row int, want string) int {
+// columnAfter returns the column behind the text want if a row begins with it, or -1.
+func columnAfter(s Screen, row int, want string) int {
 	cols, _ := s.Size()
 	got := ""
-	want = figures(want)
+	want = zeroDigits(want)
 	for col := range cols {
 		if got == want {
 			return col
 		}
-		got += figures(cell(s, row, col))
+		got += zeroDigits(cellText(s, row, col))
 		if !strings.HasPrefix(want, got) {
 			return -1
 		}
@@ -203,29 +215,30 @@ func columns(s Screen, row int, want string) int {
 	return -1
 }
 
-// span is the text between two positions, a newline between rows that do not go on in the next.
-func span(s Screen, row, col, lastRow, lastCol int) string {
+// textBetween returns the text between two positions, with a newline between rows that are not
+// wrapped.
+func textBetween(s Screen, row, col, lastRow, lastCol int) string {
 	cols, _ := s.Size()
 	var b strings.Builder
 	for ; row < lastRow; row, col = row+1, 0 {
-		b.WriteString(text(s, row, col, cols))
+		b.WriteString(rowText(s, row, col, cols))
 		if !s.Wrapped(row) {
 			b.WriteByte('\n')
 		}
 	}
 	if col < lastCol {
-		b.WriteString(text(s, row, col, lastCol))
+		b.WriteString(rowText(s, row, col, lastCol))
 	}
 	return b.String()
 }
 
-// text is the text of some columns. Blanks at the end of a row that does not go on in the next are left out, unless the
-// columns end before the row does.
-func text(s Screen, row, from, to int) string {
+// rowText returns the text of some columns. It omits trailing blanks of an unwrapped row, unless
+// the columns end before the row does.
+func rowText(s Screen, row, from, to int) string {
 	cols, _ := s.Size()
 	var b strings.Builder
 	for col := from; col < min(to, cols); col++ {
-		b.WriteString(cell(s, row, col))
+		b.WriteString(cellText(s, row, col))
 	}
 	if to >= cols && !s.Wrapped(row) {
 		return strings.TrimRight(b.String(), " ")
@@ -233,7 +246,7 @@ func text(s Screen, row, from, to int) string {
 	return b.String()
 }
 
-func cell(s Screen, row, col int) string {
+func cellText(s Screen, row, col int) string {
 	content, width := s.Cell(row, col)
 	if content == "" && width != 0 {
 		return " "
@@ -241,7 +254,8 @@ func cell(s Screen, row, col int) string {
 	return content
 }
 
-// cutTail takes a right prompt off the end of the first row of after, if it stood there before the first key.
+// cutTail cuts a right prompt off the end of after's first row, if it stood there before the first
+// key.
 func cutTail(after string, b Begin, oneRow bool) (line, tail string) {
 	if !b.Known || b.Rest.Tail == "" || !oneRow {
 		return after, ""
@@ -249,7 +263,7 @@ func cutTail(after string, b Begin, oneRow bool) (line, tail string) {
 	head, rest, more := strings.Cut(after, "\n")
 	want := strings.TrimLeft(b.Rest.Tail, " ")
 	at := len(head) - len(want)
-	if at < 0 || !Alike(head[at:], want) || at > 0 && head[at-1] != ' ' {
+	if at < 0 || !SamePrompt(head[at:], want) || at > 0 && head[at-1] != ' ' {
 		return after, ""
 	}
 	if want, head = head[at:], strings.TrimRight(head[:at], " "); more {

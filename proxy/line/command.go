@@ -6,19 +6,20 @@ import (
 	"unicode/utf8"
 )
 
-// AtCommand reports whether the line that is edited is a command, as far as the screen tells: a
-// question that a program asks inside its own line editor looks the same to the kernel, and may be
-// answered by a single key. What can be printed only takes a prompt away.
+// AtCommand reports whether the edited line is a command, judging by the screen. A question that a
+// program asks in its own line editor looks the same to the kernel, and a single key may answer it.
+// Printed bytes can only take a prompt away.
 func AtCommand(s Screen, group int, t Typed) bool {
-	before, known := t.commands.of(group)
+	before, known := t.commands.restOf(group)
 	row, col := s.Cursor()
-	if _, _, found := start(s, t.Line, row, col); found && t.Line.Known && !t.Asks && isCommand(t.Line.Rest.Prompt, before.Prompt, known) {
+	if _, _, found := findStart(s, t.Line, row, col); found && t.Line.Known && !t.Asks &&
+		isCommand(t.Line.Rest.Prompt, before.Prompt, known) {
 		return true // its prompt is still there, and the line was not submitted
 	}
 	return isCommand(PromptText(s, t), before.Prompt, known)
 }
 
-// PromptText is the text in front of what is typed on the line of the cursor.
+// PromptText returns the text before the typed text on the cursor's line.
 func PromptText(s Screen, t Typed) string {
 	row, col := s.Cursor()
 	first := row
@@ -27,17 +28,18 @@ func PromptText(s Screen, t Typed) string {
 	}
 	for r := first; r <= row && t.Line.Set && t.Line.Alt == s.Alt(); r++ {
 		if s.Line(r) == t.Line.Line && (r < row || t.Line.Col <= col) {
-			return span(s, first, 0, r, t.Line.Col)
+			return textBetween(s, first, 0, r, t.Line.Col)
 		}
 	}
-	if b := t.Line; first == 0 && s.Wrapped(-1) && b.Set && b.Known && b.Alt == s.Alt() && b.Line < s.Line(0) {
-		return b.Rest.Prompt // which left the screen
+	if b := t.Line; first == 0 && s.Wrapped(-1) && b.Set && b.Known && b.Alt == s.Alt() &&
+		b.Line < s.Line(0) {
+		return b.Rest.Prompt // it has scrolled off
 	}
-	return span(s, first, 0, row, col)
+	return textBetween(s, first, 0, row, col)
 }
 
-// isCommand reports whether a prompt asks for a command: it offers no answers and, where the prompt
-// of the command before is known, does not end as questions do unless that one did, too.
+// isCommand reports whether a prompt asks for a command. It offers no answers and, if the previous
+// command's prompt is known, ends as questions do only if that one did.
 func isCommand(prompt, before string, known bool) bool {
 	here, last := strings.TrimSpace(prompt), strings.TrimSpace(before)
 	switch {
@@ -55,7 +57,7 @@ func isCommand(prompt, before string, known bool) bool {
 	return true
 }
 
-// offersAnswers reports whether text ends in a question mark, or in answers to choose from: [y/N],
+// offersAnswers reports whether text ends in a question mark or in a choice of answers: [y/N],
 // (yes/no), [nyae]?, (y or n).
 func offersAnswers(text string) bool {
 	if strings.HasSuffix(text, "?") || strings.HasSuffix(text, "？") {
@@ -73,7 +75,10 @@ func offersAnswers(text string) bool {
 	if at < 0 {
 		return false
 	}
-	answers := strings.FieldsFunc(strings.ReplaceAll(text[at+1:len(text)-1], " or ", "/"), func(r rune) bool { return strings.ContainsRune("/|,", r) })
+	choice := strings.ReplaceAll(text[at+1:len(text)-1], " or ", "/")
+	answers := strings.FieldsFunc(choice, func(r rune) bool {
+		return strings.ContainsRune("/|,", r)
+	})
 	short := false
 	for _, a := range answers {
 		a = strings.ToLower(strings.Trim(a, " []()"))
@@ -85,11 +90,10 @@ func offersAnswers(text string) bool {
 	return short && len(answers) > 1
 }
 
-// Repeats reports whether Enter repeats the last command: the program does that at its prompt for a
-// line with nothing on it. shown is what stands on the line, or the prompt itself where that is not
-// told apart.
+// Repeats reports whether Enter on an empty line repeats the last command at this prompt. shown is
+// the text on the line, or the prompt itself if the two are not told apart.
 func Repeats(f Facts, prompt, shown string) bool {
-	e, ok := find(f.Program)
+	e, ok := findEditor(f.Program)
 	prompt, shown = strings.TrimSpace(prompt), strings.TrimSpace(shown)
 	return ok && e.repeats != nil && (shown == "" || shown == prompt) && e.repeats(prompt)
 }

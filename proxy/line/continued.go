@@ -5,17 +5,16 @@ import (
 	"strings"
 )
 
-// prompts are the last known ones of a few foreground groups, the newest first.
+// prompts holds the last known prompts of a few foreground groups, newest first.
 type prompts [4]prompt
 
 type prompt struct {
 	group int
 	rest  Rest
-	sure  bool // the program waited there, and nothing was typed
+	sure  bool // the program waited there before any key
 }
 
-// add notes a prompt of a group.
-func (p *prompts) add(group int, rest Rest, sure bool) {
+func (p *prompts) addPrompt(group int, rest Rest, sure bool) {
 	at := slices.IndexFunc(p[:len(p)-1], func(one prompt) bool { return one.group == group })
 	if at < 0 {
 		at = len(p) - 1
@@ -24,12 +23,14 @@ func (p *prompts) add(group int, rest Rest, sure bool) {
 	p[0] = prompt{group, rest, sure}
 }
 
-// isSure reports whether what is known of a group is its prompt for sure.
+// isSure reports whether the prompt of a group is known for sure.
 func (p *prompts) isSure(group int) bool {
-	return slices.ContainsFunc(p[:], func(one prompt) bool { return one.group == group && one.sure })
+	return slices.ContainsFunc(p[:], func(one prompt) bool {
+		return one.group == group && one.sure
+	})
 }
 
-func (p *prompts) of(group int) (Rest, bool) {
+func (p *prompts) restOf(group int) (Rest, bool) {
 	for _, one := range p {
 		if one.group == group && group != 0 {
 			return one.rest, true
@@ -38,52 +39,55 @@ func (p *prompts) of(group int) (Rest, bool) {
 	return Rest{}, false
 }
 
-// bare reports whether the cursor stands behind rest's prompt, and nothing else is there: what was typed elsewhere, or
-// before a redraw, is gone.
-func bare(s Screen, rest Rest) bool {
+// isBarePrompt reports whether the cursor stands behind rest's prompt on an otherwise empty line:
+// what was typed elsewhere, or before a redraw, is gone.
+func isBarePrompt(s Screen, rest Rest) bool {
 	if strings.TrimSpace(rest.Prompt) == "" {
 		return false
 	}
 	row, col := s.Cursor()
 	cols, rows := s.Size()
-	if !Alike(strings.TrimRight(text(s, row, 0, col), " "), strings.TrimRight(rest.Prompt, " ")) {
+	left := strings.TrimRight(rowText(s, row, 0, col), " ")
+	if !SamePrompt(left, strings.TrimRight(rest.Prompt, " ")) {
 		return false
 	}
-	if right := strings.TrimSpace(text(s, row, col, cols)); right != "" && !Alike(right, strings.TrimSpace(rest.Tail)) {
+	if right := strings.TrimSpace(rowText(s, row, col, cols)); right != "" &&
+		!SamePrompt(right, strings.TrimSpace(rest.Tail)) {
 		return false
 	}
 	for row++; row < rows; row++ {
-		if text(s, row, 0, cols) != "" {
+		if rowText(s, row, 0, cols) != "" {
 			return false
 		}
 	}
 	return true
 }
 
-// Prompted reports whether something stands left of the cursor, as a prompt does. Who still works at what was submitted has left the
-// cursor at the begin of a row, as a rule.
+// Prompted reports whether text stands left of the cursor, as a prompt does. A program that still
+// works at what was submitted has usually left the cursor at the start of a row.
 func Prompted(s Screen) bool {
 	row, col := s.Cursor()
-	return strings.TrimSpace(text(s, row, 0, col)) != "" || row > 0 && s.Wrapped(row-1)
+	return strings.TrimSpace(rowText(s, row, 0, col)) != "" || row > 0 && s.Wrapped(row-1)
 }
 
-// continues reports whether the cursor stands behind a prompt that asks for the rest of what was begun behind another. Where the
-// other is not known, as it was typed before the first prompt was drawn or looked at, every prompt of that form counts.
-func continues(s Screen, begun Begin) bool {
+// isContinued reports whether the cursor stands behind a prompt for the rest of a line begun behind
+// another prompt. If that prompt is unknown, because the line was typed before the first look,
+// every continuation prompt counts.
+func isContinued(s Screen, begun Begin) bool {
 	row, col := s.Cursor()
 	prompt := begun.Rest.Prompt
 	if !begun.hasPrompt() {
 		prompt = unknownPrompt
 	}
-	return isContinuation(text(s, row, 0, col), prompt)
+	return isContinuation(rowText(s, row, 0, col), prompt)
 }
 
-// unknownPrompt is like no prompt.
+// unknownPrompt resembles no real prompt.
 const unknownPrompt = "\x00"
 
-// isContinuation reports whether here is the prompt that follows on prompt when a line leaves something open, as far as line
-// editors have one of their own: PS2 of shells, "..." of Python and Node, "...>" of SQLite, "...:" of IPython, the indent of
-// fish, "db-#" of psql.
+// isContinuation reports whether here is the prompt that follows prompt while a line leaves
+// something open. It knows PS2 of shells, "..." of Python and Node, "...>" of SQLite, "...:" of
+// IPython, the indent of fish, and "db-#" of psql.
 func isContinuation(here, prompt string) bool {
 	l, p := strings.TrimSpace(here), strings.TrimSpace(prompt)
 	switch {
@@ -104,6 +108,7 @@ func isContinuation(here, prompt string) bool {
 	return ok
 }
 
-// zshOpen are the words of zsh's %_ (zshmisc(1)) for what is open.
-const zshOpen = " quote dquote bquote subsh cmdsubst cmdand cmdor pipe errpipe if then elif else case select for foreach repeat " +
-	"while until function cursh math mathsubst array heredoc heredocd brace braceparam braceparamdq dquote cond always nocorrect coproc time "
+// zshOpen are the words by which zsh's %_ names open constructs (zshmisc(1)).
+const zshOpen = " quote dquote bquote subsh cmdsubst cmdand cmdor pipe errpipe if then elif else " +
+	"case select for foreach repeat while until function cursh math mathsubst array heredoc " +
+	"heredocd brace braceparam braceparamdq dquote cond always nocorrect coproc time "

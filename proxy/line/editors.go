@@ -8,79 +8,103 @@ import (
 
 // editor is a program that edits lines itself, in raw mode.
 type editor struct {
-	// raw recognises the mode that its line editor sets, apart from the modes in which it, or a script in it, reads single
-	// keys. The figures were read off the programs of Debian 12 and the source of Python 3.13.
+	// raw recognises the mode of its line editor, apart from the modes in which it, or a script in
+	// it, reads single keys. The figures were read off the programs of Debian 12 and the source of
+	// Python 3.13.
 	raw func(s Settings, paste bool) bool
-	// script reports whether arguments make it run something rather than prompt.
+	// script reports whether arguments make it run a script rather than prompt.
 	script func(args []string) bool
-	// acts are the characters that make it evaluate something as they are typed.
+	// acts are the characters that make it evaluate something while they are typed.
 	acts string
-	// utf8 says that it takes what is typed for UTF-8, or each byte for a character, whatever the
-	// locale is.
+	// utf8 means that it reads keys as UTF-8, or each byte as a character, in every locale.
 	utf8 bool
-	// bare says that it does not know the brackets of a paste, whoever asked for them.
+	// bare means that it does not understand bracketed paste, even when enabled.
 	bare bool
-	// awaits says that it keeps the mode while what it evaluates waits for something. It also has timers of its own: V8 looks for garbage
-	// for a while after it had some.
+	// awaits means that it keeps the mode while what it evaluates waits. It also has timers of its
+	// own: V8 collects garbage for a while after it made some.
 	awaits bool
-	// repeats reports whether an empty line at a prompt of its is the last command again.
+	// repeats reports whether an empty line at that prompt runs the last command again.
 	repeats func(prompt string) bool
-	// keeps says that the line stays at an interrupt.
+	// keeps means that an interrupt leaves the line as it is.
 	keeps bool
 }
 
-// inPrompts makes a test for a few prompts.
+// inPrompts returns a test for a few prompts.
 func inPrompts(all ...string) func(prompt string) bool {
 	return func(prompt string) bool { return slices.Contains(all, prompt) }
 }
 
-// readline is GNU Readline: it takes the carriage return itself and the literal-next key away, which neither cbreak mode
-// (bash's read -sn1, Python's tty.setcbreak) nor cfmakeraw does.
+// readline recognises GNU Readline: it reads the carriage return itself and disables the
+// literal-next key, which neither cbreak mode (bash's read -sn1, Python's tty.setcbreak) nor
+// cfmakeraw does.
 func readline(s Settings, _ bool) bool {
 	return s.Output && s.Signals && !s.CRToNL && s.LiteralNext == 0
 }
 
-// zle is zsh's line editor. read -k leaves the keys of the kernel as they were.
+// zle recognises zsh's line editor. read -k leaves the kernel's keys as they were.
 func zle(s Settings, _ bool) bool {
 	return s.Output && s.NLToCR && s.LiteralNext == 0 && s.Quit == 0 && s.Suspend == 0
 }
 
-// fish has the same mode for its prompt and for read, whose -n 1 cannot be told from a prompt.
+// fish recognises fish, whose mode for a prompt is also that of read; its -n 1 cannot be told from
+// a prompt.
 func fish(s Settings, _ bool) bool {
 	return s.Output && !s.CRToNL && !s.Extended && s.Quit == 0 && s.Suspend == 0
 }
 
-// python is Readline before 3.13, and a line editor of its own since, which always asks for bracketed paste.
+// python recognises Readline before 3.13, and since then Python's own line editor, which always
+// enables bracketed paste.
 func python(s Settings, paste bool) bool {
 	return readline(s, paste) || paste && s.Output && s.Signals && !s.Flow && !s.Extended
 }
 
-// promptToolkit is that of IPython.
+// promptToolkit recognises the line editor of IPython.
 func promptToolkit(s Settings, paste bool) bool {
 	return paste && s.Output && !s.Signals && !s.CRToNL && !s.Extended && !s.Flow
 }
 
-// libuv is the raw mode of Node.
+// libuv recognises the raw mode of Node.
 func libuv(s Settings, _ bool) bool {
 	return s.Output && !s.Signals && !s.CRToNL && !s.Extended && !s.Flow
 }
 
-// editors are the known ones by the name of their executable, without a version. irb is missing on purpose: it evaluates
-// what stands before a dot while it is typed, to suggest a method.
+// editors are the known ones, by the name of their executable without a version. irb is missing on
+// purpose: to suggest methods it evaluates what stands before a dot while it is typed.
 var editors = map[string]editor{
-	"bash":    {raw: readline, script: operands("c", "o", "O", "rcfile", "init-file")},
-	"zsh":     {raw: zle, script: operands("c", "o")},
-	"fish":    {raw: fish, script: operands("c", "C", "init-command", "d", "debug", "f", "features", "o"), utf8: true},
-	"python":  {raw: python, script: operands("cm", "W", "X"), repeats: inPrompts("(Pdb)")},
-	"ipython": {raw: promptToolkit, script: anything, utf8: true, repeats: inPrompts("ipdb>", "(Pdb)")},
-	"node":    {raw: libuv, script: operands("ep", "r", "require", "import"), acts: ".[", utf8: true, bare: true, awaits: true}, // its preview evaluates members
-	"psql":    {raw: readline, script: never},
-	"gdb":     {raw: readline, script: never, repeats: func(prompt string) bool { return prompt != ">" }},
+	"bash": {raw: readline, script: hasOperand("c", "o", "O", "rcfile", "init-file")},
+	"zsh":  {raw: zle, script: hasOperand("c", "o")},
+	"fish": {
+		raw:    fish,
+		script: hasOperand("c", "C", "init-command", "d", "debug", "f", "features", "o"),
+		utf8:   true,
+	},
+	"python": {raw: python, script: hasOperand("cm", "W", "X"), repeats: inPrompts("(Pdb)")},
+	"ipython": {
+		raw:     promptToolkit,
+		script:  always,
+		utf8:    true,
+		repeats: inPrompts("ipdb>", "(Pdb)"),
+	},
+	// the preview evaluates members
+	"node": {
+		raw:    libuv,
+		script: hasOperand("ep", "r", "require", "import"),
+		acts:   ".[",
+		utf8:   true,
+		bare:   true,
+		awaits: true,
+	},
+	"psql": {raw: readline, script: never},
+	"gdb": {
+		raw:     readline,
+		script:  never,
+		repeats: func(prompt string) bool { return prompt != ">" },
+	},
 	"sqlite3": {raw: readline, script: never, keeps: true},
 }
 
-// find looks a program up.
-func find(p Program) (editor, bool) {
+// findEditor returns the line editor of a program, if it has a known one.
+func findEditor(p Program) (editor, bool) {
 	name := strings.TrimSuffix(path.Base(p.Exe), " (deleted)") // replaced by an upgrade; proc(5)
 	name = strings.TrimRight(name, "0123456789.-")
 	args := p.Args
@@ -89,7 +113,7 @@ func find(p Program) (editor, bool) {
 		name = "sqlite3"
 	case name == "nodejs":
 		name = "node"
-	case name == "python" && ipython(args):
+	case name == "python" && isIPython(args):
 		name = "ipython"
 		args = nil
 	}
@@ -100,28 +124,30 @@ func find(p Program) (editor, bool) {
 	return e, true
 }
 
-// ipython reports whether Python was started as IPython, with nothing else to run.
-func ipython(args []string) bool {
+// isIPython reports whether Python was started as plain IPython.
+func isIPython(args []string) bool {
 	var operands []string
 	for i := 1; i < len(args); i++ {
 		switch {
 		case args[i] == "-m" && i+1 < len(args) && args[i+1] == "IPython":
-			return !slices.ContainsFunc(args[i+2:], operand)
-		case operand(args[i]):
+			return !slices.ContainsFunc(args[i+2:], isOperand)
+		case isOperand(args[i]):
 			operands = append(operands, args[i])
 		}
 	}
-	return len(operands) == 1 && strings.TrimRight(path.Base(operands[0]), "0123456789.") == "ipython"
+	return len(operands) == 1 &&
+		strings.TrimRight(path.Base(operands[0]), "0123456789.") == "ipython"
 }
 
-func operand(arg string) bool { return arg != "" && arg[0] != '-' }
+func isOperand(arg string) bool { return arg != "" && arg[0] != '-' }
 
-func anything([]string) bool { return true }
-func never([]string) bool    { return false }
+func always([]string) bool { return true }
+func never([]string) bool  { return false }
 
-// operands makes a test of arguments: whether one of them is an operand, a script to run, or an option that names a command.
-// runs are the letters of the latter; takers are options, short or long, whose value is the next argument.
-func operands(runs string, takers ...string) func(args []string) bool {
+// hasOperand returns a test whether arguments have an operand, a script to run, or an option that
+// names a command. runs are the letters of such options; takers are options, short or long, whose
+// value is the next argument.
+func hasOperand(runs string, takers ...string) func(args []string) bool {
 	return func(args []string) bool {
 		for i := 0; i < len(args); i++ {
 			a := args[i]

@@ -72,7 +72,7 @@ func TestWhereTextIsOnlyTextR65(t *testing.T) {
 		if c.Args != "" {
 			f.Program.Args = strings.Fields(c.Args)
 		}
-		require.Equal(t, verdicts[c.Want], line.At(f), c.Name)
+		require.Equal(t, verdicts[c.Want], line.PromptOf(f), c.Name)
 	}
 	bash := run("/usr/bin/bash", "--norc", "-i")
 	require.Equal(t, line.Editor, line.Shared(line.Facts{Settings: readline, Program: bash, Runs: true}), "anything can print that it runs")
@@ -120,7 +120,7 @@ func (p *typing) agent(keys, echo string) { p.tracker.Agent([]byte(keys)); p.sho
 
 func (p *typing) occupied() (string, bool) {
 	typed := p.tracker.Typed()
-	owner, b := line.Whose(p.m, line.Doing{Group: p.group, Prompt: line.Editor, Read: true, Waits: true, Known: true}, typed)
+	owner, b := line.OwnerOf(p.m, line.Doing{Group: p.group, Prompt: line.Editor, Read: true, Waits: true, Known: true}, typed)
 	if owner == line.Free {
 		p.tracker.Free(typed, false)
 	}

@@ -8,82 +8,86 @@ import (
 	"time"
 )
 
-// Tracker knows who typed on the present line, and where that began. It keeps no key: only that there was one. Moved and
-// Rested belong to the goroutine that owns the screen, User, Agent and Allow to the one that writes to the program; Typed may
-// be called from any.
+// Tracker knows who typed on the present line, and where that began. It keeps no key, only that
+// there was one. Moved and Rested belong to the goroutine that owns the screen; User, Agent and
+// Allow to the one that writes to the program. Typed is safe for concurrent use.
 type Tracker struct {
-	// Cooked reports whether the kernel collects lines now. It is asked on keys that mean something else in raw mode.
+	// Cooked reports whether the kernel collects lines now. It is asked about keys that mean
+	// something else in raw mode.
 	Cooked func() bool
-	// Spell numbers the spell for which it has collected them, 0 while it does not; nil where nobody knows.
+	// Spell returns the number of the present spell in which the kernel collects lines, or 0; nil
+	// if unknown.
 	Spell func() uint64
-	// Group is the foreground process group, 0 when nobody knows.
+	// Group returns the foreground process group, 0 if unknown.
 	Group func() int
 
-	here atomic.Uint64 // a Place, packed: it changes with each chunk of output
-	rest atomic.Pointer[Rest]
+	place atomic.Uint64 // a packed Place; it changes with each chunk of output
+	rest  atomic.Pointer[Rest]
 
-	mu    sync.Mutex
-	typed Typed
-	count uint64    // everybody's keys
-	rests uint64    // those at the newest rest
-	paste bool      // between the brackets of a paste, whose line ends are text
-	last  byte      // the last byte that anybody typed
-	began int       // the group that had the terminal when the line began
-	at    time.Time // when anybody typed last
+	mu        sync.Mutex
+	typed     Typed
+	count     uint64    // all keys
+	rests     uint64    // count at the newest rest
+	paste     bool      // inside a bracketed paste, whose line ends are text
+	last      byte      // the last byte typed
+	lineGroup int       // had the terminal when the line began
+	at        time.Time // time of the last key
 
 	prompts  prompts
-	commands prompts // behind which a command was submitted
+	commands prompts // at which a command was submitted
 }
 
-// Typed is what is known of the present line.
+// Typed describes the present line.
 type Typed struct {
-	// Line is where the first key of anybody came since the last end of a line, Own where the user's did.
+	// Line is the place of the first key since the last end of a line, Own that of the user's
+	// first.
 	Line, Own Begin
-	// Group had the terminal when the user's first key came, which the kernel collected if Cooked.
+	// Group had the terminal when the user's first key came. Cooked means that the kernel collected
+	// that key.
 	Group  int
 	Cooked bool
 	spell  uint64 // see [Tracker.Spell]
-	// Odd: somebody pressed a key that may have changed what letters mean: Escape in a vi mode, a prefix.
+	// Odd: a key may have changed what letters mean: Escape in a vi mode, a prefix.
 	Odd bool
 	// Asks: see [Facts].
 	Asks bool
-	// Allowed: the user said that agents may type on this line all the same.
+	// Allowed: the user lets agents type on this line anyway.
 	Allowed bool
-	// gaveUp: the user's newest key on the line is an interrupt. Some editors keep the line at that.
+	// gaveUp: the user's newest key on the line is an interrupt; some editors keep the line then.
 	gaveUp bool
 	keys   uint64 // counts the user's
 
-	// open is where the user submitted a line last, to a group: what comes next may be the rest of it.
+	// open is where the user last submitted a line, to openGroup: its rest may follow.
 	open      Begin
 	openGroup int
 	prompts   prompts
 	commands  prompts
 }
 
-// Mine reports whether there may be something of the user's on the line.
+// Mine reports whether text of the user may be on the line.
 func (t Typed) Mine() bool { return (t.Own.Set || t.open.Set) && !t.Allowed }
 
-// PromptOn is what stands before the present line on a screen, or before the line that it goes on with: all that is left of the cursor
-// where nobody knows better.
+// PromptOn returns the prompt of the present line, or of the line that it continues. If neither is
+// known, it returns all text left of the cursor.
 func (t Typed) PromptOn(s Screen) string {
 	switch {
 	case t.Line.hasPrompt():
 		return t.Line.Rest.Prompt
 	case t.Own.hasPrompt():
 		return t.Own.Rest.Prompt
-	case t.open.Set && t.open.hasPrompt() && continues(s, t.open):
+	case t.open.Set && t.open.hasPrompt() && isContinued(s, t.open):
 		return t.open.Rest.Prompt
 	}
 	return Look(s).Prompt
 }
 
-// Keys counts the user's keys.
+// Keys returns the count of the user's keys.
 func (t Typed) Keys() uint64 { return t.keys }
 
-// Moved says where the cursor is.
-func (t *Tracker) Moved(p Place) { t.here.Store(p.pack()) }
+// Moved sets the cursor's place.
+func (t *Tracker) Moved(p Place) { t.place.Store(p.pack()) }
 
-// The packed form of a Place: a bit that says that there is one, a bit for the alternate screen, the line, the column.
+// A packed Place has a bit that it is set, a bit for the alternate screen, the line, the column.
 const (
 	packedSet = 1 << 63
 	packedAlt = 1 << 62
@@ -99,36 +103,40 @@ func (p Place) pack() uint64 {
 }
 
 func unpack(n uint64) (p Place, ok bool) {
-	return Place{Alt: n&packedAlt != 0, Line: n & (packedAlt - 1) >> colBits, Col: int(n & (1<<colBits - 1))}, n&packedSet != 0
+	return Place{
+		Alt:  n&packedAlt != 0,
+		Line: n & (packedAlt - 1) >> colBits,
+		Col:  int(n & (1<<colBits - 1)),
+	}, n&packedSet != 0
 }
 
-// Rested reads the prompt off the screen while the output pauses: that of the next key, and those of the keys that came before
-// anybody had looked.
+// Rested reads the prompt off the screen while the output pauses: for the next key, and for keys
+// that came before the first look.
 func (t *Tracker) Rested(s Screen) {
 	r := Look(s)
-	was := t.rest.Swap(&r)
+	old := t.rest.Swap(&r)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if was != nil && t.rests == t.count && was.Prompt != r.Prompt {
-		t.redrawn(*was, r)
+	if old != nil && t.rests == t.count && old.Prompt != r.Prompt {
+		t.noteRedraw(*old, r)
 	}
 	t.rests = t.count
-	t.typed.open.learn(s)
-	t.typed.Own.learn(s)
-	if t.typed.Line.learn(s) {
-		t.prompted(t.typed.Line)
+	t.typed.open.learnPrompt(s)
+	t.typed.Own.learnPrompt(s)
+	if t.typed.Line.learnPrompt(s) {
+		t.notePrompt(t.typed.Line)
 	}
 }
 
-// redrawn takes the begin of the line along, on which nobody has typed since.
-func (t *Tracker) redrawn(was, now Rest) {
-	t.typed.Own.follow(was, now)
-	if t.typed.Line.follow(was, now) {
-		t.prompts.add(t.began, t.typed.Line.Rest, true)
+// noteRedraw moves the start of a line without new keys.
+func (t *Tracker) noteRedraw(old, now Rest) {
+	t.typed.Own.followRedraw(old, now)
+	if t.typed.Line.followRedraw(old, now) {
+		t.prompts.addPrompt(t.lineGroup, t.typed.Line.Rest, true)
 	}
 }
 
-// Typed returns what is known of the present line.
+// Typed returns the state of the present line.
 func (t *Tracker) Typed() Typed {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -137,7 +145,8 @@ func (t *Tracker) Typed() Typed {
 	return typed
 }
 
-// Prompt notes the prompt at which a group waits, with nothing typed there yet, unless that asks for the rest of a line.
+// Prompt notes the prompt at which a group waits before any key, unless it asks for the rest of a
+// line.
 func (t *Tracker) Prompt(group int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -145,7 +154,7 @@ func (t *Tracker) Prompt(group int) {
 	if rest == nil || strings.TrimSpace(rest.Prompt) == "" || t.typed.Line.Set || t.typed.Own.Set {
 		return
 	}
-	before, _ := t.prompts.of(group)
+	before, _ := t.prompts.restOf(group)
 	sure := t.prompts.isSure(group)
 	if open := t.typed.open; open.hasPrompt() && !sure {
 		before, sure = open.Rest, true
@@ -153,7 +162,7 @@ func (t *Tracker) Prompt(group int) {
 	if !sure && t.typed.open.Set || sure && isContinuation(rest.Prompt, before.Prompt) {
 		return
 	}
-	t.prompts.add(group, *rest, true)
+	t.prompts.addPrompt(group, *rest, true)
 }
 
 // HasPrompt reports whether the prompt of a group is known for sure.
@@ -163,7 +172,7 @@ func (t *Tracker) HasPrompt(group int) bool {
 	return t.prompts.isSure(group)
 }
 
-// Learned is what is known of the present line where nobody has typed since known was, else known.
+// Learned returns the present state if the user has not typed since known, and known if they have.
 func (t *Tracker) Learned(known Typed) Typed {
 	if typed := t.Typed(); typed.keys == known.keys {
 		return typed
@@ -171,15 +180,15 @@ func (t *Tracker) Learned(known Typed) Typed {
 	return known
 }
 
-// Pressed is when anybody typed last, zero for never.
+// Pressed returns the time of the last key, or zero.
 func (t *Tracker) Pressed() time.Time {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.at
 }
 
-// Free says that what is known left nothing of the user's on the line. answered says that the program waits for another one: the one
-// that the user submitted last is not gone on with. What the user has typed since counts.
+// Free notes that the line is free of the user's text, by the state known. answered means that the
+// program waits for a new line, so the last one is not continued. Later keys of the user count.
 func (t *Tracker) Free(known Typed, answered bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -198,126 +207,133 @@ func (t *Tracker) Allow() {
 	t.mu.Unlock()
 }
 
-// User notes keys of the user's before the program has them.
+// User notes keys of the user before they reach the program.
 func (t *Tracker) User(keys []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.at = time.Now()
 	t.count++
 	n := t.typed.keys + 1
-	if t.ends(keys, true) {
-		t.submits()
+	if t.endsLine(keys, true) {
+		t.noteSubmit()
 		next := Typed{keys: n}
 		switch own := t.typed.Own; {
 		case t.last == '\r' || t.last == '\n':
-			next.open, next.openGroup = t.submitted()
-		case t.last == interrupt && own.Set && !t.Cooked() && !t.left(own):
+			next.open, next.openGroup = t.submittedBegin()
+		case t.last == interrupt && own.Set && !t.Cooked() && !t.isScreenGone(own):
 			next.Own, next.Group, next.gaveUp = own, t.typed.Group, true
 		}
 		t.typed = next
 		return
 	}
 	t.typed.keys = n
-	t.begin()
-	if t.typed.Cooked && !t.Cooked() { // whoever has the terminal now takes what was typed ahead
+	t.beginLine()
+	if t.typed.Cooked && !t.Cooked() { // the new foreground program gets what was typed ahead
 		t.typed.Group, t.typed.Cooked = t.Group(), false
 	}
-	if here, _ := unpack(t.here.Load()); t.typed.gaveUp && here.Line != t.typed.Own.Line {
+	if here, _ := unpack(t.place.Load()); t.typed.gaveUp && here.Line != t.typed.Own.Line {
 		t.typed.Own = Begin{}
 	}
 	t.typed.gaveUp = false
-	if !t.typed.Own.Set || t.left(t.typed.Own) {
-		t.typed.Own, t.typed.Group, t.typed.Cooked = t.now(), t.Group(), t.Cooked()
+	if !t.typed.Own.Set || t.isScreenGone(t.typed.Own) {
+		t.typed.Own, t.typed.Group, t.typed.Cooked = t.beginHere(), t.Group(), t.Cooked()
 		if t.Spell != nil {
 			t.typed.spell = t.Spell()
 		}
 	}
 	t.typed.Allowed = false
-	t.means(keys)
+	t.noteMeaning(keys)
 }
 
-// Agent notes keys of an agent's before the program has them.
+// Agent notes keys of an agent before they reach the program.
 func (t *Tracker) Agent(keys []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.at = time.Now()
 	t.count++
-	if t.ends(keys, false) {
-		t.submits()
+	if t.endsLine(keys, false) {
+		t.noteSubmit()
 		t.typed = Typed{keys: t.typed.keys}
 		return
 	}
-	t.begin()
-	t.means(keys)
+	t.beginLine()
+	t.noteMeaning(keys)
 }
 
-// means notes what keys make of the next ones.
-func (t *Tracker) means(keys []byte) {
-	t.typed.Odd = t.typed.Odd || odd(keys)
-	t.typed.Asks = t.typed.Asks || !t.paste && asks(keys)
+// noteMeaning notes how keys change what the next ones mean.
+func (t *Tracker) noteMeaning(keys []byte) {
+	t.typed.Odd = t.typed.Odd || changesMeaning(keys)
+	t.typed.Asks = t.typed.Asks || !t.paste && mayAsk(keys)
 }
 
-func (t *Tracker) begin() {
-	if t.typed.Line.Set && !t.left(t.typed.Line) {
+func (t *Tracker) beginLine() {
+	if t.typed.Line.Set && !t.isScreenGone(t.typed.Line) {
 		return
 	}
-	t.typed.Line, t.began = t.now(), t.Group()
+	t.typed.Line, t.lineGroup = t.beginHere(), t.Group()
 	if t.typed.Line.Known {
-		t.prompted(t.typed.Line)
+		t.notePrompt(t.typed.Line)
 	}
 }
 
-// prompted notes the prompt of a line where none of its group is known, unless that asks for the rest of another one, or may. Where
-// output was late the key came elsewhere than it seemed.
-func (t *Tracker) prompted(b Begin) {
-	_, known := t.prompts.of(t.began)
-	if known || !b.hasPrompt() || t.typed.open.Set && (!t.typed.open.Known || isContinuation(b.Rest.Prompt, t.typed.open.Rest.Prompt)) {
+// notePrompt notes the prompt of a line if its group has no known one, unless it asks for the rest
+// of another line, or may. After late output the key's real place is another.
+func (t *Tracker) notePrompt(b Begin) {
+	_, known := t.prompts.restOf(t.lineGroup)
+	if known || !b.hasPrompt() ||
+		t.typed.open.Set &&
+			(!t.typed.open.Known || isContinuation(b.Rest.Prompt, t.typed.open.Rest.Prompt)) {
 		return
 	}
-	t.prompts.add(t.began, b.Rest, false)
+	t.prompts.addPrompt(t.lineGroup, b.Rest, false)
 }
 
-// givesUp are the keys of the user's that end a line and submit none.
-const givesUp = "\x03\x04\x15\x1a\x1c"
+// abandoningKeys are the user's keys that end a line without submitting it.
+const abandoningKeys = "\x03\x04\x15\x1a\x1c"
 
-// submits notes the prompt of a command that is submitted.
-func (t *Tracker) submits() {
+// noteSubmit notes the prompt of a submitted command.
+func (t *Tracker) noteSubmit() {
 	b := t.typed.Line
-	if !b.Known || strings.IndexByte(givesUp, t.last) >= 0 {
+	if !b.Known || strings.IndexByte(abandoningKeys, t.last) >= 0 {
 		return
 	}
-	before, known := t.commands.of(t.began)
-	empty := !known && strings.TrimSpace(b.Rest.Prompt) == "" // some have a prompt that ends with its row
-	if empty || isCommand(b.Rest.Prompt, before.Prompt, known) && (!known || !isContinuation(b.Rest.Prompt, before.Prompt)) {
-		t.commands.add(t.began, b.Rest, true)
+	before, known := t.commands.restOf(t.lineGroup)
+	empty := !known && strings.TrimSpace(b.Rest.Prompt) == "" // some prompts end with their row
+	if empty ||
+		isCommand(b.Rest.Prompt, before.Prompt, known) &&
+			(!known || !isContinuation(b.Rest.Prompt, before.Prompt)) {
+		t.commands.addPrompt(t.lineGroup, b.Rest, true)
 	}
 }
 
-// left reports whether b was on the alternate screen, which is gone: what was typed there, as to a pager, is on no line.
-func (t *Tracker) left(b Begin) bool {
-	here, ok := unpack(t.here.Load())
+// isScreenGone reports whether b was on the alternate screen, which has closed: what was typed
+// there, as to a pager, is on no line.
+func (t *Tracker) isScreenGone(b Begin) bool {
+	here, ok := unpack(t.place.Load())
 	return ok && b.Alt && !here.Alt
 }
 
-// submitted is where the line began that the user submits now, or the one that it continues.
-func (t *Tracker) submitted() (Begin, int) {
+// submittedBegin returns where the submitted line began, or the line that it continues.
+func (t *Tracker) submittedBegin() (Begin, int) {
 	group, b, open := t.Group(), t.typed.Line, t.typed.open
 	if !b.Set {
-		b = t.now()
+		b = t.beginHere()
 	}
-	if open.Set && t.typed.openGroup == group && b.Known && isContinuation(b.Rest.Prompt, open.Rest.Prompt) {
+	if open.Set && t.typed.openGroup == group && b.Known &&
+		isContinuation(b.Rest.Prompt, open.Rest.Prompt) {
 		return open, group
 	}
-	// Typed ahead, or while output was late, it shows behind the prompt of before, as a rule.
-	if rest, _ := t.prompts.of(group); !b.hasPrompt() || t.prompts.isSure(group) && !isContinuation(b.Rest.Prompt, rest.Prompt) {
-		b.Rest, b.Known = t.prompts.of(group)
+	// A line typed ahead, or during late output, usually shows behind the previous prompt.
+	if rest, _ := t.prompts.restOf(group); !b.hasPrompt() ||
+		t.prompts.isSure(group) && !isContinuation(b.Rest.Prompt, rest.Prompt) {
+		b.Rest, b.Known = t.prompts.restOf(group)
 	}
 	return b, group
 }
 
-// now is where a key that is typed now will show.
-func (t *Tracker) now() Begin {
-	here, ok := unpack(t.here.Load())
+// beginHere returns where the next key will show.
+func (t *Tracker) beginHere() Begin {
+	here, ok := unpack(t.place.Load())
 	b := Begin{Place: here, Set: ok}
 	if rest := t.rest.Load(); ok && rest != nil && rest.Place == here {
 		b.Rest, b.Known = *rest, true
@@ -325,13 +341,15 @@ func (t *Tracker) now() Begin {
 	return b
 }
 
-// ends reports whether keys end with the end of a line: Enter, or an interrupt. An agent's interrupt is none: it could make
-// what it typed be forgotten. ^U, ^Z and ^\ only empty a line that the kernel collects, and ^D hands over what stands on it.
-func (t *Tracker) ends(keys []byte, user bool) bool {
+// endsLine reports whether keys end a line: Enter, or an interrupt. An agent's interrupt does not
+// count: it could make what it typed be forgotten. ^U, ^Z and ^\ only empty a line that the kernel
+// collects, and ^D hands over the line's text.
+func (t *Tracker) endsLine(keys []byte, user bool) bool {
 	if len(keys) == 0 {
 		return false
 	}
-	quoted := (t.last == 0x16 || t.last == 0x11) && len(keys) == 1 || bytes.HasSuffix(keys, altEnter) || t.last == 0x1b && !user
+	quoted := (t.last == 0x16 || t.last == 0x11) && len(keys) == 1 ||
+		bytes.HasSuffix(keys, altEnter) || t.last == 0x1b && !user
 	if t.last = keys[len(keys)-1]; user && t.last == 0x1b {
 		t.last = 0 // the user's Escape is a key by itself: an Alt with it comes in one piece
 	}
@@ -362,8 +380,8 @@ func (t *Tracker) ends(keys []byte, user bool) bool {
 // interrupt is Ctrl+C.
 const interrupt = 0x03
 
-// altEnter puts a line's end into the line in many editors, as Enter does behind ^V or ^Q. An agent's Escape may be one with the
-// Enter that follows.
+// altEnter inserts a line end in many editors, as Enter does behind ^V or ^Q. An agent's Escape may
+// combine with the Enter that follows.
 var altEnter = []byte("\x1b\r")
 
 // Enter in the kitty protocol and in xterm's modifyOtherKeys.
@@ -378,9 +396,9 @@ var (
 	pasteEnds   = []byte("\x1b[201~")
 )
 
-// odd reports whether keys hold one that may change what the next letters mean: Escape or Alt with a letter (vi modes), and
-// the prefixes ^V, ^X and ^Q.
-func odd(keys []byte) bool {
+// changesMeaning reports whether keys may change what the next letters mean: Escape or Alt with a
+// letter (vi modes), and the prefixes ^V, ^X and ^Q.
+func changesMeaning(keys []byte) bool {
 	for i, b := range keys {
 		switch {
 		case b == 0x11, b == 0x16, b == 0x18:
@@ -392,30 +410,32 @@ func odd(keys []byte) bool {
 	return false
 }
 
-// asks reports whether keys hold one on which an editor may ask for a single key: Tab, and all control keys but those that edit
-// and move.
-func asks(keys []byte) bool {
+// mayAsk reports whether an editor may ask for a single key after keys: Tab, and all control keys
+// except those that edit and move.
+func mayAsk(keys []byte) bool {
 	for _, b := range keys {
-		if b < 0x20 && b != 0x1b && bytes.IndexByte(edits, b) < 0 {
+		if b < 0x20 && b != 0x1b && bytes.IndexByte(editingKeys, b) < 0 {
 			return true
 		}
 	}
 	return false
 }
 
-// edits are ^A ^B ^E ^F ^H ^K ^L ^N ^P ^U ^W and ^_.
-var edits = []byte("\x01\x02\x05\x06\x08\x0b\x0c\x0e\x10\x15\x17\x1f")
+// editingKeys are ^A ^B ^E ^F ^H ^K ^L ^N ^P ^U ^W and ^_.
+var editingKeys = []byte("\x01\x02\x05\x06\x08\x0b\x0c\x0e\x10\x15\x17\x1f")
 
-// own is what the user typed since the last end of a line.
-func own(s Screen, d Doing, t Typed) (Buffer, bool) {
-	group, raw := d.Group, t.spell != 0 && d.Spell != 0 && t.spell != d.Spell // since then, and what was collected was read
+// findUsersText returns the line, and whether the user has typed on it since the last end of a
+// line.
+func findUsersText(s Screen, d Doing, t Typed) (Buffer, bool) {
+	// In a later spell what was collected has been read
+	group, raw := d.Group, t.spell != 0 && d.Spell != 0 && t.spell != d.Spell
 	if !t.Own.Set || raw || t.Group != group && !t.Cooked || t.Own.Alt && !s.Alt() {
-		return Buffer{}, false // nothing was typed, or another program took the keys
+		return Buffer{}, false // there were no keys, or another program got them
 	}
 	if row, _ := s.Cursor(); t.gaveUp && (!d.Keeps || s.Line(row) != t.Own.Line) {
 		return Buffer{}, false
 	}
-	if rest, ok := t.prompts.of(group); ok && bare(s, rest) {
+	if rest, ok := t.prompts.restOf(group); ok && isBarePrompt(s, rest) {
 		return Buffer{}, false
 	}
 	mine, all := Find(s, t.Own), Find(s, t.Line)
@@ -425,6 +445,6 @@ func own(s Screen, d Doing, t Typed) (Buffer, bool) {
 	if mine.Known {
 		return all, !mine.Empty()
 	}
-	// What an agent had typed left of the user's first key is gone when the user empties the line.
+	// Text of an agent left of the user's first key goes when the user empties the line.
 	return all, !all.Known || !all.Empty()
 }

@@ -1,6 +1,6 @@
 package line
 
-// Owner says whose the line is that the user and agents share.
+// Owner tells who owns the line that the user and agents share.
 //
 //	                 the user's key, at a line prompt
 //	+------+ ------------------------------------------> +--------+
@@ -12,58 +12,59 @@ package line
 //	   |                                                 +---------+                 |
 //	   +------------------------------------------------ | Pending | ----------------+
 //	    the program has read it and waits for the next,  +---------+  its next prompt asks
-//	    or does something else: it asks for no more                   for the rest (PS2)
+//	    or does something else: it asks no further                    for the rest (PS2)
 //
-// A key whose effect the program has yet to show is Pending as well: nothing on the screen says yet what stands there. Pending is
-// over when the program has answered, which is a fact and not a time, and is told to nobody: the line of a program that is quick
-// is never seen to be anybody's.
+// A key whose effect the program has yet to show is Pending as well: the screen does not show the
+// line yet. Pending ends when the program has answered, which is a fact and not a time. It is not
+// announced: the line of a quick program never seems to be owned.
 type Owner uint8
 
 // The owners.
 const (
-	Free    Owner = iota // nothing of the user's stands there: agents may type
-	Users                // the user has something unsubmitted there: agents wait, and the user is told
-	Pending              // the program has yet to answer what the user typed: agents wait for that
+	Free    Owner = iota // no text of the user: agents may type
+	Users                // unsubmitted text of the user: agents wait, and the user is told
+	Pending              // the program has yet to answer the user's keys: agents wait
 )
 
-// Doing is what the program does with the terminal, as far as that says whose the line is.
+// Doing is what the program does with the terminal, for the question who owns the line.
 type Doing struct {
-	// Group has the terminal, and Prompt is that of [Shared].
+	// Group has the terminal, and Prompt comes from [Shared].
 	Group  int
 	Prompt Prompt
-	// Keeps is that of [Keeps].
+	// Keeps comes from [Keeps].
 	Keeps bool
-	// Spell is that of [Tracker.Spell].
+	// Spell comes from [Tracker.Spell].
 	Spell uint64
-	// Read: it has read all that was typed, and what it printed by then is on the screen. It was so before and after the rest was
-	// looked at.
+	// Read: it has read all input, and its output until then is on the screen. That held before and
+	// after the rest was read.
 	Read bool
-	// Waits: it waits for input. Sleeps: it does not, and no process of the group runs. Known: the system tells these.
+	// Waits: it waits for input. Sleeps: it does not, and no process of the group runs. Known: the
+	// system reports these.
 	Waits, Sleeps, Known bool
-	// Rests: it has printed nothing for a moment, which has to do where the system does not tell.
+	// Rests: it has printed nothing for a moment, which decides if the system does not report.
 	Rests bool
 }
 
-// Answered reports whether the program is done with what was typed, as far as that changes the line.
+// Answered reports whether the program has processed the keys that change the line.
 func (d Doing) Answered() bool {
 	return d.Read && (d.Waits || d.Sleeps || !d.Known && d.Rests)
 }
 
-// Whose says whose the line is, and what stands there where that is the user's, or may be. Outside of a line prompt it is nobody's: no line is
-// known there that could be waited for.
-func Whose(s Screen, d Doing, t Typed) (Owner, Buffer) {
+// OwnerOf returns the owner of the line, and the line if it is the user's or may be. Without a line
+// prompt the line is free: no text is known that could be waited for.
+func OwnerOf(s Screen, d Doing, t Typed) (Owner, Buffer) {
 	if d.Prompt == None || !t.Mine() {
 		return Free, Buffer{}
 	}
-	if b, yes := own(s, d, t); yes {
+	if b, yes := findUsersText(s, d, t); yes {
 		if !d.Answered() && (t.gaveUp || d.Prompt == Editor) {
-			return Pending, b // what it makes of the newest key may leave nothing there
+			return Pending, b // the newest key may empty the line
 		}
 		return Users, b
 	}
 	opened := t.open.Set && t.openGroup == d.Group
 	switch {
-	case opened && continues(s, t.open):
+	case opened && isContinued(s, t.open):
 		return Users, Find(s, t.open)
 	case d.Answered():
 	case opened && !t.Own.Set, t.Own.Set && t.Group == d.Group && d.Prompt == Editor:

@@ -102,7 +102,7 @@ func TestWhoseLineItIs(t *testing.T) {
 			}
 			p := newTyping(t, 40, 8, prompt)
 			c.does(p)
-			owner, b := line.Whose(p.m, c.doing, p.tracker.Typed())
+			owner, b := line.OwnerOf(p.m, c.doing, p.tracker.Typed())
 			require.Equal(t, c.want, owner)
 			require.Equal(t, c.shown, b.Text())
 		})

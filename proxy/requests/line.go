@@ -92,7 +92,7 @@ func (l *Line) lineOwner(now time.Time) (owner line.Owner, quote string) {
 		}
 		typed = l.Tracker.Learned(typed)
 	}
-	owner, b := line.Whose(l.screen(), doing, typed)
+	owner, b := line.OwnerOf(l.screen(), doing, typed)
 	if l.pendingKeys != typed.Keys() || owner != line.Pending {
 		l.pendingKeys, l.pendingSince = typed.Keys(), now
 	}
@@ -152,7 +152,8 @@ func (l *Line) blockedBy(now time.Time) (pending bool, err error) {
 // Edits implements [observer.Line].
 func (l *Line) Edits(timed bool) bool {
 	f := l.currentFacts()
-	return line.Prompted(l.screen()) && line.At(f) == line.Editor && (!timed || !line.Awaits(f))
+	return line.Prompted(l.screen()) && line.PromptOf(f) == line.Editor &&
+		(!timed || !line.Awaits(f))
 }
 
 // Pressed implements [observer.Line].
@@ -262,7 +263,7 @@ func (l *Line) assessLine(now, began time.Time, text bool) (j judgement, still b
 	typed := l.Tracker.Typed()
 	j.group = l.Program.ForegroundGroup()
 	j.facts = l.currentFacts()
-	j.prompt = line.At(j.facts)
+	j.prompt = line.PromptOf(j.facts)
 	quiet := now.Sub(l.Observer.LastChange()) >= stillFor
 	edits, busy := j.prompt == line.Editor, false
 	if edits {

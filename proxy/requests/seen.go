@@ -85,7 +85,7 @@ func (g glimpse) isSamePrompt(now glimpse) bool {
 // endsWith reports whether a row ends with a prompt.
 func endsWith(row, prompt string) bool {
 	at := len(row) - len(prompt)
-	return at >= 0 && strings.TrimSpace(prompt) != "" && line.Alike(row[at:], prompt)
+	return at >= 0 && strings.TrimSpace(prompt) != "" && line.SamePrompt(row[at:], prompt)
 }
 
 // checkSeen refuses an input that waited while the user typed and would now answer something that

@@ -144,7 +144,8 @@ func (h *Handler) pauseBefore(in *delivery, left []input.Piece, then func()) {
 func (h *Handler) awaitConsumed(now, began time.Time, in *delivery, k int, then func()) {
 	f := h.line.currentFacts()
 	if now.Equal(began) {
-		in.editorBeforeLast, in.editorBeforeNext = in.editorBeforeNext, line.At(f) == line.Editor
+		in.editorBeforeLast = in.editorBeforeNext
+		in.editorBeforeNext = line.PromptOf(f) == line.Editor
 	}
 	until, most, late := pauseFor(f, in.editorBeforeLast)
 	// An input let through late still needs a pause, or it looks like a paste
@@ -172,7 +173,7 @@ func (h *Handler) awaitConsumed(now, began time.Time, in *delivery, k int, then 
 // edited means that the program edited a line before what was typed last.
 func pauseFor(f line.Facts, edited bool) (until protocol.Until, most, late time.Duration) {
 	switch {
-	case edited || line.At(f) == line.Editor:
+	case edited || line.PromptOf(f) == line.Editor:
 		// A line editor tells an Enter from text by the key alone. A program that it starts then
 		// has the kernel collect lines, too, and may be about to ask for a secret.
 		return protocol.Until{Waiting: true}, enterMost, 0
