@@ -2,47 +2,50 @@ package snapshot
 
 import "time"
 
-// What a session's waits for regular expressions may take of the goroutine that follows the screen, for which what is printed waits:
-// at once, for each byte that they look at, and of the time that passes. An ordinary expression takes 20 ns a byte.
+// Limits on the time that regular expressions of waits take from the observer's goroutine, which
+// also processes the program's output: at once, per byte searched, and of the time that passes. A
+// usual expression takes 20 ns a byte.
 const (
 	dearAtOnce  = 300 * time.Millisecond
 	dearPerByte = 200 * time.Nanosecond
-	dearShare   = 10 // a tenth of the time
+	dearShare   = 10 // divides the time that passes
 )
 
-// allowance counts that.
+// allowance counts the search time of a session's waits.
 type allowance struct {
-	spent time.Duration // what was taken beyond what has been given since
-	at    time.Time     // until when time was given
+	spent      time.Duration // search time beyond what has been given since
+	givenUntil time.Time     // time was given until then
 }
 
-// take notes that looking at some bytes took so long, and reports whether that is still allowed.
-func (a *allowance) take(bytes int, took time.Duration, now time.Time) bool {
-	if !a.at.IsZero() {
-		a.spent -= now.Sub(a.at) / dearShare
+// spendTime notes that searching some bytes took that long, and reports whether it is still
+// allowed.
+func (a *allowance) spendTime(bytes int, took time.Duration, now time.Time) bool {
+	if !a.givenUntil.IsZero() {
+		a.spent -= now.Sub(a.givenUntil) / dearShare
 	}
-	a.at = now
+	a.givenUntil = now
 	a.spent = max(0, a.spent-time.Duration(bytes)*dearPerByte) + took
 	return a.spent <= dearAtOnce
 }
 
-// find looks for what o waits for in a line or a title. The wait that has taken most is given up when they take too much.
-func (w *Waits) find(o *waiting, line string) (matched string, ok bool) {
+// findText searches a line or a title for the text of o. If searching takes too long, the wait that
+// has taken most of the time is given up.
+func (w *Waits) findText(o *waiter, line string) (matched string, ok bool) {
 	if o.Condition.regex == nil {
-		return o.Condition.find(line)
+		return o.Condition.matchLine(line)
 	}
 	if o.dear {
 		return "", false
 	}
 	began := time.Now()
-	matched, ok = o.Condition.find(line)
+	matched, ok = o.Condition.matchLine(line)
 	now := time.Now()
 	took := now.Sub(began)
-	o.took += took
-	if !w.allowed.take(len(line), took, now) {
+	o.searchTime += took
+	if !w.allowed.spendTime(len(line), took, now) {
 		dearest := o
 		for _, other := range w.open {
-			if !other.dear && other.took > dearest.took {
+			if !other.dear && other.searchTime > dearest.searchTime {
 				dearest = other
 			}
 		}

@@ -10,65 +10,65 @@ import (
 	"terminalproxy/protocol"
 )
 
-// View is what a condition can see: the screen and the program behind it. Rows count from 0. Whoever owns the terminal
-// model implements it, and calls this package from the goroutine that owns both.
+// View is what a condition can see: the screen and the program behind it. Rows count from 0. The
+// owner of the terminal model implements it, and calls this package from its own goroutine.
 type View interface {
-	// Rev is the revision of the screen; it grows with every visible change.
+	// Rev returns the revision of the screen; it grows with every visible change.
 	Rev() uint64
 	Size() (cols, rows int)
-	// RowText is the text of a row, blanks at its end cut.
+	// RowText returns the text of a row without trailing blanks.
 	RowText(row int) string
-	// RowRev is the revision at which the row changed last.
+	// RowRev returns the revision at which the row changed last.
 	RowRev(row int) uint64
-	// RowWrapped says that the row goes on in the next one.
+	// RowWrapped reports whether the row continues in the next one.
 	RowWrapped(row int) bool
-	// Left is the lines that have left the screen since a revision and were not seen on it, rows joined where they wrap; nil
-	// where that is not known any more.
+	// Left returns the lines that have left the screen since a revision without being seen on it,
+	// with wrapped rows joined; nil if they are unknown.
 	Left(since uint64) []string
-	// Title is what the program calls its window, and TitleRev the revision at which it said that last.
+	// Title returns the program's window title, and TitleRev the revision at which it was set last.
 	Title() string
 	TitleRev() uint64
 	Cursor() (row, col int)
-	// Hash is the name of the screen that frames carry.
+	// Hash returns the name of the screen that frames carry.
 	Hash() string
-	// Foreground is the name of the foreground program, "" when unknown.
+	// Foreground returns the name of the foreground program, "" if unknown.
 	Foreground() string
-	// Exited is the exit status once the program has ended.
+	// Exited returns the exit status once the program has ended.
 	Exited() (code int, yes bool)
-	// Waiting is the word for it when the program waits for input, and has dealt with all that was typed before; "" when it
-	// does not. now is the time of the check.
+	// Waiting returns the word for how the program waits for input after processing all that was
+	// typed, or "" if it does not. now is the time of the check.
 	Waiting(now time.Time) string
 }
 
-// kind is what a condition is about.
+// kind is the kind of fact that a condition asks for.
 type kind uint8
 
 const (
 	kindShown   kind = iota // text or a regular expression, on the screen or printed
 	kindTitle               // text or a regular expression in the title
-	kindGone                // text that is nowhere on the screen
+	kindGone                // text gone from the screen
 	kindQuiet               // no change for a time
 	kindSettled             // no change for the settle time
 	kindChanged             // any change
 	kindExit
 	kindWaiting
-	kindControl // decided by whoever owns control: see [Waits.Decide]
+	kindControl // decided by control: see [Waits.Decide]
 )
 
-// Condition is a protocol.Until ready to be evaluated. It is never changed and may serve many waits.
+// Condition is a compiled protocol.Until. It is immutable and may serve many waits.
 type Condition struct {
 	kind  kind
 	text  string
-	alike string // text as it is compared
+	alike string // text in the form of [Normalize]
 	regex *regexp.Regexp
 	quiet time.Duration
 }
 
-// Compile makes the condition of u, which has been checked by package protocol: exactly one field is set. The error is a
-// *protocol.FieldError that names the field, a part of until, and says what is wrong with it.
-func Compile(u protocol.Until) (*Condition, error) { return compile("until", u) }
+// Compile makes the condition of u, in which package protocol has checked that exactly one field is
+// set. The error is a *protocol.FieldError that names the field, a part of until, and its fault.
+func Compile(u protocol.Until) (*Condition, error) { return compileUntil("until", u) }
 
-// CompileAll makes the conditions of a wait: the first one in the wait's own place, the others to go with it.
+// CompileAll makes the conditions of a wait: the wait's own and the further ones.
 func CompileAll(m *protocol.Wait) (*Condition, []Also, error) {
 	first, err := Compile(m.Until)
 	if err != nil {
@@ -80,7 +80,7 @@ func CompileAll(m *protocol.Wait) (*Condition, []Also, error) {
 		all   []protocol.Until
 	}{{"any", m.Any}, {"stop", m.Stop}} {
 		for _, u := range more.all {
-			c, err := compile(more.field, u)
+			c, err := compileUntil(more.field, u)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -90,7 +90,7 @@ func CompileAll(m *protocol.Wait) (*Condition, []Also, error) {
 	return first, also, nil
 }
 
-func compile(field string, u protocol.Until) (*Condition, error) {
+func compileUntil(field string, u protocol.Until) (*Condition, error) {
 	switch {
 	case u.Text != "":
 		return &Condition{kind: kindShown, text: u.Text, alike: Normalize(u.Text)}, nil
@@ -115,7 +115,11 @@ func compile(field string, u protocol.Until) (*Condition, error) {
 	case u.Control:
 		return &Condition{kind: kindControl}, nil
 	}
-	return nil, &protocol.FieldError{Code: protocol.CodeBadMessage, Field: field, Say: "sets no condition"}
+	return nil, &protocol.FieldError{
+		Code:  protocol.CodeBadMessage,
+		Field: field,
+		Say:   "sets no condition",
+	}
 }
 
 func compileRegex(k kind, field, pattern string) (*Condition, error) {
@@ -126,8 +130,8 @@ func compileRegex(k kind, field, pattern string) (*Condition, error) {
 	return &Condition{kind: k, regex: re}, nil
 }
 
-// find is what of a line, or of a title, meets a condition for text.
-func (c *Condition) find(line string) (matched string, ok bool) {
+// matchLine returns the part of a line or title that meets a condition for text.
+func (c *Condition) matchLine(line string) (matched string, ok bool) {
 	if c.regex == nil {
 		return c.text, strings.Contains(Normalize(line), c.alike)
 	}
@@ -138,7 +142,8 @@ func (c *Condition) find(line string) (matched string, ok bool) {
 	return line[at[0]:at[1]], true
 }
 
-// eachLine are the lines of the screen, rows joined where they wrap, that have a row newer than after, by their first rows.
+// eachLine yields the screen's lines that have a row newer than after, each with its first row.
+// Wrapped rows are joined.
 func eachLine(v View, after uint64) iter.Seq2[int, string] {
 	return func(yield func(first int, text string) bool) {
 		_, rows := v.Size()
@@ -157,7 +162,7 @@ func eachLine(v View, after uint64) iter.Seq2[int, string] {
 	}
 }
 
-// lineText joins rows. A row that wraps is full, so that the blanks cut from its end are text.
+// lineText joins rows. A wrapped row is full, so blanks cut from its end are text.
 func lineText(v View, first, last int) string {
 	if first == last {
 		return v.RowText(first)
@@ -169,8 +174,8 @@ func lineText(v View, first, last int) string {
 	return line.String()
 }
 
-// shows reports whether text, in the form of [Normalize], is on the screen.
-func shows(v View, text string) bool {
+// isOnScreen reports whether a text in the form of [Normalize] is on the screen.
+func isOnScreen(v View, text string) bool {
 	for _, line := range eachLine(v, 0) {
 		if strings.Contains(Normalize(line), text) {
 			return true
@@ -179,8 +184,8 @@ func shows(v View, text string) bool {
 	return false
 }
 
-// CheckExpect says which condition of e the screen does not meet, in words for whoever set it; nil when all hold. A nil
-// e holds.
+// CheckExpect returns an error that tells an agent which condition of e the screen does not meet,
+// or nil. A nil e is met.
 func CheckExpect(e *protocol.Expect, v View) error {
 	if e == nil {
 		return nil
@@ -195,7 +200,7 @@ func CheckExpect(e *protocol.Expect, v View) error {
 		return fmt.Errorf("expected the cursor in row %d, it is in row %d", *e.CursorRow, row)
 	case e.Foreground != "" && e.Foreground != v.Foreground():
 		return fmt.Errorf("expected %q in the foreground, it is %q", e.Foreground, v.Foreground())
-	case e.Text != "" && !shows(v, Normalize(e.Text)):
+	case e.Text != "" && !isOnScreen(v, Normalize(e.Text)):
 		return fmt.Errorf("expected %q on the screen, it is not there", e.Text)
 	}
 	return nil

@@ -1,11 +1,11 @@
 package snapshot
 
-// opKind is something that a program did other than printing.
+// opKind is an act of a program other than printing.
 type opKind uint8
 
 const (
-	opCut     opKind = iota // nothing, between two runs
-	opControl               // the number is BS, HT, CR or LF
+	opCut     opKind = iota // separates two runs of text
+	opControl               // n is BS, HT, CR or LF
 	opColumn
 	opRow
 	opErase
@@ -15,31 +15,31 @@ const (
 	opClear
 )
 
-// op is an operation, with its number if it has one, after the text up to at was printed.
+// op is an operation, with its number if it has one, after the text up to at.
 type op struct {
 	at, n int32
 	kind  opKind
 }
 
-// ends reports whether the operation leaves the unfinished line for a new one.
-func (o op) ends() bool { return o.is('\n') || o.kind == opRow || o.kind == opClear }
+// endsLine reports whether the operation leaves the unfinished line for a new one.
+func (o op) endsLine() bool { return o.isControl('\n') || o.kind == opRow || o.kind == opClear }
 
-// is reports whether the operation is a control.
-func (o op) is(c byte) bool { return o.kind == opControl && o.n == int32(c) }
+// isControl reports whether the operation is the control c.
+func (o op) isControl(c byte) bool { return o.kind == opControl && o.n == int32(c) }
 
-// play does to the record what the program did.
-func (r *record) play(o op) {
+// playOp applies an operation to the record.
+func (r *record) playOp(o op) {
 	n := int(o.n)
 	switch o.kind {
 	case opCut:
 	case opControl:
-		r.control(byte(n))
+		r.playControl(byte(n))
 	case opColumn:
-		r.line.column(n)
+		r.line.moveTo(n)
 	case opRow:
-		r.row(n)
+		r.leaveRow(n)
 	case opErase:
-		r.line.erase(n)
+		r.line.eraseLine(n)
 	case opEraseChars:
 		r.line.eraseChars(n)
 	case opInsertChars:
@@ -47,13 +47,13 @@ func (r *record) play(o op) {
 	case opDeleteChars:
 		r.line.deleteChars(n)
 	case opClear:
-		r.row(r.line.col)
+		r.leaveRow(r.line.col)
 	}
 }
 
-// editLog is what a program did and nobody looked at yet. It never grows.
+// editLog holds a program's acts until the text is asked for. It never grows.
 type editLog struct {
-	text []byte // all that was printed, without a seam
+	text []byte // all printed text, without separators
 	ops  []op
 }
 
@@ -61,26 +61,26 @@ func newEditLog(bytes, ops int) editLog {
 	return editLog{text: make([]byte, 0, bytes), ops: make([]op, 0, ops)}
 }
 
-// enough finds the last operation that begins a line in a known column col and is followed by ended lines of at least n
-// characters: whatever came before it is too old for a text of n characters.
-func (l *editLog) enough(n int) (at, col int, ok bool) {
+// findDroppable finds the last operation that begins a line in a known column col and is followed
+// by ended lines of at least n characters: all before it is too old for a text of n characters.
+func (l *editLog) findDroppable(n int) (at, col int, ok bool) {
 	sure := 0
 	end := -1 // the operation that ends the line after ops[i]
 	for i := len(l.ops) - 1; i >= 0; i-- {
 		o := l.ops[i]
-		if !o.ends() {
+		if !o.endsLine() {
 			continue
 		}
 		if end >= 0 {
 			kept := 0
-			if l.untouched(i, end) {
-				kept = surely(l.text[o.at:l.ops[end].at], n-sure)
+			if l.isAppendOnly(i, end) {
+				kept = countSure(l.text[o.at:l.ops[end].at], n-sure)
 			}
-			if sure += kept; kept > 0 || l.ops[end].is('\n') {
+			if sure += kept; kept > 0 || l.ops[end].isControl('\n') {
 				sure++ // the line feed
 			}
 		}
-		if col, ok = l.begins(i); ok && sure >= n {
+		if col, ok = l.startColumn(i); ok && sure >= n {
 			return i, col, true
 		}
 		end = i
@@ -88,28 +88,30 @@ func (l *editLog) enough(n int) (at, col int, ok bool) {
 	return 0, 0, false
 }
 
-// begins is the column in which the line after ops[i] begins, if that does not depend on what came before.
-func (l *editLog) begins(i int) (col int, ok bool) {
+// startColumn returns the column in which the line after ops[i] begins, if that does not depend on
+// earlier operations.
+func (l *editLog) startColumn(i int) (col int, ok bool) {
 	o := l.ops[i]
 	if o.kind == opRow {
 		return int(o.n), true
 	}
-	cr := o.is('\n') && i > 0 && l.ops[i-1].is('\r') && l.ops[i-1].at == o.at
+	cr := o.isControl('\n') && i > 0 && l.ops[i-1].isControl('\r') && l.ops[i-1].at == o.at
 	return 0, cr
 }
 
-// untouched reports whether the line between the operations begin and end was only appended to.
-func (l *editLog) untouched(begin, end int) bool {
+// isAppendOnly reports whether the program only appended to the line between the operations begin
+// and end.
+func (l *editLog) isAppendOnly(begin, end int) bool {
 	for _, o := range l.ops[begin+1 : end] {
-		if o.kind != opCut && (!o.is('\r') || o.at != l.ops[end].at) {
+		if o.kind != opCut && (!o.isControl('\r') || o.at != l.ops[end].at) {
 			return false
 		}
 	}
 	return true
 }
 
-// drop forgets everything up to ops[i].
-func (l *editLog) drop(i int) {
+// dropThrough forgets everything up to ops[i].
+func (l *editLog) dropThrough(i int) {
 	at := l.ops[i].at
 	l.text = l.text[:copy(l.text, l.text[at:])]
 	l.ops = l.ops[:copy(l.ops, l.ops[i+1:])]
@@ -118,11 +120,12 @@ func (l *editLog) drop(i int) {
 	}
 }
 
-// surely counts characters, up to most of them, that are part of the line if text was printed on an empty one: those that
-// have a width, and do not join the one before them, so that no cluster too long swallows them. There may be more.
-func surely(text []byte, most int) int {
+// countSure counts characters, at most most, that certainly become part of the line if text is
+// printed on an empty one: they have a width and do not join the one before, so no overlong cluster
+// swallows them. There may be more.
+func countSure(text []byte, most int) int {
 	n := 0
-	alone := true // what is before joins nothing but marks
+	alone := true // the text before joins marks only
 	for i := 0; i < len(text) && n < most; {
 		c := text[i]
 		if c < 0x80 {
@@ -132,7 +135,7 @@ func surely(text []byte, most int) int {
 			i++
 			continue
 		}
-		size, sure := letter(text[i:], alone)
+		size, sure := letterSize(text[i:], alone)
 		if alone = sure; sure {
 			n++
 		}
@@ -141,13 +144,14 @@ func surely(text []byte, most int) int {
 	return n
 }
 
-// letter is the length of the letter at the start of text, outside ASCII, and whether it surely stands for itself: the
-// common ones that are no marks and join no other but a prepended mark, which alone says is not before them. What it does
-// not know has the length 1.
-func letter(text []byte, alone bool) (size int, sure bool) {
+// letterSize returns the length of the non-ASCII letter at the start of text, and whether it
+// certainly stands alone: the common letters, which join at most a preceding mark; alone means that
+// no such mark precedes. An unknown letter has the length 1.
+func letterSize(text []byte, alone bool) (size int, sure bool) {
 	c := text[0]
 	switch {
-	case len(text) >= 2 && text[1]&0xc0 == 0x80 && (0xc3 <= c && c <= 0xcb || 0xce <= c && c <= 0xd1):
+	case len(text) >= 2 && text[1]&0xc0 == 0x80 &&
+		(0xc3 <= c && c <= 0xcb || 0xce <= c && c <= 0xd1):
 		return 2, alone || c <= 0xcb // Latin; Greek and Cyrillic
 	case len(text) < 3 || text[1]&0xc0 != 0x80 || text[2]&0xc0 != 0x80:
 	case 0xe3 <= c && c <= 0xe9:

@@ -13,15 +13,15 @@ import (
 // atOnce is the rolling text in its simplest form: everything is played to the record as it comes, and nothing is shed.
 type atOnce struct{ record }
 
-func (a *atOnce) Print(run []byte)  { a.print(run) }
-func (a *atOnce) Control(c byte)    { a.control(c) }
-func (a *atOnce) Column(col int)    { a.line.column(col) }
-func (a *atOnce) Row(col int)       { a.row(col) }
-func (a *atOnce) Erase(mode int)    { a.line.erase(mode) }
+func (a *atOnce) Print(run []byte)  { a.printRun(run) }
+func (a *atOnce) Control(c byte)    { a.playControl(c) }
+func (a *atOnce) Column(col int)    { a.line.moveTo(col) }
+func (a *atOnce) Row(col int)       { a.leaveRow(col) }
+func (a *atOnce) Erase(mode int)    { a.line.eraseLine(mode) }
 func (a *atOnce) EraseChars(n int)  { a.line.eraseChars(n) }
 func (a *atOnce) InsertChars(n int) { a.line.insertChars(n) }
 func (a *atOnce) DeleteChars(n int) { a.line.deleteChars(n) }
-func (a *atOnce) Clear()            { a.row(a.line.col) }
+func (a *atOnce) Clear()            { a.leaveRow(a.line.col) }
 
 // FuzzRollingAtOnce compares the log, small enough to be shed often, with the record that is played at once: the text and
 // what is new since each mark are the same, whenever one looks.
@@ -45,12 +45,12 @@ func FuzzRollingAtOnce(f *testing.F) {
 				totals = append(totals, eager.printed)
 			}
 			if round%5 == 4 {
-				require.Equal(t, eager.from(0, true), logged.String())
+				require.Equal(t, eager.textFrom(0, true), logged.String())
 			}
 		}
-		require.Equal(t, eager.from(0, true), logged.String())
+		require.Equal(t, eager.textFrom(0, true), logged.String())
 		for _, total := range append(totals, 0, eager.printed) {
-			require.Equal(t, eager.since(total), logged.Since(total), total)
+			require.Equal(t, eager.textSince(total), logged.Since(total), total)
 		}
 	})
 }
@@ -67,8 +67,8 @@ func TestRollingFloodAtOnce(t *testing.T) {
 			feed(logged, []byte(text), 0)
 			feed(eager, []byte(text), 0)
 			if i%700 == 699 {
-				require.Equal(t, eager.from(0, true), logged.String())
-				require.Equal(t, eager.since(mark), logged.Since(mark))
+				require.Equal(t, eager.textFrom(0, true), logged.String())
+				require.Equal(t, eager.textSince(mark), logged.Since(mark))
 				mark = logged.Total()
 			}
 		}
@@ -79,7 +79,7 @@ func TestRollingFloodAtOnce(t *testing.T) {
 func TestLetters(t *testing.T) {
 	for c := rune(0x80); c <= utf8.MaxRune; c++ {
 		text := []byte(string(c))
-		size, sure := letter(text, true)
+		size, sure := letterSize(text, true)
 		if !sure || !utf8.ValidRune(c) {
 			continue
 		}

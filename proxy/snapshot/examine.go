@@ -7,29 +7,29 @@ import (
 	"time"
 )
 
-// old is a line of the screen that the waiter has seen, with its first row.
-type old struct {
+// seenLine is a line of the screen that the waiter has seen, with its first row.
+type seenLine struct {
 	row  int
 	line string
 }
 
-// before looks at what happened between AfterSeq and the begin of a wait for text: what was printed then counts, and what
-// is older is remembered, so that it does not count when it moves.
-func (w *Waits) before(o *waiting, v View) {
+// examinePast examines the time between AfterSeq and the start of a wait for text. Text printed
+// then counts; older lines are remembered, so that they do not count when they move.
+func (w *Waits) examinePast(o *waiter, v View) {
 	if o.Condition.kind != kindShown {
 		return
 	}
 	if since := max(o.AfterSeq, o.SinceSeq); since > 0 && !w.blind {
 		for _, line := range v.Left(since) {
-			o.offer(w, line)
+			o.offerLine(w, line)
 		}
 	}
 	if o.AfterSeq == 0 {
 		return
 	}
 	for first, line := range eachLine(v, 0) {
-		if _, ok := w.find(o, line); ok && v.RowRev(first) <= o.AfterSeq {
-			o.old = append(o.old, old{row: first, line: line})
+		if _, ok := w.findText(o, line); ok && v.RowRev(first) <= o.AfterSeq {
+			o.old = append(o.old, seenLine{row: first, line: line})
 		}
 	}
 	printed, known := w.printedAt(o.AfterSeq)
@@ -37,32 +37,33 @@ func (w *Waits) before(o *waiting, v View) {
 		return
 	}
 	o.printed = printed
-	for line := range lines(w.hide(w.text.Since(o.printed), w.text.Ahead())) {
-		o.offer(w, line)
+	for line := range eachTextLine(w.hide(w.text.Since(o.printed), w.text.Ahead())) {
+		o.offerLine(w, line)
 	}
 }
 
-// moved reports whether a line that starts in row first is one that was there at AfterSeq and has scrolled since: a new
-// one with the same text would have been printed, and found there.
-func (o *waiting) moved(w *Waits, first int, line string) bool {
+// hasMoved reports whether a line that starts in row first was there at AfterSeq and has only
+// scrolled since. A new line with the same text would have been found as it was printed.
+func (o *waiter) hasMoved(w *Waits, first int, line string) bool {
 	if o.AfterSeq == 0 {
 		return false
 	}
-	if slices.ContainsFunc(o.old, func(was old) bool { return was.row > first && was.line == line }) {
+	isSame := func(earlier seenLine) bool { return earlier.row > first && earlier.line == line }
+	if slices.ContainsFunc(o.old, isSame) {
 		return true
 	}
-	return w.printedBefore(o.printed, line)
+	return w.wasPrintedBefore(o.printed, line)
 }
 
-// listen has the rolling text show its lines while somebody waits for text, and only then.
-func (w *Waits) listen() {
+// updateWatch watches the lines of the rolling text only while a wait for text is open.
+func (w *Waits) updateWatch() {
 	for _, o := range w.open {
 		if o.Condition.kind == kindShown {
-			w.text.watch(w.lineEnded)
+			w.text.watchLines(w.lineEnded)
 			return
 		}
 	}
-	w.text.watch(nil)
+	w.text.watchLines(nil)
 }
 
 // lineEnded examines a line that was printed to its end.
@@ -70,90 +71,91 @@ func (w *Waits) lineEnded(text []byte, total uint64) {
 	line := ""
 	for _, o := range w.open {
 		if o.Condition.kind != kindShown || o.met || total <= o.printed {
-			continue // a line into which nothing was printed since the wait began is older than the wait
+			continue // no text has reached this line since the wait began
 		}
 		if line == "" {
 			line = w.hide(string(text), -1)
 		}
-		o.offer(w, line)
+		o.offerLine(w, line)
 	}
 }
 
-// offer examines a line that was printed in time.
-func (o *waiting) offer(w *Waits, line string) {
+// offerLine examines a line that was printed in time.
+func (o *waiter) offerLine(w *Waits, line string) {
 	if !o.met {
-		o.matched, o.met = w.find(o, line)
+		o.matched, o.met = w.findText(o, line)
 	}
 }
 
-// lines are the lines of a text.
-func lines(text string) iter.Seq[string] {
+// eachTextLine yields the lines of a text.
+func eachTextLine(text string) iter.Seq[string] {
 	if text == "" {
 		return func(func(string) bool) {}
 	}
 	return strings.SplitSeq(text, "\n")
 }
 
-// holds evaluates a wait against what has changed since it was evaluated last, and words the fact in matched.
-func (o *waiting) holds(v View, w *Waits, now time.Time) bool {
+// checkCondition evaluates a wait against the changes since its last evaluation, and sets matched
+// to the word for the fact.
+func (o *waiter) checkCondition(v View, w *Waits, now time.Time) bool {
 	rev := v.Rev()
 	newer := rev > o.base
 	switch o.Condition.kind {
 	case kindShown:
-		o.examine(v, w)
-		o.stands(v, w, now)
+		o.examineScreen(v, w)
+		o.findStanding(v, w, now)
 	case kindTitle:
 		if at := v.TitleRev(); at > o.after {
 			o.after = at
-			o.offer(w, v.Title())
+			o.offerLine(w, v.Title())
 		}
-		o.stands(v, w, now)
+		o.findStanding(v, w, now)
 	case kindGone:
-		o.fact("gone", newer && o.isGone(v))
+		o.setFact("gone", newer && o.isGone(v))
 	case kindQuiet:
-		o.fact("quiet", o.isQuiet(w, rev, now))
+		o.setFact("quiet", o.isQuiet(w, rev, now))
 	case kindSettled:
-		o.fact("settled", o.isQuiet(w, rev, now))
+		o.setFact("settled", o.isQuiet(w, rev, now))
 	case kindChanged:
-		o.fact("changed", newer)
+		o.setFact("changed", newer)
 	case kindExit:
 		_, exited := v.Exited()
-		o.fact("exit", exited)
+		o.setFact("exit", exited)
 	case kindWaiting:
 		word := v.Waiting(now)
-		o.fact(word, word != "")
-	case kindControl: // not ours to decide
+		o.setFact(word, word != "")
+	case kindControl: // see [Waits.Decide]
 	}
 	return o.met
 }
 
-func (o *waiting) fact(word string, met bool) {
+func (o *waiter) setFact(word string, met bool) {
 	if met {
 		o.met, o.matched = true, word
 	}
 }
 
-// examine looks for text in the rows that changed, and in the line that the program is printing.
-func (o *waiting) examine(v View, w *Waits) {
+// examineScreen searches the changed rows, and the line that the program is printing.
+func (o *waiter) examineScreen(v View, w *Waits) {
 	if o.met {
 		return
 	}
 	for first, line := range eachLine(v, o.after) {
-		if matched, ok := w.find(o, line); ok && !o.moved(w, first, line) {
+		if matched, ok := w.findText(o, line); ok && !o.hasMoved(w, first, line) {
 			o.met, o.matched = true, matched
 			break
 		}
 	}
 	o.after = max(o.after, v.Rev())
 	if total := w.text.Total(); !o.met && total > o.printed {
-		if line, some := w.text.unfinished(); some {
-			o.offer(w, w.hide(string(line), w.text.Ahead()))
+		if line, some := w.text.unfinishedLine(); some {
+			o.offerLine(w, w.hide(string(line), w.text.Ahead()))
 		}
 	}
 }
 
-// isGone looks for text on the screen, first where it was before.
-func (o *waiting) isGone(v View) bool {
+// isGone searches the screen for the text, first where it was before.
+func (o *waiter) isGone(v View) bool {
 	text := o.Condition.alike
 	_, rows := v.Size()
 	if o.foundAt < rows && strings.Contains(Normalize(v.RowText(o.foundAt)), text) {
@@ -168,15 +170,16 @@ func (o *waiting) isGone(v View) bool {
 	return true
 }
 
-func (o *waiting) isQuiet(w *Waits, rev uint64, now time.Time) bool {
+func (o *waiter) isQuiet(w *Waits, rev uint64, now time.Time) bool {
 	if rev > o.base {
-		o.base = 0 // the program has reacted: from now on only its quiet counts
+		o.base = 0 // the program has reacted, so only its quiet counts
 	}
 	return !now.Before(o.quietFrom(w))
 }
 
-// quietFrom is the moment at which a wait for quiet is met if nothing changes before, zero for other waits.
-func (o *waiting) quietFrom(w *Waits) time.Time {
+// quietFrom returns when a wait for quiet is met if nothing changes before, and zero for other
+// waits.
+func (o *waiter) quietFrom(w *Waits) time.Time {
 	quiet := o.Condition.quiet
 	switch o.Condition.kind {
 	case kindQuiet:
@@ -185,9 +188,9 @@ func (o *waiting) quietFrom(w *Waits) time.Time {
 	case kindShown, kindTitle, kindGone, kindChanged, kindExit, kindWaiting, kindControl:
 		return time.Time{}
 	}
-	at := later(w.throttle.QuietFrom(quiet), o.NotBefore.Add(quiet))
+	at := laterOf(w.throttle.QuietFrom(quiet), o.NotBefore.Add(quiet))
 	if o.base != 0 {
-		at = later(at, o.began.Add(quiet))
+		at = laterOf(at, o.began.Add(quiet))
 	}
 	return at
 }

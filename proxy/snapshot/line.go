@@ -7,11 +7,12 @@ import (
 	"github.com/clipperhouse/uax29/v2/graphemes"
 )
 
-// maxCluster is the longest grapheme cluster kept, in bytes; a family emoji has 25. What is longer is cut, since any
-// number of combining marks may follow a character.
+// maxCluster is the longest grapheme cluster kept, in bytes; a family emoji has 25. Longer ones are
+// cut, since any number of combining marks may follow a character.
 const maxCluster = 30
 
-// cell is one column of the unfinished line. The second column of a wide character has width 0 and no text.
+// cell is one column of the unfinished line. The second column of a wide character has width 0 and
+// no text.
 type cell struct {
 	n, width uint8
 	text     [maxCluster]byte
@@ -19,28 +20,32 @@ type cell struct {
 
 var blank = cell{n: 1, width: 1, text: [maxCluster]byte{' '}}
 
-// line is the unfinished line: cells with a cursor. While it holds nothing but ASCII and was only written over and
-// appended to, a cell is one byte of plain; the first thing that needs more turns it into cells.
+// line is the unfinished line: cells with a cursor. While it holds only ASCII and was only
+// overwritten and appended to, a cell is one byte of plain; the first thing that needs more turns
+// plain into cells.
 type line struct {
 	limit  int // cells
 	origin int // the column of the first cell
-	col    int // the cursor; it may stand left of origin, or right of the last cell
-	last   int // the cell that a combining mark would join, if fancy: that printed last, with the cursor unmoved; else -1
-	fancy  bool
-	plain  []byte
-	cells  []cell
+	col    int // the cursor, possibly left of origin or right of the last cell
+	// If fancy, last is the cell that a combining mark would join: the one printed last, with the
+	// cursor unmoved; if not, -1.
+	last  int
+	fancy bool
+	plain []byte
+	cells []cell
 }
 
-// clear empties the line and puts the cursor, and the line's beginning, at col.
-func (l *line) clear(col int) {
+// resetAt empties the line and puts the cursor, and the line's start, at col.
+func (l *line) resetAt(col int) {
 	l.plain, l.cells, l.fancy = l.plain[:0], l.cells[:0], false
 	l.last = -1
 	l.origin = min(max(col, 0), l.limit-1)
 	l.col = l.origin
 }
 
-// column moves the cursor. Columns past the limit are at it: no terminal is that wide.
-func (l *line) column(col int) {
+// moveTo moves the cursor. A column past the limit is taken for the limit: no terminal is that
+// wide.
+func (l *line) moveTo(col int) {
 	l.col = min(max(col, 0), l.limit-1)
 	l.last = -1
 }
@@ -52,19 +57,19 @@ func (l *line) len() int {
 	return len(l.plain)
 }
 
-// text is the whole line without copying, nil when it has to be put together with append.
-func (l *line) text() []byte {
+// plainText returns the whole line without copying, or nil if appendAll has to build it.
+func (l *line) plainText() []byte {
 	if l.fancy {
 		return nil
 	}
 	return l.plain
 }
 
-// append appends the whole line to dst.
-func (l *line) append(dst []byte) []byte { return l.appendTo(dst, l.len()) }
+// appendAll appends the whole line to dst.
+func (l *line) appendAll(dst []byte) []byte { return l.appendCells(dst, l.len()) }
 
-// appendTo appends the first n cells to dst.
-func (l *line) appendTo(dst []byte, n int) []byte {
+// appendCells appends the first n cells to dst.
+func (l *line) appendCells(dst []byte, n int) []byte {
 	n = min(max(n, 0), l.len())
 	if !l.fancy {
 		return append(dst, l.plain[:n]...)
@@ -76,8 +81,8 @@ func (l *line) appendTo(dst []byte, n int) []byte {
 	return dst
 }
 
-// blank reports whether there is nothing to read on the line.
-func (l *line) blank() bool {
+// isBlank reports whether the line has no visible text.
+func (l *line) isBlank() bool {
 	if !l.fancy {
 		return len(trimBlanks(l.plain, 0)) == 0
 	}
@@ -89,19 +94,20 @@ func (l *line) blank() bool {
 	return true
 }
 
-// begin prepares for printing at the cursor. Left of a line that began in the middle of its row it begins another.
-func (l *line) begin(commit func(lf bool)) {
+// beginPrint prepares for printing at the cursor. Left of a line that began in the middle of its
+// row it begins another line.
+func (l *line) beginPrint(commit func(lf bool)) {
 	if l.col >= l.origin {
 		return
 	}
-	if !l.blank() {
+	if !l.isBlank() {
 		commit(true)
 	}
-	l.clear(l.col)
+	l.resetAt(l.col)
 }
 
-// print prints run at the cursor and returns how much of it there was room for.
-func (l *line) print(run []byte) (n int) {
+// printRun prints run at the cursor and returns how many bytes had room.
+func (l *line) printRun(run []byte) (n int) {
 	for n < len(run) {
 		rest := run[n:]
 		a := ascii(rest)
@@ -121,7 +127,7 @@ func (l *line) print(run []byte) (n int) {
 	return n
 }
 
-// ascii is the length of the printable ASCII at the start of run.
+// ascii returns the length of the printable ASCII at the start of run.
 func ascii(run []byte) int {
 	for i, c := range run {
 		if c-' ' >= 0x7f-' ' {
@@ -131,11 +137,11 @@ func ascii(run []byte) int {
 	return len(run)
 }
 
-// printPlain prints ASCII on a line of ASCII, as far as there is room.
+// printPlain prints ASCII on a line of ASCII while there is room.
 func (l *line) printPlain(run []byte) int {
 	at := l.col - l.origin
 	run = run[:min(len(run), l.limit-at)]
-	l.pad(at)
+	l.padTo(at)
 	n := copy(l.plain[at:], run)
 	l.plain = append(l.plain, run[n:]...)
 	l.col += len(run)
@@ -146,8 +152,8 @@ func (l *line) printPlain(run []byte) int {
 	return len(run)
 }
 
-// pad makes the line at least n cells long.
-func (l *line) pad(n int) {
+// padTo makes the line at least n cells long.
+func (l *line) padTo(n int) {
 	for !l.fancy && len(l.plain) < n {
 		l.plain = append(l.plain, ' ')
 	}
@@ -156,40 +162,41 @@ func (l *line) pad(n int) {
 	}
 }
 
-// printASCII prints ASCII on a line of cells, as far as there is room.
+// printASCII prints ASCII on a line of cells while there is room.
 func (l *line) printASCII(run []byte) int {
 	for i, c := range run {
-		if !l.put(cell{n: 1, width: 1, text: [maxCluster]byte{c}}) {
+		if !l.putCell(cell{n: 1, width: 1, text: [maxCluster]byte{c}}) {
 			return i
 		}
 	}
 	return len(run)
 }
 
-// printRune prints the first character of run, which is no printable ASCII, and returns its length; 0 for no room.
+// printRune prints the first character of run, which is not printable ASCII, and returns its
+// length; 0 if there was no room.
 func (l *line) printRune(run []byte) int {
 	c, n := utf8.DecodeRune(run)
-	if c < 0xa0 { // a control: not ours
+	if c < 0xa0 { // controls arrive as operations
 		return n
 	}
-	l.explode()
-	if l.join(c) {
+	l.makeCells()
+	if l.joinCluster(c) {
 		return n
 	}
 	next := cell{}
-	next.n = uint8(utf8.EncodeRune(next.text[:], c)) // not run[:n]: what is not UTF-8 becomes U+FFFD
+	next.n = uint8(utf8.EncodeRune(next.text[:], c)) // not run[:n]: invalid UTF-8 becomes U+FFFD
 	next.width = uint8(displaywidth.Rune(c))
 	if next.width == 0 {
 		return n // a mark without a character before it
 	}
-	if !l.put(next) {
+	if !l.putCell(next) {
 		return 0
 	}
 	return n
 }
 
-// explode turns bytes into cells.
-func (l *line) explode() {
+// makeCells turns plain bytes into cells.
+func (l *line) makeCells() {
 	if l.fancy {
 		return
 	}
@@ -200,9 +207,9 @@ func (l *line) explode() {
 	}
 }
 
-// join adds c to the character printed last when the two are one grapheme cluster (UAX 29). It decides character by
-// character, so that it does not matter how the text was cut into runs.
-func (l *line) join(c rune) bool {
+// joinCluster adds c to the character printed last if the two form one grapheme cluster (UAX 29).
+// It decides character by character, so the division of the text into runs does not matter.
+func (l *line) joinCluster(c rune) bool {
 	if l.last < 0 || c < 0x300 || aloneCJK(c) {
 		return false
 	}
@@ -218,41 +225,42 @@ func (l *line) join(c rune) bool {
 	}
 	prev.n = uint8(copy(prev.text[:], both))
 	if w := displaywidth.Bytes(both); w == 2 && prev.width == 1 {
-		l.widen()
+		l.widenLast()
 	}
 	return true
 }
 
-// aloneCJK reports whether c is one of the kana and ideographs, which join nothing: most of the text that is not Latin is
-// spared the search for clusters. Two voicing marks stand among the kana.
+// aloneCJK reports whether c is a kana or an ideograph, which join nothing; this spares most
+// non-Latin text the search for clusters. Two voicing marks stand among the kana.
 func aloneCJK(c rune) bool {
 	return 0x3041 <= c && c <= 0x9fff && c != 0x3099 && c != 0x309a
 }
 
-// widen makes the character printed last two columns wide (a variation selector asked for emoji).
-func (l *line) widen() {
+// widenLast makes the character printed last two columns wide (a variation selector asked for
+// emoji).
+func (l *line) widenLast() {
 	at := l.last
 	if at+2 > l.limit {
 		return
 	}
-	l.cut(at + 1)
-	l.cut(at + 2)
-	l.pad(at + 2)
+	l.splitWide(at + 1)
+	l.splitWide(at + 2)
+	l.padTo(at + 2)
 	l.cells[at].width = 2
 	l.cells[at+1] = cell{}
 	l.col++
 }
 
-// put writes one character over what is at the cursor; false when the line is full.
-func (l *line) put(c cell) bool {
+// putCell overwrites the cell at the cursor; it returns false if the line is full.
+func (l *line) putCell(c cell) bool {
 	at, end := l.col-l.origin, l.col-l.origin+int(c.width)
 	if end > l.limit {
 		return false
 	}
-	l.pad(at)
-	l.cut(at)
-	l.cut(end)
-	l.pad(end)
+	l.padTo(at)
+	l.splitWide(at)
+	l.splitWide(end)
+	l.padTo(end)
 	l.cells[at] = c
 	if c.width == 2 {
 		l.cells[at+1] = cell{}
@@ -262,50 +270,51 @@ func (l *line) put(c cell) bool {
 	return true
 }
 
-// cut makes sure that a new character may begin or end before cell i: a wide one that stands across leaves blanks.
-func (l *line) cut(i int) {
+// splitWide lets a new character begin or end before cell i: a wide one across it becomes blanks.
+func (l *line) splitWide(i int) {
 	if i > 0 && i < len(l.cells) && l.cells[i].width == 0 {
 		l.cells[i-1], l.cells[i] = blank, blank
 	}
 }
 
-// edit prepares for an edit: the line becomes cells, and at is the cursor as the index of one, which may be past the end.
-func (l *line) edit() (at int) {
-	l.explode()
+// beginEdit makes cells of the line, and returns the cursor as the index of a cell, which may be
+// past the end.
+func (l *line) beginEdit() (at int) {
+	l.makeCells()
 	l.last = -1
 	at = max(l.col-l.origin, 0)
-	l.cut(at)
+	l.splitWide(at)
 	return at
 }
 
-func (l *line) erase(mode int) {
-	at := l.edit()
+func (l *line) eraseLine(mode int) {
+	at := l.beginEdit()
 	switch {
 	case mode == 2, mode == 0 && at == 0:
 		l.cells = l.cells[:0]
 	case mode == 0:
 		l.cells = l.cells[:min(at, len(l.cells))]
 	case mode == 1 && l.col >= l.origin:
-		l.blanks(0, at+1)
+		l.blankCells(0, at+1)
 	}
 }
 
-// blanks makes the cells from a to b blank, as far as there are any.
-func (l *line) blanks(a, b int) {
+// blankCells makes the existing cells from a to b blank.
+func (l *line) blankCells(a, b int) {
 	b = min(b, len(l.cells))
-	l.cut(b)
-	l.blankOut(a, b)
+	l.splitWide(b)
+	l.fillBlanks(a, b)
 }
 
 func (l *line) eraseChars(n int) {
-	at := l.edit()
+	at := l.beginEdit()
 	left := max(l.origin-l.col, 0) // columns before the line begins
-	l.blanks(at, at+clamp(n, l.limit)-left)
+	l.blankCells(at, at+clamp(n, l.limit)-left)
 }
 
-// insertChars moves the cells from the cursor on to the right; what leaves the longest line is lost.
+// insertChars moves the cells from the cursor on to the right; cells past the limit are lost.
 func (l *line) insertChars(n int) {
-	at := l.edit()
+	at := l.beginEdit()
 	n = clamp(n, l.limit)
 	if l.col < l.origin {
 		l.origin = min(l.origin+n, l.limit-1)
@@ -316,21 +325,21 @@ func (l *line) insertChars(n int) {
 	}
 	n = min(n, l.limit-at)
 	size := min(len(l.cells)+n, l.limit)
-	l.cut(size - n) // the cell that would be cut in half at the limit
-	l.pad(size)
+	l.splitWide(size - n) // the cell that would be cut in half at the limit
+	l.padTo(size)
 	copy(l.cells[at+n:], l.cells[at:])
-	l.blankOut(at, at+n)
+	l.fillBlanks(at, at+n)
 }
 
-// blankOut makes cells blank that hold copies of others.
-func (l *line) blankOut(a, b int) {
+// fillBlanks makes cells blank that hold copies of others.
+func (l *line) fillBlanks(a, b int) {
 	for i := a; i < b; i++ {
 		l.cells[i] = blank
 	}
 }
 
 func (l *line) deleteChars(n int) {
-	at := l.edit()
+	at := l.beginEdit()
 	n = clamp(n, l.limit)
 	if left := l.origin - l.col; left > 0 {
 		moved := min(n, left)
@@ -341,9 +350,9 @@ func (l *line) deleteChars(n int) {
 		return
 	}
 	n = min(n, len(l.cells)-at)
-	l.cut(at + n)
+	l.splitWide(at + n)
 	l.cells = append(l.cells[:at], l.cells[at+n:]...)
 }
 
-// clamp bounds a repeat count, which has been read from the program's output; 0 counts as 1 there.
+// clamp bounds a repeat count from the program's output; 0 counts as 1 there.
 func clamp(n, limit int) int { return min(max(n, 1), limit) }

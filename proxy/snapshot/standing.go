@@ -7,50 +7,51 @@ import (
 	"terminalproxy/protocol"
 )
 
-// stands looks for a text that came with the awaited input before AfterSeq. That meets the wait once the program is known to wait for
-// input again, when nothing new is to be expected; while it works, the echo of a command line says nothing of what the command does.
-// What stood there before the input says nothing in any case: the PASS of the last run is none of this one.
-func (o *waiting) stands(v View, w *Waits, now time.Time) {
+// findStanding searches for a text that came with the awaited input before AfterSeq. It meets the
+// wait once the program is known to wait for input again, when no more output is expected; while
+// the program works, the echo of a command line does not tell what the command does. Text from
+// before the input never counts: the PASS of the last run is not one of this run.
+func (o *waiter) findStanding(v View, w *Waits, now time.Time) {
 	switch {
 	case o.met || o.InputSeq == 0 || o.came != nil && o.came.Stop:
 		return
 	case o.stood == v.Rev() || v.Waiting(now) != protocol.MatchedWaiting:
-		return // it was looked at, or the program works
+		return // already searched, or the program works
 	}
 	o.stood = v.Rev()
 	if o.offerSince(v, w); o.met {
-		o.since = protocol.StoodInput
+		o.stoodSince = protocol.StoodInput
 	}
 }
 
-// offerSince offers what came with the input.
-func (o *waiting) offerSince(v View, w *Waits) {
+// offerSince offers all text that came with the input.
+func (o *waiter) offerSince(v View, w *Waits) {
 	if o.Condition.kind == kindTitle {
 		if v.TitleRev() > o.InputSeq {
-			o.offer(w, v.Title())
+			o.offerLine(w, v.Title())
 		}
 		return
 	}
 	printed, known := w.printedAt(o.InputSeq)
 	if known {
-		for line := range lines(w.hide(w.text.Since(printed), w.text.Ahead())) {
-			o.offer(w, line)
+		for line := range eachTextLine(w.hide(w.text.Since(printed), w.text.Ahead())) {
+			o.offerLine(w, line)
 		}
 	}
 	for _, line := range v.Left(o.InputSeq) {
-		o.offer(w, line)
+		o.offerLine(w, line)
 	}
 	for first, line := range eachLine(v, 0) {
-		// Lines that only moved are older than their rows.
-		if known && v.RowRev(first) > o.InputSeq && !w.printedBefore(printed, line) {
-			o.offer(w, line)
+		// A line that only moved is older than its row.
+		if known && v.RowRev(first) > o.InputSeq && !w.wasPrintedBefore(printed, line) {
+			o.offerLine(w, line)
 		}
 	}
 }
 
-// printedAt is how much had been printed at a revision; false where that is not known any more.
+// printedAt returns how much had been printed at a revision; known is false for a forgotten one.
 func (w *Waits) printedAt(rev uint64) (total uint64, known bool) {
-	for _, s := range w.seen {
+	for _, s := range w.revisions {
 		if s.rev >= rev {
 			return s.printed, true
 		}
@@ -58,10 +59,10 @@ func (w *Waits) printedAt(rev uint64) (total uint64, known bool) {
 	return 0, false
 }
 
-// printedBefore reports whether a line was printed before so much had been, as far as it is still held.
-func (w *Waits) printedBefore(total uint64, line string) bool {
+// wasPrintedBefore reports whether the held text before total has a line.
+func (w *Waits) wasPrintedBefore(total uint64, line string) bool {
 	earlier := strings.TrimSuffix(w.text.String(), w.text.Since(total))
-	for printed := range lines(w.hide(earlier, -1)) {
+	for printed := range eachTextLine(w.hide(earlier, -1)) {
 		if strings.TrimSpace(printed) == strings.TrimSpace(line) {
 			return true
 		}

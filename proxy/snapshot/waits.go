@@ -8,7 +8,7 @@ import (
 	"terminalproxy/protocol"
 )
 
-// MaxWaits is the number of waits of one session that can be open at once.
+// MaxWaits bounds the open waits of one session.
 const MaxWaits = 256
 
 // Errors of [Waits.Add].
@@ -17,36 +17,37 @@ var (
 	ErrWaitOpen     = errors.New("a wait with this id is open already")
 )
 
-// End says why a wait ended.
+// End tells why a wait ended.
 type End uint8
 
 // The ends of a wait.
 const (
-	Met      End = iota // its condition holds
+	Met      End = iota // its condition is met
 	TimedOut            // its deadline passed
-	Exited              // the program ended, so that the condition can no longer come true
+	Exited              // the program ended, so the condition can no longer come true
 	Stopped             // the session stopped answering
-	Dear                // looking for its regular expression took too long
+	Dear                // its regular expression took too long
 )
 
 // Result is the end of a wait.
 type Result struct {
 	ID  string
 	End End
-	// Matched is the text that matched, or the word for the fact: "gone", "quiet", "settled", "changed", "exit",
-	// the word of [View.Waiting], or what [Waits.Decide] was given. It is empty unless End is Met.
+	// Matched is the text that matched, or the word for the fact: "gone", "quiet", "settled",
+	// "changed", "exit", the word of [View.Waiting], or the one given to [Waits.Decide]. It is
+	// empty unless End is Met.
 	Matched string
-	// Came is which of the further conditions was met, nil for the wait's own.
+	// Came is the further condition that was met, nil for the wait's own.
 	Came *Also
-	// Stood says that what matched is not new: see [protocol.WaitResult].
+	// Stood tells that the match is not new: see [protocol.WaitResult].
 	Stood string
 }
 
-// Also is a further condition of a wait, which ends it as well.
+// Also is a further condition that ends a wait.
 type Also struct {
 	Condition *Condition
-	Stop      bool           // what it finds makes it pointless to wait on
-	Until     protocol.Until // what Condition was made of
+	Stop      bool           // its match makes further waiting pointless
+	Until     protocol.Until // the source of Condition
 }
 
 // Wait is one wait for a condition.
@@ -54,160 +55,183 @@ type Wait struct {
 	ID        string // unique among the open waits
 	Condition *Condition
 	Also      []Also
-	// AfterSeq, if not 0, is the revision that the waiter has seen: only what changed or was printed after it counts.
+	// AfterSeq, if not 0, is the revision that the waiter has seen: only later changes and output
+	// count.
 	AfterSeq uint64
-	// SinceSeq, if not 0, is the revision that the waiter was shown: what has left the screen since then counts, besides what is shown.
+	// SinceSeq, if not 0, is the revision that the waiter was shown: lines that have left the
+	// screen since then count, besides the screen.
 	SinceSeq uint64
-	// InputSeq, if not 0, is the revision before the input whose effect is awaited: once the program waits for input again, a text
-	// counts that came with that input, or stands on the screen.
+	// InputSeq, if not 0, is the revision before the input whose effect is awaited: once the
+	// program waits for input again, a text counts that came with that input, or is on the screen.
 	InputSeq uint64
-	// NotBefore, if not zero, is a moment before which no quiet counts: that of an input whose effect is awaited.
+	// NotBefore, if not zero, is the time of an input whose effect is awaited: earlier quiet does
+	// not count.
 	NotBefore time.Time
-	// Deadline ends the wait; zero for none.
+	// Deadline ends the wait, unless it is zero.
 	Deadline time.Time
-	// Done is called once, from [Waits.Add] or whichever other method ends the wait, with the wait already gone: it may
-	// use the Waits. [Waits.Cancel] does not call it.
+	// Done is called once, from the method that ends the wait, with the wait already removed: it
+	// may use the Waits. [Waits.Cancel] does not call it.
 	Done func(Result)
 }
 
-// Waits are the open waits of one session. What is printed is examined line by line as it is printed, and what is shown
-// whenever [Waits.Check] is called, which shall be after every change of the screen; so a flood hides nothing, and a row
-// is examined again only when it changed.
+// Waits holds the open waits of one session. Output is examined line by line as it is printed, and
+// the screen whenever [Waits.Check] is called, which must follow every change of the screen. So a
+// flood hides nothing, and a row is examined again only after a change.
 //
-// The conditions, in detail. Text and regular expressions match within one line, rows joined where they wrap. What was
-// printed since the wait began, or after AfterSeq as far as it is still held, counts as well as what is shown; a line that
-// was there at AfterSeq and only scrolled since does not count. A title counts that the program has set after AfterSeq. Gone needs the text to be nowhere on the screen, and a
-// screen newer than AfterSeq. Changed needs a screen newer than AfterSeq, or than the one at the begin of the wait. Quiet
-// and settled count from the last change, which may lie before the wait; but not from before NotBefore, and if the screen
-// is still the one of AfterSeq, not from before the wait: the program gets its time to react. Waiting has no use for
-// AfterSeq, since a [View] knows what was typed and what the program has read of it: not every input shows;
-// but see [Waits.Asks]. When the program
-// has exited, waits that its last screen does not meet end.
+// Text and regular expressions match within one line, wrapped rows joined. They match the screen,
+// and output since the wait began, or after AfterSeq while it is held. A line that was there at
+// AfterSeq and only scrolled since does not count. A title counts if it was set after AfterSeq.
 //
-// One goroutine owns it, the one that owns the Rolling and the Throttle.
+// Gone needs a screen newer than AfterSeq without the text. Changed needs a screen newer than
+// AfterSeq, or than the one at the start of the wait.
+//
+// Quiet and settled count from the last change, which may precede the wait; but not from before
+// NotBefore and, while the screen is still that of AfterSeq, not from before the wait: the program
+// gets its time to react.
+//
+// Waiting ignores AfterSeq, since not every input shows: a [View] knows what was typed and what the
+// program has read of it. But see [Waits.Asks].
+//
+// Once the program has exited, all waits end that its last screen does not meet.
+//
+// It is owned by the goroutine that owns the Rolling and the Throttle.
 type Waits struct {
 	text     *Rolling
 	throttle *Throttle
-	open     []*waiting
-	// seen are the newest revisions with what had been printed by then, oldest first: how AfterSeq finds its text.
-	seen []seen
-	// blind: the screen is not to be looked at.
+	open     []*waiter
+	// revisions holds the newest revisions with the bytes printed until each, oldest first: they
+	// lead from AfterSeq to its text.
+	revisions []revisionMark
+	// blind forbids looking at the screen.
 	blind bool
-	// asked is the question for a secret that stands.
+	// asked is the open question for a secret.
 	asked struct {
 		stands bool
 		since  time.Time
 		rev    uint64
 	}
-	// hide makes a text what the waiters may see of it.
+	// hide returns a text as the waiters may see it.
 	hide    func(text string, ahead int) string
 	allowed allowance
 }
 
-type seen struct{ rev, printed uint64 }
+type revisionMark struct{ rev, printed uint64 }
 
-// maxSeen bounds Waits.seen; more would not help, the text before is no longer held.
-const maxSeen = 128
+// maxRevisions bounds Waits.revisions. More would not help: the text before them is gone.
+const maxRevisions = 128
 
-// waiting is an open wait with what has been examined so far.
-type waiting struct {
+// waiter is one condition of an open wait, with the progress of its examination.
+type waiter struct {
 	Wait
-	lead    *waiting // of the conditions of one wait: itself for its own one, else the one it goes with
-	came    *Also    // nil for the wait's own
-	over    bool     // of a lead: the wait is over
-	result  Result   // then
-	began   time.Time
-	after   uint64 // rows up to this revision have been examined, or do not count
-	base    uint64 // the revision that changed and gone need to be above; 0 for none
-	printed uint64 // text up to this total does not count
-	foundAt int    // kindGone: the row where the text was found last
-	old     []old  // kindShown: lines that match and were on the screen of AfterSeq
-	met     bool
-	matched string
-	stood   uint64        // the revision that was searched for text that is not new
-	since   string        // of such a text: see [Result].Stood
-	took    time.Duration // what looking for its regular expression took so far
-	dear    bool          // that was too much
+	lead       *waiter // the waiter of the wait's own condition
+	came       *Also   // nil for that one
+	over       bool    // of a lead: the wait has ended
+	result     Result  // of a lead that is over
+	began      time.Time
+	after      uint64     // rows up to this revision do not count any longer
+	base       uint64     // changed and gone need a higher revision; 0 if they do not
+	printed    uint64     // text before this total does not count
+	foundAt    int        // kindGone: the last row that had the text
+	old        []seenLine // kindShown: matching lines that were on the screen of AfterSeq
+	met        bool
+	matched    string
+	stood      uint64        // the revision last searched for older text
+	stoodSince string        // how such a text matched: see [Result].Stood
+	searchTime time.Duration // time that its regular expression took
+	dear       bool          // searchTime is too long
 }
 
-// NewWaits is no waits yet, over a session's rolling text and its throttle. It takes the place of any earlier one over the
-// same text.
+// NewWaits returns a value without waits, over a session's rolling text and its throttle. It
+// replaces any earlier one over the same text.
 func NewWaits(text *Rolling, throttle *Throttle) *Waits {
 	return &Waits{
 		text: text, throttle: throttle, hide: func(text string, _ int) string { return text },
-		seen: []seen{{rev: protocol.FirstSeq}}, // nobody looks before something is printed
+		revisions: []revisionMark{{rev: protocol.FirstSeq}}, // the first screen is blank
 	}
 }
 
-// Conceal has hide make what the waiters may see of what was printed; the program is printing before the last ahead bytes of
-// the text, or elsewhere if that is -1. The rows of a [View] are expected to be so already: a wait must not confirm a guess of what is not shown.
+// Conceal sets the function that returns printed text as the waiters may see it. The program prints
+// before the last ahead bytes of the text, or elsewhere if ahead is -1. The rows of a [View] must
+// be concealed already: a wait must not confirm a guess at hidden text.
 func (w *Waits) Conceal(hide func(text string, ahead int) string) { w.hide = hide }
 
-// Add opens a wait, or answers it at once if its condition holds already.
+// Add opens a wait, or answers it at once if its condition is met already.
 func (w *Waits) Add(wait Wait, v View, now time.Time) error {
-	if slices.ContainsFunc(w.open, func(o *waiting) bool { return o.ID == wait.ID }) {
+	if slices.ContainsFunc(w.open, func(o *waiter) bool { return o.ID == wait.ID }) {
 		return ErrWaitOpen
 	}
 	if len(w.open)+len(wait.Also) >= MaxWaits {
 		return ErrTooManyWaits
 	}
-	w.see(v)
-	lead := w.begin(wait, v, now)
+	w.noteRevision(v)
+	lead := w.openWait(wait, v, now)
 	lead.lead = lead
 	for i := range wait.Also {
 		further := wait
 		further.Condition = wait.Also[i].Condition
-		o := w.begin(further, v, now)
+		o := w.openWait(further, v, now)
 		o.lead, o.came = lead, &wait.Also[i]
 	}
-	w.listen()
-	w.end(v, now, func(o *waiting) bool { return o.lead == lead })
+	w.updateWatch()
+	w.endReady(v, now, func(o *waiter) bool { return o.lead == lead })
 	return nil
 }
 
-// begin opens a wait for one condition.
-func (w *Waits) begin(wait Wait, v View, now time.Time) *waiting {
-	o := &waiting{Wait: wait, began: now, after: wait.AfterSeq, base: wait.AfterSeq, printed: w.text.Total()}
+// openWait opens the wait for one condition.
+func (w *Waits) openWait(wait Wait, v View, now time.Time) *waiter {
+	o := &waiter{
+		Wait:    wait,
+		began:   now,
+		after:   wait.AfterSeq,
+		base:    wait.AfterSeq,
+		printed: w.text.Total(),
+	}
 	if wait.Condition.kind == kindChanged && o.base == 0 {
 		o.base = v.Rev()
 	}
-	w.before(o, v)
+	w.examinePast(o, v)
 	w.open = append(w.open, o)
 	return o
 }
 
-// Check evaluates every open wait: after every change, when [Waits.Next] says so, and when the program exits or begins to
-// wait for input.
+// Check evaluates every open wait. Call it after every change, when [Waits.Next] tells, and when
+// the program exits or begins to wait for input.
 func (w *Waits) Check(v View, now time.Time) {
-	w.see(v)
-	w.end(v, now, func(*waiting) bool { return true })
+	w.noteRevision(v)
+	w.endReady(v, now, func(*waiter) bool { return true })
 }
 
-// see notes how much had been printed at a revision.
-func (w *Waits) see(v View) {
-	now := seen{rev: v.Rev(), printed: w.text.Total()}
-	if n := len(w.seen); n > 0 && w.seen[n-1].rev == now.rev {
-		w.seen[n-1] = now
+// noteRevision notes how much has been printed at this revision.
+func (w *Waits) noteRevision(v View) {
+	now := revisionMark{rev: v.Rev(), printed: w.text.Total()}
+	if n := len(w.revisions); n > 0 && w.revisions[n-1].rev == now.rev {
+		w.revisions[n-1] = now
 		return
 	}
-	if len(w.seen) == maxSeen {
-		w.seen = slices.Delete(w.seen, 0, maxSeen/2)
+	if len(w.revisions) == maxRevisions {
+		w.revisions = slices.Delete(w.revisions, 0, maxRevisions/2)
 	}
-	w.seen = append(w.seen, now)
+	w.revisions = append(w.revisions, now)
 }
 
-// end evaluates the chosen waits and ends those that are over.
-func (w *Waits) end(v View, now time.Time, chosen func(*waiting) bool) {
+// endReady evaluates the chosen waits and ends those that are over.
+func (w *Waits) endReady(v View, now time.Time, chosen func(*waiter) bool) {
 	if len(w.open) == 0 {
 		return
 	}
 	_, exited := v.Exited()
-	w.finish(func(o *waiting) (Result, bool) {
+	w.finishWaits(func(o *waiter) (Result, bool) {
 		switch {
 		case !chosen(o):
 			return Result{}, false
-		case !w.blindTo(o) && o.holds(v, w, now):
-			return Result{ID: o.ID, End: Met, Matched: o.matched, Came: o.came, Stood: o.since}, true
+		case !w.isBlindTo(o) && o.checkCondition(v, w, now):
+			return Result{
+				ID:      o.ID,
+				End:     Met,
+				Matched: o.matched,
+				Came:    o.came,
+				Stood:   o.stoodSince,
+			}, true
 		case o.dear:
 			return Result{ID: o.ID, End: Dear}, true
 		case exited:
@@ -219,10 +243,10 @@ func (w *Waits) end(v View, now time.Time, chosen func(*waiting) bool) {
 	})
 }
 
-// finish takes the waits out that are over and tells whoever waits, in the order in which they were added. Of the conditions of one
-// wait the first that is met counts; that it can no longer come true counts where none is.
-func (w *Waits) finish(over func(*waiting) (Result, bool)) {
-	var done []*waiting
+// finishWaits removes the waits that are over and calls their Done, in the order in which they were
+// added. Of a wait's conditions the first one met decides; if all fail, the first failure does.
+func (w *Waits) finishWaits(over func(*waiter) (Result, bool)) {
+	var done []*waiter
 	for _, o := range w.open {
 		result, yes := over(o)
 		switch lead := o.lead; {
@@ -234,39 +258,39 @@ func (w *Waits) finish(over func(*waiting) (Result, bool)) {
 			lead.result = result
 		}
 	}
-	w.open = slices.DeleteFunc(w.open, func(o *waiting) bool { return o.lead.over })
-	w.listen()
+	w.open = slices.DeleteFunc(w.open, func(o *waiter) bool { return o.lead.over })
+	w.updateWatch()
 	for _, lead := range done {
 		lead.Done(lead.result)
 	}
 }
 
-// Blind says whether waits may look at the screen. While they may not, what is on it meets none, nor does what the program
-// does; quiet, the exit and time do.
+// Blind sets whether waits must not look at the screen. Then only quiet, the exit and time can meet
+// a wait.
 func (w *Waits) Blind(on bool) { w.blind = on }
 
-// Asks says that the program asks for a secret, which somebody else answers, since when, and at which revision that was
-// noticed; or that it no longer does. Who waits for the program to wait for input, and has seen that it asks, waits for what
-// it does afterwards.
+// Asks notes that the program asks for a secret, which the user answers, since when, and the
+// revision at which that was noticed; or that it has stopped asking. A waiter that has seen the
+// question and waits for the program to wait for input means the next time.
 func (w *Waits) Asks(stands bool, since time.Time, rev uint64) {
 	w.asked.stands, w.asked.since, w.asked.rev = stands, since, rev
 }
 
-// knows reports whether the waiter has seen what there was to see then.
-func (o *waiting) knows(since time.Time, rev uint64) bool {
+// hasSeen reports whether the waiter has seen the screen of that time.
+func (o *waiter) hasSeen(since time.Time, rev uint64) bool {
 	if o.AfterSeq > 0 {
 		return o.AfterSeq >= rev
 	}
 	return o.began.After(since)
 }
 
-// blindTo reports whether o is about something that may not be looked at.
-func (w *Waits) blindTo(o *waiting) bool {
+// isBlindTo reports whether o depends on facts that it may not see now.
+func (w *Waits) isBlindTo(o *waiter) bool {
 	switch o.Condition.kind {
 	case kindShown, kindTitle, kindGone, kindChanged:
 		return w.blind
 	case kindWaiting:
-		return w.blind || w.asked.stands && o.knows(w.asked.since, w.asked.rev)
+		return w.blind || w.asked.stands && o.hasSeen(w.asked.since, w.asked.rev)
 	case kindQuiet, kindSettled, kindExit, kindControl:
 	}
 	return false
@@ -274,28 +298,32 @@ func (w *Waits) blindTo(o *waiting) bool {
 
 // Decide ends the waits for a decision about control whose id matches, as met with the given word.
 func (w *Waits) Decide(match func(id string) bool, word string) {
-	w.finish(func(o *waiting) (Result, bool) {
-		return Result{ID: o.ID, End: Met, Matched: word}, o.Condition.kind == kindControl && match(o.ID)
+	w.finishWaits(func(o *waiter) (Result, bool) {
+		return Result{
+			ID:      o.ID,
+			End:     Met,
+			Matched: word,
+		}, o.Condition.kind == kindControl && match(o.ID)
 	})
 }
 
-// Cancel forgets a wait: nobody is told. It reports whether there was one.
+// Cancel removes a wait without calling its Done, and reports whether it was open.
 func (w *Waits) Cancel(id string) bool {
 	before := len(w.open)
-	w.open = slices.DeleteFunc(w.open, func(o *waiting) bool { return o.ID == id })
-	w.listen()
+	w.open = slices.DeleteFunc(w.open, func(o *waiter) bool { return o.ID == id })
+	w.updateWatch()
 	return len(w.open) < before
 }
 
-// Stop ends all waits, since nobody will check them any more.
+// Stop ends all waits: the session stops checking them.
 func (w *Waits) Stop() {
-	w.finish(func(o *waiting) (Result, bool) { return Result{ID: o.ID, End: Stopped}, true })
+	w.finishWaits(func(o *waiter) (Result, bool) { return Result{ID: o.ID, End: Stopped}, true })
 }
 
-// Len is the number of open waits.
+// Len returns the number of open waits.
 func (w *Waits) Len() int { return len(w.open) }
 
-// Next is when to call Check even if nothing changes before; false for never.
+// Next returns when to call Check even if nothing changes before; false for never.
 func (w *Waits) Next() (at time.Time, ok bool) {
 	for _, o := range w.open {
 		for _, t := range []time.Time{o.Deadline, o.quietFrom(w)} {

@@ -236,11 +236,11 @@ func TestWaitsAreBounded(t *testing.T) {
 	require.True(t, b.waits.Cancel("7"))
 	require.False(t, b.waits.Cancel("7"))
 	b.open("a cancelled wait is not told")
-	for range 10 * maxSeen {
+	for range 10 * maxRevisions {
 		b.view.set(0, "a")
 		b.check(1)
 	}
-	require.LessOrEqual(t, len(b.waits.seen), maxSeen)
+	require.LessOrEqual(t, len(b.waits.revisions), maxRevisions)
 }
 
 func TestWaitDoneMayUseTheWaits(t *testing.T) {
@@ -436,10 +436,10 @@ func TestADearWaitIsGivenUp(t *testing.T) {
 func TestAllowance(t *testing.T) {
 	var a allowance
 	now := time.Unix(1000, 0)
-	require.True(t, a.take(0, dearAtOnce, now))
-	require.False(t, a.take(0, time.Nanosecond, now))
+	require.True(t, a.spendTime(0, dearAtOnce, now))
+	require.False(t, a.spendTime(0, time.Nanosecond, now))
 	now = now.Add(time.Second)
-	require.True(t, a.take(0, time.Second/dearShare-time.Nanosecond, now), "a tenth of the time")
-	require.False(t, a.take(0, time.Microsecond, now))
-	require.True(t, a.take(2000, dearPerByte*1900, now), "and what bytes are worth, which comes on top")
+	require.True(t, a.spendTime(0, time.Second/dearShare-time.Nanosecond, now), "a tenth of the time")
+	require.False(t, a.spendTime(0, time.Microsecond, now))
+	require.True(t, a.spendTime(2000, dearPerByte*1900, now), "and what bytes are worth, which comes on top")
 }
