@@ -1,9 +1,10 @@
-// Package authority is control as the pump asks it: the state machine, with what nothing announces and is looked at when it
-// matters. Which program has the terminal, what the user's rules say of that, whether it has begun to ask for a secret, and whether the
-// computer slept.
+// Package authority runs control for the pump: the state machine, and the facts that it has to look
+// up because no event announces them. These are the program that has the terminal, the user's rules
+// about it, whether it has begun to ask for a secret, and whether the computer slept.
 //
-// It publishes the newest state, and tells of changes after the pump has dropped what an agent had queued. It must not know
-// how keys are read, what is shown, or how agents hear of anything: its port says what it asks and whom it tells.
+// It publishes the newest state, and reports changes after the pump has dropped what an agent had
+// queued. It must not know how keys are read, how anything is shown, or how agents hear of it: its
+// port has what it asks and reports.
 package authority
 
 import (
@@ -15,63 +16,67 @@ import (
 	"terminalproxy/proxy/sleep"
 )
 
-// Session is what an [Authority] asks and tells. All of it is called on the pump's goroutine, and returns at once.
+// Session is what an [Authority] asks and reports to. All methods run on the pump's goroutine and
+// return at once.
 type Session interface {
-	// Front is the program that has the terminal. It is asked where grants are for one program.
+	// Front returns the program that has the terminal. It is called if grants are for one program.
 	Front() control.Front
-	// Never is the user's rule by which an agent may never type into the program that has the terminal, "" for none; watched says that
-	// there are such rules for the agent.
+	// Never returns the user's rule that keeps an agent out of the program that has the terminal,
+	// or ""; watched means that the agent has such rules.
 	Never(agent control.Agent) (rule string, watched bool)
-	// AsksForSecret reports whether the program asks for a secret, as the line settings say now.
+	// AsksForSecret reports whether the program asks for a secret, by the present line settings.
 	AsksForSecret() bool
 
-	// SecretSeen says that it did when an agent's input came, and SecretDismissed that the user dismissed the prompt.
+	// SecretSeen notes that the program asked for a secret when an agent's input came, and
+	// SecretDismissed that the user dismissed the prompt.
 	SecretSeen()
 	SecretDismissed()
-	// LineShared says that the user lets agents type on the line that the user has not submitted.
+	// LineShared notes that the user lets agents type on a line not yet submitted.
 	LineShared()
-	// Typed says that the user typed something for the program, and TypedElsewhere that a person did who does not sit at the terminal.
+	// Typed notes that the user typed for the program, and TypedElsewhere that a person did who is
+	// not at the terminal.
 	Typed()
 	TypedElsewhere(by string)
-	// StateChanged says that the state differs from what it was.
+	// StateChanged gets each new state.
 	StateChanged(state control.State)
-	// ControlChanged says that control was given, ended or refused.
+	// ControlChanged gets each grant, end and refusal of control.
 	ControlChanged(e control.Event)
 }
 
-// Authority is the control state machine as the pump sees it. Its methods belong to the pump's goroutine, except Newest,
-// which may be called from any.
+// Authority is the control state machine as the pump sees it. Owned by the pump's goroutine; only
+// Newest is safe for concurrent use.
 type Authority struct {
 	*control.Machine
-	session    Session
-	oneProgram bool
-	now        atomic.Pointer[control.State]
-	left       int // bytes that were not submitted when control ended last
-	slept      sleep.Watch
+	session     Session
+	oneProgram  bool
+	newest      atomic.Pointer[control.State]
+	unsubmitted int // bytes not submitted at the last end of control
+	slept       sleep.Watch
 }
 
-// wakeEvery is how often it is looked whether the computer slept, while an agent has control for a time: when it wakes,
-// nothing else tells the user soon that the time is over.
+// wakeEvery is the interval of checks whether the computer slept, while an agent has control for a
+// limited time: when the computer wakes, no event ends the grant soon.
 const wakeEvery = 30 * time.Second
 
-// New makes an authority, in whose session no agent has control.
+// New returns an authority without a grant.
 func New(conf control.Config, session Session) *Authority {
 	a := &Authority{Machine: control.New(conf), session: session, oneProgram: conf.OneProgram}
 	state := a.State(time.Now())
-	a.now.Store(&state)
+	a.newest.Store(&state)
 	return a
 }
 
-// Newest is the newest published state.
-func (a *Authority) Newest() control.State { return *a.now.Load() }
+// Newest returns the newest published state.
+func (a *Authority) Newest() control.State { return *a.newest.Load() }
 
-// Key tells control that the user typed, and whoever shows a remark over the program that it is in the way.
+// Key tells control that the user typed, and that a remark over the program is in the way.
 func (a *Authority) Key(now time.Time) {
 	a.Machine.Key(now)
 	a.session.Typed()
 }
 
-// Elsewhere tells control that a person who does not sit at the terminal typed something, at a time of theirs. An error refuses that.
+// Elsewhere tells control that a person who is not at the terminal typed, and when. An error
+// refuses the input.
 func (a *Authority) Elsewhere(now, at time.Time, by string) error {
 	if err := a.Machine.Elsewhere(now, at); err != nil {
 		return err
@@ -80,10 +85,10 @@ func (a *Authority) Elsewhere(now, at time.Time, by string) error {
 	return nil
 }
 
-// Confirm tells control that the user pressed the key that gives it, or dismisses a prompt for a secret. It is Key when it
-// turns out to be the program's.
+// Confirm tells control that the user pressed the key that gives control or dismisses a prompt for
+// a secret. If the key turns out to be the program's, it acts as Key.
 func (a *Authority) Confirm(now time.Time) (took bool) {
-	a.woken(now)
+	a.noteSleep(now)
 	a.LookFront()
 	asked, occupied := a.Secret() != protocol.SecretNone, a.Occupied()
 	took = a.Machine.Confirm(now)
@@ -99,19 +104,20 @@ func (a *Authority) Confirm(now time.Time) (took bool) {
 	return took
 }
 
-// ConfirmInText tells control that the bytes of that key came as a part of a text.
+// ConfirmInText tells control that the bytes of that key came within a text.
 func (a *Authority) ConfirmInText(now time.Time) (took bool) {
-	a.woken(now)
+	a.noteSleep(now)
 	if took = a.Machine.ConfirmInText(now); !took {
 		a.session.Typed()
 	}
 	return took
 }
 
-// Request takes an agent's question. It, Give, Admit and Tick look which program has the terminal where grants are for one of them, and whether the computer
-// slept: nothing announces either.
+// Request takes an agent's request for control. Request, Give, Admit and Tick look up which program
+// has the terminal, if grants are for one program, and whether the computer slept: no event
+// announces either.
 func (a *Authority) Request(now time.Time, r control.Request) error {
-	a.woken(now)
+	a.noteSleep(now)
 	rule, watched := a.session.Never(r.Agent)
 	if rule != "" {
 		return &control.NeverError{Rule: rule}
@@ -126,19 +132,20 @@ func (a *Authority) Request(now time.Time, r control.Request) error {
 	return a.Machine.Request(now, r)
 }
 
-// Give is described with Request.
+// Give is described at Request.
 func (a *Authority) Give(now time.Time, g control.RemoteGrant) error {
-	a.woken(now)
+	a.noteSleep(now)
 	a.LookFront()
 	return a.Machine.Give(now, g)
 }
 
-// Admit is described with Request. It also looks at the line settings before every piece of an agent's input: nothing
-// announces that a program has begun to read a password.
+// Admit is described at Request. It also reads the line settings before every piece of an agent's
+// input: no event announces that a program has begun to read a password.
 func (a *Authority) Admit(now time.Time, agent string, epoch uint64) error {
 	a.LookFront()
-	a.woken(now)
-	if err := a.Machine.Admit(now, agent, epoch); err != nil || a.Allowed() || !a.session.AsksForSecret() {
+	a.noteSleep(now)
+	if err := a.Machine.Admit(now, agent, epoch); err != nil || a.Allowed() ||
+		!a.session.AsksForSecret() {
 		return err
 	}
 	a.Guard(now, protocol.SecretHard, false)
@@ -146,25 +153,25 @@ func (a *Authority) Admit(now time.Time, agent string, epoch uint64) error {
 	return control.ErrSecret
 }
 
-// Tick is described with Request. An idle session is not looked at.
+// Tick is described at Request. It does not look into an idle session.
 func (a *Authority) Tick(now time.Time) {
 	if a.Away() || a.Announced() {
 		a.LookFront()
 	}
-	if a.Sought() { // nothing else ends with time that sleep takes away: what begins anew looks first
-		a.woken(now)
+	if a.Sought() { // only these end with time that sleep takes away; requests check for themselves
+		a.noteSleep(now)
 	}
 	a.Machine.Tick(now)
 }
 
-// woken tells control that the computer slept, before anything else happens: its time counts.
-func (a *Authority) woken(now time.Time) {
+// noteSleep tells control first that the computer slept: the sleep counts as time.
+func (a *Authority) noteSleep(now time.Time) {
 	if d := a.slept.Since(); d > 0 {
 		a.Slept(now, d)
 	}
 }
 
-// Next is when time itself changes something, or is to be looked at.
+// Next returns when time itself changes something, or the next check is due.
 func (a *Authority) Next(now time.Time) (time.Time, bool) {
 	next, ok := a.Machine.Next(now)
 	if look := now.Add(wakeEvery); a.Limited() && next.After(look) {
@@ -173,7 +180,8 @@ func (a *Authority) Next(now time.Time) (time.Time, bool) {
 	return next, ok
 }
 
-// LookFront has control know which program has the terminal, where grants are for one of them or rules keep agents out of some.
+// LookFront tells control which program has the terminal, if grants are for one program or rules
+// keep agents out of some.
 func (a *Authority) LookFront() {
 	rule, watched := "", false
 	if a.Sought() {
@@ -185,19 +193,20 @@ func (a *Authority) LookFront() {
 	a.Forbid(rule, watched)
 }
 
-// Comeback tells that a program waits for input again.
+// Comeback detects that a program waits for input again.
 type Comeback interface {
-	// Look reports whether it waits by now; Reset has it begin anew.
+	// Look reports whether it waits by now; Reset starts anew.
 	Look(now time.Time) bool
 	Reset()
 }
 
-// CameBack is what tests whether the program that a grant is for has the terminal and asks for more. It belongs to the pump's goroutine.
+// CameBack returns a test whether the program of a grant has the terminal and asks for more. It
+// runs on the pump's goroutine.
 func (a *Authority) CameBack(program Comeback) func(now time.Time) bool {
 	return func(now time.Time) bool {
 		a.LookFront()
 		back := !a.Away() && program.Look(now)
-		a.LookFront() // again: it may have been elsewhere only while it was looked at
+		a.LookFront() // again, since it may have had the terminal only during Look
 		if back || a.Away() {
 			program.Reset()
 		}
@@ -205,24 +214,24 @@ func (a *Authority) CameBack(program Comeback) func(now time.Time) bool {
 	}
 }
 
-// LastEnd is how the newest control or request ended, zero before the first.
+// LastEnd returns how the newest control or request ended, zero before the first.
 func (a *Authority) LastEnd() control.Event {
 	e := a.Machine.LastEnd()
-	e.Unsubmitted = a.left
+	e.Unsubmitted = a.unsubmitted
 	return e
 }
 
-// Settle publishes what changed, after the pump's queue is clean. The state comes first: an agent that hears of its grant types at
-// once, and what it types is looked at by the newest state.
+// Settle publishes changes after the pump's queue is empty. The state comes first: an agent types
+// as soon as it hears of its grant, and its input is checked by the newest state.
 func (a *Authority) Settle(now time.Time, dropped, unsubmitted int) {
 	events, s := a.TakeEvents(), a.State(now)
 	differs := s != a.Newest()
 	if differs {
-		a.now.Store(&s)
+		a.newest.Store(&s)
 	}
 	for _, e := range events {
 		if !e.Granted && e.Reason != protocol.ReasonReplaced {
-			a.left = unsubmitted
+			a.unsubmitted = unsubmitted
 		}
 		e.Dropped, e.Unsubmitted = dropped, unsubmitted
 		a.session.ControlChanged(e)

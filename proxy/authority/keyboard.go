@@ -5,7 +5,8 @@ import (
 	"terminalproxy/proxy/control"
 )
 
-// Keyboard is what agents are told about who may type, from the newest published state. It may be called from any goroutine.
+// Keyboard returns who may type, for agents, from the newest published state. It is safe for
+// concurrent use.
 func (a *Authority) Keyboard() protocol.Keyboard {
 	st := a.Newest()
 	k := protocol.Keyboard{Holder: protocol.HolderUser, Epoch: st.Epoch}
@@ -21,7 +22,8 @@ func (a *Authority) Keyboard() protocol.Keyboard {
 			k.HeldWhy, k.HeldLine = protocol.HeldLine, st.Line
 		}
 	case control.Asked:
-		k.Asking, k.AskingLevel, k.AskingReason, k.AskingSince = st.Agent.Name, st.Level, st.Reason, protocol.Milli(st.Asked)
+		k.Asking, k.AskingLevel, k.AskingReason = st.Agent.Name, st.Level, st.Reason
+		k.AskingSince = protocol.Milli(st.Asked)
 	case control.Observing:
 	}
 	return k

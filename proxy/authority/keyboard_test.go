@@ -37,7 +37,7 @@ func TestWhatAgentsAreToldOfTheKeyboard(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var a Authority
-			a.now.Store(&c.state)
+			a.newest.Store(&c.state)
 			require.Equal(t, c.want, a.Keyboard())
 		})
 	}

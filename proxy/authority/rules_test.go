@@ -16,5 +16,5 @@ func TestASecondAgentOfANameIsJudgedByIt(t *testing.T) {
 	require.Equal(t, "claude", book.Call("a", "claude"))
 	second := control.Agent{ID: "b", Name: book.Call("b", "claude"), Kin: "token 7"}
 	require.NotEqual(t, "claude", second.Name)
-	require.True(t, slices.Contains(judged(second).Names, "claude"), "%v", judged(second).Names)
+	require.True(t, slices.Contains(agentForRules(second).Names, "claude"), "%v", agentForRules(second).Names)
 }

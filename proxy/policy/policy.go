@@ -1,6 +1,8 @@
-// Package policy is what a user decided ahead about agents that ask for the keyboard: rules that allow, and rules that say never, which
-// win. It judges facts about an agent and about the program that has the terminal. It must not know how those are found, how control is
-// given, or where the rules stand.
+// Package policy holds what a user decided ahead about agents that ask for the keyboard: rules that
+// allow, and rules that forbid ("never"), which win.
+//
+// It judges facts about an agent and about the program that has the terminal. It must not know how
+// those are found, how control is given, or where the rules are stored.
 package policy
 
 import (
@@ -13,48 +15,54 @@ import (
 	"terminalproxy/protocol"
 )
 
-// Any is the program of a rule that is for every one.
+// Any is the program of a rule for all programs.
 const Any = "*"
 
-// Rule is one rule. What is "" does not matter, but an allowing rule has an agent, a program, a level and a time.
+// Rule is one rule. An empty field does not restrict it, but an allowing rule has an agent, a
+// program, a level and a time.
 type Rule struct {
 	Never bool
-	// Agent is the name of a local token; a never is meant for whoever calls itself so, too.
+	// Agent is the name of a local token. A never also applies to every agent that calls itself so.
 	Agent string
-	// Shown is that name as people read it for an agent, "" for no other one. It matters to a never.
+	// Shown is that name as people read it for an agent, "" if it is the same. Only a never uses
+	// it.
 	Shown string
 	// Program is a name as a shell finds it, a path, or Any.
 	Program string
-	// Directory is where the program runs, or above that, and Host the name of the machine.
+	// Directory is where the program runs, or a parent of that, and Host the name of the machine.
 	Directory, Host string
-	// Level is the most that is given, and For how long.
+	// Level is the highest level given, and For how long.
 	Level protocol.Level
 	For   time.Duration
-	// At is where the rule stands, for people: config.toml:12.
+	// At is the place of the rule, for people: config.toml:12.
 	At string
 
-	places []string // Directory, and what it leads to
+	places []string // Directory, as written and without links
 }
 
-// says is what the rule says, wherever it stands.
-func (r Rule) says() string {
-	return fmt.Sprintf("%t %q %q %q %q %q %d", r.Never, r.Agent, r.Program, r.Directory, r.Host, r.Level, r.For)
+// content returns what the rule says, without its place.
+func (r Rule) content() string {
+	return fmt.Sprintf("%t %q %q %q %q %q %d",
+		r.Never, r.Agent, r.Program, r.Directory, r.Host, r.Level, r.For)
 }
 
-// Set is all rules that count.
+// Set holds all rules in force.
 type Set struct{ Allow, Never []Rule }
 
-// Agent is what is known of an agent: the name of the local token that it proved, "" for none, and what it calls itself.
+// Agent has the name of the local token that an agent proved, "" without one, and the names that it
+// gives itself.
 type Agent struct {
 	Token string
 	Names []string
 }
 
-// Program is what is known of the program that has the terminal. The zero value knows nothing.
+// Program describes the program that has the terminal. The zero value is an unknown program.
 type Program struct {
-	// Path and File are what it runs, as the kernel says, File as device:inode. Both are "" where that cannot be known.
+	// Path and File are its executable, as the kernel reports it, File as device:inode. Both are ""
+	// if unknown.
 	Path, File string
-	// Names are the kernel's names for it and for what it has started in the foreground, its own first, and what each runs.
+	// Names are the kernel's names of it and of the programs that it has started in the foreground,
+	// its own first, and what each runs.
 	Names []string
 	// Directory is where it runs.
 	Directory string
@@ -68,7 +76,7 @@ type Ask struct {
 	Level   protocol.Level
 }
 
-// Answer is what becomes of a request.
+// Answer is the answer to a request.
 type Answer string
 
 // The answers.
@@ -78,21 +86,22 @@ const (
 	Never  Answer = "never"
 )
 
-// Verdict is an answer with the rule that gives it, and why the rules before it do not, each as "config.toml:12: why".
+// Verdict is an answer with the rule that gives it, and why the rules before do not apply, each as
+// "config.toml:12: why".
 type Verdict struct {
 	Answer Answer
 	Rule   Rule // zero for Asks
 	Why    []string
 }
 
-// Judge says what the rules make of a request.
+// Judge applies the rules to a request.
 func (s Set) Judge(a Ask) Verdict {
 	if r, ok := s.Forbids(a); ok {
 		return Verdict{Answer: Never, Rule: r}
 	}
 	v := Verdict{Answer: Asks}
 	for _, r := range s.Allow {
-		why := r.unlike(a)
+		why := r.whyNotFor(a)
 		if why == "" {
 			v.Answer, v.Rule = Allows, r
 			return v
@@ -102,7 +111,8 @@ func (s Set) Judge(a Ask) Verdict {
 	return v
 }
 
-// Forbids is the first never that an agent meets. What is not known of the program counts as what the rule names. It reads no file.
+// Forbids returns the first never for a request. An unknown property of the program counts as the
+// one that the rule names. It reads no file.
 func (s Set) Forbids(a Ask) (Rule, bool) {
 	at := slices.IndexFunc(s.Never, func(r Rule) bool { return r.forbids(a) })
 	if at < 0 {
@@ -111,29 +121,34 @@ func (s Set) Forbids(a Ask) (Rule, bool) {
 	return s.Never[at], true
 }
 
-// meets reports whether a never is for an agent on a machine, in front of some program.
-func (r Rule) meets(a Ask) bool {
+// isForAgent reports whether a never applies to an agent on a machine, in some program.
+func (r Rule) isForAgent(a Ask) bool {
 	named := func(name string) bool {
 		return strings.EqualFold(name, r.Agent) || r.Shown != "" && strings.EqualFold(name, r.Shown)
 	}
-	return (r.Agent == "" || named(a.Agent.Token) || slices.ContainsFunc(a.Agent.Names, named)) && (r.Host == "" || isHost(r.Host, a.Host))
+	return (r.Agent == "" || named(a.Agent.Token) || slices.ContainsFunc(a.Agent.Names, named)) &&
+		(r.Host == "" || isHost(r.Host, a.Host))
 }
 
 func (r Rule) forbids(a Ask) bool {
+	runsIn := func(place string) bool { return isWithin(a.Program.Directory, place) }
 	switch {
-	case !r.meets(a):
+	case !r.isForAgent(a):
 		return false
-	case r.Directory != "" && a.Program.Directory != "" && !slices.ContainsFunc(r.places, func(p string) bool { return within(a.Program.Directory, p) }):
+	case r.Directory != "" && a.Program.Directory != "" &&
+		!slices.ContainsFunc(r.places, runsIn):
 		return false
 	case r.Program == "" || r.Program == Any || len(a.Program.Names) == 0:
 		return true
 	}
 	name := filepath.Base(r.Program)
-	return slices.ContainsFunc(a.Program.Names, func(n string) bool { return strings.EqualFold(n, name) || n == short(name) })
+	return slices.ContainsFunc(a.Program.Names, func(n string) bool {
+		return strings.EqualFold(n, name) || n == kernelName(name)
+	})
 }
 
-// unlike says why an allowing rule is not for a request, "" if it is.
-func (r Rule) unlike(a Ask) string {
+// whyNotFor tells why an allowing rule does not apply to a request, or "".
+func (r Rule) whyNotFor(a Ask) string {
 	switch {
 	case a.Agent.Token == "":
 		return "no local token was shown"
@@ -143,27 +158,29 @@ func (r Rule) unlike(a Ask) string {
 		return "is for host " + r.Host
 	case r.Level != protocol.LevelDrive && a.Level != r.Level:
 		return "allows level " + string(r.Level) + ", and " + string(a.Level) + " is asked for"
-	case r.Directory != "" && !within(a.Program.Directory, resolved(r.Directory)):
+	case r.Directory != "" && !isWithin(a.Program.Directory, resolveLinks(r.Directory)):
 		return "is for directory " + r.Directory
 	case r.Program == Any:
 		return ""
 	}
-	return r.another(a.Program)
+	return r.whyOtherProgram(a.Program)
 }
 
-// isHost compares names of machines, of which one may be without its domain.
+// isHost compares names of machines; one of them may lack its domain.
 func isHost(rule, host string) bool {
 	first, _, _ := strings.Cut(host, ".")
 	return strings.EqualFold(rule, host) || strings.EqualFold(rule, first)
 }
 
-// within reports whether a directory is another one or below it.
-func within(directory, other string) bool {
-	return other != "" && (directory == other || strings.HasPrefix(directory, strings.TrimSuffix(other, "/")+"/"))
+// isWithin reports whether a directory is another one or below it.
+func isWithin(directory, other string) bool {
+	return other != "" &&
+		(directory == other || strings.HasPrefix(directory, strings.TrimSuffix(other, "/")+"/"))
 }
 
-// resolved is a directory without symbolic links, as the kernel names it; "" where there is none.
-func resolved(directory string) string {
+// resolveLinks returns a directory without symbolic links, as the kernel names it; "" if it does
+// not exist.
+func resolveLinks(directory string) string {
 	path, err := filepath.EvalSymlinks(directory)
 	if err != nil {
 		return ""
@@ -171,5 +188,5 @@ func resolved(directory string) string {
 	return path
 }
 
-// short is a name as the kernel keeps it (proc(5), comm).
-func short(name string) string { return name[:min(len(name), 15)] }
+// kernelName shortens a name as the kernel does (proc(5), comm).
+func kernelName(name string) string { return name[:min(len(name), 15)] }

@@ -179,8 +179,8 @@ func TestARunningSessionIsGivenNothingNew(t *testing.T) {
 	require.Equal(t, Never, answer())
 	now = Set{Allow: []Rule{allow("sh")}}
 	require.Equal(t, Allows, answer())
-	require.True(t, s.Minds(Agent{Names: []string{"codex"}}), "a never of the beginning stays")
-	require.False(t, s.Minds(a.Agent))
+	require.True(t, s.MayForbid(Agent{Names: []string{"codex"}}), "a never of the beginning stays")
+	require.False(t, s.MayForbid(a.Agent))
 	fails = errors.New("broken")
 	require.Equal(t, Asks, answer())
 	fails = nil
@@ -189,7 +189,7 @@ func TestARunningSessionIsGivenNothingNew(t *testing.T) {
 	var none *Source
 	none.Refresh()
 	require.Equal(t, Asks, none.Judge(a).Answer)
-	require.False(t, none.Minds(a.Agent))
+	require.False(t, none.MayForbid(a.Agent))
 }
 
 func TestScript(t *testing.T) {

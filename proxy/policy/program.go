@@ -11,28 +11,32 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// another says why the program is not the one that the rule names, "" if it is: by what it runs, and not by what it calls itself. That
-// is the file which a shell finds by this name, or one of the system's own of this name, which scripts of distributions start.
-func (r Rule) another(p Program) string {
-	is := "is for program " + r.Program
+// whyOtherProgram tells why the program is not the one that the rule names, or "". It compares
+// executables, not the names that programs give themselves. The right one is the file that a shell
+// finds by this name, or one of the system's own with this name, which scripts of distributions
+// start.
+func (r Rule) whyOtherProgram(p Program) string {
+	reason := "is for program " + r.Program
 	if p.File == "" || len(p.Names) == 0 {
-		return is + ", and what runs is not known"
+		return reason + ", and what runs is not known"
 	}
 	base := filepath.Base(r.Program)
 	found, err := exec.LookPath(r.Program)
 	switch {
-	// Of a file with many names, such as busybox, the one counts under which it runs.
-	case err == nil && FileOf(found) == p.File && (filepath.Base(p.Path) == base || p.Names[0] == short(base)):
+	// A file with many names, such as busybox, counts under the name that it runs as.
+	case err == nil && FileOf(found) == p.File &&
+		(filepath.Base(p.Path) == base || p.Names[0] == kernelName(base)):
 		return ""
-	case base == r.Program && filepath.Base(p.Path) == base && FileOf(p.Path) == p.File && systems(p.Path):
+	case base == r.Program && filepath.Base(p.Path) == base && FileOf(p.Path) == p.File &&
+		isSystems(p.Path):
 		return ""
 	case filepath.Base(p.Path) == base:
-		return is + ", and " + p.Path + " is another one of this name"
+		return reason + ", and " + p.Path + " is another one of this name"
 	}
-	return is
+	return reason
 }
 
-// FileOf identifies a file as device:inode, "" where that cannot be known.
+// FileOf identifies a file as device:inode, "" if it cannot.
 func FileOf(path string) string {
 	var file unix.Stat_t
 	if unix.Stat(path, &file) != nil {
@@ -41,12 +45,13 @@ func FileOf(path string) string {
 	return fmt.Sprintf("%d:%d", file.Dev, file.Ino)
 }
 
-// places are where systems keep what they install.
-var places = []string{"/usr/", "/bin/", "/sbin/", "/opt/", "/nix/store/"}
+// systemPlaces are the directories of installed programs.
+var systemPlaces = []string{"/usr/", "/bin/", "/sbin/", "/opt/", "/nix/store/"}
 
-// systems reports whether a file is the system's own: only root can change it, or put another one in its place.
-func systems(path string) bool {
-	if !slices.ContainsFunc(places, func(p string) bool { return strings.HasPrefix(path, p) }) {
+// isSystems reports whether a file is the system's own: only root can change or replace it.
+func isSystems(path string) bool {
+	isBelow := func(place string) bool { return strings.HasPrefix(path, place) }
+	if !slices.ContainsFunc(systemPlaces, isBelow) {
 		return false
 	}
 	return !slices.ContainsFunc([]string{path, filepath.Dir(path)}, func(name string) bool {
@@ -55,7 +60,8 @@ func systems(path string) bool {
 	})
 }
 
-// Named is the program of a name or path, as it would be known in the foreground in a directory. The error is about finding it.
+// Named returns the program of a name or path, as if it ran in the foreground in a directory. The
+// error tells why it was not found.
 func Named(name, directory string) (Program, error) {
 	path, err := exec.LookPath(name)
 	if err != nil {
@@ -68,11 +74,17 @@ func Named(name, directory string) (Program, error) {
 	if err != nil {
 		return Program{}, err
 	}
-	p := Program{Path: path, File: FileOf(path), Names: []string{short(filepath.Base(name)), filepath.Base(path)}, Directory: resolved(directory)}
+	p := Program{
+		Path:      path,
+		File:      FileOf(path),
+		Names:     []string{kernelName(filepath.Base(name)), filepath.Base(path)},
+		Directory: resolveLinks(directory),
+	}
 	return p, nil
 }
 
-// Script is the first line of a script, "" for a file that is none: of that the kernel starts another program.
+// Script returns the first line of a script, by which the kernel starts another program; "" for
+// other files.
 func Script(path string) string {
 	f, err := os.Open(path)
 	if err != nil {

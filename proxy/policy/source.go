@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// Source is the rules of a session: those of when it began, and what stands there now. What was added since gives an agent nothing, and
-// what was taken away is gone at once; a never counts wherever it stands. Its methods may be called from any goroutine; a nil one has
-// no rules.
+// Source holds the rules of a session: those at its start and the present ones. A rule added since
+// gives an agent nothing, a rule removed since is void at once, and a never counts in either. It is
+// safe for concurrent use; a nil one has no rules.
 type Source struct {
 	read func() (Set, error)
 	host string
@@ -17,25 +17,27 @@ type Source struct {
 	now   Set
 }
 
-// NewSource makes the rules of a session that begins now on a machine of that name. read reads what stands there now; its error takes away
-// all that allows.
+// NewSource returns the rules of a session that begins now on a machine of that name. read reads
+// the present rules; its error voids all that allow.
 func NewSource(began Set, host string, read func() (Set, error)) *Source {
 	s := &Source{read: read, host: host}
-	s.began = Set{Allow: began.Allow, Never: placed(began.Never)}
+	s.began = Set{Allow: began.Allow, Never: withPlaces(began.Never)}
 	s.now = s.began
 	return s
 }
 
-// Refresh reads the rules again. It reads files.
+// Refresh reads the rules again, from files.
 func (s *Source) Refresh() {
 	if s == nil {
 		return
 	}
 	now, err := s.read()
-	next := Set{Never: slices.Concat(s.began.Never, placed(now.Never))}
+	next := Set{Never: slices.Concat(s.began.Never, withPlaces(now.Never))}
 	if err == nil {
 		next.Allow = slices.DeleteFunc(slices.Clone(now.Allow), func(r Rule) bool {
-			return !slices.ContainsFunc(s.began.Allow, func(b Rule) bool { return b.says() == r.says() })
+			return !slices.ContainsFunc(s.began.Allow, func(b Rule) bool {
+				return b.content() == r.content()
+			})
 		})
 	}
 	s.mu.Lock()
@@ -43,31 +45,33 @@ func (s *Source) Refresh() {
 	s.now = next
 }
 
-// Minds reports whether a never may meet an agent.
-func (s *Source) Minds(a Agent) bool {
-	host := s.name()
-	return slices.ContainsFunc(s.rules().Never, func(r Rule) bool { return r.meets(Ask{Agent: a, Host: host}) })
+// MayForbid reports whether a never may apply to an agent.
+func (s *Source) MayForbid(a Agent) bool {
+	host := s.hostName()
+	return slices.ContainsFunc(s.currentRules().Never, func(r Rule) bool {
+		return r.isForAgent(Ask{Agent: a, Host: host})
+	})
 }
 
-// Judge says what the rules make of a request on this machine. It reads files.
+// Judge applies the rules to a request on this machine. It reads files.
 func (s *Source) Judge(a Ask) Verdict {
-	a.Host = s.name()
-	return s.rules().Judge(a)
+	a.Host = s.hostName()
+	return s.currentRules().Judge(a)
 }
 
-// Forbids is the first never that an agent meets in front of a program. It reads no file.
+// Forbids returns the first never for an agent in a program. It reads no file.
 func (s *Source) Forbids(a Agent, p Program) (Rule, bool) {
-	return s.rules().Forbids(Ask{Agent: a, Program: p, Host: s.name()})
+	return s.currentRules().Forbids(Ask{Agent: a, Program: p, Host: s.hostName()})
 }
 
-func (s *Source) name() string {
+func (s *Source) hostName() string {
 	if s == nil {
 		return ""
 	}
 	return s.host
 }
 
-func (s *Source) rules() Set {
+func (s *Source) currentRules() Set {
 	if s == nil {
 		return Set{}
 	}
@@ -76,11 +80,11 @@ func (s *Source) rules() Set {
 	return s.now
 }
 
-// placed is the rules with what their directories lead to.
-func placed(rules []Rule) []Rule {
+// withPlaces resolves the directories of rules.
+func withPlaces(rules []Rule) []Rule {
 	rules = slices.Clone(rules)
 	for i := range rules {
-		rules[i].places = []string{rules[i].Directory, resolved(rules[i].Directory)}
+		rules[i].places = []string{rules[i].Directory, resolveLinks(rules[i].Directory)}
 	}
 	return rules
 }
