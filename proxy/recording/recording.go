@@ -1,9 +1,9 @@
-// Package recording is what a session records: its output, who typed what under which grant, and what became of every input,
-// with the screen before it. It must not know how a recording is written, which is package record's, nor who asks for it.
+// Package recording records a session: its output, who typed what under which grant, and the result
+// of every input with the screen before it. It must not know how a recording is written, which
+// package record does, nor who asks for it.
 package recording
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -13,7 +13,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"terminalproxy/protocol"
@@ -25,36 +24,40 @@ import (
 	"terminalproxy/proxy/screen"
 )
 
-// closePatience is how long a session that is over waits for the disk. The user has the terminal back by then.
+// closePatience is how long an ended session waits for the disk. The user has the terminal back by
+// then.
 const closePatience = 2 * time.Second
 
-// Observer owns the terminal model. Post may be called from any goroutine, everything else only in a function given to it.
+// Observer owns the terminal model. Post is safe for concurrent use; all other methods run in a
+// function given to it.
 type Observer interface {
-	// Post has do run on the observer's goroutine; false says that this has ended.
+	// Post runs do on the observer's goroutine; false means that this has ended.
 	Post(do func(now time.Time)) bool
 	Model() *screen.Screen
-	// Frame is the screen as agents see it.
+	// Frame returns the screen as agents see it.
 	Frame(now time.Time) *protocol.Frame
 }
 
-// Control decides who may type. Newest is its state after the pump's last turn; any goroutine may ask.
+// Control decides who may type. Newest returns its state after the pump's last turn; it is safe for
+// concurrent use.
 type Control interface{ Newest() control.State }
 
-// Program names the program in the foreground, "" when nobody knows. Any goroutine may ask.
+// Program returns the name of the foreground program, or "". It is safe for concurrent use.
 type Program interface{ Foreground() string }
 
-// Config plugs a [Recording] into its session.
+// Config holds the session's parts for a [Recording].
 type Config struct {
-	Session    record.Session // but for the name of its cast
+	Session    record.Session // without the name of its cast
 	Title      string
 	ReclaimKey keys.CtrlKey
 	Observer   Observer
 	Program    Program
 	Control    Control // nil without agents
-	// Index is the directory in which recordings are known, "" for none.
+	// Index is the directory that lists recordings, or "".
 	Index string
-	// Interrupted tells the user that the disk does not take the recording. It is called from any goroutine.
-	Interrupted func(say string)
+	// Interrupted tells the user that the disk does not take the recording. It is called on any
+	// goroutine.
+	Interrupted func(message string)
 	Log         *slog.Logger
 }
 
@@ -65,13 +68,13 @@ type Recording struct {
 	files            *record.Files
 
 	mu    sync.Mutex
-	names map[string]string // of agents by id, as they asked
+	names map[string]string // of agents by id, as of their requests
 }
 
-// maxNames bounds the agents whose names are known.
+// maxNames bounds the remembered names.
 const maxNames = 256
 
-// Open opens the files that a session is recorded to; "" is for none.
+// Open opens the files for the recording of a session. The name "" means that it is not recorded.
 func Open(name string) (*Recording, error) {
 	if name == "" {
 		return nil, nil //nolint:nilnil // a nil recording records nothing
@@ -83,14 +86,14 @@ func Open(name string) (*Recording, error) {
 	return &Recording{files: files, names: make(map[string]string)}, nil
 }
 
-// Discard removes the files of a session that did not come to be.
+// Discard removes the files of a session that did not start.
 func (r *Recording) Discard() {
 	if r != nil && r.Recorder == nil {
 		r.files.Discard()
 	}
 }
 
-// Begin begins to record. Nothing else but Discard may be called before.
+// Begin starts the recording. Only Discard may be called before it.
 func (r *Recording) Begin(c Config) {
 	if r == nil {
 		return
@@ -100,18 +103,25 @@ func (r *Recording) Begin(c Config) {
 	r.Recorder = record.New(record.Config{
 		Cast: r.files.Cast, Log: r.files.Log,
 		Header: record.Header{
-			Cols: c.Session.Cols, Rows: c.Session.Rows, Type: os.Getenv("TERM"), Command: commandLine(c.Session.Command, c.Session.Args), Title: c.Title,
+			Cols:    c.Session.Cols,
+			Rows:    c.Session.Rows,
+			Type:    os.Getenv("TERM"),
+			Command: commandLine(c.Session.Command, c.Session.Args),
+			Title:   c.Title,
 		},
-		Session: c.Session, Failed: r.failed,
-		Room: func() { c.Observer.Post(func(time.Time) { r.resume() }) },
+		Session: c.Session, Failed: r.reportFailure,
+		Room: func() { c.Observer.Post(func(time.Time) { r.resumeIfAtGround() }) },
 	})
-	if err := r.note(c); err != nil {
-		c.Log.Warn("the recording is not on the list of recordings", "file", r.files.Name, "error", err)
+	if err := r.addToIndex(c); err != nil {
+		c.Log.Warn("the recording is not on the list of recordings",
+			"file", r.files.Name,
+			"error", err,
+		)
 	}
 }
 
-// note makes the recording known to the user's other programs.
-func (r *Recording) note(c Config) error {
+// addToIndex lists the recording for the user's other programs.
+func (r *Recording) addToIndex(c Config) error {
 	if c.Index == "" {
 		return nil
 	}
@@ -122,7 +132,7 @@ func (r *Recording) note(c Config) error {
 	return record.Note(c.Index, record.Known{File: file, Begin: r.Begun(), Session: c.Session})
 }
 
-// commandLine is a program with its arguments as one would type it to a shell.
+// commandLine returns a program with its arguments as typed in a shell.
 func commandLine(command string, args []string) string {
 	words := make([]string, 0, 1+len(args))
 	for _, w := range append([]string{command}, args...) {
@@ -135,36 +145,43 @@ func commandLine(command string, args []string) string {
 }
 
 func plainInShell(c rune) bool {
-	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.ContainsRune("-_./,:=@%+", c)
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' ||
+		strings.ContainsRune("-_./,:=@%+", c)
 }
 
-// Serve is the recorder's goroutine. It ends with End. A fault in it costs the recording and not the session.
+// Serve runs the recorder until End. A fault in it costs the recording and not the session.
 func (r *Recording) Serve() {
 	defer func() {
 		if cause := recover(); cause != nil {
-			r.conf.Log.Error("the recorder failed", "cause", fmt.Sprint(cause), "stack", string(debug.Stack()))
-			r.failed(fmt.Errorf("a fault in the recorder: %v", cause))
+			r.conf.Log.Error("the recorder failed",
+				"cause", fmt.Sprint(cause),
+				"stack", string(debug.Stack()),
+			)
+			r.reportFailure(fmt.Errorf("a fault in the recorder: %v", cause))
 		}
 	}()
-	_ = r.Run() // End tells
+	_ = r.Run() // End reports its error
 }
 
-// failed tells the user that the disk does not take the recording.
-func (r *Recording) failed(err error) {
+// reportFailure tells the user that the disk does not take the recording.
+func (r *Recording) reportFailure(err error) {
 	r.conf.Log.Error("record", "file", r.files.Name, "error", err)
-	r.conf.Interrupted("the recording is interrupted, the session is not: " + notice.Clean(err.Error(), 100))
+	r.conf.Interrupted(
+		"the recording is interrupted, the session is not: " + notice.Clean(err.Error(), 100),
+	)
 }
 
-// Fed records what the model was fed. It runs on the observer's goroutine, where the model is what the recording has shown.
+// Fed records what the model was fed. It runs on the observer's goroutine, when the model equals
+// the recorded screen.
 func (r *Recording) Fed(p []byte) {
 	if r.Output(p) {
-		r.resume()
+		r.resumeIfAtGround()
 	}
 }
 
-// resume goes on with what was interrupted, when the output is not in the middle of a sequence. It runs on the observer's
-// goroutine.
-func (r *Recording) resume() {
+// resumeIfAtGround resumes an interrupted recording, unless the output is within a sequence. It
+// runs on the observer's goroutine.
+func (r *Recording) resumeIfAtGround() {
 	if model := r.conf.Observer.Model(); model.Ground() {
 		r.Resume(func() []byte { return model.AppendRedraw(nil) })
 	}
@@ -177,20 +194,20 @@ func (r *Recording) WindowResized(cols, rows int) {
 	}
 }
 
-// Typed notes that the user typed, or who else did from elsewhere: never what, nor how much.
+// Typed notes that the user typed, or the person by from elsewhere: never what, nor how much.
 func (r *Recording) Typed(by string) {
 	if r != nil {
 		r.UserTyped(notice.Clean(by, 64))
 	}
 }
 
-// Listener notes the user's typing in a session that has no detector.
+// Listener notes the user's typing in a session without a detector.
 type Listener struct {
 	recording *Recording
 	scan      *keys.Scanner
 }
 
-// Listener is nil where nothing is recorded.
+// Listener returns nil if the session is not recorded.
 func (r *Recording) Listener() *Listener {
 	if r == nil {
 		return nil
@@ -198,8 +215,8 @@ func (r *Recording) Listener() *Listener {
 	return &Listener{r, keys.NewScanner(keys.Bindings{})}
 }
 
-// Heard notes what was read from the keyboard, except for what the terminal says by itself: that is not typed. An Escape key
-// counts with the next one: an answer begins like it.
+// Heard notes input from the keyboard, except what the terminal sends by itself. An Escape key
+// counts with the next key, because a terminal's answer begins like it.
 func (l *Listener) Heard(p []byte) {
 	if l == nil {
 		return
@@ -213,7 +230,8 @@ func (l *Listener) Heard(p []byte) {
 	})
 }
 
-// Requested records an agent's question, and err when it was refused at once. It runs on the pump's goroutine.
+// Requested records an agent's request for control, and err if it was refused at once. It runs on
+// the pump's goroutine.
 func (r *Recording) Requested(q control.Request, err error) {
 	if r == nil {
 		return
@@ -224,22 +242,35 @@ func (r *Recording) Requested(q control.Request, err error) {
 	}
 	r.names[q.Agent.ID] = q.Agent.Name
 	r.mu.Unlock()
-	who := &record.Agent{ID: q.Agent.ID, Name: q.Agent.Name}
+	agent := &record.Agent{ID: q.Agent.ID, Name: q.Agent.Name}
 	r.Add(record.Entry{
-		Kind: record.Request, Agent: who, Level: string(q.Level), Request: q.ID, Seconds: int64(q.For / time.Second), Why: q.Reason,
-		Token: q.Agent.Token, Program: q.Program, Parent: q.Parent,
+		Kind:    record.Request,
+		Agent:   agent,
+		Level:   string(q.Level),
+		Request: q.ID,
+		Seconds: int64(q.For / time.Second),
+		Why:     q.Reason,
+		Token:   q.Agent.Token,
+		Program: q.Program,
+		Parent:  q.Parent,
 	})
 	if err != nil {
 		reason := protocol.CodeBusy
 		if _, never := errors.AsType[*control.NeverError](err); never {
 			reason = protocol.CodeUserRefused
 		}
-		r.Add(record.Entry{Kind: record.Refuse, Agent: who, Request: q.ID, Reason: string(reason), Why: err.Error()})
+		r.Add(record.Entry{
+			Kind:    record.Refuse,
+			Agent:   agent,
+			Request: q.ID,
+			Reason:  string(reason),
+			Why:     err.Error(),
+		})
 	}
 }
 
-// Changed records a change of control. note is the agent's own word as it gives the keyboard back. It runs on the pump's
-// goroutine.
+// Changed records a change of control. note is the agent's message as it gives the keyboard back.
+// It runs on the pump's goroutine.
 func (r *Recording) Changed(e control.Event, note string) {
 	if r == nil {
 		return
@@ -249,8 +280,15 @@ func (r *Recording) Changed(e control.Event, note string) {
 		by = e.Decider()
 	}
 	entry := record.Entry{
-		Kind: record.End, Agent: &record.Agent{ID: e.Agent.ID, Name: e.Agent.Name}, Epoch: e.Epoch, Request: strings.Join(e.Requests, ","),
-		Reason: string(e.Reason), Why: note, By: notice.Clean(by, 64), Dropped: e.Dropped, Unsubmitted: e.Unsubmitted,
+		Kind:        record.End,
+		Agent:       &record.Agent{ID: e.Agent.ID, Name: e.Agent.Name},
+		Epoch:       e.Epoch,
+		Request:     strings.Join(e.Requests, ","),
+		Reason:      string(e.Reason),
+		Why:         note,
+		By:          notice.Clean(by, 64),
+		Dropped:     e.Dropped,
+		Unsubmitted: e.Unsubmitted,
 	}
 	if e.Withdrawn {
 		entry.Reason = string(protocol.CodeWithdrawn)
@@ -262,194 +300,56 @@ func (r *Recording) Changed(e control.Event, note string) {
 			until := e.Until.UTC()
 			entry.Until = &until
 		}
-	case len(e.Requests) > 0: // there was no grant yet
+	case len(e.Requests) > 0: // the request never became a grant
 		entry.Kind, entry.Epoch = record.Refuse, 0
 	}
 	r.Add(entry)
 }
 
-// Said records what an agent wrote to the user, and Told what it was told.
-func (r *Recording) Said(who control.Agent, text string) {
+// Said records an agent's message to the user, and Told one to an agent.
+func (r *Recording) Said(agent control.Agent, text string) {
 	if r != nil {
-		r.Add(record.Entry{Kind: record.Said, Agent: &record.Agent{ID: who.ID, Name: who.Name}, Why: text})
+		r.Add(record.Entry{
+			Kind:  record.Said,
+			Agent: &record.Agent{ID: agent.ID, Name: agent.Name},
+			Why:   text,
+		})
 	}
 }
 
-// Told is described with Said. by is "" for the user at the session's own terminal.
-func (r *Recording) Told(who control.Agent, by, text string) {
+// Told is described at Said. by is "" for the user at the session's own terminal.
+func (r *Recording) Told(agent control.Agent, by, text string) {
 	if r == nil {
 		return
 	}
 	e := record.Entry{Kind: record.Told, By: by, Why: text}
-	if who.ID != "" {
-		e.Agent = &record.Agent{ID: who.ID, Name: who.Name}
+	if agent.ID != "" {
+		e.Agent = &record.Agent{ID: agent.ID, Name: agent.Name}
 	}
 	r.Add(e)
 }
 
-// Talked records what somebody says in the conversation of a coding agent, before it is said: what is one of [record.Prompt],
-// [record.Ask], [record.Answer] and [record.Halt]. Of from and by one says who.
-func (r *Recording) Talked(what record.Kind, from control.Agent, by, request, text string) {
+// Talked records words in the conversation of a coding agent before they are said: kind is one of
+// [record.Prompt], [record.Ask], [record.Answer] and [record.Halt]. The speaker is either from or
+// by.
+func (r *Recording) Talked(kind record.Kind, from control.Agent, by, request, text string) {
 	if r == nil {
 		return
 	}
-	e := record.Entry{Kind: what, By: by, Request: request, Text: text}
+	e := record.Entry{Kind: kind, By: by, Request: request, Text: text}
 	if from.ID != "" {
 		e.Agent = &record.Agent{ID: from.ID, Name: from.Name}
 	}
 	r.Add(e)
 }
 
-// Input follows one input of an agent's from its screen to its receipt. A nil one records nothing.
-type Input struct {
-	r     *Recording
-	m     *protocol.Input
-	epoch uint64 // 0: the agent has no grant and names none
-	began time.Time
-	bytes []byte                // that the program took
-	sight atomic.Pointer[sight] // the observer looks while the pump may give the input up
-}
-
-// sight is what was on the screen before an input.
-type sight struct {
-	picture record.Picture
-	rev     uint64
-	program string
-}
-
-// Input begins to follow m.
-func (r *Recording) Input(m *protocol.Input, epoch uint64) *Input {
-	if r == nil {
-		return nil
-	}
-	if st := r.conf.Control.Newest(); m.Epoch == 0 && (st.Phase != control.Granted || st.Agent.ID != m.AgentID) {
-		epoch = 0
-	}
-	return &Input{r: r, m: m, epoch: epoch}
-}
-
-// Look keeps the screen as agents see it now. It runs on the observer's goroutine.
-func (t *Input) Look(now time.Time) {
-	if t == nil {
-		return
-	}
-	f := t.r.conf.Observer.Frame(now)
-	t.sight.Store(&sight{
-		picture: record.Picture{
-			Cols: f.Screen.Cols, Rows: f.Screen.Rows, Row: f.Screen.Cursor.Row, Col: f.Screen.Cursor.Col,
-			Title: f.Screen.Title, Alt: f.Screen.Alt, Lines: f.Screen.Lines,
-		},
-		rev: f.Seq, program: t.r.conf.Program.Foreground(),
-	})
-}
-
-// Wrote records what the program took. It runs on the pump's goroutine.
-func (t *Input) Wrote(p []byte) {
-	if t == nil {
-		return
-	}
-	if t.began.IsZero() {
-		t.began = time.Now()
-	}
-	t.bytes = append(t.bytes, p...)
-	t.r.AgentInput(record.Author{Agent: t.name(), ID: t.m.AgentID, Grant: t.epoch, Request: t.m.RequestID}, p)
-}
-
-func (t *Input) name() string {
-	t.r.mu.Lock()
-	defer t.r.mu.Unlock()
-	if name := t.r.names[t.m.AgentID]; name != "" {
-		return name
-	}
-	return "agent"
-}
-
-// Done records what became of an input, as its receipt says. It runs on the pump's goroutine.
-func (t *Input) Done(receipt *protocol.InputResult, does string, allowed bool) {
-	if t == nil {
-		return
-	}
-	e := record.Entry{
-		Kind: record.Input, Agent: &record.Agent{ID: t.m.AgentID, Name: t.name()}, Epoch: t.epoch, Request: t.m.RequestID,
-		Form: form(t.m), Bytes: t.bytes, Text: record.Readable(t.bytes), Written: receipt.WrittenBytes,
-		Dropped: receipt.DroppedBytes, Fate: string(receipt.Status), Reason: string(receipt.Reason),
-	}
-	switch {
-	case allowed && len(t.bytes) > 0:
-		e.Why = "the user let it through"
-	case t.r.holdsReclaimKey(t.bytes):
-		e.Why = "with the reclaim key, for the program"
-	}
-	wanted := asked(t.m, does)
-	if does != "" || string(t.bytes) != wanted {
-		e.Asked = wanted
-	}
-	if !t.began.IsZero() {
-		began := t.began.UTC().Truncate(time.Microsecond)
-		e.Began = &began
-	}
-	if seen := t.sight.Load(); seen != nil {
-		e.Picture, e.Rev, e.Program = &seen.picture, seen.rev, seen.program
-	}
-	if n := receipt.WrittenBytes; n < len(t.bytes) { // the program did not read the rest, which is Asked now
-		e.Bytes, e.Asked = t.bytes[:n], wanted
-		e.Text = record.Readable(e.Bytes)
-	}
-	t.r.Add(e)
-}
-
-// form is how an input was to be typed: the kinds of its parts.
-func form(m *protocol.Input) string {
-	var kinds []string
-	for _, p := range m.All() {
-		kinds = append(kinds, cmp.Or(string(p.InputKind), "raw"))
-	}
-	return strings.Join(kinds, ", then ")
-}
-
-// asked is what an agent sent: what the mouse does in words, names of keys, text.
-func asked(m *protocol.Input, does string) string {
-	var all []string
-	for _, p := range m.All() {
-		switch {
-		case p.InputKind == protocol.InputMouse:
-			all = append(all, does)
-		case len(m.Parts) > 1 && p.InputKind != protocol.InputKeys:
-			all = append(all, strconv.Quote(p.Data))
-		default:
-			all = append(all, p.Data)
-		}
-	}
-	return strings.Join(all, ", then ")
-}
-
-// Flushed records that the last n bytes of an input which is recorded as typed were taken back from the program unread. It
-// runs on the pump's goroutine.
-func (t *Input) Flushed(written, n int, why protocol.Code) {
-	if t == nil {
-		return
-	}
-	t.r.Add(record.Entry{
-		Kind: record.Flushed, Agent: &record.Agent{ID: t.m.AgentID, Name: t.name()}, Epoch: t.epoch, Request: t.m.RequestID,
-		Written: written - n, Dropped: n, Reason: string(why),
-	})
-}
-
-// holdsReclaimKey reports whether an agent typed the reclaim key, as one may under level drive.
-func (r *Recording) holdsReclaimKey(typed []byte) (yes bool) {
-	look := func(u keys.Unit) { yes = yes || u.Kind == keys.Reclaim }
-	s := keys.NewScanner(keys.Bindings{Reclaim: r.conf.ReclaimKey})
-	s.Scan(typed, look)
-	s.Flush(look)
-	return yes
-}
-
-// End ends the recording. All other parts have ended, the model is ours. The error says what is missing.
+// End ends the recording, after all other parts have ended: it uses the model. The error says that
+// the recording is incomplete.
 func (r *Recording) End(exit child.Exit) error {
 	if r == nil {
 		return nil
 	}
-	r.resume()
+	r.resumeIfAtGround()
 	r.Exited(exit.Code, exit.Signal)
 	if err := r.Close(closePatience); err != nil {
 		return fmt.Errorf("the recording %s is not complete: %w", strconv.Quote(r.files.Name), err)

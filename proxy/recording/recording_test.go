@@ -91,7 +91,7 @@ func TestAnInterruptedRecordingGoesOnBetweenSequences(t *testing.T) {
 	feed("\x1b[2J\x1b[Hsecret")
 	feed("\x1b[2J\x1b[Hpublic\x1b[3")
 	r.Blackout(false, "")
-	r.resume()
+	r.resumeIfAtGround()
 	feed("1mred")
 	feed("after")
 	cast, _ := end()
