@@ -18,14 +18,14 @@ func TestARuleIsAnnounced(t *testing.T) {
 		From: "gateway mcp under claude", Ahead: control.Ahead{Rule: "config.toml:3", Bound: true},
 	}
 	s := &Status{conf: Config{Line: true, Reclaim: `Ctrl+\`, Grant: `Ctrl+G`}, state: st}
-	line := s.sentence(time.Now(), 200, 24)
+	line := s.lineLocked(time.Now(), 200, 24)
 	require.Contains(t, line, "“ada” (token claude, gateway mcp under claude) drives this program in 3 s for 5 min, by your rule at config.toml:3: “look”")
 	require.Contains(t, line, `Ctrl+\ refuses`)
 	require.NotContains(t, line, "Ctrl+G")
 	s.conf.Line = false
-	require.Equal(t, `[ada drives this program in 3 s for 5 min: Ctrl+\ refuses]`, s.tag(time.Now()))
+	require.Equal(t, `[ada drives this program in 3 s for 5 min: Ctrl+\ refuses]`, s.titleTag(time.Now()))
 	s.state.Level, s.state.Ahead.Bound = protocol.LevelType, false
-	require.Equal(t, `[ada types in 3 s for 5 min: Ctrl+\ refuses]`, s.tag(time.Now()))
+	require.Equal(t, `[ada types in 3 s for 5 min: Ctrl+\ refuses]`, s.titleTag(time.Now()))
 }
 
 // TestAnAnnouncementThatCannotBeReadIsNone: not on a terminal without room for it, nor on one without line and title.
@@ -50,10 +50,10 @@ func TestAnAnnouncementThatCannotBeReadIsNone(t *testing.T) {
 	} {
 		c.conf.Reclaim, c.conf.Grant = `Ctrl+\`, `Ctrl+G`
 		s := &Status{conf: c.conf, state: st}
-		_, _, _, question := s.compose(time.Now(), c.cols, c.rows, "")
+		_, _, _, question := s.composeNow(time.Now(), c.cols, c.rows, "")
 		require.Equal(t, c.question, question, "%+v", c)
 		s.state.Ahead = control.Ahead{}
-		_, _, _, question = s.compose(time.Now(), c.cols, c.rows, "")
+		_, _, _, question = s.composeNow(time.Now(), c.cols, c.rows, "")
 		require.EqualValues(t, 4, question, "what is only asked gives nothing by itself")
 	}
 }
@@ -63,8 +63,8 @@ func TestTheSignSaysWhereAnAgentMayNever(t *testing.T) {
 	s := New(Config{Line: true, Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Repaint: func() {}})
 	defer s.Close()
 	s.Show(control.State{Phase: control.Granted, Agent: control.Agent{ID: "a", Name: "ada"}, Away: "ssh", Never: "config.toml:7"})
-	require.Equal(t, ` ada waits: never in ssh · Ctrl+\ `, s.signs(time.Now())[0])
-	require.Equal(t, "[ada waits: never in ssh]", s.tag(time.Now()))
+	require.Equal(t, ` ada waits: never in ssh · Ctrl+\ `, s.signForms(time.Now())[0])
+	require.Equal(t, "[ada waits: never in ssh]", s.titleTag(time.Now()))
 	s.Controlled(control.Event{Granted: true, Rule: "config.toml:3", Agent: control.Agent{Name: "ada"}, Level: protocol.LevelDrive}, "", "")
-	require.Contains(t, s.sentence(time.Now(), 120, 24), "ada drives until you take it back by your rule at config.toml:3")
+	require.Contains(t, s.lineLocked(time.Now(), 120, 24), "ada drives until you take it back by your rule at config.toml:3")
 }

@@ -1,13 +1,13 @@
 package overlay
 
-// alert is what has the terminal show a notification.
+// alert makes the terminal show a notification.
 type alert struct {
 	question uint64
 	control  []byte
 }
 
-// Alert has the terminal show a notification for a question, by control strings that change nothing on the screen, unless that has
-// its answer by then.
+// Alert makes the terminal show a notification for a question, unless the question has been
+// answered by then. The control strings change nothing on the screen.
 func (s *Status) Alert(question uint64, control []byte) {
 	s.mu.Lock()
 	s.alert = alert{question, control}
@@ -15,8 +15,8 @@ func (s *Status) Alert(question uint64, control []byte) {
 	s.conf.Repaint()
 }
 
-// appendAlert appends what [Status.Alert] left, once. It belongs to the goroutine that draws: nothing is inserted into a sequence
-// of the program's.
+// appendAlert appends the strings of [Status.Alert], once. The goroutine that draws calls it, so
+// that they never land inside a sequence of the program.
 func (s *Status) appendAlert(dst []byte) []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()

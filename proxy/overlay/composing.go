@@ -2,8 +2,8 @@ package overlay
 
 import "terminalproxy/proxy/notice"
 
-// composing is the line in which the user writes.
-func (s *Status) composing(cols int) string {
+// composeLine shows the message that the user is writing.
+func (s *Status) composeLine(cols int) string {
 	const keys = "Enter sends · Esc closes"
 	head := "to " + notice.Recipient(s.state.Message.To.Name) + ": "
 	room := max(4, cols-len(keys)-len(head)-4)

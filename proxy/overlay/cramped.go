@@ -9,46 +9,49 @@ import (
 	"terminalproxy/proxy/notice"
 )
 
-// answerable reports whether a line shows what its question is about: who asks, for what, and the key that gives it. What the user cannot
-// read in a small window gives nothing. An agent's own words for what it wants may be cut.
-func (s *Status) answerable(line string, cols, rows int) bool {
+// isAnswerable reports whether a line shows who asks, for what, and the key that allows it. In a
+// window too small to read that, the key gives nothing. Only the agent's own words may be cut.
+func (s *Status) isAnswerable(line string, cols, rows int) bool {
 	st := s.state
 	switch {
 	case !s.conf.Line:
-		return s.announcedLegibly(cols, rows)
+		return s.isAnnouncementLegible(cols, rows)
 	case st.Pending.Keys != "":
 		return s.Fits(st.Agent.Name, st.Pending, cols, rows)
 	case st.Occupied:
-		return holds(line, s.occupant()) && holds(line, s.letsType())
+		return holdsText(line, s.whoWaits()) && holdsText(line, s.grantLetsType())
 	case st.Phase == control.Asked && st.Ahead.Rule != "":
-		return s.announcedLegibly(cols, rows)
+		return s.isAnnouncementLegible(cols, rows)
 	case st.Phase == control.Asked:
-		return holds(line, s.wish()) && holds(line, s.allows()) || slices.Contains(s.shortWishes(), unwrap(line))
+		return holdsText(line, s.controlWish()) && holdsText(line, s.allowLabel()) ||
+			slices.Contains(s.shortQuestions(), joinRows(line))
 	case st.Menu:
-		return holds(line, s.menuLets())
+		return holdsText(line, s.menuGrantLabel())
 	}
-	return holds(line, s.dismissal())
+	return holdsText(line, s.dismissLabel())
 }
 
-// holds reports whether the rows of a line hold a text, with none of its words in pieces.
-func holds(line, text string) bool {
+// holdsText reports whether the rows of a line hold a text without breaking any of its words.
+func holdsText(line, text string) bool {
 	rows := strings.Split(line, "\n")
 	for _, word := range strings.Fields(text) {
-		if !slices.ContainsFunc(rows, func(row string) bool { return strings.Contains(row, word) }) {
+		hasWord := func(row string) bool { return strings.Contains(row, word) }
+		if !slices.ContainsFunc(rows, hasWord) {
 			return false
 		}
 	}
-	return strings.Contains(squash(line), squash(text))
+	return strings.Contains(removeBlanks(line), removeBlanks(text))
 }
 
-// squash is text without its blanks and ends of rows.
-func squash(text string) string { return strings.Join(strings.Fields(text), "") }
+// removeBlanks removes blanks and line ends.
+func removeBlanks(text string) string { return strings.Join(strings.Fields(text), "") }
 
-// unwrap is a line on one row.
-func unwrap(line string) string { return strings.Join(strings.Fields(line), " ") }
+// joinRows puts a line on one row.
+func joinRows(line string) string { return strings.Join(strings.Fields(line), " ") }
 
-// shortWishes are the question for control in few words, the best first: each has the agent's whole name, the level and both keys.
-func (s *Status) shortWishes() (all []string) {
+// shortQuestions are short forms of the question for control, the best first. Each has the agent's
+// whole name, the level and both keys.
+func (s *Status) shortQuestions() (all []string) {
 	name := s.state.Agent.Name
 	if s.state.Another {
 		name = "another " + name
@@ -57,25 +60,34 @@ func (s *Status) shortWishes() (all []string) {
 	if s.state.Level == protocol.LevelType {
 		level = "TYPE"
 	}
-	keys := "? " + caret(s.grantLabel()) + "/" + caret(s.conf.Reclaim)
-	for _, length := range []string{term(s.state.For), ""} {
-		all = append(all, unwrap(name+": "+level+length+keys))
+	keys := "? " + caretNotation(s.grantLabel()) + "/" + caretNotation(s.conf.Reclaim)
+	for _, length := range []string{formatTerm(s.state.For), ""} {
+		all = append(all, joinRows(name+": "+level+length+keys))
 	}
 	return all
 }
 
-// caret writes a key in few columns: Ctrl+G is ^G.
-func caret(key string) string { return strings.Replace(key, "Ctrl+", "^", 1) }
+// caretNotation shortens the name of a key: Ctrl+G becomes ^G.
+func caretNotation(key string) string { return strings.Replace(key, "Ctrl+", "^", 1) }
 
-// cramped is the line for a window in which the question cannot be read: a short form of it, else that there is no room for one.
-func (s *Status) cramped(cols, rows int) string {
+// crampedLine is the line for a window too small for the question: a short form of it, or the
+// remark that there is no room.
+func (s *Status) crampedLine(cols, rows int) string {
 	var forms []string
-	if st := s.state; st.Phase == control.Asked && st.Ahead.Rule == "" && st.Pending.Keys == "" && !st.Occupied {
-		forms = s.shortWishes()
+	if st := s.state; st.Phase == control.Asked && st.Ahead.Rule == "" && st.Pending.Keys == "" &&
+		!st.Occupied {
+		forms = s.shortQuestions()
 	}
-	key := caret(s.conf.Reclaim)
-	forms = append(forms, "too small to show what is asked: "+s.grantLabel()+" does nothing, "+s.conf.Reclaim+" refuses",
-		"too small to answer: "+key+" refuses", "too small: "+key, "too small", key)
+	key := caretNotation(s.conf.Reclaim)
+	forms = append(
+		forms,
+		"too small to show what is asked: "+s.grantLabel()+" does nothing, "+
+			s.conf.Reclaim+" refuses",
+		"too small to answer: "+key+" refuses",
+		"too small: "+key,
+		"too small",
+		key,
+	)
 	for _, form := range forms {
 		if line, ok := notice.Whole(cols, max(1, rows-1), form); ok {
 			return line
@@ -84,19 +96,20 @@ func (s *Status) cramped(cols, rows int) string {
 	return "!"
 }
 
-// lacksRoom is what to show in place of a line that cannot be answered, and the question that it puts, 0 for none.
-func (s *Status) lacksRoom(line string, question uint64, cols, rows int) (string, uint64) {
+// replaceUnreadable replaces a line that cannot be answered. It returns the new line and the
+// question that it asks, or 0.
+func (s *Status) replaceUnreadable(line string, question uint64, cols, rows int) (string, uint64) {
 	if !s.conf.Line || s.state.Phase == control.Asked && s.state.Ahead.Rule != "" {
 		return line, 0
 	}
-	if line = s.cramped(cols, rows); !s.answerable(line, cols, rows) {
+	if line = s.crampedLine(cols, rows); !s.isAnswerable(line, cols, rows) {
 		question = 0
 	}
 	return line, question
 }
 
-// unreadable reports whether the newest line has no room for the question that there is.
-func (s *Status) unreadable() bool {
+// isQuestionUnreadable reports whether the newest line had no room for its question.
+func (s *Status) isQuestionUnreadable() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.small

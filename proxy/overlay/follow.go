@@ -5,18 +5,18 @@ import (
 	"terminalproxy/proxy/vt"
 )
 
-// follower tells of most output, without the model, that it does not touch the row on which the sign stands: what a program
-// echoes should not wait for more than a look at it. It knows the cursor's row, and a bound of its column, and gives up at
-// anything that it does not know.
+// follower decides for most output, without the model, that it does not touch the row of the sign:
+// the echo of a key should not wait for the model. It knows the cursor's row and an upper bound of
+// its column, and gives up at anything that it does not know.
 type follower struct {
 	on         bool
-	row, col   int // col may be more than the cursor's column, never less; it is cols while a wrap may be pending
+	row, col   int // col is at least the cursor's column, and cols while a wrap may be pending
 	cols, rows int
 	sign       int // the row of the sign
 }
 
-// follow begins where the model is.
-func follow(m *screen.Screen, signRow int) follower {
+// newFollower starts where the model is.
+func newFollower(m *screen.Screen, signRow int) follower {
 	if !m.Plain() || !m.Ground() {
 		return follower{}
 	}
@@ -29,40 +29,41 @@ func follow(m *screen.Screen, signRow int) follower {
 	return f
 }
 
-// misses reports whether a chunk leaves the sign's row alone, for sure; if so it has been followed.
-func (f *follower) misses(chunk vt.Chunk) bool {
-	was := *f
-	if !f.on || !f.chunk(chunk) || f.row == f.sign { // there the sign is in the cursor's way
-		*f = was
+// followIfHarmless follows a chunk and reports true if the chunk surely leaves the sign's row
+// alone. Otherwise the follower stays as it was.
+func (f *follower) followIfHarmless(chunk vt.Chunk) bool {
+	before := *f
+	if !f.on || !f.followChunk(chunk) || f.row == f.sign { // there the sign is in the cursor's way
+		*f = before
 		return false
 	}
 	return true
 }
 
-// chunk follows a chunk, and reports whether it knows all of it.
-func (f *follower) chunk(chunk vt.Chunk) bool {
-	if !f.text(chunk.Bytes[:chunk.End(-1)]) {
+// followChunk reports whether it understood all of the chunk.
+func (f *follower) followChunk(chunk vt.Chunk) bool {
+	if !f.followText(chunk.Bytes[:chunk.End(-1)]) {
 		return false
 	}
 	for i, cut := range chunk.Cuts {
 		part := chunk.Bytes[cut.At:chunk.End(i)]
 		size := int(cut.Size)
 		if size == 0 {
-			size = escape(part)
-		} else if !f.control(cut.Final, chunk.Params(cut)) {
+			size = escapeLen(part)
+		} else if !f.followControl(cut.Final, chunk.Params(cut)) {
 			return false
 		}
-		if size == 0 || !f.text(part[size:]) {
+		if size == 0 || !f.followText(part[size:]) {
 			return false
 		}
 	}
 	return true
 }
 
-// text follows what stands between sequences.
-func (f *follower) text(p []byte) bool {
+// followText follows the bytes between sequences.
+func (f *follower) followText(p []byte) bool {
 	for len(p) > 0 {
-		n := f.char(p)
+		n := f.followChar(p)
 		if n == 0 {
 			return false
 		}
@@ -71,13 +72,13 @@ func (f *follower) text(p []byte) bool {
 	return true
 }
 
-// char follows one character and returns its length, 0 to give up.
-func (f *follower) char(p []byte) int {
+// followChar follows one character and returns its length, or 0 to give up.
+func (f *follower) followChar(p []byte) int {
 	switch c := p[0]; {
 	case c >= ' ' && c < 0x7f:
-		return f.print(1, 1)
+		return f.advance(1, 1)
 	case c >= 0x80:
-		return f.wide(p)
+		return f.followUTF8(p)
 	case c == '\r':
 		f.col = 0
 	case c == '\b':
@@ -94,8 +95,8 @@ func (f *follower) char(p []byte) int {
 	return 1
 }
 
-// print follows a character of some columns and n bytes.
-func (f *follower) print(columns, n int) int {
+// advance moves the cursor over a character of n bytes. It returns n, or 0 to give up.
+func (f *follower) advance(columns, n int) int {
 	if f.row == f.sign || f.col+columns > f.cols {
 		return 0
 	}
@@ -103,8 +104,8 @@ func (f *follower) print(columns, n int) int {
 	return n
 }
 
-// wide follows a character of UTF-8 as if it were two columns wide.
-func (f *follower) wide(p []byte) int {
+// followUTF8 follows a character of UTF-8 as if it were two columns wide.
+func (f *follower) followUTF8(p []byte) int {
 	n := 0
 	switch c := p[0]; {
 	case c >= 0xc3 && c < 0xe0: // c2 may begin a C1 control
@@ -122,11 +123,11 @@ func (f *follower) wide(p []byte) int {
 			return 0
 		}
 	}
-	return f.print(2, n)
+	return f.advance(2, n)
 }
 
-// escape is the length of a sequence of ESC that moves nothing, 0 for any other.
-func escape(p []byte) int {
+// escapeLen returns the length of an ESC sequence that moves nothing, and 0 for any other.
+func escapeLen(p []byte) int {
 	switch {
 	case len(p) > 1 && (p[1] == '7' || p[1] == '=' || p[1] == '>'):
 		return 2
@@ -136,8 +137,8 @@ func escape(p []byte) int {
 	return 0
 }
 
-// control follows a control sequence: one private marker at most, and two numbers that matter.
-func (f *follower) control(final byte, params []byte) bool {
+// followControl parses a control sequence: at most one private marker, and the first two numbers.
+func (f *follower) followControl(final byte, params []byte) bool {
 	private := byte(0)
 	var numbers [2]int
 	count := 0
@@ -157,15 +158,15 @@ func (f *follower) control(final byte, params []byte) bool {
 			return false
 		}
 	}
-	return f.obey(private, final, numbers, count)
+	return f.applyControl(private, final, numbers, count)
 }
 
-// obey follows a control sequence by its final byte, and reports whether it is one that is known.
-func (f *follower) obey(private, final byte, n [2]int, count int) bool {
+// applyControl applies a control sequence by its final byte, and reports whether it knows that one.
+func (f *follower) applyControl(private, final byte, n [2]int, count int) bool {
 	one := max(n[0], 1)
 	switch {
 	case private == '?' && (final == 'h' || final == 'l'):
-		return count == 0 && harmlessMode(n[0])
+		return count == 0 && isHarmlessMode(n[0])
 	case private != 0:
 		return private == ':' && final == 'm'
 	}
@@ -175,32 +176,32 @@ func (f *follower) obey(private, final byte, n [2]int, count int) bool {
 	case 'K', 'X', 'P', '@': // within the row
 		return f.row != f.sign
 	case 'H', 'f':
-		return f.move(one-1, max(n[1], 1)-1)
+		return f.moveCursor(one-1, max(n[1], 1)-1)
 	case 'd':
-		return f.move(one-1, f.col)
+		return f.moveCursor(one-1, f.col)
 	case 'G', '`':
-		return f.move(f.row, one-1)
+		return f.moveCursor(f.row, one-1)
 	case 'A':
-		return f.move(f.row-one, f.col)
+		return f.moveCursor(f.row-one, f.col)
 	case 'B':
-		return f.move(f.row+one, f.col)
+		return f.moveCursor(f.row+one, f.col)
 	case 'C':
-		return f.move(f.row, f.col+one)
+		return f.moveCursor(f.row, f.col+one)
 	case 'D':
-		return f.move(f.row, f.col-one)
+		return f.moveCursor(f.row, f.col-one)
 	}
 	return false
 }
 
-// move puts the cursor somewhere on the screen.
-func (f *follower) move(row, col int) bool {
+// moveCursor clamps the position to the screen. It always reports true.
+func (f *follower) moveCursor(row, col int) bool {
 	f.row, f.col = max(0, min(row, f.rows-1)), max(0, min(col, f.cols))
 	return true
 }
 
-// harmlessMode reports whether a private mode moves no cursor and changes no row: keys, the cursor's look, mouse, focus,
-// paste, synchronised output.
-func harmlessMode(n int) bool {
+// isHarmlessMode reports whether a private mode moves no cursor and changes no row: keys, the
+// cursor's look, mouse, focus, paste, synchronised output.
+func isHarmlessMode(n int) bool {
 	switch n {
 	case 1, 12, 25, 1000, 1002, 1003, 1004, 1006, 2004, 2026:
 		return true

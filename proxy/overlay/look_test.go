@@ -41,7 +41,7 @@ func TestTheContrastOfEveryLookR67(t *testing.T) {
 	for _, pairs := range [][2][]uint8{{darkMany, amberMany}, {darkFew, amberFew}} {
 		for _, dark := range pairs[0] {
 			for _, amber := range pairs[1] {
-				require.GreaterOrEqual(t, light(m, amber)/light(m, dark), 7.0, "%d on %d", dark, amber)
+				require.GreaterOrEqual(t, luminance(m, amber)/luminance(m, dark), 7.0, "%d on %d", dark, amber)
 			}
 		}
 	}

@@ -10,38 +10,42 @@ import (
 	"terminalproxy/proxy/notice"
 )
 
-// Bounds of what others may say to the user. Agents are free to come under another id, so they are counted together.
+// Bounds of messages to the user. Agents may return under another id, so all of them are counted
+// together.
 const (
-	messagesKept = 8 // messages that wait to be shown, and as many that the user missed
-	messageRows  = 5 // that one covers
-	// messageFor is how long a message stands, and messageForEach how much longer for each character, if the user does not type.
+	messagesKept = 8 // messages waiting, and as many that the user missed
+	messageRows  = 5 // rows that a message covers
+	// messageFor is how long a message stays if the user does not type, and messageForEach how much
+	// longer for each of its characters.
 	messageFor     = 8 * time.Second
 	messageForEach = 40 * time.Millisecond
-	titlePart      = 60 // characters of one in the window's title
+	titlePart      = 60 // characters of a message in the window's title
 	titleFor       = time.Minute
-	// drawPatience is how long a message may take to stand on the screen before its sender is told that it waits.
+	// drawPatience is how long a message may take to reach the screen before its sender learns that
+	// it waits.
 	drawPatience = 1500 * time.Millisecond
 )
 
-// message is what somebody says to the user.
+// message is a text from an agent or a person to the user.
 type message struct {
 	control.Note
-	rung bool // the bell was
+	rung bool // the bell has rung for it
 }
 
-// inbox holds what others say to the user until the user has seen it. It belongs to the status's lock.
+// inbox holds messages until the user has seen them. Guarded by Status.mu.
 type inbox struct {
 	waiting []*message
-	now     *message // is shown, or comes next
+	current *message // is shown, or comes next
 	drawn   time.Time
-	until   time.Time     // when now goes by itself, zero before it was drawn
-	heard   control.Heard // the newest one of an agent's that was drawn
-	missed  []*message    // nobody touched a key while they were shown: they are in the menu
-	onLine  *message      // that the newest line holds, nil for none
+	until   time.Time     // when current goes by itself, zero before it is drawn
+	heard   control.Heard // the agent's message that was drawn last
+	missed  []*message    // the user touched no key while they were shown: they are in the menu
+	onLine  *message      // the one on the newest line
 	timer   *time.Timer
 }
 
-// Hear takes a message for the user. The error is a sentence for who sent it: [ErrFull] or [ErrNoPlace].
+// Hear queues a message for the user. Its errors are sentences for the sender: [ErrFull] or
+// [ErrNoPlace].
 func (s *Status) Hear(n control.Note) error {
 	w := &message{Note: n}
 	s.mu.Lock()
@@ -55,32 +59,32 @@ func (s *Status) Hear(n control.Note) error {
 	}
 	s.inbox.waiting = append(s.inbox.waiting, w)
 	s.bell = s.bell || !s.conf.Line
-	why := s.holdsUp(time.Now(), w)
+	reason := s.waitReasonLocked(time.Now(), w)
 	s.mu.Unlock()
-	if why != "" {
-		s.answer(w, why)
+	if reason != "" {
+		s.answerSender(w, reason)
 	} else {
-		time.AfterFunc(drawPatience, func() { s.late(w) })
+		time.AfterFunc(drawPatience, func() { s.answerLate(w) })
 	}
 	s.conf.Repaint()
 	return nil
 }
 
-// Withdraw drops a message that does not stand on the screen yet: its sender gave it up.
+// Withdraw drops a message that its sender gave up before it reached the screen.
 func (s *Status) Withdraw(noteID string) {
 	s.mu.Lock()
 	m := &s.inbox
-	meant := func(w *message) bool { return noteID != "" && w.ID == noteID }
-	m.waiting = slices.DeleteFunc(m.waiting, meant)
-	if m.now != nil && meant(m.now) && m.until.IsZero() {
-		m.now, m.onLine = nil, nil
+	isMeant := func(w *message) bool { return noteID != "" && w.ID == noteID }
+	m.waiting = slices.DeleteFunc(m.waiting, isMeant)
+	if m.current != nil && isMeant(m.current) && m.until.IsZero() {
+		m.current, m.onLine = nil, nil
 	}
 	s.mu.Unlock()
 	s.conf.Repaint()
 }
 
-// holdsUp says what a message has to wait for, "" for nothing. The lock is held.
-func (s *Status) holdsUp(now time.Time, w *message) protocol.Waiting {
+// waitReasonLocked returns what a message has to wait for, or "".
+func (s *Status) waitReasonLocked(now time.Time, w *message) protocol.Waiting {
 	m := &s.inbox
 	switch st := s.state; {
 	case s.conf.Present != nil && !s.conf.Present():
@@ -89,62 +93,64 @@ func (s *Status) holdsUp(now time.Time, w *message) protocol.Waiting {
 		return protocol.WaitsForTitle
 	case st.Message.Open, st.Asks(), st.Pregrant:
 		return protocol.WaitsForAnswer
-	case s.guarding(now):
+	case s.isGuarding(now):
 		return protocol.WaitsForSecret
-	case s.told != "" && now.Before(s.until), m.now != nil && m.now != w, m.now == nil && len(m.waiting) > 0 && m.waiting[0] != w:
+	case s.told != "" && now.Before(s.until),
+		m.current != nil && m.current != w,
+		m.current == nil && len(m.waiting) > 0 && m.waiting[0] != w:
 		return protocol.WaitsForTurn
 	}
 	return ""
 }
 
-// late answers for a message that does not stand on the screen yet.
-func (s *Status) late(w *message) {
+// answerLate answers the sender of a message that has not reached the screen yet.
+func (s *Status) answerLate(w *message) {
 	s.mu.Lock()
-	why := s.holdsUp(time.Now(), w)
+	reason := s.waitReasonLocked(time.Now(), w)
 	s.mu.Unlock()
-	if why == "" {
-		why = protocol.WaitsForProgram
+	if reason == "" {
+		reason = protocol.WaitsForProgram
 	}
-	s.answer(w, why)
+	s.answerSender(w, reason)
 }
 
-// answer tells a message's sender what becomes of it, if nobody has.
-func (s *Status) answer(w *message, why protocol.Waiting) {
+// answerSender tells the sender what becomes of the message, once.
+func (s *Status) answerSender(w *message, reason protocol.Waiting) {
 	s.mu.Lock()
 	tell := w.Tell
 	w.Tell = nil
 	s.mu.Unlock()
 	if tell != nil {
-		tell(why)
+		tell(reason)
 	}
 }
 
-// speaks reports whether there is a message to show, and makes the next one the present one. The lock is held.
-func (s *Status) speaks(now time.Time) bool {
+// nextMessageLocked makes the next message the current one if its turn has come, and reports
+// whether there is a current one.
+func (s *Status) nextMessageLocked(now time.Time) bool {
 	m := &s.inbox
-	if m.now != nil && !m.until.IsZero() && !now.Before(m.until) {
-		if s.conf.Line { // nobody touched a key: it may not have been read
-			m.missed = append(m.missed, m.now)
+	if m.current != nil && !m.until.IsZero() && !now.Before(m.until) {
+		if s.conf.Line { // the user touched no key: it may not have been read
+			m.missed = append(m.missed, m.current)
 			m.missed = m.missed[max(0, len(m.missed)-messagesKept):]
 		}
-		m.now = nil
+		m.current = nil
 	}
-	if m.now == nil && len(m.waiting) > 0 {
-		m.now, m.waiting, m.until = m.waiting[0], m.waiting[1:], time.Time{}
+	if m.current == nil && len(m.waiting) > 0 {
+		m.current, m.waiting, m.until = m.waiting[0], m.waiting[1:], time.Time{}
 	}
-	return m.now != nil
+	return m.current != nil
 }
 
-// speech is the line with the present message. The lock is held.
-func (s *Status) speech(cols, rows int) string {
-	w := s.inbox.now
+func (s *Status) messageLineLocked(cols, rows int) string {
+	w := s.inbox.current
 	s.inbox.onLine = w
 	return notice.Quote(cols, min(rows-1, messageRows), w.Who+": ", w.Text, "")
 }
 
-// spoke notes which message the newest line holds, where before held another, and reports whether to ring for it. The lock is
-// held.
-func (s *Status) spoke(before *message) (ring bool) {
+// noteOnLineLocked notes which message the newest line holds after before, and reports whether to
+// ring for it.
+func (s *Status) noteOnLineLocked(before *message) (ring bool) {
 	m := &s.inbox
 	if m.onLine != before {
 		m.drawn = time.Time{}
@@ -156,32 +162,39 @@ func (s *Status) spoke(before *message) (ring bool) {
 	return s.conf.Line // else it rang as it came
 }
 
-// recall is the menu's line with the oldest message that the user may have missed. The lock is held.
-func (s *Status) recall(now time.Time, cols, rows int, keys string) string {
+// missedLineLocked is the menu's line with the oldest message that the user may have missed.
+func (s *Status) missedLineLocked(now time.Time, cols, rows int, keys string) string {
 	w := s.inbox.missed[0]
 	s.inbox.onLine = w
-	return notice.Quote(cols, min(rows-1, messageRows+menuRows), w.Who+", "+notice.Span(now.Sub(w.Came))+" ago: ", w.Text, keys)
+	return notice.Quote(
+		cols,
+		min(rows-1, messageRows+menuRows),
+		w.Who+", "+notice.Span(now.Sub(w.Came))+" ago: ",
+		w.Text,
+		keys,
+	)
 }
 
-// missing says how many messages the menu has for the user, for the window's title; where no line is wanted, it is the
-// present one. The lock is held.
-func (s *Status) missing(now time.Time) string {
+// titleMessageLocked tells in the title that the menu has messages. If the user wants no line, the
+// title shows the current message instead.
+func (s *Status) titleMessageLocked(now time.Time) string {
 	m := &s.inbox
 	switch {
-	case !s.conf.Line && s.speaks(now):
-		text := []rune(m.now.Text)
-		if m.onLine = m.now; len(text) > titlePart {
+	case !s.conf.Line && s.nextMessageLocked(now):
+		text := []rune(m.current.Text)
+		if m.onLine = m.current; len(text) > titlePart {
 			text = append(text[:titlePart], '…')
 		}
-		return " [" + m.now.Who + ": “" + string(text) + "”]"
+		return " [" + m.current.Who + ": “" + string(text) + "”]"
 	case len(m.missed) > 0:
 		return " [message: " + s.conf.Reclaim + "]"
 	}
 	return ""
 }
 
-// stands notes that the newest line, or title, is on the user's screen. It belongs to the copier's goroutine.
-func (s *Status) stands() {
+// noteDrawn notes that the newest line or title is on the user's screen. The copier's goroutine
+// calls it.
+func (s *Status) noteDrawn() {
 	s.mu.Lock()
 	m := &s.inbox
 	w := m.onLine
@@ -193,7 +206,7 @@ func (s *Status) stands() {
 	if w.From.ID != "" {
 		m.heard = control.Heard{From: w.From, At: m.drawn}
 	}
-	if w == m.now {
+	if w == m.current {
 		stay := messageFor + time.Duration(len([]rune(w.Text)))*messageForEach
 		if !s.conf.Line {
 			stay = titleFor
@@ -207,18 +220,18 @@ func (s *Status) stands() {
 		}
 	}
 	s.mu.Unlock()
-	s.answer(w, "")
+	s.answerSender(w, "")
 }
 
-// Heard is the agent's message that the user saw last: the one on the line, where there is one.
+// Heard returns the agent's message that the user saw last, or the one on the line.
 func (s *Status) Heard() control.Heard {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.inbox.heard
 }
 
-// unsaid takes back that the newest line holds a message: it is not drawn for now.
-func (s *Status) unsaid() {
+// noteNotDrawn undoes that the newest line holds a message: the line is not drawn for now.
+func (s *Status) noteNotDrawn() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.conf.Line {
@@ -226,27 +239,33 @@ func (s *Status) unsaid() {
 	}
 }
 
-// noticed notes that the user touched a key, and reports whether a message goes with that: one that could be read. The lock is
-// held.
-func (s *Status) noticed(now time.Time) bool {
+// noteKeyLocked notes that the user touched a key, and reports whether that removes a message that
+// could be read.
+func (s *Status) noteKeyLocked(now time.Time) bool {
 	m := &s.inbox
-	if m.onLine == nil || m.onLine != m.now || !s.conf.Line || m.drawn.IsZero() || now.Sub(m.drawn) < readFor {
+	if m.onLine == nil || m.onLine != m.current || !s.conf.Line || m.drawn.IsZero() ||
+		now.Sub(m.drawn) < readFor {
 		return false
 	}
-	m.now, m.onLine, m.drawn = nil, nil, time.Time{}
+	m.current, m.onLine, m.drawn = nil, nil, time.Time{}
 	return true
 }
 
-// recalled notes that the menu is closed: what it held long enough to be read is no longer missed. The lock is held.
-func (s *Status) recalled(now time.Time) {
+// noteMenuClosedLocked removes the message that the menu showed long enough to be read.
+func (s *Status) noteMenuClosedLocked(now time.Time) {
 	m := &s.inbox
-	if len(m.missed) > 0 && m.onLine == m.missed[0] && !m.drawn.IsZero() && now.Sub(m.drawn) >= readFor {
+	if len(m.missed) > 0 && m.onLine == m.missed[0] && !m.drawn.IsZero() &&
+		now.Sub(m.drawn) >= readFor {
 		m.missed = m.missed[1:]
 	}
 }
 
-// Why a message cannot be kept for the user.
+// Reasons why a message cannot be kept for the user.
 var (
-	ErrFull    = errors.New("the user has too many messages that wait already: the newest was not kept")
-	ErrNoPlace = errors.New("the user's terminal has no place for messages: neither a line nor a title is wanted")
+	ErrFull = errors.New(
+		"the user has too many messages that wait already: the newest was not kept",
+	)
+	ErrNoPlace = errors.New(
+		"the user's terminal has no place for messages: neither a line nor a title is wanted",
+	)
 )

@@ -33,8 +33,8 @@ func (l *listener) says(name, text string) error {
 
 // draws is the line as it is drawn now, and the title.
 func (l *listener) draws() (line, title string, ring bool) {
-	line, title, ring, _ = l.compose(time.Now(), 80, 24, "")
-	l.stands()
+	line, title, ring, _ = l.composeNow(time.Now(), 80, 24, "")
+	l.noteDrawn()
 	return strings.TrimSpace(line), title, ring
 }
 
@@ -154,9 +154,9 @@ func TestAMessageThatIsNotDrawnSaysSo(t *testing.T) {
 		time.Sleep(drawPatience)
 		synctest.Wait()
 		require.Equal(t, []string{"ada: program"}, l.told)
-		l.compose(time.Now(), 80, 24, "")
-		l.unsaid()
-		l.stands()
+		l.composeNow(time.Now(), 80, 24, "")
+		l.noteNotDrawn()
+		l.noteDrawn()
 		l.shows("message from “ada”: “one”")
 		time.Sleep(readFor)
 		l.Dismiss()

@@ -8,57 +8,64 @@ import (
 
 // Loop is the goroutine that owns the terminal model.
 type Loop interface {
-	// Post runs do there after everything fed before; it reports false where the loop has ended.
+	// Post runs do there after everything fed before. It reports false if the loop has ended.
 	Post(do func(now time.Time)) bool
-	// Try waits for that, but for at most limit. When that has passed do is not run any more, unless it has begun; then late is
-	// called there when do would have been. over says that the loop has ended.
+	// Try waits for do, but at most for limit. After that it drops do, unless do has begun, and
+	// calls late in its place. over reports that the loop has ended.
 	Try(limit time.Duration, do func(now time.Time), late func()) (ran, over bool)
-	// TryAround is Try for what is to be done before a chunk is fed, and after it. Either may be run without the other where
-	// time is short; the chunk is fed.
-	TryAround(limit time.Duration, before func(now time.Time), chunk []byte, after func(now time.Time), late func()) (ran, over bool)
-	// Model is for functions that run there, as are the following.
+	// TryAround is Try around the feeding of a chunk. Either function may run without the other if
+	// time is short; the chunk is fed in any case.
+	TryAround(
+		limit time.Duration,
+		before func(now time.Time),
+		chunk []byte,
+		after func(now time.Time),
+		late func(),
+	) (ran, over bool)
+	// Model returns the terminal model. Only functions on the loop may call it and the following
+	// methods.
 	Model() *screen.Screen
-	// Moved says that the model's rows were moved.
+	// Moved notes that the model's rows were moved.
 	Moved(now time.Time)
-	// Hold keeps what the program writes from the model until then, zero for no longer.
+	// Hold keeps the program's output from the model until then. A zero time ends that.
 	Hold(until time.Time)
 }
 
 const (
-	// modelPatience is how long the user's terminal waits for the model.
+	// modelPatience bounds how long the user's terminal waits for the model.
 	modelPatience = 50 * time.Millisecond
-	// behindLeast is how long nothing is drawn at least after the model was behind: a program that keeps it busy shall not have
-	// the terminal wait each time.
-	behindLeast = 500 * time.Millisecond
+	// minBehind is the shortest time without drawing after the model was behind: a program that
+	// keeps it busy must not make the terminal wait each time.
+	minBehind = 500 * time.Millisecond
 )
 
-// Behind reports whether the model is behind, so that nothing can be drawn. It may be called from any goroutine.
+// Behind reports whether the model is behind, so that nothing can be drawn. It may be called from
+// any goroutine.
 func (p *Painter) Behind() bool { return p.behind.Load() }
 
-// try runs do on the goroutine of the model, which has to be where the terminal is, unless the model is behind by more than
-// modelPatience: the user's terminal does not wait for it.
-func (p *Painter) try(do func(now time.Time)) (ran, over bool) {
+// tryOnLoop runs do on the model's goroutine once the model is where the terminal is. It gives up
+// if the model is behind by more than modelPatience.
+func (p *Painter) tryOnLoop(do func(now time.Time)) (ran, over bool) {
 	if p.behind.Load() {
 		p.again = time.Time{}
 		return false, false
 	}
-	ran, over = p.conf.Loop.Try(modelPatience, do, p.catchUp(time.Now()))
-	p.note(ran, over)
+	ran, over = p.conf.Loop.Try(modelPatience, do, p.onCaughtUp(time.Now()))
+	p.noteBehind(ran, over)
 	return ran, over
 }
 
-// note notes whether the model was behind.
-func (p *Painter) note(ran, over bool) {
+func (p *Painter) noteBehind(ran, over bool) {
 	if !ran && !over {
 		p.behind.Store(true)
 		p.again = time.Time{}
 	}
 }
 
-// catchUp is what is called when a model that is behind has caught up.
-func (p *Painter) catchUp(now time.Time) func() {
+// onCaughtUp returns the function to call when the model has caught up.
+func (p *Painter) onCaughtUp(now time.Time) func() {
 	return func() {
-		time.AfterFunc(behindLeast-time.Since(now), func() {
+		time.AfterFunc(minBehind-time.Since(now), func() {
 			p.behind.Store(false)
 			if p.conf.CaughtUp != nil {
 				p.conf.CaughtUp()
@@ -67,8 +74,8 @@ func (p *Painter) catchUp(now time.Time) func() {
 	}
 }
 
-// patience is how long to wait for the model now.
-func (p *Painter) patience() time.Duration {
+// currentPatience returns how long to wait for the model now.
+func (p *Painter) currentPatience() time.Duration {
 	if p.behind.Load() {
 		return 0
 	}

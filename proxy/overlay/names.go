@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// lasts is a time limit as the user reads it: 10 min, 1 h 30 min, 45 s.
-func lasts(d time.Duration) string {
+// formatDuration words a time limit for the user: 10 min, 1 h 30 min, 45 s.
+func formatDuration(d time.Duration) string {
 	d = d.Round(time.Second)
 	var parts []string
 	for _, part := range []struct {

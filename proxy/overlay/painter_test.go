@@ -266,14 +266,14 @@ func TestNothingStaysOfTheSignR69(t *testing.T) {
 func BenchmarkMisses(b *testing.B) {
 	m := screen.New(screen.Config{Cols: 120, Rows: 40})
 	m.Feed([]byte("\x1b[3;7H"))
-	f := follow(m, 39)
+	f := newFollower(m, 39)
 	for name, chunk := range map[string]string{"echo": "a", "in place": "\x1b[?25l\x1b[3;7H\x1b[33ma\x1b[m\x1b[K\x1b[3;8H\x1b[?25h"} {
 		b.Run(name, func(b *testing.B) {
 			p := new(vt.Cutter).Cut([]byte(chunk)) // the filter has cut it
 			b.ReportAllocs()
 			for b.Loop() {
 				f.col = 7
-				if !f.misses(p) {
+				if !f.followIfHarmless(p) {
 					b.Fatal("it gives up")
 				}
 			}
@@ -405,13 +405,13 @@ func TestTinyWindows(t *testing.T) {
 				d.pass(words(dice, cols, rows)+"x\x1b[2147483647b\x1b[$t\x1b[ A", i%5 == 0)
 				if d.busy = i%7 == 0; i%7 == 1 {
 					d.catchUp()
-					time.Sleep(behindLeast)
+					time.Sleep(minBehind)
 				}
 				d.m.Resize(size[0]+i%2, size[1])
 				d.user.Resize(size[0]+i%2, size[1])
 			}
 			d.catchUp()
-			time.Sleep(behindLeast)
+			time.Sleep(minBehind)
 			d.user.Feed(d.p.Hide(true))
 			require.False(t, d.p.Up())
 		})

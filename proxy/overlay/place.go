@@ -10,21 +10,26 @@ import (
 	"terminalproxy/proxy/screen"
 )
 
-// inTheWay is how long the cursor has to rest in the line before that makes way: a program that draws passes everywhere.
+// inTheWay is how long the cursor has to rest in the line before the line moves: a program that
+// draws passes everywhere.
 const inTheWay = 150 * time.Millisecond
 
-// place is where the line stands.
+// place is where the line is drawn.
 type place struct {
 	high  bool      // the user wants it on the top rows
-	up    bool      // there is one
+	up    bool      // a line is drawn
 	top   bool      // on the top rows
-	since time.Time // when it was first seen that it should be elsewhere, zero while it should not
+	since time.Time // since when it should be elsewhere, or zero
 }
 
-// put says on which row a line begins: at the bottom, or at the top where the user sees the cursor in the rows that it
-// needs; the other way round where the user wants it on top. What stands moves only when the cursor rests where it does; again
-// is when to look whether it does.
-func (p *place) put(now time.Time, m *screen.Screen, line string) (row int, again time.Duration) {
+// chooseRow returns the row on which a line begins: at the bottom, or at the top if the cursor is
+// visible in the rows that the line needs. If the user wants it on top, it is the other way round.
+// The line moves only when the cursor rests in it; again is when to check that.
+func (p *place) chooseRow(
+	now time.Time,
+	m *screen.Screen,
+	line string,
+) (row int, again time.Duration) {
 	_, rows := m.Size()
 	n := min(rows, strings.Count(line, "\n")+1)
 	at := m.Cursor()
@@ -51,17 +56,19 @@ func (p *place) put(now time.Time, m *screen.Screen, line string) (row int, agai
 	return notice.Top(m, line), again
 }
 
-// spot is a place for the sign.
+// spot is a position of the sign.
 type spot struct {
 	row, from int
-	wide      bool // it begins a column earlier than it needs, where a wide character does
-	over      bool // text stands below it
+	wide      bool // it begins a column early, so as not to split a wide character
+	over      bool // it covers text
 }
 
-// signSpot is where a sign goes: at the right end of a row that has no text there, and not the cursor. That is the last row;
-// on the main screen, where the cursor is in that one as a rule, the row above, since the first leaves the screen when the
-// window shrinks; then the first, which is the first to be tried where the user wants it on top. Without any it covers text in the last one, or in the first if the cursor is in that.
-func signSpot(m *screen.Screen, sign string, top bool) (s spot, ok bool) {
+// findSignSpot looks for a right end of a row without text and without the cursor. It tries the
+// last row, then the first. On the main screen the cursor is usually in the last row, so the row
+// above it comes second: it stays when the window shrinks. If the user wants the sign on top, the
+// first row is tried first. If all have text, the sign covers text in the first candidate, or on
+// the other side if the cursor is in that row.
+func findSignSpot(m *screen.Screen, sign string, top bool) (s spot, ok bool) {
 	cols, rows := m.Size()
 	from := cols - displaywidth.String(sign)
 	if from < 0 {
@@ -76,7 +83,7 @@ func signSpot(m *screen.Screen, sign string, top bool) (s spot, ok bool) {
 		candidates = append([]int{0}, candidates[:len(candidates)-1]...)
 	}
 	for _, row := range candidates {
-		if row != at && free(m, row, from) {
+		if row != at && isRowFree(m, row, from) {
 			return spot{row: row, from: from}, true
 		}
 	}
@@ -93,8 +100,8 @@ func signSpot(m *screen.Screen, sign string, top bool) (s spot, ok bool) {
 	return s, true
 }
 
-// free reports whether no text stands on a row from a column on, nor right before it.
-func free(m *screen.Screen, row, from int) bool {
+// isRowFree reports whether a row has no text from a column on, nor right before it.
+func isRowFree(m *screen.Screen, row, from int) bool {
 	cols, _ := m.Size()
 	for col := max(0, from-1); col < cols; col++ {
 		if c := m.Cell(row, col); c.Width != 1 || c.Content != "" && c.Content != " " {

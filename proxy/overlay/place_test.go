@@ -18,12 +18,12 @@ func TestTheLineMakesWayR68(t *testing.T) {
 	var p place
 	at := func(want int, why string) {
 		t.Helper()
-		row, _ := p.put(now, m, "two\nrows")
+		row, _ := p.chooseRow(now, m, "two\nrows")
 		require.Equal(t, want, row, why)
 	}
 	at(6, "at the bottom")
 	m.Feed([]byte("\x1b[7;1Hgo on? "))
-	_, again := p.put(now, m, "two\nrows")
+	_, again := p.chooseRow(now, m, "two\nrows")
 	require.Equal(t, inTheWay, again)
 	at(6, "the cursor may be passing")
 	m.Feed([]byte("\x1b[1;1H"))
@@ -55,7 +55,7 @@ func TestWhereTheSignGoesR69(t *testing.T) {
 		m := screen.New(screen.Config{Cols: c.Cols, Rows: c.Rows})
 		m.Feed([]byte(c.Output))
 		got := "none"
-		if at, ok := signSpot(m, sign, false); ok {
+		if at, ok := findSignSpot(m, sign, false); ok {
 			got = fmt.Sprintf("%d,%d%s%s", at.row, at.from, map[bool]string{true: " over"}[at.over], map[bool]string{true: " wide"}[at.wide])
 		}
 		require.Equal(t, c.Want, got, c.Name)

@@ -8,37 +8,40 @@ import (
 	"terminalproxy/proxy/control"
 )
 
-// awayFor is how long another program has to be in front before the user is told that the agent waits: a shell that an
-// agent types commands into is away with each of them.
+// awayFor is how long another program has to be in the foreground before the user is told that the
+// agent waits: a shell is in the background during each command that an agent types.
 const awayFor = time.Second
 
-// Controlled remarks on a change of control. line quotes what the agent left on the program's line, "" for nothing; note is the
-// agent's own word as it gives the keyboard back.
+// Controlled remarks on a change of control. line is what the agent left on the program's line;
+// note is the agent's own word as it gives the keyboard back. Both may be empty.
 func (s *Status) Controlled(e control.Event, line, note string) {
 	left := ""
 	if line != "" {
 		left = "; left on the line: " + strconv.Quote(line)
 	}
-	if e.Request && s.withdrawn(e) {
+	if e.Request && s.remarkOnRequestEnd(e) {
 		return
 	}
-	until := term(0)
+	until := formatTerm(0)
 	if !e.Until.IsZero() {
-		until = term(time.Until(e.Until))
+		until = formatTerm(time.Until(e.Until))
 	}
 	switch {
 	case e.Granted && e.Rule != "":
-		s.Say(s.byRule(e, until), TellFor)
+		s.Say(s.ruleRemark(e, until), TellFor)
 	case e.Granted && e.By != "":
 		verb := "drive"
 		if e.Level == protocol.LevelType {
 			verb = "type"
 		}
-		s.Say(e.By+" lets "+e.Agent.Name+" "+verb+until+". "+s.conf.Reclaim+" takes the keyboard back at once; your own keys pause it", NoteFor)
+		s.Say(e.By+" lets "+e.Agent.Name+" "+verb+until+". "+s.conf.Reclaim+
+			" takes the keyboard back at once; your own keys pause it", NoteFor)
 	case e.Granted && e.Level == protocol.LevelType:
-		s.Say(e.Agent.Name+" may type"+until+"; Enter and similar keys wait for you. "+s.conf.Reclaim+" takes the keyboard back at once", TellFor)
+		s.Say(e.Agent.Name+" may type"+until+"; Enter and similar keys wait for you. "+
+			s.conf.Reclaim+" takes the keyboard back at once", TellFor)
 	case e.Granted:
-		s.Say(e.Agent.Name+" drives"+until+". "+s.conf.Reclaim+" takes the keyboard back at once; your own keys pause it", TellFor)
+		s.Say(e.Agent.Name+" drives"+until+". "+s.conf.Reclaim+
+			" takes the keyboard back at once; your own keys pause it", TellFor)
 	case e.Reason == protocol.ReasonReclaimed && e.By != "":
 		s.Say("the keyboard is yours: "+e.By+" stopped "+e.Agent.Name+left, TellFor)
 	case e.Reason == protocol.ReasonReclaimed:
@@ -54,7 +57,8 @@ func (s *Status) Controlled(e control.Event, line, note string) {
 	case e.Reason == protocol.ReasonLink && !e.Absent:
 		s.Say(e.Agent.Name+" disconnected: the keyboard is yours"+left, TellFor)
 	case e.Reason == protocol.ReasonLink:
-		s.Say(e.Agent.Name+" was away for "+lasts(control.AbsentFor)+": the keyboard is yours"+left, TellFor)
+		absent := formatDuration(control.AbsentFor)
+		s.Say(e.Agent.Name+" was away for "+absent+": the keyboard is yours"+left, TellFor)
 	}
 }
 
@@ -63,29 +67,31 @@ func (s *Status) Attached(agent string) {
 	s.Say(agent+" drives. "+s.conf.Reclaim+" takes the keyboard; your own keys pause it", TellFor)
 }
 
-// withdrawn remarks on the end of a request that was not granted; it reports whether there was something to say.
-func (s *Status) withdrawn(e control.Event) bool {
-	say := e.Agent.Name + " no longer asks"
+// remarkOnRequestEnd remarks on the end of a request that was not granted. It reports whether there
+// was something to say.
+func (s *Status) remarkOnRequestEnd(e control.Event) bool {
+	text := e.Agent.Name + " no longer asks"
 	switch e.Reason {
 	case protocol.ReasonRefused:
-		if say = e.Agent.Name + " is refused"; e.By != "" {
-			say = e.By + " refused " + e.Agent.Name
+		if text = e.Agent.Name + " is refused"; e.By != "" {
+			text = e.By + " refused " + e.Agent.Name
 		}
 		if e.Shut {
-			say += ", and may not ask again until you open the menu (" + s.conf.Reclaim + ")"
+			text += ", and may not ask again until you open the menu (" + s.conf.Reclaim + ")"
 		}
 	case protocol.ReasonExpired:
-		say += ": nobody answered"
+		text += ": nobody answered"
 	case protocol.ReasonReleased, protocol.ReasonLink:
 	default:
 		return false
 	}
-	s.Say(say, TellFor)
+	s.Say(text, TellFor)
 	return true
 }
 
-// fronted notes that another program took the terminal from the one that a grant is for, or gave it back. The lock is held.
-func (s *Status) fronted(state control.State) {
+// noteForegroundLocked notes that another program took the terminal from the grant's program, or
+// gave it back.
+func (s *Status) noteForegroundLocked(state control.State) {
 	if (state.Away == "") == (s.state.Away == "") {
 		return
 	}
@@ -102,9 +108,15 @@ func (s *Status) fronted(state control.State) {
 		s.mu.Unlock()
 		switch {
 		case st.Never != "":
-			s.Say(st.Agent.Name+" waits: your rule at "+st.Never+" keeps it out of "+st.Away, TellFor)
+			s.Say(
+				st.Agent.Name+" waits: your rule at "+st.Never+" keeps it out of "+st.Away,
+				TellFor,
+			)
 		case st.Away != "":
-			s.Say(st.Agent.Name+" waits: it has the keyboard for "+st.Program+" only, and "+st.Away+" is in the foreground", TellFor)
+			s.Say(
+				st.Agent.Name+" waits: it has the keyboard for "+st.Program+" only, and "+st.Away+" is in the foreground",
+				TellFor,
+			)
 		}
 	})
 }

@@ -10,31 +10,32 @@ import (
 )
 
 const (
-	// rivalFor is how long an agent that was told that another one has the keyboard counts as one that asks.
-	rivalFor   = time.Minute
-	rivalsMost = 9
-	signName   = 24 // characters of an agent's name in the sign
-	// keyRest is how long a sign that covers text stays away after a key of the user's.
+	// rivalFor is how long an agent counts as asking after it was told that another one has the
+	// keyboard.
+	rivalFor  = time.Minute
+	maxRivals = 9
+	signName  = 24 // characters of an agent's name in the sign
+	// keyRest is how long a sign that covers text stays away after the user pressed a key.
 	keyRest = time.Second
 )
 
-// sign is what the status knows about the lasting sign that an agent drives. It belongs to the status's lock.
+// sign is the state of the lasting sign that an agent drives. Guarded by Status.mu.
 type sign struct {
 	tick   *time.Timer          // redraws when its minutes change
-	tickAt time.Time            // when
-	rivals map[string]time.Time // agents that were told to wait, and until when that counts
+	tickAt time.Time            // when tick fires
+	rivals map[string]time.Time // agents that were told to wait, and until when they count
 	over   bool                 // it covers text
-	rest   time.Time            // until when it stays away therefore
-	wake   *time.Timer          // redraws it then
+	rest   time.Time            // until when it stays away because it covers text
+	wake   *time.Timer          // redraws it at rest
 }
 
-// Rival notes that an agent asked for the keyboard that another one has.
+// Rival notes that an agent asked for the keyboard while another one has it.
 func (s *Status) Rival(agentID string) {
 	s.mu.Lock()
 	if s.sign.rivals == nil {
 		s.sign.rivals = make(map[string]time.Time)
 	}
-	if _, known := s.sign.rivals[agentID]; known || len(s.sign.rivals) < rivalsMost {
+	if _, known := s.sign.rivals[agentID]; known || len(s.sign.rivals) < maxRivals {
 		s.sign.rivals[agentID] = time.Now().Add(rivalFor)
 		time.AfterFunc(rivalFor, s.conf.Repaint)
 	}
@@ -42,19 +43,20 @@ func (s *Status) Rival(agentID string) {
 	s.conf.Repaint()
 }
 
-// signs are the words of the sign, from the longest to the shortest form; none where no agent drives or no line is wanted.
-func (s *Status) signs(now time.Time) []string {
+// signForms returns the texts of the sign, from the longest to the shortest. It returns nil if no
+// agent drives or the user wants no line.
+func (s *Status) signForms(now time.Time) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	st := s.state
 	if st.Phase != control.Granted || !s.conf.Line || s.conf.Taste.NoSign {
-		s.untick()
+		s.stopTick()
 		return nil
 	}
 	name := notice.Clean(st.Agent.Name, signName)
-	does, time := s.does(), s.left(now)
+	does, time := s.activity(), s.remainingTime(now)
 	asks := ""
-	switch n := s.asking(now); {
+	switch n := s.countRivals(now); {
 	case n == 1:
 		asks = " · +1 asks"
 	case n > 1:
@@ -67,21 +69,22 @@ func (s *Status) signs(now time.Time) []string {
 	}
 }
 
-// Elsewhere tells the user that a person types who does not sit here. It gives way to every other remark.
+// Elsewhere tells the user that a person types from a page. Every other remark comes first.
 func (s *Status) Elsewhere(by string) {
-	say := by + " types from a page; " + s.conf.Reclaim + " keeps pages out for " + lasts(control.AloneFor)
+	text := by + " types from a page; " + s.conf.Reclaim + " keeps pages out for " +
+		formatDuration(control.AloneFor)
 	s.mu.Lock()
 	now := time.Now()
-	other := s.told != "" && s.told != say && now.Before(s.until)
-	fresh := s.told == say && now.Sub(s.said) < TellFor // it is not drawn anew with each key
+	other := s.told != "" && s.told != text && now.Before(s.until)
+	fresh := s.told == text && now.Sub(s.said) < TellFor // it is not drawn anew with each key
 	s.mu.Unlock()
 	if !other && !fresh {
-		s.Say(say, NoteFor)
+		s.Say(text, NoteFor)
 	}
 }
 
-// does is what the agent does with the keyboard, in a word.
-func (s *Status) does() string {
+// activity says in a word what the agent does with the keyboard.
+func (s *Status) activity() string {
 	switch st := s.state; {
 	case st.Never != "":
 		return "waits: never in " + notice.Clean(st.Away, signName)
@@ -97,17 +100,18 @@ func (s *Status) does() string {
 	return "drives"
 }
 
-// left is how long the grant lasts, in begun minutes, "" for a grant without an end. It has the sign redrawn when that
-// changes.
-func (s *Status) left(now time.Time) string {
+// remainingTime returns how long the grant lasts, in begun minutes, or "" if it has no end. It
+// schedules a redraw for when that changes.
+func (s *Status) remainingTime(now time.Time) string {
 	rest := s.state.Until.Sub(now)
 	if s.state.Until.IsZero() || rest <= 0 {
-		s.untick()
+		s.stopTick()
 		return ""
 	}
 	minutes := int((rest + time.Minute - 1) / time.Minute)
-	if at := s.state.Until.Add(-time.Duration(minutes-1) * time.Minute); minutes > 1 && !at.Equal(s.sign.tickAt) {
-		s.untick()
+	at := s.state.Until.Add(-time.Duration(minutes-1) * time.Minute)
+	if minutes > 1 && !at.Equal(s.sign.tickAt) {
+		s.stopTick()
 		s.sign.tick, s.sign.tickAt = time.AfterFunc(at.Sub(now), s.conf.Repaint), at
 	}
 	if h := minutes / 60; h > 0 {
@@ -119,15 +123,15 @@ func (s *Status) left(now time.Time) string {
 	return fmt.Sprintf(" %d min", minutes)
 }
 
-func (s *Status) untick() {
+func (s *Status) stopTick() {
 	if s.sign.tick != nil {
 		s.sign.tick.Stop()
 		s.sign.tick, s.sign.tickAt = nil, time.Time{}
 	}
 }
 
-// asking counts the agents that wait.
-func (s *Status) asking(now time.Time) int {
+// countRivals drops the expired rivals and counts the others.
+func (s *Status) countRivals(now time.Time) int {
 	for id, until := range s.sign.rivals {
 		if !now.Before(until) || id == s.state.Agent.ID {
 			delete(s.sign.rivals, id)
@@ -136,16 +140,17 @@ func (s *Status) asking(now time.Time) int {
 	return len(s.sign.rivals)
 }
 
-// covers notes whether the sign covers text, and reports whether it may.
-func (s *Status) covers(now time.Time, over bool) bool {
+// maySignCover notes whether the sign covers text, and reports whether it may be drawn.
+func (s *Status) maySignCover(now time.Time, over bool) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.sign.over = over
 	return !over || !now.Before(s.sign.rest)
 }
 
-// unsign has a sign that covers text go: the user typed. It reports whether there is one. The lock is held.
-func (s *Status) unsign(now time.Time) bool {
+// hideSignLocked removes a sign that covers text, since the user typed. It reports whether one was
+// drawn.
+func (s *Status) hideSignLocked(now time.Time) bool {
 	if !s.sign.over || s.state.Phase != control.Granted {
 		return false
 	}

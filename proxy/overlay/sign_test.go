@@ -32,15 +32,15 @@ func TestTheWordsOfTheSignR69(t *testing.T) {
 		defer s.Close()
 		c.state.Phase, c.state.Agent = control.Granted, control.Agent{ID: "a", Name: "claude"}
 		s.Show(c.state)
-		require.Equal(t, c.want, s.signs(now)[0])
+		require.Equal(t, c.want, s.signForms(now)[0])
 	}
 	s := New(Config{Line: true, Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Repaint: func() {}})
-	require.Empty(t, s.signs(now), "nobody drives")
+	require.Empty(t, s.signForms(now), "nobody drives")
 	s.Show(control.State{Phase: control.Asked, Agent: control.Agent{ID: "a", Name: "claude"}})
-	require.Empty(t, s.signs(now))
+	require.Empty(t, s.signForms(now))
 	s = New(Config{Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Repaint: func() {}})
 	s.Show(control.State{Phase: control.Granted})
-	require.Empty(t, s.signs(now), "no line is wanted")
+	require.Empty(t, s.signForms(now), "no line is wanted")
 }
 
 // TestOthersAskR69 for a minute, and whoever got the keyboard no longer asks.
@@ -52,11 +52,11 @@ func TestOthersAskR69(t *testing.T) {
 		s.Rival("b")
 		s.Rival("b")
 		s.Rival("c")
-		require.Equal(t, ` claude drives · +2 ask · Ctrl+\ `, s.signs(time.Now())[0])
+		require.Equal(t, ` claude drives · +2 ask · Ctrl+\ `, s.signForms(time.Now())[0])
 		s.Show(control.State{Phase: control.Granted, Level: protocol.LevelDrive, Agent: control.Agent{ID: "b", Name: "codex"}})
-		require.Equal(t, ` codex drives · +1 asks · Ctrl+\ `, s.signs(time.Now())[0])
+		require.Equal(t, ` codex drives · +1 asks · Ctrl+\ `, s.signForms(time.Now())[0])
 		time.Sleep(rivalFor)
-		require.Equal(t, ` codex drives · Ctrl+\ `, s.signs(time.Now())[0])
+		require.Equal(t, ` codex drives · Ctrl+\ `, s.signForms(time.Now())[0])
 	})
 }
 
@@ -68,7 +68,7 @@ func TestTheSignWakesOnceAMinuteR69(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var wakes atomic.Int64
 			var s *Status
-			s = New(Config{Line: true, Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Repaint: func() { wakes.Add(1); go s.signs(time.Now()) }})
+			s = New(Config{Line: true, Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Repaint: func() { wakes.Add(1); go s.signForms(time.Now()) }})
 			defer s.Close()
 			if !state.Until.IsZero() {
 				state.Until = time.Now().Add(10 * time.Minute)
@@ -91,18 +91,18 @@ func TestTheSignOverTextGoesForAKeyR69(t *testing.T) {
 		defer s.Close()
 		s.Show(control.State{Phase: control.Granted, Agent: control.Agent{ID: "a", Name: "claude"}})
 		s.Dismiss()
-		require.True(t, s.covers(time.Now(), false))
-		require.True(t, s.covers(time.Now(), true))
+		require.True(t, s.maySignCover(time.Now(), false))
+		require.True(t, s.maySignCover(time.Now(), true))
 		repaints.Store(0)
 		s.Dismiss()
 		require.EqualValues(t, 1, repaints.Load())
-		require.False(t, s.covers(time.Now(), true))
-		require.True(t, s.covers(time.Now(), false), "elsewhere it is in nobody's way")
-		s.covers(time.Now(), true)
+		require.False(t, s.maySignCover(time.Now(), true))
+		require.True(t, s.maySignCover(time.Now(), false), "elsewhere it is in nobody's way")
+		s.maySignCover(time.Now(), true)
 		time.Sleep(keyRest)
 		synctest.Wait()
 		require.EqualValues(t, 2, repaints.Load())
-		require.True(t, s.covers(time.Now(), true))
+		require.True(t, s.maySignCover(time.Now(), true))
 	})
 }
 
@@ -113,7 +113,7 @@ func TestWhoTypesFromAPageIsTold(t *testing.T) {
 		s := New(Config{Line: true, Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Repaint: func() { painted.Add(1) }})
 		defer s.Close()
 		line := func() string {
-			line, _, _, _ := s.compose(time.Now(), 80, 24, "")
+			line, _, _, _ := s.composeNow(time.Now(), 80, 24, "")
 			return line
 		}
 		for range 50 {

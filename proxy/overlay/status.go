@@ -1,7 +1,8 @@
-// Package overlay is what the proxy shows the user over the program: its line with questions and remarks, the window's
-// title and the bell. It words them, decides which comes first, and makes the bytes that draw and remove them out of the
-// terminal model. It decides nothing about control, writes nothing itself, and knows no agent but by name: whoever plugs
-// it says what control is ([Status.Show]) and writes what [Painter.Paint] makes.
+// Package overlay shows the user the proxy's own texts over the program: a line with questions and
+// remarks, the window's title and the bell. It words them, decides which comes first, and makes the
+// bytes that draw and remove them from the terminal model. It decides nothing about control, writes
+// nothing itself, and knows an agent only by name. Its user passes the state of control
+// ([Status.Show]) and writes what [Painter.Paint] makes.
 package overlay
 
 import (
@@ -16,43 +17,44 @@ import (
 
 // How long a remark stays.
 const (
-	TellFor    = 3 * time.Second  // one that only tells something
-	NoteFor    = 8 * time.Second  // one with words of somebody else's
-	TroubleFor = 10 * time.Second // one that tells of a trouble
-	readFor    = time.Second      // until then a key of the user's does not take it away
+	TellFor    = 3 * time.Second  // a plain remark
+	NoteFor    = 8 * time.Second  // one with words of an agent or a person
+	TroubleFor = 10 * time.Second // one about a problem
+	readFor    = time.Second      // before that the user's keys do not remove it
 )
 
-// Bounds of what is shown.
+// Bounds of the texts.
 const (
-	titleMost = 200 // characters of the program's title
-	tellRows  = 3   // the most that a remark covers
-	menuRows  = 5   // and the menu, on a narrow screen
-	askRows   = 6   // and a request
-	slim      = 40  // columns: on less a remark covers as much as the menu, so that its end, the key, is not cut off
-	narrow    = 30  // columns: on less a request covers what it needs
+	maxTitle = 200 // characters of the program's title
+	tellRows = 3   // at most for a remark
+	menuRows = 5   // for the menu, on a narrow screen
+	askRows  = 6   // for a request
+	slim     = 40  // columns; below, a remark gets menuRows, so that its key is not cut off
+	narrow   = 30  // columns; below, a request covers what it needs
 )
 
-// Config says what a user's terminal can show and what the user wants of it.
+// Config says what a user's terminal can show, and what the user wants of that.
 type Config struct {
 	Name  string // of the session, for a program that sets no title
 	Line  bool   // the line is wanted (no --no-notice)
 	Title bool   // the terminal takes titles
-	// OneProgram says that grants are for the program in front.
+	// OneProgram means that grants are for the foreground program.
 	OneProgram bool
 	Colors     Colors      // of the terminal
 	Taste      Taste       // of the user
-	Reclaim    string      // what people press to take the keyboard back, as they write it
-	Grant      string      // and what to give it, where the session starts
-	Leave      string      // how to leave a session of somebody else's, in the menu
-	Repaint    func()      // asks whoever draws to do so; any goroutine calls it
-	Present    func() bool // somebody can see the screen; nil for always
+	Reclaim    string      // the label of the reclaim key
+	Grant      string      // the label of the grant key where the session starts
+	Leave      string      // in the menu: how to leave another person's session
+	Repaint    func()      // requests a redraw; called on any goroutine
+	Present    func() bool // whether a person can see the screen; nil means always
 }
 
-// Status is what the proxy has to say to the user: a line over the bottom row while something needs the user, and who
-// has the keyboard in the window's title. It may be used from any goroutine; a [Painter] draws it.
+// Status holds what the proxy has to say to the user: a line over the bottom row while something
+// needs the user, and in the window's title who has the keyboard. It may be used from any
+// goroutine; a [Painter] draws it.
 type Status struct {
 	conf  Config
-	grant atomic.Pointer[string] // what people press to give the keyboard where the session is now, nil where it started
+	grant atomic.Pointer[string] // the label of the grant key, once the session has moved
 
 	mu    sync.Mutex
 	state control.State
@@ -60,26 +62,25 @@ type Status struct {
 	said  time.Time // when it was made
 	until time.Time // when it goes by itself
 	timer *time.Timer
-	away  *time.Timer // tells that the agent waits for its program
+	away  *time.Timer // remarks that the agent waits for its program
 	bell  bool
-	alert alert     // that waits to be written
-	small bool      // there was no room for the question on the newest line
-	alone bool      // no gateway is reached: nobody can look
-	seen  time.Time // when an agent asked for something last
+	alert alert     // waits to be written
+	small bool      // the newest line had no room for the question
+	alone bool      // no gateway is connected: no one can look
+	seen  time.Time // when an agent last asked for something
 	rung  bool      // the user has been told of the present prompt for a secret
-	begun bool      // a grant began: the terminal's keyboard is unlocked, to be sure
+	begun bool      // a grant began: unlock the terminal's keyboard, to be sure
 	sign  sign      // that an agent drives
-	inbox inbox     // what others say to the user
+	inbox inbox     // messages to the user
 }
 
-// New makes a status that has nothing to say.
+// New returns a status that has nothing to say.
 func New(conf Config) *Status { return &Status{conf: conf} }
 
-// LabelGrant says what people press to give the keyboard from now on: the session is at another
-// terminal.
+// LabelGrant sets the label of the grant key: the session is at another terminal now.
 func (s *Status) LabelGrant(label string) { s.grant.Store(&label) }
 
-// grantLabel is what people press to give the keyboard.
+// grantLabel returns what people press to give the keyboard.
 func (s *Status) grantLabel() string {
 	if label := s.grant.Load(); label != nil {
 		return *label
@@ -90,26 +91,28 @@ func (s *Status) grantLabel() string {
 // Show takes a new state of control.
 func (s *Status) Show(state control.State) {
 	s.mu.Lock()
-	s.bell = s.bell || state.Question != s.state.Question && (state.Phase == control.Asked || state.Pending.Keys != "")
+	s.bell = s.bell ||
+		state.Question != s.state.Question &&
+			(state.Phase == control.Asked || state.Pending.Keys != "")
 	if state.Hidden != s.state.Hidden {
-		s.hidden(state.Hidden)
+		s.remarkHiddenLocked(state.Hidden)
 	}
 	if state.Muted != s.state.Muted {
-		s.muted(state.Muted)
+		s.remarkMutedLocked(state.Muted)
 	}
 	if state.Phase == control.Granted && s.state.Phase != control.Granted {
 		s.begun = true
 	}
-	s.fronted(state)
+	s.noteForegroundLocked(state)
 	if s.state.Menu && !state.Menu {
-		s.recalled(time.Now())
+		s.noteMenuClosedLocked(time.Now())
 	}
 	s.state = state
 	s.mu.Unlock()
 	s.conf.Repaint()
 }
 
-// Tell shows a remark that only tells something.
+// Tell shows a plain remark.
 func (s *Status) Tell(text string) { s.Say(text, TellFor) }
 
 // Say shows a remark for a while.
@@ -125,7 +128,7 @@ func (s *Status) Say(text string, d time.Duration) {
 	s.conf.Repaint()
 }
 
-// Observed says whether a gateway is reached, through which agents look.
+// Observed notes whether a gateway is connected, through which agents look.
 func (s *Status) Observed(yes bool) {
 	s.mu.Lock()
 	changed := s.alone == yes
@@ -136,8 +139,8 @@ func (s *Status) Observed(yes bool) {
 	}
 }
 
-// Dismiss takes a remark away that could be read: the user types, and may be typing on the row that it covers. It holds no
-// lock that the screen or the network could hold up.
+// Dismiss removes a remark that could be read: the user types, and may be typing on the row that it
+// covers. It holds no lock that the screen or the network could hold up.
 func (s *Status) Dismiss() {
 	s.mu.Lock()
 	read := s.told != "" && time.Since(s.said) >= readFor
@@ -145,15 +148,15 @@ func (s *Status) Dismiss() {
 		s.told = ""
 	}
 	now := time.Now()
-	read = s.noticed(now) || read
-	read = s.unsign(now) || read
+	read = s.noteKeyLocked(now) || read
+	read = s.hideSignLocked(now) || read
 	s.mu.Unlock()
 	if read {
 		s.conf.Repaint()
 	}
 }
 
-// Close ends the timers.
+// Close stops the timers.
 func (s *Status) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -173,13 +176,17 @@ func (s *Status) takeBegun() bool {
 	return begun
 }
 
-// compose is what to show now on a terminal of this size: the line ("" for none), the title ("" for none), whether to
-// ring, and the number of the question that the line or title puts, 0 for none.
-func (s *Status) compose(now time.Time, cols, rows int, title string) (line, window string, ring bool, question uint64) {
+// composeNow returns what to show now on a terminal of this size: the line, the title (each may be
+// ""), whether to ring, and the question that line or title ask, or 0.
+func (s *Status) composeNow(
+	now time.Time,
+	cols, rows int,
+	title string,
+) (line, window string, ring bool, question uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	ring, s.bell = s.bell, false
-	guarding := s.guarding(now)
+	guarding := s.isGuarding(now)
 	if s.state.Asks() || guarding && s.state.Dismissible && !s.state.Message.Open {
 		question = s.state.Question
 	}
@@ -190,121 +197,124 @@ func (s *Status) compose(now time.Time, cols, rows int, title string) (line, win
 	before := s.inbox.onLine
 	s.inbox.onLine = nil
 	if s.conf.Line {
-		line = s.sentence(now, cols, rows)
+		line = s.lineLocked(now, cols, rows)
 	}
 	asks := question != 0
-	if asks && !s.answerable(line, cols, rows) {
-		line, question = s.lacksRoom(line, question, cols, rows)
+	if asks && !s.isAnswerable(line, cols, rows) {
+		line, question = s.replaceUnreadable(line, question, cols, rows)
 	}
 	s.small = asks && question == 0
 	if s.conf.Title {
 		if title == "" {
 			title = s.conf.Name
 		}
-		window = s.tag(now) + s.missing(now) + " " + notice.Clean(title, titleMost)
+		window = s.titleTag(now) + s.titleMessageLocked(now) + " " + notice.Clean(title, maxTitle)
 	}
-	ring = s.spoke(before) || ring
+	ring = s.noteOnLineLocked(before) || ring
 	return line, window, ring, question
 }
 
-func (s *Status) sentence(now time.Time, cols, rows int) string {
+func (s *Status) lineLocked(now time.Time, cols, rows int) string {
 	st := s.state
 	switch {
 	case st.Message.Open:
-		return s.composing(cols)
+		return s.composeLine(cols)
 	case st.Pending.Keys != "":
-		return s.approval(cols, rows)
+		return s.approvalLine(cols, rows)
 	case st.Occupied:
-		return s.occupied(cols, rows)
+		return s.occupiedLine(cols, rows)
 	case st.Phase == control.Asked:
-		keys := pressAgain(st.Again && cols >= narrow) + s.allows() + " · " + s.conf.Reclaim + " refuses"
+		keys := pressAgain(st.Again && cols >= narrow) + s.allowLabel() + " · " +
+			s.conf.Reclaim + " refuses"
 		if st.Ahead.Rule != "" {
 			keys = s.conf.Reclaim + " refuses"
 		}
-		return notice.Rows(cols, askMost(cols, rows), s.asks(), keys)
+		return notice.Rows(cols, maxQuestionRows(cols, rows), s.controlQuestion(), keys)
 	case st.Menu:
-		return s.menu(cols, rows)
-	case s.guarding(now):
-		return s.secret(cols)
+		return s.menuLine(cols, rows)
+	case s.isGuarding(now):
+		return s.secretLine(cols)
 	case st.Pregrant:
-		return notice.Line(cols, s.promise(), s.conf.Reclaim+" takes that back")
+		return notice.Line(cols, s.pregrantLine(), s.conf.Reclaim+" takes that back")
 	case s.told != "" && now.Before(s.until):
 		most := tellRows
 		if cols < slim {
 			most = menuRows
 		}
 		return notice.Rows(cols, min(rows-1, most), s.told, "")
-	case s.speaks(now):
-		return s.speech(cols, rows)
+	case s.nextMessageLocked(now):
+		return s.messageLineLocked(cols, rows)
 	}
 	return ""
 }
 
-// askMost is how many rows a request may cover.
-func askMost(cols, rows int) int {
+// maxQuestionRows is how many rows a request may cover.
+func maxQuestionRows(cols, rows int) int {
 	if cols < narrow {
 		return rows - 1
 	}
 	return min(rows-1, askRows)
 }
 
-// asks is the question for control. The name stands in quotation marks, as what the agent chose to say.
-func (s *Status) asks() string {
+// controlQuestion is the question for control. The name stands in quotation marks: the agent chose
+// it.
+func (s *Status) controlQuestion() string {
 	if s.state.Ahead.Rule != "" {
-		return s.announces()
+		return s.announcement()
 	}
-	return s.wish() + ": “" + s.state.Reason + "”"
+	return s.controlWish() + ": “" + s.state.Reason + "”"
 }
 
-// wish is that question without the agent's own words.
-func (s *Status) wish() string {
-	return s.asker("“"+s.state.Agent.Name+"”") + " asks to " + s.wanted()
+// controlWish is that question without the agent's own words.
+func (s *Status) controlWish() string {
+	return s.namedAsker("“"+s.state.Agent.Name+"”") + " asks to " + s.wantedGrant()
 }
 
-// allows is what the key that gives control does about a request.
-func (s *Status) allows() string { return s.grantLabel() + " allows" }
+// allowLabel says what the grant key does about a request.
+func (s *Status) allowLabel() string { return s.grantLabel() + " allows" }
 
-// asker is the agent with a name that asks: whoever read another one's question has to see that it is not that one.
-func (s *Status) asker(name string) string {
+// namedAsker adds that another agent asks: a user who read the first one's question must see that.
+func (s *Status) namedAsker(name string) string {
 	if s.state.Another {
 		return "another agent, " + name + ","
 	}
 	return name
 }
 
-// wanted is what an agent asks for: level, scope, and the time that it would get.
-func (s *Status) wanted() string {
-	what := "drive"
+// wantedGrant is what an agent asks for: level, scope and time.
+func (s *Status) wantedGrant() string {
+	text := "drive"
 	if s.state.Level == protocol.LevelType {
-		what = "type"
+		text = "type"
 	}
 	if s.conf.OneProgram {
-		what += " this program"
+		text += " this program"
 	}
-	return what + term(s.state.For)
+	return text + formatTerm(s.state.For)
 }
 
-// term says how long control lasts that is given: 0 is without end.
-func term(d time.Duration) string {
+// formatTerm says how long a grant lasts; 0 is without end.
+func formatTerm(d time.Duration) string {
 	if d == 0 {
 		return " until you take it back"
 	}
-	return " for " + lasts(d)
+	return " for " + formatDuration(d)
 }
 
-// tag is the word in the window's title for who has the keyboard.
-func (s *Status) tag(now time.Time) string {
+// titleTag says in the window's title who has the keyboard.
+func (s *Status) titleTag(now time.Time) string {
 	switch st := s.state; {
 	case st.Hidden:
 		return "[hidden]"
-	case s.guarding(now):
+	case s.isGuarding(now):
 		return s.secretTag()
 	case st.Pending.Keys != "" && !s.conf.Line:
 		return s.approvalTitle()
 	case st.Pending.Keys != "":
 		return "[agent asks]"
 	case st.Occupied && !s.conf.Line:
-		return "[" + st.Agent.Name + " waits for your line: " + pressAgain(st.Again) + s.grantLabel() + " lets it type]"
+		return "[" + st.Agent.Name + " waits for your line: " + pressAgain(st.Again) +
+			s.grantLabel() + " lets it type]"
 	case st.Occupied:
 		return "[" + st.Agent.Name + " waits for your line]"
 	case st.Never != "":
@@ -318,9 +328,11 @@ func (s *Status) tag(now time.Time) string {
 	case st.Phase == control.Granted:
 		return "[" + st.Agent.Name + " drives]"
 	case st.Phase == control.Asked && !s.conf.Line && st.Ahead.Rule != "":
-		return "[" + s.asker(st.Agent.Name) + s.getsSoon() + ": " + s.conf.Reclaim + " refuses]"
+		return "[" + s.namedAsker(st.Agent.Name) + s.upcomingGrant() + ": " + s.conf.Reclaim +
+			" refuses]"
 	case st.Phase == control.Asked && !s.conf.Line:
-		return "[" + s.asker(st.Agent.Name) + " asks to " + s.wanted() + ": " + pressAgain(st.Again) + s.grantLabel() + " allows, " + s.conf.Reclaim + " refuses]"
+		return "[" + s.namedAsker(st.Agent.Name) + " asks to " + s.wantedGrant() + ": " +
+			pressAgain(st.Again) + s.grantLabel() + " allows, " + s.conf.Reclaim + " refuses]"
 	case st.Phase == control.Asked:
 		return "[agent asks]"
 	case s.alone:
@@ -329,18 +341,18 @@ func (s *Status) tag(now time.Time) string {
 	return "[observed]"
 }
 
-// promise says who will get the keyboard without a question.
-func (s *Status) promise() string {
+// pregrantLine says who will get the keyboard without a question.
+func (s *Status) pregrantLine() string {
 	g := s.state.RemotePregrant
-	who, what, by := "the next agent that asks", " will drive", ""
+	agent, verb, by := "the next agent that asks", " will drive", ""
 	if g.Agent != "" {
-		who = g.Agent + ", once it asks,"
+		agent = g.Agent + ", once it asks,"
 	}
 	if g.Level == protocol.LevelType {
-		what = " will type"
+		verb = " will type"
 	}
 	if g.By != "" {
 		by = " (allowed by " + g.By + ")"
 	}
-	return who + what + term(s.state.For) + by
+	return agent + verb + formatTerm(s.state.For) + by
 }

@@ -41,7 +41,7 @@ func TestTheQuestionSaysWhoWhatAndForHowLongR47(t *testing.T) {
 				ID: "1", Agent: control.Agent{ID: "a", Name: tt.agent}, Level: tt.level, Reason: notice.Reason(tt.reason), For: tt.lasts,
 			}))
 			s.Show(a.State(now))
-			line, _, ring, question := s.compose(now, 120, 24, "")
+			line, _, ring, question := s.composeNow(now, 120, 24, "")
 			require.True(t, strings.HasPrefix(line, " "+tt.want), line)
 			require.True(t, strings.HasSuffix(strings.TrimRight(line, " "), " "+keys), line)
 			require.True(t, ring && question != 0)
@@ -54,7 +54,7 @@ func TestTheQuestionSaysWhoWhatAndForHowLongR47(t *testing.T) {
 func TestTheTitleStandsBehindAWordOfOursR43(t *testing.T) {
 	s := New(Config{Title: true, Repaint: func() {}})
 	s.Show(control.State{Phase: control.Granted, Agent: control.Agent{Name: "claude"}})
-	_, window, _, _ := s.compose(time.Now(), 80, 24, "[observed] a\u202eb\u200dc")
+	_, window, _, _ := s.composeNow(time.Now(), 80, 24, "[observed] a\u202eb\u200dc")
 	require.Equal(t, "[claude drives] [observed] abc", window)
 }
 
@@ -89,7 +89,7 @@ func TestWhatIsAskedForR47(t *testing.T) {
 	} {
 		c.state.Phase, c.state.Agent = control.Asked, ada
 		s := &Status{conf: Config{Line: true, Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, OneProgram: c.one}, state: c.state}
-		line := s.sentence(time.Now(), c.cols, 24)
+		line := s.lineLocked(time.Now(), c.cols, 24)
 		for _, want := range append(c.want, "Ctrl+G allows") {
 			require.Contains(t, line, want)
 		}
@@ -109,7 +109,7 @@ func TestTheMenuOffersToMuteR71(t *testing.T) {
 	} {
 		st.Menu = true
 		s := &Status{conf: Config{Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Line: true}, state: st}
-		require.Contains(t, s.sentence(time.Now(), 200, 24), want)
+		require.Contains(t, s.lineLocked(time.Now(), 200, 24), want)
 	}
 }
 
@@ -122,7 +122,7 @@ func TestWhatIsPromisedR70(t *testing.T) {
 	} {
 		st.Pregrant = true
 		s := &Status{conf: Config{Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Line: true}, state: st}
-		require.Contains(t, s.sentence(time.Now(), 120, 24), want)
+		require.Contains(t, s.lineLocked(time.Now(), 120, 24), want)
 	}
 }
 
@@ -148,13 +148,13 @@ func TestWhatTheUserIsToldR70(t *testing.T) {
 		s := New(Config{Line: true, Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Repaint: func() {}})
 		e.Agent = ada
 		s.Controlled(e, "", "")
-		line, _, _, _ := s.compose(time.Now(), 120, 24, "")
+		line, _, _, _ := s.composeNow(time.Now(), 120, 24, "")
 		require.Contains(t, line+"  ", strings.TrimLeft(want, " "))
 		s.Close()
 	}
 	s := New(Config{Line: true, Repaint: func() {}})
 	s.Controlled(control.Event{Agent: ada, Request: true, Reason: protocol.ReasonExited}, "", "")
-	line, _, _, _ := s.compose(time.Now(), 120, 24, "")
+	line, _, _, _ := s.composeNow(time.Now(), 120, 24, "")
 	require.Empty(t, line)
 }
 
@@ -163,7 +163,7 @@ func TestLasts(t *testing.T) {
 		"10 min": 10*time.Minute - time.Millisecond, "45 s": 45 * time.Second, "1 h": time.Hour, "1 h 30 min": 90 * time.Minute,
 		"1 h 5 s": time.Hour + 5*time.Second, "2 min 30 s": 150 * time.Second, "0 s": 0,
 	} {
-		require.Equal(t, want, lasts(d))
+		require.Equal(t, want, formatDuration(d))
 	}
 }
 
@@ -173,10 +173,10 @@ func TestAHeldClickInWordsR47(t *testing.T) {
 		Phase: control.Granted, Agent: control.Agent{ID: "a", Name: "ada"},
 		Pending: control.Confirmation{Keys: `click at 5,12 on "OK"`, Mouse: true},
 	}}
-	require.Contains(t, s.approval(100, 24), `“ada” wants to click at 5,12 on "OK"`)
-	require.Contains(t, s.approval(100, 24), "Ctrl+G sends it")
+	require.Contains(t, s.approvalLine(100, 24), `“ada” wants to click at 5,12 on "OK"`)
+	require.Contains(t, s.approvalLine(100, 24), "Ctrl+G sends it")
 	s.state.Pending.Line = `after "rm -r"`
-	require.Contains(t, s.approval(100, 24), `“ada” wants to click at 5,12 on "OK" after "rm -r"`)
+	require.Contains(t, s.approvalLine(100, 24), `“ada” wants to click at 5,12 on "OK" after "rm -r"`)
 }
 
 // TestACtrlGThatDoesNotCountIsSeenR71: by every question, and a line that has room without it has
@@ -193,7 +193,7 @@ func TestACtrlGThatDoesNotCountIsSeenR71(t *testing.T) {
 			s := New(Config{Line: line, Title: !line, Reclaim: `Ctrl+\`, Grant: "Ctrl+G", Repaint: func() {}})
 			shown := func() string {
 				s.state = st
-				text, title, _, _ := s.compose(time.Now(), 120, 24, "")
+				text, title, _, _ := s.composeNow(time.Now(), 120, 24, "")
 				return text + title
 			}
 			if before := shown(); name == "menu" && !line {
@@ -211,7 +211,7 @@ func TestACtrlGThatDoesNotCountIsSeenR71(t *testing.T) {
 		if s.Fits("ada", held.Pending, cols, 3) {
 			s.state = held
 			s.state.Again = true
-			require.Contains(t, s.approval(cols, 3), "<Enter>", "%d columns", cols)
+			require.Contains(t, s.approvalLine(cols, 3), "<Enter>", "%d columns", cols)
 		}
 	}
 }
@@ -222,7 +222,7 @@ func TestHeldInputInTheTitleR47(t *testing.T) {
 		Phase: control.Granted, Agent: control.Agent{ID: "a", Name: "ada"},
 		Pending: control.Confirmation{Keys: "<Enter>", Line: `after "` + strings.Repeat("x", 100) + `"`},
 	}}
-	require.Equal(t, `[ada: Ctrl+G sends <Enter> after "`+strings.Repeat("x", 45)+`… and 56 more characters, Ctrl+\ refuses]`, s.tag(time.Now()))
+	require.Equal(t, `[ada: Ctrl+G sends <Enter> after "`+strings.Repeat("x", 45)+`… and 56 more characters, Ctrl+\ refuses]`, s.titleTag(time.Now()))
 }
 
 // TestTheMenuSaysWhatItDidR71: a key that closed the menu and said nothing would be pressed again.
@@ -238,7 +238,7 @@ func TestTheMenuSaysWhatItDidR71(t *testing.T) {
 	} {
 		s.Show(control.State{Menu: true, Muted: s.state.Muted})
 		s.Show(control.State{Muted: c.muted})
-		require.Contains(t, s.sentence(time.Now(), 100, 24), c.want)
+		require.Contains(t, s.lineLocked(time.Now(), 100, 24), c.want)
 	}
 	s.Close()
 }
@@ -249,7 +249,7 @@ func TestARemarkIsWholeOnANarrowScreenR68(t *testing.T) {
 		for _, cols := range []int{30, 39, 40, 80} {
 			s := New(Config{Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Line: true, Repaint: func() {}})
 			s.Controlled(control.Event{Granted: true, Agent: control.Agent{Name: "gemini-cli"}, Level: level, Until: time.Now().Add(10 * time.Minute)}, "", "")
-			require.NotContains(t, s.sentence(time.Now(), cols, 12), "more", cols)
+			require.NotContains(t, s.lineLocked(time.Now(), cols, 12), "more", cols)
 			s.Close()
 		}
 	}
@@ -277,9 +277,9 @@ func TestEverySentenceNamesTheKeysInForce(t *testing.T) {
 		for _, onLine := range []bool{true, false} {
 			s := New(Config{Name: "sh", Line: onLine, Title: true, Reclaim: "Ctrl+Y", Grant: "Ctrl+Alt+G", Repaint: func() {}})
 			s.Show(c.state)
-			line, title, _, _ := s.compose(time.Now(), 160, 24, "")
+			line, title, _, _ := s.composeNow(time.Now(), 160, 24, "")
 			s.LabelGrant("Ctrl+]")
-			elsewhere, window, _, _ := s.compose(time.Now(), 160, 24, "")
+			elsewhere, window, _, _ := s.composeNow(time.Now(), 160, 24, "")
 			s.Close()
 			require.Equal(t, strings.Count(line+title, "Ctrl+Alt+G"), strings.Count(elsewhere+window, "Ctrl+]"), "%s, at another terminal: %s", name, elsewhere)
 			require.NotContains(t, elsewhere+window, "Ctrl+Alt+G", name)

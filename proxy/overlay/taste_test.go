@@ -46,9 +46,9 @@ func TestTheLineOnTop(t *testing.T) {
 	at := func(want int, output string) {
 		t.Helper()
 		m.Feed([]byte(output))
-		p.put(now, m, "two\nrows")
+		p.chooseRow(now, m, "two\nrows")
 		now = now.Add(2 * inTheWay)
-		row, _ := p.put(now, m, "two\nrows")
+		row, _ := p.chooseRow(now, m, "two\nrows")
 		require.Equal(t, want, row, output)
 	}
 	at(0, "\x1b[8;1H")
@@ -62,7 +62,7 @@ func TestTheSignOnTop(t *testing.T) {
 	at := func(want int, output string) {
 		t.Helper()
 		m.Feed([]byte(output))
-		s, ok := signSpot(m, " claude drives ", true)
+		s, ok := findSignSpot(m, " claude drives ", true)
 		require.True(t, ok)
 		require.Equal(t, want, s.row, output)
 	}
@@ -79,5 +79,5 @@ func TestTheUserWantsNoSign(t *testing.T) {
 	s := New(Config{Line: true, Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Taste: Taste{NoSign: true}, Repaint: func() {}})
 	defer s.Close()
 	s.Show(control.State{Phase: control.Granted, Agent: control.Agent{ID: "a", Name: "claude"}})
-	require.Empty(t, s.signs(time.Now()))
+	require.Empty(t, s.signForms(time.Now()))
 }
