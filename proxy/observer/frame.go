@@ -9,46 +9,57 @@ import (
 	"terminalproxy/proxy/screen"
 )
 
-// lineCache keeps what is shown of the rows between frames: a frame costs what changed, not what is shown.
+// lineCache keeps the rows as shown between frames, so that a frame costs as much as has changed.
 type lineCache struct {
 	lines []string
 	seq   uint64
 	hash  string
 }
 
-// Frame is the screen as agents may see it now.
+// Frame returns the screen as agents may see it now.
 func (o *Observer) Frame(now time.Time) *protocol.Frame {
 	cols, rows := o.model.Size()
 	if o.privacy.isHidden() {
 		return o.hiddenFrame(now, cols, rows)
 	}
-	cursor, modes := o.cursor(), o.model.Modes()
+	cursor, modes := o.shownCursor(), o.model.Modes()
 	f := &protocol.Frame{
 		Seq: o.model.Rev(),
 		Screen: protocol.Screen{
-			Cols: cols, Rows: rows, Lines: o.currentLines(),
-			Cursor: protocol.Cursor{Row: cursor.Row, Col: cursor.Col, Visible: cursor.Visible, Shape: shapeOf(cursor.Shape)},
-			Alt:    o.model.Alt(), Title: o.title(), Progress: progressOf(o.model.Progress()),
+			Cols:  cols,
+			Rows:  rows,
+			Lines: o.currentLines(),
+			Cursor: protocol.Cursor{
+				Row:     cursor.Row,
+				Col:     cursor.Col,
+				Visible: cursor.Visible,
+				Shape:   cursorShape(cursor.Shape),
+			},
+			Alt:      o.model.Alt(),
+			Title:    o.shownTitle(),
+			Progress: wireProgress(o.model.Progress()),
 			Modes: protocol.Modes{
-				BracketedPaste: modes.BracketedPaste, AppCursor: modes.AppCursor, Mouse: modes.MouseProtocol != 0,
+				BracketedPaste: modes.BracketedPaste,
+				AppCursor:      modes.AppCursor,
+				Mouse:          modes.MouseProtocol != 0,
 			},
 			Scrollback: o.model.HistoryLen(),
 		},
 		Keyboard: o.agents.Session.Keyboard(),
-		Settled:  o.exit != nil || o.throttle.Settled(now), // nothing follows the end
-		Starting: o.exit == nil && o.starting(now),
-		Blackout: o.privacy.blackout(now),
+		Settled:  o.exit != nil || o.throttle.Settled(now), // no change follows the end
+		Starting: o.exit == nil && o.isSilentStart(now),
+		Blackout: o.privacy.currentBlackout(now),
 	}
 	if last := o.throttle.LastChange(); !last.IsZero() {
 		f.IdleMs = now.Sub(last).Milliseconds()
 	}
-	f.Screen.Hash = o.hash()
-	f.Redactions, f.HiddenText = o.redactions(), o.hiddenText()
+	f.Screen.Hash = o.screenHash()
+	f.Redactions, f.HiddenText = o.countSecrets(), o.hiddenText()
 	return f
 }
 
-// shapeOf is the shape of a cursor on the wire, from the number of DECSCUSR.
-func shapeOf(n int) string {
+// cursorShape translates a cursor's shape from the number of DECSCUSR to the wire.
+func cursorShape(n int) string {
 	switch n {
 	case 3, 4:
 		return protocol.CursorUnderline
@@ -58,8 +69,8 @@ func shapeOf(n int) string {
 	return ""
 }
 
-// progressOf is a progress on the wire, nil for none.
-func progressOf(p screen.Progress) *protocol.Progress {
+// wireProgress translates a progress to the wire, and the absence of one to nil.
+func wireProgress(p screen.Progress) *protocol.Progress {
 	word := ""
 	switch p.State {
 	case screen.NoProgress:
@@ -76,37 +87,40 @@ func progressOf(p screen.Progress) *protocol.Progress {
 	return &protocol.Progress{State: word, Percent: p.Percent}
 }
 
-// hiddenFrame is the frame of a screen that the user hides: blank.
+// hiddenFrame returns the blank frame of a screen that the user hides.
 func (o *Observer) hiddenFrame(now time.Time, cols, rows int) *protocol.Frame {
 	return &protocol.Frame{
-		Seq: o.model.Rev(), Screen: protocol.Screen{Cols: cols, Rows: rows, Lines: make([]string, rows)},
-		Keyboard: o.agents.Session.Keyboard(), Settled: true, Blackout: o.privacy.blackout(now),
+		Seq:      o.model.Rev(),
+		Screen:   protocol.Screen{Cols: cols, Rows: rows, Lines: make([]string, rows)},
+		Keyboard: o.agents.Session.Keyboard(),
+		Settled:  true,
+		Blackout: o.privacy.currentBlackout(now),
 	}
 }
 
-// cursor is the cursor as agents see it.
-func (o *Observer) cursor() screen.Cursor { return o.privacy.cursor(o.model.Cursor()) }
+// shownCursor returns the cursor as agents see it.
+func (o *Observer) shownCursor() screen.Cursor { return o.privacy.shownCursor(o.model.Cursor()) }
 
-// currentLines are the rows. Callers keep the slice, so a changed screen gets a new one.
+// currentLines returns the rows. Callers keep the slice, so a changed screen gets a new one.
 func (o *Observer) currentLines() []string {
 	c := &o.lines
 	_, rows := o.model.Size()
 	if seq := o.model.Rev(); c.seq == seq && len(c.lines) == rows {
 		return c.lines
 	}
-	c.lines, c.seq, c.hash = o.show(c.lines), o.model.Rev(), ""
+	c.lines, c.seq, c.hash = o.refreshRows(c.lines), o.model.Rev(), ""
 	return c.lines
 }
 
-// hash names the content of the screen: its size, its rows and the cursor.
-func (o *Observer) hash() string {
+// screenHash names the content of the screen: its size, rows and cursor.
+func (o *Observer) screenHash() string {
 	lines := o.currentLines()
 	if o.lines.hash != "" {
 		return o.lines.hash
 	}
 	h := fnv.New64a()
 	cols, rows := o.model.Size()
-	cursor := o.cursor()
+	cursor := o.shownCursor()
 	var head []byte
 	for _, n := range []int{cols, rows, cursor.Row, cursor.Col} {
 		head = strconv.AppendInt(append(head, ' '), int64(n), 10)

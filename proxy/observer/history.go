@@ -9,15 +9,18 @@ import (
 	"terminalproxy/proxy/redact"
 )
 
-// legacyBytes bounds the rows of history that go to the gateway as they are when the program has ended; those before them go as
-// pages.
-const legacyBytes = 128 << 10
+// finalHistoryBytes bounds the rows of history that go to the gateway as plain text when the
+// program has ended. Those before them go as pages.
+const finalHistoryBytes = 128 << 10
 
-// line is the lasting number that the first row of the main screen will have in the history.
-func (o *Observer) line() uint64 { return o.model.HistoryNumber() + uint64(o.model.HistoryLen()) }
+// firstScreenLine returns the history number that the first row of the main screen will have.
+func (o *Observer) firstScreenLine() uint64 {
+	return o.model.HistoryNumber() + uint64(o.model.HistoryLen())
+}
 
-// past adds the rows of history that m asks for. seen is the screen that its reader has seen. The error is for the agent.
-func (o *Observer) past(r *protocol.ReadResult, m *protocol.Read, seen *sentScreen) error {
+// addHistory adds the rows of history that m asks for. seen is the screen that its reader has seen.
+// The error is for the agent.
+func (o *Observer) addHistory(r *protocol.ReadResult, m *protocol.Read, seen *sentScreen) error {
 	oldest, length := o.model.HistoryNumber(), o.model.HistoryLen()
 	stop := length
 	start := max(0, stop-min(m.Scrollback, protocol.MaxHistory))
@@ -32,13 +35,13 @@ func (o *Observer) past(r *protocol.ReadResult, m *protocol.Read, seen *sentScre
 	case m.Follow && r.Frame.Since == 0:
 		start = stop
 	case m.Follow:
-		unseen := o.unseen(seen)
+		unseen := o.firstUnseen(seen)
 		start, r.Unseen = max(start, unseen), uint64(length-unseen) //nolint:gosec // a history holds fewer
-		if seen.line+uint64(len(seen.lines)) < oldest {             // some are not kept any more
+		if seen.line+uint64(len(seen.lines)) < oldest {             // some rows were dropped
 			r.Unseen += oldest - seen.line - uint64(len(seen.lines))
 		}
 	}
-	rows := o.history(start, stop, m.Attributes)
+	rows := o.historyRows(start, stop, m.Attributes)
 	if n := protocol.FitRows(rows, m.FromLine != nil, protocol.MaxAnswerBytes); m.FromLine != nil {
 		rows, stop = rows[:n], start+n
 	} else {
@@ -46,12 +49,13 @@ func (o *Observer) past(r *protocol.ReadResult, m *protocol.Read, seen *sentScre
 	}
 	r.OldestLine, r.FirstLine, r.NextLine = oldest, oldest+uint64(start), oldest+uint64(stop)
 	r.Text = strings.Join(rows, "\n")
-	r.HiddenText = o.concealed(start, stop)
+	r.HiddenText = o.concealedRows(start, stop)
 	return nil
 }
 
-// find searches the history, and the main screen after it, from the line that m names on. The error is for the agent.
-func (o *Observer) find(r *protocol.ReadResult, m *protocol.Read) error {
+// searchHistory searches the history, and the main screen after it, from the line that m names. The
+// error is for the agent.
+func (o *Observer) searchHistory(r *protocol.ReadResult, m *protocol.Read) error {
 	pattern, err := m.Pattern()
 	if err != nil {
 		return err
@@ -62,7 +66,7 @@ func (o *Observer) find(r *protocol.ReadResult, m *protocol.Read) error {
 		start = int(min(*m.FromLine-oldest, uint64(length)))                //nolint:gosec // bounded here
 		skip = int(min(*m.FromLine-oldest-uint64(start), protocol.MaxSize)) //nolint:gosec // bounded here
 	}
-	rows, hidden := o.pastRows(start, length), o.concealed(start, length)
+	rows, hidden := o.pastRows(start, length), o.concealedRows(start, length)
 	if !o.model.Alt() {
 		for _, row := range o.hiddenText() {
 			hidden = append(hidden, length-start+row)
@@ -74,31 +78,45 @@ func (o *Observer) find(r *protocol.ReadResult, m *protocol.Read) error {
 		hidden[i] -= skip
 	}
 	r.OldestLine = oldest
-	r.Found = protocol.Find(pattern, rows[skip:], oldest+uint64(start+skip), hidden, m.Context, m.Scrollback) //nolint:gosec // not negative
+	r.Found = protocol.Find(
+		pattern,
+		rows[skip:],
+		oldest+uint64(start+skip),
+		hidden,
+		m.Context,
+		m.Scrollback,
+	) //nolint:gosec // not negative
 	r.Found.Gone = o.model.HistoryBase()
 	return nil
 }
 
-// legacy is the history from which the gateway answers once the program has ended. It is nil while the user hides the screen.
-func (o *Observer) legacy() *protocol.Past {
+// finalHistory returns the history from which the gateway answers once the program has ended. It is
+// nil while the user hides the screen.
+func (o *Observer) finalHistory() *protocol.Past {
 	stop := o.model.HistoryLen()
 	if o.privacy.isHidden() {
 		return nil
 	}
 	rows := o.pastRows(0, stop)
-	n := min(protocol.FitRows(rows, false, legacyBytes), protocol.MaxHistory)
+	n := min(protocol.FitRows(rows, false, finalHistoryBytes), protocol.MaxHistory)
 	start, oldest := stop-n, o.model.HistoryNumber()
 	past := &protocol.Past{
-		Text: strings.Join(rows[start:], "\n"), FirstLine: oldest + uint64(start), NextLine: oldest + uint64(stop), //nolint:gosec // rows of history
-		HiddenText: o.concealed(start, stop), Older: o.older(rows[:start]),
+		Text: strings.Join(
+			rows[start:],
+			"\n",
+		),
+		FirstLine:  oldest + uint64(start),
+		NextLine:   oldest + uint64(stop), //nolint:gosec // rows of history
+		HiddenText: o.concealedRows(start, stop),
+		Older:      o.olderPages(rows[:start]),
 	}
 	past.Gone = o.model.HistoryBase() + past.Oldest() - oldest
 	cols, _ := o.model.Size()
 	for i := range o.sent.screens {
 		if seen := &o.sent.screens[i]; seen.cols == cols {
-			line := oldest + uint64(o.unseen(seen)) //nolint:gosec // rows of history
+			line := oldest + uint64(o.firstUnseen(seen)) //nolint:gosec // rows of history
 			if seen.line+uint64(len(seen.lines)) < oldest {
-				line = seen.line + uint64(len(seen.lines)) // some are not kept any more
+				line = seen.line + uint64(len(seen.lines)) // some rows were dropped
 			}
 			past.Seen = append(past.Seen, protocol.Seen{Seq: seen.seq, Line: line})
 		}
@@ -106,13 +124,18 @@ func (o *Observer) legacy() *protocol.Past {
 	return past
 }
 
-// older is the pages of the oldest rows of the history, as many of the newest ones of them as have room.
-func (o *Observer) older(rows []string) (pages []protocol.Page) {
+// olderPages packs the newest of the oldest rows into pages, as many as have room.
+func (o *Observer) olderPages(rows []string) (pages []protocol.Page) {
 	for room := protocol.MaxOlderBytes; len(rows) > 0; {
 		n := min(protocol.FitRows(rows, false, protocol.MaxPageBytes), protocol.MaxHistory)
 		start := len(rows) - n
-		page := protocol.NewPage(o.model.HistoryNumber()+uint64(start), rows[start:], o.concealed(start, len(rows))) //nolint:gosec // not negative
-		if room -= len(page.TextB64); room < 0 || n == 0 {                                                           // one row alone may be too long
+		page := protocol.NewPage(
+			o.model.HistoryNumber()+uint64(start),
+			rows[start:],
+			o.concealedRows(start, len(rows)),
+		) //nolint:gosec // not negative
+		// One row alone may be too long.
+		if room -= len(page.TextB64); room < 0 || n == 0 {
 			break
 		}
 		pages, rows = append(pages, page), rows[:start]
@@ -121,8 +144,9 @@ func (o *Observer) older(rows []string) (pages []protocol.Page) {
 	return pages
 }
 
-// concealed are the rows of history from start to before stop, counted from 0, with text that the user cannot see.
-func (o *Observer) concealed(start, stop int) (rows []int) {
+// concealedRows returns the rows of history from start to before stop with text that the user
+// cannot see, counted from 0.
+func (o *Observer) concealedRows(start, stop int) (rows []int) {
 	for i := start; i < stop; i++ {
 		if o.model.HistoryConceals(i) {
 			rows = append(rows, i-start)
@@ -131,19 +155,33 @@ func (o *Observer) concealed(start, stop int) (rows []int) {
 	return rows
 }
 
-// notKept is the error for a line that the history does not have: it says which lines there are.
+// notKept is the error about a line that the history does not have. It says which lines there are.
 func notKept(from, oldest, length uint64) error {
 	switch {
 	case length == 0:
-		return fmt.Errorf("there is no line %d: the history is empty, and its next line will be %d", from, oldest)
+		return fmt.Errorf(
+			"there is no line %d: the history is empty, and its next line will be %d",
+			from,
+			oldest,
+		)
 	case from < oldest:
-		return fmt.Errorf("line %d is no longer kept: the history has the lines %d to %d", from, oldest, oldest+length-1)
+		return fmt.Errorf(
+			"line %d is no longer kept: the history has the lines %d to %d",
+			from,
+			oldest,
+			oldest+length-1,
+		)
 	}
-	return fmt.Errorf("line %d has not left the screen yet: the history has the lines %d to %d", from, oldest, oldest+length-1)
+	return fmt.Errorf(
+		"line %d has not left the screen yet: the history has the lines %d to %d",
+		from,
+		oldest,
+		oldest+length-1,
+	)
 }
 
-// unseen is the first row of the history that is new to an agent that has seen a screen.
-func (o *Observer) unseen(seen *sentScreen) int {
+// firstUnseen returns the first row of the history that the reader of a screen has not seen.
+func (o *Observer) firstUnseen(seen *sentScreen) int {
 	oldest, length := o.model.HistoryNumber(), o.model.HistoryLen()
 	if seen.line < oldest {
 		return 0
@@ -157,12 +195,12 @@ func (o *Observer) unseen(seen *sentScreen) int {
 	return min(length, start+len(seen.lines))
 }
 
-// pastRows are the rows of history from start to before stop, as they are shown.
-func (o *Observer) pastRows(start, stop int) []string { return o.history(start, stop, false) }
+// pastRows returns the rows of history from start to before stop, as they are shown.
+func (o *Observer) pastRows(start, stop int) []string { return o.historyRows(start, stop, false) }
 
-// history is [Observer.pastRows], with SGR sequences if coloured is set. What stands around the rows is looked at too: a secret may
-// begin before them and end after them.
-func (o *Observer) history(start, stop int, coloured bool) []string {
+// historyRows is [Observer.pastRows], with SGR sequences if coloured is set. It also examines the
+// rows around them: a secret may begin before them and end after them.
+func (o *Observer) historyRows(start, stop int, coloured bool) []string {
 	m := o.model
 	length := m.HistoryLen()
 	first, last := max(0, start-above), min(length, stop+above)
@@ -196,21 +234,27 @@ func (o *Observer) history(start, stop int, coloured bool) []string {
 	return rows
 }
 
-// pastSecrets finds what to cover in rows of history, the first of which is row first, from row start on, which is row 0 of the
-// result.
+// pastSecrets finds what to cover in rows of history, from row start, row 0 of the result. first is
+// the row of rows[0].
 func (o *Observer) pastSecrets(rows []string, first, start int) []redact.CoverOf {
 	m := o.model
 	length := m.HistoryLen()
-	if first+len(rows) == length && !m.Alt() { // the last of them may go on on the screen
+	if first+len(rows) == length && !m.Alt() { // the last row may continue on the screen
 		o.currentLines()
 		rows = append(rows, o.redacted.raw...)
 	}
 	cols, _ := m.Size()
-	set := redact.Rows{Own: o.redacted.own, Text: rows, Cols: cols, At: -1, Wrapped: func(i int) bool {
-		if i += first; i < length {
-			return m.HistoryWrapped(i)
-		}
-		return m.RowWrapped(i - length)
-	}}
+	set := redact.Rows{
+		Own:  o.redacted.own,
+		Text: rows,
+		Cols: cols,
+		At:   -1,
+		Wrapped: func(i int) bool {
+			if i += first; i < length {
+				return m.HistoryWrapped(i)
+			}
+			return m.RowWrapped(i - length)
+		},
+	}
 	return set.Covers(nil, start-first)
 }

@@ -17,7 +17,7 @@ import (
 // shownFrame is a frame as an answer has it, but for what the program is doing.
 func shownFrame(o *Observer) *protocol.Frame {
 	f := o.Frame(time.Now())
-	o.mark(f)
+	o.completeFrame(f)
 	return f
 }
 
@@ -117,7 +117,7 @@ func TestWhoSawNothingKnownGetsTheWholeScreen(t *testing.T) {
 	o.Digest([]byte("$ make all the many things\r\n"))
 	r.follow(t, o, 100)
 	old := r
-	for i := range sentMost {
+	for i := range maxSent {
 		o.Digest([]byte(lines(i, i+1)))
 		r.follow(t, o, 0)
 	}
@@ -154,12 +154,12 @@ func TestRecallIsBounded(t *testing.T) {
 		require.True(t, o.sent.bytes <= sentBytes || len(o.sent.screens) == 1)
 	}
 	small := watched(10, 2)
-	for i := range 3 * sentMost {
+	for i := range 3 * maxSent {
 		small.Digest([]byte(fmt.Sprintf("\r%d", i)))
 		shownFrame(small)
 		shownFrame(small)
 	}
-	require.Len(t, small.sent.screens, sentMost)
+	require.Len(t, small.sent.screens, maxSent)
 }
 
 // anything is output of a program that does a bit of everything.
@@ -242,7 +242,7 @@ func TestLinesOfTheHistoryByNumber(t *testing.T) {
 	o := watched(60, 4) // keeps 1,000 rows
 	page := func(from uint64, n int) (*protocol.ReadResult, error) {
 		r := &protocol.ReadResult{Frame: shownFrame(o)}
-		return r, o.past(r, &protocol.Read{FromLine: &from, Scrollback: n}, nil)
+		return r, o.addHistory(r, &protocol.Read{FromLine: &from, Scrollback: n}, nil)
 	}
 	_, no := page(3, 5)
 	require.EqualError(t, no, "there is no line 3: the history is empty, and its next line will be 0")
@@ -395,7 +395,7 @@ func TestTheHistoryIsSearched(t *testing.T) {
 func TestAWaitFindsWhatHasLeftTheScreen(t *testing.T) {
 	s := newStage(t, 20, 3)
 	s.prints("a\r\nb\r\nthe error that wraps around\r\nc\r\nd\r\ne\r\nf\r\n")
-	v := s.view()
+	v := s.waitView()
 	require.Equal(t, []string{"a", "b", "the error that wraps around", "c", "d"}, v.Left(protocol.FirstSeq))
 	require.Nil(t, v.Left(99), "it is not known")
 	seen := shownFrame(s.Observer)
@@ -445,7 +445,7 @@ func BenchmarkFollow(b *testing.B) {
 		o.Digest([]byte(fmt.Sprintf("another line, number %d\r\n", n)))
 		n++
 		f := shownFrame(o)
-		o.reduce(f, o.sent.at(seq), true)
+		o.shrinkToDelta(f, o.sent.findScreen(seq), true)
 		seq = f.Seq
 	}
 }
@@ -463,13 +463,13 @@ func TestHistoryWithItsColours(t *testing.T) {
 	require.Contains(t, got.Text, "漢\u0301字")
 	require.Equal(t, plain.Text, stripansi.Strip(got.Text), "the same rows, covered as the plain ones are")
 	require.Equal(t, plain.NextLine, got.NextLine)
-	m := s.rows(s.Frame(s.now))
+	m := s.rowsMessage(s.Frame(s.now))
 	require.Equal(t, got.NextLine, m.Line)
 
 	s.ControlChanged(s.now, true)
 	got = answered(t, s.Observer, &protocol.Read{FromLine: &zero, Scrollback: 10, Attributes: true})
 	require.Empty(t, got.Text)
-	require.Zero(t, s.rows(s.Frame(s.now)).Line, "how much was printed is not told either")
+	require.Zero(t, s.rowsMessage(s.Frame(s.now)).Line, "how much was printed is not told either")
 	s.prints("hidden\r\n" + lines(3, 9))
 	s.ControlChanged(s.now, false)
 	got = answered(t, s.Observer, &protocol.Read{FromLine: &zero, Scrollback: 20, Attributes: true})

@@ -69,7 +69,7 @@ func TestJudge(t *testing.T) {
 		w := &inputWait{seen: moment{writes: 3}, line: stagedSession{new(stage)}.Line}
 		c.marks(w)
 		c.a.Group = group
-		require.Equal(t, c.want, w.judge(time.Now(), c.a, !c.deaf), c.name)
+		require.Equal(t, c.want, w.weighEvidence(time.Now(), c.a, !c.deaf), c.name)
 	}
 }
 
@@ -78,7 +78,7 @@ func TestJudge(t *testing.T) {
 func TestAnEventLoopWaitsByAGuess(t *testing.T) {
 	word := func(s *stage, after time.Duration) string {
 		s.passes(after)
-		return s.view().Waiting(s.now)
+		return s.waitView().Waiting(s.now)
 	}
 	begun := func(loop child.Blocked) *stage {
 		s := newStage(t, 20, 3)
@@ -124,10 +124,10 @@ func TestNextLook(t *testing.T) {
 	s.writes.Store(1)
 	now := time.Unix(1000, 0)
 	w := &inputWait{at: now, seen: moment{rev: 5, writes: 1}, program: stagedProgram{s}}
-	require.Equal(t, now.Add(waitingEvery), w.next(now, 5))
-	require.Equal(t, now.Add(lookGap), w.next(now, 6), "output came")
+	require.Equal(t, now.Add(waitingEvery), w.nextCheck(now, 5))
+	require.Equal(t, now.Add(lookGap), w.nextCheck(now, 6), "output came")
 	s.writes.Add(1)
-	require.Equal(t, now.Add(lookGap), w.next(now, 5), "something was typed")
+	require.Equal(t, now.Add(lookGap), w.nextCheck(now, 5), "something was typed")
 	late := now.Add(time.Hour)
-	require.Equal(t, late.Add(waitingEvery), w.next(late, 6), "nobody looked, as the screen is hidden")
+	require.Equal(t, late.Add(waitingEvery), w.nextCheck(late, 6), "nobody looked, as the screen is hidden")
 }

@@ -7,33 +7,34 @@ import (
 
 // Sizes and times of the loop.
 const (
-	// feedMax is how much is fed between two looks at the waits.
+	// feedMax is how much is fed between two checks of the waits, in bytes.
 	feedMax = 4 << 10
-	// holdMost is how much is held back at most, in bytes: less than what makes the copier wait.
-	holdMost = 64 << 10
-	// waitingEvery is how often the kernel is asked whether the program waits for input, while somebody wants to know:
-	// nothing announces that.
+	// maxHeld bounds the held-back output in bytes: less than what makes the copier wait.
+	maxHeld = 64 << 10
+	// waitingEvery is how often the kernel is asked whether the program waits for input, while an
+	// agent wants to know: no event announces that.
 	waitingEvery = 25 * time.Millisecond
 )
 
-// post is what was posted, and after how much output.
+// post is a posted function, and the amount of output that comes before it.
 type post struct {
 	after uint64
 	do    func(now time.Time)
 }
 
-// Post runs do on the observer's goroutine, after what was fed before and before what is fed later: what the user has hidden is
-// hidden however far the model is behind. It reports false when the goroutine has ended.
+// Post runs do on the observer's goroutine, after what was fed before and before any later output:
+// what the user has hidden is hidden however far the model is behind. It reports false if the
+// goroutine has ended.
 func (o *Observer) Post(do func(now time.Time)) bool {
-	ok := o.queue(do)
+	ok := o.enqueuePost(do)
 	if ok {
 		o.Wake()
 	}
 	return ok
 }
 
-// queue is Post that wakes nobody.
-func (o *Observer) queue(do func(now time.Time)) bool {
+// enqueuePost is Post without the wake-up.
+func (o *Observer) enqueuePost(do func(now time.Time)) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if !o.stopped {
@@ -42,7 +43,7 @@ func (o *Observer) queue(do func(now time.Time)) bool {
 	return !o.stopped
 }
 
-// Call is Post, and waits until do has run. It must not be called from the observer's own goroutine.
+// Call is Post, and waits until do has run. It must not be called on the observer's goroutine.
 func (o *Observer) Call(do func(now time.Time)) bool {
 	ran := make(chan struct{})
 	if !o.Post(func(now time.Time) { do(now); close(ran) }) {
@@ -61,7 +62,7 @@ func (o *Observer) Call(do func(now time.Time)) bool {
 	}
 }
 
-// Stop makes Run return when everything fed and posted before is done.
+// Stop makes Run return once everything fed and posted before is done.
 func (o *Observer) Stop() {
 	o.mu.Lock()
 	o.stopped = true
@@ -70,7 +71,7 @@ func (o *Observer) Stop() {
 	<-o.done
 }
 
-// Wake has the observer take what it was fed.
+// Wake makes the observer take what it was fed.
 func (o *Observer) Wake() {
 	select {
 	case o.notify <- struct{}{}:
@@ -78,7 +79,8 @@ func (o *Observer) Wake() {
 	}
 }
 
-// Run is the observer's goroutine, until Stop. It has a timer only while something is pending: an idle session costs nothing.
+// Run is the observer's goroutine, until Stop. It has a timer only while something is pending, so
+// an idle session costs no time.
 func (o *Observer) Run() {
 	defer close(o.done)
 	timer := time.NewTimer(time.Hour)
@@ -87,31 +89,32 @@ func (o *Observer) Run() {
 		select {
 		case <-o.notify:
 		case now := <-timer.C:
-			if at, ok := o.late(); ok && now.Before(at) { // nothing has settled while output waits
+			// The screen has not settled while output waits.
+			if at, ok := o.feedDeadline(); ok && now.Before(at) {
 				timer.Reset(at.Sub(now))
 				continue
 			}
 		}
-		if o.work() {
+		if o.runPending() {
 			o.waits.Stop()
 			return
 		}
-		o.serve(time.Now())
-		o.relax()
+		o.runDue(time.Now())
+		o.updateLag()
 		timer.Stop()
-		if at, ok := o.next(); ok {
+		if at, ok := o.nextDeadline(); ok {
 			timer.Reset(max(0, time.Until(at)))
 		}
 	}
 }
 
-// work feeds the model, and does what was posted, in the order in which both came, until there is no more of either. It reports
-// whether that was the end.
-func (o *Observer) work() (ended bool) {
+// runPending feeds the model and runs what was posted, in order of arrival, until both are done. It
+// reports whether the observer was stopped.
+func (o *Observer) runPending() (ended bool) {
 	for fed := 0; ; {
 		o.mu.Lock()
 		ended = o.stopped
-		held := !ended && o.held()
+		held := !ended && o.isHeldLocked()
 		limit := ^uint64(0)
 		var do func(now time.Time)
 		if len(o.posts) > 0 {
@@ -122,14 +125,14 @@ func (o *Observer) work() (ended bool) {
 		}
 		var b []byte
 		if do == nil && !held {
-			b = o.spool.take(limit)
+			b = o.spool.takePiece(limit)
 		}
 		o.mu.Unlock()
 		switch {
 		case do != nil:
 			do(time.Now())
 		case b != nil:
-			o.digest(b)
+			o.feedPiece(b)
 			fed += len(b)
 		default:
 			if fed >= spentFrom && o.agents != nil {
@@ -140,42 +143,42 @@ func (o *Observer) work() (ended bool) {
 	}
 }
 
-// digest feeds the model a piece of the spool.
-func (o *Observer) digest(b []byte) {
+func (o *Observer) feedPiece(b []byte) {
 	o.taken += uint64(len(b))
 	o.Digest(b)
 	o.mu.Lock()
-	o.spool.fed(b)
+	o.spool.recycle(b)
 	o.mu.Unlock()
 }
 
-// held reports whether what was fed is held back, and forgets that it was when it no longer is. The lock is held.
-func (o *Observer) held() bool {
-	if o.spool.size <= holdMost && time.Now().Before(o.heldUntil) {
+// isHeldLocked reports whether output is held back, and clears the hold once it is over.
+func (o *Observer) isHeldLocked() bool {
+	if o.spool.size <= maxHeld && time.Now().Before(o.heldUntil) {
 		return true
 	}
 	o.heldUntil = time.Time{}
 	return false
 }
 
-// feed feeds the model with all that is there.
-func (o *Observer) feed() {
+// feedAll feeds the model with all of the spool.
+func (o *Observer) feedAll() {
 	for {
 		o.mu.Lock()
-		b := o.spool.take(^uint64(0))
+		b := o.spool.takePiece(^uint64(0))
 		o.mu.Unlock()
 		if b == nil {
 			return
 		}
-		o.digest(b)
+		o.feedPiece(b)
 	}
 }
 
-// Hold keeps what is fed from now on from the model until then; the zero time is the end of it. It belongs to who has asked the
-// terminal for something that the model has to know before.
+// Hold keeps from the model all output from now on, until then; the zero time ends that. Its caller
+// has asked the terminal for something that the model has to know first.
 func (o *Observer) Hold(until time.Time) { o.heldUntil = until }
 
-// Digest feeds the model at once. With waits open it looks at them every few KiB, so that what flashes by is seen.
+// Digest feeds the model at once. While waits are open it checks them every few KiB, so that they
+// see what flashes by.
 func (o *Observer) Digest(p []byte) {
 	for len(p) > 0 {
 		n := len(p)
@@ -183,7 +186,7 @@ func (o *Observer) Digest(p []byte) {
 			n = min(n, feedMax)
 		}
 		if o.privacy != nil {
-			o.privacy.feed(time.Now(), p[:n])
+			o.privacy.feedModel(time.Now(), p[:n])
 		} else {
 			o.model.Feed(p[:n])
 		}
@@ -201,10 +204,10 @@ func (o *Observer) Digest(p []byte) {
 	}
 }
 
-// Moved looks at what has become of the screen, where agents observe it.
+// Moved follows a change of the screen, if agents may observe it.
 func (o *Observer) Moved(now time.Time) {
 	session, modes := o.agents.Session, o.model.Modes()
-	o.hold(now, modes.Sync)
+	o.setDrawing(now, modes.Sync)
 	if x10 := modes.MouseProtocol != 0 && modes.MouseEncoding == 0; x10 != o.x10 {
 		o.x10 = x10
 		session.MouseReports(x10)
@@ -215,46 +218,46 @@ func (o *Observer) Moved(now time.Time) {
 	}
 	if alt := o.model.Alt(); alt != o.alt {
 		o.alt = alt
-		session.Retitled() // what was not possible on the other screen may be now
+		session.Retitled() // what was impossible on the other screen may be possible now
 	}
-	o.inputWait.hear(o.model.Marks())
+	o.inputWait.setMarks(o.model.Marks())
 	rev := o.model.Rev()
 	changed := rev != o.rev
 	if changed {
 		o.rev = rev
-		o.changed(now)
+		o.markChanged(now)
 		if !o.blankUntil.IsZero() && !o.isBlank() {
-			o.begins(time.Time{})
+			o.setStartTime(time.Time{})
 		}
 	}
 	o.agents.Session.Line().Moved(now)
-	// Without waits too: a later one asks what was printed after a revision of now.
+	// Without open waits too: a later one may ask what was printed after the revision of now.
 	if changed || o.waits.Len() > 0 {
-		o.waits.Check(o.view(), now)
+		o.waits.Check(o.waitView(), now)
 	}
 }
 
-// serve does what is due.
-func (o *Observer) serve(now time.Time) {
+// runDue does the work due now.
+func (o *Observer) runDue(now time.Time) {
 	if o.agents == nil {
 		return
 	}
-	if at, ok := o.privacy.next(); ok && !now.Before(at) || o.throttle.Due(now) {
-		o.privacy.look(now)
+	if at, ok := o.privacy.nextCheck(); ok && !now.Before(at) || o.throttle.Due(now) {
+		o.privacy.checkPrompt(now)
 	}
 	if o.waits.Len() > 0 {
-		o.waits.Check(o.view(), now)
+		o.waits.Check(o.waitView(), now)
 	}
 	o.agents.Session.Line().Serve(now)
 	if o.throttle.Due(now) {
 		o.throttle.Sent(now)
-		o.agents.Session.Publish(o.Frame(now), o.content())
+		o.agents.Session.Publish(o.Frame(now), o.rollingText())
 	}
-	o.viewed(now)
+	o.sendRows(now)
 }
 
-// next is when the loop has to look again though nothing happens.
-func (o *Observer) next() (at time.Time, ok bool) {
+// nextDeadline returns when the loop has to run again although nothing happens.
+func (o *Observer) nextDeadline() (at time.Time, ok bool) {
 	if o.agents == nil {
 		return time.Time{}, false
 	}
@@ -262,7 +265,7 @@ func (o *Observer) next() (at time.Time, ok bool) {
 	if t, more := o.waits.Next(); more && (!ok || t.Before(at)) {
 		at, ok = t, true
 	}
-	if t, more := o.privacy.next(); more && (!ok || t.Before(at)) {
+	if t, more := o.privacy.nextCheck(); more && (!ok || t.Before(at)) {
 		at, ok = t, true
 	}
 	if o.viewing.rhythm != nil {
@@ -277,19 +280,19 @@ func (o *Observer) next() (at time.Time, ok bool) {
 		at, ok = o.heldUntil, true
 	}
 	if len(o.asking) > 0 {
-		if t := o.inputWait.next(time.Now(), o.model.Rev()); !ok || t.Before(at) {
+		if t := o.inputWait.nextCheck(time.Now(), o.model.Rev()); !ok || t.Before(at) {
 			at, ok = t, true
 		}
 	}
 	return at, ok
 }
 
-// Resize tells the model that the terminal has another size.
+// Resize gives the model another size.
 func (o *Observer) Resize(now time.Time, cols, rows int) {
-	o.feed() // what is held back was printed for the old size
+	o.feedAll() // held-back output was printed for the old size
 	o.model.Resize(cols, rows)
 	if o.agents != nil {
-		o.privacy.resized(now)
+		o.privacy.relocateField(now)
 		o.Moved(now)
 	}
 }

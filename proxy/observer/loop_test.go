@@ -147,7 +147,7 @@ func TestWhatIsFedIsHeldBack(t *testing.T) {
 
 		hold(time.Second)
 		s.copies("4")
-		s.copies(strings.Repeat("\x00", holdMost))
+		s.copies(strings.Repeat("\x00", maxHeld))
 		require.Equal(t, "124", row())
 
 		hold(time.Second)
@@ -266,5 +266,5 @@ func TestWithoutAgents(t *testing.T) {
 	require.Equal(t, "\x1b[1;2R", string(replies))
 	require.Equal(t, "x\x1b[6n", s.fed)
 	o.Resize(time.Now(), 10, 2)
-	require.False(t, func() bool { _, ok := o.next(); return ok }())
+	require.False(t, func() bool { _, ok := o.nextDeadline(); return ok }())
 }

@@ -56,7 +56,7 @@ func TestNothingRightOfTheQuestionR24(t *testing.T) {
 			got := s.seen()
 			require.NotContains(t, got, "*")
 			require.NotContains(t, got, "•")
-			require.Contains(t, s.content(), "Password:\nhello\n")
+			require.Contains(t, s.rollingText(), "Password:\nhello\n")
 			require.Nil(t, s.Frame(s.now).Blackout)
 		})
 	}
@@ -109,7 +109,7 @@ func TestTheProgramsNameIsKeptForAMoment(t *testing.T) {
 func TestWhenToLookR21(t *testing.T) {
 	s := newStage(t, 40, 5)
 	due := func() time.Duration {
-		at, ok := s.privacy.next()
+		at, ok := s.privacy.nextCheck()
 		if !ok {
 			return 0
 		}
@@ -120,16 +120,16 @@ func TestWhenToLookR21(t *testing.T) {
 	s.privacy.reached.Store(true)
 	require.Zero(t, due(), "no secret is asked for")
 	s.driven = true
-	require.Equal(t, lookEvery, due())
+	require.Equal(t, checkEvery, due())
 	s.driven, s.line = false, noEcho
 	s.passes(0)
-	require.Equal(t, lookEvery, due(), "to see its end")
+	require.Equal(t, checkEvery, due(), "to see its end")
 	s.privacy.reached.Store(false)
 	require.Zero(t, due())
 	s.privacy.reached.Store(true)
 	s.line = cooked
 	s.passes(0)
-	require.Equal(t, lookEvery, due())
+	require.Equal(t, checkEvery, due())
 	s.passes(secretprompt.Linger - 10*time.Millisecond)
 	require.Equal(t, 10*time.Millisecond, due())
 }
@@ -137,7 +137,7 @@ func TestWhenToLookR21(t *testing.T) {
 func TestAHiddenScreenTellsNothing(t *testing.T) {
 	s := newStage(t, 20, 3)
 	s.prints("before\r\n\x1b]0;my title\a")
-	s.privacy.hide(s.now, true)
+	s.privacy.setHidden(s.now, true)
 	seq := s.Frame(s.now).Seq
 	s.prints("one\r\ntwo\r\n\x1b]0;other title\a", "three\r\nfour\r\nsee me")
 	s.passes(12 * time.Second)
@@ -145,12 +145,12 @@ func TestAHiddenScreenTellsNothing(t *testing.T) {
 	require.Equal(t, &protocol.Hidden{Why: protocol.BlackoutUser, SinceMs: 12_000}, f.Blackout)
 	require.Equal(t, protocol.Screen{Cols: 20, Rows: 3, Lines: []string{"", "", ""}}, f.Screen)
 	require.Equal(t, seq, f.Seq, "not even that something happens")
-	require.Empty(t, s.content())
+	require.Empty(t, s.rollingText())
 	require.ErrorIs(t, s.Bars(s.now), control.ErrHidden)
 	_, due := s.throttle.Next()
 	require.True(t, due, "the one snapshot that says so")
 
-	s.privacy.hide(s.now, false)
+	s.privacy.setHidden(s.now, false)
 	f = s.Frame(s.now)
 	require.Nil(t, f.Blackout)
 	require.Equal(t, []string{"three", "four", "see me"}, f.Screen.Lines, "the user shows what stands there")
@@ -161,7 +161,7 @@ func TestAHiddenScreenTellsNothing(t *testing.T) {
 	for _, gone := range []string{"one", "two"} {
 		require.NotContains(t, got, gone)
 	}
-	require.Equal(t, "before\n\nafter\n", s.content(), "the rolling text has nothing of it")
+	require.Equal(t, "before\n\nafter\n", s.rollingText(), "the rolling text has nothing of it")
 	history := strings.Join(s.pastRows(0, s.model.HistoryLen()), "\n")
 	require.Equal(t, "before\n\n\nthree\nfour", history)
 }
@@ -174,14 +174,14 @@ func TestWaitsDoNotSeeAHiddenScreen(t *testing.T) {
 		require.NoError(t, err)
 		s.Wait(s.now, false, snapshot.Wait{ID: id, Condition: c, Done: func(snapshot.Result) { met = append(met, id) }}, nil)
 	}
-	s.privacy.hide(s.now, true)
+	s.privacy.setHidden(s.now, true)
 	wait("printed", protocol.Until{Text: "secret"})
 	wait("gone", protocol.Until{Gone: "x"})
 	wait("changed", protocol.Until{Changed: true})
 	s.prints("secret\r\n\r\n\r\n\r\n\r\nshown")
 	wait("shown", protocol.Until{Regex: "sh.wn"})
 	require.Empty(t, met)
-	s.privacy.hide(s.now, false)
+	s.privacy.setHidden(s.now, false)
 	require.ElementsMatch(t, []string{"gone", "changed", "shown"}, met)
 }
 
@@ -210,24 +210,24 @@ func FuzzPrivacy(f *testing.F) {
 			case 0xf0, 0xf1, 0xf2, 0xf3:
 				s.line = []child.Line{cooked, noEcho, sudoRS, raw}[b-0xf0]
 			case 0xf6:
-				s.privacy.dismiss(s.now)
+				s.privacy.allowPrompt(s.now)
 			case 0xf7:
 				s.Resize(s.now, 7+int(s.writes.Load())%9, 3)
 			case 0xf8:
-				s.privacy.hide(s.now, !s.privacy.isHidden())
+				s.privacy.setHidden(s.now, !s.privacy.isHidden())
 			case 0xf9:
 				s.passes(secretprompt.Linger)
 			case 0xfa:
-				s.privacy.spot(s.now)
+				s.privacy.noteHardPrompt(s.now)
 			case 0xfb:
 				s.Resize(s.now, 30, 6)
 			}
 			frame := s.Frame(s.now)
 			require.Equal(t, s.privacy.isHidden(), frame.Blackout.ByUser())
 			if s.privacy.isHidden() {
-				require.Empty(t, strings.Join(frame.Screen.Lines, "")+s.content())
+				require.Empty(t, strings.Join(frame.Screen.Lines, "")+s.rollingText())
 			}
-			_, err := protocol.Encode(&protocol.ReadResult{ID: "i", RequestID: "r", SessionID: "s", Frame: frame, Text: s.content()})
+			_, err := protocol.Encode(&protocol.ReadResult{ID: "i", RequestID: "r", SessionID: "s", Frame: frame, Text: s.rollingText()})
 			require.NoError(t, err)
 		}
 		flush()
@@ -283,11 +283,11 @@ func (s *stage) step(step corpus.Step) {
 		cols, rows := size(s, step)
 		s.Resize(s.now, cols, rows)
 	case "dismiss":
-		s.privacy.dismiss(s.now)
+		s.privacy.allowPrompt(s.now)
 	case "spot":
-		s.privacy.spot(s.now)
+		s.privacy.noteHardPrompt(s.now)
 	case "hide", "show":
-		s.privacy.hide(s.now, step.Words[0] == "hide")
+		s.privacy.setHidden(s.now, step.Words[0] == "hide")
 	case "broken", "mended":
 		s.broken = step.Words[0] == "broken"
 	case "exit":
@@ -328,10 +328,10 @@ func (s *stage) is(w corpus.Want, line string) {
 		require.Contains(s, s.seen(), w.Value, line)
 		return
 	case "text":
-		require.Contains(s, s.content(), w.Value, line)
+		require.Contains(s, s.rollingText(), w.Value, line)
 		return
 	case "stars":
-		got = fmt.Sprint(strings.Count(s.content(), "*"))
+		got = fmt.Sprint(strings.Count(s.rollingText(), "*"))
 	case "asked", "last":
 		var all []string
 		for _, p := range s.asked {
@@ -351,9 +351,9 @@ func (s *stage) is(w corpus.Want, line string) {
 	case "dark":
 		got = strings.Join(s.dark, "|")
 	case "lingers":
-		got = yes(s.privacy.lingers(s.now))
+		got = yes(s.privacy.inGracePeriod(s.now))
 	case "waiting":
-		got = s.view().Waiting(s.now)
+		got = s.waitView().Waiting(s.now)
 	case "told":
 		got = cmp.Or(string(s.privacy.told.kind), "over")
 	default:

@@ -14,8 +14,8 @@ func BenchmarkPublish(b *testing.B) {
 	for i := 0; b.Loop(); i++ {
 		s.Digest(fmt.Appendf(nil, "\x1b[20;1HMK%d:0123456789abcdefK\x1b[K", i))
 		now := time.Now()
-		s.serve(now.Add(time.Second))
-		s.serve(now.Add(2 * time.Second))
+		s.runDue(now.Add(time.Second))
+		s.runDue(now.Add(2 * time.Second))
 		s.frames, s.fed = s.frames[:0], ""
 	}
 }

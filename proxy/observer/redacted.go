@@ -9,47 +9,51 @@ import (
 	"terminalproxy/proxy/redact"
 )
 
-// What agents are shown: the cells of the terminal model without what a person cannot see, with what looks like a secret
-// covered. The user's own screen is drawn from the model itself.
+// Agents are shown the cells of the terminal model without what a person cannot see, and with
+// covers over what looks like a secret. The user's own screen is drawn from the model itself.
 
-// above is how many rows over the first one are looked at too, where they wrap into it: a secret may begin there.
+// above is how many rows over the first one are examined too, if they wrap into it: a secret may
+// begin there.
 const above = 64
 
-// contentMargin is how many characters more than agents get of the rolling text are kept: a secret at its begin is known by
-// what stands before it.
+// contentMargin is how many characters of the rolling text are kept beyond what agents get: a
+// secret at its start is recognised by what comes before it.
 const contentMargin = 2000
 
-// redacted is what agents see of the rows of the screen. It belongs to the observer's goroutine.
+// redacted holds what agents see of the rows of the screen. The observer's goroutine owns it.
 type redacted struct {
-	open bool        // --no-redact: nothing is covered
+	open bool        // --no-redact: cover nothing
 	own  *redact.Own // the user's rules
 
 	raw    []string // the rows, nothing covered
-	revs   []uint64 // of the model, when raw was taken
+	revs   []uint64 // of each row, when raw was read
 	hidden []bool   // the row holds text that the user cannot see
 
-	changed []uint64 // the revision in which a row changed last, as shown
+	changed []uint64 // the revision in which each row last changed, as shown
 	seq     uint64
 	cols    int
 	covers  []redact.CoverOf
 	spare   []redact.CoverOf
 }
 
-// show brings the rows up to date with the model and returns them as shown; was is the rows as shown before.
-func (o *Observer) show(was []string) []string {
+// refreshRows brings the rows up to date with the model and returns them as shown. before are the
+// rows as shown until now.
+func (o *Observer) refreshRows(before []string) []string {
 	s, m := &o.redacted, o.model
 	cols, rows := m.Size()
-	fresh := len(s.raw) != rows || s.cols != cols || len(was) != rows
+	fresh := len(s.raw) != rows || s.cols != cols || len(before) != rows
 	if fresh {
-		s.raw, s.revs, s.hidden, s.changed = make([]string, rows), make([]uint64, rows), make([]bool, rows), make([]uint64, rows)
+		s.raw, s.revs = make([]string, rows), make([]uint64, rows)
+		s.hidden, s.changed = make([]bool, rows), make([]uint64, rows)
 		s.covers, s.cols = nil, cols
 	}
 	for i := range rows {
 		if rev := m.RowRev(i); fresh || s.revs[i] != rev {
-			s.raw[i], s.revs[i], s.hidden[i] = protocol.VisibleRow(m.RowText(i)), rev, m.RowConceals(i)
+			s.raw[i] = protocol.VisibleRow(m.RowText(i))
+			s.revs[i], s.hidden[i] = rev, m.RowConceals(i)
 		}
 	}
-	s.covers, s.spare = o.secrets(s.spare[:0]), s.covers
+	s.covers, s.spare = o.findSecrets(s.spare[:0]), s.covers
 	lines := slices.Clone(s.raw)
 	for i := len(s.covers) - 1; i >= 0; i-- {
 		c := s.covers[i]
@@ -57,15 +61,15 @@ func (o *Observer) show(was []string) []string {
 	}
 	s.seq = m.Rev()
 	for i, line := range lines {
-		if fresh || line != was[i] {
+		if fresh || line != before[i] {
 			s.changed[i] = s.seq
 		}
 	}
 	return lines
 }
 
-// secrets finds what to cover on the screen.
-func (o *Observer) secrets(dst []redact.CoverOf) []redact.CoverOf {
+// findSecrets finds what to cover on the screen.
+func (o *Observer) findSecrets(dst []redact.CoverOf) []redact.CoverOf {
 	s, m := &o.redacted, o.model
 	if s.open {
 		return dst
@@ -84,7 +88,11 @@ func (o *Observer) secrets(dst []redact.CoverOf) []redact.CoverOf {
 		rows = append(before, s.raw...)
 	}
 	r := redact.Rows{
-		Own: s.own, Text: rows, Cols: s.cols, Print: len(before) + cursor.Row, At: redact.ByteAt(s.raw[cursor.Row], col),
+		Own:   s.own,
+		Text:  rows,
+		Cols:  s.cols,
+		Print: len(before) + cursor.Row,
+		At:    redact.ByteAt(s.raw[cursor.Row], col),
 		Wrapped: func(i int) bool {
 			if i < len(before) {
 				return m.HistoryWrapped(m.HistoryLen() - len(before) + i)
@@ -95,7 +103,7 @@ func (o *Observer) secrets(dst []redact.CoverOf) []redact.CoverOf {
 	return r.Covers(dst, len(before))
 }
 
-// rowsAbove are the rows of history before row end that go on in it.
+// rowsAbove returns the rows of history before row end that continue in it.
 func (o *Observer) rowsAbove(end int) []string {
 	start := end
 	for start > 0 && end-start < above && o.model.HistoryWrapped(start-1) {
@@ -108,7 +116,7 @@ func (o *Observer) rowsAbove(end int) []string {
 	return rows
 }
 
-// rowRev is the revision in which a row changed last, as shown.
+// rowRev returns the revision in which a row last changed, as shown.
 func (o *Observer) rowRev(row int) uint64 {
 	o.currentLines()
 	if row < 0 || row >= len(o.redacted.changed) {
@@ -117,7 +125,7 @@ func (o *Observer) rowRev(row int) uint64 {
 	return max(o.redacted.changed[row], o.model.RowRev(row))
 }
 
-// rowText is a row as shown.
+// rowText returns a row as shown.
 func (o *Observer) rowText(row int) string {
 	if lines := o.currentLines(); row >= 0 && row < len(lines) {
 		return lines[row]
@@ -125,8 +133,8 @@ func (o *Observer) rowText(row int) string {
 	return ""
 }
 
-// redactions counts the secrets on the screen.
-func (o *Observer) redactions() (n int) {
+// countSecrets counts the secrets on the screen.
+func (o *Observer) countSecrets() (n int) {
 	for _, c := range o.redacted.covers {
 		if c.Begins {
 			n++
@@ -135,7 +143,7 @@ func (o *Observer) redactions() (n int) {
 	return n
 }
 
-// hiddenText are the rows that hold text which the user cannot see.
+// hiddenText returns the rows with text that the user cannot see.
 func (o *Observer) hiddenText() (rows []int) {
 	for i, hidden := range o.redacted.hidden {
 		if hidden {
@@ -145,7 +153,8 @@ func (o *Observer) hiddenText() (rows []int) {
 	return rows
 }
 
-// colouredRow is a row with its SGR sequences. Hyperlinks stay out: their targets are no cells.
+// colouredRow returns a row with its SGR sequences. It leaves out hyperlinks: their targets are no
+// cells.
 func (o *Observer) colouredRow(row int) string {
 	o.currentLines()
 	text := protocol.VisibleRow(string(o.model.AppendVeiledRowANSI(nil, row)))
@@ -157,9 +166,9 @@ func (o *Observer) colouredRow(row int) string {
 	return text
 }
 
-// colour puts the SGR sequences into the rows of f.
-func (o *Observer) colour(f *protocol.Frame) {
-	f.Screen.Palette = o.palette()
+// addColours puts the SGR sequences into the rows of f.
+func (o *Observer) addColours(f *protocol.Frame) {
+	f.Screen.Palette = o.changedColours()
 	lines := make([]string, len(f.Screen.Lines)) // the plain ones are shared with other frames
 	for i := range lines {
 		lines[i] = o.colouredRow(i)
@@ -167,20 +176,20 @@ func (o *Observer) colour(f *protocol.Frame) {
 	f.Screen.Lines = lines
 }
 
-// palette is what the program changed of the terminal's colours.
-func (o *Observer) palette() (all []protocol.Color) {
+// changedColours returns the colours of the terminal that the program has changed.
+func (o *Observer) changedColours() (all []protocol.Color) {
 	o.model.Repainted(func(name string, r, g, b uint8) {
 		all = append(all, protocol.Color{Name: name, RGB: fmt.Sprintf("#%02x%02x%02x", r, g, b)})
 	})
 	return all
 }
 
-// Redact is a text as agents may see it. The program is printing before its last ahead bytes, or elsewhere if that is -1.
-// It may be called from any goroutine.
-func (o *Observer) Redact(text string, ahead int) string { return o.redact(nil, text, ahead) }
+// Redact returns a text as agents may see it. The program is printing before the last ahead bytes
+// of it, or elsewhere if ahead is -1. It may be called on any goroutine.
+func (o *Observer) Redact(text string, ahead int) string { return o.redactSeen(nil, text, ahead) }
 
-// redact is [Observer.Redact] with what the caller remembers of earlier texts.
-func (o *Observer) redact(seen *redact.Seen, text string, ahead int) string {
+// redactSeen is [Observer.Redact] with the caller's memory of earlier texts.
+func (o *Observer) redactSeen(seen *redact.Seen, text string, ahead int) string {
 	visible, at := "", -1
 	if ahead < 0 || ahead > len(text) {
 		visible = protocol.Visible(text)
@@ -195,12 +204,11 @@ func (o *Observer) redact(seen *redact.Seen, text string, ahead int) string {
 	return visible
 }
 
-// title is the window's title.
-func (o *Observer) title() string {
+func (o *Observer) shownTitle() string {
 	return o.Redact(strings.ReplaceAll(o.model.Title(), "\n", " "), -1)
 }
 
-// shownText is the rolling text as agents saw it last, and what it was made of.
+// shownText is the rolling text as last shown to agents, and what it was made from.
 type shownText struct {
 	raw   string
 	ahead int
@@ -208,20 +216,23 @@ type shownText struct {
 	seen  redact.Seen
 }
 
-// content is the rolling text. It is made anew only when it has changed: a screen is published twice, when it changes and when it has
-// settled.
-func (o *Observer) content() string {
+// rollingText returns the rolling text as shown. It is made anew only after a change: a screen is
+// published twice, when it changes and when it has settled.
+func (o *Observer) rollingText() string {
 	if o.privacy.isHidden() {
 		return ""
 	}
 	raw, ahead := o.text.String(), o.text.Ahead()
 	if c := &o.rolled; c.raw != raw || c.ahead != ahead {
-		c.raw, c.ahead, c.shown = raw, ahead, lastRunes(o.redact(&c.seen, raw, ahead), protocol.ContentRunes)
+		c.raw, c.ahead, c.shown = raw, ahead, lastRunes(
+			o.redactSeen(&c.seen, raw, ahead),
+			protocol.ContentRunes,
+		)
 	}
 	return o.rolled.shown
 }
 
-// lastRunes is the end of a text, n characters at most.
+// lastRunes returns the end of a text, at most n characters.
 func lastRunes(text string, n int) string {
 	for i := len(text); i > 0; {
 		i--

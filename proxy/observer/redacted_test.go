@@ -25,8 +25,8 @@ var (
 func sent(t *testing.T, o *Observer) string {
 	t.Helper()
 	whole, coloured := o.Frame(time.Now()), o.Frame(time.Now())
-	o.colour(coloured)
-	all, err := json.Marshal([]any{whole, coloured, answered(t, o, &protocol.Read{Scrollback: protocol.MaxHistory}), o.content()})
+	o.addColours(coloured)
+	all, err := json.Marshal([]any{whole, coloured, answered(t, o, &protocol.Read{Scrollback: protocol.MaxHistory}), o.rollingText()})
 	require.NoError(t, err)
 	return string(all)
 }
@@ -48,7 +48,7 @@ func TestNoRedactShowsThemR28(t *testing.T) {
 	o.redacted.open = true
 	o.Digest([]byte(token))
 	require.Contains(t, o.Frame(time.Now()).Screen.Lines[0], token)
-	require.Contains(t, o.content(), token)
+	require.Contains(t, o.rollingText(), token)
 }
 
 // TestWrappedR29: over two rows, behind wide characters, and with its first part scrolled away.
@@ -104,14 +104,14 @@ func TestDifferencesR29(t *testing.T) {
 	require.Equal(t, "pip install "+dots(6), first.Screen.Lines[1], "it may become a token")
 	o.Digest([]byte("\r\n"))
 	f := shownFrame(o)
-	o.reduce(f, o.sent.at(first.Seq), false)
+	o.shrinkToDelta(f, o.sent.findScreen(first.Seq), false)
 	require.Equal(t, []protocol.Row{{Row: 1, Text: "pip install hf_tra"}}, f.Changed)
 	require.NotEqual(t, first.Screen.Hash, f.Screen.Hash)
 
 	seq := shownFrame(o).Seq
 	o.Digest([]byte("a " + token + " b"))
 	f = shownFrame(o)
-	o.reduce(f, o.sent.at(seq), false)
+	o.shrinkToDelta(f, o.sent.findScreen(seq), false)
 	require.Equal(t, []protocol.Row{{Row: 2, Text: "a " + dots(40) + " b"}}, f.Changed)
 }
 
@@ -143,11 +143,11 @@ func TestTheRollingTextIsCutBehindASecretR28(t *testing.T) {
 	o := watched(80, 4)
 	for i := range 200 {
 		o.Digest(fmt.Appendf(nil, "%03d %s\r\n", i, token))
-		content := o.content()
+		content := o.rollingText()
 		require.NotContains(t, content, "Ab3x")
 		require.LessOrEqual(t, len([]rune(content)), protocol.ContentRunes)
 	}
-	require.Len(t, []rune(o.content()), protocol.ContentRunes)
+	require.Len(t, []rune(o.rollingText()), protocol.ContentRunes)
 }
 
 func TestTitleAndArgumentsR28(t *testing.T) {
@@ -155,7 +155,7 @@ func TestTitleAndArgumentsR28(t *testing.T) {
 	require.Equal(t, "Authorization: Bearer "+dots(len(claim)), o.Redact("Authorization: Bearer "+claim, -1))
 	o.Digest([]byte("\x1b]2;login " + token + " \u202eevil\U000e0041\a"))
 	require.Equal(t, "login "+dots(40)+" evil", o.Frame(time.Now()).Screen.Title)
-	require.Equal(t, "login "+dots(40)+" evil", o.view().Title(), "a wait confirms no guess")
+	require.Equal(t, "login "+dots(40)+" evil", o.waitView().Title(), "a wait confirms no guess")
 }
 
 // TestNothingInvisibleR45: what a person cannot see is not sent, and what is on the screen in an invisible style is named.

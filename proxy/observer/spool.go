@@ -4,27 +4,29 @@ import "time"
 
 // Sizes and times of the spool.
 const (
-	// spoolMax is how much output may wait for the model before the copier reads no more of it, in bytes, and wakeAt is how much
-	// has the model woken. The model is faster than a PTY, so the spool is only ever full for a moment. Where it is not, the
-	// program waits as for a slow terminal, and the user has all that was read.
+	// spoolMax bounds the output that waits for the model, in bytes: over it the copier reads no
+	// more. wakeAt is how much wakes the model. The model is faster than a PTY, so the spool fills
+	// only for a moment. If it stays full, the program waits as for a slow terminal, and the user
+	// has all that was read.
 	spoolMax = 1 << 20
 	wakeAt   = 32 << 10
-	// While nobody looks, that much may wait, and for so long: then it is the user alone who waits for output, and the model takes
-	// no processor from the program and the terminal.
-	unseenMost = 8 << 20
-	unseenFor  = 500 * time.Millisecond
-	// blockSize is the size of a piece of the spool, and sparesMost how many are kept for what comes next.
-	blockSize  = 32 << 10
-	sparesMost = 8
-	spentFrom  = 1 << 20 // what was fed at once from which on the memory is worth giving back
+	// While no one looks, this much may wait, and for this long: then only the user waits for
+	// output, and the model takes no processor from the program and the terminal.
+	maxUnseen = 8 << 20
+	unseenFor = 500 * time.Millisecond
+	// blockSize is the size of a piece of the spool in bytes, and maxSpares how many of them are
+	// kept for reuse.
+	blockSize = 32 << 10
+	maxSpares = 8
+	spentFrom = 1 << 20 // bytes fed at once that make it worth giving memory back
 )
 
-// spool is output that waits for the model, in pieces: a large one would have to be copied as it grows. It belongs to the
-// observer's lock.
+// spool holds the output that waits for the model, in pieces: one large buffer would have to be
+// copied as it grows. Guarded by Observer.mu.
 type spool struct {
 	blocks [][]byte
-	off    int    // of the first block that was taken already
-	size   int    // of what waits, and of what was taken and not fed yet
+	off    int    // bytes of the first block that were taken already
+	size   int    // bytes that wait, or were taken and are not fed yet
 	added  uint64 // since the start
 	began  time.Time
 	spares [][]byte
@@ -40,7 +42,7 @@ func (s *spool) add(p []byte) {
 	for len(p) > 0 {
 		last := len(s.blocks) - 1
 		if last < 0 || len(s.blocks[last]) == cap(s.blocks[last]) {
-			s.blocks = append(s.blocks, s.block())
+			s.blocks = append(s.blocks, s.newBlock())
 			last++
 		}
 		b := s.blocks[last]
@@ -49,7 +51,7 @@ func (s *spool) add(p []byte) {
 	}
 }
 
-func (s *spool) block() []byte {
+func (s *spool) newBlock() []byte {
 	last := len(s.spares) - 1
 	if last < 0 {
 		return make([]byte, 0, blockSize)
@@ -59,8 +61,9 @@ func (s *spool) block() []byte {
 	return b
 }
 
-// take returns the first piece of what waits, at most limit bytes of it and nil if limit is 0. It comes back with fed.
-func (s *spool) take(limit uint64) []byte {
+// takePiece returns the first piece of what waits, at most limit bytes, and nil if limit is 0. The
+// caller returns it by recycle.
+func (s *spool) takePiece(limit uint64) []byte {
 	if len(s.blocks) == 0 || limit == 0 {
 		return nil
 	}
@@ -77,65 +80,69 @@ func (s *spool) take(limit uint64) []byte {
 	return b
 }
 
-// fed takes back a piece that the model was fed.
-func (s *spool) fed(b []byte) {
+// recycle takes back a piece that the model was fed.
+func (s *spool) recycle(b []byte) {
 	s.size -= len(b)
-	if cap(b) == blockSize && len(s.spares) < sparesMost {
+	if cap(b) == blockSize && len(s.spares) < maxSpares {
 		s.spares = append(s.spares, b[:0])
 	}
 }
 
-// Feed queues output for the model; Wake makes it be taken. It does not wait, and takes any amount: while full, the model is behind
-// by too much, and whoever feeds waits until HasRoom. due says that the model is to be woken now, and unseen that nobody looks:
-// unless it is due, the model may be left alone until the output rests.
+// Feed queues output for the model; Wake makes the model take it. Feed takes any amount and never
+// waits. full means that the model is too far behind: the caller must wait until HasRoom. due means
+// that the model must be woken now. unseen means that no one looks: unless due, the model may be
+// left alone until the output pauses.
 func (o *Observer) Feed(p []byte) (due, unseen, full bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.spool.add(p)
-	if !o.leisure() {
+	if !o.mayLagLocked() {
 		return o.spool.size >= wakeAt, false, o.spool.size > spoolMax
 	}
-	return o.spool.size >= unseenMost || time.Since(o.spool.began) >= unseenFor, true, o.spool.size > unseenMost+spoolMax
+	return o.spool.size >= maxUnseen ||
+		time.Since(o.spool.began) >= unseenFor, true, o.spool.size > maxUnseen+spoolMax
 }
 
-// HasRoom reports whether the model has caught up so far that it may be fed more.
+// HasRoom reports whether the model has caught up enough to be fed more.
 func (o *Observer) HasRoom() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.spool.size <= spoolMax || o.leisure() && o.spool.size <= unseenMost+spoolMax || o.stopped
+	return o.spool.size <= spoolMax || o.mayLagLocked() && o.spool.size <= maxUnseen+spoolMax ||
+		o.stopped
 }
 
-// leisure reports whether the model may be behind: nobody looked when the observer last had something to do, and nobody has typed
-// since.
-func (o *Observer) leisure() bool {
+// mayLagLocked reports whether the model may be behind: no one looked when the observer last had
+// something to do, and there was no typing since.
+func (o *Observer) mayLagLocked() bool {
 	begun, _ := o.program.Writes()
-	return o.alone && begun == o.aloneAt
+	return o.unwatched && begun == o.writesWhenUnwatched
 }
 
-// Subscribed says whether anybody gets the snapshots that are published; at first nobody does. It may be called from any
-// goroutine.
+// Subscribed notes whether anyone gets the published snapshots; at first no one does. It may be
+// called on any goroutine.
 func (o *Observer) Subscribed(yes bool) {
 	o.subscribed.Store(yes)
 	o.Wake()
 }
 
-// relax notes whether anybody looks, for whom the model follows at once. So it does for a recording, which has the time of each
-// piece of output, and as long as something is kept from agents.
-func (o *Observer) relax() {
-	alone := o.agents != nil && !o.subscribed.Load() && o.conf.Recorder == nil && o.viewing.rhythm == nil &&
-		o.waits.Len() == 0 && len(o.asking) == 0 && o.heldUntil.IsZero() && o.exit == nil &&
-		!o.agents.Session.Driven() && o.privacy.rests()
+// updateLag notes whether anyone looks, for whom the model must follow at once. It must also follow
+// for a recording, which has the time of each piece of output, and while something is kept from
+// agents.
+func (o *Observer) updateLag() {
+	unwatched := o.agents != nil && !o.subscribed.Load() && o.conf.Recorder == nil &&
+		o.viewing.rhythm == nil && o.waits.Len() == 0 && len(o.asking) == 0 && o.heldUntil.IsZero() && o.exit == nil &&
+		!o.agents.Session.Driven() && o.privacy.showsAll()
 	begun, _ := o.program.Writes()
 	o.mu.Lock()
-	o.alone, o.aloneAt = alone, begun
+	o.unwatched, o.writesWhenUnwatched = unwatched, begun
 	o.mu.Unlock()
 }
 
-// late is when what waits is fed though the output does not rest, while nobody looks.
-func (o *Observer) late() (at time.Time, ok bool) {
+// feedDeadline returns when waiting output is fed although more arrives, while no one looks.
+func (o *Observer) feedDeadline() (at time.Time, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if len(o.spool.blocks) == 0 || !o.leisure() {
+	if len(o.spool.blocks) == 0 || !o.mayLagLocked() {
 		return time.Time{}, false
 	}
 	return o.spool.began.Add(unseenFor), true

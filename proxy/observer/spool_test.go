@@ -64,7 +64,7 @@ func TestTheModelIsLeftAloneWhileNobodyLooks(t *testing.T) {
 	})
 	t.Run("until there is too much", func(t *testing.T) {
 		unseen(t, func(t *testing.T, s *stage) {
-			for fed := 0; fed+len(piece) < unseenMost; fed += len(piece) {
+			for fed := 0; fed+len(piece) < maxUnseen; fed += len(piece) {
 				due, _ := s.copy(piece)
 				require.False(t, due)
 			}

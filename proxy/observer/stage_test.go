@@ -144,7 +144,7 @@ func (s *stage) Blackout(_ bool, why string) { s.dark = append(s.dark, why) }
 // prints is output of the program's, in one read each.
 func (s *stage) prints(chunks ...string) {
 	for _, chunk := range chunks {
-		s.privacy.feed(s.now, []byte(chunk))
+		s.privacy.feedModel(s.now, []byte(chunk))
 		s.Moved(s.now)
 	}
 }
@@ -160,16 +160,16 @@ func (s *stage) types(answers ...string) {
 
 func (s *stage) passes(d time.Duration) {
 	s.now = s.now.Add(d)
-	s.privacy.look(s.now)
+	s.privacy.checkPrompt(s.now)
 }
 
 // seen is everything that an agent can get hold of: frame, history, rolling text.
 func (s *stage) seen() string {
 	f := s.Frame(s.now)
 	text := strings.Join(s.pastRows(0, s.model.HistoryLen()), "\n")
-	s.colour(f)
+	s.addColours(f)
 	plain := s.Frame(s.now)
-	return strings.Join(append(append(f.Screen.Lines, plain.Screen.Lines...), text, s.content()), "\n")
+	return strings.Join(append(append(f.Screen.Lines, plain.Screen.Lines...), text, s.rollingText()), "\n")
 }
 
 func (s *stage) row(row int) string { return s.Frame(s.now).Screen.Lines[row] }

@@ -5,12 +5,13 @@ import "time"
 // startsFor is how long a program may take until its blank screen counts as what it shows.
 const startsFor = 2 * time.Second
 
-// starting reports whether the program has shown nothing since it began a moment ago. An editor that reads its plugins is
-// silent, and polls its terminal as one that waits for keys does.
-func (o *Observer) starting(now time.Time) bool { return now.Before(o.blankUntil) }
+// isSilentStart reports whether the program began a moment ago and has shown nothing yet. An editor
+// that reads its plugins is silent, and polls its terminal like one that waits for keys.
+func (o *Observer) isSilentStart(now time.Time) bool { return now.Before(o.blankUntil) }
 
-// begins says when the program began; the zero time, that it has shown something, or is gone.
-func (o *Observer) begins(at time.Time) {
+// setStartTime notes when the program began. The zero time means that it has shown something, or is
+// gone.
+func (o *Observer) setStartTime(at time.Time) {
 	o.blankUntil = at
 	if !at.IsZero() {
 		o.blankUntil = at.Add(startsFor)
@@ -18,7 +19,7 @@ func (o *Observer) begins(at time.Time) {
 	o.throttle.Starting(o.blankUntil)
 }
 
-// isBlank reports whether no character stands on the screen or above it.
+// isBlank reports whether the screen and the history have no character.
 func (o *Observer) isBlank() bool {
 	_, rows := o.model.Size()
 	for row := range rows {

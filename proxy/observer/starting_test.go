@@ -16,7 +16,7 @@ func TestAProgramThatStarts(t *testing.T) {
 	began := func() *stage {
 		s := newStage(t, 20, 3)
 		s.blocked = child.Blocked{Group: 7, Polls: true, Asleep: true}
-		s.begins(s.now)
+		s.setStartTime(s.now)
 		s.passes(300 * time.Millisecond)
 		return s
 	}
@@ -51,7 +51,7 @@ func TestAProgramThatStarts(t *testing.T) {
 	s = began()
 	s.blocked = child.Blocked{Group: 7, Reads: true, Canonical: true}
 	require.Equal(t, [3]any{true, false, "waiting"}, state(s), "cat")
-	require.Equal(t, protocol.MatchedWaiting, s.view().Waiting(s.now))
+	require.Equal(t, protocol.MatchedWaiting, s.waitView().Waiting(s.now))
 	s.Exited(s.now, child.Exit{})
 	require.Equal(t, [3]any{false, true, "exited"}, state(s))
 

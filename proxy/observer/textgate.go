@@ -2,31 +2,32 @@ package observer
 
 import "terminalproxy/proxy/snapshot"
 
-// textGate stands between the terminal model and the rolling text: what agents shall not see does not pass. It implements
-// [screen.TextSink] and belongs to the observer's goroutine.
+// textGate stands between the terminal model and the rolling text, and keeps back what agents must
+// not see. It implements [screen.TextSink]. The observer's goroutine owns it.
 type textGate struct {
 	text   *snapshot.Rolling
-	secret bool // the cursor stands where a secret is typed
+	secret bool // the cursor is where a secret is typed
 	hidden bool // the user hides the screen
-	behind bool // something on the line was kept back: the text's column is not the cursor's
+	behind bool // part of the line was kept back: the text's column is not the cursor's
 }
 
-// shut reports whether something within the line is kept back.
-func (g *textGate) shut() bool {
+// withhold reports whether text within the line is kept back, and notes that some was.
+func (g *textGate) withhold() bool {
 	g.behind = g.behind || g.secret
 	return g.secret || g.hidden
 }
 
-// align brings the text to the cursor's column after something on its line was kept back.
-func (g *textGate) align(col int) {
+// alignColumn moves the text to the cursor's column after part of its line was kept back.
+func (g *textGate) alignColumn(col int) {
 	if g.behind && !g.hidden {
 		g.text.Column(col)
 	}
 	g.behind = false
 }
 
-// forget takes out of the unfinished line what is right of a column: it has turned out to be a secret's.
-func (g *textGate) forget(col int) {
+// dropRight removes the text right of a column from the unfinished line: it turned out to belong to
+// a secret.
+func (g *textGate) dropRight(col int) {
 	if !g.hidden {
 		g.text.Column(col)
 		g.text.Erase(0)
@@ -34,8 +35,8 @@ func (g *textGate) forget(col int) {
 	}
 }
 
-// hide keeps everything back, or lets it pass again, on a line of its own.
-func (g *textGate) hide(on bool) {
+// setHidden keeps everything back, or lets it pass again, on a new line.
+func (g *textGate) setHidden(on bool) {
 	g.hidden = on
 	if !on {
 		g.text.Clear()
@@ -45,15 +46,16 @@ func (g *textGate) hide(on bool) {
 
 // Print implements screen.TextSink.
 func (g *textGate) Print(run []byte) {
-	if !g.shut() {
+	if !g.withhold() {
 		g.text.Print(run)
 	}
 }
 
-// Control implements screen.TextSink. The end of a line passes: the line up to the secret is the agents' to read.
+// Control implements screen.TextSink. The end of a line passes: agents may read the line up to the
+// secret.
 func (g *textGate) Control(c byte) {
 	switch {
-	case g.hidden, c != '\r' && c != '\n' && g.shut():
+	case g.hidden, c != '\r' && c != '\n' && g.withhold():
 	default:
 		g.text.Control(c)
 		g.behind = false
@@ -62,7 +64,7 @@ func (g *textGate) Control(c byte) {
 
 // Column implements screen.TextSink.
 func (g *textGate) Column(col int) {
-	if !g.shut() {
+	if !g.withhold() {
 		g.text.Column(col)
 	}
 }
@@ -77,28 +79,28 @@ func (g *textGate) Row(col int) {
 
 // Erase implements screen.TextSink.
 func (g *textGate) Erase(mode int) {
-	if !g.shut() {
+	if !g.withhold() {
 		g.text.Erase(mode)
 	}
 }
 
 // EraseChars implements screen.TextSink.
 func (g *textGate) EraseChars(n int) {
-	if !g.shut() {
+	if !g.withhold() {
 		g.text.EraseChars(n)
 	}
 }
 
 // InsertChars implements screen.TextSink.
 func (g *textGate) InsertChars(n int) {
-	if !g.shut() {
+	if !g.withhold() {
 		g.text.InsertChars(n)
 	}
 }
 
 // DeleteChars implements screen.TextSink.
 func (g *textGate) DeleteChars(n int) {
-	if !g.shut() {
+	if !g.withhold() {
 		g.text.DeleteChars(n)
 	}
 }

@@ -73,12 +73,12 @@ func TestTheEndOfALinePassesR24(t *testing.T) {
 func TestTheTextGoesOnInTheCursorsColumn(t *testing.T) {
 	g := &textGate{text: snapshot.NewRolling(100)}
 	g.Print([]byte("ask: "))
-	g.align(0)
+	g.alignColumn(0)
 	g.Print([]byte("1"))
 	g.secret = true
 	g.Print([]byte("***"))
 	g.secret = false
-	g.align(9)
+	g.alignColumn(9)
 	g.Print([]byte("2"))
 	require.Equal(t, "ask: 1   2", g.text.String())
 	g.secret = true
@@ -86,9 +86,9 @@ func TestTheTextGoesOnInTheCursorsColumn(t *testing.T) {
 	g.Control('\r')
 	g.Control('\n')
 	g.secret = false
-	g.align(3)
+	g.alignColumn(3)
 	g.Print([]byte("next"))
 	require.Equal(t, "ask: 1   2\nnext", g.text.String())
-	g.forget(2)
+	g.dropRight(2)
 	require.Equal(t, "ask: 1   2\nne", g.text.String())
 }

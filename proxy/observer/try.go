@@ -5,35 +5,41 @@ import (
 	"time"
 )
 
-// turn is work on the observer's goroutine that is called off when its caller has waited for too long.
+// turn is work on the observer's goroutine, cancelled if its caller has waited too long.
 type turn struct {
-	mu   sync.Mutex // held while a part of the work runs
-	off  bool
-	done chan struct{}
+	mu        sync.Mutex // held while a part of the work runs
+	cancelled bool
+	done      chan struct{}
 }
 
-// run does a part of the work unless it was called off.
+// run does a part of the work unless it was cancelled.
 func (t *turn) run(now time.Time, do func(now time.Time)) (off bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !t.off && do != nil {
+	if !t.cancelled && do != nil {
 		do(now)
 	}
-	return t.off
+	return t.cancelled
 }
 
-// Try is Call that waits for at most limit. When that has passed do is not run any more, unless it has begun; then late is
-// called, on the observer's goroutine, when do would have been. over says that the loop has ended.
+// Try is Call that waits at most for limit. After that do is not run, unless it has begun, and late
+// is called on the observer's goroutine in its place. over reports that the loop has ended.
 func (o *Observer) Try(limit time.Duration, do func(now time.Time), late func()) (ran, over bool) {
 	return o.TryAround(limit, nil, nil, do, late)
 }
 
-// TryAround is Try for what is to be done before a chunk is fed, and after it. Either may be run without the other where time
-// is short; the chunk is fed, unless the loop has ended.
-func (o *Observer) TryAround(limit time.Duration, before func(now time.Time), chunk []byte, after func(now time.Time), late func()) (ran, over bool) {
+// TryAround is Try around the feeding of a chunk. Either function may run without the other if time
+// is short; the chunk is fed unless the loop has ended.
+func (o *Observer) TryAround(
+	limit time.Duration,
+	before func(now time.Time),
+	chunk []byte,
+	after func(now time.Time),
+	late func(),
+) (ran, over bool) {
 	t := turn{done: make(chan struct{})}
 	if before != nil {
-		o.queue(func(now time.Time) { t.run(now, before) })
+		o.enqueuePost(func(now time.Time) { t.run(now, before) })
 		o.Feed(chunk)
 	}
 	ok := o.Post(func(now time.Time) {
@@ -61,7 +67,7 @@ func (o *Observer) TryAround(limit time.Duration, before func(now time.Time), ch
 	case <-t.done: // at the last moment
 		return true, false
 	default:
-		t.off = true
+		t.cancelled = true
 		return false, over
 	}
 }

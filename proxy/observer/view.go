@@ -10,20 +10,20 @@ import (
 	"terminalproxy/proxy/snapshot"
 )
 
-// viewEvery is the fastest rhythm of rows for those who look.
+// viewEvery is the shortest time between two messages of rows to viewers.
 const viewEvery = 33 * time.Millisecond
 
-// viewing is the rows for people who look at the screen from elsewhere. While nobody does, none are made and no timer runs. It
-// belongs to the observer's goroutine.
-type viewing struct {
-	rhythm *snapshot.Throttle // nil while nobody looks
-	count  uint64             // of the messages
+// rowsStream makes the rows for viewers, people who look at the screen from elsewhere. Without
+// viewers it makes no rows and runs no timer. The observer's goroutine owns it.
+type rowsStream struct {
+	rhythm *snapshot.Throttle // nil without viewers
+	count  uint64             // messages sent
 	last   *protocol.Rows
-	revs   []uint64 // in which the rows of last changed, as shown
+	revs   []uint64 // revisions in which the rows of last changed, as shown
 	typed  *protocol.AgentTyped
 }
 
-// View says that somebody looks at the screen, who gets it at once, or that nobody does any more.
+// View notes whether anyone views the screen. The first viewer gets it at once.
 func (o *Observer) View(now time.Time, on bool) {
 	v := &o.viewing
 	v.rhythm, v.last, v.revs, v.typed = nil, nil, nil, nil
@@ -33,7 +33,7 @@ func (o *Observer) View(now time.Time, on bool) {
 	}
 }
 
-// AgentTyped tells those who look what an agent typed just now, and nobody who comes later.
+// AgentTyped shows the present viewers what an agent typed just now. Later ones do not see it.
 func (o *Observer) AgentTyped(now time.Time, agent, text string) {
 	v := &o.viewing
 	if v.rhythm == nil {
@@ -47,30 +47,30 @@ func (o *Observer) AgentTyped(now time.Time, agent, text string) {
 	v.rhythm.Changed(now)
 }
 
-// changed notes that who looks would see a difference.
-func (o *Observer) changed(now time.Time) {
+// markChanged notes that subscribers and viewers would see a difference.
+func (o *Observer) markChanged(now time.Time) {
 	o.throttle.Changed(now)
 	if v := &o.viewing; v.rhythm != nil {
 		v.rhythm.Changed(now)
 	}
 }
 
-// hold says whether the program is in the middle of drawing.
-func (o *Observer) hold(now time.Time, on bool) {
+// setDrawing notes whether the program is in the middle of drawing.
+func (o *Observer) setDrawing(now time.Time, on bool) {
 	o.throttle.Hold(now, on)
 	if v := &o.viewing; v.rhythm != nil {
 		v.rhythm.Hold(now, on)
 	}
 }
 
-// viewed sends the rows if they are due and differ from what was sent last; the end is always due.
-func (o *Observer) viewed(now time.Time) {
+// sendRows sends the rows if they are due and differ from the last ones. The end is always due.
+func (o *Observer) sendRows(now time.Time) {
 	v := &o.viewing
 	if v.rhythm == nil || o.exit == nil && !v.rhythm.Due(now) {
 		return
 	}
 	v.rhythm.Sent(now)
-	m := o.rows(o.Frame(now))
+	m := o.rowsMessage(o.Frame(now))
 	if v.last != nil {
 		if m.SessionID, m.Seq = v.last.SessionID, v.last.Seq; reflect.DeepEqual(v.last, m) {
 			return
@@ -82,8 +82,8 @@ func (o *Observer) viewed(now time.Time) {
 	o.agents.Session.Viewed(m)
 }
 
-// rows is a frame for those who look.
-func (o *Observer) rows(f *protocol.Frame) *protocol.Rows {
+// rowsMessage makes the message for viewers from a frame.
+func (o *Observer) rowsMessage(f *protocol.Frame) *protocol.Rows {
 	v, s := &o.viewing, &f.Screen
 	m := &protocol.Rows{
 		Rev: f.Seq, Cols: s.Cols, Rows: s.Rows, Cursor: s.Cursor, Lines: s.Lines,
@@ -91,9 +91,9 @@ func (o *Observer) rows(f *protocol.Frame) *protocol.Rows {
 	}
 	if f.Blackout != nil {
 		w := *f.Blackout
-		w.SinceMs = 0 // it grows by itself
+		w.SinceMs = 0 // it would differ in each message
 		m.State.Blackout = &w
-		v.typed = nil // it led here
+		v.typed = nil // the typing may have led to the prompt
 	}
 	m.State.Typed = v.typed
 	if f.Blackout.ByUser() {
@@ -101,17 +101,19 @@ func (o *Observer) rows(f *protocol.Frame) *protocol.Rows {
 		return m
 	}
 	modes := o.model.Modes()
-	m.Line = o.line()
-	m.State.Palette, m.State.Clusters, m.State.Reverse = o.palette(), modes.Graphemes, modes.Reverse
-	o.paint(m)
+	m.Line = o.firstScreenLine()
+	m.State.Palette = o.changedColours()
+	m.State.Clusters, m.State.Reverse = modes.Graphemes, modes.Reverse
+	o.fillRows(m)
 	if tooLarge(m.Lines) {
 		m.Lines, v.revs = s.Lines, nil
 	}
 	return m
 }
 
-// paint puts the rows of the screen with their colours into a message. Those that did not change are those of the message before.
-func (o *Observer) paint(m *protocol.Rows) {
+// fillRows puts the rows with their colours into a message. It reuses the unchanged rows of the
+// message before.
+func (o *Observer) fillRows(m *protocol.Rows) {
 	v := &o.viewing
 	known := v.last != nil && v.last.Cols == m.Cols && len(v.revs) == m.Rows
 	m.Lines, v.revs = make([]string, m.Rows), slices.Grow(v.revs[:0], m.Rows)[:m.Rows]
@@ -126,14 +128,15 @@ func (o *Observer) paint(m *protocol.Rows) {
 	}
 }
 
-// roomForRows is how many bytes the rows of a message may take: a frame that is too large would end the connection. A picture in cells
-// of 24-bit colours on a large terminal is more, and goes without its colours.
+// roomForRows bounds the rows of a message in bytes: too large a frame would end the connection.
+// Large terminals with 24-bit colours in each cell exceed it, and are sent without colours.
 const roomForRows = protocol.MaxMessage - 64<<10
 
 func tooLarge(lines []string) bool {
 	size := 0
 	for _, l := range lines {
-		size += len(l) + len(`"",`) + 5*strings.Count(l, "\x1b") + strings.Count(l, `"`) + strings.Count(l, `\`) // as JSON has them
+		escapes := 5*strings.Count(l, "\x1b") + strings.Count(l, `"`) + strings.Count(l, `\`)
+		size += len(l) + len(`"",`) + escapes // as in JSON
 	}
 	return size > roomForRows
 }

@@ -14,7 +14,7 @@ import (
 // after is what those who look were sent since the last call, when time has passed.
 func (s *stage) after(pass time.Duration) []protocol.Rows {
 	s.now = s.now.Add(pass)
-	s.serve(s.now)
+	s.runDue(s.now)
 	out := s.views
 	s.views = nil
 	return out
@@ -25,13 +25,13 @@ func TestNobodyLooksAndNoRowsAreMade(t *testing.T) {
 	s.prints("one")
 	require.Empty(t, s.after(time.Second))
 	_ = s.after(time.Second)
-	_, timer := s.next()
+	_, timer := s.nextDeadline()
 	require.False(t, timer)
 
 	s.View(s.now, true)
 	require.Len(t, s.after(0), 1)
 	_ = s.after(time.Second)
-	_, timer = s.next()
+	_, timer = s.nextDeadline()
 	require.False(t, timer, "nothing changes")
 
 	s.View(s.now, false)
