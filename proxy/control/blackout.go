@@ -11,28 +11,30 @@ import (
 var (
 	ErrSecret = errors.New("the program asks the user for a secret")
 	ErrHidden = errors.New("the user hides the screen")
-	// ErrDialog is an error of whoever asks control: it knows no dialogs.
+	// ErrDialog is for callers of control, which itself knows no dialogs.
 	ErrDialog = errors.New("the program asks the user something that no agent may answer")
 )
 
-// Guard tells the machine what is asked for now. When a prompt begins, the epoch rises: what an agent typed for something
-// else must not answer it. A grant pauses until there is no prompt, or allowed says that the user dismissed it.
+// Guard notes the present secret prompt. When a prompt begins, the epoch rises: what an agent typed
+// for something else must not answer it. A grant pauses until the prompt is over, or allowed says
+// that the user dismissed it.
 func (m *Machine) Guard(now time.Time, asked protocol.SecretPrompt, allowed bool) {
 	m.Tick(now)
 	if asked != protocol.SecretNone && m.secret == protocol.SecretNone {
 		m.epoch++
 	}
 	another := m.secret != asked && m.phase != Asked && m.menu.IsZero()
-	if was := m.dismissible(); another && was {
-		m.over(now, "", false)
+	if dismissible := m.isDismissible(); another && dismissible {
+		m.endQuestion(now, "", false)
 	}
 	m.secret, m.allowed = asked, allowed
 	if another {
-		m.ask(now) // it is another question, or none
+		m.startQuestion(now) // another question, or the end of this one
 	}
 }
 
-// Hide hides the screen from agents, or shows it again. A grant pauses meanwhile. It reports whether that is a change.
+// Hide hides the screen from agents, or shows it again. A grant pauses meanwhile. Hide reports a
+// change.
 func (m *Machine) Hide(now time.Time, on bool) bool {
 	m.Tick(now)
 	if m.hidden == on {
@@ -44,16 +46,17 @@ func (m *Machine) Hide(now time.Time, on bool) bool {
 	return true
 }
 
-// Choose tells the machine that the user pressed the key of a letter: in the menu h hides the screen, or shows it again, and x
-// mutes the last agent, or lets it speak again. Anything else is the program's, and [Machine.Key] is to be told.
+// Choose notes that the user pressed the key of a letter. In the menu, h hides the screen or shows
+// it again, and x mutes the last agent or lets it speak again. Any other letter is the program's,
+// and the caller must call [Machine.Key].
 func (m *Machine) Choose(now time.Time, letter byte) (took bool) {
 	m.Tick(now)
 	switch {
-	case m.menu.IsZero() || !m.answerable(now):
+	case m.menu.IsZero() || !m.isAnswerable(now):
 		return false
 	case letter == 'h':
 		m.Hide(now, !m.hidden)
-	case letter != 'x' || !m.toggle():
+	case letter != 'x' || !m.toggleMute():
 		return false
 	}
 	m.typed = now
@@ -61,13 +64,13 @@ func (m *Machine) Choose(now time.Time, letter byte) (took bool) {
 	return true
 }
 
-// Secret is the prompt for a secret that stands now and that the user has not dismissed.
+// Secret returns the present secret prompt that the user has not dismissed.
 func (m *Machine) Secret() protocol.SecretPrompt { return m.secret }
 
 // Allowed reports whether the user lets an agent answer the present prompt.
 func (m *Machine) Allowed() bool { return m.allowed }
 
-// Barred says why a grant pauses: ErrHidden, ErrSecret or nil.
+// Barred returns why a grant pauses: ErrHidden, ErrSecret or nil.
 func (s State) Barred() error {
 	switch {
 	case s.Hidden:
@@ -78,15 +81,16 @@ func (s State) Barred() error {
 	return nil
 }
 
-// dismissible reports whether Ctrl+G is an answer to the present prompt: a guess can be wrong; of a certain one the user
-// can say only that the agent that drives may answer it.
-func (m *Machine) dismissible() bool {
-	return m.menu.IsZero() && (m.secret == protocol.SecretSoft && m.phase != Asked || m.secret == protocol.SecretHard && m.phase == Granted)
+// isDismissible reports whether Ctrl+G answers the present prompt. A guess can be wrong; about a
+// certain prompt the user can only say that the agent that drives may answer it.
+func (m *Machine) isDismissible() bool {
+	return m.menu.IsZero() &&
+		(m.secret == protocol.SecretSoft && m.phase != Asked ||
+			m.secret == protocol.SecretHard && m.phase == Granted)
 }
 
-// dismiss takes the user's answer to the present prompt.
-func (m *Machine) dismiss() {
+func (m *Machine) dismissPrompt() {
 	m.secret, m.allowed, m.shown = protocol.SecretNone, true, time.Time{}
 }
 
-func (m *Machine) barred() error { return State{Hidden: m.hidden, Secret: m.secret}.Barred() }
+func (m *Machine) pauseReason() error { return State{Hidden: m.hidden, Secret: m.secret}.Barred() }

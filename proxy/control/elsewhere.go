@@ -6,18 +6,22 @@ import (
 )
 
 const (
-	// ElsewhereFor is how long after a key of a person elsewhere the reclaim key is meant for them, too.
+	// ElsewhereFor is how long after a remote person's key the reclaim key is meant for that
+	// person, too.
 	ElsewhereFor = 3 * time.Second
-	// AloneFor is how long nobody elsewhere types then.
+	// AloneFor is how long no remote person can type then.
 	AloneFor = 10 * time.Second
 )
 
 // ErrAlone is the error of Elsewhere.
-var ErrAlone = errors.New("the user at the terminal took the keyboard: look what happens there, and type again in 10 s")
+var ErrAlone = errors.New(
+	"the user at the terminal took the keyboard: look what happens there, and type again in 10 s",
+)
 
-// Elsewhere tells the machine that a person types who does not sit at the session's terminal: an agent that drives pauses as for the
-// user's own keys. Questions on the terminal are not theirs to answer, or to close. What was typed at a time before the user took the
-// keyboard, by a clock that may be some seconds wrong, comes too late however long it was on its way.
+// Elsewhere notes that a person types who is not at the session's terminal: an agent that drives
+// pauses as for the user's own keys. That person can neither answer nor close questions on the
+// terminal. at is when the key was typed, by a clock that may be some seconds wrong: what was typed
+// before the user took the keyboard is rejected, however long it took to arrive.
 func (m *Machine) Elsewhere(now, at time.Time) error {
 	m.Tick(now)
 	if now.Before(m.alone) || at.Before(m.alone.Add(-AloneFor/2)) {
@@ -30,9 +34,10 @@ func (m *Machine) Elsewhere(now, at time.Time) error {
 	return nil
 }
 
-// shutOut keeps people elsewhere from typing for a while, if they do: the user pressed the reclaim key.
-func (m *Machine) shutOut(now time.Time) {
-	if within(now, m.elsewhere, ElsewhereFor) {
+// pauseRemoteTyping keeps remote people who are typing from it for a while: the user pressed the
+// reclaim key.
+func (m *Machine) pauseRemoteTyping(now time.Time) {
+	if isWithin(now, m.elsewhere, ElsewhereFor) {
 		m.alone = now.Add(AloneFor)
 	}
 }

@@ -2,25 +2,25 @@ package control
 
 import "time"
 
-// Occupy tells the machine that the agent's input waits because the user has something unsubmitted on the line. line quotes
-// it. While it stands, the key that gives control lets the agent type all the same.
+// Occupy notes that the agent's input waits because the user has something unsubmitted on the line,
+// which line quotes. While it is there, the grant key lets the agent type all the same.
 func (m *Machine) Occupy(now time.Time, line string) {
 	m.Tick(now)
 	if m.phase != Granted {
 		return
 	}
 	if !m.occupied {
-		m.ask(now)
+		m.startQuestion(now)
 	}
 	m.occupied, m.line = true, line
 }
 
-// Vacate tells the machine that the line is free again, or that no input waits for it.
+// Vacate notes that the line is free again, or that no input waits for it.
 func (m *Machine) Vacate(now time.Time) {
 	m.Tick(now)
 	if m.occupied {
 		m.occupied, m.line = false, ""
-		m.ask(now) // or none, but not this one any more
+		m.startQuestion(now) // this question is over
 	}
 }
 

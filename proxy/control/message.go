@@ -7,39 +7,41 @@ import (
 	"terminalproxy/protocol"
 )
 
-// MessageMax bounds a message of the user's to an agent, in characters.
+// MessageMax bounds a message of the user to an agent, in characters.
 const MessageMax = 500
 
-// Message is a message to an agent that the user writes in the proxy's own line. The keys are the message's meanwhile.
+// Message is a message to an agent that the user writes in the proxy's own line. The keys go to the
+// message meanwhile.
 type Message struct {
 	Open bool
-	// To is the agent that it is for: see [Machine.Correspondent].
+	// To is its receiver: see [Machine.Correspondent].
 	To   Agent
 	Text string
 }
 
-// Note is what an agent, or a person elsewhere, says to the user.
+// Note is a message of an agent, or of a remote person, to the user.
 type Note struct {
-	ID   string // of the message, "" for none
-	Who  string // the proxy's own words for who says it: what stands before it
-	Text string // in a form that is safe to show
-	From Agent  // who said it, zero for the proxy
+	ID   string // of the message, or ""
+	Who  string // its sender in the proxy's own words, shown before the text
+	Text string // safe to show
+	From Agent  // its sender, zero for the proxy
 	Came time.Time
-	// Tell says what becomes of it, once: it is on the screen (""), or waits. It may be nil, and any goroutine may call it.
+	// Tell reports once what becomes of it: it is on the screen (""), or waits. It may be nil, and
+	// may be called on any goroutine.
 	Tell func(protocol.Waiting)
 }
 
-// Heard is an agent's message that the user had on the screen, and since when; zero for none.
+// Heard is an agent's message that the user had on the screen, and since when. It may be zero.
 type Heard struct {
 	From Agent
 	At   time.Time
 }
 
-// Compose opens a message: the user pressed its key in the menu. It is the program's key unless the menu has been on the screen
-// long enough. heard is the newest message of an agent's.
+// Compose opens a message: the user pressed its key in the menu. The key is the program's unless
+// the menu has been on the screen long enough. heard is the newest message of an agent.
 func (m *Machine) Compose(now time.Time, heard Heard) (took bool) {
 	m.Tick(now)
-	if m.menu.IsZero() || !m.answerable(now) {
+	if m.menu.IsZero() || !m.isAnswerable(now) {
 		return false
 	}
 	m.closeMenu(now)
@@ -47,9 +49,10 @@ func (m *Machine) Compose(now time.Time, heard Heard) (took bool) {
 	return true
 }
 
-// Correspondent is the agent that a message is for: the one whose message the user heard last, unless an agent asked after
-// that; else the one that drives or asks, or did last; nobody in particular when there was none yet. That control ends after
-// a message makes nobody newer: with the key that opens the menu the user takes it back first.
+// Correspondent returns the agent that a message is for: the one whose message the user saw last,
+// unless an agent asked after that. Otherwise it is the agent that drives or asks, or did so last;
+// at first it is zero. An end of control after a message does not count: the user ends control by
+// the key that opens the menu.
 func (m *Machine) Correspondent(heard Heard) Agent {
 	if heard.From.ID != "" && !heard.At.Before(m.asked) {
 		return heard.From
@@ -60,7 +63,7 @@ func (m *Machine) Correspondent(heard Heard) Agent {
 	return m.agent
 }
 
-// Message is the message that is open, nil for none. It may be changed until the machine is asked anything else.
+// Message returns the open message, or nil. It may be changed until the next call to the machine.
 func (m *Machine) Message() *Message {
 	if !m.message.Open {
 		return nil
@@ -68,7 +71,7 @@ func (m *Machine) Message() *Message {
 	return &m.message
 }
 
-// Append adds text to the message; what is too much is left out.
+// Append adds text to the message, up to its limit.
 func (d *Message) Append(text string) {
 	room := MessageMax - utf8.RuneCountInString(d.Text)
 	for i := range text {
@@ -81,13 +84,14 @@ func (d *Message) Append(text string) {
 	d.Text += text
 }
 
-// Rub takes the last character of the message away.
+// Rub removes the last character of the message.
 func (d *Message) Rub() {
 	_, n := utf8.DecodeLastRuneInString(d.Text)
 	d.Text = d.Text[:len(d.Text)-n]
 }
 
-// TakeMessage closes the message and returns it, to be sent or not. A question that comes up now does so while the user types.
+// TakeMessage closes the message and returns it, to be sent or not. It counts as typing for a
+// question that comes now.
 func (m *Machine) TakeMessage(now time.Time) Message {
 	d := m.message
 	m.message, m.typed = Message{}, now

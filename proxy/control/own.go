@@ -6,8 +6,8 @@ import (
 	"terminalproxy/protocol"
 )
 
-// Own gives an agent control without a question: in a terminal of the agent's own, which no user watches. It does nothing
-// while somebody has control or asks for it.
+// Own gives an agent control without a question: in the agent's own terminal, which no user
+// watches. It does nothing if an agent has control or asks for it.
 func (m *Machine) Own(now time.Time, r Request) {
 	m.Tick(now)
 	if m.phase != Observing {
@@ -18,11 +18,11 @@ func (m *Machine) Own(now time.Time, r Request) {
 	if r.ID != "" {
 		m.waiting = []string{r.ID}
 	}
-	m.grant(now, m.said(), Event{Own: true})
+	m.giveControl(now, m.userLimit(), Event{Own: true})
 }
 
-// SetAttached says whether a person is there to ask, where that changes: people attach to a session and detach. A question that
-// the last one leaves open is over.
+// SetAttached notes that people attached to a session or that the last one detached. A question
+// that the last one leaves open is over.
 func (m *Machine) SetAttached(now time.Time, present bool) {
 	m.Tick(now)
 	m.conf.Keyboard = present
@@ -30,22 +30,22 @@ func (m *Machine) SetAttached(now time.Time, present bool) {
 		return
 	}
 	if m.phase == Asked {
-		m.end(now, protocol.ReasonExpired)
+		m.endControl(now, protocol.ReasonExpired)
 	}
 	m.closeMenu(now)
-	m.ask(now)
-	_ = m.TakeMessage(now) // nobody writes it to its end
+	m.startQuestion(now)
+	_ = m.TakeMessage(now) // it stays unfinished
 }
 
-// Leave says that the user leaves the session's terminal, and Return that they are back. In between nobody can be asked or sees what is
-// typed: nothing is given, but by an owner elsewhere.
+// Leave notes that the user leaves the session's terminal, and Return that they are back. In
+// between no one can be asked or sees the input, so only a remote owner can give control.
 func (m *Machine) Leave(now time.Time) {
-	m.endSince(now, protocol.ReasonReclaimed, Left, "")
+	m.endWithCause(now, protocol.ReasonReclaimed, Left, "")
 	m.left = true
 	m.SetAttached(now, false)
 }
 
-// Return is described with Leave.
+// Return is described at Leave.
 func (m *Machine) Return(now time.Time) {
 	m.left = false
 	m.SetAttached(now, true)

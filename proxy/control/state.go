@@ -1,0 +1,115 @@
+package control
+
+import (
+	"time"
+
+	"terminalproxy/protocol"
+)
+
+// State is what observers see of the machine.
+type State struct {
+	Phase Phase
+	Epoch uint64
+	Agent Agent // who drives, or asks
+	Level protocol.Level
+	Until time.Time // end of the grant, or zero
+	// For is the length of the requested grant, or of one that the menu offers or has promised. 0
+	// means until it is taken back.
+	For time.Duration
+	// Another means that another agent asked for something, or had control, just before this one
+	// asked.
+	Another bool
+	// Mute is the menu's offer about the last agent, and Muted the last such offer that the user
+	// took.
+	Mute, Muted Mute
+	// Silent names the muted agents, separated by commas.
+	Silent string
+	// Reason is the asking agent's own words, and Asked since when it asks, or zero.
+	Reason string
+	Asked  time.Time
+	// Menu means that the proxy's menu is open: the user pressed the reclaim key with nothing to
+	// reclaim.
+	Menu bool
+	// Pregrant means that the user promised control to the next agent that asks, from the menu. A
+	// promise of the command line is not repeated here.
+	Pregrant bool
+	// RemotePregrant is such a promise from a remote owner.
+	RemotePregrant RemoteGrant
+	// Paused means that the user typed and the agent's input waits.
+	Paused bool
+	// Pending is input that waits for the user to confirm it, or zero.
+	Pending Confirmation
+	// Occupied means that the agent's input waits because the user has not submitted the line. Line
+	// is that line as agents may read it.
+	Occupied bool
+	Line     string
+	// Program is the only program that the grant is for, or "". Away is the program that has the
+	// terminal in its place, so that the agent's input waits. Never is the rule that keeps the
+	// agent out of that, or "".
+	Program, Away, Never string
+	// Guarded means that it matters which program has the terminal.
+	Guarded bool
+	// Ahead is the rule by which the asking agent is about to get control, and From what that agent
+	// asks with.
+	Ahead Ahead
+	From  string
+	// Message is the message that the user is writing, if any.
+	Message Message
+	// Secret is the present secret prompt. Dismissible means that Ctrl+G denies it, or lets the
+	// agent answer.
+	Secret      protocol.SecretPrompt
+	Dismissible bool
+	// Hidden means that the user hides the screen from agents.
+	Hidden bool
+	// Again means that the last press of the grant key did not count: it came too soon, or as part
+	// of a text.
+	Again bool
+	// Question counts the questions to the user (requests, menus, confirmations, prompts), to tell
+	// one from the next.
+	Question uint64
+}
+
+// Asks reports whether a question to the user is open, apart from secret prompts.
+func (s State) Asks() bool {
+	return !s.Message.Open && (s.Phase == Asked || s.Menu || s.Pending.Keys != "" || s.Occupied)
+}
+
+// State returns the machine's state at now.
+func (m *Machine) State(now time.Time) State {
+	s := State{
+		RemotePregrant: m.remote,
+		Phase:          m.phase,
+		Epoch:          m.epoch,
+		Agent:          m.agent,
+		Level:          m.level,
+		Until:          m.until,
+		For:            m.offeredLength(),
+		Reason:         m.reason,
+		Another:        m.phase == Asked && m.another,
+		Mute:           m.muteOffer(),
+		Muted:          m.took,
+		Silent:         m.manners.mutedNames(),
+		Menu:           !m.menu.IsZero(),
+		Pregrant:       m.phase == Observing && m.pregrant != "" && !m.pregrantUntil.IsZero(),
+		Paused:         m.phase == Granted && now.Before(m.yield),
+		Pending:        m.pending,
+		Occupied:       m.occupied,
+		Line:           m.line,
+		Question:       m.question,
+		Program:        m.grantedTo(),
+		Away:           m.inFront(),
+		Guarded:        m.Guarded(),
+		Message:        m.message,
+		Secret:         m.secret,
+		Dismissible:    m.isDismissible(),
+		Hidden:         m.hidden,
+		Again:          m.ignored == m.question,
+	}
+	if m.phase == Asked {
+		s.Asked, s.Ahead, s.From = m.asked, m.ahead, m.from
+	}
+	if m.Away() {
+		s.Never = m.forbidden
+	}
+	return s
+}
