@@ -2,31 +2,32 @@ package input
 
 import "time"
 
-// Times of the wait for the program to come back, where agents type to one program only.
+// Times of the wait for the program's return, if agents type to one program only.
 const (
-	// backFirst is when the first look comes after a piece; each further one takes twice as long, up to lookEvery.
+	// backFirst is the delay of the first check after a piece. Each further delay is twice as long,
+	// up to lookEvery.
 	backFirst = time.Millisecond
-	// backMax is how long a program that stays in front may not ask for more before the rest is refused.
+	// backMax is how long a foreground program may not ask for more before the rest is refused.
 	backMax = 10 * time.Second
 )
 
-// comeback is the wait for the program to ask for more after something that it may act on: it could give the terminal to
-// another one, which would read what follows.
+// comeback is the wait until the program asks for more after something that it may act on: it could
+// give the terminal to another program, which would read what follows.
 type comeback struct {
 	open bool
-	at   time.Time // of the next look
+	at   time.Time // of the next check
 	gap  time.Duration
 }
 
-// acted notes that the program was given something that it may act on.
-func (p *Pump) acted(now time.Time) {
-	if p.Back != nil && p.driven() && p.Control.Guarded() {
+// awaitProgram begins the wait for the program after something that it may act on.
+func (p *Pump) awaitProgram(now time.Time) {
+	if p.Back != nil && p.isDriven() && p.Control.Guarded() {
 		p.back = comeback{open: true, at: now.Add(backFirst), gap: backFirst}
 	}
 }
 
-// lookBack looks whether the program is back, while input waits for that.
-func (p *Pump) lookBack(now time.Time) {
+// checkBack checks whether the program is back, while input waits for that.
+func (p *Pump) checkBack(now time.Time) {
 	if !p.back.open || len(p.queue) == 0 || now.Before(p.back.at) || now.Before(p.heldUntil()) {
 		return
 	}
@@ -37,11 +38,11 @@ func (p *Pump) lookBack(now time.Time) {
 	p.back.gap = min(2*p.back.gap, lookEvery)
 	p.back.at = now.Add(p.back.gap)
 	switch job := p.queue[0]; {
-	case p.Control.Away(): // another program is in front: that may take as long as the input has time
+	case p.Control.Away(): // another program is in the foreground: wait as long as the input may
 		job.since = time.Time{}
 	case job.since.IsZero():
 		job.since = now
 	case now.Sub(job.since) >= backMax && !job.held:
-		p.retire(Receipt{Fate: Busy})
+		p.answerHead(Receipt{Fate: Busy})
 	}
 }

@@ -5,23 +5,28 @@ import (
 	"fmt"
 )
 
-// LongLineError refuses input that would make a line longer than the kernel collects: it drops the rest of such a line, and the
-// program runs what is left of it.
+// LongLineError refuses input that would make a line longer than the kernel collects: it drops the
+// rest of such a line, and the program runs the truncated one.
 type LongLineError struct {
-	// Stands is how long the line is by now, Size how long it would become, and Most how long it may be, in bytes.
+	// Stands is the present length of the line, Size what it would become, and Most its limit, in
+	// bytes.
 	Stands, Size, Most int
 }
 
 // Error implements error: a sentence for the agent.
 func (e *LongLineError) Error() string {
-	say := fmt.Sprintf("the program reads whole lines, of which the kernel keeps %d bytes: this one would have %d", e.Most, e.Size)
+	message := fmt.Sprintf(
+		"the program reads whole lines, of which the kernel keeps %d bytes: this one would have %d",
+		e.Most,
+		e.Size,
+	)
 	if e.Stands > 0 {
-		say += fmt.Sprintf(", %d of them stand there already", e.Stands)
+		message += fmt.Sprintf(", %d of them stand there already", e.Stands)
 	}
-	return say + "; end lines earlier, or put the text into a file"
+	return message + "; end lines earlier, or put the text into a file"
 }
 
-// collected is the line that the kernel collects: how long it is at the most. What is erased from it counts.
+// collected is an upper bound of the line that the kernel collects. Erased characters count.
 type collected struct {
 	spell  uint64
 	n      int
@@ -31,9 +36,9 @@ type collected struct {
 // literalNext is the usual VLNEXT, which makes the next character text.
 const literalNext = 0x16
 
-// add notes what is written in a spell of canonical mode, 0 for none, with the characters that end a line in it. It returns how
-// long the line was at its longest.
-func (c *collected) add(spell uint64, ends []byte, b []byte) (longest int) {
+// addWritten notes what is written in a spell of canonical mode, or 0, with the characters that end
+// a line in it. It returns the greatest length of the line meanwhile.
+func (c *collected) addWritten(spell uint64, ends []byte, b []byte) (longest int) {
 	if c.spell != spell || spell == 0 {
 		*c = collected{spell: spell}
 	}
@@ -56,27 +61,32 @@ func (c *collected) add(spell uint64, ends []byte, b []byte) (longest int) {
 	return longest
 }
 
-// refuseLong refuses the head of the queue where the step that begins with pieces would make a line too long which the kernel
-// collects.
+// refuseLong refuses the head of the queue if the step that begins with pieces would make the
+// collected line too long.
 func (p *Pump) refuseLong(job *pending, pieces []Piece) (refused bool) {
 	spell, ends := p.Program.Collects()
 	if spell == 0 || p.LineMost == 0 || job.fits == spell {
 		return false
 	}
-	line, stands, longest := p.collected, 0, 0
+	line, present, longest := p.collected, 0, 0
 	if line.spell == spell {
-		stands = line.n
+		present = line.n
 	}
 	for i, piece := range pieces {
 		if i > 0 && piece.Step != 0 {
 			break
 		}
-		longest = max(longest, line.add(spell, ends[:], piece.Bytes))
+		longest = max(longest, line.addWritten(spell, ends[:], piece.Bytes))
 	}
 	if longest <= p.LineMost {
 		job.fits = spell
 		return false
 	}
-	p.retire(Receipt{Fate: Refused, Err: &LongLineError{Stands: stands, Size: longest, Most: p.LineMost}})
+	p.answerHead(
+		Receipt{
+			Fate: Refused,
+			Err:  &LongLineError{Stands: present, Size: longest, Most: p.LineMost},
+		},
+	)
 	return true
 }

@@ -2,14 +2,13 @@ package input
 
 import "time"
 
-// confirm is the key that gives control while it is unknown whether somebody pressed it: only if it
-// came alone, and not within pressGap of another key, which is how it comes in a text that is
-// pasted without brackets.
+// confirm holds the grant key until it is known whether a person pressed it: only if it came alone,
+// and not within pressGap of another key, as in a text pasted without brackets.
 type confirm struct {
 	open      bool
 	key       []byte
-	behind    []byte    // what the terminal told of by itself, after it
-	pressed   time.Time // when a key came last
+	behind    []byte    // the terminal's own reports after it
+	pressed   time.Time // when the last key came
 	inText    bool      // a key came in this read, or just before it
 	keyInText bool
 }
@@ -19,16 +18,14 @@ func (c *confirm) read(now time.Time) {
 	c.inText = !c.pressed.IsZero() && now.Sub(c.pressed) < pressGap
 }
 
-// press notes a key.
-func (c *confirm) press(now time.Time) { c.pressed, c.inText = now, true }
+func (c *confirm) notePress(now time.Time) { c.pressed, c.inText = now, true }
 
-// begin notes the key that gives control.
-func (c *confirm) begin(key []byte) {
+// holdKey holds the grant key.
+func (c *confirm) holdKey(key []byte) {
 	c.open, c.keyInText, c.key = true, c.inText, append(c.key[:0], key...)
 }
 
-// endConfirm has control decide about the key that gives it, if that came; alone says that nothing
-// came behind it.
+// endConfirm lets control decide about a held grant key. alone means that no key followed it.
 func (p *Pump) endConfirm(now time.Time, alone bool) {
 	c := &p.confirm
 	if !c.open {
@@ -46,5 +43,5 @@ func (p *Pump) endConfirm(now time.Time, alone bool) {
 	}
 	p.user = append(p.user, c.behind...)
 	c.behind = c.behind[:0]
-	p.guard(now)
+	p.syncControl(now)
 }

@@ -10,31 +10,33 @@ import (
 // ErrLate refuses an input that the user did not let through in time.
 var ErrLate = errors.New("the user has not let it through in time")
 
-// lineMax bounds what is remembered of a line that an agent types, in bytes.
+// lineMax bounds the remembered part of a line that an agent types, in bytes.
 const lineMax = 4 << 10
 
-// Line is what agents typed since the program's line was last submitted, by anybody: what an Enter would send off. Nothing
-// but Enter submits: what an agent has erased or interrupted may come back (a kill ring, a history).
+// Line is what agents typed since the program's line was last submitted, by an agent or the user:
+// what an Enter would send. Only Enter submits: what an agent has erased or interrupted may come
+// back (a kill ring, a history).
 type Line struct {
 	Pieces [][]byte // as they were written, the newest lineMax bytes
 	Lost   int      // bytes before those
-	// Mixed says that the user typed in between.
+	// Mixed means that the user typed in between.
 	Mixed bool
-	// User is how often the user has typed, on this line and before.
+	// User counts the user's typing, on this line and before.
 	User int
 	size int
 
 	agent, user ender
 }
 
-// Keys that take the next one as text, and Escape, which many editors take for one key with an Enter that follows.
+// quotedInsert are the keys that make the next one text. escape is Escape, which many editors join
+// with a following Enter to one key.
 const (
 	quotedInsert = "\x16\x11"
 	escape       = 0x1b
 )
 
-// ender finds the ends of lines in what somebody types, cut anywhere: CR and LF outside of a bracketed paste, in which they
-// are text, as they are behind a key that quotes.
+// ender finds the ends of lines in typed bytes, cut anywhere: CR and LF, except in a bracketed
+// paste and behind a key that quotes, where they are text.
 type ender struct {
 	last  []byte // the newest bytes
 	paste bool
@@ -47,8 +49,8 @@ const (
 	pasteEnds   = "\x1b[201~"
 )
 
-// find is the index of the last end of a line in b, -1 for none.
-func (e *ender) find(b []byte) int {
+// lastEnd returns the index of the last end of a line in b, or -1.
+func (e *ender) lastEnd(b []byte) int {
 	at := -1
 	for i, c := range b {
 		if len(e.last) == len(pasteBegins) {
@@ -59,15 +61,16 @@ func (e *ender) find(b []byte) int {
 			e.paste = true
 		case c == '~' && string(e.last) == pasteEnds:
 			e.paste = false
-		case (c == '\r' || c == '\n') && !e.paste && !e.quoted(i > 0 || !e.apart):
+		case (c == '\r' || c == '\n') && !e.paste && !e.isQuoted(i > 0 || !e.apart):
 			at = i
 		}
 	}
 	return at
 }
 
-// quoted reports whether the newest byte is text by the one before it, which is in the same unit or not.
-func (e *ender) quoted(same bool) bool {
+// isQuoted reports whether the byte before the newest one makes that text. same means that both are
+// in one unit.
+func (e *ender) isQuoted(same bool) bool {
 	if len(e.last) < 2 {
 		return false
 	}
@@ -75,9 +78,9 @@ func (e *ender) quoted(same bool) bool {
 	return strings.IndexByte(quotedInsert, before) >= 0 || same && before == escape
 }
 
-// add notes a piece that the program took.
-func (l *Line) add(b []byte) {
-	if at := l.agent.find(b); at >= 0 {
+// addPiece notes a piece that the program took.
+func (l *Line) addPiece(b []byte) {
+	if at := l.agent.lastEnd(b); at >= 0 {
 		l.clear()
 		b = b[at+1:]
 	}
@@ -91,12 +94,12 @@ func (l *Line) add(b []byte) {
 	}
 }
 
-// typed notes what the user typed. The user's own interrupt gives the line up.
-func (l *Line) typed(b []byte) {
+// noteTyped notes what the user typed. The user's own interrupt clears the line.
+func (l *Line) noteTyped(b []byte) {
 	l.User++
 	l.user.apart = true // the pump hands a key over whole
 	switch {
-	case l.user.find(b) >= 0, bytes.IndexByte(b, 0x03) >= 0:
+	case l.user.lastEnd(b) >= 0, bytes.IndexByte(b, 0x03) >= 0:
 		l.clear()
 	default:
 		l.Mixed = true
@@ -105,31 +108,33 @@ func (l *Line) typed(b []byte) {
 
 func (l *Line) clear() { *l = Line{agent: l.agent, user: l.user, User: l.User} }
 
-// hold asks the job's owner whether the user has to let pieces through first; it reports whether they may go now.
-func (p *Pump) hold(now time.Time, job *pending, pieces []Piece) (free bool) {
+// holdForUser asks the job's owner whether the user must confirm the pieces first. It reports
+// whether they may be written now.
+func (p *Pump) holdForUser(now time.Time, job *pending, pieces []Piece) (free bool) {
 	if job.Hold == nil {
 		return true
 	}
 	held, err := job.Hold(now, pieces, p.line)
 	switch {
 	case err != nil:
-		p.retire(Receipt{Fate: Refused, Err: err})
+		p.answerHead(Receipt{Fate: Refused, Err: err})
 	case held:
 		job.held = true
 	}
 	return err == nil && !held
 }
 
-// heed does what was decided about the input that is held. What the user let through is prepared anew: its conditions have
-// to hold when it is typed, not when it was shown. A user who still types gets its patience anew.
-func (p *Pump) heed(now time.Time) {
+// applyDecision applies the decision about a held input. Confirmed input is prepared again: its
+// conditions must hold when it is typed, not when it was shown. Its time limit starts anew, in case
+// the user still types.
+func (p *Pump) applyDecision(now time.Time) {
 	if len(p.queue) == 0 || !p.queue[0].held {
 		return
 	}
 	switch decided, let := p.Control.Decision(); {
 	case !decided:
 	case !let:
-		p.retire(Receipt{Fate: Refused, Err: ErrLate})
+		p.answerHead(Receipt{Fate: Refused, Err: ErrLate})
 	default:
 		job := p.queue[0]
 		job.held, job.asked = false, false

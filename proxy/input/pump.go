@@ -7,28 +7,29 @@ import (
 	"time"
 )
 
-// Config plugs a pump together.
+// Config connects a pump.
 type Config struct {
-	Keyboard Keyboard // nil: there is none
+	Keyboard Keyboard // nil without a keyboard
 	Program  Program
 	Poll     Poller
-	Scan     Scanner // nil: every byte passes untouched
-	Control  Control // nil with Scan
-	// Back, if not nil, reports whether the program is back for more: it is in front, has read what it was given, and waits for
-	// input. It is asked after a piece that Acts, or a key of the user's, before anything of an agent's follows: at growing
-	// intervals, and only while something waits. nil lets agents type ahead.
+	Scan     Scanner // nil passes every byte untouched
+	Control  Control // nil if Scan is nil
+	// Back, if not nil, reports whether the program is back for more: it is in the foreground, has
+	// read its input, and waits for more. It is called after a piece that Acts, or a key of the
+	// user, before agent input follows: at growing intervals, and only while input waits. nil lets
+	// agents type ahead.
 	Back func(now time.Time) bool
 	Line Watch // may be nil
-	// LineMost is how long a line may be that the kernel collects, in bytes without its end; 0 for no limit.
+	// LineMost bounds a line that the kernel collects, in bytes without its end; 0 for no limit.
 	LineMost int
 	// KeyboardEnded is called once when the keyboard is gone.
 	KeyboardEnded func(error)
-	// Unheard has the keyboard left alone until [Pump.Anew]: it is another program's.
+	// Unheard leaves the keyboard alone until [Pump.Anew]: it is another program's.
 	Unheard bool
 	Now     func() time.Time // nil is time.Now
 }
 
-// Pump is the pump. Run is its goroutine; Post, Offer and Stop may be called from any.
+// Pump is the pump. Run is its goroutine; Post, Offer and Stop may be called on any.
 type Pump struct {
 	Config
 	buf  [readSize]byte
@@ -36,13 +37,13 @@ type Pump struct {
 
 	mu    sync.Mutex
 	posts []func(now time.Time)
-	ended bool // under mu: no post will run any more
+	ended bool // under mu: no further post will run
 
 	stopped bool
-	user    []byte // of the user's, not yet taken by the program
+	user    []byte // the user's input, not yet taken by the program
 	paste   []byte // held back while an agent has control
 	holding bool   // a paste is being held back
-	discard bool   // the rest of a paste is thrown away
+	discard bool   // the rest of a paste is dropped
 	since   time.Time
 	lastKey time.Time
 	confirm confirm
@@ -50,14 +51,14 @@ type Pump struct {
 
 	epoch       uint64
 	queue       []*pending
-	blocked     time.Time // since when the program takes nothing, zero while it does
+	blocked     time.Time // since when the program does not read, or zero
 	quietUntil  time.Time // the gap after a piece
 	wrote       bool      // agent bytes were written under this grant
 	unsubmitted int       // of those, since the last Enter
-	line        Line      // what stands on the program's line of an agent's
+	line        Line      // what agents typed on the program's line
 	back        comeback  // the wait for the program to ask for more
-	trail       trail     // what the program was given under this grant, as far as it may be unread
-	collected   collected // the line that the kernel collects of everybody's
+	trail       trail     // what the program was given under this grant and may not have read
+	collected   collected // the line that the kernel collects
 }
 
 // pending is a job in the queue.
@@ -66,34 +67,34 @@ type pending struct {
 	asked    bool
 	ready    bool
 	stale    bool   // the user typed after it was ready
-	held     bool   // the user has to let it through
+	held     bool   // the user must confirm it
 	begun    bool   // the first of pieces is half written
-	fits     uint64 // the spell of canonical mode in which the step is known to make no line too long
+	fits     uint64 // spell of canonical mode in which the step makes no line too long
 	pieces   []Piece
 	written  int
-	flushed  int  // taken back unread, and no longer counted in written
-	cut      int  // withdrawn, in bytes
-	given    bool // up: what is left only finishes what the program was given
+	flushed  int  // bytes taken back unread, and no longer counted in written
+	cut      int  // bytes withdrawn
+	given    bool // given up: the rest only finishes what the program has begun to get
 	done     bool // answered
 	deadline time.Time
-	since    time.Time // since when it waits for the program to come back, zero while it does not
+	since    time.Time // since when it waits for the program's return, or zero
 }
 
-// New makes a pump.
+// New returns a pump.
 func New(c Config) *Pump {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
 	p := &Pump{Config: c, deaf: c.Keyboard == nil || c.Unheard}
-	p.emit = p.unit
+	p.emit = p.handleUnit
 	if c.Control != nil {
 		p.epoch = c.Control.Epoch()
 	}
 	return p
 }
 
-// Post runs do on the pump's goroutine, soon; it reports false when the pump has ended and do will not run. It never
-// blocks.
+// Post runs do on the pump's goroutine, soon. It reports false if the pump has ended and do will
+// not run. It never blocks.
 func (p *Pump) Post(do func(now time.Time)) bool {
 	p.mu.Lock()
 	ended := p.ended
@@ -107,45 +108,47 @@ func (p *Pump) Post(do func(now time.Time)) bool {
 	return !ended
 }
 
-// Offer queues an agent's input. Its Done is called with what became of it, also when the pump has ended.
+// Offer queues an agent's input. Its Done is called with what became of it, even if the pump has
+// ended.
 func (p *Pump) Offer(j Job) {
-	if !p.Post(func(now time.Time) { p.accept(now, j) }) {
+	if !p.Post(func(now time.Time) { p.acceptJob(now, j) }) {
 		j.Done(Receipt{Fate: Gone, Dropped: j.Size})
 	}
 }
 
-// Stop makes Run return after what is posted has run.
+// Stop makes Run return once all posts have run.
 func (p *Pump) Stop() {
 	p.Post(func(time.Time) { p.stopped = true })
 }
 
-// Anew says that the keyboard is another one, also where that before was gone: a paste that was begun there has no end. It belongs to
-// the pump's goroutine.
+// Anew notes that the keyboard was replaced, even if it was gone before: an unfinished paste has no
+// end. The pump's goroutine calls it.
 func (p *Pump) Anew() {
 	p.deaf = p.Keyboard == nil
 	p.paste, p.holding, p.discard = nil, false, false
 }
 
-// Run pumps until Stop, or until polling fails. Every turn it looks at the posts first, then at the keyboard; a piece of
-// agent input is written only in a turn in which the keyboard had nothing to say.
+// Run pumps until Stop, or until polling fails. Every turn it runs the posts first, then reads the
+// keyboard. It writes a piece of agent input only in a turn in which the keyboard had no input.
 func (p *Pump) Run() error {
-	defer p.finish()
+	defer p.answerRest()
 	for !p.stopped {
 		now := p.Now()
-		got, err := p.Poll.Wait(p.wanted(now), p.timeout(now))
+		got, err := p.Poll.Wait(p.wantedEvents(now), p.waitTimeout(now))
 		if err != nil {
 			return fmt.Errorf("input: %w", err)
 		}
 		now = p.Now()
-		// Before the keyboard is read, woken or not: what was posted before a question went to the terminal must be known when
-		// its answer is read, and a poll may look at the wake pipe just before both.
+		// Before the keyboard is read, woken or not: posts from before a question went to the
+		// terminal must have run when its answer is read, and a poll may check the wake pipe just
+		// before both.
 		if got&(Woken|Readable) != 0 {
 			p.runPosts(now)
 		}
 		if got&Readable != 0 {
 			p.readKeyboard(now)
 		}
-		p.tick(now)
+		p.handleTime(now)
 		p.writeUser(now)
 		if got&Readable == 0 {
 			p.writeAgent(now)
@@ -154,10 +157,10 @@ func (p *Pump) Run() error {
 	return nil
 }
 
-// wanted is what this turn waits for.
-func (p *Pump) wanted(now time.Time) Events {
+// wantedEvents returns what this turn waits for.
+func (p *Pump) wantedEvents(now time.Time) Events {
 	var want Events
-	if !p.deaf && (len(p.user) < userHold || p.sought()) {
+	if !p.deaf && (len(p.user) < userHold || p.isSought()) {
 		want |= Readable
 	}
 	if !p.blocked.IsZero() && p.hasOutput(now) {
@@ -166,8 +169,8 @@ func (p *Pump) wanted(now time.Time) Events {
 	return want
 }
 
-// timeout is how long this turn may wait: not at all while there is something to write.
-func (p *Pump) timeout(now time.Time) time.Duration {
+// waitTimeout returns how long this turn may wait: 0 while there is something to write.
+func (p *Pump) waitTimeout(now time.Time) time.Duration {
 	if p.blocked.IsZero() && p.hasOutput(now) {
 		return 0
 	}
@@ -178,12 +181,11 @@ func (p *Pump) timeout(now time.Time) time.Duration {
 	return max(0, next.Sub(now))
 }
 
-// hasOutput reports whether there is something to write now.
 func (p *Pump) hasOutput(now time.Time) bool {
-	return len(p.user) > 0 || p.agentReady(now)
+	return len(p.user) > 0 || p.isAgentReady(now)
 }
 
-// nextMoment is the next moment at which time itself changes something.
+// nextMoment returns the next moment at which time alone changes something.
 func (p *Pump) nextMoment(now time.Time) time.Time {
 	var next time.Time
 	sooner := func(t time.Time) {
@@ -197,7 +199,7 @@ func (p *Pump) nextMoment(now time.Time) time.Time {
 		}
 	}
 	if p.Scan != nil && len(p.Scan.Held()) > 0 {
-		sooner(p.lastKey.Add(p.patience()))
+		sooner(p.lastKey.Add(p.sequenceTimeout()))
 	}
 	if p.holding || p.discard {
 		sooner(p.since.Add(pasteWait))
@@ -218,23 +220,23 @@ func (p *Pump) nextMoment(now time.Time) time.Time {
 		sooner(p.back.at)
 	}
 	for _, j := range p.queue {
-		if !j.deadline.IsZero() && !j.begun && !j.held && p.waits(now) {
+		if !j.deadline.IsZero() && !j.begun && !j.held && p.isHeldUp(now) {
 			sooner(j.deadline)
 		}
 	}
 	return next
 }
 
-// patience is how long an unfinished sequence may take.
-func (p *Pump) patience() time.Duration {
+// sequenceTimeout returns how long an unfinished sequence may take.
+func (p *Pump) sequenceTimeout() time.Duration {
 	if p.Scan.LoneEsc() {
 		return escWait
 	}
 	return seqWait
 }
 
-func (p *Pump) sought() bool { return p.Control != nil && p.Control.Sought() }
-func (p *Pump) driven() bool { return p.Control != nil && p.Control.Driven() }
+func (p *Pump) isSought() bool { return p.Control != nil && p.Control.Sought() }
+func (p *Pump) isDriven() bool { return p.Control != nil && p.Control.Driven() }
 
 func (p *Pump) runPosts(now time.Time) {
 	p.mu.Lock()
@@ -243,55 +245,55 @@ func (p *Pump) runPosts(now time.Time) {
 	p.mu.Unlock()
 	for _, do := range posts {
 		do(now)
-		p.guard(now)
+		p.syncControl(now)
 	}
 }
 
-// guard is the one door through which control changes reach the queue: after anything that may have changed control it
-// compares the epoch, and when that moved, the queue is dropped and what the program has not read yet is taken back, unless control
-// has it kept.
-func (p *Pump) guard(now time.Time) {
+// syncControl is the only way by which changes of control reach the queue. It is called after
+// anything that may have changed control. If the epoch moved, it drops the queue, and takes back
+// what the program has not read, unless control keeps that.
+func (p *Pump) syncControl(now time.Time) {
 	if p.Control == nil {
 		return
 	}
 	if p.Control.Epoch() == p.epoch {
-		p.heed(now)
+		p.applyDecision(now)
 		p.Control.Settle(now, 0, 0)
 		return
 	}
 	p.epoch = p.Control.Epoch()
 	dropped := 0
 	if p.Control.Kept() {
-		dropped = p.drop(Receipt{Fate: Dropped})
+		dropped = p.dropQueue(Receipt{Fate: Dropped})
 	} else {
-		dropped = p.takeBack()
+		dropped = p.takeBackInput()
 	}
 	unsubmitted := p.unsubmitted
 	p.unsubmitted, p.quietUntil, p.back = 0, time.Time{}, comeback{}
 	p.Control.Settle(now, dropped, unsubmitted)
 }
 
-// tick does what time does.
-func (p *Pump) tick(now time.Time) {
+// handleTime does the work due now.
+func (p *Pump) handleTime(now time.Time) {
 	if p.Control == nil {
 		return
 	}
-	if len(p.Scan.Held()) > 0 && now.Sub(p.lastKey) >= p.patience() {
+	if len(p.Scan.Held()) > 0 && now.Sub(p.lastKey) >= p.sequenceTimeout() {
 		p.lastKey = now
 		p.Scan.Flush(p.emit)
 	}
 	if (p.holding || p.discard) && now.Sub(p.since) >= pasteWait {
-		p.letPasteGo()
+		p.releasePaste()
 		p.Scan.EndPaste()
 	}
 	p.Control.Tick(now)
-	p.guard(now)
-	p.lookBack(now)
+	p.syncControl(now)
+	p.checkBack(now)
 	p.expireJobs(now)
 }
 
-// finish answers whoever still waits.
-func (p *Pump) finish() {
+// answerRest answers all remaining jobs.
+func (p *Pump) answerRest() {
 	p.mu.Lock()
 	p.ended = true
 	posts := p.posts
@@ -301,10 +303,10 @@ func (p *Pump) finish() {
 	for _, do := range posts {
 		do(now)
 	}
-	p.drop(Receipt{Fate: Gone})
+	p.dropQueue(Receipt{Fate: Gone})
 }
 
-// readKeyboard reads what was typed and decides on every unit of it.
+// readKeyboard reads the keyboard and handles every unit of it.
 func (p *Pump) readKeyboard(now time.Time) {
 	n, err := p.Keyboard.Read(p.buf[:])
 	switch {
@@ -320,22 +322,22 @@ func (p *Pump) readKeyboard(now time.Time) {
 		p.user = append(p.user, p.buf[:n]...)
 		return
 	}
-	p.read(now, p.buf[:n])
+	p.handleKeys(now, p.buf[:n])
 }
 
-// read decides about what was typed.
-func (p *Pump) read(now time.Time, b []byte) {
+// handleKeys handles keys as read.
+func (p *Pump) handleKeys(now time.Time, b []byte) {
 	p.lastKey = now
 	p.confirm.read(now)
 	p.Scan.Scan(b, p.emit)
 	p.endConfirm(now, len(p.Scan.Held()) == 0)
-	if !p.sought() && p.Scan.LoneEsc() {
-		// Nothing is at stake: the Escape key goes out at once. While an agent asks or drives it is held for a moment,
-		// because the reclaim key may begin with it.
+	if !p.isSought() && p.Scan.LoneEsc() {
+		// No agent asks or drives, so the Escape key goes out at once. Otherwise it is held for a
+		// moment, because the reclaim key may begin with it.
 		p.Scan.Flush(p.emit)
 	}
 	if len(p.user) > userMax {
 		p.Control.Overrun(now)
-		p.guard(now)
+		p.syncControl(now)
 	}
 }

@@ -2,25 +2,26 @@ package input
 
 import "time"
 
-// Type takes what a person typed who sits elsewhere, exactly as if it had been read from the keyboard now: the reclaim key
-// in it ends control before another agent byte is written. It belongs to the pump's goroutine, that is into a function
-// given to Post, and to a pump with a Scanner. It reports false, and takes nothing, while more than a person types is
-// waiting for a program that does not read.
+// Type types the keys of a remote person, exactly as if they were read from the keyboard now: the
+// reclaim key in them ends control before another agent byte is written. It is called on the pump's
+// goroutine, in a function given to Post, of a pump with a Scanner. It reports false, and takes no
+// keys, while more than a person types is waiting for a program that does not read.
 func (p *Pump) Type(now time.Time, b []byte) bool {
 	if len(p.user) > userMax {
 		return false
 	}
-	p.read(now, b)
+	p.handleKeys(now, b)
 	return true
 }
 
-// Press takes whole keys of a person's who does not sit at the keyboard. They stand among what the user types, and none of them is for
-// the proxy. It belongs to the pump's goroutine. It reports false, and takes nothing, while the program has much to read, or a paste at
-// the keyboard is not over: they would become a part of it.
+// Press types whole keys of a person who is not at the keyboard. They stand among the user's keys,
+// and the proxy acts on no key of them. The pump's goroutine calls it. It reports false, and takes
+// no keys, while the program has much to read, or a paste at the keyboard is unfinished: they would
+// become part of it.
 func (p *Pump) Press(now time.Time, b []byte) bool {
 	if len(p.user) > userHold || p.Scan.InPaste() && now.Sub(p.lastKey) < pasteWait {
 		return false
 	}
-	p.typed(b)
+	p.queueTyped(b)
 	return true
 }

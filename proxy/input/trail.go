@@ -5,38 +5,38 @@ import (
 	"slices"
 )
 
-// Bounds of a trail. The kernel holds less than that between the pump and the program.
+// Bounds of a trail. The kernel holds less between the pump and the program.
 const (
 	trailMax = 128 << 10 // bytes
 	spansMax = 4096
 )
 
-// trail is what the program was given under the present grant, the newest bytes of it: of the bytes in the kernel's queue
-// it knows whose they are, since that queue is a tail of the trail.
+// trail records what the program was given under the present grant, up to its newest bytes. The
+// kernel's queue is a tail of it, so it knows the origin of each byte in the queue.
 type trail struct {
 	spans []span
 	size  int
 }
 
-// span is bytes of one origin that were written in a row. None has a line's end but as its last byte.
+// span is a run of bytes from one origin. Only its last byte may end a line.
 type span struct {
 	job  *pending // nil for the user
 	n    int
 	ends bool // the last one submits
-	// spell is that of canonical mode in which the kernel collected a line of them, 0 for none.
+	// spell is that of canonical mode in which the kernel collected a line of them, or 0.
 	spell uint64
-	mute  bool // they leave nothing on the program's line: the mouse's
+	mute  bool // they leave no text on the program's line: the mouse's
 }
 
-// add notes that the program took b.
-func (t *trail) add(s span, b []byte) {
+// addWritten notes that the program took b.
+func (t *trail) addWritten(s span, b []byte) {
 	for len(b) > 0 {
 		s.n, s.ends = len(b), false
 		if at := bytes.IndexAny(b, lineEnds); at >= 0 {
 			s.n, s.ends = at+1, true
 		}
 		b = b[s.n:]
-		t.append(s)
+		t.appendSpan(s)
 	}
 	for t.size > trailMax || len(t.spans) > spansMax {
 		t.size -= t.spans[0].n
@@ -44,7 +44,7 @@ func (t *trail) add(s span, b []byte) {
 	}
 }
 
-func (t *trail) append(s span) {
+func (t *trail) appendSpan(s span) {
 	t.size += s.n
 	if len(t.spans) > 0 {
 		last := &t.spans[len(t.spans)-1]
@@ -56,9 +56,10 @@ func (t *trail) append(s span) {
 	t.spans = append(t.spans, s)
 }
 
-// open is how many bytes stand on a line that the kernel still collects: no program can have read them, and it does not
-// count them as unread. What was collected before the present spell was read raw, or counts as unread.
-func (t *trail) open(spell uint64) (n int) {
+// openLineLen counts the bytes on a line that the kernel still collects: no program can have read
+// them, and the kernel does not count them as unread. What was collected before the present spell
+// was read raw, or counts as unread.
+func (t *trail) openLineLen(spell uint64) (n int) {
 	if spell == 0 {
 		return 0
 	}
@@ -68,8 +69,8 @@ func (t *trail) open(spell uint64) (n int) {
 	return n
 }
 
-// takeBack cuts the newest n bytes off, and returns those of them that are of agents, newest first.
-func (t *trail) takeBack(n int) (back []span) {
+// cutTail removes the newest n bytes, and returns those of agents among them, newest first.
+func (t *trail) cutTail(n int) (back []span) {
 	for ; n > 0 && len(t.spans) > 0; t.spans = t.spans[:len(t.spans)-1] {
 		last := &t.spans[len(t.spans)-1]
 		cut := *last
@@ -87,8 +88,9 @@ func (t *trail) takeBack(n int) (back []span) {
 	return back
 }
 
-// unsubmitted is how many bytes of agents' stand behind the last one that submits; whole is false if none is on the trail.
-func (t *trail) unsubmitted() (n int, whole bool) {
+// countUnsubmitted counts the agents' bytes behind the last one that submits. whole is false if the
+// trail has no such byte.
+func (t *trail) countUnsubmitted() (n int, whole bool) {
 	for i := len(t.spans) - 1; i >= 0; i-- {
 		s := t.spans[i]
 		if s.ends {
@@ -101,10 +103,12 @@ func (t *trail) unsubmitted() (n int, whole bool) {
 	return n, false
 }
 
-// give writes b to the program, and notes how much of it that took: of a job's, or of the user's (nil) where there are agents. The mode
-// is looked at before and after: who read a key raw may have restored canonical mode by then, and who is in canonical mode may have left
-// it. Where the looks differ nothing is on a line: the program has read the bytes, or the kernel counts them as unread.
-func (p *Pump) give(job *pending, b []byte, mute bool) (n int, err error) {
+// writeProgram writes b to the program, and notes how much of it the program took: of a job, or of
+// the user (nil) if agents may type. It checks the mode before and after: a program that read a key
+// raw may have restored canonical mode by then, and one in canonical mode may have left it. If the
+// checks differ, no byte is on a line: the program has read the bytes, or the kernel counts them as
+// unread.
+func (p *Pump) writeProgram(job *pending, b []byte, mute bool) (n int, err error) {
 	if p.Control == nil {
 		return p.Program.Write(b)
 	}
@@ -113,17 +117,17 @@ func (p *Pump) give(job *pending, b []byte, mute bool) (n int, err error) {
 	if after, _ := p.Program.Collects(); after != spell {
 		spell = 0
 	}
-	p.collected.add(spell, ends[:], b[:n])
+	p.collected.addWritten(spell, ends[:], b[:n])
 	if job != nil || p.wrote {
-		p.trail.add(span{job: job, spell: spell, mute: mute}, b[:n])
+		p.trail.addWritten(span{job: job, spell: spell, mute: mute}, b[:n])
 	}
 	return n, err
 }
 
-// takeBack ends all that agents typed under the grant that is over: what the program has not read is taken back from it,
-// and the queue is answered. It returns how many bytes did not reach the program.
-func (p *Pump) takeBack() (dropped int) {
-	for _, job := range p.flush() {
+// takeBackInput ends all that agents typed under the last grant. It takes back what the program has
+// not read, answers the queue, and returns how many bytes did not reach the program.
+func (p *Pump) takeBackInput() (dropped int) {
+	for _, job := range p.flushUnread() {
 		if job.done {
 			dropped += job.flushed
 			if job.Flushed != nil {
@@ -131,23 +135,24 @@ func (p *Pump) takeBack() (dropped int) {
 			}
 		}
 	}
-	return dropped + p.drop(Receipt{Fate: Dropped})
+	return dropped + p.dropQueue(Receipt{Fate: Dropped})
 }
 
-// flush takes back what the program has not read, and returns the jobs of which that has something. The user's own unread
-// bytes go with it: the kernel keeps one queue.
-func (p *Pump) flush() (jobs []*pending) {
+// flushUnread takes back what the program has not read, and returns the jobs with a part in that.
+// The user's own unread bytes are lost with it: the kernel keeps one queue.
+func (p *Pump) flushUnread() (jobs []*pending) {
 	if !p.wrote {
 		return nil
 	}
 	spell, _ := p.Program.Collects()
-	unread, _ := p.Program.FlushInput() // there is no second way; the order of the writes holds without it
+	// On an error there is no other way; the order of the writes holds without it.
+	unread, _ := p.Program.FlushInput()
 	tail, flushed := 0, 0
 	if after, _ := p.Program.Collects(); after == spell {
-		tail = p.trail.open(spell)
+		tail = p.trail.openLineLen(spell)
 	}
 	p.collected = collected{}
-	for _, s := range p.trail.takeBack(tail + unread) {
+	for _, s := range p.trail.cutTail(tail + unread) {
 		s.job.written -= s.n
 		s.job.flushed += s.n
 		flushed += s.n
@@ -155,7 +160,7 @@ func (p *Pump) flush() (jobs []*pending) {
 			jobs = append(jobs, s.job)
 		}
 	}
-	left, whole := p.trail.unsubmitted()
+	left, whole := p.trail.countUnsubmitted()
 	if !whole {
 		left = max(left, p.unsubmitted-flushed)
 	}

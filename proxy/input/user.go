@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// unit decides about one unit of the user's. It is called from within a read, before anything else happens.
-func (p *Pump) unit(u Unit) {
+// handleUnit handles one unit of the user's input. It is called within a read, before anything else
+// happens.
+func (p *Pump) handleUnit(u Unit) {
 	now := p.lastKey
 	if p.confirm.open && (u.Kind == Report || u.Idle) {
 		p.confirm.behind = append(p.confirm.behind, u.Bytes...)
@@ -15,36 +16,36 @@ func (p *Pump) unit(u Unit) {
 	}
 	p.endConfirm(now, false)
 	if u.Kind != Report && u.Kind != Release && !u.Idle {
-		defer p.confirm.press(now)
+		defer p.confirm.notePress(now)
 	}
 	switch u.Kind {
 	case Reclaim:
-		p.reclaimKey(now, u.Bytes)
+		p.handleReclaimKey(now, u.Bytes)
 	case Release:
 		// The program never saw the key go down.
 	case Confirm:
-		p.confirm.begin(u.Bytes)
+		p.confirm.holdKey(u.Bytes)
 	case Report:
 		p.user = append(p.user, u.Bytes...)
 	case PasteStart, Paste, PasteEnd:
-		p.pasted(now, u)
+		p.handlePaste(now, u)
 	case Key:
-		p.typed(u.Bytes)
+		p.queueTyped(u.Bytes)
 		p.Control.Key(now)
-		p.guard(now)
+		p.syncControl(now)
 	}
 }
 
-// reclaimKey is the reclaim key. When Control.ReclaimKey returns, an agent that drove or asked has lost the keyboard, and guard has
-// dropped its queue before the next statement.
-func (p *Pump) reclaimKey(now time.Time, key []byte) {
-	sought := p.sought()
+// handleReclaimKey handles the reclaim key. When Control.ReclaimKey returns, an agent that drove or
+// asked has lost the keyboard, and syncControl drops its queue in the next statement.
+func (p *Pump) handleReclaimKey(now time.Time, key []byte) {
+	sought := p.isSought()
 	if !sought && p.Scan.InPaste() {
-		p.user = append(p.user, key...) // a byte of somebody's text: nobody is to be stopped
+		p.user = append(p.user, key...) // a byte of a pasted text: there is no agent to stop
 		return
 	}
 	took := p.Control.ReclaimKey(now)
-	p.guard(now)
+	p.syncControl(now)
 	if !took {
 		p.user = append(p.user, key...)
 	}
@@ -54,34 +55,34 @@ func (p *Pump) reclaimKey(now time.Time, key []byte) {
 	}
 }
 
-// pasted passes a paste on. While an agent has control it is held back to its end, so that the reclaim key in the middle
-// of it leaves none of it to the program.
-func (p *Pump) pasted(now time.Time, u Unit) {
+// handlePaste passes a paste on. While an agent has control it holds the paste back until its end,
+// so that a reclaim key in it keeps all of it from the program.
+func (p *Pump) handlePaste(now time.Time, u Unit) {
 	switch {
 	case p.discard:
 		if u.Kind == PasteEnd {
 			p.discard = false
 		}
 		return
-	case u.Kind == PasteStart && p.driven():
+	case u.Kind == PasteStart && p.isDriven():
 		p.holding, p.since = true, now
 	}
 	if !p.holding {
-		p.typed(u.Bytes)
+		p.queueTyped(u.Bytes)
 	} else {
 		p.paste = append(p.paste, u.Bytes...)
 	}
 	p.Control.Key(now)
-	p.guard(now)
+	p.syncControl(now)
 	if u.Kind == PasteEnd || len(p.paste) > pasteMax {
-		p.letPasteGo()
+		p.releasePaste()
 	}
 }
 
-// typed queues what the user did for the program.
-func (p *Pump) typed(b []byte) {
+// queueTyped queues the user's input for the program.
+func (p *Pump) queueTyped(b []byte) {
 	p.user = append(p.user, b...)
-	p.line.typed(b)
+	p.line.noteTyped(b)
 	if p.Line != nil {
 		p.Line.User(b)
 	}
@@ -90,13 +91,13 @@ func (p *Pump) typed(b []byte) {
 	}
 }
 
-func (p *Pump) letPasteGo() {
-	p.typed(p.paste)
+func (p *Pump) releasePaste() {
+	p.queueTyped(p.paste)
 	p.paste, p.holding, p.discard = nil, false, false
 }
 
-// writeUser writes what the user typed. The rest of an agent's key that is half written goes first: a sequence stands
-// whole, or the user's next key would complete it to something else.
+// writeUser writes what the user typed. The rest of a half-written agent key goes first: a sequence
+// stays whole, or the user's next key would complete it to another one.
 func (p *Pump) writeUser(now time.Time) {
 	if len(p.user) == 0 {
 		return
@@ -105,12 +106,12 @@ func (p *Pump) writeUser(now time.Time) {
 		return
 	}
 	for len(p.user) > 0 {
-		n, err := p.give(nil, p.user, false)
+		n, err := p.writeProgram(nil, p.user, false)
 		if n > 0 {
-			p.acted(now)
+			p.awaitProgram(now)
 		}
 		p.user = p.user[:copy(p.user, p.user[n:])]
-		if !p.took(now, err) {
+		if !p.noteWrite(now, err) {
 			return
 		}
 	}
@@ -119,8 +120,8 @@ func (p *Pump) writeUser(now time.Time) {
 	}
 }
 
-// took notes how a write ended; it reports whether to go on writing.
-func (p *Pump) took(now time.Time, err error) bool {
+// noteWrite notes how a write ended. It reports whether to continue writing.
+func (p *Pump) noteWrite(now time.Time, err error) bool {
 	switch {
 	case err == nil:
 		p.blocked = time.Time{}
@@ -131,14 +132,15 @@ func (p *Pump) took(now time.Time, err error) bool {
 		}
 		return false
 	}
-	// The program is gone; its end is somebody else's news.
+	// The program is gone, and its end is reported by another part.
 	p.user, p.blocked = p.user[:0], time.Time{}
-	p.drop(Receipt{Fate: Gone})
+	p.dropQueue(Receipt{Fate: Gone})
 	return false
 }
 
-// submits reports whether b ends a line or interrupts: what was typed before is no longer unsent.
-func submits(b []byte) int {
+// lastSubmit returns the index of the last byte of b that ends a line or interrupts, or -1: what
+// was typed before it is no longer unsent.
+func lastSubmit(b []byte) int {
 	return bytes.LastIndexAny(b, lineEnds)
 }
 

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Withdraw gives an input up that waits, is held or, where begun says so, is being written: nothing of it follows but the rest of a key,
-// and the end of a paste that the program has the beginning of. It may be called from any goroutine.
+// Withdraw gives up an input that waits, is held or, if begun is set, is being written. Only the
+// rest of a key follows, and the end of a paste that has begun. It may be called on any goroutine.
 func (p *Pump) Withdraw(id string, begun bool) {
 	p.Post(func(now time.Time) {
 		at := slices.IndexFunc(p.queue, func(j *pending) bool { return j.ID == id && !j.given })
@@ -22,9 +22,9 @@ func (p *Pump) giveUp(now time.Time, at int) {
 	job := p.queue[at]
 	var rest []Piece
 	if job.written > 0 {
-		rest = unfinished(job.pieces, job.begun)
+		rest = unfinishedPieces(job.pieces, job.begun)
 	}
-	job.cut = job.left() - job.flushed
+	job.cut = job.bytesLeft() - job.flushed
 	for _, piece := range rest {
 		job.cut -= len(piece.Bytes)
 	}
@@ -39,15 +39,15 @@ func (p *Pump) giveUp(now time.Time, at int) {
 		job.given, job.asked, job.ready, job.stale = true, true, true, false
 		return
 	}
-	p.answer(at, Receipt{Fate: Withdrawn})
+	p.answerJob(at, Receipt{Fate: Withdrawn})
 	if at == 0 && p.Control.Occupied() {
-		p.Control.Vacate(now) // what comes next is looked at anew
+		p.Control.Vacate(now) // the next input is checked anew
 	}
 }
 
-// unfinished are the pieces that the program has to get in any case: the first, if it is half written, and the end of the paste in
-// which the job stands.
-func unfinished(pieces []Piece, begun bool) (rest []Piece) {
+// unfinishedPieces returns the pieces that the program must get in any case: the first, if it is
+// half written, and the end of an unfinished paste.
+func unfinishedPieces(pieces []Piece, begun bool) (rest []Piece) {
 	if begun {
 		rest, pieces = pieces[:1:1], pieces[1:]
 	}
@@ -62,11 +62,11 @@ func unfinished(pieces []Piece, begun bool) (rest []Piece) {
 	return rest
 }
 
-// finishJob answers a job of which nothing is left to write.
+// finishJob answers a completely written job.
 func (p *Pump) finishJob(job *pending) {
 	fate := Written
 	if job.given {
 		fate = Withdrawn
 	}
-	p.retire(Receipt{Fate: fate})
+	p.answerHead(Receipt{Fate: fate})
 }
