@@ -7,38 +7,41 @@ import (
 )
 
 const (
-	// repaintEvery is how often what the proxy shows is drawn anew while output floods.
+	// repaintEvery is how often the overlay is drawn anew while output floods.
 	repaintEvery = 100 * time.Millisecond
-	// paintsMost is how often it is drawn with a chunk in that time before the output counts as a flood.
-	paintsMost = 16
+	// maxPaints is how often it is drawn with a chunk in that time before the output counts as a
+	// flood.
+	maxPaints = 16
 )
 
-// passUnder sends one chunk to the user while the proxy shows something over the program: that goes away, the chunk comes,
-// and it is back, in one write, so that it does not flicker. For that the model has to be first.
+// passUnder sends one chunk to the user while the overlay shows a text. It removes the text, writes
+// the chunk and draws the text again, in one write, so that it does not flicker. For that the model
+// has to be first.
 func (c *Copier) passUnder(chunk []byte, passed vt.Chunk) {
 	c.dirty.Store(false)
-	c.follow(passed) // its questions come before those that are drawn after it
+	c.followModes(passed) // its questions come before those drawn after it
 	before, after, ok := c.overlay.Around(chunk, c.moved.Swap(false))
 	c.inHand.Store(false)
-	if !ok || c.anew.Load() { // the chunk ended within a sequence, or somebody waits for the whole screen: the next draw will do
+	// Within a sequence, or while a viewer waits for the whole screen, draw later.
+	if !ok || c.anew.Load() {
 		c.dirty.Store(true)
 	}
 	c.drawn = time.Now()
-	c.exit.shows(c.overlay.Exit())
+	c.exit.noteShown(c.overlay.Exit())
 	out := passed.Bytes
 	if len(before)+len(after) > 0 {
 		out = append(append(before, out...), after...)
 	}
 	c.write(out)
-	c.exit.written(passed.Bytes, true)
+	c.exit.noteWritten(passed.Bytes, true)
 	if ok {
-		c.settle()
+		c.finishDrawing()
 	}
 }
 
-// draw shows what the proxy has to say now, or leaves that to the next chunk if the program's last one ended within a
-// sequence.
-func (c *Copier) draw() {
+// drawOverlay draws the overlay now, or leaves that to the next chunk if the program's last one
+// ended within a sequence.
+func (c *Copier) drawOverlay() {
 	c.dirty.Store(false)
 	if !c.screen.HasScreen() || c.overlay == nil || c.away {
 		return
@@ -63,43 +66,42 @@ func (c *Copier) draw() {
 		c.dirty.Store(true)
 		return
 	}
-	c.exit.shows(c.overlay.Exit())
+	c.exit.noteShown(c.overlay.Exit())
 	c.write(show)
 	c.drawn = time.Now()
-	c.settle()
+	c.finishDrawing()
 }
 
-// settle is what follows each time that what the proxy shows was brought up to date: while that is a question the terminal's
-// colours stay what they are.
-func (c *Copier) settle() {
-	c.release(c.filter.KeepColors(c.overlay.Asks()))
+// finishDrawing follows each update of the overlay. While it shows a question the terminal's
+// colours stay as they are.
+func (c *Copier) finishDrawing() {
+	c.writeKept(c.filter.KeepColors(c.overlay.Asks()))
 	c.overlay.Drawn()
 	if c.viewers != nil {
 		c.viewers.Drawn()
 	}
 }
 
-// hide takes away what the proxy shows.
-func (c *Copier) hide() {
+func (c *Copier) hideOverlay() {
 	if c.overlay != nil && c.overlay.Up() {
 		c.write(c.overlay.Hide(c.moved.Swap(false)))
-		c.exit.shows(nil)
+		c.exit.noteShown(nil)
 	}
 }
 
-// late is how long it is until what could not be drawn yet may be, negative where there is nothing.
-func (c *Copier) late() time.Duration {
+// untilRedraw returns how long until the overlay is drawn again, or a negative time if it is not.
+func (c *Copier) untilRedraw() time.Duration {
 	if c.overlay == nil || c.overlay.Again().IsZero() {
 		return -1
 	}
 	return max(0, time.Until(c.overlay.Again()))
 }
 
-// calm reports whether the program writes little enough for what the proxy shows to be drawn with each chunk.
-func (c *Copier) calm(now time.Time) bool {
+// isCalm reports whether the program writes little enough for drawing the overlay with each chunk.
+func (c *Copier) isCalm(now time.Time) bool {
 	if now.Sub(c.window) >= repaintEvery {
 		c.window, c.paints = now, 0
 	}
 	c.paints++
-	return c.paints <= paintsMost
+	return c.paints <= maxPaints
 }

@@ -2,35 +2,38 @@ package copier
 
 import "time"
 
-// parkPatience is how long the copier may be busy with a screen that takes no output before Park and Guard give up.
+// parkPatience is how long the copier may be busy with a screen that takes no output before Park
+// and Guard give up.
 const parkPatience = 2 * time.Second
 
-// Park has the copier copy what the program wrote before, give the terminal back and wait. Then the terminal is the caller's.
-// resume has it go on and returns when the terminal is as the program had it; front is false while the terminal stays
-// another's: the program writes, and nothing of ours is drawn. ok is false where the copier cannot be parked: the screen takes
-// no output, or Run has returned. Park and Guard belong to one goroutine, and not to the copier's.
+// Park makes the copier copy what the program wrote before, give the terminal back and wait. Then
+// the terminal is the caller's. resume continues the copying and returns once the terminal is as
+// the program had it. front is false while the terminal stays another's: the program writes, and
+// the overlay is not drawn. ok is false if the copier cannot be parked: the screen takes no output,
+// or Run has returned. Park and Guard belong to one goroutine, other than the copier's.
 func (c *Copier) Park() (resume func(front bool), ok bool) {
 	reached, back, done := make(chan struct{}), make(chan bool), make(chan struct{})
-	ok = c.do(reached, func() {
-		c.catchUp()
+	ok = c.callBetween(reached, func() {
+		c.copyStopped()
 		c.giveBack()
 		close(reached)
 		front := <-back
 		if c.away = !front; front {
-			c.takeUp()
+			c.takeTerminal()
 		}
 		close(done)
 	})
 	return func(front bool) { back <- front; <-done }, ok
 }
 
-// Move has the copier give the terminal back as for Park, and then calls move, in which nobody else writes: there is another terminal when
-// that returns true, on which the program is shown already, and none otherwise. What the program prints meanwhile waits. ok is false as for
-// Park; see also Cut. It has no watchdog then.
+// Move makes the copier give the terminal back as for Park, and then calls move, during which it
+// writes nothing. If move returns true, it has a new terminal, which shows the program already;
+// otherwise it has no terminal. The program's output waits meanwhile. ok is false as for Park; see
+// also Cut. The copier has no watchdog then.
 func (c *Copier) Move(move func() (there bool)) (ok bool) {
 	reached, done := make(chan struct{}), make(chan struct{})
-	ok = c.do(reached, func() {
-		c.catchUp()
+	ok = c.callBetween(reached, func() {
+		c.copyStopped()
 		c.giveBack()
 		close(reached)
 		c.exit.watchdog = nil
@@ -49,27 +52,28 @@ func (c *Copier) Move(move func() (there bool)) (ok bool) {
 	return ok
 }
 
-// Cut has what is written go nowhere until Move: the terminal is gone, or somebody else's, or takes nothing. It may be called from any
-// goroutine.
+// Cut drops all writes until Move: the terminal is gone, or another's, or takes no output. It may
+// be called on any goroutine.
 func (c *Copier) Cut() { c.cut.Store(true); c.poll.Wake() }
 
-// Around is what brings the program's modes to a fresh terminal together with picture, which shows its screen. It is for Move's function.
+// Around returns the bytes that bring the program's modes to a fresh terminal, together with
+// picture, which shows its screen. It is for Move's function.
 func (c *Copier) Around(picture []byte) []byte { return c.exit.modes.AppendAround(nil, picture) }
 
-// Guard has w told the exit sequence, now and whenever it changes. It reports false, and w is told nothing, where the copier
-// cannot take it, as for Park.
+// Guard gives w the exit sequence, now and whenever it changes. It reports false, without calling
+// w, if the copier cannot do that, as for Park.
 func (c *Copier) Guard(w Watchdog) bool {
 	reached := make(chan struct{})
-	return c.do(reached, func() {
+	return c.callBetween(reached, func() {
 		c.exit.watchdog = w
-		c.exit.tell()
+		c.exit.setExit()
 		close(reached)
 	})
 }
 
-// do has the copier call f between two chunks, and waits until f has closed reached. It reports false if it does not come to
-// that.
-func (c *Copier) do(reached <-chan struct{}, f func()) bool {
+// callBetween makes the copier call f between two chunks, and waits until f has closed reached. It
+// reports false if that does not happen.
+func (c *Copier) callBetween(reached <-chan struct{}, f func()) bool {
 	c.asked.Store(&f)
 	c.poll.Wake()
 	wait := time.NewTimer(parkPatience)
@@ -93,10 +97,10 @@ func (c *Copier) do(reached <-chan struct{}, f func()) bool {
 
 // giveBack gives the terminal to another program.
 func (c *Copier) giveBack() {
-	c.hide()
-	c.release(c.filter.KeepColors(false))
+	c.hideOverlay()
+	c.writeKept(c.filter.KeepColors(false))
 	if c.exit.on {
-		c.write(c.exit.append(nil))
+		c.write(c.exit.appendReset(nil))
 	}
 	if c.overlay != nil {
 		c.overlay.Untitled()
@@ -106,9 +110,9 @@ func (c *Copier) giveBack() {
 	}
 }
 
-// takeUp is the way back.
-func (c *Copier) takeUp() {
-	c.exit.tell()
+// takeTerminal takes the terminal again after giveBack.
+func (c *Copier) takeTerminal() {
+	c.exit.setExit()
 	if c.exit.on {
 		c.write(c.exit.modes.AppendSet(nil))
 	}
@@ -118,12 +122,13 @@ func (c *Copier) takeUp() {
 	c.dirty.Store(true)
 }
 
-// ExitSequence is what gives the terminal back at the end: it takes away what the proxy shows, then resets the modes that the
-// program left on, and the title. It may be called when Run has returned.
+// ExitSequence returns the bytes that give the terminal back at the end: they remove the overlay,
+// then reset the modes that the program left on, and the title. It may be called after Run has
+// returned.
 func (c *Copier) ExitSequence() []byte {
 	var seq []byte
 	if c.overlay != nil {
 		seq = c.overlay.Hide(c.moved.Load())
 	}
-	return c.exit.append(seq)
+	return c.exit.appendReset(seq)
 }
