@@ -1,10 +1,11 @@
-// Package notice is the line that the proxy shows the user over the program, and its exact removal. It makes bytes for
-// the user's terminal out of the terminal model, and words of others fit to stand there (words.go); it knows no network and
-// decides nothing.
+// Package notice shows the user the proxy's line over the program, and removes it exactly. It makes
+// bytes for the user's terminal from the terminal model, and makes foreign text safe to show there
+// (words.go). It knows no network and decides nothing.
 //
-// The line covers the bottom row, or as many rows from there upwards as its text has. It changes nothing that the program could notice: the row, the cursor, the colours and
-// the modes that drawing disturbs come back from the model, without the terminal's one slot for a saved cursor (DECSC),
-// which is the program's.
+// The line covers the bottom row, or as many rows from there upwards as its text has. It changes
+// nothing that the program could notice: the row, the cursor, the colours and the modes that
+// drawing disturbs come back from the model, without the terminal's one slot for a saved cursor
+// (DECSC), which belongs to the program.
 package notice
 
 import (
@@ -18,32 +19,37 @@ import (
 	"terminalproxy/protocol"
 )
 
-// Screen is what the package needs of the terminal model, which must show what the user's terminal shows.
+// Screen is what the package needs of the terminal model, which must show what the user's terminal
+// shows.
 type Screen interface {
 	Size() (cols, rows int)
 	// AppendRowANSI appends a row from its first column on, as text and SGR sequences.
 	AppendRowANSI(dst []byte, row int) []byte
-	// AppendPartANSI is that for the columns from to to, the latter not among them.
+	// AppendPartANSI is AppendRowANSI for the columns from from to before to.
 	AppendPartANSI(dst []byte, row, from, to int) []byte
-	// AppendSides appends what brings left and right margins back, nothing where there are none. The cursor may move.
+	// AppendSides appends the bytes that restore left and right margins, if there are any. The
+	// cursor may move.
 	AppendSides(dst []byte) []byte
-	// AppendPen appends what brings cursor, colours, character sets and modes back after Draw disturbed them.
+	// AppendPen appends the bytes that restore cursor, colours, character sets and modes after Draw
+	// disturbed them.
 	AppendPen(dst []byte) []byte
 }
 
-// disturb is the state in which the line is drawn, whatever the program's is: no hyperlink, plain colours, ASCII, screen
-// coordinates, no insertion, no wrapping (ECMA-48 SGR, IRM; DEC SCS, DECOM, DECAWM; OSC 8).
+// disturb sets the state in which the line is drawn, in place of the program's: no hyperlink, plain
+// colours, ASCII, screen coordinates, no insertion, no wrapping (ECMA-48 SGR, IRM; DEC SCS, DECOM,
+// DECAWM; OSC 8).
 const disturb = "\x1b]8;;\x1b\\\x1b[0m\x1b(B\x0f\x1b[?6l\x1b[4l\x1b[?7l"
 
 // Reverse is reverse video, the look for terminals without colours.
 const Reverse = "\x1b[7m"
 
-// Draw appends the bytes that show text from a row on, counted from 0, one row for each of its lines, in the look that the
-// SGR sequence look sets, and leave everything else as it was. Lines for which there is no row are left out. [Top] is the row for the bottom of the
-// screen; another one is for a bottom row that the user has to read.
+// Draw appends the bytes that show text from a row on, counted from 0, one row for each of its
+// lines, and leave everything else as it was. The SGR sequence look sets its look. Lines below the
+// screen are left out. [Top] returns the row for the bottom of the screen; another row is for a
+// bottom row that the user has to read.
 func Draw(dst []byte, s Screen, row int, look, text string) []byte {
 	cols, rows := s.Size()
-	dst = begin(dst, s)
+	dst = beginDrawing(dst, s)
 	for _, line := range strings.Split(text, "\n") {
 		if row == rows {
 			break
@@ -53,44 +59,44 @@ func Draw(dst []byte, s Screen, row int, look, text string) []byte {
 		row++
 	}
 	dst = append(dst, "\x1b[0m"...)
-	return end(dst, s)
+	return endDrawing(dst, s)
 }
 
 // Erase appends the bytes that show the program's own rows again where Draw showed text.
 func Erase(dst []byte, s Screen, row int, text string) []byte {
-	return redraw(dst, s, row, row+1+strings.Count(text, "\n"), "\x1b[0m")
+	return redrawRows(dst, s, row, row+1+strings.Count(text, "\n"), "\x1b[0m")
 }
 
-// Top is the row on which text begins that ends on the bottom row.
+// Top returns the row on which text begins that ends on the bottom row.
 func Top(s Screen, text string) int {
 	_, rows := s.Size()
 	return max(0, rows-1-strings.Count(text, "\n"))
 }
 
-// Redraw appends the bytes that show every row of the program's anew.
+// Redraw appends the bytes that draw every row of the program anew.
 func Redraw(dst []byte, s Screen) []byte {
 	_, rows := s.Size()
-	return redraw(dst, s, 0, rows, "")
+	return redrawRows(dst, s, 0, rows, "")
 }
 
-// redraw appends the program's rows from a row up to another, as far as there are any, each with after behind it.
-func redraw(dst []byte, s Screen, row, to int, after string) []byte {
+// redrawRows appends the program's rows from row to before to, each followed by after.
+func redrawRows(dst []byte, s Screen, row, to int, after string) []byte {
 	_, rows := s.Size()
-	dst = begin(dst, s)
+	dst = beginDrawing(dst, s)
 	for ; row < min(to, rows); row++ {
 		dst = append(moveTo(dst, row, 0), "\x1b[2K"...)
 		dst = append(s.AppendRowANSI(dst, row), after...)
 	}
-	return end(dst, s)
+	return endDrawing(dst, s)
 }
 
-// moveTo is CUP. Rows and columns count from 0.
+// moveTo appends CUP. Rows and columns count from 0.
 func moveTo(dst []byte, row, column int) []byte {
 	return fmt.Appendf(dst, "\x1b[%d;%dH", row+1, column+1)
 }
 
-// begin appends what brings the terminal into the state in which is drawn.
-func begin(dst []byte, s Screen) []byte {
+// beginDrawing appends the bytes that bring the terminal into the state for drawing.
+func beginDrawing(dst []byte, s Screen) []byte {
 	dst = append(dst, disturb...)
 	if n := len(dst); len(s.AppendSides(dst)) > n {
 		dst = append(dst, "\x1b[?69l"...) // text would stop at the right margin
@@ -98,35 +104,35 @@ func begin(dst []byte, s Screen) []byte {
 	return dst
 }
 
-func end(dst []byte, s Screen) []byte {
+func endDrawing(dst []byte, s Screen) []byte {
 	dst = append(dst, "\x1b[?7h"...)
 	return s.AppendPen(s.AppendSides(dst))
 }
 
-// Fit is text in exactly cols columns: padded with blanks, or cut with an ellipsis that says so.
+// Fit returns text in exactly cols columns: padded with blanks, or cut with an ellipsis.
 func Fit(text string, cols int) string {
 	if width := displaywidth.String(text); width <= cols {
 		return text + strings.Repeat(" ", cols-width)
 	}
-	head := first(text, fitting(text, cols-1))
+	head := firstChars(text, countFitting(text, cols-1))
 	if used := displaywidth.String(head); cols > used {
 		return head + "…" + strings.Repeat(" ", cols-used-1)
 	}
 	return head
 }
 
-// Line lays out what is said on the left and the keys that answer it on the right. Where both do not fit, the keys stay
-// and the text is cut.
-func Line(cols int, say, keys string) string {
+// Line lays out the text on the left and the keys that answer it on the right. If both do not fit,
+// the keys stay and the text is cut.
+func Line(cols int, text, keys string) string {
 	room := cols - displaywidth.String(keys) - 3
 	if room < 8 {
 		return Fit(" "+keys, cols)
 	}
-	return " " + Fit(say, room) + " " + keys + " "
+	return " " + Fit(text, room) + " " + keys + " "
 }
 
-// Clean makes text from outside fit for one line: no escape sequences, no controls, nothing that is invisible or turns
-// the direction of writing, at most limit characters.
+// Clean makes foreign text fit for one line: no escape sequences, no controls, no character that is
+// invisible or turns the direction of writing, at most limit characters.
 func Clean(text string, limit int) string {
 	text = protocol.Visible(strings.ReplaceAll(stripansi.Strip(text), "\r", " "))
 	var b strings.Builder
@@ -153,8 +159,8 @@ func Title(dst []byte, title string) []byte {
 	return fmt.Appendf(dst, "\x1b]2;%s\a", title)
 }
 
-// PushTitle and PopTitle keep the window's own title on the terminal's stack for the time of the session (xterm ctlseqs,
-// XTWINOPS 22 and 23).
+// PushTitle and PopTitle keep the window's own title on the terminal's stack during the session
+// (xterm ctlseqs, XTWINOPS 22 and 23).
 const (
 	PushTitle = "\x1b[22;2t"
 	PopTitle  = "\x1b[23;2t"

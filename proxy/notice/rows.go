@@ -8,30 +8,32 @@ import (
 	"github.com/clipperhouse/uax29/v2/graphemes"
 )
 
-// Rows lays out a text that a decision depends on, and the keys that answer it, on at most most rows of cols columns. All
-// of the text is there if it fits, over as many rows as it takes; else its end says how many characters are not shown. The
-// keys come last, one after another between dots, and are always there, if need be cut.
-func Rows(cols, most int, say, keys string) string {
-	if space := cols - displaywidth.String(keys) - 3; displaywidth.String(say) <= space {
-		return " " + Fit(say, space) + " " + keys + " "
+// Rows lays out a text that a decision depends on, and the keys that answer it, on at most most
+// rows of cols columns. If the text fits, all of it is shown, over as many rows as it takes;
+// otherwise its end counts the characters that are not shown. The keys come last, separated by
+// dots, and are always shown, cut if necessary.
+func Rows(cols, most int, text, keys string) string {
+	if space := cols - displaywidth.String(keys) - 3; displaywidth.String(text) <= space {
+		return " " + Fit(text, space) + " " + keys + " "
 	}
-	body, foot := fold(max(1, cols-2), most, say, keys)
-	if body == nil { // a screen of one row: what is asked cannot be read on it
-		return fmt.Sprintf(" %s not shown · %s", characters(say), keys)
+	body, foot := foldRows(max(1, cols-2), most, text, keys)
+	if body == nil { // a screen of one row: the question cannot be read on it
+		return fmt.Sprintf(" %s not shown · %s", countInWords(text), keys)
 	}
 	return " " + strings.Join(append(body, foot...), "\n ")
 }
 
-// Fits reports whether Rows shows all of say.
-func Fits(cols, most int, say, keys string) bool {
-	if displaywidth.String(say) <= cols-displaywidth.String(keys)-3 {
+// Fits reports whether Rows shows all of the text.
+func Fits(cols, most int, text, keys string) bool {
+	if displaywidth.String(text) <= cols-displaywidth.String(keys)-3 {
 		return true
 	}
-	body, _ := fold(max(1, cols-2), most, say, keys)
-	return body != nil && len(body) >= len(wrap(say, max(1, cols-2)))
+	body, _ := foldRows(max(1, cols-2), most, text, keys)
+	return body != nil && len(body) >= len(wrapText(text, max(1, cols-2)))
 }
 
-// Whole lays out text on at most most rows of cols columns, if all of it fits without a word in pieces.
+// Whole lays out text on at most most rows of cols columns, if all of it fits without breaking a
+// word.
 func Whole(cols, most int, text string) (rows string, ok bool) {
 	all := []string{""}
 	for _, word := range strings.Fields(text) {
@@ -49,29 +51,31 @@ func Whole(cols, most int, text string) (rows string, ok bool) {
 	return strings.Join(all, "\n"), len(all) <= most
 }
 
-// cut makes the last of rows end with the number of characters of say that the rows do not hold.
-func cut(rows []string, say string, cols int) []string {
+// cutLast makes the last of rows end with the number of characters of text that the rows do not
+// hold.
+func cutLast(rows []string, text string, cols int) []string {
 	rows = append([]string(nil), rows...)
 	last := len(rows) - 1
 	before := 0
 	for _, row := range rows[:last] {
 		before += graphemeCount(row)
 	}
-	all := graphemeCount(say)
+	all := graphemeCount(text)
 	for kept := graphemeCount(rows[last]); ; kept-- {
 		note := fmt.Sprintf("… and %d more characters", all-before-kept)
-		if head := first(rows[last], kept); displaywidth.String(head)+displaywidth.String(note) <= cols || kept == 0 {
+		head := firstChars(rows[last], kept)
+		if displaywidth.String(head)+displaywidth.String(note) <= cols || kept == 0 {
 			rows[last] = head + note
 			return rows
 		}
 	}
 }
 
-// dot stands between two keys.
+// dot separates two keys.
 const dot = " · "
 
-// pack lays out keys: a row ends between two of them.
-func pack(keys string, cols int) (rows []string) {
+// packKeys lays out keys: a row ends between two of them.
+func packKeys(keys string, cols int) (rows []string) {
 	row := ""
 	for _, key := range strings.Split(keys, dot) {
 		switch {
@@ -84,7 +88,7 @@ func pack(keys string, cols int) (rows []string) {
 			row = key
 		}
 		if displaywidth.String(row) > cols {
-			parts := wrap(row, cols)
+			parts := wrapText(row, cols)
 			rows = append(rows, parts[:len(parts)-1]...)
 			row = parts[len(parts)-1]
 		}
@@ -92,9 +96,10 @@ func pack(keys string, cols int) (rows []string) {
 	return append(rows, row)
 }
 
-// wrap cuts text into rows of at most cols columns: behind a blank, and within a word only if that is longer than a row. A
-// text that is judged to the letter keeps its blanks; one behind the last word of a row may stand in the column after it.
-func wrap(text string, cols int) []string {
+// wrapText cuts text into rows of at most cols columns: behind a blank, and within a word only if
+// the word is longer than a row. A text for a decision keeps its blanks; one behind the last word
+// of a row may stand in the column after it.
+func wrapText(text string, cols int) []string {
 	var rows []string
 	start, used := 0, 0
 	for at := 0; at < len(text); {
@@ -108,11 +113,11 @@ func wrap(text string, cols int) []string {
 			start, used = at, 0
 		}
 		for used+width > cols {
-			n := fitting(word, cols-used)
+			n := countFitting(word, cols-used)
 			if used == 0 {
 				n = max(n, 1)
 			}
-			head := first(word, n)
+			head := firstChars(word, n)
 			rows = append(rows, text[start:at+len(head)])
 			at += len(head)
 			start, used, word = at, 0, word[len(head):]
@@ -126,8 +131,8 @@ func wrap(text string, cols int) []string {
 	return append(rows, text[start:])
 }
 
-// fitting is how many characters of s fit into cols columns.
-func fitting(s string, cols int) (n int) {
+// countFitting returns how many characters of s fit into cols columns.
+func countFitting(s string, cols int) (n int) {
 	for g := graphemes.FromString(s); g.Next(); n++ {
 		if cols -= displaywidth.String(g.Value()); cols < 0 {
 			break
@@ -143,8 +148,8 @@ func graphemeCount(s string) (n int) {
 	return n
 }
 
-// first is the first n characters of s.
-func first(s string, n int) string {
+// firstChars returns the first n characters of s.
+func firstChars(s string, n int) string {
 	g := graphemes.FromString(s)
 	for n > 0 && g.Next() {
 		n--
@@ -152,15 +157,15 @@ func first(s string, n int) string {
 	return s[:g.End()]
 }
 
-// characters counts the characters of s in words.
-func characters(s string) string {
+// countInWords counts the characters of s in words.
+func countInWords(s string) string {
 	if n := graphemeCount(s); n != 1 {
 		return fmt.Sprintf("%d characters", n)
 	}
 	return "1 character"
 }
 
-// Tail is the end of text in at most cols columns, with an ellipsis in front where something is left out.
+// Tail returns the end of text in at most cols columns, with an ellipsis in front if it is cut.
 func Tail(text string, cols int) string {
 	if displaywidth.String(text) <= cols {
 		return text
