@@ -16,8 +16,8 @@ func TestProxiesComeBackSpreadAfterARestart(t *testing.T) {
 	ended := func(code int) error {
 		return fmt.Errorf("read from the gateway: %w", &websocket.CloseError{Code: code})
 	}
-	require.Equal(t, handshake.Spread, comeback(ended(websocket.CloseServiceRestart)))
-	require.Equal(t, firstBackoff, comeback(ended(websocket.CloseGoingAway)))
-	require.Equal(t, firstBackoff, comeback(errors.New("connection reset")))
+	require.Equal(t, handshake.Spread, firstDelay(ended(websocket.CloseServiceRestart)))
+	require.Equal(t, firstBackoff, firstDelay(ended(websocket.CloseGoingAway)))
+	require.Equal(t, firstBackoff, firstDelay(errors.New("connection reset")))
 	require.Greater(t, handshake.Spread, 2*firstBackoff)
 }

@@ -7,14 +7,14 @@ import (
 	"terminalproxy/protocol"
 )
 
-// place is where a connection leads.
+// place is the end of a connection.
 type place struct {
-	door    int    // -1 for none yet
-	cluster string // the name of the gateways that it belongs to, "" for one alone
+	door    int    // -1 before the first connection
+	cluster string // the name of its cluster, or ""
 }
 
-// moved tells of another gateway than before.
-func (l *Link) moved(via transport) {
+// reportMove reports a connection to another gateway than before.
+func (l *Link) reportMove(via transport) {
 	w, ok := via.(*wire)
 	if !ok {
 		return
@@ -27,7 +27,7 @@ func (l *Link) moved(via transport) {
 	l.Moved(l.turns.Name(l.at.door), before.cluster != "" && before.cluster == l.at.cluster)
 }
 
-// refusal is the answer of a gateway that did not take the connection.
+// refusal is the answer of a gateway that did not accept the connection.
 type refusal struct {
 	status int
 	text   string
@@ -35,11 +35,12 @@ type refusal struct {
 
 func (e *refusal) Error() string { return e.text }
 
-// refused reports whether an error is an answer that will not change: another gateway is no way around it. Whoever answers that it
-// cannot serve now is as good as absent.
-func refused(err error) bool {
+// isFinalRefusal reports whether an error is an answer that will not change, so that another
+// gateway is no way around it. A gateway that cannot serve now counts as absent.
+func isFinalRefusal(err error) bool {
 	if answer, ok := errors.AsType[*refusal](err); ok {
-		return answer.status < http.StatusInternalServerError && answer.status != http.StatusTooManyRequests
+		return answer.status < http.StatusInternalServerError &&
+			answer.status != http.StatusTooManyRequests
 	}
 	_, unproven := errors.AsType[*protocol.Error](err)
 	return unproven

@@ -2,18 +2,19 @@ package link
 
 import "terminalproxy/protocol"
 
-// liveMax bounds the live output that waits for the gateway, in bytes; beyond it all of it is left out.
+// liveMax bounds the live output that waits for the gateway, in bytes; over it all of the output is
+// dropped.
 const liveMax = 256 << 10
 
-// live is the live output that waits. It belongs to the link's lock.
+// live is the live output that waits. Guarded by Link.mu.
 type live struct {
 	waiting []protocol.Message
 	bytes   int
-	behind  bool // some was left out: more is of no use before a repaint
+	behind  bool // some was dropped: more is useless before a repaint
 }
 
-// Live queues live output. When the gateway is too slow for it, what waits is left out, and Config.Behind says when it is
-// time for a repaint. Without a connection it is dropped.
+// Live queues live output. If the gateway is too slow for it, the waiting output is dropped, and
+// Config.Behind says when to repaint. Without a connection it is dropped.
 func (l *Link) Live(m *protocol.Output) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -26,14 +27,14 @@ func (l *Link) Live(m *protocol.Output) {
 		l.live.waiting = append(l.live.waiting, m)
 		l.live.bytes += len(m.DataB64)
 	}
-	l.signal()
+	l.wakeWriter()
 }
 
-// waits reports whether there is something for take.
-func (v *live) waits() bool { return len(v.waiting) > 0 || v.behind }
+// isWaiting reports whether takeAll has something to return.
+func (v *live) isWaiting() bool { return len(v.waiting) > 0 || v.behind }
 
-// take is what waits now, and whether some was left out.
-func (v *live) take() (waiting []protocol.Message, behind bool) {
+// takeAll returns the waiting output, and whether some was dropped.
+func (v *live) takeAll() (waiting []protocol.Message, behind bool) {
 	waiting, behind = v.waiting, v.behind
 	*v = live{}
 	return waiting, behind

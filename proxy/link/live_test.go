@@ -25,11 +25,11 @@ func TestLiveOutputIsBounded(t *testing.T) {
 	require.Zero(t, l.live.bytes)
 	l.Live(output(2*liveMax+1, 1))
 	require.Empty(t, l.live.waiting, "of no use before a repaint")
-	waiting, behind := l.live.take()
+	waiting, behind := l.live.takeAll()
 	require.True(t, behind)
 	require.Empty(t, waiting)
 	l.Live(output(9, 1))
-	waiting, behind = l.live.take()
+	waiting, behind = l.live.takeAll()
 	require.False(t, behind)
 	require.Len(t, waiting, 1)
 }

@@ -13,35 +13,38 @@ import (
 	"terminalproxy/protocol/handshake"
 )
 
-// transport is how one connection carries messages. send and finish are called from one goroutine, receive from another, cut and
-// close from any.
+// transport carries the messages of one connection. sendMessage and finishSending are called on one
+// goroutine, receiveMessage on another, cutConnection and close on any.
 type transport interface {
-	send(m protocol.Message) error
-	// receive is the gateway's next message. A *protocol.FieldError is what was none; any other error is the end.
-	receive() (protocol.Message, error)
-	// finish says that nothing follows. When the gateway has read everything, receive ends.
-	finish()
-	// cut is for a gateway that takes nothing any more.
-	cut()
+	sendMessage(m protocol.Message) error
+	// receiveMessage returns the gateway's next message. A *protocol.FieldError means that it was
+	// invalid; any other error is the end.
+	receiveMessage() (protocol.Message, error)
+	// finishSending announces the last message. Once the gateway has read all of them,
+	// receiveMessage ends.
+	finishSending()
+	// cutConnection drops a gateway that no longer reads.
+	cutConnection()
 	close()
 }
 
-// ready is a transport that may take a snapshot at once. try reports whether it did; it neither waits nor fails. It is not called while
-// another goroutine sends.
+// ready is a transport that may take a snapshot at once. trySnapshot reports whether it did; it
+// neither waits nor fails. It is not called while another goroutine sends.
 type ready interface {
-	try(s *protocol.Snapshot) bool
+	trySnapshot(s *protocol.Snapshot) bool
 }
 
-// Seat is a place at a gateway in this same process. Handle is called from one goroutine, Next from another; messages
-// are never changed once they are handed over, in either direction.
+// Seat is a connection to a gateway in this same process. Handle is called on one goroutine, Next
+// on another. Messages never change after they are handed over, in either direction.
 type Seat interface {
-	// Handle takes a message. It does not wait.
+	// Handle handles a message. It does not wait.
 	Handle(m protocol.Message)
-	// Try is Handle where that waits for nobody at all, not even for a moment; else it does nothing and reports false.
+	// Try is Handle if that is possible without any wait, even a short one; otherwise it does
+	// nothing and reports false.
 	Try(m *protocol.Snapshot) bool
-	// Next is the gateway's next message; an error is the end, and closing done makes one.
+	// Next returns the gateway's next message. An error is the end, and closing done causes one.
 	Next(done <-chan struct{}) (protocol.Message, error)
-	// Leave gives the place up; Next ends. More than one call is one.
+	// Leave gives the seat up, which ends Next. It may be called more than once.
 	Leave()
 }
 
@@ -57,7 +60,7 @@ func newSeated(ctx context.Context, seat Seat) transport {
 	return &seated{Seat: seat, done: ctx.Done(), stop: stop}
 }
 
-func (s *seated) send(m protocol.Message) error {
+func (s *seated) sendMessage(m protocol.Message) error {
 	if err := protocol.Check(m); err != nil {
 		return err
 	}
@@ -65,24 +68,27 @@ func (s *seated) send(m protocol.Message) error {
 	return nil
 }
 
-func (s *seated) try(m *protocol.Snapshot) bool { return protocol.Check(m) == nil && s.Try(m) }
+func (s *seated) trySnapshot(m *protocol.Snapshot) bool {
+	return protocol.Check(m) == nil && s.Try(m)
+}
 
-func (s *seated) receive() (protocol.Message, error) { return s.Next(s.done) }
-func (s *seated) finish()                            { s.Leave() }
-func (s *seated) cut()                               { s.stop() }
+func (s *seated) receiveMessage() (protocol.Message, error) { return s.Next(s.done) }
+func (s *seated) finishSending()                            { s.Leave() }
+func (s *seated) cutConnection()                            { s.stop() }
 
 func (s *seated) close() {
 	s.stop()
 	s.Leave()
 }
 
-// wire is the transport over a WebSocket. It remembers the snapshot that the gateway has, to send differences.
+// wire is the transport over a WebSocket. It remembers the snapshot that the gateway has, to send
+// differences.
 type wire struct {
 	conn    *websocket.Conn
 	local   bool
 	last    *protocol.Snapshot
-	brief   atomic.Bool    // the gateway takes what says that a screen has settled
-	rows    *protocol.Rows // likewise
+	brief   atomic.Bool    // the gateway understands brief snapshots of a settled screen
+	rows    *protocol.Rows // as last, for rows
 	alive   func() error
 	pulse   handshake.Pulse
 	place   place
@@ -90,27 +96,31 @@ type wire struct {
 	closing sync.Once
 }
 
-// wireConfig says when the gateway is asked for signs of life.
+// wireConfig says how to check that the gateway is alive.
 type wireConfig struct {
 	urgent  func() bool   // whether an agent types; nil for never
 	every   time.Duration // 0 for the usual rhythm
-	several bool          // there is another gateway to turn to
+	several bool          // another gateway can take over
 }
 
 func newWire(conn *websocket.Conn, c wireConfig) *wire {
 	conn.SetReadLimit(protocol.MaxMessage)
-	w := &wire{conn: conn, local: conn.NetConn().RemoteAddr().Network() == "unix", done: make(chan struct{})}
-	w.alive = w.heartbeat()
+	w := &wire{
+		conn:  conn,
+		local: conn.NetConn().RemoteAddr().Network() == "unix",
+		done:  make(chan struct{}),
+	}
+	w.alive = w.watchSilence()
 	if !w.local && c.urgent != nil {
-		go w.ping(c) // ends with close
+		go w.pingWhileUrgent(c) // ends with close
 	}
 	return w
 }
 
-func (w *wire) send(m protocol.Message) error {
+func (w *wire) sendMessage(m protocol.Message) error {
 	switch s := m.(type) {
 	case *protocol.Snapshot:
-		m, w.last = w.news(s), s
+		m, w.last = w.deltaOf(s), s
 	case *protocol.Rows:
 		m, w.rows = s.Difference(w.rows), s
 	}
@@ -118,7 +128,8 @@ func (w *wire) send(m protocol.Message) error {
 	if err != nil {
 		return err
 	}
-	if !w.local { // a local gateway that stalls is cut when the queue is full; a timer would wake an idle session
+	// A stalled local gateway is cut when the queue is full; a timer would wake an idle session.
+	if !w.local {
 		if err := w.conn.SetWriteDeadline(time.Now().Add(writePatient)); err != nil {
 			return err
 		}
@@ -126,7 +137,7 @@ func (w *wire) send(m protocol.Message) error {
 	return w.conn.WriteMessage(websocket.TextMessage, frame)
 }
 
-func (w *wire) receive() (protocol.Message, error) {
+func (w *wire) receiveMessage() (protocol.Message, error) {
 	if err := w.alive(); err != nil {
 		return nil, err
 	}
@@ -135,7 +146,10 @@ func (w *wire) receive() (protocol.Message, error) {
 		return nil, err
 	}
 	if kind != websocket.TextMessage {
-		return nil, &protocol.FieldError{Code: protocol.CodeBadMessage, Say: "messages are text frames"}
+		return nil, &protocol.FieldError{
+			Code: protocol.CodeBadMessage,
+			Say:  "messages are text frames",
+		}
 	}
 	m, err := protocol.Decode(frame, protocol.MaxMessage)
 	if told, ok := m.(*protocol.Subscribed); ok {
@@ -144,8 +158,8 @@ func (w *wire) receive() (protocol.Message, error) {
 	return m, err
 }
 
-// news is what the gateway does not have of a snapshot.
-func (w *wire) news(s *protocol.Snapshot) *protocol.Snapshot {
+// deltaOf returns what the gateway lacks of a snapshot.
+func (w *wire) deltaOf(s *protocol.Snapshot) *protocol.Snapshot {
 	if w.brief.Load() {
 		if brief := s.Brief(w.last); brief != nil {
 			return brief
@@ -154,9 +168,10 @@ func (w *wire) news(s *protocol.Snapshot) *protocol.Snapshot {
 	return s.Difference(w.last, false)
 }
 
-// heartbeat is what is to be called at every sign of life of the gateway, which pings: without one for silence the
-// connection counts as lost. On a unix socket the kernel tells when the peer is gone, and nobody pings.
-func (w *wire) heartbeat() (alive func() error) {
+// watchSilence returns the function to call at every sign of life of the gateway, which pings:
+// after silence without one the connection counts as lost. On a unix socket the kernel reports the
+// loss of the peer, without pings.
+func (w *wire) watchSilence() (alive func() error) {
 	if w.local {
 		return func() error { return nil }
 	}
@@ -172,18 +187,19 @@ func (w *wire) heartbeat() (alive func() error) {
 	return alive
 }
 
-func (w *wire) finish() {
+func (w *wire) finishSending() {
 	frame := websocket.FormatCloseMessage(websocket.CloseNormalClosure, "")
 	_ = w.conn.WriteControl(websocket.CloseMessage, frame, time.Now().Add(writePatient))
 }
 
-func (w *wire) cut()   { _ = w.conn.NetConn().Close() }
-func (w *wire) close() { w.closing.Do(func() { close(w.done); _ = w.conn.Close() }) }
+func (w *wire) cutConnection() { _ = w.conn.NetConn().Close() }
+func (w *wire) close()         { w.closing.Do(func() { close(w.done); _ = w.conn.Close() }) }
 
-// ping asks a gateway over which an agent types for signs of life, and cuts the connection when none comes: the user would read that
-// the agent drives. One of several is asked in any case, and in a faster rhythm: what stands still there could go on at another. While no
-// agent types it may rest a little after each answer.
-func (w *wire) ping(c wireConfig) {
+// pingWhileUrgent pings a gateway over which an agent types, and cuts the connection without an
+// answer: the user would read that the agent drives. One of several gateways is pinged in any case,
+// and faster, since a stalled session could continue at another. While no agent types, the pings
+// may pause a little after each answer.
+func (w *wire) pingWhileUrgent(c wireConfig) {
 	usual := handshake.Urgent
 	if c.several {
 		usual = handshake.UrgentOfSeveral
@@ -205,11 +221,12 @@ func (w *wire) ping(c wireConfig) {
 		}
 		timer.Reset(every)
 		if now = now || calm; w.pulse.Lost(now) {
-			w.cut()
+			w.cutConnection()
 			return
 		}
 		if now {
-			_ = w.conn.WriteControl(websocket.PingMessage, nil, time.Now().Add(writePatient)) // the reader says what is wrong
+			// An error shows up in the reader.
+			_ = w.conn.WriteControl(websocket.PingMessage, nil, time.Now().Add(writePatient))
 		}
 	}
 }

@@ -6,13 +6,14 @@ import (
 	"time"
 )
 
-// worthAfter is how long a program that has printed nothing has to run before a gateway hears of it: until then it may have ended.
+// worthAfter is how long a silent program must run before a gateway learns of it: until then it may
+// have ended.
 const worthAfter = 3 * time.Millisecond
 
-// Worth decides whether a gateway hears of a session: of a program that ends at once and in silence nobody has anything to see, or to
-// wait for. Its methods may be called from any goroutine.
+// Worth decides whether a gateway learns of a session: a program that ends at once and in silence
+// leaves nothing to see or to wait for. Its methods may be called on any goroutine.
 type Worth struct {
-	Always bool            // whatever the program does
+	Always bool            // independent of the program
 	Begun  <-chan struct{} // closed when the program has printed something
 
 	decided atomic.Int32
@@ -24,7 +25,7 @@ const (
 	silent // it ended before
 )
 
-// Wait waits for the decision, which is no when ctx ends before.
+// Wait waits for the decision. It is false if ctx ends before.
 func (w *Worth) Wait(ctx context.Context) bool {
 	if !w.Always {
 		select {
@@ -37,7 +38,7 @@ func (w *Worth) Wait(ctx context.Context) bool {
 	return w.decided.CompareAndSwap(undecided, worth)
 }
 
-// Now reports whether a gateway hears of the session, as it is now.
+// Now reports whether a gateway learns of the session, as of now.
 func (w *Worth) Now() bool {
 	select {
 	case <-w.Begun:
@@ -47,5 +48,6 @@ func (w *Worth) Now() bool {
 	}
 }
 
-// Ended is Now when the program has ended and all it printed was seen: a session that no gateway has heard of by then stays unheard of.
+// Ended is Now once the program has ended and all of its output was seen: a session unknown to
+// gateways by then stays unknown.
 func (w *Worth) Ended() bool { return w.Now() || !w.decided.CompareAndSwap(undecided, silent) }
