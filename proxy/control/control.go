@@ -338,8 +338,8 @@ func (m *Machine) handleGrantKey(now time.Time, pressed bool) (took bool) {
 		m.dismissPrompt()
 		m.noteAnswer(now)
 	case m.isDismissible() && !m.shown.IsZero():
-		// As above. An undrawn prompt is no question, since no agent is there: the key is the
-		// program's.
+		// As above. Without an agent the prompt is not drawn, so that it is no question: the key is
+		// the program's.
 		m.ignored = m.question
 	default:
 		m.Key(now)

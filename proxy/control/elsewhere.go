@@ -34,8 +34,7 @@ func (m *Machine) Elsewhere(now, at time.Time) error {
 	return nil
 }
 
-// pauseRemoteTyping keeps remote people who are typing from it for a while: the user pressed the
-// reclaim key.
+// pauseRemoteTyping stops remote people who type for a while: the user pressed the reclaim key.
 func (m *Machine) pauseRemoteTyping(now time.Time) {
 	if isWithin(now, m.elsewhere, ElsewhereFor) {
 		m.alone = now.Add(AloneFor)

@@ -144,7 +144,7 @@ func (p *Pump) writePiece(now time.Time, job *pending) {
 	}
 }
 
-// finishPiece writes the rest of a half-written piece. It reports whether the piece is complete.
+// finishPiece writes the rest of a half-written piece. It reports whether the piece is complete, or its job is gone.
 func (p *Pump) finishPiece(now time.Time) bool {
 	if len(p.queue) == 0 || !p.queue[0].begun {
 		return true

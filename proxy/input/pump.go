@@ -325,7 +325,7 @@ func (p *Pump) readKeyboard(now time.Time) {
 	p.handleKeys(now, p.buf[:n])
 }
 
-// handleKeys handles keys as read.
+// handleKeys handles the bytes of one read.
 func (p *Pump) handleKeys(now time.Time, b []byte) {
 	p.lastKey = now
 	p.confirm.read(now)

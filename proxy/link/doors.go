@@ -7,7 +7,7 @@ import (
 	"terminalproxy/protocol"
 )
 
-// place is the end of a connection.
+// place names the gateway that a connection leads to.
 type place struct {
 	door    int    // -1 before the first connection
 	cluster string // the name of its cluster, or ""

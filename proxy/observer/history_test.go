@@ -63,15 +63,15 @@ func lines(from, to int) string {
 func TestFollowingALog(t *testing.T) {
 	o := watched(60, 6)
 	r := follower{}
-	o.Digest([]byte("$ make all the many things\r\n"))
+	o.FeedNow([]byte("$ make all the many things\r\n"))
 	r.follow(t, o, 100)
 
-	o.Digest([]byte(lines(0, 2)))
+	o.FeedNow([]byte(lines(0, 2)))
 	got := r.follow(t, o, 100)
 	require.Len(t, got.Frame.Changed, 2)
 	require.Empty(t, got.Text)
 
-	o.Digest([]byte(lines(2, 5))) // the command scrolls off, and so does line 0; both were seen
+	o.FeedNow([]byte(lines(2, 5))) // the command scrolls off, and so does line 0; both were seen
 	got = r.follow(t, o, 100)
 	require.Equal(t, 1, got.Frame.Moved)
 	require.EqualValues(t, 1, got.Frame.Line)
@@ -79,7 +79,7 @@ func TestFollowingALog(t *testing.T) {
 	require.Empty(t, got.Text)
 	require.Equal(t, got.FirstLine, got.NextLine)
 
-	o.Digest([]byte(lines(5, 50))) // far more than the screen holds
+	o.FeedNow([]byte(lines(5, 50))) // far more than the screen holds
 	got = r.follow(t, o, 100)
 	require.NotNil(t, got.Frame.Screen.Lines, "nothing is left of the old screen")
 	require.NotZero(t, got.Frame.Since)
@@ -89,7 +89,7 @@ func TestFollowingALog(t *testing.T) {
 	require.EqualValues(t, 40, got.Unseen)
 	require.EqualValues(t, 46, got.Frame.Line)
 
-	o.Digest([]byte(lines(50, 100)))
+	o.FeedNow([]byte(lines(50, 100)))
 	got = r.follow(t, o, 10)
 	require.Equal(t, strings.ReplaceAll(strings.TrimSuffix(lines(85, 95), "\r\n"), "\r", ""), got.Text, "the newest ten")
 	require.EqualValues(t, 86, got.FirstLine)
@@ -103,9 +103,9 @@ func TestFollowingALog(t *testing.T) {
 func TestAChangedRowThatScrolledOffIsReadAgain(t *testing.T) {
 	o := watched(60, 4)
 	r := follower{}
-	o.Digest([]byte("first\r\n 50%"))
+	o.FeedNow([]byte("first\r\n 50%"))
 	r.follow(t, o, 100)
-	o.Digest([]byte("\r100%\r\n" + lines(0, 4)))
+	o.FeedNow([]byte("\r100%\r\n" + lines(0, 4)))
 	got := r.follow(t, o, 100)
 	require.Equal(t, "100%\n"+logLine(0), got.Text)
 	require.EqualValues(t, 1, got.FirstLine)
@@ -114,11 +114,11 @@ func TestAChangedRowThatScrolledOffIsReadAgain(t *testing.T) {
 func TestWhoSawNothingKnownGetsTheWholeScreen(t *testing.T) {
 	o := watched(60, 6)
 	r := follower{}
-	o.Digest([]byte("$ make all the many things\r\n"))
+	o.FeedNow([]byte("$ make all the many things\r\n"))
 	r.follow(t, o, 100)
 	old := r
 	for i := range maxSent {
-		o.Digest([]byte(lines(i, i+1)))
+		o.FeedNow([]byte(lines(i, i+1)))
 		r.follow(t, o, 0)
 	}
 	for _, at := range []struct {
@@ -149,13 +149,13 @@ func TestWhoSawNothingKnownGetsTheWholeScreen(t *testing.T) {
 func TestRecallIsBounded(t *testing.T) {
 	o := watched(1000, 100)
 	for i := range 12 {
-		o.Digest([]byte(strings.Repeat(fmt.Sprintf("\r\n%d%s", i, strings.Repeat("x", 900)), 100)))
+		o.FeedNow([]byte(strings.Repeat(fmt.Sprintf("\r\n%d%s", i, strings.Repeat("x", 900)), 100)))
 		shownFrame(o)
 		require.True(t, o.sent.bytes <= sentBytes || len(o.sent.screens) == 1)
 	}
 	small := watched(10, 2)
 	for i := range 3 * maxSent {
-		small.Digest([]byte(fmt.Sprintf("\r%d", i)))
+		small.FeedNow([]byte(fmt.Sprintf("\r%d", i)))
 		shownFrame(small)
 		shownFrame(small)
 	}
@@ -198,7 +198,7 @@ func TestFollowingRebuildsEveryScreen(t *testing.T) {
 		r := follower{}
 		for range 60 {
 			for range dice.IntN(6) {
-				o.Digest([]byte(anything(dice)))
+				o.FeedNow([]byte(anything(dice)))
 			}
 			if dice.IntN(30) == 0 {
 				o.model.Resize(10+dice.IntN(40), 9)
@@ -221,7 +221,7 @@ func TestFollowingALogMissesNothing(t *testing.T) {
 		who.follow(t, o, 0)
 		for range 30 {
 			n := r.IntN(30)
-			o.Digest([]byte(lines(printed, printed+n)))
+			o.FeedNow([]byte(lines(printed, printed+n)))
 			printed += n
 			got := who.follow(t, o, protocol.MaxHistory)
 			told := strings.Split(got.Text, "\n")
@@ -250,7 +250,7 @@ func TestLinesOfTheHistoryByNumber(t *testing.T) {
 	require.NoError(t, no)
 	require.Empty(t, got.Text)
 
-	o.Digest([]byte(lines(0, 103))) // a hundred rows, numbered as they are called
+	o.FeedNow([]byte(lines(0, 103))) // a hundred rows, numbered as they are called
 	got, no = page(10, 2)
 	require.NoError(t, no)
 	require.Equal(t, logLine(10)+"\n"+logLine(11), got.Text)
@@ -264,7 +264,7 @@ func TestLinesOfTheHistoryByNumber(t *testing.T) {
 	_, no = page(101, 10)
 	require.EqualError(t, no, "line 101 has not left the screen yet: the history has the lines 0 to 99")
 
-	o.Digest([]byte(lines(103, 2003)))
+	o.FeedNow([]byte(lines(103, 2003)))
 	got, _ = page(1500, 1)
 	require.Equal(t, logLine(1500), got.Text, "the number of a row is its number for ever")
 	require.EqualValues(t, 1000, got.OldestLine)
@@ -279,7 +279,7 @@ func TestLinesOfTheHistoryByNumber(t *testing.T) {
 func TestALongHistoryComesInSeveralAnswers(t *testing.T) {
 	o := watched(1000, 4)
 	for i := range 500 {
-		o.Digest([]byte(fmt.Sprintf("%d %s\r\n", i, strings.Repeat("x", 990))))
+		o.FeedNow([]byte(fmt.Sprintf("%d %s\r\n", i, strings.Repeat("x", 990))))
 	}
 	newest := answered(t, o, &protocol.Read{Scrollback: protocol.MaxHistory})
 	require.LessOrEqual(t, len(newest.Text), protocol.MaxAnswerBytes)
@@ -409,7 +409,7 @@ func TestAWaitFindsWhatHasLeftTheScreen(t *testing.T) {
 func TestNoPageOfTheHistoryHoldsAPieceOfASecretR29(t *testing.T) {
 	o := watched(30, 3)
 	key := "-----BEGIN OPENSSH PRIVATE KEY-----\r\n" + strings.Repeat(strings.Repeat("aB3/", 6)+"\r\n", 20) + "aB3/x==\r\n-----END OPENSSH PRIVATE KEY-----\r\n"
-	o.Digest([]byte("cat id\r\n" + key + "echo " + token + "\r\n" + lines(0, 30)))
+	o.FeedNow([]byte("cat id\r\n" + key + "echo " + token + "\r\n" + lines(0, 30)))
 	for from := range uint64(o.model.HistoryLen()) { //nolint:gosec // few
 		for _, n := range []int{1, 2, 7} {
 			text := answered(t, o, &protocol.Read{FromLine: &from, Scrollback: n}).Text
@@ -421,7 +421,7 @@ func TestNoPageOfTheHistoryHoldsAPieceOfASecretR29(t *testing.T) {
 
 func TestHighlightsInAnswers(t *testing.T) {
 	o := watched(60, 6)
-	o.Digest([]byte("\x1b[7m 漢字 menu \x1b[m\r\n\x1b[44mone\x1b[m\r\n\x1b[44mtwo\x1b[m\r\n\x1b[7m" + token + "\x1b[m \x1b[7m\u200b \x1b[m"))
+	o.FeedNow([]byte("\x1b[7m 漢字 menu \x1b[m\r\n\x1b[44mone\x1b[m\r\n\x1b[44mtwo\x1b[m\r\n\x1b[7m" + token + "\x1b[m \x1b[7m\u200b \x1b[m"))
 	require.Equal(t, []protocol.Highlight{
 		{Row: 0, Col: 0, Cols: 11, Text: "漢字 menu"},
 		{Row: 1, Rows: 2, Col: 0, Cols: 3, Text: "one"},
@@ -429,20 +429,20 @@ func TestHighlightsInAnswers(t *testing.T) {
 	}, shownFrame(o).Highlights)
 	require.Empty(t, shownFrame(watched(10, 2)).Highlights)
 	many := watched(100, 3)
-	many.Digest([]byte(strings.Repeat("\x1b[7m>\x1b[m ", 40)))
+	many.FeedNow([]byte(strings.Repeat("\x1b[7m>\x1b[m ", 40)))
 	require.Len(t, shownFrame(many).Highlights, protocol.MaxHighlights)
 	long := watched(200, 3)
-	long.Digest([]byte("\x1b[7m" + strings.Repeat("漢", 90)))
+	long.FeedNow([]byte("\x1b[7m" + strings.Repeat("漢", 90)))
 	require.Equal(t, strings.Repeat("漢", protocol.MaxHighlight), shownFrame(long).Highlights[0].Text)
 }
 
 func BenchmarkFollow(b *testing.B) {
 	o := watched(80, 24)
-	o.Digest([]byte(lines(0, 400)))
+	o.FeedNow([]byte(lines(0, 400)))
 	seq := shownFrame(o).Seq
 	n := 0
 	for b.Loop() {
-		o.Digest([]byte(fmt.Sprintf("another line, number %d\r\n", n)))
+		o.FeedNow([]byte(fmt.Sprintf("another line, number %d\r\n", n)))
 		n++
 		f := shownFrame(o)
 		o.shrinkToDelta(f, o.sent.findScreen(seq), true)

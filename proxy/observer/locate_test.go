@@ -16,7 +16,7 @@ import (
 func TestTextsAreLocatedByCells(t *testing.T) {
 	for _, c := range corpus.Rows[struct{ Name, Screen, Text, Want string }](t, "locate") {
 		o := watched(80, 4)
-		o.Digest([]byte(c.Screen))
+		o.FeedNow([]byte(c.Screen))
 		at, err := o.Locate(c.Text)
 		got := fmt.Sprintf("%d,%d", at.Row, at.Col)
 		if err != nil {
@@ -29,9 +29,9 @@ func TestTextsAreLocatedByCells(t *testing.T) {
 // R24: what is typed into a prompt for a password is no text to click on, and nothing shifts behind it.
 func TestTheAnswerToAPasswordIsNotLocatedR24(t *testing.T) {
 	o := watched(40, 4)
-	o.Digest([]byte("Password: ab日 x\r\nOK"))
+	o.FeedNow([]byte("Password: ab日 x\r\nOK"))
 	o.model.VeilCells(0, 10, true)
-	o.Digest([]byte("\x1b[1;30Hend"))
+	o.FeedNow([]byte("\x1b[1;30Hend"))
 	require.NotContains(t, o.Frame(time.Now()).Screen.Lines[0], "ab")
 	_, err := o.Locate("ab")
 	require.Error(t, err)
@@ -42,7 +42,7 @@ func TestTheAnswerToAPasswordIsNotLocatedR24(t *testing.T) {
 
 func TestTheWordUnderTheMouse(t *testing.T) {
 	o := watched(80, 4)
-	o.Digest([]byte("│< Yes >│日本 caffe\u0301│\r\n " + token + "\r\n" + strings.Repeat("w", 60)))
+	o.FeedNow([]byte("│< Yes >│日本 caffe\u0301│\r\n " + token + "\r\n" + strings.Repeat("w", 60)))
 	for _, c := range []struct {
 		row, col int
 		want     string

@@ -145,7 +145,7 @@ func (o *Observer) runPending() (ended bool) {
 
 func (o *Observer) feedPiece(b []byte) {
 	o.taken += uint64(len(b))
-	o.Digest(b)
+	o.FeedNow(b)
 	o.mu.Lock()
 	o.spool.recycle(b)
 	o.mu.Unlock()
@@ -177,9 +177,9 @@ func (o *Observer) feedAll() {
 // has asked the terminal for something that the model has to know first.
 func (o *Observer) Hold(until time.Time) { o.heldUntil = until }
 
-// Digest feeds the model at once. While waits are open it checks them every few KiB, so that they
+// FeedNow feeds the model at once. While waits are open it checks them every few KiB, so that they
 // see what flashes by.
-func (o *Observer) Digest(p []byte) {
+func (o *Observer) FeedNow(p []byte) {
 	for len(p) > 0 {
 		n := len(p)
 		if o.waits.Len() > 0 {

@@ -262,7 +262,7 @@ func TestWithoutAgents(t *testing.T) {
 	var replies []byte
 	s := &stage{}
 	o := New(Config{Cols: 20, Rows: 3, Recorder: s, Queried: func(b []byte) { replies = append(replies, b...) }})
-	o.Digest([]byte("x\x1b[6n"))
+	o.FeedNow([]byte("x\x1b[6n"))
 	require.Equal(t, "\x1b[1;2R", string(replies))
 	require.Equal(t, "x\x1b[6n", s.fed)
 	o.Resize(time.Now(), 10, 2)

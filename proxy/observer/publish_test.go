@@ -12,7 +12,7 @@ func BenchmarkPublish(b *testing.B) {
 	s.prints(lines(0, 400))
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		s.Digest(fmt.Appendf(nil, "\x1b[20;1HMK%d:0123456789abcdefK\x1b[K", i))
+		s.FeedNow(fmt.Appendf(nil, "\x1b[20;1HMK%d:0123456789abcdefK\x1b[K", i))
 		now := time.Now()
 		s.runDue(now.Add(time.Second))
 		s.runDue(now.Add(2 * time.Second))

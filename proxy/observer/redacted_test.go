@@ -35,7 +35,7 @@ func dots(n int) string { return strings.Repeat("•", n) }
 
 func TestFramesCoverSecretsR28(t *testing.T) {
 	o := watched(80, 4)
-	o.Digest([]byte("export GITHUB=1 " + token + " # x\r\n"))
+	o.FeedNow([]byte("export GITHUB=1 " + token + " # x\r\n"))
 	f := o.Frame(time.Now())
 	require.Equal(t, "export GITHUB=1 "+dots(40)+" # x", f.Screen.Lines[0])
 	require.Equal(t, 1, f.Redactions)
@@ -46,7 +46,7 @@ func TestFramesCoverSecretsR28(t *testing.T) {
 func TestNoRedactShowsThemR28(t *testing.T) {
 	o := watched(80, 4)
 	o.redacted.open = true
-	o.Digest([]byte(token))
+	o.FeedNow([]byte(token))
 	require.Contains(t, o.Frame(time.Now()).Screen.Lines[0], token)
 	require.Contains(t, o.rollingText(), token)
 }
@@ -54,19 +54,19 @@ func TestNoRedactShowsThemR28(t *testing.T) {
 // TestWrappedR29: over two rows, behind wide characters, and with its first part scrolled away.
 func TestWrappedR29(t *testing.T) {
 	o := watched(20, 3)
-	o.Digest([]byte("日本 " + token))
+	o.FeedNow([]byte("日本 " + token))
 	require.Equal(t, []string{"日本 " + dots(15), dots(20), dots(5)}, o.Frame(time.Now()).Screen.Lines)
 	require.Equal(t, 1, o.Frame(time.Now()).Redactions)
 	for range 6 {
 		require.NotContains(t, sent(t, o), "Ab3x")
-		o.Digest([]byte("\r\n"))
+		o.FeedNow([]byte("\r\n"))
 	}
 	require.Contains(t, o.model.HistoryText(0), "Ab3x")
 }
 
 func TestBrokenByTheProgramAtTheEdgeR29(t *testing.T) {
 	o := watched(20, 3)
-	o.Digest([]byte("\x1b[?7l\x1b[H" + token[:20] + "\x1b[2H" + token[20:] + "\x1b[3H x"))
+	o.FeedNow([]byte("\x1b[?7l\x1b[H" + token[:20] + "\x1b[2H" + token[20:] + "\x1b[3H x"))
 	require.Equal(t, []string{dots(20), dots(20), " x"}, o.Frame(time.Now()).Screen.Lines)
 }
 
@@ -82,9 +82,9 @@ func TestHalfPaintedR29(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			o := watched(40, 5)
-			o.Digest([]byte(tt.before))
+			o.FeedNow([]byte(tt.before))
 			for i := range len(tt.secret) {
-				o.Digest([]byte(tt.secret[i : i+1]))
+				o.FeedNow([]byte(tt.secret[i : i+1]))
 				if tt.prefix == "" {
 					require.NotContains(t, sent(t, o), tt.before+tt.secret[:1], "after %d bytes", i+1)
 				} else {
@@ -98,18 +98,18 @@ func TestHalfPaintedR29(t *testing.T) {
 // TestDifferencesR29: a row changes for an agent when it is covered or no longer, though nothing was printed into it.
 func TestDifferencesR29(t *testing.T) {
 	o := watched(80, 4)
-	o.Digest([]byte("a row that stays as it is, and that is long enough to be worth leaving out\r\n"))
-	o.Digest([]byte("pip install hf_tra"))
+	o.FeedNow([]byte("a row that stays as it is, and that is long enough to be worth leaving out\r\n"))
+	o.FeedNow([]byte("pip install hf_tra"))
 	first := shownFrame(o)
 	require.Equal(t, "pip install "+dots(6), first.Screen.Lines[1], "it may become a token")
-	o.Digest([]byte("\r\n"))
+	o.FeedNow([]byte("\r\n"))
 	f := shownFrame(o)
 	o.shrinkToDelta(f, o.sent.findScreen(first.Seq), false)
 	require.Equal(t, []protocol.Row{{Row: 1, Text: "pip install hf_tra"}}, f.Changed)
 	require.NotEqual(t, first.Screen.Hash, f.Screen.Hash)
 
 	seq := shownFrame(o).Seq
-	o.Digest([]byte("a " + token + " b"))
+	o.FeedNow([]byte("a " + token + " b"))
 	f = shownFrame(o)
 	o.shrinkToDelta(f, o.sent.findScreen(seq), false)
 	require.Equal(t, []protocol.Row{{Row: 2, Text: "a " + dots(40) + " b"}}, f.Changed)
@@ -129,7 +129,7 @@ func TestNoWaitConfirmsAGuessR28(t *testing.T) {
 	wait("scrolled by", protocol.Until{Text: "Ab3xAb3x"})
 	wait("shown", protocol.Until{Text: "done " + dots(40) + "."})
 	for _, b := range []byte("done " + token + ".\r\n" + token + "\r\n\n\n\n\n\nready\r\n") {
-		o.Digest([]byte{b})
+		o.FeedNow([]byte{b})
 	}
 	wait("later", protocol.Until{Regex: `Ab3x`})
 	wait("ready", protocol.Until{Text: "ready"})
@@ -142,7 +142,7 @@ func TestNoWaitConfirmsAGuessR28(t *testing.T) {
 func TestTheRollingTextIsCutBehindASecretR28(t *testing.T) {
 	o := watched(80, 4)
 	for i := range 200 {
-		o.Digest(fmt.Appendf(nil, "%03d %s\r\n", i, token))
+		o.FeedNow(fmt.Appendf(nil, "%03d %s\r\n", i, token))
 		content := o.rollingText()
 		require.NotContains(t, content, "Ab3x")
 		require.LessOrEqual(t, len([]rune(content)), protocol.ContentRunes)
@@ -153,7 +153,7 @@ func TestTheRollingTextIsCutBehindASecretR28(t *testing.T) {
 func TestTitleAndArgumentsR28(t *testing.T) {
 	o := watched(80, 4)
 	require.Equal(t, "Authorization: Bearer "+dots(len(claim)), o.Redact("Authorization: Bearer "+claim, -1))
-	o.Digest([]byte("\x1b]2;login " + token + " \u202eevil\U000e0041\a"))
+	o.FeedNow([]byte("\x1b]2;login " + token + " \u202eevil\U000e0041\a"))
 	require.Equal(t, "login "+dots(40)+" evil", o.Frame(time.Now()).Screen.Title)
 	require.Equal(t, "login "+dots(40)+" evil", o.waitView().Title(), "a wait confirms no guess")
 }
@@ -161,9 +161,9 @@ func TestTitleAndArgumentsR28(t *testing.T) {
 // TestNothingInvisibleR45: what a person cannot see is not sent, and what is on the screen in an invisible style is named.
 func TestNothingInvisibleR45(t *testing.T) {
 	o := watched(60, 8)
-	o.Digest([]byte("a\U000e0069\U000e0067b \u202eright\u2066 z\u200be\u200dr\ufeffo \u00ad🏴\U000e0067\U000e0062\U000e007f\r\n"))
-	o.Digest([]byte("\x1b[8mrun rm\x1b[0m\r\n\x1b[30;40mcurl\x1b[0m plain\r\n"))
-	o.Digest([]byte("\x1b]8;;https://evil.example/steal?do=this\x1b\\link\x1b]8;;\x1b\\ \x1b]0;tit\u200ble\a 👩\u200d👧 ❤\ufe0f क्\u200dष\r\n"))
+	o.FeedNow([]byte("a\U000e0069\U000e0067b \u202eright\u2066 z\u200be\u200dr\ufeffo \u00ad🏴\U000e0067\U000e0062\U000e007f\r\n"))
+	o.FeedNow([]byte("\x1b[8mrun rm\x1b[0m\r\n\x1b[30;40mcurl\x1b[0m plain\r\n"))
+	o.FeedNow([]byte("\x1b]8;;https://evil.example/steal?do=this\x1b\\link\x1b]8;;\x1b\\ \x1b]0;tit\u200ble\a 👩\u200d👧 ❤\ufe0f क्\u200dष\r\n"))
 	got := sent(t, o)
 	for _, r := range got {
 		bad := r >= 0xe0000 && r <= 0xe007f || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 || r == 0x200b || r == 0xfeff || r == 0xad
@@ -175,7 +175,7 @@ func TestNothingInvisibleR45(t *testing.T) {
 	require.Equal(t, []int{1, 2}, f.HiddenText)
 	require.Contains(t, f.Screen.Lines[3], "👩\u200d👧 ❤\ufe0f")
 	require.Equal(t, "ab right zero  🏴", f.Screen.Lines[0])
-	o.Digest([]byte("\r\n\n\n\n\n\n\n\n"))
+	o.FeedNow([]byte("\r\n\n\n\n\n\n\n\n"))
 	require.Empty(t, o.Frame(time.Now()).HiddenText)
 	past := answered(t, o, &protocol.Read{Scrollback: 6})
 	require.Equal(t, []int{1, 2}, past.HiddenText, past.Text)
