@@ -79,7 +79,13 @@ func (g glimpse) isSamePrompt(now glimpse) bool {
 		return false
 	}
 	return g.kind == line.Editor && now.kind == line.Editor || endsWith(now.left, g.prompt) ||
-		endsWith(now.left, g.left)
+		endsWith(now.left, g.left) || beginsWith(g.left, now.left)
+}
+
+// beginsWith reports whether a row begins with a prompt. The user's line may stand behind it: at a
+// Ctrl+C the kernel forgets that line before the shell answers.
+func beginsWith(row, prompt string) bool {
+	return len(prompt) <= len(row) && endsWith(row[:len(prompt)], prompt)
 }
 
 // endsWith reports whether a row ends with a prompt.
