@@ -10,13 +10,14 @@ var (
 	errFull  = errors.New("too many requests wait for an answer already")
 )
 
-// Ask opens a request of somebody else than the agent, whom its By names, under an id that is new. done is told once how it was closed,
-// and must neither block nor call the session.
+// Ask opens a request that does not come from the agent. Its By names the asker, and its id must be
+// new. done is called once with how the request was closed; it must neither block nor call the
+// session.
 func (s *Session) Ask(r Request, done func(Closed)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case s.ended() || s.leaving:
+	case s.hasEnded() || s.leaving:
 		return ErrOver
 	case s.isKnown(r.ID):
 		return errTwice
@@ -24,18 +25,18 @@ func (s *Session) Ask(r Request, done func(Closed)) error {
 		return errFull
 	}
 	r.done = done
-	s.opened(&r)
-	s.changed("")
+	s.addRequest(&r)
+	s.logNewState("")
 	return nil
 }
 
-// opened takes in a request that is new.
-func (s *Session) opened(r *Request) {
+// addRequest opens a request whose id is new.
+func (s *Session) addRequest(r *Request) {
 	s.asks++
 	r.number = s.asks
 	s.open = append(s.open, r)
 	s.limitRequest(r)
-	s.add(Record{Request: r})
+	s.addRecord(Record{Request: r})
 }
 
 // Withdraw closes a request that [Session.Ask] opened, if it is still open.
@@ -43,12 +44,12 @@ func (s *Session) Withdraw(id, why string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if i := slices.IndexFunc(s.open, func(r *Request) bool { return r.ID == id }); i >= 0 && s.open[i].done != nil {
-		s.withdrawn(id, why)
-		s.changed("")
+		s.closeWithdrawn(id, why)
+		s.logNewState("")
 	}
 }
 
-// isKnown reports whether an id is that of a request that is open, or was.
+// isKnown reports whether a request of this id is open or was open before.
 func (s *Session) isKnown(id string) bool {
 	return s.closed.Has(id) || slices.ContainsFunc(s.open, func(r *Request) bool { return r.ID == id })
 }
@@ -62,8 +63,8 @@ func (s *Session) isFull(r *Request) bool {
 	return len(s.open) >= openMost || size > inputsMost && len(s.open) > 0
 }
 
-// deliver passes an answer on to the agent, if that asked.
-func (s *Session) deliver(r *Request, a Answer) error {
+// sendAnswer sends an answer to the agent, if the request is the agent's.
+func (s *Session) sendAnswer(r *Request, a Answer) error {
 	if r.done != nil {
 		return nil // told as it is closed
 	}

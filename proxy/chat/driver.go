@@ -1,9 +1,11 @@
 package chat
 
-// Driver speaks to one agent. Its methods may be called from any goroutine and never wait for the agent, but for Close.
+// Driver speaks to one agent. Its methods may be called from any goroutine and never wait for the
+// agent, but for Close.
 type Driver interface {
-	// Start starts the agent. From then on everything that comes from it is reported, in its order, by one goroutine of the
-	// driver's, and never from within a method. The last event is [Gone]; it comes exactly once. With an error there is none.
+	// Start starts the agent. From then on everything that comes from it is reported, in its order,
+	// by one goroutine of the driver's, and never from within a method. The last event is [Gone];
+	// it comes exactly once. If Start fails, no event follows.
 	Start(report func(Event)) error
 	// Send gives the agent a prompt, also while a turn runs.
 	Send(p Prompt) error
@@ -17,8 +19,8 @@ type Driver interface {
 
 // Setter is a driver whose agent lets a person set something while it runs.
 type Setter interface {
-	// Set sets something of what [Sets] reported, to one of its choices. It does not wait for the agent; what comes of it is reported:
-	// a [Sets], or why not.
+	// Set sets something of what [Sets] reported, to one of its choices. It does not wait for the
+	// agent; what comes of it is reported: a [Sets], or why not.
 	Set(name, value string) error
 }
 
@@ -28,7 +30,7 @@ type Prompt struct {
 	Text string
 	// Person: a person says it, and no agent.
 	Person bool
-	// Images go with it; there are none for a driver that is no [ImageDriver], or refuses them.
+	// Images go with it. Only a driver that is an [ImageDriver] and does not refuse them gets any.
 	Images []Image
 }
 
@@ -38,7 +40,7 @@ type Waits string
 // What a prompt waits for.
 const (
 	WaitsForDialog Waits = "dialog" // something is asked at the agent's terminal, or stands there
-	WaitsForLine   Waits = "line"   // a line at the agent's terminal that is not sent
+	WaitsForLine   Waits = "line"   // an unsent line at the agent's terminal
 	WaitsForStart  Waits = "start"  // the agent has yet to come to its prompt
 )
 
@@ -52,12 +54,12 @@ type Waiter interface {
 type Event interface{ event() }
 
 type (
-	// Ready says that the agent takes prompts, and the id of the conversation, with which it can be resumed. It comes again with
-	// another conversation.
+	// Ready says that the agent takes prompts, and the id of the conversation, with which it can be
+	// resumed. It comes again with another conversation.
 	Ready struct{ Conversation string }
 	// Said is a new item. Its author may be left out: then it is the agent.
 	Said struct{ Item Item }
-	// Wrote is a part of a text that is still being written.
+	// Wrote is a part of an unfinished text.
 	Wrote struct{ Piece Piece }
 	// Began says that a turn runs. An agent may begin one by itself.
 	Began struct{}
@@ -69,7 +71,7 @@ type (
 	Asked struct{ Request Request }
 	// Withdrawn says that the agent took a request back.
 	Withdrawn struct{ ID, Why string }
-	// Sets says all that can be set, and how it stands, whoever changed it.
+	// Sets lists all settings with their values, after any change by the person or the agent.
 	Sets struct{ Settings []Setting }
 	// Finished says that a turn ended.
 	Finished struct{ Turn Turn }

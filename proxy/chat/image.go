@@ -24,7 +24,7 @@ var ImageTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
 // mostImageName bounds an image's name, in bytes.
 const mostImageName = 80
 
-// NewImage makes an image of what a file holds. Its type is what the content says, whatever the name does.
+// NewImage makes an image of what a file holds. Its type comes from the content, not from the name.
 func NewImage(name string, data []byte) (Image, error) {
 	i := Image{Name: protocol.Clip(protocol.Visible(strings.Join(strings.Fields(filepath.Base(name)), " ")), mostImageName), Data: data}
 	i.Type, _, _ = strings.Cut(http.DetectContentType(data), ";")
@@ -54,8 +54,8 @@ func formatSize(n int) string {
 	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
 }
 
-// labeled is a prompt as people read it.
-func (p Prompt) labeled() string {
+// textWithImages returns the text for people, with a label for each image.
+func (p Prompt) textWithImages() string {
 	text := p.Text
 	for _, i := range p.Images {
 		text += "\n" + i.String()
@@ -65,14 +65,14 @@ func (p Prompt) labeled() string {
 
 // ImageDriver is a driver whose agent may take images with a prompt.
 type ImageDriver interface {
-	// ImageRefusal says why it takes none now, nil where it does.
+	// ImageRefusal says why the agent takes no images now, nil if it does.
 	ImageRefusal() error
 }
 
 // errNoImages is the refusal of other drivers.
 var errNoImages = errors.New("takes no images here: name the file's path in the prompt")
 
-// ImageRefusal says why the agent takes no images with a prompt, nil where it does.
+// ImageRefusal says why the agent takes no images with a prompt, nil if it does.
 func (s *Session) ImageRefusal() error {
 	err := errNoImages
 	if d, ok := s.driver.(ImageDriver); ok {

@@ -13,15 +13,16 @@ import (
 // Entry is a line of a [Journal]: a record of the conversation, or one of the other fields.
 type Entry struct {
 	Record
-	// Intent is what is about to be done. It is on the disk before that is tried.
+	// Intent is an action that follows. It is on the disk before the action is tried.
 	Intent *Intent `json:"intent,omitempty"`
 	// Prompt says what became of a prompt.
 	Prompt *Fate `json:"prompt,omitempty"`
-	// Conversation is the agent's id for the conversation, once it is known, and again with another one.
+	// Conversation is the agent's id for the conversation. It comes once known, and again if it
+	// changes.
 	Conversation string `json:"conversation,omitempty"`
 }
 
-// Intent is an answer that is about to be given, or with Interrupt the end of a turn.
+// Intent is an answer before it is given, or with Interrupt the end of a turn.
 type Intent struct {
 	By        string  `json:"by"`
 	Request   string  `json:"request,omitempty"`
@@ -36,7 +37,7 @@ type Fate struct {
 	Why  string `json:"why,omitempty"`
 }
 
-// Fates of a prompt. One that is sent is read or unread later.
+// Fates of a prompt. A sent prompt becomes read or unread later.
 const (
 	sent    = "sent"
 	notSent = "not sent"
@@ -51,8 +52,8 @@ type File interface {
 	Truncate(size int64) error
 }
 
-// Journal writes a conversation down as lines of JSON. What a person does is on the disk before the agent gets it; where that fails, the agent
-// does not get it. The session's lock guards it.
+// Journal writes a conversation as lines of JSON. A person's act is on the disk before the agent
+// gets it; if that fails, the agent does not get it. Guarded by Session.mu.
 type Journal struct {
 	file    File
 	size    int64 // of the whole lines
@@ -61,7 +62,7 @@ type Journal struct {
 	torn    bool  // half a line stands at the end, and cannot be removed
 }
 
-// NewJournal writes to a file that is empty.
+// NewJournal writes to an empty file.
 func NewJournal(file File) *Journal { return &Journal{file: file} }
 
 // errTorn is why nothing more is written.
@@ -69,7 +70,7 @@ var errTorn = errors.New("half a line stands at its end")
 
 // write appends an entry, with onDisk to the disk as well.
 func (j *Journal) write(e Entry, onDisk bool) error {
-	err := j.append(e)
+	err := j.appendLine(e)
 	if err == nil && onDisk {
 		err = j.file.Sync()
 	}
@@ -82,13 +83,13 @@ func (j *Journal) write(e Entry, onDisk bool) error {
 	return err
 }
 
-// append appends a whole line, or none.
-func (j *Journal) append(e Entry) (err error) {
+// appendLine appends a whole line or nothing.
+func (j *Journal) appendLine(e Entry) (err error) {
 	if j.torn {
 		return errTorn
 	}
 	defer func() {
-		if named, ok := errors.AsType[*fs.PathError](err); ok { // whoever is told knows the file
+		if named, ok := errors.AsType[*fs.PathError](err); ok { // the caller names the file itself
 			err = named.Err
 		}
 	}()
@@ -113,7 +114,8 @@ func (j *Journal) append(e Entry) (err error) {
 // KeepJournal has the session write a journal. Call it before Start.
 func (s *Session) KeepJournal(j *Journal) { s.journal = j }
 
-// CloseJournal brings what was written to the disk, and says what is missing of it, nil for nothing. Call it after the end.
+// CloseJournal syncs the journal to the disk. It returns an error if lines are missing. Call it
+// after the end.
 func (s *Session) CloseJournal() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -129,14 +131,15 @@ func (s *Session) CloseJournal() error {
 	return nil
 }
 
-// add appends a record to the log and to the journal. The caller holds the lock.
-func (s *Session) add(r Record) { _ = s.addRecord(r, false) }
+// addRecord appends a record to the log and to the journal. The caller must hold s.mu.
+func (s *Session) addRecord(r Record) { _ = s.addRecordChecked(r, false) }
 
-// addRecord is add for who has to know whether the journal has the record, with onDisk on the disk.
-func (s *Session) addRecord(r Record, onDisk bool) error {
+// addRecordChecked also reports a failure of the journal. With onDisk it waits until the record is
+// on the disk.
+func (s *Session) addRecordChecked(r Record, onDisk bool) error {
 	e := Entry{Record: r}
 	if r.Item != nil {
-		r.Item = cut(*r.Item)
+		r.Item = clipItem(*r.Item)
 	}
 	kept := s.log.add(r)
 	if r.Piece != nil {
@@ -146,7 +149,8 @@ func (s *Session) addRecord(r Record, onDisk bool) error {
 	return s.journalize(e, onDisk)
 }
 
-// journalize appends an entry to the journal, if there is one. That this fails is in the log once.
+// journalize appends an entry to the journal, if the session keeps one. The first failure goes into
+// the log.
 func (s *Session) journalize(e Entry, onDisk bool) error {
 	if s.journal == nil {
 		return nil
@@ -157,7 +161,7 @@ func (s *Session) journalize(e Entry, onDisk bool) error {
 	}
 	err = fmt.Errorf("the record of this conversation could not be written: %w", err)
 	if s.journal.missing == 1 {
-		s.log.add(Record{Item: cut(Item{Kind: Notice, Author: s.agent, Text: err.Error()})})
+		s.log.add(Record{Item: clipItem(Item{Kind: Notice, Author: s.agent, Text: err.Error()})})
 	}
 	return err
 }

@@ -9,13 +9,14 @@ import (
 // notAnswered begins the reason for which a request is closed that had its time.
 const notAnswered = "not answered within "
 
-// HasExpired reports whether a request was refused since nobody answered in time.
+// HasExpired reports whether a request was refused because its time was over.
 func HasExpired(c *Closed) bool { return c.By == "" && strings.HasPrefix(c.Why, notAnswered) }
 
-// AnswerWithin has each request refused that is open for longer; 0 sets no limit. Call it before Start.
+// AnswerWithin sets how long a request may be open before the session refuses it; 0 sets no limit.
+// Call it before Start.
 func (s *Session) AnswerWithin(limit time.Duration) { s.within = limit }
 
-// limitRequest starts the time of a request that was opened. The caller holds the lock.
+// limitRequest starts the time of a new request. The caller must hold s.mu.
 func (s *Session) limitRequest(r *Request) {
 	if s.within <= 0 {
 		return
@@ -35,11 +36,11 @@ func (s *Session) expireRequest(r *Request) {
 	s.open = slices.Delete(s.open, i, i+1)
 	why := notAnswered + formatSpan(s.within)
 	s.close(r, Closed{ID: r.ID, Why: why})
-	_ = s.deliver(r, Answer{Words: why}) // the agent is gone: then nothing is allowed either
-	s.changed("")
+	_ = s.sendAnswer(r, Answer{Words: why}) // the agent is gone: then nothing is allowed either
+	s.logNewState("")
 }
 
-// formatSpan is a duration as people write it: 10m, and not 10m0s.
+// formatSpan writes a duration as people do: 10m, and not 10m0s.
 func formatSpan(d time.Duration) string {
 	text := d.String()
 	if strings.HasSuffix(text, "m0s") {

@@ -30,11 +30,11 @@ func (l *log) add(r Record) *Record {
 	l.last++
 	r.Number, r.Time = l.last, time.Now()
 	if r.Item != nil && r.Item.Kind == Text && r.Item.ID != "" {
-		l.whole(r.Item.ID)
+		l.dropPieces(r.Item.ID)
 	}
-	l.records, l.size = append(l.records, &r), l.size+r.size()
+	l.records, l.size = append(l.records, &r), l.size+r.approxSize()
 	for len(l.records) > maxRecords || l.size > maxLog && len(l.records) > 1 {
-		l.lost, l.size = l.records[0].Number, l.size-l.records[0].size()
+		l.lost, l.size = l.records[0].Number, l.size-l.records[0].approxSize()
 		l.records = l.records[1:]
 	}
 	if l.grown != nil {
@@ -44,19 +44,19 @@ func (l *log) add(r Record) *Record {
 	return &r
 }
 
-// whole drops the pieces of a text, which comes whole now.
-func (l *log) whole(id string) {
+// dropPieces drops the pieces of a text once it comes whole.
+func (l *log) dropPieces(id string) {
 	l.records = slices.DeleteFunc(l.records, func(r *Record) bool {
 		drop := r.Piece != nil && r.Piece.ID == id
 		if drop {
-			l.size -= r.size()
+			l.size -= r.approxSize()
 		}
 		return drop
 	})
 }
 
-// after are the records with higher numbers, and how many of those are lost.
-func (l *log) after(number uint64) (records []Record, lost uint64) {
+// since returns the records with higher numbers, and how many of those are lost.
+func (l *log) since(number uint64) (records []Record, lost uint64) {
 	i, _ := slices.BinarySearchFunc(l.records, number+1, func(r *Record, n uint64) int { return int(int64(r.Number) - int64(n)) })
 	for _, r := range l.records[i:] {
 		records = append(records, *r)
@@ -64,12 +64,13 @@ func (l *log) after(number uint64) (records []Record, lost uint64) {
 	return records, max(l.lost, number) - number
 }
 
-// Records are those with higher numbers than that, of which the first lost ones no longer fit the log. It waits for some, until
-// ctx ends; after the end of the session there are none, which is no error. Records must not be changed.
+// Records returns the records with higher numbers. lost of those no longer fit the log. It waits
+// for a record until ctx ends; after the end of the session it returns an empty list without an
+// error. Records must not be changed.
 func (s *Session) Records(ctx context.Context, number uint64) (records []Record, lost uint64, err error) {
 	for {
 		s.mu.Lock()
-		records, lost = s.log.after(number)
+		records, lost = s.log.since(number)
 		over := s.phase == Ended || s.phase == Failed
 		if s.log.grown == nil {
 			s.log.grown = make(chan struct{})
@@ -87,13 +88,13 @@ func (s *Session) Records(ctx context.Context, number uint64) (records []Record,
 	}
 }
 
-// cut bounds an item.
-func cut(i Item) *Item {
+// clipItem bounds an item's text and input.
+func clipItem(i Item) *Item {
 	if n := len(i.Text) - maxItem; n > 0 {
 		i.Text, i.Cut = protocol.Clip(i.Text, maxItem), i.Cut+n
 	}
 	if n := len(i.Input) - maxItem; n > 0 {
-		i.Input, i.Cut = nil, i.Cut+len(i.Input) // half a JSON value is none
+		i.Input, i.Cut = nil, i.Cut+len(i.Input) // half a JSON value cannot be read
 	}
 	return &i
 }

@@ -12,9 +12,10 @@ type (
 	Item = protocol.ChatItem
 	// Kind is what an item is.
 	Kind = string
-	// Piece is a part of a text that is still being written. Its item follows under the same id, whole.
+	// Piece is a part of an unfinished text. Its item follows under the same id, whole.
 	Piece = protocol.ChatPiece
-	// Closed says that a request is open no more: By is who answered, "" when nobody did. Then it was refused, or the agent took it back.
+	// Closed says that a request was closed. By answered it; with "" it was refused, or the agent
+	// took it back.
 	Closed = protocol.ChatClosed
 	// Turn says how a turn ended.
 	Turn = protocol.ChatTurn
@@ -51,7 +52,8 @@ const (
 	Interrupted = protocol.ChatInterrupted
 )
 
-// Record is an entry of the log: of Item, Piece, State, Request, Closed and Turn there is one.
+// Record is an entry of the log. It has exactly one of Item, Piece, State, Request, Closed and
+// Turn.
 type Record struct {
 	Number  uint64    `json:"number,omitempty"` // from 1; numbers only grow, and some are left out
 	Time    time.Time `json:"time"`
@@ -64,8 +66,8 @@ type Record struct {
 	Turn    *Turn     `json:"turn,omitempty"`
 }
 
-// size is about how much memory a record takes, in bytes.
-func (r *Record) size() int {
+// approxSize estimates the memory of a record, in bytes.
+func (r *Record) approxSize() int {
 	const base = 200
 	switch {
 	case r.Item != nil:

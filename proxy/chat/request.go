@@ -11,7 +11,7 @@ import (
 
 // What a request is made of, as those have it who answer from elsewhere.
 type (
-	// Choice is a verdict that is offered, and what else it covers, in words.
+	// Choice is an offered verdict, and in words what else it covers.
 	Choice = protocol.ChatChoice
 	// Question is one of a form. Free text answers it as well.
 	Question = protocol.ChatQuestion
@@ -19,7 +19,7 @@ type (
 	Option = protocol.ChatOption
 	// Answer answers a request. The zero value refuses it.
 	Answer = protocol.ChatReply
-	// Verdict is a decision about an approval. The zero value refuses: what is left out allows nothing.
+	// Verdict is a decision about an approval. The zero value refuses.
 	Verdict = string
 )
 
@@ -39,19 +39,22 @@ type Request struct {
 	Tool  string          `json:"tool,omitempty"`
 	Input json.RawMessage `json:"input,omitempty"`
 	Why   string          `json:"why,omitempty"` // the agent's words
-	// Allows are the verdicts of an approval that allow, in the agent's order, with what each covers.
+	// Allows are the verdicts of an approval that allow, in the agent's order, with what each
+	// covers.
 	Allows []Choice `json:"allows,omitempty"`
-	// Form are questions; there are none in an approval.
+	// Form holds the questions; it is empty in an approval.
 	Form []Question `json:"form,omitempty"`
-	// AtTerminal says why nothing of it can be allowed here, "" where it can: see [protocol.ChatRequest].
+	// AtTerminal says why nothing of it can be allowed here, "" where it can: see
+	// [protocol.ChatRequest].
 	AtTerminal string `json:"atTerminal,omitempty"`
 	// Until is when the session refuses it by itself, zero for never: see [Session.AnswerWithin].
 	Until time.Time `json:"until,omitzero"`
-	// Check says why replies that answer every question are none that the agent takes; nil takes them all. It must not block.
+	// Check says why the agent takes no such replies, although they answer every question. Without
+	// it the agent takes any. It must not block.
 	Check func(replies map[string][]string) error `json:"-"`
 
 	number uint64
-	done   func(Closed) // of somebody else's: see [Session.Ask]
+	done   func(Closed) // nil for the agent's: see [Session.Ask]
 	expiry *time.Timer  // nil without a limit, see [Session.AnswerWithin]
 }
 
@@ -67,13 +70,14 @@ func RequestOf(q *protocol.ChatRequest) *Request {
 	return r
 }
 
-// ErrNoRequest is the answer to an answer for which there is no request: the agent took it back, or there never was one.
+// ErrNoRequest is the answer to an answer for which there is no request: the agent took it back, or
+// there never was one.
 var ErrNoRequest = errors.New("no such request is open")
 
 // AnsweredError is the answer to an answer that came too late.
 type AnsweredError struct {
 	By  string // who was first; "" when it was closed without a person
-	Why string // then, the reason; "" for none
+	Why string // the reason in that case; may be ""
 }
 
 func (e *AnsweredError) Error() string {
@@ -86,15 +90,15 @@ func (e *AnsweredError) Error() string {
 	return "already answered by " + e.By
 }
 
-// check says whether the answer is one to this request.
-func (r *Request) check(a Answer) error {
+// validateAnswer says why an answer does not fit the request.
+func (r *Request) validateAnswer(a Answer) error {
 	switch {
 	case a.Refuses():
 		return nil
 	case a.Verdict != Refuse && a.Replies != nil:
 		return errors.New("answer: a verdict and replies at once")
 	case len(r.Form) > 0:
-		return r.checkReplies(a)
+		return r.validateReplies(a)
 	case a.Replies != nil:
 		return errors.New("answer: replies to an approval")
 	}
@@ -106,7 +110,7 @@ func (r *Request) check(a Answer) error {
 	return fmt.Errorf("answer: verdict %q is not offered", a.Verdict)
 }
 
-func (r *Request) checkReplies(a Answer) error {
+func (r *Request) validateReplies(a Answer) error {
 	if a.Replies == nil {
 		return errors.New("answer: a verdict for questions")
 	}

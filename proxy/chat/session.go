@@ -28,7 +28,7 @@ type Session struct {
 	closed       *recent.Map[Closed] // requests that are closed, by id
 	leaving      bool                // Close was called
 	settings     []Setting           // what can be set
-	journal      *Journal            // nil for none
+	journal      *Journal            // may be nil
 	within       time.Duration       // in which a request must be answered, 0 for no limit
 	why          string              // the agent ended
 	over         chan struct{}       // closed when the agent is gone
@@ -60,11 +60,11 @@ func New(agent string, d Driver) *Session {
 // Start starts the agent. An error is also the session's end. Call it once.
 func (s *Session) Start() error {
 	s.mu.Lock()
-	s.changed("")
+	s.logNewState("")
 	s.mu.Unlock()
-	err := s.driver.Start(s.take)
+	err := s.driver.Start(s.handleEvent)
 	if err != nil {
-		s.take(Gone{Why: err.Error()})
+		s.handleEvent(Gone{Why: err.Error()})
 	}
 	return err
 }
@@ -76,10 +76,11 @@ func (s *Session) Agent() string { return s.agent }
 func (s *Session) State() State {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.state()
+	return s.currentState()
 }
 
-// Conversation is the agent's id for the conversation, with which it can be resumed; "" before the agent is ready.
+// Conversation is the agent's id for the conversation, with which it can be resumed; "" before the
+// agent is ready.
 func (s *Session) Conversation() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -103,7 +104,8 @@ func (s *Session) WhyEnded() string {
 // Over is closed when the agent is gone.
 func (s *Session) Over() <-chan struct{} { return s.over }
 
-// Send says something to the agent for a person, also while it works or starts. It is in the log before the agent gets it.
+// Send says something to the agent for a person, also while it works or starts. It is in the log
+// before the agent gets it.
 func (s *Session) Send(by, text string) error {
 	return s.send(by, Prompt{ID: NewID(), Text: text, Person: true})
 }
@@ -126,19 +128,19 @@ func (s *Session) send(by string, p Prompt) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	item := &Item{Kind: User, ID: p.ID, Author: by, Text: p.labeled()}
-	if err := s.mayReach(); err != nil {
+	item := &Item{Kind: User, ID: p.ID, Author: by, Text: p.textWithImages()}
+	if err := s.checkReach(); err != nil {
 		_ = s.journalize(Entry{Record: Record{Item: item}}, false)
 		s.noteFate(p.ID, notSent, err.Error())
 		return err
 	}
-	err := s.addRecord(Record{Item: item}, true)
+	err := s.addRecordChecked(Record{Item: item}, true)
 	if err == nil {
 		err = s.driver.Send(p)
 	}
 	if err != nil {
 		s.noteFate(p.ID, notSent, err.Error())
-		s.notice("not sent: " + err.Error())
+		s.addNotice("not sent: " + err.Error())
 		return err
 	}
 	s.noteFate(p.ID, sent, "")
@@ -147,14 +149,14 @@ func (s *Session) send(by string, p Prompt) error {
 	if s.phase == AtPrompt {
 		s.phase = Working
 	}
-	s.changed("")
+	s.logNewState("")
 	return nil
 }
 
-// mayReach says why no prompt reaches the agent now.
-func (s *Session) mayReach() error {
+// checkReach says why no prompt can reach the agent now, nil if one can.
+func (s *Session) checkReach() error {
 	switch {
-	case s.ended():
+	case s.hasEnded():
 		return ErrOver
 	case len(s.order) >= waitingMost:
 		return errUnread
@@ -162,8 +164,8 @@ func (s *Session) mayReach() error {
 	return nil
 }
 
-// Answer answers a request. The first answer counts: later ones get an [*AnsweredError] that names who gave it. An answer that does not
-// fit the request changes nothing.
+// Answer answers a request. The first answer counts: later ones get an [*AnsweredError] that names
+// who gave it. An answer that does not fit the request changes nothing.
 func (s *Session) Answer(id, by string, a Answer) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -171,7 +173,7 @@ func (s *Session) Answer(id, by string, a Answer) error {
 		if r.ID != id {
 			continue
 		}
-		if err := r.check(a); err != nil {
+		if err := r.validateAnswer(a); err != nil {
 			return err
 		}
 		if err := s.journalize(Entry{Intent: &Intent{By: by, Request: id, Answer: &a}}, true); err != nil && !a.Refuses() {
@@ -179,12 +181,12 @@ func (s *Session) Answer(id, by string, a Answer) error {
 		}
 		s.open = append(s.open[:i:i], s.open[i+1:]...)
 		done := Closed{ID: id, By: by, Answer: a}
-		err := s.deliver(r, a)
-		if err != nil { // nothing was allowed, and nobody reads that it was
+		err := s.sendAnswer(r, a)
+		if err != nil { // nothing was allowed, and the log must not say that it was
 			done = Closed{ID: id, Why: "the answer of " + by + " did not reach " + s.agent + ": " + err.Error()}
 		}
 		s.close(r, done)
-		s.changed("")
+		s.logNewState("")
 		return err
 	}
 	if c, ok := s.closed.Get(id); ok {
@@ -193,21 +195,21 @@ func (s *Session) Answer(id, by string, a Answer) error {
 	return ErrNoRequest
 }
 
-// Interrupt ends the turn that runs, if one does. What is open is refused.
+// Interrupt ends the running turn, if any, and refuses all open requests.
 func (s *Session) Interrupt(by string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.ended() {
+	if s.hasEnded() {
 		return ErrOver
 	}
 	_ = s.journalize(Entry{Intent: &Intent{By: by, Interrupt: true}}, true) // what takes something away is done in any case
 	s.refuseAll(by, "the turn was interrupted")
 	err := s.driver.Interrupt()
-	s.changed("")
+	s.logNewState("")
 	return err
 }
 
-// Close ends the agent and returns when it is gone. What is open is refused.
+// Close refuses all open requests, ends the agent and returns when it is gone.
 func (s *Session) Close() error {
 	s.mu.Lock()
 	s.refuseAll("", "the session was closed")
@@ -220,7 +222,7 @@ func (s *Session) Close() error {
 func (s *Session) refuseAll(by, why string) {
 	for _, r := range s.open {
 		s.close(r, Closed{ID: r.ID, By: by, Why: why})
-		_ = s.deliver(r, Answer{Words: why}) // it is gone: then nothing is allowed either
+		_ = s.sendAnswer(r, Answer{Words: why}) // it is gone: then nothing is allowed either
 	}
 	s.open = nil
 }
@@ -230,16 +232,16 @@ func (s *Session) close(r *Request, c Closed) {
 		r.expiry.Stop()
 	}
 	s.closed.Put(c.ID, Closed{ID: c.ID, By: c.By, Why: c.Why}, len(c.ID)+len(c.By)+len(c.Why))
-	s.add(Record{Closed: &c})
+	s.addRecord(Record{Closed: &c})
 	if r.done != nil {
 		r.done(c)
 	}
 }
 
-func (s *Session) ended() bool { return s.phase == Ended || s.phase == Failed }
+func (s *Session) hasEnded() bool { return s.phase == Ended || s.phase == Failed }
 
-func (s *Session) state() State {
-	if s.ended() || len(s.open) == 0 {
+func (s *Session) currentState() State {
+	if s.hasEnded() || len(s.open) == 0 {
 		return s.phase
 	}
 	for _, r := range s.open {
@@ -250,16 +252,16 @@ func (s *Session) state() State {
 	return Asks
 }
 
-// changed puts the state into the log if it is a new one.
-func (s *Session) changed(why string) {
-	if now := s.state(); now != s.shown {
+// logNewState logs the state if it changed.
+func (s *Session) logNewState(why string) {
+	if now := s.currentState(); now != s.shown {
 		s.shown = now
-		s.add(Record{State: now, Why: why})
+		s.addRecord(Record{State: now, Why: why})
 	}
 }
 
-func (s *Session) notice(text string) {
-	s.add(Record{Item: &Item{Kind: Notice, Author: s.agent, Text: text}})
+func (s *Session) addNotice(text string) {
+	s.addRecord(Record{Item: &Item{Kind: Notice, Author: s.agent, Text: text}})
 }
 
 // NewID is a new random UUID.

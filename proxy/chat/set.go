@@ -16,7 +16,7 @@ const (
 type Setting struct {
 	Name  string // in lower case, without blanks
 	Value string // "" where the agent does not say
-	// Choices are the values, and what they mean. Where there are none, any word may be one.
+	// Choices are the values and their meanings. If empty, any word may be a value.
 	Choices []Option
 }
 
@@ -30,7 +30,8 @@ func (s *Session) Settings() []Setting {
 	return s.settings
 }
 
-// Choice is the value that a word means: one of the choices, or any word where there are none. "" is no value.
+// Choice returns the value for a word: one of the choices, or any word if the setting has no
+// choices. "" is never a value.
 func (s Setting) Choice(word string) (value string, ok bool) {
 	if len(s.Choices) == 0 {
 		return word, word != "" && !strings.ContainsAny(word, " \n")
@@ -45,11 +46,12 @@ func (s Setting) Choice(word string) (value string, ok bool) {
 	return s.Choices[i].Label, true
 }
 
-// Set sets something of the agent. It is in the log before the agent gets it; what comes of it follows there.
+// Set sets something of the agent. It is in the log before the agent gets it; what comes of it
+// follows there.
 func (s *Session) Set(by, name, value string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.ended() {
+	if s.hasEnded() {
 		return ErrOver
 	}
 	i := slices.IndexFunc(s.settings, func(one Setting) bool { return one.Name == name })
@@ -61,28 +63,29 @@ func (s *Session) Set(by, name, value string) error {
 	if !ok {
 		return errors.New(name + ": there is no such choice")
 	}
-	err := s.addRecord(Record{Item: &Item{Kind: Notice, Author: by, Text: "sets the " + name + " to " + value}}, true)
+	err := s.addRecordChecked(Record{Item: &Item{Kind: Notice, Author: by, Text: "sets the " + name + " to " + value}}, true)
 	if err == nil {
 		err = driver.Set(name, value)
 	}
 	if err != nil {
-		s.notice("the " + name + " was not set: " + err.Error())
+		s.addNotice("the " + name + " was not set: " + err.Error())
 	}
 	return err
 }
 
-// sets takes in what can be set. Each change is in the log, whoever made it, and the mode from the start: it decides what the agent asks for.
-func (s *Session) sets(now []Setting) {
+// updateSettings stores the settings and logs each change. The mode is logged from the start: it
+// decides about which actions the agent asks.
+func (s *Session) updateSettings(now []Setting) {
 	for _, one := range now {
-		i := slices.IndexFunc(s.settings, func(was Setting) bool { return was.Name == one.Name })
+		i := slices.IndexFunc(s.settings, func(old Setting) bool { return old.Name == one.Name })
 		switch {
 		case one.Value == "" || i >= 0 && s.settings[i].Value == one.Value:
 		case one.Name == Mode && (i < 0 || s.settings[i].Value == ""):
-			s.notice("the mode is " + one.described())
+			s.addNotice("the mode is " + one.describeValue())
 		case one.Name == Mode:
-			s.notice("the mode is " + one.described() + " now")
+			s.addNotice("the mode is " + one.describeValue() + " now")
 		case i >= 0:
-			s.notice("the " + one.Name + " is " + one.Value + " now")
+			s.addNotice("the " + one.Name + " is " + one.Value + " now")
 		}
 	}
 	s.settings = now
@@ -100,8 +103,8 @@ func (s *Session) Mode() string {
 	return ""
 }
 
-// described is the value with what it means, where that is known.
-func (s Setting) described() string {
+// describeValue returns the value, with its meaning if known.
+func (s Setting) describeValue() string {
 	for _, c := range s.Choices {
 		if c.Label == s.Value && c.Description != "" {
 			return s.Value + " (" + c.Description + ")"

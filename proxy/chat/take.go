@@ -7,47 +7,47 @@ import (
 	"terminalproxy/protocol"
 )
 
-// take takes in what the driver reports.
-func (s *Session) take(e Event) {
+// handleEvent applies an event of the driver.
+func (s *Session) handleEvent(e Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.ended() {
+	if s.hasEnded() {
 		return // only what comes behind the end
 	}
 	switch e := e.(type) {
 	case Ready:
-		s.ready(e.Conversation)
+		s.handleReady(e.Conversation)
 	case Said:
-		s.said(e.Item)
+		s.addItem(e.Item)
 	case Wrote:
-		s.add(Record{Piece: &e.Piece})
+		s.addRecord(Record{Piece: &e.Piece})
 	case Began:
-		s.began()
+		s.startTurn()
 	case Took:
-		if _, waited := s.forget(e.Prompt); waited {
+		if _, waited := s.removeWaiting(e.Prompt); waited {
 			s.noteFate(e.Prompt, read, "")
-			s.began()
+			s.startTurn()
 		}
 	case Dropped:
-		s.dropped(e.Prompt)
+		s.dropPrompt(e.Prompt)
 	case Asked:
-		s.asked(e.Request)
+		s.openNewRequest(e.Request)
 	case Withdrawn:
-		s.withdrawn(e.ID, e.Why)
+		s.closeWithdrawn(e.ID, e.Why)
 	case Sets:
-		s.sets(e.Settings)
+		s.updateSettings(e.Settings)
 	case Finished:
 		if s.phase != Starting { // else its end says why
-			s.finished(e.Turn)
+			s.endTurn(e.Turn)
 		}
 	case Gone:
-		s.gone(e.Why)
+		s.endSession(e.Why)
 		return
 	}
-	s.changed("")
+	s.logNewState("")
 }
 
-func (s *Session) ready(conversation string) {
+func (s *Session) handleReady(conversation string) {
 	s.conversation = conversation
 	_ = s.journalize(Entry{Conversation: conversation}, false)
 	if s.phase != Starting {
@@ -59,58 +59,59 @@ func (s *Session) ready(conversation string) {
 	}
 }
 
-func (s *Session) said(i Item) {
+func (s *Session) addItem(i Item) {
 	if i.Author == "" {
 		i.Author = s.agent
 	}
-	s.add(Record{Item: &i})
+	s.addRecord(Record{Item: &i})
 }
 
-// forget takes a prompt from those that wait, and returns its text.
-func (s *Session) forget(prompt string) (text string, waited bool) {
+// removeWaiting removes a prompt from those that wait, and returns its text.
+func (s *Session) removeWaiting(prompt string) (text string, waited bool) {
 	text, waited = s.waiting[prompt]
 	delete(s.waiting, prompt)
 	s.order = slices.DeleteFunc(s.order, func(id string) bool { return id == prompt })
 	return text, waited
 }
 
-func (s *Session) began() { s.phase, s.running = Working, true }
+func (s *Session) startTurn() { s.phase, s.running = Working, true }
 
-func (s *Session) dropped(prompt string) {
-	if text, waited := s.forget(prompt); waited {
-		s.unread(prompt, text)
+func (s *Session) dropPrompt(prompt string) {
+	if text, waited := s.removeWaiting(prompt); waited {
+		s.failUnread(prompt, text)
 	}
 	if s.phase == Working && !s.running && len(s.waiting) == 0 {
 		s.phase = AtPrompt
 	}
 }
 
-// unread says that the agent will not read a prompt.
-func (s *Session) unread(prompt, text string) {
+// failUnread records that the agent will not read a prompt.
+func (s *Session) failUnread(prompt, text string) {
 	s.noteFate(prompt, unread, "")
 	if len(text) > 200 {
 		text = protocol.Clip(text, 200) + "..."
 	}
-	s.notice(fmt.Sprintf("%s did not read: %s", s.agent, text))
+	s.addNotice(fmt.Sprintf("%s did not read: %s", s.agent, text))
 }
 
-// asked opens a request. The answer to another one must not count for it: an id that is not new is refused.
-func (s *Session) asked(r Request) {
+// openNewRequest opens the agent's request. It refuses a known id, because the answer to one
+// request must not count for another.
+func (s *Session) openNewRequest(r Request) {
 	switch {
 	case s.isKnown(r.ID):
-		s.withdrawn(r.ID, "asked twice")
-		s.notice(fmt.Sprintf("refused: %s asks under an id that is not new: %q", s.agent, r.ID))
+		s.closeWithdrawn(r.ID, "asked twice")
+		s.addNotice(fmt.Sprintf("refused: %s asks under an id that is not new: %q", s.agent, r.ID))
 		_ = s.driver.Answer(r.ID, Answer{Words: "asked twice"})
 		return
 	case s.isFull(&r):
-		s.notice(fmt.Sprintf("refused: %s asks too much at once", s.agent))
+		s.addNotice(fmt.Sprintf("refused: %s asks too much at once", s.agent))
 		_ = s.driver.Answer(r.ID, Answer{Words: errFull.Error()})
 		return
 	}
-	s.opened(&r)
+	s.addRequest(&r)
 }
 
-func (s *Session) withdrawn(id, why string) {
+func (s *Session) closeWithdrawn(id, why string) {
 	i := slices.IndexFunc(s.open, func(r *Request) bool { return r.ID == id })
 	if i < 0 {
 		return // it is answered
@@ -120,22 +121,22 @@ func (s *Session) withdrawn(id, why string) {
 	s.close(r, Closed{ID: id, Why: why})
 }
 
-func (s *Session) finished(t Turn) {
-	s.add(Record{Turn: &t})
+func (s *Session) endTurn(t Turn) {
+	s.addRecord(Record{Turn: &t})
 	s.phase, s.running = AtPrompt, false
 	if len(s.waiting) > 0 {
 		s.phase = Working
 	}
 }
 
-// gone ends the session: what is open is refused, and prompts that the agent never began are said to be unread.
-func (s *Session) gone(why string) {
+// endSession refuses all open requests and reports prompts that the agent never began as unread.
+func (s *Session) endSession(why string) {
 	for _, r := range s.open {
 		s.close(r, Closed{ID: r.ID, Why: s.agent + " ended"})
 	}
 	s.open = nil
 	for _, id := range s.order {
-		s.unread(id, s.waiting[id])
+		s.failUnread(id, s.waiting[id])
 	}
 	s.waiting, s.order = map[string]string{}, nil
 	switch {
@@ -147,6 +148,6 @@ func (s *Session) gone(why string) {
 		s.phase = Ended
 	}
 	s.why = why
-	s.changed(why)
+	s.logNewState(why)
 	close(s.over)
 }
