@@ -1,6 +1,7 @@
-// Package acp speaks to coding agents by the Agent Client Protocol, version 1: JSON-RPC over the agent's standard input and output.
-// It gives an agent no access to files, and terminals only if there are [Terminals]: for all else the agent uses tools of its own, and
-// asks. It must not know who answers.
+// Package acp speaks to coding agents by the Agent Client Protocol, version 1: JSON-RPC over the
+// agent's standard input and output. It gives an agent no access to files, and terminals only
+// through [Terminals]: for all else the agent uses its own tools, and asks. The package does not
+// know who answers.
 package acp
 
 import (
@@ -20,15 +21,18 @@ type Config struct {
 	Dir     string   // the agent's working directory, absolute
 	Resume  string   // id of a conversation, "" for a new one
 	SignIn  string   // what to do if the agent wants to know who the user is
-	// Mode is the mode in which the agent begins, "" for its own. A conversation does not begin in another one.
+	// Mode is the mode in which the agent begins, "" for its own. A conversation does not begin in
+	// another one.
 	Mode string
-	// Notices: it puts what it tells the user about its model between the texts of that, as "Info: ...", each in one part.
+	// Notices: it puts what it tells the user about its model between the texts of that, as "Info:
+	// ...", each in one part.
 	Notices bool
-	// Terminals run what the agent wants to run in a terminal of ours; nil offers none.
+	// Terminals run the agent's commands; nil offers the agent no terminal.
 	Terminals Terminals
 }
 
-// Driver drives an agent. One prompt runs at a time: of two, agents take the second as the end of the first, unless they can be steered.
+// Driver drives an agent. It sends one prompt at a time, because agents take a second one as the
+// end of the first, unless they can be steered.
 type Driver struct {
 	config Config
 	report func(chat.Event)
@@ -37,13 +41,13 @@ type Driver struct {
 
 	mu          sync.Mutex
 	calls       map[int]func(reply) // what to do with the answers to ours, by id
-	n           int                 // ids so far
+	callsSent   int                 // ids so far
 	asks        map[string]ask      // open requests, by the id that the core knows
-	session     string              // "" until there is one
-	running     chat.Prompt         // the prompt that runs; its id is "" for none
+	session     string              // "" before it is opened
+	running     chat.Prompt         // the prompt that runs; its id is "" between turns
 	queue       []chat.Prompt       // those after it, oldest first
 	interrupted bool                // the turn that runs was
-	dropped     []string            // ids of prompts that will not run, and of which nobody was told
+	dropped     []string            // ids of prompts that will not run, yet to be reported
 	failed      string              // why the agent is of no use
 	steers      bool                // it takes prompts into the turn that runs
 	images      bool                // it takes images with a prompt
@@ -57,8 +61,11 @@ type Driver struct {
 // New makes a driver for a conversation. Nothing runs before Start.
 func New(c Config) *Driver {
 	return &Driver{
-		config: c, calls: map[int]func(reply){}, asks: map[string]ask{}, terminals: newTerminals(c.Terminals),
-		stream: newStream(),
+		config:    c,
+		calls:     map[int]func(reply){},
+		asks:      map[string]ask{},
+		terminals: newTerminals(c.Terminals),
+		stream:    newStream(),
 	}
 }
 
@@ -66,25 +73,29 @@ func New(c Config) *Driver {
 func (d *Driver) Start(report func(chat.Event)) error {
 	d.report = report
 	if _, err := stdio.Start(stdio.Config{
-		Program: d.config.Program, Args: d.config.Args, Env: stdio.Environment(d.config.Env...), Dir: d.config.Dir,
-		Began: func(p *stdio.Program) { d.program = p }, Line: d.line, Ended: d.gone,
-		TooLong: func(n int) { d.notice("a line of %d bytes was dropped", n) },
+		Program: d.config.Program,
+		Args:    d.config.Args,
+		Env:     stdio.Environment(d.config.Env...),
+		Dir:     d.config.Dir,
+		Began:   func(p *stdio.Program) { d.program = p }, Line: d.handleLine, Ended: d.handleExit,
+		TooLong: func(n int) { d.reportNotice("a line of %d bytes was dropped", n) },
 	}); err != nil {
 		return err
 	}
-	_ = d.call("initialize", map[string]any{ // it is gone: that is reported, and how it ended
+	_ = d.call("initialize", map[string]any{ // an ended agent is reported
 		"protocolVersion": 1,
 		"clientInfo":      map[string]any{"name": "gateway", "version": "1"},
 		"clientCapabilities": map[string]any{
-			"fs":       map[string]any{"readTextFile": false, "writeTextFile": false},
-			"terminal": d.config.Terminals != nil, "elicitation": map[string]any{"form": map[string]any{}},
+			"fs":          map[string]any{"readTextFile": false, "writeTextFile": false},
+			"terminal":    d.config.Terminals != nil,
+			"elicitation": map[string]any{"form": map[string]any{}},
 		},
-	}, d.initialized)
+	}, d.handleInitialized)
 	return nil
 }
 
-// initialized opens the conversation.
-func (d *Driver) initialized(r reply) {
+// handleInitialized checks the agent's abilities and opens the conversation.
+func (d *Driver) handleInitialized(r reply) {
 	var got struct {
 		ProtocolVersion   int
 		AgentCapabilities struct {
@@ -93,89 +104,92 @@ func (d *Driver) initialized(r reply) {
 		}
 		Meta struct{ Steering struct{ Supported bool } } `json:"_meta"`
 	}
-	switch err := d.read(r, &got); {
+	switch err := d.readResult(r, &got); {
 	case err != nil:
-		d.useless("%v", err)
+		d.closeFailed("%v", err)
 		return
 	case got.ProtocolVersion != 1:
-		d.useless("it speaks version %d of the protocol, and not 1", got.ProtocolVersion)
+		d.closeFailed("it speaks version %d of the protocol, and not 1", got.ProtocolVersion)
 		return
 	case d.config.Resume != "" && !got.AgentCapabilities.LoadSession:
-		d.useless("it cannot go on with a conversation")
+		d.closeFailed("it cannot go on with a conversation")
 		return
 	}
 	d.mu.Lock()
 	d.steers, d.images = got.Meta.Steering.Supported, got.AgentCapabilities.PromptCapabilities.Image
 	d.mu.Unlock()
-	method, params, then := "session/new", map[string]any{"cwd": d.config.Dir, "mcpServers": []any{}}, d.opened
+	method, then := "session/new", d.onSessionOpened
+	params := map[string]any{"cwd": d.config.Dir, "mcpServers": []any{}}
 	if d.config.Resume != "" {
-		method, params["sessionId"], then = "session/load", d.config.Resume, d.loaded
+		method, params["sessionId"], then = "session/load", d.config.Resume, d.afterReplay
 	}
-	_ = d.call(method, params, then) // it is gone: that is reported
+	_ = d.call(method, params, then) // an ended agent is reported
 }
 
-// loaded waits for the end of what an agent tells again of the conversation: some do so behind their answer. A request that none knows is
-// answered after that.
-func (d *Driver) loaded(r reply) {
+// afterReplay waits until the agent has replayed the conversation, which some agents do after their
+// answer. They answer an unknown request only after that.
+func (d *Driver) afterReplay(r reply) {
 	if r.Error != nil {
-		d.opened(r)
+		d.onSessionOpened(r)
 		return
 	}
-	_ = d.call("_gateway/loaded", map[string]any{}, func(reply) { d.opened(r) }) // it is gone: that is reported
+	// an ended agent is reported
+	_ = d.call("_gateway/loaded", map[string]any{}, func(reply) { d.onSessionOpened(r) })
 }
 
-// opened has the agent ask a person.
-func (d *Driver) opened(r reply) {
+// onSessionOpened sets the mode, if the configuration names one, and starts the conversation.
+func (d *Driver) onSessionOpened(r reply) {
 	got := struct {
 		SessionID string
-		standing
+		settingsState
 	}{SessionID: d.config.Resume}
-	if err := d.read(r, &got); err != nil {
+	if err := d.readResult(r, &got); err != nil {
 		if d.config.Resume != "" && r.Error != nil && r.Error.Code != authRequired {
 			err = fmt.Errorf("it cannot go on with the conversation %s: %w", d.config.Resume, err)
 		}
-		d.useless("%v", err)
+		d.closeFailed("%v", err)
 		return
 	}
 	if got.SessionID == "" {
-		d.useless("it opened a conversation without an id")
+		d.closeFailed("it opened a conversation without an id")
 		return
 	}
 	d.mu.Lock()
-	d.settings = got.settings()
+	d.settings = got.listSettings()
 	d.mu.Unlock()
 	if d.config.Mode == "" {
-		d.begun(got.SessionID)
+		d.startConversation(got.SessionID)
 		return
 	}
 	label, id, err := d.findMode(d.config.Mode)
 	if err != nil {
-		d.useless("%v", err)
+		d.closeFailed("%v", err)
 		return
 	}
-	_ = d.call("session/set_mode", map[string]any{"sessionId": got.SessionID, "modeId": id}, func(r reply) { // it is gone: that is reported
-		if err := d.read(r, &struct{}{}); err != nil {
-			d.useless("it does not take the mode %s: %v", label, err)
+	params := map[string]any{"sessionId": got.SessionID, "modeId": id}
+	_ = d.call("session/set_mode", params, func(r reply) { // an ended agent is reported
+		if err := d.readResult(r, &struct{}{}); err != nil {
+			d.closeFailed("it does not take the mode %s: %v", label, err)
 			return
 		}
-		d.now(chat.Mode, label)
-		d.begun(got.SessionID)
+		d.setOne(chat.Mode, label)
+		d.startConversation(got.SessionID)
 	})
 }
 
-// begun takes the first prompt on.
-func (d *Driver) begun(session string) {
+// startConversation reports the conversation and sends the first prompt.
+func (d *Driver) startConversation(session string) {
 	d.mu.Lock()
 	d.session = session
 	d.mu.Unlock()
 	d.texts = 0
-	d.tellSettings()
+	d.reportSettings()
 	d.report(chat.Ready{Conversation: session})
-	d.next()
+	d.sendNextPrompt()
 }
 
-// useless ends an agent that did not come as far as a conversation.
-func (d *Driver) useless(format string, args ...any) {
+// closeFailed ends an agent that could not open a conversation.
+func (d *Driver) closeFailed(format string, args ...any) {
 	d.mu.Lock()
 	d.failed = d.config.Name + ": " + fmt.Sprintf(format, args...)
 	d.mu.Unlock()
@@ -190,7 +204,7 @@ func (d *Driver) Close() error {
 	return nil
 }
 
-func (d *Driver) gone(why string) {
+func (d *Driver) handleExit(why string) {
 	d.flush()
 	d.terminals.close()
 	d.mu.Lock()

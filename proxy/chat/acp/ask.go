@@ -12,10 +12,10 @@ import (
 	"terminalproxy/proxy/chat/stdio"
 )
 
-// ask is an approval or a form that is open.
+// ask is an open approval or form.
 type ask struct {
 	id            json.RawMessage // of the agent's request
-	allow, refuse string          // ids of an approval's options, "" for none
+	allow, refuse string          // ids of an approval's options, "" if not offered
 	form          *form.Form      // nil for an approval
 }
 
@@ -29,7 +29,7 @@ func (d *Driver) Answer(id string, a chat.Answer) error {
 		return chat.ErrNoRequest
 	}
 	if open.form != nil {
-		return d.result(open.id, open.form.Reply(a))
+		return d.respond(open.id, open.form.Reply(a))
 	}
 	chosen := open.refuse
 	if a.Verdict == chat.Once {
@@ -39,21 +39,22 @@ func (d *Driver) Answer(id string, a chat.Answer) error {
 	if chosen != "" {
 		outcome = map[string]any{"outcome": "selected", "optionId": chosen}
 	}
-	return d.result(open.id, map[string]any{"outcome": outcome})
+	return d.respond(open.id, map[string]any{"outcome": outcome})
 }
 
 // option is an answer that an agent offers.
 type option struct{ OptionID, Name, Kind string }
 
-// permission asks the user whether a tool may run. The agent's names for its options mean nothing: their kinds do.
-func (d *Driver) permission(id json.RawMessage, params json.RawMessage) error {
+// handlePermission asks the user whether a tool may run. It goes by the kinds of the options, not
+// by the agent's names for them.
+func (d *Driver) handlePermission(id json.RawMessage, params json.RawMessage) error {
 	var m struct {
 		SessionID string
 		ToolCall  toolCall
 		Options   []option
 	}
 	err := json.Unmarshal(params, &m)
-	open := ask{id: id, allow: of(m.Options, "allow_once"), refuse: first(m.Options, "reject_once")}
+	open := ask{id: id, allow: onlyOptionOf(m.Options, "allow_once"), refuse: firstOptionOf(m.Options, "reject_once")}
 	d.mu.Lock()
 	session := d.session
 	d.mu.Unlock()
@@ -61,45 +62,47 @@ func (d *Driver) permission(id json.RawMessage, params json.RawMessage) error {
 		err = errors.New("it is about another conversation")
 	}
 	before, _ := d.told.Get(m.ToolCall.ID)
-	whole := m.ToolCall.behind(before)
-	shown, nothing := d.shows(&whole)
+	whole := m.ToolCall.mergeBefore(before)
+	shown, nothing := d.describeCall(&whole)
 	if err == nil && nothing {
 		err = errors.New("it does not say what it wants to do")
 	}
 	if err != nil {
-		return errors.Join(fmt.Errorf("refused: %w", err), d.result(id, map[string]any{"outcome": map[string]any{"outcome": "cancelled"}}))
+		cancelled := map[string]any{"outcome": map[string]any{"outcome": "cancelled"}}
+		return errors.Join(fmt.Errorf("refused: %w", err), d.respond(id, cancelled))
 	}
-	r := chat.Request{Tool: whole.name(), Input: shown}
+	r := chat.Request{Tool: whole.toolName(), Input: shown}
 	if open.allow != "" {
 		r.Allows = []chat.Choice{{Verdict: chat.Once}}
 	}
-	d.ask(open, r)
+	d.openRequest(open, r)
 	return nil
 }
 
-// ask asks the user.
-func (d *Driver) ask(open ask, r chat.Request) {
+// openRequest reports a request under a new id.
+func (d *Driver) openRequest(open ask, r chat.Request) {
 	d.flush()
-	d.n2++
-	r.ID = fmt.Sprintf("ask-%d", d.n2)
+	d.requests++
+	r.ID = fmt.Sprintf("ask-%d", d.requests)
 	d.mu.Lock()
-	twice := d.isOpen(open.id)
+	twice := d.openRequestID(open.id)
 	if twice == "" {
 		d.asks[r.ID] = open
 	}
 	delete(d.asks, twice)
 	d.mu.Unlock()
 	if twice != "" { // the answer to the one would count for the other
-		_ = d.refuse(open.id, invalidParams, "asked twice") // it is gone: that is reported
+		_ = d.respondError(open.id, invalidParams, "asked twice") // an ended agent is reported
 		d.report(chat.Withdrawn{ID: twice, Why: "asked twice"})
-		d.notice("was refused: it asks under an id that is not new: %s", stdio.Short(string(open.id)))
+		d.reportNotice("was refused: it asks under an id that is not new: %s", stdio.Short(string(open.id)))
 		return
 	}
 	d.report(chat.Asked{Request: r})
 }
 
-// isOpen is the open request under an id of the agent's, "" for none. The caller holds the lock.
-func (d *Driver) isOpen(id json.RawMessage) string {
+// openRequestID returns our id of the open request with the agent's id, "" if it is not open. The
+// caller must hold d.mu.
+func (d *Driver) openRequestID(id json.RawMessage) string {
 	for known, open := range d.asks {
 		if bytes.Equal(open.id, id) {
 			return known
@@ -108,8 +111,8 @@ func (d *Driver) isOpen(id json.RawMessage) string {
 	return ""
 }
 
-// elicitation asks the user to fill in a form, for the model or for a server of tools.
-func (d *Driver) elicitation(id json.RawMessage, params json.RawMessage) error {
+// handleElicitation asks the user to fill in a form, for the model or for a server of tools.
+func (d *Driver) handleElicitation(id json.RawMessage, params json.RawMessage) error {
 	var m struct {
 		SessionID, Mode, Message string
 		RequestedSchema          json.RawMessage
@@ -129,41 +132,45 @@ func (d *Driver) elicitation(id json.RawMessage, params json.RawMessage) error {
 		f, err = form.Read(m.Message, m.RequestedSchema)
 	}
 	if err != nil {
-		return errors.Join(fmt.Errorf("declined a form: %w", err), d.result(id, map[string]any{"action": "decline"}))
+		decline := map[string]any{"action": "decline"}
+		return errors.Join(fmt.Errorf("declined a form: %w", err), d.respond(id, decline))
 	}
-	d.ask(ask{id: id, form: f}, chat.Request{Why: f.Why, Form: f.Questions, Check: f.Check})
+	d.openRequest(ask{id: id, form: f}, chat.Request{Why: f.Why, Form: f.Questions, Check: f.Check})
 	return nil
 }
 
-// cancelled is an agent that takes a request back.
-func (d *Driver) cancelled(params json.RawMessage) error {
+// handleCancel withdraws a request that the agent takes back.
+func (d *Driver) handleCancel(params json.RawMessage) error {
 	var m struct{ RequestID json.RawMessage }
 	if err := json.Unmarshal(params, &m); err != nil {
 		return err
 	}
 	d.mu.Lock()
-	id := d.isOpen(m.RequestID)
+	id := d.openRequestID(m.RequestID)
 	delete(d.asks, id)
 	d.mu.Unlock()
 	if id == "" {
 		return nil // it is answered
 	}
-	err := d.refuse(m.RequestID, requestCancelled, "cancelled")
+	err := d.respondError(m.RequestID, requestCancelled, "cancelled")
 	d.report(chat.Withdrawn{ID: id, Why: d.config.Name + " took it back"})
 	return err
 }
 
-// first is the id of the first option of a kind. Each of those that refuse does; the agents offer the one that lets the turn go on first.
-func first(options []option, kind string) string {
+// firstOptionOf returns the id of the first option of a kind. Any refusing option will do; agents
+// put first the one that lets the turn go on.
+func firstOptionOf(options []option, kind string) string {
 	if i := slices.IndexFunc(options, func(o option) bool { return o.Kind == kind }); i >= 0 {
 		return options[i].OptionID
 	}
 	return ""
 }
 
-// of is the id of the only option of a kind: of two, the words that tell them apart are the agent's.
-func of(options []option, kind string) string {
-	options = slices.DeleteFunc(slices.Clone(options), func(o option) bool { return o.Kind != kind })
+// onlyOptionOf returns the id of the only option of a kind. Of two options only the agent's words
+// would tell which is which, so the result is "".
+func onlyOptionOf(options []option, kind string) string {
+	isOther := func(o option) bool { return o.Kind != kind }
+	options = slices.DeleteFunc(slices.Clone(options), isOther)
 	if len(options) != 1 {
 		return ""
 	}

@@ -6,5 +6,5 @@ import "terminalproxy/proxy/chat"
 func Reader(session string, report func(chat.Event)) (line func([]byte)) {
 	d := New(Config{Name: "eliza"})
 	d.report, d.session = report, session
-	return d.line
+	return d.handleLine
 }

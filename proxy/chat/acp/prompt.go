@@ -11,21 +11,22 @@ import (
 func (d *Driver) Send(p chat.Prompt) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.steers && d.running.ID != "" && !d.interrupted && len(d.queue) == 0 { // none overtakes another
-		return d.steer(p)
+	if d.steers && d.running.ID != "" && !d.interrupted && len(d.queue) == 0 { // prompts keep their order
+		return d.steerTurn(p)
 	}
 	d.queue = append(d.queue, p)
-	return d.begin()
+	return d.sendNextLocked()
 }
 
-// steer gives the agent a prompt into the turn that runs. One for which it comes too late waits for its turn.
-func (d *Driver) steer(p chat.Prompt) error {
+// steerTurn adds a prompt to the running turn. A prompt that comes too late waits for its own turn.
+func (d *Driver) steerTurn(p chat.Prompt) error {
 	interrupts := d.interrupts
 	return d.callLocked("_session/steering", map[string]any{
-		"sessionId": d.session, "prompt": blocks(p), "_meta": map[string]any{"steering": map[string]any{"idleBehavior": "promptRequired"}},
+		"sessionId": d.session, "prompt": promptBlocks(p),
+		"_meta": map[string]any{"steering": map[string]any{"idleBehavior": "promptRequired"}},
 	}, func(r reply) {
 		var got struct{ Outcome string }
-		if d.read(r, &got) == nil && (got.Outcome == "injected" || got.Outcome == "startedNewTurn") {
+		if d.readResult(r, &got) == nil && (got.Outcome == "injected" || got.Outcome == "startedNewTurn") {
 			d.report(chat.Took{Prompt: p.ID})
 			d.steered = append(d.steered, p.Text)
 			return
@@ -37,15 +38,16 @@ func (d *Driver) steer(p chat.Prompt) error {
 			return
 		}
 		d.queue = append(d.queue, p)
-		_ = d.begin() // it is gone: that is reported
+		_ = d.sendNextLocked() // an ended agent is reported
 	})
 }
 
-// blocks are a prompt in the protocol's words.
-func blocks(p chat.Prompt) []any {
+// promptBlocks converts a prompt into content blocks of the protocol.
+func promptBlocks(p chat.Prompt) []any {
 	all := []any{map[string]any{"type": "text", "text": p.Text}}
 	for _, i := range p.Images {
-		all = append(all, map[string]any{"type": "image", "mimeType": i.Type, "data": i.Data}) // bytes are base64 in JSON
+		// bytes are base64 in JSON
+		all = append(all, map[string]any{"type": "image", "mimeType": i.Type, "data": i.Data})
 	}
 	return all
 }
@@ -63,25 +65,25 @@ func (d *Driver) ImageRefusal() error {
 	return nil
 }
 
-// begin sends the next prompt, if none runs.
-func (d *Driver) begin() error {
+// sendNextLocked sends the next prompt, unless one runs. The caller must hold d.mu.
+func (d *Driver) sendNextLocked() error {
 	if d.session == "" || d.running.ID != "" || len(d.queue) == 0 {
 		return nil
 	}
 	d.running, d.queue = d.queue[0], d.queue[1:]
 	return d.callLocked("session/prompt", map[string]any{
-		"sessionId": d.session, "prompt": blocks(d.running),
-	}, d.finished)
+		"sessionId": d.session, "prompt": promptBlocks(d.running),
+	}, d.handleTurnEnd)
 }
 
-func (d *Driver) next() {
+func (d *Driver) sendNextPrompt() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	_ = d.begin() // it is gone: that is reported
+	_ = d.sendNextLocked() // an ended agent is reported
 }
 
-// finished is the end of a turn.
-func (d *Driver) finished(r reply) {
+// handleTurnEnd reports how a turn ended and sends the next prompt.
+func (d *Driver) handleTurnEnd(r reply) {
 	d.flush()
 	d.mu.Lock()
 	interrupted := d.interrupted
@@ -91,7 +93,7 @@ func (d *Driver) finished(r reply) {
 	d.steered = nil
 	var got struct{ StopReason string }
 	turn := chat.Turn{Outcome: chat.Done}
-	switch err := d.read(r, &got); {
+	switch err := d.readResult(r, &got); {
 	case err != nil:
 		turn = chat.Turn{Outcome: chat.Broken, Why: err.Error()}
 	case got.StopReason == "cancelled" && interrupted:
@@ -101,11 +103,11 @@ func (d *Driver) finished(r reply) {
 	}
 	if got.StopReason == "cancelled" {
 		for _, text := range steered {
-			d.notice("may not have read: %s", stdio.Short(text))
+			d.reportNotice("may not have read: %s", stdio.Short(text))
 		}
 	}
 	d.report(chat.Finished{Turn: turn})
-	d.next()
+	d.sendNextPrompt()
 }
 
 // Interrupt is that of [chat.Driver].
@@ -121,5 +123,7 @@ func (d *Driver) Interrupt() error {
 		return nil
 	}
 	d.interrupted = true
-	return d.program.Send(map[string]any{"jsonrpc": "2.0", "method": "session/cancel", "params": map[string]any{"sessionId": d.session}})
+	return d.program.Send(map[string]any{
+		"jsonrpc": "2.0", "method": "session/cancel", "params": map[string]any{"sessionId": d.session},
+	})
 }

@@ -38,8 +38,8 @@ const (
 	requestCancelled = -32800
 )
 
-// read reads the result, or returns the error in words.
-func (d *Driver) read(r reply, v any) error {
+// readResult decodes the result, or returns the agent's error.
+func (d *Driver) readResult(r reply, v any) error {
 	if r.Error == nil {
 		if len(r.Result) == 0 || string(r.Result) == "null" {
 			return nil
@@ -57,7 +57,7 @@ func (d *Driver) read(r reply, v any) error {
 	return errors.New(words)
 }
 
-// call asks the agent for something.
+// call sends a request to the agent; then gets the reply.
 func (d *Driver) call(method string, params any, then func(reply)) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -65,25 +65,28 @@ func (d *Driver) call(method string, params any, then func(reply)) error {
 }
 
 func (d *Driver) callLocked(method string, params any, then func(reply)) error {
-	d.n++
-	d.calls[d.n] = then
-	return d.program.Send(map[string]any{"jsonrpc": "2.0", "id": d.n, "method": method, "params": params})
+	d.callsSent++
+	d.calls[d.callsSent] = then
+	return d.program.Send(map[string]any{
+		"jsonrpc": "2.0", "id": d.callsSent, "method": method, "params": params,
+	})
 }
 
-func (d *Driver) result(id json.RawMessage, result any) error {
+func (d *Driver) respond(id json.RawMessage, result any) error {
 	return d.program.Send(map[string]any{"jsonrpc": "2.0", "id": id, "result": result})
 }
 
-// refuse answers a request with an error.
-func (d *Driver) refuse(id json.RawMessage, code int, why string) error {
-	return d.program.Send(map[string]any{"jsonrpc": "2.0", "id": id, "error": map[string]any{"code": code, "message": why}})
+func (d *Driver) respondError(id json.RawMessage, code int, why string) error {
+	return d.program.Send(map[string]any{
+		"jsonrpc": "2.0", "id": id, "error": map[string]any{"code": code, "message": why},
+	})
 }
 
-// line takes in a line of the agent's.
-func (d *Driver) line(b []byte) {
+// handleLine handles a message of the agent.
+func (d *Driver) handleLine(b []byte) {
 	var m message
 	if json.Unmarshal(b, &m) != nil {
-		d.notice("said something that is no message: %s", stdio.Short(string(b)))
+		d.reportNotice("said something that is no message: %s", stdio.Short(string(b)))
 		return
 	}
 	d.mu.Lock()
@@ -96,60 +99,60 @@ func (d *Driver) line(b []byte) {
 	var err error
 	switch asked := len(m.ID) > 0 && string(m.ID) != "null"; {
 	case m.Method == "session/update":
-		err = d.update(m.Params)
+		err = d.handleUpdate(m.Params)
 	case m.Method != "" && asked:
-		err = d.asked(m)
+		err = d.handleRequest(m)
 	case m.Method == "$/cancel_request":
-		err = d.cancelled(m.Params)
+		err = d.handleCancel(m.Params)
 	case m.Method == "session/request_permission" || m.Method == "elicitation/create":
 		err = errors.New("a request without an id cannot be answered")
-	case m.Method != "": // of a notification that is not known nothing is expected
+	case m.Method != "": // an unknown notification needs no answer
 	case asked:
-		d.answered(m)
+		d.handleReply(m)
 	default:
 		err = errors.New("it is neither a request nor an answer")
 	}
 	if err != nil {
-		d.notice("sent a message: %v", err)
+		d.reportNotice("sent a message: %v", err)
 	}
 }
 
-// asked is a request of the agent's.
-func (d *Driver) asked(m message) error {
+// handleRequest handles a request of the agent.
+func (d *Driver) handleRequest(m message) error {
 	switch {
 	case m.Method == "session/request_permission":
-		d.took()
-		return d.permission(m.ID, m.Params)
+		d.confirmPrompt()
+		return d.handlePermission(m.ID, m.Params)
 	case m.Method == "elicitation/create":
-		d.took()
-		return d.elicitation(m.ID, m.Params)
+		d.confirmPrompt()
+		return d.handleElicitation(m.ID, m.Params)
 	case strings.HasPrefix(m.Method, "terminal/") && d.config.Terminals != nil:
-		return d.terminal(m)
+		return d.handleTerminal(m)
 	}
-	err := d.refuse(m.ID, methodNotFound, "method not found")
-	d.notice("asked for something that it was not offered: %s", stdio.Short(m.Method))
+	err := d.respondError(m.ID, methodNotFound, "method not found")
+	d.reportNotice("asked for something that it was not offered: %s", stdio.Short(m.Method))
 	return err
 }
 
-// answered hands on the answer to a request of ours.
-func (d *Driver) answered(m message) {
+// handleReply passes a reply to the call that waits for it.
+func (d *Driver) handleReply(m message) {
 	n, err := strconv.Atoi(string(m.ID))
 	d.mu.Lock()
 	then := d.calls[n]
 	delete(d.calls, n)
 	d.mu.Unlock()
 	if err != nil || then == nil {
-		d.notice("answered what was not asked: %s", stdio.Short(string(m.ID)))
+		d.reportNotice("answered what was not asked: %s", stdio.Short(string(m.ID)))
 		return
 	}
 	if d.session != "" {
-		d.took()
+		d.confirmPrompt()
 	}
 	then(m.reply)
 }
 
-// took says that the prompt that runs has arrived, once.
-func (d *Driver) took() {
+// confirmPrompt reports once that the running prompt has arrived.
+func (d *Driver) confirmPrompt() {
 	d.mu.Lock()
 	running := d.running.ID
 	d.mu.Unlock()
@@ -159,6 +162,7 @@ func (d *Driver) took() {
 	}
 }
 
-func (d *Driver) notice(format string, args ...any) {
-	d.report(chat.Said{Item: chat.Item{Kind: chat.Notice, Text: d.config.Name + " " + fmt.Sprintf(format, args...)}})
+func (d *Driver) reportNotice(format string, args ...any) {
+	text := d.config.Name + " " + fmt.Sprintf(format, args...)
+	d.report(chat.Said{Item: chat.Item{Kind: chat.Notice, Text: text}})
 }

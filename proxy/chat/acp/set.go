@@ -10,8 +10,9 @@ import (
 	"terminalproxy/proxy/chat/stdio"
 )
 
-// standing is how what can be set stands, as an agent says it. It may say so in two ways: the second one is of older agents.
-type standing struct {
+// settingsState holds the settings as an agent reports them: as ConfigOptions, or as Modes and
+// Models by older agents.
+type settingsState struct {
 	ConfigOptions []configOption
 	Modes         struct {
 		CurrentModeID  string
@@ -42,10 +43,10 @@ type setting struct {
 	values            map[string]string // by what a person types for them
 }
 
-// add adds a choice.
-func (s *setting) add(current string, v configValue) {
+// addChoice adds a choice, or each choice of a group.
+func (s *setting) addChoice(current string, v configValue) {
 	for _, one := range v.Options {
-		s.add(current, one)
+		s.addChoice(current, one)
 	}
 	if v.Value == "" {
 		return
@@ -69,7 +70,7 @@ func (s *setting) add(current string, v configValue) {
 // names are what we call the kinds of options.
 var names = map[string]string{"mode": chat.Mode, "model": chat.Model, "thought_level": "effort"}
 
-func (s *standing) settings() (all []setting) {
+func (s *settingsState) listSettings() (all []setting) {
 	for _, o := range s.ConfigOptions {
 		current, isText := o.CurrentValue.(string)
 		if o.Type != "select" || !isText {
@@ -79,19 +80,31 @@ func (s *standing) settings() (all []setting) {
 		if !known || slices.ContainsFunc(all, func(one setting) bool { return one.Name == name }) {
 			name = strings.ReplaceAll(strings.ToLower(o.ID), " ", "_")
 		}
-		one := setting{Setting: chat.Setting{Name: name, Value: current}, method: "session/set_config_option", param: "value", id: o.ID, values: map[string]string{}}
+		one := setting{
+			Setting: chat.Setting{Name: name, Value: current},
+			method:  "session/set_config_option", param: "value", id: o.ID,
+			values: map[string]string{},
+		}
 		for _, v := range o.Options {
-			one.add(current, v)
+			one.addChoice(current, v)
 		}
 		all = append(all, one)
 	}
-	mode := setting{Setting: chat.Setting{Name: chat.Mode}, method: "session/set_mode", param: "modeId", values: map[string]string{}}
-	for _, m := range s.Modes.AvailableModes {
-		mode.add(s.Modes.CurrentModeID, configValue{Value: m.ID, Name: m.Name, Description: m.Description})
+	mode := setting{
+		Setting: chat.Setting{Name: chat.Mode},
+		method:  "session/set_mode", param: "modeId",
+		values: map[string]string{},
 	}
-	model := setting{Setting: chat.Setting{Name: chat.Model}, method: "session/set_model", param: "modelId", values: map[string]string{}}
+	for _, m := range s.Modes.AvailableModes {
+		mode.addChoice(s.Modes.CurrentModeID, configValue{Value: m.ID, Name: m.Name, Description: m.Description})
+	}
+	model := setting{
+		Setting: chat.Setting{Name: chat.Model},
+		method:  "session/set_model", param: "modelId",
+		values: map[string]string{},
+	}
 	for _, m := range s.Models.AvailableModels {
-		model.add(s.Models.CurrentModelID, configValue{Value: m.ModelID, Name: m.Name, Description: m.Description})
+		model.addChoice(s.Models.CurrentModelID, configValue{Value: m.ModelID, Name: m.Name, Description: m.Description})
 	}
 	for _, one := range []setting{model, mode} {
 		if len(one.Choices) > 0 && !slices.ContainsFunc(all, func(other setting) bool { return other.Name == one.Name }) {
@@ -101,7 +114,8 @@ func (s *standing) settings() (all []setting) {
 	return all
 }
 
-// findMode is a mode by what a person types for it, or by its id. An agent that names no modes may know it all the same.
+// findMode finds a mode by the word that a person types for it, or by its id. If the agent lists no
+// modes, the name is passed on as it is.
 func (d *Driver) findMode(name string) (label, id string, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -137,19 +151,19 @@ func (d *Driver) Set(name, value string) error {
 		params["configId"] = one.id
 	}
 	return d.callLocked(one.method, params, func(r reply) {
-		var got standing
-		if err := d.read(r, &got); err != nil {
-			d.notice("did not set the %s: %v", name, err)
+		var got settingsState
+		if err := d.readResult(r, &got); err != nil {
+			d.reportNotice("did not set the %s: %v", name, err)
 			return
 		}
-		d.now(name, value)
-		d.stands(&got)
-		d.tellSettings()
+		d.setOne(name, value)
+		d.setAll(&got)
+		d.reportSettings()
 	})
 }
 
-// now notes that something is set.
-func (d *Driver) now(name, value string) {
+// setOne stores the value of one setting.
+func (d *Driver) setOne(name, value string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for i := range d.settings {
@@ -159,15 +173,15 @@ func (d *Driver) now(name, value string) {
 	}
 }
 
-// stands takes in how all stands, where an agent says so.
-func (d *Driver) stands(s *standing) {
+// setAll stores all settings, if the agent reports them.
+func (d *Driver) setAll(s *settingsState) {
 	if len(s.ConfigOptions) == 0 {
 		return
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	fresh := s.settings()
-	for _, one := range d.settings { // what older agents say is said once
+	fresh := s.listSettings()
+	for _, one := range d.settings { // older agents report theirs only once
 		if !slices.ContainsFunc(fresh, func(other setting) bool { return other.Name == one.Name }) && one.id == "" {
 			fresh = append(fresh, one)
 		}
@@ -175,9 +189,9 @@ func (d *Driver) stands(s *standing) {
 	d.settings = fresh
 }
 
-// changed is news of what is set, by whomever.
-func (d *Driver) changed(s *standing, mode string) {
-	d.stands(s)
+// updateSettings stores changed settings and reports them.
+func (d *Driver) updateSettings(s *settingsState, mode string) {
+	d.setAll(s)
 	d.mu.Lock()
 	for i := range d.settings {
 		one := &d.settings[i]
@@ -191,10 +205,10 @@ func (d *Driver) changed(s *standing, mode string) {
 		}
 	}
 	d.mu.Unlock()
-	d.tellSettings()
+	d.reportSettings()
 }
 
-func (d *Driver) tellSettings() {
+func (d *Driver) reportSettings() {
 	var all []chat.Setting
 	d.mu.Lock()
 	for _, one := range d.settings {

@@ -8,10 +8,10 @@ import (
 	"sync"
 )
 
-// Terminals run programs in terminals of ours.
+// Terminals run programs in terminals of the user's session.
 type Terminals interface {
-	// Run starts a program; conversation is the id of the conversation for which. It may wait until ctx ends. An error is a sentence for
-	// the agent.
+	// Run starts a program; conversation is the id of the conversation for which. It may wait until
+	// ctx ends. An error is a sentence for the agent.
 	Run(ctx context.Context, conversation string, c Command) (Terminal, error)
 }
 
@@ -25,14 +25,15 @@ type Command struct {
 
 // Terminal is a program that runs in one, or has run. Its methods may be called from any goroutine.
 type Terminal interface {
-	// Output is the text that it printed, as a person reads it, at most its last so many bytes; cut says whether it is not all.
+	// Output returns the printed text as a person reads it, at most its last most bytes; cut says
+	// that the beginning is left out.
 	Output(ctx context.Context, most int) (text string, cut bool, err error)
 	// Ended is closed when the program has ended, and Exit is its status then.
 	Ended() <-chan struct{}
 	Exit() Exit
 	// Kill ends the program; what it printed stays.
 	Kill(ctx context.Context) error
-	// Release ends the program if it runs, and returns when nothing of it is needed any more.
+	// Release ends the program if it runs, and frees the terminal before it returns.
 	Release()
 }
 
@@ -45,7 +46,8 @@ type Exit struct {
 // mostOutput bounds what a terminal gives back, in bytes, where the agent does not.
 const mostOutput = 1 << 20
 
-// terminals are those of an agent, by the ids that it knows. Each request is answered by a goroutine of its own; close waits for them.
+// terminals are those of an agent, by the ids that it knows. Each request is answered by a
+// goroutine of its own; close waits for them.
 type terminals struct {
 	run  Terminals
 	ctx  context.Context //nolint:containedctx // the agent's life
@@ -53,17 +55,17 @@ type terminals struct {
 	*sync.WaitGroup
 
 	mu   *sync.Mutex
-	open map[string]opened
+	open map[string]openTerminal
 	n    int
 }
 
-type opened struct {
+type openTerminal struct {
 	Terminal
 	most int // bytes of output
 }
 
 func newTerminals(run Terminals) terminals {
-	t := terminals{run: run, WaitGroup: &sync.WaitGroup{}, mu: &sync.Mutex{}, open: map[string]opened{}}
+	t := terminals{run: run, WaitGroup: &sync.WaitGroup{}, mu: &sync.Mutex{}, open: map[string]openTerminal{}}
 	t.ctx, t.stop = context.WithCancel(context.Background())
 	return t
 }
@@ -78,8 +80,8 @@ func (t *terminals) close() {
 	t.open = nil
 }
 
-// terminal is a request about a terminal.
-func (d *Driver) terminal(m message) error {
+// handleTerminal answers a request about a terminal.
+func (d *Driver) handleTerminal(m message) error {
 	var p struct {
 		SessionID, TerminalID, Command, Cwd string
 		Args                                []string
@@ -87,17 +89,17 @@ func (d *Driver) terminal(m message) error {
 		OutputByteLimit                     *int
 	}
 	if err := json.Unmarshal(m.Params, &p); err != nil {
-		return errors.Join(err, d.refuse(m.ID, invalidParams, "the parameters could not be read"))
+		return errors.Join(err, d.respondError(m.ID, invalidParams, "the parameters could not be read"))
 	}
 	d.mu.Lock()
 	session := d.session
 	d.mu.Unlock()
 	if session == "" || p.SessionID != session {
-		return d.refuse(m.ID, invalidParams, "it is about another conversation")
+		return d.respondError(m.ID, invalidParams, "it is about another conversation")
 	}
-	do := map[string]func(opened) (any, error){
-		"terminal/output": d.terminals.output, "terminal/wait_for_exit": d.terminals.wait,
-		"terminal/kill": d.terminals.kill, "terminal/release": d.terminals.release(p.TerminalID),
+	do := map[string]func(openTerminal) (any, error){
+		"terminal/output": d.terminals.readOutput, "terminal/wait_for_exit": d.terminals.waitForExit,
+		"terminal/kill": d.terminals.killProgram, "terminal/release": d.terminals.releaseTerminal(p.TerminalID),
 	}[m.Method]
 	switch {
 	case m.Method == "terminal/create":
@@ -112,28 +114,28 @@ func (d *Driver) terminal(m message) error {
 		if p.OutputByteLimit != nil && *p.OutputByteLimit >= 0 {
 			most = min(most, *p.OutputByteLimit)
 		}
-		do = func(opened) (any, error) { return d.terminals.create(session, c, most) }
+		do = func(openTerminal) (any, error) { return d.terminals.createTerminal(session, c, most) }
 	case do == nil:
-		return d.refuse(m.ID, methodNotFound, "method not found")
+		return d.respondError(m.ID, methodNotFound, "method not found")
 	}
 	d.terminals.mu.Lock()
 	one, known := d.terminals.open[p.TerminalID]
 	d.terminals.mu.Unlock()
 	if !known && m.Method != "terminal/create" {
-		return d.refuse(m.ID, invalidParams, "there is no such terminal")
+		return d.respondError(m.ID, invalidParams, "there is no such terminal")
 	}
 	d.terminals.Go(func() { // ends with the agent
 		result, err := do(one)
 		if err != nil {
-			_ = d.refuse(m.ID, internalError, err.Error()) // it is gone: that is reported
+			_ = d.respondError(m.ID, internalError, err.Error()) // an ended agent is reported
 			return
 		}
-		_ = d.result(m.ID, result)
+		_ = d.respond(m.ID, result)
 	})
 	return nil
 }
 
-func (t *terminals) create(conversation string, c Command, most int) (any, error) {
+func (t *terminals) createTerminal(conversation string, c Command, most int) (any, error) {
 	one, err := t.run.Run(t.ctx, conversation, c)
 	if err != nil {
 		return nil, err
@@ -142,11 +144,11 @@ func (t *terminals) create(conversation string, c Command, most int) (any, error
 	defer t.mu.Unlock()
 	t.n++
 	id := fmt.Sprintf("terminal-%d", t.n)
-	t.open[id] = opened{Terminal: one, most: most}
+	t.open[id] = openTerminal{Terminal: one, most: most}
 	return map[string]any{"terminalId": id}, nil
 }
 
-func (t *terminals) output(one opened) (any, error) {
+func (t *terminals) readOutput(one openTerminal) (any, error) {
 	text, cut, err := one.Output(t.ctx, one.most)
 	if err != nil {
 		return nil, err
@@ -160,7 +162,7 @@ func (t *terminals) output(one opened) (any, error) {
 	return result, nil
 }
 
-func (t *terminals) wait(one opened) (any, error) {
+func (t *terminals) waitForExit(one openTerminal) (any, error) {
 	select {
 	case <-one.Ended():
 		return exitStatus(one.Exit()), nil
@@ -169,12 +171,12 @@ func (t *terminals) wait(one opened) (any, error) {
 	}
 }
 
-func (t *terminals) kill(one opened) (any, error) {
+func (t *terminals) killProgram(one openTerminal) (any, error) {
 	return map[string]any{}, one.Kill(t.ctx)
 }
 
-func (t *terminals) release(id string) func(opened) (any, error) {
-	return func(one opened) (any, error) {
+func (t *terminals) releaseTerminal(id string) func(openTerminal) (any, error) {
+	return func(one openTerminal) (any, error) {
 		t.mu.Lock()
 		delete(t.open, id)
 		t.mu.Unlock()

@@ -15,20 +15,20 @@ import (
 
 // stream is what has to be known of the updates so far.
 type stream struct {
-	texts   int                   // texts so far
-	text    strings.Builder       // the one that is being written
-	n2      int                   // approvals so far
-	steered []string              // texts that the turn that runs took in
-	taken   string                // the last prompt that was said to have arrived
-	told    *recent.Map[toolCall] // of tools, as they were told last, by their ids
-	unknown *recent.Map[bool]     // updates that were noticed
+	texts    int                   // texts so far
+	text     strings.Builder       // the unfinished one
+	requests int                   // approvals so far
+	steered  []string              // texts that the turn that runs took in
+	taken    string                // the last prompt that was said to have arrived
+	told     *recent.Map[toolCall] // of tools, as they were told last, by their ids
+	unknown  *recent.Map[bool]     // updates that were noticed
 }
 
-// Bounds of what is kept of an agent's, in bytes.
+// Bounds of the kept calls and updates, in bytes.
 const (
 	callsMost   = 32 << 20
 	unknownMost = 64 << 10
-	// textMost bounds a text that is being written: one that goes on is told in parts.
+	// textMost bounds an unfinished text: a longer one is reported in parts.
 	textMost = 256 << 10
 )
 
@@ -57,33 +57,33 @@ type content struct {
 func (c content) String() string {
 	switch {
 	case c.Type == "diff":
-		return "in " + c.Path + "\n" + marked("- ", c.OldText) + marked("+ ", c.NewText)
+		return "in " + c.Path + "\n" + prefixLines("- ", c.OldText) + prefixLines("+ ", c.NewText)
 	case c.Type == "content" && c.Content.Type == "text":
 		return c.Content.Text
 	}
 	return "[" + c.Type + "]"
 }
 
-func marked(mark, text string) string {
+func prefixLines(mark, text string) string {
 	if text == "" {
 		return ""
 	}
 	return mark + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n"+mark) + "\n"
 }
 
-// name is what to call the tool: agents tell its kind, and not its name.
-func (c *toolCall) name() string {
+// toolName returns the tool's kind: agents do not tell its name.
+func (c *toolCall) toolName() string {
 	if c.Kind != "" {
 		return c.Kind
 	}
 	return "a tool"
 }
 
-// behind is a call with what was said of it before, where it says nothing itself.
-func (c *toolCall) behind(before toolCall) toolCall {
+// mergeBefore returns the call, with the earlier values of the fields that it leaves out.
+func (c *toolCall) mergeBefore(before toolCall) toolCall {
 	whole := *c
 	whole.Title, whole.Kind = cmp.Or(c.Title, before.Title), cmp.Or(c.Kind, before.Kind)
-	if fields(c.RawInput) == nil {
+	if objectFields(c.RawInput) == nil {
 		whole.RawInput = before.RawInput
 		if len(c.Content) == 0 {
 			whole.Content = before.Content
@@ -92,8 +92,8 @@ func (c *toolCall) behind(before toolCall) toolCall {
 	return whole
 }
 
-// size is about how much memory it takes, in bytes.
-func (c *toolCall) size() int {
+// approxSize estimates the memory of a call, in bytes.
+func (c *toolCall) approxSize() int {
 	n := len(c.Title) + len(c.RawInput)
 	for _, part := range c.Content {
 		n += len(part.Content.Text) + len(part.OldText) + len(part.NewText)
@@ -101,7 +101,7 @@ func (c *toolCall) size() int {
 	return n
 }
 
-func (c *toolCall) words() string {
+func (c *toolCall) contentText() string {
 	var all []string
 	for _, part := range c.Content {
 		all = append(all, part.String())
@@ -109,21 +109,21 @@ func (c *toolCall) words() string {
 	return strings.Join(all, "\n")
 }
 
-// fields are an object's; nil for what is none.
-func fields(input json.RawMessage) map[string]any {
+// objectFields returns the fields of a JSON object; nil for other JSON.
+func objectFields(input json.RawMessage) map[string]any {
 	var all map[string]any
-	_ = json.Unmarshal(input, &all) // it is none
+	_ = json.Unmarshal(input, &all) // nil for other JSON
 	return all
 }
 
-// shows is all that the agent says of what it wants to do, as an object. Agents put the command into the input, or into the title, and changes
-// of files into the content.
-func (d *Driver) shows(c *toolCall) (shown json.RawMessage, nothing bool) {
-	all := fields(c.RawInput)
+// describeCall returns everything that the agent tells of a call, as an object. Agents put the
+// command into the input or into the title, and changes of files into the content.
+func (d *Driver) describeCall(c *toolCall) (shown json.RawMessage, nothing bool) {
+	all := objectFields(c.RawInput)
 	if all = maps.Clone(all); all == nil {
 		all = map[string]any{}
 	}
-	for name, value := range map[string]string{"title": c.Title, "content": c.words()} {
+	for name, value := range map[string]string{"title": c.Title, "content": c.contentText()} {
 		if _, taken := all[name]; taken {
 			name = "agent's " + name
 		}
@@ -137,10 +137,11 @@ func (d *Driver) shows(c *toolCall) (shown json.RawMessage, nothing bool) {
 
 // quiet are updates of no interest here.
 var quiet = []string{
-	"user_message_chunk", "agent_thought_chunk", "plan", "available_commands_update", "session_info_update", "usage_update",
+	"user_message_chunk", "agent_thought_chunk", "plan",
+	"available_commands_update", "session_info_update", "usage_update",
 }
 
-func (d *Driver) update(params json.RawMessage) error {
+func (d *Driver) handleUpdate(params json.RawMessage) error {
 	var m struct {
 		SessionID string
 		Update    json.RawMessage
@@ -152,38 +153,38 @@ func (d *Driver) update(params json.RawMessage) error {
 	session := d.session
 	d.mu.Unlock()
 	if session == "" || m.SessionID != session {
-		return nil // a conversation that is loaded is told again
+		return nil // the replay of a loaded conversation
 	}
 	var kind struct{ SessionUpdate string }
 	if err := json.Unmarshal(m.Update, &kind); err != nil {
 		return err
 	}
-	d.took()
+	d.confirmPrompt()
 	switch kind.SessionUpdate {
 	case "agent_message_chunk":
-		return d.wrote(m.Update)
+		return d.appendText(m.Update)
 	case "tool_call", "tool_call_update":
-		return d.tool(m.Update)
+		return d.handleToolCall(m.Update)
 	case "current_mode_update", "config_option_update":
 		var now struct {
 			CurrentModeID string
-			standing
+			settingsState
 		}
 		if err := json.Unmarshal(m.Update, &now); err != nil {
 			return err
 		}
-		d.changed(&now.standing, now.CurrentModeID)
+		d.updateSettings(&now.settingsState, now.CurrentModeID)
 		return nil
 	}
 	if name := stdio.Short(kind.SessionUpdate); !slices.Contains(quiet, name) && !d.unknown.Has(name) {
 		d.unknown.Put(name, true, 0)
-		d.notice("sent something unknown: %s", name)
+		d.reportNotice("sent something unknown: %s", name)
 	}
 	return nil
 }
 
-// wrote is a part of what the model says.
-func (d *Driver) wrote(b []byte) error {
+// appendText appends a part to the model's text.
+func (d *Driver) appendText(b []byte) error {
 	var m struct{ Content struct{ Type, Text string } }
 	if err := json.Unmarshal(b, &m); err != nil {
 		return err
@@ -193,7 +194,7 @@ func (d *Driver) wrote(b []byte) error {
 	}
 	if d.config.Notices && isNotice(m.Content.Text) {
 		d.flush()
-		d.notice("says: %s", m.Content.Text)
+		d.reportNotice("says: %s", m.Content.Text)
 		return nil
 	}
 	if d.text.Len() == 0 {
@@ -214,7 +215,7 @@ func isNotice(text string) bool {
 
 func (d *Driver) textID() string { return fmt.Sprintf("text-%d", d.texts) }
 
-// flush ends the text that is being written: the protocol does not say where it ends.
+// flush ends the unfinished text: the protocol does not mark its end.
 func (d *Driver) flush() {
 	if d.text.Len() == 0 {
 		return
@@ -223,8 +224,8 @@ func (d *Driver) flush() {
 	d.text.Reset()
 }
 
-// tool is a call of a tool, or news of it.
-func (d *Driver) tool(b []byte) error {
+// handleToolCall reports a tool's call, and its result once it ended.
+func (d *Driver) handleToolCall(b []byte) error {
 	var c toolCall
 	if err := json.Unmarshal(b, &c); err != nil {
 		return err
@@ -232,16 +233,19 @@ func (d *Driver) tool(b []byte) error {
 	d.flush()
 	ended := c.Status == "completed" || c.Status == "failed"
 	before, known := d.told.Get(c.ID)
-	whole := c.behind(before)
-	d.told.Put(c.ID, whole, whole.size())
-	if (!known || fields(before.RawInput) == nil) && (fields(whole.RawInput) != nil || ended) {
+	whole := c.mergeBefore(before)
+	d.told.Put(c.ID, whole, whole.approxSize())
+	if (!known || objectFields(before.RawInput) == nil) && (objectFields(whole.RawInput) != nil || ended) {
 		whole.Content = nil
-		shown, _ := d.shows(&whole)
-		d.report(chat.Said{Item: chat.Item{Kind: chat.ToolCall, ID: c.ID, Tool: whole.name(), Input: shown}})
+		shown, _ := d.describeCall(&whole)
+		call := chat.Item{Kind: chat.ToolCall, ID: c.ID, Tool: whole.toolName(), Input: shown}
+		d.report(chat.Said{Item: call})
 	}
 	if ended {
-		d.told.Put(c.ID, toolCall{RawInput: json.RawMessage("{}")}, 0) // nobody asks for it any more
-		d.report(chat.Said{Item: chat.Item{Kind: chat.ToolResult, ID: c.ID, Text: c.words(), Failed: c.Status == "failed"}})
+		d.told.Put(c.ID, toolCall{RawInput: json.RawMessage("{}")}, 0) // its content is not needed again
+		d.report(chat.Said{Item: chat.Item{
+			Kind: chat.ToolResult, ID: c.ID, Text: c.contentText(), Failed: c.Status == "failed",
+		}})
 	}
 	return nil
 }
