@@ -15,8 +15,9 @@ import (
 // askTool is the tool with which the model asks the user.
 const askTool = "AskUserQuestion"
 
-// asked is a request of Claude Code's. One that is not understood is answered at once, by no.
-func (d *Driver) asked(_ string, b []byte) error {
+// handleControlRequest handles a request of Claude Code. It refuses at once what it does not
+// understand.
+func (d *Driver) handleControlRequest(_ string, b []byte) error {
 	var m struct {
 		ID      string `json:"request_id"`
 		Request json.RawMessage
@@ -29,34 +30,36 @@ func (d *Driver) asked(_ string, b []byte) error {
 	}
 	var kind struct{ Subtype string }
 	if err := json.Unmarshal(m.Request, &kind); err != nil {
-		return errors.Join(err, d.cannot(m.ID, "the request could not be read"))
+		return errors.Join(err, d.replyError(m.ID, "the request could not be read"))
 	}
 	switch kind.Subtype {
 	case "can_use_tool":
-		if err := d.mayUse(m.ID, m.Request); err != nil {
-			return errors.Join(err, d.respond(m.ID, ask{}.response(chat.Answer{Words: "The request could not be shown to the user."})))
+		if err := d.handleToolPermission(m.ID, m.Request); err != nil {
+			refusal := chat.Answer{Words: "The request could not be shown to the user."}
+			return errors.Join(err, d.sendReply(m.ID, ask{}.replyFor(refusal)))
 		}
 		return nil
 	case "elicitation":
-		if err := d.elicitation(m.ID, m.Request); err != nil {
-			return errors.Join(fmt.Errorf("declined a form: %w", err), d.respond(m.ID, map[string]any{"action": "decline"}))
+		if err := d.handleElicitation(m.ID, m.Request); err != nil {
+			decline := map[string]any{"action": "decline"}
+			return errors.Join(fmt.Errorf("declined a form: %w", err), d.sendReply(m.ID, decline))
 		}
 		return nil
 	}
-	err := d.cannot(m.ID, "unsupported request")
-	d.notice("asked for something unknown, which was refused: %s", stdio.Short(kind.Subtype))
+	err := d.replyError(m.ID, "unsupported request")
+	d.reportNotice("asked for something unknown, which was refused: %s", stdio.Short(kind.Subtype))
 	return err
 }
 
-// cannot answers a request with an error.
-func (d *Driver) cannot(id, why string) error {
+// replyError answers a request with an error.
+func (d *Driver) replyError(id, why string) error {
 	return d.program.Send(map[string]any{"type": "control_response", "response": map[string]any{
 		"subtype": "error", "request_id": id, "error": why,
 	}})
 }
 
-// elicitation asks the user to fill in a form, for an MCP server.
-func (d *Driver) elicitation(id string, b []byte) error {
+// handleElicitation asks the user to fill in a form, for an MCP server.
+func (d *Driver) handleElicitation(id string, b []byte) error {
 	var m struct {
 		Server          string `json:"mcp_server_name"`
 		Message, Mode   string
@@ -83,8 +86,8 @@ func (d *Driver) elicitation(id string, b []byte) error {
 	return nil
 }
 
-// mayUse asks the user whether a tool may run, or the questions of the model.
-func (d *Driver) mayUse(id string, b []byte) error {
+// handleToolPermission asks the user whether a tool may run, or the questions of the model.
+func (d *Driver) handleToolPermission(id string, b []byte) error {
 	var m struct {
 		Tool        string `json:"tool_name"`
 		Input       json.RawMessage
@@ -94,7 +97,7 @@ func (d *Driver) mayUse(id string, b []byte) error {
 	if err := json.Unmarshal(b, &m); err != nil {
 		return err
 	}
-	r, open, err := request(id, m.Tool, m.Input, m.Suggestions)
+	r, open, err := newToolRequest(id, m.Tool, m.Input, m.Suggestions)
 	if err != nil {
 		return err
 	}
@@ -106,7 +109,8 @@ func (d *Driver) mayUse(id string, b []byte) error {
 	return nil
 }
 
-// keepAsk keeps what an answer needs. An id that is open already is refused: the answer to what was shown would allow something else.
+// keepAsk stores what the answer will need. It refuses an id that is already open: the answer to
+// the shown request would allow another one.
 func (d *Driver) keepAsk(id string, open ask) error {
 	d.mu.Lock()
 	_, known := d.asks[id]
@@ -124,26 +128,28 @@ func (d *Driver) keepAsk(id string, open ask) error {
 	return fmt.Errorf("refused: it asks under an id that is not new: %.60q", id)
 }
 
-// request is what is asked of the user: whether a tool may run, or the questions of the model.
-func request(id, tool string, input json.RawMessage, offered []suggestion) (r chat.Request, open ask, err error) {
+// newToolRequest makes the request to the user: whether a tool may run, or the model's questions.
+func newToolRequest(
+	id, tool string, input json.RawMessage, offered []suggestion,
+) (r chat.Request, open ask, err error) {
 	if tool == "" || !bytes.HasPrefix(bytes.TrimSpace(input), []byte("{")) {
 		return r, open, errors.New("it names no tool, or not what the tool shall do")
 	}
 	open, r = ask{input: input}, chat.Request{ID: id, Tool: tool, Input: input}
 	if tool == askTool {
-		r.Form, open.texts, err = questions(input)
+		r.Form, open.texts, err = parseQuestions(input)
 		return r, open, err
 	}
 	r.Allows = []chat.Choice{{Verdict: chat.Once}}
-	if covers, allow := forSession(offered); allow != nil {
+	if covers, allow := sessionRules(offered); allow != nil {
 		open.allow = allow
 		r.Allows = append(r.Allows, chat.Choice{Verdict: chat.ForSession, Covers: covers})
 	}
 	return r, open, nil
 }
 
-// questions are the model's, and their texts by id.
-func questions(input json.RawMessage) (all []chat.Question, texts map[string]string, err error) {
+// parseQuestions reads the model's questions, and returns their texts by id as well.
+func parseQuestions(input json.RawMessage) (all []chat.Question, texts map[string]string, err error) {
 	var m struct {
 		Questions []struct {
 			Question, Header string
@@ -162,7 +168,9 @@ func questions(input json.RawMessage) (all []chat.Question, texts map[string]str
 		}
 		id := fmt.Sprintf("q%d", i+1)
 		known[q.Question], texts[id] = true, q.Question
-		all = append(all, chat.Question{ID: id, Header: q.Header, Text: q.Question, Many: q.MultiSelect, Options: q.Options})
+		all = append(all, chat.Question{
+			ID: id, Header: q.Header, Text: q.Question, Many: q.MultiSelect, Options: q.Options,
+		})
 	}
 	if len(all) == 0 {
 		return nil, nil, errors.New("no questions")
@@ -191,9 +199,10 @@ func (r rule) String() string {
 	return r.Tool + "(" + r.Content + ")"
 }
 
-// forSession is what allows the likes of a call until the session ends, in words and for Claude Code; nil where it offers no
-// rules for that. Wider changes, as other modes and directories, are none that a line can explain.
-func forSession(offered []suggestion) (covers string, allow json.RawMessage) {
+// sessionRules returns the offered rules that allow similar calls until the session ends, in words
+// and for Claude Code; nil if it offers no such rules. It leaves out wider changes, such as modes
+// and directories, because one line cannot explain them.
+func sessionRules(offered []suggestion) (covers string, allow json.RawMessage) {
 	var rules []suggestion
 	var names []string
 	for _, s := range offered {
@@ -215,7 +224,7 @@ func forSession(offered []suggestion) (covers string, allow json.RawMessage) {
 	return strings.Join(names, ", "), allow
 }
 
-func (d *Driver) cancelled(_ string, b []byte) error {
+func (d *Driver) handleCancel(_ string, b []byte) error {
 	var m struct {
 		ID string `json:"request_id"`
 	}

@@ -1,6 +1,7 @@
-// Package claude speaks to Claude Code in two ways. A [Driver] runs it without its user interface, by its stream-json format and its
-// control protocol on standard input and output. A [TUI] stays beside its own interface in a terminal: hooks and the record that Claude
-// Code keeps say what happens, and prompts are typed. It must not know who answers.
+// Package claude speaks to Claude Code in two ways. A [Driver] runs it without its user interface,
+// by its stream-json format and its control protocol on standard input and output. A [TUI] stays
+// beside its own interface in a terminal: hooks and the record that Claude Code keeps say what
+// happens, and prompts are typed. The package does not know who answers.
 package claude
 
 import (
@@ -19,7 +20,7 @@ import (
 type Config struct {
 	Program string // "" is claude
 	Dir     string // "" is the current one
-	// ID is that of the conversation, a UUID, and Resume whether there is one already.
+	// ID is the conversation's UUID. Resume says that the conversation exists.
 	ID     string
 	Resume bool
 	Args   []string // more of the user's
@@ -32,16 +33,16 @@ type Driver struct {
 	// program is set once, before anything is sent.
 	program *stdio.Program
 
-	mu   sync.Mutex
-	asks map[string]ask       // what is open, by the request's id
-	sent []string             // prompts that it may not know, oldest first
-	n    int                  // control requests so far
-	sets map[string][2]string // names and values that are on their way, by the control request's id
+	mu           sync.Mutex
+	asks         map[string]ask       // open requests, by id
+	sent         []string             // prompts that it may not know, oldest first
+	controlsSent int                  // control requests so far
+	sets         map[string][2]string // names and values that are on their way, by the control request's id
 
 	stream // belongs to the goroutine that reads
 }
 
-// unknownMost bounds what is remembered of messages that are not known, in bytes.
+// unknownMost bounds the memory of unknown message types, in bytes.
 const unknownMost = 64 << 10
 
 // New makes a driver for a conversation. Nothing runs before Start.
@@ -49,15 +50,21 @@ func New(c Config) *Driver {
 	if c.Program == "" {
 		c.Program = "claude"
 	}
-	return &Driver{config: c, asks: map[string]ask{}, sets: map[string][2]string{}, stream: stream{unknown: recent.New[bool](unknownMost)}}
+	return &Driver{
+		config: c,
+		asks:   map[string]ask{},
+		sets:   map[string][2]string{},
+		stream: stream{unknown: recent.New[bool](unknownMost)},
+	}
 }
 
-// asking are flags with which the user decides what Claude Code asks for.
-var asking = []string{"--permission-mode", "--dangerously-skip-permissions"}
+// permissionFlags are the flags that decide for which actions Claude Code asks.
+var permissionFlags = []string{"--permission-mode", "--dangerously-skip-permissions"}
 
-func (d *Driver) args() []string {
+func (d *Driver) launchArgs() []string {
 	args := []string{
-		"--input-format", "stream-json", "--output-format", "stream-json", "--verbose", "--include-partial-messages",
+		"--input-format", "stream-json", "--output-format", "stream-json",
+		"--verbose", "--include-partial-messages",
 		"--permission-prompt-tool", "stdio",
 	}
 	if d.config.Resume {
@@ -65,7 +72,7 @@ func (d *Driver) args() []string {
 	} else {
 		args = append(args, "--session-id", d.config.ID)
 	}
-	if !has(d.config.Args, asking...) {
+	if !hasFlag(d.config.Args, permissionFlags...) {
 		args = append(args, "--permission-mode", "default") // not the one in which a model allows
 	}
 	return append(args, d.config.Args...)
@@ -75,28 +82,31 @@ func (d *Driver) args() []string {
 func (d *Driver) Start(report func(chat.Event)) error {
 	d.report = report
 	if _, err := stdio.Start(stdio.Config{
-		Program: d.config.Program, Args: d.args(), Env: stdio.Environment(), Dir: d.config.Dir,
-		Began: func(p *stdio.Program) { d.program = p }, Line: d.line, Ended: d.gone,
-		TooLong: func(n int) { d.notice("a line of %d bytes was dropped", n) },
+		Program: d.config.Program, Args: d.launchArgs(), Env: stdio.Environment(), Dir: d.config.Dir,
+		Began: func(p *stdio.Program) { d.program = p }, Line: d.handleLine, Ended: d.handleExit,
+		TooLong: func(n int) { d.reportNotice("a line of %d bytes was dropped", n) },
 	}); err != nil {
 		return err
 	}
-	// Its answer says that prompts are read. Without one it is gone: that is reported, and how it ended.
-	_ = d.control(map[string]any{"subtype": "initialize"})
+	// The answer says that prompts are read. If Claude Code ends without an answer, its end is
+	// reported.
+	_ = d.sendControl(map[string]any{"subtype": "initialize"})
 	return nil
 }
 
-// control asks Claude Code for something.
-func (d *Driver) control(request map[string]any) error {
+// sendControl sends a control request.
+func (d *Driver) sendControl(request map[string]any) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.controlLocked(request)
+	return d.sendControlLocked(request)
 }
 
-func (d *Driver) controlLocked(request map[string]any) error {
-	d.n++
-	id := fmt.Sprintf("ours-%d", d.n)
-	return d.program.Send(map[string]any{"type": "control_request", "request_id": id, "request": request})
+func (d *Driver) sendControlLocked(request map[string]any) error {
+	d.controlsSent++
+	id := fmt.Sprintf("ours-%d", d.controlsSent)
+	return d.program.Send(map[string]any{
+		"type": "control_request", "request_id": id, "request": request,
+	})
 }
 
 // Send is that of [chat.Driver].
@@ -105,18 +115,21 @@ func (d *Driver) Send(p chat.Prompt) error {
 	d.sent = append(d.sent, p.ID)
 	d.mu.Unlock()
 	return d.program.Send(map[string]any{
-		"type": "user", "message": map[string]any{"role": "user", "content": content(p)}, "parent_tool_use_id": nil, "session_id": "", "uuid": p.ID,
+		"type":               "user",
+		"message":            map[string]any{"role": "user", "content": promptContent(p)},
+		"parent_tool_use_id": nil, "session_id": "", "uuid": p.ID,
 	})
 }
 
-// content is a prompt in Claude Code's words.
-func content(p chat.Prompt) any {
+// promptContent converts a prompt for Claude Code.
+func promptContent(p chat.Prompt) any {
 	if len(p.Images) == 0 {
 		return p.Text
 	}
 	blocks := []any{map[string]any{"type": "text", "text": p.Text}}
 	for _, i := range p.Images {
-		source := map[string]any{"type": "base64", "media_type": i.Type, "data": i.Data} // bytes are base64 in JSON
+		// bytes are base64 in JSON
+		source := map[string]any{"type": "base64", "media_type": i.Type, "data": i.Data}
 		blocks = append(blocks, map[string]any{"type": "image", "source": source})
 	}
 	return blocks
@@ -127,7 +140,7 @@ func (d *Driver) ImageRefusal() error { return nil }
 
 // Interrupt is that of [chat.Driver].
 func (d *Driver) Interrupt() error {
-	return d.control(map[string]any{"subtype": "interrupt", "cancel_queued": true})
+	return d.sendControl(map[string]any{"subtype": "interrupt", "cancel_queued": true})
 }
 
 // Close is that of [chat.Driver].
@@ -138,7 +151,7 @@ func (d *Driver) Close() error {
 	return nil
 }
 
-// ask is an approval, a question or a server's form that is open.
+// ask is an open approval, question or form of a server.
 type ask struct {
 	form  *form.Form        // of a server
 	input json.RawMessage   // as it was asked
@@ -155,17 +168,17 @@ func (d *Driver) Answer(id string, a chat.Answer) error {
 	if !ok {
 		return chat.ErrNoRequest
 	}
-	return d.respond(id, open.response(a))
+	return d.sendReply(id, open.replyFor(a))
 }
 
-func (d *Driver) respond(id string, response any) error {
+func (d *Driver) sendReply(id string, response any) error {
 	return d.program.Send(map[string]any{"type": "control_response", "response": map[string]any{
 		"subtype": "success", "request_id": id, "response": response,
 	}})
 }
 
-// response is an answer in Claude Code's words. What is not allowed explicitly is denied.
-func (o ask) response(a chat.Answer) map[string]any {
+// replyFor converts an answer for Claude Code. It denies everything that is not allowed explicitly.
+func (o ask) replyFor(a chat.Answer) map[string]any {
 	if o.form != nil {
 		return o.form.Reply(a)
 	}
@@ -177,7 +190,7 @@ func (o ask) response(a chat.Answer) map[string]any {
 		allow["updatedPermissions"] = o.allow
 		return allow
 	case o.texts != nil && a.Replies != nil:
-		if with, err := o.answered(a.Replies); err == nil {
+		if with, err := o.inputWithAnswers(a.Replies); err == nil {
 			allow["updatedInput"] = with
 			return allow
 		}
@@ -189,8 +202,8 @@ func (o ask) response(a chat.Answer) map[string]any {
 	return map[string]any{"behavior": "deny", "message": words}
 }
 
-// answered is the form's input with the answers in it.
-func (o ask) answered(replies map[string][]string) (map[string]json.RawMessage, error) {
+// inputWithAnswers returns the form's input with the answers added.
+func (o ask) inputWithAnswers(replies map[string][]string) (map[string]json.RawMessage, error) {
 	var with map[string]json.RawMessage
 	if err := json.Unmarshal(o.input, &with); err != nil {
 		return nil, err

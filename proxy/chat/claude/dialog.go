@@ -12,18 +12,20 @@ import (
 	"terminalproxy/proxy/chat"
 )
 
-// ownDialog is what stands on the screen in place of the prompt without a hook that asks about it: that of /model, of /config, a list. It
-// is put to people elsewhere as a question, whose answers are its choices, and whose refusal is Escape.
+// ownDialog is a dialog in place of the prompt that no hook announces: of /model, of /config, a
+// list. People elsewhere get it as a question: its choices are the answers, and a refusal presses
+// Escape.
 type ownDialog struct {
 	title   string
-	choices []string // by their digits, from 1; none where it is no list of few
+	choices []string // by their digits, from 1; empty if it is not a short list
 }
 
 // Times of dialogs.
 const (
-	// ownAfter is how long a dialog must stand: what is only being drawn is none.
+	// ownAfter is how long a dialog must stand, so that a screen half drawn is not taken for one.
 	ownAfter = time.Second
-	// ownQuiet is how long the user must not have typed where a screen without choices is taken for a dialog.
+	// ownQuiet is how long the user must not have typed before a screen without choices counts as a
+	// dialog.
 	ownQuiet = 3 * time.Second
 )
 
@@ -40,8 +42,8 @@ var (
 	modelCommand = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^/model +\S+ *$`) })
 )
 
-// seeDialog reads the dialog on a screen without a prompt.
-func seeDialog(s chat.Screen) *ownDialog {
+// readDialog reads the dialog on a screen without a prompt.
+func readDialog(s chat.Screen) *ownDialog {
 	var rows []string
 	d := &ownDialog{}
 	for _, r := range s.Rows {
@@ -50,7 +52,7 @@ func seeDialog(s chat.Screen) *ownDialog {
 		case m != nil && m[1] == strconv.Itoa(len(d.choices)+1):
 			d.choices = append(d.choices, strings.TrimRight(m[2], "│ "))
 		case len(d.choices) > 0: // what stands under it
-		case isRule(r.Text) || strings.Count(r.Text, "▔") >= 10:
+		case isBorder(r.Text) || strings.Count(r.Text, "▔") >= 10:
 			rows = nil
 		case text != "":
 			rows = append(rows, text)
@@ -63,21 +65,23 @@ func seeDialog(s chat.Screen) *ownDialog {
 	return d
 }
 
-func (d *ownDialog) same(other *ownDialog) bool {
-	return d != nil && other != nil && d.title == other.title && strings.Join(d.choices, "\n") == strings.Join(other.choices, "\n")
+func (d *ownDialog) isSame(other *ownDialog) bool {
+	return d != nil && other != nil && d.title == other.title &&
+		strings.Join(d.choices, "\n") == strings.Join(other.choices, "\n")
 }
 
-// followDialog opens a request for a dialog of Claude Code's own, and closes that when it is gone. It reports whether to look again soon.
+// followDialog opens a request for a dialog of Claude Code's own, and closes the request when the
+// dialog is gone. It reports whether to look again soon.
 func (d *TUI) followDialog(now time.Time) (again bool) {
 	own := d.screen.own
 	if own == nil || !d.ready {
 		d.own = nil
-		d.withdraw(atTerminal, isOwn)
+		d.withdrawAsks(atTerminal, isOwn)
 		return false
 	}
-	if !own.same(d.own) {
+	if !own.isSame(d.own) {
 		d.own, d.ownSince = own, now
-		d.withdraw("another one stands there now", isOwn)
+		d.withdrawAsks("another one stands there now", isOwn)
 	}
 	d.mu.Lock()
 	open := len(d.asks)
@@ -91,15 +95,15 @@ func (d *TUI) followDialog(now time.Time) (again bool) {
 	}
 	if d.ownSince.Before(d.confirms) && len(own.choices) > 0 && strings.HasPrefix(own.choices[0], "Yes") {
 		d.confirms = time.Time{}
-		d.notice("asked %q, which the command had said: %s", firstLine(own.title), own.choices[0])
-		d.press(own, "1")
+		d.reportNotice("asked %q, which the command had said: %s", firstLine(own.title), own.choices[0])
+		d.pressKey(own, "1")
 		return false
 	}
 	id := chat.NewID()
 	d.mu.Lock()
 	d.asks[id] = &tuiAsk{own: own}
 	d.mu.Unlock()
-	d.report(chat.Asked{Request: own.request(id)})
+	d.report(chat.Asked{Request: own.asRequest(id)})
 	return false
 }
 
@@ -110,8 +114,8 @@ func firstLine(s string) string {
 	return first
 }
 
-// request is the dialog as a question.
-func (d *ownDialog) request(id string) chat.Request {
+// asRequest makes a request with the dialog as its question.
+func (d *ownDialog) asRequest(id string) chat.Request {
 	q := chat.Question{ID: choiceID, Header: "screen", Text: d.title}
 	if len(d.choices) == 0 {
 		q.Text = "something else than its prompt stands on its screen; a refusal presses Escape:\n" + d.title
@@ -119,14 +123,17 @@ func (d *ownDialog) request(id string) chat.Request {
 	for _, c := range d.choices {
 		q.Options = append(q.Options, chat.Option{Label: c})
 	}
-	return chat.Request{ID: id, Why: "a dialog of its own at the terminal", Form: []chat.Question{q}, Check: func(replies map[string][]string) error {
-		_, err := d.key(replies)
+	check := func(replies map[string][]string) error {
+		_, err := d.answerKey(replies)
 		return err
-	}}
+	}
+	return chat.Request{
+		ID: id, Why: "a dialog of its own at the terminal", Form: []chat.Question{q}, Check: check,
+	}
 }
 
-// key is what answers the dialog: Escape where nothing is chosen.
-func (d *ownDialog) key(replies map[string][]string) (string, error) {
+// answerKey returns the key that answers the dialog: Escape without replies.
+func (d *ownDialog) answerKey(replies map[string][]string) (string, error) {
 	if replies == nil {
 		return "\x1b", nil
 	}
@@ -142,28 +149,28 @@ func (d *ownDialog) key(replies map[string][]string) (string, error) {
 	return "", fmt.Errorf("it takes one of its %d choices, and no other words", len(d.choices))
 }
 
-// press answers a dialog while it stands.
-func (d *TUI) press(own *ownDialog, key string) {
+// pressKey answers a dialog, if it still stands.
+func (d *TUI) pressKey(own *ownDialog, key string) {
 	d.terminal.Type(chat.Typing{
 		Pieces: [][]byte{[]byte(key)}, Still: d.terminal.Stand(),
 		May: func(_ int, s chat.Screen) error {
-			if v := see(s); !own.same(v.own) {
+			if v := readScreen(s); !own.isSame(v.own) {
 				return errNotShown
 			}
 			return nil
 		},
 		Done: func(t chat.Typed) {
-			d.post(func() {
+			d.enqueue(func() {
 				d.poked = true
 				if t.Err != nil {
-					d.notice("did not get the answer to its dialog: %v", t.Err)
+					d.reportNotice("did not get the answer to its dialog: %v", t.Err)
 				}
 			})
 		},
 	})
 }
 
-// Waits says what a prompt would wait for now: "" where it would be typed at once.
+// Waits returns the reason why a prompt would wait now, "" if it would be typed at once.
 func (d *TUI) Waits() chat.Waits {
 	if w, ok := d.waits.Load().(chat.Waits); ok {
 		return w
@@ -171,8 +178,8 @@ func (d *TUI) Waits() chat.Waits {
 	return chat.WaitsForStart
 }
 
-// noteWaits notes that for others.
-func (d *TUI) noteWaits() {
+// updateWaits stores the result of Waits, which runs on other goroutines.
+func (d *TUI) updateWaits() {
 	waits := chat.Waits("")
 	switch {
 	case !d.ready:

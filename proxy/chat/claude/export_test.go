@@ -14,8 +14,8 @@ func (d *TUI) Patience(t time.Duration) { d.patience = t }
 // FollowDialogAt has the driver follow its dialog as if it were so much later, and returns when it has.
 func (d *TUI) FollowDialogAt(later time.Duration) {
 	done := make(chan struct{})
-	d.post(func() {
-		d.look()
+	d.enqueue(func() {
+		d.updateScreen()
 		d.followDialog(time.Now().Add(later))
 		close(done)
 	})

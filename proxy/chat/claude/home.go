@@ -11,9 +11,10 @@ import (
 
 const configDir = "CLAUDE_CONFIG_DIR"
 
-// Home makes a configuration in dir, which is empty, for a Claude Code at whose terminal nobody sits: the user's own one, linked, in which
-// the folder is trusted and nothing is asked at the start. What Claude Code changes in its state is not the user's then; the conversations
-// and the credentials are. It returns the program's variables.
+// Home makes a configuration in dir, which is empty, for a Claude Code without a person at its
+// terminal. It links the user's own configuration, trusts the folder, and has nothing asked at the
+// start. Claude Code then changes a copy of the user's state, but still the user's own
+// conversations and credentials. Home returns the program's variables.
 func Home(dir, folder string) (env []string, err error) {
 	home, err := os.UserHomeDir()
 	if err != nil {
@@ -34,11 +35,12 @@ func Home(dir, folder string) (env []string, err error) {
 		if e.Name() == ".claude.json" {
 			continue
 		}
-		if err := os.Symlink(filepath.Join(own, e.Name()), filepath.Join(dir, e.Name())); err != nil {
+		from, to := filepath.Join(own, e.Name()), filepath.Join(dir, e.Name())
+		if err := os.Symlink(from, to); err != nil {
 			return nil, err
 		}
 	}
-	b, err := trusting(state, folder)
+	b, err := trustFolder(state, folder)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", state, err)
 	}
@@ -57,8 +59,8 @@ func Settings() string {
 	return filepath.Join(home, ".claude", "settings.json")
 }
 
-// trusting is the state in a file, if there is one, with the folder trusted.
-func trusting(file, folder string) ([]byte, error) {
+// trustFolder reads the state from a file, which may be missing, and trusts the folder in it.
+func trustFolder(file, folder string) ([]byte, error) {
 	state := map[string]any{}
 	b, err := os.ReadFile(file)
 	if err == nil {
@@ -69,15 +71,17 @@ func trusting(file, folder string) ([]byte, error) {
 	}
 	state["hasCompletedOnboarding"] = true
 	state["theme"] = cmp.Or[any](state["theme"], "dark")
-	within(within(state, "projects"), folder)["hasTrustDialogAccepted"] = true
+	objectAt(objectAt(state, "projects"), folder)["hasTrustDialogAccepted"] = true
 	if key := os.Getenv("ANTHROPIC_API_KEY"); key != "" && state["customApiKeyResponses"] == nil {
-		state["customApiKeyResponses"] = map[string]any{"approved": []string{key[max(0, len(key)-20):]}, "rejected": []string{}}
+		state["customApiKeyResponses"] = map[string]any{
+			"approved": []string{key[max(0, len(key)-20):]}, "rejected": []string{},
+		}
 	}
 	return json.Marshal(state)
 }
 
-// within is the object under a name, made if need be.
-func within(m map[string]any, name string) map[string]any {
+// objectAt returns the object under a name, and makes it if it is missing.
+func objectAt(m map[string]any, name string) map[string]any {
 	inner, ok := m[name].(map[string]any)
 	if !ok {
 		inner = map[string]any{}

@@ -10,7 +10,8 @@ import (
 // maxHookers bounds the goroutines that serve hooks.
 const maxHookers = 256
 
-// hookers are the connections of hooks, each with the goroutines that serve it. The zero value is ready.
+// hookers are the connections of hooks, each with the goroutines that serve it. The zero value is
+// ready.
 type hookers struct {
 	mu     sync.Mutex
 	open   map[net.Conn]int // goroutines by connection
@@ -19,8 +20,9 @@ type hookers struct {
 	parts  sync.WaitGroup
 }
 
-// serve runs do on a goroutine of its own. It reports false, and runs nothing, after close and where too many run.
-func (h *hookers) serve(conn net.Conn, do func()) bool {
+// startServing runs do on its own goroutine. After close, or if too many run, it returns false
+// instead.
+func (h *hookers) startServing(conn net.Conn, do func()) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed || h.n >= maxHookers {
@@ -32,13 +34,13 @@ func (h *hookers) serve(conn net.Conn, do func()) bool {
 	h.open[conn]++
 	h.n++
 	h.parts.Go(func() { // ends with the connection
-		defer h.leave(conn)
+		defer h.endServing(conn)
 		do()
 	})
 	return true
 }
 
-func (h *hookers) leave(conn net.Conn) {
+func (h *hookers) endServing(conn net.Conn) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.n--
@@ -47,7 +49,7 @@ func (h *hookers) leave(conn net.Conn) {
 	}
 }
 
-// close hangs up on the hooks, which may be silent, and waits for who serves them.
+// close closes the connections of the hooks, which may be silent, and waits for their goroutines.
 func (h *hookers) close() {
 	h.mu.Lock()
 	h.closed = true

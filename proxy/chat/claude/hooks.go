@@ -33,21 +33,25 @@ const HookCommand = "hook"
 const (
 	// maxHook bounds what a hook is told, in bytes.
 	maxHook = 32 << 20
-	// hookPatience is how long one side waits for the other where nobody has to be asked.
+	// hookPatience is how long one side waits for the other if no person is asked.
 	hookPatience = 10 * time.Second
-	// askPatience, in seconds, is how long Claude Code waits for a person's answer: its dialog stands meanwhile.
+	// askPatience, in seconds, is how long Claude Code waits for a person's answer: its dialog
+	// stands meanwhile.
 	askPatience = 24 * 60 * 60
 )
 
-// hooked are the events that Claude Code tells us of.
-var hooked = []string{"SessionStart", "UserPromptSubmit", "PreToolUse", "PermissionRequest", "Stop", "SessionEnd"}
+// hookEvents are the events that Claude Code tells us of.
+var hookEvents = []string{
+	"SessionStart", "UserPromptSubmit", "PreToolUse", "PermissionRequest", "Stop", "SessionEnd",
+}
 
 // hello is what a hook says first, on a line; what it was told follows.
 type hello struct{ Key, Event string }
 
-// Hook is the program of a hook: it passes on what Claude Code says on in, prints the answer to out, and returns the exit status. It never
-// allows anything by itself. When it fails, PreToolUse blocks the tool, since Claude Code would run it otherwise, and of the others the
-// failure is only shown: the dialog of a PermissionRequest stays.
+// Hook is the program of a hook: it passes on what Claude Code says on in, prints the answer to
+// out, and returns the exit status. It never allows anything by itself. When it fails, PreToolUse
+// blocks the tool, since Claude Code would run it otherwise, and of the others the failure is only
+// shown: the dialog of a PermissionRequest stays.
 func Hook(event string, in io.Reader, out, errs io.Writer) (status int) {
 	answer, err := passHook(event, in)
 	if err == nil {
@@ -73,7 +77,8 @@ func passHook(event string, in io.Reader) (answer []byte, err error) {
 	case os.Getenv(hookSocket) == "":
 		return nil, errors.New("there is none: " + hookSocket + " is not set")
 	}
-	conn, err := (&net.Dialer{Timeout: hookPatience}).DialContext(context.Background(), "unix", os.Getenv(hookSocket))
+	dialer := net.Dialer{Timeout: hookPatience}
+	conn, err := dialer.DialContext(context.Background(), "unix", os.Getenv(hookSocket))
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +88,8 @@ func passHook(event string, in io.Reader) (answer []byte, err error) {
 		return nil, err
 	}
 	_ = conn.SetDeadline(time.Now().Add(hookPatience))
-	if _, err := conn.Write(append(append(first, '\n'), append(bytes.ReplaceAll(told, []byte("\n"), []byte(" ")), '\n')...)); err != nil {
+	line := append(bytes.ReplaceAll(told, []byte("\n"), []byte(" ")), '\n')
+	if _, err := conn.Write(append(append(first, '\n'), line...)); err != nil {
 		return nil, err
 	}
 	if event == "PermissionRequest" {
@@ -109,33 +115,34 @@ func (d *TUI) Listen() (env []string, err error) {
 	return []string{hookSocket + "=" + path, hookKey + "=" + d.key}, nil
 }
 
-func (d *TUI) unlisten() {
+func (d *TUI) stopListening() {
 	if d.hooks != nil {
 		_ = d.hooks.Close()
 	}
 	_ = os.RemoveAll(d.config.Dir)
 }
 
-// accept serves hooks until unlisten.
-func (d *TUI) accept() {
+// acceptHooks serves hooks until stopListening.
+func (d *TUI) acceptHooks() {
 	for {
 		conn, err := d.hooks.Accept()
 		if err != nil {
 			return
 		}
-		if !d.hookers.serve(conn, func() { d.serve(conn) }) {
+		if !d.hookers.startServing(conn, func() { d.serveHook(conn) }) {
 			conn.Close()
 		}
 	}
 }
 
-// serve takes what a hook says. The connection stays open while its answer is waited for.
-func (d *TUI) serve(conn net.Conn) {
+// serveHook reads the event of a hook. The connection stays open until the hook has its answer.
+func (d *TUI) serveHook(conn net.Conn) {
 	_ = conn.SetDeadline(time.Now().Add(d.patience))
 	lines := bufio.NewReader(io.LimitReader(conn, maxHook+4096))
-	var who hello
+	var greeting hello
 	first, err := lines.ReadBytes('\n')
-	if err != nil || json.Unmarshal(first, &who) != nil || subtle.ConstantTimeCompare([]byte(who.Key), []byte(d.key)) != 1 {
+	if err != nil || json.Unmarshal(first, &greeting) != nil ||
+		subtle.ConstantTimeCompare([]byte(greeting.Key), []byte(d.key)) != 1 {
 		conn.Close()
 		return
 	}
@@ -145,36 +152,37 @@ func (d *TUI) serve(conn net.Conn) {
 		return
 	}
 	_ = conn.SetDeadline(time.Time{})
-	if !d.ask(func() { d.hook(who.Event, told, conn) }) {
+	if !d.postOrRefuse(func() { d.handleHook(greeting.Event, told, conn) }) {
 		conn.Close()
 		return
 	}
 	_, _ = io.Copy(io.Discard, conn) // until it is answered, or gone
-	d.post(func() { d.lost(conn) })
+	d.enqueue(func() { d.closeOrphan(conn) })
 }
 
-// ask is post for who has to know whether it will be done.
-func (d *TUI) ask(do func()) bool {
+// postOrRefuse enqueues a function, and returns false if it will never run.
+func (d *TUI) postOrRefuse(do func()) bool {
 	d.mu.Lock()
 	closed := d.closed
 	d.mu.Unlock()
-	d.post(do)
+	d.enqueue(do)
 	return !closed
 }
 
-// lost closes the request of a hook that is gone without an answer. Its dialog stands on the screen.
-func (d *TUI) lost(conn net.Conn) {
+// closeOrphan closes the request of a hook that ended without an answer. Its dialog still stands on
+// the screen.
+func (d *TUI) closeOrphan(conn net.Conn) {
 	why := "only the terminal can answer it now: its hook ended"
-	if d.look(); d.screen.prompt {
+	if d.updateScreen(); d.screen.prompt {
 		why = atTerminal
 	}
-	d.withdraw(why, func(_ string, a *tuiAsk) bool { return a.conn == conn })
+	d.withdrawAsks(why, func(_ string, a *tuiAsk) bool { return a.conn == conn })
 	conn.Close()
-	d.hold()
+	d.updateDialog()
 }
 
-// told is what a hook was told.
-type told struct {
+// hookCall is the input of a hook.
+type hookCall struct {
 	announced
 	Session     string       `json:"session_id"`
 	Transcript  string       `json:"transcript_path"`
@@ -185,11 +193,11 @@ type told struct {
 	Suggestions []suggestion `json:"permission_suggestions"`
 }
 
-// hook takes in an event. Everything but a request is answered at once, by nothing.
-func (d *TUI) hook(event string, b []byte, conn net.Conn) {
-	var t told
+// handleHook handles an event. All but requests get an empty answer at once.
+func (d *TUI) handleHook(event string, b []byte, conn net.Conn) {
+	var t hookCall
 	if err := json.Unmarshal(b, &t); err != nil {
-		d.notice("sent a hook that could not be read: %s", stdio.Short(event))
+		d.reportNotice("sent a hook that could not be read: %s", stdio.Short(event))
 		conn.Close()
 		return
 	}
@@ -198,19 +206,19 @@ func (d *TUI) hook(event string, b []byte, conn net.Conn) {
 		d.setMode(stdio.Short(t.Mode))
 	}
 	if event == "PermissionRequest" {
-		d.requested(t, conn)
+		d.openHookRequest(t, conn)
 		return
 	}
 	switch event {
 	case "SessionStart":
-		d.sessionStarted(t)
+		d.handleSessionStart(t)
 	case "UserPromptSubmit":
 		d.approves = false
-		d.submitted(t.Prompt)
+		d.confirmPrompt(t.Prompt)
 	case "PreToolUse":
-		d.announce(t.announced)
+		d.rememberCall(t.announced)
 		d.expected = time.Now().Add(dialogAfter)
-		d.hold() // before the answer: the dialog cannot come earlier
+		d.updateDialog() // before the answer: the dialog cannot come earlier
 	case "Stop":
 		d.approves = d.approves && t.Agent != ""
 		if t.Agent == "" && d.working {
@@ -220,11 +228,12 @@ func (d *TUI) hook(event string, b []byte, conn net.Conn) {
 	_ = d.answerHook(conn, nil)
 }
 
-// maxCalls bounds the calls of tools that are remembered, and maxInputs their inputs together, in bytes.
+// maxCalls bounds the calls of tools that are remembered, and maxInputs their inputs together, in
+// bytes.
 const maxCalls, maxInputs = 64, maxHook
 
-// announce remembers a call, and forgets the oldest where there are too many.
-func (d *TUI) announce(c announced) {
+// rememberCall remembers a call, and forgets the oldest if there are too many.
+func (d *TUI) rememberCall(c announced) {
 	d.calls = append(d.calls, c)
 	size := 0
 	for _, one := range d.calls {
@@ -236,16 +245,16 @@ func (d *TUI) announce(c announced) {
 	}
 }
 
-// sessionStarted takes in the conversation's beginning, or that of another one.
-func (d *TUI) sessionStarted(t told) {
+// handleSessionStart notes that this conversation, or another one, began.
+func (d *TUI) handleSessionStart(t hookCall) {
 	if t.Session != "" && t.Session != d.id {
 		if d.config.Claim != nil {
 			if err := d.config.Claim(t.Session); err != nil {
-				d.notice("talks in a conversation that somebody else has: %v", err)
+				d.reportNotice("talks in a conversation that somebody else has: %v", err)
 			}
 		}
 		if d.id != "" {
-			d.notice("began another conversation: %s", t.Session)
+			d.reportNotice("began another conversation: %s", t.Session)
 		}
 		d.id = t.Session
 		if d.ready {
@@ -254,15 +263,16 @@ func (d *TUI) sessionStarted(t told) {
 	}
 	d.began = true
 	if d.record == nil || d.record.path != t.Transcript {
-		d.follow(t.Transcript)
+		d.followRecord(t.Transcript)
 	}
 }
 
-// requested opens a request. One that is not understood is left to the dialog on the screen.
-func (d *TUI) requested(t told, conn net.Conn) {
-	r, open, err := request(chat.NewID(), t.Tool, t.Input, t.Suggestions)
+// openHookRequest opens a request. If it cannot be read, the dialog on the screen remains to answer
+// it.
+func (d *TUI) openHookRequest(t hookCall, conn net.Conn) {
+	r, open, err := newToolRequest(chat.NewID(), t.Tool, t.Input, t.Suggestions)
 	if err != nil {
-		d.notice("asks something at the terminal that could not be shown here: %v", err)
+		d.reportNotice("asks something at the terminal that could not be shown here: %v", err)
 		conn.Close()
 		return
 	}
@@ -277,7 +287,7 @@ func (d *TUI) requested(t told, conn net.Conn) {
 	d.asks[r.ID] = a
 	d.mu.Unlock()
 	d.expected, d.approves = time.Now().Add(dialogAfter), true
-	d.hold()
+	d.updateDialog()
 	d.report(chat.Asked{Request: r})
 }
 
@@ -286,8 +296,8 @@ func sameJSON(a, b json.RawMessage) bool {
 	return json.Compact(&one, a) == nil && json.Compact(&other, b) == nil && bytes.Equal(one.Bytes(), other.Bytes())
 }
 
-// resulted closes the request for a call that has a result.
-func (d *TUI) resulted(call string) {
+// closeByResult closes the request for a call that has a result.
+func (d *TUI) closeByResult(call string) {
 	if call == "" {
 		return
 	}
@@ -297,11 +307,12 @@ func (d *TUI) resulted(call string) {
 			break
 		}
 	}
-	d.withdraw(atTerminal, func(_ string, a *tuiAsk) bool { return a.call == call })
+	d.withdrawAsks(atTerminal, func(_ string, a *tuiAsk) bool { return a.call == call })
 }
 
-func (d *TUI) notice(format string, args ...any) {
-	d.report(chat.Said{Item: chat.Item{Kind: chat.Notice, Text: "claude " + fmt.Sprintf(format, args...)}})
+func (d *TUI) reportNotice(format string, args ...any) {
+	text := "claude " + fmt.Sprintf(format, args...)
+	d.report(chat.Said{Item: chat.Item{Kind: chat.Notice, Text: text}})
 }
 
 // Quote is an argument as a shell reads it.

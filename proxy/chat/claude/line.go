@@ -15,25 +15,25 @@ type stream struct {
 	ready   bool
 	tracks  bool   // it says which prompt it takes
 	texts   int    // blocks of text so far
-	writing string // id of the block of text that is being written, "" for none
-	// stranger: in this turn the vendor did not know who the user is.
-	stranger bool
-	unknown  *recent.Map[bool] // types that were noticed
-	settings []chat.Setting
+	writing string // id of the unfinished block of text, may be ""
+	// signedOut: in this turn the vendor did not know who the user is.
+	signedOut bool
+	unknown   *recent.Map[bool] // types that were noticed
+	settings  []chat.Setting
 }
 
-// line takes in a line of Claude Code's.
-func (d *Driver) line(b []byte) {
+// handleLine handles a message of Claude Code.
+func (d *Driver) handleLine(b []byte) {
 	var head struct{ Type, Subtype string }
 	if json.Unmarshal(b, &head) != nil || head.Type == "" {
-		d.notice("said something that is no message: %s", stdio.Short(string(b)))
+		d.reportNotice("said something that is no message: %s", stdio.Short(string(b)))
 		return
 	}
 	read, ok := readers[head.Type]
 	if !ok {
 		if kind := stdio.Short(head.Type); !d.unknown.Has(kind) {
 			d.unknown.Put(kind, true, 0)
-			d.notice("sent something unknown: %s", kind)
+			d.reportNotice("sent something unknown: %s", kind)
 		}
 		return
 	}
@@ -41,21 +41,21 @@ func (d *Driver) line(b []byte) {
 		return
 	}
 	if err := read(d, head.Subtype, b); err != nil {
-		d.notice("sent a message of type %s that could not be read: %v", stdio.Short(head.Type), err)
+		d.reportNotice("sent a message of type %s that could not be read: %v", stdio.Short(head.Type), err)
 	}
 }
 
-// readers read messages, by their type; nil ones are none of ours.
+// readers handle messages by their type; nil ignores a type.
 var readers = map[string]func(d *Driver, subtype string, b []byte) error{
-	"system":                 (*Driver).system,
-	"stream_event":           (*Driver).streamed,
-	"assistant":              (*Driver).assistant,
-	"user":                   (*Driver).user,
-	"result":                 (*Driver).result,
-	"command_lifecycle":      (*Driver).lifecycle,
-	"control_request":        (*Driver).asked,
-	"control_cancel_request": (*Driver).cancelled,
-	"control_response":       (*Driver).responded,
+	"system":                 (*Driver).handleSystem,
+	"stream_event":           (*Driver).handleStreamed,
+	"assistant":              (*Driver).handleAssistant,
+	"user":                   (*Driver).handleUser,
+	"result":                 (*Driver).handleResult,
+	"command_lifecycle":      (*Driver).handleLifecycle,
+	"control_request":        (*Driver).handleControlRequest,
+	"control_cancel_request": (*Driver).handleCancel,
+	"control_response":       (*Driver).handleControlResponse,
 	"keep_alive":             nil,
 	"rate_limit_event":       nil,
 	"tool_progress":          nil,
@@ -64,11 +64,12 @@ var readers = map[string]func(d *Driver, subtype string, b []byte) error{
 	"prompt_suggestion":      nil,
 }
 
-func (d *Driver) notice(format string, args ...any) {
-	d.report(chat.Said{Item: chat.Item{Kind: chat.Notice, Text: "claude " + fmt.Sprintf(format, args...)}})
+func (d *Driver) reportNotice(format string, args ...any) {
+	text := "claude " + fmt.Sprintf(format, args...)
+	d.report(chat.Said{Item: chat.Item{Kind: chat.Notice, Text: text}})
 }
 
-func (d *Driver) system(subtype string, b []byte) error {
+func (d *Driver) handleSystem(subtype string, b []byte) error {
 	var m struct {
 		PermissionMode string
 		Content        string
@@ -82,27 +83,28 @@ func (d *Driver) system(subtype string, b []byte) error {
 	switch subtype {
 	case "init": // begins each turn
 		d.report(chat.Began{})
-		d.stands(chat.Mode, m.PermissionMode)
+		d.setValue(chat.Mode, m.PermissionMode)
 	case "status":
-		d.stands(chat.Mode, m.PermissionMode)
+		d.setValue(chat.Mode, m.PermissionMode)
 	case "api_retry":
 		status := "no answer"
 		if m.ErrorStatus != nil {
 			status = fmt.Sprintf("status %d", *m.ErrorStatus)
 		}
-		d.notice("asks its model again: %s, attempt %d of %d", status, m.Attempt, m.MaxRetries)
+		d.reportNotice("asks its model again: %s, attempt %d of %d", status, m.Attempt, m.MaxRetries)
 	case "compact_boundary":
-		d.notice("shortened the conversation")
+		d.reportNotice("shortened the conversation")
 	case "informational":
 		if m.Content != "" {
-			d.notice("says: %s", stdio.Short(m.Content))
+			d.reportNotice("says: %s", stdio.Short(m.Content))
 		}
 	}
 	return nil
 }
 
-// streamed is a part of what the model writes. Only the main agent's text is passed on before it is whole.
-func (d *Driver) streamed(_ string, b []byte) error {
+// handleStreamed passes on a piece of the main agent's text. Text of subagents comes only when
+// whole.
+func (d *Driver) handleStreamed(_ string, b []byte) error {
 	var m struct {
 		Parent *string `json:"parent_tool_use_id"`
 		Event  struct {
@@ -141,8 +143,8 @@ type block struct {
 	IsError              bool   `json:"is_error"`
 }
 
-// blocks are those of an entry; there are none in one that is plain text.
-func (e *entry) blocks() (all []block, err error) {
+// contentBlocks returns the parts of an entry; nil for plain text.
+func (e *entry) contentBlocks() (all []block, err error) {
 	if len(e.Message.Content) == 0 || e.Message.Content[0] == '"' {
 		return nil, nil
 	}
@@ -150,25 +152,25 @@ func (e *entry) blocks() (all []block, err error) {
 	return all, err
 }
 
-// author is "" for the agent itself.
-func (e *entry) author() string {
+// itemAuthor returns "" for the agent itself.
+func (e *entry) itemAuthor() string {
 	if e.Parent != nil {
 		return "a subagent of claude"
 	}
 	return ""
 }
 
-func (d *Driver) assistant(_ string, b []byte) error {
+func (d *Driver) handleAssistant(_ string, b []byte) error {
 	var e entry
 	if err := json.Unmarshal(b, &e); err != nil {
 		return err
 	}
 	if string(e.Error) == `"authentication_failed"` {
-		d.stranger = true
+		d.signedOut = true
 	}
-	all, err := e.blocks()
+	all, err := e.contentBlocks()
 	for _, part := range all {
-		switch item := (chat.Item{Author: e.author()}); part.Type {
+		switch item := (chat.Item{Author: e.itemAuthor()}); part.Type {
 		case "text":
 			item.Kind, item.Text = chat.Text, part.Text
 			if e.Parent == nil {
@@ -186,25 +188,27 @@ func (d *Driver) assistant(_ string, b []byte) error {
 	return err
 }
 
-// user is what Claude Code says in the user's name: the results of tools. What the user said is known.
-func (d *Driver) user(_ string, b []byte) error {
+// handleUser reports the results of tools, which come in the user's name. The user's own words are
+// already in the conversation.
+func (d *Driver) handleUser(_ string, b []byte) error {
 	var e entry
 	if err := json.Unmarshal(b, &e); err != nil {
 		return err
 	}
-	all, err := e.blocks()
+	all, err := e.contentBlocks()
 	for _, part := range all {
 		if part.Type == "tool_result" {
 			d.report(chat.Said{Item: chat.Item{
-				Kind: chat.ToolResult, Author: e.author(), ID: part.Result, Text: words(part.Content), Failed: part.IsError,
+				Kind: chat.ToolResult, Author: e.itemAuthor(), ID: part.Result,
+				Text: resultText(part.Content), Failed: part.IsError,
 			}})
 		}
 	}
 	return err
 }
 
-// words is the text of a result.
-func words(content json.RawMessage) string {
+// resultText returns the text of a result.
+func resultText(content json.RawMessage) string {
 	var text string
 	if json.Unmarshal(content, &text) == nil {
 		return text
@@ -222,7 +226,7 @@ func words(content json.RawMessage) string {
 	return strings.Join(said, "\n")
 }
 
-func (d *Driver) result(_ string, b []byte) error {
+func (d *Driver) handleResult(_ string, b []byte) error {
 	var m struct {
 		IsError        bool   `json:"is_error"`
 		TerminalReason string `json:"terminal_reason"`
@@ -231,7 +235,7 @@ func (d *Driver) result(_ string, b []byte) error {
 		Subtype        string
 	}
 	if err := json.Unmarshal(b, &m); err != nil {
-		d.finished(chat.Turn{Outcome: chat.Broken, Why: "its end could not be read"})
+		d.reportTurnEnd(chat.Turn{Outcome: chat.Broken, Why: "its end could not be read"})
 		return err
 	}
 	turn := chat.Turn{Outcome: chat.Done}
@@ -243,16 +247,16 @@ func (d *Driver) result(_ string, b []byte) error {
 		if turn.Why = strings.TrimSpace(turn.Why); turn.Why == "" {
 			turn.Why = m.Subtype
 		}
-		if d.stranger {
+		if d.signedOut {
 			turn.Why = "claude is not signed in: run claude in a terminal and type /login"
 		}
 	}
-	d.stranger = false
-	d.finished(turn)
+	d.signedOut = false
+	d.reportTurnEnd(turn)
 	return nil
 }
 
-func (d *Driver) finished(t chat.Turn) {
+func (d *Driver) reportTurnEnd(t chat.Turn) {
 	d.writing = ""
 	if !d.tracks { // an old version: it took what it was sent
 		d.mu.Lock()
@@ -266,8 +270,8 @@ func (d *Driver) finished(t chat.Turn) {
 	d.report(chat.Finished{Turn: t})
 }
 
-// lifecycle says what becomes of a prompt.
-func (d *Driver) lifecycle(_ string, b []byte) error {
+// handleLifecycle reports whether a prompt was read or dropped.
+func (d *Driver) handleLifecycle(_ string, b []byte) error {
 	var m struct {
 		Command string `json:"command_uuid"`
 		State   string
@@ -285,7 +289,7 @@ func (d *Driver) lifecycle(_ string, b []byte) error {
 	return nil
 }
 
-func (d *Driver) gone(why string) {
+func (d *Driver) handleExit(why string) {
 	if why != "" {
 		why = "claude " + why
 	}

@@ -22,9 +22,10 @@ func ReadPermission(arguments json.RawMessage) (p Permission, err error) {
 	if err := json.Unmarshal(arguments, &m); err != nil {
 		return p, fmt.Errorf("arguments: %w", err)
 	}
-	p.Request, p.open, err = request("", m.Tool, m.Input, nil)
+	p.Request, p.open, err = newToolRequest("", m.Tool, m.Input, nil)
 	return p, err
 }
 
-// Response is an answer as the tool returns it. What is not allowed explicitly is denied.
-func (p Permission) Response(a chat.Answer) map[string]any { return p.open.response(a) }
+// Response converts an answer into the tool's result. It denies everything that is not allowed
+// explicitly.
+func (p Permission) Response(a chat.Answer) map[string]any { return p.open.replyFor(a) }

@@ -13,11 +13,11 @@ import (
 	"terminalproxy/proxy/chat/stdio"
 )
 
-// earlier is how much of a conversation that goes on is read of what came before, in bytes.
+// earlier is how much of a resumed conversation's past is read, in bytes.
 const earlier = 256 << 10
 
-// tail follows the file of a conversation, which need not be there yet.
-type tail struct {
+// recordReader follows the file of a conversation, which need not be there yet.
+type recordReader struct {
 	path  string
 	line  func([]byte)
 	file  *os.File
@@ -26,8 +26,8 @@ type tail struct {
 	buf   []byte
 }
 
-func newTail(path string, line func([]byte), tooLong func(int)) *tail {
-	t := &tail{path: path, line: line}
+func newRecordReader(path string, line func([]byte), tooLong func(int)) *recordReader {
+	t := &recordReader{path: path, line: line}
 	t.lines = &stdio.Lines{TooLong: tooLong, Line: func(b []byte) {
 		if t.skip {
 			t.skip = false
@@ -38,10 +38,10 @@ func newTail(path string, line func([]byte), tooLong func(int)) *tail {
 	return t
 }
 
-// read reads what is new. What stands in the file when it is first there is read from near its end only.
-func (t *tail) read() error {
+// read reads new lines. When it first finds the file, it starts near the end of the file.
+func (t *recordReader) read() error {
 	if t.file == nil {
-		if err := t.open(); t.file == nil {
+		if err := t.openFile(); t.file == nil {
 			return err
 		}
 	}
@@ -60,7 +60,7 @@ func (t *tail) read() error {
 	}
 }
 
-func (t *tail) open() error {
+func (t *recordReader) openFile() error {
 	f, err := os.Open(t.path)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
@@ -78,31 +78,34 @@ func (t *tail) open() error {
 	return nil
 }
 
-func (t *tail) close() {
+func (t *recordReader) close() {
 	if t.file != nil {
 		_ = t.file.Close()
 		t.file = nil
 	}
 }
 
-// follow follows the record of the conversation at that path. What it holds by then was said before.
-func (d *TUI) follow(path string) {
+// followRecord follows the record of the conversation at that path. Entries that it holds by now
+// belong to the past.
+func (d *TUI) followRecord(path string) {
 	if d.record != nil {
 		d.record.close()
 	}
 	past := true
-	d.record = newTail(path, func(b []byte) { d.entry(b, past) }, func(n int) { d.notice("wrote a record of %d bytes, which was dropped", n) })
+	d.record = newRecordReader(path, func(b []byte) { d.handleEntry(b, past) }, func(n int) {
+		d.reportNotice("wrote a record of %d bytes, which was dropped", n)
+	})
 	d.readRecord()
 	past = false
 }
 
-// readRecord takes in what is new in the record.
+// readRecord handles new lines of the record.
 func (d *TUI) readRecord() {
 	if d.record == nil {
 		return
 	}
 	if err := d.record.read(); err != nil {
-		d.notice("keeps a record that cannot be read: %v", err)
+		d.reportNotice("keeps a record that cannot be read: %v", err)
 		d.record.close()
 		d.record = nil
 	}
@@ -121,8 +124,9 @@ type recorded struct {
 	}
 }
 
-// entry takes in a line of the record. Most of its bytes are of kinds that are none of ours: they are not parsed.
-func (d *TUI) entry(b []byte, past bool) {
+// handleEntry handles a line of the record. It parses only the kinds that it handles: most of the
+// bytes are of others.
+func (d *TUI) handleEntry(b []byte, past bool) {
 	kind := typeOf(b)
 	if kind != "user" && kind != "assistant" && kind != "system" && kind != "attachment" {
 		return
@@ -131,38 +135,38 @@ func (d *TUI) entry(b []byte, past bool) {
 	if err := json.Unmarshal(b, &r); err != nil {
 		if !d.unknown[kind] {
 			d.unknown[kind] = true
-			d.notice("wrote a record of type %s that could not be read: %v", kind, err)
+			d.reportNotice("wrote a record of type %s that could not be read: %v", kind, err)
 		}
 		return
 	}
 	switch {
 	case r.Meta:
 	case kind == "assistant":
-		d.wrote(&r)
+		d.addModelEntry(&r)
 	case kind == "user":
-		d.heard(&r, past)
+		d.addUserEntry(&r, past)
 	case kind == "attachment" && r.Attachment.Type == "queued_command":
-		d.typedByUser(words(r.Attachment.Prompt), past)
+		d.addTypedPrompt(resultText(r.Attachment.Prompt), past)
 	case kind == "system" && r.Subtype == "compact_boundary":
-		d.notice("shortened the conversation")
+		d.reportNotice("shortened the conversation")
 	case kind == "system" && r.Subtype == "turn_duration" && !past:
-		d.finish(chat.Turn{Outcome: chat.Done})
+		d.endTurn(chat.Turn{Outcome: chat.Done})
 	}
 }
 
-func (r *recorded) author() string {
+func (r *recorded) itemAuthor() string {
 	if r.Side {
 		return "a subagent of claude"
 	}
 	return ""
 }
 
-// wrote is what the model said and called.
-func (d *TUI) wrote(r *recorded) {
+// addModelEntry reports the model's texts and calls.
+func (d *TUI) addModelEntry(r *recorded) {
 	e := entry{Message: struct{ Content json.RawMessage }{r.Message.Content}}
-	all, _ := e.blocks()
+	all, _ := e.contentBlocks()
 	for _, part := range all {
-		item := chat.Item{Author: r.author()}
+		item := chat.Item{Author: r.itemAuthor()}
 		switch part.Type {
 		case "text":
 			if r.APIError {
@@ -178,31 +182,32 @@ func (d *TUI) wrote(r *recorded) {
 	}
 }
 
-// interrupted is how an interruption stands in the record.
+// interrupted begins the record's text of an interruption.
 const interrupted = "[Request interrupted by user"
 
-// heard is what the user said, and the results of tools.
-func (d *TUI) heard(r *recorded, past bool) {
+// addUserEntry reports the user's words and the results of tools.
+func (d *TUI) addUserEntry(r *recorded, past bool) {
 	if len(r.Message.Content) > 0 && r.Message.Content[0] == '"' {
-		d.typedByUser(words(r.Message.Content), past)
+		d.addTypedPrompt(resultText(r.Message.Content), past)
 		return
 	}
 	e := entry{Message: struct{ Content json.RawMessage }{r.Message.Content}}
-	all, _ := e.blocks()
+	all, _ := e.contentBlocks()
 	for _, part := range all {
 		switch {
 		case part.Type == "tool_result":
 			d.report(chat.Said{Item: chat.Item{
-				Kind: chat.ToolResult, Author: r.author(), ID: part.Result, Text: words(part.Content), Failed: part.IsError,
+				Kind: chat.ToolResult, Author: r.itemAuthor(), ID: part.Result,
+				Text: resultText(part.Content), Failed: part.IsError,
 			}})
-			d.resulted(part.Result)
+			d.closeByResult(part.Result)
 		case part.Type == "text" && strings.HasPrefix(part.Text, interrupted):
 			if !past {
-				d.withdraw("the turn was interrupted", everyAsk)
-				d.finish(chat.Turn{Outcome: chat.Interrupted, Why: "interrupted"})
+				d.withdrawAsks("the turn was interrupted", everyAsk)
+				d.endTurn(chat.Turn{Outcome: chat.Interrupted, Why: "interrupted"})
 			}
 		case part.Type == "text":
-			d.typedByUser(part.Text, past)
+			d.addTypedPrompt(part.Text, past)
 		}
 	}
 }
@@ -213,8 +218,8 @@ var (
 	commandArgs = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`<command-args>([^<]*)</command-args>`) })
 )
 
-// typedByUser is a prompt in the record. One that was sent from here is in the log already.
-func (d *TUI) typedByUser(text string, past bool) {
+// addTypedPrompt reports a prompt in the record, unless it was sent from here and is in the log.
+func (d *TUI) addTypedPrompt(text string, past bool) {
 	text = strings.TrimSpace(pasteMarks().ReplaceAllString(text, ""))
 	name := commandName().FindStringSubmatch(text)
 	if name != nil {
@@ -226,11 +231,11 @@ func (d *TUI) typedByUser(text string, past bool) {
 	if text == "" || strings.HasPrefix(text, "<local-command") {
 		return
 	}
-	got := squeeze(text)
+	got := withoutBlanks(text)
 	if !past {
-		if s := d.sending; s != nil && got == normal(s.prompt.Text) {
+		if s := d.sending; s != nil && got == comparableText(s.prompt.Text) {
 			if name == nil {
-				d.submitted(text)
+				d.confirmPrompt(text)
 			} else {
 				d.readCommand()
 			}
@@ -242,10 +247,12 @@ func (d *TUI) typedByUser(text string, past bool) {
 			}
 		}
 	}
-	d.report(chat.Said{Item: chat.Item{Kind: chat.User, Author: "you, at the terminal", Text: text}})
+	item := chat.Item{Kind: chat.User, Author: "you, at the terminal", Text: text}
+	d.report(chat.Said{Item: item})
 }
 
-// typeOf is the value of "type" in a JSON object, "" for none: found without parsing what stands in it.
+// typeOf finds the value of "type" in a JSON object without parsing its other values. It returns ""
+// if the field is missing.
 func typeOf(b []byte) string {
 	depth, key := 0, ""
 	for i := 0; i < len(b); i++ {

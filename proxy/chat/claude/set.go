@@ -26,15 +26,16 @@ func (d *Driver) Set(name, value string) error {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if err := d.controlLocked(request); err != nil {
+	if err := d.sendControlLocked(request); err != nil {
 		return err
 	}
-	d.sets[fmt.Sprintf("ours-%d", d.n)] = [2]string{name, value}
+	d.sets[fmt.Sprintf("ours-%d", d.controlsSent)] = [2]string{name, value}
 	return nil
 }
 
-// responded is an answer to a request of ours: whatever the first says, prompts are read from then on.
-func (d *Driver) responded(_ string, b []byte) error {
+// handleControlResponse handles the answer to a control request. After the first one, even an
+// error, prompts are read.
+func (d *Driver) handleControlResponse(_ string, b []byte) error {
 	var m struct {
 		Response struct {
 			ID       string `json:"request_id"`
@@ -50,28 +51,30 @@ func (d *Driver) responded(_ string, b []byte) error {
 		d.ready = true
 		model := chat.Setting{Name: chat.Model}
 		for _, one := range m.Response.Response.Models {
-			model.Choices = append(model.Choices, chat.Option{Label: one.Value, Description: one.Description})
+			choice := chat.Option{Label: one.Value, Description: one.Description}
+			model.Choices = append(model.Choices, choice)
 		}
-		d.settings = []chat.Setting{model, {Name: chat.Mode, Value: m.Response.Response.Mode, Choices: modes}}
+		mode := chat.Setting{Name: chat.Mode, Value: m.Response.Response.Mode, Choices: modes}
+		d.settings = []chat.Setting{model, mode}
 		d.report(chat.Sets{Settings: d.settings})
 		d.report(chat.Ready{Conversation: d.config.ID})
 		return err
 	}
 	d.mu.Lock()
-	set, was := d.sets[m.Response.ID]
+	set, found := d.sets[m.Response.ID]
 	delete(d.sets, m.Response.ID)
 	d.mu.Unlock()
 	switch {
-	case was && m.Response.Error != "":
-		d.notice("did not set the %s: %s", set[0], stdio.Short(m.Response.Error))
-	case was:
-		d.stands(set[0], set[1])
+	case found && m.Response.Error != "":
+		d.reportNotice("did not set the %s: %s", set[0], stdio.Short(m.Response.Error))
+	case found:
+		d.setValue(set[0], set[1])
 	}
 	return err
 }
 
-// stands notes what is set, whoever did it; "" says nothing.
-func (d *Driver) stands(name, value string) {
+// setValue stores and reports the value of a setting, unless it is "" or unchanged.
+func (d *Driver) setValue(name, value string) {
 	if value == "" {
 		return
 	}

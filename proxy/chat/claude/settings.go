@@ -10,10 +10,11 @@ import (
 	"strings"
 )
 
-// Arguments are those for Claude Code: the user's, with our hooks, and with the id of a new conversation.
+// Arguments returns Claude Code's arguments: the user's, our hooks, and the id of a new
+// conversation.
 func (d *TUI) Arguments() ([]string, error) {
 	args, theirs := slices.Clone(d.config.Args), ""
-	if has(args, "-p", "--print") {
+	if hasFlag(args, "-p", "--print") {
 		return nil, errors.New("--chat goes with the interface of claude, which -p leaves out: use gateway chat, or leave out --chat")
 	}
 	for i := 0; i < len(args); i++ {
@@ -36,27 +37,29 @@ func (d *TUI) Arguments() ([]string, error) {
 		return nil, fmt.Errorf("--settings: %w", err)
 	}
 	ours := []string{"--settings", settings}
-	if !has(args, resuming...) {
+	if !hasFlag(args, conversationFlags...) {
 		ours = append(ours, "--session-id", d.config.ID)
 	}
-	if !has(args, asking...) {
-		d.chosen = cmp.Or(defaultMode([]byte(settings)), defaultMode(userSettings(d.config.Settings)), asksMode)
+	if !hasFlag(args, permissionFlags...) {
+		own := defaultMode(userSettings(d.config.Settings))
+		d.chosen = cmp.Or(defaultMode([]byte(settings)), own, asksMode)
 		ours = append(ours, "--permission-mode", d.chosen)
 	}
 	return append(ours, args...), nil
 }
 
-// asksMode is the permission mode in which Claude Code asks a person; that of a new configuration has a model decide.
+// asksMode is the permission mode in which Claude Code asks a person; that of a new configuration
+// has a model decide.
 const asksMode = "default"
 
-// defaultMode is the permission mode that settings name, "" for none.
+// defaultMode reads the permission mode from settings, "" if they name no mode.
 func defaultMode(settings []byte) string {
 	var m struct{ Permissions struct{ DefaultMode string } }
-	_ = json.Unmarshal(settings, &m) // Claude Code says what is wrong with them
+	_ = json.Unmarshal(settings, &m) // Claude Code reports errors in them
 	return m.Permissions.DefaultMode
 }
 
-// userSettings are the user's settings in a file, nil where there are none.
+// userSettings reads the user's settings from a file; nil if it is missing.
 func userSettings(path string) []byte {
 	if path == "" {
 		return nil
@@ -65,7 +68,7 @@ func userSettings(path string) []byte {
 	return b
 }
 
-// startMode is the permission mode that the command line names, "" where that is not known.
+// startMode returns the permission mode from the command line, "" if it is not known.
 func (d *TUI) startMode() string {
 	mode := d.chosen
 	for i, arg := range d.config.Args {
@@ -84,17 +87,20 @@ func (d *TUI) startMode() string {
 	return mode
 }
 
-// resuming are flags that say which conversation it is.
-var resuming = []string{"--session-id", "--resume", "-r", "--continue", "-c", "--fork-session", "--from-pr", "--teleport"}
+// conversationFlags are flags that say which conversation it is.
+var conversationFlags = []string{
+	"--session-id", "--resume", "-r", "--continue", "-c", "--fork-session", "--from-pr", "--teleport",
+}
 
-// Conversation is the id of the conversation as far as the arguments tell it: "" for one that is chosen later.
+// Conversation returns the id of the conversation, "" if the arguments leave the choice until
+// later.
 func (d *TUI) Conversation() string {
 	for i, arg := range d.config.Args {
 		name, value, joined := strings.Cut(arg, "=")
 		if arg == "--" {
 			break
 		}
-		if !slices.Contains(resuming, name) {
+		if !slices.Contains(conversationFlags, name) {
 			continue
 		}
 		if !joined && i+1 < len(d.config.Args) {
@@ -130,8 +136,8 @@ func isID(s string) bool {
 	return len(s) == 36 && strings.Count(s, "-") == 4 && strings.Trim(s, "0123456789abcdefABCDEF-") == ""
 }
 
-// has reports whether one of the flags is among the arguments.
-func has(args []string, flags ...string) bool {
+// hasFlag reports whether the arguments contain one of the flags.
+func hasFlag(args []string, flags ...string) bool {
 	for _, arg := range args {
 		name, _, _ := strings.Cut(arg, "=")
 		switch {
@@ -144,7 +150,7 @@ func has(args []string, flags ...string) bool {
 	return false
 }
 
-// withHooks are settings, from a file or as JSON, with our hooks behind those that are there.
+// withHooks adds our hooks to the user's settings, which are a file or JSON.
 func withHooks(theirs, command string) (string, error) {
 	settings := map[string]json.RawMessage{}
 	if theirs != "" {
@@ -165,13 +171,15 @@ func withHooks(theirs, command string) (string, error) {
 			return "", fmt.Errorf("hooks: %w", err)
 		}
 	}
-	for _, event := range hooked {
+	for _, event := range hookEvents {
 		patience := 2 * int(hookPatience.Seconds())
 		if event == "PermissionRequest" {
 			patience = askPatience
 		}
 		hooks[event] = append(hooks[event], map[string]any{
-			"hooks": []any{map[string]any{"type": "command", "command": command + " " + event, "timeout": patience}},
+			"hooks": []any{map[string]any{
+				"type": "command", "command": command + " " + event, "timeout": patience,
+			}},
 		})
 	}
 	var err error

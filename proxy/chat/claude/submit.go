@@ -9,13 +9,14 @@ import (
 	"terminalproxy/proxy/chat"
 )
 
-// prompt is one that waits, until it still may be typed no more.
+// prompt waits to be typed, as long as still returns true.
 type prompt struct {
 	chat.Prompt
 	still func() bool
 }
 
-// sending is a prompt on its way. It has arrived when Claude Code says so, by its hook or its record: an echo says nothing.
+// sending is a prompt on its way. It has arrived when a hook or the record says so; an echo proves
+// nothing.
 type sending struct {
 	prompt  prompt
 	keys    uint64    // the user's, when it was typed
@@ -27,7 +28,7 @@ type sending struct {
 const (
 	signWithin = 3 * time.Second // until the sign should have come
 	entersMost = 3
-	// typeWithin is how long what is typed may wait between its pieces.
+	// typeWithin bounds the wait between two typed pieces.
 	typeWithin = 20 * time.Second
 )
 
@@ -37,14 +38,14 @@ var (
 	errNotShown = errors.New("the prompt shows something else")
 )
 
-// typeable is a prompt as it can be typed: with no control characters but newlines and tabs.
+// typeable makes a prompt fit for typing: its only control characters are newlines and tabs.
 func typeable(text string) (string, error) {
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
 	text = strings.Trim(text, "\n")
 	switch {
 	case strings.TrimSpace(text) == "":
 		return "", errors.New("the prompt is empty")
-	case strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }):
+	case strings.ContainsFunc(text, isRefusedControl):
 		return "", errors.New("the prompt has control characters, which claude's terminal would take for keys")
 	case strings.HasPrefix(strings.TrimSpace(text), "!"):
 		return "", errors.New("claude would run what begins with ! as a command, without asking: type that at its terminal")
@@ -52,15 +53,18 @@ func typeable(text string) (string, error) {
 	return text, nil
 }
 
-// send types the first prompt that waits, when the prompt of the interface is free. It reports whether to look again soon.
-func (d *TUI) send(now time.Time) (again bool) {
+func isRefusedControl(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }
+
+// typeNext types the first waiting prompt when the prompt of the interface is free. It reports
+// whether to look again soon.
+func (d *TUI) typeNext(now time.Time) (again bool) {
 	if s := d.sending; s != nil {
 		if d.isCommandRead(s) {
 			d.readCommand()
 			return true
 		}
 		if !s.due.IsZero() && now.After(s.due) {
-			d.unsure(now)
+			d.retryEnter(now)
 		}
 		return d.sending != nil && !d.sending.due.IsZero()
 	}
@@ -85,14 +89,14 @@ func (d *TUI) typePrompt(p prompt) {
 	if pastes {
 		body = "\x1b[200~" + body + "\x1b[201~"
 	} else if strings.Contains(text, "\n") {
-		d.notSent(errors.New("its terminal takes no pastes now, and each line would be a prompt"))
+		d.failPrompt(errors.New("its terminal takes no pastes now, and each line would be a prompt"))
 		return
 	}
 	until := time.Now().Add(typeWithin)
 	d.terminal.Type(chat.Typing{
 		Pieces: [][]byte{[]byte(body), {'\r'}}, Still: p.still,
 		May: func(piece int, s chat.Screen) error {
-			v := see(s)
+			v := readScreen(s)
 			if piece == 0 {
 				if !v.prompt || !v.empty || v.pastes != pastes || d.dialog.Load() {
 					return errNotFree
@@ -101,23 +105,23 @@ func (d *TUI) typePrompt(p prompt) {
 			}
 			return mayEnter(&v, text, until)
 		},
-		Done: func(t chat.Typed) { d.post(func() { d.typed(t) }) },
+		Done: func(t chat.Typed) { d.enqueue(func() { d.afterTyping(t) }) },
 	})
 }
 
 // mayEnter reports whether Enter would send the text, and only that.
-func mayEnter(v *view, text string, until time.Time) error {
+func mayEnter(v *promptView, text string, until time.Time) error {
 	switch {
-	case v.shows(text):
+	case v.showsOnly(text):
 		return nil
-	case time.Now().Before(until) && (v.empty || !v.prompt || strings.HasPrefix(squeeze(text), v.text)):
+	case time.Now().Before(until) && (v.empty || !v.prompt || strings.HasPrefix(withoutBlanks(text), v.text)):
 		return chat.ErrNotYet // it has not drawn it yet
 	}
 	return errNotShown
 }
 
-// typed goes on behind what was typed.
-func (d *TUI) typed(t chat.Typed) {
+// afterTyping decides about the prompt once a typing has ended.
+func (d *TUI) afterTyping(t chat.Typed) {
 	s := d.sending
 	if s == nil {
 		return // its sign came sooner
@@ -131,15 +135,16 @@ func (d *TUI) typed(t chat.Typed) {
 		d.sending = nil // nothing was typed: it waits on
 		d.waiting = append([]prompt{s.prompt}, d.waiting...)
 	default:
-		d.notSent(t.Err)
+		d.failPrompt(t.Err)
 	}
 }
 
-// unsure decides about a prompt without a sign. Enter is pressed again only where the prompt still shows the text.
-func (d *TUI) unsure(now time.Time) {
+// retryEnter decides about a prompt without a sign. It presses Enter again only if the prompt still
+// shows the text.
+func (d *TUI) retryEnter(now time.Time) {
 	s := d.sending
-	d.look()
-	shown := d.screen.shows(s.prompt.Text)
+	d.updateScreen()
+	shown := d.screen.showsOnly(s.prompt.Text)
 	switch {
 	case !d.screen.prompt || d.dialog.Load():
 		s.due = now.Add(d.sign)
@@ -147,35 +152,36 @@ func (d *TUI) unsure(now time.Time) {
 		s.due = time.Time{}
 		d.enterAgain()
 	case shown:
-		d.notSent(errors.New("claude does not take Enter"))
+		d.failPrompt(errors.New("claude does not take Enter"))
 	default:
-		d.notSent(errors.New("claude does not say that it read it"))
+		d.failPrompt(errors.New("claude does not say that it read it"))
 	}
 }
 
-// isCommand reports whether what is on its way is a command of Claude Code's: some of those give no sign.
+// isCommand reports whether the prompt on its way is a command of Claude Code: some give no sign.
 func isCommand(s *sending) bool { return strings.HasPrefix(s.prompt.Text, "/") }
 
-// isCommandRead reports whether a command has gone from the prompt after Enter: that is all its sign.
+// isCommandRead reports whether a command has gone from the prompt after Enter, its only sign.
 func (d *TUI) isCommandRead(s *sending) bool {
 	return isCommand(s) && !s.due.IsZero() && (!d.screen.prompt || d.screen.empty)
 }
 
-// readCommand says that the command on its way was read. What it does is no turn, unless a hook says so.
+// readCommand reports that the command on its way was read. A command is not a turn, unless a hook
+// says so.
 func (d *TUI) readCommand() {
 	s := d.sending
 	d.sending = nil
 	if s.prompt.Person && modelCommand().MatchString(s.prompt.Text) {
 		d.confirms = time.Now().Add(d.sign)
 	}
-	d.rememberSaid(normal(s.prompt.Text))
+	d.rememberSaid(comparableText(s.prompt.Text))
 	d.report(chat.Took{Prompt: s.prompt.ID})
 	if !d.working {
 		d.report(chat.Finished{Turn: chat.Turn{Outcome: chat.Done}})
 	}
 }
 
-// rememberSaid notes a prompt of ours, which the record repeats.
+// rememberSaid remembers a sent prompt, because the record repeats it.
 func (d *TUI) rememberSaid(text string) {
 	d.said = append(d.said, text)
 	d.said = d.said[max(0, len(d.said)-maxCalls):]
@@ -188,28 +194,29 @@ func (d *TUI) enterAgain() {
 	d.terminal.Type(chat.Typing{
 		Pieces: [][]byte{{'\r'}}, Keys: s.keys, Still: s.prompt.still,
 		May: func(_ int, s chat.Screen) error {
-			if v := see(s); !v.shows(text) {
+			if v := readScreen(s); !v.showsOnly(text) {
 				return errNotShown
 			}
 			return nil
 		},
-		Done: func(t chat.Typed) { d.post(func() { d.typed(t) }) },
+		Done: func(t chat.Typed) { d.enqueue(func() { d.afterTyping(t) }) },
 	})
 }
 
-// notSent says that the prompt on its way will not be sent.
-func (d *TUI) notSent(why error) {
+// failPrompt reports that the prompt on its way will not be sent.
+func (d *TUI) failPrompt(why error) {
 	s := d.sending
 	d.sending = nil
-	d.notice("did not get a prompt: %v; what of it stands in the prompt is yours to send or to erase", why)
+	d.reportNotice("did not get a prompt: %v; what of it stands in the prompt is yours to send or to erase", why)
 	d.report(chat.Dropped{Prompt: s.prompt.ID})
 }
 
-// submitted is the sign that a prompt has arrived: the one on its way, or one that somebody typed at the terminal.
-func (d *TUI) submitted(text string) {
-	d.running()
-	got := normal(text)
-	if s := d.sending; s != nil && got == normal(s.prompt.Text) {
+// confirmPrompt handles the sign that a prompt has arrived: the one on its way, or one typed by the
+// user.
+func (d *TUI) confirmPrompt(text string) {
+	d.startTurn()
+	got := comparableText(text)
+	if s := d.sending; s != nil && got == comparableText(s.prompt.Text) {
 		d.sending = nil
 		d.rememberSaid(got)
 		d.report(chat.Took{Prompt: s.prompt.ID})
@@ -218,26 +225,29 @@ func (d *TUI) submitted(text string) {
 	d.report(chat.Began{})
 }
 
-// running notes that a turn runs.
-func (d *TUI) running() { d.working, d.ending, d.failed = true, time.Time{}, "" }
+func (d *TUI) startTurn() { d.working, d.ending, d.failed = true, time.Time{}, "" }
 
-// normal is a prompt as it can be compared: without blanks and what Claude Code writes around a paste.
-func normal(text string) string { return squeeze(pasteMarks().ReplaceAllString(text, "")) }
+// comparableText removes blanks and Claude Code's marks around a paste, so that prompts can be
+// compared.
+func comparableText(text string) string {
+	return withoutBlanks(pasteMarks().ReplaceAllString(text, ""))
+}
 
-// stopped ends the turn when the record has had its time. It reports whether that is still to come.
-func (d *TUI) stopped(now time.Time) (soon bool) {
+// finishAfterRecord ends a stopped turn once the record has had its time. It reports whether that
+// time still runs.
+func (d *TUI) finishAfterRecord(now time.Time) (soon bool) {
 	if d.ending.IsZero() {
 		return false
 	}
 	if now.Before(d.ending) {
 		return true
 	}
-	d.finish(chat.Turn{Outcome: chat.Done})
+	d.endTurn(chat.Turn{Outcome: chat.Done})
 	return false
 }
 
-// finish says that the turn ended.
-func (d *TUI) finish(t chat.Turn) {
+// endTurn reports the end of the turn, if one runs.
+func (d *TUI) endTurn(t chat.Turn) {
 	if !d.working {
 		return
 	}
@@ -248,8 +258,8 @@ func (d *TUI) finish(t chat.Turn) {
 	d.report(chat.Finished{Turn: t})
 }
 
-// escape interrupts the turn.
-func (d *TUI) escape(still func() bool) {
+// pressEscape interrupts the running turn.
+func (d *TUI) pressEscape(still func() bool) {
 	if !d.working {
 		return
 	}
@@ -257,14 +267,14 @@ func (d *TUI) escape(still func() bool) {
 	d.terminal.Type(chat.Typing{
 		Pieces: [][]byte{{0x1b}}, Still: still,
 		May: func(_ int, s chat.Screen) error {
-			if v := see(s); !v.prompt && time.Now().Before(until) {
+			if v := readScreen(s); !v.prompt && time.Now().Before(until) {
 				return chat.ErrNotYet // a dialog that was refused goes first
 			}
 			return nil
 		},
 		Done: func(t chat.Typed) {
 			if t.Err != nil {
-				d.post(func() { d.notice("was not interrupted: %v", t.Err) })
+				d.enqueue(func() { d.reportNotice("was not interrupted: %v", t.Err) })
 			}
 		},
 	})

@@ -16,52 +16,57 @@ import (
 // TUIConfig is how Claude Code's own interface is accompanied.
 type TUIConfig struct {
 	Args []string // the user's, for claude
-	// ID is that of a new conversation, a UUID. It does not count where the user's arguments name one, or go on with one.
+	// ID is the UUID of a new conversation. It is not used if the user's arguments name a
+	// conversation or resume one.
 	ID string
-	// Hook is the command that its hooks run, which calls [Hook] with the event behind it: of a shell, and quoted for one.
+	// Hook is the command that its hooks run, which calls [Hook] with the event behind it: of a
+	// shell, and quoted for one.
 	Hook string
 	// Dir is a directory of the user's alone, for the socket of the hooks; it goes with Close.
 	Dir string
-	// Claim makes this process the only one that talks in a conversation, and its error says who else does. It may be nil.
+	// Claim makes this process the only one in a conversation; its error names the other one. It
+	// may be nil.
 	Claim func(id string) error
-	// Settings is the file of the user's settings, whose permission mode counts where the arguments name none; "" for no file: then the mode
-	// is the one that asks.
+	// Settings is the file of the user's settings. Its permission mode counts if the arguments name
+	// no mode. With "" the mode is the one that asks.
 	Settings string
 }
 
-// TUI drives Claude Code in its own interface, which runs in a terminal of ours: its hooks and its record of the conversation say what
-// happens, and prompts are typed. It is a [chat.Driver].
+// TUI drives Claude Code in its own interface, in a terminal of the session. Its hooks and its
+// record report what happens, and prompts are typed. It is a [chat.Driver].
 type TUI struct {
 	config   TUIConfig
 	terminal chat.Terminal
 	report   func(chat.Event)
 	hooks    net.Listener
 	key      string // the secret that a hook shows
-	chosen   string // permission mode that we name on the command line, "" where the user's arguments decide
+	chosen   string // our permission mode on the command line, "" if the user's arguments decide
 	dialog   atomic.Bool
 	pressed  atomic.Int64  // when the user typed last, in ns since 1970
 	waits    atomic.Value  // chat.Waits
 	done     chan struct{} // closed when run has ended
 	sign     time.Duration // how long the sign of a prompt may take
-	patience time.Duration // how long a hook may take that nobody has to be asked for
+	patience time.Duration // how long a hook may take if no person is asked
 	hookers  hookers
 
 	mu     sync.Mutex
 	posts  []func()
-	closed bool // no post runs any more
+	closed bool // later posts never run
 	wake   chan struct{}
-	asks   map[string]*tuiAsk // what is open, by the request's id
+	asks   map[string]*tuiAsk // open requests, by id
 
 	// What follows belongs to the goroutine of run.
-	over     bool
-	began    bool // SessionStart came
-	ready    bool
-	id       string // of the conversation
-	working  bool
-	ending   time.Time // when a turn that has stopped is over whatever the record says; zero for none
-	shown    bool      // a dialog was seen on the screen since the last request came
-	screen   view      // as last seen
-	approves bool      // a hook asked since the prompt was there: the dialog is that of an approval, also when the hook is gone
+	over    bool
+	began   bool // SessionStart came
+	ready   bool
+	id      string // of the conversation
+	working bool
+	ending  time.Time  // when a stopped turn is over even without its record; may be zero
+	shown   bool       // a dialog was seen on the screen since the last request came
+	screen  promptView // as last seen
+	// approves: a hook asked since the prompt was drawn. The dialog is an approval, even if the
+	// hook has ended.
+	approves bool
 	own      *ownDialog
 	ownSince time.Time // it stands there
 	confirms time.Time // a dialog that comes until then asks what a person's command has said
@@ -71,8 +76,8 @@ type TUI struct {
 	poked    bool
 	waiting  []prompt // to be typed
 	sending  *sending
-	said     []string // of ours, that the record has yet to repeat, normalized
-	record   *tail
+	said     []string // sent prompts that the record has yet to repeat, as comparableText
+	record   *recordReader
 	failed   string          // the turn's error
 	unknown  map[string]bool // types of the record that were noticed
 	calls    []announced     // without a result, oldest first
@@ -103,14 +108,19 @@ const (
 	stopWithin = time.Second
 )
 
-// atTerminal is why a request is closed that a dialog on the screen asked as well.
+// atTerminal is the reason for closing a request whose dialog was answered on the screen.
 const atTerminal = "answered at the terminal"
 
 // NewTUI makes a driver. Listen comes next, then the program's start, then Start.
 func NewTUI(c TUIConfig) *TUI {
 	return &TUI{
-		config: c, wake: make(chan struct{}, 1), done: make(chan struct{}), asks: map[string]*tuiAsk{}, unknown: map[string]bool{},
-		sign: signWithin, patience: hookPatience,
+		config:   c,
+		wake:     make(chan struct{}, 1),
+		done:     make(chan struct{}),
+		asks:     map[string]*tuiAsk{},
+		unknown:  map[string]bool{},
+		sign:     signWithin,
+		patience: hookPatience,
 	}
 }
 
@@ -121,27 +131,29 @@ func (d *TUI) Attach(t chat.Terminal) { d.terminal = t }
 func (d *TUI) Start(report func(chat.Event)) error {
 	d.report = report
 	go d.run() // Close, Exited
-	go d.accept()
+	go d.acceptHooks()
 	return nil
 }
 
 // Printed says that the program printed something. It may be called from any goroutine.
-func (d *TUI) Printed() { d.post(func() { d.poked = true }) }
+func (d *TUI) Printed() { d.enqueue(func() { d.poked = true }) }
 
-// Pressed notes that a person answers at the terminal: a dialog that was seen there is theirs from the key on that decides.
+// Pressed notes keys of a person at the terminal. A deciding key answers the dialog there, so its
+// requests are closed.
 func (d *TUI) Pressed(keys []byte) {
 	d.pressed.Store(time.Now().UnixNano())
-	if d.dialog.Load() && decides(keys) {
-		d.post(func() {
+	if d.dialog.Load() && choosesInDialog(keys) {
+		d.enqueue(func() {
 			if d.shown {
-				d.withdraw(atTerminal, everyAsk)
+				d.withdrawAsks(atTerminal, everyAsk)
 			}
 		})
 	}
 }
 
-// decides reports whether a key chooses in a dialog, or closes it: a digit, Enter, Escape or Ctrl+C, also as kitty's protocol has them.
-func decides(key []byte) bool {
+// choosesInDialog reports whether a key chooses in a dialog or closes it: a digit, Enter, Escape or
+// Ctrl+C, also in kitty's protocol.
+func choosesInDialog(key []byte) bool {
 	switch s := string(key); {
 	case s == "\r", s == "\x1b", s == "\x03", len(s) == 1 && s[0] >= '1' && s[0] <= '9':
 		return true
@@ -150,12 +162,13 @@ func decides(key []byte) bool {
 	}
 }
 
-// Dialog reports whether a dialog of Claude Code's may stand on the screen: agents' keys would answer it.
+// Dialog reports whether a dialog of Claude Code's may stand on the screen: agents' keys would
+// answer it.
 func (d *TUI) Dialog() bool { return d.dialog.Load() }
 
-// Reclaimed says that the user took the keyboard back: what was not typed by then is not typed any more.
+// Reclaimed says that the user took the keyboard back: waiting prompts are dropped.
 func (d *TUI) Reclaimed() {
-	d.post(func() {
+	d.enqueue(func() {
 		for _, p := range d.waiting {
 			d.report(chat.Dropped{Prompt: p.ID})
 		}
@@ -163,9 +176,10 @@ func (d *TUI) Reclaimed() {
 	})
 }
 
-// Exited says how the program ended, in words to follow "claude", "" as it should, and what stood on its screen.
+// Exited gets the reason for the program's end, in words that follow "claude" or "", and its last
+// screen.
 func (d *TUI) Exited(why string, screen []string) {
-	d.post(func() {
+	d.enqueue(func() {
 		if d.over {
 			return
 		}
@@ -180,7 +194,7 @@ func (d *TUI) Exited(why string, screen []string) {
 	})
 }
 
-// failedStart is why Claude Code did not get to its prompt, with the last rows of its screen.
+// failedStart explains why Claude Code did not get to its prompt, with the last rows of its screen.
 func failedStart(why string, screen []string) string {
 	if why == "" {
 		why = "ended before its prompt came"
@@ -206,7 +220,7 @@ func (d *TUI) Send(p chat.Prompt) error {
 	}
 	p.Text = text
 	one := prompt{p, d.terminal.Stand()}
-	d.post(func() { d.waiting = append(d.waiting, one) })
+	d.enqueue(func() { d.waiting = append(d.waiting, one) })
 	return nil
 }
 
@@ -218,12 +232,12 @@ func (d *TUI) ImageRefusal() error {
 // Interrupt is that of [chat.Driver].
 func (d *TUI) Interrupt() error {
 	still := d.terminal.Stand()
-	d.post(func() {
+	d.enqueue(func() {
 		for _, p := range d.waiting {
 			d.report(chat.Dropped{Prompt: p.ID})
 		}
 		d.waiting = nil
-		d.escape(still)
+		d.pressEscape(still)
 	})
 	return nil
 }
@@ -238,20 +252,21 @@ func (d *TUI) Answer(id string, a chat.Answer) error {
 		return errAtTerminal
 	}
 	if open.own != nil {
-		key, err := open.own.key(a.Replies)
+		key, err := open.own.answerKey(a.Replies)
 		if err == nil {
-			d.press(open.own, key)
+			d.pressKey(open.own, key)
 		}
 		return err
 	}
 	output := map[string]any{"hookSpecificOutput": map[string]any{
-		"hookEventName": "PermissionRequest", "decision": open.response(a),
+		"hookEventName": "PermissionRequest", "decision": open.replyFor(a),
 	}}
 	defer d.Printed() // its dialog goes
 	return d.answerHook(open.conn, output)
 }
 
-// answerHook gives a hook what it prints, nil for nothing, and hangs up. It does not wait for a hook that does not read.
+// answerHook sends a hook its output, which may be nil, and closes the connection. It does not wait
+// for a hook that does not read.
 func (d *TUI) answerHook(conn net.Conn, output any) error {
 	var b []byte
 	if output != nil {
@@ -266,11 +281,11 @@ func (d *TUI) answerHook(conn net.Conn, output any) error {
 		conn.Close()
 		return err
 	}
-	later := d.hookers.serve(conn, func() {
+	later := d.hookers.startServing(conn, func() {
 		defer conn.Close()
 		_ = conn.SetWriteDeadline(time.Now().Add(d.patience))
 		if _, err := conn.Write(rest); err != nil {
-			d.post(func() { d.notice("did not read the answer: %v", err) })
+			d.enqueue(func() { d.reportNotice("did not read the answer: %v", err) })
 		}
 	})
 	if !later {
@@ -294,13 +309,13 @@ func (d *TUI) Close() error {
 	if d.report != nil {
 		<-d.done
 	}
-	d.unlisten()
+	d.stopListening()
 	d.hookers.close()
 	return nil
 }
 
-// post has run do something.
-func (d *TUI) post(do func()) {
+// enqueue has run call do.
+func (d *TUI) enqueue(do func()) {
 	d.mu.Lock()
 	if !d.closed {
 		d.posts = append(d.posts, do)
@@ -312,7 +327,7 @@ func (d *TUI) post(do func()) {
 	}
 }
 
-// run is the driver's goroutine: it alone reports. It ends when the program has.
+// run runs on the driver's goroutine, which alone reports events. It ends with the program.
 func (d *TUI) run() {
 	defer close(d.done)
 	timer := time.NewTimer(time.Hour)
@@ -333,7 +348,7 @@ func (d *TUI) run() {
 		if d.over {
 			break
 		}
-		if wait := d.attend(time.Now()); wait > 0 {
+		if wait := d.pollScreen(time.Now()); wait > 0 {
 			timer.Reset(wait)
 		}
 	}
@@ -345,45 +360,45 @@ func (d *TUI) run() {
 	}
 }
 
-// attend looks at the screen and the record if something was printed, and goes on with what waits. It returns after how long to look
-// again, 0 for when something happens.
-func (d *TUI) attend(now time.Time) (again time.Duration) {
+// pollScreen reads the screen and the record if something was printed, and goes on with waiting
+// prompts. It returns the delay until the next look, 0 to wait for an event.
+func (d *TUI) pollScreen(now time.Time) (again time.Duration) {
 	if d.poked {
 		if wait := d.looked.Add(lookEvery).Sub(now); wait > 0 {
 			return wait
 		}
 		d.poked, d.looked = false, now
-		d.look()
+		d.updateScreen()
 		d.readRecord()
 		again = lookLater
 	}
-	if d.stopped(now) {
+	if d.finishAfterRecord(now) {
 		again = lookLater
 	}
 	if d.expected.After(now) {
 		again = lookLater
 	} else if !d.expected.IsZero() {
 		d.expected = time.Time{}
-		d.hold()
+		d.updateDialog()
 	}
-	if d.send(now) {
+	if d.typeNext(now) {
 		again = lookLater
 	}
 	if d.followDialog(now) {
 		again = lookLater
 	}
-	d.noteWaits()
+	d.updateWaits()
 	return again
 }
 
-// look reads the screen.
-func (d *TUI) look() {
+// updateScreen reads the screen and follows its mode, prompt and dialog.
+func (d *TUI) updateScreen() {
 	s, ok := d.terminal.Look()
 	if !ok {
 		return
 	}
 	last := d.screen.mode
-	d.screen = see(s)
+	d.screen = readScreen(s)
 	if d.screen.mode != last {
 		d.setMode(d.screen.mode) // the edge counts: hooks may know sooner
 	}
@@ -392,9 +407,9 @@ func (d *TUI) look() {
 	}
 	if d.screen.prompt && d.shown {
 		d.shown, d.approves = false, false
-		d.withdraw(atTerminal, everyAsk)
+		d.withdrawAsks(atTerminal, everyAsk)
 	}
-	d.hold()
+	d.updateDialog()
 	if d.began && d.screen.prompt && !d.ready {
 		d.ready = true
 		if d.mode == "" {
@@ -404,16 +419,18 @@ func (d *TUI) look() {
 	}
 }
 
-// setMode notes the permission mode; "" says nothing.
+// setMode stores and reports the permission mode, unless it is "" or unchanged.
 func (d *TUI) setMode(mode string) {
 	if mode = cmp.Or(mode, d.mode); mode != d.mode {
 		d.mode = mode
-		d.report(chat.Sets{Settings: []chat.Setting{{Name: chat.Mode, Value: mode, Choices: modes}}})
+		setting := chat.Setting{Name: chat.Mode, Value: mode, Choices: modes}
+		d.report(chat.Sets{Settings: []chat.Setting{setting}})
 	}
 }
 
-// hold says whether a dialog may stand on the screen. Only the prompt itself shows that there is none any more.
-func (d *TUI) hold() {
+// updateDialog decides whether a dialog may stand on the screen. Only the drawn prompt proves that
+// it is gone.
+func (d *TUI) updateDialog() {
 	d.mu.Lock()
 	asks := 0
 	for _, a := range d.asks {
@@ -425,8 +442,8 @@ func (d *TUI) hold() {
 	d.dialog.Store(asks > 0 || d.screen.dialog || d.shown || !d.expected.IsZero())
 }
 
-// withdraw takes back what is open and meant.
-func (d *TUI) withdraw(why string, meant func(id string, a *tuiAsk) bool) {
+// withdrawAsks closes the open requests for which meant returns true.
+func (d *TUI) withdrawAsks(why string, meant func(id string, a *tuiAsk) bool) {
 	d.mu.Lock()
 	var ids []string
 	for id, a := range d.asks {
@@ -444,5 +461,5 @@ func (d *TUI) withdraw(why string, meant func(id string, a *tuiAsk) bool) {
 	}
 }
 
-// everyAsk is for withdraw.
+// everyAsk selects all requests for withdrawAsks.
 func everyAsk(string, *tuiAsk) bool { return true }
