@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Read takes the arguments that the user gave opencode. Its interface takes fewer of them when it attaches to a server: an error names the
-// one that it would not take.
+// Read parses the user's arguments for opencode. An interface attached to a server takes only few
+// of them: the error names one that it would not take.
 func (c *Config) Read(args []string) error {
 	for len(args) > 0 {
 		name, value, given := strings.Cut(args[0], "=")

@@ -9,8 +9,9 @@ import (
 // asksVariable says what opencode asks for.
 const asksVariable = "OPENCODE_PERMISSION"
 
-// Asking are variables with which opencode asks before it does more than look: by itself it asks for nothing. There are none where the
-// user's environment decides. questions says whether its model may ask the user.
+// Asking returns variables that make opencode ask before it does more than look; without them it
+// asks for nothing. If the user's environment decides, it returns nil. questions says whether the
+// model may ask the user.
 func Asking(questions bool) []string {
 	if os.Getenv(asksVariable) != "" {
 		return nil
@@ -20,11 +21,13 @@ func Asking(questions bool) []string {
 		question = "allow"
 	}
 	return []string{
-		asksVariable + `={"*":"ask","read":"allow","grep":"allow","glob":"allow","list":"allow","todowrite":"allow","todoread":"allow","question":"` + question + `"}`,
+		asksVariable + `={"*":"ask","read":"allow","grep":"allow","glob":"allow","list":"allow",` +
+			`"todowrite":"allow","todoread":"allow","question":"` + question + `"}`,
 	}
 }
 
-// Decided reports whether the user's own configuration says what opencode asks for. That of a project does not count.
+// Decided reports whether the user's own configuration says what opencode asks for. That of a
+// project does not count.
 func Decided() bool {
 	paths := []string{os.Getenv("OPENCODE_CONFIG")}
 	if dir, err := configDir(); err == nil {
@@ -33,7 +36,7 @@ func Decided() bool {
 		}
 	}
 	for _, path := range paths {
-		b, _ := os.ReadFile(path) // opencode says what is wrong with it
+		b, _ := os.ReadFile(path) // opencode reports its errors
 		if bytes.Contains(b, []byte(`"permission"`)) {
 			return true
 		}
@@ -41,7 +44,7 @@ func Decided() bool {
 	return false
 }
 
-// configDir is where opencode looks for the user's configuration, on every system.
+// configDir returns the directory of the user's configuration, the same on every system.
 func configDir() (string, error) {
 	if dir := os.Getenv("XDG_CONFIG_HOME"); dir != "" {
 		return dir, nil

@@ -2,14 +2,15 @@ package opencode
 
 import "terminalproxy/proxy/chat"
 
-// The interface in the terminal is told by the server what happens, and we are told by it what the user did there: of the terminal
-// nothing is needed, but its end, that agents' keys stay away from its dialogs, and whether the keyboard changed hands.
+// The server tells the interface in the terminal what happens, and tells us what the user did
+// there. Of the terminal the driver needs only its end, whether the keyboard changed hands, and
+// that agents' keys stay away from its dialogs.
 
 // Attach is that of [chat.Beside].
 func (d *Driver) Attach(t chat.Terminal) { d.terminal = t }
 
-// stand is that of the terminal, if there is one.
-func (d *Driver) stand() (still func() bool) {
+// terminalState returns the terminal's Stand; without a terminal a call may always go.
+func (d *Driver) terminalState() (still func() bool) {
 	if d.terminal == nil {
 		return func() bool { return true }
 	}
@@ -22,7 +23,7 @@ func (d *Driver) Printed() {}
 // Pressed is that of [chat.Beside].
 func (d *Driver) Pressed([]byte) {}
 
-// Reclaimed is that of [chat.Beside]. What is not sent by then is not sent any more, see stand.
+// Reclaimed is that of [chat.Beside]. Waiting calls are dropped: see terminalState.
 func (d *Driver) Reclaimed() {}
 
 // Dialog is that of [chat.Beside].

@@ -19,8 +19,8 @@ const (
 	callTime = 30 * time.Second
 	// maxBody and maxEvent bound what the server sends, in bytes.
 	maxBody, maxEvent = 32 << 20, 32 << 20
-	// again is how long to wait before the events are asked for again.
-	again = 200 * time.Millisecond
+	// reconnectDelay is the pause between two streams of events.
+	reconnectDelay = 200 * time.Millisecond
 )
 
 // statusError is a call that the server refused.
@@ -33,7 +33,7 @@ func (e *statusError) Error() string {
 	return strings.TrimSuffix(fmt.Sprintf("HTTP status %d: %s", e.code, e.said), ": ")
 }
 
-// call makes a call, and reads its answer into got unless that is nil.
+// call makes a call, and decodes its answer into got, which may be nil.
 func (d *Driver) call(ctx context.Context, method, path string, body, got any) error {
 	b, err := json.Marshal(body)
 	if err != nil {
@@ -42,7 +42,7 @@ func (d *Driver) call(ctx context.Context, method, path string, body, got any) e
 	if body == nil {
 		b = nil
 	}
-	answer, err := d.request(ctx, method, path, b)
+	answer, err := d.sendRequest(ctx, method, path, b)
 	if err != nil {
 		return err
 	}
@@ -53,8 +53,10 @@ func (d *Driver) call(ctx context.Context, method, path string, body, got any) e
 	return json.Unmarshal(b, got)
 }
 
-// request makes a request. What is not an answer in the 200s is an error.
-func (d *Driver) request(ctx context.Context, method, path string, body []byte) (*http.Response, error) {
+// sendRequest makes a request. A status outside the 200s is an error.
+func (d *Driver) sendRequest(
+	ctx context.Context, method, path string, body []byte,
+) (*http.Response, error) {
 	r, err := http.NewRequestWithContext(ctx, method, d.url+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
@@ -77,14 +79,15 @@ func (d *Driver) request(ctx context.Context, method, path string, body []byte) 
 	return answer, nil
 }
 
-// listen takes in the events, until the server is gone. The server ends the stream by itself where its configuration changes.
+// listen reads events until the server is gone. The server ends a stream by itself when its
+// configuration changes.
 func (d *Driver) listen() {
 	for {
-		_ = d.events() // the server's end says why
+		_ = d.readEvents() // the server's end says why
 		select {
 		case <-d.ctx.Done():
 			return
-		case <-time.After(again):
+		case <-time.After(reconnectDelay):
 		}
 	}
 }
@@ -95,9 +98,9 @@ type event struct {
 	Properties json.RawMessage
 }
 
-// events takes in one stream of events.
-func (d *Driver) events() error {
-	answer, err := d.request(d.ctx, http.MethodGet, "/event", nil)
+// readEvents reads one stream of events.
+func (d *Driver) readEvents() error {
+	answer, err := d.sendRequest(d.ctx, http.MethodGet, "/event", nil)
 	if err != nil {
 		return err
 	}
@@ -111,10 +114,10 @@ func (d *Driver) events() error {
 		}
 		var e event
 		if err := json.Unmarshal(data, &e); err != nil {
-			d.todo <- func() { d.notice("sent an event that makes no sense: %v", err) }
+			d.todo <- func() { d.reportNotice("sent an event that makes no sense: %v", err) }
 			continue
 		}
-		d.todo <- func() { d.take(e) }
+		d.todo <- func() { d.handleEvent(e) }
 	}
 	return lines.Err()
 }

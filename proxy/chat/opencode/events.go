@@ -19,19 +19,21 @@ type turn struct {
 	running bool
 	failed  *failure            // the turn that runs did
 	roles   *recent.Map[string] // of messages: who wrote them
-	texts   *recent.Map[bool]   // parts that are text of the agent's, and whether they were said whole
+	texts   *recent.Map[bool]   // the agent's parts of text, and whether they were reported whole
 	calls   *recent.Map[bool]   // tools that were called, and whether they have ended
-	told    *recent.Map[string] // of sessions: the one that began it, "" for a person
+	parents *recent.Map[string] // of sessions: the one that began it, "" for a person
 	retry   int                 // of a request to the model
 }
 
-// namesMost bounds what is remembered under the names that the server gives, each time, in bytes.
+// namesMost bounds each map whose keys the server chooses, in bytes.
 const namesMost = 1 << 20
 
 func newTurn() turn {
 	return turn{
-		roles: recent.New[string](namesMost), texts: recent.New[bool](namesMost), calls: recent.New[bool](namesMost),
-		told: recent.New[string](namesMost),
+		roles:   recent.New[string](namesMost),
+		texts:   recent.New[bool](namesMost),
+		calls:   recent.New[bool](namesMost),
+		parents: recent.New[string](namesMost),
 	}
 }
 
@@ -44,25 +46,25 @@ type failure struct {
 // info is a message, without its parts.
 type info struct{ ID, SessionID, Role, ParentID string }
 
-// take takes in an event. Those about sessions in which the user does not talk count only where they ask something: the agent starts
-// such sessions for its own helpers.
-func (d *Driver) take(e event) {
+// handleEvent handles an event. Events of other sessions than the user's count only if they ask
+// something: the agent starts such sessions for its own helpers.
+func (d *Driver) handleEvent(e event) {
 	var err error
 	switch e.Type {
 	case "server.connected":
-		d.connected()
+		d.handleConnected()
 	case "session.created":
-		err = read(e, func(m struct{ Info info }) { d.began(m.Info.ID, m.Info.ParentID) })
+		err = decodeEvent(e, func(m struct{ Info info }) { d.rememberParent(m.Info.ID, m.Info.ParentID) })
 	case "message.updated":
-		err = read(e, func(m struct{ Info info }) { d.message(m.Info) })
+		err = decodeEvent(e, func(m struct{ Info info }) { d.handleMessage(m.Info) })
 	case "message.part.updated":
-		err = read(e, func(m struct{ Part part }) { d.part(m.Part) })
+		err = decodeEvent(e, func(m struct{ Part part }) { d.handlePart(m.Part) })
 	case "message.part.delta":
-		err = read(e, d.delta)
+		err = decodeEvent(e, d.handleDelta)
 	case "session.status":
-		err = read(e, d.status)
+		err = decodeEvent(e, d.handleStatus)
 	case "session.error":
-		err = read(e, func(m struct {
+		err = decodeEvent(e, func(m struct {
 			SessionID string
 			Error     *failure
 		},
@@ -72,21 +74,21 @@ func (d *Driver) take(e event) {
 			}
 		})
 	case "session.idle":
-		err = read(e, func(m struct{ SessionID string }) { d.idle(m.SessionID) })
+		err = decodeEvent(e, func(m struct{ SessionID string }) { d.finishTurn(m.SessionID) })
 	case "permission.asked":
-		err = read(e, d.permission)
+		err = decodeEvent(e, d.handlePermission)
 	case "question.asked":
-		err = read(e, d.question)
+		err = decodeEvent(e, d.handleQuestion)
 	case "permission.replied", "question.replied", "question.rejected":
-		err = read(e, func(m replied) { d.replied(e.Type, m) })
+		err = decodeEvent(e, func(m replied) { d.handleReplied(e.Type, m) })
 	}
 	if err != nil {
-		d.notice("sent a %s that makes no sense: %v", stdio.Short(e.Type), err)
+		d.reportNotice("sent a %s that makes no sense: %v", stdio.Short(e.Type), err)
 	}
 }
 
-// read hands on what an event says.
-func read[T any](e event, to func(T)) error {
+// decodeEvent decodes an event's properties and calls to with them.
+func decodeEvent[T any](e event, to func(T)) error {
 	var m T
 	if err := json.Unmarshal(e.Properties, &m); err != nil {
 		return err
@@ -95,8 +97,8 @@ func read[T any](e event, to func(T)) error {
 	return nil
 }
 
-// connected is the beginning of a stream. What happened while there was none is asked for.
-func (d *Driver) connected() {
+// handleConnected handles the beginning of a stream. It asks for the changes since the last stream.
+func (d *Driver) handleConnected() {
 	if !d.ready {
 		d.ready = true
 		d.report(chat.Ready{Conversation: d.Conversation()})
@@ -106,10 +108,13 @@ func (d *Driver) connected() {
 	var states map[string]struct{ Type string }
 	ctx, cancel := context.WithTimeout(d.ctx, callTime)
 	defer cancel()
-	for path, got := range map[string]any{"/permission": &asked, "/question": &questions, "/session/status": &states} {
+	answers := map[string]any{
+		"/permission": &asked, "/question": &questions, "/session/status": &states,
+	}
+	for path, got := range answers {
 		if err := d.call(ctx, http.MethodGet, path, nil, got); err != nil {
 			if d.ctx.Err() == nil {
-				d.notice("does not say what is open: %v", err)
+				d.reportNotice("does not say what is open: %v", err)
 			}
 			return
 		}
@@ -117,22 +122,22 @@ func (d *Driver) connected() {
 	still := map[string]bool{}
 	for _, p := range asked {
 		still[p.ID] = true
-		d.permission(p)
+		d.handlePermission(p)
 	}
 	for _, q := range questions {
 		still[q.ID] = true
-		d.question(q)
+		d.handleQuestion(q)
 	}
-	d.withdraw("it is asked no more", func(id string, _ open) bool { return !still[id] })
+	d.withdrawRequests("it is asked no more", func(id string, _ open) bool { return !still[id] })
 	if session := d.Conversation(); states[session].Type != "" && states[session].Type != "idle" {
-		d.begins()
+		d.startTurn()
 	} else {
-		d.idle(session)
+		d.finishTurn(session)
 	}
 }
 
-// withdraw takes back the requests that fit.
-func (d *Driver) withdraw(why string, fits func(id string, o open) bool) (taken map[string]open) {
+// withdrawRequests closes the open requests for which fits returns true.
+func (d *Driver) withdrawRequests(why string, fits func(id string, o open) bool) (taken map[string]open) {
 	taken = map[string]open{}
 	d.mu.Lock()
 	for id, o := range d.open {
@@ -148,11 +153,11 @@ func (d *Driver) withdraw(why string, fits func(id string, o open) bool) (taken 
 	return taken
 }
 
-// began notes which session began another one, "" for a person.
-func (d *Driver) began(session, by string) { d.told.Put(session, by, len(by)) }
+// rememberParent remembers which session began another one; "" means a person.
+func (d *Driver) rememberParent(session, by string) { d.parents.Put(session, by, len(by)) }
 
-// begins is the beginning of a turn.
-func (d *Driver) begins() {
+// startTurn reports the beginning of a turn, unless one runs.
+func (d *Driver) startTurn() {
 	if !d.running {
 		d.running, d.failed, d.retry = true, nil, 0
 		d.mu.Lock()
@@ -162,7 +167,7 @@ func (d *Driver) begins() {
 	}
 }
 
-func (d *Driver) status(m struct {
+func (d *Driver) handleStatus(m struct {
 	SessionID string
 	Status    struct {
 		Type    string
@@ -174,18 +179,20 @@ func (d *Driver) status(m struct {
 	if m.SessionID != d.Conversation() || m.Status.Type == "idle" {
 		return
 	}
-	d.begins()
+	d.startTurn()
 	if m.Status.Type == "retry" && m.Status.Attempt != d.retry {
 		d.retry = m.Status.Attempt
-		d.notice("tries again, for the %d. time: %s", m.Status.Attempt, stdio.Short(m.Status.Message))
+		d.reportNotice("tries again, for the %d. time: %s", m.Status.Attempt, stdio.Short(m.Status.Message))
 	}
 }
 
-// idle is the end of a session's turn. Of its requests none is open then; those that the server still keeps are refused.
-func (d *Driver) idle(session string) {
-	for id, o := range d.withdraw("the turn ended", func(_ string, o open) bool { return o.session == session }) {
-		path, body := o.reply(id, chat.Answer{})
-		_ = d.later(http.MethodPost, path, body, func(error) {}) // it may keep it no more
+// finishTurn handles the end of a session's turn. It closes the session's requests, and refuses
+// those that the server still keeps.
+func (d *Driver) finishTurn(session string) {
+	isOfSession := func(_ string, o open) bool { return o.session == session }
+	for id, o := range d.withdrawRequests("the turn ended", isOfSession) {
+		path, body := o.replyCall(id, chat.Answer{})
+		_ = d.enqueueCall(http.MethodPost, path, body, func(error) {}) // the server may have dropped it
 	}
 	if session != d.Conversation() || !d.running {
 		return
@@ -197,38 +204,42 @@ func (d *Driver) idle(session string) {
 	case d.failed.Name == "MessageAbortedError":
 		outcome = chat.Turn{Outcome: chat.Interrupted, Why: "interrupted"}
 	default:
-		outcome = chat.Turn{Outcome: chat.Broken, Why: stdio.Short(strings.TrimSuffix(d.failed.Name+": "+d.failed.Data.Message, ": "))}
+		why := strings.TrimSuffix(d.failed.Name+": "+d.failed.Data.Message, ": ")
+		outcome = chat.Turn{Outcome: chat.Broken, Why: stdio.Short(why)}
 	}
 	d.mu.Lock()
 	interrupted := d.interrupted
 	d.interrupted = false
 	d.mu.Unlock()
 	if interrupted {
-		d.drop()
+		d.dropPrompts()
 	}
 	d.report(chat.Finished{Turn: outcome})
 }
 
-// drop takes the prompts back on which the agent did not begin to work: they would be read with the next one.
-func (d *Driver) drop() {
+// dropPrompts deletes the prompts that the agent did not begin: it would read them with the next
+// one.
+func (d *Driver) dropPrompts() {
 	d.mu.Lock()
 	dropped, session := d.sent, d.session
 	d.sent = nil
 	d.mu.Unlock()
 	for _, p := range dropped {
 		if p.message != "" {
-			_ = d.later(http.MethodDelete, "/session/"+session+"/message/"+p.message, nil, func(error) {}) // then it is read
+			path := "/session/" + session + "/message/" + p.message
+			_ = d.enqueueCall(http.MethodDelete, path, nil, func(error) {}) // if it fails, it is read
 		}
 		d.report(chat.Dropped{Prompt: p.id})
 	}
 }
 
-func (d *Driver) forget(one *prompt) {
+func (d *Driver) forgetPrompt(one *prompt) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.sent = slices.DeleteFunc(d.sent, func(p *prompt) bool { return p == one })
 }
 
-func (d *Driver) notice(format string, args ...any) {
-	d.report(chat.Said{Item: chat.Item{Kind: chat.Notice, Text: name + " " + fmt.Sprintf(format, args...)}})
+func (d *Driver) reportNotice(format string, args ...any) {
+	text := name + " " + fmt.Sprintf(format, args...)
+	d.report(chat.Said{Item: chat.Item{Kind: chat.Notice, Text: text}})
 }

@@ -10,5 +10,7 @@ import (
 // Reader is a driver in a conversation, as far as it takes in events.
 func Reader(session string, report func(chat.Event)) (take func(kind, properties string)) {
 	d := &Driver{turn: newTurn(), answered: recent.New[bool](namesMost), open: map[string]open{}, session: session, report: report}
-	return func(kind, properties string) { d.take(event{Type: kind, Properties: json.RawMessage(properties)}) }
+	return func(kind, properties string) {
+		d.handleEvent(event{Type: kind, Properties: json.RawMessage(properties)})
+	}
 }

@@ -1,6 +1,7 @@
-// Package opencode speaks to opencode over HTTP, while its own interface runs in a terminal: it starts opencode's server on this
-// machine, and the interface attaches to that. Both show the same conversation. A dialog that is answered in one closes in the other;
-// the first answer counts. It must not know who answers.
+// Package opencode speaks to opencode over HTTP, while its own interface runs in a terminal: it
+// starts opencode's server on this machine, and the interface attaches to that. Both show the same
+// conversation. An answer in one closes the dialog in the other; the first answer counts. The
+// package does not know who answers.
 package opencode
 
 import (
@@ -35,13 +36,14 @@ type Config struct {
 	Env     []string // added to ours
 	Dir     string   // where the agent works, "" for the current directory
 	Resume  string   // id of a conversation, "" for a new one
-	Latest  bool     // go on with the latest conversation of Dir, if there is one
-	// Claim is called with the id of the conversation, and with that of another one where the user goes on; nil for nobody. Its error
-	// keeps the server from starting; later it is only told.
+	Latest  bool     // go on with the latest conversation of Dir, if any
+	// Claim is called with the id of the conversation, and again when the user goes on in another
+	// one. It may be nil. An error ends Serve; later errors are only reported.
 	Claim func(id string) error
 }
 
-// Driver drives one server. The order of life is [Serve], the interface with [Driver.Args] and [Driver.Env], Start, Close.
+// Driver drives one server. The order of life is [Serve], the interface with [Driver.Args] and
+// [Driver.Env], Start, Close.
 type Driver struct {
 	config   Config
 	terminal chat.Terminal // nil without an interface
@@ -52,7 +54,7 @@ type Driver struct {
 	ended    chan struct{} // closed when the server is gone
 	why      string        // it is, when ended is closed
 	ctx      context.Context
-	cancel   context.CancelFunc // ends what is under way, with the server
+	cancel   context.CancelFunc // ends running calls, with the server
 
 	jobs   chan func()      // for the server, in their order
 	todo   chan func()      // for the goroutine that reports
@@ -62,7 +64,7 @@ type Driver struct {
 
 	mu          sync.Mutex
 	session     string            // where the user talks
-	made        bool              // we opened it, and nobody said anything
+	made        bool              // we opened it, and it is still empty
 	started     bool              // Start was called
 	open        map[string]open   // requests, by the server's id
 	answered    *recent.Map[bool] // requests, by us: the server may still name them as open
@@ -72,7 +74,7 @@ type Driver struct {
 	interrupted bool              // the turn that runs was
 }
 
-// prompt is one of ours.
+// prompt is a prompt sent by us.
 type prompt struct {
 	id      string // the core's
 	part    string // the id that we gave its text
@@ -86,26 +88,38 @@ type open struct {
 	form      bool
 }
 
-// listening is what the server says when it takes calls.
+// listening matches the server's line once it takes calls.
 var listening = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^opencode server listening on (http://127\.0\.0\.1:[0-9]+)/?$`)
 })
 
-// Serve starts the server, waits until it takes calls, and opens the conversation. ctx bounds the waiting. The server ends with Close, and
-// with this process. An error names what failed; then nothing runs.
+// Serve starts the server, waits until it takes calls, and opens the conversation. ctx bounds the
+// wait. The server ends with Close, and with this process. An error names what failed; then nothing
+// runs.
 func Serve(ctx context.Context, c Config) (*Driver, error) {
 	d := &Driver{
-		config: c, password: rand.Text(), ended: make(chan struct{}), over: make(chan struct{}), open: map[string]open{}, answered: recent.New[bool](namesMost),
-		jobs: make(chan func(), maxJobs), todo: make(chan func()), turn: newTurn(),
+		config:   c,
+		password: rand.Text(),
+		ended:    make(chan struct{}),
+		over:     make(chan struct{}),
+		open:     map[string]open{},
+		answered: recent.New[bool](namesMost),
+		jobs:     make(chan func(), maxJobs),
+		todo:     make(chan func()),
+		turn:     newTurn(),
 	}
-	d.client = &http.Client{Transport: &http.Transport{}} // no proxy: the password stays on this machine
+	// without a proxy the password stays on this machine
+	d.client = &http.Client{Transport: &http.Transport{}}
 	d.ctx, d.cancel = context.WithCancel(context.Background())
 	urls := make(chan string, 1)
 	var err error
 	d.program, err = stdio.Start(stdio.Config{
 		// The port is the system's choice, and the address not the user's configuration's.
-		Program: c.Program, Args: []string{"serve", "--port=0", "--hostname=127.0.0.1", "--mdns=false"}, Deaf: true,
-		Env: append(append(os.Environ(), c.Env...), d.Env()...), Dir: c.Dir,
+		Program: c.Program,
+		Args:    []string{"serve", "--port=0", "--hostname=127.0.0.1", "--mdns=false"},
+		Deaf:    true,
+		Env:     append(append(os.Environ(), c.Env...), d.Env()...),
+		Dir:     c.Dir,
 		Line: func(b []byte) {
 			if m := listening().FindSubmatch(b); m != nil {
 				select {
@@ -121,15 +135,15 @@ func Serve(ctx context.Context, c Config) (*Driver, error) {
 		d.cancel()
 		return nil, err
 	}
-	if err := d.opens(ctx, urls); err != nil {
+	if err := d.waitAndOpen(ctx, urls); err != nil {
 		_ = d.Close()
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return d, nil
 }
 
-// opens waits for the server, and opens the conversation.
-func (d *Driver) opens(ctx context.Context, urls <-chan string) error {
+// waitAndOpen waits for the server, then opens and claims the conversation.
+func (d *Driver) waitAndOpen(ctx context.Context, urls <-chan string) error {
 	select {
 	case d.url = <-urls:
 	case <-d.ended:
@@ -140,7 +154,7 @@ func (d *Driver) opens(ctx context.Context, urls <-chan string) error {
 	case <-ctx.Done():
 		return fmt.Errorf("its server does not start: %w", context.Cause(ctx))
 	}
-	id, err := d.conversation(ctx)
+	id, err := d.chooseConversation(ctx)
 	if err != nil {
 		return err
 	}
@@ -151,8 +165,8 @@ func (d *Driver) opens(ctx context.Context, urls <-chan string) error {
 	return d.config.Claim(id)
 }
 
-// conversation is the id of the one to talk in.
-func (d *Driver) conversation(ctx context.Context) (string, error) {
+// chooseConversation returns the id of the conversation to go on with, or of a new one.
+func (d *Driver) chooseConversation(ctx context.Context) (string, error) {
 	var got struct{ ID string }
 	switch {
 	case d.config.Resume != "":
@@ -216,7 +230,7 @@ func (d *Driver) Start(report func(chat.Event)) error {
 	d.report = report
 	var parts sync.WaitGroup
 	parts.Go(d.listen)
-	parts.Go(d.work)
+	parts.Go(d.runCalls)
 	go func() { // ends behind the two others, which end with the server
 		parts.Wait()
 		close(d.todo)
@@ -227,13 +241,13 @@ func (d *Driver) Start(report func(chat.Event)) error {
 			do()
 		}
 		<-d.ended
-		d.report(chat.Gone{Why: d.whyGone()})
+		d.report(chat.Gone{Why: d.exitReason()})
 	}()
 	return nil
 }
 
-// whyGone is why the server ended: where its interface did before it, as that.
-func (d *Driver) whyGone() string {
+// exitReason says why the server ended, or how its interface did if that ended first.
+func (d *Driver) exitReason() string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	switch {
@@ -245,8 +259,8 @@ func (d *Driver) whyGone() string {
 	return name + "'s server " + d.why
 }
 
-// work makes the calls that wait, until the server is gone.
-func (d *Driver) work() {
+// runCalls makes the queued calls until the server is gone.
+func (d *Driver) runCalls() {
 	for {
 		select {
 		case job := <-d.jobs:
@@ -259,13 +273,15 @@ func (d *Driver) work() {
 
 var errBusy = errors.New("opencode does not take what it is sent")
 
-// later makes a call behind those before it, and then does what is to be done with the error, which may be nil.
-func (d *Driver) later(method, path string, body any, then func(error)) error {
-	return d.standing(func() bool { return true }, method, path, body, then)
+// enqueueCall queues a call; then gets its error, which may be nil.
+func (d *Driver) enqueueCall(method, path string, body any, then func(error)) error {
+	return d.enqueueIfCurrent(func() bool { return true }, method, path, body, then)
 }
 
-// standing is later for what is not to go when it may not go any more.
-func (d *Driver) standing(still func() bool, method, path string, body any, then func(error)) error {
+// enqueueIfCurrent queues a call that is made only if still returns true when its turn comes.
+func (d *Driver) enqueueIfCurrent(
+	still func() bool, method, path string, body any, then func(error),
+) error {
 	if d.ctx.Err() != nil {
 		return errors.New("the agent has ended")
 	}
@@ -286,18 +302,19 @@ func (d *Driver) standing(still func() bool, method, path string, body any, then
 	}
 }
 
-// Send is that of [chat.Driver]. Also while it works, opencode takes a prompt, and reads it with its next step.
+// Send is that of [chat.Driver]. Also while it works, opencode takes a prompt, and reads it with
+// its next step.
 func (d *Driver) Send(p chat.Prompt) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.made = false
 	one := &prompt{id: p.ID, part: "prt_0" + strings.ReplaceAll(p.ID, "-", "")}
-	err := d.standing(d.stand(), http.MethodPost, "/session/"+d.session+"/prompt_async", map[string]any{
-		"parts": promptParts(one.part, p),
-	}, func(err error) {
+	path := "/session/" + d.session + "/prompt_async"
+	body := map[string]any{"parts": promptParts(one.part, p)}
+	err := d.enqueueIfCurrent(d.terminalState(), http.MethodPost, path, body, func(err error) {
 		if err != nil {
-			d.notice("the prompt did not arrive: %v", err)
-			d.forget(one)
+			d.reportNotice("the prompt did not arrive: %v", err)
+			d.forgetPrompt(one)
 			d.report(chat.Dropped{Prompt: p.ID})
 		}
 	})
@@ -307,12 +324,13 @@ func (d *Driver) Send(p chat.Prompt) error {
 	return err
 }
 
-// promptParts are a prompt in opencode's words.
+// promptParts converts a prompt for opencode.
 func promptParts(id string, p chat.Prompt) []any {
 	parts := []any{map[string]any{"type": "text", "id": id, "text": p.Text}}
 	for _, i := range p.Images {
 		url := "data:" + i.Type + ";base64," + base64.StdEncoding.EncodeToString(i.Data)
-		parts = append(parts, map[string]any{"type": "file", "mime": i.Type, "filename": i.Name, "url": url})
+		file := map[string]any{"type": "file", "mime": i.Type, "filename": i.Name, "url": url}
+		parts = append(parts, file)
 	}
 	return parts
 }
@@ -325,9 +343,10 @@ func (d *Driver) Interrupt() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.interrupted = true
-	return d.standing(d.stand(), http.MethodPost, "/session/"+d.session+"/abort", nil, func(err error) {
+	path := "/session/" + d.session + "/abort"
+	return d.enqueueIfCurrent(d.terminalState(), http.MethodPost, path, nil, func(err error) {
 		if err != nil {
-			d.notice("not interrupted: %v", err)
+			d.reportNotice("not interrupted: %v", err)
 		}
 	})
 }
@@ -344,19 +363,19 @@ func (d *Driver) Answer(id string, a chat.Answer) error {
 		return errNotAsked
 	}
 	d.answered.Put(id, true, 0)
-	path, body := asked.reply(id, a)
-	return d.later(http.MethodPost, path, body, func(err error) {
+	path, body := asked.replyCall(id, a)
+	return d.enqueueCall(http.MethodPost, path, body, func(err error) {
 		switch status := (*statusError)(nil); {
 		case errors.As(err, &status) && status.code == http.StatusNotFound:
-			d.notice("the answer came too late: opencode's own dialog was answered, or taken back, before it")
+			d.reportNotice("the answer came too late: opencode's own dialog was answered, or taken back, before it")
 		case err != nil:
-			d.notice("the answer did not arrive: %v", err)
+			d.reportNotice("the answer did not arrive: %v", err)
 		}
 	})
 }
 
-// reply is the call that answers a request.
-func (o open) reply(id string, a chat.Answer) (path string, body any) {
+// replyCall returns the call that answers a request.
+func (o open) replyCall(id string, a chat.Answer) (path string, body any) {
 	if !o.form {
 		reply := map[string]any{"reply": "reject"}
 		switch {
@@ -377,7 +396,7 @@ func (o open) reply(id string, a chat.Answer) (path string, body any) {
 	return "/question/" + id + "/reply", map[string]any{"answers": answers}
 }
 
-// Close is that of [chat.Driver]. A conversation that we opened and in which nobody said anything is taken away.
+// Close is that of [chat.Driver]. It deletes a conversation that we opened and that is still empty.
 func (d *Driver) Close() error {
 	d.mu.Lock()
 	made, started, session := d.made, d.started, d.session

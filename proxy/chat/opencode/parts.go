@@ -12,14 +12,14 @@ import (
 	"terminalproxy/proxy/chat/stdio"
 )
 
-// terminal is the author of what is typed in opencode's own interface.
+// terminal is the author of prompts typed in opencode's own interface.
 const terminal = "terminal"
 
 // part is a part of a message.
 type part struct {
 	ID, MessageID, SessionID, Type string
 	Text                           string
-	Synthetic, Ignored             bool // nobody wrote it
+	Synthetic, Ignored             bool // not written by a person
 	Time                           struct{ End float64 }
 	Tool, CallID                   string
 	State                          struct {
@@ -28,11 +28,11 @@ type part struct {
 	}
 }
 
-// message is a new message, or news of one.
-func (d *Driver) message(i info) {
+// handleMessage handles a new or changed message.
+func (d *Driver) handleMessage(i info) {
 	d.roles.Put(i.ID, i.Role, len(i.Role))
 	if i.Role == "user" {
-		d.follow(i.SessionID)
+		d.followUser(i.SessionID)
 	}
 	if i.SessionID != d.Conversation() || i.Role != "assistant" {
 		return
@@ -48,63 +48,64 @@ func (d *Driver) message(i info) {
 	})
 	d.mu.Unlock()
 	for _, id := range taken {
-		d.begins()
+		d.startTurn()
 		d.report(chat.Took{Prompt: id})
 	}
 }
 
-// follow goes where the user talks: in opencode's own interface they can open another conversation.
-func (d *Driver) follow(session string) {
+// followUser switches to the session in which the user talks: opencode's own interface can open
+// another conversation.
+func (d *Driver) followUser(session string) {
 	if session == d.Conversation() {
 		return
 	}
-	by, known := d.told.Get(session)
+	by, known := d.parents.Get(session)
 	if !known {
 		var got info
 		ctx, cancel := context.WithTimeout(d.ctx, callTime)
 		err := d.call(ctx, http.MethodGet, "/session/"+session, nil, &got)
 		cancel()
 		if err != nil {
-			return // it is gone
+			return // the session is gone
 		}
 		by = got.ParentID
-		d.began(session, by)
+		d.rememberParent(session, by)
 	}
 	if by != "" {
 		return
 	}
 	if d.running {
-		d.idle(d.Conversation())
+		d.finishTurn(d.Conversation())
 	}
 	d.mu.Lock()
 	d.session, d.made = session, false
 	d.mu.Unlock()
-	d.notice("goes on in another conversation, %s", session)
+	d.reportNotice("goes on in another conversation, %s", session)
 	if d.config.Claim != nil {
 		if err := d.config.Claim(session); err != nil {
-			d.notice("may not be alone there: %v", err)
+			d.reportNotice("may not be alone there: %v", err)
 		}
 	}
 	d.report(chat.Ready{Conversation: session})
 }
 
-// part is a new part of a message, or news of one.
-func (d *Driver) part(p part) {
+// handlePart handles a new or changed part of a message.
+func (d *Driver) handlePart(p part) {
 	if p.SessionID != d.Conversation() {
 		return
 	}
 	switch role, _ := d.roles.Get(p.MessageID); {
 	case p.Type == "text" && role == "user":
-		d.typed(p)
+		d.addTypedText(p)
 	case p.Type == "text" && role == "assistant":
-		d.text(p)
+		d.addAgentText(p)
 	case p.Type == "tool":
-		d.tool(p)
+		d.handleTool(p)
 	}
 }
 
-// typed is what the user said. What came by us is in the log.
-func (d *Driver) typed(p part) {
+// addTypedText reports the user's text, unless it was sent by us.
+func (d *Driver) addTypedText(p part) {
 	d.mu.Lock()
 	d.made = false
 	at := slices.IndexFunc(d.sent, func(s *prompt) bool { return s.part == p.ID })
@@ -119,10 +120,10 @@ func (d *Driver) typed(p part) {
 	d.report(chat.Said{Item: chat.Item{Kind: chat.User, ID: p.ID, Author: terminal, Text: p.Text}})
 }
 
-// text is what the agent says.
-func (d *Driver) text(p part) {
+// addAgentText reports the agent's text once it is whole.
+func (d *Driver) addAgentText(p part) {
 	if whole, _ := d.texts.Get(p.ID); whole {
-		return // that it is said is known
+		return // already reported whole
 	}
 	whole := p.Time.End != 0
 	if d.texts.Put(p.ID, whole, 0); whole && p.Text != "" {
@@ -130,26 +131,31 @@ func (d *Driver) text(p part) {
 	}
 }
 
-// delta is a piece of what the agent says.
-func (d *Driver) delta(m struct{ SessionID, PartID, Field, Delta string }) {
-	if whole, is := d.texts.Get(m.PartID); is && !whole && m.Field == "text" && m.SessionID == d.Conversation() {
+// handleDelta reports a piece of the agent's text.
+func (d *Driver) handleDelta(m struct{ SessionID, PartID, Field, Delta string }) {
+	whole, isText := d.texts.Get(m.PartID)
+	if isText && !whole && m.Field == "text" && m.SessionID == d.Conversation() {
 		d.report(chat.Wrote{Piece: chat.Piece{ID: m.PartID, Text: m.Delta}})
 	}
 }
 
-// tool is a call of a tool, or its end.
-func (d *Driver) tool(p part) {
+// handleTool reports a tool's call, and its result once it ended.
+func (d *Driver) handleTool(p part) {
 	ended, called := d.calls.Get(p.CallID)
 	if ended || p.State.Status == "pending" {
 		return // it does not know yet with what
 	}
 	if !called {
-		d.report(chat.Said{Item: chat.Item{Kind: chat.ToolCall, ID: p.CallID, Tool: p.Tool, Input: p.State.Input}})
+		call := chat.Item{Kind: chat.ToolCall, ID: p.CallID, Tool: p.Tool, Input: p.State.Input}
+		d.report(chat.Said{Item: call})
 	}
 	failed := p.State.Status == "error"
 	ended = failed || p.State.Status == "completed"
 	if d.calls.Put(p.CallID, ended, 0); ended {
-		d.report(chat.Said{Item: chat.Item{Kind: chat.ToolResult, ID: p.CallID, Text: p.State.Output + p.State.Error, Failed: failed}})
+		text := p.State.Output + p.State.Error
+		d.report(chat.Said{Item: chat.Item{
+			Kind: chat.ToolResult, ID: p.CallID, Text: text, Failed: failed,
+		}})
 	}
 }
 
@@ -160,8 +166,8 @@ type permission struct {
 	Metadata                  map[string]any
 }
 
-func (d *Driver) permission(p permission) {
-	// What it wants to do stands in the metadata, and what of it is to be allowed in the patterns.
+func (d *Driver) handlePermission(p permission) {
+	// The metadata say what it wants to do, and the patterns what of it needs permission.
 	shown := maps.Clone(p.Metadata)
 	if shown == nil {
 		shown = map[string]any{}
@@ -177,10 +183,11 @@ func (d *Driver) permission(p permission) {
 	if len(shown) == 0 {
 		r.Why = "opencode does not say what it wants to do: allow it in its own interface, if at all"
 	} else {
-		r.Input, _ = json.Marshal(shown)               // it came as JSON
-		r.Allows = []chat.Choice{{Verdict: chat.Once}} // where what it calls "always" ends, it does not say
+		r.Input, _ = json.Marshal(shown) // it came as JSON
+		// opencode does not say how far its "always" reaches
+		r.Allows = []chat.Choice{{Verdict: chat.Once}}
 	}
-	d.asks(open{session: p.SessionID}, r)
+	d.openRequest(open{session: p.SessionID}, r)
 }
 
 // question is a form that opencode asks.
@@ -193,20 +200,22 @@ type question struct {
 	}
 }
 
-func (d *Driver) question(q question) {
+func (d *Driver) handleQuestion(q question) {
 	o, r := open{session: q.SessionID, form: true}, chat.Request{ID: q.ID, Tool: "question"}
 	for i, one := range q.Questions {
 		id := strconv.Itoa(i + 1)
 		o.questions = append(o.questions, id)
-		r.Form = append(r.Form, chat.Question{ID: id, Header: one.Header, Text: one.Question, Many: one.Multiple, Options: one.Options})
+		r.Form = append(r.Form, chat.Question{
+			ID: id, Header: one.Header, Text: one.Question, Many: one.Multiple, Options: one.Options,
+		})
 	}
-	d.asks(o, r)
+	d.openRequest(o, r)
 }
 
-// asks opens a request, unless it is open.
-func (d *Driver) asks(o open, r chat.Request) {
+// openRequest opens a request that is new.
+func (d *Driver) openRequest(o open, r chat.Request) {
 	if r.ID == "" || o.form && len(r.Form) == 0 {
-		d.notice("asks something that makes no sense")
+		d.reportNotice("asks something that makes no sense")
 		return
 	}
 	d.mu.Lock()
@@ -226,8 +235,9 @@ type replied struct {
 	Reply     string
 }
 
-// replied closes a request that was answered in opencode's own interface. What we answered is closed.
-func (d *Driver) replied(kind string, m replied) {
+// handleReplied closes a request that was answered in opencode's own interface. Our own answers
+// have closed theirs already.
+func (d *Driver) handleReplied(kind string, m replied) {
 	why := "answered in opencode's own interface"
 	switch {
 	case m.Reply == "reject" || kind == "question.rejected":
@@ -235,5 +245,5 @@ func (d *Driver) replied(kind string, m replied) {
 	case m.Reply != "":
 		why = "allowed in opencode's own interface (" + stdio.Short(m.Reply) + ")"
 	}
-	d.withdraw(why, func(id string, _ open) bool { return id == m.RequestID })
+	d.withdrawRequests(why, func(id string, _ open) bool { return id == m.RequestID })
 }
