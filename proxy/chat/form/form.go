@@ -1,5 +1,5 @@
-// Package form turns the forms of elicitations, a small part of JSON Schema, into questions for a person, and the replies into what the
-// form asks for. It must not know who asks.
+// Package form turns the forms of elicitations, a small part of JSON Schema, into questions for a
+// person, and the replies into what the form asks for. The package does not know who asks.
 package form
 
 import (
@@ -17,18 +17,18 @@ import (
 
 // Form is a form of questions.
 type Form struct {
-	// Why are the words before the questions, "" where they are a question themselves.
+	// Why are the words before the questions, "" if they are a question themselves.
 	Why       string
 	Questions []chat.Question
 	fields    map[string]field // by their names, which are the questions' ids
 }
 
-// What is offered beside what the form offers.
+// Labels and choices that the form itself does not offer.
 const (
-	Skip    = "leave it out"
-	accept  = "accept"
-	decline = "decline"
-	yes, no = "yes", "no"
+	Skip              = "leave it out"
+	accept            = "accept"
+	decline           = "decline"
+	yesLabel, noLabel = "yes", "no"
 	// maxFields bounds a form.
 	maxFields = 32
 )
@@ -46,7 +46,7 @@ type field struct {
 
 	name     string
 	required bool
-	// own is the field for words of the person's own, "" where there is none.
+	// own names the field for free text, "" without one.
 	own string
 	// values are what the choices stand for, by their labels.
 	values map[string]any
@@ -66,18 +66,18 @@ func Read(message string, schema json.RawMessage) (*Form, error) {
 	if err := json.Unmarshal(schema, &object); err != nil {
 		return nil, err
 	}
-	all, err := inOrder(object.Properties)
+	all, err := parseFields(object.Properties)
 	if err != nil {
 		return nil, err
 	}
 	if len(all) > maxFields {
 		return nil, fmt.Errorf("%d questions are more than %d", len(all), maxFields)
 	}
-	all = joinOwn(all)
+	all = mergeFreeText(all)
 	f := &Form{Why: message, fields: map[string]field{}}
 	for _, one := range all {
 		one.required = one.own != "" || slices.Contains(object.Required, one.name)
-		if err := f.add(one); err != nil {
+		if err := f.addQuestion(one); err != nil {
 			return nil, err
 		}
 	}
@@ -85,18 +85,19 @@ func Read(message string, schema json.RawMessage) (*Form, error) {
 	case len(all) == 0 && message == "":
 		return nil, errors.New("it asks nothing")
 	case len(all) == 0:
-		f.Questions, f.Why = []chat.Question{{ID: accept, Text: message, Options: []chat.Option{{Label: accept}, {Label: decline}}}}, ""
+		options := []chat.Option{{Label: accept}, {Label: decline}}
+		f.Questions, f.Why = []chat.Question{{ID: accept, Text: message, Options: options}}, ""
 	case len(all) == 1 && all[0].Description == "" && message != "":
 		f.Questions[0].Header, f.Questions[0].Text, f.Why = all[0].Title, message, ""
 	}
 	return f, nil
 }
 
-// inOrder are the fields in the order of the form.
-func inOrder(properties json.RawMessage) (all []field, err error) {
+// parseFields reads the fields in the order of the form.
+func parseFields(properties json.RawMessage) (all []field, err error) {
 	d := json.NewDecoder(bytes.NewReader(properties))
 	if first, err := d.Token(); err != nil || first != json.Delim('{') {
-		return nil, nil //nolint:nilerr // none
+		return nil, nil //nolint:nilerr // a form without fields
 	}
 	for d.More() {
 		name, err := d.Token()
@@ -112,11 +113,14 @@ func inOrder(properties json.RawMessage) (all []field, err error) {
 	return all, nil
 }
 
-// joinOwn joins the fields for words of one's own to those whose choices they stand beside: every question takes words here.
-func joinOwn(all []field) (joined []field) {
+// mergeFreeText joins a field for free text to the field with choices before it: here every
+// question takes free text.
+func mergeFreeText(all []field) (joined []field) {
 	for _, one := range all {
-		if n := len(joined); n > 0 && one.Type == "string" && len(one.choices()) == 0 {
-			if before := &joined[n-1]; len(before.choices()) > 0 && before.own == "" && strings.HasPrefix(one.name, before.name+"_") {
+		if n := len(joined); n > 0 && one.Type == "string" && len(one.allChoices()) == 0 {
+			before := &joined[n-1]
+			isBeside := before.own == "" && strings.HasPrefix(one.name, before.name+"_")
+			if isBeside && len(before.allChoices()) > 0 {
 				before.own = one.name
 				continue
 			}
@@ -126,8 +130,8 @@ func joinOwn(all []field) (joined []field) {
 	return joined
 }
 
-// choices are what a field offers.
-func (f *field) choices() (all []choice) {
+// allChoices returns the choices that a field offers.
+func (f *field) allChoices() (all []choice) {
 	all = slices.Concat(f.OneOf, f.Items.AnyOf, f.Items.OneOf)
 	for i, value := range slices.Concat(f.Enum, f.Items.Enum) {
 		one := choice{Const: value}
@@ -137,25 +141,27 @@ func (f *field) choices() (all []choice) {
 		all = append(all, one)
 	}
 	if f.Type == "boolean" && all == nil {
-		all = []choice{{Const: true, Title: yes}, {Const: false, Title: no}}
+		all = []choice{{Const: true, Title: yesLabel}, {Const: false, Title: noLabel}}
 	}
 	return all
 }
 
-// add adds a field's question.
-func (f *Form) add(one field) error {
+// addQuestion adds a field and its question to the form.
+func (f *Form) addQuestion(one field) error {
 	if !slices.Contains([]string{"string", "number", "integer", "boolean", "array"}, one.Type) {
 		return fmt.Errorf("%.40q is of type %.40q", one.name, one.Type)
 	}
-	q := chat.Question{ID: one.name, Header: one.Title, Text: one.Description, Many: one.Type == "array"}
-	if q.Text == "" || len(q.Header) > len(q.Text) { // which of them is the question, agents see in two ways
+	q := chat.Question{
+		ID: one.name, Header: one.Title, Text: one.Description, Many: one.Type == "array",
+	}
+	if q.Text == "" || len(q.Header) > len(q.Text) { // agents put the question in either
 		q.Header, q.Text = q.Text, q.Header
 	}
 	if q.Text == "" {
 		q.Text = one.name
 	}
 	one.values = map[string]any{}
-	for _, c := range one.choices() {
+	for _, c := range one.allChoices() {
 		label := c.Title
 		if label == "" {
 			label = fmt.Sprint(c.Const)
@@ -176,13 +182,14 @@ func (f *Form) add(one field) error {
 	return nil
 }
 
-// Check says why replies are none that the form takes.
+// Check says why the form does not take the replies.
 func (f *Form) Check(replies map[string][]string) error {
 	_, _, err := f.Content(replies)
 	return err
 }
 
-// Content is what the form asks for; accepted is false where it only asked whether, and the person does not.
+// Content converts replies into the form's content. accepted is false if the form only asks for
+// consent and the person declines.
 func (f *Form) Content(replies map[string][]string) (content map[string]any, accepted bool, err error) {
 	content = map[string]any{}
 	if len(f.fields) == 0 {
@@ -196,16 +203,16 @@ func (f *Form) Content(replies map[string][]string) (content map[string]any, acc
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(f.fields)) {
-		if err := f.put(content, f.fields[name], replies[name]); err != nil {
+		if err := f.setField(content, f.fields[name], replies[name]); err != nil {
 			return nil, false, err
 		}
 	}
 	return content, true, nil
 }
 
-// Reply is the answer to the form as MCP has it, whose words the agents pass on.
+// Reply converts an answer into MCP's reply to the form, which the agents pass on.
 func (f *Form) Reply(a chat.Answer) map[string]any {
-	if a.Refuses() && a.Words != "" { // somebody else refused, or nobody was there
+	if a.Refuses() && a.Words != "" { // refused by others, or without a person
 		return map[string]any{"action": "cancel"}
 	}
 	if content, accepted, err := f.Content(a.Replies); !a.Refuses() && err == nil && accepted {
@@ -214,8 +221,8 @@ func (f *Form) Reply(a chat.Answer) map[string]any {
 	return map[string]any{"action": "decline"}
 }
 
-// put puts the replies to a field into the content.
-func (f *Form) put(content map[string]any, one field, replies []string) error {
+// setField sets the content of one field from its replies.
+func (f *Form) setField(content map[string]any, one field, replies []string) error {
 	if !one.required && slices.Contains(replies, Skip) {
 		return nil
 	}
@@ -231,7 +238,7 @@ func (f *Form) put(content map[string]any, one field, replies []string) error {
 			}
 			content[one.own] = reply
 		default:
-			value, err := one.typed(reply)
+			value, err := one.parseTyped(reply)
 			if err != nil {
 				return err
 			}
@@ -247,28 +254,28 @@ func (f *Form) put(content map[string]any, one field, replies []string) error {
 	return nil
 }
 
-// typed is a value that was typed and is none of the choices.
-func (f *field) typed(reply string) (any, error) {
+// parseTyped parses a reply other than the choices. A field with choices takes no such reply.
+func (f *field) parseTyped(reply string) (any, error) {
 	switch {
 	case len(f.values) > 0:
-		return nil, fmt.Errorf("%s: must be one of the choices, and not %q", f.label(), reply)
+		return nil, fmt.Errorf("%s: must be one of the choices, and not %q", f.displayName(), reply)
 	case f.Type == "integer":
 		n, err := strconv.ParseInt(reply, 10, 64)
 		if err != nil {
-			return nil, fmt.Errorf("%s: must be a whole number, and not %q", f.label(), reply)
+			return nil, fmt.Errorf("%s: must be a whole number, and not %q", f.displayName(), reply)
 		}
 		return n, nil
 	case f.Type == "number":
 		n, err := strconv.ParseFloat(reply, 64)
 		if err != nil || n-n != 0 {
-			return nil, fmt.Errorf("%s: must be a number, and not %q", f.label(), reply)
+			return nil, fmt.Errorf("%s: must be a number, and not %q", f.displayName(), reply)
 		}
 		return n, nil
 	}
 	return reply, nil
 }
 
-func (f *field) label() string {
+func (f *field) displayName() string {
 	if f.Title != "" {
 		return f.Title
 	}
