@@ -1,5 +1,6 @@
-// Package lock keeps two writers from one conversation of a coding agent, which the agents themselves do not: of the programs that
-// take its lock, one has it. A lock ends with the process that has it. It must not know what kind of agent it is.
+// Package lock keeps two writers from one conversation of a coding agent, which the agents
+// themselves do not. One program at a time holds a conversation's lock, and the lock ends with its
+// process. The package does not know which agent it is.
 package lock
 
 import (
@@ -17,11 +18,11 @@ import (
 	"time"
 )
 
-// Holder is who has a conversation.
+// Holder describes the process that has a conversation.
 type Holder struct {
 	PID      int       `json:"pid"`
-	What     string    `json:"what"`               // the command, for people: "gateway chat"
-	Terminal string    `json:"terminal,omitempty"` // its path, "" for none
+	What     string    `json:"what"`               // the command: "gateway chat"
+	Terminal string    `json:"terminal,omitempty"` // its path, "" without one
 	Since    time.Time `json:"since"`
 }
 
@@ -29,19 +30,19 @@ func (h Holder) String() string {
 	if h.PID == 0 {
 		return "another process"
 	}
-	what := "process " + strconv.Itoa(h.PID)
+	process := "process " + strconv.Itoa(h.PID)
 	if h.Terminal != "" {
-		what += " on " + h.Terminal
+		process += " on " + h.Terminal
 	}
 	at := h.Since.Local()
 	layout := "15:04"
 	if time.Since(at) > 20*time.Hour {
 		layout = "2006-01-02 15:04"
 	}
-	return fmt.Sprintf("%s (%s, since %s)", h.What, what, at.Format(layout))
+	return fmt.Sprintf("%s (%s, since %s)", h.What, process, at.Format(layout))
 }
 
-// HeldError says that somebody else has the conversation.
+// HeldError says that another process has the conversation.
 type HeldError struct {
 	ID string
 	By Holder
@@ -70,27 +71,30 @@ func (e *UnwritableError) Hint() string {
 	return "in it one command at a time has a conversation: make it writable, or name another place in XDG_STATE_HOME"
 }
 
-// usable is what an id may look like, which has at most maxID bytes: it becomes a file's name, and an argument. The number is not in the
-// expression, which would cost every start of a program a third of a millisecond.
-var usable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`) })
+// usablePattern matches an id that can be a file's name and an argument. The length, maxID, is not
+// in the expression: it would cost every start of a program a third of a millisecond.
+var usablePattern = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
+})
 
 // Usable reports whether a conversation can have this id.
-func Usable(id string) bool { return len(id) <= maxID && usable().MatchString(id) }
+func Usable(id string) bool { return len(id) <= maxID && usablePattern().MatchString(id) }
 
 const maxID = 128
 
 // Lock is held by one program. It belongs to one goroutine.
 type Lock struct {
-	dir, what string
-	id        string
-	unlock    func()
+	dir, command string
+	id           string
+	unlock       func()
 }
 
-// New makes a lock that nobody has yet. The files of all locks are in dir, which is made when it is needed; what names the command.
-func New(dir, what string) *Lock { return &Lock{dir: dir, what: what} }
+// New makes a free lock. The files of all locks are in dir, made when needed. command names the
+// holder for people.
+func New(dir, command string) *Lock { return &Lock{dir: dir, command: command} }
 
-// Take takes the lock of a conversation, and releases that of the one before. An id that is not known yet is "": then nothing changes.
-// With an error, which is a [*HeldError] if somebody else has it, the one before stays.
+// Take takes the lock of a conversation, and releases the former one. With "", an id yet unknown,
+// nothing changes. After an error the former lock stays; a [*HeldError] names another holder.
 func (l *Lock) Take(id string) error {
 	if id == "" || id == l.id {
 		return nil
@@ -126,36 +130,39 @@ func (l *Lock) lock(id string) (unlock func(), err error) {
 			return nil, &UnwritableError{"lock of the conversation", err}
 		}
 		if err := flock(f); err != nil {
-			return nil, held(f, id, err)
+			return nil, heldError(f, id, err)
 		}
-		if !stands(f, path) {
-			f.Close() // the one who had it took the file away meanwhile
+		if !isAtPath(f, path) {
+			f.Close() // its holder removed the file meanwhile
 			continue
 		}
-		_ = json.NewEncoder(rewritten(f)).Encode(Holder{PID: os.Getpid(), What: l.what, Terminal: terminal(), Since: time.Now()}) // only for the sentence
+		holder := Holder{
+			PID: os.Getpid(), What: l.command, Terminal: terminalPath(), Since: time.Now(),
+		}
+		_ = json.NewEncoder(truncated(f)).Encode(holder) // others only print it
 		return func() { _ = os.Remove(path); f.Close() }, nil
 	}
 }
 
-// rewritten is the file without what a process wrote that is gone.
-func rewritten(f *os.File) io.Writer {
+// truncated empties the file of an ended process, and returns a writer at its start.
+func truncated(f *os.File) io.Writer {
 	_ = f.Truncate(0) // a rest behind the value is not read
 	return io.NewOffsetWriter(f, 0)
 }
 
-// held is the error for a conversation that another process has.
-func held(f *os.File, id string, err error) error {
+// heldError makes the error for a conversation that another process has.
+func heldError(f *os.File, id string, err error) error {
 	defer f.Close()
 	if !errors.Is(err, syscall.EWOULDBLOCK) {
 		return fmt.Errorf("lock of the conversation: %w", err)
 	}
 	held := &HeldError{ID: id}
-	_ = json.NewDecoder(io.LimitReader(f, 4<<10)).Decode(&held.By) // it is only just writing it
+	_ = json.NewDecoder(io.LimitReader(f, 4<<10)).Decode(&held.By) // the holder may be writing it
 	return held
 }
 
-// stands reports whether the path names this open file.
-func stands(f *os.File, path string) bool {
+// isAtPath reports whether the path names this open file.
+func isAtPath(f *os.File, path string) bool {
 	ours, err := f.Stat()
 	if err != nil {
 		return false
@@ -164,8 +171,9 @@ func stands(f *os.File, path string) bool {
 	return err == nil && os.SameFile(ours, named)
 }
 
-// terminal is the path of the terminal that we read from or write to, "" where we have none or the system does not say.
-func terminal() string {
+// terminalPath returns the path of the terminal that we read from or write to, "" without one or if
+// the system does not say.
+func terminalPath() string {
 	for fd := range 3 {
 		path, err := os.Readlink("/proc/self/fd/" + strconv.Itoa(fd))
 		if err == nil && (strings.HasPrefix(path, "/dev/pts/") || strings.HasPrefix(path, "/dev/tty")) {
@@ -175,14 +183,18 @@ func terminal() string {
 	return ""
 }
 
-// flock takes the lock of a file, or fails at once. It leaves the file's mode alone, which os.File.Fd does not.
+// flock takes the lock of a file, or fails at once. Unlike os.File.Fd, it does not change the
+// file's mode.
 func flock(f *os.File) error {
 	raw, err := f.SyscallConn()
 	if err != nil {
 		return err
 	}
 	var locked error
-	if err := raw.Control(func(fd uintptr) { locked = syscall.Flock(int(fd), syscall.LOCK_EX|syscall.LOCK_NB) }); err != nil {
+	err = raw.Control(func(fd uintptr) {
+		locked = syscall.Flock(int(fd), syscall.LOCK_EX|syscall.LOCK_NB)
+	})
+	if err != nil {
 		return err
 	}
 	return locked
