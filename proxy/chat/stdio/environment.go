@@ -6,18 +6,23 @@ import (
 	"strings"
 )
 
-// outer are variables of a coding agent in whose terminal we may run: they make another one believe that it is that one.
-var outer = []string{"CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_SSE_PORT", "CLAUDE_PID"}
+// agentVariables are set by a coding agent in whose terminal we may run. Another agent that
+// inherits them would take itself for that one.
+var agentVariables = []string{
+	"CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_SSE_PORT",
+	"CLAUDE_PID",
+}
 
-// Environment is ours for a coding agent, and more. What counts is what comes last.
+// Environment returns our environment, without agentVariables, and more. The last value of a name
+// counts.
 func Environment(more ...string) []string {
 	return append(slices.DeleteFunc(os.Environ(), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
-		return slices.Contains(outer, name)
+		return slices.Contains(agentVariables, name)
 	}), more...)
 }
 
-// Short is text of an agent's that may be of any length, for a notice.
+// Short shortens an agent's text for a notice.
 func Short(s string) string {
 	s = strings.TrimSpace(s)
 	if r := []rune(s); len(r) > 200 {

@@ -10,13 +10,13 @@ import (
 	"syscall"
 )
 
-// Lines cuts what is written to it into lines. Line gets each of them without its end, unless it is empty, and must not keep the slice;
-// TooLong gets the size in bytes of one that is dropped.
+// Lines cuts written bytes into lines. Line gets each non-empty line without its end, and must not
+// keep the slice. TooLong gets the size of a dropped line, in bytes.
 type Lines struct {
 	Line    func([]byte)
 	TooLong func(bytes int)
 	rest    []byte
-	skipped int // bytes of a line that is dropped
+	skipped int // bytes of a dropped line
 }
 
 // Write implements [io.Writer].
@@ -25,16 +25,16 @@ func (l *Lines) Write(p []byte) (int, error) {
 	for {
 		end := bytes.IndexByte(p, '\n')
 		if end < 0 {
-			l.keep(p)
+			l.appendPartial(p)
 			return n, nil
 		}
-		l.keep(p[:end])
-		l.end()
+		l.appendPartial(p[:end])
+		l.endLine()
 		p = p[end+1:]
 	}
 }
 
-func (l *Lines) keep(p []byte) {
+func (l *Lines) appendPartial(p []byte) {
 	if l.skipped > 0 || len(l.rest)+len(p) > maxLine {
 		l.skipped += len(l.rest) + len(p)
 		l.rest = nil
@@ -43,8 +43,8 @@ func (l *Lines) keep(p []byte) {
 	l.rest = append(l.rest, p...)
 }
 
-// end hands on the line that is whole now.
-func (l *Lines) end() {
+// endLine passes on the finished line.
+func (l *Lines) endLine() {
 	rest, skipped := l.rest, l.skipped
 	l.rest, l.skipped = l.rest[:0], 0
 	switch {
@@ -55,7 +55,7 @@ func (l *Lines) end() {
 	}
 }
 
-// tail keeps the last of what is written to it.
+// tail keeps the last tailSize bytes written to it.
 type tail struct {
 	mu   sync.Mutex
 	last []byte
@@ -79,8 +79,8 @@ func (t *tail) String() string {
 	return strings.ToValidUTF8(string(t.last), "")
 }
 
-// how says how a program ended, with the last that it wrote to its standard error.
-func how(err error, said string) string {
+// describeExit says how a program ended, with the end of its standard error.
+func describeExit(err error, said string) string {
 	if err == nil || errors.Is(err, exec.ErrWaitDelay) {
 		return ""
 	}

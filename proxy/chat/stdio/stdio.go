@@ -1,5 +1,6 @@
-// Package stdio runs a coding agent that speaks JSON over its standard input and output, a value to a line. Drivers of agents that
-// speak otherwise take from it what all need: the agent's environment, and output cut into lines. It must not know what the values mean.
+// Package stdio runs a coding agent that speaks JSON over its standard input and output, a value to
+// a line. Drivers of other agents use its environment and its reader of lines. The package does not
+// know what the values mean.
 package stdio
 
 import (
@@ -19,7 +20,8 @@ const (
 	maxQueue = 64 << 20
 	// patience is how long an agent may take to end, and again when it was told to by a signal.
 	patience = 2 * time.Second
-	// drain is how long output may come after the agent's end: programs that it left behind may hold the pipe.
+	// drain is how long output may come after the agent's end: programs that it left behind may
+	// hold the pipe.
 	drain = time.Second
 )
 
@@ -29,15 +31,16 @@ type Config struct {
 	Args    []string
 	Env     []string
 	Dir     string // "" is the current one
-	// Began gets the program before anything else is called: it may be sent to from then on. It may be nil.
+	// Began gets the program before anything else is called: it may be sent to from then on. It may
+	// be nil.
 	Began func(*Program)
-	// Line gets each line that comes, without its end, and TooLong the size of one that is dropped. Ended gets how the agent
-	// ended, last, and once: "" for exit status 0, otherwise words to follow "it". They are called from one goroutine, and
-	// must not keep the slice.
+	// Line gets each line without its end, and TooLong the size of a dropped line. Ended is called
+	// last and once, with the way the agent ended: "" for exit status 0, otherwise words to follow
+	// "it". One goroutine calls them. They must not keep the slice.
 	Line    func([]byte)
 	TooLong func(bytes int)
 	Ended   func(why string)
-	// Deaf says that the end of its input does not end it: Close sends the signal at once.
+	// Deaf says that the agent outlives the end of its input: Close sends the signal at once.
 	Deaf bool
 }
 
@@ -51,11 +54,11 @@ type Program struct {
 	mu     sync.Mutex
 	queue  [][]byte
 	queued int           // bytes
-	closed bool          // nothing more will be written
+	closed bool          // the queue is all that will be written
 	filled chan struct{} // holds a value when the queue or closed changed
 }
 
-// NotInstalledError says that there is no such program.
+// NotInstalledError says that the program was not found.
 type NotInstalledError struct {
 	Program string
 	Cause   error
@@ -68,20 +71,28 @@ func (e *NotInstalledError) Unwrap() error { return e.Cause }
 
 var errEnded = errors.New("the agent has ended")
 
-// Start runs it. With an error nothing is called.
+// Start runs the agent. After an error only Began may have been called.
 //
-// The agent has a session of its own: no terminal's Ctrl+C reaches it, and neither it nor its tools can read a keyboard.
+// The agent has a session of its own: no terminal's Ctrl+C reaches it, and neither it nor its tools
+// can read a keyboard.
 func Start(c Config) (*Program, error) {
 	path, err := exec.LookPath(c.Program)
 	if err != nil {
 		return nil, &NotInstalledError{Program: c.Program, Cause: errors.Unwrap(err)}
 	}
 	ctx, kill := context.WithCancel(context.Background())
-	p := &Program{cmd: exec.CommandContext(ctx, path, c.Args...), kill: kill, deaf: c.Deaf, ended: make(chan struct{}), filled: make(chan struct{}, 1)}
+	p := &Program{
+		cmd:    exec.CommandContext(ctx, path, c.Args...),
+		kill:   kill,
+		deaf:   c.Deaf,
+		ended:  make(chan struct{}),
+		filled: make(chan struct{}, 1),
+	}
 	out, errs := &Lines{Line: c.Line, TooLong: c.TooLong}, &tail{}
-	p.cmd.Env, p.cmd.Dir, p.cmd.Stdout, p.cmd.Stderr, p.cmd.WaitDelay = c.Env, c.Dir, out, errs, drain
+	p.cmd.Env, p.cmd.Dir, p.cmd.WaitDelay = c.Env, c.Dir, drain
+	p.cmd.Stdout, p.cmd.Stderr = out, errs
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	p.cmd.Cancel = func() error { return p.signal(syscall.SIGKILL) }
+	p.cmd.Cancel = func() error { return p.signalGroup(syscall.SIGKILL) }
 	in, err := p.cmd.StdinPipe()
 	if err != nil {
 		kill()
@@ -99,9 +110,9 @@ func Start(c Config) (*Program, error) {
 		kill()
 		return nil, errors.Join(fmt.Errorf("guard of %s: %w", c.Program, err), p.cmd.Wait())
 	}
-	go func() { // ends with Close, or when the agent reads no more
+	go func() { // ends with Close, or when the agent stops reading
 		defer in.Close()
-		for b, more := p.next(); more; b, more = p.next() {
+		for b, more := p.nextMessage(); more; b, more = p.nextMessage() {
 			if _, err := in.Write(b); err != nil {
 				return // it has ended: Wait says how
 			}
@@ -110,9 +121,9 @@ func Start(c Config) (*Program, error) {
 	go func() { // ends with the agent
 		err := p.cmd.Wait()
 		kill()
-		p.shut()
-		out.end()
-		c.Ended(how(err, errs.String()))
+		p.stopWriting()
+		out.endLine()
+		c.Ended(describeExit(err, errs.String()))
 		endRest()
 		close(p.ended)
 	}()
@@ -134,19 +145,19 @@ func (p *Program) Send(v any) error {
 		return errors.New("the agent does not read what it is sent")
 	}
 	p.queue, p.queued = append(p.queue, append(b, '\n')), p.queued+len(b)
-	p.fill()
+	p.wakeWriter()
 	return nil
 }
 
-func (p *Program) fill() {
+func (p *Program) wakeWriter() {
 	select {
 	case p.filled <- struct{}{}:
 	default:
 	}
 }
 
-// next waits for what is to be written, until nothing more will be.
-func (p *Program) next() (b []byte, more bool) {
+// nextMessage waits for the next value in the queue; more is false after stopWriting.
+func (p *Program) nextMessage() (b []byte, more bool) {
 	for {
 		p.mu.Lock()
 		if len(p.queue) > 0 {
@@ -164,30 +175,31 @@ func (p *Program) next() (b []byte, more bool) {
 	}
 }
 
-func (p *Program) shut() {
+func (p *Program) stopWriting() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.closed = true
-	p.fill()
+	p.wakeWriter()
 }
 
-// Close ends the agent's input, and the agent by signals if it goes on. It returns when it is gone and Ended was called.
+// Close ends the agent's input, and the agent by signals if it goes on. It returns when it is gone
+// and Ended was called.
 func (p *Program) Close() {
-	p.shut()
+	p.stopWriting()
 	if p.deaf {
-		_ = p.signal(syscall.SIGTERM) // it is gone
+		_ = p.signalGroup(syscall.SIGTERM) // it may be gone
 	}
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
 		select {
 		case <-p.ended:
 			return
 		case <-time.After(patience):
-			_ = p.signal(sig) // it is gone
+			_ = p.signalGroup(sig) // it may be gone
 		}
 	}
 	p.kill()
 	<-p.ended
 }
 
-// signal reaches the agent and those of its tools that are in its process group.
-func (p *Program) signal(sig syscall.Signal) error { return syscall.Kill(-p.cmd.Process.Pid, sig) }
+// signalGroup signals the agent and the tools in its process group.
+func (p *Program) signalGroup(sig syscall.Signal) error { return syscall.Kill(-p.cmd.Process.Pid, sig) }
