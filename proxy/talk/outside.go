@@ -5,11 +5,12 @@ import (
 	"terminalproxy/proxy/chat"
 )
 
-// Outside is where others than the coding agent put requests to the people of a conversation. Its methods may be called from any goroutine.
+// Outside lets others than the coding agent ask the people of a conversation. Its methods may be
+// called from any goroutine.
 type Outside struct{ Session *chat.Session }
 
-// Ask opens a request under an id that is new; its By names who asks. done is told once how it was closed, and must neither block nor
-// call back. The error is [chat.ErrOver], or a sentence.
+// Ask opens a request under a new id; its By names the asker. done is called once with how it was
+// closed, and must neither block nor call back. The error is [chat.ErrOver], or a sentence.
 func (o Outside) Ask(q *protocol.ChatRequest, done func(protocol.ChatClosed)) error {
 	return o.Session.Ask(*chat.RequestOf(q), done)
 }

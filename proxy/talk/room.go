@@ -12,34 +12,36 @@ import (
 )
 
 const (
-	// batchSize is about how many bytes of records one message has; one record may be more.
+	// batchSize is the approximate size of a message, in bytes; one record may be larger.
 	batchSize = 64 << 10
 	// pause is the least time between two messages: text comes in pieces of a few characters.
 	pause = 50 * time.Millisecond
-	// patience is for the last records.
+	// patience is how long Close waits for the last records to leave.
 	patience = time.Second
-	// mostHidden bounds the times that are remembered in which the user hid the screen. Older ones become one.
+	// mostHidden bounds the remembered spans in which the user hid the screen. The oldest are
+	// merged.
 	mostHidden = 64
 )
 
-// Link is the way to the gateway. It never waits.
+// Link sends messages to the gateway. Send queues and never blocks.
 type Link interface{ Send(m protocol.Message) }
 
 // Config plugs a [Room].
 type Config struct {
 	SessionID string
 	Chat      *chat.Session
-	// Redact is a text as those may see it who look from elsewhere. It may be called from any goroutine.
+	// Redact masks the secrets in a text. It may be called from any goroutine.
 	Redact func(text string) string
 	Link   Link
 	Log    *slog.Logger
 }
 
-// Room is where a conversation is followed from elsewhere. Its methods may be called from any goroutine; without a conversation it is
-// nil, and Start, Close, Reached, Hide, Unsubscribe and WhyEnded do nothing.
+// Room serves one conversation to its followers. Its methods may be called from any goroutine.
+// Without a conversation it is nil, and Start, Close, Reached, Hide, Unsubscribe and WhyEnded do
+// nothing.
 type Room struct {
 	Config
-	ctx    context.Context //nolint:containedctx // of the room's goroutines, which begin with calls that have none
+	ctx    context.Context //nolint:containedctx // for the room's goroutines
 	cancel context.CancelFunc
 	parts  sync.WaitGroup
 
@@ -47,14 +49,16 @@ type Room struct {
 	why    string // of the state
 	told   *protocol.ChatStatus
 	hidden []span             // when the user hid the screen; the last one may not have ended
-	leave  context.CancelFunc // ends the stream, nil for none
+	leave  context.CancelFunc // ends the stream; nil without one
 	shown  chan struct{}      // closed at the end of hiding; nil while nothing is hidden
 }
 
-// span is a time, without an end as long as that has not come.
+// span is a time from one moment to another; to is zero until the span ends.
 type span struct{ from, to time.Time }
 
-func (s span) holds(t time.Time) bool { return !t.Before(s.from) && (s.to.IsZero() || !t.After(s.to)) }
+func (s span) contains(t time.Time) bool {
+	return !t.Before(s.from) && (s.to.IsZero() || !t.After(s.to))
+}
 
 // New makes a room. Nothing runs before Start.
 func New(conf Config) *Room {
@@ -62,7 +66,7 @@ func New(conf Config) *Room {
 	return &Room{Config: conf, ctx: ctx, cancel: cancel}
 }
 
-// Start starts the agent and tells of its state from then on, also when it did not start.
+// Start starts the agent and sends its state from then on, even if it did not start.
 func (r *Room) Start() {
 	if r == nil {
 		return
@@ -70,10 +74,11 @@ func (r *Room) Start() {
 	if err := r.Chat.Start(); err != nil {
 		r.Log.Warn("the conversation did not start", "error", err)
 	}
-	r.parts.Go(r.follow)
+	r.parts.Go(r.followState)
 }
 
-// Close ends the agent, and returns when all has been told of the conversation's end, or after a moment. Hide must not be called any more.
+// Close ends the agent. It returns when the end of the conversation has been sent, or after
+// patience. Hide must not be called after it.
 func (r *Room) Close() {
 	if r == nil {
 		return
@@ -92,8 +97,8 @@ func (r *Room) Close() {
 	r.parts.Wait()
 }
 
-// follow tells of every change of the state, until the conversation has ended.
-func (r *Room) follow() {
+// followState sends every change of the state until the conversation has ended.
+func (r *Room) followState() {
 	last := uint64(0)
 	for {
 		records, _, err := r.Chat.Records(r.ctx, last)
@@ -107,35 +112,39 @@ func (r *Room) follow() {
 				r.why = record.Why
 			}
 		}
-		r.tell()
+		r.sendState()
 		r.mu.Unlock()
 	}
 }
 
-// tell sends the state, if it is a new one and may be known. The caller holds the lock.
-func (r *Room) tell() {
+// sendState sends the state, if it changed and the screen is not hidden. The caller must hold r.mu.
+func (r *Room) sendState() {
 	if r.shown != nil {
 		return
 	}
-	if now := r.status(); r.told == nil || *r.told != *now {
+	if now := r.stateMessage(); r.told == nil || *r.told != *now {
 		r.told = now
 		r.Link.Send(now)
 	}
 }
 
-func (r *Room) status() *protocol.ChatStatus {
+func (r *Room) stateMessage() *protocol.ChatStatus {
 	open, oldest := r.Chat.Open(), uint64(0)
 	if len(open) > 0 {
 		oldest = open[0].Number()
 	}
 	return &protocol.ChatStatus{
-		SessionID: r.SessionID, Agent: r.Chat.Agent(), State: r.Chat.State(), Open: len(open), Oldest: oldest,
-		Mode: protocol.Clip(r.Redact(r.Chat.Mode()), protocol.MaxName),
-		Why:  protocol.Clip(r.Redact(r.why), protocol.MaxText),
+		SessionID: r.SessionID,
+		Agent:     r.Chat.Agent(),
+		State:     r.Chat.State(),
+		Open:      len(open),
+		Oldest:    oldest,
+		Mode:      protocol.Clip(r.Redact(r.Chat.Mode()), protocol.MaxName),
+		Why:       protocol.Clip(r.Redact(r.why), protocol.MaxText),
 	}
 }
 
-// Reached says that there is a connection: who is there knows nothing yet.
+// Reached sends the state over a new connection, whose other end does not know it yet.
 func (r *Room) Reached() {
 	if r == nil {
 		return
@@ -143,10 +152,11 @@ func (r *Room) Reached() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.told = nil
-	r.tell()
+	r.sendState()
 }
 
-// Hide says that the user hides the screen now, or no longer. When it returns, nothing of the conversation is on its way any more.
+// Hide notes that the user hides or shows the screen. After hiding, when it returns, nothing of the
+// conversation leaves the proxy.
 func (r *Room) Hide(now time.Time, on bool) {
 	if r == nil {
 		return
@@ -160,48 +170,48 @@ func (r *Room) Hide(now time.Time, on bool) {
 		if len(r.hidden) == mostHidden {
 			r.hidden = slices.Replace(r.hidden, 0, 2, span{r.hidden[0].from, r.hidden[1].to})
 		}
-		r.hidden = append(r.hidden, span{from: now.Truncate(time.Millisecond)}) // as records tell the time on the wire
+		r.hidden = append(r.hidden, span{from: now.Truncate(time.Millisecond)}) // the precision of records on the wire
 	default:
 		close(r.shown)
 		r.shown = nil
 		r.hidden[len(r.hidden)-1].to = now
-		r.tell()
+		r.sendState()
 	}
 }
 
-// Subscribe begins to send the records with higher numbers than that, in place of what was sent before.
+// Subscribe begins to send the records with higher numbers. It replaces the former stream.
 func (r *Room) Subscribe(after uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.unsubscribe()
+	r.endStream()
 	ctx, cancel := context.WithCancel(r.ctx)
 	r.leave = cancel
 	r.parts.Go(func() {
 		defer cancel()
-		(&stream{room: r, after: after, texts: map[string]*unfinished{}}).run(ctx)
+		(&stream{room: r, after: after, texts: map[string]*partialText{}}).run(ctx)
 	})
 }
 
-// Unsubscribe ends that.
+// Unsubscribe ends the stream.
 func (r *Room) Unsubscribe() {
 	if r == nil {
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.unsubscribe()
+	r.endStream()
 }
 
-func (r *Room) unsubscribe() {
+func (r *Room) endStream() {
 	if r.leave != nil {
 		r.leave()
 		r.leave = nil
 	}
 }
 
-// wasHidden reports whether the user hid the screen at that time. The caller holds the lock.
-func (r *Room) wasHidden(at time.Time) bool {
-	return slices.ContainsFunc(r.hidden, func(s span) bool { return s.holds(at) })
+// wasHiddenAt reports whether the screen was hidden at that time. The caller must hold r.mu.
+func (r *Room) wasHiddenAt(at time.Time) bool {
+	return slices.ContainsFunc(r.hidden, func(s span) bool { return s.contains(at) })
 }
 
 // Send, Answer and Interrupt are those of the conversation.
@@ -211,7 +221,7 @@ func (r *Room) Send(by, text string, images []chat.Image) error {
 	return r.Chat.SendImages(by, text, images)
 }
 
-// ImageRefusal says why the agent takes no images, nil where it does.
+// ImageRefusal says why the agent takes no images, nil if it does.
 func (r *Room) ImageRefusal() error { return r.Chat.ImageRefusal() }
 
 // Pass says something to the agent for another agent.
@@ -226,9 +236,9 @@ func (r *Room) Interrupt(by string) error { return r.Chat.Interrupt(by) }
 // Answer answers a request.
 func (r *Room) Answer(id, by string, a protocol.ChatReply) error {
 	if len(a.Replies) == 0 {
-		a.Replies = nil // an answer to no question is none
+		a.Replies = nil // an empty map answers no question
 	}
-	if err := r.offered(id, a); err != nil {
+	if err := r.checkOffered(id, a); err != nil {
 		return err
 	}
 	return r.Chat.Answer(id, by, a)

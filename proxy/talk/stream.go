@@ -10,26 +10,27 @@ import (
 	"terminalproxy/proxy/chat"
 )
 
-// stream sends records with higher numbers than after. It goes through all that are kept, those before as well: what a text that is
-// still being written began with says what of the rest is covered. It belongs to one goroutine.
+// stream sends records with higher numbers than after. It reads all kept records, also the earlier
+// ones: the beginning of an unfinished text decides how the rest is masked. It belongs to one
+// goroutine.
 type stream struct {
 	room  *Room
 	after uint64
-	read  uint64 // number of the last record that was looked at
-	lost  uint64 // records since the last message that nobody gets
-	texts map[string]*unfinished
+	read  uint64 // number of the last record read
+	lost  uint64 // records left out since the last message
+	texts map[string]*partialText
 	batch []protocol.ChatRecord
 	size  int // of the batch, in bytes, about
 }
 
-// unfinished is a text that is being written: whole lines leave, the rest waits for the end of its line, so that no piece of a secret
-// is seen.
-type unfinished struct {
+// partialText is an unfinished text. Whole lines leave; the rest waits for the end of its line, so
+// that no piece of a secret is seen.
+type partialText struct {
 	shown string // the last of what has left, as it was
 	rest  string
 }
 
-// before is how much of the text before counts for what is covered, in bytes.
+// before is how much of the earlier text is considered for masking, in bytes.
 const before = 4 << 10
 
 func (s *stream) run(ctx context.Context) {
@@ -43,11 +44,11 @@ func (s *stream) run(ctx context.Context) {
 		}
 		s.lost += lost
 		for i := range records {
-			if !s.next(ctx, &records[i]) {
+			if !s.addRecord(ctx, &records[i]) {
 				return
 			}
 		}
-		if !s.flush(ctx, false) {
+		if !s.flushBatch(ctx, false) {
 			return
 		}
 		select {
@@ -58,34 +59,36 @@ func (s *stream) run(ctx context.Context) {
 	}
 }
 
-// next puts a record into the batch, and sends that before it is too large. It is false when the stream is over.
-func (s *stream) next(ctx context.Context, r *chat.Record) bool {
+// addRecord adds a record to the batch, and sends the batch before it grows too large. It returns
+// false when the stream is over.
+func (s *stream) addRecord(ctx context.Context, r *chat.Record) bool {
 	s.read = r.Number
 	text := ""
 	if r.Piece != nil {
-		text = s.piece(r.Piece)
+		text = s.completeLines(r.Piece)
 	} else if r.Item != nil {
 		delete(s.texts, r.Item.ID)
 	}
 	if r.Number <= s.after || r.Piece != nil && text == "" {
 		return true
 	}
-	out, size := s.room.record(r, text)
-	if len(s.batch) > 0 && (s.size+size > batchSize || len(s.batch) == protocol.MaxChatRecords) && !s.flush(ctx, true) {
+	out, size := s.room.redactRecord(r, text)
+	isFull := s.size+size > batchSize || len(s.batch) == protocol.MaxChatRecords
+	if len(s.batch) > 0 && isFull && !s.flushBatch(ctx, true) {
 		return false
 	}
 	s.batch, s.size = append(s.batch, out), s.size+size
 	return true
 }
 
-// piece is what leaves of a text with the next piece of it.
-func (s *stream) piece(p *chat.Piece) string {
+// completeLines adds a piece to its text, and returns the lines that it completes, masked.
+func (s *stream) completeLines(p *chat.Piece) string {
 	u := s.texts[p.ID]
 	if u == nil {
 		if len(s.texts) > 64 {
-			clear(s.texts) // of an agent that finishes none
+			clear(s.texts) // the agent does not finish its texts
 		}
-		u = new(unfinished)
+		u = new(partialText)
 		s.texts[p.ID] = u
 	}
 	u.rest += p.Text
@@ -96,8 +99,8 @@ func (s *stream) piece(p *chat.Piece) string {
 	line := u.rest[:end]
 	u.rest = u.rest[end:]
 	redact := s.room.Redact
-	out, is := strings.CutPrefix(redact(u.shown+line), redact(u.shown))
-	if !is {
+	out, isPrefix := strings.CutPrefix(redact(u.shown+line), redact(u.shown))
+	if !isPrefix {
 		out = redact(line)
 	}
 	u.shown += line
@@ -107,13 +110,14 @@ func (s *stream) piece(p *chat.Piece) string {
 	return out
 }
 
-// flush sends the batch, without what nobody may see; more says that it is not the last one now. While the user hides the screen it waits.
-func (s *stream) flush(ctx context.Context, more bool) bool {
+// flushBatch sends the batch, and waits while the user hides the screen. more says that another
+// batch follows at once. It returns false when the stream is over.
+func (s *stream) flushBatch(ctx context.Context, more bool) bool {
 	for {
 		s.room.mu.Lock()
 		shown := s.room.shown
 		if shown == nil && ctx.Err() == nil {
-			s.send(more)
+			s.sendLocked(more)
 		}
 		s.room.mu.Unlock()
 		if shown == nil {
@@ -127,12 +131,12 @@ func (s *stream) flush(ctx context.Context, more bool) bool {
 	}
 }
 
-// send sends the batch. The caller holds the room's lock.
-func (s *stream) send(more bool) {
+// sendLocked sends the batch, without the records of hidden times. The caller must hold Room.mu.
+func (s *stream) sendLocked(more bool) {
 	open := s.room.Open()
 	seen := s.batch[:0:0]
 	for _, r := range s.batch {
-		if s.room.wasHidden(time.UnixMilli(r.At)) && !outlives(&r, open) {
+		if s.room.wasHiddenAt(time.UnixMilli(r.At)) && !isKeptWhileHidden(&r, open) {
 			s.lost++
 			continue
 		}
@@ -140,15 +144,17 @@ func (s *stream) send(more bool) {
 	}
 	s.batch, s.size = nil, 0
 	if len(seen) == 0 {
-		return // with the next that leaves, it is told how many are lost
+		return // the next message counts them as lost
 	}
-	s.room.Link.Send(&protocol.ChatRecords{SessionID: s.room.SessionID, Records: seen, Lost: s.lost, More: more})
+	s.room.Link.Send(&protocol.ChatRecords{
+		SessionID: s.room.SessionID, Records: seen, Lost: s.lost, More: more,
+	})
 	s.lost = 0
 }
 
-// outlives reports whether a record of a time in which the user hid the screen is told later: a state, a request that is open, and who
-// answered one, without the words.
-func outlives(r *protocol.ChatRecord, open []string) bool {
+// isKeptWhileHidden reports whether a record of a hidden time is sent later: a state, an open
+// request, and who answered one. It removes the words of an answer.
+func isKeptWhileHidden(r *protocol.ChatRecord, open []string) bool {
 	switch {
 	case r.Request != nil:
 		return slices.Contains(open, r.Request.ID)
