@@ -12,17 +12,18 @@ import (
 	"terminalproxy/proxy/screen"
 )
 
-// patience is for a driver that still has to say that its agent has ended.
+// patience is how long Exited waits for the driver to end the conversation.
 const patience = 2 * time.Second
 
-// Observer has the terminal model. What Call and Post take is called on its goroutine; they are false when that has ended.
+// Observer owns the terminal model. Call and Post run look on its goroutine; they return false when
+// that has ended.
 type Observer interface {
 	Call(look func(now time.Time)) bool
 	Post(look func(now time.Time)) bool
 	Model() *screen.Screen
 }
 
-// Pump takes what is to be typed.
+// Pump queues input for the program.
 type Pump interface{ Offer(j input.Job) }
 
 // Control says who may type. It may be asked from any goroutine.
@@ -34,7 +35,7 @@ type Tracker interface{ Pressed() time.Time }
 // Config plugs an [Agent].
 type Config struct {
 	Driver chat.Beside
-	// AgentsMayApprove: agents' keys go through while the program asks something that is a person's to answer.
+	// AgentsMayApprove lets agents' keys through while the program asks for a person's decision.
 	AgentsMayApprove bool
 	// Over is closed when the conversation has ended.
 	Over     <-chan struct{}
@@ -43,7 +44,8 @@ type Config struct {
 	Tracker  Tracker
 }
 
-// Agent is the coding agent in the session's terminal. Its methods may be called from any goroutine; those of a nil one do nothing.
+// Agent is the coding agent in the session's terminal. Its methods may be called from any
+// goroutine; those of a nil one do nothing.
 type Agent struct {
 	Config
 	pump     Pump
@@ -53,7 +55,7 @@ type Agent struct {
 // New makes it. Nothing reaches the driver before Attach.
 func New(conf Config) *Agent { return &Agent{Config: conf} }
 
-// Attach gives the driver the terminal, to type into it through the pump, once.
+// Attach gives the driver the terminal, into which it types through the pump. Call it once.
 func (a *Agent) Attach(pump Pump) {
 	if a != nil {
 		a.pump = pump
@@ -76,7 +78,8 @@ func (a *Agent) Reclaimed() {
 	}
 }
 
-// Ended is closed when the conversation has ended: what is left of the agent in the terminal is of no use. A nil agent's never is.
+// Ended is closed when the conversation has ended: the rest of the agent in the terminal is of no
+// use. A nil agent's is never closed.
 func (a *Agent) Ended() <-chan struct{} {
 	if a == nil {
 		return nil
@@ -84,8 +87,8 @@ func (a *Agent) Ended() <-chan struct{} {
 	return a.Over
 }
 
-// Exited tells the driver how the agent ended, and waits a moment until that has ended the conversation, too: else it would end as
-// one that we closed.
+// Exited tells the driver how the agent ended, and waits up to patience until the driver has ended
+// the conversation. Otherwise the conversation would end as if we had closed it.
 func (a *Agent) Exited(exit child.Exit) {
 	if a == nil {
 		return
@@ -109,7 +112,7 @@ func (a *Agent) Exited(exit child.Exit) {
 	}
 }
 
-// Guard is what the pump asks in place of control.
+// Guard returns the control that the pump asks: it keeps agents' keys from dialogs.
 func (a *Agent) Guard(control input.Control) input.Control {
 	if a == nil || a.AgentsMayApprove {
 		return control
@@ -117,7 +120,8 @@ func (a *Agent) Guard(control input.Control) input.Control {
 	return guard{control, a.Driver}
 }
 
-// guard keeps agents' keys from a dialog that only a person may answer. What is typed for a person has no agent.
+// guard keeps agents' keys from a dialog that only a person may answer. Input for a person names no
+// agent.
 type guard struct {
 	input.Control
 	driver chat.Beside
@@ -131,7 +135,7 @@ func (g guard) Admit(now time.Time, agent string, epoch uint64) error {
 	return g.Control.Admit(now, agent, epoch)
 }
 
-// Watch is what the pump tells of keys in place of next: the driver knows of a person's keys, too.
+// Watch returns a watch that also tells the driver of a person's keys.
 func (a *Agent) Watch(next input.Watch) input.Watch {
 	if a == nil {
 		return next

@@ -1,5 +1,6 @@
-// Package beside joins a session to the driver of a coding agent that shows its own interface in the session's terminal: the driver
-// sees the screen, types for people in their turn, and hears what the user does there.
+// Package beside joins a session to the driver of a coding agent that shows its own interface in
+// the session's terminal: the driver sees the screen, types for people in their turn, and hears
+// what the user does there.
 //
-// It must not know which agent that is, what it is told, or who said it.
+// It knows neither the agent, nor its prompts, nor their authors.
 package beside

@@ -7,17 +7,17 @@ import (
 	"terminalproxy/proxy/screen"
 )
 
-// read is what stands on the screen, and whether that is a whole picture.
-func read(m *screen.Screen) (out chat.Screen, whole bool) {
+// readScreen returns the screen, and whether it is completely drawn.
+func readScreen(m *screen.Screen) (out chat.Screen, whole bool) {
 	cols, rows := m.Size()
 	out = chat.Screen{Rows: make([]chat.Row, rows), Pastes: m.Modes().BracketedPaste}
 	for y := range rows {
-		out.Rows[y] = row(m, y, cols)
+		out.Rows[y] = readRow(m, y, cols)
 	}
 	return out, !m.Modes().Sync
 }
 
-func row(m *screen.Screen, y, cols int) chat.Row {
+func readRow(m *screen.Screen, y, cols int) chat.Row {
 	var text, plain strings.Builder
 	caret, n := -1, 0
 	for x := range cols {
@@ -40,5 +40,9 @@ func row(m *screen.Screen, y, cols int) chat.Row {
 		}
 		n += len([]rune(content))
 	}
-	return chat.Row{Text: strings.TrimRight(text.String(), " "), Plain: strings.TrimRight(plain.String(), " "), Caret: caret}
+	return chat.Row{
+		Text:  strings.TrimRight(text.String(), " "),
+		Plain: strings.TrimRight(plain.String(), " "),
+		Caret: caret,
+	}
 }

@@ -17,21 +17,22 @@ type terminal struct{ *Agent }
 // Look implements [chat.Terminal].
 func (t terminal) Look() (out chat.Screen, ok bool) {
 	whole := false
-	ok = t.Observer.Call(func(time.Time) { out, whole = read(t.Observer.Model()) })
+	ok = t.Observer.Call(func(time.Time) { out, whole = readScreen(t.Observer.Model()) })
 	return out, ok && whole
 }
 
 const (
-	// quiet is how long the user must not have typed before something is typed for a person elsewhere: what they typed is on the
-	// screen by then.
+	// quiet is how long the user must not have typed before input for a person elsewhere: by then
+	// the user's keys show on the screen.
 	quiet = 300 * time.Millisecond
-	// gap is how long the program sees a piece alone, and lookEvery the time between two looks at the screen.
+	// gap is how long the program sees a piece alone, and lookEvery the time between two looks at
+	// the screen.
 	gap       = 50 * time.Millisecond
 	lookEvery = 30 * time.Millisecond
 )
 
-// Type implements [chat.Terminal]. It goes through the pump's queue as agents' input does, so that not a byte comes between the user's,
-// or after the keyboard changed hands.
+// Type implements [chat.Terminal]. It goes through the pump's queue as agents' input does, so that
+// not a byte comes between the user's, or after the keyboard changed hands.
 func (t terminal) Type(c chat.Typing) {
 	job := &typing{Typing: c, agent: t.Agent}
 	size := 0
@@ -40,15 +41,17 @@ func (t terminal) Type(c chat.Typing) {
 	}
 	t.pump.Offer(input.Job{
 		Epoch: t.Control.Newest().Epoch, Size: size, Excuse: func(error) bool { return true },
-		Prepare: job.prepare, Hold: job.hold, Done: job.finished,
+		Prepare: job.awaitTurn, Hold: job.refuseAfterKeys, Done: job.reportResult,
 	})
 }
 
-// Stand implements [chat.Terminal]. What a typing asks on the pump's goroutine is exact: the queue is dropped whenever control changes.
+// Stand implements [chat.Terminal]. On the pump's goroutine its answer is exact: the queue is
+// dropped whenever control changes.
 func (t terminal) Stand() (still func() bool) {
 	then, reclaims := t.Control.Newest(), t.reclaims.Load()
 	return func() bool {
-		return t.reclaims.Load() == reclaims && (then.Phase != control.Granted || t.Control.Newest().Epoch == then.Epoch)
+		return t.reclaims.Load() == reclaims &&
+			(then.Phase != control.Granted || t.Control.Newest().Epoch == then.Epoch)
 	}
 }
 
@@ -60,18 +63,21 @@ type typing struct {
 	over  atomic.Bool
 }
 
-// prepare looks at the screen until the next piece may go. It is called on the pump's goroutine.
-func (c *typing) prepare(left []input.Piece, answer func([]input.Piece, error)) {
+// awaitTurn reads the screen until the next piece may be typed. It is called on the pump's
+// goroutine.
+func (c *typing) awaitTurn(left []input.Piece, answer func([]input.Piece, error)) {
 	if left == nil {
 		for i, b := range c.Pieces {
-			left = append(left, input.Piece{Bytes: slices.Clone(b), Gap: gap, Acts: i == len(c.Pieces)-1, Step: i + 1})
+			left = append(left, input.Piece{
+				Bytes: slices.Clone(b), Gap: gap, Acts: i == len(c.Pieces)-1, Step: i + 1,
+			})
 		}
 	}
 	next := len(c.Pieces) - len(left)
 	var look func()
 	look = func() {
 		ok := c.agent.Observer.Post(func(time.Time) {
-			now, whole := read(c.agent.Observer.Model())
+			now, whole := readScreen(c.agent.Observer.Model())
 			err := chat.ErrNotYet
 			if whole {
 				err = c.May(next, now)
@@ -89,8 +95,8 @@ func (c *typing) prepare(left []input.Piece, answer func([]input.Piece, error)) 
 	look()
 }
 
-// hold refuses what would follow keys of the user's.
-func (c *typing) hold(now time.Time, _ []input.Piece, line input.Line) (held bool, err error) {
+// refuseAfterKeys refuses a piece that would follow keys of the user.
+func (c *typing) refuseAfterKeys(now time.Time, _ []input.Piece, line input.Line) (held bool, err error) {
 	keys := uint64(line.User) + 1
 	switch {
 	case !c.Still():
@@ -103,7 +109,7 @@ func (c *typing) hold(now time.Time, _ []input.Piece, line input.Line) (held boo
 	return false, nil
 }
 
-func (c *typing) finished(r input.Receipt) {
+func (c *typing) reportResult(r input.Receipt) {
 	c.over.Store(true)
 	out := chat.Typed{Keys: c.base, Err: r.Err}
 	for written := r.Written; out.Pieces < len(c.Pieces) && written >= len(c.Pieces[out.Pieces]); out.Pieces++ {
