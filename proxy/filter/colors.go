@@ -7,9 +7,10 @@ import (
 	"strings"
 )
 
-// While the proxy asks the user something, commands that set colours are kept back, so that nothing makes the question
-// illegible: OSC 4 to 6, 10 to 19, 21 (kitty), 104 to 106, 110 to 119, those of kitty that save and restore colours, OSC 1337
-// of iTerm2 with Set..., and CSI # P and # Q (XTPUSHCOLORS, XTPOPCOLORS). What such a command asks passes.
+// While the proxy asks the user something, commands that set colours are kept back, so that nothing
+// makes the question illegible: OSC 4 to 6, 10 to 19, 21 (kitty), 104 to 106, 110 to 119, those of
+// kitty that save and restore colours, OSC 1337 of iTerm2 with Set..., and CSI # P and # Q
+// (XTPUSHCOLORS, XTPOPCOLORS). What such a command asks passes.
 
 const (
 	keptMost  = 1024     // commands kept back
@@ -24,8 +25,8 @@ type setting struct {
 	text string // the whole sequence
 }
 
-// KeepColors keeps commands that set colours back from now on, or no longer: then it returns those that were, the last for
-// each colour. It must be called between two sequences.
+// KeepColors keeps commands that set colours back from now on, or no longer: then it returns those
+// that were, the last for each colour. It must be called between two sequences.
 func (f *Filter) KeepColors(on bool) (released []byte) {
 	f.keep = on
 	if on || len(f.kept) == 0 {
@@ -38,20 +39,20 @@ func (f *Filter) KeepColors(on bool) (released []byte) {
 	return released
 }
 
-// colored reports whether an OSC is about colours by its number.
-func colored(number int) bool {
+// isColorCommand reports whether the OSC with a number is about colours.
+func isColorCommand(number int) bool {
 	return number >= 4 && number <= 6 || number >= 10 && number <= 19 || number == 21 ||
 		number >= 104 && number <= 106 || number >= 110 && number <= 119 || number == huge
 }
 
-// catching is an OSC that is kept back, as much of it as has come.
+// catching holds the part of a kept-back OSC that has arrived so far.
 type catching struct {
 	on   bool
 	body []byte // from its number on
 	over bool   // it is too long to mean anything
 }
 
-func (c *catching) add(b byte) {
+func (c *catching) addByte(b byte) {
 	switch {
 	case !c.on || b < ' ':
 	case len(c.body) == bodyMost:
@@ -61,8 +62,8 @@ func (c *catching) add(b byte) {
 	}
 }
 
-// caught does with the OSC that has ended what is to be done; end is what ended it.
-func (f *Filter) caught(end string) {
+// finishCaughtOSC splits the OSC that ended into questions and settings. end is the terminator.
+func (f *Filter) finishCaughtOSC(end string) {
 	body := string(f.catch.body)
 	bad := !f.catch.on || f.catch.over
 	f.catch = catching{body: f.catch.body[:0]}
@@ -76,48 +77,49 @@ func (f *Filter) caught(end string) {
 	case n == 4 || n == 5:
 		parts := strings.Split(text, ";")
 		for i := 0; i+1 < len(parts); i += 2 {
-			f.item(number+";"+parts[i], parts[i+1] == "?", command(number+";"+parts[i]+";"+parts[i+1]))
+			f.passOrKeep(number+";"+parts[i], parts[i+1] == "?", command(number+";"+parts[i]+";"+parts[i+1]))
 		}
 	case n == 104 || n == 105:
-		f.reset(strconv.Itoa(n-100)+";", text, command)
+		f.keepColorReset(strconv.Itoa(n-100)+";", text, command)
 	case n >= 10 && n <= 19:
 		for i, spec := range strings.Split(text, ";") {
 			which := strconv.Itoa(n + i)
-			f.item(which, spec == "?", command(which+";"+spec))
+			f.passOrKeep(which, spec == "?", command(which+";"+spec))
 		}
 	case n >= 110 && n <= 119:
-		f.item(strconv.Itoa(n-100), false, command(body))
+		f.passOrKeep(strconv.Itoa(n-100), false, command(body))
 	case n == 21:
 		for _, item := range strings.Split(text, ";") {
 			key, spec, _ := strings.Cut(item, "=")
-			f.item("21;"+key, spec == "?", command("21;"+item))
+			f.passOrKeep("21;"+key, spec == "?", command("21;"+item))
 		}
 	case n == 1337:
 		key, _, _ := strings.Cut(text, "=")
-		f.item("1337;"+key, false, command(body))
+		f.passOrKeep("1337;"+key, false, command(body))
 	case n == 6 || n == 106:
 		which, _, _ := strings.Cut(text, ";")
-		f.item("6;"+which, false, command(body))
+		f.passOrKeep("6;"+which, false, command(body))
 	default:
-		f.item("", false, command(body))
+		f.passOrKeep("", false, command(body))
 	}
 }
 
-// reset keeps OSC 104 or 105 back; keys of what they reset begin with prefix.
-func (f *Filter) reset(prefix, list string, command func(string) string) {
+// keepColorReset keeps OSC 104 or 105 back. The keys of the colours they reset begin with prefix.
+func (f *Filter) keepColorReset(prefix, list string, command func(string) string) {
 	number := "10" + prefix[:1]
 	if list != "" {
 		for _, n := range strings.Split(list, ";") {
-			f.item(prefix+n, false, command(number+";"+n))
+			f.passOrKeep(prefix+n, false, command(number+";"+n))
 		}
 		return
 	}
-	f.forget(func(key string) bool { return strings.HasPrefix(key, prefix) })
-	f.item(number, false, command(number))
+	f.dropOvertaken(func(key string) bool { return strings.HasPrefix(key, prefix) })
+	f.passOrKeep(number, false, command(number))
 }
 
-// forget drops the settings that were kept since colours were saved or restored last and whose keys are overtaken.
-func (f *Filter) forget(overtaken func(key string) bool) {
+// dropOvertaken drops the overtaken settings that were kept since colours were last saved or
+// restored.
+func (f *Filter) dropOvertaken(overtaken func(key string) bool) {
 	for i := len(f.kept) - 1; i >= 0 && f.kept[i].key != ""; i-- {
 		if overtaken(f.kept[i].key) {
 			f.kept = slices.Delete(f.kept, i, i+1)
@@ -125,15 +127,15 @@ func (f *Filter) forget(overtaken func(key string) bool) {
 	}
 }
 
-// item lets a question pass, and keeps a setting.
-func (f *Filter) item(key string, asks bool, text string) {
+// passOrKeep passes a question, and keeps a setting back.
+func (f *Filter) passOrKeep(key string, asks bool, text string) {
 	if asks || !f.keep {
 		f.out = append(f.out, text...)
 		return
 	}
 	saves := 0
 	if key != "" {
-		f.forget(func(other string) bool { return other == key })
+		f.dropOvertaken(func(other string) bool { return other == key })
 	} else {
 		for _, k := range f.kept {
 			if k.key == "" {
@@ -151,5 +153,7 @@ func (f *Filter) item(key string, asks bool, text string) {
 	}
 }
 
-// retain keeps a control sequence back: XTPUSHCOLORS and XTPOPCOLORS.
-func (f *Filter) retain(sequence []byte) { f.item("", false, string(bytes.Clone(sequence))) }
+// keepSequence keeps XTPUSHCOLORS or XTPOPCOLORS back.
+func (f *Filter) keepSequence(sequence []byte) {
+	f.passOrKeep("", false, string(bytes.Clone(sequence)))
+}

@@ -1,33 +1,40 @@
 package filter
 
-// The tables of what goes while an agent drives. Sources: "XTerm Control Sequences" (ctlseqs), the manuals of urxvt, Konsole, iTerm2,
-// ConEmu, mintty, foot and kitty, and of the VT420 and VT510.
+// The tables of what goes while an agent drives. Sources: "XTerm Control Sequences" (ctlseqs), the
+// manuals of urxvt, Konsole, iTerm2, ConEmu, mintty, foot and kitty, and of the VT420 and VT510.
 
 // commands are OSC by number.
 var commands = map[int]string{
-	0: "titles", 1: "the icon's title", 2: "the window's title", 3: "an X property of the window", 20: "a file as background (urxvt)",
-	30: "the tab's title (Konsole)", 46: "a log file", 50: "the font, or a profile (Konsole)", 52: "the clipboard",
-	55: "the screen into a file (urxvt)", 176: "the window's class (foot)", 440: "a sound file (mintty)", 701: "the locale (urxvt, mintty)",
-	710: "the font (urxvt)", 711: "the bold font", 712: "the italic font", 713: "the bold italic font", 5113: "files (kitty)",
-	5522: "the clipboard (kitty)", 7721: "the clipboard (mintty)", 7770: "the font's size (mintty)", 7773: "the icon from a file (mintty)",
+	0: "titles", 1: "the icon's title", 2: "the window's title", 3: "an X property of the window",
+	20: "a file as background (urxvt)",
+	30: "the tab's title (Konsole)", 46: "a log file", 50: "the font, or a profile (Konsole)",
+	52: "the clipboard",
+	55: "the screen into a file (urxvt)", 176: "the window's class (foot)",
+	440: "a sound file (mintty)", 701: "the locale (urxvt, mintty)",
+	710: "the font (urxvt)", 711: "the bold font", 712: "the italic font",
+	713: "the bold italic font", 5113: "files (kitty)",
+	5522: "the clipboard (kitty)", 7721: "the clipboard (mintty)", 7770: "the font's size (mintty)",
+	7773: "the icon from a file (mintty)",
 	7777: "the font's and the window's size (mintty)", huge: "any of these modulo a power of two",
 }
 
 // jobs are OSC 9 of ConEmu by the number that follows; 7 alone is one without more behind it.
 var jobs = map[int]string{
-	1: "pauses", 2: "a message box", 3: "the tab's title", 6: "a macro of the terminal", 7: "a process", 8: "variables of its environment", huge: "any of these",
+	1: "pauses", 2: "a message box", 3: "the tab's title", 6: "a macro of the terminal",
+	7: "a process", 8: "variables of its environment", huge: "any of these",
 }
 
 // control is a family of control sequences.
 type control struct {
-	final, marker, inter rune // 0 for none
+	final, marker, inter rune // 0 if absent
 	from, to             int  // its first parameter
 }
 
 // every is any parameter.
 const every = huge + 1
 
-// controls are the control sequences, by their final byte. A blank stands for the intermediate of the bell's volume.
+// controls are the control sequences, by their final byte. A blank stands for the intermediate of
+// the bell's volume.
 var controls = []control{
 	{final: 't', from: 1, to: 10},                 // moves, resizes, iconifies the window
 	{final: 't', from: 20, to: 21},                // types its title back
@@ -42,8 +49,8 @@ var controls = []control{
 	{final: 'z', inter: '*', from: 0, to: every},  // DECINVM: runs a macro
 }
 
-// reconfigures reports whether a control sequence is in the table, or prints (MC 4 and 5).
-func (p *params) reconfigures(final rune) bool {
+// isReconfiguring reports whether a control sequence is in the table, or prints (MC 4 and 5).
+func (p *params) isReconfiguring(final rune) bool {
 	if final == 'i' {
 		return p.print && p.inter == 0
 	}
@@ -72,11 +79,11 @@ var devices = []struct {
 	{'p', 0, huge},
 }
 
-// reconfigures reports whether a DCS is in the table.
-func (h *header) reconfigures() bool {
+// isReconfiguring reports whether a DCS is in the table.
+func (h *header) isReconfiguring() bool {
 	inter, value, first := rune(0), 0, -1
 	for h.i-h.at < Longest {
-		c, size := h.s.char(h.i)
+		c, size := h.s.charAt(h.i)
 		switch folded := fold(c); {
 		case size == 0:
 			h.more = true
@@ -98,7 +105,8 @@ func (h *header) reconfigures() bool {
 				first = value
 			}
 			for _, d := range devices {
-				sign := d.inter == 0 && inter == '+' && folded == '|' // some terminals read it as a sign
+				// some terminals read it as a sign
+				sign := d.inter == 0 && inter == '+' && folded == '|'
 				if d.final == folded && (d.inter == inter || sign) && (d.param == every || d.param == first) {
 					return true
 				}
@@ -110,7 +118,8 @@ func (h *header) reconfigures() bool {
 	return false
 }
 
-// withoutENQ is p without ENQ, which has the terminal type its answerback message, whatever it stands in.
+// withoutENQ returns p without ENQ. ENQ makes the terminal type its answerback message, even within
+// a sequence.
 func (f *Filter) withoutENQ(p []byte) []byte {
 	f.plain = f.plain[:0]
 	for _, c := range p {

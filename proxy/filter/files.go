@@ -17,14 +17,16 @@ const (
 var transfers = map[string]transfer{
 	"file": wholeFile, "multipartfile": firstPart, "filepart": nextPart, "fileend": lastPart,
 	"copy": refused, "copytoclipboard": refused, "endcopy": refused, "requestupload": refused,
-	"setprofile": refused, "setbackgroundimagefile": refused, "stealfocus": refused, "setkeylabel": refused, "pushkeylabels": refused,
-	"popkeylabels": refused, "clearscrollback": refused, "openurl": refused, "reportvariable": refused, "custom": refused,
+	"setprofile": refused, "setbackgroundimagefile": refused, "stealfocus": refused,
+	"setkeylabel": refused, "pushkeylabels": refused,
+	"popkeylabels": refused, "clearscrollback": refused, "openurl": refused,
+	"reportvariable": refused, "custom": refused,
 }
 
-// transfers reports whether an OSC 1337 is to go, which begins with its key: it moves a file and is no picture, sets the
-// clipboard, or reconfigures the terminal.
-func (h *header) transfers() (bad bool) {
-	key, c := h.key()
+// isBadTransfer reports whether an OSC 1337, read from its key on, must be dropped: it moves a file
+// other than a picture, sets the clipboard, or reconfigures the terminal.
+func (h *header) isBadTransfer() (bad bool) {
+	key, c := h.readTransferKey()
 	if h.more {
 		return false
 	}
@@ -33,9 +35,9 @@ func (h *header) transfers() (bad bool) {
 	case noTransfer:
 		return false
 	case wholeFile:
-		return c != '=' || !h.inline(false)
+		return c != '=' || !h.isShownInline(false)
 	case firstPart:
-		bad = c != '=' || !h.inline(true)
+		bad = c != '=' || !h.isShownInline(true)
 		if !h.more {
 			f.parts = !bad
 		}
@@ -50,12 +52,12 @@ func (h *header) transfers() (bad bool) {
 	return true
 }
 
-// key reads the key of an OSC 1337, in any case, and what comes after it.
-func (h *header) key() (key transfer, next byte) {
+// readTransferKey reads the key of an OSC 1337, in any letter case, and the character after it.
+func (h *header) readTransferKey() (key transfer, next byte) {
 	var name [24]byte // longer than all that matter
 	for n := 0; ; n++ {
-		c := h.peek()
-		if h.more || h.ended(c) || c == '=' || c == ':' || c == ';' || c >= 0x80 {
+		c := h.peekChar()
+		if h.more || h.endsString(c) || c == '=' || c == ':' || c == ';' || c >= 0x80 {
 			return transfers[string(name[:n])], c
 		}
 		if n == len(name) {
@@ -68,9 +70,9 @@ func (h *header) key() (key transfer, next byte) {
 	}
 }
 
-// inline reads the arguments of a file, from '=' to ':', or, of one in parts, to the end of the command. It reports whether
-// they say that the file is shown and not kept, in a way that no terminal reads otherwise.
-func (h *header) inline(many bool) bool {
+// isShownInline reads the arguments of a file, from '=' to ':', or to the end of the command for a
+// file in parts. It reports whether every terminal reads them as: show the file and do not keep it.
+func (h *header) isShownInline(many bool) bool {
 	shown, kept := false, false
 	for start := h.i + 1; ; {
 		if h.i++; h.i >= len(h.s.in) || h.i-h.at >= Longest {
@@ -97,28 +99,28 @@ func (h *header) inline(many bool) bool {
 	}
 }
 
-// application reads as much of an APC whose text begins at in[i] as tells its fate: of a command of kitty's graphics
-// (https://sw.kovidgoyal.net/kitty/graphics-protocol), its keys.
-func (s *scan) application(at, i int) sequence {
+// parseAPC reads an APC, whose text begins at in[i], until its fate is known: of a command of
+// kitty's graphics (https://sw.kovidgoyal.net/kitty/graphics-protocol), its keys.
+func (s *scan) parseAPC(at, i int) sequence {
 	if !s.driven {
 		return sequence{at: at, end: i, fate: pass, open: unended}
 	}
 	h := header{s: s, at: at, from: i, i: i}
-	if c := h.peek(); h.more || c != 'G' {
-		return h.fate(false, otherString)
+	if c := h.peekChar(); h.more || c != 'G' {
+		return h.decideFate(false, otherString)
 	}
 	h.i++
 	var g graphics
-	if end := h.graphics(&g); !end {
-		return h.fate(false, otherString)
+	if end := h.readGraphicsKeys(&g); !end {
+		return h.decideFate(false, otherString)
 	}
 	f := s.f
 	bad := g.file || f.chunks && g.bare
 	f.chunks = bad && g.goesOn
-	return h.fate(bad, otherString)
+	return h.decideFate(bad, otherString)
 }
 
-// graphics are the keys of a command, as far as they matter.
+// graphics holds the keys of a command that decide its fate.
 type graphics struct {
 	file   bool // the data is in a file or in shared memory, or that cannot be told
 	goesOn bool // m=1: more comes in the next command
@@ -130,16 +132,16 @@ type graphics struct {
 	assigned   bool
 }
 
-// graphics reads the keys; end is false if more has to come.
-func (h *header) graphics(g *graphics) (end bool) {
+// readGraphicsKeys reads the keys of a command; end is false if more has to come.
+func (h *header) readGraphicsKeys(g *graphics) (end bool) {
 	g.bare = true
 	for {
-		c := h.peek()
+		c := h.peekChar()
 		switch {
 		case h.more:
 			return false
-		case c == ';' || h.ended(c) && c != bel && c != st || c >= 0x80 && h.terminated():
-			g.close()
+		case c == ';' || h.endsString(c) && c != bel && c != st || c >= 0x80 && h.isAtST():
+			g.endKey()
 			return true
 		case h.more:
 			return false
@@ -147,7 +149,7 @@ func (h *header) graphics(g *graphics) (end bool) {
 		case c >= 0x80:
 			g.file = true // no key has that
 		case c == ',':
-			g.close()
+			g.endKey()
 		case c == '=' && !g.assigned:
 			g.assigned = true
 		case c == ' ':
@@ -162,8 +164,9 @@ func (h *header) graphics(g *graphics) (end bool) {
 	}
 }
 
-// terminated reports whether ST, in 8 bits or as a code point, stands at in[i]; more is set if that depends on what comes.
-func (h *header) terminated() bool {
+// isAtST reports whether ST, in 8 bits or as a code point, stands at in[i]. It sets more if that
+// depends on bytes to come.
+func (h *header) isAtST() bool {
 	in := h.s.in
 	switch {
 	case in[h.i] == 0xc2 && h.i+1 == len(in):
@@ -172,11 +175,10 @@ func (h *header) terminated() bool {
 	case in[h.i] == 0xc2:
 		return in[h.i+1] == st
 	}
-	return in[h.i] == st && !h.s.within(h.i)
+	return in[h.i] == st && !h.s.isContinuation(h.i)
 }
 
-// close ends a key.
-func (g *graphics) close() {
+func (g *graphics) endKey() {
 	if g.keys > 0 {
 		switch g.key {
 		case 't':

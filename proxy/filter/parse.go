@@ -4,7 +4,7 @@ import (
 	"unicode/utf8"
 )
 
-// fate is what becomes of a sequence.
+// fate says whether a sequence passes, and how.
 type fate uint8
 
 const (
@@ -16,21 +16,22 @@ const (
 	retain                 // kept back
 )
 
-// sequence is one that was found, or as much of it as tells its fate: in[at:end].
+// sequence is in[at:end]: a sequence, or the part of it that decides its fate.
 type sequence struct {
 	at, end int
 	fate    fate
 	open    open     // if it passes
 	skip    skipping // for dropString
-	body    int      // for trim: where the parameters begin; for what is caught: where its number does
-	catch   bool     // for dropString: it sets colours
+	// for trim: where the parameters begin; for a caught OSC: where its number begins
+	body  int
+	catch bool // for dropString: it sets colours
 }
 
 // other is the first character that xterm takes for text within a sequence.
 const other = 0x100
 
-// char reads the character at in[i]; size 0 means that the rest of it has to come.
-func (s *scan) char(i int) (c rune, size int) {
+// charAt reads the character at in[i]. size is 0 if the rest of it has not arrived.
+func (s *scan) charAt(i int) (c rune, size int) {
 	if i >= len(s.in) {
 		return 0, 0
 	}
@@ -43,8 +44,8 @@ func (s *scan) char(i int) (c rune, size int) {
 	return utf8.DecodeRune(s.in[i:])
 }
 
-// fold reads a character within a sequence as terminals do: to xterm the upper half of Latin-1 stands for the lower, and st
-// takes the low byte of any other.
+// fold reads a character within a sequence as terminals do: to xterm the upper half of Latin-1
+// stands for the lower, and st takes the low byte of any other.
 func fold(c rune) rune {
 	switch {
 	case c >= other:
@@ -55,32 +56,32 @@ func fold(c rune) rune {
 	return c
 }
 
-// skipped reports whether terminals skip or obey the character within a sequence without ending that.
-func skipped(c rune) bool {
+// isSkipped reports whether terminals skip or obey c within a sequence without ending it.
+func isSkipped(c rune) bool {
 	return c < ' ' && c != esc || c == del || c >= 0x80 && c < 0xa0 && c != csi && c != osc && c != dcs
 }
 
-// parse reads the sequence at in[at].
-func (s *scan) parse(at int) sequence {
-	c, size := s.char(at)
+// parseSequence reads the sequence at in[at].
+func (s *scan) parseSequence(at int) sequence {
+	c, size := s.charAt(at)
 	i := at + max(size, 1)
 	switch b := s.in[i-1]; {
 	case c == csi || b == csi:
-		return s.control(at, i)
+		return s.parseControl(at, i)
 	case b == can || b == sub:
 		if s.f.open == closed {
 			return sequence{at: at, end: i, fate: pass}
 		}
-		return s.control(at, i)
+		return s.parseControl(at, i)
 	case c == osc || b == osc:
-		return s.command(at, i)
+		return s.parseOSC(at, i)
 	case c == dcs || b == dcs:
-		return s.device(at, i)
+		return s.parseDCS(at, i)
 	case c == apc || b == apc:
-		return s.application(at, i)
+		return s.parseAPC(at, i)
 	}
 	for {
-		c, size = s.char(i)
+		c, size = s.charAt(i)
 		switch {
 		case i-at >= Longest:
 			return sequence{at: at, end: i, fate: dropString, skip: tooLong}
@@ -89,49 +90,49 @@ func (s *scan) parse(at int) sequence {
 		case c == esc && i-at >= Longest/2:
 			// A run of ESC: what came before the last one does nothing.
 			return sequence{at: at, end: i, fate: pass, open: unended}
-		case c != esc && !skipped(c):
-			return s.escape(at, i, size)
+		case c != esc && !isSkipped(c):
+			return s.parseEscape(at, i, size)
 		}
 		i += size
 	}
 }
 
-// escape reads on after ESC and what terminals skip.
-func (s *scan) escape(at, i, size int) sequence {
-	c, _ := s.char(i)
+// parseEscape reads on after ESC and the characters that terminals skip.
+func (s *scan) parseEscape(at, i, size int) sequence {
+	c, _ := s.charAt(i)
 	switch fold(c) {
 	case '[':
-		return s.control(at, i+size)
+		return s.parseControl(at, i+size)
 	case ']':
-		return s.command(at, i+size)
+		return s.parseOSC(at, i+size)
 	case 'P':
-		return s.device(at, i+size)
+		return s.parseDCS(at, i+size)
 	case '_':
-		return s.application(at, i+size)
+		return s.parseAPC(at, i+size)
 	case 'X', '^':
 		return sequence{at: at, end: i + size, fate: pass, open: unended}
 	}
 	for {
-		c, size = s.char(i)
+		c, size = s.charAt(i)
 		switch folded := fold(c); {
 		case i-at >= Longest:
 			return sequence{at: at, end: i, fate: dropString, skip: tooLong}
 		case size == 0:
 			return sequence{}
-		case c == esc, c >= other, c >= 0x80 && c < 0xa0 && !skipped(c):
+		case c == esc, c >= other, c >= 0x80 && c < 0xa0 && !isSkipped(c):
 			return sequence{at: at, end: i, fate: pass, open: unended}
-		case !skipped(c) && folded >= '0' && folded < del:
+		case !isSkipped(c) && folded >= '0' && folded < del:
 			return sequence{at: at, end: i + size, fate: pass}
 		}
 		i += size
 	}
 }
 
-// control reads a control sequence whose parameters begin at in[body].
-func (s *scan) control(at, body int) sequence {
+// parseControl reads a control sequence whose parameters begin at in[body].
+func (s *scan) parseControl(at, body int) sequence {
 	var p params
 	for i := body; ; {
-		c, size := s.char(i)
+		c, size := s.charAt(i)
 		switch folded := fold(c); {
 		case i-at >= Longest:
 			return sequence{at: at, end: i, fate: dropString, skip: tooLong}
@@ -139,36 +140,36 @@ func (s *scan) control(at, body int) sequence {
 			return sequence{}
 		case c == can || c == sub: // st begins anew, and others have ended
 			p, body = params{}, i+1
-		case skipped(c):
+		case isSkipped(c):
 		case c == esc, c >= other && (folded < ' ' || folded >= '@'), c >= 0x80 && c < 0xa0:
 			return sequence{at: at, end: i, fate: pass, open: unended}
 		case folded >= '@' && folded < del:
-			p.close()
-			return sequence{at: at, end: i + size, fate: s.judge(&p, folded), body: body}
+			p.endParam()
+			return sequence{at: at, end: i + size, fate: s.judgeControl(&p, folded), body: body}
 		default:
-			p.add(folded)
+			p.addChar(folded)
 		}
 		i += size
 	}
 }
 
-// params are the parameters of a control sequence, as far as they matter.
+// params holds those facts about a control sequence's parameters that decide its fate.
 type params struct {
 	value, count int
 	first        int
-	marker       rune // <, =, > or ?: a private sequence; 0 for none
+	marker       rune // <, =, > or ?: a private sequence; 0 if absent
 	inter        rune
 	blank        bool // one stands in it, which is an intermediate to some terminals
 	lock         bool // one is KAM
 	print        bool // one is 4 or 5
 }
 
-func (p *params) add(c rune) {
+func (p *params) addChar(c rune) {
 	switch {
 	case c >= '0' && c <= '9':
 		p.value = min(p.value*10+int(c-'0'), huge)
 	case c == ';' || c == ':':
-		p.close()
+		p.endParam()
 	case c >= '<' && c <= '?':
 		p.marker = c
 	case c == ' ':
@@ -178,12 +179,11 @@ func (p *params) add(c rune) {
 	}
 }
 
-// close ends a parameter.
-func (p *params) close() {
+func (p *params) endParam() {
 	if p.count == 0 {
 		p.first = p.value
 	}
-	p.lock = p.lock || locks(p.value)
+	p.lock = p.lock || isKeyboardLock(p.value)
 	p.print = p.print || p.value == 4 || p.value == 5 || p.value == huge
 	p.value, p.count = 0, p.count+1
 }
@@ -191,27 +191,26 @@ func (p *params) close() {
 // huge stands for every number that a terminal may take modulo a power of two.
 const huge = 10000
 
-func locks(mode int) bool { return mode == 2 || mode == huge }
+func isKeyboardLock(mode int) bool { return mode == 2 || mode == huge }
 
-// judge tells the fate of a control sequence.
-func (s *scan) judge(p *params, final rune) fate {
+func (s *scan) judgeControl(p *params, final rune) fate {
 	switch {
 	case s.f.keep && p.inter == '#' && (final == 'P' || final == 'Q'):
 		return retain
 	case final == 'h' && p.lock && p.marker == 0 && p.inter == 0:
 		return trim
-	case s.driven && p.reconfigures(final):
+	case s.driven && p.isReconfiguring(final):
 		return drop
 	}
 	return pass
 }
 
-// shorten writes the list of modes without the one that goes, or nothing when no other is left.
-func (s *scan) shorten(q sequence) {
+// writeTrimmedModes writes the list of modes without KAM, or nothing if no other mode is left.
+func (s *scan) writeTrimmedModes(q sequence) {
 	out := append(s.f.out, esc, '[')
 	kept, start, value := 0, len(out), 0
 	for i := q.body; i < q.end; {
-		c, size := s.char(i)
+		c, size := s.charAt(i)
 		i += size
 		c = fold(c)
 		switch {
@@ -222,7 +221,7 @@ func (s *scan) shorten(q sequence) {
 		case c != ';' && c != ':' && i < q.end:
 			continue
 		}
-		if locks(value) || len(out) == start {
+		if isKeyboardLock(value) || len(out) == start {
 			out = out[:start]
 		} else {
 			out = append(out, ';')
@@ -233,7 +232,7 @@ func (s *scan) shorten(q sequence) {
 	}
 	if kept == 0 {
 		out = out[:len(s.f.out)]
-		if s.f.open != closed || s.before(q.at, 1) >= 0xc0 {
+		if s.f.open != closed || s.byteBefore(q.at, 1) >= 0xc0 {
 			out = append(out, over...)
 		}
 	} else {
@@ -242,17 +241,17 @@ func (s *scan) shorten(q sequence) {
 	s.f.out = out
 }
 
-// command reads the number of an OSC whose text begins at in[i], and what else tells its fate.
-func (s *scan) command(at, i int) sequence {
+// parseOSC reads an OSC, whose text begins at in[i], until its fate is known.
+func (s *scan) parseOSC(at, i int) sequence {
 	if !s.driven && !s.f.keep {
 		return sequence{at: at, end: i, fate: pass, open: title}
 	}
 	h := header{s: s, at: at, from: i, i: i}
-	number, digits := h.number()
-	c := h.peek()
+	number, digits := h.readNumber()
+	c := h.peekChar()
 	bad := false
-	if s.f.keep && digits > 0 && !h.more && (colored(number) || number == 1337 && c == ';' && h.sets()) {
-		q := h.fate(true, oscString)
+	if s.f.keep && digits > 0 && !h.more && (isColorCommand(number) || number == 1337 && c == ';' && h.isSetCommand()) {
+		q := h.decideFate(true, oscString)
 		q.body, q.catch = i, true
 		return q
 	}
@@ -262,29 +261,30 @@ func (s *scan) command(at, i int) sequence {
 		bad = c == ';' || c == 'l' || c == 'L' || c == 'I'
 	case number == 9 && c == ';':
 		h.i++
-		job, _ := h.number()
-		bad = jobs[job] != "" && (h.peek() == ';' || job == 7 || job == huge) // else it is a notification
+		job, _ := h.readNumber()
+		// else it is a notification
+		bad = jobs[job] != "" && (h.peekChar() == ';' || job == 7 || job == huge)
 	case number == 1337 && c == ';':
 		h.i++
-		bad = h.transfers()
+		bad = h.isBadTransfer()
 	default:
-		bad = commands[number] != "" || number == 51 && c == ';' && h.calls()
+		bad = commands[number] != "" || number == 51 && c == ';' && h.callsFunction()
 	}
-	return h.fate(bad, oscString)
+	return h.decideFate(bad, oscString)
 }
 
-// device reads as much of a DCS whose text begins at in[i] as tells its fate.
-func (s *scan) device(at, i int) sequence {
+// parseDCS reads a DCS, whose text begins at in[i], until its fate is known.
+func (s *scan) parseDCS(at, i int) sequence {
 	if !s.driven {
 		return sequence{at: at, end: i, fate: pass, open: unended}
 	}
 	h := header{s: s, at: at, from: i, i: i}
-	bad := h.reads("@kitty-cmd")
+	bad := h.readWord("@kitty-cmd")
 	if !bad && !h.more {
 		h.i = i
-		bad = h.reconfigures()
+		bad = h.isReconfiguring()
 	}
-	return h.fate(bad, otherString)
+	return h.decideFate(bad, otherString)
 }
 
 // header reads the begin of a string.
@@ -294,7 +294,7 @@ type header struct {
 	more        bool // it depends on bytes to come
 }
 
-func (h *header) fate(bad bool, skip skipping) sequence {
+func (h *header) decideFate(bad bool, skip skipping) sequence {
 	switch {
 	case h.i-h.at >= Longest:
 		return sequence{at: h.at, end: h.at + Longest, fate: dropString, skip: skip}
@@ -307,13 +307,15 @@ func (h *header) fate(bad bool, skip skipping) sequence {
 	if skip == oscString {
 		state = title
 	}
-	return sequence{at: h.at, end: h.from, fate: pass, open: state} // what it holds is looked at again
+	// what it holds is looked at again
+	return sequence{at: h.at, end: h.from, fate: pass, open: state}
 }
 
-// peek is the next character that counts, 0 when it has to come: C0 controls and DEL do not, but those that end a string.
-func (h *header) peek() byte {
+// peekChar returns the next character that counts, or 0 and sets more if it has not arrived. C0
+// controls and DEL do not count, unless they end a string.
+func (h *header) peekChar() byte {
 	for ; h.i < len(h.s.in) && h.i-h.at < Longest; h.i++ {
-		if c := h.s.in[h.i]; c >= ' ' && c != del || h.ended(c) {
+		if c := h.s.in[h.i]; c >= ' ' && c != del || h.endsString(c) {
 			return c
 		}
 	}
@@ -321,14 +323,16 @@ func (h *header) peek() byte {
 	return 0
 }
 
-func (h *header) ended(c byte) bool { return c == bel || c == esc || c == can || c == sub || c == st }
+func (h *header) endsString(c byte) bool {
+	return c == bel || c == esc || c == can || c == sub || c == st
+}
 
-// number reads digits, after blanks and signs: atoi does.
-func (h *header) number() (n, digits int) {
-	for c := h.peek(); digits == 0 && (c == ' ' || c == '+'); c = h.peek() {
+// readNumber reads digits, after blanks and signs, as atoi does.
+func (h *header) readNumber() (n, digits int) {
+	for c := h.peekChar(); digits == 0 && (c == ' ' || c == '+'); c = h.peekChar() {
 		h.i++
 	}
-	for c := h.peek(); c >= '0' && c <= '9'; c = h.peek() {
+	for c := h.peekChar(); c >= '0' && c <= '9'; c = h.peekChar() {
 		n = min(n*10+int(c-'0'), huge)
 		digits++
 		h.i++
@@ -336,10 +340,11 @@ func (h *header) number() (n, digits int) {
 	return n, digits
 }
 
-// reads reports whether the string begins with word, in any case.
-func (h *header) reads(word string) bool {
+// readWord reads on as long as the string matches word, in any letter case, and reports whether all
+// of it did.
+func (h *header) readWord(word string) bool {
 	for _, want := range []byte(word) {
-		c := h.peek()
+		c := h.peekChar()
 		if c|0x20 != want|0x20 {
 			return false
 		}
@@ -348,19 +353,20 @@ func (h *header) reads(word string) bool {
 	return true
 }
 
-// sets reports whether an OSC 1337 sets something, such as colours. It leaves the header where it is.
-func (h *header) sets() bool {
+// isSetCommand reports whether an OSC 1337 sets something, such as colours. It does not move the
+// header.
+func (h *header) isSetCommand() bool {
 	at := *h
 	at.i++
-	ok := at.reads("set")
+	ok := at.readWord("set")
 	h.more = at.more
 	return ok && !at.more
 }
 
-// calls reports whether an OSC 51 is more than the directory that a shell names (51;A): it calls functions of Emacs or Vim. The header
-// stands behind the number.
-func (h *header) calls() bool {
+// callsFunction reports whether an OSC 51 calls a function of Emacs or Vim: any but 51;A, with
+// which a shell names its directory. The header stands behind the number.
+func (h *header) callsFunction() bool {
 	h.i++
-	c := h.peek()
+	c := h.peekChar()
 	return !h.more && c != 'A'
 }
