@@ -2,9 +2,9 @@ package redact
 
 import "strings"
 
-// armour looks for private keys in PEM: everything between the lines that begin and end one, and lines of base64 as long
-// as only PEM has them where those are not to be seen.
-func (f *finder) armour(lines []string) {
+// findPrivateKey covers private keys in PEM: everything between the lines that begin and end one.
+// If these lines are not visible, it covers lines of base64 as long as only PEM has them.
+func (f *finder) findPrivateKey(lines []string) {
 	begin := boundary(f.line, "-----BEGIN ")
 	end := boundary(f.line, "-----END ")
 	switch {
@@ -17,29 +17,29 @@ func (f *finder) armour(lines []string) {
 		if end > from {
 			to = end
 		}
-		f.block(from, to)
+		f.coverBlock(from, to)
 	case end >= 0:
 		if !f.key {
-			f.above(lines)
+			f.coverKeyAbove(lines)
 		}
 		f.key = false
-		f.block(0, end)
-	case f.key && armoured(f.line):
-		f.block(0, len(f.line))
+		f.coverBlock(0, end)
+	case f.key && mayBeInsideKey(f.line):
+		f.coverBlock(0, len(f.line))
 	default:
 		f.key = false
 		if strings.Contains(f.line, "-----BEGIN ") {
 			f.public = true // a certificate
-		} else if !armoured(f.line) || strings.TrimSpace(f.line) == "" {
+		} else if !mayBeInsideKey(f.line) || strings.TrimSpace(f.line) == "" {
 			f.public = false
 		}
-		if !f.public && orphan(f.line) {
-			f.block(0, len(f.line))
+		if !f.public && isKeyLine(f.line) {
+			f.coverBlock(0, len(f.line))
 		}
 	}
 }
 
-// boundary is where a line that begins or ends a private key stands in a line, -1 for nowhere.
+// boundary returns where a line that begins or ends a private key stands in a line, or -1.
 func boundary(line, word string) int {
 	at := strings.Index(line, word)
 	if at < 0 || !strings.Contains(line[at:], "PRIVATE KEY") {
@@ -48,21 +48,24 @@ func boundary(line, word string) int {
 	return at
 }
 
-// block covers what is not blank of the present line from from to to, in place of what was found in it.
-func (f *finder) block(from, to int) {
+// coverBlock covers the current line between two offsets, without the blanks at its edges. It
+// replaces the other spans of the line.
+func (f *finder) coverBlock(from, to int) {
 	text := f.line[from:max(from, to)]
 	from += len(text) - len(strings.TrimLeft(text, " "))
 	to = from + len(strings.TrimSpace(text))
 	if strings.Trim(f.line[min(from, to):to], "\"'`+;,) ") == "" {
 		return
 	}
-	f.spans = append(f.spans[:f.from], Span{f.n, from, to})
+	f.spans = append(f.spans[:f.lineSpans], Span{f.lineIndex, from, to})
 }
 
-// above covers the lines of a key whose end is at the present line and whose begin is not to be seen.
-func (f *finder) above(lines []string) {
-	first := f.n
-	for first > 0 && lines[first-1] != "" && armoured(lines[first-1]) {
+// coverKeyAbove covers the lines of a private key whose END line is the current one and whose BEGIN
+// line has scrolled away. They were scanned as ordinary text, so spans over the whole lines replace
+// what was found in them.
+func (f *finder) coverKeyAbove(lines []string) {
+	first := f.lineIndex
+	for first > 0 && lines[first-1] != "" && mayBeInsideKey(lines[first-1]) {
 		first--
 	}
 	kept := len(f.spans)
@@ -70,25 +73,26 @@ func (f *finder) above(lines []string) {
 		kept--
 	}
 	f.spans = f.spans[:kept]
-	for i := first; i < f.n; i++ {
+	for i := first; i < f.lineIndex; i++ {
 		f.spans = append(f.spans, Span{i, 0, len(lines[i])})
 	}
-	f.from = len(f.spans)
+	f.lineSpans = len(f.spans)
 }
 
-// armoured reports whether a line may stand within a key: base64, an empty line or a header, perhaps behind the number or
-// the edge that an editor draws.
-func armoured(line string) bool {
+// mayBeInsideKey reports whether a line may be inside a key: base64, an empty line or a header,
+// perhaps behind the number or the edge that an editor draws.
+func mayBeInsideKey(line string) bool {
 	line = strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(line), "0123456789│|~ "))
-	return every(line, alnum|base64) || strings.HasPrefix(line, "Proc-Type:") || strings.HasPrefix(line, "DEK-Info:")
+	return hasOnly(line, alnum|base64) ||
+		strings.HasPrefix(line, "Proc-Type:") || strings.HasPrefix(line, "DEK-Info:")
 }
 
-// orphan reports whether a line is one of the inside of a key by its looks: RFC 7468 has 64 characters a line, OpenSSH 70,
-// and random ones hold capitals, small letters and digits.
-func orphan(line string) bool {
+// isKeyLine reports whether a line looks like the inside of a key: RFC 7468 has 64 characters a
+// line, OpenSSH 70, and random ones hold capitals, small letters and digits.
+func isKeyLine(line string) bool {
 	if len(line) < 64 {
 		return false
 	}
 	line = strings.TrimSpace(line)
-	return (len(line) == 64 || len(line) == 70) && every(line, alnum|base64) && seen(line)&alnum == alnum
+	return (len(line) == 64 || len(line) == 70) && hasOnly(line, alnum|base64) && classesOf(line)&alnum == alnum
 }

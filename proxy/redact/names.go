@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// kind says what a name tells of its value.
+// kind is the kind of value that a name announces.
 type kind uint8
 
 const (
@@ -20,33 +20,41 @@ const (
 
 // The ends of names, in small letters and without what separates their parts.
 var (
-	passwords = []string{"password", "passwd", "passphrase", "passcode", "pwd", "pass", "kennwort", "passwort", "motdepasse", "contrasena", "psk"}
-	keys      = []string{
-		"token", "secret", "apikey", "accesskey", "secretkey", "privatekey", "privatekeyid", "accountkey", "sharedaccesskey", "sharedkey", "authkey",
-		"signingkey", "encryptionkey", "masterkey", "storagekey", "licensekey", "credential", "credentials", "creds", "signature", "sig",
+	passwords = []string{
+		"password", "passwd", "passphrase", "passcode", "pwd", "pass",
+		"kennwort", "passwort", "motdepasse", "contrasena", "psk",
+	}
+	keys = []string{
+		"token", "secret", "apikey", "accesskey", "secretkey", "privatekey", "privatekeyid",
+		"accountkey", "sharedaccesskey", "sharedkey", "authkey",
+		"signingkey", "encryptionkey", "masterkey", "storagekey", "licensekey", "credential",
+		"credentials", "creds", "signature", "sig",
 	}
 	capitals = []string{"_KEY", "TOKEN", "SECRET"}
-	public   = []string{"PUBLIC_KEY", "PRIMARY_KEY", "FOREIGN_KEY", "SORT_KEY", "PARTITION_KEY", "CACHE_KEY", "HOST_KEY", "MAX_TOKEN"}
-	headers  = []string{"authorization", "proxyauthorization"}
-	cookies  = []string{"cookie", "setcookie"}
+	public   = []string{
+		"PUBLIC_KEY", "PRIMARY_KEY", "FOREIGN_KEY", "SORT_KEY", "PARTITION_KEY",
+		"CACHE_KEY", "HOST_KEY", "MAX_TOKEN",
+	}
+	headers = []string{"authorization", "proxyauthorization"}
+	cookies = []string{"cookie", "setcookie"}
 )
 
 // separate are short words that end others too: they count by themselves only.
 var separate = []string{"pwd", "pass", "psk", "sig", "creds"}
 
-// named is a name and what it tells.
+// named is a name and the kind of its value.
 type named struct {
 	kind     kind
 	from, to int  // in the line
-	quote    byte // around the name, 0 for none
+	quote    byte // around the name, 0 if absent
 	escaped  bool // with a backslash before the quote
 	spaced   bool // blanks stand around the sign
 }
 
 const longestName = 64
 
-// name looks for a name that ends before i, with blanks, a quote or a bracket behind it.
-func (f *finder) name(i int) (n named, ok bool) {
+// findName reads the name that ends before i, with blanks, a quote or a bracket behind it.
+func (f *finder) findName(i int) (n named, ok bool) {
 	to := i
 	for to > 0 && i-to < 32 && f.line[to-1] == ' ' {
 		to--
@@ -64,7 +72,7 @@ func (f *finder) name(i int) (n named, ok bool) {
 		}
 	}
 	if to == 0 || strings.IndexByte("dntyeshgkDNTYESHGK", f.line[to-1]) < 0 {
-		return n, false // none of the words ends so
+		return n, false // no word ends with this letter
 	}
 	from := to
 	for from > 0 && to-from < longestName && (classes[f.line[from-1]]&word != 0 || f.line[from-1] == '.') {
@@ -74,23 +82,23 @@ func (f *finder) name(i int) (n named, ok bool) {
 	return n, n.kind != nothing
 }
 
-// kindOf says what a name tells of its value.
+// kindOf returns the kind of value that a name announces.
 func kindOf(name string) kind {
 	var room [longestName]byte
-	small := plain(room[:0], name)
+	small := plainName(room[:0], name)
 	switch {
-	case ends(small, passwords, name):
+	case endsInWord(small, passwords, name):
 		return password
-	case every(name, upper|digit|under) && suffixed(name, capitals) && len(name) >= 5:
-		if suffixed(name, public) {
+	case hasOnly(name, upper|digit|under) && hasSuffixOf(name, capitals) && len(name) >= 5:
+		if hasSuffixOf(name, public) {
 			return nothing
 		}
 		return shouted
-	case ends(small, keys, name):
+	case endsInWord(small, keys, name):
 		return key
-	case whole(small, headers):
+	case isOneOf(small, headers):
 		return header
-	case whole(small, cookies):
+	case isOneOf(small, cookies):
 		return cookie
 	case string(small) == "auth":
 		return login
@@ -98,8 +106,8 @@ func kindOf(name string) kind {
 	return nothing
 }
 
-// plain is a name in small letters, without what separates its parts.
-func plain(dst []byte, name string) []byte {
+// plainName returns a name in small letters, without the characters that separate its parts.
+func plainName(dst []byte, name string) []byte {
 	for i := range len(name) {
 		switch c := name[i]; {
 		case classes[c]&upper != 0:
@@ -111,10 +119,11 @@ func plain(dst []byte, name string) []byte {
 	return dst
 }
 
-// ends reports whether a name ends in one of the words.
-func ends(small []byte, words []string, name string) bool {
+// endsInWord reports whether a name ends in one of the words.
+func endsInWord(small []byte, words []string, name string) bool {
 	for _, w := range words {
-		if len(small) < len(w) || small[len(small)-1] != w[len(w)-1] || string(small[len(small)-len(w):]) != w {
+		if len(small) < len(w) || small[len(small)-1] != w[len(w)-1] ||
+			string(small[len(small)-len(w):]) != w {
 			continue
 		}
 		if !slices.Contains(separate, w) {
@@ -124,14 +133,15 @@ func ends(small []byte, words []string, name string) bool {
 		if !strings.EqualFold(name[at:], w) {
 			continue
 		}
-		if at == 0 || classes[name[at-1]]&alnum == 0 || classes[name[at]]&upper != 0 && classes[name[at-1]]&lower != 0 {
+		if at == 0 || classes[name[at-1]]&alnum == 0 ||
+			classes[name[at]]&upper != 0 && classes[name[at-1]]&lower != 0 {
 			return true
 		}
 	}
 	return false
 }
 
-func whole(small []byte, words []string) bool {
+func isOneOf(small []byte, words []string) bool {
 	for _, w := range words {
 		if string(small) == w {
 			return true
@@ -140,12 +150,13 @@ func whole(small []byte, words []string) bool {
 	return false
 }
 
-func suffixed(name string, list []string) bool {
+func hasSuffixOf(name string, list []string) bool {
 	return slices.ContainsFunc(list, func(end string) bool { return strings.HasSuffix(name, end) })
 }
 
-// first reports whether what starts at i is the first word of its line, behind what marks a list, a number or a quotation.
-func (f *finder) first(i int) bool {
+// isFirstWord reports whether the word at i is the first one of its line. The marks of a list, a
+// number or a quotation do not count.
+func (f *finder) isFirstWord(i int) bool {
 	if f.lead < 0 {
 		f.lead = len(f.line) - len(strings.TrimLeft(f.line, " \t-+#;/*|│<>$0123456789:\"'{,"))
 		for _, word := range []string{"export ", "set ", "ENV ", "env ", "declare -x ", "Environment="} {
@@ -157,10 +168,10 @@ func (f *finder) first(i int) bool {
 	return i <= f.lead || i >= 2 && f.line[i-1] == ':' && classes[f.line[i-2]]&digit != 0 // grep -n
 }
 
-// flag looks for --name value on a command line, and for -u user:password behind curl, with the dash at i, which
-// begins a word.
-func (f *finder) flag(i int) {
-	if i+2 >= len(f.line) || f.glued(i) {
+// findFlag covers the value of --name value on a command line, and the password of -u user:password
+// behind curl. The word begins with the dash at i.
+func (f *finder) findFlag(i int) {
+	if i+2 >= len(f.line) || f.findGluedPassword(i) {
 		return
 	}
 	end := i + 1
@@ -183,21 +194,24 @@ func (f *finder) flag(i int) {
 	}
 }
 
-// flagValue covers the value of a flag. A word of letters only is rather what a manual has in its place.
+// flagValue covers the value of a flag. A word of letters only is rather what a manual has in its
+// place.
 func (f *finder) flagValue(from int) {
 	end := from
 	for end < len(f.line) && f.line[end] > ' ' {
 		end++
 	}
 	value := strings.Trim(f.line[from:end], `"'`)
-	if strings.HasPrefix(value, "-") || placeholder(value) || !f.printing(from, end) && (len(value) < 4 || letters(value)) {
+	if strings.HasPrefix(value, "-") || isPlaceholder(value) ||
+		!f.isPrinting(from, end) && (len(value) < 4 || hasOnlyLetters(value)) {
 		return
 	}
-	f.cover(from, end)
+	f.coverSpan(from, end)
 }
 
-// glued looks for -pSECRET behind mysql and its kin, and behind sshpass, where a blank may follow the letter.
-func (f *finder) glued(i int) bool {
+// findGluedPassword covers the password of -pSECRET behind mysql and its kin, and behind sshpass,
+// where a blank may follow the letter.
+func (f *finder) findGluedPassword(i int) bool {
 	before := f.line[max(0, i-256):i]
 	switch {
 	case f.line[i+1] != 'p':
@@ -206,12 +220,12 @@ func (f *finder) glued(i int) bool {
 	case f.line[i+2] == ' ' || !strings.Contains(before, "mysql") && !strings.Contains(before, "mariadb"):
 		return false
 	}
-	from := f.skip(i + 2)
-	end := f.token68(from)
-	if end == from || placeholder(f.line[from:end]) {
+	from := f.skipQuotes(i + 2)
+	end := f.token68End(from)
+	if end == from || isPlaceholder(f.line[from:end]) {
 		return false
 	}
-	f.cover(from, end)
+	f.coverSpan(from, end)
 	return true
 }
 
@@ -230,7 +244,7 @@ func (f *finder) userFlag(i, from int) {
 	for end > colon && strings.IndexByte(`"'`, f.line[end-1]) >= 0 {
 		end--
 	}
-	if colon > 0 && end > colon && !placeholder(f.line[colon:end]) {
-		f.cover(colon, end)
+	if colon > 0 && end > colon && !isPlaceholder(f.line[colon:end]) {
+		f.coverSpan(colon, end)
 	}
 }

@@ -9,12 +9,13 @@ import (
 	"strings"
 )
 
-// Own are rules of the user's own beside the known ones, as regular expressions (RE2). A nil one has none. It may be used from any
-// goroutine.
+// Own holds the user's own rules beside the known ones, as regular expressions (RE2). A nil *Own
+// has no rules. It may be used from any goroutine.
 //
-// What Add matches is covered: its first group, where the expression has one. It counts once it is whole; of what a program is still
-// printing the known rules alone see a piece. What the known rules find is shown where a match of Allow holds all of it; what Add
-// matches stays covered all the same.
+// What Add matches is covered: its first group, where the expression has one. It counts once it is
+// whole; of what a program is still printing the known rules alone see a piece. What the known
+// rules find is shown where a match of Allow holds all of it; what Add matches stays covered all
+// the same.
 type Own struct{ add, allow []*regexp.Regexp }
 
 // What a rule may be at most: each is tried on every line that changes.
@@ -57,23 +58,25 @@ func compile(list string, all []string) (rules []*regexp.Regexp, err error) {
 }
 
 // Find is [Find] with the user's rules.
-func (o *Own) Find(dst []Span, lines []string, at Place) []Span { return o.find(dst, lines, at, nil) }
+func (o *Own) Find(dst []Span, lines []string, at Place) []Span {
+	return o.findSpans(dst, lines, at, nil)
+}
 
-func (o *Own) find(dst []Span, lines []string, at Place, seen *Seen) []Span {
+func (o *Own) findSpans(dst []Span, lines []string, at Place, seen *Seen) []Span {
 	had := len(dst)
 	dst = find(dst, lines, at, seen)
 	if o == nil || len(o.add)+len(o.allow) == 0 {
 		return dst
 	}
-	found := slices.DeleteFunc(dst[had:], func(s Span) bool { return o.allows(lines[s.Line], s) })
+	found := slices.DeleteFunc(dst[had:], func(s Span) bool { return o.isAllowed(lines[s.Line], s) })
 	for i, line := range lines {
-		found = o.added(found, i, line)
+		found = o.appendAdded(found, i, line)
 	}
 	return append(dst[:had], merged(found)...)
 }
 
-// allows reports whether an expression of Allow holds a span.
-func (o *Own) allows(line string, s Span) bool {
+// isAllowed reports whether a match of Allow holds a whole span.
+func (o *Own) isAllowed(line string, s Span) bool {
 	for _, rule := range o.allow {
 		for _, m := range rule.FindAllStringIndex(line, -1) {
 			if m[0] <= s.From && s.To <= m[1] {
@@ -84,8 +87,8 @@ func (o *Own) allows(line string, s Span) bool {
 	return false
 }
 
-// added appends what Add matches in a line.
-func (o *Own) added(dst []Span, n int, line string) []Span {
+// appendAdded appends the matches of Add in a line.
+func (o *Own) appendAdded(dst []Span, n int, line string) []Span {
 	for _, rule := range o.add {
 		for _, m := range rule.FindAllStringSubmatchIndex(line, -1) {
 			from, to := m[0], m[1]
@@ -100,7 +103,7 @@ func (o *Own) added(dst []Span, n int, line string) []Span {
 	return dst
 }
 
-// merged are spans in order, none of which meets another one.
+// merged returns the spans in order, with those that meet joined.
 func merged(all []Span) []Span {
 	slices.SortFunc(all, func(a, b Span) int { return cmp.Or(a.Line-b.Line, a.From-b.From, a.To-b.To) })
 	out := all[:0]
@@ -117,7 +120,7 @@ func merged(all []Span) []Span {
 // Text is [Text] with the user's rules.
 func (o *Own) Text(text string, at int) (covered string, n int) { return o.TextSeen(nil, text, at) }
 
-// TextSeen is Text for a text that is looked at again and again while lines are added to it. seen is the caller's own.
+// TextSeen is Text for a text that grows and is checked repeatedly. seen belongs to the caller.
 func (o *Own) TextSeen(seen *Seen, text string, at int) (covered string, n int) {
 	lines := strings.Split(text, "\n")
 	place := Nowhere
@@ -126,11 +129,12 @@ func (o *Own) TextSeen(seen *Seen, text string, at int) (covered string, n int) 
 		place.Line = strings.Count(before, "\n")
 		place.Offset = len(before) - (strings.LastIndexByte(before, '\n') + 1)
 	}
-	spans := o.find(nil, lines, place, seen)
+	spans := o.findSpans(nil, lines, place, seen)
 	if len(spans) == 0 {
 		return text, 0
 	}
-	for i := len(spans) - 1; i >= 0; i-- { // from the last on: an offset is that of the line as it was
+	for i := len(spans) - 1; i >= 0; i-- {
+		// from the last on: an offset is that of the line as it was
 		s := spans[i]
 		lines[s.Line] = Cover(lines[s.Line], s.From, s.To)
 	}

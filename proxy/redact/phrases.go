@@ -2,17 +2,18 @@ package redact
 
 import "strings"
 
-// phrases looks for secrets that stand behind words rather than behind a name and a sign.
-func (f *finder) phrases() {
-	f.netrc()
-	f.bearer()
-	f.sql()
+// findPhrases covers secrets that follow words rather than a name and a sign.
+func (f *finder) findPhrases() {
+	f.findNetrc()
+	f.findBearer()
+	f.findSQLPassword()
 }
 
-// netrc looks for the word password in the file of that name.
-func (f *finder) netrc() {
+// findNetrc covers the password in a line of netrc(5).
+func (f *finder) findNetrc() {
 	at := strings.Index(f.line, "password ")
-	if at < f.done || !strings.HasPrefix(strings.TrimLeft(f.line, " "), "machine ") || !strings.Contains(f.line[:at], " login ") {
+	isNetrc := strings.HasPrefix(strings.TrimLeft(f.line, " "), "machine ")
+	if at < f.done || !isNetrc || !strings.Contains(f.line[:at], " login ") {
 		return
 	}
 	from := at + len("password ")
@@ -20,29 +21,32 @@ func (f *finder) netrc() {
 	for end < len(f.line) && f.line[end] > ' ' {
 		end++
 	}
-	if end > from && !placeholder(f.line[from:end]) {
-		f.cover(from, end)
+	if end > from && !isPlaceholder(f.line[from:end]) {
+		f.coverSpan(from, end)
 	}
 }
 
-// bearer looks for a token of RFC 6750 without the name of its header.
-func (f *finder) bearer() {
+// findBearer covers a token of RFC 6750 without the name of its header.
+func (f *finder) findBearer() {
 	at := strings.Index(f.line, "Bearer ")
 	if at < f.done {
 		return
 	}
-	from := f.skip(at + len("Bearer "))
-	end := f.token68(from)
-	if value := f.line[from:end]; f.printing(from, end) || randomly(value, leastKey) && !code(value, 0) && !placeholder(value) {
-		f.cover(from, end)
+	from := f.skipQuotes(at + len("Bearer "))
+	end := f.token68End(from)
+	value := f.line[from:end]
+	if f.isPrinting(from, end) ||
+		looksRandom(value, leastKey) && !isCode(value, 0) && !isPlaceholder(value) {
+		f.coverSpan(from, end)
 	}
 }
 
-// sql looks for what a user or role identifies itself by: IDENTIFIED BY 'x' (MySQL, Oracle), PASSWORD 'x' (PostgreSQL).
-func (f *finder) sql() {
+// findSQLPassword covers the password of a user or role: IDENTIFIED BY 'x' (MySQL, Oracle),
+// PASSWORD 'x' (PostgreSQL).
+func (f *finder) findSQLPassword() {
 	for _, words := range [...]string{"IDENTIFIED BY '", "identified by '", "PASSWORD '", "password '"} {
 		at := strings.Index(f.line, words)
-		if at < f.done || !declares(f.line[:at]) {
+		if at < f.done || !isUserStatement(f.line[:at]) {
 			continue
 		}
 		from := at + len(words)
@@ -50,15 +54,16 @@ func (f *finder) sql() {
 		for end < len(f.line) && f.line[end] != '\'' {
 			end++
 		}
-		if !placeholder(f.line[from:end]) {
-			f.cover(from, end)
+		if !isPlaceholder(f.line[from:end]) {
+			f.coverSpan(from, end)
 		}
 	}
 }
 
-// declares reports whether a statement begins as one that makes or changes a user.
-func declares(line string) bool {
+// isUserStatement reports whether a statement begins as one that creates or changes a user.
+func isUserStatement(line string) bool {
 	small := strings.ToLower(line)
-	return (strings.Contains(small, "create ") || strings.Contains(small, "alter ") || strings.Contains(small, "grant ")) &&
-		(strings.Contains(small, "user ") || strings.Contains(small, "role ") || strings.Contains(small, " to "))
+	holds := func(word string) bool { return strings.Contains(small, word) }
+	return (holds("create ") || holds("alter ") || holds("grant ")) &&
+		(holds("user ") || holds("role ") || holds(" to "))
 }

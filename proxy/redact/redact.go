@@ -1,20 +1,24 @@
-// Package redact finds what looks like a token or a key in the text of a terminal, and covers it. It is pure: text in, text
-// out, and every function may be called from any goroutine.
+// Package redact finds what looks like a token or a key in the text of a terminal, and covers it.
+// It is pure: text in, text out, and every function may be called from any goroutine.
 //
-// It is a second line of defence for what agents are shown, and no guarantee: it knows the shapes of some common secrets, and
-// a password that looks like a word passes. Nothing of the user's own screen is ever covered, nor what an agent typed itself.
+// It is a second line of defence for what agents are shown, and no guarantee: it knows the shapes
+// of some common secrets, and a password that looks like a word passes. Nothing of the user's own
+// screen is ever covered, nor what an agent typed itself.
 //
-// What is known: tokens by their prefixes and the values of services by their names, after the rules of gitleaks
-// (gitleaks.txt) and by hand (byhand.txt); JSON web tokens (RFC 7519); private keys in PEM (RFC 7468), also where only a part of
-// them is on the screen; the password in a URL (RFC 3986 3.2.1); the value of a name such as db_password, apiToken or
-// AWS_SECRET_ACCESS_KEY (names.go, values.go), in files, JSON, connection strings, flags and URLs; the headers of HTTP that
-// carry one; and the passwords of netrc(5), curl -u, mysql -p, sshpass, SQL's users and docker's configuration.
+// The rules know: tokens by their prefixes and the values of services by their names, after the
+// rules of gitleaks (gitleaks.txt) and by hand (byhand.txt); JSON web tokens (RFC 7519); private
+// keys in PEM (RFC 7468), also where only a part of them is on the screen; the password in a URL
+// (RFC 3986 3.2.1); the value of a name such as db_password, apiToken or AWS_SECRET_ACCESS_KEY
+// (names.go, values.go), in files, JSON, connection strings, flags and URLs; the headers of HTTP
+// that carry one; and the passwords of netrc(5), curl -u, mysql -p, sshpass, SQL's users and
+// docker's configuration.
 //
-// A name has more values than secrets: in source code another name or a call, in a manual a word. What is quoted there, or
-// looks random, or is the whole line of a file, counts; what is in doubt is shown.
+// A name has more values than secrets: in source code another name or a call, in a manual a word. A
+// quoted or random-looking value counts, and so does the whole line of a file; a doubtful value is
+// shown.
 //
-// A secret is painted in pieces, and no piece of it shall be seen. So a prefix with a single character behind it counts while
-// the program is printing there, and where it ends a line.
+// A secret is painted in pieces, and no piece of it shall be seen. So a prefix with a single
+// character behind it counts while the program is printing there, and where it ends a line.
 package redact
 
 import (
@@ -24,7 +28,7 @@ import (
 	"github.com/clipperhouse/uax29/v2/graphemes"
 )
 
-// Mark stands for each column that is covered.
+// Mark replaces each covered column.
 const Mark = "•"
 
 // Span is a part of a line, in bytes.
@@ -36,33 +40,34 @@ type Place struct{ Line, Offset int }
 // Nowhere is the place of a text to which nothing is added.
 var Nowhere = Place{Line: -1}
 
-// Find appends to dst what is to be covered in consecutive lines, in order. A line is a logical one, rows joined where they
-// wrap. Ordinary lines cost about a nanosecond a byte.
+// Find appends to dst the spans to cover in consecutive lines, in order. A line is a logical one,
+// rows joined where they wrap. Ordinary lines cost about a nanosecond a byte.
 func Find(dst []Span, lines []string, at Place) []Span { return find(dst, lines, at, nil) }
 
 func find(dst []Span, lines []string, at Place, seen *Seen) []Span {
 	load()
 	f := finder{spans: dst}
 	for i, line := range lines {
-		f.n, f.line, f.open = i, line, -1
+		f.lineIndex, f.line, f.open = i, line, -1
 		if at.Line == i {
 			f.open = at.Offset
 		}
-		f.from = len(f.spans)
-		if f.open >= 0 || !seen.clean(line) {
-			if f.scan(); f.open < 0 && len(f.spans) == f.from {
+		f.lineSpans = len(f.spans)
+		if f.open >= 0 || !seen.isClean(line) {
+			if f.scanLine(); f.open < 0 && len(f.spans) == f.lineSpans {
 				seen.add(line)
 			}
 		}
-		f.armour(lines)
+		f.findPrivateKey(lines)
 	}
 	return f.spans
 }
 
-// Text covers what is found in text, line by line, and counts it. The program is printing at the offset at, -1 for nowhere.
+// Text covers the secrets in text, line by line, and counts them. at is the offset where the
+// program is printing, -1 if it is not.
 func Text(text string, at int) (covered string, n int) { return (*Own)(nil).Text(text, at) }
 
-// Cover replaces line[from:to] by marks, one for each column. What is not on the line is passed over.
+// Cover replaces line[from:to] by marks, one for each column. It ignores offsets beyond the line.
 func Cover(line string, from, to int) string {
 	from, to = max(from, 0), min(to, len(line))
 	if from >= to {
@@ -80,7 +85,8 @@ func width(s string) int {
 	return len(s)
 }
 
-// ANSI covers columns of a row that holds SGR sequences. covered says for each column whether it goes; sequences stay.
+// ANSI covers columns of a row that holds SGR sequences. covered says for each column whether it
+// goes; sequences stay.
 func ANSI(row string, covered func(col int) bool) string {
 	var b strings.Builder
 	col := 0
@@ -109,7 +115,8 @@ func ANSI(row string, covered func(col int) bool) string {
 	return b.String()
 }
 
-// sequence is the length of the control sequence at the start of s: ESC, [ and all up to a letter.
+// sequence returns the length of the control sequence at the start of s: ESC, [ and all up to a
+// letter.
 func sequence(s string) int {
 	for i := 2; i < len(s); i++ {
 		if c := s[i]; c >= '@' && c <= '~' {

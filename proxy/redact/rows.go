@@ -15,11 +15,12 @@ type Rows struct {
 	Wrapped func(i int) bool
 	// Print and At are the row and the byte where the program is printing; At is -1 for nowhere.
 	Print, At int
-	// Own are the user's rules, nil for none.
+	// Own holds the user's rules. It may be nil.
 	Own *Own
 }
 
-// CoverOf is a hidden part of a row, in bytes. A secret has one for each of its rows, and Begins with the first.
+// CoverOf is a hidden part of a row, in bytes. A secret has one for each of its rows, and Begins
+// with the first.
 type CoverOf struct {
 	Row, From, To int
 	Begins        bool
@@ -31,7 +32,7 @@ func (c CoverOf) ANSI(row, text string) string {
 	return ANSI(row, func(col int) bool { return from <= col && col < to })
 }
 
-// Covers appends what to cover in the rows from first on, which is row 0 of the result.
+// Covers appends the parts to cover in the rows from first on. Row first is row 0 of the result.
 func (r *Rows) Covers(dst []CoverOf, first int) []CoverOf {
 	lines, starts := make([]string, 0, len(r.Text)), make([]int, 0, len(r.Text)) // starts are rows
 	place := Nowhere
@@ -43,43 +44,44 @@ func (r *Rows) Covers(dst []CoverOf, first int) []CoverOf {
 		if r.At >= 0 && row <= r.Print && r.Print <= last {
 			place = Place{Line: len(lines), Offset: r.At}
 			for i := row; i < r.Print; i++ {
-				place.Offset += len(r.piece(i, last))
+				place.Offset += len(r.rowPiece(i, last))
 			}
 		}
-		lines, starts = append(lines, r.join(row, last)), append(starts, row)
+		lines, starts = append(lines, r.joinRows(row, last)), append(starts, row)
 		row = last + 1
 	}
 	for _, span := range r.Own.Find(nil, lines, place) {
-		dst = r.split(dst, span, starts[span.Line], first)
+		dst = r.splitSpan(dst, span, starts[span.Line], first)
 	}
 	return dst
 }
 
-// join makes one line of the rows from row to last. A blank at the end of a row that wraps is text.
-func (r *Rows) join(row, last int) string {
+// joinRows makes one line of the rows from row to last. A blank at the end of a row that wraps is
+// text.
+func (r *Rows) joinRows(row, last int) string {
 	if row == last {
 		return r.Text[row]
 	}
 	var b strings.Builder
 	for i := row; i <= last; i++ {
-		b.WriteString(r.piece(i, last))
+		b.WriteString(r.rowPiece(i, last))
 	}
 	return b.String()
 }
 
-// piece is row i as a part of a line that ends with row last.
-func (r *Rows) piece(i, last int) string {
+// rowPiece returns row i as a part of a line that ends with row last.
+func (r *Rows) rowPiece(i, last int) string {
 	if text := r.Text[i]; i == last || Full(text, r.Cols) {
 		return text
 	}
 	return r.Text[i] + " "
 }
 
-// split appends the parts of a span, which is on a line that begins in row, for each of its rows.
-func (r *Rows) split(dst []CoverOf, span Span, row, first int) []CoverOf {
+// splitSpan appends the parts of a span, one for each of its rows. Its line begins in row.
+func (r *Rows) splitSpan(dst []CoverOf, span Span, row, first int) []CoverOf {
 	from, to, begins := span.From, span.To, true
 	for ; to > 0 && row < len(r.Text); row++ {
-		size := len(r.piece(row, -1))
+		size := len(r.rowPiece(row, -1))
 		if from < len(r.Text[row]) && row >= first {
 			dst = append(dst, CoverOf{row - first, max(from, 0), min(to, len(r.Text[row])), begins})
 			begins = false
@@ -89,8 +91,9 @@ func (r *Rows) split(dst []CoverOf, span Span, row, first int) []CoverOf {
 	return dst
 }
 
-// Full reports whether the text of a row reaches the right edge: where a program breaks a line by itself there, as editors
-// do, the next row goes on with it. A wide character that had no room left leaves a column.
+// Full reports whether the text of a row reaches the right edge: where a program breaks a line by
+// itself there, as editors do, the next row goes on with it. A wide character that had no room left
+// leaves a column.
 func Full(text string, cols int) bool {
 	if len(text) < cols-1 {
 		return false

@@ -51,7 +51,8 @@ type set [2]uint64
 
 func (s *set) has(c byte) bool { return c < 128 && s[c/64]>>(c%64)&1 != 0 }
 
-// setOf reads a set as the lists write it: characters, and ranges such as A-Z. The sign - stands first.
+// setOf reads a set as the lists write it: characters, and ranges such as A-Z. The sign - stands
+// first.
 func setOf(list string) (s set) {
 	for i := 0; i < len(list); i++ {
 		from, to := list[i], list[i]
@@ -73,14 +74,14 @@ type token struct {
 	least, most int // of the body; most is -1 for no end
 }
 
-// rule is a token with a prefix, and how far the prefix is to be believed.
+// rule is a token with a prefix, and how far the prefix can be trusted.
 type rule struct {
 	token
-	mark int // index of the character in prefix that is an anchor
-	// weak prefixes are also begins of ordinary words: what is shorter than least counts only while it is being printed,
-	// and not at the end of a line.
+	mark int // index of the anchor in prefix
+	// weak prefixes also begin ordinary words: a body shorter than least counts only while the
+	// program is printing it, and not at the end of a line.
 	weak bool
-	// alone: the character before the prefix is none that could be part of the token.
+	// alone: the character before the prefix cannot be part of the token.
 	alone bool
 	// exact: the body has the right length, and looks random.
 	exact bool
@@ -94,9 +95,9 @@ var (
 	gitleaks string
 )
 
-// The tables: rules by hand and then those of gitleaks, the longer prefix first, and the values of services. byPair is an
-// index of the rules by the anchor and the character before it: the number of the first rule from 1 on, 0 for none, and of
-// the next one in the same place.
+// The tables: rules by hand and then those of gitleaks, the longer prefix first, and the values of
+// services. byPair is an index of the rules by the anchor and the character before it: the number
+// of the first rule, counted from 1 (0: no rule), and of the next one in the same place.
 var (
 	rules    []rule
 	services []token
@@ -116,7 +117,8 @@ var load = sync.OnceFunc(func() {
 	}
 })
 
-// read reads a list into the tables: a line has the kind, the prefix, the characters of the body and their least number.
+// read reads a list into the tables: a line has the kind, the prefix, the characters of the body
+// and their least number.
 func read(list string) {
 	for line := range strings.Lines(list) {
 		f := strings.Fields(line)
@@ -130,9 +132,9 @@ func read(list string) {
 			services = append(services, t)
 		case "exact":
 			t.most = number(f[4])
-			rules = append(rules, rule{t, marked(t.prefix), true, true, true})
+			rules = append(rules, rule{t, anchorIndex(t.prefix), true, true, true})
 		default:
-			rules = append(rules, rule{t, marked(t.prefix), f[0] == "weak", f[len(f)-1] != "inside", false})
+			rules = append(rules, rule{t, anchorIndex(t.prefix), f[0] == "weak", f[len(f)-1] != "inside", false})
 		}
 	}
 }
@@ -145,9 +147,9 @@ func number(s string) int {
 	return n
 }
 
-// marked is the index of the character that a prefix is found by: the first sign in it, else a capital or a digit, else
-// one of the small letters that are rare.
-func marked(prefix string) int {
+// anchorIndex returns the index of the character by which a prefix is found: the first sign in it,
+// else a capital or a digit, else a rare small letter.
+func anchorIndex(prefix string) int {
 	for _, signs := range []string{"_-.~", "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", "jqxzvkwp"} {
 		if at := strings.IndexAny(prefix[1:], signs); at >= 0 {
 			return at + 1
@@ -162,25 +164,24 @@ func pair(a, b byte) uint16 { return (uint16(a)*97 ^ uint16(b)<<3) & 1023 }
 type finder struct {
 	spans []Span
 
-	n    int
-	line string
-	open int // where the program is printing, -1 for not here
-	done int // nothing before this offset is looked at again
-	lead int // where the line's first word begins, -1 for not known yet
+	lineIndex int
+	line      string
+	open      int // where the program is printing, -1 for not here
+	done      int // nothing before this offset is looked at again
+	lead      int // where the line's first word begins, -1 for not known yet
 
-	key    bool // the lines of a private key come
-	public bool // those of a certificate
-	from   int  // index of the first span of this line
+	key       bool // the lines of a private key come
+	public    bool // those of a certificate
+	lineSpans int  // index of the first span of this line
 }
 
-// cover notes a span.
-func (f *finder) cover(from, to int) {
-	f.spans = append(f.spans, Span{f.n, from, to})
+func (f *finder) coverSpan(from, to int) {
+	f.spans = append(f.spans, Span{f.lineIndex, from, to})
 	f.done = to
 }
 
-// scan looks for tokens in a line.
-func (f *finder) scan() {
+// scanLine looks for tokens in the current line.
+func (f *finder) scanLine() {
 	f.done, f.lead = 0, -1
 	for i := 0; i < len(f.line); i++ {
 		c := f.line[i]
@@ -189,41 +190,43 @@ func (f *finder) scan() {
 		}
 		switch c {
 		case ':':
-			if !f.url(i) {
-				f.assignment(i)
+			if !f.findURL(i) {
+				f.findAssignment(i)
 			}
 		case '=':
-			f.assignment(i)
+			f.findAssignment(i)
 		case 'J':
 			f.webToken(i)
 		case '-':
 			if i == 0 || f.line[i-1] == ' ' {
-				f.flag(i)
+				f.findFlag(i)
 			} else if f.line[i-1] == '-' {
-				continue // a line that is drawn
+				continue // a drawn line
 			}
 		}
 		if f.done <= i {
-			f.token(i)
+			f.findToken(i)
 		}
 		i = max(i, f.done-1)
 	}
-	f.phrases()
+	f.findPhrases()
 }
 
-// run is the end of the characters of a class from i on.
-func (f *finder) run(i int, c class) int {
+// runEnd returns the end of the run of characters of a class that begins at i.
+func (f *finder) runEnd(i int, c class) int {
 	for i < len(f.line) && classes[f.line[i]]&c != 0 {
 		i++
 	}
 	return i
 }
 
-// longestToken bounds what is looked at to know a token: more of it is covered, and not looked at again.
+// longestToken bounds the bytes that are read to recognise a token. The rest of a longer one is
+// covered as well, and not read again.
 const longestToken = 512
 
-// runOf is the end of the characters of a set from i on, at most n of them.
-func (f *finder) runOf(s *set, i, n int) int {
+// setRunEnd returns the end of the run of characters of a set that begins at i, n characters at
+// most.
+func (f *finder) setRunEnd(s *set, i, n int) int {
 	n = min(len(f.line), i+n)
 	for i < n && s.has(f.line[i]) {
 		i++
@@ -231,36 +234,37 @@ func (f *finder) runOf(s *set, i, n int) int {
 	return i
 }
 
-// printing reports whether the program is printing behind the first character from from to end.
-func (f *finder) printing(from, end int) bool { return from < f.open && f.open <= end }
+// isPrinting reports whether the program is printing between the first character behind from and
+// end.
+func (f *finder) isPrinting(from, end int) bool { return from < f.open && f.open <= end }
 
-// begins reports whether what starts at i stands by itself.
-func (f *finder) begins(i int, c class) bool {
+// standsAlone reports whether the character before i is not of a class.
+func (f *finder) standsAlone(i int, c class) bool {
 	return i == 0 || classes[f.line[i-1]]&c == 0
 }
 
-// token looks for tokens whose prefix has its anchor at i.
-func (f *finder) token(i int) {
+// findToken covers a token whose prefix has its anchor at i.
+func (f *finder) findToken(i int) {
 	if i == 0 {
 		return
 	}
 	for k := byPair[pair(f.line[i-1], f.line[i])]; k != 0; k = nextRule[k] {
 		r := &rules[k-1]
 		at := i - r.mark
-		if at < f.done || !strings.HasPrefix(f.line[at:], r.prefix) || r.alone && !f.begins(at, alnum) {
+		if at < f.done || !strings.HasPrefix(f.line[at:], r.prefix) || r.alone && !f.standsAlone(at, alnum) {
 			continue
 		}
 		body := at + len(r.prefix)
-		if end := f.runOf(&r.body, body, longestToken); f.is(r, body, end) {
-			f.cover(at, f.runOf(&r.body, end, len(f.line)))
+		if end := f.setRunEnd(&r.body, body, longestToken); f.isToken(r, body, end) {
+			f.coverSpan(at, f.setRunEnd(&r.body, end, len(f.line)))
 			return
 		}
 	}
 }
 
-// is reports whether the body of a token makes it one.
-func (f *finder) is(r *rule, body, end int) bool {
-	if end > body && f.printing(body, end) {
+// isToken reports whether the body between two offsets makes a token of a rule.
+func (f *finder) isToken(r *rule, body, end int) bool {
+	if end > body && f.isPrinting(body, end) {
 		return true
 	}
 	switch n := end - body; {
@@ -268,31 +272,33 @@ func (f *finder) is(r *rule, body, end int) bool {
 		return n >= r.least || end > body && !r.weak && end == len(f.line)
 	case n < r.least:
 		// What does not fit on the screen is cut off.
-		return n >= leastCut && end == len(f.line) && len(r.prefix) > 4 && mixed(f.line[body:end])
+		return n >= leastCut && end == len(f.line) && len(r.prefix) > 4 && isMixed(f.line[body:end])
 	case n > r.most && r.most >= 0 && len(r.prefix) <= 4:
 		return false
 	}
-	return !f.within(body-len(r.prefix), end) && (!r.body.has('0') || mixed(f.line[body:end]))
+	return !f.isInsideLonger(body-len(r.prefix), end) && (!r.body.has('0') || isMixed(f.line[body:end]))
 }
 
-// leastCut is how much of a token has to be there for one that is cut off.
+// leastCut is the fewest characters by which a token is recognised that is cut off.
 const leastCut = 12
 
-// within reports whether what stands from from to end is a part of something longer, such as an image in base64.
-func (f *finder) within(from, end int) bool {
-	return from > 0 && strings.IndexByte("+/", f.line[from-1]) >= 0 || end < len(f.line) && strings.IndexByte("+/", f.line[end]) >= 0
+// isInsideLonger reports whether the text from from to end is a part of something longer, such as
+// an image in base64.
+func (f *finder) isInsideLonger(from, end int) bool {
+	return from > 0 && strings.IndexByte("+/", f.line[from-1]) >= 0 ||
+		end < len(f.line) && strings.IndexByte("+/", f.line[end]) >= 0
 }
 
-// seen is the classes of all characters of a text.
-func seen(s string) (c class) {
+// classesOf returns the union of the classes of a text's characters.
+func classesOf(s string) (c class) {
 	for i := range len(s) {
 		c |= classes[s[i]]
 	}
 	return c
 }
 
-// every reports whether all characters of a text are of a class.
-func every(s string, c class) bool {
+// hasOnly reports whether all characters of a text are of a class.
+func hasOnly(s string, c class) bool {
 	for i := range len(s) {
 		if classes[s[i]]&c == 0 {
 			return false
@@ -301,35 +307,35 @@ func every(s string, c class) bool {
 	return true
 }
 
-// mixed reports whether there are digits and letters.
-func mixed(s string) bool {
-	c := seen(s)
+// isMixed reports whether a text has both digits and letters.
+func isMixed(s string) bool {
+	c := classesOf(s)
 	return c&digit != 0 && c&(upper|lower) != 0
 }
 
-// webToken looks for a JWT: two objects in base64url, which begin with eyJ, and a signature.
+// webToken covers a JWT: two objects in base64url, which begin with eyJ, and a signature.
 func (f *finder) webToken(i int) {
 	at := i - 2
-	if at < f.done || f.line[at:i] != "ey" || !f.begins(at, word) {
+	if at < f.done || f.line[at:i] != "ey" || !f.standsAlone(at, word) {
 		return
 	}
-	end := f.run(at, word)
+	end := f.runEnd(at, word)
 	if end-at < 10 {
 		return
 	}
 	if !strings.HasPrefix(f.line[end:], ".") {
-		if f.printing(at, end) {
-			f.cover(at, end)
+		if f.isPrinting(at, end) {
+			f.coverSpan(at, end)
 		}
 		return
 	}
 	body := end + 1
-	end = f.run(body, word)
-	if !f.printing(body-1, end) && !strings.HasPrefix(f.line[body:], "eyJ") {
+	end = f.runEnd(body, word)
+	if !f.isPrinting(body-1, end) && !strings.HasPrefix(f.line[body:], "eyJ") {
 		return
 	}
 	if strings.HasPrefix(f.line[end:], ".") {
-		end = f.run(end+1, word)
+		end = f.runEnd(end+1, word)
 	}
-	f.cover(at, end)
+	f.coverSpan(at, end)
 }

@@ -9,12 +9,13 @@ const (
 	seenBytes = 512
 )
 
-// Seen remembers lines in which nothing was found that is to be covered, which is most of them: to know that of a line again costs a
-// twentieth of looking at it. The zero value is ready. One goroutine owns it.
+// Seen remembers lines without anything to cover, as most are: a look-up costs a twentieth of a
+// search in the line. The zero value is ready. One goroutine owns it.
 type Seen struct{ lines, before map[string]struct{} }
 
-// clean reports whether nothing was found in a line, as far as that is remembered. What stands around a line may cover it all the same.
-func (s *Seen) clean(line string) bool {
+// isClean reports whether it remembers that a search in the line found nothing. Its neighbours may
+// still cause the line to be covered.
+func (s *Seen) isClean(line string) bool {
 	if s == nil {
 		return false
 	}

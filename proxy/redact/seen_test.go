@@ -37,6 +37,6 @@ func TestWhatIsRememberedChangesNothing(t *testing.T) {
 		require.LessOrEqual(t, len(seen.lines)+len(seen.before), 2*seenMost)
 	}
 	require.NotEmpty(t, seen.lines)
-	require.False(t, seen.clean(some[2]))
-	require.True(t, seen.clean("plain words"))
+	require.False(t, seen.isClean(some[2]))
+	require.True(t, seen.isClean("plain words"))
 }

@@ -2,12 +2,13 @@ package redact
 
 import "strings"
 
-// userInfo bounds what is looked through for the @ behind a password.
+// userInfo bounds the bytes that are searched for the @ behind a password.
 const userInfo = 256
 
-// url looks for scheme://user:password@host with the colon of the scheme at i. The password goes. It reports whether there is a URL at all.
-func (f *finder) url(i int) bool {
-	if !strings.HasPrefix(f.line[i:], "://") || f.begins(i, alnum) || strings.HasPrefix(f.line[i:], "://[") {
+// findURL covers the password of scheme://user:password@host, with the colon of the scheme at i. It
+// reports whether there is a URL at all.
+func (f *finder) findURL(i int) bool {
+	if !strings.HasPrefix(f.line[i:], "://") || f.standsAlone(i, alnum) || strings.HasPrefix(f.line[i:], "://[") {
 		return strings.HasPrefix(f.line[i:], "://")
 	}
 	from := 0
@@ -18,24 +19,26 @@ func (f *finder) url(i int) bool {
 			from = end + 1
 			continue
 		case c == '@' && from > 0 && end > from:
-			f.cover(from, f.lastAt(end))
+			f.coverSpan(from, f.lastAtSign(end))
 			return true
-		case c <= ' ', c == '@', c == '/', c == '?' && from == 0, c == '#' && from == 0, c == '"', c == '\'', c == '<', c == '>':
+		case c <= ' ', c == '@', c == '/', c == '?' && from == 0, c == '#' && from == 0,
+			c == '"', c == '\'', c == '<', c == '>':
 		default:
 			continue
 		}
 		break
 	}
 	// Being printed, it may become one; a port is no password.
-	port := f.run(from, digit) == end && end-from <= len("65535")
-	if from > 0 && f.printing(from, end) && !port {
-		f.cover(from, end)
+	port := f.runEnd(from, digit) == end && end-from <= len("65535")
+	if from > 0 && f.isPrinting(from, end) && !port {
+		f.coverSpan(from, end)
 	}
 	return true
 }
 
-// lastAt is the last @ before the end of the authority: a password may hold one.
-func (f *finder) lastAt(at int) int {
+// lastAtSign returns the offset of the last @ before the end of the authority: a password may hold
+// one.
+func (f *finder) lastAtSign(at int) int {
 	for i := at + 1; i < len(f.line) && i-at < userInfo; i++ {
 		switch c := f.line[i]; {
 		case c == '@':
