@@ -14,6 +14,6 @@ func BenchmarkEvent(b *testing.B) {
 	var e encoder
 	var dst []byte
 	for b.Loop() {
-		dst = e.event(dst[:0], time.Second, codeOutput, p)
+		dst = e.appendEvent(dst[:0], time.Second, codeOutput, p)
 	}
 }

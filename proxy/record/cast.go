@@ -8,7 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// Codes of events in an asciicast v3. Those after exit are this project's own; players pass over what they do not know.
+// Codes of events in an asciicast v3. Those after exit are this project's own; players pass over
+// what they do not know.
 const (
 	codeOutput = 'o'
 	codeInput  = 'i'
@@ -17,9 +18,11 @@ const (
 	codeExit   = 'x'
 	// codeAuthor says who types the input after it, as a JSON object in a string.
 	codeAuthor = 'A'
-	// codeUser says that the user typed, or, as its data, who else did from elsewhere: not the keys, nor how many.
+	// codeUser says that the user typed, or, as its data, who else did from elsewhere: not the
+	// keys, nor how many.
 	codeUser = 'U'
-	// codeRepaint is output that begins with an empty screen, after output was left out. In the file it is output.
+	// codeRepaint is output that begins with an empty screen, after output was left out. In the
+	// file it is output.
 	codeRepaint = 'R'
 )
 
@@ -32,8 +35,7 @@ type Header struct {
 	Title      string
 }
 
-// append appends the header's line.
-func (h Header) append(dst []byte) ([]byte, error) {
+func (h Header) appendLine(dst []byte) ([]byte, error) {
 	type term struct {
 		Cols int    `json:"cols"`
 		Rows int    `json:"rows"`
@@ -52,8 +54,8 @@ func (h Header) append(dst []byte) ([]byte, error) {
 	return append(append(dst, line...), '\n'), nil
 }
 
-// encoder writes the events of an asciicast. Its times are whole microseconds since the beginning, so the intervals
-// between events, of which the file consists, do not drift.
+// encoder writes the events of an asciicast. Its times are whole microseconds since the beginning,
+// so the intervals between events, of which the file consists, do not drift.
 type encoder struct {
 	at    int64 // of the last event
 	out   carry
@@ -66,8 +68,9 @@ type carry struct {
 	n int
 }
 
-// event appends the line of an event. Output and input may end within a character, which is then left for the next.
-func (e *encoder) event(dst []byte, at time.Duration, code byte, data []byte) []byte {
+// appendEvent appends the line of an event. If output or input ends within a character, the next
+// event of its kind has that character.
+func (e *encoder) appendEvent(dst []byte, at time.Duration, code byte, data []byte) []byte {
 	now := max(at.Microseconds(), e.at)
 	gap := now - e.at
 	e.at = now
@@ -86,17 +89,17 @@ func (e *encoder) event(dst []byte, at time.Duration, code byte, data []byte) []
 	dst = append(dst, `", "`...)
 	switch name {
 	case codeOutput:
-		dst = e.out.append(dst, data)
+		dst = e.out.appendData(dst, data)
 	case codeInput:
-		dst = e.input.append(dst, data)
+		dst = e.input.appendData(dst, data)
 	default:
 		dst = appendString(dst, data)
 	}
 	return append(dst, "\"]\n"...)
 }
 
-// append appends what a JSON string needs of the stream that goes on with p.
-func (c *carry) append(dst, p []byte) []byte {
+// appendData appends p, the next bytes of the stream, as the inside of a JSON string.
+func (c *carry) appendData(dst, p []byte) []byte {
 	if c.n > 0 {
 		for c.n < len(c.b) && len(p) > 0 && p[0]&0xc0 == 0x80 && !utf8.FullRune(c.b[:c.n]) {
 			c.b[c.n] = p[0]
@@ -113,7 +116,7 @@ func (c *carry) append(dst, p []byte) []byte {
 	return appendString(dst, p[:len(p)-begun])
 }
 
-// unfinished is how many bytes at the end of p begin a character without completing it.
+// unfinished counts the bytes at the end of p that begin a character without completing it.
 func unfinished(p []byte) int {
 	for n := 1; n < utf8.UTFMax && n <= len(p); n++ {
 		tail := p[len(p)-n:]
@@ -129,8 +132,8 @@ func unfinished(p []byte) int {
 
 const hexDigits = "0123456789abcdef"
 
-// appendString appends p as the inside of a JSON string (RFC 8259). What is no UTF-8 becomes U+FFFD, as the format wants
-// text.
+// appendString appends p as the inside of a JSON string (RFC 8259). Bytes that are not UTF-8 become
+// U+FFFD, as the format requires text.
 func appendString(dst, p []byte) []byte {
 	start := 0
 	for i := 0; i < len(p); {
@@ -169,7 +172,7 @@ func appendEscape(dst []byte, c byte) []byte {
 	return append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
 }
 
-// sizeData is the data of a resize.
+// sizeData returns the data of a resize.
 func sizeData(cols, rows int) []byte {
 	b := strconv.AppendInt(nil, int64(cols), 10)
 	return strconv.AppendInt(append(b, 'x'), int64(rows), 10)

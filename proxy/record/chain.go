@@ -15,9 +15,9 @@ var origin = strings.Repeat("0", 2*sha256.Size)
 // tailLen is the length of `,"hash":"…"}`, the end of each line.
 const tailLen = len(`,"hash":"`) + 2*sha256.Size + len(`"}`)
 
-// chain numbers and hashes the entries of an audit log. The hash of an entry is the SHA-256 (FIPS 180-4) of its line's
-// bytes before `,"hash":`, in hexadecimal. They hold the hash of the line before, so none can be changed, moved, put in
-// or left out without all after it.
+// chain numbers and hashes the entries of an audit log. The hash of an entry is the SHA-256 (FIPS
+// 180-4) of its line's bytes before `,"hash":`, in hexadecimal. They hold the hash of the line
+// before, so changing, moving, adding or removing a line breaks all lines after it.
 type chain struct {
 	n    uint64
 	prev string
@@ -25,8 +25,8 @@ type chain struct {
 
 func newChain() chain { return chain{prev: origin} }
 
-// append appends the line of e, with its number and hashes.
-func (c *chain) append(dst []byte, e Entry) ([]byte, error) {
+// appendEntry appends the line of e, with its number and hashes.
+func (c *chain) appendEntry(dst []byte, e Entry) ([]byte, error) {
 	e.N, e.Prev, e.Hash = c.n+1, c.prev, ""
 	var line bytes.Buffer
 	j := json.NewEncoder(&line)
@@ -47,8 +47,9 @@ func digest(b []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// check reads the next line of a log, without its newline. The error says what is wrong with it.
-func (c *chain) check(line []byte) (*Entry, error) {
+// checkLine reads the next line of a log, without its newline. The error names the fault of the
+// line.
+func (c *chain) checkLine(line []byte) (*Entry, error) {
 	e := new(Entry)
 	if err := json.Unmarshal(line, e); err != nil {
 		return nil, fmt.Errorf("it is no entry: %w", err)

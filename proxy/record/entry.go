@@ -13,26 +13,37 @@ type Kind string
 
 // The kinds.
 const (
-	Open     Kind = "open"     // the session began: Session
-	Request  Kind = "request"  // an agent asked for control: Agent, Level, Why, Seconds, Request
-	Grant    Kind = "grant"    // control was given: Agent, Level, Epoch, Until
-	Refuse   Kind = "refuse"   // a request ended without a grant: Agent, Reason
-	Input    Kind = "input"    // an agent typed, or tried to: Agent, Epoch, Request, Form, Bytes, Written, Dropped; Why if that is remarkable
-	Flushed  Kind = "flushed"  // the end of an Input that counts as written was taken back unread: Agent, Epoch, Request, Written, Dropped
-	Shown    Kind = "screen"   // the screen that the inputs from here on saw, until the next of these: Picture
+	Open    Kind = "open"    // the session began: Session
+	Request Kind = "request" // an agent asked for control: Agent, Level, Why, Seconds, Request
+	Grant   Kind = "grant"   // control was given: Agent, Level, Epoch, Until
+	Refuse  Kind = "refuse"  // a request ended without a grant: Agent, Reason
+	// An agent typed, or tried to: Agent, Epoch, Request, Form, Bytes, Written, Dropped; Why if it
+	// is remarkable.
+	Input Kind = "input"
+	// The end of an Input that counts as written was taken back unread: Agent, Epoch, Request,
+	// Written, Dropped.
+	Flushed Kind = "flushed"
+	// The screen that the inputs from here on saw, until the next of these: Picture.
+	Shown    Kind = "screen"
 	End      Kind = "end"      // a grant ended: Agent, Epoch, Reason, Dropped, Unsubmitted
 	Blackout Kind = "blackout" // the screen is hidden, or is so no longer: On, Why
 	Said     Kind = "said"     // an agent wrote to the user: Agent, Why
-	Told     Kind = "told"     // the user, or By elsewhere, wrote to an agent: Agent if it is known, Why
-	Prompt   Kind = "prompt"   // By, or Agent, said something to the coding agent that is the program: Text
-	Ask      Kind = "ask"      // Agent asks something of the people of the conversation under Request: Text in words
-	Answer   Kind = "answer"   // By answered what the coding agent asked under Request: Text in words
-	Halt     Kind = "halt"     // By, or Agent, interrupted the coding agent's turn
-	User     Kind = "user"     // the user typed, or By elsewhere; what is nobody's business, and how much neither
-	Gap      Kind = "gap"      // output is missing in the asciicast from here on, or up to here: On, Missing, Why
-	Exit     Kind = "exit"     // the program ended: Code, Signal
-	Lost     Kind = "lost"     // entries of this log are missing here: Missing
-	Close    Kind = "close"    // the log is complete: Cast
+	// The user, or By elsewhere, wrote to an agent: Agent if it is known, Why.
+	Told Kind = "told"
+	// By, or Agent, said something to the coding agent in the session: Text.
+	Prompt Kind = "prompt"
+	// Agent asks something of the people of the conversation under Request: Text in words.
+	Ask Kind = "ask"
+	// By answered what the coding agent asked under Request: Text in words.
+	Answer Kind = "answer"
+	Halt   Kind = "halt" // By, or Agent, interrupted the coding agent's turn
+	// The user typed, or By elsewhere; neither the keys nor their number are recorded.
+	User Kind = "user"
+	// Output is missing in the asciicast from here on, or up to here: On, Missing, Why.
+	Gap   Kind = "gap"
+	Exit  Kind = "exit"  // the program ended: Code, Signal
+	Lost  Kind = "lost"  // entries of this log are missing here: Missing
+	Close Kind = "close" // the log is complete: Cast
 )
 
 // Agent names an agent: ID as the gateway gave it, Name as the user reads it.
@@ -41,7 +52,7 @@ type Agent struct {
 	Name string `json:"name"`
 }
 
-// Session says what is recorded.
+// Session describes the recorded session.
 type Session struct {
 	Format  string   `json:"format"` // of this log
 	ID      string   `json:"id,omitempty"`
@@ -59,7 +70,8 @@ const mouse = "mouse"
 // Format names the audit log's format in its first entry.
 const Format = "terminalproxy-audit.v1"
 
-// Picture is a screen as agents saw it. Rows and columns count from 0; blanks at the ends of lines are cut.
+// Picture is a screen as agents saw it. Rows and columns count from 0; blanks at the ends of lines
+// are cut.
 type Picture struct {
 	ID    string   `json:"id"` // of the content, made by the recorder
 	Cols  int      `json:"cols"`
@@ -87,23 +99,28 @@ type Entry struct {
 
 	Session *Session `json:"session,omitempty"`
 
-	Agent   *Agent     `json:"agent,omitempty"`
-	Level   string     `json:"level,omitempty"`
-	Epoch   uint64     `json:"epoch,omitempty"` // the number of the grant
-	Request string     `json:"request,omitempty"`
-	Seconds int64      `json:"seconds,omitempty"`
-	Token   string     `json:"token,omitempty"`  // of an agent that asks: the local token that it proved
-	Parent  string     `json:"parent,omitempty"` // and what started Program, with which it asks; both as it says
-	Until   *time.Time `json:"until,omitempty"`
-	Reason  string     `json:"reason,omitempty"` // a word of the protocol's
-	Why     string     `json:"why,omitempty"`    // a sentence; of an agent's own in a request
-	By      string     `json:"by,omitempty"`     // who did that, where it was not the user at the terminal: an owner elsewhere, --grant, or a rule
+	Agent   *Agent `json:"agent,omitempty"`
+	Level   string `json:"level,omitempty"`
+	Epoch   uint64 `json:"epoch,omitempty"` // the number of the grant
+	Request string `json:"request,omitempty"`
+	Seconds int64  `json:"seconds,omitempty"`
+	// Token is the local token that an asking agent proved.
+	Token string `json:"token,omitempty"`
+	// Parent started Program, with which the agent asks. The agent claims both.
+	Parent string     `json:"parent,omitempty"`
+	Until  *time.Time `json:"until,omitempty"`
+	Reason string     `json:"reason,omitempty"` // a word of the protocol's
+	Why    string     `json:"why,omitempty"`    // a sentence; of an agent's own in a request
+	// By acted in place of the user at the terminal: an owner elsewhere, --grant, or a rule.
+	By string `json:"by,omitempty"`
 
 	Form string `json:"form,omitempty"` // of an input: text, paste, keys, mouse, raw
-	// Bytes reached the program, no more and no fewer, but for what a later Flushed takes off their end; Text is the same for people, with escapes as in Go and C.
+	// Bytes are exactly those that reached the program, except that a later Flushed takes some off
+	// their end. Text is the same for people, with escapes as in Go and C.
 	Bytes []byte `json:"bytes,omitempty"`
 	Text  string `json:"text,omitempty"`
-	// Asked is what the agent sent, where that is not what reached the program: names of keys, what the mouse does in words, or what was dropped.
+	// Asked is what the agent sent, if other bytes reached the program: names of keys, an act of
+	// the mouse in words, or the dropped part.
 	Asked       string     `json:"asked,omitempty"`
 	Began       *time.Time `json:"began,omitempty"` // when the first byte was written
 	Written     int        `json:"written,omitempty"`
@@ -125,7 +142,8 @@ type Entry struct {
 	Hash string `json:"hash,omitempty"`
 }
 
-// Readable writes bytes for people: what prints as it is, the rest as in a Go or C string, on one line.
+// Readable writes bytes for people: what prints as it is, the rest as in a Go or C string, on one
+// line.
 func Readable(b []byte) string {
 	quoted := strconv.Quote(string(b))
 	return strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`)
@@ -137,38 +155,38 @@ func (e *Entry) Sentence() string {
 	case Open:
 		return fmt.Sprintf("%s begins, %dx%d", e.Session.Command, e.Session.Cols, e.Session.Rows)
 	case Request:
-		return fmt.Sprintf("%s asks for control (%s)%s%s", e.agent(), e.Level, e.asker(), because(e.Why))
+		return fmt.Sprintf("%s asks for control (%s)%s%s", e.agentName(), e.Level, e.describeAsker(), because(e.Why))
 	case Grant:
 		until := ""
 		if e.Until != nil {
 			until = ", until " + e.Until.UTC().Format(time.RFC3339)
 		}
-		return fmt.Sprintf("%s gets the keyboard%s: grant %d, level %s%s", e.agent(), e.by("from"), e.Epoch, e.Level, until)
+		return fmt.Sprintf("%s gets the keyboard%s: grant %d, level %s%s", e.agentName(), e.describeDecider("from"), e.Epoch, e.Level, until)
 	case Refuse:
-		return fmt.Sprintf("the request of %s ends: %s%s%s", e.agent(), e.Reason, e.by("by"), because(e.Why))
+		return fmt.Sprintf("the request of %s ends: %s%s%s", e.agentName(), e.Reason, e.describeDecider("by"), because(e.Why))
 	case Input:
-		return e.input()
+		return e.describeInput()
 	case Flushed:
-		return fmt.Sprintf("%s of what %s typed in request %s were taken back unread: %d reached the program", bytesOf(e.Dropped), e.agent(), e.Request, e.Written)
+		return fmt.Sprintf("%s of what %s typed in request %s were taken back unread: %d reached the program", bytesOf(e.Dropped), e.agentName(), e.Request, e.Written)
 	case End:
-		return fmt.Sprintf("grant %d of %s ends: %s%s%s%s", e.Epoch, e.agent(), e.Reason, e.by("by"), because(e.Why), e.leftovers())
+		return fmt.Sprintf("grant %d of %s ends: %s%s%s%s", e.Epoch, e.agentName(), e.Reason, e.describeDecider("by"), because(e.Why), e.describeLeftovers())
 	case Blackout:
 		if e.On != nil && *e.On {
 			return "blackout begins" + because(e.Why)
 		}
 		return "blackout ends"
 	case Said:
-		return e.agent() + " writes to the user" + because(e.Why)
+		return e.agentName() + " writes to the user" + because(e.Why)
 	case Told:
-		return cmp.Or(e.By, "the user") + " writes to " + e.agent() + because(e.Why)
+		return cmp.Or(e.By, "the user") + " writes to " + e.agentName() + because(e.Why)
 	case Prompt:
-		return e.who() + " says to the coding agent: " + e.Text
+		return e.authorName() + " says to the coding agent: " + e.Text
 	case Ask:
-		return e.who() + " asks under " + e.Request + ": " + e.Text
+		return e.authorName() + " asks under " + e.Request + ": " + e.Text
 	case Answer:
-		return e.who() + " answers " + e.Request + ": " + e.Text
+		return e.authorName() + " answers " + e.Request + ": " + e.Text
 	case Halt:
-		return e.who() + " interrupts the coding agent"
+		return e.authorName() + " interrupts the coding agent"
 	case User:
 		if e.By != "" {
 			return e.By + " typed from elsewhere"
@@ -182,7 +200,7 @@ func (e *Entry) Sentence() string {
 	case Lost:
 		return fmt.Sprintf("%d entries of this log are missing here", e.Missing)
 	case Exit:
-		return e.exit()
+		return e.describeExit()
 	case Close:
 		return "the log is complete"
 	case Shown:
@@ -190,15 +208,15 @@ func (e *Entry) Sentence() string {
 	return string(e.Kind)
 }
 
-func (e *Entry) agent() string {
+func (e *Entry) agentName() string {
 	if e.Agent == nil {
 		return "an agent"
 	}
 	return e.Agent.Name
 }
 
-// asker says with what an agent asks.
-func (e *Entry) asker() string {
+// describeAsker returns the token and the programs with which an agent asks.
+func (e *Entry) describeAsker() string {
 	var parts []string
 	if e.Token != "" {
 		parts = append(parts, "token "+e.Token)
@@ -215,8 +233,8 @@ func (e *Entry) asker() string {
 	return " [" + strings.Join(parts, ", ") + "]"
 }
 
-// by names the owner elsewhere who decided.
-func (e *Entry) by(word string) string {
+// describeDecider names the owner elsewhere who decided, after a preposition.
+func (e *Entry) describeDecider(word string) string {
 	if e.By == "" {
 		return ""
 	}
@@ -231,7 +249,7 @@ func because(why string) string {
 	return ": " + why
 }
 
-func (e *Entry) input() string {
+func (e *Entry) describeInput() string {
 	grant := "without a grant"
 	if e.Epoch > 0 {
 		grant = fmt.Sprintf("under grant %d", e.Epoch)
@@ -241,13 +259,13 @@ func (e *Entry) input() string {
 		tries, types, form = "tries to use the mouse", "uses the mouse", e.Asked
 	}
 	if e.Written == 0 {
-		return fmt.Sprintf("%s %s %s, %s: %s%s", e.agent(), tries, grant, form, e.Fate, because(e.Reason))
+		return fmt.Sprintf("%s %s %s, %s: %s%s", e.agentName(), tries, grant, form, e.Fate, because(e.Reason))
 	}
 	dropped := ""
 	if e.Dropped > 0 {
 		dropped = fmt.Sprintf(", %d dropped (%s)", e.Dropped, e.Reason)
 	}
-	return fmt.Sprintf("%s %s %s, %s, %s%s%s", e.agent(), types, grant, form, bytesOf(e.Written), dropped, because(e.Why))
+	return fmt.Sprintf("%s %s %s, %s, %s%s%s", e.agentName(), types, grant, form, bytesOf(e.Written), dropped, because(e.Why))
 }
 
 func bytesOf(n int) string {
@@ -257,7 +275,7 @@ func bytesOf(n int) string {
 	return strconv.Itoa(n) + " bytes"
 }
 
-func (e *Entry) leftovers() string {
+func (e *Entry) describeLeftovers() string {
 	s := ""
 	if e.Dropped > 0 {
 		s += "; dropped: " + bytesOf(e.Dropped)
@@ -268,7 +286,7 @@ func (e *Entry) leftovers() string {
 	return s
 }
 
-func (e *Entry) exit() string {
+func (e *Entry) describeExit() string {
 	switch {
 	case e.Signal != "":
 		return "the program was ended by a signal: " + e.Signal
@@ -278,16 +296,16 @@ func (e *Entry) exit() string {
 	return "the program ended"
 }
 
-// who did it: a person elsewhere, or an agent.
-func (e *Entry) who() string {
+// authorName names the agent, or the person elsewhere, that acted.
+func (e *Entry) authorName() string {
 	if e.Agent != nil {
-		return e.agent()
+		return e.agentName()
 	}
 	return cmp.Or(e.By, "somebody")
 }
 
-// weight is how much memory the entry takes, about, in bytes.
-func (e *Entry) weight() int {
+// memorySize estimates the memory that the entry takes, in bytes.
+func (e *Entry) memorySize() int {
 	n := entrySize + len(e.Bytes) + len(e.Text) + len(e.Asked) + len(e.Why)
 	if e.Picture != nil {
 		for _, line := range e.Picture.Lines {
@@ -297,13 +315,14 @@ func (e *Entry) weight() int {
 	return n
 }
 
-// marked reports whether the asciicast gets a marker for the entry.
-func (e *Entry) marked() bool {
+// hasMarker reports whether the asciicast gets a marker for the entry.
+func (e *Entry) hasMarker() bool {
 	switch e.Kind {
 	case Request, Grant, Refuse, End, Blackout, Said, Told, Prompt, Ask, Answer, Halt, Gap:
 		return true
 	case Input:
-		return e.Why != "" || strings.HasPrefix(e.Form, mouse) && e.Written > 0 // nobody reads the bytes of a mouse
+		// the bytes of a mouse are not for people
+		return e.Why != "" || strings.HasPrefix(e.Form, mouse) && e.Written > 0
 	default:
 		return false
 	}

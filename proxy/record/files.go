@@ -29,16 +29,16 @@ type Files struct {
 	made      []string // those that were not there before
 }
 
-// OpenFiles opens the asciicast name and its audit log beside it, with mode 0600. It writes over nothing: a file that is
-// there must be empty, a regular file, and the user's own; a symbolic link is not followed. The error is a sentence for
-// the user that names the file.
+// OpenFiles opens the asciicast name and its audit log beside it, with mode 0600. It overwrites
+// nothing: an existing file must be empty, a regular file, and the user's own; a symbolic link is
+// not followed. The error is a sentence for the user that names the file.
 func OpenFiles(name string) (*Files, error) {
 	f := &Files{Name: name}
 	var err error
-	if f.Cast, err = f.open(name); err != nil {
+	if f.Cast, err = f.openFile(name); err != nil {
 		return nil, err
 	}
-	if f.Log, err = f.open(name + AuditSuffix); err != nil {
+	if f.Log, err = f.openFile(name + AuditSuffix); err != nil {
 		f.Discard()
 		return nil, err
 	}
@@ -47,18 +47,20 @@ func OpenFiles(name string) (*Files, error) {
 
 // Create opens one new file as [OpenFiles] does, and has its name on the disk.
 func Create(name string) (*os.File, error) {
-	file, err := new(Files).open(name)
+	file, err := new(Files).openFile(name)
 	if err != nil {
 		return nil, err
 	}
-	if dir, err := os.Open(filepath.Dir(name)); err == nil { // not every directory can be read, or brought to the disk
+	if dir, err := os.Open(filepath.Dir(name)); err == nil {
+		// not every directory can be read, or brought to the disk
 		_ = dir.Sync()
 		_ = dir.Close()
 	}
 	return file, nil
 }
 
-// Discard closes the files and removes those that were not there before, for a session that did not come to be.
+// Discard closes the files and removes those that were not there before, for a session that did not
+// come to be.
 func (f *Files) Discard() {
 	for _, file := range []*os.File{f.Cast, f.Log} {
 		if file != nil {
@@ -70,10 +72,10 @@ func (f *Files) Discard() {
 	}
 }
 
-func (f *Files) open(name string) (*os.File, error) {
+func (f *Files) openFile(name string) (*os.File, error) {
 	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err == nil {
-		if err := lock(file, name); err != nil {
+		if err := lockFile(file, name); err != nil {
 			_ = file.Close()
 			return nil, err
 		}
@@ -81,7 +83,7 @@ func (f *Files) open(name string) (*os.File, error) {
 		return file, nil
 	}
 	if !errors.Is(err, fs.ErrExist) {
-		return nil, failure(name, err)
+		return nil, fileError(name, err)
 	}
 	// Not blocking: a named pipe without a reader must be refused, not waited for.
 	file, err = os.OpenFile(name, os.O_WRONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
@@ -89,40 +91,41 @@ func (f *Files) open(name string) (*os.File, error) {
 	case errors.Is(err, unix.ELOOP):
 		return nil, fmt.Errorf("%s is a symbolic link, which is not followed: name the file itself", name)
 	case err != nil:
-		return nil, failure(name, err)
+		return nil, fileError(name, err)
 	}
-	if err := adopt(file, name); err != nil {
+	if err := checkAdoptable(file, name); err != nil {
 		_ = file.Close()
 		return nil, err
 	}
 	return file, nil
 }
 
-// adopt makes sure that a file which is there may be filled.
-func adopt(file *os.File, name string) error {
-	if err := lock(file, name); err != nil {
+// checkAdoptable locks an existing file and refuses one that is not regular or not empty.
+func checkAdoptable(file *os.File, name string) error {
+	if err := lockFile(file, name); err != nil {
 		return err
 	}
 	info, err := file.Stat()
 	switch {
 	case err != nil:
-		return failure(name, err)
+		return fileError(name, err)
 	case !info.Mode().IsRegular():
 		return fmt.Errorf("%s is not a regular file", name)
 	case info.Size() > 0:
 		return fmt.Errorf("%s exists and is not empty: name a new file, or remove that one first", name)
 	}
 	if err := file.Chmod(0o600); err != nil {
-		return failure(name, err)
+		return fileError(name, err)
 	}
 	return nil
 }
 
-// lock makes sure that no other session fills the file: it may be empty still. The lock goes with the file's descriptor.
-func lock(file *os.File, name string) error {
+// lockFile refuses a file that another session records to: it may be empty still. The lock ends
+// with the file's descriptor.
+func lockFile(file *os.File, name string) error {
 	conn, err := file.SyscallConn()
 	if err != nil {
-		return failure(name, err)
+		return fileError(name, err)
 	}
 	var taken bool // a file system without locks is no reason not to record
 	err = conn.Control(func(fd uintptr) {
@@ -134,9 +137,9 @@ func lock(file *os.File, name string) error {
 	return err
 }
 
-// failure words an error of the system's without the name of the call.
-func failure(name string, err error) error {
-	err = plain(err)
+// fileError words an error of the system without the name of the call.
+func fileError(name string, err error) error {
+	err = withoutPath(err)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: the directory %s does not exist", name, filepath.Dir(name))
 	}

@@ -18,13 +18,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxKnown is how many recordings a directory knows; those that began first are forgotten. maxNote bounds what is noted of one.
+// maxKnown is how many recordings a directory knows; the oldest are forgotten. maxNote bounds the
+// note of one, in bytes.
 const (
 	maxKnown = 500
 	maxNote  = 256 << 10
 )
 
-// Known is what is known of a recording wherever it lies, so that the user finds it again: a file in a directory of the user's.
+// Known is a note about a recording, by which the user finds it again wherever it lies: a file in a
+// directory of the user's.
 type Known struct {
 	ID      string    `json:"-"` // made by Note
 	File    string    `json:"file"`
@@ -32,7 +34,7 @@ type Known struct {
 	Session Session   `json:"session"`
 }
 
-// ErrUnknown is the error for a recording that is not known, or is there no more.
+// ErrUnknown is the error for a recording that is not known or no longer exists.
 var ErrUnknown = errors.New("no recording has this id")
 
 // known is the form of an id. It names a file, so nothing else is ever joined to a path.
@@ -40,7 +42,7 @@ var known = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^r
 
 const noteSuffix = ".json"
 
-// Note makes a recording known in dir, which is made if it is not there.
+// Note makes a recording known in dir. It creates dir if necessary.
 func Note(dir string, k Known) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -49,20 +51,21 @@ func Note(dir string, k Known) error {
 	if err != nil || len(note) > maxNote {
 		return fmt.Errorf("a note of %d bytes: %w", len(note), errors.Join(err, errors.ErrUnsupported))
 	}
-	forget(dir)
+	forgetOldest(dir)
 	id := "r-" + strings.ToLower(rand.Text()[:16])
 	return os.WriteFile(filepath.Join(dir, id+noteSuffix), note, 0o600)
 }
 
-// forget makes room for another note.
-func forget(dir string) {
+// forgetOldest makes room for another note.
+func forgetOldest(dir string) {
 	all := Recordings(dir)
 	for _, k := range all[min(len(all), maxKnown-1):] {
 		_ = os.Remove(filepath.Join(dir, k.ID+noteSuffix))
 	}
 }
 
-// Recordings are those that a directory knows, the newest first, whether they are still there or not.
+// Recordings are those that a directory knows, the newest first, whether they are still there or
+// not.
 func Recordings(dir string) (all []Known) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -86,7 +89,7 @@ func Recording(dir, id string) (k Known, err error) {
 	if !known().MatchString(id) {
 		return k, ErrUnknown
 	}
-	file, err := own(filepath.Join(dir, id+noteSuffix))
+	file, err := openOwn(filepath.Join(dir, id+noteSuffix))
 	if err != nil {
 		return k, ErrUnknown
 	}
@@ -99,10 +102,10 @@ func Recording(dir, id string) (k Known, err error) {
 	return k, nil
 }
 
-// Open opens the asciicast. The error is ErrUnknown where it is not the one that was recorded: gone, another one under its name, not
-// the user's own, or no file.
+// Open opens the asciicast. The error is ErrUnknown where it is not the one that was recorded:
+// gone, another one under its name, not the user's own, or no file.
 func (k *Known) Open() (*os.File, error) {
-	file, err := own(k.File)
+	file, err := openOwn(k.File)
 	if err != nil {
 		return nil, ErrUnknown
 	}
@@ -113,8 +116,8 @@ func (k *Known) Open() (*os.File, error) {
 	return file, nil
 }
 
-// own opens a regular file of the user's own for reading, and follows no symbolic link.
-func own(name string) (*os.File, error) {
+// openOwn opens a regular file of the user's own for reading, and follows no symbolic link.
+func openOwn(name string) (*os.File, error) {
 	file, err := os.OpenFile(name, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err

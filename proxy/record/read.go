@@ -30,12 +30,13 @@ type Log struct {
 	shown *Entry // the newest screen
 }
 
-// Closed reports whether the log has its end: it does not while the session runs, or when the proxy was killed.
+// Closed reports whether the log has its end: it does not while the session runs, or when the proxy
+// was killed.
 func (l *Log) Closed() bool { return l.Last != nil && l.Last.Kind == Close }
 
-// Read reads an audit log and calls each with every good entry, in order, until that returns an error; the entries of
-// inputs have the Picture of the screen that they name. It returns what it learnt with a *DamageError at the first line
-// that is bad. A last line that is cut off is no damage.
+// Read reads an audit log and calls each with every good entry, in order, until that returns an
+// error; the entries of inputs have the Picture of the screen that they name. At the first bad line
+// it returns what it has read so far, with a *DamageError. An incomplete last line is not damage.
 func Read(r io.Reader, each func(*Entry) error) (*Log, error) {
 	log, c := &Log{}, newChain()
 	lines := bufio.NewReaderSize(r, 1<<16)
@@ -48,13 +49,13 @@ func Read(r io.Reader, each func(*Entry) error) (*Log, error) {
 		if len(line) == 0 && !whole {
 			return log, nil
 		}
-		e, bad := c.check(line)
+		e, bad := c.checkLine(line)
 		if bad != nil && !whole {
 			log.Cut = true
 			return log, nil
 		}
 		if bad == nil {
-			bad = log.take(e)
+			bad = log.addEntry(e)
 		}
 		if bad != nil {
 			return log, &DamageError{log.Lines + 1, bad.Error()}
@@ -66,8 +67,8 @@ func Read(r io.Reader, each func(*Entry) error) (*Log, error) {
 	}
 }
 
-// take looks at what an entry means for those after it.
-func (l *Log) take(e *Entry) error {
+// addEntry checks that an entry may follow those before it, and notes what those after it need.
+func (l *Log) addEntry(e *Entry) error {
 	switch {
 	case l.Open == nil && (e.Kind != Open || e.Session == nil):
 		return errors.New("it is not the beginning of a log")
@@ -92,7 +93,7 @@ func (l *Log) take(e *Entry) error {
 	return nil
 }
 
-// readLine reads to the next newline, which it cuts. io.EOF comes with what is left.
+// readLine reads to the next newline and cuts it. io.EOF comes with the rest of the file.
 func readLine(r *bufio.Reader) ([]byte, error) {
 	var line []byte
 	for {

@@ -1,16 +1,20 @@
-// Package record writes down a session for its user: an asciicast v3 that players show, with the author of every input,
-// and beside it an audit log in JSON lines that says what an agent typed, under which grant, and what was on the screen
-// then. It knows no control and no terminal: it is told.
+// Package record writes down a session for its user: an asciicast v3 that players show, with the
+// author of every input, and beside it an audit log in JSON lines that says what an agent typed,
+// under which grant, and what was on the screen then. It knows no control and no terminal: it is
+// told.
 //
-// The user's own input is never written, only that there was some. The program's output stands in the asciicast as it
-// came, which is why its file is for the user alone (mode 0600); during a blackout none of it does. What reached the
-// program from an agent is exact in both files, and nothing is taken out of it.
+// The user's own input is never written, only that there was some. The program's output stands in
+// the asciicast as it came, so its file is for the user alone (mode 0600); during a blackout it is
+// left out. The bytes that reached the program from an agent stand in both files exactly and
+// completely.
 //
-// A [Recorder] may be told from any goroutine, and nobody waits for the disk: one goroutine of its own writes. Output
-// that it cannot keep up with is left out in whole, with a marker and a repaint of the screen after it, so that what
-// follows plays right. The audit log leaves out nothing unless memory would grow without bound; then it says so. Both
-// files grow by whole lines and are written within moments, so what a killed proxy leaves plays up to there; what a
-// machine that stops leaves is for its file system to say. The log's lines are chained by their hashes (see [Read]).
+// The methods of a [Recorder] may be called from any goroutine, and none of its callers waits for
+// the disk: one goroutine of its own writes. Output that it cannot keep up with is left out in
+// whole, with a marker and a repaint of the screen after it, so that what follows plays right. The
+// audit log leaves out nothing unless memory would grow without bound; then it says so. Both files
+// grow by whole lines and are written within moments, so what a killed proxy leaves plays up to
+// there; what a machine that stops leaves is for its file system to say. The log's lines are
+// chained by their hashes (see [Read]).
 package record
 
 import (
@@ -34,7 +38,8 @@ const (
 	pace = 20 * time.Millisecond
 	// retryEvery is how often a file that took nothing is tried again.
 	retryEvery = 2 * time.Second
-	// userEvery is how often it is noted that the user types: rarely enough to tell nothing about the keys.
+	// userEvery is how often it is noted that the user types: rarely enough to tell nothing about
+	// the keys.
 	userEvery = 2 * time.Second
 )
 
@@ -46,15 +51,15 @@ type Config struct {
 	Cast, Log File
 	Header    Header
 	Session   Session
-	// Failed is called once, when the first write fails. Whoever tells the user tells them then. It may be nil.
+	// Failed is called once, when the first write fails, to tell the user. It may be nil.
 	Failed func(error)
-	// Room is called when output that was left out may be taken up again, see [Recorder.Resume]. It is called from any
-	// goroutine, must not block, and may be nil.
+	// Room is called when output that was left out may be taken up again, see [Recorder.Resume]. It
+	// is called from any goroutine, must not block, and may be nil.
 	Room func()
 }
 
-// Recorder is the recorder. Its methods may be called from any goroutine and do not wait for the disk, except Run and
-// Close.
+// Recorder is the recorder. Its methods may be called from any goroutine and do not wait for the
+// disk, except Run and Close.
 type Recorder struct {
 	conf   Config
 	begin  time.Time
@@ -63,13 +68,15 @@ type Recorder struct {
 	done   chan struct{} // closed when Run has returned
 	err    error         // of the end; read after done
 
-	mu      sync.Mutex
-	queue   batch
-	spare   batch
-	dark    bool      // blackout
-	gap     bool      // output is left out until Resume
-	why     string    // the gap is there, "" for a blackout alone
-	left    int64     // bytes left out in this gap, those of a blackout not counted: their number is a secret's length
+	mu    sync.Mutex
+	queue batch
+	spare batch
+	dark  bool   // blackout
+	gap   bool   // output is left out until Resume
+	why   string // the gap is there, "" for a blackout alone
+	// bytes left out in this gap, those of a blackout not counted: their number is a secret's
+	// length
+	left    int64
 	retry   time.Time // before that there is no use in taking output up again
 	noted   time.Time // when the user's typing was noted last
 	notedBy string    // who that was, "" for the user
@@ -120,11 +127,10 @@ func New(conf Config) *Recorder {
 	return r
 }
 
-// Begun is when the recording began.
+// Begun returns the time when the recording began.
 func (r *Recorder) Begun() time.Time { return r.begin }
 
-// put queues an event; the caller holds mu.
-func (r *Recorder) put(code byte, data []byte, entry *Entry) {
+func (r *Recorder) queueEventLocked(code byte, data []byte, entry *Entry) {
 	if len(r.queue.events) == 0 {
 		select {
 		case r.notify <- struct{}{}:
@@ -136,8 +142,8 @@ func (r *Recorder) put(code byte, data []byte, entry *Entry) {
 	r.queue.events = append(r.queue.events, event{time.Since(r.begin), code, off, len(r.queue.data), entry})
 }
 
-// Output records what the program wrote; p may be used again. It reports whether output is being left out and could be
-// taken up again now: whoever has the terminal model calls Resume then.
+// Output records what the program wrote; p may be used again. It reports whether output is being
+// left out and could be taken up again now: the owner of the terminal model calls Resume then.
 func (r *Recorder) Output(p []byte) (resume bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -145,48 +151,49 @@ func (r *Recorder) Output(p []byte) (resume bool) {
 	case r.dark:
 	case r.gap:
 		r.left += int64(len(p))
-		return r.room()
+		return r.canResumeLocked()
 	case r.queue.output+len(p) > outputMax:
 		r.beginGapLocked(errSlow.Error(), int64(len(p)))
 	default:
-		r.put(codeOutput, p, nil)
+		r.queueEventLocked(codeOutput, p, nil)
 		r.queue.output += len(p)
 	}
 	return false
 }
 
-// beginGapLocked leaves output out from here on, and says so at once: a proxy that is killed meanwhile says no more. missing
-// bytes are gone already.
+// beginGapLocked leaves output out from here on. It records that at once, since the proxy may be
+// killed during the gap. missing is the number of bytes that are lost already.
 func (r *Recorder) beginGapLocked(why string, missing int64) {
 	if r.why == "" {
 		on := true
-		r.enter(Entry{Kind: Gap, On: &on, Why: why})
+		r.queueEntryLocked(Entry{Kind: Gap, On: &on, Why: why})
 	}
 	r.gap, r.why = true, why
 	r.left += missing
 }
 
-// openGapLocked returns the entry that ends the gap that the disk caused, if there is one.
+// openGapLocked returns the entry that ends the gap that the disk caused. open is false without
+// such a gap.
 func (r *Recorder) openGapLocked() (e Entry, open bool) {
 	off := false
 	return Entry{Kind: Gap, On: &off, Missing: r.left, Why: r.why}, r.why != ""
 }
 
-// room reports whether output could be taken up again; the caller holds mu.
-func (r *Recorder) room() bool {
+// canResumeLocked reports whether output could be taken up again.
+func (r *Recorder) canResumeLocked() bool {
 	return r.gap && !r.dark && r.queue.output <= outputMax/2 && !time.Now().Before(r.retry)
 }
 
-// clearScreen ends a sequence that the output before the gap may have begun (CAN, ECMA-48 8.3.6), and resets the terminal
-// (RIS, ECMA-48 8.3.105).
+// clearScreen ends a sequence that the output before the gap may have begun (CAN, ECMA-48 8.3.6),
+// and resets the terminal (RIS, ECMA-48 8.3.105).
 const clearScreen = "\x18\x1bc"
 
-// Resume takes output up again after some was left out. redraw makes the bytes that paint the present screen on a
-// terminal that was just reset; it is called only if there is room. Between it and the next Output no output may be
-// missing, so both have one caller.
+// Resume takes output up again after some was left out. redraw makes the bytes that paint the
+// present screen on a terminal that was just reset; it is called only if there is room. Between it
+// and the next Output no output may be missing, so both have one caller.
 func (r *Recorder) Resume(redraw func() []byte) {
 	r.mu.Lock()
-	ready := r.room()
+	ready := r.canResumeLocked()
 	r.mu.Unlock()
 	if !ready {
 		return
@@ -194,14 +201,14 @@ func (r *Recorder) Resume(redraw func() []byte) {
 	paint := append([]byte(clearScreen), redraw()...)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !r.room() {
+	if !r.canResumeLocked() {
 		return
 	}
 	if e, open := r.openGapLocked(); open {
-		r.enter(e)
+		r.queueEntryLocked(e)
 	}
 	r.gap, r.why, r.left = false, "", 0
-	r.put(codeRepaint, paint, nil)
+	r.queueEventLocked(codeRepaint, paint, nil)
 	r.queue.output += len(paint)
 }
 
@@ -209,27 +216,28 @@ func (r *Recorder) Resume(redraw func() []byte) {
 func (r *Recorder) Resized(cols, rows int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.put(codeResize, sizeData(cols, rows), nil)
+	r.queueEventLocked(codeResize, sizeData(cols, rows), nil)
 }
 
-// AgentInput records bytes of an agent's that the program has just been given; p may be used again. It is for the
-// asciicast: the log gets the whole input at its end, with Add.
-func (r *Recorder) AgentInput(who Author, p []byte) {
+// AgentInput records bytes of an agent's that the program has just been given; p may be used again.
+// It is for the asciicast: the log gets the whole input at its end, with Add.
+func (r *Recorder) AgentInput(author Author, p []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.queue.data)-r.queue.output+len(p) > queueMax {
 		return // the disk has been dead for long; the log says what was typed, or that it lost that
 	}
-	if who != r.author {
-		r.author = who
-		if name, err := json.Marshal(who); err == nil {
-			r.put(codeAuthor, name, nil)
+	if author != r.author {
+		r.author = author
+		if name, err := json.Marshal(author); err == nil {
+			r.queueEventLocked(codeAuthor, name, nil)
 		}
 	}
-	r.put(codeInput, p, nil)
+	r.queueEventLocked(codeInput, p, nil)
 }
 
-// UserTyped records that the user typed, or who else did from elsewhere, at most every two seconds, and not at all during a blackout.
+// UserTyped records that the user typed, or who else did from elsewhere, at most every two seconds,
+// and not at all during a blackout.
 func (r *Recorder) UserTyped(by string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -239,11 +247,12 @@ func (r *Recorder) UserTyped(by string) {
 	}
 	r.noted, r.notedBy = now, by
 	r.author = Author{}
-	r.put(codeUser, []byte(by), nil)
-	r.enter(Entry{Kind: User, By: by})
+	r.queueEventLocked(codeUser, []byte(by), nil)
+	r.queueEntryLocked(Entry{Kind: User, By: by})
 }
 
-// Blackout begins or ends a time of which nothing of the screen is recorded. When it ends, Room is called.
+// Blackout begins or ends a time of which nothing of the screen is recorded. When it ends, Room is
+// called.
 func (r *Recorder) Blackout(on bool, why string) {
 	r.mu.Lock()
 	if r.dark == on {
@@ -252,14 +261,14 @@ func (r *Recorder) Blackout(on bool, why string) {
 	}
 	r.dark = on
 	r.gap = true
-	r.enter(Entry{Kind: Blackout, On: &on, Why: why})
+	r.queueEntryLocked(Entry{Kind: Blackout, On: &on, Why: why})
 	r.mu.Unlock()
 	if !on {
 		r.roomAgain()
 	}
 }
 
-// roomAgain tells that output could be taken up again.
+// roomAgain calls Config.Room: output could be taken up again.
 func (r *Recorder) roomAgain() {
 	if r.conf.Room != nil {
 		r.conf.Room()
@@ -270,21 +279,20 @@ func (r *Recorder) roomAgain() {
 func (r *Recorder) Exited(code int, signal string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.enter(Entry{Kind: Exit, Code: &code, Signal: signal})
-	r.put(codeExit, strconv.AppendInt(nil, int64(code), 10), nil)
+	r.queueEntryLocked(Entry{Kind: Exit, Code: &code, Signal: signal})
+	r.queueEventLocked(codeExit, strconv.AppendInt(nil, int64(code), 10), nil)
 }
 
-// Add records an entry of the audit log, and a marker in the asciicast where people look for one. It keeps e's slices and
-// pointers.
+// Add records an entry of the audit log, and a marker in the asciicast where people look for one.
+// It keeps e's slices and pointers.
 func (r *Recorder) Add(e Entry) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.enter(e)
+	r.queueEntryLocked(e)
 }
 
-// enter is Add; the caller holds mu.
-func (r *Recorder) enter(e Entry) {
-	weight := e.weight()
+func (r *Recorder) queueEntryLocked(e Entry) {
+	weight := e.memorySize()
 	if r.queue.entries+weight > entriesMax {
 		r.lost++
 		return
@@ -292,14 +300,14 @@ func (r *Recorder) enter(e Entry) {
 	r.queue.entries += weight
 	e.Time = time.Now().UTC().Truncate(time.Microsecond)
 	e.At = time.Since(r.begin).Microseconds()
-	r.put(0, nil, &e)
-	if e.marked() {
-		r.put(codeMarker, []byte(e.Sentence()), nil)
+	r.queueEventLocked(0, nil, &e)
+	if e.hasMarker() {
+		r.queueEventLocked(codeMarker, []byte(e.Sentence()), nil)
 	}
 }
 
-// Close lets Run write what is queued and return. The error says what could not be written: after patience the disk is
-// left to itself.
+// Close lets Run write the queue and return. The error names the part that could not be written:
+// after patience the disk is left to itself.
 func (r *Recorder) Close(patience time.Duration) error {
 	r.mu.Lock()
 	if !r.closing {
@@ -317,8 +325,8 @@ func (r *Recorder) Close(patience time.Duration) error {
 	}
 }
 
-// take returns what is queued. The batch is Run's until it gives it back.
-func (r *Recorder) take() (b batch, lost int64, closing bool) {
+// takeBatch returns the queue. The batch belongs to Run until returnBatch.
+func (r *Recorder) takeBatch() (b batch, lost int64, closing bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	b, r.queue = r.queue, r.spare
@@ -327,8 +335,8 @@ func (r *Recorder) take() (b batch, lost int64, closing bool) {
 	return b, lost, r.closing
 }
 
-// give takes an emptied batch back, unless it grew too large to keep.
-func (r *Recorder) give(b batch) {
+// returnBatch takes an emptied batch back, unless it grew too large to keep.
+func (r *Recorder) returnBatch(b batch) {
 	if cap(b.data) > 1<<20 {
 		b.data = nil
 	}
@@ -338,27 +346,27 @@ func (r *Recorder) give(b batch) {
 	r.spare = b
 }
 
-// castFailed notes that the asciicast took nothing. Output is left out from here on until that changes; left of it is gone
-// already.
+// castFailed notes that the asciicast took nothing. Output is left out from here on until that
+// changes; left of it is gone already.
 func (r *Recorder) castFailed(err error, left int64) {
 	r.mu.Lock()
 	r.beginGapLocked(err.Error(), left)
 	r.gaps = true
-	r.author = Author{} // who it is may be among what is lost
+	r.author = Author{} // the event that names the author may be lost
 	r.retry = time.Now().Add(retryEvery)
 	r.mu.Unlock()
-	r.failed(err)
+	r.reportFailure(err)
 }
 
-// missed counts output that had been queued when the asciicast took nothing.
-func (r *Recorder) missed(n int64) {
+// countMissed counts output that had been queued when the asciicast took nothing.
+func (r *Recorder) countMissed(n int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.left += n
 }
 
-// failed tells of the first failure of the disk.
-func (r *Recorder) failed(err error) {
+// reportFailure calls Config.Failed for the first failure of the disk.
+func (r *Recorder) reportFailure(err error) {
 	r.mu.Lock()
 	first := r.cause == nil
 	if first {
@@ -370,23 +378,23 @@ func (r *Recorder) failed(err error) {
 	}
 }
 
-// openGap is openGapLocked for the end of the recording.
 func (r *Recorder) openGap() (e Entry, open bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.openGapLocked()
 }
 
-// trouble says whether the asciicast lacks something that the disk did not take, and what failed first.
-func (r *Recorder) trouble() (gaps bool, cause error) {
+// lossCause reports whether the asciicast has gaps that the disk caused, and the first failure.
+func (r *Recorder) lossCause() (gaps bool, cause error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.gaps, r.cause
 }
 
-// interrupted reports whether output is being left out for the disk's sake, and whether it could be taken up again.
-func (r *Recorder) interrupted() (yes, resume bool) {
+// isInterrupted reports whether output is being left out for the disk's sake, and whether it could
+// be taken up again.
+func (r *Recorder) isInterrupted() (yes, resume bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.gap && !r.dark, r.room()
+	return r.gap && !r.dark, r.canResumeLocked()
 }

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// ErrNoCast is the error for a file that is no asciicast.
+// ErrNoCast is the error for a file of another format.
 var ErrNoCast = errors.New("it is not an asciicast v2 or v3")
 
 // Event is one of an asciicast, at a time since its beginning.
@@ -23,9 +23,10 @@ type Event struct {
 }
 
 // Who is the author that an event of the code CodeAuthor names.
-func (e *Event) Who() (who Author) {
-	_ = json.Unmarshal([]byte(e.Data), &who) // a recording of somebody else's has its own codes
-	return who
+func (e *Event) Who() (author Author) {
+	// a foreign recording may use the code for something else
+	_ = json.Unmarshal([]byte(e.Data), &author)
+	return author
 }
 
 // Codes of events for readers.
@@ -39,11 +40,11 @@ const (
 	CodeUser   = codeUser
 )
 
-// Tape reads an asciicast v3 or v2, also one that is still written: only whole lines count, and at the end it waits for more. It holds
-// one line in memory. One goroutine may use it.
+// Tape reads an asciicast v3 or v2, also while it is written: only whole lines count, and a later
+// call may find more. It holds one line in memory. One goroutine may use it.
 type Tape struct {
 	file  io.ReaderAt
-	in    *bufio.Reader // nil where the file is to be read anew from pos
+	in    *bufio.Reader // nil before the file is read again from pos
 	pos   int64
 	lines int
 	at    time.Duration
@@ -55,7 +56,7 @@ type Tape struct {
 // NewTape reads the header of an asciicast.
 func NewTape(file io.ReaderAt) (*Tape, error) {
 	t := &Tape{file: file}
-	line, err := t.line()
+	line, err := t.nextLine()
 	if err != nil {
 		return nil, ErrNoCast
 	}
@@ -75,8 +76,8 @@ func NewTape(file io.ReaderAt) (*Tape, error) {
 	return t, nil
 }
 
-// line is the next whole line. io.EOF says that there is none yet.
-func (t *Tape) line() ([]byte, error) {
+// nextLine returns the next whole line. io.EOF says that it is not written yet.
+func (t *Tape) nextLine() ([]byte, error) {
 	if t.in == nil {
 		t.in = bufio.NewReaderSize(io.NewSectionReader(t.file, t.pos, math.MaxInt64-t.pos), 1<<16)
 	}
@@ -90,18 +91,18 @@ func (t *Tape) line() ([]byte, error) {
 	return line, nil
 }
 
-// Next is the next event, with its data if wanted says so of its code. io.EOF says that there is none yet; any other error is the
-// end of what can be read.
+// Next returns the next event, with its data if its code is wanted. io.EOF says that it is not
+// written yet; after any other error the rest cannot be read.
 func (t *Tape) Next(wanted func(code byte) bool) (Event, error) {
 	for {
-		line, err := t.line()
+		line, err := t.nextLine()
 		if err != nil {
 			return Event{}, err
 		}
 		if line = bytes.TrimSpace(line); len(line) == 0 || line[0] == '#' {
 			continue
 		}
-		e, when, err := parsed(line, wanted)
+		e, when, err := parseLine(line, wanted)
 		if err != nil {
 			return Event{}, fmt.Errorf("line %d is no event: %w", t.lines, err)
 		}
@@ -116,8 +117,8 @@ func (t *Tape) Next(wanted func(code byte) bool) (Event, error) {
 
 var errEvent = errors.New("it is not [interval, code, data]")
 
-// parsed reads a line. The data of output is most of a recording: what nobody wants is not decoded.
-func parsed(line []byte, wanted func(code byte) bool) (e Event, when time.Duration, err error) {
+// parseLine reads a line. The data of output is most of a recording: unwanted data is not decoded.
+func parseLine(line []byte, wanted func(code byte) bool) (e Event, when time.Duration, err error) {
 	number, rest, ok := bytes.Cut(bytes.TrimPrefix(line, []byte{'['}), []byte{','})
 	seconds, err := strconv.ParseFloat(string(bytes.TrimSpace(number)), 64)
 	if !ok || err != nil || !(seconds >= 0 && seconds < 1e9) {

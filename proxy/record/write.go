@@ -18,7 +18,7 @@ const (
 	logMax = 16 << 20
 )
 
-// errSlow is why something is missing that no write failed for.
+// errSlow is the reason for a gap without a failed write.
 var errSlow = errors.New("the disk did not keep up")
 
 // lines is a file that grows by whole lines: one that was written in part is taken back.
@@ -27,10 +27,10 @@ type lines struct {
 	size int64
 }
 
-func (l *lines) write(p []byte) error {
+func (l *lines) appendBytes(p []byte) error {
 	if _, err := l.WriteAt(p, l.size); err != nil {
-		// The count says nothing: os.File tells of 0 bytes also when the disk took some. If this fails too, the next write
-		// goes over them.
+		// The count says nothing: os.File tells of 0 bytes also when the disk took some. If this
+		// fails too, the next write goes over them.
 		_ = l.Truncate(l.size)
 		return err
 	}
@@ -45,7 +45,7 @@ type writer struct {
 	log   lines
 	sum   hash.Hash // of the asciicast
 	enc   encoder
-	safe  int64  // enc.at of the last event that is on the disk
+	safe  int64  // enc.at of the last event on the disk
 	out   []byte // lines of the asciicast to write
 	left  int64  // bytes of output in out
 	skip  bool   // output has lost its beginning: leave it out to the next repaint
@@ -55,36 +55,37 @@ type writer struct {
 	shown string // ID of the newest screen in the log
 }
 
-// Run writes the recording until Close, and what is queued then. It returns what Close returns.
+// Run writes the recording until Close, and then the rest of the queue. It returns what Close
+// returns.
 func (r *Recorder) Run() error {
 	defer close(r.done)
 	w := &writer{r: r, cast: lines{File: r.conf.Cast}, log: lines{File: r.conf.Log}, sum: sha256.New(), chain: newChain()}
-	w.out, r.err = r.conf.Header.append(w.out)
+	w.out, r.err = r.conf.Header.appendLine(w.out)
 	for {
-		b, lost, closing := r.take()
+		b, lost, closing := r.takeBatch()
 		w.lost += lost
 		n := len(b.events)
-		w.batch(&b)
-		r.give(b)
+		w.writeBatch(&b)
+		r.returnBatch(b)
 		if closing && n == 0 {
 			break
 		}
-		w.pause()
+		w.waitForWork()
 	}
-	if err := w.finish(); err != nil {
+	if err := w.writeEnd(); err != nil {
 		r.err = err
 	}
 	return r.err
 }
 
-// pause waits for something to write, and a moment longer than that.
-func (w *writer) pause() {
+// waitForWork waits for something to write, but at least pace.
+func (w *writer) waitForWork() {
 	select {
 	case <-w.r.hurry:
 		return
 	case <-time.After(pace):
 	}
-	interrupted, resume := w.r.interrupted()
+	interrupted, resume := w.r.isInterrupted()
 	if resume {
 		w.r.roomAgain()
 	}
@@ -99,13 +100,13 @@ func (w *writer) pause() {
 	}
 }
 
-// batch writes what was queued.
-func (w *writer) batch(b *batch) {
+// writeBatch writes a queue.
+func (w *writer) writeBatch(b *batch) {
 	for _, e := range b.events {
 		if e.entry != nil {
-			w.entry(*e.entry)
+			w.addEntry(*e.entry)
 		} else {
-			w.event(e.at, e.code, b.data[e.off:e.end])
+			w.addEvent(e.at, e.code, b.data[e.off:e.end])
 		}
 		if len(w.out) >= flushAt {
 			w.flushCast()
@@ -115,19 +116,19 @@ func (w *writer) batch(b *batch) {
 	w.flushLog()
 }
 
-// event adds an event to the lines of the asciicast.
-func (w *writer) event(at time.Duration, code byte, data []byte) {
+// addEvent adds an event to the lines of the asciicast.
+func (w *writer) addEvent(at time.Duration, code byte, data []byte) {
 	switch code {
 	case codeRepaint:
 		w.skip = false
 	case codeOutput:
 		if w.skip {
-			w.r.missed(int64(len(data)))
+			w.r.countMissed(int64(len(data)))
 			return
 		}
 		w.left += int64(len(data))
 	}
-	w.out = w.enc.event(w.out, at, code, data)
+	w.out = w.enc.appendEvent(w.out, at, code, data)
 }
 
 // flushCast writes the lines of the asciicast, or gives them up.
@@ -135,37 +136,38 @@ func (w *writer) flushCast() {
 	if len(w.out) == 0 {
 		return
 	}
-	err := w.cast.write(w.out)
+	err := w.cast.appendBytes(w.out)
 	if err == nil {
 		_, _ = w.sum.Write(w.out) // never fails (hash.Hash)
 		w.safe = w.enc.at
 	} else {
 		w.enc = encoder{at: w.safe}
 		w.skip = true
-		w.r.castFailed(plain(err), w.left)
+		w.r.castFailed(withoutPath(err), w.left)
 	}
 	w.out, w.left = w.out[:0], 0
 }
 
-// entry adds an entry to the lines of the log, with the screen that it names before it.
-func (w *writer) entry(e Entry) {
+// addEntry adds an entry to the lines of the log, with the screen that it names before it.
+func (w *writer) addEntry(e Entry) {
 	if len(w.wait) > logMax {
 		w.lost++
 		return
 	}
 	if w.lost > 0 {
-		w.line(Entry{Time: e.Time, At: e.At, Kind: Lost, Missing: w.lost})
+		w.addLine(Entry{Time: e.Time, At: e.At, Kind: Lost, Missing: w.lost})
 		w.lost = 0
 	}
 	if e.Picture != nil {
-		e.Screen = w.picture(e)
+		e.Screen = w.addPicture(e)
 		e.Picture = nil
 	}
-	w.line(e)
+	w.addLine(e)
 }
 
-// picture writes the screen of e if it is not the newest in the log, and returns its ID.
-func (w *writer) picture(e Entry) string {
+// addPicture adds the screen of e to the lines of the log unless it is the newest there, and
+// returns its ID.
+func (w *writer) addPicture(e Entry) string {
 	picture := *e.Picture
 	picture.ID = ""
 	content, err := json.Marshal(picture)
@@ -175,14 +177,14 @@ func (w *writer) picture(e Entry) string {
 	picture.ID = digest(content)[:32]
 	if picture.ID != w.shown {
 		w.shown = picture.ID
-		w.line(Entry{Time: e.Time, At: e.At, Kind: Shown, Rev: e.Rev, Picture: &picture})
+		w.addLine(Entry{Time: e.Time, At: e.At, Kind: Shown, Rev: e.Rev, Picture: &picture})
 	}
 	return picture.ID
 }
 
-func (w *writer) line(e Entry) {
+func (w *writer) addLine(e Entry) {
 	var err error
-	if w.wait, err = w.chain.append(w.wait, e); err != nil {
+	if w.wait, err = w.chain.appendEntry(w.wait, e); err != nil {
 		w.lost++
 	}
 }
@@ -192,15 +194,15 @@ func (w *writer) flushLog() {
 	if len(w.wait) == 0 {
 		return
 	}
-	if err := w.log.write(w.wait); err != nil {
-		w.r.failed(plain(err))
+	if err := w.log.appendBytes(w.wait); err != nil {
+		w.r.reportFailure(withoutPath(err))
 		return
 	}
 	w.wait = w.wait[:0]
 }
 
-// finish writes the ends of both files.
-func (w *writer) finish() error {
+// writeEnd writes the ends of both files and closes them.
+func (w *writer) writeEnd() error {
 	last := []Entry{{Kind: Close, Cast: &Sum{Bytes: w.cast.size, SHA256: hex.EncodeToString(w.sum.Sum(nil))}}}
 	if gap, open := w.r.openGap(); open {
 		last = []Entry{gap, last[0]}
@@ -208,21 +210,21 @@ func (w *writer) finish() error {
 	now := time.Since(w.r.begin)
 	for _, e := range last {
 		e.Time, e.At = w.r.begin.Add(now).UTC().Truncate(time.Microsecond), now.Microseconds()
-		w.entry(e)
+		w.addEntry(e)
 	}
 	w.flushLog()
-	err := w.missing()
+	err := w.missingError()
 	for _, end := range []func() error{w.cast.Sync, w.log.Sync, w.cast.Close, w.log.Close} {
 		if e := end(); err == nil && e != nil {
-			err = plain(e)
+			err = withoutPath(e)
 		}
 	}
 	return err
 }
 
-// missing says what the disk did not take.
-func (w *writer) missing() error {
-	gaps, cause := w.r.trouble()
+// missingError names the part that the disk did not take.
+func (w *writer) missingError() error {
+	gaps, cause := w.r.lossCause()
 	if cause == nil {
 		cause = errSlow
 	}
@@ -235,8 +237,8 @@ func (w *writer) missing() error {
 	return nil
 }
 
-// plain is an error of a write without the file's name and the call's.
-func plain(err error) error {
+// withoutPath returns the error of a write without the names of the file and the call.
+func withoutPath(err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err
 	}
