@@ -1,19 +1,21 @@
-// Package modes follows which modes of the user's terminal a program has changed, so that they can be taken back when the
-// program or the proxy is killed, and set again after a suspension. It looks at every byte that the terminal gets, in the
-// goroutine that writes it, and so is never behind the terminal as a model in another goroutine would be. Package vt finds
-// the sequences; this one knows what they mean. It knows no cells, and nothing of processes.
+// Package modes follows which modes of the user's terminal a program has changed, so that they can
+// be taken back when the program or the proxy is killed, and set again after a suspension. It looks
+// at every byte that the terminal gets, in the goroutine that writes it, and so is never behind the
+// terminal as a model in another goroutine would be. Package vt finds the sequences; this one knows
+// what they mean. It knows no cells, and nothing of processes.
 //
-// The sequences are those of ECMA-48, DEC's VT510, xterm (ctlseqs) and the kitty keyboard protocol. Controls are read in
-// their 7-bit forms: nothing that draws on a UTF-8 terminal sends others.
+// The sequences are those of ECMA-48, DEC's VT510, xterm (ctlseqs) and the kitty keyboard protocol.
+// Controls are read in their 7-bit forms: nothing that draws on a UTF-8 terminal sends others.
 package modes
 
 import "terminalproxy/proxy/vt"
 
-// state is what was changed. The zero value is a terminal as a shell leaves it.
+// state holds what was changed. The zero value is a terminal as a shell leaves it.
 type state struct {
-	private  uint64 // bit i: private[i] is not what it was
-	ansi     uint8  // bit i: ansi[i] is not what it was
-	alt      uint16 // DECSET 47, 1047 or 1049 that switched to the alternate screen, 0 on the main one
+	private uint64 // bit i: private[i] is not what it was
+	ansi    uint8  // bit i: ansi[i] is not what it was
+	// DECSET 47, 1047 or 1049 that switched to the alternate screen, 0 on the main one
+	alt      uint16
 	kitty    [2]stack
 	keypad   bool // DECKPAM
 	modify   uint8
@@ -52,16 +54,27 @@ type stack struct {
 	base  uint8 // set without a push
 }
 
-// private are the private modes (DECSET) that are taken back, in that order, with what they are in a fresh terminal. A
-// mode that terminals let their users configure is not among them unless R59 of the safety requirements names it.
+// private are the private modes (DECSET) that are taken back, in that order, with what they are in
+// a fresh terminal. A mode that terminals let their users configure is not among them unless R59 of
+// the safety requirements names it.
 var private = [...]struct {
 	n  uint16
 	on bool
 }{
-	{2026, false},                                                          // synchronised output first: it holds everything back
-	{9001, false},                                                          // win32 input
-	{9, false}, {1000, false}, {1001, false}, {1002, false}, {1003, false}, // mouse: X10, normal, highlight, buttons, any
-	{1005, false}, {1006, false}, {1015, false}, {1016, false}, // and its encodings
+	// synchronised output first: it holds everything back
+	{2026, false},
+	{9001, false}, // win32 input
+	// mouse: X10, normal, highlight, buttons, any
+	{9, false},
+	{1000, false},
+	{1001, false},
+	{1002, false},
+	{1003, false},
+	// and its encodings
+	{1005, false},
+	{1006, false},
+	{1015, false},
+	{1016, false},
 	{1004, false}, // focus
 	{2004, false}, // bracketed paste
 	{2027, false}, // grapheme clusters
@@ -81,7 +94,8 @@ var private = [...]struct {
 	{25, true},    // the cursor, last
 }
 
-// ansi are the modes of SM, with what they are in a fresh terminal: keyboard lock, insert, no local echo, new line.
+// ansi are the modes of SM, with what they are in a fresh terminal: keyboard lock, insert, no local
+// echo, new line.
 var ansi = [...]struct {
 	n  uint16
 	on bool
@@ -115,7 +129,7 @@ func (m *Modes) TakeAsked() int {
 	return n
 }
 
-// Changed reports whether what is to be taken back differs from the last time it was asked.
+// Changed reports whether the modes to take back differ from those at its last call.
 func (m *Modes) Changed() bool {
 	if m.now == m.marked {
 		return false
@@ -127,7 +141,7 @@ func (m *Modes) Changed() bool {
 // Alt reports whether the alternate screen is shown.
 func (m *Modes) Alt() bool { return m.now.alt != 0 }
 
-// Join adds what other has changed: m then takes back whatever either of them would.
+// Join adds the changes of other: m then takes back those of both.
 func (m *Modes) Join(other *Modes) {
 	s, o := &m.now, &other.now
 	s.private |= o.private
@@ -154,25 +168,25 @@ func (m *Modes) Join(other *Modes) {
 	}
 }
 
-// screen is the keyboard stack of the screen that is shown.
-func (s *state) screen() *stack {
+// keyboardStack returns the stack of the screen that is shown.
+func (s *state) keyboardStack() *stack {
 	if s.alt != 0 {
 		return &s.kitty[1]
 	}
 	return &s.kitty[0]
 }
 
-// setPrivate is DECSET and DECRST of one mode.
+// setPrivate obeys DECSET and DECRST of one mode.
 func (s *state) setPrivate(n uint16, on bool) {
 	switch n {
 	case 47, 1047, 1049:
 		s.setAlt(n, on)
 		return
 	case 1048:
-		s.save(on)
+		s.saveCursor(on)
 		return
 	}
-	i := at(n)
+	i := privateIndex(n)
 	if i < 0 {
 		return
 	}
@@ -185,8 +199,8 @@ func (s *state) setPrivate(n uint16, on bool) {
 	}
 }
 
-// at is the index in private of a mode, -1 for none.
-func at(n uint16) int {
+// privateIndex returns the index of a mode in private, or -1.
+func privateIndex(n uint16) int {
 	for i := range private {
 		if private[i].n == n {
 			return i
@@ -197,7 +211,7 @@ func at(n uint16) int {
 
 func (s *state) setAlt(n uint16, on bool) {
 	if n == 1049 {
-		s.save(on)
+		s.saveCursor(on)
 	}
 	s.alt = 0
 	if on {
@@ -205,8 +219,8 @@ func (s *state) setAlt(n uint16, on bool) {
 	}
 }
 
-// save is DECSC, and DECRC, after which the pen may be what it was then.
-func (s *state) save(on bool) {
+// saveCursor obeys DECSC, and DECRC, after which the pen may be as it was saved.
+func (s *state) saveCursor(on bool) {
 	if on {
 		s.saved |= s.pen
 		if s.private&(1<<atOrigin) != 0 {
@@ -231,7 +245,7 @@ func (s *state) setANSI(n uint16, on bool) {
 	}
 }
 
-// softReset is DECSTR (VT510): it leaves the mouse, the paste and the screen as they are.
+// softReset obeys DECSTR (VT510): it leaves the mouse, the paste and the screen as they are.
 func (s *state) softReset() {
 	for _, i := range [...]int{atKeys, atKeypad, atReverseWrap, atOrigin, atWrap, atSides, atCursor} {
 		s.private &^= 1 << i
@@ -240,7 +254,7 @@ func (s *state) softReset() {
 	s.keypad, s.margins, s.sides, s.pen = false, [2]uint16{}, [2]uint16{}, 0
 }
 
-func (k *stack) push(flags uint8) {
+func (k *stack) pushFlags(flags uint8) {
 	if k.depth == maxDepth {
 		copy(k.flags[:], k.flags[1:])
 		k.depth--
@@ -249,8 +263,8 @@ func (k *stack) push(flags uint8) {
 	k.depth++
 }
 
-// pop removes entries; removing the last one ends all flags.
-func (k *stack) pop(n uint16) {
+// popFlags removes entries; removing the last one ends all flags.
+func (k *stack) popFlags(n uint16) {
 	if n >= uint16(k.depth) {
 		*k = stack{}
 		return
@@ -259,7 +273,7 @@ func (k *stack) pop(n uint16) {
 	clear(k.flags[k.depth:])
 }
 
-func (k *stack) set(flags uint8, how uint16) {
+func (k *stack) setFlags(flags uint8, how uint16) {
 	now := &k.base
 	if k.depth > 0 {
 		now = &k.flags[k.depth-1]

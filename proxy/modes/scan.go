@@ -16,9 +16,9 @@ func (m *Modes) Follow(c vt.Chunk) {
 		case cut.Size == 0 || !m.scan.Ground():
 			m.Scan(c.Bytes[cut.At:c.End(i)])
 		case cut.Final == 'm' && (cut.First <= ';' || cut.Size == 3): // the most frequent by far
-			m.sgr(cut.Size == 3 || cut.Size == 4 && cut.First == '0')
-		case ours[cut.Final&0x7f]:
-			m.control(c.Params(*cut), cut.Final)
+			m.obeySGR(cut.Size == 3 || cut.Size == 4 && cut.First == '0')
+		case followedFinals[cut.Final&0x7f]:
+			m.obeyControl(c.Params(*cut), cut.Final)
 		}
 	}
 }
@@ -30,18 +30,18 @@ func (m *Modes) Scan(p []byte) {
 		switch q.Kind {
 		case vt.None:
 		case vt.Control:
-			m.control(q.Text, q.Final)
+			m.obeyControl(q.Text, q.Final)
 		case vt.Escape:
-			m.escape(q.Inter, q.Final)
+			m.obeyEscape(q.Inter, q.Final)
 		case vt.Command:
-			m.command(q.Text)
+			m.obeyOSC(q.Text)
 		}
 		p = p[n:]
 	}
 }
 
-// escape obeys ESC, an intermediate or none, and a final byte.
-func (m *Modes) escape(inter, final byte) {
+// obeyEscape obeys ESC with an intermediate (or 0) and a final byte.
+func (m *Modes) obeyEscape(inter, final byte) {
 	now := &m.now
 	switch inter {
 	case 0:
@@ -53,9 +53,9 @@ func (m *Modes) escape(inter, final byte) {
 		case '>':
 			now.keypad = false
 		case '7':
-			now.save(true)
+			now.saveCursor(true)
 		case '8':
-			now.save(false)
+			now.saveCursor(false)
 		case 'n', 'o': // LS2, LS3
 			now.pen |= penOther
 		}
@@ -64,34 +64,35 @@ func (m *Modes) escape(inter, final byte) {
 			now.eightBit = final == 'G'
 		}
 	case '(':
-		now.designated(penG0, final)
+		now.designateSet(penG0, final)
 	case ')', '-':
-		now.designated(penG1, final)
+		now.designateSet(penG1, final)
 	case '*', '+', '.', '/':
-		now.designated(penOther, final)
+		now.designateSet(penOther, final)
 	}
 }
 
-// designated is SCS of one slot.
-func (s *state) designated(slot uint8, final byte) {
+// designateSet obeys SCS of one slot.
+func (s *state) designateSet(slot uint8, final byte) {
 	s.pen &^= slot
 	if final != 'B' {
 		s.pen |= slot
 	}
 }
 
-// ours are the final bytes of the control sequences that change what is followed, or count, whatever stands before them.
-var ours = func() (t [128]bool) {
+// followedFinals has the final bytes of all control sequences that change a followed mode, or are
+// counted.
+var followedFinals = func() (t [128]bool) {
 	for _, c := range "mhlrsunfpqt}" {
 		t[c] = true
 	}
 	return t
 }()
 
-// control obeys a control sequence, of which p is all between CSI and the final byte.
-func (m *Modes) control(p []byte, final byte) {
+// obeyControl obeys a control sequence. p is all between CSI and the final byte.
+func (m *Modes) obeyControl(p []byte, final byte) {
 	if final == 'm' && (len(p) == 0 || p[0] <= ';') {
-		m.sgr(len(p) == 0 || len(p) == 1 && p[0] == '0')
+		m.obeySGR(len(p) == 0 || len(p) == 1 && p[0] == '0')
 		return
 	}
 	marker, inter := byte(0), byte(0)
@@ -102,58 +103,58 @@ func (m *Modes) control(p []byte, final byte) {
 		inter, p = p[n-1], p[:n-1]
 	}
 	if inter != 0 {
-		m.intermediate(p, marker, inter, final)
+		m.obeyIntermediate(p, marker, inter, final)
 		return
 	}
 	now := &m.now
 	switch marker {
 	case 0:
-		m.standard(p, final)
+		m.obeyStandard(p, final)
 	case '?':
 		switch final {
 		case 'h', 'l':
-			each(p, func(n uint16) { now.setPrivate(n, final == 'h') })
+			eachParam(p, func(n uint16) { now.setPrivate(n, final == 'h') })
 		case 'r': // XTRESTORE: to what it may have been when it was saved
-			each(p, func(n uint16) { now.restored(n) })
+			eachParam(p, func(n uint16) { now.restorePrivate(n) })
 		}
 	case '>':
-		m.keys(p, final)
+		m.obeyKeys(p, final)
 	case '<':
 		if final == 'u' {
-			now.screen().pop(max(first(p, 1), 1))
+			now.keyboardStack().popFlags(max(firstParam(p, 1), 1))
 		}
 	case '=':
 		if final == 'u' {
-			now.screen().set(uint8(first(p, 0)&0x1f), second(p, 1))
+			now.keyboardStack().setFlags(uint8(firstParam(p, 0)&0x1f), secondParam(p, 1))
 		}
 	}
 }
 
-// standard obeys a control sequence without a private marker.
-func (m *Modes) standard(p []byte, final byte) {
+// obeyStandard obeys a control sequence without a private marker.
+func (m *Modes) obeyStandard(p []byte, final byte) {
 	now := &m.now
 	switch final {
 	case 'h', 'l':
-		each(p, func(n uint16) { now.setANSI(n, final == 'h') })
+		eachParam(p, func(n uint16) { now.setANSI(n, final == 'h') })
 	case 'r':
-		now.margins = [2]uint16{first(p, 0), second(p, 0)}
+		now.margins = [2]uint16{firstParam(p, 0), secondParam(p, 0)}
 		if now.margins[0] <= 1 && now.margins[1] == 0 {
 			now.margins = [2]uint16{}
 		}
 	case 's':
 		if now.private&(1<<atSides) != 0 {
-			now.sides = [2]uint16{first(p, 0), second(p, 0)}
+			now.sides = [2]uint16{firstParam(p, 0), secondParam(p, 0)}
 		} else {
-			now.save(true)
+			now.saveCursor(true)
 		}
 	case 'u':
-		now.save(false)
+		now.saveCursor(false)
 	case 'n':
-		if first(p, 0) == 6 {
+		if firstParam(p, 0) == 6 {
 			m.asked++
 		}
 	case 't':
-		switch n := first(p, 0); {
+		switch n := firstParam(p, 0); {
 		case n == 22 && now.titles < maxTitles:
 			now.titles++
 		case n == 23 && now.titles > 0:
@@ -162,15 +163,15 @@ func (m *Modes) standard(p []byte, final byte) {
 	}
 }
 
-// intermediate obeys the few control sequences with an intermediate byte.
-func (m *Modes) intermediate(p []byte, marker, inter, final byte) {
+// obeyIntermediate obeys the few control sequences with an intermediate byte.
+func (m *Modes) obeyIntermediate(p []byte, marker, inter, final byte) {
 	now := &m.now
 	if marker != 0 {
 		return
 	}
 	switch {
 	case inter == ' ' && final == 'q':
-		now.shape = uint8(min(first(p, 0), 255))
+		now.shape = uint8(min(firstParam(p, 0), 255))
 		now.private &^= 1 << atBlink // the shape says whether it blinks
 	case inter == '!' && final == 'p':
 		now.softReset()
@@ -179,51 +180,52 @@ func (m *Modes) intermediate(p []byte, marker, inter, final byte) {
 	}
 }
 
-// keys obeys what changes how keys are sent: the kitty protocol, XTMODKEYS and XTFMTKEYS.
-func (m *Modes) keys(p []byte, final byte) {
+// obeyKeys obeys what changes how keys are sent: the kitty protocol, XTMODKEYS and XTFMTKEYS.
+func (m *Modes) obeyKeys(p []byte, final byte) {
 	now := &m.now
 	switch final {
 	case 'u':
-		now.screen().push(uint8(first(p, 0) & 0x1f))
+		now.keyboardStack().pushFlags(uint8(firstParam(p, 0) & 0x1f))
 	case 'm':
 		switch {
 		case len(p) == 0:
 			now.modify = 0
-		case first(p, 0) == 4:
-			now.modify = uint8(min(second(p, 0), 255))
+		case firstParam(p, 0) == 4:
+			now.modify = uint8(min(secondParam(p, 0), 255))
 		}
 	case 'n':
-		if first(p, 4) == 4 {
+		if firstParam(p, 4) == 4 {
 			now.modify = 0
 		}
 	case 'f':
-		if first(p, 4) == 4 {
-			now.format = uint8(min(second(p, 0), 255))
+		if firstParam(p, 4) == 4 {
+			now.format = uint8(min(secondParam(p, 0), 255))
 		}
 	}
 }
 
-// sgr obeys SGR. What is not a plain reset leaves something on: the end of a session needs no more.
-func (m *Modes) sgr(reset bool) {
+// obeySGR notes whether SGR leaves something on, as all but a plain reset do. The end of a session
+// needs nothing else.
+func (m *Modes) obeySGR(reset bool) {
 	m.now.pen |= penSGR
 	if reset {
 		m.now.pen &^= penSGR
 	}
 }
 
-// restored is XTRESTORE of one mode.
-func (s *state) restored(n uint16) {
-	if i := at(n); i >= 0 {
+// restorePrivate obeys XTRESTORE of one mode.
+func (s *state) restorePrivate(n uint16) {
+	if i := privateIndex(n); i >= 0 {
 		s.private |= 1 << i
 	}
 }
 
-// command obeys an OSC: the colours of the terminal and hyperlinks.
-func (m *Modes) command(p []byte) {
+// obeyOSC obeys an OSC: the colours of the terminal and hyperlinks.
+func (m *Modes) obeyOSC(p []byte) {
 	now := &m.now
 	number, rest, _ := bytes.Cut(p, []byte{';'})
 	query := bytes.HasSuffix(rest, []byte{'?'})
-	switch n := first(number, 0); {
+	switch n := firstParam(number, 0); {
 	case len(number) == 0:
 	case n == 4 && !query:
 		now.palette = true
@@ -242,17 +244,17 @@ func (m *Modes) command(p []byte) {
 	}
 }
 
-// each calls do with every parameter that is given.
-func each(p []byte, do func(n uint16)) {
+// eachParam calls do with every parameter that is not empty.
+func eachParam(p []byte, do func(n uint16)) {
 	for part := range bytes.SplitSeq(p, []byte{';'}) {
 		if len(part) > 0 {
-			do(first(part, 0))
+			do(firstParam(part, 0))
 		}
 	}
 }
 
-// first is the first parameter, or what it is by default.
-func first(p []byte, def uint16) uint16 {
+// firstParam returns the first parameter, or its default.
+func firstParam(p []byte, def uint16) uint16 {
 	n, digits := uint32(0), 0
 	for _, c := range p {
 		if c < '0' || c > '9' {
@@ -267,11 +269,11 @@ func first(p []byte, def uint16) uint16 {
 	return uint16(n)
 }
 
-// second is the second parameter, or what it is by default.
-func second(p []byte, def uint16) uint16 {
+// secondParam returns the second parameter, or its default.
+func secondParam(p []byte, def uint16) uint16 {
 	_, rest, ok := bytes.Cut(p, []byte{';'})
 	if !ok {
 		return def
 	}
-	return first(rest, def)
+	return firstParam(rest, def)
 }
