@@ -10,14 +10,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The bounds of a look at the foreground group: what is beyond is not looked at.
+// The bounds of a look at the foreground group. It ignores processes and threads beyond them.
 const (
 	maxProcesses = 256
 	maxThreads   = 128
 )
 
-// BlockedOn looks at /proc, at every thread of every process in the foreground. It takes a dozen system calls for a program
-// with one thread, and may be called from any goroutine until Close.
+// BlockedOn looks at /proc, at every thread of every process in the foreground. It takes a dozen
+// system calls for a program with one thread, and may be called from any goroutine until Close.
 func (c *Child) BlockedOn() (a Blocked, known bool) {
 	a.Group = c.ForegroundGroup()
 	if a.Group == 0 {
@@ -35,25 +35,26 @@ func (c *Child) BlockedOn() (a Blocked, known bool) {
 	var all []*process
 	for p := range foreground(c.pid, a.Group, &aged) {
 		p.line, all = &line, append(all, p)
-		if p.look(&a); a.Reads {
-			return a.aged(aged), true // what the others do makes no difference
+		if p.addTo(&a); a.Reads {
+			return a.withAges(aged), true // what the others do makes no difference
 		}
 	}
 	if len(all) == 0 { // those of another user may be invisible
 		a.Unclear = true
 	}
 	if a.Listens() {
-		// Who listens is looked at after what it started: of a child that has ended since it has yet to hear.
+		// Who listens is looked at after what it started: of a child that has ended since it has
+		// yet to hear.
 		a = Blocked{Group: a.Group, Canonical: a.Canonical, Asleep: true}
 		for _, p := range all {
-			p.look(&a)
+			p.addTo(&a)
 		}
 	}
-	return a.aged(aged), true
+	return a.withAges(aged), true
 }
 
-// aged is a with the ages of another look.
-func (a Blocked) aged(of Blocked) Blocked {
+// withAges returns a with the ages of another look.
+func (a Blocked) withAges(of Blocked) Blocked {
 	a.Leads, a.Youngest = of.Leads, of.Youngest
 	return a
 }
@@ -70,8 +71,8 @@ type process struct {
 	line    *unix.Stat_t // the terminal
 }
 
-// foreground are the processes of a group among root and its descendants, the group's leader first, wherever it is. It notes their
-// ages.
+// foreground yields the processes of a group among root and its descendants, and first the group's
+// leader, wherever it is. It notes their ages in a.
 func foreground(root, group int, a *Blocked) iter.Seq[*process] {
 	return func(yield func(*process) bool) {
 		seen, now := map[int]bool{}, sinceBoot()
@@ -83,12 +84,12 @@ func foreground(root, group int, a *Blocked) iter.Seq[*process] {
 				continue
 			}
 			seen[pid] = true
-			p, of, ok := open(pid)
+			p, of, ok := openProcess(pid)
 			if !ok {
 				continue
 			}
 			if p.state != 'Z' {
-				a.age(p, now)
+				a.noteAge(p, now)
 			}
 			if of == group && p.state != 'Z' && !yield(p) {
 				return
@@ -98,8 +99,8 @@ func foreground(root, group int, a *Blocked) iter.Seq[*process] {
 	}
 }
 
-// age notes how old the group's leader is, and who is younger.
-func (a *Blocked) age(p *process, now time.Duration) {
+// noteAge notes the age of the group's leader, and that of the youngest process after it.
+func (a *Blocked) noteAge(p *process, now time.Duration) {
 	switch old := max(now-p.started, 1); {
 	case p.pid == a.Group:
 		a.Leads = old
@@ -108,7 +109,7 @@ func (a *Blocked) age(p *process, now time.Duration) {
 	}
 }
 
-// sinceBoot is the time by which the kernel says when processes were started.
+// sinceBoot returns the time on the clock by which the kernel says when processes were started.
 func sinceBoot() time.Duration {
 	var now unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &now) != nil {
@@ -117,8 +118,8 @@ func sinceBoot() time.Duration {
 	return time.Duration(now.Nano())
 }
 
-// open reads what /proc/PID/stat says (proc(5)).
-func open(pid int) (p *process, group int, ok bool) {
+// openProcess reads /proc/PID/stat and the list of threads (proc(5)).
+func openProcess(pid int) (p *process, group int, ok bool) {
 	name, fields := procStat(pid)
 	if fields == nil {
 		return nil, 0, false
@@ -154,8 +155,8 @@ func (p *process) appendChildren(pids []int) []int {
 	return pids
 }
 
-// look adds what the process does.
-func (p *process) look(a *Blocked) {
+// addTo adds to a what the process does.
+func (p *process) addTo(a *Blocked) {
 	if p.state != 'S' && p.state != 'I' {
 		a.Asleep = false
 	}
@@ -168,12 +169,12 @@ func (p *process) look(a *Blocked) {
 	}
 	a.Threads += len(p.threads)
 	for _, thread := range p.threads {
-		a.Ran += ran(thread)
-		switch s := p.sleeps(thread); s {
+		a.Ran += processorTime(thread)
+		switch s := p.whereAsleep(thread); s {
 		case inRead:
 			a.Reads = true
 		case inPoll, inShare, inLoop:
-			p.listens(a, s)
+			p.addListener(a, s)
 		case inUnknown:
 			a.Unclear = true
 		case inRun:
@@ -183,8 +184,8 @@ func (p *process) look(a *Blocked) {
 	}
 }
 
-// listens adds how a thread polls the terminal.
-func (p *process) listens(a *Blocked, how sleep) {
+// addListener adds to a how a thread polls the terminal.
+func (p *process) addListener(a *Blocked, how sleep) {
 	switch {
 	case relays[p.name]:
 		a.Relay = p.name
@@ -197,8 +198,9 @@ func (p *process) listens(a *Blocked, how sleep) {
 	}
 }
 
-// ran is the time that a thread has spent on a processor, in nanoseconds; 0 where the kernel does not count it.
-func ran(thread string) uint64 {
+// processorTime returns the time that a thread has spent on a processor, in nanoseconds; 0 if the
+// kernel does not count it.
+func processorTime(thread string) uint64 {
 	stat, err := procText(thread + "/schedstat")
 	if err != nil {
 		return 0

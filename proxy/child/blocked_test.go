@@ -37,11 +37,11 @@ func TestMain(m *testing.M) {
 var sleepers = map[string]func() error{
 	"read":      func() error { return read(0) },
 	"readv":     func() error { _, err := unix.Readv(0, [][]byte{make([]byte, 1)}); return err },
-	"read tty":  func() error { return read(open("/dev/tty")) },
+	"read tty":  func() error { return read(openProcess("/dev/tty")) },
 	"read pipe": func() error { return read(pipe()) },
 	"read pts":  func() error { return read(stranger()) },
 	"poll":      func() error { return poll(pipe(), 0) },
-	"poll tty":  func() error { return poll(open("/dev/tty")) },
+	"poll tty":  func() error { return poll(openProcess("/dev/tty")) },
 	"poll out": func() error { // the terminal is among them, but not to be read
 		_, err := unix.Poll([]unix.PollFd{{Fd: 0, Events: unix.POLLPRI}, {Fd: -1, Events: unix.POLLIN}}, -1)
 		return err
@@ -120,7 +120,7 @@ func helper(how string) *exec.Cmd {
 
 func read(fd int) error { _, err := unix.Read(fd, make([]byte, 1)); return err }
 
-func open(name string) int {
+func openProcess(name string) int {
 	fd, err := unix.Open(name, unix.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
 		panic(err)
@@ -139,7 +139,7 @@ func pipe() int {
 
 // stranger is the terminal of another session: not the program's.
 func stranger() int {
-	master := open("/dev/ptmx")
+	master := openProcess("/dev/ptmx")
 	if err := unix.IoctlSetPointerInt(master, unix.TIOCSPTLCK, 0); err != nil {
 		panic(err)
 	}

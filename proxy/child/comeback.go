@@ -4,17 +4,20 @@ import "time"
 
 // Times of a [Comeback].
 const (
-	// quietWaiting is how long nothing of the foreground may have run for a wait for input to count where another thread than
-	// the one that waits could still act on what was typed.
+	// quietWaiting is how long nothing of the foreground may have run for a wait for input to count
+	// where another thread than the one that waits could still act on what was typed.
 	quietWaiting = 20 * time.Millisecond
-	// restlessWaiting is how long every look has to find it waiting where something always runs: an animation.
+	// restlessWaiting is how long every look has to find it waiting where something always runs: an
+	// animation.
 	restlessWaiting = 200 * time.Millisecond
-	// quietUnseen is how long nothing may have run where the kernel does not tell what the program waits for.
+	// quietUnseen is how long nothing may have run where the kernel does not tell what the program
+	// waits for.
 	quietUnseen = 300 * time.Millisecond
 )
 
-// Comeback tells when the program is back for more: it has read all that it was given and waits for input, and nothing in
-// the foreground still acts on what was read. It belongs to one goroutine; between two waits call Reset.
+// Comeback tells when the program is back for more: it has read all that it was given and waits for
+// input, and nothing in the foreground still acts on what was read. It belongs to one goroutine;
+// between two waits call Reset.
 type Comeback struct {
 	child interface {
 		Unread() int
@@ -33,7 +36,8 @@ func (b *Comeback) Reset() { b.since = time.Time{} }
 
 // Look looks once; it reports whether the program is back.
 func (b *Comeback) Look(now time.Time) bool {
-	// In this order: a program that is found waiting after its input was found empty has dealt with that input.
+	// In this order: a program found waiting after its input was found empty has dealt with that
+	// input.
 	if b.child.Unread() > 0 {
 		b.Reset()
 		return false
@@ -54,7 +58,7 @@ func (b *Comeback) Look(now time.Time) bool {
 	b.last = a
 	switch still := now.Sub(b.quiet); {
 	case waits && a.Relay == "" && a.Threads == 1:
-		return true // nobody else is there to act
+		return true // no other thread can act
 	case waits:
 		return still >= quietWaiting || now.Sub(b.since) >= restlessWaiting
 	default:

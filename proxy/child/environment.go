@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// With is env with these variables, each as name=value, in place of those of the same names. Env itself is no longer of use.
+// With is env with these variables, each as name=value, in place of those of the same names. Env
+// itself is no longer of use.
 func With(env []string, variables ...string) []string {
 	for _, v := range variables {
 		name, _, _ := strings.Cut(v, "=")

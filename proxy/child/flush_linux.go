@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// LineMost is how long a line may be that the kernel collects (canonical mode), in bytes without its end: of a longer one the rest is
-// dropped (termios(3), n_tty.c).
+// LineMost is how long a line may be that the kernel collects (canonical mode), in bytes without
+// its end: of a longer one the rest is dropped (termios(3), n_tty.c).
 const LineMost = 4095
 
 const (
@@ -16,42 +16,47 @@ const (
 	ioctlSetTermios = unix.TCSETS
 )
 
-// The bounds of [steal]: reads, each of which gets a line at the most, and the time for the program to leave a read.
+// The bounds of [stealInput]: reads, each of which gets a line at the most, and the time for the program
+// to leave a read.
 //
-// stealFor bounds how long the pump, and so the user's next key, waits when control ends while the program sits in a read,
-// has bytes on their way and gets no processor. Measured: 0.12 ms on an idle machine, and over 80 ms in one of a hundred
-// with four busy loops a processor. A program that has ended or is stopped sits in no read: its end waits for nothing. The
-// kernel has no event for the end of another's read, so it is tried again after stealStep.
+// stealFor bounds how long the pump, and so the user's next key, waits when control ends while the
+// program sits in a read, has bytes on their way and gets no processor. Measured: 0.12 ms on an
+// idle machine, and over 80 ms in one of a hundred with four busy loops a processor. A program that
+// has ended or is stopped sits in no read: its end waits for nothing. The kernel has no event for
+// the end of another's read, so it is tried again after stealStep.
 const (
 	stealMax  = 4096
 	stealFor  = 100 * time.Millisecond
 	stealStep = 20 * time.Microsecond
 )
 
-// FlushInput drops what was written to the program and not yet read by it, the kernel's buffers on the way included, and
-// says how many bytes that was. Of a line that the kernel still collects (canonical mode) nothing counts, though it goes.
-// Flushing the master does not do that on Linux; flushing the slave does, and the kernel opens it for us by TIOCGPTPEER.
+// FlushInput drops what was written to the program and not yet read by it, the kernel's buffers on
+// the way included, and says how many bytes that was. Of a line that the kernel still collects
+// (canonical mode) nothing counts, though it goes. Flushing the master does not do that on Linux;
+// flushing the slave does, and the kernel opens it for us by TIOCGPTPEER.
 func (c *Child) FlushInput() (unread int, err error) {
 	slave, err := c.openSlave()
 	if err != nil {
 		return 0, c.flushMaster()
 	}
 	defer unix.Close(slave)
-	unread = steal(slave)
+	unread = stealInput(slave)
 	if err := unix.IoctlSetInt(slave, unix.TCFLSH, unix.TCIFLUSH); err != nil {
 		return unread, fmt.Errorf("flush input: %w", err)
 	}
 	return unread, nil
 }
 
-// steal reads what waits for the program in its place, and returns how much that was: between asking how much there is
-// and dropping it the program could read some, and what is read here it cannot read. While the program itself is in a read,
-// about to take what there is, the kernel lets nobody else read: that is over in a moment, as soon as the program gets a processor. If it gets none for
-// that long, what the kernel has not delivered yet is not counted (a poll delivers only where there is nothing): nobody waits for that
-// but the program, which would be the one to read what the user types next.
-func steal(slave int) (unread int) {
+// stealInput reads the waiting input in the program's place and returns the number of bytes. To ask
+// for the number and then drop them would not do: the program could read some in between.
+//
+// While the program itself is in a read, about to take the input, the kernel lets no other process
+// read. That is over as soon as the program gets a processor. If it gets none for stealFor, bytes
+// that the kernel has not delivered yet are not counted (a poll delivers only if the queue is
+// empty); only the program waits for them, and it would also read the user's next key.
+func stealInput(slave int) (unread int) {
 	if unix.SetNonblock(slave, true) != nil {
-		return waiting(slave)
+		return waitingInput(slave)
 	}
 	buf := make([]byte, 4096)
 	began := time.Now()
@@ -62,18 +67,19 @@ func steal(slave int) (unread int) {
 			clear(buf[:n]) // it may be the user's
 			unread += n
 		case err == nil, err == unix.EINTR: // an end of file that was typed is a line of no bytes
-		case waiting(slave) == 0, time.Since(began) > stealFor:
-			return unread + waiting(slave)
+		case waitingInput(slave) == 0, time.Since(began) > stealFor:
+			return unread + waitingInput(slave)
 		default:
-			_ = unix.Nanosleep(&unix.Timespec{Nsec: stealStep.Nanoseconds()}, nil) // time.Sleep takes a millisecond at least
+			// time.Sleep takes a millisecond at least
+			_ = unix.Nanosleep(&unix.Timespec{Nsec: stealStep.Nanoseconds()}, nil)
 		}
 	}
-	return unread + waiting(slave)
+	return unread + waitingInput(slave)
 }
 
-// waiting is how much the kernel has for a reader of the slave now.
-func waiting(slave int) int {
-	if !readable(slave) { // asking has the kernel deliver first what is on its way
+// waitingInput returns how many bytes the kernel has for a reader of the slave now.
+func waitingInput(slave int) int {
+	if !readable(slave) { // a poll makes the kernel first deliver the bytes on their way
 		return 0
 	}
 	n, err := unix.IoctlGetInt(slave, unix.TIOCINQ)
@@ -83,7 +89,8 @@ func waiting(slave int) int {
 	return max(1, n) // what ends a line without being part of it counts as one
 }
 
-// flushMaster is for kernels before 4.13: the one call drops the flip buffer, the other the line discipline's queue.
+// flushMaster is for kernels before 4.13: the one call drops the flip buffer, the other the line
+// discipline's queue.
 func (c *Child) flushMaster() error {
 	if err := unix.IoctlSetInt(c.master, unix.TCFLSH, unix.TCOFLUSH); err != nil {
 		return fmt.Errorf("flush input: %w", err)
@@ -98,22 +105,23 @@ func (c *Child) flushMaster() error {
 	return nil
 }
 
-// Unread is how many bytes of its input the program could read now and has not, 0 if the kernel does not say. Of a line
-// that is edited in the kernel (canonical mode) nothing counts before its end. It may be called from any goroutine, with
-// the master open.
+// Unread is how many bytes of its input the program could read now and has not, 0 if the kernel
+// does not say. A line that is edited in the kernel (canonical mode) does not count before its end.
+// It may be called from any goroutine, with the master open.
 func (c *Child) Unread() int {
 	slave, err := c.openSlave()
 	if err != nil {
 		return 0
 	}
 	defer unix.Close(slave)
-	return waiting(slave)
+	return waitingInput(slave)
 }
 
-// openSlave opens the program's side of its terminal, by TIOCGPTPEER (Linux 4.13). Whoever does closes it again at once:
-// an open one would hide the end of the program's output.
+// openSlave opens the program's side of its terminal, by TIOCGPTPEER (Linux 4.13). The caller must
+// close it again at once: an open one would hide the end of the program's output.
 func (c *Child) openSlave() (int, error) {
-	// Without O_NOCTTY a proxy that leads a session without a terminal would take the program's for its own.
+	// Without O_NOCTTY a proxy that leads a session without a terminal would take the program's for
+	// its own.
 	const flags = unix.O_RDWR | unix.O_NOCTTY | unix.O_CLOEXEC
 	slave, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(c.master), unix.TIOCGPTPEER, flags)
 	if errno != 0 {

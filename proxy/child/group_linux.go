@@ -7,8 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// GroupLeader looks at /proc: a few system calls, and one for each descriptor of the group's other processes, of which there
-// are none as a rule. ok is false when the leader is gone or another user's. It may be called from any goroutine until Close.
+// GroupLeader looks at /proc: a few system calls, and one for each descriptor of the group's other
+// processes, if there are any. ok is false when the leader is gone or another user's. It may be
+// called from any goroutine until Close.
 func (c *Child) GroupLeader() (l GroupLeader, ok bool) {
 	l.Group = c.ForegroundGroup()
 	if l.Group == 0 {
@@ -30,7 +31,7 @@ func (c *Child) GroupLeader() (l GroupLeader, ok bool) {
 		return l, false
 	}
 	for p := range foreground(c.pid, l.Group, new(Blocked)) {
-		if p.line = &line; p.pid != l.Group && p.holds() {
+		if p.line = &line; p.pid != l.Group && p.holdsTerminal() {
 			l.Crowd = true
 			break
 		}
@@ -38,8 +39,9 @@ func (c *Child) GroupLeader() (l GroupLeader, ok bool) {
 	return l, true
 }
 
-// holds reports whether the process has the terminal open. What the kernel does not tell counts as yes.
-func (p *process) holds() bool {
+// holdsTerminal reports whether the process has the terminal open. It says yes if the kernel does
+// not tell.
+func (p *process) holdsTerminal() bool {
 	fds, err := os.ReadDir(p.dir + "/fd")
 	if os.IsNotExist(err) {
 		return false // it has ended

@@ -9,21 +9,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What runs in the leader's process. Every function here is nosplit, makes raw system calls, and is left alone by the race
-// detector, as syscall.forkAndExecInChild1 is; see leader_linux.go.
+// What runs in the leader's process. Every function here is nosplit, makes raw system calls, and is
+// left alone by the race detector, as syscall.forkAndExecInChild1 is; see leader_linux.go.
 
-// spawn is clone(2) onto a stack of its own, on which the code at run is called, a function without arguments that does not
-// return. It returns the process id, or the negative number of an error.
+// spawn is clone(2) onto a stack of its own, on which the code at run is called, a function without
+// arguments that does not return. It returns the process id, or the negative number of an error.
 func spawn(flags, stack, run uintptr) int
 
-// handed is the brief of the leader that is being started. The functions that spawn calls take it from here, because what
-// calls a function with arguments depends on the version of Go.
+// handed is the brief of the leader that is being started. The functions that spawn calls take it
+// from here, because the call of a function with arguments depends on the version of Go.
 var handed *brief
 
-// entry is where a function begins.
+// entry returns the address of a function's code.
 func entry(run func()) uintptr { return **(**uintptr)(unsafe.Pointer(&run)) }
 
-// address is where a part of a brief is.
+// address returns the address of a part of a brief.
 //
 //go:nosplit
 //go:norace
@@ -35,11 +35,12 @@ func address[T any](p *T) uintptr { return uintptr(unsafe.Pointer(p)) }
 //go:nosplit
 //go:norace
 func kernel(number, a, b, c uintptr) (uintptr, syscall.Errno) {
-	r, _, errno := syscall.RawSyscall6(number, a, b, c, 8, 0, 0) // 8 is the size of a signal set, for the calls that take one
+	// 8 is the size of a signal set, for the calls that take one.
+	r, _, errno := syscall.RawSyscall6(number, a, b, c, 8, 0, 0)
 	return r, errno
 }
 
-// lead is the leader: it starts the program and says what becomes of it.
+// lead runs the leader: it starts the program and reports its changes of state.
 //
 //go:nosplit
 //go:norace
@@ -65,7 +66,8 @@ func lead() {
 		say(b, sayRefused, int32(b.errno))
 		_, _ = kernel(unix.SYS_EXIT_GROUP, 1, 0, 0)
 	}
-	// The master of the PTY above all, whose last closing tells the program that its terminal is gone.
+	// The master of the PTY above all, whose last closing tells the program that its terminal is
+	// gone.
 	closeRange(0, b.pipe-1)
 	closeRange(b.pipe+1, 1<<31-1)
 	say(b, sayStarted, int32(b.program))
@@ -77,14 +79,16 @@ func lead() {
 		switch signal {
 		case uintptr(unix.SIGCHLD):
 			collect(b)
-		case uintptr(unix.SIGHUP): // the kernel tells the leader of a session alone that its terminal is gone
+		case uintptr(unix.SIGHUP):
+			// the kernel tells the leader of a session alone that its terminal is gone
 			_, _ = kernel(unix.SYS_KILL, b.program, uintptr(unix.SIGHUP), 0)
 			_, _ = kernel(unix.SYS_KILL, b.program, uintptr(unix.SIGCONT), 0)
 		case uintptr(orderBack), uintptr(orderFront):
 			front(b, signal == uintptr(orderFront))
 			say(b, sayReturned, 0)
 		case uintptr(unix.SIGTERM), uintptr(unix.SIGINT), uintptr(unix.SIGQUIT), uintptr(unix.SIGUSR1), uintptr(unix.SIGTSTP):
-			if parent, _ := kernel(unix.SYS_GETPPID, 0, 0, 0); parent == b.proxy { // it is what $PPID is meant for
+			if parent, _ := kernel(unix.SYS_GETPPID, 0, 0, 0); parent == b.proxy {
+				// it is what $PPID is meant for
 				_, _ = kernel(unix.SYS_KILL, b.proxy, signal, 0)
 			}
 		}
@@ -119,8 +123,8 @@ func execute() {
 	_, _ = kernel(unix.SYS_EXIT_GROUP, 127, 0, 0)
 }
 
-// forgetHandlers sets the signals that our process catches to what they do by default, as executing a program does. Those
-// that are ignored go on being so: nohup.
+// forgetHandlers sets the signals that our process catches to what they do by default, as executing
+// a program does. Those that are ignored go on being so: nohup.
 //
 //go:nosplit
 //go:norace
@@ -180,7 +184,8 @@ func front(b *brief, back bool) {
 	switch {
 	case back && b.group != 0:
 		b.pgrp, b.group = b.group, 0
-		if _, errno = kernel(unix.SYS_IOCTL, tty, unix.TIOCSPGRP, address(&b.pgrp)); errno != 0 { // it has ended
+		if _, errno = kernel(unix.SYS_IOCTL, tty, unix.TIOCSPGRP, address(&b.pgrp)); errno != 0 {
+			// it has ended
 			b.pgrp = int32(b.program)
 			_, _ = kernel(unix.SYS_IOCTL, tty, unix.TIOCSPGRP, address(&b.pgrp))
 		}

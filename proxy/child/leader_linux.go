@@ -18,22 +18,25 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A program that is to stop at Ctrl+Z needs a parent in its session and outside of its process group; otherwise its group is
-// orphaned (POSIX, 3.264) and the kernel discards SIGTSTP. That parent is the leader: it makes the session, starts the
-// program in a process group of its own in the foreground of the PTY, and says in a pipe what becomes of it.
+// To stop at Ctrl+Z, a program needs a parent in its session and outside of its process group;
+// otherwise its group is orphaned (POSIX, 3.264) and the kernel discards SIGTSTP. That parent is
+// the leader: it makes the session, starts the program in a process group of its own in the
+// foreground of the PTY, and says in a pipe what becomes of it.
 //
-// The leader is a process that shares our memory and runs on a stack of its own (clone(2), CLONE_VM), as after a vfork
-// that never executes anything. A start pays nothing for page tables, and no second program is loaded.
+// The leader is a process that shares our memory and runs on a stack of its own (clone(2),
+// CLONE_VM), as after a vfork that never executes anything. A start pays nothing for page tables,
+// and no second program is loaded.
 //
-// So what runs there may use nothing of the Go runtime: no allocation, no growth of the stack, no lock, no race detector.
-// It makes raw system calls and touches nothing but its brief. It blocks every signal, so that none reaches a handler of
-// the Go runtime, and takes from the kernel those that it is meant for (rt_sigtimedwait(2)). It does not ignore them: the
-// program would inherit that.
+// So what runs there may use nothing of the Go runtime: no allocation, no growth of the stack, no
+// lock, no race detector. It makes raw system calls and touches only its brief. It blocks every
+// signal, so that none reaches a handler of the Go runtime, and takes from the kernel those that it
+// is meant for (rt_sigtimedwait(2)). It does not ignore them: the program would inherit that.
 
 // LeaderName is the name of the leader's process, as /proc/PID/comm and ps show it.
 const LeaderName = "proxy-leader"
 
-// The leader's stack and that on which it executes the program. Neither keeps more than a few small frames.
+// The leader's stack and that on which it executes the program. Neither keeps more than a few small
+// frames.
 const (
 	leaderStack = 16 << 10
 	briefSize   = 4 << 10
@@ -51,7 +54,8 @@ const (
 	sayReturned            // the terminal's foreground is as it was asked for
 )
 
-// orderPatience bounds the wait for an answer to an order: the leader is at once there for it, unless it was stopped.
+// orderPatience bounds the wait for an answer to an order: the leader is at once there for it,
+// unless it was stopped.
 const orderPatience = time.Second
 
 // Orders to the leader, by signals without a name. Each is answered by sayReturned.
@@ -60,15 +64,15 @@ const (
 	orderFront = unix.Signal(41) // give it back
 )
 
-// brief is all that the leader's code touches. It lies in memory of its own, which neither the garbage collector nor
-// anybody else moves or frees.
+// brief is all that the leader's code touches. It lies in memory of its own, which neither the
+// garbage collector nor anybody else moves or frees.
 type brief struct {
-	path, dir, argv, envv uintptr // C strings and lists of them, which we keep alive until the program has started
+	path, dir, argv, envv uintptr // C strings and lists of them, kept alive until the start
 	tty, pipe, proxy      uintptr
 	stdio                 [3]uintptr
 	behind                bool    // the program starts in the background
 	mask                  uint64  // the program's signal mask
-	second, execute       uintptr // top of the stack on which the program is executed, and what does that
+	second, execute       uintptr // top of the second stack, and the code that runs on it
 	all                   uint64  // every signal
 	devTTY, name          [16]byte
 
@@ -94,8 +98,8 @@ type leader struct {
 	gone  atomic.Bool // it has ended, and its process id may be another's
 }
 
-// startLeader starts a program under a leader. The error is what [exec.Cmd] would say, or wraps [errors.ErrUnsupported] where
-// the system lets nobody do this.
+// startLeader starts a program under a leader. The error is what [exec.Cmd] would say, or wraps
+// [errors.ErrUnsupported] if the system does not permit this.
 func startLeader(with launch) (l *leader, program int, err error) {
 	restoreFileLimit()
 	argv, err := syscall.SlicePtrFromStrings(with.args)
@@ -109,7 +113,7 @@ func startLeader(with launch) (l *leader, program int, err error) {
 	if err != nil {
 		return nil, 0, fmt.Errorf("leader: %w", err)
 	}
-	// On the heap: what is on our stack may move.
+	// On the heap: variables on our stack may move.
 	l = &leader{space: space, kept: [4]any{argv, envv, file, where}, done: make(chan struct{}, 1)}
 	b := (*brief)(unsafe.Pointer(&space[0]))
 	b.argv, b.envv, b.path = uintptr(unsafe.Pointer(&argv[0])), uintptr(unsafe.Pointer(&envv[0])), uintptr(unsafe.Pointer(&file[0]))
@@ -120,7 +124,7 @@ func startLeader(with launch) (l *leader, program int, err error) {
 	copy(b.devTTY[:], "/dev/tty")
 	copy(b.name[:], LeaderName)
 	b.stdio, b.behind = with.stdio, with.behind
-	program, err = l.launch(b, with.tty)
+	program, err = l.startProgram(b, with.tty)
 	runtime.KeepAlive(l.kept)
 	l.kept = [4]any{}
 	switch errno := syscall.Errno(0); {
@@ -132,30 +136,30 @@ func startLeader(with launch) (l *leader, program int, err error) {
 	return nil, 0, err
 }
 
-// launch starts the leader and returns when the program runs.
-func (l *leader) launch(b *brief, tty int) (program int, err error) {
+// startProgram starts the leader and returns when the program runs.
+func (l *leader) startProgram(b *brief, tty int) (program int, err error) {
 	var pipe [2]int
 	if err := unix.Pipe2(pipe[:], unix.O_CLOEXEC); err != nil {
-		l.free()
+		l.unmapSpace()
 		return 0, fmt.Errorf("leader: %w", err)
 	}
 	b.proxy, b.pipe = uintptr(os.Getpid()), uintptr(pipe[1])
 	l.pipe = pipe[0]
-	starting.Lock() // until it has taken what is handed to it
+	starting.Lock() // until the leader has taken its brief
 	defer starting.Unlock()
 	b.tty = uintptr(tty)
-	err = l.clone(b)
+	err = l.cloneProcess(b)
 	_ = unix.Close(pipe[1])
 	if err != nil {
 		_ = unix.Close(l.pipe)
-		l.free()
+		l.unmapSpace()
 		return 0, fmt.Errorf("leader: %w: %w", errors.ErrUnsupported, err)
 	}
-	word, value, ok := l.listen()
+	word, value, ok := l.readMessage()
 	if ok && word == sayStarted {
 		return int(value), nil
 	}
-	l.reap()
+	l.waitForEnd()
 	l.close()
 	if ok && word == sayRefused {
 		return 0, syscall.Errno(value)
@@ -166,15 +170,15 @@ func (l *leader) launch(b *brief, tty int) (program int, err error) {
 // starting guards handed.
 var starting sync.Mutex
 
-// clone makes the leader's process. No signal may reach it before it has blocked them all, so they are blocked here: it
-// has a copy of our thread's mask.
-func (l *leader) clone(b *brief) error {
+// cloneProcess makes the leader's process. No signal may reach it before it has blocked them all,
+// so they are blocked here: it has a copy of our thread's mask.
+func (l *leader) cloneProcess(b *brief) error {
 	base := uintptr(unsafe.Pointer(b))
 	b.second, b.execute = base+leaderSpace, entry(execute)
 	handed = b
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	syscall.ForkLock.Lock() // no other program may inherit what is being opened
+	syscall.ForkLock.Lock() // no other program may inherit descriptors that are being opened
 	defer syscall.ForkLock.Unlock()
 	if _, _, errno := syscall.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, address(&b.all), address(&b.mask), 8, 0, 0); errno != 0 {
 		return errno
@@ -188,26 +192,26 @@ func (l *leader) clone(b *brief) error {
 	return nil
 }
 
-// listen reads what the leader says next; ok is false when it is gone.
-func (l *leader) listen() (word, value int32, ok bool) {
+// readMessage reads the leader's next message; ok is false when the leader is gone.
+func (l *leader) readMessage() (word, value int32, ok bool) {
 	var said [8]byte
 	for {
 		n, err := unix.Read(l.pipe, said[:])
 		if errors.Is(err, unix.EINTR) {
 			continue
 		}
-		if err != nil || n != len(said) { // a pipe keeps what is written to it at once together
+		if err != nil || n != len(said) { // a pipe keeps one write together
 			return 0, 0, false
 		}
 		return int32(binary.NativeEndian.Uint32(said[:4])), int32(binary.NativeEndian.Uint32(said[4:])), true
 	}
 }
 
-// next waits for the program's next change of state; ok is false when the leader is gone without a word about the
-// program's end.
-func (l *leader) next() (status unix.WaitStatus, ok bool) {
+// nextState waits for the program's next change of state; ok is false when the leader is gone
+// without a message about the program's end.
+func (l *leader) nextState() (status unix.WaitStatus, ok bool) {
 	for {
-		word, value, ok := l.listen()
+		word, value, ok := l.readMessage()
 		switch {
 		case !ok:
 			return 0, false
@@ -222,8 +226,8 @@ func (l *leader) next() (status unix.WaitStatus, ok bool) {
 	}
 }
 
-// command has the leader carry out an order, and waits until it has, or is gone.
-func (l *leader) command(order unix.Signal) {
+// sendOrder has the leader carry out an order, and waits until it has, or is gone.
+func (l *leader) sendOrder(order unix.Signal) {
 	l.turn.Lock()
 	defer l.turn.Unlock()
 	select {
@@ -241,8 +245,8 @@ func (l *leader) command(order unix.Signal) {
 	}
 }
 
-// reap waits for the leader's end.
-func (l *leader) reap() {
+// waitForEnd waits for the leader's end.
+func (l *leader) waitForEnd() {
 	for {
 		if _, err := unix.Wait4(l.pid, nil, 0, nil); !errors.Is(err, unix.EINTR) {
 			break
@@ -255,14 +259,15 @@ func (l *leader) reap() {
 func (l *leader) close() {
 	if l.gone.Load() {
 		_ = unix.Close(l.pipe)
-		l.free()
+		l.unmapSpace()
 	}
 }
 
-func (l *leader) free() { _ = unix.Munmap(l.space) }
+func (l *leader) unmapSpace() { _ = unix.Munmap(l.space) }
 
-// restoreFileLimit sets the soft limit of open files to what it was when this process started. Package syscall raises it,
-// keeps the old one private, and sets it only in what [syscall.ForkExec] starts; a leader inherits the raised one.
-// [syscall.Exec] sets the old one before it executes anything, here nothing, since no program has that name, and forgets
-// it. From then on every program inherits the limit of this process, so raising it again would reach them all.
+// restoreFileLimit sets the soft limit of open files to what it was when this process started.
+// Package syscall raises it, keeps the old one private, and sets it only in what [syscall.ForkExec]
+// starts; a leader inherits the raised one. [syscall.Exec] sets the old one before it executes
+// anything, here nothing, since no program has that name, and forgets it. From then on every
+// program inherits the limit of this process, so raising it again would reach them all.
 var restoreFileLimit = sync.OnceFunc(func() { _ = syscall.Exec("", []string{""}, nil) })

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// LeaderName is the name of the leader's process. Here there is none: the program leads its session itself, and Ctrl+Z
-// does not stop it.
+// LeaderName is the name of the leader's process on Linux. On this system the program leads its
+// session itself, and Ctrl+Z does not stop it.
 const LeaderName = "proxy-leader"
 
 // Orders to the leader.
@@ -24,7 +24,7 @@ func startLeader(launch) (*leader, int, error) {
 	return nil, 0, errors.ErrUnsupported
 }
 
-func (l *leader) next() (unix.WaitStatus, bool) { return 0, false }
-func (l *leader) command(unix.Signal)           {}
-func (l *leader) reap()                         {}
-func (l *leader) close()                        {}
+func (l *leader) nextState() (unix.WaitStatus, bool) { return 0, false }
+func (l *leader) sendOrder(unix.Signal)              {}
+func (l *leader) waitForEnd()                        {}
+func (l *leader) close()                             {}

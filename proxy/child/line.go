@@ -11,16 +11,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Line is what the program's terminal does with what is typed (termios(3)).
+// Line holds the settings by which the program's terminal treats typed bytes (termios(3)).
 type Line struct {
 	Canonical   bool // ICANON
 	Echo        bool // ECHO
 	EchoNewline bool // ECHONL
 }
 
-// Line asks for the line settings, which takes one system call. It may be called from any goroutine until Close.
+// Line asks for the line settings, which takes one system call. It may be called from any goroutine
+// until Close.
 func (c *Child) Line() (Line, error) {
-	now, err := c.termios()
+	now, err := c.lineSettings()
 	if err != nil {
 		return Line{}, err
 	}
@@ -29,8 +30,9 @@ func (c *Child) Line() (Line, error) {
 	}, nil
 }
 
-// termios asks for the line settings. Each look that finds raw mode ends a spell of canonical mode.
-func (c *Child) termios() (*unix.Termios, error) {
+// lineSettings asks for the line settings. Each look that finds raw mode ends a spell of canonical
+// mode.
+func (c *Child) lineSettings() (*unix.Termios, error) {
 	now, err := unix.IoctlGetTermios(c.master, ioctlGetTermios)
 	if err != nil {
 		return nil, fmt.Errorf("line settings: %w", err)
@@ -41,12 +43,12 @@ func (c *Child) termios() (*unix.Termios, error) {
 	return now, nil
 }
 
-// Collects numbers the spell for which the kernel has collected what is written to lines, 0 while it does not, and names the
-// characters that end a line, 0 for none. Two looks with one number found no raw mode between them, and neither did any other look at
-// the settings.
+// Collects numbers the spell for which the kernel has collected written bytes to lines, 0 while it
+// does not, and names the characters that end a line, 0 if unused. If two calls return one number,
+// no look at the settings in between found raw mode.
 func (c *Child) Collects() (spell uint64, ends [9]byte) {
 	before := c.spell.Load()
-	now, err := c.termios()
+	now, err := c.lineSettings()
 	if err != nil || now.Lflag&unix.ICANON == 0 {
 		return 0, ends
 	}
@@ -61,7 +63,8 @@ func (c *Child) Collects() (spell uint64, ends [9]byte) {
 	return before + 1, ends
 }
 
-// Cooks reports whether the program's terminal makes a new line of each line feed that it prints (OPOST and ONLCR).
+// Cooks reports whether the program's terminal makes a new line of each line feed that it prints
+// (OPOST and ONLCR).
 func (c *Child) Cooks() bool {
 	const newLines = unix.OPOST | unix.ONLCR
 	now, err := unix.IoctlGetTermios(c.master, ioctlGetTermios)
@@ -71,17 +74,18 @@ func (c *Child) Cooks() bool {
 // maxChain bounds [Child.Chain].
 const maxChain = 6
 
-// Chain is the name of the foreground program, then that of the first program which it has started and which still runs,
-// and so on: sudo, sudo, vim. Names are the kernel's, of at most 15 bytes. Only Linux tells; elsewhere it is empty.
+// Chain is the name of the foreground program, then that of the first program which it has started
+// and which still runs, and so on: sudo, sudo, vim. Names are the kernel's, of at most 15 bytes.
+// Only Linux tells; elsewhere it is empty.
 func (c *Child) Chain() []string {
-	names, _ := c.chain()
+	names, _ := c.foregroundChain()
 	return names
 }
 
-// Arguments are those of the last program of Chain, its name first, as far as they fit into 4 KiB. Only Linux tells;
-// elsewhere there are none.
+// Arguments returns the arguments of the last program of Chain, its name first, up to 4 KiB. Only
+// Linux tells; elsewhere the result is nil.
 func (c *Child) Arguments() []string {
-	_, pid := c.chain()
+	_, pid := c.foregroundChain()
 	if pid == 0 {
 		return nil
 	}
@@ -92,8 +96,9 @@ func (c *Child) Arguments() []string {
 	return arguments(text)
 }
 
-// InFront is the program whose process group has the terminal, by its own name for itself without a path and arguments, and the
-// directory in which it runs, or the child where that one's cannot be known; "" for what is not known. Only Linux tells.
+// InFront returns the program whose process group has the terminal, by its own name for itself
+// without a path and arguments, and the directory in which it runs, or that of the child if it is
+// unknown. Unknown values are "". Only Linux tells.
 func (c *Child) InFront() (program, directory string) {
 	group := c.ForegroundGroup()
 	if group <= 0 {
@@ -113,14 +118,15 @@ func (c *Child) InFront() (program, directory string) {
 	return program, ""
 }
 
-// programName is the name in a first argument: "bash" for "-bash", "vim" for "/usr/bin/vim", "nginx" for "nginx: worker process".
+// programName returns the name in a first argument: "bash" for "-bash", "vim" for "/usr/bin/vim",
+// "nginx" for "nginx: worker process".
 func programName(first string) string {
 	name, _, _ := strings.Cut(filepath.Base(strings.TrimPrefix(first, "-")), " ")
 	return strings.Trim(name, ":./")
 }
 
-// chain is Chain, and the process of its last program, 0 for none.
-func (c *Child) chain() (names []string, last int) {
+// foregroundChain returns Chain, and the process of its last program, or 0.
+func (c *Child) foregroundChain() (names []string, last int) {
 	for pid := c.ForegroundGroup(); pid > 0 && len(names) < maxChain; {
 		name, gone := procFile(pid, "comm")
 		if gone != nil {
@@ -132,7 +138,7 @@ func (c *Child) chain() (names []string, last int) {
 			break
 		}
 		first, _, _ := bytes.Cut(children, []byte(" "))
-		pid, _ = strconv.Atoi(string(first)) // 0 for none
+		pid, _ = strconv.Atoi(string(first)) // 0 without a child
 	}
 	return names, last
 }
@@ -142,26 +148,30 @@ type Settings struct {
 	// ICANON, ECHO, ISIG, IEXTEN, IXON, OPOST, ICRNL, INLCR, ISTRIP
 	Canonical, Echo, Signals, Extended, Flow, Output, CRToNL, NLToCR, SevenBits bool
 
-	LiteralNext, Quit, Suspend byte // VLNEXT, VQUIT and VSUSP, 0 for none
-	// Special are the characters that do more than stand on the line in canonical mode, 0 for none: VINTR, VQUIT, VSUSP, VEOF,
-	// VEOL, VEOL2, VSTART, VSTOP. Those that edit the line are not among them.
+	LiteralNext, Quit, Suspend byte // VLNEXT, VQUIT and VSUSP, 0 if off
+	// Special are the characters that do more than stand on the line in canonical mode, 0 if off:
+	// VINTR, VQUIT, VSUSP, VEOF, VEOL, VEOL2, VSTART, VSTOP. Those that edit the line are not among
+	// them.
 	Special [8]byte
 }
 
 // Settings asks for the line settings, as Line does.
 func (c *Child) Settings() (Settings, error) {
-	now, err := c.termios()
+	now, err := c.lineSettings()
 	if err != nil {
 		return Settings{}, err
 	}
 	l, i, cc := now.Lflag, now.Iflag, now.Cc
 	return Settings{
-		Canonical: l&unix.ICANON != 0, Echo: l&unix.ECHO != 0, Signals: l&unix.ISIG != 0, Extended: l&unix.IEXTEN != 0,
-		Flow: i&unix.IXON != 0, Output: now.Oflag&unix.OPOST != 0, CRToNL: i&unix.ICRNL != 0, NLToCR: i&unix.INLCR != 0,
+		Canonical: l&unix.ICANON != 0, Echo: l&unix.ECHO != 0,
+		Signals: l&unix.ISIG != 0, Extended: l&unix.IEXTEN != 0,
+		Flow: i&unix.IXON != 0, Output: now.Oflag&unix.OPOST != 0,
+		CRToNL: i&unix.ICRNL != 0, NLToCR: i&unix.INLCR != 0,
 		SevenBits:   i&unix.ISTRIP != 0,
 		LiteralNext: cc[unix.VLNEXT], Quit: cc[unix.VQUIT], Suspend: cc[unix.VSUSP],
 		Special: [8]byte{
-			cc[unix.VINTR], cc[unix.VQUIT], cc[unix.VSUSP], cc[unix.VEOF], cc[unix.VEOL], cc[unix.VEOL2], cc[unix.VSTART], cc[unix.VSTOP],
+			cc[unix.VINTR], cc[unix.VQUIT], cc[unix.VSUSP], cc[unix.VEOF],
+			cc[unix.VEOL], cc[unix.VEOL2], cc[unix.VSTART], cc[unix.VSTOP],
 		},
 	}, nil
 }

@@ -9,15 +9,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// procFile is the begin of a file about a process, without the space at its end; proc(5). The kernel makes such a file when
-// it is read, so that one read gives it in one piece. Package os would find out first what sort of file it is, with more
-// system calls than the reading takes, and every look of an agent's reads several.
+// procFile reads the begin of a file about a process, without the space at its end; proc(5). The
+// kernel makes such a file when it is read, so that one read gives it in one piece. Package os
+// would find out first what sort of file it is, with more system calls than the reading takes, and
+// every look of an agent's reads several.
 func procFile(pid int, name string) ([]byte, error) {
 	return procText("/proc/" + strconv.Itoa(pid) + "/" + name)
 }
 
-// procStat is the name of a process, which may hold blanks and brackets, and the fields of /proc/PID/stat from the third
-// on, at least 20 of them: field n of proc(5) is fields[n-3]. There are none where the system does not say.
+// procStat returns the name of a process, which may hold blanks and brackets, and the fields of
+// /proc/PID/stat from the third on, at least 20 of them: field n of proc(5) is fields[n-3]. fields
+// is nil if the system does not say.
 func procStat(pid int) (name string, fields []string) {
 	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	from, to := bytes.IndexByte(stat, '('), bytes.LastIndexByte(stat, ')')
@@ -30,7 +32,7 @@ func procStat(pid int) (name string, fields []string) {
 	return string(stat[from+1 : to]), fields
 }
 
-// maxArgs bounds what is read of a command line, in bytes.
+// maxArgs bounds the part of a command line that is read, in bytes.
 const maxArgs = 4 << 10
 
 // arguments takes a command line apart (proc(5), cmdline).
@@ -44,7 +46,7 @@ func procText(path string) ([]byte, error) {
 	return bytes.TrimSpace(text), err
 }
 
-// procPart is the begin of a file that the kernel makes, of at most size bytes.
+// procPart reads the begin of a file that the kernel makes, size bytes at most.
 func procPart(path string, size int) ([]byte, error) {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {

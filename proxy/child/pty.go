@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ptyPair is a new PTY. Both descriptors are closed in what is executed; the master does not block, and the slave does, as programs
-// expect. Neither is an *os.File, which would turn blocking behind our back at the first call of its Fd method, so that neither a
-// deadline nor Close woke a write.
+// ptyPair is a new PTY. Both descriptors are closed in what is executed; the master does not block,
+// and the slave does, as programs expect. Neither is an *os.File, which would turn blocking behind
+// our back at the first call of its Fd method, so that neither a deadline nor Close woke a write.
 type ptyPair struct {
 	master, slave int
 	name          string
@@ -25,17 +25,17 @@ func openPTY() (p ptyPair, err error) {
 	defer ptmx.Close()
 	defer tty.Close()
 	p.name = tty.Name()
-	if p.master, err = take(ptmx, true); err != nil {
+	if p.master, err = moveOut(ptmx, true); err != nil {
 		return p, err
 	}
-	if p.slave, err = take(tty, false); err != nil {
+	if p.slave, err = moveOut(tty, false); err != nil {
 		_ = unix.Close(p.master)
 	}
 	return p, err
 }
 
-// openStreams are descriptors for the program's standard input, output and error: duplicates of the streams that are given,
-// the terminal for the others.
+// openStreams are descriptors for the program's standard input, output and error: duplicates of the
+// streams that are given, the terminal for the others.
 func openStreams(streams []*os.File, tty int) (stdio [3]uintptr, shut func(), err error) {
 	var own []int
 	shut = func() {
@@ -58,7 +58,7 @@ func openStreams(streams []*os.File, tty int) (stdio [3]uintptr, shut func(), er
 	return stdio, shut, nil
 }
 
-// duplicate is a duplicate of f outside of the Go runtime's files.
+// duplicate returns a duplicate of f outside of the Go runtime's files.
 func duplicate(f *os.File) (int, error) {
 	conn, err := f.SyscallConn()
 	if err != nil {
@@ -71,8 +71,8 @@ func duplicate(f *os.File) (int, error) {
 	return fd, errors.Join(cerr, err)
 }
 
-// take is such a duplicate, blocking or not.
-func take(f *os.File, nonblock bool) (int, error) {
+// moveOut returns such a duplicate, blocking or not.
+func moveOut(f *os.File, nonblock bool) (int, error) {
 	fd, err := duplicate(f)
 	if err != nil {
 		return -1, err

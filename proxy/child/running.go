@@ -15,7 +15,8 @@ import (
 const (
 	// maxRunning bounds the processes of [Running.Names].
 	maxRunning = 64
-	// mostThreads bounds the threads of each that are looked at: this is done for every key of an agent's.
+	// mostThreads bounds the threads of each that are looked at: this is done for every key of an
+	// agent's.
 	mostThreads = 256
 )
 
@@ -24,8 +25,8 @@ type Running struct {
 	Group int
 	// Path and File are what the leader of the group runs, File as device:inode.
 	Path, File string
-	// Names are the leader's name and that of the file it runs, then those of what it has started in its group. The first is the process's
-	// own choice.
+	// Names are the leader's name and that of the file it runs, then those of what it has started
+	// in its group. The first is the process's own choice.
 	Names     []string
 	Directory string // in which the leader runs
 }
@@ -36,21 +37,22 @@ func (c *Child) Running() Running {
 	if r.Group <= 0 {
 		return Running{}
 	}
-	r.Path, r.File = runs(r.Group)
+	r.Path, r.File = executableOf(r.Group)
 	r.Directory, _ = os.Readlink("/proc/" + strconv.Itoa(r.Group) + "/cwd")
-	for _, pid := range below(r.Group) {
+	for _, pid := range groupMembers(r.Group) {
 		if name, err := procFile(pid, "comm"); err == nil {
 			r.Names = append(r.Names, string(name))
 		}
-		if path, _ := runs(pid); path != "" {
+		if path, _ := executableOf(pid); path != "" {
 			r.Names = append(r.Names, filepath.Base(strings.TrimSuffix(path, " (deleted)")))
 		}
 	}
 	return r
 }
 
-// runs is the file that a process runs now, its path and what identifies it. What runs as another user is all one.
-func runs(pid int) (path, file string) {
+// executableOf returns the path and the identity of the file that a process runs now. All files
+// that run as another user have one identity.
+func executableOf(pid int) (path, file string) {
 	link := "/proc/" + strconv.Itoa(pid) + "/exe"
 	var at unix.Stat_t
 	path, err := os.Readlink(link)
@@ -67,28 +69,31 @@ func runs(pid int) (path, file string) {
 	return "", ""
 }
 
-// below is the leader of a process group, what was started beside it in a pipeline, and what descends from them in the group; maxRunning
-// at the most.
-func below(group int) []int {
+// groupMembers returns the leader of a process group, the processes that were started beside it in
+// a pipeline, and their descendants in the group; maxRunning at most.
+func groupMembers(group int) []int {
 	all := []int{group}
 	if _, stat := procStat(group); len(stat) > 1 {
 		parent, _ := strconv.Atoi(stat[1])
-		all = children(all, parent, group)
+		all = appendStarted(all, parent, group)
 	}
 	for i := 0; i < len(all) && len(all) < maxRunning; i++ {
-		all = children(all, all[i], group)
+		all = appendStarted(all, all[i], group)
 	}
 	return all
 }
 
-// children adds to all the processes of a group that a process has started, with any of its threads: the kernel lists them by thread.
-func children(all []int, parent, group int) []int {
+// appendStarted appends the processes of a group that a process has started, with any of its
+// threads: the kernel lists them by thread.
+func appendStarted(all []int, parent, group int) []int {
 	lists, _ := filepath.Glob("/proc/" + strconv.Itoa(parent) + "/task/*/children")
 	for _, name := range lists[:min(len(lists), mostThreads)] {
 		list, _ := procPart(name, maxArgs) // a thread that has ended has started nothing
 		for _, field := range strings.Fields(string(list)) {
 			pid, err := strconv.Atoi(field)
-			if of, gone := unix.Getpgid(pid); err == nil && gone == nil && of == group && !slices.Contains(all, pid) && len(all) < maxRunning {
+			of, gone := unix.Getpgid(pid)
+			if err == nil && gone == nil && of == group &&
+				!slices.Contains(all, pid) && len(all) < maxRunning {
 				all = append(all, pid)
 			}
 		}

@@ -18,10 +18,10 @@ const (
 	sweepEvery     = 20 * time.Millisecond
 )
 
-// Terminate ends the program as a closing terminal does: SIGHUP and SIGCONT to the foreground group and the program's
-// own, two seconds later SIGTERM, three seconds later SIGKILL to what is left of the program's session. It returns when
-// ended is closed (the caller's [Child.Wait] returned), or after the kill. Processes that made a session of their own are
-// left alone: they asked for that.
+// Terminate ends the program as a closing terminal does: SIGHUP and SIGCONT to the foreground group
+// and the program's own, two seconds later SIGTERM, three seconds later SIGKILL to what is left of
+// the program's session. It returns when ended is closed (the caller's [Child.Wait] returned), or
+// after the kill. Processes that made a session of their own are left alone: they asked for that.
 func (c *Child) Terminate(ended <-chan struct{}) {
 	for i, step := range []struct {
 		signals  []unix.Signal
@@ -30,7 +30,7 @@ func (c *Child) Terminate(ended <-chan struct{}) {
 		{[]unix.Signal{unix.SIGHUP, unix.SIGCONT}, hangupPatience},
 		{[]unix.Signal{unix.SIGTERM, unix.SIGCONT}, termPatience},
 	} {
-		if i > 0 && over(ended) {
+		if i > 0 && isClosed(ended) {
 			return
 		}
 		for _, sig := range step.signals {
@@ -43,14 +43,14 @@ func (c *Child) Terminate(ended <-chan struct{}) {
 		case <-time.After(step.patience):
 		}
 	}
-	if !over(ended) {
+	if !isClosed(ended) {
 		c.Kill()
 	}
 }
 
-// over reports whether the program's end is known: its process id, and the descriptor of its terminal, may soon be
-// another's.
-func over(ended <-chan struct{}) bool {
+// isClosed reports whether ended is closed. The program's end is known then: its process id, and
+// the descriptor of its terminal, may soon be another's.
+func isClosed(ended <-chan struct{}) bool {
 	select {
 	case <-ended:
 		return true
@@ -59,7 +59,8 @@ func over(ended <-chan struct{}) bool {
 	}
 }
 
-// Kill kills the program and all processes of its session at once. A leader ends with the program, whose end it tells.
+// Kill kills the program and all processes of its session at once. A leader ends with the program,
+// whose end it tells.
 func (c *Child) Kill() {
 	for _, pid := range sessionMembers(c.session) {
 		if c.leader == nil || pid != c.leader.pid {
@@ -68,37 +69,40 @@ func (c *Child) Kill() {
 	}
 	_ = unix.Kill(-c.Pid(), unix.SIGKILL)
 	if c.leader != nil {
-		_ = unix.Kill(c.leader.pid, unix.SIGCONT) // somebody may have stopped it
+		_ = unix.Kill(c.leader.pid, unix.SIGCONT) // it may have been stopped
 	}
 }
 
-// Stop stops the program and its foreground job where it has no leader. Nothing that they could ignore does: their process
-// groups are orphaned, since nobody in their session is there to resume them, and the kernel discards SIGTSTP for those.
+// Stop stops the program and its foreground job where it has no leader. Nothing that they could
+// ignore does: their process groups are orphaned, since no process in their session can resume
+// them, and the kernel discards SIGTSTP for those.
 func (c *Child) Stop() { c.signalGroups(unix.SIGSTOP) }
 
-// Signal sends the program and its group what a key of the terminal sends, as Ctrl+Z and Ctrl+C do. What stops a program
-// needs a leader.
+// Signal sends the program and its group what a key of the terminal sends, as Ctrl+Z and Ctrl+C do.
+// What stops a program needs a leader.
 func (c *Child) Signal(sig unix.Signal) { _ = unix.Kill(-c.pid, sig) }
 
-// Background takes the terminal's foreground from the program, where it has a leader, as a shell does that lets a job go on
-// behind it: whoever reads the terminal or changes its settings stops. Front gives it back.
+// Background takes the terminal's foreground from the program, where it has a leader, as a shell
+// does that lets a job go on behind it: a process stops if it reads the terminal or changes its
+// settings. Front gives it back.
 func (c *Child) Background() {
 	if c.leader != nil {
-		c.leader.command(orderBack)
+		c.leader.sendOrder(orderBack)
 	}
 }
 
 // Front gives the terminal back to the process group from which Background took it.
 func (c *Child) Front() {
 	if c.leader != nil {
-		c.leader.command(orderFront)
+		c.leader.sendOrder(orderFront)
 	}
 }
 
-// Continue resumes what Stop, or somebody else, stopped.
+// Continue resumes processes that were stopped, by Stop or otherwise.
 func (c *Child) Continue() { c.signalGroups(unix.SIGCONT) }
 
-// Halted reports whether the program is stopped at present; true, too, where the system does not say (proc(5), stat).
+// Halted reports whether the program is stopped at present; true, too, where the system does not
+// say (proc(5), stat).
 func (c *Child) Halted() bool {
 	_, fields := procStat(c.Pid())
 	return fields == nil || fields[0] == "T"
@@ -124,15 +128,16 @@ func (c *Child) ForegroundGroup() int {
 // Alive reports whether a process group has a process.
 func (c *Child) Alive(group int) bool { return !errors.Is(unix.Kill(-group, 0), unix.ESRCH) }
 
-// Executable identifies the file that the leader of a process group runs now: a process stays the same when it executes
-// another one in its place. It is "" when the leader has ended, or where the system does not say; what runs as another user
-// is all one.
+// Executable identifies the file that the leader of a process group runs now: a process stays the
+// same when it executes another one in its place. It is "" when the leader has ended, or where the
+// system does not say; what runs as another user is all one.
 func Executable(group int) string {
-	_, file := runs(group)
+	_, file := executableOf(group)
 	return file
 }
 
-// Foreground is the name of the program whose process group has the terminal now, "" when that cannot be known.
+// Foreground is the name of the program whose process group has the terminal now, "" when that
+// cannot be known.
 func (c *Child) Foreground() string {
 	if group := c.ForegroundGroup(); group > 0 {
 		name, _ := procFile(group, "comm")
@@ -141,7 +146,7 @@ func (c *Child) Foreground() string {
 	return ""
 }
 
-// sessionMembers lists the processes of session sid, without those that have ended and that nobody has waited for yet.
+// sessionMembers lists the processes of session sid, without zombies.
 // Where there is no /proc it is empty and the caller's signal to the group has to do.
 func sessionMembers(sid int) []int {
 	entries, err := os.ReadDir("/proc")
@@ -154,7 +159,7 @@ func sessionMembers(sid int) []int {
 		if err != nil {
 			continue
 		}
-		if got, err := unix.Getsid(pid); err == nil && got == sid && !ended(pid) {
+		if got, err := unix.Getsid(pid); err == nil && got == sid && !isZombie(pid) {
 			members = append(members, pid)
 		}
 	}

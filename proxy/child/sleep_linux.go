@@ -14,7 +14,7 @@ import (
 type sleep uint8
 
 const (
-	elsewhere sleep = iota // asleep in something that is not about the terminal
+	elsewhere sleep = iota // asleep, but not in a call about the terminal
 	inRead                 // in a read of the terminal
 	inPoll                 // in a poll of the terminal alone, for a second or longer
 	inShare                // the same, of the terminal and others
@@ -23,36 +23,38 @@ const (
 	inUnknown              // the kernel does not say
 )
 
-// The bounds of what is looked up for one call.
+// The bounds of the look-up for one call.
 const (
 	maxPolled   = 256     // descriptors
 	maxSelected = 1 << 16 // highest descriptor of a select
 	maxNested   = 3       // epoll descriptors inside one another
 )
 
-// call is what a system call is for, as far as it matters here.
+// call is the kind of a system call.
 type call uint8
 
 const (
 	otherCall  call = iota
 	readCall        // of the descriptor in its first argument
 	pollCall        // of a table and its length, for milliseconds
-	ppollCall       // the same, for a time that is pointed to
-	selectCall      // of the number of descriptors and the sets, for a time that is pointed to
+	ppollCall       // the same, with a pointer to the time
+	selectCall      // of the number of descriptors and the sets, with a pointer to the time
 	epollCall       // of the descriptor in its first argument, for milliseconds
-	epoll2Call      // the same, for a time that is pointed to
-	hiddenCall      // of a queue that the process shares with the kernel: what it waits for is not seen
+	epoll2Call      // the same, with a pointer to the time
+	hiddenCall      // of a queue shared with the kernel: its waits are not seen
 	restarted       // any that was interrupted by a stop, with the arguments that it had
 )
 
-// sleeps says where a thread is, from the number and the arguments of its system call (proc(5), /proc/PID/syscall).
-func (p *process) sleeps(thread string) sleep {
+// whereAsleep tells where a thread is, from the number and the arguments of its system call
+// (proc(5), /proc/PID/syscall).
+func (p *process) whereAsleep(thread string) sleep {
 	text, err := procText(thread + "/syscall")
 	if err != nil {
 		return inUnknown
 	}
 	fields := strings.Fields(string(text))
-	if len(fields) < 9 { // "running", or asleep outside of a call with a number of -1: a page fault, a stop
+	if len(fields) < 9 {
+		// "running", or asleep outside of a call with a number of -1: a page fault, a stop
 		if len(fields) == 1 {
 			return inRun
 		}
@@ -71,13 +73,14 @@ func (p *process) sleeps(thread string) sleep {
 	}
 	which := calls[number]
 	if which == restarted {
-		which = p.interrupted(thread)
+		which = p.interruptedCall(thread)
 	}
 	return p.inCall(which, args)
 }
 
-// interrupted is which call goes on after a stop: of those that do, poll alone is about descriptors.
-func (p *process) interrupted(thread string) call {
+// interruptedCall returns the call that goes on after a stop: of those that do, poll alone is about
+// descriptors.
+func (p *process) interruptedCall(thread string) call {
 	where, err := procText(thread + "/wchan")
 	if err == nil && strings.Contains(string(where), "poll") {
 		return pollCall
@@ -119,37 +122,41 @@ func (p *process) inCall(which call, args [7]uint64) sleep {
 // polled is what a poll wants to read.
 type polled struct{ terminal, others bool }
 
-// endsSoon reports whether a poll ends by itself within a second, by its arguments. A time that cannot be read is short.
+// endsSoon reports whether a poll ends by itself within a second, by its arguments. A time that
+// cannot be read is short.
 func (p *process) endsSoon(which call, args [7]uint64) bool {
 	switch which {
 	case pollCall:
-		return short(args[2])
+		return isShort(args[2])
 	case epollCall:
-		return short(args[3])
+		return isShort(args[3])
 	case ppollCall:
-		return p.shortAt(args[2])
+		return p.isShortAt(args[2])
 	case epoll2Call:
-		return p.shortAt(args[3])
+		return p.isShortAt(args[3])
 	case selectCall:
-		return p.shortAt(args[4])
+		return p.isShortAt(args[4])
 	case otherCall, readCall, hiddenCall, restarted:
 	}
 	return false
 }
 
-// short reports whether an argument, an int of milliseconds of which a negative one is no limit, is less than a second.
-func short(arg uint64) bool {
+// isShort reports whether an argument is less than a second: an int of milliseconds. A negative one
+// means no limit.
+func isShort(arg uint64) bool {
 	ms := int32(arg) //nolint:gosec // the lower half is the argument
 	return ms >= 0 && ms < 1000
 }
 
-// shortAt is short for what stands at an address, 0 for no limit: a timespec or a timeval, which begin with the seconds.
-func (p *process) shortAt(at uint64) bool {
+// isShortAt is isShort for the time at an address, 0 for no limit: a timespec or a timeval, which
+// begin with the seconds.
+func (p *process) isShortAt(at uint64) bool {
 	var seconds [8]byte
-	return at != 0 && (!p.memory(seconds[:], at) || binary.NativeEndian.Uint64(seconds[:]) == 0)
+	return at != 0 && (!p.readMemory(seconds[:], at) || binary.NativeEndian.Uint64(seconds[:]) == 0)
 }
 
-// isTerminal reports whether a descriptor of the process is the program's terminal, by its own name or as /dev/tty.
+// isTerminal reports whether a descriptor of the process is the program's terminal, by its own name
+// or as /dev/tty.
 func (p *process) isTerminal(fd uint64) bool {
 	if fd > 1<<31 {
 		return false
@@ -158,19 +165,20 @@ func (p *process) isTerminal(fd uint64) bool {
 	if unix.Stat(p.dir+"/fd/"+strconv.FormatUint(fd, 10), &at) != nil || at.Mode&unix.S_IFMT != unix.S_IFCHR {
 		return false
 	}
-	const ttyMajor, ttyMinor = 5, 0 // /dev/tty: the controlling terminal, which is ours for who is in its foreground
+	// /dev/tty: the controlling terminal, which is ours for who is in its foreground
+	const ttyMajor, ttyMinor = 5, 0
 	return at.Ino == p.line.Ino && at.Dev == p.line.Dev || at.Rdev == unix.Mkdev(ttyMajor, ttyMinor)
 }
 
-// inTable looks at the table of a poll (poll(2)): entries of a descriptor and the events wanted. It reports false, as do the others,
-// where the table cannot be read.
+// inTable looks at the table of a poll (poll(2)): entries of a descriptor and the events wanted. It
+// reports false, as do the others, where the table cannot be read.
 func (p *process) inTable(at, length uint64, on *polled) bool {
 	const (
 		entry      = 8
 		pollNormal = 0x40 // POLLRDNORM, the same as POLLIN in all but name
 	)
 	table := make([]byte, min(length, maxPolled)*entry)
-	if !p.memory(table, at) {
+	if !p.readMemory(table, at) {
 		return false
 	}
 	for ; len(table) > 0; table = table[entry:] {
@@ -189,7 +197,7 @@ func (p *process) inSet(count, at uint64, on *polled) bool {
 		return true
 	}
 	set := make([]byte, (min(count, maxSelected)+63)/64*8)
-	if !p.memory(set, at) {
+	if !p.readMemory(set, at) {
 		return false
 	}
 	looked := 0
@@ -205,7 +213,8 @@ func (p *process) inSet(count, at uint64, on *polled) bool {
 	return true
 }
 
-// inEpoll looks at what an epoll descriptor is about (proc(5), fdinfo): lines of "tfd: FD events: MASK ...".
+// inEpoll looks at what an epoll descriptor is about (proc(5), fdinfo): lines of "tfd: FD events:
+// MASK ...".
 func (p *process) inEpoll(fd uint64, depth int, on *polled) bool {
 	info, err := os.ReadFile(p.dir + "/fdinfo/" + strconv.FormatUint(fd, 10))
 	if err != nil {
@@ -242,8 +251,8 @@ func (p *process) waitsOn(fd uint64, depth int, on *polled) {
 	on.others = true
 }
 
-// memory reads memory of the process (process_vm_readv(2)).
-func (p *process) memory(into []byte, at uint64) bool {
+// readMemory reads memory of the process (process_vm_readv(2)) and reports whether it could.
+func (p *process) readMemory(into []byte, at uint64) bool {
 	if len(into) == 0 {
 		return true
 	}

@@ -43,7 +43,7 @@ func TestFinishIsForTheSameProgramOnly(t *testing.T) {
 	require.NoError(t, err)
 	pid, err := strconv.Atoi(strings.TrimSpace(line))
 	require.NoError(t, err)
-	who := Identity{pid, began(pid)}
+	who := Identity{pid, startTime(pid)}
 	require.NotEmpty(t, who.Began)
 
 	Finish(Identity{pid, who.Began + "1"})
@@ -56,5 +56,5 @@ func TestFinishIsForTheSameProgramOnly(t *testing.T) {
 	case <-time.After(2 * time.Minute):
 		require.FailNow(t, "it was not ended")
 	}
-	require.Empty(t, began(os.Getpid()+1<<30), "no such process")
+	require.Empty(t, startTime(os.Getpid()+1<<30), "no such process")
 }

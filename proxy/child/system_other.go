@@ -8,7 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// LineMost is how long a line may be that the kernel collects (canonical mode), in bytes without its end: MAX_CANON.
+// LineMost is how long a line may be that the kernel collects (canonical mode), in bytes without
+// its end: MAX_CANON.
 const LineMost = 1023
 
 const (
@@ -16,8 +17,8 @@ const (
 	ioctlSetTermios = unix.TIOCSETA
 )
 
-// BlockedOn says what the processes in the foreground do with the terminal. Only Linux tells; elsewhere known is false, and
-// the group all that there is.
+// BlockedOn says what the processes in the foreground do with the terminal. Only Linux tells;
+// elsewhere known is false, and the group all that there is.
 func (c *Child) BlockedOn() (a Blocked, known bool) {
 	return Blocked{Group: c.ForegroundGroup()}, false
 }
@@ -27,11 +28,13 @@ func (c *Child) GroupLeader() (GroupLeader, bool) {
 	return GroupLeader{Group: c.ForegroundGroup()}, false
 }
 
-// Unread is how many bytes of its input the program could read now and has not; only Linux is asked.
+// Unread is how many bytes of its input the program could read now and has not; only Linux is
+// asked.
 func (c *Child) Unread() int { return 0 }
 
-// FlushInput drops what was written to the program and not yet read by it. The BSDs keep one queue for both sides; the
-// slave is opened by name for as long as the call takes. How much that was is only known on Linux.
+// FlushInput drops what was written to the program and not yet read by it. The BSDs keep one queue
+// for both sides; the slave is opened by name for as long as the call takes. How much that was is
+// only known on Linux.
 func (c *Child) FlushInput() (unread int, err error) {
 	slave, err := unix.Open(c.slave, unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
 	if err != nil {
