@@ -43,8 +43,8 @@ type keyCode struct {
 type CtrlKey struct {
 	name  string
 	c0    byte  // what a terminal without an extended protocol sends
-	base  int32 // the key's code on the standard (US) layout, 0 for none
-	vk    int32 // the Windows virtual key, 0 for none
+	base  int32 // the key's code on the standard (US) layout, 0 without one
+	vk    int32 // the Windows virtual key, 0 without one
 	codes [5]keyCode
 }
 
@@ -87,10 +87,24 @@ func (b Bindings) WithDefaults() Bindings {
 // the same C0 byte in a terminal without extensions (Ctrl+4 sends 0x1c), and the shifted face of
 // the key.
 var symbolKeys = map[string]CtrlKey{
-	`\`: {name: `ctrl-\`, c0: 0x1c, base: '\\', vk: 220, codes: [5]keyCode{{'\\', shiftAny}, {'|', shiftDown}, {'4', shiftUp}, {0x1c, shiftAny}}},
-	`]`: {name: `ctrl-]`, c0: 0x1d, base: ']', vk: 221, codes: [5]keyCode{{']', shiftAny}, {'}', shiftDown}, {'5', shiftUp}, {0x1d, shiftAny}}},
-	`^`: {name: `ctrl-^`, c0: 0x1e, codes: [5]keyCode{{'^', shiftAny}, {'6', shiftAny}, {'~', shiftDown}, {0x1e, shiftAny}}},
-	`_`: {name: `ctrl-_`, c0: 0x1f, codes: [5]keyCode{{'_', shiftAny}, {'-', shiftDown}, {'/', shiftUp}, {'7', shiftUp}, {0x1f, shiftAny}}},
+	`\`: {
+		name: `ctrl-\`, c0: 0x1c, base: '\\', vk: 220,
+		codes: [5]keyCode{{'\\', shiftAny}, {'|', shiftDown}, {'4', shiftUp}, {0x1c, shiftAny}},
+	},
+	`]`: {
+		name: `ctrl-]`, c0: 0x1d, base: ']', vk: 221,
+		codes: [5]keyCode{{']', shiftAny}, {'}', shiftDown}, {'5', shiftUp}, {0x1d, shiftAny}},
+	},
+	`^`: {
+		name: `ctrl-^`, c0: 0x1e,
+		codes: [5]keyCode{{'^', shiftAny}, {'6', shiftAny}, {'~', shiftDown}, {0x1e, shiftAny}},
+	},
+	`_`: {
+		name: `ctrl-_`, c0: 0x1f,
+		codes: [5]keyCode{
+			{'_', shiftAny}, {'-', shiftDown}, {'/', shiftUp}, {'7', shiftUp}, {0x1f, shiftAny},
+		},
+	},
 }
 
 // refusedKeys says why a key can be neither: its byte is another key's byte, or occurs inside
@@ -143,18 +157,19 @@ var grantRole = keyRole{
 
 // namesakes are keys by name that have such a byte.
 var namesakes = map[string]string{
-	"enter": "m", "return": "m", "tab": "i", "esc": "[", "escape": "[", "backspace": "h", "ctrl-m": "m", "ctrl-enter": "m",
+	"enter": "m", "return": "m", "tab": "i", "esc": "[", "escape": "[", "backspace": "h",
+	"ctrl-m": "m", "ctrl-enter": "m",
 }
 
 // ParseReclaimKey compiles a reclaim key such as `ctrl-\`, "ctrl-]" or "ctrl-x".
 // It also takes "C-x", "^X" and "ctrl+x"; case does not matter.
-func ParseReclaimKey(name string) (CtrlKey, error) { return reclaimRole.parse(name) }
+func ParseReclaimKey(name string) (CtrlKey, error) { return reclaimRole.parseKey(name) }
 
 // ParseGrantKey compiles a grant key such as "ctrl-g" or "ctrl-]", written as [ParseReclaimKey]
 // takes it.
-func ParseGrantKey(name string) (CtrlKey, error) { return grantRole.parse(name) }
+func ParseGrantKey(name string) (CtrlKey, error) { return grantRole.parseKey(name) }
 
-func (r *keyRole) parse(name string) (CtrlKey, error) {
+func (r *keyRole) parseKey(name string) (CtrlKey, error) {
 	key, ok := cutCtrl(strings.ToLower(name))
 	if same := namesakes[strings.ToLower(name)]; same != "" {
 		key, ok = same, true
@@ -192,8 +207,8 @@ var grantKeys = sync.OnceValue(func() (all []CtrlKey) {
 	return all
 })
 
-// FindGrantKey returns the first key in b that can be the grant key of some proxy, whatever that
-// one's bindings are.
+// FindGrantKey returns the first key in b that can be the grant key of some proxy, with any
+// bindings.
 func FindGrantKey(b []byte) (key CtrlKey, found bool) {
 	if bytes.IndexFunc(b, func(r rune) bool { return r < ' ' || r >= 0x80 }) < 0 {
 		return CtrlKey{}, false
@@ -224,10 +239,10 @@ func letterKey(r byte) CtrlKey {
 	}
 }
 
-// matches reports whether a key report means the key: Ctrl is held, nothing that makes it another
-// key is, and Shift is as the code wants it. Caps Lock and Num Lock never matter: terminals that
-// report them would hide the key.
-func (c *CtrlKey) matches(code, base int32, mods int32) bool {
+// matchesReport reports whether a key report means the key: Ctrl is held, nothing that makes it
+// another key is, and Shift is as the code wants it. Caps Lock and Num Lock never matter: terminals
+// that report them would hide the key.
+func (c *CtrlKey) matchesReport(code, base int32, mods int32) bool {
 	if mods&modCtrl == 0 || mods&(modAlt|modSuper|modHyper|modMeta) != 0 {
 		return false
 	}
@@ -246,9 +261,9 @@ func (c *CtrlKey) matches(code, base int32, mods int32) bool {
 // letter with it is another key where terminals tell them apart.
 func (c *CtrlKey) takesShift() bool { return c.base < 'a' || c.base > 'z' }
 
-// confirms reports whether a key report, pressed once, means the grant key.
-func (c *CtrlKey) confirms(code, base, mods, event int32) bool {
-	return event < repeated && c.matches(code, base, mods) && (c.takesShift() || mods&modShift == 0)
+// confirmsGrant reports whether a key report, pressed once, means the grant key.
+func (c *CtrlKey) confirmsGrant(code, base, mods, event int32) bool {
+	return event < repeated && c.matchesReport(code, base, mods) && (c.takesShift() || mods&modShift == 0)
 }
 
 // Control key state bits of win32-input-mode (KEY_EVENT_RECORD).
@@ -271,8 +286,9 @@ func (c *CtrlKey) matchesWin(vk, uc, state int32) bool {
 	return c.vk != 0 && vk == c.vk || uc != 0 && uc == c.codes[0].code
 }
 
-// confirmsWin is confirms for a win32-input-mode record. The control character alone is not enough,
-// unlike for the reclaim key.
+// confirmsWin is confirmsGrant for a win32-input-mode record. The control character alone is not
+// enough, unlike for the reclaim key.
 func (c *CtrlKey) confirmsWin(vk, uc, down, state int32) bool {
-	return down == 1 && state&winCtrl != 0 && state&winAlt == 0 && (c.takesShift() || state&winShift == 0) && c.matchesWin(vk, uc, state)
+	return down == 1 && state&winCtrl != 0 && state&winAlt == 0 &&
+		(c.takesShift() || state&winShift == 0) && c.matchesWin(vk, uc, state)
 }

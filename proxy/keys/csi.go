@@ -4,7 +4,7 @@ package keys
 // ECMA-48 fields between semicolons, with sub-fields between colons.
 type params struct {
 	prefix byte // one of < = > ? or 0
-	inter  byte // the intermediate byte, 0 for none
+	inter  byte // the intermediate byte, 0 without one
 	n      int  // fields
 	v      [6][3]int32
 }
@@ -17,9 +17,9 @@ func csiBody(u []byte) []byte {
 	return u[2 : len(u)-1]
 }
 
-// parse reads the parameters of a sequence. An absent value is 0; fields and
+// parseBody reads the parameters of a sequence. An absent value is 0; fields and
 // sub-fields beyond those that any key or reply has are skipped.
-func (q *params) parse(body []byte) {
+func (q *params) parseBody(body []byte) {
 	if len(body) == 0 {
 		return
 	}
@@ -55,7 +55,8 @@ func (s *Scanner) openCSI() {
 	s.state, s.params, s.number = inCSI, 0, true
 }
 
-// stepCSI follows a control sequence: parameters and intermediates up to a final byte. Anything else breaks it off.
+// stepCSI follows a control sequence: parameters and intermediates up to a final byte. Anything
+// else breaks it off.
 func (s *Scanner) stepCSI(c byte) verdict {
 	switch {
 	case c >= 0x20 && c < 0x40:
@@ -94,8 +95,8 @@ func (s *Scanner) finalCSI(c byte) verdict {
 	return done
 }
 
-// classify says what a complete control sequence is.
-func (s *Scanner) classify(u []byte) Kind {
+// classifyCSI says what a complete control sequence is.
+func (s *Scanner) classifyCSI(u []byte) Kind {
 	final, body := u[len(u)-1], csiBody(u)
 	if s.paste {
 		return s.classifyPasted(final, body)
@@ -110,7 +111,7 @@ func (s *Scanner) classify(u []byte) Kind {
 		return Key
 	}
 	var q params
-	q.parse(body)
+	q.parseBody(body)
 	switch final {
 	case 'u', '_', '~':
 		return s.classifyKey(final, &q)
@@ -132,7 +133,7 @@ func (s *Scanner) classifyPasted(final byte, body []byte) Kind {
 		return Paste
 	}
 	var q params
-	q.parse(body)
+	q.parseBody(body)
 	if k := s.classifyKey(final, &q); k == Reclaim || k == Release || k == PasteEnd {
 		return k
 	}
@@ -177,7 +178,9 @@ func (s *Scanner) reportKind(code, base, mods, event int32) Kind {
 	if event > released {
 		return Key
 	}
-	return pressKind(&s.down, code, s.reclaim.matches(code, base, mods), event == released, s.grant.confirms(code, base, mods, event))
+	reclaims := s.reclaim.matchesReport(code, base, mods)
+	confirms := s.grant.confirmsGrant(code, base, mods, event)
+	return pressKind(&s.down, code, reclaims, event == released, confirms)
 }
 
 // winKind takes a win32-input-mode record: CSI Vk ; Sc ; Uc ; Kd ; Cs ; Rc _.
@@ -186,10 +189,13 @@ func (s *Scanner) winKind(q *params) Kind {
 	if down > 1 {
 		return Key
 	}
-	return pressKind(&s.winDown, vk, s.reclaim.matchesWin(vk, uc, state), down == 0, s.grant.confirmsWin(vk, uc, down, state))
+	reclaims := s.reclaim.matchesWin(vk, uc, state)
+	confirms := s.grant.confirmsWin(vk, uc, down, state)
+	return pressKind(&s.winDown, vk, reclaims, down == 0, confirms)
 }
 
-// pressKind says what a key report is. held is the reclaim key that is down, by the numbers of the protocol, 0 for none.
+// pressKind returns the kind of a key report. held is the number of the reclaim key that is down, 0
+// if it is up.
 func pressKind(held *int32, code int32, reclaims, up, confirms bool) Kind {
 	switch {
 	case reclaims && up:
@@ -199,7 +205,8 @@ func pressKind(held *int32, code int32, reclaims, up, confirms bool) Kind {
 		*held = code
 		return Reclaim
 	case code == *held && code != 0:
-		// The same key without its modifiers: going up, since people let go of Ctrl first, or pressed anew.
+		// The same key without its modifiers: going up, since people let go of Ctrl first, or
+		// pressed anew.
 		*held = 0
 		if up {
 			return Release
@@ -210,14 +217,14 @@ func pressKind(held *int32, code int32, reclaims, up, confirms bool) Kind {
 	return Key
 }
 
-// Idle reports whether a unit of kind Key is no press of a key that types: one that is let go, or a
-// modifier alone (kitty keyboard protocol, win32-input-mode).
+// Idle reports whether a unit of kind Key types nothing: a release, or a modifier alone (kitty
+// keyboard protocol, win32-input-mode).
 func Idle(u []byte) bool {
 	if len(u) < 3 || u[0] != csi && (u[0] != esc || u[1] != '[') {
 		return false
 	}
 	var q params
-	q.parse(csiBody(u))
+	q.parseBody(csiBody(u))
 	if q.prefix != 0 || q.inter != 0 {
 		return false
 	}
@@ -227,14 +234,16 @@ func Idle(u []byte) bool {
 		return q.v[1][1] == released || code >= capsLock && code <= numLock || code >= leftShift && code <= level5
 	case '_':
 		const shift, menu, capital, leftWin, rightWin, numLock, scroll = 16, 18, 20, 91, 92, 144, 145
-		return q.v[3][0] == 0 || code >= shift && code <= menu || code == capital || code == leftWin || code == rightWin || code == numLock || code == scroll
+		return q.v[3][0] == 0 || code >= shift && code <= menu || code == capital ||
+			code == leftWin || code == rightWin || code == numLock || code == scroll
 	case '~', 'A', 'B', 'C', 'D', 'E', 'F', 'H', 'P', 'Q', 'S':
 		return q.v[1][1] == released
 	}
 	return false
 }
 
-// classifyCPR tells a cursor position report from F3 with modifiers, which xterm sends in the same form.
+// classifyCPR tells a cursor position report from F3 with modifiers, which xterm sends in the same
+// form.
 func (s *Scanner) classifyCPR(q *params) Kind {
 	switch {
 	case q.prefix == '?' && q.inter == 0:
@@ -277,8 +286,8 @@ func classifyMouse(final byte, q *params) Kind {
 	return Key
 }
 
-// mouseKind takes the button field: the motion bit, with "no button" and none of
-// the bits for wheels and further buttons, is bare movement.
+// mouseKind takes the button field: the motion bit with "no button", without the bits for wheels
+// and further buttons, is bare movement.
 func mouseKind(b int32) Kind {
 	const button, motion, extra = 3, 32, 64 | 128
 	if b&motion != 0 && b&button == button && b&extra == 0 {

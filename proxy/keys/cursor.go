@@ -5,15 +5,16 @@ import (
 	"fmt"
 )
 
-// CursorReport reads CPR (CSI row ; col R, ECMA-48 8.3.14), a terminal's answer to the question for its cursor. Rows count
-// from 0.
+// CursorReport reads CPR (CSI row ; col R, ECMA-48 8.3.14), a terminal's answer to the question for
+// its cursor. Rows count from 0.
 func CursorReport(b []byte) (row int, ok bool) {
 	var col int
 	n, err := fmt.Sscanf(string(b), "\x1b[%d;%dR", &row, &col)
 	return row - 1, err == nil && n == 2 && row > 0
 }
 
-// ModeReport reads DECRPM for a private mode (CSI ? mode ; state $ y, VT510), a terminal's answer to the question for it.
+// ModeReport reads DECRPM for a private mode (CSI ? mode ; state $ y, VT510), a terminal's answer
+// to the question for it.
 func ModeReport(b []byte) (mode, state int, ok bool) {
 	var end string
 	n, err := fmt.Sscanf(string(b), "\x1b[?%d;%d$%1s", &mode, &state, &end)

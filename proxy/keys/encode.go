@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// Encode returns the bytes of one press, as a terminal sends them in these modes. What a terminal cannot say in them is
-// an error: it is never sent as a key that the program would read as another.
+// Encode returns the bytes of one press, as a terminal sends them in these modes. What a terminal
+// cannot say in them is an error: it is never sent as a key that the program would read as another.
 func (k Press) Encode(m Modes) ([]byte, error) {
 	switch {
 	case k.key == nil && k.r == 0:
@@ -22,13 +22,14 @@ func (k Press) Encode(m Modes) ([]byte, error) {
 		return k.encodeKitty(kittyDisambiguate | m.KittyFlags), nil
 	}
 	if b == nil {
-		return nil, fmt.Errorf("key %s cannot be sent: the program has not turned on a keyboard mode in which the terminal could tell it from another key%s", k.name, k.hint())
+		return nil, fmt.Errorf("key %s cannot be sent: the program has not turned on a keyboard mode "+
+			"in which the terminal could tell it from another key%s", k.name, k.alternativeHint())
 	}
 	return b, nil
 }
 
-// hint names what usually does the same in a terminal without extensions.
-func (k Press) hint() string {
+// alternativeHint names what usually does the same in a terminal without extensions.
+func (k Press) alternativeHint() string {
 	switch {
 	case k.key != nil && k.key.kitty == 13:
 		return "; for a line break, alt-enter or ctrl-j often works"
@@ -36,7 +37,7 @@ func (k Press) hint() string {
 		return "; leave out super-"
 	case k.mods&modHyper != 0:
 		return "; leave out hyper-"
-	case k.key != nil && k.key.code() == 0:
+	case k.key != nil && k.key.legacyCode() == 0:
 		return ", the kitty protocol"
 	case k.mods&modShift != 0:
 		return "; leave out shift-"
@@ -46,7 +47,8 @@ func (k Press) hint() string {
 	return ""
 }
 
-// encodeLegacy writes what terminals without extensions send, nil if there is nothing that means this key.
+// encodeLegacy writes what terminals without extensions send, nil if there is nothing that means
+// this key.
 func (k Press) encodeLegacy(m Modes) []byte {
 	switch {
 	case k.mods&(modSuper|modHyper) != 0:
@@ -60,7 +62,7 @@ func (k Press) encodeLegacy(m Modes) []byte {
 			return nil
 		}
 		return functional(k.key.stand, k.key.standMods)
-	case k.key.code() == 0:
+	case k.key.legacyCode() == 0:
 		return nil
 	case k.key.typed != "":
 		return k.legacyControl(m)
@@ -70,15 +72,16 @@ func (k Press) encodeLegacy(m Modes) []byte {
 	return functional(k.key, k.mods)
 }
 
-// code is what stands for the key in terminals without the kitty protocol, 0 for nothing.
-func (s *special) code() int32 {
+// legacyCode returns the code of the key in terminals without the kitty protocol, 0 if it has no
+// code there.
+func (s *special) legacyCode() int32 {
 	switch {
 	case s.letter != 0:
 		return int32(s.letter)
 	case s.typed != "":
 		return int32(s.typed[0])
 	case s.stand != nil:
-		return s.stand.code()
+		return s.stand.legacyCode()
 	}
 	return s.number
 }
@@ -140,9 +143,9 @@ func (k Press) legacyText() []byte {
 		return nil
 	}
 	if k.mods&modCtrl == 0 {
-		return utf8.AppendRune(b, k.face())
+		return utf8.AppendRune(b, k.typedRune())
 	}
-	c, ok := controlCode(k.face())
+	c, ok := controlCode(k.typedRune())
 	if !ok || c == esc && len(b) > 0 {
 		return nil
 	}
@@ -171,13 +174,14 @@ func controlCode(r rune) (c byte, ok bool) {
 	return 0, false
 }
 
-// encodeOtherKeys writes CSI 27 ; m ; code ~, or CSI code ; m u, for what xterm reports so: at level 2 every modified
-// character and control key, at level 1 only those that have no encoding of old. nil leaves the key to the others.
+// encodeOtherKeys writes CSI 27 ; m ; code ~, or CSI code ; m u, for what xterm reports so: at
+// level 2 every modified character and control key, at level 1 only those that have no encoding of
+// old. nil leaves the key to the others.
 func (k Press) encodeOtherKeys(m Modes) []byte {
 	if m.ModifyOtherKeys == 0 || m.KittyFlags != 0 || k.mods == 0 || k.mods&(modSuper|modHyper) != 0 {
 		return nil
 	}
-	code := k.face()
+	code := k.typedRune()
 	switch {
 	case k.key == nil && k.mods == modShift && k.r != ' ':
 		return nil // just another character
@@ -197,14 +201,15 @@ func (k Press) encodeOtherKeys(m Modes) []byte {
 	return fmt.Appendf(nil, "\x1b[27;%d;%d~", k.mods+1, code)
 }
 
-// shiftedLetter reports whether level 1 would lose the Shift: xterm sends the C0
-// code of a letter with Ctrl, whatever else is held.
+// shiftedLetter reports whether level 1 would lose the Shift: xterm sends the C0 code of a letter
+// with Ctrl, with or without other modifiers.
 func (k Press) shiftedLetter() bool {
 	return k.mods&modShift != 0 && k.r >= 'a' && k.r <= 'z'
 }
 
-// Nearest is the press that a person's terminal has a code for. Where the modes have none for a key with all that is held, it sends
-// what there is one for: Shift+Enter is Enter, Ctrl+Shift+A is Ctrl+A. A character never loses its Ctrl or Alt: it would be text.
+// Nearest returns the press that a person's terminal would send. If the modes have no code for the
+// key with all its modifiers, it drops some of them: Shift+Enter becomes Enter, Ctrl+Shift+A
+// becomes Ctrl+A. A character never loses its Ctrl or Alt: it would be text.
 func (k Press) Nearest(m Modes) Press {
 	_, err := k.Encode(m)
 	for _, held := range []int32{modShift, modCtrl, modAlt} {

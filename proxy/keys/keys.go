@@ -38,14 +38,17 @@ const (
 	Motion
 	// PasteStart opens a bracketed paste (CSI 200 ~).
 	PasteStart
-	// Paste is a piece of what is pasted.
+	// Paste is a piece of a paste's text.
 	Paste
 	// PasteEnd closes a bracketed paste (CSI 201 ~). One that comes without a
 	// start is reported too: it belongs to a paste that was given up.
 	PasteEnd
 )
 
-var kindNames = [...]string{"key", "reclaim", "release", "confirm", "reply", "focus", "mouse", "motion", "paste start", "paste", "paste end"}
+var kindNames = [...]string{
+	"key", "reclaim", "release", "confirm", "reply", "focus", "mouse", "motion",
+	"paste start", "paste", "paste end",
+}
 
 // String names the kind, for logs and tests.
 func (k Kind) String() string {

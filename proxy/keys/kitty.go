@@ -5,9 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// encodeKitty writes a press by the kitty keyboard protocol, with flag 1 or 8 set. Under flag 1 text stays text, and
-// Enter, Tab and Backspace without modifiers keep their bytes, so that a shell can be used after a program that
-// crashed; under flag 8 every key is an escape code.
+// encodeKitty writes a press by the kitty keyboard protocol, with flag 1 or 8 set. Under flag 1
+// text stays text, and Enter, Tab and Backspace without modifiers keep their bytes, so that a shell
+// can be used after a program that crashed; under flag 8 every key is an escape code.
 func (k Press) encodeKitty(flags uint8) []byte {
 	all := flags&kittyAllKeys != 0
 	if k.key != nil {
@@ -15,14 +15,14 @@ func (k Press) encodeKitty(flags uint8) []byte {
 	}
 	text := k.mods&^modShift == 0
 	if text && !all && (k.r != ' ' || k.mods == 0) {
-		return utf8.AppendRune(nil, k.face())
+		return utf8.AppendRune(nil, k.typedRune())
 	}
 	var alternate, typed rune
-	if flags&kittyAlternates != 0 && k.mods&modShift != 0 && k.face() != k.r {
-		alternate = k.face()
+	if flags&kittyAlternates != 0 && k.mods&modShift != 0 && k.typedRune() != k.r {
+		alternate = k.typedRune()
 	}
 	if flags&kittyText != 0 && text {
-		typed = k.face()
+		typed = k.typedRune()
 	}
 	return csiU(k.r, alternate, k.mods, typed)
 }
@@ -47,7 +47,7 @@ func (k Press) kittySpecial(flags uint8, all bool) []byte {
 	return functional(key, k.mods)
 }
 
-// csiU writes CSI code : alternate ; mods ; text u, without what is absent.
+// csiU writes CSI code : alternate ; mods ; text u, without the absent fields.
 func csiU(code, alternate rune, mods int32, text rune) []byte {
 	b := fmt.Appendf(nil, "\x1b[%d", code)
 	if alternate != 0 {

@@ -1,7 +1,7 @@
 package keys
 
-// Letter is the letter of ASCII that a key typed alone, without Ctrl, Alt or the like: as text, or as a kitty CSI u
-// sequence (all keys as escape codes). A release is no letter.
+// Letter is the letter of ASCII that a key typed alone, without Ctrl, Alt or the like: as text, or
+// as a kitty CSI u sequence (all keys as escape codes). A release is no letter.
 func Letter(unit []byte) (letter byte, ok bool) {
 	n := len(unit)
 	if n == 1 {
@@ -11,7 +11,7 @@ func Letter(unit []byte) (letter byte, ok bool) {
 		return 0, false
 	}
 	var q params
-	q.parse(csiBody(unit))
+	q.parseBody(csiBody(unit))
 	code, mods, event := q.v[0][0], max(q.v[1][0], 1)-1, q.v[1][1]
 	if q.prefix != 0 || q.inter != 0 || !isLetter(code) {
 		return 0, false

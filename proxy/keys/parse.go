@@ -34,9 +34,10 @@ var specialByName = sync.OnceValue(func() map[string]*special {
 	return index
 })
 
-// Parse reads the name of a key: ctrl-c, C-c, ^C, esc, enter, shift-tab, alt-x, M-x, ctrl-alt-x, f5, kp-enter, any
-// single character, or one of these with a repeat (down*3). Names and modifiers are matched without regard to case; a
-// single character is itself, so that X is a capital x, except after Ctrl.
+// Parse reads the name of a key: ctrl-c, C-c, ^C, esc, enter, shift-tab, alt-x, M-x, ctrl-alt-x,
+// f5, kp-enter, any single character, or one of these with a repeat (down*3). Names and modifiers
+// are matched without regard to case; a single character is itself, so that X is a capital x,
+// except after Ctrl.
 func Parse(name string) (Press, error) {
 	base, count, err := cutRepeat(name)
 	if err != nil {
@@ -72,9 +73,9 @@ func cutRepeat(name string) (base string, count int, err error) {
 	return name[:at], count, nil
 }
 
-// setKey takes what is left of a name after its modifiers, if that is a key.
+// setKey takes the rest of a name after its modifiers, if it names a key.
 func (k *Press) setKey(rest string) bool {
-	if r, n := utf8.DecodeRuneInString(rest); n > 0 && n == len(rest) && printable(r) {
+	if r, n := utf8.DecodeRuneInString(rest); n > 0 && n == len(rest) && isPrintable(r) {
 		key, shift := unshift(r)
 		letter := shift && shifted(key) == r && 'a' <= key && key <= 'z'
 		if shift && (k.mods&modCtrl == 0 || !letter) { // ctrl-C is ctrl-c: people write it so
@@ -96,7 +97,7 @@ func (k *Press) setKey(rest string) bool {
 	return k.key != nil
 }
 
-// cutModifier takes a modifier from the front of a name; mod is 0 where there is none.
+// cutModifier takes a modifier from the front of a name; mod is 0 without one.
 func cutModifier(name string) (mod int32, rest string) {
 	if after, ok := strings.CutPrefix(name, "^"); ok && utf8.RuneCountInString(after) == 1 {
 		return modCtrl, after
@@ -140,7 +141,7 @@ func nearNames(name string) []string {
 	return near
 }
 
-// distance is the Levenshtein distance, with a start in common counting as near.
+// distance returns the Levenshtein distance; b is near if it begins with a.
 func distance(a, b string) int {
 	if len(a) > 1 && strings.HasPrefix(b, a) {
 		return 1

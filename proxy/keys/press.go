@@ -8,7 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// Modes are the keyboard modes that the program has turned on. The zero value is a terminal as it starts.
+// Modes are the keyboard modes that the program has turned on. The zero value is a terminal as it
+// starts.
 type Modes struct {
 	AppCursor bool // DECCKM (CSI ? 1 h)
 	AppKeypad bool // DECNKM (ESC =)
@@ -19,11 +20,13 @@ type Modes struct {
 	KittyFlags uint8
 	// ModifyOtherKeys is xterm's resource of that name, 0 to 2 (CSI > 4 ; n m).
 	ModifyOtherKeys uint8
-	// FormatOtherKeys is xterm's resource of that name (CSI > 4 ; 1 f): those keys come as CSI code ; m u.
+	// FormatOtherKeys is xterm's resource of that name (CSI > 4 ; 1 f): those keys come as CSI code
+	// ; m u.
 	FormatOtherKeys bool
 }
 
-// Enhancement flags of the kitty keyboard protocol. Flag 2, event types, does not change how a press is written.
+// Enhancement flags of the kitty keyboard protocol. Flag 2, event types, does not change how a
+// press is written.
 const (
 	kittyDisambiguate = 1 << 0
 	kittyAlternates   = 1 << 2
@@ -48,9 +51,9 @@ func (k Press) IsText() bool { return k.key == nil && k.r != 0 && k.mods&^modShi
 // IsEnter reports whether the key is Enter, of the keypad too, and nothing is held with it.
 func (k Press) IsEnter() bool { return k.key != nil && k.key.typed == "\r" && k.mods == 0 }
 
-// Interrupts reports whether the program, or the terminal driver for it, may throw away what it has not read yet when it
-// sees the key: Ctrl+C, Ctrl+Z and the quit key, as the driver has them by default (termios(3), ISIG). Neovim drops what
-// came with a Ctrl+C in one read.
+// Interrupts reports whether the program, or the terminal driver for it, may throw away what it has
+// not read yet when it sees the key: Ctrl+C, Ctrl+Z and the quit key, as the driver has them by
+// default (termios(3), ISIG). Neovim drops what came with a Ctrl+C in one read.
 func (k Press) Interrupts() bool {
 	return k.key == nil && k.mods == modCtrl && (k.r == 'c' || k.r == 'z' || k.r == '\\')
 }
@@ -66,7 +69,8 @@ type special struct {
 	typed   string
 	cursor  bool // DECCKM turns CSI letter into SS3 letter
 	keypad  bool
-	// stand is the key that terminals without kitty's codes send for it, with standMods: F13 is Shift+F1 there.
+	// stand is the key that terminals without kitty's codes send for it, with standMods: F13 is
+	// Shift+F1 there.
 	stand     *special
 	standMods int32
 }
@@ -111,7 +115,8 @@ var specials = sync.OnceValue(func() []*special {
 	return append(list, functionKeys()...)
 })
 
-// keypadMoves are the keys of the keypad without Num Lock. Only the kitty protocol tells them from the others.
+// keypadMoves returns the keys of the keypad without Num Lock. Only the kitty protocol tells them
+// from the others.
 func keypadMoves() []*special {
 	return []*special{
 		{name: "kp-left", letter: 'D', kitty: 57417, cursor: true},
@@ -137,7 +142,8 @@ func onlyKitty() []*special {
 	}{
 		{57358, []string{"caps-lock", "scroll-lock", "num-lock", "print-screen", "pause"}},
 		{57428, []string{
-			"media-play", "media-pause", "media-play-pause", "media-reverse", "media-stop", "media-fast-forward", "media-rewind",
+			"media-play", "media-pause", "media-play-pause", "media-reverse", "media-stop",
+			"media-fast-forward", "media-rewind",
 			"media-next", "media-previous", "media-record", "volume-down", "volume-up", "mute",
 		}},
 	} {
@@ -193,8 +199,8 @@ func shifted(r rune) rune {
 	return unicode.ToUpper(r)
 }
 
-// face returns the character that the press would type without Ctrl and Alt.
-func (k Press) face() rune {
+// typedRune returns the character that the press would type without Ctrl and Alt.
+func (k Press) typedRune() rune {
 	if k.mods&modShift != 0 {
 		return shifted(k.r)
 	}
@@ -214,7 +220,7 @@ func (k Press) IsReclaim(c CtrlKey, m Modes) bool {
 	return found
 }
 
-// printable reports whether r is a character that a key can type.
-func printable(r rune) bool {
+// isPrintable reports whether r is a character that a key can type.
+func isPrintable(r rune) bool {
 	return r != utf8.RuneError && (unicode.IsGraphic(r) || unicode.In(r, unicode.Co))
 }

@@ -162,7 +162,7 @@ func TestEveryPressIsOneUnitR12(t *testing.T) {
 				require.True(t, k.IsReclaim(c, m))
 				continue
 			}
-			isReclaim := k.key == nil && c.matches(k.r, 0, k.mods) || string(b) == "\x1c"
+			isReclaim := k.key == nil && c.matchesReport(k.r, 0, k.mods) || string(b) == "\x1c"
 			kind := map[bool]Kind{true: Reclaim, false: Key}[isReclaim]
 			if len(got) == 1 && got[0].kind == Confirm && !isReclaim {
 				kind = Confirm

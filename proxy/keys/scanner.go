@@ -9,12 +9,12 @@ const (
 )
 
 const (
-	// MaxHeld bounds what a Scanner holds back, in bytes. A string of the
-	// terminal that is longer is passed on in Reply units of this size.
+	// MaxHeld bounds what a Scanner holds back, in bytes. A longer string of the terminal is passed
+	// on in Reply units of this size.
 	MaxHeld = 1024
 
-	// maxParams bounds the parameter bytes of a control sequence. No key and no
-	// reply is longer; what is, passes as Key units and can mean nothing.
+	// maxParams bounds the parameter bytes of a control sequence. No key and no reply is longer; a
+	// longer sequence passes as Key units and can mean nothing.
 	maxParams = 64
 )
 
@@ -34,9 +34,10 @@ const (
 	strESC         // ESC inside a string: half of ST, or a new sequence
 )
 
-// Scanner cuts keyboard input into units and classifies them. Everything that a decision needs survives between calls
-// of Scan, so a match never depends on how reads cut the stream; and no input can bring a Scanner into a state in which
-// it misses the reclaim key. All emitted bytes followed by Held are exactly the bytes scanned, in order.
+// Scanner cuts keyboard input into units and classifies them. Everything that a decision needs
+// survives between calls of Scan, so a match never depends on how reads cut the stream; and no
+// input can bring a Scanner into a state in which it misses the reclaim key. All emitted bytes
+// followed by Held are exactly the bytes scanned, in order.
 //
 // A Scanner is not safe for concurrent use and never allocates.
 type Scanner struct {
@@ -45,16 +46,18 @@ type Scanner struct {
 	state   state
 	str     byte  // what opened the string: ] P or _
 	need    uint8 // bytes that the character or mouse report still wants
-	// params counts the parameter bytes of the open control sequence; number holds while they are all digits.
+	// params counts the parameter bytes of the open control sequence; number holds while they are
+	// all digits.
 	params uint8
 	number bool
 	paste  bool
 	x10    bool
-	// lateBEL is set when an OSC string was given up: its BEL may still arrive, and it must not pass for a Ctrl+G.
+	// lateBEL is set when an OSC string was given up: its BEL may still arrive, and it must not
+	// pass for a Ctrl+G.
 	lateBEL bool
 	cpr     int
-	// down is the key that was pressed as the reclaim key and has not been reported to go up, by the numbers of the kitty
-	// protocol and of win32-input-mode; 0 for none.
+	// down is the key that was pressed as the reclaim key and has not been reported to go up, by
+	// the numbers of the kitty protocol and of win32-input-mode; 0 if it is up.
 	down, winDown int32
 	held          int
 	buf           [MaxHeld + 8]byte
@@ -70,9 +73,9 @@ func NewScanner(b Bindings) *Scanner {
 // Reset forgets what was scanned: what follows comes from another terminal.
 func (s *Scanner) Reset() { *s = Scanner{reclaim: s.reclaim, grant: s.grant, x10: s.x10} }
 
-// Held returns the bytes of the unit that is not complete yet, nil if there is none. They are valid until the next
-// call. An unfinished string of the terminal always has bytes here, so a caller that flushes what is held too long
-// never leaves the scanner inside one.
+// Held returns the bytes of the incomplete unit, nil without one. They are valid until the next
+// call. An unfinished string of the terminal always has bytes here, so a caller that flushes bytes
+// held too long never leaves the scanner inside one.
 func (s *Scanner) Held() []byte {
 	if s.held == 0 {
 		return nil
@@ -80,8 +83,8 @@ func (s *Scanner) Held() []byte {
 	return s.buf[:s.held]
 }
 
-// LoneEsc reports whether exactly one ESC is held. That is the Escape key unless
-// more follows at once (50 ms); anything else that is held may take longer (1 s).
+// LoneEsc reports whether exactly one ESC is held. It is the Escape key unless more follows at once
+// (50 ms); other held bytes may take longer (1 s).
 func (s *Scanner) LoneEsc() bool { return s.state == afterESC && s.held == 1 }
 
 // InPaste reports whether a bracketed paste is open.
@@ -94,20 +97,23 @@ func (s *Scanner) EndPaste() { s.paste = false }
 // has mode 9, 1000, 1002 or 1003 on without 1006, 1015 or 1016.
 func (s *Scanner) SetX10Mouse(on bool) { s.x10 = on }
 
-// ExpectCPR says that n more cursor position reports (answers to CSI 6 n) are due. That many CSI r ; c R are replies;
-// otherwise they are F3 with modifiers. A negative n takes back what nobody will answer.
+// ExpectCPR says that n more cursor position reports (answers to CSI 6 n) are due. That many CSI r
+// ; c R are replies; otherwise they are F3 with modifiers. A negative n takes back reports that
+// will not come.
 func (s *Scanner) ExpectCPR(n int) {
 	const most = 1 << 16
 	s.cpr = min(max(s.cpr+min(max(n, -most), most), 0), most)
 }
 
-// Flush ends the wait for the rest of a sequence: what is held is emitted as Key (as Paste inside a paste) and the
-// scanner returns to ground. The paste stays open. emit must not call Scan or Flush.
+// Flush ends the wait for the rest of a sequence: the held bytes are emitted as Key (as Paste
+// inside a paste) and the scanner returns to ground. The paste stays open. emit must not call Scan
+// or Flush.
 func (s *Scanner) Flush(emit func(Unit)) {
 	s.giveUp(nil, emit)
 }
 
-// Scan emits every unit that p completes, in order, and holds the rest back. emit must not call Scan or Flush.
+// Scan emits every unit that p completes, in order, and holds the rest back. emit must not call
+// Scan or Flush.
 func (s *Scanner) Scan(p []byte, emit func(Unit)) {
 	start := 0 // of the open unit in p; what came before it is in s.buf
 	for i := 0; i < len(p); {
@@ -123,19 +129,19 @@ func (s *Scanner) Scan(p []byte, emit func(Unit)) {
 			start = i
 			continue
 		}
-		switch s.step(c, s.held+i-start) {
+		switch s.stepByte(c, s.held+i-start) {
 		case more:
 			i++
 		case done:
 			i++
-			s.complete(p[start:i], emit)
+			s.emitComplete(p[start:i], emit)
 			start = i
 		case piece: // the open bytes leave; c opens the next piece
 			kind := Reply
 			if s.state == longCSI {
-				kind = s.content()
+				kind = s.contentKind()
 			}
-			emit(Unit{kind, s.join(p[start:i])})
+			emit(Unit{kind, s.joinHeld(p[start:i])})
 			start = i
 			i++
 		case abort: // the open bytes were no sequence; c is looked at afresh
@@ -144,15 +150,15 @@ func (s *Scanner) Scan(p []byte, emit func(Unit)) {
 			start = i
 			if c == s.grant.c0 && inside { // not pressed in ground: no Confirm
 				i++
-				emit(Unit{s.content(), p[start:i]})
+				emit(Unit{s.contentKind(), p[start:i]})
 				start = i
 			}
-		case restart: // a string broken off by ESC, which is already in the unit
+		case restart: // a string broken off by ESC, already in the unit
 			s.breakString(p[start:i], emit)
 			start = i
 		}
 	}
-	s.hold(p[start:], emit)
+	s.holdTail(p[start:], emit)
 }
 
 // units calls emit for every unit of bytes that are whole.
@@ -162,13 +168,13 @@ func units(with Bindings, b []byte, emit func(Unit)) {
 	s.Flush(emit)
 }
 
-// scanGround passes text on until something else begins. It returns the next
-// index to look at and the start of the unit that is open there.
+// scanGround passes text on until something else begins. It returns the next index to look at and
+// the start of the unit open there.
 func (s *Scanner) scanGround(p []byte, i int, emit func(Unit)) (next, start int) {
 	start = i
-	i = s.text(p, i)
+	i = s.textEnd(p, i)
 	if i > start {
-		emit(Unit{s.content(), p[start:i]})
+		emit(Unit{s.contentKind(), p[start:i]})
 	}
 	if i == len(p) {
 		return i, i
@@ -195,9 +201,9 @@ func (s *Scanner) scanGround(p []byte, i int, emit func(Unit)) (next, start int)
 	return i + 1, start
 }
 
-// text returns the end of the plain text that begins at i. Control characters
+// textEnd returns the end of the plain text that begins at i. Control characters
 // that mean nothing to the scanner are text. A character that p cuts off is not.
-func (s *Scanner) text(p []byte, i int) int {
+func (s *Scanner) textEnd(p []byte, i int) int {
 	for i < len(p) {
 		c := p[i]
 		switch {
@@ -224,7 +230,8 @@ func (s *Scanner) text(p []byte, i int) int {
 	return i
 }
 
-// utf8Tail returns how many continuation bytes follow c, 0 if c cannot begin a character of several bytes.
+// utf8Tail returns how many continuation bytes follow c, 0 if c cannot begin a character of several
+// bytes.
 func utf8Tail(c byte) uint8 {
 	switch {
 	case c < 0xc2 || c > 0xf4:
@@ -248,11 +255,11 @@ const (
 	restart                // it belongs to a new sequence that the last ESC began
 )
 
-// step decides about byte c, which comes after n bytes of an open unit.
-func (s *Scanner) step(c byte, n int) verdict {
+// stepByte decides about byte c, the one after n bytes of an open unit.
+func (s *Scanner) stepByte(c byte, n int) verdict {
 	switch s.state {
 	case inUTF8:
-		return s.wanted(c&0xc0 == 0x80)
+		return s.countWanted(c&0xc0 == 0x80)
 	case afterESC:
 		return s.stepESC(c)
 	case inCSI, longCSI:
@@ -260,7 +267,7 @@ func (s *Scanner) step(c byte, n int) verdict {
 	case inSS3:
 		return stepSS3(c, n)
 	case inX10:
-		return s.wanted(c >= 0x20)
+		return s.countWanted(c >= 0x20)
 	case strOpen, inString, strESC:
 		return s.stepString(c, n)
 	case ground:
@@ -268,9 +275,9 @@ func (s *Scanner) step(c byte, n int) verdict {
 	return abort
 }
 
-// wanted counts one of the bytes that the unit wants, if it is such a byte.
-func (s *Scanner) wanted(is bool) verdict {
-	if !is {
+// countWanted counts one of the bytes that the unit wants, if expected says that it is such a byte.
+func (s *Scanner) countWanted(expected bool) verdict {
+	if !expected {
 		return abort
 	}
 	if s.need--; s.need == 0 {
@@ -303,7 +310,8 @@ func (s *Scanner) stepESC(c byte) verdict {
 	return abort
 }
 
-// stepSS3 takes single letters (ESC O A) and the parameters that some terminals put before them (ESC O 5 A).
+// stepSS3 takes single letters (ESC O A) and the parameters that some terminals put before them
+// (ESC O 5 A).
 func stepSS3(c byte, n int) verdict {
 	switch {
 	case c >= 0x40 && c < 0x7f, c == ' ':
@@ -314,9 +322,10 @@ func stepSS3(c byte, n int) verdict {
 	return abort
 }
 
-// stepString follows OSC, DCS and APC. A string opens only if its first byte is one that terminals begin their answers
-// with; otherwise Alt+] and the text typed after it would be taken for one. Terminals answer nothing in SOS or PM. BEL
-// ends OSC and is contents elsewhere, so that no answer can pass for Ctrl+G.
+// stepString follows OSC, DCS and APC. A string opens only if its first byte is one that terminals
+// begin their answers with; otherwise Alt+] and the text typed after it would be taken for one.
+// Terminals answer nothing in SOS or PM. BEL ends OSC and is contents elsewhere, so that no answer
+// can pass for Ctrl+G.
 func (s *Scanner) stepString(c byte, n int) verdict {
 	if s.state == strESC {
 		if c == '\\' {
@@ -356,16 +365,16 @@ func beginsString(kind, c byte) bool {
 	return digit || c == 'G' // APC G: kitty graphics
 }
 
-// content is the kind of whatever has no meaning of its own.
-func (s *Scanner) content() Kind {
+// contentKind returns the kind of bytes without a meaning of their own.
+func (s *Scanner) contentKind() Kind {
 	if s.paste {
 		return Paste
 	}
 	return Key
 }
 
-// join returns the whole open unit, of which tail is the part in this read.
-func (s *Scanner) join(tail []byte) []byte {
+// joinHeld returns the whole open unit, of which tail is the part in this read.
+func (s *Scanner) joinHeld(tail []byte) []byte {
 	if s.held == 0 {
 		return tail
 	}
@@ -374,13 +383,13 @@ func (s *Scanner) join(tail []byte) []byte {
 	return s.buf[:n]
 }
 
-// complete emits the open unit, whose last byte is the last of tail.
-func (s *Scanner) complete(tail []byte, emit func(Unit)) {
-	u := s.join(tail)
-	kind := s.content()
+// emitComplete emits the open unit, whose last byte is the last of tail.
+func (s *Scanner) emitComplete(tail []byte, emit func(Unit)) {
+	u := s.joinHeld(tail)
+	kind := s.contentKind()
 	switch s.state {
 	case inCSI:
-		kind = s.classify(u)
+		kind = s.classifyCSI(u)
 	case inX10:
 		kind = mouseKind(int32(u[len(u)-3]) - 32)
 	case strESC, inString:
@@ -391,32 +400,32 @@ func (s *Scanner) complete(tail []byte, emit func(Unit)) {
 	emit(Unit{kind, u})
 }
 
-// giveUp emits the open bytes, whatever they were to become, and returns to ground.
+// giveUp emits the open bytes, though their unit is incomplete, and returns to ground.
 func (s *Scanner) giveUp(tail []byte, emit func(Unit)) {
 	if (s.state == inString || s.state == strESC) && s.str == ']' {
 		s.lateBEL = true
 	}
 	s.state = ground
-	if u := s.join(tail); len(u) > 0 {
-		emit(Unit{s.content(), u})
+	if u := s.joinHeld(tail); len(u) > 0 {
+		emit(Unit{s.contentKind(), u})
 	}
 }
 
 // breakString emits a string that an ESC broke off, and keeps that ESC, the last
 // byte of the unit, as the beginning of the next.
 func (s *Scanner) breakString(tail []byte, emit func(Unit)) {
-	if u := s.join(tail); len(u) > 1 {
-		emit(Unit{s.content(), u[:len(u)-1]})
+	if u := s.joinHeld(tail); len(u) > 1 {
+		emit(Unit{s.contentKind(), u[:len(u)-1]})
 	}
 	s.buf[0], s.held = esc, 1
 	s.state = afterESC
 }
 
-// hold keeps the open bytes for the next read.
-func (s *Scanner) hold(tail []byte, emit func(Unit)) {
+// holdTail keeps the open bytes for the next read.
+func (s *Scanner) holdTail(tail []byte, emit func(Unit)) {
 	if s.state == longCSI {
 		if len(tail) > 0 {
-			emit(Unit{s.content(), tail})
+			emit(Unit{s.contentKind(), tail})
 		}
 		return
 	}

@@ -8,17 +8,18 @@ import (
 	"unicode/utf8"
 )
 
-// Stroke is a piece of input as a person would say it: printable text, or one key. One of the two is empty.
+// Stroke is a piece of input as a person would say it: printable text, or one key. One of the two
+// is empty.
 type Stroke struct {
 	Text string
 	// Key is the key's name with its modifiers ("Enter", "Ctrl-C", "Alt-x",
-	// "Ctrl-Shift-Up"), or the escaped bytes of what is no key (`\x1b[99z`).
+	// "Ctrl-Shift-Up"), or the escaped bytes of a sequence that means no key (`\x1b[99z`).
 	Key string
 }
 
-// Strokes reads input bytes, which are whole units, in every encoding that Submits knows. Bytes that are not exactly a
-// key in one of its usual forms come as they are, escaped: two inputs that a program could tell apart in what they do
-// never read alike.
+// Strokes reads input bytes, which are whole units, in every encoding that Submits knows. Bytes
+// that are not exactly a key in one of its usual forms come as they are, escaped: two inputs that a
+// program could tell apart in what they do never read alike.
 func Strokes(b []byte, emit func(Stroke)) {
 	units(Bindings{}, b, func(u Unit) {
 		if c := u.Bytes[0]; c == esc || c == csi {
@@ -30,7 +31,7 @@ func Strokes(b []byte, emit func(Stroke)) {
 }
 
 // Show writes what would be sent for a person to judge: text in quotes with
-// everything escaped that is not plainly visible, keys in angle brackets.
+// invisible characters escaped, keys in angle brackets.
 //
 //	"make install"<Enter>
 //
@@ -38,7 +39,7 @@ func Strokes(b []byte, emit func(Stroke)) {
 func Show(pieces ...[]byte) string {
 	var w shower
 	for _, p := range pieces {
-		Strokes(p, w.add)
+		Strokes(p, w.addStroke)
 	}
 	w.flush()
 	return w.b.String()
@@ -53,7 +54,7 @@ type shower struct {
 	count int
 }
 
-func (w *shower) add(s Stroke) {
+func (w *shower) addStroke(s Stroke) {
 	if s.Text != "" {
 		w.flushKey()
 		w.text += s.Text
@@ -88,7 +89,7 @@ func (w *shower) flush() {
 		case r == '"' || r == '\\':
 			w.b.WriteByte('\\')
 			w.b.WriteRune(r)
-		case visible(r):
+		case isVisible(r):
 			w.b.WriteRune(r)
 		default:
 			q := strconv.QuoteRuneToASCII(r)
@@ -99,9 +100,9 @@ func (w *shower) flush() {
 	w.text = ""
 }
 
-// visible reports whether r is plainly there for a reader: not a control, not
+// isVisible reports whether r is plainly there for a reader: not a control, not
 // invisible, nothing that changes the direction or the look of its neighbours.
-func visible(r rune) bool {
+func isVisible(r rune) bool {
 	const hangulFillers = "\u115f\u1160\u3164\uffa0"
 	return unicode.IsPrint(r) && !unicode.Is(unicode.M, r) && r != utf8.RuneError && r != '\u2800' &&
 		!strings.ContainsRune(hangulFillers, r)
@@ -177,7 +178,7 @@ func stroke(u Unit) Stroke {
 	case len(b) == 2 && (b[1] < 0x20 || b[1] == 0x7f):
 		return Stroke{Key: "Alt-" + controlName(b[1])}
 	default:
-		if r, n := utf8.DecodeRune(b[1:]); n == len(b)-1 && visible(r) && r != ' ' {
+		if r, n := utf8.DecodeRune(b[1:]); n == len(b)-1 && isVisible(r) && r != ' ' {
 			return Stroke{Key: "Alt-" + string(r)}
 		}
 	}
@@ -202,7 +203,7 @@ func csiStroke(u []byte) (Stroke, bool) {
 	if final < 0x40 || final > 0x7e || u[0] == esc && len(u) == 2 { // cut off, or CSI n $
 		return Stroke{}, false
 	}
-	q.parse(csiBody(u))
+	q.parseBody(csiBody(u))
 	if q.prefix != 0 || q.inter != 0 || q.v[0][2] != 0 && final != 'u' {
 		return Stroke{}, false
 	}
@@ -214,11 +215,11 @@ func csiStroke(u []byte) (Stroke, bool) {
 	case final == '~' && q.n == 3 && q.v[0][0] == 27:
 		s = codeStroke(q.v[2][0], 0, [3]rune{}, mods)
 	case final == '~' && q.n >= 1 && q.n <= 2:
-		s.Key = named(mods, func(k *special) bool { return k.number == q.v[0][0] && k.number != 0 })
+		s.Key = keyName(mods, func(k *special) bool { return k.number == q.v[0][0] && k.number != 0 })
 	case final == 'Z' && q.n == 0:
 		s.Key = "Shift-Tab"
 	case q.n == 0 || q.n == 2 && q.v[0][0] == 1:
-		s.Key = named(mods, func(k *special) bool { return k.letter == final })
+		s.Key = keyName(mods, func(k *special) bool { return k.letter == final })
 	}
 	switch {
 	case s == Stroke{}:
@@ -242,11 +243,11 @@ func codeStroke(code, shifted rune, typed [3]rune, mods int32) Stroke {
 	case mods == modShift && shifted != 0:
 		return Stroke{Text: string(shifted)}
 	}
-	if name := named(mods, func(k *special) bool { return k.kitty == code && code != 0 }); name != "" {
+	if name := keyName(mods, func(k *special) bool { return k.kitty == code && code != 0 }); name != "" {
 		return Stroke{Key: name}
 	}
 	switch {
-	case code < 0x20 || !visible(r):
+	case code < 0x20 || !isVisible(r):
 		return Stroke{}
 	case mods == 0:
 		return Stroke{Text: string(r)}
@@ -258,8 +259,8 @@ func codeStroke(code, shifted rune, typed [3]rune, mods int32) Stroke {
 	return Stroke{Key: modNames(mods) + string(r)}
 }
 
-// named is the name of the key that is meant, with its modifiers, "" for none.
-func named(mods int32, meant func(*special) bool) string {
+// keyName returns the name of the first key that meant accepts, with its modifiers, or "".
+func keyName(mods int32, meant func(*special) bool) string {
 	i := slices.IndexFunc(specials(), meant)
 	if i < 0 {
 		return ""
@@ -272,7 +273,14 @@ func modNames(mods int32) string {
 	for _, m := range []struct {
 		bit  int32
 		name string
-	}{{modCtrl, "Ctrl-"}, {modAlt, "Alt-"}, {modShift, "Shift-"}, {modSuper, "Super-"}, {modHyper, "Hyper-"}, {modMeta, "Meta-"}} {
+	}{
+		{modCtrl, "Ctrl-"},
+		{modAlt, "Alt-"},
+		{modShift, "Shift-"},
+		{modSuper, "Super-"},
+		{modHyper, "Hyper-"},
+		{modMeta, "Meta-"},
+	} {
 		if mods&m.bit != 0 {
 			out += m.name
 		}

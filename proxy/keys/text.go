@@ -5,9 +5,10 @@ import (
 	"unicode/utf8"
 )
 
-// CleanPaste returns what of s may be pasted. It removes ESC and the other C0 codes but Tab, DEL, and C1 both as
-// characters and as raw bytes, so that no paste can end its own brackets or act as a key; a byte that is no UTF-8
-// becomes U+FFFD. Line ends (LF, CR LF, CR) become CR, which is what terminals paste.
+// CleanPaste returns what of s may be pasted. It removes ESC and the other C0 codes but Tab, DEL,
+// and C1 both as characters and as raw bytes, so that no paste can end its own brackets or act as a
+// key; a byte that is no UTF-8 becomes U+FFFD. Line ends (LF, CR LF, CR) become CR, as terminals
+// paste them.
 func CleanPaste(s string) string {
 	var b strings.Builder
 	b.Grow(len(s))
@@ -34,8 +35,8 @@ func CleanPaste(s string) string {
 	return b.String()
 }
 
-// TextLen returns the length of the front of b that is text and nothing else: valid UTF-8 without
-// control characters.
+// TextLen returns the length of the front of b with only text: valid UTF-8 without control
+// characters.
 func TextLen(b []byte) (n int) {
 	for n < len(b) {
 		r, size := utf8.DecodeRune(b[n:])
@@ -50,10 +51,11 @@ func TextLen(b []byte) (n int) {
 // maxWhole is the longest unit that Cut keeps whole.
 const maxWhole = 128
 
-// Cut returns the length of the largest prefix of b that is at most most bytes long and ends between two keys: never
-// inside a character or an escape sequence. It holds at least one whole unit, even if that is longer than most; a
-// single sequence of more than 128 bytes, which no key has, is cut at most bytes. So the result is positive for any b
-// that is not empty, and at most max(most, 128).
+// Cut returns the length of the largest prefix of b that is at most most bytes long and ends
+// between two keys: never inside a character or an escape sequence. It holds at least one whole
+// unit, even if that is longer than most; a single sequence of more than 128 bytes, which no key
+// has, is cut at most bytes. So the result is positive for any b that is not empty, and at most
+// max(most, 128).
 func Cut(b []byte, most int) int {
 	n := 0
 	for n < len(b) {
@@ -72,8 +74,8 @@ func Cut(b []byte, most int) int {
 	return n
 }
 
-// unitLen returns the length of the first key, sequence or character in b. It takes the three bytes of an X10 mouse report as
-// part of it: without knowing the mode, a coarser cut is the safe one.
+// unitLen returns the length of the first key, sequence or character in b. It takes the three bytes
+// of an X10 mouse report as part of it: without knowing the mode, a coarser cut is the safe one.
 func unitLen(b []byte) int {
 	s := Scanner{x10: true}
 	switch b[0] {
@@ -85,7 +87,7 @@ func unitLen(b []byte) int {
 		return charLen(b)
 	}
 	for i := 1; i < len(b); i++ {
-		switch s.step(b[i], i) {
+		switch s.stepByte(b[i], i) {
 		case more, piece:
 		case done:
 			return i + 1
@@ -98,8 +100,9 @@ func unitLen(b []byte) int {
 	return len(b)
 }
 
-// CutAct returns the length of the front of b to the end of the first key in it that is more than text, which a program
-// may act on: Enter in any encoding, a control character, a sequence. If there is none, acts is false and n all of b.
+// CutAct returns the length of the front of b to the end of the first key in it that a program may
+// act on, other than text: Enter in any encoding, a control character, a sequence. Without one,
+// acts is false and n the length of b.
 func CutAct(b []byte) (n int, acts bool) {
 	for n < len(b) {
 		unit := b[n : n+unitLen(b[n:])]
@@ -119,22 +122,23 @@ func charLen(b []byte) int {
 	return n
 }
 
-// Submits reports whether b holds anything that could submit a line, send a signal or run a command of the program:
-// everything but text and the keys that move and edit within a line. It knows the keys in every encoding. What it does
-// not know, it reports. cooked says that the kernel collects the line (canonical mode): there Tab is text, and does not
-// complete.
+// Submits reports whether b holds anything that could submit a line, send a signal or run a command
+// of the program: everything but text and the keys that move and edit within a line. It knows the
+// keys in every encoding. What it does not know, it reports. cooked says that the kernel collects
+// the line (canonical mode): there Tab is text, and does not complete.
 func Submits(b []byte, cooked bool) bool {
 	found := false
-	units(Bindings{}, b, func(u Unit) { found = found || submits(u, cooked) })
+	units(Bindings{}, b, func(u Unit) { found = found || unitSubmits(u, cooked) })
 	return found
 }
 
-// editing are the control keys of readline, of editors' prompts and of the kernel's line discipline that stay within
-// the line. Missing on purpose: I (Tab completes, and a completion runs programs), O (accepts the line in readline), R
-// and T (shells bind them to programs such as fzf), V and X (prefixes), Q and S (flow control), Y (suspends on BSD).
+// editing are the control keys of readline, of editors' prompts and of the kernel's line discipline
+// that stay within the line. Missing on purpose: I (Tab completes, and a completion runs programs),
+// O (accepts the line in readline), R and T (shells bind them to programs such as fzf), V and X
+// (prefixes), Q and S (flow control), Y (suspends on BSD).
 const editing = "abefhklnpuw"
 
-func submits(u Unit, cooked bool) bool {
+func unitSubmits(u Unit, cooked bool) bool {
 	switch u.Kind {
 	case PasteStart, PasteEnd:
 		return false
@@ -150,15 +154,15 @@ func submits(u Unit, cooked bool) bool {
 		r, n := utf8.DecodeRune(u.Bytes[i:])
 		switch c := u.Bytes[i]; {
 		case c == '\t' && cooked:
-		case c < 0x20 && !edits(c), r >= 0x80 && r <= 0x9f, r == utf8.RuneError && n == 1:
-			return true // C1 controls act in an 8-bit terminal, and nobody knows what a broken character does
+		case c < 0x20 && !isEditing(c), r >= 0x80 && r <= 0x9f, r == utf8.RuneError && n == 1:
+			return true // C1 controls act in an 8-bit terminal; a broken character may do anything
 		}
 		i += n
 	}
 	return false
 }
 
-func edits(c byte) bool {
+func isEditing(c byte) bool {
 	return c == 0x1f || c != 0 && c < 0x1b && strings.IndexByte(editing, c|0x60) >= 0
 }
 
@@ -176,7 +180,7 @@ func editsLine(u []byte) bool {
 		return false
 	}
 	var q params
-	q.parse(csiBody(u))
+	q.parseBody(csiBody(u))
 	if q.prefix != 0 || q.inter != 0 {
 		return false
 	}
@@ -188,18 +192,21 @@ func editsLine(u []byte) bool {
 		if code == 27 {
 			return editsKey(q.v[2][0], mods)
 		}
-		return code >= 1 && code <= 8 && mods&^modCtrl == 0 // fish forgets an entry of its history on Shift-Delete
+		// fish forgets an entry of its history on Shift-Delete
+		return code >= 1 && code <= 8 && mods&^modCtrl == 0
 	case 'u':
 		return q.v[2][0] == 0 && editsKey(code, mods) // a text that comes with it may be anything
 	}
 	return false
 }
 
-// editsKey takes a key's code and modifiers in CSI u or CSI 27 ~ form. Keypad codes are text but for Enter.
+// editsKey takes a key's code and modifiers in CSI u or CSI 27 ~ form. Keypad codes are text but
+// for Enter.
 func editsKey(code, mods int32) bool {
 	const kp0, kpEnter, kpEnd = 57399, 57414, 57426
 	if mods&modCtrl != 0 {
-		return mods&(modAlt|modSuper|modHyper|modMeta) == 0 && code >= 'a' && code <= 'z' && edits(byte(code)&0x1f)
+		return mods&(modAlt|modSuper|modHyper|modMeta) == 0 &&
+			code >= 'a' && code <= 'z' && isEditing(byte(code)&0x1f)
 	}
 	if mods&(modAlt|modSuper|modHyper|modMeta) != 0 {
 		return false
