@@ -1,6 +1,6 @@
-// Package detector tells what the user types from what their terminal says by itself: it cuts what the keyboard sends, takes out the
-// answers to the proxy's own questions, and counts the characters that are typed. It keeps none of them, and must not know what keys
-// mean to control.
+// Package detector tells the user's keys from the reports of their terminal: it cuts the keyboard's
+// bytes into units, takes out the answers to the proxy's own questions, and counts the typed
+// characters without keeping them. It must not know what keys mean to control.
 package detector
 
 import (
@@ -13,22 +13,25 @@ import (
 	"terminalproxy/proxy/secretprompt"
 )
 
-// Detector is the scanner of package keys as the pump sees it. It also takes out the answers to the one question that the
-// proxy itself asks the terminal, where the cursor is: they must not be typed into the program. Terminals answer in the
-// order of the questions, so it keeps that order. It belongs to the pump's goroutine, but for Count and Typed.
+// Detector is the scanner of package keys as the pump sees it. It also takes out the answers to the
+// one question that the proxy itself asks the terminal, where the cursor is: they must not be typed
+// into the program. Terminals answer in the order of the questions, so it keeps that order. It
+// belongs to the pump's goroutine, but for Count and Typed.
 type Detector struct {
 	*keys.Scanner
-	// asked are the questions for the cursor that have no answer yet, the oldest first: what the proxy does with the
-	// answer, nil for a question of the program's.
+	// asked are the questions for the cursor that have no answer yet, the oldest first: what the
+	// proxy does with the answer, nil for a question of the program's.
 	asked []func(row int)
-	// clusters takes the answer to the question for the terminal's clusters; nil when it is not due.
+	// clusters takes the answer to the question for the terminal's clusters; nil when it is not
+	// due.
 	clusters func(screen.Clusters)
-	// answered is called when the proxy's own questions have their answers; nil while nobody waits for that.
+	// answered is called when the proxy's own questions have their answers; it may be nil.
 	answered func()
 	proxy    Typist
-	// mute drops the answers of a terminal that was not asked: that of a person who looks on from elsewhere.
+	// mute drops the answers of a terminal that was not asked: that of a person who looks on from
+	// elsewhere.
 	mute bool
-	// typed counts the characters that the user types, and keeps none of them.
+	// typed counts the characters that the user types, without keeping them.
 	typed tally
 }
 
@@ -36,7 +39,8 @@ type Detector struct {
 type Typist interface {
 	// Acted says that a person pressed a key or pasted.
 	Acted()
-	// Compose says whether a unit belongs to a message that the user writes, and what of it does not.
+	// Compose says whether a unit belongs to a message that the user writes, and what of it does
+	// not.
 	Compose(u keys.Unit, inPaste bool) (rest []byte, took bool)
 	// Choose reports whether a letter was for the proxy.
 	Choose(letter byte) bool
@@ -51,22 +55,24 @@ func New(with keys.Bindings, proxy Typist, mute bool) *Detector {
 const maxAsked = 64
 
 var kinds = [...]input.Kind{
-	keys.Key: input.Key, keys.Reclaim: input.Reclaim, keys.Release: input.Release, keys.Confirm: input.Confirm,
-	keys.Reply: input.Report, keys.Focus: input.Report, keys.Motion: input.Report, keys.Mouse: input.Key,
+	keys.Key: input.Key, keys.Reclaim: input.Reclaim,
+	keys.Release: input.Release, keys.Confirm: input.Confirm,
+	keys.Reply: input.Report, keys.Focus: input.Report,
+	keys.Motion: input.Report, keys.Mouse: input.Key,
 	keys.PasteStart: input.PasteStart, keys.Paste: input.Paste, keys.PasteEnd: input.PasteEnd,
 }
 
 // Scan implements [input.Scanner].
 func (d *Detector) Scan(p []byte, emit func(input.Unit)) {
-	d.Scanner.Scan(p, func(u keys.Unit) { d.pass(u, emit) })
+	d.Scanner.Scan(p, func(u keys.Unit) { d.passUnit(u, emit) })
 }
 
 // Flush implements [input.Scanner].
 func (d *Detector) Flush(emit func(input.Unit)) {
-	d.Scanner.Flush(func(u keys.Unit) { d.pass(u, emit) })
+	d.Scanner.Flush(func(u keys.Unit) { d.passUnit(u, emit) })
 }
 
-func (d *Detector) pass(u keys.Unit, emit func(input.Unit)) {
+func (d *Detector) passUnit(u keys.Unit, emit func(input.Unit)) {
 	switch u.Kind {
 	case keys.Key, keys.Reclaim, keys.Confirm, keys.PasteStart:
 		d.proxy.Acted()
@@ -106,12 +112,13 @@ func (d *Detector) pass(u keys.Unit, emit func(input.Unit)) {
 		}
 	}
 	if u.Kind == keys.Key || u.Kind == keys.Paste {
-		d.typed.count(u.Bytes)
+		d.typed.addTyped(u.Bytes)
 	}
 	emit(input.Unit{Kind: kinds[u.Kind], Bytes: u.Bytes, Idle: u.Kind == keys.Key && keys.Idle(u.Bytes)})
 }
 
-// Expect says that the terminal was asked for its cursor: by the program, or by the proxy, which takes the answer.
+// Expect says that the terminal was asked for its cursor: by the program, or by the proxy, which
+// takes the answer.
 func (d *Detector) Expect(take func(row int)) {
 	if len(d.asked) == maxAsked {
 		return
@@ -120,11 +127,12 @@ func (d *Detector) Expect(take func(row int)) {
 	d.ExpectCPR(1)
 }
 
-// ExpectClusters says that the terminal was asked how it counts clusters, and is asked for its cursor next: one that answers that does
-// not answer the first question any more.
+// ExpectClusters says that the terminal was asked how it counts clusters, and is asked for its
+// cursor next: an answer to the latter means that the former stays without one.
 func (d *Detector) ExpectClusters(take func(screen.Clusters)) { d.clusters = take }
 
-// WhenAnswered calls do when no question of the proxy's is without its answer: now, or later in place of who waited before.
+// WhenAnswered calls do when all questions of the proxy are answered: now, or later in place of the
+// function of an earlier call.
 func (d *Detector) WhenAnswered(do func()) {
 	d.answered = do
 	if do == nil || slices.ContainsFunc(d.asked, func(take func(row int)) bool { return take != nil }) {
@@ -134,24 +142,28 @@ func (d *Detector) WhenAnswered(do func()) {
 	do()
 }
 
-// Reset forgets what the terminal was asked, and what it has begun to say: another one takes its place.
+// Reset forgets what the terminal was asked, and what it has begun to say: another one takes its
+// place.
 func (d *Detector) Reset() {
 	d.Scanner.Reset()
 	d.asked, d.clusters = nil, nil
 	d.WhenAnswered(d.answered)
 }
 
-// Count counts a key or a part of a paste that came another way than by the keyboard. Any goroutine may call it.
-func (d *Detector) Count(b []byte) { d.typed.count(b) }
+// Count counts a key or a part of a paste that came another way than by the keyboard. Any goroutine
+// may call it.
+func (d *Detector) Count(b []byte) { d.typed.addTyped(b) }
 
-// Typed is how much the user has typed by now. Any goroutine may call it.
-func (d *Detector) Typed() secretprompt.Typed { return d.typed.now() }
+// Typed returns how much the user has typed so far. Any goroutine may call it.
+func (d *Detector) Typed() secretprompt.Typed { return d.typed.current() }
 
-// tally counts what the user types, for the observer to compare with what the program shows. The pump counts.
+// tally counts what the user types, for the observer to compare with what the program shows. The
+// pump counts.
 type tally struct{ text, signs atomic.Uint64 }
 
-// count adds a key or a part of a paste. A key in one of the newer encodings is a sequence, and counts where it is a letter.
-func (t *tally) count(b []byte) {
+// addTyped counts a key or a part of a paste. A key in one of the newer encodings is a sequence,
+// and counts if it is a letter.
+func (t *tally) addTyped(b []byte) {
 	var now secretprompt.Typed
 	if len(b) > 0 && b[0] == 0x1b {
 		if _, ok := keys.Letter(b); ok {
@@ -164,7 +176,6 @@ func (t *tally) count(b []byte) {
 	t.text.Add(now.Text)
 }
 
-// now is how much it is by now.
-func (t *tally) now() secretprompt.Typed {
+func (t *tally) current() secretprompt.Typed {
 	return secretprompt.Typed{Text: t.text.Load(), Signs: t.signs.Load()}
 }
