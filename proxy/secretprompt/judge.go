@@ -19,14 +19,15 @@ func Judge(f Facts) protocol.SecretPrompt {
 		return protocol.SecretNone
 	case l.EchoNewline, l.Canonical:
 		return protocol.SecretHard
-	case asks(f):
+	case asksForSecret(f):
 		return protocol.SecretSoft
 	}
 	return protocol.SecretNone
 }
 
-// asks reports whether a program that reads raw keys looks like one that asks for a secret.
-func asks(f Facts) bool {
+// asksForSecret reports whether a program that reads raw keys looks like one that asks for a
+// secret.
+func asksForSecret(f Facts) bool {
 	if f.Masked {
 		return true
 	}
@@ -38,9 +39,10 @@ func asks(f Facts) bool {
 	if f.Foreground != nil {
 		chain = f.Foreground()
 	}
-	program := front(chain)
+	program := userProgram(chain)
 	switch {
-	case len(chain) > 0 && slices.Contains(forms, chain[len(chain)-1]) && f.Arguments != nil && concealing(f.Arguments()):
+	case len(chain) > 0 && slices.Contains(forms, chain[len(chain)-1]) &&
+		f.Arguments != nil && hasConcealedField(f.Arguments()):
 		return true
 	case f.Paste:
 		return program == "fish" // its own "read --silent" is the same line editor
@@ -53,8 +55,9 @@ func asks(f Facts) bool {
 	})
 }
 
-// front is the program that the user has to do with: what sudo has started, and sudo only until it has.
-func front(chain []string) string {
+// userProgram returns the program that the user deals with: the one that sudo has started, or sudo
+// until then.
+func userProgram(chain []string) string {
 	for len(chain) > 1 && slices.Contains(relaying, chain[0]) {
 		chain = chain[1:]
 	}
@@ -64,27 +67,34 @@ func front(chain []string) string {
 	return chain[0]
 }
 
-// relaying are programs that ask for a password and then start another program; secretive are all that read nothing raw
-// but secrets.
+// relaying are programs that ask for a password and then start another program; secretive are all
+// that read nothing raw but secrets.
 var (
 	relaying  = []string{"sudo", "sudo-rs", "su", "doas", "login", "runuser"}
-	secretive = []string{"sudo", "sudo-rs", "su", "doas", "login", "pinentry*", "gpg", "systemd-ask-pas*", "systemd-tty-ask*", "pkttyagent"}
+	secretive = []string{
+		"sudo", "sudo-rs", "su", "doas", "login", "pinentry*", "gpg",
+		"systemd-ask-pas*", "systemd-tty-ask*", "pkttyagent",
+	}
 )
 
-// forms are programs that scripts have draw a form for them, and concealed the fields that show nothing of what is typed, or
-// signs.
+// forms are programs by which scripts draw forms, and concealed the fields that show nothing or
+// signs for typed characters.
 var (
 	forms     = []string{"dialog", "cdialog", "whiptail", "gum"}
 	concealed = []string{"--passwordbox", "--passwordform", "--password"}
 )
 
-// concealing reports whether a program's arguments ask for such a field.
-func concealing(args []string) bool {
-	return slices.ContainsFunc(args, func(arg string) bool { return slices.Contains(concealed, arg) })
+// hasConcealedField reports whether a program's arguments ask for such a field.
+func hasConcealedField(args []string) bool {
+	isConcealed := func(arg string) bool { return slices.Contains(concealed, arg) }
+	return slices.ContainsFunc(args, isConcealed)
 }
 
 // editors show any text, with the cursor anywhere in it, and not all of them take bracketed pastes.
-var editors = []string{"vi", "vim", "vim.tiny", "vim.basic", "nvi", "nvim", "view", "vimdiff", "nano", "emacs", "less", "more", "most"}
+var editors = []string{
+	"vi", "vim", "vim.tiny", "vim.basic", "nvi", "nvim", "view", "vimdiff", "nano", "emacs",
+	"less", "more", "most",
+}
 
 // What a program shows in the place of a secret's characters, and what a form draws around a field.
 const (
@@ -92,27 +102,38 @@ const (
 	frame = " _.|│┃║▏▕[]<>" + dots
 )
 
-// They are compiled when the first prompt may be one: a session that ends at once shall not wait for them.
+// They are compiled when the first prompt may be one: a session that ends at once shall not wait
+// for them.
 var (
-	// words name a secret, in the languages of the programs that ask for one. What follows says of whom or of what it is.
+	// words name a secret, in the languages of the programs that ask for one. What follows says of
+	// whom or of what it is.
 	words = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)(?:` +
-			`\bpass(?:word|phrase|code|wort|ord)\b|\bkennwort\b|\bmot de passe\b|contrase(?:ñ|n)a\b|\bclave\b|\bsenha\b|palavra-passe|\bwachtwoord\b|l(?:ö|o)senord|` +
-			`adgangskode|salasana|\bhas(?:ł|l)o\b|\bheslo\b|jelsz(?:ó|o)|\bparol(?:a|ă|ā|e)?\b|(?:ş|s)ifre|m(?:ậ|a)t kh(?:ẩ|a)u|kata sandi|kodeord|` +
-			`пароль|пароля|лозинка|κωδικ(?:ό|ο)ς|סיסמה|كلمة (?:المرور|السر)|पासवर्ड|รหัสผ่าน|密码|密碼|口令|パスワード|暗証番号|비밀번호|암호|` +
-			`\bpin\b|\b[th]?otp\b|\bsecret\b|\btoken\b|\b(?:api|access|secret|private|encryption|recovery|account)[ _-]key\b|` +
-			`\b(?:verification|security|authentication|authenticator|confirmation|recovery|backup|one-time|two-factor|2fa|mfa|login|access|sms)[ -]code\b` +
+			`\bpass(?:word|phrase|code|wort|ord)\b|\bkennwort\b|\bmot de passe\b|` +
+			`contrase(?:ñ|n)a\b|\bclave\b|\bsenha\b|palavra-passe|\bwachtwoord\b|l(?:ö|o)senord|` +
+			`adgangskode|salasana|\bhas(?:ł|l)o\b|\bheslo\b|jelsz(?:ó|o)|\bparol(?:a|ă|ā|e)?\b|` +
+			`(?:ş|s)ifre|m(?:ậ|a)t kh(?:ẩ|a)u|kata sandi|kodeord|` +
+			`пароль|пароля|лозинка|κωδικ(?:ό|ο)ς|סיסמה|كلمة (?:المرور|السر)|पासवर्ड|รหัสผ่าน|` +
+			`密码|密碼|口令|パスワード|暗証番号|비밀번호|암호|` +
+			`\bpin\b|\b[th]?otp\b|\bsecret\b|\btoken\b|` +
+			`\b(?:api|access|secret|private|encryption|recovery|account)[ _-]key\b|` +
+			`\b(?:verification|security|authentication|authenticator|confirmation|` +
+			`recovery|backup|one-time|two-factor|2fa|mfa|login|access|sms)[ -]code\b` +
 			`)(.{0,80})$`)
 	})
 	// other is what makes a heading or a setting of such a word.
 	other = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)^['’]?s?[ _-]*(?:polic|strength|manager|option|setting|hint|expir|length|file|reset|count|type|chang|updat|generat|requir|rule|usage|limit|budget|name|id\b|list|store|field|is\b|was\b|must|has\b|can|not\b|window|ring|rotat|age\b|history|attempt|format|scope)`)
+		return regexp.MustCompile(`(?i)^['’]?s?[ _-]*(?:polic|strength|manager|option|setting|hint|` +
+			`expir|length|file|reset|count|type|chang|updat|generat|requir|rule|usage|limit|` +
+			`budget|name|id\b|list|store|field|is\b|was\b|must|has\b|can|not\b|window|ring|` +
+			`rotat|age\b|history|attempt|format|scope)`)
 	})
 	// hides matches hints that input is not shown.
 	hides = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)[\[(](?:[a-z ]{0,30} )?(?:hidden|invisible|(?:not|won't|no)(?: be)? (?:echo(?:ed)?|shown|displayed|visible))[\])]\s*[:：]?$`)
 	})
-	// named is what a question is about: addresses and what stands in quotes, which may have any words and colons in it.
+	// named is what a question is about: addresses and what stands in quotes, which may have any
+	// words and colons in it.
 	named = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile("[a-zA-Z][a-zA-Z0-9+.-]*://[^\\s'\"]+|'[^']*'|\"[^\"]*\"|“[^”]*”|‘[^’]*’|«[^»]*»|`[^`]*`")
 	})
@@ -120,8 +141,8 @@ var (
 	command = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[$#%>❯»➜λ] `) })
 )
 
-// Prompt reports whether the text left of the cursor ends like a question for a secret, and nothing but a form's frame
-// stands from the cursor on.
+// Prompt reports whether the text left of the cursor ends like a question for a secret, and nothing
+// but a form's frame stands from the cursor on.
 func Prompt(left, right string) bool {
 	if strings.Trim(right, frame) != "" {
 		return false
@@ -140,14 +161,15 @@ func Prompt(left, right string) bool {
 	question = named().ReplaceAllString(question, "")
 	begin := strings.LastIndex(question, ": ") + 1
 	at := words().FindStringSubmatchIndex(question[begin:])
-	return at != nil && !other().MatchString(question[begin+at[2]:]) && !command().MatchString(question[:begin+at[0]])
+	return at != nil && !other().MatchString(question[begin+at[2]:]) &&
+		!command().MatchString(question[:begin+at[0]])
 }
 
 // Dots reports whether output is nothing but what stands for a secret's characters.
 func Dots(p []byte) bool { return len(bytes.Trim(p, dots)) == 0 }
 
-// Field is where the secret begins in the text left of the cursor: after the question, before what stands for characters
-// that are typed already. It is a length in bytes.
+// Field is where the secret begins in the text left of the cursor: after the question, before what
+// stands for characters that are typed already. It is a length in bytes.
 func Field(left string) int {
 	asked := strings.TrimRight(left, dots)
 	if strings.HasSuffix(strings.TrimRight(asked, " "), ":") {

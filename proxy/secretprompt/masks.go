@@ -2,8 +2,8 @@ package secretprompt
 
 import "strings"
 
-// Typed counts what the user has typed so far: characters, and how many of them are signs that also stand for those of a
-// secret. Nothing else of what is typed is known here.
+// Typed counts what the user has typed so far: characters, and how many of them are signs that also
+// stand for those of a secret. Nothing else about typed text is known here.
 type Typed struct{ Text, Signs uint64 }
 
 // Count adds the characters of b, which are text and no control sequence.
@@ -29,7 +29,7 @@ type Spot struct {
 	Place Place
 	Col   int
 	Typed Typed
-	// Asked reports whether the text left of a column of the cursor's row ends like a question, whatever about.
+	// Asked reports whether the text left of a column of the cursor's row ends like any question.
 	Asked func(col int) bool
 	// Sign reports whether the cell of a column of the cursor's row holds a [Sign].
 	Sign func(col int) bool
@@ -38,9 +38,10 @@ type Spot struct {
 // enough is how many characters have to be answered by signs; behind a question one is.
 const enough = 2
 
-// Masks finds a prompt for a secret by what the program does, in any language: the characters that the user types are
-// answered by as many signs left of the cursor, in cells that held none before. The zero Masks has seen nothing. A program
-// that shows the characters themselves, moves over signs that stood there, or shows the signs that were typed, is none.
+// Masks finds a prompt for a secret by what the program does, in any language: the characters that
+// the user types are answered by as many signs left of the cursor, in cells that held none before.
+// The zero Masks has seen nothing. A program that shows the characters themselves, moves over signs
+// that stood there, or shows signs that the user typed, does not count.
 type Masks struct {
 	spot  Spot
 	clear bool // the cell at the cursor held no sign
@@ -54,8 +55,8 @@ type Masks struct {
 // First is the column in which the secret begins, while there is a prompt.
 func (m *Masks) First() (col int, ok bool) { return m.first, m.on }
 
-// See takes a look after output, and reports whether there is a prompt. within says that the cursor is in a further row of
-// the secret.
+// See takes a look after output, and reports whether there is a prompt. within says that the cursor
+// is in a further row of the secret.
 func (m *Masks) See(s Spot, within bool) bool {
 	if m.on {
 		here := within || s.Place == m.spot.Place && s.Col >= m.first
@@ -69,20 +70,20 @@ func (m *Masks) See(s Spot, within bool) bool {
 	m.last = s.Typed
 	switch same := s.Place == m.spot.Place; {
 	case same && s.Col > m.spot.Col:
-		m.moved(s)
+		m.judgePassed(s)
 	case same && s.Col == m.spot.Col:
 		m.clear = m.clear && fresh || !s.Sign(s.Col)
 	case fresh && !m.away:
 		m.away = true
 	default:
 		m.n = 0
-		m.settle(s)
+		m.settleAt(s)
 	}
 	return m.on
 }
 
-// moved judges the cells that the cursor has passed.
-func (m *Masks) moved(s Spot) {
+// judgePassed judges the cells that the cursor has passed.
+func (m *Masks) judgePassed(s Spot) {
 	signs := m.clear && s.Typed.Text-m.spot.Typed.Text >= uint64(s.Col-m.spot.Col)
 	for col := m.spot.Col; signs && col < s.Col; col++ {
 		signs = s.Sign(col)
@@ -98,14 +99,14 @@ func (m *Masks) moved(s Spot) {
 		m.on = m.n >= enough || s.Asked(m.first)
 	}
 	answered := m.spot.Typed.Text + uint64(s.Col-m.spot.Col)
-	m.settle(s)
+	m.settleAt(s)
 	if signs {
 		m.spot.Typed.Text = answered // the rest of the keys may be answered later
 	}
 }
 
-// settle makes s the spot from which the cursor goes on.
-func (m *Masks) settle(s Spot) {
+// settleAt makes s the spot from which the cursor goes on.
+func (m *Masks) settleAt(s Spot) {
 	m.spot, m.clear, m.away = s, !s.Sign(s.Col), false
 	m.spot.Sign, m.spot.Asked = nil, nil
 }
