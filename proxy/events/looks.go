@@ -7,28 +7,29 @@ import (
 	"terminalproxy/proxy/remind"
 )
 
-// Handle notes what a message of the gateway's says about people who look. It and Unreached may be called from any goroutine.
+// Handle notes what a message of the gateway's says about people who look. It and Unreached may be
+// called from any goroutine.
 func (t *Teller) Handle(m protocol.Message) {
 	switch m := m.(type) {
 	case *protocol.View:
-		t.viewing(!m.Agents)
+		t.setViewed(!m.Agents)
 	case *protocol.Unview:
-		t.viewing(false)
+		t.setViewed(false)
 	}
 }
 
 // Unreached says that the gateway is lost, and with it those who look.
-func (t *Teller) Unreached() { t.viewing(false) }
+func (t *Teller) Unreached() { t.setViewed(false) }
 
-// viewing notes that somebody looks at the screen on a page, or nobody does any more.
-func (t *Teller) viewing(on bool) {
+// setViewed notes whether a page shows the screen.
+func (t *Teller) setViewed(on bool) {
 	if t.viewed.Swap(on) && !on {
 		t.left.Store(time.Now().UnixMilli())
 	}
 }
 
-// looked is when the user typed last, or when somebody looked at the screen on a page.
-func (t *Teller) looked() time.Time {
+// lastLook returns when the user last typed, or when a page last showed the screen.
+func (t *Teller) lastLook() time.Time {
 	if t.viewed.Load() {
 		return time.Now()
 	}
@@ -39,13 +40,14 @@ func (t *Teller) looked() time.Time {
 	return looked
 }
 
-// remind tells the user that an agent waits: who and where, and nothing of the screen or of the agent's words.
-func (t *Teller) remind(q remind.Question) {
-	what := " asks in "
+// remindUser tells the user that an agent waits: its name and the session, and nothing of the
+// screen or of the agent's words.
+func (t *Teller) remindUser(q remind.Question) {
+	act := " asks in "
 	if q.Held {
-		what = " waits in "
+		act = " waits in "
 	}
-	text := q.Agent + what + t.conf.Session
+	text := q.Agent + act + t.conf.Session
 	if t.conf.Notify != nil {
 		t.conf.Notify(text)
 	}

@@ -19,14 +19,14 @@ func TestAnAgentThatLooksIsNobody(t *testing.T) {
 	s.Handle(&protocol.View{})
 	require.True(t, s.viewed.Load())
 	s.Handle(&protocol.View{Agents: true})
-	left := s.looked() // when the person went
+	left := s.lastLook() // when the person went
 	require.False(t, s.viewed.Load())
 	require.NotZero(t, left.UnixMilli())
 	s.Handle(&protocol.View{})
 	s.Unreached()
 	require.False(t, s.viewed.Load())
 	used = time.Now().Add(time.Hour)
-	require.Equal(t, used, s.looked(), "the user typed after that")
+	require.Equal(t, used, s.lastLook(), "the user typed after that")
 }
 
 // What tells the user says who waits and where.
@@ -40,8 +40,8 @@ func TestWhoWaitsAndWhere(t *testing.T) {
 		},
 	})
 	defer s.Close()
-	s.remind(remind.Question{Number: 7, Agent: "claude"})
-	s.remind(remind.Question{Number: 7, Agent: "claude", Held: true})
+	s.remindUser(remind.Question{Number: 7, Agent: "claude"})
+	s.remindUser(remind.Question{Number: 7, Agent: "claude", Held: true})
 	require.Equal(t, []string{"claude asks in vim-k3f9", "claude waits in vim-k3f9"}, told)
 	require.Equal(t, []string{"<claude asks in vim-k3f9>", "<claude waits in vim-k3f9>"}, shown)
 }
