@@ -1,5 +1,5 @@
-// Package alert makes the control strings by which a terminal shows a notification of the system's, where it is known to. It
-// writes nothing to the terminal itself and knows no sessions.
+// Package alert makes the control strings by which a terminal shows a notification of the system's,
+// where it is known to. It writes nothing to the terminal itself and knows no sessions.
 package alert
 
 import (
@@ -12,7 +12,7 @@ import (
 // Kind is a control string for notifications.
 type Kind uint8
 
-// The kinds. None of them is an escape sequence that moves anything on the screen.
+// The kinds. They move nothing on the screen.
 const (
 	None   Kind = iota
 	OSC9        // iTerm2's, of which many take the text
@@ -20,8 +20,8 @@ const (
 	OSC99       // kitty's, shown only while its window has no focus
 )
 
-// known are the terminals that show notifications, by the beginning of what they call themselves: in TERM, in TERM_PROGRAM, or
-// when they are asked for their version (XTVERSION), in lower case.
+// known are the terminals that show notifications, by the beginning of what they call themselves:
+// in TERM, in TERM_PROGRAM, or when they are asked for their version (XTVERSION), in lower case.
 var known = []struct {
 	name string
 	kind Kind
@@ -37,8 +37,8 @@ var known = []struct {
 	{"warpterminal", OSC9},
 }
 
-// of is what a terminal of one of these names takes.
-func of(names ...string) Kind {
+// kindOf returns the control string that a terminal of one of these names takes.
+func kindOf(names ...string) Kind {
 	for _, name := range names {
 		for _, k := range known {
 			if strings.HasPrefix(strings.ToLower(name), k.name) {
@@ -49,21 +49,22 @@ func of(names ...string) Kind {
 	return None
 }
 
-// Terminal is the user's terminal, as far as it matters here.
+// Terminal describes the user's terminal.
 type Terminal struct {
 	// Env is the environment; nil is an empty one.
 	Env func(string) string
-	// Forced has a terminal that is not known get OSC 9.
+	// Forced has an unknown terminal get OSC 9.
 	Forced bool
-	// Tmux asks the tmux around for the names of the terminal around it, and whether it passes on what a program says to that one;
-	// nil asks it by its own command.
+	// Tmux asks the tmux around for the names of the terminal around it, and whether it passes on
+	// what a program says to that one; nil asks it by its own command.
 	Tmux func(ctx context.Context) (names []string, passes bool)
 }
 
 // tmuxPatience bounds the question to tmux.
 const tmuxPatience = time.Second
 
-// Bytes are what has the terminal show text, nil where it would not. With tmux around it is asked, which may take a moment.
+// Bytes are what has the terminal show text, nil where it would not. With tmux around it is asked,
+// which may take a moment.
 func (t Terminal) Bytes(text string) []byte {
 	env := func(name string) string {
 		if t.Env == nil {
@@ -72,7 +73,7 @@ func (t Terminal) Bytes(text string) []byte {
 		return t.Env(name)
 	}
 	if env("TMUX") == "" {
-		return t.make(of(env("TERM"), env("TERM_PROGRAM"), env("LC_TERMINAL")), text)
+		return t.controlString(kindOf(env("TERM"), env("TERM_PROGRAM"), env("LC_TERMINAL")), text)
 	}
 	ask := t.Tmux
 	if ask == nil {
@@ -84,15 +85,14 @@ func (t Terminal) Bytes(text string) []byte {
 	if !passes {
 		return nil
 	}
-	return wrap(t.make(of(names...), text))
+	return wrapForTmux(t.controlString(kindOf(names...), text))
 }
 
-// make makes the control string.
-func (t Terminal) make(kind Kind, text string) []byte {
+func (t Terminal) controlString(kind Kind, text string) []byte {
 	if kind == None && t.Forced {
 		kind = OSC9
 	}
-	text = plain(text)
+	text = plainText(text)
 	switch kind {
 	case OSC9:
 		return []byte("\x1b]9;" + text + "\x1b\\")
@@ -105,9 +105,10 @@ func (t Terminal) make(kind Kind, text string) []byte {
 	return nil
 }
 
-// plain is text without what a terminal could take for something else: printable ASCII without semicolons, which stand between
-// fields. It never begins with a digit, which OSC 9 of ConEmu takes for a command (SAFETY R43).
-func plain(text string) string {
+// plainText returns text without characters that a terminal could take for something else:
+// printable ASCII without semicolons, which stand between fields. It never begins with a digit,
+// which OSC 9 of ConEmu takes for a command (SAFETY R43).
+func plainText(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' || r == ';' {
 			return '?'
@@ -120,8 +121,8 @@ func plain(text string) string {
 	return text
 }
 
-// wrap is a control string for the terminal around tmux (tmux(1), allow-passthrough).
-func wrap(control []byte) []byte {
+// wrapForTmux addresses a control string to the terminal around tmux (tmux(1), allow-passthrough).
+func wrapForTmux(control []byte) []byte {
 	if control == nil {
 		return nil
 	}
