@@ -1,5 +1,6 @@
-// Package remind tells that an agent waits for the user while nobody looks: once for each question, when it has stood for a while
-// and in that time nobody typed or looked. It must not know what a question is, nor how somebody is reminded.
+// Package remind tells that an agent waits for a user who does not look: once for each question,
+// when it has stood for a while in which the user neither typed nor looked. It must not know what a
+// question means, nor how the user is reminded.
 package remind
 
 import (
@@ -9,16 +10,16 @@ import (
 
 // Question is what waits for the user.
 type Question struct {
-	Number uint64 // tells it from others; 0 for none
+	Number uint64 // tells it from others; 0 without a question
 	Agent  string // its name, as people read it
-	Held   bool   // the agent has the keyboard, and waits with its input; else it asks for the keyboard
+	Held   bool   // the agent has the keyboard, and its input waits; else it asks for the keyboard
 }
 
 // Config is what a [Reminder] needs.
 type Config struct {
-	// After is how long a question stands, and nobody looks, before it is told.
+	// After is how long a question stands without a look of the user before it is told.
 	After time.Duration
-	// Looked is when somebody typed or looked last. It is called from any goroutine.
+	// Looked returns when the user last typed or looked. It is called from any goroutine.
 	Looked func() time.Time
 	// Tell is told. It is called from a goroutine of its own, which Close waits for.
 	Tell func(Question)
@@ -47,33 +48,32 @@ func (r *Reminder) Open(q Question) {
 		return
 	}
 	r.open = q
-	r.stop()
+	r.stopLocked()
 	if q.Number != 0 {
 		r.asked = time.Now()
-		r.wait(r.conf.After)
+		r.waitLocked(r.conf.After)
 	}
 }
 
-// stop ends the waiting. The lock is held.
-func (r *Reminder) stop() {
+func (r *Reminder) stopLocked() {
 	if r.timer != nil && r.timer.Stop() {
 		r.wg.Done()
 	}
 	r.timer = nil
 }
 
-// wait looks again after d. The lock is held.
-func (r *Reminder) wait(d time.Duration) {
+// waitLocked looks again after d.
+func (r *Reminder) waitLocked(d time.Duration) {
 	q := r.open
 	r.wg.Add(1)
 	r.timer = time.AfterFunc(d, func() {
 		defer r.wg.Done()
-		r.due(q)
+		r.remindOrWait(q)
 	})
 }
 
-// due tells a question, unless somebody has looked since.
-func (r *Reminder) due(q Question) {
+// remindOrWait tells a question, or waits on if the user has looked since.
+func (r *Reminder) remindOrWait(q Question) {
 	r.mu.Lock()
 	if q != r.open || r.ended {
 		r.mu.Unlock()
@@ -84,7 +84,7 @@ func (r *Reminder) due(q Question) {
 		since = looked
 	}
 	if left := r.conf.After - time.Since(since); left > 0 {
-		r.wait(left)
+		r.waitLocked(left)
 		r.mu.Unlock()
 		return
 	}
@@ -97,7 +97,7 @@ func (r *Reminder) due(q Question) {
 func (r *Reminder) Close() {
 	r.mu.Lock()
 	r.ended = true
-	r.stop()
+	r.stopLocked()
 	r.mu.Unlock()
 	r.wg.Wait()
 }
