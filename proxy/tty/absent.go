@@ -2,7 +2,7 @@ package tty
 
 import "sync/atomic"
 
-// absent is what a [Terminal] has in place of a user's: somebody may look from elsewhere.
+// absent is what a [Terminal] has in place of a user's: a person may watch from elsewhere.
 type absent struct {
 	sink   func([]byte)
 	looked atomic.Bool
@@ -12,31 +12,31 @@ type absent struct {
 // cells is a size in cells, which any goroutine may ask for: columns, then rows in the low half.
 type cells struct{ both atomic.Uint64 }
 
-func (c *cells) set(cols, rows int) { c.both.Store(uint64(cols)<<32 | uint64(uint32(rows))) }
+func (c *cells) setSize(cols, rows int) { c.both.Store(uint64(cols)<<32 | uint64(uint32(rows))) }
 
-func (c *cells) get() (cols, rows int) {
+func (c *cells) size() (cols, rows int) {
 	both := c.both.Load()
 	return int(both >> 32), int(uint32(both))
 }
 
-// Absent is the terminal of a session that has none: there is no keyboard, and what is written goes to sink while
-// somebody looks (see [Terminal.Look]). sink is called from the goroutine that writes, must not block, and must not keep
-// the slice.
+// Absent returns a terminal for a session without a user's one: it has no keyboard, and output goes
+// to sink while a person watches (see [Terminal.Look]). sink is called from the goroutine that
+// writes, must not block, and must not keep the slice.
 func Absent(cols, rows int, sink func([]byte)) *Terminal {
 	t := &Terminal{in: -1, out: -1, absent: &absent{sink: sink}}
 	t.SetSize(cols, rows)
 	return t
 }
 
-// Look says whether somebody looks at an absent terminal: while nobody does there is no screen. It may be called from any
-// goroutine.
+// Look says whether a person watches an absent terminal: it has a screen only then. It may be
+// called from any goroutine.
 func (t *Terminal) Look(yes bool) { t.absent.looked.Store(yes) }
 
 // SetSize gives an absent terminal its size in cells. It may be called from any goroutine.
-func (t *Terminal) SetSize(cols, rows int) { t.absent.size.set(cols, rows) }
+func (t *Terminal) SetSize(cols, rows int) { t.absent.size.setSize(cols, rows) }
 
-// write hands p on if somebody looks. It takes everything.
-func (a *absent) write(p []byte) (int, error) {
+// sendOutput passes p to the sink if a person watches. It takes everything.
+func (a *absent) sendOutput(p []byte) (int, error) {
 	if a.looked.Load() {
 		a.sink(p)
 	}

@@ -9,11 +9,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Resumable reports whether a shell could resume this process if it stopped: its process group is not orphaned (POSIX,
-// 3.264), that is, somebody up its line of ancestors is in its session, but not in its process group.
+// Resumable reports whether a shell could resume this process if it stopped: its process group is
+// not orphaned (POSIX, 3.264), that is, one of its ancestors is in its session, but not in its
+// process group.
 func Resumable() bool {
 	group, session := unix.Getpgrp(), getsid(0)
-	for pid := unix.Getppid(); pid > 1 && getsid(pid) == session; pid = parent(pid) {
+	for pid := unix.Getppid(); pid > 1 && getsid(pid) == session; pid = parentOf(pid) {
 		if other, err := unix.Getpgid(pid); err != nil || other != group {
 			return err == nil
 		}
@@ -29,9 +30,9 @@ func getsid(pid int) int {
 	return sid
 }
 
-// parent is the parent of a process, 0 where the system does not say (proc(5), stat).
-func parent(pid int) int {
-	fields := stat(pid)
+// parentOf returns the parent of a process, 0 if the system does not say (proc(5), stat).
+func parentOf(pid int) int {
+	fields := statFields(pid)
 	if len(fields) < 2 {
 		return 0
 	}
@@ -39,8 +40,9 @@ func parent(pid int) int {
 	return ppid
 }
 
-// stat is what the system says of a process, from its state on; nil where it says nothing.
-func stat(pid int) []string {
+// statFields returns the fields of /proc/PID/stat from the process's state on; nil if the system
+// does not say.
+func statFields(pid int) []string {
 	line, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
 		return nil
@@ -48,8 +50,8 @@ func stat(pid int) []string {
 	return strings.Fields(string(line[bytes.LastIndexByte(line, ')')+1:]))
 }
 
-// Foreground reports whether this process is in the terminal's foreground: the keyboard and the line settings are its. Without a
-// keyboard it is.
+// Foreground reports whether this process is in the terminal's foreground: the keyboard and the
+// line settings are its. Without a keyboard it is.
 func (t *Terminal) Foreground() bool {
 	if !t.HasKeyboard() {
 		return true
@@ -58,12 +60,12 @@ func (t *Terminal) Foreground() bool {
 	return err != nil || group == unix.Getpgrp()
 }
 
-// ForegroundOf reports whether a process is in the foreground of its terminal (proc(5), stat: pgrp and tpgid). It is where the system
-// does not say, and where there is no such process.
+// ForegroundOf reports whether a process is in the foreground of its terminal (proc(5), stat: pgrp
+// and tpgid). It is where the system does not say, and where there is no such process.
 func ForegroundOf(pid int) bool {
-	fields := stat(pid)
+	fields := statFields(pid)
 	return len(fields) < 6 || fields[2] == fields[5]
 }
 
-// Forget has Restore leave the line settings alone: they are somebody else's by now.
+// Forget has Restore leave the line settings alone: they belong to another process by now.
 func (t *Terminal) Forget() { t.saved = nil }

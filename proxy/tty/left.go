@@ -9,12 +9,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// left is what a [Terminal] needs to do without its user's terminal for a while. Its descriptors keep their numbers: whoever polls
-// them waits on.
+// left is what a [Terminal] needs to do without its user's terminal for a while. Its descriptors
+// keep their numbers: a poll of them waits on.
 type left struct {
 	now  atomic.Bool
 	size cells // of the terminal that was left
-	// keyboard is the end of a pipe into which nobody writes, and once tells whether there is one.
+	// keyboard is the end of a pipe without a writer, and once tells whether it was made.
 	keyboard int
 	once     bool
 }
@@ -22,12 +22,12 @@ type left struct {
 // Left reports whether the terminal was left. Any goroutine may ask.
 func (t *Terminal) Left() bool { return t.left.now.Load() }
 
-// Leave lets go of the user's terminal: there is neither keyboard nor screen from now on, what is written goes nowhere, and the size
-// stays what it was. Nobody may read, write or poll meanwhile.
+// Leave lets go of the user's terminal: it has neither keyboard nor screen from now on, output is
+// dropped, and the size stays the same. No goroutine may read, write or poll meanwhile.
 func (t *Terminal) Leave() error {
 	l := &t.left
 	if cols, rows, err := t.Size(); err == nil {
-		l.size.set(cols, rows)
+		l.size.setSize(cols, rows)
 	}
 	if !l.once {
 		var pipe [2]int
@@ -46,32 +46,35 @@ func (t *Terminal) Leave() error {
 	defer unix.Close(nowhere)
 	l.now.Store(true)
 	t.saved = nil
-	return errors.Join(put(l.keyboard, t.in), put(nowhere, t.out))
+	return errors.Join(replaceDescriptor(l.keyboard, t.in), replaceDescriptor(nowhere, t.out))
 }
 
-// OpenBoth opens a terminal to read from and to write to, for [Terminal.Take], and fails where either is none.
+// OpenBoth opens a terminal to read from and to write to, for [Terminal.Take]. It fails unless both
+// files are terminals.
 func OpenBoth(in, out *os.File) (*Terminal, error) {
 	next, err := Open(in, out)
 	if err != nil {
 		return nil, err
 	}
-	if !next.inTTY || !next.outTTY || !allows(next.in, unix.O_RDONLY) || !allows(next.out, unix.O_WRONLY) {
+	if !next.inTTY || !next.outTTY ||
+		!allowsAccess(next.in, unix.O_RDONLY) || !allowsAccess(next.out, unix.O_WRONLY) {
 		next.Close()
 		return nil, errors.New("standard input and output must be a terminal")
 	}
 	return next, nil
 }
 
-// allows reports whether a descriptor may be used in that way.
-func allows(fd, access int) bool {
+// allowsAccess reports whether a descriptor may be used in that way.
+func allowsAccess(fd, access int) bool {
 	flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0)
 	return err == nil && (flags&unix.O_ACCMODE == unix.O_RDWR || flags&unix.O_ACCMODE == access)
 }
 
-// Take goes on after Leave at a terminal of OpenBoth, which the caller closes then. Nobody may read, write or poll meanwhile. With an
-// error the terminal is as left as it was.
+// Take goes on after Leave at a terminal of OpenBoth, which the caller closes then. No goroutine
+// may read, write or poll meanwhile. After an error the terminal is still left.
 func (t *Terminal) Take(next *Terminal) error {
-	if err := errors.Join(put(next.in, t.in), put(next.out, t.out)); err != nil {
+	err := errors.Join(replaceDescriptor(next.in, t.in), replaceDescriptor(next.out, t.out))
+	if err != nil {
 		return errors.Join(fmt.Errorf("take the terminal: %w", err), t.Leave())
 	}
 	t.write = next.write

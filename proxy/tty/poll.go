@@ -17,11 +17,11 @@ type Events uint8
 const (
 	Readable Events = 1 << iota // the read side has bytes, or has ended
 	Writable                    // the write side takes bytes, or has ended
-	Woken                       // somebody called Wake; always waited for
+	Woken                       // Wake was called; always waited for
 )
 
-// Poller waits until one descriptor can be read, another written, or Wake is called: a blocked reader is woken, not
-// abandoned. One goroutine waits; Wake may be called from any.
+// Poller waits until one descriptor can be read, another written, or Wake is called: a blocked
+// reader is woken, not abandoned. One goroutine waits; Wake may be called from any.
 type Poller struct {
 	read, write int
 	pipe        [2]int
@@ -38,8 +38,8 @@ func NewPoller(read, write int) (*Poller, error) {
 	return p, nil
 }
 
-// Wait waits for the wanted events, at most for timeout; a negative one waits for ever, zero only looks. What it returns
-// may be nothing: time is up or a signal came.
+// Wait waits for the wanted events, at most for timeout; a negative one waits for ever, zero only
+// looks. What it returns may be nothing: time is up or a signal came.
 func (p *Poller) Wait(want Events, timeout time.Duration) (Events, error) {
 	fds := [3]unix.PollFd{
 		{Fd: int32(p.pipe[0]), Events: unix.POLLIN},
@@ -61,7 +61,7 @@ func (p *Poller) Wait(want Events, timeout time.Duration) (Events, error) {
 	var got Events
 	if fds[0].Revents != 0 {
 		got |= Woken
-		p.drain()
+		p.drainPipe()
 	}
 	if fds[1].Revents != 0 {
 		got |= Readable
@@ -84,9 +84,10 @@ func (p *Poller) Wake() {
 	}
 }
 
-// drain empties the pipe, and only then clears the flag: the other way round it could take the byte of a Wake in between
-// and leave the flag set, and no later Wake would be heard. A Wake that finds the flag still set is heard by this Wait.
-func (p *Poller) drain() {
+// drainPipe empties the pipe, and only then clears the flag: the other way round it could take the
+// byte of a Wake in between and leave the flag set, and no later Wake would be heard. A Wake that
+// finds the flag still set is heard by this Wait.
+func (p *Poller) drainPipe() {
 	var b [16]byte
 	for {
 		if n, err := unix.Read(p.pipe[0], b[:]); n <= 0 || err != nil {
@@ -96,8 +97,8 @@ func (p *Poller) drain() {
 	p.woken.Store(false)
 }
 
-// Close releases the pipe. No Wait may be running; a Wake that follows does nothing. In a process with many sessions its
-// byte would end in whatever has the descriptor by then.
+// Close releases the pipe. No Wait may be running; a Wake that follows does nothing. In a process
+// with many sessions its byte would end in another file that has the descriptor by then.
 func (p *Poller) Close() {
 	p.closing.Lock()
 	defer p.closing.Unlock()

@@ -16,7 +16,7 @@ const (
 	ioctlSetTermios = unix.TCSETS
 )
 
-// ttyName is the path of the terminal behind fd, "" when it has none here.
+// ttyName returns the path of the terminal behind fd, or "" if it has no name here.
 func ttyName(fd int) string {
 	name, err := os.Readlink("/proc/self/fd/" + strconv.Itoa(fd))
 	if err != nil || len(name) == 0 || name[0] != '/' {
@@ -28,8 +28,8 @@ func ttyName(fd int) string {
 // wakePipe makes a pipe that does not block. No program that is started meanwhile inherits it.
 func wakePipe(pipe *[2]int) error { return unix.Pipe2(pipe[:], unix.O_CLOEXEC|unix.O_NONBLOCK) }
 
-// put makes the descriptor to mean what from means.
-func put(from, to int) error { return unix.Dup3(from, to, unix.O_CLOEXEC) }
+// replaceDescriptor makes the descriptor to mean what from means.
+func replaceDescriptor(from, to int) error { return unix.Dup3(from, to, unix.O_CLOEXEC) }
 
 // poll waits with the kernel's resolution: ppoll(2).
 func poll(fds []unix.PollFd, timeout time.Duration) (int, error) {
@@ -40,12 +40,13 @@ func poll(fds []unix.PollFd, timeout time.Duration) (int, error) {
 	return unix.Ppoll(fds, &ts, nil)
 }
 
-// StopSelf stops this process by a signal, as if nobody had ever caught that: the shell says "Stopped" after SIGTSTP and
-// something else after SIGSTOP. It returns when the process goes on, or a little before it stops; at once where the kernel
-// discards the signal, because nobody could resume the process.
+// StopSelf stops this process by a signal, as if it had never been caught: the shell says "Stopped"
+// after SIGTSTP and something else after SIGSTOP. It returns when the process goes on, or a little
+// before it stops; at once if the kernel discards the signal, because no process could resume this
+// one.
 //
-// The Go runtime cannot go back to the default of a signal that it was told to catch, so this asks the kernel. The signal
-// goes to this very thread, which then stops before it runs on.
+// The Go runtime cannot go back to the default of a signal that it was told to catch, so this asks
+// the kernel. The signal goes to this very thread, which then stops before it runs on.
 func StopSelf(sig unix.Signal) {
 	if sig == unix.SIGSTOP {
 		_ = unix.Kill(os.Getpid(), sig)
@@ -54,11 +55,11 @@ func StopSelf(sig unix.Signal) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	const setSize = 8
-	var byDefault, was [8]uint64 // the kernel's struct sigaction, with room to spare
-	_, _, errno := syscall.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(sig), uintptr(unsafe.Pointer(&byDefault)), uintptr(unsafe.Pointer(&was)), setSize, 0, 0)
+	var byDefault, previous [8]uint64 // the kernel's struct sigaction, with room to spare
+	_, _, errno := syscall.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(sig), uintptr(unsafe.Pointer(&byDefault)), uintptr(unsafe.Pointer(&previous)), setSize, 0, 0)
 	if errno != 0 {
 		return
 	}
 	_ = unix.Tgkill(os.Getpid(), unix.Gettid(), sig)
-	_, _, _ = syscall.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(sig), uintptr(unsafe.Pointer(&was)), 0, setSize, 0, 0)
+	_, _, _ = syscall.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(sig), uintptr(unsafe.Pointer(&previous)), 0, setSize, 0, 0)
 }

@@ -15,7 +15,8 @@ const (
 	ioctlSetTermios = unix.TIOCSETA
 )
 
-// ttyName is the controlling terminal: these systems have no cheap way from a descriptor to its name.
+// ttyName returns the controlling terminal: these systems have no cheap way from a descriptor to
+// its name.
 func ttyName(int) string { return "/dev/tty" }
 
 // wakePipe makes a pipe that does not block. No program that is started meanwhile inherits it.
@@ -35,14 +36,15 @@ func wakePipe(pipe *[2]int) error {
 	return nil
 }
 
-// put makes the descriptor to mean what from means.
-func put(from, to int) error {
+// replaceDescriptor makes the descriptor to mean what from means.
+func replaceDescriptor(from, to int) error {
 	err := unix.Dup2(from, to)
 	unix.CloseOnExec(to)
 	return err
 }
 
-// poll waits in milliseconds, rounded up: to wake before the moment that was asked for would be a busy loop.
+// poll waits in milliseconds, rounded up: to wake before the moment that was asked for would be a
+// busy loop.
 func poll(fds []unix.PollFd, timeout time.Duration) (int, error) {
 	if timeout < 0 {
 		return unix.Poll(fds, -1)
@@ -50,6 +52,6 @@ func poll(fds []unix.PollFd, timeout time.Duration) (int, error) {
 	return unix.Poll(fds, int((timeout+time.Millisecond-1)/time.Millisecond))
 }
 
-// StopSelf stops this process. The Go runtime cannot go back to the default of a signal that it was told to catch, so it is
-// SIGSTOP, whatever sig is.
+// StopSelf stops this process. The Go runtime cannot go back to the default of a signal that it was
+// told to catch, so it is SIGSTOP for any sig.
 func StopSelf(unix.Signal) { _ = unix.Kill(os.Getpid(), unix.SIGSTOP) }

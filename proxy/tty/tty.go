@@ -1,5 +1,5 @@
-// Package tty is the user's terminal: its raw mode and the way back, its size, and readiness, that is poll(2) together
-// with a wake pipe. It knows nothing of the program that runs, nor of the network.
+// Package tty is the user's terminal: its raw mode and the way back, its size, and readiness:
+// poll(2) together with a wake pipe. It knows nothing of the program that runs, nor of the network.
 package tty
 
 import (
@@ -15,13 +15,16 @@ import (
 	"terminalproxy/proxy/nonblock"
 )
 
-// ErrAgain says that a read or write would have had to wait, as the system does; wait with a [Poller].
+// ErrAgain says that a read or write would have had to wait, as the system does; wait with a
+// [Poller].
 var ErrAgain error = unix.EAGAIN
 
-// Unlock is RM for KAM (ECMA-48 7.2.7): the keyboard sends, whatever a program or another process did to the terminal.
+// Unlock is RM for KAM (ECMA-48 7.2.7): the keyboard sends again after a program or another process
+// has locked it.
 const Unlock = "\x1b[2l"
 
-// Terminal is the pair of descriptors a user sits at. The methods may be called from one goroutine each way: one reads, one writes.
+// Terminal is the pair of descriptors a user sits at. The methods may be called from one goroutine
+// each way: one reads, one writes.
 type Terminal struct {
 	in, out       int
 	inTTY, outTTY bool
@@ -34,15 +37,16 @@ type Terminal struct {
 	pollers       []*Poller
 }
 
-// Open looks at the user's standard input and output. Where one is a terminal it is opened anew, so that it can be made
-// non-blocking without touching the open file description that the user's shell goes on using.
+// Open looks at the user's standard input and output. Where one is a terminal it is opened anew, so
+// that it can be made non-blocking without touching the open file description that the user's shell
+// goes on using.
 func Open(in, out *os.File) (*Terminal, error) {
 	t := &Terminal{write: unix.Write}
 	var err error
-	if t.in, t.inTTY, err = t.adopt(in, unix.O_RDONLY); err != nil {
+	if t.in, t.inTTY, err = t.openOwn(in, unix.O_RDONLY); err != nil {
 		return nil, fmt.Errorf("standard input: %w", err)
 	}
-	if t.out, t.outTTY, err = t.adopt(out, unix.O_WRONLY); err != nil {
+	if t.out, t.outTTY, err = t.openOwn(out, unix.O_WRONLY); err != nil {
 		t.Close()
 		return nil, fmt.Errorf("standard output: %w", err)
 	}
@@ -50,17 +54,17 @@ func Open(in, out *os.File) (*Terminal, error) {
 }
 
 // IsTerminal reports whether f is a terminal.
-func IsTerminal(f *os.File) (is bool) {
+func IsTerminal(f *os.File) (isTTY bool) {
 	conn, err := f.SyscallConn()
 	if err != nil {
 		return false
 	}
-	_ = conn.Control(func(fd uintptr) { is = term.IsTerminal(int(fd)) })
-	return is
+	_ = conn.Control(func(fd uintptr) { isTTY = term.IsTerminal(int(fd)) })
+	return isTTY
 }
 
-// Around is the terminal that this process belongs to, or the first of its files that is one; nil where there is none. The
-// caller closes it with shut.
+// Around returns the terminal that this process belongs to, or the first terminal among its files,
+// or nil. The caller closes it with shut.
 func Around(files ...*os.File) (terminal *os.File, shut func()) {
 	if own, err := os.OpenFile("/dev/tty", os.O_RDWR|unix.O_NOCTTY, 0); err == nil {
 		return own, func() { _ = own.Close() }
@@ -73,7 +77,8 @@ func Around(files ...*os.File) (terminal *os.File, shut func()) {
 	return nil, func() {}
 }
 
-// Blank points the descriptor of f at /dev/null: the other end of a pipe then sees its end when the program closes its own.
+// Blank points the descriptor of f at /dev/null: the other end of a pipe then sees its end when the
+// program closes its own.
 func Blank(f *os.File) error {
 	conn, err := f.SyscallConn()
 	if err != nil {
@@ -84,15 +89,15 @@ func Blank(f *os.File) error {
 		return fmt.Errorf("blank: %w", err)
 	}
 	defer unix.Close(nowhere)
-	if cerr := conn.Control(func(fd uintptr) { err = put(nowhere, int(fd)) }); cerr != nil {
+	if cerr := conn.Control(func(fd uintptr) { err = replaceDescriptor(nowhere, int(fd)) }); cerr != nil {
 		return fmt.Errorf("blank: %w", cerr)
 	}
 	return err
 }
 
-// adopt is a descriptor of our own for f: a non-blocking one of the same terminal if it is one and can be opened again,
-// else a duplicate that blocks as f does.
-func (t *Terminal) adopt(f *os.File, access int) (fd int, isTTY bool, err error) {
+// openOwn returns a descriptor of our own for f: a non-blocking one of the same terminal if f is
+// one and can be opened again, else a duplicate that blocks as f does.
+func (t *Terminal) openOwn(f *os.File, access int) (fd int, isTTY bool, err error) {
 	conn, err := f.SyscallConn()
 	if err != nil {
 		return -1, false, err
@@ -117,8 +122,9 @@ func (t *Terminal) adopt(f *os.File, access int) (fd int, isTTY bool, err error)
 	return fd, isTTY, nil
 }
 
-// reopen opens the terminal behind fd once more, non-blocking; -1 when it cannot be opened by name (another user's
-// terminal after su, a container without its devpts) or the name means another device by now.
+// reopen opens the terminal behind fd once more, non-blocking; -1 when it cannot be opened by name
+// (another user's terminal after su, a container without its devpts) or the name means another
+// device by now.
 func reopen(fd, access int) int {
 	name := ttyName(fd)
 	if name == "" {
@@ -128,8 +134,8 @@ func reopen(fd, access int) int {
 	if err != nil {
 		return -1
 	}
-	var was, is unix.Stat_t
-	if unix.Fstat(fd, &was) != nil || unix.Fstat(again, &is) != nil || was.Rdev != is.Rdev {
+	var old, reopened unix.Stat_t
+	if unix.Fstat(fd, &old) != nil || unix.Fstat(again, &reopened) != nil || old.Rdev != reopened.Rdev {
 		_ = unix.Close(again)
 		return -1
 	}
@@ -139,20 +145,20 @@ func reopen(fd, access int) int {
 // HasKeyboard reports whether there is a terminal to read from.
 func (t *Terminal) HasKeyboard() bool { return t.inTTY && !t.Left() }
 
-// HasScreen reports whether standard output is a terminal, or somebody looks at one that is absent.
+// HasScreen reports whether standard output is a terminal, or a person watches an absent one.
 func (t *Terminal) HasScreen() bool {
 	return t.outTTY && !t.Left() || t.absent != nil && t.absent.looked.Load()
 }
 
-// Size is the size of the screen in cells. Without one the keyboard's terminal is asked, as `proxy less f | tee log`
-// still has it.
+// Size returns the size of the screen in cells. Without a screen it asks the keyboard's terminal,
+// as `proxy less f | tee log` still has it.
 func (t *Terminal) Size() (cols, rows int, err error) {
 	if t.absent != nil {
-		cols, rows = t.absent.size.get()
+		cols, rows = t.absent.size.size()
 		return cols, rows, nil
 	}
 	if t.Left() {
-		cols, rows = t.left.size.get()
+		cols, rows = t.left.size.size()
 		return cols, rows, nil
 	}
 	for _, fd := range []int{t.out, t.in} {
@@ -164,7 +170,7 @@ func (t *Terminal) Size() (cols, rows int, err error) {
 	return 0, 0, errors.New("neither standard input nor standard output is a terminal with a size")
 }
 
-// CellSize is the size of a cell of the screen in pixels, 0 where the terminal does not say.
+// CellSize returns the size of a cell of the screen in pixels, 0 if the terminal does not say.
 func (t *Terminal) CellSize() (width, height int) {
 	ws, err := unix.IoctlGetWinsize(t.out, unix.TIOCGWINSZ)
 	if err != nil || ws.Col == 0 || ws.Row == 0 {
@@ -173,7 +179,8 @@ func (t *Terminal) CellSize() (width, height int) {
 	return int(ws.Xpixel / ws.Col), int(ws.Ypixel / ws.Row)
 }
 
-// Termios are the settings of the keyboard's terminal, nil when there is none: a program in a PTY starts with them.
+// Termios returns the settings of the keyboard's terminal, or nil without a keyboard: a program in
+// a PTY starts with them.
 func (t *Terminal) Termios() *unix.Termios {
 	if !t.HasKeyboard() {
 		return nil
@@ -182,7 +189,8 @@ func (t *Terminal) Termios() *unix.Termios {
 	return got
 }
 
-// Cooks reports whether the screen's terminal makes a new line of each line feed by itself (termios(3), OPOST and ONLCR).
+// Cooks reports whether the screen's terminal makes a new line of each line feed by itself
+// (termios(3), OPOST and ONLCR).
 func (t *Terminal) Cooks() bool {
 	now, err := unix.IoctlGetTermios(t.out, ioctlGetTermios)
 	return err == nil && now.Oflag&newLines == newLines
@@ -205,8 +213,8 @@ func (t *Terminal) Cook(on bool) error {
 	return nil
 }
 
-// Raw switches the keyboard to raw mode (termios cfmakeraw): every byte comes at once and none has a meaning. Without a
-// keyboard it does nothing.
+// Raw switches the keyboard to raw mode (termios cfmakeraw): every byte comes at once and has no
+// special meaning. Without a keyboard Raw does nothing.
 func (t *Terminal) Raw() error {
 	if !t.HasKeyboard() {
 		return nil
@@ -219,7 +227,8 @@ func (t *Terminal) Raw() error {
 	return nil
 }
 
-// Yield is Restore where nobody else has changed the line settings since Raw: a shell that was faster keeps its own.
+// Yield is Restore if no other process has changed the line settings since Raw: a shell that was
+// faster keeps its own.
 func (t *Terminal) Yield() error {
 	if now := t.Termios(); now == nil || t.raw == nil || *now != *t.raw {
 		t.Forget()
@@ -239,28 +248,29 @@ func (t *Terminal) Restore() error {
 	return nil
 }
 
-// Read reads what was typed, at most len(p) bytes. It returns ErrAgain when nothing is there, io.EOF's role is played by
-// 0, nil. Without a terminal it may block: wait for readiness first.
-func (t *Terminal) Read(p []byte) (int, error) { return transfer(unix.Read, t.in, p) }
+// Read reads what was typed, at most len(p) bytes. It returns ErrAgain when nothing is there,
+// io.EOF's role is played by 0, nil. Without a terminal it may block: wait for readiness first.
+func (t *Terminal) Read(p []byte) (int, error) { return retryTransfer(unix.Read, t.in, p) }
 
-// Write writes to the screen what it takes now, and returns how much that was; ErrAgain when it takes nothing.
+// Write writes to the screen what it takes now, and returns how much that was; ErrAgain when it
+// takes nothing.
 func (t *Terminal) Write(p []byte) (int, error) {
 	if t.absent != nil {
-		return t.absent.write(p)
+		return t.absent.sendOutput(p)
 	}
-	return transfer(t.write, t.out, p)
+	return retryTransfer(t.write, t.out, p)
 }
 
-// WriteAll writes all of p, waiting up to patience for a screen that does not take output. It is for the last words of a
-// session, after the goroutine that writes has ended.
+// WriteAll writes all of p, waiting up to patience for a screen that does not take output. It is
+// for the last words of a session, after the goroutine that writes has ended.
 func (t *Terminal) WriteAll(p []byte, patience time.Duration) error {
 	if t.absent != nil {
-		_, err := t.absent.write(p)
+		_, err := t.absent.sendOutput(p)
 		return err
 	}
 	end := time.Now().Add(patience)
 	for len(p) > 0 {
-		n, err := transfer(unix.Write, t.out, p)
+		n, err := retryTransfer(unix.Write, t.out, p)
 		p = p[max(n, 0):]
 		switch {
 		case err == nil:
@@ -291,7 +301,7 @@ func (t *Terminal) Poller(read, write int) (*Poller, error) {
 	return p, err
 }
 
-// Close closes the descriptors that Open made, and the pollers. Nobody may be polling any more.
+// Close closes the descriptors that Open made, and the pollers. No poll may be running.
 func (t *Terminal) Close() {
 	for _, p := range t.pollers {
 		p.Close()
@@ -302,8 +312,8 @@ func (t *Terminal) Close() {
 	t.own = nil
 }
 
-// transfer is a read or a write, again when a signal came.
-func transfer(call func(int, []byte) (int, error), fd int, p []byte) (int, error) {
+// retryTransfer reads or writes, and again if a signal came.
+func retryTransfer(call func(int, []byte) (int, error), fd int, p []byte) (int, error) {
 	for {
 		n, err := call(fd, p)
 		switch {
