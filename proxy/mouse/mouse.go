@@ -1,9 +1,10 @@
-// Package mouse writes what a terminal reports of its mouse: the name of an act and a cell go in, the bytes come out that
-// the program would read, in the protocol and the encoding that it has turned on. It is pure: no I/O, no clock, no notion
-// of who may click, and every function may be called from any goroutine.
+// Package mouse writes what a terminal reports of its mouse: the name of an act and a cell go in,
+// the bytes come out that the program would read, in the protocol and the encoding that it has
+// turned on. It is pure: no I/O, no clock, no notion of who may click, and every function may be
+// called from any goroutine.
 //
-// Protocols, encodings and numbers follow XTerm Control Sequences (ctlseqs, "Mouse Tracking"). Rows and columns count
-// from 0 in this API and from 1 in the reports.
+// Protocols, encodings and numbers follow XTerm Control Sequences (ctlseqs, "Mouse Tracking"). Rows
+// and columns count from 0 in this API and from 1 in the reports.
 package mouse
 
 import (
@@ -26,15 +27,16 @@ const (
 	Click   Kind = iota // a button goes down and up, once or twice
 	Press               // the left button goes down and stays there
 	Release             // and up again
-	Move                // the mouse moves, with the left button down or with none
+	Move                // the mouse moves, with the left button down or without a button
 	Drag                // press, move, release
 	Wheel               // one or more notches
 )
 
-// Buttons as reports number them, and what is added for the keys that are held and for movement.
+// Buttons as reports number them, and the bits for held keys and for movement.
 const (
 	left, middle, right = 0, 1, 2
-	none                = 3 // every release, in encodings that do not say of which button; movement without one
+	// A release without its button in old encodings; movement without a button.
+	none = 3
 
 	wheelUp, wheelDown, wheelLeft, wheelRight = 64, 65, 66, 67
 
@@ -72,11 +74,13 @@ var modifiers = []struct {
 	bit  int
 }{{"ctrl", ctrl}, {"alt", alt}, {"shift", shift}}
 
-const syntax = "it must be one of click, double-click, right-click, middle-click, press, release, move, drag, wheel-up, wheel-down, " +
-	"wheel-left, wheel-right, with ctrl-, alt-, shift- before it (ctrl-click); a wheel takes *N after it (wheel-down*3, at most 100)"
+const syntax = "it must be one of click, double-click, right-click, middle-click, press, " +
+	"release, move, drag, wheel-up, wheel-down, wheel-left, wheel-right, " +
+	"with ctrl-, alt-, shift- before it (ctrl-click); " +
+	"a wheel takes *N after it (wheel-down*3, at most 100)"
 
-// Parse reads the name of an act: click, ctrl-click, shift-wheel-up, wheel-down*3. Case makes no difference. Errors are
-// sentences for whoever wrote the name.
+// Parse reads the name of an act: click, ctrl-click, shift-wheel-up, wheel-down*3. Case makes no
+// difference. Errors are sentences for the author of the name.
 func Parse(name string) (Act, error) {
 	base, turns, err := cutTurns(strings.ToLower(name))
 	if err != nil {
@@ -102,7 +106,7 @@ func Parse(name string) (Act, error) {
 	}
 }
 
-// cutTurns cuts *N from the end; 0 is none.
+// cutTurns cuts *N from the end; turns is 0 without it.
 func cutTurns(name string) (base string, turns int, err error) {
 	base, number, ok := strings.Cut(name, "*")
 	if !ok {
@@ -124,8 +128,8 @@ func cutModifier(s string) (bit int, rest string) {
 	return 0, s
 }
 
-// Commits reports whether the act may set something off, as Enter does: everything in which a button takes part. Turning
-// the wheel and moving the mouse only look around.
+// Commits reports whether the act may set something off, as Enter does: everything in which a
+// button takes part. Turning the wheel and moving the mouse only look around.
 func (a Act) Commits() bool { return a.Kind != Wheel && a.Kind != Move }
 
 // Modified reports whether keys are held while the mouse acts.
@@ -136,8 +140,8 @@ func (a Act) Vertical() (up, yes bool) {
 	return a.button == wheelUp, a.button == wheelUp || a.button == wheelDown
 }
 
-// Words says what the act does, for a person: "click at 5,12", "drag from 5,12 to 7,12", "wheel-down 3 times at 5,12".
-// Places count from 1, as people and editors do.
+// Words says what the act does, for a person: "click at 5,12", "drag from 5,12 to 7,12",
+// "wheel-down 3 times at 5,12". Places count from 1, as people and editors do.
 func (a Act) Words(at, to Cell) string {
 	switch {
 	case a.Kind == Drag:

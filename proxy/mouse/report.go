@@ -23,8 +23,8 @@ const (
 	encodingPixels = 1016
 )
 
-// The last column and row, from 1, that fit into an encoding of old: a byte, and a character of two bytes in UTF-8, less
-// the 32 that is added to every number.
+// The last column and row, from 1, that fit into an encoding of old: a byte, and a character of two
+// bytes in UTF-8, less 32, the offset of every number.
 const (
 	lastByte = 255 - 32
 	lastUTF8 = 2047 - 32
@@ -35,99 +35,109 @@ var ErrDeaf = errors.New("the program does not listen to the mouse: use keys")
 
 // Modes are the program's modes, and what else a report depends on.
 type Modes struct {
-	Protocol, Encoding uint16 // of DECSET, 0 for none
+	Protocol, Encoding uint16 // of DECSET, 0 if off
 	// Held says that the left button is down: movement is a drag.
 	Held bool
-	// CellWidth and CellHeight are the size of a cell in pixels, 0 where nobody knows it.
+	// CellWidth and CellHeight are the size of a cell in pixels, 0 if unknown.
 	CellWidth, CellHeight int
 }
 
-// Reports are the bytes of a at a cell, in pieces that have to reach the program whole: a click is one of them, and so is
-// each report of a drag to another cell. An error says what the terminal could not report, and what to do instead.
+// Reports are the bytes of a at a cell, in pieces that have to reach the program whole: a click is
+// one of them, and so is each report of a drag to another cell. An error says what the terminal
+// could not report, and what to do instead.
 func (a Act) Reports(m Modes, at, to Cell) ([][]byte, error) {
-	if err := a.check(m); err != nil {
+	if err := a.checkProtocol(m); err != nil {
 		return nil, err
 	}
 	w := writer{m: m}
 	switch a.Kind {
 	case Click:
 		for range a.Count {
-			w.report(a.button|a.mods, at, false)
+			w.writeReport(a.button|a.mods, at, false)
 			if m.Protocol != protocolX10 {
-				w.report(a.button|a.mods, at, true)
+				w.writeReport(a.button|a.mods, at, true)
 			}
-			w.cut()
+			w.endPiece()
 		}
 	case Press, Release:
-		w.report(a.button|a.mods, at, a.Kind == Release)
+		w.writeReport(a.button|a.mods, at, a.Kind == Release)
 	case Move:
 		button := none
 		if m.Held {
 			button = left
 		}
-		w.report(button|a.mods|motion, at, false)
+		w.writeReport(button|a.mods|motion, at, false)
 	case Drag:
-		a.drag(&w, at, to)
+		a.writeDrag(&w, at, to)
 	case Wheel:
 		for range a.Count {
-			w.report(a.button|a.mods, at, false)
-			w.cut()
+			w.writeReport(a.button|a.mods, at, false)
+			w.endPiece()
 		}
 	}
-	if w.cut(); w.err != nil {
+	if w.endPiece(); w.err != nil {
 		return nil, w.err
 	}
 	return w.out, nil
 }
 
-// drag moves in two steps: many programs take the first movement for the beginning and only the next for a place.
-func (a Act) drag(w *writer, at, to Cell) {
-	w.report(a.button|a.mods, at, false)
-	w.cut()
-	if next := at.toward(to); next != to {
-		w.report(a.button|a.mods|motion, next, false)
-		w.cut()
+// writeDrag moves in two steps: many programs take the first movement for the beginning and only
+// the next for a place.
+func (a Act) writeDrag(w *writer, at, to Cell) {
+	w.writeReport(a.button|a.mods, at, false)
+	w.endPiece()
+	if next := at.stepToward(to); next != to {
+		w.writeReport(a.button|a.mods|motion, next, false)
+		w.endPiece()
 	}
-	w.report(a.button|a.mods|motion, to, false)
-	w.report(a.button|a.mods, to, true)
+	w.writeReport(a.button|a.mods|motion, to, false)
+	w.writeReport(a.button|a.mods, to, true)
 }
 
-// toward is the neighbour of c in the direction of another cell.
-func (c Cell) toward(to Cell) Cell {
+// stepToward returns the neighbour of c in the direction of another cell.
+func (c Cell) stepToward(to Cell) Cell {
 	return Cell{c.Row + sign(to.Row-c.Row), c.Col + sign(to.Col-c.Col)}
 }
 
 func sign(n int) int { return min(max(n, -1), 1) }
 
-// check refuses what the protocol does not report.
-func (a Act) check(m Modes) error {
+// checkProtocol refuses an act that the protocol does not report.
+func (a Act) checkProtocol(m Modes) error {
 	switch m.Protocol {
 	case 0:
 		return ErrDeaf
 	case protocolHighlight:
-		return errors.New("the program asks for the mouse's highlight tracking (mode 1001), which needs its answer to every press: use keys")
+		return errors.New("the program asks for the mouse's highlight tracking (mode 1001), " +
+			"which needs its answer to every press: use keys")
 	case protocolX10:
 		switch {
 		case a.Kind != Click && a.Kind != Press:
-			return fmt.Errorf("the program listens to buttons going down and to nothing else of the mouse (mode 9): %s cannot be reported, click can", a.name)
+			return fmt.Errorf("the program listens to buttons going down and to nothing else "+
+				"of the mouse (mode 9): %s cannot be reported, click can", a.name)
 		case a.mods != 0:
-			return fmt.Errorf("the program's mode of the mouse (9) does not report modifiers: %s would arrive without them", a.name)
+			return fmt.Errorf("the program's mode of the mouse (9) does not report modifiers: "+
+				"%s would arrive without them", a.name)
 		}
 	case protocolNormal:
 		switch a.Kind {
 		case Move:
-			return errors.New("the program listens to buttons and the wheel, not to movement (mode 1000): move cannot be reported")
+			return errors.New("the program listens to buttons and the wheel, not to movement " +
+				"(mode 1000): move cannot be reported")
 		case Drag:
-			return errors.New("the program listens to buttons and the wheel, not to movement (mode 1000): drag cannot be reported; if the ends are enough, send press at the one and release at the other")
+			return errors.New("the program listens to buttons and the wheel, not to movement " +
+				"(mode 1000): drag cannot be reported; if the ends are enough, " +
+				"send press at the one and release at the other")
 		default:
 		}
 	case protocolButton:
 		if a.Kind == Move && !m.Held {
-			return errors.New("the program listens to movement only while a button is down (mode 1002): press before you move, or drag")
+			return errors.New("the program listens to movement only while a button is down " +
+				"(mode 1002): press before you move, or drag")
 		}
 	case protocolAny:
 	default:
-		return fmt.Errorf("the program asks for mode %d of the mouse, which is not known here: use keys", m.Protocol)
+		return fmt.Errorf("the program asks for mode %d of the mouse, which is not known here: "+
+			"use keys", m.Protocol)
 	}
 	return nil
 }
@@ -140,26 +150,24 @@ type writer struct {
 	err  error
 }
 
-// cut ends a piece.
-func (w *writer) cut() {
+func (w *writer) endPiece() {
 	if len(w.open) > 0 {
 		w.out, w.open = append(w.out, w.open), nil
 	}
 }
 
-// report writes one report, unless it cannot be written.
-func (w *writer) report(code int, at Cell, release bool) {
+func (w *writer) writeReport(code int, at Cell, release bool) {
 	x, y := at.Col+1, at.Row+1
 	switch w.m.Encoding {
 	case encodingSGR, encodingPixels:
 		if w.m.Encoding == encodingPixels {
-			x, y = w.pixels(at)
+			x, y = w.cellCentre(at)
 		}
 		final := byte('M')
 		if release {
 			final = 'm'
 		}
-		w.numbers("\x1b[<", code, x, y, final)
+		w.writeNumbers("\x1b[<", code, x, y, final)
 		return
 	}
 	if release {
@@ -168,35 +176,37 @@ func (w *writer) report(code int, at Cell, release bool) {
 	code += 32
 	switch w.m.Encoding {
 	case encodingURXVT:
-		w.numbers("\x1b[", code, x, y, 'M')
+		w.writeNumbers("\x1b[", code, x, y, 'M')
 	case encodingUTF8:
-		w.limit(at, lastUTF8)
+		w.checkLimit(at, lastUTF8)
 		w.open = append(w.open, "\x1b[M"...)
 		for _, n := range []int{code, x + 32, y + 32} {
 			w.open = utf8.AppendRune(w.open, rune(n))
 		}
 	default:
-		w.limit(at, lastByte)
+		w.checkLimit(at, lastByte)
 		w.open = append(w.open, '\x1b', '[', 'M', byte(code), byte(x+32), byte(y+32))
 	}
 }
 
-// numbers writes lead code ; x ; y final.
-func (w *writer) numbers(lead string, code, x, y int, final byte) {
+// writeNumbers writes lead code ; x ; y final.
+func (w *writer) writeNumbers(lead string, code, x, y int, final byte) {
 	w.open = fmt.Appendf(w.open, "%s%d;%d;%d%c", lead, code, x, y, final)
 }
 
-// limit refuses a cell that the encoding has no number for.
-func (w *writer) limit(at Cell, last int) {
+// checkLimit refuses a cell that the encoding has no number for.
+func (w *writer) checkLimit(at Cell, last int) {
 	if at.Col+1 > last || at.Row+1 > last {
-		w.err = fmt.Errorf("the program reads the mouse in an encoding that ends with row and column %d: %s cannot be reported", last, at)
+		w.err = fmt.Errorf("the program reads the mouse in an encoding that ends with row and column %d: "+
+			"%s cannot be reported", last, at)
 	}
 }
 
-// pixels is the middle of a cell, from 1.
-func (w *writer) pixels(at Cell) (x, y int) {
+// cellCentre returns the middle of a cell in pixels, from 1.
+func (w *writer) cellCentre(at Cell) (x, y int) {
 	if w.m.CellWidth <= 0 || w.m.CellHeight <= 0 {
-		w.err = errors.New("the program wants the mouse's place in pixels (mode 1016), and the terminal does not say how large its cells are: use keys")
+		w.err = errors.New("the program wants the mouse's place in pixels (mode 1016), " +
+			"and the terminal does not say how large its cells are: use keys")
 	}
 	return at.Col*w.m.CellWidth + w.m.CellWidth/2 + 1, at.Row*w.m.CellHeight + w.m.CellHeight/2 + 1
 }
