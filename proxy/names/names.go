@@ -1,5 +1,6 @@
-// Package names says what people read where an agent calls itself something: a short name of plain characters that can be
-// told from every other one in the session, and that gives no orders. It names sessions, too. It must not know what agents do.
+// Package names says what people read where an agent calls itself something: a short name of plain
+// characters that can be told from every other one in the session, and that gives no orders. It
+// names sessions, too. It must not know what agents do.
 package names
 
 import (
@@ -28,14 +29,18 @@ var known = map[string]string{
 	"visual studio code":    "VS Code",
 }
 
-// hints are words that a line of the proxy's uses for its keys: no name holds one. others are words for somebody else.
+// hints are words that the proxy's own lines use for its keys: no name holds one. others are words
+// for other parties.
 var (
-	hints  = []string{"ctrl", "control", "press", "hit", "key", "keys", "enter", "return", "esc", "escape"}
+	hints = []string{
+		"ctrl", "control", "press", "hit", "key", "keys", "enter", "return", "esc", "escape",
+	}
 	others = []string{"user", "you", "nobody", "proxy", "gateway", "owner", nameless}
 )
 
-// Of is the name that people read for an agent that calls itself raw: at most 20 of A-Z a-z 0-9 . _ - and blanks; "agent" where
-// nothing is left, or where it would look like a key's name or like somebody else.
+// Of returns the name that people read for an agent that calls itself raw: at most 20 of A-Z a-z
+// 0-9 . _ - and blanks; "agent" if nothing is left, or if it would look like a key's name or like
+// another party.
 func Of(raw string) string {
 	raw = strings.Join(strings.Fields(raw), " ")
 	if name := known[strings.ToLower(raw)]; name != "" {
@@ -44,7 +49,7 @@ func Of(raw string) string {
 	var b strings.Builder
 	for _, r := range raw {
 		switch {
-		case allowed(r):
+		case isAllowed(r):
 			b.WriteRune(r)
 		case !strings.HasSuffix(b.String(), "-"):
 			b.WriteByte('-')
@@ -54,7 +59,7 @@ func Of(raw string) string {
 	if len(name) > most {
 		name = strings.TrimRight(name[:most], " -._")
 	}
-	if name == "" || misleads(name) {
+	if name == "" || isMisleading(name) {
 		return nameless
 	}
 	return name
@@ -63,27 +68,29 @@ func Of(raw string) string {
 // Fault says why raw is no name for an agent, in words for who chose it; "" if it is one.
 func Fault(raw string) string {
 	switch {
-	case raw == "" || len(raw) > most || strings.ContainsFunc(raw, func(r rune) bool { return !allowed(r) }) || strings.Trim(raw, " -._") != raw:
+	case raw == "" || len(raw) > most || strings.Trim(raw, " -._") != raw ||
+		strings.ContainsFunc(raw, func(r rune) bool { return !isAllowed(r) }):
 		return "use 1 to " + strconv.Itoa(most) + " of A-Z a-z 0-9, and . _ - or blanks between them"
-	case misleads(raw):
+	case isMisleading(raw):
 		return "the user would take it for a key or for somebody else"
 	}
 	return ""
 }
 
-func allowed(r rune) bool {
+func isAllowed(r rune) bool {
 	return r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)) || strings.ContainsRune(" ._-", r)
 }
 
-// misleads reports whether a name looks like a key's or like somebody else.
-func misleads(name string) bool {
+// isMisleading reports whether a name looks like a key's or like another party's.
+func isMisleading(name string) bool {
 	name = strings.ToLower(name)
 	words := strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) })
 	return strings.Contains(name, "ctrl") || slices.Contains(others, strings.Join(words, " ")) ||
 		slices.ContainsFunc(words, func(w string) bool { return slices.Contains(hints, w) })
 }
 
-// Book gives every agent of a session a name of its own, which it keeps while it is there. It may be used from any goroutine.
+// Book gives every agent of a session a name of its own, which it keeps while it is there. It may
+// be used from any goroutine.
 type Book struct {
 	mu      sync.Mutex
 	entries []*entry // the oldest first
@@ -94,22 +101,22 @@ type entry struct {
 	gone           bool
 }
 
-// Call is the name of the agent with an id that calls itself raw: that of [Of], with a number behind it where another one has
-// it. An agent that is gone leaves its name to the next one.
+// Call is the name of the agent with an id that calls itself raw: that of [Of], with a number
+// behind it where another one has it. An agent leaves its name to the next one when it is gone.
 func (b *Book) Call(id, raw string) string {
 	base := Of(raw)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if at := slices.IndexFunc(b.entries, func(e *entry) bool { return e.id == id }); at >= 0 {
 		e := b.entries[at]
-		if e.base == base && (!e.gone || !b.taken(e.name, e)) {
+		if e.base == base && (!e.gone || !b.isTaken(e.name, e)) {
 			e.gone = false
 			return e.name
 		}
 		b.entries = slices.Delete(b.entries, at, at+1)
 	}
 	name := base
-	for n := 2; b.taken(name, nil); n++ {
+	for n := 2; b.isTaken(name, nil); n++ {
 		name = base + " " + strconv.Itoa(n)
 	}
 	if len(b.entries) >= kept {
@@ -120,9 +127,11 @@ func (b *Book) Call(id, raw string) string {
 	return name
 }
 
-// taken reports whether another agent that is there has a name. Capitals do not tell two names apart.
-func (b *Book) taken(name string, but *entry) bool {
-	return slices.ContainsFunc(b.entries, func(e *entry) bool { return e != but && !e.gone && strings.EqualFold(e.name, name) })
+// isTaken reports whether another present agent has a name. Capitals do not tell two names apart.
+func (b *Book) isTaken(name string, but *entry) bool {
+	return slices.ContainsFunc(b.entries, func(e *entry) bool {
+		return e != but && !e.gone && strings.EqualFold(e.name, name)
+	})
 }
 
 // Gone says that an agent will not come back.
@@ -136,7 +145,8 @@ func (b *Book) Gone(id string) {
 	}
 }
 
-// Meant is the name of the agent that somebody means with raw: as people read it, or as it calls itself; "" for any.
+// Meant returns the name of the agent that raw refers to: as people read it, or as it calls itself;
+// "" for any.
 func (b *Book) Meant(raw string) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
