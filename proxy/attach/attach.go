@@ -1,6 +1,6 @@
-// Package attach is for the people who attach, from elsewhere, to a session without a user's terminal. It keeps whose terminal
-// gives the session its size, has their keys typed, and sends the live output to those who watch. It must not know agents,
-// nor how a message gets here.
+// Package attach is for the people who attach, from elsewhere, to a session without a user's
+// terminal. It keeps whose terminal gives the session its size, has their keys typed, and sends the
+// live output to those who watch. It must not know agents, nor how a message gets here.
 package attach
 
 import (
@@ -12,8 +12,8 @@ import (
 	"terminalproxy/proxy/screen"
 )
 
-// leastCols and leastRows bound what a person's terminal makes of a session, in cells: bash ends with SIGFPE on 2 columns. A
-// smaller terminal shows a part.
+// leastCols and leastRows bound what a person's terminal makes of a session, in cells: bash ends
+// with SIGFPE on 2 columns. A smaller terminal shows a part.
 const (
 	leastCols = 20
 	leastRows = 5
@@ -24,7 +24,7 @@ type Terminal interface {
 	// Size is the session's in cells, and SetSize changes it.
 	Size() (cols, rows int, err error)
 	SetSize(cols, rows int)
-	// Look says whether anybody watches: while nobody does there is no output.
+	// Look says whether a person watches: there is output only then.
 	Look(yes bool)
 }
 
@@ -46,10 +46,11 @@ type Control interface {
 	Key(now time.Time)
 }
 
-// Copier carries the program's output to those who watch. Its methods may be called from any goroutine.
+// Copier carries the program's output to those who watch. Its methods may be called from any
+// goroutine.
 type Copier interface {
-	// Repaint has what the proxy shows drawn anew, and tries the whole screen again where it is due; Renew has the whole
-	// screen sent.
+	// Repaint has what the proxy shows drawn anew, and tries the whole screen again where it is
+	// due; Renew has the whole screen sent.
 	Repaint()
 	Renew()
 	// CaughtUp says that the terminal model has, so that what could not be made of it can be.
@@ -58,8 +59,9 @@ type Copier interface {
 
 // Model is the way to the terminal model. It may be called from any goroutine but the model's own.
 type Model interface {
-	// Try has do run on the model's goroutine and waits for it, but for at most limit. When that has passed do is not run any
-	// more, unless it has begun; then late is called there when do would have been. over says that this goroutine has ended.
+	// Try has do run on the model's goroutine and waits for it, but for at most limit. When that
+	// has passed do is not run any more, unless it has begun; then late is called there when do
+	// would have been. over says that this goroutine has ended.
 	Try(limit time.Duration, do func(now time.Time), late func()) (ran, over bool)
 	// Model is the terminal model, for use within Try.
 	Model() *screen.Screen
@@ -113,15 +115,15 @@ type Clients struct {
 	typist  string             // whose keys are being read
 }
 
-// New makes the clients of a session to which nobody is attached.
+// New makes the clients of a session without attached people.
 func New(c Config) *Clients {
 	a := &Clients{Config: c, clients: make(map[string]*client)}
 	a.Output.Config = &a.Config
 	return a
 }
 
-// Handle does what a message from an attached person says; false says that it comes too late for its request, since the
-// program has ended. It may be called from any goroutine and does not wait.
+// Handle does what a message from an attached person says; false says that it comes too late for
+// its request, since the program has ended. It may be called from any goroutine and does not wait.
 func (a *Clients) Handle(m protocol.Message) (ok bool) {
 	switch m := m.(type) {
 	case *protocol.Watch:
@@ -130,17 +132,18 @@ func (a *Clients) Handle(m protocol.Message) (ok bool) {
 	case *protocol.Unwatch:
 		a.Terminal.Look(false)
 	case *protocol.Attach:
-		return a.Pump.Post(func(now time.Time) { a.attach(now, m) })
+		return a.Pump.Post(func(now time.Time) { a.addClient(now, m) })
 	case *protocol.Detach:
-		a.Pump.Post(func(now time.Time) { a.detach(now, m.ViewerID) })
+		a.Pump.Post(func(now time.Time) { a.removeClient(now, m.ViewerID) })
 	case *protocol.ViewerInput:
-		a.Pump.Post(func(now time.Time) { a.typed(now, m) })
+		a.Pump.Post(func(now time.Time) { a.typeInput(now, m) })
 	}
 	return true
 }
 
-// attach adds a person, or says that their terminal has another size now. It and the following run on the pump's goroutine.
-func (a *Clients) attach(now time.Time, m *protocol.Attach) {
+// addClient adds a person, or notes the new size of their terminal. It and the following run on the
+// pump's goroutine.
+func (a *Clients) addClient(now time.Time, m *protocol.Attach) {
 	_, known := a.clients[m.ViewerID]
 	a.clients[m.ViewerID] = &client{cols: max(m.Cols, leastCols), rows: max(m.Rows, leastRows)}
 	a.Host.Attached(len(a.clients))
@@ -152,8 +155,9 @@ func (a *Clients) attach(now time.Time, m *protocol.Attach) {
 	a.Link.Send(&protocol.Done{RequestID: m.RequestID})
 }
 
-// detach lets a person go. Those who stay have the size of the terminal of the one who did something last.
-func (a *Clients) detach(now time.Time, viewer string) {
+// removeClient lets a person go. The others then have the size of the terminal of the one who acted
+// last.
+func (a *Clients) removeClient(now time.Time, viewer string) {
 	delete(a.clients, viewer)
 	a.Host.Attached(len(a.clients))
 	if len(a.clients) == 0 {
@@ -166,10 +170,11 @@ func (a *Clients) detach(now time.Time, viewer string) {
 			last = c
 		}
 	}
-	a.fit(last)
+	a.fitSession(last)
 }
 
-// DetachAll lets everybody go: the way to them is lost. Who is still there attaches anew. It belongs to the pump's goroutine.
+// DetachAll lets everybody go: the way to them is lost. Those still there attach anew. It belongs
+// to the pump's goroutine.
 func (a *Clients) DetachAll(now time.Time) {
 	a.Terminal.Look(false)
 	clear(a.clients)
@@ -177,11 +182,12 @@ func (a *Clients) DetachAll(now time.Time) {
 	a.Control.SetAttached(now, false)
 }
 
-// Acted says that the keys that are being read do something, unlike what a terminal says by itself. It belongs to the pump's
-// goroutine, within [Pump.Type].
+// Acted says that the keys that are being read do something, unlike what a terminal says by itself.
+// It belongs to the pump's goroutine, within [Pump.Type].
 func (a *Clients) Acted() { a.turnTo(a.typist) }
 
-// turnTo gives the session the size of the terminal of a person who does something: what they do, they see whole.
+// turnTo gives the session the size of the terminal of a person who does something: what they do,
+// they see whole.
 func (a *Clients) turnTo(viewer string) {
 	c := a.clients[viewer]
 	if c == nil {
@@ -189,25 +195,26 @@ func (a *Clients) turnTo(viewer string) {
 	}
 	a.turns++
 	c.turn = a.turns
-	a.fit(c)
+	a.fitSession(c)
 }
 
-// fit gives the session the size of a person's terminal.
-func (a *Clients) fit(c *client) {
+// fitSession gives the session the size of a person's terminal.
+func (a *Clients) fitSession(c *client) {
 	if cols, rows, err := a.Terminal.Size(); err == nil && cols == c.cols && rows == c.rows {
 		return
 	}
 	a.Terminal.SetSize(c.cols, c.rows)
 }
 
-// typed takes the keys of a person, as if they came from a keyboard here.
-func (a *Clients) typed(now time.Time, m *protocol.ViewerInput) {
+// typeInput types the keys of a person, as if they came from a keyboard here.
+func (a *Clients) typeInput(now time.Time, m *protocol.ViewerInput) {
 	switch {
 	case a.clients[m.ViewerID] == nil:
-	case detaches(m.DataB64) && a.Control.State(now).Menu:
+	case isDetachKey(m.DataB64) && a.Control.State(now).Menu:
 		a.Control.Key(now) // the menu is answered
-		a.detach(now, m.ViewerID)
-		a.Pump.Post(func(time.Time) { a.Output.detach(m.ViewerID) }) // when it is known that the menu is closed
+		a.removeClient(now, m.ViewerID)
+		// when it is known that the menu is closed
+		a.Pump.Post(func(time.Time) { a.Output.queueDetach(m.ViewerID) })
 	default:
 		a.typist = m.ViewerID
 		a.Pump.Type(now, m.DataB64)
@@ -215,8 +222,8 @@ func (a *Clients) typed(now time.Time, m *protocol.ViewerInput) {
 	}
 }
 
-// detaches reports whether what was typed is the key that detaches, in the menu: d.
-func detaches(typed []byte) bool {
+// isDetachKey reports whether a person pressed the key that detaches, in the menu: d.
+func isDetachKey(typed []byte) bool {
 	letter, ok := keys.Letter(typed)
 	return ok && letter == 'd'
 }

@@ -177,7 +177,7 @@ func TestTheKeyThatDetaches(t *testing.T) {
 	for keys, want := range map[string]bool{
 		"d": true, "\x1b[100u": true, "\x1b[100;1u": true, "dd": false, "": false, "\x1b[100;5u": false,
 	} {
-		require.Equal(t, want, detaches([]byte(keys)), "%q", keys)
+		require.Equal(t, want, isDetachKey([]byte(keys)), "%q", keys)
 	}
 }
 

@@ -9,7 +9,8 @@ import (
 )
 
 const (
-	// groundPatience is how long a repaint waits for the program to finish a sequence that it has begun.
+	// groundPatience is how long a repaint waits for the program to finish a sequence that it has
+	// begun.
 	groundPatience = 300 * time.Millisecond
 	// modelPatience is how long the copier waits for the model.
 	modelPatience = 50 * time.Millisecond
@@ -21,14 +22,15 @@ const (
 type Output struct {
 	*Config
 	at      uint64    // bytes of live output so far
-	waiting time.Time // since when a repaint waits, zero while none does
+	waiting time.Time // since when a repaint waits, zero without one
 
 	mu        sync.Mutex
 	detaching []string // viewers who are let go when the proxy's own line is off their screens
 }
 
-// detach lets a viewer go as soon as what they see is the program's alone. It may be called from any goroutine.
-func (o *Output) detach(viewer string) {
+// queueDetach lets a viewer go as soon as they see only the program's output. It may be called from
+// any goroutine.
+func (o *Output) queueDetach(viewer string) {
 	o.mu.Lock()
 	o.detaching = append(o.detaching, viewer)
 	o.mu.Unlock()
@@ -46,23 +48,24 @@ func (o *Output) Drawn() {
 	}
 }
 
-// Write sends what is written to the absent terminal. It keeps nothing of p.
+// Write sends what is written to the absent terminal. It does not keep p.
 func (o *Output) Write(p []byte) {
-	o.send(&protocol.Output{DataB64: slices.Clone(p)})
+	o.sendLive(&protocol.Output{DataB64: slices.Clone(p)})
 	o.at += uint64(len(p))
 }
 
-func (o *Output) send(m *protocol.Output) {
+func (o *Output) sendLive(m *protocol.Output) {
 	m.ID, m.SessionID, m.Seq = protocol.NewID(), o.SessionID, o.at
 	o.Link.Live(m)
 }
 
-// Repaint sends the whole screen; ok is false while nothing can be inserted into the stream. The model has taken all that the
-// copier read.
+// Repaint sends the whole screen; ok is false while nothing can be inserted into the stream. The
+// model has taken all that the copier read.
 func (o *Output) Repaint() (ok bool) {
 	if o.waiting.IsZero() {
 		o.waiting = time.Now()
-		time.AfterFunc(groundPatience, o.Copier.Repaint) // for a program that stops within a sequence
+		// for a program that stops within a sequence
+		time.AfterFunc(groundPatience, o.Copier.Repaint)
 	}
 	var all []byte
 	var cols, rows int
@@ -79,7 +82,7 @@ func (o *Output) Repaint() (ok bool) {
 	}
 	o.waiting = time.Time{}
 	first := all[:min(len(all), repaintPiece)]
-	o.send(&protocol.Output{DataB64: first, Repaint: true, Cols: cols, Rows: rows})
+	o.sendLive(&protocol.Output{DataB64: first, Repaint: true, Cols: cols, Rows: rows})
 	for piece := range slices.Chunk(all[len(first):], repaintPiece) {
 		o.Write(piece)
 	}
