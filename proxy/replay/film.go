@@ -52,7 +52,8 @@ func NewFilm(ctx context.Context, file io.ReaderAt, own *redact.Own, c Cut) (*Fi
 		c.To = end
 	}
 	if c.From >= c.To {
-		return nil, fmt.Errorf("there is nothing from %s to %s: the recording is %s long", c.From, c.To, end.Truncate(time.Millisecond))
+		return nil, fmt.Errorf("there is nothing from %s to %s: the recording is %s long",
+			c.From, c.To, end.Truncate(time.Millisecond))
 	}
 	p, f := New(file, own), &Film{Marks: r.Marks}
 	for more, at := true, c.From; more && at <= c.To; {
@@ -66,8 +67,9 @@ func NewFilm(ctx context.Context, file io.ReaderAt, own *redact.Own, c Cut) (*Fi
 				return nil, err
 			}
 		}
-		if f.take(p); len(f.Pictures) > c.Most {
-			return nil, fmt.Errorf("more than %d pictures until %s: draw less of it, with --from and --to", c.Most, p.now.Truncate(time.Second))
+		if f.addPicture(p); len(f.Pictures) > c.Most {
+			return nil, fmt.Errorf("more than %d pictures until %s: draw less of it, with --from and --to",
+				c.Most, p.now.Truncate(time.Second))
 		}
 		if more {
 			at = p.Due()
@@ -75,13 +77,13 @@ func NewFilm(ctx context.Context, file io.ReaderAt, own *redact.Own, c Cut) (*Fi
 	}
 	f.Begun = p.tape.Header.Begin
 	f.Command, _ = own.Text(protocol.Visible(p.tape.Header.Command), -1)
-	f.time(c)
+	f.setDurations(c)
 	return f, nil
 }
 
-// take adds what is shown now, unless it looks as the picture before.
-func (f *Film) take(p *Player) {
-	m := p.rows("")
+// addPicture adds the present screen, unless it looks like the picture before.
+func (f *Film) addPicture(p *Player) {
+	m := p.shownRows("")
 	picture := Picture{At: p.now, Redraw: redraw(m)}
 	if n := len(f.Pictures); n > 0 && bytes.Equal(f.Pictures[n-1].Redraw, picture.Redraw) {
 		return
@@ -90,8 +92,8 @@ func (f *Film) take(p *Player) {
 	f.Pictures = append(f.Pictures, picture)
 }
 
-// time sets how long each picture stays.
-func (f *Film) time(c Cut) {
+// setDurations sets how long each picture stays.
+func (f *Film) setDurations(c Cut) {
 	for i := range f.Pictures {
 		until := c.To
 		if i+1 < len(f.Pictures) {
@@ -105,7 +107,7 @@ func (f *Film) time(c Cut) {
 	}
 }
 
-// recent is how long it is said what was typed.
+// recent is how long a player shows a mark.
 const recent = 5 * time.Second
 
 // Newest is the mark that says what was done last, where that was a moment ago.

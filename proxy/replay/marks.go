@@ -21,18 +21,19 @@ const (
 	apart = time.Second
 )
 
-// Marks adds to r who did what when, and how long the recording is. own is as for [New]. The error is as that of Read.
+// Marks adds to r who did what when, and how long the recording is. own is as for [New]. The error
+// is as that of Read.
 func Marks(ctx context.Context, file io.ReaderAt, own *redact.Own, r *protocol.RecordsReadResult) error {
 	tape, err := record.NewTape(file)
 	if err != nil {
 		return err
 	}
-	who, all := "", []protocol.Mark(nil)
+	author, all := "", []protocol.Mark(nil)
 	for n := 0; ; n++ {
 		if n%looks == 0 && ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		e, err := tape.Next(marked)
+		e, err := tape.Next(isForMarks)
 		if errors.Is(err, io.EOF) {
 			break
 		}
@@ -41,30 +42,32 @@ func Marks(ctx context.Context, file io.ReaderAt, own *redact.Own, r *protocol.R
 		}
 		r.LengthMs = e.At.Milliseconds()
 		if e.Code == record.CodeAuthor {
-			who = protocol.Visible(e.Who().Agent)
-		} else if mark, ok := markOf(&e, who); ok {
-			all = join(all, mark, apart.Milliseconds())
+			author = protocol.Visible(e.Who().Agent)
+		} else if mark, ok := markOf(&e, author); ok {
+			all = appendMark(all, mark, apart.Milliseconds())
 		}
 	}
-	r.Marks = thin(all, r.LengthMs)
+	r.Marks = joinClose(all, r.LengthMs)
 	for i := range r.Marks {
 		text, _ := own.Text(r.Marks[i].Text, -1)
-		r.Marks[i].Text = cut(text)
+		r.Marks[i].Text = shorten(text)
 	}
 	return nil
 }
 
-// marked are the events of which the data is looked at.
-func marked(code byte) bool {
-	return code == record.CodeInput || code == record.CodeMarker || code == record.CodeExit || code == record.CodeAuthor || code == record.CodeUser
+// isForMarks reports whether the data of events with a code is needed for marks.
+func isForMarks(code byte) bool {
+	return code == record.CodeInput || code == record.CodeMarker || code == record.CodeExit ||
+		code == record.CodeAuthor || code == record.CodeUser
 }
 
-// markOf is the mark of an event. who types the input.
-func markOf(e *record.Event, who string) (m protocol.Mark, ok bool) {
+// markOf returns the mark of an event. author types the input.
+func markOf(e *record.Event, author string) (m protocol.Mark, ok bool) {
 	m.AtMs = e.At.Milliseconds()
 	switch e.Code {
 	case record.CodeInput:
-		m.Kind, m.Name, m.Text = protocol.MarkInput, who, record.Readable([]byte(protocol.Visible(controls.Replace(e.Data))))
+		m.Kind, m.Name = protocol.MarkInput, author
+		m.Text = record.Readable([]byte(protocol.Visible(controls.Replace(e.Data))))
 	case record.CodeUser:
 		m.Kind, m.Name = protocol.MarkUser, protocol.Visible(e.Data)
 	case record.CodeMarker:
@@ -78,12 +81,17 @@ func markOf(e *record.Event, who string) (m protocol.Mark, ok bool) {
 }
 
 // controls are shown by their pictures (Unicode, Control Pictures): they are what was typed.
-var controls = strings.NewReplacer("\r", "⏎", "\n", "⏎", "\t", "⇥", "\x1b", "␛", "\x7f", "⌫", "\b", "⌫", "\x03", "^C", "\x04", "^D", "\x1a", "^Z", "\x0c", "^L")
+var controls = strings.NewReplacer(
+	"\r", "⏎", "\n", "⏎", "\t", "⇥", "\x1b", "␛", "\x7f", "⌫", "\b", "⌫",
+	"\x03", "^C", "\x04", "^D", "\x1a", "^Z", "\x0c", "^L",
+)
 
-// join appends a mark, or adds it to the last one of the same author that is less than apart before it.
-func join(all []protocol.Mark, m protocol.Mark, apart int64) []protocol.Mark {
+// appendMark appends a mark, or adds it to the last one if that has the same author and lies less
+// than apart before it.
+func appendMark(all []protocol.Mark, m protocol.Mark, apart int64) []protocol.Mark {
 	if n := len(all); n > 0 && m.Kind != protocol.MarkEvent {
-		if last := &all[n-1]; last.Kind == m.Kind && last.Name == m.Name && m.AtMs-last.AtMs < apart {
+		last := &all[n-1]
+		if last.Kind == m.Kind && last.Name == m.Name && m.AtMs-last.AtMs < apart {
 			if len(last.Text) < 8*markText {
 				last.Text += m.Text
 			}
@@ -96,19 +104,19 @@ func join(all []protocol.Mark, m protocol.Mark, apart int64) []protocol.Mark {
 	return append(all, m)
 }
 
-// thin joins what would lie too close to be told apart.
-func thin(all []protocol.Mark, length int64) []protocol.Mark {
+// joinClose joins marks that would lie too close to be told apart.
+func joinClose(all []protocol.Mark, length int64) []protocol.Mark {
 	for apart := max(length/mostMarks, apart.Milliseconds()); len(all) > mostMarks && apart <= length; apart *= 2 {
 		var fewer []protocol.Mark
 		for _, m := range all {
-			fewer = join(fewer, m, apart)
+			fewer = appendMark(fewer, m, apart)
 		}
 		all = fewer
 	}
 	return all[:min(len(all), mostMarks)]
 }
 
-func cut(text string) string {
+func shorten(text string) string {
 	if r := []rune(text); len(r) > markText {
 		return string(r[:markText]) + "…"
 	}

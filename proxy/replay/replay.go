@@ -1,6 +1,7 @@
-// Package replay shows recordings: it plays an asciicast to a terminal model and tells what stands on it from moment to moment, as a
-// live session is shown to those who look: rows with SGR sequences and no others, what looks like a secret covered, and nothing that
-// a person cannot see. It must not know who asks, nor where recordings lie.
+// Package replay shows recordings: it plays an asciicast to a terminal model and tells what stands
+// on it from moment to moment, as a live session is shown to those who look: rows with SGR
+// sequences and no others, what looks like a secret covered, and nothing that a person cannot see.
+// It must not know who asks, nor where recordings lie.
 package replay
 
 import (
@@ -19,11 +20,13 @@ import (
 )
 
 const (
-	// most is how many bytes of frames one answer has, unless a single frame has more; some room is for what stands around them.
+	// most is how many bytes of frames one answer has, unless a single frame has more; some room is
+	// for what stands around them.
 	most = 60 << 10
 	// patience bounds the time for one answer: a flood is shown piece by piece.
 	patience = 300 * time.Millisecond
-	// scrollback is how many rows are kept above the screen: a secret may begin there. above is how many of them are looked at.
+	// scrollback is how many rows are kept above the screen: a secret may begin there. above is how
+	// many of them are looked at.
 	scrollback, above = 128, 64
 	// everyLeast is the least time between two frames.
 	everyLeast = 33 * time.Millisecond
@@ -31,7 +34,8 @@ const (
 	looks = 256
 )
 
-// Player plays one recording. It holds a terminal and one event, whatever the length of the recording. One goroutine may use it.
+// Player plays one recording. It holds a terminal and one event, however long the recording is. One
+// goroutine may use it.
 type Player struct {
 	file  io.ReaderAt
 	own   *redact.Own
@@ -43,31 +47,33 @@ type Player struct {
 	patience time.Duration
 }
 
-// New plays a file. own are the user's rules about what is covered, nil for none.
+// New plays a file. own holds the user's rules about secrets, and may be nil.
 func New(file io.ReaderAt, own *redact.Own) *Player {
 	return &Player{file: file, own: own, patience: patience}
 }
 
-// wanted are the events that change the screen.
-func wanted(code byte) bool { return code == record.CodeOutput || code == record.CodeResize }
+// changesScreen reports whether events with a code change the screen.
+func changesScreen(code byte) bool { return code == record.CodeOutput || code == record.CodeResize }
 
-// Read adds to r the screens that m asks for. The error says that the recording cannot be read on, or why ctx ended.
+// Read adds to r the screens that m asks for. The error says that the recording cannot be read on,
+// or why ctx ended.
 func (p *Player) Read(ctx context.Context, m *protocol.RecordsRead, r *protocol.RecordsReadResult) error {
-	from, every := time.Duration(m.FromMs)*time.Millisecond, max(time.Duration(m.EveryMs)*time.Millisecond, everyLeast)
+	from := time.Duration(m.FromMs) * time.Millisecond
+	every := max(time.Duration(m.EveryMs)*time.Millisecond, everyLeast)
 	more, err := p.Seek(ctx, from)
 	if err != nil {
 		return err
 	}
-	last := p.add(r, nil)
+	last := p.addFrame(r, nil)
 	size := sizeOf(&r.Frames[0])
 	for until := time.Now().Add(p.patience); more && time.Now().Before(until); {
 		at := p.next.At
-		if more, err = p.play(ctx, at+every-1); err != nil {
+		if more, err = p.playUntil(ctx, at+every-1); err != nil {
 			p.tape = nil
 			return err
 		}
 		n := len(r.Frames)
-		if last = p.add(r, last); len(r.Frames) == n {
+		if last = p.addFrame(r, last); len(r.Frames) == n {
 			continue
 		}
 		if size += sizeOf(&r.Frames[n]); size > most {
@@ -78,14 +84,15 @@ func (p *Player) Read(ctx context.Context, m *protocol.RecordsRead, r *protocol.
 	return nil
 }
 
-// Seek plays to a time, or goes back to it, and reports whether there is more behind it. The error is as that of Read.
+// Seek plays to a time, or goes back to it, and reports whether there is more behind it. The error
+// is as that of Read.
 func (p *Player) Seek(ctx context.Context, to time.Duration) (more bool, err error) {
 	if p.tape == nil || to.Milliseconds() < p.now.Milliseconds() {
-		if err := p.rewind(); err != nil {
+		if err := p.startAgain(); err != nil {
 			return false, err
 		}
 	}
-	if more, err = p.play(ctx, to); err != nil {
+	if more, err = p.playUntil(ctx, to); err != nil {
 		p.tape = nil
 		return false, err
 	}
@@ -95,13 +102,14 @@ func (p *Player) Seek(ctx context.Context, to time.Duration) (more bool, err err
 	return more, nil
 }
 
-// Now is the time to which the recording is played, and Due when the screen may change next, where there is more.
+// Now is the time to which the recording is played, and Due when the screen may change next, where
+// there is more.
 func (p *Player) Now() time.Duration { return p.now }
 
 // Due is described with Now.
 func (p *Player) Due() time.Duration { return p.next.At }
 
-// sizeOf is how many bytes a frame takes.
+// sizeOf returns how many bytes a frame takes.
 func sizeOf(f *protocol.RecordFrame) int {
 	b, err := json.Marshal(f)
 	if err != nil {
@@ -110,24 +118,25 @@ func sizeOf(f *protocol.RecordFrame) int {
 	return len(b)
 }
 
-// rewind begins anew.
-func (p *Player) rewind() (err error) {
+// startAgain opens the tape at its beginning, with an empty model.
+func (p *Player) startAgain() (err error) {
 	if p.tape, err = record.NewTape(p.file); err != nil {
 		return err
 	}
 	p.now, p.next = 0, nil
-	p.model = screen.New(screen.Config{Cols: p.tape.Header.Cols, Rows: p.tape.Header.Rows, Scrollback: scrollback})
+	header := p.tape.Header
+	p.model = screen.New(screen.Config{Cols: header.Cols, Rows: header.Rows, Scrollback: scrollback})
 	return nil
 }
 
-// play feeds the model with what was recorded until then, and reports whether there is more.
-func (p *Player) play(ctx context.Context, until time.Duration) (more bool, err error) {
+// playUntil feeds the model with the recording up to a time, and reports whether there is more.
+func (p *Player) playUntil(ctx context.Context, until time.Duration) (more bool, err error) {
 	for n := 0; ; n++ {
 		if n%looks == 0 && ctx.Err() != nil {
 			return false, context.Cause(ctx)
 		}
 		if p.next == nil {
-			e, err := p.tape.Next(wanted)
+			e, err := p.tape.Next(changesScreen)
 			if errors.Is(err, io.EOF) {
 				return false, nil
 			}
@@ -139,12 +148,12 @@ func (p *Player) play(ctx context.Context, until time.Duration) (more bool, err 
 		if p.next.At > until {
 			return true, nil
 		}
-		p.feed(p.next)
+		p.feedModel(p.next)
 		p.now, p.next = p.next.At, nil
 	}
 }
 
-func (p *Player) feed(e *record.Event) {
+func (p *Player) feedModel(e *record.Event) {
 	switch e.Code {
 	case record.CodeOutput:
 		p.model.Feed([]byte(e.Data))
@@ -156,9 +165,10 @@ func (p *Player) feed(e *record.Event) {
 	}
 }
 
-// add adds the screen to r as a difference to the last one, nil for none, unless it is the same. It returns the screen.
-func (p *Player) add(r *protocol.RecordsReadResult, last *protocol.Rows) *protocol.Rows {
-	m := p.rows(r.RecordID)
+// addFrame adds the screen to r as a difference to the last one, which may be nil, unless it is the
+// same. It returns the screen.
+func (p *Player) addFrame(r *protocol.RecordsReadResult, last *protocol.Rows) *protocol.Rows {
+	m := p.shownRows(r.RecordID)
 	if last != nil {
 		m.Seq = last.Seq
 		if reflect.DeepEqual(last, m) {
@@ -166,32 +176,36 @@ func (p *Player) add(r *protocol.RecordsReadResult, last *protocol.Rows) *protoc
 		}
 	}
 	m.Seq++
-	r.Frames = append(r.Frames, protocol.RecordFrame{AtMs: p.now.Milliseconds(), Rows: m.Difference(last)})
+	frame := protocol.RecordFrame{AtMs: p.now.Milliseconds(), Rows: m.Difference(last)}
+	r.Frames = append(r.Frames, frame)
 	return m
 }
 
-// rows are the screen as it is shown.
-func (p *Player) rows(id string) *protocol.Rows {
+// shownRows returns the screen as it is shown.
+func (p *Player) shownRows(id string) *protocol.Rows {
 	s, modes, c := p.model, p.model.Modes(), p.model.Cursor()
 	m := &protocol.Rows{
-		SessionID: id, Rev: s.Rev(), Cursor: protocol.Cursor{Row: c.Row, Col: c.Col, Visible: c.Visible, Shape: shapeOf(c.Shape)},
-		State: &protocol.ViewState{Alt: s.Alt(), Clusters: modes.Graphemes, Reverse: modes.Reverse},
+		SessionID: id,
+		Rev:       s.Rev(),
+		Cursor:    protocol.Cursor{Row: c.Row, Col: c.Col, Visible: c.Visible, Shape: shapeOf(c.Shape)},
+		State:     &protocol.ViewState{Alt: s.Alt(), Clusters: modes.Graphemes, Reverse: modes.Reverse},
 	}
 	m.State.Title, _ = p.own.Text(protocol.Visible(s.Title()), -1)
 	s.Repainted(func(name string, r, g, b uint8) {
-		m.State.Palette = append(m.State.Palette, protocol.Color{Name: name, RGB: fmt.Sprintf("#%02x%02x%02x", r, g, b)})
+		rgb := fmt.Sprintf("#%02x%02x%02x", r, g, b)
+		m.State.Palette = append(m.State.Palette, protocol.Color{Name: name, RGB: rgb})
 	})
 	m.Cols, m.Rows = s.Size()
 	m.Lines = make([]string, m.Rows)
 	for i := range m.Lines {
 		m.Lines[i] = protocol.VisibleRow(string(s.AppendRowANSI(nil, i)))
 	}
-	p.cover(m.Lines)
+	p.coverSecrets(m.Lines)
 	return m
 }
 
-// cover covers what looks like a secret.
-func (p *Player) cover(lines []string) {
+// coverSecrets covers text that looks like a secret.
+func (p *Player) coverSecrets(lines []string) {
 	s := p.model
 	cols, _ := s.Size()
 	length := s.HistoryLen()
@@ -207,7 +221,7 @@ func (p *Player) cover(lines []string) {
 	for i := range lines {
 		text = append(text, protocol.VisibleRow(s.RowText(i)))
 	}
-	c := s.Cursor() // what is being printed there may become a secret
+	c := s.Cursor() // the text being printed there may become a secret
 	col := c.Col
 	if c.Pending {
 		col++
@@ -224,7 +238,7 @@ func (p *Player) cover(lines []string) {
 	}
 }
 
-// shapeOf is the shape of a cursor on the wire, from the number of DECSCUSR.
+// shapeOf returns the shape of a cursor on the wire, from the number of DECSCUSR.
 func shapeOf(n int) string {
 	switch n {
 	case 3, 4:

@@ -7,16 +7,16 @@ import (
 	"terminalproxy/proxy/screen"
 )
 
-// Screen is the screen as it is shown, for who draws it: what looks like a secret is covered, and it is in no mode of the program's that
-// means something to a terminal.
+// Screen is the screen as it is shown, for who draws it: what looks like a secret is covered, and
+// it is in no mode of the program's that means something to a terminal.
 func (p *Player) Screen() *screen.Screen {
-	m := p.rows("")
+	m := p.shownRows("")
 	s := screen.New(screen.Config{Cols: m.Cols, Rows: m.Rows})
 	s.Feed(redraw(m))
 	return s
 }
 
-// redraw is what a terminal of the size of rows, which is fresh, prints to show them.
+// redraw returns the bytes that show rows on a fresh terminal of their size.
 func redraw(m *protocol.Rows) []byte {
 	var b []byte
 	for _, c := range m.State.Palette {
@@ -45,7 +45,7 @@ func redraw(m *protocol.Rows) []byte {
 	return b
 }
 
-// paletteCode is the beginning of the sequence that sets a colour (OSC 4, 10 and 11 of xterm).
+// paletteCode returns the beginning of the sequence that sets a colour (OSC 4, 10 and 11 of xterm).
 func paletteCode(name string) string {
 	switch name {
 	case "foreground":
