@@ -27,22 +27,22 @@ const (
 	windowRadius = 8
 )
 
-// Animation draws an asciicast as an SVG that plays it, over and over, in a window with its title. CSS moves it; there is
-// no script. What does not animate shows the picture that stood longest. It is meant for a minute or two: a recording with
-// more than 2,000 pictures is an error.
+// Animation draws an asciicast as an SVG that plays it, over and over, in a window with its title.
+// CSS moves it; there is no script. What does not animate shows the picture that stood longest. It
+// is meant for a minute or two: a recording with more than 2,000 pictures is an error.
 func Animation(w io.Writer, cast []byte) error {
 	f := film{ids: make(map[string]int)}
-	if err := f.play(cast); err != nil {
+	if err := f.playCast(cast); err != nil {
 		return err
 	}
-	f.cut()
+	f.finishPictures()
 	out := bufio.NewWriter(w)
-	f.write(out)
+	f.writeSVG(out)
 	return out.Flush()
 }
 
-// film is an animation that is being made. Its pictures hang below one another on a strip. A row that looks the same in
-// many pictures is drawn once.
+// film collects an animation. Its pictures hang below one another on a strip. A row that looks the
+// same in many pictures is drawn once.
 type film struct {
 	cols, rows int            // of the largest screen
 	ids        map[string]int // of the rows' drawings
@@ -58,8 +58,8 @@ type frame struct {
 	blank   bool
 }
 
-// play feeds the recording to a screen and takes a picture whenever the output pauses.
-func (f *film) play(cast []byte) error {
+// playCast feeds the recording to a screen and takes a picture whenever the output pauses.
+func (f *film) playCast(cast []byte) error {
 	var err error
 	if f.cols, f.rows, err = events(cast, func(event) error { return nil }); err != nil {
 		return err
@@ -69,10 +69,10 @@ func (f *film) play(cast []byte) error {
 	}
 	s := screen.New(screen.Config{Cols: f.cols, Rows: f.rows})
 	const none = -1
-	first, last := time.Duration(none), time.Duration(0) // of the output that is in no picture yet
+	first, last := time.Duration(none), time.Duration(0) // of the output after the last picture
 	_, _, err = events(cast, func(e event) error {
 		if first != none && (e.at-last >= settled || e.at-first >= unsettled) {
-			f.take(s, last)
+			f.addPicture(s, last)
 			first = none
 		}
 		if len(f.frames) > maxFrames {
@@ -82,7 +82,7 @@ func (f *film) play(cast []byte) error {
 			first = e.at
 		}
 		last = e.at
-		return f.feed(s, e)
+		return f.feedEvent(s, e)
 	})
 	if err != nil {
 		return err
@@ -90,11 +90,11 @@ func (f *film) play(cast []byte) error {
 	if first == none {
 		return errors.New("the recording shows nothing")
 	}
-	f.take(s, last)
+	f.addPicture(s, last)
 	return nil
 }
 
-func (f *film) feed(s *screen.Screen, e event) error {
+func (f *film) feedEvent(s *screen.Screen, e event) error {
 	if e.kind == "o" {
 		s.Feed([]byte(e.data))
 		return nil
@@ -108,26 +108,27 @@ func (f *film) feed(s *screen.Screen, e event) error {
 	return nil
 }
 
-// take adds a picture of the screen, unless it looks as the one before it.
-func (f *film) take(s *screen.Screen, at time.Duration) {
+// addPicture adds a picture of the screen, unless it looks like the one before it.
+func (f *film) addPicture(s *screen.Screen, at time.Duration) {
 	d := svg{view: newView(s)}
 	blank := strings.TrimSpace(Text(s)) == ""
 	var b strings.Builder
-	if c := d.background(); c.R|c.G|c.B != 0 {
-		fmt.Fprintf(&b, `<rect y="%d" width="100%%" height="%d" fill="%s"/>`, barHeight, d.rows*cellHeight, hex(c))
+	if c := d.backgroundColor(); c.R|c.G|c.B != 0 {
+		fmt.Fprintf(&b, `<rect y="%d" width="100%%" height="%d" fill="%s"/>`,
+			barHeight, d.rows*cellHeight, hex(c))
 	}
-	f.use(&b, title(s.Title(), d.cols), 0)
+	f.useDrawing(&b, drawTitle(s.Title(), d.cols), 0)
 	for y := range d.rows {
 		d.b.Reset()
 		d.first = y
-		d.backgrounds(y)
-		d.texts(y)
-		d.lines(y)
-		d.shapes(y, y+1)
+		d.drawBackgrounds(y)
+		d.drawTexts(y)
+		d.drawLines(y)
+		d.drawShapes(y, y+1)
 		if d.cursor.row == y {
 			d.lineCursor()
 		}
-		f.use(&b, d.b.String(), barHeight+y*cellHeight)
+		f.useDrawing(&b, d.b.String(), barHeight+y*cellHeight)
 	}
 	if n := len(f.frames); n > 0 && f.frames[n-1].drawing == b.String() {
 		return
@@ -135,17 +136,17 @@ func (f *film) take(s *screen.Screen, at time.Duration) {
 	f.frames = append(f.frames, frame{drawing: b.String(), at: at, blank: blank})
 }
 
-// title is the window's title.
-func title(text string, cols int) string {
+// drawTitle draws the window's title.
+func drawTitle(text string, cols int) string {
 	if text == "" {
 		return ""
 	}
 	return fmt.Sprintf(`<text x="%s" y="%d" text-anchor="middle" fill="#bbbbbb">%s</text>`+"\n",
-		num(float64(cols)*cellWidth/2), barBaseline, escape(text))
+		formatNumber(float64(cols)*cellWidth/2), barBaseline, escape(text))
 }
 
-// use puts a drawing at a height of the picture.
-func (f *film) use(b *strings.Builder, drawing string, y int) {
+// useDrawing puts a drawing at a height of the picture.
+func (f *film) useDrawing(b *strings.Builder, drawing string, y int) {
 	if drawing == "" {
 		return
 	}
@@ -158,9 +159,9 @@ func (f *film) use(b *strings.Builder, drawing string, y int) {
 	fmt.Fprintf(b, `<use href="#r%d" y="%d"/>`, id, y)
 }
 
-// cut sets how long each picture stays, and leaves out empty screens at both ends: a program has not drawn anything yet, or
-// has left the alternate screen.
-func (f *film) cut() {
+// finishPictures leaves out empty screens at both ends (a program has not drawn anything yet, or has
+// left the alternate screen), and sets how long each picture stays.
+func (f *film) finishPictures() {
 	for len(f.frames) > 1 && f.frames[0].blank {
 		f.frames = f.frames[1:]
 	}
@@ -172,8 +173,8 @@ func (f *film) cut() {
 	}
 }
 
-// still is the picture that stood longest.
-func (f *film) still() int {
+// longestStanding returns the index of the picture that stood longest.
+func (f *film) longestStanding() int {
 	best := 0
 	for i, fr := range f.frames {
 		if fr.stays > f.frames[best].stays {
@@ -183,26 +184,26 @@ func (f *film) still() int {
 	return best
 }
 
-func (f *film) write(w io.Writer) {
+func (f *film) writeSVG(w io.Writer) {
 	inside := float64(f.cols) * cellWidth
 	width, height := inside+2*windowMargin, barHeight+f.rows*cellHeight+windowMargin
-	svgHead(w, num(width), height)
-	f.style(w, height)
+	svgHead(w, formatNumber(width), height)
+	f.writeStyle(w, height)
 	fmt.Fprintf(w, "<defs>\n%s</defs>\n", f.defs.String())
 	fmt.Fprintf(w, `<rect width="100%%" height="100%%" rx="%d" fill="#000000"/>`+"\n", windowRadius)
 	fmt.Fprintf(w, `<path d="M0 %d V%d q0 -%[2]d %[2]d -%[2]d H%s q%[2]d 0 %[2]d %[2]d V%[1]d z" fill="#333333"/>`+"\n",
-		barHeight, windowRadius, num(width-windowRadius))
-	// The inner picture cuts off all of the strip but one frame, whatever shows the outer one.
+		barHeight, windowRadius, formatNumber(width-windowRadius))
+	// The inner picture cuts off all of the strip but one frame, in any viewer.
 	fmt.Fprintf(w, `<svg x="%d" width="%s" height="%d"><g id="strip" transform="translate(0 %d)">`+"\n",
-		windowMargin, num(inside), height, -f.still()*height)
+		windowMargin, formatNumber(inside), height, -f.longestStanding()*height)
 	for i, fr := range f.frames {
 		fmt.Fprintf(w, `<g transform="translate(0 %d)">%s</g>`+"\n", i*height, fr.drawing)
 	}
 	fmt.Fprint(w, "</g></svg>\n</svg>\n")
 }
 
-// style is the animation (CSS Animations 1): the strip jumps from picture to picture.
-func (f *film) style(w io.Writer, height int) {
+// writeStyle writes the animation (CSS Animations 1): the strip jumps from picture to picture.
+func (f *film) writeStyle(w io.Writer, height int) {
 	stays := make([]time.Duration, len(f.frames))
 	var whole, now time.Duration
 	for i, fr := range f.frames {
@@ -212,9 +213,10 @@ func (f *film) style(w io.Writer, height int) {
 		}
 		whole += stays[i]
 	}
-	fmt.Fprintf(w, "<style>\n#strip { animation: play %ss step-end infinite }\n@keyframes play {\n", num(whole.Seconds()))
+	fmt.Fprintf(w, "<style>\n#strip { animation: play %ss step-end infinite }\n@keyframes play {\n", formatNumber(whole.Seconds()))
 	for i, d := range stays {
-		fmt.Fprintf(w, "%.3f%% { transform: translateY(%dpx) }\n", 100*now.Seconds()/whole.Seconds(), -i*height)
+		fmt.Fprintf(w, "%.3f%% { transform: translateY(%dpx) }\n",
+			100*now.Seconds()/whole.Seconds(), -i*height)
 		now += d
 	}
 	fmt.Fprint(w, "}\n@media (prefers-reduced-motion: reduce) { #strip { animation: none } }\n</style>\n")

@@ -14,8 +14,9 @@ func IsCast(b []byte) bool {
 	return json.Unmarshal(line, &h) == nil && h.Version >= 2
 }
 
-// Cast reads an asciicast of version 2 or 3: its output, its size and the changes of its size. Comments and events of
-// other kinds are skipped. A file that was cut in its last line plays up to there.
+// Cast reads an asciicast of version 2 or 3: its output, its size and the changes of its size.
+// Comments and events of other kinds are skipped. A file that was cut in its last line plays up to
+// there.
 func Cast(b []byte) (out []byte, o Options, err error) {
 	o.Cols, o.Rows, err = events(b, func(e event) error {
 		if e.kind == "o" {
@@ -35,7 +36,8 @@ type event struct {
 	kind, data string
 }
 
-// events calls do for each output and change of size in an asciicast and returns the size in its header.
+// events calls do for each output and change of size in an asciicast and returns the size in its
+// header.
 func events(b []byte, do func(event) error) (cols, rows int, err error) {
 	line, b, _ := bytes.Cut(b, []byte{'\n'})
 	h, err := castHeader(line)

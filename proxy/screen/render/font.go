@@ -17,7 +17,8 @@ import (
 	"golang.org/x/image/vector"
 )
 
-// fonts are the embedded ones, regular and bold. Parsing takes a moment, so it happens once, when a picture is wanted.
+// fonts are the embedded ones, regular and bold. Parsing takes a moment, so it happens once, when a
+// picture is wanted.
 var fonts = sync.OnceValues(func() ([2]*sfnt.Font, error) {
 	var both [2]*sfnt.Font
 	for i, ttf := range [][]byte{dejavusansmono.TTF, dejavusansmonobold.TTF} {
@@ -30,8 +31,8 @@ var fonts = sync.OnceValues(func() ([2]*sfnt.Font, error) {
 	return both, nil
 })
 
-// mask is how much of each pixel a glyph covers, in sixteen steps: few colours make a small picture. Its rectangle is relative
-// to the upper left corner of the cell.
+// mask is how much of each pixel a glyph covers, in sixteen steps: few colours make a small
+// picture. Its rectangle is relative to the upper left corner of the cell.
 type mask struct{ *image.Alpha }
 
 // glyphKey names a mask: a character, as the font or as shapes draw it.
@@ -44,7 +45,8 @@ type glyphKey struct {
 // maxGlyphs bounds the masks that are kept; a screen has a few hundred.
 const maxGlyphs = 4096
 
-// sheet has the masks for cells of one size. It is not safe for use by more than one goroutine at once.
+// sheet has the masks for cells of one size. It is not safe for use by more than one goroutine at
+// once.
 type sheet struct {
 	size   image.Point // of a cell in pixels
 	base   int         // the baseline, from the top of the cell
@@ -55,7 +57,8 @@ type sheet struct {
 	masks  map[glyphKey]*mask
 }
 
-// The advance of the font and the place of its baseline, in parts of its size and of the cell's height.
+// The advance of the font and the place of its baseline, in parts of its size and of the cell's
+// height.
 const (
 	advance  = 0.602
 	baseline = 0.78
@@ -71,7 +74,9 @@ func newSheet(cell image.Point) (*sheet, error) {
 		raster: vector.NewRasterizer(cell.X, cell.Y), masks: make(map[glyphKey]*mask),
 	}
 	for i, f := range both {
-		s.faces[i], err = opentype.NewFace(f, &opentype.FaceOptions{Size: float64(cell.X) / advance, DPI: 72, Hinting: font.HintingNone})
+		s.faces[i], err = opentype.NewFace(f, &opentype.FaceOptions{
+			Size: float64(cell.X) / advance, DPI: 72, Hinting: font.HintingNone,
+		})
 		if err != nil {
 			return nil, fmt.Errorf("open the font: %w", err)
 		}
@@ -79,9 +84,9 @@ func newSheet(cell image.Point) (*sheet, error) {
 	return s, nil
 }
 
-// glyph is the mask of a character: shapes, the font's glyph, or its number where the font has none. Marks of a cluster
-// are glyphs of their own; has says whether there is one for them.
-func (s *sheet) glyph(k glyphKey) *mask {
+// glyphMask returns the mask of a character: shapes, the font's glyph, or its number if the font
+// lacks it. Marks of a cluster are glyphs of their own; hasGlyph says whether the font has them.
+func (s *sheet) glyphMask(k glyphKey) *mask {
 	if m, ok := s.masks[k]; ok {
 		return m
 	}
@@ -90,30 +95,30 @@ func (s *sheet) glyph(k glyphKey) *mask {
 	}
 	c := canvas{float64(s.size.X * k.width), float64(s.size.Y), math.Max(1, math.Round(float64(s.size.X)/9))}
 	var m *mask
-	if figures, ok := c.figures(k.r); ok {
-		m = s.shape(c, figures)
-	} else if s.has(k.r) {
-		m = s.letter(k)
+	if figures, ok := c.figuresFor(k.r); ok {
+		m = s.shapeMask(c, figures)
+	} else if s.hasGlyph(k.r) {
+		m = s.letterMask(k)
 	} else {
-		m = s.number(k)
+		m = s.numberMask(k)
 	}
 	s.masks[k] = m
 	return m
 }
 
-func (s *sheet) has(r rune) bool {
+func (s *sheet) hasGlyph(r rune) bool {
 	i, err := s.fonts[0].GlyphIndex(&s.buf, r)
 	return err == nil && i != 0
 }
 
-// lacks reports whether a character is shown as its number.
-func (s *sheet) lacks(r rune) bool {
-	_, shaped := canvas{float64(s.size.X), float64(s.size.Y), 1}.figures(r)
-	return !shaped && !s.has(r)
+// lacksGlyph reports whether a character is shown as its number.
+func (s *sheet) lacksGlyph(r rune) bool {
+	_, shaped := canvas{float64(s.size.X), float64(s.size.Y), 1}.figuresFor(r)
+	return !shaped && !s.hasGlyph(r)
 }
 
-// letter is the font's glyph, in the middle of its columns, slanted where the text is italic.
-func (s *sheet) letter(k glyphKey) *mask {
+// letterMask returns the font's glyph, in the middle of its columns, slanted if the text is italic.
+func (s *sheet) letterMask(k glyphKey) *mask {
 	face := s.faces[0]
 	if i, err := s.fonts[1].GlyphIndex(&s.buf, k.r); k.bold && err == nil && i != 0 {
 		face = s.faces[1]
@@ -137,49 +142,49 @@ func (s *sheet) letter(k glyphKey) *mask {
 		part := shift - whole
 		for x := bounds.Min.X; x < bounds.Max.X; x++ {
 			a := float64(flat.AlphaAt(x, y).A)
-			m.add(x+int(whole), y, a*(1-part))
-			m.add(x+int(whole)+1, y, a*part)
+			m.addCover(x+int(whole), y, a*(1-part))
+			m.addCover(x+int(whole)+1, y, a*part)
 		}
 	}
-	return m.settled()
+	return m.roundToSteps()
 }
 
 func newMask(r image.Rectangle) *mask { return &mask{image.NewAlpha(r)} }
 
-// add lets more of a pixel be covered, from 0 to 255.
-func (m *mask) add(x, y int, a float64) {
+// addCover lets more of a pixel be covered, from 0 to 255.
+func (m *mask) addCover(x, y int, a float64) {
 	if a > 0 && (image.Point{x, y}).In(m.Rect) {
 		p := &m.Pix[m.PixOffset(x, y)]
 		*p = uint8(min(255, math.Round(float64(*p)+a)))
 	}
 }
 
-// settled rounds to the sixteen steps.
-func (m *mask) settled() *mask {
+// roundToSteps rounds to the sixteen steps.
+func (m *mask) roundToSteps() *mask {
 	for i, a := range m.Pix {
 		m.Pix[i] = uint8((int(a) + 8) / 17 * 17)
 	}
 	return m
 }
 
-// shape is the mask of figures. Rectangles stand on whole pixels.
-func (s *sheet) shape(c canvas, figures []figure) *mask {
+// shapeMask returns the mask of figures. Rectangles stand on whole pixels.
+func (s *sheet) shapeMask(c canvas, figures []figure) *mask {
 	m := newMask(image.Rect(0, 0, int(c.w), int(c.h)))
 	for _, f := range figures {
 		if f.points != nil {
-			s.polygon(m, f)
+			s.drawPolygon(m, f)
 			continue
 		}
 		for y := int(math.Round(f.y0)); y < int(math.Round(f.y1)); y++ {
 			for x := int(math.Round(f.x0)); x < int(math.Round(f.x1)); x++ {
-				m.add(x, y, 255*f.opacity)
+				m.addCover(x, y, 255*f.opacity)
 			}
 		}
 	}
-	return m.settled()
+	return m.roundToSteps()
 }
 
-func (s *sheet) polygon(m *mask, f figure) {
+func (s *sheet) drawPolygon(m *mask, f figure) {
 	s.raster.Reset(m.Rect.Dx(), m.Rect.Dy())
 	for i, p := range f.points {
 		if i == 0 {
@@ -216,9 +221,9 @@ var digits = [16][5]uint8{
 	{7, 4, 7, 4, 4},
 }
 
-// number stands for a character that the font lacks: the hexadecimal digits of its number, two or three in a row, in a
-// frame where there is room. A cell that is too small for them has the frame alone.
-func (s *sheet) number(k glyphKey) *mask {
+// numberMask stands for a character that the font lacks: the hexadecimal digits of its number, two
+// or three in a row, in a frame where there is room. A cell too small for them has the frame alone.
+func (s *sheet) numberMask(k glyphKey) *mask {
 	m := newMask(image.Rect(0, 0, s.size.X*k.width, s.size.Y))
 	across, text := 2, fmt.Sprintf("%04X", k.r)
 	if k.width > 1 {
@@ -228,11 +233,11 @@ func (s *sheet) number(k glyphKey) *mask {
 	wide, high := across*4-1, down*6-1
 	frame := m.Rect.Inset(1)
 	if wide > m.Rect.Dx()-2 || high > m.Rect.Dy()-2 {
-		m.frame(frame)
+		m.drawFrame(frame)
 		return m
 	}
 	if wide <= frame.Dx()-4 {
-		m.frame(frame)
+		m.drawFrame(frame)
 	}
 	left, top := (m.Rect.Dx()-wide)/2, (m.Rect.Dy()-high)/2
 	for i, c := range text {
@@ -240,7 +245,7 @@ func (s *sheet) number(k glyphKey) *mask {
 		for y, row := range digit {
 			for x := range 3 {
 				if row&(4>>x) != 0 {
-					m.add(left+i%across*4+x, top+i/across*6+y, 255)
+					m.addCover(left+i%across*4+x, top+i/across*6+y, 255)
 				}
 			}
 		}
@@ -248,13 +253,13 @@ func (s *sheet) number(k glyphKey) *mask {
 	return m
 }
 
-func (m *mask) frame(r image.Rectangle) {
+func (m *mask) drawFrame(r image.Rectangle) {
 	for x := r.Min.X; x < r.Max.X; x++ {
-		m.add(x, r.Min.Y, 255)
-		m.add(x, r.Max.Y-1, 255)
+		m.addCover(x, r.Min.Y, 255)
+		m.addCover(x, r.Max.Y-1, 255)
 	}
 	for y := r.Min.Y + 1; y < r.Max.Y-1; y++ {
-		m.add(r.Min.X, y, 255)
-		m.add(r.Max.X-1, y, 255)
+		m.addCover(r.Min.X, y, 255)
+		m.addCover(r.Max.X-1, y, 255)
 	}
 }

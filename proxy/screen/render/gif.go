@@ -16,9 +16,11 @@ import (
 )
 
 const (
-	// maxGIF bounds the file: what sites take that show GIFs. maxChanged bounds the pixels that change, since all of them are held.
+	// maxGIF bounds the file: what sites take that show GIFs. maxChanged bounds the pixels that
+	// change, since all of them are held.
 	maxGIF, maxChanged = 10 << 20, 200_000_000
-	// tickGIF is the unit of time of a GIF, and shortestGIF what players show: they take less for much more.
+	// tickGIF is the unit of time of a GIF, and shortestGIF what players show: they take less for
+	// much more.
 	tickGIF, shortestGIF = 10 * time.Millisecond, 2
 	longestGIF           = 1<<16 - 1
 )
@@ -26,7 +28,8 @@ const (
 // ErrTooLarge says that a picture would be larger than those who are to see it take.
 var ErrTooLarge = errors.New("the picture would be larger than 10 MiB")
 
-// GIF is a moving picture of pixels, drawn as [PNG] draws. Of each picture it has what changed. One goroutine may use it.
+// GIF is a moving picture of pixels, drawn as [PNG] draws. Of each picture it has what changed. One
+// goroutine may use it.
 type GIF struct {
 	out     gif.GIF
 	last    *image.RGBA
@@ -46,25 +49,25 @@ func (g *GIF) Add(s *screen.Screen, stays time.Duration) error {
 	}
 	box := img.Rect
 	if g.last != nil {
-		box = differs(g.last, img)
+		box = changedBox(g.last, img)
 	}
 	if box.Empty() {
-		g.stay(stays)
+		g.stayLonger(stays)
 		return nil
 	}
 	if g.changed += box.Dx() * box.Dy(); g.changed > maxChanged {
 		return ErrTooLarge
 	}
-	g.out.Image = append(g.out.Image, paletted(img, g.last, box))
+	g.out.Image = append(g.out.Image, palettedPart(img, g.last, box))
 	g.out.Delay = append(g.out.Delay, 0)
 	g.out.Disposal = append(g.out.Disposal, gif.DisposalNone)
 	g.last, g.wait = img, 0
-	g.stay(stays)
+	g.stayLonger(stays)
 	return nil
 }
 
-// stay has the newest picture stay longer.
-func (g *GIF) stay(d time.Duration) {
+// stayLonger has the newest picture stay longer.
+func (g *GIF) stayLonger(d time.Duration) {
 	g.wait += d
 	g.out.Delay[len(g.out.Delay)-1] = int(min(max(int64((g.wait+tickGIF/2)/tickGIF), shortestGIF), longestGIF))
 }
@@ -96,8 +99,8 @@ func (l *limited) Write(p []byte) (int, error) {
 	return l.w.Write(p)
 }
 
-// differs is the smallest rectangle outside of which two pictures of one size are the same.
-func differs(a, b *image.RGBA) image.Rectangle {
+// changedBox returns the smallest rectangle outside of which two pictures of one size are the same.
+func changedBox(a, b *image.RGBA) image.Rectangle {
 	box := image.Rectangle{}
 	for y := b.Rect.Min.Y; y < b.Rect.Max.Y; y++ {
 		from, to := b.PixOffset(b.Rect.Min.X, y), b.PixOffset(b.Rect.Max.X, y)
@@ -117,13 +120,13 @@ func differs(a, b *image.RGBA) image.Rectangle {
 	return box
 }
 
-// paletted is a part of a picture in at most 256 colours: what was there before, in last, is transparent, which packs well. Of more
-// colours the rarest become those that are nearest.
-func paletted(img, last *image.RGBA, box image.Rectangle) *image.Paletted {
+// palettedPart returns a part of a picture in at most 256 colours. Pixels that are the same in last
+// are transparent, to pack well. If there are more colours, the rarest become the nearest others.
+func palettedPart(img, last *image.RGBA, box image.Rectangle) *image.Paletted {
 	counts := make(map[color.RGBA]int)
 	runs(img, last, box, func(c color.RGBA, _, n int) { counts[c] += n })
 	colors := slices.SortedFunc(maps.Keys(counts), func(a, b color.RGBA) int {
-		return cmp.Or(counts[b]-counts[a], cmp.Compare(shuffled(a), shuffled(b)))
+		return cmp.Or(counts[b]-counts[a], cmp.Compare(shuffledOrder(a), shuffledOrder(b)))
 	})
 	table := color.Palette{color.RGBA{}}
 	for _, c := range colors[:min(len(colors), 255)] {
@@ -147,20 +150,22 @@ func paletted(img, last *image.RGBA, box image.Rectangle) *image.Paletted {
 	return out
 }
 
-// shuffled is an order of colours in which neighbours lie far apart: where all are as rare, the ones that stay are spread.
-func shuffled(c color.RGBA) uint32 {
+// shuffledOrder gives an order of colours in which neighbours lie far apart: if all are equally
+// rare, those that stay are spread.
+func shuffledOrder(c color.RGBA) uint32 {
 	return (uint32(c.R)<<16 | uint32(c.G)<<8 | uint32(c.B)) * 2654435761
 }
 
-// runs calls do for n pixels of a colour, from the one with the number at in a box, that are other than in last.
+// runs calls do for n pixels of a colour, from the one with the number at in a box, that are other
+// than in last.
 func runs(img, last *image.RGBA, box image.Rectangle, do func(c color.RGBA, at, n int)) {
 	at := 0
 	for y := box.Min.Y; y < box.Max.Y; y++ {
-		now, was := img.Pix[img.PixOffset(box.Min.X, y):][:4*box.Dx()], []byte(nil)
+		now, before := img.Pix[img.PixOffset(box.Min.X, y):][:4*box.Dx()], []byte(nil)
 		if last != nil {
-			was = last.Pix[last.PixOffset(box.Min.X, y):][:4*box.Dx()]
+			before = last.Pix[last.PixOffset(box.Min.X, y):][:4*box.Dx()]
 		}
-		same := func(i int) bool { return was != nil && [4]byte(was[i:]) == [4]byte(now[i:]) }
+		same := func(i int) bool { return before != nil && [4]byte(before[i:]) == [4]byte(now[i:]) }
 		for i := 0; i < len(now); {
 			if same(i) {
 				i += 4

@@ -19,8 +19,9 @@ const maxHTML = 16 << 20
 // ErrPageTooLarge says that a page would be too large.
 var ErrPageTooLarge = errors.New("the page would be larger than 16 MiB")
 
-// HTML is a page that plays pictures of a terminal, as text that can be selected and searched, or shows them one below another. It is one
-// file without a script, and its own policy lets it load nothing. One goroutine may use it.
+// HTML is a page that plays pictures of a terminal, as text that can be selected and searched, or
+// shows them one below another. It is one file without a script, and its own policy lets it load
+// nothing. One goroutine may use it.
 type HTML struct {
 	cols, rows int // of the largest screen
 	body       strings.Builder
@@ -40,14 +41,14 @@ func (h *HTML) Add(s *screen.Screen, said string, stays time.Duration) error {
 	}
 	h.cols, h.rows = max(h.cols, d.cols), max(h.rows, d.rows)
 	h.stays = append(h.stays, stays)
-	none := look{bg: d.background(), fg: d.resolve(0, !d.reverse)}
+	none := look{bg: d.backgroundColor(), fg: d.resolveColor(0, !d.reverse)}
 	none.line = none.fg
-	fmt.Fprintf(&h.body, "<li><p>%s</p><pre class=%s>\n", html.EscapeString(said), h.class(none))
+	fmt.Fprintf(&h.body, "<li><p>%s</p><pre class=%s>\n", html.EscapeString(said), h.classOf(none))
 	for y := range d.rows { // the first line feed of a pre counts for nothing
 		if y > 0 {
 			h.body.WriteByte('\n')
 		}
-		h.row(&d, y, none)
+		h.writeRow(&d, y, none)
 	}
 	h.body.WriteString("</pre></li>\n")
 	if h.body.Len() > maxHTML {
@@ -56,13 +57,13 @@ func (h *HTML) Add(s *screen.Screen, said string, stays time.Duration) error {
 	return nil
 }
 
-// row writes a row, without the blank cells at its end.
-func (h *HTML) row(d *svg, y int, none look) {
+// writeRow writes a row, without the blank cells at its end.
+func (h *HTML) writeRow(d *svg, y int, none look) {
 	blanks := 0 // of the plain look, which are not written yet
-	d.runs(y, func(a, b look) bool { return a == b }, func(from, to int, l look) {
+	d.eachRun(y, func(a, b look) bool { return a == b }, func(from, to int, l look) {
 		var text strings.Builder
 		for x := from; x < to; x++ {
-			c, _ := d.cell(y, x)
+			c, _ := d.cellLook(y, x)
 			switch {
 			case c.Width == 0:
 			case c.Width == 1 && (isLetter(c.Content) || c.Content == ""):
@@ -83,17 +84,18 @@ func (h *HTML) row(d *svg, y int, none look) {
 			h.body.WriteString(kept)
 			return
 		}
-		fmt.Fprintf(&h.body, "<span class=%s>%s</span>", h.class(l), text.String())
+		fmt.Fprintf(&h.body, "<span class=%s>%s</span>", h.classOf(l), text.String())
 	})
 }
 
 // underlines are the styles of those that are not single.
 var underlines = [...]string{
-	screen.DoubleUnderline: " double", screen.CurlyUnderline: " wavy", screen.DottedUnderline: " dotted", screen.DashedUnderline: " dashed",
+	screen.DoubleUnderline: " double", screen.CurlyUnderline: " wavy",
+	screen.DottedUnderline: " dotted", screen.DashedUnderline: " dashed",
 }
 
-// class is the class of a look.
-func (h *HTML) class(l look) string {
+// classOf returns the class of a look, and adds its rule to the sheet.
+func (h *HTML) classOf(l look) string {
 	name, known := h.styles[l]
 	if known {
 		return name
@@ -124,8 +126,9 @@ func (h *HTML) class(l look) string {
 	return name
 }
 
-// pageCSS is how the page looks. The list of pictures is a strip behind a window, which the animation moves; on paper, for who wants
-// all of it, and for who wants nothing to move, the pictures stand below one another.
+// pageCSS is how the page looks. The list of pictures is a strip behind a window, which the
+// animation moves; on paper, for who wants all of it, and for who wants nothing to move, the
+// pictures stand below one another.
 const pageCSS = `body{font:14px/20px system-ui,sans-serif;margin:16px;color:#222;background:#fff}
 h1{font-size:18px;margin:0 0 4px}
 ol{list-style:none;margin:0;padding:0}
@@ -142,7 +145,7 @@ func (h *HTML) Write(w io.Writer, title, about string) error {
 	if len(h.stays) == 0 {
 		return errors.New("there is nothing to show")
 	}
-	style := h.style()
+	style := h.pageStyle()
 	sum := sha256.Sum256([]byte(style))
 	_, err := fmt.Fprintf(w, `<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
@@ -156,8 +159,8 @@ func (h *HTML) Write(w io.Writer, title, about string) error {
 	return err
 }
 
-// style is the page's sheet: each picture stays its time (CSS Animations 1).
-func (h *HTML) style() string {
+// pageStyle returns the page's sheet: each picture stays its time (CSS Animations 1).
+func (h *HTML) pageStyle() string {
 	var b strings.Builder
 	height := 20 + h.rows*17 + 8 + 12
 	b.WriteString(pageCSS)
@@ -170,7 +173,7 @@ func (h *HTML) style() string {
 		}
 		whole += h.stays[i]
 	}
-	fmt.Fprintf(&b, "ol{animation:play %ss step-end infinite}\n@keyframes play{\n", num(whole.Seconds()))
+	fmt.Fprintf(&b, "ol{animation:play %ss step-end infinite}\n@keyframes play{\n", formatNumber(whole.Seconds()))
 	for i, d := range h.stays {
 		fmt.Fprintf(&b, "%.4f%%{transform:translateY(%dpx)}\n", 100*now.Seconds()/whole.Seconds(), -i*height)
 		now += d

@@ -6,7 +6,8 @@ import (
 	"terminalproxy/proxy/screen"
 )
 
-// look is how a cell is drawn: colours resolved, attributes applied. Cells of one look can be drawn together.
+// look is how a cell is drawn: colours resolved, attributes applied. Cells of one look can be drawn
+// together.
 type look struct {
 	fg, bg, line color.RGBA // line is the colour of an underline
 	attrs        screen.Attr
@@ -59,38 +60,41 @@ func newView(s *screen.Screen) view {
 	return v
 }
 
-// background is the colour of a cell that nothing was written to.
-func (v *view) background() color.RGBA { return v.resolve(0, v.reverse) }
+// backgroundColor returns the colour of a cell that nothing was written to.
+func (v *view) backgroundColor() color.RGBA { return v.resolveColor(0, v.reverse) }
 
-func (v *view) resolve(c screen.Color, fg bool) color.RGBA {
+func (v *view) resolveColor(c screen.Color, fg bool) color.RGBA {
 	r, g, b := v.s.Resolve(c, fg)
 	return color.RGBA{r, g, b, 0xff}
 }
 
-// cell is a cell and its look: inverse, bold as bright, faint, conceal and a block for a cursor are decided here. What is
-// concealed has no content.
-func (v *view) cell(row, col int) (screen.Cell, look) {
+// cellLook returns a cell and its look: it applies inverse, bold as bright, faint, conceal and a
+// block for a cursor. A concealed cell has no content.
+func (v *view) cellLook(row, col int) (screen.Cell, look) {
 	c := v.s.Cell(row, col)
 	st := c.Style
 	if i, ok := st.Fg.Index(); ok && i < 8 && st.Attrs&screen.Bold != 0 {
 		st.Fg = screen.Indexed(i + 8)
 	}
-	l := look{fg: v.resolve(st.Fg, true), bg: v.resolve(st.Bg, false), attrs: st.Attrs & drawn, underline: st.Underline}
+	l := look{
+		fg: v.resolveColor(st.Fg, true), bg: v.resolveColor(st.Bg, false),
+		attrs: st.Attrs & drawn, underline: st.Underline,
+	}
 	if (st.Attrs&screen.Inverse != 0) != v.reverse {
 		l.fg, l.bg = l.bg, l.fg
 	}
 	if at := v.cursor; at.kind == blockCursor && row == at.row && col == at.col {
 		if l.fg == l.bg {
-			l.fg = v.resolve(0, !v.reverse) // a cursor is seen also where the text is not
+			l.fg = v.resolveColor(0, !v.reverse) // a cursor is seen also where the text is not
 		}
 		l.fg, l.bg = l.bg, l.fg
 	}
 	if st.Attrs&screen.Faint != 0 {
-		l.fg = mix(l.fg, l.bg)
+		l.fg = mixColors(l.fg, l.bg)
 	}
 	l.line = l.fg
 	if !st.UnderlineColor.IsDefault() {
-		l.line = v.resolve(st.UnderlineColor, true)
+		l.line = v.resolveColor(st.UnderlineColor, true)
 	}
 	if st.Attrs&screen.Conceal != 0 {
 		c.Content, l.attrs, l.underline = "", 0, screen.NoUnderline
@@ -98,11 +102,11 @@ func (v *view) cell(row, col int) (screen.Cell, look) {
 	return c, l
 }
 
-// mix is three fifths of a over b.
-func mix(a, b color.RGBA) color.RGBA {
+// mixColors returns three fifths of a over b.
+func mixColors(a, b color.RGBA) color.RGBA {
 	part := func(a, b uint8) uint8 { return uint8((3*int(a) + 2*int(b)) / 5) }
 	return color.RGBA{part(a.R, b.R), part(a.G, b.G), part(a.B, b.B), 0xff}
 }
 
-// cursorColor is that of a cursor which is a line.
-func (v *view) cursorColor() color.RGBA { return v.resolve(0, !v.reverse) }
+// cursorColor returns the colour of an underline or bar cursor.
+func (v *view) cursorColor() color.RGBA { return v.resolveColor(0, !v.reverse) }

@@ -13,7 +13,8 @@ import (
 	"terminalproxy/proxy/screen"
 )
 
-// The widths of a cell in pixels; it is twice as high. The first is what a picture has if nothing else is wanted.
+// The widths of a cell in pixels; it is twice as high. The first is what a picture has if nothing
+// else is wanted.
 const (
 	widest    = 9
 	narrowest = 4
@@ -27,9 +28,9 @@ var (
 	sheets  = make(map[int]*sheet) // by the width of a cell
 )
 
-// PNG draws the screen with cells of 9 by 18 pixels. Characters that meet their neighbours are drawn as shapes, without
-// seams; one that the font lacks is its number in hexadecimal digits. It may be called from any goroutine and draws one
-// picture at a time.
+// PNG draws the screen with cells of 9 by 18 pixels. Characters that meet their neighbours are
+// drawn as shapes, without seams; one that the font lacks is its number in hexadecimal digits. It
+// may be called from any goroutine and draws one picture at a time.
 func PNG(w io.Writer, s *screen.Screen) error {
 	cols, rows := s.Size()
 	if cols*rows*widest*2*widest > maxPixels {
@@ -38,8 +39,8 @@ func PNG(w io.Writer, s *screen.Screen) error {
 	return drawPNG(w, s, widest)
 }
 
-// Fit is PNG in a square of side pixels: with smaller cells, where that has to be, and an error where even the smallest do
-// not fit. It returns the size of a cell.
+// Fit is PNG in a square of side pixels: with smaller cells, where that has to be, and an error
+// where even the smallest do not fit. It returns the size of a cell.
 func Fit(w io.Writer, s *screen.Screen, side int) (cell image.Point, err error) {
 	cols, rows := s.Size()
 	for width := widest; width >= narrowest; width-- {
@@ -56,32 +57,32 @@ func drawPNG(w io.Writer, s *screen.Screen, width int) error {
 	if err != nil {
 		return err
 	}
-	if err := png.Encode(w, indexed(img)); err != nil {
+	if err := png.Encode(w, withPalette(img)); err != nil {
 		return fmt.Errorf("encode the picture: %w", err)
 	}
 	return nil
 }
 
-// Lacking counts the characters of the screen that a picture in pixels shows as their numbers, since the font lacks them.
-// It may be called from any goroutine.
+// Lacking counts the characters of the screen that a picture in pixels shows as their numbers,
+// since the font lacks them. It may be called from any goroutine.
 func Lacking(s *screen.Screen) (n int, err error) {
 	drawing.Lock()
 	defer drawing.Unlock()
-	glyphs, err := sheetOf(widest)
+	glyphs, err := sheetLocked(widest)
 	if err != nil {
 		return 0, err
 	}
 	p := painter{sheet: glyphs, view: newView(s)}
-	p.each(func(_ image.Rectangle, c screen.Cell, _ look) {
-		if r, _ := utf8.DecodeRuneInString(c.Content); c.Content != "" && r != ' ' && p.lacks(r) {
+	p.eachCell(func(_ image.Rectangle, c screen.Cell, _ look) {
+		if r, _ := utf8.DecodeRuneInString(c.Content); c.Content != "" && r != ' ' && p.lacksGlyph(r) {
 			n++
 		}
 	})
 	return n, nil
 }
 
-// sheetOf is the sheet for cells of a width. The caller holds the lock.
-func sheetOf(width int) (*sheet, error) {
+// sheetLocked returns the sheet for cells of a width.
+func sheetLocked(width int) (*sheet, error) {
 	if s := sheets[width]; s != nil {
 		return s, nil
 	}
@@ -95,15 +96,15 @@ func sheetOf(width int) (*sheet, error) {
 func paint(s *screen.Screen, width int) (*image.RGBA, error) {
 	drawing.Lock()
 	defer drawing.Unlock()
-	glyphs, err := sheetOf(width)
+	glyphs, err := sheetLocked(width)
 	if err != nil {
 		return nil, err
 	}
 	p := painter{sheet: glyphs, view: newView(s)}
 	p.img = image.NewRGBA(image.Rect(0, 0, p.cols*p.size.X, p.rows*p.size.Y))
 	// Backgrounds come first: a glyph may reach over its cell.
-	p.each(func(box image.Rectangle, _ screen.Cell, l look) { p.fill(box, l.bg) })
-	p.each(p.content)
+	p.eachCell(func(box image.Rectangle, _ screen.Cell, l look) { p.fillBox(box, l.bg) })
+	p.eachCell(p.drawContent)
 	p.lineCursor()
 	return p.img, nil
 }
@@ -115,22 +116,22 @@ type painter struct {
 	img *image.RGBA
 }
 
-// each calls do for every cell with what it covers.
-func (p *painter) each(do func(box image.Rectangle, c screen.Cell, l look)) {
+// eachCell calls do for every cell with what it covers.
+func (p *painter) eachCell(do func(box image.Rectangle, c screen.Cell, l look)) {
 	for y := range p.rows {
 		for x := range p.cols {
-			if c, l := p.cell(y, x); c.Width > 0 {
-				do(p.box(y, x, c.Width), c, l)
+			if c, l := p.cellLook(y, x); c.Width > 0 {
+				do(p.cellBox(y, x, c.Width), c, l)
 			}
 		}
 	}
 }
 
-func (p *painter) box(row, col, width int) image.Rectangle {
+func (p *painter) cellBox(row, col, width int) image.Rectangle {
 	return image.Rect(col*p.size.X, row*p.size.Y, (col+width)*p.size.X, (row+1)*p.size.Y)
 }
 
-func (p *painter) fill(r image.Rectangle, c color.RGBA) {
+func (p *painter) fillBox(r image.Rectangle, c color.RGBA) {
 	r = r.Intersect(p.img.Rect)
 	for y := r.Min.Y; y < r.Max.Y; y++ {
 		row := p.img.Pix[p.img.PixOffset(r.Min.X, y):p.img.PixOffset(r.Max.X, y)]
@@ -140,23 +141,24 @@ func (p *painter) fill(r image.Rectangle, c color.RGBA) {
 	}
 }
 
-// content draws the first character of a cluster, the marks that the font has, and lines.
-func (p *painter) content(box image.Rectangle, c screen.Cell, l look) {
+// drawContent draws the first character of a cluster, the marks that the font has, and lines.
+func (p *painter) drawContent(box image.Rectangle, c screen.Cell, l look) {
 	r, size := utf8.DecodeRuneInString(c.Content)
 	if c.Content != "" && r != ' ' {
-		k := glyphKey{r: r, bold: l.attrs&screen.Bold != 0, italic: l.attrs&screen.Italic != 0, width: c.Width}
-		p.blend(p.glyph(k), box.Min, l.fg)
+		bold, italic := l.attrs&screen.Bold != 0, l.attrs&screen.Italic != 0
+		k := glyphKey{r: r, bold: bold, italic: italic, width: c.Width}
+		p.blendMask(p.glyphMask(k), box.Min, l.fg)
 		for _, k.r = range c.Content[size:] {
-			if unicode.Is(unicode.Mn, k.r) && p.has(k.r) {
-				p.blend(p.glyph(k), box.Min, l.fg)
+			if unicode.Is(unicode.Mn, k.r) && p.hasGlyph(k.r) {
+				p.blendMask(p.glyphMask(k), box.Min, l.fg)
 			}
 		}
 	}
-	p.lines(box, l)
+	p.drawLines(box, l)
 }
 
-// blend puts a colour over the pixels that a mask covers.
-func (p *painter) blend(m *mask, at image.Point, c color.RGBA) {
+// blendMask puts a colour over the pixels that a mask covers.
+func (p *painter) blendMask(m *mask, at image.Point, c color.RGBA) {
 	r := m.Rect.Add(at)
 	in := r.Intersect(p.img.Rect)
 	for y := in.Min.Y; y < in.Max.Y; y++ {
@@ -178,14 +180,14 @@ func over(above, below, a uint8) uint8 {
 	return uint8((int(above)*int(a) + int(below)*(255-int(a)) + 127) / 255)
 }
 
-// lines draws underlines, strike-through and overline. The patterns go on from cell to cell.
-func (p *painter) lines(box image.Rectangle, l look) {
+// drawLines draws underlines, strike-through and overline. The patterns go on from cell to cell.
+func (p *painter) drawLines(box image.Rectangle, l look) {
 	thick := max(1, p.size.X/9)
 	line := func(y int, c color.RGBA, on func(x int) bool) {
 		y = min(box.Min.Y+y, box.Max.Y-thick)
 		for x := box.Min.X; x < box.Max.X; x++ {
 			if on == nil || on(x) {
-				p.fill(image.Rect(x, y, x+1, y+thick), c)
+				p.fillBox(image.Rect(x, y, x+1, y+thick), c)
 			}
 		}
 	}
@@ -216,7 +218,7 @@ func (p *painter) lines(box image.Rectangle, l look) {
 // lineCursor draws a cursor that is a line; a block is in the look of its cell.
 func (p *painter) lineCursor() {
 	at := p.cursor
-	box := p.box(at.row, at.col, at.width)
+	box := p.cellBox(at.row, at.col, at.width)
 	switch at.kind {
 	case underlineCursor:
 		box.Min.Y = box.Max.Y - max(1, box.Dy()/9)
@@ -225,12 +227,12 @@ func (p *painter) lineCursor() {
 	default:
 		return
 	}
-	p.fill(box, p.cursorColor())
+	p.fillBox(box, p.cursorColor())
 }
 
-// indexed is the picture with a palette when it has at most 256 colours, as most screens have: that is smaller, and written
-// in less time.
-func indexed(img *image.RGBA) image.Image {
+// withPalette returns the picture with a palette if it has at most 256 colours, as most screens
+// have: such a file is smaller, and written in less time.
+func withPalette(img *image.RGBA) image.Image {
 	const slots = 1024
 	var keys [slots]uint32
 	var index [slots]uint8

@@ -1,5 +1,5 @@
-// Package render plays what a terminal printed, from bytes or from an asciicast, on a screen.Screen and shows the result
-// as text, JSON, ANSI, SVG or PNG.
+// Package render plays what a terminal printed, from bytes or from an asciicast, on a screen.Screen
+// and shows the result as text, JSON, ANSI, SVG or PNG.
 package render
 
 import (
@@ -37,7 +37,8 @@ func ParseResize(s string) (Resize, error) {
 // CheckSize refuses a size that no screen can have.
 func CheckSize(cols, rows int) error {
 	if cols < 1 || cols > screen.MaxCols || rows < 1 || rows > screen.MaxRows {
-		return fmt.Errorf("size %dx%d: columns go from 1 to %d and rows from 1 to %d", cols, rows, screen.MaxCols, screen.MaxRows)
+		return fmt.Errorf("size %dx%d: columns go from 1 to %d and rows from 1 to %d",
+			cols, rows, screen.MaxCols, screen.MaxRows)
 	}
 	return nil
 }
@@ -115,7 +116,8 @@ type jsonScreen struct {
 	Replies    string     `json:"replies"` // base64
 }
 
-// JSON returns the screen as one object: rows, cursor, title, and what the terminal would have answered.
+// JSON returns the screen as one object: rows, cursor, title, and what the terminal would have
+// answered.
 func JSON(s *screen.Screen) ([]byte, error) {
 	c := s.Cursor()
 	v := jsonScreen{
