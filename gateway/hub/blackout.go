@@ -6,42 +6,45 @@ import (
 	"terminalproxy/protocol"
 )
 
-// black notes that something is kept from agents from now on, or no longer. The snapshot that follows says the same; until
-// it comes nobody is to see the screen that the user hides, not even as it was before.
-func (s *session) black(m *protocol.Blackout) {
+// setBlackout records that the person hides something, or hides it no longer. The next snapshot
+// reports the same. Until it comes, no agent may see what the person hides, not even an older
+// screen.
+func (s *session) setBlackout(m *protocol.Blackout) {
 	switch {
 	case m.On:
-		s.hide(&protocol.Hidden{Why: m.Why, Secret: m.Secret})
+		s.setHidden(&protocol.Hidden{Why: m.Why, Secret: m.Secret})
 	case s.blackout != nil && s.blackout.Why == m.Why:
-		s.hide(nil)
+		s.setHidden(nil)
 	}
 	if !s.blackout.ByUser() {
 		return
 	}
-	s.gallery.show(nil)
+	s.gallery.setNewest(nil)
 	if s.newest == nil {
 		return
 	}
 	blank := *s.newest
 	blank.Content, blank.Foreground, blank.Directory = "", "", ""
 	if old := blank.Screen; old != nil {
-		blank.Screen = &protocol.Screen{Cols: old.Cols, Rows: old.Rows, Lines: make([]string, old.Rows)}
+		blank.Screen = &protocol.Screen{
+			Cols: old.Cols, Rows: old.Rows, Lines: make([]string, old.Rows),
+		}
 	}
 	s.newest, s.synced = &blank, false
 	s.info.Title, s.info.Progress, s.info.Foreground, s.info.Directory = "", nil, "", ""
 }
 
-func (s *session) hide(w *protocol.Hidden) {
-	s.blackout, s.since = w, time.Now()
-	s.offerTalk() // which waits while the user hides the screen
+func (s *session) setHidden(w *protocol.Hidden) {
+	s.blackout, s.blackoutAt = w, time.Now()
+	s.offerRecordsToAll() // the conversation waits while the user hides the screen
 }
 
-// hidden is what is kept from agents as of now.
-func (s *session) hidden() *protocol.Hidden {
+// currentBlackout returns a copy with the duration as of now.
+func (s *session) currentBlackout() *protocol.Hidden {
 	if s.blackout == nil {
 		return nil
 	}
 	w := *s.blackout
-	w.SinceMs += time.Since(s.since).Milliseconds()
+	w.SinceMs += time.Since(s.blackoutAt).Milliseconds()
 	return &w
 }

@@ -53,7 +53,7 @@ func TestTheListOfSessionsIsWatched(t *testing.T) {
 		require.Equal(t, 3, told(t, p).Sessions[0].ExitCode)
 	}
 	h.mu.Lock()
-	h.forget(h.sessions[key{"", "vim-1"}])
+	h.forgetSession(h.sessions[key{"", "vim-1"}])
 	h.mu.Unlock()
 	for _, p := range []*Peer{one, two, late} {
 		require.Equal(t, []string{"vim-1"}, told(t, p).Gone)
@@ -77,8 +77,8 @@ func TestNoListIsToldWithoutNews(t *testing.T) {
 		proxy.Handle(s)
 	}
 	h.mu.Lock()
-	h.boards[listKey{here: true}].last = time.Time{}
-	h.tell(listKey{here: true}, h.boards[listKey{here: true}])
+	h.boards[listKey{localOnly: true}].lastSent = time.Time{}
+	h.sendListChanges(listKey{localOnly: true}, h.boards[listKey{localOnly: true}])
 	h.mu.Unlock()
 	require.Empty(t, got(p))
 	later := full("vim-1", 10, "a", "b")
@@ -101,16 +101,16 @@ func TestTheListTellsOfScreensNowAndThen(t *testing.T) {
 	p.Handle(&protocol.SessionsWatch{RequestID: "w"})
 	all := got(p)
 	require.Equal(t, "b", all[1].(*protocol.SessionsChanged).Sessions[0].LastLine)
-	b := h.boards[listKey{here: true}]
+	b := h.boards[listKey{localOnly: true}]
 	tell := func(ago time.Duration) []protocol.Message {
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		for id, was := range b.told {
+		for id, was := range b.sent {
 			was.at = time.Now().Add(-ago)
-			b.told[id] = was
-			b.stirred[id] = struct{}{}
+			b.sent[id] = was
+			b.stale[id] = struct{}{}
 		}
-		h.tell(listKey{here: true}, b)
+		h.sendListChanges(listKey{localOnly: true}, b)
 		return got(p)
 	}
 	proxy.Handle(full("vim-1", 2, "a", " c "))
@@ -125,7 +125,7 @@ func TestTheListTellsOfScreensNowAndThen(t *testing.T) {
 func TestTheLastLine(t *testing.T) {
 	h, proxy, _ := scene()
 	defer h.Close()
-	last := func() string { return h.listed(listKey{here: true})[0].LastLine }
+	last := func() string { return h.listSessions(listKey{localOnly: true})[0].LastLine }
 	require.Empty(t, last())
 	hidden := full("vim-1", 1, "make: ok", "you do not see this", "  ")
 	hidden.HiddenText = []int{1}

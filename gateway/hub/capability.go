@@ -6,22 +6,23 @@ import (
 	"terminalproxy/protocol"
 )
 
-// may reports whether a participant may send m. Who only watches has no business trying, and is cut off.
-func (p *Peer) may(m protocol.Message) bool {
-	no := p.member.Rights.Refuses(m, time.Now())
-	if no == nil {
+// allowOrRefuse reports whether a participant may send m, and otherwise answers it. A viewer that
+// tries is cut off.
+func (p *Peer) allowOrRefuse(m protocol.Message) bool {
+	refusal := p.member.Rights.Refuses(m, time.Now())
+	if refusal == nil {
 		return true
 	}
-	p.hub.logFailure(p, m, no.Code)
-	p.out.put(no)
+	p.hub.logFailure(p, m, refusal.Code)
+	p.out.put(refusal)
 	if p.member.Role == RoleViewer {
 		p.out.end(ErrForbidden)
 	}
 	return false
 }
 
-// fail answers a request with an error.
-func (p *Peer) fail(m protocol.Message, code protocol.Code, say string) {
+// failRequest answers a request with an error.
+func (p *Peer) failRequest(m protocol.Message, code protocol.Code, message string) {
 	p.hub.logFailure(p, m, code)
-	p.reply(&protocol.Error{RequestID: protocol.RequestID(m), Code: code, Message: say})
+	p.sendReply(&protocol.Error{RequestID: protocol.RequestID(m), Code: code, Message: message})
 }

@@ -9,28 +9,29 @@ import (
 )
 
 const (
-	// ownTurns is how many participants are served by who had something for them. With more of them it would be kept too long.
+	// ownTurns is how many participants one caller serves itself. More would delay the caller.
 	ownTurns = 8
-	// perRunner is for how many participants more another goroutine is worth its start.
-	perRunner = 64
+	// perWorker is how many due participants justify another goroutine.
+	perWorker = 64
 )
 
-// Carry has the participant's messages fetched with Take and not with Next: turn is called when there may be some, by whoever put them
-// there, without a lock of the hub's. It must not wait. Until Take has nothing, it is not called again. Carry is called once, before
-// the first message is handled.
+// Carry makes the caller fetch messages with Take instead of Next. The hub calls turn without a
+// lock when there may be messages, and not again until Take has returned nothing. turn must not
+// wait. Call Carry once, before the first message is handled.
 func (p *Peer) Carry(turn func()) {
 	p.out.mu.Lock()
 	defer p.out.mu.Unlock()
-	p.out.turn, p.out.turns = turn, &p.hub.turns
-	p.out.wake()
+	p.out.turn, p.out.carrier = turn, &p.hub.carrier
+	p.out.wakeLocked()
 }
 
-// Take is [Peer.Next] for who does not wait, not even for the hub's lock: it has neither a message nor an error while there is nothing.
+// Take is [Peer.Next] for a caller that must not wait, not even for the hub's lock. It returns
+// neither a message nor an error while the outbox is empty.
 func (p *Peer) Take() (protocol.Message, error) {
 	for {
-		m, err := p.out.fetch()
+		m, err := p.out.popOrEndTurn()
 		if records, ok := m.(*protocol.ChatRecords); ok {
-			go p.heard(records)
+			go p.ackRecords(records)
 		}
 		if !errors.Is(err, errBehind) {
 			return m, err
@@ -39,46 +40,46 @@ func (p *Peer) Take() (protocol.Message, error) {
 	}
 }
 
-// turns are the participants whose messages are to be carried. Where many become due at once, by one message to the hub, who gave that
-// message carries those of the first and other goroutines the rest; none runs while there is nothing.
-type turns struct {
-	mu      sync.Mutex
-	due     []*outbox
-	pledged int // callers that look after what is due when they have let go of the hub's lock
-	runners int
+// carrier delivers messages of many participants. If one message to the hub makes many of them due,
+// its sender serves the first and worker goroutines serve the rest. Workers end when the queue is
+// empty.
+type carrier struct {
+	mu       sync.Mutex
+	due      []*outbox
+	deferred int // callers that will call runDeferred
+	workers  int
 }
 
-// add is called under the lock of an outbox.
-func (t *turns) add(o *outbox) {
+// addDue queues an outbox. The caller holds the outbox's lock.
+func (t *carrier) addDue(o *outbox) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.due = append(t.due, o)
-	if t.pledged == 0 {
-		t.hire()
+	if t.deferred == 0 {
+		t.startWorkersLocked()
 	}
 }
 
-// pledge says that the caller will call keep, soon and without a lock.
-func (t *turns) pledge() {
+// deferDelivery announces that the caller will call runDeferred soon, without a lock.
+func (t *carrier) deferDelivery() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.pledged++
+	t.deferred++
 }
 
-func (t *turns) keep() {
+func (t *carrier) runDeferred() {
 	var own [ownTurns]*outbox
 	t.mu.Lock()
-	t.pledged--
-	n := t.some(own[:])
-	t.hire()
+	t.deferred--
+	n := t.takeDueLocked(own[:])
+	t.startWorkersLocked()
 	t.mu.Unlock()
 	for _, o := range own[:n] {
 		o.turn()
 	}
 }
 
-// some takes out what is due first. The caller holds the lock.
-func (t *turns) some(into []*outbox) (n int) {
+func (t *carrier) takeDueLocked(into []*outbox) (n int) {
 	n = copy(into, t.due)
 	if t.due = t.due[n:]; len(t.due) == 0 {
 		t.due = nil
@@ -86,21 +87,20 @@ func (t *turns) some(into []*outbox) (n int) {
 	return n
 }
 
-// hire has others look after what is due. The caller holds the lock.
-func (t *turns) hire() {
-	for len(t.due) > t.runners*perRunner && t.runners < runtime.GOMAXPROCS(0) {
-		t.runners++
-		go t.run() // ends when nothing is due
+func (t *carrier) startWorkersLocked() {
+	for len(t.due) > t.workers*perWorker && t.workers < runtime.GOMAXPROCS(0) {
+		t.workers++
+		go t.run() // ends when the queue is empty
 	}
 }
 
-func (t *turns) run() {
+func (t *carrier) run() {
 	var own [ownTurns]*outbox
 	for {
 		t.mu.Lock()
-		n := t.some(own[:])
+		n := t.takeDueLocked(own[:])
 		if n == 0 {
-			t.runners--
+			t.workers--
 			t.mu.Unlock()
 			return
 		}

@@ -38,11 +38,11 @@ func TestTurnsComeOneAtATime(t *testing.T) {
 		})
 	}
 	for i := range messages {
-		h.turns.pledge()
+		h.carrier.deferDelivery()
 		for _, p := range peers {
 			p.Refuse(&protocol.Error{Code: protocol.CodeBusy, Message: fmt.Sprint(i)})
 		}
-		h.turns.keep()
+		h.carrier.runDeferred()
 	}
 	all.Wait()
 }
@@ -65,12 +65,12 @@ func TestATurnThatIsTheLastOneHasTheReason(t *testing.T) {
 	p.End(ErrSlow)
 	p.Refuse(&protocol.Error{Code: protocol.CodeBusy})
 	require.ErrorIs(t, <-ends, ErrClosed)
-	h.turns.mu.Lock()
-	for h.turns.runners > 0 {
-		h.turns.mu.Unlock()
+	h.carrier.mu.Lock()
+	for h.carrier.workers > 0 {
+		h.carrier.mu.Unlock()
 		time.Sleep(time.Millisecond)
-		h.turns.mu.Lock()
+		h.carrier.mu.Lock()
 	}
-	h.turns.mu.Unlock()
+	h.carrier.mu.Unlock()
 	require.Empty(t, ends)
 }

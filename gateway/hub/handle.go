@@ -7,125 +7,137 @@ import (
 	"terminalproxy/protocol"
 )
 
-// Handle takes a message from the participant. It never waits, but for the directory when a proxy opens a session. One goroutine may
-// call it, in the order of the wire.
+// Handle processes a message from the participant. It waits only for the directory, when a proxy
+// opens a session. One goroutine may call it, in the order of the wire.
 func (p *Peer) Handle(m protocol.Message) {
 	h := p.hub
 	if open, ok := m.(*protocol.SessionOpen); ok && p.member.Role == RoleProxy {
-		if no := h.directory.Own(p.member.Namespace, open); no != nil {
-			p.out.put(no)
+		if refusal := h.directory.Own(p.member.Namespace, open); refusal != nil {
+			p.out.put(refusal)
 			return
 		}
 	}
 	h.mu.Lock()
-	h.turns.pledge()
-	defer h.turns.keep() // without the lock
+	h.carrier.deferDelivery()
+	defer h.carrier.runDeferred() // after the lock is released
 	defer h.mu.Unlock()
 	switch {
-	case p.gone || !p.may(m):
+	case p.gone || !p.allowOrRefuse(m):
 	case p.member.Role == RoleProxy:
-		k := p.about(m)
-		h.publish(p, m)
-		h.stirred(k)
-	case h.elsewhere(p, m):
+		k := p.sessionOf(m)
+		h.handlePublished(p, m)
+		h.markListStale(k)
+	case h.forwardRemote(p, m):
 	default:
-		h.ask(p, m)
+		h.dispatchRequest(p, m)
 	}
 }
 
-// about is the session that a proxy's message is about, or the request that it answers.
-func (p *Peer) about(m protocol.Message) key {
+// sessionOf returns the session of a proxy's message, or of the request that it answers.
+func (p *Peer) sessionOf(m protocol.Message) key {
 	if q := p.asked[protocol.RequestID(m)]; q != nil && q.session != nil {
 		return q.session.key
 	}
 	return key{p.member.Namespace, protocol.SessionID(m)}
 }
 
-// publish takes a proxy's message.
-func (h *Hub) publish(p *Peer, m protocol.Message) {
+// handlePublished processes a proxy's message.
+func (h *Hub) handlePublished(p *Peer, m protocol.Message) {
 	switch m := m.(type) {
 	case *protocol.SessionOpen:
-		h.open(p, m)
+		h.openSession(p, m)
 		return
 	case *protocol.Done, *protocol.Error:
-		if !p.rehears(m) {
-			h.settle(p, nil, m)
+		if !p.takeResubscribeReply(m) {
+			h.finishRequest(p, nil, m)
 		}
 		return
 	case *protocol.ProxyHost:
-		h.host(p, m)
+		h.registerHost(p, m)
 		return
 	case *protocol.ProxyStarted:
-		h.started(p, m)
+		h.handleStarted(p, m)
 		return
 	}
 	s := h.sessions[key{p.member.Namespace, protocol.SessionID(m)}]
 	if s == nil || s.owner != p {
-		p.fail(m, protocol.CodeNoSession, "session "+protocol.SessionID(m)+" was not opened on this connection: send terminal.session.open first")
+		p.failRequest(
+			m,
+			protocol.CodeNoSession,
+			"session "+protocol.SessionID(m)+" was not opened on this connection: send terminal.session.open first",
+		)
 		return
 	}
 	switch m := m.(type) {
 	case *protocol.Snapshot:
-		h.snapshot(s, m)
+		h.storeSnapshot(s, m)
 	case *protocol.SessionClose:
-		h.end(s, m)
+		h.endSession(s, m)
 	case *protocol.Resize:
 		s.info.Cols, s.info.Rows = m.Cols, m.Rows
 	case *protocol.ControlGrant, *protocol.ControlRevoke:
-		h.control(s, m, h.settle(p, s, m))
+		h.publishControl(s, m, h.finishRequest(p, s, m))
 	case *protocol.Note:
-		h.note(s, m)
+		h.forwardUserNote(s, m)
 	case *protocol.Blackout:
-		s.black(m)
+		s.setBlackout(m)
 		for peer := range s.subs {
 			peer.out.put(m)
 		}
 	case *protocol.Output:
-		h.output(s, m)
+		h.forwardOutput(s, m)
 	case *protocol.Rows:
-		h.rows(s, m)
+		h.storeRows(s, m)
 	case *protocol.Detach:
-		s.detached(m)
+		s.handleDetached(m)
 	case *protocol.ChatStatus:
-		s.chatting(m)
+		s.setChatState(m)
 	case *protocol.ChatRecords:
-		s.said(m)
+		s.addChatRecords(m)
 	default:
-		h.settle(p, s, m)
+		h.finishRequest(p, s, m)
 	}
 }
 
-// settle gives a proxy's answer to those who asked, and says who that was. s is nil for answers that name no session.
-func (h *Hub) settle(p *Peer, s *session, m protocol.Message) []waiter {
+// finishRequest forwards a proxy's answer and returns the participants that waited for it. s is nil
+// if the answer names no session.
+func (h *Hub) finishRequest(p *Peer, s *session, m protocol.Message) []waiter {
 	q := p.asked[protocol.RequestID(m)]
 	if q == nil || s != nil && q.session != s {
-		h.log.Debug("answer that nobody waits for", "type", protocol.KindOf(m), "request", protocol.RequestID(m))
+		h.log.Debug(
+			"answer that nobody waits for", "type", protocol.KindOf(m),
+			"request", protocol.RequestID(m),
+		)
 		return nil
 	}
-	q.answer(m)
+	q.answerWaiters(m)
 	return q.waiting
 }
 
-// control keeps who has the keyboard, and tells the agent that a grant or revoke names, and the subscribers. told have
-// heard it as the answer to their request.
-func (h *Hub) control(s *session, m protocol.Message, told []waiter) {
+// publishControl records who has the keyboard, and informs the agent of the grant or revoke and the
+// subscribers. The answered participants have it as the answer to their request.
+func (h *Hub) publishControl(s *session, m protocol.Message, answered []waiter) {
 	h.logControl(s, m)
-	agentID := s.decided(m)
-	heard := make(map[*Peer]bool, len(told))
-	for _, w := range told {
-		heard[w.peer] = true
+	agentID := s.recordControl(m)
+	sent := make(map[*Peer]bool, len(answered))
+	for _, w := range answered {
+		sent[w.peer] = true
 	}
 	if agentID != "" {
-		tell(maps.Keys(h.agents[key{s.key.namespace, agentID}]), protocol.WithRequestID(m, ownID(agentID, protocol.RequestID(m))), heard)
+		sendOnce(
+			maps.Keys(h.agents[key{s.key.namespace, agentID}]),
+			protocol.WithRequestID(m, ownID(agentID, protocol.RequestID(m))),
+			sent,
+		)
 	}
-	tell(maps.Keys(s.subs), protocol.WithRequestID(m, ""), heard)
+	sendOnce(maps.Keys(s.subs), protocol.WithRequestID(m, ""), sent)
 }
 
-// tell puts m into the queues of those who have not heard it.
-func tell(peers iter.Seq[*Peer], m protocol.Message, heard map[*Peer]bool) {
+// sendOnce sends m to peers not yet in sent, and adds them.
+func sendOnce(peers iter.Seq[*Peer], m protocol.Message, sent map[*Peer]bool) {
 	for peer := range peers {
-		if !heard[peer] {
-			heard[peer] = true
+		if !sent[peer] {
+			sent[peer] = true
 			peer.out.put(m)
 		}
 	}

@@ -6,8 +6,9 @@ import (
 	"terminalproxy/protocol"
 )
 
-// Ended are the user's own sessions that have ended, in that order, each as a proxy would publish it: for the gateway that takes
-// over. There are none where nobody is connected who could do that.
+// Ended returns the user's own ended sessions, oldest first, each as its proxy would publish it,
+// for the gateway that takes over. It is empty unless a participant is connected, which may be that
+// gateway.
 func (h *Hub) Ended() (sessions [][]protocol.Message) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -16,14 +17,14 @@ func (h *Hub) Ended() (sessions [][]protocol.Message) {
 	}
 	for _, s := range h.tombstones {
 		if s.key.namespace == "" {
-			sessions = append(sessions, h.remains(s))
+			sessions = append(sessions, h.endedMessages(s))
 		}
 	}
 	return sessions
 }
 
-// EndedIDs names the user's own sessions that have ended and that the user does not hide, in that order; ok is false when the
-// switchboard is closed and has forgotten them.
+// EndedIDs returns the ids of the user's own ended sessions that are not hidden, oldest first. ok
+// is false once the hub is closed and has forgotten them.
 func (h *Hub) EndedIDs() (ids []string, ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -35,7 +36,7 @@ func (h *Hub) EndedIDs() (ids []string, ok bool) {
 	return ids, !h.closed
 }
 
-// Remains is one of the user's own ended sessions as a proxy would publish it, nil if it is forgotten.
+// Remains returns one of the user's own ended sessions as its proxy would publish it, or nil.
 func (h *Hub) Remains(id string) []protocol.Message {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -43,7 +44,7 @@ func (h *Hub) Remains(id string) []protocol.Message {
 	if s == nil || s.info.State != protocol.StateExited || s.blackout.ByUser() {
 		return nil
 	}
-	return h.remains(s)
+	return h.endedMessages(s)
 }
 
 // Endings holds a token when [Hub.EndedIDs] may have changed. One goroutine may receive.
@@ -56,21 +57,24 @@ func (h *Hub) endingsChanged() {
 	}
 }
 
-func (h *Hub) remains(s *session) []protocol.Message {
+func (h *Hub) endedMessages(s *session) []protocol.Message {
 	i := &s.info
 	all := []protocol.Message{&protocol.SessionOpen{
-		ID: h.nextID(), SessionID: i.SessionID, Name: i.Name, Command: i.Command, Args: i.Args, Cwd: i.Cwd, Cols: i.Cols, Rows: i.Rows,
-		Pid: i.Pid, StartedAt: i.StartedAt, ParentSessionID: i.ParentSessionID, Headless: i.Headless, AgentID: s.starter,
+		ID: h.nextID(), SessionID: i.SessionID, Name: i.Name, Command: i.Command, Args: i.Args,
+		Cwd: i.Cwd, Cols: i.Cols, Rows: i.Rows,
+		Pid: i.Pid, StartedAt: i.StartedAt, ParentSessionID: i.ParentSessionID,
+		Headless: i.Headless, AgentID: s.starter,
 	}}
-	if newest := s.now(); newest != nil {
+	if newest := s.currentSnapshot(); newest != nil {
 		all = append(all, newest)
 	}
 	return append(all, &protocol.SessionClose{
-		ID: h.nextID(), SessionID: i.SessionID, ExitCode: i.ExitCode, Signal: i.Signal, EndedAt: s.ended.UnixMilli(), Past: s.past,
+		ID: h.nextID(), SessionID: i.SessionID, ExitCode: i.ExitCode, Signal: i.Signal,
+		EndedAt: s.ended.UnixMilli(), Past: s.past,
 	})
 }
 
-// endedAt is when a program has ended, as its proxy says: not in the future.
+// endedAt returns when the program ended, by its proxy's clock but not in the future.
 func endedAt(m *protocol.SessionClose) time.Time {
 	now := time.Now()
 	if at := time.UnixMilli(m.EndedAt); m.EndedAt > 0 && at.Before(now) {

@@ -28,24 +28,24 @@ func TestATokenHoldsSoManyBytes(t *testing.T) {
 	for n := range maxHeld / screen {
 		fills([]*Peer{first, second}[n%2], fmt.Sprint("s-", n), screen)
 	}
-	require.NoError(t, first.out.cause())
+	require.NoError(t, first.out.endReason())
 	fills(first, "s-0", screen) // the same again
-	require.NoError(t, first.out.cause())
+	require.NoError(t, first.out.endReason())
 
 	heavy := join("one")
 	fills(heavy, "heavy", 1)
-	require.ErrorIs(t, heavy.out.cause(), ErrHeavy)
+	require.ErrorIs(t, heavy.out.endReason(), ErrHeavy)
 	for name, token := range map[string]string{"another token": "two", "the user's own": ""} {
 		other := join(token)
 		fills(other, "other "+name, 2*screen)
-		require.NoError(t, other.out.cause(), name)
+		require.NoError(t, other.out.endReason(), name)
 	}
 
 	fills(second, "s-1", screen/2)
 	fills(join("one"), "fits", screen/2)
 	require.Equal(t, maxHeld, h.held["one"])
 	for _, s := range h.sessions {
-		h.forget(s)
+		h.forgetSession(s)
 	}
 	require.Empty(t, h.held)
 }

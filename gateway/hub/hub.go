@@ -1,10 +1,11 @@
-// Package hub is the switchboard between proxies and everyone else: the sessions, the newest snapshot of each, the
-// participants, and the way of every request to the proxy that owns the session. It decides nothing about input, keeps
-// nothing that it could not forget, and knows no HTTP and no WebSocket: a transport calls Join, Handle, Next and Leave.
+// Package hub is the switchboard between proxies and everyone else. It keeps the sessions, the
+// newest snapshot of each and the participants, and forwards every request to the proxy that owns
+// the session. It decides nothing about input and keeps only what it may forget. It knows neither
+// HTTP nor WebSocket: a transport calls Join, Handle, Next and Leave.
 //
-// All state has one lock. Nothing foreign is ever called under it: what a participant gets is put into a queue of the
-// hub's own, from which the participant's transport fetches it at its pace. So nobody can make the hub wait, and what one
-// participant gets is in the order in which it happened.
+// All state has one lock. No foreign code runs under it: messages go into an outbox of the hub,
+// from which the participant's transport fetches them at its own pace. So no participant can make
+// the hub wait, and each gets its messages in the order of the events.
 package hub
 
 import (
@@ -24,19 +25,19 @@ import (
 
 // Bounds of memory and time.
 const (
-	maxSessions   = 1024 // unless Bound says something else
+	maxSessions   = 1024 // unless Bound was called
 	maxPerProxy   = 64   // running sessions of one connection
 	maxTombstones = 256
 	maxPast       = 32 << 20 // bytes of history of all ended sessions together
-	maxOpen       = 64       // requests of one participant that wait for their answer
+	maxOpen       = 64       // unanswered requests of one participant
 	maxAskers     = 256
 	lostFor       = 5 * time.Second  // how long a session without its proxy is kept
-	tombstoneFor  = 30 * time.Minute // how long the last screen and the history of an ended program can be read
-	lookAfter     = 3 * time.Second  // how long a proxy may be silent until it is looked whether it is stopped
-	grace         = 10 * time.Second // what a proxy may take beyond the time limit of a request
+	tombstoneFor  = 30 * time.Minute // how long an ended session can be read
+	lookAfter     = 3 * time.Second  // probe a proxy that has been silent this long
+	grace         = 10 * time.Second // added to the time limit of a request
 )
 
-// Why a participant's messages end; see [Peer.Next].
+// The reasons for which a participant's messages end; see [Peer.Next].
 var (
 	ErrLeft      = errors.New("the participant left")
 	ErrForbidden = errors.New("this role may not send that message")
@@ -45,7 +46,7 @@ var (
 	ErrMoved     = errors.New("the session moved to another gateway")
 )
 
-// Role is what a participant is.
+// Role is the role of a participant.
 type Role = rights.Role
 
 // The roles.
@@ -56,48 +57,51 @@ const (
 	RoleOwner  = rights.RoleOwner
 )
 
-// Member is who joins, as the gateway knows it. Nothing of it comes from the participant's messages.
+// Member is the identity of a participant, as the gateway knows it. No field comes from its
+// messages.
 type Member struct {
 	Role Role
-	// ID is the agent's id. "" makes a random one.
+	// ID is the agent's id. If it is "", Join makes a random one.
 	ID string
-	// Name is what people read. With Named it stands in every message in place of what the agent calls itself.
+	// Name is for people. If Named, it replaces the name in every message of the participant.
 	Name  string
 	Named bool
-	// Lasting: the identity outlives the connection, so that the end of the connection does not end control.
+	// Lasting means that the identity outlives the connection, so control does not end with it.
 	Lasting bool
-	// TokenID tells whose token it showed, "" for none; opaque.
+	// TokenID identifies the token that it showed, or is "". It is opaque.
 	TokenID string
-	// Local: a process of the user's own, on the user's own machine.
+	// Local means a process of the user's own, on the user's own machine.
 	Local bool
-	// Rights are what it may do; where Can is 0, all that its role can, see [rights.Of].
+	// Rights limit what it may do. If Can is 0, it has all rights of its role, see [rights.Of].
 	Rights rights.Set
-	// Namespace separates: participants see the sessions of their own namespace, and no trace of others.
+	// Namespace separates participants: each sees only the sessions of its own namespace.
 	Namespace string
-	// Process is the member's, nil when it is not known.
+	// Process is the member's, or nil if unknown.
 	Process Process
-	// Token is what the token store calls the token, "" for none: with it the participant reaches the sessions of other gateways, which
-	// look it up themselves.
+	// Token is the name of the token in the token store, or "". With it the participant reaches the
+	// sessions of other gateways, which look it up themselves.
 	Token string
-	// Remote: it stands for a participant of another gateway, and sees and reaches what is here alone.
+	// Remote means that it stands for a participant of another gateway, and reaches only local
+	// sessions.
 	Remote bool
 }
 
 // Process is a process on this machine.
 type Process interface {
-	// Stopped says that the process is stopped, as a sentence without its end, and "" when it is not known to be.
+	// Stopped returns a sentence, without a full stop, if the process is known to be stopped, else
+	// "".
 	Stopped() string
 }
 
-// Hub is the switchboard. All methods may be called from any goroutine.
+// Hub is the switchboard. All methods are safe for concurrent use.
 type Hub struct {
-	log       *slog.Logger
-	directory Directory
-	before    string // who should serve, and why it does not; "" for nobody
-	most      int    // running sessions
+	log          *slog.Logger
+	directory    Directory
+	predecessor  string // the process that did not hand over, and why, or ""
+	sessionLimit int    // running sessions
 
 	counters counters
-	turns    turns
+	carrier  carrier
 
 	mu         sync.Mutex
 	closed     bool
@@ -105,31 +109,35 @@ type Hub struct {
 	agents     map[key]map[*Peer]struct{} // by namespace and agent id
 	sessions   map[key]*session
 	hosts      map[hostKey]*Peer
-	starting   map[key]started    // sessions that a host has started and that are not open yet
-	endings    chan struct{}      // see Endings
-	tombstones []*session         // ended sessions, oldest first
-	boards     map[listKey]*board // lists that are watched
+	starting   map[key]startedProgram // started by a host and not open yet
+	endings    chan struct{}          // see Endings
+	tombstones []*session             // ended sessions, oldest first
+	boards     map[listKey]*board     // lists that are watched
 	held       held
-	count      uint64 // of the messages that the hub makes itself
+	count      uint64 // messages that the hub made itself
 }
 
 // key names a session or an agent within its namespace.
 type key struct{ namespace, id string }
 
-// New makes an empty switchboard; log may be nil.
+// New returns an empty hub. log may be nil.
 func New(log *slog.Logger) *Hub {
 	return &Hub{
-		log: cmp.Or(log, slog.New(slog.DiscardHandler)), directory: alone{}, peers: make(map[*Peer]struct{}), agents: make(map[key]map[*Peer]struct{}), sessions: make(map[key]*session),
-		most: maxSessions, hosts: make(map[hostKey]*Peer), starting: make(map[key]started), endings: make(chan struct{}, 1), boards: make(map[listKey]*board), held: make(held),
+		log: cmp.Or(log, slog.New(slog.DiscardHandler)), directory: localDirectory{},
+		peers: make(map[*Peer]struct{}), agents: make(map[key]map[*Peer]struct{}),
+		sessions: make(map[key]*session), sessionLimit: maxSessions,
+		hosts:    make(map[hostKey]*Peer),
+		starting: make(map[key]startedProgram), endings: make(chan struct{}, 1),
+		boards: make(map[listKey]*board), held: make(held),
 	}
 }
 
-// Succeed says in whose place this switchboard is: sessions that are missing may be with that process. It is called before
-// anybody joins.
-func (h *Hub) Succeed(say string) { h.before = say }
+// Succeed describes the process that this hub replaces, which may have the missing sessions. Call
+// it before the first Join.
+func (h *Hub) Succeed(predecessor string) { h.predecessor = predecessor }
 
-// Bound says how many sessions there may be at once. It is called before anybody joins.
-func (h *Hub) Bound(sessions int) { h.most = sessions }
+// Bound limits the number of sessions. Call it before the first Join.
+func (h *Hub) Bound(sessions int) { h.sessionLimit = sessions }
 
 // Peer is one participant, from Join to Leave.
 type Peer struct {
@@ -138,17 +146,18 @@ type Peer struct {
 	out    *outbox
 	grants atomic.Int32 // at other gateways
 
-	// The following belong to the hub's lock.
+	// The following fields are guarded by Hub.mu.
 	gone  bool
-	idle  bool                  // has no request under way, and no connection either
-	asked map[string]*pending   // of a proxy: requests it has to answer, by their id on the wire
+	idle  bool                  // it has neither a request nor a connection
+	asked map[string]*pending   // of a proxy: its open requests, by their id on the wire
 	owns  map[*session]struct{} // of a proxy: its running sessions
-	mine  map[*pending]struct{} // of an agent or viewer: requests of its own
-	// doubts are requests that another gateway may have passed on, by id: what is to be added to a failure. nil for none.
-	doubts map[string]string
+	mine  map[*pending]struct{} // of an agent or viewer: its own requests
+	// uncertain holds, by request id, what to add to a failure because another gateway may have
+	// forwarded it.
+	uncertain map[string]string
 }
 
-// Join adds a participant. The caller must call Leave in the end, whatever Next returned.
+// Join adds a participant. The caller must call Leave in the end, even after an error of Next.
 func (h *Hub) Join(m Member) *Peer {
 	if m.ID == "" {
 		m.ID = newID(m.Role)
@@ -156,7 +165,10 @@ func (h *Hub) Join(m Member) *Peer {
 	if m.Rights.Can == 0 {
 		m.Rights.Who, m.Rights.Can = "role "+string(m.Role), rights.Of(m.Role, m.Local)
 	}
-	p := &Peer{hub: h, member: m, out: newOutbox(&h.counters), asked: make(map[string]*pending), owns: make(map[*session]struct{}), mine: make(map[*pending]struct{})}
+	p := &Peer{
+		hub: h, member: m, out: newOutbox(&h.counters), asked: make(map[string]*pending),
+		owns: make(map[*session]struct{}), mine: make(map[*pending]struct{}),
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed {
@@ -166,34 +178,34 @@ func (h *Hub) Join(m Member) *Peer {
 	}
 	h.peers[p] = struct{}{}
 	h.directory.Watch(p, Came)
-	h.log.Info("joined", p.logged(), "local", m.Local)
+	h.log.Info("joined", p.logAttr(), "local", m.Local)
 	if m.Role == RoleAgent {
 		k := key{m.Namespace, m.ID}
 		if h.agents[k] == nil {
 			h.agents[k] = make(map[*Peer]struct{})
 		}
 		h.agents[k][p] = struct{}{}
-		if h.attendance(k) == 1 {
-			h.present(k, true)
+		if h.countConnections(k) == 1 {
+			h.sendPresence(k, true)
 		}
 	}
 	return p
 }
 
-// newID is a random id, its first letter that of the role.
+// newID returns a random id that begins with the role's first letter.
 func newID(r Role) string { return string(r[:1]) + "-" + strings.ToLower(rand.Text()[:8]) }
 
-// ID is the participant's id: for an agent the one that proxies know it by.
+// ID returns the participant's id. Proxies know an agent by it.
 func (p *Peer) ID() string { return p.member.ID }
 
-// Next is the next message for the participant. It waits for one until done is closed. After the participant's end it gives
-// what was still to be said, and then the reason of the end (ErrLeft, ErrForbidden, ErrSlow, ErrClosed, or that of End or Cut).
-// One goroutine may call it.
+// Next returns the next message for the participant. It waits until done is closed. After the
+// participant's end it returns the remaining messages and then the reason: ErrLeft, ErrForbidden,
+// ErrSlow, ErrClosed, or the argument of End or Cut. One goroutine may call it.
 func (p *Peer) Next(done <-chan struct{}) (protocol.Message, error) {
 	for {
-		m, err := p.out.next(done)
+		m, err := p.out.waitPop(done)
 		if records, ok := m.(*protocol.ChatRecords); ok {
-			p.heard(records)
+			p.ackRecords(records)
 		}
 		if !errors.Is(err, errBehind) {
 			return m, err
@@ -202,17 +214,17 @@ func (p *Peer) Next(done <-chan struct{}) (protocol.Message, error) {
 	}
 }
 
-// Cut ends the participant for a reason; what is in its queue is dropped.
+// Cut ends the participant with a reason and drops its queue.
 func (p *Peer) Cut(reason error) { p.out.cut(reason) }
 
-// End ends the participant for a reason, after what is in its queue.
+// End ends the participant with a reason, after the messages in its queue.
 func (p *Peer) End(reason error) { p.out.end(reason) }
 
-// Refuse answers a frame that was no message.
+// Refuse answers a frame that was not a message.
 func (p *Peer) Refuse(e *protocol.Error) { p.out.put(e) }
 
-// Leave removes the participant: what it asked is forgotten, the sessions of a proxy are lost, control that an agent
-// without a lasting identity holds is given back.
+// Leave removes the participant. Its requests are dropped, a proxy's sessions are kept as lost, and
+// an agent without a lasting identity gives up its control.
 func (p *Peer) Leave() {
 	h := p.hub
 	h.mu.Lock()
@@ -224,9 +236,9 @@ func (p *Peer) Leave() {
 	delete(h.peers, p)
 	h.directory.Watch(p, Left)
 	p.out.end(ErrLeft)
-	h.log.Info("left", p.logged(), "cause", p.out.cause())
+	h.log.Info("left", p.logAttr(), "cause", p.out.endReason())
 	k := key{p.member.Namespace, p.member.ID}
-	left := p.member.Role == RoleAgent && !p.idle && h.attendance(k) == 1
+	left := p.member.Role == RoleAgent && !p.idle && h.countConnections(k) == 1
 	if p.member.Role == RoleAgent {
 		delete(h.agents[k], p)
 		if len(h.agents[k]) == 0 {
@@ -234,46 +246,50 @@ func (p *Peer) Leave() {
 		}
 	}
 	for q := range p.mine {
-		q.drop(p, &protocol.Cancel{Withdraw: true, Gone: true})
+		q.dropWaiter(p, &protocol.Cancel{Withdraw: true, Gone: true})
 	}
-	h.hostGone(p)
+	h.dropHost(p)
 	h.unwatchList(p)
 	for _, s := range h.sessions {
-		s.unsubscribe(p)
-		s.unwatch(p)
-		s.unview(p)
-		s.unhear(p)
-		s.detach(p)
+		s.removeSubscription(p)
+		s.removeWatcher(p)
+		s.removeViewer(p)
+		s.unfollowChat(p)
+		s.detachPerson(p)
 		if s.owner == p {
-			h.lose(s)
+			h.keepLost(s)
 		}
-		if h.agents[k] == nil && !p.member.Lasting && s.askers[p.member.ID] && p.member.Role == RoleAgent {
-			h.agentGone(s, p.member.ID)
+		if h.agents[k] == nil && !p.member.Lasting && s.askers[p.member.ID] &&
+			p.member.Role == RoleAgent {
+			h.reportAgentGone(s, p.member.ID)
 		}
 	}
 	if left {
-		h.present(k, false)
+		h.sendPresence(k, false)
 	}
 }
 
-// agentGone tells a proxy that an agent which asked for control, and may hold it, is no longer there.
-func (h *Hub) agentGone(s *session, agentID string) {
+// reportAgentGone tells a proxy that an agent which asked for control, or holds it, is gone.
+func (h *Hub) reportAgentGone(s *session, agentID string) {
 	delete(s.askers, agentID)
 	if s.owner != nil {
-		s.owner.out.put(&protocol.ControlRelease{RequestID: h.nextID(), SessionID: s.key.id, AgentID: agentID, Gone: true})
+		s.owner.out.put(&protocol.ControlRelease{
+			RequestID: h.nextID(), SessionID: s.key.id, AgentID: agentID, Gone: true,
+		})
 	}
 }
 
-// ownIDs begin the ids of the hub's own messages.
+// ownIDs is the prefix of the ids of the hub's own messages.
 const ownIDs = "gateway:"
 
-// nextID names a message that the hub makes itself. No participant's request has such an id on the wire.
+// nextID returns the id of a message of the hub. A participant's request never has such an id on
+// the wire.
 func (h *Hub) nextID() string {
 	h.count++
 	return ownIDs + strconv.FormatUint(h.count, 10)
 }
 
-// Close ends every participant with ErrClosed and forgets everything. Leave may still be called.
+// Close ends all participants with ErrClosed and drops all state. Leave may still be called.
 func (h *Hub) Close() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -282,13 +298,13 @@ func (h *Hub) Close() {
 		s.stopTimers()
 	}
 	for _, b := range h.boards {
-		b.stop()
+		b.stopTimers()
 	}
 	clear(h.boards)
 	for p := range h.peers {
 		p.gone = true
 		for _, q := range p.asked {
-			q.stop()
+			q.stopTimer()
 		}
 		p.out.end(ErrClosed)
 	}

@@ -20,7 +20,7 @@ var now = func() chan struct{} { c := make(chan struct{}); close(c); return c }(
 func got(p *Peer) []protocol.Message {
 	var out []protocol.Message
 	for {
-		m, err := p.out.take()
+		m, err := p.out.tryPop()
 		if m == nil || err != nil {
 			return out
 		}

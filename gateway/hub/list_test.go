@@ -84,7 +84,7 @@ func TestAPageOfTheListBeginsBehindTheLast(t *testing.T) {
 	last := first.Sessions[n-1].SessionID
 	proxies[(n-1)/maxPerProxy].Handle(&protocol.SessionClose{ID: "c", SessionID: last})
 	h.mu.Lock()
-	h.forget(h.sessions[key{"", last}])
+	h.forgetSession(h.sessions[key{"", last}])
 	h.mu.Unlock()
 	p.Handle(&protocol.SessionsList{RequestID: "page", Paged: true, After: first.Next})
 	require.Equal(t, fmt.Sprintf("vim-%05d", n), got(p)[0].(*protocol.SessionsListResult).Sessions[0].SessionID)
@@ -98,9 +98,9 @@ func TestAlikeComparesEveryField(t *testing.T) {
 	for i := range fields.NumField() {
 		var a, b protocol.SessionInfo
 		fill(reflect.ValueOf(&b).Elem().Field(i))
-		require.False(t, alike(&a, &b), fields.Field(i).Name)
+		require.False(t, sameStableInfo(&a, &b), fields.Field(i).Name)
 		fill(reflect.ValueOf(&a).Elem().Field(i))
-		require.True(t, alike(&a, &b), fields.Field(i).Name)
+		require.True(t, sameStableInfo(&a, &b), fields.Field(i).Name)
 	}
 }
 
@@ -136,13 +136,13 @@ func BenchmarkAListIsTold(b *testing.B) {
 	p := h.Join(Member{Role: RoleViewer})
 	p.Handle(&protocol.SessionsWatch{RequestID: "w"})
 	_ = got(p)
-	of := listKey{here: true}
+	of := listKey{localOnly: true}
 	b.ResetTimer()
 	for i := range b.N {
 		proxies[0].Handle(full("vim-00000", uint64(i)+1, fmt.Sprint(i))) //nolint:gosec // a count
 		h.mu.Lock()
-		h.boards[of].last = time.Time{}
-		h.tell(of, h.boards[of])
+		h.boards[of].lastSent = time.Time{}
+		h.sendListChanges(of, h.boards[of])
 		h.mu.Unlock()
 	}
 }

@@ -6,11 +6,12 @@ import (
 	"terminalproxy/protocol"
 )
 
-// What happens is logged by ids, roles and codes, for operators. Nothing that a program, a user or an agent worded stands there: no
-// screen, title, command, reason or message, and no name that somebody gave himself.
+// The log names ids, roles and codes, for operators. It never contains words of a program, a user
+// or an agent: no screen, title, command, reason or message, and no self-given name.
 
-// logged are the participant's attributes. Its name stands there where the gateway knows it from the token.
-func (p *Peer) logged() slog.Attr {
+// logAttr returns the participant's attributes. They include its name if the gateway knows it from
+// the token.
+func (p *Peer) logAttr() slog.Attr {
 	attrs := []any{"id", p.member.ID, "role", string(p.member.Role)}
 	if p.member.Named {
 		attrs = append(attrs, "token", p.member.Name)
@@ -21,33 +22,42 @@ func (p *Peer) logged() slog.Attr {
 	return slog.Group("peer", attrs...)
 }
 
-// logControl says who has the keyboard, or has it no more.
+// logControl logs that control was given or ended.
 func (h *Hub) logControl(s *session, m protocol.Message) {
 	switch m := m.(type) {
 	case *protocol.ControlGrant:
-		h.log.Info("control given", "session", s.key.id, "agent", m.AgentID, "level", m.Level, "epoch", m.Epoch)
+		h.log.Info(
+			"control given", "session", s.key.id, "agent", m.AgentID, "level", m.Level,
+			"epoch", m.Epoch,
+		)
 	case *protocol.ControlRevoke:
-		h.log.Info("control ended", "session", s.key.id, "agent", m.AgentID, "reason", m.Reason, "epoch", m.Epoch)
+		h.log.Info(
+			"control ended", "session", s.key.id, "agent", m.AgentID, "reason", m.Reason,
+			"epoch", m.Epoch,
+		)
 	}
 }
 
-// logRequest says that somebody asks for control, or decides about it.
+// logRequest logs that a participant asks for control, or decides about it.
 func (h *Hub) logRequest(p *Peer, m protocol.Message) {
 	switch m := m.(type) {
 	case *protocol.ControlRequest:
-		h.log.Info("control asked for", "session", m.SessionID, p.logged(), "level", m.Level)
+		h.log.Info("control asked for", "session", m.SessionID, p.logAttr(), "level", m.Level)
 	case *protocol.ChatSend, *protocol.ChatAnswer, *protocol.ChatInterrupt, *protocol.ChatAsk:
-		h.log.Info("conversation", "type", protocol.KindOf(m), "session", protocol.SessionID(m), p.logged())
+		h.log.Info(
+			"conversation", "type", protocol.KindOf(m), "session", protocol.SessionID(m),
+			p.logAttr(),
+		)
 	case *protocol.ControlDecide:
-		h.log.Info("control decided", "session", m.SessionID, p.logged(), "widens", m.Widens())
+		h.log.Info("control decided", "session", m.SessionID, p.logAttr(), "widens", m.Widens())
 	}
 }
 
-// logFailure says that a request was refused, by the gateway or by a proxy.
+// logFailure logs that the gateway or a proxy refused a request.
 func (h *Hub) logFailure(p *Peer, m protocol.Message, code protocol.Code) {
 	session := protocol.SessionID(m)
 	if h.sessions[key{p.member.Namespace, session}] == nil {
-		session = "" // what is no session's name may be anything
+		session = "" // an unknown name may be any text
 	}
-	h.log.Info("refused", "type", protocol.KindOf(m), "session", session, p.logged(), "code", code)
+	h.log.Info("refused", "type", protocol.KindOf(m), "session", session, p.logAttr(), "code", code)
 }

@@ -8,50 +8,58 @@ import (
 	"terminalproxy/protocol"
 )
 
-// maxQueue bounds the messages that wait for one participant, snapshots not counted: of those there is one a session.
+// maxQueue bounds the messages that wait for one participant. Snapshots do not count: there is one
+// per session.
 const maxQueue = 256
 
-// maxLive and maxBytes bound the live output that waits for one participant. Beyond that all of it is left out.
+// maxLive and maxBytes bound the live output that waits for one participant. Beyond them all of it
+// is dropped.
 const (
 	maxLive  = 1024
 	maxBytes = 256 << 10
 )
 
-// errBehind says that live output was left out, and that the participant takes messages again: now it can be repainted.
+// errBehind reports that live output was dropped and the participant reads again, so it can be
+// repainted.
 var errBehind = errors.New("live output was left out")
 
-// outbox is what one participant has still to get, in order: messages, and for every session at most one snapshot, the
-// newest. It never blocks who puts; who lets it overflow is cut off.
+// outbox is the queue of one participant: messages in order, with at most one snapshot per session,
+// the newest. It never blocks the sender; a participant that lets it overflow is cut off.
 type outbox struct {
-	ready chan struct{} // holds a token when there may be something for next
-	count *counters
+	ready    chan struct{} // holds a token when waitPop may find a message
+	counters *counters
 
-	mu     sync.Mutex
-	turn   func() // see [Peer.Carry]; nil where next waits
-	turns  *turns
-	busy   bool // turn is due, or somebody is at it
-	queue  list.List
-	slots  map[string]*list.Element // snapshots in the queue, by session
-	lean   map[string]*lean         // of the sessions whose changes it wants
-	reason error                    // set when nothing may follow
-	live   int                      // live output in the queue: messages, and their bytes
-	bytes  int
-	behind bool // live output was left out
+	mu      sync.Mutex
+	turn    func() // see [Peer.Carry]; nil if waitPop waits instead
+	carrier *carrier
+	busy    bool // turn is due or running
+	queue   list.List
+	slots   map[string]*list.Element // snapshots in the queue, by session
+	deltas  map[string]*deltaState   // of the sessions whose changes it wants
+	reason  error                    // set once the outbox has ended
+	live    int                      // messages of live output in the queue
+	bytes   int
+	behind  bool // live output was dropped
 }
 
-// lean is what a participant has of a session whose changes it wants.
-type lean struct {
-	last  *protocol.Snapshot // nil for nothing yet
-	moves bool               // it knows of rows that moved
-	brief bool               // and of screens that have settled
+// deltaState is what a participant has of a session whose changes it wants.
+type deltaState struct {
+	lastSent   *protocol.Snapshot // nil before the first
+	knowsMoves bool               // it understands moved rows
+	knowsBrief bool               // it understands brief snapshots of settled screens
 }
 
-func newOutbox(count *counters) *outbox {
-	return &outbox{ready: make(chan struct{}, 1), count: count, slots: make(map[string]*list.Element), lean: make(map[string]*lean)}
+func newOutbox(counters *counters) *outbox {
+	return &outbox{
+		ready:    make(chan struct{}, 1),
+		counters: counters,
+		slots:    make(map[string]*list.Element),
+		deltas:   make(map[string]*deltaState),
+	}
 }
 
-// put appends m. A snapshot takes the place of an older one of its session, which then was never sent; its place is the
-// end, so that it does not overtake what happened before it.
+// put appends m. A snapshot replaces an older one of its session that was never sent. It goes to
+// the end, so that it does not overtake earlier events.
 func (o *outbox) put(m protocol.Message) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -59,7 +67,7 @@ func (o *outbox) put(m protocol.Message) {
 		return
 	}
 	if output, ok := m.(*protocol.Output); ok {
-		o.putLive(output)
+		o.putLiveLocked(output)
 		return
 	}
 	snapshot, ok := m.(*protocol.Snapshot)
@@ -67,24 +75,24 @@ func (o *outbox) put(m protocol.Message) {
 	case ok:
 		if old := o.slots[snapshot.SessionID]; old != nil {
 			o.queue.Remove(old)
-			o.count.droppedSnapshots.Add(1)
+			o.counters.droppedSnapshots.Add(1)
 		}
 		o.slots[snapshot.SessionID] = o.queue.PushBack(m)
 	case o.queue.Len()-len(o.slots)-o.live >= maxQueue:
-		o.count.cut.Add(1)
-		o.stop(ErrSlow)
+		o.counters.cut.Add(1)
+		o.stopLocked(ErrSlow)
 	default:
 		o.queue.PushBack(m)
 	}
-	o.wake()
+	o.wakeLocked()
 }
 
-// asIs is a message from another gateway, where it was made for the participant.
+// asIs is a message that another gateway made for the participant.
 type asIs struct{ protocol.Message }
 
-// pass appends m as it is: a snapshot is what changes since the one before it, and does not take that one's place. room reports whether
-// the participant keeps up.
-func (o *outbox) pass(m protocol.Message) (room bool) {
+// putAsIs appends m unchanged. A snapshot is a delta to the one before it, and does not replace it.
+// room reports whether the participant keeps up.
+func (o *outbox) putAsIs(m protocol.Message) (room bool) {
 	if _, ok := m.(*protocol.Snapshot); !ok {
 		o.put(m)
 	}
@@ -92,56 +100,57 @@ func (o *outbox) pass(m protocol.Message) (room bool) {
 	defer o.mu.Unlock()
 	if _, ok := m.(*protocol.Snapshot); ok && o.reason == nil {
 		o.queue.PushBack(asIs{m})
-		o.wake()
+		o.wakeLocked()
 	}
 	return o.queue.Len()-o.live < maxQueue/4
 }
 
-func (o *outbox) room() bool {
+func (o *outbox) hasRoom() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.queue.Len()-o.live < maxQueue/4
 }
 
-// end lets next give what is in the queue, and then reason. The first reason stays.
+// end sets the reason that follows the messages in the queue. The first reason stays.
 func (o *outbox) end(reason error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.reason == nil {
 		o.reason = reason
 	}
-	o.wake()
+	o.wakeLocked()
 }
 
-// cause is why nothing follows; nil while something may.
-func (o *outbox) cause() error {
+// endReason returns why the outbox ended, or nil.
+func (o *outbox) endReason() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.reason
 }
 
-// cut ends at once.
+// cut ends the outbox at once.
 func (o *outbox) cut(reason error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.reason == nil {
-		o.stop(reason)
+		o.stopLocked(reason)
 	}
-	o.wake()
+	o.wakeLocked()
 }
 
-func (o *outbox) stop(reason error) {
+func (o *outbox) stopLocked(reason error) {
 	o.reason = reason
 	o.queue.Init()
 	clear(o.slots)
 	o.live, o.bytes, o.behind = 0, 0, false
 }
 
-// putLive appends live output, or leaves out what waits of it when that is too much. One message always fits.
-func (o *outbox) putLive(m *protocol.Output) {
+// putLiveLocked appends live output, or drops all that waits if it is too much. One message always
+// fits.
+func (o *outbox) putLiveLocked(m *protocol.Output) {
 	switch {
-	case o.behind: // until the participant takes messages again
-		o.count.droppedOutput.Add(1)
+	case o.behind: // until the participant reads again
+		o.counters.droppedOutput.Add(1)
 	case o.live > 0 && (o.live >= maxLive || o.bytes+len(m.DataB64) > maxBytes):
 		for e := o.queue.Front(); e != nil; {
 			next := e.Next()
@@ -150,22 +159,22 @@ func (o *outbox) putLive(m *protocol.Output) {
 			}
 			e = next
 		}
-		o.count.droppedOutput.Add(uint64(o.live) + 1) //nolint:gosec // a length
+		o.counters.droppedOutput.Add(uint64(o.live) + 1) //nolint:gosec // a length
 		o.live, o.bytes, o.behind = 0, 0, true
 	default:
 		o.queue.PushBack(m)
 		o.live++
 		o.bytes += len(m.DataB64)
 	}
-	o.wake()
+	o.wakeLocked()
 }
 
-// wake has what is there fetched. The caller holds the lock.
-func (o *outbox) wake() {
+// wakeLocked makes the participant's transport fetch messages.
+func (o *outbox) wakeLocked() {
 	if o.turn != nil {
 		if !o.busy {
 			o.busy = true
-			o.turns.add(o)
+			o.carrier.addDue(o)
 		}
 		return
 	}
@@ -175,10 +184,10 @@ func (o *outbox) wake() {
 	}
 }
 
-// next takes the first message out, waiting for one until done is closed.
-func (o *outbox) next(done <-chan struct{}) (protocol.Message, error) {
+// waitPop removes the first message. It waits for one until done is closed.
+func (o *outbox) waitPop(done <-chan struct{}) (protocol.Message, error) {
 	for {
-		if m, err := o.take(); m != nil || err != nil {
+		if m, err := o.tryPop(); m != nil || err != nil {
 			return m, err
 		}
 		select {
@@ -189,25 +198,25 @@ func (o *outbox) next(done <-chan struct{}) (protocol.Message, error) {
 	}
 }
 
-func (o *outbox) take() (protocol.Message, error) {
+func (o *outbox) tryPop() (protocol.Message, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.first()
+	return o.popLocked()
 }
 
-// fetch is take for whose turn it is: without anything to fetch, the turn is over.
-func (o *outbox) fetch() (protocol.Message, error) {
+// popOrEndTurn is tryPop for the carrier. If the outbox is empty, the turn ends.
+func (o *outbox) popOrEndTurn() (protocol.Message, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	m, err := o.first()
+	m, err := o.popLocked()
 	if m == nil && err == nil {
 		o.busy = false
 	}
 	return m, err
 }
 
-// first takes the first message out. The caller holds the lock.
-func (o *outbox) first() (protocol.Message, error) {
+// popLocked removes the first message.
+func (o *outbox) popLocked() (protocol.Message, error) {
 	if o.behind && o.reason == nil {
 		o.behind = false
 		return nil, errBehind
@@ -222,7 +231,7 @@ func (o *outbox) first() (protocol.Message, error) {
 		return m.Message, nil
 	case *protocol.Snapshot:
 		delete(o.slots, m.SessionID)
-		return o.news(m), nil
+		return o.deltaForLocked(m), nil
 	case *protocol.Output:
 		o.live--
 		o.bytes -= len(m.DataB64)
@@ -230,47 +239,47 @@ func (o *outbox) first() (protocol.Message, error) {
 	return m, nil
 }
 
-// follow says how the snapshots of a session are wanted from the next one on: whole, or only what changes.
-func (o *outbox) follow(m *protocol.SessionsSubscribe) {
+// setSnapshotForm sets the form of a session's later snapshots: whole, or only the changes.
+func (o *outbox) setSnapshotForm(m *protocol.SessionsSubscribe) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	delete(o.lean, m.SessionID)
+	delete(o.deltas, m.SessionID)
 	if m.Changes {
-		o.lean[m.SessionID] = &lean{moves: m.Moves, brief: m.Brief}
+		o.deltas[m.SessionID] = &deltaState{knowsMoves: m.Moves, knowsBrief: m.Brief}
 	}
 }
 
-// unfollow forgets how the snapshots of a session are wanted: they come from elsewhere now.
-func (o *outbox) unfollow(sessionID string) {
+// clearSnapshotForm forgets a session whose snapshots come from another gateway now.
+func (o *outbox) clearSnapshotForm(sessionID string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	delete(o.lean, sessionID)
+	delete(o.deltas, sessionID)
 }
 
-// follows is how the snapshots of a session are wanted.
-func (o *outbox) follows(sessionID string) (wish protocol.SessionsSubscribe) {
+// snapshotForm returns the form of a session's snapshots.
+func (o *outbox) snapshotForm(sessionID string) (form protocol.SessionsSubscribe) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if has := o.lean[sessionID]; has != nil {
-		wish.Changes, wish.Moves, wish.Brief = true, has.moves, has.brief
+	if state := o.deltas[sessionID]; state != nil {
+		form.Changes, form.Moves, form.Brief = true, state.knowsMoves, state.knowsBrief
 	}
-	return wish
+	return form
 }
 
-// news is what of a snapshot the participant does not have. It is made when the snapshot is fetched: what another one
-// took the place of was never sent. The caller holds the lock.
-func (o *outbox) news(m *protocol.Snapshot) *protocol.Snapshot {
-	has := o.lean[m.SessionID]
-	if has == nil {
+// deltaForLocked returns what the participant lacks of a snapshot. It runs when the snapshot is
+// fetched, because a replaced snapshot was never sent.
+func (o *outbox) deltaForLocked(m *protocol.Snapshot) *protocol.Snapshot {
+	state := o.deltas[m.SessionID]
+	if state == nil {
 		return m
 	}
-	news := m.News
-	if has.brief {
-		news = m.NewsOrBrief
+	delta := m.News
+	if state.knowsBrief {
+		delta = m.NewsOrBrief
 	}
-	part := news(has.last, has.moves)
+	part := delta(state.lastSent, state.knowsMoves)
 	if m.Screen != nil {
-		has.last = m
+		state.lastSent = m
 	}
 	return part
 }

@@ -43,7 +43,7 @@ func TestSlowParticipantSkipsSnapshotsInOrder(t *testing.T) {
 	require.Equal(t, []string{"terminal.snapshot", "terminal.control.grant", "terminal.snapshot", "terminal.session.close"}, kinds(all))
 	require.Equal(t, "b", protocol.SessionID(all[0]))
 	require.Equal(t, uint64(10_000), all[2].(*protocol.Snapshot).Seq)
-	require.EqualValues(t, 2*9_999+1, o.count.droppedSnapshots.Load())
+	require.EqualValues(t, 2*9_999+1, o.counters.droppedSnapshots.Load())
 }
 
 func TestOverflowCutsTheParticipantAlone(t *testing.T) {

@@ -11,20 +11,21 @@ import (
 	"terminalproxy/protocol"
 )
 
-// dismiss does what may still be done to an ended session, and reports whether m was that: close it, which forgets it, for the agent
-// that started it and for people; and hide it, which forgets what it showed.
-func (h *Hub) dismiss(p *Peer, s *session, m protocol.Message) bool {
+// handleEnded handles m if an ended session still allows it, and reports whether it did. The agent
+// that started the session and people may close it, which forgets it. Hiding it forgets what it
+// showed.
+func (h *Hub) handleEnded(p *Peer, s *session, m protocol.Message) bool {
 	switch m := m.(type) {
 	case *protocol.Close:
 		if p.member.Role == RoleAgent && p.member.ID != s.starter {
 			return false
 		}
-		h.bury(s, true)
+		h.dropEnded(s, true)
 	case *protocol.ControlDecide:
 		if m.Hide != protocol.HideOn {
 			return false
 		}
-		s.black(&protocol.Blackout{On: true, Why: protocol.BlackoutUser})
+		s.setBlackout(&protocol.Blackout{On: true, Why: protocol.BlackoutUser})
 		s.past = nil
 		h.endingsChanged()
 	default:
@@ -34,9 +35,9 @@ func (h *Hub) dismiss(p *Peer, s *session, m protocol.Message) bool {
 	return true
 }
 
-// history adds to r the rows of an ended session's history that m asks for, as its proxy would have. A line that is not kept
-// is refused with the sentence that it returns.
-func (s *session) history(r *protocol.ReadResult, m *protocol.Read) (refusal string) {
+// readHistory adds the rows of an ended session's history to r, as its proxy would. If a line is no
+// longer kept, it returns the refusal.
+func (s *session) readHistory(r *protocol.ReadResult, m *protocol.Read) (refusal string) {
 	past := s.past
 	oldest, stop := past.Oldest(), past.NextLine
 	most := uint64(max(0, min(m.Scrollback, protocol.MaxHistory))) //nolint:gosec // not negative
@@ -44,14 +45,17 @@ func (s *session) history(r *protocol.ReadResult, m *protocol.Read) (refusal str
 	switch {
 	case m.FromLine != nil:
 		if *m.FromLine < oldest || *m.FromLine > stop {
-			return fmt.Sprintf("the program has ended, and of its history the lines from %d to before %d are kept", oldest, stop)
+			return fmt.Sprintf(
+				"the program has ended, and of its history the lines from %d to before %d are kept",
+				oldest, stop,
+			)
 		}
 		start = *m.FromLine
 		stop = min(stop, start+most)
 	case m.Follow:
 		line, known := past.Unseen(m.SinceSeq)
 		if !known {
-			start = stop // what is new is not known
+			start = stop // the new rows are unknown
 			break
 		}
 		start = max(start, line)
@@ -75,8 +79,9 @@ func (s *session) history(r *protocol.ReadResult, m *protocol.Read) (refusal str
 	return ""
 }
 
-// find searches the history of an ended session, and the last screen where that is the main one.
-func (s *session) find(r *protocol.ReadResult, m *protocol.Read) *protocol.Error {
+// searchHistory searches the history of an ended session, and the last screen if it is the main
+// one.
+func (s *session) searchHistory(r *protocol.ReadResult, m *protocol.Read) *protocol.Error {
 	pattern, err := m.Pattern()
 	if bad, ok := errors.AsType[*protocol.FieldError](err); ok {
 		return bad.Reply()
@@ -99,14 +104,16 @@ func (s *session) find(r *protocol.ReadResult, m *protocol.Read) *protocol.Error
 	if m.FromLine != nil && *m.FromLine > first {
 		skip = int(min(*m.FromLine-first, uint64(len(rows)))) //nolint:gosec // bounded here
 	}
-	r.Found = protocol.Find(pattern, rows[skip:], first+uint64(skip), laterRows(hidden, skip), m.Context, m.Scrollback) //nolint:gosec // not negative
+	from := first + uint64(skip) //nolint:gosec // not negative
+	later := laterRows(hidden, skip)
+	r.Found = protocol.Find(pattern, rows[skip:], from, later, m.Context, m.Scrollback)
 	if s.past != nil {
 		r.Found.Gone = s.past.Gone
 	}
 	return nil
 }
 
-// laterRows are the rows without the first n, counted from the next one.
+// laterRows returns the row numbers from n on, counted from n.
 func laterRows(rows []int, n int) (out []int) {
 	for _, row := range rows {
 		if row >= n {
@@ -116,35 +123,42 @@ func laterRows(rows []int, n int) (out []int) {
 	return out
 }
 
-// waited is how a wait on an ended session ends: whoever waited for the end has it, and so has who waited for a text that the
-// program has printed. Nothing else will come true.
-func (h *Hub) waited(s *session, m *protocol.Wait) *protocol.WaitResult {
-	r := &protocol.WaitResult{ID: h.nextID(), SessionID: s.key.id, Seq: s.info.Seq, Frame: s.frame(), ExitCode: &s.info.ExitCode, Signal: s.info.Signal}
+// endedWait returns the result of a wait on an ended session. A wait for the end is met, and so is
+// a wait for text that the program has printed.
+func (h *Hub) endedWait(s *session, m *protocol.Wait) *protocol.WaitResult {
+	r := &protocol.WaitResult{
+		ID: h.nextID(), SessionID: s.key.id, Seq: s.info.Seq, Frame: s.lastFrame(),
+		ExitCode: &s.info.ExitCode, Signal: s.info.Signal,
+	}
 	hidden := r.Frame.Blackout.ByUser()
-	if came := s.found(r.Frame, m, hidden); came != nil {
-		r.Met, r.Stopped, r.Matched = !came.stop, came.stop, came.matched
+	if found := s.firstMatch(r.Frame, m, hidden); found != nil {
+		r.Met, r.Stopped, r.Matched = !found.stop, found.stop, found.matched
 		if len(m.Any)+len(m.Stop) > 0 {
-			r.Came = came.until
+			r.Came = found.until
 		}
 	}
 	if m.SinceSeq > 0 && m.Scrollback > 0 && s.past != nil && !hidden {
-		news := r.Read()
-		_ = s.history(news, &protocol.Read{SinceSeq: m.SinceSeq, Follow: true, Scrollback: m.Scrollback}) // it names no line
-		r.Text, r.FirstLine, r.NextLine, r.OldestLine, r.HiddenText, r.Unseen = news.Text, news.FirstLine, news.NextLine, news.OldestLine, news.HiddenText, news.Unseen
+		unseen := r.Read()
+		// readHistory cannot refuse: no line is named
+		_ = s.readHistory(unseen, &protocol.Read{
+			SinceSeq: m.SinceSeq, Follow: true, Scrollback: m.Scrollback,
+		})
+		r.Text, r.HiddenText, r.Unseen = unseen.Text, unseen.HiddenText, unseen.Unseen
+		r.FirstLine, r.NextLine, r.OldestLine = unseen.FirstLine, unseen.NextLine, unseen.OldestLine
 	}
 	return r
 }
 
-// came is a condition of a wait that an ended session meets.
-type came struct {
+// match is a condition of a wait, and the text by which an ended session meets it.
+type match struct {
 	until   *protocol.Until
 	stop    bool
 	matched string
 	regex   *regexp.Regexp
 }
 
-// find reports whether a row meets the condition, and notes what of it.
-func (c *came) find(row string) bool {
+// matchRow reports whether a row meets the condition, and records the matching text.
+func (c *match) matchRow(row string) bool {
 	switch {
 	case c.regex != nil:
 		at := c.regex.FindStringIndex(row)
@@ -159,32 +173,34 @@ func (c *came) find(row string) bool {
 	return false
 }
 
-// found is the condition of m that the rows meet first, else that of the end, nil for none. The user's hidden rows meet none.
-func (s *session) found(f *protocol.Frame, m *protocol.Wait, hidden bool) *came {
-	all := []*came{{until: &m.Until}}
+// firstMatch returns the condition that the rows meet first, else one for the end, else nil. Rows
+// that the user hides match no condition.
+func (s *session) firstMatch(f *protocol.Frame, m *protocol.Wait, hidden bool) *match {
+	all := []*match{{until: &m.Until}}
 	for i := range m.Any {
-		all = append(all, &came{until: &m.Any[i]})
+		all = append(all, &match{until: &m.Any[i]})
 	}
 	for i := range m.Stop {
-		all = append(all, &came{until: &m.Stop[i], stop: true})
+		all = append(all, &match{until: &m.Stop[i], stop: true})
 	}
 	for _, c := range all {
 		if c.until.Regex != "" {
-			c.regex, _ = protocol.CompilePattern("until.regex", c.until.Regex) // one that does not compile finds nothing, as a wait that came too late
+			// one that does not compile finds nothing, as a wait that came too late
+			c.regex, _ = protocol.CompilePattern("until.regex", c.until.Regex)
 		}
 	}
-	over := time.Now().Add(protocol.SearchTime)
-	for _, row := range s.printed(f, m, hidden) {
-		if time.Now().After(over) {
-			break // as if the text had not come: nobody waits for a dear expression
+	deadline := time.Now().Add(protocol.SearchTime)
+	for _, row := range s.rowsSince(f, m, hidden) {
+		if time.Now().After(deadline) {
+			break // an expensive expression counts as not found
 		}
 		for _, c := range all {
-			if c.find(row) {
+			if c.matchRow(row) {
 				return c
 			}
 		}
 	}
-	at := slices.IndexFunc(all, func(c *came) bool { return c.until.Exit })
+	at := slices.IndexFunc(all, func(c *match) bool { return c.until.Exit })
 	if at < 0 {
 		return nil
 	}
@@ -192,9 +208,9 @@ func (s *session) found(f *protocol.Frame, m *protocol.Wait, hidden bool) *came 
 	return all[at]
 }
 
-// printed is the rows that count for a wait: those that have left the screen since a revision that it names, and those of the last
-// screen, unless older ones may be among them.
-func (s *session) printed(f *protocol.Frame, m *protocol.Wait, hidden bool) (rows []string) {
+// rowsSince returns the rows that count for a wait: those that left the screen since the revision
+// that it names, and the last screen, unless older rows may be on it.
+func (s *session) rowsSince(f *protocol.Frame, m *protocol.Wait, hidden bool) (rows []string) {
 	if hidden {
 		return nil
 	}

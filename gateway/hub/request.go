@@ -13,95 +13,107 @@ import (
 	"terminalproxy/protocol"
 )
 
-// pending is a request on its way: forwarded to a proxy, not answered yet. It belongs to the hub's lock.
+// pending is a request that was forwarded to a proxy and is not answered yet. Guarded by Hub.mu.
 type pending struct {
-	owner   *Peer    // who has to answer
+	owner   *Peer    // the proxy that has to answer
 	session *session // nil for the start of one
 	wireID  string
-	number  uint64           // counts requests
+	number  uint64           // orders requests by age
 	request protocol.Message // as forwarded
 	waiting []waiter
-	sent    time.Time   // to the proxy for the first time; zero before
-	again   bool        // sent over more than one connection
-	timer   *time.Timer // nil where a person decides
+	sent    time.Time   // time of the first send to the proxy, or zero
+	resent  bool        // sent over more than one connection
+	timer   *time.Timer // nil if a person decides
 }
 
-// waiter is who gets the answer, under the id that it used. There are two when a participant repeated a request.
+// waiter is a participant that gets the answer, under its own id. A repeated request has two.
 type waiter struct {
 	peer *Peer
 	id   string
 }
 
-// ask answers or forwards what an agent, a viewer or an owner wants.
-func (h *Hub) ask(p *Peer, m protocol.Message) {
+// dispatchRequest answers or forwards a request of an agent, a viewer or an owner.
+func (h *Hub) dispatchRequest(p *Peer, m protocol.Message) {
 	switch m := m.(type) {
 	case *protocol.SessionsList:
-		p.out.put(h.answer(p, m))
+		p.out.put(h.listReply(p, m))
 	case *protocol.SessionsWatch:
 		h.watchList(p, m)
 	case *protocol.SessionsSubscribe:
-		h.subscribe(p, m)
+		h.addSubscription(p, m)
 	case *protocol.Cancel:
-		h.cancel(p, m)
+		h.cancelRequest(p, m)
 	case *protocol.ProxyStart:
-		h.start(p, m)
+		h.startProgram(p, m)
 	case *protocol.Watch:
-		h.watch(p, m)
+		h.watchOutput(p, m)
 	case *protocol.Unwatch:
-		if s := h.find(p, m); s != nil {
-			s.unwatch(p)
+		if s := h.findOrFail(p, m); s != nil {
+			s.removeWatcher(p)
 		}
 	case *protocol.View:
-		h.view(p, m)
+		h.viewSession(p, m)
 	case *protocol.Unview:
-		if s := h.find(p, m); s != nil {
-			s.unview(p)
+		if s := h.findOrFail(p, m); s != nil {
+			s.removeViewer(p)
 		}
 	case *protocol.Ack:
-		h.ack(p, m)
+		h.ackRows(p, m)
 	case *protocol.Detach, *protocol.ViewerInput:
-		h.attended(p, m)
+		h.forwardAttached(p, m)
 	case *protocol.ChatSubscribe:
-		h.hear(p, m)
+		h.followChat(p, m)
 	case *protocol.ChatUnsubscribe:
-		if s := h.find(p, m); s != nil {
-			s.unhear(p)
+		if s := h.findOrFail(p, m); s != nil {
+			s.unfollowChat(p)
 			p.out.put(&protocol.Done{RequestID: m.RequestID})
 		}
 	default:
-		h.route(p, m)
+		h.routeRequest(p, m)
 	}
 }
 
-// route forwards a request to the proxy that owns its session.
-func (h *Hub) route(p *Peer, m protocol.Message) {
+// routeRequest forwards a request to the proxy that owns its session.
+func (h *Hub) routeRequest(p *Peer, m protocol.Message) {
 	id := protocol.SessionID(m)
 	if id == "" {
-		p.out.put(&protocol.Error{RequestID: protocol.RequestID(m), Code: protocol.CodeBadMessage, Field: "sessionId", Message: `field "sessionId": is missing`})
+		p.out.put(&protocol.Error{
+			RequestID: protocol.RequestID(m),
+			Code:      protocol.CodeBadMessage,
+			Field:     "sessionId",
+			Message:   `field "sessionId": is missing`,
+		})
 		return
 	}
 	if protocol.RequestID(m) == "" {
-		p.out.put(&protocol.Error{Code: protocol.CodeBadMessage, Field: "requestId", Message: `field "requestId": is missing`})
+		p.out.put(&protocol.Error{
+			Code:    protocol.CodeBadMessage,
+			Field:   "requestId",
+			Message: `field "requestId": is missing`,
+		})
 		return
 	}
-	s := h.find(p, m)
+	s := h.findOrFail(p, m)
 	switch {
-	case s == nil: // it was told
+	case s == nil: // findOrFail answered
 	case s.info.State == protocol.StateExited:
-		h.recall(p, s, m)
-	case s.deaf(m):
-		p.fail(m, protocol.CodeNoChat, s.mute())
-	case s.older(m) != "":
-		p.fail(m, protocol.CodeBadMessage, fmt.Sprintf("the proxy of session %s is older and takes %s", id, s.older(m)))
-	case s.owner == nil && !repeats(m):
-		p.fail(m, protocol.CodeUnavailable, fmt.Sprintf("the proxy of session %s lost its connection, it may come back within seconds: nothing was done", id))
+		h.answerEnded(p, s, m)
+	case s.lacksChat(m):
+		p.failRequest(m, protocol.CodeNoChat, s.noChatText())
+	case s.unsupportedPart(m) != "":
+		message := "the proxy of session " + id + " is older and takes " + s.unsupportedPart(m)
+		p.failRequest(m, protocol.CodeBadMessage, message)
+	case s.owner == nil && !isRepeatable(m):
+		message := "the proxy of session " + id + " lost its connection, " +
+			"it may come back within seconds: nothing was done"
+		p.failRequest(m, protocol.CodeUnavailable, message)
 	default:
-		h.forward(p, cmp.Or(s.owner, s.away), s, m)
+		h.forwardRequest(p, cmp.Or(s.owner, s.away), s, m)
 	}
 }
 
-// older says what of m the session's proxy does not know, "" for nothing.
-func (s *session) older(m protocol.Message) string {
+// unsupportedPart describes the part of m that the session's proxy does not know, or returns "".
+func (s *session) unsupportedPart(m protocol.Message) string {
 	switch m := m.(type) {
 	case *protocol.Input:
 		if len(m.Parts) > 0 && !s.info.Parts {
@@ -112,52 +124,56 @@ func (s *session) older(m protocol.Message) string {
 			return "no word on who is muted: refuse the agent, or take the keyboard back"
 		}
 	case *protocol.Keys:
-		if !s.keys {
+		if !s.takesKeys {
 			return "no keys of pages: start the program with a newer one"
 		}
 	case *protocol.ChatAsk:
-		if !s.outside {
+		if !s.takesAsks {
 			return "no requests of other agents: start the program with a newer one"
 		}
 	}
 	return ""
 }
 
-// recall answers for an ended session.
-func (h *Hub) recall(p *Peer, s *session, m protocol.Message) {
-	if h.dismiss(p, s, m) {
+func (h *Hub) answerEnded(p *Peer, s *session, m protocol.Message) {
+	if h.handleEnded(p, s, m) {
 		return
 	}
-	p.reply(protocol.WithRequestID(h.recalled(s, m), protocol.RequestID(m)))
+	p.sendReply(protocol.WithRequestID(h.endedReply(s, m), protocol.RequestID(m)))
 }
 
-// recalled is the answer to a request about an ended session: what is typed or asked of the user comes too late.
-func (h *Hub) recalled(s *session, m protocol.Message) protocol.Message {
+// endedReply returns the answer to a request about an ended session. Input and questions come too
+// late.
+func (h *Hub) endedReply(s *session, m protocol.Message) protocol.Message {
 	switch m := m.(type) {
 	case *protocol.Wait:
-		return h.waited(s, m)
+		return h.endedWait(s, m)
 	case *protocol.Read:
-		return h.remembered(s, m)
+		return h.readEnded(s, m)
 	}
-	return &protocol.Error{Code: protocol.CodeExited, Message: s.exited()}
+	return &protocol.Error{Code: protocol.CodeExited, Message: s.exitText()}
 }
 
-// remembered answers a read of an ended session.
-func (h *Hub) remembered(s *session, m *protocol.Read) protocol.Message {
-	r := &protocol.ReadResult{ID: h.nextID(), SessionID: s.key.id, Frame: s.frame()}
+func (h *Hub) readEnded(s *session, m *protocol.Read) protocol.Message {
+	r := &protocol.ReadResult{ID: h.nextID(), SessionID: s.key.id, Frame: s.lastFrame()}
 	switch {
 	case m.Command > 0:
-		return &protocol.Error{Code: protocol.CodeExited, Message: "the program has ended, and what its marks told of commands with it: read the history"}
+		return &protocol.Error{
+			Code:    protocol.CodeExited,
+			Message: "the program has ended, and what its marks told of commands with it: read the history",
+		}
 	case m.Match != "" && !r.Frame.Blackout.ByUser():
-		if err := s.find(r, m); err != nil {
+		if err := s.searchHistory(r, m); err != nil {
 			return err
 		}
 	case s.past != nil && m.Scrollback > 0 && !r.Frame.Blackout.ByUser():
-		if say := s.history(r, m); say != "" {
-			return &protocol.Error{Code: protocol.CodeBadMessage, Field: "fromLine", Message: say}
+		if refusal := s.readHistory(r, m); refusal != "" {
+			return &protocol.Error{
+				Code: protocol.CodeBadMessage, Field: "fromLine", Message: refusal,
+			}
 		}
 	case s.newest != nil && (m.Text || m.Scrollback > 0):
-		r.Text = s.newest.Content // the rows of history went with the proxy, and their numbers
+		r.Text = s.newest.Content // without the proxy, the rows of history have no numbers
 		if !m.Text {
 			r.Text = lastRows(r.Text, m.Scrollback)
 		}
@@ -165,7 +181,7 @@ func (h *Hub) remembered(s *session, m *protocol.Read) protocol.Message {
 	return r
 }
 
-// lastRows is the last n rows of a text, each of which a line feed may end.
+// lastRows returns the last n rows of a text. A row may end with a line feed.
 func lastRows(text string, n int) string {
 	at := len(strings.TrimSuffix(text, "\n"))
 	for ; n > 0 && at >= 0; n-- {
@@ -174,46 +190,54 @@ func lastRows(text string, n int) string {
 	return text[at+1:]
 }
 
-// forward sends a request on to a proxy and remembers who wants the answer. s is nil where the request is about no session.
-func (h *Hub) forward(p, owner *Peer, s *session, m protocol.Message) {
+// forwardRequest forwards a request to a proxy and records the waiter. s is nil if the request
+// names no session.
+func (h *Hub) forwardRequest(p, owner *Peer, s *session, m protocol.Message) {
 	id := protocol.RequestID(m)
 	wireID := wireID(p.member.ID, id)
-	request := p.addressed(m, wireID)
+	request := p.attributedCopy(m, wireID)
 	if q := owner.asked[wireID]; q != nil {
-		// The same request again is one request. Another one under the same id could not be told from it.
-		if q.session == s && same(q.request, request) && len(q.waiting) < maxOpen {
-			q.add(p, id)
+		// The same request again is one request. A different one under this id could not be told
+		// apart.
+		if q.session == s && isSameRequest(q.request, request) && len(q.waiting) < maxOpen {
+			q.addWaiter(p, id)
 			return
 		}
-		p.out.put(&protocol.Error{RequestID: id, Code: protocol.CodeBadMessage, Field: "requestId", Message: `field "requestId": names another request that is not answered yet`})
+		p.out.put(&protocol.Error{
+			RequestID: id,
+			Code:      protocol.CodeBadMessage,
+			Field:     "requestId",
+			Message:   `field "requestId": names another request that is not answered yet`,
+		})
 		return
 	}
 	if len(p.mine) >= maxOpen {
-		p.fail(m, protocol.CodeBusy, fmt.Sprintf("%d requests are waiting for their answers already", maxOpen))
+		message := fmt.Sprintf("%d requests are waiting for their answers already", maxOpen)
+		p.failRequest(m, protocol.CodeBusy, message)
 		return
 	}
 	h.logRequest(p, request)
 	switch request := request.(type) {
 	case *protocol.ControlRequest:
-		s.asks(p.member.ID)
+		s.addAsker(p.member.ID)
 	case *protocol.Note:
 		if request.AgentID != "" {
-			s.asks(request.AgentID)
+			s.addAsker(request.AgentID)
 		}
 	case *protocol.Attach:
 		s.attached[p] = request
 	}
 	h.count++
 	q := &pending{owner: owner, session: s, wireID: wireID, number: h.count, request: request}
-	q.add(p, id)
+	q.addWaiter(p, id)
 	owner.asked[wireID] = q
 	if s == nil || owner == s.owner {
-		h.send(q)
+		h.sendRequest(q)
 	}
 }
 
-// same reports whether two requests are one that was repeated.
-func same(a, b protocol.Message) bool {
+// isSameRequest reports whether b repeats a.
+func isSameRequest(a, b protocol.Message) bool {
 	if wait, ok := a.(*protocol.Wait); ok {
 		again, ok := b.(*protocol.Wait)
 		return ok && again.Repeats(wait)
@@ -221,16 +245,17 @@ func same(a, b protocol.Message) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-// asks notes that an agent has to do with the session's user.
-func (s *session) asks(agentID string) {
+// addAsker records an agent that asked for control or wrote to the user.
+func (s *session) addAsker(agentID string) {
 	if len(s.askers) < maxAskers {
 		s.askers[agentID] = true
 	}
 }
 
-// watchOver ends a request that is not answered within limit, 0 for none, or whose proxy cannot answer because it is
-// stopped, which is looked at after a while and then ever less often. It is called under the lock.
-func (h *Hub) watchOver(q *pending, limit, after time.Duration) {
+// startTimeout fails a request that is unanswered after limit (0: without limit), or whose proxy is
+// stopped. It looks for a stopped proxy after a delay, then ever less often. The caller holds
+// Hub.mu.
+func (h *Hub) startTimeout(q *pending, limit, after time.Duration) {
 	process := q.owner.member.Process
 	switch {
 	case process == nil && limit == 0:
@@ -241,78 +266,86 @@ func (h *Hub) watchOver(q *pending, limit, after time.Duration) {
 		after = min(after, limit)
 	}
 	q.timer = time.AfterFunc(after, func() {
-		say := ""
+		stopped := ""
 		if process != nil {
-			say = process.Stopped() // asks the kernel: not under the lock
+			stopped = process.Stopped() // asks the kernel, so not under the lock
 		}
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		switch {
-		case !q.open():
-		case say != "":
-			q.halted(say)
+		case !q.isOpen():
+		case stopped != "":
+			q.failStopped(stopped)
 		case limit != after:
-			h.watchOver(q, max(0, limit-after), 2*after)
+			h.startTimeout(q, max(0, limit-after), 2*after)
 		case q.session == nil:
-			q.fail(protocol.CodeTimeout, "the host did not answer in time; whether the program runs is not known: look at the list")
+			q.failWaiters(
+				protocol.CodeTimeout,
+				"the host did not answer in time; whether the program runs is not known: look at the list",
+			)
 		default:
-			q.fail(protocol.CodeTimeout, "the session's proxy did not answer in time"+q.fate())
+			q.failWaiters(
+				protocol.CodeTimeout,
+				"the session's proxy did not answer in time"+q.uncertaintyText(),
+			)
 		}
 	})
 }
 
-// fate is what is to be added to a failure: that nobody knows whether an input was typed.
-func (q *pending) fate() string {
+// uncertaintyText returns what to add to a failure if the request may still have had an effect.
+func (q *pending) uncertaintyText() string {
 	switch q.request.(type) {
 	case *protocol.Input, *protocol.Keys:
-		return notKnown
+		return typingUnknown
 	case *protocol.ChatSend, *protocol.ChatAnswer, *protocol.ChatInterrupt:
 		return "; whether the coding agent heard it is not known: look at the conversation before you repeat it"
 	}
 	return ""
 }
 
-// open reports whether the request is not answered yet.
-func (q *pending) open() bool { return !q.owner.hub.closed && q.owner.asked[q.wireID] == q }
+// isOpen reports whether the request is unanswered.
+func (q *pending) isOpen() bool { return !q.owner.hub.closed && q.owner.asked[q.wireID] == q }
 
-// halted answers for a proxy that is stopped. What it was sent it takes when it goes on.
-func (q *pending) halted(say string) {
+// failStopped answers for a proxy that is stopped. The proxy gets the request when it continues.
+func (q *pending) failStopped(message string) {
 	switch q.request.(type) {
 	case *protocol.Input, *protocol.Keys:
-		say = "the session's proxy, " + say + "; what you sent may still be typed when it goes on: read the screen before you repeat it"
+		message = "the session's proxy, " + message +
+			"; what you sent may still be typed when it goes on: read the screen before you repeat it"
 	case *protocol.ProxyStart:
-		say = "the host, " + say + "; whether the program will be started is not known: look at the list"
+		message = "the host, " + message +
+			"; whether the program will be started is not known: look at the list"
 	default:
-		say = "the session's proxy, " + say
+		message = "the session's proxy, " + message
 	}
-	if q.cancels(&protocol.Cancel{Withdraw: true, Gone: true}) { // it gets the error
+	if q.mustTellProxy(&protocol.Cancel{Withdraw: true, Gone: true}) { // it gets the error
 		q.sendCancel(&protocol.Cancel{Withdraw: true, Gone: true})
 	}
-	q.fail(protocol.CodeUnavailable, say)
+	q.failWaiters(protocol.CodeUnavailable, message)
 }
 
-// timeLimit is how long a proxy may take to answer; 0 is without limit, where a person decides.
+// timeLimit returns how long a proxy may take to answer; 0 is without limit, if a person decides.
 func timeLimit(m protocol.Message) time.Duration {
-	own := int64(0)
+	limit := int64(0)
 	switch m := m.(type) {
 	case *protocol.ControlRequest, *protocol.ChatAsk:
 		return 0
 	case *protocol.Wait:
-		own = m.TimeoutMs
-		if own == 0 {
-			own = protocol.MaxWaitMs
+		limit = m.TimeoutMs
+		if limit == 0 {
+			limit = protocol.MaxWaitMs
 		}
 	case *protocol.Input:
-		own = max(m.TimeoutMs, m.SettleMs)
+		limit = max(m.TimeoutMs, m.SettleMs)
 		if m.TimeoutMs == 0 {
-			own = protocol.MaxWaitMs // it may wait for the user to stop typing
+			limit = protocol.MaxWaitMs // it may wait until the user stops typing
 		}
 	}
-	return time.Duration(own)*time.Millisecond + grace
+	return time.Duration(limit)*time.Millisecond + grace
 }
 
-// wireID makes a request id that no two agents share, and that is the same when an agent repeats itself: the proxy knows
-// by it what it has typed already.
+// wireID returns a request id that is unique across agents and the same if an agent repeats its
+// request. By it the proxy knows what it has typed already.
 func wireID(agentID, id string) string {
 	if whole := agentID + ":" + id; len(whole) <= protocol.MaxID {
 		return whole
@@ -321,7 +354,7 @@ func wireID(agentID, id string) string {
 	return agentID + ":" + hex.EncodeToString(sum[:16])
 }
 
-// ownID is the id that the agent used, as far as the wire's id tells it.
+// ownID returns the agent's id of a request, or "" if the wire's id does not contain it.
 func ownID(agentID, wireID string) string {
 	if id, ok := strings.CutPrefix(wireID, agentID+":"); ok {
 		return id
@@ -329,132 +362,136 @@ func ownID(agentID, wireID string) string {
 	return ""
 }
 
-// addressed is a copy of m for the proxy: under the wire's id, and with who sends it as the gateway knows it, whatever
-// the message said.
-func (p *Peer) addressed(m protocol.Message, wireID string) protocol.Message {
+// attributedCopy returns a copy of m for the proxy, under the wire's id. Its sender is the one that
+// the gateway knows; what m claims is ignored.
+func (p *Peer) attributedCopy(m protocol.Message, wireID string) protocol.Message {
 	out := protocol.Forward(m, wireID, p.member.ID)
 	switch out := out.(type) {
 	case *protocol.ControlRequest:
-		out.AgentName, out.TokenID = p.name(out.AgentName), p.member.TokenID
+		out.AgentName, out.TokenID = p.displayName(out.AgentName), p.member.TokenID
 	case *protocol.ControlRelease:
 		out.Gone = false
 	case *protocol.ControlDecide:
-		out.By = p.name(out.By)
+		out.By = p.displayName(out.By)
 	case *protocol.Close:
 		if p.member.Role != RoleAgent {
 			out.AgentID = ""
 		}
 	case *protocol.ProxyStart:
-		out.AgentName, out.HostKey = p.name(out.AgentName), ""
+		out.AgentName, out.HostKey = p.displayName(out.AgentName), ""
 	case *protocol.Note:
-		return p.note(out, wireID)
+		return p.attributedNote(out, wireID)
 	case *protocol.ChatSend:
-		out.AgentID, out.By = p.speaker(out.By)
+		out.AgentID, out.By = p.speakerOf(out.By)
 	case *protocol.ChatImage:
-		out.AgentID, out.By = p.speaker(out.By)
+		out.AgentID, out.By = p.speakerOf(out.By)
 	case *protocol.ChatAnswer:
-		_, out.By = p.speaker(out.By)
+		_, out.By = p.speakerOf(out.By)
 	case *protocol.ChatInterrupt:
-		out.AgentID, out.By = p.speaker(out.By)
+		out.AgentID, out.By = p.speakerOf(out.By)
 	case *protocol.ChatAsk:
-		out.AgentName, out.TokenID = p.name(out.AgentName), p.member.TokenID
+		out.AgentName, out.TokenID = p.displayName(out.AgentName), p.member.TokenID
 	}
 	return out
 }
 
-// name is what people read: the name that the gateway knows, else the one that the participant gives itself.
-func (p *Peer) name(claimed string) string {
+// displayName returns the name for people: the one that the gateway knows, else the claimed one.
+func (p *Peer) displayName(claimed string) string {
 	if p.member.Named {
 		return p.member.Name
 	}
 	return cmp.Or(claimed, p.member.Name, p.member.ID)
 }
 
-func (q *pending) add(p *Peer, id string) {
+func (q *pending) addWaiter(p *Peer, id string) {
 	q.waiting = append(q.waiting, waiter{p, id})
 	p.mine[q] = struct{}{}
 }
 
-// answer gives m to all who wait, and is the end of the request.
-func (q *pending) answer(m protocol.Message) {
-	q.remove()
+// answerWaiters sends m to all waiters and ends the request.
+func (q *pending) answerWaiters(m protocol.Message) {
+	q.unregisterRequest()
 	if refusal, ok := m.(*protocol.Error); ok && len(q.waiting) > 0 {
 		q.owner.hub.logFailure(q.waiting[0].peer, q.request, refusal.Code)
 	}
 	for _, w := range q.waiting {
-		w.peer.reply(protocol.WithRequestID(m, w.id))
+		w.peer.sendReply(protocol.WithRequestID(m, w.id))
 		delete(w.peer.mine, q)
 	}
 }
 
-func (q *pending) fail(code protocol.Code, say string) {
-	q.answer(&protocol.Error{Code: code, Message: say})
+func (q *pending) failWaiters(code protocol.Code, message string) {
+	q.answerWaiters(&protocol.Error{Code: code, Message: message})
 }
 
-// drop takes out a participant that left, or that gave the request up, as cancel says. A proxy's answer that nobody waits for is passed over.
-func (q *pending) drop(p *Peer, cancel *protocol.Cancel) {
+// dropWaiter removes a participant that left or cancelled. The proxy's later answer is ignored.
+func (q *pending) dropWaiter(p *Peer, cancel *protocol.Cancel) {
 	q.waiting = slices.DeleteFunc(q.waiting, func(w waiter) bool { return w.peer == p })
 	delete(p.mine, q)
 	if len(q.waiting) > 0 {
 		return
 	}
-	q.remove()
-	if q.cancels(cancel) && q.session.owner != nil {
+	q.unregisterRequest()
+	if q.mustTellProxy(cancel) && q.session.owner != nil {
 		q.sendCancel(cancel)
 	}
 }
 
-// sendCancel tells the proxy that the answer is no longer waited for, as cancel says. An older proxy knows no withdrawal, and what an agent
-// gives back.
+// sendCancel tells the proxy that no answer is awaited. An older proxy does not know a withdrawal,
+// but it knows a release.
 func (q *pending) sendCancel(cancel *protocol.Cancel) {
 	out := *cancel
 	out.RequestID, out.SessionID = q.wireID, q.session.key.id
 	q.owner.out.put(&out)
-	if ask, ok := q.request.(*protocol.ControlRequest); ok && cancel.Withdraw && !q.session.withdraws {
-		q.owner.out.put(&protocol.ControlRelease{RequestID: q.owner.hub.nextID(), SessionID: out.SessionID, AgentID: ask.AgentID})
+	if ask, ok := q.request.(*protocol.ControlRequest); ok && cancel.Withdraw &&
+		!q.session.knowsWithdraw {
+		q.owner.out.put(&protocol.ControlRelease{
+			RequestID: q.owner.hub.nextID(), SessionID: out.SessionID, AgentID: ask.AgentID,
+		})
 	}
 }
 
-// cancel takes a participant out of those who wait for an answer.
-func (h *Hub) cancel(p *Peer, m *protocol.Cancel) {
-	s := h.find(p, m)
+// cancelRequest removes a participant from the waiters of a request.
+func (h *Hub) cancelRequest(p *Peer, m *protocol.Cancel) {
+	s := h.findOrFail(p, m)
 	if s == nil {
 		return
 	}
 	owner := cmp.Or(s.owner, s.away)
 	if owner == nil {
-		return // who waited has been told
+		return // failHeld answered
 	}
 	id := wireID(p.member.ID, m.RequestID)
 	switch q := owner.asked[id]; {
-	case q == nil: // it was answered meanwhile, and perhaps nobody heard that: the proxy knows what it was
+	case q == nil: // answered meanwhile, and the answer may be lost: the proxy knows it
 		owner.out.put(&protocol.Cancel{RequestID: id, SessionID: m.SessionID, Withdraw: m.Withdraw})
-	case q.session == s && q.cancels(m):
-		q.drop(p, &protocol.Cancel{Withdraw: m.Withdraw})
+	case q.session == s && q.mustTellProxy(m):
+		q.dropWaiter(p, &protocol.Cancel{Withdraw: m.Withdraw})
 	}
 }
 
-// cancels reports whether the proxy has to know of a cancel of this request: it ends a wait, keeps the user's answer to a request for
-// control, and closes what an agent asked in a conversation; what was given up is typed, or said, no further.
-func (q *pending) cancels(m *protocol.Cancel) bool {
+// mustTellProxy reports whether the proxy needs to know of a cancel. A cancel ends a wait, keeps
+// the user's answer to a request for control, and closes an agent's question in a conversation. A
+// withdrawn input or note is typed, or shown, no further.
+func (q *pending) mustTellProxy(m *protocol.Cancel) bool {
 	switch q.request.(type) {
 	case *protocol.Wait, *protocol.ControlRequest, *protocol.ChatAsk:
 		return true
 	case *protocol.Input:
 		return m.Withdraw
 	case *protocol.Note:
-		return m.Withdraw && !m.Gone // said without waiting for the answer, it is said all the same
+		return m.Withdraw && !m.Gone // a note that does not wait for the answer is shown even so
 	}
 	return false
 }
 
-func (q *pending) remove() {
-	q.stop()
+func (q *pending) unregisterRequest() {
+	q.stopTimer()
 	delete(q.owner.asked, q.wireID)
 	q.owner.hub.forgetStart(q)
 }
 
-func (q *pending) stop() {
+func (q *pending) stopTimer() {
 	if q.timer != nil {
 		q.timer.Stop()
 	}

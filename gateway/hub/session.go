@@ -11,102 +11,115 @@ import (
 	"terminalproxy/protocol"
 )
 
-// session is what the hub knows of one session. Everything in it belongs to the hub's lock; messages it points to are
-// never changed, since they may be on their way to others.
+// session is the hub's record of one session. Guarded by Hub.mu. The messages that it points to
+// never change, because outboxes may hold them.
 type session struct {
 	key    key
 	info   protocol.SessionInfo // State is one of the protocol's three
 	owner  *Peer                // nil unless running
-	away   *Peer                // stands in for the owner that is expected back, else nil
+	away   *Peer                // stands in for an owner that may reconnect, or nil
 	resume [sha256.Size]byte    // of the resume key
-	locked bool                 // there was a resume key
-	// presence says that its proxy wants to know whether agents are there.
-	presence bool
-	// withdraws says that its proxy knows Withdraw of a [protocol.Cancel].
-	withdraws bool
+	locked bool                 // it has a resume key
+	// wantsPresence means that its proxy wants to know whether agents are connected.
+	wantsPresence bool
+	// knowsWithdraw means that its proxy knows Withdraw of a [protocol.Cancel].
+	knowsWithdraw bool
 
-	newest *protocol.Snapshot // complete: never a difference; nil before the first
-	taken  time.Time          // when newest came
-	synced bool               // a difference to newest may come
-	payer  string             // token that held is charged to
-	held   int                // bytes of newest, where its proxy has a token
-	asNow  asNow
+	newest   *protocol.Snapshot // complete, never a delta; nil before the first
+	newestAt time.Time          // when newest came
+	synced   bool               // the next snapshot may be a delta to newest
+	payer    string             // token that held is charged to
+	held     int                // bytes of newest, if its proxy has a token
+	current  datedCopy
 
-	keyboard protocol.Keyboard
-	blackout *protocol.Hidden // what is kept from agents, as it was at since; nil for nothing
-	since    time.Time
-	askers   map[string]bool // ids of the agents that asked for control, or wrote to the user
-	subs     map[*Peer]*subscription
-	wonders  bool // its proxy wants to know whether anybody subscribes
-	watchers map[*Peer]*watcher
-	attached map[*Peer]*protocol.Attach // people in front of it
-	views    bool                       // its proxy sends rows to those who look
-	keys     bool                       // its proxy takes keys of owners elsewhere
-	gallery  gallery
-	chats    bool // a coding agent talks there
-	outside  bool // other agents may put requests to its people
-	talk     talk
-	starter  string         // id of the agent that started it, "" for none
-	past     *protocol.Past // of an ended session; nil for none
-	ended    time.Time      // when that was
-	timer    *time.Timer    // forgets a lost or ended session
+	keyboard        protocol.Keyboard
+	blackout        *protocol.Hidden // what the person hides, as of blackoutAt, or nil
+	blackoutAt      time.Time
+	askers          map[string]bool // ids of the agents that asked for control or wrote to the user
+	subs            map[*Peer]*subscription
+	wantsSubscribed bool // its proxy wants to know whether there are subscribers
+	watchers        map[*Peer]*watcher
+	attached        map[*Peer]*protocol.Attach // people at it
+	sendsRows       bool                       // its proxy sends rows for viewers
+	takesKeys       bool                       // its proxy takes keys of owners elsewhere
+	gallery         gallery
+	hasChat         bool // it has a conversation with a coding agent
+	takesAsks       bool // other agents may ask its people
+	conversation    conversation
+	starter         string         // id of the agent that started it, or ""
+	past            *protocol.Past // of an ended session, or nil
+	ended           time.Time      // time of the end
+	timer           *time.Timer    // forgets a lost or ended session
 }
 
-// open registers a session, or takes it over.
-func (h *Hub) open(p *Peer, m *protocol.SessionOpen) {
+// openSession registers a session, or takes it over.
+func (h *Hub) openSession(p *Peer, m *protocol.SessionOpen) {
 	k := key{p.member.Namespace, m.SessionID}
 	s := h.sessions[k]
-	// Error has no field for the id of another message; the request id carries it back to who sent the open.
-	refuse := func(code protocol.Code, say string) {
-		p.out.put(&protocol.Error{RequestID: m.ID, Code: code, Message: say})
+	// Error has no field for the id of another message, so the request id carries it back.
+	refuse := func(code protocol.Code, message string) {
+		p.out.put(&protocol.Error{RequestID: m.ID, Code: code, Message: message})
 	}
 	if (s == nil || s.owner != p) && len(p.owns) >= maxPerProxy {
-		refuse(protocol.CodeBusy, fmt.Sprintf("this connection already has %d sessions, the limit for one: open another connection", maxPerProxy))
+		const busy = "this connection already has %d sessions, the limit for one: " +
+			"open another connection"
+		refuse(protocol.CodeBusy, fmt.Sprintf(busy, maxPerProxy))
 		return
 	}
 	if s == nil {
-		if len(h.sessions) >= h.most {
-			refuse(protocol.CodeBusy, fmt.Sprintf("this gateway already has %d sessions", h.most))
+		if len(h.sessions) >= h.sessionLimit {
+			message := fmt.Sprintf("this gateway already has %d sessions", h.sessionLimit)
+			refuse(protocol.CodeBusy, message)
 			return
 		}
-		s = &session{
-			key: k, askers: make(map[string]bool), subs: make(map[*Peer]*subscription),
-			watchers: make(map[*Peer]*watcher), attached: make(map[*Peer]*protocol.Attach),
-			gallery: gallery{viewers: make(map[*Peer]*viewer)}, talk: talk{listeners: make(map[*Peer]*listener)},
-		}
+		s = newSession(k)
 		h.sessions[k] = s
-	} else if s.owner != p && !s.unlocks(m.ResumeKey) {
-		refuse(protocol.CodeForbidden, fmt.Sprintf("session %q already exists, with another resume key", m.SessionID))
+	} else if s.owner != p && !s.matchesResumeKey(m.ResumeKey) {
+		message := fmt.Sprintf("session %q already exists, with another resume key", m.SessionID)
+		refuse(protocol.CodeForbidden, message)
 		return
 	}
 	if s.owner != nil && s.owner != p {
-		h.orphan(s)
+		h.detachProxy(s)
 	}
-	h.log.Info("session opened", "session", k.id, p.logged(), "again", s.info.SessionID != "", "headless", m.Headless)
-	h.bury(s, false)
+	h.log.Info(
+		"session opened", "session", k.id, p.logAttr(), "again", s.info.SessionID != "",
+		"headless", m.Headless,
+	)
+	h.dropEnded(s, false)
 	s.stopTimer()
-	s.own(p)
+	s.setProxy(p)
 	s.synced, s.past = false, nil
 	s.resume, s.locked = sha256.Sum256([]byte(m.ResumeKey)), m.ResumeKey != ""
-	s.presence, s.views, s.keys, s.chats, s.outside, s.starter = m.Presence, m.View, m.Keys, m.Chat, m.Asks, m.AgentID
+	s.wantsPresence, s.sendsRows, s.takesKeys = m.Presence, m.View, m.Keys
+	s.hasChat, s.takesAsks, s.starter = m.Chat, m.Asks, m.AgentID
 	if s.info.StartedAt != m.StartedAt {
-		s.talk.begin()
+		s.conversation.reset()
 	}
-	s.wonders, s.withdraws = m.Subscriptions, m.Withdraws
+	s.wantsSubscribed, s.knowsWithdraw = m.Subscriptions, m.Withdraws
 	s.info = infoOf(m)
-	s.tellSubscribed()
-	s.rewatch()
-	s.reattach()
+	s.reportSubscribed()
+	s.requestRepaint()
+	s.sendAttached()
 	s.gallery.base = nil
-	s.review()
-	s.rehear()
-	h.askAgain(s)
-	h.opened(k)
+	s.requestRows()
+	s.resubscribeChat()
+	h.resendHeld(s)
+	h.answerStart(k)
 	h.directory.Announce(k.namespace, k.id, true)
 }
 
-// own makes a proxy's connection the session's, nil none.
-func (s *session) own(p *Peer) {
+func newSession(k key) *session {
+	return &session{
+		key: k, askers: make(map[string]bool), subs: make(map[*Peer]*subscription),
+		watchers: make(map[*Peer]*watcher), attached: make(map[*Peer]*protocol.Attach),
+		gallery:      gallery{viewers: make(map[*Peer]*viewer)},
+		conversation: conversation{listeners: make(map[*Peer]*listener)},
+	}
+}
+
+// setProxy makes a proxy's connection the session's owner; nil removes it.
+func (s *session) setProxy(p *Peer) {
 	if s.owner != nil {
 		delete(s.owner.owns, s)
 	}
@@ -115,13 +128,14 @@ func (s *session) own(p *Peer) {
 	}
 }
 
-// unlocks reports whether resumeKey is the session's. A session without one cannot be taken over.
-func (s *session) unlocks(resumeKey string) bool {
+// matchesResumeKey compares with the session's resume key. A session without one cannot be taken
+// over.
+func (s *session) matchesResumeKey(resumeKey string) bool {
 	sum := sha256.Sum256([]byte(resumeKey))
 	return s.locked && subtle.ConstantTimeCompare(sum[:], s.resume[:]) == 1
 }
 
-// infoOf is what others may know of a session: not the resume key, and nothing without bound.
+// infoOf returns the public part of a session: without the resume key, and bounded in size.
 func infoOf(m *protocol.SessionOpen) protocol.SessionInfo {
 	const most = 2048
 	args, room := make([]string, 0, len(m.Args)), most
@@ -133,9 +147,11 @@ func infoOf(m *protocol.SessionOpen) protocol.SessionInfo {
 		args = append(args, a)
 	}
 	return protocol.SessionInfo{
-		SessionID: m.SessionID, Name: m.Name, Command: shorten(m.Command, most), Args: args, Cwd: shorten(m.Cwd, most),
-		Cols: m.Cols, Rows: m.Rows, Pid: m.Pid, StartedAt: m.StartedAt, ParentSessionID: m.ParentSessionID,
-		Headless: m.Headless, Parts: m.Parts, Mutes: m.Mutes, State: protocol.StateRunning,
+		SessionID: m.SessionID, Name: m.Name, Command: shorten(m.Command, most), Args: args,
+		Cwd:  shorten(m.Cwd, most),
+		Cols: m.Cols, Rows: m.Rows, Pid: m.Pid, StartedAt: m.StartedAt,
+		ParentSessionID: m.ParentSessionID,
+		Headless:        m.Headless, Parts: m.Parts, Mutes: m.Mutes, State: protocol.StateRunning,
 	}
 }
 
@@ -146,65 +162,73 @@ func shorten(s string, most int) string {
 	return strings.ToValidUTF8(s[:most], "") + "…"
 }
 
-// snapshot stores a snapshot and offers it to the subscribers.
-func (h *Hub) snapshot(s *session, m *protocol.Snapshot) {
+// storeSnapshot stores a snapshot and offers it to the subscribers.
+func (h *Hub) storeSnapshot(s *session, m *protocol.Snapshot) {
 	var last *protocol.Snapshot
 	if s.synced {
 		last = s.newest
 	}
 	full, ok := m.Complete(last)
 	if !ok {
-		// The proxy sends all rows after every open, so this is its mistake; it is told once, and reads still reach it.
+		// The proxy sends all rows after every open, so this is its fault. It is told once, and
+		// reads still reach it.
 		if s.synced {
 			s.owner.out.put(&protocol.Error{
 				Code: protocol.CodeBadMessage, Field: "since",
-				Message: fmt.Sprintf("the snapshot of %s with revision %d is not the newest here: send all rows", m.SessionID, m.Since),
+				Message: fmt.Sprintf(
+					"the snapshot of %s with revision %d is not the newest here: send all rows",
+					m.SessionID, m.Since,
+				),
 			})
 		}
 		s.synced = false
 		return
 	}
-	if full.Screen != nil { // then it is no longer what the proxy may send once more
+	// With a screen, full is a copy. Without one it is the proxy's own message, which may be sent
+	// again and must not be shared.
+	if full.Screen != nil {
 		full.Share(s.newest.WithRows(full))
 	}
 	if !h.held.chargeSnapshot(s, full) {
-		h.log.Warn("a proxy is cut off", s.owner.logged(), "session", s.key.id, "cause", ErrHeavy)
+		h.log.Warn("a proxy is cut off", s.owner.logAttr(), "session", s.key.id, "cause", ErrHeavy)
 		s.owner.out.end(ErrHeavy)
 		return
 	}
-	s.newest, s.taken, s.synced = full, time.Now(), true
+	s.newest, s.newestAt, s.synced = full, time.Now(), true
 	s.info.Seq = full.Seq
 	if full.Screen != nil {
 		s.info.Title, s.info.Progress, s.info.Alt = full.Screen.Title, full.Screen.Progress, full.Screen.Alt
 		s.info.Cols, s.info.Rows = full.Screen.Cols, full.Screen.Rows
 	}
-	s.info.Foreground, s.info.Directory, s.info.UsedAt = full.Foreground, full.Directory, max(s.info.UsedAt, full.UsedAt)
+	s.info.Foreground, s.info.Directory = full.Foreground, full.Directory
+	s.info.UsedAt = max(s.info.UsedAt, full.UsedAt)
 	s.info.Muted, s.info.Kept, s.info.DetachedAt = full.Muted, full.Kept, full.DetachedAt
-	s.hide(full.Blackout)
+	s.setHidden(full.Blackout)
 	if full.Keyboard != nil {
 		s.keyboard = *full.Keyboard
 	}
 	for _, sub := range s.subs {
-		sub.offer(h)
+		sub.offerNewest(h)
 	}
 }
 
-// idle is the time since the last visible change in milliseconds.
-func (s *session) idle() int64 {
+// idleMs returns the time since the last visible change, in milliseconds.
+func (s *session) idleMs() int64 {
 	if s.newest == nil {
 		return 0
 	}
-	return s.newest.IdleMs + time.Since(s.taken).Milliseconds()
+	return s.newest.IdleMs + time.Since(s.newestAt).Milliseconds()
 }
 
-// frame is the last screen of an ended session.
-func (s *session) frame() *protocol.Frame {
+// lastFrame returns the last screen of an ended session.
+func (s *session) lastFrame() *protocol.Frame {
 	f := &protocol.Frame{
-		Seq: s.info.Seq, Keyboard: s.keyboard, IdleMs: s.idle(), Settled: true,
+		Seq: s.info.Seq, Keyboard: s.keyboard, IdleMs: s.idleMs(), Settled: true,
 		Activity: &protocol.Activity{
-			State: protocol.StateExited, Evidence: []string{"exit"}, SinceMs: s.idle(), ExitCode: &s.info.ExitCode, Signal: s.info.Signal,
+			State: protocol.StateExited, Evidence: []string{"exit"}, SinceMs: s.idleMs(),
+			ExitCode: &s.info.ExitCode, Signal: s.info.Signal,
 		},
-		Blackout: s.hidden(),
+		Blackout: s.currentBlackout(),
 	}
 	if s.newest != nil && s.newest.Screen != nil {
 		f.Screen, f.Redactions, f.HiddenText = *s.newest.Screen, s.newest.Redactions, s.newest.HiddenText
@@ -213,32 +237,38 @@ func (s *session) frame() *protocol.Frame {
 		}
 		return f
 	}
-	f.Screen = protocol.Screen{Cols: s.info.Cols, Rows: s.info.Rows, Lines: make([]string, s.info.Rows)}
+	f.Screen = protocol.Screen{
+		Cols: s.info.Cols, Rows: s.info.Rows, Lines: make([]string, s.info.Rows),
+	}
 	return f
 }
 
-// lose keeps a session for a while after its proxy's connection ended; the proxy comes back with the resume key.
-func (h *Hub) lose(s *session) {
-	h.orphan(s)
+// keepLost keeps a session for a while after its proxy's connection ended. The proxy returns with
+// the resume key.
+func (h *Hub) keepLost(s *session) {
+	h.detachProxy(s)
 	s.info.State = protocol.StateLost
-	h.stirred(s.key)
+	h.markListStale(s.key)
 	h.log.Info("session lost its proxy", "session", s.key.id)
-	h.later(s, lostFor, func() {
+	h.afterUnchanged(s, lostFor, func() {
 		h.log.Warn("session is gone: its proxy did not come back", "session", s.key.id)
-		lost := protocol.Error{Code: protocol.CodeUnavailable, Message: "the proxy of session " + s.key.id + " did not come back"}
+		lost := protocol.Error{
+			Code:    protocol.CodeUnavailable,
+			Message: "the proxy of session " + s.key.id + " did not come back",
+		}
 		s.endWatch(&lost)
-		s.endView(&lost, s.subs)
-		s.endTalk(&lost, s.subs)
-		h.stayedAway(s)
+		s.endViews(&lost, s.subs)
+		s.endChat(&lost, s.subs)
+		h.failHeld(s)
 		for p, sub := range s.subs {
 			p.out.put(protocol.WithRequestID(&lost, sub.id))
 		}
-		h.forget(s)
+		h.forgetSession(s)
 	})
 }
 
-// later has something done about a session that is in the same state after a while.
-func (h *Hub) later(s *session, wait time.Duration, do func()) {
+// afterUnchanged calls do after a delay if the session is still in the same state.
+func (h *Hub) afterUnchanged(s *session, wait time.Duration, do func()) {
 	state := s.info.State
 	s.timer = time.AfterFunc(wait, func() {
 		h.mu.Lock()
@@ -249,32 +279,42 @@ func (h *Hub) later(s *session, wait time.Duration, do func()) {
 	})
 }
 
-// orphan takes a session from its proxy's connection. A grant never outlives the link: whoever held one hears it here,
-// since the proxy may not be able to say so.
-func (h *Hub) orphan(s *session) {
-	h.keep(s)
+// detachProxy takes a session from its proxy's connection. A grant never outlives the link. Its
+// holder is told here, because the proxy may not be able to.
+func (h *Hub) detachProxy(s *session) {
+	h.holdForReconnect(s)
 	if k := s.keyboard; k.Holder == protocol.HolderAgent {
-		h.control(s, &protocol.ControlRevoke{ID: h.nextID(), SessionID: s.key.id, AgentID: k.AgentID, Epoch: k.Epoch, Reason: protocol.ReasonLink}, nil)
+		h.publishControl(
+			s,
+			&protocol.ControlRevoke{
+				ID:        h.nextID(),
+				SessionID: s.key.id,
+				AgentID:   k.AgentID,
+				Epoch:     k.Epoch,
+				Reason:    protocol.ReasonLink,
+			},
+			nil,
+		)
 	}
-	s.own(nil)
+	s.setProxy(nil)
 	s.keyboard = protocol.Keyboard{Holder: protocol.HolderUser, Epoch: s.keyboard.Epoch}
 	s.synced = false
 }
 
-// end keeps the last screen and the exit status of a session whose program ended.
-func (h *Hub) end(s *session, m *protocol.SessionClose) {
+// endSession keeps the last screen and the exit status of a session whose program ended.
+func (h *Hub) endSession(s *session, m *protocol.SessionClose) {
 	s.info.ExitCode, s.info.Signal, s.past, s.ended = m.ExitCode, m.Signal, m.Past, endedAt(m)
 	h.log.Info("session ended", "session", s.key.id, "exitCode", m.ExitCode)
 	last := *m
-	last.Past, last.EndedAt = nil, 0 // who did not ask for it is not given it
+	last.Past, last.EndedAt = nil, 0 // only a request for the history gets it
 	m = &last
 	for _, q := range s.owner.asked {
 		switch {
 		case q.session != s:
-		case q.again && q.fate() != "":
-			q.fail(protocol.CodeUnavailable, s.exited()+q.fate())
+		case q.resent && q.uncertaintyText() != "":
+			q.failWaiters(protocol.CodeUnavailable, s.exitText()+q.uncertaintyText())
 		default:
-			q.answer(h.recalled(s, q.request))
+			q.answerWaiters(h.endedReply(s, q.request))
 		}
 	}
 	for p, sub := range s.subs {
@@ -282,20 +322,20 @@ func (h *Hub) end(s *session, m *protocol.SessionClose) {
 		p.out.put(m)
 	}
 	s.endWatch(m)
-	s.endView(m, s.subs)
-	s.endTalk(m, s.subs)
+	s.endViews(m, s.subs)
+	s.endChat(m, s.subs)
 	clear(s.subs)
 	clear(s.askers)
-	s.own(nil)
+	s.setProxy(nil)
 	s.keyboard = protocol.Keyboard{Holder: protocol.HolderUser, Epoch: s.keyboard.Epoch}
 	s.info.State = protocol.StateExited
 	h.tombstones = append(h.tombstones, s)
 	h.makeRoom()
 	h.endingsChanged()
-	h.later(s, tombstoneFor-time.Since(s.ended), func() { h.bury(s, true) })
+	h.afterUnchanged(s, tombstoneFor-time.Since(s.ended), func() { h.dropEnded(s, true) })
 }
 
-// makeRoom forgets the sessions that ended first, as many as are beyond the bounds.
+// makeRoom forgets the oldest ended sessions beyond the bounds.
 func (h *Hub) makeRoom() {
 	size := 0
 	for _, s := range h.tombstones {
@@ -303,12 +343,12 @@ func (h *Hub) makeRoom() {
 	}
 	for len(h.tombstones) > maxTombstones || size > maxPast {
 		size -= h.tombstones[0].past.Size()
-		h.bury(h.tombstones[0], true)
+		h.dropEnded(h.tombstones[0], true)
 	}
 }
 
-// exited says how the program ended.
-func (s *session) exited() string {
+// exitText says how the program ended.
+func (s *session) exitText() string {
 	how := fmt.Sprintf("ended with exit status %d", s.info.ExitCode)
 	if s.info.Signal != "" {
 		how = "was ended by " + s.info.Signal
@@ -316,26 +356,28 @@ func (s *session) exited() string {
 	return fmt.Sprintf("the program of session %s %s; what it printed can be read", s.key.id, how)
 }
 
-// closing is the same as a message.
-func (h *Hub) closing(s *session) *protocol.SessionClose {
-	return &protocol.SessionClose{ID: h.nextID(), SessionID: s.key.id, ExitCode: s.info.ExitCode, Signal: s.info.Signal}
-}
-
-// bury takes a session off the list of the ended ones, and forgets it if told to.
-func (h *Hub) bury(s *session, forget bool) {
-	h.tombstones = slices.DeleteFunc(h.tombstones, func(t *session) bool { return t == s })
-	h.endingsChanged()
-	if forget {
-		h.forget(s)
+// closeMessage returns the end of the session as a message.
+func (h *Hub) closeMessage(s *session) *protocol.SessionClose {
+	return &protocol.SessionClose{
+		ID: h.nextID(), SessionID: s.key.id, ExitCode: s.info.ExitCode, Signal: s.info.Signal,
 	}
 }
 
-func (h *Hub) forget(s *session) {
+// dropEnded removes a session from the ended ones, and forgets it if told to.
+func (h *Hub) dropEnded(s *session, forget bool) {
+	h.tombstones = slices.DeleteFunc(h.tombstones, func(t *session) bool { return t == s })
+	h.endingsChanged()
+	if forget {
+		h.forgetSession(s)
+	}
+}
+
+func (h *Hub) forgetSession(s *session) {
 	s.stopTimers()
 	h.held.releaseSession(s)
 	delete(h.sessions, s.key)
 	h.directory.Announce(s.key.namespace, s.key.id, false)
-	h.stirred(s.key)
+	h.markListStale(s.key)
 }
 
 func (s *session) stopTimer() {
@@ -349,47 +391,61 @@ func (s *session) stopTimers() {
 	s.stopTimer()
 	if s.away != nil {
 		for _, q := range s.away.asked {
-			q.stop()
+			q.stopTimer()
 		}
 	}
 	for p := range s.subs {
-		s.unsubscribe(p)
+		s.removeSubscription(p)
 	}
 	for p := range s.gallery.viewers {
-		s.unview(p)
+		s.removeViewer(p)
 	}
-	for p := range s.talk.listeners {
-		s.unhear(p)
+	for p := range s.conversation.listeners {
+		s.unfollowChat(p)
 	}
 }
 
-// find is the session that m is about. Where the participant sees none of that name it is told, and find is nil.
-func (h *Hub) find(p *Peer, m protocol.Message) *session {
+// findOrFail returns the session that m names. If the participant's namespace has no such session,
+// it answers m with an error and returns nil.
+func (h *Hub) findOrFail(p *Peer, m protocol.Message) *session {
 	id := protocol.SessionID(m)
 	s := h.sessions[key{p.member.Namespace, id}]
 	if s == nil {
-		p.unknown(m)
+		p.failUnknown(m)
 	}
 	return s
 }
 
-// missing says that a session is not there, and what is. Another namespace's session is not there either.
-func (h *Hub) missing(p *Peer, id string) string {
+// unknownSessionText says that a session is unknown and names the known ones. It does not reveal
+// other namespaces.
+func (h *Hub) unknownSessionText(p *Peer, id string) string {
 	const most = 10
 	var ids []string
-	for _, info := range h.list(p) {
+	for _, info := range h.visibleSessions(p) {
 		ids = append(ids, info.SessionID)
 	}
-	if lacks := h.lacks(listOf(p)); lacks != nil {
-		return fmt.Sprintf("session %q is not known here, and may be at another gateway: %s", id, lacks.Words(time.Now()))
+	if lacks := h.incompleteOf(listOf(p)); lacks != nil {
+		return fmt.Sprintf(
+			"session %q is not known here, and may be at another gateway: %s",
+			id, lacks.Words(time.Now()),
+		)
 	}
 	switch {
-	case h.before != "":
-		return fmt.Sprintf("unknown session %q; it may be with a process that did not answer when this gateway took over: %s", id, h.before)
+	case h.predecessor != "":
+		return fmt.Sprintf(
+			"unknown session %q; it may be with a process that did not answer when this gateway took over: %s",
+			id, h.predecessor,
+		)
 	case len(ids) == 0:
-		return fmt.Sprintf("unknown session %q, and there are no others; start one with: proxy --agent PROGRAM", id)
+		return fmt.Sprintf(
+			"unknown session %q, and there are no others; start one with: proxy --agent PROGRAM",
+			id,
+		)
 	case len(ids) > most:
-		return fmt.Sprintf("unknown session %q; known: %s and %d more", id, strings.Join(ids[:most], ", "), len(ids)-most)
+		return fmt.Sprintf(
+			"unknown session %q; known: %s and %d more",
+			id, strings.Join(ids[:most], ", "), len(ids)-most,
+		)
 	}
 	return fmt.Sprintf("unknown session %q; known: %s", id, strings.Join(ids, ", "))
 }

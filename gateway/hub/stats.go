@@ -2,28 +2,29 @@ package hub
 
 import "sync/atomic"
 
-// Stats counts what is in the switchboard at one moment, and what has gone through it.
+// Stats counts the hub's state at one moment, and its traffic so far.
 type Stats struct {
 	Sessions     map[string]int // by state, see package protocol
 	Participants map[string]int // by role
-	// Waiting is how many requests a proxy has not answered yet.
+	// Waiting counts the requests that proxies have not answered yet.
 	Waiting int
-	// Views are the screens that somebody looks at, each as often as somebody does; Unacknowledged are those of them whose viewer has a
-	// frame that it did not acknowledge. Frames is how many were sent to viewers.
+	// Views counts viewers, Unacknowledged those that have not acknowledged their last frame, and
+	// Frames the frames sent to viewers.
 	Views, Unacknowledged int
 	Frames                uint64
-	// Dropped is what slow readers were not sent, since newer came in its place: "frame" of a viewer, "snapshot" of a subscriber, and
-	// "output" of who watches live output. "participant" are those that were cut off, because they did not read at all.
+	// Dropped counts what slow readers were not sent because newer data replaced it: a viewer's
+	// "frame", a subscriber's "snapshot", and live "output". "participant" counts those that were
+	// cut off because they did not read.
 	Dropped map[string]uint64
 }
 
-// counters is what Stats counts over time.
+// counters holds the parts of Stats that count over time.
 type counters struct {
 	frames                                              atomic.Uint64
 	droppedFrames, droppedSnapshots, droppedOutput, cut atomic.Uint64
 }
 
-// Stats counts everything, of all namespaces.
+// Stats counts across all namespaces.
 func (h *Hub) Stats() Stats {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -31,7 +32,8 @@ func (h *Hub) Stats() Stats {
 	out := Stats{
 		Sessions: make(map[string]int), Participants: make(map[string]int), Frames: n.frames.Load(),
 		Dropped: map[string]uint64{
-			"frame": n.droppedFrames.Load(), "snapshot": n.droppedSnapshots.Load(), "output": n.droppedOutput.Load(), "participant": n.cut.Load(),
+			"frame": n.droppedFrames.Load(), "snapshot": n.droppedSnapshots.Load(),
+			"output": n.droppedOutput.Load(), "participant": n.cut.Load(),
 		},
 	}
 	for _, s := range h.sessions {
@@ -44,7 +46,7 @@ func (h *Hub) Stats() Stats {
 		}
 	}
 	for p := range h.peers {
-		if !p.member.Remote { // it is counted where it is
+		if !p.member.Remote { // its own gateway counts it
 			out.Participants[string(p.member.Role)]++
 		}
 		out.Waiting += len(p.asked)

@@ -8,57 +8,62 @@ import (
 	"terminalproxy/protocol"
 )
 
-// Bounds of what is kept of a conversation while somebody follows it. The oldest records go first.
+// Bounds of the records kept of a conversation while it is followed. The oldest go first.
 const (
-	maxTalk      = 4 << 20 // bytes, about
+	maxTalk      = 4 << 20 // bytes, approximately
 	talkBatch    = 64 << 10
 	maxGaps      = 64
 	recordWeight = 200
 )
 
-// talk is the conversation of a session, for those who follow it: one subscription to the proxy for all of them. Nothing is kept while
-// nobody does. It belongs to the hub's lock.
-type talk struct {
+// conversation is the part of a session's conversation that listeners may still need. The hub
+// subscribes once at the proxy for all of them. It is empty without listeners. Guarded by Hub.mu.
+type conversation struct {
 	listeners map[*Peer]*listener
 	records   []protocol.ChatRecord // by their numbers
 	size      int
 	last      uint64 // number of the newest record
-	more      bool   // further ones are on their way
+	more      bool   // more records are on their way
 	gaps      []gap  // oldest first
-	asked     string // id of the subscription that the proxy has not taken yet: what comes before that is of another one
+	// id of the unconfirmed subscription; records before its answer belong to an older one
+	subscribing string
 }
 
-// gap is a place where records are missing, before the one with a number: the proxy lost them, or they no longer fit.
+// gap marks missing records before the one with a number: the proxy lost them, or they were
+// trimmed.
 type gap struct{ before, count uint64 }
 
-// listener is a participant that follows a conversation. At most one message waits in its queue: what is newer waits here.
+// listener is a participant that follows a conversation. At most one message is in its queue; newer
+// records wait here.
 type listener struct {
-	id    string // of the request
-	after uint64 // the number of the last record that it has
-	waits bool   // a message is in its queue
-	ends  bool   // nothing more comes
-	over  protocol.Message
+	id          string // of the request
+	after       uint64 // number of the last record that it has
+	queued      bool   // a message is in its queue
+	ending      bool   // no record follows
+	lastMessage protocol.Message
 }
 
-// begin forgets a conversation, for another one that takes its place.
-func (t *talk) begin() {
-	*t = talk{listeners: t.listeners}
+// reset forgets the records, because another conversation begins.
+func (t *conversation) reset() {
+	*t = conversation{listeners: t.listeners}
 	for _, l := range t.listeners {
 		l.after = 0
 	}
 }
 
-// mute says that no coding agent talks there.
-func (s *session) mute() string {
-	if s.outside {
-		return "session " + s.key.id + " is for what agents ask, and takes no prompts: they are answered at the terminal of the gateway chat " +
+// noChatText says that the session has no coding agent to talk to.
+func (s *session) noChatText() string {
+	if s.takesAsks {
+		return "session " + s.key.id +
+			" is for what agents ask, and takes no prompts: they are answered at the terminal of the gateway chat " +
 			"to which it belongs, where words with a refusal reach the one that asked"
 	}
-	return "no coding agent talks in session " + s.key.id + ": its user starts one with proxy --chat AGENT"
+	return "no coding agent talks in session " + s.key.id +
+		": its user starts one with proxy --chat AGENT"
 }
 
-// ofChat reports whether m is for a coding agent.
-func ofChat(m protocol.Message) bool {
+// isForChat reports whether m is for a coding agent.
+func isForChat(m protocol.Message) bool {
 	switch m.(type) {
 	case *protocol.ChatSend, *protocol.ChatImage, *protocol.ChatAnswer, *protocol.ChatInterrupt:
 		return true
@@ -66,101 +71,105 @@ func ofChat(m protocol.Message) bool {
 	return false
 }
 
-// deaf reports whether m is for a conversation and the session has none.
-func (s *session) deaf(m protocol.Message) bool {
+// lacksChat reports whether m needs a conversation and the session has none.
+func (s *session) lacksChat(m protocol.Message) bool {
 	if _, asks := m.(*protocol.ChatAsk); asks {
-		return !s.chats && !s.outside
+		return !s.hasChat && !s.takesAsks
 	}
-	return !s.chats && ofChat(m)
+	return !s.hasChat && isForChat(m)
 }
 
-// speaker is who a participant is in a conversation: an agent by its id, a person by a name.
-func (p *Peer) speaker(claimed string) (agentID, by string) {
+// speakerOf names a participant in a conversation: an agent by its id, a person by a name.
+func (p *Peer) speakerOf(claimed string) (agentID, by string) {
 	if p.member.Role == RoleAgent {
 		return p.member.ID, ""
 	}
-	return "", p.name(claimed)
+	return "", p.displayName(claimed)
 }
 
-// chatting keeps the state of a conversation.
-func (s *session) chatting(m *protocol.ChatStatus) {
-	s.info.Chat = &protocol.ChatState{Agent: m.Agent, State: m.State, Open: m.Open, Oldest: m.Oldest, Mode: m.Mode, Why: m.Why}
+func (s *session) setChatState(m *protocol.ChatStatus) {
+	s.info.Chat = &protocol.ChatState{
+		Agent: m.Agent, State: m.State, Open: m.Open, Oldest: m.Oldest, Mode: m.Mode, Why: m.Why,
+	}
 }
 
-// hear has a participant follow a conversation: Done, the records behind the one that it has, and then what comes. A second one
-// replaces the first.
-func (h *Hub) hear(p *Peer, m *protocol.ChatSubscribe) {
-	s := h.find(p, m)
+// followChat adds a listener: Done, the records after the one that it has, and then later ones. A
+// second request replaces the first.
+func (h *Hub) followChat(p *Peer, m *protocol.ChatSubscribe) {
+	s := h.findOrFail(p, m)
 	switch {
-	case s == nil: // it was told
+	case s == nil: // findOrFail answered
 		return
-	case !s.chats:
-		p.fail(m, protocol.CodeNoChat, s.mute())
+	case !s.hasChat:
+		p.failRequest(m, protocol.CodeNoChat, s.noChatText())
 		return
 	case s.info.State == protocol.StateExited:
-		p.fail(m, protocol.CodeExited, s.exited())
+		p.failRequest(m, protocol.CodeExited, s.exitText())
 		return
 	}
-	s.unhear(p)
+	s.unfollowChat(p)
 	if m.RequestID != "" {
 		p.out.put(&protocol.Done{RequestID: m.RequestID})
 	}
-	t := &s.talk
+	t := &s.conversation
 	t.listeners[p] = &listener{id: m.RequestID, after: m.After}
 	if len(t.listeners) == 1 {
-		t.begin()
+		t.reset()
 		t.listeners[p].after = m.After
-		s.rehear()
+		s.resubscribeChat()
 	}
-	s.offer(p)
+	s.offerRecords(p)
 }
 
-// rehear has the proxy send the records that are not here, if somebody follows.
-func (s *session) rehear() {
-	if s.owner != nil && len(s.talk.listeners) > 0 {
-		s.talk.asked = s.owner.hub.nextID()
-		s.owner.out.put(&protocol.ChatSubscribe{RequestID: s.talk.asked, SessionID: s.key.id, After: s.talk.last})
+// resubscribeChat asks the proxy for the records missing here, if the conversation has listeners.
+func (s *session) resubscribeChat() {
+	if s.owner != nil && len(s.conversation.listeners) > 0 {
+		s.conversation.subscribing = s.owner.hub.nextID()
+		s.owner.out.put(&protocol.ChatSubscribe{
+			RequestID: s.conversation.subscribing, SessionID: s.key.id, After: s.conversation.last,
+		})
 	}
 }
 
-// rehears reports whether a proxy's answer says that it has taken a subscription of the hub's own.
-func (p *Peer) rehears(m protocol.Message) bool {
+// takeResubscribeReply reports whether a proxy's answer confirms a subscription of the hub.
+func (p *Peer) takeResubscribeReply(m protocol.Message) bool {
 	id := protocol.RequestID(m)
 	if !strings.HasPrefix(id, ownIDs) {
 		return false
 	}
 	for s := range p.owns {
-		if s.talk.asked == id {
-			s.talk.asked = ""
+		if s.conversation.subscribing == id {
+			s.conversation.subscribing = ""
 			return true
 		}
 	}
 	return false
 }
 
-// unhear ends a participant's following; the proxy hears of the last one's end.
-func (s *session) unhear(p *Peer) {
-	t := &s.talk
+// unfollowChat removes a listener. The proxy stops sending records after the last one.
+func (s *session) unfollowChat(p *Peer) {
+	t := &s.conversation
 	if t.listeners[p] == nil {
 		return
 	}
 	if delete(t.listeners, p); len(t.listeners) > 0 {
 		return
 	}
-	t.begin()
+	t.reset()
 	if s.owner != nil {
 		s.owner.out.put(&protocol.ChatUnsubscribe{SessionID: s.key.id})
 	}
 }
 
-// said keeps what a proxy sent, and offers it to those who follow. What came before is passed over.
-func (s *session) said(m *protocol.ChatRecords) {
-	t := &s.talk
-	if len(t.listeners) == 0 || t.asked != "" {
+// addChatRecords stores a proxy's records and offers them to the listeners. It ignores records that
+// it has.
+func (s *session) addChatRecords(m *protocol.ChatRecords) {
+	t := &s.conversation
+	if len(t.listeners) == 0 || t.subscribing != "" {
 		return // it was on its way
 	}
 	if m.Lost > 0 && len(m.Records) > 0 {
-		t.lacks(gap{m.Records[0].Number, m.Lost})
+		t.addGap(gap{m.Records[0].Number, m.Lost})
 	}
 	for i := range m.Records {
 		r := &m.Records[i]
@@ -168,21 +177,21 @@ func (s *session) said(m *protocol.ChatRecords) {
 			continue
 		}
 		t.last = r.Number
-		if t.finishes(r) {
-			t.whole(r.Item.ID)
+		if t.completesText(r) {
+			t.dropPieces(r.Item.ID)
 		}
-		t.size += weight(r)
+		t.size += recordSize(r)
 		t.records = append(t.records, *r)
 	}
 	t.more = m.More
-	t.trim()
-	s.offerTalk()
+	t.trimRecords()
+	s.offerRecordsToAll()
 }
 
-// trim drops what no longer fits.
-func (t *talk) trim() {
+// trimRecords drops the oldest records beyond the bound.
+func (t *conversation) trimRecords() {
 	for t.size > maxTalk && len(t.records) > 1 {
-		t.size -= weight(&t.records[0])
+		t.size -= recordSize(&t.records[0])
 		number, next := t.records[0].Number, t.records[1].Number
 		t.records = t.records[1:]
 		if len(t.gaps) > 0 && t.gaps[0].before <= number {
@@ -193,24 +202,26 @@ func (t *talk) trim() {
 	}
 }
 
-// lacks notes a place where records are missing. Of many the oldest become one.
-func (t *talk) lacks(g gap) {
+// addGap records a gap. If there are too many, the oldest two become one.
+func (t *conversation) addGap(g gap) {
 	if len(t.gaps) == maxGaps {
-		t.gaps = slices.Replace(t.gaps, 0, 2, gap{t.gaps[1].before, t.gaps[0].count + t.gaps[1].count})
+		t.gaps = slices.Replace(
+			t.gaps, 0, 2, gap{t.gaps[1].before, t.gaps[0].count + t.gaps[1].count},
+		)
 	}
 	t.gaps = append(t.gaps, g)
 }
 
-func (t *talk) finishes(r *protocol.ChatRecord) bool {
+func (t *conversation) completesText(r *protocol.ChatRecord) bool {
 	return r.Item != nil && r.Item.Kind == protocol.ChatText && r.Item.ID != ""
 }
 
-// whole drops the pieces of a text, which comes whole now.
-func (t *talk) whole(id string) {
+// dropPieces drops the pieces of a text that is complete now.
+func (t *conversation) dropPieces(id string) {
 	kept := t.records[:0:0]
 	for i := range t.records {
 		if r := &t.records[i]; r.Piece != nil && r.Piece.ID == id {
-			t.size -= weight(r)
+			t.size -= recordSize(r)
 			continue
 		}
 		kept = append(kept, t.records[i])
@@ -218,57 +229,57 @@ func (t *talk) whole(id string) {
 	t.records = kept
 }
 
-// weight is about how much memory a record takes, in bytes.
-func weight(r *protocol.ChatRecord) int {
+// recordSize estimates the memory of a record, in bytes.
+func recordSize(r *protocol.ChatRecord) int {
 	switch {
 	case r.Item != nil:
 		return recordWeight + len(r.Item.Text) + len(r.Item.Input)
 	case r.Piece != nil:
 		return recordWeight + len(r.Piece.Text)
 	case r.Request != nil:
-		return recordWeight + len(r.Request.Input) + len(r.Request.Why) + recordWeight*len(r.Request.Form)
+		return recordWeight + len(r.Request.Input) + len(r.Request.Why) +
+			recordWeight*len(r.Request.Form)
 	}
 	return recordWeight
 }
 
-// offerTalk offers what is new to all who follow.
-func (s *session) offerTalk() {
-	for p := range s.talk.listeners {
-		s.offer(p)
+func (s *session) offerRecordsToAll() {
+	for p := range s.conversation.listeners {
+		s.offerRecords(p)
 	}
 }
 
-// offer sends a participant the next records that it lacks, if it has taken those before and the user does not hide the screen; behind
-// the last ones, what ended the conversation.
-func (s *session) offer(p *Peer) {
-	t := &s.talk
+// offerRecords sends a participant its next records, if it has taken those before and the user does
+// not hide the screen. After the last ones it sends the end of the conversation.
+func (s *session) offerRecords(p *Peer) {
+	t := &s.conversation
 	l := t.listeners[p]
-	if l.waits {
+	if l.queued {
 		return
 	}
 	if s.blackout.ByUser() {
-		if !l.ends {
+		if !l.ending {
 			return
 		}
-	} else if m := t.next(l); m != nil {
-		m.SessionID, l.waits = s.key.id, true
+	} else if m := t.nextRecords(l); m != nil {
+		m.SessionID, l.queued = s.key.id, true
 		p.out.put(m)
 		return
 	}
-	if l.ends {
-		if l.over != nil {
-			p.out.put(l.over)
+	if l.ending {
+		if l.lastMessage != nil {
+			p.out.put(l.lastMessage)
 		}
-		s.unhear(p)
+		s.unfollowChat(p)
 	}
 }
 
-// next are the records that come next for a listener, nil for none.
-func (t *talk) next(l *listener) *protocol.ChatRecords {
+// nextRecords returns the next records for a listener, or nil.
+func (t *conversation) nextRecords(l *listener) *protocol.ChatRecords {
 	i := sort.Search(len(t.records), func(i int) bool { return t.records[i].Number > l.after })
 	m, size := &protocol.ChatRecords{}, 0
 	for ; i < len(t.records) && len(m.Records) < protocol.MaxChatRecords; i++ {
-		if size += weight(&t.records[i]); size > talkBatch && len(m.Records) > 0 {
+		if size += recordSize(&t.records[i]); size > talkBatch && len(m.Records) > 0 {
 			break
 		}
 		m.Records = append(m.Records, t.records[i])
@@ -286,25 +297,26 @@ func (t *talk) next(l *listener) *protocol.ChatRecords {
 	return m
 }
 
-// heard says that a participant has taken records, and what is next comes.
-func (p *Peer) heard(m *protocol.ChatRecords) {
+// ackRecords notes that a participant has taken records, and sends the next ones.
+func (p *Peer) ackRecords(m *protocol.ChatRecords) {
 	p.hub.mu.Lock()
 	defer p.hub.mu.Unlock()
 	s := p.hub.sessions[key{p.member.Namespace, m.SessionID}]
-	if s == nil || s.talk.listeners[p] == nil {
+	if s == nil || s.conversation.listeners[p] == nil {
 		return
 	}
-	s.talk.listeners[p].waits = false
-	s.offer(p)
+	s.conversation.listeners[p].queued = false
+	s.offerRecords(p)
 }
 
-// endTalk is the last that those who follow hear, behind what they lack. told have heard it already.
-func (s *session) endTalk(last protocol.Message, told map[*Peer]*subscription) {
-	for p, l := range s.talk.listeners {
-		l.ends = true
-		if told[p] == nil {
-			l.over = protocol.WithRequestID(last, l.id)
+// endChat sends listeners their missing records and then the last message. The informed subscribers
+// have it already.
+func (s *session) endChat(last protocol.Message, informed map[*Peer]*subscription) {
+	for p, l := range s.conversation.listeners {
+		l.ending = true
+		if informed[p] == nil {
+			l.lastMessage = protocol.WithRequestID(last, l.id)
 		}
-		s.offer(p)
+		s.offerRecords(p)
 	}
 }

@@ -89,7 +89,7 @@ func TestOneSubscriptionServesAllWhoFollow(t *testing.T) {
 	require.Empty(t, got(proxy))
 	late.Leave()
 	one[*protocol.ChatUnsubscribe](t, proxy)
-	require.Empty(t, h.sessions[key{"", "c-1"}].talk.records)
+	require.Empty(t, h.sessions[key{"", "c-1"}].conversation.records)
 }
 
 // A proxy that comes back goes on where it was; another conversation under the same name begins anew.
@@ -132,7 +132,7 @@ func TestASlowFollowerHoldsUpNobody(t *testing.T) {
 	}
 	require.Equal(t, 2, slow.out.queue.Len(), "done, and one message")
 	s := h.sessions[key{"", "c-1"}]
-	require.LessOrEqual(t, s.talk.size, maxTalk)
+	require.LessOrEqual(t, s.conversation.size, maxTalk)
 	numbers, lost := hears(t, slow)
 	require.Equal(t, uint64(1), numbers[0])
 	require.Equal(t, most, numbers[len(numbers)-1])
@@ -164,9 +164,9 @@ func TestAHiddenConversationIsKeptBack(t *testing.T) {
 	says(proxy, 0, 1)
 	hears(t, p)
 	proxy.Handle(&protocol.ChatStatus{SessionID: "c-1", Agent: "claude", State: protocol.ChatWorking})
-	require.Equal(t, &protocol.ChatState{Agent: "claude", State: protocol.ChatWorking}, h.listed(listKey{here: true})[0].Chat)
+	require.Equal(t, &protocol.ChatState{Agent: "claude", State: protocol.ChatWorking}, h.listSessions(listKey{localOnly: true})[0].Chat)
 	proxy.Handle(&protocol.Blackout{ID: "b", SessionID: "c-1", On: true, Why: protocol.BlackoutUser})
-	require.Nil(t, h.listed(listKey{here: true})[0].Chat)
+	require.Nil(t, h.listSessions(listKey{localOnly: true})[0].Chat)
 	late := follow(h, 0)
 	numbers, _ := hears(t, late)
 	require.Empty(t, numbers)
@@ -176,7 +176,7 @@ func TestAHiddenConversationIsKeptBack(t *testing.T) {
 		numbers, _ := hears(t, peer)
 		require.Equal(t, want, numbers)
 	}
-	require.NotNil(t, h.listed(listKey{here: true})[0].Chat)
+	require.NotNil(t, h.listSessions(listKey{localOnly: true})[0].Chat)
 }
 
 func TestTheEndComesBehindTheLastRecord(t *testing.T) {

@@ -2,15 +2,16 @@ package hub
 
 import "terminalproxy/protocol"
 
-// Urgent reports whether an agent types over this participant's connection now, its own or a proxy's: then it matters at once whether
-// the far end is there.
+// Urgent reports whether an agent types over this connection now, an agent's or a proxy's. Then it
+// matters at once whether the far end is alive.
 func (p *Peer) Urgent() bool {
 	if p.grants.Load() > 0 {
 		return true
 	}
 	p.hub.mu.Lock()
 	defer p.hub.mu.Unlock()
-	for s := range p.owns { // there are as many proxies as sessions, and each is asked
+	// Every proxy asks this, so it must not go through all sessions.
+	for s := range p.owns {
 		if s.keyboard.Holder == protocol.HolderAgent {
 			return true
 		}
@@ -19,7 +20,8 @@ func (p *Peer) Urgent() bool {
 		return false
 	}
 	for k, s := range p.hub.sessions {
-		if k.namespace == p.member.Namespace && s.keyboard.Holder == protocol.HolderAgent && s.keyboard.AgentID == p.member.ID {
+		if k.namespace == p.member.Namespace && s.keyboard.Holder == protocol.HolderAgent &&
+			s.keyboard.AgentID == p.member.ID {
 			return true
 		}
 	}

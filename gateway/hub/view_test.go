@@ -172,9 +172,9 @@ func TestRowsThatFollowNothing(t *testing.T) {
 // The list says where a person looks; that somebody begins to is no news in it.
 func TestTheListSaysWhereAPersonLooks(t *testing.T) {
 	h, _, viewers := showing(1)
-	viewed := func() bool { return h.listed(listKey{here: true})[0].Viewed }
+	viewed := func() bool { return h.listSessions(listKey{localOnly: true})[0].Viewed }
 	require.True(t, viewed())
-	require.False(t, resting(h.listed(listKey{here: true})[0]).Viewed)
+	require.False(t, stableInfo(h.listSessions(listKey{localOnly: true})[0]).Viewed)
 	viewers[0].Handle(&protocol.Unview{SessionID: "vim-1"})
 	require.False(t, viewed())
 	agent := h.Join(Member{Role: RoleAgent, ID: "a-1"})

@@ -2,36 +2,36 @@ package hub
 
 import "terminalproxy/protocol"
 
-// watcher is a participant's place in the live output of one session. It belongs to the hub's lock.
+// watcher is a participant's position in the live output of one session. Guarded by Hub.mu.
 type watcher struct {
-	// at is the number of bytes of live output that it has; fresh, that it needs a repaint before more is of use.
-	at         uint64
-	fresh      bool
-	cols, rows int // of its last repaint
+	// at counts the bytes of live output that it has; needsRepaint skips output until a repaint.
+	at           uint64
+	needsRepaint bool
+	cols, rows   int // of its last repaint
 }
 
-// watch begins a participant's live output with a repaint. Asked again, it repaints again.
-func (h *Hub) watch(p *Peer, m *protocol.Watch) {
-	s := h.find(p, m)
+// watchOutput starts a participant's live output with a repaint. A repeated request repaints.
+func (h *Hub) watchOutput(p *Peer, m *protocol.Watch) {
+	s := h.findOrFail(p, m)
 	switch {
-	case s == nil: // it was told
+	case s == nil: // findOrFail answered
 	case s.info.State == protocol.StateExited:
-		p.out.put(h.closing(s))
+		p.out.put(h.closeMessage(s))
 	default:
-		s.watchers[p] = &watcher{fresh: true}
-		s.rewatch()
+		s.watchers[p] = &watcher{needsRepaint: true}
+		s.requestRepaint()
 	}
 }
 
-// rewatch asks the proxy for a repaint, if there is somebody who needs one.
-func (s *session) rewatch() {
+// requestRepaint asks the proxy for a repaint, if the session has watchers.
+func (s *session) requestRepaint() {
 	if s.owner != nil && len(s.watchers) > 0 {
 		s.owner.out.put(&protocol.Watch{SessionID: s.key.id})
 	}
 }
 
-// unwatch ends a participant's live output; the proxy hears of the last one's end.
-func (s *session) unwatch(p *Peer) {
+// removeWatcher ends a participant's live output. The proxy stops sending it after the last one.
+func (s *session) removeWatcher(p *Peer) {
 	if s.watchers[p] == nil {
 		return
 	}
@@ -41,41 +41,41 @@ func (s *session) unwatch(p *Peer) {
 	}
 }
 
-// output passes live output on to those who have all that came before, and a repaint to those who need one.
-func (h *Hub) output(s *session, m *protocol.Output) {
+// forwardOutput sends live output to watchers without a gap, and a repaint to those that need one.
+func (h *Hub) forwardOutput(s *session, m *protocol.Output) {
 	gap := false
 	for p, w := range s.watchers {
 		switch {
-		case m.Repaint && (w.fresh || w.at != m.Seq || w.cols != m.Cols || w.rows != m.Rows):
+		case m.Repaint && (w.needsRepaint || w.at != m.Seq || w.cols != m.Cols || w.rows != m.Rows):
 			*w = watcher{at: m.Seq, cols: m.Cols, rows: m.Rows}
 			p.out.put(m)
-		case m.Repaint, w.fresh:
+		case m.Repaint, w.needsRepaint:
 		case w.at != m.Seq:
-			w.fresh, gap = true, true
+			w.needsRepaint, gap = true, true
 		default:
 			w.at += uint64(len(m.DataB64))
 			p.out.put(m)
 		}
 	}
 	if gap {
-		s.rewatch()
+		s.requestRepaint()
 	}
 }
 
-// catchUp has a participant repainted that was too slow, now that it takes messages again.
+// catchUp requests repaints for a slow participant that reads again.
 func (p *Peer) catchUp() {
 	p.hub.mu.Lock()
 	defer p.hub.mu.Unlock()
 	p.hub.directory.Watch(p, Behind)
 	for _, s := range p.hub.sessions {
 		if w := s.watchers[p]; w != nil {
-			w.fresh = true
-			s.rewatch()
+			w.needsRepaint = true
+			s.requestRepaint()
 		}
 	}
 }
 
-// endWatch is the last that watchers hear of a session.
+// endWatch sends the last message to the watchers that do not subscribe.
 func (s *session) endWatch(last protocol.Message) {
 	for p := range s.watchers {
 		if s.subs[p] == nil {
@@ -86,30 +86,30 @@ func (s *session) endWatch(last protocol.Message) {
 	clear(s.attached)
 }
 
-// attended passes on what an attached person does.
-func (h *Hub) attended(p *Peer, m protocol.Message) {
-	s := h.find(p, m)
+// forwardAttached forwards the input of an attached person, or detaches them.
+func (h *Hub) forwardAttached(p *Peer, m protocol.Message) {
+	s := h.findOrFail(p, m)
 	_, types := m.(*protocol.ViewerInput)
 	switch {
-	case s == nil: // it was told
+	case s == nil: // findOrFail answered
 	case !types:
-		s.detach(p)
+		s.detachPerson(p)
 	case s.attached[p] == nil:
-		p.fail(m, protocol.CodeNoGrant, "nothing was typed: send terminal.attach first")
+		p.failRequest(m, protocol.CodeNoGrant, "nothing was typed: send terminal.attach first")
 	case s.owner != nil:
 		s.owner.out.put(protocol.Forward(m, "", p.member.ID))
 	}
 }
 
-// reattach tells a proxy that came back who sits in front of its session.
-func (s *session) reattach() {
+// sendAttached tells a proxy that reconnected who is attached to its session.
+func (s *session) sendAttached() {
 	for _, m := range s.attached {
 		s.owner.out.put(m)
 	}
 }
 
-// detach tells the proxy that a person is gone.
-func (s *session) detach(p *Peer) {
+// detachPerson tells the proxy that a person left.
+func (s *session) detachPerson(p *Peer) {
 	if s.attached[p] == nil {
 		return
 	}
@@ -119,12 +119,12 @@ func (s *session) detach(p *Peer) {
 	}
 }
 
-// detached tells a person that the proxy let them go.
-func (s *session) detached(m *protocol.Detach) {
+// handleDetached tells a person that the proxy detached them.
+func (s *session) handleDetached(m *protocol.Detach) {
 	for p := range s.attached {
 		if p.member.ID == m.ViewerID {
 			delete(s.attached, p)
-			s.unwatch(p)
+			s.removeWatcher(p)
 			p.out.put(&protocol.Detach{SessionID: m.SessionID})
 		}
 	}
