@@ -144,7 +144,7 @@ func TestTheHeadOfAFrame(t *testing.T) {
 	for size, head := range map[int]string{
 		0: "8100", 125: "817d", 126: "817e007e", 65535: "817effff", 65536: "817f0000000000010000",
 	} {
-		require.Equal(t, head, fmt.Sprintf("%x", text(nil, size)))
+		require.Equal(t, head, fmt.Sprintf("%x", appendTextHead(nil, size)))
 		require.Equal(t, len(head)/2, headSize(size))
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// sending is one system call with what it needs.
+// sending is one system call with its arguments.
 type sending struct {
 	call    func(fd uintptr)
 	head    [maxHead]byte
@@ -21,15 +21,15 @@ type sending struct {
 
 var sendings = sync.Pool{New: func() any {
 	s := new(sending)
-	s.call = s.send
+	s.call = s.sendParts
 	return s
 }}
 
-// sendNow writes a frame as far as the socket has room, and reports how much that was. It never waits, so the Go scheduler is not told:
-// it prepares for every other system call as for one that may take long.
+// sendNow writes the part of a frame that fits into the socket, and returns its length. It never
+// waits, so it does not inform the Go scheduler, which would prepare for a long call.
 func sendNow(raw syscall.RawConn, body []byte) (n int, err error) {
 	s, _ := sendings.Get().(*sending)
-	head := text(s.head[:0], len(body))
+	head := appendTextHead(s.head[:0], len(body))
 	s.parts[0].Base, s.parts[1].Base = unsafe.SliceData(head), unsafe.SliceData(body)
 	s.parts[0].SetLen(len(head))
 	s.parts[1].SetLen(len(body))
@@ -43,9 +43,14 @@ func sendNow(raw syscall.RawConn, body []byte) (n int, err error) {
 	return n, err
 }
 
-func (s *sending) send(fd uintptr) {
+func (s *sending) sendParts(fd uintptr) {
 	for {
-		n, _, errno := syscall.RawSyscall(unix.SYS_SENDMSG, fd, uintptr(unsafe.Pointer(&s.message)), unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL)
+		n, _, errno := syscall.RawSyscall(
+			unix.SYS_SENDMSG,
+			fd,
+			uintptr(unsafe.Pointer(&s.message)),
+			unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL,
+		)
 		switch errno {
 		case 0:
 			s.n = int(n)

@@ -4,5 +4,5 @@ package ws
 
 import "syscall"
 
-// sendNow writes nothing: what may wait is for a goroutine of its own.
+// sendNow writes nothing: a goroutine of its own writes all.
 func sendNow(syscall.RawConn, []byte) (n int, err error) { return 0, nil }

@@ -11,24 +11,25 @@ import (
 	"time"
 )
 
-// sock is the connection under a WebSocket. A message is written by one goroutine at a time, at once if the system takes it; what gorilla
-// writes besides, which are control frames, never gets into the middle of one.
+// sock is the connection under a WebSocket. One goroutine at a time writes a message, at once if
+// the system takes it. Control frames, which gorilla writes, never interrupt a message.
 type sock struct {
 	net.Conn
-	in  io.Reader       // the same, without what is around it
-	raw syscall.RawConn // nil where nothing can be written without waiting
+	in  io.Reader       // the inner connection
+	raw syscall.RawConn // nil if writes may wait
 
-	writing sync.Mutex // one whole frame
-	control time.Time  // for how long a control frame may take; gorilla writes one after the other
+	writing sync.Mutex // held for one whole frame
+	control time.Time  // deadline of the next control frame; gorilla writes one at a time
 
-	mu   sync.Mutex
-	owed []byte // control frames that came while a message was under way
+	mu            sync.Mutex
+	queuedControl []byte // control frames that came during a message
 }
 
-// maxOwed bounds the control frames that wait, in bytes: a peer that takes no messages needs no answer to its pings.
-const maxOwed = 1 << 10
+// maxQueuedControl bounds the waiting control frames, in bytes. A peer that takes no messages needs
+// no pongs.
+const maxQueuedControl = 1 << 10
 
-// plain is a connection that keeps another one, whose bytes are its own.
+// plain is a connection that wraps another one and passes its bytes unchanged.
 type plain interface{ Plain() net.Conn }
 
 func newSock(conn net.Conn) *sock {
@@ -43,7 +44,7 @@ func newSock(conn net.Conn) *sock {
 	return s
 }
 
-// hijacker gives the upgrader a sock in place of the connection, and keeps it.
+// hijacker gives the upgrader a sock instead of the connection, and keeps it.
 type hijacker struct {
 	http.ResponseWriter
 	sock *sock
@@ -62,77 +63,80 @@ func (h *hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 // Read implements net.Conn.
 func (s *sock) Read(p []byte) (int, error) { return s.in.Read(p) }
 
-// SetWriteDeadline is for the next control frame.
+// SetWriteDeadline sets the deadline of the next control frame.
 func (s *sock) SetWriteDeadline(t time.Time) error {
 	s.control = t
 	return nil
 }
 
-// Write writes a control frame, or leaves it to who is writing.
+// Write writes a control frame, or queues it for the goroutine that writes now.
 func (s *sock) Write(p []byte) (int, error) {
 	if !s.writing.TryLock() {
-		s.owe(p)
-		if s.writing.TryLock() { // it was done meanwhile, and may not have seen it
-			s.release()
+		s.queueControl(p)
+		if s.writing.TryLock() { // the writer has finished and may have missed it
+			s.releaseWriting()
 		}
 		return len(p), nil
 	}
-	defer s.release()
-	return s.by(s.control, p)
+	defer s.releaseWriting()
+	return s.writeUntil(s.control, p)
 }
 
-// by writes until a deadline. The caller holds the lock.
-func (s *sock) by(deadline time.Time, p []byte) (int, error) {
+// writeUntil writes before a deadline. The caller holds writing.
+func (s *sock) writeUntil(deadline time.Time, p []byte) (int, error) {
 	if err := s.Conn.SetWriteDeadline(deadline); err != nil {
 		return 0, err
 	}
 	n, err := s.Conn.Write(p)
-	_ = s.Conn.SetWriteDeadline(time.Time{}) // one left behind would wake an idle process
+	_ = s.Conn.SetWriteDeadline(time.Time{}) // a deadline left behind would wake an idle process
 	return n, err
 }
 
-func (s *sock) owe(p []byte) {
+func (s *sock) queueControl(p []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.owed)+len(p) <= maxOwed {
-		s.owed = append(s.owed, p...)
+	if len(s.queuedControl)+len(p) <= maxQueuedControl {
+		s.queuedControl = append(s.queuedControl, p...)
 	}
 }
 
-func (s *sock) owes() bool {
+func (s *sock) hasQueuedControl() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(s.owed) > 0
+	return len(s.queuedControl) > 0
 }
 
-// release ends the writing of a frame. What is owed is written by another goroutine: the caller may be one that does not wait.
-func (s *sock) release() {
+// releaseWriting ends a frame. Another goroutine writes the queued control frames, because the
+// caller may not wait.
+func (s *sock) releaseWriting() {
 	s.writing.Unlock()
-	if s.owes() {
-		go s.pay() // ends with the write's deadline, or the connection
+	if s.hasQueuedControl() {
+		go s.writeQueuedControl() // ends with the write's deadline, or the connection
 	}
 }
 
-func (s *sock) pay() {
+func (s *sock) writeQueuedControl() {
 	s.writing.Lock()
 	s.mu.Lock()
-	owed := s.owed
-	s.owed = nil
+	queued := s.queuedControl
+	s.queuedControl = nil
 	s.mu.Unlock()
-	if len(owed) > 0 {
-		_, _ = s.by(time.Now().Add(payPatience), owed) // the reader says what is wrong
+	if len(queued) > 0 {
+		// the reader reports the error
+		_, _ = s.writeUntil(time.Now().Add(lateControlTimeout), queued)
 	}
-	s.release()
+	s.releaseWriting()
 }
 
-// payPatience is how long control frames that were late may take.
-const payPatience = 5 * time.Second
+// lateControlTimeout bounds the writing of queued control frames.
+const lateControlTimeout = 5 * time.Second
 
-// maxHead is the longest head of a frame that a server writes.
+// maxHead is the longest head of a frame from a server, in bytes.
 const maxHead = 10
 
-// text is the head of a message in one frame (RFC 6455, section 5.2), as a server writes it.
-func text(dst []byte, size int) []byte {
+// appendTextHead appends the head of a text message in one frame, as a server writes it (RFC 6455,
+// section 5.2).
+func appendTextHead(dst []byte, size int) []byte {
 	const finalText = 0x81
 	switch {
 	case size < 126:
@@ -140,35 +144,37 @@ func text(dst []byte, size int) []byte {
 	case size < 1<<16:
 		return binary.BigEndian.AppendUint16(append(dst, finalText, 126), uint16(size))
 	}
-	return binary.BigEndian.AppendUint64(append(dst, finalText, 127), uint64(size)) //nolint:gosec // a length
+	head := append(dst, finalText, 127)
+	return binary.BigEndian.AppendUint64(head, uint64(size)) //nolint:gosec // a length
 }
 
-// try writes a message as far as the system takes it at once, and never waits. more is nil when that was all, else it writes the rest and
-// waits for that until a deadline; the zero time is none.
-func (s *sock) try(frame []byte) (more func(deadline time.Time) error, err error) {
+// tryWrite writes the part of a message that the system takes at once, and never waits. If more is
+// not nil, it writes the rest and waits until a deadline; the zero time means without one.
+func (s *sock) tryWrite(frame []byte) (more func(deadline time.Time) error, err error) {
 	if s.raw == nil || !s.writing.TryLock() {
 		return func(deadline time.Time) error {
 			s.writing.Lock()
-			return s.rest(frame, 0, deadline)
+			return s.writeRest(frame, 0, deadline)
 		}, nil
 	}
 	sent, err := sendNow(s.raw, frame)
 	if err == nil && sent < len(frame)+headSize(len(frame)) {
-		return func(deadline time.Time) error { return s.rest(frame, sent, deadline) }, nil
+		return func(deadline time.Time) error { return s.writeRest(frame, sent, deadline) }, nil
 	}
-	s.release()
+	s.releaseWriting()
 	return nil, err
 }
 
 func headSize(size int) int {
 	var head [maxHead]byte
-	return len(text(head[:0], size))
+	return len(appendTextHead(head[:0], size))
 }
 
-// rest ends a message of which so many bytes were sent. The caller holds the lock, which it lets go.
-func (s *sock) rest(frame []byte, sent int, deadline time.Time) error {
-	defer s.release()
-	whole := append(text(make([]byte, 0, maxHead+len(frame)), len(frame)), frame...)
-	_, err := s.by(deadline, whole[sent:])
+// writeRest writes a message from its byte sent on. The caller holds writing; writeRest releases
+// it.
+func (s *sock) writeRest(frame []byte, sent int, deadline time.Time) error {
+	defer s.releaseWriting()
+	whole := append(appendTextHead(make([]byte, 0, maxHead+len(frame)), len(frame)), frame...)
+	_, err := s.writeUntil(deadline, whole[sent:])
 	return err
 }

@@ -32,7 +32,7 @@ func TestNoWriteLeavesADeadline(t *testing.T) {
 	conn := &dated{Conn: near}
 	s := newSock(conn)
 
-	more, err := s.try([]byte("a message"))
+	more, err := s.tryWrite([]byte("a message"))
 	require.NoError(t, err)
 	require.NoError(t, more(time.Now().Add(time.Hour)), "a pipe takes nothing at once")
 	require.True(t, conn.were == 1 && conn.until.IsZero(), "a message that waited")
@@ -42,7 +42,7 @@ func TestNoWriteLeavesADeadline(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, conn.were == 2 && conn.until.IsZero(), "a control frame")
 
-	s.owe([]byte("pong"))
-	s.pay()
+	s.queueControl([]byte("pong"))
+	s.writeQueuedControl()
 	require.True(t, conn.were == 3 && conn.until.IsZero(), "a control frame that came late")
 }
