@@ -1,7 +1,8 @@
-// Package place is the name under which the user's local gateway is found: who owns it, and how a process takes it, gives it
-// up, or takes it from a process that does not answer. The process that the name points to is the gateway, and nothing else
-// decides that; so a server that was stopped and continues can see that it is no longer the gateway. The package knows
-// sockets and processes; of what a gateway says it only knows that it answers.
+// Package place manages the name by which the user's local gateway is found: who owns it, and how a
+// process takes it, gives it up, or takes it from a process that does not answer. The process that
+// the name points to is the gateway, and nothing else decides that. So a server that was stopped
+// and continues can see that it is no longer the gateway. The package knows sockets and processes;
+// of a gateway it knows only that it answers.
 package place
 
 import (
@@ -20,18 +21,19 @@ import (
 const (
 	// Name is the socket's name in its directory.
 	Name = "gateway.sock"
-	// bindName is where a socket is bound before it takes its name. Only who is taking the place uses it.
+	// bindName is where a socket is bound before it takes its name, while the place is being taken.
 	bindName = "gateway.new"
-	// lookEvery is how often an owner that is asked much looks at the name. It is shorter than any time after which others
-	// take the place of a process that does not answer, so one that was stopped looks before it says anything.
-	lookEvery = 500 * time.Millisecond
+	// checkEvery is the longest time between two checks of the name while an owner serves requests.
+	// It is shorter than any time after which others replace a silent process, so a process that
+	// was stopped checks the name before it answers.
+	checkEvery = 500 * time.Millisecond
 )
 
-// ErrHeld says that another process has the place, or is taking or leaving it.
+// ErrHeld means that another process has the place, or is taking or leaving it.
 var ErrHeld = errors.New("another process is starting or stopping the gateway")
 
-// mark tells one socket from any other that had its name: the inode, which cannot be given to another while its owner
-// lives, and when it was made.
+// mark identifies a socket by its inode, which is not reused while its owner lives, and by its
+// creation time.
 type mark struct {
 	dev, ino uint64
 	born     int64
@@ -46,31 +48,34 @@ func markOf(path string) (mark, error) {
 	if !ok {
 		return mark{}, fmt.Errorf("%s: no inode", path)
 	}
-	return mark{dev: uint64(st.Dev), ino: st.Ino, born: info.ModTime().UnixNano()}, nil //nolint:unconvert,gosec // int32 on darwin
+	dev := uint64(st.Dev) //nolint:unconvert,gosec // int32 on darwin
+	return mark{dev: dev, ino: st.Ino, born: info.ModTime().UnixNano()}, nil
 }
 
-// Place is a name that this process has taken. All methods may be called from any goroutine.
+// Place is a name that this process has taken. All methods are safe for concurrent use.
 type Place struct {
-	// Listener is what clients of the name reach.
+	// Listener accepts the clients of the name.
 	Listener *net.UnixListener
 
 	path    string
 	at      mark
 	began   time.Time
-	looked  atomic.Int64 // since began
-	vacated atomic.Bool  // given up, not lost
+	checked atomic.Int64 // since began
+	vacated atomic.Bool  // given up by this process, not lost
 	once    sync.Once
 	lost    chan struct{}
 	unwatch func()
 }
 
-// Take takes the place in dir if nobody has it. A process that does not answer, as [Reach] has found, is replaced; nil
-// for none. It fails with [ErrHeld] when another process has the place, or holds the lock under which it is taken: with
-// force the lock does not count, which is for one whose holder was stopped.
+// Take takes the place in dir if it is free. It replaces instead, a process that does not answer,
+// as found by [Reach]; instead may be nil. It fails with [ErrHeld] if another process has the place
+// or holds the lock under which it is taken. With force it ignores the lock, for a holder that was
+// stopped.
 //
-// The lock is flock(2) on the directory itself, held for the moment of the taking: it goes away with its holder, and there
-// is no lock file to clean up. Two that take the place at once, because one of them was stopped in between, do no harm:
-// the name points to the last, and the other one sees that.
+// The lock is flock(2) on the directory itself, held only while the place is taken. It ends with
+// its holder, and there is no lock file to clean up. Two processes may take the place at once, if
+// one of them was stopped in between. That does no harm: the name points to the last one, and the
+// other one sees that.
 func Take(dir string, instead *Silent, force bool) (*Place, error) {
 	path := filepath.Join(dir, Name)
 	unlock, err := lock(dir)
@@ -78,15 +83,15 @@ func Take(dir string, instead *Silent, force bool) (*Place, error) {
 		return nil, err
 	}
 	defer unlock()
-	if occupied(path, instead) {
+	if isOccupied(path, instead) {
 		return nil, ErrHeld
 	}
 	p := &Place{path: path, began: time.Now(), lost: make(chan struct{})}
-	if err := p.bind(); err != nil {
+	if err := p.bindSocket(); err != nil {
 		return nil, err
 	}
-	p.unwatch = watchDir(dir, func() { p.look() })
-	p.look()
+	p.unwatch = watchDir(dir, func() { p.checkName() })
+	p.checkName()
 	return p, nil
 }
 
@@ -102,7 +107,9 @@ func lock(dir string) (unlock func(), err error) {
 		return func() {}, err
 	}
 	var locked error
-	if err := raw.Control(func(fd uintptr) { locked = syscall.Flock(int(fd), syscall.LOCK_EX|syscall.LOCK_NB) }); err != nil {
+	if err := raw.Control(func(fd uintptr) {
+		locked = syscall.Flock(int(fd), syscall.LOCK_EX|syscall.LOCK_NB)
+	}); err != nil {
 		locked = err
 	}
 	if locked == nil {
@@ -115,8 +122,8 @@ func lock(dir string) (unlock func(), err error) {
 	return func() {}, fmt.Errorf("lock %s: %w", dir, locked)
 }
 
-// occupied reports whether a living process other than the silent one listens there.
-func occupied(path string, silent *Silent) bool {
+// isOccupied reports whether a living process other than the silent one listens there.
+func isOccupied(path string, silent *Silent) bool {
 	at, err := markOf(path)
 	if err != nil || silent != nil && at == silent.at {
 		return false
@@ -129,15 +136,18 @@ func occupied(path string, silent *Silent) bool {
 	return true
 }
 
-// Vacant reports whether the error of a dial says that the name is missing, or was left behind by a dead process.
+// Vacant reports whether a dial failed because the name is missing or was left behind by a dead
+// process.
 func Vacant(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) ||
-		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.ENOTCONN) || errors.Is(err, syscall.EPIPE)
+		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.ENOTCONN) ||
+		errors.Is(err, syscall.EPIPE)
 }
 
-// bind makes the socket under another name and renames it: it appears with its final mode, in one step, in place of
-// one that a dead process left, and without touching the umask, which belongs to the whole process.
-func (p *Place) bind() error {
+// bindSocket makes the socket under another name and renames it. So it appears with its final mode,
+// in one step, in place of one that a dead process left. The umask, which belongs to the whole
+// process, stays as it is.
+func (p *Place) bindSocket() error {
 	fresh := filepath.Join(filepath.Dir(p.path), bindName)
 	if err := os.Remove(fresh); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("remove what a dead gateway left: %w", err)
@@ -146,7 +156,7 @@ func (p *Place) bind() error {
 	if err != nil {
 		return fmt.Errorf("make the gateway's socket: %w", err)
 	}
-	ln.SetUnlinkOnClose(false) // by then the name may be another's
+	ln.SetUnlinkOnClose(false) // by then the name may belong to another process
 	fail := func(err error) error { return errors.Join(err, ln.Close(), os.Remove(fresh)) }
 	if err := os.Chmod(fresh, 0o600); err != nil {
 		return fail(err)
@@ -161,11 +171,11 @@ func (p *Place) bind() error {
 	return nil
 }
 
-// Ours reports whether the name still points to this process. It is to be asked before anything is answered: a look at
-// the name is taken when the last one was some time ago, as after the process was stopped.
+// Ours reports whether the name still points to this process. Call it before each answer. It checks
+// the name again if the last check was some time ago, as after the process was stopped.
 func (p *Place) Ours() bool {
-	if now := time.Since(p.began); now-time.Duration(p.looked.Load()) > lookEvery {
-		p.look()
+	if now := time.Since(p.began); now-time.Duration(p.checked.Load()) > checkEvery {
+		p.checkName()
 	}
 	select {
 	case <-p.lost:
@@ -175,44 +185,45 @@ func (p *Place) Ours() bool {
 	}
 }
 
-func (p *Place) look() {
+func (p *Place) checkName() {
 	now := time.Since(p.began)
 	if at, err := markOf(p.path); err != nil || at != p.at {
 		p.once.Do(func() { close(p.lost) })
 	}
-	p.looked.Store(int64(now)) // last: who sees that somebody looked may believe what was seen
+	p.checked.Store(int64(now)) // last, so that the time never precedes its result
 }
 
-// Path is the name.
+// Path returns the name.
 func (p *Place) Path() string { return p.path }
 
-// Lost is closed when the name points to this process no more, whoever saw to that.
+// Lost returns a channel that is closed once the name no longer points to this process.
 func (p *Place) Lost() <-chan struct{} { return p.lost }
 
-// Answers reports whether what was asked here may still be answered: the place is ours, or was given up by Vacate and not lost
-// before. Who gives it up answers what it was asked while its connections end.
+// Answers reports whether requests may still be answered: the place is ours, or Vacate gave it up
+// before it was lost. After Vacate, a process answers while its connections end.
 func (p *Place) Answers() bool { return p.vacated.Load() || p.Ours() }
 
 // Vacate removes the name if it is still this process's. It does not close the listener.
 func (p *Place) Vacate() error {
 	p.unwatch()
-	p.look()
+	p.checkName()
 	select {
 	case <-p.lost:
 	default:
 		p.vacated.Store(true)
 	}
 	defer p.once.Do(func() { close(p.lost) })
-	return remove(p.path, p.at)
+	return removeIfSame(p.path, p.at)
 }
 
-// remove removes the name if it is the one of a socket.
-func remove(path string, whose mark) error {
-	// Who cannot get the lock does without: whose name is taken away by a hair's breadth sees it, and takes it again.
+// removeIfSame removes the name if it still belongs to the expected socket.
+func removeIfSame(path string, expected mark) error {
+	// Without the lock it goes ahead: an owner that loses its new name by this race sees that, and
+	// takes it again.
 	unlock, _ := lock(filepath.Dir(path))
 	defer unlock()
-	if at, err := markOf(path); err != nil || at != whose {
-		return nil // it is gone already, or another's
+	if at, err := markOf(path); err != nil || at != expected {
+		return nil // it is gone, or belongs to another process
 	}
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

@@ -73,7 +73,7 @@ func TestAnOwnerLooksBeforeItAnswersR74(t *testing.T) {
 	p.unwatch()
 	require.NoError(t, os.Remove(p.Path()))
 	require.True(t, p.Ours(), "it has just looked")
-	p.began = p.began.Add(-lookEvery - time.Second)
+	p.began = p.began.Add(-checkEvery - time.Second)
 	require.False(t, p.Ours())
 }
 
@@ -81,7 +81,7 @@ func TestAnOwnerLooksBeforeItAnswersR74(t *testing.T) {
 // them answers because another one is about to look.
 func TestWhoIsAskedByManyLooksBeforeItAnswersAnyR74(t *testing.T) {
 	for range 300 {
-		p := &Place{path: filepath.Join(t.TempDir(), Name), began: time.Now().Add(-lookEvery - time.Second), lost: make(chan struct{})}
+		p := &Place{path: filepath.Join(t.TempDir(), Name), began: time.Now().Add(-checkEvery - time.Second), lost: make(chan struct{})}
 		var at, done sync.WaitGroup
 		var wrong atomic.Int64
 		at.Add(1)
@@ -209,7 +209,7 @@ func TestVacant(t *testing.T) {
 func TestPollingTellsToo(t *testing.T) {
 	t.Parallel()
 	told := make(chan struct{}, 8)
-	end := poll(func() { told <- struct{}{} })
+	end := pollNames(func() { told <- struct{}{} })
 	fake.Receive(t, told, "nothing was told")
 	end()
 	end()

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// pollEvery is how often names are looked at where the system does not tell.
+// pollEvery is how often names are checked if the system does not report changes.
 const pollEvery = 2 * time.Second
 
-// poll calls changed in a rhythm.
-func poll(changed func()) (end func()) {
+// pollNames calls changed at regular intervals.
+func pollNames(changed func()) (end func()) {
 	done := make(chan struct{})
 	var once sync.Once
 	go func() { // ends with end

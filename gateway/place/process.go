@@ -7,13 +7,14 @@ import (
 	"unicode"
 )
 
-// maxProcess is how much of a command line is said, in characters.
+// maxProcess bounds the command line in messages, in characters.
 const maxProcess = 60
 
-// Process is the one at the other end of a Unix socket, as the kernel noted it when it dialled or began to listen.
+// Process is the peer of a Unix socket, as the kernel recorded it when it dialled or began to
+// listen.
 type Process struct {
-	Pid  int    // 0 when it is not known
-	line string // the command line, "" when it is not known
+	Pid  int    // 0 if unknown
+	line string // the command line, or ""
 }
 
 // String names the process for people.
@@ -27,23 +28,24 @@ func (p Process) String() string {
 	return fmt.Sprintf("`%s` (process %d)", p.line, p.Pid)
 }
 
-// Resume says how a stopped process is continued. A shell that it was started from has to do that: as a job in the background
-// it would stop again at the first touch of the terminal.
+// Resume says how to continue a stopped process. The shell that started it has to do that: as a
+// background job it would stop again at its first use of the terminal.
 func (p Process) Resume() string {
 	return fmt.Sprintf("(to continue it: fg in its shell, else kill -CONT %d)", p.Pid)
 }
 
-// commandLine makes one line of a program's arguments.
+// commandLine joins a program's arguments into one short line.
 func commandLine(args []string) string {
 	if len(args) == 0 || args[0] == "" {
 		return ""
 	}
+	words := append([]string{filepath.Base(args[0])}, args[1:]...)
 	line := strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
 			return ' '
 		}
 		return r
-	}, strings.ToValidUTF8(strings.Join(append([]string{filepath.Base(args[0])}, args[1:]...), " "), "?"))
+	}, strings.ToValidUTF8(strings.Join(words, " "), "?"))
 	line = strings.Join(strings.Fields(line), " ")
 	if r := []rune(line); len(r) > maxProcess {
 		line = string(r[:maxProcess-1]) + "…"

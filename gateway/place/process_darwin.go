@@ -11,14 +11,16 @@ const (
 	stopped      = 4 // SSTOP, sys/proc.h
 )
 
-// ProcessOf is the process at the other end of a Unix socket.
+// ProcessOf returns the process at the other end of a Unix socket.
 func ProcessOf(conn syscall.Conn) Process {
 	raw, err := conn.SyscallConn()
 	if err != nil {
 		return Process{}
 	}
 	pid := 0
-	if err := raw.Control(func(fd uintptr) { pid, _ = unix.GetsockoptInt(int(fd), unix.SOL_LOCAL, localPeerPID) }); err != nil {
+	if err := raw.Control(func(fd uintptr) {
+		pid, _ = unix.GetsockoptInt(int(fd), unix.SOL_LOCAL, localPeerPID)
+	}); err != nil {
 		return Process{}
 	}
 	p := Process{Pid: pid}

@@ -21,32 +21,37 @@ import (
 )
 
 const (
-	// stoppedPatience is how long a process that is stopped may go on being so, and answerPatience how long any other may
-	// take to answer, before others take its place.
+	// stoppedPatience is how long a stopped process may stay so, and answerPatience how long any
+	// other may take to answer, before others take its place.
 	stoppedPatience = time.Second
 	answerPatience  = 3 * time.Second
-	// secondLook is for an answer that came while this process itself was stopped, and the time ran out.
-	secondLook = 250 * time.Millisecond
-	// movePatience is what the owner of a name that changed gets to end its connections itself, after what it has to say.
+	// retryPatience is for an answer that came while this process itself was stopped, so that the
+	// time ran out.
+	retryPatience = 250 * time.Millisecond
+	// movePatience is how long the former owner of a name may take to end its connections itself,
+	// with a message.
 	movePatience = time.Second
 )
 
 const (
-	// HeaderFiles is the header in which a gateway says how many files it can have open, with the status 503 where all are.
+	// HeaderFiles is the header in which a gateway reports its limit of open files. With the status
+	// 503, all are in use.
 	HeaderFiles = "Terminal-Gateway-Files"
-	// Few files are what a process has that serves only for want of another. No system sets fewer than 256 by default.
+	// Few is the limit of open files below which a process serves only if no other one can. No
+	// system sets fewer than 256 by default.
 	Few = 256
 )
 
-// ErrReplaced says that the name changed hands during the dialling; the next try finds the new owner.
+// ErrReplaced means that the name changed hands while it was dialled. The next try finds the new
+// owner.
 var ErrReplaced = errors.New("the local gateway just changed hands")
 
-// Silent is the error of a process that has the place and does not answer, or answers that it is full.
+// Silent is the error for a process that has the place and does not answer, or is full.
 type Silent struct {
 	Process Process
-	Stopped bool // by a signal, as the kernel says
-	Full    bool // it has no file descriptor for one more connection
-	Files   int  // how many files it can have open, 0 where it has not said so
+	Stopped bool // by a signal, as the kernel reports
+	Full    bool // it has no file descriptor for another connection
+	Files   int  // its limit of open files, or 0 if unknown
 	path    string
 	at      mark
 }
@@ -58,25 +63,34 @@ func (s *Silent) Few() bool { return s.Files > 0 && s.Files < Few }
 func (s *Silent) Error() string {
 	switch {
 	case s.Stopped:
-		return fmt.Sprintf("%s, which serves the local gateway, does not answer: it is stopped %s", s.Process, s.Process.Resume())
+		return fmt.Sprintf(
+			"%s, which serves the local gateway, does not answer: it is stopped %s",
+			s.Process, s.Process.Resume(),
+		)
 	case s.Full:
-		return fmt.Sprintf("%s, which serves the local gateway, has all its %d file descriptors in use", s.Process, s.Files)
+		return fmt.Sprintf(
+			"%s, which serves the local gateway, has all its %d file descriptors in use",
+			s.Process, s.Files,
+		)
 	}
 	return fmt.Sprintf("%s, which serves the local gateway, does not answer", s.Process)
 }
 
-// Hint is what to do about it, "" for nothing.
+// Hint returns what the user can do about it, or "".
 func (s *Silent) Hint() string {
 	if s.Full {
-		return "end agents that you do not need, or start one with a higher limit of open files (ulimit -n), which takes over"
+		return "end agents that you do not need, " +
+			"or start one with a higher limit of open files (ulimit -n), which takes over"
 	}
 	return ""
 }
 
-// Displace takes the name from the process, so that another one can serve. Who has taken its place already keeps it.
-func (s *Silent) Displace() error { return remove(s.path, s.at) }
+// Displace takes the name from the process, so that another one can serve. It leaves the name to a
+// new owner.
+func (s *Silent) Displace() error { return removeIfSame(s.path, s.at) }
 
-// Conn is a connection to the owner of a name. It ends when the name changes hands and the owner does not end it itself.
+// Conn is a connection to the owner of a name. If the name changes hands and the owner does not end
+// the connection, Conn ends it.
 type Conn struct {
 	*net.UnixConn
 	process Process
@@ -89,16 +103,19 @@ type Conn struct {
 	closing sync.Once
 }
 
-// Reach dials the name and makes sure that its owner answers; the connection is then like one just made. dial is asked for a
-// Unix socket that may be trusted. A process that does not answer is a [*Silent], a name that nobody has is [Vacant].
-func Reach(ctx context.Context, path string, dial func(context.Context, string) (net.Conn, error)) (*Conn, error) {
+// Reach dials the name and makes sure that its owner answers. The connection is then like a new
+// one. dial has to check that the Unix socket can be trusted. A process that does not answer is a
+// [*Silent], a name without an owner is [Vacant].
+func Reach(
+	ctx context.Context, path string, dial func(context.Context, string) (net.Conn, error),
+) (*Conn, error) {
 	c := &Conn{path: path}
 	var err error
 	if c.at, err = markOf(path); err != nil {
 		return nil, err
 	}
 	raw, err := dial(ctx, path)
-	if errors.Is(err, syscall.EAGAIN) { // so many wait that no more are let in
+	if errors.Is(err, syscall.EAGAIN) { // its queue of connections is full
 		return nil, &Silent{path: path, at: c.at}
 	}
 	if err != nil {
@@ -111,7 +128,7 @@ func Reach(ctx context.Context, path string, dial func(context.Context, string) 
 	}
 	c.process = ProcessOf(c.UnixConn)
 	stop := context.AfterFunc(ctx, func() { _ = raw.Close() })
-	err = c.probe()
+	err = c.checkAlive()
 	if !stop() && err != nil {
 		err = errors.Join(context.Cause(ctx), err)
 	}
@@ -119,7 +136,7 @@ func Reach(ctx context.Context, path string, dial func(context.Context, string) 
 		_ = raw.Close()
 		return nil, err
 	}
-	c.unwatch = watchDir(filepath.Dir(path), c.look)
+	c.unwatch = watchDir(filepath.Dir(path), c.checkName)
 	if now, err := markOf(path); err != nil || now != c.at {
 		_ = c.Close()
 		return nil, ErrReplaced
@@ -127,13 +144,14 @@ func Reach(ctx context.Context, path string, dial func(context.Context, string) 
 	return c, nil
 }
 
-// probe asks the owner for a sign of life.
-func (c *Conn) probe() error {
-	if _, err := io.WriteString(c.UnixConn, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
+// checkAlive asks the owner for a sign of life.
+func (c *Conn) checkAlive() error {
+	const request = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+	if _, err := io.WriteString(c.UnixConn, request); err != nil {
 		return err
 	}
 	first := make([]byte, 1)
-	if err := c.hear(first); err != nil {
+	if err := c.readFirstByte(first); err != nil {
 		return err
 	}
 	bound, err := handshake.Bound(c.UnixConn, answerPatience)
@@ -147,9 +165,9 @@ func (c *Conn) probe() error {
 	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, handshake.MaxBytes))
 	_ = resp.Body.Close()
-	var said struct{ Gathering bool }
-	_ = json.Unmarshal(body, &said) // it is true or not said
-	c.gathers = said.Gathering
+	var health struct{ Gathering bool }
+	_ = json.Unmarshal(body, &health) // a missing or broken body means false
+	c.gathers = health.Gathering
 	c.files, _ = strconv.Atoi(resp.Header.Get(HeaderFiles))
 	switch {
 	case err != nil:
@@ -161,14 +179,18 @@ func (c *Conn) probe() error {
 	case resp.StatusCode == http.StatusServiceUnavailable:
 		return ErrReplaced
 	case resp.StatusCode != http.StatusOK || answer.Buffered() > 0:
-		return fmt.Errorf("what answers on the local socket is not a gateway: %s says %s", c.process, resp.Status)
+		return fmt.Errorf(
+			"what answers on the local socket is not a gateway: %s says %s", c.process, resp.Status,
+		)
 	}
 	return bound.Done()
 }
 
-// hear waits for the first byte of the answer, the longer the less the kernel says against it.
-func (c *Conn) hear(first []byte) error {
-	for _, patience := range []time.Duration{stoppedPatience, answerPatience - stoppedPatience, secondLook} {
+// readFirstByte waits for the first byte of the answer, longer if the kernel does not report the
+// process as stopped.
+func (c *Conn) readFirstByte(first []byte) error {
+	tries := []time.Duration{stoppedPatience, answerPatience - stoppedPatience, retryPatience}
+	for _, patience := range tries {
 		if err := c.SetReadDeadline(time.Now().Add(patience)); err != nil {
 			return err
 		}
@@ -177,42 +199,44 @@ func (c *Conn) hear(first []byte) error {
 		case err == nil:
 			return nil
 		case errors.Is(err, io.EOF):
-			return ErrReplaced // it closed before it answered: it is leaving
+			return ErrReplaced // it closed before it answered, so it is leaving
 		case !errors.Is(err, os.ErrDeadlineExceeded):
 			return err
 		case patience == stoppedPatience && !c.process.Stopped():
 			continue
 		case patience == stoppedPatience:
-			return c.silent()
+			return c.silentOwner()
 		}
 	}
-	return c.silent()
+	return c.silentOwner()
 }
 
-func (c *Conn) silent() *Silent {
+func (c *Conn) silentOwner() *Silent {
 	s := c.Owner()
 	s.Stopped = c.process.Stopped()
 	return s
 }
 
-// Owner is the process at the other end, for who takes its place.
+// Owner returns the process at the other end, for a process that takes its place.
 func (c *Conn) Owner() *Silent {
 	return &Silent{Process: c.process, Files: c.files, path: c.path, at: c.at}
 }
 
-// Answers reports why the owner cannot answer now, nil when nothing speaks against it. It asks the kernel and not the owner.
+// Answers returns why the owner cannot answer now, or nil. It asks the kernel, not the owner.
 func (c *Conn) Answers() error {
 	if c.process.Stopped() {
-		return c.silent()
+		return c.silentOwner()
 	}
 	return nil
 }
 
-// Gathering reports whether the owner had just taken over, so that sessions may still have been on their way to it.
+// Gathering reports whether the owner had just taken over, so that sessions may still have been on
+// their way to it.
 func (c *Conn) Gathering() bool { return c.gathers }
 
-// look ends the connection when the name points elsewhere. An owner that lives does that itself, and says more.
-func (c *Conn) look() {
+// checkName ends the connection if the name points elsewhere. A living owner ends it itself, with a
+// reason.
+func (c *Conn) checkName() {
 	if at, err := markOf(c.path); err == nil && at == c.at {
 		return
 	}
@@ -221,7 +245,7 @@ func (c *Conn) look() {
 			_ = c.UnixConn.Close()
 			return
 		}
-		time.AfterFunc(movePatience, func() { _ = c.UnixConn.Close() }) // after Close it does nothing
+		time.AfterFunc(movePatience, func() { _ = c.UnixConn.Close() }) // harmless after Close
 	})
 }
 

@@ -2,55 +2,55 @@ package place
 
 import "sync"
 
-// watches are this process's, one for each directory: an idle process waits in the kernel for a name to change hands, and
-// has no timer for that.
+// watches holds one watch per directory. An idle process waits in the kernel for a name to change
+// hands, without a timer.
 var watches = struct {
 	sync.Mutex
 	dirs map[string]*watch
 }{dirs: make(map[string]*watch)}
 
 type watch struct {
-	count uint64
-	told  map[uint64]func()
-	end   func()
+	count     uint64
+	callbacks map[uint64]func()
+	end       func()
 }
 
-// watchDir has changed called when names in dir have changed, from a goroutine of the watch's; it must not wait. A call may
-// still be under way after stop.
+// watchDir calls changed, from a goroutine of the watch, when names in dir have changed. changed
+// must not wait. A call may still be running after stop.
 func watchDir(dir string, changed func()) (stop func()) {
 	watches.Lock()
 	defer watches.Unlock()
 	w := watches.dirs[dir]
 	if w == nil {
-		w = &watch{told: make(map[uint64]func())}
-		w.end = begin(dir, w.tell)
+		w = &watch{callbacks: make(map[uint64]func())}
+		w.end = watchNames(dir, w.notifyAll)
 		watches.dirs[dir] = w
 	}
 	w.count++
 	id := w.count
-	w.told[id] = changed
+	w.callbacks[id] = changed
 	return func() {
 		watches.Lock()
 		defer watches.Unlock()
-		if w.told[id] == nil {
+		if w.callbacks[id] == nil {
 			return
 		}
-		delete(w.told, id)
-		if len(w.told) == 0 {
+		delete(w.callbacks, id)
+		if len(w.callbacks) == 0 {
 			delete(watches.dirs, dir)
 			w.end()
 		}
 	}
 }
 
-func (w *watch) tell() {
+func (w *watch) notifyAll() {
 	watches.Lock()
-	told := make([]func(), 0, len(w.told))
-	for _, changed := range w.told {
-		told = append(told, changed)
+	callbacks := make([]func(), 0, len(w.callbacks))
+	for _, changed := range w.callbacks {
+		callbacks = append(callbacks, changed)
 	}
 	watches.Unlock()
-	for _, changed := range told {
+	for _, changed := range callbacks {
 		changed()
 	}
 }

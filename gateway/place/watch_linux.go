@@ -8,22 +8,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What F_NOTIFY is asked for (linux/fcntl.h): entries made, removed and renamed, until further notice.
+// notices are the events for F_NOTIFY (linux/fcntl.h): entries made, removed and renamed, until
+// further notice.
 var notices = uint32(0x4 | 0x8 | 0x10 | 1<<31)
 
-// begin waits for changes by directory notification (F_NOTIFY, fcntl(2)), or looks in a rhythm where the kernel has none.
-// inotify(7) would be the younger choice, but to close one takes the kernel some 13 ms, which whoever ends a session would
-// wait for their shell's prompt.
-func begin(dir string, changed func()) (end func()) {
+// watchNames waits for changes by directory notification (F_NOTIFY, fcntl(2)), or polls if the
+// kernel has none. inotify(7) is newer, but closing one takes the kernel some 13 ms. A user who
+// ends a session would wait that long for the shell's prompt.
+func watchNames(dir string, changed func()) (end func()) {
 	fd, err := unix.Open(dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return poll(changed)
+		return pollNames(changed)
 	}
 	news, over := make(chan os.Signal, 1), make(chan struct{})
-	signal.Notify(news, unix.SIGIO) // for good: a late one would end the process
+	signal.Notify(news, unix.SIGIO) // for good: a late signal would end the process
 	if _, err := unix.FcntlInt(uintptr(fd), unix.F_NOTIFY, int(notices)); err != nil {
 		_ = unix.Close(fd)
-		return poll(changed)
+		return pollNames(changed)
 	}
 	go func() { // ends with end
 		for {

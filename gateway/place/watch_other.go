@@ -2,4 +2,4 @@
 
 package place
 
-func begin(_ string, changed func()) (end func()) { return poll(changed) }
+func watchNames(_ string, changed func()) (end func()) { return pollNames(changed) }
