@@ -1,5 +1,6 @@
-// Package asks tells which agents wait for a person while nobody looks. It is a client of the gateway like others: it watches the
-// list of sessions, and asks for it anew before it tells. It knows neither how the gateway is reached nor how people are told.
+// Package asks reports agents that wait for a person while the person is not looking. It is an
+// ordinary client of the gateway: it watches the list of sessions, and asks for it again before it
+// reports. It knows neither how the gateway is reached nor how people are notified.
 package asks
 
 import (
@@ -15,10 +16,11 @@ import (
 	"terminalproxy/protocol"
 )
 
-// Link is a connection to the gateway. Send and Next are called from one goroutine each, Close from any; Close ends both.
+// Link is a connection to the gateway. One goroutine each calls Send and Next; any may call Close,
+// which ends both.
 type Link interface {
 	Send(m protocol.Message) error
-	// Next is the next frame of the gateway. An error is the end.
+	// Next returns the next frame of the gateway. An error is the end.
 	Next() ([]byte, error)
 	Close()
 }
@@ -27,15 +29,16 @@ type Link interface {
 type Ask struct {
 	SessionID string
 	Agent     string // its name, as people read it: a short line of printable characters
-	// Held: the agent has the keyboard, and waits with its input or at a prompt for a password; else it asks for the keyboard.
+	// Held: the agent has the keyboard and waits with its input or at a password prompt. Otherwise
+	// it asks for the keyboard.
 	Held bool
-	// Chat: the session's coding agent wants an approval or an answer; the keyboard is another matter.
+	// Chat: the session's coding agent wants an approval or an answer, independent of the keyboard.
 	Chat bool
-	// Epoch is the session's while it waits, 0 with Chat.
+	// Epoch is the session's epoch while the agent waits, or 0 with Chat.
 	Epoch uint64
 }
 
-// Text is an ask in words: who and where, and nothing of the screen or of the agent's own words.
+// Text describes the ask by agent and session, without the screen or the agent's own words.
 func (a Ask) Text() string {
 	if a.Held {
 		return a.Agent + " waits in " + a.SessionID
@@ -43,14 +46,15 @@ func (a Ask) Text() string {
 	return a.Agent + " asks in " + a.SessionID
 }
 
-// Config is what [Run] needs. Dial, After and Tell are required.
+// Config configures [Run]. Dial, After and Tell are required.
 type Config struct {
 	Dial func(context.Context) (Link, error)
-	// Session is the only one to look at, "" for all.
+	// Session is the only session to watch, or "" for all.
 	Session string
-	// After is how long an agent waits, and nobody types or looks in that time, before it is told.
+	// After is how long an agent must wait, while the user neither types nor looks, before it is
+	// reported.
 	After time.Duration
-	// Tell is told of each ask once. It returns at once.
+	// Tell reports an ask, once. It must return at once.
 	Tell func(Ask)
 	Log  *slog.Logger // nil discards
 }
@@ -58,15 +62,15 @@ type Config struct {
 // Pauses between connections.
 const (
 	firstPause = 500 * time.Millisecond
-	mostPause  = 30 * time.Second
+	maxPause   = 30 * time.Second
 )
 
-// Run tells until ctx ends. Without a gateway it tries again.
+// Run reports asks until ctx ends. Without a gateway it retries.
 func Run(ctx context.Context, conf Config) {
 	conf.Log = cmp.Or(conf.Log, slog.New(slog.DiscardHandler))
-	w := &watch{conf: conf, open: make(map[string]*waiting)}
-	for pause := firstPause; ; pause = min(pause*2, mostPause) {
-		heard, err := w.follow(ctx)
+	w := &watch{conf: conf, open: make(map[string]*openAsk)}
+	for pause := firstPause; ; pause = min(pause*2, maxPause) {
+		heard, err := w.watchList(ctx)
 		if ctx.Err() != nil {
 			return
 		}
@@ -82,30 +86,30 @@ func Run(ctx context.Context, conf Config) {
 	}
 }
 
-// watch is what is known of who waits. It belongs to the goroutine of Run.
+// watch tracks the agents that wait. The goroutine of Run owns it.
 type watch struct {
-	conf    Config
-	open    map[string]*waiting    // by session
-	asking  bool                   // for the list
-	listing string                 // the id of that request
-	pages   []protocol.SessionInfo // what it has brought so far
-	parts   []protocol.SessionInfo // of a list that comes in several messages
-	whole   bool                   // which is all of it
-	lacks   *protocol.Incomplete   // of the list, nil for nothing
+	conf       Config
+	open       map[string]*openAsk    // by session
+	asking     bool                   // a list request is open
+	listing    string                 // its id
+	pages      []protocol.SessionInfo // its pages so far
+	parts      []protocol.SessionInfo // of a change that comes in several messages
+	partsFull  bool                   // the change is a full list
+	incomplete *protocol.Incomplete   // of the list, or nil
 }
 
-// waiting is one ask that has no answer yet.
-type waiting struct {
+// openAsk is an ask without an answer.
+type openAsk struct {
 	ask    Ask
-	number uint64            // of the coding agent's request
-	key    protocol.Keyboard // what tells it from another of the same agent
+	number uint64            // of the coding agent's oldest request
+	key    protocol.Keyboard // distinguishes the agent's asks
 	asked  time.Time
-	looked time.Time // when somebody did, as far as is known
+	looked time.Time // last known time that the user typed or looked
 	told   bool
 }
 
-// due is when to look whether to tell.
-func (w *waiting) due(after time.Duration) time.Time {
+// dueAt returns when to report the ask.
+func (w *openAsk) dueAt(after time.Duration) time.Time {
 	since := w.asked
 	if w.looked.After(since) {
 		since = w.looked
@@ -115,8 +119,8 @@ func (w *waiting) due(after time.Duration) time.Time {
 
 var errOver = errors.New("the gateway ended the connection")
 
-// follow watches the list on one connection. heard says that the gateway answered.
-func (w *watch) follow(ctx context.Context) (heard bool, err error) {
+// watchList watches the list on one connection. heard means that the gateway answered.
+func (w *watch) watchList(ctx context.Context) (heard bool, err error) {
 	link, err := w.conf.Dial(ctx)
 	if err != nil {
 		return false, err
@@ -139,7 +143,7 @@ func (w *watch) follow(ctx context.Context) (heard bool, err error) {
 	defer func() {
 		close(done)
 		link.Close()
-		for range frames { // until the reader is gone
+		for range frames { // until the reader ends
 			continue
 		}
 	}()
@@ -147,15 +151,17 @@ func (w *watch) follow(ctx context.Context) (heard bool, err error) {
 	if err := link.Send(&protocol.SessionsWatch{RequestID: protocol.NewID()}); err != nil {
 		return false, err
 	}
-	return w.carry(ctx, link, frames)
+	return w.handleFrames(ctx, link, frames)
 }
 
-// carry takes frames, and looks when something is due.
-func (w *watch) carry(ctx context.Context, link Link, frames <-chan []byte) (heard bool, err error) {
+// handleFrames handles frames, and requests the list when an ask is due.
+func (w *watch) handleFrames(
+	ctx context.Context, link Link, frames <-chan []byte,
+) (heard bool, err error) {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	for {
-		timer.Reset(w.rest())
+		timer.Reset(w.untilDue())
 		select {
 		case <-ctx.Done():
 			return heard, ctx.Err()
@@ -164,13 +170,13 @@ func (w *watch) carry(ctx context.Context, link Link, frames <-chan []byte) (hea
 				return heard, errOver
 			}
 			heard = true
-			if next := w.take(frame); next != "" {
-				err = w.list(link, next)
+			if next := w.handleFrame(frame); next != "" {
+				err = w.requestPage(link, next)
 			}
 		case <-timer.C:
 			if w.isDue(time.Now()) {
 				w.pages = nil
-				err = w.list(link, "")
+				err = w.requestPage(link, "")
 			}
 		}
 		if err != nil {
@@ -179,43 +185,43 @@ func (w *watch) carry(ctx context.Context, link Link, frames <-chan []byte) (hea
 	}
 }
 
-// list asks for a page of the list, the one after another one.
-func (w *watch) list(link Link, after string) error {
+// requestPage asks for the page of the list that follows another one.
+func (w *watch) requestPage(link Link, after string) error {
 	w.asking, w.listing = true, protocol.NewID()
 	return link.Send(&protocol.SessionsList{RequestID: w.listing, Paged: true, After: after})
 }
 
-// rest is how long nothing is due.
-func (w *watch) rest() time.Duration {
-	rest := time.Hour
+// untilDue returns the time until the next ask is due.
+func (w *watch) untilDue() time.Duration {
+	delay := time.Hour
 	for _, o := range w.open {
 		if !o.told && !w.asking {
-			rest = min(rest, time.Until(o.due(w.conf.After)))
+			delay = min(delay, time.Until(o.dueAt(w.conf.After)))
 		}
 	}
-	return max(0, rest)
+	return max(0, delay)
 }
 
 func (w *watch) isDue(now time.Time) bool {
 	for _, o := range w.open {
-		if !o.told && !w.asking && !now.Before(o.due(w.conf.After)) {
+		if !o.told && !w.asking && !now.Before(o.dueAt(w.conf.After)) {
 			return true
 		}
 	}
 	return false
 }
 
-// take takes a frame of the gateway's. next is the page of the list that is to be asked for, "" for none.
-func (w *watch) take(frame []byte) (next string) {
+// handleFrame handles a frame of the gateway. It returns the next page to request, or "".
+func (w *watch) handleFrame(frame []byte) (next string) {
 	m, err := protocol.Decode(frame, protocol.MaxMessage)
 	if err != nil {
-		return "" // of a newer gateway
+		return "" // a newer gateway sent it
 	}
 	now := time.Now()
 	switch m := m.(type) {
 	case *protocol.SessionsChanged:
-		w.noteLacks(m.Incomplete)
-		w.changed(now, m)
+		w.logIncomplete(m.Incomplete)
+		w.applyChange(now, m)
 		for _, id := range m.Gone {
 			delete(w.open, id)
 		}
@@ -226,11 +232,11 @@ func (w *watch) take(frame []byte) (next string) {
 		if w.pages = append(w.pages, m.Sessions...); m.Next != "" {
 			return m.Next
 		}
-		w.update(now, w.pages, true)
+		w.updateAsks(now, w.pages, true)
 		w.pages, w.asking = nil, false
-		w.tell(now)
+		w.tellDue(now)
 	case *protocol.Error:
-		if m.RequestID == w.listing { // it is asked again when the next thing is due
+		if m.RequestID == w.listing { // the next due ask requests it again
 			w.asking = false
 			for _, o := range w.open {
 				o.looked = now
@@ -240,52 +246,54 @@ func (w *watch) take(frame []byte) (next string) {
 	return ""
 }
 
-// noteLacks logs that questions may be missed, and that they are no longer.
-func (w *watch) noteLacks(now *protocol.Incomplete) {
+// logIncomplete logs that asks may be missed, and that they are all seen again.
+func (w *watch) logIncomplete(now *protocol.Incomplete) {
 	switch {
-	case now != nil && w.lacks == nil:
-		w.conf.Log.Warn("notices: agents that wait at other gateways may be missed", "cause", now.Why)
-	case now == nil && w.lacks != nil:
+	case now != nil && w.incomplete == nil:
+		w.conf.Log.Warn(
+			"notices: agents that wait at other gateways may be missed", "cause", now.Why,
+		)
+	case now == nil && w.incomplete != nil:
 		w.conf.Log.Info("notices: all gateways are reached again")
 	}
-	w.lacks = now
+	w.incomplete = now
 }
 
-// changed takes a change of the list, or a part of all of it.
-func (w *watch) changed(now time.Time, m *protocol.SessionsChanged) {
+// applyChange collects the parts of a change and applies it with the last one.
+func (w *watch) applyChange(now time.Time, m *protocol.SessionsChanged) {
 	if m.Full {
 		w.parts = nil
 	}
 	switch w.parts = append(w.parts, m.Sessions...); {
-	case m.More && (m.Full || w.whole):
-		w.whole = true
+	case m.More && (m.Full || w.partsFull):
+		w.partsFull = true
 	default:
-		w.update(now, w.parts, m.Full || w.whole)
-		w.parts, w.whole = nil, false
+		w.updateAsks(now, w.parts, m.Full || w.partsFull)
+		w.parts, w.partsFull = nil, false
 	}
 }
 
-// update takes what sessions are now; with all, there are no others.
-func (w *watch) update(now time.Time, sessions []protocol.SessionInfo, all bool) {
+// updateAsks updates the asks of the given sessions. With all, other sessions are gone.
+func (w *watch) updateAsks(now time.Time, sessions []protocol.SessionInfo, all bool) {
 	there := make(map[string]bool)
 	for _, s := range sessions {
 		there[s.SessionID] = true
-		ask, ok := w.waits(s)
+		ask, ok := w.askOf(s)
 		if !ok {
 			delete(w.open, s.SessionID)
 			continue
 		}
 		o := w.open[s.SessionID]
-		key, number := question(ask, s.Keyboard), uint64(0)
+		key, number := questionOf(ask, s.Keyboard), uint64(0)
 		if ask.Chat {
 			number = s.Chat.Oldest
 		}
 		if o == nil || o.ask != ask || o.key != key || o.number != number {
-			o = &waiting{ask: ask, key: key, number: number, asked: now}
+			o = &openAsk{ask: ask, key: key, number: number, asked: now}
 			w.open[s.SessionID] = o
 		}
 		used := time.UnixMilli(s.UsedAt)
-		if s.Viewed || used.After(now) { // another clock
+		if s.Viewed || used.After(now) { // the proxy's clock may be ahead
 			used = now
 		}
 		if used.After(o.looked) {
@@ -299,8 +307,9 @@ func (w *watch) update(now time.Time, sessions []protocol.SessionInfo, all bool)
 	}
 }
 
-// question is what an agent waits for at the keyboard, apart from the time that it has and from what the user types.
-func question(a Ask, k protocol.Keyboard) protocol.Keyboard {
+// questionOf returns what the agent waits for at the keyboard, without its deadline and what the
+// user types.
+func questionOf(a Ask, k protocol.Keyboard) protocol.Keyboard {
 	if a.Chat {
 		return protocol.Keyboard{}
 	}
@@ -308,45 +317,45 @@ func question(a Ask, k protocol.Keyboard) protocol.Keyboard {
 	return k
 }
 
-// waits is who waits for a person in a session.
-func (w *watch) waits(s protocol.SessionInfo) (Ask, bool) {
+// askOf returns the ask of the session's agent that waits for a person, if any.
+func (w *watch) askOf(s protocol.SessionInfo) (Ask, bool) {
 	k := s.Keyboard
-	ask := Ask{SessionID: s.SessionID, Agent: name(k.Asking), Epoch: k.Epoch}
+	ask := Ask{SessionID: s.SessionID, Agent: displayName(k.Asking), Epoch: k.Epoch}
 	switch {
 	case s.State != protocol.StateRunning || w.conf.Session != "" && s.SessionID != w.conf.Session:
 		return Ask{}, false
 	case k.Asking != "":
 		return ask, true
 	case s.Chat != nil && s.Chat.Open > 0:
-		return Ask{SessionID: s.SessionID, Agent: name(s.Chat.Agent), Chat: true}, true
+		return Ask{SessionID: s.SessionID, Agent: displayName(s.Chat.Agent), Chat: true}, true
 	case k.Holder == protocol.HolderAgent && (k.Held || s.Blackout != nil && s.Blackout.Unattended):
-		ask.Agent, ask.Held = name(k.AgentName), true
+		ask.Agent, ask.Held = displayName(k.AgentName), true
 		return ask, true
 	}
 	return Ask{}, false
 }
 
-// nameMost is the most that is told of a name, in characters.
-const nameMost = 40
+// maxName bounds a name in messages, in characters.
+const maxName = 40
 
-// name is an agent's name on one line. A gateway does not believe what proxies say.
-func name(raw string) string {
+// displayName returns an agent's name on one line. A gateway does not trust what proxies send.
+func displayName(raw string) string {
 	text := strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
 			return -1
 		}
 		return r
 	}, protocol.Visible(raw))
-	if runes := []rune(text); len(runes) > nameMost {
-		text = string(runes[:nameMost]) + "…"
+	if runes := []rune(text); len(runes) > maxName {
+		text = string(runes[:maxName]) + "…"
 	}
 	return cmp.Or(strings.TrimSpace(text), "an agent")
 }
 
-// tell tells of all that is due.
-func (w *watch) tell(now time.Time) {
+// tellDue reports all asks that are due.
+func (w *watch) tellDue(now time.Time) {
 	for _, o := range w.open {
-		if !o.told && !now.Before(o.due(w.conf.After)) {
+		if !o.told && !now.Before(o.dueAt(w.conf.After)) {
 			o.told = true
 			w.conf.Tell(o.ask)
 		}
