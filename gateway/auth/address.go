@@ -5,8 +5,8 @@ import (
 	"net/netip"
 )
 
-// Address is what bounds on one address count by: that of "host:port", and for IPv6 the network of 64 bits, of which one user has
-// all addresses.
+// Address returns the part of "host:port" by which limits per address count: an IPv4 address, or an
+// IPv6 network of 64 bits, all of whose addresses one user has.
 func Address(hostport string) string {
 	host, _, err := net.SplitHostPort(hostport)
 	if err != nil {
@@ -20,6 +20,6 @@ func Address(hostport string) string {
 	if addr.Is4() {
 		return addr.String()
 	}
-	network, _ := addr.Prefix(64) // it fails for a prefix that is too long only
+	network, _ := addr.Prefix(64) // fails only if the prefix is too long
 	return network.String()
 }

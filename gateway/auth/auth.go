@@ -1,5 +1,6 @@
-// Package auth decides who a peer is and whether it may connect: roles, tokens, the peer credentials of Unix sockets, and
-// the Host and Origin of a request. It knows neither sessions nor what messages say.
+// Package auth decides who a peer is and whether it may connect. It knows roles, tokens, the peer
+// credentials of Unix sockets, and the Host and Origin of a request. It knows neither sessions nor
+// messages.
 package auth
 
 import (
@@ -8,7 +9,7 @@ import (
 	"terminalproxy/gateway/rights"
 )
 
-// Role is what a peer may be.
+// Role is the role of a peer.
 type Role = rights.Role
 
 // The roles.
@@ -22,15 +23,16 @@ const (
 // Roles lists every role.
 var Roles = rights.Roles
 
-// Identity is who a peer is.
+// Identity is the authenticated identity of a peer.
 type Identity struct {
 	Role Role
-	// Name is the token's name, "" for a peer of the local socket: that one may say its own.
+	// Name is the token's name. A peer of the local socket has "" and may choose its own.
 	Name string
-	// Namespace separates the sessions of one group of tokens from those of another; "" is a namespace too.
+	// Namespace separates the sessions of one group of tokens from those of another. "" is a
+	// namespace too.
 	Namespace string
-	// TokenID names the token for [Store.Valid], "" for a peer of the local socket.
+	// TokenID names the token for [Store.Valid]. It is "" for a peer of the local socket.
 	TokenID string
-	// Expires is the end of the token, zero for none.
+	// Expires is the end of the token, or zero.
 	Expires time.Time
 }

@@ -13,10 +13,10 @@ const (
 	maxFailing    = 4096        // peers remembered
 )
 
-// Failures counts failed attempts by peer and says how long the answer to the next one has to wait. The zero value is
-// ready; all methods may be called from any goroutine.
+// Failures counts failed attempts by peer and decides how long the next answer is delayed. The zero
+// value is ready. All methods are safe for concurrent use.
 type Failures struct {
-	// Now is the clock; nil is the system's.
+	// Now is the clock. If nil, the system's clock is used.
 	Now func() time.Time
 
 	mu    sync.Mutex
@@ -28,7 +28,8 @@ type failing struct {
 	count int
 }
 
-// Failed notes a failed attempt of a peer, an IP address, and returns how long to wait before answering.
+// Failed records a failed attempt of a peer, an IP address, and returns how long to wait before
+// answering.
 func (f *Failures) Failed(peer string) time.Duration {
 	now := time.Now()
 	if f.Now != nil {
@@ -45,7 +46,7 @@ func (f *Failures) Failed(peer string) time.Duration {
 	}
 	p.count++
 	if !known && len(f.peers) >= maxFailing {
-		f.sweep(now)
+		f.dropExpired(now)
 	}
 	f.peers[peer] = p
 	if p.count > freeFailures {
@@ -54,8 +55,9 @@ func (f *Failures) Failed(peer string) time.Duration {
 	return 0
 }
 
-// sweep forgets the peers whose window is over, and if that is none, everybody: memory is bounded before all.
-func (f *Failures) sweep(now time.Time) {
+// dropExpired forgets peers whose window is over. If too many remain it forgets all, because memory
+// must stay bounded.
+func (f *Failures) dropExpired(now time.Time) {
 	for name, p := range f.peers {
 		if now.Sub(p.since) >= failureWindow {
 			delete(f.peers, name)

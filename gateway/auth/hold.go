@@ -15,8 +15,9 @@ import (
 	"terminalproxy/protocol"
 )
 
-// Hold is a process's part in a store: tokens that are to end with the process. They end with Close; those of a process that
-// was killed end when they expire, or when the next process sweeps the store. All methods may be called from any goroutine.
+// Hold is a process's part in a store: tokens that end with the process. Close ends them. The
+// tokens of a killed process end when they expire, or when the next process sweeps the store. All
+// methods are safe for concurrent use.
 type Hold struct {
 	store *Store
 	name  string
@@ -25,12 +26,14 @@ type Hold struct {
 
 const holderPrefix = "holder-"
 
-// Hold makes a part of this process in the store.
+// Hold adds this process to the store.
 func (s *Store) Hold() (*Hold, error) {
 	h := &Hold{store: s, name: holderPrefix + strings.ToLower(rand.Text()[:10]) + ".lock"}
-	err := s.change(func(tokens []Token) ([]Token, error) { // under the lock of the directory: nobody sweeps it before it is locked
+	// The lock file is made under the lock of the directory, so that it is not swept before it is
+	// locked.
+	err := s.editFile(func(tokens []Token) ([]Token, error) {
 		var err error
-		h.file, err = os.OpenFile(s.beside(h.name), os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+		h.file, err = os.OpenFile(s.pathBeside(h.name), os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 		if err != nil {
 			return nil, err
 		}
@@ -45,46 +48,52 @@ func (s *Store) Hold() (*Hold, error) {
 	return h, nil
 }
 
-// Enrol makes an owner's token without a secret: nobody can show it, and it stands for whoever has the private half of key. The name is
-// to be new; expires is the end of it in any case.
-func (h *Hold) Enrol(who protocol.Signer, key ed25519.PublicKey, expires time.Time) error {
-	none := make([]byte, 32)
-	_, _ = rand.Read(none) // never fails (crypto/rand)
-	return h.store.add(Token{
-		Name: who.Name, Role: RoleOwner, Hash: hex.EncodeToString(none), Key: hex.EncodeToString(key), Expires: expires.UTC(), Holder: h.name,
-		Types: who.Types, Session: who.Session,
+// Enrol makes an owner's token without a secret. It cannot be shown; the holder of the private half
+// of key stands for it. The name must be new. The token ends at expires in any case.
+func (h *Hold) Enrol(signer protocol.Signer, key ed25519.PublicKey, expires time.Time) error {
+	unusedHash := make([]byte, 32)
+	_, _ = rand.Read(unusedHash) // never fails (crypto/rand)
+	return h.store.addToken(Token{
+		Name: signer.Name, Role: RoleOwner, Hash: hex.EncodeToString(unusedHash),
+		Key: hex.EncodeToString(key), Expires: expires.UTC(), Holder: h.name,
+		Types: signer.Types, Session: signer.Session,
 	})
 }
 
-// Revoke ends a token of the hold; one that is gone already is no error.
+// Revoke ends a token of the hold. A token that is gone already is not an error.
 func (h *Hold) Revoke(name string) error {
-	return h.drop(func(t Token) bool { return t.Name == name })
+	return h.dropTokens(func(t Token) bool { return t.Name == name })
 }
 
 // Close ends the hold and all its tokens.
 func (h *Hold) Close() error {
-	return errors.Join(h.drop(func(Token) bool { return true }), os.Remove(h.file.Name()), h.file.Close())
+	err := h.dropTokens(func(Token) bool { return true })
+	return errors.Join(err, os.Remove(h.file.Name()), h.file.Close())
 }
 
-func (h *Hold) drop(meant func(Token) bool) error {
-	return h.store.change(func(tokens []Token) ([]Token, error) {
-		return slices.DeleteFunc(tokens, func(t Token) bool { return t.Holder == h.name && meant(t) }), nil
+func (h *Hold) dropTokens(match func(Token) bool) error {
+	return h.store.editFile(func(tokens []Token) ([]Token, error) {
+		isMine := func(t Token) bool { return t.Holder == h.name && match(t) }
+		return slices.DeleteFunc(tokens, isMine), nil
 	})
 }
 
-// Sweep ends the tokens of processes that were killed, and removes what else those left.
+// Sweep ends the tokens of killed processes and removes their lock files.
 func (s *Store) Sweep() error {
-	left := func() []string {
-		locks, _ := filepath.Glob(s.beside(holderPrefix + "*.lock")) // it fails for a bad pattern only
-		return slices.DeleteFunc(locks, func(path string) bool { return !s.gone(filepath.Base(path)) })
+	staleLocks := func() []string {
+		// fails only for a bad pattern
+		locks, _ := filepath.Glob(s.pathBeside(holderPrefix + "*.lock"))
+		return slices.DeleteFunc(locks, func(path string) bool {
+			return !s.isReleased(filepath.Base(path))
+		})
 	}
 	tokens, err := s.List()
-	if err != nil || len(left()) == 0 && !slices.ContainsFunc(tokens, s.orphan) {
+	if err != nil || len(staleLocks()) == 0 && !slices.ContainsFunc(tokens, s.isOrphan) {
 		return err
 	}
-	return s.change(func(tokens []Token) ([]Token, error) {
-		tokens = slices.DeleteFunc(tokens, s.orphan)
-		for _, path := range left() {
+	return s.editFile(func(tokens []Token) ([]Token, error) {
+		tokens = slices.DeleteFunc(tokens, s.isOrphan)
+		for _, path := range staleLocks() {
 			if err := os.Remove(path); err != nil {
 				return nil, err
 			}
@@ -93,17 +102,17 @@ func (s *Store) Sweep() error {
 	})
 }
 
-// orphan reports whether the process that held a token is gone.
-func (s *Store) orphan(t Token) bool { return validName(t.Holder) && s.gone(t.Holder) }
+// isOrphan reports whether the process that held a token is gone.
+func (s *Store) isOrphan(t Token) bool { return validName(t.Holder) && s.isReleased(t.Holder) }
 
-// gone reports whether nobody holds a lock file. Where that cannot be told, somebody does.
-func (s *Store) gone(holder string) bool {
-	f, err := os.Open(s.beside(holder))
+// isReleased reports whether a lock file is unlocked. If that cannot be read, it counts as locked.
+func (s *Store) isReleased(holder string) bool {
+	f, err := os.Open(s.pathBeside(holder))
 	if err != nil {
 		return errors.Is(err, os.ErrNotExist)
 	}
-	defer func() { _ = f.Close() }() // gives the lock back
+	defer func() { _ = f.Close() }() // releases the lock
 	return syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB) == nil
 }
 
-func (s *Store) beside(name string) string { return filepath.Join(filepath.Dir(s.path), name) }
+func (s *Store) pathBeside(name string) string { return filepath.Join(filepath.Dir(s.path), name) }

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// PeerUID is the user id of the process at the other end of a Unix socket, from the kernel. It works for both ends:
-// a server asks who dialled, a client asks who listens.
+// PeerUID returns the user id of the process at the other end of a Unix socket, from the kernel. It
+// works for both ends: a server asks who dialled, a client asks who listens.
 func PeerUID(conn net.Conn) (int, error) {
 	raw, ok := conn.(syscall.Conn)
 	if _, isUnix := conn.(*net.UnixConn); !ok || !isUnix {

@@ -7,7 +7,7 @@ import (
 	"terminalproxy/protocol"
 )
 
-// Refusal is the error of a request that is turned away. Whoever made the request may read it.
+// Refusal is the error of a rejected request. The sender of the request may read it.
 type Refusal struct {
 	Status int           // of HTTP
 	Code   protocol.Code // for answers that carry one
@@ -17,8 +17,8 @@ type Refusal struct {
 // Error implements error.
 func (r *Refusal) Error() string { return r.Say }
 
-// Refuse answers a request that was turned away, in plain text. An error that is no [Refusal] is not told: otherwise stands in
-// its place.
+// Refuse answers a rejected request in plain text. Only a [Refusal] is shown; any other error is
+// replaced by otherwise.
 func Refuse(w http.ResponseWriter, err error, otherwise string) {
 	refusal, ok := errors.AsType[*Refusal](err)
 	if !ok {

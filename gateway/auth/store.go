@@ -21,30 +21,33 @@ import (
 	"time"
 )
 
-// Token is one entry of a [Store]. The token itself is nowhere: only its hash is kept.
+// Token is one entry of a [Store], which keeps only the hash of the token itself.
 type Token struct {
 	Name      string    `json:"name"`
 	Role      Role      `json:"role"`
 	Namespace string    `json:"namespace,omitempty"`
 	Hash      string    `json:"sha256"`            // of the whole token, in hex
-	Key       string    `json:"ed25519,omitempty"` // public half of the key that the token stands for, in hex
+	Key       string    `json:"ed25519,omitempty"` // public half of the token's key, in hex
 	Created   time.Time `json:"created"`
 	Expires   time.Time `json:"expires,omitzero"`
-	// Holder is the lock file, beside the store, of the process without which the token does not stand for long; see [Store.Hold].
+	// Holder is the lock file, beside the store, of the process with which the token ends; see
+	// [Store.Hold].
 	Holder string `json:"holder,omitempty"`
-	// Local says that it is an agent's on this machine: it opens no connection, and tells the agent apart where it asks for control.
+	// Local marks the token of an agent on this machine. It opens no connection, and identifies the
+	// agent when it asks for control.
 	Local bool `json:"local,omitempty"`
-	// Types says that the owner may type from elsewhere into a user's own terminal.
+	// Types means that the owner may type from elsewhere into a user's own terminal.
 	Types bool `json:"types,omitempty"`
-	// Session is the only one for which an owner's signature counts, "" for all.
+	// Session is the only session for which the owner's signature counts, or "" for all.
 	Session string `json:"session,omitempty"`
 }
 
-// ErrUnknownToken is the one answer to every token that is not good: wrong, revoked and expired look the same.
+// ErrUnknownToken is the error for every bad token: wrong, revoked and expired look the same.
 var ErrUnknownToken = errors.New("the token is not known here, or has expired")
 
-// Store is a file of token hashes: one JSON object a line, mode 0600, in a directory of mode 0700. Another process may
-// change it at any time; every question sees the newest state. All methods may be called from any goroutine.
+// Store is a file of token hashes: one JSON object a line, mode 0600, in a directory of mode 0700.
+// Other processes may change it at any time; every call sees the newest state. All methods are safe
+// for concurrent use.
 type Store struct {
 	path string
 	now  func() time.Time
@@ -56,8 +59,9 @@ type Store struct {
 
 const tokenPrefix = "tp_"
 
-// OpenStore opens the file at path. The file may be missing, its directory too: Create makes both. A file or directory
-// that others can get at is refused with what to do. now may be nil.
+// OpenStore opens the file at path. The file and its directory may be missing; Create makes both.
+// OpenStore rejects a file or directory that other users can access, and says what to do. now may
+// be nil.
 func OpenStore(path string, now func() time.Time) (*Store, error) {
 	if now == nil {
 		now = time.Now
@@ -65,44 +69,52 @@ func OpenStore(path string, now func() time.Time) (*Store, error) {
 	s := &Store{path: path, now: now}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s, s.refresh()
+	return s, s.reloadIfChanged()
 }
 
-// Create makes a token; this is the only time that it can be read. Names are unique, 1 to 64 printable characters.
+// Create makes a token, which cannot be read again later. Names are unique, 1 to 64 printable
+// characters.
 func (s *Store) Create(t Token) (token string, err error) {
 	secret := make([]byte, 32)
 	_, _ = rand.Read(secret) // never fails (crypto/rand)
 	token = tokenPrefix + base64.RawURLEncoding.EncodeToString(secret)
 	t.Hash, t.Key = hash(token), publicKey(token)
-	if err := s.add(t); err != nil {
+	if err := s.addToken(t); err != nil {
 		return "", err
 	}
 	return token, nil
 }
 
-// add puts a new token into the file.
-func (s *Store) add(t Token) error {
+// addToken adds a new token to the file.
+func (s *Store) addToken(t Token) error {
 	switch {
 	case t.Local && t.Role != RoleAgent:
 		return errors.New("only an agent's token can be local")
 	case !t.Role.Valid():
 		return fmt.Errorf("role %q is not one of %v", t.Role, Roles)
 	case !validName(t.Name):
-		return fmt.Errorf("token name %q: use 1 to 64 letters, digits, dots, dashes and underscores", t.Name)
+		return fmt.Errorf(
+			"token name %q: use 1 to 64 letters, digits, dots, dashes and underscores", t.Name,
+		)
 	case t.Namespace != "" && !validName(t.Namespace):
-		return fmt.Errorf("namespace %q: use 1 to 64 letters, digits, dots, dashes and underscores", t.Namespace)
+		return fmt.Errorf(
+			"namespace %q: use 1 to 64 letters, digits, dots, dashes and underscores", t.Namespace,
+		)
 	}
 	t.Created = s.now().UTC().Truncate(time.Second)
-	return s.change(func(tokens []Token) ([]Token, error) {
+	return s.editFile(func(tokens []Token) ([]Token, error) {
 		if slices.ContainsFunc(tokens, func(o Token) bool { return o.Name == t.Name }) {
-			return nil, fmt.Errorf("token %q already exists: revoke it first, or use another name", t.Name)
+			return nil, fmt.Errorf(
+				"token %q already exists: revoke it first, or use another name", t.Name,
+			)
 		}
 		return append(tokens, t), nil
 	})
 }
 
 func validName(name string) bool {
-	return len(name) > 0 && len(name) <= 64 && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == ""
+	const allowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
+	return len(name) > 0 && len(name) <= 64 && strings.Trim(name, allowed) == ""
 }
 
 func hash(token string) string {
@@ -110,18 +122,19 @@ func hash(token string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// List is all tokens, the expired ones included, in the order of their making.
+// List returns all tokens, expired ones included, in the order of creation.
 func (s *Store) List() ([]Token, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	err := s.refresh()
+	err := s.reloadIfChanged()
 	return slices.Clone(s.tokens), err
 }
 
 // Revoke removes a token by its name.
 func (s *Store) Revoke(name string) error {
-	return s.change(func(tokens []Token) ([]Token, error) {
-		rest := slices.DeleteFunc(slices.Clone(tokens), func(t Token) bool { return t.Name == name })
+	return s.editFile(func(tokens []Token) ([]Token, error) {
+		isMeant := func(t Token) bool { return t.Name == name }
+		rest := slices.DeleteFunc(slices.Clone(tokens), isMeant)
 		if len(rest) == len(tokens) {
 			return nil, fmt.Errorf("unknown token %q", name)
 		}
@@ -129,11 +142,11 @@ func (s *Store) Revoke(name string) error {
 	})
 }
 
-// Verify says whose token this is. All tokens are compared, each in constant time.
+// Verify returns the identity of a token. It compares all tokens, each in constant time.
 func (s *Store) Verify(token string) (Identity, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.refresh(); err != nil {
+	if err := s.reloadIfChanged(); err != nil {
 		return Identity{}, err
 	}
 	want, found := []byte(hash(token)), -1
@@ -142,64 +155,73 @@ func (s *Store) Verify(token string) (Identity, error) {
 			found = i
 		}
 	}
-	if found < 0 || s.expired(s.tokens[found]) {
+	if found < 0 || s.isExpired(s.tokens[found]) {
 		return Identity{}, ErrUnknownToken
 	}
 	return s.tokens[found].identity(), nil
 }
 
 func (t Token) identity() Identity {
-	return Identity{Role: t.Role, Name: t.Name, Namespace: t.Namespace, TokenID: t.Hash, Expires: t.Expires}
+	return Identity{
+		Role: t.Role, Name: t.Name, Namespace: t.Namespace, TokenID: t.Hash, Expires: t.Expires,
+	}
 }
 
-// Identity is that of a token, by what [Identity.TokenID] calls it. The error is ErrUnknownToken, or that of reading the file.
+// Identity returns the identity behind an [Identity.TokenID]. The error is ErrUnknownToken, or that
+// of reading the file.
 func (s *Store) Identity(tokenID string) (Identity, error) {
-	t, err := s.standing(func(t Token) bool { return t.Hash == tokenID && !t.Local })
+	t, err := s.findValid(func(t Token) bool { return t.Hash == tokenID && !t.Local })
 	if err != nil {
 		return Identity{}, err
 	}
 	return t.identity(), nil
 }
 
-// Valid reports whether the token of an identity still stands. A file that cannot be read is no permission.
+// Valid reports whether the token of an identity is still valid. If the file cannot be read, it is
+// not.
 func (s *Store) Valid(tokenID string) bool { return s.Stands(tokenID) == nil }
 
-// Stands is why the token of an identity is no permission, nil if it is one: ErrUnknownToken, or that of reading the file.
+// Stands returns nil if the token of an identity is still valid. The error is ErrUnknownToken, or
+// that of reading the file.
 func (s *Store) Stands(tokenID string) error {
-	_, err := s.standing(func(t Token) bool { return t.Hash == tokenID })
+	_, err := s.findValid(func(t Token) bool { return t.Hash == tokenID })
 	return err
 }
 
-// standing is the token that is meant, if it stands now.
-func (s *Store) standing(meant func(Token) bool) (Token, error) {
+// findValid returns the first token that matches and has not expired.
+func (s *Store) findValid(match func(Token) bool) (Token, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.refresh(); err != nil {
+	if err := s.reloadIfChanged(); err != nil {
 		return Token{}, err
 	}
 	for _, t := range s.tokens {
-		if meant(t) && !s.expired(t) {
+		if match(t) && !s.isExpired(t) {
 			return t, nil
 		}
 	}
 	return Token{}, ErrUnknownToken
 }
 
-func (s *Store) expired(t Token) bool { return !t.Expires.IsZero() && !s.now().Before(t.Expires) }
+func (s *Store) isExpired(t Token) bool { return !t.Expires.IsZero() && !s.now().Before(t.Expires) }
 
-// refresh reads the file again if it is another than the one that was read.
-func (s *Store) refresh() error {
+// reloadIfChanged reads the file if it has changed since it was read.
+func (s *Store) reloadIfChanged() error {
 	info, err := os.Stat(s.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && s.seen == nil:
-		return nil // there is none yet
+		return nil // the file was not made yet
 	case errors.Is(err, fs.ErrNotExist): // a disk that went away revokes no token
-		return fmt.Errorf("token file: %s was there and is gone: put it back; to begin without tokens, restart", s.path)
+		return fmt.Errorf(
+			"token file: %s was there and is gone: put it back; to begin without tokens, restart",
+			s.path,
+		)
 	}
 	if err != nil {
 		return fmt.Errorf("token file: %w", err)
 	}
-	if s.seen != nil && os.SameFile(info, s.seen) && info.ModTime().Equal(s.seen.ModTime()) && info.Size() == s.seen.Size() {
+	if s.seen != nil && os.SameFile(info, s.seen) && info.ModTime().Equal(s.seen.ModTime()) &&
+		info.Size() == s.seen.Size() {
 		return checkMode(s.path, info, 0o600)
 	}
 	tokens, err := readTokens(s.path)
@@ -228,8 +250,11 @@ func readTokens(path string) ([]Token, error) {
 		if err := json.Unmarshal(lines.Bytes(), &t); err != nil {
 			return nil, fmt.Errorf("token file %s, line %d: %w", path, n, err)
 		}
-		if sum, err := hex.DecodeString(t.Hash); err != nil || len(sum) != sha256.Size || !t.Role.Valid() || !validName(t.Name) {
-			return nil, fmt.Errorf("token file %s, line %d: not a token: name, role and sha256 are required", path, n)
+		if sum, err := hex.DecodeString(t.Hash); err != nil || len(sum) != sha256.Size ||
+			!t.Role.Valid() || !validName(t.Name) {
+			return nil, fmt.Errorf(
+				"token file %s, line %d: not a token: name, role and sha256 are required", path, n,
+			)
 		}
 		tokens = append(tokens, t)
 	}
@@ -239,9 +264,9 @@ func readTokens(path string) ([]Token, error) {
 	return tokens, nil
 }
 
-// change rewrites the file in one step, under a lock of the directory, so that two processes do not lose each other's
-// changes and a reader sees the old file or the new one.
-func (s *Store) change(edit func([]Token) ([]Token, error)) error {
+// editFile rewrites the file in one step, under a lock of the directory. So two processes do not
+// lose each other's changes, and a reader sees the old file or the new one.
+func (s *Store) editFile(edit func([]Token) ([]Token, error)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	dir := filepath.Dir(s.path)
@@ -252,7 +277,7 @@ func (s *Store) change(edit func([]Token) ([]Token, error)) error {
 	if err != nil {
 		return fmt.Errorf("directory of the token file: %w", err)
 	}
-	defer func() { _ = lock.Close() }() // gives the lock back
+	defer func() { _ = lock.Close() }() // releases the lock
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
 		return fmt.Errorf("lock %s: %w", dir, err)
 	}
@@ -261,7 +286,7 @@ func (s *Store) change(edit func([]Token) ([]Token, error)) error {
 	} else if err := checkMode(dir, info, 0o700); err != nil {
 		return err
 	}
-	if err := s.refresh(); err != nil {
+	if err := s.reloadIfChanged(); err != nil {
 		return err
 	}
 	tokens, err := edit(slices.Clone(s.tokens))
@@ -293,11 +318,12 @@ func (s *Store) write(dir string, tokens []Token) error {
 	if err != nil {
 		return fmt.Errorf("token file: %w", errors.Join(err, os.Remove(tmp.Name())))
 	}
-	s.seen = nil // read it again
-	return s.refresh()
+	s.seen = nil // forces a reload
+	return s.reloadIfChanged()
 }
 
-// checkPrivate refuses a file that others can read, or that is in a directory where others could replace it.
+// checkPrivate rejects a file that others can read, or that is in a directory where others could
+// replace it.
 func checkPrivate(path string) error {
 	for _, p := range []struct {
 		name string
@@ -316,15 +342,20 @@ func checkPrivate(path string) error {
 
 func checkMode(name string, info fs.FileInfo, most fs.FileMode) error {
 	if uid := OwnerOf(info); uid != os.Getuid() {
-		return fmt.Errorf("%s belongs to user %d, not to you: keep secrets in files of your own", name, uid)
+		return fmt.Errorf(
+			"%s belongs to user %d, not to you: keep secrets in files of your own", name, uid,
+		)
 	}
 	if info.Mode().Perm()&^most != 0 {
-		return fmt.Errorf("%s has mode %04o, so other users can access the tokens: chmod %o %s", name, info.Mode().Perm(), most, name)
+		return fmt.Errorf(
+			"%s has mode %04o, so other users can access the tokens: chmod %o %s",
+			name, info.Mode().Perm(), most, name,
+		)
 	}
 	return nil
 }
 
-// OwnerOf is the user id of a file's owner, -1 where the system does not say.
+// OwnerOf returns the user id of a file's owner, or -1 if the system does not tell.
 func OwnerOf(info fs.FileInfo) int {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		return int(st.Uid)
@@ -332,7 +363,7 @@ func OwnerOf(info fs.FileInfo) int {
 	return -1
 }
 
-// ReadTokenFile reads a client's token: the first line of a file that nobody else can read.
+// ReadTokenFile reads a client's token: the first line of a file that other users cannot read.
 func ReadTokenFile(path string) (string, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -347,7 +378,8 @@ func ReadTokenFile(path string) (string, error) {
 	}
 	line, _, _ := strings.Cut(string(data), "\n")
 	token := strings.TrimSpace(line)
-	if token == "" || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
+	isInvalid := func(r rune) bool { return r <= ' ' || r > '~' }
+	if token == "" || strings.ContainsFunc(token, isInvalid) {
 		return "", fmt.Errorf("token file %s: the first line is not a token", path)
 	}
 	return token, nil
