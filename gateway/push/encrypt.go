@@ -1,5 +1,6 @@
-// Package push sends messages to a browser that is not open: Web Push (RFC 8030), encrypted for the browser alone (RFC 8291), in
-// the name of a key of the sender's (VAPID, RFC 8292). It knows nothing of sessions and pages.
+// Package push sends messages to a browser that may be closed: Web Push (RFC 8030), encrypted for
+// the browser alone (RFC 8291), in the name of the sender's key (VAPID, RFC 8292). It knows neither
+// sessions nor pages.
 package push
 
 import (
@@ -17,15 +18,15 @@ import (
 
 // Sizes of RFC 8188 and RFC 8291, in bytes.
 const (
-	recordSize = 4096 // of the one record; what a push service has to take
+	recordSize = 4096 // of the one record, which every push service has to take
 	saltSize   = 16
 	authSize   = 16
 	keySize    = 65 // an uncompressed point of P-256
-	// MaxPayload is the largest message: what a record has room for beside the header, the delimiter and the tag.
+	// MaxPayload is the largest message: a record without the header, the delimiter and the tag.
 	MaxPayload = recordSize - saltSize - 4 - 1 - keySize - 1 - 16
 )
 
-// errTooLarge is the answer to a message of more than MaxPayload bytes.
+// errTooLarge is the error for a message of more than MaxPayload bytes.
 var errTooLarge = fmt.Errorf("a push message has at most %d bytes", MaxPayload)
 
 // receiver is the browser's end of a subscription.
@@ -51,7 +52,7 @@ func readReceiver(p256dh, auth string) (receiver, error) {
 	return receiver{key: key, auth: secret}, nil
 }
 
-// decode takes base64url with its padding or without.
+// decode reads base64url with or without padding.
 func decode(s string) ([]byte, error) {
 	for len(s) > 0 && s[len(s)-1] == '=' {
 		s = s[:len(s)-1]
@@ -59,14 +60,14 @@ func decode(s string) ([]byte, error) {
 	return base64.RawURLEncoding.DecodeString(s)
 }
 
-// seal encrypts a message for a browser, with a key and a salt of its own.
-func (r receiver) seal(message []byte) ([]byte, error) {
+// sealMessage encrypts a message for a browser, with a new key and salt.
+func (r receiver) sealMessage(message []byte) ([]byte, error) {
 	own, err := ecdh.P256().GenerateKey(rand.Reader)
 	if err != nil {
 		return nil, err
 	}
 	salt := make([]byte, saltSize)
-	_, _ = rand.Read(salt) // it does not fail
+	_, _ = rand.Read(salt) // never fails (crypto/rand)
 	return r.sealWith(own, salt, message)
 }
 
@@ -74,7 +75,7 @@ func (r receiver) sealWith(own *ecdh.PrivateKey, salt, message []byte) ([]byte, 
 	if len(message) > MaxPayload {
 		return nil, errTooLarge
 	}
-	aead, nonce, err := r.cipher(own, salt)
+	aead, nonce, err := r.deriveCipher(own, salt)
 	if err != nil {
 		return nil, err
 	}
@@ -84,8 +85,10 @@ func (r receiver) sealWith(own *ecdh.PrivateKey, salt, message []byte) ([]byte, 
 	return aead.Seal(header, nonce, plain, nil), nil
 }
 
-// cipher derives key and nonce (RFC 8291, section 3.4).
-func (r receiver) cipher(own *ecdh.PrivateKey, salt []byte) (aead cipher.AEAD, nonce []byte, err error) {
+// deriveCipher derives key and nonce (RFC 8291, section 3.4).
+func (r receiver) deriveCipher(
+	own *ecdh.PrivateKey, salt []byte,
+) (aead cipher.AEAD, nonce []byte, err error) {
 	shared, err := own.ECDH(r.key)
 	if err != nil {
 		return nil, nil, err
@@ -99,7 +102,8 @@ func (r receiver) cipher(own *ecdh.PrivateKey, salt []byte) (aead cipher.AEAD, n
 	if err != nil {
 		return nil, nil, err
 	}
-	if nonce, err = hkdf.Key(sha256.New, input, salt, "Content-Encoding: nonce\x00", 12); err != nil {
+	nonce, err = hkdf.Key(sha256.New, input, salt, "Content-Encoding: nonce\x00", 12)
+	if err != nil {
 		return nil, nil, err
 	}
 	block, err := aes.NewCipher(key)

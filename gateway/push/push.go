@@ -19,31 +19,34 @@ import (
 	"time"
 )
 
-// ErrGone says that a subscription is over: the browser has ended it.
+// ErrGone means that the browser has ended the subscription.
 var ErrGone = errors.New("the browser has ended the subscription")
 
-// signedFor is how long a signature is good for a push service, at most a day (RFC 8292, section 2).
+// signedFor is how long a signature is valid for a push service, at most a day (RFC 8292, section
+// 2).
 const signedFor = 12 * time.Hour
 
-// Subscription is where a browser takes messages.
+// Subscription is the address and the keys of a browser that takes messages.
 type Subscription struct {
 	endpoint *url.URL
 	receiver receiver
 }
 
-// Sender sends messages in the name of a key. Its methods may be called from any goroutine.
+// Sender sends messages in the name of a key. Its methods are safe for concurrent use.
 type Sender struct {
 	key     *ecdsa.PrivateKey
 	public  string // in base64url
 	contact string
 	client  *http.Client
-	private bool // tests': a push service may be on this machine
+	private bool // in tests, a push service may be on this machine
 }
 
-// NewSender makes a sender with a new key. contact is a URL at which a push service may complain, https: or mailto:.
+// NewSender returns a sender with a new key. contact is a URL for complaints of a push service,
+// https: or mailto:.
 func NewSender(contact string) (*Sender, error) { return newSender(contact, false) }
 
-// NewLocal makes a sender that reaches push services of this machine, for tests: roots vouch for them.
+// NewLocal returns a sender that reaches push services of this machine, for tests. roots certify
+// them.
 func NewLocal(contact string, roots *x509.CertPool) (*Sender, error) {
 	s, err := newSender(contact, true)
 	if err == nil {
@@ -62,17 +65,18 @@ func newSender(contact string, private bool) (*Sender, error) {
 		return nil, err
 	}
 	return &Sender{
-		key: key, public: base64.RawURLEncoding.EncodeToString(point), contact: contact, client: newClient(private, nil), private: private,
+		key: key, public: base64.RawURLEncoding.EncodeToString(point), contact: contact,
+		client: newClient(private, nil), private: private,
 	}, nil
 }
 
-// Key is the public key, which a browser wants to know when it subscribes: a point of P-256 in base64url.
+// Key returns the public key, which a browser needs to subscribe: a point of P-256 in base64url.
 func (s *Sender) Key() string { return s.public }
 
-// Close ends the connections that are open.
+// Close closes idle connections.
 func (s *Sender) Close() { s.client.CloseIdleConnections() }
 
-// Subscription reads what a browser says of a subscription. Its error is a sentence that names the field.
+// Subscription reads a browser's subscription. Its error is a sentence that names the field.
 func (s *Sender) Subscription(endpoint, p256dh, auth string) (Subscription, error) {
 	u, err := checkEndpoint(endpoint, s.private)
 	if err != nil {
@@ -82,24 +86,26 @@ func (s *Sender) Subscription(endpoint, p256dh, auth string) (Subscription, erro
 	return Subscription{endpoint: u, receiver: r}, err
 }
 
-// Message is what a browser gets.
+// Message is a message for a browser.
 type Message struct {
 	Payload []byte        // at most MaxPayload bytes
-	Keep    time.Duration // how long a push service keeps it for a browser that is away
-	Topic   string        // a later message of the same topic takes its place there; "" for none
+	Keep    time.Duration // how long a push service keeps it for an absent browser
+	Topic   string        // a later message of the same topic replaces it there; may be ""
 }
 
-// Send sends a message. The error is ErrGone where the subscription is of no use any more.
+// Send sends a message. The error is ErrGone if the subscription has ended.
 func (s *Sender) Send(ctx context.Context, to Subscription, m Message) error {
-	body, err := to.receiver.seal(m.Payload)
+	body, err := to.receiver.sealMessage(m.Payload)
 	if err != nil {
 		return err
 	}
-	signed, err := s.sign(to.endpoint, time.Now())
+	signed, err := s.signVAPID(to.endpoint, time.Now())
 	if err != nil {
 		return err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, to.endpoint.String(), bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(
+		ctx, http.MethodPost, to.endpoint.String(), bytes.NewReader(body),
+	)
 	if err != nil {
 		return err
 	}
@@ -109,12 +115,14 @@ func (s *Sender) Send(ctx context.Context, to Subscription, m Message) error {
 	req.Header.Set("TTL", strconv.Itoa(int(m.Keep.Seconds())))
 	req.Header.Set("Urgency", "high")
 	if m.Topic != "" {
-		sum := sha256.Sum256([]byte(m.Topic)) // at most 32 characters of base64url (RFC 8030, section 5.4)
+		// at most 32 characters of base64url (RFC 8030, section 5.4)
+		sum := sha256.Sum256([]byte(m.Topic))
 		req.Header.Set("Topic", base64.RawURLEncoding.EncodeToString(sum[:])[:32])
 	}
 	resp, err := s.client.Do(req)
 	if err != nil {
-		if fault, ok := errors.AsType[*url.Error](err); ok { // whoever reads an endpoint can guess at it
+		// The whole error names the endpoint, which must stay secret.
+		if fault, ok := errors.AsType[*url.Error](err); ok {
 			err = fault.Err
 		}
 		return fmt.Errorf("push service %s: %w", to.endpoint.Host, err)
@@ -130,15 +138,18 @@ func (s *Sender) Send(ctx context.Context, to Subscription, m Message) error {
 	return nil
 }
 
-// sign is who sends, for one push service (RFC 8292): a JSON Web Token signed by ES256.
-func (s *Sender) sign(endpoint *url.URL, now time.Time) (string, error) {
+// signVAPID returns the sender's authorization for one push service (RFC 8292): a JSON Web Token
+// signed by ES256.
+func (s *Sender) signVAPID(endpoint *url.URL, now time.Time) (string, error) {
 	claims, err := json.Marshal(map[string]any{
-		"aud": endpoint.Scheme + "://" + endpoint.Host, "exp": now.Add(signedFor).Unix(), "sub": s.contact,
+		"aud": endpoint.Scheme + "://" + endpoint.Host, "exp": now.Add(signedFor).Unix(),
+		"sub": s.contact,
 	})
 	if err != nil {
 		return "", err
 	}
-	token := base64.RawURLEncoding.EncodeToString([]byte(`{"typ":"JWT","alg":"ES256"}`)) + "." + base64.RawURLEncoding.EncodeToString(claims)
+	token := base64.RawURLEncoding.EncodeToString([]byte(`{"typ":"JWT","alg":"ES256"}`)) + "." +
+		base64.RawURLEncoding.EncodeToString(claims)
 	sum := sha256.Sum256([]byte(token))
 	r, v, err := ecdsa.Sign(rand.Reader, s.key, sum[:])
 	if err != nil {
@@ -147,5 +158,6 @@ func (s *Sender) sign(endpoint *url.URL, now time.Time) (string, error) {
 	signature := make([]byte, 64)
 	r.FillBytes(signature[:32])
 	v.FillBytes(signature[32:])
-	return "vapid t=" + token + "." + base64.RawURLEncoding.EncodeToString(signature) + ", k=" + s.public, nil
+	return "vapid t=" + token + "." + base64.RawURLEncoding.EncodeToString(signature) + ", k=" +
+		s.public, nil
 }

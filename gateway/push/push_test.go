@@ -139,7 +139,7 @@ func TestNoSubscriptionLeadsHome(t *testing.T) {
 	require.NoError(t, err, "a name is looked up when it is used")
 	require.ErrorIs(t, s.Send(t.Context(), to, Message{Payload: []byte("x")}), errPrivate)
 	for _, ip := range []string{"8.8.8.8", "2607:f8b0:4004:800::200e", "::ffff:8.8.8.8"} {
-		require.True(t, public(netip.MustParseAddr(ip)), ip)
+		require.True(t, isPublic(netip.MustParseAddr(ip)), ip)
 	}
 }
 

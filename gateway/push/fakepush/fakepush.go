@@ -1,5 +1,5 @@
-// Package fakepush is a push service on this machine, and a browser's end of a subscription, which reads by RFC 8188 and RFC 8291
-// what was sent. Only tests import it.
+// Package fakepush is a push service on this machine, with a browser's end of a subscription, which
+// decrypts messages by RFC 8188 and RFC 8291. Only tests import it.
 package fakepush
 
 import (
@@ -50,7 +50,7 @@ func Serve(t *testing.T) *Service {
 	return s
 }
 
-// Roots are what vouches for the service.
+// Roots returns the certificates of the service.
 func (s *Service) Roots() *x509.CertPool {
 	pool := x509.NewCertPool()
 	pool.AddCert(s.Certificate())
@@ -73,7 +73,7 @@ func NewBrowser(t *testing.T) *Browser {
 	return b
 }
 
-// P256DH and Auth are the keys as a browser says them.
+// P256DH and Auth return the keys as a browser sends them.
 func (b *Browser) P256DH() string {
 	return base64.URLEncoding.EncodeToString(b.key.PublicKey().Bytes())
 }
@@ -90,28 +90,30 @@ func (b *Browser) Open(body []byte) string {
 	require.NoError(b.t, err)
 	shared, err := b.key.ECDH(sender)
 	require.NoError(b.t, err)
-	prk := b.extract(shared, b.auth)
-	ikm := b.expand(prk, "WebPush: info\x00"+string(b.key.PublicKey().Bytes())+string(sender.Bytes()), 32)
-	prk = b.extract(ikm, salt)
-	block, err := aes.NewCipher(b.expand(prk, "Content-Encoding: aes128gcm\x00", 16))
+	prk := b.hkdfExtract(shared, b.auth)
+	info := "WebPush: info\x00" + string(b.key.PublicKey().Bytes()) + string(sender.Bytes())
+	ikm := b.hkdfExpand(prk, info, 32)
+	prk = b.hkdfExtract(ikm, salt)
+	block, err := aes.NewCipher(b.hkdfExpand(prk, "Content-Encoding: aes128gcm\x00", 16))
 	require.NoError(b.t, err)
 	gcm, err := cipher.NewGCM(block)
 	require.NoError(b.t, err)
-	plain, err := gcm.Open(nil, b.expand(prk, "Content-Encoding: nonce\x00", 12), body[21+length:], nil)
+	nonce := b.hkdfExpand(prk, "Content-Encoding: nonce\x00", 12)
+	plain, err := gcm.Open(nil, nonce, body[21+length:], nil)
 	require.NoError(b.t, err)
 	message, last := strings.CutSuffix(string(plain), "\x02")
 	require.True(b.t, last)
 	return message
 }
 
-func (b *Browser) extract(secret, salt []byte) []byte {
+func (b *Browser) hkdfExtract(secret, salt []byte) []byte {
 	b.t.Helper()
 	out, err := hkdf.Extract(sha256.New, secret, salt)
 	require.NoError(b.t, err)
 	return out
 }
 
-func (b *Browser) expand(prk []byte, info string, n int) []byte {
+func (b *Browser) hkdfExpand(prk []byte, info string, n int) []byte {
 	b.t.Helper()
 	out, err := hkdf.Expand(sha256.New, prk, info, n)
 	require.NoError(b.t, err)
