@@ -1,7 +1,8 @@
-// Package client talks to a gateway: for the command line, the MCP server, the gateway's own HTTP interface, and agents
-// written in Go. It has two transports: a WebSocket, dialled at the first call and again when the gateway goes away or
-// another process takes its place, and a switchboard in the same process. It repeats a lost request where that is safe. It
-// knows the messages of package protocol, but no tokens and nothing of the gateway's inside.
+// Package client talks to a gateway: for the command line, the MCP server, the gateway's own HTTP
+// interface, and agents written in Go. It has two transports: a WebSocket, dialled at the first
+// call and again when the gateway goes away or another process takes its place, and a switchboard
+// in the same process. It repeats a lost request where that is safe. It knows the messages of
+// package protocol, but no tokens and nothing of the gateway's inside.
 package client
 
 import (
@@ -24,67 +25,78 @@ import (
 
 // Headers of the handshake that say who the agent is.
 const (
-	// HeaderKey carries the secret of a lasting identity: whoever shows it again is the same agent.
+	// HeaderKey carries the secret of a lasting identity: clients that show the same secret are the
+	// same agent.
 	HeaderKey = "Terminal-Agent-Key"
-	// HeaderName carries the name that the user reads, unless the gateway knows a better one from the token.
+	// HeaderName carries the name that the user reads, unless the gateway knows a better one from
+	// the token.
 	HeaderName = "Terminal-Agent-Name"
-	// HeaderPassing, with any value, says that the identity of HeaderKey is not lasting: the same secret is the same agent,
-	// but control ends with its last connection.
+	// HeaderPassing, with any value, says that the identity of HeaderKey is not lasting: the same
+	// secret is the same agent, but control ends with its last connection.
 	HeaderPassing = "Terminal-Agent-Passing"
-	// HeaderGathering, with any value, is the gateway's in its answer: it has just started, and sessions may still be on their way to it.
+	// HeaderGathering, with any value, is set in the gateway's answer: it has just started, and
+	// sessions may still be on their way to it.
 	HeaderGathering = "Terminal-Gateway-Gathering"
 )
 
 // Config says how to reach a gateway, and as whom.
 type Config struct {
-	// Dial makes the connection under the WebSocket: a Unix socket, TCP, or TLS already shaken hands.
+	// Dial makes the connection under the WebSocket: a Unix socket, TCP, or TLS already shaken
+	// hands.
 	Dial func(context.Context) (net.Conn, error)
 	// URL is the ws: or wss: URL of the gateway's path for agents, for the handshake.
 	URL string
-	// ViewURL, where there is one, is the viewers' URL: it is dialled when the token may not use the agents'. The gateway then
-	// refuses what viewers may not do.
+	// ViewURL, if set, is the viewers' URL: it is dialled when the token may not use the agents'
+	// URL. The gateway then refuses what viewers may not do.
 	ViewURL string
 	// Header is sent with the handshake: Authorization, where the gateway wants it.
 	Header http.Header
-	// Others are gateways to turn to, in this order, when that one does not answer or is lost. An answer counts, also one that refuses:
-	// see [handshake.Doors].
+	// Others are the gateways to turn to, in this order, when the first does not answer or is lost.
+	// A refusal is an answer, too: see [handshake.Doors].
 	Others []Door
-	// Passed is told of one that was passed over since its certificate is wrong. It may be nil.
+	// Passed is told of a gateway that was passed over because its certificate is wrong. It may be
+	// nil.
 	Passed func(gateway string, why error)
 	// Incomplete is told of each list that lacks sessions. It may be nil.
 	Incomplete func(*protocol.Incomplete)
-	// Name is what the user reads when the agent asks for control. Line breaks and the like are no part of it.
+	// Name is what the user reads when the agent asks for control. Line breaks and the like are no
+	// part of it.
 	Name string
-	// Key makes the identity last: after a reconnection the gateway gives the same agent id, and control is not given
-	// up because a connection ended. Without it every connection is an agent of its own.
+	// Key makes the identity last: after a reconnection the gateway gives the same agent id, and
+	// control is not given up because a connection ended. Without it every connection is an agent
+	// of its own.
 	Key string
-	// Passing: the identity of Key does not last beyond its connections. It is the same agent after a reconnection, but
-	// control is given up when a connection ends.
+	// Passing: the identity of Key does not last beyond its connections. It is the same agent after
+	// a reconnection, but control is given up when a connection ends.
 	Passing bool
-	// Sign, if not nil, signs requests for control, as the holder of a token that the session's machine knows.
+	// Sign, if not nil, signs requests for control, as the holder of a token that the session's
+	// machine knows.
 	Sign func(message []byte) []byte
 	// Program is what asks, and Parent what started that, for the user to read.
 	Program, Parent string
-	// Log gets what is not an error of any call; nil is silence.
+	// Log gets the events that no call returns as an error; nil is silence.
 	Log *slog.Logger
 }
 
-// Door is the way to one more gateway, as [Config] has it for the first.
+// Door is the way to one more gateway, with the fields that [Config] has for the first.
 type Door struct {
 	Dial         func(context.Context) (net.Conn, error)
 	URL, ViewURL string
 	Header       http.Header
 }
 
-// Client asks a gateway. All methods may be called from any goroutine. A context without a deadline waits as long as the
-// gateway does: it answers every request, at the latest 10 seconds after the request's own time limit.
+// Client asks a gateway. All methods may be called from any goroutine. A context without a deadline
+// waits as long as the gateway does: it answers every request, at the latest 10 seconds after the
+// request's own time limit.
 type Client struct {
-	cfg    Config
-	doors  []Door // none in this process
-	turns  *handshake.Doors
-	open   func(ctx context.Context, again bool) (link, error) // makes a connection; again: after another one
-	remote bool                                                // connections can stall, and can be made again
-	ctx    context.Context                                     // its cause is why the client ended
+	cfg   Config
+	doors []Door // empty in this process
+	turns *handshake.Doors
+	// makes a connection; again: after another one
+	open func(ctx context.Context, again bool) (link, error)
+	// connections can stall, and can be made again
+	remote bool
+	ctx    context.Context // its cause is why the client ended
 	stop   context.CancelCauseFunc
 	wg     sync.WaitGroup // readers and streams
 	turn   chan struct{}  // held by the one who dials
@@ -94,7 +106,8 @@ type Client struct {
 	mu   sync.Mutex
 	conn *conn // nil before the first call
 
-	restarts atomic.Int64 // when a gateway elsewhere said last that it restarts, in Unix nanoseconds
+	// when a gateway elsewhere said last that it restarts, in Unix nanoseconds
+	restarts atomic.Int64
 }
 
 // ErrClosed is the error of every call after Close.
@@ -105,9 +118,9 @@ func New(cfg Config) *Client {
 	c := newClient(cfg)
 	c.remote = true
 	c.open = func(ctx context.Context, again bool) (link, error) {
-		s, err := c.dial(ctx, again)
+		s, err := c.dialGateway(ctx, again)
 		if err != nil {
-			return nil, err // and not a *socket that is nil
+			return nil, err // a nil *socket would be a link that is not nil
 		}
 		return s, nil
 	}
@@ -117,19 +130,27 @@ func New(cfg Config) *Client {
 func newClient(cfg Config) *Client {
 	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
 	ctx, stop := context.WithCancelCause(context.Background())
-	doors := append([]Door{{Dial: cfg.Dial, URL: cfg.URL, ViewURL: cfg.ViewURL, Header: cfg.Header}}, cfg.Others...)
+	first := Door{Dial: cfg.Dial, URL: cfg.URL, ViewURL: cfg.ViewURL, Header: cfg.Header}
+	doors := append([]Door{first}, cfg.Others...)
 	urls := make([]string, len(doors))
 	for i, d := range doors {
 		urls[i] = d.URL
 	}
 	return &Client{
-		cfg: cfg, doors: doors, turns: handshake.NewDoors(urls, cfg.Passed), ctx: ctx, stop: stop, turn: make(chan struct{}, 1),
-		// Random, so that two processes with one lasting identity never use the same request id by chance.
+		cfg:   cfg,
+		doors: doors,
+		turns: handshake.NewDoors(urls, cfg.Passed),
+		ctx:   ctx,
+		stop:  stop,
+		turn:  make(chan struct{}, 1),
+		// Random, so that two processes with one lasting identity never use the same request id by
+		// chance.
 		prefix: strings.ToLower(rand.Text()[:12]),
 	}
 }
 
-// Close ends the connection, every stream and every call under way. It waits for all goroutines of the client.
+// Close ends the connection, every stream and every call under way. It waits for all goroutines of
+// the client.
 func (c *Client) Close() error {
 	c.stop(ErrClosed)
 	c.mu.Lock()
@@ -142,35 +163,39 @@ func (c *Client) Close() error {
 	return nil
 }
 
-// Ended is closed when no call can succeed any more: after Close, or when the switchboard in this process ended the
-// participant.
+// Ended is closed when all further calls must fail: after Close, or when the switchboard in this
+// process ended the participant.
 func (c *Client) Ended() <-chan struct{} { return c.ctx.Done() }
 
-// Err is why the client ended, once Ended is closed.
+// Err returns why the client ended, once Ended is closed.
 func (c *Client) Err() error { return context.Cause(c.ctx) }
 
-// NextID is a request id that this client has not used.
+// NextID returns a request id that this client has not used.
 func (c *Client) NextID() string { return fmt.Sprintf("%s-%d", c.prefix, c.count.Add(1)) }
 
-// Call sends a request, which has a request id, and waits for its answer, over as many connections as that takes. An
-// answer that is an error is returned as a *protocol.Error. When ctx ends first, the proxy is told: a question to the user, and
-// what is not typed yet, is withdrawn, unless it was ctx's deadline that ended it.
+// Call sends a request, which has a request id, and waits for its answer, over as many connections
+// as that takes. It returns an answer that is an error as a *protocol.Error. If ctx is cancelled,
+// the proxy withdraws the open question to the user and the input that it has not typed yet; when
+// ctx's deadline passes, they stay.
 func (c *Client) Call(ctx context.Context, m protocol.Message) (protocol.Message, error) {
 	if err := protocol.Check(m); err != nil {
 		return nil, asReply(err)
 	}
 	gather, lost := c.Gather(), false
 	for began := time.Now(); ; {
-		request := shortened(m, time.Since(began))
-		conn, err := c.connect(ctx)
+		request := shortenTimeout(m, time.Since(began))
+		conn, err := c.ensureConn(ctx)
 		if err != nil {
 			return nil, err
 		}
-		answer, err := conn.call(ctx, request)
+		answer, err := conn.callOnce(ctx, request)
 		switch {
 		case err == nil:
-			if r, ok := answer.(*protocol.InputResult); ok && lost && r.Status == protocol.StatusRefused && r.Reason == protocol.CodeUnavailable {
-				return nil, unknown(m, r.Message+" the second time") // what the gateway before did, this one cannot know
+			if r, ok := answer.(*protocol.InputResult); ok && lost &&
+				r.Status == protocol.StatusRefused &&
+				r.Reason == protocol.CodeUnavailable {
+				// this gateway cannot know what the last one did
+				return nil, unknownOutcome(m, r.Message+" the second time")
 			}
 			refusal, refused := answer.(*protocol.Error)
 			if !refused {
@@ -181,55 +206,66 @@ func (c *Client) Call(ctx context.Context, m protocol.Message) (protocol.Message
 				again, err = gather.Again(ctx)
 			}
 			if !again || err != nil {
-				return nil, cmp.Or(err, refusedAt(m, refusal, lost))
+				return nil, cmp.Or(err, refusalError(m, refusal, lost))
 			}
 		case !errors.Is(err, errLost):
-			conn.cancel(m, err)
+			conn.cancelRequest(m, err)
 			return nil, asReply(err)
 		case c.ctx.Err() != nil:
 			return nil, c.Err()
-		case !c.repeats(m):
-			return nil, unknown(m, "the gateway went away before it answered")
+		case !c.mayRepeat(m):
+			return nil, unknownOutcome(m, "the gateway went away before it answered")
 		default:
 			lost = true
-			gather.known() // else it would have been refused at once
+			gather.startOver() // the gateway knew the session: it did not refuse at once
 			c.cfg.Log.Debug("gateway lost, asking again", "request", protocol.KindOf(m))
 		}
 	}
 }
 
-// refusedAt is the error of a refused request; lost says that it was sent before, over a connection that was lost.
-func refusedAt(m protocol.Message, refusal *protocol.Error, lost bool) error {
+// refusalError returns the error of a refused request. lost: the request was sent before, over a
+// connection that was lost.
+func refusalError(m protocol.Message, refusal *protocol.Error, lost bool) error {
 	if _, types := m.(*protocol.Input); types && lost {
-		return unknown(m, refusal.Message)
+		return unknownOutcome(m, refusal.Message)
 	}
 	return refusal
 }
 
-// unknown is the error of a request that was sent and whose answer was lost.
-func unknown(m protocol.Message, why string) error {
-	return &protocol.Error{RequestID: protocol.RequestID(m), Code: protocol.CodeUnavailable, Message: fmt.Sprintf(
-		"%s; whether the %s took effect is not known, read the screen before repeating it", why, protocol.KindOf(m))}
+// unknownOutcome returns the error of a request that was sent and whose answer was lost.
+func unknownOutcome(m protocol.Message, why string) error {
+	return &protocol.Error{
+		RequestID: protocol.RequestID(m),
+		Code:      protocol.CodeUnavailable,
+		Message: fmt.Sprintf(
+			"%s; whether the %s took effect is not known, read the screen before repeating it",
+			why,
+			protocol.KindOf(m),
+		),
+	}
 }
 
-// repeats reports whether m may be sent again when the connection was lost before the answer came.
-func (c *Client) repeats(m protocol.Message) bool {
+// mayRepeat reports whether m may be sent again when the connection was lost before the answer
+// came.
+func (c *Client) mayRepeat(m protocol.Message) bool {
 	switch m := m.(type) {
 	case *protocol.Input, *protocol.ProxyStart:
-		// The other end knows a repeated request by agent and request id, so the agent has to stay the same.
+		// The other end knows a repeated request by agent and request id, so the agent has to stay
+		// the same.
 		return c.cfg.Key != ""
 	case *protocol.ChatSend, *protocol.ChatAnswer, *protocol.ChatInterrupt, *protocol.ChatAsk:
-		return false // said twice would count twice
+		return false // the coding agent would get it twice
 	case *protocol.Note:
-		return false // shown twice would be worse than a question
+		return false // the user would read it twice
 	case *protocol.ControlDecide:
-		return !m.Widens() // what takes away is as good twice; given twice could be after it was taken back
+		// a repeated grant could come after its reclaim; a repeated reclaim does no harm
+		return !m.Widens()
 	}
 	return true
 }
 
-// shortened is m with the time that is already gone taken from its own time limit.
-func shortened(m protocol.Message, gone time.Duration) protocol.Message {
+// shortenTimeout takes the time that has passed from m's own time limit.
+func shortenTimeout(m protocol.Message, gone time.Duration) protocol.Message {
 	w, ok := m.(*protocol.Wait)
 	if !ok || w.TimeoutMs == 0 || gone < time.Millisecond {
 		return m
@@ -239,7 +275,8 @@ func shortened(m protocol.Message, gone time.Duration) protocol.Message {
 	return &rest
 }
 
-// asReply is a caller's own mistake as a gateway would have answered it; any other error stays.
+// asReply turns a caller's own mistake into the answer that a gateway would give; it keeps any
+// other error.
 func asReply(err error) error {
 	if fe, ok := errors.AsType[*protocol.FieldError](err); ok {
 		return fe.Reply()
@@ -247,8 +284,8 @@ func asReply(err error) error {
 	return err
 }
 
-// ask is Call for a request with one kind of answer.
-func ask[T protocol.Message](ctx context.Context, c *Client, m protocol.Message) (T, error) {
+// callFor is Call for a request with one kind of answer.
+func callFor[T protocol.Message](ctx context.Context, c *Client, m protocol.Message) (T, error) {
 	var none T
 	answer, err := c.Call(ctx, m)
 	if err != nil {
@@ -257,9 +294,13 @@ func ask[T protocol.Message](ctx context.Context, c *Client, m protocol.Message)
 	if t, ok := answer.(T); ok {
 		return t, nil
 	}
-	return none, unexpected(m, answer)
+	return none, unexpectedAnswer(m, answer)
 }
 
-func unexpected(m, answer protocol.Message) error {
-	return fmt.Errorf("the gateway answered a %s with a %s", protocol.KindOf(m), protocol.KindOf(answer))
+func unexpectedAnswer(m, answer protocol.Message) error {
+	return fmt.Errorf(
+		"the gateway answered a %s with a %s",
+		protocol.KindOf(m),
+		protocol.KindOf(answer),
+	)
 }

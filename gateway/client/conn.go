@@ -11,38 +11,41 @@ import (
 )
 
 const (
-	// gatherTime is how long after a reconnection a session may still be missing: a gateway that took over learns its
-	// sessions as their proxies find it.
+	// gatherTime bounds how long after a reconnection a session may be missing: a gateway that took
+	// over learns its sessions as their proxies find it.
 	gatherTime  = 3 * time.Second
 	gatherPause = 50 * time.Millisecond
 )
 
-// errLost says that the connection ended before the answer came, and that another one may do better.
+// errLost means that the connection ended before the answer came, and that another connection may
+// get one.
 var errLost = errors.New("connection lost")
 
 // link carries the messages of one connection.
 type link interface {
-	// send passes m on. A *protocol.FieldError is the sender's mistake, any other error the end of the connection. Any
-	// goroutine may call it.
-	send(m protocol.Message) error
-	// next is the next message. An error is the end of the connection: with errLost another one can be made. One goroutine
-	// at a time calls it.
+	// sendMessage passes m on. A *protocol.FieldError is the sender's mistake, any other error the
+	// end of the connection. Any goroutine may call it.
+	sendMessage(m protocol.Message) error
+	// next returns the next message. An error is the end of the connection: with errLost another
+	// one can be made. One goroutine at a time calls it.
 	next() (protocol.Message, error)
-	// close ends the connection, and next with it. Any goroutine may call it, more than once.
+	// close ends the connection and a pending next. Any goroutine may call it, more than once.
 	close()
-	// gathering reports whether the gateway had just taken over from another one, and may not know all of its sessions yet.
-	gathering() bool
-	// watch looks at the far end while a call waits for its answer.
-	watch() *watch
-	// guard closes the link when its far end is stopped, for links on which nobody waits for an answer; stop ends that.
-	guard() (stop func())
+	// gathering reports whether the gateway had just taken over from another one, and may not know
+	// all of its sessions yet.
+	isGathering() bool
+	// startWatch checks the far end while a call waits for its answer.
+	startWatch() *watch
+	// guardLink closes an idle link when its far end is stopped; stop ends the guard.
+	guardLink() (stop func())
 }
 
-// conn is a link on which calls are made: it hands answers to those who wait for them.
+// conn is a link on which calls are made: it hands each answer to the call that waits for it.
 type conn struct {
 	link link
 	gone chan struct{} // closed by the reader when it ends
-	// again is the time of the first message if another connection went before, or another gateway, else zero.
+	// again is the time of the first message if another connection went before, or another gateway,
+	// else zero.
 	again time.Time
 
 	// sending orders requests and cancels on the link: a cancel is for all calls of its request id.
@@ -51,8 +54,9 @@ type conn struct {
 	waiting map[string][]chan protocol.Message // by request id
 }
 
-// connect is the live connection, made if need be. One caller dials at a time, with its own context.
-func (c *Client) connect(ctx context.Context) (*conn, error) {
+// ensureConn returns the live connection and dials if necessary. One caller dials at a time, with
+// its own context.
+func (c *Client) ensureConn(ctx context.Context) (*conn, error) {
 	select {
 	case c.turn <- struct{}{}:
 		defer func() { <-c.turn }()
@@ -64,18 +68,18 @@ func (c *Client) connect(ctx context.Context) (*conn, error) {
 	c.mu.Lock()
 	old := c.conn
 	c.mu.Unlock()
-	if old != nil && !old.ended() {
+	if old != nil && !old.hasEnded() {
 		return old, nil
 	}
-	l, err := c.reach(ctx, old != nil)
+	l, err := c.openLink(ctx, old != nil)
 	if err != nil {
 		return nil, err
 	}
-	return c.adopt(l, old != nil)
+	return c.adoptLink(l, old != nil)
 }
 
-// reach makes a link, unless the client ends first.
-func (c *Client) reach(ctx context.Context, again bool) (link, error) {
+// openLink makes a link, unless the client ends first.
+func (c *Client) openLink(ctx context.Context, again bool) (link, error) {
 	if c.ctx.Err() != nil {
 		return nil, c.Err()
 	}
@@ -92,10 +96,14 @@ func (c *Client) reach(ctx context.Context, again bool) (link, error) {
 	return nil, c.Err()
 }
 
-// adopt makes l the connection for calls.
-func (c *Client) adopt(l link, again bool) (*conn, error) {
-	made := &conn{link: l, gone: make(chan struct{}), waiting: make(map[string][]chan protocol.Message)}
-	if again || l.gathering() {
+// adoptLink makes l the connection for calls.
+func (c *Client) adoptLink(l link, again bool) (*conn, error) {
+	made := &conn{
+		link:    l,
+		gone:    make(chan struct{}),
+		waiting: make(map[string][]chan protocol.Message),
+	}
+	if again || l.isGathering() {
 		made.again = time.Now()
 	}
 	c.mu.Lock()
@@ -110,32 +118,33 @@ func (c *Client) adopt(l link, again bool) (*conn, error) {
 	return made, nil
 }
 
-// Gather bounds how long one call puts up with what a gateway that just took over does not know yet, however often the gateway
-// changes meanwhile.
+// Gather bounds how long one call tolerates a gateway that just took over and does not know all
+// sessions yet, however often the gateway changes meanwhile.
 type Gather struct {
 	client *Client
 	since  time.Time // of the first answer in a row that did not know it
 }
 
-// Gather begins to bound a call. It belongs to the call's goroutine.
+// Gather starts the bound of one call. It belongs to the call's goroutine.
 func (c *Client) Gather() *Gather { return &Gather{client: c} }
 
-// Again reports, after a pause, whether asking again may bring more: the gateway may not know all of its sessions yet.
+// Again reports, after a pause, whether asking again may bring more: the gateway may not know all
+// of its sessions yet.
 func (g *Gather) Again(ctx context.Context) (bool, error) {
 	if g.since.IsZero() {
 		g.since = time.Now()
 	}
-	if time.Since(g.since) >= gatherTime || !g.client.gathering() {
+	if time.Since(g.since) >= gatherTime || !g.client.isGathering() {
 		return false, nil
 	}
 	return true, pause(ctx, gatherPause)
 }
 
-// known begins anew: what was asked for was there.
-func (g *Gather) known() { g.since = time.Time{} }
+// startOver resets the bound: the gateway knew the session.
+func (g *Gather) startOver() { g.since = time.Time{} }
 
-// gathering reports whether the gateway may not know all of its sessions yet.
-func (c *Client) gathering() bool {
+// isGathering reports whether the gateway may not know all of its sessions yet.
+func (c *Client) isGathering() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.conn != nil && time.Since(c.conn.again) < gatherTime
@@ -150,7 +159,7 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-func (k *conn) ended() bool {
+func (k *conn) hasEnded() bool {
 	select {
 	case <-k.gone:
 		return true
@@ -159,10 +168,11 @@ func (k *conn) ended() bool {
 	}
 }
 
-// call sends one request and waits for what answers it. errLost says that no answer can come any more.
-func (k *conn) call(ctx context.Context, m protocol.Message) (protocol.Message, error) {
+// callOnce sends one request and waits for its answer. errLost means that the connection ended
+// first.
+func (k *conn) callOnce(ctx context.Context, m protocol.Message) (protocol.Message, error) {
 	id, answer := protocol.RequestID(m), make(chan protocol.Message, 1)
-	defer k.forget(id, answer)
+	defer k.forgetCall(id, answer)
 	if err := k.sendRequest(m, answer); err != nil {
 		if _, own := errors.AsType[*protocol.FieldError](err); own {
 			return nil, err
@@ -170,7 +180,7 @@ func (k *conn) call(ctx context.Context, m protocol.Message) (protocol.Message, 
 		k.link.close()
 		<-k.gone // what came before the end still counts
 	}
-	watch := k.link.watch()
+	watch := k.link.startWatch()
 	defer watch.stop()
 	for over := false; !over; {
 		select {
@@ -179,7 +189,7 @@ func (k *conn) call(ctx context.Context, m protocol.Message) (protocol.Message, 
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		case <-watch.tick:
-			watch.look()
+			watch.checkGateway()
 		case <-k.gone:
 			over = true
 		}
@@ -192,7 +202,7 @@ func (k *conn) call(ctx context.Context, m protocol.Message) (protocol.Message, 
 	}
 }
 
-// sendRequest sends m, whose answer goes to the channel.
+// sendRequest sends m; its answer goes to the channel.
 func (k *conn) sendRequest(m protocol.Message, answer chan protocol.Message) error {
 	k.sending.Lock()
 	defer k.sending.Unlock()
@@ -200,7 +210,7 @@ func (k *conn) sendRequest(m protocol.Message, answer chan protocol.Message) err
 	k.mu.Lock()
 	k.waiting[id] = append(k.waiting[id], answer)
 	k.mu.Unlock()
-	return k.link.send(m)
+	return k.link.sendMessage(m)
 }
 
 // isAwaited reports whether a call waits for the answer to a request.
@@ -210,9 +220,10 @@ func (k *conn) isAwaited(id string) bool {
 	return len(k.waiting[id]) > 0
 }
 
-// cancel tells the gateway that m's caller waits no longer, for the reason why. A time limit that is over leaves a request for control
-// with the user, and what is typed or said is; any other reason withdraws it. It says nothing while another call repeats m.
-func (k *conn) cancel(m protocol.Message, why error) {
+// cancelRequest tells the gateway that m's caller has stopped waiting. After its deadline, a
+// request for control stays open with the user, and input and notes still go through; for any other
+// reason the gateway withdraws them. cancelRequest sends nothing while another call repeats m.
+func (k *conn) cancelRequest(m protocol.Message, why error) {
 	over := errors.Is(why, context.DeadlineExceeded)
 	switch m.(type) {
 	case *protocol.Wait, *protocol.ControlRequest, *protocol.ChatAsk:
@@ -229,13 +240,20 @@ func (k *conn) cancel(m protocol.Message, why error) {
 		return
 	}
 	// A connection that breaks here withdraws m as well.
-	_ = k.link.send(&protocol.Cancel{RequestID: protocol.RequestID(m), SessionID: protocol.SessionID(m), Withdraw: !over})
+	_ = k.link.sendMessage(&protocol.Cancel{
+		RequestID: protocol.RequestID(m),
+		SessionID: protocol.SessionID(m),
+		Withdraw:  !over,
+	})
 }
 
-func (k *conn) forget(id string, answer chan protocol.Message) {
+func (k *conn) forgetCall(id string, answer chan protocol.Message) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	rest := slices.DeleteFunc(k.waiting[id], func(a chan protocol.Message) bool { return a == answer })
+	rest := slices.DeleteFunc(
+		k.waiting[id],
+		func(a chan protocol.Message) bool { return a == answer },
+	)
 	if len(rest) == 0 {
 		delete(k.waiting, id)
 		return
@@ -243,7 +261,8 @@ func (k *conn) forget(id string, answer chan protocol.Message) {
 	k.waiting[id] = rest
 }
 
-// read hands answers to those who wait for them, until the connection ends. Where there is no other one, the client ends too.
+// read hands answers to waiting calls until the connection ends. If no other connection can be
+// made, the client ends too.
 func (k *conn) read(c *Client) {
 	defer close(k.gone)
 	defer k.link.close()
@@ -256,11 +275,11 @@ func (k *conn) read(c *Client) {
 			}
 			return
 		}
-		k.deliver(m)
+		k.deliverAnswer(m)
 	}
 }
 
-func (k *conn) deliver(m protocol.Message) {
+func (k *conn) deliverAnswer(m protocol.Message) {
 	id := protocol.RequestID(m)
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -268,14 +287,15 @@ func (k *conn) deliver(m protocol.Message) {
 		select {
 		case waiting[0] <- m:
 			k.waiting[id] = waiting[1:]
-		default: // it has its answer
+		default: // the call has its answer
 		}
 	}
 }
 
-// request sends m on a link that nobody reads yet and waits for the answer; one that is a refusal is the error.
-func request(l link, m protocol.Message) error {
-	if err := l.send(m); err != nil {
+// requestOn sends m on a link that has no reader yet and waits for the answer. It returns a refusal
+// as the error.
+func requestOn(l link, m protocol.Message) error {
+	if err := l.sendMessage(m); err != nil {
 		return err
 	}
 	for {

@@ -20,21 +20,24 @@ import (
 )
 
 const (
-	// dialTimeout bounds one try: a local gateway that does not answer may have to be replaced first.
+	// dialTimeout bounds one try: a local gateway that does not answer may have to be replaced
+	// first.
 	dialTimeout      = 15 * time.Second
 	handshakeTimeout = 5 * time.Second
-	// patience is how long a gateway that was there before may be away. Another process takes over within a second.
+	// patience bounds how long a gateway that was there before may be away. Another process takes
+	// over within a second.
 	patience    = 10 * time.Second
-	firstTries  = 3 // a first connection can hit a gateway that is just closing
+	firstTries  = 3 // a first connection can meet a gateway while it closes
 	firstDelay  = 20 * time.Millisecond
 	longestWait = time.Second
 )
 
-// Unreachable says that no gateway answered. Its text is a sentence for people; the cause is for the log.
+// Unreachable says that no gateway answered. Its text is a sentence for people; the cause is for
+// the log.
 type Unreachable struct {
-	// URL is what did not answer.
+	// URL lists the gateways that did not answer.
 	URL string
-	// Hint is what to do about it.
+	// Hint names the user's next step.
 	Hint  string
 	Cause error
 }
@@ -44,10 +47,10 @@ func (e *Unreachable) Error() string {
 	return fmt.Sprintf("no gateway answers at %s (%v): %s", e.URL, e.Cause, e.Hint)
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *Unreachable) Unwrap() error { return e.Cause }
 
-// Hint is what to do about an error that knows it, "" for nothing.
+// Hint returns the next step that an error suggests, or "".
 func Hint(err error) string {
 	if knows, ok := errors.AsType[interface {
 		error
@@ -58,31 +61,36 @@ func Hint(err error) string {
 	return ""
 }
 
-// dial makes a WebSocket, with more patience when a gateway was there before.
-func (c *Client) dial(ctx context.Context, again bool) (*socket, error) {
-	if err := c.spread(ctx); err != nil {
+// dialGateway makes a WebSocket. It tries longer if a gateway was there before.
+func (c *Client) dialGateway(ctx context.Context, again bool) (*socket, error) {
+	if err := c.spreadReconnects(ctx); err != nil {
 		return nil, err
 	}
 	began, delay := time.Now(), firstDelay
 	var cause error
 	for try := 1; ; try++ {
-		s, err := c.try(ctx, try-1)
+		s, err := c.tryGateways(ctx, try-1)
 		if err == nil {
 			return s, nil
 		}
-		if refusal(err) {
-			return nil, err // an answer, and it will not change
+		if isRefusal(err) {
+			return nil, err // a refusal does not change
 		}
 		if cause == nil || !errors.Is(err, fs.ErrNotExist) {
-			cause = err // that nobody serves any more says less than why somebody did not answer
+			cause = err // a missing socket says less than a gateway that did not answer
 		}
 		if again && time.Since(began) > patience || !again && try >= firstTries || ctx.Err() != nil {
-			gone := &Unreachable{URL: c.gateways(), Cause: cause, Hint: "start a session with `proxy --agent PROGRAM`, or check the gateway's address"}
+			gone := &Unreachable{
+				URL:   c.gatewayURLs(),
+				Cause: cause,
+				Hint: "start a session with `proxy --agent PROGRAM`, " +
+					"or check the gateway's address",
+			}
 			gone.Hint = cmp.Or(Hint(cause), gone.Hint)
 			return nil, gone
 		}
-		c.cfg.Log.Debug("dial gateway", "url", c.gateways(), "error", err)
-		// Full jitter: those whom one gateway left do not come back in step.
+		c.cfg.Log.Debug("dial gateway", "url", c.gatewayURLs(), "error", err)
+		// Full jitter: clients that one gateway dropped do not come back in step.
 		select {
 		case <-time.After(rand.N(delay)):
 		case <-ctx.Done():
@@ -91,16 +99,17 @@ func (c *Client) dial(ctx context.Context, again bool) (*socket, error) {
 	}
 }
 
-// spread waits when a gateway elsewhere has just said that it restarts: the others whom it lost come back as well.
-func (c *Client) spread(ctx context.Context) error {
+// spreadReconnects waits if a gateway elsewhere has just announced a restart: its other clients
+// reconnect as well.
+func (c *Client) spreadReconnects(ctx context.Context) error {
 	if time.Since(time.Unix(0, c.restarts.Load())) > handshake.Spread {
 		return nil
 	}
 	return pause(ctx, rand.N(handshake.Spread))
 }
 
-// gateways are the URLs for people.
-func (c *Client) gateways() string {
+// gatewayURLs lists the URLs for people.
+func (c *Client) gatewayURLs() string {
 	names := make([]string, len(c.doors))
 	for i, d := range c.doors {
 		names[i] = d.URL
@@ -108,33 +117,41 @@ func (c *Client) gateways() string {
 	return strings.Join(names, ", ")
 }
 
-// try dials each gateway once. One that answered and refused is a *protocol.Error.
-func (c *Client) try(ctx context.Context, round int) (s *socket, err error) {
-	err = c.turns.Try(ctx, round, refusal, func(ctx context.Context, i int) error {
-		ws, gathers, err := c.knock(ctx, c.doors[i])
+// tryGateways dials each gateway once. A gateway that answered and refused gives a *protocol.Error.
+func (c *Client) tryGateways(ctx context.Context, round int) (s *socket, err error) {
+	err = c.turns.Try(ctx, round, isRefusal, func(ctx context.Context, i int) error {
+		ws, gathers, err := c.dialDoor(ctx, c.doors[i])
 		if err == nil {
 			s = newSocket(ws, gathers)
 			s.several = c.turns.Several()
-			s.restarts, s.gone = func() { c.restarts.Store(time.Now().UnixNano()) }, func() { c.turns.Lost(i) }
+			s.restarts = func() { c.restarts.Store(time.Now().UnixNano()) }
+			s.gone = func() { c.turns.Lost(i) }
 		}
 		return err
 	})
 	return s, err
 }
 
-// refusal reports whether an error is the answer of a gateway, which will not change.
-func refusal(err error) bool {
+// isRefusal reports whether err is the answer of a gateway, which will not change.
+func isRefusal(err error) bool {
 	_, refused := errors.AsType[*protocol.Error](err)
 	return refused
 }
 
-// knock dials one gateway, each URL that there is.
-func (c *Client) knock(ctx context.Context, at Door) (ws *websocket.Conn, gathers bool, err error) {
+// dialDoor dials one gateway at each of its URLs.
+func (c *Client) dialDoor(
+	ctx context.Context,
+	at Door,
+) (ws *websocket.Conn, gathers bool, err error) {
 	if at.Dial == nil || at.URL == "" {
-		return nil, false, &protocol.Error{Code: protocol.CodeBadMessage, Message: "the client has no gateway address: set Dial and URL"}
+		return nil, false, &protocol.Error{
+			Code:    protocol.CodeBadMessage,
+			Message: "the client has no gateway address: set Dial and URL",
+		}
 	}
 	ws, gathers, err = c.dialURL(ctx, at, at.URL)
-	if refusal, ok := errors.AsType[*protocol.Error](err); ok && refusal.Code == protocol.CodeForbidden && at.ViewURL != "" {
+	refusal, ok := errors.AsType[*protocol.Error](err)
+	if ok && refusal.Code == protocol.CodeForbidden && at.ViewURL != "" {
 		if ws, gathers, second := c.dialURL(ctx, at, at.ViewURL); second == nil {
 			return ws, gathers, nil
 		}
@@ -143,7 +160,11 @@ func (c *Client) knock(ctx context.Context, at Door) (ws *websocket.Conn, gather
 }
 
 // dialURL makes one WebSocket. Redirects are not followed.
-func (c *Client) dialURL(ctx context.Context, at Door, url string) (made *websocket.Conn, gathers bool, err error) {
+func (c *Client) dialURL(
+	ctx context.Context,
+	at Door,
+	url string,
+) (made *websocket.Conn, gathers bool, err error) {
 	var bound *handshake.Conn
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		conn, err := at.Dial(ctx)
@@ -175,7 +196,7 @@ func (c *Client) dialURL(ctx context.Context, at Door, url string) (made *websoc
 		defer func() { _ = resp.Body.Close() }()
 	}
 	if err != nil {
-		return nil, false, refused(resp, err)
+		return nil, false, refusalFromHTTP(resp, err)
 	}
 	if err := bound.Done(); err != nil {
 		_ = ws.Close()
@@ -183,12 +204,15 @@ func (c *Client) dialURL(ctx context.Context, at Door, url string) (made *websoc
 	}
 	if ws.Subprotocol() != protocol.Version {
 		_ = ws.Close()
-		return nil, false, &protocol.Error{Code: protocol.CodeUnavailable, Message: url + " does not speak " + protocol.Version}
+		return nil, false, &protocol.Error{
+			Code:    protocol.CodeUnavailable,
+			Message: url + " does not speak " + protocol.Version,
+		}
 	}
 	return ws, resp.Header.Get(HeaderGathering) != "", nil
 }
 
-// cleanName is name with nothing in it that a header cannot carry.
+// cleanName removes the characters that a header cannot carry.
 func cleanName(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {
@@ -198,8 +222,8 @@ func cleanName(name string) string {
 	}, name)
 }
 
-// refused makes a sentence of a refusal over HTTP; whatever is not one stays an error of the way there.
-func refused(resp *http.Response, err error) error {
+// refusalFromHTTP turns a refusal over HTTP into a sentence; any other error stays.
+func refusalFromHTTP(resp *http.Response, err error) error {
 	if resp == nil || !errors.Is(err, websocket.ErrBadHandshake) {
 		return err
 	}
@@ -207,20 +231,21 @@ func refused(resp *http.Response, err error) error {
 	if readErr != nil && len(body) == 0 {
 		body = []byte(resp.Status)
 	}
-	say := "the gateway refused the connection (" + resp.Status + "): " + strings.TrimSpace(strings.ToValidUTF8(string(body), "?"))
+	reason := strings.TrimSpace(strings.ToValidUTF8(string(body), "?"))
+	message := "the gateway refused the connection (" + resp.Status + "): " + reason
 	switch {
 	case resp.StatusCode == http.StatusUnauthorized:
-		return &protocol.Error{Code: protocol.CodeUnauthorized, Message: say}
+		return &protocol.Error{Code: protocol.CodeUnauthorized, Message: message}
 	case resp.StatusCode == http.StatusForbidden:
-		return &protocol.Error{Code: protocol.CodeForbidden, Message: say}
+		return &protocol.Error{Code: protocol.CodeForbidden, Message: message}
 	case resp.StatusCode >= 500 || resp.StatusCode == http.StatusTooManyRequests:
-		return unable{errors.New(say)} // it may do better the next time
+		return unable{errors.New(message)} // the next try may succeed
 	}
-	no := &protocol.Error{Code: protocol.CodeUnavailable, Message: say}
+	refusal := &protocol.Error{Code: protocol.CodeUnavailable, Message: message}
 	if resp.StatusCode == http.StatusNotFound {
-		return notServed{no}
+		return notServed{refusal}
 	}
-	return no
+	return refusal
 }
 
 // unable is the answer of a gateway that cannot serve now.
@@ -228,7 +253,8 @@ type unable struct{ error }
 
 func (unable) Hint() string { return "the gateway's own log says why: gateway serve --log" }
 
-// ErrNotServed says of a gateway's refusal that it has no such path: it is an older one, or was started without.
+// ErrNotServed marks a refusal because the gateway lacks the path: it is older, or was started
+// without it.
 var ErrNotServed = errors.New("the gateway does not serve this path")
 
 type notServed struct{ refusal *protocol.Error }

@@ -7,24 +7,26 @@ import (
 	"terminalproxy/protocol"
 )
 
-// Peer is a participant of a switchboard in this process. Handle is called from one goroutine at a time, Next from another.
+// Peer is a participant of a switchboard in this process. Handle is called from one goroutine at a
+// time, Next from another.
 type Peer interface {
-	// Handle takes a request. It does not wait.
+	// Handle takes a request without waiting.
 	Handle(m protocol.Message)
-	// Next is the next message for the participant; an error is its end.
+	// Next returns the next message for the participant; an error is its end.
 	Next(done <-chan struct{}) (protocol.Message, error)
 	// Gathering reports whether sessions may still be on their way to the switchboard.
 	Gathering() bool
-	// Leave takes the participant out of the switchboard, which ends Next. It is called once, from any goroutine.
+	// Leave takes the participant out of the switchboard, which ends Next. It is called once, from
+	// any goroutine.
 	Leave()
 }
 
-// NewInProcess makes a client of a switchboard in this process. join makes a participant: one at once, whose end is the
-// client's end, and one more for every stream.
+// NewInProcess makes a client of a switchboard in this process. join makes a participant: one at
+// once, whose end is the client's end, and one more for every stream.
 func NewInProcess(join func() Peer) *Client {
 	c := newClient(Config{})
 	c.open = func(context.Context, bool) (link, error) { return &participant{peer: join()}, nil }
-	_, _ = c.connect(c.ctx) // joining cannot fail
+	_, _ = c.ensureConn(c.ctx) // joining cannot fail
 	return c
 }
 
@@ -35,7 +37,7 @@ type participant struct {
 	leaving  sync.Once
 }
 
-func (p *participant) send(m protocol.Message) error {
+func (p *participant) sendMessage(m protocol.Message) error {
 	p.handling.Lock()
 	defer p.handling.Unlock()
 	p.peer.Handle(m)
@@ -46,8 +48,8 @@ func (p *participant) next() (protocol.Message, error) { return p.peer.Next(nil)
 
 func (p *participant) close() { p.leaving.Do(p.peer.Leave) }
 
-func (p *participant) gathering() bool { return p.peer.Gathering() }
+func (p *participant) isGathering() bool { return p.peer.Gathering() }
 
-func (p *participant) watch() *watch { return &watch{stop: func() {}} }
+func (p *participant) startWatch() *watch { return &watch{stop: func() {}} }
 
-func (p *participant) guard() (stop func()) { return func() {} }
+func (p *participant) guardLink() (stop func()) { return func() {} }

@@ -18,7 +18,7 @@ type passing struct {
 	over   chan struct{}
 }
 
-func (p *passing) send(m protocol.Message) error {
+func (p *passing) sendMessage(m protocol.Message) error {
 	reply, last := p.answer(m)
 	if reply != nil {
 		p.out <- reply
@@ -50,9 +50,9 @@ func (p *passing) close() {
 		close(p.over)
 	}
 }
-func (p *passing) gathering() bool { return true }
-func (p *passing) watch() *watch   { return &watch{stop: func() {}} }
-func (p *passing) guard() func()   { return func() {} }
+func (p *passing) isGathering() bool  { return true }
+func (p *passing) startWatch() *watch { return &watch{stop: func() {}} }
+func (p *passing) guardLink() func()  { return func() {} }
 
 // throughMany is a client of one gateway after another; answer is told which one it is.
 func throughMany(answer func(n int, m protocol.Message) (reply protocol.Message, last bool)) *Client {

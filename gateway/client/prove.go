@@ -7,9 +7,9 @@ import (
 	"terminalproxy/protocol"
 )
 
-// prove signs a request for control, for the moment and for what the session's control is now. Where the session is not listed nothing
-// is signed: the answer says so.
-func (c *Client) prove(ctx context.Context, m *protocol.ControlRequest) error {
+// signRequest signs a request for control, for this moment and the session's present epoch. It does
+// not sign for a session that is not listed: the gateway's answer says so.
+func (c *Client) signRequest(ctx context.Context, m *protocol.ControlRequest) error {
 	if c.cfg.Sign == nil {
 		return nil
 	}

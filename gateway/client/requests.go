@@ -17,10 +17,10 @@ func (c *Client) Sessions(ctx context.Context) ([]protocol.SessionInfo, error) {
 	return list.Sessions, nil
 }
 
-// SessionList is [Client.Sessions] with what the gateway says of sessions that are missing.
+// SessionList is [Client.Sessions] with the gateway's word on missing sessions.
 func (c *Client) SessionList(ctx context.Context) (*protocol.SessionsListResult, error) {
 	for gather := c.Gather(); ; {
-		list, err := c.pages(ctx)
+		list, err := c.readListPages(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -38,11 +38,12 @@ func (c *Client) SessionList(ctx context.Context) (*protocol.SessionsListResult,
 	}
 }
 
-// pages asks for the list, page by page.
-func (c *Client) pages(ctx context.Context) (*protocol.SessionsListResult, error) {
+// readListPages reads the list, page by page.
+func (c *Client) readListPages(ctx context.Context) (*protocol.SessionsListResult, error) {
 	list := &protocol.SessionsListResult{}
 	for after := ""; ; {
-		r, err := ask[*protocol.SessionsListResult](ctx, c, &protocol.SessionsList{RequestID: c.NextID(), Paged: true, After: after})
+		m := &protocol.SessionsList{RequestID: c.NextID(), Paged: true, After: after}
+		r, err := callFor[*protocol.SessionsListResult](ctx, c, m)
 		if err != nil {
 			return nil, err
 		}
@@ -56,33 +57,37 @@ func (c *Client) pages(ctx context.Context) (*protocol.SessionsListResult, error
 
 // Read asks for a frame. An empty RequestID is filled in, in m.
 func (c *Client) Read(ctx context.Context, m *protocol.Read) (*protocol.ReadResult, error) {
-	c.fill(&m.RequestID)
-	return ask[*protocol.ReadResult](ctx, c, m)
+	c.fillID(&m.RequestID)
+	return callFor[*protocol.ReadResult](ctx, c, m)
 }
 
-// Wait asks for a fact. A connection lost meanwhile costs nothing of the time that m allows: the rest of it goes into
-// the repeated request.
+// Wait asks for a fact. A lost connection does not extend the time that m allows: the repeated
+// request carries what remains of it.
 func (c *Client) Wait(ctx context.Context, m *protocol.Wait) (*protocol.WaitResult, error) {
-	c.fill(&m.RequestID)
-	return ask[*protocol.WaitResult](ctx, c, m)
+	c.fillID(&m.RequestID)
+	return callFor[*protocol.WaitResult](ctx, c, m)
 }
 
-// Input types. With a lasting identity an input whose receipt was lost is repeated under its id, which cannot type it
-// twice; without one, a lost receipt is an error that says so.
+// Input types. With a lasting identity, an input whose receipt was lost is repeated under its id,
+// so it is never typed twice; without one, a lost receipt is an error that says so.
 func (c *Client) Input(ctx context.Context, m *protocol.Input) (*protocol.InputResult, error) {
-	c.fill(&m.RequestID)
-	return ask[*protocol.InputResult](ctx, c, m)
+	c.fillID(&m.RequestID)
+	return callFor[*protocol.InputResult](ctx, c, m)
 }
 
-// Request asks the user for control and returns when it is decided: with a grant, or with a revoke that says why not.
-// When ctx's deadline comes first, the request stays open with the user, and Release takes it back; any other end of ctx does.
-func (c *Client) Request(ctx context.Context, m *protocol.ControlRequest) (*protocol.ControlGrant, *protocol.ControlRevoke, error) {
-	c.fill(&m.RequestID)
+// Request asks the user for control and returns the decision: a grant, or a revoke that says why
+// not. When ctx's deadline passes first, the request stays open with the user until Release
+// withdraws it; any other end of ctx withdraws it at once.
+func (c *Client) Request(
+	ctx context.Context,
+	m *protocol.ControlRequest,
+) (*protocol.ControlGrant, *protocol.ControlRevoke, error) {
+	c.fillID(&m.RequestID)
 	if m.AgentName == "" {
 		m.AgentName = c.cfg.Name
 	}
 	m.Program, m.Parent = c.cfg.Program, c.cfg.Parent
-	if err := c.prove(ctx, m); err != nil {
+	if err := c.signRequest(ctx, m); err != nil {
 		return nil, nil, err
 	}
 	answer, err := c.Call(ctx, m)
@@ -95,12 +100,12 @@ func (c *Client) Request(ctx context.Context, m *protocol.ControlRequest) (*prot
 	case *protocol.ControlRevoke:
 		return nil, answer, nil
 	}
-	return nil, nil, unexpected(m, answer)
+	return nil, nil, unexpectedAnswer(m, answer)
 }
 
-// Release gives control back, or takes an open request back.
+// Release gives control back, or withdraws an open request.
 func (c *Client) Release(ctx context.Context, m *protocol.ControlRelease) error {
-	c.fill(&m.RequestID)
+	c.fillID(&m.RequestID)
 	answer, err := c.Call(ctx, m)
 	if err != nil {
 		return err
@@ -109,40 +114,41 @@ func (c *Client) Release(ctx context.Context, m *protocol.ControlRelease) error 
 	case *protocol.Done, *protocol.ControlRevoke:
 		return nil
 	}
-	return unexpected(m, answer)
+	return unexpectedAnswer(m, answer)
 }
 
-// Say writes to the user of a session, and as a viewer to its agent. It reports what a message to the user waits
-// for, "" for nothing: it stands on the screen. From and AgentName are filled in when they are empty.
+// Say writes to the user of a session, and as a viewer to its agent. It returns what a message to
+// the user waits for, "" when it is on the screen. Empty From and AgentName are filled in.
 func (c *Client) Say(ctx context.Context, m *protocol.Note) (protocol.Waiting, error) {
-	c.fill(&m.RequestID)
+	c.fillID(&m.RequestID)
 	if m.From == "" {
 		m.From = protocol.FromAgent
 	}
 	if m.AgentName == "" {
 		m.AgentName = c.cfg.Name
 	}
-	done, err := ask[*protocol.Done](ctx, c, m)
+	done, err := callFor[*protocol.Done](ctx, c, m)
 	if err != nil {
 		return "", err
 	}
 	return done.Waiting, nil
 }
 
-// Decide does what an owner decided. It is for connections as a viewer or an owner.
+// Decide carries out an owner's decision. It is for connections as a viewer or an owner.
 func (c *Client) Decide(ctx context.Context, m *protocol.ControlDecide) error {
-	return c.do(ctx, m, &m.RequestID)
+	return c.callForDone(ctx, m, &m.RequestID)
 }
 
-// Start has the host that m.HostKey names start a program, and returns the session's id when the session can be read. With
-// an identity (Config.Key) a start whose answer was lost is repeated under its id, which cannot start it twice.
+// Start has the host that m.HostKey names start a program, and returns the session's id once the
+// session can be read. With an identity (Config.Key), a start whose answer was lost is repeated
+// under its id, so the program never starts twice.
 func (c *Client) Start(ctx context.Context, m *protocol.ProxyStart) (sessionID string, err error) {
-	c.fill(&m.RequestID)
+	c.fillID(&m.RequestID)
 	if m.AgentName == "" {
 		m.AgentName = c.cfg.Name
 	}
 	for gather := c.Gather(); ; {
-		got, err := ask[*protocol.ProxyStarted](ctx, c, m)
+		got, err := callFor[*protocol.ProxyStarted](ctx, c, m)
 		refused, ok := errors.AsType[*protocol.Error](err)
 		switch {
 		case ok && refused.Code == protocol.CodeUnavailable:
@@ -160,20 +166,20 @@ func (c *Client) Start(ctx context.Context, m *protocol.ProxyStart) (sessionID s
 	}
 }
 
-// End ends a session that this agent started; as a viewer on the local socket or as an owner, any that an agent started.
-// It returns when the end has begun.
+// End ends a session that this agent started; a viewer on the local socket or an owner may end any
+// that an agent started. It returns when the end has begun.
 func (c *Client) End(ctx context.Context, m *protocol.Close) error {
-	return c.do(ctx, m, &m.RequestID)
+	return c.callForDone(ctx, m, &m.RequestID)
 }
 
-// do is a request that is answered by a word that it was done. id is its own.
-func (c *Client) do(ctx context.Context, m protocol.Message, id *string) error {
-	c.fill(id)
-	_, err := ask[*protocol.Done](ctx, c, m)
+// callForDone sends a request whose answer is Done. id is the request's own.
+func (c *Client) callForDone(ctx context.Context, m protocol.Message, id *string) error {
+	c.fillID(id)
+	_, err := callFor[*protocol.Done](ctx, c, m)
 	return err
 }
 
-func (c *Client) fill(id *string) {
+func (c *Client) fillID(id *string) {
 	if *id == "" {
 		*id = c.NextID()
 	}

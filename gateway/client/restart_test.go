@@ -21,12 +21,12 @@ func TestClientsComeBackSpreadAfterARestart(t *testing.T) {
 			c := New(Config{})
 			c.restarts.Store(time.Now().UnixNano())
 			began := time.Now()
-			require.NoError(t, c.spread(t.Context()))
+			require.NoError(t, c.spreadReconnects(t.Context()))
 			waits[time.Since(began)] = true
 			require.Less(t, time.Since(began), handshake.Spread)
 			time.Sleep(handshake.Spread + 1)
 			began = time.Now()
-			require.NoError(t, c.spread(t.Context()))
+			require.NoError(t, c.spreadReconnects(t.Context()))
 			require.Zero(t, time.Since(began), "later there is no need")
 		}
 		require.Greater(t, len(waits), 15)
@@ -40,7 +40,7 @@ func TestAGatewayThatRestartsSaysSo(t *testing.T) {
 			_, _, _ = c.ReadMessage() // its answer
 		})
 		c := New(Config{URL: "ws://localhost" + protocol.PathAgent, Dial: dial})
-		s, err := c.dial(t.Context(), false)
+		s, err := c.dialGateway(t.Context(), false)
 		require.NoError(t, err)
 		_, err = s.next()
 		require.ErrorIs(t, err, errLost)

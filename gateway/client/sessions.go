@@ -6,15 +6,21 @@ import (
 	"terminalproxy/protocol"
 )
 
-// WatchSessions streams the list of sessions as *[protocol.SessionsChanged]: all of them at first, and after each change of gateway, and
-// between what changes. It is closed when ctx ends or no gateway comes back.
+// WatchSessions streams the list of sessions as *[protocol.SessionsChanged]: the whole list first
+// and after each change of gateway, and the changes in between. It is closed when ctx ends or no
+// gateway comes back.
 func (c *Client) WatchSessions(ctx context.Context) (<-chan protocol.Message, error) {
 	wish := &protocol.SessionsWatch{}
-	c.fill(&wish.RequestID)
-	return c.wished(ctx, wish, func(l link) link { return l }, func(m protocol.Message) protocol.Message {
-		if _, ok := m.(*protocol.SessionsChanged); ok {
-			return m
-		}
-		return nil
-	})
+	c.fillID(&wish.RequestID)
+	return c.streamWish(
+		ctx,
+		wish,
+		func(l link) link { return l },
+		func(m protocol.Message) protocol.Message {
+			if _, ok := m.(*protocol.SessionsChanged); ok {
+				return m
+			}
+			return nil
+		},
+	)
 }

@@ -13,20 +13,21 @@ import (
 
 const (
 	writeTimeout = 5 * time.Second
-	// silence is how long a gateway may say nothing; it pings every 20 s.
+	// silence bounds how long a gateway may send nothing; it pings every 20 s.
 	silence = 45 * time.Second
-	// farewell is how long the close frame may take.
+	// farewell bounds how long the close frame may take.
 	farewell = 100 * time.Millisecond
 )
 
 // socket is a link over a WebSocket.
 type socket struct {
 	ws    *websocket.Conn
-	peer  answering // nil where nothing is known of the far end
+	peer  peerState // nil if the far end is unknown
 	local bool      // the gateway is on this machine, by a Unix socket
-	// several: there is another gateway to turn to.
+	// several: the client has another gateway to turn to.
 	several bool
-	// gathers: the gateway said so; restarts is told that it restarts, and gone that the far end has ended the connection.
+	// gathers: the gateway said that it gathers. restarts is called when it restarts, gone when the
+	// far end has ended the connection.
 	gathers        bool
 	restarts, gone func()
 
@@ -37,25 +38,32 @@ type socket struct {
 }
 
 func newSocket(ws *websocket.Conn, gathers bool) *socket {
-	s := &socket{ws: ws, gathers: gathers, restarts: func() {}, gone: func() {}, peer: peerOf(ws), local: ws.NetConn().RemoteAddr().Network() == "unix"}
+	s := &socket{
+		ws:       ws,
+		gathers:  gathers,
+		restarts: func() {},
+		gone:     func() {},
+		peer:     peerOf(ws),
+		local:    ws.NetConn().RemoteAddr().Network() == "unix",
+	}
 	ws.SetReadLimit(protocol.MaxMessage)
 	ws.SetPingHandler(func(data string) error {
 		_ = ws.WriteControl(websocket.PongMessage, []byte(data), time.Now().Add(writeTimeout))
-		return s.alive()
+		return s.extendSilence()
 	})
 	ws.SetPongHandler(func(string) error { s.heard.Add(1); return nil })
 	return s
 }
 
-// alive moves the end of the gateway's silence.
-func (s *socket) alive() error {
-	if s.local { // the kernel tells when that peer is gone; nobody pings
+// extendSilence moves the read deadline of a gateway that pings.
+func (s *socket) extendSilence() error {
+	if s.local { // the kernel reports the end of a local peer, which does not ping
 		return nil
 	}
 	return s.ws.SetReadDeadline(time.Now().Add(silence))
 }
 
-func (s *socket) send(m protocol.Message) error {
+func (s *socket) sendMessage(m protocol.Message) error {
 	frame, err := protocol.Encode(m)
 	if err != nil {
 		return err
@@ -68,13 +76,13 @@ func (s *socket) send(m protocol.Message) error {
 	if err := s.ws.WriteMessage(websocket.TextMessage, frame); err != nil {
 		return err
 	}
-	return s.ws.SetWriteDeadline(time.Time{}) // one left behind would wake an idle process
+	return s.ws.SetWriteDeadline(time.Time{}) // a pending deadline would wake an idle process
 }
 
-// next passes over what is no message of this version, so that a newer gateway can say more.
+// next skips unknown messages, so that a newer gateway can send more.
 func (s *socket) next() (protocol.Message, error) {
 	for {
-		if err := s.alive(); err != nil {
+		if err := s.extendSilence(); err != nil {
 			return nil, fmt.Errorf("%w: %w", errLost, err)
 		}
 		_, frame, err := s.ws.ReadMessage()
@@ -97,9 +105,13 @@ func (s *socket) next() (protocol.Message, error) {
 func (s *socket) close() {
 	s.closing.Do(func() {
 		s.closed.Store(true)
-		_ = s.ws.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseNormalClosure, ""), time.Now().Add(farewell))
+		_ = s.ws.WriteControl(
+			websocket.CloseMessage,
+			websocket.FormatCloseMessage(websocket.CloseNormalClosure, ""),
+			time.Now().Add(farewell),
+		)
 		_ = s.ws.Close()
 	})
 }
 
-func (s *socket) gathering() bool { return s.gathers || s.peer != nil && s.peer.Gathering() }
+func (s *socket) isGathering() bool { return s.gathers || s.peer != nil && s.peer.Gathering() }

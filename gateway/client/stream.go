@@ -9,29 +9,31 @@ import (
 	"terminalproxy/protocol"
 )
 
-// stream is what comes of one session, over as many connections as that takes. Each of them is the stream's own, so that
-// its reader's pace is nobody else's.
+// stream carries the messages of one session, over as many connections as that takes. Each
+// connection is the stream's own, so that a slow reader delays only itself.
 type stream struct {
 	client *Client
-	// ask asks on a new connection, and gives what is to be read then.
-	ask func(link) (link, error)
-	// sort gives what is passed on of a message, nil for nothing, and whether it was the last one. An error is the end.
-	sort   func(protocol.Message) (pass protocol.Message, last bool, err error)
-	out    chan protocol.Message
-	err    error // why the messages ended; set before out is closed
-	cancel context.CancelFunc
+	// requestStream sends the request on a new connection and returns the link to read from.
+	requestStream func(link) (link, error)
+	// sortMessage returns what to pass on of a message, or nil, and whether it was the last one. An
+	// error ends the stream.
+	sortMessage func(protocol.Message) (pass protocol.Message, last bool, err error)
+	out         chan protocol.Message
+	err         error // why the messages ended; set before out is closed
+	cancel      context.CancelFunc
 
 	mu   sync.Mutex
-	link link // nil while there is none
+	link link // nil without a connection
 }
 
-// start makes the first connection. After that the stream ends with ctx, with the client, or as sort says.
+// start makes the first connection. After that the stream ends with ctx, with the client, or when
+// sortMessage says so.
 func (s *stream) start(ctx context.Context) error {
 	c := s.client
 	ctx, cancel := context.WithCancel(ctx)
 	unhook := context.AfterFunc(c.ctx, cancel)
 	s.out, s.cancel = make(chan protocol.Message), func() { unhook(); cancel() }
-	l, err := s.open(ctx, false)
+	l, err := s.openLink(ctx, false)
 	if err != nil {
 		s.cancel()
 		return err
@@ -51,25 +53,31 @@ func (s *stream) start(ctx context.Context) error {
 	return nil
 }
 
-// wished streams what a wish brings of its session: what take gives of each message, nil for nothing, to the session's end or the refusal
-// of the wish. read is what is read of each connection.
-func (c *Client) wished(ctx context.Context, wish protocol.Message, read func(link) link, take func(protocol.Message) protocol.Message) (<-chan protocol.Message, error) {
+// streamWish streams the messages that a wish brings of its session: the result of take for each,
+// unless it is nil. The stream ends with the session or the refusal of the wish. read wraps each
+// new connection for reading.
+func (c *Client) streamWish(
+	ctx context.Context,
+	wish protocol.Message,
+	read func(link) link,
+	take func(protocol.Message) protocol.Message,
+) (<-chan protocol.Message, error) {
 	if err := protocol.Check(wish); err != nil {
 		return nil, asReply(err)
 	}
 	s := &stream{client: c}
-	s.ask = func(l link) (link, error) {
-		if err := request(l, wish); err != nil {
+	s.requestStream = func(l link) (link, error) {
+		if err := requestOn(l, wish); err != nil {
 			return nil, err
 		}
 		return read(l), nil
 	}
-	s.sort = func(m protocol.Message) (pass protocol.Message, last bool, err error) {
+	s.sortMessage = func(m protocol.Message) (pass protocol.Message, last bool, err error) {
 		if refusal, ok := m.(*protocol.Error); ok && refusal.RequestID == protocol.RequestID(wish) {
 			return nil, true, refusal
 		}
 		if protocol.SessionID(m) != protocol.SessionID(wish) {
-			return nil, false, nil // to the same participant, about something else
+			return nil, false, nil // for the same participant, about another session
 		}
 		if _, last = m.(*protocol.SessionClose); last {
 			return m, true, nil
@@ -82,14 +90,14 @@ func (c *Client) wished(ctx context.Context, wish protocol.Message, read func(li
 	return s.out, nil
 }
 
-// open makes a connection and asks on it.
-func (s *stream) open(ctx context.Context, again bool) (link, error) {
-	made, err := s.client.reach(ctx, again)
+// openLink makes a connection and sends the request on it.
+func (s *stream) openLink(ctx context.Context, again bool) (link, error) {
+	made, err := s.client.openLink(ctx, again)
 	if err != nil {
 		return nil, err
 	}
 	defer context.AfterFunc(ctx, made.close)()
-	l, err := s.ask(made)
+	l, err := s.requestStream(made)
 	if err != nil {
 		made.close()
 		if ctx.Err() != nil {
@@ -105,9 +113,9 @@ func (s *stream) open(ctx context.Context, again bool) (link, error) {
 
 func (s *stream) run(ctx context.Context, l link) {
 	for {
-		over, err := s.pass(ctx, l)
+		over, err := s.passMessages(ctx, l)
 		if !over && ctx.Err() == nil {
-			if l, err = s.reopen(ctx); err == nil {
+			if l, err = s.reopenLink(ctx); err == nil {
 				continue
 			}
 			s.client.cfg.Log.Debug("stream ended", "error", err)
@@ -117,14 +125,17 @@ func (s *stream) run(ctx context.Context, l link) {
 	}
 }
 
-// reopen asks again. A gateway that just took over does not know the session before its proxy came back: for a while "no
-// such session" is no answer.
-func (s *stream) reopen(ctx context.Context) (link, error) {
+// reopenLink sends the request again. A gateway that just took over does not know the session until
+// its proxy is back: for a while "no such session" is not final.
+func (s *stream) reopenLink(ctx context.Context) (link, error) {
 	for began := time.Now(); ; {
-		l, err := s.open(ctx, true)
+		l, err := s.openLink(ctx, true)
 		refusal, refused := errors.AsType[*protocol.Error](err)
-		passing := !refused || refusal.Code == protocol.CodeNoSession || refusal.Code == protocol.CodeUnavailable
-		if _, gone := errors.AsType[*Unreachable](err); err == nil || gone || !passing || ctx.Err() != nil || time.Since(began) > patience {
+		passing := !refused || refusal.Code == protocol.CodeNoSession ||
+			refusal.Code == protocol.CodeUnavailable
+		_, gone := errors.AsType[*Unreachable](err)
+		final := err == nil || gone || !passing
+		if final || ctx.Err() != nil || time.Since(began) > patience {
 			return l, err
 		}
 		if err := pause(ctx, gatherPause); err != nil {
@@ -133,8 +144,8 @@ func (s *stream) reopen(ctx context.Context) (link, error) {
 	}
 }
 
-// pass passes on what one connection brings, and reports whether the stream is over.
-func (s *stream) pass(ctx context.Context, l link) (over bool, err error) {
+// passMessages passes on the messages of one connection, and reports whether the stream is over.
+func (s *stream) passMessages(ctx context.Context, l link) (over bool, err error) {
 	defer func() {
 		l.close()
 		s.mu.Lock()
@@ -142,18 +153,18 @@ func (s *stream) pass(ctx context.Context, l link) (over bool, err error) {
 		s.link = nil
 	}()
 	defer context.AfterFunc(ctx, l.close)()
-	defer l.guard()()
+	defer l.guardLink()()
 	for {
 		m, err := l.next()
 		switch {
 		case ctx.Err() != nil:
 			return true, nil
 		case errors.Is(err, errLost):
-			return false, nil // there will be another connection
+			return false, nil // another connection follows
 		case err != nil:
 			return true, err
 		}
-		m, last, err := s.sort(m)
+		m, last, err := s.sortMessage(m)
 		if err != nil {
 			return true, err
 		}
@@ -170,13 +181,13 @@ func (s *stream) pass(ctx context.Context, l link) (over bool, err error) {
 	}
 }
 
-// send says something on the stream's connection. While there is none it is lost, and send says so.
-func (s *stream) send(m protocol.Message) error {
+// sendOnLink sends a message on the stream's connection, or returns errLost without one.
+func (s *stream) sendOnLink(m protocol.Message) error {
 	s.mu.Lock()
 	l := s.link
 	s.mu.Unlock()
 	if l == nil {
 		return errLost
 	}
-	return l.send(m)
+	return l.sendMessage(m)
 }

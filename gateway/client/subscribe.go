@@ -9,32 +9,50 @@ import (
 	"terminalproxy/protocol"
 )
 
-// backlog bounds the messages that wait for a slow reader. Snapshots do not add up: an older one that nobody fetched
-// gives way to the next.
+// backlog bounds the messages that wait for a slow reader. Snapshots do not add up: the next one
+// replaces one that was not read.
 const backlog = 256
 
-// Subscribe streams the snapshots (at most one per every, 0 for the proxy's own rhythm), the control and blackout
-// messages, the user's notes and the end of one session. Every snapshot carries all rows, and no rolling text: over the wire
-// go the rows that changed. The stream lives through a change of gateway; it is closed when ctx ends, the session is
-// closed or forgotten, or no gateway comes back. A slow reader gets the newest snapshot, not every one.
-func (c *Client) Subscribe(ctx context.Context, sessionID string, every time.Duration) (<-chan protocol.Message, error) {
-	return c.subscribe(ctx, &protocol.SessionsSubscribe{SessionID: sessionID, EveryMs: every.Milliseconds(), Changes: true}, false)
+// Subscribe streams the snapshots (at most one per every, 0 for the proxy's own rhythm), the
+// control and blackout messages, the user's notes and the end of one session. Every snapshot
+// carries all rows, and no rolling text; the wire carries only the rows that changed. The stream
+// lives through a change of gateway; it is closed when ctx ends, the session is closed or
+// forgotten, or no gateway comes back. A slow reader gets the newest snapshot, not every one.
+func (c *Client) Subscribe(
+	ctx context.Context,
+	sessionID string,
+	every time.Duration,
+) (<-chan protocol.Message, error) {
+	m := &protocol.SessionsSubscribe{
+		SessionID: sessionID,
+		EveryMs:   every.Milliseconds(),
+		Changes:   true,
+	}
+	return c.streamSnapshots(ctx, m, false)
 }
 
-// Stream is [Client.Subscribe] with snapshots as m wants them: with the rolling text, or, with Changes, without what the
-// snapshot before had.
-func (c *Client) Stream(ctx context.Context, m *protocol.SessionsSubscribe) (<-chan protocol.Message, error) {
-	return c.subscribe(ctx, m, m.Changes)
+// Stream is [Client.Subscribe] with snapshots as m wants them: with the rolling text, or, with
+// Changes, without what the previous snapshot had.
+func (c *Client) Stream(
+	ctx context.Context,
+	m *protocol.SessionsSubscribe,
+) (<-chan protocol.Message, error) {
+	return c.streamSnapshots(ctx, m, m.Changes)
 }
 
-// subscribe asks for m. lean: the reader gets only what the snapshot before did not have.
-func (c *Client) subscribe(ctx context.Context, m *protocol.SessionsSubscribe, lean bool) (<-chan protocol.Message, error) {
+// streamSnapshots subscribes with m. lean: the reader gets only what the previous snapshot did not
+// have.
+func (c *Client) streamSnapshots(
+	ctx context.Context,
+	m *protocol.SessionsSubscribe,
+	lean bool,
+) (<-chan protocol.Message, error) {
 	wish := *m
-	wish.Moves, wish.Brief = wish.Changes, wish.Changes // it is made whole here
+	wish.Moves, wish.Brief = wish.Changes, wish.Changes // readWhole completes the snapshots
 	moves := m.Moves                                    // the reader knows of rows that moved
-	c.fill(&wish.RequestID)
-	var last *protocol.Snapshot // that the reader has
-	return c.wished(ctx, &wish, c.whole, func(m protocol.Message) protocol.Message {
+	c.fillID(&wish.RequestID)
+	var last *protocol.Snapshot // the reader's
+	return c.streamWish(ctx, &wish, c.readWhole, func(m protocol.Message) protocol.Message {
 		if snapshot, ok := m.(*protocol.Snapshot); ok && lean {
 			news := snapshot.News(last, moves)
 			last = snapshot
@@ -44,22 +62,22 @@ func (c *Client) subscribe(ctx context.Context, m *protocol.SessionsSubscribe, l
 	})
 }
 
-// whole is what is read of a connection: all rows, and of snapshots the newest for a slow reader.
-func (c *Client) whole(l link) link {
-	l = &whole{link: l}
+// readWhole reads snapshots with all rows, and gives a slow reader the newest.
+func (c *Client) readWhole(l link) link {
+	l = &wholeLink{link: l}
 	if c.remote {
 		return readAhead(l)
 	}
-	return l // the switchboard keeps the newest snapshot until it is fetched
+	return l // the switchboard keeps the newest snapshot until it is read
 }
 
-// whole is a link whose snapshots carry all rows.
-type whole struct {
+// wholeLink completes each snapshot to all rows.
+type wholeLink struct {
 	link
 	last *protocol.Snapshot
 }
 
-func (w *whole) next() (protocol.Message, error) {
+func (w *wholeLink) next() (protocol.Message, error) {
 	m, err := w.link.next()
 	if part, ok := m.(*protocol.Snapshot); ok && err == nil {
 		if w.last, ok = part.Complete(w.last); !ok {
@@ -70,35 +88,36 @@ func (w *whole) next() (protocol.Message, error) {
 	return m, err
 }
 
-// ahead is a link that is read before its reader asks, so that the newest snapshot waits for a slow one.
-type ahead struct {
+// aheadLink reads a link before its reader asks, so that the newest snapshot waits for a slow
+// reader.
+type aheadLink struct {
 	link
 	ready chan struct{} // holds a token when there may be something for next
-	done  chan struct{} // closed when the link is read no more
+	done  chan struct{} // closed when read ends
 
 	mu    sync.Mutex
 	queue []protocol.Message
-	err   error // set when nothing follows
+	err   error // why the messages end; set after the last one
 }
 
-func readAhead(l link) *ahead {
-	a := &ahead{link: l, ready: make(chan struct{}, 1), done: make(chan struct{})}
+func readAhead(l link) *aheadLink {
+	a := &aheadLink{link: l, ready: make(chan struct{}, 1), done: make(chan struct{})}
 	go a.read() // ends with the link; close waits
 	return a
 }
 
-func (a *ahead) read() {
+func (a *aheadLink) read() {
 	defer close(a.done)
 	for {
 		m, err := a.link.next()
-		if !a.put(m, err) {
+		if !a.putMessage(m, err) {
 			return
 		}
 	}
 }
 
-// put reports whether more may follow.
-func (a *ahead) put(m protocol.Message, err error) bool {
+// putMessage queues a message, and reports whether more may follow.
+func (a *aheadLink) putMessage(m protocol.Message, err error) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	switch {
@@ -116,16 +135,16 @@ func (a *ahead) put(m protocol.Message, err error) bool {
 	return a.err == nil
 }
 
-func (a *ahead) next() (protocol.Message, error) {
+func (a *aheadLink) next() (protocol.Message, error) {
 	for {
-		if m, err := a.take(); m != nil || err != nil {
+		if m, err := a.takeMessage(); m != nil || err != nil {
 			return m, err
 		}
 		<-a.ready
 	}
 }
 
-func (a *ahead) take() (protocol.Message, error) {
+func (a *aheadLink) takeMessage() (protocol.Message, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if len(a.queue) == 0 {
@@ -136,15 +155,18 @@ func (a *ahead) take() (protocol.Message, error) {
 	return m, nil
 }
 
-func (a *ahead) close() {
+func (a *aheadLink) close() {
 	a.link.close()
 	<-a.done
 }
 
-// enqueue appends m; a snapshot takes the place of one that nobody fetched.
+// enqueue appends m; a snapshot replaces one that was not read.
 func enqueue(queue []protocol.Message, m protocol.Message) []protocol.Message {
 	if _, ok := m.(*protocol.Snapshot); ok {
-		queue = slices.DeleteFunc(queue, func(old protocol.Message) bool { _, ok := old.(*protocol.Snapshot); return ok })
+		queue = slices.DeleteFunc(
+			queue,
+			func(old protocol.Message) bool { _, ok := old.(*protocol.Snapshot); return ok },
+		)
 	}
 	return append(queue, m)
 }

@@ -13,33 +13,52 @@ import (
 	"terminalproxy/protocol"
 )
 
-// Follow streams the conversation of the coding agent in a session, from the record behind the one with the number after, 0 for all that
-// are kept: *[protocol.ChatRecords], and as the last one, if there is one, terminal.session.close. It lives through a change of gateway
-// as [Client.View] does, and goes on where it was.
-func (c *Client) Follow(ctx context.Context, sessionID string, after uint64) (<-chan protocol.Message, error) {
+// Follow streams the conversation of the coding agent in a session, from the record after the given
+// number, 0 for all that are kept: *[protocol.ChatRecords], and at the end of the session
+// terminal.session.close. It lives through a change of gateway as [Client.View] does, and continues
+// where it was.
+func (c *Client) Follow(
+	ctx context.Context,
+	sessionID string,
+	after uint64,
+) (<-chan protocol.Message, error) {
 	wish := &protocol.ChatSubscribe{SessionID: sessionID, After: after}
-	c.fill(&wish.RequestID)
-	return c.wished(ctx, wish, func(l link) link { return l }, func(m protocol.Message) protocol.Message {
-		batch, ok := m.(*protocol.ChatRecords)
-		if !ok {
-			return nil
-		}
-		if n := len(batch.Records); n > 0 {
-			wish.After = batch.Records[n-1].Number // another connection goes on behind it
-		}
-		return batch
-	})
+	c.fillID(&wish.RequestID)
+	return c.streamWish(
+		ctx,
+		wish,
+		func(l link) link { return l },
+		func(m protocol.Message) protocol.Message {
+			batch, ok := m.(*protocol.ChatRecords)
+			if !ok {
+				return nil
+			}
+			if n := len(batch.Records); n > 0 {
+				wish.After = batch.Records[n-1].Number // another connection continues after it
+			}
+			return batch
+		},
+	)
 }
 
-// Chat is the conversation of the coding agent in a session, as far as it is kept; lost records before it are not.
-func (c *Client) Chat(ctx context.Context, sessionID string) (records []protocol.ChatRecord, lost uint64, err error) {
+// Chat returns the kept records of the conversation with the coding agent in a session, and how
+// many earlier ones are lost.
+func (c *Client) Chat(
+	ctx context.Context,
+	sessionID string,
+) (records []protocol.ChatRecord, lost uint64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, chatPatience)
 	defer cancel()
 	return c.Records(ctx, sessionID, 0)
 }
 
-// Records are those with higher numbers than after. It waits for some until ctx or the session ends.
-func (c *Client) Records(ctx context.Context, sessionID string, after uint64) (records []protocol.ChatRecord, lost uint64, err error) {
+// Records returns the records with higher numbers than after. It waits for some until ctx or the
+// session ends.
+func (c *Client) Records(
+	ctx context.Context,
+	sessionID string,
+	after uint64,
+) (records []protocol.ChatRecord, lost uint64, err error) {
 	ctx, cancel := context.WithCancel(ctx) // of the stream
 	defer cancel()
 	stream, err := c.Follow(ctx, sessionID, after)
@@ -59,27 +78,34 @@ func (c *Client) Records(ctx context.Context, sessionID string, after uint64) (r
 	return nil, 0, fmt.Errorf("the conversation did not come in time: %w", context.DeadlineExceeded)
 }
 
-// chatPatience is how long a conversation may take to come. One that the user hides does not come at all.
+// chatPatience bounds how long a conversation may take to come. A conversation that the user hides
+// never comes.
 const chatPatience = 20 * time.Second
 
-// Tell says something to the coding agent in a session: as an agent under a grant, or for a person.
+// Tell sends a message to the coding agent in a session: as an agent under a grant, or for a
+// person.
 func (c *Client) Tell(ctx context.Context, m *protocol.ChatSend) (protocol.Waiting, error) {
-	c.fill(&m.RequestID)
-	done, err := ask[*protocol.Done](ctx, c, m)
+	c.fillID(&m.RequestID)
+	done, err := callFor[*protocol.Done](ctx, c, m)
 	if err != nil {
 		return "", err
 	}
 	return done.Waiting, nil
 }
 
-// UploadImage gives the session's proxy an image for a prompt, and returns how that names it.
-func (c *Client) UploadImage(ctx context.Context, m protocol.ChatImage, name string, data []byte) (protocol.ChatAttachment, error) {
+// UploadImage gives the session's proxy an image for a prompt, and returns its name there.
+func (c *Client) UploadImage(
+	ctx context.Context,
+	m protocol.ChatImage,
+	name string,
+	data []byte,
+) (protocol.ChatAttachment, error) {
 	sum := sha256.Sum256(data)
 	m.Image, m.Size = strings.ToLower(rand.Text()), len(data)
 	for part := range slices.Chunk(data, protocol.MaxImagePart) {
 		next := m
 		next.DataB64 = part
-		if err := c.do(ctx, &next, &next.RequestID); err != nil {
+		if err := c.callForDone(ctx, &next, &next.RequestID); err != nil {
 			return protocol.ChatAttachment{}, err
 		}
 		m.Offset += len(part)
@@ -87,22 +113,23 @@ func (c *Client) UploadImage(ctx context.Context, m protocol.ChatImage, name str
 	return protocol.ChatAttachment{ID: m.Image, Name: name, SHA256: hex.EncodeToString(sum[:])}, nil
 }
 
-// Answer answers what a coding agent asks, for a person. An answer that comes too late is refused with [protocol.CodeAnswered].
+// Answer answers a request of a coding agent, for a person. An answer that comes too late is
+// refused with [protocol.CodeAnswered].
 func (c *Client) Answer(ctx context.Context, m *protocol.ChatAnswer) error {
-	return c.do(ctx, m, &m.RequestID)
+	return c.callForDone(ctx, m, &m.RequestID)
 }
 
 // Interrupt ends the turn of a coding agent.
 func (c *Client) Interrupt(ctx context.Context, m *protocol.ChatInterrupt) error {
-	return c.do(ctx, m, &m.RequestID)
+	return c.callForDone(ctx, m, &m.RequestID)
 }
 
-// Ask puts a request to the people of a conversation and returns how it was closed. When ctx ends first, it is taken back. Nothing is
-// allowed by an error.
+// Ask puts a request to the people of a conversation and returns how it was closed. When ctx ends
+// first, the request is withdrawn. An error never allows anything.
 func (c *Client) Ask(ctx context.Context, m *protocol.ChatAsk) (*protocol.ChatAskResult, error) {
-	c.fill(&m.RequestID)
+	c.fillID(&m.RequestID)
 	if m.AgentName == "" {
 		m.AgentName = c.cfg.Name
 	}
-	return ask[*protocol.ChatAskResult](ctx, c, m)
+	return callFor[*protocol.ChatAskResult](ctx, c, m)
 }

@@ -9,57 +9,61 @@ import (
 	"terminalproxy/protocol"
 )
 
-// What typing takes from a session whose proxy is older and takes no parts.
+// Pauses for a proxy that is too old to take an input in parts.
 const (
-	// enterGap is how long the screen is quiet before the next part, in milliseconds. Programs that tell typing from pasting by its
-	// speed take an Enter that follows at once for a part of the text.
+	// enterGap is how long the screen must be quiet before the next part, in milliseconds. Programs
+	// that recognise a paste by its speed take an Enter that follows at once for a part of the
+	// text.
 	enterGap = 250
-	// enterMost bounds that, for a screen that does not come to rest.
+	// enterMost bounds that pause in milliseconds, for a screen that does not settle.
 	enterMost = 2000
 )
 
-// Keyboard is what typing needs of a connection to a gateway.
+// Keyboard is the part of a gateway connection that typing needs.
 type Keyboard interface {
 	Read(ctx context.Context, m *protocol.Read) (*protocol.ReadResult, error)
 	Input(ctx context.Context, m *protocol.Input) (*protocol.InputResult, error)
 }
 
-// Typing is what to type, and when.
+// Typing describes one input, and its limits.
 type Typing struct {
 	Session protocol.SessionInfo
 	Parts   []protocol.InputPart
 	// Rev is the revision that the screen must still have at the first byte, nil for any.
 	Rev *uint64
-	// SettleMs is how long the screen has to be quiet afterwards, in milliseconds; 0 for a caller who waits for something else.
+	// SettleMs is how long the screen has to be quiet afterwards, in milliseconds; 0 for a caller
+	// who waits for something else.
 	SettleMs int64
 	// Deadline bounds everything.
 	Deadline time.Time
-	// Held moves the deadline to so much from now where the grant is of level type, and the user may have to let
-	// something through; 0 does not.
+	// Held extends the deadline to this long from now if the grant has level type, because the user
+	// may have to let the input through; 0 does not.
 	Held time.Duration
 	// Mine reports whether a grant is the caller's own.
 	Mine func(protocol.Keyboard) bool
 }
 
-// Typed is what became of it.
+// Typed reports on a Typing.
 type Typed struct {
 	// Before is the screen before the first key.
 	Before *protocol.Frame
-	// Result is the receipt. Beside an error it tells of the parts whose receipts came, and is nil if none did.
+	// Result is the receipt. Beside an error it covers the parts whose receipts came, and is nil
+	// without one.
 	Result *protocol.InputResult
-	// After is the newest revision that was there before the last part: what that part caused is younger.
+	// After is the newest revision before the last part: whatever that part caused is younger.
 	After uint64
-	// Epoch is that of the caller's grant, 0 for none.
+	// Epoch is the epoch of the caller's grant, 0 without a grant.
 	Epoch uint64
-	// Held says that the deadline was moved for the user's sake.
+	// Held says that the deadline was extended for the user's sake.
 	Held bool
 }
 
-// Left is the time until a deadline in milliseconds, at least 1: on the wire 0 is no limit.
+// Left returns the time until a deadline in milliseconds, at least 1: on the wire 0 means no limit.
 func Left(deadline time.Time) int64 { return max(1, time.Until(deadline).Milliseconds()) }
 
-// Type types t, under the grant that holds now: what comes too late does not fall under a later one. A refusal is no error: it stands
-// in the receipt. Beside an error Typed is nil where nothing was typed; else it is not known what became of what was under way.
+// Type types t under the present grant; input that comes too late does not fall under a later one.
+// A refusal is not an error: it is in the receipt. Beside an error, Typed is nil if nothing was
+// typed; otherwise the outcome of the unanswered parts is unknown.
 func Type(ctx context.Context, k Keyboard, t Typing) (*Typed, error) {
 	read, err := k.Read(ctx, &protocol.Read{SessionID: t.Session.SessionID, Probe: true})
 	if err != nil {
@@ -72,18 +76,20 @@ func Type(ctx context.Context, k Keyboard, t Typing) (*Typed, error) {
 	out := &Typed{Before: read.Frame, After: read.Frame.Seq}
 	if held := read.Frame.Keyboard; held.Holder == protocol.HolderAgent && t.Mine(held) {
 		m.Epoch, out.Epoch = held.Epoch, held.Epoch
-		if later := time.Now().Add(t.Held); held.Level == protocol.LevelType && later.After(t.Deadline) {
+		if later := time.Now().
+			Add(t.Held); held.Level == protocol.LevelType &&
+			later.After(t.Deadline) {
 			t.Deadline, out.Held = later, true
 		}
 	}
-	if err := fits(m); err != nil {
+	if err := checkSize(m); err != nil {
 		return nil, err
 	}
 	if t.Session.Parts {
 		m.TimeoutMs = Left(t.Deadline)
-		out.Result, err = receipt(k.Input(ctx, m))
+		out.Result, err = receiptOf(k.Input(ctx, m))
 	} else {
-		out.Result, err = oneByOne(ctx, k, m, t.Deadline)
+		out.Result, err = typeOneByOne(ctx, k, m, t.Deadline)
 	}
 	if out.Result != nil {
 		out.After = max(out.After, out.Result.FromSeq)
@@ -94,21 +100,39 @@ func Type(ctx context.Context, k Keyboard, t Typing) (*Typed, error) {
 	return out, err
 }
 
-// receipt makes a receipt of a refusal. Where no receipt came, nothing is known: that stays an error.
-func receipt(r *protocol.InputResult, err error) (*protocol.InputResult, error) {
+// receiptOf turns a refusal into a receipt. Without a receipt the outcome is unknown, and stays an
+// error.
+func receiptOf(r *protocol.InputResult, err error) (*protocol.InputResult, error) {
 	refused, ok := errors.AsType[*protocol.Error](err)
 	if ok && refused.Code != protocol.CodeUnavailable && refused.Code != protocol.CodeTimeout {
-		return &protocol.InputResult{Status: protocol.StatusRefused, Reason: refused.Code, Message: refused.Message}, nil
+		return &protocol.InputResult{
+			Status:  protocol.StatusRefused,
+			Reason:  refused.Code,
+			Message: refused.Message,
+		}, nil
 	}
 	return r, err
 }
 
-// oneByOne types the parts of m as inputs of their own, for a proxy that is older, up to the first that does not arrive.
-func oneByOne(ctx context.Context, k Keyboard, m *protocol.Input, deadline time.Time) (all *protocol.InputResult, err error) {
+// typeOneByOne types the parts of m as separate inputs, for an older proxy, until one does not
+// arrive.
+func typeOneByOne(
+	ctx context.Context,
+	k Keyboard,
+	m *protocol.Input,
+	deadline time.Time,
+) (all *protocol.InputResult, err error) {
 	for i, p := range m.Parts {
 		one := &protocol.Input{
-			SessionID: m.SessionID, Epoch: m.Epoch, InputKind: p.InputKind, Data: p.Data, At: p.At, On: p.On, To: p.To,
-			SettleMs: m.SettleMs, TimeoutMs: Left(deadline),
+			SessionID: m.SessionID,
+			Epoch:     m.Epoch,
+			InputKind: p.InputKind,
+			Data:      p.Data,
+			At:        p.At,
+			On:        p.On,
+			To:        p.To,
+			SettleMs:  m.SettleMs,
+			TimeoutMs: Left(deadline),
 		}
 		if i == 0 {
 			one.Expect = m.Expect
@@ -117,13 +141,13 @@ func oneByOne(ctx context.Context, k Keyboard, m *protocol.Input, deadline time.
 			one.SettleMs, one.TimeoutMs = enterGap, min(one.TimeoutMs, enterMost)
 		}
 		if p.InputKind == protocol.InputLines {
-			one.InputKind = protocol.InputPaste // in brackets if the program asked for them
+			one.InputKind = protocol.InputPaste // bracketed if the program asked for it
 		}
-		got, err := receipt(k.Input(ctx, one))
+		got, err := receiptOf(k.Input(ctx, one))
 		if err != nil {
 			return all, err
 		}
-		all = join(all, got, one.InputKind)
+		all = joinReceipts(all, got, one.InputKind)
 		if got.Status != protocol.StatusWritten {
 			break
 		}
@@ -131,14 +155,21 @@ func oneByOne(ctx context.Context, k Keyboard, m *protocol.Input, deadline time.
 	return all, nil
 }
 
-// join is the receipts of several parts as one: the last of them, with what those before say.
-func join(all, last *protocol.InputResult, kind protocol.InputKind) *protocol.InputResult {
+// joinReceipts merges the receipts of several parts: the last one, with the totals and notes of
+// those before.
+func joinReceipts(all, last *protocol.InputResult, kind protocol.InputKind) *protocol.InputResult {
 	out := *last
-	part := protocol.PartResult{InputKind: kind, WrittenBytes: last.WrittenBytes, DroppedBytes: last.DroppedBytes, FromSeq: last.FromSeq}
+	part := protocol.PartResult{
+		InputKind:    kind,
+		WrittenBytes: last.WrittenBytes,
+		DroppedBytes: last.DroppedBytes,
+		FromSeq:      last.FromSeq,
+	}
 	if all != nil {
-		part.FromSeq = max(part.FromSeq, all.Seq) // it was awaited that the part before was dealt with
+		part.FromSeq = max(part.FromSeq, all.Seq) // the part before had settled by then
 		out.At, out.FromSeq, out.Parts = all.At, all.FromSeq, all.Parts
-		out.WrittenBytes, out.DroppedBytes = all.WrittenBytes+last.WrittenBytes, all.DroppedBytes+last.DroppedBytes
+		out.WrittenBytes = all.WrittenBytes + last.WrittenBytes
+		out.DroppedBytes = all.DroppedBytes + last.DroppedBytes
 		out.Notes = append(all.Notes[:len(all.Notes):len(all.Notes)], last.Notes...)
 		if out.Status == protocol.StatusRefused {
 			out.Status = protocol.StatusDropped
@@ -148,9 +179,10 @@ func join(all, last *protocol.InputResult, kind protocol.InputKind) *protocol.In
 	return &out
 }
 
-// fits refuses what a gateway would not take: it cuts the connection of who sends a longer frame.
-func fits(m *protocol.Input) error {
-	const most = protocol.MaxAgentMessage - 2048 // less what ids and numbers take
+// checkSize refuses an input that a gateway would not take: a gateway cuts a connection that sends
+// a longer frame.
+func checkSize(m *protocol.Input) error {
+	const most = protocol.MaxAgentMessage - 2048 // leaves room for ids and numbers
 	probe := *m
 	probe.RequestID = "r"
 	frame, err := protocol.Encode(&probe)
@@ -159,7 +191,10 @@ func fits(m *protocol.Input) error {
 	}
 	if err == nil && len(frame) > most {
 		return &protocol.Error{Code: protocol.CodeTooLarge, Field: "data", Message: fmt.Sprintf(
-			"this is too much for one input: %d bytes on the wire, at most %d are possible", len(frame), most)}
+			"this is too much for one input: %d bytes on the wire, at most %d are possible",
+			len(frame),
+			most,
+		)}
 	}
 	return err
 }

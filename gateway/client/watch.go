@@ -9,48 +9,50 @@ import (
 )
 
 const (
-	// lookEvery is the rhythm in which a local gateway is looked at while an answer is waited for. Nobody pings on a local
-	// socket, whose end the kernel tells; but a process that is stopped keeps its socket. So is one of several gateways: its own pings
-	// would be missed late.
+	// lookEvery is the rhythm of checks on a local gateway while a call waits. Local sockets have
+	// no pings, since the kernel reports their end; but a stopped process keeps its socket. One of
+	// several gateways is checked, too: its own pings would be missed late.
 	lookEvery = time.Second
-	// stoppedLooks is in how many looks one after the other it is stopped before it is given up.
+	// stoppedLooks is the number of consecutive checks that must find a gateway stopped before it
+	// is given up.
 	stoppedLooks = 2
-	// askAfter and askAgain are the looks without a word after which it is asked for a sign of life, the first time and
-	// later; answerLooks is how many more it has for that.
+	// askAfter and askAgain are the silent checks after which the gateway is pinged, the first time
+	// and later; it has answerLooks more to answer.
 	askAfter, askAgain, answerLooks = 3, 20, 3
 )
 
-// answering is a connection that knows its far end.
-type answering interface {
-	// Answers is why it cannot answer, nil when nothing speaks against it.
+// peerState is a connection that knows its far end.
+type peerState interface {
+	// Answers returns why the far end cannot answer, or nil.
 	Answers() error
-	// Gathering: it had just taken over from another gateway when it was dialled.
+	// Gathering reports whether the gateway had just taken over from another one when it was
+	// dialled.
 	Gathering() bool
 }
 
-// peerOf is the far end of a connection, nil where nothing is known of it.
-func peerOf(ws *websocket.Conn) answering {
+// peerOf returns the far end of a connection, nil if unknown.
+func peerOf(ws *websocket.Conn) peerState {
 	bound, ok := ws.NetConn().(*handshake.Conn)
 	if !ok {
 		return nil
 	}
-	peer, _ := bound.NetConn().(answering)
+	peer, _ := bound.NetConn().(peerState)
 	return peer
 }
 
-// watch looks at the gateway while one call waits for its answer. It belongs to the call's goroutine. It counts looks and
-// not time: this process itself may have been stopped, too.
+// watch checks the gateway while one call waits for its answer. It belongs to the call's goroutine.
+// It counts checks and not time: this process itself may have been stopped, too.
 type watch struct {
 	socket  *socket
-	tick    <-chan time.Time // nil where the gateway pings
+	tick    <-chan time.Time // nil if the gateway pings
 	stop    func()
-	stopped int    // looks
-	quiet   int    // looks without a word
-	limit   int    // of them until it is asked
-	heard   uint64 // of socket, at the last look
+	stopped int    // consecutive checks that found the gateway stopped
+	quiet   int    // consecutive checks without a message
+	limit   int    // quiet checks before a ping
+	heard   uint64 // the socket's count at the last check
 }
 
-func (s *socket) watch() *watch {
+func (s *socket) startWatch() *watch {
 	w := &watch{socket: s, stop: func() {}, limit: askAfter}
 	if s.local || s.several {
 		tick := time.NewTicker(lookEvery)
@@ -59,8 +61,9 @@ func (s *socket) watch() *watch {
 	return w
 }
 
-// look ends the connection of a gateway that does not answer any more; another one may take over then.
-func (w *watch) look() {
+// checkGateway ends the connection of a gateway that has stopped answering; another one may take
+// over then.
+func (w *watch) checkGateway() {
 	w.stopped++
 	if peer := w.socket.peer; peer == nil || peer.Answers() == nil {
 		w.stopped = 0
@@ -81,10 +84,10 @@ func (w *watch) look() {
 	}
 }
 
-// guard ends a connection on which nobody asks anything when its far end is stopped.
-func (s *socket) guard() (stop func()) {
+// guardLink ends an idle connection when its far end is stopped.
+func (s *socket) guardLink() (stop func()) {
 	if s.several {
-		return s.listen()
+		return s.guardByLooks()
 	}
 	if s.peer == nil {
 		return func() {}
@@ -109,18 +112,18 @@ func (s *socket) guard() (stop func()) {
 	return func() { close(done) }
 }
 
-// listen ends a connection to one of several gateways that gives no sign of life, though nobody asks anything.
-func (s *socket) listen() (stop func()) {
+// guardByLooks ends an idle connection to one of several gateways that gives no sign of life.
+func (s *socket) guardByLooks() (stop func()) {
 	done := make(chan struct{})
 	go func() { // ends with stop
-		w := s.watch()
+		w := s.startWatch()
 		defer w.stop()
 		for {
 			select {
 			case <-done:
 				return
 			case <-w.tick:
-				w.look()
+				w.checkGateway()
 			}
 		}
 	}()
