@@ -9,24 +9,29 @@ import (
 	"terminalproxy/protocol"
 )
 
-// untold takes out a request that may not be asked twice, and has not been asked: it is the first again.
-func (l *link) untold(what *letter) {
+// requeueUnsent puts the requests of a letter that was not delivered, and that may not be asked
+// twice, back to the head of the queue.
+func (l *route) requeueUnsent(unsent *letter) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, m := range what.messages {
+	for _, m := range unsent.messages {
 		if protocol.RequestID(m) != "" && !hub.Repeats(m) {
-			l.pending = slices.DeleteFunc(l.pending, func(p protocol.Message) bool { return p == m })
+			l.pending = slices.DeleteFunc(
+				l.pending,
+				func(p protocol.Message) bool { return p == m },
+			)
 			l.queue = slices.Insert(l.queue, 0, letter{Op: opSay, messages: []protocol.Message{m}})
 		}
 	}
 }
 
-// again finds the owner anew and asks it what is not answered. It reports whether the link goes on.
-func (l *link) again() bool {
-	l.part()
-	l.revoke()
-	l.unsure()
-	at, here := l.await()
+// reroute finds the new owner and repeats the unanswered requests there. It reports whether the
+// route goes on.
+func (l *route) reroute() bool {
+	l.sendGoodbye()
+	l.reportGrantLost()
+	l.failUncertain()
+	at, here := l.waitForOwner()
 	l.mu.Lock()
 	again := slices.Concat(l.pending, l.holds)
 	l.broken, l.at = false, ""
@@ -44,44 +49,59 @@ func (l *link) again() bool {
 	l.mu.Unlock()
 	switch {
 	case at != "":
-		l.begin(at)
+		l.connectTo(at)
 		signal(l.wake)
 		return true
 	case here:
-		for _, what := range queue {
-			again = append(again, what.messages...)
+		for _, queued := range queue {
+			again = append(again, queued.messages...)
 		}
 		for _, m := range again {
-			if l.repeated(m) {
+			if l.mayBeRepeat(m) {
 				l.key.peer.Repeat(m)
 			} else {
 				l.key.peer.Handle(m)
 			}
 		}
 	default:
-		l.fail(again, queue)
+		l.failPending(again, queue)
 	}
-	return l.idle()
+	return l.closeIfUnused()
 }
 
-// fail answers for a session that is nowhere any more.
-func (l *link) fail(asked []protocol.Message, queue []letter) {
-	say := fmt.Sprintf("the gateway of session %s went away, and its proxy did not come back", l.key.session)
+// failPending answers the requests for a session that no gateway has.
+func (l *route) failPending(asked []protocol.Message, queue []letter) {
+	message := fmt.Sprintf(
+		"the gateway of session %s went away, and its proxy did not come back",
+		l.key.session,
+	)
 	if lacks := l.cluster.Incomplete(l.space); lacks != nil {
-		say = fmt.Sprintf("session %s is not reached, and may be at another gateway: %s", l.key.session, lacks.Words(time.Now()))
+		message = fmt.Sprintf(
+			"session %s is not reached, and may be at another gateway: %s",
+			l.key.session,
+			lacks.Words(time.Now()),
+		)
 	}
 	for _, m := range asked {
-		l.key.peer.Deliver(&protocol.Error{RequestID: protocol.RequestID(m), Code: protocol.CodeUnavailable, Message: say + hub.Fate(m)})
+		l.key.peer.Deliver(&protocol.Error{
+			RequestID: protocol.RequestID(m),
+			Code:      protocol.CodeUnavailable,
+			Message:   message + hub.Fate(m),
+		})
 	}
-	for _, what := range queue {
-		for _, m := range what.messages {
-			l.key.peer.Deliver(&protocol.Error{RequestID: protocol.RequestID(m), Code: protocol.CodeUnavailable, Message: say})
+	for _, queued := range queue {
+		for _, m := range queued.messages {
+			l.key.peer.Deliver(&protocol.Error{
+				RequestID: protocol.RequestID(m),
+				Code:      protocol.CodeUnavailable,
+				Message:   message,
+			})
 		}
 	}
 }
 
-// unsure answers the requests that may have happened and must not be asked twice.
-func (l *link) unsure() {
+// failUncertain answers the requests that may have taken effect and must not be asked twice.
+func (l *route) failUncertain() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.pending = slices.DeleteFunc(l.pending, func(m protocol.Message) bool {
@@ -89,15 +109,17 @@ func (l *link) unsure() {
 			return false
 		}
 		l.key.peer.Deliver(&protocol.Error{
-			RequestID: protocol.RequestID(m), Code: protocol.CodeUnavailable,
-			Message: "the session's gateway went away before it answered; whether this took effect is not known: look before you repeat it",
+			RequestID: protocol.RequestID(m),
+			Code:      protocol.CodeUnavailable,
+			Message: "the session's gateway went away before it answered; whether this took " +
+				"effect is not known: look before you repeat it",
 		})
 		return true
 	})
 }
 
-// await waits for the session to be somewhere.
-func (l *link) await() (at string, here bool) {
+// waitForOwner waits until a gateway has the session.
+func (l *route) waitForOwner() (at string, here bool) {
 	c, wait := l.cluster, seekFirst
 	l.mu.Lock()
 	first := l.failing.IsZero() || time.Since(l.began) > lostFor
@@ -107,8 +129,9 @@ func (l *link) await() (at string, here bool) {
 	end := l.failing.Add(lostFor)
 	l.mu.Unlock()
 	for ; ; first = true {
-		news := c.hear()
-		if at, here = c.seek(sessionKey{l.space, l.key.session}, true); first && (at != "" || here) {
+		news := c.changeSignal()
+		at, here = c.seekSession(sessionKey{l.space, l.key.session}, true)
+		if first && (at != "" || here) {
 			return at, here
 		}
 		if l.key.session == "" || time.Now().After(end) {
@@ -124,20 +147,26 @@ func (l *link) await() (at string, here bool) {
 	}
 }
 
-// hold keeps the grant that the participant has. The caller holds the lock.
-func (l *link) hold(g *protocol.ControlGrant) {
+// setGrantLocked keeps the participant's grant, or nil.
+func (l *route) setGrantLocked(g *protocol.ControlGrant) {
 	if (g != nil) != (l.grant != nil) {
 		l.key.peer.Holds(map[bool]int32{true: 1, false: -1}[g != nil])
 	}
 	l.grant = g
 }
 
-// revoke tells an agent that its grant ended with the owner, where that one could not say so any more.
-func (l *link) revoke() {
+// reportGrantLost tells an agent that its grant ended with the owner, which could not say so.
+func (l *route) reportGrantLost() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if g := l.grant; g != nil {
-		l.hold(nil)
-		l.key.peer.Deliver(&protocol.ControlRevoke{ID: g.ID + ".lost", SessionID: g.SessionID, AgentID: g.AgentID, Epoch: g.Epoch, Reason: protocol.ReasonLink})
+		l.setGrantLocked(nil)
+		l.key.peer.Deliver(&protocol.ControlRevoke{
+			ID:        g.ID + ".lost",
+			SessionID: g.SessionID,
+			AgentID:   g.AgentID,
+			Epoch:     g.Epoch,
+			Reason:    protocol.ReasonLink,
+		})
 	}
 }

@@ -33,7 +33,7 @@ func TestWhoWasLostByOneIsNotLostByBoth(t *testing.T) {
 			agent := a.joins("agent", "a-1")
 			sees(agent, "one")
 			time.Sleep(beatEvery - time.Since(began)%beatEvery + 10*time.Millisecond) // a has just said that it hears b
-			a.cluster.lose("g-b", "the test")
+			a.cluster.dropPeer("g-b", "the test")
 			time.Sleep(3 * time.Second)
 			before := []uint64{a.bonds(), b.bonds()}
 			time.Sleep(time.Minute)

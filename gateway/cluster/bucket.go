@@ -12,8 +12,9 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// The bucket is a JetStream key-value store as NATS' own tools know it (ADR-8). This asks JetStream over core NATS: the client's own
-// interface to it would double what the client adds to the program.
+// The bucket is a JetStream key-value store in the format of NATS' own tools (ADR-8). The requests
+// to JetStream go over core NATS: the client's own interface to it would double the client's share
+// of the program.
 const (
 	bucket    = "tp1_sessions"
 	stream    = "KV_" + bucket
@@ -28,20 +29,23 @@ const (
 	codeExists       = 10058
 	codeWrongLast    = 10071
 	codeWrongLastIs  = 10164 // the same, of a stream with replicas
-	codeNoReplicas   = 10074 // there is one server
-	codeNoPeers      = 10005 // there are too few
+	codeNoReplicas   = 10074 // the cluster has one server
+	codeNoPeers      = 10005 // the cluster has too few servers
 	codeNoQuorum     = 10008
 	codeDisabled     = 10039 // for this account
 	codeDisabledHere = 10076 // at this server
 	notFound         = "404"
 	createTime       = 5 * time.Second
-	answerTime       = time.Second // for one entry: while the servers choose a leader, sessions open without being entered
+	// for one entry: while the servers elect a leader, sessions open unentered.
+	answerTime       = time.Second
 	expectedSequence = "Nats-Expected-Last-Subject-Sequence"
 )
 
-var errNoJetStream = errors.New("JetStream does not answer: it is not enabled for this user, or its quorum is lost")
+var errNoJetStream = errors.New(
+	"JetStream does not answer: it is not enabled for this user, or its quorum is lost",
+)
 
-// refusal is JetStream's.
+// refusal is JetStream's answer to a request that it refuses.
 type refusal struct {
 	Code        int    `json:"err_code"`
 	Description string `json:"description"`
@@ -49,8 +53,8 @@ type refusal struct {
 
 func (r *refusal) Error() string { return fmt.Sprintf("JetStream: %s (%d)", r.Description, r.Code) }
 
-// ask sends a request to JetStream and reads its answer.
-func (b *natsBus) ask(m *nats.Msg, limit time.Duration, answer any) error {
+// askJetStream sends a request to JetStream and reads its answer.
+func (b *natsBus) askJetStream(m *nats.Msg, limit time.Duration, answer any) error {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	got, err := b.conn.RequestMsgWithContext(ctx, m)
@@ -58,7 +62,7 @@ func (b *natsBus) ask(m *nats.Msg, limit time.Duration, answer any) error {
 		return errNoJetStream
 	}
 	if err != nil {
-		return b.worded(err)
+		return b.markOffline(err)
 	}
 	var said struct{ Error *refusal }
 	if err := json.Unmarshal(got.Data, &said); err != nil {
@@ -73,39 +77,39 @@ func (b *natsBus) ask(m *nats.Msg, limit time.Duration, answer any) error {
 	return json.Unmarshal(got.Data, answer)
 }
 
-// ready makes the bucket if it is not there. As many servers keep it as there are, up to three.
-func (b *natsBus) ready() error {
+// ensureBucket makes the bucket if it does not exist, with a replica on up to three servers.
+func (b *natsBus) ensureBucket() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.made != "" {
 		return nil
 	}
-	_, err := b.look()
+	_, err := b.findBucketLocked()
 	return err
 }
 
-// renewed implements bus.
-func (b *natsBus) renewed() bool {
+// directoryRecreated implements bus.
+func (b *natsBus) directoryRecreated() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	before := b.made
-	now, err := b.look()
+	now, err := b.findBucketLocked()
 	return err == nil && before != "" && now != before
 }
 
-// look finds out when the bucket was made, and makes it if it is not there. The caller holds the lock.
-func (b *natsBus) look() (made string, err error) {
-	if !b.online() {
+// findBucketLocked returns when the bucket was made, and makes it if it does not exist.
+func (b *natsBus) findBucketLocked() (made string, err error) {
+	if !b.isOnline() {
 		return "", errOffline
 	}
 	var info struct{ Created string }
-	err = b.ask(nats.NewMsg(api+"STREAM.INFO."+stream), callTime, &info)
+	err = b.askJetStream(nats.NewMsg(api+"STREAM.INFO."+stream), callTime, &info)
 	for _, replicas := range []int{3, 1} {
-		if !refused(err, codeNoStream, codeNoReplicas, codeNoPeers) {
+		if !isRefusedWith(err, codeNoStream, codeNoReplicas, codeNoPeers) {
 			break
 		}
-		if err = b.create(replicas, &info); refused(err, codeExists) {
-			err = b.ask(nats.NewMsg(api+"STREAM.INFO."+stream), callTime, &info)
+		if err = b.createBucket(replicas, &info); isRefusedWith(err, codeExists) {
+			err = b.askJetStream(nats.NewMsg(api+"STREAM.INFO."+stream), callTime, &info)
 		}
 	}
 	if err != nil {
@@ -115,23 +119,36 @@ func (b *natsBus) look() (made string, err error) {
 	return b.made, nil
 }
 
-func (b *natsBus) create(replicas int, info any) error {
+func (b *natsBus) createBucket(replicas int, info any) error {
 	m := nats.NewMsg(api + "STREAM.CREATE." + stream)
 	var err error
 	m.Data, err = json.Marshal(map[string]any{
-		"name": stream, "description": "which gateway has which session", "subjects": []string{keySpace + ">"}, "storage": "file",
-		"num_replicas": replicas, "max_msgs_per_subject": 1, "max_age": claimTime, "discard": "new", "retention": "limits",
-		"max_consumers": -1, "max_msgs": -1, "max_bytes": -1, "max_msg_size": -1, "duplicate_window": 2 * time.Minute,
-		"allow_rollup_hdrs": true, "deny_delete": true, "allow_direct": true,
+		"name":                 stream,
+		"description":          "which gateway has which session",
+		"subjects":             []string{keySpace + ">"},
+		"storage":              "file",
+		"num_replicas":         replicas,
+		"max_msgs_per_subject": 1,
+		"max_age":              claimTime,
+		"discard":              "new",
+		"retention":            "limits",
+		"max_consumers":        -1,
+		"max_msgs":             -1,
+		"max_bytes":            -1,
+		"max_msg_size":         -1,
+		"duplicate_window":     2 * time.Minute,
+		"allow_rollup_hdrs":    true,
+		"deny_delete":          true,
+		"allow_direct":         true,
 	})
 	if err != nil {
 		return err
 	}
-	return b.ask(m, createTime, info)
+	return b.askJetStream(m, createTime, info)
 }
 
-// refused reports whether JetStream refused with one of the codes.
-func refused(err error, codes ...int) bool {
+// isRefusedWith reports whether JetStream refused with one of the codes.
+func isRefusedWith(err error, codes ...int) bool {
 	r, ok := errors.AsType[*refusal](err)
 	if !ok {
 		return false
@@ -145,14 +162,14 @@ func refused(err error, codes ...int) bool {
 }
 
 func (b *natsBus) read(key string) ([]byte, uint64, error) {
-	if err := b.ready(); err != nil {
+	if err := b.ensureBucket(); err != nil {
 		return nil, 0, err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), answerTime)
 	defer cancel()
 	got, err := b.conn.RequestWithContext(ctx, api+"DIRECT.GET."+stream+"."+keySpace+key, nil)
 	if err != nil {
-		return nil, 0, b.worded(err)
+		return nil, 0, b.markOffline(err)
 	}
 	switch status := got.Header.Get("Status"); status {
 	case "":
@@ -165,7 +182,7 @@ func (b *natsBus) read(key string) ([]byte, uint64, error) {
 	if err != nil {
 		return nil, 0, fmt.Errorf("JetStream: an entry without its number: %w", err)
 	}
-	if got.Header.Get(operation) != "" { // it was removed
+	if got.Header.Get(operation) != "" { // a removal
 		return nil, revision, errNoKey
 	}
 	return got.Data, revision, nil
@@ -174,28 +191,28 @@ func (b *natsBus) read(key string) ([]byte, uint64, error) {
 func (b *natsBus) write(key string, value []byte, revision uint64) (uint64, error) {
 	m := nats.NewMsg(keySpace + key)
 	m.Data = value
-	return b.put(m, revision)
+	return b.writeRevision(m, revision)
 }
 
-func (b *natsBus) remove(key string, revision uint64) error {
+func (b *natsBus) removeKey(key string, revision uint64) error {
 	m := nats.NewMsg(keySpace + key)
 	m.Header.Set(operation, "PURGE")
 	m.Header.Set("Nats-Rollup", "sub")
-	_, err := b.put(m, revision)
+	_, err := b.writeRevision(m, revision)
 	return err
 }
 
-// put writes where the newest revision is the one that is named.
-func (b *natsBus) put(m *nats.Msg, revision uint64) (uint64, error) {
-	if err := b.ready(); err != nil {
+// writeRevision writes if revision is still the newest one of the key.
+func (b *natsBus) writeRevision(m *nats.Msg, revision uint64) (uint64, error) {
+	if err := b.ensureBucket(); err != nil {
 		return 0, err
 	}
 	m.Header.Set(expectedSequence, strconv.FormatUint(revision, 10))
 	var done struct {
 		Seq uint64 `json:"seq"`
 	}
-	err := b.ask(m, answerTime, &done)
-	if refused(err, codeWrongLast, codeWrongLastIs) {
+	err := b.askJetStream(m, answerTime, &done)
+	if isRefusedWith(err, codeWrongLast, codeWrongLastIs) {
 		return 0, errTaken
 	}
 	return done.Seq, err

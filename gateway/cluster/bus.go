@@ -5,39 +5,42 @@ import (
 	"errors"
 )
 
-// Why the bus did not do what it was asked.
+// Errors of the bus.
 var (
-	// errNobody: nobody listens to that subject, so that nothing has been done.
+	// errNobody: the subject has no listener, so nothing has been done.
 	errNobody = errors.New("nobody answers there")
-	// errTaken: somebody else wrote that key meanwhile.
+	// errTaken: another gateway wrote that key meanwhile.
 	errTaken = errors.New("the key was changed meanwhile")
-	// errNoKey: there is no such key.
+	// errNoKey: the key does not exist.
 	errNoKey = errors.New("no such key")
-	// errOffline: the bus is not reached now.
+	// errOffline: the bus cannot be reached now.
 	errOffline = errors.New("the cluster is not reached")
 )
 
-// bus is what a cluster needs of NATS. All methods may be called from any goroutine.
+// bus is the part of NATS that a cluster needs. All methods may be called from any goroutine.
 type bus interface {
-	// request sends data to whoever listens to the subject, and waits for the answer until ctx ends.
+	// request sends data to the listener of the subject, and waits for the answer until ctx ends.
 	request(ctx context.Context, subject string, data []byte) ([]byte, error)
-	// publish sends data to all who listen, and waits for nobody.
+	// publish sends data to all listeners without waiting.
 	publish(subject string, data []byte) error
-	// listen calls take with what comes to the subject, one after the other, in a goroutine of the bus. answer may be called once, by
-	// any goroutine.
+	// listen calls take for each message on the subject, one after the other, in a goroutine of the
+	// bus. answer may be called once, by any goroutine.
 	listen(subject string, take func(data []byte, answer func([]byte))) error
-	// read is a key of the directory with its revision; errNoKey if there is none, with the revision of its removal. It and the next two wait for callTime at most.
+	// read returns a key of the directory with its revision; errNoKey if it does not exist, with
+	// the revision of its removal. It and the next two wait for callTime at most.
 	read(key string) (value []byte, revision uint64, err error)
-	// write writes a key whose newest revision is still the one that is named, 0 for a key that never was there; else errTaken.
+	// write writes a key if revision is still its newest, 0 for a key that never existed; else it
+	// returns errTaken.
 	write(key string, value []byte, revision uint64) (uint64, error)
-	// remove is write, of a key that is no longer there.
-	remove(key string, revision uint64) error
-	// renewed reports whether the directory was lost since it was asked last, and made anew without its keys.
-	renewed() bool
-	// online reports whether the bus is reached now.
-	online() bool
-	// largest is how many bytes a message may have.
-	largest() int
-	// close ends everything.
+	// removeKey is write, with a removal in place of a value.
+	removeKey(key string, revision uint64) error
+	// directoryRecreated reports whether the directory was lost since the last call, and made anew
+	// without its keys.
+	directoryRecreated() bool
+	// isOnline reports whether the bus can be reached now.
+	isOnline() bool
+	// maxMessageBytes is the largest size of a message.
+	maxMessageBytes() int
+	// close ends all listening and requests.
 	close()
 }

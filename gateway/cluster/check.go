@@ -14,10 +14,10 @@ import (
 	"github.com/nats-io/nkeys"
 )
 
-// Check looks at each server: whether it can be reached and lets this gateway in, and whether its permissions suffice. It writes nothing.
-// An error is about the files of the configuration.
+// Check looks at each server: whether it can be reached and lets this gateway in, and whether its
+// permissions suffice. It writes nothing. An error is about the files of the configuration.
 func Check(ctx context.Context, cfg Config) ([]*Trouble, error) {
-	options, err := cfg.identity()
+	options, err := cfg.identityOptions()
 	if err != nil {
 		return nil, err
 	}
@@ -25,8 +25,8 @@ func Check(ctx context.Context, cfg Config) ([]*Trouble, error) {
 	var wg sync.WaitGroup
 	for i, server := range cfg.Servers {
 		wg.Go(func() { // bounded by lookTime and callTime, and by ctx
-			if err := look(ctx, server, options); err != nil && ctx.Err() == nil {
-				found[i] = cfg.explain(server, err)
+			if err := probeServer(ctx, server, options); err != nil && ctx.Err() == nil {
+				found[i] = cfg.explainTrouble(server, err)
 			}
 		})
 	}
@@ -40,15 +40,17 @@ func Check(ctx context.Context, cfg Config) ([]*Trouble, error) {
 	return all, nil
 }
 
-// Hopeless reports whether all servers are of no use, however often they are tried.
+// Hopeless reports whether retrying cannot make any of the servers usable.
 func (c Config) Hopeless(all []*Trouble) bool {
-	return len(all) == len(c.Servers) && !slices.ContainsFunc(all, func(t *Trouble) bool { return !t.Final })
+	return len(all) == len(c.Servers) &&
+		!slices.ContainsFunc(all, func(t *Trouble) bool { return !t.Final })
 }
 
-// lookTime bounds a look's connection: there is more time than for a gateway that waits.
+// lookTime bounds the connection of a check. A check has more time than a gateway that waits.
 const lookTime = 3 * time.Second
 
-// dialer remembers why it did not connect: the client calls every refusal "no servers". What it made is closed with ctx.
+// dialer remembers why it did not connect: the client calls every refusal "no servers". Its
+// connection is closed with ctx.
 type dialer struct {
 	ctx context.Context
 	err error
@@ -65,13 +67,17 @@ func (d *dialer) Dial(network, address string) (net.Conn, error) {
 	return conn, nil
 }
 
-// look connects to one server and tries what a gateway does there.
-func look(ctx context.Context, server string, options []nats.Option) error {
+// probeServer connects to one server and tries everything that a gateway does there.
+func probeServer(ctx context.Context, server string, options []nats.Option) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	d := &dialer{ctx: ctx}
 	conn, err := nats.Connect(server, append([]nats.Option{
-		nats.Name("terminalproxy check"), nats.Timeout(lookTime), nats.NoReconnect(), nats.SetCustomDialer(d), nats.SkipHostLookup(),
+		nats.Name("terminalproxy check"),
+		nats.Timeout(lookTime),
+		nats.NoReconnect(),
+		nats.SetCustomDialer(d),
+		nats.SkipHostLookup(),
 		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}),
 	}, options...)...)
 	if d.err != nil {
@@ -84,20 +90,20 @@ func look(ctx context.Context, server string, options []nats.Option) error {
 	if _, err := conn.SubscribeSync(heartbeats); err != nil {
 		return err
 	}
-	if err := allowed(ctx, conn); err != nil {
+	if err := waitForPermission(ctx, conn); err != nil {
 		return err
 	}
-	if err := conn.Publish(prefix+"check", nil); err != nil { // which nobody hears
+	if err := conn.Publish(prefix+"check", nil); err != nil { // the subject has no listener
 		return err
 	}
-	if err := allowed(ctx, conn); err != nil {
+	if err := waitForPermission(ctx, conn); err != nil {
 		return err
 	}
 	return lookAtBucket(ctx, conn)
 }
 
-// allowed waits until the server has judged what was sent.
-func allowed(ctx context.Context, conn *nats.Conn) error {
+// waitForPermission waits until the server has judged the messages sent so far.
+func waitForPermission(ctx context.Context, conn *nats.Conn) error {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
 	if err := conn.FlushWithContext(ctx); err != nil {
@@ -109,32 +115,32 @@ func allowed(ctx context.Context, conn *nats.Conn) error {
 	return nil
 }
 
-// lookAtBucket asks for the bucket, and writes to it what it must refuse.
+// lookAtBucket asks for the bucket, and sends it a write that it must refuse.
 func lookAtBucket(ctx context.Context, conn *nats.Conn) error {
 	b := &natsBus{conn: conn}
-	err := b.ask(nats.NewMsg(api+"STREAM.INFO."+stream), callTime, nil)
-	if denied := allowed(ctx, conn); denied != nil {
+	err := b.askJetStream(nats.NewMsg(api+"STREAM.INFO."+stream), callTime, nil)
+	if denied := waitForPermission(ctx, conn); denied != nil {
 		return denied
 	}
-	if refused(err, codeNoStream) {
+	if isRefusedWith(err, codeNoStream) {
 		return nil // the first gateway makes it
 	}
 	if err != nil {
 		return err
 	}
 	m := nats.NewMsg(keySpace + "check")
-	m.Header.Set(expectedSequence, "9007199254740991") // nothing has that number
-	err = b.ask(m, callTime, nil)
-	if denied := allowed(ctx, conn); denied != nil {
+	m.Header.Set(expectedSequence, "9007199254740991") // no entry has that number
+	err = b.askJetStream(m, callTime, nil)
+	if denied := waitForPermission(ctx, conn); denied != nil {
 		return denied
 	}
-	if refused(err, codeWrongLast, codeWrongLastIs) {
+	if isRefusedWith(err, codeWrongLast, codeWrongLastIs) {
 		return nil
 	}
 	return err
 }
 
-// publicKey is the public half of a seed in a file, "" where there is none.
+// publicKey returns the public half of the seed in a file, or "".
 func publicKey(path string) string {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -152,13 +158,13 @@ func publicKey(path string) string {
 	return public
 }
 
-// The settings that name files.
+// Settings that name files.
 const (
 	credentialsSetting = "--cluster-creds"
 	authoritySetting   = "--cluster-tls-ca"
 )
 
-// BadFile is why a file that a setting names is of no use.
+// BadFile is the reason why a file that a setting names cannot be used.
 type BadFile struct {
 	Setting string
 	Cause   error
@@ -166,18 +172,20 @@ type BadFile struct {
 
 func (b *BadFile) Error() string { return b.Setting + ": " + b.Cause.Error() }
 
-// Hint is what to do.
+// Hint returns the next step.
 func (b *BadFile) Hint() string {
 	if b.Setting == authoritySetting {
-		return "name the certificate (PEM) of the authority that signed those of the NATS servers, as ca.pem in docs/cluster.md"
+		return "name the certificate (PEM) of the authority that signed those of the NATS " +
+			"servers, as ca.pem in docs/cluster.md"
 	}
-	return "name the file with this gateway's seed: nk -gen user > a.nk makes one, and nk -inkey a.nk -pubout its public half for users in the settings of the NATS servers"
+	return "name the file with this gateway's seed: nk -gen user > a.nk makes one, and nk -inkey " +
+		"a.nk -pubout its public half for users in the settings of the NATS servers"
 }
 
 func (b *BadFile) Unwrap() error { return b.Cause }
 
-// worth says of a file what it holds in place of credentials.
-func worth(text string) string {
+// describeCredentials says what a file holds in place of credentials.
+func describeCredentials(text string) string {
 	text = strings.TrimSpace(text)
 	switch prefix := nkeys.Prefix(text); {
 	case text == "":
@@ -187,7 +195,9 @@ func worth(text string) string {
 	case strings.HasPrefix(text, "SU"):
 		return "holds a damaged seed: nk -gen user makes one"
 	case prefix == nkeys.PrefixByteSeed:
-		return "holds the seed of an account, an operator or a server: a gateway is a user, whose seed begins with SU"
+		return "holds the seed of an account, an operator or a server: a gateway is a user, " +
+			"whose seed begins with SU"
 	}
-	return "holds neither the seed of an NKey (nk -gen user) nor the credentials of a NATS user (nsc)"
+	return "holds neither the seed of an NKey (nk -gen user) nor the credentials of a NATS user " +
+		"(nsc)"
 }

@@ -11,27 +11,30 @@ import (
 	"terminalproxy/protocol"
 )
 
-// maxRaces bounds how often a claim is tried again that others make at the same time, and raceWait is half the first pause.
+// maxRaces bounds how often a claim is tried again that others make at the same time, and raceWait
+// is half the first pause.
 const (
+	// maxRaces bounds the tries of a claim that other gateways write at the same time, and raceWait
+	// is half the first pause.
 	maxRaces = 5
 	raceWait = 5 * time.Millisecond
 )
 
-// entry is what the directory holds of a session.
+// entry is the directory's record of a session.
 type entry struct {
 	Owner      string `json:"owner"`
 	Generation uint64 `json:"generation"`
-	// Resume is the hash of the resume key, "" for a session that nobody can take over.
+	// Resume is the hash of the resume key, "" for a session that cannot be taken over.
 	Resume string `json:"resume,omitempty"`
 }
 
-// claim is an entry of this gateway's.
+// claim is an entry of this gateway.
 type claim struct {
 	entry
-	revision uint64 // 0 while it is not in the directory
+	revision uint64 // 0 until it is in the directory
 }
 
-// resumeHash says of a resume key what others may know.
+// resumeHash returns the part of a resume key that other gateways may know.
 func resumeHash(key string) string {
 	if key == "" {
 		return ""
@@ -40,21 +43,25 @@ func resumeHash(key string) string {
 	return base64.RawStdEncoding.EncodeToString(sum[:])
 }
 
-func (k sessionKey) name() string { return token(k.namespace) + "." + token(k.id) }
+func (k sessionKey) entryName() string { return token(k.namespace) + "." + token(k.id) }
 
-// Own implements hub.Directory. The first to open a session has it; whoever brings its resume key takes it over, under the next
-// generation. Where the directory does not answer, opening goes on without it.
+// Own implements hub.Directory. The first gateway that opens a session has it; a gateway that
+// brings its resume key takes it over, under the next generation. If the directory does not answer,
+// opening goes on without it.
 func (c *Cluster) Own(namespace string, m *protocol.SessionOpen) *protocol.Error {
 	k := sessionKey{namespace, m.SessionID}
-	got, before, err := c.claim(k, resumeHash(m.ResumeKey))
+	got, before, err := c.writeClaim(k, resumeHash(m.ResumeKey))
 	switch {
 	case errors.Is(err, errOwned):
 		return &protocol.Error{
-			RequestID: m.ID, Code: protocol.CodeForbidden, Message: fmt.Sprintf("session %q already exists, with another resume key", m.SessionID),
+			RequestID: m.ID,
+			Code:      protocol.CodeForbidden,
+			Message:   fmt.Sprintf("session %q already exists, with another resume key", m.SessionID),
 		}
 	case err != nil:
 		c.stats.uncontested.Add(1)
-		c.log.Warn("cluster: a session opens without the directory", "session", m.SessionID, "cause", err)
+		c.log.Warn("cluster: a session opens without the directory",
+			"session", m.SessionID, "cause", err)
 	}
 	c.mu.Lock()
 	c.claims[k] = got
@@ -63,8 +70,8 @@ func (c *Cluster) Own(namespace string, m *protocol.SessionOpen) *protocol.Error
 	return nil
 }
 
-// tellMoved tells the gateway that had a session to look into the directory. One that does not hear it looks there by itself when it
-// reaches the cluster again.
+// tellMoved tells the gateway that had a session to read the directory. A gateway that misses this
+// reads the directory when it reaches the cluster again.
 func (c *Cluster) tellMoved(before string, k sessionKey) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -72,16 +79,17 @@ func (c *Cluster) tellMoved(before string, k sessionKey) {
 		return
 	}
 	c.wg.Go(func() { // ends with the call, twice callTime at most
-		_, _ = c.call(c.ctx, before, requests, &letter{Op: opMoved, Namespace: k.namespace, Session: k.id})
+		moved := &letter{Op: opMoved, Namespace: k.namespace, Session: k.id}
+		_, _ = c.callPeer(c.ctx, before, requests, moved)
 	})
 }
 
-// errOwned says that somebody else has the session.
+// errOwned means that another gateway has the session.
 var errOwned = errors.New("the session is another's")
 
-// claim writes a session into the directory as this gateway's, and tells who had it before. With an error that is not errOwned the
-// claim stands, and is to be written later.
-func (c *Cluster) claim(k sessionKey, resume string) (got *claim, before string, err error) {
+// writeClaim enters a session into the directory for this gateway, and returns the owner before.
+// With any error but errOwned the claim stands, and must be written later.
+func (c *Cluster) writeClaim(k sessionKey, resume string) (got *claim, before string, err error) {
 	c.mu.Lock()
 	old := c.claims[k]
 	c.mu.Unlock()
@@ -93,11 +101,12 @@ func (c *Cluster) claim(k sessionKey, resume string) (got *claim, before string,
 		if try > 0 { // a server that keeps the directory may lag behind
 			time.Sleep(raceWait << try)
 		}
-		there, revision, err := c.read(k)
+		there, revision, err := c.readEntry(k)
 		switch {
 		case err != nil:
 			return got, "", err
-		case there.Owner != "" && there.Resume != resume, there.Owner != "" && resume == "" && there.Owner != c.name:
+		case there.Owner != "" && there.Resume != resume,
+			there.Owner != "" && resume == "" && there.Owner != c.name:
 			return nil, "", errOwned
 		}
 		got.Generation = max(got.Generation, there.Generation) + 1
@@ -105,7 +114,7 @@ func (c *Cluster) claim(k sessionKey, resume string) (got *claim, before string,
 		if err != nil {
 			return got, "", err
 		}
-		got.revision, err = c.bus.write(k.name(), value, revision)
+		got.revision, err = c.bus.write(k.entryName(), value, revision)
 		if !errors.Is(err, errTaken) {
 			return got, there.Owner, err
 		}
@@ -113,12 +122,12 @@ func (c *Cluster) claim(k sessionKey, resume string) (got *claim, before string,
 	return got, "", errTaken
 }
 
-// read is an entry of the directory; it has no owner if there is none.
-func (c *Cluster) read(k sessionKey) (there entry, revision uint64, err error) {
-	if !c.bus.online() {
+// readEntry reads an entry of the directory; a missing one has no owner.
+func (c *Cluster) readEntry(k sessionKey) (there entry, revision uint64, err error) {
+	if !c.bus.isOnline() {
 		return there, 0, errOffline
 	}
-	value, revision, err := c.bus.read(k.name())
+	value, revision, err := c.bus.read(k.entryName())
 	switch {
 	case errors.Is(err, errNoKey):
 		return there, revision, nil
@@ -133,73 +142,77 @@ func (c *Cluster) Announce(namespace, id string, here bool) {
 	k := sessionKey{namespace, id}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.changed()
+	c.wakeSeekersLocked()
 	mine := c.claims[k]
 	switch {
 	case mine == nil, here:
 	default:
 		delete(c.claims, k)
 		if mine.revision > 0 {
-			c.chore(func() { c.release(k, mine) })
+			c.enqueueJob(func() { c.removeEntry(k, mine) })
 		}
 	}
 	if !here {
 		return
 	}
-	for l, link := range c.links {
+	for l, link := range c.routes {
 		if l.session == id && link.space == namespace {
-			link.lost() // it finds the session here
+			link.ownerLost() // the route finds the session here
 		}
 	}
 }
 
-// release takes an entry out of the directory that is still this gateway's.
-func (c *Cluster) release(k sessionKey, mine *claim) {
-	if err := c.bus.remove(k.name(), mine.revision); err != nil && !errors.Is(err, errTaken) {
-		c.log.Info("cluster: an entry of the directory stays until its time is over", "session", k.id, "cause", err)
+// removeEntry removes an entry from the directory if it is still this gateway's.
+func (c *Cluster) removeEntry(k sessionKey, mine *claim) {
+	err := c.bus.removeKey(k.entryName(), mine.revision)
+	if err != nil && !errors.Is(err, errTaken) {
+		c.log.Info("cluster: an entry of the directory stays until its time is over",
+			"session", k.id, "cause", err)
 	}
 }
 
-// reclaim writes the claims that are not in the directory, renews the others, and gives up what others took over meanwhile.
-func (c *Cluster) reclaim() {
-	for k, own := range c.claimsThat(func(sessionKey, *claim) bool { return true }) {
-		if c.ctx.Err() != nil || !c.bus.online() {
+// renewClaims writes the claims that are missing from the directory, renews the others, and gives
+// up those that other gateways took over meanwhile.
+func (c *Cluster) renewClaims() {
+	for k, own := range c.selectClaims(func(sessionKey, *claim) bool { return true }) {
+		if c.ctx.Err() != nil || !c.bus.isOnline() {
 			return
 		}
-		_ = c.renew(k, own) // it is renewed again later
+		_ = c.renewClaim(k, own) // the next renewal tries again
 	}
 }
 
-// refill writes the claims into a directory that was lost and made anew.
-func (c *Cluster) refill() {
-	if c.bus.renewed() {
+// refillDirectory writes the claims into a directory that was lost and made anew.
+func (c *Cluster) refillDirectory() {
+	if c.bus.directoryRecreated() {
 		c.log.Warn("cluster: the directory was lost: this gateway enters its sessions anew")
-		c.reclaim()
+		c.renewClaims()
 	}
 }
 
-// renew writes one claim again. Another gateway may renew one of the same name at the same time: the entry is read again then, since
-// nobody may come back to it for long.
-func (c *Cluster) renew(k sessionKey, own *claim) (err error) {
+// renewClaim writes one claim again. Another gateway may renew one of the same name at the same
+// time: renewClaim then reads the entry again, since the next renewal may be far off.
+func (c *Cluster) renewClaim(k sessionKey, own *claim) (err error) {
 	for try := range maxRaces {
 		if try > 0 {
 			time.Sleep(raceWait << try)
 		}
-		if err = c.renewOnce(k, own); !errors.Is(err, errTaken) {
+		if err = c.renewClaimOnce(k, own); !errors.Is(err, errTaken) {
 			return err
 		}
 	}
 	return err
 }
 
-// renewOnce is renew, but for errTaken: the entry has changed meanwhile.
-func (c *Cluster) renewOnce(k sessionKey, own *claim) error {
-	there, revision, err := c.read(k)
+// renewClaimOnce is one try of renewClaim. errTaken: the entry has changed meanwhile.
+func (c *Cluster) renewClaimOnce(k sessionKey, own *claim) error {
+	there, revision, err := c.readEntry(k)
 	switch {
 	case err != nil:
 		return err
-	case there.Owner != "" && there.Owner != c.name && !own.follows(there, c.cfg.Hub.Running(k.namespace, k.id)):
-		c.giveUp(k, own, there)
+	case there.Owner != "" && there.Owner != c.name &&
+		!own.outranks(there, c.cfg.Hub.Running(k.namespace, k.id)):
+		c.releaseSession(k, own, there)
 		return nil
 	}
 	next := *own
@@ -210,7 +223,7 @@ func (c *Cluster) renewOnce(k sessionKey, own *claim) error {
 	if err != nil {
 		return err
 	}
-	if next.revision, err = c.bus.write(k.name(), value, revision); err != nil {
+	if next.revision, err = c.bus.write(k.entryName(), value, revision); err != nil {
 		return err
 	}
 	c.tellMoved(there.Owner, k)
@@ -220,14 +233,15 @@ func (c *Cluster) renewOnce(k sessionKey, own *claim) error {
 	case own:
 		c.claims[k] = &next
 	case nil: // the session ended meanwhile
-		c.chore(func() { c.release(k, &next) })
+		c.enqueueJob(func() { c.removeEntry(k, &next) })
 	}
 	return nil
 }
 
-// follows reports whether a claim is the right one, though another gateway's stands in the directory: its proxy is here, and either it could
-// not be written, and brought the other's resume key; or it was written, and somebody took the name while the directory was lost.
-func (own *claim) follows(there entry, running bool) bool {
+// outranks reports whether this claim is right although the directory has another gateway's. The
+// session's proxy must be here, and either the claim could not be written, and brought the other's
+// resume key; or it was written, and another gateway took the name while the directory was lost.
+func (own *claim) outranks(there entry, running bool) bool {
 	if !running || own.Resume == "" {
 		return false
 	}
@@ -237,25 +251,32 @@ func (own *claim) follows(there entry, running bool) bool {
 	return own.revision != 0 && there.Generation <= own.Generation
 }
 
-// moved looks whether another gateway has a session of this one's, as it says.
-func (c *Cluster) moved(k sessionKey) {
+// checkMoved reads the directory after another gateway said that it has a session of this one.
+func (c *Cluster) checkMoved(k sessionKey) {
 	c.mu.Lock()
 	own := c.claims[k]
 	c.mu.Unlock()
 	if own != nil {
-		_ = c.renew(k, own) // the next that tells of it has it tried again
+		_ = c.renewClaim(k, own) // the next such message tries again
 	}
 }
 
-// giveUp gives up a session that is another gateway's. Lists keep it until that gateway tells of it.
-func (c *Cluster) giveUp(k sessionKey, own *claim, there entry) {
+// releaseSession gives up a session that another gateway has. Lists keep it until that gateway
+// tells of it.
+func (c *Cluster) releaseSession(k sessionKey, own *claim, there entry) {
 	info, known := c.cfg.Hub.Info(k.namespace, k.id)
 	c.mu.Lock()
 	still := c.claims[k] == own
 	if still {
 		delete(c.claims, k)
 		if old, seen := c.seen[k]; known && (!seen || !old.gone.IsZero()) {
-			c.seen[k] = sighting{at: there.Owner, generation: there.Generation, info: info, told: time.Now(), gone: time.Now()}
+			c.seen[k] = remoteSession{
+				at:         there.Owner,
+				generation: there.Generation,
+				info:       info,
+				told:       time.Now(),
+				gone:       time.Now(),
+			}
 		}
 	}
 	c.mu.Unlock()
@@ -264,18 +285,20 @@ func (c *Cluster) giveUp(k sessionKey, own *claim, there entry) {
 	}
 }
 
-// enterOpen writes the claims that could not be written when their sessions opened. It ends with the first that the directory does not take.
+// enterOpen writes the claims that could not be written when their sessions opened, until the
+// directory rejects one.
 func (c *Cluster) enterOpen() {
 	defer c.entering.Store(false)
-	for k, own := range c.claimsThat(func(_ sessionKey, own *claim) bool { return own.revision == 0 }) {
-		if c.ctx.Err() != nil || c.renew(k, own) != nil {
+	isOpen := func(_ sessionKey, own *claim) bool { return own.revision == 0 }
+	for k, own := range c.selectClaims(isOpen) {
+		if c.ctx.Err() != nil || c.renewClaim(k, own) != nil {
 			return
 		}
 	}
 }
 
-// claimsThat are the claims of which a question is answered with yes.
-func (c *Cluster) claimsThat(isMeant func(sessionKey, *claim) bool) map[sessionKey]*claim {
+// selectClaims returns the claims for which isMeant is true.
+func (c *Cluster) selectClaims(isMeant func(sessionKey, *claim) bool) map[sessionKey]*claim {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	out := make(map[sessionKey]*claim)
@@ -287,8 +310,8 @@ func (c *Cluster) claimsThat(isMeant func(sessionKey, *claim) bool) map[sessionK
 	return out
 }
 
-// generations adds to a letter those of the sessions in a list.
-func (c *Cluster) generations(namespace string, list *protocol.SessionsChanged, l *letter) {
+// addGenerations adds the generations of the sessions in a list to a letter.
+func (c *Cluster) addGenerations(namespace string, list *protocol.SessionsChanged, l *letter) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if l.Generations == nil {

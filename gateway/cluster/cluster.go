@@ -1,13 +1,15 @@
-// Package cluster joins gateways over NATS: a proxy connects to any of them, an agent, a viewer or a page to any other. It is a
-// directory of the switchboard, see hub.Directory.
+// Package cluster joins gateways over NATS: a proxy connects to any of them, an agent, a viewer or
+// a page to any other. It is a directory of the switchboard, see hub.Directory.
 //
-// A session is with one gateway, its owner: the one to which its proxy is connected. What a participant of another gateway sends for
-// the session goes whole to the owner, where a participant of the same rights stands for it in the switchboard; what that one gets comes
-// back. So the owner serves all by the same code, and every feature of one gateway works across. Both ways are answered letter by
-// letter and numbered: nothing is taken twice, nothing overtakes, and what is lost is noticed.
+// A session belongs to one gateway, its owner: the one to which its proxy is connected. Messages of
+// another gateway's participant for the session go whole to the owner, where a stand-in with the
+// same rights joins the switchboard; its messages come back. So the owner serves all participants
+// by the same code, and every feature of one gateway works across gateways. Letters are numbered
+// and answered in both directions: each is taken once and in order, and a loss is noticed.
 //
-// Nothing about consent changes: the proxy alone judges input by its epoch, and a grant ends with the proxy's connection. Both the gateway
-// where a participant is and the owner check its token, role and namespace.
+// Nothing about consent changes: the proxy alone judges input by its epoch, and a grant ends with
+// the proxy's connection. Both the gateway where a participant is and the owner check its token,
+// role and namespace.
 package cluster
 
 import (
@@ -27,33 +29,36 @@ import (
 
 // The rhythm.
 const (
-	callTime   = 2 * time.Second
-	beatEvery  = time.Second
-	silentFor  = 3 * time.Second // a gateway that is not heard for so long is gone
-	meetTime   = 500 * time.Millisecond
-	lostFor    = 5 * time.Second       // how long what waits for a session waits for its new owner, as the switchboard waits for a proxy
-	seekFirst  = 20 * time.Millisecond // the first pause before a session is sought again; each next one is twice as long
+	callTime  = 2 * time.Second
+	beatEvery = time.Second
+	silentFor = 3 * time.Second // a gateway that was silent this long is gone
+	meetTime  = 500 * time.Millisecond
+	// how long requests wait for a new owner, as the switchboard waits for a proxy.
+	lostFor = 5 * time.Second
+	// the first pause of a search; each next one is twice as long.
+	seekFirst  = 20 * time.Millisecond
 	seekEvery  = 100 * time.Millisecond
-	lingerFor  = time.Minute // how long the lists of a namespace are still followed in which nobody is any more
+	lingerFor  = time.Minute // how long lists of an empty namespace are still followed
 	renewEvery = claimTime / 3
-	lookEvery  = 10 * time.Second // how often it is looked whether the directory was lost
+	lookEvery  = 10 * time.Second // how often to check whether the directory was lost
 )
 
-// Config is what a gateway of a cluster needs.
+// Config configures a gateway of a cluster.
 type Config struct {
 	Log *slog.Logger
 	// Servers are the URLs of NATS servers of one cluster.
 	Servers []string
-	// Credentials is a file with a user's credentials, or the seed of an NKey; "" for none. CA is a file with the certificates that sign
-	// the servers', "" for the system's.
+	// Credentials is a file with a user's credentials, or the seed of an NKey; "" for neither. CA
+	// is a file with the certificates that sign the servers' certificates, "" for the system's.
 	Credentials, CA string
-	// Name names this gateway, "" for a random one. It must be another one each time.
+	// Name names this gateway, "" for a random name. It must differ at each start.
 	Name string
 	// Address and Version are for operators.
 	Address, Version string
 	// Hub is the switchboard of this gateway.
 	Hub *hub.Hub
-	// Admit lets a participant of another gateway into the switchboard, if its token stands here, too, and is what the member says.
+	// Admit lets a participant of another gateway into the switchboard, if its token is valid here,
+	// too, and grants what the member says.
 	Admit func(m hub.Member) (Seat, error)
 }
 
@@ -86,20 +91,21 @@ type Cluster struct {
 
 	mu      sync.Mutex
 	closed  bool
-	peers   map[string]*peer        // other gateways, by name
-	odd     map[string]bool         // gateways of another version, which has been logged
-	bonds   uint64                  // counts the gateways that came
-	links   map[linkKey]*link       // of participants here to sessions elsewhere
-	byID    map[string]taker        // the same and the mirrors, by their number
-	count   uint64                  // numbers both
-	remotes map[remoteKey]*remote   // of participants elsewhere to sessions here
-	wants   map[string]*interest    // the namespaces of participants here
-	claims  map[sessionKey]*claim   // of the sessions here
-	silent  map[string]*silence     // other gateways that went silent, by name
-	offline time.Time               // since when the bus is not reached; zero while it is
-	seen    map[sessionKey]sighting // where sessions elsewhere are, and what is told of them
-	news    chan struct{}           // closed and made anew when seen, peers or the sessions here change
-	chores  chan func()             // done one after the other, beside what must not wait
+	peers   map[string]*peer              // other gateways, by name
+	odd     map[string]bool               // gateways of another version, already logged
+	bonds   uint64                        // the last number of a bond
+	routes  map[routeKey]*route           // of participants here to sessions elsewhere
+	byID    map[string]receiver           // the same and the lists, by their number
+	count   uint64                        // numbers both
+	remotes map[remoteKey]*remote         // of participants elsewhere to sessions here
+	wants   map[string]*namespaceInterest // the namespaces of participants here
+	claims  map[sessionKey]*claim         // of the sessions here
+	silent  map[string]*silence           // other gateways that went silent, by name
+	offline time.Time                     // start of the bus's outage; zero while it is reached
+	seen    map[sessionKey]remoteSession  // sessions of other gateways
+	// closed and made anew when seen, peers or the sessions here change
+	news   chan struct{}
+	chores chan func() // jobs for runJobs, which may wait for the bus
 }
 
 type sessionKey struct{ namespace, id string }
@@ -108,9 +114,9 @@ type sessionKey struct{ namespace, id string }
 type peer struct {
 	beat   beat
 	at     time.Time // of the last heartbeat
-	came   time.Time // when what is between the two began
-	bond   uint64    // names its coming, for itself
-	theirs uint64    // how it names ours; 0 before it has heard of us
+	came   time.Time // when the present bond began
+	bond   uint64    // this gateway's number for the peer's arrival
+	theirs uint64    // the peer's number for this gateway's arrival; 0 until it is known
 }
 
 // beat is a heartbeat.
@@ -119,16 +125,17 @@ type beat struct {
 	From    string `json:"from"`
 	Address string `json:"address,omitempty"`
 	Version string `json:"version,omitempty"`
-	// Bonds are the gateways that the sender hears, and a number for the coming of each: with another number all that was between the
-	// two is gone.
+	// Bonds are the gateways that the sender hears, with a number for the arrival of each: another
+	// number ends everything that was between the two.
 	Bonds map[string]uint64 `json:"bonds,omitempty"`
-	// Bond is the highest number that was given.
+	// Bond is the highest number given so far.
 	Bond uint64 `json:"bond,omitempty"`
 	Bye  bool   `json:"bye,omitempty"`
 }
 
-// Join connects a gateway with its cluster and extends its switchboard. Servers that do not answer now are tried again until Close;
-// wrong credentials and unreadable files are errors. It is called before anybody joins the switchboard.
+// Join connects a gateway with its cluster and extends its switchboard. It retries unreachable
+// servers until Close; wrong credentials and unreadable files are errors. Call it before anyone
+// joins the switchboard.
 func Join(cfg Config) (*Cluster, error) {
 	if cfg.Name == "" {
 		cfg.Name = "g-" + strings.ToLower(rand.Text()[:10])
@@ -149,14 +156,28 @@ func Join(cfg Config) (*Cluster, error) {
 // newCluster takes part over a bus. wake holds a token when the bus came or went.
 func newCluster(cfg Config, b bus, wake <-chan struct{}) (*Cluster, error) {
 	c := &Cluster{
-		cfg: cfg, log: cfg.Log, bus: b, name: cfg.Name, begun: time.Now(),
-		peers: make(map[string]*peer), odd: make(map[string]bool), links: make(map[linkKey]*link), byID: make(map[string]taker),
-		remotes: make(map[remoteKey]*remote), wants: make(map[string]*interest), claims: make(map[sessionKey]*claim),
-		silent: make(map[string]*silence), seen: make(map[sessionKey]sighting), news: make(chan struct{}), chores: make(chan func(), 1024),
+		cfg:     cfg,
+		log:     cfg.Log,
+		bus:     b,
+		name:    cfg.Name,
+		begun:   time.Now(),
+		peers:   make(map[string]*peer),
+		odd:     make(map[string]bool),
+		routes:  make(map[routeKey]*route),
+		byID:    make(map[string]receiver),
+		remotes: make(map[remoteKey]*remote),
+		wants:   make(map[string]*namespaceInterest),
+		claims:  make(map[sessionKey]*claim),
+		silent:  make(map[string]*silence),
+		seen:    make(map[sessionKey]remoteSession),
+		news:    make(chan struct{}),
+		chores:  make(chan func(), 1024),
 	}
 	c.ctx, c.stop = context.WithCancel(context.Background())
 	for subject, take := range map[string]func([]byte, func([]byte)){
-		heartbeats: c.heard, prefix + c.name + requests: c.received(protocol.MaxAgentMessage, c.serve), prefix + c.name + answers: c.received(protocol.MaxMessage, c.told),
+		heartbeats:                 c.takeHeartbeat,
+		prefix + c.name + requests: c.handleLetters(protocol.MaxAgentMessage, c.serveLetter),
+		prefix + c.name + answers:  c.handleLetters(protocol.MaxMessage, c.deliverLetter),
 	} {
 		if err := b.listen(subject, take); err != nil {
 			c.stop()
@@ -164,17 +185,18 @@ func newCluster(cfg Config, b bus, wake <-chan struct{}) (*Cluster, error) {
 		}
 	}
 	cfg.Hub.Extend(c)
-	c.wg.Go(func() { c.live(wake) }) // both end with ctx
-	c.wg.Go(c.work)
+	c.wg.Go(func() { c.runHeartbeat(wake) }) // both end with ctx
+	c.wg.Go(c.runJobs)
 	return c, nil
 }
 
-// Close leaves the cluster: the others are told, and what they have here ends. The switchboard is closed before.
+// Close leaves the cluster: it tells the other gateways and ends their routes and stand-ins here.
+// Close the switchboard first.
 func (c *Cluster) Close() {
 	c.mu.Lock()
 	c.closed = true
 	var ends []func()
-	for _, l := range c.links {
+	for _, l := range c.routes {
 		ends = append(ends, l.close)
 	}
 	for _, r := range c.remotes {
@@ -184,14 +206,14 @@ func (c *Cluster) Close() {
 	for _, end := range ends {
 		end()
 	}
-	c.beat(true)
+	c.sendHeartbeat(true)
 	c.stop()
 	c.wg.Wait()
 	c.bus.close()
 }
 
-// live sends heartbeats, and notices who is silent, until Close.
-func (c *Cluster) live(wake <-chan struct{}) {
+// runHeartbeat sends heartbeats and drops silent gateways, until Close.
+func (c *Cluster) runHeartbeat(wake <-chan struct{}) {
 	tick := time.NewTicker(beatEvery)
 	defer tick.Stop()
 	renew := time.NewTicker(renewEvery)
@@ -199,27 +221,28 @@ func (c *Cluster) live(wake <-chan struct{}) {
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()
 	for {
-		c.beat(false)
-		c.tidy()
+		c.sendHeartbeat(false)
+		c.expirePeers()
 		c.noteLacks()
 		select {
 		case <-c.ctx.Done():
 			return
 		case <-tick.C:
 		case <-renew.C:
-			c.chore(c.reclaim)
+			c.enqueueJob(c.renewClaims)
 		case <-look.C:
-			c.chore(c.refill)
+			c.enqueueJob(c.refillDirectory)
 		case <-wake:
-			if c.bus.online() {
-				c.chore(c.reclaim)
+			if c.bus.isOnline() {
+				c.enqueueJob(c.renewClaims)
 			}
 		}
 	}
 }
 
-// work does what has to wait for the bus and must not hold anybody up, until Close.
-func (c *Cluster) work() {
+// runJobs runs the jobs that have to wait for the bus and must not block anything else, until
+// Close.
+func (c *Cluster) runJobs() {
 	for {
 		select {
 		case <-c.ctx.Done():
@@ -230,8 +253,9 @@ func (c *Cluster) work() {
 	}
 }
 
-// chore has work do something. With too much to do it is left out: claims are renewed from time to time anyway.
-func (c *Cluster) chore(do func()) (queued bool) {
+// enqueueJob queues a job for runJobs. A full queue drops it: claims are renewed from time to time
+// anyway.
+func (c *Cluster) enqueueJob(do func()) (queued bool) {
 	select {
 	case c.chores <- do:
 		return true
@@ -241,11 +265,18 @@ func (c *Cluster) chore(do func()) (queued bool) {
 	}
 }
 
-// beat says that this gateway is here, or that it closes.
-func (c *Cluster) beat(bye bool) {
-	c.beating.Lock() // one does not overtake another
+// sendHeartbeat says that this gateway is here, or that it closes.
+func (c *Cluster) sendHeartbeat(bye bool) {
+	c.beating.Lock() // keeps heartbeats in order
 	defer c.beating.Unlock()
-	b := beat{Wire: wireVersion, From: c.name, Address: c.cfg.Address, Version: c.cfg.Version, Bonds: make(map[string]uint64), Bye: bye}
+	b := beat{
+		Wire:    wireVersion,
+		From:    c.name,
+		Address: c.cfg.Address,
+		Version: c.cfg.Version,
+		Bonds:   make(map[string]uint64),
+		Bye:     bye,
+	}
 	c.mu.Lock()
 	b.Bond = c.bonds
 	for name, p := range c.peers {
@@ -261,14 +292,14 @@ func (c *Cluster) beat(bye bool) {
 	}
 }
 
-// heard takes the heartbeat of another gateway.
-func (c *Cluster) heard(data []byte, _ func([]byte)) {
+// takeHeartbeat handles the heartbeat of another gateway.
+func (c *Cluster) takeHeartbeat(data []byte, _ func([]byte)) {
 	var b beat
 	if err := json.Unmarshal(data, &b); err != nil || b.From == "" || b.From == c.name {
 		return
 	}
 	c.mu.Lock()
-	if c.closed || c.differs(b) {
+	if c.closed || c.hasOtherVersionLocked(b) {
 		c.mu.Unlock()
 		return
 	}
@@ -276,45 +307,47 @@ func (c *Cluster) heard(data []byte, _ func([]byte)) {
 	switch {
 	case b.Bye:
 		c.mu.Unlock()
-		c.lose(b.From, "it closed")
+		c.dropPeer(b.From, "it closed")
 		c.mu.Lock()
-		delete(c.silent, b.From) // who ends it knows of its sessions
+		delete(c.silent, b.From) // a gateway that closes is not missing
 		c.mu.Unlock()
 		return
 	case p == nil:
 		c.bonds++
 		p, fresh = &peer{bond: c.bonds, came: time.Now()}, true
 		c.peers[b.From] = p
-		c.hearAgain(b)
-		c.log.Info("cluster: a gateway came", "gateway", b.From, "address", b.Address, "version", b.Version)
+		c.forgetSilenceLocked(b)
+		c.log.Info("cluster: a gateway came",
+			"gateway", b.From, "address", b.Address, "version", b.Version)
 	}
 	p.beat, p.at = b, time.Now()
 	part := func() {}
-	if b.Bond >= p.theirs { // else a letter overtook it
-		part = c.rebond(b.From, p, b.Bonds[c.name])
+	if b.Bond >= p.theirs { // else a letter overtook the heartbeat
+		part = c.startBondLocked(b.From, p, b.Bonds[c.name])
 	}
-	c.changed()
+	c.wakeSeekersLocked()
 	c.mu.Unlock()
 	part()
 	if fresh {
-		c.beat(false) // so that it knows of this one at once
+		c.sendHeartbeat(false) // tells it of this gateway at once
 	}
-	c.follow(b.From)
+	c.requestLists(b.From)
 }
 
-// rebond takes the number that a gateway has for this one. With another one than before, that gateway lost this one meanwhile: part ends
-// all that was between the two. This one stays known by the number that it has: with a new one the other would lose it in turn, and both would
-// go on so for ever. The caller holds the lock.
-func (c *Cluster) rebond(name string, p *peer, theirs uint64) (part func()) {
+// startBondLocked takes the number that a gateway has for this one. If the number has changed, that
+// gateway lost this one meanwhile: part ends everything that was between the two. This gateway
+// keeps its own number for the other: with a new one the other would lose it in turn, and both
+// would go on for ever.
+func (c *Cluster) startBondLocked(name string, p *peer, theirs uint64) (part func()) {
 	part = func() {}
 	if p.theirs != 0 && p.theirs != theirs {
-		part, p.came = c.between(name), time.Now()
+		part, p.came = c.detachPeerLocked(name), time.Now()
 	}
 	p.theirs = theirs
 	return part
 }
 
-// bondOf names the coming of another gateway, 0 for one that is not heard.
+// bondOf returns the number of another gateway's arrival, 0 for one that is not heard.
 func (c *Cluster) bondOf(name string) uint64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -324,8 +357,9 @@ func (c *Cluster) bondOf(name string) uint64 {
 	return 0
 }
 
-// bonded reports whether a letter belongs to what is between the two gateways now. One that overtook its sender's heartbeat begins that anew.
-func (c *Cluster) bonded(l *letter) bool {
+// inCurrentBond reports whether a letter belongs to the present bond of the two gateways. A letter
+// that overtook its sender's heartbeat starts the new bond.
+func (c *Cluster) inCurrentBond(l *letter) bool {
 	c.mu.Lock()
 	p := c.peers[l.From]
 	if p == nil || l.Bond == 0 || l.Bond == p.theirs {
@@ -336,26 +370,27 @@ func (c *Cluster) bonded(l *letter) bool {
 		c.mu.Unlock()
 		return false
 	}
-	part := c.rebond(l.From, p, l.Bond)
+	part := c.startBondLocked(l.From, p, l.Bond)
 	c.mu.Unlock()
 	part()
 	return true
 }
 
-// differs reports whether a gateway speaks another version, and logs that once. The caller holds the lock.
-func (c *Cluster) differs(b beat) bool {
+// hasOtherVersionLocked reports whether a gateway speaks another version, and logs that once.
+func (c *Cluster) hasOtherVersionLocked(b beat) bool {
 	if b.Wire == wireVersion {
 		return false
 	}
 	if !c.odd[b.From] {
 		c.odd[b.From] = true
-		c.log.Error("cluster: a gateway speaks another version of the wire: it is left alone", "gateway", b.From, "address", b.Address, "wire", b.Wire, "own", wireVersion)
+		c.log.Error("cluster: a gateway speaks another version of the wire: it is left alone",
+			"gateway", b.From, "address", b.Address, "wire", b.Wire, "own", wireVersion)
 	}
 	return true
 }
 
-// tidy forgets the gateways that are silent, and what is no longer wanted.
-func (c *Cluster) tidy() {
+// expirePeers drops silent gateways, and forgets sessions and lists that have had their time.
+func (c *Cluster) expirePeers() {
 	var silent []string
 	c.mu.Lock()
 	for name, p := range c.peers {
@@ -365,63 +400,71 @@ func (c *Cluster) tidy() {
 	}
 	c.mu.Unlock()
 	for _, name := range silent {
-		c.lose(name, "it is silent")
+		c.dropPeer(name, "it is silent")
 	}
 	c.forgetLost()
 	c.forgetInterests()
 	isOpen := func(_ sessionKey, own *claim) bool { return own.revision == 0 }
-	if c.bus.online() && len(c.claimsThat(isOpen)) > 0 && c.entering.CompareAndSwap(false, true) {
-		if !c.chore(c.enterOpen) {
+	isDue := c.bus.isOnline() && len(c.selectClaims(isOpen)) > 0
+	if isDue && c.entering.CompareAndSwap(false, true) {
+		if !c.enqueueJob(c.enterOpen) {
 			c.entering.Store(false)
 		}
 	}
 }
 
-// lose forgets another gateway, with all that is between the two. It comes back with its next heartbeat.
-func (c *Cluster) lose(name, why string) {
+// dropPeer forgets another gateway and everything shared with it. It comes back with its next
+// heartbeat.
+func (c *Cluster) dropPeer(name, why string) {
 	c.mu.Lock()
 	p := c.peers[name]
 	delete(c.peers, name)
 	delete(c.odd, name)
-	part := c.between(name)
+	part := c.detachPeerLocked(name)
 	if p != nil {
-		c.silent[name] = &silence{address: p.beat.Address, since: p.at, sessions: make(map[sessionKey]struct{})}
+		c.silent[name] = &silence{
+			address:  p.beat.Address,
+			since:    p.at,
+			sessions: make(map[sessionKey]struct{}),
+		}
 	}
 	c.mu.Unlock()
 	if p != nil {
-		c.log.Warn("cluster: a gateway is gone", "gateway", name, "address", p.beat.Address, "cause", why)
+		c.log.Warn("cluster: a gateway is gone",
+			"gateway", name, "address", p.beat.Address, "cause", why)
 	}
 	part()
 }
 
-// between is all that is between this gateway and another one now, for an end without the lock: what begins meanwhile is of the new time. The
-// caller holds the lock.
-func (c *Cluster) between(name string) (part func()) {
+// detachPeerLocked collects everything this gateway shares with another one. Call the result after
+// unlocking c.mu: it closes exactly what existed at this moment, and not what the two set up
+// afterwards.
+func (c *Cluster) detachPeerLocked(name string) (part func()) {
 	var gone []*remote
 	for k, r := range c.remotes {
 		if k.from == name {
 			gone = append(gone, r)
 		}
 	}
-	var lost []taker
+	var lost []receiver
 	for _, t := range c.byID {
-		if t.owner() == name {
+		if t.ownerName() == name {
 			lost = append(lost, t)
 		}
 	}
-	c.changed()
+	c.wakeSeekersLocked()
 	return func() {
 		for _, r := range gone {
 			r.close()
 		}
 		for _, t := range lost {
-			t.lost()
+			t.ownerLost()
 		}
 	}
 }
 
-// changed wakes those who seek a session. The caller holds the lock.
-func (c *Cluster) changed() {
+// wakeSeekersLocked wakes the goroutines that seek a session.
+func (c *Cluster) wakeSeekersLocked() {
 	close(c.news)
 	c.news = make(chan struct{})
 }
@@ -434,7 +477,7 @@ func signal(ch chan<- struct{}) {
 	}
 }
 
-// counters count what crosses.
+// counters count the messages and bytes that cross.
 type counters struct {
 	sent, got, sentBytes, gotBytes, refused, uncontested atomic.Uint64
 }

@@ -72,13 +72,13 @@ func (b *fakeBus) cut(off bool) {
 	signal(b.wake)
 }
 
-func (b *fakeBus) online() bool {
+func (b *fakeBus) isOnline() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return !b.off
 }
 
-func (b *fakeBus) largest() int { return b.size }
+func (b *fakeBus) maxMessageBytes() int { return b.size }
 
 func (b *fakeBus) close() { b.once.Do(func() { close(b.done) }) }
 
@@ -111,7 +111,7 @@ func (b *fakeBus) put(subject string, data []byte, answer func([]byte)) (n int) 
 			continue
 		default:
 		}
-		if box.owner != b && box.owner.online() {
+		if box.owner != b && box.owner.isOnline() {
 			n++
 			box.mail <- fakeMail{append([]byte{}, data...), answer}
 		}
@@ -120,7 +120,7 @@ func (b *fakeBus) put(subject string, data []byte, answer func([]byte)) (n int) 
 }
 
 func (b *fakeBus) request(ctx context.Context, subject string, data []byte) ([]byte, error) {
-	if !b.online() {
+	if !b.isOnline() {
 		return nil, errOffline
 	}
 	got := make(chan []byte, 1)
@@ -136,7 +136,7 @@ func (b *fakeBus) request(ctx context.Context, subject string, data []byte) ([]b
 }
 
 func (b *fakeBus) publish(subject string, data []byte) error {
-	if !b.online() {
+	if !b.isOnline() {
 		return errOffline
 	}
 	b.put(subject, data, func([]byte) {})
@@ -151,7 +151,7 @@ func (n *fakeNATS) forget() {
 	n.made++
 }
 
-func (b *fakeBus) renewed() bool {
+func (b *fakeBus) directoryRecreated() bool {
 	b.nats.mu.Lock()
 	defer b.nats.mu.Unlock()
 	before := b.made
@@ -160,7 +160,7 @@ func (b *fakeBus) renewed() bool {
 }
 
 func (b *fakeBus) reached() error {
-	if !b.online() || b.nats.quiet {
+	if !b.isOnline() || b.nats.quiet {
 		return errOffline
 	}
 	return nil
@@ -193,7 +193,7 @@ func (b *fakeBus) write(key string, value []byte, revision uint64) (uint64, erro
 	return b.nats.seq, nil
 }
 
-func (b *fakeBus) remove(key string, revision uint64) error {
+func (b *fakeBus) removeKey(key string, revision uint64) error {
 	_, err := b.write(key, nil, revision)
 	return err
 }

@@ -46,7 +46,7 @@ func TestAloneAGatewayGoesOnAndComesBack(t *testing.T) {
 		sees(agent, "one", "two", "three")
 		// The list comes from the gateways themselves, and the directory's entry after it.
 		require.Eventually(t, func() bool {
-			there, _, err := b.cluster.read(sessionKey{"", "three"})
+			there, _, err := b.cluster.readEntry(sessionKey{"", "three"})
 			return err == nil && there.Owner == "g-a"
 		}, time.Minute, 50*time.Millisecond)
 	})
@@ -86,7 +86,7 @@ func TestASessionThatMovedWithoutTheDirectoryStaysWithItsProxy(t *testing.T) {
 		again := b.proxy()
 		again.Handle(opening("one"))
 		bus.quiet = false
-		b.cluster.reclaim()
+		b.cluster.renewClaims()
 		synctest.Wait()
 		require.True(t, b.hub.Has("", "one"))
 		require.False(t, a.hub.Has("", "one"))
@@ -312,11 +312,11 @@ func TestASlowReaderIsNotFlooded(t *testing.T) {
 func TestPartsThatAreNoneAreRefused(t *testing.T) {
 	var p parts
 	for name, data := range map[string][]byte{"nothing": nil, "another kind": []byte("X12345678"), "too short": []byte("P123")} {
-		_, _, err := p.join(data)
+		_, _, err := p.addPart(data)
 		require.ErrorIs(t, err, errWire, name)
 	}
 	for range maxParts/(1<<20) + 1 {
-		if _, _, err := p.join(append([]byte("P12345678"), make([]byte, 1<<20)...)); err != nil {
+		if _, _, err := p.addPart(append([]byte("P12345678"), make([]byte, 1<<20)...)); err != nil {
 			require.ErrorIs(t, err, errParts)
 			require.Empty(t, p.open)
 			return
@@ -330,7 +330,7 @@ func FuzzUnseal(f *testing.F) {
 	f.Fuzz(func(_ *testing.T, data []byte) {
 		_, _ = unseal(data, protocol.MaxAgentMessage)
 		var p parts
-		_, _, _ = p.join(data)
+		_, _, _ = p.addPart(data)
 	})
 }
 
@@ -349,7 +349,7 @@ func TestADirectoryThatWasLostIsFilledAgain(t *testing.T) {
 		time.Sleep(2 * lookEvery)
 		synctest.Wait()
 		for _, id := range []string{"one", "two"} {
-			there, _, err := a.cluster.read(sessionKey{"", id})
+			there, _, err := a.cluster.readEntry(sessionKey{"", id})
 			require.NoError(t, err)
 			require.Equal(t, "g-a", there.Owner, id)
 		}

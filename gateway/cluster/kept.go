@@ -9,29 +9,33 @@ import (
 	"terminalproxy/protocol"
 )
 
-// note keeps what a participant asks: a request until its answer, what goes on until its end.
-func (l *link) note(m protocol.Message) {
+// trackRequest keeps a request until its answer, and a subscription until its end.
+func (l *route) trackRequest(m protocol.Message) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	id := protocol.RequestID(m)
 	switch m := m.(type) {
 	case *protocol.Cancel:
-		l.drop(m.RequestID)
+		l.forgetRequestLocked(m.RequestID)
 		return
 	case *protocol.Ack:
 		return
 	case *protocol.Unwatch:
-		l.unhold((*protocol.Watch)(nil))
+		l.removeStandingLocked((*protocol.Watch)(nil))
 		return
 	case *protocol.Unview:
-		l.unhold((*protocol.View)(nil))
+		l.removeStandingLocked((*protocol.View)(nil))
 	case *protocol.ChatUnsubscribe:
-		l.unhold((*protocol.ChatSubscribe)(nil))
+		l.removeStandingLocked((*protocol.ChatSubscribe)(nil))
 	case *protocol.Detach:
-		l.unhold((*protocol.Attach)(nil))
-	case *protocol.SessionsSubscribe, *protocol.View, *protocol.Watch, *protocol.ChatSubscribe, *protocol.Attach:
-		if !slices.Contains(l.holds, m) { // else it is asked again
-			l.unhold(m)
+		l.removeStandingLocked((*protocol.Attach)(nil))
+	case *protocol.SessionsSubscribe,
+		*protocol.View,
+		*protocol.Watch,
+		*protocol.ChatSubscribe,
+		*protocol.Attach:
+		if !slices.Contains(l.holds, m) { // else it is a repeat
+			l.removeStandingLocked(m)
 			l.holds = append(l.holds, m)
 		}
 		return
@@ -41,8 +45,8 @@ func (l *link) note(m protocol.Message) {
 	}
 }
 
-// unhold forgets what goes on of a kind. The caller holds the lock.
-func (l *link) unhold(kind protocol.Message) {
+// removeStandingLocked forgets the subscription of a kind.
+func (l *route) removeStandingLocked(kind protocol.Message) {
 	l.holds = slices.DeleteFunc(l.holds, func(m protocol.Message) bool {
 		if reflect.TypeOf(m) != reflect.TypeOf(kind) {
 			return false
@@ -52,37 +56,40 @@ func (l *link) unhold(kind protocol.Message) {
 	})
 }
 
-// drop forgets a request. The caller holds the lock.
-func (l *link) drop(id string) {
-	l.pending = slices.DeleteFunc(l.pending, func(m protocol.Message) bool { return protocol.RequestID(m) == id })
+// forgetRequestLocked forgets a request.
+func (l *route) forgetRequestLocked(id string) {
+	l.pending = slices.DeleteFunc(
+		l.pending,
+		func(m protocol.Message) bool { return protocol.RequestID(m) == id },
+	)
 	delete(l.passed, id)
 }
 
-// repeated reports whether an owner may have passed m on before.
-func (l *link) repeated(m protocol.Message) bool {
+// mayBeRepeat reports whether an owner may have passed m on before.
+func (l *route) mayBeRepeat(m protocol.Message) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.passed[protocol.RequestID(m)]
 }
 
-// settle forgets a request that is answered.
-func (l *link) settle(id string) {
+// finishRequest forgets an answered request.
+func (l *route) finishRequest(id string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if id != "" {
-		l.drop(id)
+		l.forgetRequestLocked(id)
 	}
 }
 
-// owner implements taker.
-func (l *link) owner() string {
+// ownerName implements receiver.
+func (l *route) ownerName() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.at
 }
 
-// lost implements taker.
-func (l *link) lost() {
+// ownerLost implements receiver.
+func (l *route) ownerLost() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.broken = true
@@ -90,8 +97,8 @@ func (l *link) lost() {
 	signal(l.wake)
 }
 
-// hear implements taker: it gives the participant what came for it.
-func (l *link) hear(from *letter) reply {
+// takeLetter implements receiver: it delivers a letter's messages to the participant.
+func (l *route) takeLetter(from *letter) reply {
 	l.mu.Lock()
 	switch {
 	case l.broken || from.From != l.at || from.Link != l.id || from.N > l.got+1:
@@ -101,16 +108,16 @@ func (l *link) hear(from *letter) reply {
 		l.mu.Unlock()
 		return reply{}
 	}
-	if slices.ContainsFunc(from.messages, l.astray) {
+	if slices.ContainsFunc(from.messages, l.isMovedLocked) {
 		l.mu.Unlock()
-		l.lost()
+		l.ownerLost()
 		return reply{Lost: true}
 	}
 	l.got = from.N
 	if len(from.messages) > 0 {
 		l.failing = time.Time{}
 	}
-	fresh := slices.DeleteFunc(from.messages, l.heard)
+	fresh := slices.DeleteFunc(from.messages, l.recordAnswerLocked)
 	l.mu.Unlock()
 	room := true
 	for _, m := range fresh {
@@ -120,47 +127,53 @@ func (l *link) hear(from *letter) reply {
 		room = l.key.peer.Room()
 	}
 	if from.End != "" {
-		l.lost()
+		l.ownerLost()
 	}
 	return reply{Full: !room}
 }
 
-// astray reports whether an owner says that it does not have the session: it is moving, and has to be sought again. The caller holds the
-// lock.
-func (l *link) astray(m protocol.Message) bool {
-	no, ok := m.(*protocol.Error)
-	asked := func(m protocol.Message) bool { return protocol.RequestID(m) == no.RequestID }
-	return ok && no.Code == protocol.CodeNoSession && l.key.session != "" && no.RequestID != "" &&
-		(slices.ContainsFunc(l.pending, asked) || slices.ContainsFunc(l.holds, asked))
+// isMovedLocked reports whether an owner says that it does not have the session: it is moving, and
+// must be sought again.
+func (l *route) isMovedLocked(m protocol.Message) bool {
+	refusal, ok := m.(*protocol.Error)
+	if !ok || refusal.Code != protocol.CodeNoSession || refusal.RequestID == "" {
+		return false
+	}
+	isAsked := func(m protocol.Message) bool { return protocol.RequestID(m) == refusal.RequestID }
+	return l.key.session != "" &&
+		(slices.ContainsFunc(l.pending, isAsked) || slices.ContainsFunc(l.holds, isAsked))
 }
 
-// heard keeps what an answer says of what was asked, and reports whether the participant has heard that before. The caller holds the
-// lock.
-func (l *link) heard(m protocol.Message) (known bool) {
-	if id := protocol.RequestID(m); id != "" {
-		l.drop(id)
+// recordAnswerLocked records the effect of an answer on the tracked requests, and reports whether
+// the participant has had that answer before.
+func (l *route) recordAnswerLocked(m protocol.Message) (known bool) {
+	id := protocol.RequestID(m)
+	if id != "" {
+		l.forgetRequestLocked(id)
 	}
+	isAnswered := func(h protocol.Message) bool { return id != "" && protocol.RequestID(h) == id }
 	switch m := m.(type) {
 	case *protocol.Done:
 		known = l.answered[m.RequestID]
-		if slices.ContainsFunc(l.holds, func(h protocol.Message) bool { return m.RequestID != "" && protocol.RequestID(h) == m.RequestID }) {
+		if slices.ContainsFunc(l.holds, isAnswered) {
 			l.answered[m.RequestID] = true
 		}
 	case *protocol.SessionClose:
 		l.holds = nil
 	case *protocol.Error:
-		l.holds = slices.DeleteFunc(l.holds, func(h protocol.Message) bool { return m.RequestID != "" && protocol.RequestID(h) == m.RequestID })
+		l.holds = slices.DeleteFunc(l.holds, isAnswered)
 	case *protocol.ControlGrant:
 		if m.AgentID == l.key.peer.ID() {
-			l.hold(m)
+			l.setGrantLocked(m)
 		}
 	case *protocol.ControlRevoke:
-		if l.grant != nil && m.Reason != protocol.ReasonRefused && (m.AgentID == "" || m.AgentID == l.grant.AgentID) {
-			l.hold(nil)
+		if l.grant != nil && m.Reason != protocol.ReasonRefused &&
+			(m.AgentID == "" || m.AgentID == l.grant.AgentID) {
+			l.setGrantLocked(nil)
 		}
 	case *protocol.Detach:
-		l.unhold((*protocol.Attach)(nil))
-		l.unhold((*protocol.Watch)(nil))
+		l.removeStandingLocked((*protocol.Attach)(nil))
+		l.removeStandingLocked((*protocol.Watch)(nil))
 	case *protocol.ChatRecords:
 		for i, h := range l.holds {
 			if sub, ok := h.(*protocol.ChatSubscribe); ok && len(m.Records) > 0 {
@@ -173,22 +186,22 @@ func (l *link) heard(m protocol.Message) (known bool) {
 	return known
 }
 
-// taker takes what other gateways send for participants here.
-type taker interface {
-	owner() string
-	hear(l *letter) reply
-	lost()
+// receiver takes the letters that other gateways send for participants here.
+type receiver interface {
+	ownerName() string
+	takeLetter(l *letter) reply
+	ownerLost()
 }
 
-// told takes a letter for a participant of this gateway.
-func (c *Cluster) told(l *letter) reply {
+// deliverLetter takes a letter for a participant of this gateway.
+func (c *Cluster) deliverLetter(l *letter) reply {
 	c.mu.Lock()
 	t := c.byID[l.Link]
 	c.mu.Unlock()
 	if t == nil {
 		return reply{Lost: true}
 	}
-	return t.hear(l)
+	return t.takeLetter(l)
 }
 
 var _ hub.Directory = (*Cluster)(nil)

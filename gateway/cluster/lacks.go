@@ -7,18 +7,18 @@ import (
 	"terminalproxy/protocol"
 )
 
-// silentKept is how long it is said that the sessions of a silent gateway are missing.
+// silentKept bounds how long lists say that sessions of a silent gateway are missing.
 const silentKept = 10 * time.Minute
 
-// silence is that of another gateway, which may live on, cut off, with its sessions.
+// silence records another gateway that went silent. It may live on, cut off, with its sessions.
 type silence struct {
 	address  string
 	since    time.Time
-	sessions map[sessionKey]struct{} // its own that lists had, and that were forgotten
+	sessions map[sessionKey]struct{} // its sessions that were listed, and are forgotten now
 }
 
-// hearAgain forgets the silence of a gateway that came, perhaps under another name. The caller holds the lock.
-func (c *Cluster) hearAgain(b beat) {
+// forgetSilenceLocked forgets the silence of a gateway that came, perhaps under another name.
+func (c *Cluster) forgetSilenceLocked(b beat) {
 	delete(c.silent, b.From)
 	for name, s := range c.silent {
 		if s.address == b.Address && b.Address != "" {
@@ -31,35 +31,37 @@ func (c *Cluster) hearAgain(b beat) {
 func (c *Cluster) Incomplete(namespace string) *protocol.Incomplete {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.lacks(namespace)
+	return c.incompleteLocked(namespace)
 }
 
-// lacks is Incomplete. While the bus changes its server the others are still known. The caller holds the lock.
-func (c *Cluster) lacks(namespace string) *protocol.Incomplete {
-	c.noteOffline()
+// incompleteLocked is Incomplete. While the bus changes its server, the other gateways are still
+// known.
+func (c *Cluster) incompleteLocked(namespace string) *protocol.Incomplete {
+	c.noteOfflineLocked()
 	switch {
 	case c.offline.IsZero():
-		return c.silentLacks(namespace)
+		return c.silentLacksLocked(namespace)
 	case len(c.peers) > 0 && time.Since(c.offline) <= silentFor:
 		return nil
 	}
 	return &protocol.Incomplete{
 		Since: c.offline.UnixMilli(),
-		Why:   "this gateway does not reach the others, as no NATS server answers it: only its own sessions are known",
+		Why: "this gateway does not reach the others, as no NATS server answers it: only its " +
+			"own sessions are known",
 	}
 }
 
-// noteOffline notes since when the bus is not reached. The caller holds the lock.
-func (c *Cluster) noteOffline() {
-	if c.bus.online() {
+// noteOfflineLocked records when the bus went out of reach.
+func (c *Cluster) noteOfflineLocked() {
+	if c.bus.isOnline() {
 		c.offline = time.Time{}
 	} else if c.offline.IsZero() {
 		c.offline = time.Now()
 	}
 }
 
-// silentLacks says that silent gateways may have sessions that are nowhere else. The caller holds the lock.
-func (c *Cluster) silentLacks(namespace string) *protocol.Incomplete {
+// silentLacksLocked says that silent gateways may have sessions that no other gateway has.
+func (c *Cluster) silentLacksLocked(namespace string) *protocol.Incomplete {
 	n, since := 0, time.Now()
 	for _, s := range c.silent {
 		missing := 0
@@ -80,13 +82,16 @@ func (c *Cluster) silentLacks(namespace string) *protocol.Incomplete {
 	if n > 1 {
 		sessions = fmt.Sprintf("%d sessions are missing, which were there", n)
 	}
-	return &protocol.Incomplete{Since: since.UnixMilli(), Why: "a gateway of the cluster does not answer: " + sessions}
+	return &protocol.Incomplete{
+		Since: since.UnixMilli(),
+		Why:   "a gateway of the cluster does not answer: " + sessions,
+	}
 }
 
-// noteLacks has those told who watch lists in which something began to be missing, or is no longer.
+// noteLacks notifies the watchers of lists in which sessions went missing, or are complete again.
 func (c *Cluster) noteLacks() {
 	c.mu.Lock()
-	c.noteOffline()
+	c.noteOfflineLocked()
 	for name, s := range c.silent {
 		if time.Since(s.since) > silentKept {
 			delete(c.silent, name)
@@ -94,7 +99,7 @@ func (c *Cluster) noteLacks() {
 	}
 	var differ []string
 	for namespace, w := range c.wants {
-		now := c.lacks(namespace)
+		now := c.incompleteLocked(namespace)
 		if (now == nil) != (w.lacks == nil) || now != nil && *now != *w.lacks {
 			differ = append(differ, namespace)
 		}

@@ -7,28 +7,33 @@ import (
 	"math/rand/v2"
 )
 
-// call sends a letter to another gateway and waits for its answer; once more where the first was not answered in time: letters are
-// numbered, and none is taken twice. The end of ctx is the end of waiting.
-func (c *Cluster) call(ctx context.Context, to, where string, l *letter) (reply, error) {
+// callPeer sends a letter to another gateway and waits for its answer. It retries once after a
+// timeout: letters are numbered, so each is taken once. The end of ctx ends the wait.
+func (c *Cluster) callPeer(ctx context.Context, to, where string, l *letter) (reply, error) {
 	l.From, l.Bond = c.name, c.bondOf(to)
 	data, err := l.seal()
 	if err != nil {
 		return reply{}, err
 	}
 	for try := 0; ; try++ {
-		r, err := c.send(ctx, prefix+to+where, data)
-		if try == 1 || !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil || !c.alive(to) {
+		r, err := c.sendLetter(ctx, prefix+to+where, data)
+		if try == 1 || !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil ||
+			!c.isHeard(to) {
 			return r, err
 		}
 	}
 }
 
-func (c *Cluster) send(ctx context.Context, subject string, data []byte) (r reply, err error) {
+func (c *Cluster) sendLetter(
+	ctx context.Context,
+	subject string,
+	data []byte,
+) (r reply, err error) {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
 	c.stats.sent.Add(1)
 	c.stats.sentBytes.Add(uint64(len(data)))
-	largest := c.bus.largest()
+	largest := c.bus.maxMessageBytes()
 	if largest <= partHead {
 		return r, errOffline
 	}
@@ -44,13 +49,17 @@ func (c *Cluster) send(ctx context.Context, subject string, data []byte) (r repl
 	return r, nil
 }
 
-// received takes what comes to a subject, letter by letter. What is none is refused, named and logged.
-func (c *Cluster) received(limit int, take func(*letter) reply) func(data []byte, answer func([]byte)) {
+// handleLetters returns a handler for the letters on a subject. It rejects and logs a malformed
+// letter, and names its sender.
+func (c *Cluster) handleLetters(
+	limit int,
+	take func(*letter) reply,
+) func(data []byte, answer func([]byte)) {
 	return func(data []byte, answer func([]byte)) {
 		c.stats.got.Add(1)
 		c.stats.gotBytes.Add(uint64(len(data)))
 		var r reply
-		data, done, err := c.parts.join(data)
+		data, done, err := c.parts.addPart(data)
 		var l *letter
 		if done {
 			l, err = unseal(data, limit)
@@ -61,9 +70,9 @@ func (c *Cluster) received(limit int, take func(*letter) reply) func(data []byte
 			if l != nil {
 				from = l.From
 			}
-			c.refuse(from, err.Error())
+			c.logRefusal(from, err.Error())
 			r.Wrong = err.Error()
-		case done && !c.bonded(l):
+		case done && !c.inCurrentBond(l):
 			r.Lost = true
 		case done:
 			r = take(l)
@@ -74,8 +83,8 @@ func (c *Cluster) received(limit int, take func(*letter) reply) func(data []byte
 	}
 }
 
-// refuse logs what another gateway may not do, or does wrong.
-func (c *Cluster) refuse(from, why string) {
+// logRefusal logs a forbidden or malformed letter of another gateway.
+func (c *Cluster) logRefusal(from, why string) {
 	c.stats.refused.Add(1)
 	c.log.Warn("cluster: refused", "gateway", from, "cause", why)
 }

@@ -12,46 +12,48 @@ import (
 	"terminalproxy/protocol"
 )
 
-// maxQueued bounds the messages of a participant that wait to be sent to one session's owner.
+// maxQueued bounds the messages of a participant that wait for one session's owner.
 const maxQueued = 256
 
-type linkKey struct {
+type routeKey struct {
 	peer    *hub.Peer
-	session string // "" for programs that are to be started
-	host    string // who is to start them
+	session string // "" for programs to start
+	host    string // the host that starts them
 }
 
-// link is a participant's way to one session of another gateway. One goroutine sends, in order; what comes back goes straight into
-// the participant's queue. When the owner is lost, the link seeks the new one, and asks again what may be asked twice.
-type link struct {
+// route carries one participant's messages to one session of another gateway. One goroutine sends,
+// in order; the answers go straight into the participant's queue. When the owner is lost, the route
+// seeks the new one, and repeats the requests that may be asked twice.
+type route struct {
 	cluster *Cluster
-	key     linkKey
+	key     routeKey
 	space   string
-	wake    chan struct{} // holds a token when there is something to do
+	wake    chan struct{} // holds a token when run has work
 	done    chan struct{}
 	ending  sync.Once
 
-	mu       sync.Mutex
-	queue    []letter // what is to be sent
-	at       string   // the owner, "" while there is none
-	id       string   // of the way to it
-	sent     uint64   // letters
-	got      uint64
-	broken   bool                   // the owner is lost, or is it no longer
-	pending  []protocol.Message     // requests without an answer, in their order
-	passed   map[string]bool        // of these, by id, what an owner may have passed on to the proxy
-	holds    []protocol.Message     // what was asked that goes on: one of each kind
-	grant    *protocol.ControlGrant // that the participant holds, nil for none
+	mu      sync.Mutex
+	queue   []letter // letters to send
+	at      string   // the owner, "" if unknown
+	id      string   // of the route to that owner
+	sent    uint64   // letters
+	got     uint64
+	broken  bool               // the owner is lost, or has changed
+	pending []protocol.Message // requests without an answer, in their order
+	// of these, by id, those that an owner may have passed on to the proxy
+	passed   map[string]bool
+	holds    []protocol.Message     // standing subscriptions: one of each kind
+	grant    *protocol.ControlGrant // the participant's grant, or nil
 	answered map[string]bool        // requests of holds that are answered
 	abort    context.CancelFunc     // ends the wait for the answer to a letter
-	began    time.Time              // when the way to the owner did
-	failing  time.Time              // since when no owner answered; zero while one does
+	began    time.Time              // when the route to the owner was made
+	failing  time.Time              // since when no owner answers; zero while one does
 }
 
 // Forward implements hub.Directory.
 func (c *Cluster) Forward(p *hub.Peer, m protocol.Message) bool {
-	who := p.Member()
-	if who.Remote || who.Token == "" || who.Role == hub.RoleProxy {
+	member := p.Member()
+	if member.Remote || member.Token == "" || member.Role == hub.RoleProxy {
 		return false
 	}
 	c.mu.Lock()
@@ -59,46 +61,56 @@ func (c *Cluster) Forward(p *hub.Peer, m protocol.Message) bool {
 	if c.closed {
 		return false
 	}
-	k := linkKey{peer: p, session: protocol.SessionID(m)}
+	k := routeKey{peer: p, session: protocol.SessionID(m)}
 	switch m := m.(type) {
 	case *protocol.SessionsList:
-		c.wg.Go(func() { // ends when all is told, or has had its time
-			c.gather(who.Namespace)
+		c.wg.Go(func() { // ends when the lists are complete, or have had their time
+			c.waitForLists(member.Namespace)
 			p.Listed(m)
 		})
 		return true
 	case *protocol.ProxyStart:
 		k.host = m.HostKey
 	}
-	_, known := c.seen[sessionKey{who.Namespace, k.session}]
-	if c.links[k] == nil && !known && (!c.bus.online() || len(c.peers) == 0) {
+	_, known := c.seen[sessionKey{member.Namespace, k.session}]
+	if c.routes[k] == nil && !known && (!c.bus.isOnline() || len(c.peers) == 0) {
 		return false
 	}
-	c.link(k, who.Namespace).put(letter{Op: opSay, messages: []protocol.Message{m}})
+	c.routeToLocked(k, member.Namespace).
+		enqueueLetter(letter{Op: opSay, messages: []protocol.Message{m}})
 	return true
 }
 
 // Follow implements hub.Directory.
 func (c *Cluster) Follow(p *hub.Peer, m protocol.Message) bool {
-	who := p.Member()
+	member := p.Member()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if who.Token == "" || c.closed {
+	if member.Token == "" || c.closed {
 		return false
 	}
-	l := c.link(linkKey{peer: p, session: protocol.SessionID(m)}, who.Namespace)
-	l.note(m)
-	l.pass(&letter{messages: []protocol.Message{m}})
-	l.lost()
+	l := c.routeToLocked(routeKey{peer: p, session: protocol.SessionID(m)}, member.Namespace)
+	l.trackRequest(m)
+	l.markPassed(&letter{messages: []protocol.Message{m}})
+	l.ownerLost()
 	return true
 }
 
-// link is the way of a participant to a session, which it makes if there is none. The caller holds the lock.
-func (c *Cluster) link(k linkKey, namespace string) *link {
-	l := c.links[k]
+// routeToLocked returns a participant's route to a session, and makes it if necessary.
+func (c *Cluster) routeToLocked(k routeKey, namespace string) *route {
+	l := c.routes[k]
 	if l == nil {
-		l = &link{cluster: c, key: k, space: namespace, wake: make(chan struct{}, 1), done: make(chan struct{}), answered: make(map[string]bool), passed: make(map[string]bool), abort: func() {}}
-		c.links[k] = l
+		l = &route{
+			cluster:  c,
+			key:      k,
+			space:    namespace,
+			wake:     make(chan struct{}, 1),
+			done:     make(chan struct{}),
+			answered: make(map[string]bool),
+			passed:   make(map[string]bool),
+			abort:    func() {},
+		}
+		c.routes[k] = l
 		c.wg.Go(l.run) // ends with close
 	}
 	return l
@@ -106,56 +118,56 @@ func (c *Cluster) link(k linkKey, namespace string) *link {
 
 // Watch implements hub.Directory.
 func (c *Cluster) Watch(p *hub.Peer, now hub.Doing) {
-	who := p.Member()
-	if who.Remote || who.Token == "" || who.Role == hub.RoleProxy {
+	member := p.Member()
+	if member.Remote || member.Token == "" || member.Role == hub.RoleProxy {
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch now {
 	case hub.Came:
-		c.attend(who.Namespace, 1)
+		c.addInterestLocked(member.Namespace, 1)
 		return
 	case hub.Left:
-		c.attend(who.Namespace, -1)
+		c.addInterestLocked(member.Namespace, -1)
 	default: // it stays
 	}
-	for k, l := range c.links {
+	for k, l := range c.routes {
 		if k.peer == p {
-			l.does(now)
+			l.forwardDoing(now)
 		}
 	}
 }
 
-// does tells the owner what the participant does. The caller holds the cluster's lock.
-func (l *link) does(now hub.Doing) {
+// forwardDoing tells the owner what the participant does. The caller holds the cluster's lock.
+func (l *route) forwardDoing(now hub.Doing) {
 	switch now {
 	case hub.Left:
 		go l.close() // which takes that lock
 	case hub.Works:
-		l.put(letter{Op: opWork})
+		l.enqueueLetter(letter{Op: opWork})
 	case hub.Rests:
-		l.put(letter{Op: opRest})
+		l.enqueueLetter(letter{Op: opRest})
 	case hub.Behind:
-		l.repaint()
-	case hub.Came: // before there was a way
+		l.requestRepaint()
+	case hub.Came: // the route does not exist yet
 	}
 }
 
-// put has a letter sent.
-func (l *link) put(what letter) {
+// enqueueLetter queues a letter for the owner.
+func (l *route) enqueueLetter(outgoing letter) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.queue) >= maxQueued {
 		l.key.peer.Cut(hub.ErrSlow) // a participant that does not wait for answers
 		return
 	}
-	l.queue = append(l.queue, what)
+	l.queue = append(l.queue, outgoing)
 	signal(l.wake)
 }
 
-// repaint asks for live output anew, if the participant follows any.
-func (l *link) repaint() {
+// requestRepaint asks for live output anew, if the participant follows any.
+func (l *route) requestRepaint() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, m := range l.holds {
@@ -166,29 +178,30 @@ func (l *link) repaint() {
 	}
 }
 
-// run sends what is to be sent until close, or until the session is nowhere else.
-func (l *link) run() {
+// run sends the queued letters until close, or until no other gateway has the session.
+func (l *route) run() {
 	defer l.close()
 	for {
 		select {
 		case <-l.done:
-			l.part()
+			l.sendGoodbye()
 			return
 		case <-l.wake:
 		}
-		for what, again := l.take(); what != nil || again; what, again = l.take() {
-			if again && !l.again() {
+		for outgoing, again := l.nextLetter(); outgoing != nil || again; outgoing, again = l.nextLetter() {
+			if again && !l.reroute() {
 				return
 			}
-			if what != nil && !l.say(what) {
+			if outgoing != nil && !l.sendToOwner(outgoing) {
 				return
 			}
 		}
 	}
 }
 
-// take is the next letter; or the owner was lost, and another one is to be sought first.
-func (l *link) take() (what *letter, again bool) {
+// nextLetter returns the next letter. again: the owner was lost, and another one must be found
+// first.
+func (l *route) nextLetter() (outgoing *letter, again bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.broken {
@@ -202,60 +215,61 @@ func (l *link) take() (what *letter, again bool) {
 	return &next, false
 }
 
-// say sends a letter to the owner, which it finds first. It reports whether the link goes on.
-func (l *link) say(what *letter) bool {
+// sendToOwner sends a letter to the owner, which it finds first. It reports whether the route goes
+// on.
+func (l *route) sendToOwner(outgoing *letter) bool {
 	l.mu.Lock()
 	at := l.at
 	l.mu.Unlock()
 	if at == "" {
-		if len(what.messages) == 0 {
-			return true // nobody knows of the participant yet
+		if len(outgoing.messages) == 0 {
+			return true // no gateway knows of the participant yet
 		}
-		switch l.first(what.messages[0]) {
+		switch l.findOwner(outgoing.messages[0]) {
 		case answered:
-			return l.idle()
+			return l.closeIfUnused()
 		case expected:
-			l.note(what.messages[0])
-			l.lost()
+			l.trackRequest(outgoing.messages[0])
+			l.ownerLost()
 			return true
 		case found:
 		}
 	}
-	for _, m := range what.messages {
-		l.note(m)
+	for _, m := range outgoing.messages {
+		l.trackRequest(m)
 	}
-	l.deliver(what)
+	l.sendOnRoute(outgoing)
 	return true
 }
 
-// What becomes of the first message on a way.
-type start int
+// firstOutcome tells what findOwner did with the first message on a route.
+type firstOutcome int
 
 const (
-	answered start = iota // there is no way
-	found                 // there is one
-	expected              // the session was elsewhere a moment ago
+	answered firstOutcome = iota // the route leads nowhere
+	found                        // the route has an owner
+	expected                     // the session was elsewhere a moment ago
 )
 
-// first finds the owner for a first message, or answers it.
-func (l *link) first(m protocol.Message) start {
+// findOwner finds the owner for a first message, or answers it.
+func (l *route) findOwner(m protocol.Message) firstOutcome {
 	c, p := l.cluster, l.key.peer
 	switch m := m.(type) {
 	case *protocol.ProxyStart:
-		if at := c.host(l.space, m.HostKey); at != "" {
-			l.begin(at)
+		if at := c.findHost(l.space, m.HostKey); at != "" {
+			l.connectTo(at)
 			return found
 		}
 	default:
 		k := sessionKey{l.space, l.key.session}
-		switch at, here := c.seek(k, false); {
+		switch at, here := c.seekSession(k, false); {
 		case here:
 			p.Handle(m)
 			return answered
 		case at != "":
-			l.begin(at)
+			l.connectTo(at)
 			return found
-		case c.misses(k):
+		case c.wasSeen(k):
 			return expected
 		}
 	}
@@ -263,8 +277,9 @@ func (l *link) first(m protocol.Message) start {
 	return answered
 }
 
-// idle ends a link that leads nowhere, unless there is more to send.
-func (l *link) idle() bool {
+// closeIfUnused ends a route that leads nowhere, unless it has more to send. It reports whether the
+// route goes on.
+func (l *route) closeIfUnused() bool {
 	c := l.cluster
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -273,14 +288,14 @@ func (l *link) idle() bool {
 	if len(l.queue) > 0 {
 		return true
 	}
-	if c.links[l.key] == l {
-		delete(c.links, l.key)
+	if c.routes[l.key] == l {
+		delete(c.routes, l.key)
 	}
 	return false
 }
 
-// begin begins the way to an owner.
-func (l *link) begin(at string) {
+// connectTo starts the route to an owner.
+func (l *route) connectTo(at string) {
 	c := l.cluster
 	c.mu.Lock()
 	c.count++
@@ -293,84 +308,93 @@ func (l *link) begin(at string) {
 	c.mu.Unlock()
 }
 
-// deliver sends a letter on the way that there is. Where that leads nowhere, the way is broken.
-func (l *link) deliver(what *letter) {
+// sendOnRoute sends a letter to the present owner. If that fails, the route is broken.
+func (l *route) sendOnRoute(outgoing *letter) {
 	l.mu.Lock()
 	l.sent++
-	what.Link, what.N, what.Session, what.Namespace = l.id, l.sent, l.key.session, l.space
-	what.Again = slices.ContainsFunc(what.messages, func(m protocol.Message) bool { return l.passed[protocol.RequestID(m)] })
+	outgoing.Link, outgoing.N, outgoing.Session, outgoing.Namespace = l.id, l.sent, l.key.session, l.space
+	outgoing.Again = slices.ContainsFunc(
+		outgoing.messages,
+		func(m protocol.Message) bool { return l.passed[protocol.RequestID(m)] },
+	)
 	at := l.at
 	ctx, cancel := context.WithCancel(l.cluster.ctx)
 	defer cancel()
 	l.abort = cancel
 	l.mu.Unlock()
-	if what.N == 1 {
-		what.Member = describe(l.key.peer.Member())
+	if outgoing.N == 1 {
+		outgoing.Member = describeMember(l.key.peer.Member())
 	}
-	what.frames = nil
-	for _, m := range what.messages {
+	outgoing.frames = nil
+	for _, m := range outgoing.messages {
 		frame, err := protocol.Encode(m)
 		if err != nil {
-			l.refused(what, reply{Code: protocol.CodeBadMessage, Wrong: err.Error()})
+			l.reportRefusal(outgoing, reply{Code: protocol.CodeBadMessage, Wrong: err.Error()})
 			return
 		}
-		what.frames = append(what.frames, frame)
+		outgoing.frames = append(outgoing.frames, frame)
 	}
-	r, err := l.cluster.call(ctx, at, requests, what)
+	r, err := l.cluster.callPeer(ctx, at, requests, outgoing)
 	switch {
 	case err != nil || r.Lost:
 		if errors.Is(err, errNobody) || r.Lost {
-			l.untold(what) // nothing of it happened
+			l.requeueUnsent(outgoing) // the letter had no effect
 		} else {
-			l.pass(what)
+			l.markPassed(outgoing)
 		}
 		l.mu.Lock()
 		l.broken = true
 		l.mu.Unlock()
 	case r.Wrong != "":
-		l.refused(what, r)
+		l.reportRefusal(outgoing, r)
 	default:
-		l.pass(what)
+		l.markPassed(outgoing)
 	}
 }
 
-// pass notes that the owner may have passed on what a letter asks, unless that is answered already.
-func (l *link) pass(what *letter) {
+// markPassed notes that the owner may have passed on the requests in a letter, except those already
+// answered.
+func (l *route) markPassed(outgoing *letter) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, m := range what.messages {
+	for _, m := range outgoing.messages {
 		if slices.Contains(l.pending, m) {
 			l.passed[protocol.RequestID(m)] = true
 		}
 	}
 }
 
-// refused gives the participant the owner's refusal of a letter.
-func (l *link) refused(what *letter, r reply) {
-	for _, m := range what.messages {
-		l.settle(protocol.RequestID(m))
-		l.key.peer.Deliver(&protocol.Error{RequestID: protocol.RequestID(m), Code: r.Code, Message: "the gateway of session " + l.key.session + ": " + r.Wrong})
+// reportRefusal passes the owner's refusal of a letter to the participant.
+func (l *route) reportRefusal(outgoing *letter, r reply) {
+	for _, m := range outgoing.messages {
+		l.finishRequest(protocol.RequestID(m))
+		l.key.peer.Deliver(&protocol.Error{
+			RequestID: protocol.RequestID(m),
+			Code:      r.Code,
+			Message:   "the gateway of session " + l.key.session + ": " + r.Wrong,
+		})
 	}
-	if what.N == 1 { // there is nobody there
+	if outgoing.N == 1 { // the owner did not admit the participant
 		l.mu.Lock()
 		l.at, l.holds = "", nil
 		l.mu.Unlock()
 	}
 }
 
-// part tells the owner that the participant is gone, if it can be told. It does not wait for that.
-func (l *link) part() {
+// sendGoodbye tells the owner, if it can be reached, that the participant is gone. It does not wait
+// for that.
+func (l *route) sendGoodbye() {
 	c := l.cluster
 	l.mu.Lock()
 	l.sent++
-	at, what := l.at, &letter{Op: opLeave, Link: l.id, N: l.sent, From: c.name}
+	at, outgoing := l.at, &letter{Op: opLeave, Link: l.id, N: l.sent, From: c.name}
 	l.mu.Unlock()
-	data, err := what.seal()
-	if at == "" || what.N == 1 || err != nil || !c.bus.online() {
+	data, err := outgoing.seal()
+	if at == "" || outgoing.N == 1 || err != nil || !c.bus.isOnline() {
 		return
 	}
-	// A gateway that misses this hears no more heartbeats either, or is told with the next letter that it sends. c.wg holds this, since
-	// the caller is one of it.
+	// A gateway that misses this misses the heartbeats, too, or gets the answer to its next letter.
+	// c.wg may grow here, since the caller is counted in it.
 	c.wg.Go(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), callTime)
 		defer cancel()
@@ -378,19 +402,19 @@ func (l *link) part() {
 	})
 }
 
-// close ends the link.
-func (l *link) close() {
+// close ends the route.
+func (l *route) close() {
 	l.ending.Do(func() {
 		c := l.cluster
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		l.mu.Lock()
 		delete(c.byID, l.id)
-		l.hold(nil)
+		l.setGrantLocked(nil)
 		l.abort()
 		l.mu.Unlock()
-		if c.links[l.key] == l {
-			delete(c.links, l.key)
+		if c.routes[l.key] == l {
+			delete(c.routes, l.key)
 		}
 		close(l.done)
 	})

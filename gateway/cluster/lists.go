@@ -8,45 +8,47 @@ import (
 	"terminalproxy/protocol"
 )
 
-// interest is that in the sessions of a namespace: somebody of it is here.
-type interest struct {
+// namespaceInterest records that a namespace has participants here, and the lists that they need.
+type namespaceInterest struct {
 	count int
-	since time.Time // of that
-	empty time.Time // since when nobody is; zero while somebody is
+	since time.Time // when the first participant came
+	empty time.Time // when the last participant left; zero while one is here
 	lists map[string]*list
-	lacks *protocol.Incomplete // as those who watch were told last
+	lacks *protocol.Incomplete // as last told to watchers
 }
 
-// sighting is a session of another gateway, as that one tells of it.
-type sighting struct {
+// remoteSession is a session of another gateway, as that gateway tells of it.
+type remoteSession struct {
 	at         string // the gateway
 	generation uint64
 	info       protocol.SessionInfo
 	told       time.Time
-	gone       time.Time // when the gateway was lost; zero while it is there
-	// under is what another gateway tells of the same session, nil for none: one of the two has lost the proxy, and will say so.
-	under *sighting
+	gone       time.Time // when the gateway was lost; zero while it is heard
+	// under is the word of another gateway on the same session, or nil: one of the two has lost the
+	// proxy, and will say so.
+	under *remoteSession
 }
 
-// list is the sessions of a namespace that one other gateway has. That one tells what changes.
+// list mirrors the sessions of a namespace that one other gateway has. That gateway sends the
+// changes.
 type list struct {
 	cluster   *Cluster
 	namespace string
 	from      string // the gateway
 	link      string
-	got       uint64    // letters; of the goroutine that takes them
-	full      bool      // all has been told
-	told      time.Time // of the newest part while not all has
+	got       uint64    // letters; owned by the goroutine that takes them
+	full      bool      // the whole list has come
+	told      time.Time // when the newest part of an incomplete list came
 }
 
-// attend notes who is here. The caller holds the lock.
-func (c *Cluster) attend(namespace string, more int) {
+// addInterestLocked changes the number of a namespace's participants here.
+func (c *Cluster) addInterestLocked(namespace string, more int) {
 	w := c.wants[namespace]
 	if w == nil {
-		w = &interest{since: time.Now(), lists: make(map[string]*list)}
+		w = &namespaceInterest{since: time.Now(), lists: make(map[string]*list)}
 		c.wants[namespace] = w
 		for name := range c.peers {
-			c.enlist(namespace, name)
+			c.requestListLocked(namespace, name)
 		}
 	}
 	w.count += more
@@ -56,37 +58,44 @@ func (c *Cluster) attend(namespace string, more int) {
 	}
 }
 
-// follow asks a gateway that came for the lists that are wanted.
-func (c *Cluster) follow(name string) {
+// requestLists asks a gateway for the lists of all namespaces here.
+func (c *Cluster) requestLists(name string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for namespace := range c.wants {
-		c.enlist(namespace, name)
+		c.requestListLocked(namespace, name)
 	}
 }
 
-// enlist asks a gateway for its sessions of a namespace. The caller holds the lock.
-func (c *Cluster) enlist(namespace, from string) {
+// requestListLocked asks a gateway for its sessions of a namespace.
+func (c *Cluster) requestListLocked(namespace, from string) {
 	w := c.wants[namespace]
 	if c.closed || w.lists[from] != nil {
 		return
 	}
 	c.count++
-	l := &list{cluster: c, namespace: namespace, from: from, link: fmt.Sprintf("%s.%d", c.name, c.count)}
+	l := &list{
+		cluster:   c,
+		namespace: namespace,
+		from:      from,
+		link:      fmt.Sprintf("%s.%d", c.name, c.count),
+	}
 	w.lists[from], c.byID[l.link] = l, l
-	c.wg.Go(l.ask) // ends with the call, thrice callTime at most
+	c.wg.Go(l.requestSessions) // ends with the call, thrice callTime at most
 }
 
-// ask asks for the list. A gateway that came may not have heard of this one yet: it is asked again.
-func (l *list) ask() {
+// requestSessions asks for the list. A gateway that just came may not have heard of this one yet:
+// requestSessions asks again.
+func (l *list) requestSessions() {
 	c, end := l.cluster, time.Now().Add(callTime)
 	for pause := seekFirst; ; pause *= 2 {
-		r, err := c.call(c.ctx, l.from, requests, &letter{Op: opList, Link: l.link, N: 1, Namespace: l.namespace})
+		question := &letter{Op: opList, Link: l.link, N: 1, Namespace: l.namespace}
+		r, err := c.callPeer(c.ctx, l.from, requests, question)
 		switch {
 		case err == nil && !r.Lost && r.Wrong == "":
 			return
-		case err != nil || !r.Lost || !c.alive(l.from) || time.Now().Add(pause).After(end):
-			l.lost()
+		case err != nil || !r.Lost || !c.isHeard(l.from) || time.Now().Add(pause).After(end):
+			l.ownerLost()
 			return
 		}
 		select {
@@ -96,10 +105,10 @@ func (l *list) ask() {
 	}
 }
 
-func (l *list) owner() string { return l.from }
+func (l *list) ownerName() string { return l.from }
 
-// lost implements taker: the gateway is asked again when it is heard.
-func (l *list) lost() {
+// ownerLost implements receiver: the gateway is asked again when it is heard.
+func (l *list) ownerLost() {
 	c := l.cluster
 	c.mu.Lock()
 	delete(c.byID, l.link)
@@ -115,18 +124,18 @@ func (l *list) lost() {
 			c.seen[k] = s
 			stirred = append(stirred, k.id)
 		}
-		l.uncovered(k)
+		l.dropShadowedLocked(k)
 	}
-	c.changed()
+	c.wakeSeekersLocked()
 	c.mu.Unlock()
 	c.cfg.Hub.Stir(l.namespace, stirred...)
 }
 
-// hear implements taker.
-func (l *list) hear(from *letter) reply {
+// takeLetter implements receiver.
+func (l *list) takeLetter(from *letter) reply {
 	switch {
 	case from.From != l.from || from.N > l.got+1:
-		l.lost()
+		l.ownerLost()
 		return reply{Lost: true}
 	case from.N <= l.got:
 		return reply{}
@@ -134,38 +143,41 @@ func (l *list) hear(from *letter) reply {
 	l.got = from.N
 	for _, m := range from.messages {
 		if changed, ok := m.(*protocol.SessionsChanged); ok {
-			l.cluster.cfg.Hub.Stir(l.namespace, l.changed(changed, from.Generations)...)
+			l.cluster.cfg.Hub.Stir(l.namespace, l.recordSessions(changed, from.Generations)...)
 		}
 	}
 	if from.End != "" {
-		l.lost()
+		l.ownerLost()
 	}
 	return reply{}
 }
 
-// changed keeps what a gateway tells of its sessions, and gives the ids of those that it was about. Where two have one, the higher generation
-// counts.
-func (l *list) changed(m *protocol.SessionsChanged, generations map[string]uint64) (ids []string) {
+// recordSessions records a gateway's word on its sessions, and returns their ids. If two gateways
+// have one session, the higher generation counts.
+func (l *list) recordSessions(
+	m *protocol.SessionsChanged,
+	generations map[string]uint64,
+) (ids []string) {
 	c := l.cluster
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if m.Full {
 		for k, s := range c.seen {
 			if k.namespace == l.namespace && s.at == l.from {
-				c.unsee(k)
+				c.forgetSightingLocked(k)
 				ids = append(ids, k.id)
 			}
-			l.uncovered(k)
+			l.dropShadowedLocked(k)
 		}
 	}
-	l.full = l.full || !m.More // the first that it tells are all
+	l.full = l.full || !m.More // the first letters carry the whole list
 	l.told = time.Now()
 	for _, id := range m.Gone {
 		ids = append(ids, id)
 		k := sessionKey{l.namespace, id}
-		l.uncovered(k)
+		l.dropShadowedLocked(k)
 		if c.seen[k].at == l.from {
-			c.unsee(k)
+			c.forgetSightingLocked(k)
 		}
 	}
 	var moved []sessionKey
@@ -176,11 +188,13 @@ func (l *list) changed(m *protocol.SessionsChanged, generations map[string]uint6
 		if own := c.claims[k]; own != nil && own.Generation < generation {
 			moved = append(moved, k)
 		}
-		if old, known := c.seen[k]; known && old.at != l.from && old.gone.IsZero() && old.generation > generation {
+		old, known := c.seen[k]
+		isOther := known && old.at != l.from && old.gone.IsZero()
+		if isOther && old.generation > generation {
 			continue
 		}
-		c.displace(k, l.from)
-		seen := sighting{at: l.from, generation: generation, info: info, told: time.Now()}
+		c.rerouteLinksLocked(k, l.from)
+		seen := remoteSession{at: l.from, generation: generation, info: info, told: time.Now()}
 		if old, known := c.seen[k]; known && old.at == l.from {
 			seen.under = old.under
 		} else if known && old.gone.IsZero() {
@@ -189,27 +203,28 @@ func (l *list) changed(m *protocol.SessionsChanged, generations map[string]uint6
 		}
 		c.seen[k] = seen
 	}
-	if len(moved) > 0 { // while this gateway stood still, or was not heard
-		c.chore(func() {
+	if len(moved) > 0 { // they moved while this gateway was stopped or cut off
+		c.enqueueJob(func() {
 			for _, k := range moved {
-				c.moved(k)
+				c.checkMoved(k)
 			}
 		})
 	}
-	c.changed()
+	c.wakeSeekersLocked()
 	return ids
 }
 
-// uncovered drops what the gateway told of a session that another one tells of, too. The caller holds the lock.
-func (l *list) uncovered(k sessionKey) {
-	if s := l.cluster.seen[k]; k.namespace == l.namespace && s.under != nil && s.under.at == l.from {
+// dropShadowedLocked drops this gateway's word on a session of which another one tells, too.
+func (l *list) dropShadowedLocked(k sessionKey) {
+	s := l.cluster.seen[k]
+	if k.namespace == l.namespace && s.under != nil && s.under.at == l.from {
 		s.under = nil
 		l.cluster.seen[k] = s
 	}
 }
 
-// unsee forgets what was told of a session last. The caller holds the lock.
-func (c *Cluster) unsee(k sessionKey) {
+// forgetSightingLocked forgets the newest word on a session.
+func (c *Cluster) forgetSightingLocked(k sessionKey) {
 	if under := c.seen[k].under; under != nil {
 		c.seen[k] = *under
 		return
@@ -217,15 +232,15 @@ func (c *Cluster) unsee(k sessionKey) {
 	delete(c.seen, k)
 }
 
-// displace has the ways to a session that was elsewhere seek it again. The caller holds the lock.
-func (c *Cluster) displace(k sessionKey, now string) {
+// rerouteLinksLocked makes the routes of a session that was elsewhere seek it again.
+func (c *Cluster) rerouteLinksLocked(k sessionKey, now string) {
 	if old, known := c.seen[k]; !known || old.at == now {
 		return
 	}
-	for key, l := range c.links {
+	for key, l := range c.routes {
 		if key.session == k.id && l.space == k.namespace {
-			if at := l.owner(); at != "" && at != now {
-				l.lost()
+			if at := l.ownerName(); at != "" && at != now {
+				l.ownerLost()
 			}
 		}
 	}
@@ -251,20 +266,21 @@ func (c *Cluster) Look(namespace, id string) (info protocol.SessionInfo, there b
 	if !there {
 		return info, false
 	}
-	info = s.now()
-	info.Moving = info.Moving && c.bus.online() // else nothing is known of where it is
+	info = s.currentInfo()
+	info.Moving = info.Moving && c.bus.isOnline() // offline, its place is unknown
 	return info, true
 }
 
-// Complete implements hub.Directory: all gateways have told their sessions of a namespace, or have had the time.
+// Complete implements hub.Directory: all gateways have told their sessions of a namespace, or have
+// had the time.
 func (c *Cluster) Complete(namespace string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.complete(namespace)
+	return c.isCompleteLocked(namespace)
 }
 
-// now is what was told, as of now.
-func (s sighting) now() protocol.SessionInfo {
+// currentInfo returns the session's info with its ages as of now.
+func (s remoteSession) currentInfo() protocol.SessionInfo {
 	info, since := s.info, time.Since(s.told).Milliseconds()
 	info.IdleMs += since
 	if info.Blackout != nil {
@@ -279,25 +295,25 @@ func (s sighting) now() protocol.SessionInfo {
 	return info
 }
 
-// complete is Complete. The caller holds the lock.
-func (c *Cluster) complete(namespace string) bool {
+// isCompleteLocked is Complete.
+func (c *Cluster) isCompleteLocked(namespace string) bool {
 	w := c.wants[namespace]
-	if w == nil || !c.bus.online() {
+	if w == nil || !c.bus.isOnline() {
 		return true
 	}
 	if time.Since(c.begun) < meetTime {
 		return false
 	}
 	for name, p := range c.peers {
-		if w.awaits(name, p) {
+		if w.isAwaiting(name, p) {
 			return false
 		}
 	}
 	return true
 }
 
-// awaits reports whether a gateway is still to tell its sessions, and has not had the time.
-func (w *interest) awaits(name string, p *peer) bool {
+// isAwaiting reports whether a gateway has yet to tell its sessions, and still has time for that.
+func (w *namespaceInterest) isAwaiting(name string, p *peer) bool {
 	since, l := w.since, w.lists[name]
 	if l != nil && l.full {
 		return false
@@ -311,30 +327,31 @@ func (w *interest) awaits(name string, p *peer) bool {
 	return time.Since(since) <= callTime
 }
 
-// gather waits until the list of a namespace is complete, or done.
-func (c *Cluster) gather(namespace string) {
+// waitForLists waits until the lists of a namespace are complete, or have had their time.
+func (c *Cluster) waitForLists(namespace string) {
 	for {
-		news := c.hear()
+		news := c.changeSignal()
 		if c.Complete(namespace) {
 			return
 		}
 		select {
 		case <-c.ctx.Done():
 			return
-		case <-time.After(seekEvery): // or what is missing has had its time
+		case <-time.After(seekEvery): // the missing lists may have had their time
 		case <-news:
 		}
 	}
 }
 
-// hear is a channel that is closed when something changes.
-func (c *Cluster) hear() <-chan struct{} {
+// changeSignal returns a channel that is closed at the next change.
+func (c *Cluster) changeSignal() <-chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.news
 }
 
-// forgetLost forgets the sessions of gateways that did not come back, and asks those that did for their lists.
+// forgetLost forgets the sessions of gateways that did not come back, and asks the others for their
+// lists.
 func (c *Cluster) forgetLost() {
 	c.mu.Lock()
 	var forgot []sessionKey
@@ -343,12 +360,12 @@ func (c *Cluster) forgetLost() {
 			if quiet := c.silent[s.at]; quiet != nil && s.info.State != protocol.StateExited {
 				quiet.sessions[k] = struct{}{}
 			}
-			c.unsee(k)
+			c.forgetSightingLocked(k)
 			forgot = append(forgot, k)
 		}
 	}
 	if len(forgot) > 0 {
-		c.changed()
+		c.wakeSeekersLocked()
 	}
 	var here []string
 	for name := range c.peers {
@@ -356,14 +373,14 @@ func (c *Cluster) forgetLost() {
 	}
 	c.mu.Unlock()
 	for _, name := range here {
-		c.follow(name)
+		c.requestLists(name)
 	}
 	for _, k := range forgot {
 		c.cfg.Hub.Stir(k.namespace, k.id)
 	}
 }
 
-// forgetInterests ends the lists of namespaces in which nobody is any more.
+// forgetInterests ends the lists of namespaces without participants.
 func (c *Cluster) forgetInterests() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -373,7 +390,7 @@ func (c *Cluster) forgetInterests() {
 		}
 		delete(c.wants, namespace)
 		for _, l := range w.lists {
-			delete(c.byID, l.link) // the gateway hears with its next letter that nobody wants it
+			delete(c.byID, l.link) // the answer to the gateway's next letter ends its part
 		}
 		for k := range c.seen {
 			if k.namespace == namespace {
@@ -383,25 +400,25 @@ func (c *Cluster) forgetInterests() {
 	}
 }
 
-// seek finds a session: the gateway that has it, "" for none, or that it is here. anew asks the directory first, since what was told
-// may be about a gateway that has it no longer.
-func (c *Cluster) seek(k sessionKey, anew bool) (at string, here bool) {
+// seekSession returns the gateway that has a session, or "", and whether this one has it. anew
+// reads the directory first, since the lists may name a gateway that has lost the session.
+func (c *Cluster) seekSession(k sessionKey, anew bool) (at string, here bool) {
 	if c.cfg.Hub.Has(k.namespace, k.id) {
 		return "", true
 	}
-	told := c.sighted(k)
+	told := c.sightedAt(k)
 	if told != "" && !anew {
 		return told, false
 	}
-	there, _, err := c.read(k)
-	if err == nil && there.Owner != c.name && c.alive(there.Owner) {
+	there, _, err := c.readEntry(k)
+	if err == nil && there.Owner != c.name && c.isHeard(there.Owner) {
 		return there.Owner, false
 	}
 	return told, false
 }
 
-// sighted is the gateway that told of a session, "" if that one is gone.
-func (c *Cluster) sighted(k sessionKey) string {
+// sightedAt returns the gateway that told of a session, "" if that one is gone.
+func (c *Cluster) sightedAt(k sessionKey) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if s := c.seen[k]; s.gone.IsZero() && c.peers[s.at] != nil {
@@ -410,23 +427,23 @@ func (c *Cluster) sighted(k sessionKey) string {
 	return ""
 }
 
-// misses reports whether the gateway of a session was lost a moment ago.
-func (c *Cluster) misses(k sessionKey) bool {
+// wasSeen reports whether another gateway has, or had a moment ago, the session.
+func (c *Cluster) wasSeen(k sessionKey) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	_, known := c.seen[k]
 	return known
 }
 
-// alive reports whether a gateway is heard.
-func (c *Cluster) alive(name string) bool {
+// isHeard reports whether a gateway is heard.
+func (c *Cluster) isHeard(name string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.peers[name] != nil
 }
 
-// host finds the gateway where a host is that starts programs, "" for none.
-func (c *Cluster) host(namespace, hostKey string) string {
+// findHost returns the gateway of a host that starts programs, or "".
+func (c *Cluster) findHost(namespace, hostKey string) string {
 	c.mu.Lock()
 	var names []string
 	for name := range c.peers {
@@ -434,7 +451,8 @@ func (c *Cluster) host(namespace, hostKey string) string {
 	}
 	c.mu.Unlock()
 	for _, name := range names {
-		if r, err := c.call(c.ctx, name, requests, &letter{Op: opHost, Namespace: namespace, Host: hostKey}); err == nil && r.Yes {
+		question := &letter{Op: opHost, Namespace: namespace, Host: hostKey}
+		if r, err := c.callPeer(c.ctx, name, requests, question); err == nil && r.Yes {
 			return name
 		}
 	}

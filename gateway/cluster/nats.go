@@ -17,14 +17,15 @@ import (
 
 // Bounds of the connection to NATS.
 const (
-	dialTime     = time.Second
-	redialWait   = 250 * time.Millisecond
-	pingEvery    = 500 * time.Millisecond // two without an answer: the server is gone
-	pendingBytes = 64 << 20               // what may wait here for a handler; each sender waits for its answer, so that it is little
-	claimTime    = time.Hour              // how long the claim of a gateway stands that does not renew it
+	dialTime   = time.Second
+	redialWait = 250 * time.Millisecond
+	pingEvery  = 500 * time.Millisecond // after two unanswered pings the server is gone
+	// bound on unhandled bytes; few wait, as each sender awaits its answer.
+	pendingBytes = 64 << 20
+	claimTime    = time.Hour // how long a claim lasts without renewal
 )
 
-// natsBus is NATS: core, and one bucket.
+// natsBus is the bus over NATS: core, and one bucket.
 type natsBus struct {
 	conn *nats.Conn
 	log  *slog.Logger
@@ -33,65 +34,68 @@ type natsBus struct {
 	ctx  context.Context // ends with close
 	stop context.CancelFunc
 	wg   sync.WaitGroup
-	wake chan struct{} // holds a token when servers have to be looked at
+	wake chan struct{} // holds a token when the servers need a check
 
 	mu       sync.Mutex
-	made     string // when the bucket was, "" while that is not known
+	made     string // when the bucket was made, "" if unknown
 	troubles Troubles
 }
 
-// dialNATS connects. Servers that are not there now are tried again for ever; where none will ever be of use it is an error.
+// dialNATS connects. It retries unreachable servers for ever, and returns an error if retrying
+// cannot help with any of them.
 func dialNATS(cfg Config, changed func()) (*natsBus, error) {
 	b := &natsBus{log: cfg.Log, cfg: cfg, wake: make(chan struct{}, 1)}
-	options, err := cfg.options(b, changed)
+	options, err := cfg.connectOptions(b, changed)
 	if err != nil {
 		return nil, err
 	}
 	b.ctx, b.stop = context.WithCancel(context.Background())
-	if b.conn, err = nats.Connect(strings.Join(cfg.Servers, ","), append(options, nats.RetryOnFailedConnect(true))...); err != nil {
+	options = append(options, nats.RetryOnFailedConnect(true))
+	if b.conn, err = nats.Connect(strings.Join(cfg.Servers, ","), options...); err != nil {
 		b.stop()
 		return nil, fmt.Errorf("--cluster: %w", err)
 	}
-	if err := b.begin(); err != nil {
+	if err := b.checkAtStart(); err != nil {
 		b.stop()
 		b.conn.Close()
 		return nil, fmt.Errorf("--cluster: %w", err)
 	}
 	signal(b.wake)
-	b.wg.Go(b.watch) // ends with ctx
+	b.wg.Go(b.watchServers) // ends with ctx
 	return b, nil
 }
 
-// begin looks at the servers when none answers: it is an error where none will ever be of use.
-func (b *natsBus) begin() error {
-	if b.online() {
+// checkAtStart checks the servers if none answers, and returns an error if retrying cannot help.
+func (b *natsBus) checkAtStart() error {
+	if b.isOnline() {
 		return nil
 	}
 	all, err := Check(b.ctx, b.cfg)
 	if err != nil {
 		return err
 	}
-	b.note(all)
+	b.recordTroubles(all)
 	switch {
 	case b.cfg.Hopeless(all):
 		return Troubles(all)
-	case !b.online():
+	case !b.isOnline():
 		b.log.Warn("cluster: not reached yet: this gateway goes on with its own sessions")
 	}
 	return nil
 }
 
-// The rhythm in which servers are looked at in which something is wrong.
+// The rhythm of checks on servers in trouble.
 const (
 	troublePause = 10 * time.Second
 	troubleEvery = time.Minute
 )
 
-// watch looks at the servers at the start, when one was lost, and as long as something is wrong with one, until close.
-func (b *natsBus) watch() {
+// watchServers checks the servers at the start, after a loss, and as long as one is in trouble,
+// until close.
+func (b *natsBus) watchServers() {
 	for {
 		again := make(<-chan time.Time)
-		if len(b.wrong()) > 0 {
+		if len(b.knownTroubles()) > 0 {
 			again = time.After(troubleEvery)
 		}
 		select {
@@ -101,7 +105,7 @@ func (b *natsBus) watch() {
 		case <-again:
 		}
 		if all, err := Check(b.ctx, b.cfg); err == nil && b.ctx.Err() == nil {
-			b.note(all)
+			b.recordTroubles(all)
 		}
 		select {
 		case <-b.ctx.Done():
@@ -111,40 +115,49 @@ func (b *natsBus) watch() {
 	}
 }
 
-// wrong is what was wrong when the servers were looked at last.
-func (b *natsBus) wrong() Troubles {
+// knownTroubles returns the result of the last check.
+func (b *natsBus) knownTroubles() Troubles {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.troubles
 }
 
-// note keeps what is wrong with servers, and logs what is new.
-func (b *natsBus) note(all []*Trouble) {
+// recordTroubles keeps the result of a check, and logs the changes.
+func (b *natsBus) recordTroubles(all []*Trouble) {
 	b.mu.Lock()
 	before := b.troubles
 	b.troubles = all
 	b.mu.Unlock()
 	for _, t := range all {
-		if !slices.ContainsFunc(before, func(o *Trouble) bool { return o.Server == t.Server && o.Say == t.Say }) {
-			b.log.Warn("cluster: something is wrong with a NATS server", "server", t.Server, "why", t.Say, "do", t.Do)
+		isSame := func(o *Trouble) bool { return o.Server == t.Server && o.Say == t.Say }
+		if !slices.ContainsFunc(before, isSame) {
+			b.log.Warn("cluster: something is wrong with a NATS server",
+				"server", t.Server, "why", t.Say, "do", t.Do)
 		}
 	}
 	for _, o := range before {
 		if !slices.ContainsFunc(all, func(t *Trouble) bool { return o.Server == t.Server }) {
-			b.log.Info("cluster: nothing is wrong with that NATS server any more", "server", o.Server)
+			b.log.Info("cluster: nothing is wrong with that NATS server any more",
+				"server", o.Server)
 		}
 	}
 }
 
-func (c Config) options(b *natsBus, changed func()) ([]nats.Option, error) {
+func (c Config) connectOptions(b *natsBus, changed func()) ([]nats.Option, error) {
 	out := []nats.Option{
-		nats.Name("terminalproxy gateway " + c.Name), nats.Timeout(dialTime), nats.ReconnectWait(redialWait), nats.MaxReconnects(-1),
-		nats.PingInterval(pingEvery), nats.MaxPingsOutstanding(2), nats.NoEcho(),
-		nats.ReconnectBufSize(-1), // what cannot be sent now is an error now
+		nats.Name("terminalproxy gateway " + c.Name),
+		nats.Timeout(dialTime),
+		nats.ReconnectWait(redialWait),
+		nats.MaxReconnects(-1),
+		nats.PingInterval(pingEvery),
+		nats.MaxPingsOutstanding(2),
+		nats.NoEcho(),
+		nats.ReconnectBufSize(-1), // an offline publish fails at once
 		nats.IgnoreAuthErrorAbort(),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
-			if err != nil { // else it was never there
-				b.log.Warn("cluster: not reached: this gateway goes on with its own sessions", "error", err)
+			if err != nil { // nil: it was never connected
+				b.log.Warn("cluster: not reached: this gateway goes on with its own sessions",
+					"error", err)
 			}
 			signal(b.wake)
 			changed()
@@ -160,17 +173,19 @@ func (c Config) options(b *natsBus, changed func()) ([]nats.Option, error) {
 		}),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
 			signal(b.wake)
-			if !errors.Is(err, nats.ErrPermissionViolation) { // the look at the servers says it once, and not with each heartbeat
+			// the check reports it once, not with each heartbeat
+			if !errors.Is(err, nats.ErrPermissionViolation) {
 				b.log.Error("cluster", "error", err)
 			}
 		}),
 	}
-	identity, err := c.identity()
+	identity, err := c.identityOptions()
 	return append(out, identity...), err
 }
 
-// identity is how a gateway and the servers know each other. An error names the file.
-func (c Config) identity() (out []nats.Option, err error) {
+// identityOptions returns the options by which a gateway and the servers know each other. An error
+// names the file.
+func (c Config) identityOptions() (out []nats.Option, err error) {
 	if c.Credentials != "" {
 		credentials, err := credentials(c.Credentials)
 		if err != nil {
@@ -184,14 +199,17 @@ func (c Config) identity() (out []nats.Option, err error) {
 			return nil, &BadFile{authoritySetting, err}
 		}
 		if !x509.NewCertPool().AppendCertsFromPEM(text) {
-			return nil, &BadFile{authoritySetting, fmt.Errorf("%s holds no certificate (-----BEGIN CERTIFICATE-----)", c.CA)}
+			return nil, &BadFile{
+				authoritySetting,
+				fmt.Errorf("%s holds no certificate (-----BEGIN CERTIFICATE-----)", c.CA),
+			}
 		}
 		out = append(out, nats.RootCAs(c.CA))
 	}
 	return out, nil
 }
 
-// credentials are those of a file: a JWT with its key, or the seed of an NKey.
+// credentials reads them from a file: a JWT with its key, or the seed of an NKey.
 func credentials(path string) (nats.Option, error) {
 	text, err := os.ReadFile(path)
 	switch {
@@ -202,7 +220,10 @@ func credentials(path string) (nats.Option, error) {
 	}
 	option, err := nats.NkeyOptionFromSeed(path)
 	if err != nil {
-		return nil, &BadFile{credentialsSetting, fmt.Errorf("%s %s", path, worth(string(text)))}
+		return nil, &BadFile{
+			credentialsSetting,
+			fmt.Errorf("%s %s", path, describeCredentials(string(text))),
+		}
 	}
 	return option, nil
 }
@@ -213,20 +234,20 @@ func (b *natsBus) request(ctx context.Context, subject string, data []byte) ([]b
 	case errors.Is(err, nats.ErrNoResponders):
 		return nil, errNobody
 	case err != nil:
-		return nil, b.worded(err)
+		return nil, b.markOffline(err)
 	}
 	return answer.Data, nil
 }
 
 func (b *natsBus) publish(subject string, data []byte) error {
-	return b.worded(b.conn.Publish(subject, data))
+	return b.markOffline(b.conn.Publish(subject, data))
 }
 
 func (b *natsBus) listen(subject string, take func(data []byte, answer func([]byte))) error {
 	sub, err := b.conn.Subscribe(subject, func(m *nats.Msg) {
 		take(m.Data, func(data []byte) {
 			if m.Reply != "" {
-				_ = b.conn.Publish(m.Reply, data) // who asked hears of no answer by its deadline
+				_ = b.conn.Publish(m.Reply, data) // the sender's deadline reveals a lost answer
 			}
 		})
 	})
@@ -236,16 +257,16 @@ func (b *natsBus) listen(subject string, take func(data []byte, answer func([]by
 	return sub.SetPendingLimits(-1, pendingBytes)
 }
 
-func (b *natsBus) worded(err error) error {
-	if err != nil && !b.online() {
+func (b *natsBus) markOffline(err error) error {
+	if err != nil && !b.isOnline() {
 		return fmt.Errorf("%w: %w", errOffline, err)
 	}
 	return err
 }
 
-func (b *natsBus) online() bool { return b.conn.IsConnected() }
+func (b *natsBus) isOnline() bool { return b.conn.IsConnected() }
 
-func (b *natsBus) largest() int { return int(b.conn.MaxPayload()) }
+func (b *natsBus) maxMessageBytes() int { return int(b.conn.MaxPayload()) }
 
 func (b *natsBus) close() {
 	b.stop()

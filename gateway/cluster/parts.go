@@ -6,19 +6,20 @@ import (
 	"sync"
 )
 
-// A letter that is larger than a message of the bus goes in parts, each of which is answered before the next is sent.
+// A letter that exceeds a message of the bus goes in parts. Each is answered before the next is
+// sent.
 const (
 	whole    = 'W'
 	part     = 'P'
 	last     = 'L'
-	partHead = 9       // the kind, and 8 bytes that name the letter
+	partHead = 9       // the kind, and the 8 bytes of the letter's id
 	maxParts = 4 << 20 // bytes of one letter
-	maxOpen  = 64      // letters of which parts are here
+	maxOpen  = 64      // incomplete letters
 )
 
 var errParts = errors.New("parts of a letter are missing, or are too many")
 
-// cut makes the messages of a letter.
+// cut splits a letter into messages.
 func cut(data []byte, id uint64, largest int) (out [][]byte) {
 	if len(data) < largest {
 		return [][]byte{append([]byte{whole}, data...)}
@@ -40,8 +41,8 @@ type parts struct {
 	open map[uint64][]byte
 }
 
-// join takes a message; it is a letter when done.
-func (p *parts) join(data []byte) (letter []byte, done bool, err error) {
+// addPart takes a message; it returns a complete letter when done.
+func (p *parts) addPart(data []byte) (letter []byte, done bool, err error) {
 	switch {
 	case len(data) > 0 && data[0] == whole:
 		return data[1:], true, nil
@@ -62,7 +63,7 @@ func (p *parts) join(data []byte) (letter []byte, done bool, err error) {
 	case data[0] == last:
 		return got, true, nil
 	case len(p.open) >= maxOpen:
-		clear(p.open) // senders that went away; others are told that the letter is none, and begin anew
+		clear(p.open) // their senders went away; the others get an error, and start again
 		return nil, false, errParts
 	}
 	p.open[id] = got

@@ -11,7 +11,7 @@ import (
 	"terminalproxy/protocol"
 )
 
-// Bounds of what one letter brings a participant.
+// Bounds of one letter to a participant, and of all stand-ins.
 const (
 	batchMessages = 32
 	batchBytes    = 64 << 10
@@ -21,26 +21,27 @@ const (
 
 type remoteKey struct{ from, link string }
 
-// remote stands in this switchboard for a participant of another gateway, and its way to one session.
+// remote stands in this switchboard for a participant of another gateway on its route to one
+// session.
 type remote struct {
 	cluster *Cluster
 	key     remoteKey
 	space   string // its namespace
-	session string // "" for a list, or where programs are started
+	session string // "" for a list, or for programs to start
 	seat    Seat
 	done    chan struct{}
 	ending  sync.Once
 
-	taken uint64 // the last letter; of the goroutine that takes them
+	taken uint64 // number of the last letter; owned by the goroutine that takes letters
 }
 
-// serve takes a letter that asks something of this gateway.
-func (c *Cluster) serve(l *letter) reply {
+// serveLetter handles a letter that asks something of this gateway.
+func (c *Cluster) serveLetter(l *letter) reply {
 	switch l.Op {
 	case opHost:
 		return reply{Yes: c.cfg.Hub.Hosts(l.Namespace, l.Host)}
 	case opMoved:
-		c.chore(func() { c.moved(sessionKey{l.Namespace, l.Session}) })
+		c.enqueueJob(func() { c.checkMoved(sessionKey{l.Namespace, l.Session}) })
 		return reply{}
 	}
 	c.mu.Lock()
@@ -50,21 +51,21 @@ func (c *Cluster) serve(l *letter) reply {
 	case closed:
 		return reply{Lost: true}
 	case r == nil && l.N == 1 && (l.Op == opList || l.Op == opSay && l.Member != nil):
-		var no reply
-		if r, no = c.admit(l); r == nil {
-			if !no.Lost {
-				c.refuse(l.From, no.Wrong)
+		var refusal reply
+		if r, refusal = c.admitRemote(l); r == nil {
+			if !refusal.Lost {
+				c.logRefusal(l.From, refusal.Wrong)
 			}
-			return no
+			return refusal
 		}
 	case r == nil:
 		return reply{Lost: true}
 	}
-	return r.take(l)
+	return r.takeLetter(l)
 }
 
-// take takes the next letter; one that came before is taken as it was then.
-func (r *remote) take(l *letter) reply {
+// takeLetter handles the next letter, and ignores a repeated one.
+func (r *remote) takeLetter(l *letter) reply {
 	switch {
 	case l.N <= r.taken:
 		return reply{}
@@ -82,7 +83,10 @@ func (r *remote) take(l *letter) reply {
 	}
 	for _, m := range l.messages {
 		if id := protocol.SessionID(m); id != r.session {
-			r.cluster.refuse(l.From, "a message for session "+token(id)+" on the way to another")
+			r.cluster.logRefusal(
+				l.From,
+				"a message for session "+token(id)+" on the way to another",
+			)
 			return reply{Wrong: "this way leads to one session", Code: protocol.CodeForbidden}
 		}
 		if l.Again {
@@ -94,12 +98,20 @@ func (r *remote) take(l *letter) reply {
 	return reply{}
 }
 
-// idForm is that of participants' ids, which begin with the letter of their role.
-var idForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[avo]-[a-z0-9]{1,32}$`) })
+// idForm matches participants' ids, which begin with the letter of their role.
+var idForm = sync.OnceValue(
+	func() *regexp.Regexp { return regexp.MustCompile(`^[avo]-[a-z0-9]{1,32}$`) },
+)
 
-// admit lets a participant of another gateway in, or says why not.
-func (c *Cluster) admit(l *letter) (*remote, reply) {
-	r := &remote{cluster: c, key: remoteKey{l.From, l.Link}, space: l.Namespace, session: l.Session, done: make(chan struct{})}
+// admitRemote lets a participant of another gateway in, or says why not.
+func (c *Cluster) admitRemote(l *letter) (*remote, reply) {
+	r := &remote{
+		cluster: c,
+		key:     remoteKey{l.From, l.Link},
+		space:   l.Namespace,
+		session: l.Session,
+		done:    make(chan struct{}),
+	}
 	c.mu.Lock()
 	known, many := c.peers[l.From] != nil, len(c.remotes) >= maxRemotes
 	c.mu.Unlock()
@@ -111,29 +123,34 @@ func (c *Cluster) admit(l *letter) (*remote, reply) {
 	}
 	if l.Op == opList {
 		r.seat = c.cfg.Hub.Join(hub.Member{
-			Role: hub.RoleViewer, Name: l.From, Namespace: l.Namespace, Remote: true, Rights: rights.Set{Who: "a gateway", Can: rights.List},
+			Role:      hub.RoleViewer,
+			Name:      l.From,
+			Namespace: l.Namespace,
+			Remote:    true,
+			Rights:    rights.Set{Who: "a gateway", Can: rights.List},
 		})
 		r.seat.Handle(&protocol.SessionsWatch{RequestID: "list"})
 	} else {
-		seat, no := c.seat(l)
+		seat, refusal := c.admitMember(l)
 		if seat == nil {
-			return nil, no
+			return nil, refusal
 		}
 		r.seat = seat
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {
-		go r.seat.Leave() // which may ask the switchboard
+		go r.seat.Leave() // it may wait for the switchboard
 		return nil, reply{Lost: true}
 	}
 	c.remotes[r.key] = r
-	c.wg.Go(r.pump) // ends with close, or the participant's end
+	c.wg.Go(r.sendMessages) // ends with close, or the participant's end
 	return r, reply{}
 }
 
-// seat is the place of a member that is what it says.
-func (c *Cluster) seat(l *letter) (Seat, reply) {
+// admitMember joins a member to the switchboard if it is plausible and its token grants what it
+// says.
+func (c *Cluster) admitMember(l *letter) (Seat, reply) {
 	m := l.Member
 	forged := func(why string) (Seat, reply) {
 		return nil, reply{Code: protocol.CodeForbidden, Wrong: "forged member: " + why}
@@ -146,14 +163,24 @@ func (c *Cluster) seat(l *letter) (Seat, reply) {
 	case m.Token == "":
 		return forged("it has no token")
 	}
-	who := hub.Member{
-		Role: m.Role, ID: m.ID, Lasting: m.Lasting && m.Role == hub.RoleAgent, Namespace: m.Namespace, Token: m.Token, Remote: true,
-		Rights: rights.Set{Who: "role " + string(m.Role), Can: m.Can & rights.Of(m.Role, false), Session: l.Session, Until: m.until()},
+	joining := hub.Member{
+		Role:      m.Role,
+		ID:        m.ID,
+		Lasting:   m.Lasting && m.Role == hub.RoleAgent,
+		Namespace: m.Namespace,
+		Token:     m.Token,
+		Remote:    true,
+		Rights: rights.Set{
+			Who:     "role " + string(m.Role),
+			Can:     m.Can & rights.Of(m.Role, false),
+			Session: l.Session,
+			Until:   m.rightsEnd(),
+		},
 	}
-	if who.Rights.Can == 0 {
+	if joining.Rights.Can == 0 {
 		return forged("it may do nothing")
 	}
-	seat, err := c.cfg.Admit(who)
+	seat, err := c.cfg.Admit(joining)
 	if err != nil {
 		return nil, reply{Code: protocol.CodeForbidden, Wrong: err.Error()}
 	}
@@ -172,19 +199,19 @@ func (r *remote) close() {
 	})
 }
 
-// pump brings what the participant gets to its gateway, until either ends.
-func (r *remote) pump() {
+// sendMessages brings the participant's messages to its gateway, until either ends.
+func (r *remote) sendMessages() {
 	defer r.close()
 	for n := uint64(1); ; n++ {
 		l := &letter{Op: opSay, Link: r.key.link, N: n}
-		err := r.fill(l)
+		err := r.fillLetter(l)
 		if err != nil {
 			l.End = err.Error()
 		}
-		if len(l.frames) > 0 || err != nil && !r.closed() {
-			if said, failed := r.tell(l); failed != nil || said.Lost || said.Wrong != "" {
+		if len(l.frames) > 0 || err != nil && !r.isClosed() {
+			if said, failed := r.sendLetter(l); failed != nil || said.Lost || said.Wrong != "" {
 				return
-			} else if said.Full && err == nil && !r.room(&n) {
+			} else if said.Full && err == nil && !r.waitForRoom(&n) {
 				return
 			}
 		}
@@ -194,19 +221,19 @@ func (r *remote) pump() {
 	}
 }
 
-// tell sends a letter to the participant's gateway. One that does not take it does not know what it lacks: it is lost, so that both
-// begin anew.
-func (r *remote) tell(l *letter) (reply, error) {
+// sendLetter sends a letter to the participant's gateway. A gateway that does not take it would
+// miss messages unknowingly: it is dropped, so that both start again.
+func (r *remote) sendLetter(l *letter) (reply, error) {
 	c := r.cluster
-	said, err := c.call(c.ctx, r.key.from, answers, l)
-	if err != nil && c.ctx.Err() == nil && c.alive(r.key.from) {
-		c.lose(r.key.from, "it takes nothing")
+	said, err := c.callPeer(c.ctx, r.key.from, answers, l)
+	if err != nil && c.ctx.Err() == nil && c.isHeard(r.key.from) {
+		c.dropPeer(r.key.from, "it takes nothing")
 	}
 	return said, err
 }
 
-// room waits until the participant takes messages again.
-func (r *remote) room(n *uint64) bool {
+// waitForRoom waits until the participant takes messages again.
+func (r *remote) waitForRoom(n *uint64) bool {
 	for {
 		select {
 		case <-r.done:
@@ -214,7 +241,7 @@ func (r *remote) room(n *uint64) bool {
 		case <-time.After(pollEvery):
 		}
 		*n++
-		said, err := r.tell(&letter{Op: opSay, Link: r.key.link, N: *n})
+		said, err := r.sendLetter(&letter{Op: opSay, Link: r.key.link, N: *n})
 		if err != nil || said.Lost || said.Wrong != "" {
 			return false
 		}
@@ -224,7 +251,7 @@ func (r *remote) room(n *uint64) bool {
 	}
 }
 
-func (r *remote) closed() bool {
+func (r *remote) isClosed() bool {
 	select {
 	case <-r.done:
 		return true
@@ -233,42 +260,48 @@ func (r *remote) closed() bool {
 	}
 }
 
-// atOnce is a done channel that has Next wait for nothing.
+// atOnce is a closed done channel: Next does not wait with it.
 var atOnce = func() chan struct{} { ch := make(chan struct{}); close(ch); return ch }()
 
-// fill puts into a letter what there is for the participant; it waits for the first message.
-func (r *remote) fill(l *letter) error {
+// fillLetter fills a letter with the participant's messages; it waits for the first one.
+func (r *remote) fillLetter(l *letter) error {
 	for size, wait := 0, r.done; len(l.frames) < batchMessages && size < batchBytes; wait = atOnce {
 		m, err := r.seat.Next(wait)
 		switch {
 		case errors.Is(err, hub.ErrLeft) && len(l.frames) > 0:
-			return nil // there is no more now; if it left indeed, the next one says so
+			return nil // the queue is empty; if the participant left, the next call says so
 		case err != nil:
 			return err
 		}
 		if id := protocol.SessionID(m); id != "" && id != r.session && r.session != "" {
-			continue // the same agent is told on its way to that one
+			continue // the route to that session brings it
 		}
-		size += r.add(l, m)
+		size += r.addMessage(l, m)
 	}
 	return nil
 }
 
-// add puts a message into a letter and gives its size. In place of an answer that cannot be sent goes an error.
-func (r *remote) add(l *letter, m protocol.Message) int {
+// addMessage adds a message to a letter and returns its size. An answer that cannot be encoded
+// becomes an error.
+func (r *remote) addMessage(l *letter, m protocol.Message) int {
 	frame, err := protocol.Encode(m)
 	if err != nil {
-		r.cluster.log.Warn("cluster: message that cannot be sent", "type", protocol.KindOf(m), "error", err)
+		r.cluster.log.Warn("cluster: message that cannot be sent",
+			"type", protocol.KindOf(m), "error", err)
 		id := protocol.RequestID(m)
 		if id == "" {
 			return 0
 		}
-		if frame, err = protocol.Encode(&protocol.Error{RequestID: id, Code: protocol.CodeUnavailable, Message: "the answer cannot be sent: " + err.Error()}); err != nil {
+		if frame, err = protocol.Encode(&protocol.Error{
+			RequestID: id,
+			Code:      protocol.CodeUnavailable,
+			Message:   "the answer cannot be sent: " + err.Error(),
+		}); err != nil {
 			return 0
 		}
 	}
 	if list, ok := m.(*protocol.SessionsChanged); ok {
-		r.cluster.generations(r.space, list, l)
+		r.cluster.addGenerations(r.space, list, l)
 	}
 	l.frames = append(l.frames, frame)
 	return len(frame)

@@ -6,11 +6,12 @@ import "terminalproxy/gateway/httpapi"
 func (c *Cluster) Connected() (online bool, gateways int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.bus.online(), len(c.peers)
+	return c.bus.isOnline(), len(c.peers)
 }
 
-// Trouble is what is wrong with the servers, and what to do; "" where nothing is.
-func (c *Cluster) Trouble() (say, do string) {
+// Trouble returns the problem with the servers, and the operator's next step; both are "" without
+// one.
+func (c *Cluster) Trouble() (problem, nextStep string) {
 	looks, ok := c.bus.(interface{ wrong() Troubles })
 	if !ok {
 		return "", ""
@@ -22,11 +23,11 @@ func (c *Cluster) Trouble() (say, do string) {
 	return all.Error(), all.Hint()
 }
 
-// Stats is what the metrics say of the cluster.
+// Stats returns the cluster's metrics.
 func (c *Cluster) Stats() []httpapi.Family {
 	online, gateways := c.Connected()
 	c.mu.Lock()
-	links, remotes, elsewhere, unclaimed := len(c.links), len(c.remotes), len(c.seen), 0
+	links, remotes, elsewhere, unclaimed := len(c.routes), len(c.remotes), len(c.seen), 0
 	for _, own := range c.claims {
 		if own.revision == 0 {
 			unclaimed++
@@ -39,21 +40,21 @@ func (c *Cluster) Stats() []httpapi.Family {
 		reached = 1
 	}
 	return []httpapi.Family{
-		one("cluster_connected", "Whether NATS is reached: 1, or 0.", float64(reached)),
-		one("cluster_gateways", "Other gateways that are heard.", float64(gateways)),
-		one("cluster_sessions", "Sessions of other gateways that are listed here.", float64(elsewhere)),
-		one("cluster_sessions_unclaimed", "Sessions here that are not in the directory.", float64(unclaimed)),
-		one("cluster_links", "Ways of participants here to sessions elsewhere.", float64(links)),
-		one("cluster_remotes", "Participants of other gateways here, each as often as it uses a session, and their lists.", float64(remotes)),
-		one("cluster_messages_sent_total", "Messages that were sent to other gateways.", float64(n.sent.Load())),
-		one("cluster_messages_received_total", "Messages that came from other gateways.", float64(n.got.Load())),
-		one("cluster_sent_bytes_total", "Bytes of the messages that were sent to other gateways.", float64(n.sentBytes.Load())),
-		one("cluster_received_bytes_total", "Bytes of the messages that came from other gateways.", float64(n.gotBytes.Load())),
-		one("cluster_refused_total", "What other gateways sent and this one refused: see the log.", float64(n.refused.Load())),
-		one("cluster_uncontested_total", "Sessions that were opened while the directory did not answer.", float64(n.uncontested.Load())),
+		newMetric("cluster_connected", "Whether NATS is reached: 1, or 0.", float64(reached)),
+		newMetric("cluster_gateways", "Other gateways that are heard.", float64(gateways)),
+		newMetric("cluster_sessions", "Sessions of other gateways that are listed here.", float64(elsewhere)),
+		newMetric("cluster_sessions_unclaimed", "Sessions here that are not in the directory.", float64(unclaimed)),
+		newMetric("cluster_links", "Ways of participants here to sessions elsewhere.", float64(links)),
+		newMetric("cluster_remotes", "Participants of other gateways here, each as often as it uses a session, and their lists.", float64(remotes)),
+		newMetric("cluster_messages_sent_total", "Messages that were sent to other gateways.", float64(n.sent.Load())),
+		newMetric("cluster_messages_received_total", "Messages that came from other gateways.", float64(n.got.Load())),
+		newMetric("cluster_sent_bytes_total", "Bytes of the messages that were sent to other gateways.", float64(n.sentBytes.Load())),
+		newMetric("cluster_received_bytes_total", "Bytes of the messages that came from other gateways.", float64(n.gotBytes.Load())),
+		newMetric("cluster_refused_total", "What other gateways sent and this one refused: see the log.", float64(n.refused.Load())),
+		newMetric("cluster_uncontested_total", "Sessions that were opened while the directory did not answer.", float64(n.uncontested.Load())),
 	}
 }
 
-func one(name, help string, n float64) httpapi.Family {
+func newMetric(name, help string, n float64) httpapi.Family {
 	return httpapi.Family{Name: name, Help: help, Values: map[string]float64{"": n}}
 }

@@ -17,43 +17,43 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// Trouble is why a server of --cluster is of no use, or of little, in words for operators.
+// Trouble explains to operators why a server of --cluster cannot be used, or only partly.
 type Trouble struct {
-	// Server is its URL.
+	// Server is the server's URL.
 	Server string
-	// Say is what is wrong, and Do what to do about it.
+	// Say names the problem, and Do the next step.
 	Say, Do string
-	// Final is set where trying again is of no use.
+	// Final is set if trying again cannot help.
 	Final bool
 	cause error
 }
 
 func (t *Trouble) Error() string { return t.Server + ": " + t.Say }
 
-// Hint is what to do.
+// Hint returns the next step.
 func (t *Trouble) Hint() string { return t.Do }
 
 func (t *Trouble) Unwrap() error { return t.cause }
 
-// Troubles are those of several servers; of those in which the same is wrong it is said once.
+// Troubles are those of several servers; a problem that several share is named once.
 type Troubles []*Trouble
 
 func (all Troubles) Error() string {
-	var say []string
+	var problems []string
 	servers := make(map[string][]string)
 	for _, t := range all {
 		if servers[t.Say] == nil {
-			say = append(say, t.Say)
+			problems = append(problems, t.Say)
 		}
 		servers[t.Say] = append(servers[t.Say], t.Server)
 	}
-	for i, what := range say {
-		say[i] = strings.Join(servers[what], ", ") + ": " + what
+	for i, problem := range problems {
+		problems[i] = strings.Join(servers[problem], ", ") + ": " + problem
 	}
-	return strings.Join(say, "; ")
+	return strings.Join(problems, "; ")
 }
 
-// Hint is what to do about them.
+// Hint returns the next steps.
 func (all Troubles) Hint() string {
 	var do []string
 	for _, t := range all {
@@ -64,15 +64,18 @@ func (all Troubles) Hint() string {
 	return strings.Join(do, "; ")
 }
 
-// explain says in words why a server is of no use.
-func (c Config) explain(server string, err error) *Trouble {
+// explainTrouble explains why a server cannot be used.
+func (c Config) explainTrouble(server string, err error) *Trouble {
 	t, told := errors.AsType[*Trouble](err)
 	if told {
 		return t
 	}
 	t = &Trouble{Server: server, cause: err}
-	for _, explained := range []func(*Trouble, Config) bool{certified, encrypted, admitted, reached, kept} {
-		if explained(t, c) {
+	explanations := []func(*Trouble, Config) bool{
+		explainCertificate, explainTLS, explainAdmission, explainConnection, explainPermissions,
+	}
+	for _, explain := range explanations {
+		if explain(t, c) {
 			return t
 		}
 	}
@@ -80,29 +83,38 @@ func (c Config) explain(server string, err error) *Trouble {
 	return t
 }
 
-// certified explains what is wrong with a certificate.
-func certified(t *Trouble, c Config) bool {
+// explainCertificate explains a problem with a certificate.
+func explainCertificate(t *Trouble, c Config) bool {
 	unknown, isUnknown := errors.AsType[x509.UnknownAuthorityError](t.cause)
 	misnamed, isMisnamed := errors.AsType[x509.HostnameError](t.cause)
 	invalid, isInvalid := errors.AsType[x509.CertificateInvalidError](t.cause)
 	switch {
 	case isUnknown && c.CA == "":
-		t.Say, t.Do = "this system does not know the authority that signed its certificate", "name the file with the authority's certificate: --cluster-tls-ca ca.pem"
+		t.Say = "this system does not know the authority that signed its certificate"
+		t.Do = "name the file with the authority's certificate: --cluster-tls-ca ca.pem"
 		if unknown.Cert != nil {
 			t.Say += " (" + unknown.Cert.Issuer.String() + ")"
 		}
 	case isUnknown:
-		t.Say, t.Do = "its certificate is not signed by an authority of --cluster-tls-ca "+c.CA, "take the file of the authority that signed the server's cert_file: openssl verify -CAfile "+c.CA+" cert.pem"
+		t.Say = "its certificate is not signed by an authority of --cluster-tls-ca " + c.CA
+		t.Do = "take the file of the authority that signed the server's cert_file: openssl " +
+			"verify -CAfile " + c.CA + " cert.pem"
 	case isMisnamed:
 		names := append([]string{}, misnamed.Certificate.DNSNames...)
 		for _, ip := range misnamed.Certificate.IPAddresses {
 			names = append(names, ip.String())
 		}
-		t.Say, t.Do = "its certificate is for "+strings.Join(names, ", ")+" and not for "+misnamed.Host, "name the server in --cluster as its certificate does, or add the name to the certificate (subjectAltName)"
+		t.Say = "its certificate is for " + strings.Join(names, ", ") + " and not for " + misnamed.Host
+		t.Do = "name the server in --cluster as its certificate does, or add the name to the " +
+			"certificate (subjectAltName)"
 	case isInvalid && invalid.Reason == x509.Expired:
-		t.Say, t.Do = "its certificate is valid from "+day(invalid.Cert.NotBefore)+" to "+day(invalid.Cert.NotAfter)+", and here it is "+day(time.Now()), "replace the server's cert_file and reload it (nats-server --signal reload); or set this machine's clock"
+		t.Say = "its certificate is valid from " +
+			day(invalid.Cert.NotBefore) + " to " + day(invalid.Cert.NotAfter) + ", and here it is " + day(time.Now())
+		t.Do = "replace the server's cert_file and reload it (nats-server --signal reload); or " +
+			"set this machine's clock"
 	case isInvalid:
-		t.Say, t.Do = "its certificate cannot be used: "+invalid.Error(), "make it as docs/cluster.md says"
+		t.Say = "its certificate cannot be used: " + invalid.Error()
+		t.Do = "make it as docs/cluster.md says"
 	default:
 		return false
 	}
@@ -112,25 +124,33 @@ func certified(t *Trouble, c Config) bool {
 
 func day(at time.Time) string { return at.UTC().Format("2006-01-02 15:04 UTC") }
 
-// encrypted explains what is wrong with TLS.
-func encrypted(t *Trouble, _ Config) bool {
+// explainTLS explains a problem with TLS.
+func explainTLS(t *Trouble, _ Config) bool {
 	_, isPlain := errors.AsType[tls.RecordHeaderError](t.cause)
 	switch text := t.cause.Error(); {
 	case errors.Is(t.cause, nats.ErrSecureConnWanted), isPlain:
-		t.Say, t.Do = "it does not speak TLS, which tls:// and --cluster-tls-ca ask for", "give its settings a tls block; or name it as nats:// without --cluster-tls-ca, in a network where nobody else reads"
+		t.Say = "it does not speak TLS, which tls:// and --cluster-tls-ca ask for"
+		t.Do = "give its settings a tls block; or name it as nats:// without --cluster-tls-ca, " +
+			"in a network where nobody else reads"
 	case errors.Is(t.cause, nats.ErrSecureConnRequired):
 		t.Say, t.Do = "it wants TLS", "name it as tls://"
 	case strings.Contains(text, "certificate required"), strings.Contains(text, "bad certificate"):
-		t.Say, t.Do = "it wants a certificate of its clients", "take verify out of the tls block for clients in its settings: gateways prove themselves by --cluster-creds"
-	case errors.Is(t.cause, io.EOF), errors.Is(t.cause, syscall.ECONNRESET), errors.Is(t.cause, syscall.EPIPE): // the alert may be lost with it
-		t.Say, t.Do = "it ended the connection", "look at the log of that server: it may want a certificate of its clients (verify), or be stopping"
+		t.Say = "it wants a certificate of its clients"
+		t.Do = "take verify out of the tls block for clients in its settings: gateways prove " +
+			"themselves by --cluster-creds"
+	case errors.Is(t.cause, io.EOF), errors.Is(t.cause, syscall.ECONNRESET), errors.Is(t.cause, syscall.EPIPE):
+		// the alert may be lost with it
+		t.Say = "it ended the connection"
+		t.Do = "look at the log of that server: it may want a certificate of its clients " +
+			"(verify), or be stopping"
 		return true
 	case errors.Is(t.cause, nats.ErrTLS), strings.Contains(text, "tls:"):
 		why := text
 		if _, after, found := strings.Cut(text, "tls: "); found {
 			why = after
 		}
-		t.Say, t.Do = "TLS fails: "+strings.TrimPrefix(why, "nats: "), "look at the log of that server"
+		t.Say = "TLS fails: " + strings.TrimPrefix(why, "nats: ")
+		t.Do = "look at the log of that server"
 	default:
 		return false
 	}
@@ -138,18 +158,24 @@ func encrypted(t *Trouble, _ Config) bool {
 	return true
 }
 
-// admitted explains why a server does not let a gateway in.
-func admitted(t *Trouble, c Config) bool {
+// explainAdmission explains why a server does not let a gateway in.
+func explainAdmission(t *Trouble, c Config) bool {
 	switch {
 	case errors.Is(t.cause, nats.ErrAuthExpired), errors.Is(t.cause, nats.ErrAuthRevoked), errors.Is(t.cause, nats.ErrAccountAuthExpired):
-		t.Say, t.Do = "the credentials of --cluster-creds "+c.Credentials+" have expired or were revoked", "make new ones for this gateway"
+		t.Say = "the credentials of --cluster-creds " + c.Credentials + " have expired or were revoked"
+		t.Do = "make new ones for this gateway"
 	case errors.Is(t.cause, nats.ErrAuthorization) && c.Credentials == "":
-		t.Say, t.Do = "it wants credentials", "name the file with this gateway's seed: --cluster-creds a.nk"
+		t.Say = "it wants credentials"
+		t.Do = "name the file with this gateway's seed: --cluster-creds a.nk"
 	case errors.Is(t.cause, nats.ErrAuthorization):
-		t.Say, t.Do = "it does not know the key of --cluster-creds "+c.Credentials, "add its public half to users in the settings of every server, and reload them: nk -inkey "+c.Credentials+" -pubout"
+		t.Say = "it does not know the key of --cluster-creds " + c.Credentials
+		t.Do = "add its public half to users in the settings of every server, and reload them: " +
+			"nk -inkey " + c.Credentials + " -pubout"
 		if public := publicKey(c.Credentials); public != "" {
-			t.Say = "it does not know this gateway's key " + public + " (--cluster-creds " + c.Credentials + ")"
-			t.Do = "add that key to users in the settings of every server, and reload them: nats-server --signal reload"
+			t.Say = "it does not know this gateway's key " +
+				public + " (--cluster-creds " + c.Credentials + ")"
+			t.Do = "add that key to users in the settings of every server, and reload them: " +
+				"nats-server --signal reload"
 		}
 	case errors.Is(t.cause, nats.ErrMaxConnectionsExceeded), errors.Is(t.cause, nats.ErrMaxAccountConnectionsExceeded):
 		t.Say, t.Do = "it takes no more connections", "raise max_connections in its settings"
@@ -161,49 +187,62 @@ func admitted(t *Trouble, c Config) bool {
 	return true
 }
 
-// reached explains why there is no connection.
-func reached(t *Trouble, _ Config) bool {
+// explainConnection explains why a server cannot be reached.
+func explainConnection(t *Trouble, _ Config) bool {
 	at := hostPort(t.Server)
 	noName, isNoName := errors.AsType[*net.DNSError](t.cause)
 	op, isOp := errors.AsType[*net.OpError](t.cause)
 	const ports = "4222 is the usual port of NATS' clients, 6222 that of its routes"
 	switch {
 	case isNoName && noName.IsNotFound:
-		t.Say, t.Do = "no machine is called "+noName.Name, "correct the name in --cluster, or enter it into DNS or /etc/hosts"
+		t.Say = "no machine is called " + noName.Name
+		t.Do = "correct the name in --cluster, or enter it into DNS or /etc/hosts"
 	case isNoName:
-		t.Say, t.Do = "the name "+noName.Name+" cannot be looked up now: DNS does not answer", "look at this machine's DNS, or enter the name into /etc/hosts"
+		t.Say = "the name " + noName.Name + " cannot be looked up now: DNS does not answer"
+		t.Do = "look at this machine's DNS, or enter the name into /etc/hosts"
 	case errors.Is(t.cause, nats.ErrNoServers), errors.Is(t.cause, syscall.ECONNREFUSED):
-		t.Say, t.Do = "nobody listens at "+at, "start nats-server there, or correct the port: "+ports
+		t.Say = "nobody listens at " + at
+		t.Do = "start nats-server there, or correct the port: " + ports
 	case isOp && op.Op == "dial" && op.Timeout(), isOp && op.Op == "dial" && errors.Is(t.cause, context.DeadlineExceeded):
-		t.Say, t.Do = at+" does not answer", "look whether that machine runs, and whether a firewall lets this one reach the port"
+		t.Say = at + " does not answer"
+		t.Do = "look whether that machine runs, and whether a firewall lets this one reach the port"
 	case isOp && op.Op == "dial":
-		t.Say, t.Do = at+" cannot be reached: "+bare(op.Err), "look at the network between the two machines"
+		t.Say = at + " cannot be reached: " + systemError(op.Err)
+		t.Do = "look at the network between the two machines"
 	case isOp && op.Timeout(), errors.Is(t.cause, nats.ErrTimeout), errors.Is(t.cause, nats.ErrNoInfoReceived), strings.Contains(t.cause.Error(), "expected 'INFO'"):
-		t.Say, t.Do = "what listens at "+at+" does not speak as a NATS server does with clients", "correct the port: "+ports
+		t.Say = "what listens at " + at + " does not speak as a NATS server does with clients"
+		t.Do = "correct the port: " + ports
 	default:
 		return false
 	}
 	return true
 }
 
-// kept explains what is wrong with permissions and the bucket.
-func kept(t *Trouble, _ Config) bool {
-	const permissions = "give this gateway's user the permissions that stand in contrib/cluster/nats.conf, and reload the servers"
+// explainPermissions explains a problem with permissions or the bucket.
+func explainPermissions(t *Trouble, _ Config) bool {
+	const permissions = "give this gateway's user the permissions that stand in " +
+		"contrib/cluster/nats.conf, and reload the servers"
 	switch {
 	case errors.Is(t.cause, nats.ErrPermissionViolation):
-		_, what, _ := strings.Cut(t.cause.Error(), "violation: ")
-		t.Say, t.Do = "this gateway's user may not do what it must: "+strings.TrimPrefix(what, "Permissions Violation for "), permissions
-	case errors.Is(t.cause, errNoJetStream), refused(t.cause, codeDisabled, codeDisabledHere):
-		t.Say, t.Do = "JetStream, which keeps the list of sessions, is off or has no majority of its servers", "give the settings of every server a jetstream block, and start those that are missing: more than half are needed"
-	case refused(t.cause, codeNoQuorum):
-		t.Say, t.Do = "JetStream has no majority of its servers", "start those that are missing: more than half are needed"
+		_, violation, _ := strings.Cut(t.cause.Error(), "violation: ")
+		t.Say = "this gateway's user may not do what it must: " +
+			strings.TrimPrefix(violation, "Permissions Violation for ")
+		t.Do = permissions
+	case errors.Is(t.cause, errNoJetStream), isRefusedWith(t.cause, codeDisabled, codeDisabledHere):
+		t.Say = "JetStream, which keeps the list of sessions, is off or has no majority of its " +
+			"servers"
+		t.Do = "give the settings of every server a jetstream block, and start those that are " +
+			"missing: more than half are needed"
+	case isRefusedWith(t.cause, codeNoQuorum):
+		t.Say = "JetStream has no majority of its servers"
+		t.Do = "start those that are missing: more than half are needed"
 	default:
 		return false
 	}
 	return true
 }
 
-// hostPort is where a server listens.
+// hostPort returns the address at which a server listens.
 func hostPort(server string) string {
 	u, err := url.Parse(server)
 	if err != nil {
@@ -215,8 +254,8 @@ func hostPort(server string) string {
 	return u.Host
 }
 
-// bare is the system's own word for an error.
-func bare(err error) string {
+// systemError returns the system's own text for an error.
+func systemError(err error) string {
 	if errno, ok := errors.AsType[syscall.Errno](err); ok {
 		return errno.Error()
 	}

@@ -15,68 +15,69 @@ import (
 	"terminalproxy/protocol"
 )
 
-// wireVersion is that of what gateways say to each other. The subjects begin with it, too.
+// wireVersion is the version of the messages between gateways. The subjects begin with it, too.
 const wireVersion = 1
 
-// The subjects. Each gateway listens to two of its own, and to the heartbeats of all.
+// Subjects. Each gateway listens to two of its own, and to the heartbeats of all.
 const (
 	heartbeats = "tp1.hb"
 	prefix     = "tp1.gw."
-	requests   = ".req" // what participants of other gateways want of this one's sessions
-	answers    = ".to"  // what participants of this gateway get from others
+	requests   = ".req" // for this gateway's sessions, from participants of others
+	answers    = ".to"  // for participants of this gateway, from others
 )
 
-// What a letter is about.
+// Operations of a letter.
 const (
 	opSay   = "say"   // messages of a participant, or for it
 	opLeave = "leave" // the participant is gone
 	opWork  = "work"  // it has a request under way
-	opRest  = "rest"  // it has none, and no connection
-	opList  = "list"  // a gateway wants to be told of the sessions of a namespace
+	opRest  = "rest"  // it has no request under way, and no connection
+	opList  = "list"  // a gateway wants the list of a namespace
 	opHost  = "host"  // is that host here?
 	opMoved = "moved" // the directory says that a session is no longer the receiver's
 )
 
-// letter is what one gateway tells another: a header, and messages of the wire, one a line.
+// letter is a message from one gateway to another: a header, and messages of the wire, one a line.
 type letter struct {
 	Wire int    `json:"wire"`
 	From string `json:"from"` // the sending gateway
 	Op   string `json:"op"`
-	// Bond names the coming of the receiving gateway, for the sender: see beat.
+	// Bond is the sender's number for the arrival of the receiving gateway: see beat.
 	Bond uint64 `json:"bond,omitempty"`
-	// Link and N are of a participant's way to one session: its number at the gateway where the participant is, and the letter's number
-	// in its direction. The first letter has the member.
+	// Link and N belong to a participant's route to one session: the route's number at the
+	// participant's gateway, and the letter's number in its direction. The first letter has the
+	// member.
 	Link   string  `json:"link,omitempty"`
 	N      uint64  `json:"n,omitempty"`
 	Member *member `json:"member,omitempty"`
 	// Again: another gateway may have passed the messages on to the session's proxy before.
 	Again bool `json:"again,omitempty"`
-	// Namespace, Session and Host are what a letter is about.
+	// Namespace, Session and Host are the subject of a letter.
 	Namespace string `json:"namespace,omitempty"`
 	Session   string `json:"session,omitempty"`
 	Host      string `json:"host,omitempty"`
-	// Generations are those of the sessions in a list.
+	// Generations are the generations of the sessions in a list.
 	Generations map[string]uint64 `json:"generations,omitempty"`
-	// End says that nothing follows, and why.
+	// End says that this letter is the last, and why.
 	End string `json:"end,omitempty"`
 
 	messages []protocol.Message
 	frames   [][]byte
 }
 
-// reply answers a letter: all empty is taken.
+// reply answers a letter: an empty reply accepts it.
 type reply struct {
-	// Wrong says why the letter was not taken, Code is for the participant.
+	// Wrong says why the letter was rejected, Code is for the participant.
 	Wrong string        `json:"wrong,omitempty"`
 	Code  protocol.Code `json:"code,omitempty"`
-	// Lost: the link is not known here, or letters of it are missing.
+	// Lost: the route is unknown here, or misses letters.
 	Lost bool `json:"lost,omitempty"`
-	// Full: the participant has not read what it was told before.
+	// Full: the participant has not read its earlier messages.
 	Full bool `json:"full,omitempty"`
 	Yes  bool `json:"yes,omitempty"`
 }
 
-// member is a participant as one gateway describes it to another, which looks the token up by itself.
+// member describes a participant to another gateway, which looks the token up by itself.
 type member struct {
 	Token     string     `json:"token"`
 	Role      hub.Role   `json:"role"`
@@ -87,16 +88,23 @@ type member struct {
 	Until     int64      `json:"until,omitempty"` // Unix milliseconds
 }
 
-func describe(m hub.Member) *member {
-	out := &member{Token: m.Token, Role: m.Role, Namespace: m.Namespace, ID: m.ID, Lasting: m.Lasting, Can: m.Rights.Can}
+func describeMember(m hub.Member) *member {
+	out := &member{
+		Token:     m.Token,
+		Role:      m.Role,
+		Namespace: m.Namespace,
+		ID:        m.ID,
+		Lasting:   m.Lasting,
+		Can:       m.Rights.Can,
+	}
 	if !m.Rights.Until.IsZero() {
 		out.Until = m.Rights.Until.UnixMilli()
 	}
 	return out
 }
 
-// until is the end of what the member may do, zero for none.
-func (m *member) until() time.Time {
+// rightsEnd returns the end of the member's rights, zero without one.
+func (m *member) rightsEnd() time.Time {
 	if m.Until == 0 {
 		return time.Time{}
 	}
@@ -105,7 +113,7 @@ func (m *member) until() time.Time {
 
 var errWire = errors.New("not a letter of this version of the wire")
 
-// seal makes the bytes of a letter.
+// seal encodes a letter.
 func (l *letter) seal() ([]byte, error) {
 	l.Wire = wireVersion
 	head, err := json.Marshal(l)
@@ -115,7 +123,7 @@ func (l *letter) seal() ([]byte, error) {
 	return bytes.Join(append([][]byte{head}, l.frames...), []byte("\n")), nil
 }
 
-// unseal reads a letter, each message of which may have limit bytes.
+// unseal decodes a letter, each message of which may have limit bytes.
 func unseal(data []byte, limit int) (*letter, error) {
 	lines := bytes.Split(data, []byte("\n"))
 	l := &letter{}
@@ -123,7 +131,12 @@ func unseal(data []byte, limit int) (*letter, error) {
 		return nil, fmt.Errorf("%w: %w", errWire, err)
 	}
 	if l.Wire != wireVersion {
-		return l, fmt.Errorf("%w: this gateway speaks %d, the other one %d", errWire, wireVersion, l.Wire)
+		return l, fmt.Errorf(
+			"%w: this gateway speaks %d, the other one %d",
+			errWire,
+			wireVersion,
+			l.Wire,
+		)
 	}
 	for _, frame := range lines[1:] {
 		m, err := protocol.Decode(frame, limit)
@@ -135,7 +148,7 @@ func unseal(data []byte, limit int) (*letter, error) {
 	return l, nil
 }
 
-// token is a name as a part of a subject or key. Two names have never the same.
+// token encodes a name as a part of a subject or key. Different names have different tokens.
 func token(name string) string {
 	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 	switch {
