@@ -7,30 +7,30 @@ import (
 	"terminalproxy/protocol"
 )
 
-// Waiting says how it is known that the program waits for input: "reads the terminal, whole lines", "shell prompt, the shell
-// marks said; last exit 2", "guess: ssh passes on what is typed, what runs behind it is not seen". It is "" for a program that
-// does not seem to wait.
+// Waiting says how we know that the program waits for input: "reads the terminal, whole lines",
+// "shell prompt, the shell marks said; last exit 2", "guess: ssh passes on what is typed, what runs
+// behind it is not seen". It is "" for a program that does not seem to wait.
 func Waiting(a *protocol.Activity) string {
 	switch {
 	case a == nil:
 		return ""
 	case a.State == "waiting":
-		return evidence(a)
+		return describeEvidence(a)
 	case a.State == "busy" && a.Guess != "":
-		return guess(a.Guess, a.Foreground)
+		return describeGuess(a.Guess, a.Foreground)
 	}
 	return ""
 }
 
-// evidence names the strongest that there is.
-func evidence(a *protocol.Activity) string {
+// describeEvidence names the strongest evidence.
+func describeEvidence(a *protocol.Activity) string {
 	if len(a.Evidence) == 0 {
 		return ""
 	}
 	how := ""
 	switch a.Evidence[0] {
 	case protocol.EvidencePrompt:
-		how = "shell prompt, the shell marks said" // and anything can print those
+		how = "shell prompt, the shell marks said" // any program can print marks
 		if a.LastExit != nil {
 			how += "; last exit " + strconv.Itoa(*a.LastExit)
 		}
@@ -50,7 +50,7 @@ func evidence(a *protocol.Activity) string {
 	return how
 }
 
-func guess(why, program string) string {
+func describeGuess(why, program string) string {
 	if program = Name(program); program == "" {
 		program = "the program"
 	}
@@ -72,13 +72,15 @@ func FormatMatch(got *protocol.WaitResult) string {
 		a = got.Frame.Activity
 	}
 	how := Waiting(a)
-	// The frame may be a moment younger than the wait's end: its guess is no fact, nor its fact the guess that met the wait.
-	if why, guessed := strings.CutPrefix(got.Matched, protocol.MatchedWaiting+" (guess: "); guessed && (a == nil || a.State != "busy" || a.Guess == "") {
+	// The frame may be a moment younger than the end of the wait: its guess, or its fact, need not
+	// be the one that met the wait.
+	why, guessed := strings.CutPrefix(got.Matched, protocol.MatchedWaiting+" (guess: ")
+	if guessed && (a == nil || a.State != "busy" || a.Guess == "") {
 		program := ""
 		if a != nil {
 			program = a.Foreground
 		}
-		return guess(strings.TrimSuffix(why, ")"), program)
+		return describeGuess(strings.TrimSuffix(why, ")"), program)
 	} else if !guessed && strings.HasPrefix(how, "guess:") {
 		return ""
 	}

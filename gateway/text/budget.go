@@ -10,19 +10,20 @@ import (
 // Bounds of an answer for a model, in tokens as Tokens counts them.
 const (
 	DefaultTokens = 10_000
-	MinTokens     = 200 // the words around the rows
+	MinTokens     = 200 // room for the words around the rows
 	MaxTokens     = 50_000
 )
 
-// Tokens is how many tokens a model may take for s, counted high: nobody knows a model's own way of cutting text, but what all
-// of them do is no worse. Letters count one token for every three of a word, together with the blank before it; a digit,
-// another sign and a line feed count one each; a run of one sign or of blanks counts one for every four; and any other
-// character than ASCII counts one for each of its bytes, one where it is repeated.
+// Tokens estimates how many tokens a model takes for s, from above: a model's own way of cutting
+// text is unknown, but the known ones need fewer. Letters count one token for every three of a
+// word, together with the blank before it; a digit, another sign and a line feed count one each; a
+// run of one sign or of blanks counts one for every four; and any other character than ASCII counts
+// one for each of its bytes, one where it is repeated.
 func Tokens(s string) (n int) {
 	for i := 0; i < len(s); {
 		switch c := s[i]; {
-		case letter(c):
-			size := run(s[i:], letter)
+		case isLetter(c):
+			size := runLength(s[i:], isLetter)
 			n, i = n+(size+2)/3, i+size
 		case c >= utf8.RuneSelf:
 			_, size := utf8.DecodeRuneInString(s[i:])
@@ -34,8 +35,8 @@ func Tokens(s string) (n int) {
 		case '0' <= c && c <= '9' || c == '\n':
 			n, i = n+1, i+1
 		default:
-			size := run(s[i:], func(o byte) bool { return o == c })
-			if i += size; c != ' ' || size > 1 || i == len(s) || !letter(s[i]) {
+			size := runLength(s[i:], func(o byte) bool { return o == c })
+			if i += size; c != ' ' || size > 1 || i == len(s) || !isLetter(s[i]) {
 				n += (size + 3) / 4
 			}
 		}
@@ -43,10 +44,10 @@ func Tokens(s string) (n int) {
 	return n
 }
 
-func letter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
+func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
-// run is how many bytes at the front of s are of a kind.
-func run(s string, of func(byte) bool) int {
+// runLength returns the number of bytes at the front of s that are of a kind.
+func runLength(s string, of func(byte) bool) int {
 	n := 0
 	for n < len(s) && of(s[n]) {
 		n++
@@ -54,75 +55,80 @@ func run(s string, of func(byte) bool) int {
 	return n
 }
 
-// Page is rows for a model, and the words around them.
+// Page holds rows for a model, and the words around them.
 type Page struct {
-	// Head is the words before everything, and Brief what has to be said of it where no row is shown; "" is all of it.
+	// Head comes before everything, and Brief replaces it when no row is shown; an empty Brief
+	// stands for all of Head.
 	Head, Brief string
 	// Kind names the rows in a word or two, for their fence.
 	Kind string
-	// Rows are what a program printed, the newest last.
+	// Rows are rows that a program printed, the newest last.
 	Rows []string
-	// Oldest keeps the first rows where not all have room; otherwise the last ones are kept.
+	// Oldest keeps the first rows if not all have room; otherwise the last ones are kept.
 	Oldest bool
-	// Say names the rows from from to before to, which are shown, and what is left out; "" says nothing. It may be nil.
+	// Say names the shown rows, from from to before to, and those left out; "" says nothing. It may
+	// be nil.
 	Say func(from, to int) string
 	// Wrap puts the rows, a row a line, into their place; nil leaves them as they are.
 	Wrap func(rows string) string
-	// Plain is the page without what is dropped before any row is; it may be nil.
+	// Plain is the page without the parts that are dropped before any row is; it may be nil.
 	Plain *Page
-	// Bare says that there are words only, and no place for rows.
+	// Bare: the page has words only, and no place for rows.
 	Bare bool
-	// Part says that the rows are not all of the screen that is new to the reader, who has not seen it then.
+	// Part: the rows are not all of the new screen, so the reader has not seen the screen then.
 	Part bool
 }
 
-// Fit is the page in at most so many tokens, words and all: it drops what Plain does not have, then rows, and says so. Where
-// there is no room for the words around rows either, it is the words that have to be said, however long they are, and how
-// many tokens rows would take: there is something to tell the reader in any case, as what was typed. limit names the
-// parameter that sets the number.
+// Fit renders the page in at most so many tokens, words and all: it drops the parts that Plain
+// lacks, then rows, and says so. If even the words around rows have no room, it returns the
+// necessary words, however long they are, and the number of tokens that rows would take: the reader
+// must learn, for example, the receipt of its input in any case. limit names the parameter that
+// sets the number.
 func (p Page) Fit(tokens int, limit string) string {
-	if p.fits(len(p.Rows), tokens) {
-		return p.text(len(p.Rows))
+	if p.fitsIn(len(p.Rows), tokens) {
+		return p.renderRows(len(p.Rows))
 	}
-	p = p.plain()
-	if n, _ := p.room(tokens); n > 0 || len(p.Rows) == 0 {
-		return p.text(n)
+	p = p.plainPage()
+	if n, _ := p.rowsThatFit(tokens); n > 0 || len(p.Rows) == 0 {
+		return p.renderRows(n)
 	}
-	return Join(cmp.Or(p.Brief, p.Head), p.tooFew(tokens, limit))
+	return Join(cmp.Or(p.Brief, p.Head), p.tooFewTokens(tokens, limit))
 }
 
-// Parts is Fit for who has another place for the words: what Say says, and the rows as they are.
+// Parts is Fit for callers with another place for the words: it returns the words of Say, and the
+// rows as they are.
 func (p Page) Parts(tokens int, limit string) (words, rows string) {
 	n := len(p.Rows)
-	if !p.fits(n, tokens) {
-		p = p.plain()
+	if !p.fitsIn(n, tokens) {
+		p = p.plainPage()
 		var ok bool
-		if n, ok = p.room(tokens); !ok && len(p.Rows) > 0 {
-			return p.tooFew(tokens, limit), ""
+		if n, ok = p.rowsThatFit(tokens); !ok && len(p.Rows) > 0 {
+			return p.tooFewTokens(tokens, limit), ""
 		}
 	}
-	from, to := p.shown(n)
+	from, to := p.shownRange(n)
 	if p.Say != nil {
 		words = p.Say(from, to)
 	}
 	return words, strings.Join(p.Rows[from:to], "\n")
 }
 
-func (p Page) plain() Page {
+func (p Page) plainPage() Page {
 	if p.Plain != nil {
 		return *p.Plain
 	}
 	return p
 }
 
-func (p Page) fits(n, tokens int) bool { return Tokens(p.text(n)) <= tokens }
+func (p Page) fitsIn(n, tokens int) bool { return Tokens(p.renderRows(n)) <= tokens }
 
-// room is for how many rows there is room in so many tokens; it reports false where there is none for the words.
-func (p Page) room(tokens int) (n int, ok bool) {
-	if p.fits(len(p.Rows), tokens) {
+// rowsThatFit returns how many rows fit into so many tokens; ok is false if even the words do not
+// fit.
+func (p Page) rowsThatFit(tokens int) (n int, ok bool) {
+	if p.fitsIn(len(p.Rows), tokens) {
 		return len(p.Rows), true
 	}
-	for left := tokens - Tokens(p.text(0)); n < len(p.Rows); n++ {
+	for left := tokens - Tokens(p.renderRows(0)); n < len(p.Rows); n++ {
 		row := p.Rows[len(p.Rows)-1-n]
 		if p.Oldest {
 			row = p.Rows[n]
@@ -131,38 +137,38 @@ func (p Page) room(tokens int) (n int, ok bool) {
 			break
 		}
 	}
-	for ; !p.fits(n, tokens); n-- { // the words for what is left out may have grown
+	for ; !p.fitsIn(n, tokens); n-- { // the words for the omitted rows may have grown
 		if n == 0 {
 			return 0, false
 		}
 	}
-	for n < len(p.Rows) && p.fits(n+1, tokens) { // or be fewer
+	for n < len(p.Rows) && p.fitsIn(n+1, tokens) { // or shrunk
 		n++
 	}
 	return n, true
 }
 
-// shown is which rows n of them are.
-func (p Page) shown(n int) (from, to int) {
+// shownRange returns the range of the n shown rows.
+func (p Page) shownRange(n int) (from, to int) {
 	if p.Oldest {
 		return 0, n
 	}
 	return len(p.Rows) - n, len(p.Rows)
 }
 
-// roomForRows is what is offered for rows beside the words, in tokens.
+// roomForRows is the room offered for rows beside the words, in tokens.
 const roomForRows = 400
 
-// tooFew stands in the place of rows for which there is no room, nor for the words around them.
-func (p Page) tooFew(tokens int, limit string) string {
+// tooFewTokens replaces the rows if neither they nor the words around them have room.
+func (p Page) tooFewTokens(tokens int, limit string) string {
 	const step = 100
 	return fmt.Sprintf("all rows are left out, %s %d has no room for them: give %d or more",
-		limit, tokens, (Tokens(p.text(0))+roomForRows+step-1)/step*step)
+		limit, tokens, (Tokens(p.renderRows(0))+roomForRows+step-1)/step*step)
 }
 
-// text is the page with n of its rows.
-func (p Page) text(n int) string {
-	from, to := p.shown(n)
+// renderRows renders the page with n of its rows.
+func (p Page) renderRows(n int) string {
+	from, to := p.shownRange(n)
 	out := p.Head
 	if p.Say != nil {
 		out = Join(out, p.Say(from, to))
@@ -174,7 +180,7 @@ func (p Page) text(n int) string {
 	return Join(out, rows)
 }
 
-// Join is two texts, one below the other, where there are both.
+// Join puts two texts one below the other; an empty one leaves the other alone.
 func Join(above, below string) string {
 	if above == "" || below == "" {
 		return above + below
@@ -182,14 +188,15 @@ func Join(above, below string) string {
 	return above + "\n" + below
 }
 
-// CheckTokens is the budget that a reader gives, DefaultTokens for nil; it refuses one outside the bounds. limit names the
-// parameter.
+// CheckTokens returns the budget that a reader gives, DefaultTokens for nil; it refuses one outside
+// the bounds. limit names the parameter.
 func CheckTokens(given *int, limit string) (tokens int, err error) {
 	switch {
 	case given == nil:
 		return DefaultTokens, nil
 	case *given < MinTokens:
-		return 0, fmt.Errorf("%s is %d, which hardly holds the words around the rows: give %d or more, or leave it out for %d",
+		return 0, fmt.Errorf("%s is %d, which hardly holds the words around the rows: give %d or "+
+			"more, or leave it out for %d",
 			limit, *given, MinTokens, DefaultTokens)
 	case *given > MaxTokens:
 		return 0, fmt.Errorf("%s is %d, at most %d is possible", limit, *given, MaxTokens)

@@ -8,14 +8,15 @@ import (
 )
 
 const (
-	// mostSaid bounds an item of a conversation, in lines, and mostLine a line of it, in characters.
+	// mostSaid bounds an item of a conversation, in lines, and mostLine a line of it, in
+	// characters.
 	mostSaid, mostLine = 12, 300
-	// mostResult bounds what a tool answered, in lines.
+	// mostResult bounds a tool's answer, in lines.
 	mostResult = 3
 )
 
-// Chat is the conversation of a coding agent: its state and what it asks, and as rows what was said and done, the newest last. lost is
-// how many records before those are not known.
+// Chat is the page of a conversation with a coding agent: its state and open requests, and as rows
+// the records, the newest last. lost is the number of earlier records that are not known.
 func Chat(info protocol.SessionInfo, records []protocol.ChatRecord, lost uint64) Page {
 	p := Page{Kind: "conversation", Head: info.SessionID}
 	if c := info.Chat; c != nil {
@@ -57,7 +58,7 @@ func Chat(info protocol.SessionInfo, records []protocol.ChatRecord, lost uint64)
 	return p
 }
 
-// recordRows are the rows of a record, none where there is nothing to tell.
+// recordRows renders a record; some records have no rows.
 func recordRows(r *protocol.ChatRecord) []string {
 	switch {
 	case r.Item != nil:
@@ -67,11 +68,13 @@ func recordRows(r *protocol.ChatRecord) []string {
 	case r.Request != nil && len(r.Request.Form) > 0:
 		var rows []string
 		for _, q := range r.Request.Form {
-			rows = append(rows, linesOf(asker(r.Request)+" "+r.Request.ID+": ", q.Text, mostResult)...)
+			label := askerOf(r.Request) + " " + r.Request.ID + ": "
+			rows = append(rows, linesOf(label, q.Text, mostResult)...)
 		}
 		return rows
 	case r.Request != nil:
-		return linesOf(asker(r.Request)+" "+r.Request.ID+" for leave: "+r.Request.Tool+" ", string(r.Request.Input), mostSaid)
+		label := askerOf(r.Request) + " " + r.Request.ID + " for leave: " + r.Request.Tool + " "
+		return linesOf(label, string(r.Request.Input), mostSaid)
 	case r.Closed != nil:
 		by := r.Closed.By
 		if by == "" {
@@ -96,9 +99,9 @@ func itemRows(i *protocol.ChatItem) []string {
 	return linesOf(i.Author+": ", i.Text, mostSaid)
 }
 
-// linesOf are the first lines of a text, each cut, behind what it is.
-func linesOf(what, body string, most int) []string {
-	lines := strings.Split(strings.TrimSpace(Clean(what+body)), "\n")
+// linesOf returns the first lines of a text behind its label, each cut.
+func linesOf(label, body string, most int) []string {
+	lines := strings.Split(strings.TrimSpace(Clean(label+body)), "\n")
 	if more := len(lines) - most; more > 0 {
 		lines = append(lines[:most], fmt.Sprintf("… %d lines more", more))
 	}
@@ -110,8 +113,8 @@ func linesOf(what, body string, most int) []string {
 	return lines
 }
 
-// asker says who asks, where that is not the coding agent.
-func asker(r *protocol.ChatRequest) string {
+// askerOf names the asker, unless it is the coding agent.
+func askerOf(r *protocol.ChatRequest) string {
 	if r.By == "" {
 		return "asks"
 	}

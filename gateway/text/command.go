@@ -10,27 +10,31 @@ import (
 )
 
 // ErrNoCommands is for a session whose proxy is too old to tell commands apart.
-var ErrNoCommands = errors.New("the session's proxy is an older one, which does not tell commands apart: read the history")
+var ErrNoCommands = errors.New("the session's proxy is an older one, which does not tell " +
+	"commands apart: read the history")
 
-// Command is the page of what a command printed, or of the rows of it that match; got has to have [protocol.ReadResult.Command].
-// nth is which command that is, as it was asked for, paged that the rows were asked for from a line on.
+// Command is the page of a command's output, or of the rows of it that match; got needs
+// [protocol.ReadResult.Command]. nth is the command's number as the reader gave it; paged: the
+// reader asked for the rows from a line on.
 func (d Dialect) Command(got *protocol.ReadResult, nth int, paged bool, now time.Time) Page {
-	said := claim(got.Command, now)
+	said := describeCommand(got.Command, now)
 	if got.Found != nil {
 		p := d.Found(got)
-		say := p.Say
+		matches := p.Say
 		p.Kind, p.Bare, p.Part = kindCommand, false, true
-		p.Say = func(from, to int) string { return said + "; " + say(from, to) }
+		p.Say = func(from, to int) string { return said + "; " + matches(from, to) }
 		return p
 	}
 	p := Page{Kind: kindCommand, Rows: Past(got), Oldest: paged, Part: true}
-	return p.under(func(from, to int) string { return said + "; " + d.output(got, nth, from, to) })
+	return p.withWords(func(from, to int) string {
+		return said + "; " + d.outputNote(got, nth, from, to)
+	})
 }
 
 const kindCommand = "output of a command"
 
-// claim is what the marks say of a command, and what is known of its rows.
-func claim(c *protocol.Command, now time.Time) string {
+// describeCommand words the marks' report on a command, and the state of its rows.
+func describeCommand(c *protocol.Command, now time.Time) string {
 	words := "the shell's marks say: "
 	if c.Within != "" {
 		words = "marks in the output of another command, which still runs, say: "
@@ -46,7 +50,8 @@ func claim(c *protocol.Command, now time.Time) string {
 	default:
 		words += "ended after " + ran + ", exit status not told"
 	}
-	if ended := time.UnixMilli(c.StartedAt + c.DurationMs); !c.Running && c.StartedAt > 0 && now.Sub(ended) >= time.Second {
+	ended := time.UnixMilli(c.StartedAt + c.DurationMs)
+	if !c.Running && c.StartedAt > 0 && now.Sub(ended) >= time.Second {
 		words += ", " + Span(now.Sub(ended)) + " ago"
 	}
 	for _, fact := range []struct {
@@ -55,7 +60,8 @@ func claim(c *protocol.Command, now time.Time) string {
 	}{
 		{c.Lost, "the shell that ran it has ended, and tells nothing of what came after"},
 		{c.Alt, "it showed the alternate screen, which leaves no rows"},
-		{c.Behind, "more rows of it stand behind the alternate screen: read again when that is left"},
+		{c.Behind, "more rows of it stand behind the alternate screen: read again when that is " +
+			"left"},
 		{c.Erased, "some of its output was erased or overwritten"},
 		{c.Overflow, "its first rows are no longer kept"},
 	} {
@@ -66,10 +72,11 @@ func claim(c *protocol.Command, now time.Time) string {
 	return words
 }
 
-// output names the rows from from to before to of an answer, and those that are not shown.
-func (d Dialect) output(got *protocol.ReadResult, nth, from, to int) string {
+// outputNote names the rows of an answer from from to before to, and the rows that are not shown.
+func (d Dialect) outputNote(got *protocol.ReadResult, nth, from, to int) string {
 	c := got.Command
-	first, next, all := got.FirstLine+uint64(from), got.FirstLine+uint64(to), c.NextLine-c.FirstLine //nolint:gosec // rows of the answer
+	first, next := got.FirstLine+uint64(from), got.FirstLine+uint64(to) //nolint:gosec // rows of the answer
+	all := c.NextLine - c.FirstLine
 	if all == 0 {
 		return "no output"
 	}
@@ -79,38 +86,40 @@ func (d Dialect) output(got *protocol.ReadResult, nth, from, to int) string {
 		note = fmt.Sprintf("%d of %s", next-first, note)
 	}
 	if next > first {
-		note += ", " + span(first, next)
+		note += ", " + lineSpan(first, next)
 	}
 	if n := min(before, protocol.MaxHistory); n > 0 {
-		note += fmt.Sprintf("; %d before these: %s", before, d.Output(nth, first-n, int(n))) //nolint:gosec // bounded
+		page := d.Output(nth, first-n, int(n)) //nolint:gosec // bounded
+		note += fmt.Sprintf("; %d before these: %s", before, page)
 	}
 	if n := min(after, protocol.MaxHistory); n > 0 {
-		note += fmt.Sprintf("; %d after these: %s", after, d.Output(nth, next, int(n))) //nolint:gosec // bounded
+		page := d.Output(nth, next, int(n)) //nolint:gosec // bounded
+		note += fmt.Sprintf("; %d after these: %s", after, page)
 	}
 	return note
 }
 
-// CommandFacts are the lines about a command in which a program had a part: its command line, where it was given, and within
-// which other one.
+// CommandFacts lists the facts on a command that a program may have forged: its command line, its
+// directory, and the command around it.
 func CommandFacts(c *protocol.Command) []string {
 	line := "command line: not known"
 	if c.Line != "" {
-		line = "command line: " + quote(c.Line)
+		line = "command line: " + quoteLine(c.Line)
 	}
 	facts := []string{line}
 	if c.Cwd != "" {
-		facts = append(facts, "directory: "+quote(c.Cwd))
+		facts = append(facts, "directory: "+quoteLine(c.Cwd))
 	}
 	if c.Within != "" {
-		facts = append(facts, "within: "+quote(c.Within))
+		facts = append(facts, "within: "+quoteLine(c.Within))
 	}
 	return facts
 }
 
-// quote is s on one line, so that it is told from words of ours.
-func quote(s string) string { return strconv.Quote(Clean(s)) }
+// quoteLine quotes s on one line, so that readers can tell it from the gateway's own words.
+func quoteLine(s string) string { return strconv.Quote(Clean(s)) }
 
-// ConcealedOutput is the note about lines of a command's output with text that the user cannot see.
+// ConcealedOutput warns of lines in a command's output with text that the user cannot see.
 func ConcealedOutput(got *protocol.ReadResult) string {
 	if got.Found != nil {
 		return Concealed(got.Found)

@@ -2,9 +2,10 @@ package text
 
 import "strings"
 
-// Fence puts rows of a program between two marks that the program cannot know, a new one for every text, and says what they
-// are: kind is "screen", "changed rows" and the like. Facts that the program had a part in, as its title, stand on lines that
-// begin with the mark. Where there is neither a row nor a fact, there is no fence.
+// Fence puts rows of a program between two marks that the program cannot know, new for every text,
+// and names their kind: "screen", "changed rows" and the like. Facts that the program had a part
+// in, such as its title, stand on lines that begin with the mark. Without rows and facts the fence
+// is empty.
 func Fence(mark, kind, rows string, facts ...string) string {
 	lines := make([]string, 0, len(facts)+3)
 	if rows != "" {
@@ -21,24 +22,26 @@ func Fence(mark, kind, rows string, facts ...string) string {
 	if strings.Contains(rows, gap) {
 		kind += ` ("` + strings.TrimSpace(gap) + `" for 8 blanks and more)`
 	}
-	return "<<<" + mark + " " + kind + ", untrusted program output\n" + strings.Join(lines, "\n") + "\n" + mark + ">>>"
+	return "<<<" + mark + " " + kind + ", untrusted program output\n" + strings.Join(lines, "\n") +
+		"\n" + mark + ">>>"
 }
 
-// Bounds of a run of blanks that is written as a gap: behind a row's text, and in front of it, where blanks may be the
-// indentation of a program's lines.
+// Bounds of a run of blanks that becomes a gap: behind a row's text, and in front of it, where
+// blanks may be the indentation of a program's lines.
 const (
 	gap       = "  \u2026  "
 	minGap    = 8
 	minIndent = 25
-	// minGained is how many bytes the gaps of a text save, or there are none.
+	// minGained is the number of bytes that gaps must save, or the text gets no gaps.
 	minGained = 60
 )
 
-// Gaps is rows with a sign for long runs of blanks, where that saves bytes worth the word for it.
+// Gaps replaces long runs of blanks by a sign, if that saves enough bytes to be worth the word for
+// it.
 func Gaps(rows []string) []string {
 	out, gained := make([]string, len(rows)), 0
 	for i, row := range rows {
-		out[i] = gaps(row)
+		out[i] = withGaps(row)
 		gained += len(row) - len(out[i])
 	}
 	if gained < minGained {
@@ -47,7 +50,7 @@ func Gaps(rows []string) []string {
 	return out
 }
 
-func gaps(row string) string {
+func withGaps(row string) string {
 	var b strings.Builder
 	for i := 0; i < len(row); {
 		if row[i] != ' ' {
@@ -55,7 +58,7 @@ func gaps(row string) string {
 			i++
 			continue
 		}
-		n := run(row[i:], func(c byte) bool { return c == ' ' })
+		n := runLength(row[i:], func(c byte) bool { return c == ' ' })
 		if n >= minIndent || n >= minGap && i > 0 {
 			b.WriteString(gap)
 		} else {

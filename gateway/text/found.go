@@ -11,14 +11,16 @@ import (
 )
 
 // ErrNoSearch is for a session whose proxy is too old to search its history.
-var ErrNoSearch = errors.New("the session's proxy is an older one, which cannot search: read the history without match")
+var ErrNoSearch = errors.New("the session's proxy is an older one, which cannot search: read the " +
+	"history without match")
 
-// Found is the page of the rows that a search found: "61: " stands before a row that matches, "60- " before one around it, with the
-// line's number in the history. got has to have [protocol.ReadResult.Found].
+// Found is the page of the rows that a search found: "61: " stands before a row that matches, "60-
+// " before one around it, with the line's number in the history. got needs
+// [protocol.ReadResult.Found].
 func (d Dialect) Found(got *protocol.ReadResult) Page {
 	found := got.Found
 	if found.Count == 0 {
-		p := said("%s", more(got, 0, nil))
+		p := wordsPage("%s", foundNote(got, 0, nil))
 		p.Part = true
 		return p
 	}
@@ -28,7 +30,8 @@ func (d Dialect) Found(got *protocol.ReadResult) Page {
 		if r.Match {
 			sign = ": "
 		}
-		rows = append(rows, strings.TrimRight(strconv.FormatUint(r.Line, 10)+sign+oneRow(r.Text), " "))
+		row := strconv.FormatUint(r.Line, 10) + sign + oneRow(r.Text)
+		rows = append(rows, strings.TrimRight(row, " "))
 	}
 	return Page{Kind: kindFound, Rows: rows, Oldest: true, Part: true, Say: func(_, to int) string {
 		shown := 0
@@ -38,15 +41,17 @@ func (d Dialect) Found(got *protocol.ReadResult) Page {
 			}
 		}
 		next := found.More
-		if i := slices.IndexFunc(found.Rows[to:], func(r protocol.FoundRow) bool { return r.Match }); i >= 0 {
+		isMatch := func(r protocol.FoundRow) bool { return r.Match }
+		if i := slices.IndexFunc(found.Rows[to:], isMatch); i >= 0 {
 			next = &found.Rows[to+i].Line
 		}
-		return more(got, shown, next)
+		return foundNote(got, shown, next)
 	}}
 }
 
-// more says how many rows match, where those go on that are not shown, and how many could not be searched.
-func more(got *protocol.ReadResult, shown int, next *uint64) string {
+// foundNote says how many rows match, where the omitted ones begin, and how many rows could not be
+// searched.
+func foundNote(got *protocol.ReadResult, shown int, next *uint64) string {
 	found := got.Found
 	var words string
 	switch found.Count {
@@ -62,13 +67,15 @@ func more(got *protocol.ReadResult, shown int, next *uint64) string {
 	case found.Cut && hidden:
 		words += " of those that were searched before it took too long"
 	case found.Cut:
-		words += fmt.Sprintf(" of those before line %d, where the search took too long and stopped: go on from there, or simplify the expression", *found.More)
+		words += fmt.Sprintf(" of those before line %d, where the search took too long and "+
+			"stopped: go on from there, or simplify the expression", *found.More)
 	}
 	if hidden {
 		words += fmt.Sprintf(", the first %d of them here; the next is line %d", shown, *next)
 	}
 	if found.Gone > 0 {
-		words += fmt.Sprintf("; not searched: %s before line %d, which the history has dropped", countRows(found.Gone), got.OldestLine)
+		words += fmt.Sprintf("; not searched: %s before line %d, which the history has dropped",
+			countRows(found.Gone), got.OldestLine)
 	}
 	if found.Count == 0 {
 		return words
@@ -76,7 +83,7 @@ func more(got *protocol.ReadResult, shown int, next *uint64) string {
 	return words + ":"
 }
 
-// countRows is a number of rows in words.
+// countRows words a number of rows.
 func countRows(n uint64) string {
 	if n == 1 {
 		return "1 row"
@@ -84,7 +91,7 @@ func countRows(n uint64) string {
 	return fmt.Sprintf("%d rows", n)
 }
 
-// Concealed is the note about found rows with text that the user cannot see.
+// Concealed warns of found rows with text that the user cannot see.
 func Concealed(found *protocol.Found) string {
 	var rows []int
 	for _, r := range found.Rows {

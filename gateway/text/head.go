@@ -9,67 +9,77 @@ import (
 	"terminalproxy/protocol"
 )
 
-// Told is what one reader was told of one terminal: an answer repeats none of it while it stays the same. A new one knows of
-// nothing, and so does a nil *Told. Two goroutines must not use it at once.
+// Told remembers the facts that one reader has about one terminal: answers repeat only those that
+// changed. A new one is empty, and so is a nil *Told. Two goroutines must not use it at once.
 type Told struct {
-	// Rev is the newest revision whose rows it was shown, 0 for none.
+	// Rev is the newest revision whose rows the reader has seen, 0 without one.
 	Rev uint64
 
 	program, modes, keyboard, guess, hidden, notes, highlights, title, progress fact
 }
 
-// fact is what was said last of something.
+// fact is the last word on one matter.
 type fact string
 
-// is keeps what is so now, and reports whether that is news.
-func (t *fact) is(now string) bool {
-	was := *t
+// recordNews records the present state, and reports whether it is news.
+func (t *fact) recordNews(now string) bool {
+	last := *t
 	*t = fact(now)
-	return string(was) != now
+	return string(last) != now
 }
 
-// Header is the line that comes first in an answer about a screen:
+// Header is the first line of an answer about a screen:
 //
 //	vim-k3f9 rev 412 cursor 5,12 waiting "vim notes.txt" 80x24 alt-screen mouse keyboard: user
 //
-// It leaves out what told says of the program, the size, the modes and the keyboard. The word mouse says that the program
-// listens to it. A second line says what is hidden from the screen, if something is. self is the reader's own agent id, ""
-// when it has none yet. The window's title is no part of it: the program chooses that, and a header must be believed.
-func Header(s protocol.SessionInfo, f *protocol.Frame, self string, now time.Time, told *Told) string {
+// It leaves out the program, the size, the modes and the keyboard that the reader knows by told.
+// The word mouse says that the program listens to it. A second line tells of a hidden screen. self
+// is the reader's own agent id, "" when it has none yet. The window's title has no place here: the
+// program chooses it, and a header must be believed.
+func Header(
+	s protocol.SessionInfo,
+	f *protocol.Frame,
+	self string,
+	now time.Time,
+	told *Told,
+) string {
 	if told == nil {
 		told = new(Told)
 	}
 	words := []string{s.SessionID, "rev " + strconv.FormatUint(f.Seq, 10)}
 	if !f.Blackout.ByUser() {
-		words = append(words, "cursor "+Place(protocol.Cell{Row: f.Screen.Cursor.Row, Col: f.Screen.Cursor.Col}))
-		if !f.Screen.Cursor.Visible {
+		cursor := f.Screen.Cursor
+		words = append(words, "cursor "+Place(protocol.Cell{Row: cursor.Row, Col: cursor.Col}))
+		if !cursor.Visible {
 			words = append(words, "(hidden)")
 		}
 	}
-	words = append(words, told.state(s, f))
-	if program := fmt.Sprintf("%q %dx%d", Command(s), f.Screen.Cols, f.Screen.Rows); told.program.is(program) {
+	words = append(words, told.programState(s, f))
+	program := fmt.Sprintf("%q %dx%d", Command(s), f.Screen.Cols, f.Screen.Rows)
+	if told.program.recordNews(program) {
 		words = append(words, program)
 	}
-	if s.State == protocol.StateExited || s.State == protocol.StateLost { // it has neither
+	if s.State == protocol.StateExited || s.State == protocol.StateLost { // no modes, no keyboard
 		return strings.Join(words, " ")
 	}
-	if first, modes := told.modes == "", modes(f.Screen); told.modes.is(modes) && (!first || modes != mainScreen) {
+	first, modes := told.modes == "", describeModes(f.Screen)
+	if told.modes.recordNews(modes) && (!first || modes != mainScreen) {
 		words = append(words, modes)
 	}
-	if told.keyboard.is(keyboardFact(f.Keyboard, self, now)) {
+	if told.keyboard.recordNews(keyboardFact(f.Keyboard, self, now)) {
 		words = append(words, "keyboard: "+Keyboard(f.Keyboard, self, now))
 	}
 	out := strings.Join(words, " ")
-	if note := Hidden(f.Blackout); told.hidden.is(note) && note != "" {
+	if note := Hidden(f.Blackout); told.hidden.recordNews(note) && note != "" {
 		out += "\n" + note
 	}
 	return out
 }
 
-// mainScreen is said of a program that has left the alternate screen.
+// mainScreen is the word for a program that has left the alternate screen.
 const mainScreen = "main-screen"
 
-func modes(s protocol.Screen) string {
+func describeModes(s protocol.Screen) string {
 	words := mainScreen
 	if s.Alt {
 		words = "alt-screen"
@@ -80,7 +90,8 @@ func modes(s protocol.Screen) string {
 	return words
 }
 
-// keyboardFact is who has the keyboard, but for the time that is left of a grant until its last minute.
+// keyboardFact words the holder of the keyboard, without the remaining time of a grant until its
+// last minute.
 func keyboardFact(k protocol.Keyboard, self string, now time.Time) string {
 	if k.ExpiresAt == 0 {
 		return Keyboard(k, self, now)
@@ -90,19 +101,20 @@ func keyboardFact(k protocol.Keyboard, self string, now time.Time) string {
 	return fmt.Sprint(Keyboard(k, self, now), soon)
 }
 
-// state is what the program does: "waiting", "running, idle 12s", "exited 1". A guess is said in full once.
-func (t *Told) state(s protocol.SessionInfo, f *protocol.Frame) string {
+// programState words the program's state: "waiting", "running, idle 12s", "exited 1". It gives a
+// guess in full once.
+func (t *Told) programState(s protocol.SessionInfo, f *protocol.Frame) string {
 	a, guess := f.Activity, ""
 	if a != nil && a.State == "busy" {
 		guess = Waiting(a)
 	}
-	news := t.guess.is(guess)
+	news := t.guess.recordNews(guess)
 	s.Blackout = f.Blackout // newer than the list's
 	switch {
 	case s.State == protocol.StateExited || s.State == protocol.StateLost || s.Blackout != nil:
-		return state(s, nil)
+		return stateWords(s, nil)
 	case a != nil && a.State == protocol.StateExited:
-		return exited(a)
+		return exitedWords(a)
 	case f.Starting:
 		return protocol.StateRunning + " (still empty: the program is starting)"
 	case a != nil && a.OutputStopped:

@@ -6,31 +6,39 @@ import (
 	"terminalproxy/protocol"
 )
 
-// Hidden says what is kept from the reader and since when, "" when nothing is.
+// Hidden says what is hidden from the reader and since when, "" if nothing is.
 func Hidden(w *protocol.Hidden) string {
 	switch {
 	case w == nil:
 		return ""
 	case w.ByUser():
-		return "the user has hidden the screen " + since(w) + " ago: nothing of it is shown until they show it again"
+		return "the user has hidden the screen " + hiddenSince(w) +
+			" ago: nothing of it is shown until they show it again"
 	}
 	asked := "a password is being asked"
 	if w.Secret == protocol.SecretSoft {
 		asked += ", as far as one can tell"
 	}
 	if w.Unattended {
-		return asked + ", and nobody sits in front of this terminal to answer it: the user does that with gateway attach and the terminal's id; " +
-			"the keys ctrl-c or ctrl-d give the question up, and closing the terminal ends the program"
+		return asked +
+			", and nobody sits in front of this terminal to answer it: the user does that with " +
+			"gateway attach and the terminal's id; " +
+			"the keys ctrl-c or ctrl-d give the question up, and closing the terminal ends the " +
+			"program"
 	}
 	return asked + ": the user answers it, and what is typed is not shown"
 }
 
-// hiddenState is the same in a word, for a list.
+// hiddenState is Hidden in a word, for a list.
 func hiddenState(w *protocol.Hidden) string {
 	if w.ByUser() {
-		return "hidden " + since(w)
+		return "hidden " + hiddenSince(w)
 	}
 	return "password prompt"
 }
 
-func since(w *protocol.Hidden) string { return Span(time.Duration(w.SinceMs) * time.Millisecond) }
+func hiddenSince(
+	w *protocol.Hidden,
+) string {
+	return Span(time.Duration(w.SinceMs) * time.Millisecond)
+}

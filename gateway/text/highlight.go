@@ -7,18 +7,20 @@ import (
 	"terminalproxy/protocol"
 )
 
-// Bounds of what is said about highlights.
+// Bounds of the words about highlights.
 const (
 	maxHighlights = 8
 	maxHighlight  = 40 // characters of one text
-	// maxEntries is how many highlights a row among the last ones has at most, or it is a bar with the names of keys.
+	// maxEntries is the number of highlights from which on a row at the bottom is a bar with the
+	// names of keys.
 	maxEntries = 3
-	// edge is how many rows at the bottom of a screen have bars.
+	// edge is the number of rows at the bottom of a screen that may be bars.
 	edge = 3
 )
 
-// Highlights names the parts of a screen that stand out, "" for none: `row 5 columns 3-20 "Save"`. The texts are the
-// program's. Title bars, status lines and bars of keys, which say nothing about what is selected, are not named.
+// Highlights names the parts of a screen that stand out, or returns "": `row 5 columns 3-20
+// "Save"`. The texts are the program's. It leaves out title bars, status lines and bars of keys,
+// which do not show the selection.
 func Highlights(f *protocol.Frame) string {
 	if f.Blackout.ByUser() {
 		return ""
@@ -35,7 +37,7 @@ func Highlights(f *protocol.Frame) string {
 		case len(named) == maxHighlights:
 			more++
 		default:
-			named = append(named, highlight(h))
+			named = append(named, nameHighlight(h))
 		}
 	}
 	out := strings.Join(named, ", ")
@@ -45,15 +47,16 @@ func Highlights(f *protocol.Frame) string {
 	return out
 }
 
-func highlight(h protocol.Highlight) string {
+func nameHighlight(h protocol.Highlight) string {
 	rows := fmt.Sprintf("row %d", h.Row+1)
 	if h.Rows > 1 {
 		rows = fmt.Sprintf("rows %d-%d", h.Row+1, h.Row+h.Rows)
 	}
-	return fmt.Sprintf("%s columns %d-%d %q", rows, h.Col+1, h.Col+h.Cols, short(h.Text, maxHighlight))
+	return fmt.Sprintf("%s columns %d-%d %q",
+		rows, h.Col+1, h.Col+h.Cols, shorten(h.Text, maxHighlight))
 }
 
-// Highlights is what is said of a screen's highlights: "highlighted: ...", "" where that was told.
+// Highlights words a screen's highlights: "highlighted: ...", "" if the reader knows them.
 func (t *Told) Highlights(f *protocol.Frame) string {
 	now := Highlights(f)
 	if t == nil {
@@ -61,7 +64,7 @@ func (t *Told) Highlights(f *protocol.Frame) string {
 	}
 	first := t.highlights == ""
 	switch {
-	case !t.highlights.is(now) || first && now == "":
+	case !t.highlights.recordNews(now) || first && now == "":
 		return ""
 	case now == "":
 		return "nothing is highlighted any more"

@@ -10,41 +10,44 @@ import (
 	"terminalproxy/protocol"
 )
 
-// maxEnded is how many sessions whose program has ended a list names. Who looks at a list wants to type or to read, and a
-// gateway remembers many more.
+// maxEnded is the number of ended sessions in a list. A reader of a list wants to type or to read,
+// and a gateway remembers many more.
 const maxEnded = 5
 
-// Listed is what a list of sessions shows, and how many more it leaves out: those that run, the one first that the user used last
-// and those in the order given that nobody used, then those whose proxy is lost, then the newest of those that have ended.
+// Listed selects the sessions that a list shows, and counts those that it leaves out: first the
+// running ones, the last used first and the unused in the order given, then those whose proxy is
+// lost, then the newest of those that have ended.
 func Listed(sessions []protocol.SessionInfo) (shown []protocol.SessionInfo, left int) {
 	shown = slices.Clone(sessions)
 	slices.SortStableFunc(shown, func(a, b protocol.SessionInfo) int {
 		if a.State == protocol.StateExited && b.State == protocol.StateExited {
 			return cmp.Compare(b.StartedAt, a.StartedAt)
 		}
-		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(b.UsedAt, a.UsedAt))
+		return cmp.Or(cmp.Compare(stateRank(a), stateRank(b)), cmp.Compare(b.UsedAt, a.UsedAt))
 	})
-	alive := slices.IndexFunc(shown, func(s protocol.SessionInfo) bool { return s.State == protocol.StateExited })
+	alive := slices.IndexFunc(shown, hasExited)
 	if alive < 0 || len(shown)-alive <= maxEnded {
 		return shown, 0
 	}
 	return shown[:alive+maxEnded], len(shown) - alive - maxEnded
 }
 
-// Candidates is which sessions somebody can mean who named none, or one that is not there: those whose program has not ended,
-// and where it ended in all of them, what [Listed] says.
+// Candidates selects the sessions that a reader may mean who named no session, or an unknown one:
+// those whose program has not ended, or else the selection of [Listed].
 func Candidates(sessions []protocol.SessionInfo) (shown []protocol.SessionInfo, left int) {
 	shown, left = Listed(sessions)
-	if end := slices.IndexFunc(shown, func(s protocol.SessionInfo) bool { return s.State == protocol.StateExited }); end > 0 {
+	if end := slices.IndexFunc(shown, hasExited); end > 0 {
 		return shown[:end], 0
 	}
 	return shown, left
 }
 
-// Find is which sessions somebody may mean: the one with that id, those of that name, or those whose id or name begins so. A
-// session that runs is meant before one that has ended; without a word, those that run are.
+// Find selects the sessions that a word may mean: the one with that id, those of that name, or
+// those whose id or name begins with it. A running session goes before one that has ended; without
+// a word, Find selects the running ones.
 func Find(sessions []protocol.SessionInfo, word string) (fits []protocol.SessionInfo) {
-	if i := slices.IndexFunc(sessions, func(s protocol.SessionInfo) bool { return s.SessionID == word }); i >= 0 {
+	hasID := func(s protocol.SessionInfo) bool { return s.SessionID == word }
+	if i := slices.IndexFunc(sessions, hasID); i >= 0 {
 		return sessions[i : i+1]
 	}
 	runs := func(s protocol.SessionInfo) bool { return s.State == protocol.StateRunning }
@@ -84,7 +87,9 @@ func Incomplete(m *protocol.Incomplete, now time.Time) string {
 	return OneLine(m.Words(now))
 }
 
-func rank(s protocol.SessionInfo) int {
+func hasExited(s protocol.SessionInfo) bool { return s.State == protocol.StateExited }
+
+func stateRank(s protocol.SessionInfo) int {
 	switch s.State {
 	case protocol.StateRunning:
 		return 0

@@ -9,7 +9,7 @@ import (
 	"terminalproxy/protocol"
 )
 
-// Dialect is how the readers of one interface ask for more, for the words of a page.
+// Dialect holds the words by which the readers of one interface ask for more.
 type Dialect struct {
 	// Limit names the parameter for the number of tokens.
 	Limit string
@@ -38,7 +38,8 @@ func (d Dialect) Whole(f *protocol.Frame, last int) Page {
 		case first > 0 && first == len(rows):
 			return fmt.Sprintf("all rows are left out, they are too long for %s:", d.Limit)
 		case first > 0:
-			return fmt.Sprintf("rows %d to %d; those before are left out, they are too long for %s:", shown+1, len(f.Screen.Lines), d.Limit)
+			return fmt.Sprintf("rows %d to %d; those before are left out, they are too long for "+
+				"%s:", shown+1, len(f.Screen.Lines), d.Limit)
 		case above > 0:
 			return fmt.Sprintf("rows %d to %d:", shown+1, len(f.Screen.Lines))
 		}
@@ -50,104 +51,113 @@ func lastRows(lines []string, last int) (rows []string, above int) {
 	if last > 0 && last < len(lines) {
 		above = len(lines) - last
 	}
-	return split(Rows(lines[above:])), above
+	return splitRows(Rows(lines[above:])), above
 }
 
-// Changes is the page of what is new since a revision: got answers a read with Follow. What left the screen unseen comes
-// first, then the rows that changed, or all of them where that is shorter.
+// Changes is the page of the changes since a revision: got answers a read with Follow. The rows
+// that left the screen unseen come first, then the rows that changed, or all of them if that is
+// shorter.
 func (d Dialect) Changes(got *protocol.ReadResult, since uint64) Page {
 	f, past := got.Frame, Past(got)
 	switch {
 	case f.Seq == since:
-		return said("nothing changed since rev %d", since)
+		return wordsPage("nothing changed since rev %d", since)
 	case f.Screen.Lines != nil && f.Since == 0 && f.Line == 0 && len(past) > 0 && !f.Screen.Alt:
 		p := Page{Kind: kindHistory, Rows: past} // a gateway's memory of a program that has ended
-		return p.under(func(first, _ int) string {
-			return fmt.Sprintf("what changed since rev %d is not known any more, numbered history is gone with the program; the last of what it printed", since) + d.without(first, "the")
+		return p.withWords(func(first, _ int) string {
+			return fmt.Sprintf("what changed since rev %d is not known any more, numbered "+
+				"history is gone with the program; the last of what it "+
+				"printed", since) + d.omittedNote(first, "the")
 		})
 	case f.Screen.Lines != nil && f.Since == 0:
 		p := d.Whole(f, 0)
-		return p.under(func(first, _ int) string {
+		return p.withWords(func(first, _ int) string {
 			note := "" // an older proxy does not say whether it knows the revision
 			switch {
 			case got.NextLine == 0 && Exited(f):
-				note = fmt.Sprintf("what changed since rev %d is not known any more, numbered history is gone with the program; its last screen", since)
+				note = fmt.Sprintf("what changed since rev %d is not known any more, numbered "+
+					"history is gone with the program; its last screen", since)
 			case f.Line > 0:
-				note = fmt.Sprintf("what changed since rev %d is not known any more, and what scrolled off is in the history (%s); the whole screen", since, d.Older)
+				note = fmt.Sprintf("what changed since rev %d is not known any more, and what "+
+					"scrolled off is in the history (%s); the whole screen", since, d.Older)
 			}
-			return d.screen(note, first)
+			return d.screenNote(note, first)
 		})
 	case f.Screen.Lines != nil:
-		p := Page{Kind: kindScreen, Rows: append(past, split(Rows(f.Screen.Lines))...)}
-		return p.under(func(first, _ int) string {
+		p := Page{Kind: kindScreen, Rows: append(past, splitRows(Rows(f.Screen.Lines))...)}
+		return p.withWords(func(first, _ int) string {
 			if len(past) == 0 && got.Unseen == 0 {
-				return d.screen("", first)
+				return d.screenNote("", first)
 			}
-			return d.gone(got, len(past), first) + "; then the whole screen" + d.without(first-len(past), "its")
+			return d.goneNote(got, len(past), first) + "; then the whole screen" +
+				d.omittedNote(first-len(past), "its")
 		})
 	case len(f.Changed) == 0 && len(past) == 0 && got.Unseen == 0 && f.Moved == 0:
-		p := said("no row changed since rev %d", since)
-		p.Bare = len(f.Highlights) == 0 // another entry of a menu may be selected, though its text is the same
+		p := wordsPage("no row changed since rev %d", since)
+		// Another entry of a menu may be selected, though its text is the same.
+		p.Bare = len(f.Highlights) == 0
 		return p
 	}
-	return d.changed(got, past)
+	return d.changedPage(got, past)
 }
 
-// Ended is the page of what is left of a program that has ended for who has seen revision since; got answers a read with Follow.
-// The rows of a full-screen program are no part of it: its screen went away with it.
+// Ended is the page of the remains of an ended program, for a reader who has seen revision since;
+// got answers a read with Follow. It leaves out the rows of a full-screen program, whose screen
+// went away with it.
 func (d Dialect) Ended(got *protocol.ReadResult, since uint64) Page {
 	f, past := got.Frame, Past(got)
 	switch {
 	case since == protocol.FirstSeq && f.Seq == protocol.FirstSeq:
-		return said("it printed nothing")
+		return wordsPage("it printed nothing")
 	case f.Screen.Alt && f.Since > 0 && len(past) > 0:
 		p := Page{Kind: kindOutput, Rows: past}
-		return p.under(func(first, _ int) string { return d.gone(got, len(past), first) })
+		return p.withWords(func(first, _ int) string { return d.goneNote(got, len(past), first) })
 	case f.Screen.Alt && f.Since > 0:
 		return Page{Bare: true}
 	case since == protocol.FirstSeq && f.Since == 0:
-		return d.Whole(f, 0) // an older proxy does not know that nothing was seen before
+		return d.Whole(f, 0) // an older proxy does not know that the reader has seen nothing
 	}
 	return d.Changes(got, since)
 }
 
-// changed is the page of rows that left the screen unseen, and of those that changed.
-func (d Dialect) changed(got *protocol.ReadResult, past []string) Page {
+// changedPage makes the page of rows that left the screen unseen, and of those that changed.
+func (d Dialect) changedPage(got *protocol.ReadResult, past []string) Page {
 	f := got.Frame
 	rows := make([]string, 0, len(past)+len(f.Changed))
 	for _, row := range past {
 		rows = append(rows, strings.TrimRight("^| "+row, " "))
 	}
-	rows = append(rows, split(Numbered(f.Changed))...)
+	rows = append(rows, splitRows(Numbered(f.Changed))...)
 	p := Page{Kind: kindChanged, Rows: rows}
-	return p.under(func(first, _ int) string {
+	return p.withWords(func(first, _ int) string {
 		var notes []string
 		switch {
 		case len(past) > 0:
-			notes = append(notes, d.gone(got, len(past), first)+" (marked ^)")
+			notes = append(notes, d.goneNote(got, len(past), first)+" (marked ^)")
 		case got.Unseen > 0:
-			notes = append(notes, d.gone(got, 0, 0))
+			notes = append(notes, d.goneNote(got, 0, 0))
 		}
 		if moved := Moved(f.Moved); moved != "" {
 			notes = append(notes, moved)
 		}
 		note := strings.Join(notes, "; ")
-		if left := d.without(first-len(past), "the"); left != "" {
+		if left := d.omittedNote(first-len(past), "the"); left != "" {
 			note = cmp.Or(note, kindChanged) + left
 		}
 		return note
 	})
 }
 
-// screen is the words over a whole screen without its first n rows, "" for those that go without saying.
-func (d Dialect) screen(note string, n int) string {
-	if left := d.without(n, "its"); left != "" {
+// screenNote words the omission of a whole screen's first n rows, "" if that goes without saying.
+func (d Dialect) screenNote(note string, n int) string {
+	if left := d.omittedNote(n, "its"); left != "" {
 		return cmp.Or(note, "the whole screen") + left
 	}
 	return note
 }
 
-// After is the page of a screen, whose rows are lines, for who has seen the one before it; a before without rows is none.
+// After is the page of a screen, whose rows are lines, for a reader who has seen the one before it.
+// A before without rows counts as unseen.
 func (d Dialect) After(before, f *protocol.Frame, lines []string) Page {
 	now := *f
 	now.Screen.Lines, now.Changed, now.Moved, now.Since = lines, nil, 0, max(1, before.Seq)
@@ -157,15 +167,15 @@ func (d Dialect) After(before, f *protocol.Frame, lines []string) Page {
 	return d.Changes(&protocol.ReadResult{Frame: &now}, before.Seq)
 }
 
-// ScrolledOff says how many rows left the screen between two frames without standing on the first one, "" for none. It is
-// about the main screen.
+// ScrolledOff says how many rows of the main screen came and left between two frames, "" without
+// any.
 func ScrolledOff(before, f *protocol.Frame) string {
 	if f.Line <= before.Line || before.Screen.Cols != f.Screen.Cols || before.Screen.Lines == nil {
 		return ""
 	}
 	n := int(f.Line - before.Line) //nolint:gosec // a program would have to print for years
 	if !before.Screen.Alt {
-		n -= len(split(Rows(before.Screen.Lines)))
+		n -= len(splitRows(Rows(before.Screen.Lines)))
 	}
 	if n <= 0 {
 		return ""
@@ -187,12 +197,14 @@ func Moved(by int) string {
 	return ""
 }
 
-// gone names the rows that left the screen unseen, of which n are in the answer, and the first of those may be left out.
-func (d Dialect) gone(got *protocol.ReadResult, n, first int) string {
+// goneNote names the rows that left the screen unseen, of which n are in the answer; the first of
+// those may be omitted.
+func (d Dialect) goneNote(got *protocol.ReadResult, n, first int) string {
 	here := uint64(n) //nolint:gosec // n are rows of the answer
 	all := max(here, got.Unseen)
-	note := fmt.Sprintf("%s that you have not seen left the screen, %s of the history", rowCount(int(all)), //nolint:gosec // far fewer
-		span(got.NextLine-all, got.NextLine))
+	note := fmt.Sprintf("%s that you have not seen left the screen, %s of the history",
+		rowCount(int(all)), //nolint:gosec // far fewer
+		lineSpan(got.NextLine-all, got.NextLine))
 	from := max(got.NextLine-all, got.OldestLine)
 	left := got.NextLine - here - from + uint64(min(first, n))           //nolint:gosec // rows of the answer
 	switch page := d.Lines(from, int(min(left, protocol.MaxHistory))); { //nolint:gosec // bounded here
@@ -211,8 +223,8 @@ func (d Dialect) gone(got *protocol.ReadResult, n, first int) string {
 	return note
 }
 
-// span names the lines from from to before to.
-func span(from, to uint64) string {
+// lineSpan names the lines from from to before to.
+func lineSpan(from, to uint64) string {
 	if to == from+1 {
 		return fmt.Sprintf("line %d", from)
 	}
@@ -226,19 +238,19 @@ func rowCount(rows int) string {
 	return strconv.Itoa(rows) + " rows"
 }
 
-// without says that the first n rows are left out; whose is "the" or "its".
-func (d Dialect) without(n int, whose string) string {
+// omittedNote says that the first n rows are left out; owner is "the" or "its".
+func (d Dialect) omittedNote(n int, owner string) string {
 	switch {
 	case n <= 0:
 		return ""
 	case n == 1:
-		return fmt.Sprintf(", %s first row left out, it is too long for %s", whose, d.Limit)
+		return fmt.Sprintf(", %s first row left out, it is too long for %s", owner, d.Limit)
 	}
-	return fmt.Sprintf(", %s first %d rows left out, they are too long for %s", whose, n, d.Limit)
+	return fmt.Sprintf(", %s first %d rows left out, they are too long for %s", owner, n, d.Limit)
 }
 
-// History is the page of the history that got answers, and of the screen after it where the rows reach that far. paged says
-// that they were asked for from a line on: then what comes first is shown first.
+// History is the page of the history in got, and of the screen after it if the rows reach that far.
+// paged: the reader asked for rows from a line on, so the first rows are kept.
 func (d Dialect) History(got *protocol.ReadResult, paged bool) Page {
 	past, f := Past(got), got.Frame
 	rows, lost := past, ""
@@ -248,11 +260,11 @@ func (d Dialect) History(got *protocol.ReadResult, paged bool) Page {
 	ends := got.OldestLine + uint64(f.Screen.Scrollback) //nolint:gosec // rows of history
 	reaches := !paged || got.NextLine == 0 || got.NextLine >= ends
 	if reaches {
-		rows = append(rows, split(Rows(f.Screen.Lines))...)
+		rows = append(rows, splitRows(Rows(f.Screen.Lines))...)
 	}
 	p := Page{Kind: kindHistory, Rows: rows, Oldest: paged, Part: !reaches}
-	return p.under(func(from, to int) string {
-		note := lost + d.history(got, len(past))
+	return p.withWords(func(from, to int) string {
+		note := lost + d.historyNote(got, len(past))
 		switch {
 		case len(past) == 0:
 		case reaches:
@@ -260,7 +272,8 @@ func (d Dialect) History(got *protocol.ReadResult, paged bool) Page {
 		case to == len(rows):
 			note += fmt.Sprintf(" (it goes on: %s)", d.Lines(got.NextLine, len(past)))
 		}
-		return note + d.older(got, len(past), paged) + d.cut(got, len(past), from, to, len(rows))
+		return note + d.olderNote(got, len(past), paged) +
+			d.cutNote(got, len(past), from, to, len(rows))
 	})
 }
 
@@ -269,8 +282,8 @@ func Exited(f *protocol.Frame) bool {
 	return f.Activity != nil && f.Activity.State == protocol.StateExited
 }
 
-// history names n rows of history.
-func (d Dialect) history(got *protocol.ReadResult, n int) string {
+// historyNote names n rows of history.
+func (d Dialect) historyNote(got *protocol.ReadResult, n int) string {
 	note, first := rowCount(n)+" of history", got.NextLine-uint64(n) //nolint:gosec // rows of the answer
 	numbered := got.NextLine > 0
 	switch {
@@ -279,15 +292,15 @@ func (d Dialect) history(got *protocol.ReadResult, n int) string {
 	case n == 0:
 		return "no rows of history, the screen is all there is"
 	case numbered:
-		note += ", " + span(first, got.NextLine)
-	default: // the last of what was printed, without its lines' numbers
+		note += ", " + lineSpan(first, got.NextLine)
+	default: // rolling text, without line numbers
 		note = rowCount(n) + " of what the program printed last"
 	}
 	return note
 }
 
-// older says how many rows of history there are before the n that are shown.
-func (d Dialect) older(got *protocol.ReadResult, n int, paged bool) string {
+// olderNote says how many rows of history precede the n shown ones.
+func (d Dialect) olderNote(got *protocol.ReadResult, n int, paged bool) string {
 	older := got.NextLine - uint64(n) - got.OldestLine //nolint:gosec // rows of the answer
 	switch {
 	case got.NextLine == 0 || n == 0 || older == 0:
@@ -295,20 +308,23 @@ func (d Dialect) older(got *protocol.ReadResult, n int, paged bool) string {
 	case paged:
 		return fmt.Sprintf(" (%d older rows exist, from line %d on)", older, got.OldestLine)
 	}
-	return fmt.Sprintf(" (%d older rows exist, from line %d on: %s)", older, got.OldestLine, d.Older)
+	return fmt.Sprintf(" (%d older rows exist, from line %d on: %s)",
+		older, got.OldestLine, d.Older)
 }
 
-// cut names what is left out when only the rows from from to before to are shown, of which the first past are history.
-func (d Dialect) cut(got *protocol.ReadResult, past, from, to, all int) string {
+// cutNote names the omitted rows when only those from from to before to are shown; the first past
+// rows are history.
+func (d Dialect) cutNote(got *protocol.ReadResult, past, from, to, all int) string {
 	if from == 0 && to == all {
 		return ""
 	}
-	first, left := 0, min(past, from) // where the rows of history begin that are left out, and how many they are
+	first, left := 0, min(past, from) // first omitted row of history, and their number
 	if from == 0 {
 		first = min(past, to)
 		left = past - first
 	}
-	note := fmt.Sprintf("; %d of these rows are left out, they are too long for %s", all-(to-from), d.Limit)
+	note := fmt.Sprintf("; %d of these rows are left out, they are too long for %s",
+		all-(to-from), d.Limit)
 	if left > 0 && got.NextLine > 0 {
 		note += " (" + d.Lines(got.NextLine-uint64(past-first), left) + ")" //nolint:gosec // rows of the answer
 	}
@@ -329,7 +345,7 @@ func rowSpan(first, last int) string {
 	return fmt.Sprintf("rows %d to %d", first, last)
 }
 
-// Past is the rows of history in an answer.
+// Past returns the rows of history in an answer.
 func Past(got *protocol.ReadResult) []string {
 	if got.Text == "" && got.NextLine <= got.FirstLine {
 		return nil
@@ -344,8 +360,8 @@ func Past(got *protocol.ReadResult) []string {
 	return rows
 }
 
-// under is the page with words right over its rows.
-func (p Page) under(words func(from, to int) string) Page {
+// withWords puts words right over the rows of the page.
+func (p Page) withWords(words func(from, to int) string) Page {
 	p.Say = func(from, to int) string {
 		if said := words(from, to); said != "" {
 			return said + ":"
@@ -355,12 +371,12 @@ func (p Page) under(words func(from, to int) string) Page {
 	return p
 }
 
-// said is a page of words only.
-func said(words string, args ...any) Page {
+// wordsPage makes a page of words only.
+func wordsPage(words string, args ...any) Page {
 	return Page{Bare: true, Say: func(int, int) string { return fmt.Sprintf(words, args...) }}
 }
 
-func split(rows string) []string {
+func splitRows(rows string) []string {
 	if rows == "" {
 		return nil
 	}

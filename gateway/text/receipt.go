@@ -9,24 +9,26 @@ import (
 	"terminalproxy/protocol"
 )
 
-// Receipt says in order what of the parts of an input reached the program and what did not, and why. lost says that the receipt of
-// what r does not tell of was lost; r is nil then where it tells of nothing.
+// Receipt lists, in order, the parts of an input that reached the program and those that did not,
+// with the reason. lost: the receipt of the parts that r does not cover was lost; r is nil if it
+// covers no part.
 func Receipt(parts []protocol.InputPart, r *protocol.InputResult, lost bool) string {
 	var typed, not, unknown []string
 	for i := range parts {
 		part, known := partOf(parts, r, i)
-		what := name(parts, i, part.InputKind, r)
+		label := partName(parts, i, part.InputKind, r)
 		switch {
 		case known && part.DroppedBytes == 0 && (part.WrittenBytes > 0 || r.Status == protocol.StatusWritten):
-			typed = append(typed, what)
+			typed = append(typed, label)
 		case !known && lost:
-			unknown = append(unknown, what)
+			unknown = append(unknown, label)
 		case !known || len(not) > 0:
-			not = append(not, what+": not sent")
+			not = append(not, label+": not sent")
 		case part.WrittenBytes > 0, i == 0 && r.Status == protocol.StatusDropped:
-			not = append(not, fmt.Sprintf("%s: %s reached the program, %s dropped: %s", what, count(part.WrittenBytes), count(part.DroppedBytes), Stopped(r)))
+			not = append(not, fmt.Sprintf("%s: %s reached the program, %s dropped: %s",
+				label, byteCount(part.WrittenBytes), byteCount(part.DroppedBytes), Stopped(r)))
 		default:
-			not = append(not, what+": refused: "+Stopped(r))
+			not = append(not, label+": refused: "+Stopped(r))
 		}
 	}
 	var lines []string
@@ -40,40 +42,52 @@ func Receipt(parts []protocol.InputPart, r *protocol.InputResult, lost bool) str
 		lines = append(lines, "not typed: "+strings.Join(not, "; "))
 	}
 	if len(unknown) > 0 {
-		lines = append(lines, "not known whether typed, the receipt was lost: "+strings.Join(unknown, ", then ")+"; look before typing it again")
+		lines = append(lines, "not known whether typed, the receipt was lost: "+
+			strings.Join(unknown, ", then ")+"; look before typing it again")
 	}
 	return strings.Join(lines, "\n")
 }
 
-// Confirm is the receipt of an input that arrived whole, where that is more than what was asked for: where the mouse was, and lines
-// that were pasted and not submitted.
+// Confirm is the receipt of an input that arrived whole, if it says more than the request: the
+// mouse's place, and pasted lines that were not submitted.
 func Confirm(parts []protocol.InputPart, r *protocol.InputResult) string {
 	for i, p := range parts {
 		part, _ := partOf(parts, r, i)
 		pasted := part.InputKind == protocol.InputPaste && p.InputKind != protocol.InputPaste
-		if p.InputKind == protocol.InputMouse || pasted && i == len(parts)-1 && severalLines(p.Data) {
+		if p.InputKind == protocol.InputMouse ||
+			pasted && i == len(parts)-1 && severalLines(p.Data) {
 			return Receipt(parts, r, false)
 		}
 	}
 	return ""
 }
 
-// partOf is what became of part i; known is false where r does not tell.
-func partOf(parts []protocol.InputPart, r *protocol.InputResult, i int) (part protocol.PartResult, known bool) {
+// partOf returns the result of part i; known is false if r does not cover it.
+func partOf(
+	parts []protocol.InputPart,
+	r *protocol.InputResult,
+	i int,
+) (part protocol.PartResult, known bool) {
 	switch {
 	case r == nil:
 		return part, false
 	case i < len(r.Parts):
 		return r.Parts[i], true
-	case len(r.Parts) == 0 && (len(parts) == 1 || r.Status != protocol.StatusDropped): // refused whole, or written
+	case len(r.Parts) == 0 && (len(parts) == 1 || r.Status != protocol.StatusDropped):
+		// refused whole, or written
 		return protocol.PartResult{WrittenBytes: r.WrittenBytes, DroppedBytes: r.DroppedBytes}, true
 	}
 	return part, false
 }
 
-// name names part i for the reader: "text (12 bytes)", "keys ctrl-c up", "Enter", `click on "OK" at 5,12`. typed is how it was typed, ""
-// where that is not known.
-func name(parts []protocol.InputPart, i int, typed protocol.InputKind, r *protocol.InputResult) string {
+// partName names part i for the reader: "text (12 bytes)", "keys ctrl-c up", "Enter", `click on
+// "OK" at 5,12`. typed is how it was typed, "" if unknown.
+func partName(
+	parts []protocol.InputPart,
+	i int,
+	typed protocol.InputKind,
+	r *protocol.InputResult,
+) string {
 	switch p := parts[i]; p.InputKind {
 	case protocol.InputMouse:
 		at := p.At
@@ -103,7 +117,7 @@ func name(parts []protocol.InputPart, i int, typed protocol.InputKind, r *protoc
 	}
 }
 
-func count(n int) string {
+func byteCount(n int) string {
 	if n == 1 {
 		return "1 byte"
 	}
@@ -111,7 +125,7 @@ func count(n int) string {
 }
 
 // Text names typed or pasted text without repeating it.
-func Text(verb, s string) string { return verb + " (" + count(len(s)) + ")" }
+func Text(verb, s string) string { return verb + " (" + byteCount(len(s)) + ")" }
 
 // Stopped says why the rest of an input was not typed.
 func Stopped(r *protocol.InputResult) string {
@@ -121,16 +135,18 @@ func Stopped(r *protocol.InputResult) string {
 	return Refusal(r.Reason, r.Message)
 }
 
-// EndedAs says why control ended in the middle of an input: in the proxy's own sentence, which knows the particulars.
+// EndedAs says why control ended in the middle of an input: in the proxy's own sentence, which
+// knows the particulars.
 func EndedAs(r *protocol.InputResult) string {
 	if r.Ended == "" {
 		return Ended("")
 	}
-	return cmp.Or(short(r.Message, 500), Ended(r.Ended))
+	return cmp.Or(shorten(r.Message, 500), Ended(r.Ended))
 }
 
-// CutOff reports whether the rest of an input was not typed because control ended: not so if the program did not read,
-// another one came in front, the user typed on, or a password was asked for.
+// CutOff reports whether the rest of an input was not typed because control ended. It is false if
+// the program did not read, another program came to the foreground, the user typed on, or a
+// password was asked for.
 func CutOff(r *protocol.InputResult) bool {
 	if r.Status != protocol.StatusDropped || Paused(r.Reason) {
 		return false
@@ -145,12 +161,13 @@ func CutOff(r *protocol.InputResult) bool {
 	}
 }
 
-// Paused reports whether an input was not typed because the grant pauses, so that it can be typed later.
+// Paused reports whether an input was not typed because the grant pauses, so that it can be typed
+// later.
 func Paused(c protocol.Code) bool {
 	return c == protocol.CodeSecretPrompt || c == protocol.CodeBlackout
 }
 
-// endings say why control ended.
+// endings explain why control ended.
 var endings = map[protocol.Reason]string{
 	protocol.ReasonReclaimed: "the user took the keyboard back",
 	protocol.ReasonRefused:   "the user declined",
@@ -164,7 +181,8 @@ var endings = map[protocol.Reason]string{
 // Ended says why control ended.
 func Ended(r protocol.Reason) string { return cmp.Or(endings[r], "control ended") }
 
-// Refused says why control was not given, or ended, and who decided that where it was not the user in front of the terminal.
+// Refused says why control was not given, or ended, and who decided, unless it was the user at the
+// terminal.
 func Refused(m *protocol.ControlRevoke) string {
 	words := Ended(m.Reason)
 	if m.By != "" && m.By != protocol.ByTerminal {
@@ -173,7 +191,7 @@ func Refused(m *protocol.ControlRevoke) string {
 	return words
 }
 
-// refusals say why an input was refused, where the proxy does not.
+// refusals explain why an input was refused, if the proxy does not.
 var refusals = map[protocol.Code]string{
 	protocol.CodeNoGrant:       "you do not have the keyboard",
 	protocol.CodeStaleEpoch:    "the user took the keyboard back and control changed since",
@@ -191,18 +209,24 @@ var refusals = map[protocol.Code]string{
 	protocol.CodeTimeout:       "the time was over",
 	protocol.CodeNoSession:     "unknown terminal",
 
-	protocol.CodeNoChat: "no coding agent talks there", protocol.CodeNotFound: "nobody asks that", protocol.CodeAnswered: "another answer was first",
+	protocol.CodeNoChat:    "no coding agent talks there",
+	protocol.CodeNotFound:  "nobody asks that",
+	protocol.CodeAnswered:  "another answer was first",
 	protocol.CodeWithdrawn: "the call that sent it was given up",
 
-	protocol.CodeBadMessage: "", protocol.CodeUnauthorized: "", protocol.CodeForbidden: "", protocol.CodeUnavailable: "",
+	protocol.CodeBadMessage:   "",
+	protocol.CodeUnauthorized: "",
+	protocol.CodeForbidden:    "",
+	protocol.CodeUnavailable:  "",
 }
 
-// Refusal says why an input was refused. message is the proxy's own sentence, which knows the particulars.
+// Refusal says why an input was refused. message is the proxy's own sentence, which knows the
+// particulars.
 func Refusal(code protocol.Code, message string) string {
-	return cmp.Or(short(message, 500), refusals[code], string(code))
+	return cmp.Or(shorten(message, 500), refusals[code], string(code))
 }
 
-// Left quotes what was left on the program's line, "" where nothing was or nobody knows.
+// Left quotes the text that remains on the program's line, "" if it is empty or unknown.
 func Left(line string) string {
 	if line == "" {
 		return ""
@@ -210,9 +234,9 @@ func Left(line string) string {
 	return "left on the line: " + strconv.Quote(Clean(line))
 }
 
-// Odd says in words what is odd about how the program took what was typed, as far as after, the last screen, shows; "" if nothing is: the
-// program wrote nothing since the first key that anybody could see, or what it wrote left the screen of before, or it has not read
-// its input.
+// Odd words an unexpected reaction of the program to its input, judged by after, the last screen;
+// "" if all seems well. It is odd if the program wrote nothing visible since the first key, if the
+// screen looks as before, or if the program has not read its input.
 func Odd(before *protocol.Frame, r *protocol.InputResult, after *protocol.Frame) string {
 	if after == nil || after.Blackout.ByUser() || Exited(after) {
 		return ""
@@ -223,11 +247,11 @@ func Odd(before *protocol.Frame, r *protocol.InputResult, after *protocol.Frame)
 		odd = append(odd, outputStopped)
 	case !Reacted(r, after.Seq):
 		odd = append(odd, "the screen did not react")
-	case alike(before, after):
+	case looksAlike(before, after):
 		odd = append(odd, "the screen looks as before")
 	}
 	if a := after.Activity; a != nil && a.UnreadBytes > 0 {
-		odd = append(odd, "the program has not read its input yet ("+count(a.UnreadBytes)+")")
+		odd = append(odd, "the program has not read its input yet ("+byteCount(a.UnreadBytes)+")")
 	}
 	return strings.Join(odd, ": ")
 }
@@ -235,17 +259,19 @@ func Odd(before *protocol.Frame, r *protocol.InputResult, after *protocol.Frame)
 // outputStopped says why a screen stands still.
 const outputStopped = "output is stopped: Ctrl+S was typed, and Ctrl+Q lets it go on"
 
-// Reacted reports whether the screen became another one since the first key, up to revision seq. It is true, too, where
-// that is not known.
+// Reacted reports whether the screen changed since the first key, up to revision seq. It is true,
+// too, if that is unknown.
 func Reacted(r *protocol.InputResult, seq uint64) bool { return r.FromSeq == 0 || seq != r.FromSeq }
 
-// alike reports whether two frames are known to show the same.
-func alike(a, b *protocol.Frame) bool {
+// looksAlike reports whether two frames are known to show the same.
+func looksAlike(a, b *protocol.Frame) bool {
 	return a != nil && a.Blackout == nil && b.Blackout == nil && a.Screen.Hash != "" && a.Screen.Hash == b.Screen.Hash &&
-		a.Screen.Alt == b.Screen.Alt && a.Screen.Title == b.Screen.Title
+		a.Screen.Alt == b.Screen.Alt &&
+		a.Screen.Title == b.Screen.Title
 }
 
-// Messages is what the user wrote to the agent, a line each, "" for nothing. It comes from the user's own keyboard.
+// Messages lists the user's messages to the agent, a line each, or returns "". They come from the
+// user's own keyboard.
 func Messages(notes []string) string {
 	lines := make([]string, len(notes))
 	for i, n := range notes {
@@ -254,7 +280,7 @@ func Messages(notes []string) string {
 	return strings.Join(lines, "\n")
 }
 
-// WithMessages is an answer with what the user wrote to the agent before it.
+// WithMessages puts the user's messages to the agent before an answer.
 func WithMessages(notes []string, answer string) string {
 	if len(notes) == 0 {
 		return answer
@@ -262,11 +288,12 @@ func WithMessages(notes []string, answer string) string {
 	return Messages(notes) + "\n" + answer
 }
 
-// Mouse names what the mouse did, or shall do, for a receipt; at and to are nil where they are not known or not there.
+// Mouse names an act of the mouse, done or to do, for a receipt; at and to are nil if unknown or
+// absent.
 func Mouse(act, on string, at, to *protocol.Cell) string {
-	out := short(act, maxName)
+	out := shorten(act, maxName)
 	if on != "" {
-		out += " on " + strconv.Quote(short(on, maxCommand))
+		out += " on " + strconv.Quote(shorten(on, maxCommand))
 	}
 	switch {
 	case at != nil && to != nil:
@@ -279,8 +306,8 @@ func Mouse(act, on string, at, to *protocol.Cell) string {
 	return out
 }
 
-// Place is a cell as people write it: row and column from 1.
+// Place writes a cell as people do: row and column from 1.
 func Place(c protocol.Cell) string { return fmt.Sprintf("%d,%d", c.Row+1, c.Col+1) }
 
 // Keys names keys for a receipt.
-func Keys(names string) string { return short(names, 120) }
+func Keys(names string) string { return shorten(names, 120) }

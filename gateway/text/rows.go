@@ -10,10 +10,11 @@ import (
 // MaxBytes bounds one text for a model: 10,000 tokens, at three bytes to the token.
 const MaxBytes = 30_000
 
-// roomForWords is what the words around the rows may take of MaxBytes.
+// roomForWords is the share of MaxBytes for the words around the rows.
 const roomForWords = 2_000
 
-// Rows is a screen as text: a row a line, blanks at the ends of rows and empty rows at the end of the screen cut.
+// Rows renders a screen as text: a row a line, without the blanks at the ends of rows and the empty
+// rows at the end.
 func Rows(lines []string) string {
 	end := len(lines)
 	for end > 0 && strings.TrimRight(lines[end-1], " ") == "" {
@@ -26,7 +27,7 @@ func Rows(lines []string) string {
 	return strings.Join(out, "\n")
 }
 
-// Numbered is rows with their numbers, for a list of what changed: "12| text".
+// Numbered renders rows with their numbers, for a list of changes: "12| text".
 func Numbered(rows []protocol.Row) string {
 	out := make([]string, len(rows))
 	for i, r := range rows {
@@ -38,7 +39,8 @@ func Numbered(rows []protocol.Row) string {
 // oneRow keeps a row from looking like two.
 func oneRow(s string) string { return strings.ReplaceAll(Clean(s), "\n", " ") }
 
-// Oldest cuts text from its last line on until it fits a model's budget, and counts the lines that it left out.
+// Oldest cuts text from its last line on until it fits a model's budget, and counts the lines that
+// it left out.
 func Oldest(text string) (kept string, left int) {
 	const budget = MaxBytes - roomForWords
 	if len(text) <= budget {
@@ -51,8 +53,8 @@ func Oldest(text string) (kept string, left int) {
 	return text[:end], strings.Count(text[end+1:], "\n") + 1
 }
 
-// Screen is the rows of a frame, whole: it patches prev, the screen that the reader has seen last, when the frame says
-// only what changed. It reports false when the frame does not say enough.
+// Screen returns all rows of a frame: it patches prev, the screen that the reader has seen last, if
+// the frame has only the changes. It returns false if the frame has too little for that.
 func Screen(prev *protocol.Frame, f *protocol.Frame) ([]string, bool) {
 	switch {
 	case f == nil:

@@ -8,20 +8,21 @@ import (
 	"terminalproxy/protocol"
 )
 
-// ToUser is an agent's message as its user can be shown it: on one line, without what they could not see (SAFETY R47). The
-// error is a sentence for the agent.
+// ToUser cleans an agent's message for its user: one line, without invisible characters (SAFETY
+// R47). The error is a sentence for the agent.
 func ToUser(text string) (string, error) {
 	text = OneLine(text)
 	switch n := utf8.RuneCountInString(text); {
 	case n == 0:
 		return "", errors.New("the text is empty")
 	case n > protocol.MaxShown:
-		return "", fmt.Errorf("text is %d characters long; the limit is %d: make it shorter", n, protocol.MaxShown)
+		return "", fmt.Errorf("text is %d characters long; the limit is %d: make it shorter",
+			n, protocol.MaxShown)
 	}
 	return text, nil
 }
 
-// deliveryWait says what a message to the user waits for, "" for what is not known here.
+// deliveryWait says what a message to the user waits for, "" if unknown.
 func deliveryWait(w protocol.Waiting) string {
 	switch w {
 	case protocol.WaitsForPerson:

@@ -1,8 +1,10 @@
-// Package text words what a gateway knows of a terminal: the header over a screen, who has the keyboard, what became of an
-// input, which rows changed. The MCP server and the command line use the same words. The package is pure: it does no I/O,
-// has no clock, and every function may be called from any goroutine.
+// Package text words what a gateway knows of a terminal: the header over a screen, who has the
+// keyboard, what became of an input, which rows changed. The MCP server and the command line use
+// the same words. The package is pure: it does no I/O, has no clock, and every function may be
+// called from any goroutine.
 //
-// Rows and columns count from 1 in these texts, as editors show them; on the wire they count from 0.
+// Rows and columns count from 1 in these texts, as editors show them; on the wire they count from
+// 0.
 package text
 
 import (
@@ -16,13 +18,13 @@ import (
 	"terminalproxy/protocol"
 )
 
-// Longest shown forms of what comes from elsewhere, in characters.
+// Longest shown forms of foreign texts, in characters.
 const (
 	maxCommand = 60
 	maxName    = 32
 )
 
-// Line is a session in a list.
+// Line words a session in a list.
 func Line(s protocol.SessionInfo, self string, now time.Time) string {
 	in, used := "", ""
 	if program := Foreground(s); program != "" {
@@ -34,12 +36,13 @@ func Line(s protocol.SessionInfo, self string, now time.Time) string {
 	if ago := Used(s, now); ago != "" {
 		used = " used " + ago + " ago"
 	}
-	return fmt.Sprintf("%s %q%s %dx%d %s%s idle %s keyboard: %s", s.SessionID, Command(s), in, s.Cols, s.Rows, State(s), used,
+	return fmt.Sprintf("%s %q%s %dx%d %s%s idle %s keyboard: %s",
+		s.SessionID, Command(s), in, s.Cols, s.Rows, State(s), used,
 		Span(time.Duration(s.IdleMs)*time.Millisecond), Keyboard(s.Keyboard, self, now))
 }
 
-// Foreground is the program that has the terminal, where that is another one than the session's own; "" where it is not, or is
-// not known.
+// Foreground names the foreground program if it is not the session's own; "" if it is, or is
+// unknown.
 func Foreground(s protocol.SessionInfo) string {
 	program := Name(s.Foreground)
 	if s.State != protocol.StateRunning || program == Name(path.Base(s.Command)) {
@@ -48,10 +51,14 @@ func Foreground(s protocol.SessionInfo) string {
 	return program
 }
 
-// Directory is where the program in front runs, or where the session was started.
-func Directory(s protocol.SessionInfo) string { return short(cmp.Or(s.Directory, s.Cwd), maxCommand) }
+// Directory is the foreground program's directory, or the one in which the session was started.
+func Directory(
+	s protocol.SessionInfo,
+) string {
+	return shorten(cmp.Or(s.Directory, s.Cwd), maxCommand)
+}
 
-// Used is how long ago the user typed there last, "" for never.
+// Used says how long ago the user typed there last, "" for never.
 func Used(s protocol.SessionInfo, now time.Time) string {
 	if s.UsedAt == 0 || s.State != protocol.StateRunning {
 		return ""
@@ -59,9 +66,9 @@ func Used(s protocol.SessionInfo, now time.Time) string {
 	return Span(max(time.Second, now.Sub(time.UnixMilli(s.UsedAt))))
 }
 
-// State is the state of a session in words: "running", "lost", "exited 1", "exited by SIGKILL"; "running headless" for one
-// that an agent started, with no user's terminal; "running kept" and "kept, detached since 2 Jan 15:04" for one that outlives its
-// user's window.
+// State words the state of a session: "running", "lost", "exited 1", "exited by SIGKILL"; "running
+// headless" for one that an agent started, with no user's terminal; "running kept" and "kept,
+// detached since 2 Jan 15:04" for one that outlives its user's window.
 func State(s protocol.SessionInfo) string {
 	switch {
 	case s.State != protocol.StateRunning:
@@ -72,10 +79,10 @@ func State(s protocol.SessionInfo) string {
 	case s.Kept && s.Blackout == nil:
 		return s.State + " kept"
 	}
-	return state(s, nil)
+	return stateWords(s, nil)
 }
 
-func state(s protocol.SessionInfo, a *protocol.Activity) string {
+func stateWords(s protocol.SessionInfo, a *protocol.Activity) string {
 	switch {
 	case s.State == protocol.StateExited && s.Signal != "":
 		return "exited by " + Name(s.Signal)
@@ -88,7 +95,7 @@ func state(s protocol.SessionInfo, a *protocol.Activity) string {
 	case s.Blackout != nil:
 		return hiddenState(s.Blackout)
 	case a != nil && a.State == protocol.StateExited:
-		return exited(a)
+		return exitedWords(a)
 	}
 	if how := Waiting(a); how != "" {
 		return "waiting for input (" + how + ")"
@@ -99,21 +106,21 @@ func state(s protocol.SessionInfo, a *protocol.Activity) string {
 	return protocol.StateRunning
 }
 
-// ExitStatus is how a program ended: "exit status 2", "exit status 137: SIGKILL", "exit status 137: signal 9" where
-// only the number is known.
+// ExitStatus words how a program ended: "exit status 2", "exit status 137: SIGKILL", "exit status
+// 137: signal 9" if only the number is known.
 func ExitStatus(code int, signal string) string {
 	how := "exit status " + strconv.Itoa(code)
 	switch {
 	case signal != "":
 		how += ": " + Name(signal)
-	case code > 128: // what a shell says of a signal
+	case code > 128: // a shell's code for a signal
 		how += ": signal " + strconv.Itoa(code-128)
 	}
 	return how
 }
 
-// exited is how a program ended, as far as the answer says.
-func exited(a *protocol.Activity) string {
+// exitedWords words how a program ended, if the answer says it.
+func exitedWords(a *protocol.Activity) string {
 	switch {
 	case a.Signal != "":
 		return "exited by " + Name(a.Signal)
@@ -123,17 +130,17 @@ func exited(a *protocol.Activity) string {
 	return "exited" // an older proxy
 }
 
-// Command is the program and its arguments on one line, cut to what fits a header.
+// Command is the program and its arguments on one line, cut to fit a header.
 func Command(s protocol.SessionInfo) string {
 	words := append([]string{path.Base(s.Command)}, s.Args...)
-	return short(strings.Join(words, " "), maxCommand)
+	return shorten(strings.Join(words, " "), maxCommand)
 }
 
-// Name is a name that somebody else chose (an agent, a signal, an MCP client), fit to stand inside a sentence: one
-// line, no invisible characters, at most 32 of them.
-func Name(s string) string { return short(s, maxName) }
+// Name makes a foreign name (of an agent, a signal, an MCP client) fit to stand inside a sentence:
+// one line, no invisible characters, at most 32 of them.
+func Name(s string) string { return shorten(s, maxName) }
 
-func short(s string, limit int) string {
+func shorten(s string, limit int) string {
 	s = OneLine(s)
 	if r := []rune(s); len(r) > limit {
 		return strings.TrimSpace(string(r[:limit-1])) + "…"
@@ -141,8 +148,9 @@ func short(s string, limit int) string {
 	return s
 }
 
-// Keyboard says who has the keyboard, as the agent self reads it: "user", "user (claude asks)", "you (drive, 4m left)",
-// "you, paused: the user is typing", "you (type), held: the user has to let it through", "claude (drive)".
+// Keyboard names the holder of the keyboard, as the agent self reads it: "user", "user (claude
+// asks)", "you (drive, 4m left)", "you, paused: the user is typing", "you (type), held: the user
+// has to let it through", "claude (drive)".
 func Keyboard(k protocol.Keyboard, self string, now time.Time) string {
 	if k.Holder != protocol.HolderAgent {
 		if k.Asking != "" {
@@ -158,9 +166,11 @@ func Keyboard(k protocol.Keyboard, self string, now time.Time) string {
 	}
 	switch {
 	case k.Away && k.Program == "":
-		return holder + ", paused: a rule of the user's keeps agents out of the program that has the terminal"
+		return holder +
+			", paused: a rule of the user's keeps agents out of the program that has the terminal"
 	case k.Away:
-		return holder + ", paused: the grant is for " + Name(k.Program) + ", and another program has the terminal"
+		return holder + ", paused: the grant is for " + Name(k.Program) +
+			", and another program has the terminal"
 	case k.Paused:
 		return holder + ", paused: the user is typing"
 	}
@@ -179,8 +189,8 @@ func Keyboard(k protocol.Keyboard, self string, now time.Time) string {
 	return holder
 }
 
-// Grant is the level of a grant and the time that is left of it: "drive, 4m left". expiresAt is in Unix milliseconds, 0
-// for a grant without an end.
+// Grant words the level of a grant and its remaining time: "drive, 4m left". expiresAt is in Unix
+// milliseconds, 0 for a grant without an end.
 func Grant(level protocol.Level, expiresAt int64, now time.Time) string {
 	words := string(level)
 	if expiresAt == 0 {
@@ -196,7 +206,8 @@ func Grant(level protocol.Level, expiresAt int64, now time.Time) string {
 	return words + Span(left) + " left"
 }
 
-// onTheWay is what a grant's answer may take to its reader: ten minutes that were just given are not nine.
+// onTheWay is the time that a grant's answer may take to its reader: ten minutes that were just
+// given are not nine.
 const onTheWay = 5 * time.Second
 
 // Span is a duration in one unit, rounded down: 340ms, 12s, 4m, 3h.

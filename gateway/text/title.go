@@ -8,17 +8,19 @@ import (
 	"terminalproxy/protocol"
 )
 
-// Title is what is said of the title that the program gave its window, and of how far it is with a long job; "" where that was told.
+// Title words the title that the program gave its window, and the progress of a long job; "" if the
+// reader knows both.
 func (t *Told) Title(f *protocol.Frame) string {
 	if f.Blackout.ByUser() {
 		return ""
 	}
-	title, job, facts := short(f.Screen.Title, maxCommand), progress(f.Screen.Progress), []string(nil)
-	if t.title.is(title) && title != "" {
+	title, job := shorten(f.Screen.Title, maxCommand), progressWords(f.Screen.Progress)
+	var facts []string
+	if t.title.recordNews(title) && title != "" {
 		facts = append(facts, "title: "+title)
 	}
 	switch worked := t.progress != ""; {
-	case !t.progress.is(job):
+	case !t.progress.recordNews(job):
 	case job != "":
 		facts = append(facts, "progress: "+job)
 	case worked:
@@ -27,8 +29,8 @@ func (t *Told) Title(f *protocol.Frame) string {
 	return strings.Join(facts, "; ")
 }
 
-// progress is a progress in words: "42%", "42%, error", "under way"; "" for none.
-func progress(p *protocol.Progress) string {
+// progressWords words a progress: "42%", "42%, error", "under way"; "" for nil.
+func progressWords(p *protocol.Progress) string {
 	if p == nil {
 		return ""
 	}
@@ -42,7 +44,8 @@ func progress(p *protocol.Progress) string {
 	return percent + ", " + Name(p.State)
 }
 
-// Titles are the titles and progresses of sessions, a line each; "" where no program has set one. They are the programs' words.
+// Titles lists the titles and progresses of sessions, a line each; "" if no program has set one.
+// They are the programs' words.
 func Titles(sessions []protocol.SessionInfo) string {
 	var lines []string
 	for _, s := range sessions {
@@ -55,8 +58,8 @@ func Titles(sessions []protocol.SessionInfo) string {
 
 // Titled is a title with a progress in brackets, "" for neither.
 func Titled(title string, p *protocol.Progress) string {
-	title = short(title, maxCommand)
-	if job := progress(p); job != "" {
+	title = shorten(title, maxCommand)
+	if job := progressWords(p); job != "" {
 		return strings.TrimSpace(fmt.Sprintf("%s [%s]", title, job))
 	}
 	return title

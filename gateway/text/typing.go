@@ -10,12 +10,13 @@ import (
 	"terminalproxy/protocol"
 )
 
-// longLine is how long a line is typed, in bytes. A longer one is pasted where the program can take that: some draw anew for each
-// character, and are not through with it when Enter comes.
+// longLine is the length in bytes up to which a line is typed. A longer one is pasted if the
+// program can take that: some programs redraw after each character, and are still busy when Enter
+// comes.
 const longLine = 256
 
-// Typing is what somebody wants typed: an act of the mouse, then text or a paste, then keys, then Enter; at least one of them. The
-// mouse comes first: it says where the text goes.
+// Typing is one input: an act of the mouse, then text or a paste, then keys, then Enter; at least
+// one of them. The mouse comes first: it sets where the text goes.
 type Typing struct {
 	Mouse       *protocol.InputPart // see [Point]
 	Text, Paste string
@@ -31,7 +32,8 @@ func (t Typing) Parts() (parts []protocol.InputPart, err error) {
 	case t.Text != "" && t.Paste != "":
 		return nil, errors.New("text and paste exclude each other: send them one after another")
 	case slices.Contains(t.Keys, ""):
-		return nil, errors.New("one of the keys has no name: leave it out, or name it, as in: ctrl-x enter")
+		return nil, errors.New("one of the keys has no name: leave it out, or name it, as in: " +
+			"ctrl-x enter")
 	}
 	add := func(kind protocol.InputKind, data string) {
 		if data != "" {
@@ -42,7 +44,7 @@ func (t Typing) Parts() (parts []protocol.InputPart, err error) {
 		parts = append(parts, *t.Mouse)
 	}
 	add(protocol.InputPaste, t.Paste)
-	line, ends := t.line()
+	line, ends := t.typedLine()
 	kind := protocol.InputText
 	if severalLines(line) || len(line) > longLine {
 		kind = protocol.InputLines
@@ -51,16 +53,16 @@ func (t Typing) Parts() (parts []protocol.InputPart, err error) {
 	if ends && len(t.Keys) > 0 {
 		add(protocol.InputKeys, enter)
 	}
-	add(protocol.InputKeys, names(t.Keys))
+	add(protocol.InputKeys, keyNames(t.Keys))
 	if t.Enter || ends && len(t.Keys) == 0 {
 		add(protocol.InputKeys, enter)
 	}
 	return parts, nil
 }
 
-// line is the text without a line end that is meant as Enter: one at the end, which would be a part of the text in a paste. Where Enter
-// follows anyhow, several lines keep it: some programs want an empty line.
-func (t Typing) line() (line string, ends bool) {
+// typedLine cuts the final line end off the text if it means Enter; in a paste it would be a part
+// of the text. If Enter follows anyhow, several lines keep it: some programs want an empty line.
+func (t Typing) typedLine() (line string, ends bool) {
 	line, ends = strings.CutSuffix(t.Text, "\n")
 	line = strings.TrimSuffix(line, "\r")
 	if !ends || t.Enter && severalLines(line) {
@@ -73,11 +75,12 @@ func severalLines(s string) bool { return strings.ContainsAny(s, "\r\n") }
 
 const enter = "enter"
 
-// blanks are the names of keys that somebody wrote as what they type. Blanks separate names on the wire.
+// blanks are the names of keys that a caller wrote as the characters they type. Blanks separate
+// names on the wire.
 var blanks = map[string]string{" ": "space", "\t": "tab", "\n": enter, "\r": enter, "\r\n": enter}
 
-// names are the keys as the wire has them.
-func names(list []string) string {
+// keyNames joins the names of keys as the wire has them.
+func keyNames(list []string) string {
 	out := slices.Clone(list)
 	for i, name := range out {
 		if known, ok := blanks[name]; ok {
@@ -87,15 +90,15 @@ func names(list []string) string {
 	return strings.Join(out, " ")
 }
 
-// MouseWords are the names that an interface has for the parts of an act, for sentences.
+// MouseWords are an interface's names for the parts of an act, for sentences.
 type MouseWords struct{ On, At, Act, To string }
 
-// Point reads an act of the mouse from what somebody wrote: a text or a place like 5,12 (row and column from 1), the act,
-// click by default, and the place where a drag ends. All of them empty is no act. Errors are sentences that say what to
-// write.
+// Point parses an act of the mouse: a text or a place like 5,12 (row and column from 1), the act,
+// click by default, and the place where a drag ends. If all are empty, it returns nil. Errors are
+// sentences that say what to write.
 func Point(names MouseWords, on, at, act, to string) (*protocol.InputPart, error) {
 	if on == "" && at == "" && act == "" && to == "" {
-		return nil, nil //nolint:nilnil // most that is typed has no mouse
+		return nil, nil //nolint:nilnil // most input has no mouse
 	}
 	m := &protocol.InputPart{InputKind: protocol.InputMouse, Data: act, On: on}
 	switch {
@@ -107,34 +110,40 @@ func Point(names MouseWords, on, at, act, to string) (*protocol.InputPart, error
 	drag := strings.HasSuffix(strings.ToLower(m.Data), "drag")
 	switch {
 	case on != "" && at != "":
-		return nil, fmt.Errorf("%s and %s exclude each other: the mouse acts in one place", names.On, names.At)
+		return nil, fmt.Errorf("%s and %s exclude each other: the mouse acts in one place",
+			names.On, names.At)
 	case on == "" && at == "" && !strings.Contains(strings.ToLower(m.Data), "wheel"):
-		return nil, fmt.Errorf("it is not said where to %.64s: give %s (a text on the screen) or %s (row,column from 1)", m.Data, names.On, names.At)
+		return nil, fmt.Errorf("it is not said where to %.64s: give %s (a text on the screen) or "+
+			"%s (row,column from 1)", m.Data, names.On, names.At)
 	case drag && to == "":
 		return nil, fmt.Errorf("a drag needs its end: give %s (row,column from 1)", names.To)
 	case !drag && to != "":
-		return nil, fmt.Errorf("%s is where a drag ends: leave it out, or write drag for %s", names.To, names.Act)
+		return nil, fmt.Errorf("%s is where a drag ends: leave it out, or write drag for %s",
+			names.To, names.Act)
 	case len(on) > protocol.MaxPattern:
-		return nil, fmt.Errorf("%s is %d bytes long, at most %d can be looked for", names.On, len(on), protocol.MaxPattern)
+		return nil, fmt.Errorf("%s is %d bytes long, at most %d can be looked for",
+			names.On, len(on), protocol.MaxPattern)
 	}
 	var err error
-	if m.At, err = cell(names.At, at); err != nil {
+	if m.At, err = parseCell(names.At, at); err != nil {
 		return nil, err
 	}
-	m.To, err = cell(names.To, to)
+	m.To, err = parseCell(names.To, to)
 	return m, err
 }
 
-// cell reads a place, nil for none.
-func cell(name, place string) (*protocol.Cell, error) {
+// parseCell parses a place, nil for "".
+func parseCell(name, place string) (*protocol.Cell, error) {
 	if place == "" {
 		return nil, nil //nolint:nilnil // no place is no error
 	}
 	row, col, ok := strings.Cut(place, ",")
 	r, errRow := strconv.Atoi(strings.TrimSpace(row))
 	c, errCol := strconv.Atoi(strings.TrimSpace(col))
-	if !ok || errRow != nil || errCol != nil || r < 1 || c < 1 || r > protocol.MaxSize || c > protocol.MaxSize {
-		return nil, fmt.Errorf("%s is %.32q: write the row and the column, both from 1, like 5,12", name, place)
+	if !ok || errRow != nil || errCol != nil || r < 1 || c < 1 || r > protocol.MaxSize ||
+		c > protocol.MaxSize {
+		return nil, fmt.Errorf("%s is %.32q: write the row and the column, both from 1, like 5,12",
+			name, place)
 	}
 	return &protocol.Cell{Row: r - 1, Col: c - 1}, nil
 }

@@ -10,14 +10,25 @@ import (
 	"terminalproxy/protocol"
 )
 
-// Conditions are the names of what can be waited for, in the order in which texts list them.
-var Conditions = []string{"text", "regex", "title", "title-regex", "gone", "changed", "idle", "exit", "waiting", "control"}
+// Conditions are the names of the conditions of a wait, in the order in which texts list them.
+var Conditions = []string{
+	"text",
+	"regex",
+	"title",
+	"title-regex",
+	"gone",
+	"changed",
+	"idle",
+	"exit",
+	"waiting",
+	"control",
+}
 
 // defaultIdle is the quiet time of an idle condition without a value.
 const defaultIdle = 500 * time.Millisecond
 
-// Until reads a condition: its name and its value. The value of idle is a duration. Errors
-// are sentences that say what to write.
+// Until parses a condition: its name and its value. The value of idle is a duration. Errors are
+// sentences that say what to write.
 func Until(name, value string) (protocol.Until, error) {
 	var u protocol.Until
 	switch name {
@@ -32,7 +43,7 @@ func Until(name, value string) (protocol.Until, error) {
 	case "gone":
 		u.Gone = value
 	case "idle":
-		quiet, err := idle(value)
+		quiet, err := parseQuiet(value)
 		if err != nil {
 			return u, err
 		}
@@ -47,15 +58,17 @@ func Until(name, value string) (protocol.Until, error) {
 	case "control":
 		u.Control = true
 	default:
-		return u, fmt.Errorf("%q cannot be waited for: use one of %s", name, strings.Join(Conditions, ", "))
+		return u, fmt.Errorf("%q cannot be waited for: use one of %s",
+			name, strings.Join(Conditions, ", "))
 	}
 	return u, checkValue(name, value)
 }
 
-// Patterns are conditions that regular expressions stand for. Errors are sentences that name the parameter.
+// Patterns turns regular expressions into conditions. Errors are sentences that name the parameter.
 func Patterns(parameter string, all []string) ([]protocol.Until, error) {
 	if len(all) > protocol.MaxConditions {
-		return nil, fmt.Errorf("%s has %d patterns, at most %d are possible", parameter, len(all), protocol.MaxConditions)
+		return nil, fmt.Errorf("%s has %d patterns, at most %d are possible",
+			parameter, len(all), protocol.MaxConditions)
 	}
 	var out []protocol.Until
 	for _, p := range all {
@@ -70,7 +83,8 @@ func Patterns(parameter string, all []string) ([]protocol.Until, error) {
 // CheckPattern checks a regular expression to look for; its errors are sentences.
 func CheckPattern(pattern string) error { return checkValue("regex", pattern) }
 
-// Came says which of several conditions ended a wait, "" where there was one only or an older proxy does not say.
+// Came says which of several conditions ended a wait, "" if it had one only or an older proxy does
+// not say.
 func Came(got *protocol.WaitResult) string {
 	if got.Came == nil {
 		return ""
@@ -95,7 +109,7 @@ func Came(got *protocol.WaitResult) string {
 	return "quiet"
 }
 
-// Stood says, behind what matched after an input of these parts, that it is nothing new; "" where it is.
+// Stood says, behind a match after an input of these parts, that the match is old; "" if it is new.
 func Stood(got *protocol.WaitResult, parts []protocol.InputPart) string {
 	if got.Stood == "" {
 		return ""
@@ -107,7 +121,7 @@ func Stood(got *protocol.WaitResult, parts []protocol.InputPart) string {
 	return ": it stood there before " + last + ", and the program waits again"
 }
 
-// checkValue wants a value where the condition has one, and none where it has not.
+// checkValue checks that a condition has a value exactly if it needs one.
 func checkValue(name, value string) error {
 	switch name {
 	case "text", "regex", "title", "title-regex", "gone":
@@ -115,13 +129,15 @@ func checkValue(name, value string) error {
 		case value == "":
 			return fmt.Errorf("waiting for %s needs a value: what to look for", name)
 		case len(value) > protocol.MaxPattern:
-			return fmt.Errorf("the value is %d bytes long, at most %d can be looked for", len(value), protocol.MaxPattern)
+			return fmt.Errorf("the value is %d bytes long, at most %d can be looked for",
+				len(value), protocol.MaxPattern)
 		}
 		if strings.HasSuffix(name, "regex") {
 			_, err := protocol.CompilePattern(name, value)
 			if bad, ok := errors.AsType[*protocol.FieldError](err); ok {
 				if why, ok := strings.CutPrefix(bad.Say, "is no RE2 regular expression: "); ok {
-					return fmt.Errorf("the regular expression does not compile (RE2 syntax): %s", why)
+					return fmt.Errorf("the regular expression does not compile (RE2 syntax): %s",
+						why)
 				}
 				return fmt.Errorf("the value %s", bad.Say)
 			}
@@ -134,7 +150,7 @@ func checkValue(name, value string) error {
 	return nil
 }
 
-func idle(value string) (time.Duration, error) {
+func parseQuiet(value string) (time.Duration, error) {
 	quiet := defaultIdle
 	if value != "" {
 		var err error
