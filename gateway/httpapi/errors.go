@@ -17,10 +17,10 @@ const (
 	codeNotImplemented = protocol.Code("not_implemented")
 )
 
-// problem is the body of every answer that is not a success.
+// problem is the body of every failure.
 type problem struct {
 	Error problemError `json:"error"`
-	// Result is the message that says the rest, where there is one: the receipt of an input that was not typed.
+	// Result is the message with the details, if any: the receipt of an input that was not typed.
 	Result protocol.Message `json:"result,omitempty"`
 }
 
@@ -32,23 +32,27 @@ type problemError struct {
 	RetryAfterMs int64 `json:"retryAfterMs,omitempty"`
 }
 
-// failed is a result that is no success.
-type failed struct {
+// failure is a result that did not succeed.
+type failure struct {
 	status int
 	problem
 }
 
-func (f *failed) Error() string { return f.problem.Error.Message }
+func (f *failure) Error() string { return f.problem.Error.Message }
 
-func fail(code protocol.Code, say string, result protocol.Message) error {
-	return &failed{statusOf(code), problem{problemError{Code: code, Message: say}, result}}
+func failWith(code protocol.Code, message string, result protocol.Message) error {
+	return &failure{statusOf(code), problem{problemError{Code: code, Message: message}, result}}
 }
 
-func badField(field, say string) error {
-	return &protocol.Error{Code: protocol.CodeBadMessage, Field: field, Message: "field \"" + field + "\": " + say}
+func badField(field, message string) error {
+	return &protocol.Error{
+		Code:    protocol.CodeBadMessage,
+		Field:   field,
+		Message: "field \"" + field + "\": " + message,
+	}
 }
 
-// statusOf is the HTTP status (RFC 9110) that fits a code.
+// statusOf returns the HTTP status (RFC 9110) that fits a code.
 func statusOf(code protocol.Code) int {
 	switch code {
 	case protocol.CodeBadMessage, protocol.CodeReservedKey:
@@ -65,7 +69,8 @@ func statusOf(code protocol.Code) int {
 		return http.StatusPreconditionFailed
 	case protocol.CodeBlackout, protocol.CodeSecretPrompt:
 		return http.StatusLocked
-	case protocol.CodeStaleEpoch, protocol.CodeBusy, protocol.CodeUserTyping, protocol.CodeNotReading, protocol.CodeOtherProgram, protocol.CodeAnswered,
+	case protocol.CodeStaleEpoch, protocol.CodeBusy, protocol.CodeUserTyping,
+		protocol.CodeNotReading, protocol.CodeOtherProgram, protocol.CodeAnswered,
 		protocol.CodeWithdrawn:
 		return http.StatusConflict
 	case protocol.CodeExited:
@@ -82,22 +87,30 @@ func statusOf(code protocol.Code) int {
 	return http.StatusInternalServerError
 }
 
-// finish answers for an error, if the caller still listens.
-func (a *API) finish(w http.ResponseWriter, r *http.Request, err error) {
+// writeError answers with an error, if the caller still listens.
+func (a *API) writeError(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Context().Err() != nil {
 		return
 	}
 	var status int
 	var p problem
-	if f, ok := errors.AsType[*failed](err); ok {
+	if f, ok := errors.AsType[*failure](err); ok {
 		status, p = f.status, f.problem
 	} else if refusal, ok := errors.AsType[*auth.Refusal](err); ok {
 		status, p.Error = refusal.Status, problemError{Code: refusal.Code, Message: refusal.Say}
 	} else if refused, ok := errors.AsType[*protocol.Error](err); ok {
-		status, p.Error = statusOf(refused.Code), problemError{refused.Code, refused.Message, refused.Field, refused.RetryAfterMs}
+		status, p.Error = statusOf(refused.Code), problemError{
+			refused.Code,
+			refused.Message,
+			refused.Field,
+			refused.RetryAfterMs,
+		}
 	} else {
 		a.log.Warn("request failed", "route", r.Pattern, "error", err)
-		p.Error = problemError{Code: protocol.CodeUnavailable, Message: "the gateway could not answer: " + err.Error()}
+		p.Error = problemError{
+			Code:    protocol.CodeUnavailable,
+			Message: "the gateway could not answer: " + err.Error(),
+		}
 		status = http.StatusServiceUnavailable
 	}
 	if status == http.StatusUnauthorized {
@@ -106,12 +119,12 @@ func (a *API) finish(w http.ResponseWriter, r *http.Request, err error) {
 	if ms := p.Error.RetryAfterMs; ms > 0 {
 		w.Header().Set("Retry-After", strconv.FormatInt((ms+999)/1000, 10))
 	}
-	a.write(w, status, p)
+	a.writeJSON(w, status, p)
 }
 
-// write answers with JSON.
-func (a *API) write(w http.ResponseWriter, status int, v any) {
-	body, err := encode(v)
+// writeJSON answers with JSON.
+func (a *API) writeJSON(w http.ResponseWriter, status int, v any) {
+	body, err := encodeJSON(v)
 	if err != nil {
 		a.log.Error("answer that cannot be written as JSON", "error", err)
 		http.Error(w, "the answer cannot be written as JSON", http.StatusInternalServerError)
@@ -119,11 +132,11 @@ func (a *API) write(w http.ResponseWriter, status int, v any) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // who went away meanwhile does not read it
+	_, _ = w.Write(body) // fails if the caller went away
 }
 
-// encode is v as one line of JSON; a screen full of < and > does not grow.
-func encode(v any) ([]byte, error) {
+// encodeJSON encodes v as one line of JSON; a screen full of < and > does not grow.
+func encodeJSON(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)

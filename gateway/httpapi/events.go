@@ -10,29 +10,34 @@ import (
 	"terminalproxy/protocol"
 )
 
-// slowReader is how long one event may take to be sent before the reader is cut off.
+// slowReader bounds how long one event may take to be sent; then the reader is cut off.
 const slowReader = 5 * time.Second
 
-// events streams what happens to one session: an event for every message, named after its type. A reader that falls
-// behind gets the newest screen and not every one. The stream ends with the session; who connects again begins with the
-// newest screen, so that there is nothing to catch up with.
-func (a *API) events(v Caller, w http.ResponseWriter, r *http.Request) (any, error) {
-	q := query(r, "everyMs", "changes")
-	every, changes := q.number("everyMs", 0, 0, protocol.MaxWaitMs), q.word("changes", "false", "true", "moves")
+// streamEvents streams the events of one session: an event for every message, named after its type.
+// A reader that falls behind gets the newest screen and not every one. The stream ends with the
+// session; a reader that reconnects starts with the newest screen, so it has nothing to catch up
+// with.
+func (a *API) streamEvents(v Caller, w http.ResponseWriter, r *http.Request) (any, error) {
+	q := parseQuery(r, "everyMs", "changes")
+	every := q.readNumber("everyMs", 0, 0, protocol.MaxWaitMs)
+	changes := q.readWord("changes", "false", "true", "moves")
 	if q.err != nil {
 		return nil, q.err
 	}
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	stream, err := v.Stream(ctx, &protocol.SessionsSubscribe{
-		SessionID: r.PathValue("id"), EveryMs: int64(every), Changes: changes != "false", Moves: changes == "moves", //nolint:gosec // bounded above
+		SessionID: r.PathValue("id"),
+		EveryMs:   int64(every), //nolint:gosec // bounded above
+		Changes:   changes != "false",
+		Moves:     changes == "moves",
 	})
 	if err != nil {
 		return nil, err
 	}
 	defer func() {
 		cancel()
-		for range stream { // until who writes it has ended
+		for range stream { // until its writer has ended
 		}
 	}()
 	w.Header().Set("Content-Type", "text/event-stream")
@@ -44,21 +49,27 @@ func (a *API) events(v Caller, w http.ResponseWriter, r *http.Request) (any, err
 		beat = tick.C
 	}
 	s := &eventWriter{w: w, control: http.NewResponseController(w)}
-	a.stream(ctx, v, s, stream, beat)
+	a.writeEvents(ctx, v, s, stream, beat)
 	return nil, nil
 }
 
-func (a *API) stream(ctx context.Context, v Caller, s *eventWriter, stream <-chan protocol.Message, beat <-chan time.Time) {
-	err := s.flush() // the header, at once: the reader knows that it listens
+func (a *API) writeEvents(
+	ctx context.Context,
+	v Caller,
+	s *eventWriter,
+	stream <-chan protocol.Message,
+	beat <-chan time.Time,
+) {
+	err := s.flush() // sends the header at once: the reader knows that it is connected
 	for err == nil {
 		select {
 		case m, ok := <-stream:
 			if !ok {
 				return
 			}
-			err = s.message(m)
+			err = s.writeMessage(m)
 		case <-beat:
-			err = s.comment()
+			err = s.writeComment()
 		case <-v.Ended():
 			return
 		case <-ctx.Done():
@@ -75,8 +86,8 @@ type eventWriter struct {
 	b       bytes.Buffer
 }
 
-func (s *eventWriter) message(m protocol.Message) error {
-	data, err := encode(m)
+func (s *eventWriter) writeMessage(m protocol.Message) error {
+	data, err := encodeJSON(m)
 	if err != nil {
 		return err
 	}
@@ -86,17 +97,18 @@ func (s *eventWriter) message(m protocol.Message) error {
 		fmt.Fprintf(&s.b, "id: %d\n", snapshot.Seq)
 	}
 	fmt.Fprintf(&s.b, "data: %s\n", data) // data ends with a line feed, which makes the empty line
-	return s.send()
+	return s.sendBuffer()
 }
 
-func (s *eventWriter) comment() error {
+func (s *eventWriter) writeComment() error {
 	s.b.Reset()
 	s.b.WriteString(":\n\n")
-	return s.send()
+	return s.sendBuffer()
 }
 
-func (s *eventWriter) send() error {
-	_ = s.control.SetWriteDeadline(time.Now().Add(slowReader)) // where there are none, the reader only stalls itself
+func (s *eventWriter) sendBuffer() error {
+	// without deadlines, a slow reader stalls only itself
+	_ = s.control.SetWriteDeadline(time.Now().Add(slowReader))
 	if _, err := s.w.Write(s.b.Bytes()); err != nil {
 		return err
 	}
@@ -105,6 +117,6 @@ func (s *eventWriter) send() error {
 
 func (s *eventWriter) flush() error {
 	err := s.control.Flush()
-	_ = s.control.SetWriteDeadline(time.Time{}) // one left behind would wake an idle process
+	_ = s.control.SetWriteDeadline(time.Time{}) // a pending deadline would wake an idle process
 	return err
 }

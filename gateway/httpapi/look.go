@@ -20,8 +20,8 @@ const (
 	maxCells = 40_000
 )
 
-// ask is Caller.Call with the type of the answer.
-func ask[T protocol.Message](ctx context.Context, v Caller, m protocol.Message) (T, error) {
+// callFor is Caller.Call with the type of the answer.
+func callFor[T protocol.Message](ctx context.Context, v Caller, m protocol.Message) (T, error) {
 	var none T
 	answer, err := v.Call(ctx, m)
 	if err != nil {
@@ -29,112 +29,134 @@ func ask[T protocol.Message](ctx context.Context, v Caller, m protocol.Message) 
 	}
 	t, ok := answer.(T)
 	if !ok {
-		return none, fmt.Errorf("a %s was answered with a %s", protocol.KindOf(m), protocol.KindOf(answer))
+		return none, fmt.Errorf("a %s was answered with a %s",
+			protocol.KindOf(m), protocol.KindOf(answer))
 	}
 	return t, nil
 }
 
-func (a *API) list(v Caller, _ http.ResponseWriter, r *http.Request) (any, error) {
-	if q := query(r); q.err != nil {
+func (a *API) listSessions(v Caller, _ http.ResponseWriter, r *http.Request) (any, error) {
+	if q := parseQuery(r); q.err != nil {
 		return nil, q.err
 	}
-	return ask[*protocol.SessionsListResult](r.Context(), v, &protocol.SessionsList{RequestID: v.NextID()})
+	m := &protocol.SessionsList{RequestID: v.NextID()}
+	return callFor[*protocol.SessionsListResult](r.Context(), v, m)
 }
 
-func (a *API) session(v Caller, _ http.ResponseWriter, r *http.Request) (any, error) {
-	if q := query(r); q.err != nil {
+func (a *API) readSession(v Caller, _ http.ResponseWriter, r *http.Request) (any, error) {
+	if q := parseQuery(r); q.err != nil {
 		return nil, q.err
 	}
-	return a.find(v, r)
+	return a.findSession(v, r)
 }
 
-// find is the session that the path names.
-func (a *API) find(v Caller, r *http.Request) (info protocol.SessionInfo, err error) {
-	got, err := ask[*protocol.SessionsListResult](r.Context(), v, &protocol.SessionsList{RequestID: v.NextID()})
+// findSession returns the session that the path names.
+func (a *API) findSession(v Caller, r *http.Request) (info protocol.SessionInfo, err error) {
+	m := &protocol.SessionsList{RequestID: v.NextID()}
+	got, err := callFor[*protocol.SessionsListResult](r.Context(), v, m)
 	if err != nil {
 		return info, err
 	}
 	id := r.PathValue("id")
-	at := slices.IndexFunc(got.Sessions, func(s protocol.SessionInfo) bool { return s.SessionID == id })
+	isNamed := func(s protocol.SessionInfo) bool { return s.SessionID == id }
+	at := slices.IndexFunc(got.Sessions, isNamed)
 	if at < 0 && got.Incomplete != nil {
-		return info, fail(protocol.CodeNoSession, "session "+strconv.Quote(id)+" is not known here, and may be at another gateway: "+got.Incomplete.Words(time.Now()), nil)
+		message := "session " + strconv.Quote(id) + " is not known here, " +
+			"and may be at another gateway: " + got.Incomplete.Words(time.Now())
+		return info, failWith(protocol.CodeNoSession, message, nil)
 	}
 	if at < 0 {
-		return info, fail(protocol.CodeNoSession, "unknown session "+strconv.Quote(id)+": GET /v1/sessions lists the sessions", nil)
+		message := "unknown session " + strconv.Quote(id) + ": GET /v1/sessions lists the sessions"
+		return info, failWith(protocol.CodeNoSession, message, nil)
 	}
 	return got.Sessions[at], nil
 }
 
-// screen shows the screen in one of its formats. Text, ANSI and pictures are nothing but the program's output; what is
-// known about it stands in header fields, which a program cannot write.
-func (a *API) screen(v Caller, w http.ResponseWriter, r *http.Request) (any, error) {
-	q := query(r, "since", "format", "follow", "max_tokens")
-	since := q.number("since", 0, 0, 1<<63-1)
-	format := q.word("format", "text", "json", "ansi", "png", "svg")
-	follow, tokens := q.following(format), q.budget(format)
+// readScreen returns the screen in one of its formats. Text, ANSI and pictures hold the program's
+// output only; the facts about it stand in header fields, which a program cannot write.
+func (a *API) readScreen(v Caller, w http.ResponseWriter, r *http.Request) (any, error) {
+	q := parseQuery(r, "since", "format", "follow", "max_tokens")
+	since := q.readNumber("since", 0, 0, 1<<63-1)
+	format := q.readWord("format", "text", "json", "ansi", "png", "svg")
+	follow, tokens := q.readFollow(format), q.readBudget(format)
 	picture := format == "png" || format == "svg"
 	switch {
 	case q.err != nil:
 		return nil, q.err
 	case picture && a.cfg.Draw == nil:
-		return nil, fail(codeNotImplemented, "this gateway draws no pictures: ask for format=ansi, or ask a gateway that `gateway serve` runs", nil)
+		return nil, failWith(
+			codeNotImplemented,
+			"this gateway draws no pictures: ask for format=ansi, "+
+				"or ask a gateway that `gateway serve` runs",
+			nil,
+		)
 	}
-	m := &protocol.Read{RequestID: v.NextID(), SessionID: r.PathValue("id"), Attributes: format == "ansi" || picture}
+	m := &protocol.Read{
+		RequestID:  v.NextID(),
+		SessionID:  r.PathValue("id"),
+		Attributes: format == "ansi" || picture,
+	}
 	if format == "json" {
 		m.SinceSeq, m.Follow, m.Scrollback = since, q.Has("follow"), follow
 	}
-	got, err := read(v, r, m, format)
+	got, err := readFrame(v, r, m, format)
 	if err != nil || format == "json" {
 		return got, err
 	}
-	head(w, got.Frame, text.Notes(got.Frame))
+	writeHead(w, got.Frame, text.Notes(got.Frame))
 	switch {
 	case q.Has("since") && got.Frame.Seq == since:
 		w.WriteHeader(http.StatusNoContent)
 	case format == "text":
-		page(w, got.Frame, dialect.Whole(got.Frame, 0), tokens)
+		writePage(w, got.Frame, dialect.Whole(got.Frame, 0), tokens)
 	case picture:
-		err = a.draw(w, r, format, got.Frame)
+		err = a.drawPicture(w, r, format, got.Frame)
 	default:
 		writeText(w, strings.Join(got.Frame.Screen.Lines, "\x1b[0m\n")+"\x1b[0m")
 	}
 	return nil, err
 }
 
-// read asks for what is to be shown. It refuses to show nothing in place of a screen that the user hides; JSON says so in the
-// frame.
-func read(v Caller, r *http.Request, m *protocol.Read, format string) (*protocol.ReadResult, error) {
-	got, err := ask[*protocol.ReadResult](r.Context(), v, m)
+// readFrame reads a frame. It refuses to return an empty one for a screen that the user hides; JSON
+// says so in the frame.
+func readFrame(
+	v Caller,
+	r *http.Request,
+	m *protocol.Read,
+	format string,
+) (*protocol.ReadResult, error) {
+	got, err := callFor[*protocol.ReadResult](r.Context(), v, m)
 	if err == nil && format != "json" && got.Frame.Blackout.ByUser() {
-		err = fail(protocol.CodeBlackout, text.Hidden(got.Frame.Blackout), nil)
+		err = failWith(protocol.CodeBlackout, text.Hidden(got.Frame.Blackout), nil)
 	}
 	return got, err
 }
 
-// head writes what is known about a frame, and what its reader has to be told.
-func head(w http.ResponseWriter, f *protocol.Frame, notes string) {
+// writeHead writes the facts about a frame, and the notes for its reader.
+func writeHead(w http.ResponseWriter, f *protocol.Frame, notes string) {
 	h := w.Header()
 	h.Set("Terminal-Rev", strconv.FormatUint(f.Seq, 10))
 	h.Set("Terminal-Size", fmt.Sprintf("%dx%d", f.Screen.Cols, f.Screen.Rows))
 	h.Set("Terminal-Cursor", fmt.Sprintf("%d,%d", f.Screen.Cursor.Row+1, f.Screen.Cursor.Col+1))
 	if highlights := text.Highlights(f); highlights != "" {
-		h.Set("Terminal-Highlights", ascii(highlights))
+		h.Set("Terminal-Highlights", asciiField(highlights))
 	}
-	h.Set("Terminal-Keyboard", ascii(text.Keyboard(f.Keyboard, "", time.Now())))
+	h.Set("Terminal-Keyboard", asciiField(text.Keyboard(f.Keyboard, "", time.Now())))
 	notes = text.Hidden(f.Blackout) + notes
-	note(w, notes)
+	addNote(w, notes)
 }
 
-// note adds to what the reader has to be told, a line each.
-func note(w http.ResponseWriter, notes string) {
-	was := w.Header().Get("Terminal-Note")
-	if notes = strings.Join(strings.Split(strings.TrimSpace(was+"\n"+notes), "\n"), "; "); notes != "" {
-		w.Header().Set("Terminal-Note", ascii(notes))
+// addNote adds to the notes for the reader, a line each.
+func addNote(w http.ResponseWriter, notes string) {
+	before := w.Header().Get("Terminal-Note")
+	lines := strings.Split(strings.TrimSpace(before+"\n"+notes), "\n")
+	if notes = strings.Join(lines, "; "); notes != "" {
+		w.Header().Set("Terminal-Note", asciiField(notes))
 	}
 }
 
-// ascii is s as it may stand in a header field.
-func ascii(s string) string {
+// asciiField makes s fit for a header field.
+func asciiField(s string) string {
 	return strings.Map(func(c rune) rune {
 		if c < ' ' || c > '~' {
 			return '?'
@@ -148,13 +170,21 @@ func writeText(w http.ResponseWriter, rows string) {
 	if rows != "" {
 		rows += "\n"
 	}
-	_, _ = w.Write([]byte(rows)) // who went away meanwhile does not read it
+	_, _ = w.Write([]byte(rows)) // fails if the caller went away
 }
 
-// draw answers with a picture. One is drawn at a time: a large one takes much memory.
-func (a *API) draw(w http.ResponseWriter, r *http.Request, format string, f *protocol.Frame) error {
+// drawPicture answers with a picture. It draws one at a time: a large one takes much memory.
+func (a *API) drawPicture(
+	w http.ResponseWriter,
+	r *http.Request,
+	format string,
+	f *protocol.Frame,
+) error {
 	if cells := f.Screen.Cols * f.Screen.Rows; format == "png" && cells > maxCells {
-		return fail(protocol.CodeTooLarge, fmt.Sprintf("the screen has %d cells, a PNG is drawn of at most %d: ask for format=svg", cells, maxCells), nil)
+		message := fmt.Sprintf(
+			"the screen has %d cells, a PNG is drawn of at most %d: ask for format=svg",
+			cells, maxCells)
+		return failWith(protocol.CodeTooLarge, message, nil)
 	}
 	select {
 	case a.drawing <- struct{}{}:
@@ -166,76 +196,90 @@ func (a *API) draw(w http.ResponseWriter, r *http.Request, format string, f *pro
 	if err := a.cfg.Draw(&b, format, f.Screen); err != nil {
 		return fmt.Errorf("draw the screen: %w", err)
 	}
-	w.Header().Set("Content-Type", map[string]string{"png": "image/png", "svg": "image/svg+xml"}[format])
-	// An SVG opened as a page of ours runs nothing, whatever a screen can be made to hold.
-	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox")
+	w.Header().
+		Set("Content-Type", map[string]string{"png": "image/png", "svg": "image/svg+xml"}[format])
+	// An SVG opened as a page of this gateway runs no script, even if a screen could hold one.
+	w.Header().
+		Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox")
 	_, _ = w.Write(b.Bytes())
 	return nil
 }
 
-// rows reads a question for rows of history or of a command, as text or JSON, at most lines of them unless it says how many.
-func (q *params) rows(v Caller, r *http.Request, lines int64) (m *protocol.Read, format string, tokens int, err error) {
-	match, context := q.pattern("match"), q.number("context", 0, 0, protocol.MaxContext)
-	lines = int64(q.number("lines", uint64(lines), 1, protocol.MaxHistory)) //nolint:gosec // bounded
-	format, from := q.word("format", "text", "json"), q.number("from", 0, 0, 1<<63-1)
-	tokens = q.budget(format)
+// readRowsQuery reads a question for rows of history or of a command, as text or JSON, at most
+// most of them unless the caller sets a number.
+func (q *params) readRowsQuery(
+	v Caller,
+	r *http.Request,
+	most uint64,
+) (m *protocol.Read, format string, tokens int, err error) {
+	match, context := q.readPattern("match"), q.readNumber("context", 0, 0, protocol.MaxContext)
+	most = q.readNumber("lines", most, 1, protocol.MaxHistory)
+	format, from := q.readWord("format", "text", "json"), q.readNumber("from", 0, 0, 1<<63-1)
+	tokens = q.readBudget(format)
 	if q.err != nil {
 		return nil, "", 0, q.err
 	}
 	if q.Has("context") && match == "" {
 		return nil, "", 0, badField("context", "needs match: what to look for")
 	}
-	m = &protocol.Read{RequestID: v.NextID(), SessionID: r.PathValue("id"), Scrollback: int(lines), Match: match, Context: int(context)} //nolint:gosec // bounded above
+	m = &protocol.Read{
+		RequestID:  v.NextID(),
+		SessionID:  r.PathValue("id"),
+		Scrollback: int(most), //nolint:gosec // bounded above
+		Match:      match,
+		Context:    int(context), //nolint:gosec // bounded above
+	}
 	if q.Has("from") {
 		m.FromLine = &from
 	}
 	return m, format, tokens, nil
 }
 
-// command shows what the shell's marks tell of a command, and what it printed.
-func (a *API) command(v Caller, w http.ResponseWriter, r *http.Request) (any, error) {
-	q := query(r, "nth", "lines", "from", "match", "context", "format", "max_tokens")
-	nth := int(q.number("nth", 1, 1, protocol.MaxCommands)) //nolint:gosec // bounded
-	m, format, tokens, err := q.rows(v, r, protocol.MaxHistory)
+// readCommand returns the facts and the output of a command, by the shell's marks.
+func (a *API) readCommand(v Caller, w http.ResponseWriter, r *http.Request) (any, error) {
+	q := parseQuery(r, "nth", "lines", "from", "match", "context", "format", "max_tokens")
+	nth := int(q.readNumber("nth", 1, 1, protocol.MaxCommands)) //nolint:gosec // bounded
+	m, format, tokens, err := q.readRowsQuery(v, r, protocol.MaxHistory)
 	if err != nil {
 		return nil, err
 	}
 	m.Command = nth
-	got, err := read(v, r, m, format)
+	got, err := readFrame(v, r, m, format)
 	switch {
 	case err != nil:
 		return nil, err
 	case got.Command == nil && !got.Frame.Blackout.ByUser():
-		return nil, fail(codeNotImplemented, text.ErrNoCommands.Error(), nil)
+		return nil, failWith(codeNotImplemented, text.ErrNoCommands.Error(), nil)
 	case format == "json":
 		return got, nil
 	}
-	head(w, got.Frame, text.Notes(got.Frame)+text.ConcealedOutput(got))
-	w.Header().Set("Terminal-Command", ascii(strings.Join(text.CommandFacts(got.Command), "; ")))
-	page(w, got.Frame, dialect.Command(got, nth, m.FromLine != nil, time.Now()), tokens)
+	writeHead(w, got.Frame, text.Notes(got.Frame)+text.ConcealedOutput(got))
+	w.Header().
+		Set("Terminal-Command", asciiField(strings.Join(text.CommandFacts(got.Command), "; ")))
+	writePage(w, got.Frame, dialect.Command(got, nth, m.FromLine != nil, time.Now()), tokens)
 	return nil, nil
 }
 
-func (a *API) history(v Caller, w http.ResponseWriter, r *http.Request) (any, error) {
-	q := query(r, "lines", "from", "match", "context", "format", "max_tokens")
-	m, format, tokens, err := q.rows(v, r, defaultHistory)
+func (a *API) readHistory(v Caller, w http.ResponseWriter, r *http.Request) (any, error) {
+	q := parseQuery(r, "lines", "from", "match", "context", "format", "max_tokens")
+	m, format, tokens, err := q.readRowsQuery(v, r, defaultHistory)
 	if err != nil {
 		return nil, err
 	}
 	match := m.Match
-	got, err := read(v, r, m, format)
+	got, err := readFrame(v, r, m, format)
 	if err != nil || format == "json" {
 		return got, err
 	}
 	switch {
 	case match != "" && got.Found == nil:
-		return nil, fail(codeNotImplemented, text.ErrNoSearch.Error(), nil)
+		return nil, failWith(codeNotImplemented, text.ErrNoSearch.Error(), nil)
 	case match != "":
-		head(w, got.Frame, text.Notes(got.Frame)+text.Concealed(got.Found))
-		page(w, got.Frame, dialect.Found(got), tokens)
+		writeHead(w, got.Frame, text.Notes(got.Frame)+text.Concealed(got.Found))
+		writePage(w, got.Frame, dialect.Found(got), tokens)
 		return nil, nil
 	}
-	head(w, got.Frame, text.Notes(got.Frame)+text.Unseen("row of history", got.HiddenText))
-	page(w, got.Frame, dialect.History(got, q.Has("from")), tokens)
+	writeHead(w, got.Frame, text.Notes(got.Frame)+text.Unseen("row of history", got.HiddenText))
+	writePage(w, got.Frame, dialect.History(got, q.Has("from")), tokens)
 	return nil, nil
 }

@@ -22,7 +22,7 @@ var update = flag.Bool("update", false, "write the schemas of openapi.json anew 
 var described = map[string]any{
 	"Sessions": protocol.SessionsListResult{}, "Session": protocol.SessionInfo{}, "Chat": protocol.ChatState{}, "ReadResult": protocol.ReadResult{},
 	"InputResult": protocol.InputResult{}, "WaitResult": protocol.WaitResult{}, "ControlGrant": protocol.ControlGrant{},
-	"ControlRevoke": protocol.ControlRevoke{}, "Done": protocol.Done{}, "Pending": pending{}, "Frame": protocol.Frame{},
+	"ControlRevoke": protocol.ControlRevoke{}, "Done": protocol.Done{}, "Pending": pendingRequest{}, "Frame": protocol.Frame{},
 	"Screen": protocol.Screen{}, "Row": protocol.Row{}, "Command": protocol.Command{}, "Found": protocol.Found{}, "FoundRow": protocol.FoundRow{}, "Highlight": protocol.Highlight{}, "Picture": protocol.Picture{}, "Cell": protocol.Cell{}, "Color": protocol.Color{}, "Cursor": protocol.Cursor{}, "Modes": protocol.Modes{}, "Progress": protocol.Progress{},
 	"Keyboard": protocol.Keyboard{}, "Activity": protocol.Activity{}, "Withheld": protocol.Hidden{}, "Until": protocol.Until{}, "Expect": protocol.Expect{},
 	"Input": protocol.Input{}, "Wait": protocol.Wait{}, "ControlRequest": protocol.ControlRequest{}, "ControlRelease": protocol.ControlRelease{}, "ControlDecide": protocol.ControlDecide{},

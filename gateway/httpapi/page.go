@@ -9,46 +9,57 @@ import (
 	"terminalproxy/protocol"
 )
 
-// dialect is how a caller asks for more.
+// dialect words how a caller asks for more.
 var dialect = text.Dialect{
 	Limit: "max_tokens",
-	Lines: func(first uint64, n int) string { return fmt.Sprintf("history?from=%d&lines=%d", first, n) },
+	Lines: func(first uint64, n int) string {
+		return fmt.Sprintf("history?from=%d&lines=%d",
+			first, n)
+	},
 	Output: func(nth int, first uint64, n int) string {
 		return fmt.Sprintf("command?nth=%d&from=%d&lines=%d", nth, first, n)
 	},
 	Older: "more lines, or from",
 }
 
-// budget reads how many tokens an answer in text may take, header fields with notes included; without it, any number.
-func (q *params) budget(format string) int {
+// readBudget reads how many tokens an answer in text may take, header fields with notes included;
+// without it, any number.
+func (q *params) readBudget(format string) int {
 	if !q.Has("max_tokens") {
 		return math.MaxInt
 	}
 	if format != "text" {
-		q.fail(badField("max_tokens", "is for format=text: leave one of both out"))
+		q.addError(badField("max_tokens", "is for format=text: leave one of both out"))
 	}
-	given := int(q.number("max_tokens", 0, 0, math.MaxInt32)) //nolint:gosec // bounded, or not used
+	n := q.readNumber("max_tokens", 0, 0, math.MaxInt32)
+	given := int(n) //nolint:gosec // bounded, or not used
 	if _, err := text.CheckTokens(&given, dialect.Limit); err != nil {
-		q.fail(&protocol.Error{Code: protocol.CodeBadMessage, Field: "max_tokens", Message: err.Error()})
+		q.addError(&protocol.Error{
+			Code:    protocol.CodeBadMessage,
+			Field:   "max_tokens",
+			Message: err.Error(),
+		})
 	}
 	return given
 }
 
-// following reads how many rows of what left the screen unseen are wanted.
-func (q *params) following(format string) int {
+// readFollow reads how many of the rows that left the screen unseen the caller wants.
+func (q *params) readFollow(format string) int {
 	if q.Has("follow") && (format != "json" || !q.Has("since")) {
-		q.fail(badField("follow", "is for format=json with since: give both, or leave it out"))
+		q.addError(badField("follow", "is for format=json with since: give both, or leave it out"))
 	}
-	return int(q.number("follow", 0, 0, protocol.MaxHistory)) //nolint:gosec // bounded, or not used
+	n := q.readNumber("follow", 0, 0, protocol.MaxHistory)
+	return int(n) //nolint:gosec // bounded, or not used
 }
 
-// page writes the rows of a page as text, and its words into a header field, which a program cannot write.
-func page(w http.ResponseWriter, f *protocol.Frame, p text.Page, tokens int) {
+// writePage writes the rows of a page as text, and its words into a header field, which a program
+// cannot write.
+func writePage(w http.ResponseWriter, f *protocol.Frame, p text.Page, tokens int) {
 	p.Head = text.Notes(f) + text.Highlights(f)
 	words, rows := p.Parts(tokens, dialect.Limit)
 	if n := len(words); n > 0 && words[n-1] == ':' {
 		words = words[:n-1]
 	}
-	note(w, words)
+	addNote(w, words)
 	writeText(w, rows)
 }
