@@ -7,12 +7,12 @@ import (
 	"terminalproxy/protocol"
 )
 
-// chatView is the conversation of a coding agent.
+// chatView is the view of a coding agent's conversation.
 const chatView = "chat"
 
-// readChat shows what was said lately in a terminal in which a coding agent talks.
+// readChat shows the latest records of a conversation with a coding agent.
 func (s *Server) readChat(ctx context.Context, terminal string, tokens int) (string, error) {
-	info, err := s.find(ctx, terminal)
+	info, err := s.findTerminal(ctx, terminal)
 	if err != nil {
 		return "", err
 	}

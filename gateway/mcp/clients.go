@@ -9,20 +9,20 @@ import (
 	"terminalproxy/gateway/text"
 )
 
-// habits are how a client passes answers on to its model, where it does not pass them on as they are.
+// habits describe how a client alters answers on the way to its model.
 type habits struct {
-	// buries: an answer that is marked as an error reaches the model as JSON within a sentence, behind the call itself. Unmarked it
-	// arrives as it is, and its text says by itself that it is an error.
+	// buries: an answer that is marked as an error reaches the model as JSON within a sentence,
+	// behind the call itself. Unmarked it arrives unchanged, and its text says that it is an error.
 	buries bool
 	// mute: the model does not get a server's instructions.
 	mute bool
-	// tokens is the limit of an answer that sets none, where a longer one may become a file of which the model sees 500 characters;
-	// 0 is the usual limit.
+	// tokens limits an answer that sets no limit, if a longer one may become a file of which the
+	// model sees 500 characters; 0 is the usual limit.
 	tokens int
 }
 
-// clients are those whose habits matter here, by the name that they give themselves. The tests with real agents say whether this
-// still holds.
+// clients are the clients with such habits, by the name that they give themselves. The tests with
+// real agents check them.
 var clients = map[string]habits{
 	"gemini-cli-mcp-client": {buries: true},
 	"copilot-cli":           {mute: true, tokens: 5_000}, // 20 KiB, and a token has at most 4 bytes
@@ -35,7 +35,7 @@ func habitsOf(info *mcp.Implementation) habits {
 	return clients[strings.ToLower(info.Name)]
 }
 
-// callerOf is habitsOf for a call; there is none where a resource is read.
+// callerOf is habitsOf for a call; a resource is read without one.
 func callerOf(req *mcp.CallToolRequest) habits {
 	if req == nil {
 		return habits{}
@@ -43,20 +43,23 @@ func callerOf(req *mcp.CallToolRequest) habits {
 	return habitsOf(req.ClientInfo())
 }
 
-// limit is how many tokens an answer may take: as given, or as much as the client passes on.
-func (h habits) limit(given *int) (int, error) {
+// tokenLimit returns how many tokens an answer may take: as given, or as much as the client passes
+// on.
+func (h habits) tokenLimit(given *int) (int, error) {
 	if given == nil && h.tokens > 0 {
 		return h.tokens, nil
 	}
 	return text.CheckTokens(given, dialect.Limit)
 }
 
-// describe puts the instructions into the description of the first tool of a list, where the model gets no others.
-func (h habits) describe(list *mcp.ListToolsResult, c Config) {
+// describeTools puts the instructions into the description of the first tool, for a model that gets
+// no others.
+func (h habits) describeTools(list *mcp.ListToolsResult, c Config) {
 	if !h.mute || len(list.Tools) == 0 {
 		return
 	}
 	first := *list.Tools[0]
-	first.Description = fmt.Sprintf("%s\nOf all these tools: %s", first.Description, c.instructions(h))
+	first.Description = fmt.Sprintf("%s\nOf all these tools: %s",
+		first.Description, c.instructions(h))
 	list.Tools[0] = &first
 }

@@ -20,7 +20,9 @@ type requestArgs struct {
 	TimeoutMs *int64 `json:"timeout_ms"`
 }
 
-func (s *Server) requestControl(ctx context.Context, req *mcp.CallToolRequest, in requestArgs) (string, error) {
+func (s *Server) requestControl(
+	ctx context.Context, req *mcp.CallToolRequest, in requestArgs,
+) (string, error) {
 	reason, err := text.Sentence("reason", in.Reason)
 	switch {
 	case err != nil:
@@ -28,7 +30,7 @@ func (s *Server) requestControl(ctx context.Context, req *mcp.CallToolRequest, i
 	case reason == "":
 		return "", errors.New("reason is empty: say in one sentence what you want to do")
 	}
-	info, err := s.find(ctx, in.Terminal)
+	info, err := s.findTerminal(ctx, in.Terminal)
 	if err != nil {
 		return "", err
 	}
@@ -36,11 +38,15 @@ func (s *Server) requestControl(ctx context.Context, req *mcp.CallToolRequest, i
 		in.Level = string(protocol.LevelDrive)
 	}
 	limit := time.Duration(millis(in.TimeoutMs, requestTimeoutMs)) * time.Millisecond
-	defer s.progress(ctx, req, "waiting for the user", limit)()
+	defer s.startProgress(ctx, req, "waiting for the user", limit)()
 	asking, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	grant, revoke, err := s.cfg.Terminals.Request(asking, &protocol.ControlRequest{
-		SessionID: info.SessionID, AgentName: clientName(req), Level: protocol.Level(in.Level), Why: reason, Seconds: in.Seconds,
+		SessionID: info.SessionID,
+		AgentName: clientName(req),
+		Level:     protocol.Level(in.Level),
+		Why:       reason,
+		Seconds:   in.Seconds,
 	})
 	switch {
 	case err != nil && asking.Err() != nil && ctx.Err() == nil:
@@ -48,33 +54,40 @@ func (s *Server) requestControl(ctx context.Context, req *mcp.CallToolRequest, i
 	case err != nil:
 		return "", err
 	case grant != nil:
-		s.learn(grant.AgentID)
-		return text.WithMessages(grant.Notes, s.granted(info, grant)), nil
+		s.learnOwnID(grant.AgentID)
+		return text.WithMessages(grant.Notes, s.grantedText(info, grant)), nil
 	}
 	words := text.Refused(revoke)
 	if len(revoke.Notes) > 0 {
 		words += "; " + text.Messages(revoke.Notes)
 	}
 	if revoke.Reason == protocol.ReasonRefused || revoke.Reason == protocol.ReasonReclaimed {
-		return "", fmt.Errorf("refused: %s; do not ask again for the same thing unless the user tells you to, terminal_read still works", words)
+		return "", fmt.Errorf("refused: %s; do not ask again for the same thing unless the user "+
+			"tells you to, terminal_read still works", words)
 	}
-	return "", fmt.Errorf("not granted: %s; terminal_read still works, terminal_request_control asks again", words)
+	return "", fmt.Errorf("not granted: %s; terminal_read still works, terminal_request_control "+
+		"asks again", words)
 }
 
-func (s *Server) granted(info protocol.SessionInfo, grant *protocol.ControlGrant) string {
+func (s *Server) grantedText(info protocol.SessionInfo, grant *protocol.ControlGrant) string {
 	words := text.Grant(grant.Level, grant.ExpiresAt, s.cfg.Now())
 	if words != "" {
 		words = " (" + words + ")"
 	}
 	held := ""
 	if grant.Level == protocol.LevelType {
-		held = " At a shell's or REPL's prompt you may type and edit; what would submit or signal (Enter, Tab, Ctrl-C, Escape, a click), and everything elsewhere (editors, pagers, menus, ssh), waits until the user lets it through, and terminal_send waits with it."
+		held = " At a shell's or REPL's prompt you may type and edit; what would submit or " +
+			"signal (Enter, Tab, Ctrl-C, Escape, a click), and everything elsewhere (editors, " +
+			"pagers, menus, ssh), waits until the user lets it through, and terminal_send waits " +
+			"with it."
 	}
-	return fmt.Sprintf("granted: you have the keyboard of %s%s.%s Type with terminal_send and give it back with terminal_release when you are done; the user can take it back at any time.",
+	return fmt.Sprintf("granted: you have the keyboard of %s%s.%s Type with terminal_send and "+
+		"give it back with terminal_release when you are done; the user can take it back at any "+
+		"time.",
 		info.SessionID, words, held)
 }
 
-// clientName is what the user reads: the name that the client gives itself.
+// clientName returns the name that the client gives itself, for the user.
 func clientName(req *mcp.CallToolRequest) string {
 	if info := req.ClientInfo(); info != nil {
 		if name := text.Name(info.Name); name != "" {
@@ -89,16 +102,19 @@ type releaseArgs struct {
 	Note     string `json:"note"`
 }
 
-func (s *Server) release(ctx context.Context, _ *mcp.CallToolRequest, in releaseArgs) (string, error) {
+func (s *Server) releaseControl(
+	ctx context.Context, _ *mcp.CallToolRequest, in releaseArgs,
+) (string, error) {
 	note, err := text.Sentence("note", in.Note)
 	if err != nil {
 		return "", err
 	}
-	info, err := s.find(ctx, in.Terminal)
+	info, err := s.findTerminal(ctx, in.Terminal)
 	if err != nil {
 		return "", err
 	}
-	err = s.cfg.Terminals.Release(ctx, &protocol.ControlRelease{SessionID: info.SessionID, Note: note})
+	err = s.cfg.Terminals.Release(ctx,
+		&protocol.ControlRelease{SessionID: info.SessionID, Note: note})
 	refused, ok := errors.AsType[*protocol.Error](err)
 	switch {
 	case ok && refused.Code == protocol.CodeExited:

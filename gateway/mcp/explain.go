@@ -7,8 +7,8 @@ import (
 	"terminalproxy/protocol"
 )
 
-// explain is an error as the agent reads it: a sentence, and the tool to call next. Some clients do not mark an error as
-// such, so the text has to say it by itself.
+// explain words an error for the agent: a sentence, and the tool to call next. Some clients do not
+// mark an error as such, so the text says it.
 func explain(err error) string { return "error: " + explainPlainly(err) }
 
 // explainPlainly is explain within a sentence.
@@ -23,7 +23,8 @@ func explainPlainly(err error) string {
 	out := text.Refusal(refused.Code, refused.Message)
 	next := next[refused.Code]
 	if refused.RetryAfterMs > 0 {
-		next = "wait until then, and ask again only if the user may want it; terminal_read still works"
+		next = "wait until then, and ask again only if the user may want it; terminal_read still " +
+			"works"
 	}
 	if next != "" {
 		out += "; " + next
@@ -31,7 +32,7 @@ func explainPlainly(err error) string {
 	return out
 }
 
-// partly is a failure after something was typed already: the agent has to know what.
+// partly is a failure after a part of the input was typed: the agent must know which.
 type partly struct {
 	cause   error
 	receipt string
@@ -40,29 +41,47 @@ type partly struct {
 func (e *partly) Error() string { return e.cause.Error() + "\n" + e.receipt }
 func (e *partly) Unwrap() error { return e.cause }
 
-// lookFirst is what to do when the user took the keyboard back in the middle of something.
-const lookFirst = "look before anything else; if you still need the keyboard, call terminal_request_control"
+// lookFirst is the next step after the user took the keyboard back in the middle of an input.
+const lookFirst = "look before anything else; if you still need the keyboard, call " +
+	"terminal_request_control"
 
-// next says what to do after a refusal.
+// next names the next step after a refusal.
 var next = map[protocol.Code]string{
-	protocol.CodeNoGrant:       "call terminal_request_control first",
-	protocol.CodeStaleEpoch:    "look with terminal_read, then call terminal_request_control if you still need the keyboard",
-	protocol.CodeScreenChanged: "look at the screen and send again with its rev, if that is still right",
-	protocol.CodeBlackout:      "wait with terminal_wait for=changed: it ends when the user shows the screen again",
-	protocol.CodeSecretPrompt:  "wait with terminal_wait for=waiting, the user does this part alone: it comes true when the program waits for something else; then look with terminal_read",
-	protocol.CodeUserTyping:    "wait with terminal_wait for=changed, then look with terminal_read before you type; where a line of theirs stands, only the user can submit or clear it, and terminal_say can ask for that",
-	protocol.CodeUserRefused:   "do not send it again unless the user tells you to; terminal_read still works, and terminal_wait for=control tells you when the user writes to you",
-	protocol.CodeOtherProgram:  "look with terminal_read; the grant goes on when its program is back in front",
-	protocol.CodeBusy:          "terminal_read still works and says who has the keyboard",
-	protocol.CodeNoSession:     "call terminal_list for the ids",
-	protocol.CodeExited:        "terminal_read shows the last screen, terminal_list what still runs",
-	protocol.CodeTooLarge:      "send it in several calls",
-	protocol.CodeNotReading:    "look with terminal_read before you type again",
-	protocol.CodeTimeout:       "look with terminal_read; terminal_list says whether the terminal is still there",
-	protocol.CodeUnavailable:   "call terminal_list to see whether the terminal is still there",
+	protocol.CodeNoGrant: "call terminal_request_control first",
+	protocol.CodeStaleEpoch: "look with terminal_read, then call terminal_request_control if " +
+		"you still need the keyboard",
+	protocol.CodeScreenChanged: "look at the screen and send again with its rev, if that is " +
+		"still right",
+	protocol.CodeBlackout: "wait with terminal_wait for=changed: it ends when the user " +
+		"shows the screen again",
+	protocol.CodeSecretPrompt: "wait with terminal_wait for=waiting, the user does this part " +
+		"alone: it comes true when the program waits for something else; then look with " +
+		"terminal_read",
+	protocol.CodeUserTyping: "wait with terminal_wait for=changed, then look with " +
+		"terminal_read before you type; where a line of theirs stands, only the user can submit " +
+		"or clear it, and terminal_say can ask for that",
+	protocol.CodeUserRefused: "do not send it again unless the user tells you to; " +
+		"terminal_read still works, and terminal_wait for=control tells you when the user writes " +
+		"to you",
+	protocol.CodeOtherProgram: "look with terminal_read; the grant goes on when its program is " +
+		"back in front",
+	protocol.CodeBusy:      "terminal_read still works and says who has the keyboard",
+	protocol.CodeNoSession: "call terminal_list for the ids",
+	protocol.CodeExited: "terminal_read shows the last screen, terminal_list what still " +
+		"runs",
+	protocol.CodeTooLarge:   "send it in several calls",
+	protocol.CodeNotReading: "look with terminal_read before you type again",
+	protocol.CodeTimeout: "look with terminal_read; terminal_list says whether the " +
+		"terminal is still there",
+	protocol.CodeUnavailable: "call terminal_list to see whether the terminal is still there",
 
 	protocol.CodeNoChat: "terminal_read shows its screen",
 
-	protocol.CodeNotFound: "", protocol.CodeAnswered: "", protocol.CodeWithdrawn: "look with terminal_read before you send it again",
-	protocol.CodeBadMessage: "", protocol.CodeUnauthorized: "", protocol.CodeForbidden: "", protocol.CodeReservedKey: "",
+	protocol.CodeNotFound:     "",
+	protocol.CodeAnswered:     "",
+	protocol.CodeWithdrawn:    "look with terminal_read before you send it again",
+	protocol.CodeBadMessage:   "",
+	protocol.CodeUnauthorized: "",
+	protocol.CodeForbidden:    "",
+	protocol.CodeReservedKey:  "",
 }

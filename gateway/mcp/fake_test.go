@@ -208,7 +208,7 @@ func connectTo(t *testing.T, f *fake, programs Programs, era string, opts *mcp.C
 	near, far := mcp.NewInMemoryTransports()
 	ctx, cancel := context.WithCancel(context.Background())
 	served := make(chan error, 1)
-	go func() { served <- server.serve(ctx, far) }() // ends with cancel, below
+	go func() { served <- server.serveTransport(ctx, far) }() // ends with cancel, below
 	c := mcp.NewClient(&mcp.Implementation{Name: cmp.Or(f.client, "claude\u202e-code\n"), Version: "1"}, opts)
 	session, err := c.Connect(t.Context(), near, &mcp.ClientSessionOptions{ProtocolVersion: era})
 	require.NoError(t, err)

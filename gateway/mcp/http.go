@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// sessionIdle ends a session of the older revisions that nobody uses: a client need not say goodbye.
+	// sessionIdle ends an unused session of the older revisions: clients need not say goodbye.
 	sessionIdle = 10 * time.Minute
 	maxSessions = 64
 	maxBody     = 256 << 10
@@ -19,8 +19,8 @@ const (
 	headerSessionID = "Mcp-Session-Id"
 )
 
-// HTTP is a server behind streamable HTTP, for the clients of one agent: who they are is settled before a request gets
-// here, and Host and Origin are checked. It is an http.Handler for a single path.
+// HTTP is a server behind streamable HTTP, for the clients of one agent: their identity, Host and
+// Origin were checked before. It is an http.Handler for a single path.
 type HTTP struct {
 	server         *Server
 	legacy, modern http.Handler
@@ -29,37 +29,46 @@ type HTTP struct {
 
 	mu     sync.Mutex
 	closed bool
-	uses   map[string]*use // by session, of those that were used
+	// uses are the sessions that were used.
+	uses map[string]*use // by session, of those that were used
 }
 
 // use counts a session's requests.
 type use struct {
 	last time.Time // when one began or ended
-	open int       // how many are under way, a stream of events among them
+	// open counts the requests under way, a stream of events among them.
+	open int // how many are under way, a stream of events among them
 }
 
 // NewHTTP makes a server like [New], for HTTP.
 func NewHTTP(cfg Config) *HTTP {
 	s := New(cfg)
-	// Here a list costs nothing; over stdio it would start a gateway for a client that only looks what there is.
+	// Here a list costs nothing; over stdio it would start a gateway for a client that only looks
+	// what there is.
 	under := new(posts)
-	s.mcp.AddReceivingMiddleware(s.listEach, under.tie)
+	s.mcp.AddReceivingMiddleware(s.listEach, under.cancelWithRequest)
 	get := func(*http.Request) *mcp.Server { return s.mcp }
 	common := mcp.StreamableHTTPOptions{
 		Logger: s.cfg.Log, MaxRequestBodyBytes: maxBody,
-		DisableLocalhostProtection: true, // it knows no other names than those of this machine; ours are checked already
+		// it knows no other names than those of this machine; ours are checked already
+		DisableLocalhostProtection: true,
 	}
 	legacy, modern := common, common
 	legacy.SessionTimeout = sessionIdle
 	modern.Stateless = true
 	modern.PropagateRequestCancellation = true // else a wait would outlast who asked for it
 	return &HTTP{
-		server: s, heartbeat: heartbeat, posts: under, uses: make(map[string]*use),
-		legacy: mcp.NewStreamableHTTPHandler(get, &legacy), modern: mcp.NewStreamableHTTPHandler(get, &modern),
+		server:    s,
+		heartbeat: heartbeat,
+		posts:     under,
+		uses:      make(map[string]*use),
+		legacy:    mcp.NewStreamableHTTPHandler(get, &legacy),
+		modern:    mcp.NewStreamableHTTPHandler(get, &modern),
 	}
 }
 
-// ServeHTTP answers in the era that the client speaks: the revisions with a handshake have sessions, the others have not.
+// ServeHTTP answers in the era that the client speaks: the revisions with a handshake have
+// sessions, the others have not.
 func (h *HTTP) ServeHTTP(plain http.ResponseWriter, r *http.Request) {
 	w, done := keepAlive(plain, h.heartbeat)
 	defer done()
@@ -69,11 +78,12 @@ func (h *HTTP) ServeHTTP(plain http.ResponseWriter, r *http.Request) {
 	}
 	id := r.Header.Get(headerSessionID)
 	if id == "" && r.Method == http.MethodPost && !h.makeRoom() {
-		http.Error(w, "too many sessions for this agent: end some with DELETE", http.StatusServiceUnavailable)
+		http.Error(w, "too many sessions for this agent: end some with "+
+			"DELETE", http.StatusServiceUnavailable)
 		return
 	}
 	if r.Method == http.MethodPost {
-		defer h.posts.begin(r)()
+		defer h.posts.nameRequest(r)()
 	}
 	h.noteUse(id, 1)
 	h.legacy.ServeHTTP(w, r)
@@ -102,7 +112,7 @@ func (h *HTTP) noteUse(id string, change int) {
 	u.open += change
 }
 
-// isSession reports whether a client's word for a session is that of one.
+// isSession reports whether a client's id names a session.
 func (h *HTTP) isSession(id string) bool {
 	for session := range h.server.mcp.Sessions() {
 		if session.ID() == id {
@@ -112,8 +122,8 @@ func (h *HTTP) isSession(id string) bool {
 	return false
 }
 
-// makeRoom reports whether one more session may begin. Many clients never say goodbye: the session that was idle for longest
-// ends for the new one.
+// makeRoom reports whether one more session may begin. Many clients never say goodbye: the session
+// that was idle for longest ends for the new one.
 func (h *HTTP) makeRoom() bool {
 	oldest, full := h.oldestIdle()
 	switch {
@@ -126,7 +136,8 @@ func (h *HTTP) makeRoom() bool {
 	return true
 }
 
-// oldestIdle is the session that was idle for longest, nil where all are in use, and whether there are as many as may be.
+// oldestIdle returns the session that was idle for longest, nil if all are in use, and whether the
+// number of sessions is at its limit.
 func (h *HTTP) oldestIdle() (oldest *mcp.ServerSession, full bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

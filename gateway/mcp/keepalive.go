@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// heartbeat is how long a stream of events may be silent: what stands between client and server forgets connections in
-// which nothing happens, and a quiet subscription would end without anybody noticing.
+// heartbeat bounds the silence of a stream of events: devices between client and server forget idle
+// connections, and a quiet subscription would end unnoticed.
 const heartbeat = 15 * time.Second
 
-// keptAlive is a response in which a comment is written when a stream of events has been silent for a while. The library
-// writes each event whole, so that a comment never stands within one.
+// keptAlive writes a comment into a response when a stream of events has been silent for a while.
+// The library writes each event whole, so a comment never splits one.
 type keptAlive struct {
 	http.ResponseWriter
 
@@ -22,13 +22,13 @@ type keptAlive struct {
 	streams bool      // it is a stream of events
 }
 
-// keepAlive wraps w for one request; the function that it returns must be called when that is answered.
+// keepAlive wraps w for one request; call the result once the request is answered.
 func keepAlive(w http.ResponseWriter, every time.Duration) (*keptAlive, func()) {
 	k := &keptAlive{ResponseWriter: w}
-	return k, repeat(context.Background(), every, func(context.Context) { k.beat(every) })
+	return k, repeat(context.Background(), every, func(context.Context) { k.writeBeat(every) })
 }
 
-// repeat has do called in a rhythm until ctx ends, or the function that it returns is called; that waits for do.
+// repeat calls do in a rhythm until ctx ends or stop is called; stop waits for do.
 func repeat(ctx context.Context, every time.Duration, do func(context.Context)) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan struct{})
@@ -48,14 +48,15 @@ func repeat(ctx context.Context, every time.Duration, do func(context.Context)) 
 	return func() { cancel(); <-ended }
 }
 
-func (k *keptAlive) beat(every time.Duration) {
+func (k *keptAlive) writeBeat(every time.Duration) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if !k.streams || time.Since(k.wrote) < every/2 {
 		return
 	}
 	if _, err := k.ResponseWriter.Write([]byte(":\n\n")); err == nil {
-		_ = http.NewResponseController(k.ResponseWriter).Flush() // a writer that cannot is told by its next event
+		// a writer that cannot is told by its next event
+		_ = http.NewResponseController(k.ResponseWriter).Flush()
 	}
 }
 
@@ -63,12 +64,12 @@ func (k *keptAlive) beat(every time.Duration) {
 func (k *keptAlive) WriteHeader(status int) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.began()
+	k.noteWriteLocked()
 	k.ResponseWriter.WriteHeader(status)
 }
 
-// began notes that something is being written, and at first of what kind it is. The caller holds the lock.
-func (k *keptAlive) began() {
+// noteWriteLocked records a write, and at the first one whether this is a stream of events.
+func (k *keptAlive) noteWriteLocked() {
 	if k.wrote.IsZero() {
 		k.streams = strings.HasPrefix(k.Header().Get("Content-Type"), "text/event-stream")
 	}
@@ -79,7 +80,7 @@ func (k *keptAlive) began() {
 func (k *keptAlive) Write(p []byte) (int, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.began()
+	k.noteWriteLocked()
 	return k.ResponseWriter.Write(p)
 }
 

@@ -14,12 +14,13 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// maxLine is the longest message that is read, in bytes: a picture or a paste of the largest size fits many times over.
+// maxLine is the longest message that is read, in bytes: many times the largest picture or paste.
 const maxLine = 4 << 20
 
-// lines are the two ends of a client's stream of messages, one a line (MCP, transports, stdio). The library ends its
-// connection at the first line that is no message, and with that the agent's programs. So each line is looked at before: a line
-// that is none is answered with an error (JSON-RPC 2.0, 5.1), and the stream goes on.
+// lines are the two ends of a client's stream of messages, one a line (MCP, transports, stdio). The
+// library ends its connection at the first malformed line, and with that the agent's programs. So
+// each line is checked first: a malformed one is answered with an error (JSON-RPC 2.0, 5.1), and
+// the stream goes on.
 type lines struct {
 	in     *bufio.Reader
 	closer io.Closer
@@ -35,8 +36,10 @@ func newLines(in io.ReadCloser, out io.WriteCloser) *lines {
 	return &lines{in: bufio.NewReaderSize(in, 64<<10), closer: in, out: out}
 }
 
-// transport is what the library speaks through.
-func (l *lines) transport() mcp.Transport { return &mcp.IOTransport{Reader: l, Writer: lineWriter{l}} }
+// libraryTransport returns the transport for the library.
+func (l *lines) libraryTransport() mcp.Transport {
+	return &mcp.IOTransport{Reader: l, Writer: lineWriter{l}}
+}
 
 // Read reads of the next message, and belongs to one goroutine.
 func (l *lines) Read(p []byte) (int, error) {
@@ -46,7 +49,7 @@ func (l *lines) Read(p []byte) (int, error) {
 			l.acceptLine(line)
 		}
 		if errors.Is(err, errTooLong) {
-			l.refuse(nil, jsonrpc.CodeInvalidRequest, err)
+			l.refuseLine(nil, jsonrpc.CodeInvalidRequest, err)
 			continue
 		}
 		if err != nil && len(l.ready) == 0 {
@@ -63,7 +66,7 @@ func (l *lines) Close() error { return l.closer.Close() }
 
 var errTooLong = fmt.Errorf("a message has at most %d MiB", maxLine>>20)
 
-// readLine reads a line without its end; of one that is too long nothing is kept.
+// readLine reads a line without its end; it keeps nothing of one that is too long.
 func (l *lines) readLine() (line []byte, err error) {
 	long := false
 	for {
@@ -83,14 +86,16 @@ func (l *lines) readLine() (line []byte, err error) {
 	}
 }
 
-// acceptLine has the library read a line that is a message, and refuses any other.
+// acceptLine queues a message for the library, and refuses a malformed line.
 func (l *lines) acceptLine(line []byte) {
-	line = bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\ufeff"))) // the mark that some systems begin each text with
+	// the mark that some systems begin each text with
+	line = bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\ufeff")))
 	switch {
 	case len(line) == 0:
 		return
 	case !utf8.Valid(line) || !json.Valid(line):
-		l.refuse(nil, jsonrpc.CodeParseError, errors.New("a line is no JSON in UTF-8: write one whole message a line, and nothing else"))
+		l.refuseLine(nil, jsonrpc.CodeParseError, errors.New("a line is no JSON in UTF-8: write "+
+			"one whole message a line, and nothing else"))
 		return
 	case line[0] == '[':
 		l.acceptBatch(line)
@@ -98,7 +103,8 @@ func (l *lines) acceptLine(line []byte) {
 	}
 	message, err := jsonrpc.DecodeMessage(line)
 	if err != nil {
-		l.refuse(idOf(line), jsonrpc.CodeInvalidRequest, fmt.Errorf("no message of JSON-RPC 2.0: %w", err))
+		l.refuseLine(idOf(line), jsonrpc.CodeInvalidRequest, fmt.Errorf("no message of JSON-RPC "+
+			"2.0: %w", err))
 		return
 	}
 	if r, ok := message.(*jsonrpc.Request); ok && r.Method == "initialize" {
@@ -113,23 +119,25 @@ func (l *lines) acceptLine(line []byte) {
 // batchless is the first revision without lists of messages.
 const batchless = "2025-06-18"
 
-// acceptBatch takes a list of messages apart: each is answered on a line of its own.
+// acceptBatch splits a list of messages: each is answered on a line of its own.
 func (l *lines) acceptBatch(line []byte) {
 	var batch []json.RawMessage
 	if !l.batches || json.Unmarshal(line, &batch) != nil || len(batch) == 0 {
-		l.refuse(nil, jsonrpc.CodeInvalidRequest, errors.New("a list of messages is none: write one message a line"))
+		l.refuseLine(nil, jsonrpc.CodeInvalidRequest, errors.New("a list of messages is none: "+
+			"write one message a line"))
 		return
 	}
 	for _, message := range batch {
 		if message = bytes.TrimSpace(message); message[0] == '[' {
-			l.refuse(nil, jsonrpc.CodeInvalidRequest, errors.New("a list within a list of messages"))
+			l.refuseLine(nil, jsonrpc.CodeInvalidRequest, errors.New("a list within a list of "+
+				"messages"))
 			continue
 		}
 		l.acceptLine(message)
 	}
 }
 
-// idOf finds the id in an object that is no message; nil means that an answer can have none.
+// idOf returns the id in a malformed message, or nil.
 func idOf(line []byte) any {
 	var m struct {
 		ID any `json:"id"`
@@ -144,8 +152,8 @@ func idOf(line []byte) any {
 	return nil
 }
 
-// refuse answers a line that is no message.
-func (l *lines) refuse(id any, code int, why error) {
+// refuseLine answers a malformed line.
+func (l *lines) refuseLine(id any, code int, why error) {
 	type failure struct {
 		Code    int    `json:"code"`
 		Message string `json:"message"`
@@ -156,11 +164,12 @@ func (l *lines) refuse(id any, code int, why error) {
 		Error   failure `json:"error"`
 	}{"2.0", id, failure{code, why.Error()}})
 	if err == nil {
-		_, _ = lineWriter{l}.Write(append(answer, '\n')) // a client that has stopped reading ends the stream
+		// a client that has stopped reading ends the stream
+		_, _ = lineWriter{l}.Write(append(answer, '\n'))
 	}
 }
 
-// lineWriter is the way to the client for the library, too, which writes a line at a time.
+// lineWriter writes whole lines to the client, also for the library.
 type lineWriter struct{ l *lines }
 
 func (w lineWriter) Write(p []byte) (int, error) {

@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// mendArguments gives arguments the types of their parameters where what they mean is plain: several clients send numbers,
-// switches and lists as strings. What is no such string stays as it is, and is refused by its name.
+// mendArguments converts arguments to the types of their parameters if their meaning is plain:
+// several clients send numbers, switches and lists as strings. Other strings stay, and are refused
+// by name.
 func mendArguments(raw json.RawMessage, params []param) json.RawMessage {
 	var given map[string]json.RawMessage
 	if json.Unmarshal(raw, &given) != nil {
@@ -20,7 +21,7 @@ func mendArguments(raw json.RawMessage, params []param) json.RawMessage {
 		if !ok {
 			continue
 		}
-		if better, ok := p.mend(value); ok {
+		if better, ok := p.mendValue(value); ok {
 			given[p.name], mended = better, true
 		}
 	}
@@ -33,8 +34,9 @@ func mendArguments(raw json.RawMessage, params []param) json.RawMessage {
 	return raw
 }
 
-// mend is value as the parameter's type; ok is false where value has that already, or means nothing of it.
-func (p param) mend(value json.RawMessage) (better json.RawMessage, ok bool) {
+// mendValue converts value to the parameter's type; ok is false if it has that type already, or
+// cannot be converted.
+func (p param) mendValue(value json.RawMessage) (better json.RawMessage, ok bool) {
 	var text string
 	isText := json.Unmarshal(value, &text) == nil && value[0] == '"'
 	text = strings.TrimSpace(text)
@@ -56,12 +58,14 @@ func (p param) mend(value json.RawMessage) (better json.RawMessage, ok bool) {
 		return json.RawMessage(text), text == "true" || text == "false"
 	case p.kind == "array":
 		var list []any
-		return json.RawMessage(text), json.Unmarshal([]byte(text), &list) == nil // a word alone may be several
+		// a word alone may be several
+		return json.RawMessage(text), json.Unmarshal([]byte(text), &list) == nil
 	}
 	return nil, false
 }
 
-// wholeNumber is a number such as 2000.0 or 2e3 without its fraction; ok is false where it has none, or is not whole.
+// wholeNumber converts a number such as 2000.0 or 2e3 to an integer; ok is false if it has no
+// fraction, or is not whole.
 func wholeNumber(text string) (better json.RawMessage, ok bool) {
 	if !strings.ContainsAny(text, ".eE") {
 		return nil, false

@@ -13,19 +13,35 @@ import (
 // PermissionTool is the only tool of a [Permission].
 const PermissionTool = "approval_prompt"
 
-// Permission is an MCP server for a coding agent that asks one of its tools before it does something, as Claude Code does with
-// --permission-prompt-tool. It has nothing else to offer: neither terminals nor words for a model.
+// Permission is an MCP server for a coding agent that asks one of its tools before it acts, as
+// Claude Code does with --permission-prompt-tool. It offers nothing else: neither terminals nor
+// words for a model.
 type Permission struct{ server *mcp.Server }
 
-// NewPermission makes one. decide answers a call by its arguments, in the words of that agent. Its error is a call that failed, which
-// allows nothing.
-func NewPermission(version string, log *slog.Logger, decide func(ctx context.Context, arguments json.RawMessage) (answer string, err error)) *Permission {
-	p := &Permission{server: mcp.NewServer(&mcp.Implementation{Name: "permission", Title: "Permission prompts", Version: version}, &mcp.ServerOptions{
-		Logger: log, Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
-	})}
+// NewPermission makes one. decide answers a call by its arguments, in the words of that agent. An
+// error fails the call, which allows nothing.
+func NewPermission(
+	version string,
+	log *slog.Logger,
+	decide func(ctx context.Context, arguments json.RawMessage) (answer string, err error),
+) *Permission {
+	p := &Permission{
+		server: mcp.NewServer(
+			&mcp.Implementation{Name: "permission", Title: "Permission prompts", Version: version},
+			&mcp.ServerOptions{
+				Logger: log, Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
+			},
+		),
+	}
 	p.server.AddTool(&mcp.Tool{
-		Name: PermissionTool, Description: "For --permission-prompt-tool: asks the session's user. It is no tool for a model.",
-		InputSchema: schema([]param{{name: "tool_name", kind: "string", required: true}, {name: "input", kind: "object", required: true}, {name: "tool_use_id", kind: "string"}}),
+		Name: PermissionTool,
+		Description: "For --permission-prompt-tool: asks the session's " +
+			"user. It is no tool for a model.",
+		InputSchema: schema([]param{
+			{name: "tool_name", kind: "string", required: true},
+			{name: "input", kind: "object", required: true},
+			{name: "tool_use_id", kind: "string"},
+		}),
 	}, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		answer, err := decide(ctx, req.Params.Arguments)
 		if err != nil {
@@ -38,7 +54,8 @@ func NewPermission(version string, log *slog.Logger, decide func(ctx context.Con
 
 // Serve speaks to one client over a pair of streams until the client closes its end or ctx ends.
 func (p *Permission) Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
-	if err := p.server.Run(ctx, newLines(in, out).transport()); err != nil && ctx.Err() == nil {
+	err := p.server.Run(ctx, newLines(in, out).libraryTransport())
+	if err != nil && ctx.Err() == nil {
 		return fmt.Errorf("serve mcp: %w", err)
 	}
 	return nil

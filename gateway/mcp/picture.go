@@ -15,26 +15,29 @@ import (
 )
 
 const (
-	// maxSide is the longest side of a picture in pixels. Models scale down what is larger, and then nothing in it can be
-	// read.
+	// maxSide is the longest side of a picture in pixels. Models scale larger ones down, and cannot
+	// read them then.
 	maxSide = 1568
-	// maxPicture bounds the bytes of a picture; that of a real screen takes a hundredth of it.
+	// maxPicture bounds the bytes of a picture; a real screen takes a hundredth of it.
 	maxPicture = 3 << 20
 )
 
 var imageParam = param{name: "image", kind: "boolean"}
 
-// illustrate is what a call that wants a picture gets besides its text: a further line, and the picture. Why there is
-// none is said in that line and no failure: the text has been read, with messages that are not told twice.
-func (s *Server) illustrate(ctx context.Context, req *mcp.CallToolRequest) (line string, picture *mcp.ImageContent) {
+// addPicture returns a further line and the picture for a call that wants one. A missing picture is
+// explained in that line and is not a failure: the text has been read, with messages that are not
+// repeated.
+func (s *Server) addPicture(
+	ctx context.Context, req *mcp.CallToolRequest,
+) (line string, picture *mcp.ImageContent) {
 	var in struct {
 		Terminal string `json:"terminal"`
 		Image    bool   `json:"image"`
 	}
 	if err := json.Unmarshal(req.Params.Arguments, &in); err != nil || !in.Image {
-		return "", nil // arguments that are none were refused before
+		return "", nil // malformed arguments were refused before
 	}
-	line, pixels, err := s.picture(ctx, in.Terminal)
+	line, pixels, err := s.drawPicture(ctx, in.Terminal)
 	if err != nil {
 		s.cfg.Log.Debug("no picture", "error", err)
 		return "\nno image: " + explainPlainly(err), nil
@@ -42,16 +45,19 @@ func (s *Server) illustrate(ctx context.Context, req *mcp.CallToolRequest) (line
 	return "\n" + line, &mcp.ImageContent{Data: pixels, MIMEType: "image/png"}
 }
 
-// picture draws what agents may see of a terminal now.
-func (s *Server) picture(ctx context.Context, terminal string) (line string, pixels []byte, err error) {
+// drawPicture draws the part of a terminal that agents may see now.
+func (s *Server) drawPicture(
+	ctx context.Context, terminal string,
+) (line string, pixels []byte, err error) {
 	if s.cfg.Draw == nil {
 		return "", nil, errors.New("this server draws no pictures: leave image out")
 	}
-	info, err := s.find(ctx, terminal)
+	info, err := s.findTerminal(ctx, terminal)
 	if err != nil {
 		return "", nil, err
 	}
-	got, err := s.cfg.Terminals.Read(ctx, &protocol.Read{SessionID: info.SessionID, Attributes: true})
+	got, err := s.cfg.Terminals.Read(ctx,
+		&protocol.Read{SessionID: info.SessionID, Attributes: true})
 	if err != nil {
 		return "", nil, err
 	}
@@ -63,7 +69,8 @@ func (s *Server) picture(ctx context.Context, terminal string) (line string, pix
 		return "", nil, fmt.Errorf("%w: read the rows, with image left out", err)
 	}
 	if len(pixels) > maxPicture {
-		return "", nil, fmt.Errorf("it would take %d MB: read the rows, with image left out", len(pixels)>>20)
+		return "", nil, fmt.Errorf("it would take %d MB: read the rows, with image left out",
+			len(pixels)>>20)
 	}
 	size, err := png.DecodeConfig(bytes.NewReader(pixels))
 	if err != nil {
@@ -74,7 +81,7 @@ func (s *Server) picture(ctx context.Context, terminal string) (line string, pix
 		line += text.FormatMissingGlyphs(s.cfg.MissingGlyphs(got.Frame.Screen))
 	}
 	if info.State != protocol.StateRunning {
-		line += "; its colours went with the program" // what is left of it is the last snapshot, which has none
+		line += "; its colours went with the program" // its last snapshot has no colours
 	}
 	return line, pixels, nil
 }

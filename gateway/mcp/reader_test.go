@@ -44,8 +44,8 @@ func TestEachReaderIsToldByItself(t *testing.T) {
 func TestWhatNobodyReadWasNotTold(t *testing.T) {
 	f := newFake()
 	server := New(Config{Terminals: f})
-	tools := server.tools()
-	wait := server.handler(tools[slices.IndexFunc(tools, func(t tool) bool { return t.def.Name == "terminal_wait" })])
+	tools := server.listTools()
+	wait := server.toolHandler(tools[slices.IndexFunc(tools, func(t tool) bool { return t.def.Name == "terminal_wait" })])
 	req := &mcp.CallToolRequest{Session: new(mcp.ServerSession), Params: &mcp.CallToolParamsRaw{Arguments: []byte(`{"for":"idle"}`)}}
 	ctx, cancel := context.WithCancel(t.Context())
 	f.wait = func(context.Context, *protocol.Wait) (*protocol.WaitResult, error) {

@@ -21,11 +21,12 @@ const (
 	plainText   = "text/plain"
 	// noteEvery is the least time between two notes about one resource.
 	noteEvery = 200 * time.Millisecond
-	// lookEvery is how often the list of terminals is looked at while somebody watches it.
+	// lookEvery is how often a subscribed list of terminals is read.
 	lookEvery = time.Second
 )
 
-// addResources offers what can be seen as resources. They are read like the tools' answers, in the same words and fences.
+// addResources offers terminals as resources. They are read like the tools' answers, in the same
+// words and fences.
 func (s *Server) addResources() {
 	s.mcp.AddResource(&mcp.Resource{
 		URI: sessionsURI, Name: "sessions", Title: "Terminals", MIMEType: plainText,
@@ -40,7 +41,8 @@ func (s *Server) addResources() {
 	}
 }
 
-// listEach adds what every terminal offers to the list of resources, for clients that let their user choose from it.
+// listEach adds the resources of every terminal to the list of resources, for clients that let
+// their user choose from it.
 func (s *Server) listEach(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		res, err := next(ctx, method, req)
@@ -51,7 +53,7 @@ func (s *Server) listEach(next mcp.MethodHandler) mcp.MethodHandler {
 		sessions, err := s.cfg.Terminals.Sessions(ctx)
 		if err != nil {
 			s.cfg.Log.Debug("terminals not listed", "error", err)
-			return res, nil // what there is always is an answer
+			return res, nil // the fixed resources are an answer, too
 		}
 		for _, info := range sessions[:min(len(sessions), maxListed)] {
 			for _, view := range []string{"screen", "history"} {
@@ -68,7 +70,7 @@ func (s *Server) listEach(next mcp.MethodHandler) mcp.MethodHandler {
 // maxListed bounds the terminals in a list of resources.
 const maxListed = 100
 
-// viewOf takes the address of a resource apart.
+// viewOf splits the address of a resource.
 func viewOf(uri string) (terminal, view string, ok bool) {
 	if uri == sessionsURI {
 		return "", "sessions", true
@@ -81,7 +83,9 @@ func viewOf(uri string) (terminal, view string, ok bool) {
 	return terminal, view, true
 }
 
-func (s *Server) readResource(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+func (s *Server) readResource(
+	ctx context.Context, req *mcp.ReadResourceRequest,
+) (*mcp.ReadResourceResult, error) {
 	uri := req.Params.URI
 	terminal, view, ok := viewOf(uri)
 	if !ok {
@@ -91,9 +95,9 @@ func (s *Server) readResource(ctx context.Context, req *mcp.ReadResourceRequest)
 	var err error
 	switch view {
 	case "sessions":
-		out, err = s.list(ctx, nil, listArgs{})
+		out, err = s.listTerminals(ctx, nil, listArgs{})
 	default:
-		out, err = s.read(ctx, nil, readArgs{Terminal: terminal, View: view})
+		out, err = s.readView(ctx, nil, readArgs{Terminal: terminal, View: view})
 	}
 	if err != nil {
 		if s.isMissing(ctx, terminal) {
@@ -101,16 +105,19 @@ func (s *Server) readResource(ctx context.Context, req *mcp.ReadResourceRequest)
 		}
 		return nil, errors.New(explain(err))
 	}
-	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: uri, MIMEType: plainText, Text: out}}}, nil
+	return &mcp.ReadResourceResult{
+		Contents: []*mcp.ResourceContents{{URI: uri, MIMEType: plainText, Text: out}},
+	}, nil
 }
 
-// isMissing reports whether there is no such terminal, as far as that can be known.
+// isMissing reports whether a terminal is known not to exist.
 func (s *Server) isMissing(ctx context.Context, terminal string) bool {
 	list, err := s.cfg.Terminals.SessionList(ctx)
 	if err != nil || terminal == "" || list.Incomplete != nil {
 		return false
 	}
-	return !slices.ContainsFunc(list.Sessions, func(info protocol.SessionInfo) bool { return info.SessionID == terminal })
+	return !slices.ContainsFunc(list.Sessions,
+		func(info protocol.SessionInfo) bool { return info.SessionID == terminal })
 }
 
 // watches are the resources that clients subscribe to: one watch each, however many subscribe.
@@ -118,7 +125,8 @@ type watches struct {
 	mu   sync.Mutex
 	open map[string]*watch // by URI
 	wg   sync.WaitGroup
-	// met are the sessions of the older revisions that are waited for: they end without taking subscriptions back.
+	// met are the sessions of the older revisions that a goroutine waits for: they end without
+	// unsubscribing.
 	met map[*mcp.ServerSession]bool
 }
 
@@ -127,11 +135,11 @@ type watch struct {
 	subscribers map[*mcp.ServerSession]int
 }
 
-// maxWatches bounds what the clients of one server may watch at once.
+// maxWatches bounds the watches of one server's clients.
 const maxWatches = 64
 
-// subscribe begins to watch a resource for a client.
-func (s *Server) subscribe(ctx context.Context, req *mcp.SubscribeRequest) error {
+// subscribeTo starts to watch a resource for a client.
+func (s *Server) subscribeTo(ctx context.Context, req *mcp.SubscribeRequest) error {
 	uri := req.Params.URI
 	terminal, view, ok := viewOf(uri)
 	if !ok || view != "sessions" && s.isMissing(ctx, terminal) {
@@ -143,7 +151,8 @@ func (s *Server) subscribe(ctx context.Context, req *mcp.SubscribeRequest) error
 	at := w.open[uri]
 	if at == nil {
 		if len(w.open) >= maxWatches {
-			return fmt.Errorf("you already watch %d resources: unsubscribe from some first", maxWatches)
+			return fmt.Errorf("you already watch %d resources: unsubscribe from some first",
+				maxWatches)
 		}
 		ctx, stop := context.WithCancel(context.Background())
 		at = &watch{stop: stop, subscribers: make(map[*mcp.ServerSession]int)}
@@ -161,37 +170,37 @@ func (s *Server) subscribe(ctx context.Context, req *mcp.SubscribeRequest) error
 		w.met[req.Session] = true
 		w.wg.Go(func() { // ends with the client's session
 			_ = req.Session.Wait()
-			w.forget(req.Session)
+			w.forgetSession(req.Session)
 		})
 	}
 	return nil
 }
 
-// unsubscribe takes one subscription back.
-func (s *Server) unsubscribe(_ context.Context, req *mcp.UnsubscribeRequest) error {
+// unsubscribeFrom takes one subscription back.
+func (s *Server) unsubscribeFrom(_ context.Context, req *mcp.UnsubscribeRequest) error {
 	w := &s.watches
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if at := w.open[req.Params.URI]; at != nil && at.subscribers[req.Session] > 0 {
 		at.subscribers[req.Session]--
-		w.sweep(req.Params.URI, req.Session)
+		w.endUnused(req.Params.URI, req.Session)
 	}
 	return nil
 }
 
-// forget takes back all subscriptions of a session that ended.
-func (w *watches) forget(session *mcp.ServerSession) {
+// forgetSession takes back all subscriptions of a session that ended.
+func (w *watches) forgetSession(session *mcp.ServerSession) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.met, session)
 	for uri, at := range w.open {
 		delete(at.subscribers, session)
-		w.sweep(uri, session)
+		w.endUnused(uri, session)
 	}
 }
 
-// sweep ends the watch of a resource that nobody subscribes to any more.
-func (w *watches) sweep(uri string, session *mcp.ServerSession) {
+// endUnused ends the watch of a resource without subscribers.
+func (w *watches) endUnused(uri string, session *mcp.ServerSession) {
 	at := w.open[uri]
 	if at.subscribers[session] == 0 {
 		delete(at.subscribers, session)
@@ -214,8 +223,8 @@ func (s *Server) stopWatching() {
 	w.wg.Wait()
 }
 
-// watchTerminal tells the subscribers that something of a terminal changed: its screen, who has the keyboard, whether it
-// is hidden, its end. What happens faster than notes may follow is one note.
+// watchTerminal notifies the subscribers of changes to a terminal: its screen, its keyboard,
+// whether it is hidden, its end. Changes that come faster than notes may follow share one note.
 func (s *Server) watchTerminal(ctx context.Context, uri, terminal string) {
 	stream, err := s.cfg.Terminals.Subscribe(ctx, terminal, noteEvery)
 	if err != nil {
@@ -223,11 +232,11 @@ func (s *Server) watchTerminal(ctx context.Context, uri, terminal string) {
 		return
 	}
 	defer func() {
-		for range stream { // it ends with ctx; who writes it shall not wait
+		for range stream { // it ends with ctx; its writer must not wait
 		}
 	}()
 	if pause(ctx, noteEvery) != nil {
-		return // the first note shall not overtake the answer to the subscription
+		return // the first note must not overtake the answer to the subscription
 	}
 	for open, news := true, false; open || news; {
 		if !news {
@@ -237,7 +246,7 @@ func (s *Server) watchTerminal(ctx context.Context, uri, terminal string) {
 				return
 			}
 		}
-		s.note(ctx, uri)
+		s.sendNote(ctx, uri)
 		if pause(ctx, noteEvery) != nil {
 			return
 		}
@@ -245,7 +254,7 @@ func (s *Server) watchTerminal(ctx context.Context, uri, terminal string) {
 	}
 }
 
-// drain takes what has come meanwhile.
+// drain reads the messages that have come meanwhile.
 func drain(stream <-chan protocol.Message, open bool) (stillOpen, news bool) {
 	for open {
 		select {
@@ -258,14 +267,14 @@ func drain(stream <-chan protocol.Message, open bool) (stillOpen, news bool) {
 	return open, news
 }
 
-// watchSessions looks at the list of terminals again and again: nothing streams it.
+// watchSessions polls the list of terminals.
 func (s *Server) watchSessions(ctx context.Context) {
 	before, first := "", true
 	for {
 		sessions, err := s.cfg.Terminals.Sessions(ctx)
 		if now := digest(sessions); err == nil && (first || now != before) {
 			if !first {
-				s.note(ctx, sessionsURI)
+				s.sendNote(ctx, sessionsURI)
 			}
 			before, first = now, false
 		}
@@ -275,18 +284,21 @@ func (s *Server) watchSessions(ctx context.Context) {
 	}
 }
 
-// digest is what has to change in a list of terminals to be worth a note: not the time that went by.
+// digest returns the parts of a list of terminals whose change is worth a note: not the passing
+// time.
 func digest(sessions []protocol.SessionInfo) string {
 	var b strings.Builder
 	for _, info := range sessions {
 		k := info.Keyboard
-		fmt.Fprintf(&b, "%s %s %dx%d %s %s %s %t\n", info.SessionID, text.State(info), info.Cols, info.Rows, k.Holder, k.AgentID, k.Asking, k.Paused)
+		fmt.Fprintf(&b, "%s %s %dx%d %s %s %s %t\n", info.SessionID, text.State(info), info.Cols,
+			info.Rows, k.Holder, k.AgentID, k.Asking, k.Paused)
 	}
 	return b.String()
 }
 
-func (s *Server) note(ctx context.Context, uri string) {
-	if err := s.mcp.ResourceUpdated(ctx, &mcp.ResourceUpdatedNotificationParams{URI: uri}); err != nil {
+func (s *Server) sendNote(ctx context.Context, uri string) {
+	note := &mcp.ResourceUpdatedNotificationParams{URI: uri}
+	if err := s.mcp.ResourceUpdated(ctx, note); err != nil {
 		s.cfg.Log.Debug("note not sent", "uri", uri, "error", err)
 	}
 }

@@ -180,7 +180,7 @@ func TestNotesAreAtMostFiveASecond(t *testing.T) {
 		server := New(Config{Terminals: f})
 		near, far := mcp.NewInMemoryTransports()
 		served := make(chan error, 1)
-		go func() { served <- server.serve(context.Background(), far) }() // ends with its client
+		go func() { served <- server.serveTransport(context.Background(), far) }() // ends with its client
 		var times []time.Time
 		c, err := mcp.NewClient(&mcp.Implementation{Name: "c"}, &mcp.ClientOptions{
 			ResourceUpdatedHandler: func(context.Context, *mcp.ResourceUpdatedNotificationRequest) { times = append(times, time.Now()) },

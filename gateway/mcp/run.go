@@ -15,34 +15,59 @@ import (
 
 // Times of starting and closing.
 const (
-	// firstWithin is how long a program may take for its first output before its screen is shown as it is.
+	// firstWithin is how long a program may take for its first output before its screen is shown as
+	// it is.
 	firstWithin = 2 * time.Second
-	// closeWithin is how long a terminal may take to end: the host's own patience, and a little.
+	// closeWithin bounds how long a terminal may take to end: a little more than the host's own
+	// limit.
 	closeWithin = 12 * time.Second
 )
 
 func (s *Server) startTools() []tool {
 	return []tool{
-		define("terminal_run",
-			"Start a program in a new terminal that is yours: you have its keyboard, the user may look on and take it. It runs until it exits, you close it, it was idle for long, or your connection ends.",
-			&mcp.ToolAnnotations{}, false, s.run,
-			param{name: "program", kind: "string", required: true, about: "In PATH, or a path; not a command line: for one, bash with args -c and the line."},
+		define(
+			"terminal_run",
+			"Start a program in a new terminal that is yours: you have its keyboard, the user "+
+				"may look on and take it. It runs until it exits, you close it, it was idle for "+
+				"long, or your connection ends.",
+			&mcp.ToolAnnotations{},
+			false,
+			s.runProgram,
+			param{name: "program", kind: "string", required: true, about: "In PATH, or a path; " +
+				"not a command line: for one, bash with args -c and the line."},
 			param{name: "args", kind: "array"},
 			param{name: "cwd", kind: "string"},
 			param{name: "cols", kind: "integer", high: protocol.MaxSize, about: "Default 80."},
 			param{name: "rows", kind: "integer", high: protocol.MaxSize, about: "Default 24."},
-			param{name: "wait_for", kind: "string", enum: waitFor, unlisted: true, about: "As in terminal_send. Default: the first screen has settled."},
-			param{name: "value", kind: "string"}, param{name: "stop", kind: "array"}, tokensParam, timeoutParam),
+			param{
+				name: "wait_for", kind: "string", enum: waitFor, unlisted: true,
+				about: "As in terminal_send. Default: the first screen has settled.",
+			},
+			param{
+				name: "value",
+				kind: "string",
+			},
+			param{name: "stop", kind: "array"},
+			tokensParam,
+			timeoutParam,
+		),
 	}
 }
 
 func (s *Server) closeTools() []tool {
 	return []tool{
-		define("terminal_close",
+		define(
+			"terminal_close",
 			"End a terminal of terminal_run and all that runs in it, as closing its window would.",
-			&mcp.ToolAnnotations{IdempotentHint: true, OpenWorldHint: new(false)}, false, s.closeTerminal,
+			&mcp.ToolAnnotations{
+				IdempotentHint: true,
+				OpenWorldHint:  new(false),
+			},
+			false,
+			s.closeTerminal,
 			param{name: "terminal", kind: "string", required: true, about: "Its id."},
-			param{name: "force", kind: "boolean", about: "Kill it at once."}),
+			param{name: "force", kind: "boolean", about: "Kill it at once."},
+		),
 	}
 }
 
@@ -59,68 +84,83 @@ type runArgs struct {
 	Stop      []string `json:"stop"`
 }
 
-func (s *Server) run(ctx context.Context, req *mcp.CallToolRequest, in runArgs) (string, error) {
-	tokens, err := callerOf(req).limit(in.MaxTokens)
+func (s *Server) runProgram(
+	ctx context.Context, req *mcp.CallToolRequest, in runArgs,
+) (string, error) {
+	tokens, err := callerOf(req).tokenLimit(in.MaxTokens)
 	if err != nil {
 		return "", err
 	}
-	until, err := sendArgs{WaitFor: in.WaitFor, Value: in.Value, Stop: in.Stop}.until()
+	until, err := sendArgs{WaitFor: in.WaitFor, Value: in.Value, Stop: in.Stop}.waitCondition()
 	if err != nil {
 		return "", err
 	}
-	deadline := time.Now().Add(time.Duration(millis(in.TimeoutMs, defaultTimeoutMs)) * time.Millisecond)
+	deadline := time.Now().
+		Add(time.Duration(millis(in.TimeoutMs, defaultTimeoutMs)) * time.Millisecond)
 	id, err := s.cfg.Programs.Start(ctx, &protocol.ProxyStart{
-		Command: in.Program, Args: in.Args, Cwd: in.Cwd, Cols: in.Cols, Rows: in.Rows, AgentName: clientName(req),
+		Command: in.Program, Args: in.Args, Cwd: in.Cwd, Cols: in.Cols, Rows: in.Rows,
+		AgentName: clientName(req),
 	})
 	if err != nil {
 		return "", fmt.Errorf("cannot start the program: %w", err)
 	}
 	started := "started " + id + ": its keyboard is yours, and terminal_close ends it"
-	info, err := s.find(ctx, id)
+	info, err := s.findTerminal(ctx, id)
 	if err != nil {
 		return "", &partly{cause: err, receipt: started}
 	}
-	got, frame, err := s.first(ctx, req, info, in, until, deadline)
+	got, frame, err := s.firstOutput(ctx, req, info, in, until, deadline)
 	if err != nil {
 		return "", &partly{cause: err, receipt: started}
 	}
 	if frame.Keyboard.Holder == protocol.HolderAgent {
-		s.learn(frame.Keyboard.AgentID)
+		s.learnOwnID(frame.Keyboard.AgentID)
 	}
 	ended(&info, got)
 	said := ""
 	switch {
 	case in.WaitFor != "":
-		said = s.matched(got, until)
+		said = s.matchedLine(got, until)
 	case !got.Met && got.ExitCode == nil:
 		said = "not settled in time"
 	}
 	if got.ExitCode != nil {
 		return s.showEnd(ctx, info, frame, protocol.FirstSeq, in.MaxTokens, tokens, said), nil
 	}
-	if note := text.ScrolledOff(&protocol.Frame{Screen: protocol.Screen{Cols: frame.Screen.Cols, Lines: []string{}}}, frame); note != "" {
+	empty := &protocol.Frame{Screen: protocol.Screen{Cols: frame.Screen.Cols, Lines: []string{}}}
+	if note := text.ScrolledOff(empty, frame); note != "" {
 		said = text.Join(said, note+": terminal_read with view history shows them")
 	}
-	return s.show(ctx, info, frame, dialect.Whole(frame, 0), tokens, said, ""), nil
+	return s.formatAnswer(ctx, info, frame, dialect.Whole(frame, 0), tokens, said, ""), nil
 }
 
-// first waits for what was asked for, or for the first screen of a program to settle: programs draw nothing for a while
-// after they have begun.
-func (s *Server) first(ctx context.Context, req *mcp.CallToolRequest, info protocol.SessionInfo, in runArgs, until protocol.Until, deadline time.Time) (*protocol.WaitResult, *protocol.Frame, error) {
+// firstOutput waits for the agent's condition, or for the first screen of a program to settle:
+// programs draw nothing for a while after their start.
+func (s *Server) firstOutput(
+	ctx context.Context,
+	req *mcp.CallToolRequest,
+	info protocol.SessionInfo,
+	in runArgs,
+	until protocol.Until,
+	deadline time.Time,
+) (*protocol.WaitResult, *protocol.Frame, error) {
 	ask := &protocol.Wait{SessionID: info.SessionID, Until: until, TimeoutMs: client.Left(deadline)}
 	if in.WaitFor != "" {
-		ask.AfterSeq = protocol.FirstSeq             // what was printed before this wait begins counts
+		ask.AfterSeq = protocol.FirstSeq             // output before this wait counts
 		ask.Stop, _ = text.Patterns("stop", in.Stop) // checked before the program was started
-		return s.await(ctx, req, ask, in.WaitFor)
+		return s.awaitFact(ctx, req, ask, in.WaitFor)
 	}
 	within := min(firstWithin, time.Until(deadline))
 	if _, err := s.cfg.Terminals.Wait(ctx, &protocol.Wait{
-		SessionID: info.SessionID, Until: protocol.Until{Changed: true}, AfterSeq: protocol.FirstSeq, TimeoutMs: max(1, within.Milliseconds()),
+		SessionID: info.SessionID,
+		Until:     protocol.Until{Changed: true},
+		AfterSeq:  protocol.FirstSeq,
+		TimeoutMs: max(1, within.Milliseconds()),
 	}); err != nil {
 		return nil, nil, err
 	}
 	ask.Until, ask.TimeoutMs = protocol.Until{QuietMs: defaultSettleMs}, client.Left(deadline)
-	return s.await(ctx, req, ask, "the first screen")
+	return s.awaitFact(ctx, req, ask, "the first screen")
 }
 
 type closeArgs struct {
@@ -128,43 +168,51 @@ type closeArgs struct {
 	Force    bool   `json:"force"`
 }
 
-func (s *Server) closeTerminal(ctx context.Context, req *mcp.CallToolRequest, in closeArgs) (string, error) {
-	info, err := s.find(ctx, in.Terminal)
+func (s *Server) closeTerminal(
+	ctx context.Context, req *mcp.CallToolRequest, in closeArgs,
+) (string, error) {
+	info, err := s.findTerminal(ctx, in.Terminal)
 	if err != nil {
 		return "", err
 	}
 	if info.State == protocol.StateExited {
-		return s.dismiss(ctx, info)
+		return s.dismissEnded(ctx, info)
 	}
 	end := &protocol.Close{SessionID: info.SessionID}
 	if in.Force {
 		end.Signal = "KILL"
 	}
 	err = s.cfg.Programs.End(ctx, end)
-	if refused, ok := errors.AsType[*protocol.Error](err); err != nil && (!ok || refused.Code != protocol.CodeExited) {
+	refused, ok := errors.AsType[*protocol.Error](err)
+	if err != nil && (!ok || refused.Code != protocol.CodeExited) {
 		return "", err
 	}
-	got, _, err := s.await(ctx, req, &protocol.Wait{
-		SessionID: info.SessionID, Until: protocol.Until{Exit: true}, TimeoutMs: closeWithin.Milliseconds(),
+	got, _, err := s.awaitFact(ctx, req, &protocol.Wait{
+		SessionID: info.SessionID, Until: protocol.Until{Exit: true},
+		TimeoutMs: closeWithin.Milliseconds(),
 	}, "the end")
 	switch {
 	case err != nil:
 		return "", err
 	case !got.Met || got.ExitCode == nil:
-		return "", fmt.Errorf("%s did not end within %s; terminal_close with force kills it", info.SessionID, text.Span(closeWithin))
+		return "", fmt.Errorf("%s did not end within %s; terminal_close with force kills it",
+			info.SessionID, text.Span(closeWithin))
 	}
-	return fmt.Sprintf("closed: %s has ended (%s); terminal_read still shows what it printed", info.SessionID, text.ExitStatus(*got.ExitCode, got.Signal)), nil
+	return fmt.Sprintf("closed: %s has ended (%s); terminal_read still shows what it printed",
+		info.SessionID, text.ExitStatus(*got.ExitCode, got.Signal)), nil
 }
 
-// dismiss closes a terminal whose program has ended: nothing of it is kept any more.
-func (s *Server) dismiss(ctx context.Context, info protocol.SessionInfo) (string, error) {
+// dismissEnded closes a terminal whose program has ended: its output is no longer kept.
+func (s *Server) dismissEnded(ctx context.Context, info protocol.SessionInfo) (string, error) {
 	how := text.ExitStatus(info.ExitCode, info.Signal)
 	err := s.cfg.Programs.End(ctx, &protocol.Close{SessionID: info.SessionID})
 	refused, ok := errors.AsType[*protocol.Error](err)
 	switch {
 	case err == nil:
-		return fmt.Sprintf("closed: %s had ended (%s); what it printed is no longer kept", info.SessionID, how), nil
-	case ok && refused.Code == protocol.CodeExited: // another's, or a gateway that keeps all of them for a while
+		return fmt.Sprintf("closed: %s had ended (%s); what it printed is no longer kept",
+			info.SessionID, how), nil
+	case ok && refused.Code == protocol.CodeExited:
+		// another's, or a gateway that keeps all of them for a while
 		return fmt.Sprintf("closed: %s has ended (%s)", info.SessionID, how), nil
 	}
 	return "", err

@@ -10,12 +10,22 @@ import (
 	"terminalproxy/protocol"
 )
 
-// sayTool is the tool by which an agent writes to the user.
+// sayTool returns the tool by which an agent writes to the user.
 func (s *Server) sayTool() tool {
-	return define("terminal_say",
-		"Show the user a message at the terminal, without control. Their answer comes with a later result; terminal_wait for=control waits for it.",
-		&mcp.ToolAnnotations{DestructiveHint: new(false), OpenWorldHint: new(false)}, false, s.say, terminalParam,
-		param{name: "text", kind: "string", required: true, about: "What to say, on one line of at most 300 characters."})
+	return define(
+		"terminal_say",
+		"Show the user a message at the terminal, without control. Their answer comes with a "+
+			"later result; terminal_wait for=control waits for it.",
+		&mcp.ToolAnnotations{
+			DestructiveHint: new(false),
+			OpenWorldHint:   new(false),
+		},
+		false,
+		s.sayToUser,
+		terminalParam,
+		param{name: "text", kind: "string", required: true, about: "What to say, on one line of " +
+			"at most 300 characters."},
+	)
 }
 
 type sayArgs struct {
@@ -23,20 +33,26 @@ type sayArgs struct {
 	Text     string `json:"text"`
 }
 
-func (s *Server) say(ctx context.Context, req *mcp.CallToolRequest, in sayArgs) (string, error) {
+func (s *Server) sayToUser(
+	ctx context.Context, req *mcp.CallToolRequest, in sayArgs,
+) (string, error) {
 	message, err := text.ToUser(in.Text)
 	if err != nil {
 		return "", err
 	}
-	info, err := s.find(ctx, in.Terminal)
+	info, err := s.findTerminal(ctx, in.Terminal)
 	if err != nil {
 		return "", err
 	}
 	waiting, err := s.cfg.Terminals.Say(ctx, &protocol.Note{
-		SessionID: info.SessionID, From: protocol.FromAgent, AgentName: clientName(req), Text: message,
+		SessionID: info.SessionID,
+		From:      protocol.FromAgent,
+		AgentName: clientName(req),
+		Text:      message,
 	})
 	if refused, ok := errors.AsType[*protocol.Error](err); ok && refused.Code == protocol.CodeBusy {
-		return "", errors.New(refused.Message + "; put what you have to say into one message, later")
+		return "", errors.New(refused.Message + "; put what you have to say into one message, " +
+			"later")
 	}
 	if err != nil {
 		return "", err

@@ -33,32 +33,42 @@ type sendArgs struct {
 	Stop      []string `json:"stop"`
 }
 
-func (s *Server) send(ctx context.Context, req *mcp.CallToolRequest, in sendArgs) (string, error) {
-	tokens, err := callerOf(req).limit(in.MaxTokens)
+func (in sendArgs) inputParts() ([]protocol.InputPart, error) {
+	words := text.MouseWords{On: "click", At: "click_at", Act: "mouse", To: "to"}
+	mouse, err := text.Point(words, in.Click, in.ClickAt, in.Mouse, in.To)
+	if err != nil {
+		return nil, err
+	}
+	input := text.Typing{
+		Mouse: mouse, Text: in.Text, Paste: in.Paste, Keys: in.Keys, Enter: in.Enter,
+	}
+	return input.Parts()
+}
+
+func (s *Server) sendInput(
+	ctx context.Context, req *mcp.CallToolRequest, in sendArgs,
+) (string, error) {
+	tokens, err := callerOf(req).tokenLimit(in.MaxTokens)
 	if err != nil {
 		return "", err
 	}
-	until, err := in.until()
+	until, err := in.waitCondition()
 	if err != nil {
 		return "", err
 	}
-	what := text.Typing{Text: in.Text, Paste: in.Paste, Keys: in.Keys, Enter: in.Enter}
-	what.Mouse, err = text.Point(text.MouseWords{On: "click", At: "click_at", Act: "mouse", To: "to"}, in.Click, in.ClickAt, in.Mouse, in.To)
+	parts, err := in.inputParts()
 	if err != nil {
 		return "", err
 	}
-	parts, err := what.Parts()
-	if err != nil {
-		return "", err
-	}
-	info, err := s.find(ctx, in.Terminal)
+	info, err := s.findTerminal(ctx, in.Terminal)
 	if err != nil {
 		return "", err
 	}
 	limit := time.Duration(millis(in.TimeoutMs, defaultTimeoutMs)) * time.Millisecond
 	typing := client.Typing{
-		Session: info, Parts: parts, Rev: in.ExpectRev, SettleMs: millis(in.SettleMs, defaultSettleMs), Deadline: time.Now().Add(limit),
-		Mine: func(k protocol.Keyboard) bool { return k.AgentID == s.me() },
+		Session: info, Parts: parts, Rev: in.ExpectRev,
+		SettleMs: millis(in.SettleMs, defaultSettleMs), Deadline: time.Now().Add(limit),
+		Mine: func(k protocol.Keyboard) bool { return k.AgentID == s.ownID() },
 	}
 	if in.WaitFor != "" {
 		typing.SettleMs = 0
@@ -66,12 +76,12 @@ func (s *Server) send(ctx context.Context, req *mcp.CallToolRequest, in sendArgs
 	if in.TimeoutMs == nil {
 		typing.Held = heldMs * time.Millisecond
 	}
-	free, err := s.take(ctx, info.SessionID)
+	free, err := s.lockTyping(ctx, info.SessionID)
 	if err != nil {
 		return "", err
 	}
 	defer free()
-	defer s.progress(ctx, req, "typing", limit)()
+	defer s.startProgress(ctx, req, "typing", limit)()
 	typed, err := client.Type(ctx, s.cfg.Terminals, typing)
 	switch {
 	case typed == nil:
@@ -80,16 +90,17 @@ func (s *Server) send(ctx context.Context, req *mcp.CallToolRequest, in sendArgs
 		return "", &partly{cause: err, receipt: text.Receipt(parts, typed.Result, true)}
 	}
 	if typed.Result.Status != protocol.StatusWritten {
-		return "", s.failure(ctx, info, typed, text.Receipt(parts, typed.Result, false), tokens)
+		return "", s.inputFailure(ctx, info, typed, text.Receipt(parts, typed.Result, false),
+			tokens)
 	}
 	if typed.Held {
 		typing.Deadline = time.Now().Add(limit) // the user's time is not the program's
 	}
-	return s.outcome(ctx, req, info, typed, parts, tokens, in, until, typing.Deadline)
+	return s.inputOutcome(ctx, req, info, typed, parts, tokens, in, until, typing.Deadline)
 }
 
-// until is the condition to wait for after typing, empty for none.
-func (in sendArgs) until() (protocol.Until, error) {
+// waitCondition returns the condition to wait for after typing, empty without one.
+func (in sendArgs) waitCondition() (protocol.Until, error) {
 	switch {
 	case in.WaitFor == "" && in.Value != "":
 		return protocol.Until{}, errors.New("value belongs to wait_for")
@@ -104,54 +115,76 @@ func (in sendArgs) until() (protocol.Until, error) {
 	return text.Until(in.WaitFor, in.Value)
 }
 
-// outcome is the answer when all parts arrived: the receipt, and what the screen became.
-func (s *Server) outcome(ctx context.Context, req *mcp.CallToolRequest, info protocol.SessionInfo, typed *client.Typed, parts []protocol.InputPart,
-	tokens int, in sendArgs, until protocol.Until, deadline time.Time,
+// inputOutcome answers when all parts arrived: the receipt, and the new screen.
+func (s *Server) inputOutcome(
+	ctx context.Context,
+	req *mcp.CallToolRequest,
+	info protocol.SessionInfo,
+	typed *client.Typed,
+	parts []protocol.InputPart,
+	tokens int,
+	in sendArgs,
+	until protocol.Until,
+	deadline time.Time,
 ) (string, error) {
-	notes, frame, receipt := typed.Result.Notes, typed.Result.Frame, text.Confirm(parts, typed.Result)
+	notes, frame := typed.Result.Notes, typed.Result.Frame
+	receipt := text.Confirm(parts, typed.Result)
 	if in.WaitFor == "" {
-		settles := in.SettleMs == nil || *in.SettleMs > 0 // else nobody wanted to know
+		settles := in.SettleMs == nil || *in.SettleMs > 0 // else the agent did not ask
 		receipt = text.Join(receipt, text.Odd(typed.Before, typed.Result, frame))
-		ended := frame != nil && frame.Activity != nil && frame.Activity.State == protocol.StateExited // and the time was not over
+		ended := frame != nil && frame.Activity != nil &&
+			frame.Activity.State == protocol.StateExited
 		if frame != nil && !frame.Settled && settles && !ended {
 			receipt = text.Join(receipt, "not settled in time")
 		}
 		receipt = text.Join(text.Messages(notes), receipt)
 		switch {
 		case ended && in.Look == lookNone:
-			return s.glance(ctx, info, frame, receipt), nil
+			return s.headerOnly(ctx, info, frame, receipt), nil
 		case ended:
-			return s.showEnd(ctx, info, frame, s.since(ctx, info, typed), in.MaxTokens, tokens, receipt), nil
+			return s.showEnd(ctx, info, frame, s.newsSince(ctx, info, typed), in.MaxTokens, tokens,
+				receipt), nil
 		}
-		return s.now(ctx, info, typed.Before, frame, in.Look, tokens, receipt), nil
+		return s.screenAfter(ctx, info, typed.Before, frame, in.Look, tokens, receipt), nil
 	}
-	ask := &protocol.Wait{SessionID: info.SessionID, Until: until, AfterSeq: typed.After, InputSeq: typed.Before.Seq, Epoch: typed.Epoch, TimeoutMs: client.Left(deadline)}
-	ask.Stop, _ = text.Patterns("stop", in.Stop)                         // checked before anything was typed
-	ask.SinceSeq, ask.Scrollback = typed.Before.Seq, protocol.MaxHistory // a proxy from before histories were kept tells only now
-	got, frame, err := s.await(ctx, req, ask, in.WaitFor)
+	ask := &protocol.Wait{
+		SessionID: info.SessionID, Until: until, AfterSeq: typed.After, InputSeq: typed.Before.Seq,
+		Epoch: typed.Epoch, TimeoutMs: client.Left(deadline),
+	}
+	// checked before anything was typed
+	ask.Stop, _ = text.Patterns("stop", in.Stop)
+	// an older proxy, which keeps no history, reports only the present screen
+	ask.SinceSeq, ask.Scrollback = typed.Before.Seq, protocol.MaxHistory
+	got, frame, err := s.awaitFact(ctx, req, ask, in.WaitFor)
 	if err != nil {
 		return "", &partly{cause: err, receipt: receipt}
 	}
 	if !got.Met {
 		receipt = text.Join(receipt, text.Odd(typed.Before, typed.Result, frame))
 	}
-	said := text.Join(text.Messages(append(notes, got.Notes...)), text.Join(receipt, s.matched(got, until)+text.Stood(got, parts)))
+	said := text.Join(text.Messages(append(notes, got.Notes...)),
+		text.Join(receipt, s.matchedLine(got, until)+text.Stood(got, parts)))
 	if got.ExitCode != nil {
 		ended(&info, got)
 		if in.Look == lookNone {
-			return s.glance(ctx, info, frame, said), nil
+			return s.headerOnly(ctx, info, frame, said), nil
 		}
-		return s.showEnd(ctx, info, frame, s.since(ctx, info, typed), in.MaxTokens, tokens, said), nil
+		return s.showEnd(ctx, info, frame, s.newsSince(ctx, info, typed), in.MaxTokens, tokens,
+			said), nil
 	}
-	return s.now(ctx, info, typed.Before, frame, in.Look, tokens, said), nil
+	return s.screenAfter(ctx, info, typed.Before, frame, in.Look, tokens, said), nil
 }
 
-// failure is the error of an input that did not arrive whole, with the screen where that helps to decide what now.
-func (s *Server) failure(ctx context.Context, info protocol.SessionInfo, typed *client.Typed, receipt string, tokens int) error {
+// inputFailure returns the error of an input that did not arrive whole, with the screen if that
+// helps to decide the next step.
+func (s *Server) inputFailure(
+	ctx context.Context, info protocol.SessionInfo, typed *client.Typed, receipt string, tokens int,
+) error {
 	got := typed.Result
 	out, advice := text.Refusal(got.Reason, got.Message), next[got.Reason]
 	show := got.Reason == protocol.CodeScreenChanged || got.Reason == protocol.CodeUserTyping || got.Reason == protocol.CodeStaleEpoch ||
-		got.Ended != "" || got.Reason == protocol.CodeSecretPrompt
+		got.Ended != "" ||
+		got.Reason == protocol.CodeSecretPrompt
 	if text.CutOff(got) {
 		out = "control ended while you typed: " + text.EndedAs(got)
 		if advice = lookFirst; got.Ended == protocol.ReasonExited {
@@ -171,15 +204,16 @@ func (s *Server) failure(ctx context.Context, info protocol.SessionInfo, typed *
 	}
 	if show {
 		before := typed.Before
-		if s.seen(ctx, info.SessionID) == protocol.FirstSeq {
-			before = &protocol.Frame{} // the whole screen, of which the agent has seen nothing
+		if s.seenRevision(ctx, info.SessionID) == protocol.FirstSeq {
+			// shows the whole screen, as the agent has seen nothing of it
+			before = &protocol.Frame{}
 		}
-		out = s.now(ctx, info, before, got.Frame, lookChanges, tokens, out)
+		out = s.screenAfter(ctx, info, before, got.Frame, lookChanges, tokens, out)
 	}
 	return errors.New(out)
 }
 
-// What terminal_send can show afterwards.
+// The views of terminal_send after typing.
 const (
 	lookChanges = "changes"
 	lookScreen  = "screen"
@@ -188,26 +222,39 @@ const (
 
 var looks = []string{lookChanges, lookScreen, lookNone}
 
-// since is the revision after which a screen is news for the agent: the one that it has seen, or where it has seen none, the one
-// before it typed.
-func (s *Server) since(ctx context.Context, info protocol.SessionInfo, typed *client.Typed) uint64 {
-	if seen := s.seen(ctx, info.SessionID); seen > protocol.FirstSeq {
+// newsSince returns the revision after which a screen is news for the agent: the one that it has
+// seen, or else the one before it typed.
+func (s *Server) newsSince(
+	ctx context.Context, info protocol.SessionInfo, typed *client.Typed,
+) uint64 {
+	if seen := s.seenRevision(ctx, info.SessionID); seen > protocol.FirstSeq {
 		return seen
 	}
 	return typed.Before.Seq
 }
 
-// now is the screen after typing, behind what was said before: what is new for the agent where saying that is shorter, else all of
-// it. before is the screen before the first key; look is how much of it is wanted.
-func (s *Server) now(ctx context.Context, info protocol.SessionInfo, before, f *protocol.Frame, look string, tokens int, said string) string {
+// screenAfter shows the screen after typing, behind the words before it: the changes if they are
+// shorter, else all of it. before is the screen before the first key; look is the agent's choice of
+// view.
+func (s *Server) screenAfter(
+	ctx context.Context,
+	info protocol.SessionInfo,
+	before, f *protocol.Frame,
+	look string,
+	tokens int,
+	said string,
+) string {
 	if look == lookNone && f != nil {
-		return s.glance(ctx, info, f, said)
+		return s.headerOnly(ctx, info, f, said)
 	}
 	lines, known := text.Screen(before, f)
-	if seen := s.seen(ctx, info.SessionID); seen > protocol.FirstSeq && before.Seq != seen && look != lookScreen {
-		got, err := s.cfg.Terminals.Read(ctx, &protocol.Read{SessionID: info.SessionID, SinceSeq: seen, Follow: true, Scrollback: 1})
+	seen := s.seenRevision(ctx, info.SessionID)
+	if seen > protocol.FirstSeq && before.Seq != seen && look != lookScreen {
+		got, err := s.cfg.Terminals.Read(ctx,
+			&protocol.Read{SessionID: info.SessionID, SinceSeq: seen, Follow: true, Scrollback: 1})
 		if err == nil {
-			return s.show(ctx, info, got.Frame, dialect.Changes(got, seen), tokens, text.Join(text.Messages(got.Notes), said), unseen(got))
+			return s.formatAnswer(ctx, info, got.Frame, dialect.Changes(got, seen), tokens,
+				text.Join(text.Messages(got.Notes), said), unseen(got))
 		}
 	}
 	if !known {
@@ -221,27 +268,34 @@ func (s *Server) now(ctx context.Context, info protocol.SessionInfo, before, f *
 		if n := s.unseenSince(ctx, info, before.Seq, f.Line); n > 0 {
 			note = text.LeftUnseen(n)
 		}
-		said = text.Join(said, fmt.Sprintf("%s: terminal_read with view changes and since_rev %d shows them", note, before.Seq))
+		said = text.Join(said, fmt.Sprintf("%s: terminal_read with view changes and since_rev %d "+
+			"shows them", note, before.Seq))
 	}
 	if look == lookScreen {
 		whole := *f
 		whole.Screen.Lines = lines
-		return s.show(ctx, info, &whole, dialect.Whole(&whole, 0), tokens, said, "")
+		return s.formatAnswer(ctx, info, &whole, dialect.Whole(&whole, 0), tokens, said, "")
 	}
-	return s.show(ctx, info, f, dialect.After(before, f, lines), tokens, said, "")
+	return s.formatAnswer(ctx, info, f, dialect.After(before, f, lines), tokens, said, "")
 }
 
-// glance is the header alone. The agent has seen nothing of the screen then.
-func (s *Server) glance(ctx context.Context, info protocol.SessionInfo, f *protocol.Frame, said string) string {
+// headerOnly shows the header alone. The agent has not seen the screen then.
+func (s *Server) headerOnly(
+	ctx context.Context, info protocol.SessionInfo, f *protocol.Frame, said string,
+) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return text.Join(said, text.Header(info, f, s.self, s.cfg.Now(), s.told(ctx, info.SessionID)))
+	return text.Join(said,
+		text.Header(info, f, s.self, s.cfg.Now(), s.toldLocked(ctx, info.SessionID)))
 }
 
-// unseenSince is how many rows have left the screen since a revision without being seen, up to a line of the history: as many
-// as view changes would say. 0 is not known.
-func (s *Server) unseenSince(ctx context.Context, info protocol.SessionInfo, seen, line uint64) int {
-	got, err := s.cfg.Terminals.Read(ctx, &protocol.Read{SessionID: info.SessionID, SinceSeq: seen, Follow: true, Scrollback: 1})
+// unseenSince returns how many rows have left the screen unseen since a revision, up to a line of
+// the history: the number in view changes. 0 is unknown.
+func (s *Server) unseenSince(
+	ctx context.Context, info protocol.SessionInfo, seen, line uint64,
+) int {
+	got, err := s.cfg.Terminals.Read(ctx,
+		&protocol.Read{SessionID: info.SessionID, SinceSeq: seen, Follow: true, Scrollback: 1})
 	if err != nil || got.NextLine < line || got.Unseen <= got.NextLine-line {
 		return 0
 	}

@@ -16,7 +16,8 @@ import (
 	"terminalproxy/protocol"
 )
 
-// Bounds of parameters. Clients give up on a call after 60 seconds at the earliest, so no wait is that long.
+// Bounds of parameters. Clients give up on a call after 60 seconds at the earliest, so no wait is
+// that long.
 const (
 	maxTimeoutMs     = 50_000
 	defaultTimeoutMs = 10_000
@@ -28,17 +29,19 @@ const (
 	maxSeconds       = 24 * 3600
 )
 
-// tool is one tool: what the client is told, and what it does. The text of run's error is the whole answer.
+// tool is one tool: its description for the client, and its function. The text of run's error is
+// the whole answer.
 type tool struct {
 	def *mcp.Tool
 	run func(context.Context, *mcp.CallToolRequest) (string, error)
 }
 
-// param is one parameter in a tool's schema. Types are never unions with null: some clients refuse those.
+// param is one parameter in a tool's schema. Types are never unions with null: some clients refuse
+// those.
 type param struct {
 	name, kind, about string
 	enum              []string
-	low, high         int // of an integer; a high of 0 is none
+	low, high         int // of an integer; a high of 0 is unbounded
 	required          bool
 	unlisted          bool // enum is that of another tool
 }
@@ -53,13 +56,13 @@ var (
 	valueParam    = param{name: "value", kind: "string", about: "For text, title, gone; a regex (RE2); for idle a time like 500ms."}
 )
 
-func (s *Server) tools() []tool {
+func (s *Server) listTools() []tool {
 	tools := []tool{
 		define("terminal_list", "List the terminals that you may see: id, program, state, who has the keyboard.",
-			readOnly(), false, s.list),
+			readOnly(), false, s.listTerminals),
 		define("terminal_read",
 			"Look at a terminal's screen. First line: id, rev, cursor (row,column), state, and what is news.",
-			readOnly(), true, s.read, terminalParam,
+			readOnly(), true, s.readView, terminalParam,
 			param{name: "view", kind: "string", enum: append([]string{"screen", "history", "changes", chatView}, commandViews...), about: "screen (default), history (scrolled off, then the screen), changes (rows new after since_rev), chat (of a coding agent), command (the shell's last: line, status, output)."},
 			param{name: "since_rev", kind: "integer", about: "For changes: the rev that you saw."},
 			param{name: "lines", kind: "integer", high: protocol.MaxHistory, about: "Rows: of history (200), or the last of a screen."},
@@ -69,7 +72,7 @@ func (s *Server) tools() []tool {
 			tokensParam, imageParam),
 		define("terminal_wait",
 			"Wait instead of sleeping, then read the screen: text or regex appears, text is gone, changed, idle (quiet), the program exits or is waiting for input, or control: the user answered your request, took the keyboard back, or wrote to you.",
-			readOnly(), true, s.wait, terminalParam,
+			readOnly(), true, s.waitForFact, terminalParam,
 			param{name: "for", kind: "string", enum: text.Conditions, required: true},
 			valueParam, anyParam, stopParam,
 			param{name: "since_rev", kind: "integer", about: "Show only what is new since."},
@@ -83,7 +86,7 @@ func (s *Server) tools() []tool {
 			param{name: "timeout_ms", kind: "integer", high: maxTimeoutMs, about: "Default 30000."}),
 		define("terminal_send",
 			"Type and click while you have control, then see what changed once the screen settled. Order: mouse, text or paste, keys, Enter. Keys: enter, esc, tab, backspace, up, down, left, right, home, end, pageup, pagedown, f1 to f35, kp-5, ctrl-c, alt-x, shift-enter. The mouse works where the first line says mouse.",
-			&mcp.ToolAnnotations{}, true, s.send, terminalParam,
+			&mcp.ToolAnnotations{}, true, s.sendInput, terminalParam,
 			param{name: "text", kind: "string", about: "A newline at its end is Enter. Several lines are pasted where the program takes that."},
 			param{name: "paste", kind: "string", about: "Bracketed paste."},
 			param{name: "keys", kind: "array"},
@@ -100,7 +103,7 @@ func (s *Server) tools() []tool {
 			param{name: "settle_ms", kind: "integer", high: maxSettleMs, about: "Quiet to settle. Default 300."},
 			tokensParam, timeoutParam),
 		define("terminal_release", "Give the keyboard back, or withdraw a request.",
-			&mcp.ToolAnnotations{DestructiveHint: new(false), IdempotentHint: true, OpenWorldHint: new(false)}, false, s.release, terminalParam,
+			&mcp.ToolAnnotations{DestructiveHint: new(false), IdempotentHint: true, OpenWorldHint: new(false)}, false, s.releaseControl, terminalParam,
 			param{name: "note", kind: "string", about: "For the user: what you did, what remains."}),
 		s.sayTool(),
 	}
@@ -111,7 +114,7 @@ func (s *Server) tools() []tool {
 	return slices.Concat(tools[:after], s.startTools(), tools[after:after+1], s.closeTools(), tools[after+1:])
 }
 
-// waitFor is what can follow typing: all conditions but the decision on a request.
+// waitFor are the conditions that can follow typing: all but the decision on a request.
 var waitFor = text.Conditions[:len(text.Conditions)-1]
 
 func readOnly() *mcp.ToolAnnotations {
@@ -135,7 +138,8 @@ func define[In any](name, about string, hints *mcp.ToolAnnotations, always bool,
 	}}
 }
 
-// schema is the JSON Schema of the parameters, as short as a model needs it: bounds are said by who breaks them.
+// schema returns the JSON Schema of the parameters, as short as a model needs it: only errors name
+// the bounds.
 func schema(params []param) map[string]any {
 	properties, required := make(map[string]any), []string{}
 	for _, p := range params {
@@ -161,8 +165,8 @@ func schema(params []param) map[string]any {
 	return out
 }
 
-// decode reads the arguments of a call and holds them against the parameters. Its errors name the parameter, so that the
-// agent can mend the call by itself.
+// decode reads the arguments of a call and checks them against the parameters. Its errors name the
+// parameter, so that the agent can mend the call by itself.
 func decode(raw json.RawMessage, in any, params []param) error {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		raw = json.RawMessage("{}")
@@ -178,18 +182,18 @@ func decode(raw json.RawMessage, in any, params []param) error {
 		return badArguments(err, params)
 	}
 	for _, p := range params {
-		if err := p.check(given[p.name]); err != nil {
+		if err := p.checkValue(given[p.name]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (p param) check(v any) error {
+func (p param) checkValue(v any) error {
 	switch v := v.(type) {
 	case nil:
 		if p.required {
-			return fmt.Errorf("parameter %q is missing%s", p.name, p.hint())
+			return fmt.Errorf("parameter %q is missing%s", p.name, p.writeHint())
 		}
 	case float64:
 		switch {
@@ -200,7 +204,7 @@ func (p param) check(v any) error {
 		}
 	case string:
 		if p.required && strings.TrimSpace(v) == "" {
-			return fmt.Errorf("parameter %q is empty%s", p.name, p.hint())
+			return fmt.Errorf("parameter %q is empty%s", p.name, p.writeHint())
 		}
 		if p.enum == nil || v == "" || slices.Contains(p.enum, v) {
 			return nil
@@ -210,8 +214,8 @@ func (p param) check(v any) error {
 	return nil
 }
 
-// hint says what to write, after a colon.
-func (p param) hint() string {
+// writeHint says what to write, after a colon.
+func (p param) writeHint() string {
 	switch {
 	case p.about != "":
 		return ": " + p.about
