@@ -9,14 +9,17 @@ import (
 // newAPI makes the interface for plain HTTP.
 func (s *Server) newAPI() *httpapi.API {
 	return httpapi.New(httpapi.Config{
-		Log: s.log, Draw: s.cfg.Draw, Version: s.cfg.Version, Local: func(r *http.Request) bool { return connectionOf(r).local() },
+		Log:     s.log,
+		Draw:    s.cfg.Draw,
+		Version: s.cfg.Version,
+		Local:   func(r *http.Request) bool { return connectionOf(r).isLocal() },
 		Authenticate: func(r *http.Request, own bool) (httpapi.Caller, error) {
-			v, err := s.callers.authenticate(r, own)
+			v, err := s.callers.authenticateRequest(r, own)
 			if err != nil {
 				return nil, err // not a *caller that is nil
 			}
 			return v, nil
 		},
-		Stats: s.stats,
+		Stats: s.metricFamilies,
 	})
 }

@@ -22,13 +22,15 @@ import (
 
 var errRevoked = errors.New("the token was revoked or has expired")
 
-// sayTokenFile is for a peer: the cause is in the log.
+// sayTokenFile is the text for a peer; the log has the cause.
 const sayTokenFile = "the gateway cannot read its token file"
 
-// errTokenFile ends who was let in by a file that cannot be read any more. It is no revocation: another gateway may be asked.
+// errTokenFile ends peers when the token file that admitted them becomes unreadable. It is no
+// revocation: they may ask another gateway.
 var errTokenFile = errors.New(sayTokenFile)
 
-// socketRoutes says which roles a path serves, and how long a frame may be there. The first role is the one of a local peer.
+// socketRoutes maps a path to the roles that it serves and the longest frame, in bytes. A local
+// peer gets the first role.
 var socketRoutes = map[string]struct {
 	roles []auth.Role
 	limit int
@@ -39,34 +41,55 @@ var socketRoutes = map[string]struct {
 	protocol.PathLinks: {[]auth.Role{auth.RoleViewer, auth.RoleOwner}, maxLinksMessage},
 }
 
-// authenticate decides about a request: who it is comes from the socket or the token alone.
-func (s *Server) authenticate(r *http.Request) (ws.Access, error) {
+// authorizeSocket decides about a request for a socket. The socket or the token alone says who
+// asks.
+func (s *Server) authorizeSocket(r *http.Request) (ws.Access, error) {
 	route, ok := socketRoutes[r.URL.Path]
 	if !ok {
 		return ws.Access{}, &auth.Refusal{Status: http.StatusNotFound, Say: "unknown path"}
 	}
-	who := auth.Identity{Role: route.roles[0]}
+	identity := auth.Identity{Role: route.roles[0]}
 	c := connectionOf(r)
-	if r.URL.Path == protocol.PathLinks && (c.local() || s.cfg.Pages == nil) {
-		return ws.Access{}, &auth.Refusal{Status: http.StatusNotFound, Say: "this gateway serves no web pages: start it with gateway serve --page"}
+	if r.URL.Path == protocol.PathLinks && (c.isLocal() || s.cfg.Pages == nil) {
+		return ws.Access{}, &auth.Refusal{
+			Status: http.StatusNotFound,
+			Say:    "this gateway serves no web pages: start it with gateway serve --page",
+		}
 	}
-	if !c.local() {
+	if !c.isLocal() {
 		var err error
-		if who, err = s.identify(r); err != nil {
+		if identity, err = s.identifyCaller(r); err != nil {
 			return ws.Access{}, err
 		}
 	}
-	if !slices.Contains(route.roles, who.Role) {
-		s.log.Info("refused", "route", r.Pattern, "role", string(who.Role), "token", who.Name, "code", protocol.CodeForbidden)
-		return ws.Access{}, &auth.Refusal{Status: http.StatusForbidden, Say: "role " + string(who.Role) + " may not use " + r.URL.Path}
+	if !slices.Contains(route.roles, identity.Role) {
+		s.log.Info("refused",
+			"route", r.Pattern,
+			"role", string(identity.Role),
+			"token", identity.Name,
+			"code", protocol.CodeForbidden,
+		)
+		return ws.Access{}, &auth.Refusal{
+			Status: http.StatusForbidden,
+			Say:    "role " + string(identity.Role) + " may not use " + r.URL.Path,
+		}
 	}
-	stays := c.claim == nil && claimOf(r) != nil // a request of a trusted proxy's is counted as long as its handler
+	// a request of a trusted proxy's is counted as long as its handler
+	stays := c.claim == nil && claimOf(r) != nil
 	if r.URL.Path == protocol.PathLinks {
-		return ws.Access{Limit: route.limit, Stays: stays, Join: func() ws.Peer { return s.cfg.Pages.Opener(who, s) }}, nil
+		return ws.Access{
+			Limit: route.limit,
+			Stays: stays,
+			Join:  func() ws.Peer { return s.cfg.Pages.Opener(identity, s) },
+		}, nil
 	}
-	member := memberOf(who, r.Header)
-	access := ws.Access{Limit: route.limit, Stays: stays, Join: func() ws.Peer { return s.join(member, who) }}
-	if c.local() {
+	member := memberOf(identity, r.Header)
+	access := ws.Access{
+		Limit: route.limit,
+		Stays: stays,
+		Join:  func() ws.Peer { return s.joinHub(member, identity) },
+	}
+	if c.isLocal() {
 		member.Local, member.Process, access.Owns = true, c, c.owns
 	}
 	return access, nil
@@ -80,33 +103,44 @@ func (c *connection) Stopped() string {
 	return fmt.Sprintf("%s is stopped %s", c.process, c.process.Resume())
 }
 
-// identify looks the token up: the one that the connection has proven, or the one that the request shows. That is taken from the Authorization header only: elsewhere it would end in a log.
-func (s *Server) identify(r *http.Request) (auth.Identity, error) {
-	if who := connectionOf(r).identity(); who != nil && s.cfg.Tokens.Valid(who.TokenID) {
-		return *who, claimOf(r).of(who.TokenID) // it has proven itself, without showing its token
+// identifyCaller returns the identity of the token that the connection has proven, or that the
+// request shows in the Authorization header. A token elsewhere would end in a log.
+func (s *Server) identifyCaller(r *http.Request) (auth.Identity, error) {
+	if identity := connectionOf(r).provenIdentity(); identity != nil &&
+		s.cfg.Tokens.Valid(identity.TokenID) {
+		// it has proven itself, without showing its token
+		return *identity, claimOf(r).countToken(identity.TokenID)
 	}
 	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	who, err := auth.Identity{}, auth.ErrUnknownToken
+	identity, err := auth.Identity{}, auth.ErrUnknownToken
 	if ok {
-		who, err = s.cfg.Tokens.Verify(token)
+		identity, err = s.cfg.Tokens.Verify(token)
 	}
 	if err == nil {
-		return who, claimOf(r).of(who.TokenID)
+		return identity, claimOf(r).countToken(identity.TokenID)
 	}
-	say := "a token is required: Authorization: Bearer TOKEN"
+	message := "a token is required: Authorization: Bearer TOKEN"
 	switch {
 	case !errors.Is(err, auth.ErrUnknownToken):
 		s.log.Error("token file", "error", err)
-		return who, &auth.Refusal{Status: http.StatusInternalServerError, Code: protocol.CodeUnavailable, Say: sayTokenFile}
+		return identity, &auth.Refusal{
+			Status: http.StatusInternalServerError,
+			Code:   protocol.CodeUnavailable,
+			Say:    sayTokenFile,
+		}
 	case ok:
-		say = err.Error()
+		message = err.Error()
 	}
 	s.log.Warn("refused", "address", r.RemoteAddr, "route", r.Pattern)
 	s.slowDown(r)
-	return who, &auth.Refusal{Status: http.StatusUnauthorized, Code: protocol.CodeUnauthorized, Say: say}
+	return identity, &auth.Refusal{
+		Status: http.StatusUnauthorized,
+		Code:   protocol.CodeUnauthorized,
+		Say:    message,
+	}
 }
 
-// slowDown lets who guesses wait for its answer.
+// slowDown delays the answer to a peer that guesses tokens.
 func (s *Server) slowDown(r *http.Request) {
 	s.refused.Add(1)
 	if wait := s.failures.Failed(auth.Address(r.RemoteAddr)); wait > 0 {
@@ -117,32 +151,38 @@ func (s *Server) slowDown(r *http.Request) {
 	}
 }
 
-// memberOf is the participant that an identity becomes. What the headers say is a wish for a name, and the secret of a
-// lasting identity: an agent's id follows from it, and from nothing that anybody else could know.
-func memberOf(who auth.Identity, header http.Header) hub.Member {
-	m := hub.Member{Role: who.Role, Name: who.Name, Named: who.Name != "", Namespace: who.Namespace, Token: who.TokenID}
+// memberOf turns an identity into a participant. The headers add a wish for a name, and the secret
+// of a lasting identity: only its holder can get the agent's id.
+func memberOf(identity auth.Identity, header http.Header) hub.Member {
+	m := hub.Member{
+		Role:      identity.Role,
+		Name:      identity.Name,
+		Named:     identity.Name != "",
+		Namespace: identity.Namespace,
+		Token:     identity.TokenID,
+	}
 	if m.Name == "" {
-		m.Name = readable(header.Get(client.HeaderName))
+		m.Name = printableName(header.Get(client.HeaderName))
 	}
-	if who.TokenID != "" {
-		m.TokenID = digest("token\x00"+who.TokenID, 16)
+	if identity.TokenID != "" {
+		m.TokenID = digest("token\x00"+identity.TokenID, 16)
 	}
-	if key := header.Get(client.HeaderKey); key != "" && who.Role == auth.RoleAgent {
+	if key := header.Get(client.HeaderKey); key != "" && identity.Role == auth.RoleAgent {
 		// The token is part of it: one holder's key is not another's.
-		m.ID = "a-" + digest(who.TokenID+key, 12)
+		m.ID = "a-" + digest(identity.TokenID+key, 12)
 		m.Lasting = header.Get(client.HeaderPassing) == ""
 	}
 	return m
 }
 
-// digest is a name of n characters for what may not be told.
+// digest returns n characters that identify a secret without telling it.
 func digest(secret string, n int) string {
 	sum := sha256.Sum256([]byte(secret))
 	return strings.ToLower(base32.StdEncoding.EncodeToString(sum[:])[:n])
 }
 
-// readable is a name as it may stand before the user: printable, and short.
-func readable(name string) string {
+// printableName returns a name that may be shown to the user: printable, and short.
+func printableName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
 			return -1
@@ -155,24 +195,25 @@ func readable(name string) string {
 	return name
 }
 
-// peer is a participant whose token is watched.
+// peer is a participant that ends when its token is revoked.
 type peer struct {
 	*hub.Peer
 	server *Server
 }
 
-func (s *Server) join(m hub.Member, who auth.Identity) peer {
+func (s *Server) joinHub(m hub.Member, identity auth.Identity) peer {
 	p := peer{Peer: s.hub.Join(m), server: s}
-	if who.TokenID != "" {
+	if identity.TokenID != "" {
 		s.mu.Lock()
-		s.live[p.Peer] = who.TokenID
+		s.live[p.Peer] = identity.TokenID
 		s.mu.Unlock()
 	}
 	return p
 }
 
-// Gathering implements client.Peer: who asks over HTTP waits for sessions that are on their way here.
-func (p peer) Gathering() bool { return p.server.gathers() }
+// Gathering implements client.Peer: a caller over HTTP waits for sessions that are on their way
+// here.
+func (p peer) Gathering() bool { return p.server.isGathering() }
 
 // Leave takes the participant out of both lists.
 func (p peer) Leave() {
@@ -182,7 +223,7 @@ func (p peer) Leave() {
 	p.Peer.Leave()
 }
 
-// closeCode words the end of a participant for RFC 6455.
+// closeCode returns the close code (RFC 6455) and the reason for a participant's end.
 func closeCode(err error, local bool) (int, string) {
 	switch {
 	case errors.Is(err, hub.ErrClosed) && local:

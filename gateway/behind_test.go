@@ -49,7 +49,7 @@ func TestBehindAReverseProxy(t *testing.T) {
 	var welcome struct{ Type string }
 	require.NoError(t, conn.ReadJSON(&welcome))
 	require.Equal(t, "welcome", welcome.Type)
-	say(t, conn, &protocol.SessionsList{RequestID: "l"})
+	message(t, conn, &protocol.SessionsList{RequestID: "l"})
 	hear[*protocol.SessionsListResult](t, conn)
 
 	front.silent(connectionsPerPeer, own...)

@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	// callerIdle is how long who speaks plain HTTP may be silent before it counts as gone: control that it holds is given
-	// back then, as it is when a connection ends.
+	// callerIdle is how long a caller over plain HTTP may be silent before it counts as gone. Its
+	// control is given back then, as at the end of a connection.
 	callerIdle = 10 * time.Minute
 	maxCallers = 256
 	// minKey is the shortest secret that makes an identity, in characters.
@@ -29,16 +29,17 @@ const (
 // Drawing draws a picture of a screen; see httpapi.Config.Draw.
 type Drawing = func(w io.Writer, format string, s protocol.Screen) error
 
-// MCPHandler speaks MCP over HTTP with the clients of one agent. Close ends what they have open; it does not wait for
-// requests under way.
+// MCPHandler speaks MCP over HTTP with the clients of one agent. Close ends what they have open and
+// does not wait for requests under way.
 type MCPHandler interface {
 	http.Handler
 	Close()
 }
 
-// callers are the participants behind plain HTTP requests. One token is one participant, or one for each key that comes
-// with it, over as many requests as it makes; it stays for a while after the last one. What comes over the local socket
-// without a key is a participant for a single request, which therefore cannot hold control.
+// callers holds the participants behind plain HTTP requests. A token makes one participant, or one
+// for each key that comes with it. It serves many requests and stays for a while after the last
+// one. A request over the local socket without a key makes a participant for itself alone, which
+// therefore cannot hold control.
 type callers struct {
 	server  *Server
 	idleFor time.Duration // callerIdle, less in tests
@@ -49,7 +50,7 @@ type callers struct {
 	idle   list.List // of *caller that have no request, the longest idle first
 }
 
-// caller is one of them.
+// caller is a participant behind HTTP requests.
 type caller struct {
 	*client.Client
 	all     *callers
@@ -58,91 +59,118 @@ type caller struct {
 	role    string
 	lasting bool // there is more than this request
 
-	// The following belong to callers.mu.
-	requests int
-	waits    *list.Element // in idle
-	timer    *time.Timer
-	mcp      MCPHandler // nil before the first MCP request
+	// The following are guarded by callers.mu.
+	requests  int
+	idleEntry *list.Element // in idle
+	timer     *time.Timer
+	mcp       MCPHandler // nil before the first MCP request
 }
 
 func newCallers(s *Server) *callers {
 	return &callers{server: s, idleFor: callerIdle, byID: make(map[string]*caller)}
 }
 
-// authenticate finds who a request comes from. Over the user's own socket that is an agent, or for the acts of an owner a viewer
-// of this machine, as for WebSockets.
-func (c *callers) authenticate(r *http.Request, own bool) (*caller, error) {
-	who := auth.Identity{Role: auth.RoleAgent}
+// authenticateRequest returns the caller of a request. Over the user's own socket it is an agent,
+// or a viewer of this machine for the acts of an owner, as for WebSockets.
+func (c *callers) authenticateRequest(r *http.Request, own bool) (*caller, error) {
+	identity := auth.Identity{Role: auth.RoleAgent}
 	if own {
-		who.Role = auth.RoleViewer
+		identity.Role = auth.RoleViewer
 	}
-	if !connectionOf(r).local() {
+	if !connectionOf(r).isLocal() {
 		var err error
-		if who, err = c.server.identify(r); err != nil {
+		if identity, err = c.server.identifyCaller(r); err != nil {
 			return nil, err
 		}
 	}
-	if r.URL.Path == "/metrics" && who.Namespace != "" {
-		return nil, &auth.Refusal{Status: http.StatusForbidden, Code: protocol.CodeForbidden, Say: "metrics cover all namespaces: use a token without a namespace"}
+	if r.URL.Path == "/metrics" && identity.Namespace != "" {
+		return nil, &auth.Refusal{
+			Status: http.StatusForbidden,
+			Code:   protocol.CodeForbidden,
+			Say:    "metrics cover all namespaces: use a token without a namespace",
+		}
 	}
-	if who.Role == auth.RoleProxy {
-		return nil, &auth.Refusal{Status: http.StatusForbidden, Code: protocol.CodeForbidden, Say: "role proxy may use " + protocol.PathProxy + " only: use a token of role agent, viewer or owner"}
+	if identity.Role == auth.RoleProxy {
+		return nil, &auth.Refusal{
+			Status: http.StatusForbidden,
+			Code:   protocol.CodeForbidden,
+			Say: "role proxy may use " + protocol.PathProxy +
+				" only: use a token of role agent, viewer or owner",
+		}
 	}
 	key := r.Header.Get(client.HeaderKey)
 	if key != "" && len(key) < minKey {
-		return nil, &auth.Refusal{Status: http.StatusBadRequest, Code: protocol.CodeBadMessage, Say: "the header " + client.HeaderKey + " is too short: it must be a secret of at least 32 characters"}
+		return nil, &auth.Refusal{
+			Status: http.StatusBadRequest,
+			Code:   protocol.CodeBadMessage,
+			Say: "the header " + client.HeaderKey + " is too short: it must be a secret of at " +
+				"least 32 characters",
+		}
 	}
-	return c.take(who, connectionOf(r).local(), r.Header, key)
+	return c.callerFor(identity, connectionOf(r).isLocal(), r.Header, key)
 }
 
-// take gives the participant of an identity, which it makes if need be, for one request.
-func (c *callers) take(who auth.Identity, local bool, header http.Header, key string) (*caller, error) {
-	member := memberOf(who, header)
+// callerFor returns the participant of an identity for one request. It makes one if needed.
+func (c *callers) callerFor(
+	identity auth.Identity,
+	local bool,
+	header http.Header,
+	key string,
+) (*caller, error) {
+	member := memberOf(identity, header)
 	member.Local = local
 	id := ""
-	if who.TokenID != "" || key != "" {
-		id = string(who.Role) + "\x00" + who.TokenID + "\x00" + key
+	if identity.TokenID != "" || key != "" {
+		id = string(identity.Role) + "\x00" + identity.TokenID + "\x00" + key
 	}
-	if id != "" && member.ID == "" && who.Role == auth.RoleAgent {
-		member.ID = "a-" + digest("http\x00"+who.TokenID, 12)
+	if id != "" && member.ID == "" && identity.Role == auth.RoleAgent {
+		member.ID = "a-" + digest("http\x00"+identity.TokenID, 12)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {
-		return nil, &auth.Refusal{Status: http.StatusServiceUnavailable, Code: protocol.CodeUnavailable, Say: hub.ErrClosed.Error()}
+		return nil, &auth.Refusal{
+			Status: http.StatusServiceUnavailable,
+			Code:   protocol.CodeUnavailable,
+			Say:    hub.ErrClosed.Error(),
+		}
 	}
 	known := c.byID[id]
-	if known != nil && !known.over() {
-		known.enter()
+	if known != nil && !known.hasEnded() {
+		known.beginRequestLocked()
 		return known, nil
 	}
 	if known != nil {
-		c.forget(known)
+		c.forgetLocked(known)
 		if known.requests == 0 {
 			go known.close() // it has ended already, there is next to nothing to wait for
 		}
 	}
-	if err := c.makeRoom(); err != nil {
+	if err := c.makeRoomLocked(); err != nil {
 		return nil, err
 	}
-	fresh := &caller{all: c, id: id, role: string(who.Role), lasting: id != ""}
-	fresh.Client = client.NewInProcess(c.joiner(fresh, member, who))
+	fresh := &caller{all: c, id: id, role: string(identity.Role), lasting: id != ""}
+	fresh.Client = client.NewInProcess(c.joinFunc(fresh, member, identity))
 	if id != "" {
 		c.byID[id] = fresh
 	}
-	fresh.enter()
+	fresh.beginRequestLocked()
 	return fresh, nil
 }
 
-// joiner makes participants: the first stands for the caller, its end is the end of the agent. Those after it only
-// listen.
-func (c *callers) joiner(fresh *caller, member hub.Member, who auth.Identity) func() client.Peer {
+// joinFunc returns a function that makes participants. The first stands for the caller, and its end
+// is the end of the agent. Later ones only listen.
+func (c *callers) joinFunc(
+	fresh *caller,
+	member hub.Member,
+	identity auth.Identity,
+) func() client.Peer {
 	var joined atomic.Bool
 	return func() client.Peer {
 		m := member
 		first := !joined.Swap(true)
 		m.Lasting = m.Lasting || !first
-		p := c.server.join(m, who)
+		p := c.server.joinHub(m, identity)
 		if first {
 			fresh.seat = p
 		}
@@ -150,51 +178,55 @@ func (c *callers) joiner(fresh *caller, member hub.Member, who auth.Identity) fu
 	}
 }
 
-// makeRoom bounds the callers: the one that has been silent the longest goes.
-func (c *callers) makeRoom() error {
+// makeRoomLocked bounds the callers: it ends the one that has been silent the longest.
+func (c *callers) makeRoomLocked() error {
 	if len(c.byID) < maxCallers {
 		return nil
 	}
 	first := c.idle.Front()
 	if first == nil {
-		return &auth.Refusal{Status: http.StatusServiceUnavailable, Code: protocol.CodeBusy, Say: "too many callers: try again later"}
+		return &auth.Refusal{
+			Status: http.StatusServiceUnavailable,
+			Code:   protocol.CodeBusy,
+			Say:    "too many callers: try again later",
+		}
 	}
 	oldest, _ := first.Value.(*caller)
-	c.forget(oldest)
-	go oldest.close() // it waits for the participant's end, and nobody waits for it: Close of the hub ends it, too
+	c.forgetLocked(oldest)
+	go oldest.close() // it waits for the participant's end, or for that of the hub
 	return nil
 }
 
-// forget takes a caller out of the books. The caller closes it.
-func (c *callers) forget(gone *caller) {
-	gone.leaveIdle()
+// forgetLocked removes a caller, which must then be closed.
+func (c *callers) forgetLocked(gone *caller) {
+	gone.leaveIdleLocked()
 	if c.byID[gone.id] == gone {
 		delete(c.byID, gone.id)
 	}
 }
 
-func (p *caller) enter() {
+func (p *caller) beginRequestLocked() {
 	p.requests++
-	p.leaveIdle()
+	p.leaveIdleLocked()
 	p.seat.Work()
 }
 
-// seat is a participant that can say whether it has anything under way.
+// seat is a participant that knows whether it has work under way.
 type seat interface {
 	Work()
 	Rest()
 }
 
-func (p *caller) leaveIdle() {
-	if p.waits != nil {
-		p.all.idle.Remove(p.waits)
-		p.waits = nil
+func (p *caller) leaveIdleLocked() {
+	if p.idleEntry != nil {
+		p.all.idle.Remove(p.idleEntry)
+		p.idleEntry = nil
 		p.timer.Stop()
 	}
 }
 
-// over reports whether the participant was ended by the switchboard.
-func (p *caller) over() bool {
+// hasEnded reports whether the switchboard has ended the participant.
+func (p *caller) hasEnded() bool {
 	select {
 	case <-p.Ended():
 		return true
@@ -206,7 +238,7 @@ func (p *caller) over() bool {
 // Role implements httpapi.Caller.
 func (p *caller) Role() string { return p.role }
 
-// Call implements httpapi.Caller: the end of the participant is an answer for who asks.
+// Call implements httpapi.Caller. The end of the participant becomes an answer to the request.
 func (p *caller) Call(ctx context.Context, m protocol.Message) (protocol.Message, error) {
 	answer, err := p.Client.Call(ctx, m)
 	switch {
@@ -214,12 +246,14 @@ func (p *caller) Call(ctx context.Context, m protocol.Message) (protocol.Message
 		err = &protocol.Error{Code: protocol.CodeUnauthorized, Message: err.Error()}
 	case errors.Is(err, errTokenFile):
 		err = &protocol.Error{Code: protocol.CodeUnavailable, Message: err.Error()}
-	case errors.Is(err, hub.ErrClosed), errors.Is(err, client.ErrClosed), errors.Is(err, hub.ErrSlow):
-		say := err.Error() + ": try again"
+	case errors.Is(err, hub.ErrClosed), errors.Is(err, client.ErrClosed),
+		errors.Is(err, hub.ErrSlow):
+		message := err.Error() + ": try again"
 		if _, types := m.(*protocol.Input); types {
-			say = err.Error() + "; whether this was typed is not known: try again with the same requestId, which types nothing twice"
+			message = err.Error() + "; whether this was typed is not known: try again with the " +
+				"same requestId, which types nothing twice"
 		}
-		err = &protocol.Error{Code: protocol.CodeUnavailable, Message: say}
+		err = &protocol.Error{Code: protocol.CodeUnavailable, Message: message}
 	}
 	return answer, err
 }
@@ -232,8 +266,8 @@ func (p *caller) Done() {
 	keep := p.lasting && !p.all.closed && p.all.byID[p.id] == p
 	if last && keep {
 		p.seat.Rest()
-		p.waits = p.all.idle.PushBack(p)
-		p.timer = time.AfterFunc(p.all.idleFor, p.expire)
+		p.idleEntry = p.all.idle.PushBack(p)
+		p.timer = time.AfterFunc(p.all.idleFor, p.closeIfIdle)
 	}
 	p.all.mu.Unlock()
 	if last && !keep {
@@ -241,11 +275,11 @@ func (p *caller) Done() {
 	}
 }
 
-func (p *caller) expire() {
+func (p *caller) closeIfIdle() {
 	p.all.mu.Lock()
-	silent := p.requests == 0 && p.waits != nil
+	silent := p.requests == 0 && p.idleEntry != nil
 	if silent {
-		p.all.forget(p)
+		p.all.forgetLocked(p)
 	}
 	p.all.mu.Unlock()
 	if silent {
@@ -253,7 +287,7 @@ func (p *caller) expire() {
 	}
 }
 
-// close ends the participant, and what its MCP clients have open.
+// close ends the participant and what its MCP clients have open.
 func (p *caller) close() {
 	p.all.mu.Lock()
 	handler := p.mcp
@@ -270,7 +304,7 @@ func (c *callers) close() {
 	c.closed = true
 	all := make([]*caller, 0, len(c.byID))
 	for _, p := range c.byID {
-		p.leaveIdle()
+		p.leaveIdleLocked()
 		all = append(all, p)
 	}
 	clear(c.byID)
@@ -280,7 +314,8 @@ func (c *callers) close() {
 	}
 }
 
-// serveMCP answers at /mcp. The sessions of the protocol's older revisions are known to their own agent only.
+// serveMCP answers at /mcp. Sessions of the protocol's older revisions are visible to their own
+// agent only.
 func (c *callers) serveMCP(w http.ResponseWriter, r *http.Request) {
 	p, err := c.authenticateAgent(r)
 	if err != nil {
@@ -303,23 +338,32 @@ func (c *callers) serveMCP(w http.ResponseWriter, r *http.Request) {
 	p.mcpHandler().ServeHTTP(w, r.WithContext(ctx))
 }
 
-// authenticateAgent is authenticate for MCP, which is for agents that can be known again.
+// authenticateAgent authenticates an agent for MCP. The agent must be one that it can recognise in
+// later requests.
 func (c *callers) authenticateAgent(r *http.Request) (*caller, error) {
-	p, err := c.authenticate(r, false)
+	p, err := c.authenticateRequest(r, false)
 	switch {
 	case err != nil:
 		return nil, err
 	case p.role != string(auth.RoleAgent):
 		p.Done()
-		return nil, &auth.Refusal{Status: http.StatusForbidden, Say: httpapi.WrongRole(p.role, httpapi.RoleAgent)}
+		return nil, &auth.Refusal{
+			Status: http.StatusForbidden,
+			Say:    httpapi.WrongRole(p.role, httpapi.RoleAgent),
+		}
 	case !p.lasting:
 		p.Done()
-		return nil, &auth.Refusal{Status: http.StatusBadRequest, Say: "no identity: send the header " + client.HeaderKey + " with a secret of at least 32 characters, the same in every request; or have the client start: gateway mcp"}
+		return nil, &auth.Refusal{
+			Status: http.StatusBadRequest,
+			Say: "no identity: send the header " + client.HeaderKey +
+				" with a secret of at least 32 characters, the same in every request; or have " +
+				"the client start: gateway mcp",
+		}
 	}
 	return p, nil
 }
 
-// mcpHandler is the caller's own MCP server, made at its first request.
+// mcpHandler returns the caller's own MCP server, made at its first request.
 func (p *caller) mcpHandler() MCPHandler {
 	p.all.mu.Lock()
 	defer p.all.mu.Unlock()

@@ -179,10 +179,10 @@ func TestMCPIsForAgentsThatCanBeKnownAgain(t *testing.T) {
 func rawProxy(t *testing.T, d address, id string) *websocket.Conn {
 	t.Helper()
 	ws := d.mustConnect(t, protocol.PathProxy)
-	say(t, ws, opening(id))
-	say(t, ws, snapshot(id, 1, "hello"))
+	message(t, ws, opening(id))
+	message(t, ws, snapshot(id, 1, "hello"))
 	// The gateway reads in order: once it complains about this one it knows the session.
-	say(t, ws, snapshot("nobody", 1, "x"))
+	message(t, ws, snapshot("nobody", 1, "x"))
 	require.Equal(t, protocol.CodeNoSession, hear[*protocol.Error](t, ws).Code)
 	return ws
 }
@@ -201,7 +201,7 @@ func TestASilentAgentGivesControlBack(t *testing.T) {
 		asked <- status
 	}()
 	ask := hear[*protocol.ControlRequest](t, proxy)
-	say(t, proxy, &protocol.ControlGrant{ID: "g", RequestID: ask.RequestID, SessionID: "vim-1", AgentID: ask.AgentID, Level: ask.Level, Epoch: 1})
+	message(t, proxy, &protocol.ControlGrant{ID: "g", RequestID: ask.RequestID, SessionID: "vim-1", AgentID: ask.AgentID, Level: ask.Level, Epoch: 1})
 	require.Equal(t, http.StatusOK, <-asked)
 	gone := hear[*protocol.ControlRelease](t, proxy)
 	require.True(t, gone.Gone)
@@ -226,8 +226,8 @@ func TestAnHTTPAgentIsThereWhileItAsksR70(t *testing.T) {
 	proxy := rawProxy(t, bearer(addr, tokens[auth.RoleProxy]), "vim-1")
 	open := opening("vim-1")
 	open.Presence = true
-	say(t, proxy, open)
-	say(t, proxy, snapshot("nobody", 1, "x"))
+	message(t, proxy, open)
+	message(t, proxy, snapshot("nobody", 1, "x"))
 	_ = hear[*protocol.Error](t, proxy)
 	agent := bearer(addr, tokens[auth.RoleAgent]).plain(t)
 	agent.wants(http.StatusAccepted, "POST", at+"control/request?timeoutMs=1", controlBody)
@@ -273,8 +273,8 @@ func TestEventsOfASession(t *testing.T) {
 	viewer := bearer(addr, tokens[auth.RoleViewer]).plain(t)
 	stream := viewer.request(fake.Within(t), "GET", at+"events", "")
 	defer func() { _ = stream.Body.Close() }()
-	say(t, proxy, &protocol.Blackout{ID: "b", SessionID: "vim-1", On: true, Why: "password"})
-	say(t, proxy, &protocol.SessionClose{ID: "c", SessionID: "vim-1", ExitCode: 2})
+	message(t, proxy, &protocol.Blackout{ID: "b", SessionID: "vim-1", On: true, Why: "password"})
+	message(t, proxy, &protocol.SessionClose{ID: "c", SessionID: "vim-1", ExitCode: 2})
 	text, err := io.ReadAll(stream.Body)
 	require.NoError(t, err, "it ends with the session")
 	var kinds []string
@@ -293,7 +293,7 @@ func TestCallersAreBounded(t *testing.T) {
 	s := New(Config{})
 	defer func() { require.NoError(t, s.Close()) }()
 	enter := func(key string) *caller {
-		v, err := s.callers.take(auth.Identity{Role: auth.RoleAgent}, true, http.Header{}, key)
+		v, err := s.callers.callerFor(auth.Identity{Role: auth.RoleAgent}, true, http.Header{}, key)
 		require.NoError(t, err)
 		return v
 	}
@@ -327,7 +327,7 @@ func TestOwnersActsOverHTTPR52(t *testing.T) {
 			done <- status
 		}()
 		m := hear[*protocol.ControlDecide](t, proxy) // the first that the proxy hears: the others were stopped before
-		say(t, proxy, &protocol.Done{RequestID: m.RequestID})
+		message(t, proxy, &protocol.Done{RequestID: m.RequestID})
 		require.Equal(t, http.StatusOK, <-done)
 		return m
 	}
@@ -358,7 +358,7 @@ func TestHalfOpenConnectionsEndNoStreamR40(t *testing.T) {
 	halfOpen(t, d, 2*connectionsPerPeer)
 	status, _ := d.plain(t).do("GET", "/v1/sessions", "")
 	require.Equal(t, http.StatusOK, status, "one that speaks comes in")
-	say(t, proxy, &protocol.SessionClose{ID: "c", SessionID: "vim-1"})
+	message(t, proxy, &protocol.SessionClose{ID: "c", SessionID: "vim-1"})
 	text, err := io.ReadAll(stream.Body)
 	require.NoError(t, err)
 	require.Contains(t, string(text), "event: terminal.session.close")

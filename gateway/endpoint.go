@@ -19,56 +19,79 @@ import (
 	"terminalproxy/gateway/place"
 )
 
-// Endpoint is the address of a gateway as a user writes it: "" for the local one, unix:PATH, ws://HOST:PORT on this
-// machine, wss://HOST[:PORT] anywhere; or several of the last two, with commas between, of which any will do. Make one with
-// [ParseEndpoint]; it is a value and may be shared.
+// Endpoint is the address of a gateway as a user writes it: "" for the local one, unix:PATH,
+// ws://HOST:PORT on this machine, wss://HOST[:PORT] anywhere. It may name several of the last two
+// with commas between, of which any will do. Make one with [ParseEndpoint]; it is a value and may
+// be shared.
 type Endpoint struct {
-	network string // "unix" or "tcp"; "" for the local gateway, whose directory is looked up when dialling
+	// "unix" or "tcp"; "" for the local gateway, whose directory is looked up when dialling
+	network string
 	address string // path, or host:port
 	host    string // for the URL: as the user wrote it
 	secure  bool
 	others  []Endpoint // to turn to when this one does not answer
 
-	// Token says who we are; "" says nothing. Over TLS, where the server has proven who it is, it is sent as a bearer token;
-	// over plain TCP it is proven and not sent (see prove); on a Unix socket the system says who we are.
+	// Token says who we are; "" says nothing. Over TLS, where the server has proven its identity,
+	// it is sent as a bearer token. Over plain TCP it is proven and not sent (see proveToken). On a
+	// Unix socket the system says who we are.
 	Token string
-	// TLS is the base of the TLS configuration of wss endpoints; nil uses the system's roots. At least TLS 1.3 is asked
-	// for in any case.
+	// TLS is the base of the TLS configuration of wss endpoints; nil uses the system's roots. The
+	// version is at least TLS 1.3 in any case.
 	TLS *tls.Config
-	// Displaced is told, as a sentence without its end, that the process that serves the local gateway did not answer and
-	// has lost its place. It may be nil.
+	// Displaced is called with a sentence, without its end, when the process that serves the local
+	// gateway did not answer and has lost its place. It may be nil.
 	Displaced func(why string)
-	// LookOnly leaves such a process its place: dialling fails with a [*place.Silent].
+	// LookOnly leaves such a process its place. Dialling fails with a [*place.Silent] instead.
 	LookOnly bool
 }
 
 // maxEndpoints bounds the gateways of one address.
 const maxEndpoints = 16
 
-// ParseEndpoint reads an address. Its errors are sentences for the user, and name the one of several that is wrong.
+// ParseEndpoint parses an address. Its errors are sentences for the user, and name the wrong one of
+// several addresses.
 func ParseEndpoint(raw string) (Endpoint, error) {
 	parts := strings.Split(raw, ",")
 	if len(parts) == 1 {
 		return parseOne(raw)
 	}
 	if len(parts) > maxEndpoints {
-		return Endpoint{}, fmt.Errorf("gateway address: %d gateways, at most %d are possible", len(parts), maxEndpoints)
+		return Endpoint{}, fmt.Errorf(
+			"gateway address: %d gateways, at most %d are possible",
+			len(parts),
+			maxEndpoints,
+		)
 	}
 	all := make([]Endpoint, len(parts))
 	for i, part := range parts {
 		part = strings.TrimSpace(part)
 		if part == "" {
-			return Endpoint{}, fmt.Errorf("gateway address: number %d of %d is empty: a comma stands between two addresses", i+1, len(parts))
+			return Endpoint{}, fmt.Errorf(
+				"gateway address: number %d of %d is empty: a comma stands between two addresses",
+				i+1,
+				len(parts),
+			)
 		}
 		one, err := parseOne(part)
 		if err != nil {
 			return Endpoint{}, fmt.Errorf("number %d of %d: %w", i+1, len(parts), err)
 		}
 		if !one.Remote() {
-			return Endpoint{}, fmt.Errorf("gateway address %q, number %d of %d: a socket of this machine stands alone: write ws:// and wss:// addresses only", part, i+1, len(parts))
+			return Endpoint{}, fmt.Errorf(
+				"gateway address %q, number %d of %d: a socket of this machine stands alone: "+
+					"write ws:// and wss:// addresses only",
+				part,
+				i+1,
+				len(parts),
+			)
 		}
 		if slices.ContainsFunc(all[:i], func(e Endpoint) bool { return e.address == one.address }) {
-			return Endpoint{}, fmt.Errorf("gateway address %q, number %d of %d: it stands there twice", part, i+1, len(parts))
+			return Endpoint{}, fmt.Errorf(
+				"gateway address %q, number %d of %d: it stands there twice",
+				part,
+				i+1,
+				len(parts),
+			)
 		}
 		all[i] = one
 	}
@@ -77,7 +100,7 @@ func ParseEndpoint(raw string) (Endpoint, error) {
 	return first, nil
 }
 
-// All are the gateways of the address, each alone, in their order.
+// All returns the gateways of the address, each alone, in their order.
 func (e Endpoint) All() []Endpoint {
 	all := append([]Endpoint{e}, e.others...)
 	all[0].others = nil
@@ -87,14 +110,18 @@ func (e Endpoint) All() []Endpoint {
 	return all
 }
 
-// parseOne reads the address of one gateway.
+// parseOne parses the address of one gateway.
 func parseOne(raw string) (Endpoint, error) {
 	if raw == "" {
 		return Endpoint{host: "localhost"}, nil
 	}
 	if path, ok := strings.CutPrefix(raw, "unix:"); ok {
 		if !filepath.IsAbs(path) {
-			return Endpoint{}, fmt.Errorf("gateway address %q: the path after unix: must be absolute, as in unix:/run/user/1000/terminalproxy/gateway.sock", raw)
+			return Endpoint{}, fmt.Errorf(
+				"gateway address %q: the path after unix: must be absolute, as in "+
+					"unix:/run/user/1000/terminalproxy/gateway.sock",
+				raw,
+			)
 		}
 		if err := checkSocketPath(path); err != nil {
 			return Endpoint{}, fmt.Errorf("gateway address: %w", err)
@@ -103,21 +130,37 @@ func parseOne(raw string) (Endpoint, error) {
 	}
 	u, err := url.Parse(raw)
 	if err != nil || u.Host == "" || u.Scheme != "ws" && u.Scheme != "wss" {
-		return Endpoint{}, fmt.Errorf("gateway address %q is not understood: write unix:/PATH, ws://127.0.0.1:PORT, or wss://HOST", redacted(raw, u))
+		return Endpoint{}, fmt.Errorf(
+			"gateway address %q is not understood: write unix:/PATH, ws://127.0.0.1:PORT, "+
+				"or wss://HOST",
+			redactAddress(raw, u),
+		)
 	}
 	switch {
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
-		return Endpoint{}, fmt.Errorf("gateway address %q: no user, query or fragment belongs there; a token goes into a file", redacted(raw, u))
+		return Endpoint{}, fmt.Errorf(
+			"gateway address %q: no user, query or fragment belongs there; a token goes into a file",
+			redactAddress(raw, u),
+		)
 	case u.Path != "" && u.Path != "/":
 		return Endpoint{}, fmt.Errorf("gateway address %q: leave out the path %q", raw, u.Path)
-	case u.Scheme == "ws" && !loopbackName(u.Hostname()):
-		return Endpoint{}, fmt.Errorf("gateway address %q: ws:// is not encrypted and goes to this machine only (127.0.0.1, [::1], localhost); use wss://", raw)
+	case u.Scheme == "ws" && !isLoopbackName(u.Hostname()):
+		return Endpoint{}, fmt.Errorf(
+			"gateway address %q: ws:// is not encrypted and goes to this machine only "+
+				"(127.0.0.1, [::1], localhost); use wss://",
+			raw,
+		)
 	}
-	return Endpoint{network: "tcp", address: hostPort(u), host: u.Host, secure: u.Scheme == "wss"}, nil
+	return Endpoint{
+		network: "tcp",
+		address: hostPort(u),
+		host:    u.Host,
+		secure:  u.Scheme == "wss",
+	}, nil
 }
 
-// redacted is raw without what may be a secret in it.
-func redacted(raw string, u *url.URL) string {
+// redactAddress returns raw without the parts that may hold a secret.
+func redactAddress(raw string, u *url.URL) string {
 	if u == nil || u.User == nil && u.RawQuery == "" && u.Fragment == "" {
 		return raw
 	}
@@ -125,10 +168,13 @@ func redacted(raw string, u *url.URL) string {
 }
 
 func hostPort(u *url.URL) string {
-	return net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), map[string]string{"ws": "80", "wss": "443"}[u.Scheme]))
+	return net.JoinHostPort(
+		u.Hostname(),
+		cmp.Or(u.Port(), map[string]string{"ws": "80", "wss": "443"}[u.Scheme]),
+	)
 }
 
-func loopbackName(host string) bool {
+func isLoopbackName(host string) bool {
 	if strings.EqualFold(host, "localhost") {
 		return true
 	}
@@ -136,13 +182,14 @@ func loopbackName(host string) bool {
 	return ip != nil && ip.IsLoopback()
 }
 
-// Local reports whether this is the user's local gateway, which [Local] can start when nobody serves it.
+// Local reports whether this is the user's local gateway, which [Local] can start if needed.
 func (e Endpoint) Local() bool { return e.network == "" }
 
-// Remote reports whether the gateway is reached over TCP: its peers are known by tokens, and need not be of this user.
+// Remote reports whether the gateway is reached over TCP. Its peers are known by tokens and need
+// not be of this user.
 func (e Endpoint) Remote() bool { return e.network == "tcp" }
 
-// String is the address for people, of all gateways.
+// String returns the address of all gateways, for people.
 func (e Endpoint) String() string {
 	switch {
 	case e.Local():
@@ -157,7 +204,8 @@ func (e Endpoint) String() string {
 	return name
 }
 
-// URL is a WebSocket URL of the first gateway, for the handshake; path is one of the paths of package protocol.
+// URL returns a WebSocket URL of the first gateway, for the handshake. path is one of the paths of
+// package protocol.
 func (e Endpoint) URL(path string) string {
 	if e.secure {
 		return "wss://" + e.host + path
@@ -165,10 +213,10 @@ func (e Endpoint) URL(path string) string {
 	return "ws://" + e.host + path
 }
 
-// Host is the first gateway's host, and its port where the address names one.
+// Host returns the first gateway's host, with its port if the address names one.
 func (e Endpoint) Host() string { return e.host }
 
-// Header is what the handshake carries.
+// Header returns the headers of the handshake.
 func (e Endpoint) Header() http.Header {
 	h := http.Header{}
 	if e.Token != "" && e.secure {
@@ -177,8 +225,9 @@ func (e Endpoint) Header() http.Header {
 	return h
 }
 
-// DialContext connects to the first gateway: a raw connection, or TLS that has shaken hands. A Unix socket is only used when the process
-// behind it runs as this user or as root (SAFETY: the server is verified before it is told anything).
+// DialContext connects to the first gateway: a raw connection, or TLS that has shaken hands. It
+// uses a Unix socket only if the process behind it runs as this user or as root (SAFETY: the server
+// is verified before it is told anything).
 func (e Endpoint) DialContext(ctx context.Context) (net.Conn, error) {
 	if e.network == "tcp" {
 		return e.dialTCP(ctx)
@@ -194,13 +243,13 @@ func (e Endpoint) DialContext(ctx context.Context) (net.Conn, error) {
 }
 
 const (
-	// successorPatience is how long others may take to serve when the one who did has lost its place.
+	// successorPatience is how long another process may take to serve after one has lost its place.
 	successorPatience = 3 * time.Second
 	successorPause    = 20 * time.Millisecond
 )
 
-// dialLocal connects to the local gateway as one who never serves. A process that does not answer loses its place, and the
-// proxies and agents of the user that see that have another gateway at once.
+// dialLocal connects to the local gateway and never serves. A process that does not answer loses
+// its place. The user's proxies and agents that see it have another gateway at once.
 func (e Endpoint) dialLocal(ctx context.Context, path string) (net.Conn, error) {
 	var gone *place.Silent
 	var since time.Time
@@ -247,13 +296,14 @@ func (e Endpoint) dialTCP(ctx context.Context) (net.Conn, error) {
 	return (&tls.Dialer{Config: cfg}).DialContext(ctx, "tcp", e.address)
 }
 
-// dialPlain connects to an address of this machine, where anybody may listen when the gateway does not.
+// dialPlain connects to an address of this machine. Any process may listen there while the gateway
+// does not.
 func (e Endpoint) dialPlain(ctx context.Context) (net.Conn, error) {
 	conn, err := new(net.Dialer).DialContext(ctx, "tcp", e.address)
 	if err != nil || e.Token == "" {
 		return conn, err
 	}
-	if err := e.prove(ctx, conn); err != nil {
+	if err := e.proveToken(ctx, conn); err != nil {
 		_ = conn.Close()
 		return nil, err
 	}
@@ -265,7 +315,7 @@ func dialUnix(ctx context.Context, path string) (net.Conn, error) {
 	return dialUnixAs(ctx, path, os.Getuid())
 }
 
-// dialUnixAs is dialUnix for a user.
+// dialUnixAs is dialUnix for another user.
 func dialUnixAs(ctx context.Context, path string, user int) (net.Conn, error) {
 	if err := checkSocketPath(path); err != nil {
 		return nil, err
@@ -276,7 +326,11 @@ func dialUnixAs(ctx context.Context, path string, user int) (net.Conn, error) {
 	}
 	uid, err := auth.PeerUID(conn)
 	if err == nil && uid != user && uid != 0 {
-		err = fmt.Errorf("the socket %s is served by user %d, not by you: it is not used", path, uid)
+		err = fmt.Errorf(
+			"the socket %s is served by user %d, not by you: it is not used",
+			path,
+			uid,
+		)
 	}
 	if err != nil {
 		_ = conn.Close()

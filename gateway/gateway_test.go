@@ -122,7 +122,7 @@ func (d address) client(t *testing.T, key string) *client.Client {
 	return c
 }
 
-func say(t testing.TB, ws *websocket.Conn, m protocol.Message) {
+func message(t testing.TB, ws *websocket.Conn, m protocol.Message) {
 	t.Helper()
 	require.NoError(t, fake.Conn{Conn: ws}.Say(m))
 }

@@ -13,18 +13,19 @@ import (
 )
 
 const (
-	// handOverTime is how long a process that gives the gateway up may take to hand its ended sessions on: whoever takes over is
-	// there within a fraction of it.
+	// handOverTime is how long a process that gives the gateway up may take to hand its ended
+	// sessions on. A successor is there within a fraction of it.
 	handOverTime = 500 * time.Millisecond
-	// handOverPause is between two looks for who took over.
+	// handOverPause is the time between two looks for the successor.
 	handOverPause = 5 * time.Millisecond
 )
 
-// handOver publishes ended sessions at the gateway that has taken over in dir. It does without where nobody does: then they are gone.
+// handOver publishes ended sessions at the gateway that has taken over in dir. Without a successor
+// they are gone.
 func handOver(dir string, sessions [][]protocol.Message) error {
 	ctx, cancel := context.WithTimeout(context.Background(), handOverTime)
 	defer cancel()
-	conn, err := successor(ctx, filepath.Join(dir, socketName))
+	conn, err := dialSuccessor(ctx, filepath.Join(dir, socketName))
 	if err != nil {
 		return err
 	}
@@ -65,8 +66,8 @@ func handOver(dir string, sessions [][]protocol.Message) error {
 	return err
 }
 
-// successor connects to who has taken over, as soon as somebody has.
-func successor(ctx context.Context, path string) (net.Conn, error) {
+// dialSuccessor connects to the process that has taken over, as soon as there is one.
+func dialSuccessor(ctx context.Context, path string) (net.Conn, error) {
 	for {
 		conn, err := place.Reach(ctx, path, dialUnix)
 		if err == nil {

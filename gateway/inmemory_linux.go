@@ -2,7 +2,7 @@ package gateway
 
 import "golang.org/x/sys/unix"
 
-// inMemory reports whether what is written to a directory stays in memory.
+// inMemory reports whether files in a directory stay in memory.
 func inMemory(dir string) bool {
 	var fs unix.Statfs_t
 	return unix.Statfs(dir, &fs) == nil && fs.Type == unix.TMPFS_MAGIC

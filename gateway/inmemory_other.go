@@ -2,5 +2,5 @@
 
 package gateway
 
-// inMemory reports whether what is written to a directory stays in memory.
+// inMemory reports whether files in a directory stay in memory.
 func inMemory(string) bool { return false }

@@ -16,12 +16,13 @@ import (
 	"terminalproxy/protocol"
 )
 
-// keptDir is where ended sessions lie, beside the socket.
+// keptDir is the directory of ended sessions, beside the socket.
 const keptDir = "ended"
 
-// keeper keeps the ended sessions of a switchboard as files in memory (tmpfs), where the process that serves next finds them: also after
-// this one was killed, and after a while in which nobody served. A file goes with its session's half hour; one for which nobody serves
-// then goes with the next who does. In a directory on a disk nothing is kept. It writes on a goroutine of its own.
+// keeper keeps the ended sessions of a switchboard as files in memory (tmpfs), where the next
+// process that serves finds them: also after this one was killed, and after a while without a
+// server. A file goes with its session's half hour. If no process serves then, it goes with the
+// next one. In a directory on a disk nothing is kept. The keeper writes on a goroutine of its own.
 type keeper struct {
 	dir   string
 	hub   *hub.Hub
@@ -31,16 +32,21 @@ type keeper struct {
 	done  chan struct{}
 }
 
-// keep reads what is kept in dir into the switchboard, to which nobody has come yet, and begins to keep what ends there. It returns nil
-// where nothing is kept.
-func keep(dir string, h *hub.Hub, log *slog.Logger) *keeper {
+// newKeeper loads the files in dir into the switchboard, which must not have participants yet, and
+// begins to keep what ends there. It returns nil if dir is not in memory.
+func newKeeper(dir string, h *hub.Hub, log *slog.Logger) *keeper {
 	if !inMemory(dir) {
 		return nil
 	}
 	k := &keeper{
-		dir: filepath.Join(dir, keptDir), hub: h, log: log, files: make(map[string]string), stop: make(chan struct{}), done: make(chan struct{}),
+		dir:   filepath.Join(dir, keptDir),
+		hub:   h,
+		log:   log,
+		files: make(map[string]string),
+		stop:  make(chan struct{}),
+		done:  make(chan struct{}),
 	}
-	k.load()
+	k.loadSessions()
 	go k.run() // ends with close
 	return k
 }
@@ -48,17 +54,17 @@ func keep(dir string, h *hub.Hub, log *slog.Logger) *keeper {
 func (k *keeper) run() {
 	defer close(k.done)
 	for {
-		k.sync()
+		k.syncFiles()
 		select {
 		case <-k.hub.Endings():
 		case <-k.stop:
-			k.sync()
+			k.syncFiles()
 			return
 		}
 	}
 }
 
-// close keeps the last ones. It is called once, before the switchboard is closed; k may be nil.
+// close keeps the last sessions. Call it once, before the switchboard is closed; k may be nil.
 func (k *keeper) close() {
 	if k != nil {
 		close(k.stop)
@@ -66,8 +72,8 @@ func (k *keeper) close() {
 	}
 }
 
-// load publishes what is kept, in the order in which it ended.
-func (k *keeper) load() {
+// loadSessions publishes the kept sessions in the order in which they ended.
+func (k *keeper) loadSessions() {
 	entries, err := os.ReadDir(k.dir)
 	if err != nil {
 		return // nothing was kept
@@ -75,16 +81,21 @@ func (k *keeper) load() {
 	var all [][]protocol.Message
 	for _, e := range entries {
 		path := filepath.Join(k.dir, e.Name())
-		session, err := readKept(path)
-		if err != nil || filepath.Base(path) != keptName(protocol.SessionID(session[0])) {
-			k.log.Info("what is kept of an ended program cannot be read", "file", path, "error", err)
+		session, err := readSessionFile(path)
+		if err != nil || filepath.Base(path) != sessionFileName(protocol.SessionID(session[0])) {
+			k.log.Info("what is kept of an ended program cannot be read",
+				"file", path,
+				"error", err,
+			)
 			_ = os.Remove(path)
 			continue
 		}
 		k.files[protocol.SessionID(session[0])] = path
 		all = append(all, session)
 	}
-	slices.SortFunc(all, func(a, b []protocol.Message) int { return cmp.Compare(endOf(a), endOf(b)) })
+	slices.SortFunc(all, func(a, b []protocol.Message) int {
+		return cmp.Compare(endTime(a), endTime(b))
+	})
 	peer := k.hub.Join(hub.Member{Role: hub.RoleProxy, Local: true})
 	defer peer.Leave()
 	for _, session := range all {
@@ -94,14 +105,14 @@ func (k *keeper) load() {
 	}
 }
 
-// endOf is when a session ended, in Unix milliseconds.
-func endOf(session []protocol.Message) int64 {
+// endTime returns the time when a session ended, in Unix milliseconds.
+func endTime(session []protocol.Message) int64 {
 	end, _ := session[len(session)-1].(*protocol.SessionClose)
 	return end.EndedAt
 }
 
-// readKept is a session as it was written: its opening first, its end last.
-func readKept(path string) (session []protocol.Message, err error) {
+// readSessionFile reads a session as it was written: its opening first, its end last.
+func readSessionFile(path string) (session []protocol.Message, err error) {
 	content, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
@@ -127,24 +138,25 @@ func readKept(path string) (session []protocol.Message, err error) {
 	return nil, fmt.Errorf("%s: no session from its opening to its end", path)
 }
 
-// keptName is the name of a session's file; its id may be one that no file can have.
-func keptName(id string) string {
+// sessionFileName returns the name of a session's file. The session's id may be no valid file name.
+func sessionFileName(id string) string {
 	sum := sha256.Sum256([]byte(id))
 	return hex.EncodeToString(sum[:16])
 }
 
-// sync writes what has ended and is not kept, and removes what is forgotten.
-func (k *keeper) sync() {
+// syncFiles writes the sessions that have ended and have no file, and removes the files of
+// forgotten ones.
+func (k *keeper) syncFiles() {
 	ids, ok := k.hub.EndedIDs()
 	if !ok {
-		return // it forgot everything as it was closed
+		return // it forgot everything when it was closed
 	}
 	for _, id := range ids {
 		if k.files[id] != "" {
 			continue
 		}
-		path := filepath.Join(k.dir, keptName(id))
-		if err := k.write(path, k.hub.Remains(id)); err != nil {
+		path := filepath.Join(k.dir, sessionFileName(id))
+		if err := k.writeSession(path, k.hub.Remains(id)); err != nil {
 			k.log.Warn("what an ended program printed is kept by this process alone", "error", err)
 			continue
 		}
@@ -159,10 +171,10 @@ func (k *keeper) sync() {
 	_ = os.Remove(k.dir) // if nothing is in it
 }
 
-// write makes a file that only its owner can read, in one step.
-func (k *keeper) write(path string, session []protocol.Message) error {
+// writeSession makes a file that only its owner can read, in one step.
+func (k *keeper) writeSession(path string, session []protocol.Message) error {
 	if len(session) == 0 {
-		return nil // it is forgotten meanwhile
+		return nil // it has been forgotten meanwhile
 	}
 	var b bytes.Buffer
 	for _, m := range session {
@@ -182,7 +194,8 @@ func (k *keeper) write(path string, session []protocol.Message) error {
 	return os.Rename(fresh, path)
 }
 
-// Kept reports whether ended sessions are kept in the directory of the local gateway, for who would have to serve to read them.
+// Kept reports whether the directory of the local gateway has ended sessions. To read them, a
+// process has to serve.
 func Kept(dir string) bool {
 	entries, err := os.ReadDir(filepath.Join(dir, keptDir))
 	return err == nil && len(entries) > 0

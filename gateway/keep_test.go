@@ -37,20 +37,20 @@ func ends(h *hub.Hub, ids ...string) {
 func TestEndedSessionsAreKeptForWhoServesNext(t *testing.T) {
 	dir, log := memoryDir(t), slog.New(slog.DiscardHandler)
 	first, next := hub.New(log), hub.New(log)
-	k := keep(dir, first, log)
+	k := newKeeper(dir, first, log)
 	ends(first, "vim-1", "..", "hidden-1")
 	viewer := first.Join(hub.Member{Role: hub.RoleViewer, Local: true})
 	viewer.Handle(&protocol.ControlDecide{RequestID: "h", SessionID: "hidden-1", Hide: protocol.HideOn})
 	k.close()
 	first.Close() // it is as good as killed
-	info, err := os.Stat(filepath.Join(dir, keptDir, keptName("vim-1")))
+	info, err := os.Stat(filepath.Join(dir, keptDir, sessionFileName("vim-1")))
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o600), info.Mode())
-	for name, content := range map[string]string{"half": `{"type":"done","requestId":"r"}`, "x.new": "{", keptName("empty"): ""} {
+	for name, content := range map[string]string{"half": `{"type":"done","requestId":"r"}`, "x.new": "{", sessionFileName("empty"): ""} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, keptDir, name), []byte(content), 0o600))
 	}
 
-	k = keep(dir, next, log)
+	k = newKeeper(dir, next, log)
 	ids, _ := next.EndedIDs()
 	require.ElementsMatch(t, []string{"vim-1", ".."}, ids, "what the user hides is not kept")
 	end := next.Remains("vim-1")[2].(*protocol.SessionClose)
@@ -68,5 +68,5 @@ func TestEndedSessionsAreKeptForWhoServesNext(t *testing.T) {
 	require.False(t, Kept(dir), "what is closed is not kept")
 	require.NoDirExists(t, filepath.Join(dir, keptDir))
 
-	require.Nil(t, keep(t.TempDir()+"/none", next, log), "a directory that is none keeps nothing")
+	require.Nil(t, newKeeper(t.TempDir()+"/none", next, log), "a directory that is none keeps nothing")
 }

@@ -19,38 +19,42 @@ import (
 )
 
 const (
-	// lockPatience is how long the lock of the place may be held: taking the place is done in milliseconds.
+	// lockPatience is how long a process may hold the lock of the place. Taking the place takes
+	// milliseconds.
 	lockPatience = 3 * time.Second
 	// awayPatience is how long a process that is about to stop spends on telling its peers.
 	awayPatience = 300 * time.Millisecond
-	// GatherTime is how long the sessions of a gateway may take to find the one that took over from it, or came back in its place.
+	// GatherTime is how long sessions may take to find the gateway that took over from theirs, or
+	// came back in its place.
 	GatherTime = 3 * time.Second
 )
 
-// Local is one process's share in the user's local gateway. Whoever needs the gateway dials it; when nobody answers,
-// the one who gets the place serves it from inside its own process. Nothing has to be installed or started, and nothing
-// stays behind. One that has the place and does not answer, because it was stopped, loses it to the next who asks; when it
-// goes on it sees that, and is a client like the others. All methods may be called from any goroutine.
+// Local is one process's share in the user's local gateway. A process that needs the gateway dials
+// it. If no process answers, the one that gets the place serves the gateway from inside itself, so
+// nothing has to be installed or started, and nothing stays behind. A process that has the place
+// and does not answer, because it was stopped, loses it to the next one that asks. When it goes on
+// it sees that, and is a client like the others. All methods may be called from any goroutine.
 type Local struct {
-	// Draw draws pictures for who asks this process for them; see Config. It is set before the first Dial, or never.
+	// Draw draws pictures for requests to this process; see Config. Set it before the first Dial,
+	// or never.
 	Draw Drawing
 
 	dir string
 	log *slog.Logger
 
-	mu      sync.Mutex
-	serving *serving
-	closed  bool
-	met     bool           // another process has served before
-	away    bool           // about to stop, or stopped: others serve
-	ending  sync.WaitGroup // servings that lost their place
+	mu              sync.Mutex
+	serving         *serving
+	closed          bool
+	servedElsewhere bool           // another process has served before
+	away            bool           // about to stop, or stopped: others serve
+	ending          sync.WaitGroup // servings that lost their place
 }
 
-// serving is the time in which this process is the gateway.
+// serving is a period in which this process is the gateway.
 type serving struct {
 	server *Server
 	place  *place.Place
-	keeper *keeper // nil where nothing is kept
+	keeper *keeper // nil if nothing is kept
 	once   sync.Once
 	ended  chan struct{} // closed when the server is closed and its loop has returned
 	failed error
@@ -62,14 +66,14 @@ var ErrLocalClosed = errors.New("the local gateway of this process is closed")
 // errAway says why this process does not serve.
 var errAway = errors.New("this process is being stopped")
 
-// NewLocal makes the share. dir comes from [RuntimeDir]; log may be nil. It costs nothing until Dial finds that nobody
-// answers.
+// NewLocal makes the share. dir comes from [RuntimeDir]; log may be nil. It costs nothing until
+// Dial finds that no process answers.
 func NewLocal(dir string, log *slog.Logger) *Local {
 	return &Local{dir: dir, log: cmp.Or(log, slog.New(slog.DiscardHandler))}
 }
 
-// Dial connects to the gateway, which is this process if no other is, or if the other does not answer. It tries until ctx
-// ends while another process is taking the place.
+// Dial connects to the gateway. This process becomes it if no other is, or if the other does not
+// answer. While another process takes the place, Dial tries until ctx ends.
 func (l *Local) Dial(ctx context.Context) (net.Conn, error) {
 	path := filepath.Join(l.dir, socketName)
 	var silent *place.Silent // who did not answer, to be replaced
@@ -79,9 +83,9 @@ func (l *Local) Dial(ctx context.Context) (net.Conn, error) {
 		conn, err := place.Reach(ctx, path, dialUnix)
 		mute, isSilent := errors.AsType[*place.Silent](err)
 		switch {
-		case err == nil && !l.better(conn.Owner()):
+		case err == nil && !l.canReplace(conn.Owner()):
 			l.mu.Lock()
-			l.met = l.met || l.serving == nil
+			l.servedElsewhere = l.servedElsewhere || l.serving == nil
 			l.mu.Unlock()
 			return conn, nil
 		case err == nil:
@@ -89,7 +93,7 @@ func (l *Local) Dial(ctx context.Context) (net.Conn, error) {
 			_ = conn.Close()
 		case held != nil && ctx.Err() != nil:
 			return nil, held // the time was over during the dialling
-		case isSilent && mute.Full && !l.better(mute):
+		case isSilent && mute.Full && !l.canReplace(mute):
 			return nil, fmt.Errorf("local gateway: %w", mute)
 		case isSilent:
 			silent = mute
@@ -99,7 +103,7 @@ func (l *Local) Dial(ctx context.Context) (net.Conn, error) {
 		case !place.Vacant(err):
 			return nil, fmt.Errorf("local gateway: %w", err)
 		}
-		switch err := l.serve(silent, !since.IsZero() && time.Since(since) > lockPatience); {
+		switch err := l.serveHere(silent, !since.IsZero() && time.Since(since) > lockPatience); {
 		case err == nil:
 			continue
 		case !errors.Is(err, place.ErrHeld) && !errors.Is(err, errAway):
@@ -116,9 +120,9 @@ func (l *Local) Dial(ctx context.Context) (net.Conn, error) {
 	}
 }
 
-// better reports whether this process should serve in the place of one that can have only a few files open, or has as many
-// open as it can and fewer than this process can have.
-func (l *Local) better(than *place.Silent) bool {
+// canReplace reports whether this process should serve in the place of one that can have only few
+// files open, or that has as many open as it can and fewer than this process can have.
+func (l *Local) canReplace(than *place.Silent) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	files := openFiles()
@@ -126,10 +130,11 @@ func (l *Local) better(than *place.Silent) bool {
 	return more && !l.away && !l.closed
 }
 
-// Join gives a proxy of this process a seat at the gateway, if this process is the gateway or can become it; nil when
-// another process is. The proxy's messages then go over without a socket.
+// Join gives a proxy of this process a seat at the gateway, if this process is the gateway or can
+// become it, and nil if another process is. The proxy's messages then go over without a socket.
 func (l *Local) Join() (*hub.Peer, error) {
-	if err := l.serve(nil, false); err != nil && !errors.Is(err, place.ErrHeld) && !errors.Is(err, errAway) {
+	if err := l.serveHere(nil, false); err != nil && !errors.Is(err, place.ErrHeld) &&
+		!errors.Is(err, errAway) {
 		return nil, fmt.Errorf("local gateway: %w", err)
 	}
 	l.mu.Lock()
@@ -140,8 +145,8 @@ func (l *Local) Join() (*hub.Peer, error) {
 	return l.serving.server.hub.Join(hub.Member{Role: hub.RoleProxy, Local: true}), nil
 }
 
-// serve makes this process the gateway, unless it is already or another has the place.
-func (l *Local) serve(instead *place.Silent, force bool) error {
+// serveHere makes this process the gateway, unless it is already or another has the place.
+func (l *Local) serveHere(instead *place.Silent, force bool) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
@@ -150,35 +155,41 @@ func (l *Local) serve(instead *place.Silent, force bool) error {
 	case l.away:
 		return errAway
 	case l.serving != nil:
-		return place.ErrHeld // by ourselves: the name was taken away under us, which is being seen to
+		return place.ErrHeld // by this process: it lost the name, and its loop is handling that
 	}
-	p, err := take(l.dir, instead, force)
+	p, err := takePlace(l.dir, instead, force)
 	if err != nil {
 		return err
 	}
 	conf := Config{Log: l.log, Draw: l.Draw}
-	if instead != nil || l.met {
+	if instead != nil || l.servedElsewhere {
 		conf.GathersUntil = time.Now().Add(GatherTime)
 	}
 	server := New(conf)
 	if instead != nil && !instead.Few() && !instead.Full {
 		server.hub.Succeed(instead.Error())
 	}
-	s := &serving{server: server, place: p, keeper: keep(l.dir, server.hub, l.log), ended: make(chan struct{})}
+	s := &serving{
+		server: server,
+		place:  p,
+		keeper: newKeeper(l.dir, server.hub, l.log),
+		ended:  make(chan struct{}),
+	}
 	l.serving = s
 	l.ending.Go(func() { // ends when the place is lost or given up, and the server is closed
 		if err := s.server.servePlace(context.Background(), p); err != nil {
 			l.log.Warn("local gateway", "error", err)
 		}
-		_ = l.leave(s) // Close says what it was, if it comes to that
+		_ = l.endServing(s) // Close says what it was, if it comes to that
 	})
 	l.log.Debug("serving the local gateway", "dir", l.dir)
 	return nil
 }
 
-// leave ends the serving of s: the name goes first, if it is still ours, since nobody shall connect to a server that is
-// closing; then the connections end. It is bounded like [Server.Close].
-func (l *Local) leave(s *serving) error {
+// endServing ends the serving of s. The name goes first, if it is still ours, since no client
+// should connect to a server that is closing; then the connections end. It is bounded like
+// [Server.Close].
+func (l *Local) endServing(s *serving) error {
 	l.mu.Lock()
 	if l.serving == s {
 		l.serving = nil
@@ -202,8 +213,8 @@ func (l *Local) leave(s *serving) error {
 	return s.failed
 }
 
-// Away gives the place up before this process is stopped, so that others can serve; its own proxies and agents are clients
-// of theirs from then on. It returns within a moment. Back is its end.
+// Away gives the place up before this process is stopped, so that others can serve. From then on
+// its own proxies and agents are their clients. It returns within a moment. Back ends it.
 func (l *Local) Away() {
 	l.mu.Lock()
 	l.away = true
@@ -213,9 +224,9 @@ func (l *Local) Away() {
 		return
 	}
 	left := make(chan struct{})
-	go func() { // ends with the server, which is bounded
+	go func() { // ends with the server, in bounded time
 		defer close(left)
-		_ = l.leave(s)
+		_ = l.endServing(s)
 	}()
 	patience := time.NewTimer(awayPatience)
 	defer patience.Stop()
@@ -225,14 +236,15 @@ func (l *Local) Away() {
 	}
 }
 
-// Back is for when this process goes on.
+// Back lets this process serve again when it goes on.
 func (l *Local) Back() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.away = false
 }
 
-// Close stops serving, if this process does, and leaves a clean place. It is bounded like [Server.Close].
+// Close stops serving, if this process does, and removes its traces. It is bounded like
+// [Server.Close].
 func (l *Local) Close() error {
 	l.mu.Lock()
 	s := l.serving
@@ -240,18 +252,18 @@ func (l *Local) Close() error {
 	l.mu.Unlock()
 	var err error
 	if s != nil {
-		err = l.leave(s)
+		err = l.endServing(s)
 	}
 	l.ending.Wait()
 	return err
 }
 
-// ListenLocal takes the place of the user's local gateway in dir for a long-running server, for [Server.KeepLocal]. It fails
-// when another process serves there.
-func ListenLocal(dir string) (*place.Place, error) { return take(dir, nil, false) }
+// ListenLocal takes the place of the user's local gateway in dir for a long-running server, for
+// [Server.KeepLocal]. It fails if another process serves there.
+func ListenLocal(dir string) (*place.Place, error) { return takePlace(dir, nil, false) }
 
-// take is [place.Take] in a directory that nobody else can write to.
-func take(dir string, instead *place.Silent, force bool) (*place.Place, error) {
+// takePlace calls [place.Take] in a directory that other users cannot write to.
+func takePlace(dir string, instead *place.Silent, force bool) (*place.Place, error) {
 	if err := checkDir(dir); err != nil {
 		return nil, err
 	}
@@ -261,18 +273,18 @@ func take(dir string, instead *place.Silent, force bool) (*place.Place, error) {
 	return place.Take(dir, instead, force)
 }
 
-// retakeEvery is how often a long-running server that lost its place looks whether the name is gone, and retakeTries after how
-// many looks it tries all the same: a process that was killed leaves its name.
+// retakeEvery is how often a long-running server that lost its place checks whether the name is
+// gone. After retakeTries checks it tries all the same: a process that was killed leaves its name.
 const (
 	retakeEvery = time.Second
 	retakeTries = 30
 )
 
-// KeepLocal serves a place until ctx ends or the server is closed. When the place is lost, to others while this process was
-// stopped, it is taken again as soon as they leave it.
+// KeepLocal serves a place until ctx ends or the server is closed. If others take the place while
+// this process is stopped, it takes the place again as soon as they leave it.
 func (s *Server) KeepLocal(ctx context.Context, p *place.Place) error {
 	dir := filepath.Dir(p.Path())
-	kept := keep(dir, s.hub, s.log)
+	kept := newKeeper(dir, s.hub, s.log)
 	defer kept.close()
 	for {
 		err := errors.Join(s.servePlace(ctx, p), p.Vacate())
@@ -280,14 +292,15 @@ func (s *Server) KeepLocal(ctx context.Context, p *place.Place) error {
 			return err
 		}
 		s.log.Warn("another process has taken the local gateway")
-		if p = s.retake(ctx, dir); p == nil {
+		if p = s.retakePlace(ctx, dir); p == nil {
 			return nil
 		}
 	}
 }
 
-// retake waits until the place in dir can be taken again; nil when there is no need any more.
-func (s *Server) retake(ctx context.Context, dir string) *place.Place {
+// retakePlace waits until the place in dir can be taken again. It returns nil once the server no
+// longer needs it.
+func (s *Server) retakePlace(ctx context.Context, dir string) *place.Place {
 	tick := time.NewTicker(retakeEvery)
 	defer tick.Stop()
 	for n := 1; ; n++ {

@@ -203,8 +203,8 @@ func TestSecondUserIsRefusedR41(t *testing.T) {
 
 func TestRuntimeDir(t *testing.T) {
 	base := shortDir(t)
-	require.Equal(t, filepath.Join(base, "terminalproxy"), firstOurs("/last", filepath.Join(base, "missing"), base))
-	require.Equal(t, "/last", firstOurs("/last", filepath.Join(base, "missing"), "", "relative"))
+	require.Equal(t, filepath.Join(base, "terminalproxy"), firstOwned("/last", filepath.Join(base, "missing"), base))
+	require.Equal(t, "/last", firstOwned("/last", filepath.Join(base, "missing"), "", "relative"))
 
 	t.Setenv(EnvDir, filepath.Join(base, "mine"))
 	dir, err := RuntimeDir()
@@ -248,13 +248,13 @@ func TestRuntimeDirOfAnotherUserIsRefused(t *testing.T) {
 
 // Without $HOME, as in a service, the directory is that of the user whom the system knows.
 func TestStateDirWithoutHome(t *testing.T) {
-	who, err := user.Current()
+	identity, err := user.Current()
 	require.NoError(t, err)
 	t.Setenv("XDG_STATE_HOME", "")
 	t.Setenv("HOME", "")
 	dir, err := StateDir()
 	require.NoError(t, err)
-	require.Equal(t, filepath.Join(who.HomeDir, ".local", "state", "terminalproxy"), dir)
+	require.Equal(t, filepath.Join(identity.HomeDir, ".local", "state", "terminalproxy"), dir)
 }
 
 // needsRoot skips a test that an ordinary user cannot set up.

@@ -15,14 +15,15 @@ import (
 )
 
 const (
-	// logLines bounds the lines of a log that wait to be written.
+	// logLines bounds the queued lines of a log.
 	logLines = 1024
 	// logPatience is how long the last lines may take.
 	logPatience = time.Second
 )
 
-// Log writes a log for operators: who comes and goes, in which role, and what is refused, by ids and codes. It holds nothing that is on
-// a screen, typed or said; errors that peers worded are named by their codes. Who logs never waits: lines that are not taken in time are
+// Log writes a log for operators: who comes and goes, in which role, and which requests are
+// refused, by ids and codes. It holds nothing that was on a screen, typed or said; errors that
+// peers worded are named by their codes. Logging never waits: lines that are not taken in time are
 // left out, and counted. Close it.
 type Log struct {
 	*slog.Logger
@@ -31,7 +32,11 @@ type Log struct {
 
 // NewLog makes a log that writes to out, as JSON or as text (see package slog).
 func NewLog(out io.Writer, json bool, level slog.Level) *Log {
-	lines := &logLinesWriter{out: out, queue: make(chan []byte, logLines), done: make(chan struct{})}
+	lines := &logLinesWriter{
+		out:   out,
+		queue: make(chan []byte, logLines),
+		done:  make(chan struct{}),
+	}
 	options := &slog.HandlerOptions{Level: level, ReplaceAttr: withoutContent}
 	to := func(w io.Writer) *slog.Logger {
 		if json {
@@ -43,7 +48,7 @@ func NewLog(out io.Writer, json bool, level slog.Level) *Log {
 	return &Log{to(lines), lines}
 }
 
-// Close writes what is left, for a moment at most. What is logged after it is left out.
+// Close writes the remaining lines, for a moment at most. Later lines are left out.
 func (l *Log) Close() {
 	l.lines.close()
 	select {
@@ -52,7 +57,7 @@ func (l *Log) Close() {
 	}
 }
 
-// withoutContent is an attribute without what a peer may have put into an error.
+// withoutContent returns an attribute without the words of a peer's error.
 func withoutContent(_ []string, a slog.Attr) slog.Attr {
 	err, ok := a.Value.Any().(error)
 	if !ok {
@@ -81,7 +86,8 @@ type logLinesWriter struct {
 	lost   int
 }
 
-// Write implements io.Writer for a slog.Handler, which writes one line at a time and keeps the bytes.
+// Write implements io.Writer for a slog.Handler, which writes one line at a time and keeps the
+// bytes.
 func (w *logLinesWriter) Write(line []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -96,19 +102,19 @@ func (w *logLinesWriter) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// run writes the lines; past passes the queue by.
-func (w *logLinesWriter) run(past *slog.Logger) {
+// run writes the lines. direct bypasses the queue.
+func (w *logLinesWriter) run(direct *slog.Logger) {
 	defer close(w.done)
 	for line := range w.queue {
-		_, _ = w.out.Write(line) // a log that nobody can have is none
-		if n := w.missed(); n > 0 {
-			past.Warn("lines of this log were left out: nobody took them", "lines", n)
+		_, _ = w.out.Write(line) // there is no other place to report it
+		if n := w.takeLost(); n > 0 {
+			direct.Warn("lines of this log were left out: nobody took them", "lines", n)
 		}
 	}
 }
 
-// missed is how many lines were left out since it was last asked.
-func (w *logLinesWriter) missed() (n int) {
+// takeLost returns how many lines were left out since the last call.
+func (w *logLinesWriter) takeLost() (n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	n, w.lost = w.lost, 0

@@ -48,10 +48,10 @@ func wordy(t *testing.T, d address, id string) {
 	ws := d.mustConnect(t, protocol.PathProxy)
 	open := opening(id)
 	open.Name, open.Command, open.Args, open.Cwd, open.ResumeKey = secret, secret, []string{secret}, "/"+secret, secret
-	say(t, ws, open)
+	message(t, ws, open)
 	first := snapshot(id, 1, secret)
 	first.Screen.Title, first.Directory = secret, secret
-	say(t, ws, first)
+	message(t, ws, first)
 	done := make(chan struct{})
 	t.Cleanup(func() { _ = ws.Close(); <-done })
 	go func() { // ends with the socket
@@ -105,7 +105,7 @@ func TestALogHoldsNoContent(t *testing.T) {
 	viewer := as(auth.RoleViewer).mustConnect(t, protocol.PathView)
 	require.NoError(t, viewer.WriteMessage(websocket.TextMessage, []byte(`{"type":"`+secret+`"}`)))
 	require.Equal(t, protocol.CodeBadMessage, hear[*protocol.Error](t, viewer).Code)
-	say(t, viewer, &protocol.Input{RequestID: "1", SessionID: "vim-1", Data: secret, Epoch: 1})
+	message(t, viewer, &protocol.Input{RequestID: "1", SessionID: "vim-1", Data: secret, Epoch: 1})
 	require.Equal(t, websocket.ClosePolicyViolation, closeCodeOf(t, viewer))
 	leaves := as(auth.RoleAgent).mustConnect(t, protocol.PathAgent)
 	require.NoError(t, leaves.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(1000, secret), time.Now().Add(fake.Soon)))

@@ -30,10 +30,10 @@ func TestHTTPRequestsOutlastALostLink(t *testing.T) {
 	listen(proxy)
 	require.NoError(t, proxy.Close())
 	proxy = bearer(addr, tokens[auth.RoleProxy]).mustConnect(t, protocol.PathProxy)
-	say(t, proxy, opening("vim-1"))
+	message(t, proxy, opening("vim-1"))
 	listen(proxy)
-	say(t, proxy, &protocol.InputResult{ID: "i", RequestID: ids["terminal.input"], SessionID: "vim-1", Status: protocol.StatusWritten})
-	say(t, proxy, &protocol.WaitResult{ID: "w", RequestID: ids["terminal.wait"], SessionID: "vim-1", Met: true})
+	message(t, proxy, &protocol.InputResult{ID: "i", RequestID: ids["terminal.input"], SessionID: "vim-1", Status: protocol.StatusWritten})
+	message(t, proxy, &protocol.WaitResult{ID: "w", RequestID: ids["terminal.wait"], SessionID: "vim-1", Met: true})
 	require.Contains(t, (<-typed).body, `"status":"written"`)
 	require.Contains(t, (<-waited).body, `"met":true`)
 }

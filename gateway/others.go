@@ -12,23 +12,23 @@ import (
 	"terminalproxy/protocol"
 )
 
-// Others are the other gateways of a cluster, as far as this one tells of them.
+// Others are the other gateways of a cluster, as this one describes them.
 type Others interface {
 	// Connected reports whether they are reached, and how many of them.
 	Connected() (online bool, gateways int)
-	// Trouble is what is wrong with the way to them, and what to do; "" where nothing is.
-	Trouble() (say, do string)
-	// Stats are for the metrics.
+	// Trouble says what fails on the way to them, and how to mend it; "" if it works.
+	Trouble() (message, do string)
+	// Stats returns metrics.
 	Stats() []httpapi.Family
 }
 
-// Switchboard is the server's, for a cluster that extends it. See also [Server.Admit].
+// Switchboard returns the server's, for a cluster that extends it. See also [Server.Admit].
 func (s *Server) Switchboard() *hub.Hub { return s.hub }
 
-// Tell has the server tell of other gateways. It is called before it listens.
+// Tell adds other gateways to the server's answers. Call it before the server listens.
 func (s *Server) Tell(of Others) { s.others = of }
 
-// Admitted is the place of a participant that another gateway let in.
+// Admitted is a participant that another gateway let in.
 type Admitted interface {
 	client.Peer
 	Repeat(m protocol.Message)
@@ -36,43 +36,50 @@ type Admitted interface {
 	Rest()
 }
 
-// Admit lets in a participant that another gateway describes. Its token must stand here, too, and be what the member says: the error
-// is for its gateway. The stay ends when the token is revoked.
+// Admit lets in a participant that another gateway describes. Its token must be valid here, too,
+// and match the member; an error is for its gateway. The participant leaves when the token is
+// revoked.
 func (s *Server) Admit(m hub.Member) (Admitted, error) {
 	if s.cfg.Tokens == nil {
 		return nil, errors.New("this gateway knows no tokens")
 	}
-	who, err := s.cfg.Tokens.Identity(m.Token)
+	identity, err := s.cfg.Tokens.Identity(m.Token)
 	switch {
 	case errors.Is(err, auth.ErrUnknownToken):
-		return nil, errors.New("the token is not known at the session's gateway: gateways of one cluster need the same tokens, see --tokens")
+		return nil, errors.New(
+			"the token is not known at the session's gateway: gateways of one cluster need the " +
+				"same tokens, see --tokens",
+		)
 	case err != nil:
 		s.log.Error("token file", "error", err)
 		return nil, errors.New(sayTokenFile)
-	case who.Role != m.Role || who.Namespace != m.Namespace:
-		return nil, fmt.Errorf("forged member: the token %s has another role or namespace", who.Name)
+	case identity.Role != m.Role || identity.Namespace != m.Namespace:
+		return nil, fmt.Errorf(
+			"forged member: the token %s has another role or namespace",
+			identity.Name,
+		)
 	}
-	known := memberOf(who, nil)
+	known := memberOf(identity, nil)
 	m.Name, m.Named, m.TokenID = known.Name, known.Named, known.TokenID
-	return s.join(m, who), nil
+	return s.joinHub(m, identity), nil
 }
 
-// clustered is what a health check says of the other gateways, as a part of a JSON object; "" without any. What is wrong with the way to
-// them names servers and files, and is told on this machine only.
-func (s *Server) clustered(local bool) string {
+// clusterHealth returns the other gateways' part of a health check, as a part of a JSON object, or
+// "" without any. Trouble names servers and files, so it is told on this machine only.
+func (s *Server) clusterHealth(local bool) string {
 	if s.others == nil {
 		return ""
 	}
-	var say struct {
+	var health struct {
 		Connected bool   `json:"connected"`
 		Gateways  int    `json:"gateways"`
 		Trouble   string `json:"trouble,omitempty"`
 		Do        string `json:"do,omitempty"`
 	}
-	say.Connected, say.Gateways = s.others.Connected()
+	health.Connected, health.Gateways = s.others.Connected()
 	if local {
-		say.Trouble, say.Do = s.others.Trouble()
+		health.Trouble, health.Do = s.others.Trouble()
 	}
-	text, _ := json.Marshal(say) // of plain fields
+	text, _ := json.Marshal(health) // of plain fields
 	return `,"cluster":` + string(text)
 }

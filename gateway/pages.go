@@ -10,14 +10,14 @@ import (
 	"terminalproxy/protocol"
 )
 
-// Pages are the web pages of a server; see package page. What they answer is behind a guard of their own.
+// Pages are the web pages of a server; see package page. They have a guard of their own.
 type Pages interface {
 	http.Handler
 	// Opener takes a connection of gateway open.
-	Opener(who auth.Identity, s *Server) ws.Peer
+	Opener(identity auth.Identity, s *Server) ws.Peer
 	// Turn answers a request that there is no room for.
 	Turn(w http.ResponseWriter, r *http.Request, why error)
-	// Cut ends, for a reason, what tokens have opened that stand no more.
+	// Cut ends, for a reason, all that invalid tokens have opened.
 	Cut(stands func(tokenID string) bool, why error)
 	// Stats counts the pages that are connected, and the codes and tickets that were refused.
 	Stats() (connected int, refused uint64)
@@ -25,42 +25,51 @@ type Pages interface {
 	Close(why error)
 }
 
-// pagePaths are those of [Pages].
-var pagePaths = []string{"GET /{$}", "/app/", "/v1/page", "/v1/page/", "/v1/tickets", "/v1/push", "GET /sw.js"}
+// pagePaths are the paths of [Pages].
+var pagePaths = []string{
+	"GET /{$}",
+	"/app/",
+	"/v1/page",
+	"/v1/page/",
+	"/v1/tickets",
+	"/v1/push",
+	"GET /sw.js",
+}
 
-// front is what stands before the routes of a listener: the bounds, and the pages.
-func (s *Server) front(l listener, routes http.Handler) http.Handler {
+// frontHandler puts the limits and the pages before the routes of a listener.
+func (s *Server) frontHandler(l listener, routes http.Handler) http.Handler {
 	if l.limit == nil {
 		return routes
 	}
 	if s.cfg.Pages == nil {
-		return l.limit.handler(routes, turnAway)
+		return l.limit.limitRequests(routes, turnAway)
 	}
 	mux := http.NewServeMux()
 	mux.Handle("/", routes)
 	for _, path := range pagePaths {
 		mux.Handle(path, s.cfg.Pages)
 	}
-	return l.limit.handler(mux, s.cfg.Pages.Turn)
+	return l.limit.limitRequests(mux, s.cfg.Pages.Turn)
 }
 
-// PageSeat is a page's place in the switchboard.
+// PageSeat is a page's seat in the switchboard.
 type PageSeat interface {
 	Handle(m protocol.Message)
 	Next(done <-chan struct{}) (protocol.Message, error)
 	Leave()
 }
 
-// JoinPage gives a page its place: of whoever opened its link, and with no more than the set of rights.
-func (s *Server) JoinPage(who auth.Identity, set rights.Set) PageSeat {
-	member := memberOf(who, nil)
+// JoinPage gives a page its seat: that of the identity that opened its link, limited to the set of
+// rights.
+func (s *Server) JoinPage(identity auth.Identity, set rights.Set) PageSeat {
+	member := memberOf(identity, nil)
 	member.Rights = set
-	return s.join(member, who)
+	return s.joinHub(member, identity)
 }
 
-// CountPage counts a page's connection with whoever opened its link.
-func (s *Server) CountPage(r *http.Request, who auth.Identity) error {
-	return claimOf(r).of(who.TokenID)
+// CountPage counts a page's connection with the identity that opened its link.
+func (s *Server) CountPage(r *http.Request, identity auth.Identity) error {
+	return claimOf(r).countToken(identity.TokenID)
 }
 
 var _ PageSeat = (*hub.Peer)(nil)

@@ -31,9 +31,9 @@ import (
 // linksOf joins the pages to the server, as gateway serve does.
 type linksOf struct{ *page.Links }
 
-func (l linksOf) Opener(who auth.Identity, s *Server) ws.Peer {
-	return l.Links.Opener(who, page.Port{
-		Join:  func(who auth.Identity, set rights.Set) page.Seat { return s.JoinPage(who, set) },
+func (l linksOf) Opener(identity auth.Identity, s *Server) ws.Peer {
+	return l.Links.Opener(identity, page.Port{
+		Join:  func(identity auth.Identity, set rights.Set) page.Seat { return s.JoinPage(identity, set) },
 		Count: s.CountPage,
 	})
 }
@@ -113,7 +113,7 @@ func (s *site) opens(token string, role auth.Role) *websocket.Conn {
 	s.t.Helper()
 	conn, status := s.socket(protocol.PathLinks, "Authorization", "Bearer "+token)
 	require.NotNil(s.t, conn, "%d", status)
-	say(s.t, conn, &protocol.PageOpen{
+	message(s.t, conn, &protocol.PageOpen{
 		RequestID: "o", Secret: rand.Text(), Role: string(role), ExpiresAt: time.Now().Add(time.Hour).UnixMilli(),
 	})
 	hear[*protocol.PageOpened](s.t, conn)
@@ -131,7 +131,7 @@ type visitor struct {
 // enters comes in by a new link of an opener.
 func (s *site) enters(opener *websocket.Conn) *visitor {
 	s.t.Helper()
-	say(s.t, opener, &protocol.PageCode{RequestID: "c"})
+	message(s.t, opener, &protocol.PageCode{RequestID: "c"})
 	code := hear[*protocol.PageOpened](s.t, opener).Code
 	public, key, err := ed25519.GenerateKey(rand.Reader)
 	require.NoError(s.t, err)
@@ -214,13 +214,13 @@ func TestAPageIsInTheNamespaceOfItsToken(t *testing.T) {
 		startProxy(t, bearer(s.at, tokens[name+"proxy"]), name+"-1")
 	}
 	conn := s.enters(s.opens(tokens["redviewer"], auth.RoleViewer)).comes()
-	say(t, conn, &protocol.SessionsList{RequestID: "l"})
+	message(t, conn, &protocol.SessionsList{RequestID: "l"})
 	list := hear[*protocol.SessionsListResult](t, conn).Sessions
 	require.Len(t, list, 1)
 	require.Equal(t, "red-1", list[0].SessionID)
-	say(t, conn, &protocol.Read{RequestID: "r", SessionID: "blue-1"})
+	message(t, conn, &protocol.Read{RequestID: "r", SessionID: "blue-1"})
 	require.Equal(t, protocol.CodeNoSession, hear[*protocol.Error](t, conn).Code)
-	say(t, conn, &protocol.Input{RequestID: "i", SessionID: "red-1", Data: "x"})
+	message(t, conn, &protocol.Input{RequestID: "i", SessionID: "red-1", Data: "x"})
 	require.Equal(t, protocol.CodeForbidden, hear[*protocol.Error](t, conn).Code)
 }
 
@@ -240,7 +240,7 @@ func TestRevocationEndsPagesR37(t *testing.T) {
 	body := `{"page":"` + v.id + `","at":` + jsonOf(t, v.at) + `,"signature":"` + hex.EncodeToString(ed25519.Sign(v.key, page.TicketBytes(v.id, v.at))) + `"}`
 	status, got := s.does("POST", "/v1/tickets", body)
 	require.NotEqual(t, http.StatusOK, status, got)
-	say(t, stays, &protocol.SessionsList{RequestID: "l"})
+	message(t, stays, &protocol.SessionsList{RequestID: "l"})
 	hear[*protocol.SessionsListResult](t, stays)
 }
 
@@ -375,7 +375,7 @@ func TestThe65thOfAnAddressReadsWhyR40(t *testing.T) {
 		require.Contains(t, got, "64 connections of your address", request)
 	}
 	agent := bearer(s.at, s.tokens[auth.RoleAgent]).mustConnect(t, protocol.PathAgent)
-	say(t, agent, &protocol.SessionsList{RequestID: "l"})
+	message(t, agent, &protocol.SessionsList{RequestID: "l"})
 	hear[*protocol.SessionsListResult](t, agent)
 
 	for _, conn := range waiting { // a ticket makes a page known, but these have none
@@ -435,9 +435,9 @@ func TestBehindATrustedProxy(t *testing.T) {
 	})
 	const full = "198.51.100.1, 203.0.113.7, 10.1.2.3" // the first one is what the client claims
 	s.silent(connectionsPerPeer, "X-Forwarded-For", full)
-	for who, room := range map[string]bool{full: false, "203.0.113.7": false, "203.0.113.8": true, "": true, "203.0.113.7:4711": false, "2001:db8::1": true} {
-		status, got := s.does("GET", "/", "", "X-Forwarded-For", who)
-		require.Equal(t, room, status == http.StatusOK, "%q: %d %s", who, status, got)
+	for identity, room := range map[string]bool{full: false, "203.0.113.7": false, "203.0.113.8": true, "": true, "203.0.113.7:4711": false, "2001:db8::1": true} {
+		status, got := s.does("GET", "/", "", "X-Forwarded-For", identity)
+		require.Equal(t, room, status == http.StatusOK, "%q: %d %s", identity, status, got)
 	}
 	s.silent(connectionsPerPeer, "X-Forwarded-For", "2001:db8::1")
 	status, _ := s.does("GET", "/", "", "X-Forwarded-For", "2001:db8::ffff")

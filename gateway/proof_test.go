@@ -65,10 +65,10 @@ func TestTheTokenIsNotOnTheWireR35(t *testing.T) {
 	var sent bytes.Buffer
 	conn, err := (&net.Dialer{}).DialContext(fake.Within(t), "tcp", addr)
 	require.NoError(t, err)
-	require.NoError(t, e.prove(fake.Within(t), tapped{conn, &mu, &sent}))
+	require.NoError(t, e.proveToken(fake.Within(t), tapped{conn, &mu, &sent}))
 	d := address{base: "ws://" + addr, dial: func(context.Context) (net.Conn, error) { return tapped{conn, &mu, &sent}, nil }}
 	socket := d.mustConnect(t, protocol.PathAgent)
-	say(t, socket, &protocol.SessionsList{RequestID: "l"})
+	message(t, socket, &protocol.SessionsList{RequestID: "l"})
 	hear[*protocol.SessionsListResult](t, socket)
 	mu.Lock()
 	defer mu.Unlock()

@@ -17,13 +17,14 @@ import (
 	"terminalproxy/protocol/handshake"
 )
 
-// proofTime bounds the exchange of proofs, so that something else that listens there does not hold anybody up.
+// proofTime bounds the exchange of proofs, so that another program at that address cannot hang a
+// client.
 const proofTime = 5 * time.Second
 
-// prove makes the connection the token's: what listens at the other end shows that it knows the token's hash, and only
-// then the token's signature is given. Somebody else who listens there learns a random number and a name that means
-// nothing without the token.
-func (e Endpoint) prove(ctx context.Context, raw net.Conn) error {
+// proveToken makes the connection the token's. The other end first shows that it knows the token's
+// hash; only then does it get the token's signature. Another program that listens there learns a
+// random number and a name that means nothing without the token.
+func (e Endpoint) proveToken(ctx context.Context, raw net.Conn) error {
 	stop := context.AfterFunc(ctx, func() { _ = raw.Close() })
 	defer stop()
 	conn, err := handshake.Bound(raw, proofTime)
@@ -32,34 +33,53 @@ func (e Endpoint) prove(ctx context.Context, raw net.Conn) error {
 	}
 	c := auth.Challenge{Ref: auth.Ref(e.Token), ClientNonce: auth.Nonce()}
 	replies := bufio.NewReaderSize(conn, maxProof)
-	got, err := e.exchange(ctx, conn, replies, protocol.Proof{Token: c.Ref, Nonce: c.ClientNonce})
+	got, err := e.exchangeProof(ctx, conn, replies, protocol.Proof{
+		Token: c.Ref,
+		Nonce: c.ClientNonce,
+	})
 	if err != nil {
 		return err
 	}
 	c.ServerNonce = got.Nonce
 	if !auth.ValidNonce(got.Nonce) || !c.ServerKnows(e.Token, got.Answer) {
-		return e.unproven("what listens at %s is not the gateway that made this token: the token is not shown to it")
+		return e.unprovenError(
+			"what listens at %s is not the gateway that made this token: the token is not " +
+				"shown to it",
+		)
 	}
-	if _, err := e.exchange(ctx, conn, replies, protocol.Proof{Token: c.Ref, Answer: c.Answer(e.Token)}); err != nil {
+	if _, err := e.exchangeProof(ctx, conn, replies, protocol.Proof{
+		Token:  c.Ref,
+		Answer: c.Answer(e.Token),
+	}); err != nil {
 		return err
 	}
 	if replies.Buffered() > 0 {
-		return e.unproven("what listens at %s says more than it was asked")
+		return e.unprovenError("what listens at %s says more than it was asked")
 	}
 	return conn.Done()
 }
 
-func (e Endpoint) unproven(say string) error {
-	return &protocol.Error{Code: protocol.CodeUnauthorized, Message: fmt.Sprintf(say, e)}
+func (e Endpoint) unprovenError(format string) error {
+	return &protocol.Error{Code: protocol.CodeUnauthorized, Message: fmt.Sprintf(format, e)}
 }
 
-// exchange is one request and its answer on the connection, which stays open.
-func (e Endpoint) exchange(ctx context.Context, conn net.Conn, replies *bufio.Reader, ask protocol.Proof) (got protocol.Proof, err error) {
+// exchangeProof sends one request and reads its answer. The connection stays open.
+func (e Endpoint) exchangeProof(
+	ctx context.Context,
+	conn net.Conn,
+	replies *bufio.Reader,
+	ask protocol.Proof,
+) (got protocol.Proof, err error) {
 	body, err := json.Marshal(ask)
 	if err != nil {
 		return got, err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+e.host+protocol.PathProof, bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(
+		ctx,
+		http.MethodPost,
+		"http://"+e.host+protocol.PathProof,
+		bytes.NewReader(body),
+	)
 	if err != nil {
 		return got, err
 	}
@@ -76,14 +96,20 @@ func (e Endpoint) exchange(ctx context.Context, conn net.Conn, replies *bufio.Re
 	case err != nil:
 		return got, fmt.Errorf("prove to the gateway: %w", err)
 	case resp.StatusCode == http.StatusUnauthorized:
-		return got, e.unproven("the gateway at %s refused the connection: " + strings.ReplaceAll(auth.ErrUnknownToken.Error(), "%", "%%"))
+		return got, e.unprovenError(
+			"the gateway at %s refused the connection: " +
+				strings.ReplaceAll(auth.ErrUnknownToken.Error(), "%", "%%"),
+		)
 	case resp.StatusCode == http.StatusForbidden: // its guard says why
 		why, _, _ := strings.Cut(strings.TrimSpace(protocol.Visible(string(answer))), "\n")
-		return got, e.unproven("the gateway at %s refused the connection: " + strings.ReplaceAll(why, "%", "%%"))
+		return got, e.unprovenError(
+			"the gateway at %s refused the connection: " + strings.ReplaceAll(why, "%", "%%"),
+		)
 	case resp.StatusCode >= http.StatusInternalServerError:
 		return got, fmt.Errorf("the gateway at %s cannot prove itself now (%s)", e, resp.Status)
-	case resp.StatusCode != http.StatusOK || len(answer) > maxProof || json.Unmarshal(answer, &got) != nil:
-		return got, e.unproven("%s is not a gateway, or an older one: the token was not sent")
+	case resp.StatusCode != http.StatusOK || len(answer) > maxProof ||
+		json.Unmarshal(answer, &got) != nil:
+		return got, e.unprovenError("%s is not a gateway, or an older one: the token was not sent")
 	}
 	return got, nil
 }

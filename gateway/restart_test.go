@@ -47,7 +47,7 @@ func TestASessionThatIsOnItsWayIsWaitedFor(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "1", answer.Header.Get(client.HeaderGathering))
 	require.NoError(t, answer.Body.Close())
-	say(t, first, &protocol.Read{RequestID: "r", SessionID: "vim-1"})
+	message(t, first, &protocol.Read{RequestID: "r", SessionID: "vim-1"})
 	require.Equal(t, protocol.CodeNoSession, hear[*protocol.Error](t, first).Code, "the server answers; its clients ask again")
 
 	answers := make(chan string, 2)

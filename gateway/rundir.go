@@ -19,22 +19,26 @@ const (
 	socketName = place.Name
 )
 
-// RuntimeDir is the directory of the user's local socket: $TERMINALPROXY_DIR, or terminalproxy in the user's runtime
-// directory (/run/user/UID, or $XDG_RUNTIME_DIR), or /tmp/terminalproxy-UID. It is made if need be, mode 0700. A directory
-// that somebody else could write to, or a link, is refused with a sentence that says what to do.
-//
-// The well-known paths come first, because proxy and `gateway mcp` have to find the same one and some agents start MCP
-// servers without the XDG variables and TMPDIR.
+// RuntimeDir returns the directory of the user's local socket: $TERMINALPROXY_DIR, or terminalproxy
+// in the user's runtime directory (/run/user/UID, or $XDG_RUNTIME_DIR), or /tmp/terminalproxy-UID.
+// It makes the directory if needed, mode 0700. It refuses a directory that other users could write
+// to, or a link, with a sentence that says what to do. The well-known paths come first, because
+// proxy and `gateway mcp` have to find the same one and some agents start MCP servers without the
+// XDG variables and TMPDIR.
 func RuntimeDir() (string, error) {
 	dir := runtimeDirPath()
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return "", fmt.Errorf("no directory for the gateway's socket: %w; set %s to a directory of yours", err, EnvDir)
+		return "", fmt.Errorf(
+			"no directory for the gateway's socket: %w; set %s to a directory of yours",
+			err,
+			EnvDir,
+		)
 	}
 	return dir, checkDir(dir)
 }
 
-// LocalSocket is where the user's local gateway is, or would be: the directory, and the socket in it. Nothing is made, and
-// the error is what is wrong with the directory; a missing one is an [fs.ErrNotExist].
+// LocalSocket returns the place of the user's local gateway: the directory, and the socket in it.
+// It makes nothing. The error is about the directory; for a missing one it is an [fs.ErrNotExist].
 func LocalSocket() (dir, socket string, err error) {
 	dir = runtimeDirPath()
 	return dir, filepath.Join(dir, socketName), checkDir(dir)
@@ -48,13 +52,15 @@ func runtimeDirPath() string {
 		return dir
 	}
 	uid := strconv.Itoa(os.Getuid())
-	return firstOurs("/tmp/terminalproxy-"+uid, "/run/user/"+uid, os.Getenv("XDG_RUNTIME_DIR"))
+	return firstOwned("/tmp/terminalproxy-"+uid, "/run/user/"+uid, os.Getenv("XDG_RUNTIME_DIR"))
 }
 
-// firstOurs is terminalproxy in the first of the directories that belongs to us, else the last resort.
-func firstOurs(lastResort string, dirs ...string) string {
+// firstOwned returns terminalproxy in the first of the directories that this user owns, else the
+// last resort.
+func firstOwned(lastResort string, dirs ...string) string {
 	for _, run := range dirs {
-		if info, err := os.Stat(run); err == nil && filepath.IsAbs(run) && info.IsDir() && auth.OwnerOf(info) == os.Getuid() {
+		if info, err := os.Stat(run); err == nil && filepath.IsAbs(run) && info.IsDir() &&
+			auth.OwnerOf(info) == os.Getuid() {
 			return filepath.Join(run, "terminalproxy")
 		}
 	}
@@ -68,25 +74,52 @@ func checkDir(dir string) error {
 	case err != nil:
 		return fmt.Errorf("directory of the gateway's socket: %w", err)
 	case info.Mode().Type() == fs.ModeSymlink:
-		return fmt.Errorf("%s is a symbolic link, somebody may have put it there: remove it, or set %s to a directory of yours", dir, EnvDir)
+		return fmt.Errorf(
+			"%s is a symbolic link, somebody may have put it there: remove it, or set %s to a "+
+				"directory of yours",
+			dir,
+			EnvDir,
+		)
 	case !info.IsDir():
-		return fmt.Errorf("%s is not a directory: remove it, or set %s to a directory of yours", dir, EnvDir)
+		return fmt.Errorf(
+			"%s is not a directory: remove it, or set %s to a directory of yours",
+			dir,
+			EnvDir,
+		)
 	case auth.OwnerOf(info) != os.Getuid():
-		return fmt.Errorf("%s belongs to user %d: set %s to a directory of yours", dir, auth.OwnerOf(info), EnvDir)
+		return fmt.Errorf(
+			"%s belongs to user %d: set %s to a directory of yours",
+			dir,
+			auth.OwnerOf(info),
+			EnvDir,
+		)
 	case info.Mode().Perm() != 0o700:
-		return fmt.Errorf("%s has mode %04o, others could get at the gateway's socket: chmod 700 %s", dir, info.Mode().Perm(), dir)
+		return fmt.Errorf(
+			"%s has mode %04o, others could get at the gateway's socket: chmod 700 %s",
+			dir,
+			info.Mode().Perm(),
+			dir,
+		)
 	}
 	return nil
 }
 
-// checkSocketPath refuses a path that does not fit into a sockaddr_un, which the kernel words as "invalid argument".
+// checkSocketPath refuses a path that does not fit into a sockaddr_un, which the kernel reports as
+// "invalid argument".
 func checkSocketPath(path string) error {
 	limit := 107 // sun_path is 108 bytes with its final zero (unix(7))
 	if runtime.GOOS == "darwin" {
 		limit = 103
 	}
 	if len(path) > limit {
-		return fmt.Errorf("the socket path %s is %d bytes long, the system allows %d: set %s to a shorter directory", path, len(path), limit, EnvDir)
+		return fmt.Errorf(
+			"the socket path %s is %d bytes long, the system allows %d: set %s to a "+
+				"shorter directory",
+			path,
+			len(path),
+			limit,
+			EnvDir,
+		)
 	}
 	return nil
 }

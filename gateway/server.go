@@ -1,6 +1,6 @@
-// Package gateway is the server. It listens on the user's local socket and on TCP, decides who may connect and in which
-// role, and joins connections (package ws) and HTTP requests (package httpapi) to the switchboard (package hub). It also
-// finds and dials a gateway for those who need one. It never starts a program.
+// Package gateway is the server. It listens on the user's local socket and on TCP, decides who may
+// connect and in which role, and joins connections (package ws) and HTTP requests (package httpapi)
+// to the switchboard (package hub). It also finds and dials a gateway. It never starts a program.
 package gateway
 
 import (
@@ -38,31 +38,35 @@ const (
 	shutdownTime       = time.Second
 )
 
-// Config is what a server needs. The zero value serves local sockets.
+// Config configures a server. The zero value serves local sockets.
 type Config struct {
-	// Log gets what operators want to know; nil is silence.
+	// Log is for operators; nil discards it.
 	Log *slog.Logger
 	// Tokens says who may come in over TCP. Without it there is no TCP.
 	Tokens *auth.Store
-	// Hosts are further names of this server, Origins the origins whose pages may connect; see [auth.Guard].
+	// Hosts are further names of this server. Origins are the origins whose pages may connect; see
+	// [auth.Guard].
 	Hosts, Origins []string
 	// Times is the rhythm of connections; zero values are the defaults.
 	Times ws.Times
 	// MCP serves an agent that comes to /mcp. Without it there is no such path.
 	MCP func(*client.Client) MCPHandler
-	// Draw draws screens for those who ask for pictures over HTTP. Without it there are none.
+	// Draw draws screens as pictures for HTTP requests. Without it the server has no pictures.
 	Draw Drawing
-	// Pages are the web pages that are served over TCP. Without them there are none.
+	// Pages are the web pages that the server serves over TCP. They may be nil.
 	Pages Pages
-	// Trusted are the networks of proxies before this server, whose X-Forwarded-For says who a request is from.
+	// Trusted are the networks of proxies before this server, whose X-Forwarded-For names the
+	// client of a request.
 	Trusted []netip.Prefix
 	// Version is the product's, for the metrics.
 	Version string
-	// GathersUntil is the time until which sessions of a gateway before this one may still be on their way here.
+	// GathersUntil is the time until which sessions of an earlier gateway may still be on their way
+	// here.
 	GathersUntil time.Time
-	// Sessions is how many sessions there may be at once, 0 for the default.
+	// Sessions bounds the sessions at one time; 0 is the default.
 	Sessions int
-	// Cluster is the name of the gateways that this one belongs to, "" for one alone. Proxies read it when they come from another.
+	// Cluster is the name of the cluster that this gateway belongs to, or "". Proxies read it when
+	// they come from another gateway.
 	Cluster string
 }
 
@@ -89,24 +93,34 @@ type Server struct {
 func New(cfg Config) *Server {
 	log := cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
 	s := &Server{
-		cfg: cfg, log: log, hub: hub.New(log),
-		over: make(chan struct{}), https: make(map[*http.Server]struct{}), live: make(map[*hub.Peer]string),
+		cfg:   cfg,
+		log:   log,
+		hub:   hub.New(log),
+		over:  make(chan struct{}),
+		https: make(map[*http.Server]struct{}),
+		live:  make(map[*hub.Peer]string),
 	}
 	if cfg.Sessions > 0 {
 		s.hub.Bound(cfg.Sessions)
 	}
 	s.sockets = ws.New(ws.Config{
-		Log: log, Authenticate: s.authenticate, CloseCode: closeCode, Times: cfg.Times, Header: s.greeting,
-		CheckOrigin: auth.Guard{Origins: cfg.Origins}.OriginAllowed, // asked again: the guard is not the only way in
+		Log:          log,
+		Authenticate: s.authorizeSocket,
+		CloseCode:    closeCode,
+		Times:        cfg.Times,
+		Header:       s.handshakeHeader,
+		// asked again: the guard is not the only way in
+		CheckOrigin: auth.Guard{Origins: cfg.Origins}.OriginAllowed,
 	})
 	s.callers = newCallers(s)
 	s.api = s.newAPI()
 	return s
 }
 
-// servePlace serves the peers of the place's socket that run as this user; as what is up to the path that they ask for: proxy,
-// agent or viewer. It returns nil when ctx ends, or the server is closed, and closes the listener. When the place is lost
-// nothing is answered any more, and it returns nil, too. The place is not given up.
+// servePlace serves the peers of the place's socket that run as this user. The path that a peer
+// asks for decides its role: proxy, agent or viewer. servePlace closes the listener and returns nil
+// when ctx ends or the server is closed. When the place is lost it stops to answer, and returns
+// nil, too. It does not give the place up.
 func (s *Server) servePlace(ctx context.Context, p *place.Place) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -117,7 +131,7 @@ func (s *Server) servePlace(ctx context.Context, p *place.Place) error {
 			_ = p.Listener.Close()
 		}
 	}()
-	err := s.serve(ctx, &sameUser{UnixListener: p.Listener, log: s.log}, listener{
+	err := s.serveListener(ctx, &sameUser{UnixListener: p.Listener, log: s.log}, listener{
 		guard: auth.Guard{Hosts: []string{"localhost"}}, owns: p.Answers,
 	})
 	if !p.Ours() {
@@ -126,8 +140,8 @@ func (s *Server) servePlace(ctx context.Context, p *place.Place) error {
 	return err
 }
 
-// ServeTCP serves peers that bring a token. Without TLS the address must be a loopback one. It returns nil when ctx
-// ends or after Close, and closes ln.
+// ServeTCP serves peers that bring a token. Without TLS the address must be a loopback one. It
+// closes ln and returns nil when ctx ends or after Close.
 func (s *Server) ServeTCP(ctx context.Context, ln net.Listener, secure *tls.Config) error {
 	addr, ok := ln.Addr().(*net.TCPAddr)
 	switch {
@@ -139,46 +153,54 @@ func (s *Server) ServeTCP(ctx context.Context, ln net.Listener, secure *tls.Conf
 		return errors.New("serve on TCP: a token file is required")
 	case secure == nil && !addr.IP.IsLoopback():
 		_ = ln.Close()
-		return fmt.Errorf("serve on %s: that address is reached from other machines: give a certificate and a key, or listen on 127.0.0.1", addr)
+		return fmt.Errorf(
+			"serve on %s: that address is reached from other machines: give a certificate and a "+
+				"key, or listen on 127.0.0.1",
+			addr,
+		)
 	}
 	limited := newLimiter(ln, connectionsPerPeer, s.cfg.Trusted, s.log)
-	served := listener{limit: limited, guard: auth.Guard{Hosts: s.cfg.Hosts, Origins: s.cfg.Origins}}
+	served := listener{
+		limit: limited,
+		guard: auth.Guard{Hosts: s.cfg.Hosts, Origins: s.cfg.Origins},
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	var wg sync.WaitGroup
 	wg.Go(func() { s.watchTokens(ctx) }) // ends with ctx, below
 	defer wg.Wait()
 	defer cancel()
 	if secure == nil {
-		return s.serve(ctx, limited, served)
+		return s.serveListener(ctx, limited, served)
 	}
 	secure = secure.Clone()
 	secure.MinVersion = tls.VersionTLS13
 	secure.NextProtos = []string{"http/1.1"} // a WebSocket upgrade is HTTP/1.1
-	return s.serve(ctx, tls.NewListener(limited, secure), served)
+	return s.serveListener(ctx, tls.NewListener(limited, secure), served)
 }
 
-// listener is what is particular about one of the server's listeners.
+// listener holds the properties of one of the server's listeners.
 type listener struct {
 	guard auth.Guard
-	limit *limiter // nil for none
-	// owns reports whether who dialled the name of a local socket would come here; nil for TCP.
+	limit *limiter // nil without a limit
+	// owns reports whether a dial of the local socket's name would come here; nil for TCP.
 	owns func() bool
 }
 
-// connected is an http.Server's ConnContext.
-func (l listener) connected(ctx context.Context, conn net.Conn) context.Context {
+// connContext serves as an http.Server's ConnContext.
+func (l listener) connContext(ctx context.Context, conn net.Conn) context.Context {
 	c := &connection{owns: l.owns}
 	if socket, ok := conn.(*net.UnixConn); ok {
 		c.process = place.ProcessOf(socket)
 	}
 	if l.limit != nil {
-		c.claim = claimed(conn)
+		c.claim = claimOfConn(conn)
 	}
 	return context.WithValue(ctx, connectionKey{}, c)
 }
 
-// handler answers nothing at a name that has been lost: who asks connects again, to whom it points now.
-func (l listener) handler(next http.Handler) http.Handler {
+// rejectWhenLost refuses requests at a name that has been lost. The client connects again, to the
+// process that has the name now.
+func (l listener) rejectWhenLost(next http.Handler) http.Handler {
 	if l.owns == nil {
 		return next
 	}
@@ -194,17 +216,18 @@ func (l listener) handler(next http.Handler) http.Handler {
 
 var errReplaced = errors.New("another process serves the local gateway now: connect again")
 
-func (s *Server) serve(ctx context.Context, ln net.Listener, l listener) error {
+func (s *Server) serveListener(ctx context.Context, ln net.Listener, l listener) error {
 	h := &http.Server{
-		Handler:           l.handler(s.front(l, l.guard.Handler(s.routes()))),
+		Handler:           l.rejectWhenLost(s.frontHandler(l, l.guard.Handler(s.newRoutes()))),
 		ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
-		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug), ConnContext: l.connected,
+		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug), ConnContext: l.connContext,
 	}
-	if l.owns != nil { // peers are our own user's processes; a deadline's timer would wake an idle session
+	// peers are this user's processes; a deadline's timer would wake an idle session
+	if l.owns != nil {
 		h.ReadHeaderTimeout, h.IdleTimeout = 0, 0
 	}
 	if l.limit != nil {
-		h.ConnState = l.limit.state
+		h.ConnState = l.limit.noteState
 	}
 	s.mu.Lock()
 	if s.closed {
@@ -216,25 +239,25 @@ func (s *Server) serve(ctx context.Context, ln net.Listener, l listener) error {
 	defer context.AfterFunc(ctx, func() { _ = s.Close() })()
 	err := h.Serve(&spare{Listener: ln, log: s.log})
 	if errors.Is(err, http.ErrServerClosed) {
-		return s.Close() // waits until who began to close has finished
+		return s.Close() // waits until the first Close has finished
 	}
 	return fmt.Errorf("serve on %s: %w", ln.Addr(), err)
 }
 
-func (s *Server) routes() http.Handler {
+func (s *Server) newRoutes() http.Handler {
 	mux := http.NewServeMux()
 	for path := range socketRoutes {
 		mux.Handle("GET "+path, s.sockets)
 	}
-	mux.HandleFunc("POST "+protocol.PathProof, s.proof)
+	mux.HandleFunc("POST "+protocol.PathProof, s.serveProof)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set(place.HeaderFiles, strconv.Itoa(openFiles()))
 		gathering := ""
-		if s.gathers() {
+		if s.isGathering() {
 			gathering = `,"gathering":true`
 		}
-		gathering += s.clustered(connectionOf(r).local())
+		gathering += s.clusterHealth(connectionOf(r).isLocal())
 		_, _ = fmt.Fprintf(w, "{\"status\":\"ok\",\"version\":%q%s}\n", protocol.Version, gathering)
 	})
 	s.api.Mount(mux)
@@ -244,13 +267,14 @@ func (s *Server) routes() http.Handler {
 	return mux
 }
 
-// gathers reports whether sessions may still be on their way here.
-func (s *Server) gathers() bool { return time.Now().Before(s.cfg.GathersUntil) }
+// isGathering reports whether sessions may still be on their way here.
+func (s *Server) isGathering() bool { return time.Now().Before(s.cfg.GathersUntil) }
 
-// greeting is what the answer to a handshake says: clients look again for a session that is not here yet.
-func (s *Server) greeting() http.Header {
+// handshakeHeader returns the headers of a handshake's answer. They let clients look again for a
+// session that is not here yet.
+func (s *Server) handshakeHeader() http.Header {
 	h := http.Header{}
-	if s.gathers() {
+	if s.isGathering() {
 		h.Set(client.HeaderGathering, "1")
 	}
 	if s.cfg.Cluster != "" {
@@ -281,7 +305,8 @@ func (s *Server) watchTokens(ctx context.Context) {
 	}
 }
 
-// cutRevoked ends those whose tokens do not stand. An error says that the file cannot be read, which is no permission either.
+// cutRevoked ends the peers and pages whose tokens are no longer valid. An unreadable token file
+// gives no permission either; the error reports it.
 func (s *Server) cutRevoked() (unread error) {
 	valid, why := make(map[string]bool), errRevoked
 	stands := func(id string) bool {
@@ -300,7 +325,7 @@ func (s *Server) cutRevoked() (unread error) {
 	}
 	s.mu.Unlock()
 	if s.cfg.Pages != nil {
-		s.cfg.Pages.Cut(stands, why) // before their seats: they are over, and not to come back
+		s.cfg.Pages.Cut(stands, why) // before their seats: they are over, and must not come back
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -318,8 +343,8 @@ func (s *Server) isClosed() bool {
 	return s.closed
 }
 
-// Close ends all listeners and connections: every peer is told, and cut off if it does not listen. It is bounded by a
-// few seconds, and may be called more than once.
+// Close ends all listeners and connections. It tells every peer, and cuts off one that does not
+// listen. It is bounded by a few seconds, and may be called more than once.
 func (s *Server) Close() error {
 	s.mu.Lock()
 	if !s.closed {

@@ -14,55 +14,55 @@ import (
 	"terminalproxy/gateway/place"
 )
 
-// lastWord is how long a peer that is turned away gets to send its request and to take the answer.
+// lastWord is how long a refused peer gets to send its request and to read the answer.
 const lastWord = 100 * time.Millisecond
 
-// spare is a listener that keeps a file descriptor back. Who connects while all others are in use hears so, and does not wait
-// in the kernel's queue for an answer that does not come. One goroutine calls Accept.
+// spare is a listener that keeps a file descriptor back. A client that connects while all others
+// are in use gets an answer, and does not wait in the kernel's queue. One goroutine calls Accept.
 type spare struct {
 	net.Listener
 	log  *slog.Logger
-	back *os.File // nil while there is none
+	back *os.File // nil while it has no descriptor
 }
 
 // Accept implements net.Listener.
 func (s *spare) Accept() (net.Conn, error) {
 	for {
-		s.keep()
+		s.keepDescriptor()
 		conn, err := s.Listener.Accept()
 		if s.back != nil && (errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)) {
-			s.giveUp()
+			s.releaseDescriptor()
 			conn, err = s.Listener.Accept()
 		}
 		switch {
 		case errors.Is(err, net.ErrClosed):
-			s.giveUp()
+			s.releaseDescriptor()
 			return nil, err
-		case err != nil || s.keep() && room():
+		case err != nil || s.keepDescriptor() && canOpenFiles():
 			return conn, err
 		}
 		s.turnAway(conn)
 	}
 }
 
-// keep reports whether there is a descriptor to spare.
-func (s *spare) keep() bool {
+// keepDescriptor opens the spare descriptor if needed, and reports whether it is open.
+func (s *spare) keepDescriptor() bool {
 	if s.back == nil {
 		s.back, _ = os.Open(os.DevNull)
 	}
 	return s.back != nil
 }
 
-func (s *spare) giveUp() {
+func (s *spare) releaseDescriptor() {
 	if s.back != nil {
 		_ = s.back.Close()
 		s.back = nil
 	}
 }
 
-// room reports whether the process can still open a directory and a file in it for itself, as it does to see what its own
-// session's program waits for.
-func room() bool {
+// canOpenFiles reports whether the process can still open a directory and a file in it, as it does
+// to see what its own session's program waits for.
+func canOpenFiles() bool {
 	dir, err := os.Open(os.DevNull)
 	if err != nil {
 		return false
@@ -75,20 +75,29 @@ func room() bool {
 	return file.Close() == nil
 }
 
-// turnAway reads a request first: to close a connection with something unread in it would take the answer away.
+// turnAway reads the request first: a socket closed with unread data would lose the answer.
 func (s *spare) turnAway(conn net.Conn) {
 	files := openFiles()
 	s.log.Warn("turned a connection away: all file descriptors are in use", "limit", files)
-	say := fmt.Sprintf("all %d file descriptors of this process are in use", files)
+	message := fmt.Sprintf("all %d file descriptors of this process are in use", files)
 	_ = conn.SetDeadline(time.Now().Add(lastWord))
 	_, _ = conn.Read(make([]byte, maxHeaderBytes))
-	_, _ = fmt.Fprintf(conn, "HTTP/1.1 %d %s\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: %d\r\nConnection: close\r\n%s: %d\r\n\r\n%s",
-		http.StatusServiceUnavailable, http.StatusText(http.StatusServiceUnavailable), len(say), place.HeaderFiles, files, say)
+	_, _ = fmt.Fprintf(
+		conn,
+		"HTTP/1.1 %d %s\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: "+
+			"%d\r\nConnection: close\r\n%s: %d\r\n\r\n%s",
+		http.StatusServiceUnavailable,
+		http.StatusText(http.StatusServiceUnavailable),
+		len(message),
+		place.HeaderFiles,
+		files,
+		message,
+	)
 	_ = conn.Close()
 }
 
-// openFiles is how many files this process can have open. Package syscall has raised the limit as far as it goes, and gives
-// the programs that it starts the one that was set.
+// openFiles returns how many files this process can have open. Package syscall has raised the limit
+// as far as it goes, and gives the original limit to programs that it starts.
 func openFiles() int {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {

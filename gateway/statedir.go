@@ -10,19 +10,19 @@ import (
 	"terminalproxy/protocol"
 )
 
-// StateDir is where this user's programs keep what lasts: $XDG_STATE_HOME/terminalproxy, else
-// ~/.local/state/terminalproxy. It is not made here.
+// StateDir returns the directory of this user's lasting files: $XDG_STATE_HOME/terminalproxy, else
+// ~/.local/state/terminalproxy. It does not make the directory.
 func StateDir() (string, error) {
-	return lasting("XDG_STATE_HOME", ".local", "state")
+	return userDir("XDG_STATE_HOME", ".local", "state")
 }
 
-// configDir is where the user keeps what belongs to the user: $XDG_CONFIG_HOME/terminalproxy, else ~/.config/terminalproxy.
-// It is not made here.
+// configDir returns the directory of the user's configuration: $XDG_CONFIG_HOME/terminalproxy, else
+// ~/.config/terminalproxy. It does not make the directory.
 func configDir() (string, error) {
-	return lasting("XDG_CONFIG_HOME", ".config")
+	return userDir("XDG_CONFIG_HOME", ".config")
 }
 
-// TokensPath is the file of this machine's token hashes, where no other is named.
+// TokensPath returns the default file of this machine's token hashes.
 func TokensPath() (string, error) {
 	dir, err := StateDir()
 	if err != nil {
@@ -31,7 +31,7 @@ func TokensPath() (string, error) {
 	return filepath.Join(dir, "tokens"), nil
 }
 
-// RecordsPath is the directory in which this user's recordings are known.
+// RecordsPath returns the directory that lists this user's recordings.
 func RecordsPath() (string, error) {
 	dir, err := StateDir()
 	if err != nil {
@@ -40,17 +40,17 @@ func RecordsPath() (string, error) {
 	return filepath.Join(dir, "records"), nil
 }
 
-// Signed says which owner signed a message, by this machine's tokens. They are read when somebody signs, and not before. An error is for
-// people.
-func Signed(message, signature []byte) (who protocol.Signer, err error) {
+// Signed returns the owner that signed a message, by this machine's tokens, which it reads at each
+// call. Its error is for people.
+func Signed(message, signature []byte) (signer protocol.Signer, err error) {
 	tokens, err := ownTokens()
 	if err != nil {
-		return who, err
+		return signer, err
 	}
 	return tokens.Owner(message, signature)
 }
 
-// LocalAgent says which local token's holder signed a message, likewise.
+// LocalAgent returns the local token whose holder signed a message, likewise.
 func LocalAgent(message, signature []byte) (token string, err error) {
 	tokens, err := ownTokens()
 	if err != nil {
@@ -59,7 +59,7 @@ func LocalAgent(message, signature []byte) (token string, err error) {
 	return tokens.LocalAgent(message, signature)
 }
 
-// ownTokens are this machine's tokens.
+// ownTokens opens this machine's tokens.
 func ownTokens() (*auth.Store, error) {
 	path, err := TokensPath()
 	if err != nil {
@@ -68,7 +68,7 @@ func ownTokens() (*auth.Store, error) {
 	return auth.OpenStore(path, nil)
 }
 
-// ConfigPath is the user's own configuration. It need not be there.
+// ConfigPath returns the path of the user's own configuration, which need not exist.
 func ConfigPath() (string, error) {
 	dir, err := configDir()
 	if err != nil {
@@ -77,7 +77,7 @@ func ConfigPath() (string, error) {
 	return filepath.Join(dir, "config.toml"), nil
 }
 
-// OwnerTokenPath is where the owner's own token lies, where no other file is named.
+// OwnerTokenPath returns the default path of the owner's own token.
 func OwnerTokenPath() (string, error) {
 	dir, err := configDir()
 	if err != nil {
@@ -86,7 +86,7 @@ func OwnerTokenPath() (string, error) {
 	return filepath.Join(dir, "owner.token"), nil
 }
 
-// LocalTokenPath is where the local token of an agent is saved.
+// LocalTokenPath returns the path of an agent's local token.
 func LocalTokenPath(name string) (string, error) {
 	dir, err := configDir()
 	if err != nil {
@@ -95,8 +95,9 @@ func LocalTokenPath(name string) (string, error) {
 	return filepath.Join(dir, name+".agent"), nil
 }
 
-// lasting is terminalproxy in the directory that a variable names, else in a directory of the user's home.
-func lasting(variable string, home ...string) (string, error) {
+// userDir returns terminalproxy in the directory that a variable names, else in a directory of the
+// user's home.
+func userDir(variable string, home ...string) (string, error) {
 	base := os.Getenv(variable)
 	if !filepath.IsAbs(base) {
 		dir, err := homeDir()
@@ -108,14 +109,15 @@ func lasting(variable string, home ...string) (string, error) {
 	return filepath.Join(base, "terminalproxy"), nil
 }
 
-// homeDir is $HOME, else what the system knows of the user: services and agents' tools start programs without the variable.
+// homeDir returns $HOME, else the home that the system knows: services and agents' tools start
+// programs without the variable.
 func homeDir() (string, error) {
 	dir, err := os.UserHomeDir()
 	if err == nil {
 		return dir, nil
 	}
-	if who, unknown := user.Current(); unknown == nil && filepath.IsAbs(who.HomeDir) {
-		return who.HomeDir, nil
+	if account, unknown := user.Current(); unknown == nil && filepath.IsAbs(account.HomeDir) {
+		return account.HomeDir, nil
 	}
 	return "", err
 }

@@ -72,24 +72,24 @@ func TestMetricsOfViewersAndFrames(t *testing.T) {
 	proxy := bearer(addr, tokens[auth.RoleProxy]).mustConnect(t, protocol.PathProxy)
 	open := opening("vim-1")
 	open.View = true
-	say(t, proxy, open)
+	message(t, proxy, open)
 	becomes(`terminalproxy_sessions{state="running"}`, 1)
 	viewer := bearer(addr, tokens[auth.RoleViewer]).mustConnect(t, protocol.PathView)
-	say(t, viewer, &protocol.View{RequestID: "v", SessionID: "vim-1"})
+	message(t, viewer, &protocol.View{RequestID: "v", SessionID: "vim-1"})
 	hear[*protocol.View](t, proxy)
-	say(t, proxy, screenRows(1, "one"))
+	message(t, proxy, screenRows(1, "one"))
 	becomes("terminalproxy_frames_sent_total", 1)
 	require.InDelta(t, 1, metrics()["terminalproxy_viewers"], 0)
 	require.InDelta(t, 1, metrics()["terminalproxy_frames_unacknowledged"], 0)
 
-	say(t, proxy, screenRows(2, "two")) // which the viewer is never sent
-	say(t, proxy, screenRows(3, "three"))
+	message(t, proxy, screenRows(2, "two")) // which the viewer is never sent
+	message(t, proxy, screenRows(3, "three"))
 	becomes(`terminalproxy_dropped_total{kind="frame"}`, 1)
 	hear[*protocol.Done](t, viewer)
 	hear[*protocol.Rows](t, viewer)
-	say(t, viewer, &protocol.Ack{SessionID: "vim-1", Seq: 1})
+	message(t, viewer, &protocol.Ack{SessionID: "vim-1", Seq: 1})
 	require.EqualValues(t, 3, hear[*protocol.Rows](t, viewer).Seq)
-	say(t, viewer, &protocol.Ack{SessionID: "vim-1", Seq: 3})
+	message(t, viewer, &protocol.Ack{SessionID: "vim-1", Seq: 3})
 	becomes("terminalproxy_frames_unacknowledged", 0)
 	now := metrics()
 	require.InDelta(t, 2, now["terminalproxy_frames_sent_total"], 0)
@@ -107,7 +107,7 @@ func TestMetricsOfViewersAndFrames(t *testing.T) {
 // docs/remote.md has every name, so that an operator finds what it means.
 func TestMetricsAreDocumented(t *testing.T) {
 	doc := documentation(t)
-	for _, f := range New(Config{}).stats() {
+	for _, f := range New(Config{}).metricFamilies() {
 		require.Contains(t, doc, fmt.Sprintf("`terminalproxy_%s", f.Name))
 	}
 }

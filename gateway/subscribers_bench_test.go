@@ -43,7 +43,7 @@ func BenchmarkSubscribers(b *testing.B) {
 		require.NoError(b, err)
 	}
 	proxy := bearer(addr, tokens[auth.RoleProxy]).mustConnect(b, protocol.PathProxy)
-	say(b, proxy, opening("vim-1"))
+	message(b, proxy, opening("vim-1"))
 	seq := uint64(0)
 	next := func() {
 		seq++
@@ -52,7 +52,7 @@ func BenchmarkSubscribers(b *testing.B) {
 			m.Screen.Lines = append(m.Screen.Lines, fmt.Sprint(row, strings.Repeat(" word", 12)))
 		}
 		m.Screen.Lines[7] = fmt.Sprintf("line %d %s", seq, strings.Repeat("x", 60))
-		say(b, proxy, m)
+		message(b, proxy, m)
 	}
 	var size int
 	var ours, least phase
@@ -60,7 +60,7 @@ func BenchmarkSubscribers(b *testing.B) {
 		next()
 		ours.measure(b, follow(b, addr, many), func(c *crowd) { next(); size = c.fetch(b) })
 		bare := newBareFan()
-		least.measure(b, follow(b, strings.TrimPrefix(bare.URL, "http://"), many), func(c *crowd) { bare.say(strings.Repeat("x", size)); c.fetch(b) })
+		least.measure(b, follow(b, strings.TrimPrefix(bare.URL, "http://"), many), func(c *crowd) { bare.message(strings.Repeat("x", size)); c.fetch(b) })
 		bare.Close()
 	}
 	b.ReportMetric(0, "ns/op")
@@ -175,7 +175,7 @@ func newBareFan() *bareFan {
 	return f
 }
 
-func (f *bareFan) say(text string) {
+func (f *bareFan) message(text string) {
 	for len(f.all) < subscribers {
 		f.all = append(f.all, <-f.conns)
 	}

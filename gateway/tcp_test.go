@@ -54,7 +54,7 @@ func TestRoleComesFromTheTokenR38(t *testing.T) {
 	frame := `{"type":"terminal.control.decide","requestId":"d","sessionId":"x","grant":true,"by":"user","role":"owner"}`
 	require.NoError(t, agent.WriteMessage(websocket.TextMessage, []byte(frame)))
 	require.Equal(t, protocol.CodeForbidden, hear[*protocol.Error](t, agent).Code)
-	say(t, agent, &protocol.SessionsList{RequestID: "l"})
+	message(t, agent, &protocol.SessionsList{RequestID: "l"})
 	hear[*protocol.SessionsListResult](t, agent)
 }
 
@@ -65,7 +65,7 @@ func TestRevocationClosesLiveConnectionsR37(t *testing.T) {
 	viewer := bearer(addr, tokens[auth.RoleViewer]).mustConnect(t, protocol.PathView)
 	require.NoError(t, store.Revoke("the-agent"))
 	require.Equal(t, websocket.ClosePolicyViolation, closeCodeOf(t, agent))
-	say(t, viewer, &protocol.SessionsList{RequestID: "l"})
+	message(t, viewer, &protocol.SessionsList{RequestID: "l"})
 	hear[*protocol.SessionsListResult](t, viewer)
 	require.Equal(t, http.StatusUnauthorized, statusOf(t, bearer(addr, tokens[auth.RoleAgent]), protocol.PathAgent))
 }
@@ -138,7 +138,7 @@ func TestHalfOpenConnectionsR40(t *testing.T) {
 	halfOpen(t, d, 1000)
 	late := d.mustConnect(t, protocol.PathAgent)
 	for _, conn := range []*websocket.Conn{early, late} {
-		say(t, conn, &protocol.SessionsList{RequestID: "l"})
+		message(t, conn, &protocol.SessionsList{RequestID: "l"})
 		hear[*protocol.SessionsListResult](t, conn)
 	}
 }
@@ -147,7 +147,7 @@ func TestDeadPeerIsNoticedR40(t *testing.T) {
 	addr, tokens, _ := tcp(t, Config{Times: ws.Times{Ping: 10 * time.Millisecond, Silence: 100 * time.Millisecond}})
 	d := bearer(addr, tokens[auth.RoleProxy])
 	dead := d.mustConnect(t, protocol.PathProxy) // it never reads: its pongs do not come
-	say(t, dead, opening("vim-1"))
+	message(t, dead, opening("vim-1"))
 	agent := bearer(addr, tokens[auth.RoleAgent]).client(t, "")
 	require.Eventually(t, func() bool {
 		list, err := agent.Sessions(fake.Within(t))
@@ -160,7 +160,7 @@ func TestViewerCannotTypeR49(t *testing.T) {
 	addr, tokens, _ := tcp(t, Config{})
 	p := startProxy(t, bearer(addr, tokens[auth.RoleProxy]), "vim-1")
 	viewer := bearer(addr, tokens[auth.RoleViewer]).mustConnect(t, protocol.PathView)
-	say(t, viewer, &protocol.Input{RequestID: "i", SessionID: "vim-1", Data: "x"})
+	message(t, viewer, &protocol.Input{RequestID: "i", SessionID: "vim-1", Data: "x"})
 	require.Equal(t, protocol.CodeForbidden, hear[*protocol.Error](t, viewer).Code)
 	require.Equal(t, websocket.ClosePolicyViolation, closeCodeOf(t, viewer))
 	require.Empty(t, p.typed)
@@ -228,7 +228,7 @@ func TestThreeBadFramesInARowCloseTheConnection(t *testing.T) {
 	}
 	bad(websocket.TextMessage, `{"type":"nope"}`)
 	bad(websocket.BinaryMessage, `{"type":"sessions.list","requestId":"l"}`)
-	say(t, conn, &protocol.SessionsList{RequestID: "l"})
+	message(t, conn, &protocol.SessionsList{RequestID: "l"})
 	hear[*protocol.SessionsListResult](t, conn)
 	bad(websocket.TextMessage, `[]`)
 	bad(websocket.TextMessage, `{"type":"sessions.list"}`)
@@ -240,11 +240,11 @@ func TestThreeBadFramesInARowCloseTheConnection(t *testing.T) {
 func watchers(t *testing.T, as func(auth.Role, string) *websocket.Conn) (proxy, reader, stalled *websocket.Conn) {
 	t.Helper()
 	proxy = as(auth.RoleProxy, protocol.PathProxy)
-	say(t, proxy, opening("vim-1"))
+	message(t, proxy, opening("vim-1"))
 	reader, stalled = as(auth.RoleAgent, protocol.PathAgent), as(auth.RoleViewer, protocol.PathView)
 	for _, conn := range []*websocket.Conn{stalled, reader} {
 		require.Eventually(t, func() bool {
-			say(t, conn, &protocol.SessionsSubscribe{RequestID: "s", SessionID: "vim-1"})
+			message(t, conn, &protocol.SessionsSubscribe{RequestID: "s", SessionID: "vim-1"})
 			require.NoError(t, conn.SetReadDeadline(time.Now().Add(fake.Soon)))
 			_, frame, err := conn.ReadMessage()
 			require.NoError(t, err)
@@ -272,7 +272,7 @@ func TestStalledReaderSlowsNobodyAndSkips(t *testing.T) {
 		return local(NewLocal(dir, nil)).mustConnect(t, path)
 	})
 	for seq := uint64(1); seq <= last; seq++ {
-		say(t, proxy, bigSnapshot(seq))
+		message(t, proxy, bigSnapshot(seq))
 		require.Equal(t, seq, hear[*protocol.Snapshot](t, reader).Seq)
 	}
 	frames := 1
@@ -293,7 +293,7 @@ func TestStalledReaderIsCutOff(t *testing.T) {
 	seq := uint64(0)
 	require.Eventually(t, func() bool {
 		seq++
-		say(t, proxy, bigSnapshot(seq))
+		message(t, proxy, bigSnapshot(seq))
 		require.Equal(t, seq, hear[*protocol.Snapshot](t, reader).Seq)
 		return stalled.WriteMessage(websocket.TextMessage, []byte(`{"type":"sessions.list","requestId":"l"}`)) != nil
 	}, 3*fake.Soon, time.Millisecond)
