@@ -21,15 +21,16 @@ import (
 //go:embed static
 var static embed.FS
 
-// indexName is the page itself. In it, {{.Build}} names the other files, {{.Modules}} links the scripts that firstName needs.
-// workerName is its service worker, which works for all of the page only from the root; {{.Build}} means the same there.
+// indexName is the page itself. In it, {{.Build}} names the other files, and {{.Modules}} links the
+// scripts that firstName needs. workerName is its service worker, which works for the whole page
+// only from the root; {{.Build}} means the same there.
 const (
 	indexName  = "index.html"
 	firstName  = "app.js"
 	workerName = "sw.js"
 )
 
-// files are what a browser loads.
+// files are the files that a browser loads.
 type files struct {
 	build  string // names the other files: another content has another name
 	page   content
@@ -37,7 +38,7 @@ type files struct {
 	others map[string]content
 }
 
-// content is a file, and the same in gzip (RFC 1952): a phone loads the page over the air.
+// content is a file, plain and in gzip (RFC 1952): a phone loads the page over the air.
 type content struct{ plain, zipped []byte }
 
 func newContent(plain []byte) (content, error) {
@@ -52,15 +53,15 @@ func newContent(plain []byte) (content, error) {
 	return content{plain, zipped.Bytes()}, err
 }
 
-// serve answers with the form that the browser takes.
-func (c content) serve(w http.ResponseWriter, r *http.Request) {
+// serveContent answers with the form that the browser accepts.
+func (c content) serveContent(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Vary", "Accept-Encoding")
 	body := c.plain
 	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") && len(c.zipped) < len(body) {
 		w.Header().Set("Content-Encoding", "gzip")
 		body = c.zipped
 	}
-	_, _ = w.Write(body) // who went away misses nothing
+	_, _ = w.Write(body) // a client that went away misses nothing
 }
 
 // readFiles reads the embedded files.
@@ -83,10 +84,10 @@ func readFiles() (*files, error) {
 	})
 	if err == nil {
 		f.build = hex.EncodeToString(sum.Sum(nil)[:8])
-		f.page, err = f.first()
+		f.page, err = f.buildIndex()
 	}
 	if err == nil {
-		f.script, err = newContent(f.filled(workerName, "{{.Build}}", f.build))
+		f.script, err = newContent(f.fillTemplate(workerName, "{{.Build}}", f.build))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("files of the page: %w", err)
@@ -96,40 +97,59 @@ func readFiles() (*files, error) {
 	return f, nil
 }
 
-// first is the page itself. The names that it gets are digits and those of our own files: nothing has to be escaped.
-func (f *files) first() (content, error) {
+// buildIndex makes the page itself. It fills in digits and the names of our own files, so nothing
+// has to be escaped.
+func (f *files) buildIndex() (content, error) {
 	modules := make(map[string]bool)
-	f.imports(firstName, modules)
+	f.collectImports(firstName, modules)
 	var links strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(modules)) {
-		_, _ = fmt.Fprintf(&links, "<link rel=\"modulepreload\" href=\"/app/%s/%s\">\n", f.build, name)
+		_, _ = fmt.Fprintf(
+			&links,
+			"<link rel=\"modulepreload\" href=\"/app/%s/%s\">\n",
+			f.build,
+			name,
+		)
 	}
-	return newContent(f.filled(indexName, "{{.Modules}}", links.String(), "{{.Build}}", f.build))
+	return newContent(f.fillTemplate(
+		indexName,
+		"{{.Modules}}",
+		links.String(),
+		"{{.Build}}",
+		f.build,
+	))
 }
 
-// filled is a file with something in place of names. No template does it: with one, the linker would keep the methods of all types.
-func (f *files) filled(name string, pairs ...string) []byte {
+// fillTemplate replaces names in a file. It uses no template package: with one, the linker would
+// keep the methods of all types.
+func (f *files) fillTemplate(name string, pairs ...string) []byte {
 	return []byte(strings.NewReplacer(pairs...).Replace(string(f.others[name].plain)))
 }
 
-var imported = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^import .* from '\./([\w.]+)';$`) })
+var importPattern = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^import .* from '\./([\w.]+)';$`)
+})
 
-// imports adds what a script imports, and what those do: the page names them all, so that a browser does not find one after the other.
-func (f *files) imports(name string, found map[string]bool) {
-	for _, m := range imported().FindAllSubmatch(f.others[name].plain, -1) {
+// collectImports adds a script's imports, and theirs. The page names them all, so that a browser
+// need not find them one after the other.
+func (f *files) collectImports(name string, found map[string]bool) {
+	for _, m := range importPattern().FindAllSubmatch(f.others[name].plain, -1) {
 		if next := string(m[1]); !found[next] {
 			found[next] = true
-			f.imports(next, found)
+			f.collectImports(next, found)
 		}
 	}
 }
 
-// guarded is next behind the headers that stand on every answer: a page of ours runs our scripts and talks to us, and that is all.
-func guarded(next http.Handler) http.Handler {
+// withSecurityHeaders puts security headers on every answer of next: our page runs our scripts and
+// talks to us, and can do nothing else.
+func withSecurityHeaders(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for name, value := range map[string]string{
-			"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; " +
-				"manifest-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
+			"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; " +
+				"connect-src 'self'; img-src 'self'; " +
+				"manifest-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; " +
+				"frame-ancestors 'none'; " +
 				"require-trusted-types-for 'script'; trusted-types worker",
 			"X-Content-Type-Options":       "nosniff",
 			"Referrer-Policy":              "no-referrer",
@@ -143,17 +163,17 @@ func guarded(next http.Handler) http.Handler {
 	})
 }
 
-func (f *files) index(w http.ResponseWriter, r *http.Request) {
+func (f *files) serveIndex(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	f.page.serve(w, r)
+	f.page.serveContent(w, r)
 }
 
-func (f *files) worker(w http.ResponseWriter, r *http.Request) {
+func (f *files) serveWorker(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", contentType(workerName))
-	f.script.serve(w, r)
+	f.script.serveContent(w, r)
 }
 
-func (f *files) file(w http.ResponseWriter, r *http.Request) {
+func (f *files) serveFile(w http.ResponseWriter, r *http.Request) {
 	file, ok := f.others[r.PathValue("file")]
 	if !ok || r.PathValue("build") != f.build {
 		http.NotFound(w, r)
@@ -161,10 +181,11 @@ func (f *files) file(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", contentType(r.PathValue("file")))
 	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
-	file.serve(w, r)
+	file.serveContent(w, r)
 }
 
-// contentType is that of a file, by its name. What a system's own table says of scripts cannot be relied on.
+// contentType returns a file's content type by its name. A system's own table is unreliable for
+// scripts.
 func contentType(name string) string {
 	switch ext := path.Ext(name); ext {
 	case ".js":

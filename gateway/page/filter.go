@@ -12,8 +12,8 @@ import (
 	"terminalproxy/protocol"
 )
 
-// whoSays is what the user reads of a page's acts where no key says more.
-const whoSays = "a page"
+// pageName is the name that the user reads for a page's acts if no key says more.
+const pageName = "a page"
 
 // filter decides about the frames between a page and the gateway.
 type filter struct {
@@ -25,16 +25,22 @@ type filter struct {
 // errBadFrames ends a connection.
 var errBadFrames = errors.New("three invalid frames in a row")
 
-// up is the message of a page's frame that the gateway gets, or the answer to one that it does not get.
-func (f *filter) up(kind int, frame []byte) (m protocol.Message, no *protocol.Error, err error) {
-	fault := error(&protocol.FieldError{Code: protocol.CodeBadMessage, Say: "a binary frame: messages are JSON in text frames"})
+// fromPage returns the message for the gateway from a page's frame, or the answer to a refused one.
+func (f *filter) fromPage(
+	kind int,
+	frame []byte,
+) (m protocol.Message, refused *protocol.Error, err error) {
+	fault := error(&protocol.FieldError{
+		Code: protocol.CodeBadMessage,
+		Say:  "a binary frame: messages are JSON in text frames",
+	})
 	if kind == websocket.TextMessage {
 		m, fault = protocol.Decode(frame, protocol.MaxAgentMessage)
 	}
 	if fault == nil {
 		f.bad = 0
-		no = f.judge(m)
-		return m, no, nil
+		refused = f.authorize(m)
+		return m, refused, nil
 	}
 	if f.bad++; f.bad == badFrames {
 		return nil, nil, errBadFrames
@@ -45,36 +51,40 @@ func (f *filter) up(kind int, frame []byte) (m protocol.Message, no *protocol.Er
 	return nil, &protocol.Error{Code: protocol.CodeBadMessage, Message: fault.Error()}, nil
 }
 
-// judge says why a message does not pass, and puts in what a page does not say of itself.
-func (f *filter) judge(m protocol.Message) *protocol.Error {
-	if no := f.rights.Refuses(m, f.now()); no != nil {
-		return no
+// authorize returns the reason to refuse a message, or nil. It fills in the name of the page.
+func (f *filter) authorize(m protocol.Message) *protocol.Error {
+	if refused := f.rights.Refuses(m, f.now()); refused != nil {
+		return refused
 	}
 	switch m := m.(type) {
 	case *protocol.ControlDecide:
-		m.By = whoSays
+		m.By = pageName
 	case *protocol.Note:
-		m.By = whoSays
+		m.By = pageName
 	case *protocol.ChatSend:
-		m.By = whoSays
+		m.By = pageName
 	case *protocol.ChatImage:
-		m.By = whoSays
+		m.By = pageName
 	case *protocol.ChatAnswer:
-		m.By = whoSays
+		m.By = pageName
 	case *protocol.ChatInterrupt:
-		m.By = whoSays
+		m.By = pageName
 	}
-	if frame, err := protocol.Encode(m); err != nil || len(frame) > most(m) {
+	if frame, err := protocol.Encode(m); err != nil || len(frame) > frameLimit(m) {
 		return &protocol.Error{
 			RequestID: protocol.RequestID(m), Code: protocol.CodeTooLarge,
-			Message: fmt.Sprintf("a %s of more than %d bytes: write less", protocol.KindOf(m), most(m)),
+			Message: fmt.Sprintf(
+				"a %s of more than %d bytes: write less",
+				protocol.KindOf(m),
+				frameLimit(m),
+			),
 		}
 	}
 	return nil
 }
 
-// most is how many bytes a frame of m may have.
-func most(m protocol.Message) int {
+// frameLimit returns the largest frame of m, in bytes.
+func frameLimit(m protocol.Message) int {
 	switch m.(type) {
 	case *protocol.ChatSend, *protocol.ChatImage, *protocol.ChatAnswer:
 		return protocol.MaxAgentMessage
@@ -82,14 +92,15 @@ func most(m protocol.Message) int {
 	return maxPassed
 }
 
-// down is what a page gets of a gateway's frame, nil for nothing. A page that sees everything gets it as it is.
-func (f *filter) down(frame []byte) []byte {
-	if f.rights.Session == "" || f.ownRows(frame) {
+// toPage returns the part of a gateway's frame that the page may see, or nil. A page that sees
+// everything gets the frame as it is.
+func (f *filter) toPage(frame []byte) []byte {
+	if f.rights.Session == "" || f.isOwnRows(frame) {
 		return frame
 	}
 	m, err := protocol.Decode(frame, protocol.MaxMessage)
 	if err != nil {
-		return nil // of a newer gateway: who knows about which session
+		return nil // of a newer gateway: it may be about any session
 	}
 	switch m := m.(type) {
 	case *protocol.SessionsListResult:
@@ -99,12 +110,12 @@ func (f *filter) down(frame []byte) []byte {
 		if part == nil {
 			return nil
 		}
-		return f.encode(part)
+		return f.encodeOrDrop(part)
 	case *protocol.Error:
 		if m.Code == protocol.CodeNoSession {
 			m.Message = "the session is not there any more" // the gateway would say which are
 		}
-		return f.encode(m)
+		return f.encodeOrDrop(m)
 	case *protocol.Done:
 		return frame
 	default:
@@ -113,18 +124,18 @@ func (f *filter) down(frame []byte) []byte {
 		}
 		return frame
 	}
-	return f.encode(m)
+	return f.encodeOrDrop(m)
 }
 
-// ownRows reports whether a frame is rows of the page's session, as this gateway writes them: of all that a page gets they are nearly all,
-// and are not read for that.
-func (f *filter) ownRows(frame []byte) bool {
-	rest, is := bytes.CutPrefix(frame, []byte(`{"type":"terminal.rows","sessionId":"`))
-	rest, own := bytes.CutPrefix(rest, []byte(f.rights.Session))
-	return is && own && bytes.HasPrefix(rest, []byte(`",`))
+// isOwnRows reports whether a frame holds rows of the page's session, as this gateway writes them.
+// Most frames of a page are such rows, so they are not decoded.
+func (f *filter) isOwnRows(frame []byte) bool {
+	rest, isRows := bytes.CutPrefix(frame, []byte(`{"type":"terminal.rows","sessionId":"`))
+	rest, isOwn := bytes.CutPrefix(rest, []byte(f.rights.Session))
+	return isRows && isOwn && bytes.HasPrefix(rest, []byte(`",`))
 }
 
-func (f *filter) encode(m protocol.Message) []byte {
+func (f *filter) encodeOrDrop(m protocol.Message) []byte {
 	frame, err := protocol.Encode(m)
 	if err != nil {
 		return nil

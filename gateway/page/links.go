@@ -19,13 +19,14 @@ const (
 	maxOpenings         = 256
 	maxOpeningsPerToken = 16
 	longestOpening      = 7 * 24 * time.Hour
-	// awayFor is how long pages stay without whoever opened them, whose connection was lost.
+	// awayFor is how long pages stay after the connection of their opener was lost.
 	awayFor = 2 * time.Minute
-	// gatherFor is how long after its start a server may not know yet of pages whose opener is on its way back.
+	// gatherFor is how long after its start a server may not know pages whose opener is on its way
+	// back.
 	gatherFor = 30 * time.Second
 )
 
-// Why an opening at a server ends.
+// These are the reasons for the end of an opening at a server.
 var (
 	errAway     = errors.New("the terminal that opened the page has been away for two minutes")
 	errReplaced = errors.New("another connection has this opening now")
@@ -40,27 +41,29 @@ type Seat interface {
 	Leave()
 }
 
-// Port is what links need of their server.
+// Port gives links access to their server.
 type Port struct {
-	// Join gives a page its seat: of whoever opened its link, with no more than the set.
-	Join func(who auth.Identity, set rights.Set) Seat
-	// Count counts a page's connection with whoever opened its link. A page reads its error, and comes back later.
-	Count func(r *http.Request, who auth.Identity) error
+	// Join gives a page its seat: that of the identity that opened its link, limited to the set.
+	Join func(identity auth.Identity, set rights.Set) Seat
+	// Count counts a page's connection with the identity that opened its link. A page reads its
+	// error, and comes back later.
+	Count func(r *http.Request, identity auth.Identity) error
 }
 
-// Links are the pages of a server, with the links that its users open by gateway open. All methods may be called from any goroutine.
+// Links are the pages of a server, with the links that its users open by gateway open. All methods
+// may be called from any goroutine.
 type Links struct {
 	door *Door
 	away time.Duration
 
 	mu      sync.Mutex
 	closed  bool
-	links   map[linkName]*link
+	links   map[openingName]*hostedOpening
 	openers map[*Opener]struct{}
 }
 
-// linkName is what an opening is found by again.
-type linkName struct{ token, secret string }
+// openingName identifies an opening when its opener comes back.
+type openingName struct{ token, secret string }
 
 // NewLinks makes the pages of a server. Close it.
 func NewLinks(cfg Config) (*Links, error) {
@@ -71,7 +74,12 @@ func NewLinks(cfg Config) (*Links, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Links{door: door, away: awayFor, links: make(map[linkName]*link), openers: make(map[*Opener]struct{})}, nil
+	return &Links{
+		door:    door,
+		away:    awayFor,
+		links:   make(map[openingName]*hostedOpening),
+		openers: make(map[*Opener]struct{}),
+	}, nil
 }
 
 // ServeHTTP implements http.Handler, for the paths of [Door].
@@ -80,18 +88,18 @@ func (l *Links) ServeHTTP(w http.ResponseWriter, r *http.Request) { l.door.Serve
 // Turn answers a request that there is no room for; see [Door.Turn].
 func (l *Links) Turn(w http.ResponseWriter, r *http.Request, why error) { l.door.Turn(w, r, why) }
 
-// Cut ends, for a reason, what tokens have opened that stand no more.
+// Cut ends, for a reason, all that invalid tokens have opened.
 func (l *Links) Cut(stands func(tokenID string) bool, why error) {
 	l.mu.Lock()
 	var over []*Opening
 	var gone []*Opener
 	for _, k := range l.links {
-		if !stands(k.who.TokenID) {
+		if !stands(k.identity.TokenID) {
 			over = append(over, k.opening)
 		}
 	}
 	for o := range l.openers {
-		if !stands(o.who.TokenID) {
+		if !stands(o.identity.TokenID) {
 			gone = append(gone, o)
 		}
 	}
@@ -100,7 +108,7 @@ func (l *Links) Cut(stands func(tokenID string) bool, why error) {
 		o.End(why)
 	}
 	for _, o := range gone {
-		o.End(final{why})
+		o.End(finalError{why})
 	}
 }
 
@@ -112,97 +120,112 @@ func (l *Links) Close(why error) {
 		o.End(why)
 	}
 	for _, k := range l.links {
-		k.wait(nil)
+		k.endAfterLocked(nil)
 	}
 	l.mu.Unlock()
 	l.door.Leave()
 }
 
-// link is an opening with whoever opened it. Its fields but the first four are under Links.mu.
-type link struct {
-	all     *Links
-	name    linkName
-	who     auth.Identity
-	opening *Opening
+// hostedOpening is an opening at a server. Its fields but the first four are guarded by Links.mu.
+type hostedOpening struct {
+	all      *Links
+	name     openingName
+	identity auth.Identity
+	opening  *Opening
 
 	opener  *Opener     // nil while it is away
-	ends    *time.Timer // the opening, where the opener is away
+	ends    *time.Timer // ends the opening while the opener is away
 	answers map[string]chan bool
 }
 
-// find is the opening that a message means, made if need be.
-func (l *Links) find(who auth.Identity, port Port, m *protocol.PageOpen) (*link, *protocol.Error) {
-	no := func(code protocol.Code, say string) (*link, *protocol.Error) {
-		return nil, &protocol.Error{RequestID: m.RequestID, Code: code, Message: say}
+// findOrOpen returns the opening that a message means. It makes one if needed.
+func (l *Links) findOrOpen(
+	identity auth.Identity,
+	port Port,
+	m *protocol.PageOpen,
+) (*hostedOpening, *protocol.Error) {
+	refuse := func(code protocol.Code, message string) (*hostedOpening, *protocol.Error) {
+		return nil, &protocol.Error{RequestID: m.RequestID, Code: code, Message: message}
 	}
-	terms := Terms{Role: auth.Role(m.Role), Session: m.SessionID, Secret: m.Secret, Expires: l.until(who, m)}
-	if terms.Role == auth.RoleOwner && who.Role != auth.RoleOwner {
-		return no(protocol.CodeForbidden, "a token of the role "+string(who.Role)+" opens pages that look: leave --role out, or use an owner's token")
+	terms := Terms{
+		Role:    auth.Role(m.Role),
+		Session: m.SessionID,
+		Secret:  m.Secret,
+		Expires: l.expiryOf(identity, m),
 	}
-	name := linkName{who.TokenID, m.Secret}
+	if terms.Role == auth.RoleOwner && identity.Role != auth.RoleOwner {
+		return refuse(protocol.CodeForbidden, "a token of the role "+string(identity.Role)+
+			" opens pages that look: leave --role out, or use an owner's token")
+	}
+	name := openingName{identity.TokenID, m.Secret}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if known := l.links[name]; known != nil && known.opening.ctx.Err() == nil {
 		if known.opening.terms.Role != terms.Role || known.opening.terms.Session != terms.Session {
-			return no(protocol.CodeForbidden, "this opening has another role, or another session")
+			return refuse(protocol.CodeForbidden,
+				"this opening has another role, or another session")
 		}
 		return known, nil
 	}
 	own := 0
 	for n := range l.links {
-		if n.token == who.TokenID {
+		if n.token == identity.TokenID {
 			own++
 		}
 	}
 	switch {
 	case l.closed:
-		return no(protocol.CodeUnavailable, "the gateway is closing")
+		return refuse(protocol.CodeUnavailable, "the gateway is closing")
 	case own >= maxOpeningsPerToken || len(l.links) >= maxOpenings:
-		return no(protocol.CodeBusy, "too many pages are open: end one that runs with Ctrl+C")
+		return refuse(protocol.CodeBusy, "too many pages are open: end one that runs with Ctrl+C")
 	}
-	k := &link{all: l, name: name, who: who, answers: make(map[string]chan bool)}
-	terms.Dial = func(context.Context) (Link, error) { return k.join(port) }
-	terms.Count = func(r *http.Request) error { return port.Count(r, who) }
-	terms.Admit, terms.Entered, terms.Left = k.admit, k.entered, k.left
+	k := &hostedOpening{all: l, name: name, identity: identity, answers: make(map[string]chan bool)}
+	terms.Dial = func(context.Context) (Link, error) { return k.joinHub(port) }
+	terms.Count = func(r *http.Request) error { return port.Count(r, identity) }
+	terms.Admit, terms.Entered, terms.Left = k.askOpener, k.reportEntered, k.reportLeft
 	var err error
 	if k.opening, err = l.door.Open(terms); err != nil {
-		return no(protocol.CodeUnavailable, err.Error())
+		return refuse(protocol.CodeUnavailable, err.Error())
 	}
 	l.links[name] = k
-	l.door.cfg.Log.Info("pages opened", "token", who.Name, "role", m.Role, "session", m.SessionID)
-	l.door.wg.Go(k.watch) // ends with the opening
+	l.door.cfg.Log.Info("pages opened",
+		"token", identity.Name,
+		"role", m.Role,
+		"session", m.SessionID,
+	)
+	l.door.wg.Go(k.forgetWhenOver) // ends with the opening
 	return k, nil
 }
 
-// until is the end of an opening: not beyond that of its token.
-func (l *Links) until(who auth.Identity, m *protocol.PageOpen) time.Time {
+// expiryOf returns the end of an opening, at the latest that of its token.
+func (l *Links) expiryOf(identity auth.Identity, m *protocol.PageOpen) time.Time {
 	end, most := time.UnixMilli(m.ExpiresAt), l.door.cfg.Now().Add(longestOpening)
 	if end.After(most) {
 		end = most
 	}
-	if !who.Expires.IsZero() && end.After(who.Expires) {
-		end = who.Expires
+	if !identity.Expires.IsZero() && end.After(identity.Expires) {
+		end = identity.Expires
 	}
 	return end
 }
 
-// watch forgets an opening that is over, and tells its opener.
-func (k *link) watch() {
+// forgetWhenOver waits for the end of the opening, forgets it, and tells its opener.
+func (k *hostedOpening) forgetWhenOver() {
 	<-k.opening.Done()
-	k.all.door.cfg.Log.Info("pages closed", "token", k.who.Name, "cause", k.opening.Err())
+	k.all.door.cfg.Log.Info("pages closed", "token", k.identity.Name, "cause", k.opening.Err())
 	k.all.mu.Lock()
 	defer k.all.mu.Unlock()
 	if k.all.links[k.name] == k {
 		delete(k.all.links, k.name)
 	}
-	k.wait(nil)
+	k.endAfterLocked(nil)
 	if k.opener != nil && !k.all.closed {
-		k.opener.End(final{k.opening.Err()})
+		k.opener.End(finalError{k.opening.Err()})
 	}
 }
 
-// wait ends the opening after a while, nil for never. It is called under Links.mu.
-func (k *link) wait(then func()) {
+// endAfterLocked calls then after the time that an opener may be away; nil cancels that.
+func (k *hostedOpening) endAfterLocked(then func()) {
 	if k.ends != nil {
 		k.ends.Stop()
 		k.ends = nil
@@ -212,26 +235,26 @@ func (k *link) wait(then func()) {
 	}
 }
 
-// take gives the opening to an opener, and what that one does not know: the pages that are there, and those that wait.
-func (k *link) take(o *Opener, keys [][]byte) {
+// attachOpener gives the opening to an opener, and sends it the pages that it does not know.
+func (k *hostedOpening) attachOpener(o *Opener, keys [][]byte) {
 	k.all.mu.Lock()
 	before := k.opener
 	k.opener = o
-	k.wait(nil)
+	k.endAfterLocked(nil)
 	k.all.mu.Unlock()
 	if before != nil && before != o {
-		before.End(final{errReplaced})
+		before.End(finalError{errReplaced})
 	}
 	for _, key := range keys {
-		k.opening.restore(key)
+		k.opening.restoreVisitor(key)
 	}
-	for _, m := range k.opening.knocks(keys) {
-		o.put(m)
+	for _, m := range k.opening.visitorNotices(keys) {
+		o.enqueue(m)
 	}
 }
 
-// leave notes that an opener's connection was lost.
-func (k *link) leave(o *Opener) {
+// detachOpener notes that an opener's connection was lost.
+func (k *hostedOpening) detachOpener(o *Opener) {
 	k.all.mu.Lock()
 	defer k.all.mu.Unlock()
 	if k.opener != o {
@@ -239,32 +262,33 @@ func (k *link) leave(o *Opener) {
 	}
 	k.opener = nil
 	if k.opening.ctx.Err() == nil && !k.all.closed {
-		k.wait(func() { k.opening.End(errAway) })
+		k.endAfterLocked(func() { k.opening.End(errAway) })
 	}
 }
 
-// tell tells the opener something, if it is there. What it misses it is told when it comes back.
-func (k *link) tell(m protocol.Message) {
+// sendOpener sends a message to the opener, if it is there. An opener that comes back gets the
+// missed pages then.
+func (k *hostedOpening) sendOpener(m protocol.Message) {
 	k.all.mu.Lock()
 	defer k.all.mu.Unlock()
 	if k.opener != nil {
-		k.opener.put(m)
+		k.opener.enqueue(m)
 	}
 }
 
-func (k *link) entered(v Visitor) {
-	k.all.door.cfg.Log.Info("page came in", "page", v.ID, "role", v.Role, "token", k.who.Name)
-	k.tell(&protocol.PageKnock{PageID: v.ID, KeyB64: v.Key})
+func (k *hostedOpening) reportEntered(v Visitor) {
+	k.all.door.cfg.Log.Info("page came in", "page", v.ID, "role", v.Role, "token", k.identity.Name)
+	k.sendOpener(&protocol.PageKnock{PageID: v.ID, KeyB64: v.Key})
 }
 
-func (k *link) left(v Visitor) {
-	k.all.door.cfg.Log.Info("page is over", "page", v.ID, "token", k.who.Name)
-	k.tell(&protocol.PageGone{KeyB64: v.Key})
+func (k *hostedOpening) reportLeft(v Visitor) {
+	k.all.door.cfg.Log.Info("page is over", "page", v.ID, "token", k.identity.Name)
+	k.sendOpener(&protocol.PageGone{KeyB64: v.Key})
 }
 
-// admit has the opener ask its user about a page. That one's machine makes the key known to its proxies, and takes it back when it
-// is told that the page is over.
-func (k *link) admit(ctx context.Context, v Visitor) (leave func(), err error) {
+// askOpener lets the opener ask its user about a page. The opener's machine makes the key known to
+// its proxies, and takes it back at the end of the page.
+func (k *hostedOpening) askOpener(ctx context.Context, v Visitor) (leave func(), err error) {
 	answer := make(chan bool, 1)
 	k.all.mu.Lock()
 	k.answers[string(v.Key)] = answer
@@ -274,7 +298,7 @@ func (k *link) admit(ctx context.Context, v Visitor) (leave func(), err error) {
 		defer k.all.mu.Unlock()
 		delete(k.answers, string(v.Key))
 	}()
-	k.tell(&protocol.PageKnock{PageID: v.ID, KeyB64: v.Key, Pending: true})
+	k.sendOpener(&protocol.PageKnock{PageID: v.ID, KeyB64: v.Key, Pending: true})
 	select {
 	case yes := <-answer:
 		if !yes {
@@ -286,9 +310,9 @@ func (k *link) admit(ctx context.Context, v Visitor) (leave func(), err error) {
 	}
 }
 
-// answer is the user's answer about a page. A yes about one that is not known lets it in: the server has been started anew since it
-// asked.
-func (k *link) answer(m *protocol.PageAdmit) {
+// applyAnswer applies the user's answer about a page. A yes about an unknown page lets it in: the
+// server has been restarted since it asked.
+func (k *hostedOpening) applyAnswer(m *protocol.PageAdmit) {
 	k.all.mu.Lock()
 	waiting := k.answers[string(m.KeyB64)]
 	k.all.mu.Unlock()
@@ -299,19 +323,19 @@ func (k *link) answer(m *protocol.PageAdmit) {
 		default: // it was answered
 		}
 	case m.Admit:
-		k.opening.restore(m.KeyB64)
+		k.opening.restoreVisitor(m.KeyB64)
 	}
 }
 
-// join is a page's connection to the switchboard.
-func (k *link) join(port Port) (Link, error) {
+// joinHub connects a page to the switchboard.
+func (k *hostedOpening) joinHub(port Port) (Link, error) {
 	terms := k.opening.terms
-	who := k.who
-	who.Role = terms.Role
-	return Seated(port.Join(who, termsRights(terms))), nil
+	identity := k.identity
+	identity.Role = terms.Role
+	return Seated(port.Join(identity, termsRights(terms))), nil
 }
 
-// Seated is the link of a participant in a switchboard of this process.
+// Seated returns the link of a participant in a switchboard of this process.
 func Seated(seat Seat) Link { return &seated{seat: seat, done: make(chan struct{})} }
 
 // seated is a page's link to a switchboard in this process.
@@ -334,7 +358,7 @@ func (s *seated) Next() ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		if frame, err := protocol.Encode(m); err == nil { // what cannot be sent is not for pages
+		if frame, err := protocol.Encode(m); err == nil { // an unencodable message is not for pages
 			return frame, nil
 		}
 	}
@@ -348,23 +372,27 @@ func (s *seated) Close() {
 	})
 }
 
-// restore lets a page in that the user has let in before, unless there is no room for it.
-func (o *Opening) restore(key ed25519.PublicKey) {
-	v := o.visitor(key, nil)
+// restoreVisitor admits a page that the user has admitted before, unless there is no room for it.
+func (o *Opening) restoreVisitor(key ed25519.PublicKey) {
+	v := o.newVisitor(key, nil)
 	v.pending = false
 	o.door.mu.Lock()
 	defer o.door.mu.Unlock()
 	if o.ctx.Err() == nil && o.visitors[v.ID] == nil && len(o.visitors) < maxPages {
-		o.add(v)
+		o.registerLocked(v)
 	}
 }
 
-// knocks say which pages there are, but for those that have one of the keys and were let in.
-func (o *Opening) knocks(known [][]byte) (all []protocol.Message) {
+// visitorNotices returns a notice for each page, without the admitted ones that have one of the
+// keys.
+func (o *Opening) visitorNotices(known [][]byte) (all []protocol.Message) {
 	o.door.mu.Lock()
 	defer o.door.mu.Unlock()
 	for _, v := range o.visitors {
-		if v.pending || !slices.ContainsFunc(known, func(key []byte) bool { return v.Key.Equal(ed25519.PublicKey(key)) }) {
+		if v.pending ||
+			!slices.ContainsFunc(known, func(key []byte) bool {
+				return v.Key.Equal(ed25519.PublicKey(key))
+			}) {
 			all = append(all, &protocol.PageKnock{PageID: v.ID, KeyB64: v.Key, Pending: v.pending})
 		}
 	}

@@ -35,10 +35,10 @@ func newServer(t *testing.T) *server {
 	require.NoError(t, err)
 	s := &server{t: t, links: links}
 	s.port = Port{
-		Join: func(who auth.Identity, set rights.Set) Seat {
+		Join: func(identity auth.Identity, set rights.Set) Seat {
 			s.mu.Lock()
 			defer s.mu.Unlock()
-			s.seats, s.sets = append(s.seats, who), append(s.sets, set)
+			s.seats, s.sets = append(s.seats, identity), append(s.sets, set)
 			return nil
 		},
 		Count: func(*http.Request, auth.Identity) error { return nil },
@@ -56,9 +56,9 @@ func wish(role auth.Role, keys ...[]byte) *protocol.PageOpen {
 }
 
 // connected is an opener that said what it wants.
-func (s *server) connected(who auth.Identity, m *protocol.PageOpen) *Opener {
+func (s *server) connected(identity auth.Identity, m *protocol.PageOpen) *Opener {
 	s.t.Helper()
-	o := s.links.Opener(who, s.port)
+	o := s.links.Opener(identity, s.port)
 	o.Handle(m)
 	opened := heard[*protocol.PageOpened](s.t, o)
 	require.Equal(s.t, m.RequestID, opened.RequestID)
@@ -101,12 +101,12 @@ func (s *server) enters(code string) (ed25519.PublicKey, *visitor) {
 	s.t.Helper()
 	key, _, err := ed25519.GenerateKey(rand.Reader)
 	require.NoError(s.t, err)
-	opening, err := s.links.door.spend(code)
+	opening, err := s.links.door.useCode(code)
 	require.NoError(s.t, err)
-	v, err := opening.receive(key, nil)
+	v, err := opening.admitKey(key, nil)
 	require.NoError(s.t, err)
 	if !v.pending {
-		opening.entered(v)
+		opening.reportEntered(v)
 	}
 	return key, v
 }
@@ -144,9 +144,9 @@ func TestALinkGivesNoMoreThanItsToken(t *testing.T) {
 	o.Handle(&protocol.PageCode{RequestID: "c"})
 	require.Contains(t, heard[*protocol.Error](t, o).Message, "page.open comes first")
 	o.Handle(wish(auth.RoleOwner))
-	no := heard[*protocol.Error](t, o)
-	require.Equal(t, protocol.CodeForbidden, no.Code)
-	require.Contains(t, no.Message, "a token of the role viewer opens pages that look")
+	refused := heard[*protocol.Error](t, o)
+	require.Equal(t, protocol.CodeForbidden, refused.Code)
+	require.Contains(t, refused.Message, "a token of the role viewer opens pages that look")
 	o.Handle(wish(auth.RoleViewer))
 	opened := heard[*protocol.PageOpened](t, o)
 	require.Equal(t, viewer.Expires.UnixMilli(), opened.ExpiresAt, "not longer than the token")

@@ -13,15 +13,18 @@ import (
 )
 
 const (
-	// notifyAfter is how long an agent waits, and nobody looks, before pages that want to be notified are.
+	// notifyAfter is how long an agent waits, without a viewer, before pages that want to be
+	// notified are.
 	notifyAfter = 10 * time.Second
-	// pushFor is how long a push service keeps a message for a browser that is away: as long as a question stands.
+	// pushFor is how long a push service keeps a message for a browser that is away: as long as a
+	// question stands.
 	pushFor = 10 * time.Minute
 	// pushAgain is the time before the second try.
 	pushAgain = 2 * time.Second
 )
 
-// notification is what a page's service worker gets: who waits where, and nothing of the screen or of the agent's own words.
+// notification is the message to a page's service worker. It names the agent and the session, and
+// holds nothing of the screen or of the agent's own words.
 type notification struct {
 	Page    string `json:"page"`
 	Session string `json:"session"`
@@ -32,32 +35,32 @@ type notification struct {
 	Chat    bool   `json:"chat,omitempty"` // it wants an approval or an answer, not the keyboard
 }
 
-// errUnused is the answer to a ticket that is good for nothing.
-var errUnused = &refusal{status: http.StatusForbidden, say: errTicket.Error()}
+// errUnused is the answer to an invalid ticket.
+var errUnused = &refusal{status: http.StatusForbidden, message: errTicket.Error()}
 
-// contact is what a push service is told of who sends.
-func contact(hosts []string) string {
+// pushSubject returns the sender's address for a push service.
+func pushSubject(hosts []string) string {
 	if len(hosts) > 0 {
 		return "https://" + hosts[0]
 	}
 	return "https://localhost"
 }
 
-// pushKey says by which key we send.
-func (d *Door) pushKey(w http.ResponseWriter, _ *http.Request) {
-	answer(w, http.StatusOK, map[string]any{"key": d.cfg.Push.Key()})
+// handlePushKey answers with the key that signs our pushes.
+func (d *Door) handlePushKey(w http.ResponseWriter, _ *http.Request) {
+	writeJSON(w, http.StatusOK, map[string]any{"key": d.cfg.Push.Key()})
 }
 
-// subscribe takes where a page wants to be notified; no endpoint ends that.
-func (d *Door) subscribe(w http.ResponseWriter, r *http.Request) {
+// handleSubscribe stores the address for a page's notifications; an empty endpoint ends them.
+func (d *Door) handleSubscribe(w http.ResponseWriter, r *http.Request) {
 	var in struct{ Ticket, Endpoint, P256DH, Auth string }
-	if err := read(w, r, &in); err != nil {
-		refuse(w, err)
+	if err := decodeBody(w, r, &in); err != nil {
+		writeError(w, err)
 		return
 	}
-	v, free, err := d.redeem(in.Ticket)
+	v, free, err := d.useTicket(in.Ticket)
 	if err != nil {
-		refuse(w, errUnused)
+		writeError(w, errUnused)
 		return
 	}
 	defer free()
@@ -65,7 +68,7 @@ func (d *Door) subscribe(w http.ResponseWriter, r *http.Request) {
 	if in.Endpoint != "" {
 		s, err := d.cfg.Push.Subscription(in.Endpoint, in.P256DH, in.Auth)
 		if err != nil {
-			refuse(w, &refusal{status: http.StatusBadRequest, say: err.Error()})
+			writeError(w, &refusal{status: http.StatusBadRequest, message: err.Error()})
 			return
 		}
 		to = &s
@@ -74,13 +77,13 @@ func (d *Door) subscribe(w http.ResponseWriter, r *http.Request) {
 	v.push = to
 	d.mu.Unlock()
 	if to != nil {
-		v.opening.watch()
+		v.opening.startNotifying()
 	}
-	answer(w, http.StatusOK, map[string]any{"notified": to != nil})
+	writeJSON(w, http.StatusOK, map[string]any{"notified": to != nil})
 }
 
-// watch has the pages of an opening notified, from the first one that wants it.
-func (o *Opening) watch() {
+// startNotifying lets the pages of an opening be notified, from the first one that wants it.
+func (o *Opening) startNotifying() {
 	d := o.door
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -94,28 +97,36 @@ func (o *Opening) watch() {
 	}
 	d.wg.Go(func() { // ends with the opening
 		asks.Run(o.ctx, asks.Config{
-			Session: o.terms.Session, After: after, Tell: o.notify, Log: d.cfg.Log,
+			Session: o.terms.Session, After: after, Tell: o.notifyVisitors, Log: d.cfg.Log,
 			Dial: func(ctx context.Context) (asks.Link, error) { return o.terms.Dial(ctx) },
 		})
 	})
 }
 
-// notify tells the pages that want it.
-func (o *Opening) notify(a asks.Ask) {
+// notifyVisitors notifies the pages that want it.
+func (o *Opening) notifyVisitors(a asks.Ask) {
 	d := o.door
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, v := range o.visitors {
 		if to := v.push; to != nil && !v.pending {
-			d.wg.Go(func() { o.send(v, to, a) }) // ends with the page, or after two tries
+			d.wg.Go(func() { o.notifyVisitor(v, to, a) }) // ends with the page, or after two tries
 		}
 	}
 }
 
-// send tells one page, and forgets a subscription that is over.
-func (o *Opening) send(v *visitor, to *push.Subscription, a asks.Ask) {
+// notifyVisitor notifies one page, and forgets a subscription that has ended.
+func (o *Opening) notifyVisitor(v *visitor, to *push.Subscription, a asks.Ask) {
 	d := o.door
-	payload, err := json.Marshal(notification{v.ID, a.SessionID, a.Agent, a.Held, a.Epoch, v.Role == auth.RoleOwner, a.Chat})
+	payload, err := json.Marshal(notification{
+		v.ID,
+		a.SessionID,
+		a.Agent,
+		a.Held,
+		a.Epoch,
+		v.Role == auth.RoleOwner,
+		a.Chat,
+	})
 	if err != nil {
 		return
 	}

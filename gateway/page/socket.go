@@ -22,24 +22,25 @@ var (
 	errMoved = errors.New("the gateway is away or has moved: come back")
 )
 
-// ended is why a page is over, turned why it has to come back later.
+// closedError says why a page is over, retryLaterError why it has to come back later.
 type (
-	ended  struct{ error }
-	turned struct{ error }
+	closedError     struct{ error }
+	retryLaterError struct{ error }
 )
 
-func (e ended) Unwrap() error { return e.error }
+func (e closedError) Unwrap() error { return e.error }
 
-// Turn answers a request that there is no room for, with a sentence: a WebSocket by its close frame, since a page cannot read more.
+// Turn answers a request that there is no room for, with a sentence. A WebSocket gets it in its
+// close frame, since a page cannot read more.
 func (d *Door) Turn(w http.ResponseWriter, r *http.Request, why error) {
 	w.Header().Set("Connection", "close")
 	if !websocket.IsWebSocketUpgrade(r) {
-		guarded(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		withSecurityHeaders(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.Method == http.MethodGet { // a person reads it
 				http.Error(w, why.Error(), http.StatusTooManyRequests)
 				return
 			}
-			refuse(w, &refusal{status: http.StatusTooManyRequests, say: why.Error()})
+			writeError(w, &refusal{status: http.StatusTooManyRequests, message: why.Error()})
 		})).ServeHTTP(w, r)
 		return
 	}
@@ -49,20 +50,20 @@ func (d *Door) Turn(w http.ResponseWriter, r *http.Request, why error) {
 		return // the upgrader has answered
 	}
 	c := &conn{door: d, socket: socket}
-	c.finish(turned{why})
-	c.drain()
+	c.sendClose(retryLaterError{why})
+	c.drainRead()
 	_ = socket.Close()
 }
 
-// connect serves a page's WebSocket to its end.
-func (d *Door) connect(w http.ResponseWriter, r *http.Request) {
-	free, ok := d.place(d.strangers, auth.Address(r.RemoteAddr), maxStrangers)
+// serveSocket serves a page's WebSocket to its end.
+func (d *Door) serveSocket(w http.ResponseWriter, r *http.Request) {
+	free, ok := d.reserveSlot(d.strangers, auth.Address(r.RemoteAddr), maxStrangers)
 	if !ok {
 		d.Turn(w, r, errCrowd)
 		return
 	}
 	defer func() { free() }()
-	if !d.begin() {
+	if !d.addConn() {
 		http.Error(w, context.Cause(d.ctx).Error(), http.StatusServiceUnavailable)
 		return
 	}
@@ -73,25 +74,30 @@ func (d *Door) connect(w http.ResponseWriter, r *http.Request) {
 	}
 	c := &conn{door: d, socket: socket, replays: make(chan protocol.Message, recordsAhead)}
 	defer func() { _ = socket.Close() }()
-	v, leave, err := c.hello()
+	v, leave, err := c.readHello()
 	if err != nil {
-		c.finish(err)
-		c.drain()
+		c.sendClose(err)
+		c.drainRead()
 		return
 	}
 	free()
 	free = leave
 	c.page, c.filter = v, filter{now: d.cfg.Now, rights: termsRights(v.opening.terms)}
-	c.serve(r)
+	c.serveFrames(r)
 }
 
-// termsRights are what the pages of an opening may do.
+// termsRights returns the rights of the pages of an opening.
 func termsRights(t Terms) rights.Set {
-	return rights.Set{Who: "a page of the role " + string(t.Role), Can: rights.OfPage(t.Role), Session: t.Session, Until: t.Expires}
+	return rights.Set{
+		Who:     "a page of the role " + string(t.Role),
+		Can:     rights.OfPage(t.Role),
+		Session: t.Session,
+		Until:   t.Expires,
+	}
 }
 
-// begin counts one more connection that Close waits for.
-func (d *Door) begin() bool {
+// addConn counts one more connection that Close waits for.
+func (d *Door) addConn() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.ctx.Err() != nil {
@@ -107,16 +113,16 @@ type conn struct {
 	socket *websocket.Conn
 	page   *visitor
 	link   Link
-	filter filter // the reader's, but for down
+	filter filter // owned by the reader, but for toPage
 	// replays are questions about recordings, which are answered one after the other.
 	replays chan protocol.Message
-	// ending: a close frame is sent; what still comes has no effect.
+	// ending is set when a close frame is sent. Later frames have no effect.
 	ending  atomic.Bool
 	writing sync.Mutex // gorilla allows one writer
 }
 
-// hello waits for the first frame. Nothing is sent before it.
-func (c *conn) hello() (v *visitor, free func(), err error) {
+// readHello waits for the first frame. Nothing is sent before it.
+func (c *conn) readHello() (v *visitor, free func(), err error) {
 	defer context.AfterFunc(c.door.ctx, func() { _ = c.socket.SetReadDeadline(time.Now()) })()
 	c.socket.SetReadLimit(maxBody)
 	c.socket.SetPingHandler(func(string) error { return nil })
@@ -125,33 +131,34 @@ func (c *conn) hello() (v *visitor, free func(), err error) {
 	}
 	kind, frame, err := c.socket.ReadMessage()
 	if c.door.ctx.Err() != nil {
-		return nil, nil, ended{context.Cause(c.door.ctx)}
+		return nil, nil, closedError{context.Cause(c.door.ctx)}
 	}
 	var in struct{ Type, Ticket string }
-	if err != nil || kind != websocket.TextMessage || json.Unmarshal(frame, &in) != nil || in.Type != "hello" {
+	if err != nil || kind != websocket.TextMessage || json.Unmarshal(frame, &in) != nil ||
+		in.Type != "hello" {
 		return nil, nil, errHello
 	}
-	return c.door.redeem(in.Ticket)
+	return c.door.useTicket(in.Ticket)
 }
 
-// serve carries frames until one of the ends has enough.
-func (c *conn) serve(r *http.Request) {
-	over := c.open(r)
+// serveFrames copies frames until one of the ends closes.
+func (c *conn) serveFrames(r *http.Request) {
+	over := c.connectGateway(r)
 	if over == nil {
-		over = c.carry()
+		over = c.copyFrames()
 	} else {
-		c.finish(over)
-		c.drain()
+		c.sendClose(over)
+		c.drainRead()
 	}
 	c.door.cfg.Log.Debug("a page's connection ended", "page", c.page.ID, "error", over)
 }
 
-// open connects to the gateway and bids the page welcome.
-func (c *conn) open(r *http.Request) error {
+// connectGateway connects to the gateway and sends the page's welcome.
+func (c *conn) connectGateway(r *http.Request) error {
 	terms := c.page.opening.terms
 	if terms.Count != nil {
 		if err := terms.Count(r); err != nil {
-			return turned{err}
+			return retryLaterError{err}
 		}
 	}
 	link, err := terms.Dial(c.page.ctx)
@@ -160,7 +167,7 @@ func (c *conn) open(r *http.Request) error {
 		if err == nil {
 			link.Close()
 		}
-		return ended{context.Cause(c.page.ctx)}
+		return closedError{context.Cause(c.page.ctx)}
 	case err != nil:
 		c.door.cfg.Log.Info("no gateway for a page", "error", err)
 		return errMoved
@@ -174,7 +181,15 @@ func (c *conn) open(r *http.Request) error {
 		Session string `json:"session"`
 		Version string `json:"version"`
 		Now     int64  `json:"now"`
-	}{"welcome", c.page.ID, string(c.page.Role), terms.Expires.UnixMilli(), terms.Session, c.door.cfg.Version, c.door.cfg.Now().UnixMilli()})
+	}{
+		"welcome",
+		c.page.ID,
+		string(c.page.Role),
+		terms.Expires.UnixMilli(),
+		terms.Session,
+		c.door.cfg.Version,
+		c.door.cfg.Now().UnixMilli(),
+	})
 	if err == nil {
 		err = c.write(welcome)
 	}
@@ -184,27 +199,29 @@ func (c *conn) open(r *http.Request) error {
 	return err
 }
 
-// carry passes frames on in both directions. It returns when one of them ends, or the page, and leaves nothing running.
-func (c *conn) carry() (over error) {
-	ends, done, read := make(chan error, 3), make(chan struct{}), make(chan struct{}) // of each direction one end, and one of a frame
+// copyFrames passes frames on in both directions. It returns when one of them ends, or the page,
+// and leaves nothing running.
+func (c *conn) copyFrames() (over error) {
+	// one end of each direction, and one of a frame
+	ends, done, read := make(chan error, 3), make(chan struct{}), make(chan struct{})
 	var wg sync.WaitGroup
 	// All of them end by done, by the link or by the socket, which are closed below.
-	wg.Go(func() { defer close(read); c.up(ends) })
-	wg.Go(func() { ends <- c.down() })
-	wg.Go(func() { c.ping(done) })
+	wg.Go(func() { defer close(read); c.readPage(ends) })
+	wg.Go(func() { ends <- c.writePage() })
+	wg.Go(func() { c.sendPings(done) })
 	ctx, cancel := context.WithCancel(c.page.ctx)
-	wg.Go(func() { c.replay(ctx) })
+	wg.Go(func() { c.answerRecords(ctx) })
 	select {
 	case over = <-ends:
 	case <-c.page.ctx.Done():
 	}
-	if c.page.ctx.Err() != nil { // whatever else happened: then it is no use to come back
-		over = ended{context.Cause(c.page.ctx)}
+	if c.page.ctx.Err() != nil { // the page is over, so it must not come back
+		over = closedError{context.Cause(c.page.ctx)}
 	}
 	close(done)
 	cancel()
 	c.link.Close()
-	c.finish(over)
+	c.sendClose(over)
 	select {
 	case <-read:
 	case <-time.After(c.door.cfg.Times.Linger): // it is stuck
@@ -214,20 +231,21 @@ func (c *conn) carry() (over error) {
 	return over
 }
 
-// up passes on what the page may say. After the first fault it reads on, for the page to read why.
-func (c *conn) up(ends chan<- error) {
+// readPage passes on the page's permitted messages. After the first fault it reads on, for the page
+// to read why.
+func (c *conn) readPage(ends chan<- error) {
 	c.socket.SetReadLimit(protocol.MaxAgentMessage) // beyond it gorilla sends close 1009
 	c.socket.SetPingHandler(nil)
-	c.socket.SetPongHandler(func(string) error { return c.alive() })
+	c.socket.SetPongHandler(func(string) error { return c.extendDeadline() })
 	for {
-		if err := c.alive(); err != nil {
+		if err := c.extendDeadline(); err != nil {
 			ends <- err
 			return
 		}
 		kind, frame, err := c.socket.ReadMessage()
 		if errors.Is(err, websocket.ErrReadLimit) {
-			c.finish(nil)
-			c.drain()
+			c.sendClose(nil)
+			c.drainRead()
 		}
 		if err != nil {
 			ends <- err
@@ -236,32 +254,36 @@ func (c *conn) up(ends chan<- error) {
 		if c.ending.Load() {
 			continue
 		}
-		if err := c.take(kind, frame); err != nil {
+		if err := c.handleFrame(kind, frame); err != nil {
 			c.ending.Store(true)
 			ends <- err
 		}
 	}
 }
 
-// finish sends the close frame that an end asks for and gives the page a moment to read it.
-func (c *conn) finish(over error) {
+// sendClose sends the close frame for an end and gives the page a moment to read it.
+func (c *conn) sendClose(over error) {
 	c.ending.Store(true)
 	deadline := time.Now().Add(c.door.cfg.Times.Linger)
 	if code := closeCode(over); code != 0 {
-		_ = c.socket.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(code, over.Error()), deadline)
+		_ = c.socket.WriteControl(
+			websocket.CloseMessage,
+			websocket.FormatCloseMessage(code, over.Error()),
+			deadline,
+		)
 	}
 	_ = c.socket.SetReadDeadline(deadline)
 }
 
-// closeCode is the code of a close frame (RFC 6455, section 7.4), 0 where none is to be sent any more.
+// closeCode returns the code of a close frame (RFC 6455, section 7.4), or 0 without a frame.
 func closeCode(over error) int {
 	if errors.Is(over, errMoved) {
 		return websocket.CloseServiceRestart
 	}
-	if _, later := errors.AsType[turned](over); later || errors.Is(over, errFull) {
+	if _, later := errors.AsType[retryLaterError](over); later || errors.Is(over, errFull) {
 		return websocket.CloseTryAgainLater
 	}
-	if _, over := errors.AsType[ended](over); over {
+	if _, over := errors.AsType[closedError](over); over {
 		return websocket.ClosePolicyViolation
 	}
 	for _, why := range []error{errHello, errTicket, errBadFrames} {
@@ -272,58 +294,58 @@ func closeCode(over error) int {
 	return 0
 }
 
-// drain reads what a page is still sending, until finish's deadline: a socket closed with unread data resets the connection, and
-// the close frame would be lost.
-func (c *conn) drain() { _, _ = io.CopyN(io.Discard, c.socket.NetConn(), 8<<20) }
+// drainRead reads what a page is still sending, until sendClose's deadline: a socket closed with
+// unread data resets the connection, and the close frame would be lost.
+func (c *conn) drainRead() { _, _ = io.CopyN(io.Discard, c.socket.NetConn(), 8<<20) }
 
-// alive moves the end of the page's silence, unless the connection is ending anyway.
-func (c *conn) alive() error {
+// extendDeadline moves the end of the page's silence, unless the connection is ending anyway.
+func (c *conn) extendDeadline() error {
 	if c.ending.Load() {
 		return nil
 	}
 	return c.socket.SetReadDeadline(time.Now().Add(c.door.cfg.Times.Silence))
 }
 
-func (c *conn) take(kind int, frame []byte) error {
-	m, no, err := c.filter.up(kind, frame)
+func (c *conn) handleFrame(kind int, frame []byte) error {
+	m, refused, err := c.filter.fromPage(kind, frame)
 	if err != nil {
 		return err
 	}
 	switch {
-	case no == nil && asksRecords(m):
-		if no = c.leave(m); no == nil {
+	case refused == nil && isRecordsRequest(m):
+		if refused = c.queueRecordsRequest(m); refused == nil {
 			return nil
 		}
-	case no == nil:
+	case refused == nil:
 		err := c.link.Send(m)
 		fe, own := errors.AsType[*protocol.FieldError](err)
 		if !own {
-			return moved(err)
+			return asMoved(err)
 		}
-		no = fe.Reply()
+		refused = fe.Reply()
 	}
-	reply, err := protocol.Encode(no)
+	reply, err := protocol.Encode(refused)
 	if err != nil {
 		return err
 	}
 	return c.write(reply)
 }
 
-func moved(err error) error {
+func asMoved(err error) error {
 	if err != nil {
 		return errMoved
 	}
 	return nil
 }
 
-// down passes on what the gateway says.
-func (c *conn) down() error {
+// writePage passes on the gateway's frames.
+func (c *conn) writePage() error {
 	for {
 		frame, err := c.link.Next()
 		if err != nil {
 			return errMoved
 		}
-		if frame = c.filter.down(frame); frame == nil {
+		if frame = c.filter.toPage(frame); frame == nil {
 			continue
 		}
 		if err := c.write(frame); err != nil {
@@ -332,7 +354,8 @@ func (c *conn) down() error {
 	}
 }
 
-// write sends one frame. A page that does not take it in time is cut off: the frame is unfinished then.
+// write sends one frame. A page that does not take it in time is cut off, since the frame is
+// unfinished then.
 func (c *conn) write(frame []byte) error {
 	c.writing.Lock()
 	defer c.writing.Unlock()
@@ -346,8 +369,8 @@ func (c *conn) write(frame []byte) error {
 	return err
 }
 
-// ping keeps the silence of an idle page apart from that of a dead one.
-func (c *conn) ping(done <-chan struct{}) {
+// sendPings distinguishes an idle page from a dead one.
+func (c *conn) sendPings(done <-chan struct{}) {
 	tick := time.NewTicker(c.door.cfg.Times.Ping)
 	defer tick.Stop()
 	for {
@@ -356,7 +379,11 @@ func (c *conn) ping(done <-chan struct{}) {
 			return
 		case <-tick.C:
 			// It fails only when the connection is ending; then the reader says so.
-			_ = c.socket.WriteControl(websocket.PingMessage, nil, time.Now().Add(c.door.cfg.Times.Write))
+			_ = c.socket.WriteControl(
+				websocket.PingMessage,
+				nil,
+				time.Now().Add(c.door.cfg.Times.Write),
+			)
 		}
 	}
 }

@@ -1,6 +1,6 @@
 package page
 
-// Stats counts the pages that are connected now, and the codes and tickets that were refused.
+// Stats returns the number of connected pages, and of refused codes and tickets.
 func (d *Door) Stats() (connected int, refused uint64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -12,5 +12,5 @@ func (d *Door) Stats() (connected int, refused uint64) {
 	return connected, d.refused.Load()
 }
 
-// Stats is that of the door.
+// Stats returns those of the door.
 func (l *Links) Stats() (connected int, refused uint64) { return l.door.Stats() }

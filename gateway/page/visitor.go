@@ -25,20 +25,20 @@ type Visitor struct {
 	Words []string // see [Words]
 }
 
-// visitor is a page with a code. It is the same one again when it comes with the same key.
+// visitor is a page with a code. A page that comes with the same key again is the same visitor.
 type visitor struct {
 	Visitor
 	opening *Opening
-	ctx     context.Context // its cause is why the page is over
+	ctx     context.Context // its cause says why the page is over
 	end     context.CancelCauseFunc
 
-	// The rest is under Door.mu.
-	pending bool      // the user has not been asked, or has not answered
-	leave   func()    // takes the key back, nil where it was not made known
+	// The rest is guarded by Door.mu.
+	pending bool      // the user has not answered, or was not asked
+	leave   func()    // takes the key back; nil if it was not made known
 	sockets int       // open
 	seen    time.Time // came, or had a connection last
 	moments map[int64]time.Time
-	push    *push.Subscription // where it wants to be notified, nil for nowhere
+	push    *push.Subscription // for its notifications; nil without any
 }
 
 // ticket opens one WebSocket.
@@ -47,23 +47,26 @@ type ticket struct {
 	ends  time.Time
 }
 
-// ID is the id of a page with a key, in an opening with a secret.
+// ID returns the id of a page with a key, in an opening with a secret.
 func ID(secret string, key ed25519.PublicKey) string {
 	sum := sha256.Sum256(append([]byte(secret+"\n"), key...))
 	return "p-" + strings.ToLower(base32.StdEncoding.EncodeToString(sum[:]))[:10]
 }
 
-// visitor is the page of a key, not yet in.
-func (o *Opening) visitor(key ed25519.PublicKey, words []string) *visitor {
+// newVisitor returns the page of a key, not yet in.
+func (o *Opening) newVisitor(key ed25519.PublicKey, words []string) *visitor {
 	return &visitor{
-		Visitor: Visitor{ID: ID(o.terms.Secret, key), Role: o.terms.Role, Key: key, Words: words}, opening: o,
-		pending: o.terms.Role == auth.RoleOwner, seen: o.door.cfg.Now(), moments: make(map[int64]time.Time),
+		Visitor: Visitor{ID: ID(o.terms.Secret, key), Role: o.terms.Role, Key: key, Words: words},
+		opening: o,
+		pending: o.terms.Role == auth.RoleOwner,
+		seen:    o.door.cfg.Now(),
+		moments: make(map[int64]time.Time),
 	}
 }
 
-// receive makes a page of a key, or finds it.
-func (o *Opening) receive(key ed25519.PublicKey, words []string) (*visitor, error) {
-	d, v := o.door, o.visitor(key, words)
+// admitKey returns the page of a key. It makes one if needed.
+func (o *Opening) admitKey(key ed25519.PublicKey, words []string) (*visitor, error) {
+	d, v := o.door, o.newVisitor(key, words)
 	d.mu.Lock()
 	if o.ctx.Err() != nil {
 		d.mu.Unlock()
@@ -73,29 +76,29 @@ func (o *Opening) receive(key ed25519.PublicKey, words []string) (*visitor, erro
 		d.mu.Unlock()
 		return known, nil
 	}
-	aside := o.aside()
+	afterUnlock := o.evictIdleLocked()
 	if len(o.visitors) == maxPages {
 		d.mu.Unlock()
 		return nil, errFull
 	}
-	o.add(v)
+	o.registerLocked(v)
 	if v.pending {
-		d.wg.Go(func() { o.ask(v) }) // ends with the answer, or with the page
+		d.wg.Go(func() { o.askUser(v) }) // ends with the answer, or with the page
 	}
 	d.mu.Unlock()
-	aside()
+	afterUnlock()
 	return v, nil
 }
 
-// add has a page known.
-func (o *Opening) add(v *visitor) {
+// registerLocked makes a page known.
+func (o *Opening) registerLocked(v *visitor) {
 	v.ctx, v.end = context.WithCancelCause(o.ctx)
 	o.visitors[v.ID], o.door.visitors[v.ID] = v, v
 }
 
-// aside makes room: of the pages that have no connection, the one that had none for the longest time is over. What is returned is
-// to be called without the lock. A page that the user is being asked about stays.
-func (o *Opening) aside() (then func()) {
+// evictIdleLocked makes room: it ends the page that has been without a connection for the longest
+// time. Call the result without the lock. A page that the user is being asked about stays.
+func (o *Opening) evictIdleLocked() (then func()) {
 	if len(o.visitors) < maxPages {
 		return func() {}
 	}
@@ -108,11 +111,14 @@ func (o *Opening) aside() (then func()) {
 	if len(idle) == 0 {
 		return func() {}
 	}
-	return o.door.drop(slices.MinFunc(idle, func(x, y *visitor) int { return x.seen.Compare(y.seen) }), errAside)
+	return o.door.removeLocked(
+		slices.MinFunc(idle, func(x, y *visitor) int { return x.seen.Compare(y.seen) }),
+		errAside,
+	)
 }
 
-// drop ends a page. What is returned takes its key back, and is to be called without the lock.
-func (d *Door) drop(v *visitor, why error) (then func()) {
+// removeLocked ends a page. Call the result without the lock; it takes the page's key back.
+func (d *Door) removeLocked(v *visitor, why error) (then func()) {
 	delete(v.opening.visitors, v.ID)
 	delete(d.visitors, v.ID)
 	v.end(why)
@@ -128,8 +134,8 @@ func (d *Door) drop(v *visitor, why error) (then func()) {
 	}
 }
 
-// ask has the user decide about an owner's page.
-func (o *Opening) ask(v *visitor) {
+// askUser lets the user decide about an owner's page.
+func (o *Opening) askUser(v *visitor) {
 	d := o.door
 	ctx, cancel := context.WithTimeout(v.ctx, d.cfg.Times.Ask)
 	defer cancel()
@@ -143,30 +149,31 @@ func (o *Opening) ask(v *visitor) {
 		}
 	case err != nil:
 		d.cfg.Log.Info("a page was not let in", "page", v.ID, "error", err)
-		then = d.drop(v, errRefused)
+		then = d.removeLocked(v, errRefused)
 	default:
 		v.pending, v.leave = false, leave
 	}
 	d.mu.Unlock()
 	then()
 	if err == nil {
-		o.entered(v)
+		o.reportEntered(v)
 	}
 }
 
-func (o *Opening) entered(v *visitor) {
+func (o *Opening) reportEntered(v *visitor) {
 	if o.terms.Entered != nil && v.ctx.Err() == nil {
 		o.terms.Entered(v.Visitor)
 	}
 }
 
-// TicketBytes are what a page signs for a ticket; at is its time in Unix milliseconds.
+// TicketBytes returns the bytes that a page signs for a ticket; at is its time in Unix
+// milliseconds.
 func TicketBytes(pageID string, at int64) []byte {
 	return []byte(protocol.Version + " ticket\n" + pageID + "\n" + strconv.FormatInt(at, 10) + "\n")
 }
 
-// issue gives a ticket for a signature, which is good once and about now.
-func (d *Door) issue(pageID string, at int64, signature []byte) (string, error) {
+// issueTicket returns a ticket for a signature, which is good once and about now.
+func (d *Door) issueTicket(pageID string, at int64, signature []byte) (string, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	v, now := d.visitors[pageID], d.cfg.Now()
@@ -203,7 +210,7 @@ func (d *Door) issue(pageID string, at int64, signature []byte) (string, error) 
 	return name, nil
 }
 
-// forgetTickets drops what is no longer good, and the oldest of a page that has as many as it may.
+// forgetTickets removes invalid tickets, and the oldest of a page that has as many as it may.
 func (d *Door) forgetTickets(v *visitor, now time.Time) {
 	type named struct {
 		name string
@@ -219,13 +226,16 @@ func (d *Door) forgetTickets(v *visitor, now time.Time) {
 		}
 	}
 	if len(own) >= maxTickets {
-		oldest := slices.MinFunc(own, func(x, y named) int { return cmp.Compare(x.ends.UnixNano(), y.ends.UnixNano()) })
+		oldest := slices.MinFunc(own, func(x, y named) int {
+			return cmp.Compare(x.ends.UnixNano(), y.ends.UnixNano())
+		})
 		delete(d.tickets, oldest.name)
 	}
 }
 
-// redeem is the page that a ticket was given to, with a place for its connection; free gives the place back.
-func (d *Door) redeem(name string) (v *visitor, free func(), err error) {
+// useTicket returns the page that a ticket was given to, with a slot for its connection; free gives
+// the slot back.
+func (d *Door) useTicket(name string) (v *visitor, free func(), err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	t, known := d.tickets[name]
@@ -235,7 +245,7 @@ func (d *Door) redeem(name string) (v *visitor, free func(), err error) {
 		d.refused.Add(1)
 		return nil, nil, errTicket
 	case t.owner.ctx.Err() != nil:
-		return nil, nil, ended{context.Cause(t.owner.ctx)}
+		return nil, nil, closedError{context.Cause(t.owner.ctx)}
 	case t.owner.opening.sockets == maxSockets:
 		return nil, nil, errFull
 	}
