@@ -7,20 +7,24 @@ import (
 	"terminalproxy/proxy/keys"
 )
 
-// bindings returns the keys that the user wants, or else those that arrive in this terminal.
-func (f *flags) bindings() (b keys.Bindings, err error) {
+// keyBindings returns the keys that the user names, or else those that arrive in this terminal.
+func (f *flags) keyBindings() (b keys.Bindings, err error) {
 	if b.Reclaim, err = keys.ParseReclaimKey(f.ReclaimKey); err != nil {
-		return b, wrong("", "--reclaim-key: %v", err)
+		return b, usageError("", "--reclaim-key: %v", err)
 	}
 	if f.GrantKey == "" {
 		b.Grant = terminals.Find(os.Getenv).GrantKey(b.Reclaim)
 		return b, nil
 	}
 	if b.Grant, err = keys.ParseGrantKey(f.GrantKey); err != nil {
-		return b, wrong("", "--grant-key: %v", err)
+		return b, usageError("", "--grant-key: %v", err)
 	}
 	if b.Grant == b.Reclaim {
-		return b, wrong("choose another one, such as ctrl-g, or another --reclaim-key", "--grant-key: %s takes the keyboard back already", b.Grant)
+		return b, usageError(
+			"choose another one, such as ctrl-g, or another --reclaim-key",
+			"--grant-key: %s takes the keyboard back already",
+			b.Grant,
+		)
 	}
 	return b, nil
 }

@@ -10,18 +10,22 @@ import (
 	"terminalproxy/proxy/watchdog"
 )
 
-// events has the session run what the configuration says when something happens. over is to be called when the session is over.
-func (f *flags) events(agent *proxy.AgentConfig, log *slog.Logger) (over func()) {
+// startEvents lets the session run the configuration's commands when something happens. Call over
+// when the session is over.
+func (f *flags) startEvents(agent *proxy.AgentConfig, log *slog.Logger) (over func()) {
 	if len(f.rules) == 0 {
 		return func() {}
 	}
 	runner := onevent.New(onevent.Config{Rules: f.rules, Self: watchdog.Self(), Log: log})
-	agent.Happened = func(e events.Event) { runner.Tell(onevent.Event{Name: e.Name, Env: variables(e)}) }
+	agent.Happened = func(e events.Event) {
+		runner.Tell(onevent.Event{Name: e.Name, Env: eventVariables(e)})
+	}
 	return runner.Close
 }
 
-// variables say what an event is about: nothing that a program or an agent wrote but the agent's name.
-func variables(e events.Event) []string {
+// eventVariables describe an event. They hold nothing that a program or an agent wrote but the
+// agent's name.
+func eventVariables(e events.Event) []string {
 	env := []string{proxy.SessionVariable + "=" + e.Session}
 	if e.Agent != "" {
 		env = append(env, "TERMINALPROXY_AGENT="+e.Agent)

@@ -20,36 +20,49 @@ import (
 	"terminalproxy/proxy/window"
 )
 
-// keptFD is where a process that runs a session behind a window finds the one in front.
+// keptFD is the descriptor by which a session's process behind a window reaches the one in front.
 const keptFD = 3
 
-// keeps reports whether the session is to outlive this process's window. What the configuration says is for sessions that can.
-func (f *flags) keeps() bool { return f.Keep && f.Agent }
+// keepsSession reports whether the session should outlive this process's window. The
+// configuration's keep is for sessions that can.
+func (f *flags) keepsSession() bool { return f.Keep && f.Agent }
 
-// checkKeep says what is in the way of --keep.
+// checkKeep refuses --keep without a terminal.
 func (f *flags) checkKeep(stdin, stdout *os.File) error {
 	if tty.IsTerminal(stdin) && tty.IsTerminal(stdout) {
 		return nil
 	}
-	if f.presets("keep") {
+	if f.isPreset("keep") {
 		f.Keep = false
 		return nil
 	}
-	return wrong("leave out --keep; gateway run --keep starts a program without a terminal", "--keep: standard input or output is not a terminal")
+	return usageError(
+		"leave out --keep; gateway run --keep starts a program without a terminal",
+		"--keep: standard input or output is not a terminal",
+	)
 }
 
-// front starts the session in a process of its own, lends it this terminal, and ends with it, or when the user leaves it.
-func (f *flags) front(args []string, stdin, stdout *os.File, stderr io.Writer) int {
-	conn, cmd, err := behind(args)
+// runInFront starts the session in a process of its own, lends it this terminal, and ends with it,
+// or when the user leaves it.
+func (f *flags) runInFront(args []string, stdin, stdout *os.File, stderr io.Writer) int {
+	conn, cmd, err := startBehind(args)
 	if err != nil {
-		return complain(stderr, &proxy.UserError{Status: statusFailure, Say: "--keep: " + err.Error(), Cause: err})
+		return complain(stderr, &proxy.UserError{
+			Status: statusFailure,
+			Say:    "--keep: " + err.Error(),
+			Cause:  err,
+		})
 	}
 	end, err := window.Lend(conn, stdin, stdout, stderr, terminals.Find(os.Getenv).ForCtrlG())
 	switch {
 	case err != nil:
 		_ = cmd.Process.Kill() // it has no terminal, and runs nothing
 		_ = cmd.Wait()
-		return complain(stderr, &proxy.UserError{Status: statusFailure, Say: "--keep: " + err.Error(), Cause: err})
+		return complain(stderr, &proxy.UserError{
+			Status: statusFailure,
+			Say:    "--keep: " + err.Error(),
+			Cause:  err,
+		})
 	case end.Ended:
 		f.reportStatus(end.Code)
 		return end.Code
@@ -60,23 +73,27 @@ func (f *flags) front(args []string, stdin, stdout *os.File, stderr io.Writer) i
 	case end.Hangup:
 		return 128 + int(syscall.SIGHUP)
 	}
-	return killed(cmd, stderr)
+	return statusOfKilled(cmd, stderr)
 }
 
-// killed is the exit status where the session's process ended without a word.
-func killed(cmd *exec.Cmd, stderr io.Writer) int {
+// statusOfKilled returns the exit status after the session's process ended without a report.
+func statusOfKilled(cmd *exec.Cmd, stderr io.Writer) int {
 	err := cmd.Wait()
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
-			fmt.Fprintf(stderr, "proxy: the session's process was ended by %s\n", unix.SignalName(status.Signal()))
+			fmt.Fprintf(
+				stderr,
+				"proxy: the session's process was ended by %s\n",
+				unix.SignalName(status.Signal()),
+			)
 			return 128 + int(status.Signal())
 		}
 	}
 	return statusFailure
 }
 
-// behind starts this program anew, in a session of its own and without a terminal.
-func behind(args []string) (*net.UnixConn, *exec.Cmd, error) {
+// startBehind starts this program anew, in a session of its own and without a terminal.
+func startBehind(args []string) (*net.UnixConn, *exec.Cmd, error) {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
 	if err != nil {
 		return nil, nil, err
@@ -89,7 +106,7 @@ func behind(args []string) (*net.UnixConn, *exec.Cmd, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	cmd := exec.Command(watchdog.Self(), args...) //nolint:noctx // it outlives this process, that is what it is for
+	cmd := exec.Command(watchdog.Self(), args...) //nolint:noctx // it must outlive this process
 	cmd.Args[0], cmd.ExtraFiles = window.Name, []*os.File{theirs}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
@@ -98,7 +115,7 @@ func behind(args []string) (*net.UnixConn, *exec.Cmd, error) {
 	return conn, cmd, nil
 }
 
-// connOf is the connection that a descriptor is, which it closes.
+// connOf makes a connection of a descriptor, which it closes.
 func connOf(f *os.File) (*net.UnixConn, error) {
 	defer f.Close()
 	conn, err := net.FileConn(f)
@@ -112,8 +129,8 @@ func connOf(f *os.File) (*net.UnixConn, error) {
 	return unix, nil
 }
 
-// keeper takes the window of the process in front.
-func keeper() (*window.Window, *window.Keep, error) {
+// acceptWindow takes the window of the process in front.
+func acceptWindow() (*window.Window, *window.Keep, error) {
 	conn, err := connOf(os.NewFile(keptFD, "window"))
 	if err != nil {
 		return nil, nil, err
@@ -131,9 +148,9 @@ func keeper() (*window.Window, *window.Keep, error) {
 	return w, window.NewKeep(dir, w), nil
 }
 
-// kept runs a session behind a window.
-func kept(args []string) int {
-	w, keep, err := keeper()
+// runKept runs a session behind a window.
+func runKept(args []string) int {
+	w, keep, err := acceptWindow()
 	if err != nil {
 		return statusFailure
 	}

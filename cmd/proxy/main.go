@@ -1,5 +1,5 @@
-// Command proxy runs a program in a PTY on the user's terminal, byte-exact. With --agent, agents may observe it through a
-// gateway, and type into it while a grant of the user's lasts.
+// Command proxy runs a program in a PTY on the user's terminal, byte-exact. With --agent, agents
+// may observe it through a gateway, and type into it while the user's grant lasts.
 package main
 
 import (
@@ -34,7 +34,7 @@ func main() {
 		os.Exit(complain(os.Stderr, short))
 	}
 	if os.Args[0] == window.Name {
-		os.Exit(kept(os.Args[1:]))
+		os.Exit(runKept(os.Args[1:]))
 	}
 	os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr, nil))
 }
@@ -45,9 +45,16 @@ const (
 	statusFailure = 125
 )
 
-// run is proxy without the process around it; keep is what keeps the session that this process was started for, nil otherwise.
-func run(ctx context.Context, args []string, stdin, stdout *os.File, stderr io.Writer, keep *window.Keep) int {
-	flags, err := parse(args)
+// run is proxy without the process around it. keep is what keeps the session that this process was
+// started for, else nil.
+func run(
+	ctx context.Context,
+	args []string,
+	stdin, stdout *os.File,
+	stderr io.Writer,
+	keep *window.Keep,
+) int {
+	flags, err := parseFlags(args)
 	switch {
 	case errors.Is(err, errHelp):
 		fmt.Fprint(stdout, proxyflags.Usage())
@@ -58,54 +65,63 @@ func run(ctx context.Context, args []string, stdin, stdout *os.File, stderr io.W
 	case err != nil:
 		return complain(stderr, err)
 	}
-	if flags.inside() {
-		return complain(stderr, flags.within())
+	if flags.isInsideSession() {
+		return complain(stderr, flags.runInside())
 	}
-	if flags.keeps() && keep == nil {
+	if flags.keepsSession() && keep == nil {
 		if err := flags.checkKeep(stdin, stdout); err != nil {
 			return complain(stderr, err)
 		}
 		if flags.Keep {
-			return flags.front(args, stdin, stdout, stderr)
+			return flags.runInFront(args, stdin, stdout, stderr)
 		}
 	}
-	conf, done, err := flags.session(stdin, stdout)
+	conf, done, err := flags.sessionConfig(stdin, stdout)
 	conf.Keep, conf.Final = keep, true
 	if errs, ok := stderr.(*os.File); ok {
 		conf.Err = errs
 	}
-	if say := flags.trouble(); say != "" {
-		fmt.Fprintln(stderr, say)
+	if warning := flags.configWarning(); warning != "" {
+		fmt.Fprintln(stderr, warning)
 	}
 	if err != nil {
 		return complain(stderr, err)
 	}
 	defer done()
-	if flags.plain() && !hasTerminal(conf) {
+	if flags.isPlain() && !hasTerminal(conf) {
 		return complain(stderr, child.Replace(conf.Command, conf.Args))
 	}
 	result, err := proxy.Run(ctx, conf)
 	if err != nil {
 		return complain(stderr, err)
 	}
-	if result.Agent != "" {
-		fmt.Fprintf(stderr, "proxy: %s\n", protocol.Visible(result.Agent))
-	}
-	if result.HeldOpen {
-		fmt.Fprintln(stderr, "proxy: background processes still held the terminal and were sent SIGHUP")
-	}
-	if result.Unrecorded != nil {
-		fmt.Fprintf(stderr, "proxy: %v\n", result.Unrecorded)
-	}
-	if keep == nil { // else it is for who has that descriptor
+	reportResult(stderr, result)
+	if keep == nil { // else the descriptor belongs to the process in front
 		flags.reportStatus(result.Code)
 	}
 	return result.Code
 }
 
-// plain reports whether a session would do nothing for the program but give it a terminal.
-func (f *flags) plain() bool {
-	return !f.Agent && f.Record == "" && f.Log == "" && f.StatusFD == 0 && f.Cols == 0 && f.Rows == 0
+// reportResult tells the user what a session left behind.
+func reportResult(stderr io.Writer, result proxy.Result) {
+	if result.Agent != "" {
+		fmt.Fprintf(stderr, "proxy: %s\n", protocol.Visible(result.Agent))
+	}
+	if result.HeldOpen {
+		fmt.Fprintln(
+			stderr,
+			"proxy: background processes still held the terminal and were sent SIGHUP",
+		)
+	}
+	if result.Unrecorded != nil {
+		fmt.Fprintf(stderr, "proxy: %v\n", result.Unrecorded)
+	}
+}
+
+// isPlain reports whether a session would only give the program a terminal.
+func (f *flags) isPlain() bool {
+	return !f.Agent && f.Record == "" && f.Log == "" && f.StatusFD == 0 && f.Cols == 0 &&
+		f.Rows == 0
 }
 
 // hasTerminal reports whether there is a terminal around the session.
@@ -115,14 +131,14 @@ func hasTerminal(conf proxy.Config) bool {
 	return terminal != nil
 }
 
-// reportStatus tells the program's exit status where --status-fd wants it.
+// reportStatus writes the program's exit status to the descriptor of --status-fd.
 func (f *flags) reportStatus(code int) {
 	if f.StatusFD > 0 {
 		fmt.Fprintln(os.NewFile(uintptr(f.StatusFD), "status"), code)
 	}
 }
 
-// complain tells the user what failed and what to do about it.
+// complain tells the user what failed, and how to mend it.
 func complain(stderr io.Writer, err error) int {
 	status, hint := statusFailure, ""
 	if user, ok := errors.AsType[*proxy.UserError](err); ok {

@@ -9,14 +9,18 @@ import (
 	"terminalproxy/proxy/alert"
 )
 
-// The values of --notify that are no URL.
+// These values of --notify are no URLs.
 const (
 	notifyTerminal = "terminal"
 	notifyOff      = "off"
 )
 
-// notifications says whom the session tells that an agent waits. close is to be called when the session is over.
-func (f *flags) notifications(agent *proxy.AgentConfig, log *slog.Logger) (closeAll func(), err error) {
+// startNotifications makes the session's notifications that an agent waits. Call closeAll when the
+// session is over.
+func (f *flags) startNotifications(
+	agent *proxy.AgentConfig,
+	log *slog.Logger,
+) (closeAll func(), err error) {
 	term := alert.Terminal{Env: os.Getenv}
 	var targets []notify.Target
 	off := false
@@ -29,13 +33,13 @@ func (f *flags) notifications(agent *proxy.AgentConfig, log *slog.Logger) (close
 		default:
 			target, err := notify.Parse(to)
 			if err != nil {
-				return nil, wrong("or write terminal, or off", "--notify: %v", err)
+				return nil, usageError("or write terminal, or off", "--notify: %v", err)
 			}
 			targets = append(targets, target)
 		}
 	}
 	if off && len(f.Notify) > 1 {
-		return nil, wrong("leave one of them out", "--notify off: there is another --notify")
+		return nil, usageError("leave one of them out", "--notify off: there is another --notify")
 	}
 	agent.NotifyAfter = f.NotifyAfter
 	if !off {

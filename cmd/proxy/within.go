@@ -9,18 +9,24 @@ import (
 	"terminalproxy/proxy/child"
 )
 
-// inside reports whether agents see the program without our doing: this terminal is shared, and no session within it is wanted.
-func (f *flags) inside() bool {
+// isInsideSession reports whether agents see the program already: this terminal is shared, and no
+// nested session is wanted.
+func (f *flags) isInsideSession() bool {
 	return f.Agent && !f.Nested && os.Getenv(proxy.SessionVariable) != ""
 }
 
-// within runs the program in place of this process, and refuses what only a session of the program's own could do. It returns only
-// with an error.
-func (f *flags) within() error {
+// runInside runs the program in place of this process, and refuses flags that need a session of the
+// program's own. It returns only with an error.
+func (f *flags) runInside() error {
 	for _, name := range f.typed {
 		if name != "agent" {
-			return wrong("leave out --"+name+", or add --nested to share PROGRAM as well (the outer session's keys win)",
-				"--%s: this shell already runs inside the session %s, which agents see", name, os.Getenv(proxy.SessionVariable))
+			return usageError(
+				"leave out --"+name+", or add --nested to share PROGRAM as well (the outer "+
+					"session's keys win)",
+				"--%s: this shell already runs inside the session %s, which agents see",
+				name,
+				os.Getenv(proxy.SessionVariable),
+			)
 		}
 	}
 	return child.Replace(f.Command, f.Args)
