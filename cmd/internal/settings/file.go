@@ -1,6 +1,6 @@
-// Package settings reads the files in which a user says once what the command line would have to say each time: the user's own
-// configuration, and the file of `gateway serve --config`. It says of each setting on which line it stands. It decides nothing:
-// flags are set where their command declares them.
+// Package settings reads the files in which a user writes once what the command line would have to
+// say each time: the user's own configuration, and the file of `gateway serve --config`. It knows
+// the line of each setting. It decides nothing: flags are set where their command declares them.
 package settings
 
 import (
@@ -15,8 +15,8 @@ import (
 	"terminalproxy/gateway/auth"
 )
 
-// What a file may hold at most. Depth is the dots and braces of a line that are no part of a text: what the parser makes of a key grows
-// with the third power of its parts.
+// Bounds of a file. Depth counts the dots and braces of a line outside of its texts: the parser's
+// cost for a key grows with the third power of its parts.
 const (
 	MaxBytes = 64 << 10
 	maxLine  = 4 << 10
@@ -24,12 +24,12 @@ const (
 	maxKeys  = 1000
 )
 
-// Error says what is wrong in a file.
+// Error is an error in a file.
 type Error struct {
 	Path string
 	Line int // from 1, 0 for the whole file
 	Say  string
-	Hint string // what to do about it; may be ""
+	Hint string // a next step; may be ""
 	Err  error  // cause; may be nil
 }
 
@@ -41,48 +41,62 @@ func (e *Error) Error() string {
 	return e.Path + ": " + e.Say
 }
 
-// Unwrap is the cause.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// content reads a file. Whoever can write it says who may come in: nobody but this user and root.
-func content(name string) ([]byte, error) {
+// readOwned reads a file that only this user and root can write. The writer of the file decides who
+// may come in.
+func readOwned(name string) ([]byte, error) {
 	path, err := filepath.EvalSymlinks(name)
 	if err != nil {
-		return nil, unread(name, err)
+		return nil, readError(name, err)
 	}
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe must not hold us up
 	if err != nil {
-		return nil, unread(name, err)
+		return nil, readError(name, err)
 	}
 	defer func() { _ = f.Close() }()
 	info, err := f.Stat()
 	if err != nil {
-		return nil, unread(name, err)
+		return nil, readError(name, err)
 	}
 	dir, err := os.Stat(filepath.Dir(path))
 	if err != nil {
-		return nil, unread(name, err)
+		return nil, readError(name, err)
 	}
 	switch {
 	case !info.Mode().IsRegular():
 		return nil, &Error{Path: name, Say: "not a regular file"}
 	case info.Size() > MaxBytes:
-		return nil, &Error{Path: name, Say: fmt.Sprintf("too long: it has %d bytes, at most %d are read", info.Size(), MaxBytes)}
+		return nil, &Error{
+			Path: name,
+			Say: fmt.Sprintf(
+				"too long: it has %d bytes, at most %d are read",
+				info.Size(),
+				MaxBytes,
+			),
+		}
 	}
-	if err := errors.Join(guarded(name, path, info), guarded(name, filepath.Dir(path), dir)); err != nil {
+	if err := errors.Join(
+		checkUnwritable(name, path, info),
+		checkUnwritable(name, filepath.Dir(path), dir),
+	); err != nil {
 		return nil, err
 	}
 	text, err := io.ReadAll(io.LimitReader(f, MaxBytes))
 	if err != nil {
-		return nil, unread(name, err)
+		return nil, readError(name, err)
 	}
 	return text, nil
 }
 
-func unread(name string, err error) error { return &Error{Path: name, Say: err.Error(), Err: err} }
+func readError(name string, err error) error {
+	return &Error{Path: name, Say: err.Error(), Err: err}
+}
 
-// guarded refuses what others can write to. In a sticky directory nobody replaces the files of others.
-func guarded(name, path string, info fs.FileInfo) error {
+// checkUnwritable refuses files that other users can write to. In a sticky directory users cannot
+// replace the files of others.
+func checkUnwritable(name, path string, info fs.FileInfo) error {
 	uid, mode := auth.OwnerOf(info), info.Mode()
 	switch {
 	case uid != os.Getuid() && uid != 0:
@@ -92,7 +106,8 @@ func guarded(name, path string, info fs.FileInfo) error {
 		}
 	case mode.Perm()&0o022 != 0 && (!mode.IsDir() || mode&fs.ModeSticky == 0):
 		return &Error{
-			Path: name, Say: fmt.Sprintf("%s has mode %04o, so other users can change it", path, mode.Perm()),
+			Path: name,
+			Say:  fmt.Sprintf("%s has mode %04o, so other users can change it", path, mode.Perm()),
 			Hint: "chmod go-w " + path,
 		}
 	}

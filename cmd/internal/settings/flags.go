@@ -14,14 +14,14 @@ import (
 // Flags are the flags of a command that a table may set.
 type Flags struct {
 	Set *pflag.FlagSet
-	// Never are those that make no sense in a file.
+	// Never lists the flags that make no sense in a file.
 	Never []string
-	// Taken reports whether something else than the command line has said what a flag is, which wins over the file, too; nil for
-	// never.
+	// Taken reports whether something other than the command line has set a flag, which wins over
+	// the file, too. It may be nil.
 	Taken func(name string) bool
 }
 
-// Names are those that a table may set.
+// Names returns the flags that a table may set.
 func (f Flags) Names() (all []string) {
 	f.Set.VisitAll(func(flag *pflag.Flag) {
 		if !slices.Contains(f.Never, flag.Name) {
@@ -31,15 +31,15 @@ func (f Flags) Names() (all []string) {
 	return all
 }
 
-// Preset sets the flags that the table sets and the command line does not, as if the command line had. lines says on which line each of
-// them stands. A nil table sets none.
+// Preset sets the flags that the table sets and the command line does not, as if the command line
+// had. lines holds the line of each. A nil table sets no flags.
 func (t *Table) Preset(f Flags) (lines map[string]int, err error) {
 	if t == nil {
 		return nil, nil
 	}
 	lines = make(map[string]int)
 	for _, s := range t.Settings {
-		set, err := t.preset(f, s)
+		set, err := t.presetFlag(f, s)
 		if err != nil {
 			return nil, err
 		}
@@ -50,11 +50,16 @@ func (t *Table) Preset(f Flags) (lines map[string]int, err error) {
 	return lines, nil
 }
 
-func (t *Table) preset(f Flags, s Setting) (set bool, err error) {
+func (t *Table) presetFlag(f Flags, s Setting) (set bool, err error) {
 	flag := f.Set.Lookup(s.Key)
 	if flag == nil || slices.Contains(f.Never, s.Key) {
 		if _, array := s.Value.([]map[string]any); array {
-			return false, t.Wrong(s.Line, "remove the line with the brackets", "the table [[%.40s]]: unknown", s.Key)
+			return false, t.Wrong(
+				s.Line,
+				"remove the line with the brackets",
+				"the table [[%.40s]]: unknown",
+				s.Key,
+			)
 		}
 		return false, t.Unknown(s.Line, "setting", s.Key, f.Names())
 	}
@@ -70,8 +75,8 @@ func (t *Table) preset(f Flags, s Setting) (set bool, err error) {
 	} else {
 		err = f.Set.Set(s.Key, texts[0])
 	}
-	if say, _, ok := flagwords.Explain(err); ok {
-		return false, t.Wrong(s.Line, "", "%s", strings.TrimPrefix(say, "--"))
+	if message, _, ok := flagwords.Explain(err); ok {
+		return false, t.Wrong(s.Line, "", "%s", strings.TrimPrefix(message, "--"))
 	}
 	if err != nil {
 		return false, t.Wrong(s.Line, "", "%s: %v", s.Key, err)
@@ -79,8 +84,8 @@ func (t *Table) preset(f Flags, s Setting) (set bool, err error) {
 	return true, nil
 }
 
-// textsOf is a value as the command line would say it, in other than one text only where the flag may be repeated; wanted says what the
-// value has to be, "" for what it is.
+// textsOf returns a value as the command line would write it. It returns several texts only if the
+// flag may be repeated. wanted describes a valid value if this one is invalid, else "".
 func textsOf(flag *pflag.Flag, value any) (texts []string, wanted string) {
 	if _, list := flag.Value.(pflag.SliceValue); list {
 		texts, ok := listOf(value)
@@ -89,7 +94,7 @@ func textsOf(flag *pflag.Flag, value any) (texts []string, wanted string) {
 		}
 		return texts, ""
 	}
-	switch text, is := value.(string); {
+	switch text, isText := value.(string); {
 	case flag.Value.Type() == "bool":
 		if on, ok := value.(bool); ok {
 			return []string{strconv.FormatBool(on)}, ""
@@ -100,19 +105,19 @@ func textsOf(flag *pflag.Flag, value any) (texts []string, wanted string) {
 			return []string{strconv.FormatInt(n, 10)}, ""
 		}
 		return nil, "a whole number, without quotes"
-	case is:
+	case isText:
 		return []string{text}, ""
 	}
 	return nil, "a text in quotes"
 }
 
-// listOf is a list of texts.
+// listOf converts a list of texts.
 func listOf(value any) (texts []string, ok bool) {
 	all, ok := value.([]any)
 	texts = make([]string, len(all))
 	for i := range all {
-		text, is := all[i].(string)
-		texts[i], ok = text, ok && is
+		text, isText := all[i].(string)
+		texts[i], ok = text, ok && isText
 	}
 	return texts, ok
 }

@@ -6,14 +6,17 @@ import (
 	"strings"
 )
 
-// Literal is a value as a file says it (TOML 1.0).
+// Literal returns a value in the syntax of a file (TOML 1.0).
 func Literal(value any) string {
 	switch v := value.(type) {
 	case string:
-		if strings.ContainsAny(v, "\\\"") && !strings.ContainsFunc(v, func(r rune) bool { return r == '\'' || r < ' ' || r == 0x7f }) {
+		if strings.ContainsAny(v, "\\\"") &&
+			!strings.ContainsFunc(v, func(r rune) bool {
+				return r == '\'' || r < ' ' || r == 0x7f
+			}) {
 			return "'" + v + "'"
 		}
-		return quoted(v)
+		return quoteText(v)
 	case []string:
 		all := make([]any, len(v))
 		for i := range v {
@@ -32,8 +35,8 @@ func Literal(value any) string {
 	return fmt.Sprint(value)
 }
 
-// quoted is a basic string.
-func quoted(text string) string {
+// quoteText returns a basic string.
+func quoteText(text string) string {
 	var b strings.Builder
 	b.WriteByte('"')
 	for _, r := range strings.ToValidUTF8(text, "�") {

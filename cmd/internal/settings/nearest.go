@@ -2,12 +2,13 @@ package settings
 
 import "strings"
 
-// nearest is the name of known that name is most likely a slip of, "" where none is like it: two letters may differ, or the end be missing.
-func nearest(name string, known []string) (like string) {
+// nearestName returns the known name that name is most likely a slip of, or "". Two letters may
+// differ, or the end be missing.
+func nearestName(name string, known []string) (like string) {
 	name = strings.ToLower(strings.ReplaceAll(name, "_", "-"))
 	best := 3
 	for _, k := range known {
-		d := distance(name, k)
+		d := editDistance(name, k)
 		if len(name) > 1 && strings.HasPrefix(k, name) {
 			d = min(d, 2)
 		}
@@ -18,8 +19,9 @@ func nearest(name string, known []string) (like string) {
 	return like
 }
 
-// distance counts the letters to change, add and leave out between two names (Levenshtein), where one is not much longer.
-func distance(a, b string) int {
+// editDistance counts the letters to change, add and leave out between two names (Levenshtein), up
+// to 3.
+func editDistance(a, b string) int {
 	if len(a) > len(b)+2 || len(b) > len(a)+2 {
 		return 3
 	}

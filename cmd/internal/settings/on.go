@@ -11,10 +11,10 @@ import (
 	"terminalproxy/proxy/events"
 )
 
-// TableOn is the array of tables that say what to run when something happens.
+// TableOn is the array of tables with the commands for events.
 const TableOn = "on"
 
-// maxRules bounds what may run at once.
+// maxRules bounds the commands that may run at once.
 const maxRules = 16
 
 // The keys of a rule.
@@ -23,7 +23,8 @@ const (
 	keyRun   = "run"
 )
 
-// Rules are what the file has run when something happens, and their lines. It may be asked of a nil file. The error is an *Error.
+// Rules returns the file's commands for events, and their lines. f may be nil. The error is an
+// *Error.
 func (f *File) Rules() (rules []onevent.Rule, lines []int, err error) {
 	value, line, ok := f.Table("").Value(TableOn)
 	if !ok {
@@ -34,16 +35,25 @@ func (f *File) Rules() (rules []onevent.Rule, lines []int, err error) {
 	case !ok:
 		return nil, nil, f.root.Wrong(line, "as in: [[on]]", "on: must be a table in two brackets")
 	case len(all) > maxRules:
-		return nil, nil, f.root.Wrong(line, "name several events in one: event = ['asked', 'granted']", "on: there are %d, at most %d are read", len(all), maxRules)
+		return nil, nil, f.root.Wrong(
+			line,
+			"name several events in one: event = ['asked', 'granted']",
+			"on: there are %d, at most %d are read",
+			len(all),
+			maxRules,
+		)
 	}
 	for i, table := range all {
 		if len(f.heads[TableOn]) == len(all) {
 			line = f.heads[TableOn][i]
 		}
-		if unknown := unknownOf(table); unknown != "" {
-			return nil, nil, f.root.Unknown(f.lineOf(unknown, line), "setting", unknown, []string{keyEvent, keyRun})
+		if unknown := unknownKey(table); unknown != "" {
+			return nil, nil, f.root.Unknown(f.lineOf(unknown, line), "setting", unknown, []string{
+				keyEvent,
+				keyRun,
+			})
 		}
-		rule, key, wrong, hint := ruleOf(table)
+		rule, key, wrong, hint := eventRule(table)
 		if wrong != "" {
 			return nil, nil, f.root.Wrong(f.lineOf(key, line), hint, "[[on]] %s: %s", key, wrong)
 		}
@@ -52,8 +62,8 @@ func (f *File) Rules() (rules []onevent.Rule, lines []int, err error) {
 	return rules, lines, nil
 }
 
-// unknownOf is a key that no rule has, "" for none.
-func unknownOf(table map[string]any) string {
+// unknownKey returns a key that no rule has, or "".
+func unknownKey(table map[string]any) string {
 	for _, key := range slices.Sorted(maps.Keys(table)) {
 		if key != keyEvent && key != keyRun {
 			return key
@@ -62,20 +72,21 @@ func unknownOf(table map[string]any) string {
 	return ""
 }
 
-// ruleOf reads a rule, or says which key is wrong.
-func ruleOf(table map[string]any) (rule onevent.Rule, key, wrong, hint string) {
+// eventRule reads a rule, or says which key is wrong.
+func eventRule(table map[string]any) (rule onevent.Rule, key, wrong, hint string) {
 	names := table[keyEvent]
-	if one, is := names.(string); is {
+	if one, isText := names.(string); isText {
 		names = []any{one}
 	}
 	var ok bool
 	if rule.Events, ok = listOf(names); !ok || len(rule.Events) == 0 {
-		return rule, keyEvent, "must be a text, or a list of texts", "the events are: " + strings.Join(events.Names, ", ")
+		return rule, keyEvent, "must be a text, or a list of texts", "the events are: " +
+			strings.Join(events.Names, ", ")
 	}
 	for _, name := range rule.Events {
 		if !slices.Contains(events.Names, name) {
 			hint = "the events are: " + strings.Join(events.Names, ", ")
-			if like := nearest(name, events.Names); like != "" {
+			if like := nearestName(name, events.Names); like != "" {
 				hint = "did you mean: " + like
 			}
 			return rule, keyEvent, fmt.Sprintf("unknown event %.40q", name), hint
@@ -85,7 +96,10 @@ func ruleOf(table map[string]any) (rule onevent.Rule, key, wrong, hint string) {
 		return rule, keyRun, "must be a program and its arguments, a text each", "as in: run = ['notify-send', 'an agent asks']; no shell reads it"
 	}
 	if program := rule.Run[0]; strings.Contains(program, "/") && !filepath.IsAbs(program) {
-		return rule, keyRun, fmt.Sprintf("%.80q depends on the directory", program), "write its whole path, or a name in your PATH"
+		return rule, keyRun, fmt.Sprintf(
+			"%.80q depends on the directory",
+			program,
+		), "write its whole path, or a name in your PATH"
 	}
 	if strings.Contains(strings.Join(rule.Run, ""), "\x00") {
 		return rule, keyRun, "must not hold a zero byte", ""

@@ -18,7 +18,7 @@ import (
 	"terminalproxy/proxy/policy"
 )
 
-// The tables of rules, each of which stands in double brackets.
+// The tables of rules stand in double brackets.
 const (
 	RulesAllow = "allow"
 	RulesNever = "never"
@@ -27,7 +27,7 @@ const (
 // RuleField is a setting of a rule.
 type RuleField struct{ Key, Default, Help string }
 
-// RuleFields are the settings of a kind of rule.
+// RuleFields returns the settings of a kind of rule.
 func RuleFields(kind string) []RuleField {
 	where := []RuleField{
 		{"directory", "", "where that program runs, or a directory above"},
@@ -36,28 +36,38 @@ func RuleFields(kind string) []RuleField {
 	if kind == RulesNever {
 		return append([]RuleField{
 			{"agent", "", "name of the local token that an agent shows, or what it calls itself"},
-			{"program", "", `name of a program that has the terminal, or of one that this has started there; "*" is every one`},
+			{
+				"program",
+				"",
+				`name of a program that has the terminal, or of one that this has started there; "*" is every one`,
+			},
 		}, where...)
 	}
 	return append([]RuleField{
 		{"agent", "", "name of the local token that the agent has to show. Required"},
-		{"program", "", `name or path of the program that has the terminal; "*" is every one. Required`},
+		{
+			"program",
+			"",
+			`name or path of the program that has the terminal; "*" is every one. Required`,
+		},
 		{"level", "`\"type\"`", `the most that it gives: "type" or "drive"`},
 		{"for", "`\"10m\"`", `how long, "1s" to "24h"`},
 	}, where...)
 }
 
-// maxRuleFor is the longest time that a rule gives.
+// maxRuleFor is the longest grant of a rule.
 const maxRuleFor = 24 * time.Hour
 
 // repeated are the tables that stand in double brackets, since there may be several.
-var repeated = []string{RulesAllow, RulesNever, TableOn}
+var repeatedTables = []string{RulesAllow, RulesNever, TableOn}
 
-// ruleHead is the line with which one of those begins.
-var ruleHead = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*\[\[\s*(allow|never|on)\s*\]\]`) })
+// ruleHead matches the first line of such a table.
+var ruleHead = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\s*\[\[\s*(allow|never|on)\s*\]\]`)
+})
 
-// headsOf are those lines, by the table.
-func headsOf(text string) map[string][]int {
+// repeatedHeads returns the first lines of such tables, by the table.
+func repeatedHeads(text string) map[string][]int {
 	heads := make(map[string][]int)
 	for n, line := range strings.Split(text, "\n") {
 		if m := ruleHead().FindStringSubmatch(line); m != nil {
@@ -67,8 +77,8 @@ func headsOf(text string) map[string][]int {
 	return heads
 }
 
-// lineOf is where a key stands in the repeated table that begins on a line, or that line where it cannot be told: the parser knows no
-// place in such a table.
+// lineOf returns the line of a key in the repeated table that begins on the line head, or head if
+// it is unclear: the parser knows no place in such a table.
 func (f *File) lineOf(key string, head int) int {
 	begins := regexp.MustCompile(`^\s*["']?` + regexp.QuoteMeta(key) + `["']?\s*=`)
 	found := head
@@ -84,7 +94,7 @@ func (f *File) lineOf(key string, head int) int {
 	return found
 }
 
-// Policy is the file's rules. It may be asked of a nil file. The error is an *Error about the first that is wrong.
+// Policy returns the file's rules. f may be nil. The error is an *Error about the first wrong rule.
 func (f *File) Policy() (set policy.Set, err error) {
 	allow, bad := f.agentRules(RulesAllow)
 	never, worse := f.agentRules(RulesNever)
@@ -95,13 +105,15 @@ func (f *File) Policy() (set policy.Set, err error) {
 	return policy.Set{Allow: allow, Never: never}, nil
 }
 
-// Nevers are the rules that count of a file with which something is wrong: those that take away. It may be asked of a nil file.
+// Nevers returns the rules that count even if something else in the file is wrong: those that take
+// away. f may be nil.
 func (f *File) Nevers() policy.Set {
 	never, _ := f.agentRules(RulesNever)
 	return policy.Set{Never: never}
 }
 
-// PolicyNow is the rules of the user's configuration as it is now. With an error it holds what counts all the same.
+// PolicyNow reads the rules of the user's configuration anew. With an error it returns the rules
+// that count all the same.
 func PolicyNow() (policy.Set, error) {
 	file, err := User()
 	if err == nil {
@@ -119,7 +131,7 @@ type RuleTable struct {
 	Says map[string]any
 }
 
-// RuleTables are the rules of a kind, in the file's order. It may be asked of a nil file.
+// RuleTables returns the rules of a kind, in the file's order. f may be nil.
 func (f *File) RuleTables(kind string) (tables []RuleTable) {
 	value, _, _ := f.Table("").Value(kind)
 	all, _ := value.([]map[string]any)
@@ -132,15 +144,20 @@ func (f *File) RuleTables(kind string) (tables []RuleTable) {
 	return tables
 }
 
-// agentRules are those of a kind that are good. The error joins what is wrong with the others.
+// agentRules returns the good rules of a kind. The error joins the faults of the others.
 func (f *File) agentRules(kind string) (good []policy.Rule, err error) {
 	tables := f.RuleTables(kind)
 	if _, line, ok := f.Table("").Value(kind); ok && len(tables) == 0 {
-		return nil, f.root.Wrong(line, "write each rule as a table of its own: [["+kind+"]]", "%s: is no rule", kind)
+		return nil, f.root.Wrong(
+			line,
+			"write each rule as a table of its own: [["+kind+"]]",
+			"%s: is no rule",
+			kind,
+		)
 	}
 	var wrong []error
 	for _, table := range tables {
-		rule, bad := f.rule(kind, table.Line, table.Says)
+		rule, bad := f.parseRule(kind, table.Line, table.Says)
 		if bad != nil {
 			wrong = append(wrong, bad)
 			continue
@@ -150,9 +167,12 @@ func (f *File) agentRules(kind string) (good []policy.Rule, err error) {
 	return good, errors.Join(wrong...)
 }
 
-// rule reads one rule, which begins on a line.
-func (f *File) rule(kind string, line int, values map[string]any) (policy.Rule, error) {
-	r := policy.Rule{Never: kind == RulesNever, At: filepath.Base(f.Path) + ":" + strconv.Itoa(line)}
+// parseRule reads one rule, which begins on a line.
+func (f *File) parseRule(kind string, line int, values map[string]any) (policy.Rule, error) {
+	r := policy.Rule{
+		Never: kind == RulesNever,
+		At:    filepath.Base(f.Path) + ":" + strconv.Itoa(line),
+	}
 	if !r.Never {
 		r.Level, r.For = protocol.LevelType, control.GrantFor
 	}
@@ -161,29 +181,54 @@ func (f *File) rule(kind string, line int, values map[string]any) (policy.Rule, 
 		known = append(known, field.Key)
 	}
 	for _, key := range slices.Sorted(maps.Keys(values)) {
-		text, is := values[key].(string)
+		text, isText := values[key].(string)
 		switch {
 		case !slices.Contains(known, key):
 			return r, f.root.Unknown(f.lineOf(key, line), "setting", key, known)
-		case !is || text == "":
-			return r, f.root.Wrong(f.lineOf(key, line), "", "[[%s]] %s: must be a text in quotes", kind, key)
+		case !isText || text == "":
+			return r, f.root.Wrong(
+				f.lineOf(key, line),
+				"",
+				"[[%s]] %s: must be a text in quotes",
+				kind,
+				key,
+			)
 		}
 		if wanted := setRule(&r, key, text); wanted != "" {
-			return r, f.root.Wrong(f.lineOf(key, line), "", "[[%s]] %s: must be %s", kind, key, wanted)
+			return r, f.root.Wrong(
+				f.lineOf(key, line),
+				"",
+				"[[%s]] %s: must be %s",
+				kind,
+				key,
+				wanted,
+			)
 		}
 	}
 	switch {
 	case r.Never && len(values) == 0:
-		return r, f.root.Wrong(line, `for every agent and program: program = "*"`, "[[never]]: says nothing")
+		return r, f.root.Wrong(
+			line,
+			`for every agent and program: program = "*"`,
+			"[[never]]: says nothing",
+		)
 	case !r.Never && r.Agent == "":
-		return r, f.root.Wrong(line, "make one with: gateway token create NAME --local", "[[allow]] agent: is missing: name the local token that the agent shows")
+		return r, f.root.Wrong(
+			line,
+			"make one with: gateway token create NAME --local",
+			"[[allow]] agent: is missing: name the local token that the agent shows",
+		)
 	case !r.Never && r.Program == "":
-		return r, f.root.Wrong(line, `for every program: program = "*"`, "[[allow]] program: is missing")
+		return r, f.root.Wrong(
+			line,
+			`for every program: program = "*"`,
+			"[[allow]] program: is missing",
+		)
 	}
 	return r, nil
 }
 
-// setRule sets a field; wanted says what it has to be, "" for what it is.
+// setRule sets a field. wanted describes a valid value if text is invalid, else "".
 func setRule(r *policy.Rule, key, text string) (wanted string) {
 	switch key {
 	case "agent":
@@ -193,12 +238,12 @@ func setRule(r *policy.Rule, key, text string) (wanted string) {
 	case "host":
 		r.Host = text
 	case "program":
-		r.Program = atHome(text)
+		r.Program = expandHome(text)
 		if strings.Contains(r.Program, "/") && !filepath.IsAbs(r.Program) {
 			return `a name, a path that begins with / or ~/, or "*"`
 		}
 	case "directory":
-		r.Directory = filepath.Clean(atHome(text))
+		r.Directory = filepath.Clean(expandHome(text))
 		if !filepath.IsAbs(r.Directory) {
 			return "a path that begins with / or ~/"
 		}
@@ -216,11 +261,11 @@ func setRule(r *policy.Rule, key, text string) (wanted string) {
 	return ""
 }
 
-// atHome is a path in which ~ stands for the user's home.
-func atHome(path string) string {
-	rest, is := strings.CutPrefix(path, "~")
+// expandHome replaces a leading ~ with the user's home.
+func expandHome(path string) string {
+	rest, hasTilde := strings.CutPrefix(path, "~")
 	home, err := os.UserHomeDir()
-	if !is || err != nil || rest != "" && rest[0] != '/' {
+	if !hasTilde || err != nil || rest != "" && rest[0] != '/' {
 		return path
 	}
 	return home + rest

@@ -22,8 +22,8 @@ type File struct {
 // Table is a table of a file, as it stands there.
 type Table struct {
 	file     *File
-	Name     string // as written in brackets, "" for what stands before the first one
-	begins   int    // the line, 0 for nowhere
+	Name     string // as written in brackets; "" for the part before the first one
+	begins   int    // the line, or 0
 	Settings []Setting
 	Tables   []*Table
 }
@@ -35,9 +35,9 @@ type Setting struct {
 	Value any // as [toml.Decode] makes it
 }
 
-// Read reads a file. Its error is an *Error; for a missing one it is an [fs.ErrNotExist], too.
+// Read reads a file. Its error is an *Error; for a missing file it is an [fs.ErrNotExist], too.
 func Read(path string) (*File, error) {
-	text, err := content(path)
+	text, err := readOwned(path)
 	if err != nil {
 		return nil, err
 	}
@@ -45,31 +45,54 @@ func Read(path string) (*File, error) {
 }
 
 func parse(path string, text []byte) (*File, error) {
-	f := &File{Path: path, heads: headsOf(string(text)), lines: strings.Split(string(text), "\n")}
+	f := &File{
+		Path:  path,
+		heads: repeatedHeads(string(text)),
+		lines: strings.Split(string(text), "\n"),
+	}
 	for n, line := range bytes.Split(text, []byte("\n")) {
 		switch {
 		case len(line) > maxLine:
-			return nil, &Error{Path: path, Line: n + 1, Say: fmt.Sprintf("too long: a line may have %d bytes", maxLine)}
-		case depth(string(line)) > maxDepth:
-			return nil, &Error{Path: path, Line: n + 1, Say: fmt.Sprintf("too deep: a line may have %d dots and braces outside of texts", maxDepth)}
+			return nil, &Error{
+				Path: path,
+				Line: n + 1,
+				Say:  fmt.Sprintf("too long: a line may have %d bytes", maxLine),
+			}
+		case nestingDepth(string(line)) > maxDepth:
+			return nil, &Error{
+				Path: path,
+				Line: n + 1,
+				Say: fmt.Sprintf(
+					"too deep: a line may have %d dots and braces outside of texts",
+					maxDepth,
+				),
+			}
 		}
 	}
 	var all map[string]toml.Primitive
 	meta, err := toml.NewDecoder(bytes.NewReader(text)).Decode(&all)
 	if err != nil {
-		return nil, f.unparsed(err)
+		return nil, f.parseError(err)
 	}
 	if len(meta.Keys()) > maxKeys {
-		return nil, &Error{Path: path, Say: fmt.Sprintf("too long: it has %d keys, at most %d are read", len(meta.Keys()), maxKeys)}
+		return nil, &Error{
+			Path: path,
+			Say: fmt.Sprintf(
+				"too long: it has %d keys, at most %d are read",
+				len(meta.Keys()),
+				maxKeys,
+			),
+		}
 	}
-	if f.root, err = f.table(&meta, "", all); err != nil {
+	if f.root, err = f.newTable(&meta, "", all); err != nil {
 		return nil, err
 	}
 	return f, nil
 }
 
-// depth counts the dots and braces of a line that are no part of a text. Where a text of many lines begins or ends all of them count.
-func depth(line string) (n int) {
+// nestingDepth counts the dots and braces of a line outside of its texts. On a line where a text of
+// many lines begins or ends, all of them count.
+func nestingDepth(line string) (n int) {
 	if strings.Contains(line, `"""`) || strings.Contains(line, "'''") {
 		return strings.Count(line, ".") + strings.Count(line, "{")
 	}
@@ -92,50 +115,54 @@ func depth(line string) (n int) {
 	return n
 }
 
-// unparsed is what the parser found.
-func (f *File) unparsed(err error) error {
+// parseError converts the parser's error.
+func (f *File) parseError(err error) error {
 	if at, ok := errors.AsType[toml.ParseError](err); ok {
 		return &Error{Path: f.Path, Line: at.Position.Line, Say: at.Message, Err: err}
 	}
 	return &Error{Path: f.Path, Say: err.Error(), Err: err}
 }
 
-// probe has the parser say where a value stands.
+// probe makes the parser report the place of a value.
 type probe struct {
-	value any
-	met   bool
+	value  any
+	called bool
 }
 
 var errProbe = errors.New("here")
 
 // UnmarshalTOML implements toml.Unmarshaler.
 func (p *probe) UnmarshalTOML(value any) error {
-	p.value, p.met = value, true
+	p.value, p.called = value, true
 	return errProbe
 }
 
-// table is a table with all that stands in it, in the file's order.
-func (f *File) table(meta *toml.MetaData, name string, values map[string]toml.Primitive) (*Table, error) {
+// newTable makes a table with all its settings and subtables, in the file's order.
+func (f *File) newTable(
+	meta *toml.MetaData,
+	name string,
+	values map[string]toml.Primitive,
+) (*Table, error) {
 	t := &Table{file: f, Name: name}
 	for _, key := range slices.Sorted(maps.Keys(values)) {
 		var p probe
 		err := meta.PrimitiveDecode(values[key], &p)
-		if !p.met {
-			return nil, f.unparsed(err)
+		if !p.called {
+			return nil, f.parseError(err)
 		}
 		line := 0
 		if at, ok := errors.AsType[toml.ParseError](err); ok {
 			line = at.Position.Line
 		}
-		if _, is := p.value.(map[string]any); !is {
+		if _, isTable := p.value.(map[string]any); !isTable {
 			t.Settings = append(t.Settings, Setting{Key: key, Line: line, Value: p.value})
 			continue
 		}
 		var inner map[string]toml.Primitive
 		if err := meta.PrimitiveDecode(values[key], &inner); err != nil {
-			return nil, f.unparsed(err)
+			return nil, f.parseError(err)
 		}
-		sub, err := f.table(meta, strings.TrimPrefix(name+"."+key, "."), inner)
+		sub, err := f.newTable(meta, strings.TrimPrefix(name+"."+key, "."), inner)
 		if err != nil {
 			return nil, err
 		}
@@ -147,7 +174,8 @@ func (f *File) table(meta *toml.MetaData, name string, values map[string]toml.Pr
 	return t, nil
 }
 
-// First is the line on which a table begins, or what stands in it: [a.b] makes a table a that stands nowhere.
+// First returns the line on which a table begins, or its first setting: [a.b] makes a table a
+// without a line.
 func (t *Table) First() int {
 	if t.begins > 0 {
 		return t.begins
@@ -166,7 +194,7 @@ func (t *Table) First() int {
 	return first
 }
 
-// Table is a table by its name as in brackets, the whole file for ""; nil where there is none. It may be asked of a nil file.
+// Table returns the table with a name as in brackets, or nil. The whole file is "". f may be nil.
 func (f *File) Table(name string) *Table {
 	if f == nil {
 		return nil
@@ -175,12 +203,12 @@ func (f *File) Table(name string) *Table {
 	for name != "" && t != nil {
 		var key string
 		key, name, _ = strings.Cut(name, ".")
-		t = t.table(key)
+		t = t.subtable(key)
 	}
 	return t
 }
 
-func (t *Table) table(key string) *Table {
+func (t *Table) subtable(key string) *Table {
 	want := strings.TrimPrefix(t.Name+"."+key, ".")
 	for _, sub := range t.Tables {
 		if sub.Name == want {
@@ -190,34 +218,35 @@ func (t *Table) table(key string) *Table {
 	return nil
 }
 
-// Wrong is an error about a line of the table's file.
-func (t *Table) Wrong(line int, hint, say string, args ...any) *Error {
-	return &Error{Path: t.file.Path, Line: line, Say: fmt.Sprintf(say, args...), Hint: hint}
+// Wrong returns an error about a line of the table's file.
+func (t *Table) Wrong(line int, hint, format string, args ...any) *Error {
+	return &Error{Path: t.file.Path, Line: line, Say: fmt.Sprintf(format, args...), Hint: hint}
 }
 
-// Unknown refuses a name at a line, with the one it may have been; kind says what it is no name of.
+// Unknown refuses a name at a line and suggests the nearest known one. kind says what the name
+// should be.
 func (t *Table) Unknown(line int, kind, name string, known []string) *Error {
 	hint := "the " + kind + "s are: " + strings.Join(known, ", ")
-	if like := nearest(name, known); like != "" {
+	if like := nearestName(name, known); like != "" {
 		hint = "did you mean: " + like
 	}
 	return t.Wrong(line, hint, "unknown %s %.40q", kind, name)
 }
 
-// Only refuses tables in this one but those that are known. It may be asked of a nil table.
+// Only refuses unknown tables within this one. t may be nil.
 func (t *Table) Only(known ...string) error {
 	if t == nil {
 		return nil
 	}
 	for _, sub := range t.Tables {
-		if key := sub.key(); !slices.Contains(known, key) {
+		if key := sub.lastName(); !slices.Contains(known, key) {
 			return t.Unknown(sub.First(), "table", key, known)
 		}
 	}
 	return nil
 }
 
-// Value is what the table says of a key, and where. It may be asked of a nil table.
+// Value returns the value and the line of a key. t may be nil.
 func (t *Table) Value(key string) (value any, line int, ok bool) {
 	if t == nil {
 		return nil, 0, false
@@ -230,7 +259,7 @@ func (t *Table) Value(key string) (value any, line int, ok bool) {
 	return nil, 0, false
 }
 
-// Line is where the table says something of a key, 0 for nowhere.
+// Line returns the line of a key, or 0.
 func (t *Table) Line(key string) int {
 	_, line, _ := t.Value(key)
 	return line

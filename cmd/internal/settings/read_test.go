@@ -116,7 +116,7 @@ func TestTheNearestName(t *testing.T) {
 		"yied": "yield", "Yield": "yield", "reclaim_key": "reclaim-key", "agents": "agent", "col": "cols", "lg": "log", "logs": "log",
 		"allow-remote": "allow-remote-grant", "zzz": "", "": "", "x": "", "loglevel": "log-level",
 	} {
-		require.Equal(t, want, nearest(name, known), name)
+		require.Equal(t, want, nearestName(name, known), name)
 	}
 }
 
@@ -273,7 +273,7 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		file, err := parse("x", text)
 		if err == nil {
-			if err = file.known(); err == nil {
+			if err = file.checkTables(); err == nil {
 				_, err = file.Taste()
 				_, _, _ = file.Rules()
 			}

@@ -14,14 +14,14 @@ import (
 // Option is a setting that is no flag.
 type Option struct {
 	Table, Key string
-	Default    any    // as a file says it
-	Help       string // what it is and may be
-	// set takes a value; wanted says what it has to be, "" for what it is.
-	set func(t *taste, value any) (wanted string)
+	Default    any    // in the syntax of a file
+	Help       string // its meaning and its values
+	// set stores a value. wanted describes a valid value if this one is invalid, else "".
+	set func(t *optionValues, value any) (wanted string)
 }
 
-// taste is what the options make.
-type taste struct {
+// optionValues holds the values of the options.
+type optionValues struct {
 	look       overlay.Taste
 	add, allow []string
 }
@@ -40,16 +40,60 @@ const (
 
 // Options are the settings that are no flags, by table.
 var Options = []Option{
-	{tableLook, "colors", "auto", `colours of questions and of the sign that an agent drives. "auto": what the terminal has; "16": the first 16 of its palette; "none": reverse video`, setColors},
-	{tableLook, "text", int64(builtInText), "colour of their words, 16 to 255 of the palette of 256 colours", func(t *taste, v any) string { return setEntry(&t.look.Text, v) }},
-	{tableLook, "background", int64(builtInBackground), "colour behind them, 16 to 255. Its contrast to text must be 7 at least", func(t *taste, v any) string { return setEntry(&t.look.Background, v) }},
-	{tableLook, "question", "bottom", `where questions stand: "bottom" or "top". Where the cursor is in the way they go to the other side`, setQuestion},
-	{tableLook, "sign", "bottom", `where the sign that an agent drives stands: "bottom", "top", or "off" for none. The window title says it in any case`, setSign},
-	{tableRedact, "add", []any{}, "regular expressions (RE2) of what agents must not see: the first group, or the whole match. A match is masked once it is whole", func(t *taste, v any) string { return setList(&t.add, v) }},
-	{tableRedact, "allow", []any{}, "regular expressions (RE2) of what looks like a secret and is none. They do not show what add masks", func(t *taste, v any) string { return setList(&t.allow, v) }},
+	{
+		tableLook,
+		"colors",
+		"auto",
+		`colours of questions and of the sign that an agent drives. "auto": what the terminal has; "16": the first 16 of its palette; "none": reverse video`,
+		setColors,
+	},
+	{
+		tableLook,
+		"text",
+		int64(builtInText),
+		"colour of their words, 16 to 255 of the palette of 256 colours",
+		func(t *optionValues, v any) string { return setEntry(&t.look.Text, v) },
+	},
+	{
+		tableLook,
+		"background",
+		int64(builtInBackground),
+		"colour behind them, 16 to 255. Its contrast to text must be 7 at least",
+		func(t *optionValues, v any) string { return setEntry(&t.look.Background, v) },
+	},
+	{
+		tableLook,
+		"question",
+		"bottom",
+		`where questions stand: "bottom" or "top". Where the cursor is in the way they go to the other side`,
+		setQuestion,
+	},
+	{
+		tableLook,
+		"sign",
+		"bottom",
+		`where the sign that an agent drives stands: "bottom", "top", or "off" for none. The window title says it in any case`,
+		setSign,
+	},
+	{
+		tableRedact,
+		"add",
+		[]any{},
+		"regular expressions (RE2) of what agents must not see: the first group, or the whole " +
+			"match. A match is masked once it is whole",
+		func(t *optionValues, v any) string { return setList(&t.add, v) },
+	},
+	{
+		tableRedact,
+		"allow",
+		[]any{},
+		"regular expressions (RE2) of what looks like a secret and is none. They do not show " +
+			"what add masks",
+		func(t *optionValues, v any) string { return setList(&t.allow, v) },
+	},
 }
 
-func setColors(t *taste, value any) string {
+func setColors(t *optionValues, value any) string {
 	switch value {
 	case "auto":
 	case "16":
@@ -71,7 +115,7 @@ func setEntry(to *uint8, value any) string {
 	return ""
 }
 
-func setQuestion(t *taste, value any) string {
+func setQuestion(t *optionValues, value any) string {
 	t.look.LineOnTop = value == "top"
 	if value != "top" && value != "bottom" {
 		return `"bottom" or "top"`
@@ -79,7 +123,7 @@ func setQuestion(t *taste, value any) string {
 	return ""
 }
 
-func setSign(t *taste, value any) string {
+func setSign(t *optionValues, value any) string {
 	t.look.SignOnTop, t.look.NoSign = value == "top", value == "off"
 	if value != "top" && value != "bottom" && value != "off" {
 		return `"bottom", "top" or "off"`
@@ -96,14 +140,14 @@ func setList(to *[]string, value any) string {
 	return ""
 }
 
-// Taste is what the file's options say. It may be asked of a nil file.
+// Taste returns the values of the file's options. f may be nil.
 func (f *File) Taste() (proxy.Taste, error) {
-	var all taste
-	if err := errors.Join(f.options(tableLook, &all), f.options(tableRedact, &all)); err != nil {
+	var all optionValues
+	if err := errors.Join(f.readOptions(tableLook, &all), f.readOptions(tableRedact, &all)); err != nil {
 		first, _ := errors.AsType[*Error](err)
 		return proxy.Taste{}, first
 	}
-	if err := f.readable(&all.look); err != nil {
+	if err := f.checkContrast(&all.look); err != nil {
 		return proxy.Taste{}, err
 	}
 	own, err := redact.NewOwn(all.add, all.allow)
@@ -115,11 +159,11 @@ func (f *File) Taste() (proxy.Taste, error) {
 	return proxy.Taste{Redact: own, Look: all.look}, nil
 }
 
-// Safe is what counts of a file with which something is wrong: what agents must not see, as far as that is good. It may be asked of a
-// nil file.
+// Safe returns the options that count even if something in the file is wrong: the good ones about
+// what agents must not see. f may be nil.
 func (f *File) Safe() proxy.Taste {
-	var all taste
-	_ = f.options(tableRedact, &all) // said already
+	var all optionValues
+	_ = f.readOptions(tableRedact, &all) // said already
 	good := slices.DeleteFunc(all.add, func(text string) bool {
 		_, err := redact.NewOwn([]string{text}, nil)
 		return err != nil
@@ -131,8 +175,8 @@ func (f *File) Safe() proxy.Taste {
 	return proxy.Taste{Redact: own}
 }
 
-// options reads the options of a table, all that are good. The error is about the first that is not.
-func (f *File) options(name string, all *taste) error {
+// readOptions reads the good options of a table. The error joins the faults of the others.
+func (f *File) readOptions(name string, all *optionValues) error {
 	t := f.Table(name)
 	if t == nil {
 		return nil
@@ -145,7 +189,9 @@ func (f *File) options(name string, all *taste) error {
 	}
 	var wrong []error
 	for _, s := range t.Settings {
-		i := slices.IndexFunc(Options, func(o Option) bool { return o.Table == name && o.Key == s.Key })
+		i := slices.IndexFunc(Options, func(o Option) bool {
+			return o.Table == name && o.Key == s.Key
+		})
 		if i < 0 {
 			wrong = append(wrong, t.Unknown(s.Line, "setting", s.Key, known))
 		} else if wanted := Options[i].set(all, s.Value); wanted != "" {
@@ -153,13 +199,13 @@ func (f *File) options(name string, all *taste) error {
 		}
 	}
 	for _, sub := range t.Tables {
-		wrong = append(wrong, t.Unknown(sub.First(), "setting", sub.key(), known))
+		wrong = append(wrong, t.Unknown(sub.First(), "setting", sub.lastName(), known))
 	}
 	return errors.Join(wrong...)
 }
 
-// readable refuses colours that nobody can tell from each other.
-func (f *File) readable(look *overlay.Taste) error {
+// checkContrast refuses colours that people cannot tell from each other.
+func (f *File) checkContrast(look *overlay.Taste) error {
 	if look.Text == 0 && look.Background == 0 {
 		return nil
 	}
@@ -172,10 +218,18 @@ func (f *File) readable(look *overlay.Taste) error {
 	}
 	if contrast, ok := overlay.Readable(look.Text, look.Background); !ok {
 		t := f.Table(tableLook)
-		return t.Wrong(t.Line(key), fmt.Sprintf("try background = %d, or text = %d", builtInBackground, builtInText), "%s: the contrast of %d on %d is %.1f, must be 7 at least", key, look.Text, look.Background, contrast)
+		return t.Wrong(
+			t.Line(key),
+			fmt.Sprintf("try background = %d, or text = %d", builtInBackground, builtInText),
+			"%s: the contrast of %d on %d is %.1f, must be 7 at least",
+			key,
+			look.Text,
+			look.Background,
+			contrast,
+		)
 	}
 	return nil
 }
 
-// key is the table's name without those that it stands in.
-func (t *Table) key() string { return t.Name[strings.LastIndexByte(t.Name, '.')+1:] }
+// lastName returns the table's name without those that it stands in.
+func (t *Table) lastName() string { return t.Name[strings.LastIndexByte(t.Name, '.')+1:] }
