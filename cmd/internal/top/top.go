@@ -1,5 +1,6 @@
-// Package top shows all sessions in one screen of a person's terminal, where they answer agents' questions and take keyboards back. It
-// must not know how the gateway is reached, nor what an owner signs with: what is decided goes out by a function.
+// Package top shows all sessions in one screen of a person's terminal, where they answer agents'
+// questions and take keyboards back. It must not know how the gateway is reached, nor the owner's
+// key: decisions go out by a function.
 package top
 
 import (
@@ -20,31 +21,40 @@ import (
 const (
 	// framesPerSecond bounds how often it draws. Nothing is drawn while nothing changes.
 	framesPerSecond = 20
-	// clock is how often the time that grants have left is shown anew, while there are any.
+	// clock is how often the remaining time of grants is updated.
 	clock = 30 * time.Second
 )
 
-// Config says what is shown, and where.
+// Config says which sessions to show, and in which terminal.
 type Config struct {
-	// Changes is the list of sessions and what changes in it: *[protocol.SessionsChanged]. Its end is the end of the gateway.
+	// Changes delivers the list of sessions and its changes: *[protocol.SessionsChanged]. Its end
+	// is the end of the gateway.
 	Changes <-chan protocol.Message
-	// Give gives the keyboard of a session to the agent that asked for it when the person was shown s, and Take takes it back or refuses
-	// the question. Both are called on goroutines of their own, and are to end with ctx.
+	// Give gives the keyboard of a session to the agent that asked for it when the person saw s.
+	// Take takes it back or refuses the question. Both are called on goroutines of their own, and
+	// must end with ctx.
 	Give, Take func(ctx context.Context, s protocol.SessionInfo) error
 	// In and Out are the terminal.
 	In, Out *os.File
 }
 
-// ErrGone says that the gateway went away and none came back.
+// ErrGone says that the gateway went away for good.
 var ErrGone = errors.New("the gateway is gone")
 
-// Run shows sessions until the person leaves, or ctx ends, and leaves the terminal as it was.
+// Run shows sessions until the person leaves, or ctx ends, and restores the terminal.
 func Run(ctx context.Context, c Config) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	m := newModel(ctx, c)
-	p := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(c.In), tea.WithOutput(c.Out), tea.WithFPS(framesPerSecond), tea.WithoutSignalHandler())
-	m.work.Go(func() { feed(ctx, c.Changes, p) })
+	p := tea.NewProgram(
+		m,
+		tea.WithContext(ctx),
+		tea.WithInput(c.In),
+		tea.WithOutput(c.Out),
+		tea.WithFPS(framesPerSecond),
+		tea.WithoutSignalHandler(),
+	)
+	m.work.Go(func() { forwardChanges(ctx, c.Changes, p) })
 	_, err := p.Run()
 	stop()
 	m.work.Wait()
@@ -59,8 +69,8 @@ func Run(ctx context.Context, c Config) error {
 	return nil
 }
 
-// feed hands the changes over. It ends with ctx, or with them.
-func feed(ctx context.Context, changes <-chan protocol.Message, p *tea.Program) {
+// forwardChanges sends the changes to the program. It ends with ctx, or with them.
+func forwardChanges(ctx context.Context, changes <-chan protocol.Message, p *tea.Program) {
 	for {
 		select {
 		case m, ok := <-changes:
@@ -77,17 +87,17 @@ func feed(ctx context.Context, changes <-chan protocol.Message, p *tea.Program) 
 	}
 }
 
-// gone says that no more changes come, done what became of a decision, tick that it is later.
+// gone ends the changes, done reports a decision, and tick says that time has passed.
 type (
 	gone struct{}
 	done struct {
-		said string
-		err  error
+		status string
+		err    error
 	}
 	tick struct{}
 )
 
-// model is what is shown. It belongs to the goroutine of the program.
+// model is the state of the screen. It belongs to the goroutine of the program.
 type model struct {
 	ctx  context.Context //nolint:containedctx // Update has no parameter for it
 	conf Config
@@ -97,10 +107,10 @@ type model struct {
 
 	cols, rows int
 	all        []*row               // in the order in which they came
-	lacks      *protocol.Incomplete // what is missing among them, nil for nothing
-	chosen     string               // the session under the cursor, whatever moves around it
-	top        int                  // the first row that is shown
-	said       string               // what came of the last decision
+	lacks      *protocol.Incomplete // what the list lacks, or nil
+	chosen     string               // the session under the cursor, even when rows move
+	top        int                  // the first shown row
+	status     string               // the result of the last decision
 	ticking    bool
 	asked      *question // that is open
 }
@@ -111,7 +121,8 @@ type row struct {
 	left bool // it is gone, and stays until the cursor leaves it
 }
 
-// question is what the person is asked before an agent gets a keyboard, as it was when it was opened.
+// question is the question to the person before an agent gets a keyboard, as it was when it was
+// opened.
 type question struct {
 	about protocol.SessionInfo
 	yes   bool
@@ -130,39 +141,43 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.WindowSizeMsg:
 		m.cols, m.rows = msg.Width, msg.Height
 	case tea.KeyPressMsg:
-		return m, m.press(msg.String())
+		return m, m.handleKey(msg.String())
 	case *protocol.SessionsChanged:
-		m.change(msg)
-		return m, m.tick()
+		m.applyChanges(msg)
+		return m, m.scheduleTick()
 	case tick:
 		m.ticking = false
-		return m, m.tick()
+		return m, m.scheduleTick()
 	case gone:
 		m.gone = true
 		return m, tea.Quit
 	case done:
-		if m.said = msg.said; msg.err != nil {
-			m.said = text.OneLine(msg.err.Error())
+		if m.status = msg.status; msg.err != nil {
+			m.status = text.OneLine(msg.err.Error())
 		}
 	}
 	return m, nil
 }
 
-// tick waits until the time that a grant has left is to be shown anew.
-func (m *model) tick() tea.Cmd {
-	if m.ticking || !slices.ContainsFunc(m.all, func(r *row) bool { return r.Keyboard.ExpiresAt != 0 && !r.left }) {
+// scheduleTick schedules the next update of a grant's remaining time.
+func (m *model) scheduleTick() tea.Cmd {
+	if m.ticking ||
+		!slices.ContainsFunc(m.all, func(r *row) bool {
+			return r.Keyboard.ExpiresAt != 0 && !r.left
+		}) {
 		return nil
 	}
 	m.ticking = true
 	return tea.Tick(clock, func(time.Time) tea.Msg { return tick{} })
 }
 
-// change takes what is new. Rows keep their order, and new ones come last: what stands under a finger stays there.
-func (m *model) change(c *protocol.SessionsChanged) {
+// applyChanges applies changes to the list. Rows keep their order, and new ones come last, so that
+// the cursor's row stays in place.
+func (m *model) applyChanges(c *protocol.SessionsChanged) {
 	m.lacks = c.Incomplete
-	was := make(map[string]*row, len(m.all))
+	rows := make(map[string]*row, len(m.all))
 	for _, r := range m.all {
-		was[r.SessionID] = r
+		rows[r.SessionID] = r
 		r.left = r.left || c.Full
 	}
 	for _, s := range c.Sessions {
@@ -170,56 +185,61 @@ func (m *model) change(c *protocol.SessionsChanged) {
 			c.Gone = append(c.Gone, s.SessionID)
 			continue
 		}
-		if r := was[s.SessionID]; r != nil {
+		if r := rows[s.SessionID]; r != nil {
 			*r = row{SessionInfo: s}
 		} else {
 			m.all = append(m.all, &row{SessionInfo: s})
 		}
 	}
 	for _, id := range c.Gone {
-		if r := was[id]; r != nil {
+		if r := rows[id]; r != nil {
 			r.left = true
 		}
 	}
-	m.sweep()
-	m.recheck()
+	m.removeGone()
+	m.closeStaleQuestion()
 }
 
-// sweep takes those out that are gone. The one under the cursor stays, so that no other comes under it.
-func (m *model) sweep() {
+// removeGone removes the rows that are gone. The row under the cursor stays, so that no other comes
+// under it.
+func (m *model) removeGone() {
 	m.all = slices.DeleteFunc(m.all, func(r *row) bool { return r.left && r.SessionID != m.chosen })
-	if m.at() < 0 && len(m.all) > 0 {
+	if m.chosenIndex() < 0 && len(m.all) > 0 {
 		m.chosen = m.all[0].SessionID
 	}
 }
 
-// recheck closes a question that is no longer the one that the person read.
-func (m *model) recheck() {
+// closeStaleQuestion closes a question that differs from the one that the person read.
+func (m *model) closeStaleQuestion() {
 	if m.asked == nil {
 		return
 	}
-	r, was := m.row(), m.asked.about.Keyboard
-	if r == nil || r.left || r.Keyboard.Epoch != was.Epoch || r.Keyboard.Asking != was.Asking ||
-		r.Keyboard.AskingSince != was.AskingSince || r.Keyboard.AskingLevel != was.AskingLevel || r.Keyboard.AskingReason != was.AskingReason {
-		m.asked, m.said = nil, "the question has changed, or was answered elsewhere: nothing was given"
+	r, before := m.chosenRow(), m.asked.about.Keyboard
+	if r == nil || r.left || r.Keyboard.Epoch != before.Epoch ||
+		r.Keyboard.Asking != before.Asking ||
+		r.Keyboard.AskingSince != before.AskingSince ||
+		r.Keyboard.AskingLevel != before.AskingLevel ||
+		r.Keyboard.AskingReason != before.AskingReason {
+		m.asked, m.status = nil, "the question has changed, or was answered elsewhere: "+
+			"nothing was given"
 	}
 }
 
-// at is the number of the chosen row, negative for none.
-func (m *model) at() int {
+// chosenIndex returns the index of the chosen row, or a negative number.
+func (m *model) chosenIndex() int {
 	return slices.IndexFunc(m.all, func(r *row) bool { return r.SessionID == m.chosen })
 }
 
-// row is the chosen one, nil for none.
-func (m *model) row() *row {
-	if at := m.at(); at >= 0 {
+// chosenRow returns the chosen row, or nil.
+func (m *model) chosenRow() *row {
+	if at := m.chosenIndex(); at >= 0 {
 		return m.all[at]
 	}
 	return nil
 }
 
-// asks reports whether an agent waits for an answer.
-func (r *row) asks() bool { return !r.left && r.Keyboard.Asking != "" }
+// hasQuestion reports whether an agent waits for an answer.
+func (r *row) hasQuestion() bool { return !r.left && r.Keyboard.Asking != "" }
 
-// driven reports whether an agent has the keyboard.
-func (r *row) driven() bool { return !r.left && r.Keyboard.Holder == protocol.HolderAgent }
+// isDriven reports whether an agent has the keyboard.
+func (r *row) isDriven() bool { return !r.left && r.Keyboard.Holder == protocol.HolderAgent }

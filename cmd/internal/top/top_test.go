@@ -30,9 +30,9 @@ type person struct {
 func sit(t *testing.T, cols, rows int, sessions ...protocol.SessionInfo) *person {
 	t.Helper()
 	p := &person{t: t}
-	record := func(what string) func(context.Context, protocol.SessionInfo) error {
+	record := func(noun string) func(context.Context, protocol.SessionInfo) error {
 		return func(_ context.Context, s protocol.SessionInfo) error {
-			p.decided = append(p.decided, fmt.Sprintf("%s %s %d %s", what, s.SessionID, s.Keyboard.Epoch, s.Keyboard.Asking))
+			p.decided = append(p.decided, fmt.Sprintf("%s %s %d %s", noun, s.SessionID, s.Keyboard.Epoch, s.Keyboard.Asking))
 			return p.fails
 		}
 	}
@@ -52,7 +52,7 @@ func (p *person) send(msg tea.Msg) tea.Cmd {
 func (p *person) press(keys ...string) {
 	p.t.Helper()
 	for _, k := range keys {
-		cmd := p.model.press(k)
+		cmd := p.handleKey(k)
 		if cmd == nil {
 			continue
 		}
@@ -252,5 +252,5 @@ func TestTheEndOfTheGateway(t *testing.T) {
 	p.press("down", "enter", "x", "n")
 	require.IsType(t, tea.QuitMsg{}, p.send(gone{})())
 	require.True(t, p.gone)
-	require.IsType(t, tea.QuitMsg{}, p.model.press("q")())
+	require.IsType(t, tea.QuitMsg{}, p.handleKey("q")())
 }

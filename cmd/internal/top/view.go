@@ -20,10 +20,10 @@ const (
 	amber   = "\x1b[33m"
 )
 
-// above is how many rows stand over the list: the sums and the heads.
+// above is the number of rows over the list: the sums and the heads.
 const above = 2
 
-// idWidth is the width of the column with the session; the others' widths follow the terminal's.
+// idWidth is the width of the session's column. The other columns depend on the terminal's width.
 const idWidth = 18
 
 const (
@@ -32,8 +32,8 @@ const (
 	between       = "  "
 )
 
-// page is how many rows the list has.
-func (m *model) page() int { return max(1, m.rows-above-len(m.below())) }
+// listHeight returns the number of rows of the list.
+func (m *model) listHeight() int { return max(1, m.rows-above-len(m.footLines())) }
 
 // View implements tea.Model.
 func (m *model) View() tea.View {
@@ -41,30 +41,35 @@ func (m *model) View() tea.View {
 	if m.cols < 1 || m.rows < 1 {
 		return v
 	}
-	lines := append([]string{m.sums(), m.heads()}, m.list()...)
-	lines = append(lines, m.below()...)
-	if over := len(lines) - m.rows; over > 0 { // what matters most stands below
+	lines := append([]string{m.sumLine(), m.headLine()}, m.listLines()...)
+	lines = append(lines, m.footLines()...)
+	if over := len(lines) - m.rows; over > 0 { // the most important lines are the last
 		lines = lines[over:]
 	}
 	v.Content = strings.Join(lines, "\n")
 	return v
 }
 
-// sums says how much there is.
-func (m *model) sums() string {
+// sumLine counts sessions and questions.
+func (m *model) sumLine() string {
 	run, ask, drive := 0, 0, 0
 	for _, r := range m.all {
 		if !r.left {
 			run++
 		}
-		if r.asks() {
+		if r.hasQuestion() {
 			ask++
 		}
-		if r.driven() {
+		if r.isDriven() {
 			drive++
 		}
 	}
-	words := fmt.Sprintf("%s, %s, agents type in %d", count(run, "session"), count(ask, "question"), drive)
+	words := fmt.Sprintf(
+		"%s, %s, agents type in %d",
+		countNoun(run, "session"),
+		countNoun(ask, "question"),
+		drive,
+	)
 	if m.lacks != nil {
 		words += "; incomplete: " + text.Incomplete(m.lacks, m.now())
 	}
@@ -74,36 +79,40 @@ func (m *model) sums() string {
 	return cells.Cut(words, m.cols)
 }
 
-func count(n int, what string) string {
+func countNoun(n int, noun string) string {
 	if n == 1 {
-		return "1 " + what
+		return "1 " + noun
 	}
-	return fmt.Sprintf("%d %ss", n, what)
+	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-func (m *model) heads() string {
-	return faint + m.columns("SESSION", "PROGRAM", "KEYBOARD", "SCREEN") + plain
+func (m *model) headLine() string {
+	return faint + m.formatColumns("SESSION", "PROGRAM", "KEYBOARD", "SCREEN") + plain
 }
 
-// columns is a row of the list.
-func (m *model) columns(id, program, keyboard, rest string) string {
+// formatColumns formats a row of the list.
+func (m *model) formatColumns(id, program, keyboard, rest string) string {
 	third := min(max((m.cols-idWidth)/4, 12), 30)
-	left := "  " + cells.Fit(id, idWidth) + " " + cells.Fit(program, third) + " " + cells.Fit(keyboard, third+2) + " "
+	left := "  " + cells.Fit(id, idWidth) + " " + cells.Fit(program, third) + " " +
+		cells.Fit(keyboard, third+2) + " "
 	return cells.Cut(left+rest, m.cols)
 }
 
-// list is the part of the list that has room, with the chosen row in it.
-func (m *model) list() []string {
-	room := m.page()
-	at := max(m.at(), 0)
+// listLines returns the visible part of the list, with the chosen row in it.
+func (m *model) listLines() []string {
+	room := m.listHeight()
+	at := max(m.chosenIndex(), 0)
 	m.top = min(max(m.top, at-room+1), at)
 	m.top = min(m.top, max(0, len(m.all)-room))
 	lines := make([]string, 0, room)
 	for i := m.top; i < min(m.top+room, len(m.all)); i++ {
-		lines = append(lines, m.line(m.all[i]))
+		lines = append(lines, m.rowLine(m.all[i]))
 	}
 	if len(m.all) == 0 {
-		lines = append(lines, cells.Cut("  no sessions; start one in a terminal with: proxy --agent PROGRAM", m.cols))
+		lines = append(
+			lines,
+			cells.Cut("  no sessions; start one in a terminal with: proxy --agent PROGRAM", m.cols),
+		)
 	}
 	for len(lines) < room {
 		lines = append(lines, "")
@@ -111,15 +120,20 @@ func (m *model) list() []string {
 	return lines
 }
 
-// line is a session in the list.
-func (m *model) line(r *row) string {
-	words := m.columns(text.Name(r.SessionID), text.Command(r.SessionInfo), m.keyboard(r), m.shows(r))
+// rowLine draws a session in the list.
+func (m *model) rowLine(r *row) string {
+	words := m.formatColumns(
+		text.Name(r.SessionID),
+		text.Command(r.SessionInfo),
+		m.keyboardState(r),
+		m.screenText(r),
+	)
 	switch {
 	case r.SessionID == m.chosen:
 		return reverse + cells.Fit("▶"+strings.TrimPrefix(words, " "), m.cols) + plain
-	case r.asks():
+	case r.hasQuestion():
 		return bold + amber + words + plain
-	case r.driven():
+	case r.isDriven():
 		return amber + words + plain
 	case r.left:
 		return faint + words + plain
@@ -127,28 +141,29 @@ func (m *model) line(r *row) string {
 	return words
 }
 
-// keyboard says who has the keyboard, or wants it.
-func (m *model) keyboard(r *row) string {
+// keyboardState says who has the keyboard, or wants it.
+func (m *model) keyboardState(r *row) string {
 	switch {
 	case r.left:
 		return "ended"
 	case r.State != protocol.StateRunning:
 		return text.State(r.SessionInfo)
-	case r.asks() && !r.driven():
+	case r.hasQuestion() && !r.isDriven():
 		return text.Name(r.Keyboard.Asking) + " asks"
-	case r.Chat != nil && r.Chat.Open > 0 && !r.driven():
+	case r.Chat != nil && r.Chat.Open > 0 && !r.isDriven():
 		return text.Name(r.Chat.Agent) + " waits in the chat"
 	}
 	return text.Keyboard(r.Keyboard, "", m.now())
 }
 
-// shows is what stands on the screen of a session: why an agent asks, or the last row.
-func (m *model) shows(r *row) string {
+// screenText returns an agent's reason for its question, or else the title or the last row of the
+// screen.
+func (m *model) screenText(r *row) string {
 	switch {
 	case r.left:
 		return ""
-	case r.asks():
-		return quoted(r.Keyboard.AskingReason)
+	case r.hasQuestion():
+		return quoteReason(r.Keyboard.AskingReason)
 	case r.Blackout != nil:
 		return text.State(r.SessionInfo)
 	}
@@ -158,30 +173,32 @@ func (m *model) shows(r *row) string {
 	return text.OneLine(r.LastLine)
 }
 
-// below says more of the chosen session, or asks, and which keys there are. A question and the keys are whole, on as many rows as they
-// need: nobody shall give what they cannot read.
-func (m *model) below() (lines []string) {
+// footLines describes the chosen session, or asks the question, and lists the keys. A question and
+// the keys are whole, on as many rows as they need: a person must not give without reading it all.
+func (m *model) footLines() (lines []string) {
 	keys := keysWords
-	if r := m.row(); m.asked != nil {
-		keys, lines = questionWords, m.question()
+	if r := m.chosenRow(); m.asked != nil {
+		keys, lines = questionWords, m.questionLines()
 	} else if r != nil {
 		more := "  " + text.OneLine(r.LastLine)
-		if r.asks() {
-			more = "  " + text.Name(r.Keyboard.Asking) + " says: " + quoted(r.Keyboard.AskingReason)
+		if r.hasQuestion() {
+			more = "  " + text.Name(r.Keyboard.Asking) + " says: " +
+				quoteReason(r.Keyboard.AskingReason)
 		}
-		first := text.Name(r.SessionID) + " in " + text.Directory(r.SessionInfo) + ": " + text.Keyboard(r.Keyboard, "", m.now())
+		first := text.Name(r.SessionID) + " in " + text.Directory(r.SessionInfo) + ": " +
+			text.Keyboard(r.Keyboard, "", m.now())
 		lines = []string{cells.Cut(first, m.cols), cells.Cut(more, m.cols)}
 	} else {
 		lines = make([]string, 2)
 	}
-	lines = append(lines, amber+cells.Cut(m.said, m.cols)+plain)
+	lines = append(lines, amber+cells.Cut(m.status, m.cols)+plain)
 	for _, row := range wrapKeys(keys, m.cols) {
 		lines = append(lines, faint+row+plain)
 	}
 	return lines
 }
 
-// wrapKeys has a row end between two keys.
+// wrapKeys breaks lines between two keys only.
 func wrapKeys(keys string, width int) (rows []string) {
 	row := ""
 	for key := range strings.SplitSeq(keys, between) {
@@ -197,25 +214,31 @@ func wrapKeys(keys string, width int) (rows []string) {
 	return append(rows, cells.Cut(row, width))
 }
 
-// question is what a grant means, for the person to read before it is given.
-func (m *model) question() []string {
+// questionLines explains a grant to the person before it is given.
+func (m *model) questionLines() []string {
 	s := m.asked.about
-	what := "every key"
+	keys := "every key"
 	if s.Keyboard.AskingLevel == protocol.LevelType {
-		what = "text and editing keys"
+		keys = "text and editing keys"
 	}
 	answer := "_"
 	if m.asked.yes {
 		answer = "y"
 	}
-	who := text.Name(s.Keyboard.Asking)
-	ask := fmt.Sprintf(": give %s to %s, for 10m or the user's limit? [y/N] %s", what, who, answer)
-	const enough = 12 // columns of what is cut on a narrow screen
+	agent := text.Name(s.Keyboard.Asking)
+	ask := fmt.Sprintf(
+		": give %s to %s, for 10m or the user's limit? [y/N] %s",
+		keys,
+		agent,
+		answer,
+	)
+	const enough = 12 // columns that stay of a program's name on a narrow screen
 	program := fmt.Sprintf("%s %q", text.Name(s.SessionID), text.Command(s))
 	program = cells.Cut(program, max(m.cols-displaywidth.String(ask), min(enough, m.cols)))
 	lines := cells.Wrap(program+ask, m.cols)
-	says := cells.Wrap(who+" says: "+quoted(s.Keyboard.AskingReason), m.cols-2)
-	room := max(1, m.rows-len(lines)-1-len(wrapKeys(questionWords, m.cols))) // an agent's words push no question off the screen
+	says := cells.Wrap(agent+" says: "+quoteReason(s.Keyboard.AskingReason), m.cols-2)
+	// an agent's words must not push the question off the screen
+	room := max(1, m.rows-len(lines)-1-len(wrapKeys(questionWords, m.cols)))
 	if len(says) > room {
 		says = append(says[:room-1], cells.Fit(says[room-1], max(0, m.cols-3))+"…")
 	}
@@ -225,8 +248,8 @@ func (m *model) question() []string {
 	return lines
 }
 
-// quoted is what an agent says for itself.
-func quoted(reason string) string {
+// quoteReason quotes an agent's reason.
+func quoteReason(reason string) string {
 	if reason = text.OneLine(reason); reason != "" {
 		return "“" + reason + "”"
 	}
