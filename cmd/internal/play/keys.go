@@ -9,27 +9,27 @@ import (
 )
 
 // arrow is how far an arrow goes.
-const arrow = 5 * time.Second
+const arrowStep = 5 * time.Second
 
-// press does what a key means. Keys are those of the page, and q.
-func (m *model) press(key string) tea.Cmd {
+// handleKey acts on a key. The keys are those of the page, and q.
+func (m *model) handleKey(key string) tea.Cmd {
 	switch key {
 	case "q", "ctrl+c", "ctrl+\\", "esc":
 		return tea.Quit
 	case "space", " ":
-		return m.pause()
+		return m.togglePause()
 	case "left":
-		return m.leap(m.from() - arrow)
+		return m.leapTo(m.leapStart() - arrowStep)
 	case "right":
-		return m.leap(m.from() + arrow)
+		return m.leapTo(m.leapStart() + arrowStep)
 	case "home":
-		return m.leap(0)
+		return m.leapTo(0)
 	case "end":
-		return m.leap(m.length)
+		return m.leapTo(m.length)
 	case "[":
-		return m.jump(-1)
+		return m.jumpToInput(-1)
 	case "]":
-		return m.jump(1)
+		return m.jumpToInput(1)
 	case "+", "=":
 		m.speed = min(m.speed*2, fastest)
 	case "-":
@@ -40,36 +40,37 @@ func (m *model) press(key string) tea.Cmd {
 	return nil
 }
 
-// leap goes to where a key sends it.
-func (m *model) leap(to time.Duration) tea.Cmd {
+// leapTo seeks to the target of a key.
+func (m *model) leapTo(to time.Duration) tea.Cmd {
 	m.due = nowhere
-	return m.seek(to)
+	return m.seekTo(to)
 }
 
-// from is where a leap begins: at the end of one that has not ended yet.
-func (m *model) from() time.Duration {
+// leapStart returns the time at which a leap begins: the target of a leap under way, or now.
+func (m *model) leapStart() time.Duration {
 	if m.want != nowhere {
 		return m.want
 	}
 	return m.now
 }
 
-// pause stops and goes on. At the end it begins anew.
-func (m *model) pause() tea.Cmd {
+// togglePause stops and goes on. At the end it begins anew.
+func (m *model) togglePause() tea.Cmd {
 	m.playing = !m.playing
 	switch {
 	case m.seeking:
 		return nil
 	case m.playing && !m.more:
-		return m.leap(0)
+		return m.leapTo(0)
 	}
-	return m.next()
+	return m.scheduleNext()
 }
 
-// jump goes to an agent's input before or behind now. A little before is still there: otherwise nobody gets past an input that plays.
-func (m *model) jump(by int) tea.Cmd {
+// jumpToInput goes to an agent's input before or after now. An input that has just begun counts as
+// now: otherwise a key could not get past an input that plays.
+func (m *model) jumpToInput(by int) tea.Cmd {
 	const near = time.Second
-	now, to := m.from(), time.Duration(nowhere)
+	now, to := m.leapStart(), time.Duration(nowhere)
 	for _, k := range m.marks {
 		at := time.Duration(k.AtMs) * time.Millisecond
 		switch {
@@ -83,5 +84,5 @@ func (m *model) jump(by int) tea.Cmd {
 	if to == nowhere {
 		return nil
 	}
-	return m.leap(to)
+	return m.leapTo(to)
 }

@@ -13,7 +13,7 @@ import (
 	"terminalproxy/proxy/replay"
 )
 
-// The colours of the line: those of the page's time line.
+// These are the colours of the page's time line.
 const (
 	agentColor = "\x1b[33m"
 	userColor  = "\x1b[32m"
@@ -48,7 +48,7 @@ func (m *model) View() tea.View {
 		b = append(b, plain+"\n"...)
 	}
 	if rows < m.rows {
-		b = append(b, m.line()...)
+		b = append(b, m.statusLine()...)
 	}
 	v.Content = strings.TrimSuffix(string(b), "\n")
 	if c := m.shown.Cursor(); c.Visible {
@@ -57,8 +57,8 @@ func (m *model) View() tea.View {
 	return v
 }
 
-// line says where the recording is, who typed, and which keys there are.
-func (m *model) line() string {
+// statusLine shows the time in the recording, the last author, and the keys.
+func (m *model) statusLine() string {
 	sign := "▶"
 	switch {
 	case !m.more:
@@ -77,14 +77,15 @@ func (m *model) line() string {
 	text := left
 	right := ""
 	if m.cols >= least {
-		text += " " + m.bar()
+		text += " " + m.timeline()
 		used += 1 + barWidth
 		right = keysWords
 	}
-	color, said := m.author()
+	color, said := m.latestAuthor()
 	said = cells.Cut(said, m.cols-used-1-displaywidth.String(right)-1)
 	text += " " + color + said + plain
-	if gap := m.cols - used - 1 - displaywidth.String(said) - displaywidth.String(right); right != "" && gap >= 0 {
+	if gap := m.cols - used - 1 - displaywidth.String(said) - displaywidth.String(right); right != "" &&
+		gap >= 0 {
 		text += strings.Repeat(" ", gap) + faint + right + plain
 	}
 	if used > m.cols {
@@ -93,8 +94,8 @@ func (m *model) line() string {
 	return text
 }
 
-// bar is the time line, with who typed where.
-func (m *model) bar() string {
+// timeline draws the time line, with the places of input.
+func (m *model) timeline() string {
 	at := func(d time.Duration) int {
 		return int(min(max(int64(d)*barWidth/max(int64(m.length), 1), 0), barWidth-1))
 	}
@@ -126,8 +127,8 @@ func (m *model) bar() string {
 	return b.String()
 }
 
-// author is who typed last, and what, in a colour.
-func (m *model) author() (color, said string) {
+// latestAuthor returns the last input with its author, and a colour for it.
+func (m *model) latestAuthor() (color, said string) {
 	k, ok := replay.Newest(m.marks, m.now)
 	if !ok {
 		return "", ""

@@ -1,5 +1,6 @@
-// Package play plays a recording in a person's terminal: it draws the rows that a page shows, with a line below them that says who
-// typed and which keys there are. It must not know sessions nor gateways, and writes to nothing but the terminal.
+// Package play plays a recording in a person's terminal. It draws the rows that a page shows, with
+// a line below them for the author and the keys. It must not know sessions nor gateways, and writes
+// to the terminal alone.
 package play
 
 import (
@@ -29,18 +30,19 @@ const (
 	slowest, fastest = 1.0 / 16, 64.0
 )
 
-// Config says what is played, and where.
+// Config says which recording to play, and in which terminal.
 type Config struct {
 	File  io.ReaderAt
-	Own   *redact.Own   // the user's rules about what is covered, nil for none
-	From  time.Duration // where it begins
+	Own   *redact.Own   // the user's rules about secrets, or nil
+	From  time.Duration // start
 	Speed float64       // 1 for that of the recording
-	Idle  time.Duration // to which pauses are shortened, 0 for as they are
+	Idle  time.Duration // to which pauses are shortened; 0 keeps them
 	// In and Out are the terminal.
 	In, Out *os.File
 }
 
-// Run plays until the person leaves, or ctx ends, and leaves the terminal as it was. The error says why the recording cannot be played.
+// Run plays until the person leaves, or ctx ends, and restores the terminal. The error says why the
+// recording cannot be played.
 func Run(ctx context.Context, c Config) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -50,7 +52,14 @@ func Run(ctx context.Context, c Config) error {
 	}
 	defer m.seeks.Wait()
 	defer stop()
-	_, err = tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(c.In), tea.WithOutput(c.Out), tea.WithFPS(framesPerSecond), tea.WithoutSignalHandler()).Run()
+	_, err = tea.NewProgram(
+		m,
+		tea.WithContext(ctx),
+		tea.WithInput(c.In),
+		tea.WithOutput(c.Out),
+		tea.WithFPS(framesPerSecond),
+		tea.WithoutSignalHandler(),
+	).Run()
 	switch {
 	case m.failed != nil:
 		return m.failed
@@ -62,7 +71,8 @@ func Run(ctx context.Context, c Config) error {
 	return nil
 }
 
-// model is the player. It belongs to the goroutine of the program, except for player, which belongs to a seek that runs.
+// model is the player. It belongs to the goroutine of the program, except for player, which belongs
+// to a seek that runs.
 type model struct {
 	ctx    context.Context //nolint:containedctx // Update has no parameter for it
 	player *replay.Player
@@ -78,15 +88,15 @@ type model struct {
 	part  screen.Window
 	now   time.Duration
 	rest  time.Duration // since when nothing has come
-	due   time.Duration // when more comes, nowhere while it goes where a key has sent it
+	due   time.Duration // when more comes; nowhere during a key's seek
 	more  bool
 
 	playing bool
 	speed   float64
 	idle    time.Duration
 	seeking bool
-	want    time.Duration // where to seek next, negative for nowhere
-	turn    int           // of the ticks: those of an earlier one mean nothing any more
+	want    time.Duration // the next seek, negative without one
+	turn    int           // of the ticks: ticks of an earlier turn are void
 }
 
 const nowhere = -1
@@ -97,12 +107,19 @@ func newModel(ctx context.Context, c Config) (*model, error) {
 		return nil, err
 	}
 	return &model{
-		ctx: ctx, player: replay.New(c.File, c.Own), marks: r.Marks, length: time.Duration(r.LengthMs) * time.Millisecond,
-		playing: true, speed: c.Speed, idle: c.Idle, want: nowhere, now: c.From,
+		ctx:     ctx,
+		player:  replay.New(c.File, c.Own),
+		marks:   r.Marks,
+		length:  time.Duration(r.LengthMs) * time.Millisecond,
+		playing: true,
+		speed:   c.Speed,
+		idle:    c.Idle,
+		want:    nowhere,
+		now:     c.From,
 	}, nil
 }
 
-// sought is the end of a seek.
+// sought is the result of a seek.
 type sought struct {
 	screen   *screen.Screen
 	now, due time.Duration
@@ -114,7 +131,7 @@ type sought struct {
 type tick int
 
 // Init implements tea.Model.
-func (m *model) Init() tea.Cmd { return m.seek(m.now) }
+func (m *model) Init() tea.Cmd { return m.seekTo(m.now) }
 
 // Update implements tea.Model.
 func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
@@ -122,19 +139,19 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.WindowSizeMsg:
 		m.cols, m.rows = msg.Width, msg.Height
 	case tea.KeyPressMsg:
-		return m, m.press(msg.String())
+		return m, m.handleKey(msg.String())
 	case sought:
-		return m, m.arrive(msg)
+		return m, m.showSought(msg)
 	case tick:
 		if int(msg) == m.turn && m.playing {
-			return m, m.seek(m.ahead())
+			return m, m.seekTo(m.nextTime())
 		}
 	}
 	return m, nil
 }
 
-// seek goes to a time. One seek runs at a time, beside the keys.
-func (m *model) seek(to time.Duration) tea.Cmd {
+// seekTo seeks to a time. One seek runs at a time, beside the keys.
+func (m *model) seekTo(to time.Duration) tea.Cmd {
 	to = max(to, 0)
 	if m.seeking {
 		m.want = to
@@ -157,8 +174,8 @@ func (m *model) seek(to time.Duration) tea.Cmd {
 	}
 }
 
-// arrive shows where a seek has ended, and goes on.
-func (m *model) arrive(s sought) tea.Cmd {
+// showSought shows the result of a seek, and goes on.
+func (m *model) showSought(s sought) tea.Cmd {
 	m.seeking = false
 	if s.err != nil {
 		m.failed = s.err
@@ -170,29 +187,29 @@ func (m *model) arrive(s sought) tea.Cmd {
 	m.shown, m.now, m.due, m.more = s.screen, s.now, s.due, s.more
 	if to := m.want; to != nowhere {
 		m.want = nowhere
-		return m.seek(to)
+		return m.seekTo(to)
 	}
-	return m.next()
+	return m.scheduleNext()
 }
 
-// next waits for what comes next, while it plays.
-func (m *model) next() tea.Cmd {
+// scheduleNext schedules the next seek while the recording plays.
+func (m *model) scheduleNext() tea.Cmd {
 	m.turn++
 	if m.playing = m.playing && m.more; !m.playing {
 		return nil
 	}
 	turn := m.turn
-	return tea.Tick(m.step(), func(time.Time) tea.Msg { return tick(turn) })
+	return tea.Tick(m.nextDelay(), func(time.Time) tea.Msg { return tick(turn) })
 }
 
-// step is how long it waits before it goes on.
-func (m *model) step() time.Duration {
+// nextDelay returns the delay until the next seek.
+func (m *model) nextDelay() time.Duration {
 	return min(max(time.Duration(float64(m.due-m.now)/m.speed), frame), clock)
 }
 
-// ahead is where it goes on: behind a pause that has been long enough.
-func (m *model) ahead() time.Duration {
-	to := m.now + time.Duration(float64(m.step())*m.speed)
+// nextTime returns the time of the next seek: behind a pause that has been long enough.
+func (m *model) nextTime() time.Duration {
+	to := m.now + time.Duration(float64(m.nextDelay())*m.speed)
 	if m.idle > 0 && to-m.rest > m.idle {
 		return max(to, m.due)
 	}

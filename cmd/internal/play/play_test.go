@@ -65,7 +65,7 @@ func (p *player) lines() []string {
 
 func (p *player) press(keys ...string) {
 	for _, k := range keys {
-		p.do(p.model.press(k))
+		p.do(p.handleKey(k))
 	}
 }
 
@@ -125,15 +125,15 @@ func TestItGoesWhereItIsTold(t *testing.T) {
 // TestKeysWhileItSeeks: one seek runs at a time, and keys that come meanwhile add up.
 func TestKeysWhileItSeeks(t *testing.T) {
 	p := start(t, recording)
-	p.model.press("space")
-	first := p.model.press("right")
+	p.handleKey("space")
+	first := p.handleKey("right")
 	require.NotNil(t, first)
-	require.Nil(t, p.model.press("right"))
-	require.Nil(t, p.model.press("right"))
+	require.Nil(t, p.handleKey("right"))
+	require.Nil(t, p.handleKey("right"))
 	p.send(first())
 	require.Equal(t, 10*time.Second, p.now, "5 s from where the seek that waits goes")
 	stale := p.turn
-	p.model.press("space")
+	p.handleKey("space")
 	p.send(tick(stale))
 	require.Equal(t, 10*time.Second, p.now, "a tick of before a key means nothing")
 }
