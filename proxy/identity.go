@@ -17,11 +17,11 @@ import (
 	"terminalproxy/proxy/overlay"
 )
 
-// SessionVariable is the environment variable that tells a program inside a session the session's id.
+// SessionVariable names the environment variable that tells a program inside a session the
+// session's id.
 const SessionVariable = "TERMINALPROXY_SESSION"
 
-// identify gives the session its name and ids.
-func (s *session) identify() {
+func (s *session) assignIdentity() {
 	agent := s.conf.Agent
 	if agent == nil {
 		return
@@ -35,8 +35,8 @@ func (s *session) identify() {
 	s.resumeKey = strings.ToLower(rand.Text() + rand.Text())[:32]
 }
 
-// dir is where the program starts.
-func (s *session) dir() string {
+// programDir returns the directory in which the program starts.
+func (s *session) programDir() string {
 	if s.conf.headless != nil {
 		return s.conf.headless.Dir
 	}
@@ -47,9 +47,9 @@ func (s *session) dir() string {
 	return dir
 }
 
-// environment is the program's: ours, without what is about the gateway's secrets, and with the session's id, by which a
-// proxy inside notices that it is inside.
-func (s *session) environment() []string {
+// programEnvironment returns our environment without the gateway's secrets and with the session's
+// id, by which a proxy inside notices that it is inside.
+func (s *session) programEnvironment() []string {
 	if s.conf.Agent == nil {
 		return nil
 	}
@@ -65,40 +65,65 @@ func (s *session) environment() []string {
 	return child.With(env, SessionVariable+"="+s.id)
 }
 
-// open is the message that publishes the session.
-func (s *session) open() protocol.Message {
-	cols, rows := s.size()
+// openMessage publishes the session.
+func (s *session) openMessage() protocol.Message {
+	cols, rows := s.terminalSize()
 	return &protocol.SessionOpen{
-		ID: protocol.NewID(), SessionID: s.id, Name: s.conf.Agent.Name, Command: s.conf.Command, Args: s.arguments(), Cwd: s.observer.Redact(s.dir(), -1),
-		Cols: cols, Rows: rows, Pid: s.child.Pid(), StartedAt: s.started.UnixMilli(),
-		ParentSessionID: s.conf.Agent.Parent, Headless: s.conf.headless != nil, ResumeKey: s.resumeKey, Presence: true, Parts: true, View: true, Keys: true, Mutes: true,
-		Subscriptions: true, Withdraws: true, AgentID: s.starter(), Chat: s.talk != nil, Asks: s.conf.Agent.Chat != nil,
+		ID:              protocol.NewID(),
+		SessionID:       s.id,
+		Name:            s.conf.Agent.Name,
+		Command:         s.conf.Command,
+		Args:            s.shownArguments(),
+		Cwd:             s.observer.Redact(s.programDir(), -1),
+		Cols:            cols,
+		Rows:            rows,
+		Pid:             s.child.Pid(),
+		StartedAt:       s.started.UnixMilli(),
+		ParentSessionID: s.conf.Agent.Parent,
+		Headless:        s.conf.headless != nil,
+		ResumeKey:       s.resumeKey,
+		Presence:        true,
+		Parts:           true,
+		View:            true,
+		Keys:            true,
+		Mutes:           true,
+		Subscriptions:   true,
+		Withdraws:       true,
+		AgentID:         s.starterID(),
+		Chat:            s.talk != nil,
+		Asks:            s.conf.Agent.Chat != nil,
 	}
 }
 
-// starter is the agent that started the session, "" for a user's.
-func (s *session) starter() string {
+// starterID returns the id of the agent that started the session, "" for a user's session.
+func (s *session) starterID() string {
 	if s.conf.headless == nil {
 		return ""
 	}
 	return s.conf.headless.Agent().ID
 }
 
-// arguments are the program's as agents see them.
-func (s *session) arguments() []string {
-	return redactArguments(s.conf.Command, s.conf.Args, func(text string) string { return s.observer.Redact(text, -1) })
+// shownArguments returns the program's arguments as agents see them.
+func (s *session) shownArguments() []string {
+	return redactArguments(s.conf.Command, s.conf.Args, func(text string) string {
+		return s.observer.Redact(text, -1)
+	})
 }
 
-// redactArguments masks the arguments of a program one by one. The value of a flag is also judged together with that, as
-// "--password secret" is one thing in two arguments.
+// redactArguments masks the arguments of a program one by one. The value of a flag is also judged
+// together with that, as "--password secret" is one thing in two arguments.
 func redactArguments(command string, args []string, redact func(string) string) []string {
 	out := make([]string, len(args))
 	for i, arg := range args {
 		out[i] = redact(arg)
-		if i == 0 || out[i] != arg || !strings.HasPrefix(args[i-1], "-") || strings.HasPrefix(arg, "-") {
+		if i == 0 || out[i] != arg || !strings.HasPrefix(args[i-1], "-") ||
+			strings.HasPrefix(arg, "-") {
 			continue
 		}
-		for _, lead := range []string{args[i-1] + "=", filepath.Base(command) + " " + args[i-1] + " "} {
+		for _, lead := range []string{
+			args[i-1] + "=",
+			filepath.Base(command) + " " + args[i-1] + " ",
+		} {
 			if value, ok := strings.CutPrefix(redact(lead+arg), lead); ok && value != arg {
 				out[i] = value
 				break
@@ -111,16 +136,29 @@ func redactArguments(command string, args []string, redact func(string) string) 
 // linkConfig plugs the link.
 func (s *session) linkConfig(agent *AgentConfig) link.Config {
 	conf := link.Config{
-		Dial: agent.Dial, Join: agent.Join, URL: agent.URL, Header: agent.Header, Log: s.log,
-		Hello: s.hello, Handle: s.handle, Others: agent.Others, Moved: s.moved,
+		Dial:   agent.Dial,
+		Join:   agent.Join,
+		URL:    agent.URL,
+		Header: agent.Header,
+		Log:    s.log,
+		Hello:  s.helloMessages,
+		Handle: s.handleMessage,
+		Others: agent.Others,
+		Moved:  s.announceGateway,
 		Passed: func(gateway string, why error) {
-			s.status.Say(notice.Clean(gateway+" is passed over: "+why.Error(), 200), overlay.TroubleFor)
+			s.status.Say(
+				notice.Clean(gateway+" is passed over: "+why.Error(), 200),
+				overlay.TroubleFor,
+			)
 		},
 		Urgent: func() bool { return s.authority.Newest().Phase == control.Granted },
-		Up:     func() { s.reached(true); s.talk.Reached() },
+		Up:     func() { s.setReached(true); s.talk.Reached() },
 		Trouble: func(err error) {
-			s.reached(false)
-			s.status.Say("agents cannot see this session (trying again): "+notice.Clean(err.Error(), 200), overlay.TroubleFor)
+			s.setReached(false)
+			s.status.Say(
+				"agents cannot see this session (trying again): "+notice.Clean(err.Error(), 200),
+				overlay.TroubleFor,
+			)
 		},
 		Down: func() {
 			s.observer.Reached(false)
@@ -138,30 +176,35 @@ func (s *session) linkConfig(agent *AgentConfig) link.Config {
 	return conf
 }
 
-// moved tells the user that agents look through another gateway now.
-func (s *session) moved(to string, together bool) {
+// announceGateway tells the user that agents observe through another gateway now.
+func (s *session) announceGateway(to string, together bool) {
 	if together {
 		s.status.Tell("agents see this session at " + to + " now")
 		return
 	}
-	s.status.Say("agents see this session at "+to+" now, as a new one: that gateway knows nothing of the one before", overlay.TroubleFor)
+	s.status.Say(
+		"agents see this session at "+to+" now, as a new one: that gateway knows nothing of "+
+			"the one before",
+		overlay.TroubleFor,
+	)
 }
 
-// hello is what a gateway is told first. Until it says otherwise, somebody subscribes.
-func (s *session) hello() []protocol.Message {
+// helloMessages returns what a gateway is told first. Until it says otherwise, a subscriber is
+// assumed.
+func (s *session) helloMessages() []protocol.Message {
 	s.observer.Subscribed(true)
-	return []protocol.Message{s.open()}
+	return []protocol.Message{s.openMessage()}
 }
 
-// handle takes a message of the gateway's.
-func (s *session) handle(m protocol.Message) {
+// handleMessage handles a message from the gateway.
+func (s *session) handleMessage(m protocol.Message) {
 	heap.Used()
 	s.events.Handle(m)
 	s.requests.Handle(m)
 }
 
-// reached says whether a gateway is reached, through which agents look.
-func (s *session) reached(yes bool) {
+// setReached notes whether a gateway is reached.
+func (s *session) setReached(yes bool) {
 	s.status.Observed(yes)
 	s.observer.Reached(yes)
 }

@@ -16,14 +16,19 @@ import (
 	"terminalproxy/proxy/window"
 )
 
-// openDoor has windows come to the session from now on.
+// openDoor lets windows come to the session from now on.
 func (s *session) openDoor() (shut func(), err error) {
 	k := s.conf.Keep
 	if k == nil {
 		return func() {}, nil
 	}
 	if err := k.Open(s.id); err != nil {
-		return nil, &UserError{Status: 125, Say: "--keep: " + err.Error(), Hint: "set TERMINALPROXY_DIR to a shorter path, or leave out --keep", Cause: err}
+		return nil, &UserError{
+			Status: 125,
+			Say:    "--keep: " + err.Error(),
+			Hint:   "set TERMINALPROXY_DIR to a shorter path, or leave out --keep",
+			Cause:  err,
+		}
 	}
 	w := k.Window()
 	w.CloseFiles()         // the session has its own
@@ -31,8 +36,8 @@ func (s *session) openDoor() (shut func(), err error) {
 	return k.Close, nil
 }
 
-// resumable reports whether a shell could resume what runs in front, if it stopped.
-func (s *session) resumable() bool {
+// canResume reports whether a shell could resume the process in front if it stopped.
+func (s *session) canResume() bool {
 	if s.conf.Keep == nil {
 		return tty.Resumable()
 	}
@@ -40,7 +45,8 @@ func (s *session) resumable() bool {
 	return w != nil && w.Job()
 }
 
-// inFront reports whether we are in the terminal's foreground: the keyboard and the line settings are ours.
+// inFront reports whether we are in the terminal's foreground: the keyboard and the line settings
+// are ours.
 func (s *session) inFront() bool {
 	if w := s.conf.Keep.Window(); w != nil {
 		return tty.ForegroundOf(w.Pid)
@@ -48,8 +54,8 @@ func (s *session) inFront() bool {
 	return s.term.Foreground()
 }
 
-// leave is the user's wish, from the menu, to leave the program running without a window.
-func (s *session) leave() (took bool) {
+// leaveFromMenu leaves the program running without a window, if the user's menu is open.
+func (s *session) leaveFromMenu() (took bool) {
 	now := time.Now()
 	if s.conf.Keep == nil || !s.authority.State(now).Menu {
 		return false
@@ -62,7 +68,7 @@ func (s *session) leave() (took bool) {
 	return true
 }
 
-// stopWindow stops the process in front, and returns when it goes on, or the session is to be at another window.
+// stopWindow stops the process in front, and returns when it goes on, or when another window comes.
 func (l *life) stopWindow(sig unix.Signal) {
 	s := l.s
 	w := s.conf.Keep.Window()
@@ -73,7 +79,7 @@ func (l *life) stopWindow(sig unix.Signal) {
 			if sig == syscall.SIGCONT {
 				return
 			}
-			l.signal(sig)
+			l.handleSignal(sig)
 		case <-w.Gone():
 			return
 		case l.came = <-s.conf.Keep.Windows():
@@ -82,8 +88,9 @@ func (l *life) stopWindow(sig unix.Signal) {
 	}
 }
 
-// detach leaves the window, if there is one: the terminal is given back, and the program goes on without. No agent's control survives it.
-func (l *life) detach(why window.Release) {
+// detachWindow leaves the window, if there is one: it gives the terminal back, and the program goes
+// on without. It ends every agent's control.
+func (l *life) detachWindow(why window.Release) {
 	s, k := l.s, l.s.conf.Keep
 	w := k.Window()
 	if w == nil {
@@ -92,7 +99,7 @@ func (l *life) detach(why window.Release) {
 	w.Hear(func(os.Signal) {})
 	l.takeKeyboard((*authority.Authority).Leave)
 	if why == window.Detached {
-		l.answers()
+		l.awaitAnswers()
 	}
 	l.holdPump()
 	l.letTerminalGo()
@@ -108,8 +115,8 @@ func (l *life) detach(why window.Release) {
 	k.Put(nil)
 	w.Release(s.id, why)
 	w.Close()
-	l.moved(false)
-	if s.child.Halted() { // nobody is there who could resume it
+	l.announceWindow(false)
+	if s.child.Halted() { // no shell is left that could resume it
 		s.child.Continue()
 	}
 }
@@ -130,13 +137,14 @@ func (l *life) letTerminalGo() {
 	if s.copier.Move(let) {
 		return
 	}
-	if s.copier.Cut(); !s.copier.Move(let) { // it takes no output, or the program's terminal is closed
+	// it takes no output, or the program's terminal is closed
+	if s.copier.Cut(); !s.copier.Move(let) {
 		let()
 	}
 }
 
-// moved tells the pump, and through it control and agents, that the user left, or came.
-func (l *life) moved(came bool) {
+// announceWindow tells the pump, and through it control and agents, that the user left or came.
+func (l *life) announceWindow(came bool) {
 	s := l.s
 	s.pump.Post(func(now time.Time) {
 		s.detector.Reset()
@@ -154,8 +162,9 @@ func (l *life) moved(came bool) {
 	l.letPump()
 }
 
-// attach takes the program to another window, and away from the one where it is. Where that other one is no terminal, the program stays.
-func (l *life) attach(w *window.Window) {
+// attachWindow moves the program from its window to another one. If that one is no terminal, the
+// program stays.
+func (l *life) attachWindow(w *window.Window) {
 	s := l.s
 	defer w.CloseFiles()
 	next, err := tty.OpenBoth(w.In, w.Out)
@@ -164,11 +173,11 @@ func (l *life) attach(w *window.Window) {
 		return
 	}
 	defer next.Close()
-	l.detach(window.Taken)
+	l.detachWindow(window.Taken)
 	l.holdPump()
 	err = error(&UserError{Say: "the program has ended"})
 	s.copier.Move(func() bool {
-		err = s.arrive(w, next)
+		err = s.showInWindow(w, next)
 		return err == nil
 	})
 	if err != nil {
@@ -178,10 +187,10 @@ func (l *life) attach(w *window.Window) {
 	}
 	s.conf.Keep.Put(w)
 	w.Hear(s.signals.Send)
-	l.guard()
-	l.moved(true)
+	l.startWatchdog()
+	l.announceWindow(true)
 	l.resized = time.Time{}
-	l.resize(time.Now())
+	l.resizeProgram(time.Now())
 }
 
 // refuseWindow has the process in front end.
@@ -192,34 +201,39 @@ func refuseWindow(w *window.Window, err error) {
 }
 
 const (
-	// historyShown is how many rows of history go up into a terminal to which the program comes.
+	// historyShown bounds the rows of history written into a terminal to which the program comes.
 	historyShown = 1000
-	// arrivePatience is how long such a terminal may take for all that.
+	// arrivePatience bounds how long such a terminal may take for that history and the screen.
 	arrivePatience = 10 * time.Second
 )
 
-// arrive takes a window's terminal and shows the program there. Nobody else writes to it yet.
-func (s *session) arrive(w *window.Window, next *tty.Terminal) error {
+// showInWindow takes a window's terminal and shows the program there. The copier does not write to
+// it yet.
+func (s *session) showInWindow(w *window.Window, next *tty.Terminal) error {
 	if err := s.term.Take(next); err != nil {
 		return err
 	}
-	s.raw()
+	s.setRaw()
 	grant := s.conf.Agent.Keys.WithDefaults().Grant
 	s.status.LabelGrant(grant.LabelAt(notice.Clean(w.ForCtrlG, 20)))
-	cols, rows := s.size()
+	cols, rows := s.terminalSize()
 	var all []byte
 	s.observer.Call(func(now time.Time) {
 		s.observer.Resize(now, cols, rows)
 		m := s.observer.Model()
-		all = append(m.AppendPast([]byte(tty.Unlock), rows, historyShown), s.copier.Around(m.AppendPicture(nil))...)
+		all = append(
+			m.AppendPast([]byte(tty.Unlock), rows, historyShown),
+			s.copier.Around(m.AppendPicture(nil))...,
+		)
 	})
 	if err := s.term.WriteAll(all, arrivePatience); err != nil {
-		s.log.Info("attach", "error", err) // the program goes on drawing, and the window may be gone already
+		// the program goes on drawing, and the window may be gone already
+		s.log.Info("attach", "error", err)
 	}
 	return nil
 }
 
-// kept tells what the gateway is to say of a session that outlives its window.
-func (s *session) kept(m *protocol.Snapshot) {
+// fillKept fills in what the gateway shows of a session that outlives its window.
+func (s *session) fillKept(m *protocol.Snapshot) {
 	m.Kept, m.DetachedAt = s.conf.Keep != nil, s.conf.Keep.Left()
 }

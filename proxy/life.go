@@ -22,12 +22,13 @@ import (
 const (
 	linkPatience = 500 * time.Millisecond // for the last words to the gateway
 	lastPatience = 2 * time.Second        // for a screen that does not take the last words
-	resizeEvery  = time.Second / 60       // a window that is being dragged
-	guardAfter   = 30 * time.Millisecond  // until then a program may have ended, and needs no watchdog
+	resizeEvery  = time.Second / 60       // while a user drags the window's edge
+	// until then a program may have ended, and needs no watchdog
+	guardAfter = 30 * time.Millisecond
 )
 
-// crash is a panic of one of the session's goroutines. The session ends, the terminal is restored, and the log has the
-// stack.
+// crash describes a panic of one of the session's goroutines. The session ends, the terminal is
+// restored, and the log has the stack.
 type crash struct {
 	where string
 	cause any
@@ -46,41 +47,52 @@ type life struct {
 	resized time.Time
 	late    *time.Timer // a resize that came too soon after the one before
 	over    bool        // the program was told to end
-	// agentLost: the coding agent ended before the program, which is its interface.
+	// agentLost says that the coding agent ended before the program, which is its interface.
 	agentLost bool
-	behind    bool           // the terminal is another program's: the shell has put us in the background, or it is left aside
-	aside     bool           // see settleBegin
-	heard     bool           // the keyboard is read
-	look      *time.Timer    // while it has
-	held      chan struct{}  // the pump waits for its closing; nil while it runs
-	came      *window.Window // during a suspension; nil for none
+	// the terminal is another program's: the shell has put us in the background, or it is left
+	// aside
+	behind bool
+	aside  bool           // see settleBegin
+	heard  bool           // the keyboard is read
+	look   *time.Timer    // while it has
+	held   chan struct{}  // the pump waits for its closing; nil while it runs
+	came   *window.Window // came during a suspension, or nil
 }
 
-// live runs the parts until the program ends, and stops them in order: its last output first, then control, then the last
-// words to the gateway, then the terminal.
-func (s *session) live(ctx context.Context) Result {
+// runParts runs the parts until the program ends, and stops them in order: first the program's last
+// output, then control, then the last messages to the gateway, then the terminal.
+func (s *session) runParts(ctx context.Context) Result {
 	l := &life{
-		s: s, exited: make(chan child.Exit, 1), ended: make(chan struct{}), pumped: make(chan struct{}), crashed: make(chan crash, 8),
-		late: time.NewTimer(time.Hour), look: time.NewTimer(time.Hour), behind: s.behind, aside: s.aside, heard: !s.aside,
+		s:       s,
+		exited:  make(chan child.Exit, 1),
+		ended:   make(chan struct{}),
+		pumped:  make(chan struct{}),
+		crashed: make(chan crash, 8),
+		late:    time.NewTimer(time.Hour),
+		look:    time.NewTimer(time.Hour),
+		behind:  s.behind,
+		aside:   s.aside,
+		heard:   !s.aside,
 	}
 	l.late.Stop()
 	l.look.Stop()
 	l.start()
-	exit := l.wait(ctx)
-	return l.finish(exit)
+	exit := l.awaitExit(ctx)
+	return l.stopParts(exit)
 }
 
-// start starts the goroutines. Each ends as the comment beside it says; finish waits for all of them.
+// start starts the goroutines. The comment beside each says what ends it; stopParts waits for all
+// of them.
 func (l *life) start() {
 	s := l.s
-	go l.guarded("observer", s.observer.Run) // observer.Stop
+	go l.runGuarded("observer", s.observer.Run) // observer.Stop
 	if s.recording != nil {
 		go s.recording.Serve() // recording.End
 	}
-	go l.guarded("copier", s.copier.Run) // the program's terminal is closed, or copier.End
-	go func() {                          // pump.Stop
+	go l.runGuarded("copier", s.copier.Run) // the program's terminal is closed, or copier.End
+	go func() {                             // pump.Stop
 		defer close(l.pumped)
-		l.guarded("input pump", func() {
+		l.runGuarded("input pump", func() {
 			if err := s.pump.Run(); err != nil {
 				panic(err)
 			}
@@ -100,14 +112,14 @@ func (l *life) start() {
 	if s.link != nil {
 		l.parts.Go(func() { // cutLink
 			if s.worth.Wait(ctx) {
-				l.guarded("link", func() { s.link.Run(ctx) })
+				l.runGuarded("link", func() { s.link.Run(ctx) })
 			}
 		})
 	}
 }
 
-// guarded runs a part and turns its panic into the end of the session.
-func (l *life) guarded(where string, run func()) {
+// runGuarded runs a part and turns its panic into the end of the session.
+func (l *life) runGuarded(where string, run func()) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			l.crashed <- crash{where, cause, debug.Stack()}
@@ -116,8 +128,8 @@ func (l *life) guarded(where string, run func()) {
 	run()
 }
 
-// guard starts the watchdog. No program waits for that: it runs by now.
-func (l *life) guard() {
+// startWatchdog guards the terminal. The program runs by now, so it does not wait for this.
+func (l *life) startWatchdog() {
 	s := l.s
 	w, err := s.newWatchdog()
 	if err != nil {
@@ -137,7 +149,8 @@ func (l *life) guard() {
 	w.Watch(func(err error) { s.log.Warn("the terminal is not guarded", "error", err) })
 }
 
-// newWatchdog prepares a watchdog for the keyboard and the screen, nil where there is neither or none is wanted.
+// newWatchdog prepares a watchdog for the keyboard and the screen. It returns nil if the session
+// has neither, or wants no watchdog.
 func (s *session) newWatchdog() (*watchdog.Watchdog, error) {
 	conf := watchdog.Config{Path: s.conf.Watchdog, Keyboard: -1, Screen: -1}
 	keyboard, screen := s.term.Descriptors()
@@ -157,45 +170,49 @@ func (s *session) newWatchdog() (*watchdog.Watchdog, error) {
 	return w, nil
 }
 
-// wait waits for the program's end and does what signals ask.
-func (l *life) wait(ctx context.Context) child.Exit {
+// awaitExit waits for the program's end and does what signals ask.
+func (l *life) awaitExit(ctx context.Context) child.Exit {
 	cancelled, over := ctx.Done(), l.s.beside.Ended()
 	unguarded := time.NewTimer(guardAfter)
 	defer unguarded.Stop()
 	for {
 		if w := l.came; w != nil {
 			l.came = nil
-			l.attach(w)
+			l.attachWindow(w)
 		}
 		select {
 		case exit := <-l.exited:
 			return exit
 		case w := <-l.s.conf.Keep.Windows():
-			l.attach(w)
+			l.attachWindow(w)
 		case <-l.s.conf.Keep.Gone():
-			l.detach("")
+			l.detachWindow("")
 		case <-l.s.leaving:
-			l.detach(window.Detached)
+			l.detachWindow(window.Detached)
 		case c := <-l.crashed:
-			l.s.log.Error("a part of the session failed", "part", c.where, "cause", fmt.Sprint(c.cause), "stack", string(c.stack))
-			l.terminate()
+			l.s.log.Error("a part of the session failed",
+				"part", c.where,
+				"cause", fmt.Sprint(c.cause),
+				"stack", string(c.stack),
+			)
+			l.terminateProgram()
 		case <-cancelled:
 			cancelled = nil
-			l.terminate()
+			l.terminateProgram()
 		case <-over:
 			over, l.agentLost = nil, true
-			l.terminate()
+			l.terminateProgram()
 		case <-l.late.C:
-			l.resize(time.Now())
+			l.resizeProgram(time.Now())
 		case <-unguarded.C:
-			l.guard()
+			l.startWatchdog()
 		case <-l.look.C:
 			l.lookBehind()
 		case <-l.s.called:
 			l.comeForward()
 		case sig := <-l.s.stops:
 			if l.s.child.Halted() { // else it was our own doing, told late
-				l.suspend(sig, false)
+				l.suspendSession(sig, false)
 			}
 		case sig := <-l.s.signals.C:
 			switch sig {
@@ -203,34 +220,35 @@ func (l *life) wait(ctx context.Context) child.Exit {
 				if l.s.child.Led() {
 					l.s.child.Signal(unix.SIGTSTP) // we follow when it has
 				} else {
-					l.suspend(unix.SIGTSTP, true)
+					l.suspendSession(unix.SIGTSTP, true)
 				}
 			case syscall.SIGCONT:
-				l.resume()
+				l.resumeSession()
 			default:
-				l.signal(sig)
+				l.handleSignal(sig)
 			}
 		}
 	}
 }
 
-func (l *life) signal(sig os.Signal) {
+func (l *life) handleSignal(sig os.Signal) {
 	switch {
 	case sig == syscall.SIGTSTP || sig == syscall.SIGCONT: // one suspension at a time
 	case sig == syscall.SIGWINCH:
-		l.resize(time.Now())
+		l.resizeProgram(time.Now())
 	case l.aside && (sig == syscall.SIGINT || sig == syscall.SIGQUIT):
-		l.s.child.Signal(sig.(syscall.Signal)) // a key of the terminal's, which is not the program's
+		// a key of the terminal, whose foreground program is another
+		l.s.child.Signal(sig.(syscall.Signal))
 	case l.s.conf.Agent != nil && (sig == syscall.SIGQUIT || sig == syscall.SIGUSR1):
-		// A way to take the keyboard back that no keyboard layout can be in the way of.
+		// These signals take the keyboard back on any keyboard layout.
 		l.s.pump.Post(func(now time.Time) { l.s.requests.Reclaim(now, "") })
 	default:
-		l.terminate()
+		l.terminateProgram()
 	}
 }
 
-// terminate ends the program as a closing terminal would, without waiting for it.
-func (l *life) terminate() {
+// terminateProgram ends the program as a closing terminal would, without waiting for it.
+func (l *life) terminateProgram() {
 	if l.s.authority != nil {
 		l.s.pump.Post(l.s.authority.Close)
 	}
@@ -242,9 +260,9 @@ func (l *life) terminate() {
 	go l.s.child.Terminate(l.ended) // ends with the program, or after the last kill
 }
 
-// resize passes the window's size on: to the model first, so that nothing the program draws for the new size meets the
-// old one.
-func (l *life) resize(now time.Time) {
+// resizeProgram passes the window's size on, first to the model: nothing that the program draws for
+// the new size may meet the old one.
+func (l *life) resizeProgram(now time.Time) {
 	if wait := resizeEvery - now.Sub(l.resized); wait > 0 {
 		l.late.Reset(wait)
 		return
@@ -276,8 +294,8 @@ func (l *life) resize(now time.Time) {
 	}
 }
 
-// finish stops the parts in order and leaves the terminal as it was.
-func (l *life) finish(exit child.Exit) Result {
+// stopParts stops the parts in order and leaves the terminal as it was.
+func (l *life) stopParts(exit child.Exit) Result {
 	s := l.s
 	l.letPump()
 	s.copier.End()
@@ -290,11 +308,12 @@ func (l *life) finish(exit child.Exit) Result {
 	if s.authority != nil {
 		s.pump.Post(func(now time.Time) { s.authority.End(now, protocol.ReasonExited) })
 	}
-	outlived := l.outlived() // before anybody hears of the end, after which there is no time to lose
-	l.answers()
+	// before the gateway learns of the end: after that a host has no time to lose
+	outlived := l.countOutlived()
+	l.awaitAnswers()
 	s.pump.Stop()
 	<-l.pumped
-	l.leave() // before anything that waits for somebody else
+	l.restoreTerminal() // before anything that waits for others
 	s.events.Close()
 	s.beside.Exited(exit)
 	s.talk.Close()
@@ -306,10 +325,16 @@ func (l *life) finish(exit child.Exit) Result {
 	l.parts.Wait()
 	s.observer.Stop()
 	s.events.Exited(exit.Code)
-	return Result{ID: s.id, Code: exit.Code, Agent: l.whyAgentEnded(), HeldOpen: s.copier.HeldOpen(), Unrecorded: s.recording.End(exit)}
+	return Result{
+		ID:         s.id,
+		Code:       exit.Code,
+		Agent:      l.whyAgentEnded(),
+		HeldOpen:   s.copier.HeldOpen(),
+		Unrecorded: s.recording.End(exit),
+	}
 }
 
-// whyAgentEnded is why the coding agent ended, "" where that was to be expected.
+// whyAgentEnded says why the coding agent ended, "" if its end was expected.
 func (l *life) whyAgentEnded() string {
 	if l.over && !l.agentLost {
 		return ""
@@ -317,7 +342,8 @@ func (l *life) whyAgentEnded() string {
 	return l.s.talk.WhyEnded()
 }
 
-// giveUp fires when a screen that takes no output must not keep the session alive any longer: it was told to end.
+// giveUp fires when a screen that takes no output must no longer keep a session alive that was told
+// to end.
 func (l *life) giveUp() <-chan time.Time {
 	if !l.over {
 		return nil
@@ -325,9 +351,9 @@ func (l *life) giveUp() <-chan time.Time {
 	return time.After(lastPatience)
 }
 
-// outlived counts what goes on of an agent's program that was told to end: a look at all processes, which nobody waits for who only
-// hears that a program has ended by itself.
-func (l *life) outlived() int {
+// countOutlived counts the processes that survive an agent's program that was told to end. It looks
+// at all processes, so it is skipped when a program ended by itself.
+func (l *life) countOutlived() int {
 	s := l.s
 	if s.conf.headless == nil || !l.over {
 		return 0
@@ -335,7 +361,6 @@ func (l *life) outlived() int {
 	return min(s.child.Outlived(SessionVariable+"="+s.id), protocol.MaxOutlived)
 }
 
-// lastWords sends the last frame and the end of the session.
 func (l *life) lastWords(exit child.Exit, outlived int) {
 	s := l.s
 	back, stop := context.WithTimeout(context.Background(), linkPatience)
@@ -345,15 +370,23 @@ func (l *life) lastWords(exit child.Exit, outlived int) {
 	s.observer.Call(func(now time.Time) {
 		past = s.observer.Exited(now, exit)
 	})
-	s.link.Send(&protocol.SessionClose{ID: protocol.NewID(), SessionID: s.id, ExitCode: exit.Code, Signal: exit.Signal, Outlived: outlived, Past: past})
+	s.link.Send(&protocol.SessionClose{
+		ID:        protocol.NewID(),
+		SessionID: s.id,
+		ExitCode:  exit.Code,
+		Signal:    exit.Signal,
+		Outlived:  outlived,
+		Past:      past,
+	})
 	ctx, cancel := context.WithTimeout(context.Background(), linkPatience)
 	defer cancel()
 	s.link.Finish(ctx)
 }
 
-// leave gives the user the terminal back as it was: what the proxy shows is taken away, then the modes that the program
-// left on, then the line settings. The copier and the pump have ended: nobody else reads or writes there.
-func (l *life) leave() {
+// restoreTerminal gives the user the terminal back as it was: it removes what the proxy shows, then
+// the modes that the program left on, then restores the line settings. The copier and the pump have
+// ended, so that no other goroutine reads or writes there.
+func (l *life) restoreTerminal() {
 	s := l.s
 	if s.status != nil {
 		s.status.Close()

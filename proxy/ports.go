@@ -34,7 +34,8 @@ func (k keyboard) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// program is the child as the pump writes to it and the observer asks about it. It counts the writes.
+// program is the child as the pump writes to it and the observer asks about it. It counts the
+// writes.
 type program struct {
 	*child.Child
 	s            *session
@@ -48,11 +49,12 @@ func (p *program) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// HasOutput reports whether the observer has yet to be fed something that the program printed. The order matters: output goes
-// from the kernel to the copier's hand.
+// HasOutput reports whether the observer has yet to be fed something that the program printed. The
+// order matters: output goes from the kernel to the copier's hand.
 func (p *program) HasOutput() bool { return p.Child.HasOutput() || p.s.copier.InHand() }
 
-// Writes counts how often something was written, or has begun to be, and how often that has ended. Anybody may ask.
+// Writes counts the writes that have begun, and those that have ended. It may be called from any
+// goroutine.
 func (p *program) Writes() (begun, ended uint64) { return p.begun.Load(), p.ended.Load() }
 
 // readiness is a poller as the pump waits with it.
@@ -77,18 +79,24 @@ func (p pressed) Compose(u keys.Unit, inPaste bool) (rest []byte, took bool) {
 }
 
 func (p pressed) Choose(letter byte) bool {
-	return letter == 'd' && p.s.leave() || p.s.authority.Choose(time.Now(), letter)
+	return letter == 'd' && p.s.leaveFromMenu() || p.s.authority.Choose(time.Now(), letter)
 }
 
-// controlled is the session as package authority sees it. Its methods belong to the pump's goroutine.
+// controlled is the session as package authority sees it. Its methods belong to the pump's
+// goroutine.
 type controlled struct{ s *session }
 
-// Front implements [authority.Session]; see also observed.Printed. A group may get its name after it got the terminal: a shell
-// hands that over before it starts the program. The name is the program's own choice.
+// Front implements [authority.Session]; see also observed.Printed. A shell hands the terminal over
+// before it starts the program, so a group may get its name after it got the terminal. The program
+// chooses its own name.
 func (c controlled) Front() control.Front {
 	program := c.s.child
 	group := program.ForegroundGroup()
-	return control.Front{Group: group, Name: notice.Clean(program.Foreground(), 32), File: child.Executable(group)}
+	return control.Front{
+		Group: group,
+		Name:  notice.Clean(program.Foreground(), 32),
+		File:  child.Executable(group),
+	}
 }
 
 // Never implements [authority.Session].
@@ -96,7 +104,10 @@ func (c controlled) Never(a control.Agent) (rule string, watched bool) { return 
 
 func (c controlled) AsksForSecret() bool {
 	line, err := c.s.child.Line()
-	return secretprompt.Judge(secretprompt.Facts{Known: err == nil, Line: secretprompt.Line(line)}) == protocol.SecretHard
+	return secretprompt.Judge(secretprompt.Facts{
+		Known: err == nil,
+		Line:  secretprompt.Line(line),
+	}) == protocol.SecretHard
 }
 
 func (c controlled) SecretSeen()      { c.s.observer.Post(c.s.observer.SecretSeen) }
@@ -104,7 +115,7 @@ func (c controlled) SecretDismissed() { c.s.observer.Post(c.s.observer.Dismiss) 
 func (c controlled) LineShared()      { c.s.tracker.Allow() }
 
 func (c controlled) Typed() {
-	c.s.used.Store(time.Now().Unix() * 1000) // nobody needs to know it better
+	c.s.used.Store(time.Now().Unix() * 1000) // whole seconds suffice
 	c.s.status.Dismiss()
 	c.s.recording.Typed("")
 }
@@ -115,7 +126,7 @@ func (c controlled) TypedElsewhere(by string) {
 	c.s.recording.Typed(by)
 }
 
-// elsewhere is the session as the keys of people elsewhere reach it.
+// elsewhere takes the keys of people elsewhere.
 type elsewhere struct{ s *session }
 
 // Press implements [requests.Elsewhere].
@@ -132,7 +143,7 @@ func (e elsewhere) Press(now, at time.Time, by string, keys []byte) error {
 
 func (c controlled) StateChanged(state control.State) {
 	c.s.status.Show(state)
-	c.s.call(state)
+	c.s.requestKeyboard(state)
 	c.s.events.StateChanged(state)
 	c.s.requests.CancelMuted()
 	c.s.talk.Hide(time.Now(), state.Hidden)
@@ -147,13 +158,17 @@ func (c controlled) ControlChanged(e control.Event) {
 	}
 }
 
-// observed is the session as package observer sees it. Its methods belong to the observer's goroutine.
+// observed is the session as package observer sees it. Its methods belong to the observer's
+// goroutine.
 type observed struct {
-	s     *session
-	front int // the group that had the terminal at the last output, where grants are for one program
+	s *session
+	// the group that had the terminal at the last output, where grants are for one program
+	front int
 }
 
-func (o *observed) Driven() bool              { return o.s.authority.Newest().Phase == control.Granted }
+func (o *observed) Driven() bool {
+	return o.s.authority.Newest().Phase == control.Granted
+}
 func (o *observed) Typed() secretprompt.Typed { return o.s.detector.Typed() }
 func (o *observed) Unattended() bool          { return o.s.conf.headless.Unattended() }
 
@@ -163,19 +178,28 @@ func (o *observed) Keyboard() protocol.Keyboard { return o.s.authority.Keyboard(
 // Line implements [observer.Session].
 func (o *observed) Line() observer.Line { return o.s.requests.Line() }
 
-// Resting is true in no session on a user's terminal. In an agent's own an agent always drives; what is printed, typed or asked
-// for there has the line settings looked at in any case.
+// Resting reports false for every session on a user's terminal. In an agent's own session an agent
+// always drives, and output, input and questions cause a look at the line settings in any case.
 func (o *observed) Resting() bool { return o.s.conf.headless.Rests() }
 
 // Publish implements [observer.Session].
 func (o *observed) Publish(f *protocol.Frame, text string) {
 	screen, keyboard := f.Screen, f.Keyboard
 	m := &protocol.Snapshot{
-		ID: protocol.NewID(), SessionID: o.s.id, Content: text, Timestamp: time.Now().UnixMilli(), Seq: f.Seq,
-		Screen: &screen, Settled: f.Settled, IdleMs: f.IdleMs, Keyboard: &keyboard,
-		Redactions: f.Redactions, HiddenText: f.HiddenText, Blackout: f.Blackout,
+		ID:         protocol.NewID(),
+		SessionID:  o.s.id,
+		Content:    text,
+		Timestamp:  time.Now().UnixMilli(),
+		Seq:        f.Seq,
+		Screen:     &screen,
+		Settled:    f.Settled,
+		IdleMs:     f.IdleMs,
+		Keyboard:   &keyboard,
+		Redactions: f.Redactions,
+		HiddenText: f.HiddenText,
+		Blackout:   f.Blackout,
 	}
-	o.s.kept(m)
+	o.s.fillKept(m)
 	if silent := o.s.authority.Newest().Silent; silent != "" {
 		m.Muted = strings.Split(silent, ",")
 	}
@@ -194,15 +218,22 @@ func (o *observed) Viewed(m *protocol.Rows) {
 }
 
 func (o *observed) Blackout(on bool, why string, secret protocol.SecretPrompt) {
-	o.s.link.Send(&protocol.Blackout{ID: protocol.NewID(), SessionID: o.s.id, On: on, Why: why, Secret: secret})
+	o.s.link.Send(&protocol.Blackout{
+		ID:        protocol.NewID(),
+		SessionID: o.s.id,
+		On:        on,
+		Why:       why,
+		Secret:    secret,
+	})
 }
 
 func (o *observed) SecretPrompt(kind protocol.SecretPrompt, dismissed bool) {
 	o.s.pump.Post(func(now time.Time) { o.s.authority.Guard(now, kind, dismissed) })
 }
 
-// Printed has control look which program has the terminal, while there is a grant for one: a program that gives the terminal
-// back writes something as a rule. What it prints keeps a session without a user from being idle.
+// Printed has control look which program has the terminal, while a grant is bound to one: a program
+// that gives the terminal back usually writes something. Output also keeps a session without a user
+// from being idle.
 func (o *observed) Printed() {
 	o.s.conf.headless.Touch()
 	o.s.beside.Printed()
@@ -224,7 +255,8 @@ func (o *observed) MouseReports(raw bool) {
 	o.s.pump.Post(func(time.Time) { o.s.detector.SetX10Mouse(raw) })
 }
 
-// questionShown tells control that a question stands on the user's screen since now, 0 that it cannot be read there any more.
+// questionShown tells control that the user's screen shows a question since now; 0 means that it
+// can be read there no longer.
 func (s *session) questionShown(question uint64) {
 	now := time.Now()
 	s.pump.Post(func(time.Time) {
@@ -240,7 +272,7 @@ func (s *session) questionShown(question uint64) {
 // cells is the terminal as the program asks it about the size of its cells.
 type cells struct{ *tty.Terminal }
 
-// CellSize implements [requests.Terminal]: as the program learns it from whoever answers its queries.
+// CellSize implements [requests.Terminal]. It returns what the program learns from its queries.
 func (c cells) CellSize() (width, height int) {
 	if !c.HasKeyboard() || !c.HasScreen() {
 		return screen.CellWidth, screen.CellHeight

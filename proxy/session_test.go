@@ -15,7 +15,7 @@ func TestTheCommandLineR28(t *testing.T) {
 		observer: observer.New(observer.Config{Cols: 20, Rows: 4}),
 		conf:     Config{Args: []string{"-H", "Authorization: Bearer " + claim, "x"}},
 	}
-	require.Equal(t, []string{"-H", "Authorization: Bearer " + strings.Repeat("•", len(claim)), "x"}, s.arguments())
+	require.Equal(t, []string{"-H", "Authorization: Bearer " + strings.Repeat("•", len(claim)), "x"}, s.shownArguments())
 }
 
 // TestTheValueOfAFlagR28: a secret in an argument of its own is one by the flag before it.
@@ -35,7 +35,7 @@ func TestTheValueOfAFlagR28(t *testing.T) {
 	} {
 		words := strings.Fields(tt.line)
 		s := &session{observer: observer.New(observer.Config{Cols: 20, Rows: 4}), conf: Config{Command: words[0], Args: words[1:]}}
-		got := words[0] + " " + strings.Join(s.arguments(), " ")
+		got := words[0] + " " + strings.Join(s.shownArguments(), " ")
 		if tt.masked == "" {
 			require.Equal(t, tt.line, got)
 			continue

@@ -9,8 +9,9 @@ import (
 	"terminalproxy/proxy/tty"
 )
 
-// openTerminal opens the user's terminal: standard input and output, and in the place of one that is none, the terminal that
-// this process belongs to. Streams that are none are the program's.
+// openTerminal opens the user's terminal: standard input and output, and for one of them that leads
+// elsewhere, the terminal that this process belongs to. Streams that lead to no terminal go to the
+// program.
 func (s *session) openTerminal() (err error) {
 	c := s.conf
 	s.streams = make([]*os.File, 3)
@@ -39,8 +40,8 @@ func (s *session) openTerminal() (err error) {
 	return err
 }
 
-// letStreamsGo leaves to the program alone what was handed to it: the other end of a pipe learns at once when the program has
-// closed its own. Standard error stays, for what the proxy itself has to say.
+// letStreamsGo leaves to the program alone what was handed to it: the other end of a pipe learns at
+// once when the program has closed its own. Standard error stays, for the proxy's own messages.
 func (s *session) letStreamsGo() {
 	for _, f := range s.streams[:min(2, len(s.streams))] {
 		if f == nil {
@@ -52,10 +53,11 @@ func (s *session) letStreamsGo() {
 	}
 }
 
-// settleBegin decides whether the session begins behind. It does in the background of the user's shell. And where input or
-// output is no terminal the keyboard stays aside, as sudo leaves it (exec_pty.c): the terminal may be another program's of the
-// same pipeline, which edits lines there, or shows pages. The program starts in the background of its own terminal, and what
-// it then reads or sets there stops it, which is when the keyboard is taken.
+// settleBegin decides whether the session begins behind. It does in the background of the user's
+// shell. If input or output is no terminal, the keyboard stays aside, as sudo leaves it
+// (exec_pty.c): the terminal may belong to another program of the same pipeline, which edits lines
+// there or shows pages. The program starts in the background of its own terminal. When it reads or
+// sets something there it is stopped, and then the keyboard is taken.
 func (s *session) settleBegin() {
 	if !s.term.HasKeyboard() {
 		return
@@ -64,7 +66,8 @@ func (s *session) settleBegin() {
 	s.behind = s.aside || !s.inFront()
 }
 
-// lineSettings are the program's first: the terminal's, unless those are the shell's that edits a line by now.
+// lineSettings returns the program's first line settings: the terminal's, unless a shell has set
+// them for editing a line by now.
 func (s *session) lineSettings() *unix.Termios {
 	if s.behind && !s.inFront() {
 		return nil
@@ -72,8 +75,9 @@ func (s *session) lineSettings() *unix.Termios {
 	return s.settings
 }
 
-// call has a keyboard that was left aside taken, when an agent asks for it: the user can answer then, and take it back.
-func (s *session) call(state control.State) {
+// requestKeyboard takes a keyboard that was left aside when an agent asks for it: the user can
+// answer then, and take it back.
+func (s *session) requestKeyboard(state control.State) {
 	if !s.aside || state.Phase == control.Observing {
 		return
 	}
@@ -83,12 +87,14 @@ func (s *session) call(state control.State) {
 	}
 }
 
-// isWish reports whether a signal stops a program because it wants the terminal that it does not have.
+// isWish reports whether a signal stops a program because it wants the terminal that it does not
+// have.
 func isWish(sig unix.Signal) bool { return sig == unix.SIGTTIN || sig == unix.SIGTTOU }
 
-// cooks reports whether the user's terminal makes a new line of each line feed. In a pipeline, whose other programs write
-// there, too, it does what the program's own terminal does, as without us.
-func (s *session) cooks(away bool) bool {
+// cooksOutput reports whether the user's terminal makes a new line of each line feed. In a
+// pipeline, whose other programs write there too, it first sets that as on the program's own
+// terminal, as it would be without us.
+func (s *session) cooksOutput(away bool) bool {
 	switch {
 	case away:
 		return s.term.Cooks()

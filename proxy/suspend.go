@@ -14,26 +14,28 @@ import (
 
 // Times of a suspension.
 const (
-	// nudgePause is how long a program gets to see the size that is not the window's.
+	// nudgePause bounds how long a program sees a size other than the window's.
 	nudgePause = 20 * time.Millisecond
-	// behindEvery is how often a session in the background looks whether it is in front.
+	// behindEvery spaces the looks of a session in the background whether it is in front.
 	behindEvery = 100 * time.Millisecond
-	// firstLook is when one that begins there looks first: a shell may give it the terminal a moment after its start.
+	// firstLook delays the first of these looks: a shell may give the session the terminal a moment
+	// after its start.
 	firstLook = 2 * time.Millisecond
 )
 
-// suspend stops the session as Ctrl+Z does any program: the terminal is given back, then the process group stops, so that
-// the user's shell sees a stopped job; `fg` resumes it. It is for a program that was stopped by sig, or a SIGTSTP to a proxy
-// whose program has no leader, in which case the program is stopped, too. No agent's control survives it.
-//
-// Where nobody could resume us, as in a terminal that runs the proxy in place of a shell, the session goes on.
-func (l *life) suspend(sig unix.Signal, stop bool) {
+// suspendSession stops the session as Ctrl+Z stops any program: it gives the terminal back, then
+// stops the process group, so that the user's shell sees a stopped job; `fg` resumes it. It follows
+// a program that sig stopped, or a SIGTSTP to a proxy whose program has no leader; then it stops
+// the program, too. It ends every agent's control.
+// If no shell could resume us, as in a terminal that runs the proxy in place of a shell, the
+// session goes on.
+func (l *life) suspendSession(sig unix.Signal, stop bool) {
 	s := l.s
 	if l.behind && isWish(sig) && s.inFront() {
 		l.comeForward()
 		return
 	}
-	if l.over || !s.resumable() {
+	if l.over || !s.canResume() {
 		switch {
 		case s.conf.Keep != nil, sig == unix.SIGTSTP:
 			s.child.Continue()
@@ -50,45 +52,45 @@ func (l *life) suspend(sig unix.Signal, stop bool) {
 	if stop {
 		s.child.Stop()
 	}
-	l.answers()
+	l.awaitAnswers()
 	l.holdPump()
 	if !l.behind {
-		s.unraw()
+		s.restoreLines()
 	}
-	l.halt(sig)
-	l.take(resume)
+	l.haltJob(sig)
+	l.takeTerminal(resume)
 	s.child.Continue()
-	l.nudge()
+	l.nudgeProgram()
 }
 
-// halt stops us as a job, and returns when we go on.
-func (l *life) halt(sig unix.Signal) {
+// haltJob stops us as a job, and returns when we go on.
+func (l *life) haltJob(sig unix.Signal) {
 	if l.s.conf.Keep != nil {
 		l.stopWindow(sig)
 		return
 	}
 	l.s.handOver()
 	l.stopGroup(sig)
-	l.s.rejoin()
+	l.s.rejoinOthers()
 }
 
-// handOver gives up what this process does for others, the gateway, before it is stopped.
+// handOver gives up what this process serves to others, before it is stopped.
 func (s *session) handOver() {
 	if s.conf.Agent != nil && s.conf.Agent.Away != nil {
 		s.conf.Agent.Away()
 	}
 }
 
-// rejoin is the way back: the session is found where the others are.
-func (s *session) rejoin() {
+// rejoinOthers undoes handOver: the session is found at the same place as the others.
+func (s *session) rejoinOthers() {
 	if s.conf.Agent != nil && s.conf.Agent.Back != nil {
 		s.conf.Agent.Back()
 	}
 }
 
-// resume takes the terminal up again after a SIGCONT that no suspension of ours preceded: somebody sent SIGSTOP, which
-// leaves no time to give anything back, and a shell has used the terminal since.
-func (l *life) resume() {
+// resumeSession takes the terminal again after a SIGCONT that did not follow suspendSession: a
+// SIGSTOP leaves no time to give anything back, and a shell has used the terminal since.
+func (l *life) resumeSession() {
 	if l.behind {
 		l.lookBehind()
 		return
@@ -105,28 +107,28 @@ func (l *life) resume() {
 		return
 	}
 	if front {
-		l.s.unraw()
+		l.s.restoreLines()
 	} else { // the line settings are the shell's
 		l.holdPump()
 		l.s.unguardLines()
 		l.s.term.Forget()
 	}
-	l.take(resume)
-	l.nudge()
+	l.takeTerminal(resume)
+	l.nudgeProgram()
 }
 
-// take goes on where the user's shell put us: in front, with the terminal, or behind it, where the program writes and
-// whoever reads stops, as without us.
-func (l *life) take(resume func(front bool)) {
+// takeTerminal goes on as the user's shell has put us: in front, with the terminal, or behind it,
+// where the program writes and a reader is stopped, as without us.
+func (l *life) takeTerminal(resume func(front bool)) {
 	s := l.s
-	inFront, was := s.inFront(), l.behind
+	inFront, wasBehind := s.inFront(), l.behind
 	front := inFront && !l.aside
 	l.behind = !front
-	if front && was {
+	if front && wasBehind {
 		s.child.Front()
 	}
 	if front {
-		s.raw()
+		s.setRaw()
 		if !l.heard {
 			l.heard = true
 			s.pump.Post(func(time.Time) { s.pump.Anew() })
@@ -142,11 +144,11 @@ func (l *life) take(resume func(front bool)) {
 	l.letPump()
 	if front {
 		l.resized = time.Time{}
-		l.resize(time.Now()) // the window may have another size by now
+		l.resizeProgram(time.Now()) // the window may have another size by now
 	}
 }
 
-// comeForward takes the keyboard that was left aside: the program wants it, or an agent.
+// comeForward takes the keyboard that was left aside, because the program or an agent wants it.
 func (l *life) comeForward() {
 	l.aside = false
 	if l.behind && !l.s.inFront() {
@@ -164,7 +166,8 @@ func (l *life) waitInBack() {
 	l.look.Reset(firstLook)
 }
 
-// lookBehind looks whether the shell has put us in front meanwhile: for a job that runs, some send no signal.
+// lookBehind looks whether the shell has put us in front meanwhile: some shells send no signal to a
+// job that runs.
 func (l *life) lookBehind() {
 	switch {
 	case !l.behind || l.over:
@@ -176,16 +179,16 @@ func (l *life) lookBehind() {
 			l.look.Reset(behindEvery)
 			return
 		}
-		l.take(resume)
+		l.takeTerminal(resume)
 		if l.s.child.Halted() { // it wanted the terminal before
 			l.s.child.Continue()
 		}
-		l.nudge()
+		l.nudgeProgram()
 	}
 }
 
-// holdPump has the pump do nothing until letPump: neither is the keyboard ours, nor may anybody type who could not be
-// stopped from it.
+// holdPump has the pump do nothing until letPump: the keyboard is not ours, and an agent must not
+// type while the user cannot stop it.
 func (l *life) holdPump() {
 	if l.held != nil {
 		return
@@ -204,26 +207,28 @@ func (l *life) letPump() {
 	}
 }
 
-// takeKeyboard ends an agent's control as end does, and returns when the pump has dropped what was queued.
+// takeKeyboard ends an agent's control by end, and returns when the pump has dropped what was
+// queued.
 func (l *life) takeKeyboard(end func(a *authority.Authority, now time.Time)) {
 	s := l.s
 	if s.authority == nil || l.held != nil {
 		return
 	}
 	done := make(chan struct{})
-	if s.pump.Post(func(now time.Time) { end(s.authority, now) }) && s.pump.Post(func(time.Time) { close(done) }) {
+	if s.pump.Post(func(now time.Time) { end(s.authority, now) }) &&
+		s.pump.Post(func(time.Time) { close(done) }) {
 		<-done
 	}
 }
 
-// answerPatience is how long the terminal gets to answer a question for its cursor, and farPatience where it is at the other end of a
-// line that may be slow.
+// answerPatience bounds how long the terminal may take to answer a query for its cursor;
+// farPatience applies to one at the other end of a line that may be slow.
 const (
 	answerPatience = 300 * time.Millisecond
 	farPatience    = time.Second
 )
 
-// patience is that of this session's terminal.
+// patience returns the bound for this session's terminal.
 func patience() time.Duration {
 	if os.Getenv("SSH_CONNECTION") != "" {
 		return farPatience
@@ -231,19 +236,24 @@ func patience() time.Duration {
 	return answerPatience
 }
 
-// answers waits until the terminal has answered what the proxy asked it: whoever reads the keyboard next would take the
-// answer for something typed. No question may follow. Where nothing was asked and no agent was ever let in there is nothing to wait for.
-func (l *life) answers() {
+// awaitAnswers waits until the terminal has answered the proxy's queries: the next reader of the
+// keyboard would take the answer for typed input. No query may follow. It returns at once if
+// nothing was asked and no agent was ever let in.
+func (l *life) awaitAnswers() {
 	s := l.s
 	if s.detector == nil || l.held != nil || s.asksSince.Load() == 0 && !s.worth.Now() {
 		return
 	}
 	heard, done := make(chan struct{}), make(chan struct{})
-	if !s.pump.Post(func(time.Time) { s.detector.WhenAnswered(func() { close(done) }); close(heard) }) {
+	if !s.pump.Post(func(time.Time) {
+		s.detector.WhenAnswered(func() { close(done) })
+		close(heard)
+	}) {
 		return
 	}
 	select {
-	case <-heard: // what the pump had to do before is done, too: an input that ended the program has its receipt
+	// what the pump had to do before is done, too: an input that ended the program has its receipt
+	case <-heard:
 	case <-time.After(lastPatience):
 		return
 	}
@@ -255,8 +265,9 @@ func (l *life) answers() {
 	}
 }
 
-// stopGroup stops our process group, as the terminal's own Ctrl+Z does, and returns when it goes on. What else is in it, a
-// script or the other end of a pipe, gets SIGTSTP; we ourselves what stopped the program, which the shell tells the user.
+// stopGroup stops our process group, as the terminal's own Ctrl+Z does, and returns when it goes
+// on. The group's other processes, a script or the other end of a pipe, get SIGTSTP; we stop by the
+// signal that stopped the program, which the shell tells the user.
 func (l *life) stopGroup(sig unix.Signal) {
 	signal.Ignore(syscall.SIGTSTP)
 	defer signal.Notify(l.s.signals.C, syscall.SIGTSTP)
@@ -268,26 +279,26 @@ func (l *life) stopGroup(sig unix.Signal) {
 		if sig == syscall.SIGCONT {
 			return
 		}
-		l.signal(sig)
+		l.handleSignal(sig)
 	}
 }
 
-// nudge makes a program on the alternate screen draw itself anew, where there is no model to do it: by a size that lasts
-// for a moment.
-func (l *life) nudge() {
+// nudgeProgram makes a program on the alternate screen redraw, if there is no model to do it: it
+// sets another size for a moment.
+func (l *life) nudgeProgram() {
 	s := l.s
 	if s.painter != nil || l.behind || !s.copier.Alt() {
 		return
 	}
-	cols, rows := s.size()
+	cols, rows := s.terminalSize()
 	if rows < 2 || s.child.Resize(cols, rows-1) != nil {
 		return
 	}
 	l.late.Reset(nudgePause)
 }
 
-// unraw gives the line settings back, when the copier has given back the rest.
-func (s *session) unraw() {
+// restoreLines gives the line settings back, when the copier has given back the rest.
+func (s *session) restoreLines() {
 	s.unguardLines()
 	if err := s.term.Restore(); err != nil {
 		s.log.Info("suspend", "error", err)
@@ -301,14 +312,14 @@ func (s *session) unguardLines() {
 	}
 }
 
-// raw is the way back, before the copier takes up the rest.
-func (s *session) raw() {
+// setRaw undoes restoreLines, before the copier takes up the rest.
+func (s *session) setRaw() {
 	s.settings = s.term.Termios()
 	if err := s.term.Raw(); err != nil {
 		s.log.Info("resume", "error", err)
 	}
 	if s.aside {
-		s.cooks(false)
+		s.cooksOutput(false)
 	}
 	if s.watchdog != nil {
 		s.watchdog.Lines(s.settings, s.term.Termios())
