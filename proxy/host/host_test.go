@@ -42,7 +42,7 @@ func allow(*protocol.ProxyStart) error { return nil }
 func TestAHostThatWasNotToldWhatItMayStartStartsNothingR33(t *testing.T) {
 	h := New(Config{}, nil)
 	m := start("one")
-	h.handle(t.Context(), m)
+	h.handleMessage(t.Context(), m)
 	require.Equal(t, "this host starts no programs", h.answered(m).Error)
 }
 
@@ -54,23 +54,23 @@ func TestAHostEndsWhatItStarted(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	bad := start("bad")
 	bad.Command = "no-such-program"
-	h.handle(ctx, bad)
+	h.handleMessage(ctx, bad)
 	h.wg.Wait()
 	require.Equal(t, "command not found", h.answered(bad).Error)
 	for i := range maxHosted {
 		m := start(fmt.Sprint(i))
-		h.handle(ctx, m)
-		h.handle(ctx, m)
+		h.handleMessage(ctx, m)
+		h.handleMessage(ctx, m)
 	}
 	many := start("many")
-	h.handle(ctx, many)
+	h.handleMessage(ctx, many)
 	require.Equal(t, "256 programs run here already: close some first", h.answered(many).Error)
 	stop()
 	h.Run(ctx)
 	require.Len(t, ended, maxHosted)
 	require.Equal(t, 129, (<-ended).Code)
 	late := start("late")
-	h.handle(ctx, late)
+	h.handleMessage(ctx, late)
 	require.Equal(t, "the host is ending", h.answered(late).Error)
 }
 

@@ -12,11 +12,12 @@ import (
 	"terminalproxy/proxy/control"
 )
 
-// restAfter is how long nothing may have happened for a session to rest: nothing wakes it any more.
+// restAfter is the silence after which a session rests.
 const restAfter = 2 * time.Second
 
-// Session is what a session without a user's terminal has in its place: the program that an agent asked for, and the host that
-// ends it. Its methods may be called from any goroutine; those of a nil Session, a user's, do nothing and report false.
+// Session stands in for a user's terminal: it has the program that an agent asked for, and ends it
+// with the host. Its methods may be called from any goroutine; those of a nil Session, a user's, do
+// nothing and report false.
 type Session struct {
 	Command    string
 	Args       []string
@@ -29,15 +30,15 @@ type Session struct {
 	env    []string // for the program, beyond the host's
 	reaper *reaper
 	begun  func(id string)
-	idle   time.Duration // nobody does anything for this long, and it ends; 0 for never
+	idle   time.Duration // the session ends after this long without use; 0 for never
 	stop   context.CancelFunc
 
 	idled  atomic.Bool  // idle was why it ended
-	used   atomic.Int64 // the last time somebody did something, in Unix microseconds
+	used   atomic.Int64 // the last use, in Unix microseconds
 	people atomic.Int32 // how many are attached
 }
 
-// run runs the session, and ends it when nobody has done anything for too long.
+// run runs the session, and ends it when it has been idle for too long.
 func (s *Session) run(ctx context.Context, run Runner) (Result, error) {
 	ctx, s.stop = context.WithCancel(ctx)
 	defer s.stop()
@@ -62,23 +63,23 @@ func (s *Session) Agent() control.Agent { return s.owner }
 // Attached notes how many people are attached.
 func (s *Session) Attached(n int) { s.people.Store(int32(n)) }
 
-// Unattended reports whether nobody is attached who could be asked.
+// Unattended reports whether no person is attached who could be asked.
 func (s *Session) Unattended() bool { return s != nil && s.people.Load() == 0 }
 
-// Touch notes that somebody did something, or that the program printed something.
+// Touch notes a use of the session, or output of the program.
 func (s *Session) Touch() {
 	if s != nil {
 		s.used.Store(time.Now().UnixMicro())
 	}
 }
 
-// LastUse is when Touch was called last, to the microsecond.
+// LastUse returns when Touch was called last, to the microsecond.
 func (s *Session) LastUse() time.Time { return time.UnixMicro(s.used.Load()) }
 
-// Rests reports whether nothing has happened for so long that nothing wakes the session any more.
+// Rests reports whether the session has been silent for so long that only new use wakes it.
 func (s *Session) Rests() bool { return s != nil && time.Since(s.LastUse()) > restAfter }
 
-// watchIdle ends the session when nobody has done anything for too long. It wakes once in that time.
+// watchIdle ends the session when it has been idle for too long. It wakes once in that time.
 func (s *Session) watchIdle() *time.Timer {
 	var timer *time.Timer
 	ready := make(chan struct{})
@@ -99,21 +100,38 @@ func (s *Session) watchIdle() *time.Timer {
 }
 
 // Reap has the reaper end the program if the host is killed, until done is called.
-func (s *Session) Reap(who child.Identity) (done func()) {
-	s.reaper.begin(who)
-	return func() { s.reaper.end(who) }
+func (s *Session) Reap(program child.Identity) (done func()) {
+	s.reaper.addProgram(program)
+	return func() { s.reaper.removeProgram(program) }
 }
 
-// foreign are the beginnings of variables that speak of the terminal in which the host was started. The program has
-// another one, and would believe them.
+// foreign lists the beginnings of variables that speak of the terminal in which the host was
+// started. The program has another one, and would believe them.
 var foreign = []string{
-	"TERM=", "COLORTERM=", "TERM_PROGRAM", "TERMINFO=", "COLUMNS=", "LINES=", "TMUX", "STY=", "WINDOWID=", "VTE_VERSION=",
-	"KITTY_", "WEZTERM_", "ALACRITTY_", "GHOSTTY_", "ITERM_", "KONSOLE_", "WT_", "TERMINAL_EMULATOR=", "ZELLIJ",
+	"TERM=",
+	"COLORTERM=",
+	"TERM_PROGRAM",
+	"TERMINFO=",
+	"COLUMNS=",
+	"LINES=",
+	"TMUX",
+	"STY=",
+	"WINDOWID=",
+	"VTE_VERSION=",
+	"KITTY_",
+	"WEZTERM_",
+	"ALACRITTY_",
+	"GHOSTTY_",
+	"ITERM_",
+	"KONSOLE_",
+	"WT_",
+	"TERMINAL_EMULATOR=",
+	"ZELLIJ",
 	"PROXY_TOKEN_FILE=",
 }
 
-// Environment is the program's: the host's without what is another terminal's, with what is true of this one, and with what
-// the agent asked for.
+// Environment returns the program's environment: the host's without another terminal's variables,
+// with those of this terminal, and with those that the agent asked for.
 func (s *Session) Environment() []string {
 	env := slices.DeleteFunc(os.Environ(), func(e string) bool {
 		return slices.ContainsFunc(foreign, func(p string) bool { return strings.HasPrefix(e, p) })
