@@ -1,16 +1,18 @@
-// Package window lets a session outlive the window in which it was started. The session runs in a process of its own, which belongs to no
-// terminal; a process in front, which the user's shell knows, lends it the terminal: it hands over the descriptors, passes signals on,
-// stops as a job when the session does, and ends with it, or when the session lets the terminal go. Nothing that is typed or shown
-// passes the process in front: the session reads and writes the terminal itself.
+// Package window lets a session outlive the window in which it was started. The session runs in a
+// process of its own, which belongs to no terminal; a process in front, which the user's shell
+// knows, lends it the terminal: it hands over the descriptors, passes signals on, stops as a job
+// when the session does, and ends with it, or when the session lets the terminal go. Nothing that
+// is typed or shown passes the process in front: the session reads and writes the terminal itself.
 //
-// [Window], [Door] and [Keep], which has both, are the session's side, [Lend] is the other one. The two speak JSON over a Unix socket, beside whose first byte the
-// descriptors travel (SCM_RIGHTS, unix(7)). The package must not know what a session is.
+// [Window], [Door] and [Keep], which has both, are the session's side, [Lend] is the other one. The
+// two speak JSON over a Unix socket, beside whose first byte the descriptors travel (SCM_RIGHTS,
+// unix(7)). The package must not know what a session is.
 package window
 
-// Name is the argv[0] of a process that runs a session behind a window, by which the program knows that it is one.
+// Name is the argv[0] by which the program knows that it runs a session behind a window.
 const Name = "proxy-kept"
 
-// word is what one side tells the other: of the process in front the first three, of the session the others.
+// word is a message. The process in front sends the first three fields, the session the others.
 type word struct {
 	Signal int     `json:"signal,omitempty"` // that it got
 	Job    bool    `json:"job,omitempty"`    // a shell could resume it if it stopped
@@ -23,14 +25,14 @@ type word struct {
 	Session string  `json:"session,omitempty"` // which session lets it go
 }
 
-// opened is what a process in front says of itself.
+// opened describes the process in front.
 type opened struct {
 	Pid int `json:"pid"`
-	// ForCtrlG is what its user presses for Ctrl+G, where the terminal keeps that for itself.
+	// ForCtrlG names what its user presses for Ctrl+G, if the terminal keeps that key for itself.
 	ForCtrlG string `json:"for_ctrl_g,omitempty"`
 }
 
-// Release is why a session lets a terminal go while its program goes on; "" is for none.
+// Release says why a session lets a terminal go while its program goes on; "" gives no reason.
 type Release string
 
 // The reasons.

@@ -13,15 +13,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxPath is the longest path of a Unix socket, in bytes, on the system where that is shortest (unix(4) of macOS).
+// maxPath bounds the path of a Unix socket, in bytes, on the system with the shortest bound
+// (unix(4) of macOS).
 const maxPath = 103
 
-// Path is where the door of a session is, in a directory that only the user reaches.
+// Path returns the socket of a session's door, in a directory that only the user reaches.
 func Path(dir, session string) string { return filepath.Join(dir, prefix+session+suffix) }
 
 const prefix, suffix = "kept-", ".sock"
 
-// Door is where a process in front comes to a session whose first window is gone.
+// Door accepts processes in front for a session whose first window is gone.
 type Door struct {
 	path     string
 	listener *net.UnixListener
@@ -36,18 +37,23 @@ func Open(dir, session string) (*Door, error) {
 		return nil, fmt.Errorf("the path of the session's socket is too long: %s", path)
 	}
 	sweep(dir)
-	was := unix.Umask(0o177)
+	oldMask := unix.Umask(0o177)
 	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
-	unix.Umask(was)
+	unix.Umask(oldMask)
 	if err != nil {
 		return nil, err
 	}
-	d := &Door{path: path, listener: listener, windows: make(chan *Window), over: make(chan struct{})}
-	go d.serve() // ends with Close
+	d := &Door{
+		path:     path,
+		listener: listener,
+		windows:  make(chan *Window),
+		over:     make(chan struct{}),
+	}
+	go d.acceptWindows() // ends with Close
 	return d, nil
 }
 
-// sweep removes the doors behind which nobody is.
+// sweep removes the sockets of sessions that were killed.
 func sweep(dir string) {
 	all, _ := filepath.Glob(filepath.Join(dir, prefix+"*"+suffix)) // the pattern is a good one
 	for _, path := range all {
@@ -61,7 +67,7 @@ func sweep(dir string) {
 	}
 }
 
-func (d *Door) serve() {
+func (d *Door) acceptWindows() {
 	for {
 		conn, err := d.listener.AcceptUnix()
 		if err != nil {
@@ -86,7 +92,7 @@ func (d *Door) serve() {
 	}
 }
 
-// Windows are those that come.
+// Windows returns the windows that come.
 func (d *Door) Windows() <-chan *Window { return d.windows }
 
 // Close closes the door.

@@ -6,30 +6,33 @@ import (
 	"time"
 )
 
-// Keep has a session outlive its window: the program goes on without one, and other windows come to it. Its methods may be called from
-// any goroutine; those that ask may be called of a nil one, a session's that ends with its window.
+// Keep lets a session outlive its window: the program goes on without one, and other windows come
+// to it. Its methods may be called from any goroutine. The getters accept a nil Keep, that of a
+// session that ends with its window.
 type Keep struct {
-	dir  string       // of the session's door
-	door *Door        // nil before the session begins
-	left atomic.Int64 // since when there is no window, in Unix milliseconds, 0 while there is one
+	dir  string // of the session's door
+	door *Door  // nil before the session begins
+	// when the last window went, in Unix milliseconds; 0 while the session has a window
+	left atomic.Int64
 
 	mu sync.Mutex
-	at *Window // nil while there is none
+	at *Window // nil while the session has no window
 }
 
 // NewKeep makes what keeps a session, which starts in a window and has its door in dir.
 func NewKeep(dir string, first *Window) *Keep { return &Keep{dir: dir, at: first} }
 
-// Open has windows come to the session of that id from now on, until Close. It is called once, before the session has goroutines.
+// Open lets windows come to the session of that id from now on, until Close. It is called once,
+// before the session has goroutines.
 func (k *Keep) Open(session string) (err error) {
 	k.door, err = Open(k.dir, session)
 	return err
 }
 
-// Close has none come any more. It is for a Keep that is open.
+// Close ends what an open Keep's Open began.
 func (k *Keep) Close() { k.door.Close() }
 
-// Write tells the user at the session's window something, and nobody if there is none.
+// Write shows a text to the user at the session's window, and drops it if there is no window.
 func (k *Keep) Write(p []byte) (int, error) {
 	if w := k.Window(); w != nil {
 		w.Say(string(p))
@@ -44,7 +47,7 @@ func (k *Keep) Exit(code int) {
 	}
 }
 
-// Window is the session's window, nil for none.
+// Window returns the session's window, or nil.
 func (k *Keep) Window() *Window {
 	if k == nil {
 		return nil
@@ -54,7 +57,7 @@ func (k *Keep) Window() *Window {
 	return k.at
 }
 
-// Put notes that the session is at a window, nil for none.
+// Put notes the session's window; nil says that the session is without one.
 func (k *Keep) Put(w *Window) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -69,7 +72,7 @@ func (k *Keep) Gone() <-chan struct{} {
 	return nil
 }
 
-// Windows are those that come, nil where none can.
+// Windows returns the windows that come, or nil if the session has no door.
 func (k *Keep) Windows() <-chan *Window {
 	if k == nil || k.door == nil {
 		return nil
@@ -83,7 +86,7 @@ func (k *Keep) Leave(now time.Time) { k.left.Store(now.UnixMilli()) }
 // Return is described with Leave.
 func (k *Keep) Return() { k.left.Store(0) }
 
-// Left is when the user left, in Unix milliseconds, 0 while they are there.
+// Left returns when the user left, in Unix milliseconds, 0 while they are there.
 func (k *Keep) Left() int64 {
 	if k == nil {
 		return 0

@@ -30,7 +30,7 @@ type Window struct {
 	mu   sync.Mutex
 	job  bool
 	hear func(os.Signal)
-	kept []os.Signal // that came before anybody listened
+	kept []os.Signal // signals that came before Hear was called
 }
 
 // Accept takes the terminal from a process in front. It closes conn with an error.
@@ -49,7 +49,7 @@ func Accept(conn *net.UnixConn) (*Window, error) {
 	}
 	w.Pid, w.ForCtrlG, w.job = first.Front.Pid, first.Front.ForCtrlG, first.Job
 	_ = conn.SetDeadline(time.Time{})
-	go w.listen(words) // ends when the process in front is gone, or with Close
+	go w.readWords(words) // ends when the process in front is gone, or with Close
 	return w, nil
 }
 
@@ -92,8 +92,8 @@ func receive(conn *net.UnixConn) (files [2]*os.File, err error) {
 	return files, nil
 }
 
-// listen takes what the process in front says.
-func (w *Window) listen(words *json.Decoder) {
+// readWords handles what the process in front sends.
+func (w *Window) readWords(words *json.Decoder) {
 	defer close(w.gone)
 	for {
 		var m word
@@ -106,13 +106,13 @@ func (w *Window) listen(words *json.Decoder) {
 		w.mu.Lock()
 		w.job = m.Job
 		if m.Signal != 0 {
-			w.heard(syscall.Signal(m.Signal))
+			w.passSignal(syscall.Signal(m.Signal))
 		}
 		w.mu.Unlock()
 	}
 }
 
-func (w *Window) heard(sig os.Signal) {
+func (w *Window) passSignal(sig os.Signal) {
 	if w.hear == nil {
 		w.kept = append(w.kept, sig)
 		return
@@ -120,7 +120,8 @@ func (w *Window) heard(sig os.Signal) {
 	w.hear(sig)
 }
 
-// Hear has hear called with each signal that the process in front gets, also earlier ones. It must not block.
+// Hear calls hear with each signal that the process in front gets, also earlier ones. hear must not
+// block.
 func (w *Window) Hear(hear func(os.Signal)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -141,24 +142,28 @@ func (w *Window) Job() bool {
 	return w.job
 }
 
-// Stop has the process in front stop by a signal, with its process group. When it goes on, SIGCONT is heard.
-func (w *Window) Stop(sig syscall.Signal) { w.tell(word{Stop: int(sig)}) }
+// Stop has the process in front stop by a signal, with its process group. When it goes on, Hear's
+// function gets SIGCONT.
+func (w *Window) Stop(sig syscall.Signal) { w.sendWord(word{Stop: int(sig)}) }
 
 // Say has the process in front tell the user something.
-func (w *Window) Say(text string) { w.tell(word{Say: text}) }
+func (w *Window) Say(text string) { w.sendWord(word{Say: text}) }
 
 // Exit has the process in front end with the program's exit status.
-func (w *Window) Exit(code int) { w.tell(word{Exit: &code}) }
+func (w *Window) Exit(code int) { w.sendWord(word{Exit: &code}) }
 
 // Release has the process in front end since its terminal is its own again.
-func (w *Window) Release(session string, why Release) { w.tell(word{Release: why, Session: session}) }
+func (w *Window) Release(session string, why Release) {
+	w.sendWord(word{Release: why, Session: session})
+}
 
 // Close ends the connection.
 func (w *Window) Close() { _ = w.conn.Close() }
 
-func (w *Window) tell(m word) {
+func (w *Window) sendWord(m word) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	_ = w.conn.SetWriteDeadline(time.Now().Add(patience))
-	_ = json.NewEncoder(w.conn).Encode(m) // who does not take it is gone, or will be
+	// a process in front that does not read is gone, or will be
+	_ = json.NewEncoder(w.conn).Encode(m)
 }
