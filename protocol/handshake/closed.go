@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// Closed is why a door did not open, in words for users. The cause is Go's error.
+// Closed says why a door did not open, in words for users. The cause is Go's error.
 type Closed struct {
 	Say, Do string
 	cause   error
@@ -18,15 +18,15 @@ type Closed struct {
 
 func (c *Closed) Error() string { return c.Say }
 
-// Hint is what to do about it.
+// Hint says what to do about it.
 func (c *Closed) Hint() string { return c.Do }
 
 func (c *Closed) Unwrap() error { return c.cause }
 
-// Worded is an error of a connection in words, or the error itself where it has its words already.
+// Worded puts an error of a connection into words, unless it has its words already.
 func Worded(err error) error {
-	if say, do := certified(err); say != "" {
-		return &Closed{Say: say, Do: do, cause: err}
+	if message, do := certificateProblem(err); message != "" {
+		return &Closed{Say: message, Do: do, cause: err}
 	}
 	noName, isNoName := errors.AsType[*net.DNSError](err)
 	op, isOp := errors.AsType[*net.OpError](err)
@@ -34,48 +34,59 @@ func Worded(err error) error {
 	c := &Closed{cause: err}
 	switch {
 	case isPlain:
-		c.Say, c.Do = "what listens there does not speak TLS", "correct the address: a gateway with a certificate is wss://, and one of this machine without is ws://"
+		c.Say = "what listens there does not speak TLS"
+		c.Do = "correct the address: a gateway with a certificate is wss://, and one of " +
+			"this machine " +
+			"without is ws://"
 	case isNoName && noName.IsNotFound:
 		c.Say, c.Do = "no machine is called "+noName.Name, "correct the address in --gateway"
 	case isNoName:
-		c.Say, c.Do = "the name "+noName.Name+" cannot be looked up now", "look at this machine's DNS"
+		c.Say = "the name " + noName.Name + " cannot be looked up now"
+		c.Do = "look at this machine's DNS"
 	case !isOp || op.Op != "dial" || op.Net == "unix":
 		return err
 	case errors.Is(err, syscall.ECONNREFUSED):
-		c.Say, c.Do = "nobody listens there", "look whether gateway serve runs there, and correct the port in --gateway"
+		c.Say = "nobody listens there"
+		c.Do = "look whether gateway serve runs there, and correct the port in --gateway"
 	case op.Timeout(), errors.Is(err, context.DeadlineExceeded):
-		c.Say, c.Do = "that machine does not answer", "look whether it runs, and whether a firewall lets you reach the port"
+		c.Say = "that machine does not answer"
+		c.Do = "look whether it runs, and whether a firewall lets you reach the port"
 	default:
 		errno, isErrno := errors.AsType[syscall.Errno](err)
 		if !isErrno {
 			return err
 		}
-		c.Say, c.Do = "it cannot be reached: "+errno.Error(), "look at the network between the two machines"
+		c.Say = "it cannot be reached: " + errno.Error()
+		c.Do = "look at the network between the two machines"
 	}
 	return c
 }
 
-// certified says what is wrong with a gateway's certificate, "" where that is not the cause.
-func certified(err error) (say, do string) {
+// certificateProblem says why a gateway's certificate fails; message is "" if err has another
+// cause.
+func certificateProblem(err error) (message, do string) {
 	unknown, isUnknown := errors.AsType[x509.UnknownAuthorityError](err)
 	misnamed, isMisnamed := errors.AsType[x509.HostnameError](err)
 	invalid, isInvalid := errors.AsType[x509.CertificateInvalidError](err)
 	switch {
 	case isUnknown:
-		say = "this machine does not know the authority that signed its certificate"
+		message = "this machine does not know the authority that signed its certificate"
 		if unknown.Cert != nil {
-			say += " (" + unknown.Cert.Issuer.String() + ")"
+			message += " (" + unknown.Cert.Issuer.String() + ")"
 		}
-		return say, "if the authority is your own, name the file of its certificate: SSL_CERT_FILE=ca.pem; else do not use that gateway"
+		return message, "if the authority is your own, name the file of its certificate: " +
+			"SSL_CERT_FILE=ca.pem; else do not use that gateway"
 	case isMisnamed:
 		names := append([]string{}, misnamed.Certificate.DNSNames...)
 		for _, ip := range misnamed.Certificate.IPAddresses {
 			names = append(names, ip.String())
 		}
-		return "its certificate is for " + strings.Join(names, ", ") + " and not for " + misnamed.Host, "name the gateway as its certificate does"
+		return "its certificate is for " + strings.Join(names, ", ") + " and not for " +
+			misnamed.Host, "name the gateway as its certificate does"
 	case isInvalid && invalid.Reason == x509.Expired:
 		const format = "2006-01-02"
-		return "its certificate is valid from " + invalid.Cert.NotBefore.Format(format) + " to " + invalid.Cert.NotAfter.Format(format) + " only",
+		return "its certificate is valid from " + invalid.Cert.NotBefore.Format(format) + " to " +
+				invalid.Cert.NotAfter.Format(format) + " only",
 			"renew it there and restart that gateway, or set this machine's clock"
 	case isInvalid:
 		return "its certificate cannot be used: " + invalid.Error(), "have its operator replace it"

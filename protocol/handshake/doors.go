@@ -10,30 +10,37 @@ import (
 	"time"
 )
 
-// Doors are the gateways of one address, of which any is as good as another. What is no answer, a connection that is refused, a silence,
-// a server that cannot serve now, has the next one asked. An answer ends the search, also one that refuses: a revoked token shall not
-// find the one gateway that has not heard of it yet. A door whose certificate is wrong was told nothing and has answered nothing, so
-// that the next one is asked, but never without a word. Any goroutine may call the methods.
+// Doors holds the equivalent gateways of one address. If one gives no answer (a refused connection,
+// a silence, a server that cannot serve now), the next one is asked. An answer ends the search,
+// even a refusal: a revoked token shall not find the one gateway that has not heard of it yet. A
+// door with a wrong certificate was told nothing and has answered nothing, so the next one is
+// asked, but never without a word. Any goroutine may call the methods.
 type Doors struct {
 	urls   []string
 	passed func(door string, why error)
 
 	mu sync.Mutex
-	at int // the door that is tried first
+	at int // the first door to try
 }
 
-// The shortest time that each of several doors has, in the first round and at most. It doubles with each round: on a slow
-// way no door would open in the first.
+// Each of several doors gets at least this long, in the first round. It doubles with each round:
+// over a slow way the first round would open no door.
 const shortestTry = time.Second
 
-// NewDoors makes the doors of these URLs. passed is told of doors that were passed over for their certificates; it may be nil.
+// NewDoors makes the doors of these URLs. passed is told of doors that were passed over for their
+// certificates; it may be nil.
 func NewDoors(urls []string, passed func(door string, why error)) *Doors {
 	return &Doors{urls: urls, passed: passed}
 }
 
-// Try knocks at each door once, until one opens. refused says of an error that it is an answer. round counts from 0 the calls
-// before that found no open door.
-func (d *Doors) Try(ctx context.Context, round int, refused func(error) bool, knock func(ctx context.Context, door int) error) error {
+// Try knocks at each door once, until one opens. refused says of an error that it is an answer.
+// round counts from 0 the calls before that found no open door.
+func (d *Doors) Try(
+	ctx context.Context,
+	round int,
+	refused func(error) bool,
+	knock func(ctx context.Context, door int) error,
+) error {
 	if len(d.urls) == 1 {
 		return Worded(knock(ctx, 0))
 	}
@@ -60,13 +67,13 @@ func (d *Doors) Try(ctx context.Context, round int, refused func(error) bool, kn
 		if bad, ok := errors.AsType[*tls.CertificateVerificationError](err); ok && d.passed != nil {
 			d.passed(d.Name(door), Worded(bad))
 		}
-		all = also(all, fmt.Errorf("%s: %w", d.Name(door), Worded(err)))
+		all = joinErrors(all, fmt.Errorf("%s: %w", d.Name(door), Worded(err)))
 	}
 	return all
 }
 
-// also is two errors in one line.
-func also(one, other error) error {
+// joinErrors joins two errors in one line.
+func joinErrors(one, other error) error {
 	if one == nil {
 		return other
 	}
@@ -85,7 +92,7 @@ func (d *Doors) Lost(door int) {
 // Several reports whether there is more than one.
 func (d *Doors) Several() bool { return len(d.urls) > 1 }
 
-// Name is a door as users write it.
+// Name returns a door as users write it.
 func (d *Doors) Name(door int) string {
 	u, err := url.Parse(d.urls[door])
 	if err != nil {

@@ -12,34 +12,48 @@ import (
 
 var errNo = errors.New("no")
 
-// round is one round at doors of which some open, one refuses, and the others give an error; it says which were tried.
+// round is one round at doors of which some open, one refuses, and the others give an error; it
+// says which were tried.
 type round struct {
-	doors   *Doors
-	answers string // for each door: o opens, n refuses, c has a wrong certificate, - does not answer
+	doors *Doors
+	// for each door: o opens, n refuses, c has a wrong certificate, - does not answer
+	answers string
 }
 
 func (r *round) try(t *testing.T, n int) (tried string, err error) {
 	t.Helper()
-	err = r.doors.Try(t.Context(), n, func(err error) bool { return errors.Is(err, errNo) }, func(ctx context.Context, door int) error {
-		tried += string(rune('a' + door))
-		_, bound := ctx.Deadline()
-		require.Equal(t, r.doors.Several(), bound, "one alone has the time that it is given")
-		switch r.answers[door] {
-		case 'o':
-			return nil
-		case 'n':
-			return errNo
-		case 'c':
-			return &tls.CertificateVerificationError{Err: errors.New("expired")}
-		}
-		return errors.New("refused")
-	})
+	err = r.doors.Try(
+		t.Context(),
+		n,
+		func(err error) bool { return errors.Is(err, errNo) },
+		func(ctx context.Context, door int) error {
+			tried += string(rune('a' + door))
+			_, bound := ctx.Deadline()
+			require.Equal(t, r.doors.Several(), bound, "one alone has the time that it is given")
+			switch r.answers[door] {
+			case 'o':
+				return nil
+			case 'n':
+				return errNo
+			case 'c':
+				return &tls.CertificateVerificationError{Err: errors.New("expired")}
+			}
+			return errors.New("refused")
+		},
+	)
 	return tried, err
 }
 
 func TestDoorsAreTriedInTurn(t *testing.T) {
 	var passed []string
-	r := &round{doors: NewDoors([]string{"wss://a/v1/x", "wss://b:1/v1/x", "ws://c/v1/x"}, func(door string, _ error) { passed = append(passed, door) })}
+	r := &round{
+		doors: NewDoors(
+			[]string{"wss://a/v1/x", "wss://b:1/v1/x", "ws://c/v1/x"},
+			func(door string, _ error) {
+				passed = append(passed, door)
+			},
+		),
+	}
 	for _, step := range []struct {
 		answers, tried, want string
 		lost                 int // a door whose connection is lost after the step, -1 for none
@@ -66,7 +80,12 @@ func TestDoorsAreTriedInTurn(t *testing.T) {
 			r.doors.Lost(step.lost)
 		}
 	}
-	require.Equal(t, []string{"ws://c"}, passed, "nobody is passed over for a certificate without a word")
+	require.Equal(
+		t,
+		[]string{"ws://c"},
+		passed,
+		"nobody is passed over for a certificate without a word",
+	)
 
 	r = &round{doors: NewDoors([]string{"wss://a"}, nil), answers: "n"}
 	tried, err := r.try(t, 9)
@@ -76,18 +95,24 @@ func TestDoorsAreTriedInTurn(t *testing.T) {
 	r.doors.Lost(0)
 }
 
-// TestASilentDoorHoldsNobodyUp: each of several has a part of the time, and more of it in later rounds.
+// TestASilentDoorHoldsNobodyUp: each of several has a part of the time, and more of it in later
+// rounds.
 func TestASilentDoorHoldsNobodyUp(t *testing.T) {
 	d := NewDoors([]string{"wss://a", "wss://b"}, nil)
 	var tried string
-	err := d.Try(t.Context(), 0, func(error) bool { return false }, func(ctx context.Context, door int) error {
-		tried += string(rune('a' + door))
-		if door == 1 {
-			return nil
-		}
-		<-ctx.Done()
-		return ctx.Err()
-	})
+	err := d.Try(
+		t.Context(),
+		0,
+		func(error) bool { return false },
+		func(ctx context.Context, door int) error {
+			tried += string(rune('a' + door))
+			if door == 1 {
+				return nil
+			}
+			<-ctx.Done()
+			return ctx.Err()
+		},
+	)
 	require.NoError(t, err)
 	require.Equal(t, "ab", tried)
 }

@@ -1,5 +1,6 @@
-// Package handshake bounds what the far end of a dialled connection may send, and how long it may take, before it has
-// shown that it is a gateway. Both sides that dial share it. It knows connections, and nothing of what goes over them.
+// Package handshake bounds what the far end of a dialled connection may send, and how long it may
+// take, before it has shown that it is a gateway. Both sides that dial share it. It knows
+// connections, and nothing of what goes over them.
 package handshake
 
 import (
@@ -11,8 +12,8 @@ import (
 	"time"
 )
 
-// MaxBytes is what may come before the handshake is done: HTTP headers take a few hundred bytes, and everything that reads
-// them keeps them in memory.
+// MaxBytes bounds what may come before the handshake is done: HTTP headers take a few hundred
+// bytes, and their readers keep them in memory.
 const MaxBytes = 64 << 10
 
 // ErrTooLong is in the error of a read when MaxBytes have come without an end of the handshake.
@@ -29,8 +30,9 @@ type Conn struct {
 	done atomic.Bool
 }
 
-// Bound bounds a connection that was just dialled: every read and write fails after within, and reading fails after
-// [MaxBytes]. The deadline stands until Done, whatever the caller sets meanwhile.
+// Bound bounds a connection that was just dialled: every read and write fails after within, and
+// reading fails after [MaxBytes]. The deadline stands until Done, even if the caller sets another
+// one.
 func Bound(conn net.Conn, within time.Duration) (*Conn, error) {
 	c := &Conn{Conn: conn, end: time.Now().Add(within), left: MaxBytes}
 	return c, conn.SetDeadline(c.end)
@@ -42,7 +44,7 @@ func (c *Conn) Done() error {
 	return c.Conn.SetDeadline(time.Time{})
 }
 
-// NetConn is the connection underneath, as of a TLS connection.
+// NetConn returns the connection underneath, as of a TLS connection.
 func (c *Conn) NetConn() net.Conn { return c.Conn }
 
 // Read implements net.Conn.
@@ -62,15 +64,19 @@ func (c *Conn) Read(p []byte) (int, error) {
 }
 
 // SetDeadline implements net.Conn.
-func (c *Conn) SetDeadline(t time.Time) error { return c.Conn.SetDeadline(c.earlier(t)) }
+func (c *Conn) SetDeadline(t time.Time) error { return c.Conn.SetDeadline(c.earlierDeadline(t)) }
 
 // SetReadDeadline implements net.Conn.
-func (c *Conn) SetReadDeadline(t time.Time) error { return c.Conn.SetReadDeadline(c.earlier(t)) }
+func (c *Conn) SetReadDeadline(t time.Time) error {
+	return c.Conn.SetReadDeadline(c.earlierDeadline(t))
+}
 
 // SetWriteDeadline implements net.Conn.
-func (c *Conn) SetWriteDeadline(t time.Time) error { return c.Conn.SetWriteDeadline(c.earlier(t)) }
+func (c *Conn) SetWriteDeadline(t time.Time) error {
+	return c.Conn.SetWriteDeadline(c.earlierDeadline(t))
+}
 
-func (c *Conn) earlier(t time.Time) time.Time {
+func (c *Conn) earlierDeadline(t time.Time) time.Time {
 	if !c.done.Load() && (t.IsZero() || t.After(c.end)) {
 		return c.end
 	}

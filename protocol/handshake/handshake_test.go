@@ -71,5 +71,10 @@ func TestTheTimeIsThatOfTheWholeHandshakeR75(t *testing.T) {
 	require.NoError(t, c.SetReadDeadline(time.Now().Add(-time.Second)))
 	require.NoError(t, c.SetWriteDeadline(time.Now().Add(time.Second)))
 	_, err = c.Read(make([]byte, 1))
-	require.True(t, errors.Is(err, os.ErrDeadlineExceeded) && !errors.Is(err, ErrTooSlow), "%v", err)
+	require.True(
+		t,
+		errors.Is(err, os.ErrDeadlineExceeded) && !errors.Is(err, ErrTooSlow),
+		"%v",
+		err,
+	)
 }

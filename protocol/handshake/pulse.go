@@ -5,22 +5,24 @@ import (
 	"time"
 )
 
-// Urgent is the rhythm of pings on a connection over which an agent types, and MostMissed how many of them in a row may stay without
-// an answer: half a minute less than without a grant says that somebody drives who is gone.
+// Urgent spaces the pings on a connection over which an agent types, and MostMissed bounds how many
+// of them in a row may stay without an answer: a lost driver is noticed half a minute sooner than
+// without a grant.
 const (
 	Urgent     = 5 * time.Second
 	MostMissed = 3
 )
 
-// UrgentOfSeveral is that rhythm where the gateway is one of several: with another at hand, so much silence is no reason to stay.
+// UrgentOfSeveral spaces them if the gateway is one of several: with another at hand, so much
+// silence is no reason to stay.
 const UrgentOfSeveral = 600 * time.Millisecond
 
-// Spread is the time over which those whom a gateway elsewhere lost come back when it says that it restarts (close code 1012): many at
-// once would keep it from its work.
+// Spread is the time over which the clients of a gateway elsewhere come back when it says that it
+// restarts (close code 1012): many at once would keep it from its work.
 const Spread = 500 * time.Millisecond
 
-// Pulse counts pings that nobody answered. It counts pings and not time: this process itself may have been stopped. Heard may be
-// called from any goroutine, Lost from one.
+// Pulse counts unanswered pings. It counts pings and not time: this process itself may have been
+// stopped. Heard may be called from any goroutine, Lost from one.
 type Pulse struct {
 	heard  atomic.Bool
 	missed int
@@ -32,7 +34,8 @@ func (p *Pulse) Heard() { p.heard.Store(true) }
 // Answered reports whether there was one since the last ping.
 func (p *Pulse) Answered() bool { return p.heard.Load() }
 
-// Lost is called before each ping, and reports whether too many before it were not answered. Without urgent there is none to answer.
+// Lost is called before each ping, and reports whether too many before it were not answered.
+// Without urgent it reports false.
 func (p *Pulse) Lost(urgent bool) bool {
 	if p.heard.Swap(false) || !urgent {
 		p.missed = 0
