@@ -1,6 +1,6 @@
 package vt
 
-// Kind is what has ended.
+// Kind says which part of a stream has ended.
 type Kind uint8
 
 // Kinds of sequences.
@@ -16,8 +16,8 @@ type Sequence struct {
 	Kind  Kind
 	Inter byte // the last intermediate of an Escape, 0 without one
 	Final byte // of a Control or an Escape
-	// Text is what stands between CSI and the final byte, or the first MaxParams bytes of a Command. It is valid until the next
-	// call.
+	// Text holds what stands between CSI and the final byte, or the first MaxParams bytes of a
+	// Command. It is valid until the next call.
 	Text []byte
 }
 
@@ -31,8 +31,8 @@ const (
 	text // DCS, SOS, PM, APC
 )
 
-// Scanner reads a stream whose pieces begin and end anywhere. One goroutine owns it. The zero value is ready. It holds no
-// pointers: a copy reads on independently.
+// Scanner reads a stream whose pieces begin and end anywhere. One goroutine owns it. The zero value
+// is ready. It holds no pointers: a copy reads on independently.
 type Scanner struct {
 	at    uint8
 	inter byte // last intermediate of ESC
@@ -43,8 +43,9 @@ type Scanner struct {
 // Ground reports whether the stream is in text, outside of any sequence.
 func (s *Scanner) Ground() bool { return s.at == ground }
 
-// Next reads p up to the end of the first sequence that ends there, or all of p. It returns that sequence and the number of
-// bytes read. It does not allocate. What is cancelled or too long ends as None.
+// Next reads p up to the end of the first sequence that ends there, or all of p. It returns that
+// sequence and the number of bytes read. It does not allocate. It returns None for a sequence
+// cancelled or too long.
 func (s *Scanner) Next(p []byte) (q Sequence, n int) {
 	if s.at == ground {
 		if n = nextEscape(p, 0); n == len(p) {
@@ -62,15 +63,15 @@ func (s *Scanner) Next(p []byte) (q Sequence, n int) {
 				break
 			}
 		}
-		if kind, ended := s.take(p[n]); ended {
-			return s.sequence(kind, p[n]), n + 1
+		if kind, ended := s.readByte(p[n]); ended {
+			return s.endedSequence(kind, p[n]), n + 1
 		}
 	}
 	return Sequence{}, n
 }
 
-// sequence is the one that c has ended.
-func (s *Scanner) sequence(kind Kind, c byte) Sequence {
+// endedSequence returns the sequence that c has ended.
+func (s *Scanner) endedSequence(kind Kind, c byte) Sequence {
 	switch kind {
 	case Control:
 		return Sequence{Kind: kind, Text: s.b[:s.n], Final: c}
@@ -92,29 +93,32 @@ func (s *Scanner) run(p []byte) (n int) {
 	return n
 }
 
-// take takes a byte of a sequence; within a string, a control. It reports whether a sequence ended, and its kind.
-func (s *Scanner) take(c byte) (kind Kind, ended bool) {
-	was := s.at
+// takeByte reads a byte of a sequence, or a control within a string. It reports whether a sequence
+// ended, and its kind.
+func (s *Scanner) readByte(c byte) (kind Kind, ended bool) {
+	before := s.at
 	switch {
 	case c == can || c == sub: // they end everything
 		s.at = ground
 		return None, true
-	case c == esc: // of ST, if it ends a string; a terminal that drops the command instead is left with less set
+	case c == esc:
+		// Of ST, if it ends a string; a terminal that drops the command instead is left with less
+		// set.
 		s.at, s.inter = escape, 0
-		return Command, was == command
-	case c == '\a' && was == command:
+		return Command, before == command
+	case c == '\a' && before == command:
 		s.at = ground
 		return Command, true
-	case was == control:
-		return s.parameter(c)
-	case was == escape || was == designate:
-		return s.escaped(c)
+	case before == control:
+		return s.readParameter(c)
+	case before == escape || before == designate:
+		return s.readEscape(c)
 	}
 	return None, false
 }
 
-// parameter takes a byte of a control sequence.
-func (s *Scanner) parameter(c byte) (kind Kind, ended bool) {
+// readParameter takes a byte of a control sequence.
+func (s *Scanner) readParameter(c byte) (kind Kind, ended bool) {
 	switch {
 	case c < ' ' || c == del: // obeyed or ignored, and the sequence goes on
 		return None, false
@@ -132,8 +136,8 @@ func (s *Scanner) parameter(c byte) (kind Kind, ended bool) {
 	return None, true
 }
 
-// escaped takes a byte after ESC.
-func (s *Scanner) escaped(c byte) (kind Kind, ended bool) {
+// readEscape takes a byte after ESC.
+func (s *Scanner) readEscape(c byte) (kind Kind, ended bool) {
 	switch {
 	case c < ' ' || c == del:
 		return None, false

@@ -1,6 +1,7 @@
-// Package vt cuts a program's output into text and sequences, as a UTF-8 terminal reads them (ECMA-48, 7-bit forms), so that
-// each byte is read once for every package that follows the output. A [Cutter] marks where the sequences of a chunk begin, and
-// which are plain control sequences: nearly all are. A [Scanner] reads the others, across the ends of chunks. Both are pure and
+// Package vt cuts a program's output into text and sequences, as a UTF-8 terminal reads them
+// (ECMA-48, 7-bit forms), so that each byte is read once for every package that follows the output.
+// A [Cutter] marks where the sequences of a chunk begin, and which are plain control sequences:
+// nearly all are. A [Scanner] reads the others, across the ends of chunks. Both are pure and
 // allocate nothing in steady use. The package must not know what a sequence means.
 package vt
 
@@ -17,18 +18,18 @@ const (
 	del = 0x7f
 )
 
-// MaxParams bounds what is kept of the parameters of a control sequence and of the text of an OSC, in bytes. A control sequence
-// with this many or more is ignored, as terminals do.
+// MaxParams bounds, in bytes, how much is kept of the parameters of a control sequence and of the
+// text of an OSC. A control sequence with this many or more is ignored, as terminals do.
 const MaxParams = 128
 
-// Chunk is a piece of a stream with its cuts. It is valid until its maker is called again.
+// Chunk holds a piece of a stream with its cuts. It is valid until its maker is called again.
 type Chunk struct {
 	Bytes []byte
 	Cuts  []Cut // one for each ESC, in order
 }
 
-// Cut is an ESC in a chunk. A plain control sequence begins there, and text follows up to the next cut; or Size is 0, and a
-// [Scanner] has to read what begins there.
+// Cut is an ESC in a chunk. A plain control sequence begins there, and text follows up to the next
+// cut; or Size is 0, and a [Scanner] has to read what begins there.
 type Cut struct {
 	At    uint32 // index of the ESC
 	Size  uint16 // length of the plain control sequence, 0 for anything else
@@ -36,8 +37,8 @@ type Cut struct {
 	Final byte   // its last byte
 }
 
-// End is where the part that begins with cut i ends: at the next cut, or at the end of the chunk. End(-1) ends the part before
-// the first cut.
+// End returns where the part that begins with cut i ends: at the next cut, or at the end of the
+// chunk. End(-1) ends the part before the first cut.
 func (c Chunk) End(i int) int {
 	if i++; i < len(c.Cuts) {
 		return int(c.Cuts[i].At)
@@ -53,13 +54,14 @@ func (c *Chunk) Keep(n int) {
 	}
 }
 
-// Params are the bytes between CSI and the final byte of a plain control sequence.
+// Params returns the bytes between CSI and the final byte of a plain control sequence.
 func (c Chunk) Params(cut Cut) []byte { return c.Bytes[cut.At+2 : cut.At+uint32(cut.Size)-1] }
 
 // Cutter cuts chunks. One goroutine owns it. The zero value is ready.
 type Cutter struct{ cuts []Cut }
 
-// Cut cuts p, which may begin and end anywhere and is shorter than 4 GiB. It keeps p and does not change it.
+// Cut cuts p, which may begin and end anywhere and is shorter than 4 GiB. It keeps p and does not
+// change it.
 func (c *Cutter) Cut(p []byte) Chunk {
 	cuts := c.cuts[:0]
 	for i := nextEscape(p, 0); i < len(p); i = nextEscape(p, i) {
@@ -76,8 +78,8 @@ func (c *Cutter) Cut(p []byte) Chunk {
 	return Chunk{Bytes: p, Cuts: cuts}
 }
 
-// plain is the length of the control sequence of ordinary characters that begins with the ESC p[at], 0 if there is none, or
-// not all of it.
+// plain returns the length of the control sequence of ordinary characters that begins with the ESC
+// p[at], or 0 if p[at] begins another sequence or only a part of one.
 func plain(p []byte, at int) int {
 	i := at + 2
 	if i >= len(p) || p[at+1] != '[' {
@@ -105,8 +107,8 @@ func plain(p []byte, at int) int {
 	return 0
 }
 
-// nextEscape is where the next ESC from p[i] on is, the length of p if there is none. It is mostly near, and calling
-// IndexByte for a few bytes costs more than looking.
+// nextEscape returns the index of the next ESC from p[i] on, or the length of p. An ESC is mostly
+// near, and calling IndexByte for a few bytes costs more than looking.
 func nextEscape(p []byte, i int) int {
 	for range 4 {
 		if i+8 > len(p) {
@@ -125,7 +127,7 @@ func nextEscape(p []byte, i int) int {
 	return len(p)
 }
 
-// nextControl is where the first C0 control of p is, the length of p if there is none.
+// nextControl returns the index of the first C0 control of p, or the length of p.
 func nextControl(p []byte) int {
 	i := 0
 	for ; i+8 <= len(p); i += 8 {
