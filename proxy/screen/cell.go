@@ -2,8 +2,9 @@ package screen
 
 import "unicode/utf8"
 
-// cell is one character position: the low half holds its content, the high half the number of its style in the
-// styleTable. The zero cell was never written or has been erased, and has the default style.
+// cell is one character position: the low half holds its content, the high half the number of its
+// style in the styleTable. The zero cell was never written or has been erased, and has the default
+// style.
 type cell uint64
 
 const (
@@ -23,17 +24,17 @@ const (
 // styled returns an empty cell of the style id; content is added with |.
 func styled(id uint32) cell { return cell(id) << styleShift }
 
-func (c cell) style() uint32   { return uint32(c >> styleShift) }
-func (c cell) content() cell   { return c & contentMask }
-func (c cell) code() uint32    { return uint32(c & codeMask) }
-func (c cell) isEmpty() bool   { return c&contentMask == 0 }
-func (c cell) isWide() bool    { return c&wideFlag != 0 }
-func (c cell) isTail() bool    { return c&tailFlag != 0 }
-func (c cell) isCluster() bool { return c&clusterFlag != 0 }
-func (c cell) emptied() cell   { return c &^ contentMask }
-func (c cell) isPlain() bool   { return c == 0 || c == ' ' }
+func (c cell) styleID() uint32      { return uint32(c >> styleShift) }
+func (c cell) content() cell        { return c & contentMask }
+func (c cell) code() uint32         { return uint32(c & codeMask) }
+func (c cell) isEmpty() bool        { return c&contentMask == 0 }
+func (c cell) isWide() bool         { return c&wideFlag != 0 }
+func (c cell) isTail() bool         { return c&tailFlag != 0 }
+func (c cell) isCluster() bool      { return c&clusterFlag != 0 }
+func (c cell) withoutContent() cell { return c &^ contentMask }
+func (c cell) isPlain() bool        { return c == 0 || c == ' ' }
 
-// width is the number of columns: 2 for the first half of a wide character, 0 for the second.
+// width counts columns: 2 for the first half of a wide character, 0 for the second.
 func (c cell) width() int {
 	switch {
 	case c.isWide():
@@ -45,9 +46,9 @@ func (c cell) width() int {
 	}
 }
 
-func (c cell) restyled(id uint32) cell { return c&contentMask | styled(id) }
+func (c cell) withStyle(id uint32) cell { return c&contentMask | styled(id) }
 
-// styleRun is how many cells at the front, at least one, have the same style.
+// styleRun counts the cells at the front, at least one, that have the same style.
 func styleRun(cells []cell) int {
 	first, n := cells[0], 1
 	for n+8 <= len(cells) && sameStyle((*[8]cell)(cells[n:]), first) {
@@ -59,7 +60,8 @@ func styleRun(cells []cell) int {
 	return n
 }
 
-// flipRun flips bits of the cells at the front that have the same style, and returns how many they are, at least one.
+// flipRun flips bits of the cells at the front that have the same style, and returns how many they
+// are, at least one.
 func flipRun(cells []cell, bits cell) int {
 	first, n := cells[0], 0
 	for n+8 <= len(cells) {
@@ -81,29 +83,32 @@ func sameStyle(c *[8]cell, as cell) bool {
 	return ((c[0]^as)|(c[1]^as)|(c[2]^as)|(c[3]^as)|(c[4]^as)|(c[5]^as)|(c[6]^as)|(c[7]^as))>>styleShift == 0
 }
 
-// maxCluster is the longest cluster in bytes; marks that do not fit are dropped. The longest emoji sequence of
-// Unicode 17 has 35.
+// maxCluster is the longest cluster in bytes; marks that do not fit are dropped. The longest emoji
+// sequence of Unicode 17 has 35.
 const maxCluster = 64
 
-// clusterTable holds the grapheme clusters of more than one code point that stand in cells, each once. Numbers are
-// handed out in order; Screen.sweep drops those that no cell uses any more when the table has grown to its limit.
+// clusterTable holds the grapheme clusters of more than one code point that stand in cells, each
+// once. Numbers are handed out in order; Screen.sweep drops those that no cell uses any more when
+// the table has grown to its limit.
 type clusterTable struct {
 	texts []string
 	ids   map[string]uint32
 	limit int
-	// recent remembers what a mark made of a cell: texts repeat their accents. Mode 2027 has its own.
+	// recent remembers what a mark made of a cell: texts repeat their accents. Mode 2027 has its
+	// own.
 	recent *[2][64]joining
 }
 
-// joining says that the cell content from and the character r became the content to, or remained two characters, where to is 0.
+// joining says that the cell content from and the character r became the content to, or remained
+// two characters, where to is 0.
 type joining struct {
 	from cell
 	r    rune // 0 for nothing remembered
 	to   cell
 }
 
-// slot is where it is remembered what c and r together became.
-func (t *clusterTable) slot(c cell, r rune, graphemes bool) *joining {
+// recentSlot returns the slot that remembers what c and r together became.
+func (t *clusterTable) recentSlot(c cell, r rune, graphemes bool) *joining {
 	mode := 0
 	if graphemes {
 		mode = 1
@@ -111,26 +116,31 @@ func (t *clusterTable) slot(c cell, r rune, graphemes bool) *joining {
 	return &t.recent[mode][(uint32(c)*31+uint32(r))%64]
 }
 
-// recall returns what c and r together became lately; known is false where that is not remembered.
-func (t *clusterTable) recall(c cell, r rune, graphemes bool) (to cell, known bool) {
+// recallJoin returns what c and r together became lately; known is false if that is forgotten.
+func (t *clusterTable) recallJoin(c cell, r rune, graphemes bool) (to cell, known bool) {
 	c = c.content() &^ wideFlag
-	j := t.slot(c, r, graphemes)
+	j := t.recentSlot(c, r, graphemes)
 	return j.to, j.from == c && j.r == r
 }
 
-func (t *clusterTable) remember(c cell, r rune, graphemes bool, to cell) {
+func (t *clusterTable) rememberJoin(c cell, r rune, graphemes bool, to cell) {
 	c = c.content() &^ wideFlag
-	*t.slot(c, r, graphemes) = joining{c, r, to}
+	*t.recentSlot(c, r, graphemes) = joining{c, r, to}
 }
 
 const firstClusterLimit = 4096
 
 func newClusterTable() clusterTable {
-	return clusterTable{ids: make(map[string]uint32), limit: firstClusterLimit, recent: new([2][64]joining)}
+	return clusterTable{
+		ids:    make(map[string]uint32),
+		limit:  firstClusterLimit,
+		recent: new([2][64]joining),
+	}
 }
 
-// intern returns the content of a cell (without wideFlag) that shows text, a cluster of several code points.
-func (t *clusterTable) intern(text []byte) cell {
+// internText returns the content of a cell (without wideFlag) that shows text, a cluster of several
+// code points.
+func (t *clusterTable) internText(text []byte) cell {
 	if id, ok := t.ids[string(text)]; ok {
 		return clusterFlag | cell(id)
 	}
@@ -141,9 +151,10 @@ func (t *clusterTable) intern(text []byte) cell {
 	return clusterFlag | cell(id)
 }
 
-func (t *clusterTable) full() bool { return len(t.texts) >= t.limit }
+func (t *clusterTable) isFull() bool { return len(t.texts) >= t.limit }
 
-// appendCell appends the text that c shows; nothing for an empty cell or the second half of a wide one.
+// appendCell appends the text that c shows; nothing for an empty cell or the second half of a wide
+// one.
 func (t *clusterTable) appendCell(dst []byte, c cell) []byte {
 	switch {
 	case c.isTail() || c.isEmpty():

@@ -1,6 +1,7 @@
 package screen
 
-// charset is a set of 94 characters that can stand in GL. Only the ones that translate anything are told apart.
+// charset is a set of 94 characters that can stand in GL. Only the ones that translate anything are
+// told apart.
 type charset uint8
 
 const (
@@ -9,8 +10,8 @@ const (
 	britishSet
 )
 
-// charsets is the state of ISO 2022 that matters in UTF-8: what G0 to G3 hold, which of them is in GL, and a single
-// shift for one character.
+// charsets is the state of ISO 2022 that matters in UTF-8: what G0 to G3 hold, which of them is in
+// GL, and a single shift for one character.
 type charsets struct {
 	g      [4]charset
 	left   uint8 // the set in GL
@@ -58,17 +59,17 @@ func (t *terminal) SCS() {
 	t.updatePlain()
 }
 
-// shift puts set n into GL (SI, SO, LS2, LS3).
-func (t *terminal) shift(n uint8) {
+// shiftSet puts set n into GL (SI, SO, LS2, LS3).
+func (t *terminal) shiftSet(n uint8) {
 	t.charsets.left = n
 	t.updatePlain()
 }
 
 // LS2 puts G2 into GL (ECMA-35, ESC n).
-func (t *terminal) LS2() { t.shift(2) }
+func (t *terminal) LS2() { t.shiftSet(2) }
 
 // LS3 puts G3 into GL (ECMA-35, ESC o).
-func (t *terminal) LS3() { t.shift(3) }
+func (t *terminal) LS3() { t.shiftSet(3) }
 
 // SS2 takes the next character from G2 (ECMA-48 8.3.141).
 func (t *terminal) SS2() {

@@ -8,39 +8,46 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of what is kept of commands.
+// Bounds of the commands that are kept.
 const (
 	maxCommands    = 32
 	maxShells      = 8    // each within a command of the one before
 	maxCommandLine = 4096 // bytes
 )
 
-// Place is a place of the main screen or its history: Line is a lasting number (see [Screen.HistoryNumber]), and Col is the number
-// of columns behind the last one.
+// Place is a place of the main screen or its history: Line is a lasting number (see
+// [Screen.HistoryNumber]), and Col is the number of columns behind the last one.
 type Place struct {
 	Line uint64
 	Col  int
 }
 
-func (p Place) before(q Place) bool { return p.Line < q.Line || p.Line == q.Line && p.Col < q.Col }
+func (p Place) isBefore(q Place) bool {
+	return p.Line < q.Line || p.Line == q.Line && p.Col < q.Col
+}
 
-// Command is a command line that a shell ran, as its marks say (OSC 133 and 633). Any program can print them. What a program
-// says within a command of a shell that names itself (aid) is not taken for that shell's.
+// Command is a command line that a shell ran, as its marks say (OSC 133 and 633). Any program can
+// print them. What a program says within a command of a shell that names itself (aid) is not taken
+// for that shell's.
 type Command struct {
-	// Line is as the marks name it, or what stood between the prompt and the output when that began; "" where neither is known.
-	// What was veiled is no part of it.
+	// Line is as the marks name it, or what stood between the prompt and the output when that
+	// began; "" where neither is known. What was veiled is no part of it.
 	Line string
-	// Begin and End are where its output begins and ends. While it runs, End has no meaning and Ended is zero.
+	// Begin and End are where its output begins and ends. While it runs, End has no meaning and
+	// Ended is zero.
 	Begin, End   Place
 	Began, Ended time.Time
-	Host, Cwd    string // the directory that was named last (OSC 7, 633), and its host; "" where none was
+	Host, Cwd    string // the directory named last (OSC 7, 633), and its host; "" before the first
 	Exit         int
 	HasExit      bool
-	// Depth counts the commands that still run, as far as the marks tell, within which this one was marked.
+	// Depth counts the commands that still run, as the marks tell, within which this one was
+	// marked.
 	Depth int
-	// Group is the process group that had the terminal as the shell printed its prompt, 0 where that is not known.
+	// Group holds the process group that had the terminal as the shell printed its prompt, 0 if
+	// unknown.
 	Group int
-	// Alt says that the alternate screen was shown in the course of it, Erased that some of its output was erased or overwritten.
+	// Alt says that the alternate screen was shown in the course of it, Erased that some of its
+	// output was erased or overwritten.
 	Alt, Erased bool
 	// Hidden says that it began while the user hid the screen.
 	Hidden bool
@@ -55,14 +62,14 @@ type shell struct {
 	runs  *Command // nil at the prompt
 }
 
-// Commands returns what the marks told of the commands that ran, newest last, with one that runs. Those within a command are
-// forgotten when it ends: they were its output.
+// Commands returns what the marks told of the commands that ran, newest last, with one that runs.
+// Those within a command are forgotten when it ends: they were its output.
 func (s *Screen) Commands() []*Command { return s.t.commands }
 
 // Here is where the cursor of the main screen stands.
 func (s *Screen) Here() Place { return s.t.markPlace() }
 
-// options are those of a mark: name=value, between semicolons.
+// options returns the options of a mark: name=value, between semicolons.
 func options(s string) map[string]string {
 	out := make(map[string]string)
 	for option := range strings.SplitSeq(s, ";") {
@@ -76,7 +83,7 @@ func options(s string) map[string]string {
 // hearShell follows a mark for the commands. status is that of D.
 func (t *terminal) hearShell(kind, rest string, status *int) {
 	given := options(rest)
-	sh := t.shell(given["aid"], kind)
+	sh := t.shellOf(given["aid"], kind)
 	if sh == nil {
 		return
 	}
@@ -94,9 +101,10 @@ func (t *terminal) hearShell(kind, rest string, status *int) {
 	}
 }
 
-// shell is the shell that calls itself aid, nil for none whose mark counts. Who speaks within a command is a shell of its own
-// unless it has the name of the one that runs it; at the prompt it takes that one's place.
-func (t *terminal) shell(aid, kind string) *shell {
+// shellOf returns the shell that calls itself aid, or nil if no such shell's mark counts. A mark
+// within a command comes from a shell of its own, unless it has the name of the one that runs it;
+// at the prompt it takes that one's place.
+func (t *terminal) shellOf(aid, kind string) *shell {
 	for i, sh := range t.shells {
 		if sh.aid == aid {
 			t.shells = t.shells[:i+1]
@@ -121,20 +129,21 @@ func (t *terminal) shell(aid, kind string) *shell {
 	return next
 }
 
-// markPlace is where the main screen's cursor stands.
+// markPlace returns the place of the main screen's cursor.
 func (t *terminal) markPlace() Place {
 	x, y, pending := t.x, t.y, t.pending
 	if t.onAlt() {
-		x, y, pending = min(t.main.saved.x, t.cols-1), min(t.main.saved.y, t.rows-1), t.main.saved.pending
+		saved := t.main.saved
+		x, y, pending = min(saved.x, t.cols-1), min(saved.y, t.rows-1), saved.pending
 	}
 	if pending {
 		x++
 	}
-	return Place{t.number(y), x}
+	return Place{t.rowNumber(y), x}
 }
 
-// number is the lasting number of row y of the main screen.
-func (t *terminal) number(y int) uint64 {
+// rowNumber returns the lasting number of row y of the main screen.
+func (t *terminal) rowNumber(y int) uint64 {
 	return t.hist.base + t.renumbered + uint64(t.hist.length+y) //nolint:gosec // not negative
 }
 
@@ -146,8 +155,14 @@ func (t *terminal) beginCommand(sh *shell, given map[string]string) {
 		t.endCommand(sh, nil)
 	}
 	c := &Command{
-		Begin: t.markPlace(), Began: t.now(), Host: t.host, Cwd: t.cwd,
-		Depth: slices.Index(t.shells, sh), Group: sh.group, Alt: t.onAlt(), Hidden: t.veil&hiddenMark != 0,
+		Begin:  t.markPlace(),
+		Began:  t.now(),
+		Host:   t.host,
+		Cwd:    t.cwd,
+		Depth:  slices.Index(t.shells, sh),
+		Group:  sh.group,
+		Alt:    t.onAlt(),
+		Hidden: t.veil&hiddenMark != 0,
 	}
 	if t.veil == 0 { // else what stands on the screen is veiled, and this is not told either
 		c.Line = cmp.Or(unescape(given["cmdline_url"]), sh.line)
@@ -164,8 +179,8 @@ func (t *terminal) beginCommand(sh *shell, given map[string]string) {
 	t.commands = append(t.commands, c)
 }
 
-// textBetween is what stands between two places of the main screen and its history, with blanks for what is veiled; little more
-// than maxCommandLine bytes of it.
+// textBetween returns the text between two places of the main screen and its history, with blanks
+// for what is veiled; little more than maxCommandLine bytes of it.
 func (t *terminal) textBetween(from, to Place) string {
 	oldest := t.hist.base + t.renumbered
 	if from.Line < oldest {
@@ -195,11 +210,12 @@ func (t *terminal) textBetween(from, to Place) string {
 	return strings.TrimSpace(string(text))
 }
 
-// cellsOf is the cells of row i of the history and the main screen, and whether the next row goes on with its text.
+// cellsOf returns the cells of row i of the history and the main screen, and whether the next row
+// goes on with its text.
 func (t *terminal) cellsOf(i int) (cells []cell, wrapped bool) {
 	if i < t.hist.length {
 		p := t.hist.at(i)
-		return p.unpack(nil, &t.styles, &t.clusters), p.wrapped
+		return p.appendCells(nil, &t.styles, &t.clusters), p.wrapped
 	}
 	if i -= t.hist.length; i >= t.rows {
 		return nil, false
@@ -208,7 +224,7 @@ func (t *terminal) cellsOf(i int) (cells []cell, wrapped bool) {
 	return r.cells[:r.used], r.wrapped
 }
 
-// shortened is a command line of at most maxCommandLine bytes.
+// shortened cuts a command line to maxCommandLine bytes.
 func shortened(line string) string {
 	line = strings.ToValidUTF8(line, "\uFFFD")
 	if len(line) <= maxCommandLine {
@@ -229,7 +245,7 @@ func (t *terminal) endCommand(sh *shell, status *int) {
 	}
 	sh.runs = nil
 	c.Ended, c.End = t.now(), t.markPlace()
-	if c.End.before(c.Begin) { // it moved the cursor up
+	if c.End.isBefore(c.Begin) { // it moved the cursor up
 		c.Begin, c.Erased = c.End, true
 	}
 	if status != nil {
@@ -250,22 +266,23 @@ func (t *terminal) showsAlt() {
 	}
 }
 
-// disturb notes for the commands that the rows of the main screen from y on were erased or moved.
-func (t *terminal) disturb(y int) {
+// disturbCommands notes for the commands that the rows of the main screen from y on were erased or
+// moved.
+func (t *terminal) disturbCommands(y int) {
 	if t.grid != t.main || len(t.commands) == 0 && len(t.shells) == 0 || !t.anyText(y) {
 		return
 	}
-	from := Place{Line: t.number(y)}
+	from := Place{Line: t.rowNumber(y)}
 	for _, c := range t.commands {
 		switch {
 		case c.Ended.IsZero():
 			c.Erased = true
-			if from.before(c.Begin) {
+			if from.isBefore(c.Begin) {
 				c.Begin = from
 			}
-		case from.before(c.End):
+		case from.isBefore(c.End):
 			c.End, c.Erased = from, true
-			if c.End.before(c.Begin) {
+			if c.End.isBefore(c.Begin) {
 				c.Begin = c.End
 			}
 		}
@@ -277,8 +294,8 @@ func (t *terminal) anyText(y int) bool {
 	return slices.ContainsFunc(t.grid.rows[y:], func(r *row) bool { return r.used > 0 || r.late })
 }
 
-// places calls do for everything that is known of where commands stand.
-func (t *terminal) places(do func(*Place)) {
+// eachPlace calls do for every known place of a command.
+func (t *terminal) eachPlace(do func(*Place)) {
 	for _, sh := range t.shells {
 		if sh.typed != nil {
 			do(sh.typed)

@@ -6,15 +6,17 @@ import (
 	"unicode"
 )
 
-// leastContrast is the contrast (WCAG 2.2, relative luminance) below which text cannot be told from its background.
+// leastContrast is the contrast (WCAG 2.2, relative luminance) below which text cannot be told from
+// its background.
 const leastContrast = 1.3
 
-// RowConceals says whether a visible row holds text that cannot be read on the terminal: concealed (SGR 8), or in a colour
-// that can hardly be told from its background, as the program has set the palette (OSC 4, 10 and 11). Letters and digits are
-// text; frames, blocks and other signs are not.
+// RowConceals reports whether a visible row holds text that cannot be read on the terminal:
+// concealed (SGR 8), or in a colour that can hardly be told from its background, as the program has
+// set the palette (OSC 4, 10 and 11). Letters and digits are text; frames, blocks and other signs
+// are not.
 //
-// Of the terminal's own colours nothing is known. What is assumed: light text on black, the palette of xterm, bold as bright,
-// and that two different entries of its own palette can be told apart.
+// The terminal's own colours are unknown. What is assumed: light text on black, the palette of
+// xterm, bold as bright, and that two different entries of its own palette can be told apart.
 func (s *Screen) RowConceals(row int) bool {
 	t := &s.t
 	r := s.row(row)
@@ -23,9 +25,9 @@ func (s *Screen) RowConceals(row int) bool {
 		if !c.isText() {
 			continue
 		}
-		if id := c.style(); id != last || !known {
+		if id := c.styleID(); id != last || !known {
 			last, known = id, true
-			conceals = t.palette.conceals(&t.styles.list[id])
+			conceals = t.palette.concealsStyle(&t.styles.list[id])
 		}
 		if conceals {
 			return true
@@ -49,8 +51,8 @@ func isText(code uint32) bool {
 	return unicode.IsLetter(rune(code)) || unicode.IsNumber(rune(code))
 }
 
-// plain is a colour as RGB, so that it can be compared; the default one stays as it is.
-func (c Color) plain() Color {
+// asRGB returns a colour as RGB, so that it can be compared; the default colour stays as it is.
+func (c Color) asRGB() Color {
 	if i, ok := c.Index(); ok {
 		p := defaultColor(i)
 		return RGB(p.r, p.g, p.b)
@@ -61,7 +63,9 @@ func (c Color) plain() Color {
 // shade is a colour as it is seen.
 type shade struct {
 	light float64 // relative luminance, 0 to 1
-	own   int     // the terminal's own, which is only assumed: its index from 1 on, or one of the two below; 0 for a known one
+	// the terminal's own, which is only assumed: its index from 1 on, or one of the two below; 0
+	// for a known colour
+	own int
 }
 
 const (
@@ -70,8 +74,8 @@ const (
 	ownBlack      = 1
 )
 
-// conceals reports whether text of a style cannot be read.
-func (p *palette) conceals(s *style) bool {
+// concealsStyle reports whether text of a style cannot be read.
+func (p *palette) concealsStyle(s *style) bool {
 	if s.attrs&Conceal != 0 {
 		return true
 	}
@@ -82,15 +86,15 @@ func (p *palette) conceals(s *style) bool {
 	if i, ok := fg.Index(); ok && i < 8 && s.attrs&Bold != 0 {
 		fg = Indexed(i + 8)
 	}
-	a, b := p.shade(fg, 0), p.shade(s.bg, 1)
+	a, b := p.shadeOf(fg, 0), p.shadeOf(s.bg, 1)
 	if a.own != 0 && b.own != 0 {
 		return a.own == b.own || a.own == ownBlack && b.own == ownBackground
 	}
 	return max(a.light, b.light)+0.05 < leastContrast*(min(a.light, b.light)+0.05)
 }
 
-// shade is how c looks as a foreground (0) or a background (1).
-func (p *palette) shade(c Color, dynamic int) shade {
+// shadeOf returns how c looks as a foreground (0) or a background (1).
+func (p *palette) shadeOf(c Color, dynamic int) shade {
 	v, own := p.dynamicColor(dynamic), 0
 	if i, ok := c.Index(); ok {
 		set := false
@@ -108,7 +112,8 @@ func (p *palette) shade(c Color, dynamic int) shade {
 	return shade{0.2126*linear[v.r] + 0.7152*linear[v.g] + 0.0722*linear[v.b], own}
 }
 
-// linear is the light of each value of a component (sRGB). It is computed when the first colour is looked at.
+// linear is the light of each value of a component (sRGB). It is computed when the first colour is
+// looked at.
 var linear = sync.OnceValue(func() *[256]float64 {
 	var t [256]float64
 	for i := range t {
@@ -127,16 +132,16 @@ func (s *Screen) HistoryConceals(i int) bool {
 	at := 0
 	for runs := p.styles; len(runs) > 0; {
 		style, n, size := unpackRun(runs)
-		if s.t.palette.conceals(&style) && p.text(at, at+n) {
+		if s.t.palette.concealsStyle(&style) && p.hasText(at, at+n) {
 			return true
 		}
 		runs, at = runs[size:], at+n
 	}
-	return s.t.palette.conceals(&style{}) && p.text(at, math.MaxInt)
+	return s.t.palette.concealsStyle(&style{}) && p.hasText(at, math.MaxInt)
 }
 
-// text reports whether there are letters or digits in the cells from from to to.
-func (p packed) text(from, to int) bool {
+// hasText reports whether there are letters or digits in the cells from from to to.
+func (p packed) hasText(from, to int) bool {
 	if len(p.ascii) > 0 {
 		for _, c := range p.ascii[min(from, len(p.ascii)):min(to, len(p.ascii))] {
 			if isText(uint32(c)) {

@@ -1,9 +1,10 @@
 package screen
 
-// A program can ask for a change of every cell with four bytes, as often as it likes. So an operation on whole rows is
-// only noted in each row, and [row.settle] performs it when the cells are needed. A row has room for one: the next one
-// joins it where both together are one operation again, or is dropped where it changes nothing; otherwise the first is
-// performed. How a row looks in the end does not depend on when that happens.
+// A program can ask for a change of every cell with four bytes, as often as it likes. So an
+// operation on whole rows is only noted in each row, and [row.settle] performs it when the cells
+// are needed. A row has room for one: the next one joins it where both together are one operation
+// again, or is dropped where it changes nothing; otherwise the first is performed. How a row looks
+// in the end does not depend on when that happens.
 
 // deferred is the operation that a row has yet to perform, after its rest was spread.
 type deferred struct {
@@ -13,7 +14,8 @@ type deferred struct {
 	change change // restyles
 	blank  cell   // erases, moves: what comes in
 
-	// moves: n cells from column source on go to column target. All others in [from, to) become blank.
+	// moves: n cells from column source on go to column target. All others in [from, to) become
+	// blank.
 	source, target, n int
 	used              int // of the row then
 }
@@ -23,7 +25,7 @@ type deferredKind uint8
 const (
 	noneDeferred deferredKind = iota
 	restyles
-	erases // what is not protected
+	erases // the unprotected cells
 	moves
 )
 
@@ -38,7 +40,7 @@ func (r *row) restyleLater(from, to int, c *change) {
 	r.deferred = deferred{kind: restyles, from: from, to: to, change: *c}
 }
 
-// eraseLater erases what is not protected in the columns [from, to).
+// eraseLater erases the unprotected cells in the columns [from, to).
 func (r *row) eraseLater(from, to int, blank cell) {
 	next := deferred{kind: erases, from: from, to: to, blank: blank}
 	if r.deferred != next {
@@ -47,14 +49,23 @@ func (r *row) eraseLater(from, to int, blank cell) {
 	}
 }
 
-// moveLater moves the cells of [from, to) by n columns to the right, or to the left where n is negative. What leaves is
-// lost, and what comes in is blank.
+// moveLater moves the cells of [from, to) by n columns to the right, or to the left where n is
+// negative. What leaves is lost, and what comes in is blank.
 func (r *row) moveLater(from, to, n int, blank cell) {
 	d := &r.deferred
 	if d.kind != moves || d.from != from || d.to != to || d.blank != blank {
 		r.settle()
 		r.late = true
-		*d = deferred{kind: moves, from: from, to: to, blank: blank, source: from, target: from, n: to - from, used: r.used}
+		*d = deferred{
+			kind:   moves,
+			from:   from,
+			to:     to,
+			blank:  blank,
+			source: from,
+			target: from,
+			n:      to - from,
+			used:   r.used,
+		}
 	}
 	d.target += n
 	if lost := max(from-d.target, 0); lost > 0 {
@@ -73,26 +84,26 @@ func (r *row) moveLater(from, to, n int, blank cell) {
 	}
 }
 
-// perform does what was deferred.
-func (r *row) perform() {
+// performDeferred does what was deferred.
+func (r *row) performDeferred() {
 	d := r.deferred
 	r.deferred.kind = noneDeferred
 	r.late = false
 	switch d.kind {
 	case restyles:
-		r.restyle(d.from, d.to, &d.change)
+		r.restyleCells(d.from, d.to, &d.change)
 	case erases:
 		r.eraseUnprotected(d.from, d.to, d.blank)
 	case moves:
-		r.move(&d)
+		r.moveCells(&d)
 	case noneDeferred:
 	}
 }
 
-func (r *row) restyle(from, to int, c *change) {
+func (r *row) restyleCells(from, to int, c *change) {
 	m := r.t.restyler.of(c)
 	for cells := r.cells[from:max(from, to)]; len(cells) > 0; {
-		old := cells[0].style()
+		old := cells[0].styleID()
 		cells = cells[flipRun(cells, styled(old^m.restyled(old, r.t))):]
 		r.t.work++
 	}
@@ -101,18 +112,18 @@ func (r *row) restyle(from, to int, c *change) {
 
 func (r *row) eraseUnprotected(from, to int, blank cell) {
 	for x := from; x < to; {
-		id, start := r.cells[x].style(), x
+		id, start := r.cells[x].styleID(), x
 		x += styleRun(r.cells[x:to])
 		r.t.work++
 		if r.t.styles.list[id].attrs&Protected == 0 {
-			r.fill(start, x, blank)
+			r.fillColumns(start, x, blank)
 		}
 	}
 }
 
-func (r *row) move(d *deferred) {
+func (r *row) moveCells(d *deferred) {
 	for _, x := range [...]int{d.from, d.to, d.source, d.source + d.n} {
-		r.split(x)
+		r.splitAt(x)
 	}
 	copy(r.cells[d.target:d.target+d.n], r.cells[d.source:d.source+d.n])
 	fillCells(r.cells[d.from:d.target], d.blank)

@@ -1,24 +1,25 @@
 package screen
 
-// scrollUp moves the rows between the margins up by n. Rows that leave the top of the main screen enter the history.
+// scrollUp moves the rows between the margins up by n. Rows that leave the top of the main screen
+// enter the history.
 func (t *terminal) scrollUp(n int) {
 	n = min(n, t.bottom-t.top+1)
 	if t.top == 0 && t.grid == t.main && t.fullWidth() {
 		if t.bottom < t.rows-1 { // rows below stay, and get other numbers
-			t.disturb(t.bottom + 1)
+			t.disturbCommands(t.bottom + 1)
 		}
 		for _, r := range t.grid.rows[:n] {
-			t.hist.push(r, &t.styles, &t.clusters)
+			t.hist.pushRow(r, &t.styles, &t.clusters)
 		}
 	} else {
-		t.disturb(t.top)
+		t.disturbCommands(t.top)
 	}
-	t.scroll(t.top, n)
+	t.scrollRows(t.top, n)
 }
 
-// scroll moves the rows from y to the bottom margin, between the left and right margins, up by n, or down where n is
-// negative. Rows that come in are blank.
-func (t *terminal) scroll(y, n int) {
+// scrollRows moves the rows from y to the bottom margin, between the left and right margins, up by
+// n, or down where n is negative. Rows that come in are blank.
+func (t *terminal) scrollRows(y, n int) {
 	height := t.bottom - y + 1
 	n = clamp(n, -height, height)
 	if t.fullWidth() {
@@ -29,13 +30,14 @@ func (t *terminal) scroll(y, n int) {
 	t.touchRange(y, t.bottom)
 }
 
-// shiftRows is scroll where nothing leaves for the history: the row before y is not followed by what was row y.
+// shiftRows is scroll where nothing leaves for the history: the row before y is not followed by
+// what was row y.
 func (t *terminal) shiftRows(y, n int) {
-	t.disturb(y)
+	t.disturbCommands(y)
 	if t.fullWidth() {
 		t.cutWrap(y - 1)
 	}
-	t.scroll(y, n)
+	t.scrollRows(y, n)
 }
 
 // moveRows is scroll for whole rows.
@@ -45,11 +47,11 @@ func (t *terminal) moveRows(y, n int) {
 	}
 	fresh, last := y, t.bottom // the rows that come in, and the one that something else follows now
 	if n > 0 {
-		t.grid.up(y, t.bottom, n)
+		t.grid.moveUp(y, t.bottom, n)
 		fresh, last = t.bottom-n+1, t.bottom-n
 	} else {
 		n = -n
-		t.grid.down(y, t.bottom, n)
+		t.grid.moveDown(y, t.bottom, n)
 	}
 	t.work += n + (t.bottom-y)/8
 	blank := t.blank()
@@ -75,12 +77,12 @@ func (t *terminal) moveParts(y, n int) {
 	blank := t.blank()
 	t.work += n
 	for _, r := range t.grid.rows[fresh : fresh+n] {
-		r.fill(t.left, t.right+1, blank)
+		r.fillColumns(t.left, t.right+1, blank)
 	}
 }
 
-// cutWrap ends the line of row y there, because the row after it is no longer its continuation. The row before the first one of
-// the main screen is the last one of the history.
+// cutWrap ends the line of row y there, because the row after it is no longer its continuation. The
+// row before the first one of the main screen is the last one of the history.
 func (t *terminal) cutWrap(y int) {
 	switch {
 	case y >= 0:
@@ -94,10 +96,10 @@ func (t *terminal) cutWrap(y int) {
 func (t *terminal) copyPart(to, from *row) {
 	from.settle()
 	to.settle()
-	from.split(t.left)
-	from.split(t.right + 1)
-	to.split(t.left)
-	to.split(t.right + 1)
+	from.splitAt(t.left)
+	from.splitAt(t.right + 1)
+	to.splitAt(t.left)
+	to.splitAt(t.right + 1)
 	copy(to.cells[t.left:t.right+1], from.cells[t.left:t.right+1])
 	t.work++
 	t.workOn(t.right - t.left)
@@ -114,7 +116,8 @@ func (t *terminal) SU() {
 	}
 }
 
-// SD scrolls down (ECMA-48 8.3.113). With five parameters it starts highlight tracking, which is not supported.
+// SD scrolls down (ECMA-48 8.3.113). With five parameters it starts highlight tracking, which is
+// unsupported.
 func (t *terminal) SD() {
 	if t.parse.params.count() == 1 {
 		t.shiftRows(t.top, -t.parse.params.num(0))
@@ -153,27 +156,27 @@ func (t *terminal) ICH() {
 	n := min(t.parse.params.num(0), t.right-t.x+1)
 	t.pending = false
 	t.insertCells(n)
-	t.row().fill(t.x, t.x+n, t.blank())
+	t.cursorRow().fillColumns(t.x, t.x+n, t.blank())
 	t.sink.InsertChars(n)
 }
 
-// insertCells moves the cells from the cursor to the right margin right by n. The first n keep their old content,
-// which the caller replaces.
+// insertCells moves the cells from the cursor to the right margin right by n. The first n keep
+// their old content, which the caller replaces.
 func (t *terminal) insertCells(n int) {
 	if t.x > t.rightLimit() {
 		return
 	}
-	r, end := t.row(), t.rightLimit()+1
-	r.split(t.x)
-	r.split(end)
+	r, end := t.cursorRow(), t.rightLimit()+1
+	r.splitAt(t.x)
+	r.splitAt(end)
 	n = min(n, end-t.x)
-	r.split(end - n)
+	r.splitAt(end - n)
 	copy(r.cells[t.x+n:end], r.cells[t.x:end-n])
 	t.work += 1 + (end-t.x)/8
 	r.used = max(r.used, min(r.used+n, end))
-	fillCells(r.cells[t.x:t.x+n], r.cells[t.x].emptied())
+	fillCells(r.cells[t.x:t.x+n], r.cells[t.x].withoutContent())
 	r.wrapped = false
-	t.touch(t.y)
+	t.touchRow(t.y)
 }
 
 // DCH deletes cells at the cursor (ECMA-48 8.3.26).
@@ -187,12 +190,13 @@ func (t *terminal) DCH() {
 	t.sink.DeleteChars(n)
 }
 
-// deleteCells removes n cells at column x of the cursor's row; those up to the right margin move left.
+// deleteCells removes n cells at column x of the cursor's row; those up to the right margin move
+// left.
 func (t *terminal) deleteCells(x, n int) {
-	r, end := t.row(), t.right+1
-	r.split(x)
-	r.split(x + n)
-	r.split(end)
+	r, end := t.cursorRow(), t.right+1
+	r.splitAt(x)
+	r.splitAt(x + n)
+	r.splitAt(end)
 	copy(r.cells[x:end-n], r.cells[x+n:end])
 	t.work += 1 + (end-x)/8
 	blank := t.blank()
@@ -201,7 +205,7 @@ func (t *terminal) deleteCells(x, n int) {
 		r.used = max(r.used, end)
 	}
 	r.wrapped = false
-	t.touch(t.y)
+	t.touchRow(t.y)
 }
 
 // SL moves everything between the margins left (ECMA-48 8.3.121).
@@ -249,6 +253,6 @@ func (t *terminal) moveColumns(x, n int, insert bool) {
 		t.work++
 		r.moveLater(x, t.right+1, n, blank)
 		r.wrapped = false
-		t.touch(y)
+		t.touchRow(y)
 	}
 }

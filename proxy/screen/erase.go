@@ -5,7 +5,7 @@ func (t *terminal) eraseRows(from, to int) {
 	if from >= to {
 		return
 	}
-	t.disturb(from)
+	t.disturbCommands(from)
 	blank := t.blank()
 	t.cutWrap(from - 1)
 	t.work += to - from
@@ -15,13 +15,14 @@ func (t *terminal) eraseRows(from, to int) {
 	t.touchRange(from, to-1)
 }
 
-// eraseCells erases the columns [from, to) of row y. A whole row is no longer the rest of the one before: what a shell
-// prints there after output without a line end is a line of its own when it is wrapped anew.
+// eraseCells erases the columns [from, to) of row y. A whole row is no longer the rest of the one
+// before: what a shell prints there after output without a line end is a line of its own when it is
+// wrapped anew.
 func (t *terminal) eraseCells(y, from, to int) {
 	r := t.grid.rows[y]
-	r.fill(from, to, t.blank())
+	r.fillColumns(from, to, t.blank())
 	if r.pictures != nil {
-		r.pictures = r.without(func(p *placed) bool { return from <= p.Col && p.Col < to })
+		r.pictures = r.picturesExcept(func(p *placed) bool { return from <= p.Col && p.Col < to })
 	}
 	if to == t.cols {
 		r.wrapped = false
@@ -29,11 +30,11 @@ func (t *terminal) eraseCells(y, from, to int) {
 			t.cutWrap(y - 1)
 		}
 	}
-	t.touch(y)
+	t.touchRow(y)
 }
 
-// ED erases in the display (ECMA-48 8.3.39): 0 from the cursor on, 1 up to it, 2 everything, 3 the history (xterm).
-// Protected cells of ISO (SPA) survive.
+// ED erases in the display (ECMA-48 8.3.39): 0 from the cursor on, 1 up to it, 2 everything, 3 the
+// history (xterm). Protected cells of ISO (SPA) survive.
 func (t *terminal) ED() {
 	if t.private.protectISO {
 		t.DECSED()
@@ -77,8 +78,8 @@ func (t *terminal) EL() {
 	t.sink.Erase(mode)
 }
 
-// eraseRight erases from the cursor to the end of its row. While a wrap is pending the cursor counts as past the end,
-// as in xterm: there is nothing to erase.
+// eraseRight erases from the cursor to the end of its row. While a wrap is pending the cursor
+// counts as past the end, as in xterm: there is nothing to erase.
 func (t *terminal) eraseRight() {
 	if !t.pending {
 		t.eraseCells(t.y, t.x, t.cols)
@@ -140,7 +141,7 @@ func (t *terminal) eraseUnprotected(y, from, to int) {
 	if to == t.cols {
 		r.wrapped = false
 	}
-	t.touch(y)
+	t.touchRow(y)
 }
 
 // DECSCA protects the characters that follow, or ends that (VT510, CSI Ps " q).
@@ -179,8 +180,8 @@ func (t *terminal) DECALN() {
 	t.resetMargins()
 	t.eraseRows(0, t.rows)
 	for _, r := range t.grid.rows {
-		r.cover('E')
+		r.coverWith('E')
 	}
 	t.sink.Clear()
-	t.home()
+	t.moveHome()
 }

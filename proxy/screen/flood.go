@@ -6,22 +6,23 @@ const maxFlood = 512
 // flood is what remains between two looks for lines that can be taken at once.
 type flood struct {
 	lines [maxFlood]line // the rows that were found
-	// seen is how many bytes of the piece being fed are left after those that were looked at: nothing is looked at
-	// twice.
+	// seen is how many bytes of the piece being fed are left after those that were looked at:
+	// nothing is looked at twice.
 	seen  int
 	taken int // rows taken at once since the start
 }
 
-// line is where the text of a row stands in the bytes that are fed, and whether it goes on in the next row.
+// line is where the text of a row stands in the bytes that are fed, and whether it goes on in the
+// next row.
 type line struct {
 	start, end uint16
 	wrapped    bool
 }
 
-// printLines takes the lines at the front of p if there are more of them than the screen is high, and returns their
-// length, or 0. It comes to the same as printing them one by one at the bottom of the screen, but those that a reader
-// could never see go straight to the history: a person cannot tell, and a program that prints faster than anybody reads
-// is not held up.
+// printLines takes the lines at the front of p if there are more of them than the screen is high,
+// and returns their length, or 0. It comes to the same as printing them one by one at the bottom of
+// the screen, but those that a reader could never see go straight to the history: a person cannot
+// tell, and a program that prints faster than anybody reads is not held up.
 func (t *terminal) printLines(p []byte) int {
 	if t.y != t.rows-1 || t.x != 0 || len(p) > t.flood.seen || !t.canFlood() {
 		return 0
@@ -35,9 +36,9 @@ func (t *terminal) printLines(p []byte) int {
 	t.reportLines(p, lines)
 	shown := t.rows - 1
 	for _, r := range t.grid.rows[:shown] {
-		t.hist.push(r, &t.styles, &t.clusters)
+		t.hist.pushRow(r, &t.styles, &t.clusters)
 	}
-	id := t.style()
+	id := t.currentPenID()
 	for _, l := range lines[:k-shown] {
 		t.hist.pushLine(p[l.start:l.end], id, l.wrapped, &t.styles)
 	}
@@ -50,14 +51,16 @@ func (t *terminal) printLines(p []byte) int {
 	return int(lines[k-1].end) + len("\r\n")
 }
 
-// canFlood says whether lines of ASCII do nothing but scroll the main screen, from an empty row at its bottom.
+// canFlood says whether lines of ASCII do nothing but scroll the main screen, from an empty row at
+// its bottom.
 func (t *terminal) canFlood() bool {
-	return t.plain && t.grid == t.main && t.top == 0 && t.bottom == t.rows-1 && t.fullWidth() && !t.modes.NewLine &&
-		t.pen.bg == 0 && t.row().used == 0
+	return t.plain && t.grid == t.main && t.top == 0 && t.bottom == t.rows-1 && t.fullWidth() &&
+		!t.modes.NewLine &&
+		t.pen.bg == 0 && t.cursorRow().used == 0
 }
 
-// findLines notes the rows that the lines of printable ASCII at the front of p make, as far as these are whole, each
-// ended by CR and LF, and returns the number of rows.
+// findLines notes the rows that the lines of printable ASCII at the front of p make, up to the
+// first incomplete one; each line ends with CR and LF. It returns the number of rows.
 func (t *terminal) findLines(p []byte) int {
 	k, whole, start, size := 0, 0, 0, len(p)
 	p = p[:min(size, 1<<16-1)]
@@ -93,7 +96,7 @@ func (t *terminal) reportLines(p []byte, lines []line) {
 	}
 }
 
-// setLine makes the row hold the text, which is ASCII and fits.
+// setLine sets the row's text, which is ASCII and fits.
 func (r *row) setLine(text []byte, base cell, wrapped bool) {
 	r.reset(0)
 	r.wrapped = wrapped

@@ -6,11 +6,13 @@ import (
 	"strings"
 )
 
-// Picture is an image that a program has put on the screen. What it shows is not kept, only that it stands there.
+// Picture is an image that a program has put on the screen. What it shows is not kept, only that it
+// stands there.
 type Picture struct {
 	Kind     string // "sixel", "kitty" or "iterm2"
 	Row, Col int    // its upper left corner
-	// Rows and Cols are its size in cells, cut at the edges of the screen; 0 where only the terminal knows it.
+	// Rows and Cols are its size in cells, cut at the edges of the screen; 0 where only the
+	// terminal knows it.
 	Rows, Cols int
 }
 
@@ -21,11 +23,12 @@ const maxPictures = 8
 type placed struct {
 	Picture
 	id    string // the program's name for it (kitty)
-	below cell   // what stood in its corner: what is written there later takes its place
+	below cell   // its corner's content: a later write there takes its place
 }
 
-// Pictures returns the pictures on the screen, from the top. One that has been written or erased over at its corner is gone,
-// as is one whose first row has left the screen; resizing to another width forgets those of the main screen.
+// Pictures returns the pictures on the screen, from the top. One that has been written or erased
+// over at its corner is gone, as is one whose first row has left the screen; resizing to another
+// width forgets those of the main screen.
 func (s *Screen) Pictures() (out []Picture) {
 	t := &s.t
 	for y, r := range t.grid.rows {
@@ -41,18 +44,25 @@ func (s *Screen) Pictures() (out []Picture) {
 
 // putPicture notes a picture at the cursor. Another at the same place is under it.
 func (t *terminal) putPicture(kind, id string, cols, rows int) {
-	r := t.row()
-	r.pictures = append(r.without(func(p *placed) bool { return p.Col == t.x }), placed{
-		Picture: Picture{Kind: kind, Col: t.x, Cols: clamp(cols, 0, maxSize), Rows: clamp(rows, 0, maxSize)}, id: id, below: r.cells[t.x],
+	r := t.cursorRow()
+	r.pictures = append(r.picturesExcept(func(p *placed) bool { return p.Col == t.x }), placed{
+		Picture: Picture{
+			Kind: kind,
+			Col:  t.x,
+			Cols: clamp(cols, 0, maxSize),
+			Rows: clamp(rows, 0, maxSize),
+		},
+		id:    id,
+		below: r.cells[t.x],
 	})
 	if n := len(r.pictures); n > maxPictures {
 		r.pictures = r.pictures[n-maxPictures:]
 	}
-	t.touch(t.y)
+	t.touchRow(t.y)
 }
 
-// without returns the pictures of a row but for some.
-func (r *row) without(gone func(p *placed) bool) (kept []placed) {
+// picturesExcept returns the pictures of a row but for some.
+func (r *row) picturesExcept(gone func(p *placed) bool) (kept []placed) {
 	for i := range r.pictures {
 		if !gone(&r.pictures[i]) {
 			kept = append(kept, r.pictures[i])
@@ -64,15 +74,16 @@ func (r *row) without(gone func(p *placed) bool) (kept []placed) {
 // dropPictures takes pictures off the screen.
 func (t *terminal) dropPictures(gone func(p *placed) bool) {
 	for y, r := range t.grid.rows {
-		if kept := r.without(gone); len(kept) != len(r.pictures) {
+		if kept := r.picturesExcept(gone); len(kept) != len(r.pictures) {
 			r.pictures = kept
-			t.touch(y)
+			t.touchRow(y)
 		}
 	}
 }
 
-// kittyGraphics performs a command of kitty's graphics protocol (APC G keys ; data), of which only what puts a picture on the
-// screen or takes it away matters. Further pieces of a picture's data (m without a) are none of these.
+// kittyGraphics performs a command of kitty's graphics protocol (APC G keys ; data), of which only
+// what puts a picture on the screen or takes it away matters. Further pieces of a picture's data (m
+// without a) are none of these.
 func (t *terminal) kittyGraphics(s []byte) {
 	keys, _, _ := bytes.Cut(s, []byte{';'})
 	value := make(map[string]string, 8)
@@ -93,14 +104,17 @@ func (t *terminal) kittyGraphics(s []byte) {
 		case "i":
 			t.dropPictures(func(p *placed) bool { return p.Kind == "kitty" && p.id == value["i"] })
 		case "c":
-			x, r := t.x, t.row()
-			r.pictures = r.without(func(p *placed) bool { return p.Kind == "kitty" && p.Col == x })
-			t.touch(t.y)
+			x, r := t.x, t.cursorRow()
+			r.pictures = r.picturesExcept(func(p *placed) bool {
+				return p.Kind == "kitty" && p.Col == x
+			})
+			t.touchRow(t.y)
 		}
 	}
 }
 
-// oscITerm2 performs what iTerm2 added (OSC 1337), of which only inline pictures matter (File=arguments:data).
+// oscITerm2 performs what iTerm2 added (OSC 1337), of which only inline pictures matter
+// (File=arguments:data).
 func (t *terminal) oscITerm2(text string) {
 	args, ok := strings.CutPrefix(text, "File=")
 	if !ok {
@@ -121,7 +135,7 @@ func (t *terminal) oscITerm2(text string) {
 	}
 }
 
-// cellCount is a number of cells, 0 for anything else: pixels, percents, "auto".
+// cellCount returns a number of cells, 0 for anything else: pixels, percents, "auto".
 func cellCount(s string) int {
 	n, err := strconv.Atoi(s)
 	if err != nil {

@@ -3,65 +3,66 @@ package screen
 // row is one line of cells. Rows are moved by pointer and reused, never copied while scrolling.
 type row struct {
 	cells []cell
-	// used is a bound: every cell at or after it is zero. It makes clearing, packing and printing short rows cheap.
+	// used is a bound: every cell at or after it is zero. It makes clearing, packing and printing
+	// short rows cheap.
 	used int
-	// rest is what the cells at or after used look like, when that is not zero: erasing a row in colour or filling it
-	// only notes it, and settle writes the cells when somebody looks. A program can ask for a million cells with four
-	// bytes. It is one column wide.
+	// rest is the look of the cells at or after used, if it is not zero: erasing a row in colour or
+	// filling it only notes it, and settle writes the cells when they are read. A program can ask
+	// for a million cells with four bytes. It is one column wide.
 	rest cell
-	// late says that something is left to be done before the cells are what they should be: rest, or what is deferred.
+	// late says that the cells are not up to date yet: rest or deferred is left to be applied.
 	late bool
 	// wrapped says that the text went on in the next row because it reached the right edge.
 	wrapped bool
-	// rich says that the row may hold characters outside ASCII: overwriting must look for the halves of wide ones,
-	// and packing needs more than a byte.
+	// rich says that the row may hold characters outside ASCII: overwriting must look for the
+	// halves of wide ones, and packing needs more than a byte.
 	rich bool
 	t    *terminal // whose row it is
 	// pictures are those whose upper left corner is in the row.
 	pictures []placed
-	// deferred is what is left to be done with the row after rest: see deferred.go.
+	// deferred is the work left to be done with the row after rest: see deferred.go.
 	deferred deferred
 }
 
 // reset makes every cell equal to blank.
 func (r *row) reset(blank cell) {
-	r.cover(blank)
+	r.coverWith(blank)
 	r.wrapped, r.rich, r.pictures = false, false, nil
 }
 
-// cover makes every cell equal to c, or every two of them where c is the first half of a wide character, which a row of an odd length
-// has no room for.
-func (r *row) cover(c cell) {
-	clear(r.cells[:r.used]) // which is no work: it was when they were written
+// coverWith sets every cell to c. If c is the first half of a wide character it sets every two
+// cells; a row of an odd length has no room for the last.
+func (r *row) coverWith(c cell) {
+	clear(r.cells[:r.used]) // not counted as work, since writing them was
 	if r.late {
 		r.deferred.kind = noneDeferred
 	}
 	r.used, r.rest, r.late = 0, c, c != 0
 }
 
-// settle writes what was left to be written. Whoever looks at cells calls it before.
+// settle writes what was left to be written. It comes before every look at the cells.
 func (r *row) settle() *row {
 	if r.late {
-		r.finish()
+		r.finishLate()
 	}
 	return r
 }
 
-func (r *row) finish() {
+func (r *row) finishLate() {
 	if r.rest != 0 {
-		r.spread()
+		r.spreadRest()
 	}
-	if r.perform(); r.rest != 0 { // it erased the whole row
-		r.spread()
+	if r.performDeferred(); r.rest != 0 { // it erased the whole row
+		r.spreadRest()
 	}
 	r.late = false
 }
 
-func (r *row) spread() {
+func (r *row) spreadRest() {
 	cells := r.cells[r.used:]
 	fillCells(cells, r.rest)
 	if r.rest.isWide() {
-		tail := r.rest.emptied() | tailFlag
+		tail := r.rest.withoutContent() | tailFlag
 		for x := 1; x < len(cells); x += 2 {
 			cells[x] = tail
 		}
@@ -70,19 +71,19 @@ func (r *row) spread() {
 	r.used, r.rest = len(r.cells), 0
 }
 
-// fill makes the cells in [from, to) equal to blank, which is one column wide.
-func (r *row) fill(from, to int, blank cell) {
+// fillColumns sets the cells in [from, to) to blank, which is one column wide.
+func (r *row) fillColumns(from, to int, blank cell) {
 	if from >= to {
 		return
 	}
 	if from == 0 && to == len(r.cells) {
-		r.cover(blank)
+		r.coverWith(blank)
 		return
 	}
 	r.settle()
-	r.split(from)
-	r.split(to)
-	if blank == 0 { // which is no work, as in cover
+	r.splitAt(from)
+	r.splitAt(to)
+	if blank == 0 { // not counted as work, as in coverWith
 		if from < r.used {
 			clear(r.cells[from:min(to, r.used)])
 		}
@@ -102,17 +103,18 @@ func fillCells(cells []cell, c cell) {
 	}
 }
 
-// split makes the boundary before column x fall between characters: a wide character that crosses it is erased.
-func (r *row) split(x int) {
+// splitAt makes the boundary before column x fall between characters: a wide character that crosses
+// it is erased.
+func (r *row) splitAt(x int) {
 	if !r.rich || x <= 0 || x >= len(r.cells) || !r.cells[x].isTail() {
 		return
 	}
-	r.cells[x-1] = r.cells[x-1].emptied()
-	r.cells[x] = r.cells[x].emptied()
+	r.cells[x-1] = r.cells[x-1].withoutContent()
+	r.cells[x] = r.cells[x].withoutContent()
 }
 
 // text returns the bound of the cells that are not blank with the default style.
-func (r *row) end() int {
+func (r *row) textEnd() int {
 	n := r.used
 	for n > 0 && r.cells[n-1].isPlain() {
 		n--
@@ -120,8 +122,8 @@ func (r *row) end() int {
 	return n
 }
 
-// written is the bound of the cells that were written to, blanks among them.
-func (r *row) written() int {
+// writtenEnd returns the bound of the cells that were written to, blanks among them.
+func (r *row) writtenEnd() int {
 	n := r.used
 	for n > 0 && r.cells[n-1] == 0 {
 		n--
@@ -131,8 +133,9 @@ func (r *row) written() int {
 
 // grid is the visible rows of the main or the alternate screen.
 //
-// rows is a window into buf. Scrolling the whole screen by one row moves the window by one and puts the row that left
-// at its end, so it costs the same for any height; when the window reaches the end of buf it is copied to the front.
+// rows is a window into buf. Scrolling the whole screen by one row moves the window by one and puts
+// the row that left at its end, so it costs the same for any height; when the window reaches the
+// end of buf it is copied to the front.
 type grid struct {
 	rows []*row
 	buf  []*row
@@ -155,12 +158,12 @@ func (t *terminal) newGrid(cols, rows int) *grid {
 		headers[i].cells, headers[i].t = cells[i*cols:(i+1)*cols:(i+1)*cols], t
 		list[i] = &headers[i]
 	}
-	g.set(list)
+	g.setRows(list)
 	return g
 }
 
-// set makes rows the content of the grid.
-func (g *grid) set(rows []*row) {
+// setRows makes rows the content of the grid.
+func (g *grid) setRows(rows []*row) {
 	n := len(rows)
 	g.buf = make([]*row, 3*n)
 	g.off = 0
@@ -173,11 +176,11 @@ func (g *grid) set(rows []*row) {
 // at returns the visible row y, ready to be looked at.
 func (g *grid) at(y int) *row { return g.rows[y].settle() }
 
-// up moves the rows of [top, bottom] up by n; the n rows that left at the top stand at the bottom afterwards, with
-// their old content. 0 < n <= bottom-top+1.
-func (g *grid) up(top, bottom, n int) {
+// moveUp moves the rows of [top, bottom] up by n; the n rows that left at the top stand at the
+// bottom afterwards, with their old content. 0 < n <= bottom-top+1.
+func (g *grid) moveUp(top, bottom, n int) {
 	if top == 0 && bottom == len(g.rows)-1 {
-		g.slide(n)
+		g.slideWindow(n)
 		return
 	}
 	part := g.rows[top : bottom+1]
@@ -192,7 +195,7 @@ func (g *grid) up(top, bottom, n int) {
 	copy(part[len(part)-n:], g.spare[:n])
 }
 
-func (g *grid) slide(n int) {
+func (g *grid) slideWindow(n int) {
 	size := len(g.rows)
 	if g.off+size+n > len(g.buf) {
 		copy(g.buf, g.rows)
@@ -207,8 +210,9 @@ func (g *grid) slide(n int) {
 	g.rows = g.buf[g.off : g.off+size : g.off+size]
 }
 
-// down moves the rows of [top, bottom] down by n; the n rows that left at the bottom stand at the top afterwards.
-func (g *grid) down(top, bottom, n int) {
+// moveDown moves the rows of [top, bottom] down by n; the n rows that left at the bottom stand at
+// the top afterwards.
+func (g *grid) moveDown(top, bottom, n int) {
 	part := g.rows[top : bottom+1]
 	copy(g.spare, part[len(part)-n:])
 	copy(part[n:], part)

@@ -1,20 +1,21 @@
 package screen
 
-// Highlight is a part of the screen that stands out by its background: Cols columns from Col on, in each of Rows rows from Row
-// on. Of several rows, not all need reach as far.
+// Highlight is a part of the screen that stands out by its background: Cols columns from Col on, in
+// each of Rows rows from Row on. Of several rows, not all need reach as far.
 type Highlight struct{ Row, Rows, Col, Cols int }
 
-// Highlights appends to dst what stands out on the screen, from the top, at most limit of it: text that is inverse (SGR 7), and
-// text on a background that is not the screen's. Where the screen's own background, which most of its cells have, is a
-// colour, as programs with windows paint it, a window is no highlight: only what is one row high and differs from the rows
-// around it is. Blanks are no text. Rows that hold something veiled are passed over, and nothing is compared with them: where a
-// secret's background ends would tell its length.
+// Highlights appends to dst at most limit parts of the screen that stand out, from the top: text
+// that is inverse (SGR 7), and text on a background other than the screen's. If the background of
+// most cells is a colour, as in programs that paint windows, a window is no highlight: only a part
+// one row high that differs from the rows around it is. Blanks are no text. Rows that hold
+// something veiled are skipped, and are not compared with others: the end of a secret's background
+// would tell its length.
 func (s *Screen) Highlights(dst []Highlight, limit int) []Highlight {
 	t := &s.t
 	rows := make([][]backdrop, t.rows)
 	cells := make(map[Color]int, 8)
 	for y := range rows {
-		rows[y] = t.backdrops(t.grid.at(y))
+		rows[y] = t.splitBackdrops(t.grid.at(y))
 		for _, g := range rows[y] {
 			cells[g.color] += g.to - g.from
 		}
@@ -26,7 +27,7 @@ func (s *Screen) Highlights(dst []Highlight, limit int) []Highlight {
 	for y, row := range rows {
 		for i := range row {
 			g := &row[i]
-			if !g.stands(rows, y, own) {
+			if !g.standsOut(rows, y, own) {
 				continue
 			}
 			if limit--; limit < 0 {
@@ -35,19 +36,20 @@ func (s *Screen) Highlights(dst []Highlight, limit int) []Highlight {
 			dst = append(dst, Highlight{y, 1, g.from, g.to - g.from})
 			last := &dst[len(dst)-1]
 			for below := y + 1; below < len(rows) && g != nil; below++ {
-				g = last.grow(g, rows, below, own)
+				g = last.growFrom(g, rows, below, own)
 			}
 		}
 	}
 	return dst
 }
 
-// grow takes in what stands out in row y and goes on from above, a part of the row before, and returns it, nil for none.
-func (h *Highlight) grow(above *backdrop, rows [][]backdrop, y int, own Color) *backdrop {
+// growFrom takes in the part of row y that stands out and continues above, a part of the row
+// before. It returns that part, or nil.
+func (h *Highlight) growFrom(above *backdrop, rows [][]backdrop, y int, own Color) *backdrop {
 	var next *backdrop
 	for i := range rows[y] {
 		g := &rows[y][i]
-		if g.color != above.color || g.inverse != above.inverse || !g.stands(rows, y, own) {
+		if g.color != above.color || g.inverse != above.inverse || !g.standsOut(rows, y, own) {
 			continue
 		}
 		if next != nil {
@@ -55,7 +57,7 @@ func (h *Highlight) grow(above *backdrop, rows [][]backdrop, y int, own Color) *
 		}
 		next = g
 	}
-	if next == nil || !next.follows(above, rows[y-1], rows[y]) {
+	if next == nil || !next.continuesFrom(above, rows[y-1], rows[y]) {
 		return nil
 	}
 	from, to := min(h.Col, next.from), max(h.Col+h.Cols, next.to)
@@ -63,14 +65,16 @@ func (h *Highlight) grow(above *backdrop, rows [][]backdrop, y int, own Color) *
 	return next
 }
 
-// follows reports whether g, of row, and above, of the row before, are one: a block with straight sides, or text that is marked
-// to the end of a row and on from the begin of the next. A cell more at an end is the cursor, which editors leave out.
-func (g *backdrop) follows(above *backdrop, before, row []backdrop) bool {
+// continuesFrom reports whether g, of row, and above, of the row before, are one: a block with
+// straight sides, or text marked to the end of a row and on from the begin of the next. A cell more
+// at an end is the cursor, which editors leave out.
+func (g *backdrop) continuesFrom(above *backdrop, before, row []backdrop) bool {
 	if g.from == above.from && g.to == above.to {
 		return true
 	}
 	for _, other := range before {
-		if other.text && other.from > above.from && (other.from > above.to || other.to-other.from > 1) {
+		if other.text && other.from > above.from &&
+			(other.from > above.to || other.to-other.from > 1) {
 			return false
 		}
 	}
@@ -82,8 +86,9 @@ func (g *backdrop) follows(above *backdrop, before, row []backdrop) bool {
 	return true
 }
 
-// stands reports whether the part g of row y stands out, and is in no highlight yet. own is the background of the screen.
-func (g *backdrop) stands(rows [][]backdrop, y int, own Color) bool {
+// standsOut reports whether the part g of row y stands out, and is in no highlight yet. own is the
+// background of the screen.
+func (g *backdrop) standsOut(rows [][]backdrop, y int, own Color) bool {
 	switch {
 	case !g.text || g.taken:
 		return false
@@ -107,21 +112,21 @@ type backdrop struct {
 	taken    bool // it is in a highlight
 }
 
-// inverseDefault is the background of inverse text whose foreground is the terminal's own: no colour that a program can ask
-// for.
+// inverseDefault is the background of inverse text whose foreground is the terminal's own: no
+// colour that a program can ask for.
 const inverseDefault Color = 3 << 24
 
-// backdrops takes a row apart by its backgrounds; nil if it holds something veiled.
-func (t *terminal) backdrops(r *row) (out []backdrop) {
+// splitBackdrops takes a row apart by its backgrounds; nil if it holds something veiled.
+func (t *terminal) splitBackdrops(r *row) (out []backdrop) {
 	id, now := ^uint32(0), backdrop{}
 	for x, c := range r.cells[:r.used] {
-		if c.style() != id {
-			id = c.style()
+		if c.styleID() != id {
+			id = c.styleID()
 			s := &t.styles.list[id]
 			if s.attrs&veiled != 0 {
 				return nil
 			}
-			color, inverse := s.backdrop()
+			color, inverse := s.backdropColor()
 			if len(out) == 0 || color != now.color || inverse != now.inverse {
 				out = append(out, backdrop{from: x, color: color, inverse: inverse})
 				now = out[len(out)-1]
@@ -137,18 +142,19 @@ func (t *terminal) backdrops(r *row) (out []backdrop) {
 	return out
 }
 
-// backdrop is the colour behind the text, as RGB where the program chose it.
-func (s *style) backdrop() (c Color, inverse bool) {
+// backdropColor returns the colour behind the text, as RGB if the program chose it.
+func (s *style) backdropColor() (c Color, inverse bool) {
 	if s.attrs&Inverse == 0 {
-		return s.bg.plain(), false
+		return s.bg.asRGB(), false
 	}
 	if s.fg.IsDefault() {
 		return inverseDefault, true
 	}
-	return s.fg.plain(), true
+	return s.fg.asRGB(), true
 }
 
-// mostOf is the background that most cells have; of several the smallest, so that the answer is always the same.
+// mostOf is the background that most cells have; of several the smallest, so that the answer is
+// always the same.
 func mostOf(cells map[Color]int) (own Color) {
 	most := 0
 	for c, n := range cells {

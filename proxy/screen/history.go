@@ -1,13 +1,14 @@
 package screen
 
-// blockRows is how many rows share one set of buffers. Rows are dropped one by one, memory is reused block by block.
+// blockRows is how many rows share one set of buffers. Rows are dropped one by one, memory is
+// reused block by block.
 const blockRows = 256
 
-// history holds the rows that left the top of the main screen, packed (pack.go). A flood pushes every one of its rows
-// through here and nobody looks at most of them, so packing is cheap and knows nothing of the tables: what is packed
-// stays as it is when they are swept.
+// history holds the rows that left the top of the main screen, packed (pack.go). A flood pushes
+// every one of its rows through here, and most of them are never read, so packing is cheap and
+// independent of the tables: packed rows stay as they are when the tables are swept.
 type history struct {
-	limit  int // rows, 0 keeps none
+	limit  int // in rows; 0 keeps no history
 	length int // rows kept now
 	base   uint64
 	head   int // index of the oldest row inside blocks[0]
@@ -22,7 +23,8 @@ type block struct {
 	rows   []packedRow
 }
 
-// packedRow points into its block: what belongs to the row ends here and begins where the row before it ended.
+// packedRow points into its block: what belongs to the row ends here and begins where the row
+// before it ended.
 type packedRow struct {
 	ascii, words, styles uint32
 	wrapped              bool
@@ -36,8 +38,8 @@ type packed struct {
 	wrapped bool
 }
 
-// push packs the row. The oldest row is dropped when the history is full.
-func (h *history) push(r *row, styles *styleTable, clusters *clusterTable) {
+// pushRow packs the row. The oldest row is dropped when the history is full.
+func (h *history) pushRow(r *row, styles *styleTable, clusters *clusterTable) {
 	if h.limit == 0 {
 		h.base++
 		return
@@ -45,8 +47,8 @@ func (h *history) push(r *row, styles *styleTable, clusters *clusterTable) {
 	if r.late && r.deferred.kind != noneDeferred {
 		r.settle()
 	}
-	b := h.room()
-	switch n := r.length(); {
+	b := h.makeRoom()
+	switch n := r.keptLength(); {
 	case r.rest != 0:
 		r.t.workOn(n / 4) // bytes or words; what other rows hold was written
 		b.packRest(r, n, styles)
@@ -59,9 +61,9 @@ func (h *history) push(r *row, styles *styleTable, clusters *clusterTable) {
 	h.length++
 }
 
-// keep takes a row of another history, whose line ends with it.
-func (h *history) keep(p packed) {
-	b := h.room()
+// keepPacked takes a row of another history, whose line ends with it.
+func (h *history) keepPacked(p packed) {
+	b := h.makeRoom()
 	b.ascii = append(b.ascii, p.ascii...)
 	b.words = append(b.words, p.words...)
 	b.styles = append(b.styles, p.styles...)
@@ -69,11 +71,12 @@ func (h *history) keep(p packed) {
 	h.length++
 }
 
-// length is how many cells of a row are kept: those of a line that goes on count to the last.
-func (r *row) length() int {
+// keptLength counts the cells of a row that are kept: all of them if its line goes on in the next
+// row.
+func (r *row) keptLength() int {
 	switch {
 	case r.rest == 0 && !r.wrapped:
-		return r.end()
+		return r.textEnd()
 	case r.rest == 0:
 		return r.used
 	case r.rest.isPlain() && !r.wrapped:
@@ -88,7 +91,7 @@ func (h *history) pushLine(text []byte, id uint32, wrapped bool, styles *styleTa
 		h.base++
 		return
 	}
-	b := h.room()
+	b := h.makeRoom()
 	if id == 0 && !wrapped {
 		text = trimBlanks(text, 0)
 	}
@@ -100,21 +103,26 @@ func (h *history) pushLine(text []byte, id uint32, wrapped bool, styles *styleTa
 	h.length++
 }
 
-// room makes room for a row and returns the block that takes it.
-func (h *history) room() *block {
+// makeRoom makes room for a row and returns the block that takes it.
+func (h *history) makeRoom() *block {
 	if h.length == h.limit {
 		h.dropOldest()
 	}
-	return h.last()
+	return h.openBlock()
 }
 
 // close ends the row that was packed.
 func (b *block) close(wrapped bool) {
-	b.rows = append(b.rows, packedRow{uint32(len(b.ascii)), uint32(len(b.words)), uint32(len(b.styles)), wrapped})
+	b.rows = append(b.rows, packedRow{
+		uint32(len(b.ascii)),
+		uint32(len(b.words)),
+		uint32(len(b.styles)),
+		wrapped,
+	})
 }
 
-// last returns the block that takes the next row.
-func (h *history) last() *block {
+// openBlock returns the block that takes the next row.
+func (h *history) openBlock() *block {
 	if n := len(h.blocks); n > 0 && len(h.blocks[n-1].rows) < blockRows {
 		return h.blocks[n-1]
 	}
@@ -151,7 +159,8 @@ func (h *history) dropOldest() {
 	h.head = 0
 }
 
-// takeLast takes the newest row back, if there is one. It is to be unpacked before the next row is pushed.
+// takeLast takes the newest row back, if there is one. The caller unpacks it before the next row is
+// pushed.
 func (h *history) takeLast() (p packed, ok bool) {
 	if h.length == 0 {
 		return packed{}, false
@@ -185,12 +194,15 @@ func (h *history) at(i int) packed {
 	}
 	to := b.rows[i]
 	return packed{
-		b.ascii[from.ascii:to.ascii], b.words[from.words:to.words], b.styles[from.styles:to.styles], to.wrapped,
+		b.ascii[from.ascii:to.ascii],
+		b.words[from.words:to.words],
+		b.styles[from.styles:to.styles],
+		to.wrapped,
 	}
 }
 
-// relink renumbers the hyperlinks of all rows.
-func (h *history) relink(use func(uint16) uint16) {
+// relinkRows renumbers the hyperlinks of all rows.
+func (h *history) relinkRows(use func(uint16) uint16) {
 	for _, b := range h.blocks {
 		for styles := b.styles; len(styles) > 0; {
 			styles = styles[relinkRun(styles, use):]

@@ -2,7 +2,8 @@ package screen
 
 import "fmt"
 
-// maxKitty bounds the stack of keyboard flags; the oldest entry falls out (kitty keyboard protocol).
+// maxKitty bounds the stack of keyboard flags; the oldest entry falls out (kitty keyboard
+// protocol).
 const maxKitty = 16
 
 // kittyFlags are the five flags that the protocol defines.
@@ -79,7 +80,8 @@ func (t *terminal) KittySet() {
 // KittyQuery is CSI ? u.
 func (t *terminal) KittyQuery() { t.reply(fmt.Sprintf("\x1b[?%du", t.modes.KittyFlags)) }
 
-// XTMODKEYS sets how modified keys are sent (ctlseqs, CSI > Pp ; Pv m). Only modifyOtherKeys (4) is kept.
+// XTMODKEYS sets how modified keys are sent (ctlseqs, CSI > Pp ; Pv m). Only modifyOtherKeys (4) is
+// kept.
 func (t *terminal) XTMODKEYS() {
 	p := &t.parse.params
 	switch {

@@ -1,11 +1,12 @@
 package screen
 
-// Modes are the modes that a program can set and that matter to whoever types, draws or restores a terminal. The field
-// comments name the sequences: "SM n" is CSI n h, "DECSET n" is CSI ? n h.
+// Modes holds the modes that a program can set and that matter for typing into a terminal, drawing
+// it or restoring it. The field comments name the sequences: "SM n" is CSI n h, "DECSET n" is CSI ?
+// n h.
 type Modes struct {
 	KeyboardLock    bool // KAM, SM 2
 	Insert          bool // IRM, SM 4
-	LocalEchoOff    bool // SRM, SM 12: set means that the terminal does not echo, which is the normal state
+	LocalEchoOff    bool // SRM, SM 12: set means that the terminal does not echo, the normal state
 	NewLine         bool // LNM, SM 20
 	AppCursor       bool // DECCKM, DECSET 1
 	Reverse         bool // DECSCNM, DECSET 5
@@ -29,7 +30,7 @@ type Modes struct {
 	MouseProtocol uint16 // 0, or DECSET 9, 1000, 1001, 1002, 1003
 	MouseEncoding uint16 // 0, or DECSET 1005, 1006, 1015, 1016
 
-	KittyFlags      uint8 // kitty keyboard protocol, of the screen that is shown
+	KittyFlags      uint8 // kitty keyboard protocol, of the shown screen
 	ModifyOtherKeys uint8 // XTMODKEYS 4, CSI > 4 ; n m
 	FormatOtherKeys uint8 // XTFMTKEYS 4, CSI > 4 ; n f
 }
@@ -79,16 +80,16 @@ var (
 	}
 )
 
-// ansi returns the mode of SM n, or nil.
-func (m *Modes) ansi(n int) *bool {
+// ansiMode returns the mode of SM n, or nil.
+func (m *Modes) ansiMode(n int) *bool {
 	if of := ansiModes[n]; of != nil {
 		return of(m)
 	}
 	return nil
 }
 
-// dec returns the mode of DECSET n if it is a plain switch, or nil.
-func (m *Modes) dec(n int) *bool {
+// decMode returns the mode of DECSET n if it is a plain switch, or nil.
+func (m *Modes) decMode(n int) *bool {
 	if of := decModes[n]; of != nil {
 		return of(m)
 	}
@@ -105,7 +106,7 @@ func (t *terminal) decMode(n int) *bool {
 	case 95:
 		return &t.private.keepOnColumn
 	}
-	return t.modes.dec(n)
+	return t.modes.decMode(n)
 }
 
 // SM sets ANSI modes (ECMA-48 8.3.125).
@@ -116,7 +117,7 @@ func (t *terminal) RM() { t.setANSI(false) }
 
 func (t *terminal) setANSI(on bool) {
 	for i := range t.parse.params.count() {
-		if m := t.modes.ansi(t.parse.params.at(i, 0)); m != nil {
+		if m := t.modes.ansiMode(t.parse.params.at(i, 0)); m != nil {
 			*m = on
 		}
 	}
@@ -149,7 +150,7 @@ func (t *terminal) setDEC(n int, on bool) {
 	}
 	switch n {
 	case 6: // "The cursor moves to the home position when DECOM changes" (VT510)
-		t.home()
+		t.moveHome()
 	case 69:
 		t.resetSides()
 	case 9, 1000, 1001, 1002, 1003:
@@ -161,7 +162,7 @@ func (t *terminal) setDEC(n int, on bool) {
 	}
 }
 
-// choice is the value of a group of modes of which one is on: resetting any of them ends them all (ctlseqs).
+// choice is a group of modes of which one is on: resetting any of them ends them all (ctlseqs).
 func choice(n uint16, on bool) uint16 {
 	if on {
 		return n
@@ -169,7 +170,8 @@ func choice(n uint16, on bool) uint16 {
 	return 0
 }
 
-// deccolm is DECCOLM without its main effect: the size of the screen is the user's. What remains is that it clears.
+// deccolm is DECCOLM without its main effect: the size of the screen is the user's. What remains is
+// that it clears.
 func (t *terminal) deccolm(on bool) {
 	if !t.private.allowColumns {
 		return
@@ -181,7 +183,7 @@ func (t *terminal) deccolm(on bool) {
 		t.eraseRows(0, t.rows)
 		t.sink.Clear()
 	}
-	t.home()
+	t.moveHome()
 }
 
 // setAlt performs the four modes around the alternate screen (ctlseqs, modes 47, 1047, 1048, 1049).
@@ -294,10 +296,12 @@ func (t *terminal) DECSCUSR() {
 // S7C1T makes replies use seven-bit controls (ECMA-48, ESC SP F): they always do.
 func (*terminal) S7C1T() {}
 
-// S8C1T would make replies use eight-bit controls (ESC SP G). In UTF-8 those are two bytes that no program expects.
+// S8C1T would make replies use eight-bit controls (ESC SP G). In UTF-8 those are two bytes that no
+// program expects.
 func (*terminal) S8C1T() {}
 
-// DECSTR is the soft reset (VT510, CSI ! p): the modes that confuse the next program, but neither screen nor cursor.
+// DECSTR is the soft reset (VT510, CSI ! p): the modes that confuse the next program, but neither
+// screen nor cursor.
 func (t *terminal) DECSTR() {
 	t.modes.CursorVisible, t.modes.AutoWrap = true, true
 	t.modes.Insert, t.modes.Origin, t.modes.AppCursor = false, false, false

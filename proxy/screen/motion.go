@@ -1,7 +1,7 @@
 package screen
 
-// execute performs a C0 control.
-func (t *terminal) execute(c byte) {
+// executeControl performs a C0 control.
+func (t *terminal) executeControl(c byte) {
 	t.last.valid = false
 	switch c {
 	case 0x07:
@@ -18,13 +18,14 @@ func (t *terminal) execute(c byte) {
 		t.sink.Control(c)
 		t.CR()
 	case 0x0e:
-		t.shift(1)
+		t.shiftSet(1)
 	case 0x0f:
-		t.shift(0)
+		t.shiftSet(0)
 	}
 }
 
-// LF moves down a row, scrolling at the bottom margin (and to the left, in LNM). VT and FF do the same.
+// LF moves down a row, scrolling at the bottom margin (and to the left, in LNM). VT and FF do the
+// same.
 func (t *terminal) LF() {
 	t.IND()
 	if t.modes.NewLine {
@@ -43,7 +44,7 @@ func (t *terminal) CR() {
 func (t *terminal) IND() {
 	t.sink.Control('\n')
 	t.pending = false
-	t.index()
+	t.moveIndex()
 }
 
 // NEL moves to the beginning of the next row (ECMA-48 8.3.86).
@@ -53,8 +54,9 @@ func (t *terminal) NEL() {
 	t.CR()
 }
 
-// index is IND without its report: down, scrolling at the bottom margin if the cursor is inside the others.
-func (t *terminal) index() {
+// moveIndex is IND without its report: down, scrolling at the bottom margin if the cursor is inside
+// the others.
+func (t *terminal) moveIndex() {
 	switch {
 	case t.y == t.bottom:
 		if t.x >= t.left && t.x <= t.right {
@@ -91,10 +93,11 @@ func (t *terminal) moveTo(y, x int) {
 	}
 }
 
-// home is CUP without parameters.
-func (t *terminal) home() { t.moveOrigin(0, 0) }
+// moveHome is CUP without parameters.
+func (t *terminal) moveHome() { t.moveOrigin(0, 0) }
 
-// moveOrigin is moveTo in the coordinates of the program: relative to the margins, and inside them, in DECOM.
+// moveOrigin is moveTo in the coordinates of the program: relative to the margins, and inside them,
+// in DECOM.
 func (t *terminal) moveOrigin(y, x int) {
 	if t.modes.Origin {
 		y = clamp(y+t.top, t.top, t.bottom)
@@ -119,15 +122,16 @@ func (t *terminal) originCol() int {
 }
 
 // CUU moves up, to the top margin at most if it starts below it (ECMA-48 8.3.22).
-func (t *terminal) CUU() { t.up(t.parse.params.num(0)) }
+func (t *terminal) CUU() { t.moveUp(t.parse.params.num(0)) }
 
 // CUD moves down, to the bottom margin at most if it starts above it (ECMA-48 8.3.19).
-func (t *terminal) CUD() { t.down(t.parse.params.num(0)) }
+func (t *terminal) CUD() { t.moveDown(t.parse.params.num(0)) }
 
 // CUF moves right, to the right margin at most (ECMA-48 8.3.20).
 func (t *terminal) CUF() { t.moveTo(t.y, min(t.x+t.parse.params.num(0), t.rightLimit())) }
 
-// CUB moves left, to the left margin at most; in reverse-wrap mode it goes on in the row above (ECMA-48 8.3.18).
+// CUB moves left, to the left margin at most; in reverse-wrap mode it goes on in the row above
+// (ECMA-48 8.3.18).
 func (t *terminal) CUB() {
 	if t.modes.ReverseWrap && t.modes.AutoWrap {
 		t.backWrap(t.parse.params.num(0))
@@ -148,7 +152,7 @@ func (t *terminal) CPL() {
 	t.CUU()
 }
 
-func (t *terminal) up(n int) {
+func (t *terminal) moveUp(n int) {
 	limit := 0
 	if t.y >= t.top {
 		limit = t.top
@@ -156,7 +160,7 @@ func (t *terminal) up(n int) {
 	t.moveTo(max(t.y-n, limit), t.x)
 }
 
-func (t *terminal) down(n int) {
+func (t *terminal) moveDown(n int) {
 	limit := t.rows - 1
 	if t.y <= t.bottom {
 		limit = t.bottom
@@ -164,7 +168,7 @@ func (t *terminal) down(n int) {
 	t.moveTo(min(t.y+n, limit), t.x)
 }
 
-// leftOf is the column n left of the cursor, stopped by the left margin.
+// leftOf returns the column n left of the cursor, stopped by the left margin.
 func (t *terminal) leftOf(n int) int { return max(t.x-n, t.leftStop(t.x)) }
 
 func (t *terminal) backspace() {
@@ -176,8 +180,8 @@ func (t *terminal) backspace() {
 	t.pending = false
 }
 
-// backWrap moves left by n columns and from the left margin on to the right margin of the row above (ctlseqs, DECSET
-// 45); from the top it goes to the bottom. A pending wrap counts as a column.
+// backWrap moves left by n columns and from the left margin on to the right margin of the row above
+// (ctlseqs, DECSET 45); from the top it goes to the bottom. A pending wrap counts as a column.
 func (t *terminal) backWrap(n int) {
 	if t.pending {
 		n--
@@ -203,7 +207,7 @@ func (t *terminal) backWrap(n int) {
 	t.moveTo(y, x)
 }
 
-// leftStop is what stops a move to the left from a column: the left margin, or the edge.
+// leftStop returns the column that stops a move to the left: the left margin, or the edge.
 func (t *terminal) leftStop(x int) int {
 	if x >= t.left {
 		return t.left
@@ -223,13 +227,15 @@ func (t *terminal) HPR() { t.moveOrigin(t.originRow(), t.originCol()+t.parse.par
 // VPA moves to a row (ECMA-48 8.3.158).
 func (t *terminal) VPA() { t.moveOrigin(t.parse.params.num(0)-1, t.originCol()) }
 
-// HPB moves left (ECMA-48 8.3.58). It is no CUB: it does not go on in the row above, nor stop at a margin.
+// HPB moves left (ECMA-48 8.3.58). It is no CUB: it does not go on in the row above, nor stop at a
+// margin.
 func (t *terminal) HPB() { t.moveOrigin(t.originRow(), t.originCol()-t.parse.params.num(0)) }
 
 // VPR moves down (ECMA-48 8.3.160).
 func (t *terminal) VPR() { t.moveOrigin(t.originRow()+t.parse.params.num(0), t.originCol()) }
 
-// DECSLRM sets the left and right margins, in DECLRMM (VT510). Without that mode the same bytes are SCOSC.
+// DECSLRM sets the left and right margins, in DECLRMM (VT510). Without that mode the same bytes are
+// SCOSC.
 func (t *terminal) DECSLRM() {
 	if !t.modes.LeftRight {
 		t.DECSC()
@@ -242,7 +248,8 @@ func (t *terminal) DECSLRM() {
 // DECSTBM sets the top and bottom margins (VT510).
 func (t *terminal) DECSTBM() { t.setMargins(&t.top, &t.bottom, t.rows) }
 
-// setMargins reads two margins on a screen of a size. Those that leave no room to scroll are ignored.
+// setMargins reads two margins on a screen of a size. Those that leave no room to scroll are
+// ignored.
 func (t *terminal) setMargins(first, last *int, size int) {
 	from, to := t.parse.params.num(0)-1, t.parse.params.at(1, 0)
 	if to == 0 || to > size {
@@ -250,7 +257,7 @@ func (t *terminal) setMargins(first, last *int, size int) {
 	}
 	if from < to-1 {
 		*first, *last = from, to-1
-		t.home()
+		t.moveHome()
 	}
 }
 
@@ -272,8 +279,8 @@ func (t *terminal) DECSC() {
 	}
 }
 
-// DECRC restores what DECSC saved (VT510, ESC 8); the home position and defaults if nothing was saved. A wrap that was
-// pending is over: the terminals in use agree on that.
+// DECRC restores what DECSC saved (VT510, ESC 8); the home position and defaults if nothing was
+// saved. A wrap that was pending is over: the terminals in use agree on that.
 func (t *terminal) DECRC() {
 	c := t.grid.saved
 	t.modes.Origin = c.origin
@@ -287,7 +294,8 @@ func (t *terminal) DECRC() {
 	t.moveTo(y, x)
 }
 
-// tabStops are the columns with a tab stop. They reach over the largest screen, so that resizing keeps them.
+// tabStops are the columns with a tab stop. They reach over the largest screen, so that resizing
+// keeps them.
 type tabStops struct{ at [MaxCols]bool }
 
 var defaultTabs = func() (s tabStops) {
@@ -301,13 +309,13 @@ func (s *tabStops) reset() { *s = defaultTabs }
 
 // HT moves to the next tab stop, to the right margin at most.
 func (t *terminal) HT() {
-	if x := t.tab(1, 1, t.rightLimit()); x != t.x {
+	if x := t.tabColumn(1, 1, t.rightLimit()); x != t.x {
 		t.x, t.pending = x, false
 	}
 }
 
-// tab is the column n tab stops on, in steps of 1 or -1, and no further than limit.
-func (t *terminal) tab(n, step, limit int) int {
+// tabColumn returns the column n tab stops on, in steps of 1 or -1, and no further than limit.
+func (t *terminal) tabColumn(n, step, limit int) int {
 	x := t.x
 	for ; n > 0 && (limit-x)*step > 0; n-- {
 		x += step
@@ -321,7 +329,7 @@ func (t *terminal) tab(n, step, limit int) int {
 
 // CHT moves n tab stops right (ECMA-48 8.3.10).
 func (t *terminal) CHT() {
-	if x := t.tab(t.parse.params.num(0), 1, t.rightLimit()); x != t.x {
+	if x := t.tabColumn(t.parse.params.num(0), 1, t.rightLimit()); x != t.x {
 		t.moveTo(t.y, x)
 	}
 }
@@ -332,7 +340,7 @@ func (t *terminal) CBT() {
 	if t.modes.Origin {
 		limit = t.left
 	}
-	t.moveTo(t.y, t.tab(t.parse.params.num(0), -1, limit))
+	t.moveTo(t.y, t.tabColumn(t.parse.params.num(0), -1, limit))
 }
 
 // HTS sets a tab stop at the cursor (ECMA-48 8.3.62).

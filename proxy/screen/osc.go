@@ -11,8 +11,9 @@ import (
 // maxTitle bounds a title, in bytes.
 const maxTitle = 1024
 
-// osc performs an operating system command: a number, a semicolon, and text (ctlseqs, "Operating System Commands").
-func (t *terminal) osc(s []byte) {
+// performOSC performs an operating system command: a number, a semicolon, and text (ctlseqs,
+// "Operating System Commands").
+func (t *terminal) performOSC(s []byte) {
 	number, rest, _ := bytes.Cut(s, []byte{';'})
 	n, err := strconv.Atoi(string(number))
 	if err != nil {
@@ -55,7 +56,7 @@ func (t *terminal) osc(s []byte) {
 	}
 }
 
-// cleanTitle makes a title fit to be shown: valid UTF-8, no controls, no more than maxTitle bytes.
+// cleanTitle makes a title fit to be shown: valid UTF-8, without controls, at most maxTitle bytes.
 func cleanTitle(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
@@ -70,7 +71,8 @@ func cleanTitle(s string) string {
 	return s
 }
 
-// oscCwd is OSC 7: a file URL that names the shell's directory (kitty-shell-cwd is the same without escapes).
+// oscCwd is OSC 7: a file URL that names the shell's directory (kitty-shell-cwd is the same without
+// escapes).
 func (t *terminal) oscCwd(text string) {
 	rest, escaped := strings.CutPrefix(text, "file://")
 	if !escaped {
@@ -98,7 +100,7 @@ func (t *terminal) setCwd(host, path string) {
 	t.host, t.cwd = cleanTitle(host), cleanTitle(path)
 }
 
-// unescape resolves the percent escapes of a URL (RFC 3986, 2.1); what is none stays as it is.
+// unescape resolves the percent escapes of a URL (RFC 3986, 2.1); a malformed one stays as it is.
 func unescape(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
@@ -136,14 +138,15 @@ func (t *terminal) popTitle() {
 // link is the target of a hyperlink.
 type link struct{ target, id string }
 
-// linkTable holds the hyperlinks that stand in cells; number 0 is none.
+// linkTable holds the hyperlinks that stand in cells; number 0 means no link.
 type linkTable struct {
 	list  []link
 	ids   map[link]uint16
 	limit int
 }
 
-// The limits of hyperlinks: longer targets and ids are ignored, and links beyond maxLinks are not recorded.
+// The limits of hyperlinks: longer targets and ids are ignored, and links beyond maxLinks are not
+// recorded.
 const (
 	maxLinkTarget  = 2083
 	maxLinkID      = 250
@@ -158,7 +161,7 @@ func (l *linkTable) at(n uint16) link {
 	return l.list[n-1]
 }
 
-func (l *linkTable) intern(k link) uint16 {
+func (l *linkTable) internLink(k link) uint16 {
 	if n, ok := l.ids[k]; ok {
 		return n
 	}
@@ -174,7 +177,7 @@ func (l *linkTable) intern(k link) uint16 {
 	return n
 }
 
-func (l *linkTable) full() bool { return len(l.list) >= max(l.limit, firstLinkLimit) }
+func (l *linkTable) isFull() bool { return len(l.list) >= max(l.limit, firstLinkLimit) }
 
 // oscLink is OSC 8: params ; URI. An empty URI ends the link.
 func (t *terminal) oscLink(text string) {
@@ -190,8 +193,9 @@ func (t *terminal) oscLink(text string) {
 	}
 	p := t.pen
 	p.link = 0
-	if target != "" && len(target) <= maxLinkTarget && len(k.id) <= maxLinkID && isPrintable(target+k.id) {
-		p.link = t.links.intern(k)
+	if target != "" && len(target) <= maxLinkTarget && len(k.id) <= maxLinkID &&
+		isPrintable(target+k.id) {
+		p.link = t.links.internLink(k)
 	}
 	t.setPen(p)
 }
@@ -224,7 +228,8 @@ type Marks struct {
 	Rev     uint64
 }
 
-// oscVSCode is OSC 633, which has more than 133: the command line (E) and properties (P), of which only the directory matters.
+// oscVSCode is OSC 633, which has more than 133: the command line (E) and properties (P), of which
+// only the directory matters.
 func (t *terminal) oscVSCode(text string) {
 	kind, rest, _ := strings.Cut(text, ";")
 	value, _, _ := strings.Cut(rest, ";")
@@ -269,7 +274,8 @@ func (t *terminal) oscMark(text string) {
 	var exit *int
 	switch kind {
 	case "A", "N":
-		if given := options(rest)["k"]; given != "" && given != "i" { // of a line that goes on, or at the right
+		// of a line that goes on, or at the right
+		if given := options(rest)["k"]; given != "" && given != "i" {
 			return
 		}
 		kind = "A"
@@ -293,7 +299,8 @@ func (t *terminal) oscMark(text string) {
 	t.hearShell(kind, rest, exit)
 }
 
-// setTitle sets the window's title. It counts, because whoever adds to the title of the user's window has to do so again.
+// setTitle sets the window's title. It counts, because an addition to the title of the user's
+// window has to be made again after each.
 func (t *terminal) setTitle(s string) {
 	t.title = s
 	t.titleSets++

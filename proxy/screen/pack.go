@@ -8,16 +8,17 @@ import (
 
 // How a row is packed.
 //
-// A row in ASCII has a byte for every cell, 0 for an erased one. Any other row has a word for every cell, which is the
-// cell's content; that of a cluster (clusterFlag) has the length of the text in place of its number, and the text
-// follows, four bytes a word.
+// A row in ASCII has a byte for every cell, 0 for an erased one. Any other row has a word for every
+// cell, the cell's content; a cluster (clusterFlag) has the length of the text in place of its
+// number, and the text follows, four bytes a word.
 //
-// The styles are runs: a head that says which parts follow, the number of cells in two bytes, and the parts. What comes
-// after the last run has the default style, so that most rows have no run at all. A run is at most maxRun bytes long,
-// and five for an indexed colour: the style itself is shorter than a number for it would be that outlives a sweep.
+// The styles are runs: a head that says which parts follow, the number of cells in two bytes, and
+// the parts. The cells after the last run have the default style, so that most rows have no run at
+// all. A run is at most maxRun bytes long, and five for an indexed colour: a style number that
+// outlives a sweep would be longer than the style itself.
 
-// The head of a run of cells with the same style: two bits for the kind of each colour (its bytes follow, lowest first),
-// then the parts that are rare.
+// The head of a run of cells with the same style: two bits for the kind of each colour (its bytes
+// follow, lowest first), then the parts that are rare.
 const (
 	runBgShift = 2
 	runAttrs   = 1 << 4 // attributes and the shape of the underline, two bytes
@@ -42,19 +43,19 @@ func (b *block) packRun(n int, s *style) {
 	fg, bg := s.fg>>24&3, s.bg>>24&3
 	d[0] = byte(fg | bg<<runBgShift)
 	d[1], d[2] = byte(n), byte(n>>8)
-	// All bytes of a part are written, and the next part overwrites those that do not count: hardly a branch depends on
-	// what the style is, because no processor could predict it.
+	// All bytes of a part are written, and the next part overwrites those that do not count: hardly
+	// a branch depends on what the style is, because no processor could predict it.
 	binary.LittleEndian.PutUint32(d[runHead:], uint32(s.fg))
 	i := runHead + colorBytes[fg]
 	binary.LittleEndian.PutUint32(d[i:], uint32(s.bg))
 	i += colorBytes[bg]
-	attrs, has := uint16(s.attrs)|uint16(s.underline)<<underlineShift, 0
+	attrs, parts := uint16(s.attrs)|uint16(s.underline)<<underlineShift, 0
 	if attrs != 0 {
-		has = 1
+		parts = 1
 	}
-	d[0] |= byte(has) * runAttrs
+	d[0] |= byte(parts) * runAttrs
 	binary.LittleEndian.PutUint16(d[i:], attrs)
-	i += 2 * has
+	i += 2 * parts
 	if s.ul != 0 {
 		d[0] |= runLine
 		binary.LittleEndian.PutUint32(d[i:], uint32(s.ul))
@@ -99,11 +100,12 @@ func unpackColor(p []byte, at int, kind byte) (Color, int) {
 	return c, at + colorBytes[kind]
 }
 
-// relinkRun renumbers the hyperlink of the run at the front of p, which is its last part, and returns the run's length.
+// relinkRun renumbers the hyperlink of the run at the front of p, always the run's last part, and
+// returns the run's length.
 func relinkRun(p []byte, use func(uint16) uint16) int {
 	s, _, size := unpackRun(p)
 	if s.link != 0 {
-		// A link that has no room in the table any more gets number 0, which is none.
+		// A link that the table has no room for gets number 0, no link.
 		binary.LittleEndian.PutUint16(p[size-2:], use(s.link))
 	}
 	return size
@@ -116,7 +118,7 @@ func (b *block) packASCII(cells []cell, styles *styleTable) {
 	}
 	at := len(b.ascii)
 	b.ascii = slices.Grow(b.ascii, len(cells))[:at+len(cells)]
-	id := cells[0].style()
+	id := cells[0].styleID()
 	if narrow(b.ascii[at:], cells) {
 		if id != 0 {
 			b.packRun(len(cells), &styles.list[id])
@@ -125,9 +127,9 @@ func (b *block) packASCII(cells []cell, styles *styleTable) {
 	}
 	start := 0
 	for i, c := range cells {
-		if c.style() != id {
+		if c.styleID() != id {
 			b.packRun(i-start, &styles.list[id])
-			start, id = i, c.style()
+			start, id = i, c.styleID()
 		}
 	}
 	if id != 0 {
@@ -135,7 +137,7 @@ func (b *block) packASCII(cells []cell, styles *styleTable) {
 	}
 }
 
-// packRest appends the first n cells of a row that is covered and not written yet.
+// packRest appends the first n cells of a row that is covered and unwritten yet.
 func (b *block) packRest(r *row, n int, styles *styleTable) {
 	if n == 0 {
 		return
@@ -148,7 +150,7 @@ func (b *block) packRest(r *row, n int, styles *styleTable) {
 	default:
 		b.ascii = appendPairs(b.ascii, n, byte(r.rest), byte(r.rest))
 	}
-	if id := r.rest.style(); id != 0 {
+	if id := r.rest.styleID(); id != 0 {
 		b.packRun(n, &styles.list[id])
 	}
 }
@@ -168,8 +170,8 @@ func appendPairs[T byte | uint32](dst []T, n int, first, second T) []T {
 	return dst
 }
 
-// narrow copies the content of the cells, which are all ASCII, to dst, which is as long, eight cells a step. It says
-// whether all cells have the same style.
+// narrow copies the content of the cells, all of them ASCII, to dst, of the same length, eight
+// cells a step. It reports whether all cells have the same style.
 func narrow(dst []byte, cells []cell) bool {
 	base := cells[0]
 	var differ cell
@@ -212,8 +214,8 @@ func (b *block) packWords(cells []cell, styles *styleTable, clusters *clusterTab
 	}
 }
 
-// copyContent copies the content of the cells at the front that have the style of base and are no clusters to words,
-// which is as long, and returns their number.
+// copyContent copies the content of the cells at the front that have the style of base and are no
+// clusters to words, which is as long, and returns their number.
 func copyContent(words []uint32, cells []cell, base cell) int {
 	const other = ^contentMask | clusterFlag
 	for i, c := range cells[:len(words)] {
@@ -236,7 +238,8 @@ func appendCluster(words []uint32, c cell, clusters *clusterTable) []uint32 {
 	return words
 }
 
-// packedCluster appends the text of the cluster whose first word is words[0] to dst and returns the number of words.
+// packedCluster appends the text of the cluster whose first word is words[0] to dst and returns the
+// number of words.
 func packedCluster(dst []byte, words []uint32) (text []byte, n int) {
 	size := int(words[0] & uint32(codeMask))
 	n = 1 + (size+3)/4
@@ -247,8 +250,8 @@ func packedCluster(dst []byte, words []uint32) (text []byte, n int) {
 	return dst[:end], n
 }
 
-// unpack appends the cells of a packed row to dst.
-func (p packed) unpack(dst []cell, styles *styleTable, clusters *clusterTable) []cell {
+// appendCells appends the cells of a packed row to dst.
+func (p packed) appendCells(dst []cell, styles *styleTable, clusters *clusterTable) []cell {
 	start := len(dst)
 	for _, c := range p.ascii {
 		dst = append(dst, cell(c))
@@ -261,12 +264,12 @@ func (p packed) unpack(dst []cell, styles *styleTable, clusters *clusterTable) [
 			continue
 		}
 		text, n := packedCluster(room[:0], words)
-		dst, words = append(dst, c&^codeMask|clusters.intern(text)), words[n:]
+		dst, words = append(dst, c&^codeMask|clusters.internText(text)), words[n:]
 	}
 	cells := dst[start:]
 	for runs := p.styles; len(runs) > 0; {
 		s, n, size := unpackRun(runs)
-		if base := styled(styles.intern(&s)); base != 0 {
+		if base := styled(styles.internStyle(&s)); base != 0 {
 			for i := range cells[:n] {
 				cells[i] |= base
 			}
@@ -307,7 +310,7 @@ func (p packed) appendText(dst []byte) []byte {
 	return trimBlanks(dst, start)
 }
 
-// appendANSI appends the row as text with SGR (and OSC 8), with blanks in the default style for what is veiled.
+// appendANSI appends the row as text with SGR (and OSC 8), with default blanks for veiled cells.
 func (p packed) appendANSI(dst []byte, t *terminal) []byte {
 	look, now := styleRuns{runs: p.styles}, style{}
 	begin := func() (hidden bool) { // the next cell

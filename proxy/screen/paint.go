@@ -28,7 +28,8 @@ func (s style) appendSGR(dst []byte) []byte {
 	return s.ul.appendSGR(dst, 50)
 }
 
-// appendSGR appends the code of a colour; base is 30 for foreground, 40 for background, 50 for underline.
+// appendSGR appends the code of a colour; base is 30 for foreground, 40 for background, 50 for
+// underline.
 func (c Color) appendSGR(dst []byte, base int) []byte {
 	if i, ok := c.Index(); ok {
 		switch {
@@ -73,28 +74,28 @@ func (t *terminal) appendStyle(dst []byte, from, to style) []byte {
 	return dst
 }
 
-// AppendRowANSI appends the visible row as text with SGR (and OSC 8): what paints it from column 0 on an empty row of
-// a terminal in its default rendition. It moves no cursor, erases nothing, ends in the default rendition, and leaves
-// out blanks of the default style at the end.
+// AppendRowANSI appends the visible row as text with SGR (and OSC 8): what paints it from column 0
+// on an empty row of a terminal in its default rendition. It moves no cursor, erases nothing, ends
+// in the default rendition, and leaves out blanks of the default style at the end.
 func (s *Screen) AppendRowANSI(dst []byte, row int) []byte {
 	return s.t.appendRow(dst, s.row(row), (*terminal).appendContent)
 }
 
-// AppendPartANSI is [Screen.AppendRowANSI] for the columns from to to, the latter not among them. A wide character that does
-// not fit whole is blank.
+// AppendPartANSI is [Screen.AppendRowANSI] for the columns from to to, the latter not among them. A
+// wide character that does not fit whole is blank.
 func (s *Screen) AppendPartANSI(dst []byte, row, from, to int) []byte {
 	r := s.row(row)
-	cells := r.cells[:r.end()]
+	cells := r.cells[:r.textEnd()]
 	from, to = min(max(from, 0), len(cells)), min(to, len(cells))
 	if from >= to {
 		return dst
 	}
 	part := append([]cell(nil), cells[from:to]...)
 	if part[0].isTail() {
-		part[0] = part[0].emptied()
+		part[0] = part[0].withoutContent()
 	}
 	if last := len(part) - 1; part[last].isWide() {
-		part[last] = part[last].emptied()
+		part[last] = part[last].withoutContent()
 	}
 	return s.t.appendCells(dst, part, (*terminal).appendContent)
 }
@@ -107,8 +108,8 @@ func (t *terminal) appendContent(dst []byte, c cell) []byte {
 	return t.clusters.appendCell(dst, c)
 }
 
-// appendExact is appendContent that also brings about the width of the cell: a cluster that is not as wide as its
-// characters together needs mode 2027 on the way.
+// appendExact is appendContent that also brings about the width of the cell: a cluster whose width
+// differs from the sum of its characters needs mode 2027 on the way.
 func (t *terminal) appendExact(dst []byte, c cell) []byte {
 	if !c.isCluster() {
 		return t.appendContent(dst, c)
@@ -124,19 +125,27 @@ func (t *terminal) appendExact(dst []byte, c cell) []byte {
 	return append(append(append(dst, "\x1b[?2027h"...), text...), "\x1b[?2027l"...)
 }
 
-func (t *terminal) appendRow(dst []byte, r *row, content func(*terminal, []byte, cell) []byte) []byte {
-	return t.appendCells(dst, r.cells[:r.end()], content)
+func (t *terminal) appendRow(
+	dst []byte,
+	r *row,
+	content func(*terminal, []byte, cell) []byte,
+) []byte {
+	return t.appendCells(dst, r.cells[:r.textEnd()], content)
 }
 
-func (t *terminal) appendCells(dst []byte, cells []cell, content func(*terminal, []byte, cell) []byte) []byte {
+func (t *terminal) appendCells(
+	dst []byte,
+	cells []cell,
+	content func(*terminal, []byte, cell) []byte,
+) []byte {
 	var now style
 	id := uint32(0)
 	for _, c := range cells {
 		if c.isTail() {
 			continue
 		}
-		if c.style() != id {
-			id = c.style()
+		if c.styleID() != id {
+			id = c.styleID()
 			next := t.styles.list[id]
 			dst = t.appendStyle(dst, now, next)
 			now = next
@@ -149,10 +158,10 @@ func (t *terminal) appendCells(dst []byte, cells []cell, content func(*terminal,
 // appendCUP appends CUP for a 0-based place.
 func appendCUP(dst []byte, y, x int) []byte { return fmt.Appendf(dst, "\x1b[%d;%dH", y+1, x+1) }
 
-// AppendPen appends what brings a terminal with the same cells, modes and margins back to this screen's cursor and
-// pen, when these were disturbed: it must have SGR 0, ASCII in G0 and GL, DECOM and IRM reset, DECAWM set and no
-// hyperlink; what DECSCA and SPA protect is put right. It uses neither DECSC nor margins. A pending wrap is restored by
-// printing the last cell again.
+// AppendPen appends what brings a terminal with the same cells, modes and margins back to this
+// screen's cursor and pen, when these were disturbed: it must have SGR 0, ASCII in G0 and GL, DECOM
+// and IRM reset, DECAWM set and no hyperlink; what DECSCA and SPA protect is put right. It uses
+// neither DECSC nor margins. A pending wrap is restored by printing the last cell again.
 func (s *Screen) AppendPen(dst []byte) []byte {
 	t := &s.t
 	if t.protects { // by the program's leave only: not every terminal knows DECSCA
@@ -177,7 +186,8 @@ func (t *terminal) appendPen(dst []byte, c savedCursor, insert, autoWrap bool) [
 		dst = append(dst, "\x1b[?6h"...)
 		top, left = t.top, t.left
 	}
-	if !autoWrap { // before the last column is written again: some terminals take back at the switch that it was
+	// before the last column is written again: some terminals take back at the switch that it was
+	if !autoWrap {
 		dst = append(dst, "\x1b[?7l"...)
 	}
 	var now style
@@ -186,7 +196,7 @@ func (t *terminal) appendPen(dst []byte, c savedCursor, insert, autoWrap bool) [
 		if x > 0 && cells[x].isTail() {
 			x--
 		}
-		now = t.styles.list[cells[x].style()]
+		now = t.styles.list[cells[x].styleID()]
 		dst = appendCUP(dst, c.y-top, x-left)
 		dst = t.appendStyle(dst, style{}, now)
 		dst = t.appendExact(dst, cells[x])
@@ -225,8 +235,8 @@ func (c charsets) append(dst []byte) []byte {
 	return dst
 }
 
-// AppendSides appends what brings left and right margins (DECSLRM) back after DECLRMM was reset; nothing where that is not
-// set. It moves the cursor.
+// AppendSides appends what brings left and right margins (DECSLRM) back after DECLRMM was reset,
+// and appends nothing if that mode is off. It moves the cursor.
 func (s *Screen) AppendSides(dst []byte) []byte {
 	t := &s.t
 	if !t.modes.LeftRight {
@@ -235,8 +245,9 @@ func (s *Screen) AppendSides(dst []byte) []byte {
 	return fmt.Appendf(dst, "\x1b[?69h\x1b[%d;%ds", t.left+1, t.right+1)
 }
 
-// AppendRedraw appends what paints this screen, with cursor, modes and title, on a terminal of the same size that has
-// just been reset. The main screen below an alternate one is painted as well; the history is not, nor is what is veiled.
+// AppendRedraw appends what paints this screen, with cursor, modes and title, on a terminal of the
+// same size that has just been reset. It paints the main screen below an alternate one as well, but
+// neither the history nor what is veiled.
 func (s *Screen) AppendRedraw(dst []byte) []byte {
 	if s.t.title != "" {
 		dst = fmt.Appendf(dst, "\x1b]2;%s\x1b\\", s.t.title)
@@ -261,7 +272,10 @@ func (s *Screen) AppendPicture(dst []byte) []byte {
 	dst = s.AppendSides(dst)
 	if c := t.grid.saved; c.valid {
 		dst = t.appendPen(dst, c, false, true)
-		dst = append(dst, "\x1b7\x1b[0m\x1b]8;;\x1b\\\x1b[0\"q\x1b(B\x1b)B\x1b*B\x1b+B\x0f\x1b[?6l"...)
+		dst = append(
+			dst,
+			"\x1b7\x1b[0m\x1b]8;;\x1b\\\x1b[0\"q\x1b(B\x1b)B\x1b*B\x1b+B\x0f\x1b[?6l"...,
+		)
 	}
 	dst = AppendModes(dst, defaultModes(), t.modes)
 	if t.private.cursorShape != 0 {
@@ -274,8 +288,9 @@ func (s *Screen) AppendPicture(dst []byte) []byte {
 	return dst
 }
 
-// AppendPast appends what moves all that a terminal of that many rows shows up into its own history, and after that this screen's, of
-// which most rows at the most. The terminal, whose tab stops, modes and margins are a fresh one's, is blank then.
+// AppendPast appends what moves all that a terminal of that many rows shows up into its own
+// history, and after that this screen's, of which most rows at the most. The terminal, whose tab
+// stops, modes and margins are a fresh one's, is blank then.
 func (s *Screen) AppendPast(dst []byte, rows, most int) []byte {
 	dst = appendCUP(dst, rows-1, 0)
 	for i := max(0, s.HistoryLen()-most); i < s.HistoryLen(); i++ {
@@ -289,8 +304,8 @@ func (s *Screen) AppendPast(dst []byte, rows, most int) []byte {
 
 func (t *terminal) appendRows(dst []byte, g *grid) []byte {
 	for y := range g.rows {
-		if r := g.at(y); r.end() > 0 {
-			dst = t.appendRow(appendCUP(dst, y, 0), t.shown(r), (*terminal).appendExact)
+		if r := g.at(y); r.textEnd() > 0 {
+			dst = t.appendRow(appendCUP(dst, y, 0), t.shownRow(r), (*terminal).appendExact)
 		}
 	}
 	return dst
@@ -324,15 +339,16 @@ func (t *terminal) appendTabs(dst []byte) []byte {
 	return dst
 }
 
-// redrawModes are the private modes that AppendRedraw sets in any order. Origin, wrap-around, margins, synchronised
-// output and the keypad have their own places.
+// redrawModes are the private modes that AppendRedraw sets in any order. Origin, wrap-around,
+// margins, synchronised output and the keypad have their own places.
 var redrawModes = []int{1, 5, 8, 12, 25, 45, 67, 1004, 1007, 2004, 2027, 2031, 9001}
 
-// AppendModes appends what turns the modes of a terminal from into to, as far as they are about keys, mouse, paste and how the
-// whole screen looks: those that say where and how characters are printed are left alone.
+// AppendModes appends what turns the modes of a terminal from into to, for keys, mouse, paste and
+// the look of the whole screen. It leaves alone the modes that say where and how characters are
+// printed.
 func AppendModes(dst []byte, from, to Modes) []byte {
 	for _, n := range redrawModes {
-		if a, b := *from.dec(n), *to.dec(n); a != b {
+		if a, b := *from.decMode(n), *to.decMode(n); a != b {
 			dst = fmt.Appendf(dst, "\x1b[?%d%c", n, setOrReset(b))
 		}
 	}
@@ -344,15 +360,25 @@ func AppendModes(dst []byte, from, to Modes) []byte {
 		dst = append(dst, "\x1b="...) // DECKPAM
 	}
 	for _, n := range []int{2, 12, 20} {
-		if a, b := *from.ansi(n), *to.ansi(n); a != b {
+		if a, b := *from.ansiMode(n), *to.ansiMode(n); a != b {
 			dst = fmt.Appendf(dst, "\x1b[%d%c", n, setOrReset(b))
 		}
 	}
 	if to.MouseProtocol != from.MouseProtocol {
-		dst = fmt.Appendf(dst, "\x1b[?%d%c", max(to.MouseProtocol, from.MouseProtocol), setOrReset(to.MouseProtocol != 0))
+		dst = fmt.Appendf(
+			dst,
+			"\x1b[?%d%c",
+			max(to.MouseProtocol, from.MouseProtocol),
+			setOrReset(to.MouseProtocol != 0),
+		)
 	}
 	if to.MouseEncoding != from.MouseEncoding {
-		dst = fmt.Appendf(dst, "\x1b[?%d%c", max(to.MouseEncoding, from.MouseEncoding), setOrReset(to.MouseEncoding != 0))
+		dst = fmt.Appendf(
+			dst,
+			"\x1b[?%d%c",
+			max(to.MouseEncoding, from.MouseEncoding),
+			setOrReset(to.MouseEncoding != 0),
+		)
 	}
 	if to.ModifyOtherKeys != from.ModifyOtherKeys {
 		dst = fmt.Appendf(dst, "\x1b[>4;%dm", to.ModifyOtherKeys)

@@ -22,18 +22,18 @@ type palette struct {
 	used    paletteUse
 }
 
-// paletteUse is what the program has ever touched: a reset does not take that back, since a terminal may have ways to bring
-// colours back that the model does not follow (XTPUSHCOLORS).
+// paletteUse is what the program has ever touched: a reset does not take that back, since a
+// terminal may have ways to bring colours back that the model does not follow (XTPUSHCOLORS).
 type paletteUse struct {
 	entries [4]uint64 // bit i: entry i
 	special bool      // the colours of bold and the like (OSC 5 and 6)
 }
 
-// maxSpec bounds the text of a colour that is kept, in bytes; that of the longest form with a meaning is shorter.
+// maxSpec bounds the kept text of a colour, in bytes; the longest form with a meaning is shorter.
 const maxSpec = 128
 
-// note says that the program set entry n in these words.
-func (p *palette) note(n int, spec string) {
+// noteEntry says that the program set entry n in these words.
+func (p *palette) noteEntry(n int, spec string) {
 	if n < 0 || n > 255 {
 		p.used.special = true
 		return
@@ -48,15 +48,16 @@ func (p *palette) note(n int, spec string) {
 	}
 }
 
-// noteOther looks at commands for colours that the model does not show: kitty's list (OSC 21), the special colours, and
-// what sets the first 16 by other names (OSC 1337 of iTerm2, OSC P of the Linux console).
+// noteOther looks at commands for colours that the model does not show: kitty's list (OSC 21), the
+// special colours, and what sets the first 16 by other names (OSC 1337 of iTerm2, OSC P of the
+// Linux console).
 func (p *palette) noteOther(n int, text string) {
 	switch {
 	case n == 21:
 		for _, item := range strings.Split(text, ";") {
 			key, spec, _ := strings.Cut(item, "=")
 			if i, err := strconv.ParseUint(key, 10, 8); err == nil && spec != "?" {
-				p.note(int(i), spec)
+				p.noteEntry(int(i), spec)
 			}
 		}
 	case n == 5, n == 6, n == 105, n == 106:
@@ -66,18 +67,21 @@ func (p *palette) noteOther(n int, text string) {
 	}
 }
 
-// PaletteUsed reports whether the program ever set this entry of the palette, in whatever words.
+// PaletteUsed reports whether the program ever set this entry of the palette, in any form.
 func (s *Screen) PaletteUsed(i uint8) bool {
 	return s.t.palette.used.entries[i/64]&(1<<(i%64)) != 0
 }
 
-// PaletteSpec is the text with which the program set this entry (XParseColor), "" where it is the terminal's own.
+// PaletteSpec is the text with which the program set this entry (XParseColor), "" where it is the
+// terminal's own.
 func (s *Screen) PaletteSpec(i uint8) string { return s.t.palette.specs[i] }
 
-// SpecialColors reports whether the program ever set how bold text and the like are coloured (OSC 5 and 6).
+// SpecialColors reports whether the program ever set how bold text and the like are coloured (OSC 5
+// and 6).
 func (s *Screen) SpecialColors() bool { return s.t.palette.used.special }
 
-// The colours of a terminal that nobody has configured, for answers and pictures: xterm's 16, the cube, the greys.
+// The colours of an unconfigured terminal, for answers and pictures: xterm's 16, the cube, the
+// greys.
 var (
 	defaultDynamic = [3]rgb{{0xe5, 0xe5, 0xe5, true}, {0, 0, 0, true}, {0xe5, 0xe5, 0xe5, true}}
 	ansiColors     = [16]uint32{
@@ -106,7 +110,7 @@ func defaultColor(i uint8) rgb {
 	}
 }
 
-func (p *palette) index(i uint8) rgb {
+func (p *palette) entryColor(i uint8) rgb {
 	if c, ok := p.indexed[i]; ok {
 		return c
 	}
@@ -120,12 +124,12 @@ func (p *palette) dynamicColor(i int) rgb {
 	return defaultDynamic[i]
 }
 
-// Resolve returns the three components with which c is shown now: fg says whether it stands for a foreground, which
-// matters for the default colours. OSC 4, 10 and 11 change the answer.
+// Resolve returns the three components with which c is shown now: fg says whether it stands for a
+// foreground, which matters for the default colours. OSC 4, 10 and 11 change the answer.
 func (s *Screen) Resolve(c Color, fg bool) (r, g, b uint8) {
 	v := s.t.palette.dynamicColor(1)
 	if i, ok := c.Index(); ok {
-		v = s.t.palette.index(i)
+		v = s.t.palette.entryColor(i)
 	} else if r, g, b, ok := c.RGB(); ok {
 		return r, g, b
 	} else if fg {
@@ -134,8 +138,8 @@ func (s *Screen) Resolve(c Color, fg bool) (r, g, b uint8) {
 	return v.r, v.g, v.b
 }
 
-// Repainted calls each for what the program has changed of the palette (OSC 4), in order, and for "foreground" and
-// "background" (OSC 10 and 11).
+// Repainted calls each for what the program has changed of the palette (OSC 4), in order, and for
+// "foreground" and "background" (OSC 10 and 11).
 func (s *Screen) Repainted(each func(name string, r, g, b uint8)) {
 	p := &s.t.palette
 	for _, i := range slices.Sorted(maps.Keys(p.indexed)) {
@@ -149,13 +153,13 @@ func (s *Screen) Repainted(each func(name string, r, g, b uint8)) {
 	}
 }
 
-// spec is the form of the answers to colour queries: 16 bits a component (XParseColor).
+// spec formats an answer to a colour query: 16 bits a component (XParseColor).
 func (c rgb) spec() string {
 	return fmt.Sprintf("rgb:%02x%02x/%02x%02x/%02x%02x", c.r, c.r, c.g, c.g, c.b, c.b)
 }
 
-// parseColor reads the forms of XParseColor without names: rgb:h/h/h with one to four digits each, and #rgb to
-// #rrrrggggbbbb.
+// parseColor reads the forms of XParseColor without names: rgb:h/h/h with one to four digits each,
+// and #rgb to #rrrrggggbbbb.
 func parseColor(s string) (rgb, bool) {
 	var parts []string
 	if list, ok := strings.CutPrefix(s, "rgb:"); ok {
@@ -188,14 +192,14 @@ func (t *terminal) oscPalette(text string) {
 			continue
 		}
 		if parts[i+1] != "?" {
-			t.palette.note(number, parts[i+1])
+			t.palette.noteEntry(number, parts[i+1])
 		}
 		n := number
 		if n < 0 || n > 255 {
 			continue
 		}
 		if parts[i+1] == "?" {
-			t.replyOSC(fmt.Sprintf("4;%d;%s", n, t.palette.index(uint8(n)).spec()))
+			t.replyOSC(fmt.Sprintf("4;%d;%s", n, t.palette.entryColor(uint8(n)).spec()))
 			continue
 		}
 		if c, ok := parseColor(parts[i+1]); ok {
@@ -222,7 +226,8 @@ func (t *terminal) oscResetPalette(text string) {
 	t.touchAll()
 }
 
-// oscDynamic is OSC 10, 11 and 12: foreground, background and cursor. Further colours in one list go to the next.
+// oscDynamic is OSC 10, 11 and 12: foreground, background and cursor. Further colours in one list
+// go to the next.
 func (t *terminal) oscDynamic(n int, text string) {
 	for _, p := range strings.Split(text, ";") {
 		if n > 12 {

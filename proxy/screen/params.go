@@ -1,7 +1,7 @@
 package screen
 
-// maxParams is the number of parameters kept of a sequence, as in xterm; maxParam is the largest value. What goes
-// beyond is ignored, or stays at the limit.
+// maxParams is the number of parameters kept of a sequence, as in xterm; maxParam is the largest
+// value. What goes beyond is ignored, or stays at the limit.
 const (
 	maxParams = 32
 	maxParam  = 65535
@@ -11,8 +11,9 @@ const (
 
 // params are the numeric parameters of a control sequence.
 type params struct {
-	v    [maxParams]int32
-	n    int    // index of the parameter being read; number of parameters is n+1 once anything was read
+	v [maxParams]int32
+	// index of the parameter being read; number of parameters is n+1 once anything was read
+	n    int
 	subs uint32 // bit i: v[i] is a sub-parameter of the one before it (a colon stood between them)
 }
 
@@ -54,7 +55,7 @@ func (p *params) read(b []byte) int {
 	}
 }
 
-// number is the value of a parameter, v being that of its digits as far as 32 bits hold it.
+// number returns the value of a parameter from v, that of its digits in 32 bits.
 func number(v uint32, digits []byte) int32 {
 	switch {
 	case len(digits) == 0:
@@ -68,7 +69,7 @@ func number(v uint32, digits []byte) int32 {
 	return int32(min(v, maxParam))
 }
 
-// count is the number of parameters; an empty list counts as one that is missing.
+// count returns the number of parameters; an empty list counts as one missing parameter.
 func (p *params) count() int { return min(p.n+1, maxParams) }
 
 // at returns parameter i, or def if it is missing.
@@ -79,7 +80,8 @@ func (p *params) at(i, def int) int {
 	return int(p.v[i])
 }
 
-// num returns parameter i for the functions where 0 means the default, 1 (ECMA-48 counts and positions).
+// num returns parameter i for the functions where 0 means the default, 1 (ECMA-48 counts and
+// positions).
 func (p *params) num(i int) int { return max(p.at(i, 1), 1) }
 
 // isSub says whether parameter i is a sub-parameter.

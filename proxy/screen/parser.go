@@ -2,9 +2,10 @@ package screen
 
 import "bytes"
 
-// The parser is Paul Flo Williams' state machine of the VT500 series (https://vt100.net/emu/dec_ansi_parser), with
-// three changes that the years have brought: the bytes are UTF-8, so a C1 control is a code point and not a byte;
-// parameters may have sub-parameters, divided by colons (ITU T.416); and an OSC may end with BEL.
+// The parser is Paul Flo Williams' state machine of the VT500 series
+// (https://vt100.net/emu/dec_ansi_parser), with three changes that the years have brought: the
+// bytes are UTF-8, so a C1 control is a code point and not a byte; parameters may have
+// sub-parameters, divided by colons (ITU T.416); and an OSC may end with BEL.
 
 // state is where the parser stands between two bytes.
 type state uint8
@@ -55,7 +56,7 @@ var transitions *transitionTable
 
 type transitionTable [stateCount][256]step
 
-func (t *transitionTable) on(s state, from, to byte, next state, a action) {
+func (t *transitionTable) setTransitions(s state, from, to byte, next state, a action) {
 	for b := int(from); b <= int(to); b++ {
 		t[s][b] = step{next, a}
 	}
@@ -68,61 +69,62 @@ func makeTransitions() *transitionTable {
 		if s >= dcsEntry {
 			executes = ignore
 		}
-		t.on(s, 0x00, 0x1f, s, executes)
-		t.on(s, 0x7f, 0x7f, s, ignore)
-		t.on(s, 0x80, 0xff, ground, abort)
+		t.setTransitions(s, 0x00, 0x1f, s, executes)
+		t.setTransitions(s, 0x7f, 0x7f, s, ignore)
+		t.setTransitions(s, 0x80, 0xff, ground, abort)
 	}
 
-	t.on(escape, 0x20, 0x2f, escapeIntermediate, collect)
-	t.on(escape, 0x30, 0x7e, ground, escDispatch)
-	t.on(escape, '[', '[', csiEntry, clearSeq)
-	t.on(escape, 'P', 'P', dcsEntry, clearSeq)
-	t.on(escape, ']', ']', oscString, clearSeq)
+	t.setTransitions(escape, 0x20, 0x2f, escapeIntermediate, collect)
+	t.setTransitions(escape, 0x30, 0x7e, ground, escDispatch)
+	t.setTransitions(escape, '[', '[', csiEntry, clearSeq)
+	t.setTransitions(escape, 'P', 'P', dcsEntry, clearSeq)
+	t.setTransitions(escape, ']', ']', oscString, clearSeq)
 	for _, b := range []byte{'X', '^', '_'} {
-		t.on(escape, b, b, sosString, clearSeq)
+		t.setTransitions(escape, b, b, sosString, clearSeq)
 	}
-	t.on(escapeIntermediate, 0x20, 0x2f, escapeIntermediate, collect)
-	t.on(escapeIntermediate, 0x30, 0x7e, ground, escDispatch)
+	t.setTransitions(escapeIntermediate, 0x20, 0x2f, escapeIntermediate, collect)
+	t.setTransitions(escapeIntermediate, 0x30, 0x7e, ground, escDispatch)
 
-	t.sequence(csiEntry, csiParam, csiIntermediate, csiIgnore, ground, csiDispatch)
-	t.on(csiIgnore, 0x20, 0x3f, csiIgnore, ignore)
-	t.on(csiIgnore, 0x40, 0x7e, ground, ignore)
+	t.setSequence(csiEntry, csiParam, csiIntermediate, csiIgnore, ground, csiDispatch)
+	t.setTransitions(csiIgnore, 0x20, 0x3f, csiIgnore, ignore)
+	t.setTransitions(csiIgnore, 0x40, 0x7e, ground, ignore)
 
-	t.sequence(dcsEntry, dcsParam, dcsIntermediate, dcsIgnore, dcsPassthrough, hook)
-	t.on(dcsIgnore, 0x20, 0xff, dcsIgnore, ignore)
-	t.on(dcsPassthrough, 0x00, 0xff, dcsPassthrough, put)
+	t.setSequence(dcsEntry, dcsParam, dcsIntermediate, dcsIgnore, dcsPassthrough, hook)
+	t.setTransitions(dcsIgnore, 0x20, 0xff, dcsIgnore, ignore)
+	t.setTransitions(dcsPassthrough, 0x00, 0xff, dcsPassthrough, put)
 
-	t.on(oscString, 0x00, 0x1f, oscString, ignore)
-	t.on(oscString, 0x20, 0xff, oscString, put)
-	t.on(oscString, 0x07, 0x07, ground, put) // BEL ends it; endString is called by put
-	t.on(sosString, 0x00, 0xff, sosString, put)
+	t.setTransitions(oscString, 0x00, 0x1f, oscString, ignore)
+	t.setTransitions(oscString, 0x20, 0xff, oscString, put)
+	t.setTransitions(oscString, 0x07, 0x07, ground, put) // BEL ends it; endString is called by put
+	t.setTransitions(sosString, 0x00, 0xff, sosString, put)
 
 	for s := escape; s < stateCount; s++ { // "anywhere" of the diagram
-		t.on(s, 0x18, 0x18, ground, cancel)
-		t.on(s, 0x1a, 0x1a, ground, cancel)
-		t.on(s, 0x1b, 0x1b, escape, clearSeq)
+		t.setTransitions(s, 0x18, 0x18, ground, cancel)
+		t.setTransitions(s, 0x1a, 0x1a, ground, cancel)
+		t.setTransitions(s, 0x1b, 0x1b, escape, clearSeq)
 	}
 	return t
 }
 
-// sequence fills in the part that CSI and DCS share: parameters, intermediates, the final byte.
-func (t *transitionTable) sequence(entry, params, inter, bad, done state, final action) {
+// setSequence fills in the part that CSI and DCS share: parameters, intermediates, the final byte.
+func (t *transitionTable) setSequence(entry, params, inter, bad, done state, final action) {
 	for _, s := range []state{entry, params} {
-		t.on(s, 0x30, 0x3b, params, param)
-		t.on(s, 0x20, 0x2f, inter, collect)
-		t.on(s, 0x40, 0x7e, done, final)
+		t.setTransitions(s, 0x30, 0x3b, params, param)
+		t.setTransitions(s, 0x20, 0x2f, inter, collect)
+		t.setTransitions(s, 0x40, 0x7e, done, final)
 	}
-	t.on(entry, 0x3c, 0x3f, params, collect)
-	t.on(params, 0x3c, 0x3f, bad, ignore)
-	t.on(inter, 0x20, 0x2f, inter, collect)
-	t.on(inter, 0x30, 0x3f, bad, ignore)
-	t.on(inter, 0x40, 0x7e, done, final)
+	t.setTransitions(entry, 0x3c, 0x3f, params, collect)
+	t.setTransitions(params, 0x3c, 0x3f, bad, ignore)
+	t.setTransitions(inter, 0x20, 0x2f, inter, collect)
+	t.setTransitions(inter, 0x30, 0x3f, bad, ignore)
+	t.setTransitions(inter, 0x40, 0x7e, done, final)
 }
 
 // maxString bounds what is kept of an OSC or DCS; a longer one is read to its end and ignored.
 const maxString = 8192
 
-// maxHead is how much is looked at of a picture's string that is longer: what it is and where it goes, in bytes.
+// maxHead bounds the part of a longer picture string that is read, in bytes: what it holds and
+// where it goes.
 const maxHead = 1024
 
 // parser holds what must survive between two calls of Feed.
@@ -133,8 +135,8 @@ type parser struct {
 	inters int  // number of intermediates; sequences with more than one are ignored
 	final  byte
 	params params
-	// in is the byte that opened the string that the parser is in, or that ESC has just interrupted, or 0: ESC \ ends the
-	// string and obeys it, ESC and anything else drops it.
+	// in is the byte that opened the string that the parser is in, or that ESC has just
+	// interrupted, or 0: ESC \ ends the string and obeys it, ESC and anything else drops it.
 	in      byte
 	str     []byte
 	tooLong bool
@@ -147,7 +149,7 @@ func (t *terminal) feed(p []byte) {
 	t.work += len(p)
 	for len(p) > 0 {
 		if t.parse.state != ground {
-			p = p[t.sequence(p):]
+			p = p[t.parseSequence(p):]
 			continue
 		}
 		if t.sided && p[0] <= esc {
@@ -157,9 +159,9 @@ func (t *terminal) feed(p []byte) {
 		case t.parse.utf8.n > 0:
 			p = p[t.resumeRune(p):]
 		case c == 0x1b:
-			p = p[t.escape(p):]
+			p = p[t.parseEscape(p):]
 		case c < 0x20:
-			t.execute(c)
+			t.executeControl(c)
 			p = p[1:]
 		case c < 0x7f:
 			if n := t.printLines(p); n > 0 {
@@ -175,19 +177,20 @@ func (t *terminal) feed(p []byte) {
 	}
 }
 
-// sequence runs the state machine until it is back in ground or p is used up, and returns the number of bytes taken.
-func (t *terminal) sequence(p []byte) int {
+// parseSequence runs the state machine until it is back in ground or p is used up, and returns the
+// number of bytes taken.
+func (t *terminal) parseSequence(p []byte) int {
 	for i := 0; i < len(p); i++ {
 		c := p[i]
 		s := transitions[t.parse.state][c]
 		if s.action == put {
-			t.put(c)
+			t.putByte(c)
 		} else {
 			t.parse.state = s.next
 			if s.action == abort {
 				return i
 			}
-			t.act(s.action, c)
+			t.performAction(s.action, c)
 		}
 		if t.parse.state == ground {
 			return i + 1
@@ -196,25 +199,25 @@ func (t *terminal) sequence(p []byte) int {
 	return len(p)
 }
 
-// act performs an action other than put and abort.
-func (t *terminal) act(a action, c byte) {
+// performAction performs an action other than put and abort.
+func (t *terminal) performAction(a action, c byte) {
 	switch a {
 	case execute:
-		t.execute(c)
+		t.executeControl(c)
 	case clearSeq:
 		t.parse.clear()
-		t.parse.begin(c)
+		t.parse.beginString(c)
 	case collect:
-		t.parse.collect(c)
+		t.parse.collectByte(c)
 	case param:
 		t.parse.params.add(c)
 	case escDispatch:
-		t.esc(c)
+		t.performESC(c)
 	case csiDispatch:
 		t.parse.final = c
-		t.csi()
+		t.performCSI()
 	case hook:
-		t.parse.hook(c)
+		t.parse.beginDCS(c)
 	case cancel:
 		t.parse.in = 0
 	case ignore, put, abort:
@@ -227,8 +230,9 @@ func (p *parser) clear() {
 	p.params.v[0] = missing
 }
 
-// begin notes which string starts. ESC itself leaves in as it is, so that ESC \ knows what it ends.
-func (p *parser) begin(c byte) {
+// beginString notes which string starts. ESC itself leaves in as it is, so that ESC \ knows what it
+// ends.
+func (p *parser) beginString(c byte) {
 	switch c {
 	case 0x1b:
 		return
@@ -238,7 +242,7 @@ func (p *parser) begin(c byte) {
 	p.in, p.str, p.tooLong = c, p.str[:0], false
 }
 
-func (p *parser) collect(c byte) {
+func (p *parser) collectByte(c byte) {
 	if c >= '<' {
 		p.marker = c
 		return
@@ -247,8 +251,9 @@ func (p *parser) collect(c byte) {
 	p.inters++
 }
 
-// hook starts the string of a DCS. What selects the function is put before the data, as it stands in dcsTable.
-func (p *parser) hook(final byte) {
+// beginDCS starts the string of a DCS. What selects the function is put before the data, as it
+// stands in dcsTable.
+func (p *parser) beginDCS(final byte) {
 	p.str = p.str[:0]
 	if p.marker != 0 {
 		p.str = append(p.str, p.marker)
@@ -259,15 +264,16 @@ func (p *parser) hook(final byte) {
 	p.str = append(p.str, final)
 }
 
-// put takes a byte of a string.
-func (t *terminal) put(c byte) {
+// putByte takes a byte of a string.
+func (t *terminal) putByte(c byte) {
 	p := &t.parse
 	switch {
 	case p.state == oscString && c == 0x07:
 		p.state = ground
 		t.endString()
 	case c == 0x9c && len(p.str) > 0 && p.str[len(p.str)-1] == 0xc2:
-		// ST as a C1 control. 0xc2 only ever begins a character, so these two bytes mean nothing else.
+		// ST as a C1 control. 0xc2 only ever begins a character, so these two bytes mean nothing
+		// else.
 		p.str = p.str[:len(p.str)-1]
 		p.state = ground
 		t.endString()
@@ -298,15 +304,15 @@ func (t *terminal) endString() {
 		t.oscITerm2(string(p.str[len("1337;"):]))
 	case p.tooLong:
 	case in == ']':
-		t.osc(p.str)
+		t.performOSC(p.str)
 	case in == 'P':
-		t.dcs(p.str)
+		t.performDCS(p.str)
 	}
 }
 
-// escape handles ESC in ground. The common case, a whole CSI with digits and semicolons, is read in one go; everything
-// else goes through the state machine and comes to the same.
-func (t *terminal) escape(p []byte) int {
+// parseEscape handles ESC in ground. The common case, a whole CSI with digits and semicolons, is
+// read in one go; everything else goes through the state machine and comes to the same.
+func (t *terminal) parseEscape(p []byte) int {
 	t.parse.clear()
 	t.parse.in = 0
 	if len(p) < 3 || p[1] != '[' {
@@ -327,13 +333,13 @@ func (t *terminal) escape(p []byte) int {
 	if t.parse.final = p[i]; p[i] == 'm' && t.parse.marker == 0 {
 		t.SGR() // the most frequent by far; the same as csi
 	} else {
-		t.csi()
+		t.performCSI()
 	}
 	return i + 1
 }
 
-// esc performs ESC with intermediates and the final byte c.
-func (t *terminal) esc(c byte) {
+// performESC performs ESC with intermediates and the final byte c.
+func (t *terminal) performESC(c byte) {
 	if c == '\\' && t.parse.inters == 0 {
 		t.endString()
 		return
@@ -346,8 +352,8 @@ func (t *terminal) esc(c byte) {
 	}
 }
 
-// csi performs the control sequence that the parser has read.
-func (t *terminal) csi() {
+// performCSI performs the control sequence that the parser has read.
+func (t *terminal) performCSI() {
 	p := &t.parse
 	if p.final != 'm' && p.final != 'b' {
 		t.last.valid = false

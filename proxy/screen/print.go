@@ -5,7 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// asciiRun returns the length of the run of printable ASCII at the front of p, looking at eight bytes at a time.
+// asciiRun returns the length of the run of printable ASCII at the front of p, looking at eight
+// bytes at a time.
 func asciiRun(p []byte) int {
 	const ones, highs = 0x0101010101010101, 0x8080808080808080
 	i := 0
@@ -34,39 +35,40 @@ func (t *terminal) printASCII(p []byte) int {
 		return n
 	}
 	t.sink.Print(p)
-	for base := styled(t.style()); len(p) > 0; {
+	for base := styled(t.currentPenID()); len(p) > 0; {
 		p = p[t.printPart(p, base):]
 	}
 	return n
 }
 
-// printPart copies as much of p as fits in the cursor's row, and returns how much that is.
+// printPart copies the part of p that fits in the cursor's row, and returns its length.
 func (t *terminal) printPart(p []byte, base cell) int {
 	if t.pending && t.modes.AutoWrap {
-		t.wrap()
+		t.wrapLine()
 	}
 	limit := t.rightLimit()
 	n := min(len(p), limit+1-t.x)
 	took, last := n, p[n-1]
 	if !t.modes.AutoWrap {
-		// The rest of the run would overwrite the last column again and again: its last character stays.
+		// The rest of the run would overwrite the last column again and again: its last character
+		// stays.
 		took, last = len(p), p[len(p)-1]
 	}
-	r := t.row()
+	r := t.cursorRow()
 	if r.rich {
-		r.split(t.x)
-		r.split(t.x + n)
+		r.splitAt(t.x)
+		r.splitAt(t.x + n)
 	}
 	dst := r.cells[t.x : t.x+n]
 	for i, c := range p[:len(dst)] {
 		dst[i] = base | cell(c)
 	}
 	dst[n-1] = base | cell(last)
-	t.advance(r, n, limit)
+	t.advanceCursor(r, n, limit)
 	return took
 }
 
-// rightLimit is the last column that text may reach from where the cursor stands.
+// rightLimit returns the last column that text may reach from the cursor.
 func (t *terminal) rightLimit() int {
 	if t.x > t.right {
 		return t.cols - 1
@@ -74,9 +76,9 @@ func (t *terminal) rightLimit() int {
 	return t.right
 }
 
-// advance moves the cursor over n columns that have just been written.
-func (t *terminal) advance(r *row, n, limit int) {
-	t.touch(t.y)
+// advanceCursor moves the cursor over n columns that have just been written.
+func (t *terminal) advanceCursor(r *row, n, limit int) {
+	t.touchRow(t.y)
 	t.x += n
 	r.used = max(r.used, t.x)
 	t.pending = false
@@ -89,21 +91,23 @@ func (t *terminal) advance(r *row, n, limit int) {
 	}
 }
 
-// wrap performs the wrap-around that was pending: on to the next row (DECAWM).
-func (t *terminal) wrap() {
+// wrapLine performs the wrap-around that was pending: on to the next row (DECAWM).
+func (t *terminal) wrapLine() {
 	soft := t.fullWidth()
 	y := t.y
-	t.grid.rows[y].wrapped = soft // now, for the history: the row may leave the screen with the next step
+	// now, for the history: the row may leave the screen with the next step
+	t.grid.rows[y].wrapped = soft
 	t.pending = false
 	t.x = t.returnColumn()
-	t.index()
+	t.moveIndex()
 	if soft && t.y == y && y > 0 {
-		// The screen moved under the cursor, and moving it cuts lines at the margins. This one goes on.
+		// The screen moved under the cursor, and moving it cuts lines at the margins. This one goes
+		// on.
 		t.grid.rows[y-1].wrapped = true
 	}
 }
 
-// returnColumn is where CR goes: the left margin, unless the cursor is left of it.
+// returnColumn returns the column of CR: the left margin, unless the cursor is left of it.
 func (t *terminal) returnColumn() int { return t.leftStop(t.x) }
 
 // decoder holds the bytes of a character that was cut by the end of a Feed.
@@ -112,7 +116,8 @@ type decoder struct {
 	n   int
 }
 
-// printUTF8 prints the characters outside ASCII at the front of p and returns how many bytes it took.
+// printUTF8 prints the characters outside ASCII at the front of p and returns how many bytes it
+// took.
 func (t *terminal) printUTF8(p []byte) int {
 	start, i := 0, 0
 	for i < len(p) && p[i] >= utf8.RuneSelf {
@@ -135,16 +140,17 @@ func (t *terminal) printUTF8(p []byte) int {
 	return i
 }
 
-// printSpan prints the characters outside ASCII at the front of p as far as each takes cells of its own and the last
-// column is not reached, and returns how many bytes it took. What it leaves goes the long way.
+// printSpan prints characters outside ASCII at the front of p until one does not take cells of its
+// own, or the last column is reached, and returns how many bytes it took. The rest goes the long
+// way.
 func (t *terminal) printSpan(p []byte) int {
 	clusters := t.modes.Graphemes
 	if t.pending || t.modes.Insert || t.charsets.single != 0 || clusters && !t.afterSimple() {
 		return 0
 	}
-	row, x, last := t.row(), t.x, t.rightLimit()
-	base := styled(t.style())
-	row.split(x)
+	row, x, last := t.cursorRow(), t.x, t.rightLimit()
+	base := styled(t.currentPenID())
+	row.splitAt(x)
 	i, r := 0, rune(0)
 	for i < len(p) && p[i] >= utf8.RuneSelf {
 		if wideLead[p[i]].span > 0 {
@@ -172,29 +178,30 @@ func (t *terminal) printSpan(p []byte) int {
 		return 0
 	}
 	if row.cells[x].isTail() { // its first half has been overwritten
-		row.cells[x] = row.cells[x].emptied()
+		row.cells[x] = row.cells[x].withoutContent()
 	}
 	row.rich = true
 	t.last = lastGraphic{r, true}
 	t.x = x
 	row.used = max(row.used, x)
-	t.touch(t.y)
+	t.touchRow(t.y)
 	return i
 }
 
-// afterSimple says whether what stands before the cursor is simple (see isSimple), or nothing stands there.
+// afterSimple says whether what stands before the cursor is simple (see isSimple), or nothing
+// stands there.
 func (t *terminal) afterSimple() bool {
 	x, ok := t.previous()
 	if !ok {
 		return true
 	}
-	c := t.row().cells[x]
+	c := t.cursorRow().cells[x]
 	return !c.isCluster() && isSimple(rune(c.code()))
 }
 
-// wideLead says for the first byte of a character which second bytes make it a CJK unified ideograph or a Hangul syllable:
-// those from low to low+span. The last 36 syllables are left out. Texts mix both, so that two ranges of code points to
-// compare with could not be predicted.
+// wideLead says for the first byte of a character which second bytes make it a CJK unified
+// ideograph or a Hangul syllable: those from low to low+span. The last 36 syllables are left out.
+// Texts mix both, so that two ranges of code points to compare with could not be predicted.
 var wideLead = func() (t [256]struct{ low, span byte }) {
 	for i := range t {
 		t[i].low = 0xff // is no second byte
@@ -212,8 +219,9 @@ var wideLead = func() (t [256]struct{ low, span byte }) {
 	return t
 }()
 
-// printWide prints the CJK unified ideographs and Hangul syllables at the front of p into cells, as far as there is
-// room, and returns how many bytes and columns these are. They are the bulk of what is printed in those scripts.
+// printWide prints the CJK unified ideographs and Hangul syllables at the front of p into cells
+// while there is room, and returns how many bytes and columns these are. They are the bulk of the
+// text in those scripts.
 func printWide(p []byte, cells []cell, base cell) (n, columns int) {
 	head, tail := base|wideFlag, base|tailFlag
 	for len(p) >= 3 && len(cells) >= 2 {
@@ -231,7 +239,8 @@ func printWide(p []byte, cells []cell, base cell) (n, columns int) {
 	return n, columns
 }
 
-// printOdd handles what stands among characters outside ASCII but is none: a C1 control, a cut or broken character.
+// printOdd handles what stands among characters outside ASCII without being one: a C1 control, a
+// cut or broken character.
 func (t *terminal) printOdd(p []byte, r rune, size int) int {
 	switch {
 	case size > 1:
@@ -246,15 +255,18 @@ func (t *terminal) printOdd(p []byte, r rune, size int) int {
 	}
 }
 
-// decodeRune is utf8.DecodeRune with a short way for the two or three bytes of most scripts; p[0] is not ASCII.
+// decodeRune is utf8.DecodeRune with a short way for the two or three bytes of most scripts; p[0]
+// is not ASCII.
 func decodeRune(p []byte) (rune, int) {
-	if len(p) >= 3 && p[0] > 0xe0 && p[0] < 0xf0 && (p[0] != 0xed || p[1] < 0xa0) && p[1]&0xc0 == 0x80 && p[2]&0xc0 == 0x80 {
+	if len(p) >= 3 && p[0] > 0xe0 && p[0] < 0xf0 && (p[0] != 0xed || p[1] < 0xa0) &&
+		p[1]&0xc0 == 0x80 && p[2]&0xc0 == 0x80 {
 		return rune(p[0]&0x0f)<<12 | rune(p[1]&0x3f)<<6 | rune(p[2]&0x3f), 3
 	}
 	if len(p) >= 2 && p[0] >= 0xc2 && p[0] < 0xe0 && p[1]&0xc0 == 0x80 {
 		return rune(p[0]&0x1f)<<6 | rune(p[1]&0x3f), 2
 	}
-	if len(p) >= 4 && p[0] == 0xf0 && p[1] >= 0x90 && p[1]&0xc0 == 0x80 && p[2]&0xc0 == 0x80 && p[3]&0xc0 == 0x80 {
+	if len(p) >= 4 && p[0] == 0xf0 && p[1] >= 0x90 && p[1]&0xc0 == 0x80 && p[2]&0xc0 == 0x80 &&
+		p[3]&0xc0 == 0x80 {
 		return rune(p[1]&0x3f)<<12 | rune(p[2]&0x3f)<<6 | rune(p[3]&0x3f), 4 // emoji
 	}
 	return utf8.DecodeRune(p)
@@ -274,7 +286,8 @@ func (t *terminal) endShift() {
 	}
 }
 
-// resumeRune goes on with a character that the last Feed cut, and returns how many bytes of p it took.
+// resumeRune goes on with a character that the last Feed cut, and returns how many bytes of p it
+// took.
 func (t *terminal) resumeRune(p []byte) int {
 	d := &t.parse.utf8
 	d.buf[d.n] = p[0]
@@ -307,7 +320,8 @@ func (t *terminal) printInvalid() {
 	t.printRune(utf8.RuneError)
 }
 
-// invalidLen is the length of the "maximal subpart" at the front of p that one U+FFFD stands for (Unicode, 3.9).
+// invalidLen returns the length of the "maximal subpart" at the front of p that one U+FFFD stands
+// for (Unicode, 3.9).
 func invalidLen(p []byte) int {
 	n := 1
 	for n < len(p) && !utf8.FullRune(p[:n+1]) {
@@ -327,36 +341,36 @@ func (t *terminal) printChar(r rune) {
 // printRune puts one character on the screen.
 func (t *terminal) printRune(r rune) {
 	w := t.widths.of(r)
-	if (w == 0 || t.modes.Graphemes) && t.combine(r, w) {
+	if (w == 0 || t.modes.Graphemes) && t.combineRune(r, w) {
 		return
 	}
 	if w > 0 {
-		t.place(r, w)
+		t.placeRune(r, w)
 	}
 }
 
-// place puts a character of one or two columns into cells of its own.
-func (t *terminal) place(r rune, width int) {
+// placeRune puts a character of one or two columns into cells of its own.
+func (t *terminal) placeRune(r rune, width int) {
 	t.last = lastGraphic{r, true}
 	if t.pending && t.modes.AutoWrap {
-		t.wrap()
+		t.wrapLine()
 	}
 	limit := t.rightLimit()
 	if t.x+width > limit+1 && !t.makeRoom(width) {
 		return
 	}
 	limit = t.rightLimit()
-	row := t.row()
+	row := t.cursorRow()
 	if t.modes.Insert {
 		t.insertCells(width)
 	}
 	if row.rich {
-		row.split(t.x)
-		row.split(t.x + width)
+		row.splitAt(t.x)
+		row.splitAt(t.x + width)
 	}
-	c := styled(t.style()) | cell(r)
+	c := styled(t.currentPenID()) | cell(r)
 	if width == 2 {
-		row.cells[t.x+1] = styled(t.style()) | tailFlag
+		row.cells[t.x+1] = styled(t.currentPenID()) | tailFlag
 		c |= wideFlag
 	}
 	if r >= utf8.RuneSelf {
@@ -365,29 +379,30 @@ func (t *terminal) place(r rune, width int) {
 	row.cells[t.x] = c
 	t.placed++
 	t.work += width
-	t.advance(row, width, limit)
+	t.advanceCursor(row, width, limit)
 }
 
-// makeRoom handles a wide character in the last column: it is never split, it wraps. Without wrap-around, or where not
-// even a whole row has room, there is no place for it.
+// makeRoom handles a wide character in the last column: it is never split, it wraps. Without
+// wrap-around, or where not even a whole row has room, there is no place for it.
 func (t *terminal) makeRoom(width int) bool {
 	if !t.modes.AutoWrap || t.rightLimit()-t.returnColumn()+1 < width {
 		return false
 	}
-	r := t.row()
-	r.fill(t.x, t.x+1, t.blank())
-	t.touch(t.y)
-	t.wrap()
+	r := t.cursorRow()
+	r.fillColumns(t.x, t.x+1, t.blank())
+	t.touchRow(t.y)
+	t.wrapLine()
 	return true
 }
 
-// combine joins r to the character before the cursor, if it is a mark or, in mode 2027, belongs to its cluster.
-func (t *terminal) combine(r rune, width int) bool {
+// combineRune joins r to the character before the cursor, if it is a mark or, in mode 2027, belongs
+// to its cluster.
+func (t *terminal) combineRune(r rune, width int) bool {
 	x, ok := t.previous()
 	if !ok {
 		return width == 0
 	}
-	row := t.row()
+	row := t.cursorRow()
 	c := row.cells[x]
 	t.work++
 	if c.isEmpty() {
@@ -398,7 +413,7 @@ func (t *terminal) combine(r rune, width int) bool {
 		return false
 	}
 	graphemes := t.modes.Graphemes
-	joined, known := t.clusters.recall(c, r, graphemes)
+	joined, known := t.clusters.recallJoin(c, r, graphemes)
 	if !known {
 		text := utf8.AppendRune(t.clusters.appendCell(t.scratch[:0], c), r)
 		t.work += lookups + len(text)
@@ -406,22 +421,22 @@ func (t *terminal) combine(r rune, width int) bool {
 			return true
 		}
 		if joined = 0; !graphemes || isOneCluster(text) {
-			joined = t.clusters.intern(text)
+			joined = t.clusters.internText(text)
 		}
-		t.clusters.remember(c, r, graphemes, joined)
+		t.clusters.rememberJoin(c, r, graphemes, joined)
 	}
 	if joined == 0 {
 		return false
 	}
 	row.cells[x] = c&^(codeMask|clusterFlag) | joined
-	t.touch(t.y)
+	t.touchRow(t.y)
 	if graphemes {
-		t.refit(row, x, t.clusterColumns(t.lastRune(c), r, c.width(), width))
+		t.refitCluster(row, x, t.clusterColumns(t.lastRune(c), r, c.width(), width))
 	}
 	return true
 }
 
-// lastRune is the last character of a cell that is not empty.
+// lastRune returns the last character of a cell with content.
 func (t *terminal) lastRune(c cell) rune {
 	if !c.isCluster() {
 		return rune(c.code())
@@ -430,19 +445,20 @@ func (t *terminal) lastRune(c cell) rune {
 	return r
 }
 
-// refit gives the cluster at column x, which the cursor has just left behind, as many columns as it needs now.
-func (t *terminal) refit(r *row, x, columns int) {
+// refitCluster gives the cluster at column x, which the cursor has just left behind, as many
+// columns as it needs now.
+func (t *terminal) refitCluster(r *row, x, columns int) {
 	c := &r.cells[x]
 	switch {
 	case columns == 2 && !c.isWide() && !t.pending && t.x <= t.rightLimit():
-		r.split(t.x + 1)
+		r.splitAt(t.x + 1)
 		*c |= wideFlag
-		r.cells[t.x] = styled(c.style()) | tailFlag
+		r.cells[t.x] = styled(c.styleID()) | tailFlag
 		r.rich = true
-		t.advance(r, 1, t.rightLimit())
+		t.advanceCursor(r, 1, t.rightLimit())
 	case columns == 1 && c.isWide():
 		*c &^= wideFlag
-		r.cells[x+1] = r.cells[x+1].emptied()
+		r.cells[x+1] = r.cells[x+1].withoutContent()
 		t.x, t.pending = x+1, false
 	}
 }

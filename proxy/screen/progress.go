@@ -13,7 +13,7 @@ const (
 	NoProgress      ProgressState = iota
 	ProgressRuns                  // so far as Percent says
 	ProgressFailed                // an error, at Percent
-	ProgressUnknown               // under way, nobody knows how far
+	ProgressUnknown               // under way, at an unknown percentage
 	ProgressPaused                // at Percent
 )
 
@@ -26,8 +26,8 @@ type Progress struct {
 // Progress returns what the program last said of a long job (OSC 9;4).
 func (s *Screen) Progress() Progress { return s.t.progress }
 
-// osc9 is OSC 9: with a 4 a progress, with other numbers what ConEmu is to do, else a notification. An error or a pause without a
-// number is at the percentage of before.
+// osc9 is OSC 9: with a 4 a progress, with other numbers what ConEmu is to do, else a notification.
+// An error or a pause without a number is at the percentage of before.
 func (t *terminal) osc9(text string) {
 	rest, yes := strings.CutPrefix(text, "4;")
 	if !yes {

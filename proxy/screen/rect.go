@@ -5,9 +5,9 @@ import "unicode/utf8"
 // rect is an area of the screen, [top, bottom) x [left, right).
 type rect struct{ top, left, bottom, right int }
 
-// rect reads the four parameters from i on as an area, in the program's coordinates, cut to the screen (VT510: "Pt;Pl;
-// Pb;Pr"). ok is false if it is empty.
-func (t *terminal) rect(i int) (r rect, ok bool) {
+// rectAt reads the four parameters from i on as an area, in the program's coordinates, cut to the
+// screen (VT510: "Pt;Pl; Pb;Pr"). ok is false if it is empty.
+func (t *terminal) rectAt(i int) (r rect, ok bool) {
 	p := &t.parse.params
 	top, left, height, width := 0, 0, t.rows, t.cols
 	if t.modes.Origin {
@@ -27,23 +27,23 @@ func (t *terminal) rect(i int) (r rect, ok bool) {
 // DECFRA fills an area with a character (VT510, CSI Pch;Pt;Pl;Pb;Pr $ x).
 func (t *terminal) DECFRA() {
 	c := t.parse.params.at(0, 0)
-	r, ok := t.rect(1)
+	r, ok := t.rectAt(1)
 	if !ok || c < 0x20 || c == 0x7f || c > 0xff || c >= 0x80 && c < 0xa0 {
 		return
 	}
-	t.fillRect(r, styled(t.style())|cell(t.charsets.translate(rune(c))))
+	t.fillRect(r, styled(t.currentPenID())|cell(t.charsets.translate(rune(c))))
 }
 
 // DECERA erases an area (VT510, CSI Pt;Pl;Pb;Pr $ z).
 func (t *terminal) DECERA() {
-	if r, ok := t.rect(0); ok {
+	if r, ok := t.rectAt(0); ok {
 		t.fillRect(r, t.blank())
 	}
 }
 
 // DECSERA erases an area, but not protected cells (VT510, CSI Pt;Pl;Pb;Pr $ {).
 func (t *terminal) DECSERA() {
-	if r, ok := t.rect(0); ok {
+	if r, ok := t.rectAt(0); ok {
 		for y := r.top; y < r.bottom; y++ {
 			t.eraseUnprotected(y, r.left, r.right)
 		}
@@ -54,19 +54,19 @@ func (t *terminal) fillRect(r rect, c cell) {
 	for y := r.top; y < r.bottom; y++ {
 		row := t.grid.rows[y]
 		t.work++
-		row.fill(r.left, r.right, c)
+		row.fillColumns(r.left, r.right, c)
 		row.rich = row.rich || c.content() >= utf8.RuneSelf
 		if r.right == t.cols {
 			row.wrapped = false
 		}
-		t.touch(y)
+		t.touchRow(y)
 	}
 }
 
-// DECCRA copies an area (VT510, CSI Pts;Pls;Pbs;Prs;Pps;Ptd;Pld;Ppd $ v). There is one page.
+// DECCRA copies an area (VT510, CSI Pts;Pls;Pbs;Prs;Pps;Ptd;Pld;Ppd $ v) within the only page.
 func (t *terminal) DECCRA() {
 	p := &t.parse.params
-	r, ok := t.rect(0)
+	r, ok := t.rectAt(0)
 	if !ok {
 		return
 	}
@@ -91,10 +91,10 @@ func (t *terminal) DECCRA() {
 // copyCells copies width cells of a row into another; the two may be the same.
 func (t *terminal) copyCells(toY, toX, fromY, fromX, width int) {
 	to, from := t.grid.at(toY), t.grid.at(fromY)
-	from.split(fromX)
-	from.split(fromX + width)
-	to.split(toX)
-	to.split(toX + width)
+	from.splitAt(fromX)
+	from.splitAt(fromX + width)
+	to.splitAt(toX)
+	to.splitAt(toX + width)
 	t.work++
 	if to != from || toX != fromX {
 		copy(to.cells[toX:toX+width], from.cells[fromX:fromX+width])
@@ -105,33 +105,34 @@ func (t *terminal) copyCells(toY, toX, fromY, fromX, width int) {
 	if toX+width == t.cols {
 		to.wrapped = false
 	}
-	t.touch(toY)
-	t.touch(fromY)
+	t.touchRow(toY)
+	t.touchRow(fromY)
 }
 
-// DECSACE chooses what DECCARA and DECRARA change: a stream of positions or a rectangle (VT510, CSI Ps * x).
+// DECSACE chooses what DECCARA and DECRARA change: a stream of positions or a rectangle (VT510, CSI
+// Ps * x).
 func (t *terminal) DECSACE() { t.private.rectExtent = t.parse.params.at(0, 0) == 2 }
 
 // DECCARA changes attributes in an area (VT510, CSI Pt;Pl;Pb;Pr;Ps... $ r).
 func (t *terminal) DECCARA() {
 	if t.parse.params.count() > 4 {
 		c := t.rendition(4)
-		t.restyle(&c)
+		t.restyleArea(&c)
 	} else {
-		t.restyle(&noChange)
+		t.restyleArea(&noChange)
 	}
 }
 
 // DECRARA reverses attributes in an area (VT510, CSI Pt;Pl;Pb;Pr;Ps... $ t).
 func (t *terminal) DECRARA() {
 	c := t.reversal(4)
-	t.restyle(&c)
+	t.restyleArea(&c)
 }
 
-// restyle makes a change to the cells of the area at parameters 0 to 3. Without DECSACE 2 the area is the stream of
-// positions from its first corner to its second.
-func (t *terminal) restyle(c *change) {
-	r, ok := t.rect(0)
+// restyleArea makes a change to the cells of the area at parameters 0 to 3. Without DECSACE 2 the
+// area is the stream of positions from its first corner to its second.
+func (t *terminal) restyleArea(c *change) {
+	r, ok := t.rectAt(0)
 	if !ok {
 		return
 	}
@@ -147,6 +148,6 @@ func (t *terminal) restyle(c *change) {
 		}
 		t.work++
 		t.grid.rows[y].restyleLater(from, to, c)
-		t.touch(y)
+		t.touchRow(y)
 	}
 }

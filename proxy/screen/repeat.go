@@ -2,14 +2,15 @@ package screen
 
 import "unicode/utf8"
 
-// REP repeats the character before it (ECMA-48 8.3.103), at most as often as the screen has room for it.
+// REP repeats the character before it (ECMA-48 8.3.103), at most as often as the screen has room
+// for it.
 func (t *terminal) REP() {
 	if !t.last.valid {
 		return
 	}
 	n := min(t.parse.params.num(0), t.cols*t.rows/max(t.widths.of(t.last.r), 1))
 	t.sinkRepeated(t.last.r, n)
-	t.repeat(t.last.r, n)
+	t.repeatRune(t.last.r, n)
 	t.last.valid = false
 }
 
@@ -29,22 +30,22 @@ func (t *terminal) sinkRepeated(r rune, n int) {
 	}
 }
 
-// repetition is what a character makes that is printed again and again.
+// repetition holds the effect of printing a character again and again.
 type repetition struct {
 	r       rune
 	cell    cell // without a style
 	each    int  // how many r make one
-	squeeze bool // the column that is left over at a row's end takes a cell all the same
+	squeeze bool // the column left over at a row's end takes a cell all the same
 }
 
-// repeat prints n times r: a few bytes may ask for thousands. Those at the end of a row are printed one by one, the cells
-// before it are filled, and whole rows are covered.
-func (t *terminal) repeat(r rune, n int) {
-	p, ok := t.printed(r)
+// repeatRune prints n times r: a few bytes may ask for thousands. Those at the end of a row are
+// printed one by one, the cells before it are filled, and whole rows are covered.
+func (t *terminal) repeatRune(r rune, n int) {
+	p, ok := t.repetitionOf(r)
 	for scrolled := false; n > 0; {
 		if t.pending && !t.modes.AutoWrap {
-			// One takes the place of the other, or joins it. What is there after a few is there after any number, but
-			// for two that take turns.
+			// One takes the place of the other, or joins it. The result after a few is the result
+			// after any number, but for two that take turns.
 			n = min(n, maxCluster+n%2)
 		}
 		took := 0
@@ -61,22 +62,24 @@ func (t *terminal) repeat(r rune, n int) {
 			if took = 1; !t.repeatOnce(r) {
 				return
 			}
-			p, ok = t.printed(r)
+			p, ok = t.repetitionOf(r)
 		}
 		n -= took
 	}
 }
 
-// printed is what stands before the cursor if that is of r alone, and another r is the begin of another cell.
-func (t *terminal) printed(r rune) (p repetition, ok bool) {
+// repetitionOf returns the character before the cursor if it consists of r alone, and another r
+// begins another cell.
+func (t *terminal) repetitionOf(r rune) (p repetition, ok bool) {
 	x, ok := t.previous()
 	if !ok {
 		return p, false
 	}
-	c := t.row().cells[x].content()
+	c := t.cursorRow().cells[x].content()
 	switch p = (repetition{r: r, cell: c, each: 1}); {
 	case c&^wideFlag == cell(r):
-		return p, !t.modes.Graphemes || isSimple(r) || !isOneCluster(utf8.AppendRune(utf8.AppendRune(t.scratch[:0], r), r))
+		return p, !t.modes.Graphemes || isSimple(r) ||
+			!isOneCluster(utf8.AppendRune(utf8.AppendRune(t.scratch[:0], r), r))
 	case r >= 0x1f1e6 && r <= 0x1f1ff && c.isCluster(): // two regional indicators are a flag
 		p.each, p.squeeze, p.cell = 2, t.widths.of(r) == 1, c|wideFlag
 		return p, t.modes.Graphemes && t.clusters.texts[c.code()] == string([]rune{r, r})
@@ -84,8 +87,8 @@ func (t *terminal) printed(r rune) (p repetition, ok bool) {
 	return p, false
 }
 
-// repeatOnce prints r once more, and reports whether that changed anything: there may be no room for it, or too many have
-// joined one cluster.
+// repeatOnce prints r once more, and reports whether that changed anything: there may be no room
+// for it, or too many have joined one cluster.
 func (t *terminal) repeatOnce(r rune) bool {
 	placed, before := t.placed, t.beforeCursor()
 	t.printRune(r)
@@ -97,10 +100,10 @@ func (t *terminal) beforeCursor() cell {
 	if !ok {
 		return 0
 	}
-	return t.row().cells[x]
+	return t.cursorRow().cells[x]
 }
 
-// inRow is how many r fit into a number of columns.
+// inRow returns how many r fit into a number of columns.
 func (p *repetition) inRow(columns int) int {
 	cells := columns / p.cell.width()
 	if p.squeeze {
@@ -109,8 +112,8 @@ func (p *repetition) inRow(columns int) int {
 	return cells * p.each
 }
 
-// scrollAhead scrolls as far between the side margins as n more r will, so that the rows are moved once, and returns how many of
-// the r would leave the screen thereby.
+// scrollAhead scrolls as far between the side margins as n more r will, so that the rows are moved
+// once, and returns how many of the r would leave the screen thereby.
 func (t *terminal) scrollAhead(p *repetition, n int) (gone int) {
 	perRow, room := p.inRow(t.right-t.left+1), 0
 	if !t.pending {
@@ -131,19 +134,20 @@ func (t *terminal) scrollAhead(p *repetition, n int) (gone int) {
 	return gone
 }
 
-// coverRow makes r the whole of a row if n are enough, and returns how many it took: the cursor's row if it stands in the
-// first column, or the next one if a wrap is pending.
+// coverRow makes r the whole of a row if n are enough, and returns how many it took: the cursor's
+// row if it stands in the first column, or the next one if a wrap is pending.
 func (t *terminal) coverRow(p *repetition, n int) (took int) {
 	width := p.cell.width()
-	if took = t.cols / width; p.each != 1 || !t.pending || n < took || t.cols%width != 0 || t.cols == 1 || !t.fullWidth() || !t.modes.AutoWrap {
+	if took = t.cols / width; p.each != 1 || !t.pending || n < took || t.cols%width != 0 ||
+		t.cols == 1 || !t.fullWidth() || !t.modes.AutoWrap {
 		return 0
 	}
-	t.wrap()
+	t.wrapLine()
 	line := t.grid.rows[t.y]
-	line.cover(styled(t.style()) | p.cell)
+	line.coverWith(styled(t.currentPenID()) | p.cell)
 	line.rich, line.wrapped = p.r >= utf8.RuneSelf, false
 	t.work++
-	t.touch(t.y)
+	t.touchRow(t.y)
 	t.x, t.pending = t.cols-1, true
 	return took
 }
@@ -155,18 +159,18 @@ func (t *terminal) fillRow(p *repetition, n int) (took int) {
 	if t.pending || cells < 1 {
 		return 0
 	}
-	row, from, to := t.row(), t.x, t.x+cells*width
+	row, from, to := t.cursorRow(), t.x, t.x+cells*width
 	if t.modes.Insert {
 		t.insertCells(to - from)
 	}
-	row.split(from)
-	row.split(to)
+	row.splitAt(from)
+	row.splitAt(to)
 	row.rich = row.rich || p.cell >= utf8.RuneSelf
-	fillCells(row.cells[from:to], styled(t.style())|p.cell)
+	fillCells(row.cells[from:to], styled(t.currentPenID())|p.cell)
 	for x := from + 1; width == 2 && x < to; x += 2 {
-		row.cells[x] = styled(t.style()) | tailFlag
+		row.cells[x] = styled(t.currentPenID()) | tailFlag
 	}
 	t.workOn(to - from)
-	t.advance(row, to-from, t.rightLimit())
+	t.advanceCursor(row, to-from, t.rightLimit())
 	return cells * p.each
 }

@@ -14,8 +14,8 @@ import (
 func historyCells(s *Screen) (rows [][]string) {
 	for i := range s.HistoryLen() {
 		var row []string
-		for _, c := range s.t.hist.at(i).unpack(nil, &s.t.styles, &s.t.clusters) {
-			row = append(row, fmt.Sprintf("%x %v", uint64(c.content()), s.t.styles.list[c.style()]))
+		for _, c := range s.t.hist.at(i).appendCells(nil, &s.t.styles, &s.t.clusters) {
+			row = append(row, fmt.Sprintf("%x %v", uint64(c.content()), s.t.styles.list[c.styleID()]))
 		}
 		rows = append(rows, row)
 	}

@@ -21,15 +21,15 @@ func (t *terminal) replyDCS(s string) { t.reply("\x1bP" + s + "\x1b\\") }
 
 // What the terminal is.
 const (
-	// da1 is a VT420 with 132 columns, selective erase, user windows, horizontal scrolling, colour, rectangles (VT510; the same
-	// classes that xterm claims, less what needs a printer).
+	// da1 is a VT420 with 132 columns, selective erase, user windows, horizontal scrolling, colour,
+	// rectangles (VT510; the same classes that xterm claims, less what needs a printer).
 	da1       = "\x1b[?64;1;6;18;21;22;28c"
 	da2       = "\x1b[>41;1;0c"                 // which terminal and version (VT510)
 	da3       = "\x1bP!|00000000\x1b\\"         // the unit's number (VT510)
 	xtversion = "\x1bP>|terminalproxy(1)\x1b\\" // the terminal's name (ctlseqs, CSI > q)
 )
 
-// answer is the operation that answers s, unless a parameter asks for something else.
+// answer returns an operation that answers s, unless a parameter asks for something else.
 func answer(s string) op {
 	return func(t *terminal) {
 		if t.parse.params.at(0, 0) == 0 {
@@ -48,7 +48,8 @@ func (t *terminal) DSR() {
 	}
 }
 
-// DECDSR are DEC's status reports (VT510, CSI ? Ps n), as a terminal without printer, locator or second session.
+// DECDSR are DEC's status reports (VT510, CSI ? Ps n), as a terminal without printer, locator or
+// second session.
 func (t *terminal) DECDSR() {
 	if n := t.parse.params.at(0, 0); n == 6 {
 		t.reply(fmt.Sprintf("\x1b[?%d;%dR", t.originRow()+1, t.originCol()+1))
@@ -59,14 +60,19 @@ func (t *terminal) DECDSR() {
 
 // decStatus are the answers to DECDSR that never change.
 var decStatus = map[int]string{
-	15: "\x1b[?13n", 25: "\x1b[?20n", 26: "\x1b[?27;1;0;0n", 53: "\x1b[?53n", 55: "\x1b[?53n", 56: "\x1b[?57;0n",
+	15:  "\x1b[?13n",
+	25:  "\x1b[?20n",
+	26:  "\x1b[?27;1;0;0n",
+	53:  "\x1b[?53n",
+	55:  "\x1b[?53n",
+	56:  "\x1b[?57;0n",
 	996: "\x1b[?997;1n", // dark
 }
 
 // DECRQM asks for an ANSI mode (VT510, CSI Pa $ p).
 func (t *terminal) DECRQM() {
 	n := t.parse.params.at(0, 0)
-	m := t.modes.ansi(n)
+	m := t.modes.ansiMode(n)
 	t.replyMode("", n, m != nil && *m, m != nil)
 }
 
@@ -77,7 +83,7 @@ func (t *terminal) DECRQMPrivate() {
 	t.replyMode("?", n, set, known)
 }
 
-// replyMode is DECRPM: 0 for a mode that is not known, 1 set, 2 reset.
+// replyMode sends DECRPM: 0 for an unknown mode, 1 set, 2 reset.
 func (t *terminal) replyMode(marker string, n int, set, known bool) {
 	state := 0
 	switch {
@@ -95,8 +101,9 @@ const (
 	CellHeight = 16
 )
 
-// XTWINOPS are window operations (ctlseqs, CSI Ps ; Ps ; Ps t). A program cannot resize us, and titles are never
-// reported: the answer would be typed into whatever reads next. What remains are sizes and the title stack.
+// XTWINOPS are window operations (ctlseqs, CSI Ps ; Ps ; Ps t). A program cannot resize us, and
+// titles are never reported: the answer would be typed into whatever reads next. What remains are
+// sizes and the title stack.
 func (t *terminal) XTWINOPS() {
 	switch t.parse.params.at(0, 0) {
 	case 14:
@@ -119,8 +126,8 @@ func (t *terminal) DECREQTPARM() {
 	}
 }
 
-// dcs performs a device control string; its first bytes are what selected it.
-func (t *terminal) dcs(s []byte) {
+// performDCS performs a device control string; its first bytes are what selected it.
+func (t *terminal) performDCS(s []byte) {
 	text := string(s)
 	if q, ok := strings.CutPrefix(text, "$q"); ok {
 		t.DECRQSS(q)
@@ -130,9 +137,9 @@ func (t *terminal) dcs(s []byte) {
 }
 
 // DECRQSS reports a setting as the sequence that would set it (VT510, DCS $ q).
-func (t *terminal) DECRQSS(what string) {
+func (t *terminal) DECRQSS(setting string) {
 	var s string
-	switch what {
+	switch setting {
 	case "m":
 		s = string(t.pen.appendSGR(nil))
 	case "r":
@@ -156,14 +163,19 @@ func (t *terminal) DECRQSS(what string) {
 		t.replyDCS("0$r")
 		return
 	}
-	t.replyDCS("1$r" + s + what)
+	t.replyDCS("1$r" + s + setting)
 }
 
 // XTGETTCAP reports terminfo capabilities, names and values in hexadecimal (ctlseqs, DCS + q).
 func (t *terminal) XTGETTCAP(list string) {
 	for _, name := range strings.Split(list, ";") {
 		raw, err := hex.DecodeString(name)
-		value, ok := map[string]string{"TN": "xterm-256color", "Co": "256", "colors": "256", "RGB": "8"}[string(raw)]
+		value, ok := map[string]string{
+			"TN":     "xterm-256color",
+			"Co":     "256",
+			"colors": "256",
+			"RGB":    "8",
+		}[string(raw)]
 		if err != nil || !ok {
 			t.replyDCS("0+r" + cleanHex(name))
 			continue

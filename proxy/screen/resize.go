@@ -6,8 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// Resize gives the screen another size. Lines of the main screen and of the history are wrapped anew; the alternate
-// screen is cut or padded, because its program repaints it. Sizes outside the limits are clamped.
+// Resize gives the screen another size. Lines of the main screen and of the history are wrapped
+// anew; the alternate screen is cut or padded, because its program repaints it. Sizes outside the
+// limits are clamped.
 func (s *Screen) Resize(cols, rows int) {
 	cols, rows = clamp(cols, minSize, MaxCols), clamp(rows, minSize, MaxRows)
 	t := &s.t
@@ -26,11 +27,11 @@ func (t *terminal) resize(cols, rows int) {
 		saved := t.main.saved
 		x, y := t.reflow(cols, rows, min(saved.x, t.cols-1), min(saved.y, t.rows-1), saved.pending)
 		t.main.saved.x, t.main.saved.y, t.main.saved.pending = min(x, cols-1), y, x == cols
-		t.alt.saved.clamp(cols, rows)
+		t.alt.saved.clampTo(cols, rows)
 	} else {
 		x, y := t.reflow(cols, rows, t.x, t.y, t.pending)
 		t.x, t.y, t.pending = min(x, cols-1), y, x == cols
-		t.main.saved.clamp(cols, rows)
+		t.main.saved.clampTo(cols, rows)
 	}
 	if t.alt != nil {
 		t.cropAlt(cols, rows, onAlt)
@@ -43,7 +44,7 @@ func (t *terminal) resize(cols, rows int) {
 	t.touchAll()
 }
 
-func (c *savedCursor) clamp(cols, rows int) {
+func (c *savedCursor) clampTo(cols, rows int) {
 	c.pending = c.pending && c.x < cols
 	c.x, c.y = min(c.x, cols-1), min(c.y, rows-1)
 }
@@ -59,29 +60,30 @@ func (t *terminal) cropAlt(cols, rows int, active bool) {
 	kept := old[skip:min(len(old), skip+rows)]
 	list := make([]*row, 0, rows)
 	for _, r := range kept {
-		list = append(list, r.cropped(cols))
+		list = append(list, r.croppedTo(cols))
 	}
 	for len(list) < rows {
 		list = append(list, t.newRow(cols))
 	}
-	t.alt.set(list)
+	t.alt.setRows(list)
 }
 
 func (t *terminal) newRow(cols int) *row { return &row{cells: make([]cell, cols), t: t} }
 
-// cropped returns the row in another width.
-func (r *row) cropped(cols int) *row {
+// croppedTo returns the row in another width.
+func (r *row) croppedTo(cols int) *row {
 	n := r.t.newRow(cols)
 	r.settle()
 	if cols < len(r.cells) {
-		r.split(cols)
+		r.splitAt(cols)
 	}
 	copy(n.cells, r.cells[:min(r.used, cols)])
 	n.used, n.rich, n.pictures = min(r.used, cols), r.rich, r.pictures
 	return n
 }
 
-// reflower wraps lines anew, row by row: the newest rows fill the screen, those before them a new history.
+// reflower wraps lines anew, row by row: the newest rows fill the screen, those before them a new
+// history.
 type reflower struct {
 	t     *terminal
 	cols  int
@@ -92,31 +94,39 @@ type reflower struct {
 	base  uint64 // of the history before
 
 	anchors []*anchor // not met yet, the first one first
-	open    []*anchor // on the line that is being read
+	open    []*anchor // on the line being read
 }
 
-// anchor is a place that follows its text: at column x of row y, of the history and the screen, before and then after.
+// anchor is a place that follows its text: at column x of row y, of the history and the screen,
+// before and then after.
 type anchor struct {
 	x, y   int
-	offset int // in the line that is being read
+	offset int // in the line being read
 }
 
-// rows is how many rows there are so far, including those in the history.
-func (f *reflower) rows() int { return int(f.hist.base-f.base) + f.hist.length + len(f.out) } //nolint:gosec // not negative
+// rowCount counts the rows so far, including those in the history.
+func (f *reflower) rowCount() int {
+	return int(f.hist.base-f.base) + f.hist.length + len(f.out) //nolint:gosec // not negative
+}
 
-// reflow wraps the history and the main screen for another size and returns the place of the cursor, which stood at
-// (x, y). A column equal to cols means that a wrap is pending.
+// reflow wraps the history and the main screen for another size and returns the place of the
+// cursor, which stood at (x, y). A column equal to cols means that a wrap is pending.
 func (t *terminal) reflow(cols, rows, x, y int, pending bool) (newX, newY int) {
-	f := &reflower{t: t, cols: cols, hist: &history{limit: t.hist.limit, base: t.hist.base}, base: t.hist.base}
+	f := &reflower{
+		t:    t,
+		cols: cols,
+		hist: &history{limit: t.hist.limit, base: t.hist.base},
+		base: t.hist.base,
+	}
 	if pending {
 		x++
 	}
 	cursor, first := &anchor{x: x, y: t.hist.length + y}, &anchor{y: t.hist.length}
-	renumber := f.follow(t, cursor, first)
+	renumber := f.followAnchors(t, cursor, first)
 	for i := f.older(t, rows); i < t.hist.length; i++ {
 		f.meet(i)
 		p := t.hist.at(i)
-		f.line = p.unpack(f.line, &t.styles, &t.clusters)
+		f.line = p.appendCells(f.line, &t.styles, &t.clusters)
 		if !p.wrapped {
 			f.flush()
 		}
@@ -124,7 +134,7 @@ func (t *terminal) reflow(cols, rows, x, y int, pending bool) (newX, newY int) {
 	last := t.lastRow(y)
 	for i, r := range t.main.rows[:last+1] {
 		f.meet(t.hist.length + i)
-		n := r.settle().written()
+		n := r.settle().writtenEnd()
 		if r.wrapped {
 			n = r.used
 		}
@@ -140,12 +150,12 @@ func (t *terminal) reflow(cols, rows, x, y int, pending bool) (newX, newY int) {
 	return f.finish(t, rows, len(t.main.rows)-1-last, cursor, first)
 }
 
-// follow has the cursor, the screen's first row and the places of commands follow their text. renumber gives those their new numbers; places that are no
-// longer kept stay as they are.
-func (f *reflower) follow(t *terminal, cursor, first *anchor) (renumber func()) {
+// followAnchors has the cursor, the screen's first row and the places of commands follow their
+// text. renumber gives those their new numbers; places without a row any longer stay as they are.
+func (f *reflower) followAnchors(t *terminal, cursor, first *anchor) (renumber func()) {
 	oldest, places := t.hist.base+t.renumbered, make(map[*Place]*anchor)
 	f.anchors = []*anchor{cursor, first}
-	t.places(func(p *Place) {
+	t.eachPlace(func(p *Place) {
 		if p.Line >= oldest {
 			a := &anchor{x: p.Col, y: int(p.Line - oldest)} //nolint:gosec // a row that is kept
 			places[p], f.anchors = a, append(f.anchors, a)
@@ -158,7 +168,7 @@ func (f *reflower) follow(t *terminal, cursor, first *anchor) (renumber func()) 
 	oldest = t.hist.base + t.renumbered
 	return func() {
 		for _, a := range f.anchors { // below all rows
-			a.x, a.y = 0, f.rows()
+			a.x, a.y = 0, f.rowCount()
 		}
 		for p, a := range places {
 			p.Line, p.Col = oldest+uint64(a.y), a.x //nolint:gosec // not negative
@@ -175,8 +185,9 @@ func (f *reflower) meet(i int) {
 	}
 }
 
-// older wraps the part of the history that cannot come back to a screen of rows rows, since as many lines follow it, and returns
-// its length. Most lines fit into the width, and stay as they are packed.
+// older wraps the part of the history that cannot come back to a screen of rows rows, since as many
+// lines follow it, and returns its length. Most lines fit into the width, and stay as they are
+// packed.
 func (f *reflower) older(t *terminal, rows int) int {
 	n := t.hist.length
 	for lines := 0; n > 0 && lines < rows; {
@@ -190,26 +201,27 @@ func (f *reflower) older(t *terminal, rows int) int {
 		p := t.hist.at(i)
 		if len(f.line) == 0 && !p.wrapped && max(len(p.ascii), len(p.words)) <= f.cols {
 			f.place(0, 0, false)
-			f.hist.keep(p)
+			f.hist.keepPacked(p)
 			continue
 		}
-		f.line = p.unpack(f.line, &t.styles, &t.clusters)
+		f.line = p.appendCells(f.line, &t.styles, &t.clusters)
 		if p.wrapped {
 			continue
 		}
 		f.flush()
 		for _, r := range f.out {
-			f.hist.push(r, &t.styles, &t.clusters)
+			f.hist.pushRow(r, &t.styles, &t.clusters)
 		}
 		f.spare, f.out = append(f.spare, f.out...), f.out[:0]
 	}
 	return n
 }
 
-// lastRow is the last row of the main screen that matters: the cursor's, or a later one with content.
+// lastRow returns the last row of the main screen that matters: the cursor's, or a later one with
+// content.
 func (t *terminal) lastRow(y int) int {
 	for i := len(t.main.rows) - 1; i > y; i-- {
-		if t.main.at(i).end() > 0 {
+		if t.main.at(i).textEnd() > 0 {
 			return i
 		}
 	}
@@ -225,7 +237,7 @@ func (f *reflower) flush() {
 		r := f.row()
 		n := copy(r.cells, line[start:end])
 		if end < len(line) && line[end].isTail() { // one column has no room for it
-			r.cells[n-1] = r.cells[n-1].emptied()
+			r.cells[n-1] = r.cells[n-1].withoutContent()
 			end++
 		}
 		r.used = n
@@ -254,8 +266,8 @@ func (f *reflower) row() *row {
 	return r
 }
 
-// cut returns where the row that begins at start ends: after cols cells, or before a wide character that would be
-// split.
+// cut returns where the row that begins at start ends: after cols cells, or before a wide character
+// that would be split.
 func (f *reflower) cut(line []cell, start int) int {
 	end := min(start+f.cols, len(line))
 	if end < len(line) && line[end].isTail() && end-start > 1 {
@@ -264,27 +276,28 @@ func (f *reflower) cut(line []cell, start int) int {
 	return end
 }
 
-// place notes the anchors on the row that comes next, which has the line's cells from start to end. Beyond its line the cursor may
-// stand in the middle of nowhere; it stays on the line's last row.
+// place notes the anchors on the row that comes next, which has the line's cells from start to end.
+// Beyond its line the cursor may stand in the middle of nowhere; it stays on the line's last row.
 func (f *reflower) place(start, end int, more bool) {
 	f.open = slices.DeleteFunc(f.open, func(a *anchor) bool {
 		here := a.offset < end || !more
 		if here {
-			a.x, a.y = min(a.offset-start, f.cols), f.rows()
+			a.x, a.y = min(a.offset-start, f.cols), f.rowCount()
 		}
 		return here
 	})
 }
 
-// finish divides the rows between history and screen. The screen shows the newest rows, and the cursor. Where blank rows stood below
-// the text they make room for it, and they stay, as far as the screen has: what was cleared is not filled from the history.
+// finish divides the rows between history and screen. The screen shows the newest rows, and the
+// cursor. Blank rows below the text make room for it, and stay if the screen has room: a cleared
+// part is not filled from the history.
 func (f *reflower) finish(t *terminal, rows, blank int, cursor, first *anchor) (x, y int) {
-	n, before := len(f.out), f.rows()-len(f.out)
+	n, before := len(f.out), f.rowCount()-len(f.out)
 	y = cursor.y - before
 	top := max(n-rows, min(first.y-before, n+blank-rows), 0)
 	top = min(top, y)
 	for _, r := range f.out[:top] {
-		f.hist.push(r, &t.styles, &t.clusters)
+		f.hist.pushRow(r, &t.styles, &t.clusters)
 	}
 	list := make([]*row, 0, rows)
 	list = append(list, f.out[top:min(len(f.out), top+rows)]...)
@@ -292,13 +305,15 @@ func (f *reflower) finish(t *terminal, rows, blank int, cursor, first *anchor) (
 		list = append(list, t.newRow(f.cols))
 	}
 	t.hist = *f.hist
-	t.main.set(list)
+	t.main.setRows(list)
 	return cursor.x, y - top
 }
 
-// Align moves the rows of the main screen so that the cursor, wherever the program has moved it since, stands by rows
-// lower (higher if negative) than it did. Terminals differ in which rows they show after a resize; whoever has asked the
-// real one where its cursor is tells the model so. Rows that leave at the top go to the history, and come in there from it. On the alternate screen, which no terminal moves, it does nothing.
+// Align moves the rows of the main screen so that the cursor, even if the program has moved it
+// since, stands by rows lower (higher if negative) than it did. Terminals differ in which rows they
+// show after a resize; a caller that asked the real one for its cursor tells the model so. Rows
+// that leave at the top go to the history, and come in there from it. On the alternate screen,
+// which terminals do not move, it does nothing.
 func (s *Screen) Align(by int) {
 	t := &s.t
 	if t.onAlt() || by == 0 {
@@ -309,15 +324,15 @@ func (s *Screen) Align(by int) {
 	top, bottom := t.top, t.bottom
 	t.top, t.bottom = 0, t.rows-1
 	for _, r := range t.grid.rows[:max(-by, 0)] {
-		t.hist.push(r, &t.styles, &t.clusters)
+		t.hist.pushRow(r, &t.styles, &t.clusters)
 	}
 	t.moveRows(0, -by)
 	t.touchRange(0, t.bottom)
 	t.top, t.bottom = top, bottom
 	t.y += by
 	if blank := t.takeBack(by); blank > 0 {
-		t.places(func(p *Place) {
-			if p.Line >= t.number(0) {
+		t.eachPlace(func(p *Place) {
+			if p.Line >= t.rowNumber(0) {
 				p.Line += uint64(blank) //nolint:gosec // not negative
 			}
 		})
@@ -325,7 +340,8 @@ func (s *Screen) Align(by int) {
 	s.commit()
 }
 
-// takeBack fills the first n rows of the screen, which are blank, from the history, and returns how many it had none for.
+// takeBack fills the first n rows of the screen, all blank, from the history, and returns how many
+// are left blank.
 func (t *terminal) takeBack(n int) (blank int) {
 	for ; n > 0; n-- {
 		p, ok := t.hist.takeLast()
@@ -333,7 +349,7 @@ func (t *terminal) takeBack(n int) (blank int) {
 			return n
 		}
 		r := t.newRow(t.cols)
-		r.used = copy(r.cells, p.unpack(nil, &t.styles, &t.clusters))
+		r.used = copy(r.cells, p.appendCells(nil, &t.styles, &t.clusters))
 		r.rich, r.wrapped = len(p.words) > 0, p.wrapped
 		t.grid.rows[n-1] = r
 	}

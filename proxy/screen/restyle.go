@@ -1,10 +1,12 @@
 package screen
 
-// change is what DECCARA and DECRARA make of a style. Two changes, one after the other, are a change again.
+// change is what DECCARA and DECRARA make of a style. Two changes, one after the other, are a
+// change again.
 type change struct {
-	keep, flip Attr // attributes that stay what they are, and those that are the other way round then
+	// attributes that stay what they are, and those that are the other way round then
+	keep, flip Attr
 	line       lineChange
-	fg, bg, ul Color // keepColor for none
+	fg, bg, ul Color // keepColor changes no colour
 }
 
 // keepColor is no colour.
@@ -15,20 +17,31 @@ type lineChange uint8
 
 const (
 	keepLine lineChange = 0x10 + iota
-	// flipLine makes a single underline of none and none of any other, which is not undone by another flip: that makes
-	// a single one of any.
+	// flipLine turns no underline into a single one, and any other into no underline. Another flip
+	// does not undo this: it makes a single one of any.
 	flipLine
 	flipLineTwice
 )
 
 var noChange = change{keep: ^Attr(0), line: keepLine, fg: keepColor, bg: keepColor, ul: keepColor}
 
-// rendition is the change that DECCARA makes with the parameters of SGR from i on.
+// rendition returns the change that DECCARA makes with the parameters of SGR from i on.
 func (t *terminal) rendition(i int) change {
-	// What SGR makes of a style without any attribute and of one with all of them tells what it makes of any.
-	none := t.rendered(style{fg: keepColor, bg: keepColor, ul: keepColor, underline: NoUnderline}, i)
+	// What SGR makes of a style without any attribute and of one with all of them tells what it
+	// makes of any.
+	none := t.rendered(
+		style{fg: keepColor, bg: keepColor, ul: keepColor, underline: NoUnderline},
+		i,
+	)
 	all := t.rendered(style{underline: SingleUnderline, attrs: ^Attr(0)}, i)
-	c := change{keep: none.attrs ^ all.attrs | veiled, flip: none.attrs & all.attrs &^ veiled, line: keepLine, fg: none.fg, bg: none.bg, ul: none.ul}
+	c := change{
+		keep: none.attrs ^ all.attrs | veiled,
+		flip: none.attrs & all.attrs &^ veiled,
+		line: keepLine,
+		fg:   none.fg,
+		bg:   none.bg,
+		ul:   none.ul,
+	}
 	if none.underline == all.underline {
 		c.line = lineChange(all.underline)
 	}
@@ -46,7 +59,8 @@ func (t *terminal) rendered(s style, i int) style {
 	return s
 }
 
-// reversal is the change that DECRARA makes with the parameters from i on. 0 reverses all that it knows.
+// reversal returns the change that DECRARA makes with the parameters from i on. 0 reverses all that
+// it knows.
 func (t *terminal) reversal(i int) change {
 	out := noChange
 	for end := max(i+1, t.parse.params.count()); i < end; i++ {
@@ -117,20 +131,22 @@ func (c *change) of(s style) style {
 	return s
 }
 
-// restyler remembers what two changes make of each style: a screen may have as many styles as cells.
+// restyler remembers what two changes make of each style: a screen may have as many styles as
+// cells.
 type restyler struct {
 	memos [2]memo
 	epoch uint32 // of the newest memo
 }
 
-// memo has, for the number of a style, the number of the changed one, below the epoch in which that was found out.
+// memo has, for the number of a style, the number of the changed one, below the epoch in which that
+// was found out.
 type memo struct {
 	change change
 	epoch  uint32
 	ids    []uint64
 }
 
-// of is the memo of a change.
+// of returns the memo of a change.
 func (m *restyler) of(c *change) *memo {
 	if m.memos[0].epoch == 0 || m.memos[0].change != *c {
 		m.memos[0], m.memos[1] = m.memos[1], m.memos[0]
@@ -148,7 +164,7 @@ func (m *restyler) forget() { m.memos[0].epoch, m.memos[1].epoch = 0, 0 }
 // lookups is the work of finding a style, in printed characters.
 const lookups = 8
 
-// restyled is the number of what the memo's change makes of the style number id.
+// restyled returns the number of what the memo's change makes of the style number id.
 func (m *memo) restyled(id uint32, t *terminal) uint32 {
 	if n := len(t.styles.list); len(m.ids) < n {
 		m.ids = append(m.ids, make([]uint64, max(n, firstStyleLimit)-len(m.ids))...)
@@ -157,7 +173,7 @@ func (m *memo) restyled(id uint32, t *terminal) uint32 {
 		return uint32(known) //nolint:gosec // its lower half
 	}
 	s := m.change.of(t.styles.list[id])
-	to := t.styles.intern(&s)
+	to := t.styles.internStyle(&s)
 	m.ids[id] = uint64(m.epoch)<<32 | uint64(to)
 	t.work += lookups
 	return to

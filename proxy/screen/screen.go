@@ -15,8 +15,9 @@ const (
 
 // Config says what a new Screen is like.
 type Config struct {
-	Cols, Rows int      // clamped to 1..MaxCols and 1..MaxRows
-	Scrollback int      // rows kept of what scrolled off the main screen, 0 for none, at most MaxScrollback
+	Cols, Rows int // clamped to 1..MaxCols and 1..MaxRows
+	// rows kept that scrolled off the main screen, at most MaxScrollback; 0 keeps no history
+	Scrollback int
 	Clusters   Clusters // of the user's terminal
 	Text       TextSink // receives the printed text; may be nil
 	// Now tells when a command began and ended; nil is time.Now.
@@ -36,7 +37,8 @@ type Screen struct {
 // feedPiece is how many bytes are taken between two looks at the tables that may need sweeping.
 const feedPiece = 64 << 10
 
-// view is the part of the state that is compared after each Feed, to know whether an observer sees a difference.
+// view holds the state that is compared after each Feed, to know whether an observer sees a
+// difference.
 type view struct {
 	cursor Cursor
 	modes  Modes
@@ -93,7 +95,17 @@ func (s *Screen) Feed(p []byte) {
 func (s *Screen) commit() {
 	t := &s.t
 	t.flushDirty()
-	now := view{s.Cursor(), t.modes, t.title, t.progress, t.cwd, t.marks.Rev, t.bells, t.hist.base, t.hist.length}
+	now := view{
+		s.Cursor(),
+		t.modes,
+		t.title,
+		t.progress,
+		t.cwd,
+		t.marks.Rev,
+		t.bells,
+		t.hist.base,
+		t.hist.length,
+	}
 	if (t.changed || now != s.seen) && t.veil == 0 {
 		s.rev = t.tick
 	}
@@ -102,12 +114,13 @@ func (s *Screen) commit() {
 	t.sweep()
 }
 
-// Ground says whether the parser stands between two sequences and characters, so that other bytes may be inserted
-// into the stream here.
+// Ground says whether the parser stands between two sequences and characters, so that other bytes
+// may be inserted into the stream here.
 func (s *Screen) Ground() bool { return s.t.parse.state == ground && s.t.parse.utf8.n == 0 }
 
-// Rev is the revision of the screen: it grows with every Feed or Resize after which an observer sees something else
-// (cells, cursor, title, progress, modes, size, history). It is 1 for a new screen and never falls.
+// Rev is the revision of the screen: it grows with every Feed or Resize after which an observer
+// sees something else (cells, cursor, title, progress, modes, size, history). It is 1 for a new
+// screen and never falls.
 func (s *Screen) Rev() uint64 { return s.rev }
 
 // Size returns the size in cells.
@@ -117,27 +130,36 @@ func (s *Screen) Size() (cols, rows int) { return s.t.cols, s.t.rows }
 type Cursor struct {
 	Row, Col int
 	Visible  bool
-	// Pending says that the character in the last column was written and the next one goes to the next row. Col
-	// is that last column.
+	// Pending says that the character in the last column was written and the next one goes to the
+	// next row. Col is that last column.
 	Pending bool
-	// Shape is what DECSCUSR set, 0 to 6: 0 is the terminal's own choice, then blinking block, steady block, blinking
-	// underline, steady underline, blinking bar, steady bar.
+	// Shape is what DECSCUSR set, 0 to 6: 0 is the terminal's own choice, then blinking block,
+	// steady block, blinking underline, steady underline, blinking bar, steady bar.
 	Shape int
 }
 
 // Cursor returns the state of the cursor.
 func (s *Screen) Cursor() Cursor {
 	t := &s.t
-	return Cursor{Row: t.y, Col: t.x, Visible: t.modes.CursorVisible, Pending: t.pending, Shape: t.private.cursorShape}
+	return Cursor{
+		Row:     t.y,
+		Col:     t.x,
+		Visible: t.modes.CursorVisible,
+		Pending: t.pending,
+		Shape:   t.private.cursorShape,
+	}
 }
 
-// Plain says whether the cursor moves as on a fresh terminal: no margins, no origin mode, no wrap-around backwards.
+// Plain says whether the cursor moves as on a fresh terminal: no margins, no origin mode, no
+// wrap-around backwards.
 func (s *Screen) Plain() bool {
 	t := &s.t
-	return t.top == 0 && t.bottom == t.rows-1 && t.fullWidth() && !t.modes.LeftRight && !t.modes.Origin && !t.modes.ReverseWrap
+	return t.top == 0 && t.bottom == t.rows-1 && t.fullWidth() && !t.modes.LeftRight &&
+		!t.modes.Origin && !t.modes.ReverseWrap
 }
 
-// Veiled says whether what is printed now is not for observers (see [Screen.Veil]): the revision stands still.
+// Veiled reports whether what is printed now is hidden from observers (see [Screen.Veil]): the
+// revision stands still.
 func (s *Screen) Veiled() bool { return s.t.veil != 0 }
 
 // Alt says whether the alternate screen is shown.
@@ -161,14 +183,15 @@ func (s *Screen) Bells() uint64 { return s.t.bells }
 // Marks returns what the shell said about prompts and commands (OSC 133 and 633).
 func (s *Screen) Marks() Marks { return s.t.marks }
 
-// TakeReplies returns what a terminal would have answered to the queries since the last call, nil if nothing.
+// TakeReplies returns what a terminal would have answered to the queries since the last call, nil
+// if nothing.
 func (s *Screen) TakeReplies() []byte {
 	r := s.t.replies
 	s.t.replies = nil
 	return r
 }
 
-// row is a visible row, ready to be looked at, without cells outside of the screen.
+// row returns a visible row, ready to be looked at, without cells outside of the screen.
 func (s *Screen) row(y int) *row {
 	if y < 0 || y >= s.t.rows {
 		return &row{}
@@ -179,8 +202,8 @@ func (s *Screen) row(y int) *row {
 // RowText returns the text of a visible row without blanks at its end.
 func (s *Screen) RowText(row int) string { return string(s.AppendRow(nil, row)) }
 
-// AppendRow appends the text of a visible row to dst, without blanks at its end, with blanks for what is veiled (see
-// [Screen.Veil]). A row outside the screen is empty.
+// AppendRow appends the text of a visible row to dst, without blanks at its end, with blanks for
+// veiled cells (see [Screen.Veil]). A row outside the screen is empty.
 func (s *Screen) AppendRow(dst []byte, row int) []byte {
 	r := s.row(row)
 	start := len(dst)
@@ -212,12 +235,14 @@ func (s *Screen) RowWrapped(row int) bool {
 
 // Cell is what one position of the screen shows.
 type Cell struct {
-	Content string // a grapheme cluster; "" for an empty cell and for the second half of a wide character
-	Width   int    // 1, 2 for the first half of a wide character, 0 for its second half
+	// a grapheme cluster; "" for an empty cell and for the second half of a wide character
+	Content string
+	Width   int // 1, 2 for the first half of a wide character, 0 for its second half
 	Style   Style
 }
 
-// Cell returns the cell at a visible position, empty where it is veiled; the zero Cell outside the screen.
+// Cell returns the cell at a visible position, empty where it is veiled; the zero Cell outside the
+// screen.
 func (s *Screen) Cell(row, col int) Cell {
 	t := &s.t
 	if row < 0 || row >= t.rows || col < 0 || col >= t.cols {
@@ -227,7 +252,11 @@ func (s *Screen) Cell(row, col int) Cell {
 	if t.isVeiled(c) {
 		return Cell{Width: c.width()}
 	}
-	return Cell{Content: string(t.clusters.appendCell(nil, c)), Width: c.width(), Style: t.styleOf(c.style())}
+	return Cell{
+		Content: string(t.clusters.appendCell(nil, c)),
+		Width:   c.width(),
+		Style:   t.styleOf(c.styleID()),
+	}
 }
 
 // styleOf returns the style number id as the API shows it.
@@ -243,28 +272,32 @@ func (t *terminal) styleOf(id uint32) Style {
 // HistoryLen is the number of rows kept of what scrolled off the top of the main screen.
 func (s *Screen) HistoryLen() int { return s.t.hist.length }
 
-// HistoryBase is the number of rows that were dropped from the front of the history since the start: row i of it has
-// the lasting number HistoryBase()+i. Reflowing to another width renumbers rows.
+// HistoryBase is the number of rows that were dropped from the front of the history since the
+// start: row i of it has the lasting number HistoryBase()+i. Reflowing to another width renumbers
+// rows.
 func (s *Screen) HistoryBase() uint64 { return s.t.hist.base }
 
-// HistoryNumber is the lasting number of the oldest row of the history; those of the rows after it follow, and the first row
-// of the main screen has the one after the last. A number is never given to another row: reflowing to another width makes
-// all rows new ones.
+// HistoryNumber is the lasting number of the oldest row of the history; those of the rows after it
+// follow, and the first row of the main screen has the one after the last. A number is never given
+// to another row: reflowing to another width makes all rows new ones.
 func (s *Screen) HistoryNumber() uint64 { return s.t.hist.base + s.t.renumbered }
 
 // HistoryText returns the text of row i of the history, 0 being the oldest; "" outside.
 func (s *Screen) HistoryText(i int) string { return string(s.AppendHistory(nil, i)) }
 
-// AppendHistory appends the text of row i of the history to dst, without blanks at its end, with blanks for what is
-// veiled.
+// AppendHistory appends the text of row i of the history to dst, without blanks at its end, with
+// blanks for veiled cells.
 func (s *Screen) AppendHistory(dst []byte, i int) []byte {
 	return s.past(i).appendText(dst)
 }
 
 // AppendHistoryANSI is [Screen.AppendVeiledRowANSI] for row i of the history.
-func (s *Screen) AppendHistoryANSI(dst []byte, i int) []byte { return s.past(i).appendANSI(dst, &s.t) }
+func (s *Screen) AppendHistoryANSI(dst []byte, i int) []byte {
+	return s.past(i).appendANSI(dst, &s.t)
+}
 
-// HistoryWrapped says whether row i of the history goes on in the next row (of the history or of the screen).
+// HistoryWrapped says whether row i of the history goes on in the next row (of the history or of
+// the screen).
 func (s *Screen) HistoryWrapped(i int) bool { return s.past(i).wrapped }
 
 // past is row i of the history, without anything in it outside.

@@ -2,9 +2,10 @@ package screen
 
 import "bytes"
 
-// skipScrolls takes the unneeded ones of the same scrolling sequences at the front of p, and returns their length. Between
-// side margins no row moves as a whole, and one byte may move every cell; but once as many rows as there are have been
-// scrolled, and the cursor has been moved as far, another one changes nothing.
+// skipScrolls takes the unneeded ones of the same scrolling sequences at the front of p, and
+// returns their length. Between side margins no row moves as a whole, and one byte may move every
+// cell; but once as many rows as there are have been scrolled, and the cursor has been moved as
+// far, another one changes nothing.
 func (t *terminal) skipScrolls(p []byte) int {
 	unit := scrollUnit(p)
 	if unit == nil || len(p) <= 2*t.rows*len(unit) {
@@ -41,7 +42,7 @@ func (t *terminal) sinkScroll(unit []byte) {
 
 const esc = 0x1b
 
-// scrollUnit is the control at the front of p if it is one that scrolls, nil for any other.
+// scrollUnit returns the control at the front of p if it scrolls, nil for any other.
 func scrollUnit(p []byte) []byte {
 	switch {
 	case p[0] >= 0x0a && p[0] <= 0x0c:

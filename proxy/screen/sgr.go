@@ -1,6 +1,7 @@
 package screen
 
-// SGR sets how the characters that follow look (ECMA-48 8.3.117; ctlseqs for colours and underlines).
+// SGR sets how the characters that follow look (ECMA-48 8.3.117; ctlseqs for colours and
+// underlines).
 func (t *terminal) SGR() {
 	p := &t.parse.params
 	for i := 0; i < p.count(); {
@@ -45,7 +46,17 @@ func (t *terminal) sgr(p *params, i int) int {
 }
 
 // attrCodes are the SGR codes that set and clear the attributes, in the order of these.
-var attrCodes = [...]struct{ set, clear uint8 }{{1, 22}, {2, 22}, {3, 23}, {5, 25}, {6, 25}, {7, 27}, {8, 28}, {9, 29}, {53, 55}}
+var attrCodes = [...]struct{ set, clear uint8 }{
+	{1, 22},
+	{2, 22},
+	{3, 23},
+	{5, 25},
+	{6, 25},
+	{7, 27},
+	{8, 28},
+	{9, 29},
+	{53, 55},
+}
 
 // codeAttrs are the attributes that an SGR code sets or clears.
 var codeAttrs = func() (t [64]struct{ set, clear Attr }) {
@@ -92,8 +103,9 @@ func (t *terminal) setColor(v int, c Color) {
 	}
 }
 
-// color reads the extended colour that starts at parameter i (38, 48 or 58), which has n-1 sub-parameters. Colons
-// follow ITU T.416 (38:5:n, 38:2::r:g:b, and 38:2:r:g:b as many wrote it); semicolons are the older form.
+// color reads the extended colour that starts at parameter i (38, 48 or 58), which has n-1
+// sub-parameters. Colons follow ITU T.416 (38:5:n, 38:2::r:g:b, and 38:2:r:g:b as many wrote it);
+// semicolons are the older form.
 func (p *params) color(i, n int) (c Color, took int, ok bool) {
 	if n > 1 {
 		switch p.at(i+1, 0) {
@@ -137,7 +149,8 @@ func direct(r, g, b int) (Color, bool) {
 // maxPens bounds the stack of XTPUSHSGR, as in xterm.
 const maxPens = 10
 
-// XTPUSHSGR saves the pen on a stack (ctlseqs, CSI # {). The parameters that choose attributes are ignored: all are saved.
+// XTPUSHSGR saves the pen on a stack (ctlseqs, CSI # {). The parameters that choose attributes are
+// ignored: all are saved.
 func (t *terminal) XTPUSHSGR() {
 	if len(t.pens) < maxPens {
 		t.pens = append(t.pens, t.pen)

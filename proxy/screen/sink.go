@@ -1,8 +1,9 @@
 package screen
 
-// TextSink receives the printed text of the stream in the order of the stream, so that a line-oriented view can be
-// kept beside the screen with the same parser. All calls come from Feed, in its goroutine; slices are valid only
-// during the call. A soft wrap at the right edge is not reported: the text simply goes on.
+// TextSink receives the printed text of the stream in the order of the stream, so that a
+// line-oriented view can be kept beside the screen with the same parser. All calls come from Feed,
+// in its goroutine; slices are valid only during the call. A soft wrap at the right edge is not
+// reported: the text simply goes on.
 type TextSink interface {
 	Print(run []byte)  // printable UTF-8, never empty; what was not valid is U+FFFD
 	Control(c byte)    // BS, HT, LF (also for VT, FF, NEL and IND) or CR

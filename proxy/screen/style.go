@@ -1,7 +1,7 @@
 package screen
 
-// Color is a colour as the program asked for it: the terminal's default, one of the 256 indexed ones, or RGB.
-// The zero value is the default colour. Palette changes (OSC 4) do not alter it.
+// Color is a colour as the program asked for it: the terminal's default, one of the 256 indexed
+// ones, or RGB. The zero value is the default colour. Palette changes (OSC 4) do not alter it.
 type Color uint32
 
 const (
@@ -63,8 +63,9 @@ type Style struct {
 	Fg, Bg, UnderlineColor Color
 	Attrs                  Attr
 	Underline              Underline
-	Link                   string // target of the hyperlink (OSC 8), "" for none
-	LinkID                 string // its id parameter: cells with the same id and target belong together
+	Link                   string // target of the hyperlink (OSC 8), "" without one
+	// its id parameter: cells with the same id and target belong together
+	LinkID string
 }
 
 // style is Style with an interned link, so that it is small and comparable.
@@ -72,7 +73,7 @@ type style struct {
 	fg, bg, ul Color
 	attrs      Attr
 	underline  Underline
-	link       uint16 // number in the linkTable, 0 for none
+	link       uint16 // number in the linkTable, 0 without a link
 }
 
 func (s *style) hash() uint32 {
@@ -81,8 +82,8 @@ func (s *style) hash() uint32 {
 	return uint32(h>>32) ^ uint32(h>>52)
 }
 
-// styleTable gives every style in use a number; 0 is the default style. It is an open-addressing hash table, because
-// a program that colours every cell looks one up for every cell.
+// styleTable gives every style in use a number; 0 is the default style. It is an open-addressing
+// hash table, because a program that colours every cell looks one up for every cell.
 type styleTable struct {
 	list  []style
 	spare []style  // the list before the last sweep, to be filled by the next
@@ -90,8 +91,9 @@ type styleTable struct {
 	limit int      // size at which the next sweep is due
 }
 
-// The first limit covers programs with many colours without any sweep and keeps the table in the processor's first
-// cache; beyond maxStyles, which the largest screens reach, styles lose their colours.
+// The first limit covers programs with many colours without any sweep and keeps the table in the
+// processor's first cache; beyond maxStyles, which the largest screens reach, styles lose their
+// colours.
 const (
 	firstStyleLimit = 1024
 	maxStyles       = 1 << 20
@@ -99,12 +101,13 @@ const (
 
 func newStyleTable() styleTable {
 	t := styleTable{limit: firstStyleLimit}
-	t.rebuild([]style{{}})
+	t.rebuildFrom([]style{{}})
 	return t
 }
 
-// rebuild makes list the whole content of the table. It is called once per sweep, never while printing.
-func (t *styleTable) rebuild(list []style) {
+// rebuildFrom makes list the whole content of the table. It is called once per sweep, never while
+// printing.
+func (t *styleTable) rebuildFrom(list []style) {
 	t.list = list
 	t.limit = max(firstStyleLimit, 2*len(list))
 	size := 4 * firstStyleLimit
@@ -117,13 +120,13 @@ func (t *styleTable) rebuild(list []style) {
 		t.slots = make([]uint32, size)
 	}
 	for id, s := range list {
-		t.slots[t.find(&s)] = uint32(id) + 1
+		t.slots[t.findSlot(&s)] = uint32(id) + 1
 	}
 }
 
-// find returns the slot of s, or the free slot where it belongs. It takes a pointer because the pen's fields have just
-// been written one by one: a copy of the whole would wait for them.
-func (t *styleTable) find(s *style) int {
+// findSlot returns the slot of s, or the free slot where it belongs. It takes a pointer because the
+// pen's fields have just been written one by one: a copy of the whole would wait for them.
+func (t *styleTable) findSlot(s *style) int {
 	mask := uint32(len(t.slots) - 1)
 	i := s.hash() & mask
 	for {
@@ -135,12 +138,12 @@ func (t *styleTable) find(s *style) int {
 	}
 }
 
-// intern returns the number of s.
-func (t *styleTable) intern(s *style) uint32 {
+// internStyle returns the number of s.
+func (t *styleTable) internStyle(s *style) uint32 {
 	if *s == (style{}) {
 		return 0
 	}
-	i := t.find(s)
+	i := t.findSlot(s)
 	if n := t.slots[i]; n != 0 {
 		return n - 1
 	}
@@ -148,19 +151,19 @@ func (t *styleTable) intern(s *style) uint32 {
 		return 0
 	}
 	if 2*len(t.list) >= len(t.slots) {
-		t.grow()
-		i = t.find(s)
+		t.growSlots()
+		i = t.findSlot(s)
 	}
 	t.list = append(t.list, *s)
 	t.slots[i] = uint32(len(t.list))
 	return uint32(len(t.list)) - 1
 }
 
-// grow makes room when more styles than foreseen came between two sweeps.
-func (t *styleTable) grow() {
+// growSlots makes room when more styles than foreseen came between two sweeps.
+func (t *styleTable) growSlots() {
 	limit := t.limit
-	t.rebuild(t.list)
+	t.rebuildFrom(t.list)
 	t.limit = limit
 }
 
-func (t *styleTable) full() bool { return len(t.list) >= t.limit }
+func (t *styleTable) isFull() bool { return len(t.list) >= t.limit }

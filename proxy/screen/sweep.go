@@ -1,18 +1,18 @@
 package screen
 
-// sweep drops the styles and clusters that nothing on the screens uses any more, and the hyperlinks that nothing on the
-// screens or in the history does, when
-// one of their tables has grown to its limit. Each sweep at least doubles the room above what is in use, so its cost is
-// spread over what was printed since the last one.
+// sweep drops the styles and clusters without a use on the screens, and the hyperlinks without one
+// on the screens or in the history, when one of their tables has grown to its limit. Each sweep at
+// least doubles the room above what is in use, so its cost is spread over the output since the last
+// one.
 func (t *terminal) sweep() {
-	if t.links.full() {
+	if t.links.isFull() {
 		t.sweepStyles()
 		t.sweepLinks()
 	}
-	if t.styles.full() {
+	if t.styles.isFull() {
 		t.sweepStyles()
 	}
-	if t.clusters.full() {
+	if t.clusters.isFull() {
 		t.sweepClusters()
 	}
 }
@@ -41,17 +41,17 @@ func (t *terminal) sweepStyles() {
 	t.eachGrid(func(g *grid) {
 		for _, r := range g.rows {
 			t.work += r.used
-			r.rest = r.rest.restyled(use(r.rest.style()))
+			r.rest = r.rest.withStyle(use(r.rest.styleID()))
 			if d := &r.deferred; d.kind != noneDeferred {
-				d.blank = d.blank.restyled(use(d.blank.style()))
+				d.blank = d.blank.withStyle(use(d.blank.styleID()))
 			}
 			for x, c := range r.cells[:r.used] {
-				r.cells[x] = c.restyled(use(c.style()))
+				r.cells[x] = c.withStyle(use(c.styleID()))
 			}
 		}
 	})
 	t.styles.spare = old
-	t.styles.rebuild(list)
+	t.styles.rebuildFrom(list)
 	t.restyler.forget()
 	t.penDirty = true
 }
@@ -63,7 +63,7 @@ func (t *terminal) sweepClusters() {
 		for _, r := range g.rows {
 			for x, c := range r.cells[:r.used] {
 				if c.isCluster() {
-					r.cells[x] = c&^codeMask | t.clusters.intern([]byte(old[c.code()]))
+					r.cells[x] = c&^codeMask | t.clusters.internText([]byte(old[c.code()]))
 				}
 			}
 		}
@@ -71,12 +71,13 @@ func (t *terminal) sweepClusters() {
 	t.clusters.limit = max(firstClusterLimit, 2*len(t.clusters.texts))
 }
 
-// sweepLinks renumbers the links. It must follow sweepStyles: then every style in the table is in use.
+// sweepLinks renumbers the links. It must follow sweepStyles: then every style in the table is in
+// use.
 func (t *terminal) sweepLinks() {
 	old := t.links
 	t.links = linkTable{}
 	list := t.styles.list
-	use := func(n uint16) uint16 { return t.links.intern(old.at(n)) }
+	use := func(n uint16) uint16 { return t.links.internLink(old.at(n)) }
 	keep := func(s *style) {
 		if s.link != 0 {
 			s.link = use(s.link)
@@ -90,9 +91,9 @@ func (t *terminal) sweepLinks() {
 	for i := range t.pens {
 		keep(&t.pens[i])
 	}
-	t.hist.relink(use)
+	t.hist.relinkRows(use)
 	t.links.limit = min(2*len(t.links.list), maxLinks)
-	t.styles.rebuild(list)
+	t.styles.rebuildFrom(list)
 	t.restyler.forget()
 	t.penDirty = true
 }

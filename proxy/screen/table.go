@@ -5,11 +5,14 @@ import "sync"
 // op performs a control function; its parameters are in t.parse.
 type op func(t *terminal)
 
-// makeTables makes the tables of the parser, for the first terminal: a process without one does not pay for them.
-var makeTables = sync.OnceFunc(func() { transitions, csiTable, escTable = makeTransitions(), makeCSI(), makeESC() })
+// makeTables makes the tables of the parser, for the first terminal: a process without one does not
+// pay for them.
+var makeTables = sync.OnceFunc(func() {
+	transitions, csiTable, escTable = makeTransitions(), makeCSI(), makeESC()
+})
 
-// csiTable has the control sequences: CSI, the private marker if any, the parameters, the intermediate if any, and the
-// final byte. A key is all of these but the parameters.
+// csiTable has the control sequences: CSI, the private marker if any, the parameters, the
+// intermediate if any, and the final byte. A key is all of these but the parameters.
 var csiTable *table
 
 // escTable has the escape sequences: ESC, the intermediate if any, and the final byte.
@@ -27,7 +30,8 @@ func controlSequences() map[string]op {
 		"G": (*terminal).CHA, "`": (*terminal).CHA, // HPA
 		"H": (*terminal).CUP, "f": (*terminal).CUP, // HVP
 		"I": (*terminal).CHT, "Z": (*terminal).CBT,
-		"a": (*terminal).HPR, "j": (*terminal).HPB, "d": (*terminal).VPA, "e": (*terminal).VPR, // VPB, k, is ignored by all in use
+		"a": (*terminal).HPR, "j": (*terminal).HPB, "d": (*terminal).VPA,
+		"e": (*terminal).VPR, // VPB, k, is ignored by all terminals in use
 		"g": (*terminal).TBC, "?W": (*terminal).DECST8C,
 		"s": (*terminal).DECSLRM, "u": (*terminal).DECRC, // also SCOSC and SCORC
 		"r": (*terminal).DECSTBM,
@@ -44,7 +48,8 @@ func controlSequences() map[string]op {
 		"?J": (*terminal).DECSED, "?K": (*terminal).DECSEL, "\"q": (*terminal).DECSCA,
 
 		// Rectangles: rect.go.
-		"$v": (*terminal).DECCRA, "$x": (*terminal).DECFRA, "$z": (*terminal).DECERA, "${": (*terminal).DECSERA,
+		"$v": (*terminal).DECCRA, "$x": (*terminal).DECFRA, "$z": (*terminal).DECERA,
+		"${": (*terminal).DECSERA,
 		"$r": (*terminal).DECCARA, "$t": (*terminal).DECRARA, "*x": (*terminal).DECSACE,
 
 		// Rendition: sgr.go.
@@ -55,7 +60,8 @@ func controlSequences() map[string]op {
 		"h": (*terminal).SM, "l": (*terminal).RM, "?h": (*terminal).DECSET, "?l": (*terminal).DECRST,
 		"?s": (*terminal).XTSAVE, "?r": (*terminal).XTRESTORE,
 		" q": (*terminal).DECSCUSR, "!p": (*terminal).DECSTR,
-		">u": (*terminal).KittyPush, "<u": (*terminal).KittyPop, "=u": (*terminal).KittySet, "?u": (*terminal).KittyQuery,
+		">u": (*terminal).KittyPush, "<u": (*terminal).KittyPop, "=u": (*terminal).KittySet,
+		"?u": (*terminal).KittyQuery,
 		">m": (*terminal).XTMODKEYS, ">n": (*terminal).XTUNMODKEYS, ">f": (*terminal).XTFMTKEYS,
 
 		// Reports: report.go.
@@ -90,11 +96,11 @@ func (t *table) designators() *table {
 	return t
 }
 
-// table finds an operation by marker, intermediate and final byte. It is two small steps instead of a map, because
-// programs send millions of these.
+// table finds an operation by marker, intermediate and final byte. It is two small steps instead of
+// a map, because programs send millions of these.
 type table struct {
 	ops   []op
-	index [5 * 17 * 128]uint8 // 0 is none; ops[0] is unused
+	index [5 * 17 * 128]uint8 // 0 means no operation; ops[0] is unused
 }
 
 func newTable(entries map[string]op) *table {
@@ -130,7 +136,7 @@ func slot(marker, inter, final byte) int {
 	return i*128 + int(final&0x7f)
 }
 
-// find returns the operation, or nil. A sequence with several intermediates is none that is known.
+// find returns the operation, or nil. A sequence with several intermediates is unknown.
 func (t *table) find(marker, inter byte, inters int, final byte) op {
 	if inters > 1 {
 		return nil
@@ -141,7 +147,8 @@ func (t *table) find(marker, inter byte, inters int, final byte) op {
 	return nil
 }
 
-// c1 performs a C1 control that came as a code point, U+0080 to U+009F: the same as ESC and a letter.
+// c1 performs a C1 control that came as a code point, U+0080 to U+009F: the same as ESC and a
+// letter.
 func (t *terminal) c1(c byte) {
 	t.parse.clear()
 	t.parse.in = 0
@@ -149,5 +156,5 @@ func (t *terminal) c1(c byte) {
 	final := c - 0x40
 	s := transitions[escape][final]
 	t.parse.state = s.next
-	t.act(s.action, final)
+	t.performAction(s.action, final)
 }

@@ -5,11 +5,12 @@ import (
 	"unicode/utf8"
 )
 
-// terminal is the machine behind a Screen: what the control functions act upon. Screen adds what an observer needs.
+// terminal is the machine behind a Screen: what the control functions act upon. Screen adds what an
+// observer needs.
 type terminal struct {
 	cols, rows int
 
-	grid  *grid // the screen that is shown: main or alt
+	grid  *grid // the shown screen: main or alt
 	main  *grid
 	alt   *grid // made when a program first asks for it
 	hist  history
@@ -22,8 +23,8 @@ type terminal struct {
 	// renumbered is how far the lasting numbers of the history's rows have run ahead of hist.base.
 	renumbered uint64
 
-	// The cursor. x stays inside the screen; pending says that the last column was written and the next character
-	// goes to the next row (the VT100's wrap-around flag, "phantom column").
+	// The cursor. x stays inside the screen; pending says that the last column was written and the
+	// next character goes to the next row (the VT100's wrap-around flag, "phantom column").
 	x, y    int
 	pending bool
 
@@ -33,12 +34,13 @@ type terminal struct {
 	pen      style  // what SGR, DECSCA and OSC 8 have set
 	penID    uint32 // number of pen, valid unless penDirty
 	penDirty bool
-	veil     Attr    // marks what is printed now as not for observers: veil.go
+	veil     Attr    // marks what is printed now as hidden from observers: veil.go
 	veils    bool    // something may be veiled
 	pens     []style // XTPUSHSGR
 	protects bool    // something may be protected (DECSCA, SPA)
 	sided    bool    // the left and right margins are not at the edges
-	plain    bool    // runs of ASCII may be copied into cells: no insert mode, no translating character set
+	// runs of ASCII may be copied into cells: no insert mode, no translating character set
+	plain bool
 
 	charsets charsets
 	modes    Modes
@@ -69,8 +71,8 @@ type terminal struct {
 	replies  []byte
 	sink     TextSink
 
-	// work counts bytes, and the cells that were touched beyond one a byte: what a byte may cost is bounded by it, and not
-	// by a clock.
+	// work counts bytes, and the cells that were touched beyond one a byte: what a byte may cost is
+	// bounded by it, and not by a clock.
 	work   int
 	placed int // characters that took cells of their own, one by one
 
@@ -87,22 +89,22 @@ type lastGraphic struct {
 	valid bool
 }
 
-// workOn counts n cells that are filled or moved at once, which is as much work as printing an eighth of them.
+// workOn counts n cells filled or moved at once, as much work as printing an eighth of them.
 func (t *terminal) workOn(n int) { t.work += n / 8 }
 
 func (t *terminal) onAlt() bool { return t.grid == t.alt }
 
-// row is the row under the cursor.
-func (t *terminal) row() *row { return t.grid.at(t.y) }
+// cursorRow returns the row under the cursor.
+func (t *terminal) cursorRow() *row { return t.grid.at(t.y) }
 
-// touch stamps row y as changed now.
-func (t *terminal) touch(y int) {
+// touchRow stamps row y as changed now.
+func (t *terminal) touchRow(y int) {
 	t.grid.revs[y] = t.tick
 	t.changed = true
 }
 
-// touchRange stamps the rows [top, bottom]. A flood scrolls thousands of times in one Feed, so that the stamps are
-// written once, by flushDirty.
+// touchRange stamps the rows [top, bottom]. A flood scrolls thousands of times in one Feed, so that
+// the stamps are written once, by flushDirty.
 func (t *terminal) touchRange(top, bottom int) {
 	t.dirtyTop = min(t.dirtyTop, top)
 	t.dirtyBottom = max(t.dirtyBottom, bottom)
@@ -128,8 +130,8 @@ func (t *terminal) touchAll() {
 	t.changed = true
 }
 
-// style returns the number of the pen.
-func (t *terminal) style() uint32 {
+// currentPenID returns the number of the pen.
+func (t *terminal) currentPenID() uint32 {
 	if t.penDirty {
 		t.penID = t.penStyle()
 		t.penDirty = false
@@ -137,12 +139,13 @@ func (t *terminal) style() uint32 {
 	return t.penID
 }
 
-// blank is what erasing leaves: an empty cell with the pen's background ("back colour erase", ctlseqs under ED).
+// blank returns what erasing leaves: an empty cell with the pen's background ("back colour erase",
+// ctlseqs under ED).
 func (t *terminal) blank() cell {
 	if t.pen.bg == 0 {
 		return 0
 	}
-	return styled(t.styles.intern(&style{bg: t.pen.bg}))
+	return styled(t.styles.internStyle(&style{bg: t.pen.bg}))
 }
 
 func (t *terminal) setPen(s style) {
@@ -161,7 +164,8 @@ func (t *terminal) resetMargins() {
 	t.resetSides()
 }
 
-// resetSides takes the left and right margins away. A wrap that was pending at the right one is over: there is room now.
+// resetSides takes the left and right margins away. A wrap that was pending at the right one is
+// over: there is room now.
 func (t *terminal) resetSides() {
 	t.left, t.right, t.sided = 0, t.cols-1, false
 	t.pending = t.pending && t.x == t.right
@@ -175,7 +179,8 @@ func (t *terminal) inMargins() bool {
 	return t.y >= t.top && t.y <= t.bottom && t.x >= t.left && t.x <= t.right
 }
 
-// clusterAt returns the cell that a combining character joins: the one that the cursor has just left behind.
+// previous returns the cell that a combining character joins: the one that the cursor has just left
+// behind.
 func (t *terminal) previous() (x int, ok bool) {
 	x = t.x - 1
 	if t.pending {
@@ -184,7 +189,7 @@ func (t *terminal) previous() (x int, ok bool) {
 	if x < 0 {
 		return 0, false
 	}
-	if x > 0 && t.row().cells[x].isTail() {
+	if x > 0 && t.cursorRow().cells[x].isTail() {
 		x--
 	}
 	return x, true

@@ -2,19 +2,19 @@ package screen
 
 import "slices"
 
-// Cells whose content observers shall not see are marked as such in the attributes of their style, so that the mark goes
-// wherever the cell goes: through scrolling, reflow and copying, and into the history. SGR knows nothing of the marks, and
-// the user's own terminal is painted as if they were not there.
+// Cells whose content observers shall not see are marked as such in the attributes of their style,
+// so that the mark goes with the cell: through scrolling, reflow and copying, and into the history.
+// SGR knows nothing of the marks, and the user's own terminal is painted as if they were not there.
 const (
 	secretMark Attr = 1 << 10 // a password's asterisks
 	hiddenMark Attr = 1 << 11 // what was printed while the user hid the screen
 	veiled          = secretMark | hiddenMark
 )
 
-// Veil says that what is printed from now on is not for observers, because it may be a secret's, or because the user hides
-// the screen, or both: [Screen.AppendRow], [Screen.AppendHistory] and [Screen.AppendVeiledRowANSI] show blanks in its
-// place. While a veil is on, the revision does not grow either, since an observer sees nothing change and shall not count
-// keystrokes by it.
+// Veil hides what is printed from now on from observers, because it may be a secret's, or because
+// the user hides the screen, or both: [Screen.AppendRow], [Screen.AppendHistory] and
+// [Screen.AppendVeiledRowANSI] show blanks in its place. While a veil is on, the revision does not
+// grow either, since an observer sees nothing change and shall not count keystrokes by it.
 func (s *Screen) Veil(secret, hidden bool) {
 	var marks Attr
 	if secret {
@@ -29,18 +29,18 @@ func (s *Screen) Veil(secret, hidden bool) {
 	}
 }
 
-// penStyle numbers the pen, marked if what it writes is to be.
+// penStyle returns the number of the pen's style, with the mark of a veil.
 func (t *terminal) penStyle() uint32 {
 	if t.veil == 0 {
-		return t.styles.intern(&t.pen)
+		return t.styles.internStyle(&t.pen)
 	}
 	pen := t.pen
 	pen.attrs |= t.veil
-	return t.styles.intern(&pen)
+	return t.styles.internStyle(&pen)
 }
 
-// VeilCells says that the cells of a visible row from column from on are a secret's, or that they are none. It is a change
-// of the screen.
+// VeilCells marks the cells of a visible row from column from on as a secret's, or takes that mark
+// away. It is a change of the screen.
 func (s *Screen) VeilCells(row, from int, on bool) {
 	t := &s.t
 	if row < 0 || row >= t.rows || from < 0 || from >= t.cols {
@@ -49,13 +49,13 @@ func (s *Screen) VeilCells(row, from int, on bool) {
 	t.tick = s.rev + 1
 	r := t.grid.at(row)
 	if from < r.used && t.markCells(r.cells[from:r.used], secretMark, on) {
-		t.touch(row)
+		t.touchRow(row)
 	}
 	s.settleVeil()
 }
 
-// Unveil shows observers what was printed while the user hid the screen, as far as it stands on the screen now. What has
-// left it, into the history or with the other screen, stays veiled, and so do secrets.
+// Unveil shows observers what was printed while the user hid the screen and still stands on it.
+// What has left it, into the history or with the other screen, stays veiled, and so do secrets.
 func (s *Screen) Unveil() {
 	t := &s.t
 	t.tick = s.rev + 1
@@ -78,20 +78,20 @@ func (s *Screen) settleVeil() {
 // markCells sets a mark or takes it away; it reports whether that changed anything.
 func (t *terminal) markCells(cells []cell, mark Attr, on bool) (changed bool) {
 	for x, c := range cells {
-		s := t.styles.list[c.style()]
+		s := t.styles.list[c.styleID()]
 		if s.attrs&mark != 0 == on {
 			continue
 		}
 		s.attrs ^= mark
-		cells[x] = c.restyled(t.styles.intern(&s))
+		cells[x] = c.withStyle(t.styles.internStyle(&s))
 		changed = true
 	}
 	t.veils = t.veils || on
 	return changed
 }
 
-// CursorText is the text of the cursor's row before the cursor, with its blanks, and from it on. Nothing is veiled: it is
-// not for observers, but for judging whether a secret is asked for.
+// CursorText is the text of the cursor's row before the cursor, with its blanks, and from it on.
+// Nothing is veiled: it is not for observers, but for judging whether a secret is asked for.
 func (s *Screen) CursorText() (left, right string) {
 	t := &s.t
 	r := t.grid.at(t.y)
@@ -117,16 +117,17 @@ func (s *Screen) CursorText() (left, right string) {
 
 // isVeiled reports whether observers shall not see the cell.
 func (t *terminal) isVeiled(c cell) bool {
-	return t.veils && c.style() != 0 && t.styles.list[c.style()].attrs&veiled != 0
+	return t.veils && c.styleID() != 0 && t.styles.list[c.styleID()].attrs&veiled != 0
 }
 
-// AppendVeiledRowANSI is [Screen.AppendRowANSI] for observers: what is veiled is blank, in the default style.
+// AppendVeiledRowANSI is [Screen.AppendRowANSI] for observers: veiled cells are blank, in the
+// default style.
 func (s *Screen) AppendVeiledRowANSI(dst []byte, row int) []byte {
-	return s.t.appendRow(dst, s.t.shown(s.row(row)), (*terminal).appendContent)
+	return s.t.appendRow(dst, s.t.shownRow(s.row(row)), (*terminal).appendContent)
 }
 
-// shown is the row as observers may see it: itself, or a copy with blanks for what is veiled.
-func (t *terminal) shown(r *row) *row {
+// shownRow returns the row as observers may see it: itself, or a copy with blanks for veiled cells.
+func (t *terminal) shownRow(r *row) *row {
 	if !t.veils || !slices.ContainsFunc(r.cells[:r.used], t.isVeiled) {
 		return r
 	}
@@ -147,7 +148,7 @@ type styleRuns struct {
 	now  style
 }
 
-// next is the style of the next cell, until the call after it.
+// next returns the style of the next cell, until the call after it.
 func (w *styleRuns) next() *style {
 	for w.left == 0 {
 		if len(w.runs) == 0 {

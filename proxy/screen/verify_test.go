@@ -52,7 +52,7 @@ func (t *terminal) verifyGrid(g *grid) error {
 }
 
 func (t *terminal) verifyRow(r *row) error {
-	if r.rest.isTail() || r.rest.isWide() && len(r.cells)%2 != 0 || int(r.rest.style()) >= len(t.styles.list) || r.rest.code() >= utf8.RuneSelf && !r.rich {
+	if r.rest.isTail() || r.rest.isWide() && len(r.cells)%2 != 0 || int(r.rest.styleID()) >= len(t.styles.list) || r.rest.code() >= utf8.RuneSelf && !r.rich {
 		return fmt.Errorf("left to be written: %#x", uint64(r.rest))
 	}
 	for x, c := range r.cells {
@@ -65,8 +65,8 @@ func (t *terminal) verifyRow(r *row) error {
 			return fmt.Errorf("column %d: first half without a second", x)
 		case c.content() >= utf8.RuneSelf && !r.rich:
 			return fmt.Errorf("column %d: not ASCII, in a row that is not marked", x)
-		case int(c.style()) >= len(t.styles.list):
-			return fmt.Errorf("column %d: style %d of %d", x, c.style(), len(t.styles.list))
+		case int(c.styleID()) >= len(t.styles.list):
+			return fmt.Errorf("column %d: style %d of %d", x, c.styleID(), len(t.styles.list))
 		case c.isCluster() && int(c.code()) >= len(t.clusters.texts):
 			return fmt.Errorf("column %d: cluster %d of %d", x, c.code(), len(t.clusters.texts))
 		}

@@ -7,8 +7,9 @@ import (
 	"github.com/clipperhouse/uax29/v2/graphemes"
 )
 
-// runeWidth is the number of columns of a character standing alone, 0 for one that joins the character before it. It
-// agrees with wcwidth(3), because programs that know nothing of clusters compute their columns with it.
+// runeWidth returns the number of columns of a character standing alone, 0 for one that joins the
+// character before it. It agrees with wcwidth(3), because programs that know nothing of clusters
+// compute their columns with it.
 func runeWidth(r rune) int {
 	switch {
 	case r < 0x300: // includes U+00AD, which wcwidth gives a column
@@ -17,7 +18,8 @@ func runeWidth(r rune) int {
 		return 1
 	case r >= 0x4e00 && r < 0xa000:
 		return 2
-	case r >= 0x1160 && r < 0x1200: // Hangul vowels and trailing consonants join their leading consonant
+	case r >= 0x1160 && r < 0x1200:
+		// Hangul vowels and trailing consonants join their leading consonant.
 		return 0
 	case r >= 0x1f1e6 && r < 0x1f200: // regional indicators: a pair makes a flag of two columns
 		return 1
@@ -26,20 +28,22 @@ func runeWidth(r rune) int {
 	}
 }
 
-// Clusters is what the user's terminal makes of mode 2027, in which grapheme clusters decide on columns.
+// Clusters is what the user's terminal makes of mode 2027, in which grapheme clusters decide on
+// columns.
 type Clusters uint8
 
-// The zero value is for a terminal that was not asked or has not answered; it counts as ClustersOff.
+// The zero value is for a terminal that was not asked or has not answered; it counts as
+// ClustersOff.
 const (
 	ClustersUnknown Clusters = iota
 	ClustersOn               // on, until a program resets the mode
 	ClustersOff              // off, until a program sets it
-	ClustersAlways           // on, whatever a program asks for
-	ClustersNever            // off, whatever a program asks for
+	ClustersAlways           // on, even if a program resets the mode
+	ClustersNever            // off, even if a program sets the mode
 )
 
-// ReportedClusters is what a terminal says that answers the question for mode 2027 with this state (DECRPM, VT510: 1 set,
-// 2 reset, 3 and 4 the same for ever, 0 not recognized).
+// ReportedClusters is what a terminal says that answers the question for mode 2027 with this state
+// (DECRPM, VT510: 1 set, 2 reset, 3 and 4 the same for ever, 0 not recognized).
 func ReportedClusters(state int) Clusters {
 	if state < 1 || state > 3 {
 		return ClustersNever
@@ -56,7 +60,8 @@ func (s *Screen) SetClusters(c Clusters) {
 
 func (t *terminal) setClusters(c Clusters) {
 	t.clusterMode = c
-	t.modes.Graphemes = c == ClustersOn || c == ClustersAlways || c == ClustersUnknown && t.modes.Graphemes
+	t.modes.Graphemes = c == ClustersOn || c == ClustersAlways ||
+		c == ClustersUnknown && t.modes.Graphemes
 }
 
 // widthTable remembers runeWidth for the characters that were printed, in pages of 256.
@@ -86,11 +91,12 @@ func (t *widthTable) fill(page uint32) *[256]uint8 {
 	return widths
 }
 
-// isSimple names ranges of characters that never join a neighbour of these ranges, so that the rules for clusters
-// (Unicode Standard Annex 29) need not be asked.
+// isSimple names ranges of characters that never join a neighbour of these ranges, so that the
+// rules for clusters (Unicode Standard Annex 29) need not be asked.
 func isSimple(r rune) bool {
 	return r < 0x300 && r != 0xa9 && r != 0xae ||
-		r >= 0x370 && r < 0x483 || r >= 0x2500 && r < 0x25a0 || r >= 0x3041 && r < 0x3097 || r >= 0x4e00 && r < 0xa000 ||
+		r >= 0x370 && r < 0x483 ||
+		r >= 0x2500 && r < 0x25a0 || r >= 0x3041 && r < 0x3097 || r >= 0x4e00 && r < 0xa000 ||
 		r >= 0xac00 && r < 0xd7a4
 }
 
@@ -106,9 +112,10 @@ const (
 	asEmoji = 0xfe0f
 )
 
-// clusterColumns is how many columns a cluster takes when r, itself of width columns, has joined what took columns: a part that
-// has columns of its own makes it wide (a second regional indicator, a consonant after a virama, a spacing mark), and a
-// variation selector decides for its pictograph, base, the character before it. kitty and Ghostty count like this.
+// clusterColumns is how many columns a cluster takes when r, itself of width columns, has joined
+// what took columns: a part that has columns of its own makes it wide (a second regional indicator,
+// a consonant after a virama, a spacing mark), and a variation selector decides for its pictograph,
+// base, the character before it. kitty and Ghostty count like this.
 func (t *terminal) clusterColumns(base, r rune, columns, width int) int {
 	switch {
 	case r == asText && t.isPictograph(base):
@@ -125,8 +132,8 @@ func (t *terminal) clusterColumns(base, r rune, columns, width int) int {
 // isKeycap says whether r can be drawn on a key.
 func isKeycap(r rune) bool { return r >= '0' && r <= '9' || r == '#' || r == '*' }
 
-// isPictograph says whether r is what Unicode calls Extended_Pictographic: only that joins another one over U+200D. It
-// overwrites t.scratch.
+// isPictograph says whether r is what Unicode calls Extended_Pictographic: only that joins another
+// one over U+200D. It overwrites t.scratch.
 func (t *terminal) isPictograph(r rune) bool {
 	return isOneCluster(append(utf8.AppendRune(t.scratch[:0], r), "\u200d\u2764"...))
 }
