@@ -1,14 +1,15 @@
 package protocol
 
-// Hidden says that something is kept from agents, why, and since when. While a password is asked for, the screen is
-// shown but for what stands right of the question; while the user hides the screen, nothing of it is.
+// Hidden says that something is kept from agents, why, and since when. While a password is asked
+// for, the screen is shown but for what stands right of the question; while the user hides the
+// screen, nothing of it is.
 type Hidden struct {
 	// Why is "password" or "user".
 	Why string `json:"reason"`
 	// Secret says how sure the proxy is that a password is asked for.
 	Secret  SecretPrompt `json:"secretPrompt,omitempty"`
 	SinceMs int64        `json:"sinceMs"`
-	// Unattended: nobody sits in front of the session who could answer.
+	// Unattended: the session has no person in front of it who could answer.
 	Unattended bool `json:"unattended,omitempty"`
 }
 
@@ -31,18 +32,26 @@ const (
 // ByUser reports whether the user hides the screen. w may be nil.
 func (w *Hidden) ByUser() bool { return w != nil && w.Why == BlackoutUser }
 
-func (c *checks) blackout(field string, w *Hidden) *checks {
+func (c *checks) checkBlackout(field string, w *Hidden) *checks {
 	if w == nil {
 		return c
 	}
-	return c.oneOf(field+".reason", w.Why, BlackoutPassword, BlackoutUser).secret(field+".secretPrompt", w.Secret)
+	return c.oneOf(field+".reason", w.Why, BlackoutPassword, BlackoutUser).checkSecret(
+		field+".secretPrompt",
+		w.Secret,
+	)
 }
 
-func (c *checks) secret(field string, s SecretPrompt) *checks {
+func (c *checks) checkSecret(field string, s SecretPrompt) *checks {
 	return c.oneOf(field, string(s), string(SecretNone), string(SecretHard), string(SecretSoft))
 }
 
 func (m *Blackout) check() error {
-	return new(checks).id("id", m.ID).id("sessionId", m.SessionID).oneOf("reason", m.Why, BlackoutPassword, BlackoutUser).
-		secret("secretPrompt", m.Secret).done()
+	return new(checks).id("id", m.ID).id("sessionId", m.SessionID).oneOf(
+		"reason",
+		m.Why,
+		BlackoutPassword,
+		BlackoutUser,
+	).
+		checkSecret("secretPrompt", m.Secret).done()
 }

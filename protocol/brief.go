@@ -5,30 +5,42 @@ import (
 	"slices"
 )
 
-// Brief is s for a peer that has last, where s says no more than that its screen has settled: without anything that the peer has. It is
-// nil where s says more. Only who takes that gets it: see [SessionsSubscribe] and [Subscribed].
+// Brief returns s for a peer that has last, if s only says that its screen has settled: without
+// anything that the peer has. It returns nil if s says more. Only peers that accept it get it: see
+// [SessionsSubscribe] and [Subscribed].
 func (s *Snapshot) Brief(last *Snapshot) *Snapshot {
-	if last == nil || s.Seq == 0 || s.Seq != last.Seq || !s.Settled || last.Settled || !s.sameAs(last) {
+	if last == nil || s.Seq == 0 || s.Seq != last.Seq || !s.Settled || last.Settled ||
+		!s.sameAs(last) {
 		return nil
 	}
-	return &Snapshot{ID: s.ID, SessionID: s.SessionID, Timestamp: s.Timestamp, Seq: s.Seq, Since: s.Seq, Settled: true, IdleMs: s.IdleMs}
+	return &Snapshot{
+		ID:        s.ID,
+		SessionID: s.SessionID,
+		Timestamp: s.Timestamp,
+		Seq:       s.Seq,
+		Since:     s.Seq,
+		Settled:   true,
+		IdleMs:    s.IdleMs,
+	}
 }
 
 // isBrief reports whether s is one of those that [Snapshot.Brief] makes.
 func (s *Snapshot) isBrief() bool { return s.Screen == nil && s.Since != 0 && s.Since == s.Seq }
 
-// sameAs reports whether two complete snapshots say the same but for the time at which they were made.
+// sameAs reports whether two complete snapshots say the same but for the time at which they were
+// made.
 func (s *Snapshot) sameAs(last *Snapshot) bool {
 	if s.SessionID != last.SessionID || s.Screen == nil || last.Screen == nil ||
-		len(s.Screen.Lines) != len(last.Screen.Lines) || !slices.Equal(s.Screen.Lines, last.Screen.Lines) || s.Content != last.Content {
+		len(s.Screen.Lines) != len(last.Screen.Lines) ||
+		!slices.Equal(s.Screen.Lines, last.Screen.Lines) || s.Content != last.Content {
 		return false
 	}
-	one, other := s.around(), last.around()
+	one, other := s.aroundRows(), last.aroundRows()
 	return reflect.DeepEqual(&one, &other)
 }
 
-// around is s without the time, the rows and the text. A blackout gets older.
-func (s *Snapshot) around() Snapshot {
+// aroundRows returns s without the time, the rows and the text. A blackout gets older.
+func (s *Snapshot) aroundRows() Snapshot {
 	out, screen := *s, *s.Screen
 	screen.Lines = nil
 	out.ID, out.Timestamp, out.Settled, out.IdleMs, out.Content, out.shared, out.Screen = "", 0, false, 0, "", nil, &screen
@@ -40,8 +52,8 @@ func (s *Snapshot) around() Snapshot {
 	return out
 }
 
-// settled is last with what a brief snapshot adds.
-func (s *Snapshot) settled(last *Snapshot) (full *Snapshot, ok bool) {
+// afterSettling returns last with what a brief snapshot adds.
+func (s *Snapshot) afterSettling(last *Snapshot) (full *Snapshot, ok bool) {
 	if last == nil || last.Screen == nil || last.Seq != s.Seq {
 		return nil, false
 	}

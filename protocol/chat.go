@@ -11,26 +11,29 @@ import (
 
 // Limits of a conversation on the wire.
 const (
-	MaxImage       = 15 << 18 // an image, in bytes: in base64 these are 5 MiB, which models take at most
-	MaxImages      = 4        // of one chat.send
-	MaxImagePart   = 32 << 10 // data of one chat.image, in bytes
-	MaxPrompt      = 48 << 10 // text of one chat.send, all of an answer together; in bytes
-	MaxChatID      = 256      // an id that a coding agent made: of a request, a question, an item; in bytes
-	MaxChatRecords = 512      // records of one chat.records
-	MaxChatForm    = 32       // questions of one form
+	// an image, in bytes: in base64 these are 5 MiB, which models take at most
+	MaxImage     = 15 << 18
+	MaxImages    = 4        // of one chat.send
+	MaxImagePart = 32 << 10 // data of one chat.image, in bytes
+	MaxPrompt    = 48 << 10 // text of one chat.send, all of an answer together; in bytes
+	// an id that a coding agent made: of a request, a question, an item; in bytes
+	MaxChatID      = 256
+	MaxChatRecords = 512 // records of one chat.records
+	MaxChatForm    = 32  // questions of one form
 )
 
-// ChatStatus is a proxy's word on the conversation of its session, whenever it changes. A session that sends none has no conversation.
+// ChatStatus tells the state of the conversation of a proxy's session, whenever it changes. A
+// session that sends none has no conversation.
 type ChatStatus struct {
 	SessionID string `json:"sessionId"`
 	// Agent is the coding agent's name, State that of its turn: see the Chat constants.
 	Agent string `json:"agent"`
 	State string `json:"state"`
-	// Open is how many requests wait for an answer, and Oldest the number of the one that waits longest, from 1: it is another one when
-	// that is closed, whatever Open is then.
+	// Open counts the requests that wait for an answer, and Oldest is the number, from 1, of the
+	// one waiting longest: it changes when that one is closed, even if Open stays the same.
 	Open   int    `json:"open,omitempty"`
 	Oldest uint64 `json:"oldest,omitempty"`
-	// Mode decides what the agent asks for, in its own words; "" where it names none.
+	// Mode decides what the agent asks for, in its own words; "" if it names no mode.
 	Mode string `json:"mode,omitempty"`
 	// Why is the reason of a state, where it has one.
 	Why string `json:"why,omitempty"`
@@ -57,8 +60,9 @@ type ChatState struct {
 	Why    string `json:"why,omitempty"`
 }
 
-// ChatSubscribe asks for the records of a conversation with higher numbers than After, 0 for all that are kept, and for those that
-// come: [ChatRecords]. A gateway passes it on without a request of its own.
+// ChatSubscribe asks for the records of a conversation with higher numbers than After, 0 for all
+// that are kept, and for those that come: [ChatRecords]. A gateway passes it on without a request
+// of its own.
 type ChatSubscribe struct {
 	RequestID string `json:"requestId,omitempty"`
 	SessionID string `json:"sessionId"`
@@ -71,7 +75,8 @@ type ChatUnsubscribe struct {
 	SessionID string `json:"sessionId"`
 }
 
-// ChatRecords are the next records of a conversation. Before them Lost ones are missing, which are kept no more.
+// ChatRecords holds the next records of a conversation. Before them Lost ones are missing, which
+// are kept no longer.
 type ChatRecords struct {
 	SessionID string       `json:"sessionId"`
 	Records   []ChatRecord `json:"records"`
@@ -80,17 +85,20 @@ type ChatRecords struct {
 	More bool `json:"more,omitempty"`
 }
 
-// ChatSend says something to the coding agent, for a person or under an agent's grant. It is answered by [Done] when the conversation has it.
+// ChatSend says something to the coding agent, for a person or under an agent's grant. It is
+// answered by [Done] when the conversation has it.
 type ChatSend struct {
 	RequestID string `json:"requestId"`
 	SessionID string `json:"sessionId"`
-	// AgentID is the agent that sends, "" for a person; By is that person's name. A gateway fills both in.
+	// AgentID is the agent that sends, "" for a person; By is that person's name. A gateway fills
+	// both in.
 	AgentID string `json:"agentId,omitempty"`
 	By      string `json:"by,omitempty"`
 	Text    string `json:"text"`
 	// Images go with the text, each after its [ChatImage] messages.
 	Images []ChatAttachment `json:"images,omitempty"`
-	// KeyNo and At are those of [Keys], and share their count. SignatureB64 is the Ed25519 signature over Signed.
+	// KeyNo and At are those of [Keys], and share their count. SignatureB64 is the Ed25519
+	// signature over Signed.
 	KeyNo        uint64 `json:"keyNo,omitempty"`
 	At           int64  `json:"at,omitempty"`
 	SignatureB64 []byte `json:"signatureB64,omitempty"`
@@ -103,8 +111,9 @@ type ChatAttachment struct {
 	SHA256 string `json:"sha256"` // of its bytes, in hex
 }
 
-// ChatImage is a part of an image that a [ChatSend] will name, for a person: the parts come in their order, and one at offset 0 begins anew. What
-// no prompt names is forgotten when others need the room.
+// ChatImage is a part of an image that a [ChatSend] will name, for a person: the parts come in
+// their order, and one at offset 0 begins anew. What no prompt names is forgotten when others need
+// the room.
 type ChatImage struct {
 	RequestID string `json:"requestId"`
 	SessionID string `json:"sessionId"`
@@ -118,7 +127,8 @@ type ChatImage struct {
 	DataB64 []byte `json:"dataB64"`
 }
 
-// ChatAnswer answers a request, for a person. Of several answers the first one counts; later ones are refused with [CodeAnswered].
+// ChatAnswer answers a request, for a person. Of several answers the first one counts; later ones
+// are refused with [CodeAnswered].
 type ChatAnswer struct {
 	RequestID string `json:"requestId"`
 	SessionID string `json:"sessionId"`
@@ -132,7 +142,7 @@ type ChatAnswer struct {
 	SignatureB64 []byte `json:"signatureB64,omitempty"`
 }
 
-// ChatInterrupt ends the turn that runs, and refuses what is open.
+// ChatInterrupt ends the turn in progress, and refuses its open requests.
 type ChatInterrupt struct {
 	RequestID string `json:"requestId"`
 	SessionID string `json:"sessionId"`
@@ -141,7 +151,8 @@ type ChatInterrupt struct {
 	By      string `json:"by,omitempty"`
 }
 
-// ChatRecord is an entry of a conversation: beside Number and At it has one of the others, and Why with a State.
+// ChatRecord is an entry of a conversation: beside Number and At it has one of the others, and Why
+// with a State.
 type ChatRecord struct {
 	Number  uint64       `json:"number"` // from 1; numbers only grow, and some are left out
 	At      int64        `json:"at"`
@@ -166,20 +177,21 @@ const (
 // ChatItem is one of the things that were said and done.
 type ChatItem struct {
 	Kind string `json:"kind"`
-	// ID is the coding agent's own, "" where it gives none. A result has the id of its call, a text that of its pieces.
+	// ID is the coding agent's own, "" if it gives no id. A result has the id of its call, a text
+	// that of its pieces.
 	ID     string `json:"id,omitempty"`
 	Author string `json:"author"`
 	Text   string `json:"text,omitempty"`
 	// Tool and Input are what a call calls, and with what. Input is any JSON.
 	Tool  string          `json:"tool,omitempty"`
 	Input json.RawMessage `json:"input,omitempty"`
-	// Failed is a result that is an error.
+	// Failed marks a result as an error.
 	Failed bool `json:"failed,omitempty"`
 	// Cut is the number of bytes of Text and Input that were too many.
 	Cut int `json:"cut,omitempty"`
 }
 
-// ChatPiece is a part of a text that is still being written. Its item follows under the same id, whole.
+// ChatPiece holds a part of a text still being written. Its item follows under the same id, whole.
 type ChatPiece struct {
 	ID   string `json:"id"`
 	Text string `json:"text"`
@@ -188,7 +200,7 @@ type ChatPiece struct {
 // ChatRequest is what a coding agent asks of a person: an approval, or with Form questions.
 type ChatRequest struct {
 	ID string `json:"id"`
-	// By is who asks, where that is not the coding agent: see [ChatAsk].
+	// By names the asker, if it is not the coding agent: see [ChatAsk].
 	By    string          `json:"by,omitempty"`
 	Tool  string          `json:"tool,omitempty"`
 	Input json.RawMessage `json:"input,omitempty"`
@@ -196,19 +208,20 @@ type ChatRequest struct {
 	// Allows are the verdicts of an approval that allow, in the agent's order.
 	Allows []ChatChoice   `json:"allows,omitempty"`
 	Form   []ChatQuestion `json:"form,omitempty"`
-	// AtTerminal says why nothing of it can be allowed from elsewhere: it is not shown in full there.
+	// AtTerminal says why nothing of it can be allowed from elsewhere: it is not shown in full
+	// there.
 	AtTerminal string `json:"atTerminal,omitempty"`
 	// Until is when it is refused if it has no answer by then, in ms since 1970; 0 for never.
 	Until int64 `json:"until,omitempty"`
 }
 
-// ChatChoice is a verdict that is offered, and what else it covers, in words.
+// ChatChoice offers a verdict, and says in words what else it covers.
 type ChatChoice struct {
 	Verdict string `json:"verdict"`
 	Covers  string `json:"covers,omitempty"`
 }
 
-// Verdicts that allow. None refuses: what is left out allows nothing.
+// Verdicts that allow. A missing verdict allows nothing.
 const (
 	ChatOnce       = "once"
 	ChatForSession = "session"
@@ -241,7 +254,8 @@ type ChatReply struct {
 // Refuses reports whether nothing is allowed and nothing answered.
 func (r *ChatReply) Refuses() bool { return r.Verdict == "" && len(r.Replies) == 0 }
 
-// ChatClosed says that a request is open no more. By is who answered, "" when nobody did: then Why says the reason.
+// ChatClosed says that a request is closed. By names the person who answered; it is "" for a
+// request closed without an answer, and then Why says the reason.
 type ChatClosed struct {
 	ID     string    `json:"id"`
 	By     string    `json:"by,omitempty"`
@@ -264,17 +278,43 @@ const (
 
 // Signed is what an owner signs of a prompt: see [Keys.Signed].
 func (m *ChatSend) Signed(startedAt int64) []byte {
-	signed := fmt.Appendf(nil, "%s chat.send\n%s %d\n%d %d\n%s\n", Version, counted(m.SessionID), startedAt, m.KeyNo, m.At, counted(m.Text))
+	signed := fmt.Appendf(
+		nil,
+		"%s chat.send\n%s %d\n%d %d\n%s\n",
+		Version,
+		counted(m.SessionID),
+		startedAt,
+		m.KeyNo,
+		m.At,
+		counted(m.Text),
+	)
 	for _, i := range m.Images {
-		signed = fmt.Appendf(signed, "%s %s %s\n", counted(i.ID), counted(i.Name), counted(i.SHA256))
+		signed = fmt.Appendf(
+			signed,
+			"%s %s %s\n",
+			counted(i.ID),
+			counted(i.Name),
+			counted(i.SHA256),
+		)
 	}
 	return signed
 }
 
-// Signed is what an owner signs of an answer: see [ControlDecide.Signed]. A request has an id of its own, so that an answer needs no number.
+// Signed is what an owner signs of an answer: see [ControlDecide.Signed]. A request has an id of
+// its own, so that an answer needs no number.
 func (m *ChatAnswer) Signed(startedAt int64) []byte {
-	signed := fmt.Appendf(nil, "%s chat.answer\n%s %d\n%s %d\n%s %s %d\n", Version, counted(m.SessionID), startedAt,
-		counted(m.Request), m.At, counted(m.Answer.Verdict), counted(m.Answer.Words), len(m.Answer.Replies))
+	signed := fmt.Appendf(
+		nil,
+		"%s chat.answer\n%s %d\n%s %d\n%s %s %d\n",
+		Version,
+		counted(m.SessionID),
+		startedAt,
+		counted(m.Request),
+		m.At,
+		counted(m.Answer.Verdict),
+		counted(m.Answer.Words),
+		len(m.Answer.Replies),
+	)
 	for _, id := range slices.Sorted(maps.Keys(m.Answer.Replies)) {
 		replies := m.Answer.Replies[id]
 		signed = fmt.Appendf(signed, "%s %d", counted(id), len(replies))
@@ -287,8 +327,17 @@ func (m *ChatAnswer) Signed(startedAt int64) []byte {
 }
 
 func (m *ChatStatus) check() error {
-	return new(checks).id("sessionId", m.SessionID).required("agent", m.Agent, MaxName).required("state", m.State, MaxName).
-		text("mode", m.Mode, MaxName).text("why", m.Why, MaxText).between("open", int64(m.Open), 0, MaxMessage).done()
+	return new(checks).id("sessionId", m.SessionID).required("agent", m.Agent, MaxName).required(
+		"state",
+		m.State,
+		MaxName,
+	).
+		text("mode", m.Mode, MaxName).text("why", m.Why, MaxText).between(
+		"open",
+		int64(m.Open),
+		0,
+		MaxMessage,
+	).done()
 }
 
 func (m *ChatSubscribe) check() error {
@@ -300,23 +349,42 @@ func (m *ChatUnsubscribe) check() error {
 }
 
 func (m *ChatSend) check() error {
-	return new(checks).id("requestId", m.RequestID).id("sessionId", m.SessionID).optionalID("agentId", m.AgentID).
-		text("by", m.By, MaxName).required("text", m.Text, MaxPrompt).attachments(m.Images).done()
+	return new(checks).id("requestId", m.RequestID).id(
+		"sessionId",
+		m.SessionID,
+	).optionalID("agentId", m.AgentID).
+		text("by", m.By, MaxName).required(
+		"text",
+		m.Text,
+		MaxPrompt,
+	).checkAttachments(m.Images).done()
 }
 
-func (c *checks) attachments(all []ChatAttachment) *checks {
+func (c *checks) checkAttachments(all []ChatAttachment) *checks {
 	if n := len(all); n > MaxImages {
 		c.fail(CodeTooLarge, "images", "has %d images, the limit is %d", n, MaxImages)
 	}
 	for _, i := range all {
-		c.id("images.id", i.ID).required("images.name", i.Name, MaxName).required("images.sha256", i.SHA256, MaxName)
+		c.id("images.id", i.ID).required("images.name", i.Name, MaxName).required(
+			"images.sha256",
+			i.SHA256,
+			MaxName,
+		)
 	}
 	return c
 }
 
 func (m *ChatImage) check() error {
-	c := new(checks).id("requestId", m.RequestID).id("sessionId", m.SessionID).optionalID("agentId", m.AgentID).text("by", m.By, MaxName).
-		id("image", m.Image).between("size", int64(m.Size), 1, MaxImage).between("offset", int64(m.Offset), 0, MaxImage)
+	c := new(checks).id("requestId", m.RequestID).id(
+		"sessionId",
+		m.SessionID,
+	).optionalID("agentId", m.AgentID).text("by", m.By, MaxName).
+		id("image", m.Image).between("size", int64(m.Size), 1, MaxImage).between(
+		"offset",
+		int64(m.Offset),
+		0,
+		MaxImage,
+	)
 	if n := len(m.DataB64); n > MaxImagePart {
 		c.fail(CodeTooLarge, "dataB64", "is %d bytes long, the limit is %d", n, MaxImagePart)
 	}
@@ -324,16 +392,26 @@ func (m *ChatImage) check() error {
 }
 
 func (m *ChatInterrupt) check() error {
-	return new(checks).id("requestId", m.RequestID).id("sessionId", m.SessionID).optionalID("agentId", m.AgentID).text("by", m.By, MaxName).done()
+	return new(checks).id("requestId", m.RequestID).id(
+		"sessionId",
+		m.SessionID,
+	).optionalID("agentId", m.AgentID).text("by", m.By, MaxName).done()
 }
 
 func (m *ChatAnswer) check() error {
-	return new(checks).id("requestId", m.RequestID).id("sessionId", m.SessionID).text("by", m.By, MaxName).
-		required("request", m.Request, MaxChatID).reply(&m.Answer).done()
+	return new(checks).id("requestId", m.RequestID).id(
+		"sessionId",
+		m.SessionID,
+	).text("by", m.By, MaxName).
+		required("request", m.Request, MaxChatID).checkReply(&m.Answer).done()
 }
 
-func (c *checks) reply(r *ChatReply) *checks {
-	c.oneOf("answer.verdict", r.Verdict, "", ChatOnce, ChatForSession).text("answer.words", r.Words, MaxPrompt)
+func (c *checks) checkReply(r *ChatReply) *checks {
+	c.oneOf("answer.verdict", r.Verdict, "", ChatOnce, ChatForSession).text(
+		"answer.words",
+		r.Words,
+		MaxPrompt,
+	)
 	size := len(r.Words)
 	for id, replies := range r.Replies {
 		size += len(id)
@@ -342,7 +420,13 @@ func (c *checks) reply(r *ChatReply) *checks {
 		}
 	}
 	if n := len(r.Replies); n > MaxChatForm {
-		c.fail(CodeTooLarge, "answer.replies", "answers %d questions, the limit is %d", n, MaxChatForm)
+		c.fail(
+			CodeTooLarge,
+			"answer.replies",
+			"answers %d questions, the limit is %d",
+			n,
+			MaxChatForm,
+		)
 	}
 	if size > MaxPrompt {
 		c.fail(CodeTooLarge, "answer", "is %d bytes long, the limit is %d", size, MaxPrompt)
@@ -359,15 +443,21 @@ func (m *ChatRecords) check() error {
 	for i := range m.Records {
 		r := &m.Records[i]
 		if r.Number <= last {
-			c.fail(CodeBadMessage, "records.number", "is %d behind %d: numbers grow", r.Number, last)
+			c.fail(
+				CodeBadMessage,
+				"records.number",
+				"is %d behind %d: numbers grow",
+				r.Number,
+				last,
+			)
 		}
 		last = r.Number
-		c.record(r)
+		c.checkRecord(r)
 	}
 	return c.done()
 }
 
-func (c *checks) record(r *ChatRecord) {
+func (c *checks) checkRecord(r *ChatRecord) {
 	c.text("records.state", r.State, MaxName)
 	if i := r.Item; i != nil {
 		c.required("records.item.kind", i.Kind, MaxName).text("records.item.id", i.ID, MaxChatID)
@@ -375,7 +465,13 @@ func (c *checks) record(r *ChatRecord) {
 	if q := r.Request; q != nil {
 		c.required("records.request.id", q.ID, MaxChatID)
 		if n := len(q.Form); n > MaxChatForm {
-			c.fail(CodeTooLarge, "records.request.form", "has %d questions, the limit is %d", n, MaxChatForm)
+			c.fail(
+				CodeTooLarge,
+				"records.request.form",
+				"has %d questions, the limit is %d",
+				n,
+				MaxChatForm,
+			)
 		}
 	}
 	if closed := r.Closed; closed != nil {

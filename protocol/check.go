@@ -11,13 +11,13 @@ import (
 // checks collects the first complaint about a message; later ones are dropped.
 type checks struct{ err *FieldError }
 
-func (c *checks) fail(code Code, field, say string, args ...any) {
+func (c *checks) fail(code Code, field, format string, args ...any) {
 	if c.err == nil {
-		c.err = &FieldError{Code: code, Field: field, Say: fmt.Sprintf(say, args...)}
+		c.err = &FieldError{Code: code, Field: field, Say: fmt.Sprintf(format, args...)}
 	}
 }
 
-// done is the first complaint as an error, nil for none.
+// done returns the first complaint as an error, or nil.
 func (c *checks) done() error {
 	if c.err == nil {
 		return nil
@@ -42,7 +42,7 @@ func (c *checks) optionalID(field, value string) *checks {
 	return c
 }
 
-// text checks a string that is shown or stored: its length in bytes and its encoding.
+// text checks a string to be shown or stored: its length in bytes and its encoding.
 func (c *checks) text(field, value string, limit int) *checks {
 	switch {
 	case len(value) > limit:
@@ -80,38 +80,48 @@ func (c *checks) size(cols, rows int) *checks {
 	return c.between("cols", int64(cols), 1, MaxSize).between("rows", int64(rows), 1, MaxSize)
 }
 
-func (c *checks) screen(s *Screen) *checks {
+func (c *checks) checkScreen(s *Screen) *checks {
 	if s == nil {
 		return c
 	}
-	c.between("screen.cols", int64(s.Cols), 1, MaxSize).between("screen.rows", int64(s.Rows), 1, MaxSize)
+	c.between("screen.cols", int64(s.Cols), 1, MaxSize).
+		between("screen.rows", int64(s.Rows), 1, MaxSize)
 	if len(s.Lines) > s.Rows {
-		c.fail(CodeBadMessage, "screen.lines", "has %d rows, screen.rows is %d", len(s.Lines), s.Rows)
+		c.fail(
+			CodeBadMessage,
+			"screen.lines",
+			"has %d rows, screen.rows is %d",
+			len(s.Lines),
+			s.Rows,
+		)
 	}
 	if p := s.Progress; p != nil {
-		c.text("screen.progress.state", p.State, MaxName).between("screen.progress.percent", int64(p.Percent), 0, 100)
+		c.text("screen.progress.state", p.State, MaxName).
+			between("screen.progress.percent", int64(p.Percent), 0, 100)
 	}
 	return c.between("screen.cursor.row", int64(s.Cursor.Row), 0, int64(s.Rows)-1).
 		between("screen.cursor.col", int64(s.Cursor.Col), 0, int64(s.Cols)-1)
 }
 
-func (c *checks) changed(field string, changed []Row, rows int) *checks {
+func (c *checks) checkChanged(field string, changed []Row, rows int) *checks {
 	for _, r := range changed {
 		c.between(field+".row", int64(r.Row), 0, int64(rows)-1)
 	}
 	return c
 }
 
-func (c *checks) frame(f *Frame) *checks {
+func (c *checks) checkFrame(f *Frame) *checks {
 	if f == nil {
 		return c
 	}
-	return c.screen(&f.Screen).changed("frame.changed", f.Changed, f.Screen.Rows).hidden("frame.hiddenText", f.HiddenText, f.Screen.Rows).
+	return c.checkScreen(&f.Screen).checkChanged("frame.changed", f.Changed, f.Screen.Rows).
+		checkHidden("frame.hiddenText", f.HiddenText, f.Screen.Rows).
 		between("frame.moved", int64(f.Moved), -int64(f.Screen.Rows), int64(f.Screen.Rows)).
-		highlights(f.Highlights, &f.Screen).pictures(f.Pictures, &f.Screen).blackout("frame.blackout", f.Blackout)
+		checkHighlights(f.Highlights, &f.Screen).checkPictures(f.Pictures, &f.Screen).
+		checkBlackout("frame.blackout", f.Blackout)
 }
 
-func (c *checks) pictures(all []Picture, s *Screen) *checks {
+func (c *checks) checkPictures(all []Picture, s *Screen) *checks {
 	c.between("frame.pictures", int64(len(all)), 0, MaxPictures)
 	for _, p := range all {
 		c.between("frame.pictures.row", int64(p.Row), 0, int64(s.Rows)-1).
@@ -123,7 +133,7 @@ func (c *checks) pictures(all []Picture, s *Screen) *checks {
 	return c
 }
 
-func (c *checks) highlights(all []Highlight, s *Screen) *checks {
+func (c *checks) checkHighlights(all []Highlight, s *Screen) *checks {
 	c.between("frame.highlights", int64(len(all)), 0, MaxHighlights)
 	for _, h := range all {
 		c.between("frame.highlights.row", int64(h.Row), 0, int64(s.Rows)-1).
@@ -135,74 +145,40 @@ func (c *checks) highlights(all []Highlight, s *Screen) *checks {
 	return c
 }
 
-func (c *checks) hidden(field string, rows []int, all int) *checks {
+func (c *checks) checkHidden(field string, rows []int, all int) *checks {
 	for _, row := range rows {
 		c.between(field, int64(row), 0, int64(all)-1)
 	}
 	return c
 }
 
-func (c *checks) level(field string, l Level) *checks {
+func (c *checks) checkLevel(field string, l Level) *checks {
 	return c.oneOf(field, string(l), string(LevelType), string(LevelDrive))
 }
 
 func (c *checks) optionalLevel(field string, l Level) *checks {
 	if l != "" {
-		c.level(field, l)
+		c.checkLevel(field, l)
 	}
 	return c
 }
 
-// conditions counts the conditions that are set, so that exactly one can be asked for.
-func (u *Until) conditions() int {
-	n := 0
-	for _, set := range []bool{
-		u.Text != "", u.Regex != "", u.Title != "", u.TitleRegex != "", u.Gone != "", u.Settled, u.QuietMs != 0, u.Changed, u.Exit, u.Waiting, u.Control,
-	} {
-		if set {
-			n++
-		}
-	}
-	return n
-}
-
-func (c *checks) until(field string, u *Until) *checks {
-	if n := u.conditions(); n != 1 {
-		c.fail(CodeBadMessage, field, "sets %d conditions, it must set exactly one of text, regex, title, titleRegex, gone, settled, quietMs, changed, exit, waiting, control", n)
-	}
-	return c.text(field+".text", u.Text, MaxPattern).text(field+".regex", u.Regex, MaxPattern).
-		text(field+".title", u.Title, MaxPattern).text(field+".titleRegex", u.TitleRegex, MaxPattern).
-		text(field+".gone", u.Gone, MaxPattern).between(field+".quietMs", u.QuietMs, 0, MaxWaitMs)
-}
-
-// further checks conditions beside the one of a wait. The user's decisions are waited for alone.
-func (c *checks) further(field string, all []Until) *checks {
-	if len(all) > MaxConditions {
-		c.fail(CodeTooLarge, field, "holds %d conditions, the limit is %d", len(all), MaxConditions)
-	}
-	for i := range all {
-		if c.until(field, &all[i]); all[i].Control {
-			c.fail(CodeBadMessage, field, "cannot wait for control: only until can")
-		}
-	}
-	return c
-}
-
-func (c *checks) expect(e *Expect) *checks {
+func (c *checks) checkExpect(e *Expect) *checks {
 	if e == nil {
 		return c
 	}
-	c.text("expect.hash", e.Hash, MaxID).text("expect.text", e.Text, MaxPattern).text("expect.foreground", e.Foreground, MaxName)
+	c.text("expect.hash", e.Hash, MaxID).text("expect.text", e.Text, MaxPattern).
+		text("expect.foreground", e.Foreground, MaxName)
 	if e.CursorRow != nil {
 		c.between("expect.cursorRow", int64(*e.CursorRow), 0, MaxSize-1)
 	}
 	return c
 }
 
-// parts checks what an input types. What a mouse does is for the proxy to read, as names of keys are.
-func (c *checks) parts(m *Input) *checks {
+// checkParts checks what an input types. The proxy reads what a mouse does, and names of keys.
+func (c *checks) checkParts(m *Input) *checks {
 	if len(m.Parts) == 0 {
-		return c.part("", m.All()[0])
+		return c.checkPart("", m.All()[0])
 	}
 	if len(m.Parts) > MaxParts {
 		c.fail(CodeTooLarge, "parts", "has %d parts, the limit is %d", len(m.Parts), MaxParts)
@@ -211,16 +187,22 @@ func (c *checks) parts(m *Input) *checks {
 		c.fail(CodeTooLarge, "parts", "has %d bytes of data, the limit is %d", n, MaxInput)
 	}
 	for i, p := range m.Parts {
-		if c.part("parts.", p); i > 0 && p.InputKind == InputMouse {
-			c.fail(CodeBadMessage, "parts", "has a mouse behind something else: it acts on what is on the screen, so it comes first")
+		if c.checkPart("parts.", p); i > 0 && p.InputKind == InputMouse {
+			c.fail(
+				CodeBadMessage,
+				"parts",
+				"has a mouse behind something else: it acts on what is on the screen, so it "+
+					"comes first",
+			)
 		}
 	}
 	return c
 }
 
-func (c *checks) part(in string, p InputPart) *checks {
-	c.required(in+"data", p.Data, MaxInput).oneOf(in+"kind", string(p.InputKind), "", string(InputKeys), string(InputText),
-		string(InputPaste), string(InputMouse), string(InputLines))
+func (c *checks) checkPart(in string, p InputPart) *checks {
+	c.required(in+"data", p.Data, MaxInput).
+		oneOf(in+"kind", string(p.InputKind), "", string(InputKeys), string(InputText),
+			string(InputPaste), string(InputMouse), string(InputLines))
 	switch {
 	case p.InputKind == InputMouse:
 	case p.At != nil:
@@ -230,18 +212,19 @@ func (c *checks) part(in string, p InputPart) *checks {
 	case p.To != nil:
 		c.fail(CodeBadMessage, in+"to", "belongs to the kind mouse")
 	}
-	return c.cell(in+"at", p.At).text(in+"on", p.On, MaxPattern).cell(in+"to", p.To)
+	return c.checkCell(in+"at", p.At).text(in+"on", p.On, MaxPattern).checkCell(in+"to", p.To)
 }
 
-func (c *checks) cell(field string, at *Cell) *checks {
+func (c *checks) checkCell(field string, at *Cell) *checks {
 	if at == nil {
 		return c
 	}
-	return c.between(field+".row", int64(at.Row), 0, MaxSize-1).between(field+".col", int64(at.Col), 0, MaxSize-1)
+	return c.between(field+".row", int64(at.Row), 0, MaxSize-1).
+		between(field+".col", int64(at.Col), 0, MaxSize-1)
 }
 
-// notes checks the user's messages that an answer carries.
-func (c *checks) notes(notes []string) *checks {
+// checkNotes checks the user's messages that an answer carries.
+func (c *checks) checkNotes(notes []string) *checks {
 	for _, n := range notes {
 		c.required("notes", n, MaxText)
 	}
@@ -250,35 +233,54 @@ func (c *checks) notes(notes []string) *checks {
 
 func (m *Snapshot) check() error {
 	c := new(checks)
-	c.id("id", m.ID).id("sessionId", m.SessionID).text("content", m.Content, 4*ContentRunes).screen(m.Screen).blackout("blackout", m.Blackout)
+	c.id("id", m.ID).id("sessionId", m.SessionID).text("content", m.Content, 4*ContentRunes).
+		checkScreen(m.Screen).checkBlackout("blackout", m.Blackout)
 	if m.Screen != nil {
-		c.changed("changed", m.Changed, m.Screen.Rows).hidden("hiddenText", m.HiddenText, m.Screen.Rows)
+		c.checkChanged("changed", m.Changed, m.Screen.Rows).
+			checkHidden("hiddenText", m.HiddenText, m.Screen.Rows)
 	}
 	return c.done()
 }
 
 func (m *ControlGrant) check() error {
-	return new(checks).id("id", m.ID).id("sessionId", m.SessionID).optionalID("requestId", m.RequestID).
-		optionalID("agentId", m.AgentID).text("agentName", m.AgentName, MaxName).optionalLevel("level", m.Level).
-		text("by", m.By, MaxName).notes(m.Notes).done()
+	return new(checks).id("id", m.ID).id("sessionId", m.SessionID).
+		optionalID("requestId", m.RequestID).
+		optionalID("agentId", m.AgentID).text("agentName", m.AgentName, MaxName).
+		optionalLevel("level", m.Level).
+		text("by", m.By, MaxName).checkNotes(m.Notes).done()
 }
 
 func (m *ControlRevoke) check() error {
-	return new(checks).id("id", m.ID).id("sessionId", m.SessionID).optionalID("requestId", m.RequestID).
-		optionalID("agentId", m.AgentID).text("agentName", m.AgentName, MaxName).text("by", m.By, MaxName).
-		oneOf("reason", string(m.Reason), "", string(ReasonReclaimed), string(ReasonRefused),
-			string(ReasonReleased), string(ReasonExpired), string(ReasonExited), string(ReasonLink), string(ReasonReplaced)).notes(m.Notes).done()
+	return new(checks).id("id", m.ID).id("sessionId", m.SessionID).
+		optionalID("requestId", m.RequestID).
+		optionalID("agentId", m.AgentID).text("agentName", m.AgentName, MaxName).
+		text("by", m.By, MaxName).
+		oneOf(
+			"reason",
+			string(m.Reason),
+			"",
+			string(ReasonReclaimed),
+			string(ReasonRefused),
+			string(ReasonReleased),
+			string(ReasonExpired),
+			string(ReasonExited),
+			string(ReasonLink),
+			string(ReasonReplaced),
+		).checkNotes(m.Notes).done()
 }
 
 func (m *SessionOpen) check() error {
-	return new(checks).id("id", m.ID).id("sessionId", m.SessionID).required("name", m.Name, MaxName).
+	return new(checks).id("id", m.ID).id("sessionId", m.SessionID).
+		required("name", m.Name, MaxName).
 		required("command", m.Command, MaxInput).size(m.Cols, m.Rows).
-		optionalID("parentSessionId", m.ParentSessionID).optionalID("resumeKey", m.ResumeKey).optionalID("agentId", m.AgentID).done()
+		optionalID("parentSessionId", m.ParentSessionID).optionalID("resumeKey", m.ResumeKey).
+		optionalID("agentId", m.AgentID).done()
 }
 
 func (m *SessionClose) check() error {
-	return new(checks).id("id", m.ID).id("sessionId", m.SessionID).text("signal", m.Signal, MaxName).
-		between("outlived", int64(m.Outlived), 0, MaxOutlived).past(m.Past).done()
+	return new(checks).id("id", m.ID).id("sessionId", m.SessionID).
+		text("signal", m.Signal, MaxName).
+		between("outlived", int64(m.Outlived), 0, MaxOutlived).checkPast(m.Past).done()
 }
 
 func (m *Output) check() error {
@@ -295,15 +297,23 @@ func (m *Resize) check() error {
 
 func (m *InputResult) check() error {
 	return new(checks).id("id", m.ID).id("requestId", m.RequestID).id("sessionId", m.SessionID).
-		oneOf("status", string(m.Status), string(StatusWritten), string(StatusRefused), string(StatusDropped)).cell("at", m.At).frame(m.Frame).notes(m.Notes).done()
+		oneOf(
+			"status",
+			string(m.Status),
+			string(StatusWritten),
+			string(StatusRefused),
+			string(StatusDropped),
+		).checkCell("at", m.At).checkFrame(m.Frame).checkNotes(m.Notes).done()
 }
 
 func (m *WaitResult) check() error {
-	return new(checks).id("id", m.ID).id("requestId", m.RequestID).id("sessionId", m.SessionID).frame(m.Frame).notes(m.Notes).done()
+	return new(checks).id("id", m.ID).id("requestId", m.RequestID).id("sessionId", m.SessionID).
+		checkFrame(m.Frame).checkNotes(m.Notes).done()
 }
 
 func (m *ReadResult) check() error {
-	c := new(checks).id("id", m.ID).id("requestId", m.RequestID).id("sessionId", m.SessionID).frame(m.Frame).notes(m.Notes)
+	c := new(checks).id("id", m.ID).id("requestId", m.RequestID).id("sessionId", m.SessionID).
+		checkFrame(m.Frame).checkNotes(m.Notes)
 	if m.Frame == nil {
 		c.fail(CodeBadMessage, "frame", "is missing")
 	}
@@ -311,30 +321,41 @@ func (m *ReadResult) check() error {
 }
 
 func (m *ProxyStarted) check() error {
-	return new(checks).id("id", m.ID).id("requestId", m.RequestID).optionalID("sessionId", m.SessionID).done()
+	return new(checks).id("id", m.ID).id("requestId", m.RequestID).
+		optionalID("sessionId", m.SessionID).done()
 }
 
 func (m *Note) check() error {
-	return new(checks).optionalID("id", m.ID).optionalID("requestId", m.RequestID).id("sessionId", m.SessionID).
-		oneOf("from", m.From, FromUser, FromAgent).optionalID("agentId", m.AgentID).optionalID("tokenId", m.TokenID).text("agentName", m.AgentName, MaxName).
+	return new(checks).optionalID("id", m.ID).optionalID("requestId", m.RequestID).
+		id("sessionId", m.SessionID).
+		oneOf("from", m.From, FromUser, FromAgent).optionalID("agentId", m.AgentID).
+		optionalID("tokenId", m.TokenID).text("agentName", m.AgentName, MaxName).
 		text("by", m.By, MaxName).required("text", m.Text, MaxText).done()
 }
 
 func (m *Input) check() error {
-	return new(checks).id("requestId", m.RequestID).parts(m).optionalID("sessionId", m.SessionID).
-		optionalID("agentId", m.AgentID).expect(m.Expect).between("settleMs", m.SettleMs, 0, MaxWaitMs).between("timeoutMs", m.TimeoutMs, 0, MaxWaitMs).done()
+	return new(checks).id("requestId", m.RequestID).checkParts(m).
+		optionalID("sessionId", m.SessionID).
+		optionalID("agentId", m.AgentID).checkExpect(m.Expect).
+		between("settleMs", m.SettleMs, 0, MaxWaitMs).
+		between("timeoutMs", m.TimeoutMs, 0, MaxWaitMs).done()
 }
 
 func (m *ProxyStart) check() error {
-	c := new(checks).id("requestId", m.RequestID).required("command", m.Command, MaxInput).text("cwd", m.Cwd, MaxInput).
-		optionalID("agentId", m.AgentID).text("name", m.Name, MaxName).text("agentName", m.AgentName, MaxName).
+	c := new(checks).id("requestId", m.RequestID).required("command", m.Command, MaxInput).
+		text("cwd", m.Cwd, MaxInput).
+		optionalID("agentId", m.AgentID).text("name", m.Name, MaxName).
+		text("agentName", m.AgentName, MaxName).
 		optionalID("hostKey", m.HostKey)
-	return c.between("cols", int64(m.Cols), 0, MaxSize).between("rows", int64(m.Rows), 0, MaxSize).done()
+	return c.between("cols", int64(m.Cols), 0, MaxSize).between("rows", int64(m.Rows), 0, MaxSize).
+		done()
 }
 
 func (m *ControlRequest) check() error {
-	return new(checks).id("requestId", m.RequestID).id("sessionId", m.SessionID).optionalID("agentId", m.AgentID).
-		text("agentName", m.AgentName, MaxName).level("level", m.Level).required("reason", m.Why, MaxReason).
+	return new(checks).id("requestId", m.RequestID).id("sessionId", m.SessionID).
+		optionalID("agentId", m.AgentID).
+		text("agentName", m.AgentName, MaxName).checkLevel("level", m.Level).
+		required("reason", m.Why, MaxReason).
 		between("seconds", m.Seconds, 0, 24*3600).optionalID("tokenId", m.TokenID).
 		text("program", m.Program, MaxName).text("parent", m.Parent, MaxName).done()
 }
@@ -344,12 +365,13 @@ func (m *AgentPresence) check() error {
 }
 
 func (m *ControlRelease) check() error {
-	return new(checks).id("requestId", m.RequestID).id("sessionId", m.SessionID).optionalID("agentId", m.AgentID).
+	return new(checks).id("requestId", m.RequestID).id("sessionId", m.SessionID).
+		optionalID("agentId", m.AgentID).
 		text("note", m.Note, MaxReason).done()
 }
 
 // muted checks whom a decision mutes.
-func (c *checks) muted(m *ControlDecide) *checks {
+func (c *checks) checkMuted(m *ControlDecide) *checks {
 	if m.Mute == MuteOn && m.AgentName == "" {
 		c.fail(CodeBadMessage, "agentName", "is missing: say which agent to mute")
 	}
@@ -357,25 +379,36 @@ func (c *checks) muted(m *ControlDecide) *checks {
 }
 
 func (m *ControlDecide) check() error {
-	return new(checks).id("requestId", m.RequestID).id("sessionId", m.SessionID).optionalLevel("level", m.Level).
-		between("seconds", m.Seconds, 0, 24*3600).required("by", m.By, MaxName).text("agentName", m.AgentName, MaxName).
-		oneOf("hide", m.Hide, "", HideOn, HideOff).muted(m).done()
+	return new(checks).id("requestId", m.RequestID).id("sessionId", m.SessionID).
+		optionalLevel("level", m.Level).
+		between("seconds", m.Seconds, 0, 24*3600).required("by", m.By, MaxName).
+		text("agentName", m.AgentName, MaxName).
+		oneOf("hide", m.Hide, "", HideOn, HideOff).checkMuted(m).done()
 }
 
 func (m *Wait) check() error {
-	return new(checks).id("requestId", m.RequestID).id("sessionId", m.SessionID).optionalID("agentId", m.AgentID).
-		until("until", &m.Until).further("any", m.Any).further("stop", m.Stop).between("timeoutMs", m.TimeoutMs, 0, MaxWaitMs).between("scrollback", int64(m.Scrollback), 0, MaxHistory).done()
+	return new(checks).id("requestId", m.RequestID).id("sessionId", m.SessionID).
+		optionalID("agentId", m.AgentID).
+		checkUntil("until", &m.Until).checkFurther("any", m.Any).checkFurther("stop", m.Stop).
+		between("timeoutMs", m.TimeoutMs, 0, MaxWaitMs).
+		between("scrollback", int64(m.Scrollback), 0, MaxHistory).done()
 }
 
 func (m *Read) check() error {
-	return new(checks).id("requestId", m.RequestID).id("sessionId", m.SessionID).optionalID("agentId", m.AgentID).
-		between("scrollback", int64(m.Scrollback), 0, MaxHistory).between("command", int64(m.Command), 0, MaxCommands).pages(m).done()
+	return new(checks).id("requestId", m.RequestID).id("sessionId", m.SessionID).
+		optionalID("agentId", m.AgentID).
+		between("scrollback", int64(m.Scrollback), 0, MaxHistory).
+		between("command", int64(m.Command), 0, MaxCommands).checkPages(m).done()
 }
 
 // pages checks what a read says about history.
-func (c *checks) pages(m *Read) *checks {
+func (c *checks) checkPages(m *Read) *checks {
 	if m.FromLine != nil && m.Scrollback == 0 {
-		c.fail(CodeBadMessage, "fromLine", "is given, but scrollback does not say how many rows from there on")
+		c.fail(
+			CodeBadMessage,
+			"fromLine",
+			"is given, but scrollback does not say how many rows from there on",
+		)
 	}
 	if m.Match == "" {
 		if m.Context != 0 {
@@ -384,7 +417,11 @@ func (c *checks) pages(m *Read) *checks {
 		return c
 	}
 	if m.Scrollback == 0 {
-		c.fail(CodeBadMessage, "match", "is given, but scrollback does not say how many rows are wanted")
+		c.fail(
+			CodeBadMessage,
+			"match",
+			"is given, but scrollback does not say how many rows are wanted",
+		)
 	}
 	if _, err := m.Pattern(); err != nil && c.err == nil {
 		c.err, _ = errors.AsType[*FieldError](err)
@@ -403,23 +440,30 @@ func (m *Cancel) check() error {
 }
 
 func (m *Close) check() error {
-	return new(checks).id("requestId", m.RequestID).id("sessionId", m.SessionID).optionalID("agentId", m.AgentID).
+	return new(checks).id("requestId", m.RequestID).id("sessionId", m.SessionID).
+		optionalID("agentId", m.AgentID).
 		text("signal", m.Signal, MaxName).done()
 }
 
 func (m *SessionsList) check() error { return new(checks).id("requestId", m.RequestID).done() }
 
-func (m *SessionsListResult) check() error { return new(checks).id("requestId", m.RequestID).done() }
+func (m *SessionsListResult) check() error {
+	return new(checks).id("requestId", m.RequestID).done()
+}
 
 func (m *SessionsSubscribe) check() error {
-	return new(checks).id("requestId", m.RequestID).id("sessionId", m.SessionID).between("everyMs", m.EveryMs, 0, MaxWaitMs).done()
+	return new(checks).id("requestId", m.RequestID).id("sessionId", m.SessionID).
+		between("everyMs", m.EveryMs, 0, MaxWaitMs).done()
 }
 
 func (m *Done) check() error {
-	return new(checks).id("requestId", m.RequestID).text("waiting", string(m.Waiting), MaxName).done()
+	return new(checks).id("requestId", m.RequestID).text("waiting", string(m.Waiting), MaxName).
+		done()
 }
 
 func (m *Error) check() error {
-	return new(checks).optionalID("requestId", m.RequestID).required("code", string(m.Code), MaxName).
-		required("message", m.Message, MaxInput).between("retryAfterMs", m.RetryAfterMs, 0, 24*3600*1000).done()
+	return new(checks).optionalID("requestId", m.RequestID).
+		required("code", string(m.Code), MaxName).
+		required("message", m.Message, MaxInput).
+		between("retryAfterMs", m.RetryAfterMs, 0, 24*3600*1000).done()
 }

@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// FieldError is a frame that is no message of this protocol: it names the field and says what is wrong with it. It has
-// had no effect; the receiver answers with [FieldError.Reply].
+// FieldError reports a frame that breaks this protocol: it names the field and says how it is
+// wrong. The frame has had no effect; the receiver answers with [FieldError.Reply].
 type FieldError struct {
 	Code  Code
 	Field string // "" when the frame as a whole is wrong
@@ -34,12 +34,12 @@ func (e *FieldError) Reply() *Error {
 	return &Error{RequestID: e.RequestID, Code: e.Code, Message: e.Error(), Field: e.Field}
 }
 
-// Check finds what is wrong with a message that goes to a peer in the same process, without a frame: what [Encode] and
-// [Decode] would find. The error is a *FieldError.
+// Check finds what is wrong with a message to a peer in the same process, without a frame: what
+// [Encode] and [Decode] would find. The error is a *FieldError.
 func Check(m Message) error { return m.check() }
 
-// Encode makes the frame of m. It fails with a *FieldError when m may not be sent: a sender's own mistake is found here
-// and not at the far end.
+// Encode makes the frame of m. It fails with a *FieldError when m may not be sent: a sender's own
+// mistake is found here and not at the far end.
 func Encode(m Message) ([]byte, error) {
 	var f *frame
 	switch m := m.(type) {
@@ -74,16 +74,27 @@ func encode(m Message) ([]byte, error) {
 	out := frame.Bytes()
 	out = append(out[:head], out[head+1:frame.Len()-1]...)
 	if len(out) > MaxMessage {
-		return nil, &FieldError{Code: CodeTooLarge, Say: fmt.Sprintf("a %s of %d bytes is over the limit of %d", kind, len(out), MaxMessage)}
+		return nil, &FieldError{
+			Code: CodeTooLarge,
+			Say: fmt.Sprintf(
+				"a %s of %d bytes is over the limit of %d",
+				kind,
+				len(out),
+				MaxMessage,
+			),
+		}
 	}
 	return out, nil
 }
 
-// Decode reads one frame of at most limit bytes. Unknown fields are ignored, so that a newer peer can talk to an older
-// one; everything else that is not exactly a message is a *FieldError.
+// Decode reads one frame of at most limit bytes. Unknown fields are ignored, so that a newer peer
+// can talk to an older one; any other deviation from a message is a *FieldError.
 func Decode(frame []byte, limit int) (Message, error) {
 	if len(frame) > limit {
-		return nil, &FieldError{Code: CodeTooLarge, Say: fmt.Sprintf("a frame of %d bytes is over the limit of %d", len(frame), limit)}
+		return nil, &FieldError{
+			Code: CodeTooLarge,
+			Say:  fmt.Sprintf("a frame of %d bytes is over the limit of %d", len(frame), limit),
+		}
 	}
 	if m := plainAck(frame); m != nil {
 		return m, nil
@@ -93,11 +104,14 @@ func Decode(frame []byte, limit int) (Message, error) {
 	}
 	head := prescan(frame)
 	if head.depth > MaxDepth {
-		return nil, &FieldError{Code: CodeBadMessage, Say: fmt.Sprintf("the frame nests deeper than %d levels", MaxDepth)}
+		return nil, &FieldError{
+			Code: CodeBadMessage,
+			Say:  fmt.Sprintf("the frame nests deeper than %d levels", MaxDepth),
+		}
 	}
 	m := newMessage(head.kind)
 	if m == nil || head.twice != "" {
-		return nil, head.complaint(frame)
+		return nil, head.wordComplaint(frame)
 	}
 	if err := json.Unmarshal(frame, m); err != nil {
 		return nil, fieldError(err, head.requestID)
@@ -122,12 +136,16 @@ func fieldError(err error, requestID string) *FieldError {
 		out.Say = "the frame must be a JSON object, not " + article(mistyped.Value)
 	default:
 		out.Field = mistyped.Field
-		out.Say = fmt.Sprintf("is a JSON %.64s, must be %s", mistyped.Value, cmp.Or(jsonWords[mistyped.Type.Kind()], "an object"))
+		out.Say = fmt.Sprintf(
+			"is a JSON %.64s, must be %s",
+			mistyped.Value,
+			cmp.Or(jsonWords[mistyped.Type.Kind()], "an object"),
+		)
 	}
 	return out
 }
 
-// article is a JSON value as a sentence names it.
+// article returns a JSON value as a sentence names it.
 func article(value string) string {
 	if strings.HasPrefix(value, "array") {
 		return "an " + value
@@ -135,9 +153,7 @@ func article(value string) string {
 	return "a " + value
 }
 
-// jsonWords name the JSON that a Go type is decoded from, where that is no object.
-//
-//exhaustive:ignore
+// jsonWords name the JSON that a Go type is decoded from, unless it is an object.
 var jsonWords = map[reflect.Kind]string{
 	reflect.String: "a string",
 	reflect.Bool:   "true or false",

@@ -2,7 +2,8 @@ package protocol
 
 import "fmt"
 
-// Widens reports whether the decision gives agents more than they have: control, a screen that was hidden, or a voice.
+// Widens reports whether the decision gives agents more than they have: control, a screen that was
+// hidden, or a voice.
 func (m *ControlDecide) Widens() bool {
 	switch {
 	case m.Hide != "":
@@ -15,26 +16,52 @@ func (m *ControlDecide) Widens() bool {
 	return m.Grant
 }
 
-// Signed is what an owner signs: everything that the decision says, for this one session. startedAt is the session's (see
-// [SessionInfo.StartedAt]), so that a signature is of no use for another session that happens to have the same id. The
-// request's id and the owner's name are not in it: a gateway rewrites both.
+// Signed is what an owner signs: everything that the decision says, for this one session. startedAt
+// is the session's (see [SessionInfo.StartedAt]), so that a signature is of no use for another
+// session that happens to have the same id. The request's id and the owner's name are not in it: a
+// gateway rewrites both.
 func (m *ControlDecide) Signed(startedAt int64) []byte {
-	signed := fmt.Appendf(nil, "%s decide\n%s %d\n%t %s %d %s %s\n%d %d\n", Version, counted(m.SessionID), startedAt,
-		m.Grant, counted(string(m.Level)), m.Seconds, counted(m.AgentName), counted(m.Hide), m.Epoch, m.At)
+	signed := fmt.Appendf(
+		nil,
+		"%s decide\n%s %d\n%t %s %d %s %s\n%d %d\n",
+		Version,
+		counted(m.SessionID),
+		startedAt,
+		m.Grant,
+		counted(string(m.Level)),
+		m.Seconds,
+		counted(m.AgentName),
+		counted(m.Hide),
+		m.Epoch,
+		m.At,
+	)
 	if m.Mute != "" || m.Refuse { // they came later: what older peers sign stays as it is
 		signed = fmt.Appendf(signed, "%s %t\n", counted(m.Mute), m.Refuse)
 	}
 	return signed
 }
 
-// Signed is what the holder of a token signs who asks for control: everything that the request says but for what a gateway rewrites,
-// for this one session. startedAt is as in [ControlDecide.Signed].
+// Signed is what the holder of a token signs who asks for control: everything that the request says
+// but for what a gateway rewrites, for this one session. startedAt is as in [ControlDecide.Signed].
 func (m *ControlRequest) Signed(startedAt int64) []byte {
-	return fmt.Appendf(nil, "%s request\n%s %d\n%s %d %s\n%s %s\n%d %d\n", Version, counted(m.SessionID), startedAt,
-		counted(string(m.Level)), m.Seconds, counted(m.Why), counted(m.Program), counted(m.Parent), m.Epoch, m.At)
+	return fmt.Appendf(
+		nil,
+		"%s request\n%s %d\n%s %d %s\n%s %s\n%d %d\n",
+		Version,
+		counted(m.SessionID),
+		startedAt,
+		counted(string(m.Level)),
+		m.Seconds,
+		counted(m.Why),
+		counted(m.Program),
+		counted(m.Parent),
+		m.Epoch,
+		m.At,
+	)
 }
 
-// counted is a string behind its length in bytes: no field of what is signed can be moved into another.
+// counted returns a string behind its length in bytes, so that no signed field can be moved into
+// another.
 func counted(s string) string { return fmt.Sprintf("%d:%s", len(s), s) }
 
 // Signer is the owner who signed a message, as the session's own machine knows them.

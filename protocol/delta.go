@@ -2,9 +2,10 @@ package protocol
 
 import "slices"
 
-// Delta is the shortest way to say next to a reader who has seen prev: rows that moved, where the reader knows of that (moves),
-// and those that changed besides. It reports whether that is shorter than all of next, as a reader gets them: a row a line, with
-// its number where not all are said, and no empty ones at the end. Screens of different sizes have no difference.
+// Delta returns the shortest way to say next to a reader who has seen prev: rows that moved, if the
+// reader understands moves, and the others that changed. It reports whether that is shorter than
+// all of next, as a reader gets them: a row a line, with its number if some are left out, and no
+// empty ones at the end. Screens of different sizes have no difference.
 func Delta(prev, next []string, moves bool) (moved int, changed []Row, shorter bool) {
 	if len(prev) != len(next) || len(next) == 0 {
 		return 0, nil, false
@@ -18,8 +19,8 @@ func Delta(prev, next []string, moves bool) (moved int, changed []Row, shorter b
 	return moved, changed, least == 0 || least < whole(next)
 }
 
-// Patch is lines with the changed rows in place; lines itself is left as it is, since others may still read it. Rows
-// outside of the screen are passed over.
+// Patch is lines with the changed rows in place; lines itself is left as it is, since others may
+// still read it. Rows outside of the screen are passed over.
 func Patch(lines []string, changed []Row) []string {
 	out := slices.Clone(lines)
 	for _, r := range changed {
@@ -30,8 +31,8 @@ func Patch(lines []string, changed []Row) []string {
 	return out
 }
 
-// Move is lines moved up by n rows, down if n is negative, with blank rows where nothing comes from; lines itself is left
-// as it is. A frame with Moved is rebuilt by Move and then [Patch].
+// Move is lines moved up by n rows, down if n is negative, with blank rows where nothing comes
+// from; lines itself is left as it is. A frame with Moved is rebuilt by Move and then [Patch].
 func Move(lines []string, n int) []string {
 	out := make([]string, len(lines))
 	for i := range out {
@@ -42,8 +43,8 @@ func Move(lines []string, n int) []string {
 	return out
 }
 
-// Difference is s for a peer that has last: with only the rows that differ, after they moved where the peer knows of that (moves),
-// if that is shorter, else s itself. last may be nil.
+// Difference returns s for a peer that has last: with only the rows that differ, after they moved
+// if the peer understands moves, if that is shorter, else s itself. last may be nil.
 func (s *Snapshot) Difference(last *Snapshot, moves bool) *Snapshot {
 	if last == nil || last.SessionID != s.SessionID || last.Screen == nil || s.Screen == nil {
 		return s
@@ -58,8 +59,8 @@ func (s *Snapshot) Difference(last *Snapshot, moves bool) *Snapshot {
 	return &part
 }
 
-// News is s for a peer that has last, which may be nil, and wants changes only: without the rolling text, unless that is all
-// there is, and as [Snapshot.Difference].
+// News returns s for a peer that has last, which may be nil, and wants changes only: without the
+// rolling text, unless nothing else has changed, and as [Snapshot.Difference].
 func (s *Snapshot) News(last *Snapshot, moves bool) *Snapshot {
 	switch {
 	case s.Screen == nil:
@@ -77,18 +78,19 @@ func (s *Snapshot) ownNews(last *Snapshot, moves bool) *Snapshot {
 	return &part
 }
 
-// Complete is s with all rows, last being the snapshot that came before it from the same peer, nil for none. It is not ok
-// when s is a difference to something else.
+// Complete returns s with all rows, last being the snapshot that came before it from the same peer,
+// or nil. ok is false if s is a difference to something else.
 func (s *Snapshot) Complete(last *Snapshot) (full *Snapshot, ok bool) {
 	switch {
 	case s.isBrief():
-		return s.settled(last)
+		return s.afterSettling(last)
 	case s.Screen == nil:
 		return s, true // text only
 	}
 	out, screen := *s, *s.Screen
 	if len(screen.Lines) == 0 {
-		if last == nil || last.Screen == nil || last.Seq != s.Since || len(last.Screen.Lines) != screen.Rows {
+		if last == nil || last.Screen == nil || last.Seq != s.Since ||
+			len(last.Screen.Lines) != screen.Rows {
 			return nil, false
 		}
 		screen.Lines = Patch(Move(last.Screen.Lines, s.Moved), s.Changed)
@@ -100,7 +102,7 @@ func (s *Snapshot) Complete(last *Snapshot) (full *Snapshot, ok bool) {
 	return &out, true
 }
 
-// costOfMove is what saying that rows moved costs, in bytes.
+// costOfMove returns the bytes it costs to say that rows moved.
 const costOfMove = 32
 
 // difference lists the rows of next that differ from prev, and what saying them costs, in bytes.
@@ -114,7 +116,7 @@ func difference(prev, next []string) (changed []Row, cost int) {
 	return changed, cost
 }
 
-// whole is what saying all rows costs, in bytes.
+// whole returns the bytes it costs to say all rows.
 func whole(lines []string) (cost int) {
 	end := len(lines)
 	for end > 0 && lines[end-1] == "" {
@@ -126,8 +128,8 @@ func whole(lines []string) (cost int) {
 	return cost
 }
 
-// shift guesses by how many rows most of prev has moved up in next. Rows that stand on prev only once have a say, as much as
-// they are long: repeating them is what a move saves.
+// shift guesses by how many rows most of prev has moved up in next. Rows that stand on prev only
+// once have a say, as much as they are long: repeating them is what a move saves.
 func shift(prev, next []string) int {
 	at := make(map[string]int, len(prev))
 	for i, text := range prev {

@@ -12,10 +12,11 @@ type Found struct {
 	Count int `json:"count"`
 	// Rows are those that match first, each with the rows around it, in order.
 	Rows []FoundRow `json:"rows"`
-	// More is the line of the first row that matches and is not in Rows, or from which a search that was given up is to go on; nil
-	// where there is none.
+	// More is the line of the first row that matches and is not in Rows, or from which a search
+	// that was given up can go on; nil if there is nothing more.
 	More *uint64 `json:"more,omitempty"`
-	// Cut: the search took too long and was given up before the last row, so that Count does not count all.
+	// Cut: the search took too long and was given up before the last row, so that Count does not
+	// count all.
 	Cut bool `json:"cut,omitempty"`
 	// Gone is how many rows were dropped from the history before the search.
 	Gone uint64 `json:"gone,omitempty"`
@@ -36,7 +37,8 @@ const MaxContext = 20
 // foundBytes bounds the text of the rows of one answer.
 const foundBytes = 256 << 10
 
-// SearchTime is how long a search may take. It runs where the user's screen is followed, or where a gateway's messages are: they wait.
+// SearchTime is how long a search may take. It runs where the user's screen is followed, or where a
+// gateway's messages are: they wait.
 const SearchTime = 150 * time.Millisecond
 
 // Pattern is the compiled Match of m. The error is a *FieldError.
@@ -48,16 +50,26 @@ func (m *Read) Pattern() (*regexp.Regexp, error) {
 	return re, err
 }
 
-// Find looks for rows that match, of those that begin with line first: at most most rows with context rows before and after each.
-// hidden are the rows, counted from 0, that hold text which a person cannot see; one before the first is passed over. It gives up
-// after 150 ms: see [Found.Cut].
+// Find looks for rows that match, of those that begin with line first: at most most rows with
+// context rows before and after each. hidden are the rows, counted from 0, that hold text which a
+// person cannot see; one before the first is passed over. It gives up after 150 ms: see
+// [Found.Cut].
 func Find(re *regexp.Regexp, rows []string, first uint64, hidden []int, context, most int) *Found {
 	end := time.Now().Add(SearchTime)
-	return find(re, rows, first, hidden, context, most, func() bool { return time.Now().After(end) })
+	return find(re, rows, first, hidden, context, most, func() bool {
+		return time.Now().After(end)
+	})
 }
 
 // find is [Find] until over says that it has taken too long, which it is asked after each row.
-func find(re *regexp.Regexp, rows []string, first uint64, hidden []int, context, most int, over func() bool) *Found {
+func find(
+	re *regexp.Regexp,
+	rows []string,
+	first uint64,
+	hidden []int,
+	context, most int,
+	over func() bool,
+) *Found {
 	out, size, to := &Found{Rows: []FoundRow{}}, 0, 0
 	for i, row := range rows {
 		if i > 0 && over() {
@@ -83,7 +95,11 @@ func find(re *regexp.Regexp, rows []string, first uint64, hidden []int, context,
 			continue
 		}
 		for j := from; j < end; j++ {
-			out.Rows = append(out.Rows, FoundRow{Line: first + uint64(j), Text: rows[j], Match: j == i}) //nolint:gosec // not negative
+			out.Rows = append(out.Rows, FoundRow{
+				Line:  first + uint64(j),
+				Text:  rows[j],
+				Match: j == i,
+			}) //nolint:gosec // not negative
 			size += len(rows[j])
 		}
 		to = max(to, end)

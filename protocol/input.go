@@ -8,21 +8,24 @@ type Input struct {
 	AgentID   string    `json:"agentId,omitempty"`
 	Epoch     uint64    `json:"epoch,omitempty"`
 	InputKind InputKind `json:"kind,omitempty"`
-	// At or On say where the mouse acts: a cell, or a text that stands on the screen once. To is the end of a drag.
+	// At or On say where the mouse acts: a cell, or a text that stands on the screen once. To is
+	// the end of a drag.
 	At *Cell  `json:"at,omitempty"`
 	On string `json:"on,omitempty"`
 	To *Cell  `json:"to,omitempty"`
-	// Parts, in place of Data and what belongs to it, are typed one after another, each when the program has had time for the one
-	// before; at most MaxParts. They are one input: a receipt, a condition and the user's word are for all of them.
+	// Parts, in place of Data and what belongs to it, are typed one after another, each when the
+	// program has had time for the one before; at most MaxParts. They are one input: a receipt, a
+	// condition and the user's word are for all of them.
 	Parts  []InputPart `json:"parts,omitempty"`
 	Expect *Expect     `json:"expect,omitempty"`
-	// SettleMs: answer when the screen has been quiet for this long after the last byte; 0 answers at once.
+	// SettleMs: answer when the screen has been quiet for this long after the last byte; 0 answers
+	// at once.
 	SettleMs int64 `json:"settleMs,omitempty"`
 	// TimeoutMs bounds the wait for the user to stop typing and for the screen to settle.
 	TimeoutMs int64 `json:"timeoutMs,omitempty"`
 }
 
-// InputPart is what is typed at once. A mouse can only be the first of several.
+// InputPart is typed at once. A mouse can only be the first of several.
 type InputPart struct {
 	InputKind InputKind `json:"kind,omitempty"`
 	Data      string    `json:"data"`
@@ -57,17 +60,21 @@ type InputResult struct {
 	Message      string `json:"message,omitempty"`
 	WrittenBytes int    `json:"writtenBytes,omitempty"`
 	DroppedBytes int    `json:"droppedBytes,omitempty"`
-	// Ended says why control ended when Status is dropped, or when there is none any more.
+	// Ended says why control ended, if Status is dropped or control has ended by now.
 	Ended Reason `json:"ended,omitempty"`
-	// UnsubmittedBytes is what was typed under the grant that ended since the last Enter: the program may still hold it.
+	// UnsubmittedBytes is what was typed under the grant that ended since the last Enter: the
+	// program may still hold it.
 	UnsubmittedBytes int `json:"unsubmittedBytes,omitempty"`
-	// LeftOnLine quotes what stands on the program's line after control ended, where the program is at a line prompt.
+	// LeftOnLine quotes what stands on the program's line after control ended, where the program is
+	// at a line prompt.
 	LeftOnLine string `json:"leftOnLine,omitempty"`
 	// At is where the mouse acted.
 	At *Cell `json:"at,omitempty"`
-	// FromSeq is the screen's revision when the first byte was written: if Seq is the same, the screen did not react.
+	// FromSeq is the screen's revision when the first byte was written: if Seq is the same, the screen
+	// did not react.
 	FromSeq uint64 `json:"fromSeq,omitempty"`
-	// Parts says for an input with Parts, in order, how far each came; the byte counts above are their sums.
+	// Parts says for an input with Parts, in order, how far each came; the byte counts above are
+	// their sums.
 	Parts []PartResult `json:"parts,omitempty"`
 	Seq   uint64       `json:"seq,omitempty"`
 	Frame *Frame       `json:"frame,omitempty"`
@@ -81,6 +88,7 @@ type PartResult struct {
 	InputKind    InputKind `json:"kind,omitempty"`
 	WrittenBytes int       `json:"writtenBytes,omitempty"`
 	DroppedBytes int       `json:"droppedBytes,omitempty"`
-	// FromSeq is the screen's revision when the part's first byte was written, 0 if none was: what the part caused is newer.
+	// FromSeq is the screen's revision when the part's first byte was written, 0 if the part was
+	// not: what the part caused is newer.
 	FromSeq uint64 `json:"fromSeq,omitempty"`
 }

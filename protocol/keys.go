@@ -2,19 +2,21 @@ package protocol
 
 import "fmt"
 
-// MaxKeys bounds the data of one [Keys], in bytes; MaxPaste is the same for all pieces of a paste together.
+// MaxKeys bounds the data of one [Keys], in bytes; MaxPaste is the same for all pieces of a paste
+// together.
 const (
 	MaxKeys  = 2048
 	MaxPaste = 256 << 10
 )
 
-// Keys are what an owner types who sits elsewhere, at a page. The session's proxy checks the signature itself: a gateway can neither
-// make keys up nor repeat, reorder or leave out some. They are answered by [Done] when they are on their way to the program.
+// Keys are what an owner types who sits elsewhere, at a page. The session's proxy checks the
+// signature itself: a gateway can neither make keys up nor repeat, reorder or leave out some. They
+// are answered by [Done] when they are on their way to the program.
 type Keys struct {
 	RequestID string `json:"requestId"`
 	SessionID string `json:"sessionId"`
-	// KeyNo is greater with every message that is signed with the same key. After is the number of the one that the owner sent before to
-	// this session; 0 begins anew.
+	// KeyNo grows with every message signed with the same key. After is the number of the one that
+	// the owner sent before to this session; 0 begins anew.
 	KeyNo uint64 `json:"keyNo"`
 	After uint64 `json:"after,omitempty"`
 	// At is when they were typed; they are void half a minute later.
@@ -22,7 +24,8 @@ type Keys struct {
 	// InputKind is one of InputKeys, InputText and InputPaste.
 	InputKind InputKind `json:"kind"`
 	Data      string    `json:"data"`
-	// More says of a piece of a paste that the next one follows. It is pasted as a whole, with the last piece.
+	// More says of a piece of a paste that the next one follows. It is pasted as a whole, with the
+	// last piece.
 	More bool `json:"more,omitempty"`
 	// SignatureB64 is the Ed25519 signature over Signed.
 	SignatureB64 []byte `json:"signatureB64"`
@@ -30,18 +33,38 @@ type Keys struct {
 
 // Signed is what the owner signs, for this one session: see [ControlDecide.Signed].
 func (m *Keys) Signed(startedAt int64) []byte {
-	return fmt.Appendf(nil, "%s keys\n%s %d\n%d %d %d\n%s %t %s\n", Version, counted(m.SessionID), startedAt,
-		m.KeyNo, m.After, m.At, counted(string(m.InputKind)), m.More, counted(m.Data))
+	return fmt.Appendf(
+		nil,
+		"%s keys\n%s %d\n%d %d %d\n%s %t %s\n",
+		Version,
+		counted(m.SessionID),
+		startedAt,
+		m.KeyNo,
+		m.After,
+		m.At,
+		counted(string(m.InputKind)),
+		m.More,
+		counted(m.Data),
+	)
 }
 
 func (m *Keys) check() error {
-	c := new(checks).id("requestId", m.RequestID).id("sessionId", m.SessionID).required("data", m.Data, MaxKeys).
+	c := new(checks).id("requestId", m.RequestID).id(
+		"sessionId",
+		m.SessionID,
+	).required("data", m.Data, MaxKeys).
 		oneOf("kind", string(m.InputKind), string(InputKeys), string(InputText), string(InputPaste))
 	switch {
 	case m.KeyNo == 0:
 		c.fail(CodeBadMessage, "keyNo", "is missing")
 	case m.After >= m.KeyNo:
-		c.fail(CodeBadMessage, "after", "is %d, must be less than keyNo, which is %d", m.After, m.KeyNo)
+		c.fail(
+			CodeBadMessage,
+			"after",
+			"is %d, must be less than keyNo, which is %d",
+			m.After,
+			m.KeyNo,
+		)
 	case m.More && m.InputKind != InputPaste:
 		c.fail(CodeBadMessage, "more", "is only for a paste")
 	case len(m.SignatureB64) == 0:

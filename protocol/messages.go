@@ -2,8 +2,8 @@ package protocol
 
 import "time"
 
-// Proxy to gateway. The first five messages of the project (Snapshot, Input, ControlGrant, ControlRevoke, ProxyStart)
-// keep their names and fields for ever; fields are only added.
+// Proxy to gateway. The first five messages of the project (Snapshot, Input, ControlGrant,
+// ControlRevoke, ProxyStart) keep their names and fields for ever; fields are only added.
 
 // Snapshot is the newest screen and text of a session.
 type Snapshot struct {
@@ -15,8 +15,9 @@ type Snapshot struct {
 	Seq       uint64  `json:"seq,omitempty"`
 	Screen    *Screen `json:"screen,omitempty"`
 	Settled   bool    `json:"settled,omitempty"`
-	// Changed holds the rows that differ from the snapshot with revision Since, in place of Screen.Lines. Those moved up by Moved
-	// before, down if it is negative; only who subscribed with Moves gets it.
+	// Changed holds the rows that differ from the snapshot with revision Since, in place of
+	// Screen.Lines. Those moved up by Moved before, down if it is negative; only who subscribed
+	// with Moves gets it.
 	Changed  []Row     `json:"changed,omitempty"`
 	Since    uint64    `json:"since,omitempty"`
 	Moved    int       `json:"moved,omitempty"`
@@ -28,7 +29,8 @@ type Snapshot struct {
 	// Redactions and HiddenText are those of a [Frame].
 	Redactions int   `json:"redactions,omitempty"`
 	HiddenText []int `json:"hiddenText,omitempty"`
-	// Foreground, Directory and UsedAt are those of a [SessionInfo]. They are left out while the user hides the screen.
+	// Foreground, Directory and UsedAt are those of a [SessionInfo]. They are left out while the
+	// user hides the screen.
 	Foreground string `json:"foreground,omitempty"`
 	Directory  string `json:"directory,omitempty"`
 	UsedAt     int64  `json:"usedAt,omitempty"`
@@ -68,9 +70,11 @@ type ControlRevoke struct {
 	Reason    Reason `json:"reason,omitempty"`
 	// By is who decided that: see [ByTerminal].
 	By string `json:"by,omitempty"`
-	// DroppedBytes is what was accepted from the agent and not typed, or taken back before the program read it.
+	// DroppedBytes is what was accepted from the agent and not typed, or taken back before the
+	// program read it.
 	DroppedBytes int `json:"droppedBytes,omitempty"`
-	// UnsubmittedBytes is what the agent typed since its last Enter: the program may still hold it on its line.
+	// UnsubmittedBytes is what the agent typed since its last Enter: the program may still hold it
+	// on its line.
 	UnsubmittedBytes int `json:"unsubmittedBytes,omitempty"`
 	// Notes are messages of the user's to this agent which it has not had yet.
 	Notes []string `json:"notes,omitempty"`
@@ -90,10 +94,11 @@ type SessionOpen struct {
 	StartedAt       int64    `json:"startedAt"`
 	ParentSessionID string   `json:"parentSessionId,omitempty"`
 	Headless        bool     `json:"headless,omitempty"`
-	// ResumeKey is a secret of this session: only who knows it can take the id over after a reconnection. A gateway
-	// never passes it on.
+	// ResumeKey is a secret of this session: only who knows it can take the id over after a
+	// reconnection. A gateway never passes it on.
 	ResumeKey string `json:"resumeKey,omitempty"`
-	// AgentID is the agent that started a headless session: it may close it. A gateway never passes it on.
+	// AgentID is the agent that started a headless session: it may close it. A gateway never passes
+	// it on.
 	AgentID string `json:"agentId,omitempty"`
 	// Presence says that the proxy knows [AgentPresence] and wants to be told.
 	Presence bool `json:"presence,omitempty"`
@@ -105,14 +110,16 @@ type SessionOpen struct {
 	Keys bool `json:"keys,omitempty"`
 	// Mutes says that the proxy knows Refuse and Mute of a [ControlDecide].
 	Mutes bool `json:"mutes,omitempty"`
-	// Chat says that a coding agent talks there: the proxy sends [ChatStatus] and takes what belongs to a conversation.
+	// Chat says that a coding agent talks there: the proxy sends [ChatStatus] and takes what
+	// belongs to a conversation.
 	Chat bool `json:"chat,omitempty"`
 	// Asks says that other agents may put requests to people there, with [ChatAsk].
 	Asks bool `json:"asks,omitempty"`
-	// Subscriptions says that the proxy wants to be told whether anybody subscribes, see [Subscribed].
+	// Subscriptions says that the proxy wants to be told whether anybody subscribes, see
+	// [Subscribed].
 	Subscriptions bool `json:"subscriptions,omitempty"`
-	// Withdraws says that the proxy knows Withdraw of a [Cancel]. From another one a gateway takes a [ControlRequest] back with a
-	// [ControlRelease].
+	// Withdraws says that the proxy knows Withdraw of a [Cancel]. From another one a gateway takes
+	// a [ControlRequest] back with a [ControlRelease].
 	Withdraws bool `json:"withdraws,omitempty"`
 }
 
@@ -122,25 +129,27 @@ type SessionClose struct {
 	SessionID string `json:"sessionId"`
 	ExitCode  int    `json:"exitCode"`
 	Signal    string `json:"signal,omitempty"`
-	// EndedAt is when, where that is not now: a gateway hands on a session that ended before.
+	// EndedAt is the time of the end, set by a gateway that hands on a session that ended before;
+	// unset means now.
 	EndedAt int64 `json:"endedAt,omitempty"`
-	// Outlived is how many processes that came of the program go on in sessions of their own, as daemons do. It is told of terminals
-	// that agents started, when they are closed.
+	// Outlived is how many processes that came of the program go on in sessions of their own, as
+	// daemons do. It is told of terminals that agents started, when they are closed.
 	Outlived int `json:"outlived,omitempty"`
-	// Past is the history that would end with the program. It is for the gateway, which answers reads from it and does not
-	// pass it on; nil for none.
+	// Past is the history that would end with the program. It is for the gateway, which answers
+	// reads from it and does not pass it on; it may be nil.
 	Past *Past `json:"past,omitempty"`
 }
 
-// Output is live output, sent only while somebody watches.
+// Output is live output, sent only while it is watched.
 type Output struct {
 	ID        string `json:"id"`
 	SessionID string `json:"sessionId"`
-	// Seq is the number of bytes of live output before these: who finds a gap needs a repaint. The bytes of a repaint do
-	// not count.
+	// Seq is the number of bytes of live output before these: who finds a gap needs a repaint. The
+	// bytes of a repaint do not count.
 	Seq     uint64 `json:"seq"`
 	DataB64 []byte `json:"dataB64"`
-	// Repaint: these bytes paint the whole screen on a terminal of Cols times Rows that was just cleared and reset.
+	// Repaint: these bytes paint the whole screen on a terminal of Cols times Rows that was just
+	// cleared and reset.
 	Repaint bool `json:"repaint,omitempty"`
 	Cols    int  `json:"cols,omitempty"`
 	Rows    int  `json:"rows,omitempty"`
@@ -154,7 +163,8 @@ type Resize struct {
 	Rows      int    `json:"rows"`
 }
 
-// Blackout says that something is kept from agents from now on, or no longer; Why is "password" or "user".
+// Blackout says that something is kept from agents from now on, or no longer; Why is "password" or
+// "user".
 type Blackout struct {
 	ID        string `json:"id"`
 	SessionID string `json:"sessionId"`
@@ -172,18 +182,22 @@ type ReadResult struct {
 	Frame     *Frame `json:"frame"`
 	// Text is the rolling text, or the rows of history that were asked for, one a line.
 	Text string `json:"text,omitempty"`
-	// FirstLine and NextLine are the lasting numbers of the first line of Text, where it is history, and of the line after
-	// it: equal for none. OldestLine is that of the oldest line that is kept.
+	// FirstLine and NextLine are the lasting numbers of the first line of Text, if it is history,
+	// and of the line after it; they are equal without history. OldestLine is that of the oldest
+	// kept line.
 	FirstLine  uint64 `json:"firstLine,omitempty"`
 	NextLine   uint64 `json:"nextLine,omitempty"`
 	OldestLine uint64 `json:"oldestLine,omitempty"`
-	// Unseen, with Follow, is how many rows before NextLine have left the screen unseen, those included that Text does not hold.
+	// Unseen, with Follow, is how many rows before NextLine have left the screen unseen, those
+	// included that Text does not hold.
 	Unseen uint64 `json:"unseen,omitempty"`
-	// HiddenText are the lines of Text, from 0, that hold text which a person cannot see, where Text is history.
+	// HiddenText are the lines of Text, from 0, that hold text which a person cannot see, where
+	// Text is history.
 	HiddenText []int `json:"hiddenText,omitempty"`
 	// Found answers a read with Match; an older proxy does not send it.
 	Found *Found `json:"found,omitempty"`
-	// Command answers a read with Command, and Text is of its output; an older proxy does not send it.
+	// Command answers a read with Command, and Text is of its output; an older proxy does not send
+	// it.
 	Command *Command `json:"command,omitempty"`
 	// Notes are messages of the user's to this agent which it has not had yet.
 	Notes []string `json:"notes,omitempty"`
@@ -207,7 +221,8 @@ type Note struct {
 	AgentName string `json:"agentName,omitempty"`
 	// TokenID is that of a [ControlRequest].
 	TokenID string `json:"tokenId,omitempty"`
-	// By is who writes to the agent for the user, from elsewhere; "" for the user at the session's own terminal.
+	// By is who writes to the agent for the user, from elsewhere; "" for the user at the session's
+	// own terminal.
 	By   string `json:"by,omitempty"`
 	Text string `json:"text"`
 }
@@ -232,12 +247,13 @@ type ProxyStart struct {
 	AgentID   string   `json:"agentId,omitempty"`
 	Name      string   `json:"name,omitempty"`
 	AgentName string   `json:"agentName,omitempty"`
-	// HostKey names the host that shall do it, by the secret that it shares with this agent alone. A gateway never
-	// passes it on.
+	// HostKey names the host that shall do it, by the secret that it shares with this agent alone.
+	// A gateway never passes it on.
 	HostKey string `json:"hostKey,omitempty"`
 }
 
-// ControlRequest asks the user for control. It is answered by a [ControlGrant] or a [ControlRevoke].
+// ControlRequest asks the user for control. It is answered by a [ControlGrant] or a
+// [ControlRevoke].
 type ControlRequest struct {
 	RequestID string `json:"requestId"`
 	SessionID string `json:"sessionId"`
@@ -248,20 +264,24 @@ type ControlRequest struct {
 	Why string `json:"reason"`
 	// Seconds is how long control is wanted at the most. The user's limit holds all the same.
 	Seconds int64 `json:"seconds,omitempty"`
-	// TokenID tells whose token the agent shows, where it shows one: opaque, and the gateway's to set.
+	// TokenID tells whose token the agent shows, where it shows one: opaque, and the gateway's to
+	// set.
 	TokenID string `json:"tokenId,omitempty"`
-	// Program is what the agent asks with, and Parent the program that started that, in its own words.
+	// Program is what the agent asks with, and Parent the program that started that, in its own
+	// words.
 	Program string `json:"program,omitempty"`
 	Parent  string `json:"parent,omitempty"`
-	// Epoch is the one that the agent saw, and At when it asked, in Unix milliseconds, where it proves a token of this machine.
+	// Epoch is the one that the agent saw, and At when it asked, in Unix milliseconds, where it
+	// proves a token of this machine.
 	Epoch uint64 `json:"epoch,omitempty"`
 	At    int64  `json:"at,omitempty"`
-	// ProofB64 is the Ed25519 signature over [ControlRequest.Signed]: a gateway passes it on and cannot make one.
+	// ProofB64 is the Ed25519 signature over [ControlRequest.Signed]: a gateway passes it on and
+	// cannot make one.
 	ProofB64 []byte `json:"proofB64,omitempty"`
 }
 
-// AgentPresence is a gateway's word that an agent which asked for control, or wrote to the user, has a connection now, or none
-// any more though it may come back. It is for proxies that want it, see [SessionOpen].
+// AgentPresence tells a proxy whether an agent that asked for control, or wrote to the user, has a
+// connection now; after a loss it may come back. It is for proxies that want it, see [SessionOpen].
 type AgentPresence struct {
 	SessionID string `json:"sessionId"`
 	AgentID   string `json:"agentId"`
@@ -278,26 +298,31 @@ type ControlRelease struct {
 	Gone bool `json:"gone,omitempty"`
 }
 
-// ControlDecide is an owner's decision from elsewhere. Without Hide, Refuse and Mute it gives control, or takes it back, which
-// refuses an open request too; with Hide it hides the session from agents, or shows it again. What gives agents more needs the
-// owner's signature (see [ControlDecide.Signed]), unless the session trusts its gateway's word; what takes away needs none.
+// ControlDecide is an owner's decision from elsewhere. Without Hide, Refuse and Mute it gives
+// control, or takes it back, which refuses an open request too; with Hide it hides the session from
+// agents, or shows it again. A decision that gives agents more needs the owner's signature (see
+// [ControlDecide.Signed]), unless the session trusts its gateway's word; one that takes away needs
+// no signature.
 type ControlDecide struct {
 	RequestID string `json:"requestId"`
 	SessionID string `json:"sessionId"`
 	Grant     bool   `json:"grant"`
-	// Level is the most that is given; without it, what the agent asks for.
+	// Level bounds the level given; without it, the agent gets what it asks for.
 	Level   Level `json:"level,omitempty"`
 	Seconds int64 `json:"seconds,omitempty"`
 	// By is the owner's name for people. A gateway that knows a better one puts it here.
 	By string `json:"by"`
-	// AgentName is the agent that is meant; without it, the one that asks, or the next one that does.
+	// AgentName names the agent concerned; without it, the one that asks, or the next one that
+	// does.
 	AgentName string `json:"agentName,omitempty"`
 	// Hide is "on" or "off"; Mute, Refuse and Grant say nothing then.
 	Hide string `json:"hide,omitempty"`
-	// Mute is "on", and AgentName may neither ask nor write until the end of the session, and loses what it has; or "off", for
-	// AgentName or, without it, for all. Refuse and Grant say nothing then.
+	// Mute is "on", and AgentName may neither ask nor write until the end of the session, and loses
+	// what it has; or "off", for AgentName or, without it, for all. Refuse and Grant say nothing
+	// then.
 	Mute string `json:"mute,omitempty"`
-	// Refuse refuses the request that AgentName has open, and takes control from nobody. Grant says nothing then.
+	// Refuse refuses the request that AgentName has open, and leaves control as it is. Grant then
+	// has no meaning.
 	Refuse bool `json:"refuse,omitempty"`
 	// Epoch is the one that the owner saw: the decision is void when control changed hands since.
 	Epoch uint64 `json:"epoch,omitempty"`
@@ -322,18 +347,22 @@ type Read struct {
 	AgentID   string `json:"agentId,omitempty"`
 	// SinceSeq: the frame may carry only the rows that changed since that revision.
 	SinceSeq uint64 `json:"sinceSeq,omitempty"`
-	// Scrollback is the number of rows of history wanted, newest last: the newest ones, or those from FromLine on.
+	// Scrollback is the number of rows of history wanted, newest last: the newest ones, or those
+	// from FromLine on.
 	Scrollback int     `json:"scrollback,omitempty"`
 	FromLine   *uint64 `json:"fromLine,omitempty"`
-	// Match, a regular expression (RE2), has the rows of history and of the main screen searched from FromLine on: see
-	// [ReadResult.Found]. Scrollback is then the most rows wanted, Context how many before and after each one that matches.
+	// Match, a regular expression (RE2), has the rows of history and of the main screen searched
+	// from FromLine on: see [ReadResult.Found]. Scrollback is then the most rows wanted, Context
+	// how many before and after each one that matches.
 	Match   string `json:"match,omitempty"`
 	Context int    `json:"context,omitempty"`
-	// Command asks about a command line that the shell ran: 1 for the last one, which may still run, 2 for the one before it. Scrollback,
-	// FromLine, Match and Context are about its output then.
+	// Command asks about a command line that the shell ran: 1 for the last one, which may still
+	// run, 2 for the one before it. Scrollback, FromLine, Match and Context are about its output
+	// then.
 	Command int `json:"command,omitempty"`
-	// Follow, with SinceSeq: rows that moved need not be sent again (see [Frame.Moved]), and Scrollback is the most wanted of
-	// the rows that have left the screen since then and were not seen on it.
+	// Follow, with SinceSeq: rows that moved need not be sent again (see [Frame.Moved]), and
+	// Scrollback is the most wanted of the rows that have left the screen since then and were not
+	// seen on it.
 	Follow bool `json:"follow,omitempty"`
 	// Attributes: rows carry SGR sequences.
 	Attributes bool `json:"attributes,omitempty"`
@@ -341,7 +370,8 @@ type Read struct {
 	Text bool `json:"text,omitempty"`
 	// Notes: the user's messages to this agent are wanted.
 	Notes bool `json:"notes,omitempty"`
-	// Probe: the answer is for the client itself and not for its agent, which still knows only the screen that it saw before.
+	// Probe: the answer is for the client itself and not for its agent, which still knows only the
+	// screen that it saw before.
 	Probe bool `json:"probe,omitempty"`
 }
 
@@ -355,9 +385,9 @@ type Unwatch struct {
 	SessionID string `json:"sessionId"`
 }
 
-// Subscribed tells a proxy that asked for it whether anybody gets the session's snapshots as they come: after every
-// [SessionOpen], and when that changes. Until it comes, somebody may. While nobody does, the proxy's model may be behind until
-// somebody asks for something.
+// Subscribed tells a proxy that asked for it whether the session's snapshots have a subscriber:
+// after every [SessionOpen], and when that changes. Until it comes, a subscriber is assumed.
+// Without a subscriber, the proxy's model may be behind until a request needs it.
 type Subscribed struct {
 	SessionID string `json:"sessionId"`
 	On        bool   `json:"on"`
@@ -365,18 +395,20 @@ type Subscribed struct {
 	Brief bool `json:"brief,omitempty"`
 }
 
-// Cancel says that the answer to a request is no longer waited for: no answer comes. A [Wait] and a [ChatAsk] end. A [ControlRequest]
-// stays open, and its answer is kept for the agent's next wait for control, unless Withdraw is set.
+// Cancel says that the answer to a request is no longer waited for: no answer comes. A [Wait] and a
+// [ChatAsk] end. A [ControlRequest] stays open, and its answer is kept for the agent's next wait
+// for control, unless Withdraw is set.
 type Cancel struct {
 	// RequestID is that of the request.
 	RequestID string `json:"requestId"`
 	SessionID string `json:"sessionId"`
-	// Withdraw says that the asker gave the call up, which a time limit that is over does not: a [ControlRequest] is taken back, and
-	// with it control that it was just given; an [Input] is typed no further; a [Note] that is not shown yet never is. An older
-	// proxy does not know it, see [SessionOpen].
+	// Withdraw says that the asker gave the call up, unlike a time limit that has passed: a
+	// [ControlRequest] is taken back, and with it control that it was just given; an [Input] is
+	// typed no further; a [Note] not shown yet stays so. An older proxy does not know it, see
+	// [SessionOpen].
 	Withdraw bool `json:"withdraw,omitempty"`
-	// Gone says that the asker's connection ended, and that it may repeat the request over another one: an input that is being
-	// written is written to its end. It is the gateway's to set.
+	// Gone says that the asker's connection ended, and that it may repeat the request over another
+	// one: an input already being written is written to its end. Only the gateway sets it.
 	Gone bool `json:"gone,omitempty"`
 }
 
@@ -391,8 +423,8 @@ type Close struct {
 // SessionsList asks the gateway for the sessions it knows.
 type SessionsList struct {
 	RequestID string `json:"requestId"`
-	// Paged: the answer may have a part of them, and say in Next where it ends. After is the Next of the page before, "" for the first.
-	// A gateway that does not know of this answers with all.
+	// Paged: the answer may have a part of them, and say in Next where it ends. After is the Next
+	// of the page before, "" for the first. A gateway that does not know of this answers with all.
 	Paged bool   `json:"paged,omitempty"`
 	After string `json:"after,omitempty"`
 }
@@ -401,9 +433,9 @@ type SessionsList struct {
 type SessionsListResult struct {
 	RequestID string        `json:"requestId"`
 	Sessions  []SessionInfo `json:"sessions"`
-	// Next names the next page, "" where there is none.
+	// Next names the next page, "" on the last one.
 	Next string `json:"next,omitempty"`
-	// Incomplete says that sessions of other gateways are missing, nil for none.
+	// Incomplete says that sessions of other gateways are missing; it may be nil.
 	Incomplete *Incomplete `json:"incomplete,omitempty"`
 }
 
@@ -430,37 +462,23 @@ type SessionsSubscribe struct {
 	SessionID string `json:"sessionId"`
 	// EveryMs is the fastest rhythm wanted; 0 is the proxy's own.
 	EveryMs int64 `json:"everyMs,omitempty"`
-	// Changes leaves out what the subscriber has: the rows that did not change since the snapshot before, and the content.
+	// Changes leaves out what the subscriber has: the rows that did not change since the snapshot
+	// before, and the content.
 	Changes bool `json:"changes,omitempty"`
 	// Moves, with Changes: rows that moved need not be sent again, see [Snapshot.Moved].
 	Moves bool `json:"moves,omitempty"`
-	// Brief, with Changes: that the screen has settled and nothing else changed may be said without the screen: see [Snapshot.Brief].
+	// Brief, with Changes: that the screen has settled and nothing else changed may be said without
+	// the screen: see [Snapshot.Brief].
 	Brief bool `json:"brief,omitempty"`
 }
 
 // Done answers a request that has no result of its own.
 type Done struct {
 	RequestID string `json:"requestId"`
-	// Waiting says why the user has not been shown a message yet, or a coding agent not given a prompt; "" for all else that is done.
+	// Waiting says why the user has not been shown a message yet, or a coding agent not given a
+	// prompt; "" for any other request.
 	Waiting Waiting `json:"waiting,omitempty"`
 }
-
-// Waiting says what a message to the user, or a prompt, waits for.
-type Waiting string
-
-// What a message can wait for.
-const (
-	WaitsForPerson  Waiting = "nobody"   // nobody is in front of the session
-	WaitsForAnswer  Waiting = "question" // the user is asked something, or writes
-	WaitsForSecret  Waiting = "password" // the program asks the user for a password
-	WaitsForTurn    Waiting = "turn"     // something else is shown
-	WaitsForTitle   Waiting = "title"    // the user wants no line over the program: the window's title tells
-	WaitsForProgram Waiting = "program"  // the program is in the middle of drawing
-	// For a prompt.
-	WaitsForDialog Waiting = "dialog" // something is asked at the coding agent's terminal, or stands there
-	WaitsForLine   Waiting = "line"   // a line at the coding agent's terminal that is not sent
-	WaitsForStart  Waiting = "start"  // the coding agent has yet to come to its prompt
-)
 
 // Error answers a request that could not be done, or a frame that was no message.
 type Error struct {
@@ -468,7 +486,8 @@ type Error struct {
 	Code      Code   `json:"code"`
 	Message   string `json:"message"`
 	Field     string `json:"field,omitempty"`
-	// RetryAfterMs, with the code busy, is how long the user is not to be asked again; 0 where time alone does not help.
+	// RetryAfterMs, with the code busy, is how long the user is not to be asked again; 0 where time
+	// alone does not help.
 	RetryAfterMs int64 `json:"retryAfterMs,omitempty"`
 }
 

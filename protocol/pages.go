@@ -2,8 +2,8 @@ package protocol
 
 import "crypto/ed25519"
 
-// The messages between gateway open and a server at which it opens links to web pages. What pages themselves send and get stands
-// in PROTOCOL.md, "Web pages".
+// The messages between gateway open and a server at which it opens links to web pages. What pages
+// themselves send and get stands in PROTOCOL.md, "Web pages".
 
 // PathLinks is where gateway open opens links.
 const PathLinks = "/v1/links"
@@ -14,8 +14,9 @@ const MaxPages = 8
 // minSecret is the length of the shortest secret of an opening.
 const minSecret = 20
 
-// PageOpen says what the pages may do that come in by links of this connection, and until when. It comes first, and is answered by
-// [PageOpened]. The same secret of the same token means the same opening, over whatever connection it comes; the newest has it.
+// PageOpen says what the pages that come in by links of this connection may do, and until when. It
+// comes first, and is answered by [PageOpened]. The same secret of the same token means the same
+// opening, even over another connection; the newest has it.
 type PageOpen struct {
 	RequestID string `json:"requestId"`
 	Secret    string `json:"secret"`
@@ -23,13 +24,15 @@ type PageOpen struct {
 	Role string `json:"role"`
 	// SessionID limits the pages to one session.
 	SessionID string `json:"sessionId,omitempty"`
-	// ExpiresAt is the end that is wanted; the gateway's answer says which one it is.
+	// ExpiresAt is the wanted end; the gateway's answer says which one it is.
 	ExpiresAt int64 `json:"expiresAt"`
-	// KeysB64 are the keys of the pages that were let in already: a server that was started anew knows them by it.
+	// KeysB64 are the keys of the pages that were let in already: a server that was started anew
+	// knows them by it.
 	KeysB64 [][]byte `json:"keysB64,omitempty"`
 }
 
-// PageCode asks for the code of a new link; the one before is worth nothing any more. It is answered by [PageOpened].
+// PageCode asks for the code of a new link; the one before becomes worthless. It is answered by
+// [PageOpened].
 type PageCode struct {
 	RequestID string `json:"requestId"`
 }
@@ -66,23 +69,40 @@ type PageClose struct {
 }
 
 func (m *PageOpen) check() error {
-	c := new(checks).id("requestId", m.RequestID).id("secret", m.Secret).oneOf("role", m.Role, "viewer", "owner").
+	c := new(checks).id("requestId", m.RequestID).id("secret", m.Secret).oneOf(
+		"role",
+		m.Role,
+		"viewer",
+		"owner",
+	).
 		optionalID("sessionId", m.SessionID)
 	if len(m.Secret) < minSecret {
-		c.fail(CodeBadMessage, "secret", "has %d characters, it needs at least %d", len(m.Secret), minSecret)
+		c.fail(
+			CodeBadMessage,
+			"secret",
+			"has %d characters, it needs at least %d",
+			len(m.Secret),
+			minSecret,
+		)
 	}
 	if n := len(m.KeysB64); n > MaxPages {
 		c.fail(CodeTooLarge, "keysB64", "has %d keys, the limit is %d", n, MaxPages)
 	}
 	for _, key := range m.KeysB64 {
-		c.key("keysB64", key)
+		c.checkKey("keysB64", key)
 	}
 	return c.done()
 }
 
-func (c *checks) key(field string, key []byte) *checks {
+func (c *checks) checkKey(field string, key []byte) *checks {
 	if len(key) != ed25519.PublicKeySize {
-		c.fail(CodeBadMessage, field, "holds %d bytes, an Ed25519 key has %d", len(key), ed25519.PublicKeySize)
+		c.fail(
+			CodeBadMessage,
+			field,
+			"holds %d bytes, an Ed25519 key has %d",
+			len(key),
+			ed25519.PublicKeySize,
+		)
 	}
 	return c
 }
@@ -90,15 +110,18 @@ func (c *checks) key(field string, key []byte) *checks {
 func (m *PageCode) check() error { return new(checks).id("requestId", m.RequestID).done() }
 
 func (m *PageOpened) check() error {
-	return new(checks).id("requestId", m.RequestID).required("role", m.Role, MaxName).text("code", m.Code, MaxName).done()
+	return new(checks).id(
+		"requestId",
+		m.RequestID,
+	).required("role", m.Role, MaxName).text("code", m.Code, MaxName).done()
 }
 
 func (m *PageKnock) check() error {
-	return new(checks).id("pageId", m.PageID).key("keyB64", m.KeyB64).done()
+	return new(checks).id("pageId", m.PageID).checkKey("keyB64", m.KeyB64).done()
 }
 
-func (m *PageAdmit) check() error { return new(checks).key("keyB64", m.KeyB64).done() }
+func (m *PageAdmit) check() error { return new(checks).checkKey("keyB64", m.KeyB64).done() }
 
-func (m *PageGone) check() error { return new(checks).key("keyB64", m.KeyB64).done() }
+func (m *PageGone) check() error { return new(checks).checkKey("keyB64", m.KeyB64).done() }
 
 func (m *PageClose) check() error { return new(checks).id("requestId", m.RequestID).done() }

@@ -13,17 +13,20 @@ import (
 const (
 	// MaxPageBytes is the longest text of one page.
 	MaxPageBytes = 256 << 10
-	// MaxOlderBytes bounds all older pages of a history together, compressed. With them a SessionClose is one message.
+	// MaxOlderBytes bounds all older pages of a history together, compressed. With them a
+	// SessionClose is one message.
 	MaxOlderBytes = 512 << 10
 	maxPages      = 256
-	// maxPastSeen bounds the screens of a history of which is known what came after them.
+	// maxPastSeen bounds the screens of a history whose following lines are known.
 	maxPastSeen = 64
 )
 
-// Past is the rows of a history, as agents may see them: what a gateway answers from once the program has ended.
+// Past is the rows of a history, as agents may see them: what a gateway answers from once the
+// program has ended.
 type Past struct {
-	// Text is the newest rows, with a line feed between two. FirstLine and NextLine are the lasting numbers of the first of them
-	// and of the line after the last, which is the first row of the main screen.
+	// Text is the newest rows, with a line feed between two. FirstLine and NextLine are the lasting
+	// numbers of the first of them and of the line after the last, the first row of the main
+	// screen.
 	Text      string `json:"text"`
 	FirstLine uint64 `json:"firstLine"`
 	NextLine  uint64 `json:"nextLine"`
@@ -31,7 +34,8 @@ type Past struct {
 	HiddenText []int `json:"hiddenText,omitempty"`
 	// Seen are the screens that agents were shown last.
 	Seen []Seen `json:"seen,omitempty"`
-	// Older are the rows before FirstLine, the oldest page first. A gateway from before they came passes them over.
+	// Older are the rows before FirstLine, the oldest page first. A gateway from before they came
+	// passes them over.
 	Older []Page `json:"older,omitempty"`
 	// Gone is how many rows came before those.
 	Gone uint64 `json:"gone,omitempty"`
@@ -43,7 +47,8 @@ type Seen struct {
 	Line uint64 `json:"line"`
 }
 
-// Page is rows of a history, compressed: those from FirstLine to before NextLine, at most MaxHistory of them.
+// Page is rows of a history, compressed: those from FirstLine to before NextLine, at most
+// MaxHistory of them.
 type Page struct {
 	FirstLine uint64 `json:"firstLine"`
 	NextLine  uint64 `json:"nextLine"`
@@ -61,12 +66,20 @@ func NewPage(first uint64, rows []string, hidden []int) Page {
 		_, _ = io.WriteString(w, strings.Join(rows, "\n")) // a buffer takes everything
 		_ = w.Close()
 	}
-	return Page{FirstLine: first, NextLine: first + uint64(len(rows)), HiddenText: hidden, TextB64: b.Bytes()}
+	return Page{
+		FirstLine:  first,
+		NextLine:   first + uint64(len(rows)),
+		HiddenText: hidden,
+		TextB64:    b.Bytes(),
+	}
 }
 
 // Rows are the rows of p. The error says that they are not what p says of them.
 func (p *Page) Rows() ([]string, error) {
-	text, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(p.TextB64)), MaxPageBytes+1))
+	text, err := io.ReadAll(io.LimitReader(
+		flate.NewReader(bytes.NewReader(p.TextB64)),
+		MaxPageBytes+1,
+	))
 	switch {
 	case err != nil:
 		return nil, errors.New("is not DEFLATE data")
@@ -74,13 +87,16 @@ func (p *Page) Rows() ([]string, error) {
 		return nil, errors.New("is over the limit of a page")
 	case !utf8.Valid(text):
 		return nil, errors.New("is not UTF-8")
-	case p.NextLine <= p.FirstLine || p.NextLine-p.FirstLine > MaxHistory || uint64(bytes.Count(text, []byte{'\n'})) != p.NextLine-p.FirstLine-1: //nolint:gosec // not negative
+	case p.NextLine <= p.FirstLine || p.NextLine-p.FirstLine > MaxHistory ||
+		uint64(bytes.Count(text, []byte{
+			'\n',
+		})) != p.NextLine-p.FirstLine-1: //nolint:gosec // not negative
 		return nil, errors.New("has another number of rows than its line numbers say, or too many")
 	}
 	return strings.Split(string(text), "\n"), nil
 }
 
-// Oldest is the number of the oldest row that p holds, or of the next one where it holds none.
+// Oldest returns the number of the oldest row that p holds, or of the next one if p is empty.
 func (p *Past) Oldest() uint64 {
 	if len(p.Older) > 0 {
 		return p.Older[0].FirstLine
@@ -100,8 +116,9 @@ func (p *Past) Size() int {
 	return n
 }
 
-// Rows are the rows from line from to before line to, both of which p has, and which of them, from 0, hold text that a person
-// cannot see. A page that was never checked and is damaged counts as blank rows.
+// Rows are the rows from line from to before line to, both of which p has, and which of them, from
+// 0, hold text that a person cannot see. A page that was never checked and is damaged counts as
+// blank rows.
 func (p *Past) Rows(from, to uint64) (rows []string, hidden []int) {
 	add := func(first, next uint64, conceals []int, text func() []string) {
 		low, high := max(from, first), min(to, next)
@@ -109,7 +126,8 @@ func (p *Past) Rows(from, to uint64) (rows []string, hidden []int) {
 			return
 		}
 		for _, row := range conceals {
-			if line := first + uint64(max(0, row)); low <= line && line < high { //nolint:gosec // not negative
+			if line := first + uint64(max(0, row)); low <= line &&
+				line < high { //nolint:gosec // not negative
 				hidden = append(hidden, int(line-from)) //nolint:gosec // rows of a message
 			}
 		}
@@ -125,12 +143,14 @@ func (p *Past) Rows(from, to uint64) (rows []string, hidden []int) {
 			return all
 		})
 	}
-	add(p.FirstLine, p.NextLine, p.HiddenText, func() []string { return strings.Split(p.Text, "\n") })
+	add(p.FirstLine, p.NextLine, p.HiddenText, func() []string {
+		return strings.Split(p.Text, "\n")
+	})
 	return rows, hidden
 }
 
-// Unseen is the first line that was new to an agent which had been shown the screen with revision seq; false where that is not
-// known.
+// Unseen returns the first line that was new to an agent which had been shown the screen with
+// revision seq; false if that is unknown.
 func (p *Past) Unseen(seq uint64) (line uint64, known bool) {
 	if seq == FirstSeq {
 		return 0, true
@@ -143,8 +163,8 @@ func (p *Past) Unseen(seq uint64) (line uint64, known bool) {
 	return 0, false
 }
 
-// past checks that a history has as many rows as its numbers say.
-func (c *checks) past(p *Past) *checks {
+// checkPast checks that a history has as many rows as its numbers say.
+func (c *checks) checkPast(p *Past) *checks {
 	if p == nil {
 		return c
 	}
@@ -152,19 +172,40 @@ func (c *checks) past(p *Past) *checks {
 	if p.NextLine > p.FirstLine && p.NextLine-p.FirstLine <= MaxHistory {
 		rows = strings.Count(p.Text, "\n") + 1
 	}
-	if p.FirstLine+uint64(rows) != p.NextLine || rows == 0 && p.Text != "" { //nolint:gosec // not negative
-		c.fail(CodeBadMessage, "past", "its lines from %d to before %d are not what its text holds, or over the limit of %d", p.FirstLine, p.NextLine, MaxHistory)
+	if p.FirstLine+uint64(rows) != p.NextLine ||
+		rows == 0 && p.Text != "" { //nolint:gosec // not negative
+		c.fail(
+			CodeBadMessage,
+			"past",
+			"its lines from %d to before %d are not what its text holds, or over the limit of %d",
+			p.FirstLine,
+			p.NextLine,
+			MaxHistory,
+		)
 	}
 	if len(p.Seen) > maxPastSeen {
-		c.fail(CodeTooLarge, "past.seen", "%d screens are over the limit of %d", len(p.Seen), maxPastSeen)
+		c.fail(
+			CodeTooLarge,
+			"past.seen",
+			"%d screens are over the limit of %d",
+			len(p.Seen),
+			maxPastSeen,
+		)
 	}
-	return c.hidden("past.hiddenText", p.HiddenText, rows).older(p)
+	return c.checkHidden("past.hiddenText", p.HiddenText, rows).checkOlder(p)
 }
 
-// older checks the pages of a history: each goes on where the one before it ends, and the last one ends where p begins.
-func (c *checks) older(p *Past) *checks {
+// checkOlder checks the pages of a history: each goes on where the one before it ends, and the last
+// one ends where p begins.
+func (c *checks) checkOlder(p *Past) *checks {
 	if len(p.Older) > maxPages {
-		c.fail(CodeTooLarge, "past.older", "%d pages are over the limit of %d", len(p.Older), maxPages)
+		c.fail(
+			CodeTooLarge,
+			"past.older",
+			"%d pages are over the limit of %d",
+			len(p.Older),
+			maxPages,
+		)
 		return c
 	}
 	size := 0
@@ -178,17 +219,24 @@ func (c *checks) older(p *Past) *checks {
 		case err != nil:
 			c.fail(CodeBadMessage, "past.older.textB64", "%s", err)
 		case page.NextLine != next:
-			c.fail(CodeBadMessage, "past.older.nextLine", "is %d, and the rows after it begin with line %d", page.NextLine, next)
+			c.fail(
+				CodeBadMessage,
+				"past.older.nextLine",
+				"is %d, and the rows after it begin with line %d",
+				page.NextLine,
+				next,
+			)
 		case size > MaxOlderBytes:
 			c.fail(CodeTooLarge, "past.older", "is over the limit of %d bytes", MaxOlderBytes)
 			return c
 		}
-		c.hidden("past.older.hiddenText", page.HiddenText, len(rows))
+		c.checkHidden("past.older.hiddenText", page.HiddenText, len(rows))
 	}
 	return c
 }
 
-// MaxAnswerBytes bounds the rows of history in one answer, which is one message: an agent asks for the rest by line number.
+// MaxAnswerBytes bounds the rows of history in one answer, a single message: an agent asks for the
+// rest by line number.
 const MaxAnswerBytes = 256 << 10
 
 // FitRows is how many rows, the first or the last ones, fit into most bytes with their line ends.

@@ -7,17 +7,23 @@ import (
 	"regexp/syntax"
 )
 
-// MaxPatternParts bounds the compiled form of a regular expression. A match takes time in proportion to it, and repeats multiply it:
-// "(([0-9]?){99}){10}" is short and has 2,000 parts.
+// MaxPatternParts bounds the compiled form of a regular expression. A match takes time in
+// proportion to it, and repeats multiply it: "(([0-9]?){99}){10}" is short and has 2,000 parts.
 const MaxPatternParts = 1200
 
-// CompilePattern compiles a regular expression (RE2, the syntax of package regexp/syntax) that an agent sent in field. The error is a
-// *FieldError in words for whoever wrote it.
+// CompilePattern compiles a regular expression (RE2, the syntax of package regexp/syntax) that an
+// agent sent in field. The error is a *FieldError in words for the agent.
 func CompilePattern(field, pattern string) (*regexp.Regexp, error) {
-	bad := func(say string) error { return &FieldError{Code: CodeBadMessage, Field: field, Say: say} }
+	bad := func(message string) error {
+		return &FieldError{Code: CodeBadMessage, Field: field, Say: message}
+	}
 	tree, err := syntax.Parse(pattern, syntax.Perl)
 	if wrong, ok := errors.AsType[*syntax.Error](err); ok {
-		return nil, bad(fmt.Sprintf("is no RE2 regular expression: %s: %.64q", wrong.Code, wrong.Expr))
+		return nil, bad(fmt.Sprintf(
+			"is no RE2 regular expression: %s: %.64q",
+			wrong.Code,
+			wrong.Expr,
+		))
 	}
 	if err != nil {
 		return nil, bad("is no RE2 regular expression: " + err.Error())
@@ -27,7 +33,12 @@ func CompilePattern(field, pattern string) (*regexp.Regexp, error) {
 		return nil, bad("is no RE2 regular expression: " + err.Error())
 	}
 	if n := len(program.Inst); n > MaxPatternParts {
-		return nil, bad(fmt.Sprintf("is a regular expression that is too large: %d parts once its repeats are written out, at most %d; repeat less", n, MaxPatternParts))
+		return nil, bad(fmt.Sprintf(
+			"is a regular expression that is too large: %d parts once its repeats are written "+
+				"out, at most %d; repeat less",
+			n,
+			MaxPatternParts,
+		))
 	}
 	return regexp.MustCompile(pattern), nil
 }

@@ -9,11 +9,13 @@ import (
 	"unicode/utf8"
 )
 
-// overview is what a frame says of itself at its outermost level. Of a frame that is no JSON it says nothing of use.
+// overview holds the outermost level of a frame. For a frame that is no JSON it holds nothing of
+// use.
 type overview struct {
-	kind, requestID string // "" where they are no strings; a request id that is not well-formed is ""
-	// twice is a name that is there more than once, "" for none. Two readers could disagree about such a frame, so nobody
-	// reads it. As encoding/json does, it takes names that differ in case for the same.
+	kind, requestID string // "" if they are no strings; a request id that is not well-formed is ""
+	// twice is a name that occurs more than once, or "". Two readers could disagree about such a
+	// frame, so it is not read. As encoding/json does, it takes names that differ in case for the
+	// same.
 	twice string
 	depth int // the deepest nesting of objects and arrays
 }
@@ -59,7 +61,7 @@ func prescan(frame []byte) (o overview) {
 	return o
 }
 
-// closing is the offset behind the string that begins at i.
+// closing returns the offset behind the string that begins at i.
 func closing(frame []byte, i int) int {
 	for i++; i < len(frame); i++ {
 		switch frame[i] {
@@ -72,7 +74,7 @@ func closing(frame []byte, i int) int {
 	return len(frame)
 }
 
-// unquote is the text of a JSON string, "" of what is none.
+// unquote returns the text of a JSON string, "" for anything else.
 func unquote(raw []byte) (text string) {
 	if len(raw) >= 2 && bytes.IndexByte(raw, '\\') < 0 {
 		return string(raw[1 : len(raw)-1])
@@ -83,7 +85,8 @@ func unquote(raw []byte) (text string) {
 	return text
 }
 
-// fold is a name as it is compared: names that encoding/json takes for the same field become equal.
+// fold returns a name as it is compared: names that encoding/json takes for the same field become
+// equal.
 func fold(name string) string {
 	return strings.Map(func(r rune) rune {
 		least := r
@@ -94,8 +97,8 @@ func fold(name string) string {
 	}, name)
 }
 
-// complaint words what is wrong with a frame whose type is none, or that has a field twice.
-func (o *overview) complaint(frame []byte) *FieldError {
+// wordComplaint says what is wrong with a frame that has no known type, or has a field twice.
+func (o *overview) wordComplaint(frame []byte) *FieldError {
 	var head struct {
 		Type      *string `json:"type"`
 		RequestID string  `json:"requestId"`
@@ -110,7 +113,11 @@ func (o *overview) complaint(frame []byte) *FieldError {
 	case head.Type == nil:
 		out.Field, out.Say = "type", "is missing"
 	default:
-		out.Field, out.Say = "type", fmt.Sprintf("%.64q is not a message of %s", *head.Type, Version)
+		out.Field, out.Say = "type", fmt.Sprintf(
+			"%.64q is not a message of %s",
+			*head.Type,
+			Version,
+		)
 	}
 	return out
 }

@@ -1,8 +1,10 @@
-// Package protocol is the wire between a proxy, a gateway and the agents and viewers behind it: every message as a Go
-// type of one closed set, its limits, and Encode and Decode. It does no I/O and imports the standard library only.
+// Package protocol is the wire between a proxy, a gateway and the agents and viewers behind it:
+// every message as a Go type of one closed set, its limits, and Encode and Decode. It does no I/O
+// and imports the standard library only.
 //
-// A message is one JSON text frame. Its "type" names it; the other fields are those of the Go type. Times are Unix
-// milliseconds. Ids are opaque (see [ValidID]). PROTOCOL.md beside this file describes the conversation.
+// A message is one JSON text frame. Its "type" names it; the other fields are those of the Go type.
+// Times are Unix milliseconds. Ids are opaque (see [ValidID]). PROTOCOL.md beside this file
+// describes the conversation.
 package protocol
 
 import (
@@ -11,7 +13,8 @@ import (
 	"time"
 )
 
-// Version is the WebSocket subprotocol both sides must offer. A change that an older peer cannot ignore gets a new one.
+// Version is the WebSocket subprotocol both sides must offer. A change that an older peer cannot
+// ignore gets a new one.
 const Version = "terminal-proxy.v1"
 
 // Paths of the WebSockets; which one a peer dials decides what it may say.
@@ -21,8 +24,8 @@ const (
 	PathView  = "/v1/view"  // a viewer or the owner watches
 )
 
-// PathProof is where a client and a gateway prove to each other over HTTP that they know a token, on the connection that
-// then becomes a WebSocket. PROTOCOL.md has the exchange.
+// PathProof is where a client and a gateway prove to each other over HTTP that they know a token,
+// on the connection that then becomes a WebSocket. PROTOCOL.md has the exchange.
 const PathProof = "/v1/proof"
 
 // Proof is a body of that exchange, in both directions.
@@ -63,8 +66,8 @@ const (
 	MaxCommands     = 32         // command lines of a shell that can be asked for
 )
 
-// HeaderCluster is a gateway's in its answer to the handshake: the name of the gateways that it belongs to, the same at each of them.
-// Without it, it knows of no other.
+// HeaderCluster is a gateway's in its answer to the handshake: the name of the gateways that it
+// belongs to, the same at each of them. Without it, it knows of no other.
 const HeaderCluster = "Terminal-Gateway-Cluster"
 
 // Level says what a grant allows.
@@ -72,7 +75,8 @@ type Level string
 
 // The levels, from less to more.
 const (
-	LevelType  Level = "type"  // text and editing keys; what would submit or signal is the user's to press
+	// text and editing keys; what would submit or signal is the user's to press
+	LevelType  Level = "type"
 	LevelDrive Level = "drive" // every key
 )
 
@@ -90,8 +94,9 @@ const (
 	ReasonReplaced  Reason = "replaced"  // the agent's own newer request took the place
 )
 
-// Who decides about control, for people, beside the names of owners elsewhere. Nothing stands where nobody decided: an end that came
-// by itself has its [Reason], and in its own terminal an agent need not ask.
+// Who decides about control, for people, beside the names of owners elsewhere. It is empty without
+// a decision: an end that came by itself has its [Reason], and in its own terminal an agent need
+// not ask.
 const (
 	ByTerminal = "the terminal" // the user, at the session's own terminal
 	ByFlag     = "--grant"      // what the user said when the session began, or set for every one
@@ -102,8 +107,9 @@ type InputKind string
 
 // The kinds of input. Raw data is written as given.
 const (
-	InputRaw   InputKind = ""
-	InputKeys  InputKind = "keys"  // names of keys, separated by blanks, encoded for the modes that are on
+	InputRaw InputKind = ""
+	// names of keys, separated by blanks, encoded for the modes that are on
+	InputKeys  InputKind = "keys"
 	InputText  InputKind = "text"  // typed as is, without Enter
 	InputPaste InputKind = "paste" // cleaned, and bracketed when the program asked for that
 	InputMouse InputKind = "mouse" // what a mouse does, reported as the program asked for
@@ -167,14 +173,16 @@ func Milli(t time.Time) int64 {
 	return t.UnixMilli()
 }
 
-// ValidID reports whether s may be an id: 1 to 128 letters and digits of ASCII, or the signs in "._:-".
+// ValidID reports whether s may be an id: 1 to 128 letters and digits of ASCII, or the signs in
+// "._:-".
 func ValidID(s string) bool {
 	if len(s) == 0 || len(s) > MaxID {
 		return false
 	}
 	for i := range len(s) {
 		switch c := s[i]; {
-		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '.', c == '_', c == ':', c == '-':
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '.', c == '_',
+			c == ':', c == '-':
 		default:
 			return false
 		}

@@ -1,7 +1,7 @@
 package protocol
 
-// RecordsList asks for the recordings of the user's sessions. The door of a page answers it, and [RecordsRead], for pages of owners: a
-// gateway has no recordings.
+// RecordsList asks for the recordings of the user's sessions. The door of a page answers it, and
+// [RecordsRead], for pages of owners: a gateway has no recordings.
 type RecordsList struct {
 	RequestID string `json:"requestId"`
 }
@@ -26,11 +26,12 @@ type RecordInfo struct {
 	Running   bool  `json:"running,omitempty"`
 }
 
-// RecordsRead asks for a part of a recording as it is to be shown, or for what is marked on its time line.
+// RecordsRead asks for a part of a recording as it is shown, or for the marks on its time line.
 type RecordsRead struct {
 	RequestID string `json:"requestId"`
 	RecordID  string `json:"recordId"`
-	// FromMs is the time since the beginning from which on frames are wanted, EveryMs how far they lie apart at least.
+	// FromMs is the time since the beginning from which on frames are wanted, EveryMs how far they
+	// lie apart at least.
 	FromMs  int64 `json:"fromMs,omitempty"`
 	EveryMs int64 `json:"everyMs,omitempty"`
 	// Marks asks for the marks and the length in place of frames.
@@ -41,8 +42,8 @@ type RecordsRead struct {
 type RecordsReadResult struct {
 	RequestID string `json:"requestId"`
 	RecordID  string `json:"recordId"`
-	// Frames are screens, the first of them with all rows; together some 64 KiB unless one alone is larger. NextMs is where to read
-	// on, and End says that nothing more is recorded.
+	// Frames are screens, the first of them with all rows; together some 64 KiB unless one alone is
+	// larger. NextMs is where to read on, and End says that nothing more is recorded.
 	Frames []RecordFrame `json:"frames,omitempty"`
 	NextMs int64         `json:"nextMs,omitempty"`
 	End    bool          `json:"end,omitempty"`
@@ -82,7 +83,12 @@ func (m *RecordsListResult) check() error { return nil }
 
 func (m *RecordsRead) check() error {
 	return new(checks).id("requestId", m.RequestID).id("recordId", m.RecordID).
-		between("fromMs", m.FromMs, 0, MaxRecordMs).between("everyMs", m.EveryMs, 0, MaxWaitMs).done()
+		between("fromMs", m.FromMs, 0, MaxRecordMs).between(
+		"everyMs",
+		m.EveryMs,
+		0,
+		MaxWaitMs,
+	).done()
 }
 
 func (m *RecordsReadResult) check() error { return nil }

@@ -7,14 +7,16 @@ import (
 	"strconv"
 )
 
-// View asks for the rows of a session's screen as they change, for somebody who looks at it: [Rows], of which each is
-// acknowledged with [Ack] before the next one comes. Unview ends that. A gateway passes both on without a request.
+// View asks for the rows of a session's screen as they change, for a viewer: [Rows], of which each
+// is acknowledged with [Ack] before the next one comes. Unview ends that. A gateway passes both on
+// without a request.
 type View struct {
 	RequestID string `json:"requestId,omitempty"`
 	SessionID string `json:"sessionId"`
 	// EveryMs is the fastest rhythm wanted; 0 is the proxy's own.
 	EveryMs int64 `json:"everyMs,omitempty"`
-	// Agents is a gateway's word to a proxy: agents look, and no person. It sends another View when that changes.
+	// Agents is a gateway's word to a proxy: agents look, and no person. It sends another View when
+	// that changes.
 	Agents bool `json:"agents,omitempty"`
 }
 
@@ -34,25 +36,28 @@ type SessionsWatch struct {
 	RequestID string `json:"requestId"`
 }
 
-// SessionsChanged is the list of sessions, or what is new in it, told at most four times a second.
+// SessionsChanged holds the list of sessions, or the changes to it, at most four times a second.
 type SessionsChanged struct {
-	// Full: these are all sessions. Else they are those that are new, or of which more changed than the time since the last change
-	// and the revision of the screen.
+	// Full: these are all sessions. Else they are those that are new, or of which more changed than
+	// the time since the last change and the revision of the screen.
 	Full     bool          `json:"full,omitempty"`
 	Sessions []SessionInfo `json:"sessions"`
-	// More says that the next one has the rest of the same: a long list comes in several messages, the first of which is Full.
+	// More says that the next message continues this one: a long list comes in several messages,
+	// the first of which is Full.
 	More bool `json:"more,omitempty"`
-	// Gone are the ids of those that are there no more.
+	// Gone lists the ids of sessions that have gone.
 	Gone []string `json:"gone,omitempty"`
-	// Incomplete says that sessions of other gateways are missing now, nil for none. A message with nothing else tells that it changed.
+	// Incomplete says that sessions of other gateways are missing now; it may be nil. A message
+	// with nothing else tells that it changed.
 	Incomplete *Incomplete `json:"incomplete,omitempty"`
 }
 
-// Rows is the screen for somebody who looks at it. Its rows carry SGR sequences and no others; what is kept from agents is
-// kept from them.
+// Rows is the screen for a viewer. Its rows carry SGR sequences and no others; what is kept from
+// agents is kept from viewers.
 type Rows struct {
 	SessionID string `json:"sessionId"`
-	// Seq is the number of this message: the proxy counts them from 1. Rev is the revision of the screen.
+	// Seq is the number of this message: the proxy counts them from 1. Rev is the revision of the
+	// screen.
 	Seq uint64 `json:"seq"`
 	Rev uint64 `json:"rev"`
 	// Cols and Rows are the size of the screen in cells.
@@ -61,8 +66,9 @@ type Rows struct {
 	Cursor Cursor `json:"cursor"`
 	// Line is the number that the first row of the main screen will have in the history.
 	Line uint64 `json:"line,omitempty"`
-	// Lines are all rows, without blank ones at the end. Where Since is not 0 the message says instead what changed since the one
-	// with that number: the rows moved up by Moved, down if it is negative, and then Changed took the place of some.
+	// Lines are all rows, without blank ones at the end. Where Since is not 0 the message says
+	// instead what changed since the one with that number: the rows moved up by Moved, down if it
+	// is negative, and then Changed took the place of some.
 	Lines   []string `json:"lines,omitempty"`
 	Since   uint64   `json:"since,omitempty"`
 	Moved   int      `json:"moved,omitempty"`
@@ -78,35 +84,38 @@ type ViewState struct {
 	Title   string  `json:"title,omitempty"`
 	Alt     bool    `json:"alt,omitempty"`
 	Palette []Color `json:"palette,omitempty"`
-	// Clusters says that grapheme clusters decide on columns (mode 2027), and not each character by itself.
+	// Clusters says that grapheme clusters decide on columns (mode 2027), and not each character by
+	// itself.
 	Clusters bool `json:"clusters,omitempty"`
 	// Reverse says that the terminal's own colours have changed places (DECSCNM).
 	Reverse  bool     `json:"reverse,omitempty"`
 	Keyboard Keyboard `json:"keyboard"`
 	Blackout *Hidden  `json:"blackout,omitempty"`
-	// Typed is what an agent typed last, since somebody looks; nil for nothing.
+	// Typed is an agent's newest input since a viewer looks; it may be nil.
 	Typed *AgentTyped `json:"typed,omitempty"`
 }
 
 // MaxTyped bounds the text of an [AgentTyped], in bytes.
 const MaxTyped = 1024
 
-// AgentTyped is an input of an agent's in words, for somebody who looks.
+// AgentTyped is an agent's input in words, for a viewer.
 type AgentTyped struct {
 	AgentName string `json:"agentName"`
-	// Text has text in quotation marks and keys in angle brackets, its end left out where it is long.
+	// Text has text in quotation marks and keys in angle brackets, its end left out where it is
+	// long.
 	Text string `json:"text"`
 	// Count tells one input from the next.
 	Count uint64 `json:"count"`
 }
 
-// Share is m for many peers: its frame is made once. Nobody may change the message any more.
+// Share returns m for many peers: its frame is made once. The message must not change afterwards.
 func (m *Rows) Share() *Rows {
 	m.shared = new(frame)
 	return m
 }
 
-// Difference is m for a peer that has last, complete as m is: with only what differs, if that is shorter. last may be nil.
+// Difference returns m for a peer that has last, complete as m is: with only what differs, if that
+// is shorter. last may be nil.
 func (m *Rows) Difference(last *Rows) *Rows {
 	part := *m
 	part.shared = nil
@@ -127,8 +136,8 @@ func (m *Rows) Difference(last *Rows) *Rows {
 	return &part
 }
 
-// Complete is m with all rows, last being the message that came before it from the same peer, nil for none. It is not ok when
-// m is a difference to something else.
+// Complete returns m with all rows, last being the message that came before it from the same peer,
+// or nil. ok is false if m is a difference to something else.
 func (m *Rows) Complete(last *Rows) (full *Rows, ok bool) {
 	out := *m
 	out.shared = nil
@@ -139,7 +148,10 @@ func (m *Rows) Complete(last *Rows) (full *Rows, ok bool) {
 	if last == nil || last.Seq != m.Since || last.Cols != m.Cols || len(last.Lines) != m.Rows {
 		return nil, false
 	}
-	out.Lines, out.Since, out.Moved, out.Changed = Patch(Move(last.Lines, m.Moved), m.Changed), 0, 0, nil
+	out.Lines, out.Since, out.Moved, out.Changed = Patch(
+		Move(last.Lines, m.Moved),
+		m.Changed,
+	), 0, 0, nil
 	if out.State == nil {
 		out.State = last.State
 	}
@@ -151,23 +163,30 @@ func (m *SessionsWatch) check() error { return new(checks).id("requestId", m.Req
 func (m *SessionsChanged) check() error { return nil }
 
 func (m *View) check() error {
-	return new(checks).optionalID("requestId", m.RequestID).id("sessionId", m.SessionID).between("everyMs", m.EveryMs, 0, MaxWaitMs).done()
+	return new(checks).optionalID("requestId", m.RequestID).id("sessionId", m.SessionID).between(
+		"everyMs",
+		m.EveryMs,
+		0,
+		MaxWaitMs,
+	).done()
 }
 
 func (m *Unview) check() error { return new(checks).id("sessionId", m.SessionID).done() }
 
-// plainAck is the [Ack] of a frame that has nothing but its fields, in their order and without blanks; nil for any other frame. One comes
-// for every frame that a viewer gets, and this is the shortest way to read it.
+// plainAck returns the [Ack] of a frame that has nothing but its fields, in their order and without
+// blanks; nil for any other frame. One comes for every frame that a viewer gets, and this is the
+// shortest way to read it.
 func plainAck(frame []byte) *Ack {
-	rest, is := bytes.CutPrefix(frame, []byte(`{"type":"terminal.ack","sessionId":"`))
-	if !is {
+	rest, ok := bytes.CutPrefix(frame, []byte(`{"type":"terminal.ack","sessionId":"`))
+	if !ok {
 		return nil
 	}
 	id, rest, _ := bytes.Cut(rest, []byte(`","seq":`))
 	digits, _ := bytes.CutSuffix(rest, []byte("}"))
 	seq, err := strconv.ParseUint(string(digits), 10, 64)
 	m := &Ack{SessionID: string(id), Seq: seq}
-	if err != nil || len(digits) == len(rest) || digits[0] == '0' && len(digits) > 1 || m.check() != nil {
+	if err != nil || len(digits) == len(rest) || digits[0] == '0' && len(digits) > 1 ||
+		m.check() != nil {
 		return nil
 	}
 	return m
@@ -176,16 +195,29 @@ func plainAck(frame []byte) *Ack {
 func (m *Ack) check() error { return new(checks).id("sessionId", m.SessionID).done() }
 
 func (m *Rows) check() error {
-	c := new(checks).id("sessionId", m.SessionID).size(m.Cols, m.Rows).changed("changed", m.Changed, m.Rows).
+	c := new(checks).id("sessionId", m.SessionID).size(m.Cols, m.Rows).checkChanged(
+		"changed",
+		m.Changed,
+		m.Rows,
+	).
 		between("moved", int64(m.Moved), -int64(m.Rows), int64(m.Rows)).
-		between("cursor.row", int64(m.Cursor.Row), 0, int64(m.Rows)-1).between("cursor.col", int64(m.Cursor.Col), 0, int64(m.Cols)-1)
+		between("cursor.row", int64(m.Cursor.Row), 0, int64(m.Rows)-1).between(
+		"cursor.col",
+		int64(m.Cursor.Col),
+		0,
+		int64(m.Cols)-1,
+	)
 	if n := len(m.Lines); n > m.Rows {
 		c.fail(CodeBadMessage, "lines", "has %d rows, rows is %d", n, m.Rows)
 	}
 	if m.State != nil {
-		c.blackout("state.blackout", m.State.Blackout)
+		c.checkBlackout("state.blackout", m.State.Blackout)
 		if t := m.State.Typed; t != nil {
-			c.text("state.typed.agentName", t.AgentName, MaxName).text("state.typed.text", t.Text, MaxTyped)
+			c.text("state.typed.agentName", t.AgentName, MaxName).text(
+				"state.typed.text",
+				t.Text,
+				MaxTyped,
+			)
 		}
 	}
 	return c.done()

@@ -5,8 +5,9 @@ import (
 	"sync"
 )
 
-// messages is the closed set of the wire: the value of "type", an empty message, and the field with the id of the agent or
-// viewer that a gateway fills in, "" for none. A test compares it with the types that have a check.
+// messages is the closed set of the wire: the value of "type", an empty message, and the field with
+// the id of the agent or viewer that a gateway fills in, or "". A test compares it with the types
+// that have a check.
 var messages = []struct {
 	kind   string
 	empty  Message
@@ -86,8 +87,9 @@ func Kinds() []string {
 	return all
 }
 
-// head is what messages of one type have in common: the value of "type", and where the request's id, the session's and the
-// sender's stand, as an index of the struct's fields; -1 where the message has no such field.
+// head is what messages of one type have in common: the value of "type", and where the request's
+// id, the session's and the sender's stand, as an index of the struct's fields; -1 where the
+// message has no such field.
 type head struct {
 	kind                     string
 	request, session, sender int
@@ -99,9 +101,13 @@ type types struct {
 	byKind map[string]reflect.Type
 }
 
-// known are the types of the wire, found when the first message is made or read: a program that ends at once pays nothing for them.
+// known are the types of the wire, found when the first message is made or read: a program that
+// ends at once pays nothing for them.
 var known = sync.OnceValue(func() types {
-	heads, byKind := make(map[reflect.Type]head, len(messages)), make(map[string]reflect.Type, len(messages))
+	heads, byKind := make(
+		map[reflect.Type]head,
+		len(messages),
+	), make(map[string]reflect.Type, len(messages))
 	for _, m := range messages {
 		t := reflect.TypeOf(m.empty).Elem()
 		at := func(name string) int {
@@ -116,7 +122,7 @@ var known = sync.OnceValue(func() types {
 	return types{heads, byKind}
 })
 
-// newMessage is the empty message of a type, nil for one that does not exist.
+// newMessage returns the empty message of a type, or nil if the type does not exist.
 func newMessage(kind string) Message {
 	t, ok := known().byKind[kind]
 	if !ok {
@@ -128,7 +134,7 @@ func newMessage(kind string) Message {
 
 func headOf(m Message) head { return known().heads[reflect.TypeOf(m).Elem()] }
 
-// field is a string of m, nil where m has none.
+// field returns a string of m, or nil.
 func field(m Message, at int) *string {
 	if at < 0 {
 		return nil
@@ -143,7 +149,7 @@ func KindOf(m Message) string { return headOf(m).kind }
 // RequestID is the id of the request that m makes or answers, "" for a message that does neither.
 func RequestID(m Message) string { return text(m, headOf(m).request) }
 
-// SessionID is the session that m is about, "" for a message about none.
+// SessionID returns the session that m is about, or "".
 func SessionID(m Message) string { return text(m, headOf(m).session) }
 
 func text(m Message, at int) string {
@@ -162,7 +168,8 @@ func WithRequestID(m Message, id string) Message {
 	return out
 }
 
-// Forward is a copy of m under another request id and from a sender, whatever m itself says of who sends it.
+// Forward returns a copy of m under another request id and from a sender, replacing the sender that
+// m names.
 func Forward(m Message, requestID, senderID string) Message {
 	out := WithRequestID(m, requestID)
 	if sender := field(out, headOf(m).sender); sender != nil {
@@ -171,7 +178,7 @@ func Forward(m Message, requestID, senderID string) Message {
 	return out
 }
 
-// clone is a shallow copy: what m points to is shared, and nobody changes it.
+// clone returns a shallow copy: what m points to is shared, and must not change.
 func clone(m Message) Message {
 	out := reflect.New(reflect.TypeOf(m).Elem())
 	out.Elem().Set(reflect.ValueOf(m).Elem())

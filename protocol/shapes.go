@@ -1,20 +1,22 @@
 package protocol
 
-// Frame is the screen at one moment with everything that belongs to its reading: who has the keyboard is in every
-// answer.
+// Frame is the screen at one moment with everything that belongs to its reading: who has the
+// keyboard is in every answer.
 type Frame struct {
 	// Seq is the revision of the screen; it grows with every visible change.
 	Seq    uint64 `json:"seq"`
 	Screen Screen `json:"screen"`
-	// Changed holds the rows that differ from the frame with revision Since, in place of Screen.Lines.
+	// Changed holds the rows that differ from the frame with revision Since, in place of
+	// Screen.Lines.
 	Changed []Row  `json:"changed,omitempty"`
 	Since   uint64 `json:"since,omitempty"`
-	// Moved is by how many rows those of the frame Since have moved up, down if it is negative, before Changed counts; see
-	// [Patch]. Only who reads with Follow gets it.
+	// Moved is by how many rows those of the frame Since have moved up, down if it is negative,
+	// before Changed counts; see [Patch]. Only who reads with Follow gets it.
 	Moved int `json:"moved,omitempty"`
 	// Line is the lasting number that the first row of the main screen will have in the history.
 	Line uint64 `json:"line,omitempty"`
-	// Highlights are the parts of rows that stand out by their background, as a selected entry does; at most MaxHighlights.
+	// Highlights are the parts of rows that stand out by their background, as a selected entry
+	// does; at most MaxHighlights.
 	Highlights []Highlight `json:"highlights,omitempty"`
 	// Keyboard says who may type now.
 	Keyboard Keyboard `json:"keyboard"`
@@ -22,17 +24,19 @@ type Frame struct {
 	IdleMs int64 `json:"idleMs"`
 	// Settled says that the screen had been quiet for the settle time.
 	Settled bool `json:"settled"`
-	// Starting says that the program has shown nothing yet, and began so lately that it may still be getting ready.
+	// Starting says that the program has shown nothing yet, and began so lately that it may still
+	// be getting ready.
 	Starting bool      `json:"starting,omitempty"`
 	Activity *Activity `json:"activity,omitempty"`
 	// Blackout says what the frame does not show, nil when it shows everything.
 	Blackout *Hidden `json:"blackout,omitempty"`
 	// Redactions counts the places on the screen where the proxy covered what looks like a secret.
 	Redactions int `json:"redactions,omitempty"`
-	// HiddenText are the rows that hold text which a person cannot see: concealed, or in a colour that can
-	// hardly be told from its background as the program has set the palette.
+	// HiddenText are the rows that hold text which a person cannot see: concealed, or in a colour
+	// that can hardly be told from its background as the program has set the palette.
 	HiddenText []int `json:"hiddenText,omitempty"`
-	// Pictures are the images that stand on the screen, from the top, at most MaxPictures; rows say nothing of what they show.
+	// Pictures are the images that stand on the screen, from the top, at most MaxPictures; rows say
+	// nothing of what they show.
 	Pictures []Picture `json:"pictures,omitempty"`
 }
 
@@ -40,24 +44,27 @@ type Frame struct {
 type Picture struct {
 	// Kind is "sixel", "kitty" or "iterm2".
 	Kind string `json:"kind"`
-	// Row and Col are the cell of its upper left corner; Rows and Cols are left out where only the terminal knows them.
+	// Row and Col are the cell of its upper left corner; Rows and Cols are left out where only the
+	// terminal knows them.
 	Row  int `json:"row"`
 	Col  int `json:"col"`
 	Rows int `json:"rows,omitempty"`
 	Cols int `json:"cols,omitempty"`
 }
 
-// FirstSeq is the revision of a screen on which nothing was printed yet: what a read with Follow finds new since then is all
-// that the program has printed.
+// FirstSeq is the revision of a screen on which nothing was printed yet: what a read with Follow
+// finds new since then is all that the program has printed.
 const FirstSeq = 1
 
 // Screen is what the user sees. Rows and columns count from 0.
 type Screen struct {
 	Cols int `json:"cols"`
 	Rows int `json:"rows"`
-	// Lines holds Rows rows of text, blanks at their ends cut. It is absent where the message says what changed.
+	// Lines holds Rows rows of text, blanks at their ends cut. It is absent where the message says
+	// what changed.
 	Lines []string `json:"lines,omitempty"`
-	// Palette is what the program changed of the terminal's colours, where rows carry SGR sequences.
+	// Palette is what the program changed of the terminal's colours, where rows carry SGR
+	// sequences.
 	Palette []Color `json:"palette,omitempty"`
 	Cursor  Cursor  `json:"cursor"`
 	// Alt says that the alternate screen is shown: a full-screen program, without scrollback.
@@ -83,11 +90,12 @@ type Progress struct {
 const (
 	ProgressRuns    = "running"
 	ProgressFailed  = "error"
-	ProgressUnknown = "indeterminate" // under way, nobody knows how far
+	ProgressUnknown = "indeterminate" // under way, at an unknown percentage
 	ProgressPaused  = "paused"
 )
 
-// Color is a colour of the palette: Name is its number, "foreground" or "background", RGB is "#rrggbb".
+// Color is a colour of the palette: Name is its number, "foreground" or "background", RGB is
+// "#rrggbb".
 type Color struct {
 	Name string `json:"name"`
 	RGB  string `json:"rgb"`
@@ -105,7 +113,8 @@ type Cell struct {
 	Col int `json:"col"`
 }
 
-// Highlight is a part of the screen that stands out: inverse, or on another background than what is around it.
+// Highlight is a part of the screen that stands out: inverse, or on another background than its
+// surroundings.
 type Highlight struct {
 	// Row is its first row, Rows how many it has where it is more than one.
 	Row  int `json:"row"`
@@ -113,7 +122,7 @@ type Highlight struct {
 	// Col is its first column, Cols how many it has.
 	Col  int `json:"col"`
 	Cols int `json:"cols"`
-	// Text is what is shown there in the first row, at most MaxHighlight characters of it.
+	// Text is the text shown there in the first row, at most MaxHighlight characters of it.
 	Text string `json:"text"`
 }
 
@@ -126,20 +135,21 @@ type Cursor struct {
 	Shape string `json:"shape,omitempty"`
 }
 
-// Shapes of a cursor that is no block.
+// Shapes of a cursor other than the block.
 const (
 	CursorUnderline = "underline"
 	CursorBar       = "bar"
 )
 
-// Modes are the modes that matter to somebody who types (xterm ctlseqs, DECSET).
+// Modes holds the modes that matter for typing (xterm ctlseqs, DECSET).
 type Modes struct {
 	BracketedPaste bool `json:"bracketedPaste"`
 	AppCursor      bool `json:"appCursor"`
 	Mouse          bool `json:"mouse"`
 }
 
-// Keyboard says who has the keyboard. The user always has it; an agent has it beside the user while a grant lasts.
+// Keyboard says who has the keyboard. The user always has it; an agent has it beside the user while
+// a grant lasts.
 type Keyboard struct {
 	// Holder is "user" or "agent".
 	Holder    string `json:"holder"`
@@ -148,17 +158,18 @@ type Keyboard struct {
 	Level     Level  `json:"level,omitempty"`
 	// Epoch is the number that input must carry to be accepted now.
 	Epoch uint64 `json:"epoch"`
-	// ExpiresAt is the end of the grant, 0 for none.
+	// ExpiresAt is the end of the grant, 0 without one.
 	ExpiresAt int64 `json:"expiresAt,omitempty"`
 	// Paused says that the user is typing and the agent's input waits.
 	Paused bool `json:"paused,omitempty"`
-	// Held says that input of the agent's waits for the user, and HeldWhy for what: see the Held constants.
+	// Held says that input of the agent's waits for the user, and HeldWhy for what: see the Held
+	// constants.
 	Held    bool   `json:"held,omitempty"`
 	HeldWhy string `json:"heldWhy,omitempty"`
 	// HeldLine quotes what the user has typed and not submitted, where input waits for that.
 	HeldLine string `json:"heldLine,omitempty"`
-	// Program is the program that the grant is for, where it is for one only; Away says that another one has the
-	// terminal, and the agent's input waits.
+	// Program is the program that the grant is for, where it is for one only; Away says that
+	// another one has the terminal, and the agent's input waits.
 	Program string `json:"program,omitempty"`
 	Away    bool   `json:"away,omitempty"`
 	// Asking is the name of the agent whose request is open.
@@ -189,43 +200,52 @@ type Activity struct {
 	Foreground string `json:"foreground,omitempty"`
 	// Evidence of waiting, the strongest first.
 	Evidence []string `json:"evidence,omitempty"`
-	// Guess says why a program that is not known to wait may wait all the same.
+	// Guess says why a program may wait that is not known to.
 	Guess string `json:"guess,omitempty"`
-	// LastExit is the exit status of the shell's last command, as its marks say, while it stands at its prompt.
+	// LastExit is the exit status of the shell's last command, as its marks say, while it stands at
+	// its prompt.
 	LastExit *int  `json:"lastExit,omitempty"`
 	SinceMs  int64 `json:"sinceMs"`
-	// UnreadBytes is how much input, of anybody's, the program could read and has not, where the kernel says so.
+	// UnreadBytes is how much input, of anybody's, the program could read and has not, where the
+	// kernel says so.
 	UnreadBytes int `json:"unreadBytes,omitempty"`
-	// OutputStopped: Ctrl+S was typed, and the terminal passes on nothing of what the program prints until Ctrl+Q is.
+	// OutputStopped: Ctrl+S was typed, and the terminal passes on nothing of what the program
+	// prints until Ctrl+Q is.
 	OutputStopped bool `json:"outputStopped,omitempty"`
-	// ExitCode and Signal say how the program ended, where State is "exited"; a proxy from before they came sends neither.
+	// ExitCode and Signal say how the program ended, where State is "exited"; a proxy from before
+	// they came sends neither.
 	ExitCode *int   `json:"exitCode,omitempty"`
 	Signal   string `json:"signal,omitempty"`
 }
 
-// Command is a command line that a shell ran, as the shell's marks tell (OSC 133 and 633). Any program can print those: all of it
-// is a claim, and none of it is a word of the proxy's but the times and what is said of rows.
+// Command is a command line that a shell ran, as the shell's marks tell (OSC 133 and 633). Any
+// program can print those, so all of it is a claim; the proxy itself vouches only for the times and
+// what is said of rows.
 type Command struct {
 	// Line is the command line, "" where it is not known.
 	Line string `json:"line,omitempty"`
-	// Cwd is the directory in which it was given, as the shell named it, with "HOST:" before it where that is another machine.
+	// Cwd is the directory in which it was given, as the shell named it, with "HOST:" before it if
+	// that is another machine.
 	Cwd string `json:"cwd,omitempty"`
-	// Running says that no mark has told its end. ExitCode is nil where none has told that either.
+	// Running says that no mark has told its end. ExitCode is nil if no mark has told it.
 	Running  bool `json:"running,omitempty"`
 	ExitCode *int `json:"exitCode,omitempty"`
 	// StartedAt is when it began, and DurationMs how long it ran, or runs.
 	StartedAt  int64 `json:"startedAt,omitempty"`
 	DurationMs int64 `json:"durationMs,omitempty"`
-	// FirstLine and NextLine are the lasting numbers of the first line of its output that is kept and of the line after the last.
-	// What stands on the screen has numbers, too: those that it will have in the history.
+	// FirstLine and NextLine are the lasting numbers of the first kept line of its output and of
+	// the line after the last. Lines on the screen have numbers, too: those that they will have in
+	// the history.
 	FirstLine uint64 `json:"firstLine,omitempty"`
 	NextLine  uint64 `json:"nextLine,omitempty"`
-	// Within is the command line in whose output the marks came, "" for a command of the first shell.
+	// Within is the command line in whose output the marks came, "" for a command of the first
+	// shell.
 	Within string `json:"within,omitempty"`
 	// Lost says that the shell that ran it has ended: it tells nothing of what came after.
 	Lost bool `json:"lost,omitempty"`
-	// Overflow says that its first lines are no longer kept, Erased that some of its output was erased or overwritten, Alt that it
-	// showed the alternate screen, which leaves no lines, and Behind that more of it stands on the main screen, behind that.
+	// Overflow says that its first lines are no longer kept, Erased that some of its output was
+	// erased or overwritten, Alt that it showed the alternate screen, which leaves no lines, and
+	// Behind that more of it stands on the main screen, behind that.
 	Overflow bool `json:"overflow,omitempty"`
 	Erased   bool `json:"erased,omitempty"`
 	Alt      bool `json:"alt,omitempty"`
@@ -234,17 +254,20 @@ type Command struct {
 
 // Evidence that the program waits for input.
 const (
-	EvidencePrompt    = "shell-prompt" // the shell's marks say so (OSC 133 and 633), which any program can print
-	EvidenceRead      = "tty-read"     // it is blocked in a read of its terminal
-	EvidencePoll      = "tty-poll"     // it sleeps in a poll, select or epoll of its terminal
-	EvidenceCanonical = "canonical"    // in addition: the terminal hands over whole lines
+	// the shell's marks say so (OSC 133 and 633), which any program can print
+	EvidencePrompt    = "shell-prompt"
+	EvidenceRead      = "tty-read"  // it is blocked in a read of its terminal
+	EvidencePoll      = "tty-poll"  // it sleeps in a poll, select or epoll of its terminal
+	EvidenceCanonical = "canonical" // in addition: the terminal hands over whole lines
 )
 
 // Reasons to guess that the program waits for input.
 const (
-	GuessRelay    = "relay"    // it passes on what is typed, always ready: what runs behind it is not seen
+	// it passes input on, always ready: the program behind it is not seen
+	GuessRelay    = "relay"
 	GuessSleeping = "sleeping" // it sleeps, and the system does not say on what
-	// GuessLoop: it always listens to its terminal, and to other things as well, but has been quiet for a second.
+	// GuessLoop: it always listens to its terminal, and to other things as well, but has been quiet
+	// for a second.
 	GuessLoop = "event-loop"
 )
 
@@ -272,13 +295,14 @@ type SessionInfo struct {
 	Headless        bool     `json:"headless,omitempty"`
 	// Parts says that an [Input] for it may have Parts.
 	Parts bool `json:"parts,omitempty"`
-	// Mutes says that a [ControlDecide] for it may have Refuse and Mute, and Muted names the agents that are muted.
+	// Mutes says that a [ControlDecide] for it may have Refuse and Mute, and Muted names the agents
+	// that are muted.
 	Mutes bool     `json:"mutes,omitempty"`
 	Muted []string `json:"muted,omitempty"`
 	// State is "running", "exited" or "lost" (its proxy does not answer).
 	State string `json:"state"`
-	// Moving says of a lost session that its gateway closed or does not answer, and that its proxy is expected at another gateway
-	// of the cluster.
+	// Moving says of a lost session that its gateway closed or does not answer, and that its proxy
+	// is expected at another gateway of the cluster.
 	Moving bool `json:"moving,omitempty"`
 	// ExitCode and Signal are set when State is "exited".
 	ExitCode int    `json:"exitCode,omitempty"`
@@ -287,12 +311,14 @@ type SessionInfo struct {
 	Title    string    `json:"title,omitempty"`
 	Progress *Progress `json:"progress,omitempty"`
 	Alt      bool      `json:"alt,omitempty"`
-	// Foreground is the program that has the terminal, without its path and arguments, and Directory where it runs, as the proxy's
-	// system says; "" where it does not. UsedAt is when the user typed there last, to the second, 0 for never.
+	// Foreground is the program that has the terminal, without its path and arguments, and
+	// Directory where it runs, as the proxy's system says; "" where it does not. UsedAt is when the
+	// user typed there last, to the second, 0 for never.
 	Foreground string `json:"foreground,omitempty"`
 	Directory  string `json:"directory,omitempty"`
 	UsedAt     int64  `json:"usedAt,omitempty"`
-	// Kept says that the session outlives its window, and DetachedAt since when it has none, 0 while it has one.
+	// Kept says that the session outlives its window, and DetachedAt since when it has no window, 0
+	// while it has one.
 	Kept       bool  `json:"kept,omitempty"`
 	DetachedAt int64 `json:"detachedAt,omitempty"`
 	// Viewed says that a person has its screen before them, on a page or by gateway attach --watch.
@@ -300,18 +326,19 @@ type SessionInfo struct {
 	Seq      uint64   `json:"seq"`
 	IdleMs   int64    `json:"idleMs"`
 	Keyboard Keyboard `json:"keyboard"`
-	// LastLine is the last row of the newest screen on which something stands, as a read would show it, cut; "" while something is kept
-	// from agents.
+	// LastLine is the last row of the newest screen on which something stands, as a read would show
+	// it, cut; "" while something is kept from agents.
 	LastLine string `json:"lastLine,omitempty"`
-	// Decided is the newest decision about control, nil for none yet.
+	// Decided is the newest decision about control, nil before the first.
 	Decided *Decision `json:"decided,omitempty"`
-	// Blackout says what is kept from agents now.
+	// Blackout describes the part kept from agents now.
 	Blackout *Hidden `json:"blackout,omitempty"`
-	// Chat is the conversation of a coding agent that runs there, nil for none.
+	// Chat is the conversation of a coding agent that runs there; it may be nil.
 	Chat *ChatState `json:"chat,omitempty"`
 }
 
-// Decision is what became of control, or of a request for it, as a [ControlGrant] or a [ControlRevoke] said.
+// Decision is what became of control, or of a request for it, as a [ControlGrant] or a
+// [ControlRevoke] said.
 type Decision struct {
 	AgentName string `json:"agentName,omitempty"`
 	// Granted says that the agent got the keyboard; else Reason is why it has not, or no longer.

@@ -13,7 +13,8 @@ type frame struct {
 	err   error
 }
 
-// sharing is what a snapshot that many get was made into: its frame, and what of it is news to those who have another one.
+// sharing is what a snapshot that many get was made into: its frame, and what of it is news to
+// those who have another one.
 type sharing struct {
 	frame
 	of   *Snapshot // a copy of it is another message
@@ -30,11 +31,12 @@ type sharedNews struct {
 	moves bool
 }
 
-// shares numbers the rows of what is shared. 0 is of none.
+// shares numbers the rows of shared snapshots. 0 means unshared.
 var shares atomic.Uint64
 
-// Share is s for many peers: its frame is made once, and so is what of it is news to those who have the same. rows is a shared snapshot
-// with the same rows, or nil. Nobody may change s any more.
+// Share returns s for many peers: its frame is made once, and so are the differences for peers that
+// have the same snapshot. rows is a shared snapshot with the same rows, or nil. s must not change
+// afterwards.
 func (s *Snapshot) Share(rows *Snapshot) *Snapshot {
 	n := rows.sharedRows()
 	if n == 0 {
@@ -46,7 +48,8 @@ func (s *Snapshot) Share(rows *Snapshot) *Snapshot {
 
 // WithRows is s where it is shared and has the revision and the rows of another one, else nil.
 func (s *Snapshot) WithRows(of *Snapshot) *Snapshot {
-	if s.sharedRows() == 0 || s.Seq != of.Seq || of.Screen == nil || !slices.Equal(s.Screen.Lines, of.Screen.Lines) {
+	if s.sharedRows() == 0 || s.Seq != of.Seq || of.Screen == nil ||
+		!slices.Equal(s.Screen.Lines, of.Screen.Lines) {
 		return nil
 	}
 	return s

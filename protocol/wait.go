@@ -8,22 +8,23 @@ type Wait struct {
 	SessionID string `json:"sessionId"`
 	AgentID   string `json:"agentId,omitempty"`
 	Until     Until  `json:"until"`
-	// Any are more conditions that meet the wait, each as Until alone would. Stop are conditions that end it without meeting it: what
-	// they find makes it pointless to wait on. At most MaxConditions each. An older proxy knows neither.
+	// Any are more conditions that meet the wait, each as Until alone would. Stop are conditions
+	// that end it without meeting it: what they find makes it pointless to wait on. At most
+	// MaxConditions each. An older proxy knows neither.
 	Any  []Until `json:"any,omitempty"`
 	Stop []Until `json:"stop,omitempty"`
 	// AfterSeq: only what changed after this revision counts.
 	AfterSeq uint64 `json:"afterSeq,omitempty"`
-	// SinceSeq: the answer is that of a [Read] with Follow, which would come too late where the program ends; Scrollback is
-	// that read's.
+	// SinceSeq: the answer is that of a [Read] with Follow, which would come too late where the
+	// program ends; Scrollback is that read's.
 	SinceSeq   uint64 `json:"sinceSeq,omitempty"`
 	Scrollback int    `json:"scrollback,omitempty"`
-	// InputSeq is the revision before the input whose effect is awaited: once the program is known to wait for input again, Text and
-	// Regex of Until and Any are also met by what came with that input, see [WaitResult.Stood]. An older
-	// proxy does not know it.
+	// InputSeq is the revision before the input whose effect is awaited: once the program is known
+	// to wait for input again, Text and Regex of Until and Any are also met by what came with that
+	// input, see [WaitResult.Stood]. An older proxy does not know it.
 	InputSeq uint64 `json:"inputSeq,omitempty"`
-	// Epoch is that of the grant under which the agent typed what it waits for: the wait ends, not met, as the user takes the keyboard
-	// back. An older proxy does not know it.
+	// Epoch is that of the grant under which the agent typed what it waits for: the wait ends, not
+	// met, as the user takes the keyboard back. An older proxy does not know it.
 	Epoch     uint64 `json:"epoch,omitempty"`
 	TimeoutMs int64  `json:"timeoutMs,omitempty"`
 }
@@ -59,9 +60,11 @@ type WaitResult struct {
 	RequestID string `json:"requestId"`
 	SessionID string `json:"sessionId"`
 	Met       bool   `json:"met"`
-	// Matched is the text that matched, or the word that names the fact ("exit", "granted", "refused", ...).
+	// Matched is the text that matched, or the word that names the fact ("exit", "granted",
+	// "refused", ...).
 	Matched string `json:"matched,omitempty"`
-	// Came is which condition ended a wait with Any or Stop; Stopped says that it was one of Stop. Met is false then.
+	// Came is which condition ended a wait with Any or Stop; Stopped says that it was one of Stop.
+	// Met is false then.
 	Came    *Until `json:"came,omitempty"`
 	Stopped bool   `json:"stopped,omitempty"`
 	// Stood says that what matched is not new, for a wait with InputSeq: see [StoodInput].
@@ -84,24 +87,86 @@ type WaitResult struct {
 	Notes []string `json:"notes,omitempty"`
 }
 
-// StoodInput says of a text that met a wait with InputSeq that it came with the input, before AfterSeq: the echo of what was typed.
+// StoodInput says of a text that met a wait with InputSeq that it came with the input, before
+// AfterSeq: the echo of what was typed.
 const StoodInput = "input"
 
 // Read is the answer as one to a [Read].
 func (m *WaitResult) Read() *ReadResult {
 	return &ReadResult{
-		SessionID: m.SessionID, Frame: m.Frame, Text: m.Text, FirstLine: m.FirstLine, NextLine: m.NextLine, OldestLine: m.OldestLine,
-		Unseen: m.Unseen, HiddenText: m.HiddenText, Notes: m.Notes,
+		SessionID:  m.SessionID,
+		Frame:      m.Frame,
+		Text:       m.Text,
+		FirstLine:  m.FirstLine,
+		NextLine:   m.NextLine,
+		OldestLine: m.OldestLine,
+		Unseen:     m.Unseen,
+		HiddenText: m.HiddenText,
+		Notes:      m.Notes,
 	}
 }
 
-// MatchedWaiting is what a wait for waiting says when it was met by a fact, and begins with when it was met by a guess:
-// "waiting (guess: relay)".
+// MatchedWaiting is what a wait for waiting says when it was met by a fact, and begins with when it
+// was met by a guess: "waiting (guess: relay)".
 const MatchedWaiting = "waiting"
 
-// Repeats reports whether m is the same wait again: who repeats one over a new connection has less time left for it.
+// Repeats reports whether m is the same wait again: who repeats one over a new connection has less
+// time left for it.
 func (m *Wait) Repeats(earlier *Wait) bool {
 	same := *earlier
 	same.TimeoutMs = m.TimeoutMs
 	return reflect.DeepEqual(&same, m)
+}
+
+// countConditions counts the conditions that are set, so that exactly one can be asked for.
+func (u *Until) countConditions() int {
+	n := 0
+	for _, set := range []bool{
+		u.Text != "",
+		u.Regex != "",
+		u.Title != "",
+		u.TitleRegex != "",
+		u.Gone != "",
+		u.Settled,
+		u.QuietMs != 0,
+		u.Changed,
+		u.Exit,
+		u.Waiting,
+		u.Control,
+	} {
+		if set {
+			n++
+		}
+	}
+	return n
+}
+
+func (c *checks) checkUntil(field string, u *Until) *checks {
+	if n := u.countConditions(); n != 1 {
+		c.fail(
+			CodeBadMessage,
+			field,
+			"sets %d conditions, it must set exactly one of text, regex, title, titleRegex, "+
+				"gone, settled, quietMs, changed, exit, waiting, control",
+			n,
+		)
+	}
+	return c.text(field+".text", u.Text, MaxPattern).text(field+".regex", u.Regex, MaxPattern).
+		text(field+".title", u.Title, MaxPattern).
+		text(field+".titleRegex", u.TitleRegex, MaxPattern).
+		text(field+".gone", u.Gone, MaxPattern).between(field+".quietMs", u.QuietMs, 0, MaxWaitMs)
+}
+
+// checkFurther checks conditions beside the one of a wait. The user's decisions are waited for
+// alone.
+func (c *checks) checkFurther(field string, all []Until) *checks {
+	if len(all) > MaxConditions {
+		c.fail(CodeTooLarge, field, "holds %d conditions, the limit is %d", len(all), MaxConditions)
+	}
+	for i := range all {
+		if c.checkUntil(field, &all[i]); all[i].Control {
+			c.fail(CodeBadMessage, field, "cannot wait for control: only until can")
+		}
+	}
+	return c
 }
