@@ -11,12 +11,12 @@ import (
 
 // Limits of a conversation on the wire.
 const (
-	// an image, in bytes: in base64 these are 5 MiB, which models take at most
+	// an image, in bytes: in base64 these are 5 MiB, which models take at most.
 	MaxImage     = 15 << 18
 	MaxImages    = 4        // of one chat.send
 	MaxImagePart = 32 << 10 // data of one chat.image, in bytes
 	MaxPrompt    = 48 << 10 // text of one chat.send, all of an answer together; in bytes
-	// an id that a coding agent made: of a request, a question, an item; in bytes
+	// an id that a coding agent made: of a request, a question, an item; in bytes.
 	MaxChatID      = 256
 	MaxChatRecords = 512 // records of one chat.records
 	MaxChatForm    = 32  // questions of one form

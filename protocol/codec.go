@@ -154,6 +154,8 @@ func article(value string) string {
 }
 
 // jsonWords name the JSON that a Go type is decoded from, unless it is an object.
+//
+//exhaustive:ignore
 var jsonWords = map[reflect.Kind]string{
 	reflect.String: "a string",
 	reflect.Bool:   "true or false",

@@ -23,7 +23,7 @@ const (
 	linkPatience = 500 * time.Millisecond // for the last words to the gateway
 	lastPatience = 2 * time.Second        // for a screen that does not take the last words
 	resizeEvery  = time.Second / 60       // while a user drags the window's edge
-	// until then a program may have ended, and needs no watchdog
+	// until then a program may have ended, and needs no watchdog.
 	guardAfter = 30 * time.Millisecond
 )
 
