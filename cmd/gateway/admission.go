@@ -7,60 +7,61 @@ import (
 // admission is what the user is asked about an owner's page. It belongs to the goroutine of attend.
 type admission struct {
 	o     *opening
-	of    *knock // the page that waits, nil for none
+	of    *knock // the page that waits, or nil
 	asked bool   // its words are on the terminal
-	// missed says that the last page went away without an answer, which the user may be about to type: it must not be taken for that to
-	// another page.
+	// missed says that the last page went away without an answer, which the user may be about to
+	// type: it must not be taken for that to another page.
 	missed bool
 }
 
-// begin asks about a page.
-func (q *admission) begin(k knock) {
+// startQuestion asks about a page.
+func (q *admission) startQuestion(k knock) {
 	q.of, q.asked = &k, !q.missed
 	if q.missed {
-		q.o.say("Another page wants in. Press Enter to see its words.\n")
+		q.o.printText("Another page wants in. Press Enter to see its words.\n")
 		return
 	}
-	q.ask()
+	q.showQuestion()
 }
 
-func (q *admission) ask() {
+func (q *admission) showQuestion() {
 	act := "act"
 	if q.o.flags.types {
 		act = "act and type"
 	}
-	q.o.say("A page wants to %s for you until %s. Its words:\n\n  %s\n\nDoes your browser show the same words? [y/N] ",
-		act, until(q.o.expires), strings.Join(q.of.Words, " "))
+	q.o.printText(
+		"A page wants to %s for you until %s. Its words:\n\n  %s\n\nDoes your browser show the "+
+			"same words? [y/N] ", act, until(q.o.expires), strings.Join(q.of.Words, " "))
 }
 
-// gone is closed when the page waits no more, nil where none does.
-func (q *admission) gone() <-chan struct{} {
+// pageGone is closed when the waiting page leaves; it is nil if no page waits.
+func (q *admission) pageGone() <-chan struct{} {
 	if q.of == nil {
 		return nil
 	}
 	return q.of.ctx.Done()
 }
 
-// unanswered ends the question.
-func (q *admission) unanswered() {
+// dropUnanswered ends the question.
+func (q *admission) dropUnanswered() {
 	q.of, q.missed = nil, true
-	q.o.tell("\nNobody answered: the page was not let in.")
+	q.o.printEvent("\nNobody answered: the page was not let in.")
 }
 
-// answer takes a line of the user's. It reports whether there was a question.
-func (q *admission) answer(line string) bool {
+// handleLine takes a line of the user's. It reports whether there was a question.
+func (q *admission) handleLine(line string) bool {
 	q.missed = false
 	switch {
 	case q.of == nil:
 		return false
 	case !q.asked: // it was meant for the page before
 		q.asked = true
-		q.ask()
+		q.showQuestion()
 		return true
 	}
 	q.of.answer <- said(line)
 	if !said(line) {
-		q.o.tell("The page was not let in.")
+		q.o.printEvent("The page was not let in.")
 	}
 	q.of = nil
 	return true

@@ -11,14 +11,17 @@ import (
 	"terminalproxy/gateway/client"
 )
 
-// agentTokenFlag is the flag by which an agent on this machine tells itself apart. It is for one agent: no file sets it for all.
+// agentTokenFlag is the flag by which an agent on this machine tells itself apart. It is for one
+// agent: no file sets it for all.
 const agentTokenFlag = "agent-token"
 
 func addAgentToken(set *pflag.FlagSet, path *string) {
-	set.StringVar(path, agentTokenFlag, "", "`FILE` with the agent's local token, see: gateway token create NAME --local")
+	set.StringVar(path, agentTokenFlag, "",
+		"`FILE` with the agent's local token, see: gateway token create NAME --local")
 }
 
-// asksWith has a client say with what it asks for control, and prove the local token of a file, if one is named.
+// asksWith has a client say with what it asks for control, and prove the local token of a file, if
+// one is named.
 func (a *app) asksWith(cfg *client.Config, tokenFile string) error {
 	cfg.Program, cfg.Parent = "gateway "+a.command, parentName()
 	if tokenFile == "" {
@@ -26,13 +29,18 @@ func (a *app) asksWith(cfg *client.Config, tokenFile string) error {
 	}
 	token, err := auth.ReadTokenFile(tokenFile)
 	if err != nil {
-		return &failure{status: statusUsage, cause: fmt.Errorf("--%s: %w", agentTokenFlag, err), hint: "create one with: gateway token create NAME --local"}
+		return &failure{
+			status: statusUsage,
+			cause:  fmt.Errorf("--%s: %w", agentTokenFlag, err),
+			hint:   "create one with: gateway token create NAME --local",
+		}
 	}
 	cfg.Sign = func(message []byte) []byte { return auth.Sign(token, message) }
 	return nil
 }
 
-// parentName is the name of the program that started this one, "" where the system does not say.
+// parentName returns the name of the program that started this one, "" if the system does not tell
+// it.
 func parentName() string {
 	name, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", os.Getppid()))
 	return string(bytes.TrimSpace(name))

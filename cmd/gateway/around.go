@@ -12,30 +12,40 @@ import (
 	"terminalproxy/proxy/chat"
 )
 
-// around is the conversation of another coding agent, whose people are asked in place of the one who is not at this terminal.
+// around is the conversation of another coding agent, whose people are asked in place of the one
+// who is not at this terminal.
 type around struct {
 	client  *client.Client
 	session string
 }
 
-// sessionAround is the session in which this command runs, "" for none.
+// sessionAround returns the session in which this command runs, "" outside of one.
 func sessionAround() string { return os.Getenv(proxy.SessionVariable) }
 
-// newAround reaches a session through the gateway, as an agent of that name. It connects when somebody has to be asked.
+// newAround reaches a session through the gateway, as an agent of that name. It connects with the
+// first request.
 func (a *app) newAround(session, name string) (*around, error) {
 	ep, err := a.endpoint()
 	if err != nil {
 		return nil, err
 	}
-	cfg := a.way(ep, protocol.PathAgent, "")
+	cfg := a.clientConfig(ep, protocol.PathAgent, "")
 	cfg.Name = name
 	return &around{session: session, client: client.New(cfg)}, nil
 }
 
-// ask puts a request to those people. An error says why nobody answered, in a sentence: then nothing is allowed.
-func (o *around) ask(ctx context.Context, r *chat.Request) (by string, answer chat.Answer, err error) {
+// askPeople puts a request to those people. On an error nothing is allowed; its sentence says why
+// they did not answer.
+func (o *around) askPeople(
+	ctx context.Context,
+	r *chat.Request,
+) (by string, answer chat.Answer, err error) {
 	m := &protocol.ChatAsk{
-		SessionID: o.session, Tool: protocol.Clip(r.Tool, protocol.MaxChatID), Input: r.Input, Why: protocol.Clip(r.Why, protocol.MaxReason), Allows: r.Allows,
+		SessionID: o.session,
+		Tool:      protocol.Clip(r.Tool, protocol.MaxChatID),
+		Input:     r.Input,
+		Why:       protocol.Clip(r.Why, protocol.MaxReason),
+		Allows:    r.Allows,
 	}
 	for _, q := range r.Form {
 		q.Header = protocol.Clip(q.Header, protocol.MaxName)

@@ -29,11 +29,11 @@ func TestWhatCannotBeAskedIsDenied(t *testing.T) {
 		`{"tool_name":"AskUserQuestion","input":{}}`:                                                  "could not be put",
 		`{"tool_name":"Write","input":{"content":"` + strings.Repeat("x", protocol.MaxPrompt) + `"}}`: "the limit is",
 	} {
-		got := o.permission(t.Context(), json.RawMessage(arguments))
+		got := o.answerPermission(t.Context(), json.RawMessage(arguments))
 		require.Equal(t, "deny", got["behavior"], arguments)
 		require.Contains(t, got["message"], why, arguments[:min(len(arguments), 60)])
 	}
-	_, answer, err := o.ask(t.Context(), &chat.Request{Tool: strings.Repeat("é", 200), Allows: []chat.Choice{{Verdict: chat.Once}}})
+	_, answer, err := o.askPeople(t.Context(), &chat.Request{Tool: strings.Repeat("é", 200), Allows: []chat.Choice{{Verdict: chat.Once}}})
 	require.ErrorContains(t, err, "no gateway")
 	require.True(t, answer.Refuses())
 }

@@ -29,14 +29,24 @@ const terminalPatience = time.Minute
 func (a *app) newAttach() *cobra.Command {
 	var watch bool
 	cmd := &cobra.Command{
-		Use: "attach [ID] [--watch]", Short: "Come back to a session that was left running, or attach to one that an agent started", Args: cobra.MaximumNArgs(1),
-		Long: "attach brings a session of proxy --keep into this terminal, with its screen and the end of its history: here it is as where it\n" +
-			"was started, and the window where it is now, if there is one, is let go. Without ID it is the one that has no window.\n\n" +
-			"Of a session that an agent started it shows what the agent sees and lets you type beside it, with the same keys: your own keys pause the\n" +
-			"agent, Ctrl+\\ takes the keyboard from it, and Ctrl+G allows back when the agent asks. Where the terminal keeps Ctrl+G for\n" +
-			"itself, press Ctrl+Alt+G in VS Code, and use gateway grant in others. To leave without ending the program, press Ctrl+\\ and then\n" +
-			"d while no agent has the keyboard. When several people are attached, the program gets the size of the terminal that was used last.\n\n" +
-			"With --watch you only watch, and q leaves. Of a session on its user's own terminal you see what agents see.",
+		Use: "attach [ID] [--watch]",
+		Short: "Come back to a session that was left running, or attach to one that an " +
+			"agent started",
+		Args: cobra.MaximumNArgs(1),
+		Long: "attach brings a session of proxy --keep into this terminal, with its screen and " +
+			"the end of its history: here it is as where it\n" +
+			"was started, and the window where it is now, if there is one, is let go. Without ID " +
+			"it is the one that has no window.\n\n" +
+			"Of a session that an agent started it shows what the agent sees and lets you type " +
+			"beside it, with the same keys: your own keys pause the\n" +
+			"agent, Ctrl+\\ takes the keyboard from it, and Ctrl+G allows back when the agent " +
+			"asks. Where the terminal keeps Ctrl+G for\n" +
+			"itself, press Ctrl+Alt+G in VS Code, and use gateway grant in others. To leave " +
+			"without ending the program, press Ctrl+\\ and then\n" +
+			"d while no agent has the keyboard. When several people are attached, the program " +
+			"gets the size of the terminal that was used last.\n\n" +
+			"With --watch you only watch, and q leaves. Of a session on its user's own terminal " +
+			"you see what agents see.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in, isIn := a.in.(*os.File)
 			out, isOut := a.out.(*os.File)
@@ -52,13 +62,18 @@ func (a *app) newAttach() *cobra.Command {
 				if meant == "" && !watch {
 					meant = detached(cmd.Context(), c)
 				}
-				return about(cmd.Context(), meant, func(c *client.Client, s protocol.SessionInfo) error {
-					if s.Kept && s.State == protocol.StateRunning && !watch {
-						id = s.SessionID
-						return errors.Join(feedsBack(cmd.Context(), c, id), inAgents(cmd.Context(), c))
-					}
-					return a.attach(cmd.Context(), c, s, in, out, watch)
-				})(c)
+				return about(
+					cmd.Context(),
+					meant,
+					func(c *client.Client, s protocol.SessionInfo) error {
+						if s.Kept && s.State == protocol.StateRunning && !watch {
+							id = s.SessionID
+							return errors.Join(feedsBack(cmd.Context(), c, id),
+								inAgents(cmd.Context(), c))
+						}
+						return a.attachSession(cmd.Context(), c, s, in, out, watch)
+					},
+				)(c)
 			})
 			if err != nil || id == "" {
 				return err
@@ -70,12 +85,20 @@ func (a *app) newAttach() *cobra.Command {
 	return cmd
 }
 
-var errNoTerminal = usage("attach: standard input and output must be a terminal; use gateway read to print the screen")
+var errNoTerminal = usage(
+	"attach: standard input and output must be a terminal; use gateway read to print the screen")
 
-func (a *app) attach(ctx context.Context, c *client.Client, s protocol.SessionInfo, in, out *os.File, watch bool) error {
+func (a *app) attachSession(
+	ctx context.Context,
+	c *client.Client,
+	s protocol.SessionInfo,
+	in, out *os.File,
+	watch bool,
+) error {
 	if s.State == protocol.StateExited {
-		return fail(statusRefused, "attach: %s has ended with exit status %d", s.SessionID, s.ExitCode).
-			hinted("gateway read " + s.SessionID + " prints its last screen")
+		return fail(statusRefused, "attach: %s has ended with exit status %d", s.SessionID,
+			s.ExitCode).
+			withHint("gateway read " + s.SessionID + " prints its last screen")
 	}
 	if err := feedsBack(ctx, c, s.SessionID); err != nil {
 		return err
@@ -96,7 +119,14 @@ func (a *app) attach(ctx context.Context, c *client.Client, s protocol.SessionIn
 	if err != nil {
 		return err
 	}
-	f := &front{term: term, attached: attached, watch: watch, still: !s.Headless, rows: rows, resized: make(chan struct{}, 1)}
+	f := &front{
+		term:     term,
+		attached: attached,
+		watch:    watch,
+		still:    !s.Headless,
+		rows:     rows,
+		resized:  make(chan struct{}, 1),
+	}
 	last, err := f.run()
 	if err != nil {
 		return err
@@ -105,7 +135,8 @@ func (a *app) attach(ctx context.Context, c *client.Client, s protocol.SessionIn
 	return nil
 }
 
-// feedsBack refuses to show a session on its own screen: each repaint would be output, which is shown again.
+// feedsBack refuses to show a session on its own screen: each repaint would be output that is shown
+// again.
 func feedsBack(ctx context.Context, c *client.Client, id string) error {
 	inside := os.Getenv(proxy.SessionVariable)
 	if inside == "" {
@@ -118,24 +149,30 @@ func feedsBack(ctx context.Context, c *client.Client, id string) error {
 	return insideItself(inside, id)
 }
 
-// insideItself refuses to show a session inside itself, in the terminal of a session that is on its screen.
+// insideItself refuses to show a session inside itself, in a terminal of a session on its own
+// screen.
 func insideItself(inside, id string) error {
 	where := ""
 	if inside != id {
 		where = ", which is on the screen of " + id
 	}
-	return fail(statusRefused, "attach: this shell runs inside the session %s%s, which would show itself inside itself", inside, where).
-		hinted("run it in another terminal")
+	return fail(statusRefused,
+		"attach: this shell runs inside the session %s%s, which would show itself inside itself",
+		inside, where).
+		withHint("run it in another terminal")
 }
 
-// shownIn reports whether what the session inside shows stands on the screen of another, or the same: a session that was
-// started in another one's terminal is seen there, unless it has no terminal.
+// shownIn reports whether what the session inside shows stands on the screen of another, or the
+// same: a session that was started in another one's terminal is seen there, unless it has no
+// terminal.
 func shownIn(inside, outer string, all []protocol.SessionInfo) bool {
-	for range len(all) + 1 { // parents that go round in a circle are nobody's
+	for range len(all) + 1 { // a circle of parents ends here
 		if inside == outer {
 			return true
 		}
-		at := slices.IndexFunc(all, func(s protocol.SessionInfo) bool { return s.SessionID == inside })
+		at := slices.IndexFunc(all, func(s protocol.SessionInfo) bool {
+			return s.SessionID == inside
+		})
 		if at < 0 || all[at].Headless || all[at].ParentSessionID == "" {
 			return false
 		}
@@ -151,15 +188,18 @@ type front struct {
 	watch    bool
 	still    bool // what comes are pictures
 	rows     int
-	// modes follows what the terminal was sent, to bring it back to its own. It belongs to run's goroutine.
+	// modes follows what the terminal was sent, to bring it back to its own. It belongs to run's
+	// goroutine.
 	modes modes.Modes
 	begun bool // a repaint came
-	// mirror shows a session of another size, nil while it has the terminal's; resized says that the terminal has another one.
+	// mirror shows a session of another size, nil while it has the terminal's; resized says that
+	// the terminal has another one.
 	mirror  *mirror
 	resized chan struct{}
 }
 
-// run shows the session until there is an end, which it returns in words, and leaves the terminal as it was.
+// run shows the session until there is an end, which it returns in words, and leaves the terminal
+// as it was.
 func (f *front) run() (last string, err error) {
 	keyboard, screen := f.term.Descriptors()
 	poll, err := tty.NewPoller(keyboard, screen)
@@ -176,14 +216,14 @@ func (f *front) run() (last string, err error) {
 	defer signal.Stop(windows)
 	over := make(chan struct{})
 	var parts sync.WaitGroup
-	parts.Go(func() { f.read(poll, over) })      // ends with over and a wake
-	parts.Go(func() { f.resize(windows, over) }) // ends with over
-	last, err = f.show()
+	parts.Go(func() { f.read(poll, over) })             // ends with over and a wake
+	parts.Go(func() { f.followResizes(windows, over) }) // ends with over
+	last, err = f.showMessages()
 	f.attached.Detach()
 	close(over)
 	poll.Wake()
 	parts.Wait()
-	f.leave()
+	f.restoreTerminal()
 	return last, err
 }
 
@@ -221,8 +261,8 @@ func (f *front) read(poll *tty.Poller, over <-chan struct{}) {
 	}
 }
 
-// resize follows the window's size.
-func (f *front) resize(windows <-chan os.Signal, over <-chan struct{}) {
+// followResizes follows the window's size.
+func (f *front) followResizes(windows <-chan os.Signal, over <-chan struct{}) {
 	for {
 		select {
 		case <-over:
@@ -230,7 +270,8 @@ func (f *front) resize(windows <-chan os.Signal, over <-chan struct{}) {
 		case <-windows:
 		}
 		if cols, rows, err := f.term.Size(); err == nil && !f.watch {
-			_ = f.attached.Resize(min(cols, protocol.MaxSize), min(rows, protocol.MaxSize)) // a new connection begins with it
+			// a new connection begins with it
+			_ = f.attached.Resize(min(cols, protocol.MaxSize), min(rows, protocol.MaxSize))
 		}
 		select {
 		case f.resized <- struct{}{}:
@@ -239,10 +280,10 @@ func (f *front) resize(windows <-chan os.Signal, over <-chan struct{}) {
 	}
 }
 
-// show writes what comes to the terminal.
-func (f *front) show() (last string, err error) {
+// showMessages writes what comes to the terminal.
+func (f *front) showMessages() (last string, err error) {
 	// What stands on the screen goes up into the terminal's own history.
-	if err := f.send([]byte(strings.Repeat("\n", f.rows) + notice.PushTitle)); err != nil {
+	if err := f.writeTerminal([]byte(strings.Repeat("\n", f.rows) + notice.PushTitle)); err != nil {
 		return "", err
 	}
 	for more := true; more; {
@@ -251,13 +292,13 @@ func (f *front) show() (last string, err error) {
 			if more = ok; !ok {
 				break
 			}
-			if end, err := f.take(m); err != nil {
+			if end, err := f.handleMessage(m); err != nil {
 				return "", err
 			} else if end != "" {
 				last = end
 			}
 		case <-f.resized:
-			if err := f.refit(); err != nil {
+			if err := f.handleResize(); err != nil {
 				return "", err
 			}
 		}
@@ -271,11 +312,11 @@ func (f *front) show() (last string, err error) {
 	return last, nil
 }
 
-// take shows one message, and returns the last words if it is the end.
-func (f *front) take(m protocol.Message) (last string, err error) {
+// handleMessage shows one message, and returns the last words if it is the end.
+func (f *front) handleMessage(m protocol.Message) (last string, err error) {
 	switch m := m.(type) {
 	case *protocol.Output:
-		return "", f.paint(m)
+		return "", f.drawOutput(m)
 	case *protocol.SessionClose:
 		return fmt.Sprintf("ended with exit status %d", m.ExitCode), nil
 	case *protocol.Detach:
@@ -284,10 +325,10 @@ func (f *front) take(m protocol.Message) (last string, err error) {
 	return "", nil
 }
 
-// paint shows live output. On a terminal of the session's size it goes through as it is.
-func (f *front) paint(m *protocol.Output) error {
-	if m.Repaint && (!f.still || f.mirror == nil || !f.mirror.shows(m.Cols, m.Rows)) {
-		if err := f.clear(); err != nil {
+// drawOutput shows live output. On a terminal of the session's size it goes through as it is.
+func (f *front) drawOutput(m *protocol.Output) error {
+	if m.Repaint && (!f.still || f.mirror == nil || !f.mirror.hasSize(m.Cols, m.Rows)) {
+		if err := f.clearScreen(); err != nil {
 			return err
 		}
 		f.mirror, f.begun = nil, true
@@ -305,46 +346,47 @@ func (f *front) paint(m *protocol.Output) error {
 	if f.mirror == nil {
 		return f.write(m.DataB64)
 	}
-	f.mirror.feed(m.DataB64)
-	return f.write(f.mirror.draw(nil))
+	f.mirror.feedOutput(m.DataB64)
+	return f.write(f.mirror.appendUpdate(nil))
 }
 
-// refit follows the terminal's own size.
-func (f *front) refit() error {
+// handleResize follows the terminal's own size.
+func (f *front) handleResize() error {
 	switch {
 	case !f.begun:
 		return nil
 	case f.mirror == nil:
-		_ = f.attached.Look() // the repaint says which way it goes on; a new connection begins with one
+		// the repaint says which way it goes on; a new connection begins with one
+		_ = f.attached.Look()
 		return nil
 	}
 	if cols, rows, err := f.term.Size(); err == nil {
-		f.mirror.resize(cols, rows)
+		f.mirror.resizeTerminal(cols, rows)
 	}
-	return f.write(f.mirror.draw(nil))
+	return f.write(f.mirror.appendUpdate(nil))
 }
 
-// clear empties the terminal and puts it into its own modes.
-func (f *front) clear() error {
+// clearScreen empties the terminal and puts it into its own modes.
+func (f *front) clearScreen() error {
 	fresh := append(f.modes.AppendReset(nil), "\x1b[H\x1b[2J"...)
 	f.modes = modes.Modes{}
-	return f.send(fresh)
+	return f.writeTerminal(fresh)
 }
 
 func (f *front) write(p []byte) error {
 	f.modes.Scan(p)
-	return f.send(p)
+	return f.writeTerminal(p)
 }
 
-func (f *front) send(p []byte) error {
+func (f *front) writeTerminal(p []byte) error {
 	if err := f.term.WriteAll(p, terminalPatience); err != nil {
 		return fmt.Errorf("write to the terminal: %w", err)
 	}
 	return nil
 }
 
-// leave gives the person their terminal back, below what was shown.
-func (f *front) leave() {
+// restoreTerminal gives the person their terminal back, below what was shown.
+func (f *front) restoreTerminal() {
 	last := f.modes.AppendReset(nil)
 	last = append(last, notice.PopTitle...)
 	_, rows, err := f.term.Size()
@@ -352,5 +394,6 @@ func (f *front) leave() {
 		rows = f.rows
 	}
 	last = fmt.Appendf(last, "\x1b[%d;1H\r\n", rows)
-	_ = f.term.WriteAll(last, time.Second) // a window that is closed takes nothing, and needs nothing
+	// a closed window takes no bytes and needs none
+	_ = f.term.WriteAll(last, time.Second)
 }

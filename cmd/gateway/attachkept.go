@@ -17,8 +17,9 @@ import (
 	"terminalproxy/proxy/window"
 )
 
-// attachKept comes back to the session of this id, if it is one of this machine that outlives its window. It needs no gateway: one that
-// does not answer is no reason to stay away. found says that there is such a session.
+// attachKept comes back to the session of this id, if it is one of this machine that outlives its
+// window. It needs no gateway: one that does not answer is no reason to stay away. found says that
+// there is such a session.
 func (a *app) attachKept(id string, in, out *os.File, watch bool) (found bool, err error) {
 	dir, _, err := gateway.LocalSocket()
 	if err != nil || id == "" || watch {
@@ -26,7 +27,7 @@ func (a *app) attachKept(id string, in, out *os.File, watch bool) (found bool, e
 	}
 	inside := os.Getenv(proxy.SessionVariable)
 	if _, err := os.Stat(window.Path(dir, id)); err != nil || inside != "" && inside != id {
-		return false, nil //nolint:nilerr // or whether it is on its own screen is to be found out first
+		return false, nil //nolint:nilerr // it may still be on its own screen: that is checked later
 	}
 	if id == inside {
 		return true, insideItself(id, id)
@@ -45,7 +46,10 @@ func (a *app) comeBack(id string, in, out *os.File) error {
 	}
 	conn, err := window.Knock(dir, id)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fail(statusNoSession, "attach: %s is kept, but not on this machine, or not by this user", id).hinted("run gateway attach where it runs, over ssh")
+		return fail(statusNoSession,
+			"attach: %s is kept, but not on this machine, or not by this user", id).withHint(
+			"run gateway attach where it runs, over ssh",
+		)
 	}
 	if err != nil {
 		return fail(statusRefused, "attach: %s: %w", id, err)
@@ -64,7 +68,8 @@ func (a *app) comeBack(id string, in, out *os.File) error {
 	return err
 }
 
-// inAgents refuses to come back to the user's session in a terminal that an agent started: the agent would have the user's keyboard there.
+// inAgents refuses to come back to the user's session in a terminal that an agent started: the
+// agent would have the user's keyboard there.
 func inAgents(ctx context.Context, c *client.Client) error {
 	inside := os.Getenv(proxy.SessionVariable)
 	if inside == "" {
@@ -76,14 +81,16 @@ func inAgents(ctx context.Context, c *client.Client) error {
 	}
 	for _, s := range all {
 		if s.SessionID == inside && s.Headless {
-			return fail(statusForbidden, "attach: this terminal, %s, is an agent's own, and agents have no keyboard in a user's session", inside).
-				hinted("gateway request asks the user for it")
+			return fail(statusForbidden,
+				"attach: this terminal, %s, is an agent's own, and agents have no keyboard in a "+
+					"user's session", inside).
+				withHint("gateway request asks the user for it")
 		}
 	}
 	return nil
 }
 
-// detached is the only session that has no window, "" for none or several.
+// detached returns the only session without a window, "" if there is not exactly one.
 func detached(ctx context.Context, c *client.Client) (id string) {
 	sessions, err := c.Sessions(ctx)
 	if err != nil {

@@ -23,7 +23,8 @@ import (
 func (a *app) newAudit() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "audit", Short: "Check and read the audit log of a recording", Args: cobra.NoArgs,
-		Long: "audit reads the log that proxy --record FILE writes to FILE" + record.AuditSuffix + ": who typed what, under which grant, and on\n" +
+		Long: "audit reads the log that proxy --record FILE writes to FILE" + record.AuditSuffix +
+			": who typed what, under which grant, and on\n" +
 			"which screen. Each entry is chained to the one before it by a hash.",
 		RunE: func(*cobra.Command, []string) error { return usage("audit: use verify or show") },
 	}
@@ -65,7 +66,8 @@ func compareCast(name string, log *record.Log) (string, error) {
 	case err != nil:
 		return "unknown", fmt.Errorf("read %s: %w", cast, err)
 	case n != log.Last.Cast.Bytes || hex.EncodeToString(sum.Sum(nil)) != log.Last.Cast.SHA256:
-		return "differs", fail(statusRefused, "%s was changed: it does not match the log %s", cast, name)
+		return "differs", fail(statusRefused, "%s was changed: it does not match the log %s", cast,
+			name)
 	}
 	return "same", nil
 }
@@ -77,9 +79,12 @@ func (a *app) newAuditShow() *cobra.Command {
 	var in showFlags
 	cmd := &cobra.Command{
 		Use:   "show FILE [--from T] [--to T] [--agent NAME]",
-		Short: "Show what agents typed, under which grant, and on which screen", Args: cobra.ExactArgs(1),
-		Long: "show prints the entries of an audit log, and the screen before an input where it differs from the last one shown. Times\n" +
-			"are written as 15:04 or 15:04:05 (on the day the session began), 2006-01-02 15:04:05, RFC 3339, or as the time since the\n" +
+		Short: "Show what agents typed, under which grant, and on which screen",
+		Args:  cobra.ExactArgs(1),
+		Long: "show prints the entries of an audit log, and the screen before an input where it " +
+			"differs from the last one shown. Times\n" +
+			"are written as 15:04 or 15:04:05 (on the day the session began), 2006-01-02 " +
+			"15:04:05, RFC 3339, or as the time since the\n" +
 			"session began: 90s, 1h10m.",
 		RunE: func(_ *cobra.Command, args []string) error {
 			f, err := openLog(args[0])
@@ -107,7 +112,7 @@ type shown struct {
 	Damage  *damage         `json:"damage,omitempty"`
 }
 
-// showLog prints what is wanted of a log. A log that is damaged is shown up to there, and fails.
+// showLog prints the wanted part of a log. It prints a damaged log up to the damage, and fails.
 func (a *app) showLog(f *os.File, in showFlags) error {
 	var sift sieve
 	out := shown{Entries: []*record.Entry{}}
@@ -116,14 +121,14 @@ func (a *app) showLog(f *os.File, in showFlags) error {
 		if e.Kind == record.Open {
 			out.Session, out.Begin = e.Session, e.Time
 			var err error
-			if sift, err = in.sieve(e.Time); err != nil {
+			if sift, err = in.parseSieve(e.Time); err != nil {
 				return err
 			}
 		}
 		if e.Agent != nil {
 			agents[e.Agent.Name] = true
 		}
-		if sift.passes(e) {
+		if sift.matchesEntry(e) {
 			out.Entries = append(out.Entries, e)
 		}
 		return nil
@@ -146,13 +151,12 @@ func (a *app) showLog(f *os.File, in showFlags) error {
 	case a.json:
 		printed = a.printJSON(out)
 	case out.Session != nil:
-		printed = a.print(out.lines()...)
+		printed = a.printLines(out.entryLines()...)
 	}
 	return errors.Join(err, printed)
 }
 
-// lines are the entries for people.
-func (s *shown) lines() []string {
+func (s *shown) entryLines() []string {
 	head := s.Session.Command
 	if s.Session.ID != "" {
 		head = s.Session.ID + ": " + strings.Join(append([]string{head}, s.Session.Args...), " ")
@@ -192,10 +196,11 @@ func (s *shown) lines() []string {
 // margin is as wide as the time before a sentence.
 const margin = "              "
 
-// picture is the screen before an input.
+// picture returns the screen before an input.
 func picture(e *record.Entry) []string {
 	p := e.Picture
-	title := fmt.Sprintf("on the screen before it: %s, %dx%d, cursor %d,%d, rev %d", e.Program, p.Cols, p.Rows, p.Row+1, p.Col+1, e.Rev)
+	title := fmt.Sprintf("on the screen before it: %s, %dx%d, cursor %d,%d, rev %d", e.Program,
+		p.Cols, p.Rows, p.Row+1, p.Col+1, e.Rev)
 	lines := []string{margin + text.Clean(title)}
 	rows := p.Lines
 	for len(rows) > 0 && rows[len(rows)-1] == "" {

@@ -91,7 +91,7 @@ func TestAuditVerifyCountsMissingOutput(t *testing.T) {
 		for _, e := range gaps {
 			v.addGap(e)
 		}
-		require.Equal(t, []string{want, "the recording matches the log, but for the output that is missing"}, v.sentences()[1:])
+		require.Equal(t, []string{want, "the recording matches the log, but for the output that is missing"}, v.reportLines()[1:])
 	}
 }
 
@@ -186,7 +186,7 @@ func TestALogThatIsCutAtItsEndR80(t *testing.T) {
 // TestAGapIsSaidR80: a log that lacks entries which the disk did not take says so, and does not call itself unbroken.
 func TestAGapIsSaidR80(t *testing.T) {
 	v := verified{File: "x", Entries: 3, Head: "abc", Lost: 2, Gaps: 1, Closed: true}
-	said := strings.Join(v.sentences(), "\n")
+	said := strings.Join(v.reportLines(), "\n")
 	require.Contains(t, said, "3 entries, intact except for a gap; head abc")
 	require.Contains(t, said, "the disk could not store 2 entries")
 	require.Contains(t, said, "output is missing in the recording at 1 place: 0 bytes;")

@@ -36,39 +36,93 @@ type chatAgent struct {
 }
 
 var chatAgents = []chatAgent{
-	{name: "claude", install: "npm install -g @anthropic-ai/claude-code", hears: true, drive: func(in chatFlags) chat.Driver {
-		if in.mode != "" {
-			in.args = append([]string{"--permission-mode", in.mode}, in.args...)
-		}
-		return claude.New(claude.Config{ID: in.id, Resume: in.resume != "", Args: in.args})
-	}},
-	{name: "claude-acp", install: "npm install -g @agentclientprotocol/claude-agent-acp", numbers: true, drive: func(in chatFlags) chat.Driver {
-		return in.acp(acp.Config{Program: "claude-agent-acp", SignIn: "run claude and type /login", Env: runs("CLAUDE_CODE_EXECUTABLE", "claude"), Mode: "default"})
-	}},
-	{name: "codex", install: "npm install -g @agentclientprotocol/codex-acp", numbers: true, drive: func(in chatFlags) chat.Driver {
-		c := acp.Config{Program: "codex-acp", SignIn: "run codex login", Env: runs("CODEX_PATH", "codex"), Mode: "read-only"}
-		if os.Getenv("INITIAL_AGENT_MODE") != "" {
-			c.Mode = "" // the user decided: by itself it has a model review what it asks for
-		}
-		return in.acp(c)
-	}},
-	{name: "gemini", install: "npm install -g @google/gemini-cli", numbers: true, drive: func(in chatFlags) chat.Driver {
-		args := []string{"--acp"}
-		if !decides(in.args, "--approval-mode", "--yolo", "-y") {
-			args = append(args, "--approval-mode", "default")
-		}
-		return in.acp(acp.Config{Program: "gemini", Args: args, SignIn: "run gemini once and sign in"})
-	}},
-	{name: "opencode", install: "npm install -g opencode-ai", numbers: true, drive: func(in chatFlags) chat.Driver {
-		return in.acp(acp.Config{Program: "opencode", Args: []string{"acp"}, SignIn: "run opencode auth login", Env: opencode.Asking(false)})
-	}},
-	{name: "copilot", install: "npm install -g @github/copilot", numbers: true, drive: func(in chatFlags) chat.Driver {
-		return in.acp(acp.Config{Program: "copilot", Args: []string{"--acp"}, SignIn: "run copilot login", Notices: true})
-	}},
+	{
+		name:    "claude",
+		install: "npm install -g @anthropic-ai/claude-code",
+		hears:   true,
+		drive: func(in chatFlags) chat.Driver {
+			if in.mode != "" {
+				in.args = append([]string{"--permission-mode", in.mode}, in.args...)
+			}
+			return claude.New(claude.Config{ID: in.id, Resume: in.resume != "", Args: in.args})
+		},
+	},
+	{
+		name:    "claude-acp",
+		install: "npm install -g @agentclientprotocol/claude-agent-acp",
+		numbers: true,
+		drive: func(in chatFlags) chat.Driver {
+			return in.acpDriver(acp.Config{
+				Program: "claude-agent-acp",
+				SignIn:  "run claude and type /login",
+				Env:     runs("CLAUDE_CODE_EXECUTABLE", "claude"),
+				Mode:    "default",
+			})
+		},
+	},
+	{
+		name:    "codex",
+		install: "npm install -g @agentclientprotocol/codex-acp",
+		numbers: true,
+		drive: func(in chatFlags) chat.Driver {
+			c := acp.Config{
+				Program: "codex-acp",
+				SignIn:  "run codex login",
+				Env:     runs("CODEX_PATH", "codex"),
+				Mode:    "read-only",
+			}
+			if os.Getenv("INITIAL_AGENT_MODE") != "" {
+				c.Mode = "" // the user decided: by itself it has a model review what it asks for
+			}
+			return in.acpDriver(c)
+		},
+	},
+	{
+		name:    "gemini",
+		install: "npm install -g @google/gemini-cli",
+		numbers: true,
+		drive: func(in chatFlags) chat.Driver {
+			args := []string{"--acp"}
+			if !decides(in.args, "--approval-mode", "--yolo", "-y") {
+				args = append(args, "--approval-mode", "default")
+			}
+			return in.acpDriver(acp.Config{
+				Program: "gemini",
+				Args:    args,
+				SignIn:  "run gemini once and sign in",
+			})
+		},
+	},
+	{
+		name:    "opencode",
+		install: "npm install -g opencode-ai",
+		numbers: true,
+		drive: func(in chatFlags) chat.Driver {
+			return in.acpDriver(acp.Config{
+				Program: "opencode",
+				Args:    []string{"acp"},
+				SignIn:  "run opencode auth login",
+				Env:     opencode.Asking(false),
+			})
+		},
+	},
+	{
+		name:    "copilot",
+		install: "npm install -g @github/copilot",
+		numbers: true,
+		drive: func(in chatFlags) chat.Driver {
+			return in.acpDriver(acp.Config{
+				Program: "copilot",
+				Args:    []string{"--acp"},
+				SignIn:  "run copilot login",
+				Notices: true,
+			})
+		},
+	},
 }
 
-// acp is a driver for an agent that speaks the Agent Client Protocol.
-func (in chatFlags) acp(c acp.Config) chat.Driver {
+// acpDriver makes the driver of an agent that speaks the Agent Client Protocol.
+func (in chatFlags) acpDriver(c acp.Config) chat.Driver {
 	c.Name, c.Dir, c.Resume, c.Args = in.with, in.dir, in.resume, append(c.Args, in.args...)
 	c.Mode = cmp.Or(in.mode, c.Mode)
 	if in.terminals != nil {
@@ -98,16 +152,16 @@ func decides(args []string, flags ...string) bool {
 type chatFlags struct {
 	with, resume, file string
 	images             []chat.Image  // that go with the first prompt
-	journal            string        // the file of --record-json, "" for none
+	journal            string        // the file of --record-json, or ""
 	mode               string        // in which the agent begins, "" for the one in which it asks
 	silent             bool          // --no-terminal-input
-	within             time.Duration // in which what is asked must be answered, 0 for no limit
+	within             time.Duration // the time to answer a request; 0 is no limit
 	nested             bool          // the people of the conversation around are asked
 	prompt             string
 	args               []string // for the agent
 	id                 string   // of the conversation, "" while the agent did not give it one
 	dir                string   // where the agent works
-	// terminals run what the agent wants to run in terminals of ours, nil for none.
+	// terminals run what the agent wants to run in terminals, as sessions; nil without them.
 	terminals *chatTerminals
 }
 
@@ -115,14 +169,20 @@ func (a *app) newChat() *cobra.Command {
 	var in chatFlags
 	var files []string
 	cmd := &cobra.Command{
-		Use: "chat [PROMPT] [--with AGENT] [-- ARGS]", Short: "Talk to a coding agent line by line, and answer what it asks",
-		Long: "chat runs a coding agent without its own user interface. What it says streams as text. You type while it works: Enter sends the\n" +
-			"line, and the agent reads it as soon as it can. Approvals and questions are asked in between; answer with a number or a word, or\n" +
+		Use:   "chat [PROMPT] [--with AGENT] [-- ARGS]",
+		Short: "Talk to a coding agent line by line, and answer what it asks",
+		Long: "chat runs a coding agent without its own user interface. What it says streams as " +
+			"text. You type while it works: Enter sends the\n" +
+			"line, and the agent reads it as soon as it can. Approvals and questions are asked " +
+			"in between; answer with a number or a word, or\n" +
 			"choose with the arrow keys. Nothing is allowed without your answer.\n\n" +
-			"Ctrl+C interrupts the turn, and pressed again ends the agent. Without PROMPT the conversation goes on until Ctrl+D on an empty\n" +
+			"Ctrl+C interrupts the turn, and pressed again ends the agent. Without PROMPT the " +
+			"conversation goes on until Ctrl+D on an empty\n" +
 			"line. Alt+Enter begins a new line, and pasted lines stay together.\n\n" +
-			"Without a terminal, or with --json, only the prompt is read and approvals are refused. ARGS are passed to the agent as they are.\n\n" +
-			"The commands below are for a coding agent that runs in a session (proxy --chat). As a prompt, send their names by standard input:\n" +
+			"Without a terminal, or with --json, only the prompt is read and approvals are " +
+			"refused. ARGS are passed to the agent as they are.\n\n" +
+			"The commands below are for a coding agent that runs in a session (proxy --chat). As " +
+			"a prompt, send their names by standard input:\n" +
 			"echo log | gateway chat\n\n" +
 			"Exit status: 0 done; 1 refused or failed; 130 interrupted.",
 		Args: cobra.ArbitraryArgs,
@@ -135,25 +195,37 @@ func (a *app) newChat() *cobra.Command {
 			if in.images, err = readImages(files); err != nil {
 				return err
 			}
-			return a.chat(cmd.Context(), in)
+			return a.runChat(cmd.Context(), in)
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&in.with, "with", chatAgents[0].name, "the `AGENT`: "+strings.Join(chatNames(), ", "))
-	f.StringVar(&in.mode, "mode", "", "begin in the agent's `MODE`, which decides what it asks for (default: it asks)")
+	f.StringVar(&in.with, "with", chatAgents[0].name,
+		"the `AGENT`: "+strings.Join(chatNames(), ", "))
+	f.StringVar(&in.mode, "mode", "",
+		"begin in the agent's `MODE`, which decides what it asks for (default: it asks)")
 	f.StringVar(&in.resume, "resume", "", "go on with the conversation `ID`")
-	f.StringVar(&in.file, "prompt-file", "", "send the prompts in `FILE`, one per line, each when the turn before has ended; - for standard input")
+	f.StringVar(&in.file, "prompt-file", "",
+		"send the prompts in `FILE`, one per line, each when the turn before has ended; - for "+
+			"standard input")
 	addImageFlag(cmd, &files)
-	f.StringVar(&in.journal, "record-json", "", "write the conversation to the new `FILE` as lines of JSON: what you say before the agent gets it, and what became of it")
+	f.StringVar(&in.journal, "record-json", "",
+		"write the conversation to the new `FILE` as lines of JSON: what you say before the "+
+			"agent gets it, and what became of it")
 	f.DurationVar(&in.within, coding.WithinFlag, 0, coding.WithinHelp)
-	f.BoolVar(&in.silent, "no-terminal-input", false, "read no keys: only the prompt counts, and approvals are refused")
-	for _, sub := range []*cobra.Command{a.newChatLog(), a.newChatSend(), a.newChatAnswer(), a.newChatInterrupt()} {
+	f.BoolVar(&in.silent, "no-terminal-input", false,
+		"read no keys: only the prompt counts, and approvals are refused")
+	for _, sub := range []*cobra.Command{
+		a.newChatLog(),
+		a.newChatSend(),
+		a.newChatAnswer(),
+		a.newChatInterrupt(),
+	} {
 		cmd.AddCommand(underChat(sub))
 	}
 	return cmd
 }
 
-// chatArgs are the words before "--", and those behind it.
+// chatArgs splits the arguments at "--".
 func chatArgs(cmd *cobra.Command, args []string) (words, rest []string) {
 	if n := cmd.ArgsLenAtDash(); n >= 0 {
 		return args[:n], args[n:]
@@ -168,7 +240,7 @@ func chatNames() (all []string) {
 	return all
 }
 
-func (a *app) chat(ctx context.Context, in chatFlags) error {
+func (a *app) runChat(ctx context.Context, in chatFlags) error {
 	at := slices.IndexFunc(chatAgents, func(c chatAgent) bool { return c.name == in.with })
 	switch {
 	case at < 0:
@@ -182,7 +254,7 @@ func (a *app) chat(ctx context.Context, in chatFlags) error {
 	}
 	in.nested = !in.silent && (a.json || !a.onTerminal()) && sessionAround() != ""
 	in.silent = in.silent || a.json || !a.onTerminal()
-	prompts, err := a.prompts(in)
+	prompts, err := a.firstPrompts(in)
 	if err != nil {
 		return err
 	}
@@ -202,14 +274,14 @@ func (a *app) onTerminal() bool {
 	return isIn && isOut && term.IsTerminal(int(in.Fd())) && term.IsTerminal(int(out.Fd()))
 }
 
-// maxPrompt bounds a prompt that is read from a file, in bytes.
+// maxPrompt bounds a prompt from a file, in bytes.
 const maxPrompt = 1 << 20
 
-// nameTheFile is what to do with a prompt that is longer.
+// nameTheFile advises what to do with a longer prompt.
 const nameTheFile = "leave the text in a file, and name that in the prompt"
 
-// prompts are what to send first. Without a terminal there is at least one.
-func (a *app) prompts(in chatFlags) ([]string, error) {
+// firstPrompts returns the prompts to send first: at least one if there is no terminal.
+func (a *app) firstPrompts(in chatFlags) ([]string, error) {
 	switch {
 	case in.prompt != "":
 		return []string{in.prompt}, nil
@@ -234,14 +306,15 @@ func (a *app) prompts(in chatFlags) ([]string, error) {
 	case err != nil:
 		return nil, err
 	case len(b) > maxPrompt:
-		return nil, usage("chat: the prompt on standard input is longer than %d bytes: %s", maxPrompt, nameTheFile)
+		return nil, usage("chat: the prompt on standard input is longer than %d bytes: %s",
+			maxPrompt, nameTheFile)
 	case text == "":
 		return nil, usage("chat: no prompt: standard input is empty, and no terminal")
 	}
 	return []string{text}, nil
 }
 
-// promptLines are the lines of a file that are not empty.
+// promptLines returns the lines of a file that are not empty.
 func promptLines(r io.Reader) (all []string, err error) {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxPrompt)
@@ -252,7 +325,8 @@ func promptLines(r io.Reader) (all []string, err error) {
 	}
 	switch err := lines.Err(); {
 	case errors.Is(err, bufio.ErrTooLong):
-		return nil, usage("--prompt-file: a line is longer than %d bytes: %s", maxPrompt, nameTheFile)
+		return nil, usage("--prompt-file: a line is longer than %d bytes: %s", maxPrompt,
+			nameTheFile)
 	case err != nil:
 		return nil, fail(statusRefused, "--prompt-file: %w", err)
 	case all == nil:
@@ -264,7 +338,8 @@ func promptLines(r io.Reader) (all []string, err error) {
 // notStarted is why an agent did not start, for the user.
 func notStarted(agent chatAgent, err error) error {
 	if missing, ok := errors.AsType[*stdio.NotInstalledError](err); ok {
-		return fail(statusRefused, "chat: %s is not installed: %w", missing.Program, missing.Cause).hinted("install it with: " + agent.install)
+		return fail(statusRefused, "chat: %s is not installed: %w", missing.Program,
+			missing.Cause).withHint("install it with: " + agent.install)
 	}
 	return fail(statusRefused, "chat: %w", err)
 }

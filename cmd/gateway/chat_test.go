@@ -302,8 +302,8 @@ func TestPastes(t *testing.T) {
 	const want = "a\x1b[200~b⏎c⏎d⏎⇥e[0m\x1b[201~f\x1bOP"
 	for cut := range len(in) {
 		e := &editor{stops: make(chan struct{}, 8)}
-		out := e.filter([]byte(in[:cut]))
-		out = append(out, e.filter(append(e.held, in[cut:]...))...)
+		out := e.filterKeys([]byte(in[:cut]))
+		out = append(out, e.filterKeys(append(e.held, in[cut:]...))...)
 		if cut > 0 && in[cut-1] == 0x1b {
 			continue // Escape alone is a key
 		}
@@ -319,13 +319,13 @@ func TestOnlyExactWordsAllow(t *testing.T) {
 		"2": {Verdict: chat.ForSession}, "allow for this session: ls *": {Verdict: chat.ForSession},
 		"3": {}, "n": {}, "no use tabs": {Words: "use tabs"}, "3 use tabs": {Words: "use tabs"}, "refuse": {},
 	} {
-		got, done, again := q.take(line)
+		got, done, again := q.recordAnswer(line)
 		require.Empty(t, again, line)
 		require.True(t, done, line)
 		require.Equal(t, want, got, line)
 	}
 	for _, line := range []string{"", "0", "4", "-1", "1 2", "1.", "Y", "yes please", "allow", "ok", "1\n1", "²"} {
-		got, _, again := q.take(line)
+		got, _, again := q.recordAnswer(line)
 		require.NotEmpty(t, again, line)
 		require.True(t, got.Refuses(), line)
 	}
@@ -334,7 +334,7 @@ func TestOnlyExactWordsAllow(t *testing.T) {
 func TestAQuestionShowsWhatWillRun(t *testing.T) {
 	q := &question{request: &chat.Request{Tool: "Ba\x1b[8msh", Input: json.RawMessage(`{"command":"ls\n  1  allow once\u202e\u200b","n":[1, 2]}`), Allows: []chat.Choice{{Verdict: chat.Once}}}}
 	require.Equal(t, "? May claude use Ba\\u{1b}[8msh?\n  │ command: \n  │ ls\n  │   1  allow once\\u{202e}\\u{200b}\n  │ n: [1, 2]\n  1  allow once\n  2  refuse",
-		q.text("claude"))
+		q.questionText("claude"))
 	shown, missing := wholeInput(json.RawMessage("[]"))
 	require.Equal(t, "  │ []\n", shown)
 	require.Zero(t, missing)
@@ -349,21 +349,21 @@ func TestWhatIsNotShownCannotBeAllowed(t *testing.T) {
 		input, err := json.Marshal(map[string]string{"command": command})
 		require.NoError(t, err)
 		q := &question{request: &chat.Request{Tool: "Bash", Input: input, Allows: allows}}
-		require.Equal(t, []string{"refuse"}, q.labels(), name)
-		require.Contains(t, q.text("claude"), "cannot be allowed", name)
+		require.Equal(t, []string{"refuse"}, q.choiceLabels(), name)
+		require.Contains(t, q.questionText("claude"), "cannot be allowed", name)
 		for _, line := range []string{"y", "yes", "allow once", "2"} {
-			got, _, again := q.take(line)
+			got, _, again := q.recordAnswer(line)
 			require.True(t, got.Refuses() && again != "", "%s: %s", name, line)
 		}
 	}
 	q := &question{request: &chat.Request{Tool: "Bash", Allows: allows, AtTerminal: "covered"}}
-	require.Contains(t, q.text("claude"), "NOT SHOWN IN FULL: covered\n  1  refuse")
-	_, err := answering{verdict: chat.Once}.reply(q.request)
+	require.Contains(t, q.questionText("claude"), "NOT SHOWN IN FULL: covered\n  1  refuse")
+	_, err := answering{verdict: chat.Once}.buildReply(q.request)
 	require.ErrorContains(t, err, "covered")
 	input, err := json.Marshal(map[string]string{"command": strings.Repeat("#\n", 30<<10) + "touch HIT"})
 	require.NoError(t, err)
 	q = &question{request: &chat.Request{Tool: "Bash", Input: input, Allows: allows}}
-	require.Contains(t, q.text("claude"), "  │ touch HIT\n  1  allow once")
+	require.Contains(t, q.questionText("claude"), "  │ touch HIT\n  1  allow once")
 }
 
 // Text comes in whole rows where a line stands below it.
@@ -371,11 +371,11 @@ func TestTextComesInRows(t *testing.T) {
 	var out strings.Builder
 	v := &chatView{text: &out, about: &out, cols: func() int { return 10 }}
 	for _, piece := range []string{"one two", " three", " 世界世界世界x", "\nlast"} {
-		v.piece(&chat.Piece{ID: "1", Text: piece})
+		v.printPiece(&chat.Piece{ID: "1", Text: piece})
 	}
 	require.Equal(t, "one two \nthree \n世界世界世\n界x\n", out.String())
-	v.item("claude", &chat.Item{Kind: chat.Text, ID: "1", Author: "claude", Text: "one two three 世界世界世界x\nlast words"})
-	v.item("claude", &chat.Item{Kind: chat.ToolResult, Author: "claude", Text: "1\n2\n3\n4\n5\n6\n7\x1b[m\n", Failed: true})
+	v.printItem("claude", &chat.Item{Kind: chat.Text, ID: "1", Author: "claude", Text: "one two three 世界世界世界x\nlast words"})
+	v.printItem("claude", &chat.Item{Kind: chat.ToolResult, Author: "claude", Text: "1\n2\n3\n4\n5\n6\n7\x1b[m\n", Failed: true})
 	require.Equal(t, "last words\n  ⎿ failed: 1\n    2\n    3\n    4\n    5\n    ... and 2 lines more\n", out.String()[len("one two \nthree \n世界世界世\n界x\n"):])
 }
 
@@ -442,6 +442,6 @@ func TestOpencodeAsks(t *testing.T) {
 // Keys without a meaning here do nothing: Ctrl+Z does not stop the line.
 func TestKeysWithoutAMeaning(t *testing.T) {
 	e := &editor{stops: make(chan struct{}, 8)}
-	require.Equal(t, "a世b", string(e.filter([]byte("a\x1a世\x1c\x1d\x1e\x1fb\x1b"))))
+	require.Equal(t, "a世b", string(e.filterKeys([]byte("a\x1a世\x1c\x1d\x1e\x1fb\x1b"))))
 	require.Empty(t, e.stops)
 }

@@ -7,7 +7,8 @@ import (
 	"terminalproxy/proxy/chat"
 )
 
-// passed is what became of a request that was put to the people of the conversation around this one.
+// passed is what became of a request that was put to the people of the conversation around this
+// one.
 type passed struct {
 	request *chat.Request
 	by      string
@@ -15,15 +16,16 @@ type passed struct {
 	err     error
 }
 
-// pass puts a request to the people of the conversation around, until it is closed here.
-func (t *talk) pass(r *chat.Request) {
+// forwardRequest puts a request to the people of the conversation around, until it is closed here.
+func (t *talk) forwardRequest(r *chat.Request) {
 	ctx, cancel := context.WithCancel(context.Background())
 	t.passing[r.ID] = cancel
-	t.view.say("· %s asks in %s: %s", t.agent.name, t.around.session, cmp.Or(exactly(r.Tool), "a question"))
+	t.view.printNotice("· %s asks in %s: %s", t.agent.name, t.around.session,
+		cmp.Or(exactly(r.Tool), "a question"))
 	outer, done := t.around, make(chan struct{})
 	t.parts.Go(func() { // ends with the answer, with the request or with the session
 		defer close(done)
-		by, answer, err := outer.ask(ctx, r)
+		by, answer, err := outer.askPeople(ctx, r)
 		select {
 		case t.heard <- passed{r, by, answer, err}:
 		case <-ctx.Done():
@@ -38,8 +40,8 @@ func (t *talk) pass(r *chat.Request) {
 	})
 }
 
-// hears takes such an answer. Without one the request is refused.
-func (t *talk) hears(p passed) {
+// handleForwarded takes such an answer. Without one the request is refused.
+func (t *talk) handleForwarded(p passed) {
 	cancel := t.passing[p.request.ID]
 	if cancel == nil {
 		return // it is closed
@@ -47,23 +49,23 @@ func (t *talk) hears(p passed) {
 	delete(t.passing, p.request.ID)
 	cancel()
 	if p.err != nil {
-		t.view.say("· nobody was asked: %s", exactly(p.err.Error()))
-		t.refuse(p.request)
+		t.view.printNotice("· nobody was asked: %s", exactly(p.err.Error()))
+		t.refuseRequest(p.request)
 		return
 	}
 	if err := t.session.Answer(p.request.ID, p.by, p.answer); err != nil {
-		t.view.say("· not answered: %v", err)
-		t.refuse(p.request)
+		t.view.printNotice("· not answered: %v", err)
+		t.refuseRequest(p.request)
 		return
 	}
-	t.view.say("· %s", closedWords(&chat.Closed{By: p.by, Answer: p.answer}))
+	t.view.printNotice("· %s", closedWords(&chat.Closed{By: p.by, Answer: p.answer}))
 	if p.answer.Words != "" && !t.agent.hears {
-		t.send(p.answer.Words)
+		t.sendPrompt(p.answer.Words)
 	}
 }
 
-// passedNoMore takes a request back that is closed.
-func (t *talk) passedNoMore(id string) {
+// withdrawForwarded takes a closed request back.
+func (t *talk) withdrawForwarded(id string) {
 	if cancel := t.passing[id]; cancel != nil {
 		delete(t.passing, id)
 		cancel()

@@ -20,12 +20,13 @@ import (
 // What the user types at: it is also the echo of a line that was sent.
 const (
 	youPrompt = "→ You: "
-	// newline and tabulator stand on the line for what is pasted; golang.org/x/term has one line.
+	// newline and tabulator stand for pasted ones in the line: golang.org/x/term has one line.
 	newline   = "⏎"
 	tabulator = "⇥"
 )
 
-// Keys that no keyboard sends through: with them the line is changed from outside, by the goroutine that edits it.
+// Keys that no keyboard sends through: with them the line is changed from outside, by the goroutine
+// that edits it.
 const (
 	keyEnd     = 0x1a // Ctrl+D, which the library does not take off its input
 	keyLook    = 0x1c // asks whether it is empty
@@ -37,14 +38,14 @@ const (
 // typed is a line that the user entered.
 type typed struct {
 	text string
-	// question is the one that the line was typed for, 0 for none.
+	// question is the one that the line answers, or 0.
 	question int
 	ended    bool // no line: the user pressed Ctrl+D on an empty one
-	lost     bool // no line: there is no terminal any more
+	lost     bool // no line: the terminal is gone
 }
 
-// editor is a line at the bottom, under which nothing stands: what is written to it goes above. Only its methods may be used while it
-// runs.
+// editor is the line at the bottom of the screen: what is written to it appears above. While it
+// runs, only its methods may be used.
 type editor struct {
 	screen *tty.Terminal
 	poll   *tty.Poller
@@ -62,11 +63,11 @@ type editor struct {
 	mu      sync.Mutex
 	lastKey time.Time
 	cols    int
-	choices []string // of the question that is open, nil for none
+	choices []string // of the open question, or nil
 	past    []string // lines that were sent, newest first
 
 	asking  bool
-	opening int // the question that is open
+	opening int // the open question
 
 	// The rest belongs to the goroutine that edits.
 	rest     []byte // read, and not yet passed on
@@ -74,8 +75,8 @@ type editor struct {
 	redraw   bool
 	pasting  bool
 	returned bool   // the last of a paste was a carriage return
-	question int    // the one that lines answer, 0 for none
-	stashed  string // the line that is half typed, while a question is open
+	question int    // the one that lines answer, or 0
+	stashed  string // the half-typed line, while a question is open
 }
 
 // breaks are what stands on the line for the ends of lines and for tabs.
@@ -99,14 +100,22 @@ func newEditor(in, out *os.File) (*editor, error) {
 		return nil, err
 	}
 	e := &editor{
-		screen: screen, poll: poll, lines: make(chan typed, 64), stops: make(chan struct{}, 8), looked: make(chan struct{}, 1), half: make(chan bool, 8),
-		keys: make(chan []byte), marks: make(chan byte, 8),
-		over: make(chan struct{}), begun: time.Now(), cols: 80,
+		screen: screen,
+		poll:   poll,
+		lines:  make(chan typed, 64),
+		stops:  make(chan struct{}, 8),
+		looked: make(chan struct{}, 1),
+		half:   make(chan bool, 8),
+		keys:   make(chan []byte),
+		marks:  make(chan byte, 8),
+		over:   make(chan struct{}),
+		begun:  time.Now(),
+		cols:   80,
 	}
 	e.term = term.NewTerminal(e, youPrompt)
-	e.term.History, e.term.AutoCompleteCallback = e, e.mark
+	e.term.History, e.term.AutoCompleteCallback = e, e.applyControlKey
 	e.term.SetBracketedPasteMode(true)
-	e.resize()
+	e.updateSize()
 	windows := make(chan os.Signal, 1)
 	signal.Notify(windows, syscall.SIGWINCH)
 	e.parts.Go(e.readKeys)  // ends with over and a wake
@@ -116,7 +125,7 @@ func newEditor(in, out *os.File) (*editor, error) {
 		for {
 			select {
 			case <-windows:
-				e.resize()
+				e.updateSize()
 			case <-e.over:
 				return
 			}
@@ -138,7 +147,7 @@ func (e *editor) close() {
 	e.screen.Close()
 }
 
-func (e *editor) resize() {
+func (e *editor) updateSize() {
 	cols, rows, err := e.screen.Size()
 	if err != nil || cols < 1 {
 		return
@@ -155,8 +164,8 @@ func (e *editor) columns() int {
 	return e.cols
 }
 
-// quiet is how long no key was pressed.
-func (e *editor) quiet() time.Duration {
+// idleTime returns the time since the last key.
+func (e *editor) idleTime() time.Duration {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.lastKey.IsZero() {
@@ -200,8 +209,8 @@ func (e *editor) readKeys() {
 	}
 }
 
-// readLines passes on the lines that are entered. After the answer to a question it waits until that was looked at: what comes next may
-// be for another one.
+// readLines passes on the lines that are entered. After the answer to a question it waits until
+// that was looked at: what comes next may be for another one.
 func (e *editor) readLines() {
 	for {
 		line, err := e.term.ReadLine()
@@ -228,20 +237,21 @@ func (e *editor) readLines() {
 	}
 }
 
-// ask has the next lines answer a question, under a prompt of its own. The line that is half typed is put away.
-func (e *editor) ask(question int, prompt string, choices []string) {
+// promptFor has the next lines answer a question, under a prompt of its own. It puts the half-typed
+// line away.
+func (e *editor) promptFor(question int, prompt string, choices []string) {
 	e.mu.Lock()
 	e.opening, e.choices, e.asking = question, choices, true
 	e.mu.Unlock()
-	e.prompt(prompt, keyStash)
+	e.setPrompt(prompt, keyStash)
 }
 
-// resume brings back the line that was half typed.
-func (e *editor) resume() {
+// restoreDraft brings the half-typed line back.
+func (e *editor) restoreDraft() {
 	e.mu.Lock()
 	e.asking = false
 	e.mu.Unlock()
-	e.prompt(youPrompt, keyRestore)
+	e.setPrompt(youPrompt, keyRestore)
 }
 
 // halfTyped reports whether something stands on the line.
@@ -258,18 +268,19 @@ func (e *editor) halfTyped() bool {
 	}
 }
 
-// clear empties the line.
-func (e *editor) clear() { e.marks <- keyClear }
+// clearLine empties the line.
+func (e *editor) clearLine() { e.marks <- keyClear }
 
-func (e *editor) prompt(prompt string, mark byte) {
+func (e *editor) setPrompt(prompt string, mark byte) {
 	e.term.SetPrompt(prompt)
 	e.marks <- mark
 }
 
-// mark changes the line for one of our own keys. It is called by the goroutine that edits.
-func (e *editor) mark(line string, at int, key rune) (changed string, pos int, ok bool) {
+// applyControlKey changes the line for one of our own keys. It is called by the goroutine that
+// edits.
+func (e *editor) applyControlKey(line string, at int, key rune) (changed string, pos int, ok bool) {
 	if key == keyEnd {
-		return e.end(line, at)
+		return e.handleCtrlD(line, at)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -296,8 +307,8 @@ func (e *editor) mark(line string, at int, key rune) (changed string, pos int, o
 	return changed, len(changed), true
 }
 
-// end is Ctrl+D: the end, on an empty line, and else the character at the cursor goes.
-func (e *editor) end(line string, at int) (changed string, pos int, ok bool) {
+// handleCtrlD ends the input on an empty line, and else deletes the character at the cursor.
+func (e *editor) handleCtrlD(line string, at int) (changed string, pos int, ok bool) {
 	if line != "" {
 		_, n := utf8.DecodeRuneInString(line[at:])
 		return line[:at] + line[at+n:], at, true
@@ -309,7 +320,8 @@ func (e *editor) end(line string, at int) (changed string, pos int, ok bool) {
 	return "", 0, true
 }
 
-// Add, Len and At are the lines that the arrow keys bring: those that were sent, or the answers that a question offers, in a circle.
+// Add, Len and At are the lines that the arrow keys bring: those that were sent, or the answers
+// that a question offers, in a circle.
 func (e *editor) Add(line string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -341,9 +353,11 @@ func (e *editor) At(i int) string {
 	return e.past[i]
 }
 
-// Read is for golang.org/x/term: what the user types, and our own keys between that, but not within a paste.
+// Read is for golang.org/x/term: what the user types, and our own keys between that, but not within
+// a paste.
 //
-// The library counts a column for every character. After other ones, and after a change from outside, it draws the line again.
+// The library counts a column for every character. After other ones, and after a change from
+// outside, it draws the line again.
 func (e *editor) Read(p []byte) (int, error) {
 	if e.redraw {
 		_, _ = e.term.Write(nil)
@@ -358,8 +372,9 @@ func (e *editor) Read(p []byte) (int, error) {
 			if !ok {
 				return 0, io.EOF
 			}
-			e.rest = e.filter(append(e.held, b...))
-			e.redraw = bytes.IndexFunc(e.rest, func(r rune) bool { return r > '~' }) >= 0 || e.redraw && bytes.IndexByte(e.rest, '\r') < 0
+			e.rest = e.filterKeys(append(e.held, b...))
+			e.redraw = bytes.IndexFunc(e.rest, func(r rune) bool { return r > '~' }) >= 0 ||
+				e.redraw && bytes.IndexByte(e.rest, '\r') < 0
 		case m := <-marks:
 			e.rest, e.redraw = []byte{m}, true
 		case <-e.over:

@@ -130,7 +130,7 @@ func TestAPromptThatIsNotSentEndsWhatWaitsForItsTurn(t *testing.T) {
 	talk := &talk{session: chat.New("claude", d), view: &chatView{text: out, about: out}, prompts: []string{"one", "two"}}
 	require.NoError(t, talk.session.Start())
 	d.report(chat.Ready{})
-	talk.idle()
+	talk.sendNextOrFinish()
 	talk.parts.Wait()
 	require.Equal(t, "→ You: one\n· not sent: no space left on device\n· not sent: two\n", out.String())
 	require.True(t, talk.refused && talk.leaving)

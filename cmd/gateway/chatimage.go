@@ -18,14 +18,22 @@ const imageFlag = "image"
 
 // addImageFlag adds the flag whose files go with a prompt.
 func addImageFlag(cmd *cobra.Command, files *[]string) {
-	cmd.Flags().StringArrayVar(files, imageFlag, nil, fmt.Sprintf("send the image in `FILE` with the prompt: PNG, JPEG, GIF or WebP, at most 3.9 MB; up to %d times", protocol.MaxImages))
-	_ = cmd.MarkFlagFilename(imageFlag, "png", "jpg", "jpeg", "gif", "webp") // it fails for a flag that is not there
+	cmd.Flags().StringArrayVar(
+		files,
+		imageFlag,
+		nil,
+		fmt.Sprintf(
+			"send the image in `FILE` with the prompt: PNG, JPEG, GIF or WebP, at most 3.9 MB; "+
+				"up to %d times", protocol.MaxImages))
+	// it fails for a missing flag
+	_ = cmd.MarkFlagFilename(imageFlag, "png", "jpg", "jpeg", "gif", "webp")
 }
 
 // readImages reads the files of --image.
 func readImages(files []string) (images []chat.Image, err error) {
 	if n := len(files); n > protocol.MaxImages {
-		return nil, usage("--%s: %d images; the most with a prompt is %d", imageFlag, n, protocol.MaxImages)
+		return nil, usage("--%s: %d images; the most with a prompt is %d", imageFlag, n,
+			protocol.MaxImages)
 	}
 	for _, name := range files {
 		i, err := readImage(name)
@@ -37,7 +45,8 @@ func readImages(files []string) (images []chat.Image, err error) {
 	return images, nil
 }
 
-// readImage reads one; its errors name the file. What is no regular file is not waited for.
+// readImage reads one; its errors name the file. It does not wait for a file that is not a regular
+// one.
 func readImage(name string) (i chat.Image, err error) {
 	info, err := os.Stat(name)
 	if err == nil && !info.Mode().IsRegular() {
@@ -58,7 +67,8 @@ func readImage(name string) (i chat.Image, err error) {
 	return i, nil
 }
 
-// causeOf is an error of a file without the file's name, which stands there already.
+// causeOf returns the cause of a file's error without the file's name, which the message has
+// already.
 func causeOf(err error) error {
 	if named, ok := errors.AsType[*fs.PathError](err); ok {
 		return named.Err
@@ -66,7 +76,8 @@ func causeOf(err error) error {
 	return err
 }
 
-// attachesImage takes the line /image FILE, whose image goes with the next line; without a file it says what does.
+// attachesImage takes the line /image FILE, whose image goes with the next line; without a file it
+// says what does.
 func (t *talk) attachesImage(line string) bool {
 	name, isCommand := strings.CutPrefix(line, "/image")
 	if !isCommand || name != "" && !strings.HasPrefix(name, " ") || strings.Contains(name, "\n") {
@@ -76,9 +87,11 @@ func (t *talk) attachesImage(line string) bool {
 	switch name {
 	case "none":
 		t.images = nil
-		t.view.say("· no image goes with your next line")
+		t.view.printNotice("· no image goes with your next line")
 	case "":
-		t.view.say("· /image FILE sends an image with your next line, /image none sends none%s", imagesWith("; with it: ", t.images))
+		t.view.printNotice(
+			"· /image FILE sends an image with your next line, /image none sends none%s",
+			imagesWith("; with it: ", t.images))
 	default:
 		t.attachImage(name)
 	}
@@ -96,15 +109,15 @@ func (t *talk) attachImage(name string) {
 		i, err = readImage(expandHome(name))
 	}
 	if err != nil {
-		t.view.say("· not attached: %s", exactly(err.Error()))
+		t.view.printNotice("· not attached: %s", exactly(err.Error()))
 		return
 	}
 	t.images = append(t.images, i)
-	t.view.say("· with your next line: %s", imagesWith("", t.images))
+	t.view.printNotice("· with your next line: %s", imagesWith("", t.images))
 }
 
-// imagesWith lists images behind what is said of them, "" without any.
-func imagesWith(what string, images []chat.Image) string {
+// imagesWith lists images after the label, and is "" without images.
+func imagesWith(label string, images []chat.Image) string {
 	if len(images) == 0 {
 		return ""
 	}
@@ -112,10 +125,11 @@ func imagesWith(what string, images []chat.Image) string {
 	for _, i := range images {
 		all = append(all, i.String())
 	}
-	return what + strings.Join(all, " ")
+	return label + strings.Join(all, " ")
 }
 
-// expandHome is a file's name as a shell would take it: a terminal pastes names in quotes, and people write ~.
+// expandHome reads a file's name as a shell would: a terminal pastes names in quotes, and people
+// write ~.
 func expandHome(name string) string {
 	if n := len(name); n > 1 && (name[0] == '\'' || name[0] == '"') && name[n-1] == name[0] {
 		name = name[1 : n-1]

@@ -7,7 +7,8 @@ import (
 	"terminalproxy/proxy/record"
 )
 
-// keepJournal has a conversation written to a new file, "" for none. done closes it, and says what is missing in it.
+// keepJournal has a conversation written to a new file, if name is not "". done closes it, and
+// reports its gaps.
 func keepJournal(s *chat.Session, name string) (done func() error, err error) {
 	if name == "" {
 		return func() error { return nil }, nil

@@ -7,9 +7,10 @@ var (
 	pasteEnd   = []byte("\x1b[201~")
 )
 
-// filter is what the line editor gets of what was typed: Ctrl+C goes to whom it concerns, pasted lines become one, and while a question
-// is open the arrow down leads to the first answer. A sequence whose end did not come yet is held.
-func (e *editor) filter(in []byte) (out []byte) {
+// filterKeys returns the keys that the line editor gets: it handles Ctrl+C itself, joins pasted
+// lines to one, and while a question is open it turns the arrow down to the first answer. It holds
+// an incomplete sequence back.
+func (e *editor) filterKeys(in []byte) (out []byte) {
 	e.held = nil
 	if e.pasting && string(in) == "\x03" { // alone: the end of the paste was lost
 		in = append(bytes.Clone(pasteEnd), in...)
@@ -18,21 +19,22 @@ func (e *editor) filter(in []byte) (out []byte) {
 		var kept []byte
 		var n int
 		switch {
-		case len(in) > 1 && len(in) < len(pasteStart) && (bytes.HasPrefix(pasteStart, in) || bytes.HasPrefix(pasteEnd, in)):
+		case len(in) > 1 && len(in) < len(pasteStart) &&
+			(bytes.HasPrefix(pasteStart, in) || bytes.HasPrefix(pasteEnd, in)):
 			e.held = bytes.Clone(in)
 			return out
 		case e.pasting:
-			kept, n = e.pasted(in)
+			kept, n = e.filterPaste(in)
 		default:
-			kept, n = e.pressed(in)
+			kept, n = e.filterKey(in)
 		}
 		out, in = append(out, kept...), in[n:]
 	}
 	return out
 }
 
-// pressed is what becomes of the first key, of n bytes.
-func (e *editor) pressed(in []byte) (kept []byte, n int) {
+// filterKey handles the first key, of n bytes.
+func (e *editor) filterKey(in []byte) (kept []byte, n int) {
 	switch {
 	case bytes.HasPrefix(in, pasteStart):
 		e.pasting = true
@@ -59,12 +61,13 @@ func (e *editor) pressed(in []byte) (kept []byte, n int) {
 func (e *editor) stop() {
 	select {
 	case e.stops <- struct{}{}:
-	default: // so many are enough
+	default: // enough presses are queued
 	}
 }
 
-// pasted is what becomes of the first of what is pasted, of n bytes. Control characters are none of a prompt.
-func (e *editor) pasted(in []byte) (kept []byte, n int) {
+// filterPaste handles the first character of a paste, of n bytes. It drops control characters,
+// which a prompt cannot have.
+func (e *editor) filterPaste(in []byte) (kept []byte, n int) {
 	returned := e.returned
 	e.returned = in[0] == '\r'
 	switch c := in[0]; {

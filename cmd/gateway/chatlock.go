@@ -23,5 +23,5 @@ func lockChat(l *lock.Lock, id string) error {
 	if err == nil {
 		return nil
 	}
-	return fail(statusRefused, "chat: %w", err).hinted(coding.Hint(err))
+	return fail(statusRefused, "chat: %w", err).withHint(coding.Hint(err))
 }

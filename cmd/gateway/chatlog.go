@@ -19,14 +19,22 @@ import (
 func (a *app) newChatLog() *cobra.Command {
 	var follow bool
 	cmd := &cobra.Command{
-		Use: "log ID [--follow]", Short: "Print the conversation of a coding agent in a session", Args: cobra.ExactArgs(1),
-		Long: "log prints what was said and done in a session that was started with proxy --chat: prompts, the coding agent's text, its tools,\n" +
-			"what it asks, and who answered. With --json it prints lines of JSON, as gateway chat --json does. Nothing is printed while the\n" +
+		Use:   "log ID [--follow]",
+		Short: "Print the conversation of a coding agent in a session",
+		Args:  cobra.ExactArgs(1),
+		Long: "log prints what was said and done in a session that was started with proxy " +
+			"--chat: prompts, the coding agent's text, its tools,\n" +
+			"what it asks, and who answered. With --json it prints lines of JSON, as gateway " +
+			"chat --json does. Nothing is printed while the\n" +
 			"session's user hides the screen.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.watching(about(cmd.Context(), args[0], func(c *client.Client, s protocol.SessionInfo) error {
-				return a.chatLog(cmd.Context(), c, s, follow)
-			}))
+			return a.withViewer(about(
+				cmd.Context(),
+				args[0],
+				func(c *client.Client, s protocol.SessionInfo) error {
+					return a.chatLog(cmd.Context(), c, s, follow)
+				},
+			))
 		},
 	}
 	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on until the conversation ends")
@@ -34,12 +42,18 @@ func (a *app) newChatLog() *cobra.Command {
 }
 
 // chatLog prints the records that there are, or with follow all that come.
-func (a *app) chatLog(ctx context.Context, c *client.Client, s protocol.SessionInfo, follow bool) error {
+func (a *app) chatLog(
+	ctx context.Context,
+	c *client.Client,
+	s protocol.SessionInfo,
+	follow bool,
+) error {
 	if s.Blackout.ByUser() {
 		if !follow {
 			return fail(statusRefused, "chat log: the user hides this session")
 		}
-		_, _ = fmt.Fprintln(a.err, "the user hides this session: its conversation is printed when it is shown again")
+		_, _ = fmt.Fprintln(a.err,
+			"the user hides this session: its conversation is printed when it is shown again")
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -54,10 +68,11 @@ func (a *app) chatLog(ctx context.Context, c *client.Client, s protocol.SessionI
 			return nil // the session has ended
 		}
 		if batch.Lost > 0 {
-			p.view.say("· %d records before this are not kept, or are not shown", batch.Lost)
+			p.view.printNotice("· %d records before this are not kept, or are not shown",
+				batch.Lost)
 		}
 		for i := range batch.Records {
-			if err := p.print(recordOf(&batch.Records[i])); err != nil {
+			if err := p.printRecord(recordOf(&batch.Records[i])); err != nil {
 				return err
 			}
 		}
@@ -98,7 +113,7 @@ func recordLines(out io.Writer) func(chat.Record) error {
 	}
 }
 
-func (p *chatPrinter) print(r chat.Record) error {
+func (p *chatPrinter) printRecord(r chat.Record) error {
 	p.over = p.over || r.State == chat.Ended || r.State == chat.Failed
 	if p.lines != nil {
 		return p.lines(r)
@@ -106,21 +121,22 @@ func (p *chatPrinter) print(r chat.Record) error {
 	v := p.view
 	switch {
 	case r.Item != nil && r.Item.Kind == chat.User:
-		v.say("→ %s: %s", text.OneLine(r.Item.Author), exactly(r.Item.Text))
+		v.printNotice("→ %s: %s", text.OneLine(r.Item.Author), exactly(r.Item.Text))
 	case r.Item != nil:
-		v.item(r.Item.Author, r.Item)
+		v.printItem(r.Item.Author, r.Item)
 	case r.Piece != nil:
-		v.piece(r.Piece)
+		v.printPiece(r.Piece)
 	case r.Request != nil:
-		v.say("%s\n  request %s", (&question{request: r.Request}).all(), exactly(r.Request.ID))
+		v.printNotice("%s\n  request %s", (&question{request: r.Request}).fullText(),
+			exactly(r.Request.ID))
 	case r.Closed != nil:
-		v.say("· %s %s", exactly(r.Closed.ID), closedWords(r.Closed))
+		v.printNotice("· %s %s", exactly(r.Closed.ID), closedWords(r.Closed))
 	case r.Turn != nil && r.Turn.Outcome != chat.Done:
-		v.say("· the turn ended: %s%s", exactly(r.Turn.Outcome), whyOf(r.Turn.Why))
+		v.printNotice("· the turn ended: %s%s", exactly(r.Turn.Outcome), whyOf(r.Turn.Why))
 	case r.Turn != nil:
 		v.flush()
 	case p.over:
-		v.say("· %s%s", exactly(r.State), whyOf(r.Why))
+		v.printNotice("· %s%s", exactly(r.State), whyOf(r.Why))
 	}
 	return nil
 }
@@ -147,7 +163,7 @@ func closedWords(c *chat.Closed) string {
 	return did + " by " + exactly(c.By)
 }
 
-// recordOf is a record of the wire as the conversation's own.
+// recordOf converts a record of the wire to the conversation's own.
 func recordOf(from *protocol.ChatRecord) chat.Record {
 	r := chat.Record{
 		Number: from.Number, Time: time.UnixMilli(from.At).UTC(), State: from.State, Why: from.Why,

@@ -13,8 +13,14 @@ import (
 
 const toFlag = "to"
 
-// addressee is the session whose coding agent shall get what is said to outer: the one inside it that to names, or outer itself for "".
-func addressee(ctx context.Context, c *client.Client, outer protocol.SessionInfo, to string) (protocol.SessionInfo, error) {
+// addressee returns the session whose coding agent gets a message to outer: the one inside it that
+// to names, or outer itself if to is "".
+func addressee(
+	ctx context.Context,
+	c *client.Client,
+	outer protocol.SessionInfo,
+	to string,
+) (protocol.SessionInfo, error) {
 	if to == "" {
 		return outer, nil
 	}
@@ -32,25 +38,33 @@ func addressee(ctx context.Context, c *client.Client, outer protocol.SessionInfo
 	}
 	switch {
 	case to == outer.SessionID:
-		return outer, usage("--%s %.60s: is that session itself: leave out --%s", toFlag, to, toFlag)
+		return outer, usage("--%s %.60s: is that session itself: leave out --%s", toFlag, to,
+			toFlag)
 	case at < 0:
-		return outer, fail(statusNoSession, "--%s %.60s: there is no such session", toFlag, to).hinted(runs)
+		return outer, fail(statusNoSession, "--%s %.60s: there is no such session", toFlag,
+			to).withHint(runs)
 	case !slices.Contains(inside, sessions[at].SessionID):
-		return outer, fail(statusRefused, "--%s %.60s: does not run inside %s", toFlag, to, outer.SessionID).hinted(runs)
+		return outer, fail(statusRefused, "--%s %.60s: does not run inside %s", toFlag, to,
+			outer.SessionID).withHint(runs)
 	case sessions[at].Chat == nil:
-		return outer, fail(statusRefused, "--%s %.60s: no coding agent talks there", toFlag, to).hinted("to type there: gateway attach " + sessions[at].SessionID)
+		return outer, fail(statusRefused, "--%s %.60s: no coding agent talks there", toFlag,
+			to).withHint(
+			"to type there: gateway attach " + sessions[at].SessionID,
+		)
 	}
 	return sessions[at], nil
 }
 
-// nestedIn are the ids of the sessions that were started inside another, at any depth.
+// nestedIn returns the ids of the sessions that were started inside another one, at any depth.
 func nestedIn(all []protocol.SessionInfo, outer string) (inside []string) {
 	parents := []string{outer}
 	for len(parents) > 0 {
 		parent := parents[0]
 		parents = parents[1:]
 		for _, s := range all {
-			if s.ParentSessionID == parent && s.SessionID != outer && !slices.Contains(inside, s.SessionID) { // parents may go round in a circle
+			// parents may go round in a circle
+			if s.ParentSessionID == parent && s.SessionID != outer &&
+				!slices.Contains(inside, s.SessionID) {
 				inside, parents = append(inside, s.SessionID), append(parents, s.SessionID)
 			}
 		}
@@ -66,7 +80,11 @@ func sentTo(s protocol.SessionInfo, to string) string {
 	return "sent to " + s.SessionID
 }
 
-// completeInner offers the sessions that run, whatever stands on the command line already.
-func (a *app) completeInner(cmd *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
+// completeInner offers the running sessions, for any command line.
+func (a *app) completeInner(
+	cmd *cobra.Command,
+	_ []string,
+	word string,
+) ([]string, cobra.ShellCompDirective) {
 	return a.completeID(cmd, nil, word)
 }

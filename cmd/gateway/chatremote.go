@@ -18,8 +18,10 @@ import (
 	"terminalproxy/proxy/chat"
 )
 
-// chatWords are the subcommands of chat. A prompt that is one of them alone comes from standard input.
-const chatWords = "log, send, answer and interrupt are commands of gateway chat; as a prompt, send such a word by standard input: echo log | gateway chat"
+// chatWords are the subcommands of chat. A prompt of such a word alone must come from standard
+// input.
+const chatWords = "log, send, answer and interrupt are commands of gateway chat; as a prompt, " +
+	"send such a word by standard input: echo log | gateway chat"
 
 // underChat has a command line that lacks something told from a prompt.
 func underChat(cmd *cobra.Command) *cobra.Command {
@@ -31,13 +33,20 @@ func (a *app) newChatSend() *cobra.Command {
 	var files []string
 	var to string
 	cmd := &cobra.Command{
-		Use: "send ID TEXT [--to INNER] [--image FILE ...]", Short: "Say something to the coding agent in a session", Args: cobra.ExactArgs(2),
-		Long: "send gives the coding agent in a session a prompt, also while it works. Where the program runs in its user's own\n" +
-			"terminal it is for a person at a terminal, and signed with your owner token; create that once:\n\n" +
+		Use:   "send ID TEXT [--to INNER] [--image FILE ...]",
+		Short: "Say something to the coding agent in a session",
+		Args:  cobra.ExactArgs(2),
+		Long: "send gives the coding agent in a session a prompt, also while it works. Where the " +
+			"program runs in its user's own\n" +
+			"terminal it is for a person at a terminal, and signed with your owner token; create " +
+			"that once:\n\n" +
 			"  gateway token create owner --role owner --save\n\n" +
-			"To a session without a user's terminal a pipe or cron may send as well, without a token.\n\n" +
-			"--image sends an image with it, to agents that take one: not to claude in its own interface.\n\n" +
-			"With --to the coding agent in the session INNER gets it, which runs inside ID: one that the agent in ID has started, or a program of it.",
+			"To a session without a user's terminal a pipe or cron may send as well, without " +
+			"a token.\n\n" +
+			"--image sends an image with it, to agents that take one: not to claude in its own " +
+			"interface.\n\n" +
+			"With --to the coding agent in the session INNER gets it, which runs inside ID: one " +
+			"that the agent in ID has started, or a program of it.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if strings.TrimSpace(args[1]) == "" {
 				return usage("chat send: the text is empty")
@@ -50,22 +59,36 @@ func (a *app) newChatSend() *cobra.Command {
 		},
 	}
 	addImageFlag(cmd, &files)
-	cmd.Flags().StringVar(&to, toFlag, "", "say it to the coding agent in the session `INNER`, which runs inside ID")
-	_ = cmd.RegisterFlagCompletionFunc(toFlag, a.completeInner) // it fails for a flag that is not there
+	cmd.Flags().StringVar(&to, toFlag, "",
+		"say it to the coding agent in the session `INNER`, which runs inside ID")
+	// it fails for a missing flag
+	_ = cmd.RegisterFlagCompletionFunc(toFlag, a.completeInner)
 	return cmd
 }
 
 func (a *app) newChatInterrupt() *cobra.Command {
 	return &cobra.Command{
-		Use: "interrupt ID", Short: "Interrupt the turn of the coding agent in a session", Args: cobra.ExactArgs(1),
-		Long: "interrupt ends the turn that runs, and refuses what the coding agent asks. On your own machine it needs no token.",
+		Use:   "interrupt ID",
+		Short: "Interrupt the turn of the coding agent in a session",
+		Args:  cobra.ExactArgs(1),
+		Long: "interrupt ends the turn that runs, and refuses what the coding agent asks. On " +
+			"your own machine it needs no token.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.watching(about(cmd.Context(), args[0], func(c *client.Client, s protocol.SessionInfo) error {
-				if err := c.Interrupt(cmd.Context(), &protocol.ChatInterrupt{SessionID: s.SessionID, By: me()}); err != nil {
-					return err
-				}
-				return a.answer(map[string]any{"sessionId": s.SessionID, "interrupted": true}, "interrupted")
-			}))
+			return a.withViewer(about(
+				cmd.Context(),
+				args[0],
+				func(c *client.Client, s protocol.SessionInfo) error {
+					if err := c.Interrupt(cmd.Context(), &protocol.ChatInterrupt{
+						SessionID: s.SessionID,
+						By:        me(),
+					}); err != nil {
+						return err
+					}
+					return a.printAnswer(
+						map[string]any{"sessionId": s.SessionID, "interrupted": true},
+						"interrupted")
+				},
+			))
 		},
 	}
 }
@@ -74,13 +97,20 @@ func (a *app) newChatAnswer() *cobra.Command {
 	var replies []string
 	var words string
 	cmd := &cobra.Command{
-		Use: "answer ID [REQUEST] once|session|refuse", Short: "Answer what the coding agent in a session asks", Args: cobra.RangeArgs(1, 3),
-		Long: "answer answers an approval, or with --reply a form of questions: one --reply for each question, a number for an option or words of\n" +
-			"your own; where several may be chosen, commas stand between numbers. refuse refuses either, and --words tells the agent why.\n" +
-			"REQUEST may be left out where one thing is asked. Each request has one answer, and the first one counts.\n\n" +
-			"What allows is shown first, and you are asked at your terminal. Where the program runs in its user's own terminal it is signed with\n" +
+		Use:   "answer ID [REQUEST] once|session|refuse",
+		Short: "Answer what the coding agent in a session asks",
+		Args:  cobra.RangeArgs(1, 3),
+		Long: "answer answers an approval, or with --reply a form of questions: one --reply for " +
+			"each question, a number for an option or words of\n" +
+			"your own; where several may be chosen, commas stand between numbers. refuse refuses " +
+			"either, and --words tells the agent why.\n" +
+			"REQUEST may be left out where one thing is asked. Each request has one answer, and " +
+			"the first one counts.\n\n" +
+			"What allows is shown first, and you are asked at your terminal. Where the program " +
+			"runs in its user's own terminal it is signed with\n" +
 			"your owner token. Refusing needs neither on your own machine.",
-		Example: "  gateway chat answer claude-k3f9 once\n  gateway chat answer claude-k3f9 refuse --words 'not on this branch'\n" +
+		Example: "  gateway chat answer claude-k3f9 once\n  gateway chat answer claude-k3f9 " +
+			"refuse --words 'not on this branch'\n" +
 			"  gateway chat answer claude-k3f9 --reply 2 --reply 'the third one'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in, err := answerArgs(args, replies, words)
@@ -91,7 +121,8 @@ func (a *app) newChatAnswer() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringArrayVar(&replies, "reply", nil, "`ANSWER` to the next question of a form: a number, numbers with commas, or words")
+	f.StringArrayVar(&replies, "reply", nil,
+		"`ANSWER` to the next question of a form: a number, numbers with commas, or words")
 	f.StringVar(&words, "words", "", "`TEXT` for the agent, with refuse")
 	return cmd
 }
@@ -108,11 +139,18 @@ func answerArgs(args, replies []string, words string) (in answering, err error) 
 	rest := args[1:]
 	if len(replies) == 0 {
 		if len(rest) == 0 {
-			return in, usage("chat answer: no verdict: once, session or refuse, or --reply for questions")
+			return in, usage(
+				"chat answer: no verdict: once, session or refuse, or --reply for questions")
 		}
 		in.verdict, rest = rest[len(rest)-1], rest[:len(rest)-1]
-		if !slices.Contains([]string{protocol.ChatOnce, protocol.ChatForSession, refusal}, in.verdict) {
-			return in, usage("chat answer: %.40q is no verdict: once, session or refuse; for questions use --reply", in.verdict)
+		if !slices.Contains([]string{
+			protocol.ChatOnce,
+			protocol.ChatForSession,
+			refusal,
+		}, in.verdict) {
+			return in, usage(
+				"chat answer: %.40q is no verdict: once, session or refuse; for questions "+
+					"use --reply", in.verdict)
 		}
 	}
 	switch {
@@ -126,15 +164,16 @@ func answerArgs(args, replies []string, words string) (in answering, err error) 
 	return in, nil
 }
 
-// me is what this person is called where no token says more.
+// me returns this person's name, for use without a token that has a name.
 func me() string { return text.Name(cmp.Or(os.Getenv("USER"), "the owner")) }
 
-// speaker makes sure that a person does this, and returns the token that signs for them: "" where none is needed.
-func (a *app) speaker(s protocol.SessionInfo) (terminal *os.File, token string, err error) {
-	if err := a.outside("use a terminal that no agent sees"); err != nil {
+// requireSpeaker makes sure that a person does this, and returns the token that signs for them: ""
+// if no token is needed.
+func (a *app) requireSpeaker(s protocol.SessionInfo) (terminal *os.File, token string, err error) {
+	if err := a.requireOutside("use a terminal that no agent sees"); err != nil {
 		return nil, "", err
 	}
-	if terminal, err = a.person(); err != nil {
+	if terminal, err = a.requirePerson(); err != nil {
 		return nil, "", err
 	}
 	if !s.Headless {
@@ -143,13 +182,13 @@ func (a *app) speaker(s protocol.SessionInfo) (terminal *os.File, token string, 
 	return terminal, token, err
 }
 
-// promptToken returns the token that signs a prompt. A session without a user's terminal needs no signature: then it is "", and a pipe or cron
-// may send as well.
+// promptToken returns the token that signs a prompt. A session without a user's terminal needs no
+// signature: then it is "", and a pipe or cron may send as well.
 func (a *app) promptToken(s protocol.SessionInfo) (token string, err error) {
 	if s.Headless {
-		return "", a.outside("use a terminal that no agent sees")
+		return "", a.requireOutside("use a terminal that no agent sees")
 	}
-	_, token, err = a.speaker(s)
+	_, token, err = a.requireSpeaker(s)
 	return token, err
 }
 
@@ -157,7 +196,8 @@ func (a *app) promptToken(s protocol.SessionInfo) (token string, err error) {
 func formatPromptWait(w protocol.Waiting) string {
 	switch w {
 	case protocol.WaitsForDialog:
-		return "; it waits: something is asked at the agent's terminal, or stands there in place of its prompt"
+		return "; it waits: something is asked at the agent's terminal, or stands there in place " +
+			"of its prompt"
 	case protocol.WaitsForLine:
 		return "; it waits: a line that is not sent stands in the prompt of the agent's terminal"
 	case protocol.WaitsForStart:
@@ -168,7 +208,7 @@ func formatPromptWait(w protocol.Waiting) string {
 }
 
 func (a *app) chatSend(ctx context.Context, id, to, prompt string, images []chat.Image) error {
-	return a.watching(about(ctx, id, func(c *client.Client, s protocol.SessionInfo) error {
+	return a.withViewer(about(ctx, id, func(c *client.Client, s protocol.SessionInfo) error {
 		s, err := addressee(ctx, c, s, to)
 		if err != nil {
 			return err
@@ -179,7 +219,8 @@ func (a *app) chatSend(ctx context.Context, id, to, prompt string, images []chat
 		}
 		m := &protocol.ChatSend{SessionID: s.SessionID, By: me(), Text: prompt}
 		for _, i := range images {
-			image, err := c.UploadImage(ctx, protocol.ChatImage{SessionID: s.SessionID, By: m.By}, i.Name, i.Data)
+			image, err := c.UploadImage(ctx, protocol.ChatImage{SessionID: s.SessionID, By: m.By},
+				i.Name, i.Data)
 			if err != nil {
 				return fmt.Errorf("--image %s: %w", i.Name, err)
 			}
@@ -194,18 +235,25 @@ func (a *app) chatSend(ctx context.Context, id, to, prompt string, images []chat
 		if err != nil {
 			return err
 		}
-		return a.answer(map[string]any{"sessionId": s.SessionID, "sent": true, "waiting": waits}, sentTo(s, to)+formatPromptWait(waits))
+		return a.printAnswer(
+			map[string]any{"sessionId": s.SessionID, "sent": true, "waiting": waits},
+			sentTo(s, to)+formatPromptWait(waits))
 	}))
 }
 
 func (a *app) chatAnswer(ctx context.Context, in answering) error {
-	return a.watching(about(ctx, in.id, func(c *client.Client, s protocol.SessionInfo) error {
-		request, err := in.find(ctx, c, s)
+	return a.withViewer(about(ctx, in.id, func(c *client.Client, s protocol.SessionInfo) error {
+		request, err := in.findRequest(ctx, c, s)
 		if err != nil {
 			return err
 		}
-		m := &protocol.ChatAnswer{SessionID: s.SessionID, By: me(), Request: request.ID, At: time.Now().UnixMilli()}
-		if m.Answer, err = in.reply(request); err != nil {
+		m := &protocol.ChatAnswer{
+			SessionID: s.SessionID,
+			By:        me(),
+			Request:   request.ID,
+			At:        time.Now().UnixMilli(),
+		}
+		if m.Answer, err = in.buildReply(request); err != nil {
 			return err
 		}
 		if !m.Answer.Refuses() {
@@ -216,18 +264,26 @@ func (a *app) chatAnswer(ctx context.Context, in answering) error {
 		if err := c.Answer(ctx, m); err != nil {
 			return err
 		}
-		return a.answer(map[string]any{"sessionId": s.SessionID, "request": m.Request, "answered": true}, "answered")
+		return a.printAnswer(
+			map[string]any{"sessionId": s.SessionID, "request": m.Request, "answered": true},
+			"answered")
 	}))
 }
 
 // agreeTo asks the person whether that shall be allowed, and signs it.
-func (a *app) agreeTo(ctx context.Context, s protocol.SessionInfo, request *chat.Request, m *protocol.ChatAnswer) error {
-	terminal, token, err := a.speaker(s)
+func (a *app) agreeTo(
+	ctx context.Context,
+	s protocol.SessionInfo,
+	request *chat.Request,
+	m *protocol.ChatAnswer,
+) error {
+	terminal, token, err := a.requireSpeaker(s)
 	if err != nil {
 		return err
 	}
-	_, _ = fmt.Fprintln(a.err, (&question{request: request}).all())
-	if err := a.agree(ctx, terminal, s.SessionID+": "+answerWords(m.Answer)+"?"); err != nil {
+	_, _ = fmt.Fprintln(a.err, (&question{request: request}).fullText())
+	if err := a.askAgreement(ctx, terminal, s.SessionID+": "+answerWords(m.Answer)+
+		"?"); err != nil {
 		return err
 	}
 	m.At = time.Now().UnixMilli()
@@ -247,8 +303,12 @@ func answerWords(r protocol.ChatReply) string {
 	return "send this answer"
 }
 
-// find is the request that is meant.
-func (in answering) find(ctx context.Context, c *client.Client, s protocol.SessionInfo) (*chat.Request, error) {
+// findRequest returns the request to answer.
+func (in answering) findRequest(
+	ctx context.Context,
+	c *client.Client,
+	s protocol.SessionInfo,
+) (*chat.Request, error) {
 	open, closed, err := requestsOf(ctx, c, s)
 	if err != nil {
 		return nil, err
@@ -267,19 +327,28 @@ func (in answering) find(ctx context.Context, c *client.Client, s protocol.Sessi
 	case in.request != "" && in.verdict == refusal:
 		return &chat.Request{ID: in.request}, nil // the proxy knows more of them
 	case in.request != "" && len(open) == 0:
-		return nil, fail(statusRefused, "chat answer: no open request %.60q: the coding agent asks nothing now", in.request)
+		return nil, fail(statusRefused,
+			"chat answer: no open request %.60q: the coding agent asks nothing now", in.request)
 	case len(open) == 0:
 		return nil, fail(statusRefused, "chat answer: the coding agent asks nothing now")
 	case in.request == "":
-		return nil, usage("chat answer: %d requests are open: name one of %s", len(ids), strings.Join(ids, ", "))
+		return nil, usage("chat answer: %d requests are open: name one of %s", len(ids),
+			strings.Join(ids, ", "))
 	}
-	return nil, fail(statusRefused, "chat answer: no open request %.60q; open: %s", in.request, strings.Join(ids, ", "))
+	return nil, fail(statusRefused, "chat answer: no open request %.60q; open: %s", in.request,
+		strings.Join(ids, ", "))
 }
 
-// requestsOf are those that wait for an answer, oldest first, and who was first with those that do not, by id.
-func requestsOf(ctx context.Context, c *client.Client, s protocol.SessionInfo) (open []*chat.Request, closed map[string]*chat.AnsweredError, err error) {
+// requestsOf returns the requests that wait for an answer, oldest first, and by id the first
+// answers to the others.
+func requestsOf(
+	ctx context.Context,
+	c *client.Client,
+	s protocol.SessionInfo,
+) (open []*chat.Request, closed map[string]*chat.AnsweredError, err error) {
 	if s.Blackout.ByUser() {
-		return nil, nil, fail(statusRefused, "chat answer: the user hides this session, and what is asked with it")
+		return nil, nil, fail(statusRefused,
+			"chat answer: the user hides this session, and what is asked with it")
 	}
 	records, _, err := c.Chat(ctx, s.SessionID)
 	closed = map[string]*chat.AnsweredError{}
@@ -289,24 +358,31 @@ func requestsOf(ctx context.Context, c *client.Client, s protocol.SessionInfo) (
 			open = append(open, r.Request)
 		}
 		if r.Closed != nil {
-			open = slices.DeleteFunc(open, func(q *chat.Request) bool { return q.ID == r.Closed.ID })
-			closed[r.Closed.ID] = &chat.AnsweredError{By: exactly(r.Closed.By), Why: exactly(r.Closed.Why)}
+			open = slices.DeleteFunc(open, func(q *chat.Request) bool {
+				return q.ID == r.Closed.ID
+			})
+			closed[r.Closed.ID] = &chat.AnsweredError{
+				By:  exactly(r.Closed.By),
+				Why: exactly(r.Closed.Why),
+			}
 		}
 	}
 	return open, closed, err
 }
 
-// reply is the answer that the command line means.
-func (in answering) reply(request *chat.Request) (r protocol.ChatReply, err error) {
+// buildReply makes the answer from the command line.
+func (in answering) buildReply(request *chat.Request) (r protocol.ChatReply, err error) {
 	switch {
 	case in.verdict == refusal:
 		return protocol.ChatReply{Words: in.words}, nil
-	case in.verdict != "" && (&question{request: request}).unshown() != "":
-		return r, fail(statusRefused, "chat answer: %s", (&question{request: request}).unshown())
+	case in.verdict != "" && (&question{request: request}).incompleteReason() != "":
+		return r, fail(statusRefused, "chat answer: %s",
+			(&question{request: request}).incompleteReason())
 	case in.verdict != "":
 		return protocol.ChatReply{Verdict: in.verdict}, nil
 	case len(in.replies) != len(request.Form):
-		return r, usage("--reply: %d answers to %d questions; see gateway chat log", len(in.replies), len(request.Form))
+		return r, usage("--reply: %d answers to %d questions; see gateway chat log",
+			len(in.replies), len(request.Form))
 	}
 	q := &question{request: request, replies: map[string][]string{}}
 	var answer chat.Answer
@@ -317,7 +393,7 @@ func (in answering) reply(request *chat.Request) (r protocol.ChatReply, err erro
 		}
 		for _, line := range lines {
 			var again string
-			if answer, _, again = q.take(line); again != "" {
+			if answer, _, again = q.recordAnswer(line); again != "" {
 				return r, usage("--reply %.40q: %s", line, again)
 			}
 		}

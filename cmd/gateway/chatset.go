@@ -9,15 +9,15 @@ import (
 	"terminalproxy/proxy/chat"
 )
 
-// sets takes a line as a command that sets something of the agent, as "/model X". A line that is none is the agent's: also one about what
-// this agent does not have.
-func (t *talk) sets(line string) bool {
+// applySetting takes a line as a command that sets something of the agent, as "/model X". Any other
+// line goes to the agent, also one about a setting that this agent lacks.
+func (t *talk) applySetting(line string) bool {
 	name, value, _ := strings.Cut(line, " ")
 	name, isCommand := strings.CutPrefix(name, "/")
 	settings := t.session.Settings()
 	i := slices.IndexFunc(settings, func(s chat.Setting) bool { return s.Name == name })
 	if isCommand && t.session.State() == chat.Starting {
-		t.view.say("· not sent, since %s still starts: %s", t.agent.name, exactly(line))
+		t.view.printNotice("· not sent, since %s still starts: %s", t.agent.name, exactly(line))
 		return true
 	}
 	if !isCommand || i < 0 || strings.Contains(line, "\n") {
@@ -27,18 +27,19 @@ func (t *talk) sets(line string) bool {
 	chosen, ok := settings[i].Choice(value)
 	switch {
 	case value == "":
-		t.view.say("%s", choicesOf(settings[i]))
+		t.view.printNotice("%s", choicesOf(settings[i]))
 	case !ok:
-		t.view.say("· not sent: there is no %s %s\n%s", name, exactly(value), choicesOf(settings[i]))
+		t.view.printNotice("· not sent: there is no %s %s\n%s", name, exactly(value),
+			choicesOf(settings[i]))
 	default:
 		if err := t.session.Set(you, name, chosen); err != nil {
-			t.view.say("· the %s was not set: %v", name, err)
+			t.view.printNotice("· the %s was not set: %v", name, err)
 		}
 	}
 	return true
 }
 
-// choicesOf is what a setting can be set to.
+// choicesOf lists the values of a setting.
 func choicesOf(s chat.Setting) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "· /%s", s.Name)

@@ -23,29 +23,31 @@ const (
 	questionDelay = 300 * time.Millisecond
 )
 
-// silence is how long an agent may work without a sign until that is said.
+// silence is how long an agent may work without a sign before the user is told.
 var silence = 10 * time.Second
 
-// questionQuiet is how long no key was pressed when a question takes the line: what is typed on must not answer it.
+// questionQuiet is the time without a key before a question takes the line: keys typed for the
+// prompt must not answer it.
 var questionQuiet = time.Second
 
-// talk is a conversation with an agent, and what is to come of it. It belongs to the goroutine of run.
+// talk is a conversation with an agent and its further plan. It belongs to the goroutine of run.
 type talk struct {
 	agent   chatAgent
 	session *chat.Session
 	view    *chatView
-	edit    *editor // nil: nobody types
+	edit    *editor // nil without a user who types
 	json    func(chat.Record) error
 	images  []chat.Image // that go with the next prompt
 	prompts []string     // that wait for the end of the turn
 	stay    bool         // for prompts that the user types
 	nobody  bool         // who could answer here
 
-	around  *around                       // whose people answer in place of the one who is not here, nil for nobody
+	// its people answer for the absent user; may be nil
+	around  *around
 	passing map[string]context.CancelFunc // what they were asked, by the request's id
 	heard   chan passed
 
-	question *question // that is asked, nil for none
+	question *question // the one being asked, or nil
 	asked    int       // questions so far
 	opens    *time.Timer
 	silent   *time.Timer // runs only while the agent works
@@ -53,7 +55,7 @@ type talk struct {
 	state   chat.State
 	why     string // it ended
 	last    chat.Outcome
-	refused bool // a request, since nobody could be asked
+	refused bool // a request was refused because the user is absent
 	stops   int  // Ctrl+C, since the last line or the last turn
 	leaving bool
 	resumes bool // a conversation that was
@@ -61,8 +63,13 @@ type talk struct {
 	parts   sync.WaitGroup
 }
 
-// talkTo talks to an agent until there is no more to say.
-func (a *app) talkTo(ctx context.Context, agent chatAgent, in chatFlags, prompts []string) (err error) {
+// talkTo runs the conversation with an agent to its end.
+func (a *app) talkTo(
+	ctx context.Context,
+	agent chatAgent,
+	in chatFlags,
+	prompts []string,
+) (err error) {
 	own, err := newChatLock()
 	if err != nil {
 		return err
@@ -75,11 +82,7 @@ func (a *app) talkTo(ctx context.Context, agent chatAgent, in chatFlags, prompts
 		in.terminals = a.terminalsFor(ctx, agent.name)
 		defer func() { err = errors.Join(err, in.terminals.close()) }()
 	}
-	t := &talk{
-		own: own, resumes: in.resume != "",
-		agent: agent, session: chat.New(agent.name, agent.drive(in)), prompts: prompts, images: in.images, stay: len(prompts) == 0, nobody: in.silent,
-		view: &chatView{text: a.out, about: a.err}, opens: time.NewTimer(0), silent: time.NewTimer(silence), passing: map[string]context.CancelFunc{}, heard: make(chan passed),
-	}
+	t := a.newTalk(own, agent, in, prompts)
 	if in.nested {
 		outer, bad := a.newAround(sessionAround(), agent.name)
 		if bad != nil {
@@ -101,21 +104,14 @@ func (a *app) talkTo(ctx context.Context, agent chatAgent, in chatFlags, prompts
 	if err := t.session.Start(); err != nil {
 		return notStarted(agent, err)
 	}
-	switch {
-	case a.json:
-		t.view.about, t.json = io.Discard, recordLines(a.out)
-	case !in.silent:
-		edit, err := newEditor(a.in.(*os.File), a.out.(*os.File))
-		if err != nil {
-			return errors.Join(err, t.session.Close())
-		}
-		t.edit, t.view.text, t.view.about, t.view.cols = edit, edit.term, edit.term, edit.columns
+	if err := a.openView(t, in.silent); err != nil {
+		return errors.Join(err, t.session.Close())
 	}
 	if t.edit != nil {
-		t.view.hint(startHint(agent.name, t.stay))
+		t.view.printHint(startHint(agent.name, t.stay))
 	}
 	if noRoom != nil {
-		t.view.say("· %v", noRoom)
+		t.view.printNotice("· %v", noRoom)
 	}
 	err = t.run(ctx)
 	if t.edit != nil {
@@ -124,21 +120,58 @@ func (a *app) talkTo(ctx context.Context, agent chatAgent, in chatFlags, prompts
 	if err != nil {
 		return err
 	}
-	return a.talked(t)
+	return a.reportEnd(t)
 }
 
-// startHint says once that the user can type while the agent starts or works, and how the conversation ends if that is not the prompt's end.
+func (a *app) newTalk(own *lock.Lock, agent chatAgent, in chatFlags, prompts []string) *talk {
+	return &talk{
+		own:     own,
+		resumes: in.resume != "",
+		agent:   agent,
+		session: chat.New(agent.name, agent.drive(in)),
+		prompts: prompts,
+		images:  in.images,
+		stay:    len(prompts) == 0,
+		nobody:  in.silent,
+		view:    &chatView{text: a.out, about: a.err},
+		opens:   time.NewTimer(0),
+		silent:  time.NewTimer(silence),
+		passing: map[string]context.CancelFunc{},
+		heard:   make(chan passed),
+	}
+}
+
+// openView shows the conversation as JSON, on a terminal with an editor, or as plain text.
+func (a *app) openView(t *talk, silent bool) error {
+	switch {
+	case a.json:
+		t.view.about, t.json = io.Discard, recordLines(a.out)
+	case !silent:
+		edit, err := newEditor(a.in.(*os.File), a.out.(*os.File))
+		if err != nil {
+			return err
+		}
+		t.edit, t.view.text, t.view.about, t.view.cols = edit, edit.term, edit.term, edit.columns
+	}
+	return nil
+}
+
+// startHint tells once that the user can type while the agent starts or works, and how the
+// conversation ends if the prompt's end does not end it.
 func startHint(agent string, stay bool) string {
 	if stay {
-		return "· " + agent + " starts: type at any time, Enter sends; Ctrl+C interrupts, Ctrl+D ends"
+		return "· " + agent + " starts: type at any time, Enter sends; Ctrl+C interrupts, " +
+			"Ctrl+D ends"
 	}
 	return "· type while " + agent + " works, Enter sends the line; Ctrl+C interrupts"
 }
 
-// talked is how the conversation ended.
-func (a *app) talked(t *talk) error {
-	if !a.json && t.state == chat.Ended && t.last != "" && t.session.Conversation() != "" && (t.edit != nil || t.last != chat.Done) {
-		fmt.Fprintf(a.err, "go on with: gateway chat --with %s --resume %s\n", t.agent.name, t.session.Conversation())
+// reportEnd reports how the conversation ended.
+func (a *app) reportEnd(t *talk) error {
+	if !a.json && t.state == chat.Ended && t.last != "" && t.session.Conversation() != "" &&
+		(t.edit != nil || t.last != chat.Done) {
+		fmt.Fprintf(a.err, "go on with: gateway chat --with %s --resume %s\n", t.agent.name,
+			t.session.Conversation())
 	}
 	switch {
 	case t.stops > 0 || t.last == chat.Interrupted:
@@ -146,7 +179,8 @@ func (a *app) talked(t *talk) error {
 	case t.state == chat.Failed:
 		err := fail(statusRefused, "chat: %s did not start: %s", t.agent.name, t.why)
 		if t.resumes {
-			err = err.hinted("without --resume a new conversation begins; the id of one is printed when it ends")
+			err = err.withHint(
+				"without --resume a new conversation begins; the id of one is printed when it ends")
 		}
 		return err
 	case !t.leaving:
@@ -157,10 +191,10 @@ func (a *app) talked(t *talk) error {
 	return nil
 }
 
-// run shows what comes and passes on what is typed, until the agent is gone.
+// run shows the agent's records and passes the user's lines on, until the agent has ended.
 func (t *talk) run(ctx context.Context) error {
 	records := make(chan chat.Record)
-	t.parts.Go(func() { t.follow(records) }) // ends with the session
+	t.parts.Go(func() { t.forwardRecords(records) }) // ends with the session
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer signal.Stop(signals)
@@ -178,35 +212,35 @@ func (t *talk) run(ctx context.Context) error {
 			if !more {
 				return nil
 			}
-			err = t.record(r)
+			err = t.handleRecord(r)
 		case l := <-lines:
-			t.line(l)
+			t.handleLine(l)
 		case p := <-t.heard:
-			t.hears(p)
+			t.handleForwarded(p)
 		case <-stops:
 			t.stop()
 		case <-t.opens.C:
 			t.openQuestion()
 		case <-t.silent.C:
-			t.view.say("· %s works: nothing for %d s", t.agent.name, silence/time.Second)
+			t.view.printNotice("· %s works: nothing for %d s", t.agent.name, silence/time.Second)
 		case <-ended: // of the signals this is the first
 			ended = nil
-			t.hangUp()
+			t.stopAnswering()
 			if t.state == chat.AtPrompt {
-				t.end()
+				t.interruptAndEnd()
 			} else {
 				t.stop()
 			}
 		case sig := <-signals:
 			switch heard++; {
 			case sig != os.Interrupt:
-				t.end()
+				t.interruptAndEnd()
 			case heard > 1:
 				t.stop()
 			}
 		}
 		if err != nil {
-			t.leave()
+			t.endAgent()
 			for range records { // to its end
 			}
 			return err
@@ -214,8 +248,8 @@ func (t *talk) run(ctx context.Context) error {
 	}
 }
 
-// follow passes on all records.
-func (t *talk) follow(records chan<- chat.Record) {
+// forwardRecords passes on all records.
+func (t *talk) forwardRecords(records chan<- chat.Record) {
 	defer close(records)
 	for last := uint64(0); ; {
 		got, lost, err := t.session.Records(context.Background(), last)
@@ -224,7 +258,9 @@ func (t *talk) follow(records chan<- chat.Record) {
 		}
 		if lost > 0 {
 			records <- chat.Record{Item: &chat.Item{
-				Kind: chat.Notice, Author: t.agent.name, Text: fmt.Sprintf("%d records were too many to show", lost),
+				Kind:   chat.Notice,
+				Author: t.agent.name,
+				Text:   fmt.Sprintf("%d records were too many to show", lost),
 			}}
 		}
 		for _, r := range got {
@@ -234,7 +270,8 @@ func (t *talk) follow(records chan<- chat.Record) {
 	}
 }
 
-// watchSilence waits for the next sign of an agent that works, and for none at the prompt, or where nobody looks.
+// watchSilence waits for the next sign of a working agent; not at the prompt, and not without a
+// viewer.
 func (t *talk) watchSilence() {
 	if t.edit != nil && t.state == chat.Working {
 		t.silent.Reset(silence)
@@ -243,83 +280,86 @@ func (t *talk) watchSilence() {
 	}
 }
 
-// record shows what came, and goes on.
-func (t *talk) record(r chat.Record) error {
+// handleRecord shows what came, and goes on.
+func (t *talk) handleRecord(r chat.Record) error {
 	defer t.watchSilence()
 	var err error
 	if t.json != nil {
 		err = t.json(r)
 	} else {
-		t.show(r)
+		t.showRecord(r)
 	}
 	switch {
 	case r.Request != nil && t.nobody && t.around != nil:
-		t.pass(r.Request)
+		t.forwardRequest(r.Request)
 	case r.Request != nil && t.nobody:
-		t.refuse(r.Request)
+		t.refuseRequest(r.Request)
 	case r.Request != nil:
 		t.nextQuestion()
 	case r.Closed != nil:
-		t.closed(r.Closed)
+		t.handleClosed(r.Closed)
 	case r.Turn != nil:
 		t.last = r.Turn.Outcome
 	case r.State != "":
 		t.state, t.why = r.State, r.Why
-		if r.State != chat.Ended && r.State != chat.Failed { // it may go to work at once, on what was typed while it started
+		// it may go to work at once, on what was typed while it started
+		if r.State != chat.Ended && r.State != chat.Failed {
 			if err := lockChat(t.own, t.session.Conversation()); err != nil {
 				return err
 			}
 		}
 		if r.State == chat.AtPrompt {
-			t.idle()
+			t.sendNextOrFinish()
 		}
 	}
 	return err
 }
 
-func (t *talk) show(r chat.Record) {
+func (t *talk) showRecord(r chat.Record) {
 	switch {
 	case r.Item != nil:
-		t.view.item(t.agent.name, r.Item)
+		t.view.printItem(t.agent.name, r.Item)
 	case r.Piece != nil:
-		t.view.piece(r.Piece)
+		t.view.printPiece(r.Piece)
 	case r.Turn != nil && r.Turn.Outcome == chat.Broken:
-		t.view.say("· the turn failed: %s", exactly(r.Turn.Why))
+		t.view.printNotice("· the turn failed: %s", exactly(r.Turn.Why))
 	case r.Turn != nil && r.Turn.Outcome == chat.Interrupted:
-		t.view.say("· interrupted")
+		t.view.printNotice("· interrupted")
 	case r.Turn != nil:
 		t.view.flush()
 	}
 }
 
-// idle sends the next prompt, or ends what has no more.
-func (t *talk) idle() {
+// sendNextOrFinish sends the next prompt; after the last one it ends the agent.
+func (t *talk) sendNextOrFinish() {
 	t.stops = 0
 	switch {
 	case t.leaving:
 	case len(t.prompts) > 0:
 		next := t.prompts[0]
 		t.prompts = t.prompts[1:]
-		t.view.say("%s%s", youPrompt, exactly(next))
-		if !t.send(next) && t.session.State() == chat.AtPrompt { // no turn comes that could end
+		t.view.printNotice("%s%s", youPrompt, exactly(next))
+		// no turn comes that could end
+		if !t.sendPrompt(next) && t.session.State() == chat.AtPrompt {
 			t.refused = true
 			t.dropPrompts()
-			t.idle()
+			t.sendNextOrFinish()
 		}
-	case !t.stay && !t.unsent():
-		t.leave()
+	case !t.stay && !t.sendPending():
+		t.endAgent()
 	}
 }
 
-// unsent reports whether the user typed something that is not sent, and sends what was entered.
-func (t *talk) unsent() bool {
+// sendPending reports whether the user typed text that is not sent, and sends the lines that were
+// entered.
+func (t *talk) sendPending() bool {
 	if t.edit == nil {
 		return false
 	}
 	for {
 		select {
 		case l := <-t.edit.lines:
-			t.line(l)
+			t.handleLine(l)
 			if t.session.State() != chat.AtPrompt {
 				return true
 			}
@@ -330,105 +370,109 @@ func (t *talk) unsent() bool {
 	}
 	if !t.nobody && t.edit.halfTyped() {
 		t.stay = true
-		t.view.say("· done, but for your line: Enter sends it, Ctrl+D on an empty line ends the conversation")
+		t.view.printNotice(
+			"· done, but for your line: Enter sends it, Ctrl+D on an empty line ends the " +
+				"conversation")
 	}
 	return t.stay
 }
 
-func (t *talk) send(text string) (sent bool) {
+func (t *talk) sendPrompt(text string) (sent bool) {
 	err := t.session.SendImages(you, text, t.images)
 	if err != nil {
-		t.view.say("· not sent: %v", err)
+		t.view.printNotice("· not sent: %v", err)
 		if len(t.images) > 0 && t.state != chat.Starting && t.session.ImageRefusal() != nil {
 			t.images = nil
-			t.view.say("· no image goes with your next line")
+			t.view.printNotice("· no image goes with your next line")
 		}
 		return false
 	}
 	if len(t.images) > 0 {
-		t.view.say("  %s", imagesWith("", t.images))
+		t.view.printNotice("  %s", imagesWith("", t.images))
 		t.images = nil
 	}
 	return true
 }
 
-// leave ends the agent. What it says last is still shown.
-func (t *talk) leave() {
+// endAgent ends the agent. What it says last is still shown.
+func (t *talk) endAgent() {
 	if !t.leaving {
 		t.leaving = true
 		t.parts.Go(func() { _ = t.session.Close() })
 	}
 }
 
-// stop is a Ctrl+C: the first interrupts, the second ends.
+// stop handles Ctrl+C: the first one interrupts the turn, the second one ends the agent.
 func (t *talk) stop() {
 	t.stops++
 	switch idle := t.state == chat.AtPrompt; {
 	case t.leaving:
 	case t.stops > 1 || t.edit == nil && idle:
 		t.stops = max(t.stops, 1)
-		t.leave()
+		t.endAgent()
 	case idle:
-		t.edit.clear()
-		t.view.say("· Ctrl+C again ends the conversation")
+		t.edit.clearLine()
+		t.view.printNotice("· Ctrl+C again ends the conversation")
 	default:
-		t.view.say("· interrupting; Ctrl+C again ends %s", t.agent.name)
+		t.view.printNotice("· interrupting; Ctrl+C again ends %s", t.agent.name)
 		t.dropPrompts()
 		t.last = chat.Interrupted
 		_ = t.session.Interrupt(you) // it is gone: its end is on the way
 	}
 }
 
-// end is what SIGTERM and SIGHUP ask for: the agent need not end its turn, and nobody presses Ctrl+C again.
-func (t *talk) end() {
-	t.hangUp()
+// interruptAndEnd handles SIGTERM and SIGHUP: it ends the agent without waiting for the end of the
+// turn.
+func (t *talk) interruptAndEnd() {
+	t.stopAnswering()
 	t.stops = max(t.stops, 1)
 	if t.state != chat.AtPrompt && !t.leaving {
 		t.last = chat.Interrupted
 		_ = t.session.Interrupt(you) // it is gone: its end is on the way
 	}
-	t.leave()
+	t.endAgent()
 }
 
 // dropPrompts forgets the prompts that were to follow.
 func (t *talk) dropPrompts() {
 	for _, p := range t.prompts {
-		t.view.say("· not sent: %s", exactly(p))
+		t.view.printNotice("· not sent: %s", exactly(p))
 	}
 	t.prompts = nil
 }
 
-// hangUp is the end of the terminal, or of us: from now on nobody answers, and no more is sent.
-func (t *talk) hangUp() {
+// stopAnswering handles the end of the terminal or of this command: it refuses all later requests
+// and sends no further prompt.
+func (t *talk) stopAnswering() {
 	t.nobody, t.stay, t.around = true, false, nil
 	t.dropPrompts()
 	for _, r := range t.session.Open() {
-		t.refuse(r)
+		t.refuseRequest(r)
 	}
 }
 
-// line is what the user entered.
-func (t *talk) line(l typed) {
+// handleLine handles a line that the user entered.
+func (t *talk) handleLine(l typed) {
 	if l.question != 0 {
 		defer func() { t.edit.looked <- struct{}{} }()
 	}
 	t.stops = 0
 	switch {
 	case l.lost:
-		t.hangUp()
+		t.stopAnswering()
 		if t.state == chat.AtPrompt {
-			t.leave()
+			t.endAgent()
 		}
 	case l.ended:
 		t.stay = false
 		if t.state == chat.AtPrompt && len(t.prompts) == 0 {
-			t.leave()
+			t.endAgent()
 		} else {
-			t.view.say("· the conversation ends with this turn")
+			t.view.printNotice("· the conversation ends with this turn")
 		}
 	case l.question != 0:
-		t.answered(l)
-	case l.text != "" && !t.attachesImage(l.text) && !t.sets(l.text):
-		t.send(l.text)
+		t.handleAnswer(l)
+	case l.text != "" && !t.attachesImage(l.text) && !t.applySetting(l.text):
+		t.sendPrompt(l.text)
 	}
 }

@@ -20,7 +20,8 @@ import (
 )
 
 const (
-	// agentCols and agentRows are the size of a terminal that a coding agent opens: lines of output shall stay whole.
+	// agentCols and agentRows are the size of a terminal that a coding agent opens: lines of output
+	// shall stay whole.
 	agentCols, agentRows = 160, 40
 	// dialPatience is how long a gateway may take to answer before a conversation begins.
 	dialPatience = time.Second
@@ -28,8 +29,8 @@ const (
 	endPatience = 5 * time.Second
 )
 
-// chatTerminals are sessions of ours for what a coding agent runs: people can list, watch, attach to and end them. They end with the
-// conversation.
+// chatTerminals are the sessions for programs of a coding agent: people can list, watch, attach to
+// and end them. They end with the conversation.
 type chatTerminals struct {
 	agent string
 	ep    gateway.Endpoint
@@ -55,17 +56,26 @@ func (a *app) terminalsFor(ctx context.Context, agent string) *chatTerminals {
 		return nil
 	}
 	_ = conn.Close()
-	return &chatTerminals{agent: agent, ep: ep, taste: a.taste, local: &share{log: slog.New(slog.DiscardHandler)}}
+	return &chatTerminals{
+		agent: agent,
+		ep:    ep,
+		taste: a.taste,
+		local: &share{log: slog.New(slog.DiscardHandler)},
+	}
 }
 
-// joined is the connection, with the host of the programs.
-func (c *chatTerminals) joined() *programs {
+// ensureHost returns the host of the programs, and connects it to the gateway first if needed.
+func (c *chatTerminals) ensureHost() *programs {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.own == nil {
 		c.client = client.New(client.Config{
-			Dial: c.local.dial, URL: c.ep.URL(protocol.PathAgent), Header: c.ep.Header(), Name: c.agent,
-			Key: strings.ToLower(rand.Text() + rand.Text()), Passing: true,
+			Dial:    c.local.dialLocal,
+			URL:     c.ep.URL(protocol.PathAgent),
+			Header:  c.ep.Header(),
+			Name:    c.agent,
+			Key:     strings.ToLower(rand.Text() + rand.Text()),
+			Passing: true,
 		})
 		c.own = newPrograms(c.client, c.ep, c.local, c.taste, c.local.log)
 		c.own.chat = &proxy.Chat{Session: c.outer, Around: true}
@@ -73,7 +83,7 @@ func (c *chatTerminals) joined() *programs {
 	return c.own
 }
 
-// close ends all programs. A nil one has none.
+// close ends all programs. It may be called on nil.
 func (c *chatTerminals) close() error {
 	if c == nil || c.own == nil {
 		return nil
@@ -83,27 +93,39 @@ func (c *chatTerminals) close() error {
 }
 
 // Run is that of [acp.Terminals].
-func (c *chatTerminals) Run(ctx context.Context, conversation string, command acp.Command) (acp.Terminal, error) {
+func (c *chatTerminals) Run(
+	ctx context.Context,
+	conversation string,
+	command acp.Command,
+) (acp.Terminal, error) {
 	program, args := command.Program, command.Args
-	if _, err := exec.LookPath(program); err != nil && len(args) == 0 { // some agents send a line for a shell
+	// some agents send a line for a shell
+	if _, err := exec.LookPath(program); err != nil && len(args) == 0 {
 		program, args = "/bin/sh", []string{"-c", command.Program}
 	}
 	name := []rune(c.agent + " " + conversation)
-	own := c.joined()
+	own := c.ensureHost()
 	id, err := own.Start(ctx, &protocol.ProxyStart{
-		Command: program, Args: args, Env: command.Env, Cwd: command.Dir, Cols: agentCols, Rows: agentRows,
-		Name: string(name[:min(len(name), protocol.MaxName/4)]), AgentName: c.agent,
+		Command:   program,
+		Args:      args,
+		Env:       command.Env,
+		Cwd:       command.Dir,
+		Cols:      agentCols,
+		Rows:      agentRows,
+		Name:      string(name[:min(len(name), protocol.MaxName/4)]),
+		AgentName: c.agent,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("cannot start the program in a terminal: %w", err)
 	}
 	t := &chatTerminal{own: own, id: id, ended: make(chan struct{})}
 	var events <-chan protocol.Message
-	if events, err = own.Subscribe(context.WithoutCancel(ctx), id, 0); err != nil { // it ends with the session, or with the client
+	// it ends with the session, or with the client
+	if events, err = own.Subscribe(context.WithoutCancel(ctx), id, 0); err != nil {
 		t.Release()
 		return nil, fmt.Errorf("cannot follow the program in its terminal: %w", err)
 	}
-	go t.follow(events)
+	go t.awaitExit(events)
 	return t, nil
 }
 
@@ -115,8 +137,8 @@ type chatTerminal struct {
 	exit  acp.Exit // set before ended is closed
 }
 
-// follow waits for the end of the program.
-func (t *chatTerminal) follow(events <-chan protocol.Message) {
+// awaitExit waits for the end of the program.
+func (t *chatTerminal) awaitExit(events <-chan protocol.Message) {
 	defer close(t.ended)
 	t.exit = acp.Exit{Signal: "unknown"} // the gateway went away
 	for m := range events {

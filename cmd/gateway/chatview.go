@@ -18,7 +18,8 @@ import (
 const (
 	// mostOutput is how many lines of a tool's result are shown.
 	mostOutput = 5
-	// mostInput bounds the input shown in a question, in bytes. A question with a longer input names what is missing and cannot be allowed.
+	// mostInput bounds the input shown in a question, in bytes. A question with a longer input says
+	// how much is missing and cannot be allowed.
 	mostInput = 256 << 10
 )
 
@@ -29,14 +30,14 @@ type chatView struct {
 	// cols is how many columns a row has, or nil: then text is shown as it comes.
 	cols func() int
 
-	id    string // of the text that is being written
+	id    string // of the text being written
 	shown int    // bytes of it
-	row   string // text that is not shown yet, as the row is not full
+	row   string // text not shown yet, because the row is not full
 	bare  bool   // the last of what was shown is an unfinished row
 }
 
-// item shows an item. What the user says stands there already.
-func (v *chatView) item(agent string, i *chat.Item) {
+// printItem shows an item. What the user says stands there already.
+func (v *chatView) printItem(agent string, i *chat.Item) {
 	from := ""
 	if i.Author != agent {
 		from = i.Author + ": "
@@ -49,23 +50,24 @@ func (v *chatView) item(agent string, i *chat.Item) {
 		}
 		switch {
 		case from != "":
-			v.say("%s%s", from, text.Clean(rest))
+			v.printNotice("%s%s", from, text.Clean(rest))
 		case rest != "" || v.row != "" || v.bare: // else all of it is shown, to the end of a row
 			v.write(rest + "\n")
 		}
 		v.id, v.shown = "", 0
 	case chat.ToolCall:
-		v.say("• %s%s%s", from, text.OneLine(i.Tool), inputLine(i))
+		v.printNotice("• %s%s%s", from, text.OneLine(i.Tool), inputLine(i))
 	case chat.ToolResult:
-		v.result(i)
+		v.printResult(i)
 	case chat.Notice:
-		v.say("· %s%s", from, text.Clean(i.Text))
+		v.printNotice("· %s%s", from, text.Clean(i.Text))
 	case chat.User:
 	}
 }
 
-// piece shows a part of a text. What stands before it was the agent's too: nothing else is said within one.
-func (v *chatView) piece(p *chat.Piece) {
+// printPiece shows a part of a text. The text before it was the agent's too: no other output is
+// printed within one.
+func (v *chatView) printPiece(p *chat.Piece) {
 	if p.ID != v.id {
 		v.id, v.shown = p.ID, 0
 	}
@@ -106,21 +108,21 @@ func (v *chatView) flush() {
 	}
 }
 
-// say shows a line that is not the agent's own words.
-func (v *chatView) say(format string, args ...any) {
+// printNotice shows a line beside the agent's text.
+func (v *chatView) printNotice(format string, args ...any) {
 	v.flush()
 	fmt.Fprintf(v.about, format+"\n", args...)
 }
 
-// hint shows a faint line, where the terminal knows one.
-func (v *chatView) hint(line string) {
+// printHint shows a faint line, where the terminal knows one.
+func (v *chatView) printHint(line string) {
 	if term := os.Getenv("TERM"); term != "" && term != "dumb" {
 		line = "\x1b[2m" + line + "\x1b[m"
 	}
-	v.say("%s", line)
+	v.printNotice("%s", line)
 }
 
-// firstRow is where to break a line that is longer than a row, 0 for one that is not.
+// firstRow returns where to break a line that is longer than a row, 0 for a shorter one.
 func firstRow(line string, cols int) int {
 	if len(line) <= cols {
 		return 0
@@ -141,8 +143,8 @@ func firstRow(line string, cols int) int {
 	return 0
 }
 
-// result shows the first lines of what a tool answered.
-func (v *chatView) result(i *chat.Item) {
+// printResult shows the first lines of what a tool answered.
+func (v *chatView) printResult(i *chat.Item) {
 	lines := strings.Split(strings.TrimRight(text.Clean(i.Text), "\n "), "\n")
 	if i.Failed {
 		lines[0] = "failed: " + lines[0]
@@ -151,10 +153,10 @@ func (v *chatView) result(i *chat.Item) {
 	if more > 1 {
 		lines = append(lines[:mostOutput], fmt.Sprintf("... and %d lines more", more))
 	}
-	v.say("  ⎿ %s", strings.Join(lines, "\n    "))
+	v.printNotice("  ⎿ %s", strings.Join(lines, "\n    "))
 }
 
-// inputLine is what a tool is called with, on a line.
+// inputLine returns a tool's input on one line.
 func inputLine(i *chat.Item) string {
 	const most = 160
 	fields := inputFields(i.Input)
@@ -174,10 +176,10 @@ func inputLine(i *chat.Item) string {
 	return ": " + string(line)
 }
 
-// inputFields are the fields of a JSON object: text as it is, other values as JSON.
+// inputFields returns the fields of a JSON object: text as it is, other values as JSON.
 func inputFields(input json.RawMessage) map[string]string {
 	var values map[string]json.RawMessage
-	_ = json.Unmarshal(input, &values) // what is no object has no fields
+	_ = json.Unmarshal(input, &values) // only an object has fields
 	fields := map[string]string{}
 	for name, value := range values {
 		var s string
@@ -189,8 +191,9 @@ func inputFields(input json.RawMessage) map[string]string {
 	return fields
 }
 
-// wholeInput is all that an agent wants to call a tool with, for the question whether it may. Nothing is left out without a word, and
-// what cannot be seen is written out. missing is how many bytes are left out.
+// wholeInput returns a tool's whole input, for the question whether the agent may call it. It
+// writes invisible characters out and marks what it leaves out; missing is the number of bytes left
+// out.
 func wholeInput(input json.RawMessage) (shown string, missing int) {
 	fields := inputFields(input)
 	var b strings.Builder

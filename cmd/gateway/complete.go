@@ -13,64 +13,97 @@ import (
 	"terminalproxy/protocol"
 )
 
-// completeTime bounds what a shell waits for when somebody presses Tab.
+// completeTime bounds how long a shell waits after Tab.
 const completeTime = time.Second
 
-// addCommands adds all commands in their groups, with what a shell can complete of their command lines.
+// addCommands adds all commands in their groups, with what a shell can complete of their command
+// lines.
 func (a *app) addCommands(root *cobra.Command) {
 	type group struct {
 		id, title string
 		commands  []*cobra.Command
 	}
 	for _, g := range []group{
-		{"use", "Watch and type:", []*cobra.Command{a.newLs(), a.newRead(), a.newWait(), a.newRequest(), a.newSend(), a.newRelease(), a.newSay(), a.newContext(), a.newStatus()}},
+		{"use", "Watch and type:", []*cobra.Command{
+			a.newLs(), a.newRead(), a.newWait(), a.newRequest(), a.newSend(),
+			a.newRelease(), a.newSay(), a.newContext(), a.newStatus(),
+		}},
 		{"agents", "Coding agents:", []*cobra.Command{a.newChat()}},
-		{"run", "Terminals started by agents:", []*cobra.Command{a.newRun(), a.newAttach(), a.newClose()}},
-		{"own", "For the user:", []*cobra.Command{a.newTop(), a.newGrant(), a.newReclaim(), a.newHide(), a.newMute(), a.newOpen()}},
-		{"serve", "Servers and setup:", []*cobra.Command{a.newMCP(), a.newServe(), a.newToken(), a.newInit(), a.newMarks(), a.newSkill(), a.newConfig(), a.newPolicy(), a.newDoctor()}},
+		{"run", "Terminals started by agents:", []*cobra.Command{
+			a.newRun(), a.newAttach(), a.newClose(),
+		}},
+		{"own", "For the user:", []*cobra.Command{
+			a.newTop(), a.newGrant(), a.newReclaim(), a.newHide(), a.newMute(), a.newOpen(),
+		}},
+		{"serve", "Servers and setup:", []*cobra.Command{
+			a.newMCP(), a.newServe(), a.newToken(), a.newInit(), a.newMarks(),
+			a.newSkill(), a.newConfig(), a.newPolicy(), a.newDoctor(),
+		}},
 		{"record", "Recordings:", []*cobra.Command{a.newPlay(), a.newRender(), a.newAudit()}},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
 		for _, cmd := range g.commands {
 			cmd.GroupID = g.id
-			a.complete(cmd)
+			a.addCompletions(cmd)
 			root.AddCommand(cmd)
 		}
 	}
 }
 
-// completions are the values of flags that a shell can offer, by the flag's name, or by a command's and the flag's.
+// completions are the values of flags that a shell can offer, by the flag's name, or by a command's
+// and the flag's.
 var completions = map[string][]string{
-	"level": {string(protocol.LevelDrive) + "\tevery key", string(protocol.LevelType) + "\ttext and editing keys"},
+	"level": {
+		string(protocol.LevelDrive) + "\tevery key",
+		string(protocol.LevelType) + "\ttext and editing keys",
+	},
 	"mouse": {
-		"click", "double-click", "right-click", "middle-click", "press\tleft button down", "release\tleft button up", "move",
-		"drag\tto --drag-to", "wheel-up", "wheel-down", "wheel-left", "wheel-right",
+		"click",
+		"double-click",
+		"right-click",
+		"middle-click",
+		"press\tleft button down",
+		"release\tleft button up",
+		"move",
+		"drag\tto --drag-to",
+		"wheel-up",
+		"wheel-down",
+		"wheel-left",
+		"wheel-right",
 	},
 	"role": {
-		string(auth.RoleProxy) + "\tpublishes sessions", string(auth.RoleAgent) + "\twatches, asks and types",
-		string(auth.RoleViewer) + "\twatches", string(auth.RoleOwner) + "\twatches, grants and takes control",
+		string(auth.RoleProxy) + "\tpublishes sessions",
+		string(auth.RoleAgent) + "\twatches, asks and types",
+		string(auth.RoleViewer) + "\twatches",
+		string(auth.RoleOwner) + "\twatches, grants and takes control",
 	},
-	"open role": {string(auth.RoleViewer) + "\tlooks", string(auth.RoleOwner) + "\tlooks, answers and takes back"},
+	"open role": {
+		string(auth.RoleViewer) + "\tlooks",
+		string(auth.RoleOwner) + "\tlooks, answers and takes back",
+	},
 }
 
-// complete says what a shell offers for a command: the ids of sessions as the first argument, where it takes one, the words
-// that a flag knows, and never the files of the directory.
-func (a *app) complete(cmd *cobra.Command) {
+// addCompletions says what a shell offers for a command: the ids of sessions as the first argument,
+// where it takes one, the words that a flag knows, and never the files of the directory.
+func (a *app) addCompletions(cmd *cobra.Command) {
 	for _, sub := range cmd.Commands() {
-		a.complete(sub)
+		a.addCompletions(sub)
 	}
 	for flag, words := range completions {
-		if own, is := completions[cmd.Name()+" "+flag]; is {
+		if own, found := completions[cmd.Name()+" "+flag]; found {
 			words = own
 		}
 		if cmd.Flags().Lookup(flag) != nil {
-			// It fails for a flag that is not there, or twice.
-			_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+			// It fails for a missing or repeated flag.
+			_ = cmd.RegisterFlagCompletionFunc(flag,
+				cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 		}
 	}
 	switch {
-	case cmd.ValidArgsFunction != nil, cmd.Name() == "render", cmd.Name() == "run", strings.HasPrefix(cmd.Use, cmd.Name()+" FILE"):
-	case strings.HasPrefix(cmd.Use, cmd.Name()+" ID"), strings.HasPrefix(cmd.Use, cmd.Name()+" [ID]"):
+	case cmd.ValidArgsFunction != nil, cmd.Name() == "render", cmd.Name() == "run",
+		strings.HasPrefix(cmd.Use, cmd.Name()+" FILE"):
+	case strings.HasPrefix(cmd.Use, cmd.Name()+" ID"),
+		strings.HasPrefix(cmd.Use, cmd.Name()+" [ID]"):
 		cmd.ValidArgsFunction = a.completeID
 	default:
 		cmd.ValidArgsFunction = cobra.NoFileCompletions
@@ -78,17 +111,22 @@ func (a *app) complete(cmd *cobra.Command) {
 }
 
 // completeID offers the sessions that run and begin with the word.
-func (a *app) completeID(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func (a *app) completeID(
+	cmd *cobra.Command,
+	args []string,
+	word string,
+) ([]cobra.Completion, cobra.ShellCompDirective) {
 	var ids []cobra.Completion
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	if a.configure(cmd) != nil {
+	if a.applyConfiguration(cmd) != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	ctx, cancel := context.WithTimeout(cmd.Context(), completeTime)
 	defer cancel()
-	_ = a.with(defaultName, false, func(c *client.Client) error { // without a gateway there is nothing to offer
+	// without a gateway the shell gets no ids
+	_ = a.withClient(defaultName, false, func(c *client.Client) error {
 		sessions, err := c.Sessions(ctx)
 		for _, s := range sessions {
 			if strings.HasPrefix(s.SessionID, word) {

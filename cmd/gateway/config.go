@@ -55,9 +55,13 @@ type rule struct {
 
 func (a *app) newConfig() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "config", Short: "Show the configuration in force, and where each value comes from", Args: cobra.NoArgs,
-		Long: "config shows what proxy and gateway use where the command line says nothing else: the built-in default, your configuration\n" +
-			"or an environment variable. Your configuration is ~/.config/terminalproxy/config.toml; docs/configuration.md lists its\n" +
+		Use:   "config",
+		Short: "Show the configuration in force, and where each value comes from",
+		Args:  cobra.NoArgs,
+		Long: "config shows what proxy and gateway use where the command line says nothing else: " +
+			"the built-in default, your configuration\n" +
+			"or an environment variable. Your configuration is " +
+			"~/.config/terminalproxy/config.toml; docs/configuration.md lists its\n" +
 			"settings. The exit status is 2 if something in it is wrong.",
 		RunE: func(*cobra.Command, []string) error { return a.showConfig() },
 	}
@@ -68,14 +72,14 @@ func (a *app) newConfig() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.answer(map[string]any{"path": path}, path)
+			return a.printAnswer(map[string]any{"path": path}, path)
 		},
 	})
 	return cmd
 }
 
-// showConfig prints all settings. A file with which something is wrong counts as it does for who reads it: not at all, but for what
-// agents must not see.
+// showConfig prints all settings. A file with which something is wrong counts as it does for who
+// reads it: not at all, but for what agents must not see.
 func (a *app) showConfig() error {
 	path, err := settingsfile.Path()
 	if err != nil {
@@ -107,17 +111,17 @@ func (a *app) showConfig() error {
 		c.Rules = policyOf(file)
 	}
 	if a.json {
-		bad = a.answer(c, "")
+		bad = a.printAnswer(c, "")
 	} else {
-		bad = c.print(a.out)
+		bad = c.printSettings(a.out)
 	}
-	if wrong, is := errors.AsType[*settingsfile.Error](err); is {
-		return fail(statusUsage, "configuration: %w", wrong).hinted(wrong.Hint)
+	if wrong, found := errors.AsType[*settingsfile.Error](err); found {
+		return fail(statusUsage, "configuration: %w", wrong).withHint(wrong.Hint)
 	}
 	return errors.Join(err, bad)
 }
 
-// settingsOf are all settings with what is in force.
+// settingsOf lists all settings with their effective values.
 func settingsOf(file *settingsfile.File) (all []inForce, err error) {
 	if all, err = proxyTable(all, file); err != nil {
 		return nil, err
@@ -138,10 +142,13 @@ func proxyTable(all []inForce, file *settingsfile.File) ([]inForce, error) {
 		return nil, err
 	}
 	f := new(proxyflags.Flags)
-	return flagsOf(all, file, settingsfile.TableProxy, settingsfile.Flags{Set: f.Set(), Never: settingsfile.NeverProxy})
+	return flagsOf(all, file, settingsfile.TableProxy, settingsfile.Flags{
+		Set:   f.Set(),
+		Never: settingsfile.NeverProxy,
+	})
 }
 
-// rulesOf are the programs that are run when something happens.
+// rulesOf lists the programs that the configuration runs on events.
 func rulesOf(file *settingsfile.File) (all []inForce) {
 	rules, lines, err := file.Rules()
 	if err != nil {
@@ -165,7 +172,8 @@ const (
 	runKey   = "run"
 )
 
-// unfound says that a program cannot be run, as a session would find it that starts here; "" for one that can.
+// unfound says that a program cannot be run, as a session would find it that starts here; "" for
+// one that can.
 func unfound(program string) string {
 	if _, err := exec.LookPath(program); err != nil {
 		return strings.TrimPrefix(err.Error(), "exec: ")
@@ -174,7 +182,11 @@ func unfound(program string) string {
 }
 
 // commandsOf adds the flags of a command and of those below it.
-func commandsOf(all []inForce, file *settingsfile.File, cmd *cobra.Command) (_ []inForce, err error) {
+func commandsOf(
+	all []inForce,
+	file *settingsfile.File,
+	cmd *cobra.Command,
+) (_ []inForce, err error) {
 	table, flags := tableOf(cmd)
 	if err := file.Table(table).Only(subcommands(cmd)...); err != nil {
 		return nil, err
@@ -193,13 +205,23 @@ func commandsOf(all []inForce, file *settingsfile.File, cmd *cobra.Command) (_ [
 }
 
 // flagsOf adds the flags that a table may set.
-func flagsOf(all []inForce, file *settingsfile.File, table string, flags settingsfile.Flags) ([]inForce, error) {
+func flagsOf(
+	all []inForce,
+	file *settingsfile.File,
+	table string,
+	flags settingsfile.Flags,
+) ([]inForce, error) {
 	lines, err := file.Preset(table, flags)
 	if err != nil {
 		return nil, err
 	}
 	for _, name := range flags.Names() {
-		s := inForce{Table: table, Key: name, Value: valueOf(flags.Set.Lookup(name)), From: fromDefault}
+		s := inForce{
+			Table: table,
+			Key:   name,
+			Value: valueOf(flags.Set.Lookup(name)),
+			From:  fromDefault,
+		}
 		if line, set := lines[name]; set {
 			s.From, s.Line = fromFile, line
 		} else if variable, value := settingsfile.Variable(name); value != "" {
@@ -210,7 +232,7 @@ func flagsOf(all []inForce, file *settingsfile.File, table string, flags setting
 	return all, nil
 }
 
-// valueOf is what a flag is, as a file says it.
+// valueOf returns a flag's value in the form of a configuration file.
 func valueOf(flag *pflag.Flag) any {
 	text := flag.Value.String()
 	if list, ok := flag.Value.(pflag.SliceValue); ok {
@@ -227,7 +249,7 @@ func valueOf(flag *pflag.Flag) any {
 	return text
 }
 
-// policyOf are the rules about agents of a file that is good.
+// policyOf lists a valid file's rules about agents.
 func policyOf(file *settingsfile.File) (all []rule) {
 	for _, kind := range []string{settingsfile.RulesAllow, settingsfile.RulesNever} {
 		for _, r := range file.RuleTables(kind) {
@@ -237,8 +259,8 @@ func policyOf(file *settingsfile.File) (all []rule) {
 	return all
 }
 
-// print writes the settings as a file would say them.
-func (c configuration) print(out io.Writer) error {
+// printSettings writes the settings as a file would say them.
+func (c configuration) printSettings(out io.Writer) error {
 	var b strings.Builder
 	state := ""
 	switch {
@@ -266,7 +288,7 @@ func (c configuration) print(out io.Writer) error {
 		}
 		said := s.Key + " = " + settingsfile.Literal(s.Value)
 		if s.From != fromFile {
-			said = "# " + said // so that what is printed could be the file
+			said = "# " + said // makes the output a valid file
 		}
 		if s.Trouble != "" {
 			from += ": " + s.Trouble

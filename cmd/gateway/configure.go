@@ -15,36 +15,59 @@ import (
 )
 
 // neverInFile are the flags that make no sense in a file: they are about one call.
-var neverInFile = []string{"help", "version", "check", "config", "chat", "agents-may-approve", "record-json", imageFlag, agentTokenFlag}
+var neverInFile = []string{
+	"help",
+	"version",
+	"check",
+	"config",
+	"chat",
+	"agents-may-approve",
+	"record-json",
+	imageFlag,
+	agentTokenFlag,
+}
 
-// despite are the commands that do their duty whatever is wrong with the configuration: they take the keyboard back, or help to find
-// what is wrong. They use the built-in defaults then, and say so.
-var despite = []string{"reclaim", "hide", "mute", "doctor", "config", "config path", "init", "marks", "version"}
+// despite are the commands that work in spite of a wrong configuration: they take the keyboard
+// back, or help to find the fault. They use the built-in defaults then, and report it.
+var despite = []string{
+	"reclaim",
+	"hide",
+	"mute",
+	"doctor",
+	"config",
+	"config path",
+	"init",
+	"marks",
+	"version",
+}
 
-// configure sets the flags of a command to what the user's configuration says, where the command line and the environment say nothing.
-func (a *app) configure(cmd *cobra.Command) error {
+// applyConfiguration sets the flags of a command to what the user's configuration says, where the
+// command line and the environment say nothing.
+func (a *app) applyConfiguration(cmd *cobra.Command) error {
 	file, err := settingsfile.User()
 	if err == nil {
 		err = a.presetFlags(file, cmd)
 	}
-	wrong, is := errors.AsType[*settingsfile.Error](err)
+	wrong, found := errors.AsType[*settingsfile.Error](err)
 	switch {
-	case !is:
+	case !found:
 		return err
 	case slices.Contains(despite, commandName(cmd)):
 		if cmd.Name() != "config" { // which says it itself
-			_, _ = fmt.Fprintf(a.err, "gateway: configuration: %v; using the built-in defaults\n", wrong)
+			_, _ = fmt.Fprintf(a.err, "gateway: configuration: %v; using the built-in defaults\n",
+				wrong)
 		}
 		return nil
 	}
 	f := fail(statusUsage, "configuration: %w", wrong)
 	if wrong.Hint != "" {
-		return f.hinted(wrong.Hint)
+		return f.withHint(wrong.Hint)
 	}
-	return f.hinted("gateway config shows what is in force")
+	return f.withHint("gateway config shows what is in force")
 }
 
-// presetFlags takes what concerns the command: its own table, and those of the commands that it is a part of.
+// presetFlags takes what concerns the command: its own table, and those of the commands that it is
+// a part of.
 func (a *app) presetFlags(file *settingsfile.File, cmd *cobra.Command) error {
 	if file == nil {
 		return nil
@@ -74,7 +97,7 @@ func (a *app) presetFlags(file *settingsfile.File, cmd *cobra.Command) error {
 	return err
 }
 
-// forProxy is what proxy finds wrong in the file: then no [[allow]] counts.
+// forProxy returns what proxy finds wrong in the file; if it finds an error, no [[allow]] counts.
 func forProxy(file *settingsfile.File) error {
 	if _, _, err := file.Rules(); err != nil {
 		return err
@@ -86,7 +109,8 @@ func forProxy(file *settingsfile.File) error {
 	return err
 }
 
-// tableOf is the table of a command, with the flags that stand in it: its own, and those that it gives the commands below it.
+// tableOf returns a command's table and the flags that stand in it: its own, and those that its
+// subcommands inherit.
 func tableOf(cmd *cobra.Command) (name string, flags settingsfile.Flags) {
 	name = strings.ReplaceAll(cmd.CommandPath(), " ", ".")
 	set := pflag.NewFlagSet(cmd.Name(), pflag.ContinueOnError)
@@ -95,7 +119,7 @@ func tableOf(cmd *cobra.Command) (name string, flags settingsfile.Flags) {
 	return name, settingsfile.Flags{Set: set, Never: neverInFile}
 }
 
-// subcommands are the names of the tables in a command's.
+// subcommands returns the names of the tables in a command's table.
 func subcommands(cmd *cobra.Command) (names []string) {
 	for _, sub := range cmd.Commands() {
 		if settled(sub) {
@@ -110,10 +134,12 @@ func settled(cmd *cobra.Command) bool {
 	return !cmd.Hidden && cmd.Name() != "help" && cmd.Name() != "completion"
 }
 
-var flagName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`--([a-z][a-z-]*)`) })
+var flagName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`--([a-z][a-z-]*)`)
+})
 
-// located is an error's text, with where the configuration set the flag that it is about.
-func (a *app) located(text string) string {
+// withPosition adds to an error's text where the configuration sets the flag that the error names.
+func (a *app) withPosition(text string) string {
 	for _, m := range flagName().FindAllStringSubmatch(text, -1) {
 		if at := a.preset[m[1]]; at != "" {
 			return text + " (set in " + at + ")"

@@ -33,7 +33,7 @@ import (
 // defaultName is the agent that a command line is when --as says nothing else.
 const defaultName = "cli"
 
-// endpoint is the gateway that the flags name, with its token.
+// endpoint returns the gateway that the flags name, with its token.
 func (a *app) endpoint() (gateway.Endpoint, error) {
 	ep, err := gateway.ParseEndpoint(a.gateway)
 	if err != nil {
@@ -51,9 +51,9 @@ func (a *app) endpoint() (gateway.Endpoint, error) {
 	return ep, nil
 }
 
-// way is how a client reaches the gateways of an address, at one of their paths. view is the path for a token that may not use that
-// one, "" for none.
-func (a *app) way(ep gateway.Endpoint, path, view string) client.Config {
+// clientConfig returns how a client reaches the gateways of an address at one of their paths. view
+// is the path for a token that may not use that one, "" if all may.
+func (a *app) clientConfig(ep gateway.Endpoint, path, view string) client.Config {
 	var doors []client.Door
 	for _, one := range ep.All() {
 		door := client.Door{Dial: one.DialContext, URL: one.URL(path), Header: one.Header()}
@@ -63,10 +63,14 @@ func (a *app) way(ep gateway.Endpoint, path, view string) client.Config {
 		doors = append(doors, door)
 	}
 	first := doors[0]
-	var said sync.Map // each is said once, however often it is tried
+	var said sync.Map // report each once, for all tries
 	var lacks sync.Once
 	return client.Config{
-		Dial: first.Dial, URL: first.URL, ViewURL: first.ViewURL, Header: first.Header, Others: doors[1:],
+		Dial:    first.Dial,
+		URL:     first.URL,
+		ViewURL: first.ViewURL,
+		Header:  first.Header,
+		Others:  doors[1:],
 		Passed: func(gateway string, why error) {
 			if _, again := said.LoadOrStore(gateway+why.Error(), true); !again {
 				_, _ = fmt.Fprintf(a.err, "gateway: %s is passed over: %v\n", gateway, why)
@@ -74,14 +78,16 @@ func (a *app) way(ep gateway.Endpoint, path, view string) client.Config {
 		},
 		Incomplete: func(m *protocol.Incomplete) {
 			lacks.Do(func() {
-				_, _ = fmt.Fprintf(a.err, "gateway: the list of sessions is incomplete: %s\n", text.Incomplete(m, time.Now()))
+				_, _ = fmt.Fprintf(a.err, "gateway: the list of sessions is incomplete: %s\n",
+					text.Incomplete(m, time.Now()))
 			})
 		},
 	}
 }
 
-// watch makes a client that connects as a viewer, for an owner's acts. Where a token is wanted it is the owner's.
-func (a *app) watch() (*client.Client, error) {
+// dialAsViewer makes a client that connects as a viewer, for an owner's acts. Where a token is
+// wanted it is the owner's.
+func (a *app) dialAsViewer() (*client.Client, error) {
 	ep, err := a.endpoint()
 	if err != nil {
 		return nil, err
@@ -91,11 +97,11 @@ func (a *app) watch() (*client.Client, error) {
 			return nil, err
 		}
 	}
-	return client.New(a.way(ep, protocol.PathView, "")), nil
+	return client.New(a.clientConfig(ep, protocol.PathView, "")), nil
 }
 
-// orKept dials a gateway. Where nobody serves the local one and the sessions of ended programs are kept there, own serves it, for as
-// long as the command runs.
+// orKept dials a gateway. Where nobody serves the local one and the sessions of ended programs are
+// kept there, own serves it, for as long as the command runs.
 func orKept(ep gateway.Endpoint, own *share) func(context.Context) (net.Conn, error) {
 	return func(ctx context.Context) (net.Conn, error) {
 		conn, err := ep.DialContext(ctx)
@@ -105,13 +111,13 @@ func orKept(ep gateway.Endpoint, own *share) func(context.Context) (net.Conn, er
 		if dir, _, bad := gateway.LocalSocket(); dir == "" || bad != nil || !gateway.Kept(dir) {
 			return nil, err
 		}
-		return own.dial(ctx)
+		return own.dialLocal(ctx)
 	}
 }
 
-// dial makes a client that joins a gateway; own is for [orKept]. Only a command that will ask for control needs an identity; looking
-// leaves no file behind.
-func (a *app) dial(name string, create bool, own *share) (*client.Client, error) {
+// dialAsAgent makes a client that joins a gateway; own is for [orKept]. Only a command that will
+// ask for control needs an identity; looking leaves no file behind.
+func (a *app) dialAsAgent(name string, create bool, own *share) (*client.Client, error) {
 	ep, err := a.endpoint()
 	if err != nil {
 		return nil, err
@@ -123,7 +129,7 @@ func (a *app) dial(name string, create bool, own *share) (*client.Client, error)
 	if err != nil {
 		return nil, err
 	}
-	cfg := a.way(ep, protocol.PathAgent, protocol.PathView)
+	cfg := a.clientConfig(ep, protocol.PathAgent, protocol.PathView)
 	cfg.Dial, cfg.Name, cfg.Key = orKept(ep, own), name, key
 	if err := a.asksWith(&cfg, a.agentToken); err != nil {
 		return nil, err
@@ -135,38 +141,47 @@ func (a *app) dial(name string, create bool, own *share) (*client.Client, error)
 func noGateway(err error) error {
 	if gone, ok := errors.AsType[*client.Unreachable](err); ok {
 		if errors.Is(gone.Cause, fs.ErrNotExist) {
-			return fail(statusNoGateway, "connect: no gateway is running").hinted(hintNothingRuns)
+			return fail(statusNoGateway, "connect: no gateway is running").withHint(hintNothingRuns)
 		}
-		return fail(statusNoGateway, "connect: no gateway answers: %w", gone.Cause).hinted(cmp.Or(client.Hint(gone.Cause), hintNothingRuns+"; or check --gateway"))
+		return fail(
+			statusNoGateway,
+			"connect: no gateway answers: %w",
+			gone.Cause,
+		).withHint(cmp.Or(client.Hint(gone.Cause), hintNothingRuns+"; or check --gateway"))
 	}
 	return err
 }
 
-// with runs a command's work on a connection.
-func (a *app) with(name string, create bool, work func(*client.Client) error) error {
+// withClient runs a command's work on a connection.
+func (a *app) withClient(name string, create bool, work func(*client.Client) error) error {
 	own := &share{log: slog.New(slog.DiscardHandler)}
-	c, err := a.dial(name, create, own)
+	c, err := a.dialAsAgent(name, create, own)
 	return errors.Join(over(c, err, work), own.close())
 }
 
-// asPerson runs a person's work on a connection: as a viewer of the local gateway, where a person needs no token,
-// and elsewhere as the agent that has one.
+// asPerson runs a person's work on a connection: as a viewer of the local gateway, where a person
+// needs no token, and elsewhere as the agent that has one.
 func (a *app) asPerson(as string, work func(*client.Client) error) error {
 	ep, err := a.endpoint()
 	if err != nil {
 		return err
 	}
 	if !ep.Local() {
-		return a.with(as, false, work)
+		return a.withClient(as, false, work)
 	}
 	own := &share{log: slog.New(slog.DiscardHandler)}
-	c := client.New(client.Config{Dial: orKept(ep, own), URL: ep.URL(protocol.PathView), Header: ep.Header(), Name: as})
+	c := client.New(client.Config{
+		Dial:   orKept(ep, own),
+		URL:    ep.URL(protocol.PathView),
+		Header: ep.Header(),
+		Name:   as,
+	})
 	return errors.Join(over(c, nil, work), own.close())
 }
 
-// watching runs an owner's work on a connection as a viewer.
-func (a *app) watching(work func(*client.Client) error) error {
-	c, err := a.watch()
+// withViewer runs an owner's work on a connection as a viewer.
+func (a *app) withViewer(work func(*client.Client) error) error {
+	c, err := a.dialAsViewer()
 	return over(c, err, work)
 }
 
@@ -179,7 +194,7 @@ func over(c *client.Client, err error, work func(*client.Client) error) error {
 	return noGateway(errors.Join(err, c.Close()))
 }
 
-// named is the session that a command line names, "" for none: then it is the only one that runs.
+// named returns the session that a command line names. "" stands for the only one that runs.
 func named(args []string) string {
 	if len(args) == 0 {
 		return ""
@@ -187,8 +202,12 @@ func named(args []string) string {
 	return args[0]
 }
 
-// about is work on the session that somebody means.
-func about(ctx context.Context, id string, work func(*client.Client, protocol.SessionInfo) error) func(*client.Client) error {
+// about runs work on the session that the user names.
+func about(
+	ctx context.Context,
+	id string,
+	work func(*client.Client, protocol.SessionInfo) error,
+) func(*client.Client) error {
 	return func(c *client.Client) error {
 		s, err := lookup(ctx, c, id)
 		if err != nil {
@@ -201,8 +220,8 @@ func about(ctx context.Context, id string, work func(*client.Client, protocol.Se
 // mostNamed is how many sessions an error names.
 const mostNamed = 10
 
-// lookup is the session with that id or name, or whose id or name alone begins so; without a word, the only one that runs. A word
-// that fits none, or several, is an error that lists the right ones.
+// lookup finds a session by its id or name, or by a beginning that only one has; "" means the only
+// one that runs. If no session or several fit, the error lists the candidates.
 func lookup(ctx context.Context, c *client.Client, id string) (protocol.SessionInfo, error) {
 	var sessions, fits []protocol.SessionInfo
 	for gather := c.Gather(); ; {
@@ -217,19 +236,21 @@ func lookup(ctx context.Context, c *client.Client, id string) (protocol.SessionI
 			break
 		}
 	}
-	say := fmt.Sprintf("no session %.40q", id)
+	problem := fmt.Sprintf("no session %.40q", id)
 	meant, more := text.Candidates(sessions)
 	switch {
 	case len(sessions) == 0 && id == "":
-		return protocol.SessionInfo{}, fail(statusNoSession, "no sessions are running").hinted(hintNothingRuns)
+		return protocol.SessionInfo{}, fail(statusNoSession,
+			"no sessions are running").withHint(hintNothingRuns)
 	case len(sessions) == 0:
-		return protocol.SessionInfo{}, fail(statusNoSession, "session %.40q: no sessions are running", id).hinted(hintNothingRuns)
+		return protocol.SessionInfo{}, fail(statusNoSession,
+			"session %.40q: no sessions are running", id).withHint(hintNothingRuns)
 	case len(fits) > 1 && id == "":
-		say = "which session? several are running"
+		problem = "which session? several are running"
 	case len(fits) > 1:
-		say, meant, more = fmt.Sprintf("session %.40q: several are called so", id), fits, 0
+		problem, meant, more = fmt.Sprintf("session %.40q: several are called so", id), fits, 0
 	case id == "":
-		say = "no session is running"
+		problem = "no session is running"
 	}
 	var ids []string
 	for _, s := range meant[:min(len(meant), mostNamed)] {
@@ -244,11 +265,11 @@ func lookup(ctx context.Context, c *client.Client, id string) (protocol.SessionI
 	} else if more > 0 {
 		hint += ", " + text.MoreEnded(more)
 	}
-	return protocol.SessionInfo{}, fail(statusNoSession, "%s", say).hinted(hint)
+	return protocol.SessionInfo{}, fail(statusNoSession, "%s", problem).withHint(hint)
 }
 
-// identity is the secret that makes this command line the same agent each time, of its own for each name. It lies in the
-// state directory; "" means that there is none yet and none is wanted.
+// identity returns the secret that makes this command line the same agent each time, one for each
+// name. It is kept in the state directory; "" means that none exists yet and create is false.
 func identity(name string, create bool) (string, error) {
 	dir, err := gateway.StateDir()
 	if err != nil && !create {
@@ -263,7 +284,8 @@ func identity(name string, create bool) (string, error) {
 		if !create {
 			return "", nil
 		}
-		if err := newSecret(path, rand.Text()+rand.Text()); err != nil && !errors.Is(err, fs.ErrExist) {
+		if err := newSecret(path, rand.Text()+rand.Text()); err != nil &&
+			!errors.Is(err, fs.ErrExist) {
 			return "", unwritten(fmt.Errorf("this command's identity: %w", err), "XDG_STATE_HOME")
 		}
 		secret, err = auth.ReadTokenFile(path)
@@ -278,8 +300,8 @@ func identity(name string, create bool) (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// share is this process's part in the local gateway, made at the first connection: a program that only gets asked for
-// its tools touches no directory.
+// share is this process's part in the local gateway, made at the first connection: a program that
+// only gets asked for its tools touches no directory.
 type share struct {
 	log *slog.Logger
 
@@ -287,17 +309,17 @@ type share struct {
 	local *gateway.Local
 }
 
-func (s *share) dial(ctx context.Context) (net.Conn, error) {
-	local, err := s.gateway()
+func (s *share) dialLocal(ctx context.Context) (net.Conn, error) {
+	local, err := s.localGateway()
 	if err != nil {
 		return nil, err
 	}
 	return local.Dial(ctx)
 }
 
-// join is a seat at the gateway where this process serves it, nil where another one does.
-func (s *share) join() (link.Seat, error) {
-	local, err := s.gateway()
+// joinLocal joins the gateway if this process serves it; otherwise the seat is nil.
+func (s *share) joinLocal() (link.Seat, error) {
+	local, err := s.localGateway()
 	if err != nil {
 		return nil, err
 	}
@@ -307,7 +329,7 @@ func (s *share) join() (link.Seat, error) {
 	return nil, nil //nolint:nilnil // no seat is no failure
 }
 
-func (s *share) gateway() (*gateway.Local, error) {
+func (s *share) localGateway() (*gateway.Local, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.local == nil {
@@ -330,16 +352,16 @@ func (s *share) close() error {
 	return s.local.Close()
 }
 
-// answer prints v with --json, and lines for people without it.
-func (a *app) answer(v any, lines ...string) error {
+// printAnswer prints v with --json, and lines for people without it.
+func (a *app) printAnswer(v any, lines ...string) error {
 	if a.json {
 		return a.printJSON(v)
 	}
-	return a.print(lines...)
+	return a.printLines(lines...)
 }
 
-// table prints rows, whose cells tabs separate.
-func (a *app) table(rows []string) error {
+// printTable prints rows, whose cells tabs separate.
+func (a *app) printTable(rows []string) error {
 	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 	_, err := fmt.Fprintln(w, strings.Join(rows, "\n"))
 	return errors.Join(err, w.Flush())
@@ -353,8 +375,8 @@ func (a *app) printJSON(v any) error {
 	return enc.Encode(v)
 }
 
-// print writes lines for people.
-func (a *app) print(lines ...string) error {
+// printLines writes lines for people.
+func (a *app) printLines(lines ...string) error {
 	for _, line := range lines {
 		if _, err := fmt.Fprintln(a.out, line); err != nil {
 			return fmt.Errorf("write the answer: %w", err)

@@ -26,14 +26,17 @@ const (
 
 func (a *app) newContext() *cobra.Command {
 	return &cobra.Command{
-		Use: "context [ID]", Short: "Print the terminals for an agent's prompt hook", Args: cobra.MaximumNArgs(1),
-		Long: "context prints the screens of all running sessions, or of one, as a block to put before an agent's prompt. Without\n" +
+		Use:   "context [ID]",
+		Short: "Print the terminals for an agent's prompt hook",
+		Args:  cobra.MaximumNArgs(1),
+		Long: "context prints the screens of all running sessions, or of one, as a block to put " +
+			"before an agent's prompt. Without\n" +
 			"sessions it prints nothing. Run it from a hook for every prompt; for Claude Code:\n\n" +
 			`  {"hooks":{"UserPromptSubmit":[{"hooks":[{"type":"command","command":"gateway context || true"}]}]}}`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx, cancel := context.WithTimeout(cmd.Context(), contextTime)
 			defer cancel()
-			err := a.with(defaultName, false, func(c *client.Client) error {
+			err := a.withClient(defaultName, false, func(c *client.Client) error {
 				if len(args) == 0 {
 					return a.contextOfAll(ctx, c)
 				}
@@ -43,8 +46,10 @@ func (a *app) newContext() *cobra.Command {
 				}
 				return a.printContext(ctx, c, []protocol.SessionInfo{s})
 			})
-			if f, ok := errors.AsType[*failure](err); ok && f.status == statusNoGateway && len(args) == 0 {
-				return a.printContext(ctx, nil, []protocol.SessionInfo{}) // nothing runs: there is nothing to say, and the prompt goes on without it
+			if f, ok := errors.AsType[*failure](err); ok && f.status == statusNoGateway &&
+				len(args) == 0 {
+				// nothing runs: there is nothing to say, and the prompt goes on without it
+				return a.printContext(ctx, nil, []protocol.SessionInfo{})
 			}
 			return err
 		},
@@ -57,34 +62,54 @@ func (a *app) contextOfAll(ctx context.Context, c *client.Client) error {
 	if err != nil {
 		return err
 	}
-	running := slices.DeleteFunc(sessions, func(s protocol.SessionInfo) bool { return s.State != protocol.StateRunning })
-	slices.SortStableFunc(running, func(x, y protocol.SessionInfo) int { return cmp.Compare(x.IdleMs, y.IdleMs) })
+	running := slices.DeleteFunc(sessions, func(s protocol.SessionInfo) bool {
+		return s.State != protocol.StateRunning
+	})
+	slices.SortStableFunc(running, func(x, y protocol.SessionInfo) int {
+		return cmp.Compare(x.IdleMs, y.IdleMs)
+	})
 	return a.printContext(ctx, c, running)
 }
 
-func (a *app) printContext(ctx context.Context, c *client.Client, sessions []protocol.SessionInfo) error {
+func (a *app) printContext(
+	ctx context.Context,
+	c *client.Client,
+	sessions []protocol.SessionInfo,
+) error {
 	block := ""
 	if len(sessions) > 0 {
-		block = contextBlock(sessions, contextBytes, time.Now(), func(s protocol.SessionInfo) (*protocol.Frame, error) {
-			got, err := c.Read(ctx, &protocol.Read{SessionID: s.SessionID})
-			if err != nil {
-				return nil, err
-			}
-			return got.Frame, nil
-		})
+		block = contextBlock(
+			sessions,
+			contextBytes,
+			time.Now(),
+			func(s protocol.SessionInfo) (*protocol.Frame, error) {
+				got, err := c.Read(ctx, &protocol.Read{SessionID: s.SessionID})
+				if err != nil {
+					return nil, err
+				}
+				return got.Frame, nil
+			},
+		)
 	}
 	var lines []string
 	if block != "" {
 		lines = []string{block}
 	}
-	return a.answer(map[string]any{"context": block, "sessions": sessions}, lines...)
+	return a.printAnswer(map[string]any{"context": block, "sessions": sessions}, lines...)
 }
 
-// contextBlock is the sessions as an agent reads them: their screens as long as there is room, and a line for each of the
-// others. Nothing of it is believed that a program wrote: that stands in a fence whose mark is new each time.
-func contextBlock(sessions []protocol.SessionInfo, room int, now time.Time, read func(protocol.SessionInfo) (*protocol.Frame, error)) string {
+// contextBlock describes the sessions for an agent: their screens while there is room, and a line
+// for each other session. A program's output is untrusted: it stands in a fence whose mark is new
+// each time.
+func contextBlock(
+	sessions []protocol.SessionInfo,
+	room int,
+	now time.Time,
+	read func(protocol.SessionInfo) (*protocol.Frame, error),
+) string {
 	var b strings.Builder
-	b.WriteString("Terminals that the user shows you, as they are now. Look again before you act on them.")
+	b.WriteString(
+		"Terminals that the user shows you, as they are now. Look again before you act on them.")
 	room -= len("\n1000 more are left out: gateway ls")
 	for i, s := range sessions {
 		part := text.Line(s, "", now)
@@ -109,8 +134,13 @@ const (
 	maxOthers, lineBytes = 20, 120
 )
 
-// contextOf is one session, in the room that is left.
-func contextOf(s protocol.SessionInfo, room int, now time.Time, read func(protocol.SessionInfo) (*protocol.Frame, error)) string {
+// contextOf describes one session within the room that is left.
+func contextOf(
+	s protocol.SessionInfo,
+	room int,
+	now time.Time,
+	read func(protocol.SessionInfo) (*protocol.Frame, error),
+) string {
 	f, err := read(s)
 	if err != nil {
 		why := err.Error()
@@ -124,11 +154,14 @@ func contextOf(s protocol.SessionInfo, room int, now time.Time, read func(protoc
 		return head // which says so
 	}
 	rows := strings.Split(text.Rows(f.Screen.Lines), "\n")
-	fence := func() string { return text.Fence(strings.ToLower(rand.Text()[:6]), "screen", strings.Join(rows, "\n")) }
+	fence := func() string {
+		return text.Fence(strings.ToLower(rand.Text()[:6]), "screen", strings.Join(rows, "\n"))
+	}
 	whole, note := len(rows), ""
 	for len(rows) > 0 && len(head)+len(note)+len(fence())+len("\n\n") > room {
 		rows = rows[1:] // the newest are below
-		note = fmt.Sprintf("\nthe first %d rows are left out, there is no room for them", whole-len(rows))
+		note = fmt.Sprintf("\nthe first %d rows are left out, there is no room for them",
+			whole-len(rows))
 	}
 	return head + note + "\n" + fence()
 }

@@ -13,7 +13,8 @@ import (
 )
 
 // promise is what a grant protects against, word for word as everywhere.
-const promise = "The grant protects against mistakes and against agents that act only through the gateway. " +
+const promise = "The grant protects against mistakes and against agents that act only through " +
+	"the gateway. " +
 	"A process running as your user is not contained; use another user or a container for that."
 
 // The states of a finding.
@@ -38,61 +39,81 @@ type doctor struct {
 	findings []finding
 }
 
-func (d *doctor) ok(name, say string, args ...any) {
-	d.findings = append(d.findings, finding{Name: name, State: stateOK, Say: fmt.Sprintf(say, args...)})
+func (d *doctor) addOK(name, format string, args ...any) {
+	d.findings = append(d.findings, finding{
+		Name:  name,
+		State: stateOK,
+		Say:   fmt.Sprintf(format, args...),
+	})
 }
 
-func (d *doctor) warn(name, do, say string, args ...any) {
-	d.findings = append(d.findings, finding{Name: name, State: stateWarn, Say: fmt.Sprintf(say, args...), Do: do})
+func (d *doctor) addWarning(name, do, format string, args ...any) {
+	d.findings = append(d.findings, finding{
+		Name:  name,
+		State: stateWarn,
+		Say:   fmt.Sprintf(format, args...),
+		Do:    do,
+	})
 }
 
-func (d *doctor) wrong(name, do, say string, args ...any) {
-	d.findings = append(d.findings, finding{Name: name, State: stateWrong, Say: fmt.Sprintf(say, args...), Do: do})
+func (d *doctor) addError(name, do, format string, args ...any) {
+	d.findings = append(d.findings, finding{
+		Name:  name,
+		State: stateWrong,
+		Say:   fmt.Sprintf(format, args...),
+		Do:    do,
+	})
 }
 
 func (a *app) newDoctor() *cobra.Command {
 	return &cobra.Command{
-		Use: "doctor", Short: "Check the running gateway and this machine's protections", Args: cobra.NoArgs,
-		Long: "doctor checks the running gateway, the files of sockets and tokens, the processes of the sessions, and the kernel. It\n" +
-			"changes and starts nothing. Each finding is ok, warn (weaker than it could be) or wrong (needs fixing); the exit status\n" +
+		Use:   "doctor",
+		Short: "Check the running gateway and this machine's protections",
+		Args:  cobra.NoArgs,
+		Long: "doctor checks the running gateway, the files of sockets and tokens, the processes " +
+			"of the sessions, and the kernel. It\n" +
+			"changes and starts nothing. Each finding is ok, warn (weaker than it could be) or " +
+			"wrong (needs fixing); the exit status\n" +
 			"is 1 if anything is wrong.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			d := &doctor{app: a}
-			d.examine(cmd.Context())
-			return d.report()
+			d.runChecks(cmd.Context())
+			return d.reportFindings()
 		},
 	}
 }
 
-// examine looks at everything. Nothing that is wrong keeps it from looking at the rest.
-func (d *doctor) examine(ctx context.Context) {
-	d.versions(ctx)
-	d.events()
-	d.socket(ctx)
-	d.remote(ctx)
-	d.tokens()
-	d.machine()
-	if in, err := d.app.person(); err == nil {
-		d.keyboard(in)
-		d.bindings(ctx)
+// runChecks runs all checks; a failed one does not stop the others.
+func (d *doctor) runChecks(ctx context.Context) {
+	d.checkVersions(ctx)
+	d.checkEvents()
+	d.checkSocket(ctx)
+	d.checkRemote(ctx)
+	d.checkTokens()
+	d.checkKernel()
+	if in, err := d.app.requirePerson(); err == nil {
+		d.checkKeyboard(in)
+		d.checkBindings(ctx)
 	}
 }
 
-// events looks whether the programs can be run that the configuration names for when something happens.
-func (d *doctor) events() {
+// checkEvents looks whether the programs can be run that the configuration names for when something
+// happens.
+func (d *doctor) checkEvents() {
 	file, err := settingsfile.User()
 	if err != nil {
 		return // every other command says so
 	}
 	for _, s := range rulesOf(file) {
 		if s.Trouble != "" {
-			d.warn("configuration", "name a program in your PATH, or its whole path", "[[on]] at line %d runs nothing: %s", s.Line, s.Trouble)
+			d.addWarning("configuration", "name a program in your PATH, or its whole path",
+				"[[on]] at line %d runs nothing: %s", s.Line, s.Trouble)
 		}
 	}
 }
 
-// report prints the findings; an error says that something is wrong.
-func (d *doctor) report() error {
+// reportFindings prints the findings; an error says that something is wrong.
+func (d *doctor) reportFindings() error {
 	bad := 0
 	for _, f := range d.findings {
 		if f.State == stateWrong {
@@ -103,7 +124,7 @@ func (d *doctor) report() error {
 	if d.app.json {
 		err = d.app.printJSON(map[string]any{"findings": d.findings, "promise": promise})
 	} else {
-		err = d.print()
+		err = d.printFindings()
 	}
 	if err == nil && bad > 0 {
 		err = fail(statusRefused, "doctor: %d of %d findings are wrong", bad, len(d.findings))
@@ -111,7 +132,7 @@ func (d *doctor) report() error {
 	return err
 }
 
-func (d *doctor) print() error {
+func (d *doctor) printFindings() error {
 	var rows []string
 	for _, f := range d.findings {
 		rows = append(rows, f.State+"\t"+f.Name+"\t"+f.Say)
@@ -119,26 +140,28 @@ func (d *doctor) print() error {
 			rows = append(rows, "\t\tdo: "+f.Do)
 		}
 	}
-	if err := d.app.table(rows); err != nil {
+	if err := d.app.printTable(rows); err != nil {
 		return err
 	}
-	return d.app.print("", promise)
+	return d.app.printLines("", promise)
 }
 
-// private looks at a file or directory that only its owner may get at.
-func (d *doctor) private(name, path string, most os.FileMode) (there bool) {
+// checkPrivate looks at a file or directory that only its owner may get at.
+func (d *doctor) checkPrivate(name, path string, most os.FileMode) (there bool) {
 	info, err := os.Lstat(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		return false
 	case err != nil:
-		d.wrong(name, "", "%s cannot be read: %v", path, err)
+		d.addError(name, "", "%s cannot be read: %v", path, err)
 	case auth.OwnerOf(info) != os.Getuid():
-		d.wrong(name, "remove it, or take ownership of it", "%s belongs to user %d", path, auth.OwnerOf(info))
+		d.addError(name, "remove it, or take ownership of it", "%s belongs to user %d", path,
+			auth.OwnerOf(info))
 	case info.Mode().Perm()&^most != 0:
-		d.wrong(name, fmt.Sprintf("chmod %o %s", most, path), "%s has mode %04o: other users can access it", path, info.Mode().Perm())
+		d.addError(name, fmt.Sprintf("chmod %o %s", most, path),
+			"%s has mode %04o: other users can access it", path, info.Mode().Perm())
 	default:
-		d.ok(name, "%s, mode %04o", path, info.Mode().Perm())
+		d.addOK(name, "%s, mode %04o", path, info.Mode().Perm())
 	}
 	return true
 }

@@ -21,28 +21,38 @@ import (
 const answerTime = 300 * time.Millisecond
 
 var (
-	kittyAnswer  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\x1b\[\?\d*u`) })
-	deviceAnswer = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\x1b\[\?[\d;]*c`) })
+	kittyAnswer = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\x1b\[\?\d*u`)
+	})
+	deviceAnswer = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\x1b\[\?[\d;]*c`)
+	})
 )
 
-// keyboard asks the terminal how it sends keys: whether it knows the kitty keyboard protocol, and, to know when there is no
-// more to come, for its device attributes (DA1, ECMA-48 8.3.24), which every terminal answers.
-func (d *doctor) keyboard(in *os.File) {
+// checkKeyboard asks the terminal how it sends keys: whether it knows the kitty keyboard protocol,
+// and, to see the end of the answers, for its device attributes (DA1, ECMA-48 8.3.24),
+// which every terminal answers.
+func (d *doctor) checkKeyboard(in *os.File) {
 	said, err := askTerminal(in, "\x1b[?u\x1b[c")
 	switch {
 	case err != nil:
-		d.warn("keyboard", "", "cannot query the terminal: %v", err)
+		d.addWarning("keyboard", "", "cannot query the terminal: %v", err)
 	case kittyAnswer().Match(said):
-		d.ok("keyboard", "%s: supports the kitty protocol; the reclaim key is recognised in it", os.Getenv("TERM"))
+		d.addOK("keyboard", "%s: supports the kitty protocol; the reclaim key is recognised in it",
+			os.Getenv("TERM"))
 	case deviceAnswer().Match(said):
-		d.ok("keyboard", "%s: legacy encoding or modifyOtherKeys; the reclaim key is recognised in both", os.Getenv("TERM"))
+		d.addOK("keyboard",
+			"%s: legacy encoding or modifyOtherKeys; the reclaim key is recognised in both",
+			os.Getenv("TERM"))
 	default:
-		d.warn("keyboard", "try the reclaim key in a session; kill -USR1 and gateway reclaim work as well",
-			"%s: the terminal does not answer queries, so its key encoding is unknown", os.Getenv("TERM"))
+		d.addWarning("keyboard",
+			"try the reclaim key in a session; kill -USR1 and gateway reclaim work as well",
+			"%s: the terminal does not answer queries, so its key encoding is unknown",
+			os.Getenv("TERM"))
 	}
 }
 
-// userKeys are the keys of a session that starts here with the user's configuration.
+// userKeys returns the keys of a session that starts here with the user's configuration.
 func userKeys() (b keys.Bindings) {
 	named := func(setting string, parse func(string) (keys.CtrlKey, error)) (key keys.CtrlKey) {
 		file, err := settingsfile.User()
@@ -55,32 +65,36 @@ func userKeys() (b keys.Bindings) {
 		return key
 	}
 	b.Reclaim = named("reclaim-key", keys.ParseReclaimKey)
-	b = keys.Bindings{Reclaim: b.WithDefaults().Reclaim, Grant: named("grant-key", keys.ParseGrantKey)}
+	b = keys.Bindings{
+		Reclaim: b.WithDefaults().Reclaim,
+		Grant:   named("grant-key", keys.ParseGrantKey),
+	}
 	if b.Grant == (keys.CtrlKey{}) {
 		b.Grant = terminals.Find(os.Getenv).GrantKey(b.Reclaim)
 	}
 	return b
 }
 
-// bindings says which of the keys a terminal keeps for itself, and what to press instead.
-func (d *doctor) bindings(ctx context.Context) {
+// checkBindings says which of the keys a terminal keeps for itself, and what to press instead.
+func (d *doctor) checkBindings(ctx context.Context) {
 	here := terminals.Find(os.Getenv)
 	b := userKeys()
-	say := here.Label(b.Grant) + " gives the keyboard, " + b.Reclaim.Label() + " takes it back"
+	summary := here.Label(b.Grant) + " gives the keyboard, " + b.Reclaim.Label() + " takes it back"
 	if here == nil {
-		d.ok("keys", "%s", say)
+		d.addOK("keys", "%s", summary)
 		return
 	}
 	var kept []string
 	lost := false
 	look := []keys.CtrlKey{b.Grant, b.Reclaim}
 	if usual := (keys.Bindings{}).WithDefaults().Grant; b.Grant.String() == here.Grant {
-		say, look = "here "+say, append(look, usual)
+		summary, look = "here "+summary, append(look, usual)
 	}
 	for i, key := range look {
 		all, err := here.Kept(ctx, key)
 		if err != nil {
-			d.warn("keys", "", "%s; which keys %s keeps for itself is unknown: %v", say, here.Name, err)
+			d.addWarning("keys", "", "%s; which keys %s keeps for itself is unknown: %v", summary,
+				here.Name, err)
 			return
 		}
 		for _, k := range all {
@@ -91,12 +105,15 @@ func (d *doctor) bindings(ctx context.Context) {
 	f := finding{Name: "keys", State: stateOK, Do: here.Free}
 	switch {
 	case lost:
-		f.State, f.Do = stateWarn, here.Free+"; or set another grant-key or reclaim-key in the configuration"
-		f.Say = say + ", but " + here.Name + " keeps " + strings.Join(kept, " and ") + " for itself"
+		f.State, f.Do = stateWarn, here.Free+"; or set another grant-key or reclaim-key in the "+
+			"configuration"
+		f.Say = summary + ", but " + here.Name + " keeps " + strings.Join(kept, " and ") +
+			" for itself"
 	case kept != nil:
-		f.Say = say + "; unless told otherwise " + here.Name + " keeps " + strings.Join(kept, " and ") + " for itself"
+		f.Say = summary + "; unless told otherwise " + here.Name + " keeps " +
+			strings.Join(kept, " and ") + " for itself"
 	default:
-		f.Say = say + "; " + here.Name + " keeps neither for itself"
+		f.Say = summary + "; " + here.Name + " keeps neither for itself"
 		if here.Asks() {
 			f.Do = ""
 		}
@@ -104,20 +121,22 @@ func (d *doctor) bindings(ctx context.Context) {
 	d.findings = append(d.findings, f)
 }
 
-// askTerminal sends a question and collects what comes, until DA1's answer or the end of the patience.
+// askTerminal sends a question and collects what comes, until DA1's answer or the end of the
+// patience.
 func askTerminal(tty *os.File, question string) ([]byte, error) {
 	fd := int(tty.Fd())
-	was, err := term.MakeRaw(fd)
+	state, err := term.MakeRaw(fd)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = term.Restore(fd, was) }()
+	defer func() { _ = term.Restore(fd, state) }()
 	if _, err := unix.Write(fd, []byte(question)); err != nil {
 		return nil, err
 	}
 	var said bytes.Buffer
 	buf := make([]byte, 256)
-	for end := time.Now().Add(answerTime); time.Now().Before(end) && said.Len() < 4096 && !deviceAnswer().Match(said.Bytes()); {
+	for end := time.Now().Add(answerTime); time.Now().Before(end) && said.Len() < 4096 &&
+		!deviceAnswer().Match(said.Bytes()); {
 		ready := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
 		n, err := unix.Poll(ready, int(time.Until(end).Milliseconds())+1)
 		if n <= 0 || err != nil {

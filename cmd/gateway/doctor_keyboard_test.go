@@ -37,7 +37,7 @@ func TestDoctorSaysWhichKeysArrive(t *testing.T) {
 				t.Setenv(name, value)
 			}
 			d := new(doctor)
-			d.bindings(t.Context())
+			d.checkBindings(t.Context())
 			require.Len(t, d.findings, 1)
 			got := d.findings[0]
 			require.Equal(t, "keys", got.Name)

@@ -14,7 +14,7 @@ import (
 	"terminalproxy/gateway/auth"
 )
 
-// parent is the process that started another, 0 when that is not known.
+// parent returns the process that started another one, 0 if it is not known.
 func parent(root string, pid int) int {
 	stat, err := os.ReadFile(proc(root, pid, "stat"))
 	if err != nil {
@@ -30,52 +30,67 @@ func parent(root string, pid int) int {
 	return ppid
 }
 
-// process looks whether other processes of the user can read a proxy's memory and take its descriptors. The kernel gives the
-// files of a process that is not dumpable to root (proc(5)).
-func (d *doctor) process(name string, pid int) {
+// checkProcess looks whether other processes of the user can read a proxy's memory and take its
+// descriptors. The kernel gives the files of a process that is not dumpable to root (proc(5)).
+func (d *doctor) checkProcess(name string, pid int) {
 	info, err := os.Stat(proc(d.root, pid, ""))
 	switch {
 	case pid == 0 || err != nil:
-		d.warn(name, "", "not found on this machine")
+		d.addWarning(name, "", "not found on this machine")
 		return
 	case os.Getuid() == 0:
-		d.ok(name, "process %d; you are root, so nothing is hidden from you", pid)
+		d.addOK(name, "process %d; you are root, so nothing is hidden from you", pid)
 	case auth.OwnerOf(info) == 0:
-		d.ok(name, "process %d is not dumpable: your other processes cannot read its memory or take its terminal", pid)
+		d.addOK(name,
+			"process %d is not dumpable: your other processes cannot read its memory or take "+
+				"its terminal", pid)
 	default:
-		d.warn(name, "restart it with a newer proxy", "process %d is dumpable: your other processes can read its memory and take its terminal", pid)
+		d.addWarning(
+			name,
+			"restart it with a newer proxy",
+			"process %d is dumpable: your other processes can read its memory and take its terminal",
+			pid,
+		)
 	}
-	// A process that is not dumpable does not say; then there is nothing to say.
-	if exe, err := os.Readlink(proc(d.root, pid, "exe")); err == nil && strings.HasSuffix(exe, " (deleted)") {
-		d.warn(name, "restart it", "process %d runs an older version than the installed one", pid)
+	// An undumpable process does not tell; this check skips it.
+	if exe, err := os.Readlink(proc(d.root, pid, "exe")); err == nil &&
+		strings.HasSuffix(exe, " (deleted)") {
+		d.addWarning(name, "restart it", "process %d runs an older version than the installed one",
+			pid)
 	}
 }
 
-// machine looks at what the kernel allows processes of one user to do to each other, and at what reclaim needs.
-func (d *doctor) machine() {
-	d.ok("kernel", "%s", d.content("/proc/sys/kernel/osrelease"))
-	switch scope := d.content("/proc/sys/kernel/yama/ptrace_scope"); scope {
+// checkKernel looks at what the kernel allows processes of one user to do to each other, and at
+// what reclaim needs.
+func (d *doctor) checkKernel() {
+	d.addOK("kernel", "%s", d.readLine("/proc/sys/kernel/osrelease"))
+	switch scope := d.readLine("/proc/sys/kernel/yama/ptrace_scope"); scope {
 	case "":
-		d.warn("ptrace_scope", "run untrusted programs as another user or in a container",
+		d.addWarning("ptrace_scope", "run untrusted programs as another user or in a container",
 			"this kernel has no Yama: any of your processes may trace your other dumpable ones")
 	case "0":
-		d.warn("ptrace_scope", "sudo sysctl kernel.yama.ptrace_scope=1", "0: any of your processes may trace your other dumpable ones")
+		d.addWarning("ptrace_scope", "sudo sysctl kernel.yama.ptrace_scope=1",
+			"0: any of your processes may trace your other dumpable ones")
 	default:
-		d.ok("ptrace_scope", "%s: a process can trace only its own children", scope)
+		d.addOK("ptrace_scope", "%s: a process can trace only its own children", scope)
 	}
-	switch d.content("/proc/sys/dev/tty/legacy_tiocsti") {
+	switch d.readLine("/proc/sys/dev/tty/legacy_tiocsti") {
 	case "0":
-		d.ok("TIOCSTI", "off: no process can fake your typing")
+		d.addOK("TIOCSTI", "off: no process can fake your typing")
 	case "1":
-		d.warn("TIOCSTI", "sudo sysctl dev.tty.legacy_tiocsti=0", "on: a process on your terminal can fake your typing")
+		d.addWarning("TIOCSTI", "sudo sysctl dev.tty.legacy_tiocsti=0",
+			"on: a process on your terminal can fake your typing")
 	default:
-		d.warn("TIOCSTI", "kernels from 6.2 can switch it off", "always on in this kernel: a process on your terminal can fake your typing")
+		d.addWarning("TIOCSTI", "kernels from 6.2 can switch it off",
+			"always on in this kernel: a process on your terminal can fake your typing")
 	}
 	if err := flushes(); err != nil {
-		d.wrong("reclaim", "needs a kernel from 4.13 with /dev/ptmx", "agent input that the program has not read cannot be taken back: %v", err)
+		d.addError("reclaim", "needs a kernel from 4.13 with /dev/ptmx",
+			"agent input that the program has not read cannot be taken back: %v", err)
 		return
 	}
-	d.ok("reclaim", "agent input that the program has not read is taken back (tested with TIOCGPTPEER)")
+	d.addOK("reclaim",
+		"agent input that the program has not read is taken back (tested with TIOCGPTPEER)")
 }
 
 // flushes tries out, on a PTY of its own, what a reclaim does.
@@ -88,12 +103,14 @@ func flushes() error {
 	if _, err := master.WriteString("typed by an agent\n"); err != nil {
 		return fmt.Errorf("write to a PTY: %w", err)
 	}
-	fd, _, errno := unix.Syscall(unix.SYS_IOCTL, master.Fd(), unix.TIOCGPTPEER, unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC)
+	fd, _, errno := unix.Syscall(unix.SYS_IOCTL, master.Fd(), unix.TIOCGPTPEER,
+		unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC)
 	if errno != 0 {
 		return fmt.Errorf("TIOCGPTPEER: %w", errno)
 	}
 	defer func() { _ = unix.Close(int(fd)) }()
-	for end := time.Now().Add(time.Second); ; time.Sleep(time.Millisecond) { // the kernel passes it on in its own time
+	// the kernel passes it on in its own time
+	for end := time.Now().Add(time.Second); ; time.Sleep(time.Millisecond) {
 		n, err := unix.IoctlGetInt(int(fd), unix.TIOCINQ)
 		if err != nil {
 			return fmt.Errorf("FIONREAD: %w", err)
@@ -118,8 +135,8 @@ func flushes() error {
 	return nil
 }
 
-// content is a small file of the kernel's on one line, "" when there is none.
-func (d *doctor) content(path string) string {
+// readLine returns a small file of the kernel on one line, "" if the file is missing.
+func (d *doctor) readLine(path string) string {
 	data, err := os.ReadFile(d.root + path)
 	if err != nil {
 		return ""

@@ -133,7 +133,7 @@ func TestDoctorReadsTheKernel(t *testing.T) {
 			require.NoError(t, os.WriteFile(path, []byte(c.content), 0o600))
 		}
 		d := &doctor{app: &app{out: new(bytes.Buffer)}, root: root}
-		d.machine()
+		d.checkKernel()
 		found := false
 		for _, f := range d.findings {
 			if f.Name == c.name {
@@ -191,7 +191,7 @@ func TestDoctorSaysWhetherTheClusterIsReached(t *testing.T) {
 		var of healthy
 		require.NoError(t, json.Unmarshal([]byte(said), &of))
 		d := &doctor{}
-		d.cluster("", of)
+		d.checkCluster("", of)
 		if state == "" {
 			require.Empty(t, d.findings)
 			continue

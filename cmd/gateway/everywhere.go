@@ -13,10 +13,11 @@ import (
 	"terminalproxy/protocol"
 )
 
-// askedFor bounds how long a gateway of several is asked: one that does not answer must not delay what takes away.
+// askedFor bounds how long a gateway of several is asked: one that does not answer must not delay
+// what takes away.
 const askedFor = 3 * time.Second
 
-// asked is a gateway of several, and the session that somebody means, if it is there.
+// asked is one of several gateways, with the wanted session if it is there.
 type asked struct {
 	at      gateway.Endpoint
 	client  *client.Client
@@ -24,9 +25,15 @@ type asked struct {
 	err     error
 }
 
-// everywhere runs an act that takes away at the gateway that has the session, of all that --gateway names. Gateways of a cluster know it all;
-// others each know their own, and the first that answers need not be the session's.
-func (a *app) everywhere(ctx context.Context, ep gateway.Endpoint, id string, act func(*client.Client, protocol.SessionInfo) error) error {
+// runEverywhere runs an act that takes away at the gateway that has the session, of all that
+// --gateway names. Gateways of a cluster know it all; others each know their own, and the first
+// that answers need not be the session's.
+func (a *app) runEverywhere(
+	ctx context.Context,
+	ep gateway.Endpoint,
+	id string,
+	act func(*client.Client, protocol.SessionInfo) error,
+) error {
 	all := a.askAll(ctx, ep, id)
 	defer func() {
 		for _, one := range all {
@@ -39,8 +46,10 @@ func (a *app) everywhere(ctx context.Context, ep gateway.Endpoint, id string, ac
 	for _, one := range all {
 		var f *failure
 		switch {
-		case one.err == nil && len(found) > 0 && found[0].session.SessionID != one.session.SessionID:
-			return fail(statusNoSession, "which session? %s is at %s, and %s at %s", found[0].session.SessionID, found[0].at, one.session.SessionID, one.at)
+		case one.err == nil && len(found) > 0 &&
+			found[0].session.SessionID != one.session.SessionID:
+			return fail(statusNoSession, "which session? %s is at %s, and %s at %s",
+				found[0].session.SessionID, found[0].at, one.session.SessionID, one.at)
 		case one.err == nil:
 			found = append(found, one)
 		case errors.As(one.err, &f) && f.status == statusNoSession:
@@ -52,13 +61,17 @@ func (a *app) everywhere(ctx context.Context, ep gateway.Endpoint, id string, ac
 	if len(found) == 0 && len(lost) == 0 {
 		return why
 	}
-	err := fail(statusNoGateway, "connect: the session may be at a gateway that does not answer: %s", strings.Join(lost, "; ")).
-		hinted("take the keyboard back at the session's own terminal (" + userKeys().Reclaim.Label() + ")")
+	err := fail(statusNoGateway,
+		"connect: the session may be at a gateway that does not answer: %s",
+		strings.Join(lost, "; ")).
+		withHint(
+			"take the keyboard back at the session's own terminal (" + userKeys().Reclaim.Label() +
+				")")
 	if len(found) == 0 {
 		return err
 	}
 	var last error
-	for _, one := range found { // a gateway that is just lost has others of its cluster
+	for _, one := range found { // a lost gateway has others of its cluster
 		if last = act(one.client, one.session); last == nil {
 			return nil
 		}
@@ -66,12 +79,12 @@ func (a *app) everywhere(ctx context.Context, ep gateway.Endpoint, id string, ac
 	return last
 }
 
-// askAll asks all gateways of an address at once for the session that is meant.
+// askAll asks all gateways of an address at once for the wanted session.
 func (a *app) askAll(ctx context.Context, ep gateway.Endpoint, id string) []asked {
 	all := make([]asked, len(ep.All()))
 	var wg sync.WaitGroup
 	for i, at := range ep.All() {
-		all[i] = asked{at: at, client: client.New(a.way(at, protocol.PathView, ""))}
+		all[i] = asked{at: at, client: client.New(a.clientConfig(at, protocol.PathView, ""))}
 		wg.Go(func() { // ends within askedFor
 			within, cancel := context.WithTimeout(ctx, askedFor)
 			defer cancel()

@@ -19,27 +19,35 @@ import (
 // mostPictures is how many pictures a film has at most.
 const mostPictures = 2_000
 
-// filmFlags are the flags of gateway render for films: what happened in a recording, to attach to a pull request.
+// filmFlags are the flags of gateway render for films: what happened in a recording, to attach to a
+// pull request.
 type filmFlags struct {
 	gif, html      string
 	from, to, idle time.Duration
 }
 
-func (f *filmFlags) declare(cmd *cobra.Command) {
+func (f *filmFlags) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.gif, "gif", "", "write a GIF that plays the recording to `FILE`, with who typed what below it; - for standard output")
-	flags.StringVar(&f.html, "html", "", "write a page that plays the recording, as text and without a script, to `FILE`; - for standard output")
-	flags.DurationVar(&f.from, "from", 0, "with --gif or --html: begin this long after the start of the recording")
-	flags.DurationVar(&f.to, "to", 0, "with --gif or --html: end this long after the start of the recording (default: its end)")
-	flags.DurationVar(&f.idle, "idle", idleDefault, "with --gif or --html: shorten pauses to this long; 0 leaves them as they are")
+	flags.StringVar(&f.gif, "gif", "",
+		"write a GIF that plays the recording to `FILE`, with who typed what below it; - for "+
+			"standard output")
+	flags.StringVar(&f.html, "html", "",
+		"write a page that plays the recording, as text and without a script, to `FILE`; - for "+
+			"standard output")
+	flags.DurationVar(&f.from, "from", 0,
+		"with --gif or --html: begin this long after the start of the recording")
+	flags.DurationVar(&f.to, "to", 0,
+		"with --gif or --html: end this long after the start of the recording (default: its end)")
+	flags.DurationVar(&f.idle, "idle", idleDefault,
+		"with --gif or --html: shorten pauses to this long; 0 leaves them as they are")
 }
 
-func (f *filmFlags) wanted() bool { return f.gif != "" || f.html != "" }
+func (f *filmFlags) isWanted() bool { return f.gif != "" || f.html != "" }
 
-// check refuses a part that is none.
-func (f *filmFlags) check(cmd *cobra.Command) error {
+// checkFlags refuses an impossible part.
+func (f *filmFlags) checkFlags(cmd *cobra.Command) error {
 	for _, name := range []string{"from", "to", "idle"} {
-		if cmd.Flags().Changed(name) && !f.wanted() {
+		if cmd.Flags().Changed(name) && !f.isWanted() {
 			return usage("--%s goes with --gif FILE or --html FILE", name)
 		}
 	}
@@ -52,9 +60,15 @@ func (f *filmFlags) check(cmd *cobra.Command) error {
 	return nil
 }
 
-// film draws a part of a recording as a moving picture or as a page. What looks like a secret is masked: it goes to others.
-func (a *app) film(ctx context.Context, f filmFlags, b []byte) error {
-	film, err := replay.NewFilm(ctx, bytes.NewReader(b), a.taste.Redact, replay.Cut{From: f.from, To: f.to, Idle: f.idle, Most: mostPictures})
+// writeFilm draws a part of a recording as a moving picture or as a page. What looks like a secret
+// is masked: it goes to others.
+func (a *app) writeFilm(ctx context.Context, f filmFlags, b []byte) error {
+	film, err := replay.NewFilm(ctx, bytes.NewReader(b), a.taste.Redact, replay.Cut{
+		From: f.from,
+		To:   f.to,
+		Idle: f.idle,
+		Most: mostPictures,
+	})
 	switch {
 	case errors.Is(err, record.ErrNoCast):
 		return usage("%w: make one with proxy --record", err)
@@ -70,7 +84,8 @@ func (a *app) film(ctx context.Context, f filmFlags, b []byte) error {
 		err = drawHTML(&out, film)
 	}
 	if errors.Is(err, render.ErrTooLarge) || errors.Is(err, render.ErrPageTooLarge) {
-		return fail(statusRefused, "%w", err).hinted("draw less of the recording, with --from and --to")
+		return fail(statusRefused, "%w", err).withHint(
+			"draw less of the recording, with --from and --to")
 	}
 	if err != nil {
 		return err
@@ -78,7 +93,7 @@ func (a *app) film(ctx context.Context, f filmFlags, b []byte) error {
 	return a.write("the picture", name, out.Bytes())
 }
 
-// caption says when it is, and what somebody did a moment ago.
+// caption shows the time, and who did something a moment ago.
 func caption(film *replay.Film, at time.Duration) (when, said string, agent bool) {
 	when = replay.Clock(at)
 	if k, ok := replay.Newest(film.Marks, at); ok {
@@ -97,7 +112,8 @@ func drawGIF(out *bytes.Buffer, film *replay.Film) error {
 		if agent {
 			color = "33"
 		}
-		s.Feed(fmt.Appendf(nil, "\x1b[?7l\x1b[%dH\x1b[%sm%s  %s\x1b[m\x1b[?7h", film.Rows+1, color, when, said))
+		s.Feed(fmt.Appendf(nil, "\x1b[?7l\x1b[%dH\x1b[%sm%s  %s\x1b[m\x1b[?7h", film.Rows+1, color,
+			when, said))
 		s.Feed(p.Redraw)
 		if err := g.Add(s, p.Stays); err != nil {
 			return err
@@ -117,8 +133,10 @@ func drawHTML(out *bytes.Buffer, film *replay.Film) error {
 		}
 	}
 	first, last := film.Pictures[0], film.Pictures[len(film.Pictures)-1]
-	about := fmt.Sprintf("%s to %s of a recording, %d pictures of %dx%d cells; what looks like a secret is masked.",
-		replay.Clock(first.At), replay.Clock(last.At+last.Stays), len(film.Pictures), film.Cols, film.Rows)
+	about := fmt.Sprintf(
+		"%s to %s of a recording, %d pictures of %dx%d cells; what looks like a secret is masked.",
+		replay.Clock(first.At), replay.Clock(last.At+last.Stays), len(film.Pictures), film.Cols,
+		film.Rows)
 	if film.Begun.Unix() > 0 {
 		about = film.Begun.UTC().Format("2006-01-02 15:04 MST") + ". " + about
 	}

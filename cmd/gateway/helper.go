@@ -26,18 +26,24 @@ type helper struct {
 	ended chan struct{} // closed when it has ended
 
 	mu   sync.Mutex
-	line string // of its output, the last one that is not empty
+	line string // its last non-empty line of output
 }
 
-// runHelper starts a program in a process group of its own: Ctrl+C is ours, and its end comes after that of the page. pattern finds
-// something in its output, and may be nil.
+// runHelper starts a program in a process group of its own: Ctrl+C is ours, and its end comes after
+// that of the page. pattern finds something in its output, and may be nil.
 func runHelper(path string, args []string, pattern *regexp.Regexp) (*helper, error) {
 	read, write, err := os.Pipe()
 	if err != nil {
 		return nil, err
 	}
-	h := &helper{cmd: exec.Command(path, args...), found: make(chan string, 1), ended: make(chan struct{})} //nolint:noctx // stop ends it, in its own way
-	h.cmd.Stdout, h.cmd.Stderr, h.cmd.SysProcAttr = write, write, &syscall.SysProcAttr{Setpgid: true}
+	h := &helper{
+		cmd:   exec.Command(path, args...), //nolint:noctx // stop ends it, in its own way
+		found: make(chan string, 1),
+		ended: make(chan struct{}),
+	}
+	h.cmd.Stdout, h.cmd.Stderr, h.cmd.SysProcAttr = write, write, &syscall.SysProcAttr{
+		Setpgid: true,
+	}
 	err = h.cmd.Start()
 	_ = write.Close()
 	if err != nil {
@@ -81,11 +87,11 @@ func (h *helper) read(from io.Reader, pattern *regexp.Regexp) {
 			}
 		}
 	}
-	_, _ = io.Copy(io.Discard, from) // a line that is too long
+	_, _ = io.Copy(io.Discard, from) // an overlong line
 }
 
-// last is the last line that it said, fit for a terminal.
-func (h *helper) last() string {
+// lastLine returns the last line of the helper's output, safe for a terminal.
+func (h *helper) lastLine() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.line == "" {
@@ -109,11 +115,11 @@ func (h *helper) stop() {
 	}
 }
 
-// wayPatience is how long a way may take until the page answers through it: a first certificate takes some seconds, and so does a
-// new name.
+// wayPatience is how long a way may take until the page answers through it: a first certificate
+// takes some seconds, and so does a new name.
 const wayPatience = time.Minute
 
-// patienceOf is the rest of a context's time, else wayPatience.
+// patienceOf returns the rest of a context's time, or wayPatience.
 func patienceOf(ctx context.Context) time.Duration {
 	if end, ok := ctx.Deadline(); ok {
 		return time.Until(end)
@@ -124,8 +130,9 @@ func patienceOf(ctx context.Context) time.Duration {
 // viaTransport is how a way is tried; tests have their own. Nil is that of the system.
 var viaTransport http.RoundTripper
 
-// try waits until the page at a local address answers through the way: what it says of itself is the same there.
-func (w *way) try(ctx context.Context, local string) error {
+// waitReachable waits until the page at a local address answers through the way: what it says of
+// itself is the same there.
+func (w *way) waitReachable(ctx context.Context, local string) error {
 	if w == nil || w.host == "" {
 		return nil
 	}
@@ -138,7 +145,16 @@ func (w *way) try(ctx context.Context, local string) error {
 		transport = own
 	}
 	client := &http.Client{Transport: transport, Timeout: askPatience}
-	want, err := keyOf(ctx, &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: (&net.Dialer{}).DialContext}}, local)
+	want, err := keyOf(
+		ctx,
+		&http.Client{
+			Transport: &http.Transport{
+				DisableKeepAlives: true,
+				DialContext:       (&net.Dialer{}).DialContext,
+			},
+		},
+		local,
+	)
 	if err != nil {
 		return err
 	}
@@ -151,8 +167,8 @@ func (w *way) try(ctx context.Context, local string) error {
 			err = errors.New("another server answers there")
 		}
 		select {
-		case <-w.gone():
-			return fmt.Errorf("it has ended: %s", w.helper.last())
+		case <-w.helperGone():
+			return fmt.Errorf("it has ended: %s", w.helper.lastLine())
 		case <-ctx.Done():
 			return err
 		case <-time.After(time.Second / 2):
@@ -160,15 +176,15 @@ func (w *way) try(ctx context.Context, local string) error {
 	}
 }
 
-// gone is closed when what runs for the way has ended; nil where nothing does.
-func (w *way) gone() <-chan struct{} {
+// helperGone is closed when what runs for the way has ended; nil where nothing does.
+func (w *way) helperGone() <-chan struct{} {
 	if w == nil || w.helper == nil {
 		return nil
 	}
 	return w.helper.ended
 }
 
-// keyOf is the key of a page's server, which no other one has.
+// keyOf returns the key of a page's server, which is unique.
 func keyOf(ctx context.Context, client *http.Client, base string) (string, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/v1/push", nil)
 	if err != nil {
@@ -183,7 +199,8 @@ func keyOf(ctx context.Context, client *http.Client, base string) (string, error
 	if resp.StatusCode != http.StatusOK {
 		return "", fmt.Errorf("it answers %d", resp.StatusCode)
 	}
-	if err := json.NewDecoder(io.LimitReader(resp.Body, 4<<10)).Decode(&said); err != nil || said.Key == "" {
+	if err := json.NewDecoder(io.LimitReader(resp.Body, 4<<10)).Decode(&said); err != nil ||
+		said.Key == "" {
 		return "", errors.New("another server answers there")
 	}
 	return said.Key, nil

@@ -6,7 +6,7 @@ import (
 	"terminalproxy/proxy/chat/claude"
 )
 
-// newHook is what Claude Code runs when something happens in a session of --chat.
+// newHook makes the command that Claude Code runs on events in a session of --chat.
 func (a *app) newHook() *cobra.Command {
 	return &cobra.Command{
 		Use: claude.HookCommand + " EVENT", Hidden: true, Args: cobra.ExactArgs(1),

@@ -29,13 +29,14 @@ import (
 // hostPatience is how long the gateway may take to know the host.
 const hostPatience = 5 * time.Second
 
-// programs is a client that starts programs as well, on a host in this process, which begins with the first one. What the
-// gateway passes on must be what was asked for here: its word alone starts nothing (SAFETY R33).
+// programs is a client that starts programs as well, on a host in this process, which begins with
+// the first one. What the gateway passes on must be what was asked for here: its word alone starts
+// nothing (SAFETY R33).
 type programs struct {
 	*client.Client
 	conf  host.Config
 	taste proxy.Taste
-	chat  *proxy.Chat // with the only program, or around all of them; nil for none
+	chat  *proxy.Chat // with the only program, or around all of them, or nil
 	stop  context.CancelFunc
 	ctx   context.Context //nolint:containedctx // the host's life, which is this process's and no call's
 
@@ -48,20 +49,40 @@ type programs struct {
 }
 
 // newPrograms makes a host for a client on the local gateway.
-func newPrograms(c *client.Client, ep gateway.Endpoint, local *share, taste proxy.Taste, log *slog.Logger) *programs {
-	p := &programs{Client: c, taste: taste, asked: make(map[string]*protocol.ProxyStart), secret: strings.ToLower(rand.Text())}
+func newPrograms(
+	c *client.Client,
+	ep gateway.Endpoint,
+	local *share,
+	taste proxy.Taste,
+	log *slog.Logger,
+) *programs {
+	p := &programs{
+		Client: c,
+		taste:  taste,
+		asked:  make(map[string]*protocol.ProxyStart),
+		secret: strings.ToLower(rand.Text()),
+	}
 	p.ctx, p.stop = context.WithCancel(context.Background())
 	p.conf = host.Config{
-		Dial: local.dial, Join: local.join, URL: ep.URL(protocol.PathProxy), Header: ep.Header(), Key: p.secret, Allow: p.allow, Owner: gateway.Signed, Reaper: p.startReaper, Log: log,
+		Dial:   local.dialLocal,
+		Join:   local.joinLocal,
+		URL:    ep.URL(protocol.PathProxy),
+		Header: ep.Header(),
+		Key:    p.secret,
+		Allow:  p.allowStart,
+		Owner:  gateway.Signed,
+		Reaper: p.startReaper,
+		Log:    log,
 	}
 	return p
 }
 
 // Start starts a program on this process's own host.
 func (p *programs) Start(ctx context.Context, m *protocol.ProxyStart) (string, error) {
-	ready, cancel := context.WithTimeoutCause(ctx, hostPatience, errors.New("the gateway did not answer the host in time"))
+	ready, cancel := context.WithTimeoutCause(ctx, hostPatience,
+		errors.New("the gateway did not answer the host in time"))
 	defer cancel()
-	if err := p.running().Ready(ready); err != nil {
+	if err := p.ensureHost().Ready(ready); err != nil {
 		return "", fmt.Errorf("the gateway is not ready to start programs: %w", err)
 	}
 	m.HostKey, m.RequestID = p.secret, strings.ToLower(rand.Text())
@@ -77,21 +98,24 @@ func (p *programs) Start(ctx context.Context, m *protocol.ProxyStart) (string, e
 	return p.Client.Start(ctx, m)
 }
 
-// allow takes each start that was asked for here, once, and only as it was asked for.
-func (p *programs) allow(m *protocol.ProxyStart) error {
+// allowStart takes each start that was asked for here, once, and only as it was asked for.
+func (p *programs) allowStart(m *protocol.ProxyStart) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	_, id, _ := strings.Cut(m.RequestID, ":") // the gateway's form of it: the agent's id comes first
+	// the gateway's form of it: the agent's id comes first
+	_, id, _ := strings.Cut(m.RequestID, ":")
 	asked := p.asked[id]
 	delete(p.asked, id)
-	if asked == nil || asked.Command != m.Command || asked.Cwd != m.Cwd || !slices.Equal(asked.Args, m.Args) || !slices.Equal(asked.Env, m.Env) {
-		return errors.New("nobody here asked for that program: this host starts what its own agent asks for")
+	if asked == nil || asked.Command != m.Command || asked.Cwd != m.Cwd ||
+		!slices.Equal(asked.Args, m.Args) || !slices.Equal(asked.Env, m.Env) {
+		return errors.New(
+			"nobody here asked for that program: this host starts what its own agent asks for")
 	}
 	return nil
 }
 
-// running is the host, begun if need be.
-func (p *programs) running() *host.Host {
+// ensureHost returns the host, and starts it first if needed.
+func (p *programs) ensureHost() *host.Host {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.host == nil {
@@ -122,10 +146,10 @@ func (p *programs) close() {
 // reapCommand is the hidden command of a reaper.
 const reapCommand = "reap-sessions"
 
-// startReaper starts this program again as a reaper: a process that ends the programs when this one is killed. It is in a
-// session of its own, so that what ends this one does not reach it.
+// startReaper starts this program again as a reaper: a process that ends the programs when this one
+// is killed. It is in a session of its own, so that what ends this one does not reach it.
 func (p *programs) startReaper() (io.WriteCloser, error) {
-	cmd := exec.Command(watchdog.Self(), reapCommand) //nolint:noctx // it outlives this process, that is what it is for
+	cmd := exec.Command(watchdog.Self(), reapCommand) //nolint:noctx // it outlives this process
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -138,7 +162,7 @@ func (p *programs) startReaper() (io.WriteCloser, error) {
 	return in, nil
 }
 
-// newReap is what startReaper starts.
+// newReap makes the command that startReaper starts.
 func (a *app) newReap() *cobra.Command {
 	return &cobra.Command{
 		Use: reapCommand, Hidden: true, Args: cobra.NoArgs,
@@ -150,8 +174,8 @@ func (a *app) newReap() *cobra.Command {
 	}
 }
 
-// elsewhere stands in where there is no host: the sessions of a gateway on another machine are others' business, and its
-// word must not start programs here.
+// elsewhere stands in where there is no host: the sessions of a gateway on another machine are
+// others' business, and its word must not start programs here.
 type elsewhere struct {
 	*client.Client
 	at string
@@ -159,5 +183,7 @@ type elsewhere struct {
 
 // Start refuses.
 func (e elsewhere) Start(context.Context, *protocol.ProxyStart) (string, error) {
-	return "", fmt.Errorf("programs start on the local gateway only, and this one is %s: leave out --gateway, or have the user start a session with proxy --agent PROGRAM", e.at)
+	return "", fmt.Errorf(
+		"programs start on the local gateway only, and this one is %s: leave out --gateway, or "+
+			"have the user start a session with proxy --agent PROGRAM", e.at)
 }

@@ -27,13 +27,13 @@ func TestTheHostStartsWhatItsOwnAgentAskedForR33(t *testing.T) {
 			m := asked
 			m.RequestID = "a-1:r1"
 			c.change(&m)
-			err := p.allow(&m)
+			err := p.allowStart(&m)
 			if !c.good {
 				require.ErrorContains(t, err, "nobody here asked for that program")
 				return
 			}
 			require.NoError(t, err)
-			require.Error(t, p.allow(&m), "once")
+			require.Error(t, p.allowStart(&m), "once")
 		})
 	}
 }

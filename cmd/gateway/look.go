@@ -18,7 +18,7 @@ func (a *app) newLs() *cobra.Command {
 	return &cobra.Command{
 		Use: "ls", Short: "List sessions", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.with(defaultName, false, func(c *client.Client) error {
+			return a.withClient(defaultName, false, func(c *client.Client) error {
 				list, err := c.SessionList(cmd.Context())
 				if err != nil {
 					return err
@@ -40,9 +40,17 @@ var columns = []struct {
 	{"DIRECTORY", text.Directory},
 	{"SIZE", func(s protocol.SessionInfo) string { return fmt.Sprintf("%dx%d", s.Cols, s.Rows) }},
 	{"STATE", text.State},
-	{"IDLE", func(s protocol.SessionInfo) string { return text.Span(time.Duration(s.IdleMs) * time.Millisecond) }},
+	{
+		"IDLE",
+		func(s protocol.SessionInfo) string {
+			return text.Span(time.Duration(s.IdleMs) * time.Millisecond)
+		},
+	},
 	{"USED", func(s protocol.SessionInfo) string { return text.Used(s, time.Now()) }},
-	{"KEYBOARD", func(s protocol.SessionInfo) string { return text.Keyboard(s.Keyboard, "", time.Now()) }},
+	{
+		"KEYBOARD",
+		func(s protocol.SessionInfo) string { return text.Keyboard(s.Keyboard, "", time.Now()) },
+	},
 	{"TITLE", func(s protocol.SessionInfo) string {
 		if s.State != protocol.StateRunning {
 			return ""
@@ -60,7 +68,7 @@ func (a *app) printSessions(list *protocol.SessionsListResult) error {
 		}{sessions, list.Incomplete})
 	}
 	if len(sessions) == 0 {
-		return a.print("no sessions; " + hintNothingRuns)
+		return a.printLines("no sessions; " + hintNothingRuns)
 	}
 	shown, ended := text.Listed(sessions)
 	rows := make([]string, len(shown)+1)
@@ -80,10 +88,10 @@ func (a *app) printSessions(list *protocol.SessionsListResult) error {
 	for i := range rows {
 		rows[i] = strings.TrimSuffix(rows[i], "\t")
 	}
-	if err := a.table(rows); err != nil || ended == 0 {
+	if err := a.printTable(rows); err != nil || ended == 0 {
 		return err
 	}
-	return a.print(text.MoreEnded(ended) + "; --json lists them")
+	return a.printLines(text.MoreEnded(ended) + "; --json lists them")
 }
 
 func (a *app) newWait() *cobra.Command {
@@ -94,7 +102,8 @@ func (a *app) newWait() *cobra.Command {
 	var budget budget
 	var more further
 	cmd := &cobra.Command{
-		Use:   "wait [ID] --text T|--regex R|--title T|--gone T|--changed|--idle D|--exit|--waiting|--control [--timeout D]",
+		Use: "wait [ID] --text T|--regex R|--title T|--gone T|--changed|--idle " +
+			"D|--exit|--waiting|--control [--timeout D]",
 		Short: "Wait for a condition, then print the screen", Args: cobra.MaximumNArgs(1),
 	}
 	for _, name := range text.Conditions {
@@ -105,10 +114,11 @@ func (a *app) newWait() *cobra.Command {
 			flags[name] = cmd.Flags().Bool(name, false, "wait until "+conditionHelp[name])
 		}
 	}
-	cmd.Flags().DurationVar(&timeout, "timeout", 30*time.Second, "give up after this long, with exit status 124")
+	cmd.Flags().DurationVar(&timeout, "timeout", 30*time.Second,
+		"give up after this long, with exit status 124")
 	cmd.Flags().StringVar(&as, "as", defaultName, asHelp)
-	budget.add(cmd)
-	more.add(cmd)
+	budget.addFlag(cmd)
+	more.addFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		var chosen []string
 		for _, name := range text.Conditions {
@@ -123,7 +133,7 @@ func (a *app) newWait() *cobra.Command {
 		if v := values[chosen[0]]; v != nil {
 			value = *v
 		}
-		return a.wait(cmd, named(args), chosen[0], value, as, timeout, &budget, more)
+		return a.waitFor(cmd, named(args), chosen[0], value, as, timeout, &budget, more)
 	}
 	return cmd
 }
@@ -134,9 +144,11 @@ type further struct {
 	met, stopped []protocol.Until
 }
 
-func (f *further) add(cmd *cobra.Command) {
-	cmd.Flags().StringArrayVar(&f.any, "any", nil, "or until a row matches this `REGEX`; may be repeated, and the answer says which it was")
-	cmd.Flags().StringArrayVar(&f.stop, "stop", nil, "give up when a row matches this `REGEX`, with exit status 1; may be repeated")
+func (f *further) addFlags(cmd *cobra.Command) {
+	cmd.Flags().StringArrayVar(&f.any, "any", nil,
+		"or until a row matches this `REGEX`; may be repeated, and the answer says which it was")
+	cmd.Flags().StringArrayVar(&f.stop, "stop", nil,
+		"give up when a row matches this `REGEX`, with exit status 1; may be repeated")
 }
 
 // read checks the patterns.
@@ -164,8 +176,14 @@ var conditionHelp = map[string]string{
 	"control": "the user answers the request, control ends, or the user writes",
 }
 
-func (a *app) wait(cmd *cobra.Command, id, name, value, as string, timeout time.Duration, budget *budget, more further) error {
-	tokens, err := budget.tokens(cmd, a.json)
+func (a *app) waitFor(
+	cmd *cobra.Command,
+	id, name, value, as string,
+	timeout time.Duration,
+	budget *budget,
+	more further,
+) error {
+	tokens, err := budget.tokenLimit(cmd, a.json)
 	if err != nil {
 		return err
 	}
@@ -179,34 +197,51 @@ func (a *app) wait(cmd *cobra.Command, id, name, value, as string, timeout time.
 	if err := checkTimeout(timeout); err != nil {
 		return err
 	}
-	return a.with(as, false, about(cmd.Context(), id, func(c *client.Client, s protocol.SessionInfo) error {
-		ask := &protocol.Wait{SessionID: s.SessionID, Until: until, Any: more.met, Stop: more.stopped, TimeoutMs: timeout.Milliseconds()}
-		now, err := c.Read(cmd.Context(), &protocol.Read{SessionID: s.SessionID})
-		if err != nil {
-			return err
-		}
-		if until.Changed {
-			ask.AfterSeq = now.Frame.Seq
-		}
-		got, err := c.Wait(cmd.Context(), ask)
-		if err != nil {
-			return err
-		}
-		if err := a.printWait(cmd.Context(), c, s, got, now.Frame, tokens); err != nil {
-			return err
-		}
-		if came := text.Came(got); came != "" && got.Met {
-			_, _ = fmt.Fprintln(a.err, "gateway: wait: matched "+came)
-		}
-		if !got.Met {
-			return notMet("wait for "+name+" ("+timeout.String()+")", got)
-		}
-		return nil
-	}))
+	return a.withClient(
+		as,
+		false,
+		about(cmd.Context(), id, func(c *client.Client, s protocol.SessionInfo) error {
+			ask := &protocol.Wait{
+				SessionID: s.SessionID,
+				Until:     until,
+				Any:       more.met,
+				Stop:      more.stopped,
+				TimeoutMs: timeout.Milliseconds(),
+			}
+			now, err := c.Read(cmd.Context(), &protocol.Read{SessionID: s.SessionID})
+			if err != nil {
+				return err
+			}
+			if until.Changed {
+				ask.AfterSeq = now.Frame.Seq
+			}
+			got, err := c.Wait(cmd.Context(), ask)
+			if err != nil {
+				return err
+			}
+			if err := a.printWait(cmd.Context(), c, s, got, now.Frame, tokens); err != nil {
+				return err
+			}
+			if came := text.Came(got); came != "" && got.Met {
+				_, _ = fmt.Fprintln(a.err, "gateway: wait: matched "+came)
+			}
+			if !got.Met {
+				return notMet("wait for "+name+" ("+timeout.String()+")", got)
+			}
+			return nil
+		}),
+	)
 }
 
 // printWait prints the answer to a wait that began when the screen was before.
-func (a *app) printWait(ctx context.Context, c *client.Client, s protocol.SessionInfo, got *protocol.WaitResult, before *protocol.Frame, tokens int) error {
+func (a *app) printWait(
+	ctx context.Context,
+	c *client.Client,
+	s protocol.SessionInfo,
+	got *protocol.WaitResult,
+	before *protocol.Frame,
+	tokens int,
+) error {
 	switch {
 	case a.json:
 		return a.printJSON(got)
@@ -215,15 +250,29 @@ func (a *app) printWait(ctx context.Context, c *client.Client, s protocol.Sessio
 	case got.ExitCode != nil && !text.Exited(before):
 		return a.printEnd(ctx, c, s, got.Frame, before, tokens, text.Messages(got.Notes))
 	}
-	return a.printPage(text.WithMessages(got.Notes, header(s, got.Frame)), got.Frame, dialect.Whole(got.Frame, 0), tokens)
+	return a.printPage(text.WithMessages(got.Notes, header(s, got.Frame)), got.Frame,
+		dialect.Whole(got.Frame, 0), tokens)
 }
 
-// printEnd prints, behind what was said before, what a program printed between a screen and its end, and its last screen.
-func (a *app) printEnd(ctx context.Context, c *client.Client, s protocol.SessionInfo, last, before *protocol.Frame, tokens int, said string) error {
+// printEnd prints, behind what was said before, what a program printed between a screen and its
+// end, and its last screen.
+func (a *app) printEnd(
+	ctx context.Context,
+	c *client.Client,
+	s protocol.SessionInfo,
+	last, before *protocol.Frame,
+	tokens int,
+	said string,
+) error {
 	if said != "" {
 		said += "\n"
 	}
-	got, err := c.Read(ctx, &protocol.Read{SessionID: s.SessionID, SinceSeq: before.Seq, Follow: true, Scrollback: protocol.MaxHistory})
+	got, err := c.Read(ctx, &protocol.Read{
+		SessionID:  s.SessionID,
+		SinceSeq:   before.Seq,
+		Follow:     true,
+		Scrollback: protocol.MaxHistory,
+	})
 	if err != nil || len(text.Past(got)) == 0 || got.Frame.Since == 0 {
 		return a.printPage(said+header(s, last), last, dialect.Whole(last, 0), tokens)
 	}
@@ -240,20 +289,21 @@ func (a *app) printNotes(notes []string) error {
 	if len(notes) == 0 {
 		return nil
 	}
-	return a.print(text.Messages(notes))
+	return a.printLines(text.Messages(notes))
 }
 
-// notMet is the failure of a wait whose time was over, or whose program ended before.
-func notMet(what string, got *protocol.WaitResult) error {
+// notMet makes the failure of a wait that timed out, or whose program ended first.
+func notMet(condition string, got *protocol.WaitResult) error {
 	switch {
 	case got.Stopped:
-		return fail(statusRefused, "%s: stopped by %s", what, text.Came(got))
+		return fail(statusRefused, "%s: stopped by %s", condition, text.Came(got))
 	case got.Ended != "":
-		return fail(statusRefused, "%s: %s", what, text.Ended(got.Ended))
+		return fail(statusRefused, "%s: %s", condition, text.Ended(got.Ended))
 	case got.ExitCode != nil:
-		return fail(statusRefused, "%s: the program ended first, with %s", what, text.ExitStatus(*got.ExitCode, got.Signal))
+		return fail(statusRefused, "%s: the program ended first, with %s", condition,
+			text.ExitStatus(*got.ExitCode, got.Signal))
 	}
-	return fail(statusTimeout, "%s: timed out", what)
+	return fail(statusTimeout, "%s: timed out", condition)
 }
 
 func checkTimeout(d time.Duration) error {

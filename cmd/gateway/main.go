@@ -1,5 +1,6 @@
-// Command gateway is for agents and operators: it lists and reads the terminals that run under proxy, asks for the
-// keyboard and types, serves all that to AI agents as an MCP server, and runs as a server for other machines.
+// Command gateway is for agents and operators: it lists and reads the terminals that run under
+// proxy, asks for the keyboard and types, serves all that to AI agents as an MCP server, and runs
+// as a server for other machines.
 package main
 
 import (
@@ -27,30 +28,34 @@ import (
 func main() {
 	harden.Process()
 	if short := limits.Check(); short != nil {
-		os.Exit((&app{err: os.Stderr}).report(fail(statusRefused, "%w", short).hinted(short.Hint)))
+		os.Exit((&app{
+			err: os.Stderr,
+		}).reportError(fail(statusRefused, "%w", short).withHint(short.Hint)))
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	out, say := os.Stdout, os.Stderr
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM,
+		syscall.SIGHUP)
+	out, errw := os.Stdout, os.Stderr
 	if os.Args[0] == keptName {
-		out, say = keptOutput()
+		out, errw = keptOutput()
 	}
-	status := run(ctx, os.Args[1:], os.Stdin, out, say)
+	status := run(ctx, os.Args[1:], os.Stdin, out, errw)
 	stop()
 	os.Exit(status)
 }
 
 // Exit statuses.
 const (
-	statusOK         = 0
-	statusRefused    = 1 // refused, or another failure
-	statusUsage      = 2
-	statusNoSession  = 3
-	statusForbidden  = 4
-	statusNoGateway  = 5
-	statusTimeout    = 124
-	statusUndefined  = -1
-	hintNothingRuns  = "start a session in a terminal with: proxy --agent PROGRAM"
-	hintUserTypes    = "wait with: gateway wait ID --changed; if the user's own line is in the way, ask them with gateway say to submit or clear it"
+	statusOK        = 0
+	statusRefused   = 1 // refused, or another failure
+	statusUsage     = 2
+	statusNoSession = 3
+	statusForbidden = 4
+	statusNoGateway = 5
+	statusTimeout   = 124
+	statusUndefined = -1
+	hintNothingRuns = "start a session in a terminal with: proxy --agent PROGRAM"
+	hintUserTypes   = "wait with: gateway wait ID --changed; if the user's own line is in the " +
+		"way, ask them with gateway say to submit or clear it"
 	hintRequestFirst = "ask first with: gateway request ID --reason REASON"
 	hintWaitForUser  = "wait for the user: gateway wait ID --changed"
 	hintWaitForInput = "wait until the user has answered: gateway wait ID --waiting"
@@ -67,13 +72,13 @@ type app struct {
 	agentToken string // --agent-token of request
 	// tokenNamed: the token file is named on the command line, and not by the environment.
 	tokenNamed bool
-	// taste is what the configuration says of sessions that are hosted here and of recordings, and preset what it set of the command's
-	// flags: where, by name.
+	// taste is what the configuration says of sessions that are hosted here and of recordings, and
+	// preset what it set of the command's flags: where, by name.
 	taste  proxy.Taste
 	preset map[string]string
 	// command is what runs, "" until the command line was found good.
 	command string
-	// status is that of a command which did what it should, where that is not always 0.
+	// status is the exit status of a command that worked, for commands with other statuses than 0.
 	status int
 }
 
@@ -93,22 +98,22 @@ func fail(status int, format string, args ...any) *failure {
 
 func usage(format string, args ...any) error { return fail(statusUsage, format, args...) }
 
-// hinted is the failure with what to do about it.
-func (f *failure) hinted(hint string) *failure {
+// withHint adds a hint with the next step.
+func (f *failure) withHint(hint string) *failure {
 	f.hint = hint
 	return f
 }
 
-// noCommand refuses a command that there is none of, with those whose names are like it.
+// noCommand refuses an unknown command, and lists those with a similar name.
 func noCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
 	f := fail(statusUsage, "unknown command %.40q", args[0])
 	if like := cmd.SuggestionsFor(args[0]); len(like) > 0 {
-		return f.hinted("did you mean: gateway " + strings.Join(like, ", gateway "))
+		return f.withHint("did you mean: gateway " + strings.Join(like, ", gateway "))
 	}
-	return f.hinted("see gateway --help")
+	return f.withHint("see gateway --help")
 }
 
 // moreHint is the annotation of a command that has more to say about a wrong command line.
@@ -134,14 +139,18 @@ func sayUse(cmd *cobra.Command) {
 			}
 		}
 		return fail(statusUsage, "%s: %s", commandName(cmd), why).
-			hinted(strings.TrimSuffix("usage: gateway "+strings.TrimPrefix(cmd.UseLine(), "gateway ")+"; "+cmd.Annotations[moreHint], "; "))
+			withHint(strings.TrimSuffix(
+				"usage: gateway "+strings.TrimPrefix(cmd.UseLine(), "gateway ")+"; "+
+					cmd.Annotations[moreHint], "; "))
 	}
 }
 
-// commandName is the command as it is typed after gateway.
-func commandName(cmd *cobra.Command) string { return strings.TrimPrefix(cmd.CommandPath(), "gateway ") }
+// commandName returns the command as the user types it after gateway.
+func commandName(cmd *cobra.Command) string {
+	return strings.TrimPrefix(cmd.CommandPath(), "gateway ")
+}
 
-// run is the program without its process: it never exits and reads no global but the environment.
+// run runs the program without its process: it never exits and reads no global but the environment.
 func run(ctx context.Context, args []string, in io.ReadCloser, out, errw io.Writer) int {
 	a := &app{in: in, out: out, err: errw}
 	root := a.newRoot()
@@ -153,11 +162,11 @@ func run(ctx context.Context, args []string, in io.ReadCloser, out, errw io.Writ
 	if err == nil {
 		return a.status
 	}
-	return a.report(err)
+	return a.reportError(err)
 }
 
-// report says what went wrong, in a sentence, and gives the exit status.
-func (a *app) report(err error) int {
+// reportError says what went wrong, in a sentence, and gives the exit status.
+func (a *app) reportError(err error) int {
 	f, ok := errors.AsType[*failure](err)
 	if !ok {
 		f = &failure{status: statusUndefined, cause: err}
@@ -166,10 +175,11 @@ func (a *app) report(err error) int {
 		f.status = a.statusOf(err)
 	}
 	text := strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", "\n  ")
-	if what, _, _ := strings.Cut(text, ":"); a.command != "" && strings.Contains(what, " ") && what != a.command && !strings.HasPrefix(what, a.command+" ") {
+	if prefix, _, _ := strings.Cut(text, ":"); a.command != "" && strings.Contains(prefix, " ") &&
+		prefix != a.command && !strings.HasPrefix(prefix, a.command+" ") {
 		text = a.command + ": " + text // it is only a why
 	}
-	_, _ = fmt.Fprintf(a.err, "gateway: %s\n", a.located(text))
+	_, _ = fmt.Fprintf(a.err, "gateway: %s\n", a.withPosition(text))
 	if hint := a.hintFor(f); hint != "" {
 		_, _ = fmt.Fprintf(a.err, "hint: %s\n", hint)
 	}
@@ -223,7 +233,8 @@ func (a *app) hintFor(f *failure) string {
 	case f.status == statusUsage:
 		return strings.Join(strings.Fields("see gateway "+a.command+" --help"), " ")
 	case f.status == statusForbidden:
-		return "use --token-file with a token of the right role, or create one: gateway token create NAME --role ROLE"
+		return "use --token-file with a token of the right role, or create one: gateway token " +
+			"create NAME --role ROLE"
 	}
 	return ""
 }
@@ -232,8 +243,10 @@ func (a *app) newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "gateway",
 		Short: "Watch terminals that run under proxy, and type into them with the user's permission",
-		Long: "gateway shows the terminals that run under `proxy --agent`, asks their users for the keyboard, and types while a grant lasts.\n\n" +
-			"Exit status: 0 done; 1 refused, or a condition not met; 2 usage; 3 no such session; 4 not permitted; 5 no gateway; 124 timeout.",
+		Long: "gateway shows the terminals that run under `proxy --agent`, asks their users for " +
+			"the keyboard, and types while a grant lasts.\n\n" +
+			"Exit status: 0 done; 1 refused, or a condition not met; 2 usage; 3 no such session; " +
+			"4 not permitted; 5 no gateway; 124 timeout.",
 		Args:                       noCommand,
 		Version:                    version.String(),
 		SuggestionsMinimumDistance: 2,
@@ -245,25 +258,29 @@ func (a *app) newRoot() *cobra.Command {
 		},
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			a.command, a.tokenNamed = commandName(cmd), cmd.Flags().Changed("token-file")
-			return a.configure(cmd)
+			return a.applyConfiguration(cmd)
 		},
 	}
 	f := root.PersistentFlags()
 	f.BoolVar(&a.json, "json", false, "print the answer as JSON")
-	f.StringVar(&a.gateway, "gateway", os.Getenv("PROXY_GATEWAY"), "gateway `URL`: unix:/PATH, ws://127.0.0.1:PORT, wss://HOST, or several of the last two as URL,URL: the first that answers; env PROXY_GATEWAY (default: the local gateway)")
-	f.StringVar(&a.tokenFile, "token-file", os.Getenv("PROXY_TOKEN_FILE"), "`FILE` with the token for a remote gateway; env PROXY_TOKEN_FILE")
+	f.StringVar(&a.gateway, "gateway", os.Getenv("PROXY_GATEWAY"),
+		"gateway `URL`: unix:/PATH, ws://127.0.0.1:PORT, wss://HOST, or several of the last two "+
+			"as URL,URL: the first that answers; env PROXY_GATEWAY (default: the local gateway)")
+	f.StringVar(&a.tokenFile, "token-file", os.Getenv("PROXY_TOKEN_FILE"),
+		"`FILE` with the token for a remote gateway; env PROXY_TOKEN_FILE")
 	a.addCommands(root)
 	root.AddCommand(&cobra.Command{
 		Use: "version", Short: "Print the version", Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			return a.answer(map[string]any{"version": version.String()}, "gateway version "+version.String())
+			return a.printAnswer(map[string]any{"version": version.String()},
+				"gateway version "+version.String())
 		},
 	})
 	root.AddCommand(a.newReap(), a.newHook(), newManual(root))
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		help := "see " + cmd.CommandPath() + " --help"
-		if say, hint, ok := flagwords.Explain(err); ok {
-			return &failure{status: statusUsage, cause: errors.New(say), hint: hint + "; " + help}
+		if words, hint, ok := flagwords.Explain(err); ok {
+			return &failure{status: statusUsage, cause: errors.New(words), hint: hint + "; " + help}
 		}
 		return &failure{status: statusUsage, cause: err, hint: help}
 	})

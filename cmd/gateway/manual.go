@@ -9,8 +9,11 @@ import (
 // newManual writes what make install and the packages put beside the binaries.
 func newManual(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
-		Use: "manual DIR", Short: "Write the manual pages and the shells' completions of proxy and gateway below DIR, a share directory",
-		Hidden: true, Args: cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error { return manual.Write(args[0], root) },
+		Use: "manual DIR",
+		Short: "Write the manual pages and the shells' completions of proxy and gateway below " +
+			"DIR, a share directory",
+		Hidden: true,
+		Args:   cobra.ExactArgs(1),
+		RunE:   func(_ *cobra.Command, args []string) error { return manual.Write(args[0], root) },
 	}
 }

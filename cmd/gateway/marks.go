@@ -19,7 +19,10 @@ var markFiles embed.FS
 var markShells = []struct{ shell, line string }{
 	{"bash", `eval "$(gateway marks bash)"  # at the end of ~/.bashrc`},
 	{"zsh", `eval "$(gateway marks zsh)"  # at the end of ~/.zshrc`},
-	{"fish", `gateway marks fish | source  # in ~/.config/fish/config.fish; fish 4 has marks of its own`},
+	{
+		"fish",
+		`gateway marks fish | source  # in ~/.config/fish/config.fish; fish 4 has marks of its own`,
+	},
 }
 
 // newMarks prints what a shell needs to tell where its commands begin and end.
@@ -29,22 +32,30 @@ func (a *app) newMarks() *cobra.Command {
 		shells, lines = append(shells, s.shell), append(lines, "  "+s.line)
 	}
 	return &cobra.Command{
-		Use: "marks SHELL", Short: "Print the lines that make a shell mark its commands, for its start file", Args: cobra.ArbitraryArgs,
-		Long: "marks prints what makes bash, zsh or fish tell where each command and its output begin and end, how it ended and in which\n" +
-			"directory (OSC 133 and 7). Agents then read the last command of your shell, and gateway read --command prints it; many\n" +
-			"terminals use the marks as well. It leaves your prompt and its hooks as they are, and does nothing in a dumb terminal.",
+		Use:   "marks SHELL",
+		Short: "Print the lines that make a shell mark its commands, for its start file",
+		Args:  cobra.ArbitraryArgs,
+		Long: "marks prints what makes bash, zsh or fish tell where each command and its output " +
+			"begin and end, how it ended and in which\n" +
+			"directory (OSC 133 and 7). Agents then read the last command of your shell, and " +
+			"gateway read --command prints it; many\n" +
+			"terminals use the marks as well. It leaves your prompt and its hooks as they are, " +
+			"and does nothing in a dumb terminal.",
 		Example:           strings.Join(lines, "\n"),
 		ValidArgsFunction: cobra.FixedCompletions(shells, cobra.ShellCompDirectiveNoFileComp),
 		RunE: func(_ *cobra.Command, args []string) error {
 			known := strings.Join(shells, ", ")
 			if len(args) != 1 {
-				return fail(statusUsage, "marks: name one shell: %s", known).hinted(`for bash: ` + markShells[0].line)
+				return fail(statusUsage, "marks: name one shell: %s",
+					known).withHint(`for bash: ` + markShells[0].line)
 			}
 			snippet, ok := marksFor(args[0])
 			if !ok {
-				return fail(statusUsage, "marks: there is no snippet for %.40q: name one of %s", args[0], known).hinted("see gateway marks --help")
+				return fail(statusUsage, "marks: there is no snippet for %.40q: name one of %s",
+					args[0], known).withHint("see gateway marks --help")
 			}
-			return a.answer(map[string]any{"shell": args[0], "snippet": snippet}, strings.TrimSuffix(snippet, "\n"))
+			return a.printAnswer(map[string]any{"shell": args[0], "snippet": snippet},
+				strings.TrimSuffix(snippet, "\n"))
 		},
 	}
 }
@@ -52,30 +63,37 @@ func (a *app) newMarks() *cobra.Command {
 // plainBash are arguments with which bash only talks to its terminal.
 var plainBash = []string{"-i", "-l", "--login", "--norc", "--noprofile"}
 
-// markStart has bash read the snippet before its first prompt, after its start files, and then forget how it came there. Where these
-// set PROMPT_COMMAND anew, there are no marks.
+// markStart has bash read the snippet before its first prompt, after its start files, and then
+// forget how it came there. Where these set PROMPT_COMMAND anew, there are no marks.
 const markStart = `eval "${__marks_start-}"`
 
-// markedEnv is the environment variables by which a bash that an agent starts marks its commands; nil for any other program.
+// markedEnv returns the environment by which a bash that an agent starts marks its commands; nil
+// for any other program.
 func markedEnv(m *protocol.ProxyStart) []string {
-	was := os.Getenv("PROMPT_COMMAND")
-	plain := !slices.ContainsFunc(m.Args, func(arg string) bool { return !slices.Contains(plainBash, arg) })
-	given := slices.ContainsFunc(m.Env, func(e string) bool { return strings.HasPrefix(e, "PROMPT_COMMAND=") })
-	if filepath.Base(m.Command) != "bash" || !plain || given || strings.Contains(was, markStart) {
+	before := os.Getenv("PROMPT_COMMAND")
+	plain := !slices.ContainsFunc(m.Args, func(arg string) bool {
+		return !slices.Contains(plainBash, arg)
+	})
+	given := slices.ContainsFunc(m.Env, func(e string) bool {
+		return strings.HasPrefix(e, "PROMPT_COMMAND=")
+	})
+	if filepath.Base(m.Command) != "bash" || !plain || given ||
+		strings.Contains(before, markStart) {
 		return nil
 	}
 	snippet, _ := marksFor("bash")
-	if was != "" {
-		was += "\n"
+	if before != "" {
+		before += "\n"
 	}
 	return []string{
-		"PROMPT_COMMAND=" + was + markStart,
-		"__marks_start=export -n PROMPT_COMMAND __marks_start\n[[ $PROMPT_COMMAND != '" + markStart + "' || $(readonly -p) == *' PROMPT_COMMAND='* ]] || unset PROMPT_COMMAND\n" +
+		"PROMPT_COMMAND=" + before + markStart,
+		"__marks_start=export -n PROMPT_COMMAND __marks_start\n[[ $PROMPT_COMMAND != '" +
+			markStart + "' || $(readonly -p) == *' PROMPT_COMMAND='* ]] || unset PROMPT_COMMAND\n" +
 			snippet + "[[ -z ${__marks_id-} ]] || __marks_wrap\nunset __marks_start",
 	}
 }
 
-// marksFor is the snippet for a shell, by its name.
+// marksFor returns the snippet for a shell, by its name.
 func marksFor(shell string) (string, bool) {
 	snippet, err := markFiles.ReadFile("marks/marks." + shell)
 	return string(snippet), err == nil

@@ -16,26 +16,32 @@ import (
 // servePermission serves the tool that Claude Code asks for leave. Every failure denies.
 func (a *app) servePermission(ctx context.Context, session string, log *slog.Logger) (err error) {
 	if session = cmp.Or(session, sessionAround()); session == "" {
-		return usage("mcp --permission: no session: name the one whose user shall answer with --session ID, or run this inside it")
+		return usage(
+			"mcp --permission: no session: name the one whose user shall answer with --session " +
+				"ID, or run this inside it")
 	}
 	outer, err := a.newAround(session, "claude -p")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, outer.client.Close()) }()
-	return mcp.NewPermission(version.String(), log, func(ctx context.Context, arguments json.RawMessage) (string, error) {
-		out, err := json.Marshal(outer.permission(ctx, arguments))
-		return string(out), err
-	}).Serve(ctx, a.in, keepOpen{a.out})
+	return mcp.NewPermission(
+		version.String(),
+		log,
+		func(ctx context.Context, arguments json.RawMessage) (string, error) {
+			out, err := json.Marshal(outer.answerPermission(ctx, arguments))
+			return string(out), err
+		},
+	).Serve(ctx, a.in, keepOpen{a.out})
 }
 
-// permission is the answer to a call of that tool.
-func (o *around) permission(ctx context.Context, arguments json.RawMessage) map[string]any {
+// answerPermission answers a call of that tool.
+func (o *around) answerPermission(ctx context.Context, arguments json.RawMessage) map[string]any {
 	p, err := claude.ReadPermission(arguments)
 	if err != nil {
 		return p.Response(chat.Answer{Words: "This could not be put to the user: " + err.Error()})
 	}
-	_, answer, err := o.ask(ctx, &p.Request)
+	_, answer, err := o.askPeople(ctx, &p.Request)
 	if err != nil {
 		return p.Response(chat.Answer{Words: "Nobody answered, so this is refused: " + err.Error()})
 	}

@@ -8,9 +8,10 @@ import (
 	"terminalproxy/proxy/screen"
 )
 
-// mirror shows a session on a terminal of another size. The bytes of a program mean something only on a screen of the size
-// that it knows: so they go into a model of that size, and the terminal gets the model's rows. On a larger terminal they stand
-// in its upper left corner; a smaller one shows the part with the cursor. It belongs to one goroutine.
+// mirror shows a session on a terminal of another size. The bytes of a program mean something only
+// on a screen of the size that it knows: so they go into a model of that size, and the terminal
+// gets the model's rows. On a larger terminal they stand in its upper left corner; a smaller one
+// shows the part with the cursor. It belongs to one goroutine.
 type mirror struct {
 	model      *screen.Screen
 	cols, rows int // of the terminal
@@ -23,31 +24,32 @@ type mirror struct {
 	shape int
 }
 
-// newMirror is a mirror of a session of size cols x rows, for a terminal that is clear and in its own modes.
+// newMirror makes a mirror of a session of size cols x rows. The terminal must be clear and in its
+// own modes.
 func newMirror(cols, rows, termCols, termRows int) *mirror {
 	m := &mirror{model: screen.New(screen.Config{Cols: cols, Rows: rows})}
 	m.modes = m.model.Modes()
-	m.resize(termCols, termRows)
+	m.resizeTerminal(termCols, termRows)
 	return m
 }
 
-// shows reports whether the session has this size.
-func (m *mirror) shows(cols, rows int) bool {
+// hasSize reports whether the session has this size.
+func (m *mirror) hasSize(cols, rows int) bool {
 	c, r := m.model.Size()
 	return c == cols && r == rows
 }
 
-// resize says that the terminal has another size. What stands on it is drawn anew.
-func (m *mirror) resize(cols, rows int) { m.cols, m.rows, m.shown = cols, rows, nil }
+// resizeTerminal says that the terminal has another size. What stands on it is drawn anew.
+func (m *mirror) resizeTerminal(cols, rows int) { m.cols, m.rows, m.shown = cols, rows, nil }
 
-// feed takes what the program printed.
-func (m *mirror) feed(p []byte) {
+// feedOutput takes what the program printed.
+func (m *mirror) feedOutput(p []byte) {
 	m.model.Feed(p)
 	m.model.TakeReplies() // the session's own model has answered
 }
 
-// draw appends what brings the terminal up to date.
-func (m *mirror) draw(dst []byte) []byte {
+// appendUpdate appends what brings the terminal up to date.
+func (m *mirror) appendUpdate(dst []byte) []byte {
 	m.part.Follow(m.model, m.cols, m.rows)
 	dst = append(dst, "\x1b[?25l"...)
 	if m.shown == nil {

@@ -24,13 +24,13 @@ func mirrored(t *testing.T, cols, rows, termCols, termRows int) *pair {
 // prints has the program print, and compares what the terminal shows cell for cell.
 func (p *pair) prints(bytes string) {
 	p.t.Helper()
-	p.feed([]byte(bytes))
+	p.feedOutput([]byte(bytes))
 	p.draws()
 }
 
 func (p *pair) draws() {
 	p.t.Helper()
-	p.term.Feed(p.draw(nil))
+	p.term.Feed(p.appendUpdate(nil))
 	cols, rows := p.model.Size()
 	for y := range p.rows {
 		for x := range p.cols {
@@ -74,7 +74,7 @@ func TestAMirrorShowsEveryPart(t *testing.T) {
 			} else {
 				require.Zero(t, got.MouseProtocol, "the mouse would point at other cells")
 			}
-			p.resize(p.cols, p.rows)
+			p.resizeTerminal(p.cols, p.rows)
 			p.draws()
 		})
 	}
@@ -84,7 +84,7 @@ func TestAMirrorShowsEveryPart(t *testing.T) {
 func TestAMirrorDrawsOnlyWhatChanged(t *testing.T) {
 	p := mirrored(t, 80, 24, 60, 20)
 	p.prints(strings.Repeat("some text\r\n", 15))
-	p.feed([]byte("x"))
-	out := string(p.draw(nil))
+	p.feedOutput([]byte("x"))
+	out := string(p.appendUpdate(nil))
 	require.Equal(t, "\x1b[?25l\x1b[16;1H\x1b[m\x1b[2Kx\x1b[16;2H\x1b[?25h", out)
 }

@@ -17,15 +17,20 @@ func (a *app) newMute() *cobra.Command {
 	var agent string
 	var off bool
 	cmd := &cobra.Command{
-		Use: "mute [ID] [--agent NAME] [--off]", Short: "Let an agent ask nothing more in a session, or let it ask again", Args: cobra.MaximumNArgs(1),
-		Long: "mute keeps an agent from asking for the keyboard and from writing to you until the session ends. What it asks for is refused,\n" +
-			"and what it has is taken back. Without --agent it is the one that asks or has the keyboard. On your own machine it needs no\n" +
-			"token. mute --off gives agents more, so it needs the owner token, as gateway grant does; without --agent it is for all.",
+		Use:   "mute [ID] [--agent NAME] [--off]",
+		Short: "Let an agent ask nothing more in a session, or let it ask again",
+		Args:  cobra.MaximumNArgs(1),
+		Long: "mute keeps an agent from asking for the keyboard and from writing to you until " +
+			"the session ends. What it asks for is refused,\n" +
+			"and what it has is taken back. Without --agent it is the one that asks or has the " +
+			"keyboard. On your own machine it needs no\n" +
+			"token. mute --off gives agents more, so it needs the owner token, as gateway grant " +
+			"does; without --agent it is for all.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if off {
-				return a.unmute(cmd.Context(), named(args), agent)
+				return a.unmuteAgent(cmd.Context(), named(args), agent)
 			}
-			return a.mute(cmd.Context(), named(args), agent)
+			return a.muteAgent(cmd.Context(), named(args), agent)
 		},
 	}
 	cmd.Flags().StringVar(&agent, "agent", "", "the agent of this `NAME`")
@@ -33,32 +38,48 @@ func (a *app) newMute() *cobra.Command {
 	return cmd
 }
 
-func (a *app) mute(ctx context.Context, id, agent string) error {
-	return a.watching(about(ctx, id, func(c *client.Client, s protocol.SessionInfo) error {
-		who := agent
-		if who == "" {
+func (a *app) muteAgent(ctx context.Context, id, agent string) error {
+	return a.withViewer(about(ctx, id, func(c *client.Client, s protocol.SessionInfo) error {
+		muted := agent
+		if muted == "" {
 			now, err := c.Read(ctx, &protocol.Read{SessionID: s.SessionID}) // newer than the list
 			if err != nil {
 				return err
 			}
-			who = cmp.Or(now.Frame.Keyboard.Asking, now.Frame.Keyboard.AgentName)
+			muted = cmp.Or(now.Frame.Keyboard.Asking, now.Frame.Keyboard.AgentName)
 		}
-		if who == "" {
-			return usage("mute: no agent asks or has the keyboard in %s: say which one you mean with --agent NAME", s.SessionID)
+		if muted == "" {
+			return usage(
+				"mute: no agent asks or has the keyboard in %s: say which one you mean with "+
+					"--agent NAME", s.SessionID)
 		}
-		if err := c.Decide(ctx, &protocol.ControlDecide{SessionID: s.SessionID, By: "gateway mute", AgentName: who, Mute: protocol.MuteOn}); err != nil {
+		if err := c.Decide(ctx, &protocol.ControlDecide{
+			SessionID: s.SessionID,
+			By:        "gateway mute",
+			AgentName: muted,
+			Mute:      protocol.MuteOn,
+		}); err != nil {
 			return err
 		}
-		return a.answer(map[string]any{"sessionId": s.SessionID, "muted": who}, text.Name(who)+" is muted until the session ends")
+		return a.printAnswer(map[string]any{"sessionId": s.SessionID, "muted": muted},
+			text.Name(muted)+" is muted until the session ends")
 	}))
 }
 
-func (a *app) unmute(ctx context.Context, id, agent string) error {
+func (a *app) unmuteAgent(ctx context.Context, id, agent string) error {
 	m := &protocol.ControlDecide{Mute: protocol.MuteOff, AgentName: agent}
-	return a.own(ctx, id, m, func(s protocol.SessionInfo, _ protocol.Keyboard) (string, error) {
-		if len(s.Muted) == 0 {
-			return "", fail(statusRefused, "mute: no agent is muted in %s", s.SessionID)
-		}
-		return fmt.Sprintf("%s %q: let %s ask and write again?", s.SessionID, text.Command(s), text.OneLine(cmp.Or(agent, strings.Join(s.Muted, ", ")))), nil
-	}, "unmuted", "it may ask again")
+	return a.runGrantingAct(
+		ctx,
+		id,
+		m,
+		func(s protocol.SessionInfo, _ protocol.Keyboard) (string, error) {
+			if len(s.Muted) == 0 {
+				return "", fail(statusRefused, "mute: no agent is muted in %s", s.SessionID)
+			}
+			return fmt.Sprintf("%s %q: let %s ask and write again?", s.SessionID, text.Command(s),
+				text.OneLine(cmp.Or(agent, strings.Join(s.Muted, ", ")))), nil
+		},
+		"unmuted",
+		"it may ask again",
+	)
 }

@@ -19,9 +19,12 @@ type notifyFlags struct {
 	after time.Duration
 }
 
-func (n *notifyFlags) declare(f *pflag.FlagSet) {
-	f.StringArrayVar(&n.urls, "notify", nil, "POST a short text to `URL` (ntfy, Slack, or a receiver of yours) when an agent waits and nobody looks; may be repeated")
-	f.DurationVar(&n.after, "notify-after", 10*time.Second, "how long nobody has typed or looked before somebody is notified")
+func (n *notifyFlags) addFlags(f *pflag.FlagSet) {
+	f.StringArrayVar(&n.urls, "notify", nil,
+		"POST a short text to `URL` (ntfy, Slack, or a receiver of yours) when an agent waits "+
+			"and nobody looks; may be repeated")
+	f.DurationVar(&n.after, "notify-after", 10*time.Second,
+		"how long nobody has typed or looked before somebody is notified")
 }
 
 // read reads the URLs.
@@ -41,10 +44,10 @@ func (n notifyFlags) read(command string) (targets []notify.Target, err error) {
 
 // notifying is what telling needs.
 type notifying struct {
-	targets []notify.Target // nobody is told without one
+	targets []notify.Target // without targets no notice is sent
 	dial    func(context.Context) (page.Link, error)
 	session string                      // the only one, "" for all
-	link    func(session string) string // "" for none
+	link    func(session string) string // may return ""
 	log     *slog.Logger
 	failed  func(error) // may be nil
 }
@@ -57,7 +60,8 @@ func (n notifyFlags) start(ctx context.Context, to notifying) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	posters := make([]*notify.Poster, 0, len(to.targets))
 	for _, t := range to.targets {
-		posters = append(posters, notify.New(notify.Config{Target: t, Log: to.log, Failed: to.failed}))
+		posters = append(posters,
+			notify.New(notify.Config{Target: t, Log: to.log, Failed: to.failed}))
 	}
 	var wg sync.WaitGroup
 	wg.Go(func() { // ends with ctx

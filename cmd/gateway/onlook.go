@@ -24,9 +24,9 @@ type attachment interface {
 	Look() error
 }
 
-// onlooker is a place from which a session is only seen, and no more of it than agents see: a picture of the screen as often
-// as it changes. It stands in for live output where there is none: what a program writes on its user's own terminal is
-// neither covered nor hidden, and every process of the user's, an agent's too, can connect as people do who look.
+// onlooker shows a session as agents see it: a picture of the screen for each change. It stands in
+// for live output, which is neither redacted nor hidden where a program writes on its user's own
+// terminal: every process of the user, an agent's too, can connect as a viewer.
 type onlooker struct {
 	out    chan protocol.Message
 	cancel context.CancelFunc
@@ -53,9 +53,15 @@ func lookOn(ctx context.Context, c *client.Client, id string) (*onlooker, error)
 func (o *onlooker) run(ctx context.Context, stream <-chan protocol.Message) {
 	for m := range stream {
 		if rows, ok := m.(*protocol.Rows); ok {
-			m = &protocol.Output{SessionID: rows.SessionID, Repaint: true, Cols: rows.Cols, Rows: rows.Rows, DataB64: portrait(rows, time.Now())}
+			m = &protocol.Output{
+				SessionID: rows.SessionID,
+				Repaint:   true,
+				Cols:      rows.Cols,
+				Rows:      rows.Rows,
+				DataB64:   portrait(rows, time.Now()),
+			}
 		}
-		o.pass(ctx, m)
+		o.forwardMessage(ctx, m)
 		if _, last := m.(*protocol.SessionClose); last {
 			return
 		}
@@ -65,7 +71,7 @@ func (o *onlooker) run(ctx context.Context, stream <-chan protocol.Message) {
 	}
 }
 
-func (o *onlooker) pass(ctx context.Context, m protocol.Message) {
+func (o *onlooker) forwardMessage(ctx context.Context, m protocol.Message) {
 	select {
 	case o.out <- m:
 	case <-ctx.Done():
@@ -75,7 +81,7 @@ func (o *onlooker) pass(ctx context.Context, m protocol.Message) {
 // Messages are pictures, each a repaint, and the end of the session.
 func (o *onlooker) Messages() <-chan protocol.Message { return o.out }
 
-// Err is why they ended. It is for after their end.
+// Err is why the view ended, nil if it did not fail.
 func (o *onlooker) Err() error { return o.err }
 
 // Detach ends them.
@@ -90,8 +96,9 @@ func (o *onlooker) Resize(int, int) error { return nil }
 // Look is described with Type.
 func (o *onlooker) Look() error { return nil }
 
-// portrait is what shows a screen, whose rows carry SGR sequences, on a terminal model of its size, in whatever state that is
-// (RIS, CUP: ECMA-48; DECTCEM). The title says who has the keyboard; over a screen that is hidden stands that it is.
+// portrait returns the bytes that show a screen on a terminal model of its size, in any state (RIS,
+// CUP: ECMA-48; DECTCEM). The rows carry SGR sequences. The title names the holder of the keyboard;
+// a hidden screen is covered by a notice.
 func portrait(f *protocol.Rows, now time.Time) []byte {
 	p := []byte("\x1bc")
 	for y, row := range f.Lines {
@@ -99,10 +106,12 @@ func portrait(f *protocol.Rows, now time.Time) []byte {
 		p = append(p, "\x1b[m"...)
 	}
 	if f.State.Blackout.ByUser() {
-		p = append(append(moveTo(p, 0, 0), "\x1b[7m "...), notice.Fit("the user hides this screen", max(0, f.Cols-2))...)
+		p = append(append(moveTo(p, 0, 0), "\x1b[7m "...),
+			notice.Fit("the user hides this screen", max(0, f.Cols-2))...)
 		p = append(p, " \x1b[m"...)
 	}
-	title := "[" + text.Keyboard(f.State.Keyboard, "", now) + "] " + notice.Clean(f.State.Title, 200)
+	title := "[" + text.Keyboard(f.State.Keyboard, "", now) + "] " +
+		notice.Clean(f.State.Title, 200)
 	p = notice.Title(p, title)
 	p = moveTo(p, f.Cursor.Row, f.Cursor.Col)
 	if !f.Cursor.Visible || f.State.Blackout.ByUser() {
@@ -112,13 +121,22 @@ func portrait(f *protocol.Rows, now time.Time) []byte {
 }
 
 // attach attaches a person to a session: with its keyboard, or only to watch.
-func attach(ctx context.Context, c *client.Client, s protocol.SessionInfo, cols, rows int, watch bool) (attachment, error) {
+func attach(
+	ctx context.Context,
+	c *client.Client,
+	s protocol.SessionInfo,
+	cols, rows int,
+	watch bool,
+) (attachment, error) {
 	if s.Headless {
 		return c.Attach(ctx, s.SessionID, cols, rows, !watch)
 	}
 	if !watch {
 		return nil, fail(statusForbidden, "attach: %s has a user at its own terminal", s.SessionID).
-			hinted("gateway attach --watch " + s.SessionID + " shows it as agents see it; gateway read " + s.SessionID + " prints its screen")
+			withHint(
+				"gateway attach --watch " + s.SessionID +
+					" shows it as agents see it; gateway read " + s.SessionID +
+					" prints its screen")
 	}
 	return lookOn(ctx, c, s.SessionID)
 }

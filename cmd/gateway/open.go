@@ -31,45 +31,59 @@ type openFlags struct {
 	types              bool
 	forTime            time.Duration
 	notify             notifyFlags
-	// here: the page is served by this process, whatever the gateway.
+	// here: this process serves the page, for any gateway.
 	here bool
 }
 
 func (a *app) newOpen() *cobra.Command {
 	var in openFlags
 	cmd := &cobra.Command{
-		Use: "open [ID] [--role viewer|owner] [--type] [--for D]", Short: "Open a web page on which you see the sessions, until Ctrl+C", Args: cobra.MaximumNArgs(1),
-		Long: "open prints a link to a web page that shows the running sessions, or one, and serves that page on this machine until\n" +
-			"Ctrl+C or until --for is over. A link opens one browser within a minute; Enter makes another.\n\n" +
-			"With --gateway wss://HOST, where gateway serve --page runs, that one serves the page, and any browser can open it.\n\n" +
-			"With --role owner the page may take the keyboard back, write to agents, answer their questions, and type into programs\n" +
-			"that agents started; with --type, also into your own terminals. You confirm it first, here: the page and this terminal\n" +
+		Use:   "open [ID] [--role viewer|owner] [--type] [--for D]",
+		Short: "Open a web page on which you see the sessions, until Ctrl+C",
+		Args:  cobra.MaximumNArgs(1),
+		Long: "open prints a link to a web page that shows the running sessions, or one, and " +
+			"serves that page on this machine until\n" +
+			"Ctrl+C or until --for is over. A link opens one browser within a minute; Enter " +
+			"makes another.\n\n" +
+			"With --gateway wss://HOST, where gateway serve --page runs, that one serves the " +
+			"page, and any browser can open it.\n\n" +
+			"With --role owner the page may take the keyboard back, write to agents, answer " +
+			"their questions, and type into programs\n" +
+			"that agents started; with --type, also into your own terminals. You confirm it " +
+			"first, here: the page and this terminal\n" +
 			"show the same six words.\n\n" +
-			"Otherwise only this machine can reach the page. For another device have tailscale, ssh or cloudflared bring it there,\n" +
+			"Otherwise only this machine can reach the page. For another device have tailscale, " +
+			"ssh or cloudflared bring it there,\n" +
 			"or put something with TLS before it and name it:\n\n" +
 			"  gateway open --via tailscale\n" +
 			"  gateway open --listen 127.0.0.1:7118 --host laptop.example.org",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.here = cmd.Flags().Changed("listen") || in.host != "" || in.via != ""
-			if err := in.check(); err != nil {
+			if err := in.checkFlags(); err != nil {
 				return err
 			}
-			return a.open(cmd.Context(), named(args), in)
+			return a.openPage(cmd.Context(), named(args), in)
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&in.role, "role", string(auth.RoleViewer), "what the page may do. viewer: look; owner: also answer agents and take the keyboard back")
-	f.BoolVar(&in.types, "type", false, "with --role owner: the page may also type into your own terminals, as you do")
+	f.StringVar(&in.role, "role", string(auth.RoleViewer),
+		"what the page may do. viewer: look; owner: also answer agents and take the keyboard back")
+	f.BoolVar(&in.types, "type", false,
+		"with --role owner: the page may also type into your own terminals, as you do")
 	f.DurationVar(&in.forTime, "for", 8*time.Hour, "how long the page stays open")
-	f.StringVar(&in.listen, "listen", "127.0.0.1:0", "loopback `ADDRESS` to listen on; port 0 is any that is free")
-	f.StringVar(&in.host, "host", "", "the `NAME`, or NAME:PORT, under which something else serves the page with TLS")
-	f.StringVar(&in.via, "via", "", "have `PROGRAM` bring other devices to the page: tailscale, ssh or cloudflared, which you have installed")
-	in.notify.declare(f)
+	f.StringVar(&in.listen, "listen", "127.0.0.1:0",
+		"loopback `ADDRESS` to listen on; port 0 is any that is free")
+	f.StringVar(&in.host, "host", "",
+		"the `NAME`, or NAME:PORT, under which something else serves the page with TLS")
+	f.StringVar(&in.via, "via", "",
+		"have `PROGRAM` bring other devices to the page: tailscale, ssh or cloudflared, which "+
+			"you have installed")
+	in.notify.addFlags(f)
 	return cmd
 }
 
-// check refuses what the flags cannot mean.
-func (in openFlags) check() error {
+// checkFlags refuses what the flags cannot mean.
+func (in openFlags) checkFlags() error {
 	if _, err := in.notify.read("open"); err != nil {
 		return err
 	}
@@ -79,7 +93,8 @@ func (in openFlags) check() error {
 	case in.types && role != auth.RoleOwner:
 		return usage("open: --type: needs --role owner: a viewer's page only looks")
 	case in.forTime <= 0 || in.forTime > longestOpen:
-		return usage("open: --for %s: must be more than 0 and at most %dh", in.forTime, longestOpen/time.Hour)
+		return usage("open: --for %s: must be more than 0 and at most %dh", in.forTime,
+			longestOpen/time.Hour)
 	case !slices.Contains([]string{"", viaTailscale, viaSSH, viaCloudflared}, in.via):
 		return usage("open: --via %.20q: must be tailscale, ssh or cloudflared", in.via)
 	case in.via != "" && in.host != "":
@@ -92,18 +107,21 @@ func (in openFlags) check() error {
 		return usage("open: --listen %.60q: %w: write it as 127.0.0.1:PORT", in.listen, err)
 	}
 	if host != "127.0.0.1" && host != "::1" && host != "localhost" {
-		return usage("open: --listen %.60q: the page is served on this machine only: write it as 127.0.0.1:PORT; see --host for other devices", in.listen)
+		return usage(
+			"open: --listen %.60q: the page is served on this machine only: write it as "+
+				"127.0.0.1:PORT; see --host for other devices", in.listen)
 	}
 	return nil
 }
 
-func (a *app) open(ctx context.Context, id string, in openFlags) error {
+func (a *app) openPage(ctx context.Context, id string, in openFlags) error {
 	role := auth.Role(in.role)
-	if role == auth.RoleOwner { // an agent that runs commands has no terminal of its own to confirm at
-		if err := a.outside("use a terminal that no agent sees"); err != nil {
+	// an agent that runs commands has no terminal of its own to confirm at
+	if role == auth.RoleOwner {
+		if err := a.requireOutside("use a terminal that no agent sees"); err != nil {
 			return err
 		}
-		if _, err := a.person(); err != nil {
+		if _, err := a.requirePerson(); err != nil {
 			return err
 		}
 	}
@@ -118,7 +136,12 @@ func (a *app) open(ctx context.Context, id string, in openFlags) error {
 }
 
 // openHere serves the page itself.
-func (a *app) openHere(ctx context.Context, ep gateway.Endpoint, id string, in openFlags) (err error) {
+func (a *app) openHere(
+	ctx context.Context,
+	ep gateway.Endpoint,
+	id string,
+	in openFlags,
+) (err error) {
 	role := auth.Role(in.role)
 	way, err := a.pageConfig(ep, role)
 	if err != nil {
@@ -139,7 +162,7 @@ func (a *app) openHere(ctx context.Context, ep gateway.Endpoint, id string, in o
 	if err != nil {
 		return err
 	}
-	by, err := a.brought(ctx, in, ln)
+	by, err := a.wayFor(ctx, in, ln)
 	if err != nil {
 		return errors.Join(err, ln.Close())
 	}
@@ -153,13 +176,19 @@ func (a *app) openHere(ctx context.Context, ep gateway.Endpoint, id string, in o
 	if in.host != "" {
 		o.base, o.public = "https://"+strings.ToLower(in.host), true
 	}
-	door, err := page.New(page.Config{Hosts: o.hosts(), Version: version.String()})
+	door, err := page.New(page.Config{Hosts: o.extraHosts(), Version: version.String()})
 	if err != nil {
 		return errors.Join(err, ln.Close())
 	}
 	opened, err := door.Open(page.Terms{
-		Role: role, Session: session, Expires: o.expires, Admit: o.admit, Entered: o.entered, Dial: o.dial,
-		NotifyAfter: in.notify.after, Records: o.records(way),
+		Role:        role,
+		Session:     session,
+		Expires:     o.expires,
+		Admit:       o.askAboutPage,
+		Entered:     o.reportEntry,
+		Dial:        o.dial,
+		NotifyAfter: in.notify.after,
+		Records:     o.recordsMaker(way),
 	})
 	if err != nil {
 		return errors.Join(err, ln.Close())
@@ -168,8 +197,8 @@ func (a *app) openHere(ctx context.Context, ep gateway.Endpoint, id string, in o
 	return o.run(ctx, func() error { return door.Serve(ln) }, door.Close)
 }
 
-// brought is the way to a page that --via wants, nil for none.
-func (a *app) brought(ctx context.Context, in openFlags, ln net.Listener) (*way, error) {
+// wayFor opens the way to a page that --via asks for; without --via it is nil.
+func (a *app) wayFor(ctx context.Context, in openFlags, ln net.Listener) (*way, error) {
 	if in.via == "" {
 		return nil, nil //nolint:nilnil // no way is wanted
 	}
@@ -177,7 +206,7 @@ func (a *app) brought(ctx context.Context, in openFlags, ln net.Listener) (*way,
 	if !ok {
 		return nil, fail(statusRefused, "open: --via %s: no port to bring anybody to", in.via)
 	}
-	return a.find(ctx, in.via, address.Port)
+	return a.openWay(ctx, in.via, address.Port)
 }
 
 // dialPage connects to a gateway for one page.
@@ -185,7 +214,7 @@ func dialPage(way client.Config) func(context.Context) (page.Link, error) {
 	return func(ctx context.Context) (page.Link, error) {
 		frames, err := client.Open(ctx, way)
 		if err != nil {
-			return nil, err // and not a *client.Frames that is nil
+			return nil, err // an interface with a nil *client.Frames is not nil
 		}
 		return frames, nil
 	}
@@ -200,20 +229,26 @@ func (h here) Code() (string, error) { return h.Opening.Code(), nil }
 // Err implements source. What else can end them, Serve says.
 func (h here) Err() error { return nil }
 
-// pageConfig is how pages reach the gateway: as viewers, elsewhere with the token of their role.
+// pageConfig returns how pages reach the gateway: as viewers, elsewhere with the token of their
+// role.
 func (a *app) pageConfig(ep gateway.Endpoint, role auth.Role) (_ client.Config, err error) {
 	if ep.Remote() && role == auth.RoleOwner {
 		if ep.Token, err = a.ownerToken(); err != nil {
 			return client.Config{}, err
 		}
 	}
-	way := a.way(ep, protocol.PathView, "")
+	way := a.clientConfig(ep, protocol.PathView, "")
 	way.Name = "a page"
 	return way, nil
 }
 
-// pageSession is the session that pages are limited to, "" for none. It fails when no gateway answers.
-func (a *app) pageSession(ctx context.Context, way client.Config, id string) (session string, err error) {
+// pageSession returns the session that pages are limited to, "" without a limit. It fails when no
+// gateway answers.
+func (a *app) pageSession(
+	ctx context.Context,
+	way client.Config,
+	id string,
+) (session string, err error) {
 	err = over(client.New(way), nil, func(c *client.Client) error {
 		if id == "" {
 			_, err := c.Sessions(ctx)
@@ -226,7 +261,8 @@ func (a *app) pageSession(ctx context.Context, way client.Config, id string) (se
 	return session, err
 }
 
-// pageKeys is where the keys of owners' pages go, nil for viewers. What a killed process left there is removed.
+// pageKeys returns the directory of the keys of owners' pages, nil for viewers. It removes what a
+// killed process left there.
 func (a *app) pageKeys(role auth.Role) (*auth.Hold, error) {
 	_, store, err := openTokens("")
 	if err == nil {
@@ -249,28 +285,30 @@ func listenPage(ctx context.Context, address string) (net.Listener, error) {
 	ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, fail(statusRefused, "open: --listen %s: the port is taken", address).hinted("choose another port, or leave --listen out for any that is free")
+		return nil, fail(statusRefused, "open: --listen %s: the port is taken", address).withHint(
+			"choose another port, or leave --listen out for any that is free")
 	case err != nil:
 		return nil, usage("open: --listen %.60q: %w", address, err)
 	}
 	return ln, nil
 }
 
-// hosts are the names under which the page is reached besides this machine's own.
-func (o *opening) hosts() []string {
+// extraHosts returns the names of the page's host besides this machine's own.
+func (o *opening) extraHosts() []string {
 	if o.flags.host == "" {
 		return nil
 	}
 	return []string{o.flags.host}
 }
 
-// link makes a new link.
-func (o *opening) link() (string, error) {
+// newLink makes a new link.
+func (o *opening) newLink() (string, error) {
 	code, err := o.source.Code()
 	return o.base + "/#c=" + code, err
 }
 
-// linkTo is the page of a session, for somebody whose page is open; "" where only this machine reaches it.
+// linkTo returns the address of a session on a page that is already open; "" where only this
+// machine reaches it.
 func (o *opening) linkTo(session string) string {
 	if !o.public {
 		return ""
@@ -278,8 +316,8 @@ func (o *opening) linkTo(session string) string {
 	return o.base + "/#s=" + url.QueryEscape(session)
 }
 
-// may says what a page of the role may do.
-func (o *opening) may() string {
+// describeRights says what a page of the role may do.
+func (o *opening) describeRights() string {
 	of := "all sessions"
 	if o.session != "" {
 		of = "the session " + o.session

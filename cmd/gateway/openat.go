@@ -29,7 +29,12 @@ const (
 )
 
 // openAt makes links at a server, and answers for the pages that come in by them.
-func (a *app) openAt(ctx context.Context, ep gateway.Endpoint, id string, in openFlags) (err error) {
+func (a *app) openAt(
+	ctx context.Context,
+	ep gateway.Endpoint,
+	id string,
+	in openFlags,
+) (err error) {
 	role := auth.Role(in.role)
 	if ep.Token, err = a.pageToken(ep, role); err != nil {
 		return err
@@ -49,19 +54,24 @@ func (a *app) openAt(ctx context.Context, ep gateway.Endpoint, id string, in ope
 	o.session, o.base, o.dial = session, "http"+ep.URL("")[len("ws"):], dialPage(way)
 	o.public = strings.HasPrefix(o.base, "https:")
 	e := newRemotePages(o, ep)
-	opened, err := e.connect(ctx)
+	opened, err := e.connectOpening(ctx)
 	if err != nil {
 		return noGateway(err)
 	}
 	o.source, o.expires = e, time.UnixMilli(opened.ExpiresAt)
-	return o.run(ctx, e.serve, e.close)
+	return o.run(ctx, e.serveUntilOver, e.close)
 }
 
-// pageGateway is the one of several gateways that answers: a link leads to one. session is as that of [app.pageSession].
-func (a *app) pageGateway(ctx context.Context, all gateway.Endpoint, id string) (ep gateway.Endpoint, way client.Config, session string, err error) {
+// pageGateway picks one of several gateways that answers, because a link leads to one. session is
+// as that of [app.pageSession].
+func (a *app) pageGateway(
+	ctx context.Context,
+	all gateway.Endpoint,
+	id string,
+) (ep gateway.Endpoint, way client.Config, session string, err error) {
 	var absent []error
 	for _, ep = range all.All() {
-		way = a.way(ep, protocol.PathView, "")
+		way = a.clientConfig(ep, protocol.PathView, "")
 		session, err = a.pageSession(ctx, way, id)
 		if f, ok := errors.AsType[*failure](err); !ok || f.status != statusNoGateway {
 			return ep, way, session, err
@@ -71,7 +81,8 @@ func (a *app) pageGateway(ctx context.Context, all gateway.Endpoint, id string) 
 	return ep, way, "", errors.Join(absent...)
 }
 
-// pageToken is the token by which pages are opened elsewhere: an owner's, or for pages that look the one that is named.
+// pageToken returns the token that opens pages elsewhere: an owner's, or the named one for viewers'
+// pages.
 func (a *app) pageToken(ep gateway.Endpoint, role auth.Role) (string, error) {
 	if role != auth.RoleOwner && ep.Token != "" {
 		return ep.Token, nil
@@ -79,13 +90,15 @@ func (a *app) pageToken(ep gateway.Endpoint, role auth.Role) (string, error) {
 	token, err := a.ownerToken()
 	if err != nil && role != auth.RoleOwner {
 		return "", fail(statusForbidden, "open: the gateway at %s wants a token", ep).
-			hinted("use --token-file with a token of role viewer or owner; make one there: gateway token create NAME --role viewer")
+			withHint(
+				"use --token-file with a token of role viewer or owner; make one there: gateway " +
+					"token create NAME --role viewer")
 	}
 	return token, err
 }
 
-// remotePages are the pages of an opening at a server. The server may go away and come back, or be started anew: what it has to know is
-// kept here, and told again.
+// remotePages are the pages of an opening at a server. The server may restart: remotePages keep the
+// state that it needs, and send it again.
 type remotePages struct {
 	o    *opening
 	way  client.Config
@@ -102,40 +115,53 @@ type remotePages struct {
 	pages  map[string]*visiting // by key
 }
 
-// visiting is a page that came in, or that the user is asked about. Its fields but the first three are under remotePages.mu.
+// visiting is a page that came in, or that the user is asked about. Its fields but the first three
+// are under remotePages.mu.
 type visiting struct {
 	page.Visitor
 	ctx context.Context //nolint:containedctx // ends with the page
 	end context.CancelFunc
 
 	answered, in bool
-	leave        func() // nil for none
+	leave        func() // may be nil
 }
 
 func newRemotePages(o *opening, ep gateway.Endpoint) *remotePages {
 	e := &remotePages{
-		o: o, name: ep.String(), way: client.Config{Dial: ep.DialContext, URL: ep.URL(protocol.PathLinks), Header: ep.Header()},
-		wish: protocol.PageOpen{
-			Secret: rand.Text(), Role: o.flags.role, SessionID: o.session, ExpiresAt: o.expires.UnixMilli(),
+		o:    o,
+		name: ep.String(),
+		way: client.Config{
+			Dial:   ep.DialContext,
+			URL:    ep.URL(protocol.PathLinks),
+			Header: ep.Header(),
 		},
-		wait: make(map[string]chan protocol.Message), pages: make(map[string]*visiting),
+		wish: protocol.PageOpen{
+			Secret:    rand.Text(),
+			Role:      o.flags.role,
+			SessionID: o.session,
+			ExpiresAt: o.expires.UnixMilli(),
+		},
+		wait:  make(map[string]chan protocol.Message),
+		pages: make(map[string]*visiting),
 	}
 	e.ctx, e.over = context.WithCancelCause(context.Background())
 	return e
 }
 
-// connect makes a connection and has the server know the opening.
-func (e *remotePages) connect(ctx context.Context) (*protocol.PageOpened, error) {
+// connectOpening makes a connection and has the server know the opening.
+func (e *remotePages) connectOpening(ctx context.Context) (*protocol.PageOpened, error) {
 	frames, err := client.Open(ctx, e.way)
 	if errors.Is(err, client.ErrNotServed) {
 		return nil, fail(statusRefused, "open: the gateway at %s serves no web pages", e.name).
-			hinted("start it there with: gateway serve --page; or serve the page on this machine: gateway open --listen 127.0.0.1:0")
+			withHint(
+				"start it there with: gateway serve --page; or serve the page on this machine: " +
+					"gateway open --listen 127.0.0.1:0")
 	}
 	if err != nil {
 		return nil, err
 	}
 	wish := e.wish
-	wish.RequestID, wish.KeysB64 = protocol.NewID(), e.keys()
+	wish.RequestID, wish.KeysB64 = protocol.NewID(), e.admittedKeys()
 	defer context.AfterFunc(ctx, frames.Close)()
 	defer time.AfterFunc(linkPatience, frames.Close).Stop()
 	opened, err := first(frames, &wish)
@@ -174,8 +200,8 @@ func first(frames *client.Frames, wish *protocol.PageOpen) (*protocol.PageOpened
 	return nil, fmt.Errorf("the gateway answered a page.open with a %s", protocol.KindOf(m))
 }
 
-// keys are those of the pages that are in. Those that were refused are forgotten.
-func (e *remotePages) keys() (keys [][]byte) {
+// admittedKeys returns the keys of the admitted pages, and forgets refused ones.
+func (e *remotePages) admittedKeys() (keys [][]byte) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for key, v := range e.pages {
@@ -189,24 +215,24 @@ func (e *remotePages) keys() (keys [][]byte) {
 	return keys
 }
 
-// serve reads what the server says until the opening is over, and connects again where the connection is lost. It returns the reason
-// that is a failure.
-func (e *remotePages) serve() error {
+// serveUntilOver reads the server's messages until the opening is over, and connects again after a
+// lost connection. It returns the reason if it is a failure.
+func (e *remotePages) serveUntilOver() error {
 	for e.ctx.Err() == nil {
 		err := e.read()
 		for pause := firstPause; e.ctx.Err() == nil; pause = min(2*pause, longestPause) {
-			if over := e.end(err); over {
+			if over := e.stopIfFinal(err); over {
 				break
 			}
 			if pause == firstPause {
-				e.o.tell("The gateway is away: the page is waiting for it.")
+				e.o.printEvent("The gateway is away: the page is waiting for it.")
 			}
 			select {
 			case <-time.After(pause/2 + randv2.N(pause)):
 			case <-e.ctx.Done():
 			}
-			if _, err = e.connect(e.ctx); err == nil {
-				e.o.tell("The gateway is back.")
+			if _, err = e.connectOpening(e.ctx); err == nil {
+				e.o.printEvent("The gateway is back.")
 				break
 			}
 		}
@@ -214,8 +240,8 @@ func (e *remotePages) serve() error {
 	return e.Err()
 }
 
-// end ends the opening if a reason says that it is no use to come back.
-func (e *remotePages) end(why error) (over bool) {
+// stopIfFinal ends the opening if a reason says that it is no use to come back.
+func (e *remotePages) stopIfFinal(why error) (over bool) {
 	closed, isClosed := errors.AsType[*websocket.CloseError](why)
 	refused, isRefused := errors.AsType[*protocol.Error](why)
 	switch failed, isFailed := errors.AsType[*failure](why); {
@@ -236,13 +262,13 @@ var (
 	errLeaving  = errors.New("the user ends it")
 )
 
-// Done is closed when the opening is over.
+// Done is closed when no page can come in; Err is then why, nil if the time is over.
 func (e *remotePages) Done() <-chan struct{} { return e.ctx.Done() }
 
-// Err is why the opening is over, nil where that is no failure.
+// Err is why the opening is over, nil if it did not fail.
 func (e *remotePages) Err() error {
 	if !time.Now().Before(e.o.expires) {
-		return nil // whatever the server called it
+		return nil // the server's reason does not matter
 	}
 	if err := context.Cause(e.ctx); !errors.Is(err, errTimeOver) && !errors.Is(err, errLeaving) {
 		return err
@@ -264,18 +290,19 @@ func (e *remotePages) read() error {
 			e.mu.Unlock()
 			return err
 		}
-		if m, err := protocol.Decode(frame, protocol.MaxMessage); err == nil { // a newer server can say more
-			e.take(m)
+		// a newer server can say more
+		if m, err := protocol.Decode(frame, protocol.MaxMessage); err == nil {
+			e.handleMessage(m)
 		}
 	}
 }
 
-func (e *remotePages) take(m protocol.Message) {
+func (e *remotePages) handleMessage(m protocol.Message) {
 	switch m := m.(type) {
 	case *protocol.PageKnock:
-		e.knocked(m)
+		e.handleKnock(m)
 	case *protocol.PageGone:
-		e.gone(string(m.KeyB64))
+		e.handlePageGone(string(m.KeyB64))
 	default:
 		e.mu.Lock()
 		waiting := e.wait[protocol.RequestID(m)]
@@ -287,14 +314,22 @@ func (e *remotePages) take(m protocol.Message) {
 	}
 }
 
-// knocked deals with a page that came in, or wants to. An owner's is asked about, and named, whatever the server says.
-func (e *remotePages) knocked(m *protocol.PageKnock) {
+// handleKnock handles a page that came in or wants to. It always asks about an owner's page and
+// names it, even if the server has let it in.
+func (e *remotePages) handleKnock(m *protocol.PageKnock) {
 	ask := m.Pending || auth.Role(e.wish.Role) == auth.RoleOwner
 	e.mu.Lock()
 	v := e.pages[string(m.KeyB64)]
 	known := v != nil
 	if !known && len(e.pages) < mostQuestions {
-		v = &visiting{Visitor: page.Visitor{ID: page.ID(e.wish.Secret, m.KeyB64), Role: auth.Role(e.wish.Role), Key: ed25519.PublicKey(m.KeyB64)}, in: !ask}
+		v = &visiting{
+			Visitor: page.Visitor{
+				ID:   page.ID(e.wish.Secret, m.KeyB64),
+				Role: auth.Role(e.wish.Role),
+				Key:  ed25519.PublicKey(m.KeyB64),
+			},
+			in: !ask,
+		}
 		v.ctx, v.end = context.WithCancel(e.ctx)
 		e.pages[string(m.KeyB64)] = v
 	}
@@ -303,22 +338,23 @@ func (e *remotePages) knocked(m *protocol.PageKnock) {
 	switch {
 	case v == nil:
 	case again: // it has not heard
-		e.send(&protocol.PageAdmit{KeyB64: v.Key, Admit: in})
+		e.sendMessage(&protocol.PageAdmit{KeyB64: v.Key, Admit: in})
 	case known:
 	case ask:
-		e.wg.Go(func() { e.ask(v) }) // ends with the answer, or with the page
+		e.wg.Go(func() { e.askAboutPage(v) }) // ends with the answer, or with the page
 	default:
-		e.wg.Go(func() { e.o.entered(v.Visitor) }) // ends when it was told, or with the opening
+		e.wg.Go(func() { e.o.reportEntry(v.Visitor) }) // ends when it was told, or with the opening
 	}
 }
 
-// ask has the user decide about a page. The words are made here, of the key that would be known to this machine's proxies.
-func (e *remotePages) ask(v *visiting) {
+// askAboutPage has the user decide about a page. The words are made here, of the key that would be
+// known to this machine's proxies.
+func (e *remotePages) askAboutPage(v *visiting) {
 	words, err := page.Words(v.Key)
 	leave := func() {}
 	if err == nil {
 		v.Words = words
-		leave, err = e.o.admit(v.ctx, v.Visitor)
+		leave, err = e.o.askAboutPage(v.ctx, v.Visitor)
 	}
 	e.mu.Lock()
 	v.answered, v.in = true, err == nil
@@ -331,15 +367,15 @@ func (e *remotePages) ask(v *visiting) {
 	case gone && err == nil:
 		leave()
 	case !gone:
-		e.send(&protocol.PageAdmit{KeyB64: v.Key, Admit: err == nil})
+		e.sendMessage(&protocol.PageAdmit{KeyB64: v.Key, Admit: err == nil})
 	}
 	if err == nil && !gone {
-		e.o.entered(v.Visitor)
+		e.o.reportEntry(v.Visitor)
 	}
 }
 
-// gone is the end of a page: its key is worth nothing any more.
-func (e *remotePages) gone(key string) {
+// handlePageGone revokes the key of a page that ended.
+func (e *remotePages) handlePageGone(key string) {
 	e.mu.Lock()
 	v := e.pages[key]
 	delete(e.pages, key)
@@ -357,8 +393,8 @@ func (e *remotePages) gone(key string) {
 	}
 }
 
-// send passes a message on, if there is a connection.
-func (e *remotePages) send(m protocol.Message) {
+// sendMessage passes a message on, if there is a connection.
+func (e *remotePages) sendMessage(m protocol.Message) {
 	e.mu.Lock()
 	frames := e.frames
 	e.mu.Unlock()
@@ -369,8 +405,11 @@ func (e *remotePages) send(m protocol.Message) {
 
 var errAway = errors.New("the gateway is away: it comes back by itself, then press Enter again")
 
-// call asks the server something.
-func (e *remotePages) call(m protocol.Message, patience time.Duration) (protocol.Message, error) {
+// callServer asks the server something.
+func (e *remotePages) callServer(
+	m protocol.Message,
+	patience time.Duration,
+) (protocol.Message, error) {
 	m, answer := protocol.WithRequestID(m, protocol.NewID()), make(chan protocol.Message, 1)
 	e.mu.Lock()
 	away := e.frames == nil
@@ -384,7 +423,7 @@ func (e *remotePages) call(m protocol.Message, patience time.Duration) (protocol
 	if away {
 		return nil, errAway
 	}
-	e.send(m)
+	e.sendMessage(m)
 	select {
 	case m := <-answer:
 		return m, nil
@@ -395,7 +434,7 @@ func (e *remotePages) call(m protocol.Message, patience time.Duration) (protocol
 
 // Code is the code of a new link.
 func (e *remotePages) Code() (string, error) {
-	m, err := e.call(&protocol.PageCode{}, linkPatience)
+	m, err := e.callServer(&protocol.PageCode{}, linkPatience)
 	if err != nil {
 		return "", err
 	}
@@ -408,8 +447,8 @@ func (e *remotePages) Code() (string, error) {
 // close ends the opening at the server, and here.
 func (e *remotePages) close() {
 	if e.ctx.Err() == nil {
-		e.over(errLeaving)                                // before the server calls it an end
-		_, _ = e.call(&protocol.PageClose{}, byePatience) // one who is away ends it by itself
+		e.over(errLeaving)                                      // before the server calls it an end
+		_, _ = e.callServer(&protocol.PageClose{}, byePatience) // one who is away ends it by itself
 	}
 	e.mu.Lock()
 	if e.frames != nil {

@@ -25,20 +25,20 @@ func TestAServerThatLiesAboutPages(t *testing.T) {
 	defer close(o.over)
 	for i, id := range []string{"p", "p-", "p-:::::", "another"} {
 		key := bytes.Repeat([]byte{byte(i)}, ed25519.PublicKeySize)
-		e.knocked(&protocol.PageKnock{PageID: id, KeyB64: key, Pending: i%2 == 0})
+		e.handleKnock(&protocol.PageKnock{PageID: id, KeyB64: key, Pending: i%2 == 0})
 		asked := fake.Receive(t, o.knocks, "a question")
 		words, err := page.Words(key)
 		require.NoError(t, err)
 		require.Equal(t, words, asked.Words)
 		require.Equal(t, page.ID(e.wish.Secret, key), asked.ID)
-		require.Empty(t, e.keys())
+		require.Empty(t, e.admittedKeys())
 		asked.answer <- false
 	}
 	e.wg.Wait()
-	require.Empty(t, e.keys())
+	require.Empty(t, e.admittedKeys())
 	require.Empty(t, e.pages, "those that were refused are forgotten")
 	for i := range 100 {
-		e.knocked(&protocol.PageKnock{PageID: "p", KeyB64: bytes.Repeat([]byte{byte(100 + i)}, ed25519.PublicKeySize), Pending: true})
+		e.handleKnock(&protocol.PageKnock{PageID: "p", KeyB64: bytes.Repeat([]byte{byte(100 + i)}, ed25519.PublicKeySize), Pending: true})
 	}
 	require.Len(t, e.pages, mostQuestions)
 }

@@ -17,7 +17,8 @@ import (
 	"terminalproxy/protocol"
 )
 
-// opening is a page while it is open, with the terminal that opened it. Its methods but admit and entered belong to one goroutine.
+// opening is a page while it is open, with the terminal that opened it. Its methods but admit and
+// entered belong to one goroutine.
 type opening struct {
 	app     *app
 	flags   openFlags
@@ -27,22 +28,22 @@ type opening struct {
 	base    string     // of links
 	public  bool       // browsers of other machines can open them
 	dial    func(context.Context) (page.Link, error)
-	way     *way   // of other devices, nil for none that we make
+	way     *way   // the way of other devices if this command made one, or nil
 	local   string // where the page is on this machine
-	lost    error  // why the page cannot be reached any more
+	lost    error  // why the page is unreachable
 	expires time.Time
 
 	screen *os.File // nil where standard output is no terminal
 	knocks chan knock
 	came   chan struct{}
-	over   chan struct{} // closed when nobody is told any more
+	over   chan struct{} // closed when the user is not told further events
 }
 
 // source is where links are made, and the pages served.
 type source interface {
 	// Code is the code of a new link.
 	Code() (string, error)
-	// Done is closed when no page can come any more; Err is why then, nil because the time is over.
+	// Done is closed when no page can come in; Err is then why, nil if the time is over.
 	Done() <-chan struct{}
 	Err() error
 }
@@ -69,34 +70,40 @@ func newOpening(a *app, hold *auth.Hold, in openFlags) *opening {
 func (o *opening) run(ctx context.Context, serve func() error, stop func()) error {
 	targets, _ := o.flags.notify.read("open") // check has read them, too
 	defer o.flags.notify.start(ctx, notifying{
-		targets: targets, dial: o.dial, session: o.session, link: o.linkTo, log: slog.New(slog.DiscardHandler),
-		failed: func(err error) { o.tell("Notifications do not arrive: %v.", err) },
+		targets: targets,
+		dial:    o.dial,
+		session: o.session,
+		link:    o.linkTo,
+		log:     slog.New(slog.DiscardHandler),
+		failed:  func(err error) { o.printEvent("Notifications do not arrive: %v.", err) },
 	})()
 	served := make(chan error, 1)
 	go func() { served <- serve() }() // ends with stop, and is waited for
-	err := o.reach(ctx)
+	err := o.waitReachable(ctx)
 	if err == nil && ctx.Err() == nil {
-		err = o.show()
+		err = o.printLink()
 	}
 	if err == nil && ctx.Err() == nil {
-		o.attend(ctx, o.lines())
+		o.runTerminal(ctx, o.typedLines())
 	}
 	close(o.over)
 	stop()
 	return errors.Join(err, o.lost, <-served)
 }
 
-// reach waits until other devices reach the page.
-func (o *opening) reach(ctx context.Context) error {
+// waitReachable waits until other devices reach the page.
+func (o *opening) waitReachable(ctx context.Context) error {
 	if o.way == nil {
 		return nil
 	}
 	if !o.way.there {
-		o.tell("Running: %s", o.way.command)
+		o.printEvent("Running: %s", o.way.command)
 	}
-	if err := o.way.try(ctx, o.local); err != nil && ctx.Err() == nil { // else the user has ended it
-		return fail(statusRefused, "open: --via %s: the page does not answer at https://%s: %w", o.flags.via, o.way.host, err).
-			hinted("run it by hand to see why: " + o.way.command)
+	// else the user has ended it
+	if err := o.way.waitReachable(ctx, o.local); err != nil && ctx.Err() == nil {
+		return fail(statusRefused, "open: --via %s: the page does not answer at https://%s: %w",
+			o.flags.via, o.way.host, err).
+			withHint("run it by hand to see why: " + o.way.command)
 	}
 	if o.way.there && o.screen == nil {
 		_, _ = fmt.Fprintf(o.app.err, "on the other device: %s\n", o.way.command)
@@ -104,21 +111,26 @@ func (o *opening) reach(ctx context.Context) error {
 	return nil
 }
 
-// show prints a new link.
-func (o *opening) show() error {
-	link, err := o.link()
+// printLink prints a new link.
+func (o *opening) printLink() error {
+	link, err := o.newLink()
 	if err != nil {
 		return err
 	}
 	if o.app.json {
-		said := map[string]any{"url": link, "role": o.flags.role, "session": o.session, "expires": o.expires.UnixMilli()}
+		said := map[string]any{
+			"url":     link,
+			"role":    o.flags.role,
+			"session": o.session,
+			"expires": o.expires.UnixMilli(),
+		}
 		if o.way != nil {
 			said["command"] = o.way.command
 		}
 		return o.app.printJSON(said)
 	}
 	if o.screen == nil {
-		return o.app.print(link)
+		return o.app.printLines(link)
 	}
 	where := "in a browser on this machine"
 	if o.public {
@@ -130,24 +142,28 @@ func (o *opening) show() error {
 	}
 	lines = append(lines, "Open this link "+where+", within a minute:", "", "  "+link, "")
 	if o.public { // on another device a loopback link leads nowhere
-		lines = append(lines, o.code(link)...)
+		lines = append(lines, o.qrCode(link)...)
 	}
 	if o.way != nil {
 		lines = append(lines, o.way.note)
 	}
-	return o.app.print(append(lines, o.may(),
-		fmt.Sprintf("It stays open for %s, until %s. Enter makes a new link, Ctrl+C closes the page.", o.lasts(), until(o.expires)))...)
+	return o.app.printLines(append(
+		lines,
+		o.describeRights(),
+		fmt.Sprintf(
+			"It stays open for %s, until %s. Enter makes a new link, Ctrl+C closes the page.",
+			o.lifetimeText(), until(o.expires)))...)
 }
 
-// lasts says for how long pages stay: a server may have them end sooner than was asked for.
-func (o *opening) lasts() string {
+// lifetimeText says for how long pages stay: a server may have them end sooner than was asked for.
+func (o *opening) lifetimeText() string {
 	if left := time.Until(o.expires); left < o.flags.forTime-time.Minute {
 		return lasts(left.Round(time.Minute))
 	}
 	return lasts(o.flags.forTime)
 }
 
-// until is a time as somebody reads it who is before it.
+// until formats a time for a reader before that time.
 func until(t time.Time) string {
 	if t = t.Local(); time.Until(t) > 20*time.Hour {
 		return t.Format("Mon 15:04")
@@ -155,18 +171,21 @@ func until(t time.Time) string {
 	return t.Format("15:04")
 }
 
-// say says something to the user, who is there.
-func (o *opening) say(format string, args ...any) { _, _ = fmt.Fprintf(o.app.err, format, args...) }
+// printText says something to the user, who is there.
+func (o *opening) printText(format string, args ...any) {
+	_, _ = fmt.Fprintf(o.app.err, format, args...)
+}
 
-// tell says what happens, at a terminal only.
-func (o *opening) tell(format string, args ...any) {
+// printEvent says what happens, at a terminal only.
+func (o *opening) printEvent(format string, args ...any) {
 	if o.screen != nil {
 		_, _ = fmt.Fprintf(o.app.err, format+"\n", args...)
 	}
 }
 
-// attend deals with the user, who types these lines, and with the pages that come in, until there is an end.
-func (o *opening) attend(ctx context.Context, lines <-chan string) {
+// runTerminal deals with the user, who types these lines, and with the pages that come in, until
+// there is an end.
+func (o *opening) runTerminal(ctx context.Context, lines <-chan string) {
 	q := admission{o: o}
 	for {
 		knocks := o.knocks
@@ -176,41 +195,44 @@ func (o *opening) attend(ctx context.Context, lines <-chan string) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-o.way.gone():
-			o.lost = fail(statusRefused, "open: --via %s: %s has ended: %s", o.flags.via, o.flags.via, o.way.helper.last())
+		case <-o.way.helperGone():
+			o.lost = fail(statusRefused, "open: --via %s: %s has ended: %s", o.flags.via,
+				o.flags.via, o.way.helper.lastLine())
 			return
 		case <-o.source.Done():
 			if o.source.Err() == nil {
-				o.tell("The time is over, the page is closed.")
+				o.printEvent("The time is over, the page is closed.")
 			}
 			return
 		case k := <-knocks:
-			q.begin(k)
-		case <-q.gone():
-			q.unanswered()
+			q.startQuestion(k)
+		case <-q.pageGone():
+			q.dropUnanswered()
 		case line, open := <-lines:
-			if !q.answer(line) && open {
-				if err := o.show(); err != nil { // where nothing can be printed there is nobody to tell
-					o.tell("No new link: %v", err)
+			if !q.handleLine(line) && open {
+				// if printing fails, the user cannot be told
+				if err := o.printLink(); err != nil {
+					o.printEvent("No new link: %v", err)
 				}
 			}
 			if !open {
 				lines = nil
 			}
 		case <-o.came:
-			o.tell("A page came in.")
+			o.printEvent("A page came in.")
 		}
 	}
 }
 
-// lines are what the user types, nil without a terminal.
-func (o *opening) lines() <-chan string {
-	in, err := o.app.person()
+// typedLines returns the lines that the user types, nil without a terminal.
+func (o *opening) typedLines() <-chan string {
+	in, err := o.app.requirePerson()
 	if err != nil {
 		return nil
 	}
 	lines := make(chan string)
-	go func() { // ends with the terminal, or with the process, which is about to end when nobody reads any more
+	// ends with the terminal or with the process
+	go func() {
 		defer close(lines)
 		for scan := bufio.NewScanner(in); scan.Scan(); {
 			select {
@@ -226,8 +248,9 @@ func (o *opening) lines() <-chan string {
 // errNotLetIn is why a page stays outside. The page has its own words for it.
 var errNotLetIn = errors.New("the user said no")
 
-// admit asks the user about an owner's page, and makes its key an owner's for as long as the page is open.
-func (o *opening) admit(ctx context.Context, v page.Visitor) (leave func(), err error) {
+// askAboutPage asks the user about an owner's page, and makes its key an owner's for as long as the
+// page is open.
+func (o *opening) askAboutPage(ctx context.Context, v page.Visitor) (leave func(), err error) {
 	k := knock{Visitor: v, ctx: ctx, answer: make(chan bool, 1)}
 	select {
 	case o.knocks <- k:
@@ -243,19 +266,25 @@ func (o *opening) admit(ctx context.Context, v page.Visitor) (leave func(), err 
 		return nil, context.Cause(ctx)
 	}
 	name := "page-" + strings.TrimPrefix(v.ID, "p-")[:4] // short, since people read it
-	if err := o.hold.Enrol(protocol.Signer{Name: name, Types: o.flags.types, Session: o.session}, v.Key, o.expires); err != nil {
+	if err := o.hold.Enrol(protocol.Signer{
+		Name:    name,
+		Types:   o.flags.types,
+		Session: o.session,
+	}, v.Key, o.expires); err != nil {
 		_, _ = fmt.Fprintf(o.app.err, "gateway: open: the page's key cannot be kept: %v\n", err)
 		return nil, err
 	}
 	return func() {
 		if err := o.hold.Revoke(name); err != nil {
-			_, _ = fmt.Fprintf(o.app.err, "gateway: open: the key of a page was not revoked: %v\nhint: gateway token revoke %s\n", err, name)
+			_, _ = fmt.Fprintf(o.app.err,
+				"gateway: open: the key of a page was not revoked: %v\nhint: gateway token "+
+					"revoke %s\n", err, name)
 		}
 	}, nil
 }
 
-// entered tells the user that a page came in.
-func (o *opening) entered(page.Visitor) {
+// reportEntry tells the user that a page came in.
+func (o *opening) reportEntry(page.Visitor) {
 	select {
 	case o.came <- struct{}{}:
 	case <-o.over:

@@ -144,7 +144,7 @@ func TestWhatTheOwnerReadsBeforeGiving(t *testing.T) {
 			`sh-1 "sh -i": give text and editing keys to cla[2Jude (which says: “fix it”), for 1m30s at most?`,
 		},
 	} {
-		require.Equal(t, c.want, new(app).question(s, c.k, &c.m))
+		require.Equal(t, c.want, new(app).describeGrant(s, c.k, &c.m))
 	}
 	require.Equal(t, "1h", lasts(time.Hour))
 	require.Equal(t, "30s", lasts(30*time.Second))

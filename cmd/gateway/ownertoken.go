@@ -11,7 +11,8 @@ import (
 	"terminalproxy/gateway/auth"
 )
 
-// saveToken writes a new token to a file; err is why there is no place for it. What cannot be kept is revoked: nobody would know it.
+// saveToken writes a new token to a file; err is why it has no place. A token that cannot be kept
+// is revoked, because it would be lost.
 func (a *app) saveToken(store *auth.Store, t auth.Token, token, path string, err error) error {
 	if err == nil {
 		err = newSecret(path, token)
@@ -21,22 +22,33 @@ func (a *app) saveToken(store *auth.Store, t auth.Token, token, path string, err
 		err = fmt.Errorf("%s exists already: remove it and revoke its token first", path)
 		fallthrough
 	case err != nil:
-		return unwritten(fmt.Errorf("token create: %w", errors.Join(err, store.Revoke(t.Name))), "XDG_CONFIG_HOME")
+		return unwritten(fmt.Errorf("token create: %w", errors.Join(err, store.Revoke(t.Name))),
+			"XDG_CONFIG_HOME")
 	case t.Local && !a.json:
-		_, _ = fmt.Fprintf(a.err, "hint: give it to one agent, as in: claude mcp add term -- gateway mcp --agent-token %s\n", path)
+		_, _ = fmt.Fprintf(a.err,
+			"hint: give it to one agent, as in: claude mcp add term -- gateway mcp "+
+				"--agent-token %s\n", path)
 	}
-	return a.answer(map[string]any{"name": t.Name, "role": t.Role, "file": path}, "saved in "+path)
+	return a.printAnswer(map[string]any{"name": t.Name, "role": t.Role, "file": path},
+		"saved in "+path)
 }
 
-// unwritten is the failure to write a file in a directory of the user's; the hint names the variable that says another directory.
+// unwritten makes the failure to write a file in a directory of the user; the hint names the
+// variable that sets another directory.
 func unwritten(err error, variable string) error {
-	if !errors.Is(err, syscall.EROFS) && !errors.Is(err, syscall.ENOTDIR) && !errors.Is(err, fs.ErrPermission) {
+	if !errors.Is(err, syscall.EROFS) && !errors.Is(err, syscall.ENOTDIR) &&
+		!errors.Is(err, fs.ErrPermission) {
 		return err
 	}
-	return &failure{status: statusRefused, cause: err, hint: "set " + variable + " to a directory in which you can write"}
+	return &failure{
+		status: statusRefused,
+		cause:  err,
+		hint:   "set " + variable + " to a directory in which you can write",
+	}
 }
 
-// newSecret writes a secret to a new file of mode 0600 in a directory of mode 0700, whole or not at all.
+// newSecret writes a secret to a new file of mode 0600 in a directory of mode 0700, whole or not at
+// all.
 func newSecret(path, secret string) error {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {

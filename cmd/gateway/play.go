@@ -24,11 +24,16 @@ type playFlags struct {
 func (a *app) newPlay() *cobra.Command {
 	var f playFlags
 	cmd := &cobra.Command{
-		Use: "play FILE [--speed N] [--idle D] [--from D]", Short: "Play a recording in this terminal", Args: cobra.ExactArgs(1),
-		Long: "play draws an asciicast (v3 or v2) in this terminal. Its last line says who typed what, an agent in yellow, you in green, and\n" +
-			"shows the time line. What looks like a secret is masked, as on the page; nothing is sent to any program. A terminal that is\n" +
+		Use:   "play FILE [--speed N] [--idle D] [--from D]",
+		Short: "Play a recording in this terminal",
+		Args:  cobra.ExactArgs(1),
+		Long: "play draws an asciicast (v3 or v2) in this terminal. Its last line says who typed " +
+			"what, an agent in yellow, you in green, and\n" +
+			"shows the time line. What looks like a secret is masked, as on the page; nothing is " +
+			"sent to any program. A terminal that is\n" +
 			"smaller than the recording shows the part with the cursor.\n\n" +
-			"Keys: Space pauses and goes on; [ and ] go to the input of an agent before and after; ← and → go 5 s; Home and End; + and -\n" +
+			"Keys: Space pauses and goes on; [ and ] go to the input of an agent before and " +
+			"after; ← and → go 5 s; Home and End; + and -\n" +
 			"change the speed; h hides the line; q leaves.",
 		Example: "  gateway play session.cast\n  gateway play --speed 4 --from 1m30s session.cast",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -36,23 +41,27 @@ func (a *app) newPlay() *cobra.Command {
 				return usage("--speed %g: must be 0.0625 to 64", f.speed)
 			}
 			if a.json {
-				return fail(statusUsage, "play: --json: what moves on a terminal is no answer").hinted("gateway render --json " + args[0] + " prints the last screen")
+				return fail(statusUsage,
+					"play: --json: what moves on a terminal is no answer").withHint(
+					"gateway render --json " + args[0] + " prints the last screen",
+				)
 			}
 			if f.idle < 0 || f.from < 0 {
 				return usage("--idle and --from: must not be negative")
 			}
-			return a.play(cmd, args[0], f)
+			return a.playRecording(cmd, args[0], f)
 		},
 	}
 	flags := cmd.Flags()
 	flags.Float64Var(&f.speed, "speed", 1, "play `N` times as fast, 0.0625 to 64")
-	flags.DurationVar(&f.idle, "idle", idleDefault, "shorten pauses to this long; 0 leaves them as they are")
+	flags.DurationVar(&f.idle, "idle", idleDefault,
+		"shorten pauses to this long; 0 leaves them as they are")
 	flags.DurationVar(&f.from, "from", 0, "begin this long after the start of the recording")
 	return cmd
 }
 
-func (a *app) play(cmd *cobra.Command, name string, f playFlags) error {
-	in, out, err := a.screen("gateway render " + name + " prints the last screen")
+func (a *app) playRecording(cmd *cobra.Command, name string, f playFlags) error {
+	in, out, err := a.requireTerminal("gateway render " + name + " prints the last screen")
 	if err != nil {
 		return err
 	}
@@ -62,24 +71,32 @@ func (a *app) play(cmd *cobra.Command, name string, f playFlags) error {
 	}
 	defer file.Close()
 	err = play.Run(cmd.Context(), play.Config{
-		File: file, Own: a.taste.Redact, From: f.from, Speed: f.speed, Idle: f.idle, In: in, Out: out,
+		File:  file,
+		Own:   a.taste.Redact,
+		From:  f.from,
+		Speed: f.speed,
+		Idle:  f.idle,
+		In:    in,
+		Out:   out,
 	})
 	if err != nil {
 		f := fail(statusRefused, "play: %s: %w", name, err)
 		if errors.Is(err, record.ErrNoCast) {
-			return f.hinted("make one with proxy --record FILE")
+			return f.withHint("make one with proxy --record FILE")
 		}
 		return f
 	}
 	return nil
 }
 
-// screen is the terminal that a program draws on, or a refusal with what to do without one.
-func (a *app) screen(without string) (in, out *os.File, err error) {
+// requireTerminal returns the terminal that a program draws on. Without one it fails and hints at
+// the alternative.
+func (a *app) requireTerminal(without string) (in, out *os.File, err error) {
 	in, isIn := a.in.(*os.File)
 	out, isOut := a.out.(*os.File)
 	if !isIn || !isOut || !term.IsTerminal(int(in.Fd())) || !term.IsTerminal(int(out.Fd())) {
-		return nil, nil, fail(statusUsage, "standard input and output must be a terminal").hinted(without)
+		return nil, nil, fail(statusUsage,
+			"standard input and output must be a terminal").withHint(without)
 	}
 	return in, out, nil
 }

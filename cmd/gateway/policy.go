@@ -19,24 +19,32 @@ import (
 
 func (a *app) newPolicy() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "policy", Short: "Try the rules by which agents get the keyboard without a question, or never", Args: cobra.NoArgs,
-		Long: "policy is about the rules in your configuration: [[allow]] gives an agent that shows its local token the keyboard, after 3 seconds\n" +
-			"in which Ctrl+\\ refuses; [[never]] keeps agents out, and wins. docs/configuration.md says what a rule may say.",
+		Use:   "policy",
+		Short: "Try the rules by which agents get the keyboard without a question, or never",
+		Args:  cobra.NoArgs,
+		Long: "policy is about the rules in your configuration: [[allow]] gives an agent that " +
+			"shows its local token the keyboard, after 3 seconds\n" +
+			"in which Ctrl+\\ refuses; [[never]] keeps agents out, and wins. " +
+			"docs/configuration.md says what a rule may say.",
 		RunE: func(*cobra.Command, []string) error { return usage("policy: use check") },
 	}
 	cmd.AddCommand(a.newPolicyCheck())
 	return cmd
 }
 
-// policyCheck is a request that nobody makes.
+// policyCheck is an imaginary request, to see which rule decides.
 type policyCheck struct{ agent, program, directory, level, host string }
 
 func (a *app) newPolicyCheck() *cobra.Command {
 	var in policyCheck
 	cmd := &cobra.Command{
-		Use: "check AGENT PROGRAM", Short: "Say what happens when AGENT asks for the keyboard of PROGRAM, and why", Args: cobra.ExactArgs(2),
-		Long: "check says what happens when the agent that has the local token AGENT asks for the keyboard while PROGRAM has the terminal: it gets\n" +
-			"it, you are asked, or it is refused; by which rule, and why the others do not count. It asks nobody.",
+		Use:   "check AGENT PROGRAM",
+		Short: "Say what happens when AGENT asks for the keyboard of PROGRAM, and why",
+		Args:  cobra.ExactArgs(2),
+		Long: "check says what happens when the agent that has the local token AGENT asks for " +
+			"the keyboard while PROGRAM has the terminal: it gets\n" +
+			"it, you are asked, or it is refused; by which rule, and why the others do not " +
+			"count. It asks nobody.",
 		RunE: func(_ *cobra.Command, args []string) error {
 			if in.level != string(protocol.LevelDrive) && in.level != string(protocol.LevelType) {
 				return usage("--level %.20q: must be drive or type", in.level)
@@ -46,7 +54,8 @@ func (a *app) newPolicyCheck() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&in.level, "level", string(protocol.LevelDrive), "what the agent asks for: drive or type")
+	f.StringVar(&in.level, "level", string(protocol.LevelDrive),
+		"what the agent asks for: drive or type")
 	f.StringVar(&in.directory, "directory", "", "where PROGRAM runs (default: here)")
 	f.StringVar(&in.host, "host", "", "`NAME` of the machine (default: this one)")
 	return cmd
@@ -82,18 +91,33 @@ func (a *app) checkPolicy(in policyCheck) error {
 	program, err := policy.Named(in.program, cmp.Or(in.directory, here))
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
-		return fail(statusUsage, "policy check: PROGRAM: %.40s is not in PATH", in.program).hinted("give its path, or the name of a program that is installed")
+		return fail(statusUsage, "policy check: PROGRAM: %.40s is not in PATH",
+			in.program).withHint(
+			"give its path, or the name of a program that is installed",
+		)
 	case err != nil:
 		return fail(statusUsage, "policy check: PROGRAM: %w", err)
 	}
 	token, note := localToken(in.agent)
 	got := policy.NewSource(rules, cmp.Or(in.host, host), nil).Judge(policy.Ask{
-		Agent: policy.Agent{Token: token, Names: []string{in.agent}}, Program: program, Level: protocol.Level(in.level),
+		Agent:   policy.Agent{Token: token, Names: []string{in.agent}},
+		Program: program,
+		Level:   protocol.Level(in.level),
 	})
-	return a.printVerdict(in, got, slices.DeleteFunc([]string{note, scriptNote(in.program, program.Path)}, func(n string) bool { return n == "" }))
+	return a.printVerdict(
+		in,
+		got,
+		slices.DeleteFunc(
+			[]string{note, scriptNote(in.program, program.Path)},
+			func(n string) bool {
+				return n == ""
+			},
+		),
+	)
 }
 
-// localToken is the name of the local token that an agent shows, "" with a note for none.
+// localToken returns the name of the local token that an agent shows. Without one it is "", with a
+// note.
 func localToken(name string) (token, note string) {
 	_, store, err := openTokens("")
 	var tokens []auth.Token
@@ -105,9 +129,11 @@ func localToken(name string) (token, note string) {
 	case err != nil:
 		return "", "the tokens cannot be read: " + err.Error()
 	case at < 0:
-		return "", "there is no local token " + name + ": make one with gateway token create " + name + " --local"
+		return "", "there is no local token " + name + ": make one with gateway token create " +
+			name + " --local"
 	case !tokens[at].Expires.IsZero() && !time.Now().Before(tokens[at].Expires):
-		return "", "the local token " + name + " has expired: revoke it, remove its file and make another one"
+		return "", "the local token " + name + " has expired: revoke it, remove its file and " +
+			"make another one"
 	}
 	return name, ""
 }
@@ -122,23 +148,24 @@ func scriptNote(name, path string) string {
 
 func (a *app) printVerdict(in policyCheck, got policy.Verdict, notes []string) error {
 	v := verdict{Answer: got.Answer, Rule: got.Rule.At, Why: got.Why, Notes: notes}
-	var say string
+	var answer string
 	switch got.Answer {
 	case policy.Allows:
 		v.Level, v.For = protocol.Level(in.level), lasts(got.Rule.For)
-		say = fmt.Sprintf("allows: %s gets %s for %s, 3 s after it was announced; %s refuses (%s)",
-			in.agent, in.level, v.For, userKeys().Reclaim.Label(), v.Rule)
+		answer = fmt.Sprintf(
+			"allows: %s gets %s for %s, 3 s after it was announced; %s refuses (%s)", in.agent,
+			in.level, v.For, userKeys().Reclaim.Label(), v.Rule)
 	case policy.Never:
-		say = fmt.Sprintf("never: %s is refused at once (%s)", in.agent, v.Rule)
+		answer = fmt.Sprintf("never: %s is refused at once (%s)", in.agent, v.Rule)
 	case policy.Asks:
-		say = "asks: you decide"
+		answer = "asks: you decide"
 	}
-	lines := []string{say}
+	lines := []string{answer}
 	for _, why := range got.Why {
 		lines = append(lines, "  "+why)
 	}
 	for _, note := range notes {
 		lines = append(lines, "note: "+note)
 	}
-	return a.answer(v, lines...)
+	return a.printAnswer(v, lines...)
 }

@@ -15,8 +15,9 @@ const (
 	besides = 9
 )
 
-// code is a link as a QR code, two modules in a cell, nil where the terminal has no room or no colours for it.
-func (o *opening) code(link string) []string {
+// qrCode draws a link as a QR code, two modules in a cell. It is nil if the terminal lacks the room
+// or the colours.
+func (o *opening) qrCode(link string) []string {
 	cols, rows, err := term.GetSize(int(o.screen.Fd()))
 	if err != nil || os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
 		return nil
@@ -28,14 +29,21 @@ func (o *opening) code(link string) []string {
 	return append(halfBlocks(code.Black, code.Size), "")
 }
 
-// halfBlocks draws a square of modules, black on white whatever the terminal's own colours are.
+// halfBlocks draws a square of modules, black on white on any terminal.
 func halfBlocks(black func(x, y int) bool, size int) []string {
 	var lines []string
 	for y := -quietZone; y < size+quietZone; y += 2 {
 		var line strings.Builder
 		line.WriteString("\x1b[30;107m")
 		for x := -quietZone; x < size+quietZone; x++ {
-			line.WriteString(map[[2]bool]string{{false, false}: " ", {true, false}: "▀", {false, true}: "▄", {true, true}: "█"}[[2]bool{black(x, y), black(x, y+1)}])
+			line.WriteString(
+				map[[2]bool]string{
+					{false, false}: " ",
+					{true, false}:  "▀",
+					{false, true}:  "▄",
+					{true, true}:   "█",
+				}[[2]bool{black(x, y), black(x, y+1)}],
+			)
 		}
 		line.WriteString("\x1b[m")
 		lines = append(lines, line.String())

@@ -17,23 +17,30 @@ import (
 // dialect is how a user of the command line asks for more.
 var dialect = text.Dialect{
 	Limit: "--max-tokens",
-	Lines: func(first uint64, n int) string { return fmt.Sprintf("--history %d --from %d", n, first) },
+	Lines: func(first uint64, n int) string {
+		return fmt.Sprintf("--history %d --from %d", n, first)
+	},
 	Output: func(nth int, first uint64, _ int) string {
 		return fmt.Sprintf("--command=%d --from %d", nth, first)
 	},
 	Older: "--history with more rows, or --from",
 }
 
-// budget is the flag that bounds what is printed.
+// budget is the flag that bounds the output.
 type budget struct{ given int }
 
-func (b *budget) add(cmd *cobra.Command) {
-	cmd.Flags().IntVar(&b.given, "max-tokens", 0, fmt.Sprintf("limit output to about `N` tokens (%d to %d) and say what is left out (default: no limit)",
-		text.MinTokens, text.MaxTokens))
+func (b *budget) addFlag(cmd *cobra.Command) {
+	cmd.Flags().IntVar(
+		&b.given,
+		"max-tokens",
+		0,
+		fmt.Sprintf(
+			"limit output to about `N` tokens (%d to %d) and say what is left out "+
+				"(default: no limit)", text.MinTokens, text.MaxTokens))
 }
 
-// tokens is how many tokens may be printed; without the flag, any number.
-func (b *budget) tokens(cmd *cobra.Command, json bool) (int, error) {
+// tokenLimit returns how many tokens may be printed; without the flag, any number.
+func (b *budget) tokenLimit(cmd *cobra.Command, json bool) (int, error) {
 	if !cmd.Flags().Changed("max-tokens") {
 		return math.MaxInt, nil
 	}
@@ -59,25 +66,33 @@ type readFlags struct {
 func (a *app) newRead() *cobra.Command {
 	var in readFlags
 	cmd := &cobra.Command{
-		Use:   "read [ID] [--since REV | --history N [--from LINE] | --match REGEX [--context N] | --command[=N] | --ansi | --png FILE | --svg FILE]",
+		Use: "read [ID] [--since REV | --history N [--from LINE] | --match REGEX [--context N] " +
+			"| --command[=N] | --ansi | --png FILE | --svg FILE]",
 		Short: "Print the screen of a session", Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.read(cmd, named(args), in) },
 	}
 	f := cmd.Flags()
-	f.Uint64Var(&in.since, "since", 0, "print only what is new since revision `REV`: rows that changed, moved or scrolled off")
+	f.Uint64Var(&in.since, "since", 0,
+		"print only what is new since revision `REV`: rows that changed, moved or scrolled off")
 	f.IntVar(&in.history, "history", 0, "print the last `N` rows of history first")
-	f.IntVar(&in.command, "command", 0, "print the last command of a shell with its status and output, or the `N`th from the end; needs shell marks: gateway marks")
+	f.IntVar(&in.command, "command", 0,
+		"print the last command of a shell with its status and output, or the `N`th from the "+
+			"end; needs shell marks: gateway marks")
 	f.Lookup("command").NoOptDefVal = "1"
-	f.Uint64Var(&in.from, "from", 0, "with --history, --match or --command: start at line number `LINE`, as printed by read")
-	f.StringVar(&in.match, "match", "", "print only rows of history and of the screen, or of the command, that match this `REGEX`, with their line numbers")
-	f.IntVar(&in.context, "context", 0, "with --match: print `N` rows before and after each row that matches, too")
+	f.Uint64Var(&in.from, "from", 0,
+		"with --history, --match or --command: start at line number `LINE`, as printed by read")
+	f.StringVar(&in.match, "match", "",
+		"print only rows of history and of the screen, or of the command, that match this "+
+			"`REGEX`, with their line numbers")
+	f.IntVar(&in.context, "context", 0,
+		"with --match: print `N` rows before and after each row that matches, too")
 	f.StringVar(&in.as, "as", defaultName, asHelp)
-	in.budget.add(cmd)
-	in.coloured.add(cmd)
+	in.budget.addFlag(cmd)
+	in.coloured.addFlags(cmd)
 	return cmd
 }
 
-func (a *app) read(cmd *cobra.Command, id string, in readFlags) error {
+func (in readFlags) checkFlags(cmd *cobra.Command) error {
 	if err := oneView(cmd); err != nil {
 		return err
 	}
@@ -93,16 +108,30 @@ func (a *app) read(cmd *cobra.Command, id string, in readFlags) error {
 		return usage("--context %d: must be 0 to %d", in.context, protocol.MaxContext)
 	case in.context > 0 && in.match == "":
 		return usage("--context needs --match: what to look for")
-	case in.match != "" && (in.since > 0 || in.coloured.wanted()):
+	case in.match != "" && (in.since > 0 || in.coloured.isWanted()):
 		return usage("--match cannot be used with --since, --ansi, --png or --svg")
-	case budgeted && in.coloured.wanted():
+	case budgeted && in.coloured.isWanted():
 		return usage("--max-tokens cannot be used with --ansi, --png or --svg")
 	}
-	tokens, err := in.budget.tokens(cmd, a.json)
+	return nil
+}
+
+func (a *app) read(cmd *cobra.Command, id string, in readFlags) error {
+	if err := in.checkFlags(cmd); err != nil {
+		return err
+	}
+	tokens, err := in.budget.tokenLimit(cmd, a.json)
 	if err != nil {
 		return err
 	}
-	ask := &protocol.Read{SinceSeq: in.since, Scrollback: in.history, Match: in.match, Context: in.context, Command: in.command, Notes: true}
+	ask := &protocol.Read{
+		SinceSeq:   in.since,
+		Scrollback: in.history,
+		Match:      in.match,
+		Context:    in.context,
+		Command:    in.command,
+		Notes:      true,
+	}
 	if in.match != "" {
 		if err := text.CheckPattern(in.match); err != nil {
 			return usage("--match: %w", err)
@@ -111,45 +140,55 @@ func (a *app) read(cmd *cobra.Command, id string, in readFlags) error {
 	if in.match != "" || in.command > 0 {
 		ask.Scrollback = cmp.Or(in.history, protocol.MaxHistory)
 	}
-	if from {
+	if cmd.Flags().Changed("from") {
 		ask.FromLine = &in.from
 	}
 	if in.since > 0 && !a.json { // who reads JSON put it together before there were rows that moved
 		ask.Follow, ask.Scrollback = true, protocol.MaxHistory
 	}
-	return a.with(in.as, false, about(cmd.Context(), id, func(c *client.Client, s protocol.SessionInfo) error {
-		if in.coloured.wanted() {
-			return a.showColoured(cmd.Context(), c, s, in.coloured)
-		}
-		ask.SessionID = s.SessionID
-		got, err := c.Read(cmd.Context(), ask)
-		if err != nil {
-			return err
-		}
-		switch {
-		case in.command > 0 && got.Command == nil && !got.Frame.Blackout.ByUser():
-			return fail(statusRefused, "read: %w", text.ErrNoCommands)
-		case in.command == 0 && in.match != "" && got.Found == nil:
-			return fail(statusRefused, "read: %w", text.ErrNoSearch)
-		case a.json:
-			return a.printJSON(got)
-		case in.command > 0:
-			return a.printCommand(s, got, ask, tokens)
-		case in.match != "":
-			return a.printFound(s, got, tokens)
-		}
-		return a.printRead(s, got, ask, tokens)
-	}))
+	return a.withClient(
+		in.as,
+		false,
+		about(cmd.Context(), id, func(c *client.Client, s protocol.SessionInfo) error {
+			if in.coloured.isWanted() {
+				return a.showColoured(cmd.Context(), c, s, in.coloured)
+			}
+			ask.SessionID = s.SessionID
+			got, err := c.Read(cmd.Context(), ask)
+			if err != nil {
+				return err
+			}
+			switch {
+			case in.command > 0 && got.Command == nil && !got.Frame.Blackout.ByUser():
+				return fail(statusRefused, "read: %w", text.ErrNoCommands)
+			case in.command == 0 && in.match != "" && got.Found == nil:
+				return fail(statusRefused, "read: %w", text.ErrNoSearch)
+			case a.json:
+				return a.printJSON(got)
+			case in.command > 0:
+				return a.printCommand(s, got, ask, tokens)
+			case in.match != "":
+				return a.printFound(s, got, tokens)
+			}
+			return a.printRead(s, got, ask, tokens)
+		}),
+	)
 }
 
-// header is what stands over a screen.
+// header returns the line above a screen.
 func header(s protocol.SessionInfo, f *protocol.Frame) string {
 	return text.Header(s, f, "", time.Now(), nil) + text.Notes(f)
 }
 
 // printRead prints the header, then what was asked for.
-func (a *app) printRead(s protocol.SessionInfo, got *protocol.ReadResult, ask *protocol.Read, tokens int) error {
-	f, head := got.Frame, text.WithMessages(got.Notes, header(s, got.Frame)+text.Unseen("row of history", got.HiddenText))
+func (a *app) printRead(
+	s protocol.SessionInfo,
+	got *protocol.ReadResult,
+	ask *protocol.Read,
+	tokens int,
+) error {
+	f, head := got.Frame, text.WithMessages(got.Notes,
+		header(s, got.Frame)+text.Unseen("row of history", got.HiddenText))
 	p := dialect.Whole(f, 0)
 	switch {
 	case ask.Follow:
@@ -165,26 +204,31 @@ func (a *app) printFound(s protocol.SessionInfo, got *protocol.ReadResult, token
 	p := dialect.Found(got)
 	p.Head = text.WithMessages(got.Notes, header(s, got.Frame)+text.Concealed(got.Found))
 	if got.Frame.Blackout.ByUser() {
-		return a.print(p.Head)
+		return a.printLines(p.Head)
 	}
-	return a.print(p.Fit(tokens, dialect.Limit))
+	return a.printLines(p.Fit(tokens, dialect.Limit))
 }
 
-// printCommand prints what is known of a command, and what it printed.
-func (a *app) printCommand(s protocol.SessionInfo, got *protocol.ReadResult, ask *protocol.Read, tokens int) error {
+// printCommand prints the facts of a command, and its output.
+func (a *app) printCommand(
+	s protocol.SessionInfo,
+	got *protocol.ReadResult,
+	ask *protocol.Read,
+	tokens int,
+) error {
 	head := text.WithMessages(got.Notes, text.Header(s, got.Frame, "", time.Now(), nil))
 	if got.Frame.Blackout.ByUser() {
-		return a.print(head)
+		return a.printLines(head)
 	}
 	p := dialect.Command(got, ask.Command, ask.FromLine != nil, time.Now())
 	p.Head = head + text.ConcealedOutput(got) + "\n" + strings.Join(text.CommandFacts(got.Command), "\n")
-	return a.print(p.Fit(tokens, dialect.Limit))
+	return a.printLines(p.Fit(tokens, dialect.Limit))
 }
 
 // printPage prints a header, what stands out on the screen, and a page.
 func (a *app) printPage(head string, f *protocol.Frame, p text.Page, tokens int) error {
 	if f.Blackout.ByUser() {
-		return a.print(head)
+		return a.printLines(head)
 	}
 	head = text.Join(head, new(text.Told).Title(f))
 	p.Head = head
@@ -194,5 +238,5 @@ func (a *app) printPage(head string, f *protocol.Frame, p text.Page, tokens int)
 		p.Head += "\nhighlighted: " + highlights
 		p.Plain, p.Brief = &plain, head
 	}
-	return a.print(p.Fit(tokens, dialect.Limit))
+	return a.printLines(p.Fit(tokens, dialect.Limit))
 }

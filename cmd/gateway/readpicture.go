@@ -20,18 +20,20 @@ type coloured struct {
 	png, svg string
 }
 
-func (f *coloured) add(cmd *cobra.Command) {
+func (f *coloured) addFlags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.ansi, "ansi", false, "print the screen with colours, without the header")
 	cmd.Flags().StringVar(&f.png, "png", "", "write a PNG to `FILE`; - for standard output")
 	cmd.Flags().StringVar(&f.svg, "svg", "", "write an SVG to `FILE`; - for standard output")
 }
 
-func (f *coloured) wanted() bool { return f.ansi || f.png != "" || f.svg != "" }
+func (f *coloured) isWanted() bool { return f.ansi || f.png != "" || f.svg != "" }
 
 // oneView refuses to show a screen in two ways at once.
 func oneView(cmd *cobra.Command) error {
 	ways := []string{"since", "history", "command", "ansi", "png", "svg"}
-	given := slices.DeleteFunc(slices.Clone(ways), func(name string) bool { return !cmd.Flags().Changed(name) })
+	given := slices.DeleteFunc(slices.Clone(ways), func(name string) bool {
+		return !cmd.Flags().Changed(name)
+	})
 	if len(given) > 1 {
 		return usage("read: use only one of --%s", strings.Join(given, " and --"))
 	}
@@ -39,7 +41,12 @@ func oneView(cmd *cobra.Command) error {
 }
 
 // showColoured prints or draws the screen of a session.
-func (a *app) showColoured(ctx context.Context, c *client.Client, s protocol.SessionInfo, f coloured) error {
+func (a *app) showColoured(
+	ctx context.Context,
+	c *client.Client,
+	s protocol.SessionInfo,
+	f coloured,
+) error {
 	if a.json {
 		return usage("read: --json cannot be used with --ansi, --png or --svg")
 	}
@@ -52,7 +59,7 @@ func (a *app) showColoured(ctx context.Context, c *client.Client, s protocol.Ses
 	}
 	screen := got.Frame.Screen
 	if f.ansi {
-		return a.print(strings.Join(screen.Lines, "\x1b[0m\n") + "\x1b[0m")
+		return a.printLines(strings.Join(screen.Lines, "\x1b[0m\n") + "\x1b[0m")
 	}
 	format, file := "png", f.png
 	if file == "" {

@@ -19,29 +19,35 @@ import (
 // mostRecords is how many recordings a page is told of.
 const mostRecords = 100
 
-// library answers one page's connection about this user's recordings. A recording is named by its id alone; what a page says is never
-// a part of a path.
+// library answers one page's connection about this user's recordings. A recording is named by its
+// id alone; what a page says is never a part of a path.
 type library struct {
 	dir     string
-	own     *redact.Own // the user's rules about what is covered
-	session string      // that pages are limited to, "" for none
+	own     *redact.Own // the user's rules for redaction
+	session string      // the session that pages are limited to, or ""
 	// sessions are those of the gateway: it says which run, and which are hidden.
 	sessions func(context.Context) ([]protocol.SessionInfo, error)
 	leave    func()
-	id       string // of the recording that is played
+	id       string // of the recording being played
 	file     *os.File
 	player   *replay.Player
 }
 
-// records makes libraries for pages, nil for those that may not ask.
-func (o *opening) records(way client.Config) func() page.Records {
+// recordsMaker makes libraries for pages, nil for those that may not ask.
+func (o *opening) recordsMaker(way client.Config) func() page.Records {
 	dir, err := gateway.RecordsPath()
 	if err != nil {
 		return nil
 	}
 	return func() page.Records {
 		c := client.New(way)
-		return &library{dir: dir, own: o.app.taste.Redact, session: o.session, sessions: c.Sessions, leave: func() { _ = c.Close() }}
+		return &library{
+			dir:      dir,
+			own:      o.app.taste.Redact,
+			session:  o.session,
+			sessions: c.Sessions,
+			leave:    func() { _ = c.Close() },
+		}
 	}
 }
 
@@ -51,7 +57,7 @@ func (l *library) Close() {
 	l.leave()
 }
 
-// stop ends what is played.
+// stop ends the recording being played.
 func (l *library) stop() {
 	if l.file != nil {
 		_ = l.file.Close() // it was only read
@@ -63,12 +69,16 @@ func (l *library) stop() {
 func (l *library) Answer(ctx context.Context, m protocol.Message) protocol.Message {
 	id := protocol.RequestID(m)
 	sessions, err := l.sessions(ctx)
-	if err != nil { // who knows what is hidden
-		return &protocol.Error{RequestID: id, Code: protocol.CodeUnavailable, Message: "no gateway answers, which knows what is hidden: try again"}
+	if err != nil { // assume that it is hidden
+		return &protocol.Error{
+			RequestID: id,
+			Code:      protocol.CodeUnavailable,
+			Message:   "no gateway answers, which knows what is hidden: try again",
+		}
 	}
 	switch m := m.(type) {
 	case *protocol.RecordsList:
-		return &protocol.RecordsListResult{RequestID: id, Records: l.list(sessions)}
+		return &protocol.RecordsListResult{RequestID: id, Records: l.listRecordings(sessions)}
 	case *protocol.RecordsRead:
 		r := &protocol.RecordsReadResult{RequestID: id, RecordID: m.RecordID}
 		if err := l.read(ctx, m, r, sessions); err != nil {
@@ -81,23 +91,28 @@ func (l *library) Answer(ctx context.Context, m protocol.Message) protocol.Messa
 
 var errHidden = errors.New("the session is hidden")
 
-// refused is an error as a page reads it: without names of files.
+// refused words an error for a page: without names of files.
 func refused(id string, err error) *protocol.Error {
-	no := &protocol.Error{RequestID: id, Code: protocol.CodeUnavailable, Message: "the recording cannot be read"}
+	failed := &protocol.Error{
+		RequestID: id,
+		Code:      protocol.CodeUnavailable,
+		Message:   "the recording cannot be read",
+	}
 	switch {
 	case errors.Is(err, errHidden):
-		no.Code, no.Message = protocol.CodeBlackout, "the session is hidden: its recording is shown again when it is"
+		failed.Code, failed.Message = protocol.CodeBlackout, "the session is hidden: its "+
+			"recording is shown again when it is"
 	case errors.Is(err, record.ErrUnknown):
-		no.Code, no.Message, no.Field = protocol.CodeBadMessage, "no recording has this id, or its file is no longer there", "recordId"
+		failed.Code, failed.Message, failed.Field = protocol.CodeBadMessage, "no recording has this id, or its file is no longer there", "recordId"
 	}
-	return no
+	return failed
 }
 
-// list are the recordings that a page may see and that are still there.
-func (l *library) list(sessions []protocol.SessionInfo) []protocol.RecordInfo {
+// listRecordings returns the recordings that still exist and that the page may see.
+func (l *library) listRecordings(sessions []protocol.SessionInfo) []protocol.RecordInfo {
 	all := []protocol.RecordInfo{}
 	for _, k := range record.Recordings(l.dir) {
-		if len(all) == mostRecords || !l.shows(&k) {
+		if len(all) == mostRecords || !l.isVisible(&k) {
 			continue
 		}
 		file, err := k.Open()
@@ -111,19 +126,30 @@ func (l *library) list(sessions []protocol.SessionInfo) []protocol.RecordInfo {
 		}
 		s := k.Session
 		all = append(all, protocol.RecordInfo{
-			RecordID: k.ID, SessionID: s.ID, Command: l.masked(s.Command), Args: l.line(s.Args), Cwd: l.masked(s.Cwd),
-			StartedAt: k.Begin.UnixMilli(), WrittenAt: info.ModTime().UnixMilli(), Bytes: info.Size(), Running: running(sessions, s.ID) != nil,
+			RecordID:  k.ID,
+			SessionID: s.ID,
+			Command:   l.redactText(s.Command),
+			Args:      l.argumentLine(s.Args),
+			Cwd:       l.redactText(s.Cwd),
+			StartedAt: k.Begin.UnixMilli(),
+			WrittenAt: info.ModTime().UnixMilli(),
+			Bytes:     info.Size(),
+			Running:   running(sessions, s.ID) != nil,
 		})
 	}
 	return all
 }
 
-// shows reports whether the page may know of a recording.
-func (l *library) shows(k *record.Known) bool { return l.session == "" || k.Session.ID == l.session }
+// isVisible reports whether the page may know of a recording.
+func (l *library) isVisible(k *record.Known) bool {
+	return l.session == "" || k.Session.ID == l.session
+}
 
-// running is the session that is still recorded, nil when it has ended.
+// running returns the session if it is still recorded, nil after its end.
 func running(sessions []protocol.SessionInfo, id string) *protocol.SessionInfo {
-	at := slices.IndexFunc(sessions, func(s protocol.SessionInfo) bool { return s.SessionID == id && s.State != protocol.StateExited })
+	at := slices.IndexFunc(sessions, func(s protocol.SessionInfo) bool {
+		return s.SessionID == id && s.State != protocol.StateExited
+	})
 	if id == "" || at < 0 {
 		return nil
 	}
@@ -132,25 +158,34 @@ func running(sessions []protocol.SessionInfo, id string) *protocol.SessionInfo {
 
 // hidden reports whether the user hides a session, which may have ended.
 func hidden(sessions []protocol.SessionInfo, id string) bool {
-	return id != "" && slices.ContainsFunc(sessions, func(s protocol.SessionInfo) bool { return s.SessionID == id && s.Blackout.ByUser() })
+	return id != "" &&
+		slices.ContainsFunc(sessions, func(s protocol.SessionInfo) bool {
+			return s.SessionID == id && s.Blackout.ByUser()
+		})
 }
 
-// masked is a text as agents see it.
-func (l *library) masked(text string) string {
+// redactText redacts a text as for agents.
+func (l *library) redactText(text string) string {
 	text, _ = l.own.Text(protocol.Visible(text), -1)
 	return text
 }
 
-// line are arguments as one: what an option says of the next argument counts.
-func (l *library) line(args []string) []string {
+// argumentLine joins arguments before it redacts them, because an option tells about the next
+// argument.
+func (l *library) argumentLine(args []string) []string {
 	if len(args) == 0 {
 		return nil
 	}
-	return []string{l.masked(strings.Join(args, " "))}
+	return []string{l.redactText(strings.Join(args, " "))}
 }
 
 // read answers a page that plays a recording.
-func (l *library) read(ctx context.Context, m *protocol.RecordsRead, r *protocol.RecordsReadResult, sessions []protocol.SessionInfo) error {
+func (l *library) read(
+	ctx context.Context,
+	m *protocol.RecordsRead,
+	r *protocol.RecordsReadResult,
+	sessions []protocol.SessionInfo,
+) error {
 	if l.id != m.RecordID {
 		l.stop()
 	}
@@ -158,7 +193,7 @@ func (l *library) read(ctx context.Context, m *protocol.RecordsRead, r *protocol
 	switch {
 	case err != nil:
 		return err
-	case !l.shows(&k):
+	case !l.isVisible(&k):
 		return record.ErrUnknown
 	case hidden(sessions, k.Session.ID):
 		return errHidden

@@ -14,7 +14,7 @@ import (
 	"terminalproxy/proxy/screen/render"
 )
 
-// maxRender bounds the input of render: a recording of a day, and no more than memory holds.
+// maxRender bounds the input of render: the recording of a day, which fits into memory.
 const maxRender = 1 << 30
 
 // renderFlags are the flags of gateway render.
@@ -30,62 +30,77 @@ type renderFlags struct {
 func (a *app) newRender() *cobra.Command {
 	var f renderFlags
 	cmd := &cobra.Command{
-		Use:   "render [--ansi | --svg FILE [--animate] | --png FILE | --gif FILE | --html FILE | --v2 FILE | --json] [FILE]",
+		Use: "render [--ansi | --svg FILE [--animate] | --png FILE | --gif FILE | --html FILE " +
+			"| --v2 FILE | --json] [FILE]",
 		Short: "Draw a recording, or what a terminal printed",
-		Long: "render plays FILE or standard input, an asciicast or the bytes that a program printed, and prints the screen at\n" +
-			"the end. An asciicast brings its own size. --json prints rows, cursor, title and what the terminal would have\n" +
+		Long: "render plays FILE or standard input, an asciicast or the bytes that a program " +
+			"printed, and prints the screen at\n" +
+			"the end. An asciicast brings its own size. --json prints rows, cursor, title and " +
+			"what the terminal would have\n" +
 			"answered.\n\n" +
-			"--gif and --html draw all that happens, or what happens between --from and --to, with who typed it, as evidence for others:\n" +
+			"--gif and --html draw all that happens, or what happens between --from and --to, " +
+			"with who typed it, as evidence for others:\n" +
 			"what looks like a secret is masked.",
 		Example: "  gateway render session.cast\n" +
 			"  gateway render --svg session.svg --animate session.cast\n" +
 			"  gateway render --gif fix.gif --from 1m10s --to 1m40s session.cast",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if f.animate && f.svg == "" {
-				return usage("--animate goes with --svg FILE")
-			}
-			if err := f.film.check(cmd); err != nil {
-				return err
-			}
-			b, err := a.readRender(args)
-			switch {
-			case err != nil:
-				return err
-			case f.film.wanted():
-				return a.film(cmd.Context(), f.film, b)
-			case f.v2 != "":
-				return a.convert(f.v2, b)
-			case f.animate:
-				return a.animate(f.svg, b)
-			}
-			s, err := finalScreen(b, f, cmd.Flags().Changed("cols") || cmd.Flags().Changed("rows"))
-			if err != nil {
-				return err
-			}
-			return a.showRender(f, s)
+			return a.runRender(cmd, f, args)
 		},
 	}
 	flags := cmd.Flags()
 	flags.IntVar(&f.cols, "cols", 80, "columns of the screen")
 	flags.IntVar(&f.rows, "rows", 24, "rows of the screen")
-	flags.StringArrayVar(&f.resizes, "resize-at", nil, "change the size after OFF bytes of input, as `OFF:COLSxROWS`; may be repeated")
+	flags.StringArrayVar(&f.resizes, "resize-at", nil,
+		"change the size after OFF bytes of input, as `OFF:COLSxROWS`; may be repeated")
 	flags.IntVar(&f.chunk, "chunk", 0, "feed `N` bytes at a time; 0 for all at once")
 	flags.BoolVar(&f.text, "text", false, "print plain text (the default)")
 	flags.BoolVar(&f.ansi, "ansi", false, "print text with colours")
 	flags.StringVar(&f.svg, "svg", "", "write an SVG to `FILE`; - for standard output")
-	flags.BoolVar(&f.animate, "animate", false, "with --svg: play the whole recording, for a web page or a README")
+	flags.BoolVar(&f.animate, "animate", false,
+		"with --svg: play the whole recording, for a web page or a README")
 	flags.StringVar(&f.png, "png", "", "write a PNG to `FILE`; - for standard output")
-	flags.StringVar(&f.v2, "v2", "", "convert the recording to asciicast v2, for older players, and write it to `FILE`; - for standard output")
-	f.film.declare(cmd)
+	flags.StringVar(&f.v2, "v2", "",
+		"convert the recording to asciicast v2, for older players, and write it to `FILE`; - for "+
+			"standard output")
+	f.film.addFlags(cmd)
 	exclusive(cmd, "text", "ansi", "svg", "png", "gif", "html", "v2")
-	for _, name := range []string{"text", "ansi", "png", "gif", "html", "v2", "cols", "rows", "resize-at", "chunk"} {
+	for _, name := range []string{
+		"text", "ansi", "png", "gif", "html", "v2", "cols", "rows", "resize-at", "chunk",
+	} {
 		exclusive(cmd, "animate", name)
 	}
 	return cmd
 }
 
-// exclusive lets only one of these flags stand. cobra knows, for completions, and says so in words of its own, for which this is too early.
+func (a *app) runRender(cmd *cobra.Command, f renderFlags, args []string) error {
+	if f.animate && f.svg == "" {
+		return usage("--animate goes with --svg FILE")
+	}
+	if err := f.film.checkFlags(cmd); err != nil {
+		return err
+	}
+	b, err := a.readRender(args)
+	switch {
+	case err != nil:
+		return err
+	case f.film.isWanted():
+		return a.writeFilm(cmd.Context(), f.film, b)
+	case f.v2 != "":
+		return a.writeOlderFormat(f.v2, b)
+	case f.animate:
+		return a.writeAnimation(f.svg, b)
+	}
+	s, err := finalScreen(b, f, cmd.Flags().Changed("cols") || cmd.Flags().Changed("rows"))
+	if err != nil {
+		return err
+	}
+	return a.showRender(f, s)
+}
+
+// exclusive lets only one of these flags stand. cobra knows, for completions, and says so in words
+// of its own, for which this is too early.
 func exclusive(cmd *cobra.Command, names ...string) {
 	cmd.MarkFlagsMutuallyExclusive(names...)
 	before := cmd.PreRunE
@@ -106,8 +121,8 @@ func exclusive(cmd *cobra.Command, names ...string) {
 	}
 }
 
-// animate writes a recording as a moving picture.
-func (a *app) animate(name string, b []byte) error {
+// writeAnimation writes a recording as a moving picture.
+func (a *app) writeAnimation(name string, b []byte) error {
 	if !render.IsCast(b) {
 		return usage("--animate needs an asciicast: make one with proxy --record")
 	}
@@ -118,8 +133,8 @@ func (a *app) animate(name string, b []byte) error {
 	return a.write("the picture", name, out.Bytes())
 }
 
-// convert writes a recording in the older format.
-func (a *app) convert(name string, b []byte) error {
+// writeOlderFormat writes a recording in the older format.
+func (a *app) writeOlderFormat(name string, b []byte) error {
 	var out bytes.Buffer
 	if err := record.V2(&out, bytes.NewReader(b)); err != nil {
 		return usage("%w", err)
@@ -127,7 +142,8 @@ func (a *app) convert(name string, b []byte) error {
 	return a.write("the recording", name, out.Bytes())
 }
 
-// finalScreen plays the input and returns the screen at its end. A size given on the command line wins over an asciicast's.
+// finalScreen plays the input and returns the screen at its end. A size given on the command line
+// wins over an asciicast's.
 func finalScreen(b []byte, f renderFlags, sized bool) (*screen.Screen, error) {
 	o := render.Options{Cols: f.cols, Rows: f.rows}
 	if render.IsCast(b) {
@@ -202,13 +218,13 @@ func (a *app) showRender(f renderFlags, s *screen.Screen) error {
 }
 
 // write writes to a file, or for - to standard output. what names it for an error.
-func (a *app) write(what, name string, b []byte) error {
+func (a *app) write(subject, name string, b []byte) error {
 	if name == "-" {
 		_, err := a.out.Write(b)
 		return err
 	}
 	if err := os.WriteFile(name, b, 0o600); err != nil {
-		return fmt.Errorf("write %s: %w", what, err)
+		return fmt.Errorf("write %s: %w", subject, err)
 	}
 	return nil
 }

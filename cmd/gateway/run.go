@@ -15,6 +15,7 @@ import (
 	"terminalproxy/gateway/client"
 	"terminalproxy/gateway/text"
 	"terminalproxy/protocol"
+	"terminalproxy/proxy"
 	"terminalproxy/proxy/chat"
 	"terminalproxy/proxy/host"
 )
@@ -32,10 +33,15 @@ type runFlags struct {
 func (a *app) newRun() *cobra.Command {
 	var in runFlags
 	cmd := &cobra.Command{
-		Use: "run [flags] -- PROGRAM [ARG ...]", Short: "Run a program in a terminal of its own, for an agent", Args: cobra.MinimumNArgs(1),
-		Long: "run starts PROGRAM in a terminal without a user, prints the session's id and hosts the session until the program ends.\n" +
-			"The agent that --as names has the keyboard; a person joins with gateway attach. gateway close ends it, and so does the\n" +
-			"end of this command. Without --idle-limit it may idle for ever. The exit status is the program's. With --keep the command\n" +
+		Use:   "run [flags] -- PROGRAM [ARG ...]",
+		Short: "Run a program in a terminal of its own, for an agent",
+		Args:  cobra.MinimumNArgs(1),
+		Long: "run starts PROGRAM in a terminal without a user, prints the session's id and " +
+			"hosts the session until the program ends.\n" +
+			"The agent that --as names has the keyboard; a person joins with gateway attach. " +
+			"gateway close ends it, and so does the\n" +
+			"end of this command. Without --idle-limit it may idle for ever. The exit status is " +
+			"the program's. With --keep the command\n" +
 			"ends when PROGRAM runs, which then outlives the window and this shell.",
 		Example: "  gateway run -- psql mydb &\n  gateway send ID --text '\\d' --enter",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -53,7 +59,8 @@ func (a *app) newRun() *cobra.Command {
 			case coding.CheckWithin(in.within) != nil:
 				return usage("%w", coding.CheckWithin(in.within))
 			case len(in.name) > protocol.MaxName:
-				return usage("--name is %d bytes long; the limit is %d", len(in.name), protocol.MaxName)
+				return usage("--name is %d bytes long; the limit is %d", len(in.name),
+					protocol.MaxName)
 			}
 			if in.keep && os.Args[0] != keptName {
 				return a.keepRunning(os.Args[1:])
@@ -67,26 +74,38 @@ func (a *app) newRun() *cobra.Command {
 	f.StringVar(&in.cwd, "cwd", "", "start in `DIRECTORY`")
 	f.IntVar(&in.cols, "cols", 0, "columns (default 80)")
 	f.IntVar(&in.rows, "rows", 0, "rows (default 24)")
-	f.DurationVar(&in.idle, "idle-limit", 0, "end the program after this long without activity (default: never)")
-	f.BoolVar(&in.keep, "keep", false, "host PROGRAM in the background: it goes on when this window is closed")
+	f.DurationVar(&in.idle, "idle-limit", 0,
+		"end the program after this long without activity (default: never)")
+	f.BoolVar(&in.keep, "keep", false,
+		"host PROGRAM in the background: it goes on when this window is closed")
 	f.StringVar(&in.as, "as", defaultName, asHelp)
-	f.BoolVar(&in.chat, "chat", false, "PROGRAM is a coding agent: show its conversation beside its own interface, with approvals and questions to answer")
+	f.BoolVar(&in.chat, "chat", false,
+		"PROGRAM is a coding agent: show its conversation beside its own interface, with "+
+			"approvals and questions to answer")
 	f.DurationVar(&in.within, coding.WithinFlag, 0, "with --chat, "+coding.WithinHelp)
-	f.BoolVar(&in.approve, "agents-may-approve", false, "with --chat, let the keys of agents through while PROGRAM asks something")
+	f.BoolVar(&in.approve, "agents-may-approve", false,
+		"with --chat, let the keys of agents through while PROGRAM asks something")
 	return cmd
 }
 
-// conversation is that with the coding agent which --chat names.
-func (in *runFlags) conversation(dir string, args []string) (*coding.Conversation, error) {
+// startConversation starts the conversation with the coding agent that --chat asks for.
+func (in *runFlags) startConversation(dir string, args []string) (*coding.Conversation, error) {
 	if !in.chat {
 		return &coding.Conversation{Done: func() {}}, nil
 	}
-	talk, err := coding.Start(coding.Program{Command: args[0], Args: args[1:], Dir: dir, Headless: true, AgentsMayApprove: in.approve, Within: in.within})
+	talk, err := coding.Start(coding.Program{
+		Command:          args[0],
+		Args:             args[1:],
+		Dir:              dir,
+		Headless:         true,
+		AgentsMayApprove: in.approve,
+		Within:           in.within,
+	})
 	if unknown, ok := errors.AsType[*coding.UnknownError](err); ok {
 		return nil, usage("%s", unknown)
 	}
 	if err != nil {
-		return nil, fail(statusRefused, "run: %w", err).hinted(coding.Hint(err))
+		return nil, fail(statusRefused, "run: %w", err).withHint(coding.Hint(err))
 	}
 	return talk, nil
 }
@@ -98,16 +117,13 @@ func (a *app) runProgram(ctx context.Context, in runFlags, args []string) (err e
 		return err
 	}
 	if !ep.Local() {
-		// An agent types in a terminal of its own without asking, and which agent that is would be a word of that gateway's
-		// (SAFETY R53). A user's session asks, or says with --grant what it lets agents do.
-		return fail(statusUsage, "run: programs start on the local gateway only: leave out --gateway").
-			hinted("to share a program of this machine there: proxy --agent --gateway URL --token-file FILE PROGRAM, with a token of role proxy")
+		return notLocal()
 	}
 	dir, err := filepath.Abs(in.cwd)
 	if err != nil {
 		return usage("--cwd: %w", err)
 	}
-	talk, err := in.conversation(dir, args)
+	talk, err := in.startConversation(dir, args)
 	if err != nil {
 		return err
 	}
@@ -119,7 +135,13 @@ func (a *app) runProgram(ctx context.Context, in runFlags, args []string) (err e
 	log := slog.New(slog.DiscardHandler)
 	local := &share{log: log}
 	defer func() { err = errors.Join(err, local.close()) }()
-	c := client.New(client.Config{Dial: local.dial, URL: ep.URL(protocol.PathAgent), Header: ep.Header(), Name: in.as, Key: key})
+	c := client.New(client.Config{
+		Dial:   local.dialLocal,
+		URL:    ep.URL(protocol.PathAgent),
+		Header: ep.Header(),
+		Name:   in.as,
+		Key:    key,
+	})
 	defer func() { err = errors.Join(err, c.Close()) }()
 	own := newPrograms(c, ep, local, a.taste, log)
 	defer own.close()
@@ -127,7 +149,9 @@ func (a *app) runProgram(ctx context.Context, in runFlags, args []string) (err e
 	own.conf.Idle, own.chat = in.idle, talk.Chat
 	own.conf.Ended = func(r host.Result) { ended <- r }
 	id, err := own.Start(ctx, &protocol.ProxyStart{
-		Command: args[0], Args: args[1:], Cwd: dir, Cols: in.cols, Rows: in.rows, Name: in.name, AgentName: in.as,
+		Command: args[0], Args: args[1:], Cwd: dir,
+		Cols: in.cols, Rows: in.rows,
+		Name: in.name, AgentName: in.as,
 	})
 	if err != nil {
 		return fail(statusRefused, "cannot start the program: %w", err)
@@ -140,16 +164,7 @@ func (a *app) runProgram(ctx context.Context, in runFlags, args []string) (err e
 	}
 	select {
 	case r := <-ended:
-		a.status = r.Code
-		if r.Agent != "" {
-			_, _ = fmt.Fprintf(a.err, "gateway: run: %s\n", text.OneLine(r.Agent))
-			if talk.Chat.Session.State() == chat.Failed {
-				_, _ = fmt.Fprintf(a.err, "hint: %s\n", coding.HintOfStart(args))
-			}
-		}
-		if r.Idle {
-			_, _ = fmt.Fprintf(a.err, "gateway: run: %s was idle for %s and was ended (--idle-limit)\n", id, in.idle)
-		}
+		a.reportProgramEnd(id, r, in, talk.Chat, args)
 	case <-ctx.Done():
 		own.close()
 		a.status = (<-ended).Code
@@ -157,40 +172,81 @@ func (a *app) runProgram(ctx context.Context, in runFlags, args []string) (err e
 	return nil
 }
 
+func notLocal() error {
+	// An agent types in a terminal of its own without asking, and the agent's name would come
+	// from that gateway alone (SAFETY R53). A user's session asks, or tells with --grant what
+	// it lets agents do.
+	return fail(statusUsage,
+		"run: programs start on the local gateway only: leave out --gateway").
+		withHint(
+			"to share a program of this machine there: proxy --agent --gateway URL " +
+				"--token-file FILE PROGRAM, with a token of role proxy")
+}
+
+func (a *app) reportProgramEnd(
+	id string, r host.Result, in runFlags, talk *proxy.Chat, args []string,
+) {
+	a.status = r.Code
+	if r.Agent != "" {
+		_, _ = fmt.Fprintf(a.err, "gateway: run: %s\n", text.OneLine(r.Agent))
+		if talk.Session.State() == chat.Failed {
+			_, _ = fmt.Fprintf(a.err, "hint: %s\n", coding.HintOfStart(args))
+		}
+	}
+	if r.Idle {
+		_, _ = fmt.Fprintf(a.err,
+			"gateway: run: %s was idle for %s and was ended (--idle-limit)\n", id, in.idle)
+	}
+}
+
 func (a *app) sayStarted(id string) error {
 	if !a.json {
-		_, _ = fmt.Fprintf(a.err, "to join it: gateway attach %s; to end it: gateway close %s\n", id, id)
+		_, _ = fmt.Fprintf(a.err, "to join it: gateway attach %s; to end it: gateway close %s\n",
+			id, id)
 	}
-	return a.answer(map[string]any{"sessionId": id}, id)
+	return a.printAnswer(map[string]any{"sessionId": id}, id)
 }
 
 func (a *app) newClose() *cobra.Command {
 	var force bool
 	var as string
 	cmd := &cobra.Command{
-		Use: "close ID [--force]", Short: "End a session started by an agent, and every process in it", Args: cobra.ExactArgs(1),
-		Long: "close ends a session started by an agent, and every process in it. What it printed can be read for half an hour; closed\n" +
-			"again, it is gone at once. Processes that made a session of their own (setsid, daemons) asked to outlive it: they are\n" +
+		Use:   "close ID [--force]",
+		Short: "End a session started by an agent, and every process in it",
+		Args:  cobra.ExactArgs(1),
+		Long: "close ends a session started by an agent, and every process in it. What it " +
+			"printed can be read for half an hour; closed\n" +
+			"again, it is gone at once. Processes that made a session of their own (setsid, " +
+			"daemons) asked to outlive it: they are\n" +
 			"left alone, and close says how many there are.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.asPerson(as, about(cmd.Context(), args[0], func(c *client.Client, s protocol.SessionInfo) error {
-				return a.closeSession(cmd.Context(), c, s, force)
-			}))
+			return a.asPerson(
+				as,
+				about(cmd.Context(), args[0], func(c *client.Client, s protocol.SessionInfo) error {
+					return a.closeSession(cmd.Context(), c, s, force)
+				}),
+			)
 		},
 	}
 	cmd.Flags().BoolVar(&force, "force", false, "kill it at once, without time to clean up")
-	cmd.Flags().StringVar(&as, "as", defaultName, "on a remote gateway: the agent `NAME` that started it")
+	cmd.Flags().StringVar(&as, "as", defaultName,
+		"on a remote gateway: the agent `NAME` that started it")
 	return cmd
 }
 
 // closeWithin is how long a session may take to end: its host's own patience, and a little.
 const closeWithin = 12 * time.Second
 
-func (a *app) closeSession(ctx context.Context, c *client.Client, s protocol.SessionInfo, force bool) error {
+func (a *app) closeSession(
+	ctx context.Context,
+	c *client.Client,
+	s protocol.SessionInfo,
+	force bool,
+) error {
 	ctx, cancel := context.WithTimeout(ctx, closeWithin)
 	defer cancel()
 	if s.State == protocol.StateExited {
-		return a.forget(ctx, c, s)
+		return a.dropEnded(ctx, c, s)
 	}
 	stream, err := c.Subscribe(ctx, s.SessionID, 0)
 	if err != nil {
@@ -205,14 +261,22 @@ func (a *app) closeSession(ctx context.Context, c *client.Client, s protocol.Ses
 	}
 	for m := range stream {
 		if end, ok := m.(*protocol.SessionClose); ok {
-			return a.answer(map[string]any{"sessionId": s.SessionID, "exitCode": end.ExitCode, "signal": end.Signal, "outlived": end.Outlived},
-				"closed ("+text.ExitStatus(end.ExitCode, end.Signal)+")"+outlived(end.Outlived))
+			return a.printAnswer(
+				map[string]any{
+					"sessionId": s.SessionID,
+					"exitCode":  end.ExitCode,
+					"signal":    end.Signal,
+					"outlived":  end.Outlived,
+				},
+				"closed ("+text.ExitStatus(end.ExitCode, end.Signal)+")"+outlived(end.Outlived),
+			)
 		}
 	}
 	if ctx.Err() != nil {
-		return fail(statusTimeout, "%s did not end within %s", s.SessionID, closeWithin).hinted("kill it: gateway close --force")
+		return fail(statusTimeout, "%s did not end within %s", s.SessionID,
+			closeWithin).withHint("kill it: gateway close --force")
 	}
-	return a.print("closed")
+	return a.printLines("closed")
 }
 
 // outlived says that not everything ended that came of the program.
@@ -226,16 +290,19 @@ func outlived(n int) string {
 	return fmt.Sprintf("; %d processes go on in sessions of their own, as daemons do", n)
 }
 
-// forget closes a session that has ended: what it printed is no longer kept.
-func (a *app) forget(ctx context.Context, c *client.Client, s protocol.SessionInfo) error {
+// dropEnded closes a session that has ended: what it printed is no longer kept.
+func (a *app) dropEnded(ctx context.Context, c *client.Client, s protocol.SessionInfo) error {
 	err := c.End(ctx, &protocol.Close{SessionID: s.SessionID})
-	if refused, ok := errors.AsType[*protocol.Error](err); ok && refused.Code == protocol.CodeExited {
+	if refused, ok := errors.AsType[*protocol.Error](err); ok &&
+		refused.Code == protocol.CodeExited {
 		err = nil // a gateway that keeps all of them for a while
 	}
 	if err != nil {
 		return notYours(s, err)
 	}
-	return a.answer(map[string]any{"sessionId": s.SessionID, "exitCode": s.ExitCode, "signal": s.Signal}, "closed ("+text.ExitStatus(s.ExitCode, s.Signal)+")")
+	return a.printAnswer(
+		map[string]any{"sessionId": s.SessionID, "exitCode": s.ExitCode, "signal": s.Signal},
+		"closed ("+text.ExitStatus(s.ExitCode, s.Signal)+")")
 }
 
 // notYours is err with what to do where a session may not be closed.
@@ -245,7 +312,16 @@ func notYours(s protocol.SessionInfo, err error) error {
 	case !ok || refused.Code != protocol.CodeForbidden:
 		return err
 	case s.Headless:
-		return &failure{status: statusForbidden, cause: err, hint: "name the agent that started it with --as NAME"}
+		return &failure{
+			status: statusForbidden,
+			cause:  err,
+			hint:   "name the agent that started it with --as NAME",
+		}
 	}
-	return &failure{status: statusForbidden, cause: err, hint: "only its user can end the program; to take the keyboard from an agent: gateway reclaim " + s.SessionID}
+	return &failure{
+		status: statusForbidden,
+		cause:  err,
+		hint: "only its user can end the program; to take the keyboard from an agent: " +
+			"gateway reclaim " + s.SessionID,
+	}
 }

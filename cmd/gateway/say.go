@@ -22,20 +22,26 @@ const (
 func (a *app) newSay() *cobra.Command {
 	var to, as string
 	cmd := &cobra.Command{
-		Use: "say ID TEXT [--to user|agent]", Short: "Send a message to the user, or as a person to the agent", Args: cobra.MinimumNArgs(2),
-		Long: "say shows the session's user a message from the agent that --as names. It needs no grant. It reports whether the message\n" +
+		Use:   "say ID TEXT [--to user|agent]",
+		Short: "Send a message to the user, or as a person to the agent",
+		Args:  cobra.MinimumNArgs(2),
+		Long: "say shows the session's user a message from the agent that --as names. It needs " +
+			"no grant. It reports whether the message\n" +
 			"is on the user's screen (delivered) or will be shown later (waiting for the user).\n\n" +
-			"With --to agent a person writes to the agent that drives or asks, or did last, or else to the next one. On your own\n" +
-			"machine this needs no token, but a terminal in which no agent types. The agent is told that the message came from\n" +
+			"With --to agent a person writes to the agent that drives or asks, or did last, or " +
+			"else to the next one. On your own\n" +
+			"machine this needs no token, but a terminal in which no agent types. The agent is " +
+			"told that the message came from\n" +
 			"outside the session, and the session's user sees it too.",
-		Example: "  gateway say vim-k3f9 'the tests pass; may I commit?'\n  gateway say bash-2 --to agent 'not that branch'",
+		Example: "  gateway say vim-k3f9 'the tests pass; may I commit?'\n  gateway say bash-2 " +
+			"--to agent 'not that branch'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			message := strings.Join(args[1:], " ")
 			switch {
 			case to == toAgent && cmd.Flags().Changed("as"):
 				return usage("say: --as cannot be used with --to agent, where a person writes")
 			case to == toAgent:
-				return a.dictate(cmd.Context(), args[0], message)
+				return a.sayToAgent(cmd.Context(), args[0], message)
 			case to != toUser:
 				return usage("--to %.20q: must be user or agent", to)
 			}
@@ -43,9 +49,13 @@ func (a *app) newSay() *cobra.Command {
 			if err != nil {
 				return usage("say: %w", err)
 			}
-			return a.with(as, false, about(cmd.Context(), args[0], func(c *client.Client, s protocol.SessionInfo) error {
-				return a.say(cmd.Context(), c, s, message)
-			}))
+			return a.withClient(
+				as,
+				false,
+				about(cmd.Context(), args[0], func(c *client.Client, s protocol.SessionInfo) error {
+					return a.sayToUser(cmd.Context(), c, s, message)
+				}),
+			)
 		},
 	}
 	f := cmd.Flags()
@@ -54,9 +64,18 @@ func (a *app) newSay() *cobra.Command {
 	return cmd
 }
 
-// say writes to the user.
-func (a *app) say(ctx context.Context, c *client.Client, s protocol.SessionInfo, message string) error {
-	waiting, err := c.Say(ctx, &protocol.Note{SessionID: s.SessionID, From: protocol.FromAgent, Text: message})
+// sayToUser writes to the user.
+func (a *app) sayToUser(
+	ctx context.Context,
+	c *client.Client,
+	s protocol.SessionInfo,
+	message string,
+) error {
+	waiting, err := c.Say(ctx, &protocol.Note{
+		SessionID: s.SessionID,
+		From:      protocol.FromAgent,
+		Text:      message,
+	})
 	if err != nil {
 		return err
 	}
@@ -64,30 +83,40 @@ func (a *app) say(ctx context.Context, c *client.Client, s protocol.SessionInfo,
 	if waiting != "" {
 		out["waiting"] = waiting
 	}
-	return a.answer(out, text.FormatDelivery(waiting))
+	return a.printAnswer(out, text.FormatDelivery(waiting))
 }
 
-// dictate writes to the agent. An agent reads such a message as a person's, so it takes what only a person has: a terminal in
-// which no agent types. That keeps agents from doing so by mistake; what the proxy does about all others, it says itself.
-func (a *app) dictate(ctx context.Context, id, message string) error {
+// sayToAgent writes to the agent. An agent reads such a message as a person's, so it takes what
+// only a person has: a terminal in which no agent types. That keeps agents from doing so by
+// mistake; what the proxy does about all others, it says itself.
+func (a *app) sayToAgent(ctx context.Context, id, message string) error {
 	message = text.OneLine(message)
 	switch n := utf8.RuneCountInString(message); {
 	case n == 0:
 		return usage("say: the message is empty")
 	case n > control.MessageMax:
-		return usage("say: the message is %d characters long; the limit is %d", n, control.MessageMax)
+		return usage("say: the message is %d characters long; the limit is %d", n,
+			control.MessageMax)
 	}
-	if err := a.outside("use a terminal that no agent sees; in the session itself, press the reclaim key and then m"); err != nil {
+	if err := a.requireOutside("use a terminal that no agent sees; in the session itself, press " +
+		"the reclaim key and then m"); err != nil {
 		return err
 	}
-	if _, err := a.person(); err != nil {
-		return fail(statusForbidden, "say: --to agent is for a person: standard input is not a terminal").
-			hinted("run it in a terminal; an agent leaves out --to agent and writes to the user")
+	if _, err := a.requirePerson(); err != nil {
+		return fail(statusForbidden,
+			"say: --to agent is for a person: standard input is not a terminal").
+			withHint("run it in a terminal; an agent leaves out --to agent and writes to the user")
 	}
-	return a.watching(about(ctx, id, func(c *client.Client, s protocol.SessionInfo) error {
-		if _, err := c.Say(ctx, &protocol.Note{SessionID: s.SessionID, From: protocol.FromUser, By: "gateway say", Text: message}); err != nil {
+	return a.withViewer(about(ctx, id, func(c *client.Client, s protocol.SessionInfo) error {
+		if _, err := c.Say(ctx, &protocol.Note{
+			SessionID: s.SessionID,
+			From:      protocol.FromUser,
+			By:        "gateway say",
+			Text:      message,
+		}); err != nil {
 			return err
 		}
-		return a.answer(map[string]any{"sessionId": s.SessionID, "sent": true}, "sent: the agent reads it with its next answer")
+		return a.printAnswer(map[string]any{"sessionId": s.SessionID, "sent": true},
+			"sent: the agent reads it with its next answer")
 	}))
 }

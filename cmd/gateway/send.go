@@ -41,41 +41,56 @@ func (a *app) newSend() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "send [ID] [--click TEXT] [--text T] [--paste FILE] [--enter] [KEY ...]",
 		Short: "Type and click, then print how the screen changed",
-		Long: "send clicks, then types text or pastes a file, then presses the named keys (ctrl-c, esc, enter, up, f5, alt-x, shift-tab),\n" +
-			"then Enter. It needs a grant: see gateway request. Clicks work where the header of the screen says \"mouse\".",
+		Long: "send clicks, then types text or pastes a file, then presses the named keys " +
+			"(ctrl-c, esc, enter, up, f5, alt-x, shift-tab),\n" +
+			"then Enter. It needs a grant: see gateway request. Clicks work where the header of " +
+			"the screen says \"mouse\".",
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return keyForID(named(args), a.send(cmd, named(args), args[min(1, len(args)):], in))
+			return keyForID(named(args),
+				a.sendInput(cmd, named(args), args[min(1, len(args)):], in))
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&in.text, "text", "", "type this, without pressing Enter; a newline at its end is Enter")
+	f.StringVar(&in.text, "text", "",
+		"type this, without pressing Enter; a newline at its end is Enter")
 	f.StringVar(&in.paste, "paste", "", "paste the content of `FILE`; - for standard input")
 	f.BoolVar(&in.enter, "enter", false, "press Enter at the end")
-	f.StringVar(&in.click, "click", "", "click on `TEXT`, which must be on the screen exactly once, within one row")
+	f.StringVar(&in.click, "click", "",
+		"click on `TEXT`, which must be on the screen exactly once, within one row")
 	f.StringVar(&in.clickAt, "click-at", "", "click at `ROW,COLUMN`, counted from 1")
-	f.StringVar(&in.mouse, "mouse", "", "with a position: do `ACTION` instead of a click: double-click, right-click, middle-click, press, release, move, drag, wheel-up, wheel-down*3, ctrl-click, ...")
+	f.StringVar(&in.mouse, "mouse", "",
+		"with a position: do `ACTION` instead of a click: double-click, right-click, "+
+			"middle-click, press, release, move, drag, wheel-up, wheel-down*3, ctrl-click, ...")
 	f.StringVar(&in.to, "drag-to", "", "drag to `ROW,COLUMN`")
 	f.Uint64Var(&in.rev, "expect-rev", 0, "type only if the screen still has this revision")
-	f.StringVar(&in.until, "until", "", "then wait for `CONDITION`, met after the input: text=T, regex=R, title=T, title-regex=R, gone=T, changed, idle=D, exit, waiting")
-	f.DurationVar(&in.timeout, "timeout", sendTimeout, "time limit for everything; by default the user gets a minute more to approve held keys")
+	f.StringVar(&in.until, "until", "",
+		"then wait for `CONDITION`, met after the input: text=T, regex=R, title=T, "+
+			"title-regex=R, gone=T, changed, idle=D, exit, waiting")
+	f.DurationVar(&in.timeout, "timeout", sendTimeout,
+		"time limit for everything; by default the user gets a minute more to approve held keys")
 	f.StringVar(&in.as, "as", defaultName, asHelp)
-	in.budget.add(cmd)
-	in.more.add(cmd)
+	in.budget.addFlag(cmd)
+	in.more.addFlags(cmd)
 	return cmd
 }
 
-func (a *app) send(cmd *cobra.Command, id string, keys []string, in sendFlags) error {
-	what := text.Typing{Text: in.text, Keys: keys, Enter: in.enter}
-	typing := client.Typing{SettleMs: settle.Milliseconds(), Mine: func(k protocol.Keyboard) bool { return k.AgentName == in.as }}
+func (a *app) sendInput(cmd *cobra.Command, id string, keys []string, in sendFlags) error {
+	input := text.Typing{Text: in.text, Keys: keys, Enter: in.enter}
+	typing := client.Typing{
+		SettleMs: settle.Milliseconds(),
+		Mine:     func(k protocol.Keyboard) bool { return k.AgentName == in.as },
+	}
 	if err := checkTimeout(in.timeout); err != nil {
 		return err
 	}
-	tokens, err := in.budget.tokens(cmd, a.json)
+	tokens, err := in.budget.tokenLimit(cmd, a.json)
 	if err != nil {
 		return err
 	}
-	what.Mouse, err = text.Point(text.MouseWords{On: "--click", At: "--click-at", Act: "--mouse", To: "--drag-to"}, in.click, in.clickAt, in.mouse, in.to)
+	input.Mouse, err = text.Point(
+		text.MouseWords{On: "--click", At: "--click-at", Act: "--mouse", To: "--drag-to"}, in.click,
+		in.clickAt, in.mouse, in.to)
 	if err != nil {
 		return usage("send: %w", err)
 	}
@@ -105,17 +120,18 @@ func (a *app) send(cmd *cobra.Command, id string, keys []string, in sendFlags) e
 		typing.Rev = &in.rev
 	}
 	if in.paste != "" {
-		if what.Paste, err = a.pasted(in.paste); err != nil {
+		if input.Paste, err = a.readPaste(in.paste); err != nil {
 			return err
 		}
 	}
-	if typing.Parts, err = what.Parts(); err != nil {
+	if typing.Parts, err = input.Parts(); err != nil {
 		return usage("send: %w", err)
 	}
-	return a.with(in.as, true, about(cmd.Context(), id, func(c *client.Client, s protocol.SessionInfo) error {
+	work := about(cmd.Context(), id, func(c *client.Client, s protocol.SessionInfo) error {
 		typing.Session, typing.Deadline = s, time.Now().Add(in.timeout)
 		return a.typeAndShow(cmd.Context(), c, typing, condition, ask, tokens)
-	}))
+	})
+	return a.withClient(in.as, true, work)
 }
 
 // keyForID is err with a hint where the word in the session's place is the name of a key.
@@ -131,11 +147,11 @@ func keyForID(id string, err error) error {
 	if f.hint != "" {
 		hint += "; " + f.hint
 	}
-	return f.hinted(hint)
+	return f.withHint(hint)
 }
 
-// pasted reads what to paste, no more than one input can carry.
-func (a *app) pasted(name string) (string, error) {
+// readPaste reads the text to paste, at most as much as one input can carry.
+func (a *app) readPaste(name string) (string, error) {
 	from := io.Reader(a.in)
 	if name != "-" {
 		f, err := os.Open(name)
@@ -150,14 +166,16 @@ func (a *app) pasted(name string) (string, error) {
 	case err != nil:
 		return "", usage("--paste: %w", err)
 	case len(data) > protocol.MaxInput:
-		return "", usage("--paste %s: longer than %d bytes, the limit for one input", name, protocol.MaxInput)
+		return "", usage("--paste %s: longer than %d bytes, the limit for one input", name,
+			protocol.MaxInput)
 	case len(data) == 0:
 		return "", usage("--paste %s: the file is empty", name)
 	}
 	return string(data), nil
 }
 
-// sent is what send prints with --json: the receipt of everything together, and the answer of --until.
+// sent is what send prints with --json: the receipt of everything together, and the answer of
+// --until.
 type sent struct {
 	*protocol.InputResult
 	// Reacted says that the screen changed since the first key.
@@ -165,39 +183,47 @@ type sent struct {
 	Wait    *protocol.WaitResult `json:"wait,omitempty"`
 }
 
-func (a *app) typeAndShow(ctx context.Context, c *client.Client, what client.Typing, condition string, ask *protocol.Wait, tokens int) error {
-	s := what.Session
-	typed, err := client.Type(ctx, c, what)
+func (a *app) typeAndShow(
+	ctx context.Context,
+	c *client.Client,
+	input client.Typing,
+	condition string,
+	ask *protocol.Wait,
+	tokens int,
+) error {
+	s := input.Session
+	typed, err := client.Type(ctx, c, input)
 	switch {
 	case typed == nil:
 		return err
 	case err != nil:
-		return fmt.Errorf("%w\n%s", err, text.Receipt(what.Parts, typed.Result, true))
+		return fmt.Errorf("%w\n%s", err, text.Receipt(input.Parts, typed.Result, true))
 	}
 	result := typed.Result
-	receipt := text.Confirm(what.Parts, result)
+	receipt := text.Confirm(input.Parts, result)
 	if result.Status != protocol.StatusWritten {
 		switch {
 		case a.json:
 			err = a.printJSON(sent{InputResult: result})
-		case result.Frame != nil: // what is there instead of what was believed
+		case result.Frame != nil: // the screen that came instead of the expected one
 			lines, known := text.Screen(typed.Before, result.Frame)
 			if known {
-				err = a.printPage(header(s, result.Frame), result.Frame, dialect.After(&protocol.Frame{}, result.Frame, lines), tokens)
+				err = a.printPage(header(s, result.Frame), result.Frame,
+					dialect.After(&protocol.Frame{}, result.Frame, lines), tokens)
 			}
 		}
-		return errors.Join(notTyped(result, text.Receipt(what.Parts, result, false)), err)
+		return errors.Join(notTyped(result, text.Receipt(input.Parts, result, false)), err)
 	}
 	if typed.Held {
-		what.Deadline = time.Now().Add(sendTimeout) // the user's time is not the program's
+		input.Deadline = time.Now().Add(sendTimeout) // the user's time is not the program's
 	}
 	out := sent{InputResult: result}
 	frame := result.Frame
 	if condition != "" {
-		ask.SessionID, ask.AfterSeq, ask.InputSeq, ask.Epoch, ask.TimeoutMs = s.SessionID, typed.After, typed.Before.Seq, typed.Epoch, client.Left(what.Deadline)
+		ask.SessionID, ask.AfterSeq, ask.InputSeq, ask.Epoch, ask.TimeoutMs = s.SessionID, typed.After, typed.Before.Seq, typed.Epoch, client.Left(input.Deadline)
 		out.Wait, err = c.Wait(ctx, ask)
 		if err != nil {
-			return fmt.Errorf("%w\n%s", err, text.Receipt(what.Parts, result, false))
+			return fmt.Errorf("%w\n%s", err, text.Receipt(input.Parts, result, false))
 		}
 		frame = out.Wait.Frame
 	}
@@ -211,13 +237,22 @@ func (a *app) typeAndShow(ctx context.Context, c *client.Client, what client.Typ
 	if !out.Wait.Met {
 		return notMet("send --until "+condition+": typed", out.Wait)
 	}
-	if stood := text.Stood(out.Wait, what.Parts); stood != "" {
+	if stood := text.Stood(out.Wait, input.Parts); stood != "" {
 		_, _ = fmt.Fprintln(a.err, "gateway: send: matched"+stood)
 	}
 	return nil
 }
 
-func (a *app) printSent(ctx context.Context, c *client.Client, s protocol.SessionInfo, before *protocol.Frame, receipt string, out sent, frame *protocol.Frame, tokens int) error {
+func (a *app) printSent(
+	ctx context.Context,
+	c *client.Client,
+	s protocol.SessionInfo,
+	before *protocol.Frame,
+	receipt string,
+	out sent,
+	frame *protocol.Frame,
+	tokens int,
+) error {
 	if a.json {
 		return a.printJSON(out)
 	}
@@ -233,18 +268,21 @@ func (a *app) printSent(ctx context.Context, c *client.Client, s protocol.Sessio
 	if out.Wait != nil {
 		notes = append(notes, out.Wait.Notes...)
 	}
-	if odd := text.Odd(before, out.InputResult, frame); odd != "" && (out.Wait == nil || !out.Wait.Met) {
+	if odd := text.Odd(before, out.InputResult, frame); odd != "" &&
+		(out.Wait == nil || !out.Wait.Met) {
 		receipt = text.Join(receipt, odd)
 	}
 	shown := *frame
 	shown.Screen.Lines = lines
 	if text.Exited(frame) {
-		return a.printEnd(ctx, c, s, &shown, before, tokens, text.Join(text.Messages(notes), receipt))
+		return a.printEnd(ctx, c, s, &shown, before, tokens,
+			text.Join(text.Messages(notes), receipt))
 	}
-	return a.printPage(text.Join(text.Messages(notes), text.Join(receipt, header(s, frame))), frame, dialect.Whole(&shown, 0), tokens)
+	return a.printPage(text.Join(text.Messages(notes), text.Join(receipt, header(s, frame))), frame,
+		dialect.Whole(&shown, 0), tokens)
 }
 
-// notTyped is the error of an input that did not arrive whole.
+// notTyped makes the error of an input that did not arrive whole.
 func notTyped(failed *protocol.InputResult, receipt string) error {
 	out := &failure{status: statusRefused}
 	why := text.Refusal(failed.Reason, failed.Message)

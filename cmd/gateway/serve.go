@@ -44,37 +44,53 @@ func (a *app) newServe() *cobra.Command {
 	var in serveFlags
 	cmd := &cobra.Command{
 		Use: "serve", Short: "Run a gateway that other machines can reach", Args: cobra.NoArgs,
-		Long: "serve offers WebSockets at /v1/proxy, /v1/agent and /v1/view, plain HTTP at /v1/sessions (described by GET\n" +
-			"/v1/openapi.json), metrics at /metrics, and MCP at /mcp. Every agent needs a token of its own:\n\n" +
+		Long: "serve offers WebSockets at /v1/proxy, /v1/agent and /v1/view, plain HTTP at " +
+			"/v1/sessions (described by GET\n" +
+			"/v1/openapi.json), metrics at /metrics, and MCP at /mcp. Every agent needs a token " +
+			"of its own:\n\n" +
 			"  gateway token create claude --role agent\n" +
-			"  claude mcp add --transport http term http://127.0.0.1:7117/mcp --header \"Authorization: Bearer TOKEN\"\n\n" +
-			"With --page it serves web pages, to browsers that have a link: gateway open --gateway URL makes one, with a token of role\n" +
+			"  claude mcp add --transport http term http://127.0.0.1:7117/mcp --header " +
+			"\"Authorization: Bearer TOKEN\"\n\n" +
+			"With --page it serves web pages, to browsers that have a link: gateway open " +
+			"--gateway URL makes one, with a token of role\n" +
 			"viewer or owner.\n\n" +
-			"A file of settings (--config, TOML) holds flags without their dashes, as listen = \"127.0.0.1:7117\".",
+			"A file of settings (--config, TOML) holds flags without their dashes, as listen = " +
+			"\"127.0.0.1:7117\".",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if in.config != "" {
-				file := settings{path: in.config, flags: cmd.LocalNonPersistentFlags(), never: []string{"check", "config", "help"}}
+				file := settings{
+					path:  in.config,
+					flags: cmd.LocalNonPersistentFlags(),
+					never: []string{"check", "config", "help"},
+				}
 				if err := file.read(); err != nil {
 					return err
 				}
 			}
-			return a.serve(cmd.Context(), in)
+			return a.serveGateway(cmd.Context(), in)
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&in.listen, "listen", "127.0.0.1:7117", "TCP `ADDRESS` to listen on; anything but loopback needs a certificate")
+	f.StringVar(&in.listen, "listen", "127.0.0.1:7117",
+		"TCP `ADDRESS` to listen on; anything but loopback needs a certificate")
 	f.StringVar(&in.cert, "tls-cert", "", "`FILE` with the certificate chain (PEM)")
 	f.StringVar(&in.key, "tls-key", "", "`FILE` with the certificate's key (PEM)")
 	f.StringVar(&in.tokens, "tokens", "", tokensHelp)
-	f.StringSliceVar(&in.origins, "origin", nil, "`ORIGIN` of web pages that may connect; may be repeated")
+	f.StringSliceVar(&in.origins, "origin", nil,
+		"`ORIGIN` of web pages that may connect; may be repeated")
 	f.StringSliceVar(&in.hosts, "host", nil, "another host `NAME` of this server; may be repeated")
-	f.BoolVar(&in.page, "page", false, "serve web pages, too; gateway open --gateway URL makes links to them")
-	f.StringSliceVar(&in.trusted, "trust-proxy", nil, "address or network (`CIDR`) of a reverse proxy whose X-Forwarded-For is believed; may be repeated")
-	f.BoolVar(&in.log, "log", false, "write a log to standard error: who comes and goes, and what is refused; no contents")
+	f.BoolVar(&in.page, "page", false,
+		"serve web pages, too; gateway open --gateway URL makes links to them")
+	f.StringSliceVar(&in.trusted, "trust-proxy", nil,
+		"address or network (`CIDR`) of a reverse proxy whose X-Forwarded-For is believed; may "+
+			"be repeated")
+	f.BoolVar(&in.log, "log", false,
+		"write a log to standard error: who comes and goes, and what is refused; no contents")
 	f.StringVar(&in.logFormat, "log-format", "", "write that log as text or json")
-	f.IntVar(&in.sessions, "sessions", 1024, "most sessions at once; each takes some 60 KiB of memory, and a file")
-	in.notify.declare(f)
-	in.cluster.declare(f)
+	f.IntVar(&in.sessions, "sessions", 1024,
+		"most sessions at once; each takes some 60 KiB of memory, and a file")
+	in.notify.addFlags(f)
+	in.cluster.addFlags(f)
 	f.StringVar(&in.config, "config", "", "`FILE` of settings, which flags overrule")
 	f.BoolVar(&in.check, "check", false, "check the settings and end")
 	return cmd
@@ -85,7 +101,7 @@ const maxServed = 100_000
 
 // basis is what serve needs before it listens.
 type basis struct {
-	secure *tls.Config // nil for none
+	secure *tls.Config // may be nil
 	tokens string      // path of the store
 	store  *auth.Store
 	// trusted are the reverse proxies that are believed.
@@ -93,8 +109,8 @@ type basis struct {
 	targets []notify.Target
 }
 
-// basis checks the flags.
-func (a *app) basis(in *serveFlags) (b basis, err error) {
+// prepareServe checks the flags.
+func (a *app) prepareServe(in *serveFlags) (b basis, err error) {
 	if in.logFormat != "" && in.logFormat != "text" && in.logFormat != "json" {
 		return b, usage("serve: --log-format %.20q: must be text or json", in.logFormat)
 	}
@@ -104,7 +120,7 @@ func (a *app) basis(in *serveFlags) (b basis, err error) {
 	if b.targets, err = in.notify.read("serve"); err != nil {
 		return b, err
 	}
-	if err = in.cluster.check(); err != nil {
+	if err = in.cluster.checkFlags(); err != nil {
 		return b, err
 	}
 	if b.secure, err = certificate(in.cert, in.key); err != nil {
@@ -112,10 +128,14 @@ func (a *app) basis(in *serveFlags) (b basis, err error) {
 	}
 	addr, err := net.ResolveTCPAddr("tcp", in.listen)
 	if err != nil {
-		return b, usage("serve: --listen %.60q: %w: write it as 127.0.0.1:PORT, or :PORT for all addresses", in.listen, err)
+		return b, usage(
+			"serve: --listen %.60q: %w: write it as 127.0.0.1:PORT, or :PORT for all addresses",
+			in.listen, err)
 	}
 	if b.secure == nil && !addr.IP.IsLoopback() {
-		return b, usage("serve: --listen %s can be reached from other machines: add --tls-cert and --tls-key, or listen on 127.0.0.1", in.listen)
+		return b, usage(
+			"serve: --listen %s can be reached from other machines: add --tls-cert and "+
+				"--tls-key, or listen on 127.0.0.1", in.listen)
 	}
 	if b.trusted, err = networks(in.trusted); err != nil {
 		return b, err
@@ -124,41 +144,42 @@ func (a *app) basis(in *serveFlags) (b basis, err error) {
 	return b, err
 }
 
-func (a *app) serve(ctx context.Context, in serveFlags) (err error) {
-	b, err := a.basis(&in)
+func (a *app) serveGateway(ctx context.Context, in serveFlags) (err error) {
+	b, err := a.prepareServe(&in)
 	if err != nil {
 		return err
 	}
 	if in.check {
-		good, err := in.cluster.look(ctx, a.err)
-		if err != nil {
-			return err
-		}
-		verdict := "the settings are good"
-		if !good {
-			verdict = "the gateway can start, and joins the cluster when that is mended"
-		}
-		return a.answer(map[string]any{"listen": in.listen, "tls": b.secure != nil, "tokens": b.tokens},
-			fmt.Sprintf("%s: listen on %s://%s, tokens in %s", verdict, scheme(b.secure != nil), in.listen, b.tokens))
+		return a.reportSettings(ctx, in, b)
 	}
 	ln, err := listenTCP(ctx, in.listen)
 	if err != nil {
 		return err
 	}
-	log, logged := a.logger(in.log || in.logFormat != "", in.logFormat == "json", slog.LevelInfo)
+	log, logged := a.newLogger(in.log || in.logFormat != "", in.logFormat == "json", slog.LevelInfo)
 	defer logged()
-	pages, err := in.pages(log)
+	pages, err := in.webPages(log)
 	if err != nil {
 		return errors.Join(err, ln.Close())
 	}
 	server := gateway.New(gateway.Config{
-		Log: log, Pages: pages, Trusted: b.trusted, Tokens: b.store, Hosts: in.hosts, Origins: in.origins, Draw: pictures.Draw, Version: version.String(),
-		Sessions:     in.sessions,
-		Cluster:      in.cluster.name(),
-		GathersUntil: time.Now().Add(gateway.GatherTime), // a proxy that had its session here before a restart comes back
-		MCP:          func(c *client.Client) gateway.MCPHandler { return mcp.NewHTTP(mcpConfig(c, log)) },
+		Log:      log,
+		Pages:    pages,
+		Trusted:  b.trusted,
+		Tokens:   b.store,
+		Hosts:    in.hosts,
+		Origins:  in.origins,
+		Draw:     pictures.Draw,
+		Version:  version.String(),
+		Sessions: in.sessions,
+		Cluster:  in.cluster.clusterName(),
+		// a proxy that had its session here before a restart comes back
+		GathersUntil: time.Now().Add(gateway.GatherTime),
+		MCP: func(c *client.Client) gateway.MCPHandler {
+			return mcp.NewHTTP(mcpConfig(c, log))
+		},
 	})
-	leave, err := in.cluster.join(server, in.address(ln), a.err, log)
+	leave, err := in.cluster.joinCluster(server, in.publicAddress(ln), a.err, log)
 	if err != nil {
 		return errors.Join(err, ln.Close())
 	}
@@ -167,11 +188,13 @@ func (a *app) serve(ctx context.Context, in serveFlags) (err error) {
 	if err != nil {
 		_, _ = fmt.Fprintf(a.err, "gateway: serve: not on the local socket: %v\n", err)
 	}
-	a.announce(ln, b.secure != nil, local, b.tokens)
+	a.announceGateway(ln, b.secure != nil, local, b.tokens)
 	if in.page {
-		_, _ = fmt.Fprintln(a.out, "web pages: on (make a link to one with: gateway open --gateway URL)")
+		_, _ = fmt.Fprintln(a.out,
+			"web pages: on (make a link to one with: gateway open --gateway URL)")
 	}
-	log.Info("listening", "address", ln.Addr().String(), "tls", b.secure != nil, "version", version.String())
+	log.Info("listening", "address", ln.Addr().String(), "tls", b.secure != nil,
+		"version", version.String())
 	defer log.Info("closed")
 	defer in.notify.start(ctx, notifying{
 		targets: b.targets, log: log, link: in.linkTo,
@@ -182,8 +205,24 @@ func (a *app) serve(ctx context.Context, in serveFlags) (err error) {
 	return serveOn(ctx, server, ln, b.secure, local)
 }
 
-// address is where others find this gateway, for operators.
-func (f *serveFlags) address(ln net.Listener) string {
+// reportSettings is serve --check: it tells whether a gateway could start with these settings.
+func (a *app) reportSettings(ctx context.Context, in serveFlags, b basis) error {
+	good, err := in.cluster.checkServers(ctx, a.err)
+	if err != nil {
+		return err
+	}
+	verdict := "the settings are good"
+	if !good {
+		verdict = "the gateway can start, and joins the cluster when that is mended"
+	}
+	return a.printAnswer(
+		map[string]any{"listen": in.listen, "tls": b.secure != nil, "tokens": b.tokens},
+		fmt.Sprintf("%s: listen on %s://%s, tokens in %s", verdict, scheme(b.secure != nil),
+			in.listen, b.tokens))
+}
+
+// publicAddress returns the address at which others find this gateway, for operators.
+func (f *serveFlags) publicAddress(ln net.Listener) string {
 	host, port, err := net.SplitHostPort(ln.Addr().String())
 	if ip := net.ParseIP(host); err != nil || ip != nil && !ip.IsUnspecified() {
 		return ln.Addr().String()
@@ -196,7 +235,13 @@ func (f *serveFlags) address(ln net.Listener) string {
 }
 
 // serveOn serves on TCP, and on the local socket if local is not nil, until ctx ends.
-func serveOn(ctx context.Context, server *gateway.Server, ln net.Listener, secure *tls.Config, local *place.Place) error {
+func serveOn(
+	ctx context.Context,
+	server *gateway.Server,
+	ln net.Listener,
+	secure *tls.Config,
+	local *place.Place,
+) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	var wg sync.WaitGroup
@@ -222,10 +267,10 @@ func listenTCP(ctx context.Context, address string) (net.Listener, error) {
 	if errors.Is(err, syscall.EADDRINUSE) {
 		hint = "another gateway may be running there: choose another address with --listen"
 	}
-	return nil, fail(statusRefused, "serve: %w", err).hinted(hint)
+	return nil, fail(statusRefused, "serve: %w", err).withHint(hint)
 }
 
-// certificate is the TLS configuration of a pair of files, nil for none.
+// certificate makes the TLS configuration of a pair of files, nil without files.
 func certificate(cert, key string) (*tls.Config, error) {
 	switch {
 	case cert == "" && key == "":
@@ -240,7 +285,7 @@ func certificate(cert, key string) (*tls.Config, error) {
 	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS13}, nil
 }
 
-// localSocket takes the place of the user's local gateway if nobody has it.
+// localSocket takes the place of the user's local gateway if it is free.
 func localSocket() (*place.Place, error) {
 	dir, err := gateway.RuntimeDir()
 	if err != nil {
@@ -256,13 +301,15 @@ func scheme(secure bool) string {
 	return "ws"
 }
 
-// announce says where the gateway is and how to come in.
-func (a *app) announce(ln net.Listener, secure bool, local *place.Place, tokens string) {
+// announceGateway says where the gateway is and how to come in.
+func (a *app) announceGateway(ln net.Listener, secure bool, local *place.Place, tokens string) {
 	_, _ = fmt.Fprintf(a.out, "listening on %s://%s\n", scheme(secure), ln.Addr())
 	if local != nil {
 		_, _ = fmt.Fprintf(a.out, "listening on unix:%s\n", local.Path())
 	}
-	_, _ = fmt.Fprintf(a.out, "tokens: %s (create one with: gateway token create NAME --role proxy|agent|viewer|owner)\n", tokens)
+	_, _ = fmt.Fprintf(a.out,
+		"tokens: %s (create one with: gateway token create NAME --role proxy|agent|viewer|owner)\n",
+		tokens)
 }
 
 // openTokens opens the token file that a flag names, or the one in the state directory.

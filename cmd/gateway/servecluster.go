@@ -30,17 +30,23 @@ type clusterFlags struct {
 	creds, ca string
 }
 
-func (f *clusterFlags) declare(flags *pflag.FlagSet) {
-	flags.StringSliceVar(&f.servers, "cluster", nil, "join other gateways over NATS: `URL[,URL]` of its servers, as nats://HOST or tls://HOST:4222; they share the token file")
-	flags.StringVar(&f.creds, "cluster-creds", "", "`FILE` with the NATS user's credentials (.creds), or the seed of its NKey")
-	flags.StringVar(&f.ca, "cluster-tls-ca", "", "`FILE` with the certificates (PEM) that sign those of the NATS servers")
+func (f *clusterFlags) addFlags(flags *pflag.FlagSet) {
+	flags.StringSliceVar(&f.servers, "cluster", nil,
+		"join other gateways over NATS: `URL[,URL]` of its servers, as nats://HOST or "+
+			"tls://HOST:4222; they share the token file")
+	flags.StringVar(&f.creds, "cluster-creds", "",
+		"`FILE` with the NATS user's credentials (.creds), or the seed of its NKey")
+	flags.StringVar(&f.ca, "cluster-tls-ca", "",
+		"`FILE` with the certificates (PEM) that sign those of the NATS servers")
 }
 
-// check finds what is wrong with the flags.
-func (f *clusterFlags) check() error {
+// checkFlags finds wrong flags.
+func (f *clusterFlags) checkFlags() error {
 	if len(f.servers) == 0 {
 		if f.creds != "" || f.ca != "" {
-			return usage("serve: --cluster-creds and --cluster-tls-ca say how to join a cluster: name its servers with --cluster")
+			return usage(
+				"serve: --cluster-creds and --cluster-tls-ca say how to join a cluster: name its " +
+					"servers with --cluster")
 		}
 		return nil
 	}
@@ -50,14 +56,20 @@ func (f *clusterFlags) check() error {
 		}
 		u, err := url.Parse(server)
 		if err != nil || u.Hostname() == "" || u.Scheme != "nats" && u.Scheme != "tls" {
-			return usage("serve: --cluster %.60q: must be nats://HOST[:PORT] or tls://HOST[:PORT]", f.servers[i])
+			return usage("serve: --cluster %.60q: must be nats://HOST[:PORT] or tls://HOST[:PORT]",
+				f.servers[i])
 		}
 		if u.User != nil {
-			return usage("serve: --cluster: a URL with a password can be read by others: put the credentials into a file, see --cluster-creds")
+			return usage(
+				"serve: --cluster: a URL with a password can be read by others: put the " +
+					"credentials into a file, see --cluster-creds")
 		}
 		f.servers[i] = server
 	}
-	for flag, path := range map[string]string{"--cluster-creds": f.creds, "--cluster-tls-ca": f.ca} {
+	for flag, path := range map[string]string{
+		"--cluster-creds":  f.creds,
+		"--cluster-tls-ca": f.ca,
+	} {
 		if path == "" {
 			continue
 		}
@@ -71,10 +83,13 @@ func (f *clusterFlags) check() error {
 	return nil
 }
 
-// unusable is the failure of a file that a flag names, with what to do.
-func unusable(err error) error { return fail(statusUsage, "serve: %w", err).hinted(client.Hint(err)) }
+// unusable makes the failure of a file that a flag names, with a hint.
+func unusable(err error) error {
+	return fail(statusUsage, "serve: %w", err).withHint(client.Hint(err))
+}
 
-// readable reports why a file cannot be read, or may be by everybody though it is secret. A service's group may read its secrets.
+// readable reports why a file cannot be read, or may be by everybody though it is secret. A
+// service's group may read its secrets.
 func readable(path string, secret bool) error {
 	file, err := os.Open(path)
 	if err != nil {
@@ -85,13 +100,16 @@ func readable(path string, secret bool) error {
 		return err
 	}
 	if mode := info.Mode().Perm(); secret && mode&0o007 != 0 {
-		return fmt.Errorf("%s has mode %04o, so every user here can be this gateway in the cluster: chmod 600 %s", path, mode, path)
+		return fmt.Errorf(
+			"%s has mode %04o, so every user here can be this gateway in the cluster: chmod 600 %s",
+			path, mode, path)
 	}
 	return nil
 }
 
-// name is what gateways of one cluster have in common, for the proxies that go from one to another; "" for a gateway alone.
-func (f *clusterFlags) name() string {
+// clusterName returns an identifier that all gateways of a cluster share, for the proxies that go
+// from one to another; "" for a gateway alone.
+func (f *clusterFlags) clusterName() string {
 	if len(f.servers) == 0 {
 		return ""
 	}
@@ -99,25 +117,24 @@ func (f *clusterFlags) name() string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// config is what a gateway needs to take part.
-func (f *clusterFlags) config() cluster.Config {
+func (f *clusterFlags) clusterConfig() cluster.Config {
 	return cluster.Config{Servers: f.servers, Credentials: f.creds, CA: f.ca}
 }
 
-// look tries the servers, if the flags name some. It is an error when none will ever be of use; what else is wrong goes to warn: the gateway
-// can start all the same. good says that nothing is.
-func (f *clusterFlags) look(ctx context.Context, warn io.Writer) (good bool, err error) {
+// checkServers tries the servers, if the flags name some. It fails if no server can ever work; it
+// writes other faults to warn, because the gateway can start in spite of them. good means no fault.
+func (f *clusterFlags) checkServers(ctx context.Context, warn io.Writer) (good bool, err error) {
 	if len(f.servers) == 0 {
 		return true, nil
 	}
-	cfg := f.config()
+	cfg := f.clusterConfig()
 	found, err := cluster.Check(ctx, cfg)
 	all := cluster.Troubles(found)
 	switch {
 	case err != nil:
 		return false, unusable(err)
 	case cfg.Hopeless(found):
-		return false, fail(statusRefused, "serve: --cluster: %w", all).hinted(all.Hint())
+		return false, fail(statusRefused, "serve: --cluster: %w", all).withHint(all.Hint())
 	}
 	for _, t := range all {
 		_, _ = fmt.Fprintf(warn, "gateway: serve: --cluster: %v\nhint: %s\n", t, t.Do)
@@ -125,24 +142,31 @@ func (f *clusterFlags) look(ctx context.Context, warn io.Writer) (good bool, err
 	return len(all) == 0, nil
 }
 
-// join has a server take part in the cluster, if the flags name one; leave ends that, after the server is closed. That the cluster is not
-// reached goes to warn.
-func (f *clusterFlags) join(server *gateway.Server, address string, warn io.Writer, log *slog.Logger) (leave func(), err error) {
+// joinCluster has a server take part in the cluster, if the flags name one; leave ends that, after
+// the server is closed. That the cluster is not reached goes to warn.
+func (f *clusterFlags) joinCluster(
+	server *gateway.Server,
+	address string,
+	warn io.Writer,
+	log *slog.Logger,
+) (leave func(), err error) {
 	if len(f.servers) == 0 {
 		return func() {}, nil
 	}
-	cfg := f.config()
+	cfg := f.clusterConfig()
 	cfg.Log, cfg.Address, cfg.Version, cfg.Hub = log, address, version.String(), server.Switchboard()
 	cfg.Admit = func(m hub.Member) (cluster.Seat, error) { return server.Admit(m) }
 	c, err := cluster.Join(cfg)
 	if err != nil {
-		return nil, fail(statusRefused, "serve: %w", err).hinted(client.Hint(err))
+		return nil, fail(statusRefused, "serve: %w", err).withHint(client.Hint(err))
 	}
 	server.Tell(c)
 	if online, _ := c.Connected(); !online {
-		say, do := c.Trouble()
-		_, _ = fmt.Fprintf(warn, "gateway: serve: --cluster: %s\nhint: %s; this gateway goes on with its own sessions, and joins the others when a server answers\n",
-			cmp.Or(say, "no server answers yet"), cmp.Or(do, "look at the NATS servers"))
+		trouble, do := c.Trouble()
+		_, _ = fmt.Fprintf(warn,
+			"gateway: serve: --cluster: %s\nhint: %s; this gateway goes on with its own "+
+				"sessions, and joins the others when a server answers\n",
+			cmp.Or(trouble, "no server answers yet"), cmp.Or(do, "look at the NATS servers"))
 	}
 	return c.Close, nil
 }

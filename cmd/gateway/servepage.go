@@ -14,8 +14,8 @@ import (
 	"terminalproxy/gateway/ws"
 )
 
-// pages are the web pages of serve, nil without --page.
-func (in serveFlags) pages(log *slog.Logger) (gateway.Pages, error) {
+// webPages makes the web pages of serve, nil without --page.
+func (in serveFlags) webPages(log *slog.Logger) (gateway.Pages, error) {
 	if !in.page {
 		return nil, nil //nolint:nilnil // no pages are no failure
 	}
@@ -30,17 +30,19 @@ func (in serveFlags) pages(log *slog.Logger) (gateway.Pages, error) {
 type pages struct{ *page.Links }
 
 // Opener implements gateway.Pages.
-func (p pages) Opener(who auth.Identity, s *gateway.Server) ws.Peer {
-	return p.Links.Opener(who, page.Port{
-		Join:  func(who auth.Identity, set rights.Set) page.Seat { return s.JoinPage(who, set) },
+func (p pages) Opener(opener auth.Identity, s *gateway.Server) ws.Peer {
+	return p.Links.Opener(opener, page.Port{
+		Join: func(opener auth.Identity, set rights.Set) page.Seat {
+			return s.JoinPage(opener, set)
+		},
 		Count: s.CountPage,
 	})
 }
 
-// listing is what somebody may who watches the list of sessions, and nothing else.
+// listing lets its holder watch the list of sessions, and nothing else.
 var listing = rights.Set{Who: "the notifier", Can: rights.List}
 
-// linkTo is the page of a session, for somebody whose page is open; "" where none can be.
+// linkTo returns the address of a session on a page that is already open; "" if serve has no page.
 func (in serveFlags) linkTo(session string) string {
 	if !in.page || len(in.hosts) == 0 {
 		return ""
@@ -59,7 +61,9 @@ func networks(all []string) (list []netip.Prefix, err error) {
 			}
 		}
 		if err != nil {
-			return nil, usage("serve: --trust-proxy %.60q: write an address or a network, as 10.0.0.7 or 10.0.0.0/24", one)
+			return nil, usage(
+				"serve: --trust-proxy %.60q: write an address or a network, as 10.0.0.7 or "+
+					"10.0.0.0/24", one)
 		}
 		list = append(list, network.Masked())
 	}

@@ -8,8 +8,8 @@ import (
 	settingsfile "terminalproxy/cmd/internal/settings"
 )
 
-// settings is a file of settings for a command: a TOML table whose keys are the command's flags, without dashes. A flag of the command
-// line wins over the file.
+// settings is a file of settings for a command: a TOML table whose keys are the command's flags,
+// without dashes. A flag of the command line wins over the file.
 type settings struct {
 	path  string
 	flags *pflag.FlagSet
@@ -20,21 +20,23 @@ type settings struct {
 func (s settings) read() error {
 	file, err := settingsfile.Read(s.path)
 	if err == nil {
-		err = s.preset(file.Table(""))
+		err = s.presetTable(file.Table(""))
 	}
 	wrong, ok := errors.AsType[*settingsfile.Error](err)
 	switch {
 	case !ok:
 		return err
 	case wrong.Line > 0:
-		return fail(statusUsage, "serve: --config %s: line %d: %s", s.path, wrong.Line, wrong.Say).hinted(wrong.Hint)
+		return fail(statusUsage, "serve: --config %s: line %d: %s", s.path, wrong.Line,
+			wrong.Say).withHint(wrong.Hint)
 	}
-	return fail(statusUsage, "serve: --config %s: %s", s.path, wrong.Say).hinted(wrong.Hint)
+	return fail(statusUsage, "serve: --config %s: %s", s.path, wrong.Say).withHint(wrong.Hint)
 }
 
-func (s settings) preset(t *settingsfile.Table) error {
+func (s settings) presetTable(t *settingsfile.Table) error {
 	for _, sub := range t.Tables {
-		return t.Wrong(sub.First(), "remove the line with the brackets", "the table [%.40s]: settings stand in no table", sub.Name)
+		return t.Wrong(sub.First(), "remove the line with the brackets",
+			"the table [%.40s]: settings stand in no table", sub.Name)
 	}
 	_, err := t.Preset(settingsfile.Flags{Set: s.flags, Never: s.never})
 	return err

@@ -12,8 +12,8 @@ type sieve struct {
 	agent    string
 }
 
-// sieve reads the flags for a session that began at begin.
-func (f showFlags) sieve(begin time.Time) (sieve, error) {
+// parseSieve reads the flags for a session that began at begin.
+func (f showFlags) parseSieve(begin time.Time) (sieve, error) {
 	s := sieve{agent: f.agent}
 	for _, bound := range []struct {
 		name, text string
@@ -24,7 +24,9 @@ func (f showFlags) sieve(begin time.Time) (sieve, error) {
 		}
 		at, ok := parseMoment(bound.text, begin.Local())
 		if !ok {
-			return s, usage("--%s %.40q: write a time as 15:04, 15:04:05, 2006-01-02 15:04:05, or as the time since the session began, such as 90s", bound.name, bound.text)
+			return s, usage(
+				"--%s %.40q: write a time as 15:04, 15:04:05, 2006-01-02 15:04:05, or as the "+
+					"time since the session began, such as 90s", bound.name, bound.text)
 		}
 		*bound.at = at
 	}
@@ -34,8 +36,9 @@ func (f showFlags) sieve(begin time.Time) (sieve, error) {
 	return s, nil
 }
 
-// passes reports whether an entry is wanted. An input took a while: any moment of that counts.
-func (s sieve) passes(e *record.Entry) bool {
+// matchesEntry reports whether an entry is wanted. An input took a while: any moment of that
+// counts.
+func (s sieve) matchesEntry(e *record.Entry) bool {
 	begin := e.Time
 	if e.Began != nil {
 		begin = *e.Began
@@ -59,7 +62,13 @@ func parseMoment(text string, begin time.Time) (time.Time, bool) {
 	if at, err := time.Parse(time.RFC3339Nano, text); err == nil {
 		return at, true
 	}
-	for _, layout := range []string{"2006-01-02 15:04:05", "2006-01-02T15:04:05", "2006-01-02 15:04", "2006-01-02T15:04", "2006-01-02"} {
+	for _, layout := range []string{
+		"2006-01-02 15:04:05",
+		"2006-01-02T15:04:05",
+		"2006-01-02 15:04",
+		"2006-01-02T15:04",
+		"2006-01-02",
+	} {
 		if at, err := time.ParseInLocation(layout, text, begin.Location()); err == nil {
 			return at, true
 		}
@@ -69,7 +78,8 @@ func parseMoment(text string, begin time.Time) (time.Time, bool) {
 		if err != nil {
 			continue
 		}
-		at := time.Date(begin.Year(), begin.Month(), begin.Day(), clock.Hour(), clock.Minute(), clock.Second(), clock.Nanosecond(), begin.Location())
+		at := time.Date(begin.Year(), begin.Month(), begin.Day(), clock.Hour(), clock.Minute(),
+			clock.Second(), clock.Nanosecond(), begin.Location())
 		if begin.Sub(at) > 12*time.Hour { // the session went on past midnight
 			at = at.AddDate(0, 0, 1)
 		}

@@ -34,11 +34,17 @@ func (a *app) newStatus() *cobra.Command {
 	var format string
 	var timeout time.Duration
 	cmd := &cobra.Command{
-		Use: "status [ID] [--format TEXT]", Short: "Say in a few words which agent drives or asks, for a status line or prompt", Args: cobra.MaximumNArgs(1),
-		Long: "status prints one line such as \"claude drives bash-x7kq\" or \"codex asks vim-p2vd\", and nothing when no agent drives or\n" +
-			"waits for you, when no gateway runs, or when it does not answer in time. No name can bring a control character, a #[style]\n" +
-			"or #(command) of tmux or an escape of a prompt with it. --json lists all of them, of which the line names three.\n\n" +
-			"Exit status: 0 nothing; 10 an agent drives; 11 an agent waits for you; else as for the other commands.",
+		Use:   "status [ID] [--format TEXT]",
+		Short: "Say in a few words which agent drives or asks, for a status line or prompt",
+		Args:  cobra.MaximumNArgs(1),
+		Long: "status prints one line such as \"claude drives bash-x7kq\" or \"codex asks " +
+			"vim-p2vd\", and nothing when no agent drives or\n" +
+			"waits for you, when no gateway runs, or when it does not answer in time. No name " +
+			"can bring a control character, a #[style]\n" +
+			"or #(command) of tmux or an escape of a prompt with it. --json lists all of them, " +
+			"of which the line names three.\n\n" +
+			"Exit status: 0 nothing; 10 an agent drives; 11 an agent waits for you; else as for " +
+			"the other commands.",
 		Example: "  set -g status-right '#(gateway status)'  # tmux\n" +
 			"  gateway status >/dev/null; [ $? = 11 ] && echo 'an agent waits'",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -55,8 +61,11 @@ func (a *app) newStatus() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&format, "format", "{agent} {does} {session}", "`TEXT` for each agent, in which {agent}, {does} (drives, pauses, waits, asks) and {session} are replaced")
-	f.DurationVar(&timeout, "timeout", 200*time.Millisecond, "give up after this long, with exit status 124")
+	f.StringVar(&format, "format", "{agent} {does} {session}",
+		"`TEXT` for each agent, in which {agent}, {does} (drives, pauses, waits, asks) and "+
+			"{session} are replaced")
+	f.DurationVar(&timeout, "timeout", 200*time.Millisecond,
+		"give up after this long, with exit status 124")
 	return cmd
 }
 
@@ -105,11 +114,15 @@ func (a *app) sayStatus(ctx context.Context, id, format string, timeout time.Dur
 	if more := len(all) - statusMost; more > 0 {
 		words = append(words, fmt.Sprintf("+%d", more))
 	}
-	return a.print(strings.Join(words, ", "))
+	return a.printLines(strings.Join(words, ", "))
 }
 
-// quickList is the list of sessions, none where nobody serves. It makes one try, and waits for nobody beyond the time.
-func (a *app) quickList(ctx context.Context, timeout time.Duration) (sessions []protocol.SessionInfo, err error) {
+// quickList lists the sessions, and is empty if no gateway runs. It makes one try within the
+// timeout.
+func (a *app) quickList(
+	ctx context.Context,
+	timeout time.Duration,
+) (sessions []protocol.SessionInfo, err error) {
 	ep, err := a.endpoint()
 	if err != nil {
 		return nil, err
@@ -118,9 +131,9 @@ func (a *app) quickList(ctx context.Context, timeout time.Duration) (sessions []
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	var absent atomic.Bool
-	conf := a.way(ep, protocol.PathView, "")
+	conf := a.clientConfig(ep, protocol.PathView, "")
 	if ep.Remote() {
-		conf = a.way(ep, protocol.PathAgent, protocol.PathView)
+		conf = a.clientConfig(ep, protocol.PathAgent, protocol.PathView)
 	}
 	conf.Name, conf.Passed = defaultName, nil
 	var failed atomic.Int64
@@ -154,7 +167,7 @@ func (a *app) quickList(ctx context.Context, timeout time.Duration) (sessions []
 	return nil, fail(statusTimeout, "status: the gateway did not answer within %s", timeout)
 }
 
-// deeds are what agents do in a session, the one that asks first.
+// deeds lists what agents do in a session, the asking agent first.
 func deeds(s protocol.SessionInfo) (all []deed) {
 	if s.State != protocol.StateRunning {
 		return nil
@@ -184,8 +197,8 @@ func statusParts(agent, does, session string) *strings.Replacer {
 	return strings.NewReplacer("{agent}", agent, "{does}", does, "{session}", session)
 }
 
-// plain is a name of letters, digits and what means nothing to tmux and to the prompts of shells. Nobody has to believe what a gateway
-// says of names.
+// plain keeps of a name its letters, digits and characters without a meaning to tmux and to the
+// prompts of shells. Names from a gateway are not trusted.
 func plain(name string) string {
 	const longest = 32
 	runes := []rune(strings.Map(func(r rune) rune {

@@ -17,7 +17,9 @@ func (a *app) newToken() *cobra.Command {
 	var path string
 	cmd := &cobra.Command{
 		Use: "token", Short: "Create, list and revoke the tokens of a gateway", Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error { return usage("token: use create, ls or revoke") },
+		RunE: func(*cobra.Command, []string) error {
+			return usage("token: use create, ls or revoke")
+		},
 	}
 	cmd.PersistentFlags().StringVar(&path, "tokens", "", tokensHelp)
 	cmd.AddCommand(a.newTokenCreate(&path), a.newTokenLs(&path), a.newTokenRevoke(&path))
@@ -27,21 +29,26 @@ func (a *app) newToken() *cobra.Command {
 func (a *app) newTokenCreate(path *string) *cobra.Command {
 	var n newToken
 	cmd := &cobra.Command{
-		Use: "create NAME --role proxy|agent|viewer|owner | --local", Short: "Create a token and print it, once", Args: cobra.ExactArgs(1),
-		Long: "create makes a token for a gateway, of a role. With --local it is for an agent on this machine: saved to a file, by which the agent\n" +
-			"tells itself apart where your configuration has rules for it ([[allow]]). It opens no connection:\n\n" +
+		Use:   "create NAME --role proxy|agent|viewer|owner | --local",
+		Short: "Create a token and print it, once",
+		Args:  cobra.ExactArgs(1),
+		Long: "create makes a token for a gateway, of a role. With --local it is for an agent on " +
+			"this machine: saved to a file, by which the agent\n" +
+			"tells itself apart where your configuration has rules for it ([[allow]]). It opens " +
+			"no connection:\n\n" +
 			"  gateway token create claude --local\n" +
-			"  claude mcp add term -- gateway mcp --agent-token ~/.config/terminalproxy/claude.agent",
+			"  claude mcp add term -- gateway mcp --agent-token " +
+			"~/.config/terminalproxy/claude.agent",
 		RunE: func(_ *cobra.Command, args []string) error {
 			n.name = args[0]
 			if n.local && n.role == "" {
 				n.role = string(auth.RoleAgent)
 			}
-			if err := n.check(*path); err != nil {
+			if err := n.checkFlags(*path); err != nil {
 				return err
 			}
 			if n.local || auth.Role(n.role) == auth.RoleOwner {
-				if err := a.outside("create such a token in a terminal that no agent sees"); err != nil {
+				if err := a.requireOutside("create such a token in a terminal that no agent sees"); err != nil {
 					return err
 				}
 			}
@@ -49,10 +56,15 @@ func (a *app) newTokenCreate(path *string) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&n.role, "role", "", "what the token allows (required without --local)")
-	cmd.Flags().BoolVar(&n.save, "save", false, "with --role owner: save it where gateway grant finds it, instead of printing it")
-	cmd.Flags().BoolVar(&n.local, "local", false, "for an agent on this machine: save it to a file for --agent-token, instead of printing it")
-	cmd.Flags().StringVar(&n.namespace, "namespace", "", "`NAME` of a group of tokens: agents, viewers and owners of it see the sessions of its proxies and no others (default: the group without a name)")
-	cmd.Flags().DurationVar(&n.expires, "expires", 0, "how long the token is valid (default: until revoked)")
+	cmd.Flags().BoolVar(&n.save, "save", false,
+		"with --role owner: save it where gateway grant finds it, instead of printing it")
+	cmd.Flags().BoolVar(&n.local, "local", false,
+		"for an agent on this machine: save it to a file for --agent-token, instead of printing it")
+	cmd.Flags().StringVar(&n.namespace, "namespace", "",
+		"`NAME` of a group of tokens: agents, viewers and owners of it see the sessions of its "+
+			"proxies and no others (default: the group without a name)")
+	cmd.Flags().DurationVar(&n.expires, "expires", 0,
+		"how long the token is valid (default: until revoked)")
 	return cmd
 }
 
@@ -64,17 +76,22 @@ type newToken struct {
 	expires     time.Duration
 }
 
-func (n newToken) check(path string) error {
+func (n newToken) checkFlags(path string) error {
 	switch {
 	case n.local && path != "":
-		return usage("token create: --local: such tokens stand among this machine's own: leave out --tokens")
+		return usage(
+			"token create: --local: such tokens stand among this machine's own: leave out --tokens")
 	case n.local && auth.Role(n.role) != auth.RoleAgent:
 		return usage("token create: --local is for --role agent")
 	case n.namespace != "" && (n.local || n.save):
-		return usage("token create: --namespace is for tokens of a gateway that several share: leave out --local and --save")
+		return usage(
+			"token create: --namespace is for tokens of a gateway that several share: leave out " +
+				"--local and --save")
 	case n.role == "":
 		return fail(statusUsage, "token create: neither --role nor --local is given").
-			hinted("for an agent on this machine: gateway token create " + n.name + " --local; for another machine: --role proxy|agent|viewer|owner")
+			withHint(
+				"for an agent on this machine: gateway token create " + n.name +
+					" --local; for another machine: --role proxy|agent|viewer|owner")
 	case !auth.Role(n.role).Valid():
 		return usage("token create: --role %.20q: must be proxy, agent, viewer or owner", n.role)
 	case n.expires < 0:
@@ -110,9 +127,10 @@ func (a *app) createToken(path string, n newToken) error {
 	switch kept := a.keepPrivate(); {
 	case a.json, kept:
 	default:
-		_, _ = fmt.Fprintln(a.err, "hint: it is not shown again: save it to a file of mode 0600, for --token-file")
+		_, _ = fmt.Fprintln(a.err,
+			"hint: it is not shown again: save it to a file of mode 0600, for --token-file")
 	}
-	return a.answer(createdToken{t.Name, t.Role, t.Namespace, token}, token)
+	return a.printAnswer(createdToken{t.Name, t.Role, t.Namespace, token}, token)
 }
 
 // createdToken describes a new token.
@@ -123,15 +141,17 @@ type createdToken struct {
 	Token     string    `json:"token"`
 }
 
-// keepPrivate makes the file private into which a shell writes the token: under the usual umask all could read it, and programs refuse
-// such a file. It reports whether the token goes into a file that they take. A file with something in it stays as it is.
+// keepPrivate makes the file private into which a shell writes the token: under the usual umask all
+// could read it, and programs refuse such a file. It reports whether the token goes into a file
+// that they take. A file with something in it stays as it is.
 func (a *app) keepPrivate() bool {
 	file, ok := a.out.(*os.File)
 	if !ok {
 		return false
 	}
 	info, err := file.Stat()
-	if err != nil || !info.Mode().IsRegular() || info.Size() != 0 || auth.OwnerOf(info) != os.Getuid() {
+	if err != nil || !info.Mode().IsRegular() || info.Size() != 0 ||
+		auth.OwnerOf(info) != os.Getuid() {
 		return false
 	}
 	return info.Mode().Perm()&0o077 == 0 || file.Chmod(0o600) == nil
@@ -168,7 +188,14 @@ func (a *app) printTokens(tokens []auth.Token) error {
 	shown := make([]shownToken, len(tokens))
 	rows := []string{"NAME\tROLE\tCREATED\tEXPIRES"}
 	for i, t := range tokens {
-		shown[i] = shownToken{Name: t.Name, Role: t.Role, Namespace: t.Namespace, Local: t.Local, Created: t.Created, Expires: t.Expires}
+		shown[i] = shownToken{
+			Name:      t.Name,
+			Role:      t.Role,
+			Namespace: t.Namespace,
+			Local:     t.Local,
+			Created:   t.Created,
+			Expires:   t.Expires,
+		}
 		expires := "never"
 		if !t.Expires.IsZero() {
 			expires = t.Expires.Format(time.RFC3339)
@@ -180,34 +207,39 @@ func (a *app) printTokens(tokens []auth.Token) error {
 		if t.Namespace != "" {
 			role += " of " + t.Namespace
 		}
-		rows = append(rows, fmt.Sprintf("%s\t%s\t%s\t%s", t.Name, role, t.Created.Format(time.RFC3339), expires))
+		rows = append(rows,
+			fmt.Sprintf("%s\t%s\t%s\t%s", t.Name, role, t.Created.Format(time.RFC3339), expires))
 	}
 	if a.json {
 		return a.printJSON(map[string]any{"tokens": shown})
 	}
 	if len(tokens) == 0 {
-		return a.print("no tokens; create one with: gateway token create NAME --role ROLE")
+		return a.printLines("no tokens; create one with: gateway token create NAME --role ROLE")
 	}
-	return a.table(rows)
+	return a.printTable(rows)
 }
 
 func (a *app) newTokenRevoke(path *string) *cobra.Command {
 	return &cobra.Command{
-		Use: "revoke NAME", Short: "Revoke a token and close its connections", Args: cobra.ExactArgs(1),
+		Use:   "revoke NAME",
+		Short: "Revoke a token and close its connections",
+		Args:  cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			_, store, err := openTokens(*path)
 			if err != nil {
 				return err
 			}
 			if err := store.Revoke(args[0]); err != nil {
-				return fail(statusRefused, "token revoke: %w", err).hinted("gateway token ls lists them")
+				return fail(statusRefused, "token revoke: %w",
+					err).withHint("gateway token ls lists them")
 			}
 			if file, err := gateway.LocalTokenPath(args[0]); err == nil && *path == "" && !a.json {
-				if _, err := os.Lstat(file); err == nil { // an agent may still be told of it: it is not for this to remove
+				// an agent may still be told of it: it is not for this to remove
+				if _, err := os.Lstat(file); err == nil {
 					_, _ = fmt.Fprintln(a.err, "hint: what it was saved in is void now: rm "+file)
 				}
 			}
-			return a.answer(map[string]any{"name": args[0], "revoked": true}, "revoked")
+			return a.printAnswer(map[string]any{"name": args[0], "revoked": true}, "revoked")
 		},
 	}
 }

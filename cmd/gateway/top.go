@@ -17,39 +17,50 @@ import (
 
 func (a *app) newTop() *cobra.Command {
 	return &cobra.Command{
-		Use: "top", Short: "Show all sessions in one screen; answer questions and take keyboards back there", Args: cobra.NoArgs,
-		Long: "top shows the sessions of a gateway, who has each keyboard and which agents ask for one.\n\n" +
-			"Enter opens the question of the chosen session; y and then Enter gives the keyboard, as gateway grant does: it is signed with\n" +
-			"your owner token (gateway token create owner --role owner --save). x takes a keyboard back, or refuses the question, and needs none.\n" +
-			"n goes to the next question, q leaves. Rows keep their places, and a question that changes while you read it is closed.\n\n" +
-			"With --json it prints each change of the list on a line of its own, and needs no terminal; the first line has all sessions.",
+		Use:   "top",
+		Short: "Show all sessions in one screen; answer questions and take keyboards back there",
+		Args:  cobra.NoArgs,
+		Long: "top shows the sessions of a gateway, who has each keyboard and which agents ask " +
+			"for one.\n\n" +
+			"Enter opens the question of the chosen session; y and then Enter gives the " +
+			"keyboard, as gateway grant does: it is signed with\n" +
+			"your owner token (gateway token create owner --role owner --save). x takes a " +
+			"keyboard back, or refuses the question, and needs none.\n" +
+			"n goes to the next question, q leaves. Rows keep their places, and a question that " +
+			"changes while you read it is closed.\n\n" +
+			"With --json it prints each change of the list on a line of its own, and needs no " +
+			"terminal; the first line has all sessions.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if a.json {
-				return a.tell(cmd.Context())
+				return a.printChanges(cmd.Context())
 			}
-			in, out, err := a.screen("gateway ls lists the sessions, and top --json their changes")
+			in, out, err := a.requireTerminal(
+				"gateway ls lists the sessions, and top --json their changes")
 			if err != nil {
 				return err
 			}
-			return a.top(cmd.Context(), in, out)
+			return a.runTop(cmd.Context(), in, out)
 		},
 	}
 }
 
-func (a *app) top(ctx context.Context, in, out *os.File) error {
+func (a *app) runTop(ctx context.Context, in, out *os.File) error {
 	ctx, stop := context.WithCancel(ctx)
 	changes := make(chan protocol.Message)
 	var refused error
 	var feed sync.WaitGroup
 	feed.Go(func() { // ends with ctx, or with what cannot be mended
 		defer close(changes)
-		refused = a.follow(ctx, changes)
+		refused = a.forwardLists(ctx, changes)
 	})
 	err := top.Run(ctx, top.Config{
-		Changes: changes, In: in, Out: out, Give: a.give,
+		Changes: changes, In: in, Out: out, Give: a.grantAsked,
 		Take: func(ctx context.Context, s protocol.SessionInfo) error {
-			return a.watching(func(c *client.Client) error {
-				return c.Decide(ctx, &protocol.ControlDecide{SessionID: s.SessionID, By: "gateway top"})
+			return a.withViewer(func(c *client.Client) error {
+				return c.Decide(ctx, &protocol.ControlDecide{
+					SessionID: s.SessionID,
+					By:        "gateway top",
+				})
 			})
 		},
 	})
@@ -61,20 +72,21 @@ func (a *app) top(ctx context.Context, in, out *os.File) error {
 	return err
 }
 
-// tell prints each change of the list of sessions on a line of its own, the first one with all of them.
-func (a *app) tell(ctx context.Context) error {
+// printChanges prints each change of the list of sessions on a line of its own, the first one with
+// all of them.
+func (a *app) printChanges(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	changes := make(chan protocol.Message)
 	var refused error
 	go func() { // ends with ctx, or with what cannot be mended
 		defer close(changes)
-		refused = a.follow(ctx, changes)
+		refused = a.forwardLists(ctx, changes)
 	}()
 	for m := range changes {
 		line, err := json.Marshal(m)
 		if err == nil {
-			err = a.print(string(line))
+			err = a.printLines(string(line))
 		}
 		if err != nil {
 			stop()
@@ -89,15 +101,16 @@ func (a *app) tell(ctx context.Context) error {
 // gatewayPause is how long it waits before it looks again whether a gateway has come.
 const gatewayPause = 2 * time.Second
 
-// follow passes on the list of sessions, from one gateway to the next: that of this machine ends with the last session, and comes with the
-// next one. The error is what keeps it from that, nil when ctx ended.
-func (a *app) follow(ctx context.Context, changes chan<- protocol.Message) error {
+// forwardLists passes on the list of sessions, from one gateway to the next: that of this machine
+// ends with the last session, and comes with the next one. The error is what keeps it from that,
+// nil when ctx ended.
+func (a *app) forwardLists(ctx context.Context, changes chan<- protocol.Message) error {
 	ep, err := a.endpoint()
 	if err != nil {
 		return err
 	}
 	for {
-		err := a.watching(func(c *client.Client) error {
+		err := a.withViewer(func(c *client.Client) error {
 			stream, err := c.WatchSessions(ctx)
 			if err != nil {
 				return err
@@ -110,10 +123,15 @@ func (a *app) follow(ctx context.Context, changes chan<- protocol.Message) error
 		if ctx.Err() != nil {
 			return nil //nolint:nilerr // it is the end that was wanted
 		}
-		if f, _ := errors.AsType[*failure](err); err != nil && (!ep.Local() || f == nil || f.status != statusNoGateway) {
+		if f, _ := errors.AsType[*failure](err); err != nil &&
+			(!ep.Local() || f == nil || f.status != statusNoGateway) {
 			return err
 		}
-		pass(ctx, changes, &protocol.SessionsChanged{Full: true, Sessions: []protocol.SessionInfo{}}) // without a gateway there are none
+		// a missing gateway has no sessions
+		pass(ctx, changes, &protocol.SessionsChanged{
+			Full:     true,
+			Sessions: []protocol.SessionInfo{},
+		})
 		select {
 		case <-time.After(gatewayPause):
 		case <-ctx.Done():
@@ -129,9 +147,9 @@ func pass(ctx context.Context, to chan<- protocol.Message, m protocol.Message) {
 	}
 }
 
-// give lets the agent that asks, as the owner was shown it in s, and who has agreed.
-func (a *app) give(ctx context.Context, s protocol.SessionInfo) error {
-	if err := a.outside("use a terminal that no agent sees"); err != nil {
+// grantAsked lets the agent that asks, as the owner was shown it in s, and who has agreed.
+func (a *app) grantAsked(ctx context.Context, s protocol.SessionInfo) error {
+	if err := a.requireOutside("use a terminal that no agent sees"); err != nil {
 		return err
 	}
 	token, err := a.ownerToken()
@@ -141,6 +159,12 @@ func (a *app) give(ctx context.Context, s protocol.SessionInfo) error {
 		}
 		return err
 	}
-	m := &protocol.ControlDecide{Grant: true, Level: s.Keyboard.AskingLevel, AgentName: s.Keyboard.Asking}
-	return a.watching(func(c *client.Client) error { return decideSigned(ctx, c, token, s, s.Keyboard.Epoch, m) })
+	m := &protocol.ControlDecide{
+		Grant:     true,
+		Level:     s.Keyboard.AskingLevel,
+		AgentName: s.Keyboard.Asking,
+	}
+	return a.withViewer(func(c *client.Client) error {
+		return decideSigned(ctx, c, token, s, s.Keyboard.Epoch, m)
+	})
 }

@@ -21,15 +21,23 @@ type verifyFlags struct {
 func (a *app) newAuditVerify() *cobra.Command {
 	var in verifyFlags
 	cmd := &cobra.Command{
-		Use: "verify FILE [--head HASH] [--running]", Short: "Check that an audit log is whole and unchanged", Args: cobra.ExactArgs(1),
-		Long: "verify checks every entry of an audit log, and the recording beside it, and names the first bad line. A log without its\n" +
-			"end fails: entries may have been cut off. While the session runs, or after its proxy was killed, no log has an end;\n" +
-			"--running accepts that, and an incomplete last line. Anyone who can write the whole file can also write a new chain:\n" +
+		Use:   "verify FILE [--head HASH] [--running]",
+		Short: "Check that an audit log is whole and unchanged",
+		Args:  cobra.ExactArgs(1),
+		Long: "verify checks every entry of an audit log, and the recording beside it, and names " +
+			"the first bad line. A log without its\n" +
+			"end fails: entries may have been cut off. While the session runs, or after its " +
+			"proxy was killed, no log has an end;\n" +
+			"--running accepts that, and an incomplete last line. Anyone who can write the whole " +
+			"file can also write a new chain:\n" +
 			"keep the head hash that verify prints somewhere else, and compare it with --head.",
 		RunE: func(_ *cobra.Command, args []string) error {
 			in.head = strings.ToLower(strings.TrimSpace(in.head))
-			if hash, err := hex.DecodeString(in.head); err != nil || len(hash) != 0 && len(hash) != 32 {
-				return usage("--head: %.80q is not a hash: use the 64 hexadecimal digits that audit verify printed", in.head)
+			if hash, err := hex.DecodeString(in.head); err != nil ||
+				len(hash) != 0 && len(hash) != 32 {
+				return usage(
+					"--head: %.80q is not a hash: use the 64 hexadecimal digits that audit "+
+						"verify printed", in.head)
 			}
 			f, err := openLog(args[0])
 			if err != nil {
@@ -39,8 +47,10 @@ func (a *app) newAuditVerify() *cobra.Command {
 			return a.verify(f, in)
 		},
 	}
-	cmd.Flags().StringVar(&in.head, "head", "", "fail unless the last entry has this `HASH`; with --running, any entry may have it")
-	cmd.Flags().BoolVar(&in.running, "running", false, "accept a log without its end: the session still runs, or its proxy was killed")
+	cmd.Flags().StringVar(&in.head, "head", "",
+		"fail unless the last entry has this `HASH`; with --running, any entry may have it")
+	cmd.Flags().BoolVar(&in.running, "running", false,
+		"accept a log without its end: the session still runs, or its proxy was killed")
 	return cmd
 }
 
@@ -54,7 +64,7 @@ type verified struct {
 	Cut     bool    `json:"cut"`               // the last line is cut off
 	Lost    int64   `json:"lost,omitempty"`    // entries that the disk did not take
 	Gaps    int     `json:"gaps,omitempty"`    // places at which output is missing in the recording
-	Missing int64   `json:"missing,omitempty"` // how much that is, but for a place without an end
+	Missing int64   `json:"missing,omitempty"` // bytes missing there; an open place is not counted
 	Open    bool    `json:"open,omitempty"`    // the log ends in such a place
 	Cast    string  `json:"recording"`         // same, differs, missing or unknown
 	Damage  *damage `json:"damage,omitempty"`
@@ -88,17 +98,17 @@ func (a *app) verify(f *os.File, in verifyFlags) error {
 	}
 	if bad, damaged := errors.AsType[*record.DamageError](err); damaged {
 		v.Damage = &damage{bad.Line, bad.Why}
-		err = v.fails("%s", bad.Error())
+		err = v.newFailure("%s", bad.Error())
 	} else if err != nil {
 		return err
-	} else if err = v.judge(in); err == nil {
+	} else if err = v.checkExpected(in); err == nil {
 		v.Cast, err = compareCast(f.Name(), log)
 	}
 	var printed error
 	if a.json {
 		printed = a.printJSON(v)
 	} else if err == nil {
-		printed = a.print(v.sentences()...)
+		printed = a.printLines(v.reportLines()...)
 	}
 	return errors.Join(err, printed)
 }
@@ -112,23 +122,29 @@ func (v *verified) addGap(e *record.Entry) {
 	v.Missing += e.Missing
 }
 
-func (v verified) fails(format string, args ...any) *failure {
+func (v verified) newFailure(format string, args ...any) *failure {
 	return fail(statusRefused, "%s: %w", v.File, fmt.Errorf(format, args...))
 }
 
-// judge holds an unbroken log against what is expected of it.
-func (v verified) judge(in verifyFlags) error {
+// checkExpected holds an unbroken log against the expected facts.
+func (v verified) checkExpected(in verifyFlags) error {
 	switch {
 	case v.Entries == 0:
-		return v.fails("the log is empty")
+		return v.newFailure("the log is empty")
 	case !v.Closed && !in.running:
-		out := v.fails("the log has no end: entries after line %d may have been cut off (head %s)", v.Entries, v.Head)
+		out := v.newFailure(
+			"the log has no end: entries after line %d may have been cut off (head %s)", v.Entries,
+			v.Head)
 		out.hint = "add --running if the session still runs, or its proxy was killed"
 		return out
 	case in.head != "" && v.Since == nil:
-		return v.fails("no entry has the hash %s: the log was rewritten, or cut off before that entry; its head is %s", in.head, v.Head)
+		return v.newFailure(
+			"no entry has the hash %s: the log was rewritten, or cut off before that entry; "+
+				"its head is %s", in.head, v.Head)
 	case in.head != "" && *v.Since > 0 && !in.running:
-		return v.fails("%s after the one with the hash %s: it was not the last; the head is %s", plural(*v.Since, "entry comes", "entries come"), in.head, v.Head)
+		return v.newFailure(
+			"%s after the one with the hash %s: it was not the last; the head is %s",
+			plural(*v.Since, "entry comes", "entries come"), in.head, v.Head)
 	}
 	return nil
 }
@@ -140,30 +156,39 @@ func plural(n int, one, more string) string {
 	return fmt.Sprintf("%d %s", n, more)
 }
 
-func (v verified) sentences() []string {
+func (v verified) reportLines() []string {
 	chain := "intact"
 	if v.Lost > 0 {
 		chain = "intact except for a gap"
 	}
 	lines := []string{fmt.Sprintf("%s: %d entries, %s; head %s", v.File, v.Entries, chain, v.Head)}
 	if v.Since != nil {
-		lines = append(lines, "the given head is in it, "+plural(*v.Since, "entry", "entries")+" before the end")
+		lines = append(lines,
+			"the given head is in it, "+plural(*v.Since, "entry", "entries")+" before the end")
 	}
 	if v.Lost > 0 {
-		lines = append(lines, "note: the disk could not store "+plural(int(v.Lost), "entry", "entries")+"; audit show says where")
+		lines = append(lines,
+			"note: the disk could not store "+plural(int(v.Lost), "entry", "entries")+
+				"; audit show says where")
 	}
 	if v.Gaps > 0 {
-		note := fmt.Sprintf("note: output is missing in the recording at %s: %s", plural(v.Gaps, "place", "places"), plural(int(v.Missing), "byte", "bytes"))
+		note := fmt.Sprintf("note: output is missing in the recording at %s: %s",
+			plural(v.Gaps, "place", "places"), plural(int(v.Missing), "byte", "bytes"))
 		if v.Open {
 			note += " and what its end lacks"
 		}
 		lines = append(lines, note+"; audit show says where")
 	}
 	if v.Cut {
-		lines = append(lines, fmt.Sprintf("note: line %d is cut off, as when the proxy or the machine stops while writing it", v.Entries+1))
+		lines = append(
+			lines,
+			fmt.Sprintf(
+				"note: line %d is cut off, as when the proxy or the machine stops while writing it",
+				v.Entries+1))
 	}
 	if !v.Closed {
-		lines = append(lines, "note: the log has no end: the session is still running, or its proxy was killed")
+		lines = append(lines,
+			"note: the log has no end: the session is still running, or its proxy was killed")
 	}
 	switch v.Cast {
 	case "same":

@@ -25,12 +25,15 @@ const (
 	viaCloudflared = "cloudflared"
 )
 
-// way is how other devices reach a page of this machine: by a program of the user's. We relay nothing ourselves.
+// way is how other devices reach a page of this machine: by a program of the user's. We relay
+// nothing ourselves.
 type way struct {
-	// command is what makes the way, as somebody types it. With there it is for the other device, else it runs here.
+	// command makes the way, in the form that a user types. With there it is for the other device,
+	// else it runs here.
 	command string
 	there   bool
-	// host is the name, or name:port, under which the page is reached with TLS; "" where the link is the same as here.
+	// host is the name, or name:port, under which the page is reached with TLS; "" where the link
+	// is the same as here.
 	host string
 	note string // what the user should know, "" for nothing
 	// dial connects to host; nil asks the system for its address.
@@ -39,8 +42,8 @@ type way struct {
 	helper *helper
 }
 
-// find makes the way to a page on a port of this machine. It is ended by close.
-func (a *app) find(ctx context.Context, via string, port int) (*way, error) {
+// openWay makes the way to a page on a port of this machine. It is ended by close.
+func (a *app) openWay(ctx context.Context, via string, port int) (*way, error) {
 	switch via {
 	case viaTailscale:
 		return a.findTailscale(ctx, port)
@@ -58,11 +61,12 @@ func (w *way) close() {
 	}
 }
 
-// installed is the path of a program, or what to do without it.
-func (a *app) installed(name, hint string) (string, error) {
+// findInstalled returns the path of a program, or an error with a hint to install it.
+func (a *app) findInstalled(name, hint string) (string, error) {
 	path, err := exec.LookPath(name)
 	if err != nil {
-		return "", fail(statusRefused, "%s: --via %s: %s is not installed", a.command, name, name).hinted(hint)
+		return "", fail(statusRefused, "%s: --via %s: %s is not installed", a.command, name,
+			name).withHint(hint)
 	}
 	return path, nil
 }
@@ -70,7 +74,7 @@ func (a *app) installed(name, hint string) (string, error) {
 // askPatience bounds a question to a program.
 const askPatience = 10 * time.Second
 
-// tailnet is what `tailscale status --json` says, as far as it matters here.
+// tailnet is the used part of `tailscale status --json`.
 type tailnet struct {
 	BackendState string
 	CertDomains  []string
@@ -81,21 +85,26 @@ type tailnet struct {
 }
 
 func (a *app) findTailscale(ctx context.Context, port int) (*way, error) {
-	path, err := a.installed(viaTailscale, "install it from https://tailscale.com/download, on the other device too, then run: tailscale up")
+	path, err := a.findInstalled(viaTailscale,
+		"install it from https://tailscale.com/download, on the other device too, then run: "+
+			"tailscale up")
 	if err != nil {
 		return nil, err
 	}
 	var net tailnet
-	if err := a.asked(ctx, &net, path, "status", "--json"); err != nil {
+	if err := a.runJSON(ctx, &net, path, "status", "--json"); err != nil {
 		return nil, err
 	}
 	name := strings.TrimSuffix(net.Self.DNSName, ".")
 	switch {
 	case net.BackendState != "Running":
-		return nil, fail(statusRefused, "%s: --via tailscale: this machine is not connected (%s)", a.command, cmp.Or(net.BackendState, "no state")).hinted("run: tailscale up")
+		return nil, fail(statusRefused, "%s: --via tailscale: this machine is not connected (%s)",
+			a.command, cmp.Or(net.BackendState, "no state")).withHint("run: tailscale up")
 	case name == "" || !slices.Contains(net.CertDomains, name):
-		return nil, fail(statusRefused, "%s: --via tailscale: this machine has no name with a certificate", a.command).
-			hinted("turn on MagicDNS and HTTPS Certificates at https://login.tailscale.com/admin/dns")
+		return nil, fail(statusRefused,
+			"%s: --via tailscale: this machine has no name with a certificate", a.command).
+			withHint(
+				"turn on MagicDNS and HTTPS Certificates at https://login.tailscale.com/admin/dns")
 	}
 	free, err := a.freeHTTPS(ctx, path)
 	if err != nil {
@@ -106,7 +115,12 @@ func (a *app) findTailscale(ctx context.Context, port int) (*way, error) {
 	if err != nil {
 		return nil, fail(statusRefused, "%s: --via tailscale: %w", a.command, err)
 	}
-	w := &way{command: "tailscale " + strings.Join(args, " "), host: name, helper: h, note: "Devices of your tailnet reach it, and no others."}
+	w := &way{
+		command: "tailscale " + strings.Join(args, " "),
+		host:    name,
+		helper:  h,
+		note:    "Devices of your tailnet reach it, and no others.",
+	}
 	if free != "443" {
 		w.host += ":" + free
 	}
@@ -116,14 +130,14 @@ func (a *app) findTailscale(ctx context.Context, port int) (*way, error) {
 	return w, nil
 }
 
-// freeHTTPS is a port on which `tailscale serve` serves nothing of the user's yet.
+// freeHTTPS returns a port that `tailscale serve` does not use yet.
 func (a *app) freeHTTPS(ctx context.Context, path string) (string, error) {
 	type ports struct{ TCP map[string]any }
 	var served struct {
 		ports
 		Foreground map[string]ports
 	}
-	if err := a.asked(ctx, &served, path, "serve", "status", "--json"); err != nil {
+	if err := a.runJSON(ctx, &served, path, "serve", "status", "--json"); err != nil {
 		return "", err
 	}
 	for _, port := range []string{"443", "8443", "10000"} {
@@ -136,12 +150,13 @@ func (a *app) freeHTTPS(ctx context.Context, path string) (string, error) {
 			return port, nil
 		}
 	}
-	return "", fail(statusRefused, "%s: --via tailscale: the ports 443, 8443 and 10000 of this machine are taken", a.command).
-		hinted("see: tailscale serve status; and --host for a name of your own")
+	return "", fail(statusRefused,
+		"%s: --via tailscale: the ports 443, 8443 and 10000 of this machine are taken", a.command).
+		withHint("see: tailscale serve status; and --host for a name of your own")
 }
 
-// asked reads the JSON that a program answers.
-func (a *app) asked(ctx context.Context, into any, path string, args ...string) error {
+// runJSON reads the JSON that a program answers.
+func (a *app) runJSON(ctx context.Context, into any, path string, args ...string) error {
 	ctx, cancel := context.WithTimeout(ctx, askPatience)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, path, args...).Output()
@@ -149,12 +164,13 @@ func (a *app) asked(ctx context.Context, into any, path string, args ...string) 
 		err = json.Unmarshal(out, into)
 	}
 	if err != nil {
-		return fail(statusRefused, "%s: --via tailscale: tailscale %s: %w", a.command, strings.Join(args, " "), err).hinted("run it by hand to see why")
+		return fail(statusRefused, "%s: --via tailscale: tailscale %s: %w", a.command,
+			strings.Join(args, " "), err).withHint("run it by hand to see why")
 	}
 	return nil
 }
 
-// dialInstead connects to an address whatever the name.
+// dialInstead connects to an address for any name.
 func dialInstead(ip string) func(context.Context, string, string) (net.Conn, error) {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		_, port, err := net.SplitHostPort(address)
@@ -165,11 +181,14 @@ func dialInstead(ip string) func(context.Context, string, string) (net.Conn, err
 	}
 }
 
-// quick is the name of a tunnel of Cloudflare's for which nobody needs an account.
-var quick = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`https://([a-z0-9-]+\.trycloudflare\.com)`) })
+// quick is the name of a Cloudflare tunnel that needs no account.
+var quick = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`https://([a-z0-9-]+\.trycloudflare\.com)`)
+})
 
 func (a *app) findCloudflared(ctx context.Context, port int) (*way, error) {
-	path, err := a.installed(viaCloudflared, "install it from https://github.com/cloudflare/cloudflared/releases")
+	path, err := a.findInstalled(viaCloudflared,
+		"install it from https://github.com/cloudflare/cloudflared/releases")
 	if err != nil {
 		return nil, err
 	}
@@ -182,25 +201,28 @@ func (a *app) findCloudflared(ctx context.Context, port int) (*way, error) {
 	case name := <-h.found:
 		return &way{
 			command: "cloudflared " + strings.Join(args, " "), host: name, helper: h,
-			note: "Anybody on the Internet reaches it, and comes in only by a link. Cloudflare can read what it shows.",
+			note: "Anybody on the Internet reaches it, and comes in only by a link. Cloudflare " +
+				"can read what it shows.",
 		}, nil
 	case <-h.ended:
-		err = fmt.Errorf("cloudflared has ended: %s", h.last())
+		err = fmt.Errorf("cloudflared has ended: %s", h.lastLine())
 	case <-time.After(patienceOf(ctx)):
-		err = fmt.Errorf("cloudflared names no tunnel: %s", h.last())
+		err = fmt.Errorf("cloudflared names no tunnel: %s", h.lastLine())
 	case <-ctx.Done():
 		err = ctx.Err()
 	}
 	h.stop()
-	return nil, fail(statusRefused, "%s: --via cloudflared: %w", a.command, err).hinted("run it by hand to see why: cloudflared " + strings.Join(args, " "))
+	return nil, fail(statusRefused, "%s: --via cloudflared: %w", a.command, err).withHint(
+		"run it by hand to see why: cloudflared " + strings.Join(args, " "))
 }
 
 // findSSH needs an SSH server here, and runs nothing: the other device does.
 func (a *app) findSSH(ctx context.Context, port int) (*way, error) {
 	host, sshd := hostOf(os.Getenv("SSH_CONNECTION"))
 	if err := speaksSSH(ctx, sshd); err != nil {
-		return nil, fail(statusRefused, "%s: --via ssh: no SSH server answers at %s: %w", a.command, sshd, err).
-			hinted("start one on this machine, e.g.: sudo apt install openssh-server")
+		return nil, fail(statusRefused, "%s: --via ssh: no SSH server answers at %s: %w", a.command,
+			sshd, err).
+			withHint("start one on this machine, e.g.: sudo apt install openssh-server")
 	}
 	name := ""
 	if u, err := user.Current(); err == nil {
@@ -211,11 +233,15 @@ func (a *app) findSSH(ctx context.Context, port int) (*way, error) {
 	if _, at, err := net.SplitHostPort(sshd); err == nil && at != "22" {
 		args = append(args, "-p", at)
 	}
-	return &way{command: strings.Join(append(args, name+host), " "), there: true, note: "The link works on the device where that runs."}, nil
+	return &way{
+		command: strings.Join(append(args, name+host), " "),
+		there:   true,
+		note:    "The link works on the device where that runs.",
+	}, nil
 }
 
-// hostOf is where somebody reaches this machine by SSH: as they did, if they came by it (ssh(1), SSH_CONNECTION), else by its name.
-// sshd is the server's own address.
+// hostOf returns the host by which others reach this machine by SSH: the one that this login used
+// (ssh(1), SSH_CONNECTION), else the machine's name. sshd is the server's own address.
 func hostOf(connection string) (host, sshd string) {
 	if f := strings.Fields(connection); len(f) == 4 {
 		return f[2], net.JoinHostPort(f[2], f[3])

@@ -157,7 +157,7 @@ func TestOpenEndsWithItsWay(t *testing.T) {
 	t.Cleanup(func() { viaTransport = nil })
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
-	require.ErrorContains(t, (&way{host: "x.trycloudflare.com"}).try(ctx, startKey(t, "ours")), "another server answers there")
+	require.ErrorContains(t, (&way{host: "x.trycloudflare.com"}).waitReachable(ctx, startKey(t, "ours")), "another server answers there")
 
 	p.brings(t, "x.trycloudflare.com")
 	out, end := openPage(t, "--via", "cloudflared")
