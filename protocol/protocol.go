@@ -75,7 +75,7 @@ type Level string
 
 // The levels, from less to more.
 const (
-	// text and editing keys; what would submit or signal is the user's to press
+	// text and editing keys; what would submit or signal is the user's to press.
 	LevelType  Level = "type"
 	LevelDrive Level = "drive" // every key
 )
@@ -108,7 +108,7 @@ type InputKind string
 // The kinds of input. Raw data is written as given.
 const (
 	InputRaw InputKind = ""
-	// names of keys, separated by blanks, encoded for the modes that are on
+	// names of keys, separated by blanks, encoded for the modes that are on.
 	InputKeys  InputKind = "keys"
 	InputText  InputKind = "text"  // typed as is, without Enter
 	InputPaste InputKind = "paste" // cleaned, and bracketed when the program asked for that

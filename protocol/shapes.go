@@ -254,7 +254,7 @@ type Command struct {
 
 // Evidence that the program waits for input.
 const (
-	// the shell's marks say so (OSC 133 and 633), which any program can print
+	// the shell's marks say so (OSC 133 and 633), which any program can print.
 	EvidencePrompt    = "shell-prompt"
 	EvidenceRead      = "tty-read"  // it is blocked in a read of its terminal
 	EvidencePoll      = "tty-poll"  // it sleeps in a poll, select or epoll of its terminal
