@@ -64,7 +64,7 @@ func TestTheSkillNamesWhatThereIs(t *testing.T) {
 	tools := regexp.MustCompile(`terminal_[a-z_]*[a-z]`).FindAllString(skill, -1)
 	require.NotEmpty(t, tools)
 	for _, tool := range tools {
-		require.Contains(t, defined.String(), `define("`+tool+`"`)
+		require.Regexp(t, `define\(\s*"`+tool+`"`, defined.String())
 	}
 	list := regexp.MustCompile("`gateway ls`[^.]*`release`").FindString(skill)
 	for _, name := range regexp.MustCompile("`(?:gateway )?([a-z]+)`").FindAllStringSubmatch(list, -1) {
