@@ -60,11 +60,14 @@ func (t *Terminal) Foreground() bool {
 	return err != nil || group == unix.Getpgrp()
 }
 
+// noTerminal is the tpgid of a process whose terminal has hung up (proc(5)).
+const noTerminal = "-1"
+
 // ForegroundOf reports whether a process is in the foreground of its terminal (proc(5), stat: pgrp
-// and tpgid). It is where the system does not say, and where there is no such process.
+// and tpgid). It is true if the system does not say, or if the process or its terminal is gone.
 func ForegroundOf(pid int) bool {
 	fields := statFields(pid)
-	return len(fields) < 6 || fields[2] == fields[5]
+	return len(fields) < 6 || fields[2] == fields[5] || fields[5] == noTerminal
 }
 
 // Forget has Restore leave the line settings alone: they belong to another process by now.
