@@ -263,7 +263,7 @@ const (
 
 // Reasons to guess that the program waits for input.
 const (
-	// it passes input on, always ready: the program behind it is not seen
+	// it passes input on, always ready: the program behind it is not seen.
 	GuessRelay    = "relay"
 	GuessSleeping = "sleeping" // it sleeps, and the system does not say on what
 	// GuessLoop: it always listens to its terminal, and to other things as well, but has been quiet
