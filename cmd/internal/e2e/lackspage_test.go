@@ -30,6 +30,6 @@ func TestAPageSaysThatItsListIsIncomplete(t *testing.T) {
 	_, link := o.opens("--gateway " + at + " --token-file " + w.path("viewer.token"))
 	b.Do(chromedp.Navigate(link))
 	b.Until(`document.querySelectorAll('.sessions li').length === 1`)
-	b.Until(browser.Text(".side nav [role=status]") + ".startsWith('Incomplete: since ')")
-	b.Until(browser.Text(".side nav [role=status]") + ".includes('no NATS server answers it')")
+	b.Until(browser.Text(".side nav .missing") + ".startsWith('Incomplete: since ')")
+	b.Until(browser.Text(".side nav .missing") + ".includes('no NATS server answers it')")
 }

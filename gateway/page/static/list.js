@@ -16,7 +16,7 @@ export class List {
     this.asks = h('div', {class: 'questions'});
     this.sessions = h('ul', {class: 'sessions'});
     this.none = h('p', {class: 'where none'}, 'No sessions. Start a program with: proxy --agent PROGRAM');
-    this.missing = h('p', {class: 'where', role: 'status'});
+    this.missing = h('p', {class: 'where missing', role: 'status'});
     this.element = h('nav', {'aria-label': 'sessions'}, h('h2', {}, 'Sessions'), this.missing, this.sessions, this.none);
     this.lacks();
   }
