@@ -24,7 +24,7 @@ func TestABrowserTalksToACodingAgent(t *testing.T) {
 	b.Until(`document.querySelector('.words')`)
 	o.typed("y\n")
 	b.Until(browser.Text(".drawer header .where") + ` === 'waits for you to write, mode default'`)
-	browser.JS[bool](b, `document.querySelector('.prompt textarea').value = 'write it down', document.querySelector('.prompt button').click(), true`)
+	browser.JS[bool](b, `document.querySelector('.prompt textarea').value = 'write it down', document.querySelector('.prompt .go').click(), true`)
 	c.next()
 	c.runs("echo done > out.txt")
 	b.Until(browser.Text(".card pre") + ` === 'echo done > out.txt'`)
