@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"os"
 	"runtime"
 	"slices"
 	"strconv"
@@ -167,25 +168,11 @@ func writeProcess(b *bytes.Buffer, began time.Time) {
 	// package runtime/metrics fills tables at start, at the cost of every proxy
 	var memory runtime.MemStats
 	runtime.ReadMemStats(&memory)
-	writeGauge(
-		b,
-		"go_goroutines",
-		"gauge",
-		"Goroutines that exist.",
-		float64(runtime.NumGoroutine()),
-	)
-	writeGauge(
-		b,
-		"go_memstats_heap_alloc_bytes",
-		"gauge",
-		"Bytes of heap objects.",
-		float64(memory.HeapAlloc),
-	)
-	writeGauge(
-		b,
-		"process_start_time_seconds",
-		"gauge",
-		"When the gateway began, in Unix seconds.",
-		float64(began.UnixMilli())/1000,
-	)
+	writeGauge(b, "go_goroutines", "gauge", "Goroutines that exist.", float64(runtime.NumGoroutine()))
+	writeGauge(b, "go_memstats_heap_alloc_bytes", "gauge", "Bytes of heap objects.", float64(memory.HeapAlloc))
+	// Linux has this directory; elsewhere the family is absent, as it is from Prometheus's own clients.
+	if open, err := os.ReadDir("/proc/self/fd"); err == nil {
+		writeGauge(b, "process_open_fds", "gauge", "Open file descriptors.", float64(len(open)-1)) // without the directory's
+	}
+	writeGauge(b, "process_start_time_seconds", "gauge", "When the gateway began, in Unix seconds.", float64(began.UnixMilli())/1000)
 }

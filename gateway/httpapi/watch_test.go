@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"net/http"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -68,6 +69,9 @@ func TestMetrics(t *testing.T) {
 		`terminalproxy_http_request_seconds_count{method="GET",path="/v1/sessions"} 1`, `terminalproxy_build_info{version="test"} 1`,
 	} {
 		require.Contains(t, got.body, line+"\n")
+	}
+	if runtime.GOOS == "linux" {
+		require.Regexp(t, `\nprocess_open_fds [1-9]\d*\n`, got.body)
 	}
 	require.NotContains(t, got.body, "nope", "what callers make up makes no series")
 	seen := map[string]bool{}
