@@ -36,7 +36,7 @@ func edits(keys ...string) typeStep { return typeStep{send: keys} }
 func asks(send ...string) typeStep  { return typeStep{send: send, asks: heldKeys} }
 func asksType(text string) typeStep { return asks("--text", text) }
 func never(text string) typeStep {
-	return typeStep{send: []string{"--timeout", "1s", "--text", text}, asks: heldKeys, never: true}
+	return typeStep{send: []string{"--timeout", "2s", "--text", text}, asks: heldKeys, never: true}
 }
 
 func ahead(text string) typeStep {
@@ -331,7 +331,7 @@ func TestNothingTakesEffectBeforeTheUsersWordR65(t *testing.T) {
 				send(i)
 				switch {
 				case step.never:
-					s.wait(step.asks)
+					s.waitShown(step.asks)
 					require.Equal(t, 124, sent[i].wait().status, "in time")
 					s.waitGone(step.asks)
 					continue
