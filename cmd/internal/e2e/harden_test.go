@@ -1,7 +1,6 @@
 package e2e_test
 
 import (
-	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -60,25 +59,20 @@ func TestTheProgramStartsCleanR61(t *testing.T) {
 // TestNohupR61: a hangup that the user wants ignored is, by the proxy and by the program.
 func TestNohupR61(t *testing.T) {
 	w := newWorld(t, "nohup")
-	cmd := w.command("nohup", filepath.Join(root, "bin", "proxy"), "--cols", "80", "sh", "-c", "grep ^SigIgn /proc/self/status; echo proxy=$PPID; read x")
+	r := w.prepare("nohup", filepath.Join(root, "bin", "proxy"), "--cols", "80", "sh", "-c", "grep ^SigIgn /proc/self/status; echo proxy=$PPID; read x")
 	input, stdin, err := os.Pipe() // a StdinPipe would be closed by Wait as well
 	require.NoError(t, err)
 	defer stdin.Close()
-	var out bytes.Buffer
-	r := &running{w: w, cmd: cmd, ended: make(chan struct{})}
-	cmd.Stdin, cmd.Stdout = input, &out
-	require.NoError(t, cmd.Start())
+	r.cmd.Stdin = input
+	r.run()
 	require.NoError(t, input.Close())
-	go func() { // ends with the program's input
-		defer close(r.ended)
-		_ = cmd.Wait()
-	}()
-	w.guarded(cmd)
-	require.NoError(t, cmd.Process.Signal(syscall.SIGHUP))
+	w.guarded(r.cmd)
+	require.NoError(t, r.cmd.Process.Signal(syscall.SIGHUP))
 	_, err = stdin.Write([]byte("on\n"))
 	require.NoError(t, err)
-	require.Zero(t, r.wait().status)
-	require.Equal(t, uint64(1)<<(syscall.SIGHUP-1), ignored(t, out.String()))
+	got := r.wait()
+	require.Zero(t, got.status, got.err)
+	require.Equal(t, uint64(1)<<(syscall.SIGHUP-1), ignored(t, got.out))
 }
 
 // ignored is the set of signals that a process ignores, from its status under /proc. The two that the C library keeps to

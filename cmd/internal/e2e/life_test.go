@@ -1,7 +1,6 @@
 package e2e_test
 
 import (
-	"bufio"
 	"net"
 	"os"
 	"path/filepath"
@@ -178,21 +177,13 @@ type server struct {
 // serve starts a gateway on a port of its own and waits until it says where.
 func (w *world) serve(command string, flags ...string) *server {
 	w.t.Helper()
-	cmd := w.command(command, append([]string{"serve", "--listen", "127.0.0.1:0"}, flags...)...)
-	out, err := cmd.StdoutPipe()
-	require.NoError(w.t, err)
-	require.NoError(w.t, cmd.Start())
-	s := &server{running: &running{w: w, cmd: cmd, ended: make(chan struct{})}}
-	lines := bufio.NewReader(out)
-	first, err := lines.ReadString('\n')
-	require.NoError(w.t, err)
-	s.url = strings.TrimSpace(strings.TrimPrefix(first, "listening on "))
-	go func() { // ends with the command
-		defer close(s.ended)
-		_, _ = lines.WriteTo(&s.out)
-		_ = cmd.Wait()
-	}()
-	w.t.Cleanup(func() { _ = cmd.Process.Signal(syscall.SIGTERM) })
+	s := &server{running: w.start(command, append([]string{"serve", "--listen", "127.0.0.1:0"}, flags...)...)}
+	w.t.Cleanup(func() { _ = s.cmd.Process.Signal(syscall.SIGTERM) })
+	w.until(func() bool {
+		first, _, whole := strings.Cut(s.out.String(), "\n")
+		s.url = strings.TrimPrefix(first, "listening on ")
+		return whole
+	}, s.err.String)
 	return s
 }
 

@@ -327,7 +327,7 @@ func TestTheQuestionIsWhatBashRunsR66(t *testing.T) {
 	id := s.sharing("type", plainBash, atPrompt)
 	for round := range uint64(6) {
 		r := rand.New(rand.NewPCG(round, 66))
-		s.match(`(?m)^\$ ?$`) // else the text may reach PROMPT_COMMAND, and waits for the user
+		w.good("wait", id, "--waiting") // else the text may reach PROMPT_COMMAND, and waits for the user
 		line := []string{"send", id, "--as", "codex", "--text", fmt.Sprintf(": r%d-", round)}
 		require.Zero(t, w.gateway(line...).status)
 		for range 6 {

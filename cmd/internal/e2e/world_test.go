@@ -7,13 +7,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -178,22 +179,22 @@ type running struct {
 	ended    chan struct{}
 }
 
-// output is what a command has printed so far, also while it runs.
-type output struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
+// output is what a command has printed so far, also while it runs. A file without a name holds it: a pipe would be read by this process,
+// which a busy machine may keep from doing so, and be held open by what the command has started.
+type output struct{ file *os.File }
+
+func (w *world) newOutput() output {
+	w.t.Helper()
+	file, err := os.CreateTemp("", "output")
+	require.NoError(w.t, err)
+	require.NoError(w.t, os.Remove(file.Name()))
+	w.t.Cleanup(func() { _ = file.Close() })
+	return output{file}
 }
 
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.buf.Write(p)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.buf.String()
+func (o output) String() string {
+	data, _ := io.ReadAll(io.NewSectionReader(o.file, 0, math.MaxInt64))
+	return string(data)
 }
 
 func (w *world) start(name string, args ...string) *running {
@@ -205,9 +206,8 @@ func (w *world) start(name string, args ...string) *running {
 
 // prepare is start without the start.
 func (w *world) prepare(name string, args ...string) *running {
-	r := &running{w: w, cmd: w.command(name, args...), ended: make(chan struct{})}
-	r.cmd.Stdout, r.cmd.Stderr = &r.out, &r.err
-	r.cmd.WaitDelay = time.Second // what it started may hold on to them
+	r := &running{w: w, cmd: w.command(name, args...), out: w.newOutput(), err: w.newOutput(), ended: make(chan struct{})}
+	r.cmd.Stdout, r.cmd.Stderr = r.out.file, r.err.file
 	return r
 }
 
