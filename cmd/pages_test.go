@@ -1,0 +1,147 @@
+package cmd_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const (
+	// maxFingerprints and maxLongSentences bound, in percent, the lines of a page that hold a
+	// fingerprint word and its sentences of more than longSentence words.
+	maxFingerprints  = 3
+	maxLongSentences = 5
+	longSentence     = 25
+)
+
+var (
+	inlineCode   = regexp.MustCompile("``[^`]*``|`[^`]*`")
+	pageLink     = regexp.MustCompile(`!?\[([^\]]*)\]\([^)]*\)`)
+	listItem     = regexp.MustCompile(`^\s*([-*]|\d+\.)\s+`)
+	sentenceEnd  = regexp.MustCompile(`[.!?]["”)*]*\s+`)
+	abbreviation = regexp.MustCompile(`\b(e\.g|i\.e|etc|vs)\.`)
+)
+
+// hardPages are above the limits still. The list may only shrink.
+var hardPages = wordSet("CHANGELOG.md README.md docs/agents.md docs/architecture.md docs/cluster.md " +
+	"docs/coding-agents.md docs/configuration.md docs/development.md docs/install.md docs/keys.md " +
+	"docs/performance.md docs/promises.md docs/recording.md docs/remote.md docs/safety.md " +
+	"docs/shells.md protocol/PROTOCOL.md .github/CONTRIBUTING.md .github/SECURITY.md")
+
+// pageWords counts in one page.
+type pageWords struct {
+	lines, sentences wordCount
+	found            []string // the lines and sentences that are counted
+}
+
+// TestPages holds every page that people read to the limits above.
+func TestPages(t *testing.T) {
+	t.Parallel()
+	for _, path := range listPages(t) {
+		name := strings.TrimPrefix(path, "../")
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			source, err := os.ReadFile(path)
+			require.NoError(t, err)
+			words := countPage(string(source))
+			hard := words.lines.isAbove(maxFingerprints) || words.sentences.isAbove(maxLongSentences)
+			require.Equal(t, hardPages[name], hard, "%d of %d lines hold a word that .github/CONTRIBUTING.md advises against, %d of %d sentences have over %d words:\n%s",
+				words.lines.count, words.lines.total, words.sentences.count, words.sentences.total, longSentence, strings.Join(words.found, "\n"))
+		})
+	}
+}
+
+func listPages(t *testing.T) []string {
+	t.Helper()
+	var pages []string
+	for _, pattern := range []string{"../*.md", "../docs/*.md", "../protocol/*.md", "../.github/*.md", "../contrib/*.md", "../contrib/*/*.md"} {
+		found, err := filepath.Glob(pattern)
+		require.NoError(t, err)
+		pages = append(pages, found...)
+	}
+	require.Contains(t, pages, "../docs/safety.md")
+	return pages
+}
+
+func countPage(source string) (words pageWords) {
+	for _, block := range splitPage(source) {
+		for _, line := range block {
+			words.lines.total++
+			if fingerprint.MatchString(inlineCode.ReplaceAllString(line, "code")) {
+				words.lines.count++
+				words.found = append(words.found, line)
+			}
+		}
+		if strings.HasPrefix(block[0], "|") {
+			continue
+		}
+		for _, sentence := range splitSentences(strings.Join(block, " ")) {
+			words.sentences.total++
+			if n := len(strings.Fields(sentence)); n > longSentence {
+				words.sentences.count++
+				words.found = append(words.found, sentence)
+			}
+		}
+	}
+	return words
+}
+
+// splitPage returns the paragraphs, the items of lists and the rows of tables, each as its lines,
+// without headings and code.
+func splitPage(source string) (blocks [][]string) {
+	inCode, isNew := false, true
+	for line := range strings.Lines(source) {
+		line = strings.TrimRight(line, " \n")
+		text := strings.TrimSpace(line)
+		switch {
+		case strings.HasPrefix(text, "```"):
+			inCode, isNew = !inCode, true
+		case inCode:
+		case text == "", strings.HasPrefix(text, "#"), strings.HasPrefix(text, "<"):
+			isNew = true
+		case isNew, listItem.MatchString(line), strings.HasPrefix(text, "|"):
+			blocks = append(blocks, []string{listItem.ReplaceAllString(text, "")})
+			isNew = false
+		default:
+			last := len(blocks) - 1
+			blocks[last] = append(blocks[last], text)
+		}
+	}
+	return blocks
+}
+
+// splitSentences counts code and the address of a link as one word.
+func splitSentences(text string) []string {
+	text = pageLink.ReplaceAllString(text, "$1")
+	text = inlineCode.ReplaceAllString(text, "code")
+	text = abbreviation.ReplaceAllString(text, "$1")
+	return slices.DeleteFunc(sentenceEnd.Split(text+" ", -1), func(s string) bool { return strings.TrimSpace(s) == "" })
+}
+
+func TestPagesAreCounted(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("word ", longSentence)
+	for _, test := range []struct {
+		name, page       string
+		lines, sentences wordCount
+	}{
+		{"a paragraph", "# Nobody\n\nOne sentence. Two\nlines of it.\n", wordCount{0, 2}, wordCount{0, 2}},
+		{"a fingerprint", "It types what is\nthere.\n", wordCount{1, 2}, wordCount{0, 1}},
+		{"in code", "It types `what is` there.\n```\nnobody\n```\n", wordCount{0, 1}, wordCount{0, 1}},
+		{"a list", "- " + long + "\n- " + long + "more. Short.\n", wordCount{0, 2}, wordCount{1, 3}},
+		{"a table", "| a | b |\n|---|---|\n| none | " + long + long + " |\n", wordCount{1, 3}, wordCount{0, 0}},
+		{"a link", "See [this " + long + "](https://example.org/a/b).\n", wordCount{0, 1}, wordCount{1, 1}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			got := countPage(test.page)
+			require.Equal(t, test.lines, got.lines)
+			require.Equal(t, test.sentences, got.sentences)
+		})
+	}
+}
