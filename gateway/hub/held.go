@@ -6,48 +6,64 @@ import (
 	"terminalproxy/protocol"
 )
 
-// maxHeld bounds the bytes of the newest screens and texts that the sessions of one proxy token
-// have here, so that one token cannot use up the gateway's memory. 64 full screens of 120 by 40
-// take 1 MiB. The user's own proxies have no token and no bound.
+// maxHeld bounds the bytes that the sessions of one proxy token have here: those of their newest
+// screens and texts, and apart from them those of their conversations. So one token cannot use up
+// the gateway's memory. 64 full screens of 120 by 40 take 1 MiB. The user's own proxies have no
+// token and no bound.
 const maxHeld = 32 << 20
 
 // ErrHeavy says that a token reached maxHeld.
 var ErrHeavy = errors.New("the screens of this token's sessions take more than 32 MiB: " +
 	"make their windows smaller, or end some")
 
-// held counts the bytes of the newest snapshots by token. Guarded by Hub.mu.
+// held counts bytes by token. Guarded by Hub.mu.
 type held map[string]int
 
-// chargeSnapshot accounts for the snapshot that becomes the newest one of a session. It reports
-// false, and changes nothing, if the token would have more than maxHeld then.
-func (h held) chargeSnapshot(s *session, m *protocol.Snapshot) bool {
-	token, size := s.owner.member.TokenID, 0
-	if token != "" {
-		size = snapshotSize(m)
-	}
-	before := 0
-	if s.payer == token {
-		before = s.held
-	}
-	if size > before && h[token]+size-before > maxHeld {
-		return false
-	}
-	h.releaseSession(s)
-	if s.payer, s.held = token, size; size > 0 {
-		h[token] += size
-	}
-	return true
+// charge is a session's part of held.
+type charge struct {
+	token string
+	bytes int
 }
 
-// releaseSession accounts for a session whose snapshot is no longer kept.
-func (h held) releaseSession(s *session) {
-	if s.held == 0 {
-		return
+// roomFor returns the number of bytes that c may have with a token.
+func (h held) roomFor(c charge, token string) int {
+	if token == "" {
+		return int(^uint(0) >> 1)
 	}
-	if h[s.payer] -= s.held; h[s.payer] == 0 {
-		delete(h, s.payer)
+	room := maxHeld - h[token]
+	if c.token == token {
+		room += c.bytes
 	}
-	s.held = 0
+	return room
+}
+
+// setCharge replaces c. A session without a token costs nothing.
+func (h held) setCharge(c *charge, token string, bytes int) {
+	if c.bytes > 0 {
+		if h[c.token] -= c.bytes; h[c.token] == 0 {
+			delete(h, c.token)
+		}
+	}
+	*c = charge{token: token}
+	if token != "" && bytes > 0 {
+		c.bytes = bytes
+		h[token] += bytes
+	}
+}
+
+// chargeSnapshot accounts for the snapshot that becomes the newest one of a session. It reports
+// false, and changes nothing, if the snapshot grows and the token would have more than maxHeld.
+func (h held) chargeSnapshot(s *session, m *protocol.Snapshot) bool {
+	token, size := s.owner.member.TokenID, snapshotSize(m)
+	before := 0
+	if s.screenCharge.token == token {
+		before = s.screenCharge.bytes
+	}
+	if size > before && size > h.roomFor(s.screenCharge, token) {
+		return false
+	}
+	h.setCharge(&s.screenCharge, token, size)
+	return true
 }
 
 // snapshotSize returns the number of bytes of a snapshot that grow with the screen.

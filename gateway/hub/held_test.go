@@ -43,9 +43,47 @@ func TestATokenHoldsSoManyBytes(t *testing.T) {
 
 	fills(second, "s-1", screen/2)
 	fills(join("one"), "fits", screen/2)
-	require.Equal(t, maxHeld, h.held["one"])
+	require.Equal(t, maxHeld, h.heldScreens["one"])
 	for _, s := range h.sessions {
 		h.forgetSession(s)
 	}
-	require.Empty(t, h.held)
+	require.Empty(t, h.heldScreens)
+}
+
+// The conversations of one token share a bound: beyond it a conversation keeps its newest record, and its
+// listeners learn how many they missed.
+func TestConversationsOfATokenAreBounded(t *testing.T) {
+	h := New(nil)
+	defer h.Close()
+	heldBy := func(token string, sessions int) (all int) {
+		for n := range sessions {
+			p := h.Join(Member{Role: RoleProxy, ID: fmt.Sprint(token, n), TokenID: token})
+			id := fmt.Sprint(token, "-", n)
+			p.Handle(&protocol.SessionOpen{ID: "o", SessionID: id, Command: "claude", Cols: 80, Rows: 24, StartedAt: 1, Chat: true})
+			listener := h.Join(Member{Role: RoleAgent, ID: "agent" + id})
+			listener.Handle(&protocol.ChatSubscribe{RequestID: "1", SessionID: id})
+			s := h.sessions[key{"", id}]
+			p.Handle(&protocol.Done{RequestID: s.conversation.subscribing})
+			for number := range uint64(maxTalk >> 20) {
+				p.Handle(&protocol.ChatRecords{SessionID: id, Records: []protocol.ChatRecord{{
+					Number: number + 1, Item: &protocol.ChatItem{Kind: protocol.ChatText, Text: strings.Repeat("x", 1<<20-recordWeight)},
+				}}})
+			}
+			require.NotEmpty(t, s.conversation.records, "the newest one stays")
+			require.Equal(t, uint64(maxTalk>>20), s.conversation.last)
+			all += s.conversation.size
+		}
+		return all
+	}
+	const full = maxHeld / maxTalk
+	require.Equal(t, maxHeld, heldBy("one", full))
+	require.Equal(t, maxHeld, h.heldTalk["one"])
+	require.Equal(t, 4<<20, heldBy("one more of the same token", 1), "another token has room")
+	require.Equal(t, 2*maxTalk, heldBy("", 2), "the user's own have no bound")
+	late := heldBy("two", full+3)
+	require.Equal(t, maxHeld+3<<20, late, "a record each")
+	for _, s := range h.sessions {
+		h.forgetSession(s)
+	}
+	require.Empty(t, h.heldTalk)
 }

@@ -103,18 +103,19 @@ type Hub struct {
 	counters counters
 	carrier  carrier
 
-	mu         sync.Mutex
-	closed     bool
-	peers      map[*Peer]struct{}
-	agents     map[key]map[*Peer]struct{} // by namespace and agent id
-	sessions   map[key]*session
-	hosts      map[hostKey]*Peer
-	starting   map[key]startedProgram // started by a host and not open yet
-	endings    chan struct{}          // see Endings
-	tombstones []*session             // ended sessions, oldest first
-	boards     map[listKey]*board     // lists that are watched
-	held       held
-	count      uint64 // messages that the hub made itself
+	mu          sync.Mutex
+	closed      bool
+	peers       map[*Peer]struct{}
+	agents      map[key]map[*Peer]struct{} // by namespace and agent id
+	sessions    map[key]*session
+	hosts       map[hostKey]*Peer
+	starting    map[key]startedProgram // started by a host and not open yet
+	endings     chan struct{}          // see Endings
+	tombstones  []*session             // ended sessions, oldest first
+	boards      map[listKey]*board     // lists that are watched
+	heldScreens held
+	heldTalk    held
+	count       uint64 // messages that the hub made itself
 }
 
 // key names a session or an agent within its namespace.
@@ -128,7 +129,7 @@ func New(log *slog.Logger) *Hub {
 		sessions: make(map[key]*session), sessionLimit: maxSessions,
 		hosts:    make(map[hostKey]*Peer),
 		starting: make(map[key]startedProgram), endings: make(chan struct{}, 1),
-		boards: make(map[listKey]*board), held: make(held),
+		boards: make(map[listKey]*board), heldScreens: make(held), heldTalk: make(held),
 	}
 }
 

@@ -28,9 +28,10 @@ type session struct {
 	newest   *protocol.Snapshot // complete, never a delta; nil before the first
 	newestAt time.Time          // when newest came
 	synced   bool               // the next snapshot may be a delta to newest
-	payer    string             // token that held is charged to
-	held     int                // bytes of newest, if its proxy has a token
 	current  datedCopy
+
+	screenCharge charge // of newest, in Hub.heldScreens
+	talkCharge   charge // of conversation, in Hub.heldTalk
 
 	keyboard        protocol.Keyboard
 	blackout        *protocol.Hidden // what the person hides, as of blackoutAt, or nil
@@ -94,7 +95,7 @@ func (h *Hub) openSession(p *Peer, m *protocol.SessionOpen) {
 	s.wantsPresence, s.sendsRows, s.takesKeys = m.Presence, m.View, m.Keys
 	s.hasChat, s.takesAsks, s.starter = m.Chat, m.Asks, m.AgentID
 	if s.info.StartedAt != m.StartedAt {
-		s.conversation.reset()
+		h.resetTalk(s)
 	}
 	s.wantsSubscribed, s.knowsWithdraw = m.Subscriptions, m.Withdraws
 	s.info = infoOf(m)
@@ -189,7 +190,7 @@ func (h *Hub) storeSnapshot(s *session, m *protocol.Snapshot) {
 	if full.Screen != nil {
 		full.Share(s.newest.WithRows(full))
 	}
-	if !h.held.chargeSnapshot(s, full) {
+	if !h.heldScreens.chargeSnapshot(s, full) {
 		h.log.Warn("a proxy is cut off", s.owner.logAttr(), "session", s.key.id, "cause", ErrHeavy)
 		s.owner.out.end(ErrHeavy)
 		return
@@ -374,7 +375,8 @@ func (h *Hub) dropEnded(s *session, forget bool) {
 
 func (h *Hub) forgetSession(s *session) {
 	s.stopTimers()
-	h.held.releaseSession(s)
+	h.heldScreens.setCharge(&s.screenCharge, "", 0)
+	h.heldTalk.setCharge(&s.talkCharge, "", 0)
 	delete(h.sessions, s.key)
 	h.directory.Announce(s.key.namespace, s.key.id, false)
 	h.markListStale(s.key)

@@ -51,6 +51,12 @@ func (t *conversation) reset() {
 	}
 }
 
+// resetTalk forgets a session's records.
+func (h *Hub) resetTalk(s *session) {
+	s.conversation.reset()
+	h.heldTalk.setCharge(&s.talkCharge, "", 0)
+}
+
 // noChatText says that the session has no coding agent to talk to.
 func (s *session) noChatText() string {
 	if s.takesAsks {
@@ -114,7 +120,7 @@ func (h *Hub) followChat(p *Peer, m *protocol.ChatSubscribe) {
 	t := &s.conversation
 	t.listeners[p] = &listener{id: m.RequestID, after: m.After}
 	if len(t.listeners) == 1 {
-		t.reset()
+		h.resetTalk(s)
 		t.listeners[p].after = m.After
 		s.resubscribeChat()
 	}
@@ -155,7 +161,7 @@ func (s *session) unfollowChat(p *Peer) {
 	if delete(t.listeners, p); len(t.listeners) > 0 {
 		return
 	}
-	t.reset()
+	p.hub.resetTalk(s)
 	if s.owner != nil {
 		s.owner.out.put(&protocol.ChatUnsubscribe{SessionID: s.key.id})
 	}
@@ -184,13 +190,15 @@ func (s *session) addChatRecords(m *protocol.ChatRecords) {
 		t.records = append(t.records, *r)
 	}
 	t.more = m.More
-	t.trimRecords()
+	heldTalk, token := s.owner.hub.heldTalk, s.owner.member.TokenID
+	t.trimRecords(min(maxTalk, heldTalk.roomFor(s.talkCharge, token)))
+	heldTalk.setCharge(&s.talkCharge, token, t.size)
 	s.offerRecordsToAll()
 }
 
-// trimRecords drops the oldest records beyond the bound.
-func (t *conversation) trimRecords() {
-	for t.size > maxTalk && len(t.records) > 1 {
+// trimRecords drops the oldest records beyond a number of bytes. The newest one stays.
+func (t *conversation) trimRecords(limit int) {
+	for t.size > limit && len(t.records) > 1 {
 		t.size -= recordSize(&t.records[0])
 		number, next := t.records[0].Number, t.records[1].Number
 		t.records = t.records[1:]
