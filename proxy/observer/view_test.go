@@ -112,3 +112,19 @@ func TestThoseWhoLookSeeNoMoreThanAgents(t *testing.T) {
 	require.Equal(t, "mine", shown[len(shown)-1].Lines[1])
 	require.Nil(t, shown[len(shown)-1].State.Blackout)
 }
+
+// A blank in the last column of a row that wraps is text, on the screen and above it.
+func TestAWrappedLineKeepsItsBlanks(t *testing.T) {
+	for _, text := range []string{
+		"123456789 123456789 123456789 end", "a  b   c    d     e      f end", "日本 日本 日本 日本 日本 日本 日本 end", "x日本日本日本日本日本日本日本 end",
+	} {
+		for cols := 9; cols <= 23; cols++ {
+			o := watched(cols, 8)
+			o.FeedNow([]byte(text))
+			name := fmt.Sprintf("%q at %d columns", text, cols)
+			require.NoError(t, o.Expect(&protocol.Expect{Text: text}), name)
+			o.FeedNow([]byte(strings.Repeat("\r\n", 9)))
+			require.Equal(t, text, o.waitView().Left(protocol.FirstSeq)[0], name)
+		}
+	}
+}

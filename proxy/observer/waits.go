@@ -2,6 +2,7 @@ package observer
 
 import (
 	"errors"
+	"strings"
 	"time"
 
 	"terminalproxy/protocol"
@@ -53,6 +54,11 @@ func (v waitView) RowText(row int) string  { return v.o.rowText(row) }
 func (v waitView) RowRev(row int) uint64   { return v.o.rowRev(row) }
 func (v waitView) RowWrapped(row int) bool { return v.o.model.RowWrapped(row) }
 
+// RowPiece implements [snapshot.View].
+func (v waitView) RowPiece(row int) string {
+	return v.o.rowText(row) + blanks(v.o.model.RowBlanks(row))
+}
+
 // Left implements [snapshot.View].
 func (v waitView) Left(since uint64) (lines []string) {
 	o, seen := v.o, v.o.sent.findScreen(since)
@@ -61,6 +67,7 @@ func (v waitView) Left(since uint64) (lines []string) {
 	}
 	start, joined := o.firstUnseen(seen), false
 	for i, row := range o.pastRows(start, o.model.HistoryLen()) {
+		row += blanks(o.model.HistoryBlanks(start + i))
 		if joined {
 			lines[len(lines)-1] += row
 		} else {
@@ -70,6 +77,8 @@ func (v waitView) Left(since uint64) (lines []string) {
 	}
 	return lines
 }
+
+func blanks(n int) string { return strings.Repeat(" ", n) }
 
 func (v waitView) Title() string      { return v.o.shownTitle() }
 func (v waitView) TitleRev() uint64   { return v.o.titleRev }

@@ -279,9 +279,8 @@ func (p packed) appendCells(dst []cell, styles *styleTable, clusters *clusterTab
 	return dst
 }
 
-// appendText appends the row's text as a person reads it, without blanks at its end.
+// appendText appends the row's text as a person reads it.
 func (p packed) appendText(dst []byte) []byte {
-	start := len(dst)
 	look := styleRuns{runs: p.styles}
 	for _, c := range p.ascii {
 		if look.next().attrs&veiled != 0 {
@@ -307,7 +306,7 @@ func (p packed) appendText(dst []byte) []byte {
 		}
 		words = words[n:]
 	}
-	return trimBlanks(dst, start)
+	return dst
 }
 
 // appendANSI appends the row as text with SGR (and OSC 8), with default blanks for veiled cells.
@@ -356,6 +355,8 @@ func (p packed) appendANSI(dst []byte, t *terminal) []byte {
 }
 
 // trimBlanks cuts the blanks at the end of dst, but not below start.
+func countBlanks(text []byte) int { return len(text) - len(trimBlanks(text, 0)) }
+
 func trimBlanks(dst []byte, start int) []byte {
 	for len(dst) > start && dst[len(dst)-1] == ' ' {
 		dst = dst[:len(dst)-1]

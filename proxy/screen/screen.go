@@ -205,8 +205,12 @@ func (s *Screen) RowText(row int) string { return string(s.AppendRow(nil, row)) 
 // AppendRow appends the text of a visible row to dst, without blanks at its end, with blanks for
 // veiled cells (see [Screen.Veil]). A row outside the screen is empty.
 func (s *Screen) AppendRow(dst []byte, row int) []byte {
+	return trimBlanks(s.appendWholeRow(dst, row), len(dst))
+}
+
+// appendWholeRow is [Screen.AppendRow] with the blanks at the end.
+func (s *Screen) appendWholeRow(dst []byte, row int) []byte {
 	r := s.row(row)
-	start := len(dst)
 	for _, c := range r.cells[:r.used] {
 		switch {
 		case c.isEmpty():
@@ -217,7 +221,7 @@ func (s *Screen) AppendRow(dst []byte, row int) []byte {
 			dst = s.t.clusters.appendCell(dst, c)
 		}
 	}
-	return trimBlanks(dst, start)
+	return dst
 }
 
 // RowRev returns the revision in which the content at this visible position last changed.
@@ -231,6 +235,15 @@ func (s *Screen) RowRev(row int) uint64 {
 // RowWrapped says whether the text of the row goes on in the next one.
 func (s *Screen) RowWrapped(row int) bool {
 	return row >= 0 && row < s.t.rows && s.t.grid.rows[row].wrapped
+}
+
+// RowBlanks returns the number of blanks at the end of a wrapped row: they are text of its line, and
+// [Screen.RowText] omits them. A wide character that had no room left behind them adds none.
+func (s *Screen) RowBlanks(row int) int {
+	if !s.RowWrapped(row) {
+		return 0
+	}
+	return countBlanks(s.appendWholeRow(nil, row))
 }
 
 // Cell is what one position of the screen shows.
@@ -288,7 +301,7 @@ func (s *Screen) HistoryText(i int) string { return string(s.AppendHistory(nil, 
 // AppendHistory appends the text of row i of the history to dst, without blanks at its end, with
 // blanks for veiled cells.
 func (s *Screen) AppendHistory(dst []byte, i int) []byte {
-	return s.past(i).appendText(dst)
+	return trimBlanks(s.past(i).appendText(dst), len(dst))
 }
 
 // AppendHistoryANSI is [Screen.AppendVeiledRowANSI] for row i of the history.
@@ -299,6 +312,14 @@ func (s *Screen) AppendHistoryANSI(dst []byte, i int) []byte {
 // HistoryWrapped says whether row i of the history goes on in the next row (of the history or of
 // the screen).
 func (s *Screen) HistoryWrapped(i int) bool { return s.past(i).wrapped }
+
+// HistoryBlanks is [Screen.RowBlanks] for row i of the history.
+func (s *Screen) HistoryBlanks(i int) int {
+	if !s.HistoryWrapped(i) {
+		return 0
+	}
+	return countBlanks(s.past(i).appendText(nil))
+}
 
 // past is row i of the history, without anything in it outside.
 func (s *Screen) past(i int) packed {

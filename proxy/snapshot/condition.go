@@ -22,6 +22,8 @@ type View interface {
 	RowRev(row int) uint64
 	// RowWrapped reports whether the row continues in the next one.
 	RowWrapped(row int) bool
+	// RowPiece returns the text of a wrapped row with the blanks at its end.
+	RowPiece(row int) string
 	// Left returns the lines that have left the screen since a revision without being seen on it,
 	// with wrapped rows joined; nil if they are unknown.
 	Left(since uint64) []string
@@ -162,15 +164,15 @@ func eachLine(v View, after uint64) iter.Seq2[int, string] {
 	}
 }
 
-// lineText joins rows. A wrapped row is full, so blanks cut from its end are text.
 func lineText(v View, first, last int) string {
 	if first == last {
 		return v.RowText(first)
 	}
 	var line strings.Builder
-	for row := first; row <= last; row++ {
-		line.WriteString(v.RowText(row))
+	for row := first; row < last; row++ {
+		line.WriteString(v.RowPiece(row))
 	}
+	line.WriteString(v.RowText(last))
 	return line.String()
 }
 

@@ -60,6 +60,7 @@ func (v *fakeView) Size() (int, int)        { return 80, len(v.rows) }
 func (v *fakeView) RowText(row int) string  { v.read = append(v.read, row); return v.rows[row] }
 func (v *fakeView) RowRev(row int) uint64   { return v.revs[row] }
 func (v *fakeView) RowWrapped(row int) bool { return v.wrapped[row] }
+func (v *fakeView) RowPiece(row int) string { return v.rows[row] }
 func (v *fakeView) Cursor() (int, int)      { return v.cursor, 0 }
 func (v *fakeView) Hash() string            { return fmt.Sprint("hash-", v.rev) }
 func (v *fakeView) Foreground() string      { return "vim" }
