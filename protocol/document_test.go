@@ -72,7 +72,7 @@ func TestDocumentHasEveryMessageAndField(t *testing.T) {
 		"piece": reflect.TypeFor[ChatPiece](), "request of a conversation": reflect.TypeFor[ChatRequest](), "choice": reflect.TypeFor[ChatChoice](),
 		"question": reflect.TypeFor[ChatQuestion](), "option": reflect.TypeFor[ChatOption](), "answer of a person": reflect.TypeFor[ChatReply](),
 		"closed request": reflect.TypeFor[ChatClosed](), "turn": reflect.TypeFor[ChatTurn](),
-		"state of a view": reflect.TypeFor[ViewState](), "typed of a view": reflect.TypeFor[AgentTyped](), "seen screen": reflect.TypeFor[Seen](),
+		"state of a view": reflect.TypeFor[ViewState](), "typed of a view": reflect.TypeFor[AgentTyped](), "seen screen": reflect.TypeFor[Seen](), "wrap": reflect.TypeFor[Wrap](),
 	} {
 		require.Equal(t, declared(shape), documented(tableRow(t, page, name)), name)
 	}

@@ -3,16 +3,19 @@ package protocol
 import (
 	"errors"
 	"regexp"
+	"slices"
+	"strings"
 	"time"
 )
 
-// Found is the rows of a history, and of the main screen after it, that match a regular expression.
+// Found is the lines of a history, and of the main screen after it, that match a regular
+// expression. Rows that the terminal wrapped are one line, up to [MaxJoined] of them.
 type Found struct {
-	// Count is how many rows match, of those that were searched.
+	// Count is how many lines match, of those that were searched.
 	Count int `json:"count"`
-	// Rows are those that match first, each with the rows around it, in order.
+	// Rows are the first lines that match, each with the lines around it, in order.
 	Rows []FoundRow `json:"rows"`
-	// More is the line of the first row that matches and is not in Rows, or from which a search
+	// More is the number of the first line that matches and is not in Rows, or from which a search
 	// that was given up can go on; nil if there is nothing more.
 	More *uint64 `json:"more,omitempty"`
 	// Cut: the search took too long and was given up before the last row, so that Count does not
@@ -22,13 +25,112 @@ type Found struct {
 	Gone uint64 `json:"gone,omitempty"`
 }
 
-// FoundRow is one row.
+// FoundRow is one line.
 type FoundRow struct {
-	Line  uint64 `json:"line"`
-	Text  string `json:"text"`
-	Match bool   `json:"match,omitempty"`
-	// Hidden: the row holds text which a person cannot see.
+	// Line is the number of its first row.
+	Line uint64 `json:"line"`
+	Text string `json:"text"`
+	// Rows is how many rows it takes; 0 for one.
+	Rows  int  `json:"rows,omitempty"`
+	Match bool `json:"match,omitempty"`
+	// Hidden: the line holds text which a person cannot see.
 	Hidden bool `json:"hidden,omitempty"`
+}
+
+// Wrap is a row that continues in the next one, since it reached the right edge of the screen.
+type Wrap struct {
+	Row int `json:"row"`
+	// Blanks is how many blanks end the row, which its text omits.
+	Blanks int `json:"blanks,omitempty"`
+}
+
+// MaxJoined is the most wrapped rows that count as one line.
+const MaxJoined = 100
+
+// Excerpt is consecutive rows of a history, or of the main screen after it. Rows count from 0.
+type Excerpt struct {
+	First uint64 // lasting number of Rows[0]
+	Rows  []string
+	// Hidden are the rows with text that a person cannot see, and Wraps those that continue in the
+	// next. Both are in order.
+	Hidden []int
+	Wraps  []Wrap
+}
+
+// Skip returns the rows from n on.
+func (e Excerpt) Skip(n int) Excerpt {
+	out := Excerpt{First: e.First + uint64(n), Rows: e.Rows[n:]} //nolint:gosec // not negative
+	for _, row := range e.Hidden {
+		if row >= n {
+			out.Hidden = append(out.Hidden, row-n)
+		}
+	}
+	for _, w := range e.Wraps {
+		if w.Row >= n {
+			out.Wraps = append(out.Wraps, Wrap{Row: w.Row - n, Blanks: w.Blanks})
+		}
+	}
+	return out
+}
+
+// Until returns the rows before n.
+func (e Excerpt) Until(n int) Excerpt {
+	hidden, _ := slices.BinarySearch(e.Hidden, n)
+	wraps, _ := slices.BinarySearchFunc(e.Wraps, n, func(w Wrap, n int) int { return w.Row - n })
+	return Excerpt{First: e.First, Rows: e.Rows[:n], Hidden: e.Hidden[:hidden:hidden], Wraps: e.Wraps[:wraps:wraps]}
+}
+
+// AppendScreen appends the rows of a screen.
+func (e *Excerpt) AppendScreen(f *Frame) {
+	for _, row := range f.HiddenText {
+		e.Hidden = append(e.Hidden, len(e.Rows)+row)
+	}
+	e.Rows = append(e.Rows, f.Screen.Lines...)
+}
+
+// Lines returns the text of each line.
+func (e Excerpt) Lines() []string {
+	starts := e.joinLines()
+	lines := make([]string, 0, len(starts)-1)
+	for i, row := range starts[:len(starts)-1] {
+		lines = append(lines, e.lineBetween(row, starts[i+1]).Text)
+	}
+	return lines
+}
+
+// joinLines returns the first row of each line, and after them the number of rows.
+func (e Excerpt) joinLines() []int {
+	starts, wraps := make([]int, 0, len(e.Rows)+1), e.Wraps
+	for row := 0; row < len(e.Rows); {
+		starts = append(starts, row)
+		for len(wraps) > 0 && wraps[0].Row < row {
+			wraps = wraps[1:]
+		}
+		last := min(row+MaxJoined, len(e.Rows)) - 1
+		for row < last && len(wraps) > 0 && wraps[0].Row == row {
+			row, wraps = row+1, wraps[1:]
+		}
+		row++
+	}
+	return append(starts, len(e.Rows))
+}
+
+// lineBetween joins the rows from row to before end.
+func (e Excerpt) lineBetween(row, end int) FoundRow {
+	out := FoundRow{Line: e.First + uint64(row), Text: e.Rows[row]} //nolint:gosec // not negative
+	if end == row+1 {
+		return out
+	}
+	var b strings.Builder
+	at, _ := slices.BinarySearchFunc(e.Wraps, row, func(w Wrap, row int) int { return w.Row - row })
+	for i, text := range e.Rows[row:end] {
+		b.WriteString(text)
+		if row+i+1 < end {
+			b.WriteString(strings.Repeat(" ", e.Wraps[at+i].Blanks))
+		}
+	}
+	out.Text, out.Rows = b.String(), end-row
+	return out
 }
 
 // MaxContext is the most rows before and after one that matches.
@@ -50,68 +152,54 @@ func (m *Read) Pattern() (*regexp.Regexp, error) {
 	return re, err
 }
 
-// Find looks for rows that match, of those that begin with line first: at most most rows with
-// context rows before and after each. hidden are the rows, counted from 0, that hold text which a
-// person cannot see; one before the first is passed over. It gives up after 150 ms: see
-// [Found.Cut].
-func Find(re *regexp.Regexp, rows []string, first uint64, hidden []int, context, most int) *Found {
+// Find looks for lines that match: at most most lines with context lines before and after each. It
+// gives up after 150 ms: see [Found.Cut].
+func (e Excerpt) Find(re *regexp.Regexp, context, most int) *Found {
 	end := time.Now().Add(SearchTime)
-	return find(re, rows, first, hidden, context, most, func() bool {
-		return time.Now().After(end)
-	})
+	return e.find(re, context, most, func() bool { return time.Now().After(end) })
 }
 
-// find is [Find] until over says that it has taken too long, which it is asked after each row.
-func find(
-	re *regexp.Regexp,
-	rows []string,
-	first uint64,
-	hidden []int,
-	context, most int,
-	over func() bool,
-) *Found {
+// find is [Excerpt.Find] until isOver says that it took too long. It asks after each line.
+func (e Excerpt) find(re *regexp.Regexp, context, most int, isOver func() bool) *Found {
+	starts := e.joinLines()
+	line := func(i int) FoundRow { return e.lineBetween(starts[i], starts[i+1]) }
 	out, size, to := &Found{Rows: []FoundRow{}}, 0, 0
-	for i, row := range rows {
-		if i > 0 && over() {
+	for i := range len(starts) - 1 {
+		now := line(i)
+		if i > 0 && isOver() {
 			if out.Cut = true; out.More == nil {
-				out.More = new(first + uint64(i)) //nolint:gosec // not negative
+				out.More = &now.Line
 			}
 			break
 		}
-		if !re.MatchString(row) {
+		if !re.MatchString(now.Text) {
 			continue
 		}
 		if out.Count++; out.More != nil {
 			continue
 		}
-		from, end := max(to, i-context), min(len(rows), i+1+context)
+		from, end := max(to, i-context), min(len(starts)-1, i+1+context)
 		switch full := len(out.Rows)+end-from > most && len(out.Rows) > 0 || size > foundBytes; {
-		case i < to: // it stands among the rows around the one before
+		case i < to: // it stands among the lines around the one before
 			if out.Rows[len(out.Rows)-(to-i)].Match = true; full {
 				continue
 			}
 		case full:
-			out.More = new(first + uint64(i)) //nolint:gosec // not negative
+			out.More = &now.Line
 			continue
 		}
 		for j := from; j < end; j++ {
-			out.Rows = append(out.Rows, FoundRow{
-				Line:  first + uint64(j),
-				Text:  rows[j],
-				Match: j == i,
-			}) //nolint:gosec // not negative
-			size += len(rows[j])
+			found := line(j)
+			found.Match = i == j
+			out.Rows = append(out.Rows, found)
+			size += len(found.Text)
 		}
 		to = max(to, end)
 	}
-	marks := make(map[uint64]bool, len(hidden))
-	for _, row := range hidden {
-		if row >= 0 {
-			marks[first+uint64(row)] = true //nolint:gosec // not negative
-		}
-	}
 	for i := range out.Rows {
-		out.Rows[i].Hidden = marks[out.Rows[i].Line]
+		row := int(out.Rows[i].Line - e.First) //nolint:gosec // a row of e
+		at, _ := slices.BinarySearch(e.Hidden, row)
+		out.Rows[i].Hidden = at < len(e.Hidden) && e.Hidden[at] < row+max(1, out.Rows[i].Rows)
 	}
 	return out
 }

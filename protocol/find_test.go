@@ -27,7 +27,7 @@ func TestFind(t *testing.T) {
 		{"^four$", 20, 9, "10- 11- 12- 13- 14- 15: 16- 17-", 1, 0},
 		{"six", 1, 9, "", 0, 0},
 	} {
-		found := Find(regexp.MustCompile(c.pattern), rows, 10, []int{-1, 1}, c.context, c.most)
+		found := Excerpt{First: 9, Rows: append([]string{"error 0"}, rows...), Hidden: []int{0, 2}}.Skip(1).Find(regexp.MustCompile(c.pattern), c.context, c.most)
 		var got []string
 		for _, r := range found.Rows {
 			require.Equal(t, rows[r.Line-10], r.Text)
@@ -48,7 +48,7 @@ func TestFind(t *testing.T) {
 	for i := range long {
 		long[i] = strings.Repeat("x", foundBytes/3)
 	}
-	found := Find(regexp.MustCompile("x"), long, 0, nil, 0, 100)
+	found := Excerpt{Rows: long}.Find(regexp.MustCompile("x"), 0, 100)
 	require.Equal(t, []int{10, 4, 4}, []int{found.Count, len(found.Rows), int(*found.More)}, "an answer is one message") //nolint:gosec // four
 }
 
@@ -60,18 +60,18 @@ func TestASearchThatTakesTooLong(t *testing.T) {
 		5: {Count: 3},
 	} {
 		asked := 0
-		found := find(regexp.MustCompile("error"), rows, 10, nil, 0, 9, func() bool { asked++; return asked == after })
+		found := Excerpt{First: 10, Rows: rows}.find(regexp.MustCompile("error"), 0, 9, func() bool { asked++; return asked == after })
 		require.Len(t, found.Rows, want.Count)
 		found.Rows = nil
 		require.Equal(t, want, *found)
 	}
 	asked := 0
-	found := find(regexp.MustCompile("error"), rows, 10, nil, 0, 1, func() bool { asked++; return asked == 4 })
+	found := Excerpt{First: 10, Rows: rows}.find(regexp.MustCompile("error"), 0, 1, func() bool { asked++; return asked == 4 })
 	require.Equal(t, Found{Count: 2, More: new(uint64(12)), Cut: true, Rows: []FoundRow{{Line: 10, Text: "error 1", Match: true}}}, *found,
 		"those that had no room come first")
 	dear, err := CompilePattern("match", "(([0-9]?){30}){9}x")
 	require.NoError(t, err)
-	require.True(t, Find(dear, slices.Repeat([]string{strings.Repeat("7", 1000)}, 5000), 0, nil, 0, 9).Cut)
+	require.True(t, Excerpt{Rows: slices.Repeat([]string{strings.Repeat("7", 1000)}, 5000)}.Find(dear, 0, 9).Cut)
 }
 
 func TestASearchIsChecked(t *testing.T) {
@@ -111,4 +111,42 @@ func TestASearchIsChecked(t *testing.T) {
 			require.NoError(t, err)
 		}
 	}
+}
+
+// Rows that the terminal wrapped are searched, answered and counted as the line that they are.
+func TestFindInWrappedRows(t *testing.T) {
+	all := Excerpt{
+		First: 10, Rows: []string{"one", "an error that", "goes on and on", "end", "two", "three", "four"},
+		Hidden: []int{2}, Wraps: []Wrap{{Row: 1, Blanks: 2}, {Row: 2}, {Row: 4}},
+	}
+	line := FoundRow{Line: 11, Text: "an error that  goes on and onend", Rows: 3, Match: true, Hidden: true}
+	pair := FoundRow{Line: 14, Text: "twothree", Rows: 2}
+	for _, c := range []struct {
+		pattern string
+		skip    int
+		context int
+		want    []FoundRow
+	}{
+		{"that  goes", 0, 0, []FoundRow{line}},
+		{"^an.*end$", 0, 1, []FoundRow{{Line: 10, Text: "one"}, line, pair}},
+		{"onend", 2, 0, []FoundRow{{Line: 12, Text: "goes on and onend", Rows: 2, Match: true, Hidden: true}}},
+		{"three", 5, 0, []FoundRow{{Line: 15, Text: "three", Match: true}}},
+		{"^end", 0, 0, []FoundRow{}},
+	} {
+		require.Equal(t, c.want, all.Skip(c.skip).Find(regexp.MustCompile(c.pattern), c.context, 9).Rows, c.pattern)
+	}
+	require.Equal(t, []string{"one", line.Text, pair.Text, "four"}, all.Lines())
+	require.Equal(t, []string{"one", "an error that  goes on and on"}, all.Until(3).Lines())
+	more := all.Find(regexp.MustCompile("e"), 0, 1).More
+	require.Equal(t, uint64(11), *more)
+
+	long := Excerpt{Rows: slices.Repeat([]string{"x"}, 2*MaxJoined+5)}
+	for row := range long.Rows {
+		long.Wraps = append(long.Wraps, Wrap{Row: row})
+	}
+	var sizes []int
+	for _, text := range long.Lines() {
+		sizes = append(sizes, len(text))
+	}
+	require.Equal(t, []int{MaxJoined, MaxJoined, 5}, sizes)
 }

@@ -32,6 +32,9 @@ type Past struct {
 	NextLine  uint64 `json:"nextLine"`
 	// HiddenText are the rows of Text that hold text which a person cannot see.
 	HiddenText []int `json:"hiddenText,omitempty"`
+	// Wraps are the rows that continue in the next one: of Text, and after them of the last screen,
+	// if it is the main one.
+	Wraps []Wrap `json:"wraps,omitempty"`
 	// Seen are the screens that agents were shown last.
 	Seen []Seen `json:"seen,omitempty"`
 	// Older are the rows before FirstLine, the oldest page first. A gateway from before they came
@@ -54,25 +57,36 @@ type Page struct {
 	NextLine  uint64 `json:"nextLine"`
 	// HiddenText are the rows, from 0, that hold text which a person cannot see.
 	HiddenText []int `json:"hiddenText,omitempty"`
+	// Wraps are the rows that continue in the next one.
+	Wraps []Wrap `json:"wraps,omitempty"`
 	// TextB64 is the rows with a line feed between two, as raw DEFLATE (RFC 1951).
 	TextB64 []byte `json:"textB64"`
 }
 
-// NewPage makes a page of rows, of which the first has the number first.
-func NewPage(first uint64, rows []string, hidden []int) Page {
+// NewPage makes a page of rows.
+func NewPage(e Excerpt) Page {
 	var b bytes.Buffer
 	w, err := flate.NewWriter(&b, flate.BestSpeed)
 	if err == nil {
-		_, _ = io.WriteString(w, strings.Join(rows, "\n")) // a buffer takes everything
+		_, _ = io.WriteString(w, strings.Join(e.Rows, "\n")) // a buffer takes everything
 		_ = w.Close()
 	}
 	return Page{
-		FirstLine:  first,
-		NextLine:   first + uint64(len(rows)),
-		HiddenText: hidden,
+		FirstLine:  e.First,
+		NextLine:   e.First + uint64(len(e.Rows)),
+		HiddenText: e.Hidden,
+		Wraps:      e.Wraps,
 		TextB64:    b.Bytes(),
 	}
 }
+
+// Size is about how many bytes p takes.
+func (p *Page) Size() int {
+	return len(p.TextB64) + 8*len(p.HiddenText) + wrapBytes*len(p.Wraps) + 64
+}
+
+// wrapBytes is about how long a [Wrap] is in JSON.
+const wrapBytes = 12
 
 // Rows are the rows of p. The error says that they are not what p says of them.
 func (p *Page) Rows() ([]string, error) {
@@ -109,33 +123,44 @@ func (p *Past) Size() int {
 	if p == nil {
 		return 0
 	}
-	n := len(p.Text) + 8*len(p.HiddenText) + 16*len(p.Seen)
+	n := len(p.Text) + 8*len(p.HiddenText) + wrapBytes*len(p.Wraps) + 16*len(p.Seen)
 	for i := range p.Older {
-		n += len(p.Older[i].TextB64) + 8*len(p.Older[i].HiddenText) + 64
+		n += p.Older[i].Size()
 	}
 	return n
 }
 
-// Rows are the rows from line from to before line to, both of which p has, and which of them, from
-// 0, hold text that a person cannot see. A page that was never checked and is damaged counts as
-// blank rows.
-func (p *Past) Rows(from, to uint64) (rows []string, hidden []int) {
-	add := func(first, next uint64, conceals []int, text func() []string) {
-		low, high := max(from, first), min(to, next)
-		if low >= high {
+// Rows returns the rows from line from to before line to, both of which p has. If to is NextLine,
+// Wraps also hold those of the screen after them. A page that was never checked and is damaged
+// counts as blank rows.
+func (p *Past) Rows(from, to uint64) Excerpt {
+	out := Excerpt{First: from}
+	add := func(page *Page, after int, text func() []string) {
+		low, high := max(from, page.FirstLine), min(to, page.NextLine)
+		if low > high || low == high && after == 0 {
 			return
 		}
-		for _, row := range conceals {
-			if line := first + uint64(max(0, row)); low <= line &&
-				line < high { //nolint:gosec // not negative
-				hidden = append(hidden, int(line-from)) //nolint:gosec // rows of a message
+		at := func(row int) (int, bool) {
+			line := page.FirstLine + uint64(max(0, row))                      //nolint:gosec // not negative
+			return int(line - from), low <= line && line < high+uint64(after) //nolint:gosec // rows of a message
+		}
+		for _, row := range page.HiddenText {
+			if i, ok := at(row); ok {
+				out.Hidden = append(out.Hidden, i)
 			}
 		}
-		rows = append(rows, text()[low-first:high-first]...)
+		for _, w := range page.Wraps {
+			if i, ok := at(w.Row); ok {
+				out.Wraps = append(out.Wraps, Wrap{Row: i, Blanks: w.Blanks})
+			}
+		}
+		if low < high {
+			out.Rows = append(out.Rows, text()[low-page.FirstLine:high-page.FirstLine]...)
+		}
 	}
 	for i := range p.Older {
 		page := &p.Older[i]
-		add(page.FirstLine, page.NextLine, page.HiddenText, func() []string {
+		add(page, 0, func() []string {
 			all, err := page.Rows()
 			if err != nil {
 				all = make([]string, page.NextLine-page.FirstLine)
@@ -143,10 +168,13 @@ func (p *Past) Rows(from, to uint64) (rows []string, hidden []int) {
 			return all
 		})
 	}
-	add(p.FirstLine, p.NextLine, p.HiddenText, func() []string {
-		return strings.Split(p.Text, "\n")
-	})
-	return rows, hidden
+	newest := &Page{FirstLine: p.FirstLine, NextLine: p.NextLine, HiddenText: p.HiddenText, Wraps: p.Wraps}
+	after := 0
+	if to == p.NextLine {
+		after = MaxSize
+	}
+	add(newest, after, func() []string { return strings.Split(p.Text, "\n") })
+	return out
 }
 
 // Unseen returns the first line that was new to an agent which had been shown the screen with
@@ -192,7 +220,19 @@ func (c *checks) checkPast(p *Past) *checks {
 			maxPastSeen,
 		)
 	}
-	return c.checkHidden("past.hiddenText", p.HiddenText, rows).checkOlder(p)
+	return c.checkHidden("past.hiddenText", p.HiddenText, rows).
+		checkWraps("past.wraps", p.Wraps, rows+MaxSize).checkOlder(p)
+}
+
+// checkWraps checks that rows are in order, and that there are not more than all.
+func (c *checks) checkWraps(field string, wraps []Wrap, all int) *checks {
+	least := 0
+	for _, w := range wraps {
+		c.between(field+".row", int64(w.Row), int64(least), int64(all)-1).
+			between(field+".blanks", int64(w.Blanks), 0, MaxSize)
+		least = w.Row + 1
+	}
+	return c
 }
 
 // checkOlder checks the pages of a history: each goes on where the one before it ends, and the last
@@ -230,7 +270,8 @@ func (c *checks) checkOlder(p *Past) *checks {
 			c.fail(CodeTooLarge, "past.older", "is over the limit of %d bytes", MaxOlderBytes)
 			return c
 		}
-		c.checkHidden("past.older.hiddenText", page.HiddenText, len(rows))
+		c.checkHidden("past.older.hiddenText", page.HiddenText, len(rows)).
+			checkWraps("past.older.wraps", page.Wraps, len(rows))
 	}
 	return c
 }

@@ -26,16 +26,16 @@ func TestAHistoryHoldsWhatItsNumbersSay(t *testing.T) {
 		{"round the end", Past{FirstLine: 1<<64 - 1, NextLine: 1}, false},
 		{"a hidden row that is none", Past{Text: "a", NextLine: 1, HiddenText: []int{1}}, false},
 		{"too many screens", Past{Seen: make([]Seen, maxPastSeen+1)}, false},
-		{"a page before it", Past{Text: "c", FirstLine: 5, NextLine: 6, Older: []Page{NewPage(3, []string{"a", "b"}, []int{1})}}, true},
-		{"two pages", Past{FirstLine: 5, NextLine: 5, Older: []Page{NewPage(3, []string{""}, nil), NewPage(4, []string{"b"}, nil)}}, true},
-		{"a gap after a page", Past{FirstLine: 5, NextLine: 5, Older: []Page{NewPage(3, []string{"a"}, nil)}}, false},
-		{"a gap between pages", Past{FirstLine: 5, NextLine: 5, Older: []Page{NewPage(2, []string{"a"}, nil), NewPage(4, []string{"b"}, nil)}}, false},
-		{"a page without rows", Past{FirstLine: 5, NextLine: 5, Older: []Page{NewPage(5, nil, nil)}}, false},
-		{"a page of too many rows", Past{FirstLine: MaxHistory + 1, NextLine: MaxHistory + 1, Older: []Page{NewPage(0, make([]string, MaxHistory+1), nil)}}, false},
-		{"a page of too much text", Past{FirstLine: 1, NextLine: 1, Older: []Page{NewPage(0, []string{strings.Repeat("a", MaxPageBytes+1)}, nil)}}, false},
-		{"a page of other text", Past{FirstLine: 1, NextLine: 1, Older: []Page{NewPage(0, []string{"\xff"}, nil)}}, false},
+		{"a page before it", Past{Text: "c", FirstLine: 5, NextLine: 6, Older: []Page{NewPage(Excerpt{First: 3, Rows: []string{"a", "b"}, Hidden: []int{1}})}}, true},
+		{"two pages", Past{FirstLine: 5, NextLine: 5, Older: []Page{NewPage(Excerpt{First: 3, Rows: []string{""}}), NewPage(Excerpt{First: 4, Rows: []string{"b"}})}}, true},
+		{"a gap after a page", Past{FirstLine: 5, NextLine: 5, Older: []Page{NewPage(Excerpt{First: 3, Rows: []string{"a"}})}}, false},
+		{"a gap between pages", Past{FirstLine: 5, NextLine: 5, Older: []Page{NewPage(Excerpt{First: 2, Rows: []string{"a"}}), NewPage(Excerpt{First: 4, Rows: []string{"b"}})}}, false},
+		{"a page without rows", Past{FirstLine: 5, NextLine: 5, Older: []Page{NewPage(Excerpt{First: 5, Rows: nil})}}, false},
+		{"a page of too many rows", Past{FirstLine: MaxHistory + 1, NextLine: MaxHistory + 1, Older: []Page{NewPage(Excerpt{First: 0, Rows: make([]string, MaxHistory+1)})}}, false},
+		{"a page of too much text", Past{FirstLine: 1, NextLine: 1, Older: []Page{NewPage(Excerpt{First: 0, Rows: []string{strings.Repeat("a", MaxPageBytes+1)}})}}, false},
+		{"a page of other text", Past{FirstLine: 1, NextLine: 1, Older: []Page{NewPage(Excerpt{First: 0, Rows: []string{"\xff"}})}}, false},
 		{"a page that is none", Past{FirstLine: 1, NextLine: 1, Older: []Page{{NextLine: 1, TextB64: []byte("x")}}}, false},
-		{"a hidden row that is none in a page", Past{FirstLine: 1, NextLine: 1, Older: []Page{NewPage(0, []string{"a"}, []int{1})}}, false},
+		{"a hidden row that is none in a page", Past{FirstLine: 1, NextLine: 1, Older: []Page{NewPage(Excerpt{First: 0, Rows: []string{"a"}, Hidden: []int{1}})}}, false},
 		{"too many pages", Past{FirstLine: 5, NextLine: 5, Older: make([]Page, maxPages+1)}, false},
 	} {
 		_, err := Encode(&SessionClose{ID: "c", SessionID: "s", Past: &c.past})
@@ -46,7 +46,7 @@ func TestAHistoryHoldsWhatItsNumbersSay(t *testing.T) {
 func TestTheRowsOfAHistoryInPages(t *testing.T) {
 	p := &Past{
 		Text: "four\nfive", FirstLine: 14, NextLine: 16, HiddenText: []int{1},
-		Older: []Page{NewPage(10, []string{"zero", ""}, []int{0}), NewPage(12, []string{"two", "three"}, []int{1})},
+		Older: []Page{NewPage(Excerpt{First: 10, Rows: []string{"zero", ""}, Hidden: []int{0}}), NewPage(Excerpt{First: 12, Rows: []string{"two", "three"}, Hidden: []int{1}})},
 		Seen:  []Seen{{Seq: 7, Line: 13}, {Seq: 9, Line: 20}},
 	}
 	require.Equal(t, uint64(10), p.Oldest())
@@ -61,10 +61,16 @@ func TestTheRowsOfAHistoryInPages(t *testing.T) {
 		{15, 16, []string{"five"}, []int{0}},
 		{16, 16, nil, nil},
 	} {
-		rows, hidden := p.Rows(c.from, c.to)
-		require.Equal(t, c.rows, rows)
-		require.Equal(t, c.hidden, hidden)
+		got := p.Rows(c.from, c.to)
+		require.Equal(t, c.rows, got.Rows)
+		require.Equal(t, c.hidden, got.Hidden)
 	}
+	p.Older[1].Wraps, p.Wraps = []Wrap{{Row: 1, Blanks: 2}}, []Wrap{{Row: 1}, {Row: 2}}
+	require.Equal(t, []Wrap{{Row: 2, Blanks: 2}, {Row: 4}, {Row: 5}}, p.Rows(11, 16).Wraps, "row 5 is the screen's")
+	require.Equal(t, []Wrap{{Row: 2, Blanks: 2}}, p.Rows(11, 15).Wraps)
+	last := p.Rows(16, 16)
+	last.AppendScreen(&Frame{Screen: Screen{Lines: []string{"six", "seven"}}, HiddenText: []int{1}})
+	require.Equal(t, Excerpt{First: 16, Rows: []string{"six", "seven"}, Hidden: []int{1}, Wraps: []Wrap{{Row: 0}}}, last)
 	for seq, want := range map[uint64]uint64{FirstSeq: 0, 7: 13, 9: 16} {
 		line, known := p.Unseen(seq)
 		require.True(t, known)

@@ -61,17 +61,19 @@ func (s *session) readHistory(r *protocol.ReadResult, m *protocol.Read) (refusal
 		start = max(start, line)
 		r.Frame.Since, r.Unseen = m.SinceSeq, stop-line
 	}
-	rows, hidden := past.Rows(start, stop)
+	kept := past.Rows(start, stop)
+	rows := kept.Rows
 	if n := protocol.FitRows(rows, m.FromLine != nil, protocol.MaxAnswerBytes); m.FromLine != nil {
 		rows, stop = rows[:n], start+uint64(n) //nolint:gosec // not negative
 	} else {
 		cut := len(rows) - n
-		rows, start = rows[cut:], stop-uint64(n) //nolint:gosec // not negative
-		hidden = laterRows(hidden, cut)
+		start = stop - uint64(n) //nolint:gosec // not negative
+		kept = kept.Skip(cut)
+		rows = kept.Rows
 	}
 	r.OldestLine, r.FirstLine, r.NextLine = oldest, start, stop
 	r.Text = strings.Join(rows, "\n")
-	for _, row := range hidden {
+	for _, row := range kept.Hidden {
 		if row < len(rows) {
 			r.HiddenText = append(r.HiddenText, row)
 		}
@@ -86,41 +88,22 @@ func (s *session) searchHistory(r *protocol.ReadResult, m *protocol.Read) *proto
 	if bad, ok := errors.AsType[*protocol.FieldError](err); ok {
 		return bad.Reply()
 	}
-	var rows []string
-	var hidden []int
-	first := uint64(0)
+	var all protocol.Excerpt
 	if s.past != nil {
 		r.OldestLine = s.past.Oldest()
-		first = min(s.past.NextLine, r.OldestLine)
-		rows, hidden = s.past.Rows(first, s.past.NextLine)
+		all = s.past.Rows(min(s.past.NextLine, r.OldestLine), s.past.NextLine)
 	}
-	if screen := &r.Frame.Screen; !screen.Alt {
-		for _, row := range r.Frame.HiddenText {
-			hidden = append(hidden, len(rows)+row)
-		}
-		rows = append(rows, screen.Lines...)
+	if !r.Frame.Screen.Alt {
+		all.AppendScreen(r.Frame)
 	}
-	skip := 0
-	if m.FromLine != nil && *m.FromLine > first {
-		skip = int(min(*m.FromLine-first, uint64(len(rows)))) //nolint:gosec // bounded here
+	if m.FromLine != nil && *m.FromLine > all.First {
+		all = all.Skip(int(min(*m.FromLine-all.First, uint64(len(all.Rows))))) //nolint:gosec // bounded here
 	}
-	from := first + uint64(skip) //nolint:gosec // not negative
-	later := laterRows(hidden, skip)
-	r.Found = protocol.Find(pattern, rows[skip:], from, later, m.Context, m.Scrollback)
+	r.Found = all.Find(pattern, m.Context, m.Scrollback)
 	if s.past != nil {
 		r.Found.Gone = s.past.Gone
 	}
 	return nil
-}
-
-// laterRows returns the row numbers from n on, counted from n.
-func laterRows(rows []int, n int) (out []int) {
-	for _, row := range rows {
-		if row >= n {
-			out = append(out, row-n)
-		}
-	}
-	return out
 }
 
 // endedWait returns the result of a wait on an ended session. A wait for the end is met, and so is
@@ -190,7 +173,7 @@ func (s *session) firstMatch(f *protocol.Frame, m *protocol.Wait, hidden bool) *
 		}
 	}
 	deadline := time.Now().Add(protocol.SearchTime)
-	for _, row := range s.rowsSince(f, m, hidden) {
+	for _, row := range s.linesSince(f, m, hidden) {
 		if time.Now().After(deadline) {
 			break // an expensive expression counts as not found
 		}
@@ -208,19 +191,22 @@ func (s *session) firstMatch(f *protocol.Frame, m *protocol.Wait, hidden bool) *
 	return all[at]
 }
 
-// rowsSince returns the rows that count for a wait: those that left the screen since the revision
-// that it names, and the last screen, unless older rows may be on it.
-func (s *session) rowsSince(f *protocol.Frame, m *protocol.Wait, hidden bool) (rows []string) {
+// linesSince returns the lines that count for a wait: those that left the screen since the revision
+// that it names, and the last screen, unless older lines may be on it.
+func (s *session) linesSince(f *protocol.Frame, m *protocol.Wait, hidden bool) []string {
 	if hidden {
 		return nil
 	}
-	if since := max(m.AfterSeq, m.SinceSeq); since > 0 && s.past != nil {
-		if line, known := s.past.Unseen(since); known {
-			rows, _ = s.past.Rows(max(line, s.past.Oldest()), s.past.NextLine)
+	var all protocol.Excerpt
+	if s.past != nil {
+		from := s.past.NextLine
+		if line, known := s.past.Unseen(max(m.AfterSeq, m.SinceSeq)); known && max(m.AfterSeq, m.SinceSeq) > 0 {
+			from = max(line, s.past.Oldest())
 		}
+		all = s.past.Rows(from, s.past.NextLine)
 	}
 	if m.AfterSeq <= protocol.FirstSeq {
-		rows = append(rows, f.Screen.Lines...)
+		all.AppendScreen(f)
 	}
-	return rows
+	return all.Lines()
 }

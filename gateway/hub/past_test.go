@@ -16,7 +16,7 @@ func TestAnEndedProgramsHistoryIsRead(t *testing.T) {
 	proxy.Handle(full("vim-1", 7, "last", ""))
 	past := &protocol.Past{
 		Text: "one\ntwo\n\nfour", FirstLine: 10, NextLine: 14, HiddenText: []int{1, 3},
-		Older: []protocol.Page{protocol.NewPage(9, []string{"zero"}, []int{0})},
+		Older: []protocol.Page{protocol.NewPage(protocol.Excerpt{First: 9, Rows: []string{"zero"}, Hidden: []int{0}})},
 		Seen:  []protocol.Seen{{Seq: 3, Line: 7}, {Seq: 5, Line: 12}, {Seq: 6, Line: 14}},
 	}
 	proxy.Handle(&protocol.SessionClose{ID: "c", SessionID: "vim-1", ExitCode: 2, Past: past})
@@ -182,7 +182,7 @@ func TestAnEndedProgramsHistoryIsSearched(t *testing.T) {
 	proxy.Handle(full("vim-1", 7, "error last", ""))
 	past := &protocol.Past{
 		Text: "three\nerror four", FirstLine: 13, NextLine: 15, HiddenText: []int{1},
-		Older: []protocol.Page{protocol.NewPage(10, []string{"zero", "error one", "two"}, nil)},
+		Older: []protocol.Page{protocol.NewPage(protocol.Excerpt{First: 10, Rows: []string{"zero", "error one", "two"}})},
 		Seen:  []protocol.Seen{{Seq: 5, Line: 12}},
 	}
 	proxy.Handle(&protocol.SessionClose{ID: "c", SessionID: "vim-1", ExitCode: 2, Past: past})

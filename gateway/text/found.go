@@ -14,8 +14,8 @@ import (
 var ErrNoSearch = errors.New("the session's proxy is an older one, which cannot search: read the " +
 	"history without match")
 
-// Found is the page of the rows that a search found: "61: " stands before a row that matches, "60-
-// " before one around it, with the line's number in the history. got needs
+// Found is the page of the lines that a search found: "61: " stands before a line that matches,
+// "60- " before one around it, with the number of its first row in the history. got needs
 // [protocol.ReadResult.Found].
 func (d Dialect) Found(got *protocol.ReadResult) Page {
 	found := got.Found
@@ -56,11 +56,11 @@ func foundNote(got *protocol.ReadResult, shown int, next *uint64) string {
 	var words string
 	switch found.Count {
 	case 0:
-		words = "no row matches"
+		words = "no line matches"
 	case 1:
-		words = "1 row matches"
+		words = "1 line matches"
 	default:
-		words = fmt.Sprintf("%d rows match", found.Count)
+		words = fmt.Sprintf("%d lines match", found.Count)
 	}
 	hidden := shown < found.Count && next != nil
 	switch {

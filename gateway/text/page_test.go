@@ -283,28 +283,28 @@ func TestWhatASearchFound(t *testing.T) {
 		{Line: 4, Text: "before"}, {Line: 5, Text: "error one ", Match: true}, {Line: 60, Text: "error\ttwo", Match: true, Hidden: true},
 	}}
 	p := d.Found(&protocol.ReadResult{Found: found})
-	require.Equal(t, "3 rows match, the first 2 of them here; the next is line 90:\n4- before\n5: error one\n60: error two", p.Fit(5000, "max_tokens"))
-	require.Equal(t, "3 rows match, the first 1 of them here; the next is line 60:", p.Say(0, 2))
+	require.Equal(t, "3 lines match, the first 2 of them here; the next is line 90:\n4- before\n5: error one\n60: error two", p.Fit(5000, "max_tokens"))
+	require.Equal(t, "3 lines match, the first 1 of them here; the next is line 60:", p.Say(0, 2))
 	require.Contains(t, text.Concealed(found), "line 60 holds text that the user cannot see")
 	found.Rows, found.Count, found.More = found.Rows[:2], 1, nil
-	require.Equal(t, "1 row matches:\n4- before\n5: error one", d.Found(&protocol.ReadResult{Found: found}).Fit(5000, "max_tokens"))
+	require.Equal(t, "1 line matches:\n4- before\n5: error one", d.Found(&protocol.ReadResult{Found: found}).Fit(5000, "max_tokens"))
 	require.Empty(t, text.Concealed(found))
-	require.Equal(t, "no row matches", d.Found(&protocol.ReadResult{Found: &protocol.Found{}}).Fit(5000, "max_tokens"))
+	require.Equal(t, "no line matches", d.Found(&protocol.ReadResult{Found: &protocol.Found{}}).Fit(5000, "max_tokens"))
 
-	require.Equal(t, "no row matches; not searched: 2000 rows before line 2000, which the history has dropped",
+	require.Equal(t, "no line matches; not searched: 2000 rows before line 2000, which the history has dropped",
 		d.Found(&protocol.ReadResult{Found: &protocol.Found{Gone: 2000}, OldestLine: 2000}).Fit(5000, "max_tokens"))
 	found.Gone = 1
-	require.Equal(t, "1 row matches; not searched: 1 row before line 1, which the history has dropped:\n4- before\n5: error one",
+	require.Equal(t, "1 line matches; not searched: 1 row before line 1, which the history has dropped:\n4- before\n5: error one",
 		d.Found(&protocol.ReadResult{Found: found, OldestLine: 1}).Fit(5000, "max_tokens"))
 	found.Gone = 0
 
 	found.Cut, found.More = true, new(uint64(70))
 	require.Contains(t, d.Found(&protocol.ReadResult{Found: found}).Fit(5000, "max_tokens"),
-		"1 row matches of those before line 70, where the search took too long and stopped: go on from there, or simplify the expression:\n4-")
-	require.Contains(t, d.Found(&protocol.ReadResult{Found: &protocol.Found{Cut: true, More: new(uint64(2))}}).Fit(5000, "max_tokens"), "no row matches of those before line 2")
+		"1 line matches of those before line 70, where the search took too long and stopped: go on from there, or simplify the expression:\n4-")
+	require.Contains(t, d.Found(&protocol.ReadResult{Found: &protocol.Found{Cut: true, More: new(uint64(2))}}).Fit(5000, "max_tokens"), "no line matches of those before line 2")
 	found.Count = 3
 	require.Contains(t, d.Found(&protocol.ReadResult{Found: found}).Fit(5000, "max_tokens"),
-		"3 rows match of those that were searched before it took too long, the first 1 of them here; the next is line 70:\n4-")
+		"3 lines match of those that were searched before it took too long, the first 1 of them here; the next is line 70:\n4-")
 }
 
 func TestWhichConditionCame(t *testing.T) {

@@ -107,13 +107,8 @@ func (o *Observer) workingDirectory(c *screen.Command) string {
 	return o.Redact(strings.ReplaceAll(dir, "\n", " "), -1)
 }
 
-// outputRows holds the rows of a command's output as agents see them. first is the history number
-// of the first row; hidden are the indexes of rows with text that a person cannot see.
-type outputRows struct {
-	rows   []string
-	hidden []int
-	first  uint64
-}
+// outputRows holds the rows of a command's output as agents see them.
+type outputRows struct{ protocol.Excerpt }
 
 // outputOf returns the kept rows that a command has printed. It notes in command which rows these
 // are, and which are missing.
@@ -133,26 +128,18 @@ func (o *Observer) outputOf(c *screen.Command, command *protocol.Command) output
 	if to.Col > 0 {
 		stop++
 	}
-	rows := o.mainLines()
 	if o.model.Alt() {
 		command.Alt, command.Behind = true, stop > max(start, length)
-		rows = nil
 	}
-	all := length + len(rows)
-	start, stop = min(start, all), min(stop, all)
-	out := outputRows{first: oldest + uint64(start)} //nolint:gosec // not negative
-	if stop > start {
-		out.rows = append(
-			o.pastRows(start, min(stop, length)),
-			rows[min(max(start-length, 0), len(rows)):max(stop-length, 0)]...)
-		out.hidden = o.concealedLines(start, stop)
+	all := length + len(o.mainLines())
+	start = min(start, all)
+	out := outputRows{o.excerpt(start, max(start, min(stop, all)))}
+	command.FirstLine, command.NextLine = out.First, out.First+uint64(len(out.Rows))
+	if n := len(out.Rows); n > 0 && to.Col > 0 && int(to.Line-oldest) == start+n-1 { //nolint:gosec // rows that are kept
+		out.Rows[n-1] = cutRow(out.Rows[n-1], 0, to.Col)
 	}
-	command.FirstLine, command.NextLine = out.first, out.first+uint64(len(out.rows))
-	if n := len(out.rows); n > 0 && to.Col > 0 && int(to.Line-oldest) == start+n-1 { //nolint:gosec // rows that are kept
-		out.rows[n-1] = cutRow(out.rows[n-1], 0, to.Col)
-	}
-	if len(out.rows) > 0 && from.Col > 0 {
-		out.rows[0] = cutRow(out.rows[0], from.Col, -1)
+	if len(out.Rows) > 0 && from.Col > 0 {
+		out.Rows[0] = cutRow(out.Rows[0], from.Col, -1)
 	}
 	return out
 }
@@ -206,43 +193,33 @@ func cutRow(row string, from, to int) string {
 
 // read answers m with rows of the output: those that match, those from a line on, or the last ones.
 func (p *outputRows) read(r *protocol.ReadResult, m *protocol.Read) error {
-	start, stop := 0, len(p.rows)
-	r.OldestLine = p.first
+	start, stop := 0, len(p.Rows)
+	r.OldestLine = p.First
 	if m.FromLine != nil {
-		if *m.FromLine < p.first || *m.FromLine > p.first+uint64(stop) {
+		if *m.FromLine < p.First || *m.FromLine > p.First+uint64(stop) {
 			return p.lineOutside(*m.FromLine, m.RequestID)
 		}
-		start = int(*m.FromLine - p.first) //nolint:gosec // at most stop
+		start = int(*m.FromLine - p.First) //nolint:gosec // at most stop
 	}
 	if m.Match != "" {
 		pattern, err := m.Pattern()
 		if err != nil {
 			return err
 		}
-		for i := range p.hidden {
-			p.hidden[i] -= start
-		}
-		r.Found = protocol.Find(
-			pattern,
-			p.rows[start:],
-			p.first+uint64(start),
-			p.hidden,
-			m.Context,
-			m.Scrollback,
-		) //nolint:gosec // not negative
+		r.Found = p.Skip(start).Find(pattern, m.Context, m.Scrollback)
 		return nil
 	}
 	limit := min(m.Scrollback, protocol.MaxHistory)
 	if m.FromLine != nil {
 		stop = min(stop, start+limit)
-		stop = start + protocol.FitRows(p.rows[start:stop], true, protocol.MaxAnswerBytes)
+		stop = start + protocol.FitRows(p.Rows[start:stop], true, protocol.MaxAnswerBytes)
 	} else {
 		start = max(0, stop-limit)
-		start = stop - protocol.FitRows(p.rows[start:stop], false, protocol.MaxAnswerBytes)
+		start = stop - protocol.FitRows(p.Rows[start:stop], false, protocol.MaxAnswerBytes)
 	}
-	r.FirstLine, r.NextLine = p.first+uint64(start), p.first+uint64(stop) //nolint:gosec // not negative
-	r.Text = strings.Join(p.rows[start:stop], "\n")
-	for _, row := range p.hidden {
+	r.FirstLine, r.NextLine = p.First+uint64(start), p.First+uint64(stop) //nolint:gosec // not negative
+	r.Text = strings.Join(p.Rows[start:stop], "\n")
+	for _, row := range p.Hidden {
 		if start <= row && row < stop {
 			r.HiddenText = append(r.HiddenText, row-start)
 		}
@@ -255,10 +232,10 @@ func (p *outputRows) lineOutside(line uint64, requestID string) error {
 	message := fmt.Sprintf(
 		"line %d is not in the output of that command, which has the lines %d to %d",
 		line,
-		p.first,
-		p.first+uint64(len(p.rows))-1,
+		p.First,
+		p.First+uint64(len(p.Rows))-1,
 	)
-	if len(p.rows) == 0 {
+	if len(p.Rows) == 0 {
 		message = fmt.Sprintf(
 			"line %d is not in the output of that command, of which no rows are kept",
 			line,

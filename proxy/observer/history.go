@@ -66,26 +66,9 @@ func (o *Observer) searchHistory(r *protocol.ReadResult, m *protocol.Read) error
 		start = int(min(*m.FromLine-oldest, uint64(length)))                //nolint:gosec // bounded here
 		skip = int(min(*m.FromLine-oldest-uint64(start), protocol.MaxSize)) //nolint:gosec // bounded here
 	}
-	rows, hidden := o.pastRows(start, length), o.concealedRows(start, length)
-	if !o.model.Alt() {
-		for _, row := range o.hiddenText() {
-			hidden = append(hidden, length-start+row)
-		}
-		rows = append(rows, o.currentLines()...)
-	}
-	skip = min(skip, len(rows))
-	for i := range hidden {
-		hidden[i] -= skip
-	}
+	all := o.excerpt(start, length+len(o.mainLines()))
 	r.OldestLine = oldest
-	r.Found = protocol.Find(
-		pattern,
-		rows[skip:],
-		oldest+uint64(start+skip),
-		hidden,
-		m.Context,
-		m.Scrollback,
-	) //nolint:gosec // not negative
+	r.Found = all.Skip(min(skip, len(all.Rows))).Find(pattern, m.Context, m.Scrollback)
 	r.Found.Gone = o.model.HistoryBase()
 	return nil
 }
@@ -97,9 +80,11 @@ func (o *Observer) finalHistory() *protocol.Past {
 	if o.privacy.isHidden() {
 		return nil
 	}
-	rows := o.pastRows(0, stop)
+	all := o.excerpt(0, stop)
+	rows := all.Rows
 	n := min(protocol.FitRows(rows, false, finalHistoryBytes), protocol.MaxHistory)
 	start, oldest := stop-n, o.model.HistoryNumber()
+	newest := all.Skip(start)
 	past := &protocol.Past{
 		Text: strings.Join(
 			rows[start:],
@@ -107,8 +92,9 @@ func (o *Observer) finalHistory() *protocol.Past {
 		),
 		FirstLine:  oldest + uint64(start),
 		NextLine:   oldest + uint64(stop), //nolint:gosec // rows of history
-		HiddenText: o.concealedRows(start, stop),
-		Older:      o.olderPages(rows[:start]),
+		HiddenText: newest.Hidden,
+		Wraps:      append(newest.Wraps, o.screenWraps(n)...),
+		Older:      o.olderPages(all.Until(start)),
 	}
 	past.Gone = o.model.HistoryBase() + past.Oldest() - oldest
 	cols, _ := o.model.Size()
@@ -125,23 +111,53 @@ func (o *Observer) finalHistory() *protocol.Past {
 }
 
 // olderPages packs the newest of the oldest rows into pages, as many as have room.
-func (o *Observer) olderPages(rows []string) (pages []protocol.Page) {
-	for room := protocol.MaxOlderBytes; len(rows) > 0; {
-		n := min(protocol.FitRows(rows, false, protocol.MaxPageBytes), protocol.MaxHistory)
-		start := len(rows) - n
-		page := protocol.NewPage(
-			o.model.HistoryNumber()+uint64(start),
-			rows[start:],
-			o.concealedRows(start, len(rows)),
-		) //nolint:gosec // not negative
+func (o *Observer) olderPages(all protocol.Excerpt) (pages []protocol.Page) {
+	for room := protocol.MaxOlderBytes; len(all.Rows) > 0; {
+		n := min(protocol.FitRows(all.Rows, false, protocol.MaxPageBytes), protocol.MaxHistory)
+		start := len(all.Rows) - n
+		page := protocol.NewPage(all.Skip(start))
 		// One row alone may be too long.
-		if room -= len(page.TextB64); room < 0 || n == 0 {
+		if room -= page.Size(); room < 0 || n == 0 {
 			break
 		}
-		pages, rows = append(pages, page), rows[:start]
+		pages, all = append(pages, page), all.Until(start)
 	}
 	slices.Reverse(pages)
 	return pages
+}
+
+// excerpt returns the rows from start to before stop, counted through the history and the main
+// screen after it, as agents may see them.
+func (o *Observer) excerpt(start, stop int) protocol.Excerpt {
+	length, main := o.model.HistoryLen(), o.mainLines()
+	out := protocol.Excerpt{
+		First:  o.model.HistoryNumber() + uint64(start), //nolint:gosec // not negative
+		Rows:   o.pastRows(start, min(stop, length)),
+		Hidden: o.concealedLines(start, stop),
+	}
+	out.Rows = append(out.Rows, main[min(max(start-length, 0), len(main)):min(max(stop-length, 0), len(main))]...)
+	for i := start; i < min(stop, length); i++ {
+		if o.model.HistoryWrapped(i) {
+			out.Wraps = append(out.Wraps, protocol.Wrap{Row: i - start, Blanks: o.model.HistoryBlanks(i)})
+		}
+	}
+	for _, w := range o.screenWraps(length) {
+		if start <= w.Row && w.Row < stop {
+			out.Wraps = append(out.Wraps, protocol.Wrap{Row: w.Row - start, Blanks: w.Blanks})
+		}
+	}
+	return out
+}
+
+// screenWraps returns the wrapped rows of the main screen, counted from first. It returns nil while
+// the alternate screen is shown.
+func (o *Observer) screenWraps(first int) (wraps []protocol.Wrap) {
+	for row := range o.mainLines() {
+		if o.model.RowWrapped(row) {
+			wraps = append(wraps, protocol.Wrap{Row: first + row, Blanks: o.model.RowBlanks(row)})
+		}
+	}
+	return wraps
 }
 
 // concealedRows returns the rows of history from start to before stop with text that the user

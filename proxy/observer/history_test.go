@@ -318,7 +318,8 @@ func TestTheWholeHistoryOutlivesTheProgram(t *testing.T) {
 	past := s.Exited(s.now, child.Exit{})
 	require.Equal(t, []uint64{498, 9498}, []uint64{past.Oldest(), past.NextLine})
 	for from, r := range alive {
-		rows, hidden := past.Rows(from, from+1500)
+		got := past.Rows(from, from+1500)
+		rows, hidden := got.Rows, got.Hidden
 		require.Equal(t, r.Text, strings.Join(rows, "\n"))
 		require.Equal(t, r.HiddenText, hidden)
 		require.NotEmpty(t, hidden)

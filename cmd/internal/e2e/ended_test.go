@@ -32,7 +32,7 @@ func TestABuildThatFailsIsUnderstoodInTwoCalls(t *testing.T) {
 			"wait_for": "exit", "stop": []string{`\berror:`}, "timeout_ms": 50_000,
 		}, `stop: "\\berror:"`)
 		found := a.good("terminal_read", args{"terminal": id, "view": "history", "match": `\berror:`, "context": 1},
-			"1 row matches:\n", "58- cc -O2 -Wall -Iinclude -c src/unit59.c", "59: "+failure, "60- cc -O2")
+			"1 line matches:\n", "58- cc -O2 -Wall -Iinclude -c src/unit59.c", "59: "+failure, "60- cc -O2")
 		require.LessOrEqual(t, len(out)+len(found), most)
 		a.good("terminal_close", args{"terminal": id, "force": true})
 	})
@@ -102,7 +102,7 @@ func TestAnEndedProgramIsRead(t *testing.T) {
 	s.press("Enter")
 	require.Zero(t, s.status())
 	a.good("terminal_wait", args{"terminal": id, "for": "exit"}, "exited 0", "row 1\n", "row 300\n", "last words")
-	a.good("terminal_read", args{"terminal": id, "view": "history", "match": "row 17"}, "11 rows match", "16: row 17\n")
+	a.good("terminal_read", args{"terminal": id, "view": "history", "match": "row 17"}, "11 lines match", "16: row 17\n")
 	require.Zero(t, w.gateway("hide", id).status)
 	a.fails("terminal_read", args{"terminal": id, "view": "history", "match": "row 17"}, "the user has hidden the screen")
 	require.Zero(t, w.gateway("close", id).status)
@@ -155,4 +155,30 @@ func TestEndedProgramsOutliveWhoServes(t *testing.T) {
 	w.good("close", id)
 	require.NoDirExists(t, filepath.Join(dir, "ended"))
 	require.Equal(t, 5, w.gateway("ls").status, "nothing runs, and nothing is kept")
+}
+
+// TestASearchFindsALineThatWraps: on the screen, in the history and after the program's end.
+func TestASearchFindsALineThatWraps(t *testing.T) {
+	const line = "the value of an option that is not known, and more words about it than have room in one row: end"
+	w := newWorld(t)
+	w.agent("claude", eras[1]).good("terminal_list", nil) // serves the gateway, also after the program
+	for cols := 20; cols <= 22; cols++ {
+		s := w.terminal(cols, 24)
+		s.run(`proxy --agent bash -c "echo ` + line + `; read -r; seq 300; read -r"`)
+		s.wait(": end")
+		id := w.session()
+		found := func() {
+			t.Helper()
+			got := w.good("read", id, "--match", "option that is not known, and more words")
+			require.Contains(t, got, "1 line matches:\n0: "+line+"\n")
+		}
+		found()
+		s.press("Enter")
+		s.wait("\n300\n")
+		found()
+		s.press("Enter")
+		require.Zero(t, s.status())
+		found()
+		w.good("close", id)
+	}
 }

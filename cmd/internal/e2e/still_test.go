@@ -31,9 +31,9 @@ func TestASearchSaysWhatIsGone(t *testing.T) {
 	search := func(says string) {
 		w.until(func() bool { return strings.Contains(w.gateway("read", id, "--match", "^5$").out, says) }, func() string { r := w.gateway("read", id, "--match", "^5$"); return r.out + r.err })
 	}
-	search("no row matches; not searched: 19")
+	search("no line matches; not searched: 19")
 	search(" rows before line 19")
 	st.types("\n")
 	search("exited")
-	search("no row matches; not searched: ")
+	search("no line matches; not searched: ")
 }
