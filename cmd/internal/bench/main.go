@@ -1,9 +1,10 @@
-// Command bench measures what the project promises about speed, each figure beside a baseline of the same run, and prints one table.
-// With -write it puts that table into README.md and docs/performance.md, too.
+// Command bench measures what the project promises about speed, each figure beside a baseline of
+// the same run, and prints one table. With -write it also puts the table into README.md and
+// docs/performance.md.
 //
 //	go run ./cmd/internal/bench [-raw FILE] [-write]
 //
-// It runs in the module's directory. What the benchmarks print goes to the file.
+// It runs in the module's directory. FILE gets the output of the benchmarks.
 package main
 
 import (
@@ -21,15 +22,33 @@ import (
 	"time"
 )
 
-// runs are the benchmarks of the table: a package, which of its benchmarks, and how long (see go help testflag).
-var runs = []struct{ what, pkg, bench, benchtime string }{
-	{"output, keys and starts, beside other wrappers", "./cmd/internal/bench/built", "^Benchmark(Output|Key|Start)$", "1x"},
-	{"a look at the screen", "./cmd/internal/bench/built", "^BenchmarkRead$/^(websocket-unix|mcp-stdio)$", "300x"},
-	{"a wait and a subscriber", "./cmd/internal/bench/built", "^BenchmarkObserve$/^user$/^(subscription|wait|mcp-wait)$", "1x"},
-	{"nobody looks", "./cmd/internal/bench/built", "^BenchmarkNobodyLooks$", "1x"},
-	{"many viewers", "./cmd/internal/bench/built", "^BenchmarkViewers$/^(bare-)?1000$", "1x"},
+// The packages with benchmarks.
+const (
+	builtPackage  = "./cmd/internal/bench/built"
+	tokensPackage = "./cmd/internal/bench/tokens"
+)
+
+// runs are the benchmarks of the table; bench and benchtime are flags (go help testflag).
+var runs = []struct{ label, pkg, bench, benchtime string }{
+	{
+		"output, keys and starts, beside other wrappers",
+		builtPackage, "^Benchmark(Output|Key|Start)$", "1x",
+	},
+	{
+		"a look at the screen",
+		builtPackage, "^BenchmarkRead$/^(websocket-unix|mcp-stdio)$", "300x",
+	},
+	{
+		"a wait and a subscriber",
+		builtPackage, "^BenchmarkObserve$/^user$/^(subscription|wait|mcp-wait)$", "1x",
+	},
+	{"nobody looks", builtPackage, "^BenchmarkNobodyLooks$", "1x"},
+	{"many viewers", builtPackage, "^BenchmarkViewers$/^(bare-)?1000$", "1x"},
 	{"many subscribers", "./gateway", "^BenchmarkSubscribers$", "1x"},
-	{"tasks of an agent", "./cmd/internal/bench/tokens", "^BenchmarkTask$/^(build|dialog|failed-build|log|shell|all)$/^(tools|tmux)$", "1x"},
+	{
+		"tasks of an agent",
+		tokensPackage, "^BenchmarkTask$/^(build|dialog|failed-build|log|shell|all)$/^(tools|tmux)$", "1x",
+	},
 }
 
 func main() {
@@ -44,7 +63,8 @@ func main() {
 
 func run(raw string, write bool) error {
 	began, load := time.Now(), loadAverage()
-	if err := os.MkdirAll(filepath.Dir(raw), 0o755); err != nil { //nolint:gosec // bin, as the build makes it
+	//nolint:gosec // bin, as the build makes it
+	if err := os.MkdirAll(filepath.Dir(raw), 0o755); err != nil {
 		return err
 	}
 	file, err := os.Create(raw) //nolint:gosec // the caller's choice
@@ -54,35 +74,39 @@ func run(raw string, write bool) error {
 	defer file.Close()
 	var out bytes.Buffer
 	for _, r := range runs {
-		fmt.Fprintf(os.Stderr, "bench: %s ...\n", r.what)
-		if err := measure(io.MultiWriter(file, &out), r.pkg, r.bench, r.benchtime); err != nil {
-			return fmt.Errorf("%s: %w; see %s", r.what, err, raw)
+		fmt.Fprintf(os.Stderr, "bench: %s ...\n", r.label)
+		err := runBenchmarks(io.MultiWriter(file, &out), r.pkg, r.bench, r.benchtime)
+		if err != nil {
+			return fmt.Errorf("%s: %w; see %s", r.label, err, raw)
 		}
 	}
-	got := parse(out.String())
-	where := fmt.Sprintf("%s, %d cores (%s), load %s at the start and %s at the end", began.Format("2 January 2006"), runtime.NumCPU(), got.cpu, load, loadAverage())
-	fmt.Printf("%s\n%s\n\n%s; it took %s. All that was measured: %s\n", got.markdown(table), legend, where, time.Since(began).Round(time.Second), raw)
-	lost := got.lost(table)
-	if len(lost) > 0 {
-		fmt.Printf("Not measured, since something is not installed here: %s\n", strings.Join(lost, "; "))
+	got := parseFigures(out.String())
+	conditions := fmt.Sprintf("%s, %d cores (%s), load %s at the start and %s at the end",
+		began.Format("2 January 2006"), runtime.NumCPU(), got.cpu, load, loadAverage())
+	fmt.Printf("%s\n%s\n\n%s; it took %s. All that was measured: %s\n",
+		got.formatTable(table), legend, conditions, time.Since(began).Round(time.Second), raw)
+	missing := got.missingRows(table)
+	if len(missing) > 0 {
+		fmt.Printf("Not measured, since something is not installed here: %s\n",
+			strings.Join(missing, "; "))
 	}
 	switch {
 	case !write:
 		return nil
-	case len(lost) > 0:
+	case len(missing) > 0:
 		return errors.New("the documents stay as they are: their table has all rows")
 	}
-	return writeTables(got, where)
+	return writeTables(got, conditions)
 }
 
-// measure runs benchmarks.
-func measure(out io.Writer, pkg, bench, benchtime string) error {
-	cmd := exec.CommandContext(context.Background(), "go", "test", "-run", "^$", "-bench", bench, "-benchtime", benchtime, pkg) //nolint:gosec // from the list
+func runBenchmarks(out io.Writer, pkg, bench, benchtime string) error {
+	args := []string{"test", "-run", "^$", "-bench", bench, "-benchtime", benchtime, pkg}
+	cmd := exec.CommandContext(context.Background(), "go", args...) //nolint:gosec // from the list
 	cmd.Stdout, cmd.Stderr = out, out
 	return cmd.Run()
 }
 
-// loadAverage is how many processes wanted a processor in the last minute, "unknown" where the system does not tell.
+// loadAverage returns the load average of the last minute, or "unknown" without /proc/loadavg.
 func loadAverage() string {
 	text, err := os.ReadFile("/proc/loadavg")
 	if err != nil {
@@ -91,21 +115,23 @@ func loadAverage() string {
 	return strings.Fields(string(text))[0]
 }
 
-// writeTables puts the tables where a comment asks for them.
-func writeTables(got figures, where string) error {
+// writeTables puts the tables between the marks in the documents.
+func writeTables(got figures, conditions string) error {
 	for _, doc := range []struct {
 		path string
 		rows []row
-	}{{"README.md", brief(table)}, {"docs/performance.md", table}} {
+	}{{"README.md", briefRows(table)}, {"docs/performance.md", table}} {
 		text, err := os.ReadFile(doc.path)
 		if err != nil {
 			return err
 		}
-		next, err := replace(string(text), got.markdown(doc.rows)+"\n"+legend+"\n"+where+".")
+		content := got.formatTable(doc.rows) + "\n" + legend + "\n" + conditions + "."
+		next, err := replaceTable(string(text), content)
 		if err != nil {
 			return fmt.Errorf("%s: %w", doc.path, err)
 		}
-		if err := os.WriteFile(doc.path, []byte(next), 0o644); err != nil { //nolint:gosec // documents
+		//nolint:gosec // documents
+		if err := os.WriteFile(doc.path, []byte(next), 0o644); err != nil {
 			return err
 		}
 	}

@@ -17,36 +17,36 @@ PASS
 `
 
 func TestAFigureStandsBesideItsBaseline(t *testing.T) {
-	got := parse(raw)
+	got := parseFigures(raw)
 	require.Equal(t, "AMD EPYC", got.cpu)
-	rows := goal("fast",
-		lane("agent", "text", "MiB/s", 0, "Output/text", "MiB/s", false),
-		look("a look", "Read/websocket-unix", true),
-		row{what: "viewers", unit: "ms", ours: figure{"", "Viewers/bare-1000", "p99-ms"}},
+	rows := goalRows("fast",
+		laneRow("agent", "text", "MiB/s", 0, "Output/text", "MiB/s", false),
+		lookRow("a look", "Read/websocket-unix", true),
+		row{label: "viewers", unit: "ms", ours: figure{"", "Viewers/bare-1000", "p99-ms"}},
 	)
 	require.Equal(t, `| goal | measured | unit | ours | baseline | ratio | ratio to others |
 |---|---|---|---|---|---|---|
 | fast | text | MiB/s | 30 | 60, plain copy | 0.50 | tmux 2.5 |
 |  | a look | ms | 0.65 | 0.15, bare transport | 4.3 | tmux -C 3.4 |
 |  | viewers | ms | 17 |  |  |  |
-`, got.markdown(rows))
-	require.Empty(t, got.lost(rows))
-	require.NotContains(t, got.markdown([]row{{what: "cursor"}}), "cursor", "a row without a figure of ours says nothing")
-	require.Equal(t, []string{"cursor"}, got.lost([]row{lane("agent", "cursor", "MiB/s", 0, "Output/cursor", "MiB/s", false)}))
-	require.Len(t, brief(rows), 1)
+`, got.formatTable(rows))
+	require.Empty(t, got.missingRows(rows))
+	require.NotContains(t, got.formatTable([]row{{label: "cursor"}}), "cursor", "a row without a figure of ours says nothing")
+	require.Equal(t, []string{"cursor"}, got.missingRows([]row{laneRow("agent", "cursor", "MiB/s", 0, "Output/cursor", "MiB/s", false)}))
+	require.Len(t, briefRows(rows), 1)
 }
 
 func TestTheDocumentsHaveAPlaceForTheTable(t *testing.T) {
 	for _, path := range []string{"README.md", "docs/performance.md"} {
 		text, err := os.ReadFile("../../../" + path)
 		require.NoError(t, err)
-		next, err := replace(string(text), "TABLE")
+		next, err := replaceTable(string(text), "TABLE")
 		require.NoError(t, err, path)
 		require.Equal(t, 1, strings.Count(next, "TABLE"))
-		again, err := replace(next, "TABLE")
+		again, err := replaceTable(next, "TABLE")
 		require.NoError(t, err)
 		require.Equal(t, next, again)
 	}
-	_, err := replace("no place", "TABLE")
+	_, err := replaceTable("no place", "TABLE")
 	require.Error(t, err)
 }
