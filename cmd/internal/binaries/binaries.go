@@ -1,5 +1,6 @@
-// Package binaries builds proxy and gateway for tests that drive the built programs, and puts the helpers of those tests beside
-// them: a helper is the test's own binary under another name, so that a test needs no program that the machine may lack.
+// Package binaries builds proxy and gateway for tests that drive the built programs, and puts the
+// helpers of those tests beside them. A helper is the test's own binary under another name, so that
+// a test needs no program that the machine may lack.
 package binaries
 
 import (
@@ -13,7 +14,8 @@ import (
 // Helpers are the functions of a test's binary by the names under which it is called.
 type Helpers map[string]func(args []string) error
 
-// Run is the helper that this process was called as; then it does not return. TestMain calls it first.
+// Run runs the helper that this process was called as and exits. It returns if argv[0] names no
+// helper. TestMain calls it first.
 func (h Helpers) Run() {
 	help, ok := h[filepath.Base(os.Args[0])]
 	if !ok {
@@ -31,8 +33,12 @@ func Build(bin string, helpers Helpers) error {
 	if err := os.Mkdir(bin, 0o700); err != nil {
 		return err
 	}
-	// As the Makefile builds them, so that nothing is compiled twice.
-	compile := exec.CommandContext(context.Background(), "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", bin, "terminalproxy/cmd/proxy", "terminalproxy/cmd/gateway")
+	// The Makefile uses the same flags, so that nothing is compiled twice.
+	args := []string{
+		"build", "-trimpath", "-ldflags", "-s -w", "-o", bin,
+		"terminalproxy/cmd/proxy", "terminalproxy/cmd/gateway",
+	}
+	compile := exec.CommandContext(context.Background(), "go", args...)
 	compile.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := compile.CombinedOutput(); err != nil {
 		return fmt.Errorf("build the binaries: %w\n%s", err, out)

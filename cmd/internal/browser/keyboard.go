@@ -8,7 +8,8 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// Keys presses keys as a person does: the text comes with the key, and not where the page wants the key for itself.
+// Keys presses keys as a person does: a key carries its text, unless the page uses the key for
+// itself.
 func Keys(keys string, mods ...chromedp.Modifier) chromedp.Action[chromedp.Void] {
 	return func(ctx context.Context, _ *chromedp.Target) (void chromedp.Void, err error) {
 		for _, r := range keys {

@@ -1,4 +1,5 @@
-// Package browser drives headless Chromium for tests; those of the page are here. Only tests import it.
+// Package browser drives headless Chromium for tests, and holds the tests of the page. Only tests
+// import it.
 package browser
 
 import (
@@ -17,8 +18,8 @@ import (
 // Patience bounds every wait for the browser; nothing is measured by it.
 const Patience = time.Minute
 
-// Installed is Chromium's path. It skips a test where no browser is wanted; CLIENTS is set by make clients. A test whose preparations
-// take time calls it before them.
+// Installed returns Chromium's path. It skips the test without Chromium, and unless make clients
+// has set CLIENTS. A test whose preparations take time calls it before them.
 func Installed(t *testing.T) string {
 	t.Helper()
 	if os.Getenv("CLIENTS") == "" {
@@ -37,20 +38,22 @@ type Tab struct {
 	Ctx context.Context //nolint:containedctx // chromedp's tab is its context
 }
 
-// Trusting has a browser believe a certificate, by the base64 of the SHA-256 of its key.
+// Trusting makes a browser trust a certificate, by the base64 of the SHA-256 of its key.
 func Trusting(key string) chromedp.ExecAllocatorOption {
 	return chromedp.Flag("ignore-certificate-errors-spki-list", key)
 }
 
-// Chromium opens an empty tab of the size of a laptop's window, in a browser that ends with the test.
+// Chromium opens an empty tab in a window of a laptop's size. Its browser ends with the test.
 func Chromium(t *testing.T, more ...chromedp.ExecAllocatorOption) *Tab {
 	t.Helper()
-	// The folder of its data is left to chromedp, which ends the processes that outlive Chromium and would write there.
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(Installed(t)), chromedp.NoSandbox,
-		chromedp.WSURLReadTimeout(Patience), chromedp.WindowSize(1280, 800), chromedp.Flag("disable-component-update", true),
-		chromedp.Flag("disable-quic", true), chromedp.Flag("force-color-profile", "srgb"))
+	// chromedp chooses the data folder, since it ends the processes that outlive Chromium and would
+	// write there.
+	options := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(Installed(t)), chromedp.NoSandbox, chromedp.WSURLReadTimeout(Patience),
+		chromedp.WindowSize(1280, 800), chromedp.Flag("force-color-profile", "srgb"),
+		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-quic", true))
 	options = append(options, more...)
-	// What a test looks at when it has ended comes before the browser's end.
+	// Not the test's own context: the cleanups of a test may still use the browser.
 	ctx, cancel := chromedp.NewExecAllocator(context.WithoutCancel(t.Context()), options...)
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewContext(ctx)
@@ -61,20 +64,21 @@ func Chromium(t *testing.T, more ...chromedp.ExecAllocatorOption) *Tab {
 	return b
 }
 
-// Do does what must succeed.
+// Do takes steps that must succeed.
 func (b *Tab) Do(steps ...chromedp.Action[chromedp.Void]) {
 	b.T.Helper()
 	require.NoError(b.T, chromedp.Do(b.Ctx, steps...))
 }
 
-// Before has a script run in every page that the tab opens, before the page's own.
+// Before runs a script in every page that the tab opens, before the page's own scripts.
 func (b *Tab) Before(script string) {
 	b.T.Helper()
-	_, err := chromedp.Call(b.Ctx, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: script})
+	params := page.AddScriptToEvaluateOnNewDocumentParams{Source: script}
+	_, err := chromedp.Call(b.Ctx, page.AddScriptToEvaluateOnNewDocument, params)
 	require.NoError(b.T, err)
 }
 
-// JS is what a script comes to, or what its promise does.
+// JS returns the value of a script, or of its promise.
 func JS[T any](b *Tab, script string) T {
 	b.T.Helper()
 	got, err := chromedp.Run(b.Ctx, chromedp.Evaluate[T](script, chromedp.EvalAwaitPromise))
@@ -82,7 +86,7 @@ func JS[T any](b *Tab, script string) T {
 	return got
 }
 
-// Call is what a function of the page comes to for an argument.
+// Call returns what a function of the page returns for an argument.
 func Call[T any](b *Tab, function string, arg any) T {
 	b.T.Helper()
 	argument, err := json.Marshal(arg)
@@ -90,44 +94,49 @@ func Call[T any](b *Tab, function string, arg any) T {
 	return JS[T](b, "("+function+")("+string(argument)+")")
 }
 
-// Until waits for a script to come to something.
+// Until waits until the value of a script is truthy.
 func (b *Tab) Until(script string) {
 	b.T.Helper()
-	_, err := chromedp.Run(b.Ctx, chromedp.Poll[bool]("!!("+script+")", chromedp.WithPollingTimeout(Patience)))
-	if err != nil {
+	poll := chromedp.Poll[bool]("!!("+script+")", chromedp.WithPollingTimeout(Patience))
+	if _, err := chromedp.Run(b.Ctx, poll); err != nil {
 		text, _ := chromedp.Run(b.Ctx, chromedp.Evaluate[string]("document.body.innerText"))
 		require.NoError(b.T, err, "%s\nthe page:\n%s", script, text)
 	}
 }
 
-// Button is a script for a button that is seen, by how its words begin.
-func Button(says string) string {
-	return `[...document.querySelectorAll('button')].find((b) => b.checkVisibility() && b.textContent.startsWith('` + says + `'))`
+// Button returns a script that finds a visible button by the beginning of its label.
+func Button(label string) string {
+	return `[...document.querySelectorAll('button')]` +
+		`.find((b) => b.checkVisibility() && b.textContent.startsWith('` + label + `'))`
 }
 
-// Press waits for a button to take a click, and clicks in the same step: a button that moves takes none for a moment, and may move at
-// any time.
-func (b *Tab) Press(says string) {
+// Press waits until a button is enabled, and clicks it in the same step: a button may move at any
+// time, and ignores clicks for a moment after that.
+func (b *Tab) Press(label string) {
 	b.T.Helper()
-	b.Until("((b) => b?.disabled === false && (b.click(), true))(" + Button(says) + ")")
+	b.Until("((b) => b?.disabled === false && (b.click(), true))(" + Button(label) + ")")
 }
 
-// remember has the page keep what the questions and cards that were answered said: they leave a few seconds later, whoever looks.
+// remember makes the page keep the results of answered questions and cards, which disappear after a
+// few seconds.
 const remember = `window.answers = new Map();
 	new MutationObserver(() => {
-		for (const e of document.querySelectorAll('.question.answered, .card.answered')) answers.set(e, e.querySelector('.result').textContent.replace(/\s+/g, ' ').trim());
-	}).observe(document, {subtree: true, childList: true, characterData: true, attributes: true, attributeFilter: ['class']});`
+		for (const e of document.querySelectorAll('.question.answered, .card.answered')) ` +
+	`answers.set(e, e.querySelector('.result').textContent.replace(/\s+/g, ' ').trim());
+	}).observe(document, {subtree: true, childList: true, characterData: true, ` +
+	`attributes: true, attributeFilter: ['class']});`
 
-// Answered is a script for whether a question or a card was answered, and said so in these words, now or before.
-func Answered(says string) string {
-	script, err := json.Marshal(says)
+// Answered returns a script that reports whether a question or a card shows this result, or did.
+func Answered(text string) string {
+	script, err := json.Marshal(text)
 	if err != nil {
 		panic(err) // of a string
 	}
 	return "[...answers.values()].includes(" + string(script) + ")"
 }
 
-// Text is a script for the text of an element, its white space made even; "" without the element.
+// Text returns a script for the text of an element, with each run of white space as one space. The
+// text is "" without the element.
 func Text(selector string) string {
 	return `(document.querySelector('` + selector + `')?.innerText ?? '').replace(/\s+/g, ' ')`
 }
