@@ -7,7 +7,7 @@ import (
 	"github.com/clipperhouse/displaywidth"
 )
 
-// Cut shortens a text to a width.
+// Cut shortens a text to at most width columns.
 func Cut(text string, width int) string {
 	if displaywidth.String(text) <= width {
 		return text
@@ -25,13 +25,14 @@ func Cut(text string, width int) string {
 	return b.String() + "…"
 }
 
-// Fit is a text in exactly so many columns.
+// Fit cuts or pads a text to exactly width columns.
 func Fit(text string, width int) string {
 	text = Cut(text, width)
 	return text + strings.Repeat(" ", max(0, width-displaywidth.String(text)))
 }
 
-// Wrap is a text in rows of at most a width, which end between two words. What is longer than a row is cut where the row ends.
+// Wrap breaks a text into rows of at most width columns, between two words. A word longer than a
+// row is cut at the end of the row.
 func Wrap(text string, width int) (rows []string) {
 	row := ""
 	for _, word := range strings.Fields(text) {

@@ -1,5 +1,5 @@
-// Package coding knows the coding agents that run in their own interface and have their conversation followed from elsewhere, and
-// how each is started for that. It must not know where the conversation is shown.
+// Package coding prepares coding agents to run in their own interface while their conversation is
+// followed from elsewhere. It must not know where the conversation is shown.
 package coding
 
 import (
@@ -24,27 +24,26 @@ type Program struct {
 	Command string
 	Args    []string
 	Dir     string // where it starts
-	// Headless: nobody sits at its terminal.
+	// Headless: no person is at its terminal.
 	Headless bool
 	// AgentsMayApprove: see [proxy.Chat].
 	AgentsMayApprove bool
-	// Within is the time in which what it asks must be answered, 0 for no limit.
+	// Within limits how long a question of the program may stay open, 0 for no limit.
 	Within time.Duration
 }
 
-// Conversation is the conversation with it.
+// Conversation is the conversation with a program.
 type Conversation struct {
 	Chat *proxy.Chat
-	Done func() // is to be called when the program has ended, or was not started
+	Done func() // must be called when the program has ended, or was not started
 }
 
-// agent is how one is started.
 type agent struct {
-	name  string // of the program
+	name string // of the program
+	// start gets an empty directory that only the user can read. Done removes it.
 	start func(p Program, dir string) (*Conversation, error)
 }
 
-// agents are those that there are. dir is an empty directory of the user's alone, which is removed by Done.
 var agents = []agent{
 	{"claude", startClaude},
 	{"opencode", startOpencode},
@@ -63,10 +62,11 @@ func Names() []string {
 type UnknownError struct{ Command string }
 
 func (e *UnknownError) Error() string {
-	return fmt.Sprintf("--chat: %s is no coding agent whose conversation is known here: it goes with %s", e.Command, strings.Join(Names(), ", "))
+	return fmt.Sprintf("--chat: %s is no coding agent whose conversation is known here: it goes with %s",
+		e.Command, strings.Join(Names(), ", "))
 }
 
-// Start prepares a conversation with a program, which is to be started next.
+// Start prepares a conversation with a program. The caller then starts the program.
 func Start(p Program) (*Conversation, error) {
 	at := slices.IndexFunc(agents, func(a agent) bool { return a.name == filepath.Base(p.Command) })
 	if at < 0 {
@@ -97,7 +97,8 @@ func Start(p Program) (*Conversation, error) {
 	return c, nil
 }
 
-// startClaude has Claude Code call our hooks. Where nobody sits at its terminal it has a configuration that asks nothing at the start.
+// startClaude makes Claude Code call our hooks. If the program is headless, its configuration asks
+// no questions at the start.
 func startClaude(p Program, dir string) (c *Conversation, err error) {
 	hook, err := gatewayProgram()
 	if err != nil {
@@ -108,7 +109,10 @@ func startClaude(p Program, dir string) (c *Conversation, err error) {
 		return nil, err
 	}
 	owned := lock.New(filepath.Join(state, "chat"), "proxy --chat")
-	conf := claude.TUIConfig{Args: p.Args, ID: chat.NewID(), Hook: claude.Quote(hook) + " " + claude.HookCommand, Dir: dir, Claim: owned.Take}
+	conf := claude.TUIConfig{
+		Args: p.Args, ID: chat.NewID(), Dir: dir, Claim: owned.Take,
+		Hook: claude.Quote(hook) + " " + claude.HookCommand,
+	}
 	if !p.Headless { // a person at the terminal may have chosen another mode
 		conf.Settings = claude.Settings()
 	}
@@ -140,22 +144,27 @@ func startClaude(p Program, dir string) (c *Conversation, err error) {
 		}
 		env = append(env, home...)
 	}
-	return &Conversation{Chat: &proxy.Chat{Session: chat.New("claude", d), Beside: d, Args: args, Env: env}, Done: done}, nil
+	return &Conversation{
+		Chat: &proxy.Chat{Session: chat.New("claude", d), Beside: d, Args: args, Env: env},
+		Done: done,
+	}, nil
 }
 
-// pickerError says that nobody sits there who picks a conversation.
+// pickerError: claude would let a person pick a conversation, but the program is headless.
 type pickerError struct{}
 
 func (pickerError) Error() string {
-	return "--chat: claude --resume without the id of a conversation has a person pick one, and nobody sits at its terminal"
+	return "--chat: claude --resume without the id of a conversation has a person pick one, " +
+		"and nobody sits at its terminal"
 }
 
-// Hint says what to do about it.
+// Hint returns the next step.
 func (pickerError) Hint() string {
-	return "an id is a UUID, and is printed when a conversation ends; --continue goes on with the latest"
+	return "an id is a UUID, and is printed when a conversation ends; " +
+		"--continue goes on with the latest"
 }
 
-// Hint is what the cause of an error says to do about it, "" for nothing.
+// Hint returns the hint of an error's cause, "" without one.
 func Hint(err error) string {
 	if cause, ok := errors.AsType[interface {
 		error
@@ -166,7 +175,7 @@ func Hint(err error) string {
 	return ""
 }
 
-// HintOfStart is what to do where a command line got an agent as far as its end, and not to its prompt.
+// HintOfStart returns the next step if an agent ended before it showed its prompt.
 func HintOfStart(args []string) string {
 	for _, arg := range args {
 		if name, _, _ := strings.Cut(arg, "="); name == "--resume" || name == "-r" {
@@ -176,7 +185,7 @@ func HintOfStart(args []string) string {
 	return "run it in your own terminal to see why: proxy --chat " + strings.Join(args, " ")
 }
 
-// claudeHome makes the configuration in dir, and returns the program's variables.
+// claudeHome makes the configuration in dir, and returns the program's environment variables.
 func claudeHome(p Program, dir string) ([]string, error) {
 	folder, err := filepath.EvalSymlinks(p.Dir)
 	if err != nil {
@@ -189,7 +198,7 @@ func claudeHome(p Program, dir string) ([]string, error) {
 	return claude.Home(home, folder)
 }
 
-// gatewayProgram is the path of the gateway program, which stands beside this one or in the PATH.
+// gatewayProgram finds the gateway program beside this one or in the PATH.
 func gatewayProgram() (string, error) {
 	const name = "gateway"
 	if self, err := os.Executable(); err == nil {
@@ -203,7 +212,8 @@ func gatewayProgram() (string, error) {
 		found, err = filepath.Abs(found)
 	}
 	if err != nil {
-		return "", errors.New("--chat: claude's hooks run the program gateway, which stands neither beside this one nor in the PATH")
+		return "", errors.New("--chat: claude's hooks run the program gateway, " +
+			"which stands neither beside this one nor in the PATH")
 	}
 	return found, nil
 }

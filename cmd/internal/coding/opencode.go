@@ -14,7 +14,7 @@ import (
 	"terminalproxy/proxy/chat/opencode"
 )
 
-// serverPatience is how long opencode's server may take to start.
+// serverPatience bounds the start of opencode's server.
 const serverPatience = 2 * time.Minute
 
 // startOpencode starts a server, to which opencode's own interface attaches.
@@ -31,7 +31,8 @@ func startOpencode(p Program, _ string) (*Conversation, error) {
 	if err := conf.Read(p.Args); err != nil {
 		return nil, fmt.Errorf("--chat: %w", err)
 	}
-	ctx, stop := context.WithTimeoutCause(context.Background(), serverPatience, errors.New("it did not say where it listens in two minutes"))
+	errSilent := errors.New("it did not say where it listens in two minutes")
+	ctx, stop := context.WithTimeoutCause(context.Background(), serverPatience, errSilent)
 	defer stop()
 	d, err := opencode.Serve(ctx, conf)
 	if err != nil {
@@ -39,7 +40,10 @@ func startOpencode(p Program, _ string) (*Conversation, error) {
 		return nil, fmt.Errorf("--chat: %w", err)
 	}
 	return &Conversation{
-		Chat: &proxy.Chat{Session: chat.New("opencode", d), Beside: d, Args: d.Args(), Env: d.Env()},
+		Chat: &proxy.Chat{
+			Session: chat.New("opencode", d), Beside: d,
+			Args: d.Args(), Env: d.Env(),
+		},
 		Done: func() { _ = d.Close(); owned.Release() },
 	}, nil
 }

@@ -10,11 +10,11 @@ import (
 	"syscall"
 )
 
-// placePrefix begins the names of the directories of conversations, which their proxies hold locked.
+// placePrefix begins the names of the conversations' directories. Their proxies keep them locked.
 const placePrefix = "beside-"
 
-// makePlace makes an empty directory in run for a conversation, and removes those of proxies that were killed. release removes it; the
-// end of this process unlocks it.
+// makePlace makes an empty directory in run for a conversation, and removes those of killed
+// proxies. release removes it; the end of this process unlocks it.
 func makePlace(run string) (dir string, release func(), err error) {
 	left, _ := filepath.Glob(filepath.Join(run, placePrefix+"*"))
 	for _, old := range left {
@@ -31,7 +31,7 @@ func makePlace(run string) (dir string, release func(), err error) {
 			return "", nil, fmt.Errorf("directory of the conversation: %w", err)
 		}
 		if held == nil {
-			continue // another proxy took it for one of a proxy that was killed, and removes it
+			continue // another proxy took it for that of a killed proxy, and removes it
 		}
 		return dir, func() { _ = os.RemoveAll(dir); held.Close() }, nil
 	}
@@ -47,7 +47,7 @@ func removeAbandoned(dir string) {
 	_ = os.RemoveAll(dir)
 }
 
-// lockDir locks a directory; it returns nil if another process has it locked, or has removed it.
+// lockDir locks a directory. It returns nil if another process has locked or removed it.
 func lockDir(dir string) (held *os.File, err error) {
 	held, err = os.OpenFile(dir, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW, 0)
 	if os.IsNotExist(err) {
@@ -59,7 +59,9 @@ func lockDir(dir string) (held *os.File, err error) {
 	locked := error(nil)
 	raw, err := held.SyscallConn()
 	if err == nil {
-		err = raw.Control(func(fd uintptr) { locked = syscall.Flock(int(fd), syscall.LOCK_EX|syscall.LOCK_NB) })
+		err = raw.Control(func(fd uintptr) {
+			locked = syscall.Flock(int(fd), syscall.LOCK_EX|syscall.LOCK_NB)
+		})
 	}
 	if err = errors.Join(err, locked); err != nil {
 		held.Close()
