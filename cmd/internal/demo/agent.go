@@ -10,7 +10,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// caller is the scripted agent: it calls tools and prints what came back.
+// caller is the scripted agent: it calls tools and prints the answers.
 type caller struct {
 	ctx     context.Context
 	session *mcp.ClientSession
@@ -23,8 +23,8 @@ type call struct {
 	text chan string // the answer
 }
 
-// start calls a tool and does not wait for its answer.
-func (c *caller) start(tool string, args map[string]any) *call {
+// startCall calls a tool and does not wait for its answer.
+func (c *caller) startCall(tool string, args map[string]any) *call {
 	out := &call{tool: tool, args: args, text: make(chan string, 1)}
 	go func() { // ends with the call, which has a deadline
 		result, err := c.session.CallTool(c.ctx, &mcp.CallToolParams{Name: tool, Arguments: args})
@@ -43,8 +43,8 @@ func (c *caller) start(tool string, args map[string]any) *call {
 	return out
 }
 
-// finish waits for the answer and prints it.
-func (c *caller) finish(out *call) {
+// printAnswer waits for the answer and prints it.
+func (c *caller) printAnswer(out *call) {
 	var text string
 	select {
 	case text = <-out.text:
@@ -55,12 +55,12 @@ func (c *caller) finish(out *call) {
 	for _, name := range slices.Sorted(maps.Keys(out.args)) {
 		args = append(args, fmt.Sprintf("%s=%v", name, out.args[name]))
 	}
-	say("the agent calls", "%s(%s)", out.tool, strings.Join(args, ", "))
-	quote(text)
+	printStep("the agent calls", "%s(%s)", out.tool, strings.Join(args, ", "))
+	printQuoted(text)
 }
 
-// quote prints an answer, which a person wants to recognise rather than to read whole.
-func quote(text string) {
+// printQuoted prints the beginning of an answer, enough for a person to recognise it.
+func printQuoted(text string) {
 	const rows, columns = 12, 110
 	for i, line := range strings.Split(strings.TrimRight(text, "\n"), "\n") {
 		if i == rows {
@@ -74,26 +74,28 @@ func quote(text string) {
 	}
 }
 
-// tell calls a tool and prints the answer.
-func (c *caller) tell(tool string, args map[string]any) { c.finish(c.start(tool, args)) }
+func (c *caller) callAndPrint(tool string, args map[string]any) {
+	c.printAnswer(c.startCall(tool, args))
+}
 
-// loop sends the same over and over until it may not, and says what it was told then.
-func (c *caller) loop(s script) <-chan string {
-	told := make(chan string, 1)
-	go func() { // ends when the user takes the keyboard back, or after most calls
-		for range most {
-			result, err := c.session.CallTool(c.ctx, &mcp.CallToolParams{Name: "terminal_send", Arguments: s.more})
+// sendUntilRefused repeats one input until it is refused, and sends the reason.
+func (c *caller) sendUntilRefused(s script) <-chan string {
+	refusal := make(chan string, 1)
+	input := &mcp.CallToolParams{Name: "terminal_send", Arguments: s.more}
+	go func() { // ends when the user takes the keyboard back, or after maxLines calls
+		for range maxLines {
+			result, err := c.session.CallTool(c.ctx, input)
 			switch {
 			case err != nil:
-				told <- err.Error()
+				refusal <- err.Error()
 				return
 			case result.IsError:
 				text, _ := result.Content[0].(*mcp.TextContent)
-				told <- text.Text
+				refusal <- text.Text
 				return
 			}
 		}
-		told <- "nothing: it typed to its end"
+		refusal <- "nothing: it typed to its end"
 	}()
-	return told
+	return refusal
 }

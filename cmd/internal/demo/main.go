@@ -1,9 +1,10 @@
-// Command demo plays both sides of a session: a scripted agent, through the real gateway and MCP server, edits a file in
-// an editor that runs under proxy; a scripted user gives it the keyboard and takes it back midway. The demo prints what
-// each side saw and checks the file. `make demo` runs it.
+// Command demo plays both sides of a session: a scripted agent, through the real gateway and MCP
+// server, edits a file in an editor that runs under proxy; a scripted user gives it the keyboard
+// and takes it back midway. The demo prints what each side saw and checks the file. `make demo`
+// runs it.
 //
-// With -record FILE it does the same at a pace that a person can follow and records the user's screen, the proxy's own
-// lines included: `make picture` draws the README's picture from that.
+// With -record FILE it goes slowly enough for a person to follow and records the user's screen,
+// including the proxy's own lines: `make picture` draws the README's picture from that.
 package main
 
 import (
@@ -42,44 +43,56 @@ type script struct {
 	editor string
 	args   []string
 	first  []string       // keys before the text
-	more   map[string]any // what the agent sends over and over
-	midway string         // is on the screen when it has done so a few times
+	more   map[string]any // the input that the agent repeats
+	midway string         // is on the screen after a few repetitions
 	quit   string         // what the user types at the end
 	edits  bool           // the file changes
 }
 
-// editors, the best first: the demo takes what the machine has.
+// editors, the best first: the demo uses the first installed one.
 var editors = []script{
-	{editor: "vim", args: []string{"-u", "NONE", "-n"}, first: []string{"G", "o"}, more: another, midway: nagging + "\n" + nagging, quit: "\x1b:wq\r", edits: true},
-	{editor: "vi", first: []string{"G", "o"}, more: another, midway: nagging + "\n" + nagging, quit: "\x1b:wq\r", edits: true},
-	{editor: "nano", args: []string{"-I"}, first: []string{"ctrl-end"}, more: another, midway: nagging + "\n" + nagging, quit: "\x18y\r", edits: true},
-	{editor: "less", more: map[string]any{"keys": []string{"j"}, "settle_ms": 50}, midway: "(END)", quit: "q"},
+	{
+		editor: "vim", args: []string{"-u", "NONE", "-n"}, first: []string{"G", "o"}, edits: true,
+		more: naggingInput, midway: nagging + "\n" + nagging, quit: "\x1b:wq\r",
+	},
+	{
+		editor: "vi", first: []string{"G", "o"}, edits: true,
+		more: naggingInput, midway: nagging + "\n" + nagging, quit: "\x1b:wq\r",
+	},
+	{
+		editor: "nano", args: []string{"-I"}, first: []string{"ctrl-end"}, edits: true,
+		more: naggingInput, midway: nagging + "\n" + nagging, quit: "\x18y\r",
+	},
+	{
+		editor: "less",
+		more:   map[string]any{"keys": []string{"j"}, "settle_ms": 50}, midway: "(END)", quit: "q",
+	},
 }
 
-// another is one more line that nobody asked for.
-var another = map[string]any{"text": nagging, "keys": []string{"enter"}, "settle_ms": 50}
+var naggingInput = map[string]any{"text": nagging, "keys": []string{"enter"}, "settle_ms": 50}
 
-func choose() (script, error) {
+func chooseEditor() (script, error) {
 	for _, s := range editors {
 		if _, err := exec.LookPath(s.editor); err == nil {
 			return s, nil
 		}
 	}
-	return script{}, errors.New("none of vim, vi, nano and less is installed: install one and try again")
+	return script{}, errors.New("none of vim, vi, nano and less is installed: " +
+		"install one and try again")
 }
 
 const (
-	start   = "Shopping list\n- bread\n"
-	typed   = "- apples, as the agent typed them"
-	words   = len("- apples,") // what comes first when it is typed slowly
-	nagging = "- and more that nobody asked for"
-	reason  = "add apples to your list"
-	most    = 200 // lines that the agent would type if nobody stopped it
-	limit   = 30 * time.Second
+	start    = "Shopping list\n- bread\n"
+	typed    = "- apples, as the agent typed them"
+	words    = len("- apples,") // the first part when it is typed slowly
+	nagging  = "- and more that nobody asked for"
+	reason   = "add apples to your list"
+	maxLines = 200 // lines that the agent types unless it is stopped
+	limit    = 30 * time.Second
 )
 
 func run(ctx context.Context, bin, record string) error {
-	s, err := choose()
+	s, err := chooseEditor()
 	if err != nil {
 		return err
 	}
@@ -88,7 +101,7 @@ func run(ctx context.Context, bin, record string) error {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	// A gateway of the demo's own: the sessions you have open are none of its business.
+	// The demo has a gateway of its own, so that it cannot see your open sessions.
 	if err := os.Setenv("TERMINALPROXY_DIR", filepath.Join(dir, "run")); err != nil {
 		return err
 	}
@@ -96,26 +109,26 @@ func run(ctx context.Context, bin, record string) error {
 	if err := os.WriteFile(file, []byte(start), 0o600); err != nil {
 		return err
 	}
-	say("the user runs", "proxy --agent %s list.txt", s.editor)
-	u, err := openTerminal(ctx, dir, command(bin, record, s))
+	printStep("the user runs", "proxy --agent %s list.txt", s.editor)
+	u, err := openTerminal(ctx, dir, terminalCommand(bin, record, s))
 	if err != nil {
 		return err
 	}
 	if record != "" {
-		u.slow, s.more = true, slower(s.more)
+		u.slow, s.more = true, slowDown(s.more)
 	}
 	defer u.close()
 	if err := u.waitFor(ctx, "bread"); err != nil {
 		return err
 	}
-	u.show("the user's terminal")
-	u.rest(ctx, 2*time.Second)
+	u.printScreen("the user's terminal")
+	u.pauseToRead(ctx, 2*time.Second)
 	return perform(ctx, bin, s, u, file)
 }
 
-// command is what runs in the user's terminal. A recording is made by another proxy around it, since the proxy's own
-// lines are not in its recording.
-func command(bin, record string, s script) []string {
+// terminalCommand returns the command for the user's terminal. Another proxy around it makes the
+// recording, since a proxy does not record its own lines.
+func terminalCommand(bin, record string, s script) []string {
 	proxy := filepath.Join(bin, "proxy")
 	args := append([]string{proxy, "--agent", s.editor}, s.args...)
 	if record != "" {
@@ -124,8 +137,8 @@ func command(bin, record string, s script) []string {
 	return append(args, "list.txt")
 }
 
-// slower is an input after which the agent looks on for a while before the next one.
-func slower(more map[string]any) map[string]any {
+// slowDown returns an input after which the agent waits for a while.
+func slowDown(more map[string]any) map[string]any {
 	more = maps.Clone(more)
 	more["settle_ms"] = 600
 	return more
@@ -134,76 +147,81 @@ func slower(more map[string]any) map[string]any {
 // perform plays the agent against the user.
 func perform(ctx context.Context, bin string, s script, u *terminal, file string) error {
 	client := mcp.NewClient(&mcp.Implementation{Name: "demo-agent", Version: "1"}, nil)
-	agent, err := client.Connect(ctx, &mcp.CommandTransport{Command: exec.CommandContext(ctx, filepath.Join(bin, "gateway"), "mcp")}, nil)
+	server := exec.CommandContext(ctx, filepath.Join(bin, "gateway"), "mcp")
+	agent, err := client.Connect(ctx, &mcp.CommandTransport{Command: server}, nil)
 	if err != nil {
 		return fmt.Errorf("start gateway mcp: %w", err)
 	}
 	defer func() { _ = agent.Close() }()
 	a := &caller{ctx: ctx, session: agent}
-	a.tell("terminal_list", nil)
-	a.tell("terminal_send", map[string]any{"text": "typed without asking"})
+	a.callAndPrint("terminal_list", nil)
+	a.callAndPrint("terminal_send", map[string]any{"text": "typed without asking"})
 
-	asked := a.start("terminal_request_control", map[string]any{"reason": reason, "timeout_ms": 20000})
+	asked := a.startCall("terminal_request_control", map[string]any{
+		"reason": reason, "timeout_ms": 20000,
+	})
 	if err := u.waitFor(ctx, "Ctrl+G"); err != nil {
 		return err
 	}
-	u.show("the user is asked")
-	u.rest(ctx, 4*time.Second)
-	say("the user presses", "Ctrl+G")
-	u.answer(ctx, "\a")
-	a.finish(asked)
+	u.printScreen("the user is asked")
+	u.pauseToRead(ctx, 4*time.Second)
+	printStep("the user presses", "Ctrl+G")
+	u.answerQuestion(ctx, "\a")
+	a.printAnswer(asked)
 	if s.edits {
-		if err := edit(ctx, s, u, a); err != nil {
+		if err := typeLine(ctx, s, u, a); err != nil {
 			return err
 		}
 	}
-	flooding := a.loop(s)
+	flooding := a.sendUntilRefused(s)
 	if err := u.waitFor(ctx, s.midway); err != nil {
 		return err
 	}
-	say("the user presses", "Ctrl+\\, while the agent goes on and on")
-	u.press("\x1c")
-	said := <-flooding
-	say("the agent is told", "")
-	quote(said)
+	printStep("the user presses", "Ctrl+\\, while the agent goes on and on")
+	u.pressKeys("\x1c")
+	refusal := <-flooding
+	printStep("the agent is told", "")
+	printQuoted(refusal)
 	if err := u.waitFor(ctx, "keyboard is yours"); err != nil {
 		return err
 	}
-	u.show("the keyboard is the user's again")
-	u.rest(ctx, 3*time.Second)
-	a.tell("terminal_send", map[string]any{"text": "one more try"})
-	return leave(ctx, s, u, file)
+	u.printScreen("the keyboard is the user's again")
+	u.pauseToRead(ctx, 3*time.Second)
+	a.callAndPrint("terminal_send", map[string]any{"text": "one more try"})
+	return quitAndCheck(ctx, s, u, file)
 }
 
-// edit has the agent type its line, while the user watches.
-func edit(ctx context.Context, s script, u *terminal, a *caller) error {
-	a.tell("terminal_send", map[string]any{"keys": s.first})
+// typeLine has the agent type its line, while the user watches.
+func typeLine(ctx context.Context, s script, u *terminal, a *caller) error {
+	a.callAndPrint("terminal_send", map[string]any{"keys": s.first})
 	if u.slow {
-		a.tell("terminal_send", map[string]any{"text": typed[:words]})
-		u.rest(ctx, time.Second)
-		a.tell("terminal_send", map[string]any{"text": typed[words:]})
+		a.callAndPrint("terminal_send", map[string]any{"text": typed[:words]})
+		u.pauseToRead(ctx, time.Second)
+		a.callAndPrint("terminal_send", map[string]any{"text": typed[words:]})
 	} else {
-		a.tell("terminal_send", map[string]any{"text": typed, "wait_for": "text", "value": typed})
+		a.callAndPrint("terminal_send", map[string]any{
+			"text": typed, "wait_for": "text", "value": typed,
+		})
 	}
 	if err := u.waitFor(ctx, typed); err != nil {
 		return err
 	}
-	u.show("the user watches the agent type")
-	u.rest(ctx, time.Second)
-	// A new line keeps what follows off the checked one.
-	a.tell("terminal_send", map[string]any{"keys": []string{"enter"}})
+	u.printScreen("the user watches the agent type")
+	u.pauseToRead(ctx, time.Second)
+	// A new line keeps later input off the checked line.
+	a.callAndPrint("terminal_send", map[string]any{"keys": []string{"enter"}})
 	return nil
 }
 
-// leave has the user save and quit, and checks the file.
-func leave(ctx context.Context, s script, u *terminal, file string) error {
+// quitAndCheck has the user save and quit, and checks the file.
+func quitAndCheck(ctx context.Context, s script, u *terminal, file string) error {
 	if s.edits {
-		say("the user", "saves and quits")
+		printStep("the user", "saves and quits")
 	} else {
-		say("the user", "quits")
+		printStep("the user", "quits")
 	}
-	u.press(s.quit)
-	if err := u.wait(ctx); err != nil {
+	u.pressKeys(s.quit)
+	if err := u.waitForEnd(ctx); err != nil {
 		return err
 	}
 	got, err := os.ReadFile(file)
@@ -213,32 +231,34 @@ func leave(ctx context.Context, s script, u *terminal, file string) error {
 	text := string(got)
 	switch {
 	case !strings.HasPrefix(text, start), !s.edits && text != start:
-		return fmt.Errorf("the list was damaged: %q", short(text))
+		return fmt.Errorf("the list was damaged: %q", shorten(text))
 	case s.edits && !strings.Contains(text, typed+"\n"):
-		return fmt.Errorf("the agent's line is missing: %q", short(text))
-	case strings.Count(text, nagging) >= most:
+		return fmt.Errorf("the agent's line is missing: %q", shorten(text))
+	case strings.Count(text, nagging) >= maxLines:
 		return errors.New("the agent typed to its end: the reclaim key did nothing")
 	case strings.Contains(text, "without asking"), strings.Contains(text, "one more try"):
 		return errors.New("the agent typed without a grant")
 	}
 	if !s.edits {
-		say("the file", "is unchanged: %s only shows it (install vim, vi or nano to see the demo edit)", s.editor)
+		printStep("the file", "is unchanged: %s only shows it "+
+			"(install vim, vi or nano to see the demo edit)", s.editor)
 		fmt.Println("\nThe demo passed.")
 		return nil
 	}
-	say("the file", "has the agent's line, and %d of the %d more that the agent would have typed without the key", strings.Count(text, nagging), most)
+	printStep("the file", "has the agent's line, and %d of the %d more "+
+		"that the agent would have typed without the key", strings.Count(text, nagging), maxLines)
 	fmt.Println("\nThe demo passed.")
 	return nil
 }
 
-func say(who, what string, args ...any) {
-	if what != "" {
-		who += ": " + fmt.Sprintf(what, args...)
+func printStep(actor, step string, args ...any) {
+	if step != "" {
+		actor += ": " + fmt.Sprintf(step, args...)
 	}
-	fmt.Println("\n== " + who)
+	fmt.Println("\n== " + actor)
 }
 
-func short(s string) string {
+func shorten(s string) string {
 	if len(s) > 300 {
 		return s[:300] + "..."
 	}

@@ -22,7 +22,7 @@ type terminal struct {
 	cmd   *exec.Cmd
 	pty   *os.File
 	ended chan struct{}
-	slow  bool // somebody watches
+	slow  bool // a person watches
 
 	mu      sync.Mutex
 	model   *screen.Screen
@@ -32,7 +32,8 @@ type terminal struct {
 func openTerminal(ctx context.Context, dir string, args []string) (*terminal, error) {
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "TERM=xterm-256color", "LANG=C.UTF-8", "TERM_PROGRAM=", "ZELLIJ=")
+	cmd.Env = append(os.Environ(),
+		"TERM=xterm-256color", "LANG=C.UTF-8", "TERM_PROGRAM=", "ZELLIJ=")
 	f, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: cols, Rows: lines})
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", args[0], err)
@@ -45,7 +46,7 @@ func openTerminal(ctx context.Context, dir string, args []string) (*terminal, er
 	return t, nil
 }
 
-// read shows what comes, and answers what is asked, as a terminal does.
+// read shows the program's output and answers its queries, as a terminal does.
 func (t *terminal) read() {
 	defer close(t.ended)
 	buf := make([]byte, 32<<10)
@@ -66,8 +67,8 @@ func (t *terminal) read() {
 	}
 }
 
-// rows is the screen as text.
-func (t *terminal) rows() ([]string, <-chan struct{}) {
+// screenRows returns the screen as text, and a channel that closes at its next change.
+func (t *terminal) screenRows() ([]string, <-chan struct{}) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	_, n := t.model.Size()
@@ -81,23 +82,24 @@ func (t *terminal) rows() ([]string, <-chan struct{}) {
 // waitFor waits until text is on the screen.
 func (t *terminal) waitFor(ctx context.Context, text string) error {
 	for {
-		rows, changed := t.rows()
+		rows, changed := t.screenRows()
 		if strings.Contains(strings.Join(rows, "\n"), text) {
 			return nil
 		}
 		select {
 		case <-changed:
 		case <-t.ended:
-			return fmt.Errorf("the program ended before %q was on the screen:\n%s", text, strings.Join(rows, "\n"))
+			return fmt.Errorf("the program ended before %q was on the screen:\n%s",
+				text, strings.Join(rows, "\n"))
 		case <-ctx.Done():
 			return fmt.Errorf("%q did not come on the screen:\n%s", text, strings.Join(rows, "\n"))
 		}
 	}
 }
 
-// answer presses a key until the question at the bottom is gone: a key that comes too soon after the question counts as
-// an accident.
-func (t *terminal) answer(ctx context.Context, key string) {
+// answerQuestion presses a key until the question at the bottom is gone: the proxy ignores a key
+// that comes too soon after the question.
+func (t *terminal) answerQuestion(ctx context.Context, key string) {
 	pause := time.NewTicker(400 * time.Millisecond)
 	defer pause.Stop()
 	for {
@@ -106,16 +108,16 @@ func (t *terminal) answer(ctx context.Context, key string) {
 		case <-ctx.Done():
 			return
 		}
-		rows, _ := t.rows()
+		rows, _ := t.screenRows()
 		if !strings.Contains(rows[len(rows)-1], "Ctrl+G") {
 			return
 		}
-		t.press(key)
+		t.pressKeys(key)
 	}
 }
 
-// rest gives a person time to read, where one watches.
-func (t *terminal) rest(ctx context.Context, d time.Duration) {
+// pauseToRead gives a person who watches time to read.
+func (t *terminal) pauseToRead(ctx context.Context, d time.Duration) {
 	if !t.slow {
 		return
 	}
@@ -125,15 +127,15 @@ func (t *terminal) rest(ctx context.Context, d time.Duration) {
 	}
 }
 
-func (t *terminal) press(keys string) { _, _ = t.pty.WriteString(keys) }
+func (t *terminal) pressKeys(keys string) { _, _ = t.pty.WriteString(keys) }
 
-// show prints the screen with a frame around it.
-func (t *terminal) show(what string) {
-	rows, _ := t.rows()
+// printScreen prints the screen in a frame.
+func (t *terminal) printScreen(caption string) {
+	rows, _ := t.screenRows()
 	t.mu.Lock()
 	title := t.model.Title()
 	t.mu.Unlock()
-	say("screen", "%s (title: %s)", what, title)
+	printStep("screen", "%s (title: %s)", caption, title)
 	fmt.Println("   ┌" + strings.Repeat("─", cols) + "┐")
 	for _, row := range rows {
 		fmt.Printf("   │%-*s│\n", cols, row)
@@ -141,13 +143,13 @@ func (t *terminal) show(what string) {
 	fmt.Println("   └" + strings.Repeat("─", cols) + "┘")
 }
 
-// wait waits for the program's end.
-func (t *terminal) wait(ctx context.Context) error {
+// waitForEnd waits until the program ends, and returns its failure.
+func (t *terminal) waitForEnd(ctx context.Context) error {
 	select {
 	case <-t.ended:
 		return t.cmd.Wait()
 	case <-ctx.Done():
-		rows, _ := t.rows()
+		rows, _ := t.screenRows()
 		return fmt.Errorf("the program did not end:\n%s", strings.Join(rows, "\n"))
 	}
 }
