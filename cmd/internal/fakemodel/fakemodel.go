@@ -1,6 +1,7 @@
-// Package fakemodel stands in for a language model, so that tests can drive real coding agents without a network: an HTTP
-// handler that speaks Anthropic Messages, OpenAI Responses, OpenAI Chat Completions and Gemini, as far as the agents need them.
-// A function of the test thinks for it. It must not know what the tools do.
+// Package fakemodel stands in for a language model, so that tests can drive real coding agents
+// without a network. Its HTTP handler implements those parts of Anthropic Messages, OpenAI
+// Responses, OpenAI Chat Completions and Gemini that the agents need. A function of the test
+// chooses the answers. The package must not know what the tools do.
 package fakemodel
 
 import (
@@ -15,45 +16,46 @@ import (
 
 // Turn is an answer of the model: a call of a tool, or words.
 type Turn struct {
-	// Tool is the name that its server gave it. The agents put names of their own before that.
+	// Tool is the name that its server gave it. The agents put their own names before it.
 	Tool string
 	Args map[string]any
-	// Say is said where no tool is called.
+	// Say is the answer's text if no tool is called.
 	Say string
 }
 
-// Think returns the model's answer to a request of the conversation. It is called from the request's goroutine; ctx ends when
-// the agent gives up.
+// Think returns the model's answer to a request of the conversation. It is called from the
+// request's goroutine; ctx ends when the agent gives up.
 type Think func(ctx context.Context, r Request) Turn
 
 // maxBody bounds a request, in bytes.
 const maxBody = 16 << 20
 
-// guess begins Claude Code's question what its user may say next.
+// guess begins the prompt by which Claude Code asks for a suggestion of its user's next prompt.
 const guess = "[SUGGESTION MODE"
 
-// New makes a model. It answers requests without tools, as for the title of a conversation, and guesses by itself.
+// New makes a model. It does not call think for requests without tools, such as for the title of a
+// conversation, and for suggestions.
 func New(think Think) http.Handler {
 	m := &model{think: think}
 	mux := http.NewServeMux()
-	mux.Handle("POST /v1/messages", m.speaks(anthropic{}))
-	mux.Handle("POST /v1/responses", m.speaks(responses{}))
-	mux.Handle("POST /v1/chat/completions", m.speaks(chat{}))
-	mux.Handle("POST /v1beta/models/{call}", m.speaks(gemini{}))
+	mux.Handle("POST /v1/messages", m.serveVendor(anthropic{}))
+	mux.Handle("POST /v1/responses", m.serveVendor(responses{}))
+	mux.Handle("POST /v1/chat/completions", m.serveVendor(chat{}))
+	mux.Handle("POST /v1beta/models/{call}", m.serveVendor(gemini{}))
 	return mux
 }
 
 type model struct {
 	think Think
 
-	mu    sync.Mutex
-	meant *Turn // the call for which the model first asked the agent for the tool
+	mu          sync.Mutex
+	pendingTurn *Turn // a call that waits until the agent has described the tool
 }
 
 // vendor writes answers as the API of one vendor streams them.
 type vendor interface {
-	// answer writes the words, or the call if its name is not "".
-	answer(e *events, words string, c call)
+	// writeAnswer writes the words, or the call if its name is not "".
+	writeAnswer(e *events, words string, c call)
 }
 
 // call is the call of a tool, by the name under which the agent offers it.
@@ -63,79 +65,79 @@ type call struct {
 	args            string // JSON
 }
 
-func (m *model) speaks(v vendor) http.Handler {
+func (m *model) serveVendor(v vendor) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
-		asked, err := read(body)
+		request, err := parseRequest(body)
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
-		turn, c, err := m.turn(r.Context(), asked)
+		turn, c, err := m.answerTurn(r.Context(), request)
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
 		w.Header().Set("Content-Type", "text/event-stream")
-		v.answer(&events{w: w}, turn.Say, c)
+		v.writeAnswer(&events{w: w}, turn.Say, c)
 	})
 }
 
-// turn is the answer to a request, with the call in it. A tool whose description an agent holds back is asked for first, as its
-// model would.
-func (m *model) turn(ctx context.Context, asked Request) (Turn, call, error) {
-	if len(asked.Tools) == 0 || strings.HasPrefix(asked.Prompt, guess) {
+// answerTurn returns the answer to a request, with its call. If the agent holds back the tool's
+// description, the model asks for it first, as a real model would.
+func (m *model) answerTurn(ctx context.Context, request Request) (Turn, call, error) {
+	if len(request.Tools) == 0 || strings.HasPrefix(request.Prompt, guess) {
 		return Turn{Say: "a title"}, call{}, nil
 	}
 	m.mu.Lock()
-	meant := m.meant
-	m.meant = nil
+	pendingTurn := m.pendingTurn
+	m.pendingTurn = nil
 	m.mu.Unlock()
 	var turn Turn
-	if meant != nil {
-		turn = *meant
+	if pendingTurn != nil {
+		turn = *pendingTurn
 	} else {
-		turn = m.think(ctx, asked)
+		turn = m.think(ctx, request)
 	}
 	if turn.Tool == "" {
 		return turn, call{}, nil
 	}
-	if tool, ok := asked.offers(turn.Tool); ok {
-		c, err := asked.call(tool, turn.Args)
+	if tool, ok := request.findTool(turn.Tool); ok {
+		c, err := request.newCall(tool, turn.Args)
 		return turn, c, err
 	}
-	search, query := asked.search(turn.Tool)
-	if query == "" || meant != nil {
-		return turn, call{}, fmt.Errorf("the agent offers no tool %s, but %v", turn.Tool, asked.Tools)
+	search, query := request.findSearchTool(turn.Tool)
+	if query == "" || pendingTurn != nil {
+		err := fmt.Errorf("the agent offers no tool %s, but %v", turn.Tool, request.Tools)
+		return turn, call{}, err
 	}
 	m.mu.Lock()
-	m.meant = &turn
+	m.pendingTurn = &turn
 	m.mu.Unlock()
-	c, err := asked.call(search, map[string]any{"query": query})
+	c, err := request.newCall(search, map[string]any{"query": query})
 	return turn, c, err
 }
 
 // events are server-sent events.
 type events struct{ w http.ResponseWriter }
 
-// send writes one event. The agent may be gone: nobody is left to tell.
-func (e *events) send(name string, v any) {
+// writeEvent writes one event. It ignores errors: the agent may be gone.
+func (e *events) writeEvent(name string, v any) {
 	data, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // values of our own
+		panic(err) // this package makes only values that can be encoded
 	}
 	if name != "" {
 		fmt.Fprintf(e.w, "event: %s\n", name)
 	}
-	e.raw(string(data))
+	e.writeData(string(data))
 }
 
-// raw writes the data of an event.
-func (e *events) raw(data string) {
+func (e *events) writeData(data string) {
 	fmt.Fprintf(e.w, "data: %s\n\n", data)
 	if f, ok := e.w.(http.Flusher); ok {
 		f.Flush()

@@ -48,42 +48,42 @@ type message struct {
 	FunctionResponse       *struct{ Response json.RawMessage }
 }
 
-func read(body []byte) (Request, error) {
+func parseRequest(body []byte) (Request, error) {
 	var got wire
 	if err := json.Unmarshal(body, &got); err != nil {
 		return Request{}, fmt.Errorf("read the request: %w", err)
 	}
-	r := Request{Body: body, Tools: tools(got.Tools, "")}
+	r := Request{Body: body, Tools: flattenTools(got.Tools, "")}
 	var text []string
 	for _, m := range slices.Concat(got.Messages, got.Input, got.Contents) {
-		r.hear(m)
-		r.Tools = append(r.Tools, tools(m.Tools, "")...)
-		text = append(text, words(m.Content, m.Parts, m.Output)...)
+		r.addMessage(m)
+		r.Tools = append(r.Tools, flattenTools(m.Tools, "")...)
+		text = append(text, collectStrings(m.Content, m.Parts, m.Output)...)
 	}
 	r.Text = strings.Join(text, "\n")
 	return r, nil
 }
 
-func tools(offered []wireTool, namespace string) []Tool {
+func flattenTools(offered []wireTool, namespace string) []Tool {
 	var all []Tool
 	for _, t := range offered {
 		switch name := t.Name + t.Function.Name; {
 		case t.Type == toolSearch:
 			all = append(all, Tool{Name: toolSearch})
 		case len(t.Tools) > 0:
-			all = append(all, tools(t.Tools, name)...)
+			all = append(all, flattenTools(t.Tools, name)...)
 		case name != "":
 			all = append(all, Tool{Namespace: namespace, Name: name})
 		}
-		all = append(all, tools(t.FunctionDeclarations, namespace)...)
+		all = append(all, flattenTools(t.FunctionDeclarations, namespace)...)
 	}
 	return all
 }
 
-// hear takes an entry of the conversation in.
-func (r *Request) hear(m message) {
+// addMessage updates the request with an entry of the conversation.
+func (r *Request) addMessage(m message) {
 	if m.Role == "tool" || strings.HasSuffix(m.Type, "_call_output") {
-		r.result(m.Content, m.Output)
+		r.addResult(m.Content, m.Output)
 		return
 	}
 	var text string
@@ -98,56 +98,59 @@ func (r *Request) hear(m message) {
 	for _, b := range blocks {
 		switch {
 		case b.Type == "tool_result":
-			r.result(b.Content)
+			r.addResult(b.Content)
 		case b.FunctionResponse != nil:
-			r.result(b.FunctionResponse.Response)
+			r.addResult(b.FunctionResponse.Response)
 		case m.Role == "user" && b.Text != "":
 			r.Prompt = b.Text
 		}
 	}
 }
 
-// offers finds a tool by the name that its server gave it.
-func (r *Request) offers(name string) (Tool, bool) {
-	i := slices.IndexFunc(r.Tools, func(t Tool) bool { return called(t.Name, name) })
+// findTool finds a tool by its server's name for it.
+func (r *Request) findTool(name string) (Tool, bool) {
+	i := slices.IndexFunc(r.Tools, func(t Tool) bool { return hasServerName(t.Name, name) })
 	if i < 0 {
 		return Tool{}, false
 	}
 	return r.Tools[i], true
 }
 
-// toolSearch is the type of the tool with which OpenAI's models find tools that are held back, and its name here.
+// toolSearch is the type of the tool by which OpenAI's models find tools that are held back. This
+// package also uses it as the tool's name.
 const toolSearch = "tool_search"
 
-// search is the tool that finds one whose description the agent holds back, and what to look for; "" where there is none.
-func (r *Request) search(name string) (t Tool, query string) {
-	if t, ok := r.offers(toolSearch); ok {
+// findSearchTool returns the tool that finds a held back tool, and the query for it. The query is
+// "" if the agent offers no search.
+func (r *Request) findSearchTool(name string) (t Tool, query string) {
+	if t, ok := r.findTool(toolSearch); ok {
 		return t, name
 	}
-	if t, ok := r.offers("ToolSearch"); ok && r.names(name) != "" {
-		return t, "select:" + r.names(name)
+	if t, ok := r.findTool("ToolSearch"); ok && r.listedName(name) != "" {
+		return t, "select:" + r.listedName(name)
 	}
 	return t, ""
 }
 
-// names is a tool's whole name where the conversation lists it alone on a line, "" where it does not.
-func (r *Request) names(name string) string {
+// listedName returns a tool's whole name if the conversation lists it alone on a line, or "".
+func (r *Request) listedName(name string) string {
 	for line := range strings.Lines(r.Text) {
-		if line = strings.TrimSpace(line); called(line, name) {
+		if line = strings.TrimSpace(line); hasServerName(line, name) {
 			return line
 		}
 	}
 	return ""
 }
 
-// called says whether an agent's name of a tool is the server's with something before it.
-func called(whole, name string) bool {
+// hasServerName reports whether an agent's whole name of a tool is the server's name, alone or
+// after a prefix.
+func hasServerName(whole, name string) bool {
 	prefix, ok := strings.CutSuffix(whole, name)
 	return ok && (prefix == "" || strings.HasSuffix(prefix, "_") || strings.HasSuffix(prefix, "-"))
 }
 
-// call is a call of a tool in answer to this request.
-func (r *Request) call(t Tool, args map[string]any) (call, error) {
+// newCall makes a call of a tool in answer to this request.
+func (r *Request) newCall(t Tool, args map[string]any) (call, error) {
 	if args == nil {
 		args = map[string]any{}
 	}
@@ -155,38 +158,39 @@ func (r *Request) call(t Tool, args map[string]any) (call, error) {
 	if err != nil {
 		return call{}, fmt.Errorf("arguments of %s: %w", t.Name, err)
 	}
-	return call{name: t.Name, namespace: t.Namespace, id: fmt.Sprintf("call_%d", r.Calls+1), args: string(text)}, nil
+	id := fmt.Sprintf("call_%d", r.Calls+1)
+	return call{name: t.Name, namespace: t.Namespace, id: id, args: string(text)}, nil
 }
 
-func (r *Request) result(answer ...json.RawMessage) {
+func (r *Request) addResult(answer ...json.RawMessage) {
 	r.Calls++
-	r.Result = strings.Join(words(answer...), "\n")
+	r.Result = strings.Join(collectStrings(answer...), "\n")
 }
 
-// words are all strings in JSON values but the names of types.
-func words(values ...json.RawMessage) []string {
+// collectStrings returns all strings in JSON values except the names of types.
+func collectStrings(values ...json.RawMessage) []string {
 	var all []string
 	for _, raw := range values {
 		var v any
 		if len(raw) > 0 && json.Unmarshal(raw, &v) == nil {
-			all = appendWords(all, v)
+			all = appendStrings(all, v)
 		}
 	}
 	return all
 }
 
-func appendWords(all []string, v any) []string {
+func appendStrings(all []string, v any) []string {
 	switch v := v.(type) {
 	case string:
 		all = append(all, v)
 	case []any:
 		for _, e := range v {
-			all = appendWords(all, e)
+			all = appendStrings(all, e)
 		}
 	case map[string]any:
 		for _, key := range slices.Sorted(maps.Keys(v)) {
 			if key != "type" {
-				all = appendWords(all, v[key])
+				all = appendStrings(all, v[key])
 			}
 		}
 	}
