@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// closeMemory makes /proc/PID/mem, environ and fd root's, and ptrace(2) and pidfd_getfd(2) fail (PR_SET_DUMPABLE, prctl(2)).
-// There is no core file either. It is not inherited by what is executed.
+// closeMemory gives /proc/PID/mem, environ and fd to root, makes ptrace(2) and pidfd_getfd(2) fail,
+// and prevents core files (PR_SET_DUMPABLE, prctl(2)). Executed programs do not inherit it.
 func closeMemory() { _ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) }
 
 func closeOnExec() {

@@ -4,11 +4,11 @@ package harden
 
 import "golang.org/x/sys/unix"
 
-// closeMemory does nothing: these systems have no such switch that a process could set for itself alone.
+// closeMemory does nothing: on these systems a process has no such switch for itself alone.
 func closeMemory() {}
 
 func closeOnExec() {
 	for fd := 3; fd < 256; fd++ {
-		unix.CloseOnExec(fd) // of those that are not open nothing is said
+		unix.CloseOnExec(fd) // ignores descriptors that are not open
 	}
 }
