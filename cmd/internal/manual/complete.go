@@ -2,7 +2,6 @@ package manual
 
 import (
 	"embed"
-	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -11,8 +10,8 @@ import (
 //go:embed shells
 var shells embed.FS
 
-// words are the values that a flag of proxy knows, by the flag's name.
-var words = map[string][]string{
+// flagValues are the values that a flag of proxy knows, by the flag's name.
+var flagValues = map[string][]string{
 	"grant":     {"drive", "type"},
 	"notify":    {"terminal", "off"},
 	"log-level": {"debug", "info", "warn", "error"},
@@ -21,89 +20,88 @@ var words = map[string][]string{
 // option is a flag as a shell sees it.
 type option struct {
 	*pflag.Flag
-	value string // what --help calls its value, "" where it takes none
-	brief string // the beginning of what --help says
+	value   string // the value's name in --help, "" if the flag takes no value
+	summary string // the beginning of its text in --help
 }
 
-// options are the flags of a set that --help shows.
-func options(set *pflag.FlagSet) []option {
+// visibleOptions returns the flags that --help shows.
+func visibleOptions(set *pflag.FlagSet) []option {
 	var all []option
 	set.VisitAll(func(f *pflag.Flag) {
 		if f.Hidden {
 			return
 		}
-		_, value, says := described(f)
-		all = append(all, option{f, value, brief(says)})
+		_, value, description := describeFlag(f)
+		all = append(all, option{f, value, shortenDescription(description)})
 	})
 	return all
 }
 
-// brief is a description that has room beside a flag.
-func brief(says string) string {
+// shortenDescription returns the first part, which has room beside a flag.
+func shortenDescription(description string) string {
 	for _, end := range []string{" (", ", e.g.", ". ", "; ", ": "} {
-		says, _, _ = strings.Cut(says, end)
+		description, _, _ = strings.Cut(description, end)
 	}
-	return strings.NewReplacer("[", "(", "]", ")").Replace(says)
+	return strings.NewReplacer("[", "(", "]", ")").Replace(description)
 }
 
-// long is how a flag is typed.
-func (o option) long() string { return "--" + o.Name }
+func (o option) longForm() string { return "--" + o.Name }
 
-// valued reports whether the next word is the flag's.
-func (o option) valued() bool { return o.NoOptDefVal == "" }
+// takesValue reports whether the next word is the flag's value.
+func (o option) takesValue() bool { return o.NoOptDefVal == "" }
 
-// file reports whether the value is a file.
-func (o option) file() bool { return o.value == "FILE" }
+func (o option) takesFile() bool { return o.value == "FILE" }
 
-// fill puts the parts into a shell's file, each for its mark.
-func fill(shell string, parts ...string) string {
-	text, err := shells.ReadFile("shells/proxy." + shell)
+// fillTemplate replaces marks in a shell's file. Each mark stands before its text.
+func fillTemplate(shell string, marksAndTexts ...string) string {
+	template, err := shells.ReadFile("shells/proxy." + shell)
 	if err != nil {
 		panic(err) // it is embedded
 	}
-	return strings.NewReplacer(parts...).Replace(string(text))
+	return strings.NewReplacer(marksAndTexts...).Replace(string(template))
 }
 
-// longs are the flags that fit, as they are typed.
-func longs(set *pflag.FlagSet, fits func(option) bool) []string {
+func longForms(set *pflag.FlagSet, fits func(option) bool) []string {
 	var names []string
-	for _, o := range options(set) {
+	for _, o := range visibleOptions(set) {
 		if fits(o) {
-			names = append(names, o.long())
+			names = append(names, o.longForm())
 		}
 	}
 	return names
 }
 
-func bash(set *pflag.FlagSet) string {
+func bashCompletion(set *pflag.FlagSet) string {
 	var cases []string
-	for _, o := range options(set) {
-		if known := words[o.Name]; known != nil {
-			cases = append(cases, o.long()+`) COMPREPLY=($(compgen -W "`+strings.Join(known, " ")+`" -- "$cur")) ;;`)
+	for _, o := range visibleOptions(set) {
+		if known := flagValues[o.Name]; known != nil {
+			values := strings.Join(known, " ")
+			cases = append(cases,
+				o.longForm()+`) COMPREPLY=($(compgen -W "`+values+`" -- "$cur")) ;;`)
 		}
 	}
-	return fill("bash",
-		"@FLAGS@", strings.Join(longs(set, func(option) bool { return true }), " "),
-		"@VALUED@", strings.Join(longs(set, option.valued), " | "),
-		"@FILES@", strings.Join(longs(set, option.file), " | "),
+	return fillTemplate("bash",
+		"@FLAGS@", strings.Join(longForms(set, func(option) bool { return true }), " "),
+		"@VALUED@", strings.Join(longForms(set, option.takesValue), " | "),
+		"@FILES@", strings.Join(longForms(set, option.takesFile), " | "),
 		"@WORDS@", strings.Join(cases, "\n\t\t"))
 }
 
-func zsh(set *pflag.FlagSet) string {
+func zshCompletion(set *pflag.FlagSet) string {
 	quote := func(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 	var specs []string
-	for _, o := range options(set) {
-		spec := o.long()
-		if o.valued() {
+	for _, o := range visibleOptions(set) {
+		spec := o.longForm()
+		if o.takesValue() {
 			spec += "="
 		}
-		spec += "[" + strings.ReplaceAll(o.brief, ":", `\:`) + "]"
+		spec += "[" + strings.ReplaceAll(o.summary, ":", `\:`) + "]"
 		switch {
-		case words[o.Name] != nil:
-			spec += ":" + o.value + ":(" + strings.Join(words[o.Name], " ") + ")"
-		case o.file():
+		case flagValues[o.Name] != nil:
+			spec += ":" + o.value + ":(" + strings.Join(flagValues[o.Name], " ") + ")"
+		case o.takesFile():
 			spec += ":" + o.value + ":_files"
-		case o.valued():
+		case o.takesValue():
 			spec += ":" + o.value + ": "
 		}
 		if strings.HasSuffix(o.Value.Type(), "Array") {
@@ -111,29 +109,33 @@ func zsh(set *pflag.FlagSet) string {
 		}
 		specs = append(specs, quote(spec))
 		if o.Shorthand != "" {
-			specs = append(specs, quote("-"+o.Shorthand+"["+o.brief+"]"))
+			specs = append(specs, quote("-"+o.Shorthand+"["+o.summary+"]"))
 		}
 	}
-	return fill("zsh", "@SPECS@", strings.Join(specs, " \\\n\t"))
+	return fillTemplate("zsh", "@SPECS@", strings.Join(specs, " \\\n\t"))
 }
 
-func fish(set *pflag.FlagSet) string {
-	quote := func(s string) string { return "'" + strings.NewReplacer(`\`, `\\`, "'", `\'`).Replace(s) + "'" }
+func fishCompletion(set *pflag.FlagSet) string {
+	escapes := strings.NewReplacer(`\`, `\\`, "'", `\'`)
+	quote := func(s string) string { return "'" + escapes.Replace(s) + "'" }
 	var lines []string
-	for _, o := range options(set) {
+	for _, o := range visibleOptions(set) {
 		line := []string{"complete", "-c", "proxy", "-n", "'not __proxy_program'", "-l", o.Name}
 		if o.Shorthand != "" {
 			line = append(line, "-s", o.Shorthand)
 		}
 		switch {
-		case words[o.Name] != nil:
-			line = append(line, "-x", "-a", quote(strings.Join(words[o.Name], " ")))
-		case o.file():
+		case flagValues[o.Name] != nil:
+			line = append(line, "-x", "-a", quote(strings.Join(flagValues[o.Name], " ")))
+		case o.takesFile():
 			line = append(line, "-r", "-F")
-		case o.valued():
+		case o.takesValue():
 			line = append(line, "-x")
 		}
-		lines = append(lines, strings.Join(slices.Concat(line, []string{"-d", quote(o.brief)}), " "))
+		line = append(line, "-d", quote(o.summary))
+		lines = append(lines, strings.Join(line, " "))
 	}
-	return fill("fish", "@FLAGS@", strings.Join(lines, "\n"), "@VALUED@", strings.Join(longs(set, option.valued), " "))
+	return fillTemplate("fish",
+		"@FLAGS@", strings.Join(lines, "\n"),
+		"@VALUED@", strings.Join(longForms(set, option.takesValue), " "))
 }

@@ -1,5 +1,5 @@
-// Package manual writes the pages of man(1) and the completions of shells for both commands, from the text of their --help. It must
-// not know what a flag does.
+// Package manual writes the man(1) pages and the shell completions of both commands from the text
+// of their --help. It must not know what a flag does.
 package manual
 
 import (
@@ -14,7 +14,7 @@ import (
 	"terminalproxy/cmd/internal/proxyflags"
 )
 
-// Where the files lie beneath a share directory, as man and the shells look for them.
+// The directories below a share directory in which man and the shells look.
 const (
 	manDir  = "man/man1"
 	bashDir = "bash-completion/completions"
@@ -22,8 +22,8 @@ const (
 	fishDir = "fish/vendor_completions.d"
 )
 
-// Write makes the pages and completions of proxy, and of gateway with its commands, in the directories beneath share where man and
-// the shells look for them. It replaces what is there.
+// Write makes the pages and completions of proxy, and of gateway with its commands, in the
+// directories below share in which man and the shells look. It replaces existing files.
 func Write(share string, gateway *cobra.Command) error {
 	set := new(proxyflags.Flags).Set()
 	text := func(s string) func(io.Writer) error {
@@ -32,16 +32,18 @@ func Write(share string, gateway *cobra.Command) error {
 			return err
 		}
 	}
+	gatewayBash := func(w io.Writer) error { return gateway.GenBashCompletionV2(w, true) }
+	gatewayFish := func(w io.Writer) error { return gateway.GenFishCompletion(w, true) }
 	var errs []error
 	for name, write := range map[string]func(io.Writer) error{
 		manDir + "/proxy.1":       text(proxyPage(set)),
 		manDir + "/gateway.1":     text(gatewayPage(gateway)),
-		bashDir + "/proxy":        text(bash(set)),
-		bashDir + "/gateway":      func(w io.Writer) error { return gateway.GenBashCompletionV2(w, true) },
-		zshDir + "/_proxy":        text(zsh(set)),
+		bashDir + "/proxy":        text(bashCompletion(set)),
+		bashDir + "/gateway":      gatewayBash,
+		zshDir + "/_proxy":        text(zshCompletion(set)),
 		zshDir + "/_gateway":      gateway.GenZshCompletion,
-		fishDir + "/proxy.fish":   text(fish(set)),
-		fishDir + "/gateway.fish": func(w io.Writer) error { return gateway.GenFishCompletion(w, true) },
+		fishDir + "/proxy.fish":   text(fishCompletion(set)),
+		fishDir + "/gateway.fish": gatewayFish,
 	} {
 		errs = append(errs, writeFile(filepath.Join(share, name), write))
 	}

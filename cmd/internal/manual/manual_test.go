@@ -50,7 +50,7 @@ func TestThePageOfProxySaysWhatItsHelpSays(t *testing.T) {
 	set := new(proxyflags.Flags).Set()
 	page := rendered(t, proxyPage(set))
 	set.VisitAll(func(f *pflag.Flag) {
-		flag, value, says := described(f)
+		flag, value, says := describeFlag(f)
 		require.Contains(t, page, strings.Join(strings.Fields(flag+" "+value+" "+says), " "))
 	})
 	for _, text := range []string{proxyflags.Synopsis, proxyflags.About, proxyflags.Examples} {
@@ -90,12 +90,12 @@ func TestFilesLieWhereTheyAreLookedFor(t *testing.T) {
 // TestTheWordsAreThoseOfFlags: none is of a flag that is gone.
 func TestTheWordsAreThoseOfFlags(t *testing.T) {
 	set := new(proxyflags.Flags).Set()
-	for name := range words {
+	for name := range flagValues {
 		require.NotNil(t, set.Lookup(name), name)
 	}
-	for _, o := range options(set) {
-		require.NotContains(t, o.value+o.brief, "\n")
-		require.NotEmpty(t, o.brief, o.Name)
-		require.NotRegexp(t, `e\.g$|[,:;.(]$`, o.brief, o.Name)
+	for _, o := range visibleOptions(set) {
+		require.NotContains(t, o.value+o.summary, "\n")
+		require.NotEmpty(t, o.summary, o.Name)
+		require.NotRegexp(t, `e\.g$|[,:;.(]$`, o.summary, o.Name)
 	}
 }

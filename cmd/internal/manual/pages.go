@@ -11,17 +11,18 @@ import (
 
 // proxyPage is proxy(1).
 func proxyPage(set *pflag.FlagSet) string {
-	r := newPage("proxy", "run a program on your terminal, where AI agents can watch and type while you let them")
-	r.section("Synopsis")
-	r.text(proxyflags.Synopsis)
-	r.section("Description")
-	r.text(proxyflags.About)
-	r.section("Options")
-	r.text(proxyflags.FlagsHead)
-	r.options(set)
-	r.section("Examples")
-	r.text(proxyflags.Examples)
-	r.section("See also")
+	r := newPage("proxy",
+		"run a program on your terminal, where AI agents can watch and type while you let them")
+	r.writeSection("Synopsis")
+	r.writeText(proxyflags.Synopsis)
+	r.writeSection("Description")
+	r.writeText(proxyflags.About)
+	r.writeSection("Options")
+	r.writeText(proxyflags.FlagsHead)
+	r.writeFlags(set)
+	r.writeSection("Examples")
+	r.writeText(proxyflags.Examples)
+	r.writeSection("See also")
 	r.WriteString(".BR gateway (1)\n")
 	return r.String()
 }
@@ -29,27 +30,27 @@ func proxyPage(set *pflag.FlagSet) string {
 // gatewayPage is gateway(1), with all commands in their groups.
 func gatewayPage(root *cobra.Command) string {
 	r := newPage("gateway", root.Short)
-	r.section("Synopsis")
-	r.text("gateway [flags] COMMAND [ARG ...]")
-	r.section("Description")
-	r.text(root.Long)
-	r.section("Options")
-	r.options(root.PersistentFlags())
+	r.writeSection("Synopsis")
+	r.writeText("gateway [flags] COMMAND [ARG ...]")
+	r.writeSection("Description")
+	r.writeText(root.Long)
+	r.writeSection("Options")
+	r.writeFlags(root.PersistentFlags())
 	for _, group := range append(root.Groups(), &cobra.Group{Title: "More:"}) {
-		r.section(group.Title[:len(group.Title)-1])
+		r.writeSection(group.Title[:len(group.Title)-1])
 		for _, cmd := range root.Commands() {
 			if cmd.GroupID == group.ID {
-				r.command(cmd)
+				r.writeCommand(cmd)
 			}
 		}
 	}
-	r.section("See also")
+	r.writeSection("See also")
 	r.WriteString(".BR proxy (1)\n")
 	return r.String()
 }
 
-// command writes one command and those beneath it.
-func (r *roff) command(cmd *cobra.Command) {
+// writeCommand writes one command and those beneath it.
+func (r *roff) writeCommand(cmd *cobra.Command) {
 	if !cmd.IsAvailableCommand() || cmd.Name() == "help" {
 		return
 	}
@@ -57,10 +58,10 @@ func (r *roff) command(cmd *cobra.Command) {
 	if cmd.Runnable() {
 		fmt.Fprintf(r, ".B %s\n.PP\n", escape(cmd.UseLine()))
 	}
-	if says := cmd.Long; says != "" {
-		r.text(says)
+	if description := cmd.Long; description != "" {
+		r.writeText(description)
 	} else {
-		r.text(cmd.Short + ".")
+		r.writeText(cmd.Short + ".")
 	}
 	own := pflag.NewFlagSet("", pflag.ContinueOnError)
 	cmd.NonInheritedFlags().VisitAll(func(f *pflag.Flag) {
@@ -68,12 +69,12 @@ func (r *roff) command(cmd *cobra.Command) {
 			own.AddFlag(f)
 		}
 	})
-	r.options(own)
+	r.writeFlags(own)
 	if cmd.Example != "" {
 		r.WriteString(".PP\nExamples:\n")
-		r.text(cmd.Example)
+		r.writeText(cmd.Example)
 	}
 	for _, sub := range cmd.Commands() {
-		r.command(sub)
+		r.writeCommand(sub)
 	}
 }

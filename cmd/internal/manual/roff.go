@@ -12,22 +12,27 @@ import (
 // roff is a page in the macros of man(7).
 type roff struct{ strings.Builder }
 
-// newPage begins a page of section 1: its title, name and what the command is.
+// newPage begins a page of section 1 with its title, the command's name and its short description.
 func newPage(name, short string) *roff {
 	r := &roff{}
-	fmt.Fprintf(r, ".TH %s 1 %q %q %q\n", strings.ToUpper(name), version.Date(), "terminalproxy "+version.Release, "User Commands")
-	r.section("Name")
+	fmt.Fprintf(r, ".TH %s 1 %q %q %q\n",
+		strings.ToUpper(name), version.Date(), "terminalproxy "+version.Release, "User Commands")
+	r.writeSection("Name")
 	fmt.Fprintf(r, "%s \\- %s\n", name, escape(short))
 	return r
 }
 
-func (r *roff) section(title string) { fmt.Fprintf(r, ".SH %s\n", strings.ToUpper(title)) }
+func (r *roff) writeSection(title string) { fmt.Fprintf(r, ".SH %s\n", strings.ToUpper(title)) }
 
-// escape keeps a text as it is: a hyphen that can be copied, and no quote that turns.
-var escape = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "^", `\(ha`, "~", `\(ti`).Replace
+// escape keeps man(1) from replacing ASCII characters with typographic ones, which cannot be copied
+// into a shell.
+var escape = strings.NewReplacer(
+	`\`, `\e`, "-", `\-`, "'", `\(aq`,
+	"`", `\(ga`, "^", `\(ha`, "~", `\(ti`,
+).Replace
 
-// text writes paragraphs. Lines that are indented stay as they are.
-func (r *roff) text(text string) {
+// writeText writes paragraphs. Indented lines keep their breaks.
+func (r *roff) writeText(text string) {
 	asIs := false
 	for line := range strings.Lines(strings.Trim(text, "\n") + "\n") {
 		line = strings.TrimRight(line, "\n")
@@ -52,28 +57,29 @@ func (r *roff) text(text string) {
 	}
 }
 
-// options writes the flags in the words of --help.
-func (r *roff) options(set *pflag.FlagSet) {
+// writeFlags writes the flags in the words of --help.
+func (r *roff) writeFlags(set *pflag.FlagSet) {
 	set.VisitAll(func(f *pflag.Flag) {
 		if f.Hidden {
 			return
 		}
-		flag, value, says := described(f)
+		flag, value, description := describeFlag(f)
 		fmt.Fprintf(r, ".TP\n\\fB%s\\fR", escape(flag))
 		if value != "" {
 			fmt.Fprintf(r, " \\fI%s\\fR", escape(value))
 		}
 		r.WriteString("\n")
-		r.text(says)
+		r.writeText(description)
 	})
 }
 
-// described is a flag as --help has it: "-h, --help", the name of its value or "", and what it does.
-func described(f *pflag.Flag) (flag, value, says string) {
+// describeFlag returns a flag's parts in --help: "-h, --help", the name of its value or "", and the
+// description.
+func describeFlag(f *pflag.Flag) (flag, value, description string) {
 	one := pflag.NewFlagSet("", pflag.ContinueOnError)
 	one.SortFlags = false
 	one.AddFlag(f)
-	left, says, _ := strings.Cut(strings.TrimSpace(one.FlagUsages()), "  ")
+	left, description, _ := strings.Cut(strings.TrimSpace(one.FlagUsages()), "  ")
 	at := strings.Index(left, "--"+f.Name) + len("--"+f.Name)
-	return left[:at], strings.TrimSpace(left[at:]), strings.TrimSpace(says)
+	return left[:at], strings.TrimSpace(left[at:]), strings.TrimSpace(description)
 }

@@ -1,13 +1,14 @@
-// Command mutants shows that the tests notice when a promise is broken: each file in patches breaks one, in one package, and
-// the tests of that package must fail, by themselves and before their time is over. It says which test noticed, and which
-// patches nobody noticed.
+// Command mutants shows that the tests notice a broken promise. Each file in patches breaks one
+// promise in one package, and the tests of that package must then fail before their timeout. It
+// prints which test noticed each patch, and which patches stayed unnoticed.
 //
 //	go run ./cmd/internal/mutants            # all
 //	go run ./cmd/internal/mutants reclaim    # those whose name contains a word
 //
-// A patch is what `git diff` prints, with a sentence before it that says what is broken. Its line numbers do not count: a hunk
-// belongs where its lines stand in its package, which must be one place, so that it outlives changes around it. The checkout is
-// not written to: the compiler is given the changed file in place of the one there (go help build, -overlay).
+// A patch is the output of `git diff` after a sentence that names the broken promise. Its line
+// numbers do not count, so that it outlives changes around it: the old lines of a hunk must stand
+// at exactly one place in the package. The checkout stays as it is: the compiler gets the changed
+// file in place of the original (go help build, -overlay).
 package main
 
 import (
@@ -37,7 +38,7 @@ func main() {
 	}
 }
 
-// errUnnoticed is for patches that their package's tests do not notice.
+// errUnnoticed: the package's tests do not notice a patch.
 var errUnnoticed = errors.New("not every patch was noticed")
 
 // run tries all mutants whose name contains one of words.
@@ -46,19 +47,19 @@ func run(ctx context.Context, words []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	all, err := load(os.DirFS(root), words)
+	all, err := loadMutants(os.DirFS(root), words)
 	if err != nil {
 		return err
 	}
 	green := make(map[string]bool) // packages whose tests pass as they are
 	for _, m := range all {
 		if !green[m.dir] {
-			if said, err := test(ctx, root, m.dir, ""); err != nil {
-				return fmt.Errorf("the tests of %s fail as they are: %w\n%s", m.dir, err, said)
+			if output, err := testPackage(ctx, root, m.dir, ""); err != nil {
+				return fmt.Errorf("the tests of %s fail as they are: %w\n%s", m.dir, err, output)
 			}
 			green[m.dir] = true
 		}
-		verdict, by, tried := m.try(ctx, root)
+		verdict, by, tried := m.runTests(ctx, root)
 		if tried != nil {
 			return fmt.Errorf("%s: %w", m.name, tried)
 		}
@@ -81,8 +82,8 @@ func moduleRoot(ctx context.Context) (string, error) {
 
 var failure = regexp.MustCompile(`--- FAIL: (\S+)`)
 
-// try runs the tests of the mutant's package with the mutant in it. by is the test that noticed, "" for none.
-func (m *mutant) try(ctx context.Context, root string) (verdict, by string, err error) {
+// runTests tests the mutant's package with the mutant in it. by is the test that noticed, or "".
+func (m *mutant) runTests(ctx context.Context, root string) (verdict, by string, err error) {
 	dir, err := os.MkdirTemp("", "mutant-")
 	if err != nil {
 		return "", "", err
@@ -90,8 +91,10 @@ func (m *mutant) try(ctx context.Context, root string) (verdict, by string, err 
 	defer func() { _ = os.RemoveAll(dir) }()
 	replace := make(map[string]string)
 	for name, text := range m.files {
-		replace[filepath.Join(root, filepath.FromSlash(name))] = filepath.Join(dir, filepath.Base(name))
-		if err := os.WriteFile(filepath.Join(dir, filepath.Base(name)), text, 0o600); err != nil {
+		original := filepath.Join(root, filepath.FromSlash(name))
+		changed := filepath.Join(dir, filepath.Base(name))
+		replace[original] = changed
+		if err := os.WriteFile(changed, text, 0o600); err != nil {
 			return "", "", err
 		}
 	}
@@ -102,25 +105,26 @@ func (m *mutant) try(ctx context.Context, root string) (verdict, by string, err 
 	if err := os.WriteFile(filepath.Join(dir, "overlay.json"), overlay, 0o600); err != nil {
 		return "", "", err
 	}
-	said, failed := test(ctx, root, m.dir, filepath.Join(dir, "overlay.json"))
+	output, failed := testPackage(ctx, root, m.dir, filepath.Join(dir, "overlay.json"))
 	switch {
 	case ctx.Err() != nil:
 		return "", "", ctx.Err()
 	case failed == nil:
 		return "SURVIVES", "", nil
-	case bytes.Contains(said, []byte("panic: test timed out")):
+	case bytes.Contains(output, []byte("panic: test timed out")):
 		return "HANGS", "", nil
-	case bytes.Contains(said, []byte("[build failed]")), bytes.Contains(said, []byte("[setup failed]")):
-		return "", "", fmt.Errorf("it does not compile:\n%s", said)
+	case bytes.Contains(output, []byte("[build failed]")),
+		bytes.Contains(output, []byte("[setup failed]")):
+		return "", "", fmt.Errorf("it does not compile:\n%s", output)
 	}
-	if test := failure.FindSubmatch(said); test != nil {
+	if test := failure.FindSubmatch(output); test != nil {
 		return "noticed", string(test[1]), nil
 	}
 	return "noticed", "the package as a whole", nil
 }
 
-// test runs a package's own tests.
-func test(ctx context.Context, root, dir, overlay string) (said []byte, err error) {
+// testPackage runs a package's own tests, with an overlay unless it is "".
+func testPackage(ctx context.Context, root, dir, overlay string) (output []byte, err error) {
 	args := []string{"test", "-vet=off", "-timeout=3m"}
 	if overlay != "" {
 		args = append(args, "-failfast", "-overlay", overlay)
@@ -139,8 +143,8 @@ type mutant struct {
 
 const patches = "cmd/internal/mutants/patches"
 
-// load applies every patch whose name contains one of words, or all without words.
-func load(root fs.FS, words []string) ([]*mutant, error) {
+// loadMutants applies every patch whose name contains one of words, or all without words.
+func loadMutants(root fs.FS, words []string) ([]*mutant, error) {
 	names, err := fs.Glob(root, patches+"/*.patch")
 	if err != nil {
 		return nil, err
@@ -148,7 +152,8 @@ func load(root fs.FS, words []string) ([]*mutant, error) {
 	var all []*mutant
 	for _, path := range names {
 		name := strings.TrimSuffix(filepath.Base(path), ".patch")
-		if len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return strings.Contains(name, w) }) {
+		isMatch := func(word string) bool { return strings.Contains(name, word) }
+		if len(words) > 0 && !slices.ContainsFunc(words, isMatch) {
 			continue
 		}
 		text, err := fs.ReadFile(root, path)
@@ -156,7 +161,7 @@ func load(root fs.FS, words []string) ([]*mutant, error) {
 			return nil, err
 		}
 		m := &mutant{name: name, files: make(map[string][]byte)}
-		if err := m.apply(root, string(text)); err != nil {
+		if err := m.applyPatch(root, string(text)); err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 		all = append(all, m)
@@ -170,13 +175,14 @@ func load(root fs.FS, words []string) ([]*mutant, error) {
 
 var target = regexp.MustCompile(`(?m)^\+\+\+ b/(\S+)/[^/\s]+\.go$`)
 
-// apply makes the changed files.
-func (m *mutant) apply(root fs.FS, patch string) error {
+// applyPatch makes the changed files.
+func (m *mutant) applyPatch(root fs.FS, patch string) error {
 	head, _, _ := strings.Cut(patch, "\n@@")
 	m.breaks, _, _ = strings.Cut(head, "\n")
 	in := target.FindAllStringSubmatch(patch, -1)
 	if len(in) != 1 || strings.HasPrefix(m.breaks, "---") || strings.HasPrefix(m.breaks, "diff ") {
-		return errors.New("a sentence is wanted that says what is broken, and then a patch of one file")
+		return errors.New("a sentence is wanted that says what is broken, " +
+			"and then a patch of one file")
 	}
 	m.dir = in[0][1]
 	for i, hunk := range strings.Split(strings.TrimSuffix(patch, "\n"), "\n@@") {
@@ -184,26 +190,26 @@ func (m *mutant) apply(root fs.FS, patch string) error {
 			continue // the head
 		}
 		_, lines, _ := strings.Cut(hunk, "\n")
-		var was, is string
+		var before, after string
 		for line := range strings.SplitSeq(lines, "\n") {
 			switch line[:min(1, len(line))] {
 			case "-":
-				was += line[1:] + "\n"
+				before += line[1:] + "\n"
 			case "+":
-				is += line[1:] + "\n"
+				after += line[1:] + "\n"
 			case " ":
-				was, is = was+line[1:]+"\n", is+line[1:]+"\n"
+				before, after = before+line[1:]+"\n", after+line[1:]+"\n"
 			}
 		}
-		if err := m.replace(root, was, is); err != nil {
+		if err := m.replaceLines(root, before, after); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// replace changes lines that stand once in the package.
-func (m *mutant) replace(root fs.FS, was, is string) error {
+// replaceLines changes lines that stand once in the package.
+func (m *mutant) replaceLines(root fs.FS, before, after string) error {
 	names, err := fs.Glob(root, m.dir+"/*.go")
 	if err != nil {
 		return err
@@ -221,16 +227,17 @@ func (m *mutant) replace(root fs.FS, was, is string) error {
 		}
 		whole := "\n" + string(text)
 		for at, from := 0, 0; ; from = at + 1 {
-			if at = strings.Index(whole[from:], "\n"+was); at < 0 {
+			if at = strings.Index(whole[from:], "\n"+before); at < 0 {
 				break
 			}
 			at += from
 			found++
-			m.files[name] = []byte(whole[1:at+1] + is + whole[at+1+len(was):])
+			m.files[name] = []byte(whole[1:at+1] + after + whole[at+1+len(before):])
 		}
 	}
 	if found != 1 {
-		return fmt.Errorf("these lines stand at %d places in %s, and not at one: the code has changed, or moved\n%s", found, m.dir, was)
+		return fmt.Errorf("these lines stand at %d places in %s, and not at one: "+
+			"the code has changed, or moved\n%s", found, m.dir, before)
 	}
 	return nil
 }

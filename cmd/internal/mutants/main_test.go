@@ -10,7 +10,7 @@ import (
 
 // TestEveryPatchApplies: who changes or moves lines that a patch breaks takes the patch along.
 func TestEveryPatchApplies(t *testing.T) {
-	all, err := load(os.DirFS("../../.."), nil)
+	all, err := loadMutants(os.DirFS("../../.."), nil)
 	require.NoError(t, err)
 	require.NotEmpty(t, all)
 }
@@ -29,7 +29,7 @@ func TestAPatchIsOfOnePlace(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			// The file has another name than in the patch, and its test holds the same lines.
-			all, err := load(fstest.MapFS{
+			all, err := loadMutants(fstest.MapFS{
 				"p/y.go": {Data: []byte(c.text)}, "p/y_test.go": {Data: []byte(c.text)},
 				patches + "/one.patch": {Data: []byte(c.patch)},
 			}, []string{"on"})
