@@ -1,8 +1,9 @@
-// Package notify sends short texts to a URL that the user named: a topic of ntfy, an incoming webhook of Slack, or a receiver of the
-// user's own. It knows nothing of sessions and words nothing.
+// Package notify sends short texts to a URL that the user chose: a topic of ntfy, an incoming
+// webhook of Slack, or another receiver. It must not know sessions or write texts itself.
 //
-// The body is the text itself (text/plain), as ntfy takes it, with the link in the header Click. For hooks.slack.com, and for a URL
-// that ends in #json, it is {"text": TEXT LINK} (application/json), which Slack, Mattermost and others take.
+// The body is the text (text/plain), as ntfy expects it, with the link in the header Click. For
+// hooks.slack.com, and for a URL that ends in #json, the body is {"text": TEXT LINK}
+// (application/json), which Slack, Mattermost and others accept.
 package notify
 
 import (
@@ -24,26 +25,26 @@ import (
 
 // Bounds of a poster.
 const (
-	tryFor    = 10 * time.Second // one try may take
+	tryFor    = 10 * time.Second // for one try
 	retryWait = 2 * time.Second
-	queued    = 16 // texts that wait; more are lost
+	queued    = 16 // notes that may wait; the next ones are lost
 	maxHops   = 3  // redirects on one host
 )
 
 // Note is one text.
 type Note struct {
 	Text string
-	Link string // "" for none
+	Link string // may be ""
 }
 
-// Target is where notes go.
+// Target receives notes.
 type Target struct {
 	url  string
 	host string
 	json bool
 }
 
-// Parse reads the URL of a flag. Its error is a sentence that says what to write, without the URL's secrets.
+// Parse reads the URL of a flag. Its error says what to write, without the URL's secrets.
 func Parse(raw string) (Target, error) {
 	u, err := url.Parse(raw)
 	switch {
@@ -54,7 +55,8 @@ func Parse(raw string) (Target, error) {
 	case u.Hostname() == "":
 		return Target{}, errors.New("it names no host: write it as https://ntfy.sh/TOPIC")
 	case u.User != nil:
-		return Target{}, errors.New("it holds a user name or password, which everybody who lists processes would read: use a URL without them")
+		return Target{}, errors.New("it holds a user name or password, " +
+			"which everybody who lists processes would read: use a URL without them")
 	}
 	t := Target{host: u.Host, json: u.Hostname() == "hooks.slack.com" || u.Fragment == "json"}
 	u.Fragment = ""
@@ -65,16 +67,18 @@ func Parse(raw string) (Target, error) {
 // Config is what a [Poster] needs. Target is required.
 type Config struct {
 	Target Target
-	// Log is told of the first failure after a success, and of the first success after a failure; nil is silence.
+	// Log gets the first failure after a success, and the first success after a failure; it may be
+	// nil.
 	Log *slog.Logger
-	// Failed is told of the same failures, in words without the URL's path; it may be nil. It is called from the poster's goroutine.
+	// Failed gets the same failures without the URL's path; it may be nil. It is called from the
+	// poster's goroutine.
 	Failed func(error)
 
-	client *http.Client  // tests' own
+	client *http.Client  // for tests
 	wait   time.Duration // before the second try
 }
 
-// Poster sends notes, one after another. Nobody waits for it.
+// Poster sends notes, one after another. Its callers do not wait.
 type Poster struct {
 	conf   Config
 	notes  chan Note
@@ -91,14 +95,15 @@ func New(conf Config) *Poster {
 	if conf.client == nil {
 		conf.client = &http.Client{Timeout: tryFor}
 	}
-	conf.client.CheckRedirect = sameHost
+	conf.client.CheckRedirect = checkRedirect
 	p := &Poster{conf: conf, notes: make(chan Note, queued)}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	p.wg.Go(p.run) // ends with Close
 	return p
 }
 
-// Post sends a note soon. It never waits: when too many wait already, the note is lost. Any goroutine may call it.
+// Post queues a note. It never waits: if the queue is full, the note is lost. Any goroutine may
+// call it.
 func (p *Poster) Post(n Note) {
 	select {
 	case p.notes <- n:
@@ -107,7 +112,7 @@ func (p *Poster) Post(n Note) {
 	}
 }
 
-// Close ends the poster. What it has not sent is lost.
+// Close ends the poster. Queued notes are lost.
 func (p *Poster) Close() {
 	p.cancel()
 	p.wg.Wait()
@@ -118,15 +123,15 @@ func (p *Poster) run() {
 	for {
 		select {
 		case n := <-p.notes:
-			p.told(p.send(n))
+			p.reportChange(p.sendWithRetry(n))
 		case <-p.ctx.Done():
 			return
 		}
 	}
 }
 
-// told says how it went, where that is news.
-func (p *Poster) told(err error) {
+// reportChange logs a failure after a success, and a success after a failure.
+func (p *Poster) reportChange(err error) {
 	switch {
 	case p.ctx.Err() != nil || (err != nil) == p.failed:
 	case err == nil:
@@ -140,10 +145,10 @@ func (p *Poster) told(err error) {
 	p.failed = err != nil
 }
 
-// send tries twice, where a second try may help.
-func (p *Poster) send(n Note) error {
-	again, err := p.try(n)
-	if !again {
+// sendWithRetry tries twice if a second try may help.
+func (p *Poster) sendWithRetry(n Note) error {
+	retry, err := p.sendOnce(n)
+	if !retry {
 		return err
 	}
 	select {
@@ -151,19 +156,19 @@ func (p *Poster) send(n Note) error {
 	case <-p.ctx.Done():
 		return err
 	}
-	_, err = p.try(n)
+	_, err = p.sendOnce(n)
 	return err
 }
 
-func (p *Poster) try(n Note) (again bool, err error) {
-	req, err := p.conf.Target.request(p.ctx, n)
+func (p *Poster) sendOnce(n Note) (retry bool, err error) {
+	req, err := p.conf.Target.newRequest(p.ctx, n)
 	if err != nil {
 		return false, err
 	}
 	resp, err := p.conf.client.Do(req)
 	if err != nil {
-		fault := bare(err)
-		return !errors.Is(fault, errElsewhere), fault
+		fault := withoutURL(err)
+		return !errors.Is(fault, errRedirected), fault
 	}
 	defer func() { _ = resp.Body.Close() }()
 	_, _ = io.CopyN(io.Discard, resp.Body, 64<<10) // so that the connection can be used again
@@ -171,13 +176,13 @@ func (p *Poster) try(n Note) (again bool, err error) {
 	case resp.StatusCode < 300:
 		return false, nil
 	case resp.StatusCode >= 500 || resp.StatusCode == http.StatusTooManyRequests:
-		again = true
+		retry = true
 	}
-	return again, fmt.Errorf("it answers %d", resp.StatusCode)
+	return retry, fmt.Errorf("it answers %d", resp.StatusCode)
 }
 
-// request is a note as the target takes it.
-func (t Target) request(ctx context.Context, n Note) (*http.Request, error) {
+// newRequest makes the request that sends a note.
+func (t Target) newRequest(ctx context.Context, n Note) (*http.Request, error) {
 	body, kind := []byte(n.Text), "text/plain; charset=utf-8"
 	if t.json {
 		var err error
@@ -198,19 +203,20 @@ func (t Target) request(ctx context.Context, n Note) (*http.Request, error) {
 	return req, nil
 }
 
-var errElsewhere = errors.New("it redirects to another host, or makes another request of this one")
+var errRedirected = errors.New("it redirects to another host, or makes another request of this one")
 
-// sameHost follows redirects that stay where the user sent the note, and keep it a POST.
-func sameHost(req *http.Request, via []*http.Request) error {
+// checkRedirect accepts redirects that stay on the host that the user chose and keep the POST.
+func checkRedirect(req *http.Request, via []*http.Request) error {
 	first := via[0]
-	if len(via) > maxHops || req.URL.Host != first.URL.Host || req.URL.Scheme != first.URL.Scheme || req.Method != http.MethodPost {
-		return errElsewhere
+	isSameSite := req.URL.Host == first.URL.Host && req.URL.Scheme == first.URL.Scheme
+	if len(via) > maxHops || !isSameSite || req.Method != http.MethodPost {
+		return errRedirected
 	}
 	return nil
 }
 
-// bare is an error of a request without its URL, which may be a secret.
-func bare(err error) error {
+// withoutURL removes the URL, which may be a secret, from a request's error.
+func withoutURL(err error) error {
 	if fault, ok := errors.AsType[*url.Error](err); ok {
 		err = fault.Err
 	}

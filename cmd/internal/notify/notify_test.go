@@ -224,8 +224,8 @@ func TestNobodyWaits(t *testing.T) {
 }
 
 func TestATimeoutIsSaidPlainly(t *testing.T) {
-	require.EqualError(t, bare(slow{}), "it does not answer in time")
-	require.EqualError(t, bare(errors.New("x")), "x")
+	require.EqualError(t, withoutURL(slow{}), "it does not answer in time")
+	require.EqualError(t, withoutURL(errors.New("x")), "x")
 }
 
 type slow struct{}

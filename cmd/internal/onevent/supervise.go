@@ -8,32 +8,32 @@ import (
 	"time"
 )
 
-// name is the argv[0] by which this program knows that it is to start another one and to keep it to its limit. The limit comes behind it,
-// whether that one follows another, and the command line.
+// supervisorName is the argv[0] that makes this binary a supervisor. After it come the limit, alone
+// or follows, and the command line of the program.
 const (
-	name    = "proxy-on-event"
-	alone   = "alone"
-	follows = "follows"
+	supervisorName = "proxy-on-event"
+	alone          = "alone"
+	follows        = "follows"
 )
 
-// The descriptors of the process: what it holds until its end, and what ends with the one that it follows.
+// The descriptors of a supervisor.
 const (
-	heldFD   = 3
-	beforeFD = 4
+	heldFD   = 3 // open until the supervisor ends
+	beforeFD = 4 // ends with the supervisor before
 )
 
-// Called reports whether this process is one of those.
-func Called(args []string) bool { return len(args) > 3 && args[0] == name }
+// Called reports whether this process is a supervisor.
+func Called(args []string) bool { return len(args) > 3 && args[0] == supervisorName }
 
-// The exit statuses of a program that did not run to its end, as timeout(1) and shells say it.
+// The exit statuses for a program that did not run to its end, as in timeout(1) and shells.
 const (
 	statusKilled   = 124
 	statusNotFound = 127
 	statusUsage    = 125
 )
 
-// Supervise runs the program of the command line, whose standard streams lead nowhere, and kills it and what it started when its time is
-// over. It returns the exit status.
+// Supervise runs the program of the command line with /dev/null as its standard streams, and kills
+// its process group at the limit. It returns the exit status.
 func Supervise(args []string) int {
 	limit, err := time.ParseDuration(args[1])
 	if err != nil {
@@ -42,7 +42,7 @@ func Supervise(args []string) int {
 	syscall.CloseOnExec(heldFD)
 	if args[2] == follows {
 		before := os.NewFile(beforeFD, follows)
-		_, _ = before.Read(make([]byte, 1)) // nobody writes
+		_, _ = before.Read(make([]byte, 1)) // waits for the end of the file: it is always empty
 		_ = before.Close()
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
