@@ -1,6 +1,6 @@
-// Package pictures draws a screen that the gateway has as rows of text, with the terminal model of package proxy. Proxy and
-// gateway do not import each other; the commands join them here, so that the command line, HTTP and MCP show the same
-// picture. Its functions may be called from any goroutine.
+// Package pictures draws the gateway's screens, which are rows of text, with the terminal model of
+// package proxy. Proxy and gateway do not import each other; the commands join them here, so that
+// the command line, HTTP and MCP show the same picture. Any goroutine may call its functions.
 package pictures
 
 import (
@@ -22,7 +22,7 @@ func Draw(w io.Writer, format string, p protocol.Screen) error {
 	if format != "png" && format != "svg" {
 		return fmt.Errorf("a picture is png or svg, not %q", format)
 	}
-	s, err := replay(p)
+	s, err := replayScreen(p)
 	if err != nil {
 		return err
 	}
@@ -33,10 +33,10 @@ func Draw(w io.Writer, format string, p protocol.Screen) error {
 	return err
 }
 
-// Fit makes a PNG that is at most side pixels wide and high, and says how large a cell is in it. A screen that could not be
-// read at that size is an error.
+// Fit makes a PNG of at most side pixels in width and height, and returns the size of a cell in it.
+// It fails if the screen could not be read at that size.
 func Fit(p protocol.Screen, side int) (png []byte, cell image.Point, err error) {
-	s, err := replay(p)
+	s, err := replayScreen(p)
 	if err != nil {
 		return nil, image.Point{}, err
 	}
@@ -45,10 +45,10 @@ func Fit(p protocol.Screen, side int) (png []byte, cell image.Point, err error) 
 	return b.Bytes(), cell, err
 }
 
-// MissingGlyphs counts the characters that a picture in pixels shows as boxes with their numbers. A screen of which there is no
-// picture lacks none.
+// MissingGlyphs counts the characters that a picture in pixels shows as boxes with their numbers.
+// It returns 0 for a screen that cannot be drawn.
 func MissingGlyphs(p protocol.Screen) int {
-	s, err := replay(p)
+	s, err := replayScreen(p)
 	if err != nil {
 		return 0
 	}
@@ -59,19 +59,19 @@ func MissingGlyphs(p protocol.Screen) int {
 	return n
 }
 
-// replay is a screen that shows what another one did.
-func replay(p protocol.Screen) (*screen.Screen, error) {
+// replayScreen makes a terminal model with the same content.
+func replayScreen(p protocol.Screen) (*screen.Screen, error) {
 	return render.Play(output(p), render.Options{Cols: p.Cols, Rows: p.Rows})
 }
 
-// output leaves a screen behind when a terminal prints it (ECMA-48: CUP, SGR; OSC 4, 10 and 11,
+// output returns the bytes that make a terminal show a screen (ECMA-48: CUP, SGR; OSC 4, 10 and 11,
 // DECAWM, DECTCEM and DECSCUSR of xterm ctlseqs).
 func output(p protocol.Screen) []byte {
 	var b bytes.Buffer
 	for _, c := range p.Palette {
-		repaint(&b, c)
+		setPaletteColor(&b, c)
 	}
-	b.WriteString("\x1b[?7l") // a row that is too long stays one row
+	b.WriteString("\x1b[?7l") // a long row must not wrap
 	for i, line := range p.Lines {
 		fmt.Fprintf(&b, "\x1b[%d;1H\x1b[0m%s", i+1, line)
 	}
@@ -88,8 +88,8 @@ func output(p protocol.Screen) []byte {
 	return b.Bytes()
 }
 
-// repaint changes a colour of the palette. What is none is passed over: it came over a wire.
-func repaint(b *bytes.Buffer, c protocol.Color) {
+// setPaletteColor writes a change of the palette. It ignores an invalid colour: the proxy sent it.
+func setPaletteColor(b *bytes.Buffer, c protocol.Color) {
 	var rgb [3]byte
 	if digits, ok := strings.CutPrefix(c.RGB, "#"); !ok || len(digits) != 2*len(rgb) {
 		return

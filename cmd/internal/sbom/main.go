@@ -1,5 +1,6 @@
-// Command sbom prints a software bill of materials, in CycloneDX's JSON, of the programs that its arguments name after the release:
-// the modules that they are built from, as they say themselves. make dist calls it. $SOURCE_DATE_EPOCH is the time that it bears, if any.
+// Command sbom prints a software bill of materials in CycloneDX's JSON: the modules of the programs
+// that its arguments name after the release, from the build information in the programs. make dist
+// calls it. The bill carries the time $SOURCE_DATE_EPOCH, if set.
 package main
 
 import (
@@ -21,9 +22,9 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: sbom RELEASE PROGRAM ...")
 		os.Exit(2)
 	}
-	infos, err := read(os.Args[2:])
+	infos, err := readBuildInfos(os.Args[2:])
 	if err == nil {
-		err = write(os.Stdout, os.Args[1], infos, os.Getenv("SOURCE_DATE_EPOCH"))
+		err = writeBill(os.Stdout, os.Args[1], infos, os.Getenv("SOURCE_DATE_EPOCH"))
 	}
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "sbom: %v\n", err)
@@ -31,7 +32,7 @@ func main() {
 	}
 }
 
-// component is one in CycloneDX's words.
+// component is a component of CycloneDX.
 type component struct {
 	Type       string     `json:"type"`
 	Ref        string     `json:"bom-ref"`
@@ -46,8 +47,7 @@ type property struct {
 	Value string `json:"value"`
 }
 
-// read is what the programs say of how they were built.
-func read(programs []string) ([]*debug.BuildInfo, error) {
+func readBuildInfos(programs []string) ([]*debug.BuildInfo, error) {
 	var infos []*debug.BuildInfo
 	for _, program := range programs {
 		info, err := buildinfo.ReadFile(program)
@@ -59,22 +59,24 @@ func read(programs []string) ([]*debug.BuildInfo, error) {
 	return infos, nil
 }
 
-// write prints the bill. epoch is in seconds, "" for no time.
-func write(out io.Writer, release string, infos []*debug.BuildInfo, epoch string) error {
+// writeBill prints the bill. epoch is in seconds; the bill has no time if it is "".
+func writeBill(out io.Writer, release string, infos []*debug.BuildInfo, epoch string) error {
 	found := make(map[string]component)
 	for _, info := range infos {
-		add(found, "stdlib", strings.TrimPrefix(info.GoVersion, "go"), "")
+		addModule(found, "stdlib", strings.TrimPrefix(info.GoVersion, "go"), "")
 		for _, m := range info.Deps {
 			if m.Replace != nil && m.Replace.Version == "" {
-				continue // a directory of ours
+				continue // a directory of this repository
 			}
 			if m.Replace != nil {
 				m = m.Replace
 			}
-			add(found, m.Path, m.Version, m.Sum)
+			addModule(found, m.Path, m.Version, m.Sum)
 		}
 	}
-	about := map[string]any{"component": component{Type: "application", Ref: "terminalproxy", Name: "terminalproxy", Version: release}}
+	const name = "terminalproxy"
+	application := component{Type: "application", Ref: name, Name: name, Version: release}
+	about := map[string]any{"component": application}
 	if epoch != "" {
 		seconds, err := strconv.ParseInt(epoch, 10, 64)
 		if err != nil {
@@ -88,15 +90,19 @@ func write(out io.Writer, release string, infos []*debug.BuildInfo, epoch string
 	}
 	enc := json.NewEncoder(out)
 	enc.SetIndent("", "  ")
-	return enc.Encode(map[string]any{"bomFormat": "CycloneDX", "specVersion": "1.5", "version": 1, "metadata": about, "components": all})
+	return enc.Encode(map[string]any{
+		"bomFormat": "CycloneDX", "specVersion": "1.5", "version": 1,
+		"metadata": about, "components": all,
+	})
 }
 
-// add has the module among those found, once for each version.
-func add(found map[string]component, path, version, sum string) {
+// addModule adds a module, once for each version.
+func addModule(found map[string]component, path, version, sum string) {
 	ref := "pkg:golang/" + path + "@" + version
 	c := component{Type: "library", Ref: ref, Name: path, Version: version, PURL: ref}
 	if sum != "" {
-		c.Properties = []property{{"go:sum", sum}} // it is of the module's files, and none of the kinds that CycloneDX knows
+		// A property and not a hash: it covers the module's files, by no algorithm of CycloneDX.
+		c.Properties = []property{{"go:sum", sum}}
 	}
 	found[ref] = c
 }

@@ -18,7 +18,7 @@ func TestTheBillNamesWhatProgramsAreBuiltFrom(t *testing.T) {
 		{Path: "example.org/a", Version: "v1.2.0", Sum: "h1:a="},
 	}}
 	var out bytes.Buffer
-	require.NoError(t, write(&out, "1.2.3", []*debug.BuildInfo{one, two}, "1795381407"))
+	require.NoError(t, writeBill(&out, "1.2.3", []*debug.BuildInfo{one, two}, "1795381407"))
 	var bill struct {
 		BOMFormat, SpecVersion string
 		Metadata               struct {
@@ -39,17 +39,17 @@ func TestTheBillNamesWhatProgramsAreBuiltFrom(t *testing.T) {
 		library("example.org/c", "v0.2.0", property{"go:sum", "h1:c="}),
 		library("stdlib", "1.26.8"),
 	}, bill.Components)
-	require.ErrorContains(t, write(&out, "1", nil, "soon"), "SOURCE_DATE_EPOCH")
+	require.ErrorContains(t, writeBill(&out, "1", nil, "soon"), "SOURCE_DATE_EPOCH")
 }
 
 func TestReadsProgramsAlone(t *testing.T) {
 	self, err := os.Executable()
 	require.NoError(t, err)
-	infos, err := read([]string{self})
+	infos, err := readBuildInfos([]string{self})
 	require.NoError(t, err)
 	require.Equal(t, "terminalproxy", infos[0].Main.Path)
 	text := filepath.Join(t.TempDir(), "text")
 	require.NoError(t, os.WriteFile(text, []byte("text"), 0o600))
-	_, err = read([]string{self, text})
+	_, err = readBuildInfos([]string{self, text})
 	require.Error(t, err)
 }

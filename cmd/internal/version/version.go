@@ -1,4 +1,4 @@
-// Package version names the build of a command. It must not know which command that is.
+// Package version names the build of a command. It must not know the command.
 package version
 
 import (
@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// Release is the newest one in CHANGELOG.md. What is built after it is told apart by its commit.
+// Release is the newest release in CHANGELOG.md. Later builds differ from it by their commit.
 const Release = "0.1.0"
 
-// String is the release, and for a build from a checkout its commit and the commit's day, as in "0.1.0 (commit 0123456789ab,
-// 2026-11-22)". It may be called from any goroutine.
-func String() string { return name(settings()) }
+// String returns the release. A build from a checkout adds its commit and the commit's day, as in
+// "0.1.0 (commit 0123456789ab, 2026-11-22)". Any goroutine may call it.
+func String() string { return describeBuild(settings()) }
 
-// Date is the day of the build's commit, as in 2026-11-22, "" where it is not known.
-func Date() string { return day(settings()) }
+// Date returns the day of the build's commit, as in 2026-11-22, or "" if it is unknown.
+func Date() string { return commitDay(settings()) }
 
-// settings are those of the build, by their names; none without build information.
+// settings returns the build's settings by their names. It is empty without build information.
 func settings() map[string]string {
 	found := make(map[string]string)
 	if info, ok := debug.ReadBuildInfo(); ok {
@@ -27,7 +27,7 @@ func settings() map[string]string {
 	return found
 }
 
-func name(settings map[string]string) string {
+func describeBuild(settings map[string]string) string {
 	commit := settings["vcs.revision"]
 	if commit == "" {
 		return Release
@@ -36,13 +36,13 @@ func name(settings map[string]string) string {
 	if settings["vcs.modified"] == "true" {
 		about += " with changes"
 	}
-	if on := day(settings); on != "" {
-		about += ", " + on
+	if day := commitDay(settings); day != "" {
+		about += ", " + day
 	}
 	return Release + " (" + about + ")"
 }
 
-func day(settings map[string]string) string {
-	on, _, _ := strings.Cut(settings["vcs.time"], "T")
-	return on
+func commitDay(settings map[string]string) string {
+	day, _, _ := strings.Cut(settings["vcs.time"], "T")
+	return day
 }

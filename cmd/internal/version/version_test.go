@@ -10,11 +10,11 @@ import (
 
 func TestWhatABuildIsCalled(t *testing.T) {
 	commit := map[string]string{"vcs.revision": "0123456789abcdef0123456789abcdef01234567", "vcs.time": "2026-11-22T21:03:27Z"}
-	require.Equal(t, Release+" (commit 0123456789ab, 2026-11-22)", name(commit))
+	require.Equal(t, Release+" (commit 0123456789ab, 2026-11-22)", describeBuild(commit))
 	commit["vcs.modified"] = "true"
-	require.Equal(t, Release+" (commit 0123456789ab with changes, 2026-11-22)", name(commit))
-	require.Equal(t, Release+" (commit 0123)", name(map[string]string{"vcs.revision": "0123"}))
-	require.Equal(t, Release, name(nil))
+	require.Equal(t, Release+" (commit 0123456789ab with changes, 2026-11-22)", describeBuild(commit))
+	require.Equal(t, Release+" (commit 0123)", describeBuild(map[string]string{"vcs.revision": "0123"}))
+	require.Equal(t, Release, describeBuild(nil))
 	require.Equal(t, Release, String(), "a test's binary knows no commit")
 	require.Empty(t, Date())
 }
