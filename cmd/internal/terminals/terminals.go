@@ -1,6 +1,6 @@
-// Package terminals knows which of the proxy's keys a terminal, or a multiplexer around the
-// program, keeps for itself, and what its user presses there instead. What it knows is of the dates
-// beside [All]; a terminal that it does not know keeps nothing.
+// Package terminals knows which of the proxy's keys a terminal or multiplexer keeps for itself, and
+// the keys that its user presses instead. Its facts are of the dates beside [All]; it assumes that
+// an unknown terminal keeps no keys.
 package terminals
 
 import (
@@ -13,47 +13,49 @@ import (
 	"terminalproxy/proxy/keys"
 )
 
-// Terminal is what reads the user's keys before the proxy does.
+// Terminal reads the user's keys before the proxy does.
 type Terminal struct {
 	Name string
-	// Keeps are the keys that do not arrive, as this terminal is set up when it comes, by the name
-	// that [keys.CtrlKey] has.
+	// Keeps are the keys that do not arrive with the default settings, by their names in
+	// [keys.CtrlKey].
 	Keeps []Kept
-	// Instead is what arrives as Ctrl+G whatever the settings are, as people write it; "" where
-	// nothing but Ctrl+G does.
+	// Instead is a key that arrives as Ctrl+G with any settings, as people write it; "" if only
+	// Ctrl+G does.
 	Instead string
-	// Grant is the grant key here unless the user names one, and Other the one where that is the
-	// reclaim key; "" is Ctrl+G.
+	// Grant is the default grant key, and Other replaces it if Grant is the reclaim key; "" is
+	// Ctrl+G.
 	Grant, Other string
-	// Free says how to have the keys arrive.
+	// Free describes how to make the keys arrive.
 	Free string
 
-	is func(env func(string) string) bool
-	// ask asks the multiplexer what it keeps now; nil where that cannot be asked.
+	matches func(env func(string) string) bool
+	// ask asks the multiplexer which keys it keeps now; nil if it cannot answer.
 	ask func(ctx context.Context) ([]Kept, error)
 }
 
 // Kept is a key that does not arrive.
 type Kept struct {
-	Key  string // the key that is pressed
-	As   string // the reclaim or grant key that it sends where it does arrive
-	Does string // what it does instead
-	// Command is the one that it runs in VS Code.
+	Key  string // the pressed key
+	As   string // the reclaim or grant key that it sends if it arrives
+	Does string // its effect in the terminal
+	// Command runs in VS Code.
 	Command string
 }
 
 // Label returns the key as people write it.
-func (k Kept) Label() string { return "Ctrl+" + strings.ToUpper(strings.TrimPrefix(k.Key, "ctrl-")) }
+func (k Kept) Label() string {
+	return "Ctrl+" + strings.ToUpper(strings.TrimPrefix(k.Key, "ctrl-"))
+}
 
-// All are the terminals, what is innermost first: a multiplexer keeps the variables of the terminal
+// All holds the terminals, the innermost first: a multiplexer keeps the variables of the terminal
 // that it was started in.
 //
 // Looked up on 26 November 2026. zellij: zellij-utils/assets/config/default.kdl at commit 005d2da
-// binds Ctrl+G in every mode, and the reclaim key in none. VS Code 1.100.3: its
-// DEFAULT_COMMANDS_TO_SKIP_SHELL is in testdata, and Ctrl+Alt+G sends 0x07 whenever the terminal has
-// the focus. Windows Terminal: defaults.json at commit 0175639 binds no key that can be one of these.
-// tmux and screen keep their prefix alone. JetBrains' IDEs pass all keys on while "Override IDE
-// shortcuts" is on, as it is by default.
+// binds Ctrl+G in every mode, and never the reclaim key. VS Code 1.100.3: testdata has its
+// DEFAULT_COMMANDS_TO_SKIP_SHELL, and Ctrl+Alt+G sends 0x07 whenever the terminal has the focus.
+// Windows Terminal: defaults.json at commit 0175639 binds no key that can be one of these. tmux and
+// screen keep only their prefix. JetBrains' IDEs pass all keys on while "Override IDE shortcuts" is
+// on, which it is by default.
 var All = []*Terminal{
 	{
 		Name: "zellij",
@@ -63,61 +65,67 @@ var All = []*Terminal{
 			{Key: "ctrl-t", As: "ctrl-t", Does: "opens its tab mode"},
 		},
 		Grant: "ctrl-]", Other: "ctrl-^",
-		Free: `unbind it in zellij's config.kdl, as in: keybinds { unbind "Ctrl g"; }`,
-		is:   has("ZELLIJ"),
+		Free:    `unbind it in zellij's config.kdl, as in: keybinds { unbind "Ctrl g"; }`,
+		matches: hasVariable("ZELLIJ"),
 	},
 	{
-		Name: "tmux",
-		Free: `tmux unbind-key -n KEY, or another prefix, in ~/.tmux.conf`,
-		is:   has("TMUX"), ask: askTmux,
+		Name:    "tmux",
+		Free:    `tmux unbind-key -n KEY, or another prefix, in ~/.tmux.conf`,
+		matches: hasVariable("TMUX"), ask: askTmux,
 	},
 	{
-		Name: "screen",
-		Free: "screen keeps its prefix alone (Ctrl+A, or what `escape` in ~/.screenrc says)",
-		is:   has("STY"),
+		Name:    "screen",
+		Free:    "screen keeps its prefix alone (Ctrl+A, or what `escape` in ~/.screenrc says)",
+		matches: hasVariable("STY"),
 	},
 	{
 		Name:    "VS Code",
 		Keeps:   vsCode,
 		Instead: "Ctrl+Alt+G",
-		Free:    "gateway init vscode prints the settings that free Ctrl+G and Ctrl+4; put them into settings.json and reload the window (on a Mac both arrive anyway)",
-		is:      func(env func(string) string) bool { return env("TERM_PROGRAM") == "vscode" },
+		Free: "gateway init vscode prints the settings that free Ctrl+G and Ctrl+4; " +
+			"put them into settings.json and reload the window (on a Mac both arrive anyway)",
+		matches: func(env func(string) string) bool { return env("TERM_PROGRAM") == "vscode" },
 	},
 	{
 		Name: "JetBrains",
 		Free: `leave "Override IDE shortcuts" on, in Settings, Tools, Terminal`,
-		is:   func(env func(string) string) bool { return strings.HasPrefix(env("TERMINAL_EMULATOR"), "JetBrains") },
+		matches: func(env func(string) string) bool {
+			return strings.HasPrefix(env("TERMINAL_EMULATOR"), "JetBrains")
+		},
 	},
 	{
-		Name: "Windows Terminal",
-		is:   has("WT_SESSION"),
+		Name:    "Windows Terminal",
+		matches: hasVariable("WT_SESSION"),
 	},
 }
 
-// vsCode are the keys that run one of the commands that VS Code keeps from the shell. The digits
-// are what sends the key on a layout without the symbol.
+// vsCode holds the keys for the commands that VS Code keeps from the shell. Layouts without the
+// symbol send the key by the digit.
 var vsCode = []Kept{
-	{"ctrl-g", "ctrl-g", "goes to a recent directory", "workbench.action.terminal.goToRecentDirectory"},
+	{
+		"ctrl-g", "ctrl-g", "goes to a recent directory",
+		"workbench.action.terminal.goToRecentDirectory",
+	},
 	{"ctrl-4", `ctrl-\`, "goes to an editor", "workbench.action.focusFourthEditorGroup"},
 	{"ctrl-5", "ctrl-]", "goes to an editor", "workbench.action.focusFifthEditorGroup"},
 	{"ctrl-6", "ctrl-^", "goes to an editor", "workbench.action.focusSixthEditorGroup"},
 	{"ctrl-7", "ctrl-_", "goes to an editor", "workbench.action.focusSeventhEditorGroup"},
 }
 
-// has reports whether a variable is there.
-func has(name string) func(func(string) string) bool {
+// hasVariable returns a test for an environment variable.
+func hasVariable(name string) func(func(string) string) bool {
 	return func(env func(string) string) bool { return env(name) != "" }
 }
 
-// Find returns the terminal that an environment speaks of, nil for one that is not known.
+// Find returns the terminal of an environment, or nil if it is unknown.
 func Find(env func(string) string) *Terminal {
-	if i := slices.IndexFunc(All, func(t *Terminal) bool { return t.is(env) }); i >= 0 {
+	if i := slices.IndexFunc(All, func(t *Terminal) bool { return t.matches(env) }); i >= 0 {
 		return All[i]
 	}
 	return nil
 }
 
-// GrantKey returns the grant key of a user who names none.
+// GrantKey returns the default grant key.
 func (t *Terminal) GrantKey(reclaim keys.CtrlKey) keys.CtrlKey {
 	if t != nil {
 		for _, name := range []string{t.Grant, t.Other} {
@@ -129,13 +137,13 @@ func (t *Terminal) GrantKey(reclaim keys.CtrlKey) keys.CtrlKey {
 	return keys.Bindings{}.WithDefaults().Grant
 }
 
-// Label returns what people press for the grant key here.
+// Label returns the key that people press here for the grant key.
 func (t *Terminal) Label(grant keys.CtrlKey) string {
 	return grant.LabelAt(t.ForCtrlG())
 }
 
-// ForCtrlG returns what arrives as Ctrl+G where that does not; "" where it does, or nothing else
-// would.
+// ForCtrlG returns the key that arrives as Ctrl+G if Ctrl+G itself may not; "" if there is no such
+// key.
 func (t *Terminal) ForCtrlG() string {
 	if t == nil {
 		return ""
@@ -143,8 +151,7 @@ func (t *Terminal) ForCtrlG() string {
 	return t.Instead
 }
 
-// Kept returns which presses of a key do not arrive. It may ask the multiplexer, which is bounded
-// by ctx.
+// Kept returns the presses of a key that do not arrive. It may ask the multiplexer, until ctx ends.
 func (t *Terminal) Kept(ctx context.Context, key keys.CtrlKey) (kept []Kept, err error) {
 	all := t.Keeps
 	if t.ask != nil {
@@ -160,11 +167,11 @@ func (t *Terminal) Kept(ctx context.Context, key keys.CtrlKey) (kept []Kept, err
 	return kept, nil
 }
 
-// Asks reports whether Kept knows what the terminal keeps now, and not only how it comes.
+// Asks reports whether Kept asks the multiplexer, and does not rely on the default settings.
 func (t *Terminal) Asks() bool { return t.ask != nil }
 
-// VSCodeSettings are the commands that VS Code's terminal.integrated.commandsToSkipShell takes off
-// its list, so that both keys arrive.
+// VSCodeSettings returns the values of VS Code's terminal.integrated.commandsToSkipShell that let
+// both keys arrive.
 func VSCodeSettings() (off []string) {
 	for _, k := range vsCode {
 		if k.As == "ctrl-g" || k.As == `ctrl-\` {
@@ -177,11 +184,12 @@ func VSCodeSettings() (off []string) {
 // tmuxPatience bounds a question to tmux.
 const tmuxPatience = time.Second
 
-// askTmux asks tmux for its prefixes and for what it binds without one.
+// askTmux asks tmux for its prefixes and for its key bindings without a prefix.
 func askTmux(ctx context.Context) ([]Kept, error) {
 	ctx, cancel := context.WithTimeout(ctx, tmuxPatience)
 	defer cancel()
-	prefixes, err := exec.CommandContext(ctx, "tmux", "show-options", "-gv", "prefix", ";", "show-options", "-gv", "prefix2").Output()
+	prefixes, err := exec.CommandContext(ctx, "tmux",
+		"show-options", "-gv", "prefix", ";", "show-options", "-gv", "prefix2").Output()
 	if err != nil {
 		return nil, err
 	}
@@ -192,7 +200,7 @@ func askTmux(ctx context.Context) ([]Kept, error) {
 	return tmuxKeeps(string(prefixes), string(bound)), nil
 }
 
-// tmuxKeeps reads what tmux says of its prefixes, one a line, and of the keys of its root table:
+// tmuxKeeps parses tmux's output: its prefixes, one a line, and the keys of its root table as
 // bind-key [-r] -T root KEY COMMAND.
 func tmuxKeeps(prefixes, bound string) (all []Kept) {
 	keep := func(name, does string) {
