@@ -1,6 +1,6 @@
-// Package testneeds reads from the source of tests what they need of the machine: programs, root, or a real
-// client. It follows what a test mentions of its own package: helpers of helpers, methods, and tables of
-// functions or of programs. A test with a table counts as needing each program in it.
+// Package testneeds finds in the source of tests what they need of the machine: programs, root, or
+// a real client. It follows the names that a test mentions in its own package: helpers of helpers,
+// methods, and tables of functions or of programs. A test with a table needs each program in it.
 package testneeds
 
 import (
@@ -17,20 +17,21 @@ import (
 	"strings"
 )
 
-// What tests need besides programs, which go by the name that exec.LookPath is asked for.
+// The needs besides programs, which have their names in exec.LookPath.
 const (
-	// Client is what make clients runs: the test reads $CLIENTS, or wants a browser.
+	// Client is for the tests that make clients runs: they read $CLIENTS, or use a browser.
 	Client = "client"
-	// Root is what a test needs that reaches a function named needsRoot.
+	// Root is for the tests that reach a function named needsRoot.
 	Root = "root"
-	// Film is for the tests that reach a function named seeShown: they look at what stands for a second or two only.
+	// Film is for the tests that reach a function named seeShown: they look at a text that
+	// stays for only a second or two.
 	Film = "film"
 )
 
-// Test is a test function, and what it needs in alphabetical order.
+// Test is a test function.
 type Test struct {
 	Name  string
-	Needs []string
+	Needs []string // in alphabetical order
 }
 
 // Read returns the tests in the folder dir, by name.
@@ -54,19 +55,23 @@ func Read(dir string) ([]Test, error) {
 	var tests []Test
 	for name, files := range packages {
 		p := &source{
-			info:     types.Info{Uses: map[*ast.Ident]types.Object{}, Defs: map[*ast.Ident]types.Object{}, Types: map[ast.Expr]types.TypeAndValue{}},
+			info: types.Info{
+				Uses:  map[*ast.Ident]types.Object{},
+				Defs:  map[*ast.Ident]types.Object{},
+				Types: map[ast.Expr]types.TypeAndValue{},
+			},
 			assigned: make(map[token.Pos][]ast.Expr),
 		}
-		// Each import is unknown and an error; what the package's own names stand for is known all the same.
+		// Each import is an error, but the checker still resolves the package's own names.
 		conf := types.Config{Importer: noImports{}, Error: func(error) {}}
 		_, _ = conf.Check(name, set, files, &p.info)
-		tests = append(tests, p.tests(files)...)
+		tests = append(tests, p.findTests(files)...)
 	}
 	slices.SortFunc(tests, func(a, b Test) int { return strings.Compare(a.Name, b.Name) })
 	return tests, nil
 }
 
-// escapeGlob makes a pattern of a path: a checkout may lie in a directory with brackets in its name.
+// escapeGlob makes a pattern of a path: the name of a checkout's directory may hold brackets.
 func escapeGlob(path string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
@@ -77,9 +82,11 @@ func (noImports) Import(string) (*types.Package, error) { return nil, errors.New
 
 // source is one package of a folder.
 type source struct {
-	info     types.Info
-	assigned map[token.Pos][]ast.Expr // values of a variable or of a struct's field, by its declaration
+	info types.Info
+	// assigned holds the values of variables and of structs' fields, by their declarations.
+	assigned map[token.Pos][]ast.Expr
 	all      []*declaration
+	byPos    map[token.Pos]*declaration
 }
 
 // declaration is a function, a method or a variable of a package.
@@ -92,33 +99,33 @@ type declaration struct {
 	calls      []*ast.CallExpr
 	parameters map[token.Pos]bool
 	skips      bool
-	// looks: the programs that a call names are looked for, and the test skips without them.
+	// looks: it looks for the programs in its arguments, and the test skips without them.
 	looks bool
 }
 
-// tests finds the test functions and spreads needs from what is called to who calls it.
-func (p *source) tests(files []*ast.File) (tests []Test) {
+// findTests finds the test functions and spreads needs from functions to their callers.
+func (p *source) findTests(files []*ast.File) (tests []Test) {
 	p.readDeclarations(files)
-	byPos := make(map[token.Pos]*declaration)
+	p.byPos = make(map[token.Pos]*declaration)
 	for _, d := range p.all {
-		byPos[d.at] = d
+		p.byPos[d.at] = d
 	}
 	repeat(func() (changed bool) {
 		for _, d := range p.all {
-			if !d.looks && p.looksForArguments(d, byPos) {
+			if !d.looks && p.looksForArguments(d) {
 				d.looks, changed = true, true
 			}
 		}
 		return changed
 	})
 	for _, d := range p.all {
-		p.addPrograms(d, byPos)
+		p.addPrograms(d)
 	}
 	repeat(func() (changed bool) {
 		for _, d := range p.all {
 			n := len(d.needs)
 			for _, at := range d.uses {
-				if used := byPos[at]; used != nil {
+				if used := p.byPos[at]; used != nil {
 					maps.Copy(d.needs, used.needs)
 				}
 			}
@@ -127,7 +134,8 @@ func (p *source) tests(files []*ast.File) (tests []Test) {
 		return changed
 	})
 	for _, d := range p.all {
-		if _, is := d.node.(*ast.FuncDecl); is && strings.HasPrefix(d.name, "Test") && d.name != "TestMain" {
+		_, isFunction := d.node.(*ast.FuncDecl)
+		if isFunction && strings.HasPrefix(d.name, "Test") && d.name != "TestMain" {
 			tests = append(tests, Test{Name: d.name, Needs: slices.Sorted(maps.Keys(d.needs))})
 		}
 	}
@@ -149,7 +157,7 @@ func (p *source) readDeclarations(files []*ast.File) {
 				p.addDeclaration(d.Name, d)
 			case *ast.GenDecl:
 				for _, spec := range d.Specs {
-					if v, is := spec.(*ast.ValueSpec); is {
+					if v, ok := spec.(*ast.ValueSpec); ok {
 						for _, name := range v.Names {
 							p.addDeclaration(name, v)
 						}
@@ -161,9 +169,12 @@ func (p *source) readDeclarations(files []*ast.File) {
 }
 
 func (p *source) addDeclaration(name *ast.Ident, node ast.Node) {
-	d := &declaration{name: name.Name, at: name.Pos(), node: node, needs: map[string]bool{}, parameters: make(map[token.Pos]bool)}
+	d := &declaration{
+		name: name.Name, at: name.Pos(), node: node,
+		needs: map[string]bool{}, parameters: make(map[token.Pos]bool),
+	}
 	p.all = append(p.all, d)
-	if f, is := node.(*ast.FuncDecl); is {
+	if f, ok := node.(*ast.FuncDecl); ok {
 		for _, field := range f.Type.Params.List {
 			for _, name := range field.Names {
 				d.parameters[name.Pos()] = true
@@ -183,7 +194,8 @@ func (p *source) addDeclaration(name *ast.Ident, node ast.Node) {
 			if isClient(n) {
 				d.needs[Client] = true
 			}
-			if f, is := n.Fun.(*ast.SelectorExpr); is && (f.Sel.Name == "Skip" || f.Sel.Name == "Skipf") {
+			f, ok := n.Fun.(*ast.SelectorExpr)
+			if ok && (f.Sel.Name == "Skip" || f.Sel.Name == "Skipf") {
 				d.skips = true
 			}
 		case *ast.Ident:
@@ -198,28 +210,28 @@ func (p *source) addDeclaration(name *ast.Ident, node ast.Node) {
 	})
 }
 
-// readValues notes what a node assigns to variables and to fields of structs.
+// readValues records the values that a node assigns to variables and to fields of structs.
 func (p *source) readValues(n ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.ValueSpec:
 		for i, name := range n.Names {
 			if i < len(n.Values) {
-				p.assigned[name.Pos()] = append(p.assigned[name.Pos()], n.Values[i])
+				p.addAssigned(name.Pos(), n.Values[i])
 			}
 		}
 	case *ast.AssignStmt:
 		for i, left := range n.Lhs {
-			if name, is := left.(*ast.Ident); is && len(n.Lhs) == len(n.Rhs) {
-				if o := p.object(name); o != nil {
-					p.assigned[o.Pos()] = append(p.assigned[o.Pos()], n.Rhs[i])
+			if name, ok := left.(*ast.Ident); ok && len(n.Lhs) == len(n.Rhs) {
+				if o := p.objectOf(name); o != nil {
+					p.addAssigned(o.Pos(), n.Rhs[i])
 				}
 			}
 		}
 	case *ast.RangeStmt:
 		for _, left := range []ast.Expr{n.Key, n.Value} {
-			if name, is := left.(*ast.Ident); is {
-				if o := p.object(name); o != nil {
-					p.assigned[o.Pos()] = append(p.assigned[o.Pos()], n.X)
+			if name, ok := left.(*ast.Ident); ok {
+				if o := p.objectOf(name); o != nil {
+					p.addAssigned(o.Pos(), n.X)
 				}
 			}
 		}
@@ -228,47 +240,61 @@ func (p *source) readValues(n ast.Node) bool {
 		if t == nil {
 			return true
 		}
-		s, is := t.Underlying().(*types.Struct)
+		s, isStruct := t.Underlying().(*types.Struct)
 		for i, e := range n.Elts {
-			if pair, keyed := e.(*ast.KeyValueExpr); keyed && is {
-				if name, named := pair.Key.(*ast.Ident); named && p.object(name) != nil {
-					p.assigned[p.object(name).Pos()] = append(p.assigned[p.object(name).Pos()], pair.Value)
+			if pair, keyed := e.(*ast.KeyValueExpr); keyed && isStruct {
+				if name, named := pair.Key.(*ast.Ident); named && p.objectOf(name) != nil {
+					p.addAssigned(p.objectOf(name).Pos(), pair.Value)
 				}
-			} else if is && i < s.NumFields() {
-				p.assigned[s.Field(i).Pos()] = append(p.assigned[s.Field(i).Pos()], e)
+			} else if isStruct && i < s.NumFields() {
+				p.addAssigned(s.Field(i).Pos(), e)
 			}
 		}
 	}
 	return true
 }
 
-func (p *source) object(name *ast.Ident) types.Object {
+func (p *source) addAssigned(at token.Pos, value ast.Expr) {
+	p.assigned[at] = append(p.assigned[at], value)
+}
+
+func (p *source) objectOf(name *ast.Ident) types.Object {
 	if o := p.info.Defs[name]; o != nil {
 		return o
 	}
 	return p.info.Uses[name]
 }
 
-// looksForArguments: d hands a parameter of its own to exec.LookPath and skips, or to a function that does.
-func (p *source) looksForArguments(d *declaration, byPos map[token.Pos]*declaration) bool {
+// looksForArguments reports whether d passes one of its parameters to exec.LookPath and skips, or
+// to a function that does.
+func (p *source) looksForArguments(d *declaration) bool {
 	for _, call := range d.calls {
-		called := p.called(call, byPos)
-		if (d.skips && isLookPath(call) || called != nil && called.looks) && p.mentions(call.Args, d.parameters, make(map[token.Pos]bool)) {
+		visited := make(map[token.Pos]bool)
+		if p.looksFor(d, call) && p.mentionsParameter(call.Args, d.parameters, visited) {
 			return true
 		}
 	}
 	return false
 }
 
-// mentions reports whether the expressions come from one of the parameters, also by way of a loop over it. It
-// reads each variable once: visited has those that it has read.
-func (p *source) mentions(exprs []ast.Expr, parameters, visited map[token.Pos]bool) (found bool) {
+// looksFor reports whether a call of d looks for its arguments.
+func (p *source) looksFor(d *declaration, call *ast.CallExpr) bool {
+	called := p.calledDeclaration(call)
+	return d.skips && isLookPath(call) || called != nil && called.looks
+}
+
+// mentionsParameter reports whether the expressions come from one of the parameters, directly or by
+// a loop over it. It reads each variable once and adds it to visited.
+func (p *source) mentionsParameter(
+	exprs []ast.Expr, parameters, visited map[token.Pos]bool,
+) (found bool) {
 	for _, e := range exprs {
 		ast.Inspect(e, func(n ast.Node) bool {
-			if name, is := n.(*ast.Ident); is && !found {
-				if o := p.object(name); o != nil && isString(o.Type()) && !visited[o.Pos()] {
+			if name, ok := n.(*ast.Ident); ok && !found {
+				if o := p.objectOf(name); o != nil && isString(o.Type()) && !visited[o.Pos()] {
 					visited[o.Pos()] = true
-					found = parameters[o.Pos()] || p.mentions(p.assigned[o.Pos()], parameters, visited)
+					found = parameters[o.Pos()] ||
+						p.mentionsParameter(p.assigned[o.Pos()], parameters, visited)
 				}
 			}
 			return !found
@@ -277,31 +303,30 @@ func (p *source) mentions(exprs []ast.Expr, parameters, visited map[token.Pos]bo
 	return found
 }
 
-// isString: a string, or a slice of them.
+// isString reports whether a type is a string or a slice of strings.
 func isString(t types.Type) bool {
-	if s, is := t.Underlying().(*types.Slice); is {
+	if s, ok := t.Underlying().(*types.Slice); ok {
 		t = s.Elem()
 	}
-	b, is := t.Underlying().(*types.Basic)
-	return is && b.Info()&types.IsString != 0
+	b, ok := t.Underlying().(*types.Basic)
+	return ok && b.Info()&types.IsString != 0
 }
 
-func (p *source) called(call *ast.CallExpr, byPos map[token.Pos]*declaration) *declaration {
-	name, is := call.Fun.(*ast.Ident)
+func (p *source) calledDeclaration(call *ast.CallExpr) *declaration {
+	name, ok := call.Fun.(*ast.Ident)
 	if s, selects := call.Fun.(*ast.SelectorExpr); selects {
-		name, is = s.Sel, true
+		name, ok = s.Sel, true
 	}
-	if !is || p.info.Uses[name] == nil {
+	if !ok || p.info.Uses[name] == nil {
 		return nil
 	}
-	return byPos[p.info.Uses[name].Pos()]
+	return p.byPos[p.info.Uses[name].Pos()]
 }
 
-// addPrograms adds the programs that d looks for, or has looked for by what it calls.
-func (p *source) addPrograms(d *declaration, byPos map[token.Pos]*declaration) {
+// addPrograms adds the programs that d looks for, directly or through the functions that it calls.
+func (p *source) addPrograms(d *declaration) {
 	for _, call := range d.calls {
-		called := p.called(call, byPos)
-		if d.skips && isLookPath(call) || called != nil && called.looks {
+		if p.looksFor(d, call) {
 			for _, arg := range call.Args {
 				p.addValues(d.needs, arg, 0)
 			}
@@ -309,10 +334,10 @@ func (p *source) addPrograms(d *declaration, byPos map[token.Pos]*declaration) {
 	}
 }
 
-// maxDepth is how many assignments a value is followed through: a variable may be assigned from itself.
+// maxDepth bounds the chain of assignments to a value: a variable may be assigned from itself.
 const maxDepth = 4
 
-// addValues adds the names that an expression can have, as far as literals and tables of them say.
+// addValues adds the program names that an expression can have, from literals and tables of them.
 func (p *source) addValues(needs map[string]bool, e ast.Expr, depth int) {
 	if depth > maxDepth {
 		return
@@ -321,19 +346,19 @@ func (p *source) addValues(needs map[string]bool, e ast.Expr, depth int) {
 	switch e := e.(type) {
 	case *ast.BasicLit:
 		words := strings.Fields(unquote(e))
-		if e.Kind == token.STRING && len(words) > 0 && !strings.ContainsAny(words[0], "/%=,") && words[0][0] != '-' {
-			needs[words[0]] = true // of a command line the first word is the program
+		if e.Kind == token.STRING && len(words) > 0 && isProgramName(words[0]) {
+			needs[words[0]] = true // the first word of a command line is the program
 		}
 	case *ast.Ident:
-		if o := p.object(e); o != nil && (isString(o.Type()) || depth > 0) {
+		if o := p.objectOf(e); o != nil && (isString(o.Type()) || depth > 0) {
 			next = p.assigned[o.Pos()]
 		}
 	case *ast.SelectorExpr:
 		if o := p.info.Uses[e.Sel]; o != nil && isString(o.Type()) {
 			next = p.assigned[o.Pos()]
 		}
-	case *ast.IndexExpr: // the program of a command in words
-		if index, is := e.Index.(*ast.BasicLit); is && index.Value == "0" {
+	case *ast.IndexExpr: // the program of a command line
+		if index, ok := e.Index.(*ast.BasicLit); ok && index.Value == "0" {
 			p.addFirst(needs, e.X, depth)
 		}
 	case *ast.CompositeLit:
@@ -341,13 +366,17 @@ func (p *source) addValues(needs map[string]bool, e ast.Expr, depth int) {
 			next = e.Elts
 		}
 	case *ast.CallExpr:
-		if name, is := e.Fun.(*ast.Ident); is && name.Name == "append" {
+		if name, ok := e.Fun.(*ast.Ident); ok && name.Name == "append" {
 			next = e.Args
 		}
 	}
 	for _, e := range next {
 		p.addValues(needs, e, depth+1)
 	}
+}
+
+func isProgramName(word string) bool {
+	return !strings.ContainsAny(word, "/%=,") && word[0] != '-'
 }
 
 // addFirst adds the first element of each slice that e can be.
@@ -363,7 +392,7 @@ func (p *source) addFirst(needs map[string]bool, e ast.Expr, depth int) {
 			}
 		}
 	case *ast.Ident:
-		if o := p.object(e); o != nil {
+		if o := p.objectOf(e); o != nil {
 			for _, value := range p.assigned[o.Pos()] {
 				p.addFirst(needs, value, depth+1)
 			}
@@ -373,36 +402,38 @@ func (p *source) addFirst(needs map[string]bool, e ast.Expr, depth int) {
 			p.addValues(needs, e.Elts[0], depth+1)
 		}
 	case *ast.CallExpr: // strings.Fields(command)
-		if f, is := e.Fun.(*ast.SelectorExpr); is && f.Sel.Name == "Fields" && len(e.Args) == 1 {
+		if f, ok := e.Fun.(*ast.SelectorExpr); ok && f.Sel.Name == "Fields" && len(e.Args) == 1 {
 			p.addValues(needs, e.Args[0], depth+1)
 		}
 	}
 }
 
 func isLookPath(call *ast.CallExpr) bool {
-	f, is := call.Fun.(*ast.SelectorExpr)
-	return is && f.Sel.Name == "LookPath"
+	f, ok := call.Fun.(*ast.SelectorExpr)
+	return ok && f.Sel.Name == "LookPath"
 }
 
-// isClient: os.Getenv("CLIENTS"), or what reads it in package browser.
+// isClient reports whether a call is os.Getenv("CLIENTS"), or of a function in package browser that
+// reads it.
 func isClient(call *ast.CallExpr) bool {
-	f, is := call.Fun.(*ast.SelectorExpr)
-	if !is {
+	f, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok {
 		return false
 	}
-	of, is := f.X.(*ast.Ident)
-	if !is {
+	pkg, ok := f.X.(*ast.Ident)
+	if !ok {
 		return false
 	}
-	if of.Name == "browser" {
+	if pkg.Name == "browser" {
 		return f.Sel.Name == "Chromium" || f.Sel.Name == "Installed"
 	}
-	return of.Name == "os" && f.Sel.Name == "Getenv" && len(call.Args) == 1 && unquote(call.Args[0]) == "CLIENTS"
+	return pkg.Name == "os" && f.Sel.Name == "Getenv" &&
+		len(call.Args) == 1 && unquote(call.Args[0]) == "CLIENTS"
 }
 
 func unquote(e ast.Expr) string {
-	literal, is := e.(*ast.BasicLit)
-	if !is {
+	literal, ok := e.(*ast.BasicLit)
+	if !ok {
 		return ""
 	}
 	s, _ := strconv.Unquote(literal.Value)

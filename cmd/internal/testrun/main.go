@@ -1,13 +1,13 @@
-// Command testrun is go test for a person at a terminal: it says first what this machine lacks for the tests,
-// and last what failed.
+// Command testrun is go test for a person at a terminal: it prints first what this machine lacks
+// for the tests, and last what failed.
 //
 //	testrun [NAME=VALUE]... [-FLAG]... PACKAGE... [then ...]... [beside ...]...
 //	testrun -needs root|client|film|PROGRAM DIR...
 //
-// The arguments are those of go test, each flag with its value in one word, as -timeout=5m. What follows
-// "then" runs afterwards, what follows "beside" at the same time. If tmux or a C compiler is missing and
-// needed, it fails unless $SKIP_OK is 1. The second form prints the tests that need something, as a pattern
-// for -run.
+// The arguments are those of go test, each flag with its value in one word, as -timeout=5m. The
+// arguments after "then" run afterwards, those after "beside" at the same time. If tmux or a C
+// compiler is missing and needed, it fails unless $SKIP_OK is 1. The second form prints a pattern
+// for -run: the tests that need something.
 package main
 
 import (
@@ -32,7 +32,8 @@ import (
 
 func main() {
 	// Without SIGPIPE, make test | head would leave the tests behind.
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
+	ctx, stop := signal.NotifyContext(context.Background(),
+		os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
 	defer stop()
 	if err := run(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil {
 		if !errors.Is(err, errFailed) {
@@ -87,7 +88,8 @@ func run(ctx context.Context, args []string, out, stderr io.Writer) error {
 	return r.printEnd(refusals)
 }
 
-// parseLanes: groups of a lane run one after another, and lanes beside each other.
+// parseLanes parses the arguments. The groups of a lane run one after another, and lanes beside
+// each other.
 func parseLanes(args []string) (lanes [][]*group, err error) {
 	lanes = [][]*group{{{}}}
 	variable := regexp.MustCompile(`^[A-Z_]+=`)
@@ -117,26 +119,29 @@ func parseLanes(args []string) (lanes [][]*group, err error) {
 
 func stopRacing(lanes [][]*group) {
 	for _, g := range slices.Concat(lanes...) {
-		if g.races() {
-			g.flags = slices.DeleteFunc(g.flags, func(flag string) bool { return flag == "-race" })
+		if g.usesRaceDetector() {
+			isRace := func(flag string) bool { return flag == "-race" }
+			g.flags = slices.DeleteFunc(g.flags, isRace)
 			g.env = append(g.env, "CGO_ENABLED=0")
 		}
 	}
 }
 
-func (g *group) races() bool { return slices.Contains(g.flags, "-race") }
+func (g *group) usesRaceDetector() bool { return slices.Contains(g.flags, "-race") }
 
-// killAfter is how long go test may take to end when it is interrupted.
+// killAfter bounds the time that go test takes to end after an interrupt.
 const killAfter = 5 * time.Second
 
-// runGroup runs go test in a session of its own: no test finds a terminal, and all of them can be ended.
+// runGroup runs go test in a session of its own: no test finds a terminal, and one signal can end
+// them all.
 func runGroup(ctx context.Context, g *group, r *results, stderr io.Writer) {
 	s := &stream{results: r, interrupted: func() bool { return ctx.Err() != nil }}
 	if s.interrupted() {
-		s.end(ctx.Err(), "")
+		s.finishRun(ctx.Err(), "")
 		return
 	}
-	cmd := exec.CommandContext(ctx, "go", slices.Concat([]string{"test", "-json"}, g.flags, g.packages)...)
+	args := slices.Concat([]string{"test", "-json"}, g.flags, g.packages)
+	cmd := exec.CommandContext(ctx, "go", args...)
 	var diagnostics bytes.Buffer
 	cmd.Env = append(os.Environ(), g.env...)
 	cmd.Stdout, cmd.Stderr = s, io.MultiWriter(stderr, &diagnostics)
@@ -145,12 +150,13 @@ func runGroup(ctx context.Context, g *group, r *results, stderr io.Writer) {
 	cmd.WaitDelay = killAfter
 	err := cmd.Run()
 	if cmd.Process != nil && ctx.Err() != nil {
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // a test that stays after the signal
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // a test that outlives SIGINT
 	}
-	s.end(err, diagnostics.String())
+	s.finishRun(err, diagnostics.String())
 }
 
-// printPattern prints a pattern of the tests in dirs that need something. It matches nothing if there are none.
+// printPattern prints a pattern of the tests in dirs that need something. If there are no such
+// tests, it matches nothing.
 func printPattern(out io.Writer, need string, dirs []string) error {
 	var names []string
 	for _, dir := range dirs {

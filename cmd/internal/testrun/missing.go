@@ -14,10 +14,10 @@ import (
 	"terminalproxy/cmd/internal/testneeds"
 )
 
-// missing is something that this machine lacks, and what that costs.
+// missing is something that this machine lacks.
 type missing struct {
 	name     string
-	tests    int
+	tests    int // that will skip without it
 	remedy   string
 	required bool // the run fails without it
 	compiler bool // for the race detector
@@ -35,12 +35,16 @@ func (m missing) String() string {
 
 // debian has the packages whose names are not those of their programs.
 var debian = map[string]string{
-	"gcc": "gcc libc6-dev", "clang": "clang libc6-dev", "man": "man-db", "node": "nodejs", "nvim": "neovim", "ps": "procps", "top": "procps",
-	"psql": "postgresql-client", "script": "bsdutils", "setsid": "util-linux", "nohup": "coreutils", "stty": "coreutils",
-	"ssh": "openssh-client", "sshd": "openssh-server", "su": "login", "systemd-analyze": "systemd", "Xvfb": "xvfb",
+	"gcc": "gcc libc6-dev", "clang": "clang libc6-dev",
+	"man": "man-db", "node": "nodejs", "nvim": "neovim",
+	"nohup": "coreutils", "stty": "coreutils", "ps": "procps", "top": "procps",
+	"script": "bsdutils", "setsid": "util-linux", "su": "login",
+	"ssh": "openssh-client", "sshd": "openssh-server", "psql": "postgresql-client",
+	"systemd-analyze": "systemd", "Xvfb": "xvfb",
 }
 
-// findMissing lists what the tests of all groups lack: the compiler first, then what costs most tests.
+// findMissing lists what the tests of all groups lack: the compiler first, then by the number of
+// tests that skip.
 func findMissing(ctx context.Context, lanes [][]*group) ([]missing, error) {
 	counts := map[string]int{} // of tests, by what they need
 	var all []missing
@@ -48,14 +52,16 @@ func findMissing(ctx context.Context, lanes [][]*group) ([]missing, error) {
 		if err := countNeeds(ctx, g, counts); err != nil {
 			return nil, err
 		}
-		if g.races() && len(all) == 0 {
+		if g.usesRaceDetector() && len(all) == 0 {
 			cc, err := exec.CommandContext(ctx, "go", "env", "CC").Output()
 			if err != nil {
 				return nil, fmt.Errorf("go env CC: %w", err)
 			}
 			if words := strings.Fields(string(cc)); len(words) == 0 || !isInstalled(words[0]) {
 				name := filepath.Base(append(words, "gcc")[0])
-				all = append(all, missing{name: name, remedy: remedy(name), required: true, compiler: true})
+				all = append(all, missing{
+					name: name, remedy: remedy(name), required: true, compiler: true,
+				})
 			}
 		}
 	}
@@ -66,7 +72,9 @@ func findMissing(ctx context.Context, lanes [][]*group) ([]missing, error) {
 		case need == testneeds.Root && os.Geteuid() != 0:
 			all = append(all, missing{name: "root", tests: n, remedy: "sudo make test-as-root"})
 		case need != testneeds.Root && need != testneeds.Film && !isInstalled(need):
-			all = append(all, missing{name: need, tests: n, remedy: remedy(need), required: need == "tmux"})
+			all = append(all, missing{
+				name: need, tests: n, remedy: remedy(need), required: need == "tmux",
+			})
 		}
 	}
 	slices.SortFunc(all[compilers:], func(a, b missing) int {
@@ -79,24 +87,27 @@ func findMissing(ctx context.Context, lanes [][]*group) ([]missing, error) {
 func countNeeds(ctx context.Context, g *group, counts map[string]int) error {
 	pattern := regexp.MustCompile("")
 	for _, flag := range g.flags {
-		if expr, is := strings.CutPrefix(flag, "-run="); is {
+		if expr, ok := strings.CutPrefix(flag, "-run="); ok {
 			var err error
 			if pattern, err = regexp.Compile(expr); err != nil {
 				return err
 			}
 		}
 	}
-	clients := os.Getenv("CLIENTS") != "" || slices.ContainsFunc(g.env, func(v string) bool { return strings.HasPrefix(v, "CLIENTS=") })
-	cmd := exec.CommandContext(ctx, "go", append([]string{"list", "-e", "-f", "{{.Dir}}"}, g.packages...)...)
+	isClients := func(v string) bool { return strings.HasPrefix(v, "CLIENTS=") }
+	clients := os.Getenv("CLIENTS") != "" || slices.ContainsFunc(g.env, isClients)
+	args := append([]string{"list", "-e", "-f", "{{.Dir}}"}, g.packages...)
+	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Stderr = os.Stderr
 	dirs, err := cmd.Output()
 	if err != nil {
 		return fmt.Errorf("go list: %w", err)
 	}
 	for dir := range strings.Lines(string(dirs)) {
-		tests, _ := testneeds.Read(strings.TrimSuffix(dir, "\n")) // go test says what is wrong with a file
+		tests, _ := testneeds.Read(strings.TrimSuffix(dir, "\n")) // go test reports errors in a file
 		for _, test := range tests {
-			if !pattern.MatchString(test.Name) || !clients && slices.Contains(test.Needs, testneeds.Client) {
+			skipsAnyway := !clients && slices.Contains(test.Needs, testneeds.Client)
+			if !pattern.MatchString(test.Name) || skipsAnyway {
 				continue
 			}
 			for _, need := range test.Needs {
@@ -107,9 +118,13 @@ func countNeeds(ctx context.Context, g *group, counts map[string]int) error {
 	return nil
 }
 
-// isInstalled looks also where only root's PATH leads to, and where npm puts what .ci/package.json names.
+// isInstalled searches PATH, the directories that only root's PATH has, and the packages of
+// .ci/package.json.
 func isInstalled(program string) bool {
-	for _, path := range []string{program, "/usr/sbin/" + program, "/sbin/" + program, filepath.Join(".ci", "node_modules", ".bin", program)} {
+	for _, path := range []string{
+		program, "/usr/sbin/" + program, "/sbin/" + program,
+		filepath.Join(".ci", "node_modules", ".bin", program),
+	} {
 		if _, err := exec.LookPath(path); err == nil {
 			return true
 		}

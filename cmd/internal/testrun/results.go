@@ -16,12 +16,12 @@ import (
 
 var errFailed = errors.New("failed")
 
-// results is what all groups came to.
+// results collects the results of all groups.
 type results struct {
 	mu                      sync.Mutex
 	out                     io.Writer
 	passed, failed, skipped int
-	reasons                 map[string]int // why tests skipped
+	reasons                 map[string]int // numbers of skipped tests, by their reasons
 	failures                []string       // as go test prints them
 	unfinished              []string       // packages that an interrupt ended
 	notes                   []string
@@ -34,7 +34,7 @@ func (r *results) printLine(line string) {
 	fmt.Fprintln(r.out, line)
 }
 
-// printEnd prints why tests skipped, then what failed, with refusals last, then how many of each there were.
+// printEnd prints why tests skipped, then what failed, with the refusals last, then the counts.
 func (r *results) printEnd(refusals []string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -51,8 +51,9 @@ func (r *results) printEnd(refusals []string) error {
 	}
 	if r.interrupted {
 		slices.Sort(r.unfinished)
-		r.failures = append(r.failures, fmt.Sprintf("interrupted, and the tests were ended; these packages had begun and not finished: %s\n",
-			cmp.Or(strings.Join(r.unfinished, " "), "none")))
+		names := cmp.Or(strings.Join(r.unfinished, " "), "none")
+		r.failures = append(r.failures, fmt.Sprintf("interrupted, and the tests were ended; "+
+			"these packages had begun and not finished: %s\n", names))
 	}
 	r.failures = append(r.failures, refusals...)
 	if len(r.failures) > 0 {
@@ -71,24 +72,24 @@ func (r *results) printEnd(refusals []string) error {
 	return nil
 }
 
-// event is a line of go test -json: go doc test2json, and go help buildjson.
+// event is a line of go test -json (go doc test2json, go help buildjson).
 type event struct{ Action, Package, Test, Output, ImportPath, FailedBuild string }
 
-// stream reads what one go test prints.
+// stream reads the output of one go test.
 type stream struct {
 	*results
 	interrupted func() bool
 	partial     []byte // of a line
 	stray       string // lines that are no events
 	failed      bool
-	builds      map[string]string // output of builds that is not printed yet
+	builds      map[string]string // unprinted output of builds
 	packages    map[string]*packageRun
 }
 
-// packageRun is a package whose tests run.
+// packageRun is the run of a package's tests.
 type packageRun struct {
 	output []byte
-	names  []string // of its tests, in the order in which they started
+	names  []string // of its tests, in the order of their starts
 	tests  map[string]*testRun
 }
 
@@ -109,7 +110,7 @@ func (s *stream) Write(data []byte) (int, error) {
 		}
 		var e event
 		if err := json.Unmarshal(line, &e); err == nil && e.Action != "" {
-			s.handle(e)
+			s.handleEvent(e)
 		} else {
 			s.stray += string(line) + "\n"
 			fmt.Fprintf(s.out, "%s\n", line)
@@ -118,7 +119,7 @@ func (s *stream) Write(data []byte) (int, error) {
 	}
 }
 
-func (s *stream) handle(e event) {
+func (s *stream) handleEvent(e event) {
 	if s.packages == nil {
 		s.packages, s.builds = map[string]*packageRun{}, map[string]string{}
 	}
@@ -155,18 +156,20 @@ func (s *stream) handle(e event) {
 			return
 		}
 		text := s.builds[e.FailedBuild] + s.describeFailure(p) + string(p.output)
-		delete(s.builds, e.FailedBuild) // go test shows it once, too
+		delete(s.builds, e.FailedBuild) // go test also shows it only once
 		fmt.Fprint(s.out, text)
 		s.failures = append(s.failures, text)
 		s.failed = true
 	}
 }
 
-// closingLine is the line of go test for a package, without what its tests printed by the way.
+// closingLine returns go test's own line for a package, without the output of its tests.
 func closingLine(output []byte) string {
 	for line := range strings.Lines(string(output)) {
-		if strings.HasPrefix(line, "ok  \t") || strings.HasPrefix(line, "?   \t") || strings.HasPrefix(line, "\t") {
-			return line
+		for _, prefix := range []string{"ok  \t", "?   \t", "\t"} {
+			if strings.HasPrefix(line, prefix) {
+				return line
+			}
 		}
 	}
 	return ""
@@ -191,12 +194,12 @@ func (s *stream) handleTest(p *packageRun, e event) {
 		}
 	case "pass", "skip", "fail":
 		t.ended = true
-		s.count(p, e, t)
+		s.countTest(p, e, t)
 	}
 }
 
-// count counts a test that ended. A test with subtests counts if it fails or skips by itself.
-func (s *stream) count(p *packageRun, e event, t *testRun) {
+// countTest counts a finished test. A test with subtests counts if it fails or skips by itself.
+func (s *stream) countTest(p *packageRun, e event, t *testRun) {
 	switch {
 	case e.Action == "skip":
 		s.skipped++
@@ -223,10 +226,10 @@ func parentName(test string) string {
 	return test[:max(0, strings.LastIndex(test, "/"))]
 }
 
-// logged is a line of t.Log and t.Skip.
+// logged matches a line of t.Log and t.Skip.
 var logged = regexp.MustCompile(`^\s+\S+\.go:\d+: (.*)`)
 
-// skipReason is the last line that the test logged.
+// skipReason returns the last line that the test logged.
 func skipReason(output []byte) string {
 	reason := "without a reason"
 	for line := range strings.Lines(string(output)) {
@@ -246,8 +249,8 @@ func (p *packageRun) hasFailedTest() bool {
 	return false
 }
 
-// describeFailure returns what the failed tests of a package printed, and which tests were running when it
-// ended. A package that fails without a failed test counts as one.
+// describeFailure returns the output of a package's failed tests, and which tests were running when
+// the package ended. A package that fails without a failed test counts as one.
 func (s *stream) describeFailure(p *packageRun) string {
 	var text strings.Builder
 	var running []string
@@ -274,8 +277,8 @@ func (s *stream) describeFailure(p *packageRun) string {
 	return text.String()
 }
 
-// end takes how go test itself ended, and its standard error.
-func (s *stream) end(err error, stderr string) {
+// finishRun records the end of go test: its error and its standard error.
+func (s *stream) finishRun(err error, stderr string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.interrupted() {
@@ -294,6 +297,7 @@ func (s *stream) end(err error, stderr string) {
 	}
 	if err != nil && !s.failed {
 		s.results.failed++
-		s.failures = append(s.failures, fmt.Sprintf("%s%s%sgo test: %v\n", s.stray, s.partial, stderr, err))
+		text := fmt.Sprintf("%s%s%sgo test: %v\n", s.stray, s.partial, stderr, err)
+		s.failures = append(s.failures, text)
 	}
 }

@@ -151,7 +151,7 @@ func feed(t *testing.T, name string, err error, stderr string) (out string, fail
 			_, err := s.Write(rest[:min(size, len(rest))])
 			require.NoError(t, err)
 		}
-		s.end(err, stderr)
+		s.finishRun(err, stderr)
 		failed = r.printEnd(nil) != nil
 		out = b.String()
 		if want == "" {
