@@ -44,10 +44,11 @@ func rows(kind string) []row {
 
 const preface = `# Who may send what
 
-Made by ` + "`go generate ./gateway/rights`" + ` of the table that gateways ask; a test fails where this page differs from it. Nothing in a
-message changes who somebody is: see "Who you are" in [PROTOCOL.md](PROTOCOL.md). Everything that is not marked is answered by an
-` + "`error`" + ` with the code ` + "`forbidden`" + `, and has no effect; a viewer's connection ends with it. What is marked reaches the proxy, which
-decides by itself about input, grants and signatures.
+A mark means that the role may send the message. Any other message is answered by ` + "`error`" + ` with the code ` + "`forbidden`" + `, has
+no effect, and ends a viewer's connection. A marked message reaches the proxy, which decides by itself about input, grants and
+signatures. No message changes a sender's role: see "Who you are" in [PROTOCOL.md](PROTOCOL.md).
+
+` + "`go generate ./gateway/rights`" + ` makes this page from the table that gateways use; a test fails if they differ.
 
 `
 
