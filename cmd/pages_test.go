@@ -31,7 +31,7 @@ var (
 var hardPages = wordSet("CHANGELOG.md README.md docs/agents.md docs/architecture.md docs/cluster.md " +
 	"docs/coding-agents.md docs/configuration.md docs/development.md docs/install.md docs/keys.md " +
 	"docs/performance.md docs/promises.md docs/recording.md docs/remote.md docs/safety.md " +
-	"docs/shells.md .github/SECURITY.md")
+	"docs/shells.md")
 
 // pageWords counts in one page.
 type pageWords struct {
