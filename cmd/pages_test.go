@@ -30,7 +30,7 @@ var (
 // hardPages are above the limits still. The list may only shrink.
 var hardPages = wordSet("CHANGELOG.md README.md docs/agents.md docs/cluster.md " +
 	"docs/coding-agents.md docs/configuration.md docs/development.md docs/install.md docs/keys.md " +
-	"docs/performance.md docs/promises.md docs/recording.md docs/remote.md docs/safety.md " +
+	"docs/performance.md docs/recording.md docs/remote.md docs/safety.md " +
 	"docs/shells.md")
 
 // pageWords counts in one page.
