@@ -21,10 +21,10 @@ type notifyFlags struct {
 
 func (n *notifyFlags) addFlags(f *pflag.FlagSet) {
 	f.StringArrayVar(&n.urls, "notify", nil,
-		"POST a short text to `URL` (ntfy, Slack, or a receiver of yours) when an agent waits "+
-			"and nobody looks; may be repeated")
+		"POST a short text to `URL` (ntfy, Slack, or your own receiver) when an agent waits "+
+			"and no one looks; may be repeated")
 	f.DurationVar(&n.after, "notify-after", 10*time.Second,
-		"how long nobody has typed or looked before somebody is notified")
+		"how long no one has typed or looked before a notification")
 }
 
 // read reads the URLs.

@@ -72,7 +72,7 @@ func (a *app) newOpen() *cobra.Command {
 		"with --role owner: the page may also type into your own terminals, as you do")
 	f.DurationVar(&in.forTime, "for", 8*time.Hour, "how long the page stays open")
 	f.StringVar(&in.listen, "listen", "127.0.0.1:0",
-		"loopback `ADDRESS` to listen on; port 0 is any that is free")
+		"loopback `ADDRESS` to listen on; port 0 takes any free one")
 	f.StringVar(&in.host, "host", "",
 		"the `NAME`, or NAME:PORT, under which something else serves the page with TLS")
 	f.StringVar(&in.via, "via", "",

@@ -35,7 +35,7 @@ func (b *budget) addFlag(cmd *cobra.Command) {
 		"max-tokens",
 		0,
 		fmt.Sprintf(
-			"limit output to about `N` tokens (%d to %d) and say what is left out "+
+			"limit output to about `N` tokens (%d to %d) and say what was left out "+
 				"(default: no limit)", text.MinTokens, text.MaxTokens))
 }
 
@@ -73,7 +73,7 @@ func (a *app) newRead() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.Uint64Var(&in.since, "since", 0,
-		"print only what is new since revision `REV`: rows that changed, moved or scrolled off")
+		"print only the changes since revision `REV`: rows that changed, moved or scrolled off")
 	f.IntVar(&in.history, "history", 0, "print the last `N` rows of history first")
 	f.IntVar(&in.command, "command", 0,
 		"print the last command of a shell with its status and output, or the `N`th from the "+

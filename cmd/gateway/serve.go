@@ -85,7 +85,7 @@ func (a *app) newServe() *cobra.Command {
 		"address or network (`CIDR`) of a reverse proxy whose X-Forwarded-For is believed; may "+
 			"be repeated")
 	f.BoolVar(&in.log, "log", false,
-		"write a log to standard error: who comes and goes, and what is refused; no contents")
+		"write a log to standard error: who comes and goes, and refusals; no contents")
 	f.StringVar(&in.logFormat, "log-format", "", "write that log as text or json")
 	f.IntVar(&in.sessions, "sessions", 1024,
 		"most sessions at once; each takes some 60 KiB of memory, and a file")

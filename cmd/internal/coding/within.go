@@ -8,7 +8,7 @@ import (
 // WithinFlag and WithinHelp are a flag that limits how long an agent's questions may stay open.
 const (
 	WithinFlag = "answer-within"
-	WithinHelp = "refuse what the agent asks if nobody has answered after this long, e.g. 10m " +
+	WithinHelp = "refuse what the agent asks if it has no answer after this long, e.g. 10m " +
 		"(default: it waits)"
 )
 

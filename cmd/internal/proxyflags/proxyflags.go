@@ -75,22 +75,22 @@ func (f *Flags) addAgentFlags(s *pflag.FlagSet) {
 		"with --chat, let the keys of agents through while PROGRAM asks something: they answer "+
 			"for you")
 	s.DurationVar(&f.Within, "answer-within", 0,
-		"with --chat, refuse what PROGRAM asks if nobody has answered after this long, e.g. 10m "+
+		"with --chat, refuse what PROGRAM asks if it has no answer after this long, e.g. 10m "+
 			"(default: it waits)")
 	s.StringVar(&f.Grant, "grant", "",
 		"give the keyboard to the first agent that asks, without a question. `LEVEL` drive: "+
 			"every key; type: text at a line prompt, while the rest waits for your approval")
 	s.DurationVar(&f.Lasts, "for", 0,
-		"end every grant after this long, e.g. 1h; 0 for no limit (default: 10m where a question "+
-			"is answered, no limit after --grant)")
+		"end every grant after this long, e.g. 1h; 0 for no limit (default: 10m if you answered "+
+			"a question, no limit after --grant)")
 	s.StringVar(&f.Name, "name", "", "`NAME` of the session (default: the program's)")
 }
 
 func (f *Flags) addGatewayFlags(s *pflag.FlagSet) {
 	s.StringVar(&f.Gateway, "gateway", "",
 		"`URL` of a gateway: ws://, wss:// or unix:, or several of the first two as URL,URL: "+
-			"the first that answers (env PROXY_GATEWAY; default: the local one, served by this "+
-			"process if none is running)")
+			"the first that answers (env PROXY_GATEWAY; default: the local one, which "+
+			"this process serves if no other does)")
 	s.StringVar(&f.TokenFile, "token-file", "",
 		"`FILE` with the token for the gateway (env PROXY_TOKEN_FILE)")
 	s.BoolVar(&f.RemoteGrant, "allow-remote-grant", false,
@@ -103,7 +103,7 @@ func (f *Flags) addGatewayFlags(s *pflag.FlagSet) {
 }
 
 func (f *Flags) addKeyFlags(s *pflag.FlagSet) {
-	s.DurationVar(&f.Yield, "yield", time.Second, "how long an agent pauses after a key of yours")
+	s.DurationVar(&f.Yield, "yield", time.Second, "how long an agent pauses after you press a key")
 	s.StringVar(&f.ReclaimKey, "reclaim-key", `ctrl-\`,
 		"the `KEY` that takes the keyboard back (default ctrl-\\)")
 	s.StringVar(&f.GrantKey, "grant-key", "",
@@ -118,10 +118,10 @@ func (f *Flags) addNoticeFlags(s *pflag.FlagSet) {
 		"draw nothing over the program: use only the bell and the window title")
 	s.StringArrayVar(&f.Notify, "notify", nil,
 		"tell you when an agent waits and you do not look: POST a short text to `URL` (ntfy, "+
-			"Slack, or a receiver of yours); terminal: by the terminal, which those known to show "+
+			"Slack, or your own receiver); terminal: by the terminal, as those known to show "+
 			"notifications do anyway; off: not at all")
 	s.DurationVar(&f.NotifyAfter, "notify-after", 10*time.Second,
-		"how long nobody has typed or looked before --notify tells you")
+		"how long no one has typed or looked before --notify tells you")
 }
 
 func (f *Flags) addProgramFlags(s *pflag.FlagSet) {

@@ -65,14 +65,14 @@ var Options = []Option{
 		tableLook,
 		"question",
 		"bottom",
-		`where questions stand: "bottom" or "top". Where the cursor is in the way they go to the other side`,
+		`where questions stand: "bottom" or "top". If the cursor is in the way, they go to the other side`,
 		setQuestion,
 	},
 	{
 		tableLook,
 		"sign",
 		"bottom",
-		`where the sign that an agent drives stands: "bottom", "top", or "off" for none. The window title says it in any case`,
+		`where the sign that an agent drives stands: "bottom", "top" or "off". The window title says it in any case`,
 		setSign,
 	},
 	{
@@ -87,7 +87,7 @@ var Options = []Option{
 		tableRedact,
 		"allow",
 		[]any{},
-		"regular expressions (RE2) of what looks like a secret and is none. They do not show " +
+		"regular expressions (RE2) of what looks like a secret but is not. They do not show " +
 			"what add masks",
 		func(t *optionValues, v any) string { return setList(&t.allow, v) },
 	},
