@@ -167,8 +167,8 @@ fuzz:
 peers:
 	npm --prefix .ci/peers install --no-audit --no-fund --no-package-lock --loglevel=error
 
-# One table of what is promised about speed, in some minutes; bench-write puts it into README.md and docs/performance.md, too. All
-# benchmarks there are: go test -run '^$$' -bench . -benchmem ./...
+# Measures one table of what is promised about speed, in some minutes. bench-write also writes it into docs/performance.md. All
+# benchmarks: go test -run '^$$' -bench . -benchmem ./...
 bench:
 	@go run ./cmd/internal/bench -raw bin/bench.txt
 

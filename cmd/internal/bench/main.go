@@ -1,6 +1,5 @@
 // Command bench measures what the project promises about speed, each figure beside a baseline of
-// the same run, and prints one table. With -write it also puts the table into README.md and
-// docs/performance.md.
+// the same run, and prints one table. With -write it also puts the table into docs/performance.md.
 //
 //	go run ./cmd/internal/bench [-raw FILE] [-write]
 //
@@ -10,7 +9,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -21,6 +19,9 @@ import (
 	"strings"
 	"time"
 )
+
+// tablePage holds the table, between tableBegin and tableEnd.
+const tablePage = "docs/performance.md"
 
 // The packages with benchmarks.
 const (
@@ -94,9 +95,9 @@ func run(raw string, write bool) error {
 	case !write:
 		return nil
 	case len(missing) > 0:
-		return errors.New("the documents stay as they are: their table has all rows")
+		return fmt.Errorf("%s stays as it is: its table has all rows", tablePage)
 	}
-	return writeTables(got, conditions)
+	return writeTable(got, conditions)
 }
 
 func runBenchmarks(out io.Writer, pkg, bench, benchtime string) error {
@@ -115,25 +116,16 @@ func loadAverage() string {
 	return strings.Fields(string(text))[0]
 }
 
-// writeTables puts the tables between the marks in the documents.
-func writeTables(got figures, conditions string) error {
-	for _, doc := range []struct {
-		path string
-		rows []row
-	}{{"README.md", briefRows(table)}, {"docs/performance.md", table}} {
-		text, err := os.ReadFile(doc.path)
-		if err != nil {
-			return err
-		}
-		content := got.formatTable(doc.rows) + "\n" + legend + "\n" + conditions + "."
-		next, err := replaceTable(string(text), content)
-		if err != nil {
-			return fmt.Errorf("%s: %w", doc.path, err)
-		}
-		//nolint:gosec // documents
-		if err := os.WriteFile(doc.path, []byte(next), 0o644); err != nil {
-			return err
-		}
+// writeTable replaces the table of tablePage, the only copy in the documents.
+func writeTable(got figures, conditions string) error {
+	text, err := os.ReadFile(tablePage)
+	if err != nil {
+		return err
 	}
-	return nil
+	content := got.formatTable(table) + "\n" + legend + "\n" + conditions + "."
+	next, err := replaceTable(string(text), content)
+	if err != nil {
+		return fmt.Errorf("%s: %w", tablePage, err)
+	}
+	return os.WriteFile(tablePage, []byte(next), 0o644) //nolint:gosec // a document
 }

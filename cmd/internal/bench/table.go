@@ -51,7 +51,6 @@ type row struct {
 	scale             float64 // from the benchmark's unit to the table's; 0 means 1
 	ours, base        figure
 	others            []figure
-	brief             bool // the README shows the row, too
 }
 
 // laneFigures makes the figures of a benchmark that measures lanes side by side.
@@ -63,34 +62,34 @@ func laneFigures(bench, unit string, names ...string) (all []figure) {
 }
 
 // laneRow compares one of our lanes with a plain copy between two terminals, script and tmux.
-func laneRow(ours, label, unit string, scale float64, bench, metric string, brief bool) row {
+func laneRow(ours, label, unit string, scale float64, bench, metric string) row {
 	f := laneFigures(bench, metric, ours, "copy", "script", "tmux")
 	f[1].name = "plain copy"
 	return row{
-		label: label, unit: unit, scale: scale, brief: brief,
+		label: label, unit: unit, scale: scale,
 		ours: f[0], base: f[1], others: f[2:],
 	}
 }
 
-func throughputRow(ours, label, bench string, brief bool) row {
-	return laneRow(ours, label, "MiB/s", 0, bench, "MiB/s", brief)
+func throughputRow(ours, label, bench string) row {
+	return laneRow(ours, label, "MiB/s", 0, bench, "MiB/s")
 }
 
 func processorRow(ours, label, bench string) row {
-	return laneRow(ours, label, "ms", 0, bench, "cpu-ms/MiB", false)
+	return laneRow(ours, label, "ms", 0, bench, "cpu-ms/MiB")
 }
 
 // startRow compares a start and end with script, tmux and the program alone.
-func startRow(ours, label string, brief bool) row {
+func startRow(ours, label string) row {
 	f := laneFigures("Start", "ms", ours, "script", "tmux", "bare")
 	f[3].name = "alone"
-	return row{label: label, unit: "ms", ours: f[0], base: f[1], others: f[2:], brief: brief}
+	return row{label: label, unit: "ms", ours: f[0], base: f[1], others: f[2:]}
 }
 
 // lookRow compares an agent's look at a screen with a round trip on the same transport.
-func lookRow(label, bench string, brief bool) row {
+func lookRow(label, bench string) row {
 	return row{
-		label: label, unit: "ms", scale: 1e-3, brief: brief,
+		label: label, unit: "ms", scale: 1e-3,
 		ours:   figure{"", bench, "p50-µs"},
 		base:   figure{"bare transport", bench, "transport-µs"},
 		others: []figure{{"tmux -C", bench, "x-control"}, {"capture-pane", bench, "x-capture"}},
@@ -98,9 +97,9 @@ func lookRow(label, bench string, brief bool) row {
 }
 
 // observeRow compares the way of output to an observer with tmux's control mode. Its unit is ms.
-func observeRow(label, bench, ours string, brief bool) row {
+func observeRow(label, bench, ours string) row {
 	r := row{
-		label: label, unit: "ms", scale: 1e-3, brief: brief,
+		label: label, unit: "ms", scale: 1e-3,
 		ours: figure{"", bench, ours},
 		base: figure{"tmux -C", bench, "control-" + ours},
 	}
@@ -113,32 +112,32 @@ func observeRow(label, bench, ours string, brief bool) row {
 // table is what make bench prints.
 var table = slices.Concat(
 	goalRows("the terminal stays as fast as it was",
-		throughputRow("proxy", "text, `proxy`", "Output/text", false),
-		throughputRow("agent", "text, `proxy --agent`", "Output/text", true),
-		throughputRow("agent", "colours, `proxy --agent`", "Output/colours", true),
-		throughputRow("agent", "Unicode, `proxy --agent`", "Output/unicode", false),
-		throughputRow("agent", "cursor motion, `proxy --agent`", "Output/cursor", false),
-		laneRow("agent", "a key's echo, `proxy --agent`", "ms", 1e-3, "Key", "p50-µs", true),
-		startRow("proxy", "start and end, `proxy`", false),
-		startRow("agent", "start and end, `proxy --agent`", true),
+		throughputRow("proxy", "text, `proxy`", "Output/text"),
+		throughputRow("agent", "text, `proxy --agent`", "Output/text"),
+		throughputRow("agent", "colours, `proxy --agent`", "Output/colours"),
+		throughputRow("agent", "Unicode, `proxy --agent`", "Output/unicode"),
+		throughputRow("agent", "cursor motion, `proxy --agent`", "Output/cursor"),
+		laneRow("agent", "a key's echo, `proxy --agent`", "ms", 1e-3, "Key", "p50-µs"),
+		startRow("proxy", "start and end, `proxy`"),
+		startRow("agent", "start and end, `proxy --agent`"),
 	),
 	goalRows("it takes little of the machine",
 		processorRow("proxy", "CPU for a MiB of text, `proxy`", "Output/text"),
 		processorRow("agent", "CPU for a MiB of text, `proxy --agent`", "Output/text"),
 		processorRow("agent", "CPU for a MiB of colours, `proxy --agent`", "Output/colours"),
-		laneRow("agent", "CPU for a key, `proxy --agent`", "ms", 1e-3, "Key", "cpu-µs", false),
+		laneRow("agent", "CPU for a key, `proxy --agent`", "ms", 1e-3, "Key", "cpu-µs"),
 		row{
 			label: "wake-ups in 10 s while nothing happens",
 			ours:  figure{"", "NobodyLooks", "proxy-wakes/10s"},
 		},
 	),
 	goalRows("an agent sees at once",
-		lookRow("a look, WebSocket", "Read/websocket-unix", true),
-		lookRow("a look, MCP", "Read/mcp-stdio", false),
-		observeRow("a line printed, at a wait", "Observe/user/wait", "p50-µs", true),
-		observeRow("a line printed, at a wait by MCP", "Observe/user/mcp-wait", "p50-µs", false),
-		observeRow("a line printed, at a subscriber", "Observe/user/subscription", "p50-µs", false),
-		observeRow("CPU of all for that", "Observe/user/subscription", "cpu-µs", false),
+		lookRow("a look, WebSocket", "Read/websocket-unix"),
+		lookRow("a look, MCP", "Read/mcp-stdio"),
+		observeRow("a line printed, at a wait", "Observe/user/wait", "p50-µs"),
+		observeRow("a line printed, at a wait by MCP", "Observe/user/mcp-wait", "p50-µs"),
+		observeRow("a line printed, at a subscriber", "Observe/user/subscription", "p50-µs"),
+		observeRow("CPU of all for that", "Observe/user/subscription", "cpu-µs"),
 	),
 	goalRows("many may look",
 		row{
@@ -147,7 +146,7 @@ var table = slices.Concat(
 			base: figure{"bare WebSockets", "Viewers/bare-1000", "p99-ms"},
 		},
 		row{
-			label: "CPU for a viewer's message", unit: "µs", brief: true,
+			label: "CPU for a viewer's message", unit: "µs",
 			ours: figure{"", "Viewers/1000", "cpu-µs/message"},
 			base: figure{"bare WebSockets", "Viewers/bare-1000", "cpu-µs/message"},
 		},
@@ -168,7 +167,7 @@ var table = slices.Concat(
 	),
 	goalRows("a model reads little",
 		row{
-			label: "read in five tasks", unit: "KB", scale: 1e-3, brief: true,
+			label: "read in five tasks", unit: "KB", scale: 1e-3,
 			ours: figure{"", "Task/all/tools", "read-B"},
 			base: figure{"tmux capture-pane", "Task/all/tmux", "read-B"},
 		},
@@ -187,14 +186,8 @@ func goalRows(goal string, rows ...row) []row {
 	return rows
 }
 
-// briefRows returns the rows for the README.
-func briefRows(rows []row) []row {
-	return slices.DeleteFunc(slices.Clone(rows), func(r row) bool { return !r.brief })
-}
-
-const legend = "Ratios are ours to the baseline, and to others in the last column: " +
-	"of MiB/s more is better, of everything else less. Medians, all in\n" +
-	"turn in one run. Times hold on a machine where nothing else runs; ratios hold on any."
+const legend = `A ratio is our figure divided by the other one. For MiB/s more is better; for everything else, less. The figures are medians of one
+run in which all candidates take turns. Times hold on an idle machine; ratios hold on any.`
 
 func (f figures) valueOf(g figure) (n float64, ok bool) {
 	n, ok = f.values[g.bench][g.metric]

@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -20,8 +21,8 @@ func TestAFigureStandsBesideItsBaseline(t *testing.T) {
 	got := parseFigures(raw)
 	require.Equal(t, "AMD EPYC", got.cpu)
 	rows := goalRows("fast",
-		laneRow("agent", "text", "MiB/s", 0, "Output/text", "MiB/s", false),
-		lookRow("a look", "Read/websocket-unix", true),
+		laneRow("agent", "text", "MiB/s", 0, "Output/text", "MiB/s"),
+		lookRow("a look", "Read/websocket-unix"),
 		row{label: "viewers", unit: "ms", ours: figure{"", "Viewers/bare-1000", "p99-ms"}},
 	)
 	require.Equal(t, `| goal | measured | unit | ours | baseline | ratio | ratio to others |
@@ -32,21 +33,40 @@ func TestAFigureStandsBesideItsBaseline(t *testing.T) {
 `, got.formatTable(rows))
 	require.Empty(t, got.missingRows(rows))
 	require.NotContains(t, got.formatTable([]row{{label: "cursor"}}), "cursor", "a row without a figure of ours says nothing")
-	require.Equal(t, []string{"cursor"}, got.missingRows([]row{laneRow("agent", "cursor", "MiB/s", 0, "Output/cursor", "MiB/s", false)}))
-	require.Len(t, briefRows(rows), 1)
+	require.Equal(t, []string{"cursor"}, got.missingRows([]row{laneRow("agent", "cursor", "MiB/s", 0, "Output/cursor", "MiB/s")}))
 }
 
-func TestTheDocumentsHaveAPlaceForTheTable(t *testing.T) {
-	for _, path := range []string{"README.md", "docs/performance.md"} {
-		text, err := os.ReadFile("../../../" + path)
+// TestOnePageHasTheTable: the pages link to the table in docs/performance.md and hold no copy of it.
+func TestOnePageHasTheTable(t *testing.T) {
+	pages, err := filepath.Glob("../../../docs/*.md")
+	require.NoError(t, err)
+	for _, page := range append(pages, "../../../README.md") {
+		text, err := os.ReadFile(page)
 		require.NoError(t, err)
 		next, err := replaceTable(string(text), "TABLE")
-		require.NoError(t, err, path)
+		if !strings.HasSuffix(page, tablePage) {
+			require.Error(t, err, page)
+			require.NotContains(t, string(text), "| goal | measured | unit |", page)
+			continue
+		}
+		require.NoError(t, err)
 		require.Equal(t, 1, strings.Count(next, "TABLE"))
+		require.NotContains(t, next, "| goal | measured | unit |")
+		require.Contains(t, string(text), legend)
 		again, err := replaceTable(next, "TABLE")
 		require.NoError(t, err)
 		require.Equal(t, next, again)
 	}
-	_, err := replaceTable("no place", "TABLE")
-	require.Error(t, err)
+}
+
+func TestTheTableIsWritten(t *testing.T) {
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.Mkdir("docs", 0o700))
+	require.NoError(t, os.WriteFile(tablePage, []byte("# Speed\n\n"+tableBegin+"old"+tableEnd+"\nMore.\n"), 0o600))
+	require.NoError(t, writeTable(parseFigures(raw), "Yesterday"))
+	got, err := os.ReadFile(tablePage)
+	require.NoError(t, err)
+	require.Equal(t, "# Speed\n\n"+tableBegin+parseFigures(raw).formatTable(table)+"\n"+legend+"\nYesterday."+tableEnd+"\nMore.\n", string(got))
+	require.NoError(t, os.WriteFile(tablePage, []byte("# Speed\n"), 0o600))
+	require.ErrorContains(t, writeTable(parseFigures(raw), "Today"), tablePage+": it has no place for the table")
 }
