@@ -56,7 +56,7 @@ func TestWhatIsBestEffortR27(t *testing.T) {
 
 // TestTheREADMEIsShort: a reader decides in a few seconds. The picture is small enough for any connection.
 func TestTheREADMEIsShort(t *testing.T) {
-	require.Less(t, strings.Count(pages(t)["../README.md"], "\n"), 150)
+	require.Less(t, strings.Count(pages(t)["../README.md"], "\n"), 136)
 	picture, err := os.Stat("../docs/demo.svg")
 	require.NoError(t, err)
 	require.Less(t, picture.Size(), int64(200<<10))
