@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 )
@@ -60,6 +61,19 @@ func TestTheREADMEIsShort(t *testing.T) {
 	picture, err := os.Stat("../docs/demo.svg")
 	require.NoError(t, err)
 	require.Less(t, picture.Size(), int64(200<<10))
+}
+
+// TestChangelogEntriesAreShort holds each entry to one thing, on one or two lines.
+func TestChangelogEntriesAreShort(t *testing.T) {
+	text, err := os.ReadFile("../CHANGELOG.md")
+	require.NoError(t, err)
+	entries := regexp.MustCompile(`(?m)^- (?:.*\n)(?:  .*\n)*`).FindAllString(string(text), -1)
+	require.NotEmpty(t, entries)
+	for _, entry := range entries {
+		words := strings.Join(strings.Fields(strings.TrimPrefix(entry, "- ")), " ")
+		require.LessOrEqual(t, utf8.RuneCountInString(words), 160, words)
+		require.LessOrEqual(t, strings.Count(entry, "\n"), 2, words)
+	}
 }
 
 var link = regexp.MustCompile(`\]\(([^)#]+)(#[^)]*)?\)`)

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Release is the newest release in CHANGELOG.md. Later builds differ from it by their commit.
+// Release is the newest in CHANGELOG.md, or the first to come. The commit tells later builds apart.
 const Release = "0.1.0"
 
 // String returns the release. A build from a checkout adds its commit and the commit's day, as in
