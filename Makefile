@@ -92,7 +92,7 @@ picture: build
 # Packages in whose tests nothing runs beside anything else: the race detector finds nothing there, and costs ten times their time. What
 # of cmd/internal/browser runs in several goroutines needs a browser, and make clients has it tested with the race detector. All others
 # that use them are tested with it, and go test -race ./... takes them, too. A test in cmd looks after the list.
-ALONE = ./cmd/internal/browser ./gateway/text ./proxy/filter ./proxy/keys ./proxy/replay ./proxy/screen ./proxy/screen/render
+ALONE = ./cmd/internal/browser ./gateway/text ./proxy/terminal/filter ./proxy/terminal/keys ./proxy/record/replay ./proxy/terminal/screen ./proxy/terminal/screen/render
 
 # Tests that drive the built programs: the race detector would watch the tests' own code, and not those.
 BUILT = ./cmd/internal/e2e ./cmd/internal/bench/built
@@ -114,7 +114,7 @@ check:
 	go vet ./...
 	@$(TESTRUN) -vet=off $$(go list ./... | grep -v -e /internal/e2e -e /internal/bench)
 
-CLIENTS_IN = ./cmd/gateway ./cmd/internal/browser ./cmd/internal/e2e ./proxy ./proxy/screen
+CLIENTS_IN = ./cmd/gateway ./cmd/internal/browser ./cmd/internal/e2e ./proxy ./proxy/terminal/screen
 
 clients: build $(TOOLS)/nfpm-$(NFPM)
 	@echo "clients: the tests with real agents, SDKs, terminals, a browser and older binaries, of $(CLIENTS_IN)"

@@ -15,7 +15,7 @@ import (
 
 // besideOthers are files of packages in the Makefile's ALONE in which goroutines start nevertheless, with the reason.
 var besideOthers = map[string]string{
-	"../proxy/screen/drain_test.go": "a benchmark",
+	"../proxy/terminal/screen/drain_test.go": "a benchmark",
 }
 
 // TestNothingRunsBesideTheTestsThatAreAlone: make test leaves the race detector out for packages in which there is one goroutine at a time.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
@@ -44,14 +45,16 @@ func room(path string) (top, sub string) {
 	return top, sub
 }
 
-// rooms are the sub-packages of proxy that may import others: leaves, which import none. Rooms do not import each other.
-var rooms = map[string]bool{"attach": true, "authority": true, "beside": true, "copier": true, "detector": true, "events": true, "host": true, "observer": true, "overlay": true, "recording": true, "replay": true, "requests": true, "talk": true, "window": true}
-
-// beneath are the sub-packages of proxy that leaves may import, too; they import none themselves. Each needs a reason:
-//
-//   - vt: the user's output is cut into sequences once, and both filter and modes read the result.
-//   - nonblock: the program's terminal and the user's are read and written in the same way.
-var beneath = map[string]bool{"vt": true, "nonblock": true}
+// floors are the wings of proxy, lowest first. A package imports its own wing and those on lower floors. The wings of one floor
+// do not import each other.
+var floors = [][]string{
+	{"terminal", "link", "heap"},
+	{"consent"},
+	{"view", "display"},
+	{"chat", "record", "detached"},
+	{"agents"},
+	{""},
+}
 
 // apart are the sub-packages of gateway that come to a gateway from outside, with the ones that they may import:
 //
@@ -62,18 +65,33 @@ var apart = map[string][]string{"page": {"auth", "rights", "asks", "push"}, "ask
 
 // forTests are the packages that only tests import: three play the other end of a connection, one reads testdata, one
 // drives a browser, and one builds the binaries.
-var forTests = map[string]bool{"terminalproxy/protocol/fake": true, "terminalproxy/proxy/chat/chattest": true, "terminalproxy/proxy/corpus": true, "terminalproxy/cmd/internal/binaries": true, "terminalproxy/cmd/internal/browser": true, "terminalproxy/gateway/push/fakepush": true}
+var forTests = map[string]bool{"terminalproxy/protocol/fake": true, "terminalproxy/proxy/chat/chattest": true, "terminalproxy/proxy/view/corpus": true, "terminalproxy/cmd/internal/binaries": true, "terminalproxy/cmd/internal/browser": true, "terminalproxy/gateway/push/fakepush": true}
 
-// mayImport reports whether a sub-package of proxy may import another one.
-func mayImport(sub, isub string) bool {
-	sub, _, _ = strings.Cut(sub, "/")
-	isub, _, _ = strings.Cut(isub, "/")
-	return sub == "" || sub == isub || beneath[isub] && !beneath[sub] || isub != "" && rooms[sub] && !rooms[isub]
+// floorOf returns the wing of a sub-package of proxy and its floor, or -1 for a wing that floors lacks.
+func floorOf(sub string) (wing string, floor int) {
+	wing, _, _ = strings.Cut(sub, "/")
+	return wing, slices.IndexFunc(floors, func(wings []string) bool { return slices.Contains(wings, wing) })
 }
 
-// TestImportDirections: imports run downward only, cmd -> proxy, gateway -> protocol; proxy and gateway never meet, and
-// within proxy the root imports rooms and leaves, a room imports leaves, and a leaf what lies beneath it. Within gateway, what is
-// apart stays so.
+// TestWings holds each import of proxy to the floors.
+func TestWings(t *testing.T) {
+	for _, p := range list(t, "terminalproxy/proxy/...") {
+		_, sub := room(p.ImportPath)
+		from, floor := floorOf(sub)
+		require.NotEqual(t, -1, floor, "%s lies in no wing: docs/architecture.md has them", p.ImportPath)
+		for _, i := range p.Imports {
+			top, isub := room(i)
+			if top != "proxy" || forTests[p.ImportPath] {
+				continue
+			}
+			to, below := floorOf(isub)
+			require.True(t, to == from || below < floor, "%s imports %s: %s is not beneath %s", p.ImportPath, i, to, from)
+		}
+	}
+}
+
+// TestImportDirections: imports run downward only, cmd -> proxy, gateway -> protocol; proxy and gateway never meet. Within gateway,
+// packages in apart stay so.
 func TestImportDirections(t *testing.T) {
 	level := map[string]int{"cmd": 3, "proxy": 2, "gateway": 2, "protocol": 1}
 	for _, p := range list(t, "terminalproxy/...") {
@@ -97,7 +115,6 @@ func TestImportDirections(t *testing.T) {
 			if only, is := apart[sub]; is && top == "gateway" {
 				require.Contains(t, only, isub, "%s imports %s: it is a client of the gateway, no part of it", p.ImportPath, i)
 			}
-			require.True(t, top != "proxy" || mayImport(sub, isub), "%s imports %s: declare the interface it needs, the root plugs", p.ImportPath, i)
 		}
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"terminalproxy/protocol"
-	"terminalproxy/proxy/host"
-	"terminalproxy/proxy/screen"
+	"terminalproxy/proxy/detached/host"
+	"terminalproxy/proxy/terminal/screen"
 )
 
 // reader shows what it reads, byte for byte, without an echo of the terminal's.

@@ -20,7 +20,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"terminalproxy/protocol"
-	"terminalproxy/proxy/host"
+	"terminalproxy/proxy/detached/host"
 )
 
 // asListener has the test's own binary be a program that keeps in a file what it reads: a mode and the file, with a colon between.

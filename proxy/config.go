@@ -10,14 +10,14 @@ import (
 
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/chat"
-	"terminalproxy/proxy/events"
-	"terminalproxy/proxy/host"
-	"terminalproxy/proxy/keys"
+	"terminalproxy/proxy/consent/policy"
+	"terminalproxy/proxy/detached/host"
+	"terminalproxy/proxy/detached/window"
+	"terminalproxy/proxy/display/events"
+	"terminalproxy/proxy/display/overlay"
 	"terminalproxy/proxy/link"
-	"terminalproxy/proxy/overlay"
-	"terminalproxy/proxy/policy"
-	"terminalproxy/proxy/redact"
-	"terminalproxy/proxy/window"
+	"terminalproxy/proxy/terminal/keys"
+	"terminalproxy/proxy/view/redact"
 )
 
 // Config says what to run, and who may observe it.

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"terminalproxy/protocol"
-	"terminalproxy/proxy/host"
+	"terminalproxy/proxy/detached/host"
 )
 
 // page types with a key of its own.

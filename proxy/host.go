@@ -10,11 +10,11 @@ import (
 	"time"
 
 	"terminalproxy/protocol"
-	"terminalproxy/proxy/attach"
-	"terminalproxy/proxy/control"
-	"terminalproxy/proxy/host"
+	"terminalproxy/proxy/consent/control"
+	"terminalproxy/proxy/detached/attach"
+	"terminalproxy/proxy/detached/host"
 	"terminalproxy/proxy/link"
-	"terminalproxy/proxy/tty"
+	"terminalproxy/proxy/terminal/tty"
 )
 
 // Times of a session that a host starts.

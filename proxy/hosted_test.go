@@ -15,7 +15,7 @@ import (
 
 	"terminalproxy/protocol"
 	"terminalproxy/protocol/fake"
-	"terminalproxy/proxy/host"
+	"terminalproxy/proxy/detached/host"
 )
 
 func TestMain(m *testing.M) {

@@ -8,13 +8,13 @@ import (
 	"time"
 
 	"terminalproxy/protocol"
-	"terminalproxy/proxy/child"
-	"terminalproxy/proxy/control"
+	"terminalproxy/proxy/consent/control"
+	"terminalproxy/proxy/consent/names"
+	"terminalproxy/proxy/display/notice"
+	"terminalproxy/proxy/display/overlay"
 	"terminalproxy/proxy/heap"
 	"terminalproxy/proxy/link"
-	"terminalproxy/proxy/names"
-	"terminalproxy/proxy/notice"
-	"terminalproxy/proxy/overlay"
+	"terminalproxy/proxy/terminal/child"
 )
 
 // SessionVariable names the environment variable that tells a program inside a session the

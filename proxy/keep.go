@@ -10,10 +10,10 @@ import (
 	"golang.org/x/sys/unix"
 
 	"terminalproxy/protocol"
-	"terminalproxy/proxy/authority"
-	"terminalproxy/proxy/notice"
-	"terminalproxy/proxy/tty"
-	"terminalproxy/proxy/window"
+	"terminalproxy/proxy/consent/authority"
+	"terminalproxy/proxy/detached/window"
+	"terminalproxy/proxy/display/notice"
+	"terminalproxy/proxy/terminal/tty"
 )
 
 // openDoor lets windows come to the session from now on.

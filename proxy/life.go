@@ -12,10 +12,10 @@ import (
 	"golang.org/x/sys/unix"
 
 	"terminalproxy/protocol"
-	"terminalproxy/proxy/child"
+	"terminalproxy/proxy/detached/window"
 	"terminalproxy/proxy/heap"
-	"terminalproxy/proxy/watchdog"
-	"terminalproxy/proxy/window"
+	"terminalproxy/proxy/terminal/child"
+	"terminalproxy/proxy/terminal/watchdog"
 )
 
 // Times of the end.

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"terminalproxy/protocol"
-	"terminalproxy/proxy/host"
+	"terminalproxy/proxy/detached/host"
 )
 
 // clicked is a session in a program that has set modes and shows what it reads.

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"terminalproxy/protocol"
-	"terminalproxy/proxy/child"
-	"terminalproxy/proxy/host"
+	"terminalproxy/proxy/detached/host"
+	"terminalproxy/proxy/terminal/child"
 )
 
 // typing is an agent that types in a terminal of its own.

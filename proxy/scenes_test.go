@@ -16,8 +16,8 @@ import (
 
 	"terminalproxy/protocol"
 	"terminalproxy/protocol/fake"
-	"terminalproxy/proxy/host"
-	"terminalproxy/proxy/tty"
+	"terminalproxy/proxy/detached/host"
+	"terminalproxy/proxy/terminal/tty"
 )
 
 // pair is a program at whose prompt a person and an agent take turns.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"terminalproxy/proxy/observer"
+	"terminalproxy/proxy/view/observer"
 )
 
 func TestTheCommandLineR28(t *testing.T) {

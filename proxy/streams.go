@@ -5,8 +5,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"terminalproxy/proxy/control"
-	"terminalproxy/proxy/tty"
+	"terminalproxy/proxy/consent/control"
+	"terminalproxy/proxy/terminal/tty"
 )
 
 // openTerminal opens the user's terminal: standard input and output, and for one of them that leads

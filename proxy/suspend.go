@@ -8,8 +8,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"terminalproxy/proxy/authority"
-	"terminalproxy/proxy/tty"
+	"terminalproxy/proxy/consent/authority"
+	"terminalproxy/proxy/terminal/tty"
 )
 
 // Times of a suspension.

@@ -18,9 +18,9 @@ import (
 	"terminalproxy/gateway/client"
 	"terminalproxy/protocol"
 	"terminalproxy/proxy"
-	"terminalproxy/proxy/modes"
-	"terminalproxy/proxy/notice"
-	"terminalproxy/proxy/tty"
+	"terminalproxy/proxy/display/notice"
+	"terminalproxy/proxy/terminal/modes"
+	"terminalproxy/proxy/terminal/tty"
 )
 
 // terminalPatience is how long a terminal may take nothing before the person is let go.

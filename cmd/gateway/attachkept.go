@@ -14,7 +14,7 @@ import (
 	"terminalproxy/gateway/client"
 	"terminalproxy/protocol"
 	"terminalproxy/proxy"
-	"terminalproxy/proxy/window"
+	"terminalproxy/proxy/detached/window"
 )
 
 // attachKept comes back to the session of this id, if it is one of this machine that outlives its

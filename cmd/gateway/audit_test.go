@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"terminalproxy/proxy/record"
-	"terminalproxy/proxy/screen/render"
+	"terminalproxy/proxy/terminal/screen/render"
 )
 
 // recorded makes the recording of a small session, in which two agents typed, and returns the asciicast's name. It begins

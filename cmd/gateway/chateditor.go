@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/term"
 
-	"terminalproxy/proxy/tty"
+	"terminalproxy/proxy/terminal/tty"
 )
 
 // What the user types at: it is also the echo of a line that was sent.

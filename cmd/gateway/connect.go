@@ -26,8 +26,8 @@ import (
 	"terminalproxy/gateway/place"
 	"terminalproxy/gateway/text"
 	"terminalproxy/protocol"
+	"terminalproxy/proxy/consent/names"
 	"terminalproxy/proxy/link"
-	"terminalproxy/proxy/names"
 )
 
 // defaultName is the agent that a command line is when --as says nothing else.

@@ -14,7 +14,7 @@ import (
 
 	settingsfile "terminalproxy/cmd/internal/settings"
 	"terminalproxy/cmd/internal/terminals"
-	"terminalproxy/proxy/keys"
+	"terminalproxy/proxy/terminal/keys"
 )
 
 // answerTime is how long a terminal gets to answer.

@@ -11,9 +11,9 @@ import (
 
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/record"
-	"terminalproxy/proxy/replay"
-	"terminalproxy/proxy/screen"
-	"terminalproxy/proxy/screen/render"
+	"terminalproxy/proxy/record/replay"
+	"terminalproxy/proxy/terminal/screen"
+	"terminalproxy/proxy/terminal/screen/render"
 )
 
 // mostPictures is how many pictures a film has at most.

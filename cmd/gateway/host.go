@@ -22,8 +22,8 @@ import (
 	"terminalproxy/gateway/client"
 	"terminalproxy/protocol"
 	"terminalproxy/proxy"
-	"terminalproxy/proxy/host"
-	"terminalproxy/proxy/watchdog"
+	"terminalproxy/proxy/detached/host"
+	"terminalproxy/proxy/terminal/watchdog"
 )
 
 // hostPatience is how long the gateway may take to know the host.

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strconv"
 
-	"terminalproxy/proxy/notice"
-	"terminalproxy/proxy/screen"
+	"terminalproxy/proxy/display/notice"
+	"terminalproxy/proxy/terminal/screen"
 )
 
 // mirror shows a session on a terminal of another size. The bytes of a program mean something only

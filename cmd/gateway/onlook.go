@@ -8,7 +8,7 @@ import (
 	"terminalproxy/gateway/client"
 	"terminalproxy/gateway/text"
 	"terminalproxy/protocol"
-	"terminalproxy/proxy/notice"
+	"terminalproxy/proxy/display/notice"
 )
 
 // onlookEvery is the fastest rhythm of the pictures.

@@ -20,7 +20,7 @@ import (
 	"terminalproxy/gateway/text"
 	"terminalproxy/protocol"
 	"terminalproxy/proxy"
-	"terminalproxy/proxy/control"
+	"terminalproxy/proxy/consent/control"
 )
 
 const hintOwnerToken = "create one with: gateway token create owner --role owner --save"

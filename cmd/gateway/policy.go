@@ -14,7 +14,7 @@ import (
 	settingsfile "terminalproxy/cmd/internal/settings"
 	"terminalproxy/gateway/auth"
 	"terminalproxy/protocol"
-	"terminalproxy/proxy/policy"
+	"terminalproxy/proxy/consent/policy"
 )
 
 func (a *app) newPolicy() *cobra.Command {

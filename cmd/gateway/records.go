@@ -12,8 +12,8 @@ import (
 	"terminalproxy/gateway/page"
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/record"
-	"terminalproxy/proxy/redact"
-	"terminalproxy/proxy/replay"
+	"terminalproxy/proxy/record/replay"
+	"terminalproxy/proxy/view/redact"
 )
 
 // mostRecords is how many recordings a page is told of.

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"terminalproxy/proxy/record"
-	"terminalproxy/proxy/screen"
-	"terminalproxy/proxy/screen/render"
+	"terminalproxy/proxy/terminal/screen"
+	"terminalproxy/proxy/terminal/screen/render"
 )
 
 // maxRender bounds the input of render: the recording of a day, which fits into memory.

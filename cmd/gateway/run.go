@@ -17,7 +17,7 @@ import (
 	"terminalproxy/protocol"
 	"terminalproxy/proxy"
 	"terminalproxy/proxy/chat"
-	"terminalproxy/proxy/host"
+	"terminalproxy/proxy/detached/host"
 )
 
 // runFlags are the flags of run.

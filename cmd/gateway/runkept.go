@@ -8,7 +8,7 @@ import (
 	"sync"
 	"syscall"
 
-	"terminalproxy/proxy/watchdog"
+	"terminalproxy/proxy/terminal/watchdog"
 )
 
 // keptName is the argv[0] of a process that hosts a program in no terminal's session, by which this

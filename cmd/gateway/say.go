@@ -10,7 +10,7 @@ import (
 	"terminalproxy/gateway/client"
 	"terminalproxy/gateway/text"
 	"terminalproxy/protocol"
-	"terminalproxy/proxy/control"
+	"terminalproxy/proxy/consent/control"
 )
 
 // Whom say writes to.

@@ -4,7 +4,7 @@ import (
 	"os"
 
 	"terminalproxy/cmd/internal/terminals"
-	"terminalproxy/proxy/keys"
+	"terminalproxy/proxy/terminal/keys"
 )
 
 // keyBindings returns the keys that the user names, or else those that arrive in this terminal.

@@ -13,7 +13,7 @@ import (
 	"terminalproxy/cmd/internal/proxyflags"
 	"terminalproxy/cmd/internal/settings"
 	"terminalproxy/proxy"
-	"terminalproxy/proxy/policy"
+	"terminalproxy/proxy/consent/policy"
 )
 
 // configured holds what the user's configuration says, in place of what the command line and the

@@ -6,8 +6,8 @@ import (
 
 	"terminalproxy/cmd/internal/onevent"
 	"terminalproxy/proxy"
-	"terminalproxy/proxy/events"
-	"terminalproxy/proxy/watchdog"
+	"terminalproxy/proxy/display/events"
+	"terminalproxy/proxy/terminal/watchdog"
 )
 
 // startEvents lets the session run the configuration's commands when something happens. Call over

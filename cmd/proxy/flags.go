@@ -23,12 +23,12 @@ import (
 	"terminalproxy/gateway/auth"
 	"terminalproxy/protocol"
 	"terminalproxy/proxy"
-	"terminalproxy/proxy/control"
+	"terminalproxy/proxy/consent/control"
+	"terminalproxy/proxy/consent/policy"
+	"terminalproxy/proxy/detached/window"
 	"terminalproxy/proxy/link"
-	"terminalproxy/proxy/policy"
-	"terminalproxy/proxy/tty"
-	"terminalproxy/proxy/watchdog"
-	"terminalproxy/proxy/window"
+	"terminalproxy/proxy/terminal/tty"
+	"terminalproxy/proxy/terminal/watchdog"
 )
 
 var (

@@ -15,9 +15,9 @@ import (
 	"terminalproxy/cmd/internal/terminals"
 	"terminalproxy/gateway"
 	"terminalproxy/proxy"
-	"terminalproxy/proxy/tty"
-	"terminalproxy/proxy/watchdog"
-	"terminalproxy/proxy/window"
+	"terminalproxy/proxy/detached/window"
+	"terminalproxy/proxy/terminal/tty"
+	"terminalproxy/proxy/terminal/watchdog"
 )
 
 // keptFD is the descriptor by which a session's process behind a window reaches the one in front.

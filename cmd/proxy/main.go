@@ -16,10 +16,10 @@ import (
 	"terminalproxy/cmd/internal/version"
 	"terminalproxy/protocol"
 	"terminalproxy/proxy"
-	"terminalproxy/proxy/child"
-	"terminalproxy/proxy/tty"
-	"terminalproxy/proxy/watchdog"
-	"terminalproxy/proxy/window"
+	"terminalproxy/proxy/detached/window"
+	"terminalproxy/proxy/terminal/child"
+	"terminalproxy/proxy/terminal/tty"
+	"terminalproxy/proxy/terminal/watchdog"
 )
 
 func main() {

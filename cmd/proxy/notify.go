@@ -6,7 +6,7 @@ import (
 
 	"terminalproxy/cmd/internal/notify"
 	"terminalproxy/proxy"
-	"terminalproxy/proxy/alert"
+	"terminalproxy/proxy/display/alert"
 )
 
 // These values of --notify are no URLs.

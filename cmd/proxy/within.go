@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"terminalproxy/proxy"
-	"terminalproxy/proxy/child"
+	"terminalproxy/proxy/terminal/child"
 )
 
 // isInsideSession reports whether agents see the program already: this terminal is shared, and no

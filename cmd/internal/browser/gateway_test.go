@@ -22,7 +22,7 @@ import (
 	door "terminalproxy/gateway/page"
 	"terminalproxy/gateway/push"
 	"terminalproxy/protocol"
-	"terminalproxy/proxy/screen"
+	"terminalproxy/proxy/terminal/screen"
 )
 
 // gateway is a scripted one behind the real door: it has the sessions that the test gives it, shows what the test prints, and notes

@@ -19,7 +19,7 @@ import (
 
 	"terminalproxy/cmd/internal/browser"
 	"terminalproxy/protocol"
-	"terminalproxy/proxy/screen"
+	"terminalproxy/proxy/terminal/screen"
 )
 
 // static is where the page's files are.
@@ -51,7 +51,7 @@ func corpus(t *testing.T) (all []play) {
 	for i, in := range looks {
 		all = append(all, play{"looks " + strconv.Itoa(i), 60, 6, []byte(in)})
 	}
-	files, err := filepath.Glob("../../../proxy/screen/testdata/pictures/*.txtar")
+	files, err := filepath.Glob("../../../proxy/terminal/screen/testdata/pictures/*.txtar")
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
 	section := regexp.MustCompile(`(?m)^-- (.*) --\n(\d+)x(\d+) (".*")$`)

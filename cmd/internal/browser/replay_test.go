@@ -16,7 +16,7 @@ import (
 	"terminalproxy/gateway/auth"
 	door "terminalproxy/gateway/page"
 	"terminalproxy/protocol"
-	"terminalproxy/proxy/replay"
+	"terminalproxy/proxy/record/replay"
 )
 
 // shelf is a door's recordings: one, of a session that may run.

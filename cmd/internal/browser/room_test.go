@@ -19,7 +19,7 @@ import (
 	"terminalproxy/gateway/rights"
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/chat"
-	room "terminalproxy/proxy/talk"
+	room "terminalproxy/proxy/chat/talk"
 )
 
 // coder is a coding agent that the test plays. It notes the answers.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"terminalproxy/proxy/screen"
+	"terminalproxy/proxy/terminal/screen"
 )
 
 var update = flag.Bool("update", false, "rewrite the page's table of widths")

@@ -11,7 +11,7 @@ import (
 
 	"github.com/creack/pty"
 
-	"terminalproxy/proxy/screen"
+	"terminalproxy/proxy/terminal/screen"
 )
 
 // The size of the user's terminal.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"terminalproxy/proxy/screen"
+	"terminalproxy/proxy/terminal/screen"
 )
 
 // film is what a window has shown. A look at the window may come late on a busy machine, and miss what stands for a second or two;

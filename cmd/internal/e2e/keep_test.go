@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"terminalproxy/protocol"
-	"terminalproxy/proxy/window"
+	"terminalproxy/proxy/detached/window"
 )
 
 // keeps runs a program under proxy --keep, whose line is typed, and returns the session's id.

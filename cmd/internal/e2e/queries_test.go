@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"terminalproxy/proxy/screen"
+	"terminalproxy/proxy/terminal/screen"
 )
 
 // questions are what programs ask their terminal.

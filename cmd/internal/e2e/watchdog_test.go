@@ -14,9 +14,9 @@ import (
 	"github.com/creack/pty"
 	"github.com/stretchr/testify/require"
 
-	"terminalproxy/proxy/child"
-	"terminalproxy/proxy/screen"
-	"terminalproxy/proxy/watchdog"
+	"terminalproxy/proxy/terminal/child"
+	"terminalproxy/proxy/terminal/screen"
+	"terminalproxy/proxy/terminal/watchdog"
 )
 
 // stage is a terminal whose every mode can be asked, since it is our own model, with a shell's script in it.

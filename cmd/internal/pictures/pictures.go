@@ -13,8 +13,8 @@ import (
 	"strings"
 
 	"terminalproxy/protocol"
-	"terminalproxy/proxy/screen"
-	"terminalproxy/proxy/screen/render"
+	"terminalproxy/proxy/terminal/screen"
+	"terminalproxy/proxy/terminal/screen/render"
 )
 
 // Draw writes a screen, whose rows carry SGR sequences, as "png" or "svg".

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"terminalproxy/protocol"
-	"terminalproxy/proxy/screen"
-	"terminalproxy/proxy/screen/render"
+	"terminalproxy/proxy/terminal/screen"
+	"terminalproxy/proxy/terminal/screen/render"
 )
 
 // TestAPictureIsTheScreenItself: what a gateway draws from rows is what the terminal model draws by itself.

@@ -10,7 +10,7 @@ import (
 
 	"terminalproxy/cmd/internal/cells"
 	"terminalproxy/protocol"
-	"terminalproxy/proxy/replay"
+	"terminalproxy/proxy/record/replay"
 )
 
 // These are the colours of the page's time line.

@@ -15,9 +15,9 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"terminalproxy/protocol"
-	"terminalproxy/proxy/redact"
-	"terminalproxy/proxy/replay"
-	"terminalproxy/proxy/screen"
+	"terminalproxy/proxy/record/replay"
+	"terminalproxy/proxy/terminal/screen"
+	"terminalproxy/proxy/view/redact"
 )
 
 // The rhythm of drawing.

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"terminalproxy/cmd/internal/onevent"
-	"terminalproxy/proxy/events"
+	"terminalproxy/proxy/display/events"
 )
 
 // TableOn is the array of tables with the commands for events.

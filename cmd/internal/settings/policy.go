@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"terminalproxy/protocol"
-	"terminalproxy/proxy/control"
-	"terminalproxy/proxy/names"
-	"terminalproxy/proxy/policy"
+	"terminalproxy/proxy/consent/control"
+	"terminalproxy/proxy/consent/names"
+	"terminalproxy/proxy/consent/policy"
 )
 
 // The tables of rules stand in double brackets.

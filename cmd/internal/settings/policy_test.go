@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"terminalproxy/protocol"
-	"terminalproxy/proxy/policy"
+	"terminalproxy/proxy/consent/policy"
 )
 
 func TestRulesAboutAgents(t *testing.T) {

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"terminalproxy/proxy"
-	"terminalproxy/proxy/overlay"
-	"terminalproxy/proxy/redact"
+	"terminalproxy/proxy/display/overlay"
+	"terminalproxy/proxy/view/redact"
 )
 
 // Option is a setting that is no flag.

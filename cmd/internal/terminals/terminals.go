@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"terminalproxy/proxy/keys"
+	"terminalproxy/proxy/terminal/keys"
 )
 
 // Terminal reads the user's keys before the proxy does.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"terminalproxy/proxy/corpus"
-	"terminalproxy/proxy/keys"
+	"terminalproxy/proxy/terminal/keys"
+	"terminalproxy/proxy/view/corpus"
 )
 
 // env is an environment of NAME=VALUE words.

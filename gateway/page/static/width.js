@@ -1,4 +1,4 @@
-// How many columns characters take, as the terminal model counts them (proxy/screen): a test compares every character.
+// How many columns characters take, as the terminal model counts them (proxy/terminal/screen): a test compares every character.
 import {wide, zero} from './widths.js';
 
 const limit = 0x20000;

@@ -1,0 +1,47 @@
+package requests
+
+import (
+	"errors"
+	"strings"
+	"time"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/consent/control"
+	"terminalproxy/proxy/consent/names"
+	"terminalproxy/proxy/display/notice"
+)
+
+// identifyAgent returns the agent as this session knows it. A token identifies it across
+// connections, and without a token its name does: each connection has a new id.
+func (h *Handler) identifyAgent(id, name, token string) control.Agent {
+	name = notice.Clean(name, protocol.MaxName)
+	a := control.Agent{
+		ID:   id,
+		Name: h.book.Call(id, name),
+		Kin:  "name " + strings.ToLower(names.Of(name)),
+	}
+	if token != "" {
+		a.Kin = "token " + token
+	}
+	return a
+}
+
+// notNowError tells an agent why its request is not put to the user.
+func notNowError(requestID string, err error) *protocol.Error {
+	out := &protocol.Error{RequestID: requestID, Code: protocol.CodeBusy, Message: err.Error()}
+	if _, never := errors.AsType[*control.NeverError](err); never {
+		out.Code = protocol.CodeUserRefused
+	}
+	if later, ok := errors.AsType[*control.NotNow](err); ok {
+		out.RetryAfterMs = int64((later.For + time.Millisecond - 1) / time.Millisecond)
+		if later.Muted {
+			out.Code = protocol.CodeUserRefused
+		}
+	}
+	return out
+}
+
+// handlePresence notes whether an agent is connected, on the gateway's word.
+func (h *Handler) handlePresence(m *protocol.AgentPresence) {
+	h.Pump.Post(func(now time.Time) { h.Control.Connected(now, m.AgentID, m.Connected) })
+}

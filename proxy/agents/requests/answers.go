@@ -1,0 +1,151 @@
+package requests
+
+import (
+	"slices"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/consent/control"
+)
+
+// answersKept bounds the abandoned requests, and the agents that a decision is kept for.
+const answersKept = 64
+
+// unheardAnswers keeps decisions about control that an agent has not heard, because it stopped
+// waiting for the user's answer or was idle when its grant ended. Its next wait for control gets
+// the decision, once. Owned by the observer's goroutine.
+type unheardAnswers struct {
+	open      map[string]string // agents, by open request
+	abandoned map[string]bool   // open requests whose answer no call waits for
+	// newest holds each agent's latest answer until it is known to be heard: the cancel that tells
+	// otherwise may still be on its way.
+	newest      map[string]awaitedAnswer
+	undelivered map[string]string // by agent: how its request or its control ended
+	// delivered holds the wait that got an agent's latest word: that answer may be lost.
+	delivered map[string]deliveredWord
+}
+
+type deliveredWord struct{ requestID, word string }
+
+type awaitedAnswer struct {
+	word     string
+	requests []string // still waited for, as far as known
+}
+
+// noteRequest opens a request. What became of earlier ones no longer answers the agent.
+func (a *unheardAnswers) noteRequest(agentID, requestID string) {
+	delete(a.undelivered, agentID)
+	delete(a.delivered, agentID)
+	delete(a.abandoned, requestID)
+	if a.open == nil || len(a.open) >= answersKept {
+		a.open = make(map[string]string)
+	}
+	a.open[requestID] = agentID
+}
+
+// abandonedRequests returns an agent's open requests whose answer only a wait can deliver.
+func (a *unheardAnswers) abandonedRequests(agentID string) (requestIDs []string) {
+	for id := range a.abandoned {
+		if a.open[id] == agentID {
+			requestIDs = append(requestIDs, id)
+		}
+	}
+	return requestIDs
+}
+
+// markAbandoned notes that the call for a request, or for a wait on it, has ended; withdrawn also
+// takes the request back. It returns the agent that has not heard an answer already given, or "".
+func (a *unheardAnswers) markAbandoned(requestID string, withdrawn bool) (agentID string) {
+	for agent, t := range a.delivered {
+		if t.requestID == requestID { // the wait was cancelled while it was answered
+			delete(a.delivered, agent)
+			a.storeWord(agent, t.word)
+			return agent
+		}
+	}
+	for agent, n := range a.newest {
+		at := slices.Index(n.requests, requestID)
+		if at < 0 {
+			continue
+		}
+		n.requests = slices.Delete(n.requests, at, at+1)
+		a.newest[agent] = n
+		if len(n.requests) == 0 {
+			delete(a.newest, agent)
+			a.storeWord(agent, n.word)
+			return agent
+		}
+		return ""
+	}
+	if withdrawn {
+		return ""
+	}
+	if a.abandoned == nil || len(a.abandoned) >= answersKept {
+		a.abandoned = make(map[string]bool)
+	}
+	a.abandoned[requestID] = true
+	return ""
+}
+
+// recordDecision notes a change of control under its word. heard is true if a wait or an input of
+// the agent was answered with it.
+func (a *unheardAnswers) recordDecision(e control.Event, word string, heard bool) {
+	var awaited []string
+	for _, id := range e.Requests {
+		if !a.abandoned[id] {
+			awaited = append(awaited, id)
+		}
+		delete(a.abandoned, id)
+		delete(a.open, id)
+	}
+	if !e.Granted && e.Reason == protocol.ReasonReplaced {
+		return // its newer requests stay open
+	}
+	delete(a.undelivered, e.Agent.ID)
+	delete(a.delivered, e.Agent.ID)
+	delete(a.newest, e.Agent.ID)
+	switch {
+	case heard, !e.Granted && e.Reason == protocol.ReasonReleased: // the agent did it
+	case len(awaited) > 0:
+		if a.newest == nil || len(a.newest) >= answersKept {
+			a.newest = make(map[string]awaitedAnswer)
+		}
+		a.newest[e.Agent.ID] = awaitedAnswer{word: word, requests: awaited}
+	case len(e.Requests) > 0, !e.Granted:
+		a.storeWord(e.Agent.ID, word)
+	}
+}
+
+func (a *unheardAnswers) storeWord(agentID, word string) {
+	if a.undelivered == nil || len(a.undelivered) >= answersKept {
+		a.undelivered = make(map[string]string)
+	}
+	a.undelivered[agentID] = word
+}
+
+// takeWord returns and forgets the word that an agent has not heard, or "".
+func (a *unheardAnswers) takeWord(agentID string) string {
+	word := a.undelivered[agentID]
+	delete(a.undelivered, agentID)
+	return word
+}
+
+// takeForWait takes the word for a wait. The same wait, repeated over a new connection, gets the
+// same word.
+func (a *unheardAnswers) takeForWait(agentID, requestID string) string {
+	if word := a.takeWord(agentID); word != "" {
+		a.markDelivered(agentID, requestID, word)
+		return word
+	}
+	if t := a.delivered[agentID]; t.requestID == requestID {
+		return t.word
+	}
+	return ""
+}
+
+// markDelivered notes that a wait was answered with word.
+func (a *unheardAnswers) markDelivered(agentID, requestID, word string) {
+	if a.delivered == nil || len(a.delivered) >= answersKept {
+		a.delivered = make(map[string]deliveredWord)
+	}
+	a.delivered[agentID] = deliveredWord{requestID, word}
+}

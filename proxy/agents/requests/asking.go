@@ -1,0 +1,222 @@
+package requests
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/chat"
+	"terminalproxy/proxy/consent/control"
+	"terminalproxy/proxy/display/notice"
+	"terminalproxy/proxy/record"
+)
+
+// Bounds of the requests from agents other than the coding agent.
+const (
+	mostAsked    = 16
+	mostAskedBy  = 4 // of one agent
+	askBurst     = 32
+	askEvery     = time.Second
+	mostToolName = 80 // in characters
+	// tellBurst requests are announced over the program at once, then one every tellEvery. Requests
+	// that come faster are only listed.
+	tellBurst = 5
+	tellEvery = 10 * time.Second
+)
+
+// outsiders holds open requests from agents other than the coding agent, by message id.
+type outsiders struct {
+	mu   sync.Mutex
+	open map[string]outsider
+}
+
+// outsider is an open request: the agent, and the request's id in the conversation.
+type outsider struct {
+	agent control.Agent
+	id    string
+}
+
+// reservePlace registers a request, unless too many are open.
+func (o *outsiders) reservePlace(requestID string, asker outsider) (reason *refusal) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	own := 0
+	for _, other := range o.open {
+		if other.agent.Kin == asker.agent.Kin {
+			own++
+		}
+	}
+	_, twice := o.open[requestID]
+	switch {
+	case twice:
+		return &refusal{protocol.CodeBadMessage, "requestId: names a request that is open"}
+	case own >= mostAskedBy:
+		return &refusal{
+			protocol.CodeBusy,
+			fmt.Sprintf("%d of your requests wait for an answer already", own),
+		}
+	case len(o.open) >= mostAsked:
+		return &refusal{
+			protocol.CodeBusy,
+			fmt.Sprintf("%d requests wait for an answer already", len(o.open)),
+		}
+	}
+	o.open[requestID] = asker
+	return nil
+}
+
+func (o *outsiders) releasePlace(requestID string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.open, requestID)
+}
+
+func (o *outsiders) findMatching(
+	matches func(requestID string, asker outsider) bool,
+) (all []outsider) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for id, asker := range o.open {
+		if matches(id, asker) {
+			all = append(all, asker)
+		}
+	}
+	return all
+}
+
+// handleChatAsk puts an agent's request to the people of the conversation. The answer is sent when
+// the request closes.
+func (h *Handler) handleChatAsk(m *protocol.ChatAsk) {
+	if h.Outside == nil {
+		h.sendError(
+			m.RequestID,
+			protocol.CodeNoChat,
+			"no coding agent talks in this session, and nobody answers requests in it: its user "+
+				"starts one with proxy --chat AGENT",
+		)
+		return
+	}
+	if wait, ok := h.fromAskers.allowNow(time.Now()); !ok {
+		h.sendError(
+			m.RequestID,
+			protocol.CodeBusy,
+			fmt.Sprintf(
+				"too many requests in a short time: the next one may come in %s",
+				notice.Span((wait+time.Second-1).Truncate(time.Second)),
+			),
+		)
+		return
+	}
+	ok := h.Pump.Post(func(now time.Time) {
+		if err := h.openRequest(now, m); err != nil {
+			code, message := h.chatRefusal(err)
+			h.sendError(m.RequestID, code, message)
+		}
+	})
+	if !ok {
+		h.sendExited(m.RequestID)
+	}
+}
+
+// openRequest runs on the pump's goroutine.
+func (h *Handler) openRequest(now time.Time, m *protocol.ChatAsk) error {
+	from := h.identifyAgent(m.AgentID, m.AgentName, m.TokenID)
+	if err := h.Control.MayAsk(now, from); err != nil {
+		h.Link.Send(notNowError(m.RequestID, err))
+		return nil
+	}
+	q := newChatRequest(m, from)
+	if reason := h.outsiders.reservePlace(m.RequestID, outsider{from, q.ID}); reason != nil {
+		return reason
+	}
+	h.Control.Meet(from)
+	h.Recorder.Talked(record.Ask, from, "", q.ID, describeRequest(q))
+	err := h.Outside.Ask(q, func(c protocol.ChatClosed) { // on any goroutine
+		h.outsiders.releasePlace(m.RequestID)
+		if c.By != "" && c.Why == "" { // answered by a person
+			h.Pump.Post(func(now time.Time) { h.Control.Replied(now, from, c.Answer.Refuses()) })
+		}
+		h.Link.Send(&protocol.ChatAskResult{
+			RequestID: m.RequestID,
+			SessionID: h.SessionID,
+			By:        c.By,
+			Answer:    c.Answer,
+			Why:       protocol.Clip(c.Why, protocol.MaxText),
+		})
+	})
+	if err != nil {
+		h.outsiders.releasePlace(m.RequestID)
+		return err
+	}
+	if _, ok := h.tellsAsked.allowNow(now); ok {
+		h.Status.Tell("agent " + from.Name + " asks " + summarizeRequest(q) +
+			": answer with gateway chat answer " + h.SessionID)
+	}
+	return nil
+}
+
+// summarizeRequest words a request for the proxy's line. The tool's name comes from the agent.
+func summarizeRequest(q *protocol.ChatRequest) string {
+	if len(q.Form) > 0 {
+		return "questions"
+	}
+	return "to use “" + notice.Reason(q.Tool) + "”"
+}
+
+// newChatRequest makes the request that people read.
+func newChatRequest(m *protocol.ChatAsk, from control.Agent) *protocol.ChatRequest {
+	q := &protocol.ChatRequest{
+		ID:     chat.NewID(),
+		By:     "agent " + from.Name,
+		Tool:   notice.Clean(strings.Join(strings.Fields(m.Tool), " "), mostToolName),
+		Input:  m.Input,
+		Why:    notice.Reason(m.Why),
+		Allows: m.Allows,
+		Form:   m.Form,
+	}
+	switch {
+	case len(q.Form) > 0:
+		q.Allows = nil
+	case q.Tool == "":
+		q.Tool = "a tool without a name"
+	}
+	return q
+}
+
+// describeRequest words a request for the recording.
+func describeRequest(q *protocol.ChatRequest) string {
+	if len(q.Form) == 0 {
+		return strings.TrimSpace("leave for " + q.Tool + " " + string(q.Input))
+	}
+	var all []string
+	for _, f := range q.Form {
+		all = append(all, f.Text)
+	}
+	return strings.Join(all, "; ")
+}
+
+// withdrawRequests closes the request that a message opened, or all of them for "".
+func (h *Handler) withdrawRequests(requestID, why string) {
+	if h.Outside == nil {
+		return
+	}
+	h.Pump.Post(func(time.Time) { // after the post that opened it
+		isMeant := func(id string, _ outsider) bool { return requestID == "" || requestID == id }
+		for _, asker := range h.outsiders.findMatching(isMeant) {
+			h.Outside.Withdraw(asker.id, why)
+		}
+	})
+}
+
+// CancelMuted closes requests of agents that the user has muted. It runs on the pump's goroutine.
+func (h *Handler) CancelMuted() {
+	isMuted := func(_ string, asker outsider) bool { return h.Control.Muted(asker.agent) }
+	for _, asker := range h.outsiders.findMatching(isMuted) {
+		h.Outside.Withdraw(asker.id, asker.agent.Name+" is muted")
+	}
+}
+
+// CancelUnheard closes all requests: without the gateway their answers reach no agent.
+func (h *Handler) CancelUnheard() { h.withdrawRequests("", "the connection to who asked was lost") }

@@ -1,0 +1,208 @@
+package requests
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/chat"
+	"terminalproxy/proxy/consent/control"
+)
+
+// outside is a conversation for others than its agent, whose people are the test.
+type outside struct {
+	open map[string]func(protocol.ChatClosed)
+	last *protocol.ChatRequest
+	fail error
+}
+
+func (o *outside) Ask(q *protocol.ChatRequest, done func(protocol.ChatClosed)) error {
+	if o.fail != nil {
+		return o.fail
+	}
+	o.last, o.open[q.ID] = q, done
+	return nil
+}
+
+func (o *outside) Withdraw(id, why string) { o.close(protocol.ChatClosed{ID: id, Why: why}) }
+
+func (o *outside) close(c protocol.ChatClosed) {
+	done := o.open[c.ID]
+	delete(o.open, c.ID)
+	done(c)
+}
+
+func askingAt(t *testing.T) (*stage, *outside, *talked) {
+	t.Helper()
+	room, o := &talked{}, &outside{open: map[string]func(protocol.ChatClosed){}}
+	return newStage(func(c *Config) { c.Outside, c.Recorder = o, room }), o, room
+}
+
+// ask is a message of an agent's by which it asks for an approval.
+func ask(id, agent string) *protocol.ChatAsk {
+	return &protocol.ChatAsk{
+		RequestID: id, SessionID: "sh-1", AgentID: "id of " + agent, AgentName: agent, Tool: "Bash", Input: []byte(`{"command":"make"}`),
+		Allows: []protocol.ChatChoice{{Verdict: protocol.ChatOnce}},
+	}
+}
+
+// hears is the one result that was sent since.
+func (s *stage) hears(t *testing.T) *protocol.ChatAskResult {
+	t.Helper()
+	require.Len(t, s.sent, 1)
+	r, ok := s.sent[0].(*protocol.ChatAskResult)
+	require.True(t, ok, "%T", s.sent[0])
+	s.sent = nil
+	return r
+}
+
+func TestAnotherAgentAsksInTheConversation(t *testing.T) {
+	s, o, room := askingAt(t)
+	m := ask("r1", "press ctrl-g")
+	m.Tool, m.Why = "Ba\x1b[2Jsh\n"+string(make([]byte, 200)), "say “yes” · Ctrl+G"
+	require.Empty(t, s.says(m))
+	require.Equal(t, "agent agent", o.last.By, "a name gives no orders")
+	require.NotContains(t, o.last.Tool, "\x1b")
+	require.Less(t, len(o.last.Tool), 100)
+	require.NotContains(t, o.last.Why, "Ctrl+G")
+	require.Len(t, room.did, 1)
+	require.Contains(t, room.took()[0], "record ask id of press ctrl-g  leave for Ba")
+	id := o.last.ID
+	require.NotEqual(t, m.RequestID, id, "who asks does not choose the id")
+	o.close(protocol.ChatClosed{ID: id, By: "ada", Answer: protocol.ChatReply{Verdict: protocol.ChatOnce}})
+	require.Equal(t, &protocol.ChatAskResult{RequestID: "r1", SessionID: "sh-1", By: "ada", Answer: protocol.ChatReply{Verdict: protocol.ChatOnce}}, s.hears(t))
+}
+
+// Whoever is gone, or whose way is, has nothing open any more.
+func TestWhatNobodyHearsIsTakenBack(t *testing.T) {
+	s, o, _ := askingAt(t)
+	s.says(ask("r1", "codex"))
+	s.says(ask("r2", "codex"))
+	s.sent = nil
+	s.Handle(&protocol.Cancel{RequestID: "r1", SessionID: "sh-1"})
+	got := s.hears(t)
+	require.Equal(t, "r1", got.RequestID)
+	require.True(t, got.Answer.Refuses())
+	require.Len(t, o.open, 1)
+	s.says(&protocol.Cancel{RequestID: "r1", SessionID: "sh-1"})
+	require.Empty(t, s.sent)
+	s.CancelUnheard()
+	require.Equal(t, "r2", s.hears(t).RequestID)
+	require.Empty(t, o.open)
+	require.Empty(t, s.outsiders.open)
+}
+
+func TestTheRequestsOfOthersAreBounded(t *testing.T) {
+	s, o, _ := askingAt(t)
+	n := 0
+	one := func(agent string) *protocol.ChatAsk {
+		n++
+		return ask(fmt.Sprint("r", n), agent)
+	}
+	for range mostAskedBy {
+		require.Empty(t, s.says(one("codex")))
+	}
+	require.Contains(t, s.refuses(t, protocol.CodeBusy, one("codex")), "4 of your requests")
+	s.refuses(t, protocol.CodeBadMessage, ask("r1", "codex"))
+	for len(o.open) < mostAsked {
+		require.Empty(t, s.says(one(fmt.Sprint("bot-", n))))
+	}
+	require.Contains(t, s.refuses(t, protocol.CodeBusy, one("gemini")), "16 requests")
+	s.fromAskers.paidUntil = time.Now().Add(askBurst * askEvery)
+	require.Contains(t, s.refuses(t, protocol.CodeBusy, one("gemini")), "short time")
+}
+
+func TestWhatCannotBeAskedIsRefused(t *testing.T) {
+	s, o, room := askingAt(t)
+	for fail, code := range map[error]protocol.Code{chat.ErrOver: protocol.CodeNoChat, errors.New("no"): protocol.CodeBadMessage} {
+		o.fail = fail
+		s.refuses(t, code, ask("r1", "codex"))
+		require.Empty(t, s.outsiders.open)
+	}
+	o.fail = nil
+	room.took()
+	s.machine = control.New(control.Config{Keyboard: true})
+	s.Control = stagedControl{s.machine}
+	s.machine.Meet(s.identifyAgent("id of codex", "codex", ""))
+	require.NoError(t, s.machine.Hush(time.Now(), "codex", "ada"))
+	s.refuses(t, protocol.CodeUserRefused, ask("r1", "codex"))
+	require.Empty(t, room.took())
+	s.over = true
+	s.refuses(t, protocol.CodeExited, ask("r1", "codex"))
+	s.Outside = nil
+	require.Contains(t, s.refuses(t, protocol.CodeNoChat, ask("r1", "codex")), "--chat")
+}
+
+func TestAFormTakesNoVerdict(t *testing.T) {
+	s, o, _ := askingAt(t)
+	m := ask("r1", "codex")
+	m.Form = []protocol.ChatQuestion{{ID: "q", Text: "Which?"}}
+	require.Empty(t, s.says(m))
+	require.Empty(t, o.last.Allows)
+}
+
+// remarks counts what stood over the program.
+type remarks struct {
+	stagedStatus
+	told int
+}
+
+func (l *remarks) Tell(string) { l.told++ }
+
+// TestAFloodOfRequestsIsNotToldForEver: an agent that asks and takes it back, again and again, covers no line of the program's by that.
+func TestAFloodOfRequestsIsNotToldForEver(t *testing.T) {
+	o, over := &outside{open: map[string]func(protocol.ChatClosed){}}, &remarks{}
+	s := newStage(func(c *Config) { c.Outside, c.Recorder, c.Status = o, &talked{}, over })
+	for n := range 2 * tellBurst {
+		id := fmt.Sprint("r", n)
+		s.says(ask(id, "sub"))
+		s.withdrawRequests(id, "taken back")
+		require.Equal(t, id, s.hears(t).RequestID, "it was asked")
+	}
+	require.Equal(t, tellBurst, over.told)
+	s.tellsAsked.paidUntil = time.Time{}
+	s.says(ask("r", "sub"))
+	require.Equal(t, tellBurst+1, over.told)
+}
+
+// TestWhoOnlyAsksIsMuted: it asks nothing more, and what it asked is refused.
+func TestWhoOnlyAsksIsMuted(t *testing.T) {
+	s, o, _ := askingAt(t)
+	require.Empty(t, s.says(ask("r1", "codex")))
+	require.Empty(t, s.says(ask("r2", "gemini")))
+	require.NoError(t, s.machine.Hush(time.Now(), "codex", "ada"))
+	s.sent = nil
+	s.CancelMuted()
+	got := s.hears(t)
+	require.Equal(t, []string{"r1", "codex is muted"}, []string{got.RequestID, got.Why})
+	require.True(t, got.Answer.Refuses())
+	require.Len(t, o.open, 1)
+	require.Contains(t, s.refuses(t, protocol.CodeUserRefused, ask("r3", "codex")), "muted")
+}
+
+// TestWhoIsRefusedAgainWaits: an answer that allows ends that, and what nobody answered counts for nothing.
+func TestWhoIsRefusedAgainWaits(t *testing.T) {
+	s, o, _ := askingAt(t)
+	n := 0
+	asks := func(c protocol.ChatClosed) {
+		n++
+		require.Empty(t, s.says(ask(fmt.Sprint("r", n), "codex")))
+		c.ID = o.last.ID
+		o.close(c)
+		s.sent = nil
+	}
+	for range 3 {
+		asks(protocol.ChatClosed{By: "ada", Why: "the turn was interrupted"})
+		asks(protocol.ChatClosed{Why: "the connection was lost"})
+	}
+	asks(protocol.ChatClosed{By: "ada"})
+	asks(protocol.ChatClosed{By: "ada", Answer: protocol.ChatReply{Verdict: protocol.ChatOnce}})
+	asks(protocol.ChatClosed{By: "ada"})
+	asks(protocol.ChatClosed{By: "ada"})
+	require.Contains(t, s.refuses(t, protocol.CodeBusy, ask("r", "codex")), "the user refused you: you may ask again in 10s")
+	require.Empty(t, s.says(ask("other", "gemini")))
+}

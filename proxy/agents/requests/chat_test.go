@@ -1,0 +1,41 @@
+package requests
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/display/notice"
+)
+
+// TestNobodyFloodsTheUserR46 counts all together: whoever is refused may come again under another name.
+func TestNobodyFloodsTheUserR46(t *testing.T) {
+	p := rateLimiter{burst: messageBurst, every: messageEvery}
+	now := time.Unix(1e9, 0)
+	taken := 0
+	for range 600 { // a minute, ten times a second
+		if wait, ok := p.allowNow(now); ok {
+			taken++
+		} else {
+			require.Greater(t, wait, time.Duration(0))
+			require.LessOrEqual(t, wait, messageEvery)
+		}
+		now = now.Add(100 * time.Millisecond)
+	}
+	require.Equal(t, messageBurst+3, taken)
+	now = now.Add(time.Hour)
+	for i := range messageBurst + 1 {
+		_, ok := p.allowNow(now)
+		require.Equal(t, i < messageBurst, ok, fmt.Sprint(i))
+	}
+}
+
+func TestWhatIsNoMessage(t *testing.T) {
+	require.Nil(t, checkNote(strings.Repeat("世", notice.MessageMost), notice.MessageMost))
+	require.Equal(t, protocol.CodeTooLarge, checkNote(notice.Message(strings.Repeat("世", notice.MessageMost+1)), notice.MessageMost).code)
+	require.Equal(t, protocol.CodeBadMessage, checkNote(notice.Message("\u200b"), notice.MessageMost).code)
+}

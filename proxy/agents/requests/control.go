@@ -1,0 +1,195 @@
+package requests
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/consent/control"
+	"terminalproxy/proxy/display/notice"
+)
+
+func (h *Handler) handleControlRequest(m *protocol.ControlRequest) {
+	level := protocol.LevelType
+	if m.Level == protocol.LevelDrive {
+		level = protocol.LevelDrive
+	}
+	r := control.Request{
+		ID: m.RequestID, Agent: h.identifyAgent(m.AgentID, m.AgentName, m.TokenID), Level: level,
+		Reason: notice.Reason(m.Why), For: time.Duration(m.Seconds) * time.Second,
+		Program: claimedProgram(m.Program), Parent: claimedProgram(m.Parent),
+	}
+	r.Agent.Token = h.provenToken(time.Now(), m)
+	if h.Ahead != nil {
+		r.Ahead = h.Ahead(r.Agent, level)
+	}
+	// First, because the agent may cancel its wait right after the pump has the request.
+	h.Observer.Post(func(time.Time) { h.answers.noteRequest(r.Agent.ID, r.ID) })
+	ok := h.Pump.Post(func(now time.Time) {
+		err := h.askControl(now, r)
+		h.Recorder.Requested(r, err)
+		if errors.Is(err, control.ErrBusy) && h.Control.State(now).Agent.ID != r.Agent.ID {
+			h.Status.Rival(r.Agent.ID)
+		}
+		if err != nil {
+			h.Link.Send(notNowError(m.RequestID, err))
+		}
+	})
+	if !ok {
+		h.sendExited(m.RequestID)
+	}
+}
+
+// askControl puts an agent's request for control to the user. An agent gets the keyboard of its
+// own, unattended terminal without asking. It runs on the pump's goroutine.
+func (h *Handler) askControl(now time.Time, r control.Request) error {
+	if h.Own == nil {
+		return h.Control.Request(now, r)
+	}
+	owner := h.Own.Agent()
+	if r.Agent.ID == owner.ID && h.Own.Unattended() &&
+		h.Control.State(now).Phase == control.Observing {
+		h.Control.Own(now, r)
+		return nil
+	}
+	err := h.Control.Request(now, r)
+	if errors.Is(err, control.ErrNobody) {
+		return fmt.Errorf(
+			"this terminal is %s's own, and nobody is attached to be asked: a person attaches "+
+				"with gateway attach %s",
+			owner.Name,
+			h.SessionID,
+		)
+	}
+	return err
+}
+
+func (h *Handler) handleRelease(m *protocol.ControlRelease) {
+	why := protocol.ReasonReleased
+	if m.Gone {
+		why = protocol.ReasonLink
+		h.book.Gone(m.AgentID)
+	}
+	ok := h.Pump.Post(func(now time.Time) {
+		if !h.Control.Release(now, m.AgentID, why) && !m.Gone {
+			h.sendError(
+				m.RequestID,
+				protocol.CodeNoGrant,
+				"you do not have the keyboard: there is nothing to release",
+			)
+			return
+		}
+		if !m.Gone {
+			h.parting = notice.Reason(m.Note) // shown with the event, once the queue is empty
+		}
+		h.Link.Send(&protocol.Done{RequestID: m.RequestID})
+	})
+	if !ok {
+		h.sendExited(m.RequestID)
+	}
+}
+
+// ControlEvent reports a change of control to agents, recorder and user. It runs on the pump's
+// goroutine.
+func (h *Handler) ControlEvent(e control.Event) {
+	ids := e.Requests
+	if len(ids) == 0 {
+		ids = []string{""}
+	}
+	var notes []string
+	// The event is the agent's answer, and brings it the user's messages.
+	if ids[0] != "" && !e.Withdrawn && e.Reason != protocol.ReasonReplaced {
+		notes = h.inbox.takeNotes(e.Agent.ID)
+	}
+	for _, id := range ids {
+		if e.Granted {
+			h.Link.Send(&protocol.ControlGrant{
+				ID:        protocol.NewID(),
+				SessionID: h.SessionID,
+				RequestID: id,
+				AgentID:   e.Agent.ID,
+				AgentName: e.Agent.Name,
+				Level:     e.Level,
+				Epoch:     e.Epoch,
+				ExpiresAt: protocol.Milli(e.Until),
+				By:        e.Decider(),
+				Notes:     notes,
+			})
+			continue
+		}
+		h.Link.Send(&protocol.ControlRevoke{
+			ID:               protocol.NewID(),
+			SessionID:        h.SessionID,
+			RequestID:        id,
+			AgentID:          e.Agent.ID,
+			AgentName:        e.Agent.Name,
+			Epoch:            e.Epoch,
+			Reason:           e.Reason,
+			By:               e.Decider(),
+			DroppedBytes:     e.Dropped,
+			UnsubmittedBytes: e.Unsubmitted,
+			Notes:            notes,
+		})
+	}
+	word := "granted"
+	if !e.Granted {
+		word = string(e.Reason)
+	}
+	h.Recorder.Changed(e, h.parting)
+	parting := h.parting
+	h.parting = ""
+	if e.Unsubmitted == 0 || e.Granted {
+		h.Status.Controlled(e, "", parting)
+	} else {
+		h.line.callWithLeftover(func(line string) { h.Status.Controlled(e, line, parting) }, func() {})
+	}
+	h.Observer.Post(func(time.Time) { h.endControlWaits(e, word, e.Dropped > 0) })
+}
+
+// endSentence tells an agent why its control ended.
+func endSentence(e control.Event) string {
+	switch e.Cause {
+	case control.Closing:
+		return "the user's window was closed, or the session was told to end: the program " +
+			"is about to"
+	case control.Left:
+		return "the user left this terminal, which goes on without a window: you can ask when " +
+			"they are back"
+	case control.Suspended:
+		return "the user suspended the program, or put it into the background"
+	case control.Flooded:
+		return "the program does not read, and what the user typed meanwhile could no " +
+			"longer be held"
+	case control.Muted:
+		return "the user muted you until the end of the session"
+	case control.NoCause, control.Causes:
+	}
+	switch e.Reason {
+	case protocol.ReasonReclaimed:
+		if e.By != "" {
+			return notice.Clean(e.By, 40) + " took the keyboard back from elsewhere"
+		}
+		return "the user took the keyboard back"
+	case protocol.ReasonRefused:
+		return "the user refused to give you the keyboard"
+	case protocol.ReasonReleased:
+		if e.Withdrawn {
+			return "the call with which you asked for the keyboard was given up"
+		}
+		return "you gave the keyboard back"
+	case protocol.ReasonExpired:
+		return "the time of your grant is over"
+	case protocol.ReasonLink:
+		if e.Absent {
+			return "your grant ended since nothing was heard of you for 2 minutes (a wait that " +
+				"stays open counts)"
+		}
+		return "your grant ended when the connection was lost"
+	case protocol.ReasonExited:
+		return "the program ended"
+	case protocol.ReasonReplaced:
+		return "a newer request of yours took the place"
+	}
+	return "your grant has ended"
+}

@@ -1,0 +1,274 @@
+package requests
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/chat"
+	"terminalproxy/proxy/consent/control"
+	"terminalproxy/proxy/display/notice"
+	"terminalproxy/proxy/record"
+)
+
+// handleChat acts on a message in the conversation of the program that is a coding agent.
+func (h *Handler) handleChat(m protocol.Message) {
+	if h.Chat == nil {
+		if id := protocol.RequestID(m); id != "" {
+			h.sendError(
+				id,
+				protocol.CodeNoChat,
+				"no coding agent talks in this session: its user starts one with proxy --chat AGENT",
+			)
+		}
+		return
+	}
+	switch m := m.(type) {
+	case *protocol.ChatSubscribe:
+		h.Chat.Unsubscribe()
+		if m.RequestID != "" { // earlier records belong to the old subscription
+			h.Link.Send(&protocol.Done{RequestID: m.RequestID})
+		}
+		h.Chat.Subscribe(m.After)
+	case *protocol.ChatUnsubscribe:
+		h.Chat.Unsubscribe()
+	case *protocol.ChatSend:
+		h.sendPrompt(m)
+	case *protocol.ChatImage:
+		h.receiveImage(m)
+	case *protocol.ChatAnswer:
+		h.answerRequest(m)
+	case *protocol.ChatInterrupt:
+		h.interruptTurn(m)
+	}
+}
+
+// sendPrompt gives the coding agent a prompt from an agent that may press every key, or from a
+// person who may speak for the owner.
+func (h *Handler) sendPrompt(m *protocol.ChatSend) {
+	by, reason := notice.Person(m.By), (*refusal)(nil)
+	if m.AgentID == "" {
+		by, reason = h.verifyPerson(m.By, m.At, m.Signed(h.Started.UnixMilli()), m.SignatureB64)
+	}
+	if reason != nil {
+		h.sendError(m.RequestID, reason.code, reason.message)
+		return
+	}
+	images, reason := h.attachedImages(m)
+	if reason != nil {
+		h.sendError(m.RequestID, reason.code, reason.message)
+		return
+	}
+	done := &protocol.Done{RequestID: m.RequestID}
+	h.runOnPump(done, func(now time.Time) error {
+		st := h.Control.State(now)
+		from, err := h.checkMayTalk(st, m.AgentID)
+		if err == nil && m.AgentID == "" && len(m.SignatureB64) > 0 {
+			err = h.rejectReplay(by, m.KeyNo)
+		}
+		if err != nil {
+			return err
+		}
+		if from.ID != "" {
+			by = "agent " + from.Name
+		}
+		h.Recorder.Talked(record.Prompt, from, by, m.RequestID, labelImages(m.Text, images))
+		done.Waiting = h.Chat.Waits()
+		if from.ID != "" {
+			return h.Chat.Pass(by, m.Text)
+		}
+		return h.Chat.Send(by, m.Text, images)
+	})
+}
+
+// interruptTurn needs no signature from a person: it only takes something away.
+func (h *Handler) interruptTurn(m *protocol.ChatInterrupt) {
+	h.runOnPump(&protocol.Done{RequestID: m.RequestID}, func(now time.Time) error {
+		from, by := control.Agent{}, notice.Person(m.By)
+		if m.AgentID != "" {
+			var err error
+			if from, err = h.checkMayTalk(h.Control.State(now), m.AgentID); err != nil {
+				return err
+			}
+			by = "agent " + from.Name
+		}
+		h.Recorder.Talked(record.Halt, from, by, m.RequestID, "")
+		return h.Chat.Interrupt(by)
+	})
+}
+
+// answerRequest answers the coding agent's request. Any person may refuse it, unsigned.
+func (h *Handler) answerRequest(m *protocol.ChatAnswer) {
+	by := notice.Person(m.By)
+	if !m.Answer.Refuses() {
+		var reason *refusal
+		signed := m.Signed(h.Started.UnixMilli())
+		if by, reason = h.verifyPerson(m.By, m.At, signed, m.SignatureB64); reason != nil {
+			h.sendError(m.RequestID, reason.code, reason.message)
+			return
+		}
+	}
+	h.runOnPump(&protocol.Done{RequestID: m.RequestID}, func(now time.Time) error {
+		if h.Control.State(now).Hidden && !m.Answer.Refuses() {
+			return &refusal{
+				protocol.CodeBlackout,
+				"the screen is hidden, and what is asked with it: show it first, and answer then",
+			}
+		}
+		if slices.Contains(h.Chat.Open(), m.Request) {
+			h.Recorder.Talked(
+				record.Answer,
+				control.Agent{},
+				by,
+				m.Request,
+				describeReply(m.Answer),
+			)
+		}
+		return h.Chat.Answer(m.Request, by, m.Answer)
+	})
+}
+
+// describeReply words an answer for people.
+func describeReply(a protocol.ChatReply) string {
+	said := []string{}
+	switch {
+	case a.Verdict != "":
+		said = append(said, "allowed, "+a.Verdict)
+	case a.Refuses():
+		said = append(said, "refused")
+	}
+	for _, id := range slices.Sorted(maps.Keys(a.Replies)) {
+		said = append(said, id+" = "+strings.Join(a.Replies[id], ", "))
+	}
+	if a.Words != "" {
+		said = append(said, a.Words)
+	}
+	return strings.Join(said, "; ")
+}
+
+// verifyPerson returns the name of the person who acts for the owner, from the signature if one is
+// needed. In a session without a user's terminal, each person whom its gateway admits may type
+// anyway, so their claimed name counts.
+func (h *Handler) verifyPerson(
+	claimed string,
+	at int64,
+	signed, signature []byte,
+) (name string, reason *refusal) {
+	if len(signature) > 0 {
+		signer, reason := h.verifySigner(time.Now(), at, signed, signature)
+		return signer.Name, reason
+	}
+	if h.RemoteGrant || h.Own != nil {
+		return notice.Person(claimed), nil
+	}
+	return "", &refusal{
+		protocol.CodeForbidden,
+		"only the user at the session's terminal can do that, or an owner who signs it: use an " +
+			"owner's page, or gateway chat with an owner token of the session's own machine",
+	}
+}
+
+// checkMayTalk returns the agent with that id if it may write in the conversation now; the error
+// says why not. agentID is "" for a person.
+func (h *Handler) checkMayTalk(st control.State, agentID string) (control.Agent, error) {
+	switch {
+	case st.Hidden:
+		return control.Agent{}, &refusal{
+			protocol.CodeBlackout,
+			"the screen is hidden: show it first, and talk then",
+		}
+	case agentID == "":
+		return control.Agent{}, nil
+	case st.Phase != control.Granted || st.Agent.ID != agentID:
+		return control.Agent{}, &refusal{
+			protocol.CodeNoGrant,
+			"you do not have the keyboard: ask for control with level drive first",
+		}
+	case st.Level != protocol.LevelDrive:
+		return control.Agent{}, &refusal{
+			protocol.CodeNoGrant,
+			"your grant of level type submits nothing: ask for level drive, or type the prompt " +
+				"and let the user submit it",
+		}
+	case st.Secret != "":
+		return control.Agent{}, &refusal{
+			protocol.CodeSecretPrompt,
+			"the program asks for a password: the user answers it",
+		}
+	case st.Never != "":
+		return control.Agent{}, &refusal{protocol.CodeOtherProgram, ruleMessage(st)}
+	case st.Away != "":
+		return control.Agent{}, &refusal{
+			protocol.CodeOtherProgram,
+			"the grant is for " + st.Program + ", and " + st.Away + " has the terminal",
+		}
+	case st.Paused || st.Occupied || st.Pending.Keys != "":
+		return control.Agent{}, &refusal{
+			protocol.CodeUserTyping,
+			"the user is typing: try again in a moment",
+		}
+	}
+	return st.Agent, nil
+}
+
+// rejectReplay refuses a prompt whose number is not above all that this owner's keys and prompts
+// had.
+func (h *Handler) rejectReplay(by string, number uint64) error {
+	t := h.typists[by]
+	if t == nil {
+		t = new(typist)
+		h.typists[by] = t
+	}
+	if number <= t.last {
+		return &refusal{
+			protocol.CodeForbidden,
+			"this prompt came before, or out of its order: nothing was said",
+		}
+	}
+	t.last = number
+	return nil
+}
+
+// runOnPump runs do on the pump's goroutine, where control cannot change meanwhile, and sends done
+// or the error.
+func (h *Handler) runOnPump(done *protocol.Done, do func(now time.Time) error) {
+	ok := h.Pump.Post(func(now time.Time) {
+		if err := do(now); err != nil {
+			code, message := h.chatRefusal(err)
+			h.sendError(done.RequestID, code, message)
+			return
+		}
+		h.Link.Send(done)
+	})
+	if !ok {
+		h.sendExited(done.RequestID)
+	}
+}
+
+// chatRefusal returns the answer to an agent for an error of the conversation.
+func (h *Handler) chatRefusal(err error) (code protocol.Code, message string) {
+	if reason, ok := errors.AsType[*refusal](err); ok {
+		return reason.code, reason.message
+	}
+	if late, ok := errors.AsType[*chat.AnsweredError](err); ok {
+		return protocol.CodeAnswered, late.Error()
+	}
+	switch {
+	case errors.Is(err, chat.ErrNoRequest):
+		open := h.Chat.Open()
+		if len(open) == 0 {
+			return protocol.CodeNotFound, "no such request is open: none is"
+		}
+		return protocol.CodeNotFound, fmt.Sprintf(
+			"no such request is open; open: %s",
+			strings.Join(open, ", "),
+		)
+	case errors.Is(err, chat.ErrOver):
+		return protocol.CodeNoChat, "the conversation has ended: " + err.Error()
+	}
+	return protocol.CodeBadMessage, err.Error()
+}

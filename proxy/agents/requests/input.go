@@ -1,0 +1,260 @@
+package requests
+
+import (
+	"errors"
+	"time"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/consent/control"
+	"terminalproxy/proxy/consent/input"
+	"terminalproxy/proxy/consent/line"
+	"terminalproxy/proxy/terminal/keys"
+)
+
+// delivery follows an agent's input to its receipt. Under level type the user has to let through
+// each key that would submit or signal. The whole rest of the input is held then, so that the user
+// sees all that one key lets through. Owned by the pump's goroutine.
+type delivery struct {
+	h            *Handler
+	m            *protocol.Input
+	epoch        uint64 // of its grant
+	began        time.Time
+	steps        []step
+	keys         string // the keys of the last question to the user, "" for no question
+	asked        string // that whole question, without what the answer does not cover
+	allowed      bool   // the user let it through
+	userKeysThen int    // the user's count of keys at that time
+	shifts       int    // changes of the program between judgement and write
+	unasked      bool   // the next write needs no consent of the user, by judged
+	mouseAct     string // the act of the mouse, in words
+
+	excuse func(error) bool // see [input.Job.Excuse]
+	record Record
+	shown  shownInput // what viewers are told of it
+
+	// Set by the observer's goroutine before Prepare answers:
+	judged judgement // of the line, under level type
+	rev    uint64    // the screen's revision before the next write
+
+	userKeysAtStart uint64 // the user's count of keys when the input came
+	paused          bool   // it had to wait for the user at once
+
+	written int // bytes, as in the receipt
+
+	// Owned by the observer's goroutine:
+	saw      glimpse        // the screen as its agent saw it
+	at       *protocol.Cell // the mouse acts here
+	answered bool           // the receipt was sent
+	settled  bool           // the program waits for its next line
+	// The program edited a line before the next step, and before the last typed step.
+	editorBeforeNext bool
+	editorBeforeLast bool
+	wrote            time.Time // the last byte was known to be written then
+	// correct mends a receipt that was not sent yet; nil if the receipt is right.
+	correct func(*protocol.InputResult)
+	// group had the terminal when the input began to wait for the user's line; 0 if it did not.
+	group int
+}
+
+// handleInput queues an agent's input. It is encoded, and its conditions are checked, when the
+// first byte would be written.
+func (h *Handler) handleInput(m *protocol.Input) {
+	if !h.claimInput(m) {
+		return
+	}
+	epoch := m.Epoch
+	if epoch == 0 { // 0 means the current grant
+		epoch = h.Control.Newest().Epoch
+	}
+	in := &delivery{
+		h:      h,
+		m:      m,
+		epoch:  epoch,
+		began:  time.Now(),
+		steps:  splitSteps(m),
+		excuse: h.ignorableRefusal(m, epoch),
+		record: h.Recorder.Input(m, epoch),
+	}
+	h.Pump.Post(func(now time.Time) { // after the keys that the user has typed so far
+		st := h.Control.State(now)
+		in.userKeysAtStart, in.paused = h.Tracker.Typed().Keys(), st.Paused || st.Occupied
+	})
+	h.Observer.Post(func(time.Time) {
+		if in.saw = h.seen[m.AgentID]; !in.saw.whole {
+			in.saw = h.line.takeGlimpse()
+		}
+	})
+	h.Pump.Offer(h.pumpJob(in))
+}
+
+// claimInput claims the id of an input. It answers a repeat and an invalid input itself, and
+// returns false.
+func (h *Handler) claimInput(m *protocol.Input) bool {
+	switch before, earlier := h.receipts.claimID(m); {
+	case before == usedForOther:
+		h.Link.Send(&protocol.Error{
+			RequestID: m.RequestID, Code: protocol.CodeBadMessage, Field: "requestId",
+			Message: `field "requestId": was that of another input, so nothing of this one was typed: give each input an id of its own`,
+		})
+		return false
+	case earlier != nil:
+		h.Link.Send(earlier)
+		return false
+	case before == repeated:
+		return false
+	}
+	if len(m.Parts) > 0 && m.Data != "" {
+		h.sendError(
+			m.RequestID,
+			protocol.CodeBadMessage,
+			"parts stand in place of data: leave one of them out",
+		)
+		return false
+	}
+	return true
+}
+
+// pumpJob returns the job by which the pump types an input.
+func (h *Handler) pumpJob(in *delivery) input.Job {
+	return input.Job{
+		ID:    in.m.RequestID,
+		Agent: in.m.AgentID,
+		Epoch: in.epoch,
+		Size:  in.m.Size(),
+		Wait:  time.Duration(in.m.TimeoutMs) * time.Millisecond,
+		Prepare: func(left []input.Piece, answer func([]input.Piece, error)) {
+			h.pauseBefore(in, left, func() {
+				h.encodeWhenSettled(in, left, time.Now(), func(pieces []input.Piece, err error) {
+					if left == nil {
+						in.record.Look(time.Now())
+					}
+					answer(pieces, err)
+				}, answer)
+			})
+		},
+		Hold:    in.holdForConsent,
+		Holds:   in.checkTarget,
+		Excuse:  in.excuse,
+		Wrote:   func(p []byte) { h.noteWritten(in, p) },
+		Done:    func(r input.Receipt) { h.finishInput(in, r) },
+		Flushed: func(n int) { h.correctFlushed(in, n) },
+	}
+}
+
+// encodeWhenSettled encodes the rest of an input, all of it if left is nil, and answers on the
+// observer's goroutine. While the line is unsettled it tries again.
+func (h *Handler) encodeWhenSettled(
+	in *delivery, left []input.Piece, began time.Time, answer, gone func([]input.Piece, error),
+) {
+	tryAgain := func() { h.encodeWhenSettled(in, left, began, answer, gone) }
+	ok := h.Observer.Post(func(now time.Time) {
+		pending, err := h.line.blockedBy(now)
+		if pending {
+			time.AfterFunc(pendingEvery, tryAgain)
+			return
+		}
+		if err != nil {
+			if in.group == 0 {
+				in.group = h.Program.ForegroundGroup()
+			}
+			gone(nil, err)
+			return
+		}
+		begins := left == nil || left[0].Step != 0
+		if begins && in.group != 0 && in.group != h.Program.ForegroundGroup() {
+			// A text for one program's line could be a command to another.
+			gone(nil, &refusal{
+				protocol.CodeScreenChanged,
+				"another program has the terminal since the input waited for the user's line",
+			})
+			return
+		}
+		waited := in.paused || in.group != 0 || in.userKeysAtStart != h.Tracker.Typed().Keys()
+		if left == nil && waited {
+			pending, err := h.line.checkSeen(in.saw, now.Sub(began) >= stillMost)
+			if pending {
+				time.AfterFunc(stillEvery, tryAgain)
+				return
+			}
+			if err != nil {
+				gone(nil, err)
+				return
+			}
+		}
+		if begins && h.mayStillEnablePaste(in, left, began, now) {
+			time.AfterFunc(stillEvery, tryAgain)
+			return
+		}
+		pieces := left
+		if begins {
+			in.rev = h.Observer.Model().Rev()
+			pieces, err = h.checkAndEncode(in, left)
+		}
+		if err == nil && h.isTypeLevel() {
+			var still bool
+			if pieces, still = h.judgeLine(in, pieces, began, now); !still {
+				time.AfterFunc(stillEvery, tryAgain)
+				return
+			}
+		}
+		answer(pieces, err)
+	})
+	if !ok {
+		gone(nil, &refusal{protocol.CodeExited, "the program has ended"})
+	}
+}
+
+// judgeLine judges the line for pieces under level type, and brackets their text. It returns false
+// while the line is unsettled and that matters.
+func (h *Handler) judgeLine(
+	in *delivery,
+	pieces []input.Piece,
+	began, now time.Time,
+) ([]input.Piece, bool) {
+	judged, still := h.line.assessLine(now, began, isText(firstStep(pieces)))
+	in.judged = judged
+	pieces = judged.bracketText(pieces)
+	return pieces, still || judged.prompt == line.Editor && judged.read &&
+		!in.needsConsent(firstStep(pieces))
+}
+
+// checkTarget implements [input.Job.Holds]: input that the user was not asked about may only reach
+// the program that was judged.
+func (in *delivery) checkTarget() bool {
+	if !in.unasked || in.judged.isStillValid(in.h.Program) {
+		return true
+	}
+	in.shifts++
+	return false
+}
+
+// isText reports whether pieces hold text and editing keys only.
+func isText(pieces []input.Piece) bool {
+	for _, p := range pieces {
+		if p.Say != "" || keys.Submits(p.Bytes, false) {
+			return false
+		}
+	}
+	return true
+}
+
+// checkAndEncode checks the conditions of an input, or of the rest of it, against the present
+// screen, and encodes it for the present modes. What the user let through keeps its bytes. It runs
+// on the observer's goroutine.
+func (h *Handler) checkAndEncode(in *delivery, left []input.Piece) ([]input.Piece, error) {
+	o := h.Observer
+	reason := o.Bars(time.Now())
+	if reason != nil && (in.excuse == nil || errors.Is(reason, control.ErrHidden)) {
+		return nil, pauseRefusal(reason) // the pump decides whether the refusal is ignored
+	}
+	switch {
+	case left == nil:
+		if err := o.Expect(in.m.Expect); err != nil {
+			return nil, &refusal{protocol.CodeScreenChanged, err.Error()}
+		}
+		return h.encodeSteps(in, 0, o.Model().Modes())
+	case in.allowed:
+		return left, nil
+	}
+	return h.encodeSteps(in, left[0].Step-1, o.Model().Modes())
+}

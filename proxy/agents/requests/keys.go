@@ -1,0 +1,187 @@
+package requests
+
+import (
+	"errors"
+	"strings"
+	"time"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/consent/control"
+	"terminalproxy/proxy/terminal/keys"
+	"terminalproxy/proxy/terminal/screen"
+)
+
+// ErrUnread is the error of [Elsewhere] if keys cannot be accepted now.
+var ErrUnread = errors.New(
+	"the program has not read what was typed before, or somebody pastes at the terminal: look, " +
+		"and type again",
+)
+
+// typist is an owner who types from elsewhere. Owned by the pump's goroutine.
+type typist struct {
+	last  uint64 // the highest number seen
+	whole uint64 // number of the newest message, 0 if it was refused
+	paste []byte // the parts of an unfinished paste
+}
+
+// handleKeys types a person's keys, which an owner signed elsewhere. They count as the user's own.
+// After a refusal everything is refused until the owner begins anew: a gap could change the meaning
+// of the rest.
+func (h *Handler) handleKeys(m *protocol.Keys) {
+	signer, reason := h.verifySigner(
+		time.Now(),
+		m.At,
+		m.Signed(h.Started.UnixMilli()),
+		m.SignatureB64,
+	)
+	if reason == nil && !h.RemoteKeys && !signer.Types {
+		reason = &refusal{
+			protocol.CodeForbidden,
+			"this terminal takes no keys from pages: open the page with gateway open --role " +
+				"owner --type on its own machine, or start the program with proxy --agent " +
+				"--allow-remote-keys",
+		}
+	}
+	if reason != nil {
+		h.sendError(m.RequestID, reason.code, reason.message)
+		return
+	}
+	ok := h.Observer.Post(func(time.Time) {
+		modes := h.Observer.Model().Modes()
+		if !h.Pump.Post(func(now time.Time) { h.typeNext(now, signer.Name, m, modes) }) {
+			h.sendExited(m.RequestID)
+		}
+	})
+	if !ok {
+		h.sendExited(m.RequestID)
+	}
+}
+
+// typeNext types an owner's next message. It runs on the pump's goroutine.
+func (h *Handler) typeNext(now time.Time, by string, m *protocol.Keys, modes screen.Modes) {
+	t := h.typists[by]
+	if t == nil {
+		t = new(typist)
+		h.typists[by] = t
+	}
+	reason := t.checkSequence(m)
+	if reason == nil {
+		if m.After == 0 {
+			h.Log.Info("somebody types from elsewhere", "by", by)
+		}
+		if reason = h.typeMessage(now, by, t, m, modes); reason == nil {
+			t.whole = m.KeyNo
+		}
+	}
+	if reason != nil {
+		h.sendError(m.RequestID, reason.code, reason.message)
+		return
+	}
+	// If the keys held the reclaim key, what it takes back is back a turn later.
+	if !h.Pump.Post(func(time.Time) { h.Link.Send(&protocol.Done{RequestID: m.RequestID}) }) {
+		h.sendExited(m.RequestID)
+	}
+}
+
+// checkSequence refuses a message that is not the next one.
+func (t *typist) checkSequence(m *protocol.Keys) *refusal {
+	if m.KeyNo <= t.last {
+		return &refusal{
+			protocol.CodeForbidden,
+			"these keys came before, or out of their order: nothing was typed",
+		}
+	}
+	before := t.whole
+	t.last, t.whole = m.KeyNo, 0
+	switch {
+	case m.After == 0:
+		t.paste = nil
+	case m.After != before:
+		return &refusal{
+			protocol.CodeForbidden,
+			"something that was typed before this did not arrive, so nothing was typed: look at " +
+				"the screen, and type again",
+		}
+	}
+	return nil
+}
+
+// typeMessage types a message whose turn it is.
+func (h *Handler) typeMessage(
+	now time.Time,
+	by string,
+	t *typist,
+	m *protocol.Keys,
+	modes screen.Modes,
+) *refusal {
+	if h.Control.State(now).Hidden {
+		return &refusal{protocol.CodeBlackout, "the screen is hidden: show it first, and type then"}
+	}
+	if m.InputKind != protocol.InputPaste {
+		t.paste = nil
+	} else if len(t.paste)+len(m.Data) > protocol.MaxPaste {
+		t.paste = nil
+		return &refusal{protocol.CodeTooLarge, "the paste is too large: put it into a file"}
+	}
+	if m.More {
+		t.paste = append(t.paste, m.Data...)
+		return nil
+	}
+	b, reclaims, err := h.encodeKeys(t, m, modes)
+	if err == nil && reclaims {
+		h.Reclaim(now, by)
+		return nil
+	}
+	if err == nil {
+		err = h.Elsewhere.Press(now, time.UnixMilli(m.At), by, b)
+	}
+	switch {
+	case errors.Is(err, ErrUnread), errors.Is(err, control.ErrAlone):
+		return &refusal{protocol.CodeBusy, err.Error()}
+	case err != nil:
+		return &refusal{protocol.CodeBadMessage, err.Error()}
+	}
+	return nil
+}
+
+// encodeKeys returns a person's keys as their own terminal would send them in these modes. reclaims
+// reports whether the reclaim key is among them.
+func (h *Handler) encodeKeys(
+	t *typist,
+	m *protocol.Keys,
+	modes screen.Modes,
+) (b []byte, reclaims bool, err error) {
+	switch m.InputKind {
+	case protocol.InputKeys:
+		for _, name := range strings.Fields(m.Data) {
+			press, err := keys.Parse(name)
+			if err != nil {
+				return nil, false, err
+			}
+			km := keyModes(modes)
+			press = press.Nearest(km)
+			reclaims = reclaims || press.IsReclaim(h.ReclaimKey, km)
+			one, err := press.Encode(km)
+			if err != nil {
+				return nil, false, err
+			}
+			for range max(1, press.Count) {
+				b = append(b, one...)
+			}
+		}
+	case protocol.InputPaste:
+		b = []byte(keys.CleanPaste(string(append(t.paste, m.Data...))))
+		t.paste = nil
+		if len(b) > 0 && h.usesBracketedPaste(modes) {
+			b = append(append([]byte(pasteBegins), b...), pasteEnds...)
+		}
+	default:
+		b = []byte(keys.CleanPaste(m.Data))
+	}
+	if len(b) == 0 {
+		return nil, false, errors.New(
+			"nothing is left to type: control characters are named as keys",
+		)
+	}
+	return b, reclaims, nil
+}

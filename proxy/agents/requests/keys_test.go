@@ -1,0 +1,283 @@
+package requests
+
+import (
+	"crypto/ed25519"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/consent/control"
+	"terminalproxy/proxy/terminal/keys"
+)
+
+// desk is where the keys of people elsewhere arrive.
+type desk struct {
+	typed  strings.Builder
+	by     string
+	at     time.Time
+	refuse error
+}
+
+func (d *desk) Press(_, at time.Time, by string, keys []byte) error {
+	if d.refuse == nil {
+		d.by, d.at = by, at
+		d.typed.Write(keys)
+	}
+	return d.refuse
+}
+
+// took is what was typed since.
+func (d *desk) took() string {
+	s := d.typed.String()
+	d.typed.Reset()
+	return s
+}
+
+// page is an owner's page that signs keys.
+type page struct {
+	private ed25519.PrivateKey
+	session string
+	started int64
+	no      uint64
+}
+
+// next is the message that follows the one before.
+func (p *page) next(kind protocol.InputKind, data string, change ...func(m *protocol.Keys)) *protocol.Keys {
+	m := &protocol.Keys{RequestID: "r", SessionID: p.session, KeyNo: p.no + 1, After: p.no, At: time.Now().UnixMilli(), InputKind: kind, Data: data}
+	for _, c := range change {
+		c(m)
+	}
+	p.no = m.KeyNo
+	m.SignatureB64 = ed25519.Sign(p.private, m.Signed(p.started))
+	return m
+}
+
+// pageAt is a stage with a page whose owner types there.
+func pageAt(t *testing.T, change func(c *Config)) (*stage, *desk, *page) {
+	t.Helper()
+	public, private, err := ed25519.GenerateKey(nil)
+	require.NoError(t, err)
+	d := &desk{}
+	s := newStage(func(c *Config) {
+		c.Elsewhere, c.RemoteKeys = d, true
+		c.Owner = func(message, signature []byte) (protocol.Signer, error) {
+			if !ed25519.Verify(public, message, signature) {
+				return protocol.Signer{}, errors.New("it is not signed by an owner")
+			}
+			return protocol.Signer{Name: "ada"}, nil
+		}
+		if change != nil {
+			change(c)
+		}
+	})
+	return s, d, &page{private: private, session: s.SessionID, started: s.Started.UnixMilli()}
+}
+
+func TestAPageTypes(t *testing.T) {
+	s, d, p := pageAt(t, nil)
+	s.does(t, p.next(protocol.InputText, "ls ä"))
+	s.does(t, p.next(protocol.InputKeys, "up enter ctrl-c shift-enter ctrl-shift-a left*2"))
+	require.Equal(t, "ls ä\x1b[A\r\x03\r\x01\x1b[D\x1b[D", d.took())
+	require.Equal(t, "ada", d.by)
+	earlier := p.next(protocol.InputText, "x", func(m *protocol.Keys) { m.At -= 9000 })
+	s.does(t, earlier)
+	require.Equal(t, "x", d.took())
+	require.Equal(t, earlier.At, d.at.UnixMilli(), "control knows when it was typed")
+	s.Observer.Model().Feed([]byte("\x1b[?1h\x1b[?2004h"))
+	s.does(t, p.next(protocol.InputKeys, "up"))
+	s.does(t, p.next(protocol.InputPaste, "a\n\x1b[201~b"))
+	require.Equal(t, "\x1bOA\x1b[200~a\r[201~b\x1b[201~", d.took())
+	s.Observer.Model().Feed([]byte("\x1b[>1u"))
+	s.does(t, p.next(protocol.InputKeys, "shift-enter"))
+	s.does(t, p.next(protocol.InputKeys, "ctrl-g"))
+	require.Equal(t, "\x1b[13;2u\x1b[103;5u", d.took(), "which is the program's key")
+}
+
+// TestAGatewayThatLiesTypesNothing: what is not exactly what the page signed for this session, now and next, is refused.
+func TestAGatewayThatLiesTypesNothing(t *testing.T) {
+	again := func(m *protocol.Keys) *protocol.Keys { c := *m; return &c }
+	for name, lie := range map[string]func(p *page, before *protocol.Keys) *protocol.Keys{
+		"forged": func(p *page, _ *protocol.Keys) *protocol.Keys {
+			m := p.next(protocol.InputText, "rm -r")
+			m.SignatureB64 = make([]byte, ed25519.SignatureSize)
+			return m
+		},
+		"another key's": func(p *page, _ *protocol.Keys) *protocol.Keys {
+			_, other, _ := ed25519.GenerateKey(nil)
+			return (&page{private: other, session: p.session, started: p.started, no: p.no}).next(protocol.InputText, "rm")
+		},
+		"other words": func(p *page, _ *protocol.Keys) *protocol.Keys {
+			m := p.next(protocol.InputText, "rm x")
+			m.Data = "rm *"
+			return m
+		},
+		"as keys": func(p *page, _ *protocol.Keys) *protocol.Keys {
+			m := p.next(protocol.InputText, "enter")
+			m.InputKind = protocol.InputKeys
+			return m
+		},
+		"replayed":               func(_ *page, before *protocol.Keys) *protocol.Keys { return again(before) },
+		"replayed with a number": func(p *page, before *protocol.Keys) *protocol.Keys { m := again(before); m.KeyNo = p.no + 1; return m },
+		"a minute old": func(p *page, _ *protocol.Keys) *protocol.Keys {
+			return p.next(protocol.InputText, "x", func(m *protocol.Keys) { m.At -= 60_000 })
+		},
+		"of a minute to come": func(p *page, _ *protocol.Keys) *protocol.Keys {
+			return p.next(protocol.InputText, "x", func(m *protocol.Keys) { m.At += 60_000 })
+		},
+		"for another session": func(p *page, _ *protocol.Keys) *protocol.Keys {
+			p.session = "sh-2"
+			m := p.next(protocol.InputText, "x")
+			m.SessionID = "sh-1"
+			return m
+		},
+		"for an earlier session": func(p *page, _ *protocol.Keys) *protocol.Keys { p.started--; return p.next(protocol.InputText, "x") },
+		"anew with an old number": func(p *page, before *protocol.Keys) *protocol.Keys {
+			return p.next(protocol.InputText, "x", func(m *protocol.Keys) { m.KeyNo, m.After = before.KeyNo, 0 })
+		},
+		"without the one before": func(p *page, _ *protocol.Keys) *protocol.Keys {
+			p.next(protocol.InputText, "x/")
+			return p.next(protocol.InputKeys, "enter")
+		},
+		"before the one before": func(p *page, _ *protocol.Keys) *protocol.Keys {
+			p.next(protocol.InputText, "x")
+			return p.next(protocol.InputText, "y")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, d, p := pageAt(t, nil)
+			before := p.next(protocol.InputText, "rm ")
+			s.does(t, before)
+			require.Equal(t, "rm ", d.took())
+			s.refuses(t, protocol.CodeForbidden, lie(p, before))
+			require.Empty(t, d.took())
+		})
+	}
+}
+
+// TestWhatFollowsARefusalWaitsForANewBeginning, or it could mean something else.
+func TestWhatFollowsARefusalWaitsForANewBeginning(t *testing.T) {
+	s, d, p := pageAt(t, nil)
+	s.does(t, p.next(protocol.InputText, "rm "))
+	d.refuse = ErrUnread
+	s.refuses(t, protocol.CodeBusy, p.next(protocol.InputText, "x/"))
+	d.refuse = nil
+	s.refuses(t, protocol.CodeForbidden, p.next(protocol.InputKeys, "enter"))
+	anew := func(m *protocol.Keys) { m.After = 0 }
+	s.does(t, p.next(protocol.InputKeys, "ctrl-u", anew))
+	s.does(t, p.next(protocol.InputText, "ls"))
+	require.Equal(t, "rm \x15ls", d.took())
+
+	d.refuse = control.ErrAlone
+	s.refuses(t, protocol.CodeBusy, p.next(protocol.InputText, "x"))
+	d.refuse = nil
+	for _, m := range []struct {
+		kind protocol.InputKind
+		data string
+	}{{protocol.InputKeys, "nokey"}, {protocol.InputKeys, "super-x"}, {protocol.InputKeys, " "}, {protocol.InputText, "\x1b"}, {protocol.InputPaste, "\x00"}} {
+		s.refuses(t, protocol.CodeBadMessage, p.next(m.kind, m.data, anew))
+	}
+	require.Empty(t, d.took())
+}
+
+func TestTwoPagesHaveNumbersOfTheirOwn(t *testing.T) {
+	name := "ada"
+	s, d, p := pageAt(t, func(c *Config) {
+		c.Owner = func([]byte, []byte) (protocol.Signer, error) { return protocol.Signer{Name: name}, nil }
+	})
+	s.does(t, p.next(protocol.InputText, "a"))
+	q := *p
+	q.no = 0
+	s.refuses(t, protocol.CodeForbidden, q.next(protocol.InputText, "b"))
+	name = "bert"
+	s.does(t, q.next(protocol.InputText, "c", func(m *protocol.Keys) { m.After = 0 }))
+	name = "ada"
+	s.does(t, p.next(protocol.InputText, "d"))
+	require.Equal(t, "acd", d.took())
+}
+
+func TestAPasteIsOneWhole(t *testing.T) {
+	s, d, p := pageAt(t, nil)
+	more := func(m *protocol.Keys) { m.More = true }
+	anew := func(m *protocol.Keys) { m.After = 0 }
+	s.Observer.Model().Feed([]byte("\x1b[?2004h"))
+	s.does(t, p.next(protocol.InputPaste, "one \xc3", more)) // cut within a character
+	s.does(t, p.next(protocol.InputPaste, "\xa4 two", more))
+	require.Empty(t, d.took())
+	s.does(t, p.next(protocol.InputPaste, " three"))
+	require.Equal(t, "\x1b[200~one ä two three\x1b[201~", d.took())
+
+	s.does(t, p.next(protocol.InputPaste, "lost", more))
+	s.does(t, p.next(protocol.InputKeys, "a"))
+	s.does(t, p.next(protocol.InputPaste, "b"))
+	require.Equal(t, "a\x1b[200~b\x1b[201~", d.took(), "one that is given up is not typed")
+	s.does(t, p.next(protocol.InputPaste, "lost", more))
+	s.does(t, p.next(protocol.InputPaste, "c", anew))
+	require.Equal(t, "\x1b[200~c\x1b[201~", d.took())
+
+	piece := strings.Repeat("x", protocol.MaxKeys)
+	for range protocol.MaxPaste / protocol.MaxKeys {
+		s.does(t, p.next(protocol.InputPaste, piece, more))
+	}
+	s.refuses(t, protocol.CodeTooLarge, p.next(protocol.InputPaste, "x"))
+	require.Empty(t, d.took())
+}
+
+// TestAPagesReclaimKeyTakesBack, and opens nothing on the user's terminal.
+func TestAPagesReclaimKeyTakesBack(t *testing.T) {
+	for _, c := range []struct{ custom, pressed string }{
+		{`ctrl-\`, `ctrl-\`},
+		{`ctrl-\`, "ctrl-4"},
+		{`ctrl-\`, `ctrl-shift-\`},
+		{`ctrl-\`, "ctrl-|"},
+		{`ctrl-\`, "ctrl-shift-4"}, // which a terminal cannot tell from it
+		{"ctrl-]", "ctrl-]"},
+		{"ctrl-]", "ctrl-shift-]"},
+	} {
+		key, err := keys.ParseReclaimKey(c.custom)
+		require.NoError(t, err)
+		s, d, p := pageAt(t, func(c *Config) { c.ReclaimKey = key })
+		require.NoError(t, s.machine.Request(time.Now(), control.Request{ID: "q", Agent: control.Agent{ID: "a"}, Level: protocol.LevelDrive}))
+		s.does(t, p.next(protocol.InputKeys, "a "+c.pressed))
+		require.Equal(t, control.Observing, s.machine.Phase())
+		s.does(t, p.next(protocol.InputKeys, c.pressed))
+		require.False(t, s.machine.State(time.Now()).Menu)
+		require.Empty(t, d.took())
+	}
+}
+
+// TestAUsersOwnTerminalTakesKeysWhenItsUserSaidSo: for every owner, or with the owner's key.
+func TestAUsersOwnTerminalTakesKeysWhenItsUserSaidSo(t *testing.T) {
+	who := protocol.Signer{Name: "ada"}
+	s, d, p := pageAt(t, func(c *Config) {
+		c.RemoteKeys = false
+		c.Owner = func([]byte, []byte) (protocol.Signer, error) { return who, nil }
+	})
+	why := s.refuses(t, protocol.CodeForbidden, p.next(protocol.InputText, "x"))
+	require.Contains(t, why, "--allow-remote-keys")
+	require.Contains(t, why, "gateway open --role owner --type")
+	require.Empty(t, d.took())
+	who.Types = true
+	s.does(t, p.next(protocol.InputText, "x", func(m *protocol.Keys) { m.After = 0 }))
+	require.Equal(t, "x", d.took())
+	who.Session = "vim-2"
+	why = s.refuses(t, protocol.CodeForbidden, p.next(protocol.InputText, "y"))
+	require.Contains(t, why, "for another session")
+	s.Owner = nil
+	s.refuses(t, protocol.CodeForbidden, p.next(protocol.InputText, "y"))
+}
+
+func TestNobodyTypesBlind(t *testing.T) {
+	s, d, p := pageAt(t, nil)
+	s.machine.Hide(time.Now(), true)
+	s.refuses(t, protocol.CodeBlackout, p.next(protocol.InputText, "x"))
+	s.machine.Hide(time.Now(), false)
+	s.machine.Guard(time.Now(), protocol.SecretHard, false)
+	s.does(t, p.next(protocol.InputText, "hunter2", func(m *protocol.Keys) { m.After = 0 }))
+	require.Equal(t, "hunter2", d.took(), "a password is a person's to type")
+	s.over = true
+	s.refuses(t, protocol.CodeExited, p.next(protocol.InputText, "x"))
+}

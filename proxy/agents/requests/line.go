@@ -1,0 +1,377 @@
+package requests
+
+import (
+	"strings"
+	"time"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/consent/control"
+	"terminalproxy/proxy/consent/input"
+	"terminalproxy/proxy/consent/line"
+	"terminalproxy/proxy/terminal/screen"
+)
+
+// Times of the shared line.
+const (
+	// lineEvery is the interval of checks whether the line is free, beside each output, while an
+	// agent's input waits for it: the kernel does not report a change of the foreground program.
+	lineEvery = 100 * time.Millisecond
+	// holdMost bounds the time until control hears that an input waits, on a busy machine. An input
+	// that was withdrawn earlier is not watched longer.
+	holdMost = 30 * time.Second
+	// Input under level type is judged once nothing has moved for stillFor and the program waits
+	// for input: the line is then the one that the user reads, and no program is starting. After
+	// stillMost it is judged in any case.
+	stillFor   = 50 * time.Millisecond
+	stillMost  = 2 * time.Second
+	stillEvery = 10 * time.Millisecond
+	// busyMost is stillMost for text sent to a working program: the text is for its next prompt.
+	busyMost = 10 * time.Second
+	// answerMost is the usual [Line.AnswerMost], pendingEvery the interval of checks.
+	answerMost   = 2 * time.Second
+	pendingEvery = 5 * time.Millisecond
+	// quoteMost bounds a quoted line, in characters.
+	quoteMost = 200
+)
+
+// Line is the line that the user and agents share. Owned by the observer's goroutine.
+type Line struct {
+	Config
+	// AnswerMost bounds how long agents wait until a program has processed what the user typed; a
+	// program that computes answers only when it is done.
+	AnswerMost time.Duration
+	waited     time.Time // an agent's input waits for the line since then, or zero
+	occupied   bool      // control has confirmed it
+	looked     time.Time
+	toldQuote  string // the line as control knows it
+	// The program has not answered the first pendingKeys keys of the user, seen at pendingSince.
+	pendingKeys  uint64
+	pendingSince time.Time
+	hasNewOutput bool // there was output since the last look
+}
+
+// currentFacts returns what the kernel and the shell's marks report now.
+func (l *Line) currentFacts() line.Facts {
+	settings, err := l.Program.Settings()
+	if err != nil {
+		return line.Facts{}
+	}
+	typed := l.Tracker.Typed()
+	f := line.Facts{
+		Settings: line.Settings(settings),
+		Alt:      l.screen().Alt(),
+		Paste:    l.screen().Modes().BracketedPaste,
+		Runs:     l.Observer.RunsCommand(),
+		Odd:      typed.Odd,
+		Asks:     typed.Asks,
+	}
+	if f.Settings.Canonical {
+		a, _ := l.Program.BlockedOn()
+		f.Reads = a.Reads || a.Listens()
+		return f
+	}
+	if leader, ok := l.Program.GroupLeader(); ok {
+		f.Program = line.Program{Exe: leader.Exe, Args: leader.Args, Crowd: leader.Crowd}
+	}
+	return f
+}
+
+// lineOwner returns the owner of the line, and quotes the user's text on it.
+func (l *Line) lineOwner(now time.Time) (owner line.Owner, quote string) {
+	// First, so that a key that comes meanwhile is not judged by the rest
+	typed := l.Tracker.Typed()
+	if !typed.Mine() && !l.hasNewOutput && l.Tracker.HasPrompt(l.Program.ForegroundGroup()) {
+		return line.Free, ""
+	}
+	doing := l.programActivity(now)
+	if doing.Answered() { // the prompt is complete
+		l.hasNewOutput = false
+		l.Tracker.Rested(l.screen())
+		if doing.Prompt == line.Editor {
+			l.Tracker.Prompt(doing.Group)
+		}
+		typed = l.Tracker.Learned(typed)
+	}
+	owner, b := line.OwnerOf(l.screen(), doing, typed)
+	if l.pendingKeys != typed.Keys() || owner != line.Pending {
+		l.pendingKeys, l.pendingSince = typed.Keys(), now
+	}
+	switch {
+	case owner == line.Pending && now.Sub(l.pendingSince) >= l.AnswerMost:
+		if owner = line.Free; !b.Empty() {
+			owner = line.Users
+		}
+	case owner == line.Free && doing.Prompt != line.None:
+		l.Tracker.Free(typed, doing.Read && doing.Waits) // later text on the line is not the user's
+	}
+	return owner, l.quoteLine(b)
+}
+
+// programActivity returns what the program does with the terminal now.
+func (l *Line) programActivity(now time.Time) line.Doing {
+	read := l.Observer.CaughtUp()
+	f := l.currentFacts()
+	d := line.Doing{
+		Group:  l.Program.ForegroundGroup(),
+		Prompt: line.Shared(f),
+		Keeps:  line.Keeps(f),
+		Rests:  !now.Before(l.Observer.Settles()),
+	}
+	d.Spell, _ = l.Program.Collects()
+	a, known := l.Program.BlockedOn()
+	d.Waits, d.Known = known && (a.Reads || a.Listens()), known && !a.Unclear
+	d.Sleeps = d.Known && a.Asleep && !d.Waits
+	d.Read = read && l.Observer.CaughtUp()
+	return d
+}
+
+// quoteLine returns a line as agents may read it.
+func (l *Line) quoteLine(b line.Buffer) string {
+	text := l.Observer.Redact(protocol.Visible(strings.ReplaceAll(b.Text(), "\n", " ⏎ ")), 0)
+	if r := []rune(text); len(r) > quoteMost {
+		text = string(r[:quoteMost]) + "…"
+	}
+	return text
+}
+
+// blockedBy returns the error of an input that has to wait for the user's line. pending means that
+// this is not known yet.
+func (l *Line) blockedBy(now time.Time) (pending bool, err error) {
+	l.noteSettled(now)
+	switch owner, quote := l.lineOwner(now); owner {
+	case line.Users:
+		l.waited, l.occupied, l.toldQuote, l.looked = now, false, quote, now
+		return false, &input.Occupied{Line: quote}
+	case line.Pending:
+		return true, nil
+	case line.Free:
+	}
+	return false, nil
+}
+
+// Edits implements [observer.Line].
+func (l *Line) Edits(timed bool) bool {
+	f := l.currentFacts()
+	return line.Prompted(l.screen()) && line.PromptOf(f) == line.Editor &&
+		(!timed || !line.Awaits(f))
+}
+
+// Pressed implements [observer.Line].
+func (l *Line) Pressed() time.Time { return l.Tracker.Pressed() }
+
+// recheckBlocked tells control when the line that an input waits for is free, or changes.
+func (l *Line) recheckBlocked(now time.Time) {
+	if l.waited.IsZero() {
+		return
+	}
+	l.looked = now
+	holds := l.Control.Newest().Occupied
+	if l.occupied = l.occupied || holds; !holds && (l.occupied || now.Sub(l.waited) > holdMost) {
+		l.waited = time.Time{} // the input is gone
+		return
+	}
+	switch owner, quote := l.lineOwner(now); {
+	case owner == line.Free:
+		l.waited = time.Time{}
+		l.Pump.Post(l.Control.Vacate)
+	case owner == line.Users && quote != l.toldQuote:
+		l.toldQuote = quote
+		l.Pump.Post(func(now time.Time) {
+			if l.Control.State(now).Occupied {
+				l.Control.Occupy(now, quote)
+			}
+		})
+	}
+}
+
+// Next implements [observer.Line].
+func (l *Line) Next() (at time.Time, ok bool) {
+	if !l.waited.IsZero() {
+		at, ok = l.looked.Add(lineEvery), true
+	}
+	if rests := l.Observer.Settles(); l.hasNewOutput && (!ok || rests.Before(at)) {
+		at, ok = rests, true
+	}
+	return at, ok
+}
+
+// Serve implements [observer.Line].
+func (l *Line) Serve(now time.Time) {
+	l.noteSettled(now)
+	if !l.waited.IsZero() && !now.Before(l.looked.Add(lineEvery)) {
+		l.recheckBlocked(now)
+	}
+}
+
+// noteSettled notes the prompt once the output pauses. Observers hear of the pause at intervals; a
+// user who types at once is faster.
+func (l *Line) noteSettled(now time.Time) {
+	if l.hasNewOutput && !now.Before(l.Observer.Settles()) {
+		l.Tracker.Rested(l.screen())
+		if !l.screen().Alt() {
+			l.lineOwner(now) // forget a key without effect before the program redraws its prompt
+		}
+		l.hasNewOutput = false
+	}
+}
+
+// Moved implements [observer.Line].
+func (l *Line) Moved(now time.Time) {
+	l.noteMoved()
+	l.recheckBlocked(now)
+}
+
+// noteMoved notes the cursor's place after output.
+func (l *Line) noteMoved() {
+	v := l.screen()
+	row, col := v.Cursor()
+	l.Tracker.Moved(line.Place{Alt: v.Alt(), Line: v.Line(row), Col: col})
+	l.hasNewOutput = true
+}
+
+// quoteLeftover quotes the text that an agent may have left on the line, "" if it is empty or
+// unknown.
+func (l *Line) quoteLeftover() string {
+	typed := l.Tracker.Typed()
+	if !typed.Line.Set || line.Shared(l.currentFacts()) == line.None {
+		return ""
+	}
+	b := line.Find(l.screen(), typed.Line)
+	if !b.Known || b.Empty() {
+		return ""
+	}
+	return l.quoteLine(b)
+}
+
+// callWithLeftover calls do with the leftover of an agent once the program has shown it, on the
+// observer's goroutine; or gone, if that has ended.
+func (l *Line) callWithLeftover(do func(quote string), gone func()) {
+	time.AfterFunc(stillFor, func() {
+		if !l.Observer.Post(func(time.Time) { do(l.quoteLeftover()) }) {
+			gone()
+		}
+	})
+}
+
+// assessLine judges the line for an input under level type. still reports whether it stands still:
+// the program has read what was typed, and the screen does not move. text means that the input
+// would pass unasked at a prompt.
+func (l *Line) assessLine(now, began time.Time, text bool) (j judgement, still bool) {
+	// The order matters: a program found waiting for a key has processed all that was typed, and
+	// has shown its question.
+	read := l.Observer.CaughtUp()
+	typed := l.Tracker.Typed()
+	j.group = l.Program.ForegroundGroup()
+	j.facts = l.currentFacts()
+	j.prompt = line.PromptOf(j.facts)
+	quiet := now.Sub(l.Observer.LastChange()) >= stillFor
+	edits, busy := j.prompt == line.Editor, false
+	if edits {
+		busy = !l.awaitsKey(j.group, quiet)
+		if busy || !line.AtCommand(l.screen(), j.group, typed) {
+			j.prompt = line.None
+		}
+	} else {
+		busy = j.prompt == line.None && l.isBusy()
+	}
+	j.read = read && l.Observer.CaughtUp()
+	most := stillMost
+	if text && (busy || edits && !j.read) {
+		most = busyMost
+	}
+	late := now.Sub(began) >= most
+	if late && !j.read && j.prompt == line.Editor {
+		j.prompt = line.None // what it has not read yet may start another program
+	}
+	still = late || !busy && j.read && quiet
+	j.buffer, j.before = line.Find(l.screen(), typed.Line), line.PromptText(l.screen(), typed)
+	j.cols, j.rows = l.screen().Size()
+	return j, still
+}
+
+// awaitsKey reports whether a group is known to wait for a key. If the kernel does not tell, a
+// quiet screen has to do: between Enter and the start of what was submitted, a shell keeps the mode
+// of its line editor for a moment.
+func (l *Line) awaitsKey(group int, quiet bool) bool {
+	a, known := l.Program.BlockedOn()
+	switch {
+	case a.Reads || a.Listens():
+		return a.Group == group
+	case !known || a.Unclear:
+		return quiet
+	}
+	return false
+}
+
+// isCooked reports whether the kernel collects lines for the program.
+func (l *Line) isCooked() bool {
+	settings, err := l.Program.Line()
+	return err == nil && settings.Canonical
+}
+
+// isBusy reports whether the program is known to work rather than to wait for input.
+func (l *Line) isBusy() bool {
+	a, known := l.Program.BlockedOn()
+	return known && !a.Reads && !a.Listens() && a.Relay == "" && !a.Unclear
+}
+
+// isRunning reports whether the program is known to use a processor, or to be about to.
+func (l *Line) isRunning() bool {
+	a, known := l.Program.BlockedOn()
+	return known && !a.Reads && !a.Asleep
+}
+
+// judgement is the state by which an input under level type is judged.
+type judgement struct {
+	facts      line.Facts
+	group      int // has the terminal
+	prompt     line.Prompt
+	read       bool   // all input is read, and all output is on the screen
+	before     string // the prompt before the line
+	buffer     line.Buffer
+	cols, rows int
+}
+
+// isStillValid reports whether the program still has the terminal, in the same mode. It is safe for
+// concurrent use.
+func (j *judgement) isStillValid(p Program) bool {
+	settings, err := p.Settings()
+	return err == nil && line.Settings(settings) == j.facts.Settings &&
+		p.ForegroundGroup() == j.group
+}
+
+// isTypeLevel reports whether input is under level type now.
+func (h *Handler) isTypeLevel() bool {
+	st := h.Control.Newest()
+	return st.Phase == control.Granted && st.Level == protocol.LevelType
+}
+
+// screen returns the terminal model.
+func (l *Line) screen() screenView { return screenView{l.Observer.Model()} }
+
+// screenView is the terminal model as package line reads it.
+type screenView struct{ *screen.Screen }
+
+func (v screenView) Wrapped(row int) bool {
+	if row < 0 {
+		return v.HistoryWrapped(v.HistoryLen() + row)
+	}
+	return v.RowWrapped(row)
+}
+
+func (v screenView) Cursor() (row, col int) {
+	c := v.Screen.Cursor()
+	if c.Pending {
+		c.Col++
+	}
+	return c.Row, c.Col
+}
+
+func (v screenView) Line(row int) uint64 {
+	return v.HistoryNumber() + uint64(v.HistoryLen()) + uint64(row)
+}
+
+func (v screenView) Cell(row, col int) (content string, width int) {
+	c := v.Screen.Cell(row, col)
+	return c.Content, c.Width
+}

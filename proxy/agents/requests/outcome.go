@@ -1,0 +1,295 @@
+package requests
+
+import (
+	"errors"
+	"strconv"
+	"time"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/consent/control"
+	"terminalproxy/proxy/consent/input"
+	"terminalproxy/proxy/view/snapshot"
+)
+
+// settleLeast is the least time for the screen to settle beyond the quiet period, however late the
+// input was typed.
+const settleLeast = time.Second
+
+// refusal is an error with a code for programs and a sentence for the agent.
+type refusal struct {
+	code    protocol.Code
+	message string
+}
+
+func (r *refusal) Error() string { return r.message }
+
+// finishInput makes the receipt. It runs on the pump's goroutine.
+func (h *Handler) finishInput(in *delivery, r input.Receipt) {
+	in.written = r.Written
+	result := &protocol.InputResult{
+		ID: protocol.NewID(), RequestID: in.m.RequestID, SessionID: h.SessionID,
+		WrittenBytes: r.Written, DroppedBytes: r.Dropped, UnsubmittedBytes: r.Unsubmitted,
+	}
+	if r.Written > 0 {
+		result.FromSeq = in.steps[0].from
+	}
+	if h.setOutcome(in, r, result); result.Status != protocol.StatusRefused {
+		result.Parts = in.partResults(r.Written)
+	}
+	does := in.mouseAct
+	if first := in.steps[0]; does == "" && first.InputKind == protocol.InputMouse {
+		does = describeWish(first.InputPart)
+	}
+	if r.Fate == input.Withdrawn && r.Held {
+		h.Status.Tell(h.Control.State(time.Now()).Agent.Name + " no longer asks")
+	}
+	in.record.Done(result, does, in.allowed)
+	h.announceTyped(in, r)
+	if !h.Observer.Post(func(now time.Time) { h.answerWhenSettled(now, in, result) }) {
+		h.sendReceipt(result)
+	}
+}
+
+// setOutcome sets the receipt's status, reason and message. It runs on the pump's goroutine.
+func (h *Handler) setOutcome(in *delivery, r input.Receipt, result *protocol.InputResult) {
+	result.Status, result.Reason, result.Message = receiptStatus(r)
+	st := h.Control.State(time.Now())
+	if r.Fate == input.Withdrawn {
+		return
+	}
+	if r.Fate == input.UserTyping && st.Occupied {
+		result.Message = "the user has not submitted what stands on the line: " +
+			strconv.Quote(st.Line)
+	}
+	if r.Fate == input.Elsewhere && st.Never != "" {
+		result.Message = ruleMessage(st)
+	}
+	if reason, ok := in.userRefusal(r); ok {
+		result.Reason, result.Message = reason.code, reason.message
+		if result.Status = protocol.StatusDropped; r.Written == 0 {
+			result.Status, result.DroppedBytes = protocol.StatusRefused, 0
+		}
+		if reason.code == protocol.CodeUserRefused {
+			result.Ended = protocol.ReasonReclaimed
+		}
+	}
+	if reason := st.Barred(); reason != nil && r.Fate == input.Dropped &&
+		st.Phase == control.Granted {
+		result.Reason, result.Message = pauseRefusal(reason).code, pauseRefusal(reason).message
+		if r.Written == 0 {
+			result.Status = protocol.StatusRefused
+		}
+	}
+	if result.Reason == protocol.CodeNoGrant || result.Reason == protocol.CodeStaleEpoch {
+		if e := h.Control.LastEnd(); e.Reason != "" && e.Agent.ID == in.m.AgentID {
+			result.Ended, result.Message = e.Reason, endSentence(e)
+			if r.Fate != input.Dropped {
+				result.UnsubmittedBytes = e.Unsubmitted
+			}
+		}
+	}
+	if result.Reason == protocol.CodeSecretPrompt && h.isUnattended() {
+		result.Message = h.unansweredSecretMessage()
+	}
+}
+
+// correctFlushed corrects a receipt after the last n written bytes were taken back unread when
+// control ended. If the agent has the receipt already, a repeat of the input gets the correction,
+// and the end of the grant counts the bytes. It runs on the pump's goroutine.
+func (h *Handler) correctFlushed(in *delivery, n int) {
+	now := protocol.InputResult{WrittenBytes: in.written - n, DroppedBytes: n}
+	h.setOutcome(
+		in,
+		input.Receipt{Fate: input.Dropped, Written: now.WrittenBytes, Dropped: n},
+		&now,
+	)
+	in.record.Flushed(in.written, n, now.Reason)
+	now.Parts = in.partResults(now.WrittenBytes)
+	correct := func(r *protocol.InputResult) {
+		r.Parts = now.Parts
+		r.WrittenBytes, r.DroppedBytes, r.UnsubmittedBytes = now.WrittenBytes, now.DroppedBytes, now.UnsubmittedBytes
+		r.Status, r.Reason, r.Message, r.Ended = now.Status, now.Reason, now.Message, now.Ended
+	}
+	h.Observer.Post(func(time.Time) {
+		if in.answered {
+			h.receipts.correctReceipt(in.m.RequestID, correct)
+		} else {
+			in.correct = correct
+		}
+	})
+}
+
+// pauseRefusal tells an agent why its grant pauses.
+func pauseRefusal(why error) *refusal {
+	if errors.Is(why, control.ErrHidden) {
+		return &refusal{
+			protocol.CodeBlackout,
+			"the user hides the screen; your grant goes on when it is shown again",
+		}
+	}
+	return &refusal{
+		protocol.CodeSecretPrompt,
+		"the program asks the user for a password, which the user types; your grant goes " +
+			"on afterwards",
+	}
+}
+
+// ruleMessage tells an agent that a rule of the user keeps it out of the foreground program.
+func ruleMessage(st control.State) string {
+	return "a rule of the user's (" + st.Never + ") keeps you out of " + st.Away +
+		", which has the terminal"
+}
+
+// receiptStatus returns the status, reason and message of a receipt.
+func receiptStatus(r input.Receipt) (protocol.Status, protocol.Code, string) {
+	status := protocol.StatusDropped
+	if r.Written == 0 {
+		status = protocol.StatusRefused
+	}
+	switch r.Fate {
+	case input.Written:
+		return protocol.StatusWritten, "", ""
+	case input.Dropped:
+		return protocol.StatusDropped, protocol.CodeNoGrant, "your grant ended"
+	case input.NotReading:
+		return status, protocol.CodeNotReading, "the program has not read its input for two seconds"
+	case input.UserTyping:
+		return status, protocol.CodeUserTyping, "the user is typing"
+	case input.Gone:
+		return status, protocol.CodeExited, "the program has ended"
+	case input.Elsewhere:
+		return status, protocol.CodeOtherProgram, "the grant is for one program, and another one " +
+			"has the terminal"
+	case input.Withdrawn:
+		return status, protocol.CodeWithdrawn, "the call that sent this was given up"
+	case input.Busy:
+		return status, protocol.CodeNotReading, "the grant is for one program, which gets " +
+			"nothing typed ahead: it has not asked for more since what was typed before"
+	case input.Refused:
+	}
+	if known, ok := errors.AsType[*refusal](r.Err); ok {
+		return status, known.code, known.message
+	}
+	if known, ok := errors.AsType[*input.LongLineError](r.Err); ok {
+		return status, protocol.CodeTooLarge, known.Error()
+	}
+	switch {
+	case errors.Is(r.Err, control.ErrSecret), errors.Is(r.Err, control.ErrHidden):
+		return status, pauseRefusal(r.Err).code, pauseRefusal(r.Err).message
+	case errors.Is(r.Err, control.ErrStale):
+		return status, protocol.CodeStaleEpoch, "the grant this input belongs to has ended"
+	case errors.Is(r.Err, control.ErrNoGrant):
+		return status, protocol.CodeNoGrant, "you do not have the keyboard"
+	case errors.Is(r.Err, control.ErrDialog):
+		return status, protocol.CodeBusy, "the coding agent in this terminal waits for a " +
+			"person's answer, and your keys would give it: wait until its dialog is closed " +
+			"(only --agents-may-approve lets agents answer)"
+	case errors.Is(r.Err, input.ErrFull):
+		return status, protocol.CodeBusy, r.Err.Error()
+	}
+	return status, protocol.CodeUnavailable, "the input could not be typed"
+}
+
+// answerWhenSettled sends the receipt at once, or when the screen has been quiet for as long as the
+// agent wants. An input that had to wait for the user gets a little time for that, even past its
+// deadline, which counts from its arrival. It runs on the observer's goroutine.
+func (h *Handler) answerWhenSettled(now time.Time, in *delivery, result *protocol.InputResult) {
+	m := in.m
+	h.pointer.recordLanding(in, result)
+	if result.Status != protocol.StatusWritten && result.UnsubmittedBytes > 0 {
+		h.line.callWithLeftover(func(line string) {
+			result.LeftOnLine = line
+			h.answerNow(time.Now(), in, result)
+		}, func() { h.sendReceipt(result) })
+		return
+	}
+	if result.Status != protocol.StatusWritten || m.SettleMs == 0 {
+		h.answerNow(now, in, result)
+		return
+	}
+	condition, err := snapshot.Compile(protocol.Until{QuietMs: m.SettleMs})
+	if err != nil {
+		h.answerNow(now, in, result)
+		return
+	}
+	deadline := laterOf(
+		in.began.Add(timeoutOf(m.TimeoutMs)),
+		now.Add(time.Duration(m.SettleMs)*time.Millisecond+settleLeast),
+	)
+	h.Observer.Wait(now, false, snapshot.Wait{
+		ID: m.RequestID + "#settle", Condition: condition, NotBefore: now, Deadline: deadline,
+		Done: func(snapshot.Result) {
+			h.Observer.CancelWait(m.RequestID + "#line")
+			h.answerNow(time.Now(), in, result)
+		},
+	}, func(error) { h.answerNow(now, in, result) })
+	if in.wrote = now; !in.answered && h.line.isCooked() {
+		h.answerAtNextPrompt(now, deadline, in, result)
+	}
+}
+
+// answerAtNextPrompt answers once a program that reads lines has processed one, waits for the next,
+// and has been quiet for a moment: a program that reads on a separate thread may still print.
+func (h *Handler) answerAtNextPrompt(
+	now, deadline time.Time,
+	in *delivery,
+	result *protocol.InputResult,
+) {
+	waits, _ := snapshot.Compile(protocol.Until{Waiting: true}) // valid conditions
+	quiet, _ := snapshot.Compile(protocol.Until{QuietMs: stillFor.Milliseconds()})
+	id := in.m.RequestID + "#line"
+	then := func(do func(now time.Time)) func(snapshot.Result) {
+		return func(r snapshot.Result) {
+			if r.End == snapshot.Met && !in.answered && h.line.isCooked() {
+				do(time.Now())
+			}
+		}
+	}
+	h.Observer.Wait(now, true, snapshot.Wait{
+		ID:        id,
+		Condition: waits,
+		Deadline:  deadline,
+		Done: then(func(now time.Time) {
+			h.Observer.Wait(now, false, snapshot.Wait{
+				ID:        id,
+				Condition: quiet,
+				NotBefore: in.wrote,
+				Deadline:  deadline,
+				Done: then(func(now time.Time) {
+					in.settled = true
+					h.Observer.CancelWait(in.m.RequestID + "#settle")
+					h.answerNow(now, in, result)
+				}),
+			}, func(error) {})
+		}),
+	}, func(error) {})
+}
+
+func laterOf(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+func (h *Handler) answerNow(now time.Time, in *delivery, result *protocol.InputResult) {
+	m := in.m
+	if in.answered = true; in.correct != nil {
+		in.correct(result)
+	}
+	result.Notes = h.inbox.takeNotes(m.AgentID)
+	if result.Status == protocol.StatusWritten || result.Reason == protocol.CodeNoGrant ||
+		result.Reason == protocol.CodeStaleEpoch {
+		h.answers.takeWord(m.AgentID) // the receipt tells it whether it may type
+	}
+	result.Frame = h.Observer.Answer(now)
+	h.noteSeen(m.AgentID)
+	result.Frame.Settled = result.Frame.Settled || in.settled
+	result.Seq = result.Frame.Seq
+	h.sendReceipt(result)
+}
+
+func (h *Handler) sendReceipt(result *protocol.InputResult) {
+	h.receipts.storeReceipt(result)
+	h.Link.Send(result)
+}

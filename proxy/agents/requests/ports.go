@@ -1,0 +1,281 @@
+package requests
+
+import (
+	"time"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/chat"
+	"terminalproxy/proxy/consent/control"
+	"terminalproxy/proxy/consent/input"
+	"terminalproxy/proxy/record"
+	"terminalproxy/proxy/terminal/child"
+	"terminalproxy/proxy/terminal/mouse"
+	"terminalproxy/proxy/terminal/screen"
+	"terminalproxy/proxy/view/snapshot"
+)
+
+// Observer owns the terminal model. Post is safe for concurrent use; all other methods run in a
+// function given to it.
+type Observer interface {
+	// Post runs do on the observer's goroutine; false means that this has ended.
+	Post(do func(now time.Time)) bool
+	Model() *screen.Screen
+	// Redact returns text as agents may see it. The program is printing before its last ahead
+	// bytes, or elsewhere if ahead is -1.
+	Redact(text string, ahead int) string
+	// Settles returns when the screen counts as settled if it does not change before; LastChange
+	// when it changed last.
+	Settles() time.Time
+	LastChange() time.Time
+	// CaughtUp reports whether the program has read all input, and the model has all output.
+	CaughtUp() bool
+	// Blank reports whether the program has shown nothing yet, and began a moment ago.
+	Blank(now time.Time) bool
+	// RunsCommand reports whether the shell that has the terminal said that it runs a command.
+	RunsCommand() bool
+	// Subscribed sets whether an agent gets the snapshots.
+	Subscribed(yes bool)
+
+	// Bars returns why an agent may not type now, or nil: [control.ErrHidden] or
+	// [control.ErrSecret].
+	Bars(now time.Time) error
+	// Expect returns why an input's expectation of the screen fails, or nil. The error is for the
+	// agent.
+	Expect(e *protocol.Expect) error
+	// Locate finds a text on the screen, and WordAt returns the word at a cell.
+	Locate(text string) (mouse.Cell, error)
+	WordAt(c mouse.Cell) string
+
+	// Answer returns the screen for an answer. AnswerRead and AnswerWait complete answers; an error
+	// concerns the line asked for.
+	Answer(now time.Time) *protocol.Frame
+	AnswerRead(now time.Time, m *protocol.Read, r *protocol.ReadResult) error
+	AnswerWait(now time.Time, m *protocol.Wait, out *protocol.WaitResult)
+	// View starts or ends following the screen for viewers elsewhere.
+	View(now time.Time, on bool)
+	// AgentTyped tells viewers what an agent typed, as it may be shown.
+	AgentTyped(now time.Time, agent, text string)
+	// Wait opens a wait; looking means that it depends on the program's input wait. If the wait is
+	// open already ([snapshot.ErrWaitOpen]) or there are too many, refused is called in place of
+	// w.Done.
+	Wait(now time.Time, looking bool, w snapshot.Wait, refused func(error))
+	// CancelWait ends a wait without an answer, and reports whether it was open.
+	CancelWait(id string) bool
+	// DecideWaits ends the waits for a decision about control that match accepts; word names the
+	// decision.
+	DecideWaits(match func(id string) bool, word string)
+}
+
+// Pump is the only writer to the program. It is safe for concurrent use.
+type Pump interface {
+	// Post runs do on the pump's goroutine; false means that the program has ended.
+	Post(do func(now time.Time)) bool
+	// Offer queues an input.
+	Offer(j input.Job)
+	// Withdraw cancels an input that waits or is held; if begun is set, also one that is being
+	// written.
+	Withdraw(id string, begun bool)
+}
+
+// Control decides who may type, see [control.Machine]. Owned by the pump's goroutine, except
+// Newest.
+type Control interface {
+	// Newest returns the state after the pump's last turn. It is safe for concurrent use.
+	Newest() control.State
+	State(now time.Time) control.State
+	// Allowed reports whether the user lets an agent answer the present prompt for a secret.
+	Allowed() bool
+	// LastEnd returns how control ended last.
+	LastEnd() control.Event
+
+	Grants
+	Obstacles
+	Messages
+}
+
+// Grants has what agents, and owners elsewhere, ask for and give back.
+type Grants interface {
+	Request(now time.Time, r control.Request) error
+	// Own gives an agent the keyboard of its own terminal.
+	Own(now time.Time, r control.Request)
+	Release(now time.Time, agentID string, why protocol.Reason) bool
+	// Withdraw takes a request back after its agent gave it up or left.
+	Withdraw(now time.Time, requestID string)
+	Connected(now time.Time, agentID string, yes bool)
+	// Give, Reclaim and Hide act on an owner's decision.
+	Give(now time.Time, g control.RemoteGrant) error
+	Reclaim(now time.Time, by string) bool
+	Hide(now time.Time, on bool) bool
+	Refuse(now time.Time, agent, by string) error
+	// Hush mutes an agent, and Unhush lets it speak again, "" for all.
+	Hush(now time.Time, agent, by string) error
+	Unhush(now time.Time, agent, by string, epoch uint64) error
+}
+
+// Obstacles has what an agent's input waits for, even under a grant.
+type Obstacles interface {
+	// AskConfirmation asks the user about an input.
+	AskConfirmation(now time.Time, c control.Confirmation) error
+	// Occupy sets what the user has on the line, Vacate that the line is free.
+	Occupy(now time.Time, line string)
+	Vacate(now time.Time)
+}
+
+// Messages has what the user and agents write to one another.
+type Messages interface {
+	// Compose opens a message of the user; Message returns the open one or nil, and TakeMessage
+	// closes it.
+	Compose(now time.Time, heard control.Heard) (took bool)
+	Message() *control.Message
+	TakeMessage(now time.Time) control.Message
+	// Correspondent returns the agent that the user would write to.
+	Correspondent(heard control.Heard) control.Agent
+	// Meet notes an agent that writes or asks in a conversation, and Replied how a person answered.
+	// MayAsk returns why the agent may not ask now.
+	Meet(a control.Agent)
+	MayAsk(now time.Time, a control.Agent) error
+	Replied(now time.Time, a control.Agent, refused bool)
+	// Muted reports whether the user has muted an agent.
+	Muted(a control.Agent) bool
+}
+
+// Link sends messages to the gateway. Send queues and never blocks.
+type Link interface{ Send(m protocol.Message) }
+
+// Program answers questions about the program. Each takes system calls; all are safe for concurrent
+// use.
+type Program interface {
+	// Line and Settings return the line settings; after an error they cannot be read again.
+	Line() (child.Line, error)
+	Settings() (child.Settings, error)
+	// Collects returns the number of the present spell in which the kernel collects lines, or 0.
+	Collects() (spell uint64, ends [input.LineEnds]byte)
+	// Foreground returns the foreground program's name, and ForegroundGroup its process group; ""
+	// and 0 if unknown.
+	Foreground() string
+	ForegroundGroup() int
+	// GroupLeader returns the process that leads this group.
+	GroupLeader() (l child.GroupLeader, ok bool)
+	// BlockedOn returns what the foreground program waits for; known is false if the system does
+	// not tell.
+	BlockedOn() (b child.Blocked, known bool)
+	// Kill ends the program at once.
+	Kill()
+}
+
+// Terminal answers the program's questions about its size. It is safe for concurrent use.
+type Terminal interface {
+	// CellSize returns the size of a cell in pixels, or 0 if unknown.
+	CellSize() (width, height int)
+}
+
+// Status is the proxy's own line on the user's screen. It never blocks and is safe for concurrent
+// use.
+type Status interface {
+	// Attended notes a request of an agent, Rival a request for the keyboard that another agent
+	// has.
+	Attended()
+	Rival(agentID string)
+	// Controlled shows a change of control; line is what the agent left on the line, and note its
+	// parting message.
+	Controlled(e control.Event, line, note string)
+	// Fits reports whether the user can read all of the question about an input on a screen of this
+	// size.
+	Fits(agent string, q control.Confirmation, cols, rows int) bool
+	// Tell shows a text for a moment.
+	Tell(text string)
+	// Hear shows the user a message. The error is a sentence for its sender.
+	Hear(n control.Note) error
+	// Withdraw drops a message that is not on the screen yet.
+	Withdraw(noteID string)
+	// Heard returns the agent's message that the user saw last.
+	Heard() control.Heard
+}
+
+// Recorder records what agents do, if the session is recorded. It never blocks.
+type Recorder interface {
+	// Requested records an agent's request for control and the error if it was refused at once.
+	// Changed records a change of control, with the agent's parting note. Both run on the pump's
+	// goroutine.
+	Requested(r control.Request, err error)
+	Changed(e control.Event, note string)
+	// Said records an agent's message to the user, Told one to an agent: by is "" for the user at
+	// this terminal.
+	Said(from control.Agent, text string)
+	Told(to control.Agent, by, text string)
+	// Talked records what is about to be said to a coding agent; the speaker is either from or by.
+	// It runs on the pump's goroutine.
+	Talked(kind record.Kind, from control.Agent, by, request, text string)
+	// Input begins to follow an input.
+	Input(m *protocol.Input, epoch uint64) Record
+}
+
+// Record follows one input from its screen to its receipt.
+type Record interface {
+	// Look records the present screen, on the observer's goroutine. The others run on the pump's.
+	Look(now time.Time)
+	// Wrote records what the program received, Done the receipt: does words the act of the mouse,
+	// and allowed means that the user let the input through.
+	Wrote(p []byte)
+	Done(receipt *protocol.InputResult, does string, allowed bool)
+	// Flushed records that the last n of the written bytes were taken back unread.
+	Flushed(written, n int, why protocol.Code)
+}
+
+// Conversation is that of the program, a coding agent. Its methods are safe for concurrent use and
+// never wait for the agent.
+type Conversation interface {
+	// Subscribe sends the gateway all records above a number until Unsubscribe.
+	Subscribe(after uint64)
+	Unsubscribe()
+	// Send says something to the coding agent for the person by, and Pass for another agent. The
+	// error is [chat.ErrOver], or a sentence.
+	Send(by, text string, images []chat.Image) error
+	// ImageRefusal returns why the coding agent takes no images, or nil.
+	ImageRefusal() error
+	Pass(by, text string) error
+	// Waits returns what a prompt would wait for now, or "".
+	Waits() protocol.Waiting
+	// Answer answers a request. The error is [chat.ErrNoRequest], a [chat.AnsweredError], or a
+	// sentence about an invalid answer.
+	Answer(id, by string, a protocol.ChatReply) error
+	// Interrupt ends the turn and refuses open requests.
+	Interrupt(by string) error
+	// Open returns the ids of the requests that wait for an answer.
+	Open() []string
+}
+
+// Outside puts requests of agents other than the coding agent to the people of its conversation. It
+// is safe for concurrent use.
+type Outside interface {
+	// Ask opens a request under a new id. done is called once when it closes, on any goroutine; but
+	// not after an error, which is [chat.ErrOver] or a sentence.
+	Ask(q *protocol.ChatRequest, done func(protocol.ChatClosed)) error
+	// Withdraw closes a request that is still open.
+	Withdraw(id, why string)
+}
+
+// Own is what a session that an agent started has in place of a user's terminal.
+type Own interface {
+	// Agent started the session; its ID is "" if a person did.
+	Agent() control.Agent
+	// Unattended reports whether no person can be asked. It is safe for concurrent use.
+	Unattended() bool
+	// Touch notes activity.
+	Touch()
+	// Stop ends the session as a closing terminal would.
+	Stop()
+}
+
+// Elsewhere types for a person who is not at the session's terminal. Owned by the pump's goroutine.
+type Elsewhere interface {
+	// Press types whole keys, and the agent pauses; at is when the person typed them. The error is
+	// [ErrUnread], or a sentence for the person.
+	Press(now, at time.Time, by string, keys []byte) error
+}
+
+// Attached are the people who attach to such a session.
+type Attached interface {
+	// Handle acts on a message of theirs; false means that the program has ended.
+	Handle(m protocol.Message) bool
+}

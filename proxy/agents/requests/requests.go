@@ -1,0 +1,213 @@
+// Package requests answers agents' messages: it looks, waits, types, asks for control and passes
+// messages on.
+//
+// [Handler.Handle] never blocks. The observer and the pump work on goroutines of their own, and
+// answer through the link.
+//
+// waits.go has reads and waits (waitsover.go: answers that may be lost), control.go requests for
+// control and their fate (answers.go: what an agent did not hear), remote.go an owner's decisions
+// from elsewhere, and keys.go an owner's keys. input.go follows an input from its id to its receipt
+// (receipts.go, outcome.go): encode.go and pointer.go make its bytes, line.go watches the line
+// shared with the user, and confirm.go asks the user under level type. chat.go, inbox.go and
+// composer.go carry messages between agents and people. conversation.go has the conversation with a
+// coding agent, and asking.go other agents' requests in it.
+//
+// It must not know the screen's cells, the writing to the program, the rules of control or the
+// transport of messages: its ports say what it asks of them.
+package requests
+
+import (
+	"fmt"
+	"log/slog"
+	"time"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/consent/control"
+	"terminalproxy/proxy/consent/line"
+	"terminalproxy/proxy/consent/names"
+	"terminalproxy/proxy/terminal/keys"
+)
+
+// Config holds the ports of a [Handler].
+type Config struct {
+	SessionID  string
+	Started    time.Time // part of what owners sign
+	ReclaimKey keys.CtrlKey
+	// Owner returns the owner who signed a message; an error is for people. nil: the session knows
+	// no owners.
+	Owner func(message, signature []byte) (protocol.Signer, error)
+	// LocalAgent returns the name of the local token that signed a message. nil: the session knows
+	// no tokens.
+	LocalAgent func(message, signature []byte) (token string, err error)
+	// Ahead returns what a rule of the user gives an agent that asks now. It reads files. nil:
+	// there are no rules.
+	Ahead func(a control.Agent, level protocol.Level) control.Ahead
+	// RemoteGrant makes the gateway's word enough for an owner's decision.
+	RemoteGrant bool
+	// RemoteKeys lets every owner type from elsewhere, not only those whose key says so.
+	RemoteKeys bool
+	Log        *slog.Logger
+
+	Observer  Observer
+	Pump      Pump
+	Control   Control
+	Link      Link
+	Program   Program
+	Terminal  Terminal
+	Status    Status
+	Recorder  Recorder
+	Tracker   *line.Tracker // follows all keys
+	Own       Own           // nil in the user's own terminal
+	Attached  Attached      // nil if Own is
+	Elsewhere Elsewhere
+	// Chat is the conversation with the program if that is a coding agent, or nil.
+	Chat Conversation
+	// Outside takes other agents' requests in that conversation; nil refuses them.
+	Outside Outside
+}
+
+// Handler answers messages that come over the link.
+type Handler struct {
+	Config
+	line     *Line
+	receipts *receipts
+	inbox    inbox
+	pointer  pointer
+	book     names.Book
+	// Owned by the observer's goroutine, with pointer: deciding holds the agents of waits for a
+	// decision about control, driving the waits for what was typed under a grant, and reclaimed the
+	// epoch of the last grant that the user took back.
+	waits     recentWaits
+	answers   unheardAnswers
+	seen      seen
+	deciding  map[string]string
+	driving   map[string]*protocol.Wait
+	reclaimed uint64
+	// Owned by the pump's goroutine: parting is an agent's message as it gives the keyboard back.
+	parting string
+	// unmuted is the time of the newest decision that let a muted agent speak again, in Unix
+	// milliseconds.
+	unmuted int64
+	// typists holds the owners who typed from elsewhere, by name.
+	typists map[string]*typist
+	// fromAgents, fromPeople and fromAskers limit messages and requests. Owned by the link's
+	// goroutine.
+	fromAgents, fromPeople, fromAskers rateLimiter
+	tellsAsked                         rateLimiter // owned by the pump's goroutine
+	outsiders                          outsiders
+	uploads                            uploads // owned by the link's goroutine
+	proofs                             proofs  // owned by the link's goroutine
+}
+
+// New makes a handler. Call it before the observer and the pump run.
+func New(conf Config) *Handler {
+	h := &Handler{
+		Config:     conf,
+		receipts:   newReceipts(),
+		deciding:   make(map[string]string),
+		driving:    make(map[string]*protocol.Wait),
+		typists:    make(map[string]*typist),
+		seen:       make(seen),
+		fromAgents: rateLimiter{burst: messageBurst, every: messageEvery},
+		fromPeople: rateLimiter{burst: 2 * messageBurst, every: messageEvery / 5},
+		fromAskers: rateLimiter{burst: askBurst, every: askEvery},
+		tellsAsked: rateLimiter{burst: tellBurst, every: tellEvery},
+		outsiders:  outsiders{open: make(map[string]outsider)},
+	}
+	h.line = &Line{Config: conf, AnswerMost: answerMost}
+	h.line.noteMoved() // keys may come before any output
+	if conf.Own != nil {
+		if a := conf.Own.Agent(); a.ID != "" {
+			h.book.Call(a.ID, a.Name) // reserves its name
+		}
+	}
+	return h
+}
+
+// Line returns the line that the user and agents share.
+func (h *Handler) Line() *Line { return h.line }
+
+// Handle acts on one message. It runs on the link's reading goroutine.
+func (h *Handler) Handle(m protocol.Message) {
+	if h.Own != nil {
+		h.Own.Touch()
+	}
+	if id := protocol.SessionID(m); id != "" && id != h.SessionID {
+		h.sendError(
+			protocol.RequestID(m),
+			protocol.CodeNoSession,
+			"this proxy has the session "+h.SessionID+" only",
+		)
+		return
+	}
+	switch m.(type) {
+	case *protocol.Input, *protocol.Wait, *protocol.Read, *protocol.ControlRequest, *protocol.Note:
+		h.Status.Attended()
+	}
+	h.dispatchMessage(m)
+}
+
+func (h *Handler) dispatchMessage(m protocol.Message) {
+	switch m := m.(type) {
+	case *protocol.Input:
+		h.handleInput(m)
+	case *protocol.Wait:
+		h.handleWait(m)
+	case *protocol.Cancel:
+		h.handleCancel(m)
+	case *protocol.Read:
+		h.handleRead(m)
+	case *protocol.ControlRequest:
+		h.handleControlRequest(m)
+	case *protocol.ControlRelease:
+		h.handleRelease(m)
+	case *protocol.ControlDecide:
+		h.handleDecision(m)
+	case *protocol.Note:
+		h.handleNote(m)
+	case *protocol.Keys:
+		h.handleKeys(m)
+	case *protocol.Watch, *protocol.Unwatch, *protocol.Attach, *protocol.Detach,
+		*protocol.ViewerInput:
+		h.forwardAttached(m)
+	case *protocol.ProxyStart:
+		h.Link.Send(&protocol.ProxyStarted{
+			ID:        protocol.NewID(),
+			RequestID: m.RequestID,
+			Error:     "this proxy serves one user's program and starts no others",
+		})
+	case *protocol.View:
+		h.Observer.Post(func(now time.Time) { h.Observer.View(now, true) })
+	case *protocol.Unview:
+		h.Observer.Post(func(now time.Time) { h.Observer.View(now, false) })
+	case *protocol.Subscribed:
+		h.Observer.Subscribed(m.On)
+	case *protocol.ChatSubscribe, *protocol.ChatUnsubscribe, *protocol.ChatSend,
+		*protocol.ChatImage, *protocol.ChatAnswer, *protocol.ChatInterrupt:
+		h.handleChat(m)
+	case *protocol.ChatAsk:
+		h.handleChatAsk(m)
+	case *protocol.AgentPresence:
+		h.handlePresence(m)
+	case *protocol.Close:
+		h.close(m)
+	case *protocol.Error:
+		h.Log.Warn("the gateway refused a message",
+			"code", m.Code, "message", m.Message, "field", m.Field)
+	default:
+		h.sendError(
+			protocol.RequestID(m),
+			protocol.CodeForbidden,
+			fmt.Sprintf("a %s is not for a proxy", protocol.KindOf(m)),
+		)
+	}
+}
+
+func (h *Handler) sendError(requestID string, code protocol.Code, message string) {
+	h.Link.Send(&protocol.Error{RequestID: requestID, Code: code, Message: message})
+}
+
+// sendExited refuses a request that came after the program's end.
+func (h *Handler) sendExited(requestID string) {
+	h.sendError(requestID, protocol.CodeExited, "the program has ended")
+}

@@ -1,0 +1,191 @@
+package requests
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/consent/control"
+)
+
+func TestAMessageForAnotherSession(t *testing.T) {
+	s := newStage(nil)
+	require.Contains(t, s.refuses(t, protocol.CodeNoSession, &protocol.ControlRequest{RequestID: "r", SessionID: "vim-2", AgentID: "a-1"}), "sh-1 only")
+	require.Equal(t, control.Observing, s.machine.Phase())
+}
+
+// TestWhatComesTooLate: everything that wants an answer gets one, also when the program has ended.
+func TestWhatComesTooLate(t *testing.T) {
+	s := newStage(nil)
+	s.over = true
+	for _, m := range []protocol.Message{
+		&protocol.Read{RequestID: "r", SessionID: "sh-1"},
+		&protocol.Wait{RequestID: "r", SessionID: "sh-1", Until: protocol.Until{Text: "x"}},
+		&protocol.ControlRequest{RequestID: "r", SessionID: "sh-1", AgentID: "a-1"},
+		&protocol.ControlRelease{RequestID: "r", SessionID: "sh-1", AgentID: "a-1"},
+		&protocol.ControlDecide{RequestID: "r", SessionID: "sh-1"},
+		&protocol.ControlDecide{RequestID: "r", SessionID: "sh-1", Hide: protocol.HideOn},
+		&protocol.Note{RequestID: "r", SessionID: "sh-1", From: protocol.FromUser, Text: "hello"},
+		&protocol.Note{RequestID: "r", SessionID: "sh-1", From: protocol.FromAgent, AgentID: "a-1", Text: "hello"},
+	} {
+		s.refuses(t, protocol.CodeExited, m)
+	}
+}
+
+// TestAnAgentNeedNotAskInItsOwnTerminal, while nobody is attached who could be asked.
+func TestAnAgentNeedNotAskInItsOwnTerminal(t *testing.T) {
+	ask := func(agent string) *protocol.ControlRequest {
+		return &protocol.ControlRequest{RequestID: "r", SessionID: "sh-1", AgentID: agent, AgentName: "x", Level: protocol.LevelDrive}
+	}
+	for _, c := range []struct {
+		name     string
+		own      *stagedOwn
+		agent    string
+		want     control.Phase
+		keyboard bool
+	}{
+		{"its own", &stagedOwn{}, "a-1", control.Granted, false},
+		{"another one's", &stagedOwn{}, "a-2", control.Observing, false},
+		{"its own, with a person", &stagedOwn{attached: true}, "a-1", control.Asked, true},
+		{"the user's", nil, "a-1", control.Asked, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := newStage(func(conf *Config) {
+				if c.own != nil {
+					conf.Own = c.own
+				}
+			})
+			s.machine.SetAttached(time.Now(), c.keyboard)
+			sent := s.says(ask(c.agent))
+			require.Equal(t, c.want, s.machine.Phase())
+			if c.want == control.Observing {
+				require.Len(t, sent, 1)
+				require.Contains(t, sent[0].(*protocol.Error).Message, "this terminal is claude's own, and nobody is attached to be asked")
+			}
+			if c.own != nil {
+				require.Equal(t, 1, c.own.touched)
+			}
+		})
+	}
+}
+
+func TestWhoClosesASession(t *testing.T) {
+	closes := func(agent, signal string) *protocol.Close {
+		return &protocol.Close{RequestID: "r", SessionID: "sh-1", AgentID: agent, Signal: signal}
+	}
+	require.Contains(t, newStage(nil).refuses(t, protocol.CodeForbidden, closes("", "")), "only its user ends it")
+	own := &stagedOwn{}
+	s := newStage(func(c *Config) { c.Own = own })
+	s.refuses(t, protocol.CodeForbidden, closes("a-2", ""))
+	s.refuses(t, protocol.CodeBadMessage, closes("a-1", "INT"))
+	require.False(t, own.stopped)
+	s.does(t, closes("a-1", ""))
+	require.True(t, own.stopped)
+	require.False(t, s.killed)
+	s.does(t, closes("", "KILL"))
+	require.True(t, s.killed, "a person may, too")
+}
+
+// TestWhatAnOwnerDecides: what gives agents more needs an owner's signature of this moment, and what takes from them needs
+// nobody's.
+func TestWhatAnOwnerDecides(t *testing.T) {
+	signed := func(change func(m *protocol.ControlDecide)) *protocol.ControlDecide {
+		m := &protocol.ControlDecide{
+			RequestID: "r", SessionID: "sh-1", Grant: true, Epoch: 1, At: time.Now().UnixMilli(), SignatureB64: []byte("ada"), By: "eve",
+		}
+		change(m)
+		return m
+	}
+	knows := func(c *Config) {
+		c.Owner = func(_, signature []byte) (protocol.Signer, error) {
+			if string(signature) != "ada" {
+				return protocol.Signer{}, errors.New("no owner signed it")
+			}
+			return protocol.Signer{Name: "ada"}, nil
+		}
+	}
+	limited := func(session string) func(c *Config) {
+		return func(c *Config) {
+			c.Owner = func(_, _ []byte) (protocol.Signer, error) { return protocol.Signer{Name: "ada", Session: session}, nil }
+		}
+	}
+	as := func(*protocol.ControlDecide) {}
+	for name, c := range map[string]struct {
+		conf   func(c *Config)
+		change func(m *protocol.ControlDecide)
+		code   protocol.Code
+	}{
+		"not signed":            {knows, func(m *protocol.ControlDecide) { m.SignatureB64 = nil }, protocol.CodeForbidden},
+		"signed by a stranger":  {knows, func(m *protocol.ControlDecide) { m.SignatureB64 = []byte("eve") }, protocol.CodeForbidden},
+		"kept for a minute":     {knows, func(m *protocol.ControlDecide) { m.At -= 60_000 }, protocol.CodeForbidden},
+		"of a minute to come":   {knows, func(m *protocol.ControlDecide) { m.At += 60_000 }, protocol.CodeForbidden},
+		"for no epoch":          {knows, func(m *protocol.ControlDecide) { m.Epoch = 0 }, protocol.CodeBadMessage},
+		"no owners are known":   {func(*Config) {}, as, protocol.CodeForbidden},
+		"of an earlier epoch":   {knows, func(m *protocol.ControlDecide) { m.Epoch = 7 }, protocol.CodeBusy},
+		"let in for another":    {limited("vim-2"), as, protocol.CodeForbidden},
+		"let in for this one":   {limited("sh-1"), as, ""},
+		"signed":                {knows, as, ""},
+		"the gateway's word":    {func(c *Config) { c.RemoteGrant = true }, func(m *protocol.ControlDecide) { m.SignatureB64, m.Epoch = nil, 0 }, ""},
+		"taking back":           {knows, func(m *protocol.ControlDecide) { m.Grant, m.SignatureB64 = false, nil }, ""},
+		"showing, not signed":   {knows, func(m *protocol.ControlDecide) { m.Grant, m.Hide, m.SignatureB64 = false, protocol.HideOff, nil }, protocol.CodeForbidden},
+		"hiding, nobody signed": {knows, func(m *protocol.ControlDecide) { m.Grant, m.Hide, m.SignatureB64 = false, protocol.HideOn, nil }, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, m := newStage(c.conf), signed(c.change)
+			if c.code != "" {
+				s.refuses(t, c.code, m)
+			} else {
+				s.does(t, m)
+			}
+			st := s.machine.State(time.Now())
+			require.Equal(t, c.code == "" && m.Grant, st.Pregrant)
+			require.Equal(t, c.code == "" && m.Hide == protocol.HideOn, st.Hidden)
+			if name == "signed" {
+				require.Equal(t, "ada", st.RemotePregrant.By, "and not who the message says it was")
+			}
+		})
+	}
+}
+
+// TestWhoIsMutedElsewhere: muting and refusing need nobody's signature; what lets an agent speak again does, and counts once.
+func TestWhoIsMutedElsewhere(t *testing.T) {
+	s := newStage(func(c *Config) {
+		c.Owner = func(_, _ []byte) (protocol.Signer, error) { return protocol.Signer{Name: "ada"}, nil }
+	})
+	ask := &protocol.ControlRequest{RequestID: "q", SessionID: "sh-1", AgentID: "a-1", AgentName: "claude", Level: protocol.LevelDrive}
+	decide := func(change func(m *protocol.ControlDecide)) *protocol.ControlDecide {
+		m := &protocol.ControlDecide{RequestID: "r", SessionID: "sh-1", By: "eve", AgentName: "claude"}
+		change(m)
+		return m
+	}
+	refuse := decide(func(m *protocol.ControlDecide) { m.Refuse = true })
+	s.Handle(ask)
+	s.does(t, refuse)
+	require.Equal(t, "eve", s.machine.LastEnd().By)
+	s.does(t, refuse) // it asks no more
+	require.NoError(t, s.machine.Give(time.Now(), control.RemoteGrant{}))
+	s.machine.ReclaimKey(time.Now().Add(time.Hour)) // opens no menu: the promise goes
+
+	other := decide(func(m *protocol.ControlDecide) { m.Mute, m.AgentName = protocol.MuteOn, "codex" })
+	s.refuses(t, protocol.CodeBusy, other)
+	s.does(t, decide(func(m *protocol.ControlDecide) { m.Mute = protocol.MuteOn }))
+	require.Equal(t, "claude", s.machine.State(time.Now()).Silent)
+	s.refuses(t, protocol.CodeUserRefused, ask)
+
+	off := decide(func(m *protocol.ControlDecide) {
+		m.Mute, m.Epoch, m.At = protocol.MuteOff, s.machine.Epoch(), time.Now().UnixMilli()
+	})
+	s.refuses(t, protocol.CodeForbidden, off)
+	off.SignatureB64 = []byte("s")
+	s.does(t, off)
+	require.Empty(t, s.machine.State(time.Now()).Silent)
+	require.Equal(t, "ada", s.machine.State(time.Now()).Muted.By)
+	s.does(t, decide(func(m *protocol.ControlDecide) { m.Mute = protocol.MuteOn }))
+	s.refuses(t, protocol.CodeBusy, off)
+	off.Epoch = s.machine.Epoch() // were it for the present one, it would have been decided before that
+	s.refuses(t, protocol.CodeBusy, off)
+	require.Equal(t, "claude", s.machine.State(time.Now()).Silent, "whoever kept the decision cannot use it again")
+}

@@ -1,0 +1,129 @@
+package requests
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/consent/line"
+)
+
+// seenMost bounds the agents whose last view is remembered.
+const seenMost = 64
+
+// glimpse is what an input responds to, as far as a screen shows it: the cursor's place and row.
+type glimpse struct {
+	keys  uint64 // the user's count of keys
+	whole bool   // the program had processed them and waited for more; if not, nothing is known
+	place line.Place
+	at    protocol.Cell // on the screen
+	row   string        // its text
+	left  string        // the text left of the cursor
+	// prompt stands before the line, and kind tells how a shell or REPL reads the line; None if it
+	// is not such a prompt.
+	prompt string
+	kind   line.Prompt
+}
+
+// seen holds what agents saw last of the screen, by id. Owned by the observer's goroutine.
+type seen map[string]glimpse
+
+// noteSeen notes that an agent sees the present screen. While another program than the grant's has
+// the terminal, the agent's input waits for its own program, so what it saw of that one is kept.
+func (h *Handler) noteSeen(agentID string) {
+	if st := h.Control.Newest(); st.Away != "" && st.Agent.ID == agentID {
+		return
+	}
+	now := h.line.takeGlimpse()
+	if _, known := h.seen[agentID]; agentID == "" || !now.whole ||
+		!known && len(h.seen) >= seenMost {
+		return // it is judged by the screen when its input comes
+	}
+	h.seen[agentID] = now
+}
+
+// takeGlimpse returns the present glimpse.
+func (l *Line) takeGlimpse() glimpse {
+	v, typed := l.screen(), l.Tracker.Typed()
+	row, col := v.Cursor()
+	g := glimpse{
+		keys:  typed.Keys(),
+		whole: l.programActivity(time.Now()).Answered(),
+		place: line.Place{Alt: v.Alt(), Line: v.Line(row), Col: col},
+		at:    protocol.Cell{Row: row, Col: col},
+		row:   v.RowText(row),
+	}
+	g.left = line.Look(v).Prompt
+	g.prompt = typed.PromptOn(v)
+	f := l.currentFacts()
+	if f.Settings.Canonical {
+		leader, _ := l.Program.GroupLeader()
+		f.Program = line.Program{Exe: leader.Exe, Args: leader.Args, Crowd: leader.Crowd}
+	}
+	switch {
+	case line.Prompts(f):
+		g.kind = line.Cooked
+	case line.Shared(f) == line.Editor:
+		g.kind = line.Editor
+	}
+	return g
+}
+
+// isSamePrompt reports whether both glimpses show the prompt of one shell or REPL, which asks
+// nothing. A line editor has its own mode at its prompt. If the kernel collects lines, only the
+// text of the prompt tells it from a question of what the shell runs; after quick typing it may
+// stand there several times.
+func (g glimpse) isSamePrompt(now glimpse) bool {
+	if g.kind == line.None || now.kind == line.None {
+		return false
+	}
+	return g.kind == line.Editor && now.kind == line.Editor || endsWith(now.left, g.prompt) ||
+		endsWith(now.left, g.left) || beginsWith(g.left, now.left)
+}
+
+// beginsWith reports whether a row begins with a prompt. The user's line may stand behind it: at a
+// Ctrl+C the kernel forgets that line before the shell answers.
+func beginsWith(row, prompt string) bool {
+	return len(prompt) <= len(row) && endsWith(row[:len(prompt)], prompt)
+}
+
+// endsWith reports whether a row ends with a prompt.
+func endsWith(row, prompt string) bool {
+	at := len(row) - len(prompt)
+	return at >= 0 && strings.TrimSpace(prompt) != "" && line.SamePrompt(row[at:], prompt)
+}
+
+// checkSeen refuses an input that waited while the user typed and would now answer something that
+// its agent has not seen. It accepts the same row of the cursor, the prompt of a shell or REPL, and
+// changes elsewhere on the screen or by the program itself. pending means that the program has yet
+// to show the effect of the user's keys; late ends that.
+func (l *Line) checkSeen(saw glimpse, late bool) (pending bool, err error) {
+	now := l.takeGlimpse()
+	switch {
+	case !saw.whole, saw.keys == now.keys, saw.isSamePrompt(now):
+		return false, nil
+	case !now.whole && !late:
+		return true, nil
+	case saw.place == now.place && saw.row == now.row:
+		return false, nil
+	case !now.place.Alt && strings.TrimSpace(now.left) == "" &&
+		(strings.TrimSpace(saw.left) == "" || saw.kind != line.None):
+		// A pager, or output of what the user ran at a prompt: no question is open.
+		return false, nil
+	}
+	return false, &refusal{
+		protocol.CodeScreenChanged,
+		"the user typed since you looked, and it is no longer what you saw: the cursor was " +
+			l.quoteRow(saw) + " and is " + l.quoteRow(now) + "; look again before you answer",
+	}
+}
+
+// quoteRow returns the cursor's place, counted from 1, and its row as agents may read it.
+func (l *Line) quoteRow(g glimpse) string {
+	row := l.Observer.Redact(protocol.Visible(strings.TrimSpace(g.row)), -1)
+	if r := []rune(row); len(r) > quoteMost {
+		row = string(r[:quoteMost]) + "…"
+	}
+	return fmt.Sprintf("at %d,%d in %q", g.at.Row+1, g.at.Col+1, row)
+}

@@ -1,0 +1,170 @@
+package requests
+
+import (
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/consent/control"
+	"terminalproxy/proxy/consent/input"
+	"terminalproxy/proxy/consent/line"
+	"terminalproxy/proxy/terminal/child"
+	"terminalproxy/proxy/terminal/screen"
+)
+
+// stage is a handler and everything around it: the test is the observer's goroutine, the pump's and the link's.
+type stage struct {
+	*Handler
+	machine *control.Machine
+	over    bool // the program has ended
+	sent    []protocol.Message
+	killed  bool
+	cooked  bool // the kernel collects lines
+	blank   bool // the program has shown nothing yet
+	behind  bool // there is output that the model was not fed
+	blocked child.Blocked
+	noted   []string // what those who look were told that an agent typed
+}
+
+func newStage(change func(c *Config)) *stage {
+	s := &stage{machine: control.New(control.Config{Keyboard: true})}
+	c := Config{
+		SessionID: "sh-1", Started: time.Now(), Log: slog.New(slog.DiscardHandler), Observer: stagedObserver{s: s, model: screen.New(screen.Config{Cols: 20, Rows: 4})},
+		Pump: stagedPump{s: s}, Control: stagedControl{s.machine}, Link: s, Program: stagedProgram{s: s}, Status: stagedStatus{}, Recorder: stagedRecorder{},
+		Tracker: &line.Tracker{Cooked: func() bool { return false }, Group: func() int { return 0 }},
+	}
+	if change != nil {
+		change(&c)
+	}
+	s.Handler = New(c)
+	return s
+}
+
+// Send implements [Link].
+func (s *stage) Send(m protocol.Message) { s.sent = append(s.sent, m) }
+
+// says has a message handled, and returns what is sent at once.
+func (s *stage) says(m protocol.Message) []protocol.Message {
+	s.sent = nil
+	s.Handle(m)
+	return s.sent
+}
+
+// refuses has a message handled that is refused.
+func (s *stage) refuses(t *testing.T, code protocol.Code, m protocol.Message) (why string) {
+	t.Helper()
+	sent := s.says(m)
+	require.Len(t, sent, 1)
+	no, ok := sent[0].(*protocol.Error)
+	require.True(t, ok, "%T", sent[0])
+	require.Equal(t, code, no.Code, no.Message)
+	require.Equal(t, protocol.RequestID(m), no.RequestID)
+	return no.Message
+}
+
+// does has a message handled that is done.
+func (s *stage) does(t *testing.T, m protocol.Message) {
+	t.Helper()
+	require.Equal(t, []protocol.Message{&protocol.Done{RequestID: protocol.RequestID(m)}}, s.says(m))
+}
+
+type stagedObserver struct {
+	Observer
+	s     *stage
+	model *screen.Screen
+}
+
+func (o stagedObserver) Model() *screen.Screen  { return o.model }
+func (o stagedObserver) CancelWait(string) bool { return false }
+
+func (o stagedObserver) Redact(text string, _ int) string {
+	return strings.ReplaceAll(text, "token", "•••••")
+}
+
+func (o stagedObserver) AgentTyped(_ time.Time, agent, text string) {
+	o.s.noted = append(o.s.noted, agent+" "+text)
+}
+
+func (o stagedObserver) Blank(time.Time) bool { return o.s.blank }
+
+func (o stagedObserver) RunsCommand() bool { return false }
+
+func (o stagedObserver) Settles() time.Time { return time.Time{} }
+
+func (o stagedObserver) CaughtUp() bool { return !o.s.behind }
+
+func (o stagedObserver) Post(do func(now time.Time)) bool {
+	if !o.s.over {
+		do(time.Now())
+	}
+	return !o.s.over
+}
+
+type stagedPump struct {
+	Pump
+	s *stage
+}
+
+func (p stagedPump) Post(do func(now time.Time)) bool {
+	if !p.s.over {
+		do(time.Now())
+	}
+	return !p.s.over
+}
+
+type stagedControl struct{ *control.Machine }
+
+func (c stagedControl) Newest() control.State { return c.State(time.Now()) }
+
+type stagedProgram struct {
+	Program
+	s *stage
+}
+
+func (p stagedProgram) Line() (child.Line, error) { return child.Line{Canonical: p.s.cooked}, nil }
+
+func (p stagedProgram) ForegroundGroup() int { return p.s.blocked.Group }
+
+func (p stagedProgram) Collects() (spell uint64, ends [input.LineEnds]byte) { return 0, ends }
+
+func (p stagedProgram) BlockedOn() (child.Blocked, bool) { return p.s.blocked, p.s.blocked.Group != 0 }
+
+func (p stagedProgram) Settings() (child.Settings, error) {
+	return child.Settings{Canonical: p.s.cooked}, nil
+}
+
+func (p stagedProgram) GroupLeader() (child.GroupLeader, bool) { return child.GroupLeader{}, false }
+
+func (p stagedProgram) Kill() { p.s.killed = true }
+
+type stagedStatus struct{ Status }
+
+func (stagedStatus) Attended()               {}
+func (stagedStatus) Rival(string)            {}
+func (stagedStatus) Tell(string)             {}
+func (stagedStatus) Heard() control.Heard    { return control.Heard{} }
+func (stagedStatus) Hear(control.Note) error { return nil }
+
+type stagedRecorder struct{ Recorder }
+
+func (stagedRecorder) Requested(control.Request, error)   {}
+func (stagedRecorder) Told(control.Agent, string, string) {}
+
+// stagedOwn is the terminal of agent a-1.
+type stagedOwn struct {
+	Own
+	attached bool
+	stopped  bool
+	touched  int
+}
+
+func (o *stagedOwn) Agent() control.Agent {
+	return control.Agent{ID: "a-1", Name: "claude"}
+}
+func (o *stagedOwn) Unattended() bool { return !o.attached }
+func (o *stagedOwn) Touch()           { o.touched++ }
+func (o *stagedOwn) Stop()            { o.stopped = true }

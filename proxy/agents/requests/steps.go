@@ -1,0 +1,196 @@
+package requests
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/consent/input"
+	"terminalproxy/proxy/consent/line"
+	"terminalproxy/proxy/terminal/keys"
+	"terminalproxy/proxy/view/snapshot"
+)
+
+// Times between two steps of an input.
+const (
+	// enterGap is the least quiet period before what follows. Programs that tell typing from
+	// pasting by its speed take an immediate Enter for a part of the text.
+	enterGap = 250 * time.Millisecond
+	// enterMost bounds that on a screen that never settles, and enterLate for a busy program that
+	// has not read, or not shown, what was typed.
+	enterMost = 2 * time.Second
+	enterLate = 3 * time.Second
+	// echoGap and echoMost apply while the kernel collects lines: only the echo matters there.
+	echoGap  = 10 * time.Millisecond
+	echoMost = 100 * time.Millisecond
+)
+
+// step is encoded and written without a pause: a part of an input, or its keys up to an Enter that
+// follows a character. Its results are owned by the pump's goroutine.
+type step struct {
+	protocol.InputPart
+	part   int    // of the input
+	size   int    // in bytes; until it is encoded, of the data
+	pastes bool   // in brackets
+	from   uint64 // the screen's revision before the first byte
+}
+
+// splitSteps returns the steps of an input.
+func splitSteps(m *protocol.Input) (all []step) {
+	for i, p := range m.All() {
+		if p.InputKind != protocol.InputKeys {
+			all = append(all, step{InputPart: p, part: i, size: len(p.Data)})
+			continue
+		}
+		for _, names := range splitBeforeEnter(p.Data) {
+			all = append(all, step{
+				InputPart: protocol.InputPart{InputKind: p.InputKind, Data: names},
+				part:      i,
+				size:      len(names),
+			})
+		}
+	}
+	return all
+}
+
+// splitBeforeEnter cuts names of keys before each Enter that follows a character.
+func splitBeforeEnter(names string) (runs []string) {
+	from, typed := 0, false
+	list := strings.Fields(names)
+	for i, name := range list {
+		press, err := keys.Parse(name)
+		if err == nil && typed && press.IsEnter() {
+			runs = append(runs, strings.Join(list[from:i], " "))
+			from = i
+		}
+		typed = err == nil && press.IsText()
+	}
+	return append(runs, strings.Join(list[from:], " "))
+}
+
+// firstStep returns the first step of pieces.
+func firstStep(pieces []input.Piece) []input.Piece {
+	for i := 1; i < len(pieces); i++ {
+		if pieces[i].Step != 0 {
+			return pieces[:i]
+		}
+	}
+	return pieces
+}
+
+// isBracketedPaste reports whether a step that begins with p is a bracketed paste.
+func (s *step) isBracketedPaste(p input.Piece) bool {
+	return (s.InputKind == protocol.InputPaste || s.InputKind == protocol.InputLines) &&
+		string(p.Bytes) == pasteBegins
+}
+
+// noteOutgoing notes what is about to be written.
+func (in *delivery) noteOutgoing(pieces []input.Piece) {
+	if pieces[0].Step == 0 {
+		return // the rest of a step
+	}
+	in.steps[pieces[0].Step-1].from = in.rev
+	var s *step
+	for _, p := range pieces {
+		if p.Step != 0 {
+			s = &in.steps[p.Step-1]
+			s.size, s.pastes = 0, s.isBracketedPaste(p)
+		}
+		s.size += len(p.Bytes)
+	}
+}
+
+// partResults splits the written bytes among the parts, nil for an input without parts.
+func (in *delivery) partResults(written int) []protocol.PartResult {
+	if len(in.m.Parts) == 0 {
+		return nil
+	}
+	out := make([]protocol.PartResult, len(in.m.Parts))
+	for _, s := range in.steps {
+		p, n := &out[s.part], min(written, s.size)
+		if p.InputKind = s.InputKind; s.pastes {
+			p.InputKind = protocol.InputPaste
+		} else if s.InputKind == protocol.InputLines {
+			p.InputKind = protocol.InputText
+		}
+		if n > 0 && p.WrittenBytes == 0 {
+			p.FromSeq = s.from
+		}
+		p.WrittenBytes += n
+		p.DroppedBytes += s.size - n
+		written -= n
+	}
+	return out
+}
+
+// pauseBefore calls then after the pause that the program needs before the rest of an input: at
+// once for the first step, and within a step.
+func (h *Handler) pauseBefore(in *delivery, left []input.Piece, then func()) {
+	if left == nil || left[0].Step == 0 {
+		then()
+		return
+	}
+	ok := h.Observer.Post(func(now time.Time) {
+		h.awaitConsumed(now, now, in, left[0].Step, then)
+	})
+	if !ok {
+		then()
+	}
+}
+
+// awaitConsumed calls then once the program has processed what was typed before step k, or has had
+// enough time. It runs on the observer's goroutine.
+func (h *Handler) awaitConsumed(now, began time.Time, in *delivery, k int, then func()) {
+	f := h.line.currentFacts()
+	if now.Equal(began) {
+		in.editorBeforeLast = in.editorBeforeNext
+		in.editorBeforeNext = line.PromptOf(f) == line.Editor
+	}
+	until, most, late := pauseFor(f, in.editorBeforeLast)
+	// An input let through late still needs a pause, or it looks like a paste
+	if in.m.TimeoutMs > 0 {
+		most = min(most, max(settleLeast, in.began.Add(timeoutOf(in.m.TimeoutMs)).Sub(now)))
+	}
+	condition, _ := snapshot.Compile(until) // pauseFor returns valid conditions
+	h.Observer.Wait(now, until.Waiting, snapshot.Wait{
+		ID:        fmt.Sprint(in.m.RequestID, "#", k),
+		Condition: condition,
+		NotBefore: now,
+		Deadline:  now.Add(most),
+		Done: func(r snapshot.Result) {
+			if now := time.Now(); now.Sub(began) < late && !h.hasConsumed(in, f) &&
+				(r.End == snapshot.Met || r.End == snapshot.TimedOut) {
+				h.awaitConsumed(now, began, in, k, then)
+				return
+			}
+			then()
+		},
+	}, func(error) { then() })
+}
+
+// pauseFor returns the condition that ends a pause, its bound, and for how long it may be repeated.
+// edited means that the program edited a line before what was typed last.
+func pauseFor(f line.Facts, edited bool) (until protocol.Until, most, late time.Duration) {
+	switch {
+	case edited || line.PromptOf(f) == line.Editor:
+		// A line editor tells an Enter from text by the key alone. A program that it starts then
+		// has the kernel collect lines, too, and may be about to ask for a secret.
+		return protocol.Until{Waiting: true}, enterMost, 0
+	case f.Settings.Canonical:
+		return protocol.Until{QuietMs: echoGap.Milliseconds()}, echoMost, echoMost
+	}
+	return protocol.Until{QuietMs: enterGap.Milliseconds()}, enterMost, enterLate
+}
+
+// hasConsumed reports whether the program seems to have processed what was typed. It has read that
+// and, unless it waits for more, has shown something and does not run: a working program may show
+// older output, and take an early Enter for a part of the text. While the kernel collects lines,
+// the echo is enough.
+func (h *Handler) hasConsumed(in *delivery, f line.Facts) bool {
+	shows := h.Observer.Model().Rev() != in.rev
+	if f.Settings.Canonical {
+		return shows || !f.Settings.Echo
+	}
+	return h.Observer.CaughtUp() && (!h.line.isBusy() || shows && !h.line.isRunning())
+}

@@ -1,0 +1,62 @@
+package requests
+
+import (
+	"slices"
+	"time"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/consent/input"
+	"terminalproxy/proxy/terminal/keys"
+)
+
+// shownBytes bounds what viewers are told of an input.
+const shownBytes = 160
+
+// shownInput is the part of an input that viewers elsewhere are told: nothing while the program
+// asks for a secret. Owned by the pump's goroutine.
+type shownInput struct {
+	bytes  []byte
+	more   bool // the rest is left out
+	secret bool
+}
+
+// noteWritten records bytes of an input right after the program received them.
+func (h *Handler) noteWritten(in *delivery, p []byte) {
+	in.record.Wrote(p)
+	l := &in.shown
+	l.secret = l.secret || h.Control.Allowed() ||
+		h.Control.State(time.Now()).Secret != protocol.SecretNone
+	p, _ = cutBrackets(p)
+	switch {
+	case string(p) == pasteBegins, string(p) == pasteEnds:
+	case l.more || len(l.bytes)+len(p) > shownBytes: // pieces are whole keys
+		l.more = true
+	default:
+		l.bytes = append(l.bytes, p...)
+	}
+}
+
+// announceTyped tells viewers what an agent typed, once the input is over.
+func (h *Handler) announceTyped(in *delivery, r input.Receipt) {
+	if r.Written == 0 || in.shown.secret {
+		return
+	}
+	text := in.mouseAct
+	if text == "" {
+		text = keys.Show(slices.Clone(in.shown.bytes))
+	}
+	if in.shown.more {
+		text += "…"
+	}
+	name := h.Control.LastEnd().Agent.Name
+	if st := h.Control.State(time.Now()); st.Agent.ID == in.m.AgentID {
+		name = st.Agent.Name
+	}
+	h.Observer.Post(func(now time.Time) {
+		h.Observer.AgentTyped(
+			now,
+			name,
+			protocol.Clip(h.Observer.Redact(text, -1), protocol.MaxTyped),
+		)
+	})
+}

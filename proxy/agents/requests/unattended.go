@@ -1,0 +1,107 @@
+package requests
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/consent/control"
+	"terminalproxy/proxy/terminal/keys"
+)
+
+// isUnattended reports whether this is an agent's own terminal and no person can be asked. It is
+// safe for concurrent use.
+func (h *Handler) isUnattended() bool { return h.Own != nil && h.Own.Unattended() }
+
+// forwardAttached passes on a message of an attached person.
+func (h *Handler) forwardAttached(m protocol.Message) {
+	switch {
+	case h.Own == nil:
+		h.sendError(
+			protocol.RequestID(m),
+			protocol.CodeForbidden,
+			"this is the user's own terminal: it is seen there and through snapshots, and nobody "+
+				"attaches to it elsewhere",
+		)
+	case !h.Attached.Handle(m):
+		h.sendExited(protocol.RequestID(m))
+	}
+}
+
+// close ends a session that an agent started, on the word of that agent or of a person, who has no
+// agent id.
+func (h *Handler) close(m *protocol.Close) {
+	switch {
+	case h.Own == nil:
+		h.sendError(
+			m.RequestID,
+			protocol.CodeForbidden,
+			"this is the user's own terminal: only its user ends it",
+		)
+		return
+	case m.AgentID != "" && m.AgentID != h.Own.Agent().ID:
+		h.sendError(
+			m.RequestID,
+			protocol.CodeForbidden,
+			"another agent started this terminal: it is not yours to close",
+		)
+		return
+	}
+	if m.Signal != "" && m.Signal != "HUP" && m.Signal != "KILL" {
+		h.sendError(
+			m.RequestID,
+			protocol.CodeBadMessage,
+			"a session ends by the signal HUP, and what does not heed that by TERM and KILL; or "+
+				"by KILL at once",
+		)
+		return
+	}
+	// The answer goes first: it could not be sent after the session's end.
+	h.Link.Send(&protocol.Done{RequestID: m.RequestID})
+	h.Own.Stop()
+	if m.Signal == "KILL" {
+		h.Program.Kill()
+	}
+}
+
+// ignorableRefusal returns which refusals do not count for an input. In an unattended terminal an
+// agent may cancel a question for a secret: that neither reveals nor answers anything.
+func (h *Handler) ignorableRefusal(m *protocol.Input, epoch uint64) func(error) bool {
+	other := func(p protocol.InputPart) bool {
+		return p.InputKind != protocol.InputKeys || !onlyInterrupts(p.Data)
+	}
+	if h.Own == nil || slices.ContainsFunc(m.All(), other) {
+		return nil
+	}
+	return func(err error) bool {
+		return errors.Is(err, control.ErrSecret) && h.isUnattended() &&
+			epoch == h.Control.State(time.Now()).Epoch
+	}
+}
+
+// onlyInterrupts reports whether the named keys are only Ctrl+C and Ctrl+D, the interrupt and the
+// end of file (termios(3)).
+func onlyInterrupts(names string) bool {
+	list := strings.Fields(names)
+	for _, name := range list {
+		press, err := keys.Parse(name)
+		if err != nil {
+			return false
+		}
+		if b, err := press.Encode(keys.Modes{}); err != nil ||
+			string(b) != "\x03" && string(b) != "\x04" {
+			return false
+		}
+	}
+	return len(list) > 0
+}
+
+// unansweredSecretMessage tells an agent of a question for a secret while no person is there.
+func (h *Handler) unansweredSecretMessage() string {
+	return "the program asks for a password, which only a person may type, and nobody sits in " +
+		"front of this terminal: the user does that with gateway attach " + h.SessionID +
+		"; the keys ctrl-c or ctrl-d give the question up, and closing the terminal ends " +
+		"the program"
+}

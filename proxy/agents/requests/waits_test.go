@@ -1,0 +1,76 @@
+package requests
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/consent/control"
+	"terminalproxy/proxy/view/snapshot"
+)
+
+// openWaits is an observer whose waits stay open.
+type openWaits struct {
+	stagedObserver
+	ids map[string]bool
+}
+
+func (o openWaits) Wait(_ time.Time, _ bool, w snapshot.Wait, _ func(error)) { o.ids[w.ID] = true }
+func (o openWaits) DecideWaits(func(string) bool, string)                    {}
+func (o openWaits) AnswerWait(time.Time, *protocol.Wait, *protocol.WaitResult) {
+}
+
+func (o openWaits) CancelWait(id string) bool {
+	was := o.ids[id]
+	delete(o.ids, id)
+	return was
+}
+
+// A wait for what was typed ends as the user takes the keyboard back, also when it comes after that.
+func TestAWaitEndsWithTheGrant(t *testing.T) {
+	s := newStage(func(c *Config) {
+		c.Observer = openWaits{c.Observer.(stagedObserver), make(map[string]bool)}
+	})
+	wait := func(id string, epoch uint64) *protocol.Wait {
+		return &protocol.Wait{RequestID: id, AgentID: "ada", Epoch: epoch, Until: protocol.Until{Text: "done"}}
+	}
+	ends := func(agent string, reason protocol.Reason, request bool) []protocol.Message {
+		s.sent = nil
+		s.endControlWaits(control.Event{Agent: control.Agent{ID: agent}, Epoch: 3, Reason: reason, Request: request}, string(reason), false)
+		return s.sent
+	}
+	ended := func(id string, sent []protocol.Message) {
+		t.Helper()
+		require.Len(t, sent, 1)
+		got := sent[0].(*protocol.WaitResult)
+		require.Equal(t, id, got.RequestID)
+		require.False(t, got.Met)
+		require.Equal(t, protocol.ReasonReclaimed, got.Ended)
+	}
+	require.Empty(t, s.says(wait("1", 3)))
+	require.Empty(t, s.says(wait("another grant", 2)))
+	require.Empty(t, s.says(wait("no grant", 0)))
+	require.Empty(t, ends("ada", protocol.ReasonExited, false), "the program's end is what it may wait for")
+	require.Empty(t, ends("ada", protocol.ReasonReclaimed, true), "that was a question")
+	require.Empty(t, ends("bob", protocol.ReasonReclaimed, false))
+	s.reclaimed = 0
+	ended("1", ends("ada", protocol.ReasonReclaimed, false))
+	require.Empty(t, s.answers.takeWord("ada"), "it was told")
+	ended("late", s.says(wait("late", 3)))
+	require.Empty(t, s.says(wait("the next grant", 4)))
+	s.Handle(&protocol.Cancel{RequestID: "the next grant"})
+	require.NotContains(t, s.driving, "the next grant")
+}
+
+// A wait that takes too much ends with words, and not as one whose time is over; what the agent is to be told waits for its next one.
+func TestADearWaitEndsWithWords(t *testing.T) {
+	s := newStage(nil)
+	s.finishWait(time.Now(), &protocol.Wait{RequestID: "1", AgentID: "ada"}, snapshot.Result{ID: "1", End: snapshot.Dear})
+	require.Len(t, s.sent, 1)
+	got := s.sent[0].(*protocol.Error)
+	require.Equal(t, "1", got.RequestID)
+	require.Equal(t, protocol.CodeBadMessage, got.Code)
+	require.Contains(t, got.Message, "the wait was given up: its regular expression takes so long")
+}

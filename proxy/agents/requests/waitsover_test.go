@@ -1,0 +1,87 @@
+package requests
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/view/snapshot"
+)
+
+// waitingObserver answers no wait before the test says so.
+type waitingObserver struct {
+	stagedObserver
+	open map[string]func(snapshot.Result)
+}
+
+func (o waitingObserver) Wait(_ time.Time, _ bool, w snapshot.Wait, refused func(error)) {
+	if o.open[w.ID] != nil {
+		refused(fmt.Errorf("again: %w", snapshot.ErrWaitOpen))
+		return
+	}
+	o.open[w.ID] = w.Done
+}
+
+func (o waitingObserver) AnswerWait(_ time.Time, _ *protocol.Wait, out *protocol.WaitResult) {
+	out.Seq = o.model.Rev()
+}
+
+// A client that lost its connection repeats its wait under the same id, with the time that is left: while it is open that changes
+// nothing, and when it was answered, to a connection that was gone, the same answer comes again.
+func TestARepeatedWaitHasItsAnswer(t *testing.T) {
+	for name, until := range map[string]protocol.Until{
+		"text": {Text: "done"}, "regex": {Regex: "d.ne"}, "gone": {Gone: "x"}, "idle": {QuietMs: 5}, "settled": {Settled: true}, "changed": {Changed: true},
+		"exit": {Exit: true}, "waiting": {Waiting: true}, "message": {Control: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := waitingObserver{open: make(map[string]func(snapshot.Result))}
+			s := newStage(func(c *Config) {
+				o.stagedObserver, _ = c.Observer.(stagedObserver)
+				c.Observer = o
+			})
+			ask := protocol.Wait{RequestID: "a-1:1", SessionID: "sh-1", AgentID: "a-1", Until: until, Stop: []protocol.Until{{Text: "error"}}, TimeoutMs: 10_000}
+			require.Empty(t, s.says(&ask))
+			again := ask
+			again.TimeoutMs = 4000
+			require.Empty(t, s.says(&again), "it is open")
+
+			s.inbox.addNote("a-1", "hello")
+			s.sent = nil
+			o.open["a-1:1"](snapshot.Result{ID: "a-1:1", End: snapshot.Met, Matched: "done"})
+			lost := s.sent[0].(*protocol.WaitResult)
+			require.True(t, lost.Met)
+			require.NotEmpty(t, lost.Notes)
+			delete(o.open, "a-1:1")
+			again.TimeoutMs = 3000
+			answer := s.says(&again)
+			require.Len(t, answer, 1)
+			got := *answer[0].(*protocol.WaitResult)
+			got.ID = lost.ID
+			require.Equal(t, *lost, got)
+
+			other := again
+			other.Stop = nil
+			require.Empty(t, s.says(&other), "another wait under the same id is a wait")
+		})
+	}
+}
+
+// What is remembered is bounded in number and time.
+func TestWaitsThatAreOverAreForgotten(t *testing.T) {
+	now := time.Now()
+	ask := func(i int) *protocol.Wait { return &protocol.Wait{RequestID: fmt.Sprint(i), TimeoutMs: 1} }
+	var w recentWaits
+	for i := range waitsKept + 1 {
+		w.add(endedWait{ask: ask(i), at: now})
+	}
+	w.add(endedWait{ask: ask(7), at: now.Add(time.Second)})
+	require.Len(t, w, waitsKept)
+	require.Nil(t, w.findRepeat(now, ask(0)))
+	require.NotNil(t, w.findRepeat(now.Add(waitKept), ask(1)))
+	require.NotNil(t, w.findRepeat(now.Add(waitKept+time.Second), ask(7)))
+	require.Nil(t, w.findRepeat(now.Add(waitKept+time.Second), ask(1)))
+	require.Len(t, w, 1)
+}

@@ -1,0 +1,155 @@
+package beside
+
+import (
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"terminalproxy/proxy/chat"
+	"terminalproxy/proxy/consent/control"
+	"terminalproxy/proxy/consent/input"
+	"terminalproxy/proxy/terminal/child"
+	"terminalproxy/proxy/terminal/screen"
+)
+
+// patience is how long Exited waits for the driver to end the conversation.
+const patience = 2 * time.Second
+
+// Observer owns the terminal model. Call and Post run look on its goroutine; they return false when
+// that has ended.
+type Observer interface {
+	Call(look func(now time.Time)) bool
+	Post(look func(now time.Time)) bool
+	Model() *screen.Screen
+}
+
+// Pump queues input for the program.
+type Pump interface{ Offer(j input.Job) }
+
+// Control says who may type. It may be asked from any goroutine.
+type Control interface{ Newest() control.State }
+
+// Tracker knows when anybody typed last.
+type Tracker interface{ Pressed() time.Time }
+
+// Config plugs an [Agent].
+type Config struct {
+	Driver chat.Beside
+	// AgentsMayApprove lets agents' keys through while the program asks for a person's decision.
+	AgentsMayApprove bool
+	// Over is closed when the conversation has ended.
+	Over     <-chan struct{}
+	Observer Observer
+	Control  Control
+	Tracker  Tracker
+}
+
+// Agent is the coding agent in the session's terminal. Its methods may be called from any
+// goroutine; those of a nil one do nothing.
+type Agent struct {
+	Config
+	pump     Pump
+	reclaims atomic.Uint64 // how often the user took the keyboard from an agent
+}
+
+// New makes it. Nothing reaches the driver before Attach.
+func New(conf Config) *Agent { return &Agent{Config: conf} }
+
+// Attach gives the driver the terminal, into which it types through the pump. Call it once.
+func (a *Agent) Attach(pump Pump) {
+	if a != nil {
+		a.pump = pump
+		a.Driver.Attach(terminal{a})
+	}
+}
+
+// Printed says that the agent printed something.
+func (a *Agent) Printed() {
+	if a != nil {
+		a.Driver.Printed()
+	}
+}
+
+// Reclaimed says that the user took the keyboard back.
+func (a *Agent) Reclaimed() {
+	if a != nil {
+		a.reclaims.Add(1)
+		a.Driver.Reclaimed()
+	}
+}
+
+// Ended is closed when the conversation has ended: the rest of the agent in the terminal is of no
+// use. A nil agent's is never closed.
+func (a *Agent) Ended() <-chan struct{} {
+	if a == nil {
+		return nil
+	}
+	return a.Over
+}
+
+// Exited tells the driver how the agent ended, and waits up to patience until the driver has ended
+// the conversation. Otherwise the conversation would end as if we had closed it.
+func (a *Agent) Exited(exit child.Exit) {
+	if a == nil {
+		return
+	}
+	why := ""
+	switch {
+	case exit.Signal != "":
+		why = "was killed: " + exit.Signal
+	case exit.Code != 0:
+		why = fmt.Sprintf("ended with exit status %d", exit.Code)
+	}
+	last, _ := terminal{a}.Look()
+	var rows []string
+	for _, r := range last.Rows {
+		rows = append(rows, r.Text)
+	}
+	a.Driver.Exited(why, rows)
+	select {
+	case <-a.Over:
+	case <-time.After(patience):
+	}
+}
+
+// Guard returns the control that the pump asks: it keeps agents' keys from dialogs.
+func (a *Agent) Guard(control input.Control) input.Control {
+	if a == nil || a.AgentsMayApprove {
+		return control
+	}
+	return guard{control, a.Driver}
+}
+
+// guard keeps agents' keys from a dialog that only a person may answer. Input for a person names no
+// agent.
+type guard struct {
+	input.Control
+	driver chat.Beside
+}
+
+// Admit implements [input.Control].
+func (g guard) Admit(now time.Time, agent string, epoch uint64) error {
+	if agent != "" && g.driver.Dialog() {
+		return control.ErrDialog
+	}
+	return g.Control.Admit(now, agent, epoch)
+}
+
+// Watch returns a watch that also tells the driver of a person's keys.
+func (a *Agent) Watch(next input.Watch) input.Watch {
+	if a == nil {
+		return next
+	}
+	return watch{next, a.Driver}
+}
+
+type watch struct {
+	input.Watch
+	driver chat.Beside
+}
+
+// User implements [input.Watch].
+func (w watch) User(keys []byte) {
+	w.driver.Pressed(keys)
+	w.Watch.User(keys)
+}

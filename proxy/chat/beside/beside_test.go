@@ -1,0 +1,81 @@
+package beside
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/chat"
+	"terminalproxy/proxy/consent/authority"
+	"terminalproxy/proxy/consent/control"
+	"terminalproxy/proxy/consent/input"
+)
+
+// deskSession is a session of which only control counts.
+type deskSession struct{ authority.Session }
+
+func (deskSession) Front() control.Front               { return control.Front{} }
+func (deskSession) AsksForSecret() bool                { return false }
+func (deskSession) Never(control.Agent) (string, bool) { return "", false }
+func (deskSession) Typed()                             {}
+func (deskSession) StateChanged(control.State)         {}
+func (deskSession) ControlChanged(control.Event)       {}
+
+// dialog is a driver of whose agent a dialog may stand on the screen.
+type dialog struct {
+	chat.Beside
+	open bool
+}
+
+func (d *dialog) Dialog() bool { return d.open }
+
+// admits is control that lets everybody type.
+type admits struct{ input.Control }
+
+func (admits) Admit(time.Time, string, uint64) error { return nil }
+
+// While a person is asked, agents' keys are held at every level, and nobody else's.
+func TestNoAgentAnswersADialogByKeys(t *testing.T) {
+	d := &dialog{open: true}
+	a := New(Config{Driver: d})
+	require.ErrorIs(t, a.Guard(admits{}).Admit(time.Now(), "codex", 1), control.ErrDialog)
+	require.NoError(t, a.Guard(admits{}).Admit(time.Now(), "", 0), "a person's")
+	d.open = false
+	require.NoError(t, a.Guard(admits{}).Admit(time.Now(), "codex", 1))
+	d.open, a.AgentsMayApprove = true, true
+	require.NoError(t, a.Guard(admits{}).Admit(time.Now(), "codex", 1))
+}
+
+// What was sent for somebody is typed as long as the user let it, and what an agent may have sent under its own grant only.
+func TestWhatWasSentStandsAsLongAsItsGrant(t *testing.T) {
+	now := time.Now()
+	a := authority.New(control.Config{Keyboard: true}, deskSession{})
+	s := &Agent{Config: Config{Control: a}}
+	turn := func(do func()) {
+		do()
+		a.Settle(now, 0, 0)
+	}
+	request := func(agent string) {
+		turn(func() {
+			require.NoError(t, a.Request(now, control.Request{ID: agent, Agent: control.Agent{ID: agent, Name: agent}, Level: protocol.LevelDrive}))
+		})
+		a.Shown(now)
+		now = now.Add(2 * time.Second)
+		turn(func() { require.True(t, a.Confirm(now)) })
+		require.Equal(t, control.Granted, a.Newest().Phase)
+	}
+	person := terminal{s}.Stand()
+	request("one")
+	require.True(t, person(), "a grant takes nothing from a person")
+	first := terminal{s}.Stand()
+	require.True(t, first())
+	turn(func() { a.ReclaimKey(now) })
+	require.False(t, first())
+	now = now.Add(time.Minute)
+	request("two")
+	require.False(t, first(), "the grant is another one")
+	s.reclaims.Add(1)
+	require.False(t, person())
+}

@@ -1,0 +1,242 @@
+// Package authority runs control for the pump: the state machine, and the facts that it has to look
+// up because no event announces them. These are the program that has the terminal, the user's rules
+// about it, whether it has begun to ask for a secret, and whether the computer slept.
+//
+// It publishes the newest state, and reports changes after the pump has dropped what an agent had
+// queued. It must not know how keys are read, how anything is shown, or how agents hear of it: its
+// port has what it asks and reports.
+package authority
+
+import (
+	"sync/atomic"
+	"time"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/consent/control"
+	"terminalproxy/proxy/consent/sleep"
+)
+
+// Session is what an [Authority] asks and reports to. All methods run on the pump's goroutine and
+// return at once.
+type Session interface {
+	// Front returns the program that has the terminal. It is called if grants are for one program.
+	Front() control.Front
+	// Never returns the user's rule that keeps an agent out of the program that has the terminal,
+	// or ""; watched means that the agent has such rules.
+	Never(agent control.Agent) (rule string, watched bool)
+	// AsksForSecret reports whether the program asks for a secret, by the present line settings.
+	AsksForSecret() bool
+
+	// SecretSeen notes that the program asked for a secret when an agent's input came, and
+	// SecretDismissed that the user dismissed the prompt.
+	SecretSeen()
+	SecretDismissed()
+	// LineShared notes that the user lets agents type on a line not yet submitted.
+	LineShared()
+	// Typed notes that the user typed for the program, and TypedElsewhere that a person did who is
+	// not at the terminal.
+	Typed()
+	TypedElsewhere(by string)
+	// StateChanged gets each new state.
+	StateChanged(state control.State)
+	// ControlChanged gets each grant, end and refusal of control.
+	ControlChanged(e control.Event)
+}
+
+// Authority is the control state machine as the pump sees it. Owned by the pump's goroutine; only
+// Newest is safe for concurrent use.
+type Authority struct {
+	*control.Machine
+	session     Session
+	oneProgram  bool
+	newest      atomic.Pointer[control.State]
+	unsubmitted int // bytes not submitted at the last end of control
+	slept       sleep.Watch
+}
+
+// wakeEvery is the interval of checks whether the computer slept, while an agent has control for a
+// limited time: when the computer wakes, no event ends the grant soon.
+const wakeEvery = 30 * time.Second
+
+// New returns an authority without a grant.
+func New(conf control.Config, session Session) *Authority {
+	a := &Authority{Machine: control.New(conf), session: session, oneProgram: conf.OneProgram}
+	state := a.State(time.Now())
+	a.newest.Store(&state)
+	return a
+}
+
+// Newest returns the newest published state.
+func (a *Authority) Newest() control.State { return *a.newest.Load() }
+
+// Key tells control that the user typed, and that a remark over the program is in the way.
+func (a *Authority) Key(now time.Time) {
+	a.Machine.Key(now)
+	a.session.Typed()
+}
+
+// Elsewhere tells control that a person who is not at the terminal typed, and when. An error
+// refuses the input.
+func (a *Authority) Elsewhere(now, at time.Time, by string) error {
+	if err := a.Machine.Elsewhere(now, at); err != nil {
+		return err
+	}
+	a.session.TypedElsewhere(by)
+	return nil
+}
+
+// Confirm tells control that the user pressed the key that gives control or dismisses a prompt for
+// a secret. If the key turns out to be the program's, it acts as Key.
+func (a *Authority) Confirm(now time.Time) (took bool) {
+	a.noteSleep(now)
+	a.LookFront()
+	asked, occupied := a.Secret() != protocol.SecretNone, a.Occupied()
+	took = a.Machine.Confirm(now)
+	if !took {
+		a.session.Typed()
+	}
+	if asked && a.Secret() == protocol.SecretNone {
+		a.session.SecretDismissed()
+	}
+	if occupied && !a.Occupied() {
+		a.session.LineShared()
+	}
+	return took
+}
+
+// ConfirmInText tells control that the bytes of that key came within a text.
+func (a *Authority) ConfirmInText(now time.Time) (took bool) {
+	a.noteSleep(now)
+	if took = a.Machine.ConfirmInText(now); !took {
+		a.session.Typed()
+	}
+	return took
+}
+
+// Request takes an agent's request for control. Request, Give, Admit and Tick look up which program
+// has the terminal, if grants are for one program, and whether the computer slept: no event
+// announces either.
+func (a *Authority) Request(now time.Time, r control.Request) error {
+	a.noteSleep(now)
+	rule, watched := a.session.Never(r.Agent)
+	if rule != "" {
+		return &control.NeverError{Rule: rule}
+	}
+	a.LookFront()
+	if r.Ahead.Bound {
+		a.Look(a.session.Front())
+	}
+	if !a.Sought() {
+		a.Forbid("", watched)
+	}
+	return a.Machine.Request(now, r)
+}
+
+// Give is described at Request.
+func (a *Authority) Give(now time.Time, g control.RemoteGrant) error {
+	a.noteSleep(now)
+	a.LookFront()
+	return a.Machine.Give(now, g)
+}
+
+// Admit is described at Request. It also reads the line settings before every piece of an agent's
+// input: no event announces that a program has begun to read a password.
+func (a *Authority) Admit(now time.Time, agent string, epoch uint64) error {
+	a.LookFront()
+	a.noteSleep(now)
+	if err := a.Machine.Admit(now, agent, epoch); err != nil || a.Allowed() ||
+		!a.session.AsksForSecret() {
+		return err
+	}
+	a.Guard(now, protocol.SecretHard, false)
+	a.session.SecretSeen()
+	return control.ErrSecret
+}
+
+// Tick is described at Request. It does not look into an idle session.
+func (a *Authority) Tick(now time.Time) {
+	if a.Away() || a.Announced() {
+		a.LookFront()
+	}
+	if a.Sought() { // only these end with time that sleep takes away; requests check for themselves
+		a.noteSleep(now)
+	}
+	a.Machine.Tick(now)
+}
+
+// noteSleep tells control first that the computer slept: the sleep counts as time.
+func (a *Authority) noteSleep(now time.Time) {
+	if d := a.slept.Since(); d > 0 {
+		a.Slept(now, d)
+	}
+}
+
+// Next returns when time itself changes something, or the next check is due.
+func (a *Authority) Next(now time.Time) (time.Time, bool) {
+	next, ok := a.Machine.Next(now)
+	if look := now.Add(wakeEvery); a.Limited() && next.After(look) {
+		next = look
+	}
+	return next, ok
+}
+
+// LookFront tells control which program has the terminal, if grants are for one program or rules
+// keep agents out of some.
+func (a *Authority) LookFront() {
+	rule, watched := "", false
+	if a.Sought() {
+		rule, watched = a.session.Never(a.Holder())
+	}
+	if a.oneProgram || a.Bound() || watched {
+		a.Look(a.session.Front())
+	}
+	a.Forbid(rule, watched)
+}
+
+// Comeback detects that a program waits for input again.
+type Comeback interface {
+	// Look reports whether it waits by now; Reset starts anew.
+	Look(now time.Time) bool
+	Reset()
+}
+
+// CameBack returns a test whether the program of a grant has the terminal and asks for more. It
+// runs on the pump's goroutine.
+func (a *Authority) CameBack(program Comeback) func(now time.Time) bool {
+	return func(now time.Time) bool {
+		a.LookFront()
+		back := !a.Away() && program.Look(now)
+		a.LookFront() // again, since it may have had the terminal only during Look
+		if back || a.Away() {
+			program.Reset()
+		}
+		return back && !a.Away()
+	}
+}
+
+// LastEnd returns how the newest control or request ended, zero before the first.
+func (a *Authority) LastEnd() control.Event {
+	e := a.Machine.LastEnd()
+	e.Unsubmitted = a.unsubmitted
+	return e
+}
+
+// Settle publishes changes after the pump's queue is empty. The state comes first: an agent types
+// as soon as it hears of its grant, and its input is checked by the newest state.
+func (a *Authority) Settle(now time.Time, dropped, unsubmitted int) {
+	events, s := a.TakeEvents(), a.State(now)
+	differs := s != a.Newest()
+	if differs {
+		a.newest.Store(&s)
+	}
+	for _, e := range events {
+		if !e.Granted && e.Reason != protocol.ReasonReplaced {
+			a.unsubmitted = unsubmitted
+		}
+		e.Dropped, e.Unsubmitted = dropped, unsubmitted
+		a.session.ControlChanged(e)
+	}
+	if differs {
+		a.session.StateChanged(s)
+	}
+}

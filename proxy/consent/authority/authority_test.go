@@ -1,0 +1,242 @@
+package authority
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/consent/control"
+)
+
+// stagedSession is a session around an authority.
+type stagedSession struct {
+	front control.Front
+	asks  bool // for a secret
+	never string
+	said  []string
+	told  func(e control.Event)
+}
+
+func (s *stagedSession) Front() control.Front               { s.say("front?"); return s.front }
+func (s *stagedSession) Never(control.Agent) (string, bool) { return s.never, s.never != "" }
+func (s *stagedSession) AsksForSecret() bool                { return s.asks }
+func (s *stagedSession) SecretSeen()                        { s.say("secret seen") }
+func (s *stagedSession) SecretDismissed()                   { s.say("secret dismissed") }
+func (s *stagedSession) LineShared()                        { s.say("line shared") }
+func (s *stagedSession) Typed()                             { s.say("typed") }
+func (s *stagedSession) TypedElsewhere(by string)           { s.say("typed by " + by) }
+
+func (s *stagedSession) StateChanged(control.State) { s.say("state") }
+
+func (s *stagedSession) ControlChanged(e control.Event) {
+	s.say("control")
+	if s.told != nil {
+		s.told(e)
+	}
+}
+
+func (s *stagedSession) say(what string) { s.said = append(s.said, what) }
+
+// heard is what the session was asked and told since the last time.
+func (s *stagedSession) heard() []string {
+	said := s.said
+	s.said = nil
+	return said
+}
+
+// driven is an authority under which agent a drives.
+func driven(t *testing.T, s *stagedSession, oneProgram bool) (a *Authority, now time.Time) {
+	t.Helper()
+	a, now = New(control.Config{Keyboard: true, OneProgram: oneProgram}, s), time.Now()
+	require.NoError(t, a.Request(now, control.Request{ID: "r", Agent: control.Agent{ID: "a"}, Level: protocol.LevelDrive}))
+	a.Shown(now)
+	now = now.Add(time.Second)
+	require.True(t, a.Confirm(now))
+	a.Settle(now, 0, 0)
+	s.heard()
+	return a, now
+}
+
+// TestAPromptThatNobodyAnnouncedStopsInputR26: the line settings are looked at before each piece, and the user's key lets
+// the agent go on.
+func TestAPromptThatNobodyAnnouncedStopsInputR26(t *testing.T) {
+	s := &stagedSession{}
+	a, now := driven(t, s, false)
+	require.NoError(t, a.Admit(now, "a", a.Epoch()))
+	s.asks, now = true, now.Add(time.Minute)
+	require.ErrorIs(t, a.Admit(now, "a", a.Epoch()), control.ErrSecret)
+	require.Equal(t, []string{"secret seen"}, s.heard())
+	require.ErrorIs(t, a.State(now).Barred(), control.ErrSecret)
+	a.Shown(now)
+	require.True(t, a.Confirm(now.Add(time.Second)))
+	require.Equal(t, []string{"secret dismissed"}, s.heard())
+	require.NoError(t, a.Admit(now.Add(time.Second), "a", a.Epoch()))
+}
+
+// TestAGrantForOneProgramLooksWhoIsInFront, and another grant does not ask.
+func TestAGrantForOneProgramLooksWhoIsInFront(t *testing.T) {
+	s := &stagedSession{front: control.Front{Group: 7, Name: "vim"}}
+	a, now := driven(t, s, true)
+	require.NoError(t, a.Admit(now, "a", a.Epoch()))
+	require.Equal(t, []string{"front?"}, s.heard())
+	s.front = control.Front{Group: 8, Name: "sh"}
+	_ = a.Admit(now, "a", a.Epoch())
+	require.True(t, a.Away())
+	s.front.Group, s.front.Name = 7, "vim"
+	a.Tick(now)
+	require.False(t, a.Away(), "nothing announces that it is back")
+
+	a, now = driven(t, s, false)
+	require.NoError(t, a.Admit(now, "a", a.Epoch()))
+	a.Tick(now)
+	require.Empty(t, s.heard())
+}
+
+// TestTheUsersKeysAreTold: those for the program, and the one that shares the line.
+func TestTheUsersKeysAreTold(t *testing.T) {
+	s := &stagedSession{}
+	a, now := driven(t, s, false)
+	now = now.Add(time.Minute)
+	a.Occupy(now, "ls")
+	a.Shown(now)
+	require.True(t, a.Confirm(now.Add(time.Second)))
+	require.Equal(t, []string{"line shared"}, s.heard())
+	a.Key(now.Add(2 * time.Second))
+	require.Equal(t, []string{"typed"}, s.heard())
+	a.ReclaimKey(now.Add(3 * time.Second))
+	a.Settle(now.Add(3*time.Second), 2, 5)
+	require.Equal(t, []string{"control", "state"}, s.heard())
+	require.Equal(t, 5, a.LastEnd().Unsubmitted)
+	require.False(t, a.Confirm(now.Add(time.Minute)))
+	require.Equal(t, []string{"typed"}, s.heard(), "the key is the program's")
+}
+
+// TestAWokenComputerWritesNothingR70: what the grant's time allowed while the computer slept is over before the next piece of an
+// agent's input, and before the user's key could give more.
+func TestAWokenComputerWritesNothingR70(t *testing.T) {
+	slept := time.Hour // long ago
+	made := func() *Authority {
+		a := New(control.Config{Keyboard: true}, &stagedSession{})
+		a.slept.Total = func() time.Duration { return slept }
+		return a
+	}
+	now := time.Now()
+	ask := control.Request{ID: "r", Agent: control.Agent{ID: "a"}, Level: protocol.LevelDrive}
+	granted := func() *Authority {
+		a := made()
+		slept += time.Hour // while nobody asked: that is no grant's time
+		require.NoError(t, a.Request(now, ask))
+		a.Shown(now)
+		require.True(t, a.Confirm(now.Add(time.Second)))
+		require.NoError(t, a.Admit(now.Add(time.Minute), "a", a.Epoch()))
+		return a
+	}
+	later := now.Add(time.Minute)
+	for name, look := range map[string]func(a *Authority) bool{
+		"a piece of input": func(a *Authority) bool { return a.Admit(later, "a", a.Epoch()) == nil },
+		"the pump's turn":  func(a *Authority) bool { a.Tick(later); return a.Driven() },
+	} {
+		a := granted()
+		slept += 5 * time.Minute
+		require.True(t, look(a), "%s: there is some left", name)
+		slept += 5 * time.Minute
+		require.False(t, look(a), name)
+		require.Equal(t, protocol.ReasonExpired, a.LastEnd().Reason)
+	}
+	a := granted()
+	next, ok := a.Next(later)
+	require.True(t, ok)
+	require.Equal(t, later.Add(wakeEvery), next, "so that the user sees it soon")
+
+	a = made()
+	require.NoError(t, a.Request(now, ask))
+	a.Shown(now)
+	slept += time.Hour
+	a.Confirm(later)
+	require.False(t, a.Driven(), "the question was over in the night")
+	_, ok = a.Next(later)
+	require.False(t, ok, "an idle session is not woken")
+}
+
+// TestAGrantIsInForceWhenItIsTold: an agent that types as soon as it hears of its grant types under it.
+func TestAGrantIsInForceWhenItIsTold(t *testing.T) {
+	s := &stagedSession{}
+	a := New(control.Config{Keyboard: true}, s)
+	told := 0
+	s.told = func(e control.Event) {
+		told++
+		require.Equal(t, e.Granted, a.Newest().Phase == control.Granted)
+		if e.Granted {
+			require.Equal(t, e.Epoch, a.Newest().Epoch)
+		}
+	}
+	now := time.Now()
+	require.NoError(t, a.Request(now, control.Request{ID: "r", Agent: control.Agent{ID: "a"}, Level: protocol.LevelDrive}))
+	a.Settle(now, 0, 0)
+	a.Shown(now)
+	a.Confirm(now.Add(time.Second))
+	a.Settle(now, 0, 0)
+	a.ReclaimKey(now.Add(time.Second))
+	a.Settle(now, 0, 0)
+	require.Equal(t, 2, told)
+}
+
+// TestNeverIsLookedAtBeforeEveryPiece: a grant rests in front of what a rule forbids, and a request there is refused without a question.
+func TestNeverIsLookedAtBeforeEveryPiece(t *testing.T) {
+	s := &stagedSession{front: control.Front{Group: 7, Name: "ssh"}}
+	a, now := driven(t, s, false)
+	require.NoError(t, a.Admit(now, "a", a.Epoch()))
+	s.never = "c:9"
+	require.NoError(t, a.Admit(now, "a", a.Epoch()))
+	require.True(t, a.Away(), "the pump holds it")
+	require.Equal(t, "ssh", a.State(now).Away)
+	require.ErrorContains(t, a.Request(now, control.Request{ID: "2", Agent: control.Agent{ID: "a"}, Level: protocol.LevelType}), "a rule of the user's (c:9) never")
+	s.never = ""
+	a.Tick(now)
+	require.False(t, a.Away())
+}
+
+// TestAnAnnouncedProgramIsLookedAt when the announcement is over.
+func TestAnAnnouncedProgramIsLookedAt(t *testing.T) {
+	for group, given := range map[int]bool{7: true, 8: false} {
+		front := control.Front{Group: 7, Name: "psql", File: "1:1"}
+		s := &stagedSession{front: front}
+		a, now := New(control.Config{Keyboard: true}, s), time.Now()
+		require.NoError(t, a.Request(now, control.Request{
+			ID: "r", Agent: control.Agent{ID: "a", Token: "a"}, Level: protocol.LevelDrive,
+			Ahead: control.Ahead{Rule: "c:1", Level: protocol.LevelDrive, For: time.Minute, Bound: true, Front: front},
+		}))
+		require.True(t, a.Announced())
+		a.Shown(now)
+		s.front.Group = group
+		a.Tick(now.Add(control.AnnounceFor))
+		require.Equal(t, given, a.Driven())
+	}
+}
+
+// program is one that a grant is for, as far as its coming back goes.
+type program struct {
+	waits        bool
+	looks, anews int
+}
+
+func (p *program) Look(time.Time) bool { p.looks++; return p.waits }
+func (p *program) Reset()              { p.anews++ }
+
+// TestAProgramComesBack when it waits for input, and in no case while it does not have the terminal.
+func TestAProgramComesBack(t *testing.T) {
+	s := &stagedSession{front: control.Front{Group: 7, Name: "ssh"}}
+	a, now := driven(t, s, false)
+	p := &program{}
+	back := a.CameBack(p)
+	require.False(t, back(now))
+	require.Equal(t, program{looks: 1}, *p)
+	p.waits = true
+	require.True(t, back(now))
+	require.Equal(t, program{waits: true, looks: 2, anews: 1}, *p)
+	s.never = "c:9"
+	require.False(t, back(now))
+	require.Equal(t, program{waits: true, looks: 2, anews: 2}, *p, "it is elsewhere: nobody looks at it")
+}

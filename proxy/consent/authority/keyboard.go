@@ -1,0 +1,30 @@
+package authority
+
+import (
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/consent/control"
+)
+
+// Keyboard returns who may type, for agents, from the newest published state. It is safe for
+// concurrent use.
+func (a *Authority) Keyboard() protocol.Keyboard {
+	st := a.Newest()
+	k := protocol.Keyboard{Holder: protocol.HolderUser, Epoch: st.Epoch}
+	switch st.Phase {
+	case control.Granted:
+		k.Holder, k.AgentID, k.AgentName = protocol.HolderAgent, st.Agent.ID, st.Agent.Name
+		k.Level, k.ExpiresAt, k.Paused = st.Level, protocol.Milli(st.Until), st.Paused
+		k.Held, k.Program, k.Away = st.Pending.Keys != "" || st.Occupied, st.Program, st.Away != ""
+		switch {
+		case st.Pending.Keys != "":
+			k.HeldWhy = protocol.HeldConfirm
+		case st.Occupied:
+			k.HeldWhy, k.HeldLine = protocol.HeldLine, st.Line
+		}
+	case control.Asked:
+		k.Asking, k.AskingLevel, k.AskingReason = st.Agent.Name, st.Level, st.Reason
+		k.AskingSince = protocol.Milli(st.Asked)
+	case control.Observing:
+	}
+	return k
+}

@@ -1,0 +1,20 @@
+package authority
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/proxy/consent/control"
+	"terminalproxy/proxy/consent/names"
+)
+
+// TestASecondAgentOfANameIsJudgedByIt, also where a gateway knows it by a token.
+func TestASecondAgentOfANameIsJudgedByIt(t *testing.T) {
+	var book names.Book
+	require.Equal(t, "claude", book.Call("a", "claude"))
+	second := control.Agent{ID: "b", Name: book.Call("b", "claude"), Kin: "token 7"}
+	require.NotEqual(t, "claude", second.Name)
+	require.True(t, slices.Contains(agentForRules(second).Names, "claude"), "%v", agentForRules(second).Names)
+}

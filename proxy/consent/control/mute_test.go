@@ -1,0 +1,141 @@
+package control_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/consent/control"
+)
+
+// A refusal from elsewhere is meant for a request: it takes the keyboard from nobody.
+func TestARefusalEndsNoControl(t *testing.T) {
+	bob := control.Agent{ID: "b-1", Name: "bob"}
+	m := control.New(control.Config{Keyboard: true})
+	require.NoError(t, m.Request(t0, request("r", ada)))
+	require.NoError(t, m.Refuse(t0, "bob", "grace"), "it asks no more")
+	require.Equal(t, control.Asked, m.Phase())
+	require.NoError(t, m.Refuse(t0, ada.Name, "grace"))
+	require.Equal(t, control.Observing, m.Phase())
+	require.Equal(t, []any{protocol.ReasonRefused, "grace"}, []any{m.LastEnd().Reason, m.LastEnd().By})
+
+	later := after(time.Minute)
+	require.NoError(t, m.Request(later, request("r", bob)))
+	require.NoError(t, m.Give(later, control.RemoteGrant{By: "grace"}))
+	require.NoError(t, m.Refuse(later, ada.Name, "eve"), "ada's question is over, and bob drives")
+	require.ErrorContains(t, m.Refuse(later, "bob", "eve"), "bob has the keyboard already: take it back")
+	require.ErrorContains(t, m.Refuse(later, "", "eve"), "bob has the keyboard already")
+	require.Equal(t, control.Granted, m.Phase())
+}
+
+// Who is muted from elsewhere loses what it asks for or has, and may ask again when somebody lets it.
+func TestMutedFromElsewhere(t *testing.T) {
+	for name, reach := range map[string]func(m *control.Machine){
+		"asking":  func(*control.Machine) {},
+		"driving": func(m *control.Machine) { require.NoError(t, m.Give(t0, control.RemoteGrant{By: "grace"})) },
+		"refused": func(m *control.Machine) { m.ReclaimKey(t0) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := control.New(control.Config{Keyboard: true})
+			require.NoError(t, m.Request(t0, request("r", ada)))
+			reach(m)
+			phase := m.Phase()
+			require.Error(t, m.Hush(t0, "nobody", "grace"))
+			require.Equal(t, phase, m.Phase())
+			require.NoError(t, m.Hush(t0, ada.Name, "grace"))
+			require.Equal(t, control.Observing, m.Phase())
+			st := m.State(t0)
+			require.Equal(t, []any{ada.Name, control.Mute{Agent: ada.Name, By: "grace"}}, []any{st.Silent, st.Muted})
+			if phase != control.Observing {
+				require.Equal(t, "grace", m.LastEnd().Decider())
+			}
+			require.True(t, m.Muted(ada))
+			var no *control.NotNow
+			require.ErrorAs(t, m.Request(after(time.Hour), request("r", ada)), &no)
+			require.True(t, no.Muted)
+
+			require.ErrorIs(t, m.Unhush(after(time.Hour), ada.Name, "grace", m.Epoch()+1), control.ErrMoved)
+			seen := m.Epoch()
+			require.NoError(t, m.Hush(after(time.Hour), ada.Name, "grace"))
+			require.ErrorIs(t, m.Unhush(after(time.Hour), ada.Name, "grace", seen), control.ErrMoved, "decided before it was muted again")
+			require.Error(t, m.Unhush(after(time.Hour), "nobody", "grace", m.Epoch()))
+			require.True(t, m.Muted(ada))
+			require.NoError(t, m.Unhush(after(time.Hour), ada.Name, "grace", m.Epoch()))
+			require.Empty(t, m.State(t0).Silent)
+			require.NoError(t, m.Request(after(2*time.Hour), request("r", ada)))
+		})
+	}
+}
+
+// Whoever shows a question can say since when it stands.
+func TestSinceWhenAnAgentAsks(t *testing.T) {
+	m := control.New(control.Config{Keyboard: true})
+	require.NoError(t, m.Request(t0, request("r", ada)))
+	require.NoError(t, m.Request(after(time.Minute), request("r2", ada)), "the same question, over another connection")
+	require.Equal(t, t0, m.State(after(time.Hour)).Asked)
+	require.NoError(t, m.Give(after(time.Minute), control.RemoteGrant{}))
+	require.Zero(t, m.State(after(time.Hour)).Asked)
+}
+
+// An agent that only asks in a conversation, or writes, can be muted, from the menu and from elsewhere.
+func TestMutedWithoutARequest(t *testing.T) {
+	bob := control.Agent{ID: "b-1", Name: "bob", Kin: "name bob"}
+	m := control.New(control.Config{Keyboard: true})
+	require.Error(t, m.Hush(t0, "bob", "grace"))
+	m.Meet(bob)
+	require.NoError(t, m.Hush(t0, "bob", "grace"))
+	var no *control.NotNow
+	require.ErrorAs(t, m.MayAsk(t0, control.Agent{ID: "b-2", Kin: "name bob"}), &no)
+	require.True(t, no.Muted)
+
+	m = control.New(control.Config{Keyboard: true})
+	m.Meet(bob)
+	m.ReclaimKey(t0)
+	require.Equal(t, "bob", m.State(t0).Mute.Agent)
+	m.Meet(ada)
+	require.Equal(t, "bob", m.State(t0).Mute.Agent, "the menu is open")
+	for n := range 100 {
+		m.Meet(control.Agent{ID: fmt.Sprint("x-", n), Name: "x"})
+	}
+	require.Error(t, m.Hush(t0, "bob", "grace"), "of many the oldest are forgotten")
+}
+
+// Who is refused in a conversation goes on with something else at once, and waits when that is refused too.
+func TestRefusedInAConversation(t *testing.T) {
+	m := control.New(control.Config{Keyboard: true})
+	waits := func(now time.Time) time.Duration {
+		var no *control.NotNow
+		if err := m.MayAsk(now, ada); err != nil {
+			require.ErrorAs(t, err, &no)
+			require.Contains(t, err.Error(), "the user refused you: you may ask again in ")
+			return no.For
+		}
+		return 0
+	}
+	m.Replied(t0, ada, true)
+	require.Zero(t, waits(t0))
+	m.Replied(t0, ada, true)
+	require.Equal(t, control.AgainSoon, waits(t0))
+	require.Zero(t, waits(after(control.AgainSoon)))
+	for range 5 {
+		m.Replied(t0, ada, true)
+		require.Equal(t, control.AgainLater, waits(t0))
+	}
+	require.NoError(t, m.MayAsk(t0, control.Agent{ID: "b-1", Name: "bob"}), "nobody else waits for that")
+	require.NoError(t, m.Request(t0, request("r", ada)), "nor the keyboard")
+	m.Replied(t0, ada, false)
+	require.Zero(t, waits(t0))
+	m.Replied(t0, ada, true)
+	require.Zero(t, waits(t0))
+	m.Replied(t0, ada, true)
+	m.Replied(t0, ada, true)
+	require.NoError(t, m.Refuse(t0, "", ""))
+	later := after(30 * time.Second)
+	require.NotZero(t, waits(later))
+	m.ReclaimKey(later)
+	require.True(t, m.State(later).Menu)
+	require.Zero(t, waits(later))
+}

@@ -1,0 +1,34 @@
+package control_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/consent/control"
+)
+
+// TestNothingIsGivenWhileTheUserIsAway: what is given ends when they leave, what they said ahead waits for them, an owner may give.
+func TestNothingIsGivenWhileTheUserIsAway(t *testing.T) {
+	now := time.Unix(1000, 0)
+	m := control.New(control.Config{Keyboard: true, Pregrant: protocol.LevelDrive})
+	ask := control.Request{ID: "r", Agent: control.Agent{ID: "a", Name: "claude"}, Level: protocol.LevelDrive}
+	m.Leave(now)
+	require.ErrorIs(t, m.Request(now, ask), control.ErrLeft)
+	require.Equal(t, control.Observing, m.Phase())
+	m.Return(now)
+	require.NoError(t, m.Request(now, ask))
+	require.Equal(t, control.Granted, m.Phase())
+	m.Leave(now)
+	require.Equal(t, control.Observing, m.Phase())
+	require.Equal(t, protocol.ReasonReclaimed, m.LastEnd().Reason)
+	require.ErrorIs(t, m.Request(now, ask), control.ErrLeft)
+	require.NoError(t, m.Give(now, control.RemoteGrant{By: "ada", Level: protocol.LevelDrive}))
+	require.NoError(t, m.Request(now, ask))
+	require.Equal(t, control.Granted, m.Phase())
+	require.Error(t, m.AskConfirmation(now, control.Confirmation{Keys: "Enter"}), "nobody is there")
+	m.Return(now)
+	require.Equal(t, control.Granted, m.Phase(), "the user sees that")
+}

@@ -1,0 +1,79 @@
+package detector_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/proxy/consent/detector"
+	"terminalproxy/proxy/consent/input"
+	"terminalproxy/proxy/consent/secretprompt"
+	"terminalproxy/proxy/terminal/keys"
+	"terminalproxy/proxy/terminal/screen"
+)
+
+// TestTheProxysOwnAnswersAreWaitedForR62: before somebody else reads the keyboard the terminal has answered what the proxy
+// asked, and only that: the program's questions are its own business.
+func TestTheProxysOwnAnswersAreWaitedForR62(t *testing.T) {
+	d := detector.New(keys.Bindings{}, noTypist{}, false)
+	passed := ""
+	pass := func(u input.Unit) { passed += string(u.Bytes) }
+	calls := 0
+	called := func() { calls++ }
+
+	d.WhenAnswered(called)
+	require.Equal(t, 1, calls, "nothing was asked")
+
+	var rows []int
+	d.Expect(nil)
+	d.Expect(func(row int) { rows = append(rows, row) })
+	d.Expect(func(row int) { rows = append(rows, row) })
+	d.Expect(nil)
+	d.WhenAnswered(called)
+	d.Scan([]byte("\x1b[1;1R\x1b[7;1R"), pass)
+	require.Equal(t, 1, calls, "one question is without an answer")
+	d.Scan([]byte("typed\x1b[8;1R"), pass)
+	require.Equal(t, 2, calls, "the last one is the program's")
+	d.Scan([]byte("\x1b[9;9R"), pass)
+	require.Equal(t, 2, calls)
+	require.Equal(t, []int{6, 7}, rows)
+	require.Equal(t, "\x1b[1;1Rtyped\x1b[9;9R", passed)
+}
+
+// TestTheFirstAnswersAreNotTheProgramsR62: what the terminal answers to the proxy's first questions is not typed into the
+// program, and what it answers to the program's own is.
+func TestTheFirstAnswersAreNotTheProgramsR62(t *testing.T) {
+	for _, c := range []struct {
+		name, in, passed string
+		took             screen.Clusters
+	}{
+		{"both", "a\x1b[?2027;3$yb\x1b[7;1Rc", "abc", screen.ClustersAlways},
+		{"the cursor's only", "\x1b[7;1R\x1b[?2027;3$y", "\x1b[?2027;3$y", screen.ClustersUnknown},
+		{"the program asks, too", "\x1b[?2027;0$y\x1b[7;1R\x1b[?2027;0$y", "\x1b[?2027;0$y", screen.ClustersNever},
+		{"another mode", "\x1b[?2026;1$y", "\x1b[?2026;1$y", screen.ClustersUnknown},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d := detector.New(keys.Bindings{}, noTypist{}, false)
+			passed, took := "", screen.ClustersUnknown
+			d.ExpectClusters(func(c screen.Clusters) { took = c })
+			d.Expect(func(int) {})
+			d.Scan([]byte(c.in), func(u input.Unit) { passed += string(u.Bytes) })
+			require.Equal(t, c.passed, passed)
+			require.Equal(t, c.took, took)
+		})
+	}
+}
+
+// R78 and R26: of the user's keys it is counted how many characters they are, in either encoding, and nothing else.
+func TestTheUsersKeysAreCountedR78(t *testing.T) {
+	d := detector.New(keys.Bindings{}, noTypist{}, false)
+	d.Scan([]byte("aß*\x1b[A\x1b[97u\x1b[97;1:3u\r\x7f\x03\x1b[200~p**\x1b[201~\x1b[I\x1b[1;1R\x1c"), func(input.Unit) {})
+	require.Equal(t, secretprompt.Typed{Text: 7, Signs: 3}, d.Typed())
+}
+
+// noTypist is a user who wants nothing of the proxy.
+type noTypist struct{}
+
+func (noTypist) Acted()                                 {}
+func (noTypist) Compose(keys.Unit, bool) ([]byte, bool) { return nil, false }
+func (noTypist) Choose(byte) bool                       { return false }

@@ -1,0 +1,354 @@
+package input_test
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/consent/input"
+	"terminalproxy/proxy/terminal/keys"
+)
+
+// TestAPostComesBeforeTheKeyThatFollowsIt: who draws a question posts that it stands there, and then the user answers it. The
+// poll that finds the answer may have looked for the wake before it was there.
+func TestAPostComesBeforeTheKeyThatFollowsIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, false, nil)
+		w.typed <- []byte("u")
+		w.pump.Poll = lateWake{w, func() { w.pump.Post(func(time.Time) { w.ledger = append(w.ledger, "post") }) }}
+		w.start()
+		synctest.Wait()
+		require.Equal(t, "post | read u | write u", w.story())
+		w.stop()
+	})
+}
+
+// lateWake posts within every poll that finds the keyboard readable, and does not say that it was woken by that.
+type lateWake struct {
+	*world
+	post func()
+}
+
+func (b lateWake) Wait(want input.Events, timeout time.Duration) (input.Events, error) {
+	got, err := b.world.Wait(want, timeout)
+	if got&input.Readable != 0 {
+		b.post()
+		got &^= input.Woken
+	}
+	return got, err
+}
+
+// TestLookBeforeEachPieceR15 counts pieces between two looks at the keyboard: a key that arrives with any piece is read
+// before the next one is written.
+func TestLookBeforeEachPieceR15(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, true, nil)
+		looks := &counting{world: w, keyAt: 3}
+		w.pump = input.New(input.Config{
+			Keyboard: w, Program: looks, Poll: w, Scan: scanner{keys.NewScanner(keys.Bindings{})}, Control: w.ctl,
+		})
+		w.start()
+		long := w.offer(w.job(strings.Repeat("x", 1000)))
+		require.Equal(t, input.Receipt{Fate: input.Dropped, Written: 3 * input.PieceMax, Dropped: 1000 - 3*input.PieceMax, Unsubmitted: 3 * input.PieceMax}, long.receipt(t))
+		w.stop()
+	})
+}
+
+// counting types the reclaim key from within the write of piece keyAt.
+type counting struct {
+	*world
+	writes, keyAt int
+}
+
+func (c *counting) Write(p []byte) (int, error) {
+	if c.writes++; c.writes == c.keyAt {
+		c.typed <- []byte{0x1c}
+	}
+	return c.world.Write(p)
+}
+
+// TestTenThousandFramesR14: whatever was on its way when the user pressed the key is refused.
+func TestTenThousandFramesR14(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, true, nil)
+		jobs := make([]*job, 10_000)
+		for i := range jobs {
+			jobs[i] = w.job("agent")
+			w.pump.Offer(jobs[i].Job)
+		}
+		w.typed <- []byte{0x1c}
+		w.start()
+		w.stop()
+		require.Empty(t, w.written())
+		for _, j := range jobs {
+			require.Zero(t, j.receipt(t).Written)
+		}
+	})
+}
+
+func TestStopAnswersEverybody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, true, nil)
+		w.room = 3
+		w.start()
+		half, queued := w.offer(w.job("agent")), w.offer(w.job("more"))
+		silent := w.job("never prepared")
+		silent.Prepare = func([]input.Piece, func([]input.Piece, error)) {}
+		w.offer(silent)
+		w.stop()
+		late := w.offer(w.job("late"))
+		require.Equal(t, input.Receipt{Fate: input.Gone, Written: 3, Dropped: 2}, half.receipt(t))
+		require.Equal(t, "age", half.wrote)
+		for _, j := range []*job{queued, silent, late} {
+			require.Equal(t, input.Receipt{Fate: input.Gone, Dropped: j.Size}, j.receipt(t))
+		}
+		require.False(t, w.pump.Post(func(time.Time) {}))
+	})
+}
+
+func TestQueueLimit(t *testing.T) {
+	inBubble(t, true, func(t *testing.T, w *world) {
+		w.room = 0
+		jobs := make([]*job, 65)
+		for i := range jobs {
+			jobs[i] = w.offer(w.job("x"))
+		}
+		require.ErrorIs(t, jobs[64].receipt(t).Err, input.ErrFull)
+		require.Empty(t, jobs[63].receipts)
+		w.drain(-1)
+		require.Equal(t, strings.Repeat("x", 64), w.written())
+	})
+}
+
+// TestPrepareIsAskedAnew: the user typed while the conditions were checked, so they are checked again afterwards.
+func TestPrepareIsAskedAnew(t *testing.T) {
+	inBubble(t, true, func(t *testing.T, w *world) {
+		var answers []func([]input.Piece, error)
+		j := w.job("agent")
+		j.Prepare = func(_ []input.Piece, answer func([]input.Piece, error)) { answers = append(answers, answer) }
+		w.offer(j)
+		require.Len(t, answers, 1)
+		w.press("u")
+		answers[0]([]input.Piece{{Bytes: []byte("stale")}}, nil)
+		w.sleep(time.Second)
+		require.Len(t, answers, 2)
+		answers[1]([]input.Piece{{Bytes: []byte("fresh")}}, nil)
+		synctest.Wait()
+		require.Equal(t, "ufresh", w.written())
+		require.Len(t, j.receipts, 1)
+	})
+}
+
+func TestGapLeavesAKeyAlone(t *testing.T) {
+	inBubble(t, true, func(t *testing.T, w *world) {
+		j := w.job("\x1b:")
+		j.Prepare = func(_ []input.Piece, answer func([]input.Piece, error)) {
+			answer([]input.Piece{{Bytes: []byte("\x1b"), Gap: 60 * time.Millisecond}, {Bytes: []byte(":")}}, nil)
+		}
+		w.offer(j)
+		w.sleep(60*time.Millisecond - time.Nanosecond)
+		require.Equal(t, "\x1b", w.written())
+		w.sleep(time.Nanosecond)
+		require.Equal(t, "\x1b:", w.written())
+	})
+}
+
+// TestAnUnheardKeyboard is another program's: nothing of it is read until Anew, while agents type.
+func TestAnUnheardKeyboard(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, false, func(conf *input.Config) { conf.Unheard = true })
+		w.start()
+		go func() { w.typed <- []byte("x") }()
+		synctest.Wait()
+		require.Empty(t, w.written())
+		w.pump.Post(func(time.Time) { w.pump.Anew() })
+		synctest.Wait()
+		require.Equal(t, "x", w.written())
+		w.stop()
+	})
+}
+
+// TestUntouchedR13: without a scanner every byte passes as it is.
+func TestUntouchedR13(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, false, func(conf *input.Config) { conf.Scan, conf.Control = nil, nil })
+		w.start()
+		var all strings.Builder
+		r := rand.New(rand.NewPCG(1, 2))
+		for range 256 {
+			b := make([]byte, 4096)
+			for i := range b {
+				b[i] = byte(r.Uint32())
+			}
+			all.Write(b)
+			w.press(string(b))
+		}
+		require.True(t, all.String() == w.written(), "1 MiB of random bytes")
+		w.stop()
+	})
+}
+
+// TestReceiptsAlwaysMatch plays random schedules of keys, inputs, slow programs and ends: every input gets one receipt,
+// its sum is right, and what the program got is what user and receipts say, those bytes included that were taken back.
+func TestReceiptsAlwaysMatch(t *testing.T) {
+	for seed := range uint64(60) {
+		inBubble(t, true, func(t *testing.T, w *world) {
+			r := rand.New(rand.NewPCG(seed, 3))
+			var jobs []*job
+			user, unread := 0, 0
+			for range 60 {
+				switch r.IntN(8) {
+				case 0, 1, 2:
+					j := w.job(many(1 + r.IntN(4))...)
+					j.Wait = time.Duration(r.IntN(3)) * time.Second
+					jobs = append(jobs, w.offer(j))
+				case 3:
+					w.press("u")
+					user++
+				case 4:
+					w.drain(r.IntN(300))
+				case 5:
+					w.sleep(time.Duration(r.IntN(3000)) * time.Millisecond)
+				case 6:
+					w.drain(-1)
+				case 7:
+					if r.IntN(6) == 0 {
+						w.unread = r.IntN(200)
+						unread += w.unread
+						w.press("\x1c")
+						w.ctl.Shown(time.Now())
+					}
+				}
+			}
+			w.unread = 0
+			w.drain(-1)
+			w.pump.Post(func(now time.Time) { w.ctl.End(now, protocol.ReasonExited) })
+			synctest.Wait()
+			taken, back := 0, 0
+			for _, j := range jobs {
+				reached := len(j.wrote) - j.flushed()
+				require.GreaterOrEqual(t, reached, 0)
+				require.LessOrEqual(t, reached, j.receipt(t).Written)
+				taken += reached
+				back += j.flushed()
+			}
+			require.LessOrEqual(t, back, unread)
+			require.Equal(t, len(w.written()), taken+back+strings.Count(w.written(), "u")+strings.Count(w.written(), "\x1c"))
+			require.Equal(t, user, strings.Count(w.written(), "u"), "no key of the user's is lost")
+		})
+	}
+}
+
+// keyLog notes whose keys the pump told of.
+type keyLog struct{ user, agent string }
+
+func (k *keyLog) User(b []byte)  { k.user += string(b) }
+func (k *keyLog) Agent(b []byte) { k.agent += string(b) }
+
+// TestEverybodysKeysAreToldR63 before the program has them.
+func TestEverybodysKeysAreToldR63(t *testing.T) {
+	log := &keyLog{}
+	inBubbleWith(t, func(_ *world, c *input.Config) { c.Line = log }, func(t *testing.T, w *world) {
+		w.press("u\x1b[A")
+		w.sleep(2 * time.Second)
+		w.offer(w.job("ag", "ent"))
+		w.press("\x1b[200~p\x1b[201~")
+		w.sleep(2 * time.Second)
+		require.Equal(t, &keyLog{"u\x1b[A\x1b[200~p\x1b[201~", "agent"}, log)
+	})
+}
+
+// TestWhatTheProgramDidNotReadR80: what is taken back with the key is counted as dropped, in the receipt of the input that
+// it belongs to, also of one that was written; the user's own bytes in between count for nobody.
+func TestWhatTheProgramDidNotReadR80(t *testing.T) {
+	for _, c := range []struct {
+		name          string
+		unread        int
+		first, second int // of the two inputs, what was taken back
+		dropped       int // told at the end
+	}{
+		{"nothing", 0, 0, 0, 40},
+		{"a part of the newest", 10, 0, 10, 50},
+		{"the newest, and the user's", 63, 0, 60, 100},
+		{"both", 100, 37, 60, 137},
+		{"more than was written", 1000, 50, 60, 150},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			inBubble(t, true, func(t *testing.T, w *world) {
+				first := w.offer(w.job(strings.Repeat("a", 50)))
+				w.press("uuu")
+				w.room = 60
+				second := w.offer(w.job(strings.Repeat("b", 50), strings.Repeat("c", 50)))
+				w.sleep(1e9) // the user has stopped typing
+				w.unread = c.unread
+				w.press("\x1c")
+				require.Equal(t, input.Written, first.receipt(t).Fate)
+				require.Equal(t, 50, first.receipt(t).Written)
+				if c.first > 0 {
+					require.Equal(t, []int{c.first}, first.back, "it heard of it after its receipt")
+				} else {
+					require.Empty(t, first.back)
+				}
+				got := second.receipt(t)
+				require.Equal(t, 60-c.second, got.Written)
+				require.Equal(t, 40+c.second, got.Dropped)
+				require.Empty(t, second.back, "its receipt said so")
+				require.Equal(t, c.dropped, w.ctl.dropped)
+				require.Equal(t, max(0, 110-c.first-c.second), w.ctl.unsubmitted)
+			})
+		})
+	}
+}
+
+// TestManyInputsR80: what is remembered is bounded.
+func TestManyInputsR80(t *testing.T) {
+	inBubble(t, true, func(t *testing.T, w *world) {
+		var jobs []*job
+		for range 300 {
+			jobs = append(jobs, w.offer(w.job(strings.Repeat("x\r", 4<<10))))
+		}
+		w.unread = 70_000
+		w.press("\x1c")
+		back := 0
+		for _, j := range jobs {
+			back += j.flushed()
+		}
+		require.LessOrEqual(t, back, 70_000)
+		require.Equal(t, back, w.ctl.dropped)
+		require.Positive(t, back)
+	})
+}
+
+// away is a control that finds another program in front when it is asked before the piece of a number.
+type away struct {
+	*machine
+	asked, at int
+}
+
+func (a *away) Admit(now time.Time, agent string, epoch uint64) error {
+	if a.asked++; a.asked == a.at {
+		a.elsewhere = true
+	}
+	return a.machine.Admit(now, agent, epoch)
+}
+
+// TestInputWaitsForItsProgram: not a piece is written while another program is in front, also when that is seen in the
+// middle of an input; it goes on by itself when the program is back.
+func TestInputWaitsForItsProgram(t *testing.T) {
+	for at, want := range map[int]int{1: 0, 2: 0, 3: 0, 4: 64, 5: 128} { // asked for the queue, for the preparation, then for each piece
+		inBubbleWith(t, func(w *world, c *input.Config) { c.Control = &away{machine: w.ctl, at: at} }, func(t *testing.T, w *world) {
+			j := w.offer(w.job(many(10)...))
+			w.sleep(5 * time.Minute)
+			require.Len(t, w.written(), want, "seen at the question %d", at)
+			require.Empty(t, j.receipts)
+			w.ctl.elsewhere = false
+			w.sleep(100 * time.Millisecond)
+			require.Equal(t, input.Receipt{Fate: input.Written, Written: 640}, j.receipt(t))
+		})
+	}
+}

@@ -1,0 +1,314 @@
+package line_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/proxy/consent/line"
+	"terminalproxy/proxy/terminal/screen"
+	"terminalproxy/proxy/view/corpus"
+)
+
+// model is a terminal model as this package reads it.
+type model struct{ *screen.Screen }
+
+func newModel(cols, rows int) model {
+	return model{screen.New(screen.Config{Cols: cols, Rows: rows, Scrollback: 100})}
+}
+
+func (m model) Cursor() (row, col int) {
+	c := m.Screen.Cursor()
+	if c.Pending {
+		c.Col++
+	}
+	return c.Row, c.Col
+}
+
+func (m model) Line(row int) uint64 {
+	return m.HistoryNumber() + uint64(m.HistoryLen()) + uint64(row)
+}
+
+func (m model) Cell(row, col int) (string, int) {
+	c := m.Screen.Cell(row, col)
+	return c.Content, c.Width
+}
+
+func (m model) Wrapped(row int) bool {
+	if row < 0 {
+		return m.HistoryWrapped(m.HistoryLen() + row)
+	}
+	return m.RowWrapped(row)
+}
+
+// The line settings that the programs of Debian 12 have at their prompts, read off their terminals.
+var (
+	cooked   = line.Settings{Canonical: true, Echo: true, Signals: true, Extended: true, Flow: true, Output: true, CRToNL: true, LiteralNext: 22, Quit: 28, Suspend: 26, Special: [8]byte{3, 28, 26, 4}}
+	readline = line.Settings{Signals: true, Extended: true, Flow: true, Output: true, Quit: 28, Suspend: 26}
+	zle      = line.Settings{Signals: true, Extended: true, Flow: true, Output: true, CRToNL: true, NLToCR: true}
+	fish     = line.Settings{Signals: true, Output: true, LiteralNext: 22}
+	node     = line.Settings{Output: true, LiteralNext: 22, Quit: 28, Suspend: 26}
+	ipython  = node
+	cbreak   = line.Settings{Signals: true, Extended: true, Flow: true, Output: true, CRToNL: true, LiteralNext: 22, Quit: 28, Suspend: 26}
+	pyrepl   = line.Settings{Signals: true, Output: true, CRToNL: true, LiteralNext: 22, Quit: 28, Suspend: 26}
+)
+
+func run(exe string, args ...string) line.Program {
+	return line.Program{Exe: exe, Args: append([]string{exe}, args...)}
+}
+
+// TestWhereTextIsOnlyTextR65: a known line editor in the mode that its prompt has, and nothing else.
+func TestWhereTextIsOnlyTextR65(t *testing.T) {
+	settings := map[string]line.Settings{
+		"cooked": cooked, "readline": readline, "zle": zle, "fish": fish, "node": node, "ipython": ipython, "cbreak": cbreak, "pyrepl": pyrepl, "noEcho": {Canonical: true},
+	}
+	verdicts := map[string]line.Prompt{"none": line.None, "editor": line.Editor, "cooked": line.Cooked}
+	for _, c := range corpus.Rows[struct{ Name, Want, Settings, Exe, Args, Flags string }](t, "prompts") {
+		is := func(flag string) bool { return strings.Contains(c.Flags, flag) }
+		f := line.Facts{Settings: settings[c.Settings], Paste: is("paste"), Runs: is("runs"), Odd: is("odd"), Alt: is("alt"), Reads: is("reads")}
+		f.Program = line.Program{Exe: c.Exe, Args: []string{c.Exe}, Crowd: is("crowd")}
+		if c.Args != "" {
+			f.Program.Args = strings.Fields(c.Args)
+		}
+		require.Equal(t, verdicts[c.Want], line.PromptOf(f), c.Name)
+	}
+	bash := run("/usr/bin/bash", "--norc", "-i")
+	require.Equal(t, line.Editor, line.Shared(line.Facts{Settings: readline, Program: bash, Runs: true}), "anything can print that it runs")
+	require.Equal(t, line.Cooked, line.Shared(line.Facts{Settings: cooked, Odd: true}), "a user's line waits for a program that does not read yet")
+}
+
+func TestTextThatActsR65(t *testing.T) {
+	js := line.Facts{Settings: node, Program: run("/usr/bin/node")}
+	require.True(t, line.OnlyText(js, line.Editor, []byte("1+1")))
+	require.False(t, line.OnlyText(js, line.Editor, []byte("o.g")), "its preview runs a getter")
+	stty := cooked
+	stty.Special[4] = ';' // stty eol ';'
+	require.False(t, line.OnlyText(line.Facts{Settings: stty}, line.Cooked, []byte("a;b")))
+	require.True(t, line.OnlyText(line.Facts{Settings: cooked}, line.Cooked, []byte("a;b")))
+	require.False(t, line.OnlyText(js, line.None, []byte("a")))
+}
+
+// typing is a screen on which a prompt stands and people type.
+type typing struct {
+	t       *testing.T
+	m       model
+	tracker line.Tracker
+	cooked  bool
+	group   int
+}
+
+func newTyping(t *testing.T, cols, rows int, prompt string) *typing {
+	p := &typing{t: t, m: newModel(cols, rows), group: 7}
+	p.tracker.Cooked = func() bool { return p.cooked }
+	p.tracker.Group = func() int { return p.group }
+	p.shows(prompt)
+	p.tracker.Rested(p.m)
+	return p
+}
+
+func (p *typing) shows(s string) {
+	p.m.Feed([]byte(s))
+	row, col := p.m.Cursor()
+	p.tracker.Moved(line.Place{Alt: p.m.Alt(), Line: p.m.Line(row), Col: col})
+}
+
+// user types keys, on which the program shows echo.
+func (p *typing) user(keys, echo string)  { p.tracker.User([]byte(keys)); p.shows(echo) }
+func (p *typing) agent(keys, echo string) { p.tracker.Agent([]byte(keys)); p.shows(echo) }
+
+func (p *typing) occupied() (string, bool) {
+	typed := p.tracker.Typed()
+	owner, b := line.OwnerOf(p.m, line.Doing{Group: p.group, Prompt: line.Editor, Read: true, Waits: true, Known: true}, typed)
+	if owner == line.Free {
+		p.tracker.Free(typed, false)
+	}
+	return b.Text(), owner == line.Users
+}
+
+// TestPlays plays what people and agents type.
+func TestPlays(t *testing.T) {
+	corpus.Plays(t, "plays", func(t *testing.T, steps []corpus.Step) {
+		var p *typing
+		size := func(s string) (cols, rows int) {
+			_, err := fmt.Sscanf(s, "%dx%d", &cols, &rows)
+			require.NoError(t, err)
+			return cols, rows
+		}
+		for _, s := range steps {
+			switch what, arg := s.Words[0], s.Arg(1); what {
+			case "typing":
+				cols, rows := size(arg)
+				p = newTyping(t, cols, rows, s.Arg(2))
+			case "user":
+				p.user(arg, s.Arg(2))
+			case "agent":
+				p.agent(arg, s.Arg(2))
+			case "shows":
+				p.shows(arg)
+			case "rested":
+				p.tracker.Rested(p.m)
+			case "allow":
+				p.tracker.Allow()
+			case "group":
+				p.group = int(arg[0] - '0')
+			case "cooked", "raw":
+				p.cooked = what == "cooked"
+			case "resize":
+				p.m.Resize(size(arg))
+			default:
+				require.FailNow(t, "no such step", s.Line)
+			}
+			for _, w := range s.Wants {
+				p.is(w, s.Line)
+			}
+		}
+	})
+}
+
+// is states that what a step wants is so.
+func (p *typing) is(w corpus.Want, why string) {
+	p.t.Helper()
+	found := func(typed line.Begin) string {
+		b := line.Find(p.m, typed)
+		if !typed.Known || !b.Known {
+			return "unknown"
+		}
+		require.Empty(p.t, b.After, why)
+		return strings.TrimSuffix(b.Before+"|"+b.Tail, "|")
+	}
+	typed := p.tracker.Typed()
+	switch w.Name + w.Value {
+	case "asks", "asks-nothing":
+		require.Equal(p.t, w.Value == "asks", typed.Asks, why)
+		return
+	}
+	switch w.Name {
+	case "own":
+		require.Equal(p.t, w.Value, found(typed.Own), why)
+	case "line":
+		require.Equal(p.t, w.Value, found(typed.Line), why)
+	default:
+		text, yes := p.occupied()
+		require.Equal(p.t, w.Value != "free", yes, why)
+		if w.Name == "holds" {
+			require.Equal(p.t, w.Value, text, why)
+		}
+	}
+}
+
+func (p *typing) free() {
+	p.t.Helper()
+	text, yes := p.occupied()
+	require.False(p.t, yes, text)
+}
+
+// TestWhatTheUserBeganR63: an agent's line would be the rest of it.
+func TestWhatTheUserBeganR63(t *testing.T) {
+	for _, c := range corpus.Rows[struct {
+		Prompt, Rest string
+		Held         bool
+	}](t, "began") {
+		p := newTyping(t, 40, 8, c.Prompt)
+		for _, begun := range []string{"begin", "more"} {
+			p.user(begun, begun)
+			p.user("\r", "\r\n"+c.Rest)
+			p.tracker.Rested(p.m)
+			_, yes := p.occupied()
+			require.Equal(t, c.Held, yes, "%q after %q, %s", c.Rest, c.Prompt, begun)
+		}
+		p.tracker.Allow()
+		p.free()
+		p.user("\x03", "^C\r\n"+c.Prompt)
+		p.free()
+	}
+}
+
+// TestWhatTheUserBeganBeforeThePromptR63: keys that came before the first prompt was drawn, or looked at, begin a line all the same.
+func TestWhatTheUserBeganBeforeThePromptR63(t *testing.T) {
+	for rest, held := range map[string]bool{"> ": true, "... ": true, "for> ": true, "      ": true, "$ ": false, "root@vm /tmp# ": false, "": false} {
+		p := newTyping(t, 40, 8, "")
+		p.user("for i in 1", "")
+		p.shows("$ for i in 1")
+		p.user("\r", "\r\n"+rest)
+		p.tracker.Rested(p.m)
+		_, yes := p.occupied()
+		require.Equal(t, held, yes, "%q", rest)
+	}
+}
+
+// TestBehindAPrompt: node keeps the mode of its prompt while it waits for what was submitted.
+func TestBehindAPrompt(t *testing.T) {
+	for shown, want := range map[string]bool{"> ": true, "$ ls": true, "> await x\r\n": false, "> 1\r\n    ": false, "> " + strings.Repeat("x", 38): true, "": false} {
+		require.Equal(t, want, line.Prompted(newTyping(t, 40, 8, shown).m), "%q", shown)
+	}
+}
+
+// TestWhatRunsAndWhatIsSuggestedR66 tells what Enter sends from what a shell suggests.
+func TestWhatRunsAndWhatIsSuggestedR66(t *testing.T) {
+	for name, c := range map[string]struct {
+		shown, typed    string
+		moved           bool
+		sent, suggested string
+	}{
+		"typed, the cursor at its end":   {"$ ls", "ls", false, "ls", ""},
+		"typed, the cursor at its begin": {"$ echo x ;y\x1b[3D", "echo x ;y", true, "echo x ;y", ""},
+		"typed from right to left":       {"$ ls\x1b[D", "s\x1b[Dl", true, "ls", ""},
+		"a ghost":                        {"$ git\x1b[s push\x1b[u", "git", false, "git", " push"},
+		"a ghost of what was typed":      {"$ 2 + 0\x1b[s\r\n2\x1b[u", "2 + 0", false, "2 + 0", "\n2"},
+		"perhaps the user's":             {"$ git\x1b[s push\x1b[u", "git", true, "git push", ""},
+		"two rows":                       {"$ one\r\ntwo", "onetwo", false, "one\ntwo", ""},
+		"a bracket that was closed":      {"$ f()\x1b[D", "f(", false, "f()", ""},
+	} {
+		p := newTyping(t, 40, 5, "$ ")
+		p.agent(c.typed, "\r"+c.shown)
+		b := line.Find(p.m, p.tracker.Typed().Line)
+		require.True(t, b.Known, name)
+		sent, suggested := b.Split(c.moved)
+		require.Equal(t, [2]string{c.sent, c.suggested}, [2]string{sent, suggested}, name)
+	}
+	require.True(t, line.Hides("ls", []string{"rm", "ls"}))
+	require.False(t, line.Hides("ls", []string{"l", "s"}))
+	require.False(t, line.Hides("one\ntwo", []string{"two", "one"}))
+	require.True(t, line.Hides("# rm x", []string{"rm x", "# rm x"}), "what shows one shows no other")
+}
+
+// TestWhereAPasteIsTextR65: for a line editor that asked for the brackets, while it edits the line.
+func TestWhereAPasteIsTextR65(t *testing.T) {
+	bash := line.Facts{Settings: readline, Program: run("/bin/bash"), Paste: true}
+	require.True(t, line.Pastes(bash))
+	for name, f := range map[string]line.Facts{
+		"2004 is off":                  {Settings: readline, Program: run("/bin/bash")},
+		"it may ask for a key":         {Settings: readline, Program: run("/bin/bash"), Paste: true, Asks: true},
+		"node, and something printed":  {Settings: node, Program: run("/usr/bin/node"), Paste: true},
+		"a vi mode":                    {Settings: readline, Program: run("/bin/bash"), Paste: true, Odd: true},
+		"the kernel collects the line": {Settings: cooked, Program: run("/bin/bash"), Paste: true, Reads: true},
+	} {
+		require.False(t, line.Pastes(f), name)
+	}
+}
+
+// TestWhatEndsALineR66: an Enter that is quoted, or one key with an Escape, ends none.
+func TestWhatEndsALineR66(t *testing.T) {
+	for keys, want := range map[string]bool{"\r": true, "\n": true, "\x16|\n": false, "\x11|\r": false, "\x1b\r": false, "\x1b|\r": false} {
+		p := newTyping(t, 20, 3, "$ ")
+		p.agent("a", "a")
+		for _, key := range strings.Split(keys, "|") {
+			p.agent(key, "")
+		}
+		require.Equal(t, want, !p.tracker.Typed().Line.Set, "%q", keys)
+	}
+}
+
+// TestAKeyThatChangesWhatLettersMeanR65: Escape leads into a vi mode, ^X begins a command.
+func TestAKeyThatChangesWhatLettersMeanR65(t *testing.T) {
+	for keys, want := range map[string]bool{"\x1b": true, "\x1bx": true, "\x18": true, "\x16": true, "\x1b[A": false, "\x1bOA": false, "abc": false} {
+		p := newTyping(t, 20, 3, "$ ")
+		p.user(keys, "")
+		require.Equal(t, want, p.tracker.Typed().Odd, "%q", keys)
+		p.agent("x", "x")
+		p.agent("\r", "\r\n$ ")
+		require.False(t, p.tracker.Typed().Odd, "a new line")
+	}
+}

@@ -1,0 +1,110 @@
+package line_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/proxy/consent/line"
+)
+
+// TestWhoseLineItIs walks through the states of the diagram.
+func TestWhoseLineItIs(t *testing.T) {
+	waits := line.Doing{Group: 7, Prompt: line.Editor, Read: true, Waits: true, Known: true}
+	with := func(change func(d *line.Doing)) line.Doing {
+		d := waits
+		change(&d)
+		return d
+	}
+	runs := with(func(d *line.Doing) { d.Waits = false })
+	for name, c := range map[string]struct {
+		does  func(p *typing)
+		doing line.Doing
+		want  line.Owner
+		shown string
+	}{
+		"nobody typed":                      {func(*typing) {}, waits, line.Free, ""},
+		"a key stands there":                {func(p *typing) { p.user("l", "l") }, waits, line.Users, "l"},
+		"a key is on its way":               {func(p *typing) { p.user("l", "") }, runs, line.Pending, ""},
+		"a key was not read":                {func(p *typing) { p.user("l", "") }, with(func(d *line.Doing) { d.Read = false }), line.Pending, ""},
+		"a key left nothing":                {func(p *typing) { p.user("\x0c", "") }, waits, line.Free, ""},
+		"it was erased":                     {func(p *typing) { p.user("l", "l"); p.user("\x7f", "\b \b") }, waits, line.Free, ""},
+		"submitted":                         {func(p *typing) { p.user("l", "l"); p.user("\r", "\r\n") }, runs, line.Pending, ""},
+		"submitted, and answered":           {func(p *typing) { p.user("l", "l"); p.user("\r", "\r\n$ ") }, waits, line.Free, ""},
+		"submitted, and asked for the rest": {func(p *typing) { p.user("for", "for"); p.user("\r", "\r\n> ") }, waits, line.Users, "for\n> "},
+		"the same, before it waits":         {func(p *typing) { p.user("for", "for"); p.user("\r", "\r\n> ") }, runs, line.Users, "for\n> "},
+		"submitted, and evaluated": {
+			func(p *typing) { p.user("l", "l"); p.user("\r", "\r\n") }, with(func(d *line.Doing) { d.Waits, d.Sleeps = false, true }), line.Free, "",
+		},
+		"submitted to another program": {
+			func(p *typing) { p.user("l", "l"); p.user("\r", "\r\n") }, with(func(d *line.Doing) { d.Waits, d.Group = false, 8 }), line.Free, "",
+		},
+		"submitted where there is no line": {
+			func(p *typing) { p.user("l", "l"); p.user("\r", "\r\n") }, with(func(d *line.Doing) { d.Waits, d.Prompt = false, line.None }), line.Free, "",
+		},
+		"a system that does not tell, at once": {
+			func(p *typing) { p.user("l", "l"); p.user("\r", "\r\n") }, with(func(d *line.Doing) { d.Waits, d.Known = false, false }), line.Pending, "",
+		},
+		"a system that does not tell, after a moment": {
+			func(p *typing) { p.user("l", "l"); p.user("\r", "\r\n$ ") }, with(func(d *line.Doing) { d.Waits, d.Known, d.Rests = false, false, true }), line.Free, "",
+		},
+		"the user lets agents type":    {func(p *typing) { p.user("l", "l"); p.tracker.Allow() }, waits, line.Free, ""},
+		"given up":                     {func(p *typing) { p.user("l", "l"); p.user("\x03", "^C\r\n$ ") }, waits, line.Free, ""},
+		"given up, before it is shown": {func(p *typing) { p.user("l", "l"); p.user("\x03", "") }, waits, line.Free, ""},
+		"given up, and kept": {
+			func(p *typing) { p.user("l", "l"); p.user("\x03", "") }, with(func(d *line.Doing) { d.Keeps = true }), line.Users, "l",
+		},
+		"a clock ticks": {
+			func(p *typing) { p.user("\x0c", ""); p.shows("\r\x1b[K10:01 $ ") }, waits, line.Free, "",
+		},
+		"git answers": {
+			func(p *typing) {
+				p.user("l", "l")
+				p.tracker.Rested(p.m)
+				p.shows("\r\x1b[Kmain* $ l")
+				p.tracker.Rested(p.m)
+			}, waits, line.Users, "l",
+		},
+		"git answers, and the user erases": {
+			func(p *typing) {
+				p.user("l", "l")
+				p.tracker.Rested(p.m)
+				p.shows("\r\x1b[Kmain* $ l")
+				p.tracker.Rested(p.m)
+				p.user("\x7f", "\b \b")
+			}, waits, line.Free, "",
+		},
+		"a late echo is no new prompt": {
+			func(p *typing) { p.user("l", ""); p.tracker.Rested(p.m); p.shows("l"); p.tracker.Rested(p.m) }, waits, line.Users, "l",
+		},
+		"so is that of the prompt's last character": {
+			func(p *typing) { p.user("$", ""); p.tracker.Rested(p.m); p.shows("$"); p.tracker.Rested(p.m) }, waits, line.Users, "$",
+		},
+		"what was collected, and read raw": {
+			func(p *typing) {
+				p.cooked = true
+				p.tracker.Spell = func() uint64 { return 3 }
+				p.user("q", "q")
+			}, with(func(d *line.Doing) { d.Prompt, d.Spell = line.Cooked, 5 }), line.Free, "",
+		},
+		"what is still collected": {
+			func(p *typing) {
+				p.cooked = true
+				p.tracker.Spell = func() uint64 { return 3 }
+				p.user("q", "q")
+			}, with(func(d *line.Doing) { d.Prompt, d.Spell = line.Cooked, 3 }), line.Users, "q",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			prompt := "$ "
+			if name == "a clock ticks" {
+				prompt = "10:00 $ "
+			}
+			p := newTyping(t, 40, 8, prompt)
+			c.does(p)
+			owner, b := line.OwnerOf(p.m, c.doing, p.tracker.Typed())
+			require.Equal(t, c.want, owner)
+			require.Equal(t, c.shown, b.Text())
+		})
+	}
+}

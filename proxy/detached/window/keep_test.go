@@ -1,0 +1,50 @@
+package window_test
+
+import (
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/proxy/detached/window"
+)
+
+// TestAKeepBetweenWindows: what is said goes to the window where the session is, and to nobody in between.
+func TestAKeepBetweenWindows(t *testing.T) {
+	dir := t.TempDir()
+	k := window.NewKeep(dir, nil)
+	require.Nil(t, k.Windows(), "the session has not begun")
+	require.NoError(t, k.Open("vim-k3f9"))
+	defer k.Close()
+	require.Nil(t, k.Gone())
+	_, err := k.Write([]byte("nobody is there"))
+	require.NoError(t, err)
+	k.Leave(time.UnixMilli(1234))
+	require.EqualValues(t, 1234, k.Left())
+
+	done, _ := lends(t, dir, "vim-k3f9")
+	w := <-k.Windows()
+	defer w.CloseFiles()
+	k.Put(w)
+	k.Return()
+	require.Zero(t, k.Left())
+	_, err = k.Write([]byte("welcome\n"))
+	require.NoError(t, err)
+	k.Exit(3)
+	got := <-done
+	require.NoError(t, got.err)
+	require.Equal(t, window.End{Ended: true, Code: 3}, got.end)
+	require.Equal(t, "welcome\n", got.say.String())
+	<-k.Gone()
+}
+
+// TestWithoutAKeep nothing comes and nobody left.
+func TestWithoutAKeep(t *testing.T) {
+	var k *window.Keep
+	require.Nil(t, k.Window())
+	require.Nil(t, k.Windows())
+	require.Equal(t, (<-chan struct{})(nil), k.Gone())
+	require.Zero(t, k.Left())
+	require.ErrorIs(t, window.NewKeep(t.TempDir()+"/none", nil).Open("vim-k3f9"), os.ErrNotExist)
+}

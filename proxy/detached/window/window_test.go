@@ -1,0 +1,150 @@
+package window_test
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/creack/pty"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"terminalproxy/proxy/detached/window"
+)
+
+// said is what a process in front was told to say.
+type said struct{ strings.Builder }
+
+// lent is a terminal that is lent to the session behind a door, and the end of that.
+type lent struct {
+	end window.End
+	err error
+	say said
+}
+
+// terminal is a terminal to lend.
+func terminal(t *testing.T) (master, slave *os.File) {
+	t.Helper()
+	master, slave, err := pty.Open()
+	require.NoError(t, err)
+	t.Cleanup(func() { _, _ = master.Close(), slave.Close() })
+	return master, slave
+}
+
+// lends has a process in front come to a session.
+func lends(t *testing.T, dir, session string) (done <-chan *lent, master *os.File) {
+	t.Helper()
+	master, slave := terminal(t)
+	conn, err := window.Knock(dir, session)
+	require.NoError(t, err)
+	over := make(chan *lent, 1)
+	go func() {
+		l := &lent{}
+		l.end, l.err = window.Lend(conn, slave, slave, &l.say, "Ctrl+Alt+G")
+		over <- l
+	}()
+	return over, master
+}
+
+func open(t *testing.T, dir string) *window.Door {
+	t.Helper()
+	door, err := window.Open(dir, "vim-k3f9")
+	require.NoError(t, err)
+	t.Cleanup(door.Close)
+	return door
+}
+
+// TestATerminalIsLent: the session writes to it, hears of signals, and says how it ends.
+func TestATerminalIsLent(t *testing.T) {
+	dir := t.TempDir()
+	door := open(t, dir)
+	info, err := os.Stat(window.Path(dir, "vim-k3f9"))
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+	for name, tt := range map[string]struct {
+		ends func(w *window.Window)
+		want window.End
+		said string
+	}{
+		"exit":    {func(w *window.Window) { w.Say("last words\n"); w.Exit(7) }, window.End{Ended: true, Code: 7}, "last words\n"},
+		"release": {func(w *window.Window) { w.Release("vim-k3f9", window.Taken) }, window.End{Release: window.Taken, Session: "vim-k3f9"}, ""},
+		"killed":  {func(w *window.Window) { w.Close() }, window.End{}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			done, master := lends(t, dir, "vim-k3f9")
+			w := <-door.Windows()
+			defer w.Close()
+			require.Equal(t, os.Getpid(), w.Pid)
+			require.Equal(t, "Ctrl+Alt+G", w.ForCtrlG)
+			_, err := w.Out.WriteString("hello")
+			require.NoError(t, err)
+			w.CloseFiles()
+			var b [8]byte
+			n, err := master.Read(b[:])
+			require.NoError(t, err)
+			require.Equal(t, "hello", string(b[:n]))
+			heard := make(chan os.Signal, 4)
+			w.Hear(func(sig os.Signal) { heard <- sig })
+			require.NoError(t, syscall.Kill(os.Getpid(), syscall.SIGWINCH))
+			require.Equal(t, syscall.SIGWINCH, <-heard)
+			tt.ends(w)
+			got := <-done
+			require.NoError(t, got.err)
+			require.Equal(t, tt.want, got.end)
+			require.Equal(t, tt.said, got.say.String())
+			<-w.Gone()
+		})
+	}
+}
+
+// TestAHangupEndsTheLending, and nothing else does that goes on.
+func TestAHangupEndsTheLending(t *testing.T) {
+	dir := t.TempDir()
+	door := open(t, dir)
+	done, _ := lends(t, dir, "vim-k3f9")
+	w := <-door.Windows()
+	defer w.Close()
+	defer w.CloseFiles()
+	require.NoError(t, syscall.Kill(os.Getpid(), syscall.SIGHUP))
+	require.Equal(t, window.End{Hangup: true}, (<-done).end)
+	<-w.Gone()
+}
+
+// TestADoor is found by its session's name alone, and one behind which nobody is any more is swept away.
+func TestADoor(t *testing.T) {
+	dir := t.TempDir()
+	stale := window.Path(dir, "bash-dead")
+	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+	require.NoError(t, err)
+	require.NoError(t, unix.Bind(fd, &unix.SockaddrUnix{Name: stale}))
+	require.NoError(t, unix.Close(fd))
+	_, err = window.Knock(dir, "bash-dead")
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	door, err := window.Open(dir, "vim-k3f9")
+	require.NoError(t, err)
+	require.NoFileExists(t, stale)
+	_, err = window.Knock(dir, "none")
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	_, err = window.Knock(dir, "../"+filepath.Base(dir)+"/vim-k3f9")
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	_, err = window.Open(dir, strings.Repeat("x", 100))
+	require.ErrorContains(t, err, "too long")
+	door.Close()
+	require.NoFileExists(t, window.Path(dir, "vim-k3f9"))
+}
+
+// TestWhatIsNoWindow is sent away: it brings no terminal, or no word.
+func TestWhatIsNoWindow(t *testing.T) {
+	dir := t.TempDir()
+	open(t, dir)
+	conn, err := window.Knock(dir, "vim-k3f9")
+	require.NoError(t, err)
+	defer func() { _ = conn.Close() }()
+	_, err = conn.Write([]byte(" {}\n"))
+	require.NoError(t, err)
+	_, err = conn.Read(make([]byte, 1))
+	require.Error(t, err)
+}

@@ -1,0 +1,262 @@
+// Package copier carries what a program prints to the user's screen. It reads a chunk, filters it,
+// follows the modes that it changes, writes it, and only then hands it to the terminal model. So at
+// any moment it knows the bytes that give the terminal back. It must not know agents, gateways, or
+// what the overlay shows: it writes the bytes that the overlay makes.
+package copier
+
+import (
+	"sync/atomic"
+	"time"
+
+	"terminalproxy/proxy/terminal/filter"
+	"terminalproxy/proxy/terminal/tty"
+	"terminalproxy/proxy/terminal/vt"
+)
+
+// Program is the program's terminal. It never waits.
+type Program interface {
+	// Read returns at least one byte, or [child.ErrAgain], or the error that ends the copying.
+	Read(p []byte) (int, error)
+	// HasOutput reports whether the program has written something that was not read yet.
+	HasOutput() bool
+}
+
+// Screen is the user's screen. It never waits.
+type Screen interface {
+	// Write returns how many bytes it took, or [tty.ErrAgain] without any. Any other error means
+	// that the window is closed.
+	Write(p []byte) (int, error)
+	// HasScreen reports whether anyone looks.
+	HasScreen() bool
+}
+
+// Poller waits like a [tty.Poller]: for the program's output, for room on the screen, and for Wake
+// from any goroutine.
+type Poller interface {
+	Wait(want tty.Events, timeout time.Duration) (tty.Events, error)
+	Wake()
+}
+
+// Model leads to the terminal model, which has its own goroutine.
+type Model interface {
+	// Feed queues a copy of chunk. due means that the model must be woken now. unseen means that no
+	// one looks, so that it may otherwise be left alone until the output pauses. full means that
+	// the model is too far behind.
+	Feed(chunk []byte) (due, unseen, full bool)
+	// HasRoom reports whether a model that was too far behind has caught up enough.
+	HasRoom() bool
+	// Wake makes the model take its queue.
+	Wake()
+}
+
+// Overlay makes the bytes that show the proxy's texts over the program, and those that remove them.
+// afresh means that the terminal was resized, and may have moved them.
+type Overlay interface {
+	Shown
+	Restorer
+	// Locate returns the bytes to write before the first output: they ask the terminal for its
+	// cursor. The copier does not wait for the answer.
+	Locate() []byte
+	// Paint returns the bytes that show the newest; ok is false while the program's output has
+	// ended within a sequence.
+	Paint(afresh bool) (show []byte, ok bool)
+	// Behind reports whether the model is behind, so that nothing can be drawn. The copier learns
+	// when it has caught up.
+	Behind() bool
+	// Around feeds a chunk to the model, and returns the bytes to write before and after it; ok is
+	// as for Paint, at the chunk's end.
+	Around(chunk []byte, afresh bool) (before, after []byte, ok bool)
+	// Misses reports whether a filtered chunk leaves the proxy's texts alone.
+	Misses(passed vt.Chunk) bool
+	// Hide returns the bytes that remove the texts. It may be called after the model's goroutine
+	// has ended.
+	Hide(afresh bool) []byte
+	// Resume returns the bytes that show the program again after the terminal was another's; alt
+	// means that it is on the alternate screen.
+	Resume(alt bool) []byte
+	// Forget notes that the texts are no longer on the screen.
+	Forget()
+	// Drawn notes that the newest is on the screen.
+	Drawn()
+}
+
+// Shown describes the overlay's present text.
+type Shown interface {
+	// Up reports whether any text is shown, Lasting whether it is the sign, and Asks whether it is
+	// a question.
+	Up() bool
+	Lasting() bool
+	Asks() bool
+	// Again returns when to draw again, or zero.
+	Again() time.Time
+}
+
+// Restorer removes all of the overlay when the terminal is given back.
+type Restorer interface {
+	// Exit returns the bytes that remove the text once the program is gone, or nil.
+	Exit() []byte
+	// Untitle returns the bytes that give the window its own title back, or "" if that is in place.
+	// Untitled notes that they were written.
+	Untitle() string
+	Untitled()
+}
+
+// Viewers are the people who look from elsewhere.
+type Viewers interface {
+	// Repaint sends them the whole screen; ok is false while the program's output has ended within
+	// a sequence.
+	Repaint() (ok bool)
+	// Drawn notes that they see the newest of the proxy's texts.
+	Drawn()
+}
+
+// Watchdog gives the terminal back when this process is killed.
+type Watchdog interface {
+	// SetExit replaces the bytes that it writes then: first those that remove the proxy's line,
+	// then those that reset the program's modes.
+	SetExit(line, modes []byte)
+}
+
+// Config connects a [Copier]. The copier's goroutine calls all of it.
+type Config struct {
+	Program Program
+	Screen  Screen
+	Poll    Poller
+	// Model may be nil: without agents the user's terminal answers the program, and the user alone
+	// looks.
+	Model Model
+	// Overlay is nil in a session without agents, and Viewers if no one can look from elsewhere.
+	Overlay Overlay
+	Viewers Viewers
+	// Strict reports whether an agent drives, and thus decides the output: then more is filtered,
+	// see package filter. nil filters nothing. The model gets what the program wrote: filtered
+	// sequences do not show on a screen, except for titles, which the overlay sets in its own
+	// words.
+	Strict func() bool
+	// Asks is called with the number of times that a chunk asks the terminal for its cursor, before
+	// the terminal gets the chunk. May be nil.
+	Asks func(times int)
+	// Away makes the copier begin while the terminal is another program's, as after Park. Cooks
+	// reports whether the user's terminal itself turns each line feed into a new line, as the
+	// program's terminal has already done; nil means never.
+	Away  bool
+	Cooks func(away bool) bool
+}
+
+// Copier alone reads the program and writes to the user's screen. The user's bytes go out first, in
+// the goroutine that read them; the terminal model gets them afterwards. The goroutine of
+// [Copier.Run] owns all fields except the atomic ones.
+type Copier struct {
+	program Program
+	screen  Screen
+	poll    Poller
+	model   Model
+	overlay Overlay
+	viewers Viewers
+	strict  func() bool
+	asks    func(times int)
+	cooks   func(away bool) bool
+	filter  filter.Filter
+	cutter  vt.Cutter // for bytes that bypass the filter
+	exit    exitSequence
+
+	buf    [chunkSize]byte
+	drawn  time.Time     // last repaint
+	window time.Time     // begin of the period in which paints are counted
+	paints int           // in that period
+	fed    bool          // the model has not been woken for the last chunk
+	full   bool          // the model is too far behind
+	flow   time.Duration // how long to look for more after the last chunk; 0 if more is unlikely
+	unseen bool          // no one looks: the model need not follow while the screen is full
+	begun  bool          // there was output
+	dead   bool          // the screen no longer takes output
+	away   bool          // the terminal is another program's: the overlay must not draw
+	cr     bool          // a carriage return is held back, which may belong to a line feed
+
+	inHand   atomic.Bool // see InHand
+	alt      atomic.Bool // see Alt
+	dirty    atomic.Bool // the overlay must be drawn anew
+	moved    atomic.Bool // the terminal changed size
+	anew     atomic.Bool // a viewer needs the whole screen
+	ending   atomic.Bool // the program has ended: drain and return
+	abort    atomic.Bool // give up at once
+	cut      atomic.Bool // see Cut
+	asked    atomic.Pointer[func()]
+	done     chan struct{} // closed when Run has returned
+	first    chan struct{} // see Begun
+	heldOpen bool          // a process still had the program's terminal open at the end
+}
+
+// New returns a copier that has copied nothing. The terminal is as the user's shell left it.
+func New(conf Config) *Copier {
+	c := &Copier{
+		program: conf.Program,
+		screen:  conf.Screen,
+		poll:    conf.Poll,
+		model:   conf.Model,
+		overlay: conf.Overlay,
+		viewers: conf.Viewers,
+		strict:  conf.Strict,
+		asks:    conf.Asks,
+		away:    conf.Away,
+		cooks:   conf.Cooks,
+		done:    make(chan struct{}),
+		first:   make(chan struct{}),
+	}
+	c.exit = exitSequence{on: conf.Screen.HasScreen(), overlay: conf.Overlay}
+	c.dirty.Store(conf.Overlay != nil)
+	return c
+}
+
+// Repaint makes the copier draw the overlay anew. It may be called on any goroutine.
+func (c *Copier) Repaint() {
+	if !c.dirty.Swap(true) {
+		c.poll.Wake()
+	}
+}
+
+// CaughtUp notes that the model has caught up, so that the overlay can be drawn. It may be called
+// on any goroutine.
+func (c *Copier) CaughtUp() {
+	c.dirty.Store(true)
+	c.poll.Wake()
+}
+
+// Resized notes that the user's terminal has another size. It may be called on any goroutine.
+func (c *Copier) Resized() {
+	c.moved.Store(true)
+	c.Repaint()
+}
+
+// Renew makes the copier send the whole screen to the viewers. It may be called on any goroutine.
+func (c *Copier) Renew() {
+	if c.viewers != nil {
+		c.anew.Store(true)
+		c.Repaint()
+	}
+}
+
+// End lets Run return once the output of the ended program is through; Abandon does not wait for
+// that. Both may be called on any goroutine.
+func (c *Copier) End() { c.ending.Store(true); c.poll.Wake() }
+
+// Abandon is described at End.
+func (c *Copier) Abandon() { c.abort.Store(true); c.poll.Wake() }
+
+// Done is closed when Run has returned.
+func (c *Copier) Done() <-chan struct{} { return c.done }
+
+// Begun is closed when the program has printed something.
+func (c *Copier) Begun() <-chan struct{} { return c.first }
+
+// HeldOpen reports whether background processes still had the program's terminal open at the end.
+// It is valid after Run has returned.
+func (c *Copier) HeldOpen() bool { return c.heldOpen }
+
+// InHand reports whether output was read, or is being read, that the model was not fed yet. It may
+// be called on any goroutine.
+func (c *Copier) InHand() bool { return c.inHand.Load() }
+
+// Alt reports whether the program is on the alternate screen, judged by the bytes written to the
+// user's. It may be called on any goroutine.
+func (c *Copier) Alt() bool { return c.alt.Load() }

@@ -1,0 +1,107 @@
+package copier
+
+import (
+	"time"
+
+	"terminalproxy/proxy/terminal/vt"
+)
+
+const (
+	// repaintEvery is how often the overlay is drawn anew while output floods.
+	repaintEvery = 100 * time.Millisecond
+	// maxPaints is how often it is drawn with a chunk in that time before the output counts as a
+	// flood.
+	maxPaints = 16
+)
+
+// passUnder sends one chunk to the user while the overlay shows a text. It removes the text, writes
+// the chunk and draws the text again, in one write, so that it does not flicker. For that the model
+// has to be first.
+func (c *Copier) passUnder(chunk []byte, passed vt.Chunk) {
+	c.dirty.Store(false)
+	c.followModes(passed) // its questions come before those drawn after it
+	before, after, ok := c.overlay.Around(chunk, c.moved.Swap(false))
+	c.inHand.Store(false)
+	// Within a sequence, or while a viewer waits for the whole screen, draw later.
+	if !ok || c.anew.Load() {
+		c.dirty.Store(true)
+	}
+	c.drawn = time.Now()
+	c.exit.noteShown(c.overlay.Exit())
+	out := passed.Bytes
+	if len(before)+len(after) > 0 {
+		out = append(append(before, out...), after...)
+	}
+	c.write(out)
+	c.exit.noteWritten(passed.Bytes, true)
+	if ok {
+		c.finishDrawing()
+	}
+}
+
+// drawOverlay draws the overlay now, or leaves that to the next chunk if the program's last one
+// ended within a sequence.
+func (c *Copier) drawOverlay() {
+	c.dirty.Store(false)
+	if !c.screen.HasScreen() || c.overlay == nil || c.away {
+		return
+	}
+	if c.overlay.Behind() {
+		c.dirty.Store(true)
+		return
+	}
+	if c.anew.Swap(false) {
+		if !c.viewers.Repaint() {
+			c.drawn = time.Now()
+			c.anew.Store(true)
+			c.dirty.Store(true)
+			return
+		}
+		c.overlay.Forget() // the whole screen came without it
+	}
+	moved := c.moved.Swap(false)
+	show, ok := c.overlay.Paint(moved)
+	if !ok {
+		c.moved.Store(moved || c.moved.Load())
+		c.dirty.Store(true)
+		return
+	}
+	c.exit.noteShown(c.overlay.Exit())
+	c.write(show)
+	c.drawn = time.Now()
+	c.finishDrawing()
+}
+
+// finishDrawing follows each update of the overlay. While it shows a question the terminal's
+// colours stay as they are.
+func (c *Copier) finishDrawing() {
+	c.writeKept(c.filter.KeepColors(c.overlay.Asks()))
+	c.overlay.Drawn()
+	if c.viewers != nil {
+		c.viewers.Drawn()
+	}
+}
+
+func (c *Copier) hideOverlay() {
+	if c.overlay != nil && c.overlay.Up() {
+		c.write(c.overlay.Hide(c.moved.Swap(false)))
+		c.exit.noteShown(nil)
+	}
+}
+
+// untilRedraw returns how long until the overlay is drawn again, or a negative time if it is not.
+func (c *Copier) untilRedraw() time.Duration {
+	if c.overlay == nil || c.overlay.Again().IsZero() {
+		return -1
+	}
+	return max(0, time.Until(c.overlay.Again()))
+}
+
+// isCalm reports whether the program writes little enough for drawing the overlay with each chunk.
+func (c *Copier) isCalm(now time.Time) bool {
+	if now.Sub(c.window) >= repaintEvery {
+		c.window, c.paints = now, 0
+	}
+	c.paints++
+	return c.paints <= maxPaints
+}

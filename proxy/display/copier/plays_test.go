@@ -1,0 +1,165 @@
+package copier_test
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/proxy/display/copier"
+	"terminalproxy/proxy/view/corpus"
+)
+
+// play is a rig under the plays of testdata/plays.txt. The first step says what is around the copier.
+type play struct {
+	*rig
+	resume          func(front bool)
+	parked, guarded bool
+}
+
+func TestPlays(t *testing.T) {
+	rigs := map[string]func(text string) func(*rig, *copier.Config){
+		"bare":      func(string) func(*rig, *copier.Config) { return nil },
+		"modelless": func(string) func(*rig, *copier.Config) { return func(_ *rig, c *copier.Config) { c.Model = nil } },
+		"unseen":    func(string) func(*rig, *copier.Config) { return func(r *rig, _ *copier.Config) { r.on = false } },
+		"shown":     shown, "watched": watched,
+	}
+	corpus.Plays(t, "plays", func(t *testing.T, steps []corpus.Step) {
+		for len(steps) > 0 {
+			begin := steps[0]
+			require.Contains(t, rigs, begin.Words[0])
+			n := 1
+			for n < len(steps) && rigs[steps[n].Words[0]] == nil {
+				n++
+			}
+			runs(t, rigs[begin.Words[0]](begin.Arg(1)), func(t *testing.T, r *rig) {
+				p := &play{rig: r}
+				p.wants(t, begin)
+				for _, s := range steps[1:n] {
+					p.step(t, s)
+					synctest.Wait()
+					p.wants(t, s)
+				}
+			})
+			steps = steps[n:]
+		}
+	})
+}
+
+func (p *play) wants(t *testing.T, s corpus.Step) {
+	t.Helper()
+	for _, w := range s.Wants {
+		require.Equal(t, w.Value, p.fact(t, w.Name), s.Line)
+	}
+}
+
+func (p *play) step(t *testing.T, s corpus.Step) {
+	t.Helper()
+	switch arg := s.Arg(1); s.Words[0] {
+	case "prints":
+		p.prints(s.Words[1:]...)
+	case "behind":
+		p.mu.Lock()
+		p.output = append(p.output, arg)
+		p.mu.Unlock()
+	case "takes":
+		room, err := strconv.Atoi(arg)
+		require.NoError(t, err)
+		p.takes(room)
+	case "set", "unset":
+		p.put(t, arg, s.Words[0] == "set")
+	case "forget":
+		p.did()
+		p.screen()
+	case "on-read":
+		p.reading = map[string]func(){"resized": p.c.Resized, "renew": p.c.Renew}[arg]
+	case "resized":
+		p.c.Resized()
+	case "repaint":
+		p.c.Repaint()
+	case "renew":
+		p.c.Renew()
+	case "shut":
+		p.change(func() { p.shut = true })
+	case "sleep":
+		d, err := time.ParseDuration(arg)
+		require.NoError(t, err)
+		time.Sleep(d)
+	case "ends":
+		p.change(func() { p.output, p.ended = append(p.output, s.Words[1:]...), true })
+		<-p.c.Done()
+	case "abandon":
+		p.c.Abandon()
+		<-p.c.Done()
+	case "guard":
+		p.guarded = p.c.Guard(p)
+	case "park":
+		p.resume, p.parked = p.c.Park()
+	case "resume":
+		p.resume(arg == "yes")
+	default:
+		require.FailNow(t, "no such step", s.Line)
+	}
+}
+
+// put changes the overlay or the viewers while the copier rests.
+func (p *play) put(t *testing.T, what string, on bool) {
+	t.Helper()
+	name, value, _ := strings.Cut(what, "=")
+	switch name {
+	case "sign":
+		p.shows.sign = on
+	case "touched":
+		p.shows.touched = on
+	case "cut":
+		p.shows.cut = on
+	case "asks":
+		p.shows.asks = on
+	case "wait":
+		p.looks.wait = on
+	case "strict":
+		p.strict = on
+	case "unseen":
+		p.on = !on
+	case "text":
+		p.shows.text = value
+	case "title":
+		p.shows.title = value
+	case "again":
+		d, err := time.ParseDuration(value)
+		require.NoError(t, err)
+		p.shows.again = time.Now().Add(d)
+	default:
+		require.FailNow(t, "nothing to set", what)
+	}
+}
+
+var quoted = regexp.MustCompile(` ("(?:\\.|[^"\\])*")`)
+
+// fact is a fact about the rig; what was done and shown since it was last asked for.
+func (p *play) fact(t *testing.T, name string) string {
+	t.Helper()
+	switch name {
+	case "did":
+		return quoted.ReplaceAllStringFunc(strings.ReplaceAll(p.did(), " | ", "|"), func(s string) string {
+			text, err := strconv.Unquote(s[1:])
+			require.NoError(t, err)
+			return ":" + text
+		})
+	case "screen":
+		return p.screen()
+	case "watchdog":
+		return p.watchdog()
+	case "exit":
+		return string(p.c.ExitSequence())
+	case "title":
+		return p.shows.title
+	}
+	facts := map[string]bool{"inhand": p.c.InHand(), "heldopen": p.c.HeldOpen(), "parked": p.parked, "guarded": p.guarded}
+	require.Contains(t, facts, name)
+	return map[bool]string{true: "yes", false: "no"}[facts[name]]
+}

@@ -1,0 +1,259 @@
+package copier_test
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"terminalproxy/proxy/display/copier"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// TestTheUserComesFirst: a chunk is on the user's screen before the model has it.
+func TestTheUserComesFirst(t *testing.T) {
+	runs(t, nil, func(t *testing.T, r *rig) {
+		r.prints("a")
+		r.equal(`screen "a" | model "a" | wake`, r.did())
+		require.False(t, r.c.InHand())
+		r.change(func() { r.alarm = true })
+		synctest.Wait()
+		require.False(t, r.c.InHand())
+		r.reading = func() { require.True(t, r.c.InHand()) }
+		r.prints("b")
+	})
+}
+
+// TestTheProgramsQuestionsAreToldFirst: the terminal's answer must not come before, nor be taken for that to a question which is
+// drawn behind the chunk.
+func TestTheProgramsQuestionsAreToldFirst(t *testing.T) {
+	line := func(r *rig, conf *copier.Config) {
+		shown("line")(r, conf)
+		conf.Asks = func(times int) {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.note("asks %d", times)
+		}
+	}
+	runs(t, line, func(t *testing.T, r *rig) {
+		r.prints("a\x1b[6")
+		r.did()
+		r.prints("n\x1b[6n\x1b[5n\x1b[?6n")
+		require.Contains(t, r.did(), `asks 2 | model "n\x1b[6n\x1b[5n\x1b[?6n" | screen "[-]\x1b[6n\x1b[6n\x1b[5n\x1b[?6n[line]"`)
+		r.shows.text = ""
+		r.prints("x")
+		r.did()
+		r.prints("\x1b[6n")
+		require.Contains(t, r.did(), `asks 1 | screen "\x1b[6n" | model "\x1b[6n"`)
+	})
+}
+
+// TestTheModelIsWokenWhenTheOutputPauses: for each chunk of a flood would cost too much, and half a screen is nothing to see.
+func TestTheModelIsWokenWhenTheOutputPauses(t *testing.T) {
+	echo, piece, whole := "a", strings.Repeat("p", 256), strings.Repeat("w", 4095)
+	for _, c := range []struct {
+		name   string
+		chunks []string
+		sooner time.Duration // not by then
+		later  time.Duration
+	}{
+		{"bulk", []string{piece}, 99 * time.Microsecond, 101 * time.Microsecond},
+		{"a whole read", []string{whole}, 1999 * time.Microsecond, 2001 * time.Microsecond},
+		{"the tail of one", []string{whole, echo}, 399 * time.Microsecond, 401 * time.Microsecond},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			runs(t, nil, func(t *testing.T, r *rig) {
+				r.prints(c.chunks...)
+				time.Sleep(c.sooner)
+				synctest.Wait()
+				require.NotContains(t, r.did(), "wake")
+				time.Sleep(c.later - c.sooner)
+				synctest.Wait()
+				r.equal("wake", r.did())
+			})
+		})
+	}
+	t.Run("as much as it may wait for", func(t *testing.T) {
+		runs(t, nil, func(t *testing.T, r *rig) {
+			for range 32 << 10 / 4095 {
+				r.prints(whole)
+				require.NotContains(t, r.did(), "wake")
+			}
+			r.prints(whole)
+			require.Contains(t, r.did(), "wake")
+		})
+	})
+}
+
+// TestTheModelIsLeftAloneWhileNobodyLooks: until the output has rested for a while, or the screen has taken nothing for one.
+func TestTheModelIsLeftAloneWhileNobodyLooks(t *testing.T) {
+	large := strings.Repeat("x", 300)
+	woken := func(r *rig) bool { synctest.Wait(); return strings.HasSuffix(r.did(), "wake") }
+	quiet := func(r *rig, _ *copier.Config) { r.unseen = true }
+	runs(t, quiet, func(t *testing.T, r *rig) {
+		r.prints(large)
+		time.Sleep(2*time.Millisecond - 1)
+		require.False(t, woken(r))
+		r.prints(large)
+		time.Sleep(2*time.Millisecond - 1)
+		require.False(t, woken(r))
+		time.Sleep(time.Nanosecond)
+		require.True(t, woken(r))
+		r.prints("k") // a key's echo
+		require.True(t, woken(r))
+	})
+	runs(t, quiet, func(t *testing.T, r *rig) {
+		r.takes(0)
+		r.prints(large)
+		time.Sleep(2*time.Millisecond - 1)
+		require.False(t, woken(r))
+		time.Sleep(time.Nanosecond)
+		require.True(t, woken(r))
+		r.takes(-1)
+		require.Equal(t, large, r.screen())
+	})
+}
+
+// TestAProgramInTheBackgroundIsNotWaitedForLongR60: when the program has ended its output may pause for 100 ms, and take 2 s.
+func TestAProgramInTheBackgroundIsNotWaitedForLongR60(t *testing.T) {
+	runs(t, nil, func(t *testing.T, r *rig) {
+		began := time.Now()
+		r.c.End()
+		time.Sleep(99 * time.Millisecond)
+		r.prints("late")
+		<-r.c.Done()
+		require.Equal(t, 199*time.Millisecond, time.Since(began))
+		require.True(t, r.c.HeldOpen())
+		r.equal("late", r.screen())
+	})
+	runs(t, nil, func(t *testing.T, r *rig) {
+		began := time.Now()
+		r.c.End()
+		for over := false; !over; {
+			r.prints("more")
+			select {
+			case <-r.c.Done():
+				over = true
+			case <-time.After(50 * time.Millisecond):
+			}
+		}
+		require.Equal(t, 2*time.Second, time.Since(began))
+	})
+}
+
+// TestAFloodHidesTheRemark: to draw it with each chunk would be too much. It comes back when there is time, and without after
+// 100 ms.
+func TestAFloodHidesTheRemark(t *testing.T) {
+	flood := func(t *testing.T, r *rig, chunk string) {
+		r.did()
+		for range 16 {
+			r.prints("a")
+			require.Contains(t, r.did(), "[-]a[remark]")
+		}
+		r.prints(chunk)
+	}
+	runs(t, shown("remark"), func(t *testing.T, r *rig) {
+		flood(t, r, "b")
+		r.equal(`screen "[-]" | screen "b" | model "b" | wake | screen "[remark]" | drawn`, r.did())
+	})
+	runs(t, shown("remark"), func(t *testing.T, r *rig) {
+		require.True(t, r.c.Guard(r))
+		flood(t, r, strings.Repeat("w", 4095))
+		r.equal("", r.watchdog())
+		trickle := func(d time.Duration) {
+			for end := time.Now().Add(d); time.Now().Before(end); {
+				time.Sleep(390 * time.Microsecond) // there may be more in 400
+				r.prints("c")
+			}
+		}
+		trickle(99 * time.Millisecond)
+		require.NotContains(t, r.did(), "remark")
+		trickle(2 * time.Millisecond)
+		require.Contains(t, r.did(), "remark")
+	})
+}
+
+// BenchmarkRun copies what fits into one read of a PTY, with an agent that looks on.
+func BenchmarkRun(b *testing.B) {
+	for name, line := range map[string]string{
+		"ascii":   "the quick brown fox jumps over the lazy dog\r\n",
+		"colours": "\x1b[2m12:34:56\x1b[0m \x1b[1;32mINFO\x1b[0m \x1b[38;2;90;120;200mmodule\x1b[0m: request\r\n",
+		"utf8":    "日本語のテキスト привет Лл 12\r\n",
+	} {
+		b.Run(name, func(b *testing.B) {
+			text := strings.Repeat(line, 100)[:4095]
+			f := &flood{chunk: []byte(text), left: b.N}
+			b.SetBytes(int64(len(text)))
+			b.ReportAllocs()
+			c := copier.New(copier.Config{Program: f, Screen: f, Poll: f, Model: f, Strict: func() bool { return false }})
+			b.ResetTimer()
+			c.Run()
+		})
+	}
+}
+
+// The terminal is asked where the program's output begins, before the first of it and only then.
+func TestTheTerminalIsAskedBeforeTheFirstOutput(t *testing.T) {
+	runs(t, func(r *rig, conf *copier.Config) { shown("")(r, conf); r.shows.locates = "where?" }, func(t *testing.T, r *rig) {
+		synctest.Wait()
+		require.NotContains(t, r.did(), "where?", "a program that prints nothing")
+		r.prints("a")
+		require.Contains(t, r.did(), `screen "where?" | screen "a" | model "a"`)
+		r.prints("b")
+		require.NotContains(t, r.did(), "where?")
+	})
+}
+
+// TestAModelThatIsBehindHoldsTheProgramAlone: what was read is on the user's screen, and the copier goes on with everything but reading.
+func TestAModelThatIsBehindHoldsTheProgramAlone(t *testing.T) {
+	runs(t, shown(""), func(t *testing.T, r *rig) {
+		r.change(func() { r.full = true })
+		r.prints("a", "b")
+		require.Equal(t, "a", r.screen())
+		require.True(t, r.c.Guard(r), "it does what it is asked for")
+		r.shows.text = "line"
+		r.c.Repaint()
+		time.Sleep(time.Second)
+		require.Equal(t, "[line]", r.screen())
+		r.change(func() { r.full = false })
+		time.Sleep(time.Second)
+		require.Equal(t, "[-]b[line]", r.screen())
+
+		r.change(func() { r.full = true })
+		r.prints("c")
+		r.change(func() { r.output, r.ended = []string{"d", "e"}, true })
+		time.Sleep(time.Second)
+		r.c.End()
+		<-r.c.Done()
+		require.Contains(t, r.screen(), "d[line][-]e[line]", "the rest of a program that has ended is not held")
+	})
+}
+
+// TestNothingIsDrawnWhileTheModelIsBehind: the copier waits for no drawing, and draws when it is told that the model has caught up.
+func TestNothingIsDrawnWhileTheModelIsBehind(t *testing.T) {
+	runs(t, watched("line"), func(t *testing.T, r *rig) {
+		r.prints("a")
+		r.screen()
+		r.did()
+		r.shows.mu.Lock()
+		r.shows.behind, r.shows.up = true, false
+		r.shows.mu.Unlock()
+		r.c.Repaint()
+		r.c.Renew()
+		r.prints("b")
+		time.Sleep(time.Second)
+		require.Equal(t, "b", r.screen())
+		require.NotContains(t, r.did(), "repaint")
+		r.shows.mu.Lock()
+		r.shows.behind = false
+		r.shows.mu.Unlock()
+		r.c.CaughtUp()
+		synctest.Wait()
+		require.Equal(t, "[line]", r.screen())
+		require.Contains(t, r.did(), "repaint")
+	})
+}

@@ -1,0 +1,139 @@
+// Package events tells those outside of a session what happens in it between an agent and the user:
+// the user's own programs by events, and the user, who may look elsewhere, that an agent waits. It
+// must not know how control is given, nor what runs or shows anything.
+package events
+
+import (
+	"sync/atomic"
+	"time"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/consent/control"
+	"terminalproxy/proxy/display/notice"
+	"terminalproxy/proxy/display/remind"
+)
+
+// The names of an [Event].
+const (
+	Asked   = "asked"   // an agent asks the user for the keyboard
+	Granted = "granted" // it has it
+	Ended   = "ended"   // it has it no longer
+	Waiting = "waiting" // it has it, and its input waits for the user
+	Exit    = "exit"    // the program ended
+)
+
+// Names are all names of events.
+var Names = []string{Asked, Granted, Ended, Waiting, Exit}
+
+// Event is something that happened in a session, for the user's own programs. It holds nothing of
+// the screen, and no words of an agent's but its name, without control characters.
+type Event struct {
+	Name    string
+	Session string          // id
+	Agent   string          // its name, or ""
+	Reason  protocol.Reason // of an end
+	Status  int             // of the exit
+}
+
+// maxAgent bounds an agent's name in an event, in columns.
+const maxAgent = 64
+
+// Config plugs a [Teller].
+type Config struct {
+	Session string // id
+	// Happened is told of every [Event], in order. It returns at once, and may be nil.
+	Happened func(Event)
+	// Notify is told in a short text that an agent waits and that the user has neither typed nor
+	// looked for After. It is called from a goroutine of its own, as is Alert, and may be nil.
+	Notify func(text string)
+	After  time.Duration
+	// Alert makes what has the user's terminal show such a text, nil for nothing, and Show shows it
+	// as long as the question stands. It may be nil.
+	Alert func(text string) []byte
+	Show  func(question uint64, alert []byte)
+	// Used is when the user typed last. It is called from any goroutine.
+	Used func() time.Time
+}
+
+// Teller tells what happens in a session. A nil one does nothing.
+type Teller struct {
+	conf     Config
+	left     atomic.Int64     // when the last page left, in Unix milliseconds, 0 for never
+	viewed   atomic.Bool      // a page shows the screen
+	reminder *remind.Reminder // nil without Notify and Alert
+	question remind.Question  // that was told as an event last
+}
+
+// New makes a teller.
+func New(conf Config) *Teller {
+	t := &Teller{conf: conf}
+	if conf.Notify != nil || conf.Alert != nil {
+		t.reminder = remind.New(remind.Config{After: conf.After, Looked: t.lastLook, Tell: t.remindUser})
+	}
+	return t
+}
+
+// Close ends the reminding. Events can be told after it.
+func (t *Teller) Close() {
+	if t != nil && t.reminder != nil {
+		t.reminder.Close()
+	}
+}
+
+// StateChanged has those know what waits for the user who are told. It and ControlChanged belong to
+// the goroutine that controls.
+func (t *Teller) StateChanged(state control.State) {
+	var q remind.Question
+	switch {
+	case state.Phase == control.Asked:
+		q = remind.Question{Number: state.Question, Agent: state.Agent.Name}
+	case state.Pending.Keys != "" || state.Occupied:
+		q = remind.Question{Number: state.Question, Agent: state.Agent.Name, Held: true}
+	}
+	if t.reminder != nil {
+		t.reminder.Open(q)
+	}
+	t.tellQuestion(q)
+}
+
+// tellQuestion tells of a new question.
+func (t *Teller) tellQuestion(q remind.Question) {
+	if q == t.question {
+		return
+	}
+	t.question = q
+	switch {
+	case q.Number == 0:
+	case q.Held:
+		t.tellEvent(Event{Name: Waiting, Agent: q.Agent})
+	default:
+		t.tellEvent(Event{Name: Asked, Agent: q.Agent})
+	}
+}
+
+// ControlChanged tells of a grant that began or ended. A request that ended without one is no
+// event.
+func (t *Teller) ControlChanged(e control.Event) {
+	switch {
+	case e.Granted:
+		t.tellEvent(Event{Name: Granted, Agent: e.Agent.Name})
+	case !e.Request:
+		t.tellEvent(Event{Name: Ended, Agent: e.Agent.Name, Reason: e.Reason})
+	}
+}
+
+// Exited tells of the program's end, when the goroutine that controls has ended.
+func (t *Teller) Exited(status int) {
+	if t != nil {
+		t.tellEvent(Event{Name: Exit, Status: status})
+	}
+}
+
+// tellEvent calls Config.Happened, if it is set.
+func (t *Teller) tellEvent(e Event) {
+	if t.conf.Happened == nil {
+		return
+	}
+	e.Session, e.Agent = t.conf.Session, notice.Clean(e.Agent, maxAgent)
+	t.conf.Happened(e)
+}

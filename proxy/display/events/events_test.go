@@ -1,0 +1,38 @@
+package events
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/consent/control"
+)
+
+// Each question is told once, requests that end without a grant are not, and a name brings nothing into a variable that is no name.
+func TestEventsAreToldOnceAndClean(t *testing.T) {
+	var told []Event
+	s := New(Config{Session: "sh-1", Happened: func(e Event) { told = append(told, e) }})
+	agent := control.Agent{ID: "a-1", Name: "evil\x1b[31m\n\x00\u202ename"}
+	asked := control.State{Phase: control.Asked, Question: 1, Agent: agent}
+	s.StateChanged(asked)
+	asked.Paused = true
+	s.StateChanged(asked)
+	s.ControlChanged(control.Event{Request: true, Agent: agent, Reason: protocol.ReasonRefused})
+	s.StateChanged(control.State{})
+	s.StateChanged(control.State{Phase: control.Granted, Question: 2, Agent: agent, Occupied: true})
+	s.ControlChanged(control.Event{Agent: agent, Reason: protocol.ReasonReclaimed})
+	s.Close()
+	s.Exited(3)
+	const name = "evil name"
+	require.Equal(t, []Event{
+		{Name: Asked, Session: "sh-1", Agent: name},
+		{Name: Waiting, Session: "sh-1", Agent: name},
+		{Name: Ended, Session: "sh-1", Agent: name, Reason: protocol.ReasonReclaimed},
+		{Name: Exit, Session: "sh-1", Status: 3},
+	}, told)
+	New(Config{}).Exited(0) // nobody listens
+	var none *Teller
+	none.Exited(0)
+	none.Close()
+}

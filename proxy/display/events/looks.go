@@ -1,0 +1,60 @@
+package events
+
+import (
+	"time"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/display/remind"
+)
+
+// Handle notes what a message of the gateway's says about people who look. It and Unreached may be
+// called from any goroutine.
+func (t *Teller) Handle(m protocol.Message) {
+	switch m := m.(type) {
+	case *protocol.View:
+		t.setViewed(!m.Agents)
+	case *protocol.Unview:
+		t.setViewed(false)
+	}
+}
+
+// Unreached says that the gateway is lost, and with it those who look.
+func (t *Teller) Unreached() { t.setViewed(false) }
+
+// setViewed notes whether a page shows the screen.
+func (t *Teller) setViewed(on bool) {
+	if t.viewed.Swap(on) && !on {
+		t.left.Store(time.Now().UnixMilli())
+	}
+}
+
+// lastLook returns when the user last typed, or when a page last showed the screen.
+func (t *Teller) lastLook() time.Time {
+	if t.viewed.Load() {
+		return time.Now()
+	}
+	looked := time.UnixMilli(t.left.Load())
+	if used := t.conf.Used(); used.After(looked) {
+		return used
+	}
+	return looked
+}
+
+// remindUser tells the user that an agent waits: its name and the session, and nothing of the
+// screen or of the agent's words.
+func (t *Teller) remindUser(q remind.Question) {
+	act := " asks in "
+	if q.Held {
+		act = " waits in "
+	}
+	text := q.Agent + act + t.conf.Session
+	if t.conf.Notify != nil {
+		t.conf.Notify(text)
+	}
+	if t.conf.Alert == nil {
+		return
+	}
+	if alert := t.conf.Alert(text); alert != nil {
+		t.conf.Show(q.Number, alert)
+	}
+}

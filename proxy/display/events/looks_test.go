@@ -1,0 +1,47 @@
+package events
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/display/remind"
+)
+
+// An agent that looks keeps nobody from telling the user that it asks.
+func TestAnAgentThatLooksIsNobody(t *testing.T) {
+	var used time.Time
+	s := New(Config{Used: func() time.Time { return used }})
+	s.Handle(&protocol.View{Agents: true})
+	require.False(t, s.viewed.Load())
+	s.Handle(&protocol.View{})
+	require.True(t, s.viewed.Load())
+	s.Handle(&protocol.View{Agents: true})
+	left := s.lastLook() // when the person went
+	require.False(t, s.viewed.Load())
+	require.NotZero(t, left.UnixMilli())
+	s.Handle(&protocol.View{})
+	s.Unreached()
+	require.False(t, s.viewed.Load())
+	used = time.Now().Add(time.Hour)
+	require.Equal(t, used, s.lastLook(), "the user typed after that")
+}
+
+// What tells the user says who waits and where.
+func TestWhoWaitsAndWhere(t *testing.T) {
+	var told, shown []string
+	s := New(Config{
+		Session: "vim-k3f9", Notify: func(text string) { told = append(told, text) }, Alert: func(text string) []byte { return []byte("<" + text + ">") },
+		Show: func(question uint64, alert []byte) {
+			require.EqualValues(t, 7, question)
+			shown = append(shown, string(alert))
+		},
+	})
+	defer s.Close()
+	s.remindUser(remind.Question{Number: 7, Agent: "claude"})
+	s.remindUser(remind.Question{Number: 7, Agent: "claude", Held: true})
+	require.Equal(t, []string{"claude asks in vim-k3f9", "claude waits in vim-k3f9"}, told)
+	require.Equal(t, []string{"<claude asks in vim-k3f9>", "<claude waits in vim-k3f9>"}, shown)
+}

@@ -1,0 +1,63 @@
+package overlay
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/consent/control"
+)
+
+// A notification goes to the terminal once, between the program's sequences, and not for a question that has its answer.
+func TestAnAlertIsWrittenOnceAndNeverIntoASequence(t *testing.T) {
+	const control9 = "\x1b]9;claude asks in vim-k3f9\x1b\\"
+	asked := control.State{Phase: control.Asked, Agent: control.Agent{ID: "a", Name: "claude"}, Level: protocol.LevelDrive, Question: 7}
+	for _, c := range []struct {
+		name     string
+		before   string // printed
+		question uint64
+		then     control.State
+		want     int
+	}{
+		{"at rest", "$ ", 7, asked, 1},
+		{"within a sequence", "$ \x1b]2;a tit", 7, asked, 0},
+		{"within a character", "$ \xe4\xb8", 7, asked, 0},
+		{"another question", "$ ", 6, asked, 0},
+		{"answered", "$ ", 7, control.State{Phase: control.Granted, Question: 7}, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d := newDesk(t, 80, 24)
+			d.pass(c.before, false)
+			d.s.Show(asked)
+			d.s.Alert(c.question, []byte(control9))
+			d.s.Show(c.then)
+			show, ok := d.p.Paint(false)
+			require.Equal(t, c.want, strings.Count(string(show), control9), "%q", show)
+			again, _ := d.p.Paint(false)
+			require.NotContains(t, string(again), control9)
+			if !ok { // it comes when the sequence has ended
+				rest := "le\a"
+				if c.name == "within a character" {
+					rest = "\x96"
+				}
+				_, after, ok := d.p.Around([]byte(rest), false)
+				require.True(t, ok)
+				require.Equal(t, 1, strings.Count(string(after), control9), "%q", after)
+			}
+		})
+	}
+}
+
+// What a terminal does not show as text changes nothing on the screen: the line is drawn and taken away as without it.
+func TestAnAlertLeavesTheScreenAlone(t *testing.T) {
+	d := newDesk(t, 80, 24)
+	d.pass("$ vim\r\n", false)
+	d.s.Show(control.State{Phase: control.Asked, Agent: control.Agent{ID: "a", Name: "claude"}, Level: protocol.LevelDrive, Question: 7})
+	d.s.Alert(7, []byte("\x1b]777;notify;proxy;claude asks in vim-k3f9\x1b\\"))
+	d.paint()
+	d.s.Show(control.State{Question: 7})
+	d.paint()
+	d.same("after the answer")
+}

@@ -1,0 +1,113 @@
+package overlay
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/proxy/consent/control"
+	"terminalproxy/proxy/display/notice"
+	"terminalproxy/proxy/terminal/screen"
+)
+
+func TestColorsOfTerminalsR67(t *testing.T) {
+	for term, want := range map[string]Colors{
+		"": NoColors, "dumb": NoColors, "vt100": NoColors, "vt220": NoColors, "xterm-mono": NoColors,
+		"linux": FewColors, "linux-16color": FewColors, "ansi": FewColors, "xterm-16color": FewColors,
+		"xterm": ManyColors, "xterm-256color": ManyColors, "tmux-256color": ManyColors, "screen": ManyColors, "xterm-kitty": ManyColors,
+		"alacritty": ManyColors, "foot": ManyColors, "xterm-direct": ManyColors,
+	} {
+		require.Equal(t, want, ColorsOf(term, false), term)
+		require.Equal(t, NoColors, ColorsOf(term, true), term)
+	}
+}
+
+// TestWhatATerminalTakes: what another one would print is not sent to it.
+func TestWhatATerminalTakes(t *testing.T) {
+	for term, want := range map[string]struct{ answers, title bool }{
+		"": {}, "dumb": {}, "linux": {answers: true}, "vt220": {answers: true}, "xterm": {true, true}, "tmux-256color": {true, true},
+	} {
+		require.Equal(t, want.answers, Answers(term), term)
+		require.Equal(t, want.title, TakesTitle(term), term)
+	}
+}
+
+// TestTheContrastOfEveryLookR67 is 7 at least, as a terminal that nobody has configured shows it.
+func TestTheContrastOfEveryLookR67(t *testing.T) {
+	m := screen.New(screen.Config{})
+	for _, pairs := range [][2][]uint8{{darkMany, amberMany}, {darkFew, amberFew}} {
+		for _, dark := range pairs[0] {
+			for _, amber := range pairs[1] {
+				require.GreaterOrEqual(t, luminance(m, amber)/luminance(m, dark), 7.0, "%d on %d", dark, amber)
+			}
+		}
+	}
+}
+
+// TestTheLookAvoidsWhatTheProgramSetR67, in whatever words, also where it took that back.
+func TestTheLookAvoidsWhatTheProgramSetR67(t *testing.T) {
+	for output, want := range map[string]string{
+		"":                                       "\x1b[38;5;16;48;5;214;1m",
+		"\x1b]4;16;#fff\a":                       "\x1b[38;5;232;48;5;214;1m",
+		"\x1b]4;214;black;16;no color at all\a":  "\x1b[38;5;232;48;5;215;1m",
+		"\x1b]4;214;#000\a\x1b]104\a":            "\x1b[38;5;16;48;5;215;1m",
+		"\x1b]21;214=black\a\x1b]4;215;?\a\x1bc": "\x1b[38;5;16;48;5;215;1m",
+		"\x1b]5;0;#ffaf00\a":                     "\x1b[38;5;16;48;5;214m",
+	} {
+		m := screen.New(screen.Config{})
+		m.Feed([]byte(output))
+		l := lookOn(m, &Config{Colors: ManyColors}, true)
+		require.Equal(t, want, l.sgr, "%q", output)
+		require.Empty(t, l.reset)
+	}
+	m := screen.New(screen.Config{})
+	require.Equal(t, "\x1b[30;103m", lookOn(m, &Config{Colors: FewColors}, true).sgr, "bold black would be grey")
+	require.Equal(t, notice.Reverse, lookOn(m, &Config{Colors: NoColors}, true).sgr)
+}
+
+// TestWhereEveryColorIsSetR67 two get their own back while the question stands, and then the program's again.
+func TestWhereEveryColorIsSetR67(t *testing.T) {
+	d := newDesk(t, 60, 10)
+	every := ""
+	for i := range 256 {
+		every += fmt.Sprintf("\x1b]4;%d;#0000%02x\a", i, i)
+	}
+	d.pass(every, false)
+	d.s.Show(control.State{Phase: control.Asked, Agent: control.Agent{Name: "claude"}, Reason: "try", Question: 1})
+	d.paint()
+	require.True(t, d.p.Asks())
+	require.Empty(t, d.user.PaletteSpec(16))
+	require.Empty(t, d.user.PaletteSpec(214))
+	require.Equal(t, "#0000d7", d.user.PaletteSpec(215))
+	d.pass("\x1b[2J", false)
+	require.Empty(t, d.user.PaletteSpec(214))
+	d.s.Show(control.State{})
+	d.paint()
+	require.False(t, d.p.Asks())
+	require.False(t, d.p.Up())
+	d.same("the program's colours")
+}
+
+// TestTheSignComesFourTimesASecondR69, however often it is taken away.
+func TestTheSignComesFourTimesASecondR69(t *testing.T) {
+	d := newDesk(t, 60, 10).drives()
+	d.pass("\x1b[9;1H", false)
+	d.paint()
+	drawn := 0
+	for range 100 { // ten seconds
+		before, after, ok := d.p.Around([]byte(strings.Repeat("x", 5)+"\r\n\r\n"), false)
+		require.True(t, ok)
+		d.user.Feed(before)
+		if strings.Contains(string(after), "claude") {
+			drawn++
+		}
+		if !d.p.Up() {
+			require.False(t, d.p.Again().IsZero(), "it comes back by itself")
+		}
+		d.now = d.now.Add(100 * time.Millisecond)
+	}
+	require.InDelta(t, 40, drawn, 6)
+}

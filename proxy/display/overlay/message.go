@@ -1,0 +1,271 @@
+package overlay
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/consent/control"
+	"terminalproxy/proxy/display/notice"
+)
+
+// Bounds of messages to the user. Agents may return under another id, so all of them are counted
+// together.
+const (
+	messagesKept = 8 // messages waiting, and as many that the user missed
+	messageRows  = 5 // rows that a message covers
+	// messageFor is how long a message stays if the user does not type, and messageForEach how much
+	// longer for each of its characters.
+	messageFor     = 8 * time.Second
+	messageForEach = 40 * time.Millisecond
+	titlePart      = 60 // characters of a message in the window's title
+	titleFor       = time.Minute
+	// drawPatience is how long a message may take to reach the screen before its sender learns that
+	// it waits.
+	drawPatience = 1500 * time.Millisecond
+)
+
+// message is a text from an agent or a person to the user.
+type message struct {
+	control.Note
+	rung bool // the bell has rung for it
+}
+
+// inbox holds messages until the user has seen them. Guarded by Status.mu.
+type inbox struct {
+	waiting []*message
+	current *message // is shown, or comes next
+	drawn   time.Time
+	until   time.Time     // when current goes by itself, zero before it is drawn
+	heard   control.Heard // the agent's message that was drawn last
+	missed  []*message    // the user touched no key while they were shown: they are in the menu
+	onLine  *message      // the one on the newest line
+	timer   *time.Timer
+}
+
+// Hear queues a message for the user. Its errors are sentences for the sender: [ErrFull] or
+// [ErrNoPlace].
+func (s *Status) Hear(n control.Note) error {
+	w := &message{Note: n}
+	s.mu.Lock()
+	switch {
+	case !s.conf.Line && !s.conf.Title:
+		s.mu.Unlock()
+		return ErrNoPlace
+	case len(s.inbox.waiting) >= messagesKept:
+		s.mu.Unlock()
+		return ErrFull
+	}
+	s.inbox.waiting = append(s.inbox.waiting, w)
+	s.bell = s.bell || !s.conf.Line
+	reason := s.waitReasonLocked(time.Now(), w)
+	s.mu.Unlock()
+	if reason != "" {
+		s.answerSender(w, reason)
+	} else {
+		time.AfterFunc(drawPatience, func() { s.answerLate(w) })
+	}
+	s.conf.Repaint()
+	return nil
+}
+
+// Withdraw drops a message that its sender gave up before it reached the screen.
+func (s *Status) Withdraw(noteID string) {
+	s.mu.Lock()
+	m := &s.inbox
+	isMeant := func(w *message) bool { return noteID != "" && w.ID == noteID }
+	m.waiting = slices.DeleteFunc(m.waiting, isMeant)
+	if m.current != nil && isMeant(m.current) && m.until.IsZero() {
+		m.current, m.onLine = nil, nil
+	}
+	s.mu.Unlock()
+	s.conf.Repaint()
+}
+
+// waitReasonLocked returns what a message has to wait for, or "".
+func (s *Status) waitReasonLocked(now time.Time, w *message) protocol.Waiting {
+	m := &s.inbox
+	switch st := s.state; {
+	case s.conf.Present != nil && !s.conf.Present():
+		return protocol.WaitsForPerson
+	case !s.conf.Line:
+		return protocol.WaitsForTitle
+	case st.Message.Open, st.Asks(), st.Pregrant:
+		return protocol.WaitsForAnswer
+	case s.isGuarding(now):
+		return protocol.WaitsForSecret
+	case s.told != "" && now.Before(s.until),
+		m.current != nil && m.current != w,
+		m.current == nil && len(m.waiting) > 0 && m.waiting[0] != w:
+		return protocol.WaitsForTurn
+	}
+	return ""
+}
+
+// answerLate answers the sender of a message that has not reached the screen yet.
+func (s *Status) answerLate(w *message) {
+	s.mu.Lock()
+	reason := s.waitReasonLocked(time.Now(), w)
+	s.mu.Unlock()
+	if reason == "" {
+		reason = protocol.WaitsForProgram
+	}
+	s.answerSender(w, reason)
+}
+
+// answerSender tells the sender what becomes of the message, once.
+func (s *Status) answerSender(w *message, reason protocol.Waiting) {
+	s.mu.Lock()
+	tell := w.Tell
+	w.Tell = nil
+	s.mu.Unlock()
+	if tell != nil {
+		tell(reason)
+	}
+}
+
+// nextMessageLocked makes the next message the current one if its turn has come, and reports
+// whether there is a current one.
+func (s *Status) nextMessageLocked(now time.Time) bool {
+	m := &s.inbox
+	if m.current != nil && !m.until.IsZero() && !now.Before(m.until) {
+		if s.conf.Line { // the user touched no key: it may not have been read
+			m.missed = append(m.missed, m.current)
+			m.missed = m.missed[max(0, len(m.missed)-messagesKept):]
+		}
+		m.current = nil
+	}
+	if m.current == nil && len(m.waiting) > 0 {
+		m.current, m.waiting, m.until = m.waiting[0], m.waiting[1:], time.Time{}
+	}
+	return m.current != nil
+}
+
+func (s *Status) messageLineLocked(cols, rows int) string {
+	w := s.inbox.current
+	s.inbox.onLine = w
+	return notice.Quote(cols, min(rows-1, messageRows), w.Who+": ", w.Text, "")
+}
+
+// noteOnLineLocked notes which message the newest line holds after before, and reports whether to
+// ring for it.
+func (s *Status) noteOnLineLocked(before *message) (ring bool) {
+	m := &s.inbox
+	if m.onLine != before {
+		m.drawn = time.Time{}
+	}
+	if m.onLine == nil || m.onLine.rung {
+		return false
+	}
+	m.onLine.rung = true
+	return s.conf.Line // else it rang as it came
+}
+
+// missedLineLocked is the menu's line with the oldest message that the user may have missed.
+func (s *Status) missedLineLocked(now time.Time, cols, rows int, keys string) string {
+	w := s.inbox.missed[0]
+	s.inbox.onLine = w
+	return notice.Quote(
+		cols,
+		min(rows-1, messageRows+menuRows),
+		w.Who+", "+notice.Span(now.Sub(w.Came))+" ago: ",
+		w.Text,
+		keys,
+	)
+}
+
+// titleMessageLocked tells in the title that the menu has messages. If the user wants no line, the
+// title shows the current message instead.
+func (s *Status) titleMessageLocked(now time.Time) string {
+	m := &s.inbox
+	switch {
+	case !s.conf.Line && s.nextMessageLocked(now):
+		text := []rune(m.current.Text)
+		if m.onLine = m.current; len(text) > titlePart {
+			text = append(text[:titlePart], '…')
+		}
+		return " [" + m.current.Who + ": “" + string(text) + "”]"
+	case len(m.missed) > 0:
+		return " [message: " + s.conf.Reclaim + "]"
+	}
+	return ""
+}
+
+// noteDrawn notes that the newest line or title is on the user's screen. The copier's goroutine
+// calls it.
+func (s *Status) noteDrawn() {
+	s.mu.Lock()
+	m := &s.inbox
+	w := m.onLine
+	if w == nil || !m.drawn.IsZero() {
+		s.mu.Unlock()
+		return
+	}
+	m.drawn = time.Now()
+	if w.From.ID != "" {
+		m.heard = control.Heard{From: w.From, At: m.drawn}
+	}
+	if w == m.current {
+		stay := messageFor + time.Duration(len([]rune(w.Text)))*messageForEach
+		if !s.conf.Line {
+			stay = titleFor
+		}
+		if m.until.IsZero() {
+			m.until = m.drawn.Add(stay)
+			if m.timer != nil {
+				m.timer.Stop()
+			}
+			m.timer = time.AfterFunc(stay, s.conf.Repaint)
+		}
+	}
+	s.mu.Unlock()
+	s.answerSender(w, "")
+}
+
+// Heard returns the agent's message that the user saw last, or the one on the line.
+func (s *Status) Heard() control.Heard {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.inbox.heard
+}
+
+// noteNotDrawn undoes that the newest line holds a message: the line is not drawn for now.
+func (s *Status) noteNotDrawn() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.conf.Line {
+		s.inbox.onLine, s.inbox.drawn = nil, time.Time{}
+	}
+}
+
+// noteKeyLocked notes that the user touched a key, and reports whether that removes a message that
+// could be read.
+func (s *Status) noteKeyLocked(now time.Time) bool {
+	m := &s.inbox
+	if m.onLine == nil || m.onLine != m.current || !s.conf.Line || m.drawn.IsZero() ||
+		now.Sub(m.drawn) < readFor {
+		return false
+	}
+	m.current, m.onLine, m.drawn = nil, nil, time.Time{}
+	return true
+}
+
+// noteMenuClosedLocked removes the message that the menu showed long enough to be read.
+func (s *Status) noteMenuClosedLocked(now time.Time) {
+	m := &s.inbox
+	if len(m.missed) > 0 && m.onLine == m.missed[0] && !m.drawn.IsZero() &&
+		now.Sub(m.drawn) >= readFor {
+		m.missed = m.missed[1:]
+	}
+}
+
+// Reasons why a message cannot be kept for the user.
+var (
+	ErrFull = errors.New(
+		"the user has too many messages that wait already: the newest was not kept",
+	)
+	ErrNoPlace = errors.New(
+		"the user's terminal has no place for messages: neither a line nor a title is wanted",
+	)
+)

@@ -1,0 +1,193 @@
+package overlay
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/consent/control"
+	"terminalproxy/proxy/display/notice"
+)
+
+// listener is a user's screen: what the line says, and what senders were told.
+type listener struct {
+	*Status
+	t    *testing.T
+	told []string
+}
+
+func listening(t *testing.T) *listener {
+	return &listener{Status: New(Config{Line: true, Title: true, Name: "sh", Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Repaint: func() {}}), t: t}
+}
+
+// says takes a message, as the session does.
+func (l *listener) says(name, text string) error {
+	return l.Hear(control.Note{Who: "message from “" + name + "”", Text: notice.Message(text), Came: time.Now(), Tell: func(w protocol.Waiting) {
+		l.told = append(l.told, name+": "+string(w))
+	}})
+}
+
+// draws is the line as it is drawn now, and the title.
+func (l *listener) draws() (line, title string, ring bool) {
+	line, title, ring, _ = l.composeNow(time.Now(), 80, 24, "")
+	l.noteDrawn()
+	return strings.TrimSpace(line), title, ring
+}
+
+// line draws and states what stands there.
+func (l *listener) shows(want string) {
+	l.t.Helper()
+	line, _, _ := l.draws()
+	require.Equal(l.t, want, line)
+}
+
+func TestAMessageStandsUntilTheUserTypes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := listening(t)
+		defer l.Close()
+		require.NoError(t, l.says("ada", "one"))
+		line, title, ring := l.draws()
+		require.Equal(t, "message from “ada”: “one”", line)
+		require.Equal(t, "[observed] sh", title)
+		require.True(t, ring)
+		_, _, ring = l.draws()
+		require.False(t, ring, "once")
+		synctest.Wait()
+		require.Equal(t, []string{"ada: "}, l.told)
+		require.NoError(t, l.says("bert", "two"))
+		require.Equal(t, []string{"ada: ", "bert: turn"}, l.told)
+		l.Dismiss() // the user was typing as it came
+		l.shows("message from “ada”: “one”")
+		time.Sleep(readFor)
+		l.Dismiss()
+		l.shows("message from “bert”: “two”")
+		time.Sleep(readFor)
+		l.Dismiss()
+		l.shows("")
+		_, title, _ = l.draws()
+		require.NotContains(t, title, "message", "nothing was missed")
+	})
+}
+
+// What came while nobody touched a key goes from the screen and is in the menu, one at a time, the oldest first.
+func TestAMissedMessageIsInTheMenu(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := listening(t)
+		defer l.Close()
+		for _, text := range []string{"one", "two"} {
+			require.NoError(t, l.says("ada", text))
+			l.shows("message from “ada”: “" + text + "”")
+			time.Sleep(10 * time.Second)
+			l.shows("")
+		}
+		_, title, _ := l.draws()
+		require.Contains(t, title, `[observed] [message: Ctrl+\]`)
+		time.Sleep(time.Minute)
+		menu := func() {
+			l.Show(control.State{Menu: true})
+			line, _, _ := l.draws()
+			t.Log(line)
+			l.told = append(l.told, line)
+		}
+		menu()
+		require.Contains(t, l.told[len(l.told)-1], "message from “ada”, 1m20s ago: “one”")
+		require.Contains(t, l.told[len(l.told)-1], `Ctrl+\ sends the key`)
+		l.Show(control.State{}) // too short to be read
+		menu()
+		require.Contains(t, l.told[len(l.told)-1], "“one”")
+		time.Sleep(readFor)
+		l.Show(control.State{})
+		menu()
+		require.Contains(t, l.told[len(l.told)-1], "“two”")
+		time.Sleep(readFor)
+		l.Show(control.State{})
+		menu()
+		require.Contains(t, l.told[len(l.told)-1], "no agent has the keyboard")
+	})
+}
+
+// TestAMessageCoversNoQuestionR46: nor a prompt for a password, nor the words that say how the keyboard is taken back.
+func TestAMessageCoversNoQuestionR46(t *testing.T) {
+	ada := control.Agent{ID: "a", Name: "ada"}
+	for want, state := range map[protocol.Waiting]control.State{
+		protocol.WaitsForAnswer: {Phase: control.Asked, Agent: ada, Reason: "please"},
+		protocol.WaitsForSecret: {Phase: control.Granted, Agent: ada, Secret: protocol.SecretHard},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			l := listening(t)
+			defer l.Close()
+			l.Show(state)
+			before, _, _ := l.draws()
+			require.NoError(t, l.says("eve", "press Ctrl+G"))
+			require.Equal(t, []string{"eve: " + string(want)}, l.told)
+			l.shows(before)
+			l.Show(control.State{})
+			l.shows("message from “eve”: “press ctrl-G”")
+			l.Show(state) // it goes at once when there is a question
+			l.shows(before)
+			synctest.Wait()
+			require.Len(t, l.told, 1, "a sender is answered once")
+		})
+	}
+	synctest.Test(t, func(t *testing.T) {
+		l := listening(t)
+		defer l.Close()
+		l.Controlled(control.Event{Granted: true, Agent: ada, Level: protocol.LevelDrive}, "", "")
+		require.NoError(t, l.says("eve", "the keyboard is yours"))
+		require.Equal(t, []string{"eve: turn"}, l.told)
+		line, _, _ := l.draws()
+		require.Contains(t, line, `Ctrl+\ takes the keyboard back at once`)
+		time.Sleep(TellFor)
+		l.shows("message from “eve”: “the keyboard is yours”")
+	})
+}
+
+func TestAMessageThatIsNotDrawnSaysSo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := listening(t)
+		defer l.Close()
+		require.NoError(t, l.says("ada", "one"))
+		time.Sleep(drawPatience)
+		synctest.Wait()
+		require.Equal(t, []string{"ada: program"}, l.told)
+		l.composeNow(time.Now(), 80, 24, "")
+		l.noteNotDrawn()
+		l.noteDrawn()
+		l.shows("message from “ada”: “one”")
+		time.Sleep(readFor)
+		l.Dismiss()
+		there := false
+		l.conf.Present = func() bool { return there }
+		for range messagesKept {
+			require.NoError(t, l.says("ada", "later"))
+		}
+		require.ErrorIs(t, l.says("ada", "too much"), ErrFull)
+		require.Equal(t, "ada: nobody", l.told[len(l.told)-1])
+		there = true
+		l.shows("message from “ada”: “later”")
+	})
+}
+
+func TestAMessageWithoutALineIsInTheTitle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := listening(t)
+		defer l.Close()
+		l.conf.Line = false
+		require.NoError(t, l.says("ada", strings.Repeat("x", 70)))
+		line, title, ring := l.draws()
+		require.Empty(t, line)
+		require.Equal(t, "[observed] [message from “ada”: “"+strings.Repeat("x", 60)+"…”] sh", title)
+		require.True(t, ring)
+		require.Equal(t, []string{"ada: title"}, l.told)
+		time.Sleep(titleFor)
+		_, title, ring = l.draws()
+		require.Equal(t, "[observed] sh", title)
+		require.False(t, ring)
+		l.conf.Title = false
+		require.ErrorIs(t, l.says("ada", "x"), ErrNoPlace)
+	})
+}

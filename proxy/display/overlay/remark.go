@@ -1,0 +1,122 @@
+package overlay
+
+import (
+	"strconv"
+	"time"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/consent/control"
+)
+
+// awayFor is how long another program has to be in the foreground before the user is told that the
+// agent waits: a shell is in the background during each command that an agent types.
+const awayFor = time.Second
+
+// Controlled remarks on a change of control. line is what the agent left on the program's line;
+// note is the agent's own word as it gives the keyboard back. Both may be empty.
+func (s *Status) Controlled(e control.Event, line, note string) {
+	left := ""
+	if line != "" {
+		left = "; left on the line: " + strconv.Quote(line)
+	}
+	if e.Request && s.remarkOnRequestEnd(e) {
+		return
+	}
+	until := formatTerm(0)
+	if !e.Until.IsZero() {
+		until = formatTerm(time.Until(e.Until))
+	}
+	switch {
+	case e.Granted && e.Rule != "":
+		s.Say(s.ruleRemark(e, until), TellFor)
+	case e.Granted && e.By != "":
+		verb := "drive"
+		if e.Level == protocol.LevelType {
+			verb = "type"
+		}
+		s.Say(e.By+" lets "+e.Agent.Name+" "+verb+until+". "+s.conf.Reclaim+
+			" takes the keyboard back at once; your own keys pause it", NoteFor)
+	case e.Granted && e.Level == protocol.LevelType:
+		s.Say(e.Agent.Name+" may type"+until+"; Enter and similar keys wait for you. "+
+			s.conf.Reclaim+" takes the keyboard back at once", TellFor)
+	case e.Granted:
+		s.Say(e.Agent.Name+" drives"+until+". "+s.conf.Reclaim+
+			" takes the keyboard back at once; your own keys pause it", TellFor)
+	case e.Reason == protocol.ReasonReclaimed && e.By != "":
+		s.Say("the keyboard is yours: "+e.By+" stopped "+e.Agent.Name+left, TellFor)
+	case e.Reason == protocol.ReasonReclaimed:
+		s.Say("the keyboard is yours: "+e.Agent.Name+" is stopped"+left, TellFor)
+	case e.Withdrawn:
+		s.Say(e.Agent.Name+" no longer asks: the keyboard is yours"+left, TellFor)
+	case e.Reason == protocol.ReasonReleased && note != "":
+		s.Say(e.Agent.Name+" gives the keyboard back: “"+note+"”"+left, NoteFor)
+	case e.Reason == protocol.ReasonReleased:
+		s.Say(e.Agent.Name+" gives the keyboard back"+left, TellFor)
+	case e.Reason == protocol.ReasonExpired:
+		s.Say("time is up: "+e.Agent.Name+" no longer has the keyboard"+left, TellFor)
+	case e.Reason == protocol.ReasonLink && !e.Absent:
+		s.Say(e.Agent.Name+" disconnected: the keyboard is yours"+left, TellFor)
+	case e.Reason == protocol.ReasonLink:
+		absent := formatDuration(control.AbsentFor)
+		s.Say(e.Agent.Name+" was away for "+absent+": the keyboard is yours"+left, TellFor)
+	}
+}
+
+// Attached tells a person who has just attached that an agent drives.
+func (s *Status) Attached(agent string) {
+	s.Say(agent+" drives. "+s.conf.Reclaim+" takes the keyboard; your own keys pause it", TellFor)
+}
+
+// remarkOnRequestEnd remarks on the end of a request that was not granted. It reports whether there
+// was something to say.
+func (s *Status) remarkOnRequestEnd(e control.Event) bool {
+	text := e.Agent.Name + " no longer asks"
+	switch e.Reason {
+	case protocol.ReasonRefused:
+		if text = e.Agent.Name + " is refused"; e.By != "" {
+			text = e.By + " refused " + e.Agent.Name
+		}
+		if e.Shut {
+			text += ", and may not ask again until you open the menu (" + s.conf.Reclaim + ")"
+		}
+	case protocol.ReasonExpired:
+		text += ": nobody answered"
+	case protocol.ReasonReleased, protocol.ReasonLink:
+	default:
+		return false
+	}
+	s.Say(text, TellFor)
+	return true
+}
+
+// noteForegroundLocked notes that another program took the terminal from the grant's program, or
+// gave it back.
+func (s *Status) noteForegroundLocked(state control.State) {
+	if (state.Away == "") == (s.state.Away == "") {
+		return
+	}
+	if s.away != nil {
+		s.away.Stop()
+		s.away = nil
+	}
+	if state.Away == "" {
+		return
+	}
+	s.away = time.AfterFunc(awayFor, func() {
+		s.mu.Lock()
+		st := s.state
+		s.mu.Unlock()
+		switch {
+		case st.Never != "":
+			s.Say(
+				st.Agent.Name+" waits: your rule at "+st.Never+" keeps it out of "+st.Away,
+				TellFor,
+			)
+		case st.Away != "":
+			s.Say(
+				st.Agent.Name+" waits: it has the keyboard for "+st.Program+" only, and "+st.Away+" is in the foreground",
+				TellFor,
+			)
+		}
+	})
+}

@@ -1,0 +1,125 @@
+package overlay
+
+import (
+	"cmp"
+	"time"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/consent/control"
+	"terminalproxy/proxy/display/notice"
+)
+
+// attendedFor is how long an agent that asked for something counts as one that watches: a gateway
+// does not report who watches.
+const attendedFor = time.Minute
+
+// Attended notes that an agent asked for something just now.
+func (s *Status) Attended() {
+	s.mu.Lock()
+	now := time.Now()
+	mustTell := s.state.Secret != protocol.SecretNone && !s.isGuarding(now)
+	s.seen = now
+	s.mu.Unlock()
+	if mustTell {
+		s.conf.Repaint()
+	}
+}
+
+// isGuarding reports whether to tell the user that a secret prompt keeps agents away. Without
+// agents there is nothing to tell.
+func (s *Status) isGuarding(now time.Time) bool {
+	if s.state.Secret == protocol.SecretNone {
+		return false
+	}
+	return s.state.Phase != control.Observing || s.rung || now.Sub(s.seen) < attendedFor
+}
+
+func (s *Status) secretLine(cols int) string {
+	text := "password prompt: what you type is not shown to agents"
+	if s.state.Phase == control.Granted {
+		text = "password prompt: " + s.state.Agent.Name +
+			"'s input is blocked, and it does not see what you type"
+	}
+	return notice.Line(cols, text, s.dismissLabel())
+}
+
+// dismissLabel says what the grant key does at a secret prompt.
+func (s *Status) dismissLabel() string {
+	switch {
+	case !s.state.Dismissible:
+		return ""
+	case s.state.Secret == protocol.SecretHard:
+		lets := s.grantLabel() + " lets " + s.state.Agent.Name + " answer"
+		return pressAgain(s.state.Again) + lets
+	}
+	return pressAgain(s.state.Again) + s.grantLabel() + ": this is no password"
+}
+
+func (s *Status) secretTag() string {
+	if keys := s.dismissLabel(); keys != "" && !s.conf.Line {
+		return "[secret, agents blocked: " + keys + "]"
+	}
+	return "[secret, agents blocked]"
+}
+
+// menuLine is the menu that the reclaim key opens.
+func (s *Status) menuLine(cols, rows int) string {
+	text, hide := "no agent has the keyboard", "h hides"
+	if s.state.Hidden {
+		text, hide = "agents do not see this screen", "h shows it"
+	}
+	keys := pressAgain(s.state.Again) + s.menuGrantLabel() + " · m writes to it · " +
+		muteLabel(s.state.Mute) + hide +
+		" · " + s.conf.Reclaim + " sends the key" + s.conf.Leave
+	if len(s.inbox.missed) > 0 {
+		return s.missedLineLocked(time.Now(), cols, rows, keys)
+	}
+	return notice.Rows(cols, min(rows-1, menuRows), text, keys)
+}
+
+// menuGrantLabel says what the grant key does in the menu.
+func (s *Status) menuGrantLabel() string {
+	return s.grantLabel() + " lets the next agent that asks drive" + formatTerm(s.state.For)
+}
+
+// muteLabel offers to mute or unmute the last agent, with the separator before the next key.
+func muteLabel(m control.Mute) string {
+	switch {
+	case m.Agent == "":
+		return ""
+	case m.Undo:
+		return "x unmutes " + m.Agent + " · "
+	}
+	return "x mutes " + m.Agent + " · "
+}
+
+func (s *Status) remarkHiddenLocked(on bool) {
+	text := "agents see this screen again"
+	if on {
+		text = "agents no longer see this screen: " + s.conf.Reclaim + ", then h, shows it again"
+	}
+	s.setRemarkLocked(text)
+}
+
+func (s *Status) remarkMutedLocked(m control.Mute) {
+	text := m.Agent + " is muted: " + s.conf.Reclaim + ", then x, unmutes it"
+	switch {
+	case m.Undo && m.By != "":
+		text = m.By + " unmuted " + cmp.Or(m.Agent, "all agents")
+	case m.Undo:
+		text = "agents that you muted may ask again"
+	case m.By != "":
+		text = m.By + " muted " + m.Agent + ": " + s.conf.Reclaim + ", then x, unmutes it"
+	}
+	s.setRemarkLocked(text)
+}
+
+// setRemarkLocked sets a remark for the usual time. The caller repaints.
+func (s *Status) setRemarkLocked(text string) {
+	now := time.Now()
+	s.told, s.said, s.until = text, now, now.Add(TellFor)
+	if s.timer != nil {
+		s.timer.Stop()
+	}
+	s.timer = time.AfterFunc(TellFor, s.conf.Repaint)
+}

@@ -1,0 +1,77 @@
+package overlay
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/consent/control"
+)
+
+func newStatus() *Status {
+	return New(Config{Name: "bash", Line: true, Title: true, Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Repaint: func() {}})
+}
+
+// SAFETY R25: the bell rings once for each prompt, where there is an agent that it keeps away, and nowhere else.
+func TestTheUserIsToldR25(t *testing.T) {
+	now := time.Now()
+	s := newStatus()
+	prompt := control.State{Secret: protocol.SecretHard}
+	s.Show(prompt)
+	line, title, ring, question := s.composeNow(now, 100, 24, "")
+	require.Empty(t, line)
+	require.Equal(t, "[observed] bash", title)
+	require.False(t, ring || question != 0, "nobody looks on: no bell for every sudo")
+
+	s.Attended()
+	line, title, ring, question = s.composeNow(now, 100, 24, "")
+	require.Contains(t, line, "password prompt: what you type is not shown to agents")
+	require.Equal(t, "[secret, agents blocked] bash", title)
+	require.True(t, ring)
+	require.Zero(t, question, "there is nothing to answer")
+	_, _, ring, _ = s.composeNow(now, 100, 24, "")
+	require.False(t, ring, "once")
+
+	s.Show(control.State{})
+	_, title, _, _ = s.composeNow(now, 100, 24, "")
+	require.Equal(t, "[observed] bash", title)
+	prompt = control.State{Phase: control.Granted, Agent: control.Agent{Name: "claude"}, Secret: protocol.SecretHard, Dismissible: true, Question: 1}
+	s.Show(prompt)
+	line, _, ring, question = s.composeNow(now.Add(2*attendedFor), 100, 24, "")
+	require.Contains(t, line, "claude's input is blocked")
+	require.Contains(t, line, "Ctrl+G lets claude answer")
+	require.True(t, ring && question != 0)
+
+	prompt.Secret = protocol.SecretSoft
+	s.Show(prompt)
+	line, _, _, _ = s.composeNow(now, 100, 24, "")
+	require.Contains(t, line, "Ctrl+G: this is no password")
+	s.conf.Line = false
+	_, title, _, question = s.composeNow(now, 100, 24, "")
+	require.Equal(t, "[secret, agents blocked: Ctrl+G: this is no password] bash", title)
+	require.NotZero(t, question)
+}
+
+func TestHiddenIsSaid(t *testing.T) {
+	s := newStatus()
+	s.Show(control.State{Hidden: true})
+	defer s.Close()
+	line, title, _, _ := s.composeNow(time.Now(), 100, 24, "mine")
+	require.Contains(t, line, `agents no longer see this screen: Ctrl+\, then h, shows it again`)
+	require.Equal(t, "[hidden] mine", title)
+	s.Show(control.State{Hidden: true, Menu: true, Question: 1})
+	line, _, _, question := s.composeNow(time.Now(), 120, 24, "")
+	require.Contains(t, line, "agents do not see this screen")
+	require.Contains(t, line, "h shows it")
+	require.NotZero(t, question)
+	for _, hidden := range []bool{true, false} {
+		s.Show(control.State{Hidden: hidden, Menu: true})
+		line, _, _, _ = s.composeNow(time.Now(), 80, 24, "")
+		require.Contains(t, line, "sends the key", "all of it fits a common terminal")
+	}
+	s.Show(control.State{})
+	line, _, _, _ = s.composeNow(time.Now(), 100, 24, "")
+	require.Contains(t, line, "agents see this screen again")
+}

@@ -1,0 +1,164 @@
+package overlay
+
+import (
+	"fmt"
+	"time"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/consent/control"
+	"terminalproxy/proxy/display/notice"
+)
+
+const (
+	// rivalFor is how long an agent counts as asking after it was told that another one has the
+	// keyboard.
+	rivalFor  = time.Minute
+	maxRivals = 9
+	signName  = 24 // characters of an agent's name in the sign
+	// keyRest is how long a sign that covers text stays away after the user pressed a key.
+	keyRest = time.Second
+)
+
+// sign is the state of the lasting sign that an agent drives. Guarded by Status.mu.
+type sign struct {
+	tick   *time.Timer          // redraws when its minutes change
+	tickAt time.Time            // when tick fires
+	rivals map[string]time.Time // agents that were told to wait, and until when they count
+	over   bool                 // it covers text
+	rest   time.Time            // until when it stays away because it covers text
+	wake   *time.Timer          // redraws it at rest
+}
+
+// Rival notes that an agent asked for the keyboard while another one has it.
+func (s *Status) Rival(agentID string) {
+	s.mu.Lock()
+	if s.sign.rivals == nil {
+		s.sign.rivals = make(map[string]time.Time)
+	}
+	if _, known := s.sign.rivals[agentID]; known || len(s.sign.rivals) < maxRivals {
+		s.sign.rivals[agentID] = time.Now().Add(rivalFor)
+		time.AfterFunc(rivalFor, s.conf.Repaint)
+	}
+	s.mu.Unlock()
+	s.conf.Repaint()
+}
+
+// signForms returns the texts of the sign, from the longest to the shortest. It returns nil if no
+// agent drives or the user wants no line.
+func (s *Status) signForms(now time.Time) []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st := s.state
+	if st.Phase != control.Granted || !s.conf.Line || s.conf.Taste.NoSign {
+		s.stopTick()
+		return nil
+	}
+	name := notice.Clean(st.Agent.Name, signName)
+	does, time := s.activity(), s.remainingTime(now)
+	asks := ""
+	switch n := s.countRivals(now); {
+	case n == 1:
+		asks = " · +1 asks"
+	case n > 1:
+		asks = fmt.Sprintf(" · +%d ask", n)
+	}
+	return []string{
+		" " + name + " " + does + time + asks + " · " + s.conf.Reclaim + " ",
+		" " + name + " " + does + " · " + s.conf.Reclaim + " ",
+		" " + name + " " + does + " ",
+	}
+}
+
+// Elsewhere tells the user that a person types from a page. Every other remark comes first.
+func (s *Status) Elsewhere(by string) {
+	text := by + " types from a page; " + s.conf.Reclaim + " keeps pages out for " +
+		formatDuration(control.AloneFor)
+	s.mu.Lock()
+	now := time.Now()
+	other := s.told != "" && s.told != text && now.Before(s.until)
+	fresh := s.told == text && now.Sub(s.said) < TellFor // it is not drawn anew with each key
+	s.mu.Unlock()
+	if !other && !fresh {
+		s.Say(text, NoteFor)
+	}
+}
+
+// activity says in a word what the agent does with the keyboard.
+func (s *Status) activity() string {
+	switch st := s.state; {
+	case st.Never != "":
+		return "waits: never in " + notice.Clean(st.Away, signName)
+	case st.Away != "":
+		return "waits for " + notice.Clean(st.Program, signName)
+	case st.Occupied:
+		return "waits for your line"
+	case st.Paused:
+		return "paused"
+	case st.Level == protocol.LevelType:
+		return "types"
+	}
+	return "drives"
+}
+
+// remainingTime returns how long the grant lasts, in begun minutes, or "" if it has no end. It
+// schedules a redraw for when that changes.
+func (s *Status) remainingTime(now time.Time) string {
+	rest := s.state.Until.Sub(now)
+	if s.state.Until.IsZero() || rest <= 0 {
+		s.stopTick()
+		return ""
+	}
+	minutes := int((rest + time.Minute - 1) / time.Minute)
+	at := s.state.Until.Add(-time.Duration(minutes-1) * time.Minute)
+	if minutes > 1 && !at.Equal(s.sign.tickAt) {
+		s.stopTick()
+		s.sign.tick, s.sign.tickAt = time.AfterFunc(at.Sub(now), s.conf.Repaint), at
+	}
+	if h := minutes / 60; h > 0 {
+		return fmt.Sprintf(" %d h %d min", h, minutes%60)
+	}
+	if minutes == 1 {
+		return " <1 min" // and no timer that counts seconds
+	}
+	return fmt.Sprintf(" %d min", minutes)
+}
+
+func (s *Status) stopTick() {
+	if s.sign.tick != nil {
+		s.sign.tick.Stop()
+		s.sign.tick, s.sign.tickAt = nil, time.Time{}
+	}
+}
+
+// countRivals drops the expired rivals and counts the others.
+func (s *Status) countRivals(now time.Time) int {
+	for id, until := range s.sign.rivals {
+		if !now.Before(until) || id == s.state.Agent.ID {
+			delete(s.sign.rivals, id)
+		}
+	}
+	return len(s.sign.rivals)
+}
+
+// maySignCover notes whether the sign covers text, and reports whether it may be drawn.
+func (s *Status) maySignCover(now time.Time, over bool) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sign.over = over
+	return !over || !now.Before(s.sign.rest)
+}
+
+// hideSignLocked removes a sign that covers text, since the user typed. It reports whether one was
+// drawn.
+func (s *Status) hideSignLocked(now time.Time) bool {
+	if !s.sign.over || s.state.Phase != control.Granted {
+		return false
+	}
+	gone := !now.Before(s.sign.rest)
+	s.sign.rest = now.Add(keyRest)
+	if s.sign.wake != nil {
+		s.sign.wake.Stop()
+	}
+	s.sign.wake = time.AfterFunc(keyRest, s.conf.Repaint)
+	return gone
+}

@@ -1,0 +1,358 @@
+// Package overlay shows the user the proxy's own texts over the program: a line with questions and
+// remarks, the window's title and the bell. It words them, decides which comes first, and makes the
+// bytes that draw and remove them from the terminal model. It decides nothing about control, writes
+// nothing itself, and knows an agent only by name. Its user passes the state of control
+// ([Status.Show]) and writes what [Painter.Paint] makes.
+package overlay
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/consent/control"
+	"terminalproxy/proxy/display/notice"
+)
+
+// How long a remark stays.
+const (
+	TellFor    = 3 * time.Second  // a plain remark
+	NoteFor    = 8 * time.Second  // one with words of an agent or a person
+	TroubleFor = 10 * time.Second // one about a problem
+	readFor    = time.Second      // before that the user's keys do not remove it
+)
+
+// Bounds of the texts.
+const (
+	maxTitle = 200 // characters of the program's title
+	tellRows = 3   // at most for a remark
+	menuRows = 5   // for the menu, on a narrow screen
+	askRows  = 6   // for a request
+	slim     = 40  // columns; below, a remark gets menuRows, so that its key is not cut off
+	narrow   = 30  // columns; below, a request covers what it needs
+)
+
+// Config says what a user's terminal can show, and what the user wants of that.
+type Config struct {
+	Name  string // of the session, for a program that sets no title
+	Line  bool   // the line is wanted (no --no-notice)
+	Title bool   // the terminal takes titles
+	// OneProgram means that grants are for the foreground program.
+	OneProgram bool
+	Colors     Colors      // of the terminal
+	Taste      Taste       // of the user
+	Reclaim    string      // the label of the reclaim key
+	Grant      string      // the label of the grant key where the session starts
+	Leave      string      // in the menu: how to leave another person's session
+	Repaint    func()      // requests a redraw; called on any goroutine
+	Present    func() bool // whether a person can see the screen; nil means always
+}
+
+// Status holds what the proxy has to say to the user: a line over the bottom row while something
+// needs the user, and in the window's title who has the keyboard. It may be used from any
+// goroutine; a [Painter] draws it.
+type Status struct {
+	conf  Config
+	grant atomic.Pointer[string] // the label of the grant key, once the session has moved
+
+	mu    sync.Mutex
+	state control.State
+	told  string    // a passing remark
+	said  time.Time // when it was made
+	until time.Time // when it goes by itself
+	timer *time.Timer
+	away  *time.Timer // remarks that the agent waits for its program
+	bell  bool
+	alert alert     // waits to be written
+	small bool      // the newest line had no room for the question
+	alone bool      // no gateway is connected: no one can look
+	seen  time.Time // when an agent last asked for something
+	rung  bool      // the user has been told of the present prompt for a secret
+	begun bool      // a grant began: unlock the terminal's keyboard, to be sure
+	sign  sign      // that an agent drives
+	inbox inbox     // messages to the user
+}
+
+// New returns a status that has nothing to say.
+func New(conf Config) *Status { return &Status{conf: conf} }
+
+// LabelGrant sets the label of the grant key: the session is at another terminal now.
+func (s *Status) LabelGrant(label string) { s.grant.Store(&label) }
+
+// grantLabel returns what people press to give the keyboard.
+func (s *Status) grantLabel() string {
+	if label := s.grant.Load(); label != nil {
+		return *label
+	}
+	return s.conf.Grant
+}
+
+// Show takes a new state of control.
+func (s *Status) Show(state control.State) {
+	s.mu.Lock()
+	s.bell = s.bell ||
+		state.Question != s.state.Question &&
+			(state.Phase == control.Asked || state.Pending.Keys != "")
+	if state.Hidden != s.state.Hidden {
+		s.remarkHiddenLocked(state.Hidden)
+	}
+	if state.Muted != s.state.Muted {
+		s.remarkMutedLocked(state.Muted)
+	}
+	if state.Phase == control.Granted && s.state.Phase != control.Granted {
+		s.begun = true
+	}
+	s.noteForegroundLocked(state)
+	if s.state.Menu && !state.Menu {
+		s.noteMenuClosedLocked(time.Now())
+	}
+	s.state = state
+	s.mu.Unlock()
+	s.conf.Repaint()
+}
+
+// Tell shows a plain remark.
+func (s *Status) Tell(text string) { s.Say(text, TellFor) }
+
+// Say shows a remark for a while.
+func (s *Status) Say(text string, d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := time.Now()
+	s.told, s.said, s.until = text, now, now.Add(d)
+	if s.timer != nil {
+		s.timer.Stop()
+	}
+	s.timer = time.AfterFunc(d, s.conf.Repaint)
+	s.conf.Repaint()
+}
+
+// Observed notes whether a gateway is connected, through which agents look.
+func (s *Status) Observed(yes bool) {
+	s.mu.Lock()
+	changed := s.alone == yes
+	s.alone = !yes
+	s.mu.Unlock()
+	if changed {
+		s.conf.Repaint()
+	}
+}
+
+// Dismiss removes a remark that could be read: the user types, and may be typing on the row that it
+// covers. It holds no lock that the screen or the network could hold up.
+func (s *Status) Dismiss() {
+	s.mu.Lock()
+	read := s.told != "" && time.Since(s.said) >= readFor
+	if read {
+		s.told = ""
+	}
+	now := time.Now()
+	read = s.noteKeyLocked(now) || read
+	read = s.hideSignLocked(now) || read
+	s.mu.Unlock()
+	if read {
+		s.conf.Repaint()
+	}
+}
+
+// Close stops the timers.
+func (s *Status) Close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, t := range []*time.Timer{s.timer, s.away, s.inbox.timer, s.sign.tick, s.sign.wake} {
+		if t != nil {
+			t.Stop()
+		}
+	}
+}
+
+// takeBegun reports once that a grant began.
+func (s *Status) takeBegun() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	begun := s.begun
+	s.begun = false
+	return begun
+}
+
+// composeNow returns what to show now on a terminal of this size: the line, the title (each may be
+// ""), whether to ring, and the question that line or title ask, or 0.
+func (s *Status) composeNow(
+	now time.Time,
+	cols, rows int,
+	title string,
+) (line, window string, ring bool, question uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ring, s.bell = s.bell, false
+	guarding := s.isGuarding(now)
+	if s.state.Asks() || guarding && s.state.Dismissible && !s.state.Message.Open {
+		question = s.state.Question
+	}
+	if guarding && !s.rung {
+		ring = true
+	}
+	s.rung = guarding
+	before := s.inbox.onLine
+	s.inbox.onLine = nil
+	if s.conf.Line {
+		line = s.lineLocked(now, cols, rows)
+	}
+	asks := question != 0
+	if asks && !s.isAnswerable(line, cols, rows) {
+		line, question = s.replaceUnreadable(line, question, cols, rows)
+	}
+	s.small = asks && question == 0
+	if s.conf.Title {
+		if title == "" {
+			title = s.conf.Name
+		}
+		window = s.titleTag(now) + s.titleMessageLocked(now) + " " + notice.Clean(title, maxTitle)
+	}
+	ring = s.noteOnLineLocked(before) || ring
+	return line, window, ring, question
+}
+
+func (s *Status) lineLocked(now time.Time, cols, rows int) string {
+	st := s.state
+	switch {
+	case st.Message.Open:
+		return s.composeLine(cols)
+	case st.Pending.Keys != "":
+		return s.approvalLine(cols, rows)
+	case st.Occupied:
+		return s.occupiedLine(cols, rows)
+	case st.Phase == control.Asked:
+		keys := pressAgain(st.Again && cols >= narrow) + s.allowLabel() + " · " +
+			s.conf.Reclaim + " refuses"
+		if st.Ahead.Rule != "" {
+			keys = s.conf.Reclaim + " refuses"
+		}
+		return notice.Rows(cols, maxQuestionRows(cols, rows), s.controlQuestion(), keys)
+	case st.Menu:
+		return s.menuLine(cols, rows)
+	case s.isGuarding(now):
+		return s.secretLine(cols)
+	case st.Pregrant:
+		return notice.Line(cols, s.pregrantLine(), s.conf.Reclaim+" takes that back")
+	case s.told != "" && now.Before(s.until):
+		most := tellRows
+		if cols < slim {
+			most = menuRows
+		}
+		return notice.Rows(cols, min(rows-1, most), s.told, "")
+	case s.nextMessageLocked(now):
+		return s.messageLineLocked(cols, rows)
+	}
+	return ""
+}
+
+// maxQuestionRows is how many rows a request may cover.
+func maxQuestionRows(cols, rows int) int {
+	if cols < narrow {
+		return rows - 1
+	}
+	return min(rows-1, askRows)
+}
+
+// controlQuestion is the question for control. The name stands in quotation marks: the agent chose
+// it.
+func (s *Status) controlQuestion() string {
+	if s.state.Ahead.Rule != "" {
+		return s.announcement()
+	}
+	return s.controlWish() + ": “" + s.state.Reason + "”"
+}
+
+// controlWish is that question without the agent's own words.
+func (s *Status) controlWish() string {
+	return s.namedAsker("“"+s.state.Agent.Name+"”") + " asks to " + s.wantedGrant()
+}
+
+// allowLabel says what the grant key does about a request.
+func (s *Status) allowLabel() string { return s.grantLabel() + " allows" }
+
+// namedAsker adds that another agent asks: a user who read the first one's question must see that.
+func (s *Status) namedAsker(name string) string {
+	if s.state.Another {
+		return "another agent, " + name + ","
+	}
+	return name
+}
+
+// wantedGrant is what an agent asks for: level, scope and time.
+func (s *Status) wantedGrant() string {
+	text := "drive"
+	if s.state.Level == protocol.LevelType {
+		text = "type"
+	}
+	if s.conf.OneProgram {
+		text += " this program"
+	}
+	return text + formatTerm(s.state.For)
+}
+
+// formatTerm says how long a grant lasts; 0 is without end.
+func formatTerm(d time.Duration) string {
+	if d == 0 {
+		return " until you take it back"
+	}
+	return " for " + formatDuration(d)
+}
+
+// titleTag says in the window's title who has the keyboard.
+func (s *Status) titleTag(now time.Time) string {
+	switch st := s.state; {
+	case st.Hidden:
+		return "[hidden]"
+	case s.isGuarding(now):
+		return s.secretTag()
+	case st.Pending.Keys != "" && !s.conf.Line:
+		return s.approvalTitle()
+	case st.Pending.Keys != "":
+		return "[agent asks]"
+	case st.Occupied && !s.conf.Line:
+		return "[" + st.Agent.Name + " waits for your line: " + pressAgain(st.Again) +
+			s.grantLabel() + " lets it type]"
+	case st.Occupied:
+		return "[" + st.Agent.Name + " waits for your line]"
+	case st.Never != "":
+		return "[" + st.Agent.Name + " waits: never in " + st.Away + "]"
+	case st.Away != "":
+		return "[" + st.Agent.Name + " waits for " + st.Program + "]"
+	case st.Phase == control.Granted && st.Paused:
+		return "[" + st.Agent.Name + " paused]"
+	case st.Phase == control.Granted && st.Level == protocol.LevelType:
+		return "[" + st.Agent.Name + " types]"
+	case st.Phase == control.Granted:
+		return "[" + st.Agent.Name + " drives]"
+	case st.Phase == control.Asked && !s.conf.Line && st.Ahead.Rule != "":
+		return "[" + s.namedAsker(st.Agent.Name) + s.upcomingGrant() + ": " + s.conf.Reclaim +
+			" refuses]"
+	case st.Phase == control.Asked && !s.conf.Line:
+		return "[" + s.namedAsker(st.Agent.Name) + " asks to " + s.wantedGrant() + ": " +
+			pressAgain(st.Again) + s.grantLabel() + " allows, " + s.conf.Reclaim + " refuses]"
+	case st.Phase == control.Asked:
+		return "[agent asks]"
+	case s.alone:
+		return "[not observed]"
+	}
+	return "[observed]"
+}
+
+// pregrantLine says who will get the keyboard without a question.
+func (s *Status) pregrantLine() string {
+	g := s.state.RemotePregrant
+	agent, verb, by := "the next agent that asks", " will drive", ""
+	if g.Agent != "" {
+		agent = g.Agent + ", once it asks,"
+	}
+	if g.Level == protocol.LevelType {
+		verb = " will type"
+	}
+	if g.By != "" {
+		by = " (allowed by " + g.By + ")"
+	}
+	return agent + verb + formatTerm(s.state.For) + by
+}

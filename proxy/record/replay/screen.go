@@ -1,0 +1,57 @@
+package replay
+
+import (
+	"fmt"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/terminal/screen"
+)
+
+// Screen is the screen as it is shown, for who draws it: what looks like a secret is covered, and
+// it is in no mode of the program's that means something to a terminal.
+func (p *Player) Screen() *screen.Screen {
+	m := p.shownRows("")
+	s := screen.New(screen.Config{Cols: m.Cols, Rows: m.Rows})
+	s.Feed(redraw(m))
+	return s
+}
+
+// redraw returns the bytes that show rows on a fresh terminal of their size.
+func redraw(m *protocol.Rows) []byte {
+	var b []byte
+	for _, c := range m.State.Palette {
+		b = fmt.Appendf(b, "\x1b]%s;%s\x1b\\", paletteCode(c.Name), c.RGB)
+	}
+	if m.State.Clusters {
+		b = append(b, "\x1b[?2027h"...)
+	}
+	if m.State.Reverse {
+		b = append(b, "\x1b[?5h"...)
+	}
+	b = fmt.Appendf(b, "\x1b]2;%s\x1b\\", m.State.Title)
+	for i, line := range m.Lines {
+		b = fmt.Appendf(b, "\x1b[%dH%s", i+1, line)
+	}
+	b = fmt.Appendf(b, "\x1b[m\x1b[%d;%dH", m.Cursor.Row+1, m.Cursor.Col+1)
+	switch m.Cursor.Shape {
+	case protocol.CursorUnderline:
+		b = append(b, "\x1b[4 q"...)
+	case protocol.CursorBar:
+		b = append(b, "\x1b[6 q"...)
+	}
+	if !m.Cursor.Visible {
+		b = append(b, "\x1b[?25l"...)
+	}
+	return b
+}
+
+// paletteCode returns the beginning of the sequence that sets a colour (OSC 4, 10 and 11 of xterm).
+func paletteCode(name string) string {
+	switch name {
+	case "foreground":
+		return "10"
+	case "background":
+		return "11"
+	}
+	return "4;" + name
+}

@@ -1,0 +1,401 @@
+//go:build linux
+
+package child_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"terminalproxy/proxy/terminal/child"
+)
+
+// sleeper names, in the environment, what the test binary is to sleep in instead of running tests.
+const sleeper = "CHILD_TEST_SLEEPER"
+
+func TestMain(m *testing.M) {
+	if how := os.Getenv(sleeper); how != "" {
+		signal.Ignore(unix.SIGHUP)
+		runtime.LockOSThread()
+		fmt.Println(how, sleepers[how]())
+		os.Exit(1) // none is meant to come here
+	}
+	os.Exit(m.Run())
+}
+
+// sleepers are programs that wait for something, their terminal or not, in every way.
+var sleepers = map[string]func() error{
+	"read":      func() error { return read(0) },
+	"readv":     func() error { _, err := unix.Readv(0, [][]byte{make([]byte, 1)}); return err },
+	"read tty":  func() error { return read(openProcess("/dev/tty")) },
+	"read pipe": func() error { return read(pipe()) },
+	"read pts":  func() error { return read(stranger()) },
+	"poll":      func() error { return poll(pipe(), 0) },
+	"poll tty":  func() error { return poll(openProcess("/dev/tty")) },
+	"poll out": func() error { // the terminal is among them, but not to be read
+		_, err := unix.Poll([]unix.PollFd{{Fd: 0, Events: unix.POLLPRI}, {Fd: -1, Events: unix.POLLIN}}, -1)
+		return err
+	},
+	"poll pipe": func() error { return poll(pipe()) },
+	"poll late": func() error { return timed(2000, 0) }, // as an editor that does something after a while
+	"poll soon": func() error { return timed(100, 0) },
+	"poll both": func() error { return timed(60_000, 0, pipe()) },
+	"select soon": func() error {
+		for {
+			var set unix.FdSet
+			set.Set(0)
+			if _, err := unix.Select(1, &set, nil, nil, &unix.Timeval{Usec: 400_000}); err != nil && !errors.Is(err, unix.EINTR) {
+				return err
+			}
+		}
+	},
+	"select late": func() error {
+		for {
+			var set unix.FdSet
+			set.Set(0)
+			if _, err := unix.Select(1, &set, nil, nil, &unix.Timeval{Sec: 60}); err != nil && !errors.Is(err, unix.EINTR) {
+				return err
+			}
+		}
+	},
+	"epoll soon": func() error {
+		for e := watch(pipe(), 0); ; {
+			if _, err := unix.EpollWait(e, make([]unix.EpollEvent, 1), 100); err != nil && !errors.Is(err, unix.EINTR) {
+				return err
+			}
+		}
+	},
+	"epoll alone": func() error { return epoll(watch(0)) },
+	"poll none":   func() error { _, err := unix.Poll(nil, 1_000_000); return err },
+	"select":      func() error { return choose(pipe(), 0) },
+	"select pipe": func() error { return choose(pipe()) },
+	"select out":  func() error { var none unix.FdSet; _, err := unix.Select(0, &none, nil, nil, nil); return err },
+	"epoll":       func() error { return epoll(watch(pipe(), 0)) },
+	"epoll pipe":  func() error { return epoll(watch(pipe())) },
+	"epoll epoll": func() error { return epoll(watch(pipe(), watch(0))) },
+	"poll epoll":  func() error { return poll(watch(0)) },
+	"wait": func() error {
+		cmd := exec.Command("sleep", "1000")
+		return cmd.Run()
+	},
+	"pause": unix.Pause, // a select of no cases would be a deadlock to a runtime without cgo
+	"spin": func() error {
+		for n := 1; n != 0; n++ {
+			runtime.KeepAlive(n)
+		}
+		return nil
+	},
+	"thread": func() error { // another thread reads while this one sleeps elsewhere
+		go func() { _ = read(0) }()
+		return poll(pipe())
+	},
+	"background": func() error { // a process in another group sleeps in a poll of the terminal
+		cmd := helper("poll")
+		cmd.Stdin, cmd.Stdout = os.Stdin, os.Stdout
+		cmd.SysProcAttr = &unix.SysProcAttr{Setpgid: true}
+		return cmd.Run()
+	},
+	"group": func() error { // another process of the same group does
+		cmd := helper("poll tty")
+		cmd.Stdin = os.Stdin
+		return cmd.Run()
+	},
+}
+
+func helper(how string) *exec.Cmd {
+	cmd := exec.Command("/proc/self/exe")
+	cmd.Env = append(os.Environ(), sleeper+"="+how)
+	return cmd
+}
+
+func read(fd int) error { _, err := unix.Read(fd, make([]byte, 1)); return err }
+
+func openProcess(name string) int {
+	fd, err := unix.Open(name, unix.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		panic(err)
+	}
+	return fd
+}
+
+// pipe is one end of a pipe from which nothing ever comes.
+func pipe() int {
+	var ends [2]int
+	if err := unix.Pipe(ends[:]); err != nil {
+		panic(err)
+	}
+	return ends[0]
+}
+
+// stranger is the terminal of another session: not the program's.
+func stranger() int {
+	master := openProcess("/dev/ptmx")
+	if err := unix.IoctlSetPointerInt(master, unix.TIOCSPTLCK, 0); err != nil {
+		panic(err)
+	}
+	slave, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(master), unix.TIOCGPTPEER, unix.O_RDWR|unix.O_NOCTTY)
+	if errno != 0 {
+		panic(errno)
+	}
+	return int(slave)
+}
+
+func poll(fds ...int) error {
+	var table []unix.PollFd
+	for _, fd := range fds {
+		table = append(table, unix.PollFd{Fd: int32(fd), Events: unix.POLLIN})
+	}
+	_, err := unix.Poll(table, -1)
+	return err
+}
+
+// timed polls over and over, each time for so many milliseconds.
+func timed(ms int, fds ...int) error {
+	var table []unix.PollFd
+	for _, fd := range fds {
+		table = append(table, unix.PollFd{Fd: int32(fd), Events: unix.POLLIN})
+	}
+	for {
+		if _, err := unix.Poll(table, ms); err != nil && !errors.Is(err, unix.EINTR) {
+			return err
+		}
+	}
+}
+
+func choose(fds ...int) error {
+	var set unix.FdSet
+	for _, fd := range fds {
+		set.Set(fd)
+	}
+	_, err := unix.Select(1024, &set, nil, nil, nil)
+	return err
+}
+
+func watch(fds ...int) int {
+	e, err := unix.EpollCreate1(0)
+	if err != nil {
+		panic(err)
+	}
+	for _, fd := range fds {
+		if err := unix.EpollCtl(e, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(fd)}); err != nil {
+			panic(err)
+		}
+	}
+	return e
+}
+
+func epoll(fd int) error {
+	_, err := unix.EpollWait(fd, make([]unix.EpollEvent, 1), -1)
+	return err
+}
+
+// sleeping starts a sleeper and waits until it sleeps, which its output cannot tell.
+func sleeping(t *testing.T, how string) *child.Child {
+	t.Helper()
+	exe, err := os.Executable()
+	require.NoError(t, err)
+	return drainedInBackground(t, start(t, "", func(c *child.Config) {
+		c.Path, c.Args, c.Env = exe, nil, append(os.Environ(), sleeper+"="+how)
+	}))
+}
+
+// drainedInBackground reads what a program prints for as long as the test runs.
+func drainedInBackground(t *testing.T, c *child.Child) *child.Child {
+	t.Helper()
+	ended := make(chan struct{})
+	go func() { // ends with the program
+		defer close(ended)
+		buf := make([]byte, 4096)
+		for {
+			_, err := c.Read(buf)
+			if errors.Is(err, child.ErrAgain) {
+				_, _ = unix.Poll([]unix.PollFd{{Fd: int32(c.Descriptor()), Events: unix.POLLIN}}, 100)
+			} else if err != nil {
+				return
+			}
+		}
+	}()
+	t.Cleanup(func() { // before the descriptor is closed
+		c.Kill()
+		<-ended
+		c.Wait()
+	})
+	return c
+}
+
+func TestBlockedOn(t *testing.T) {
+	t.Parallel()
+	const nothing, reads, polls, shares, loops = "nothing", "reads", "polls", "shares", "loops"
+	for how, want := range map[string]string{
+		"read": reads, "readv": reads, "read tty": reads, "thread": reads,
+		"read pipe": nothing, "read pts": nothing, "pause": nothing, "spin": nothing, "wait": nothing, "background": nothing,
+		"poll tty": polls, "poll epoll": polls, "group": polls, "poll late": polls, "select late": polls, "epoll alone": polls,
+		"poll": shares, "poll both": shares, "select": shares, "epoll": shares, "epoll epoll": shares,
+		"poll soon": loops, "select soon": loops, "epoll soon": loops,
+		"poll out": nothing, "poll pipe": nothing, "poll none": nothing, "select pipe": nothing, "select out": nothing, "epoll pipe": nothing,
+	} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			c := sleeping(t, how)
+			var a child.Blocked
+			var ran uint64
+			still := 0
+			require.Eventually(t, func() bool {
+				known := false
+				a, known = c.BlockedOn()
+				if want == loops {
+					return a.Loops
+				}
+				if !known || a.Ran != ran || !a.Asleep {
+					ran, still = a.Ran, 0
+					return how == "spin" && known && !a.Asleep && a.Ran > 0
+				}
+				still++
+				return still > 5
+			}, 2*time.Minute, 10*time.Millisecond)
+			got := nothing
+			switch {
+			case a.Reads:
+				got = reads
+			case a.Polls:
+				got = polls
+			case a.Shares:
+				got = shares
+			case a.Loops:
+				got = loops
+			}
+			require.Equal(t, want, got, "%+v", a)
+			require.False(t, a.Unclear, "%+v", a)
+			require.Empty(t, a.Relay)
+			require.True(t, a.Canonical)
+			require.NotZero(t, a.Group)
+		})
+	}
+}
+
+// A program that was stopped in a poll goes on with another call, which is the same poll.
+func TestBlockedOnAfterAStop(t *testing.T) {
+	c := sleeping(t, "poll")
+	polls := func(want bool) func() bool {
+		return func() bool { a, _ := c.BlockedOn(); return a.Shares == want }
+	}
+	require.Eventually(t, polls(true), 2*time.Minute, 10*time.Millisecond)
+	require.NoError(t, unix.Kill(c.Pid(), unix.SIGSTOP))
+	require.Eventually(t, polls(false), 2*time.Minute, 10*time.Millisecond)
+	require.NoError(t, unix.Kill(c.Pid(), unix.SIGCONT))
+	require.Eventually(t, polls(true), 2*time.Minute, 10*time.Millisecond)
+}
+
+func enter(t *testing.T, c *child.Child, text string) {
+	t.Helper()
+	n, err := c.Write([]byte(text))
+	require.NoError(t, err)
+	require.Equal(t, len(text), n)
+}
+
+func TestHasOutput(t *testing.T) {
+	c := start(t, "read x; printf answer; sleep 1000", nil)
+	require.False(t, c.HasOutput())
+	enter(t, c, "\n")
+	require.Eventually(t, c.HasOutput, 2*time.Minute, time.Millisecond)
+	until(t, c, "answer")
+	require.False(t, c.HasOutput())
+}
+
+// Real programs, and what they wait with.
+func TestBlockedOnOfPrograms(t *testing.T) {
+	t.Parallel()
+	for _, p := range []struct {
+		command   string
+		canonical bool
+		shares    bool // with other descriptors
+	}{
+		{"cat", true, false},
+		{"bash --norc --noprofile", false, false},
+		{"bash --norc --noprofile --noediting", true, false},
+		{"dash", true, false},
+		{"zsh -f", false, false},
+		{"fish --no-config --private", false, true},
+		{"python3 -q", false, false},
+		{"perl -e $x=<STDIN>", true, false},
+		{"node", false, true},
+		{"gdb -q -nx", false, true},
+		{"vim -u NONE -i NONE", false, false},
+		{"nvim -u NONE -i NONE", false, false},
+		{"nano --ignorercfiles", false, false},
+		{"less /etc/passwd", false, false},
+		{"top", false, false},
+	} {
+		t.Run(p.command, func(t *testing.T) {
+			t.Parallel()
+			words := strings.Fields(p.command)
+			if _, err := exec.LookPath(words[0]); err != nil {
+				t.Skip(words[0] + " is not installed")
+			}
+			c := drainedInBackground(t, start(t, "", func(conf *child.Config) {
+				conf.Path, conf.Args, conf.Env = words[0], words[1:], append(os.Environ(), "TERM=xterm-256color")
+			}))
+			var a child.Blocked
+			require.Eventually(t, func() bool {
+				a, _ = c.BlockedOn()
+				return (a.Reads || a.Polls || a.Shares && p.shares) && a.Asleep && a.Canonical == p.canonical
+			}, 2*time.Minute, 10*time.Millisecond)
+			require.Equal(t, p.shares, a.Shares, "%+v", a)
+			require.False(t, a.Unclear, "%+v", a)
+		})
+	}
+}
+
+func BenchmarkBlockedOn(b *testing.B) {
+	for name, script := range map[string]string{
+		"one process": "read x", "200 in the background": "for i in $(seq 200); do sleep 1000 & done; read x",
+	} {
+		b.Run(name, func(b *testing.B) {
+			c, err := child.Start(child.Config{Path: "/bin/bash", Args: []string{"-c", script}, Cols: 80, Rows: 24})
+			require.NoError(b, err)
+			defer func() { c.Kill(); c.Wait(); c.Close() }()
+			require.Eventually(b, func() bool { a, _ := c.BlockedOn(); return a.Reads }, 2*time.Minute, 10*time.Millisecond)
+			for b.Loop() {
+				c.BlockedOn()
+			}
+		})
+	}
+}
+
+// What stands between the terminal and another is no program that waits: it is always ready.
+func TestBlockedOnOfRelays(t *testing.T) {
+	socket := filepath.Join(t.TempDir(), "s")
+	for command, want := range map[string]string{
+		"script -qc cat /dev/null":                    "script",
+		"tmux -S " + socket + " -f /dev/null new cat": "tmux: client",
+	} {
+		words := strings.Fields(command)
+		if _, err := exec.LookPath(words[0]); err != nil {
+			continue
+		}
+		c := drainedInBackground(t, start(t, "", func(conf *child.Config) {
+			conf.Path, conf.Args, conf.Env = words[0], words[1:], append(os.Environ(), "TERM=xterm-256color", "TMUX=")
+		}))
+		var a child.Blocked
+		require.Eventually(t, func() bool {
+			a, _ = c.BlockedOn()
+			return a.Relay == want && a.Asleep
+		}, 2*time.Minute, 10*time.Millisecond, command)
+		require.False(t, a.Reads || a.Polls || a.Unclear, "%s: %+v", command, a)
+	}
+	if _, err := exec.LookPath("tmux"); err == nil {
+		require.Eventually(t, func() bool { // one that is just beginning does not hear it yet
+			return exec.CommandContext(t.Context(), "tmux", "-S", socket, "kill-server").Run() == nil
+		}, 2*time.Minute, 10*time.Millisecond, "the server ends")
+	}
+}

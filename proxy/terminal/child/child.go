@@ -1,0 +1,335 @@
+// Package child is the program in its PTY: starting it, its size, its signals, its exit status, and
+// the master side as non-blocking reads and writes. It knows nothing of users and agents.
+package child
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"slices"
+	"sync/atomic"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"terminalproxy/proxy/terminal/nonblock"
+)
+
+// ErrAgain says that a read or write would have had to wait: what the system says then.
+var ErrAgain error = unix.EAGAIN
+
+// Config says what to start.
+type Config struct {
+	Path       string   // as the user typed it: a name to look up in PATH, or a path
+	Args       []string // without the program's own name
+	Dir        string   // "" is the present one
+	Env        []string // complete; nil is the present one
+	Cols, Rows int      // first size of the terminal, in cells
+	// Termios are the first line settings, nil for the kernel's: a user's own stty settings go on
+	// inside.
+	Termios *unix.Termios
+	// Streams are the program's standard input, output and error, in this order, if they are not
+	// its terminal: nil, or a missing one, stands for the terminal. Start uses duplicates.
+	Streams []*os.File
+	// Behind starts the program in the background of its terminal, as after [Child.Background]. It
+	// needs a leader.
+	Behind bool
+	// Stopped is called, from Wait, each time the program was stopped by a signal. It may be nil.
+	Stopped func(unix.Signal)
+	// JobControl says that the caller resumes the program when it stops. It then has a leader of
+	// its session beside it (see leader_linux.go) and stops at Ctrl+Z as it does without us.
+	// Otherwise, and on systems where we have no leader, it leads its session itself, and the
+	// kernel discards what stops it but SIGSTOP. A program that starts behind has a leader, too.
+	JobControl bool
+	// Hurry, when it is closed, lets Terminate and Sweep come to their last signal at once; nil
+	// never is.
+	Hurry <-chan struct{}
+}
+
+// StartError says why a program could not be started, with the exit status a shell would give: 127
+// not found, 126 not executable, 125 everything else.
+type StartError struct {
+	Status int
+	Say    string
+	Hint   string
+}
+
+// Error implements error.
+func (e *StartError) Error() string { return e.Say }
+
+// Exit is how a program ended.
+type Exit struct {
+	Code   int    // exit code, 128+n for a signal
+	Signal string // name such as "SIGTERM", "" if it exited by itself
+}
+
+// Child is a running program and the master side of its PTY. Read belongs to one goroutine, Write
+// and FlushInput to one; Resize, Foreground and the signals may come from any until Close.
+type Child struct {
+	pid     int
+	session int     // process id of its session's leader: the program itself, or leader
+	leader  *leader // nil where the program is the leader
+	master  int
+	slave   string
+	stopped func(unix.Signal)
+	hurry   <-chan struct{}
+	spell   atomic.Uint64 // counts the looks that found raw mode
+	halted  atomic.Bool   // a key has stopped the output, see OutputStopped
+}
+
+// Start opens a PTY, sets its size and line settings, and starts the program on it in a new
+// session, whose controlling terminal it is, as the leader of a process group in its foreground.
+// The error is a *StartError.
+func Start(c Config) (*Child, error) {
+	path, err := findProgram(c.Path)
+	if err != nil {
+		return nil, err
+	}
+	p, err := openPTY()
+	if err != nil {
+		return nil, resourceError(125, "open a PTY", err)
+	}
+	defer unix.Close(p.slave)
+	child := &Child{master: p.master, slave: p.name, stopped: c.Stopped, hurry: c.Hurry}
+	if err := child.preparePTY(c); err != nil {
+		_ = unix.Close(p.master)
+		return nil, resourceError(125, "prepare the PTY", err)
+	}
+	if err := child.start(c, path, p.slave); err != nil {
+		_ = unix.Close(p.master)
+		return nil, startError(c.Path, err)
+	}
+	return child, nil
+}
+
+// launch is what a leader starts: complete, and with descriptors that stay open meanwhile.
+type launch struct {
+	path      string
+	args, env []string
+	dir       string
+	stdio     [3]uintptr
+	tty       int
+	behind    bool
+}
+
+// start starts the program on its terminal.
+func (c *Child) start(conf Config, path string, tty int) error {
+	cmd := &exec.Cmd{Path: path, Args: append([]string{conf.Path}, conf.Args...), Dir: conf.Dir, Env: conf.Env}
+	stdio, closeStdio, err := openStreams(conf.Streams, tty)
+	if err != nil {
+		return err
+	}
+	defer closeStdio()
+	if conf.JobControl || conf.Behind {
+		led, program, err := startLeader(launch{
+			path: path, args: cmd.Args, env: cmd.Environ(), dir: conf.Dir,
+			stdio: stdio, tty: tty, behind: conf.Behind,
+		})
+		if !errors.Is(err, errors.ErrUnsupported) {
+			if err == nil {
+				c.leader, c.session, c.pid = led, led.pid, program
+			}
+			return err
+		}
+	}
+	// Package os would try, before its first process, whether the system has descriptors for
+	// processes, with a process of its own.
+	files, controlling := stdio[:], slices.Index(stdio[:], uintptr(tty))
+	if controlling < 0 {
+		// the program finds its terminal open once more, which the system offers no way around
+		files, controlling = append(files, uintptr(tty)), len(stdio)
+	}
+	pid, err := syscall.ForkExec(path, cmd.Args, &syscall.ProcAttr{
+		Dir: conf.Dir, Env: cmd.Environ(), Files: files,
+		Sys: &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: controlling},
+	})
+	if errors.Is(err, unix.EBADF) { // what dup3 says of the first descriptor beyond the limit
+		err = unix.EMFILE
+	}
+	if err != nil {
+		return &os.PathError{Op: "start", Path: path, Err: err}
+	}
+	c.pid, c.session = pid, pid
+	return nil
+}
+
+// Replace runs a program in place of this process, as exec of a shell does. It returns only with a
+// *StartError.
+func Replace(name string, args []string) error {
+	path, err := findProgram(name)
+	if err != nil {
+		return err
+	}
+	return startError(name, syscall.Exec(path, append([]string{name}, args...), os.Environ()))
+}
+
+// findProgram resolves the program as a shell would.
+func findProgram(name string) (string, error) {
+	path, err := exec.LookPath(name)
+	if err == nil || errors.Is(err, exec.ErrDot) { // a PATH with "." in it is the user's own wish
+		return path, nil
+	}
+	return "", startError(name, err)
+}
+
+// startError words the failure to start name.
+func startError(name string, err error) *StartError {
+	switch {
+	case errors.Is(err, exec.ErrNotFound):
+		return &StartError{Status: 127, Say: name + ": command not found", Hint: "is it installed, and in your PATH?"}
+	case errors.Is(err, fs.ErrNotExist):
+		return &StartError{Status: 127, Say: name + ": no such file or directory"}
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, unix.EISDIR):
+		return &StartError{Status: 126, Say: name + ": permission denied", Hint: "is it a program, with its executable bit set?"}
+	case errors.Is(err, unix.ENOEXEC):
+		return &StartError{Status: 126, Say: name + ": not a program this system can run", Hint: "a script needs a first line such as #!/bin/sh"}
+	}
+	return resourceError(126, "start "+name, err)
+}
+
+// resourceError words the failure of something that takes what the system may have run out of.
+func resourceError(status int, action string, err error) *StartError {
+	failed := &StartError{Status: status, Say: action + ": " + err.Error()}
+	switch {
+	case errors.Is(err, unix.EMFILE):
+		failed.Hint = "raise the limit of open files, as with: ulimit -n 1024"
+	case errors.Is(err, unix.ENOSPC):
+		failed.Hint = "all pseudo-terminals are in use: see /proc/sys/kernel/pty/max"
+	}
+	return failed
+}
+
+func (c *Child) preparePTY(conf Config) error {
+	if err := c.Resize(conf.Cols, conf.Rows); err != nil {
+		return err
+	}
+	if conf.Termios == nil {
+		return nil
+	}
+	if err := unix.IoctlSetTermios(c.master, ioctlSetTermios, conf.Termios); err != nil {
+		return fmt.Errorf("line settings: %w", err)
+	}
+	return nil
+}
+
+// Pid returns the program's process id, also that of its first process group.
+func (c *Child) Pid() int { return c.pid }
+
+// Led reports whether the program has a leader beside it: it stops as it does without us.
+func (c *Child) Led() bool { return c.leader != nil }
+
+// Descriptor is the master's, to be polled.
+func (c *Child) Descriptor() int { return c.master }
+
+// Read reads what the program wrote: at least one byte, or ErrAgain, or an error when the last
+// process that had the terminal open is gone (EIO on Linux).
+func (c *Child) Read(p []byte) (int, error) {
+	for {
+		n, err := nonblock.Read(c.master, p)
+		switch {
+		case err == nil && n == 0:
+			return 0, unix.EIO // other systems say end of file
+		case err == nil:
+			return n, nil
+		case errors.Is(err, unix.EINTR):
+		default:
+			return 0, err
+		}
+	}
+}
+
+// HasOutput reports whether the program wrote something that was not read yet. Polling makes Linux
+// first deliver the bytes on their way.
+func (c *Child) HasOutput() bool { return readable(c.master) }
+
+func readable(fd int) bool {
+	fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+	for {
+		n, err := unix.Poll(fds, 0)
+		if !errors.Is(err, unix.EINTR) {
+			return err == nil && n > 0 && fds[0].Revents&unix.POLLIN != 0
+		}
+	}
+}
+
+// Write hands the program what its terminal takes now and returns how much that was; ErrAgain when
+// it takes nothing.
+func (c *Child) Write(p []byte) (int, error) {
+	for {
+		n, err := unix.Write(c.master, p)
+		switch {
+		case err == nil && n > 0:
+			c.followFlow(p[:n])
+			return n, nil
+		case err == nil, errors.Is(err, unix.EAGAIN):
+			return 0, ErrAgain
+		case errors.Is(err, unix.EINTR):
+		default:
+			return 0, err
+		}
+	}
+}
+
+// Resize tells the program's terminal its size in cells; the kernel signals SIGWINCH to the
+// foreground group.
+func (c *Child) Resize(cols, rows int) error {
+	ws := &unix.Winsize{Col: uint16(cols), Row: uint16(rows)}
+	if err := unix.IoctlSetWinsize(c.master, unix.TIOCSWINSZ, ws); err != nil {
+		return fmt.Errorf("resize: %w", err)
+	}
+	return nil
+}
+
+// Wait waits for the program's end. It must be called once.
+func (c *Child) Wait() Exit {
+	for {
+		status, err := c.waitForChange()
+		switch {
+		case errors.Is(err, unix.EINTR):
+		case errors.Is(err, errLost): // the killed leader cannot report the program's end
+			sweep(c.session, finishPatience, finishPatience, c.isHurried)
+			return Exit{Code: 128 + int(unix.SIGKILL), Signal: unix.SignalName(unix.SIGKILL)}
+		case err != nil: // another caller waited for it: its status is lost
+			return Exit{Code: 125}
+		case status.Stopped():
+			if c.stopped != nil {
+				c.stopped(status.StopSignal())
+			}
+		case status.Signaled():
+			return Exit{Code: 128 + int(status.Signal()), Signal: unix.SignalName(status.Signal())}
+		default:
+			return Exit{Code: status.ExitStatus()}
+		}
+	}
+}
+
+// errLost says that the leader is gone before the program's end was known.
+var errLost = errors.New("child: its leader is gone")
+
+// waitForChange waits until the program stops or ends.
+func (c *Child) waitForChange() (status unix.WaitStatus, err error) {
+	if c.leader == nil {
+		_, err = unix.Wait4(c.pid, &status, unix.WUNTRACED, nil)
+		return status, err //nolint:wrapcheck // Wait alone looks at it
+	}
+	status, ok := c.leader.nextState()
+	if !ok || !status.Stopped() {
+		// its end hangs up the terminal, as that of a program without a leader does
+		c.leader.waitForEnd()
+	}
+	if !ok {
+		return 0, errLost
+	}
+	return status, nil
+}
+
+// Close closes the master: what still has the terminal open is hung up on. No Read, Write or poll
+// may be running.
+func (c *Child) Close() {
+	_ = unix.Close(c.master)
+	if c.leader != nil {
+		c.leader.close()
+	}
+}

@@ -1,0 +1,17 @@
+package child_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/proxy/terminal/child"
+)
+
+// TestAVariableTakesTheOthersPlace, and one whose name only begins alike stays.
+func TestAVariableTakesTheOthersPlace(t *testing.T) {
+	env := []string{"A=1", "AB=2", "A=3", "C=4"}
+	require.Equal(t, []string{"AB=2", "C=x=y", "A=5"}, child.With(env, "C=x=y", "A=5"))
+	require.Equal(t, []string{"AB=2"}, child.Without([]string{"A=1", "AB=2"}, "A"))
+	require.Equal(t, []string{"A=1"}, child.With(nil, "A=1"))
+}

@@ -1,0 +1,43 @@
+package child_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/proxy/terminal/child"
+)
+
+// TestUnread: what waits for the program counts until it reads; of a line that is still edited, nothing does.
+func TestUnread(t *testing.T) {
+	for _, c := range []struct {
+		name, script, typed string
+		want                int
+	}{
+		{"raw", "stty raw -echo; echo ready; kill -STOP $$; exec head -c 5", "hello", 5},
+		{"lines", "stty -echo; echo ready; kill -STOP $$; read x; echo done", "hello\n", 6},
+		{"half a line", "stty -echo; echo ready; kill -STOP $$; read x; echo done", "hello", 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := start(t, c.script, nil)
+			until(t, p, "ready")
+			require.Eventually(t, func() bool { return state(p.Pid()) == 'T' }, 2*time.Minute, time.Millisecond)
+			require.Zero(t, p.Unread())
+			n, err := p.Write([]byte(c.typed))
+			require.NoError(t, err)
+			require.Equal(t, len(c.typed), n)
+			require.Eventually(t, func() bool { return p.Unread() == c.want }, 2*time.Minute, time.Millisecond)
+		})
+	}
+}
+
+func TestUnreadOfAProgramThatEnded(t *testing.T) {
+	p, err := child.Start(child.Config{Path: "/bin/true", Cols: 80, Rows: 24})
+	require.NoError(t, err)
+	defer p.Close()
+	p.Wait()
+	require.Zero(t, p.Unread())
+	_, end := readUntil(t, p, never)
+	require.Error(t, end, "the end of the output is still seen")
+}

@@ -1,0 +1,55 @@
+package keys_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/proxy/terminal/keys"
+	"terminalproxy/proxy/view/corpus"
+)
+
+// TestShowR47: what would be sent, exactly and visibly.
+func TestShowR47(t *testing.T) {
+	for _, row := range corpus.Rows[struct{ Pieces, Want string }](t, "show") {
+		require.Equal(t, row.Want, keys.Show(bytes.Split([]byte(row.Pieces), []byte("|"))...), "%q", row.Pieces)
+	}
+	require.Empty(t, keys.Show())
+}
+
+// TestEveryNamedKeyShows: what an agent can name, the user can read.
+func TestEveryNamedKeyShows(t *testing.T) {
+	modes := []keys.Modes{{}, {AppCursor: true, AppKeypad: true}, {KittyFlags: 1}, {KittyFlags: 31}, {ModifyOtherKeys: 2}}
+	for name, want := range map[string]string{
+		"enter": "<Enter>", "tab": "<Tab>", "esc": "<Esc>", "backspace": "<Backspace>", "up": "<Up>", "home": "<Home>",
+		"pageup": "<PageUp>", "delete": "<Delete>", "f1": "<F1>", "f12": "<F12>", "ctrl-c": "<Ctrl-C>", "ctrl-z": "<Ctrl-Z>",
+		"alt-x": "<Alt-x>", "ctrl-up": "<Ctrl-Up>", "a": `"a"`, "shift-tab": "<Shift-Tab>", "ctrl-space": "<Ctrl-Space>",
+	} {
+		press, err := keys.Parse(name)
+		require.NoError(t, err)
+		for _, m := range modes {
+			b, err := press.Encode(m)
+			require.NoError(t, err)
+			require.Equal(t, want, keys.Show(b), "%s in %+v: %q", name, m, b)
+		}
+	}
+}
+
+func FuzzShow(f *testing.F) {
+	for _, s := range []string{"echo hi\r", "\x1b[1;5A\x1bOP", "\x1b[27;5;99~\xff", "\u202ex\x1b[200~", "\x9b3~", "\x1b[", "\x1b[$"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		shown := keys.Show(b)
+		require.Equal(t, len(b) == 0, shown == "")
+		require.False(t, strings.ContainsFunc(shown, func(r rune) bool { return r < 0x20 || r == 0x7f || r >= 0x80 && r < 0xa0 }), "%q", shown)
+		n := 0
+		keys.Strokes(b, func(s keys.Stroke) {
+			n++
+			require.NotEqual(t, s.Text == "", s.Key == "")
+		})
+		require.LessOrEqual(t, n, len(b))
+	})
+}

@@ -1,0 +1,58 @@
+package signals_test
+
+import (
+	"os"
+	"os/signal"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/proxy/terminal/signals"
+)
+
+// ignores has the process ignore a signal until the end of the test. signal.Reset would leave it so.
+func ignores(t *testing.T, sig os.Signal) {
+	signal.Ignore(sig)
+	t.Cleanup(func() {
+		c := make(chan os.Signal, 1)
+		signal.Notify(c, sig)
+		signal.Stop(c)
+	})
+}
+
+func TestNoSignalIsLostAfterWait(t *testing.T) {
+	taken := signals.Take(true, true)
+	defer taken.Release()
+	taken.Begin()
+	taken.Wait()
+	for _, sig := range []syscall.Signal{
+		syscall.SIGTERM, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTSTP, syscall.SIGCONT, syscall.SIGWINCH, syscall.SIGHUP, syscall.SIGUSR1,
+	} {
+		require.NoError(t, syscall.Kill(os.Getpid(), sig))
+		require.Equal(t, os.Signal(sig), <-taken.C)
+	}
+}
+
+// TestAHangupThatIsIgnoredGoesOnBeingIgnored: nohup.
+func TestAHangupThatIsIgnoredGoesOnBeingIgnored(t *testing.T) {
+	ignores(t, syscall.SIGHUP)
+	taken := signals.Take(true, false)
+	defer taken.Release()
+	taken.Begin()
+	taken.Wait()
+	require.NoError(t, syscall.Kill(os.Getpid(), syscall.SIGHUP))
+	require.NoError(t, syscall.Kill(os.Getpid(), syscall.SIGWINCH))
+	require.Equal(t, os.Signal(syscall.SIGWINCH), <-taken.C, "and nothing before it")
+}
+
+func TestSendDoesNotWait(t *testing.T) {
+	taken := signals.None()
+	taken.Begin()
+	taken.Wait()
+	for range 100 {
+		taken.Send(syscall.SIGWINCH)
+	}
+	require.Equal(t, os.Signal(syscall.SIGWINCH), <-taken.C)
+	taken.Release()
+}

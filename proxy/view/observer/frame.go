@@ -1,0 +1,135 @@
+package observer
+
+import (
+	"hash/fnv"
+	"strconv"
+	"time"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/terminal/screen"
+)
+
+// lineCache keeps the rows as shown between frames, so that a frame costs as much as has changed.
+type lineCache struct {
+	lines []string
+	seq   uint64
+	hash  string
+}
+
+// Frame returns the screen as agents may see it now.
+func (o *Observer) Frame(now time.Time) *protocol.Frame {
+	cols, rows := o.model.Size()
+	if o.privacy.isHidden() {
+		return o.hiddenFrame(now, cols, rows)
+	}
+	cursor, modes := o.shownCursor(), o.model.Modes()
+	f := &protocol.Frame{
+		Seq: o.model.Rev(),
+		Screen: protocol.Screen{
+			Cols:  cols,
+			Rows:  rows,
+			Lines: o.currentLines(),
+			Cursor: protocol.Cursor{
+				Row:     cursor.Row,
+				Col:     cursor.Col,
+				Visible: cursor.Visible,
+				Shape:   cursorShape(cursor.Shape),
+			},
+			Alt:      o.model.Alt(),
+			Title:    o.shownTitle(),
+			Progress: wireProgress(o.model.Progress()),
+			Modes: protocol.Modes{
+				BracketedPaste: modes.BracketedPaste,
+				AppCursor:      modes.AppCursor,
+				Mouse:          modes.MouseProtocol != 0,
+			},
+			Scrollback: o.model.HistoryLen(),
+		},
+		Keyboard: o.agents.Session.Keyboard(),
+		Settled:  o.exit != nil || o.throttle.Settled(now), // no change follows the end
+		Starting: o.exit == nil && o.isSilentStart(now),
+		Blackout: o.privacy.currentBlackout(now),
+	}
+	if last := o.throttle.LastChange(); !last.IsZero() {
+		f.IdleMs = now.Sub(last).Milliseconds()
+	}
+	f.Screen.Hash = o.screenHash()
+	f.Redactions, f.HiddenText = o.countSecrets(), o.hiddenText()
+	return f
+}
+
+// cursorShape translates a cursor's shape from the number of DECSCUSR to the wire.
+func cursorShape(n int) string {
+	switch n {
+	case 3, 4:
+		return protocol.CursorUnderline
+	case 5, 6:
+		return protocol.CursorBar
+	}
+	return ""
+}
+
+// wireProgress translates a progress to the wire, and the absence of one to nil.
+func wireProgress(p screen.Progress) *protocol.Progress {
+	word := ""
+	switch p.State {
+	case screen.NoProgress:
+		return nil
+	case screen.ProgressRuns:
+		word = protocol.ProgressRuns
+	case screen.ProgressFailed:
+		word = protocol.ProgressFailed
+	case screen.ProgressUnknown:
+		word = protocol.ProgressUnknown
+	case screen.ProgressPaused:
+		word = protocol.ProgressPaused
+	}
+	return &protocol.Progress{State: word, Percent: p.Percent}
+}
+
+// hiddenFrame returns the blank frame of a screen that the user hides.
+func (o *Observer) hiddenFrame(now time.Time, cols, rows int) *protocol.Frame {
+	return &protocol.Frame{
+		Seq:      o.model.Rev(),
+		Screen:   protocol.Screen{Cols: cols, Rows: rows, Lines: make([]string, rows)},
+		Keyboard: o.agents.Session.Keyboard(),
+		Settled:  true,
+		Blackout: o.privacy.currentBlackout(now),
+	}
+}
+
+// shownCursor returns the cursor as agents see it.
+func (o *Observer) shownCursor() screen.Cursor { return o.privacy.shownCursor(o.model.Cursor()) }
+
+// currentLines returns the rows. Callers keep the slice, so a changed screen gets a new one.
+func (o *Observer) currentLines() []string {
+	c := &o.lines
+	_, rows := o.model.Size()
+	if seq := o.model.Rev(); c.seq == seq && len(c.lines) == rows {
+		return c.lines
+	}
+	c.lines, c.seq, c.hash = o.refreshRows(c.lines), o.model.Rev(), ""
+	return c.lines
+}
+
+// screenHash names the content of the screen: its size, rows and cursor.
+func (o *Observer) screenHash() string {
+	lines := o.currentLines()
+	if o.lines.hash != "" {
+		return o.lines.hash
+	}
+	h := fnv.New64a()
+	cols, rows := o.model.Size()
+	cursor := o.shownCursor()
+	var head []byte
+	for _, n := range []int{cols, rows, cursor.Row, cursor.Col} {
+		head = strconv.AppendInt(append(head, ' '), int64(n), 10)
+	}
+	_, _ = h.Write(head)
+	for _, line := range lines {
+		_, _ = h.Write([]byte{'\n'})
+		_, _ = h.Write([]byte(line))
+	}
+	o.lines.hash = strconv.FormatUint(h.Sum64(), 36)
+	return o.lines.hash
+}

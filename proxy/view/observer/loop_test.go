@@ -1,0 +1,270 @@
+package observer
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/terminal/child"
+	"terminalproxy/proxy/view/snapshot"
+)
+
+// running plays on a stage whose observer runs, in a bubble.
+func running(t *testing.T, play func(t *testing.T, s *stage)) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, 20, 3)
+		go s.Run() // Stop
+		defer s.Stop()
+		play(t, s)
+	})
+}
+
+// copies is output that the copier passes on.
+func (s *stage) copies(out string) {
+	s.Feed([]byte(out))
+	s.Wake()
+}
+
+// published is what was published since it was last asked: the first row of each frame, with a star where it is settled.
+func (s *stage) published() (rows []string) {
+	synctest.Wait()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, f := range s.frames {
+		row := f.Screen.Lines[0]
+		if f.Settled {
+			row += "*"
+		}
+		rows = append(rows, row)
+	}
+	s.frames = nil
+	return rows
+}
+
+// looked is how often the program was looked at.
+func (s *stage) looked() int {
+	synctest.Wait()
+	return s.looks
+}
+
+// awaits opens a wait, and says how it ended on the channel that it returns.
+func (s *stage) awaits(u protocol.Until) <-chan snapshot.Result {
+	c, err := snapshot.Compile(u)
+	require.NoError(s, err)
+	ended := make(chan snapshot.Result, 1)
+	s.Call(func(now time.Time) {
+		w := snapshot.Wait{ID: "w", Condition: c, Deadline: now.Add(time.Hour), Done: func(r snapshot.Result) { ended <- r }}
+		s.Wait(now, u.Waiting, w, func(err error) { require.NoError(s, err) })
+	})
+	return ended
+}
+
+func TestWhatIsPostedComesAfterWhatWasFed(t *testing.T) {
+	running(t, func(t *testing.T, s *stage) {
+		row := ""
+		s.Feed([]byte("before"))
+		require.True(t, s.Call(func(time.Time) { row = s.rowText(0) }))
+		require.Equal(t, "before", row)
+		s.Feed([]byte(" and after"))
+		require.True(t, s.Post(func(time.Time) { row = s.rowText(0) }))
+		s.Stop()
+		require.Equal(t, "before and after", row)
+		require.False(t, s.Post(func(time.Time) { t.Error("it has ended") }))
+		require.False(t, s.Call(func(time.Time) { t.Error("it has ended") }))
+	})
+}
+
+// A model that is behind by too much says so, and nobody waits within Feed: what was read is on the user's screen.
+func TestAFullSpoolSaysSo(t *testing.T) {
+	running(t, func(t *testing.T, s *stage) {
+		held := make(chan struct{})
+		s.Post(func(time.Time) { <-held })
+		synctest.Wait()
+		due, _, full := s.Feed(make([]byte, spoolMax))
+		require.True(t, due)
+		require.False(t, full)
+		require.True(t, s.HasRoom())
+		_, _, full = s.Feed([]byte("x"))
+		require.True(t, full)
+		require.False(t, s.HasRoom())
+		close(held)
+		synctest.Wait()
+		require.True(t, s.HasRoom())
+	})
+}
+
+// What is posted comes between what was fed before and after it, however far the model is behind: what was hidden when it was printed
+// stays hidden.
+func TestPostsKeepTheirPlaceInTheOutput(t *testing.T) {
+	running(t, func(t *testing.T, s *stage) {
+		held := make(chan struct{})
+		s.Post(func(time.Time) { <-held })
+		synctest.Wait()
+		s.Feed([]byte("before\r\n"))
+		s.Post(func(now time.Time) { s.ControlChanged(now, true) })
+		s.Feed([]byte("hidden\r\n" + strings.Repeat("\n", 60)))
+		s.Post(func(now time.Time) { s.ControlChanged(now, false) })
+		s.Feed([]byte("after"))
+		close(held)
+		synctest.Wait()
+		var all string
+		s.Call(func(time.Time) {
+			for i := range s.model.HistoryLen() {
+				all += s.model.HistoryText(i) + "|"
+			}
+			all += s.model.RowText(s.model.Cursor().Row)
+		})
+		require.Contains(t, all, "before|")
+		require.NotContains(t, all, "hidden")
+		require.Contains(t, all, "after")
+	})
+}
+
+// What is fed is held back until who asked for that knows what the model has to, or for so long, or until there is too much.
+func TestWhatIsFedIsHeldBack(t *testing.T) {
+	running(t, func(t *testing.T, s *stage) {
+		hold := func(d time.Duration) { s.Call(func(now time.Time) { s.Hold(now.Add(d)) }) }
+		row := func() (row string) {
+			synctest.Wait()
+			require.True(t, s.Call(func(time.Time) { row = s.rowText(0) }))
+			return row
+		}
+		hold(time.Second)
+		s.copies("1")
+		require.Empty(t, row())
+		s.Call(func(time.Time) { s.Hold(time.Time{}) })
+		require.Equal(t, "1", row())
+
+		hold(time.Second)
+		s.copies("2")
+		require.Equal(t, "1", row())
+		time.Sleep(time.Second)
+		require.Equal(t, "12", row())
+
+		hold(time.Second)
+		s.copies("4")
+		s.copies(strings.Repeat("\x00", maxHeld))
+		require.Equal(t, "124", row())
+
+		hold(time.Second)
+		s.copies("5")
+		s.Call(func(now time.Time) { s.Resize(now, 30, 3) })
+		require.Equal(t, "1245", row(), "what was printed for the size before")
+	})
+}
+
+func TestSnapshotsOfWhatChanged(t *testing.T) {
+	running(t, func(t *testing.T, s *stage) {
+		time.Sleep(time.Hour)
+		s.copies("one")
+		time.Sleep(time.Second)
+		require.Equal(t, []string{"one", "one*"}, s.published(), "at once, and when it has settled")
+		before := s.looked()
+		time.Sleep(time.Hour)
+		require.Empty(t, s.published())
+		require.Equal(t, before, s.looked(), "an idle session costs nothing")
+		s.Call(func(now time.Time) { s.ControlChanged(now, true) })
+		time.Sleep(time.Second)
+		require.Contains(t, s.published(), "*", "the user hides the screen")
+		s.copies("two")
+		time.Sleep(time.Second)
+		require.Empty(t, s.published(), "not even that something happens")
+		s.Call(func(now time.Time) { s.ControlChanged(now, false) })
+		time.Sleep(time.Second)
+		require.Contains(t, s.published(), "onetwo*")
+	})
+}
+
+// Nothing announces that a program waits for input: it is looked at for those who wait for that, and for nobody else.
+func TestAWaitForInputLooksByItself(t *testing.T) {
+	running(t, func(t *testing.T, s *stage) {
+		ended := s.awaits(protocol.Until{Waiting: true})
+		time.Sleep(time.Minute)
+		require.Empty(t, ended)
+		s.Call(func(time.Time) { s.blocked = child.Blocked{Group: 7, Reads: true} })
+		time.Sleep(2 * waitingEvery)
+		require.Equal(t, snapshot.Result{ID: "w", End: snapshot.Met, Matched: protocol.MatchedWaiting}, <-ended)
+
+		s.awaits(protocol.Until{Text: "never"})
+		before := s.looked()
+		time.Sleep(time.Minute)
+		require.Equal(t, before, s.looked())
+		s.Call(func(time.Time) {
+			require.True(t, s.CancelWait("w"))
+			require.False(t, s.CancelWait("w"))
+		})
+	})
+}
+
+func TestTheLineIsServedWhenItIsDue(t *testing.T) {
+	running(t, func(t *testing.T, s *stage) {
+		began := time.Now()
+		s.Call(func(now time.Time) { s.due = now.Add(time.Minute) })
+		time.Sleep(time.Hour)
+		s.Call(func(time.Time) { require.Equal(t, []time.Time{began.Add(time.Minute)}, s.serves) })
+	})
+}
+
+// What a program leaves: the last frame, the waits for its end, and the history, from which the gateway answers then.
+func TestTheEndOfTheProgram(t *testing.T) {
+	running(t, func(t *testing.T, s *stage) {
+		ended := s.awaits(protocol.Until{Exit: true})
+		s.copies("one\r\ntwo\r\nthree\r\nfour")
+		time.Sleep(time.Second)
+		s.published()
+		var past *protocol.Past
+		s.Call(func(now time.Time) { past = s.Exited(now, child.Exit{Code: 3}) })
+		require.Equal(t, "exit", (<-ended).Matched)
+		require.Equal(t, []string{"two*"}, s.published())
+		require.Equal(t, &protocol.Past{Text: "one", NextLine: 1}, past)
+		s.Call(func(now time.Time) {
+			out := &protocol.WaitResult{}
+			s.AnswerWait(now, &protocol.Wait{}, out)
+			require.Equal(t, 3, *out.ExitCode)
+			require.Equal(t, "exited", out.Frame.Activity.State)
+			require.Equal(t, 3, *out.Frame.Activity.ExitCode)
+			require.True(t, out.Frame.Settled)
+		})
+	})
+}
+
+func TestAnswerToARead(t *testing.T) {
+	s := newStage(t, 30, 2)
+	s.prints("one\r\n\x1b[31mtwo\x1b[m\r\nthree")
+	read := func(m protocol.Read) *protocol.ReadResult {
+		t.Helper()
+		r := &protocol.ReadResult{}
+		require.NoError(t, s.AnswerRead(s.now, &m, r))
+		return r
+	}
+	r := read(protocol.Read{Text: true})
+	require.Equal(t, []string{"two", "three"}, r.Frame.Screen.Lines)
+	require.Equal(t, "one\ntwo\nthree", r.Text)
+	require.Equal(t, "bash", r.Frame.Activity.Foreground)
+	require.Equal(t, "\x1b[0;31mtwo\x1b[0m", read(protocol.Read{Attributes: true}).Frame.Screen.Lines[0])
+	require.Equal(t, "one", read(protocol.Read{Text: true, Scrollback: 5}).Text)
+	far := uint64(7)
+	require.Error(t, s.AnswerRead(s.now, &protocol.Read{Scrollback: 1, FromLine: &far}, &protocol.ReadResult{}))
+
+	s.ControlChanged(s.now, true)
+	r = read(protocol.Read{Text: true, Scrollback: 5, Attributes: true})
+	require.Equal(t, []string{"", ""}, r.Frame.Screen.Lines)
+	require.Empty(t, r.Text)
+	require.Nil(t, r.Frame.Activity)
+}
+
+// Without agents the observer is the terminal that the program asks, and what a recording shows.
+func TestWithoutAgents(t *testing.T) {
+	var replies []byte
+	s := &stage{}
+	o := New(Config{Cols: 20, Rows: 3, Recorder: s, Queried: func(b []byte) { replies = append(replies, b...) }})
+	o.FeedNow([]byte("x\x1b[6n"))
+	require.Equal(t, "\x1b[1;2R", string(replies))
+	require.Equal(t, "x\x1b[6n", s.fed)
+	o.Resize(time.Now(), 10, 2)
+	require.False(t, func() bool { _, ok := o.nextDeadline(); return ok }())
+}

@@ -1,0 +1,304 @@
+// Package observer owns the terminal model of a session: it decides what agents may see of the
+// program, and when.
+//
+// One goroutine, [Observer.Run], feeds the model with what the program prints, keeps secrets and a
+// screen that the user hides from agents, publishes snapshots at their rate limit, and checks the
+// waits. What agents get is made in frame.go (a screen), answer.go (the answers to reads and waits,
+// with history.go and delta.go) and waits.go. All of it passes redacted.go, which covers secrets
+// and what a person cannot see, and privacy.go. inputwait.go finds out whether the program waits
+// for input.
+//
+// It must not know who may type, what the overlay shows, or how messages reach an agent. Its ports
+// name what it asks, and whom it informs.
+package observer
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/consent/control"
+	"terminalproxy/proxy/consent/secretprompt"
+	"terminalproxy/proxy/terminal/child"
+	"terminalproxy/proxy/terminal/screen"
+	"terminalproxy/proxy/view/redact"
+	"terminalproxy/proxy/view/snapshot"
+)
+
+// Config connects an [Observer].
+type Config struct {
+	Cols, Rows int // of the terminal, in cells
+	Program    Program
+	// Queried takes the model's answer to a question of the program to its terminal. The observer's
+	// goroutine calls it.
+	Queried  func(replies []byte)
+	Recorder Recorder // nil without a recording
+	Agents   *Agents  // nil if no agent may observe: then only the screen is kept
+}
+
+// Agents is what an [Observer] needs if agents may observe.
+type Agents struct {
+	Session    Session
+	Began      time.Time     // when the program was started; zero if it runs already
+	Interval   time.Duration // between snapshots of continuous output
+	Scrollback int           // rows of history that are kept
+	Mute       bool          // the program's line had no echo from the start: no one types there
+	NoRedact   bool          // show what looks like a secret
+	Redact     *redact.Own   // the user's rules for redaction, or nil
+}
+
+// Program answers the observer's questions about the program, on the observer's goroutine. Each
+// answer takes system calls.
+type Program interface {
+	// Line returns the line settings, or an error once they can no longer be read.
+	Line() (child.Line, error)
+	// Chain names the foreground program and what it has started. Arguments returns the arguments
+	// of the last of these.
+	Chain() []string
+	Arguments() []string
+	// Foreground names the foreground program, and ForegroundGroup returns its process group. They
+	// return "" and 0 if it is unknown.
+	Foreground() string
+	ForegroundGroup() int
+	// Alive reports whether a process group has a process.
+	Alive(group int) bool
+	// BlockedOn says what the foreground waits for. known is false if the system does not tell.
+	BlockedOn() (b child.Blocked, known bool)
+	// Writes counts the writes to the program: those that have begun, and those that have ended. It
+	// may be called on any goroutine.
+	Writes() (begun, ended uint64)
+	// Unread counts the bytes that were written to the program and that it has not read.
+	Unread() int
+	// OutputStopped reports whether a key has stopped the terminal's output.
+	OutputStopped() bool
+	// HasOutput reports whether the program has printed something that the observer was not fed
+	// yet.
+	HasOutput() bool
+}
+
+// Session is the part of the session that the observer needs if agents may observe. The observer
+// calls all of it on its own goroutine, and each method returns at once.
+type Session interface {
+	// Keyboard says who has the keyboard now. Driven reports whether an agent has it.
+	Keyboard() protocol.Keyboard
+	Driven() bool
+	// Typed returns how much the user has typed.
+	Typed() secretprompt.Typed
+	// Unattended reports whether no person can answer a prompt. Resting reports whether the session
+	// was idle for so long that the line settings need no check.
+	Unattended() bool
+	Resting() bool
+	// Line returns the line that the user and agents type on.
+	Line() Line
+
+	// Publish sends a snapshot: a frame and the rolling text.
+	Publish(f *protocol.Frame, text string)
+	// Viewed sends the screen to the viewers, who asked for it by [Observer.View]. The message
+	// names no session.
+	Viewed(m *protocol.Rows)
+	// Blackout tells agents that something is kept from them, or no longer is.
+	Blackout(on bool, why string, secret protocol.SecretPrompt)
+	// SecretPrompt tells control of a secret prompt, which the user may have dismissed.
+	SecretPrompt(kind protocol.SecretPrompt, dismissed bool)
+	// Printed follows each piece of output. Spent follows output large enough that much memory is
+	// idle now.
+	Printed()
+	Spent()
+	// Retitled follows a new title of the program, or a change between the main and the alternate
+	// screen.
+	Retitled()
+	// MouseReports says whether the program wants mouse reports as three raw bytes.
+	MouseReports(raw bool)
+}
+
+// Line is the line that the user and agents type on. All of it is called on the observer's
+// goroutine.
+type Line interface {
+	// Moved follows each change of the screen.
+	Moved(now time.Time)
+	// Edits reports whether a known shell, REPL or debugger edits a line behind a prompt. timed
+	// means that it has a timer, which may belong to what it evaluates. Pressed returns when
+	// someone last typed, or zero.
+	Edits(timed bool) bool
+	Pressed() time.Time
+	// Next returns when Serve is due although nothing happens.
+	Next() (at time.Time, ok bool)
+	Serve(now time.Time)
+}
+
+// Recorder takes what the model was fed, and learns when not to record. The observer's goroutine
+// calls all of it.
+type Recorder interface {
+	Fed(p []byte)
+	Blackout(on bool, why string)
+}
+
+// Observer owns the terminal model, the rolling text, the rate limit of snapshots, and the waits.
+// Its goroutine is [Observer.Run]. Feed, Wake, Post, Call, Stop, Reached, Subscribed and Redact may
+// be called on any other goroutine, everything else only in a function that was given to Post or
+// Call.
+type Observer struct {
+	conf     Config
+	program  Program
+	agents   *Agents
+	model    *screen.Screen
+	text     *snapshot.Rolling
+	throttle *snapshot.Throttle
+	waits    *snapshot.Waits
+	privacy  *privacy // keeps secrets and a hidden screen from agents; nil without agents
+
+	mu    sync.Mutex
+	spool spool
+	// unwatched: no one looked when the observer last had something to do. writesWhenUnwatched
+	// counts the writes to the program at that time.
+	unwatched           bool
+	writesWhenUnwatched uint64
+	posts               []post
+	stopped             bool
+	notify              chan struct{}
+	done                chan struct{} // closed when Run has returned
+
+	taken      uint64      // how many bytes of the spool the model was given
+	subscribed atomic.Bool // someone gets the snapshots
+	heldUntil  time.Time   // see Hold
+	rev        uint64      // of the model, when last checked
+	titles     uint64
+	titleRev   uint64 // at which the program set its title last
+	alt        bool
+	x10        bool
+	lines      lineCache
+	redacted   redacted
+	rolled     shownText
+	sent       sentScreens
+	viewing    rowsStream
+	exit       *child.Exit
+	inputWait  inputWait
+	// blankUntil is when a still blank screen counts as the program's; zero once it shows
+	// something.
+	blankUntil time.Time
+	asking     map[string]bool // waits for "the program waits for input"
+}
+
+// New returns an observer with a blank screen.
+func New(conf Config) *Observer {
+	model := screen.Config{Cols: conf.Cols, Rows: conf.Rows}
+	text, interval, gate := snapshot.NewRolling(1), time.Duration(0), (*textGate)(nil)
+	if conf.Agents != nil {
+		text = snapshot.NewRolling(protocol.ContentRunes + contentMargin)
+		interval = conf.Agents.Interval
+		gate = &textGate{text: text}
+		model.Scrollback, model.Text = conf.Agents.Scrollback, gate
+		model.Group = conf.Program.ForegroundGroup
+	}
+	throttle := snapshot.NewThrottle(interval, 0)
+	o := &Observer{
+		conf:    conf,
+		program: conf.Program,
+		agents:  conf.Agents,
+		model: screen.New(
+			model,
+		),
+		text:     text,
+		throttle: throttle,
+		waits:    snapshot.NewWaits(text, throttle),
+		notify:   make(chan struct{}, 1),
+		done:     make(chan struct{}),
+		asking:   make(map[string]bool),
+	}
+	o.rev = o.model.Rev()
+	o.inputWait = inputWait{
+		program:       conf.Program,
+		hasFedAll:     o.hasFedAll,
+		isSilentStart: o.isSilentStart,
+	}
+	if o.agents != nil {
+		o.inputWait.line = o.agents.Session.Line
+		o.setStartTime(o.agents.Began)
+		o.privacy = newPrivacy(o, gate)
+		o.redacted.open, o.redacted.own = o.agents.NoRedact, o.agents.Redact
+		o.waits.Conceal(o.Redact)
+	}
+	return o
+}
+
+// Model returns the terminal as the user sees it, secrets included: only the user's own screen may
+// be made from it.
+func (o *Observer) Model() *screen.Screen { return o.model }
+
+// Settles returns when the screen counts as settled unless it changes before. LastChange returns
+// when it last changed.
+func (o *Observer) Settles() time.Time { return o.throttle.Settles() }
+
+// LastChange is described at Settles.
+func (o *Observer) LastChange() time.Time { return o.throttle.LastChange() }
+
+// CaughtUp reports whether the program has read all that was typed, and the model was fed all that
+// the program has printed.
+func (o *Observer) CaughtUp() bool { return o.program.Unread() == 0 && o.hasFedAll() }
+
+// Blank reports whether the program began a moment ago and has shown nothing yet.
+func (o *Observer) Blank(now time.Time) bool { return o.isSilentStart(now) }
+
+// RunsCommand reports whether the shell that has the terminal said that it runs a command.
+func (o *Observer) RunsCommand() bool { return o.inputWait.runsCommand() }
+
+// ControlChanged notes a new state of control, in which the user hides the screen or not. It makes
+// a snapshot due at once, even if the screen is the same: the list of sessions says by it who has
+// the keyboard.
+func (o *Observer) ControlChanged(now time.Time, hidden bool) {
+	o.privacy.setHidden(now, hidden)
+	o.markChanged(now)
+	o.throttle.Urge(now)
+}
+
+// Dismiss lets agents see the present secret prompt, and lets the one that drives answer it, as the
+// user decided.
+func (o *Observer) Dismiss(now time.Time) { o.privacy.allowPrompt(now) }
+
+// SecretSeen notes that the pump saw a secret prompt in the line settings, which may be over
+// already.
+func (o *Observer) SecretSeen(now time.Time) { o.privacy.noteHardPrompt(now) }
+
+// Bars returns why an agent's input must not be typed now: [control.ErrHidden],
+// [control.ErrSecret], or nil.
+func (o *Observer) Bars(now time.Time) error {
+	o.privacy.checkPrompt(now)
+	switch {
+	case o.privacy.isHidden():
+		return control.ErrHidden
+	case o.privacy.secret.Kind() != protocol.SecretNone:
+		return control.ErrSecret
+	}
+	return nil
+}
+
+// Reached notes whether a gateway is connected, through which agents look. It may be called on any
+// goroutine.
+func (o *Observer) Reached(yes bool) {
+	o.privacy.reached.Store(yes)
+	o.Wake() // it may have to check the line settings again
+}
+
+// Exited notes that the program has ended and that all of its output was fed. It publishes the last
+// snapshot, and returns the history from which the gateway answers from then on.
+func (o *Observer) Exited(now time.Time, exit child.Exit) *protocol.Past {
+	o.exit = &exit
+	o.setStartTime(time.Time{})
+	o.privacy.checkPrompt(now)
+	o.waits.Check(o.waitView(), now)
+	o.agents.Session.Publish(o.Frame(now), o.rollingText())
+	o.sendRows(now)
+	return o.finalHistory()
+}
+
+// hasFedAll reports whether the model was fed everything that the program has printed. The order
+// matters: output goes from the kernel through the copier to the spool.
+func (o *Observer) hasFedAll() bool {
+	if o.program.HasOutput() {
+		return false
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return len(o.spool.blocks) == 0
+}

@@ -1,0 +1,180 @@
+package observer
+
+import (
+	"errors"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/consent/secretprompt"
+	"terminalproxy/proxy/terminal/child"
+)
+
+// The line settings of programs.
+var (
+	cooked = child.Line{Canonical: true, Echo: true}
+	noEcho = child.Line{Canonical: true}
+	sudoRS = child.Line{EchoNewline: true}
+	raw    = child.Line{}
+)
+
+// stage is an observer without its goroutine, and everything around it: the test is the goroutine, the program, the session
+// and the recorder.
+type stage struct {
+	*Observer
+	testing.TB
+	now     time.Time
+	line    child.Line
+	broken  bool
+	gone    bool // the first shell
+	front   int  // another program
+	program string
+	asks    int // after the program's name
+	looks   int // at the program, whatever about
+	blocked child.Blocked
+	writes  atomic.Uint64
+	edits   bool      // a known program edits a line
+	pressed time.Time // somebody typed last
+	keyed   secretprompt.Typed
+	driven  bool
+	asked   []prompt
+	said    []protocol.Blackout
+	mu      sync.Mutex
+	frames  []protocol.Frame // published; under mu
+	views   []protocol.Rows
+	fed     string    // to the recorder
+	due     time.Time // when the line is to be served, zero for never
+	serves  []time.Time
+	spent   int      // how often much memory was
+	dark    []string // why nothing is recorded, "" for that it is
+}
+
+func newStage(t testing.TB, cols, rows int) *stage {
+	s := &stage{TB: t, now: time.Unix(1000, 0), line: cooked, program: "bash"}
+	s.Observer = New(Config{
+		Cols: cols, Rows: rows, Program: stagedProgram{s}, Recorder: s, Agents: &Agents{Session: stagedSession{s}, Scrollback: 1000},
+	})
+	return s
+}
+
+// watched is an observer without its goroutine, where the program and the session do nothing by themselves.
+func watched(cols, rows int) *Observer { return newStage(nil, cols, rows).Observer }
+
+// stagedProgram is the program of a stage.
+type stagedProgram struct{ s *stage }
+
+func (p stagedProgram) Line() (child.Line, error) {
+	p.s.looks++
+	if p.s.broken {
+		return child.Line{}, errors.New("no terminal")
+	}
+	return p.s.line, nil
+}
+
+func (p stagedProgram) Chain() []string               { p.s.asks++; return []string{p.s.program} }
+func (p stagedProgram) Arguments() []string           { return []string{p.s.program} }
+func (p stagedProgram) Foreground() string            { return p.s.program }
+func (p stagedProgram) ForegroundGroup() int          { return 7 + p.s.front }
+func (p stagedProgram) Alive(group int) bool          { return !p.s.gone || group != 7 }
+func (p stagedProgram) Writes() (begun, ended uint64) { n := p.s.writes.Load(); return n, n }
+func (p stagedProgram) Unread() int                   { return 0 }
+func (p stagedProgram) OutputStopped() bool           { return false }
+func (p stagedProgram) HasOutput() bool               { return false }
+
+func (p stagedProgram) BlockedOn() (child.Blocked, bool) {
+	p.s.looks++
+	return p.s.blocked, p.s.blocked.Group != 0
+}
+
+// stagedSession is the session of a stage.
+type stagedSession struct{ s *stage }
+
+func (o stagedSession) Keyboard() protocol.Keyboard {
+	return protocol.Keyboard{Holder: protocol.HolderUser}
+}
+func (o stagedSession) Viewed(m *protocol.Rows)   { o.s.views = append(o.s.views, *m) }
+func (o stagedSession) Driven() bool              { return o.s.driven }
+func (o stagedSession) Typed() secretprompt.Typed { return o.s.keyed }
+func (o stagedSession) Unattended() bool          { return false }
+func (o stagedSession) Resting() bool             { return false }
+
+func (o stagedSession) Printed()          {}
+func (o stagedSession) Spent()            { o.s.spent++ }
+func (o stagedSession) Retitled()         {}
+func (o stagedSession) MouseReports(bool) {}
+
+func (o stagedSession) Publish(f *protocol.Frame, _ string) {
+	o.s.mu.Lock()
+	defer o.s.mu.Unlock()
+	o.s.frames = append(o.s.frames, *f)
+}
+
+func (o stagedSession) Blackout(on bool, why string, secret protocol.SecretPrompt) {
+	o.s.said = append(o.s.said, protocol.Blackout{On: on, Why: why, Secret: secret})
+}
+
+func (o stagedSession) SecretPrompt(kind protocol.SecretPrompt, dismissed bool) {
+	o.s.asked = append(o.s.asked, prompt{kind, dismissed})
+}
+
+func (o stagedSession) Line() Line { return stagedLine(o) }
+
+// stagedLine is the line of a stage.
+type stagedLine struct{ s *stage }
+
+func (l stagedLine) Moved(time.Time)         {}
+func (l stagedLine) Edits(timed bool) bool   { return l.s.edits && !timed }
+func (l stagedLine) Pressed() time.Time      { return l.s.pressed }
+func (l stagedLine) Next() (time.Time, bool) { return l.s.due, !l.s.due.IsZero() }
+
+func (l stagedLine) Serve(now time.Time) {
+	if !l.s.due.IsZero() && !now.Before(l.s.due) {
+		l.s.serves, l.s.due = append(l.s.serves, now), time.Time{}
+	}
+}
+
+// Fed implements Recorder, as does Blackout.
+func (s *stage) Fed(p []byte) { s.fed += string(p) }
+
+func (s *stage) Blackout(_ bool, why string) { s.dark = append(s.dark, why) }
+
+// prints is output of the program's, in one read each.
+func (s *stage) prints(chunks ...string) {
+	for _, chunk := range chunks {
+		s.privacy.feedModel(s.now, []byte(chunk))
+		s.Moved(s.now)
+	}
+}
+
+// types is a key of the user's that the program answers.
+func (s *stage) types(answers ...string) {
+	for _, answer := range answers {
+		s.writes.Add(1)
+		s.keyed.Count([]byte("k"))
+		s.prints(answer)
+	}
+}
+
+func (s *stage) passes(d time.Duration) {
+	s.now = s.now.Add(d)
+	s.privacy.checkPrompt(s.now)
+}
+
+// seen is everything that an agent can get hold of: frame, history, rolling text.
+func (s *stage) seen() string {
+	f := s.Frame(s.now)
+	text := strings.Join(s.pastRows(0, s.model.HistoryLen()), "\n")
+	s.addColours(f)
+	plain := s.Frame(s.now)
+	return strings.Join(append(append(f.Screen.Lines, plain.Screen.Lines...), text, s.rollingText()), "\n")
+}
+
+func (s *stage) row(row int) string { return s.Frame(s.now).Screen.Lines[row] }
+
+func (s *stage) cursor() [2]int {
+	c := s.Frame(s.now).Screen.Cursor
+	return [2]int{c.Row, c.Col}
+}

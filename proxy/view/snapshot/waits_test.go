@@ -1,0 +1,446 @@
+package snapshot
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/view/corpus"
+)
+
+// fakeView is a screen of rows that the test writes.
+type fakeView struct {
+	left    []string
+	rev     uint64
+	rows    []string
+	revs    []uint64
+	wrapped map[int]bool
+	cursor  int
+	title   string
+	titled  uint64 // the revision at which
+	exited  bool
+	waiting string
+	read    []int // the rows whose text was asked for
+}
+
+func newView(rows ...string) *fakeView {
+	v := &fakeView{rev: 1, rows: rows, wrapped: map[int]bool{}}
+	v.revs = make([]uint64, len(rows))
+	for i := range v.revs {
+		v.revs[i] = 1
+	}
+	return v
+}
+
+func (v *fakeView) set(row int, text string) {
+	v.rev++
+	v.rows[row], v.revs[row] = text, v.rev
+}
+
+// scroll moves every row up by one, as a line feed in the bottom row does.
+func (v *fakeView) scroll(bottom string) {
+	v.rev++
+	v.rows = append(slices.Clone(v.rows[1:]), bottom)
+	for i := range v.revs {
+		v.revs[i] = v.rev
+	}
+}
+
+func (v *fakeView) Title() string           { return v.title }
+func (v *fakeView) TitleRev() uint64        { return v.titled }
+func (v *fakeView) Left(uint64) []string    { return v.left }
+func (v *fakeView) Rev() uint64             { return v.rev }
+func (v *fakeView) Size() (int, int)        { return 80, len(v.rows) }
+func (v *fakeView) RowText(row int) string  { v.read = append(v.read, row); return v.rows[row] }
+func (v *fakeView) RowRev(row int) uint64   { return v.revs[row] }
+func (v *fakeView) RowWrapped(row int) bool { return v.wrapped[row] }
+func (v *fakeView) RowPiece(row int) string { return v.rows[row] }
+func (v *fakeView) Cursor() (int, int)      { return v.cursor, 0 }
+func (v *fakeView) Hash() string            { return fmt.Sprint("hash-", v.rev) }
+func (v *fakeView) Foreground() string      { return "vim" }
+func (v *fakeView) Exited() (int, bool)     { return 3, v.exited }
+
+func (v *fakeView) Waiting(time.Time) string { return v.waiting }
+
+// bench is a session's waits with everything around them.
+type bench struct {
+	t        testing.TB
+	view     *fakeView
+	text     *Rolling
+	throttle *Throttle
+	waits    *Waits
+	results  []string
+}
+
+func newBench(t testing.TB, rows ...string) *bench {
+	b := &bench{t: t, view: newView(rows...), text: NewRolling(4000), throttle: NewThrottle(0, 0)}
+	b.waits = NewWaits(b.text, b.throttle)
+	return b
+}
+
+func (b *bench) add(u protocol.Until, now int, more ...func(*Wait)) {
+	b.t.Helper()
+	cond, err := Compile(u)
+	require.NoError(b.t, err)
+	w := Wait{ID: "w", Condition: cond, Done: func(r Result) {
+		result := fmt.Sprintf("%s:%d:%s", r.ID, r.End, r.Matched)
+		if r.Stood != "" {
+			result += ":" + r.Stood
+		}
+		b.results = append(b.results, result)
+	}}
+	for _, change := range more {
+		change(&w)
+	}
+	require.NoError(b.t, b.waits.Add(w, b.view, at(now)))
+}
+
+func named(id string) func(*Wait) { return func(w *Wait) { w.ID = id } }
+func (b *bench) check(now int)    { b.waits.Check(b.view, at(now)) }
+func (b *bench) print(s string)   { play(b.t, b.text, s) }
+func (b *bench) changed(now int)  { b.throttle.Changed(at(now)); b.check(now) }
+func (b *bench) open(why string)  { b.t.Helper(); require.Empty(b.t, b.results, why) }
+func (b *bench) ended(want ...string) {
+	b.t.Helper()
+	require.Equal(b.t, want, b.results)
+	require.Zero(b.t, b.waits.Len())
+	_, timer := b.waits.Next()
+	require.False(b.t, timer)
+	require.Nil(b.t, b.text.kept.ended, "nobody listens any more")
+}
+
+// TestWaits plays what happens on a screen while agents wait.
+func TestWaits(t *testing.T) {
+	corpus.Plays(t, "waits", func(t *testing.T, steps []corpus.Step) {
+		var b *bench
+		for _, s := range steps {
+			if s.Words[0] == "screen" {
+				b = newBench(t, strings.Split(s.Arg(1), "|")...)
+				continue
+			}
+			b.step(s)
+			for _, w := range s.Wants {
+				b.is(w, s.Line)
+			}
+		}
+	})
+}
+
+func (b *bench) step(s corpus.Step) {
+	n, _ := strconv.Atoi(s.Arg(1))
+	switch s.Words[0] {
+	case "wait":
+		b.wait(s)
+	case "set":
+		b.view.set(n, s.Arg(2))
+	case "scroll":
+		b.view.scroll(s.Arg(1))
+	case "wrapped":
+		b.view.wrapped[n] = true
+	case "title":
+		b.view.rev++
+		b.view.title, b.view.titled = s.Arg(1), b.view.rev
+	case "waiting":
+		b.view.waiting = s.Arg(1)
+	case "exited":
+		b.view.exited = true
+	case "forget":
+		b.view.read = nil
+	case "rev":
+		b.view.rev = uint64(n)
+	case "print":
+		b.print(s.Arg(1))
+	case "printed":
+		b.throttle.Changed(at(n))
+	case "half-drawn", "drawn":
+		b.throttle.Hold(at(n), s.Words[0] == "half-drawn")
+	case "check":
+		b.check(n)
+	case "cancel":
+		b.waits.Cancel(s.Arg(1))
+	case "blind", "seeing":
+		b.waits.Blind(s.Words[0] == "blind")
+	case "secret", "answered":
+		b.waits.Asks(s.Words[0] == "secret", at(20), 5)
+	default:
+		require.FailNow(b.t, "no such step", s.Line)
+	}
+}
+
+// wait adds the wait of a step.
+func (b *bench) wait(s corpus.Step) {
+	number := func(name string) int { n, _ := strconv.Atoi(s.Option(name)); return n }
+	u := protocol.Until{Text: s.Option("text"), Regex: s.Option("regex"), Title: s.Option("title"), TitleRegex: s.Option("title-regex"), Gone: s.Option("gone"), QuietMs: int64(number("quiet"))}
+	for word, is := range map[string]*bool{"changed": &u.Changed, "settled": &u.Settled, "waiting": &u.Waiting, "exit": &u.Exit, "control": &u.Control} {
+		*is = s.Arg(2) == word
+	}
+	b.add(u, number("at"), func(w *Wait) {
+		w.ID, w.AfterSeq = s.Arg(1), uint64(number("after"))
+		w.InputSeq = uint64(number("input"))
+		if s.Option("deadline") != "" {
+			w.Deadline = at(number("deadline"))
+		}
+		if s.Option("not-before") != "" {
+			w.NotBefore = at(number("not-before"))
+		}
+	})
+}
+
+// is states what a step wants.
+func (b *bench) is(w corpus.Want, line string) {
+	b.t.Helper()
+	switch w.Name {
+	case "":
+		require.Equal(b.t, "open", w.Value, line)
+		b.open(line)
+	case "ended":
+		b.ended(strings.Split(w.Value, ",")...)
+	case "results":
+		require.Equal(b.t, w.Value, strings.Join(b.results, ","), line)
+	case "next":
+		next, ok := b.waits.Next()
+		require.True(b.t, ok)
+		require.Equal(b.t, w.Value, fmt.Sprint(next.Sub(at(0)).Milliseconds()), line)
+	case "read":
+		require.Equal(b.t, w.Value, fmt.Sprint(b.view.read), line)
+	default:
+		require.FailNow(b.t, "no such fact", line)
+	}
+}
+
+func TestWaitControl(t *testing.T) {
+	b := newBench(t, "a")
+	b.add(protocol.Until{Control: true}, 0, named("mine"))
+	b.add(protocol.Until{Control: true}, 0, named("yours"))
+	b.add(protocol.Until{Text: "x"}, 0, named("text"))
+	b.waits.Decide(func(id string) bool { return id != "yours" }, "granted")
+	require.Equal(t, []string{"mine:0:granted"}, b.results)
+	b.waits.Stop()
+	b.ended("mine:0:granted", "yours:3:", "text:3:")
+}
+
+func TestWaitsAreBounded(t *testing.T) {
+	b := newBench(t, "a")
+	for i := range MaxWaits {
+		b.add(protocol.Until{Text: "x"}, 0, named(fmt.Sprint(i)))
+	}
+	cond, err := Compile(protocol.Until{Exit: true})
+	require.NoError(t, err)
+	require.ErrorIs(t, b.waits.Add(Wait{ID: "more", Condition: cond}, b.view, at(0)), ErrTooManyWaits)
+	require.ErrorIs(t, b.waits.Add(Wait{ID: "7", Condition: cond}, b.view, at(0)), ErrWaitOpen)
+	require.True(t, b.waits.Cancel("7"))
+	require.False(t, b.waits.Cancel("7"))
+	b.open("a cancelled wait is not told")
+	for range 10 * maxRevisions {
+		b.view.set(0, "a")
+		b.check(1)
+	}
+	require.LessOrEqual(t, len(b.waits.revisions), maxRevisions)
+}
+
+func TestWaitDoneMayUseTheWaits(t *testing.T) {
+	b := newBench(t, "a")
+	cond, err := Compile(protocol.Until{Changed: true})
+	require.NoError(t, err)
+	rounds := 0
+	var again func(Result)
+	add := func() {
+		require.NoError(t, b.waits.Add(Wait{ID: "w", Condition: cond, Done: again}, b.view, at(0)))
+	}
+	again = func(Result) { rounds++; add() }
+	add()
+	for range 3 {
+		b.view.set(0, "b")
+		b.check(1)
+	}
+	require.Equal(t, 3, rounds)
+	require.Equal(t, 1, b.waits.Len())
+}
+
+func TestCompileRefuses(t *testing.T) {
+	for _, c := range []struct{ name, regex, want string }{
+		{"no closing", `a(b`, `field "until.regex": is no RE2 regular expression: missing closing ): "a(b"`},
+		{"not RE2", `a(?=b)`, `field "until.regex": is no RE2 regular expression: invalid or unsupported Perl syntax: "(?="`},
+		{"too big", `((a{100}){100}){100}`, `field "until.regex": is no RE2 regular expression: invalid repeat count: "{100}"`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := Compile(protocol.Until{Regex: c.regex})
+			var field *protocol.FieldError
+			require.ErrorAs(t, err, &field)
+			require.Equal(t, "until.regex", field.Field)
+			require.EqualError(t, err, c.want)
+		})
+	}
+	_, err := Compile(protocol.Until{TitleRegex: "a("})
+	require.ErrorContains(t, err, `field "until.titleRegex": is no RE2`)
+	_, err = Compile(protocol.Until{})
+	require.EqualError(t, err, `field "until": sets no condition`)
+}
+
+func TestCheckExpect(t *testing.T) {
+	v := newView("$ ls", "notes.txt and mo", "re", "$ ")
+	v.wrapped[1] = true
+	v.cursor = 3
+	seq, old, row, other := uint64(1), uint64(9), 3, 0
+	for _, c := range []struct {
+		name   string
+		expect *protocol.Expect
+		want   string
+	}{
+		{"nothing", nil, ""},
+		{"empty", &protocol.Expect{}, ""},
+		{"all", &protocol.Expect{Seq: &seq, Hash: "hash-1", Text: "and more", CursorRow: &row, Foreground: "vim"}, ""},
+		{"seq", &protocol.Expect{Seq: &old}, "expected revision 9, the screen is at 1"},
+		{"hash", &protocol.Expect{Hash: "x"}, "expected the screen with hash x, it is hash-1"},
+		{"cursor", &protocol.Expect{CursorRow: &other}, "expected the cursor in row 0, it is in row 3"},
+		{"foreground", &protocol.Expect{Foreground: "less"}, `expected "less" in the foreground, it is "vim"`},
+		{"text", &protocol.Expect{Text: "txt$"}, `expected "txt$" on the screen, it is not there`},
+		{"one of several", &protocol.Expect{Seq: &seq, Text: "ls -l"}, `expected "ls -l" on the screen, it is not there`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			err := CheckExpect(c.expect, v)
+			if c.want == "" {
+				require.NoError(t, err)
+				return
+			}
+			require.EqualError(t, err, c.want)
+		})
+	}
+}
+
+// TestLookingWithoutWaitsPlaysNothing: what a flood prints stays unplayed while nobody waits, however often the screen is
+// looked at.
+func TestLookingWithoutWaitsPlaysNothing(t *testing.T) {
+	b := newBench(t, "a line")
+	for now := range 100 {
+		b.print("a line\r\n")
+		b.changed(now)
+	}
+	require.NotEmpty(t, b.text.log.ops, "the log was played though nobody asked for the text")
+	require.Zero(t, b.text.kept.lines)
+}
+
+// A wait with several conditions ends with the first of them, once.
+func TestAWaitForOneOfSeveral(t *testing.T) {
+	came := make([]*Also, 0)
+	deadline := func(w *Wait) { w.Deadline = at(50) }
+	also := func(stop bool, all ...protocol.Until) func(*Wait) {
+		return func(w *Wait) {
+			done := w.Done
+			w.Done = func(r Result) { came = append(came, r.Came); done(r) }
+			for _, u := range all {
+				c, err := Compile(u)
+				require.NoError(t, err)
+				w.Also = append(w.Also, Also{c, stop, u})
+			}
+		}
+	}
+	failure := protocol.Until{Regex: "error: .*"}
+	b := newBench(t, "$ make", "")
+	b.add(protocol.Until{Exit: true}, 0, also(true, failure, protocol.Until{Text: "Killed"}))
+	require.Equal(t, 3, b.waits.Len())
+	require.ErrorIs(t, b.waits.Add(Wait{ID: "w", Condition: &Condition{kind: kindExit}}, b.view, at(1)), ErrWaitOpen)
+	b.print("fine\r\n")
+	b.check(1)
+	b.open("nothing went wrong")
+	b.print("a.c:3: error: no\r\nKilled\r\n")
+	b.check(2)
+	b.ended("w:0:error: no")
+	require.True(t, came[0].Stop)
+	require.Equal(t, failure, came[0].Until)
+
+	b = newBench(t, "$ make", "")
+	b.add(protocol.Until{Text: "never"}, 0, also(false, protocol.Until{Exit: true}), deadline)
+	b.view.exited = true
+	b.check(3)
+	b.ended("w:0:exit")
+	require.True(t, came[1].Until.Exit)
+
+	b = newBench(t, "$ make", "")
+	b.add(protocol.Until{Text: "never"}, 0, also(true, failure), deadline)
+	b.check(50)
+	b.ended("w:1:")
+	require.Nil(t, came[2])
+
+	b = newBench(t, "$ make", "error: old")
+	b.view.waiting = protocol.MatchedWaiting
+	b.add(protocol.Until{Text: "never"}, 0, also(true, failure), func(w *Wait) { w.AfterSeq, w.InputSeq = 2, 2 })
+	b.open("an error that was there before the input stops nothing")
+
+	b = newBench(t, "$ make", "")
+	b.add(protocol.Until{Text: "never"}, 0, also(true, failure))
+	require.True(t, b.waits.Cancel("w"))
+	require.Zero(t, b.waits.Len())
+}
+
+// What flashed by between the last look and the wait counts where the wait says what was seen.
+func TestAWaitLooksAtWhatHasLeftTheScreen(t *testing.T) {
+	for name, c := range map[string]struct {
+		with func(*Wait)
+		want []string
+	}{
+		"since":       {func(w *Wait) { w.SinceSeq = 1 }, []string{"w:0:error: no"}},
+		"after":       {func(w *Wait) { w.AfterSeq = 1 }, []string{"w:0:error: no"}},
+		"from now on": {func(*Wait) {}, nil},
+	} {
+		b := newBench(t, "$ make", "")
+		b.view.left = []string{"gcc", "error: no", "gcc"}
+		b.add(protocol.Until{Regex: "error: .*"}, 0, c.with)
+		require.Equal(t, c.want, b.results, name)
+		b = newBench(t, "$ make", "")
+		b.view.left = []string{"error: no"}
+		b.waits.Blind(true)
+		b.add(protocol.Until{Regex: "error: .*"}, 0, c.with)
+		b.open("the user hides the screen")
+	}
+}
+
+// TestWhatWasPrintedBeforeTheFirstLookCounts: a wait that is there a moment after the program has the first revision behind it.
+func TestWhatWasPrintedBeforeTheFirstLookCounts(t *testing.T) {
+	b := newBench(t, "ready")
+	b.view.rev, b.view.revs[0] = protocol.FirstSeq+1, protocol.FirstSeq+1
+	b.print("ready\r\n")
+	b.add(protocol.Until{Text: "ready"}, 0, func(w *Wait) { w.AfterSeq = protocol.FirstSeq })
+	b.ended("w:0:ready")
+}
+
+// A wait whose expression is dear is ended with a word, rather than what the program prints is held up. The others stay.
+func TestADearWaitIsGivenUp(t *testing.T) {
+	text := NewRolling(4000)
+	w, v, now := NewWaits(text, NewThrottle(0, 0)), newView(""), time.Unix(1000, 0)
+	ended := map[string]End{}
+	for id, pattern := range map[string]string{"cheap": "cheap[0-9]", "dear": "(([0-9]?){30}){9}x"} {
+		c, err := Compile(protocol.Until{Regex: pattern})
+		require.NoError(t, err)
+		require.NoError(t, w.Add(Wait{ID: id, Condition: c, Done: func(r Result) { ended[r.ID] = r.End }}, v, now))
+	}
+	for range 10_000 {
+		text.Print([]byte(strings.Repeat("7", 1000)))
+		text.Control('\n')
+		if w.Check(v, now); len(ended) > 0 {
+			break
+		}
+	}
+	require.Equal(t, map[string]End{"dear": Dear}, ended)
+	text.Print([]byte("cheap7"))
+	text.Control('\n')
+	w.Check(v, now)
+	require.Equal(t, Met, ended["cheap"])
+}
+
+func TestAllowance(t *testing.T) {
+	var a allowance
+	now := time.Unix(1000, 0)
+	require.True(t, a.spendTime(0, dearAtOnce, now))
+	require.False(t, a.spendTime(0, time.Nanosecond, now))
+	now = now.Add(time.Second)
+	require.True(t, a.spendTime(0, time.Second/dearShare-time.Nanosecond, now), "a tenth of the time")
+	require.False(t, a.spendTime(0, time.Microsecond, now))
+	require.True(t, a.spendTime(2000, dearPerByte*1900, now), "and what bytes are worth, which comes on top")
+}
