@@ -70,8 +70,9 @@ func TestPackages(t *testing.T) {
 
 	s := w.terminal(100, 24)
 	s.run("PATH=" + bin + ":$PATH; proxy --agent listener heard")
-	require.Contains(t, w.do(bin+"/gateway", "ls").out, w.session())
 	s.wait("listening") // until then the key would be the line discipline's
+	id := w.session()
+	require.Contains(t, w.do(bin+"/gateway", "ls").out, id)
 	s.press("C-d")
 	require.Zero(t, s.status())
 
