@@ -116,6 +116,7 @@ func (c *checks) checkFrame(f *Frame) *checks {
 	}
 	return c.checkScreen(&f.Screen).checkChanged("frame.changed", f.Changed, f.Screen.Rows).
 		checkHidden("frame.hiddenText", f.HiddenText, f.Screen.Rows).
+		checkHidden("frame.repainting", f.Repainting, f.Screen.Rows).
 		between("frame.moved", int64(f.Moved), -int64(f.Screen.Rows), int64(f.Screen.Rows)).
 		checkHighlights(f.Highlights, &f.Screen).checkPictures(f.Pictures, &f.Screen).
 		checkBlackout("frame.blackout", f.Blackout)

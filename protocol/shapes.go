@@ -24,6 +24,9 @@ type Frame struct {
 	IdleMs int64 `json:"idleMs"`
 	// Settled says that the screen had been quiet for the settle time.
 	Settled bool `json:"settled"`
+	// Repainting are the rows that the program kept repainting while all others were quiet: the
+	// reason why Settled is set, or a wait is met. Rows count from 0.
+	Repainting []int `json:"repainting,omitempty"`
 	// Starting says that the program has shown nothing yet, and began so lately that it may still
 	// be getting ready.
 	Starting bool      `json:"starting,omitempty"`

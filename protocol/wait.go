@@ -29,7 +29,8 @@ type Wait struct {
 	TimeoutMs int64  `json:"timeoutMs,omitempty"`
 }
 
-// Until is the condition of a terminal.wait; exactly one field is set.
+// Until is the condition of a terminal.wait. Exactly one field is set, and Repaints only beside
+// QuietMs.
 type Until struct {
 	// Text is on the screen, or was printed since the wait began.
 	Text string `json:"text,omitempty"`
@@ -44,6 +45,9 @@ type Until struct {
 	Settled bool `json:"settled,omitempty"`
 	// QuietMs: the screen has been quiet for this long.
 	QuietMs int64 `json:"quietMs,omitempty"`
+	// Repaints, beside QuietMs: rows that the program keeps repainting, as a clock or a spinner does,
+	// may change. See [Frame.Repainting].
+	Repaints bool `json:"repaints,omitempty"`
 	// Changed: the screen changed after AfterSeq.
 	Changed bool `json:"changed,omitempty"`
 	// Exit: the program ended.
@@ -154,7 +158,15 @@ func (c *checks) checkUntil(field string, u *Until) *checks {
 	return c.text(field+".text", u.Text, MaxPattern).text(field+".regex", u.Regex, MaxPattern).
 		text(field+".title", u.Title, MaxPattern).
 		text(field+".titleRegex", u.TitleRegex, MaxPattern).
-		text(field+".gone", u.Gone, MaxPattern).between(field+".quietMs", u.QuietMs, 0, MaxWaitMs)
+		text(field+".gone", u.Gone, MaxPattern).between(field+".quietMs", u.QuietMs, 0, MaxWaitMs).
+		checkRepaints(field+".repaints", u)
+}
+
+func (c *checks) checkRepaints(field string, u *Until) *checks {
+	if u.Repaints && u.QuietMs == 0 {
+		c.fail(CodeBadMessage, field, "needs quietMs")
+	}
+	return c
 }
 
 // checkFurther checks conditions beside the one of a wait. The user's decisions are waited for

@@ -159,7 +159,7 @@ func (s *Server) firstOutput(
 	}); err != nil {
 		return nil, nil, err
 	}
-	ask.Until, ask.TimeoutMs = protocol.Until{QuietMs: defaultSettleMs}, client.Left(deadline)
+	ask.Until, ask.TimeoutMs = protocol.Until{QuietMs: defaultSettleMs, Repaints: true}, client.Left(deadline)
 	return s.awaitFact(ctx, req, ask, "the first screen")
 }
 

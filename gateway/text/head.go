@@ -54,7 +54,7 @@ func Header(
 			words = append(words, "(hidden)")
 		}
 	}
-	words = append(words, told.programState(s, f))
+	words = append(words, told.programState(s, f)+repaintWords(f.Repainting))
 	program := fmt.Sprintf("%q %dx%d", Command(s), f.Screen.Cols, f.Screen.Rows)
 	if told.program.recordNews(program) {
 		words = append(words, program)
@@ -99,6 +99,29 @@ func keyboardFact(k protocol.Keyboard, self string, now time.Time) string {
 	soon := time.UnixMilli(k.ExpiresAt).Sub(now) < time.Minute
 	k.ExpiresAt = 0
 	return fmt.Sprint(Keyboard(k, self, now), soon)
+}
+
+// repaintWords names the rows that the program keeps repainting: " (rows 1-3, 7 keep changing)".
+func repaintWords(rows []int) string {
+	if len(rows) == 0 {
+		return ""
+	}
+	var spans []string
+	for i := 0; i < len(rows); {
+		last := i
+		for last+1 < len(rows) && rows[last+1] == rows[last]+1 {
+			last++
+		}
+		span := strconv.Itoa(rows[i] + 1)
+		if last > i {
+			span += "-" + strconv.Itoa(rows[last]+1)
+		}
+		spans, i = append(spans, span), last+1
+	}
+	if len(rows) == 1 {
+		return " (row " + spans[0] + " keeps changing)"
+	}
+	return " (rows " + strings.Join(spans, ", ") + " keep changing)"
 }
 
 // programState words the program's state: "waiting", "running, idle 12s", "exited 1". It gives a

@@ -46,6 +46,8 @@ type delivery struct {
 	at       *protocol.Cell // the mouse acts here
 	answered bool           // the receipt was sent
 	settled  bool           // the program waits for its next line
+	// repainting are the rows that kept changing while the rest of the screen was quiet.
+	repainting []int
 	// The program edited a line before the next step, and before the last typed step.
 	editorBeforeNext bool
 	editorBeforeLast bool

@@ -207,7 +207,7 @@ func (h *Handler) answerWhenSettled(now time.Time, in *delivery, result *protoco
 		h.answerNow(now, in, result)
 		return
 	}
-	condition, err := snapshot.Compile(protocol.Until{QuietMs: m.SettleMs})
+	condition, err := snapshot.Compile(protocol.Until{QuietMs: m.SettleMs, Repaints: true})
 	if err != nil {
 		h.answerNow(now, in, result)
 		return
@@ -218,7 +218,8 @@ func (h *Handler) answerWhenSettled(now time.Time, in *delivery, result *protoco
 	)
 	h.Observer.Wait(now, false, snapshot.Wait{
 		ID: m.RequestID + "#settle", Condition: condition, NotBefore: now, Deadline: deadline,
-		Done: func(snapshot.Result) {
+		Done: func(r snapshot.Result) {
+			in.repainting, in.settled = r.Repainting, in.settled || r.End == snapshot.Met
 			h.Observer.CancelWait(m.RequestID + "#line")
 			h.answerNow(time.Now(), in, result)
 		},
@@ -285,6 +286,7 @@ func (h *Handler) answerNow(now time.Time, in *delivery, result *protocol.InputR
 	result.Frame = h.Observer.Answer(now)
 	h.noteSeen(m.AgentID)
 	result.Frame.Settled = result.Frame.Settled || in.settled
+	result.Frame.Repainting = in.repainting
 	result.Seq = result.Frame.Seq
 	h.sendReceipt(result)
 }

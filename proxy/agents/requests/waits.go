@@ -228,6 +228,9 @@ func (h *Handler) sendWaitResult(
 		out.Ended = protocol.ReasonReclaimed
 	}
 	h.Observer.AnswerWait(now, m, out)
+	if out.Frame != nil {
+		out.Frame.Repainting = r.Repainting
+	}
 	h.noteSeen(m.AgentID)
 	h.Link.Send(out)
 }

@@ -66,7 +66,7 @@ func TestRowsNeverShortenSilentlyR47(t *testing.T) {
 // TestWordsStayWholeR68 lays out texts of words on screens of every width: no row ends within a word that a row has room
 // for, nothing is lost, and the two keys are there.
 func TestWordsStayWholeR68(t *testing.T) {
-	const say = `claude asks to drive: “run the tests, then fix what fails in  proxy/display/overlay/painter.go”`
+	const say = `claude asks to drive: “run the tests, then fix what fails in  proxy/overlay/painter.go”`
 	words := map[string]bool{}
 	for _, w := range strings.Fields(say) {
 		words[w] = true

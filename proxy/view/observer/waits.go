@@ -54,6 +54,9 @@ func (v waitView) RowText(row int) string  { return v.o.rowText(row) }
 func (v waitView) RowRev(row int) uint64   { return v.o.rowRev(row) }
 func (v waitView) RowWrapped(row int) bool { return v.o.model.RowWrapped(row) }
 
+// FirstLine implements [snapshot.View].
+func (v waitView) FirstLine() uint64 { return v.o.firstScreenLine() }
+
 // RowPiece implements [snapshot.View].
 func (v waitView) RowPiece(row int) string {
 	return v.o.rowText(row) + blanks(v.o.model.RowBlanks(row))

@@ -24,6 +24,9 @@ type View interface {
 	RowWrapped(row int) bool
 	// RowPiece returns the text of a wrapped row with the blanks at its end.
 	RowPiece(row int) string
+	// FirstLine returns the lasting number that the first row will have in the history: it grows as
+	// the main screen scrolls.
+	FirstLine() uint64
 	// Left returns the lines that have left the screen since a revision without being seen on it,
 	// with wrapped rows joined; nil if they are unknown.
 	Left(since uint64) []string
@@ -64,6 +67,8 @@ type Condition struct {
 	alike string // text in the form of [Normalize]
 	regex *regexp.Regexp
 	quiet time.Duration
+	// repaints lets rows change that the program keeps repainting.
+	repaints bool
 }
 
 // Compile makes the condition of u, in which package protocol has checked that exactly one field is
@@ -105,7 +110,8 @@ func compileUntil(field string, u protocol.Until) (*Condition, error) {
 	case u.Gone != "":
 		return &Condition{kind: kindGone, text: u.Gone, alike: Normalize(u.Gone)}, nil
 	case u.QuietMs > 0:
-		return &Condition{kind: kindQuiet, quiet: time.Duration(u.QuietMs) * time.Millisecond}, nil
+		quiet := time.Duration(u.QuietMs) * time.Millisecond
+		return &Condition{kind: kindQuiet, quiet: quiet, repaints: u.Repaints}, nil
 	case u.Settled:
 		return &Condition{kind: kindSettled}, nil
 	case u.Changed:

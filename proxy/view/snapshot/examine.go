@@ -113,7 +113,7 @@ func (o *waiter) checkCondition(v View, w *Waits, now time.Time) bool {
 	case kindGone:
 		o.setFact("gone", newer && o.isGone(v))
 	case kindQuiet:
-		o.setFact("quiet", o.isQuiet(w, rev, now))
+		o.setFact("quiet", o.isQuiet(w, rev, now) || o.isRepainting(v, w, now))
 	case kindSettled:
 		o.setFact("settled", o.isQuiet(w, rev, now))
 	case kindChanged:

@@ -41,6 +41,8 @@ type Result struct {
 	Came *Also
 	// Stood tells that the match is not new: see [protocol.WaitResult].
 	Stood string
+	// Repainting are the rows that kept changing while a wait for quiet was met.
+	Repainting []int
 }
 
 // Also is a further condition that ends a wait.
@@ -139,6 +141,8 @@ type waiter struct {
 	stoodSince string        // how such a text matched: see [Result].Stood
 	searchTime time.Duration // time that its regular expression took
 	dear       bool          // searchTime is too long
+	pace       repaintPace   // of a wait for quiet that lets rows repaint
+	repainting []int
 }
 
 // NewWaits returns a value without waits, over a session's rolling text and its throttle. It
@@ -231,6 +235,8 @@ func (w *Waits) endReady(v View, now time.Time, chosen func(*waiter) bool) {
 				Matched: o.matched,
 				Came:    o.came,
 				Stood:   o.stoodSince,
+
+				Repainting: o.repainting,
 			}, true
 		case o.dear:
 			return Result{ID: o.ID, End: Dear}, true

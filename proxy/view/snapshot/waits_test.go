@@ -16,17 +16,18 @@ import (
 
 // fakeView is a screen of rows that the test writes.
 type fakeView struct {
-	left    []string
-	rev     uint64
-	rows    []string
-	revs    []uint64
-	wrapped map[int]bool
-	cursor  int
-	title   string
-	titled  uint64 // the revision at which
-	exited  bool
-	waiting string
-	read    []int // the rows whose text was asked for
+	left     []string
+	scrolled uint64
+	rev      uint64
+	rows     []string
+	revs     []uint64
+	wrapped  map[int]bool
+	cursor   int
+	title    string
+	titled   uint64 // the revision at which
+	exited   bool
+	waiting  string
+	read     []int // the rows whose text was asked for
 }
 
 func newView(rows ...string) *fakeView {
@@ -60,6 +61,7 @@ func (v *fakeView) Size() (int, int)        { return 80, len(v.rows) }
 func (v *fakeView) RowText(row int) string  { v.read = append(v.read, row); return v.rows[row] }
 func (v *fakeView) RowRev(row int) uint64   { return v.revs[row] }
 func (v *fakeView) RowWrapped(row int) bool { return v.wrapped[row] }
+func (v *fakeView) FirstLine() uint64       { return v.scrolled }
 func (v *fakeView) RowPiece(row int) string { return v.rows[row] }
 func (v *fakeView) Cursor() (int, int)      { return v.cursor, 0 }
 func (v *fakeView) Hash() string            { return fmt.Sprint("hash-", v.rev) }
@@ -92,6 +94,9 @@ func (b *bench) add(u protocol.Until, now int, more ...func(*Wait)) {
 		result := fmt.Sprintf("%s:%d:%s", r.ID, r.End, r.Matched)
 		if r.Stood != "" {
 			result += ":" + r.Stood
+		}
+		if r.Repainting != nil {
+			result += fmt.Sprint(":", r.Repainting)
 		}
 		b.results = append(b.results, result)
 	}}

@@ -1,0 +1,75 @@
+package snapshot
+
+import "time"
+
+const (
+	// repaintFor is how long a screen is watched before the rows that change count as repainted.
+	repaintFor = time.Second
+	// repaintLeast is the least number of changes in that time: a clock that ticks more slowly is
+	// quiet between two ticks.
+	repaintLeast = 3
+)
+
+// repaintPace watches which rows change, and how often. The zero value begins with the first look.
+type repaintPace struct {
+	began time.Time
+	first uint64 // [View.FirstLine]: text that scrolls is no repaint
+	rows  []rowPace
+}
+
+type rowPace struct {
+	rev     uint64
+	text    string
+	isNamed bool // its text changed, not only its look
+	changes int
+	last    time.Time
+}
+
+// watchRows notes the rows that changed since the last look.
+func (p *repaintPace) watchRows(v View, now time.Time) {
+	_, rows := v.Size()
+	if first := v.FirstLine(); p.began.IsZero() || p.first != first || len(p.rows) != rows {
+		*p = repaintPace{began: now, first: first, rows: make([]rowPace, rows)}
+		for row := range p.rows {
+			p.rows[row] = rowPace{rev: v.RowRev(row), text: v.RowText(row)}
+		}
+		return
+	}
+	for row := range p.rows {
+		if r, rev := &p.rows[row], v.RowRev(row); rev != r.rev {
+			text := v.RowText(row)
+			*r = rowPace{rev: rev, text: text, isNamed: r.isNamed || text != r.text, changes: r.changes + 1, last: now}
+		}
+	}
+}
+
+// repaintedRows returns the rows whose text is repainted, and whether all other rows have been quiet
+// for repaintFor.
+func (p *repaintPace) repaintedRows(now time.Time) (rows []int, othersQuiet bool) {
+	from := now.Add(-repaintFor)
+	if p.began.After(from) {
+		return nil, false
+	}
+	for row, r := range p.rows {
+		switch {
+		case r.last.Before(from):
+		case r.changes < repaintLeast:
+			return nil, false
+		case r.isNamed:
+			rows = append(rows, row)
+		}
+	}
+	return rows, true
+}
+
+// isRepainting reports whether only rows change that the program keeps repainting. A waiter that
+// must not look at the screen is not told.
+func (o *waiter) isRepainting(v View, w *Waits, now time.Time) bool {
+	if !o.Condition.repaints || w.blind {
+		return false
+	}
+	o.pace.watchRows(v, now)
+	rows, othersQuiet := o.pace.repaintedRows(now)
+	o.repainting = rows
+	return othersQuiet
+}
