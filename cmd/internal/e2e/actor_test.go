@@ -20,11 +20,12 @@ import (
 	"golang.org/x/term"
 )
 
-// actor plays a coding agent, which its first argument names. The prompt "work" has it work for ever, "leave" has it ask whether it may
-// make the file made-never, and "ask" has it ask a question. It makes that file if an answer allows it, and ends no turn.
+// actor plays the coding agent that its first argument names. After the prompt "work" it works for
+// ever; after "leave" it asks for permission to create the file made-never; after "ask" it asks a
+// question. If an answer allows it, it creates the file. It never ends a turn.
 func actor(args []string) error {
 	switch name, rest := args[0], args[1:]; {
-	case name == "behind": // an adapter, which it does not hear
+	case name == "behind": // an adapter that ignores its input
 		time.Sleep(time.Hour)
 		return nil
 	case name == "claude" && slices.Contains(rest, "stream-json"):
@@ -40,14 +41,14 @@ func actor(args []string) error {
 			return err
 		}
 		return actLine(playACP, true)
-	case name == "gemini": // it outlives its input
+	case name == "gemini": // it keeps running after its input ends
 		return actLine(playACP, false)
 	}
 	signal.Ignore(syscall.SIGTERM, syscall.SIGHUP, os.Interrupt)
 	return actLine(playACP, false)
 }
 
-// actAllowed is what an answer allows.
+// actAllowed does the thing that the agent asked permission for.
 func actAllowed() { _ = os.WriteFile("made-never", nil, 0o600) }
 
 // line is a message of either protocol.
@@ -66,7 +67,7 @@ type line struct {
 	Response struct{ Response struct{ Behavior string } } `json:"response"`
 }
 
-// actLine plays an agent that reads lines. hears: it ends with its input.
+// actLine plays an agent that reads lines. If hears is set, the agent exits when its input ends.
 func actLine(play func(m line), hears bool) error {
 	in := json.NewDecoder(os.Stdin)
 	for {
@@ -125,7 +126,7 @@ func playACP(m line) {
 	}
 }
 
-// typedWords hands on each line that is typed at a terminal, and each Escape, without the marks of a paste.
+// typedWords passes on each line typed at a terminal, and each Escape, without the paste marks.
 func typedWords(draw func(typed string), enter func(line string)) error {
 	if _, err := term.MakeRaw(0); err != nil {
 		return err
@@ -157,7 +158,7 @@ func actClaude(args []string) error {
 	hook := func(event, more string) (said []byte) {
 		cmd := exec.CommandContext(context.Background(), "sh", "-c", settings.Hooks[event][0].Hooks[0].Command)
 		cmd.Stdin = strings.NewReader(`{"session_id":"` + args[slices.Index(args, "--session-id")+1] + `","transcript_path":"/nowhere","permission_mode":"default"` + more + "}")
-		said, _ = cmd.Output() // a hook that fails says nothing
+		said, _ = cmd.Output() // a failing hook says nothing
 		return said
 	}
 	hook("SessionStart", `,"source":"startup"`)
@@ -166,7 +167,7 @@ func actClaude(args []string) error {
 		call := fmt.Sprintf(`,"tool_name":%q,"tool_input":%s,"tool_use_id":"t1"`, tool, input)
 		hook("PreToolUse", call)
 		dialog = shown
-		go func() { // a hook that is killed leaves the dialog
+		go func() { // if the hook is killed, the dialog stays
 			if bytes.Contains(hook("PermissionRequest", call), []byte(`"behavior":"allow"`)) {
 				actAllowed()
 			}
@@ -190,7 +191,7 @@ func actClaude(args []string) error {
 	})
 }
 
-// actServer plays opencode's server. Its interface tells it what was typed.
+// actServer plays opencode's server. Its interface tells the server what was typed.
 func actServer() error {
 	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -200,7 +201,7 @@ func actServer() error {
 	events := make(chan string)
 	var serving sync.WaitGroup
 	serving.Go(func() {
-		_ = http.Serve(l, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { //nolint:gosec // a test ends it
+		_ = http.Serve(l, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { //nolint:gosec // the test stops it
 			body, _ := io.ReadAll(r.Body)
 			switch path := r.URL.Path; {
 			case path == "/event":
@@ -239,7 +240,7 @@ func actTyped(word string, events chan<- string) {
 	}
 }
 
-// actInterface plays opencode's interface, which goes on without its server.
+// actInterface plays opencode's interface, which keeps running when its server is gone.
 func actInterface(url string) error {
 	shown := "ctrl+p commands"
 	return typedWords(func(typed string) {

@@ -15,12 +15,12 @@ import (
 	"terminalproxy/protocol"
 )
 
-// eras are the newest revision of the protocol with a handshake, and the first without.
+// eras are the newest protocol revision with a handshake, and the first one without.
 var eras = []string{"2025-11-25", "2026-07-28"}
 
 type args = map[string]any
 
-// agent is an AI agent's MCP client with its server, `gateway mcp`.
+// agent is an AI agent's MCP client, connected to its server `gateway mcp`.
 type agent struct {
 	w       *world
 	cmd     *exec.Cmd
@@ -34,18 +34,17 @@ func (w *world) agent(name, era string, flags ...string) *agent {
 	var err error
 	a.session, err = client.Connect(w.ctx, &mcp.CommandTransport{Command: a.cmd}, &mcp.ClientSessionOptions{ProtocolVersion: era})
 	require.NoError(w.t, err)
-	w.t.Cleanup(func() { _ = a.session.Close() }) // one test kills the server before
+	w.t.Cleanup(func() { _ = a.session.Close() }) // one test kills the server first
 	return a
 }
 
-// answer is a tool's answer.
 type answer struct {
 	text  string
 	fails bool
 	err   error
 }
 
-// start calls a tool and does not wait.
+// start calls a tool without waiting for the answer.
 func (a *agent) start(tool string, with args) <-chan answer {
 	out := make(chan answer, 1)
 	go func() { // ends with the call, which the server bounds, or with the session
@@ -65,7 +64,7 @@ func (a *agent) start(tool string, with args) <-chan answer {
 	return out
 }
 
-// calls calls a tool to its end.
+// calls calls a tool and waits for its answer.
 func (a *agent) calls(tool string, with args) answer {
 	a.w.t.Helper()
 	return a.w.answered(a.start(tool, with))
@@ -83,7 +82,7 @@ func (w *world) answered(out <-chan answer) answer {
 	}
 }
 
-// good calls a tool, which must succeed, and holds its answer against what is wanted.
+// good calls a tool that must succeed, and checks its answer against the wanted patterns.
 func (a *agent) good(tool string, with args, wanted ...string) string {
 	a.w.t.Helper()
 	got := a.calls(tool, with)
@@ -94,7 +93,7 @@ func (a *agent) good(tool string, with args, wanted ...string) string {
 	return got.text
 }
 
-// fails calls a tool, which must say what is wanted in an error.
+// fails calls a tool that must fail with an error that matches the wanted patterns.
 func (a *agent) fails(tool string, with args, wanted ...string) string {
 	a.w.t.Helper()
 	got := a.calls(tool, with)
@@ -105,7 +104,7 @@ func (a *agent) fails(tool string, with args, wanted ...string) string {
 	return got.text
 }
 
-// given has the agent ask for the keyboard, and the user give it.
+// given lets the agent ask for the keyboard and the user grant it.
 func (a *agent) given(s *terminal, reason string) {
 	a.w.t.Helper()
 	asking := a.start("terminal_request_control", args{"reason": reason})
@@ -113,14 +112,14 @@ func (a *agent) given(s *terminal, reason string) {
 	require.Contains(a.w.t, a.w.answered(asking).text, "granted")
 }
 
-// ends types what ends the program and waits for that.
+// ends types what ends the program, and waits until the program has ended.
 func (a *agent) ends(with args) {
 	a.w.t.Helper()
 	with["wait_for"] = "exit"
 	a.good("terminal_send", with, " exited 0")
 }
 
-// serves starts an agent before any proxy, so that its server is the gateway.
+// serves starts an agent before any proxy, so that the agent's server is the gateway.
 func (w *world) serves(name, era string) *agent {
 	w.t.Helper()
 	a := w.agent(name, era)
@@ -128,7 +127,7 @@ func (w *world) serves(name, era string) *agent {
 	return a
 }
 
-// anAgent is an agent in a new world, with the programs that it needs.
+// anAgent starts an agent in a new world that has these programs.
 func anAgent(t *testing.T, programs ...string) (*world, *agent) {
 	t.Helper()
 	w := newWorld(t, programs...)
@@ -144,7 +143,7 @@ func TestAnAgentEditsInVim(t *testing.T) {
 			w.write("notes.txt", "bread\n")
 			a := w.serves("claude", era)
 			s.run("proxy --agent vim -u NONE -n notes.txt")
-			s.wait("bread") // vim names the file before it has read it
+			s.wait("bread") // vim shows the file's name before it has read the file
 			id := w.session()
 			a.good("terminal_list", nil, id, "vim -u NONE -n notes.txt", "100x24", "keyboard: user")
 			a.good("terminal_read", nil, id+" rev ", "alt-screen", "bread", "keyboard: user")
@@ -204,7 +203,7 @@ func TestAnAgentPagesThroughLess(t *testing.T) {
 	})
 }
 
-// inEachEra runs a test as an agent of either protocol version.
+// inEachEra runs a test with an agent of either protocol version.
 func inEachEra(t *testing.T, test func(t *testing.T, era string)) {
 	t.Helper()
 	for _, era := range eras {
@@ -212,7 +211,7 @@ func inEachEra(t *testing.T, test func(t *testing.T, era string)) {
 	}
 }
 
-// realPython is the interpreter itself, without what a version manager puts before it.
+// realPython returns the interpreter itself, not a version manager's wrapper.
 func realPython(t *testing.T) string {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), "python3", "-c", "import sys; print(sys.executable)").Output()
@@ -260,7 +259,6 @@ func TestAnAgentAnswersAPrompt(t *testing.T) {
 	})
 }
 
-// reply parses what a command prints with --json.
 func reply[T any](t *testing.T, out string) T {
 	t.Helper()
 	var got T

@@ -15,7 +15,8 @@ import (
 	"terminalproxy/protocol"
 )
 
-// talks serves a model that answers its prompts with these words, one each. prompts are those that it was asked.
+// talks serves a model that gives these answers, one for each prompt. prompts returns the prompts
+// that the model received.
 func (w *world) talks(answers ...string) (prompts func() []string, url string) {
 	var mu sync.Mutex
 	var asked []string
@@ -35,8 +36,7 @@ func (w *world) talks(answers ...string) (prompts func() []string, url string) {
 	}, url
 }
 
-// TestTypingLandsInTheAgentsPrompts: of the agents, each in a terminal without a user. The model gets exactly what was typed, and
-// each once.
+// Real agents, each in a terminal without a user: the model receives exactly what was typed, once.
 func TestTypingLandsInTheAgentsPrompts(t *testing.T) {
 	for _, p := range codingAgents {
 		t.Run(p.name, func(t *testing.T) {
@@ -55,7 +55,7 @@ func TestTypingLandsInTheAgentsPrompts(t *testing.T) {
 				got := w.gateway(append([]string{"send", id, "--timeout", "5m"}, args...)...)
 				require.Zero(t, got.status, "%s\n%s%s", strings.Join(args, " "), got.err, w.gateway("read", id).out)
 			}
-			const lines = "first line\n  second: “世界”\nthird ä" // of more, Claude Code makes an attachment
+			const lines = "first line\n  second: “世界”\nthird ä" // Claude Code turns a longer paste into an attachment
 			send("--text", "say hello: "+strange, "--enter", "--until", "text=ANSWER ONE")
 			send("--text", lines, "--enter", "--until", "text=ANSWER TWO")
 			send("--text", "not this", "ctrl-u")
@@ -66,7 +66,8 @@ func TestTypingLandsInTheAgentsPrompts(t *testing.T) {
 			send("esc")
 			send("backspace")
 			send("--paste", w.write("pasted", "the last\nof all"), "--enter", "--until", "text=ANSWER FOUR")
-			// A burst of keys, and a line that takes some programs seconds to draw: Enter is not taken for a part of either.
+			// A burst of keys, and a line that some programs take seconds to draw: the program must
+			// not take Enter for a part of either.
 			send("k", "e", "y", "s", "enter", "--until", "text=ANSWER FIVE")
 			long := strings.Repeat("more ", 140) + "end"
 			send("--text", long, "--enter", "--until", "text=ANSWER SIX")
@@ -80,7 +81,8 @@ func TestTypingLandsInTheAgentsPrompts(t *testing.T) {
 	}
 }
 
-// Coding agents always listen to their terminal: while the model is silent they are not said to wait, and afterwards it is a guess.
+// A coding agent always listens to its terminal. While its model is silent, it is not reported as
+// waiting; afterwards the wait is a guess.
 func TestCodingAgentsWaitByAGuess(t *testing.T) {
 	const guess = "waiting (guess: event-loop)"
 	for _, p := range codingAgents {
@@ -109,7 +111,7 @@ func TestCodingAgentsWaitByAGuess(t *testing.T) {
 			}
 			require.Equal(t, guess, waits("5m"))
 			sends := w.prepare("gateway", "send", id, "--text", "say hello", "--enter", "--timeout", "5m")
-			sends.run() // while the agent draws that it works, until its model has answered
+			sends.run() // the agent draws that it works until its model has answered
 			<-asked
 			require.Empty(t, waits("3s"), "the model is silent")
 			close(answer)

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// R70: control that is given by a key ends, and the question says when. What the user promised at the start lasts, and the
-// proxy says that.
+// R70: a grant given by a key expires, and the question says when. A grant that the user gave at
+// the start lasts, and the proxy says so.
 func TestTheQuestionSaysHowLongR70(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ flags, more, asked, told, left string }{
@@ -41,8 +41,9 @@ func TestTheQuestionSaysHowLongR70(t *testing.T) {
 	}
 }
 
-// R70: an agent of the command line that is killed, or never comes again, loses control after two minutes. One with an open
-// connection may think for as long as it likes. The test takes that time: the packages have theirs with a clock of their own.
+// R70: a command-line agent that is killed, or never comes back, loses control after two minutes.
+// An agent with an open connection may think as long as it likes. This test takes the full two
+// minutes; the packages test the rule with a fake clock.
 func TestWhoIsAwayForTwoMinutesR70(t *testing.T) {
 	clients(t)
 	w := newWorld(t)
@@ -80,7 +81,8 @@ func TestWhoIsAwayForTwoMinutesR70(t *testing.T) {
 	a.good("terminal_send", args{"terminal": there, "text": "a thought"})
 }
 
-// R71: who was refused cannot ask again at once, under whatever name and id, and a Ctrl+G that is meant for vim stays vim's.
+// R71: a refused agent cannot ask again at once, whatever name and id it uses. A Ctrl+G meant for
+// vim stays vim's.
 func TestNoNaggingR71(t *testing.T) {
 	w := newWorld(t, "vim")
 	s := w.terminal(100, 24)
@@ -114,7 +116,7 @@ func TestNoNaggingR71(t *testing.T) {
 	s.wait(`"notes.txt" line 1 of 1`) // vim's own answer
 	s.titled("[observed]")
 
-	// The user wants to hear nothing of it any more.
+	// The user mutes the agent.
 	require.Contains(t, s.openMenu(), "x mutes claude")
 	s.press("x")
 	s.waitShown(`claude is muted: Ctrl+\, then x, unmutes it`)
@@ -131,8 +133,9 @@ func TestNoNaggingR71(t *testing.T) {
 	require.Contains(t, w.good("audit", "show", "rec.cast"), "the user refused you")
 }
 
-// openMenu opens the menu when the key is not swallowed any more, and waits until it can be answered. screen has it. The key is pressed
-// again only when the menu is long overdue: pressed while it is open and not drawn yet, it closes it and goes to the program.
+// openMenu opens the menu once the key is no longer swallowed, and waits until the menu can be
+// answered. It presses the key again only when the menu is long overdue: a press while the menu is
+// open but not yet drawn would close it, and a further press would go to the program.
 func (s *terminal) openMenu() (screen string) {
 	s.w.t.Helper()
 	const swallowed, overdue, readable = 1600 * time.Millisecond, 8 * time.Second, 900 * time.Millisecond
@@ -151,8 +154,9 @@ func (s *terminal) openMenu() (screen string) {
 	return screen
 }
 
-// tooSoon presses Ctrl+G and reports whether it was swallowed, which it is no more once the question stands long enough. The key
-// after it shows that it has been dealt with, and is the program's.
+// tooSoon presses Ctrl+G and reports whether the proxy swallowed it, as it does until the question
+// has stood long enough. The key pressed next goes to the program and shows that Ctrl+G has been
+// handled.
 func (s *terminal) tooSoon(id, heard string) bool {
 	s.w.t.Helper()
 	s.press("C-g")
@@ -162,8 +166,8 @@ func (s *terminal) tooSoon(id, heard string) bool {
 	return strings.Contains(s.w.good("read", id), "keyboard: user (")
 }
 
-// R46, R71: a Ctrl+G that comes just after the question appears is no answer to it, the less so while the user types; a little
-// later it counts.
+// R46, R71: a Ctrl+G right after the question appears does not answer it, least of all while the
+// user types. A little later it counts.
 func TestAKeyBeforeTheQuestionIsReadR46R71(t *testing.T) {
 	w, s, id := listening(t, 100, 24, "--agent")
 	heard := ""
@@ -192,7 +196,8 @@ func TestAKeyBeforeTheQuestionIsReadR46R71(t *testing.T) {
 	t.Skip("this machine is too slow to press a key in time")
 }
 
-// R72: a question that takes the place of another one's says so, and does not get the answer that was meant for that.
+// R72: when one question replaces another, the new one says so, and it does not get the answer
+// meant for the old one.
 func TestASwappedQuestionR72(t *testing.T) {
 	w, s, id := listening(t, 120, 24, "--agent")
 	s.typed("x")
@@ -216,7 +221,8 @@ func TestASwappedQuestionR72(t *testing.T) {
 	require.True(t, w.answered(asking).fails)
 }
 
-// R72: names are short and plain, two of one name are told apart, and none looks like a key.
+// R72: names are short and plain, two agents of one name are told apart, and no name looks like a
+// key.
 func TestNamesR72(t *testing.T) {
 	w, s, id := listening(t, 120, 24, "--agent")
 	first, second := w.agent("codex-mcp-client", eras[1]), w.agent("codex-mcp-client", eras[0])

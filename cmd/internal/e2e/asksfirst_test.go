@@ -8,8 +8,8 @@ import (
 	"terminalproxy/cmd/internal/fakemodel"
 )
 
-// TestClaudeAsksFirst: with a new configuration, in which Claude Code would have a model decide, it asks; the mode and each change of it
-// are known elsewhere.
+// Claude Code asks, even with a new configuration under which it would let a model decide. Its
+// mode, and each change of the mode, shows in the conversation.
 func TestClaudeAsksFirst(t *testing.T) {
 	clients(t)
 	w := newWorld(t)
@@ -42,7 +42,7 @@ func TestClaudeAsksFirst(t *testing.T) {
 	require.Zero(t, b.s.status())
 }
 
-// TestOpencodeAsksFirst: by itself it runs what its model wants.
+// Without our setting, opencode runs whatever its model wants.
 func TestOpencodeAsksFirst(t *testing.T) {
 	clients(t)
 	w := newWorld(t)
@@ -63,7 +63,8 @@ func TestOpencodeAsksFirst(t *testing.T) {
 	c.s.status()
 }
 
-// TestChatAsksFirst: with each agent, an unanswered tool call leaves no file. If the agent has modes, its mode is named.
+// With each agent, an unanswered tool call leaves no file. If the agent has modes, its mode is
+// named.
 func TestChatAsksFirst(t *testing.T) {
 	for _, agent := range chatAgents {
 		t.Run(agent.name, func(t *testing.T) {
@@ -85,7 +86,6 @@ func TestChatAsksFirst(t *testing.T) {
 	}
 }
 
-// TestAModeThatDoesNotExist: the agent does not start.
 func TestAModeThatDoesNotExist(t *testing.T) {
 	for _, agent := range chatAgents {
 		if agent.mode == "" {

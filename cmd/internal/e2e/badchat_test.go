@@ -11,7 +11,7 @@ import (
 	"terminalproxy/protocol"
 )
 
-// TestAPromptOfManyBytes is refused with what to do, and the conversation goes on.
+// A prompt that is too large is refused with a next step, and the conversation continues.
 func TestAPromptOfManyBytes(t *testing.T) {
 	const most = 10 << 20
 	w := newWorld(t)
@@ -42,7 +42,7 @@ func TestAPromptOfManyBytes(t *testing.T) {
 	w.good("close", id)
 }
 
-// TestTwoAgentsOfOneName ask at once: each gets the answer to its own request.
+// Two agents of one name ask at once: each gets the answer to its own request.
 func TestTwoAgentsOfOneName(t *testing.T) {
 	w, s, o, id := talks(t)
 	one, other := w.permission(id), w.permission(id)
@@ -64,7 +64,7 @@ func TestTwoAgentsOfOneName(t *testing.T) {
 	require.Zero(t, s.status())
 }
 
-// requestOf is the name of the request for a command in a conversation's log.
+// requestOf returns the id of the request for a command, from a conversation's log.
 func requestOf(log, command string) string {
 	_, behind, _ := strings.Cut(log, "command: "+command)
 	_, behind, _ = strings.Cut(behind, "request ")

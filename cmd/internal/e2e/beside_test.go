@@ -12,7 +12,8 @@ import (
 	chatlock "terminalproxy/proxy/chat/lock"
 )
 
-// besideClaude is Claude Code in its own interface under proxy --chat, with a person at another terminal who follows and answers.
+// besideClaude is Claude Code in its own interface under proxy --chat. A person at another terminal
+// follows the conversation and answers.
 type besideClaude struct {
 	*chatting
 	id     string
@@ -27,7 +28,7 @@ func newBesideClaude(t *testing.T) *besideClaude {
 	return b
 }
 
-// besideClaudeIn prepares it, and runs nothing.
+// besideClaudeIn prepares everything but starts nothing.
 func besideClaudeIn(w *world) *besideClaude {
 	w.t.Helper()
 	b := &besideClaude{chatting: w.chats(chatAgents[0])}
@@ -35,7 +36,7 @@ func besideClaudeIn(w *world) *besideClaude {
 	return b
 }
 
-// starts runs it with more arguments, up to its prompt.
+// starts runs Claude Code with more arguments and waits for its prompt.
 func (b *besideClaude) starts(args string) {
 	b.w.t.Helper()
 	b.s.run(b.env + "proxy --chat --grant drive claude" + args)
@@ -43,7 +44,7 @@ func (b *besideClaude) starts(args string) {
 	b.until(`"state":"at prompt"`)
 }
 
-// until waits until the conversation's log has words.
+// until waits until the conversation's log contains words.
 func (b *besideClaude) until(words string) {
 	b.w.t.Helper()
 	log := ""
@@ -52,7 +53,7 @@ func (b *besideClaude) until(words string) {
 	})
 }
 
-// wants has the model want to make a file, and waits for the dialog.
+// wants lets the model ask to create a file, and waits for the dialog.
 func (b *besideClaude) wants(file string) {
 	b.w.t.Helper()
 	b.runs("touch " + file)
@@ -63,7 +64,7 @@ func (b *besideClaude) wants(file string) {
 	b.until(`"command":"touch ` + file + `"`)
 }
 
-// held: an agent that has every key gets none to the dialog.
+// held checks that even an agent with a full grant cannot type into the dialog.
 func (b *besideClaude) held() {
 	b.w.t.Helper()
 	got := b.w.gateway("send", b.id, "--text", "1")
@@ -71,7 +72,7 @@ func (b *besideClaude) held() {
 	require.Contains(b.w.t, got.out+got.err, "waits for a person's answer")
 }
 
-// TestClaudeBesideItsInterface: Claude Code in its own interface is followed, answered and talked to from elsewhere.
+// Claude Code in its own interface can be followed, answered and prompted from another terminal.
 func TestClaudeBesideItsInterface(t *testing.T) {
 	b := newBesideClaude(t)
 	w := b.w
@@ -142,7 +143,8 @@ func TestClaudeBesideItsInterface(t *testing.T) {
 	require.False(t, b.wasAsked("never sent"), "what the user took back")
 }
 
-// TestChatGoesWithCodingAgents: a program that is none is refused before anything runs, and so is a second writer of a conversation.
+// Any program but a coding agent is refused before anything runs, and so is a second writer of a
+// conversation.
 func TestChatGoesWithCodingAgents(t *testing.T) {
 	w := newWorld(t)
 	for _, cmd := range [][]string{{"run", "--chat", "--", "vim"}} {
@@ -169,8 +171,9 @@ func TestChatGoesWithCodingAgents(t *testing.T) {
 	got.fails(t, 1, "hint: go on there, or end it there first")
 }
 
-// TestClaudeIsResumedBesideItsInterface: a command of its interface is sent from elsewhere, and a conversation goes on in another session;
-// there a question is answered and a turn interrupted from elsewhere, and a hook that hangs allows nothing.
+// A command of Claude Code's interface is sent from another terminal, and a conversation continues
+// in another session. There a question is answered and a turn interrupted from another terminal,
+// and a hook that hangs allows nothing.
 func TestClaudeIsResumedBesideItsInterface(t *testing.T) {
 	b := newBesideClaude(t)
 	w := b.w

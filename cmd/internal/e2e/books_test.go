@@ -11,8 +11,8 @@ import (
 	"terminalproxy/protocol"
 )
 
-// TestTheReceiptsAreWhatTheProgramReadR80: a program reads a part of what an agent types and then nothing; the user takes the
-// keyboard back. What the log's receipts count as written is what the program read, to the byte.
+// A program reads a part of what an agent types and then stops reading, and the user takes the
+// keyboard back. The log's receipts count as written exactly the bytes that the program read.
 func TestTheReceiptsAreWhatTheProgramReadR80(t *testing.T) {
 	w := newWorld(t)
 	require.NoError(t, syscall.Mkfifo(w.path("go"), 0o600))

@@ -9,7 +9,8 @@ import (
 	"terminalproxy/cmd/internal/browser"
 )
 
-// A person opens the link in a browser, gives an agent the keyboard there, watches it type, and takes the keyboard back.
+// A person opens the link in a browser, grants an agent the keyboard there, watches it type, and
+// takes the keyboard back.
 func TestABrowserGivesAndTakesBack(t *testing.T) {
 	b := browser.Chromium(t)
 	w := newWorld(t, "vim")
@@ -41,7 +42,7 @@ func TestABrowserGivesAndTakesBack(t *testing.T) {
 
 	b.Press("Hide")
 	b.Until("!" + browser.Text(".session .sheet") + ".includes('milk')")
-	b.Press("Show") // which it signs
+	b.Press("Show") // the page signs the grant
 	b.Until(browser.Text(".session .sheet") + ".includes('milk')")
 
 	o.press("C-c")
@@ -49,7 +50,8 @@ func TestABrowserGivesAndTakesBack(t *testing.T) {
 	b.Until(browser.Text(".trip") + ".startsWith('closed: the page was closed')")
 }
 
-// An agent is muted and let speak again in a browser, and the browser says what was answered at the terminal.
+// A person mutes and unmutes an agent in a browser. The browser shows what was answered at the
+// terminal.
 func TestABrowserMutes(t *testing.T) {
 	b := browser.Chromium(t)
 	w := newWorld(t)
@@ -68,11 +70,11 @@ func TestABrowserMutes(t *testing.T) {
 	s.waitShown("a page muted codex")
 	b.Until(browser.Text(".session .muted") + ".includes('codex is muted')")
 	require.Contains(t, w.gateway("request", id, "--reason", "again", "--as", "codex").err, "the user muted you")
-	b.Press("Unmute codex") // which it signs
+	b.Press("Unmute codex") // the page signs this too
 	s.waitShown(" unmuted codex")
 	b.Until(`document.querySelector('.session .muted').hidden`)
 
-	s.openMenu() // or it would have to wait
+	s.openMenu() // otherwise the next request would have to wait
 	s.press("Escape")
 	s.waitGone("Ctrl+G lets")
 	asking = w.start("gateway", "request", id, "--reason", "look", "--as", "codex")
@@ -80,5 +82,5 @@ func TestABrowserMutes(t *testing.T) {
 	s.asked()
 	s.answer(`C-\`)
 	require.Equal(t, 1, asking.wait().status)
-	b.Until(browser.Text(".log") + ".includes('codex was refused at the terminal')") // the question said so, too, for a moment
+	b.Until(browser.Text(".log") + ".includes('codex was refused at the terminal')") // the question said so too, for a moment
 }

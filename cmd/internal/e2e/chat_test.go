@@ -18,25 +18,26 @@ import (
 type chatAgent struct {
 	name  string
 	setUp func(w *world, model string) (env []string)
-	// shell is its tool that runs a command.
+	// shell is the name of its tool that runs a command.
 	shell string
-	// call is what that tool takes, nil for the usual.
+	// call builds that tool's arguments; nil for the usual ones.
 	call func(command string) args
-	// asks is its tool with which the model asks the user, "" for none.
+	// asks is the name of the tool with which the model asks the user, or "".
 	asks string
-	// asksIf is the setting of its own that lets it ask, "" for an agent that asks as it comes. It asks one choice at a time.
+	// asksIf is the agent's own setting that enables the tool, or "" if the tool needs none. The
+	// tool then asks for one choice at a time.
 	asksIf string
-	with   string // more of the command line
-	// forgets: it does not always find the conversation that it has just saved, and says so.
+	with   string // more arguments of the command line
+	// forgets: the agent does not always find the conversation that it has just saved, and says so.
 	forgets bool
-	// programs are what it is made of, with its adapter; nil for one of its name.
+	// programs are what the agent needs, with its adapter; nil for one program of its name.
 	programs []string
-	// turns: what the user says while the model thinks makes it think again.
+	// turns: if the user says something while the model thinks, the model is asked again.
 	turns bool
-	// absorbs: the model reads what the user says while it thinks with the next result, or, where the agent heard the user
-	// before the model's answer, in the place of that answer.
+	// absorbs: the model reads what the user says meanwhile together with the next tool result. If
+	// the user spoke before the model answered, it reads the words in place of that answer.
 	absorbs bool
-	// mode is the one in which it begins, "" where it has no modes.
+	// mode is the agent's first mode, or "" if it has no modes.
 	mode string
 }
 
@@ -59,22 +60,22 @@ func chatAgentNamed(name string) chatAgent {
 	return chatAgents[slices.IndexFunc(chatAgents, func(c chatAgent) bool { return c.name == name })]
 }
 
-// chatting is a gateway chat in a terminal, with an agent whose model the test thinks for.
+// chatting is a gateway chat in a terminal, with an agent. The test plays the agent's model.
 type chatting struct {
 	*mind
 	s     *terminal
 	agent chatAgent
-	env   string // before the command
+	env   string // set before the command
 }
 
-// chats prepares a terminal for talking to an agent.
+// chats prepares a terminal for a conversation with an agent.
 func (w *world) chats(c chatAgent) *chatting {
 	w.t.Helper()
 	if c.programs == nil {
 		c.programs = []string{c.name}
 	}
 	m, url := w.mind()
-	m.agent = w.prepare("true") // no command of the test's: the terminal runs it
+	m.agent = w.prepare("true") // the terminal runs the agent, not the test
 	dir := w.path("agents")
 	require.NoError(w.t, os.Mkdir(dir, 0o700))
 	for _, program := range c.programs {
@@ -103,7 +104,7 @@ func (c *chatting) says(line string) {
 	c.s.press("Enter")
 }
 
-// runs has the model run a command.
+// runs lets the model run a command.
 func (c *chatting) runs(command string) {
 	c.w.t.Helper()
 	with := args{"command": command, "description": "a test"}
@@ -113,8 +114,9 @@ func (c *chatting) runs(command string) {
 	c.answers(fakemodel.Turn{Tool: c.agent.shell, Args: with})
 }
 
-// wants has the model want to run a command, and waits for the approval, in which the line is the user's answer. An agent that asks the
-// model again has thrown the call away, and gets it again.
+// wants lets the model ask to run a command, and waits for the approval, so that the next line is
+// the user's answer. If the agent asks the model again, it has thrown the call away, and gets the
+// call once more.
 func (c *chatting) wants(command string) {
 	c.w.t.Helper()
 	for again := true; again; {
@@ -123,7 +125,8 @@ func (c *chatting) wants(command string) {
 	}
 }
 
-// asked waits for an approval or a question with these words, in which the line is the user's answer.
+// asked waits for an approval or a question with these words, so that the next line is the user's
+// answer.
 func (c *chatting) asked(words string) {
 	c.w.t.Helper()
 	c.s.approving(words)
@@ -140,7 +143,8 @@ func approves(screen, command string) bool {
 	return at >= 0 && strings.Contains(screen[at:], "→ Your answer")
 }
 
-// askedOrNext waits for an approval of a command, or for another question to the model: with that, the agent threw the command away.
+// askedOrNext waits for the approval of a command, or for another question to the model. In the
+// second case the agent has thrown the command away.
 func (c *chatting) askedOrNext(command string) (r fakemodel.Request, next bool) {
 	c.w.t.Helper()
 	c.s.see("an approval of "+command+" or a question to the model", func(screen string) bool {
@@ -160,7 +164,7 @@ func (c *chatting) askedOrNext(command string) (r fakemodel.Request, next bool) 
 	return r, next
 }
 
-// TestChatMatrix: of real agents, in a conversation line by line.
+// TestChatMatrix holds a conversation line by line with each real agent.
 func TestChatMatrix(t *testing.T) {
 	for _, agent := range chatAgents {
 		t.Run(agent.name, func(t *testing.T) {
@@ -193,7 +197,8 @@ func TestChatMatrix(t *testing.T) {
 	}
 }
 
-// allowsAndRefuses: what the user allows is done, what they refuse is not, and what they type meanwhile is read and stays.
+// allowsAndRefuses checks that the agent does what the user allows and nothing that the user
+// refuses. What the user types meanwhile is read and kept.
 func (c *chatting) allowsAndRefuses() {
 	t := c.w.t
 	t.Helper()
@@ -209,7 +214,7 @@ func (c *chatting) allowsAndRefuses() {
 	c.s.wait("→ You: half a li")
 	c.says("ne follows")
 	if c.agent.turns {
-		for text := ""; !strings.Contains(text, "half a line follows"); { // the last is the one that stands
+		for text := ""; !strings.Contains(text, "half a line follows"); { // the last one counts
 			text = c.next().Text
 		}
 		c.w.until(func() bool { return c.thinking.Load() == 1 }, func() string { return "the agent goes on with its first question to the model" })
@@ -229,7 +234,7 @@ func (c *chatting) allowsAndRefuses() {
 	if c.agent.turns || c.agent.absorbs {
 		said = "half a line follows"
 	}
-	for { // with a refusal, some agents end the turn; what the user said follows in any case
+	for { // some agents end the turn after a refusal; the user's words follow in any case
 		said += c.next().Text
 		require.NoFileExists(t, c.w.path("made-never"))
 		if strings.Contains(said, "half a line follows") && strings.Contains(said, "use the other one") {
@@ -241,7 +246,7 @@ func (c *chatting) allowsAndRefuses() {
 	c.s.wait("THE FIRST IS DONE")
 }
 
-// asksAndAnswers: a question of the model's is answered with the arrow keys, and one with words.
+// asksAndAnswers answers one of the model's questions with the arrow keys, and one with words.
 func (c *chatting) asksAndAnswers() {
 	c.w.t.Helper()
 	if c.agent.asks == "" {
@@ -268,7 +273,7 @@ func (c *chatting) asksAndAnswers() {
 	c.s.wait("THE ANSWERS ARE READ")
 }
 
-// answersInWords answers the second question, where one choice is all that can be made.
+// answersInWords answers the second question, if the agent takes only one choice.
 func (c *chatting) answersInWords() {
 	c.w.t.Helper()
 	c.asked("Which sizes?")
@@ -291,7 +296,7 @@ func (c *chatting) choosesSeveral() {
 	require.Contains(c.w.t, got, `"Which sizes?"="Small, none at all"`)
 }
 
-// interrupts: Ctrl+C ends the turn, and then the conversation goes on until Ctrl+D.
+// interrupts checks that Ctrl+C ends the turn and the conversation then continues until Ctrl+D.
 func (c *chatting) interrupts() {
 	t := c.w.t
 	t.Helper()
@@ -309,7 +314,8 @@ func (c *chatting) interrupts() {
 	require.Equal(t, 130, c.s.status())
 }
 
-// resumes: the conversation goes on where it was, and nobody else gets into it.
+// resumes checks that the conversation continues where it stopped, and that a second writer is
+// refused.
 func (c *chatting) resumes(id string) {
 	t := c.w.t
 	t.Helper()
@@ -325,7 +331,7 @@ func (c *chatting) resumes(id string) {
 	require.Contains(t, c.s.screen(), "IT GOES ON")
 }
 
-// dies: the agent is killed while an approval is open.
+// dies kills the agent while an approval is open.
 func (c *chatting) dies() {
 	t := c.w.t
 	t.Helper()
@@ -347,7 +353,8 @@ func (c *chatting) dies() {
 	require.NoFileExists(t, c.w.path("made-after-death"))
 }
 
-// abandons: gateway chat is killed while an approval is open. The agent ends, and does nothing before that.
+// abandons kills gateway chat while an approval is open. The agent ends, and does nothing before
+// that.
 func (c *chatting) abandons() {
 	t := c.w.t
 	t.Helper()
@@ -360,14 +367,14 @@ func (c *chatting) abandons() {
 		switch {
 		case strings.HasPrefix(line, "gateway chat") || strings.Contains(line, "/gateway chat"):
 			c.w.kill(pid, syscall.SIGKILL)
-		case !strings.HasPrefix(line, "tmux") && !strings.HasPrefix(line, "bash") && !strings.HasPrefix(line, "cat "): // which films the window
+		case !strings.HasPrefix(line, "tmux") && !strings.HasPrefix(line, "bash") && !strings.HasPrefix(line, "cat "): // the film of the window
 			left = append(left, pid)
 		}
 	}
 	require.NotEmpty(t, left)
 	ended := make(chan struct{})
 	var model sync.WaitGroup
-	model.Go(func() { // some go on with the turn, refused
+	model.Go(func() { // some agents continue the turn after a refusal
 		for {
 			select {
 			case q := <-c.mind.asked:
@@ -385,13 +392,13 @@ func (c *chatting) abandons() {
 	require.NoFileExists(t, c.w.path("made-alone"))
 }
 
-// bottomRow is the last row with something in it.
+// bottomRow returns the last row that is not empty.
 func (s *terminal) bottomRow() string {
 	rows := strings.Split(strings.TrimRight(s.screen(), "\n "), "\n")
 	return rows[len(rows)-1]
 }
 
-// TestChatWithoutATerminal: only the prompt is read, and nothing is allowed.
+// Without a terminal, gateway chat reads only the prompt and allows nothing.
 func TestChatWithoutATerminal(t *testing.T) {
 	for _, agent := range chatAgents {
 		t.Run(agent.name, func(t *testing.T) {
@@ -408,7 +415,7 @@ func TestChatWithoutATerminal(t *testing.T) {
 			case q := <-c.mind.asked:
 				q.answer <- fakemodel.Turn{Say: "NOTHING IS DONE"}
 				require.Equal(t, "NOTHING IS DONE\n", r.wait().out)
-			case <-r.ended: // some agents end the turn with a refusal
+			case <-r.ended: // some agents end the turn after a refusal
 			}
 			got := r.wait()
 			got.fails(t, 1, "nobody can answer without a terminal")
@@ -429,7 +436,7 @@ func TestChatWithoutATerminal(t *testing.T) {
 	}
 }
 
-// envOf are the variables of a prefix that chats made.
+// envOf returns the variables in the prefix of a command that chats made.
 func envOf(prefix string) []string {
 	return strings.Split(strings.TrimSuffix(strings.TrimPrefix(prefix, "env '"), "' "), "' '")
 }

@@ -12,39 +12,40 @@ import (
 	"terminalproxy/protocol"
 )
 
-// hostKind is a way in which one of our commands hosts a coding agent.
+// hostKind is one of the ways in which our commands host a coding agent.
 type hostKind struct {
 	command string
 	host    string // pattern of our command's process, see [world.killsLine]
 	victims []killVictim
-	// prepare prepares a terminal and the agent's model. The agent is started for each moment.
+	// prepare prepares a terminal and the agent's model. The agent is started anew for each moment.
 	prepare func(w *world) *hosted
 }
 
-// killVictim is what is killed.
+// killVictim is a process to kill.
 type killVictim struct {
 	name, line string
-	asks       bool     // it is there in an approval and in a question alone
-	stays      bool     // our command goes on, and a SIGTERM ends it
-	only       []string // the moments that are tried; nil for all
+	asks       bool     // it exists only in an approval and in a question
+	stays      bool     // our command keeps running, and SIGTERM ends it
+	only       []string // the moments to try; nil for all
 }
 
-// killMoments are those at which something may be killed.
+// killMoments are the moments at which a process is killed.
 var killMoments = []string{"at the prompt", "at work", "in an approval", "in a question"}
 
-// hosted is a coding agent that a command of ours hosts. Its functions wait until it has come to that.
+// hosted is a coding agent that one of our commands hosts. Each function waits until the agent has
+// got there.
 type hosted struct {
 	w     *world
 	s     *terminal
-	env   string // before the command
-	start func() // up to its prompt
-	brief func() // gives it a prompt, on which it works
-	leave func() // has it ask whether it may make the file made-never; nil where that is its prompt
-	ask   func() // has it ask a question; nil where its model asks in its text
+	env   string // set before the command
+	start func() // starts the agent and waits for its prompt
+	brief func() // gives it a prompt to work on
+	leave func() // makes it ask for permission to create the file made-never; nil if its prompt does that
+	ask   func() // makes it ask a question; nil if its model asks in its text
 }
 
-// killsAt runs one kind's agent, kills one of its peers at each moment, and returns when nothing of it is left. In any case the terminal is
-// as it was, and nothing was allowed.
+// killsAt runs an agent of one kind, kills one of its peers at each moment, and returns when no
+// process is left. Each time the terminal is restored and nothing was allowed.
 func (h *hosted) killsAt(k hostKind, v killVictim) {
 	w, t := h.w, h.w.t
 	t.Helper()
@@ -53,7 +54,7 @@ func (h *hosted) killsAt(k hostKind, v killVictim) {
 		if v.asks && i < 2 || i == 3 && h.ask == nil || v.only != nil && !strings.Contains(strings.Join(v.only, ","), moment) {
 			continue
 		}
-		if w.gateway("ls").status != 0 { // the one before was killed
+		if w.gateway("ls").status != 0 { // the previous gateway was killed
 			w.serve("gateway")
 		}
 		h.start()
@@ -74,21 +75,21 @@ func (h *hosted) killsAt(k hostKind, v killVictim) {
 		w.until(func() bool { return h.s.format(modes) == plainModes }, h.s.screen)
 		require.Equal(t, before, h.s.settings(), moment)
 		require.NoFileExists(t, w.path("made-never"), moment)
-		w.gateway("chat", "log", id) // they answer; what is kept differs
+		w.gateway("chat", "log", id) // the command must answer; what it keeps differs
 		w.gateway("close", id)
 	}
-	_, status := h.s.does(h.env + "proxy --chat claude -p hello") // it removes what a killed one left
+	_, status := h.s.does(h.env + "proxy --chat claude -p hello") // it removes what the killed process left
 	require.Equal(t, 125, status)
 }
 
-// peers are the processes that still run of an agent, its host and what either started.
+// peers lists the running processes of an agent, of its host, and of their children.
 func (w *world) peers() string {
 	var all []string
 	for _, p := range w.processes() {
 		_, line, _ := strings.Cut(p, " ")
 		switch name, _, _ := strings.Cut(line, " "); {
 		case strings.HasPrefix(name, "tmux"), strings.HasSuffix(name, "bash"), name == "cat", name == "tmux:": // the terminal, and its film
-		case strings.Contains(line, "gateway serve"), name == "": // on the way to its end
+		case strings.Contains(line, "gateway serve"), name == "": // already ending
 		default:
 			all = append(all, p)
 		}
@@ -96,7 +97,7 @@ func (w *world) peers() string {
 	return strings.Join(all, "\n")
 }
 
-// killTable runs a table, each victim of each kind in a world of its own.
+// killTable runs a table, each victim of each kind in its own world.
 func killTable(t *testing.T, kinds []hostKind) {
 	t.Helper()
 	for _, k := range kinds {
@@ -121,8 +122,8 @@ var (
 	killsHook    = killVictim{name: "hook", line: `^\S+ \S*gateway hook PermissionRequest`, asks: true, stays: true}
 )
 
-// TestTheEndOfAHostedAgentDependsOnNoPeer: whatever is killed at whatever moment, also of agents that ignore the end of their input, an
-// interruption and signals.
+// A hosted agent ends whichever process is killed at whichever moment, even if the agent ignores
+// the end of its input, interruptions and signals.
 func TestTheEndOfAHostedAgentDependsOnNoPeer(t *testing.T) {
 	t.Parallel()
 	acts := func(command, host string, prepare func(*world) *hosted, victims ...killVictim) hostKind {
@@ -150,7 +151,7 @@ func (w *world) acted() *hosted {
 	dir := w.path("agents")
 	require.NoError(w.t, os.Mkdir(dir, 0o700))
 	for program, part := range map[string]string{"claude": "claude", "opencode": "opencode", "codex-acp": "adapter", "gemini": "gemini", "copilot": "copilot"} {
-		require.NoError(w.t, os.WriteFile(filepath.Join(dir, program), []byte("#!/bin/sh\nexec actor "+part+" \"$@\"\n"), 0o700)) //nolint:gosec // it is run
+		require.NoError(w.t, os.WriteFile(filepath.Join(dir, program), []byte("#!/bin/sh\nexec actor "+part+" \"$@\"\n"), 0o700)) //nolint:gosec // the file is executed
 	}
 	h := &hosted{w: w, s: w.terminal(100, 30), env: "PATH=" + dir + ":$PATH "}
 	h.brief = func() { h.enter("work") }
@@ -164,7 +165,7 @@ func (h *hosted) enter(line string) {
 	h.s.press("Enter")
 }
 
-// actedBeside is one in its own interface, which shows the sign at its prompt.
+// actedBeside prepares an agent in its own interface, which shows sign at its prompt.
 func actedBeside(command, sign string) func(w *world) *hosted {
 	return func(w *world) *hosted {
 		h := w.acted()
@@ -180,7 +181,7 @@ func actedBeside(command, sign string) func(w *world) *hosted {
 	}
 }
 
-// actedHeadless is one whom nobody sees.
+// actedHeadless prepares an agent without a visible interface.
 func (w *world) actedHeadless() *hosted {
 	h := w.acted()
 	comes := func(word, state string) func() {
@@ -197,7 +198,7 @@ func (w *world) actedHeadless() *hosted {
 	return h
 }
 
-// actedChat is one line by line.
+// actedChat prepares an agent in a line-by-line chat.
 func actedChat(name string) func(w *world) *hosted {
 	return func(w *world) *hosted {
 		h := w.acted()

@@ -9,8 +9,8 @@ import (
 	"terminalproxy/protocol"
 )
 
-// TestTheEndOfARealAgentDependsOnNoPeer is the table of TestTheEndOfAHostedAgentDependsOnNoPeer with real agents, as far as those differ.
-// TestChatMatrix kills agents and gateway chat in an approval.
+// The table of TestTheEndOfAHostedAgentDependsOnNoPeer with real agents, for the cases in which
+// they differ. TestChatMatrix kills agents and gateway chat in an approval.
 func TestTheEndOfARealAgentDependsOnNoPeer(t *testing.T) {
 	clients(t)
 	t.Parallel()
@@ -42,12 +42,12 @@ func TestTheEndOfARealAgentDependsOnNoPeer(t *testing.T) {
 	killTable(t, kinds)
 }
 
-// hosted is a conversation as the table of kills knows it.
+// hosted returns the conversation in the form that the table of kills needs.
 func (c *chatting) hosted() *hosted {
 	return &hosted{w: c.w, s: c.s, env: c.env}
 }
 
-// prompted has the user send a prompt, which the model reads.
+// prompted lets the user send a prompt and the model read it.
 func (b *besideClaude) prompted() {
 	b.w.t.Helper()
 	b.s.typed("make a file")
@@ -56,7 +56,6 @@ func (b *besideClaude) prompted() {
 	require.Contains(b.w.t, b.next().Text, "make a file")
 }
 
-// colour is a question of Claude Code's model.
 var colour = fakemodel.Turn{Tool: "AskUserQuestion", Args: args{"questions": []args{{
 	"question": "Which colour?", "header": "Colour", "multiSelect": false, "options": []args{{"label": "Red", "description": "warm"}, {"label": "Blue", "description": "cold"}},
 }}}}

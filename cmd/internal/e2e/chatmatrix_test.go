@@ -10,7 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// chatCells are what TestChatMatrix tries of each agent, and why it does not; "" where it works.
+// chatCells lists what TestChatMatrix tries with each agent. A text says why a cell does not work;
+// "" means that it works.
 var chatCells = []struct {
 	name  string
 	lacks func(c chatAgent) string
@@ -35,7 +36,7 @@ var chatCells = []struct {
 
 func works(chatAgent) string { return "" }
 
-// TestTheGuideHasTheMatrix: what people read of the agents is what is tried.
+// The guide's table for people shows exactly what the tests try.
 func TestTheGuideHasTheMatrix(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("| agent |")
@@ -55,10 +56,11 @@ func TestTheGuideHasTheMatrix(t *testing.T) {
 	require.Contains(t, string(guide), "\n\n"+b.String()+"\n", "the guide's table is another one")
 }
 
-// besideCells are what is tried of an agent in its own interface, with the tests named behind each agent.
+// besideCells are tried with an agent in its own interface. The comments below name the tests of
+// each agent.
 var besideCells = []string{"prompt from elsewhere", "approval: allowed, refused, answered at the terminal", "question", "interrupt from elsewhere", "resume", "killed"}
 
-// besideAgents are the agents, and what of the cells is another thing than that it works.
+// besideAgents lists the agents, and the cells that differ from plain success.
 var besideAgents = []struct {
 	command string
 	lacks   map[string]string
@@ -69,7 +71,6 @@ var besideAgents = []struct {
 	{"proxy --chat opencode", map[string]string{"question": "asks in its text", "resume": "by its arguments; not tried here", "killed": "its server: ✓"}},
 }
 
-// TestTheGuideHasTheMatrixBeside is the same of agents in their own interface.
 func TestTheGuideHasTheMatrixBeside(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("| its own interface | " + strings.Join(besideCells, " | ") + " |\n|---|" + strings.Repeat(":-:|", len(besideCells)) + "\n")

@@ -10,7 +10,8 @@ import (
 	"terminalproxy/cmd/internal/fakemodel"
 )
 
-// A person talks to Claude Code from a browser, and allows there what it wants to run, while its own interface stands in the terminal.
+// A person talks to Claude Code from a browser and approves there what it wants to run, while
+// Claude Code's own interface stands in the terminal.
 func TestABrowserTalksToACodingAgent(t *testing.T) {
 	b := browser.Chromium(t)
 	w := newWorld(t)

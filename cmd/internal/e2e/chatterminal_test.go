@@ -10,7 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// terminalAgent is an agent of the Agent Client Protocol that runs a program in a terminal of the client's, and says what it printed.
+// terminalAgent speaks the Agent Client Protocol. It runs a program in a terminal of the client's
+// and repeats what the program printed.
 const terminalAgent = `#!/usr/bin/env python3
 import json, os, sys
 n = 100
@@ -70,15 +71,15 @@ while True:
         send({"id": m["id"], "result": {"stopReason": "end_turn"}})
 `
 
-// terminalAgentEnv puts that agent in Gemini CLI's place.
+// terminalAgentEnv installs that agent under Gemini CLI's name.
 func (w *world) terminalAgentEnv() string {
 	w.t.Helper()
 	require.NoError(w.t, os.Mkdir(w.path("agents"), 0o700))
-	require.NoError(w.t, os.WriteFile(filepath.Join(w.path("agents"), "gemini"), []byte(terminalAgent), 0o700)) //nolint:gosec // it is run
+	require.NoError(w.t, os.WriteFile(filepath.Join(w.path("agents"), "gemini"), []byte(terminalAgent), 0o700)) //nolint:gosec // the file is executed
 	return "PATH=" + w.path("agents") + ":$PATH "
 }
 
-// TestAnAgentsTerminalIsASession: what an agent of a chat runs in a terminal is listed, and a person can type there.
+// What an agent of a chat runs in a terminal is listed as a session, and a person can type there.
 func TestAnAgentsTerminalIsASession(t *testing.T) {
 	w := newWorld(t, "python3")
 	serving := w.serve("gateway")
@@ -116,7 +117,7 @@ func TestAnAgentsTerminalIsASession(t *testing.T) {
 	require.Zero(t, serving.wait().status)
 }
 
-// TestAnAgentsTerminalNeedsAGateway: without one the agent runs what it runs by itself.
+// Without a gateway, the agent runs its programs itself.
 func TestAnAgentsTerminalNeedsAGateway(t *testing.T) {
 	w := newWorld(t, "python3")
 	s := w.terminal(100, 30)

@@ -11,18 +11,18 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// claude is the real Claude Code.
+// claude returns the path of the real Claude Code.
 func claude(t *testing.T) string { return fromNpm(t, "claude") }
 
-// TestClaudeCodeSeesAndDrivesVim: the prompt hook tells the model what is on the screen, and the model's calls go through our MCP
-// server into vim, once the user allows it.
+// The prompt hook tells the model what is on the screen. Once the user allows it, the model's calls
+// reach vim through our MCP server.
 func TestClaudeCodeSeesAndDrivesVim(t *testing.T) {
 	bin := claude(t)
 	w := newWorld(t, "vim")
 	w.write("notes.txt", "bread\n")
 	s := w.terminal(100, 24)
 	s.run("proxy --agent vim -u NONE -n notes.txt")
-	s.wait("bread") // vim names the file before it has read it
+	s.wait("bread") // vim shows the file's name before it has read the file
 	id := w.session()
 
 	m := w.claude(bin, args{"command": "gateway", "args": []string{"mcp"}}, "put apples on my list")
@@ -39,7 +39,7 @@ func TestClaudeCodeSeesAndDrivesVim(t *testing.T) {
 	s.quits(":q\n")
 }
 
-// TestClaudeCodeOverHTTP: the same agent, connected to gateway serve with a token of its own.
+// The same agent, connected to gateway serve with its own token.
 func TestClaudeCodeOverHTTP(t *testing.T) {
 	bin := claude(t)
 	w := newWorld(t, "vim")
@@ -48,7 +48,7 @@ func TestClaudeCodeOverHTTP(t *testing.T) {
 	w.write("notes.txt", "bread\n")
 	s := w.terminal(100, 24)
 	s.run("proxy --agent vim -u NONE -n notes.txt")
-	s.wait("bread") // vim names the file before it has read it
+	s.wait("bread") // vim shows the file's name before it has read the file
 	id := w.session()
 
 	m := w.claude(bin, args{
@@ -63,7 +63,7 @@ func TestClaudeCodeOverHTTP(t *testing.T) {
 	require.Zero(t, serving.wait().status)
 }
 
-// claude runs a prompt with this server of ours and our prompt hook.
+// claude runs a prompt with this MCP server and our prompt hook.
 func (w *world) claude(bin string, server args, prompt string) *mind {
 	w.t.Helper()
 	m, url := w.mind()
@@ -76,7 +76,8 @@ func (w *world) claude(bin string, server args, prompt string) *mind {
 	return m
 }
 
-// claudeEnv is a home for Claude Code, where it has been set up, and the environment for it.
+// claudeEnv makes a home in which Claude Code is already set up, and returns the environment for
+// it.
 func (w *world) claudeEnv(model string) []string {
 	w.t.Helper()
 	config := w.path("claude")
@@ -100,8 +101,8 @@ func (w *world) writeJSON(name string, v any) string {
 	return w.write(name, string(text))
 }
 
-// TestClaudeCodeAsksForLeaveElsewhere: claude -p, which has no interface, does what is allowed in the conversation of a session, and nothing
-// that is refused there or that nobody could be asked about.
+// claude -p, which has no interface, does what a session's conversation allows. It does nothing
+// that the conversation refuses, or that no one could be asked about.
 func TestClaudeCodeAsksForLeaveElsewhere(t *testing.T) {
 	bin := claude(t)
 	w, s, o, id := talks(t)

@@ -17,7 +17,8 @@ import (
 	"terminalproxy/cmd/internal/fakemodel"
 )
 
-// clients skips a test of programs that the other tests do without: agents from npm, terminals under X.
+// clients skips a test of programs that the other tests do without: agents from npm, terminals
+// under X.
 func clients(t *testing.T) {
 	t.Helper()
 	if os.Getenv("CLIENTS") == "" {
@@ -25,8 +26,8 @@ func clients(t *testing.T) {
 	}
 }
 
-// fromNpm is a program that .ci/package.json names, or the one of the directory in CLIENTS_BIN, or that the variable of its name in
-// capitals names.
+// fromNpm returns the path of a program that .ci/package.json names. CLIENTS_BIN can name another
+// directory, and the variable of the program's upper-case name another file.
 func fromNpm(t *testing.T, name string) string {
 	t.Helper()
 	clients(t)
@@ -45,31 +46,32 @@ func fromNpm(t *testing.T, name string) string {
 	return ""
 }
 
-// model serves what stands in for a model until the test ends.
+// model serves a stand-in for a model until the test ends.
 func (w *world) model(think fakemodel.Think) (url string) {
 	server := httptest.NewServer(fakemodel.New(think))
 	w.t.Cleanup(func() {
-		server.CloseClientConnections() // an agent that a failed test left waits for an answer
+		server.CloseClientConnections() // an agent that a failed test left behind still waits for an answer
 		server.Close()
 	})
 	return server.URL
 }
 
-// question is one of an agent's to its model. Each is answered by itself: an agent takes one back, as when its user says more, and asks
-// anew, and then an answer to the first is read by nobody.
+// question is an agent's question to its model. Each is answered separately: an agent withdraws a
+// question when its user says more, and asks anew; it would never read an answer to the first.
 type question struct {
 	fakemodel.Request
-	ctx    context.Context //nolint:containedctx // ends when the agent takes the question back
+	ctx    context.Context //nolint:containedctx // ends when the agent withdraws the question
 	answer chan fakemodel.Turn
 }
 
-// mind is a model that the test thinks for: it calls the agent's tools, and reads what the agent passes on of their answers.
+// mind is a model that the test plays: it calls the agent's tools, and reads what the agent reports
+// of their answers.
 type mind struct {
 	w     *world
 	asked chan *question
-	open  *question // the one that next returned last
+	open  *question // the question that next returned last
 	agent *running  // set before the first call
-	// thinking is the number of questions that the agent waits with.
+	// thinking counts the questions that the agent waits with.
 	thinking atomic.Int32
 
 	mu   sync.Mutex
@@ -98,7 +100,7 @@ func (w *world) mind() (m *mind, url string) {
 	})
 }
 
-// wasAsked says whether a question to the model had words in it.
+// wasAsked reports whether any question to the model contained words.
 func (m *mind) wasAsked(words string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -112,7 +114,7 @@ func (m *mind) runs(bin string, env []string, args ...string) {
 	m.agent.cmd.Env = append(m.agent.cmd.Env, env...)
 	m.agent.run()
 	m.w.t.Cleanup(func() {
-		_ = m.agent.cmd.Process.Kill() // of a failed test
+		_ = m.agent.cmd.Process.Kill() // after a failed test
 		<-m.agent.ended
 	})
 }
@@ -123,7 +125,8 @@ func (m *mind) next() fakemodel.Request {
 	return m.nextUntil(m.agent.ended, func() string { return m.agent.out.String() + m.agent.err.String() })
 }
 
-// nextUntil is next for an agent that shows itself otherwise.
+// nextUntil is like next, but also stops when ended is closed; shows describes the agent in a
+// failure.
 func (m *mind) nextUntil(ended <-chan struct{}, shows func() string) fakemodel.Request {
 	m.w.t.Helper()
 	for late := time.After(2 * patience); ; {
@@ -141,7 +144,7 @@ func (m *mind) nextUntil(ended <-chan struct{}, shows func() string) fakemodel.R
 	}
 }
 
-// answers gives the model's answer to the question that next returned.
+// answers answers the question that next returned.
 func (m *mind) answers(turn fakemodel.Turn) {
 	m.w.t.Helper()
 	require.NotNil(m.w.t, m.open, "an answer to no question")
@@ -149,13 +152,13 @@ func (m *mind) answers(turn fakemodel.Turn) {
 	m.open = nil
 }
 
-// starts calls a tool and does not wait.
+// starts calls a tool without waiting for the answer.
 func (m *mind) starts(tool string, with args) {
 	m.w.t.Helper()
 	m.answers(fakemodel.Turn{Tool: tool, Args: with})
 }
 
-// hears waits for what the agent tells the model of a tool's answer.
+// hears waits until the agent tells the model a tool's answer.
 func (m *mind) hears(wanted ...string) string {
 	m.w.t.Helper()
 	got := m.next().Result
@@ -165,14 +168,14 @@ func (m *mind) hears(wanted ...string) string {
 	return got
 }
 
-// calls calls a tool to its end.
+// calls calls a tool and waits for its answer.
 func (m *mind) calls(tool string, with args, wanted ...string) string {
 	m.w.t.Helper()
 	m.starts(tool, with)
 	return m.hears(wanted...)
 }
 
-// ends has the model say its last words, which the agent prints.
+// ends lets the model say its last words, which the agent prints.
 func (m *mind) ends() {
 	m.w.t.Helper()
 	m.answers(fakemodel.Turn{Say: "THE MODEL IS DONE"})

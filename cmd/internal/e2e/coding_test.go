@@ -11,17 +11,17 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// codingAgent is an agent from npm, set up to talk to a model of the test's.
+// codingAgent is an agent from npm, set up to use a model that the test serves.
 type codingAgent struct {
-	name   string // of the program
-	called string // in the README, and in the question to the user
-	// setUp writes what makes it ask the model at this URL, and nobody else.
+	name   string // the program's name
+	called string // its name in the README, and in the question to the user
+	// setUp configures the agent to ask only the model at this URL.
 	setUp  func(w *world, model string) (env []string)
-	asks   []string // what its command line has before a prompt
-	prompt []string // its command line for a prompt of its own
-	ready  string   // what that shows
-	adds   string   // what it adds to what was typed there, as a regular expression
-	// more is what the test puts into the README's command after "mcp add".
+	asks   []string // its command line up to a prompt
+	prompt []string // its command line that waits for a prompt
+	ready  string   // what the screen then shows
+	adds   string   // what it adds to typed text, as a regular expression
+	// more is what the test adds to the README's command after "mcp add".
 	more func(w *world) []string
 }
 
@@ -32,7 +32,7 @@ var codingAgents = []codingAgent{
 	},
 	{
 		name: "codex", called: "Codex", setUp: (*world).codexEnv,
-		// Of this model Codex knows that it searches for tools.
+		// Codex knows that this model can search for tools.
 		asks:   []string{"exec", "--skip-git-repo-check", "--model", "gpt-5.5", "-c", `mcp_servers.term.default_tools_approval_mode="approve"`},
 		prompt: []string{"--disable", "daemon_auto_start"}, ready: `^› Ask Codex`,
 		more: func(w *world) []string { return []string{"--env", "TERMINALPROXY_DIR=" + w.run()} }, // its servers get few variables
@@ -44,7 +44,7 @@ var codingAgents = []codingAgent{
 	},
 	{
 		name: "opencode", called: "opencode", setUp: (*world).opencodeEnv,
-		asks: []string{"run"}, ready: `Ask anything`, adds: ` $`, // behind a paste
+		asks: []string{"run"}, ready: `Ask anything`, adds: ` $`, // after a paste
 	},
 	{
 		name: "copilot", called: "Copilot CLI", setUp: (*world).copilotEnv,
@@ -52,8 +52,9 @@ var codingAgents = []codingAgent{
 	},
 }
 
-// TestCodingAgents: real agents, connected by the README's words, see a terminal, ask for its keyboard, type, wait, lose the
-// keyboard and use a terminal of their own. Their models read in plain words what happened.
+// Real agents, connected with the README's commands, see a terminal, ask for its keyboard, type,
+// wait, lose the keyboard and use a terminal of their own. Their models read in plain words what
+// happened.
 func TestCodingAgents(t *testing.T) {
 	for _, c := range codingAgents {
 		t.Run(c.name, func(t *testing.T) {
@@ -62,7 +63,7 @@ func TestCodingAgents(t *testing.T) {
 			w.write("notes.txt", "bread\n")
 			s := w.terminal(100, 24)
 			s.run("proxy --agent vim -u NONE -n notes.txt")
-			s.wait("bread") // vim names the file before it has read it
+			s.wait("bread") // vim shows the file's name before it has read the file
 			m, url := w.mind()
 			env := c.setUp(w, url)
 			w.connects(c, bin, env)
@@ -78,7 +79,7 @@ func TestCodingAgents(t *testing.T) {
 	}
 }
 
-// inReadme is what follows an agent's name in the command by which the README connects it.
+// inReadme returns the words after an agent's name in the README's command that connects it.
 func (c codingAgent) inReadme(t *testing.T) (words []string) {
 	t.Helper()
 	readme, err := os.ReadFile(filepath.Join("..", "..", "..", "README.md"))
@@ -88,7 +89,7 @@ func (c codingAgent) inReadme(t *testing.T) (words []string) {
 	return strings.Fields(string(row[1]))
 }
 
-// TestTheReadmeNamesEveryAgent is what can be said without the agents.
+// The README names every agent; this needs none of the agents themselves.
 func TestTheReadmeNamesEveryAgent(t *testing.T) {
 	for _, c := range codingAgents {
 		require.Contains(t, strings.Join(c.inReadme(t), " "), "gateway mcp")
@@ -109,7 +110,7 @@ func (w *world) connects(c codingAgent, bin string, env []string) {
 	require.Zero(w.t, got.status, got.out+got.err)
 }
 
-// drives has the agent see a list in vim, ask for the keyboard as called, and write to the list.
+// drives lets the agent see a list in vim, ask for the keyboard as called, and write to the list.
 func (m *mind) drives(s *terminal, id, called string) {
 	m.w.t.Helper()
 	m.calls("terminal_list", nil, id, "vim -u NONE -n notes.txt", "keyboard: user")
@@ -125,7 +126,7 @@ func (m *mind) drives(s *terminal, id, called string) {
 	require.Equal(m.w.t, "bread\napples\n", m.w.content("notes.txt"))
 }
 
-// losesTheKeyboard has the user take the keyboard back while the agent drives.
+// losesTheKeyboard lets the user take the keyboard back while the agent drives.
 func (m *mind) losesTheKeyboard(s *terminal) {
 	m.w.t.Helper()
 	m.starts("terminal_send", args{"text": "opears", "wait_for": "text", "value": "plums", "timeout_ms": 50_000})
@@ -136,7 +137,7 @@ func (m *mind) losesTheKeyboard(s *terminal) {
 	require.NotContains(m.w.t, s.screen(), "plums")
 }
 
-// runsItsOwn has the agent use a terminal of its own, for which it asks nobody.
+// runsItsOwn lets the agent use its own terminal, which needs no permission.
 func (m *mind) runsItsOwn() {
 	m.w.t.Helper()
 	got := m.calls("terminal_run", args{
@@ -167,7 +168,7 @@ trust_level = "trusted"
 	return []string{"FAKE_KEY=dummy", "CODEX_HOME=" + w.path("codex"), "TMPDIR=" + w.dir}
 }
 
-// codexAsksEnv has Codex let its model ask the user, which it does in no mode of its adapter by itself.
+// codexAsksEnv lets Codex's model ask the user, which no mode of Codex's adapter does by itself.
 func (w *world) codexAsksEnv(model string) []string {
 	w.t.Helper()
 	env := w.codexEnv(model)
@@ -202,7 +203,7 @@ func (w *world) opencodeEnv(model string) []string {
 	})
 	return []string{
 		"OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1", "TMPDIR=" + w.dir,
-		"npm_config_offline=true", // it installs a package for plugins when it starts
+		"npm_config_offline=true", // otherwise it installs a package for plugins when it starts
 	}
 }
 

@@ -9,14 +9,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// bashCompletion is what bash needs for the completions of gateway, as for those of most programs.
+// bashCompletion is the package that bash needs to complete most programs, gateway included.
 const bashCompletion = "/usr/share/bash-completion/bash_completion"
 
-// shellsWithCompletions are how each shell is started with the completions below share, as a package installs them.
+// shellsWithCompletions says how each shell is started with the completions below share, where a
+// package installs them.
 var shellsWithCompletions = map[string]struct {
 	program string
-	files   map[string]string // by the name in the world, what it holds
-	links   map[string]string // by the name in the world, the directory below share
+	files   map[string]string // content by name in the world
+	links   map[string]string // directory below share by name in the world
 }{
 	"bash": {
 		program: "bash --noprofile --rcfile completes -i",
@@ -37,8 +38,9 @@ var shellsWithCompletions = map[string]struct {
 	},
 }
 
-// TestShellsComplete: with Tab, in the shells themselves, proxy's flags, their values and files, then a program and its files as without
-// proxy; gateway's commands, sessions that run, and the words that a flag knows.
+// Tab in the real shells completes proxy's flags, their values and files, then a program and its
+// files as without proxy. For gateway it completes commands, running sessions, and the values that
+// a flag knows.
 func TestShellsComplete(t *testing.T) {
 	t.Parallel()
 	for name, shell := range shellsWithCompletions {
@@ -53,7 +55,7 @@ func TestShellsComplete(t *testing.T) {
 			for file, content := range shell.files {
 				w.write(file, content)
 			}
-			require.NoError(t, os.MkdirAll(w.path("home/.local/share/fish/generated_completions"), 0o700)) // or fish makes them in the background
+			require.NoError(t, os.MkdirAll(w.path("home/.local/share/fish/generated_completions"), 0o700)) // otherwise fish generates them in the background
 			require.NoError(t, os.MkdirAll(w.path("home/config/fish"), 0o700))
 			for link, to := range shell.links {
 				require.NoError(t, os.Symlink(w.path("share/"+to), w.path(link)))
@@ -95,8 +97,8 @@ func TestShellsComplete(t *testing.T) {
 	}
 }
 
-// completes presses Tab until a text stands on the screen: what gateway does not know within a second is not offered, and on a loaded
-// machine that is short.
+// completes presses Tab until a text stands on the screen. It retries because gateway must answer
+// within a second, which a loaded machine can miss.
 func (s *terminal) completes(text string) {
 	s.w.t.Helper()
 	var screen string

@@ -12,11 +12,11 @@ import (
 	"terminalproxy/protocol"
 )
 
-// door types a line with Enter and waits for a fact after it, as one who comes that way does. It returns the rows that the
-// answer holds: those of that moment.
+// door types a line with Enter and waits for a fact after it, through one of the agents'
+// interfaces. It returns the rows that the answer holds, as of that moment.
 type door func(line, fact, value string) (met bool, rows string)
 
-// doors open a session to its agents, one way each.
+// doors are the interfaces through which agents reach a session.
 var doors = map[string]func(w *world) door{
 	"MCP": func(w *world) door {
 		a := w.agent("claude", eras[1])
@@ -66,7 +66,8 @@ var doors = map[string]func(w *world) door{
 	},
 }
 
-// Whatever is waited for after an input comes after it: the echo of the line and the prompt before it do not count.
+// A wait after an input is met only by what follows the input: neither the line's echo nor the
+// prompt before it counts.
 func TestWaitsAfterAnInput(t *testing.T) {
 	t.Parallel()
 	for name, open := range doors {
@@ -86,7 +87,7 @@ func TestWaitsAfterAnInput(t *testing.T) {
 				{"printf ones; printf two", "idle", "300ms", "onestwo"},
 				{"echo once", "changed", "", ""},
 			} {
-				s.match(`bash-[0-9.]+[$#] ?\n`) // else the shell shows the line a second time, after its prompt
+				s.match(`bash-[0-9.]+[$#] ?\n`) // otherwise the shell repeats the line after its prompt
 				met, rows := send(c.line, c.fact, c.value)
 				require.True(t, met, "%v\n%s", c, rows)
 				require.Regexp(t, `(?m)^(\d+\| ?)?`+c.shown, rows, "%v", c) // some answers number the rows
@@ -101,13 +102,13 @@ func TestWaitsAfterAnInput(t *testing.T) {
 	}
 }
 
-// What was typed is on the screen already when Enter goes: a wait for it ends as soon as the program waits again, and says so. It does
-// not while the program works.
+// The typed text is already on the screen when Enter is sent. A wait for it ends as soon as the
+// program waits again, and says so, but not while the program works.
 func TestAWaitForWhatWasTypedEndsWithTheProgramsWork(t *testing.T) {
 	t.Parallel()
 	for name, open := range doors {
 		if name == "HTTP" {
-			continue // where the caller says what counts
+			continue // here the caller says what counts
 		}
 		for program, c := range map[string]struct{ prompt, first, then string }{
 			"bash --norc --noprofile": {"bash-", "true world", "sleep 0.6; echo la'te'; true other"},
@@ -132,7 +133,7 @@ func TestAWaitForWhatWasTypedEndsWithTheProgramsWork(t *testing.T) {
 	}
 }
 
-// What a program says in its title, and of a long job, is waited for and shown.
+// A program's title and the progress of a long job can be waited for and are shown.
 func TestTitlesAndProgress(t *testing.T) {
 	t.Parallel()
 	for name, open := range doors {
@@ -147,12 +148,12 @@ func TestTitlesAndProgress(t *testing.T) {
 			for _, c := range []struct{ line, fact, value, listed string }{
 				{"sleep 0.6; . ./say 'at work' '1;42'", "title", "t wo", "at work [42%]"},
 				{"sleep 0.6; . ./say 'At work' '3'", "title-regex", "^At", "At work [under way]"},
-				{"sleep 0.6; . ./say 'at work' '2;7'", "title", "at work", "at work [7%, error]"}, // which it was before
+				{"sleep 0.6; . ./say 'at work' '2;7'", "title", "at work", "at work [7%, error]"}, // the state before the step
 				{"sleep 0.6; . ./say '' '0'; echo o''ver", "text", "over", ""},
 			} {
 				met, rows := send(c.line, c.fact, c.value)
 				require.True(t, met, "%v\n%s", c, rows)
-				w.until(func() bool { // the list is that of the newest snapshot
+				w.until(func() bool { // the list follows the newest snapshot
 					listed := w.good("ls")
 					return c.listed != "" && strings.Contains(listed, c.listed) || c.listed == "" && !strings.Contains(listed, "TITLE")
 				}, func() string { return w.good("ls") })
@@ -167,7 +168,7 @@ func TestTitlesAndProgress(t *testing.T) {
 	}
 }
 
-// The last part of what is typed is followed by its own echo.
+// The last part of an input is followed by its own echo.
 func TestTheEchoOfTheLastPartCounts(t *testing.T) {
 	w := newWorld(t)
 	s, d := w.drives("bash --norc --noprofile")

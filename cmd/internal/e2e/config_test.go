@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// configures makes text the user's configuration.
+// configures writes the user's configuration file.
 func (w *world) configures(text string) (path string) {
 	w.t.Helper()
 	dir := filepath.Join(w.dir, "home", "config", "terminalproxy")
@@ -20,7 +20,8 @@ func (w *world) configures(text string) (path string) {
 	return path
 }
 
-// TestTheUsersConfiguration: sharing, what agents must not see, and how the proxy's own words look, without a flag.
+// The user's configuration sets sharing, what agents must not see, and the style of the proxy's own
+// words, without any flag.
 func TestTheUsersConfiguration(t *testing.T) {
 	w := newWorld(t)
 	w.configures(`[proxy]
@@ -57,7 +58,7 @@ allow = ['ghp_a1B2.*']
 	s.see("the sign on the first row", func(screen string) bool { return strings.Contains(strings.Split(screen, "\n")[0], "cli drives") })
 	w.good("release", id)
 
-	// What is shared is not shared twice.
+	// A program in a shared terminal is not shared a second time.
 	s.typed("clear; proxy sh -c 'echo in''ner; read x'\n")
 	s.wait("inner")
 	require.Equal(t, id, w.session())
@@ -66,7 +67,7 @@ allow = ['ghp_a1B2.*']
 	s.typed("exit\n")
 	require.Zero(t, s.status())
 
-	// Once, otherwise.
+	// A flag overrides the setting for one run.
 	s.run("proxy --agent=false sh -c 'echo pl''ain; read x'")
 	s.wait("plain")
 	require.Empty(t, w.sessions())
@@ -74,7 +75,7 @@ allow = ['ghp_a1B2.*']
 	require.Zero(t, s.status())
 }
 
-// TestTheConfigurationOfHostedSessions: what agents must not see holds for the programs that they start, too.
+// What agents must not see is hidden in the programs that agents start, too.
 func TestTheConfigurationOfHostedSessions(t *testing.T) {
 	w := newWorld(t)
 	w.configures("[redact]\nadd = ['ACME-\\d+']\n[gateway.run]\nname = 'own'\n")
@@ -86,7 +87,7 @@ func TestTheConfigurationOfHostedSessions(t *testing.T) {
 	require.Zero(t, hosting.wait().status)
 }
 
-// TestABrokenConfigurationKeepsNobodyFromWorking: the program runs, and a line says what is wrong.
+// A broken configuration never blocks work: the program runs, and a line says what is wrong.
 func TestABrokenConfigurationKeepsNobodyFromWorking(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(300, 12)
@@ -126,7 +127,7 @@ func TestABrokenConfigurationKeepsNobodyFromWorking(t *testing.T) {
 	runs(": " + path + " has mode 0606")
 }
 
-// TestAProjectsFileIsNoConfiguration: whoever wrote a repository decides nothing.
+// The author of a repository has no say over the user's settings.
 func TestAProjectsFileIsNoConfiguration(t *testing.T) {
 	w := newWorld(t)
 	for _, name := range []string{"config.toml", "proxy.toml", ".terminalproxy.toml", "terminalproxy/config.toml", ".config/terminalproxy/config.toml"} {

@@ -9,14 +9,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestTheKeyGivesNothingThatCannotBeRead: in a small window the question still names the agent and the level, or Ctrl+G does nothing
+// In a small window the question still names the agent and the level; otherwise Ctrl+G does nothing
 // until the window is larger.
 func TestTheKeyGivesNothingThatCannotBeRead(t *testing.T) {
 	t.Parallel()
-	const guard = 2 * time.Second // a question that is read for so long is answered by the key
+	const guard = 2 * time.Second // once a question has stood this long, the key answers it
 	for _, c := range []struct {
 		cols, rows int
-		says       string // where it can be answered
+		says       string // shown where it can be answered
 	}{
 		{80, 1, `codex: DRIVE for 10 min? ^G/^\`},
 		{60, 2, `codex: DRIVE for 10 min? ^G/^\`},

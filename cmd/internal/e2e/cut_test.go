@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// relay is a network between a proxy and its gateway, whose connections can be cut.
+// relay is a network between a proxy and its gateway. A test can cut its connections.
 type relay struct {
 	url string
 
@@ -19,7 +19,6 @@ type relay struct {
 	conns []net.Conn
 }
 
-// relayTo is a relay to a gateway.
 func (w *world) relayTo(url string) *relay {
 	w.t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -47,7 +46,7 @@ func (w *world) relayTo(url string) *relay {
 	return r
 }
 
-// cut cuts all connections that there are.
+// cut cuts all open connections.
 func (r *relay) cut() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -57,7 +56,8 @@ func (r *relay) cut() {
 	r.conns = nil
 }
 
-// A session whose connection to a gateway elsewhere is cut while an agent types: what the agent is told is what the program has read.
+// The connection to a remote gateway is cut while an agent types. The agent is told exactly what
+// the program has read.
 func TestReceiptsOutlastALostConnection(t *testing.T) {
 	w := newWorld(t)
 	server := w.serve("gateway")

@@ -8,8 +8,9 @@ import (
 	"terminalproxy/cmd/internal/fakemodel"
 )
 
-// TestCommandsFromElsewhere: after a turn, /model asks at the terminal what the command has said, and is confirmed; a dialog that a person
-// opens there is a question elsewhere, while which prompts wait; a command that gives no sign is read all the same.
+// After a turn, /model asks at the terminal what the command has said, and is confirmed. A dialog
+// that a person opens there is shown remotely as a question, and prompts wait meanwhile. A command
+// without any visible effect is read all the same.
 func TestCommandsFromElsewhere(t *testing.T) {
 	b := newBesideClaude(t)
 	w := b.w

@@ -10,8 +10,9 @@ import (
 	"terminalproxy/protocol"
 )
 
-// Two gateways that know nothing of each other, killed and started in turn: the session and its agent go to the other one, with the ids
-// that they have. The keyboard stays behind, and nothing is typed twice.
+// Two gateways that do not know each other are killed and started in turn. The session and its
+// agent move to the other gateway and keep their ids. The grant does not move, and nothing is typed
+// twice.
 func TestASessionGoesToTheNextGateway(t *testing.T) {
 	w := newWorld(t)
 	servers := []*server{w.serve("gateway"), w.serve("gateway")}
@@ -42,7 +43,7 @@ func TestASessionGoesToTheNextGateway(t *testing.T) {
 		claude.fails("terminal_send", args{"terminal": id, "text": "no more"}, "your grant ended when the connection was lost")
 		require.Equal(t, id, w.session("--gateway", to.url, at[2], at[3]))
 		holder := ""
-		w.until(func() bool { // the screen that was sent first is of before
+		w.until(func() bool { // the first screen sent is an older one
 			for _, l := range w.sessions("--gateway", to.url, at[2], at[3]) {
 				holder = l.Keyboard.Holder
 			}

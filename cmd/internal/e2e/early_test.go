@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A paste that comes before the program has asked for the brackets waits for that: an editor would take it for commands, and a shell
-// would run it.
+// A paste that arrives before the program has enabled bracketed paste waits for that. Otherwise an
+// editor would take the text for commands, and a shell would run it.
 func TestAPasteIsNotTooEarly(t *testing.T) {
 	t.Parallel()
 	const pasted = "first line\nsecond line\nthird"

@@ -12,16 +12,16 @@ import (
 	"terminalproxy/protocol"
 )
 
-// failingBuild prints 2,000 lines, of which the 60th is the error, and fails; %s comes after each line.
+// failingBuild prints 2,000 lines and fails. Line 60 is the error; %s follows each line.
 const failingBuild = `for i in $(seq 2000); do
 	if [ $i = 60 ]; then echo "src/parse.c:317:9: error: too few arguments to function 'next'"
 	else echo "cc -O2 -Wall -Iinclude -c src/unit$i.c -o build/unit$i.o"; fi
 	%s
 done; echo "make: *** [Makefile:12: all] Error 1"; exit 2`
 
-// TestABuildThatFailsIsUnderstoodInTwoCalls is what an agent does most: it has to find one line in two thousand.
+// The most frequent task of an agent: find one line in two thousand.
 func TestABuildThatFailsIsUnderstoodInTwoCalls(t *testing.T) {
-	const most = 3 << 10 // bytes of all answers
+	const most = 3 << 10 // bytes in all answers together
 	const failure = "src/parse.c:317:9: error: too few arguments"
 	w := newWorld(t)
 	a := w.agent("claude", eras[1])
@@ -64,7 +64,7 @@ func TestABuildThatFailsIsUnderstoodInTwoCalls(t *testing.T) {
 		got.fails(t, 1, `stopped by "Error \\d"`)
 		got = w.gateway("read", id, "--match", "error:", "--context", "1")
 		require.Zero(t, got.status, got.err)
-		require.Contains(t, got.out, "60: "+failure) // the empty line that was typed is line 0
+		require.Contains(t, got.out, "60: "+failure) // the typed empty line is line 0
 		require.NotContains(t, got.out, "unit58.c")
 		require.Contains(t, w.gateway("read", id, "--match", "(").err, "--match: ")
 		require.Contains(t, w.gateway("ls").out, "exited 2")
@@ -74,7 +74,7 @@ func TestABuildThatFailsIsUnderstoodInTwoCalls(t *testing.T) {
 	})
 }
 
-// What an ended program printed is read by its lines as while it ran, until it is closed.
+// Until a session is closed, the output of its ended program is read line by line as while it ran.
 func TestAnEndedProgramIsRead(t *testing.T) {
 	w := newWorld(t)
 	a := w.agent("claude", eras[1])
@@ -109,7 +109,8 @@ func TestAnEndedProgramIsRead(t *testing.T) {
 	require.NotContains(t, w.gateway("ls").out, id)
 }
 
-// The process that serves the gateway ends with its program, and hands on what is left of it, and of others, to the one that takes over.
+// The process that serves the gateway ends with its program. It passes the ended programs' output
+// on to the process that takes over.
 func TestEndedProgramsOutliveTheirGateway(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(80, 24)
@@ -127,7 +128,8 @@ func TestEndedProgramsOutliveTheirGateway(t *testing.T) {
 	a.good("terminal_close", args{"terminal": earlier}, "no longer kept")
 }
 
-// What a program printed outlives all who could have served it: nobody is connected as it ends, or the process that serves is killed.
+// A program's output survives when no client is connected at its end, and when the serving process
+// is killed.
 func TestEndedProgramsOutliveWhoServes(t *testing.T) {
 	w := newWorld(t)
 	dir, err := os.MkdirTemp("/dev/shm", "e2e") //nolint:usetesting // in memory
@@ -147,7 +149,7 @@ func TestEndedProgramsOutliveWhoServes(t *testing.T) {
 	other, _ := a.runs(args{"program": "seq", "args": []string{"100"}, "wait_for": "exit"}, "exited 0")
 	w.until(func() bool {
 		files, _ := filepath.Glob(filepath.Join(dir, "ended", "*"))
-		return len(files) == 2 && filepath.Ext(files[0]) != ".new" && filepath.Ext(files[1]) != ".new" // one that is being written
+		return len(files) == 2 && filepath.Ext(files[0]) != ".new" && filepath.Ext(files[1]) != ".new" // a file still being written
 	}, func() string { return "it is not kept" })
 	require.NoError(t, a.cmd.Process.Kill())
 	require.Contains(t, w.good("read", other, "--match", "^17$"), "16: 17")

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Whatever ends a grant, title and notice say it to the user, and the agent is told why, what of its typing is left on the
-// program's line, and what the screen looks like.
+// Each way in which a grant can end tells the user, by title and notice. It tells the agent why the
+// grant ended, what of its typing is left on the program's line, and what the screen looks like.
 func TestEveryEndTellsBothSides(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -56,7 +56,7 @@ func TestEveryEndTellsBothSides(t *testing.T) {
 			a.good("terminal_request_control", with, "granted")
 			s.titled("[codex drives]")
 			a.good("terminal_send", args{"text": "abc", "settle_ms": 0})
-			w.listens("heard", "abc") // what it has not read goes with the grant
+			w.listens("heard", "abc") // what the program has not read is dropped with the grant
 			c.end(w, s, a, proxy)
 			s.wait(c.notice)
 			s.titled("[observed]")
@@ -70,7 +70,7 @@ func TestEveryEndTellsBothSides(t *testing.T) {
 	}
 }
 
-// The gateway dies: the grant is over though the agent and the user are still there.
+// When the gateway dies, the grant ends, although the agent and the user are still there.
 func TestALostLinkEndsTheGrant(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(110, 24)
@@ -92,7 +92,7 @@ func TestALostLinkEndsTheGrant(t *testing.T) {
 	require.Equal(t, "abcmine\x04", w.content("heard"))
 }
 
-// The program ends while the agent types: it is told that, and with which status.
+// When the program ends while the agent types, the agent is told so, with the exit status.
 func TestTheProgramsEndEndsTheGrant(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(100, 24)

@@ -7,8 +7,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestProgramsForEvents: what the user's configuration has run is run for each event, in order, with what it is about, and nothing of that
-// reaches the terminal. A program that hangs holds up neither the user nor the others.
+// The programs that the user configured run for each event, in order, with its details, and their
+// output never reaches the terminal. A program that hangs delays neither the user nor the other
+// programs.
 func TestProgramsForEvents(t *testing.T) {
 	w := newWorld(t)
 	w.configures(`[[on]]
@@ -58,7 +59,8 @@ run = ["sh", "-c", 'while [ ! -e ` + w.path("over") + ` ]; do sleep 0.1; done']
 	require.NoFileExists(t, w.path("bad"))
 }
 
-// TestNoProgramsOfAProject: a file in the directory where proxy runs is not read, and what is wrong in the user's own runs nothing.
+// A file in the directory where proxy runs is not read, and a mistake in the user's own
+// configuration runs nothing.
 func TestNoProgramsOfAProject(t *testing.T) {
 	w := newWorld(t)
 	w.write("config.toml", "[[on]]\nevent = 'exit'\nrun = ['touch', '"+w.path("bad")+"']\n")

@@ -49,7 +49,7 @@ func TestExitStatusIsTheProgramsOrSaysWhatFailedR60(t *testing.T) {
 		{"TERMINALPROXY_DIR=/proc/no proxy true", 0, ""},
 		{"TERMINALPROXY_DIR=/proc/no proxy --agent true", 125, "set TERMINALPROXY_DIR to a directory of yours"},
 		{"proxy", 2, "proxy: no program given"},
-		// What comes at the descriptor is the program's.
+		// What arrives at the descriptor comes from the program.
 		{`echo "by=$(proxy --status-fd 3 sh -c 'exit 125' 3>&1 >&2)"`, 0, "by=125\n"},
 		{`echo "by=$(proxy --agent --status-fd 3 sh -c 'echo 0; kill -9 $$' 3>&1 >&2)"`, 0, "0\nby=137\n"},
 		{`echo "by=$(proxy --status-fd 3 nosuchprogram 3>&1 >&2).$?"`, 0, "proxy: nosuchprogram: command not found"},
@@ -73,7 +73,7 @@ func TestABurstBeforeTheEndArrivesWholeR60(t *testing.T) {
 		t.Run(strings.Join(flags, " "), func(t *testing.T) {
 			w := newWorld(t)
 			cmd := w.command("proxy", append(flags, "sh", "-c", "head -c "+strconv.Itoa(size)+" /dev/zero | tr '\\0' x; exit 7")...)
-			cmd.Env = append(cmd.Env, "TERM=dumb") // no title, whose text would count
+			cmd.Env = append(cmd.Env, "TERM=dumb") // no title: its text would count
 			ptmx, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: 80, Rows: 24})
 			require.NoError(t, err)
 			defer ptmx.Close()
@@ -101,12 +101,12 @@ func TestAProcessInTheBackgroundDoesNotHoldTheSessionR60(t *testing.T) {
 	w.kill(deaf, syscall.SIGTERM)
 	w.gone(deaf)
 
-	// The program ends when the other one has left its session (proc(5), stat), not before.
+	// The program ends only when the other process has left its session (proc(5), stat).
 	s.run(`proxy bash -c 'setsid sleep 1000 > /dev/null 2>&1 < /dev/null & until [ "$(cut -d" " -f6 /proc/$!/stat)" = $! ]; do :; done; echo away=$!; exit 5'`)
 	require.Equal(t, 5, s.status())
 	require.NotContains(t, s.screen(), "still held the terminal")
 	away := s.match(`away=(\d+)`)
-	w.kill(away, syscall.SIGTERM) // it asked to be left alone, and was: else this fails
+	w.kill(away, syscall.SIGTERM) // it has a session of its own, so it still runs; otherwise this fails
 	w.gone(away)
 }
 
@@ -139,10 +139,10 @@ func TestSignalsToTheProxyEndAnEditorAtOnceR60(t *testing.T) {
 	require.Equal(t, w.content("before"), w.content("after"))
 }
 
-// stubborn ignores what asks politely.
+// stubborn ignores polite signals.
 const stubborn = `sh -c 'trap "" TERM HUP; echo proxy=$PPID pid=$$; while :; do sleep 1000; done'`
 
-// childOf is the one child of a process.
+// childOf returns the only child of a process.
 func childOf(t *testing.T, pid string) string {
 	t.Helper()
 	data, err := os.ReadFile("/proc/" + pid + "/task/" + pid + "/children")
@@ -168,7 +168,7 @@ func TestClosingTheWindowLeavesNoProcessBehindR60(t *testing.T) {
 			pid, proxy := s.match(`pid=(\d+)`), aboveLeader(s.match(`proxy=(\d+)`))
 			s.close()
 			w.gone(pid)
-			w.gone(proxy) // newWorld checks that nothing else stays, nor a socket
+			w.gone(proxy) // newWorld checks that no other process is left, and no socket
 		})
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestProgramsHaveTheUsersLimitOfOpenFiles: Go raises the soft limit for itself, and no program that proxy or gateway starts is to see
-// that, however it is started: programs with select(2) break above 1024.
+// Go raises the soft limit for itself. No program that proxy or gateway starts may see that,
+// whichever way it is started: programs with select(2) break above 1024.
 func TestProgramsHaveTheUsersLimitOfOpenFiles(t *testing.T) {
 	t.Parallel()
 	const limit = "777"
@@ -18,7 +18,7 @@ func TestProgramsHaveTheUsersLimitOfOpenFiles(t *testing.T) {
 	for _, c := range []struct {
 		name, config, run string
 		more              []string // what else writes it, beside the program %
-		asks              bool     // an agent asks while the program runs, which Enter ends
+		asks              bool     // an agent asks while the program runs; Enter ends the program
 	}{
 		{name: "program in the foreground", run: "proxy %"},
 		{name: "program that agents see", run: "proxy --agent %"},

@@ -12,13 +12,13 @@ import (
 	"terminalproxy/proxy/terminal/screen"
 )
 
-// film is what a window has shown. A look at the window may come late on a busy machine, and miss what stands for a second or two;
-// the film has it.
+// film records what a window has shown. On a busy machine a poll of the window can come late and
+// miss what stands for a second or two; the film keeps it.
 type film struct {
 	path   string // tmux pipe-pane appends to it
 	read   int64
 	screen *screen.Screen
-	// unseen is what was read and not yet drawn: frames after the last match.
+	// unseen holds the bytes read but not yet drawn: the frames after the last match.
 	unseen []byte
 }
 
@@ -45,7 +45,8 @@ func (f *film) load() error {
 	return err
 }
 
-// find draws frame after frame until one is as wanted. A frame is some bytes: far fewer than it takes to draw a notice and to erase it.
+// find draws frame after frame until one is as wanted. A frame is a few bytes: far fewer than it
+// takes to draw a notice and erase it.
 func (f *film) find(wanted func(screen string) bool) bool {
 	const frame = 16
 	for {
@@ -66,7 +67,7 @@ func (f *film) find(wanted func(screen string) bool) bool {
 	}
 }
 
-// skip draws all that was received without a look.
+// skip draws everything received, without checking it.
 func (f *film) skip() error {
 	err := f.load()
 	f.screen.Feed(f.unseen)
@@ -74,21 +75,22 @@ func (f *film) skip() error {
 	return err
 }
 
-// recording is the file of every byte that the window has received, by its name in the world ([world.content]).
+// recording returns the file of every byte that the window has received, by its name in the world
+// ([world.content]).
 func (s *terminal) recording() string {
 	name, err := filepath.Rel(s.w.dir, s.film.path)
 	require.NoError(s.w.t, err)
 	return name
 }
 
-// skipFilm has seeShown look only at what comes from now on.
+// skipFilm makes seeShown check only what arrives from now on.
 func (s *terminal) skipFilm() {
 	s.w.t.Helper()
 	require.NoError(s.w.t, s.film.skip())
 }
 
-// seeShown waits until the screen is as wanted, or has been so for a moment since the user's last key, or since the last
-// seeShown was met: a sequence of them is met in this order.
+// seeShown waits until the screen is as wanted, or was so for a moment since the user's last key or
+// since the previous seeShown was met. So a sequence of calls is met in its order.
 func (s *terminal) seeShown(what string, wanted func(screen string) bool) {
 	s.w.t.Helper()
 	s.w.until(func() bool {

@@ -19,8 +19,8 @@ import (
 
 var figures = flag.Bool("figures", false, "measure longer what tests state beside what they check; with -v and -run")
 
-// meter counts in a page what comes of rows and how many of them wait for an acknowledgement at the most, and notes when a line of
-// "ENDmilliseconds." was first seen.
+// meter counts, in a page, the rows received and the most of them that waited for an
+// acknowledgement. It notes when a line "ENDmilliseconds." first appeared.
 const meter = `window.wire = {rows: 0, acks: 0, most: 0, bytes: 0};
 	window.seen = {};
 	const Own = WebSocket, send = Own.prototype.send;
@@ -41,8 +41,9 @@ const meter = `window.wire = {rows: 0, acks: 0, most: 0, bytes: 0};
 	};
 	document.addEventListener('DOMContentLoaded', () => new MutationObserver(look).observe(document.body, {subtree: true, childList: true, characterData: true}));`
 
-// A program prints far more than anybody reads, on the page as at the terminal: the page never has more than one screen to draw, and
-// shows the end. The figures are how long after the program's last words that is, what a browser gets and what it spends.
+// A program prints far more than a person can read, on the page as at the terminal. The page never
+// has more than one screen to draw, and it shows the end. The logged figures are the delay after
+// the program's last words, and what a browser receives and spends.
 func TestAFloodOnThePage(t *testing.T) {
 	b := browser.Chromium(t)
 	w := newWorld(t, "vim")
@@ -96,7 +97,8 @@ func TestAFloodOnThePage(t *testing.T) {
 	require.Zero(t, o.status())
 }
 
-// draws is what a browser gets and spends while something happens. No screen ever waits behind another one.
+// draws measures what a browser receives and spends while do runs. No screen ever waits behind
+// another one.
 func draws(b *browser.Tab, name string, do func()) string {
 	b.T.Helper()
 	browser.JS[bool](b, `Object.assign(wire, {rows: 0, acks: 0, most: 0, bytes: 0}), true`)
@@ -108,7 +110,7 @@ func draws(b *browser.Tab, name string, do func()) string {
 	return fmt.Sprintf("%s: %.0f screens and %.0f KiB in %.1f s, %.0f %% CPU", name, wire["rows"], wire["bytes"]/1024, took, 100*spent/took)
 }
 
-// chromium is the processor time of the browsers that this process started.
+// chromium returns the processor time of the browsers that this process started.
 func chromium() (spent time.Duration) {
 	parents, times := map[int]int{}, map[int]int{}
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat")

@@ -8,8 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestTheGrantKeyInForce: by a flag, by a setting and by what the terminal keeps for itself. The
-// question names it, it gives the keyboard, and Ctrl+G is the program's where it is another one.
+// The grant key in force, as set by a flag, by a setting, or by what the terminal keeps for itself.
+// The question names it and it grants the keyboard. If it is another key, Ctrl+G belongs to the
+// program.
 func TestTheGrantKeyInForce(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ config, env, flags, allows, refuses, key, reclaim string }{
@@ -47,8 +48,7 @@ func TestTheGrantKeyInForce(t *testing.T) {
 	}
 }
 
-// TestAnotherKeyGivesNothing: where the grant key is another one, Ctrl+G answers no question, and
-// the reclaim key takes it back at once.
+// With another grant key, Ctrl+G answers no question, and the reclaim key ends the grant at once.
 func TestAnotherKeyGivesNothing(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(120, 24)
@@ -65,8 +65,7 @@ func TestAnotherKeyGivesNothing(t *testing.T) {
 	require.Contains(t, refused.err, "the user declined")
 }
 
-// TestGrantKeyInTheNewEncodings: in each form in which a terminal sends the key, of which a release
-// counts for nothing.
+// Each encoding in which a terminal sends the key counts, but not a key's release.
 func TestGrantKeyInTheNewEncodings(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ flags, press string }{
@@ -102,8 +101,8 @@ func TestGrantKeyInTheNewEncodings(t *testing.T) {
 	}
 }
 
-// TestTheQuestionNamesTheKeyOfTheWindow: a session that comes to another terminal, which sends
-// another key as Ctrl+G or none, says so there.
+// A session that moves to a terminal that sends another key for Ctrl+G, or none, names that
+// terminal's key.
 func TestTheQuestionNamesTheKeyOfTheWindow(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(100, 20)

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// sight is a program with its screen for the tests of the line over the bottom row.
+// sight is a program and its screen, for the tests of the line over the bottom row.
 type sight struct {
 	name, needs, line string
 	ready             string // stands on the screen when it is drawn
@@ -154,7 +154,7 @@ func TestTheUsersKeysPauseTheAgentAndArriveWhole(t *testing.T) {
 	w.listens("heard", "MY WORDS")
 	s.titled("[codex paused]")
 	require.Regexp(t, `^A+MY WORDS$`, w.content("heard"), "it waits")
-	w.listens("heard", `MY WORDSA{600}`) // and goes on
+	w.listens("heard", `MY WORDSA{600}`) // and continues
 	s.press(`C-\`)
 	<-ended
 }
@@ -179,7 +179,7 @@ func TestWithoutALineTheTitleAsks(t *testing.T) {
 	asking := w.start("gateway", "request", id, "--reason", "quietly", "--as", "codex")
 	s.titled(`[codex asks to drive for 10 min: Ctrl+G allows, Ctrl+\ refuses]`)
 	require.Equal(t, before, s.colours())
-	w.until(func() bool { // too soon is an accident
+	w.until(func() bool { // a key too soon is an accident
 		s.press("C-g")
 		return strings.Contains(s.title(), "[codex drives]")
 	}, s.title)
@@ -197,7 +197,7 @@ func TestTheMenu(t *testing.T) {
 	require.Equal(t, "x", w.listens("heard", "x"), "any other key closes and reaches the program")
 	require.Equal(t, before, s.colours())
 
-	// The key itself, for the program: the second one, once the line could be read.
+	// Once the line can be read, the second press of the key reaches the program.
 	s.press(`C-\`)
 	s.wait("sends the key")
 	pause := time.NewTicker(400 * time.Millisecond)
@@ -260,16 +260,16 @@ func TestAProxyInAProxy(t *testing.T) {
 	s.wait("$")
 	for flag, value := range map[string]string{"grant": "drive", "for": "1h", "gateway": "unix:/nowhere", "record": "file", "name": "mine"} {
 		s.typed("clear; proxy --agent --" + flag + " " + value + " true; echo " + flag + " status=$?\n")
-		s.wait(flag + " status=2") // and not the one of the flag before
+		s.wait(flag + " status=2") // and not the previous flag's
 		require.Contains(t, s.screen(), "proxy: --"+flag+": this shell already runs inside the session "+outer)
 	}
 	require.NoFileExists(t, w.path("file"))
-	// Without more it is the program itself, in the same place.
+	// Without other flags, it becomes the program itself, as the same process.
 	s.typed("clear; echo it is $$; exec proxy --agent sh -c 'echo still $$ $1; exec bash --norc' sh 'a b'\n")
 	pid := s.match(`it is (\d+)`)
 	s.wait("still " + pid + " a b")
 	require.Equal(t, outer, w.session())
-	// Without a program too. What is typed ahead could be read by the shell around it.
+	// Without a program, too. The outer shell could read what is typed ahead.
 	s.typed("clear; PROMPT_COMMAND='echo within $((1+1))' proxy --agent; echo status=$?\n")
 	s.wait("within 2")
 	s.typed("clear; proxy --agent nosuchprogram; (exit 7); exit\n")
@@ -289,8 +289,9 @@ func TestAProxyInAProxy(t *testing.T) {
 	s.quits("exit\n")
 }
 
-// R2, R4, R5: the key takes the keyboard back as terminals send it in the modes that programs switch on, and inside a paste, of
-// which nothing reaches the program then. People press twice and keys repeat: of what is one too many a program would die.
+// R2, R4, R5: the key takes the keyboard back in every encoding that programs switch on, and inside
+// a paste, of which nothing then reaches the program. People press twice and keys repeat; a program
+// would die of one press too many.
 func TestTheKeyReclaimsHoweverItComesR2R4R5(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ sent, heard string }{

@@ -10,8 +10,8 @@ import (
 	"terminalproxy/cmd/internal/fakemodel"
 )
 
-// TestHandOverOfClaude: one conversation goes from Claude Code's own interface to gateway chat and back. It stays one file, in which all
-// that was said stands, and it has one writer of ours at a time.
+// One conversation moves from Claude Code's own interface to gateway chat and back. It stays one
+// file that holds everything said, and only one of our commands writes it at a time.
 func TestHandOverOfClaude(t *testing.T) {
 	clients(t)
 	w := newWorld(t)
@@ -40,7 +40,8 @@ func TestHandOverOfClaude(t *testing.T) {
 	require.Equal(t, id+".jsonl", filepath.Base(files[0]))
 }
 
-// inItsInterface runs Claude Code's own interface for one prompt, and returns what the model was asked.
+// inItsInterface runs Claude Code's own interface for one prompt, and returns the question that the
+// model received.
 func (c *chatting) inItsInterface(args, prompt, answer string) fakemodel.Request {
 	c.w.t.Helper()
 	c.s.anew(c.env + "claude " + args)
@@ -60,7 +61,7 @@ func (c *chatting) inItsInterface(args, prompt, answer string) fakemodel.Request
 	return r
 }
 
-// TestHandOverOfOpencode: a conversation that began line by line goes on in opencode's own interface, and comes back.
+// A conversation that began line by line continues in opencode's own interface, and returns.
 func TestHandOverOfOpencode(t *testing.T) {
 	clients(t)
 	w := newWorld(t)

@@ -17,7 +17,8 @@ import (
 
 func init() { helpers["probe"] = probe }
 
-// probe tries every way in that a process of the same user has into another, and prints those that are open.
+// probe tries every way in which one process of a user can reach into another, and prints the ways
+// that are open.
 func probe(args []string) error {
 	pid, err := strconv.Atoi(args[0])
 	if err != nil {
@@ -44,7 +45,8 @@ func probe(args []string) error {
 	return nil
 }
 
-// nobody makes commands of this world run as a user without rights, if the tests have any: root may look everywhere.
+// nobody makes commands of this world run as a user without rights if the tests have any, since
+// root may look everywhere.
 func (w *world) nobody() (*syscall.SysProcAttr, error) {
 	if os.Getuid() != 0 {
 		return &syscall.SysProcAttr{}, nil
@@ -55,12 +57,13 @@ func (w *world) nobody() (*syscall.SysProcAttr, error) {
 			return nil, err
 		}
 	}
-	// The test binary lies where only its owner may go.
+	// The test binary lies where only its owner has access.
 	self, err := os.ReadFile(filepath.Join(root, "bin", "probe"))
 	if err != nil {
 		return nil, err
 	}
-	// The lock keeps other tests from forking with the file open: nobody could run it then (ETXTBSY).
+	// The lock keeps other tests from forking while the file is open; otherwise it could not be run
+	// (ETXTBSY).
 	syscall.ForkLock.RLock()
 	err = os.WriteFile(filepath.Join(w.dir, "probe"), self, 0o755)
 	syscall.ForkLock.RUnlock()
@@ -73,8 +76,8 @@ func (w *world) nobody() (*syscall.SysProcAttr, error) {
 	return &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: id, Gid: id}}, err
 }
 
-// TestNoWayInR51: a process of the same user reads neither the memory nor the environment of a proxy, its watchdog or a
-// gateway, and takes no descriptor.
+// A process of the same user reads neither the memory nor the environment of a proxy, its watchdog
+// or a gateway, and takes no descriptor of theirs.
 func TestNoWayInR51(t *testing.T) {
 	w := newWorld(t)
 	nobody, err := w.nobody()
@@ -110,7 +113,7 @@ func TestNoWayInR51(t *testing.T) {
 	guard, err := strconv.Atoi(w.watchdogOf(pid))
 	require.NoError(t, err)
 	require.Empty(t, probed(proxy.Process.Pid), "the proxy")
-	var open string // until it has come as far as closing itself
+	var open string // until the process has closed itself
 	w.until(func() bool { open = probed(guard); return open == "" }, func() string { return "the watchdog: " + open })
 	_, err = ptmx.WriteString("\x04")
 	require.NoError(t, err)

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestTheProgramIsToldNoSecretR51: neither its environment nor the proxy's command line has a token.
+// Neither the program's environment nor the proxy's command line contains a token.
 func TestTheProgramIsToldNoSecretR51(t *testing.T) {
 	w := newWorld(t)
 	server := w.serve("gateway")
@@ -31,8 +31,8 @@ func TestTheProgramIsToldNoSecretR51(t *testing.T) {
 	s.status()
 }
 
-// TestTheProgramStartsCleanR61: no descriptor but its terminal, the signals at their defaults and none blocked, and its own
-// limits, whatever the proxy was started with.
+// The program starts with no descriptor but its terminal, default and unblocked signals, and its
+// own limits, whatever the proxy was started with.
 func TestTheProgramStartsCleanR61(t *testing.T) {
 	if _, err := os.Stat("/proc/self/fd"); err != nil {
 		t.Skip("this system does not show a process's descriptors under /proc")
@@ -56,11 +56,11 @@ func TestTheProgramStartsCleanR61(t *testing.T) {
 	}
 }
 
-// TestNohupR61: a hangup that the user wants ignored is, by the proxy and by the program.
+// If the user wants a hangup ignored, both the proxy and the program ignore it.
 func TestNohupR61(t *testing.T) {
 	w := newWorld(t, "nohup")
 	r := w.prepare("nohup", filepath.Join(root, "bin", "proxy"), "--cols", "80", "sh", "-c", "grep ^SigIgn /proc/self/status; echo proxy=$PPID; read x")
-	input, stdin, err := os.Pipe() // a StdinPipe would be closed by Wait as well
+	input, stdin, err := os.Pipe() // Wait would close a StdinPipe as well
 	require.NoError(t, err)
 	defer stdin.Close()
 	r.cmd.Stdin = input
@@ -75,8 +75,9 @@ func TestNohupR61(t *testing.T) {
 	require.Equal(t, uint64(1)<<(syscall.SIGHUP-1), ignored(t, got.out))
 }
 
-// ignored is the set of signals that a process ignores, from its status under /proc. The two that the C library keeps to
-// itself do not count: whoever started these tests may have had them ignored, and no program can tell.
+// ignored returns the set of signals that a process ignores, from its status under /proc. The two
+// signals that the C library keeps for itself do not count: the tests may have been started with
+// them ignored, and no program can tell.
 func ignored(t *testing.T, status string) uint64 {
 	t.Helper()
 	m := regexp.MustCompile(`SigIgn:\s+([0-9a-f]+)`).FindStringSubmatch(status)

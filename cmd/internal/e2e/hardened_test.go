@@ -9,11 +9,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// complaints are how shells begin to say that something is wrong.
+// complaints matches the beginnings of shells' error messages.
 var complaints = regexp.MustCompile(`(?i)read-?only|unbound|restricted|not set|error|bad |invalid|cannot|not found|fish: |bash: |zsh: |rc:|marks`)
 
-// TestStartFilesNeverComplain: whatever is readonly, unset or restricted, the lines of `gateway marks` and `gateway init` print
-// nothing, and the shell goes on with its own hooks.
+// Whatever is readonly, unset or restricted, the lines of `gateway marks` and `gateway init` print
+// nothing, and the shell keeps its own hooks.
 func TestStartFilesNeverComplain(t *testing.T) {
 	t.Parallel()
 	hardened := map[string][]string{
@@ -63,7 +63,7 @@ func TestStartFilesNeverComplain(t *testing.T) {
 	}
 }
 
-// TestMarksWithAReadonlyHook: the shell's own hook runs on, and agents read what a command printed all the same.
+// The shell's own hook keeps running, and agents still read what a command printed.
 func TestMarksWithAReadonlyHook(t *testing.T) {
 	w := newWorld(t, "bash")
 	w.write("rc", "readonly PROMPT_COMMAND='echo audited >> "+w.path("log")+"'\neval \"$(gateway marks bash)\"\n")

@@ -12,7 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// runs starts a program in a terminal of the agent's own and returns its id and what the tool said.
+// runs starts a program in the agent's own terminal, and returns the session's id and the tool's
+// text.
 func (a *agent) runs(with args, wanted ...string) (id, text string) {
 	a.w.t.Helper()
 	text = a.good("terminal_run", with, wanted...)
@@ -67,10 +68,11 @@ func TestWhatCannotBeStartedIsSaid(t *testing.T) {
 	a.good("terminal_list", nil, "there are no terminals")
 }
 
-// deaf ignores what a closing terminal sends, and has children that do too, one of them in the background.
+// deaf ignores the signals of a closing terminal, and so do its children, one of them in the
+// background.
 const deaf = `trap "" HUP TERM INT; sleep 1000 & echo "ready pid=$$"; sleep 1000; sleep 1000`
 
-// nothingIsLeft, which every world ends with, finds the processes that an end leaves behind.
+// nothingIsLeft, at the end of every world, finds the processes that an end leaves behind.
 func TestWhatAnAgentStartedEndsWithIt(t *testing.T) {
 	t.Parallel()
 	ends := map[string]func(*world, *agent){
@@ -96,14 +98,14 @@ func TestWhatAnAgentStartedEndsWithIt(t *testing.T) {
 				}
 				return true
 			}, func() string { return strings.Join(w.processes(), "\n") })
-			if name == "SIGKILL" { // the next one to come would have replaced it
+			if name == "SIGKILL" { // the next gateway would have replaced it
 				require.NoError(t, os.Remove(filepath.Join(w.run(), "gateway.sock")))
 			}
 		})
 	}
 }
 
-// closesAll closes everything that runs.
+// closesAll ends everything that runs.
 func (a *agent) closesAll(signal string) {
 	a.w.t.Helper()
 	for line := range strings.Lines(a.good("terminal_list", nil)) {
@@ -137,7 +139,7 @@ func TestAProgramOutlivesItsGateway(t *testing.T) {
 	a.good("terminal_close", args{"terminal": second})
 }
 
-// R62: the model answers, once; nothing is left at the next prompt.
+// R62: the terminal model answers, once, and no answer is left at the next prompt.
 func TestProgramsWithoutATerminalAreAnsweredR62(t *testing.T) {
 	w := newWorld(t, "fish")
 	a := w.agent("claude", eras[1])
@@ -191,7 +193,8 @@ func TestRunHostsAProgramForAShell(t *testing.T) {
 	require.Equal(t, 137, r.wait().status)
 }
 
-// What made a session of its own asked to outlive its terminal: nobody ends it, and who closes the terminal is told.
+// A program with a session of its own has asked to outlive its terminal: closing does not kill it,
+// and the one who closes is told.
 func TestACloseSaysWhatOutlivesIt(t *testing.T) {
 	w := newWorld(t, "setsid")
 	r := w.start("gateway", "run", "--", "sh", "-c", `setsid sh -c 'echo $$ > left; exec sleep 1000' & nohup sleep 1000 >/dev/null & exec cat`)
@@ -218,8 +221,8 @@ func TestAPersonSitsDownInFrontOfAnAgentsTerminal(t *testing.T) {
 	s.wait("24 100") // the newest size counts
 	a.good("terminal_read", nil, "24 100", "100x24")
 
-	// Without t_RK vim asks its terminal nothing. It shows the file before it asks, and what is typed then comes before the answer,
-	// whose ESC ends insert mode without 'esckeys'.
+	// Without t_RK, vim asks its terminal nothing. It shows the file before it asks; the answer
+	// would come after what is typed then, and without 'esckeys' the answer's ESC ends insert mode.
 	a.good("terminal_send", args{"text": "vim -u NONE -n --cmd 'set t_RK=' notes.txt", "enter": true, "wait_for": "text", "value": "New"}, "matched")
 	s.wait(`"notes.txt" [New`)
 	a.good("terminal_send", args{"text": "imilk"})
@@ -250,7 +253,7 @@ func TestAPersonSitsDownInFrontOfAnAgentsTerminal(t *testing.T) {
 	require.Equal(t, plainModes, s.format(modes))
 	a.good("terminal_request_control", args{"reason": "nobody is there now"}, "granted")
 
-	s.does("true") // what the first attach has shown is gone
+	s.does("true") // the output of the first attach is gone
 	s.run("gateway attach " + id)
 	s.wait("back at work")
 	a.good("terminal_send", args{"text": "exit 4", "enter": true, "wait_for": "exit"}, "exited 4")
@@ -261,7 +264,7 @@ func TestAPersonSitsDownInFrontOfAnAgentsTerminal(t *testing.T) {
 	require.Contains(t, unwrapped(screen), "has ended with exit status 4")
 }
 
-// R26: a password is for a person, in a terminal of an agent's own, too.
+// R26: a password is for a person to type, in an agent's own terminal too.
 func TestAPasswordInAnAgentsTerminalIsForAPerson(t *testing.T) {
 	w, a := anAgent(t)
 	id, _ := a.runs(args{"program": "sh", "args": []string{"-c", `printf 'Password: '; stty -echo; read secret; stty echo; echo; echo "got ${#secret} characters"; exec cat`}})
@@ -280,7 +283,7 @@ func TestAPasswordInAnAgentsTerminalIsForAPerson(t *testing.T) {
 	require.NotContains(t, a.good("terminal_read", args{"view": "history"}), "hunter2")
 }
 
-// R26: where nobody is there to answer, the agent can only give the question up.
+// R26: without a person to answer, the agent can only give the question up.
 func TestAnAgentGivesUpAQuestionThatNobodyAnswersR26(t *testing.T) {
 	w := newWorld(t)
 	a := w.agent("claude", eras[1])
@@ -311,7 +314,7 @@ func TestAUsersOwnTerminalHasNoSeats(t *testing.T) {
 	require.Zero(t, s.status())
 }
 
-// TestASessionIsNotShownInItself: each repaint would be output of the session, to be shown again.
+// Each repaint would be output of the session, and would have to be shown again.
 func TestASessionIsNotShownInItself(t *testing.T) {
 	w := newWorld(t)
 	a := w.agent("claude", eras[1])

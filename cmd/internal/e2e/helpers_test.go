@@ -36,7 +36,8 @@ var helpers = binaries.Helpers{
 	"actor":     actor,
 }
 
-// listener writes every byte that it reads from its terminal to a file, until Ctrl+D. No byte means a signal to it.
+// listener writes every byte that it reads from its terminal to a file, until Ctrl+D. No byte is a
+// signal to it.
 func listener(args []string) error {
 	f, err := os.OpenFile(args[0], os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -48,7 +49,7 @@ func listener(args []string) error {
 		return err
 	}
 	defer func() { _ = term.Restore(0, was) }()
-	signal.Ignore(syscall.SIGQUIT) // the terminal is raw: whoever sends one means the proxy
+	signal.Ignore(syscall.SIGQUIT) // the terminal is raw: a SIGQUIT is meant for the proxy
 	fmt.Printf("listening proxy=%s pid=%d\r\n", aboveLeader(strconv.Itoa(os.Getppid())), os.Getpid())
 	buf := make([]byte, 4096)
 	for {
@@ -67,8 +68,8 @@ func listener(args []string) error {
 	}
 }
 
-// halfDeaf reads so many bytes of its terminal, and no more before somebody writes to a named pipe; then it reads to Ctrl+D. All
-// of it goes to a file.
+// halfDeaf reads a given number of bytes from its terminal, and stops until a writer opens a named
+// pipe; then it reads to Ctrl+D. It writes everything to a file.
 func halfDeaf(args []string) error {
 	var most int
 	if _, err := fmt.Sscan(args[0], &most); err != nil {
@@ -95,8 +96,9 @@ func halfDeaf(args []string) error {
 	}
 }
 
-// asterisks asks for a password and shows an asterisk for each key. The question is there some time before the line
-// settings change, as with sudo-rs; its arguments are "echonl" or "raw", and "pieces" for a question that comes in pieces.
+// asterisks asks for a password and shows an asterisk for each key. Its question appears some time
+// before the line settings change, as with sudo-rs. Its arguments are "echonl" or "raw", and
+// "pieces" for a question that is printed in pieces.
 func asterisks(args []string) error {
 	fmt.Print("Password: ")
 	time.Sleep(6 * time.Millisecond)
@@ -133,8 +135,8 @@ func stty(settings ...string) error {
 	return cmd.Run()
 }
 
-// swap writes one file to its terminal and at the same time fills another with as much as it reads from there, both byte
-// for byte.
+// swap writes one file to its terminal and, at the same time, fills another with as many bytes from
+// the terminal, both byte for byte.
 func swap(args []string) error {
 	out, err := os.ReadFile(args[0])
 	if err != nil {
@@ -155,12 +157,12 @@ func swap(args []string) error {
 	return errors.Join(err, writing, os.WriteFile(args[1], in, 0o600))
 }
 
-// everything switches on whatever programs are known to leave on when they are killed.
+// everything switches on all modes that killed programs are known to leave on.
 const everything = "\x1b[2h\x1b[20h\x1b[?9001h\x1b[?1000h\x1b[?1003h\x1b[?1006h\x1b[?1004h\x1b[?2004h\x1b[?2027h\x1b[?2031h" +
 	"\x1b[?1007h\x1b[?1h\x1b=\x1b[?5h\x1b[?45h\x1b[>1u\x1b[?1049h\x1b[>7u\x1b[>4;2m\x1b[>4;1f\x1b[2;5r\x1b[?69h\x1b[3;9s\x1b[?6h" +
 	"\x1b[?7l\x1b[4h\x1b[5 q\x1b[1;31m\x1b]4;1;#fff\x07\x1b]11;#000\x1b\\\x1b[?25l\x1b[?2026h"
 
-// modal switches everything on and leaves it so, raw mode included. It ends at Ctrl+D.
+// modal switches everything on and leaves it on, raw mode included. It ends at Ctrl+D.
 func modal([]string) error {
 	if _, err := term.MakeRaw(0); err != nil {
 		return err
@@ -174,7 +176,8 @@ func modal([]string) error {
 	return nil
 }
 
-// asker writes a file to its terminal, and all that is typed until there is nothing more for a while to another.
+// asker writes a file to its terminal. It writes all input to another file until the input pauses
+// for a while.
 func asker(args []string) error {
 	question, err := os.ReadFile(args[0])
 	if err != nil {
@@ -205,8 +208,8 @@ func asker(args []string) error {
 	}
 }
 
-// sizes counts the changes of its terminal's size until a byte is typed, and writes to a file how many there were and the
-// last size.
+// sizes counts the changes of its terminal's size until a byte is typed, and writes the count and
+// the last size to a file.
 func sizes(args []string) error {
 	if _, err := term.MakeRaw(0); err != nil {
 		return err

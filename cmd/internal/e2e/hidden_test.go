@@ -9,7 +9,7 @@ import (
 	"terminalproxy/protocol"
 )
 
-// R77: what programs draw in their frames, bars and shadows is no hidden text.
+// R77: what programs draw in their frames, bars and shadows is not hidden text.
 func TestProgramsHideNothingR77(t *testing.T) {
 	t.Parallel()
 	for _, p := range []struct{ name, line, ready, key, then string }{
@@ -45,7 +45,8 @@ func TestProgramsHideNothingR77(t *testing.T) {
 	}
 }
 
-// R77: text that a program hides by the palette, before it prints it or afterwards, is pointed out.
+// R77: text that a program hides by the palette, before or after it prints the text, is pointed
+// out.
 func TestHostilePalettesR77(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{

@@ -26,11 +26,10 @@ type caller struct {
 	w      *world
 	client *http.Client
 	host   string
-	token  string // "" for none
+	token  string // "" for no token
 	name   string // "" for script
 }
 
-// caller speaks to the local gateway.
 func (w *world) caller() *caller {
 	return w.callerAt("unix", filepath.Join(w.run(), "gateway.sock"), "localhost")
 }
@@ -43,7 +42,7 @@ func (w *world) callerAt(network, address, host string) *caller {
 	return &caller{w: w, client: c, host: host}
 }
 
-// waiting waits until the gateway has n requests that wait.
+// waiting waits until the gateway has n open requests.
 func (c *caller) waiting(n int) {
 	c.w.t.Helper()
 	want, metrics := "terminalproxy_requests_waiting "+strconv.Itoa(n)+"\n", ""
@@ -53,8 +52,8 @@ func (c *caller) waiting(n int) {
 	}, func() string { return "not " + want + metrics })
 }
 
-// types is a listener under proxy, which writes down what it reads in the file "got", with a caller that has control of it; at is its
-// path.
+// types runs a listener under proxy, which writes what it reads to the file "got", and a caller
+// that controls it; at is the caller's path.
 func types(t *testing.T) (w *world, s *terminal, c *caller, at string) {
 	t.Helper()
 	w = newWorld(t)
@@ -89,7 +88,7 @@ func (c *caller) ask(ctx context.Context, method, path, body string) (*http.Resp
 	return c.client.Do(r)
 }
 
-// do asks and wants a status.
+// do sends a request and checks the status.
 func (c *caller) do(method, path, body string, status int) string {
 	c.w.t.Helper()
 	resp := c.request(method, path, body)
@@ -120,7 +119,7 @@ func event(t *testing.T, lines *bufio.Scanner, kind string) string {
 func TestAProgramDrivesVimOverHTTP(t *testing.T) {
 	w := newWorld(t, "vim")
 	s := w.terminal(80, 24)
-	a := w.serves("claude", eras[0]) // its server is the gateway: the session's end is told
+	a := w.serves("claude", eras[0]) // its server is the gateway, so the session's end is told
 	s.run("proxy --agent vim -u NONE -n notes.txt")
 	s.wait("notes.txt")
 	id := w.session()
@@ -177,7 +176,8 @@ func TestAProgramDrivesVimOverHTTP(t *testing.T) {
 	require.NoError(t, a.session.Close())
 }
 
-// Waits that nobody waits for any more end: a session takes 256 at most, and agents change their minds.
+// A wait ends when its caller leaves. Otherwise a session would run out of its 256 waits, since
+// agents change their minds.
 func TestWaitsThatAreTakenBackLeaveRoom(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(80, 24)

@@ -21,18 +21,18 @@ func (w *world) writeDot(name string) {
 	require.NoError(w.t, os.WriteFile(w.path(name), data, 0o600))
 }
 
-// seesDot waits until the model reads a prompt, with the image.
+// seesDot waits until the model reads a prompt that has the image.
 func (c *chatting) seesDot(prompt string) {
 	c.w.t.Helper()
 	r := c.next()
-	for !strings.Contains(r.Text, prompt) { // an agent may ask about what came before
+	for !strings.Contains(r.Text, prompt) { // an agent may ask about earlier events first
 		c.answers(fakemodel.Turn{Say: "GOING ON"})
 		r = c.next()
 	}
 	require.Contains(c.w.t, string(r.Body), dot[:40])
 }
 
-// TestImagesReachRealModels: of each agent, line by line, on the command line and with /image.
+// Images reach the model of each agent, line by line, from the command line and with /image.
 func TestImagesReachRealModels(t *testing.T) {
 	for _, agent := range chatAgents {
 		t.Run(agent.name, func(t *testing.T) {
@@ -63,7 +63,7 @@ func TestImagesReachRealModels(t *testing.T) {
 	}
 }
 
-// TestAnImageFromElsewhere: opencode in its own interface gets one by gateway chat send, signed.
+// opencode in its own interface receives a signed image by gateway chat send.
 func TestAnImageFromElsewhere(t *testing.T) {
 	clients(t)
 	w := newWorld(t)
@@ -83,7 +83,7 @@ func TestAnImageFromElsewhere(t *testing.T) {
 	c.s.press("C-c")
 }
 
-// TestClaudeInItsInterfaceTakesNoImage, and reads nothing of the prompt.
+// TestClaudeInItsInterfaceTakesNoImage also checks that Claude Code reads nothing of the prompt.
 func TestClaudeInItsInterfaceTakesNoImage(t *testing.T) {
 	clients(t)
 	b := besideClaudeIn(newWorld(t))
@@ -95,7 +95,8 @@ func TestClaudeInItsInterfaceTakesNoImage(t *testing.T) {
 	require.False(t, strings.Contains(b.w.good("chat", "log", b.id), "what do you see?"))
 }
 
-// TestWhatIsNoImageIsRefused before anything is asked of a gateway: each error names the flag and the file.
+// A file that is not an image is refused before any request to a gateway: each error names the flag
+// and the file.
 func TestWhatIsNoImageIsRefused(t *testing.T) {
 	w := newWorld(t)
 	w.write("notes.png", "hello")

@@ -15,7 +15,8 @@ import (
 	"terminalproxy/protocol/fake"
 )
 
-// impostor is a gateway that says what it likes. It runs as the user, and all that it lacks is the owner's token.
+// impostor is a gateway that sends whatever a test likes. It runs as the user and lacks only the
+// owner's token.
 type impostor struct {
 	w     *world
 	at    string // for --gateway
@@ -28,7 +29,7 @@ func newImpostor(w *world) *impostor {
 	w.t.Helper()
 	i := &impostor{w: w, heard: make(chan protocol.Message, 1024)}
 	path, _ := fake.GatewayAt(w.t, func(c fake.Conn) {
-		i.conn = c // before anything is heard from it
+		i.conn = c // before it has received anything
 		for m, err := c.Next(); err == nil; m, err = c.Next() {
 			i.heard <- m
 		}
@@ -43,7 +44,7 @@ func (i *impostor) say(m protocol.Message) {
 	require.NoError(i.w.t, i.conn.Say(m))
 }
 
-// hears waits for a message that is wanted, and passes the others over.
+// hears waits for a wanted message and skips the others.
 func hears[T protocol.Message](i *impostor, wanted func(T) bool) T {
 	i.w.t.Helper()
 	timeout := time.After(patience)
@@ -80,7 +81,7 @@ func (i *impostor) keyboard() protocol.Keyboard {
 	return hears(i, func(r *protocol.ReadResult) bool { return r.RequestID == "look" }).Frame.Keyboard
 }
 
-// signed is a decision of an owner's.
+// signed returns a decision with an owner's signature.
 func (i *impostor) signed(token string, change func(*protocol.ControlDecide)) *protocol.ControlDecide {
 	m := &protocol.ControlDecide{
 		RequestID: "d", SessionID: i.open.SessionID, By: "owner", Grant: true, Level: protocol.LevelDrive,
@@ -91,7 +92,7 @@ func (i *impostor) signed(token string, change func(*protocol.ControlDecide)) *p
 	return m
 }
 
-// R53: the proxy decides. A gateway can at most ask, whatever it sends and whoever runs it.
+// R53: the proxy decides. A gateway can only ask, whatever it sends and whichever user runs it.
 func TestAFakeGatewayCannotGrantR53(t *testing.T) {
 	w := newWorld(t)
 	w.good("token", "create", "owner", "--role", "owner", "--save")
@@ -156,7 +157,8 @@ func TestAFakeGatewayCannotGrantR53(t *testing.T) {
 	require.Equal(t, protocol.HolderUser, i.keyboard().Holder)
 	require.Empty(t, w.content("heard"))
 
-	// The owner's own word counts, and only once: after the user took the keyboard back it is an old one.
+	// A genuine owner's decision counts, and only once: after the user took the keyboard back it is
+	// stale.
 	word := i.signed(token, good)
 	i.does(word)
 	require.Equal(t, protocol.HolderAgent, i.keyboard().Holder)
@@ -170,7 +172,7 @@ func TestAFakeGatewayCannotGrantR53(t *testing.T) {
 	i.say(ask)
 	s.asked()
 	i.does(i.signed(token, good))
-	i.say(&protocol.ControlDecide{RequestID: "d", SessionID: id, By: "x"}) // who takes away needs no signature
+	i.say(&protocol.ControlDecide{RequestID: "d", SessionID: id, By: "x"}) // a decision that takes away needs no signature
 	hears(i, func(*protocol.ControlRevoke) bool { return true })
 	s.quits("\x04")
 }

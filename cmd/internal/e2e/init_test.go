@@ -14,14 +14,16 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// initShells are the shells with the lines of `gateway init`: their start files, and what people have in these behind the lines.
+// initShells are the shells that have lines of `gateway init`, their start files, and what people
+// have there behind those lines.
 var initShells = []struct{ name, file, rest string }{
 	{"bash", "home/.bashrc", "PROMPT_COMMAND='true'\nPS1='ready> '\nunset HISTFILE\n"},
 	{"zsh", "home/.zshrc", "precmd() { PS1='ready> '; }\n"},
 	{"fish", "home/config/fish/config.fish", "function fish_prompt; echo -n 'ready> '; end\nset -g fish_greeting\n"},
 }
 
-// shellWorld is a world in which a shell reads the lines that program, a gateway, prints for it, with more flags.
+// shellWorld is a world whose shell reads the lines that program, a gateway, prints for it, with
+// more flags.
 func shellWorld(t *testing.T, shell, program string, more ...string) *world {
 	t.Helper()
 	w := newWorld(t, shell, "script")
@@ -41,7 +43,7 @@ func shellWorld(t *testing.T, shell, program string, more ...string) *world {
 	return w
 }
 
-// home is a user's home in which fish has no manual pages to read.
+// home sets up a user's home in which fish has no manual pages to read.
 func (w *world) home() {
 	w.t.Helper()
 	for _, dir := range []string{"home/.local/share/fish/generated_completions", "home/config/fish"} {
@@ -49,7 +51,7 @@ func (w *world) home() {
 	}
 }
 
-// opens has a shell in a new window, with its prompt, and says whether it is shared.
+// opens runs a shell in a new window, waits for its prompt, and reports whether it is shared.
 func (w *world) opens(shell string, args ...string) (s *terminal, session string) {
 	w.t.Helper()
 	s = w.leader(80, append([]string{shell}, args...)...)
@@ -58,7 +60,7 @@ func (w *world) opens(shell string, args ...string) (s *terminal, session string
 	return s, s.match(`in=(.*)= init=(?:off)?=\s+ready>`)
 }
 
-// leader has a window for a program that is the first of its terminal, as that of a terminal emulator is.
+// leader opens a window for a program that is the first of its terminal, as in a terminal emulator.
 func (w *world) leader(cols int, args ...string) *terminal {
 	w.t.Helper()
 	line := "exec env"
@@ -69,17 +71,17 @@ func (w *world) leader(cols int, args ...string) *terminal {
 	return w.window(cols, 24, "sh", "-c", "script -qec 'exec sh "+file+"' /dev/null; echo ended=$?=; exec cat")
 }
 
-// ended is the exit status of what ran in a window of leader.
 func (s *terminal) ended() string { s.w.t.Helper(); return s.match(`ended=(\d+)=`) }
 
-// sized waits until the shell's terminal has a size, as stty says it.
+// sized waits until the shell's terminal has a size, in stty's words.
 func (s *terminal) sized(size string) {
 	s.w.t.Helper()
 	s.typed("clear; sh -c 'until stty size | grep -qx \"" + size + "\"; do sleep .1; done; echo now si\"\"zed'\n")
 	s.match(`now sized\s+ready>`)
 }
 
-// TestANewTerminalIsShared: it opens, with the shell that it would have had, tells its commands, has the window's size, and closes.
+// A new terminal is shared: it opens with the shell that it would have had, reports its commands,
+// has the window's size, and closes.
 func TestANewTerminalIsShared(t *testing.T) {
 	t.Parallel()
 	for _, c := range initShells {
@@ -112,7 +114,7 @@ func TestANewTerminalIsShared(t *testing.T) {
 			require.Contains(t, w.good("read", session, "--command"), "\nout\n")
 			s.resize(100, 30)
 			s.sized("30 100")
-			s.typed("clear; echo in\"\"side; " + c.name + "; echo ba\"\"ck\n") // a shell within is the same session's
+			s.typed("clear; echo in\"\"side; " + c.name + "; echo ba\"\"ck\n") // a shell within belongs to the same session
 			s.match(`inside\s+ready>`)
 			require.Equal(t, session, w.session())
 			s.typed("exit\n")
@@ -124,7 +126,7 @@ func TestANewTerminalIsShared(t *testing.T) {
 	}
 }
 
-// brokenProxies are what may stand in the place of proxy.
+// brokenProxies are programs that may stand in for proxy.
 var brokenProxies = []struct{ name, script, word string }{
 	{"fails", "#!/bin/sh\nexit 1\n", "ended with status 1 before the shell did"},
 	{"crashes", "#!/bin/sh\nkill -SEGV $$\n", "before the shell did"},
@@ -133,7 +135,7 @@ var brokenProxies = []struct{ name, script, word string }{
 	{"is gone", "", ""},
 }
 
-// TestATerminalSurvivesABrokenProxy: the plain shell opens, with a word.
+// The plain shell opens, with a message.
 func TestATerminalSurvivesABrokenProxy(t *testing.T) {
 	t.Parallel()
 	for _, c := range initShells {
@@ -164,7 +166,7 @@ func TestATerminalSurvivesABrokenProxy(t *testing.T) {
 	}
 }
 
-// TestATerminalOutlivesItsProxy: also one that is killed much later leaves a plain shell in a whole terminal.
+// A proxy that is killed much later also leaves a plain shell in an intact terminal.
 func TestATerminalOutlivesItsProxy(t *testing.T) {
 	t.Parallel()
 	for _, c := range initShells {
@@ -179,12 +181,13 @@ func TestATerminalOutlivesItsProxy(t *testing.T) {
 			s.match(`in==\s+24 80\s+ready>`)
 			s.typed("exit 4\n")
 			require.Equal(t, "4", s.ended())
-			require.NoError(t, os.RemoveAll(w.run())) // of the one that was killed
+			require.NoError(t, os.RemoveAll(w.run())) // of the killed proxy
 		})
 	}
 }
 
-// TestWhatIsNotShared: logins from elsewhere, editors' terminals, another user's, dumb ones, and what is told not to be.
+// Remote logins, editors' terminals, another user's terminals, dumb terminals and opted-out
+// terminals are not shared.
 func TestWhatIsNotShared(t *testing.T) {
 	t.Parallel()
 	for _, c := range initShells {
@@ -213,8 +216,9 @@ func TestWhatIsNotShared(t *testing.T) {
 	}
 }
 
-// TestCommandsOfShellsStayAsTheyAre: what has no terminal, or runs a command and no prompt, prints what it printed before, whatever
-// reads the start file: ssh host command, scp, editors that ask a shell for its environment.
+// A command without a terminal, or a shell that runs a command without a prompt, prints what it
+// printed before, whichever start file it reads: ssh host command, scp, editors that read a shell's
+// environment.
 func TestCommandsOfShellsStayAsTheyAre(t *testing.T) {
 	t.Parallel()
 	for _, c := range initShells {
@@ -244,7 +248,7 @@ func TestCommandsOfShellsStayAsTheyAre(t *testing.T) {
 	}
 }
 
-// TestOthersMarksStay: a shell whose prompt has marks gets no second ones.
+// A shell whose prompt already has marks gets no second ones.
 func TestOthersMarksStay(t *testing.T) {
 	t.Parallel()
 	for _, c := range initShells[:2] {
@@ -262,7 +266,7 @@ func TestOthersMarksStay(t *testing.T) {
 	}
 }
 
-// TestPanesOfTmuxAreShared: with any default shell, and not once more where agents see tmux itself.
+// With any default shell, a pane is shared, but not a second time if agents see tmux itself.
 func TestPanesOfTmuxAreShared(t *testing.T) {
 	t.Parallel()
 	for _, c := range initShells {
@@ -295,8 +299,8 @@ func TestPanesOfTmuxAreShared(t *testing.T) {
 	}
 }
 
-// TestVSCodesTerminalsAreShared: the settings are JSON, and what they say runs as VS Code runs it, whose own environment may come from
-// a shared terminal.
+// The settings are JSON. Their commands run as VS Code runs them, and VS Code's own environment may
+// come from a shared terminal.
 func TestVSCodesTerminalsAreShared(t *testing.T) {
 	t.Parallel()
 	for _, c := range initShells {
@@ -328,7 +332,7 @@ func TestVSCodesTerminalsAreShared(t *testing.T) {
 			require.True(t, unset && value == nil, "it is taken out of the environment")
 			w.env = append(w.env, "TERMINALPROXY_SESSION=outer-abcd")
 			require.Empty(t, profile.Args)
-			added, marked := []string(nil), "" // VS Code's own, for its shell integration
+			added, marked := []string(nil), "" // VS Code's own flags, for its shell integration
 			if c.name == "bash" {
 				added, marked = []string{"--init-file", w.write("integration.sh", ". ~/.bashrc; VSCODE=marked\n")}, "marked"
 			}
@@ -342,7 +346,7 @@ func TestVSCodesTerminalsAreShared(t *testing.T) {
 	}
 }
 
-// TestInitSaysWhatThereIs: the names that it knows, and its lines as JSON.
+// gateway init lists the names that it knows, and prints its lines as JSON.
 func TestInitSaysWhatThereIs(t *testing.T) {
 	w := newWorld(t)
 	for _, args := range [][]string{{"init"}, {"init", "csh"}} {

@@ -17,7 +17,7 @@ import (
 // checkout is the directory of the Makefile.
 var checkout = filepath.Join("..", "..", "..")
 
-// files are the files below a directory, by their names in it.
+// files lists the files below a directory, by their names in it.
 func files(t *testing.T, dir string) []string {
 	t.Helper()
 	var names []string
@@ -31,12 +31,12 @@ func files(t *testing.T, dir string) []string {
 	return names
 }
 
-// makeFrom runs make in the checkout with the programs of the tests.
+// makeFrom runs make in the checkout with the tests' binaries.
 func (w *world) makeFrom(goal string, variables ...string) result {
 	return w.do("make", append([]string{"-C", mustAbs(w.t, checkout), goal, "BIN=" + filepath.Join(root, "bin")}, variables...)...)
 }
 
-// TestInstallAndUninstall: make install puts everything below PREFIX, where it works, and make uninstall removes that and nothing else.
+// make install puts everything below PREFIX, where it works. make uninstall removes exactly that.
 func TestInstallAndUninstall(t *testing.T) {
 	w := newWorld(t, "make", "man")
 	install := func(goal string) result { return w.makeFrom(goal, "DESTDIR="+w.path("to"), "PREFIX=/opt/tp") }
@@ -68,7 +68,8 @@ func TestInstallAndUninstall(t *testing.T) {
 	require.Contains(t, r.err, "run make first")
 }
 
-// TestInstallIntoAPathWithBlanks beside a directory whose name is the beginning of the path, as ada's "my" is of "my stuff".
+// Another directory's name is the beginning of the path, as ada's "my" is the beginning of "my
+// stuff".
 func TestInstallIntoAPathWithBlanks(t *testing.T) {
 	w := newWorld(t, "make")
 	require.NoError(t, os.Mkdir(w.path("a"), 0o700))
@@ -97,7 +98,7 @@ func TestInstallIntoAPathWithBlanks(t *testing.T) {
 	}
 }
 
-// TestUninstallLeavesWhatIsTheUsers, also in our directories, and behind links in place of them.
+// make uninstall keeps the user's files, also in our directories and behind links in their place.
 func TestUninstallLeavesWhatIsTheUsers(t *testing.T) {
 	w := newWorld(t, "make")
 	prefix := "PREFIX=" + w.path("to")
@@ -123,7 +124,7 @@ func TestUninstallLeavesWhatIsTheUsers(t *testing.T) {
 	require.Equal(t, plugin, files(t, w.path("plugin")))
 	require.Equal(t, "the user's", w.content("program"), "a link goes, what it points to stays")
 
-	// A directory of ours, and a link in place of the place for the list.
+	// One of our directories, and a link in place of the list's directory.
 	require.NoError(t, os.RemoveAll(w.path("to")))
 	require.Zero(t, w.makeFrom("install", prefix).status)
 	require.NoError(t, os.Rename(w.path("to/share/terminalproxy"), w.path("elsewhere")))
@@ -134,7 +135,8 @@ func TestUninstallLeavesWhatIsTheUsers(t *testing.T) {
 	require.FileExists(t, w.path("to/bin/gateway"))
 }
 
-// TestUninstallStaysBelowItsPrefix whatever the list names, and follows an older version's list.
+// make uninstall stays below its prefix, whatever the list names, and accepts an older version's
+// list.
 func TestUninstallStaysBelowItsPrefix(t *testing.T) {
 	w := newWorld(t, "make")
 	prefix := "PREFIX=" + w.path("to")
@@ -183,7 +185,7 @@ func TestInstallRefusesAnUnclearPrefix(t *testing.T) {
 	}
 }
 
-// TestMakeNamesTheGoThatItNeeds before anything else, if the goal needs Go.
+// If the goal needs Go, make names the missing version before anything else.
 func TestMakeNamesTheGoThatItNeeds(t *testing.T) {
 	w := newWorld(t, "make")
 	bin := w.path("fake go")
@@ -223,8 +225,8 @@ func TestMakeNamesTheGoThatItNeeds(t *testing.T) {
 	}
 }
 
-// TestAnUpgradeUnderARunningAgent: gateway mcp starts programs when its file is gone, as during an upgrade, and also then the reaper ends
-// them that it starts itself again for.
+// gateway mcp starts programs while its file is gone, as during an upgrade. The reaper that it
+// restarts itself for still ends those programs.
 func TestAnUpgradeUnderARunningAgent(t *testing.T) {
 	w := newWorld(t)
 	w.cli = w.path("gateway")
@@ -235,7 +237,7 @@ func TestAnUpgradeUnderARunningAgent(t *testing.T) {
 	_, text := a.runs(args{"program": "sh", "args": []string{"-c", deaf}, "wait_for": "text", "value": "ready"}, "matched")
 	w.kill(strconv.Itoa(a.cmd.Process.Pid), syscall.SIGKILL)
 	w.gone(regexp.MustCompile(`ready pid=(\d+)`).FindStringSubmatch(text)[1])
-	require.NoError(t, os.Remove(filepath.Join(w.run(), "gateway.sock"))) // the next one to come would have replaced it
+	require.NoError(t, os.Remove(filepath.Join(w.run(), "gateway.sock"))) // the next gateway would have replaced it
 }
 
 func mustAbs(t *testing.T, path string) string {

@@ -12,17 +12,19 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// userShells are the shells that resume jobs, and how each is started without anybody's configuration.
+// userShells are the shells that resume jobs, and how each is started without a user's
+// configuration.
 var userShells = map[string]string{
 	"bash": "bash --noprofile --rcfile bashrc -i",
 	"zsh":  "PS1='$ ' zsh -f -i",
 	"fish": "fish --no-config",
 }
 
-// jobs opens a window in which a shell runs, and a pair of functions that say how it ends: exit statuses as "done=N".
+// jobs opens a window in which a shell runs. The shell has a pair of functions that print how a job
+// ends, with exit statuses as "done=N".
 func (w *world) jobs(shell string) *terminal {
 	w.t.Helper()
-	s := w.terminal(100, 24) // wide enough for the longest line, with the name of the proxy before it
+	s := w.terminal(100, 24) // wide enough for the longest line, with the proxy's name in front
 	if shell != "bash" {
 		s.typed("clear; exec env " + userShells[shell] + "\n")
 		if shell == "fish" {
@@ -34,8 +36,8 @@ func (w *world) jobs(shell string) *terminal {
 	return s
 }
 
-// enter types a line, and returns when the shell has done it and reads the next one: what is typed before that stands on the
-// screen twice.
+// enter types a line, and returns when the shell has run it and reads the next one: what is typed
+// before that appears on the screen twice.
 func (s *terminal) enter(line string) {
 	s.w.t.Helper()
 	s.marks++
@@ -46,7 +48,7 @@ func (s *terminal) enter(line string) {
 	})
 }
 
-// atPrompt waits until the shell waits for a line, with the terminal as it was before anything was started.
+// atPrompt waits until the shell waits for a line, with the terminal as it was before the job.
 func (s *terminal) atPrompt(what string) {
 	s.w.t.Helper()
 	s.see(what, func(screen string) bool {
@@ -54,10 +56,11 @@ func (s *terminal) atPrompt(what string) {
 	})
 }
 
-// sequences are the modes that tmux does not tell: bracketed paste, kitty's keyboard, modifyOtherKeys, focus reports.
+// sequences matches the modes that tmux does not report: bracketed paste, kitty's keyboard,
+// modifyOtherKeys, focus reports.
 var sequences = regexp.MustCompile(`\x1b\[(?:\?(?:1|25|1000|1002|1003|1004|1006|1049|2004|2026)[hl]|[<>=][\d;]*u|>4;?\d*m)`)
 
-// modesOf are the modes that a terminal has on after what it was sent.
+// modesOf returns the modes that a terminal has on after it was sent these bytes.
 func modesOf(sent string) map[string]bool {
 	on := map[string]bool{}
 	for _, seq := range sequences.FindAllString(sent, -1) {
@@ -80,24 +83,26 @@ func modesOf(sent string) map[string]bool {
 	return on
 }
 
-// jobPrograms are what is stopped by Ctrl+Z: how it looks when it runs, and how it is ended.
+// jobPrograms are stopped by Ctrl+Z: how each looks when it runs, and how it is ended.
 var jobPrograms = []struct {
 	name, line string
 	needs      string
 	ready, end string
 	status     string
-	alike      bool // the last screen is as without the proxy
+	alike      bool // the last screen is the same as without the proxy
 }{
 	{"vim", "vim -u NONE -n notes.txt", "vim", "line 20", ":q\n", "0", true},
 	{"vim with modes", "vim -u modes.vim -n notes.txt", "vim", "line 20", ":q\n", "0", true},
 	{"less", "less notes.txt", "less", "line 20", "q", "0", true},
-	// The proxy exits where the program is killed, so that the shell does not end the line of ^C.
+	// The proxy exits when the program is killed, so that the shell does not end the line of ^C.
 	{"sleep", "sh -c 'echo re''ady; exec sleep 1000'", "", "ready", "\x03", "130", false},
-	// Without the proxy the prompt may come before less has left the alternate screen, because sh stops before it.
+	// Without the proxy, the prompt may come before less has left the alternate screen, because sh
+	// stops before less does.
 	{"pipeline", "sh -c 'seq 100000 | less'", "less", "\n15\n", "q", "0", false},
 }
 
-// stopAndGo runs a program, stops it twice, and returns the last screen and cursor, without the name of what was typed.
+// stopAndGo runs a program and stops it twice. It returns the last screen and cursor, without the
+// typed command's name.
 func stopAndGo(t *testing.T, shell, prefix string, which int) (screen, cursor string) {
 	p := jobPrograms[which]
 	w := newWorld(t)
@@ -145,7 +150,7 @@ func stopAndGo(t *testing.T, shell, prefix string, which int) (screen, cursor st
 	}
 	screen, cursor = s.screen(), s.format("#{cursor_x} #{cursor_y}")
 	s.typed("echo done=" + status + "\n")
-	if shell == "fish" { // what it says after fg is not the program's
+	if shell == "fish" { // the shell's message after fg is not the program's
 		s.wait("\ndone=")
 	} else {
 		s.wait("done=" + p.status)
@@ -155,7 +160,8 @@ func stopAndGo(t *testing.T, shell, prefix string, which int) (screen, cursor st
 	return strings.ReplaceAll(screen, prefix, ""), cursor
 }
 
-// inFront reports whether a program of that name runs in the foreground of its terminal (proc(5), stat).
+// inFront reports whether a program of that name runs in the foreground of its terminal (proc(5),
+// stat).
 func (w *world) inFront(name string) bool {
 	for _, process := range w.processes() {
 		pid, _, _ := strings.Cut(process, " ")
@@ -168,8 +174,9 @@ func (w *world) inFront(name string) bool {
 	return false
 }
 
-// TestCtrlZR73: Ctrl+Z and fg are what they are without the proxy, in three shells: the terminal between, the last screen, the
-// cursor, the exit status. So is a stop of the proxy itself (R61). All programs are stopped in bash, two of them in the others.
+// Ctrl+Z and fg work as they do without the proxy, in three shells: the terminal meanwhile, the
+// last screen, the cursor, the exit status. So does a stop of the proxy itself (R61). All programs
+// are stopped in bash, two of them in the others.
 func TestCtrlZR73(t *testing.T) {
 	t.Parallel()
 	for shell := range userShells {
@@ -185,7 +192,7 @@ func TestCtrlZR73(t *testing.T) {
 				}
 				type end struct{ screen, cursor string }
 				ends := make([]end, len(jobPrefixes))
-				t.Run("each", func(t *testing.T) { // it is over when all have stopped and gone on
+				t.Run("each", func(t *testing.T) { // it is over when all have stopped and continued
 					for i, prefix := range jobPrefixes {
 						if prefix == "" && !p.alike {
 							continue
@@ -208,7 +215,7 @@ func TestCtrlZR73(t *testing.T) {
 // jobPrefixes are the ways to start a program: without the proxy first.
 var jobPrefixes = []string{"", "proxy ", "proxy --agent "}
 
-// plainRows are the rows of a screen without the shells' padding of a job's name.
+// plainRows returns the rows of a screen without the shells' padding of a job's name.
 func plainRows(screen string) string {
 	return regexp.MustCompile(`[ \t]+`).ReplaceAllString(screen, " ")
 }
@@ -222,7 +229,7 @@ func needs(t *testing.T, program string) {
 	}
 }
 
-// TestAKilledLeaderOrProxyR73 leaves neither the program nor a stopped process.
+// A killed leader or proxy leaves neither the program nor a stopped process.
 func TestAKilledLeaderOrProxyR73(t *testing.T) {
 	t.Parallel()
 	for _, flags := range []string{"", "--agent "} {
@@ -252,7 +259,7 @@ func TestAKilledLeaderOrProxyR73(t *testing.T) {
 						s.typed("fg\n")
 					}
 					w.gone(proxy)
-					if flags != "" && victim == "proxy" { // the next one to come would have replaced it
+					if flags != "" && victim == "proxy" { // the next gateway would have replaced it
 						w.forgetSocket()
 					}
 					s.typed("echo done=$?\n")
@@ -272,7 +279,7 @@ func killed(pid string) error {
 	return syscall.Kill(n, syscall.SIGKILL)
 }
 
-// TestBackgroundR73: a job that goes on behind the shell writes there, and stops when it reads, as without the proxy.
+// A background job writes to the terminal, and stops when it reads, as without the proxy.
 func TestBackgroundR73(t *testing.T) {
 	t.Parallel()
 	for _, prefix := range []string{"", "proxy ", "proxy --agent "} {
@@ -308,7 +315,7 @@ func TestBackgroundR73(t *testing.T) {
 	}
 }
 
-// TestInsideAShellR73: what runs in a shell that runs in the proxy is that shell's job.
+// A program that runs in a shell inside the proxy is that shell's job.
 func TestInsideAShellR73(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(80, 24)
@@ -334,7 +341,7 @@ func TestInsideAShellR73(t *testing.T) {
 	s.wait("done=4")
 }
 
-// TestATrapR73: a program that catches SIGTSTP goes on, and one that stops later takes the proxy with it.
+// A program that catches SIGTSTP continues. One that stops later stops the proxy with it.
 func TestATrapR73(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(80, 24)

@@ -15,7 +15,7 @@ import (
 	"terminalproxy/proxy/detached/window"
 )
 
-// keeps runs a program under proxy --keep, whose line is typed, and returns the session's id.
+// keeps types a line that runs a program under proxy --keep, and returns the session's id.
 func (s *terminal) keeps(line, shown string) (id string) {
 	s.w.t.Helper()
 	s.run("stty -g > before; proxy --keep --agent " + line)
@@ -36,7 +36,7 @@ func (w *world) endsKept() {
 	})
 }
 
-// leaves presses the menu's key for it, and waits for the shell, with the terminal as it was.
+// leaves presses the menu's key to leave, and waits for the shell, with the terminal as it was.
 func (s *terminal) leaves(id string) {
 	s.w.t.Helper()
 	s.press(`C-\`)
@@ -45,7 +45,7 @@ func (s *terminal) leaves(id string) {
 	s.let(id, "detached; gateway attach "+id+" comes back")
 }
 
-// let waits until the session has let the window go.
+// let waits until the session has released the window.
 func (s *terminal) let(id, say string) {
 	s.w.t.Helper()
 	s.see(say, func(screen string) bool {
@@ -55,7 +55,7 @@ func (s *terminal) let(id, say string) {
 	require.Equal(s.w.t, s.w.content("before"), s.w.content("after"))
 }
 
-// comes waits until the session has a window.
+// comes waits until the session has a window and shows a text.
 func (s *terminal) comes(id, shown string) {
 	s.w.t.Helper()
 	s.run("stty -g > before; gateway attach " + id)
@@ -82,8 +82,8 @@ func (w *world) alone(id string) {
 	}, func() string { return fmt.Sprintf("%+v", list) })
 }
 
-// TestASessionOutlivesItsWindow: the user leaves it by the menu, and comes back to its screen and its history, at a window of another size
-// and by the same keys.
+// The user leaves the session by the menu, and returns to its screen and its history, in a window
+// of another size and with the same keys.
 func TestASessionOutlivesItsWindow(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(90, 20)
@@ -114,7 +114,7 @@ func TestASessionOutlivesItsWindow(t *testing.T) {
 	require.Equal(t, title, s.title())
 }
 
-// TestAKeptSessionStaysWhereItIs when what comes to its door brings no terminal.
+// A kept session stays where it is when a visitor at its socket brings no terminal.
 func TestAKeptSessionStaysWhereItIs(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(90, 20)
@@ -144,7 +144,8 @@ func TestAKeptSessionStaysWhereItIs(t *testing.T) {
 	require.Equal(t, 7, s.status())
 }
 
-// TestVimOutlivesItsWindow, however it loses it, and is shown as it was: on the alternate screen, with its mouse.
+// However vim loses its window, it is shown again as it was: on the alternate screen, with its
+// mouse.
 func TestVimOutlivesItsWindow(t *testing.T) {
 	w := newWorld(t, "vim")
 	w.write("notes.txt", "one\n")
@@ -172,7 +173,7 @@ func TestVimOutlivesItsWindow(t *testing.T) {
 	shown(s)
 	w.kill(childOf(t, s.shell()), syscall.SIGKILL)
 	w.alone(id)
-	// The shell may have been faster, and its words gone with the alternate screen.
+	// The shell may have been faster, and its words went with the alternate screen.
 	s.see("a plain terminal", func(string) bool { return s.format(modes) == plainModes })
 	s.typed("\n")
 	s.does("clear")
@@ -196,7 +197,8 @@ func TestVimOutlivesItsWindow(t *testing.T) {
 	require.Equal(t, "one\ntwo\n", w.content("notes.txt"))
 }
 
-// TestAStoppedSessionOutlivesItsWindow: as a stopped job it goes on when the window is closed, and at another window when that takes it.
+// A stopped session, like a stopped job, continues when its window is closed, and in another window
+// that takes it.
 func TestAStoppedSessionOutlivesItsWindow(t *testing.T) {
 	w := newWorld(t, "vim")
 	w.write("notes.txt", "one\n")
@@ -219,7 +221,8 @@ func TestAStoppedSessionOutlivesItsWindow(t *testing.T) {
 	s.wait("ended with exit status 0")
 }
 
-// TestNoGrantOutlivesTheWindow: nobody sees what an agent would type, and --grant is for a terminal that somebody sees, too.
+// Without a window no person sees what an agent would type, so a grant ends. --grant, too, applies
+// only in a terminal that a person sees.
 func TestNoGrantOutlivesTheWindow(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(90, 20)
@@ -246,7 +249,7 @@ func TestNoGrantOutlivesTheWindow(t *testing.T) {
 	s.wait("[" + id + ": ended with exit status 3]")
 }
 
-// TestAKeptSessionEndsWithoutAWindow, and its end is told.
+// A kept session ends without a window, and its end is told.
 func TestAKeptSessionEndsWithoutAWindow(t *testing.T) {
 	w := newWorld(t)
 	host := w.terminal(80, 10)
@@ -269,7 +272,7 @@ func TestAKeptSessionEndsWithoutAWindow(t *testing.T) {
 	host.quits("exit\n")
 }
 
-// window is the id of the session of this name.
+// window returns the id of the session of this name.
 func (s *terminal) window(name string) string {
 	s.w.t.Helper()
 	for _, i := range s.w.sessions() {
@@ -281,7 +284,7 @@ func (s *terminal) window(name string) string {
 	return ""
 }
 
-// TestKeepIsAsWithoutIt where nobody leaves.
+// If the user never leaves, --keep changes nothing.
 func TestKeepIsAsWithoutIt(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(100, 20)
@@ -307,14 +310,14 @@ func TestKeepIsAsWithoutIt(t *testing.T) {
 	w.do("proxy", "--agent", "--keep", "true").fails(t, 2, "--keep: standard input or output is not a terminal")
 }
 
-// TestTheSignalsOfAKeptSession reach it through the process that the shell knows.
+// The signals of a kept session reach it through the process that the shell knows.
 func TestTheSignalsOfAKeptSession(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(80, 20)
 	id := s.keeps("bash --noprofile --rcfile bashrc -i", "$")
 	front := childOf(t, s.shell())
 	s.resize(70, 15)
-	s.enter(`until [ "$(stty size)" = "15 70" ]; do :; done; echo sized > heard`) // the signal takes its time
+	s.enter(`until [ "$(stty size)" = "15 70" ]; do :; done; echo sized > heard`) // the signal takes time to arrive
 	require.Equal(t, "sized\n", w.content("heard"))
 	s.gives(id, "--reason", "to test")
 	w.kill(front, syscall.SIGUSR1)
@@ -323,7 +326,7 @@ func TestTheSignalsOfAKeptSession(t *testing.T) {
 	require.Equal(t, 128+int(syscall.SIGHUP), s.status())
 }
 
-// TestTheProcessOfAKeptSessionIsKilled: the terminal is given back all the same.
+// When the process of a kept session is killed, the terminal is restored all the same.
 func TestTheProcessOfAKeptSessionIsKilled(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(80, 20)
@@ -333,11 +336,11 @@ func TestTheProcessOfAKeptSessionIsKilled(t *testing.T) {
 	w.kill(behind, syscall.SIGKILL)
 	require.Equal(t, 137, s.status())
 	s.see("a plain terminal", func(string) bool { return s.format(modes) == plainModes })
-	s.does("proxy --agent --keep sleep 0.2") // takes what it left in the runtime directory away
+	s.does("proxy --agent --keep sleep 0.2") // removes what the session left in the runtime directory
 }
 
-// TestRunKeep: a program that an agent's command starts outlives the window in which that was typed. From there nobody comes to a user's
-// session.
+// A program that an agent's command starts outlives the window in which the command was typed. From
+// there, no one reaches a user's session.
 func TestRunKeep(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(90, 20)

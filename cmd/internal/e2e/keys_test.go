@@ -7,13 +7,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// keyModes are what programs turn on for their keyboard, some keys, and the bytes that xterm and kitty send for them then: enough to
-// tell that the mode reaches the encoder, which has every key in every mode in its own tests.
+// keyModes are the keyboard modes that programs turn on, with some keys and the bytes that xterm
+// and kitty send for them. They are enough to show that the mode reaches the encoder, whose own
+// tests cover every key in every mode.
 var keyModes = []struct {
 	name, on string
 	keys     string
 	want     string
-	refused  map[string]string // keys that the mode has no code for, and what is said of them
+	refused  map[string]string // keys that the mode cannot express, with their errors
 }{
 	{
 		name: "none", keys: "up home f1 f13 ctrl-x alt-x alt-enter shift-tab backspace kp-enter kp-left menu ctrl-right",
@@ -49,7 +50,7 @@ var keyModes = []struct {
 	},
 }
 
-// TestNamedKeysInEveryMode: a key is sent as the mode that is on has it, and refused where the mode cannot say it.
+// A key is sent in the encoding of the active mode, and refused if the mode cannot express it.
 func TestNamedKeysInEveryMode(t *testing.T) {
 	t.Parallel()
 	for _, m := range keyModes {
@@ -70,7 +71,7 @@ func TestNamedKeysInEveryMode(t *testing.T) {
 	}
 }
 
-// mapped are keys by the names that Vim has for them.
+// mapped are keys, with Vim's names for them.
 var mapped = [][2]string{
 	{"up", "<Up>"},
 	{"shift-up", "<S-Up>"},
@@ -99,7 +100,7 @@ var mapped = [][2]string{
 	{"ctrl-alt-x", "<C-M-x>"},
 }
 
-// TestVimSeesEachNamedKey: Vim and Neovim, which turn modifyOtherKeys on, take each key for the one that was named.
+// Vim and Neovim turn modifyOtherKeys on, and take each key for the one that was named.
 func TestVimSeesEachNamedKey(t *testing.T) {
 	t.Parallel()
 	for _, vim := range []string{"vim", "nvim"} {
@@ -113,7 +114,7 @@ func TestVimSeesEachNamedKey(t *testing.T) {
 				want.WriteString(name + "\n")
 				names = append(names, m[0])
 			}
-			// terminfo calls it so, and Neovim believes terminfo
+			// terminfo has this name, and Neovim believes terminfo.
 			script.WriteString("nnoremap <F17> <Cmd>call writefile(['S-F5'], 'got', 'a')<CR>\n")
 			a := w.agent("claude", eras[1])
 			a.runs(args{

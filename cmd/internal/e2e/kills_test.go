@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestAHeadlessAgentSaysWhyItDidNotStart: nobody sees its screen, whose last rows are printed.
+// A headless agent's screen is invisible, so its last rows are printed.
 func TestAHeadlessAgentSaysWhyItDidNotStart(t *testing.T) {
 	w := newWorld(t)
 	w.write("claude", "#!/bin/sh\nprintf 'one row\\n\\033[31merror: unknown option\\033[0m\\n'\nexit 3\n")
@@ -31,7 +31,8 @@ func TestAHeadlessAgentSaysWhyItDidNotStart(t *testing.T) {
 	require.NotContains(t, r.wait().err, "gateway: run:", "who ends it knows why it ended")
 }
 
-// TestPromptsWithoutATerminal: to a session without a user's terminal a pipe and an owner over HTTP may send; to a user's own may not.
+// A pipe, and an owner over HTTP, may send prompts to a session without a user's terminal, but not
+// to a user's own terminal.
 func TestPromptsWithoutATerminal(t *testing.T) {
 	w := newWorld(t)
 	serving := w.serve("gateway")
@@ -74,7 +75,8 @@ func TestPromptsWithoutATerminal(t *testing.T) {
 	s.status()
 }
 
-// killsLine sends a signal to the processes whose id and command line match, and returns how many there were.
+// killsLine sends a signal to the processes whose id and command line match, and returns how many
+// there were.
 func (w *world) killsLine(pattern string, sig syscall.Signal) (n int) {
 	w.t.Helper()
 	match := regexp.MustCompile(pattern)
@@ -88,7 +90,8 @@ func (w *world) killsLine(pattern string, sig syscall.Signal) (n int) {
 	return n
 }
 
-// settings are those of the window's line, as stty has them, while the shell waits for a command.
+// settings returns the window's line settings, as stty prints them, while the shell waits for a
+// command.
 func (s *terminal) settings() string {
 	s.w.t.Helper()
 	screen, status := s.does("stty -a")

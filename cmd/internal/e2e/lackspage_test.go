@@ -10,7 +10,7 @@ import (
 	"terminalproxy/cmd/internal/browser"
 )
 
-// TestAPageSaysThatItsListIsIncomplete: its gateway is one of several, and no NATS server is there.
+// The page's gateway is one of several, and their NATS server is gone.
 func TestAPageSaysThatItsListIsIncomplete(t *testing.T) {
 	b := browser.Chromium(t)
 	w := newWorld(t)

@@ -11,14 +11,15 @@ import (
 
 const heldKeys = "Ctrl+G sends it"
 
-// lets presses a key until nothing is held any more.
+// lets presses a key until nothing is held back.
 func (s *terminal) lets(key string) {
 	s.w.t.Helper()
 	s.wait(heldKeys)
 	s.presses(key, heldKeys)
 }
 
-// presses presses a key for as long as a line stands: one that comes too soon after it counts as an accident.
+// presses presses a key as long as a line stands: a key too soon after the line counts as an
+// accident.
 func (s *terminal) presses(key, line string) {
 	s.w.t.Helper()
 	pause := time.NewTicker(400 * time.Millisecond)
@@ -32,7 +33,7 @@ func (s *terminal) presses(key, line string) {
 	}
 }
 
-// typist gives an agent a grant of level type in a shell and returns the session's id.
+// typist gives an agent a grant of level type in a shell, and returns the session's id.
 func (s *terminal) typist(name string) (id string) {
 	s.w.t.Helper()
 	id = s.bash("--grant type")
@@ -71,11 +72,11 @@ func TestLevelTypeHoldsEnterInAShell(t *testing.T) {
 	require.Equal(t, "hi\n", w.content("said"))
 }
 
-// The audit log says what the user let through.
+// The audit log records what the user let through.
 func TestTheAuditLogKnowsWhatWasLetThrough(t *testing.T) {
 	w, s, id := listening(t, 100, 16, "--agent --grant type --record session.cast")
 	w.good("request", id, "--as", "codex", "--level", "type", "--reason", "look")
-	for _, what := range []string{"--text=free", "enter"} { // it reads single keys: nothing is free
+	for _, what := range []string{"--text=free", "enter"} { // it reads single keys, so nothing is free
 		sending := w.start("gateway", "send", id, "--as", "codex", what)
 		s.lets("C-g")
 		require.Zero(t, sending.wait().status)
@@ -87,7 +88,8 @@ func TestTheAuditLogKnowsWhatWasLetThrough(t *testing.T) {
 	require.Contains(t, log, "codex types under grant 2, keys, 1 byte: the user let it through\n")
 }
 
-// The whole of an input that would submit waits, and an agent is told as MCP tells it.
+// The whole of an input that would submit waits, and an agent is told so in the same words as over
+// MCP.
 func TestLevelTypeHoldsSeveralKindsOfKeys(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(100, 24)
@@ -126,7 +128,8 @@ func TestLevelTypeHoldsSeveralKindsOfKeys(t *testing.T) {
 	require.NotContains(t, strings.TrimSuffix(w.content("heard"), "\x04"), "\x07", "no answer of the user's reaches the program")
 }
 
-// R47: what would be sent is shown to the last character, over as many rows as it takes, and leaves no trace.
+// R47: the question shows the pending input to the last character, over as many rows as it needs,
+// and leaves no trace.
 func TestALongInputOpensOverSeveralRowsR47(t *testing.T) {
 	w, s, id := listening(t, 60, 14, "--agent --grant type")
 	w.granted(id, "--level", "type", "--as", "codex")
@@ -145,7 +148,7 @@ func TestALongInputOpensOverSeveralRowsR47(t *testing.T) {
 	require.Equal(t, text+"\r", w.listens("heard", "\r$"))
 	require.Equal(t, before, s.colours())
 
-	// R66: more than the screen holds is not put to the user at all.
+	// R66: an input larger than the screen is never put to the user.
 	got := w.gateway("send", id, "--as", "codex", "--paste", w.write("longer", strings.Repeat("x", 2000)+"\n"))
 	got.fails(t, 2, "has no room for all that this would submit")
 	require.Equal(t, before, s.colours())
@@ -153,7 +156,7 @@ func TestALongInputOpensOverSeveralRowsR47(t *testing.T) {
 	s.quits("\x04")
 }
 
-// R6: the user types on while something is held: it stays until it is decided.
+// R6: the user types on while an input is held: it stays until the user decides.
 func TestTypingDecidesNothingR6(t *testing.T) {
 	w, s, id := listening(t, 100, 24, "--agent --grant type")
 	w.granted(id, "--level", "type", "--as", "codex")
@@ -174,7 +177,7 @@ func TestWithoutALineTheTitleShowsWhatIsHeld(t *testing.T) {
 	w.granted(id, "--level", "type", "--as", "codex")
 	sending := w.start("gateway", "send", id, "--as", "codex", "ctrl-c")
 	s.titled(`[codex: Ctrl+G sends <Ctrl-C>, Ctrl+\ refuses]`)
-	w.until(func() bool { // too soon is an accident
+	w.until(func() bool { // a key too soon is an accident
 		s.press("C-g")
 		return w.content("heard") != ""
 	}, s.title)
@@ -183,8 +186,8 @@ func TestWithoutALineTheTitleShowsWhatIsHeld(t *testing.T) {
 	s.quits("\x04")
 }
 
-// TestACtrlGInAPasteAnswersNothing: an agent may have written what the user pastes. The user
-// sees that a Ctrl+G did not count, and a key that is pressed does.
+// An agent may have written what the user pastes, so Ctrl+G in a paste does not count. The user
+// sees that it did not count; a key press does.
 func TestACtrlGInAPasteAnswersNothing(t *testing.T) {
 	w, s, id := listening(t, 100, 24, "--agent")
 	asking := w.start(w.cli, "request", id, "--reason", "look")

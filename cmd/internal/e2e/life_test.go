@@ -14,7 +14,8 @@ import (
 	"terminalproxy/protocol"
 )
 
-// serving opens a first and a second session and returns the first one's proxy, which serves the gateway for both.
+// serving opens a first and a second session, and returns the first one's proxy, which serves the
+// gateway for both.
 func serving(t *testing.T, w *world) (first, second *terminal, proxy string, ids map[string]string) {
 	t.Helper()
 	first, second = w.terminal(100, 24), w.terminal(100, 24)
@@ -147,7 +148,7 @@ func TestADirectoryThatWillNotDo(t *testing.T) {
 	}
 	for _, tt := range tests {
 		if strings.Contains(tt.want, "shorter") {
-			// The program runs; agents do not see it, and the line says why.
+			// The program runs, agents do not see it, and the line says why.
 			s.run("TERMINALPROXY_DIR=" + tt.dir + " proxy --agent cat")
 			s.wait("agents cannot see this session")
 			s.press("C-d")
@@ -165,7 +166,7 @@ func TestADirectoryThatWillNotDo(t *testing.T) {
 	}
 }
 
-// unwrapped joins the rows of a screen, on which a long line is wrapped.
+// unwrapped joins the rows of a screen on which a long line is wrapped.
 func unwrapped(screen string) string { return strings.ReplaceAll(screen, "\n", "") }
 
 // server is `gateway serve`.
@@ -174,7 +175,7 @@ type server struct {
 	url string
 }
 
-// serve starts a gateway on a port of its own and waits until it says where.
+// serve starts a gateway on a free port, and waits until the gateway prints its address.
 func (w *world) serve(command string, flags ...string) *server {
 	w.t.Helper()
 	s := &server{running: w.start(command, append([]string{"serve", "--listen", "127.0.0.1:0"}, flags...)...)}
@@ -201,7 +202,7 @@ func TestGatewayServeTakesTokens(t *testing.T) {
 	proxyToken, agentToken := w.token("p", "proxy"), w.token("a", "agent")
 	s := w.terminal(100, 24)
 	s.run("PROXY_TOKEN_FILE=" + proxyToken + " proxy --agent --gateway " + server.url + ` sh -c 'echo token=$PROXY_TOKEN_FILE.; exec cat'`)
-	s.wait("token=.") // the program is not told
+	s.wait("token=.") // the program does not see the token
 	remote := func(token string, more ...string) result {
 		return w.gateway(append(more, "--gateway", server.url, "--token-file", token)...)
 	}
@@ -231,7 +232,7 @@ func TestGatewayServeTakesTokens(t *testing.T) {
 
 func TestAGatewayThatDoesNotAnswer(t *testing.T) {
 	w := newWorld(t, "vim")
-	ln, err := net.Listen("tcp", "127.0.0.1:0") // closed at once: nobody listens there afterwards
+	ln, err := net.Listen("tcp", "127.0.0.1:0") // closed at once, so that the address refuses connections
 	require.NoError(t, err)
 	url := "ws://" + ln.Addr().String()
 	require.NoError(t, ln.Close())

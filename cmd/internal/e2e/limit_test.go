@@ -8,7 +8,8 @@ import (
 	"terminalproxy/cmd/internal/fakemodel"
 )
 
-// TestAnApprovalIsRefusedAfterItsTime: an agent of the Agent Client Protocol is refused, and a person elsewhere reads why.
+// When its time is over, an approval of the Agent Client Protocol is refused, and a person
+// elsewhere reads why.
 func TestAnApprovalIsRefusedAfterItsTime(t *testing.T) {
 	w := newWorld(t, "python3")
 	s := w.terminal(100, 30)
@@ -19,7 +20,7 @@ func TestAnApprovalIsRefusedAfterItsTime(t *testing.T) {
 	require.Equal(t, 1, s.status())
 }
 
-// TestRealAgentsAreRefusedAfterTheirTime: nothing that they asked for is done, and their models go on.
+// Nothing that the agents asked for is done, and their models continue.
 func TestRealAgentsAreRefusedAfterTheirTime(t *testing.T) {
 	for _, name := range []string{"claude", "opencode"} {
 		t.Run(name, func(t *testing.T) {

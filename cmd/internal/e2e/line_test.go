@@ -10,7 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// sharing gives codex a grant in a program and returns the session's id. ready matches what the program shows when it is there.
+// sharing grants codex the keyboard in a program, and returns the session's id. ready matches the
+// program's screen once it has started.
 func (s *terminal) sharing(level, program, ready string) (id string) {
 	s.w.t.Helper()
 	if s.w.content("rc") == "" {
@@ -20,7 +21,7 @@ func (s *terminal) sharing(level, program, ready string) (id string) {
 	s.match(ready)
 	id = s.w.session()
 	s.w.granted(id, "--level", level, "--as", "codex")
-	s.w.good("wait", id, "--waiting") // the prompt that matched may have been another's
+	s.w.good("wait", id, "--waiting") // the matched prompt may have been another program's
 	return id
 }
 
@@ -30,7 +31,8 @@ const (
 	atPrompt  = `[$#%>] *\n` // of a shell, of root or not
 )
 
-// R63: what the user has typed and not submitted is never joined with an agent's input, in whichever program atPrompt.
+// R63: the user's unsubmitted line is never joined with an agent's input, whichever program is
+// atPrompt.
 func TestAnUnsubmittedLineHoldsTheAgentR63(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -87,7 +89,7 @@ func TestHowTheLineBecomesFreeR63(t *testing.T) {
 	require.Zero(t, sending.wait().status)
 	s.wait("\na-2\n")
 
-	s.press("Up") // a line that is recalled counts
+	s.press("Up") // a recalled line counts
 	s.see("the line of before", func(screen string) bool { return strings.Count(screen, "$ echo a-$((1+1))") == 2 })
 	sending = send("echo b-$((1+2))")
 	s.press("C-c")
@@ -116,14 +118,15 @@ func TestHowTheLineBecomesFreeR63(t *testing.T) {
 	require.NotContains(t, s.screen(), "echo e\n")
 }
 
-// R63: a line that the user has submitted and that asks for its rest is still the user's.
+// R63: if the user's submitted line is unfinished, and the program asks for the rest, the line is
+// still the user's.
 func TestWhatTheUserBeganIsNotGoneOnWithR63(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, program, ready, begin, rest string }{
 		{"bash", plainBash, atPrompt, "for i in 1 2; do", "\n>"},
 		{"zsh", "zsh -f", atPrompt, "for i in 1 2; do", "\nfor>"},
 		{"dash", "env PS1='$ ' dash -i", atPrompt, "for i in 1 2; do", "\n>"},
-		{"fish", "fish --no-config", atPrompt, "for i in 1 2", ""}, // it goes on in the next row, and says nothing
+		{"fish", "fish --no-config", atPrompt, "for i in 1 2", ""}, // it continues in the next row without a message
 		{"python3", "python3 -q", ">>>", "for i in 1,2:", "\n..."},
 		{"sqlite3", "sqlite3", "sqlite>", "select 1,", "\n   ...>"},
 	} {
@@ -147,7 +150,7 @@ func TestWhatTheUserBeganIsNotGoneOnWithR63(t *testing.T) {
 	}
 }
 
-// R63: keys that another program took, or that were erased after it, leave the line free.
+// R63: keys that another program took, or that were erased afterwards, leave the line free.
 func TestWhatAnotherProgramTookHoldsNothingR63(t *testing.T) {
 	w := newWorld(t, "less")
 	s := w.terminal(100, 16)
@@ -159,9 +162,9 @@ func TestWhatAnotherProgramTookHoldsNothingR63(t *testing.T) {
 		s.press("C-c")
 		s.wait(text + "^C\n$")
 	}
-	w.write("rows", strings.Repeat("row\n", 100)) // a file: of a pipe that is slow less drops keys
+	w.write("rows", strings.Repeat("row\n", 100)) // a file: with a slow pipe, less drops keys
 	s.typed("echo rea''dy; read x; less rows\n")
-	s.wait("\nready\n") // what readline has not read goes to read in one piece
+	s.wait("\nready\n") // read receives what readline has not read, in one piece
 	s.typed("line\nG")  // typed ahead: read takes the line, and less the key
 	s.wait("(END)")
 	s.typed("q")
@@ -181,7 +184,7 @@ func TestWhatAnotherProgramTookHoldsNothingR63(t *testing.T) {
 	free("three")
 }
 
-// R63: where there is no line, nothing is held for it.
+// R63: where no line is edited, nothing is held for one.
 func TestNothingIsHeldWhereThereIsNoLineR63(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, program, ready, mine, theirs, then string }{
@@ -205,7 +208,7 @@ func TestNothingIsHeldWhereThereIsNoLineR63(t *testing.T) {
 	}
 }
 
-// R64: what an agent leaves is quoted where a line is known, and not claimed where none is.
+// R64: an agent's unsubmitted text is quoted if the line is known, and not claimed otherwise.
 func TestWhatIsLeftOnTheLineIsQuotedR64(t *testing.T) {
 	w := newWorld(t, "vim")
 	s := w.terminal(100, 16)
@@ -225,7 +228,7 @@ func TestWhatIsLeftOnTheLineIsQuotedR64(t *testing.T) {
 	require.NotContains(t, s.screen(), "left on the line")
 }
 
-// R65: at the prompt of a shell, a REPL, a debugger free text needs no key.
+// R65: at the prompt of a shell, a REPL or a debugger, free text needs no key.
 func TestTypeIsFreeAtALinePromptR65(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, program, ready string }{
@@ -292,7 +295,7 @@ func TestTheQuestionShowsWhatRunsR66(t *testing.T) {
 	s.wait("\ny\n")
 
 	free("--text", "touch three")
-	asked(`<Ctrl-V><Ctrl-J>`, "ctrl-v", "ctrl-j") // a line's end in the line
+	asked(`<Ctrl-V><Ctrl-J>`, "ctrl-v", "ctrl-j") // a newline inside the line
 	asked(`"echo z"`, "--text", "echo z")
 	asked(`<Enter> after "touch three"<Ctrl-V><Ctrl-J>"echo z"`, "enter")
 	s.wait("\nz\n")
@@ -303,7 +306,8 @@ func TestTheQuestionShowsWhatRunsR66(t *testing.T) {
 	require.NotContains(t, s.screen(), heldKeys)
 }
 
-// R66: what a shell suggests behind the cursor is not what Enter sends, and is told apart.
+// R66: Enter does not send what a shell suggests behind the cursor, and the question tells them
+// apart.
 func TestASuggestionIsNotWhatRunsR66(t *testing.T) {
 	w := newWorld(t, "fish")
 	s := w.terminal(120, 16)
@@ -311,7 +315,7 @@ func TestASuggestionIsNotWhatRunsR66(t *testing.T) {
 	s.typed("echo suggested-before\n")
 	s.wait("\nsuggested-before\n")
 	require.Zero(t, w.gateway("send", id, "--as", "codex", "--text", "echo sug").status)
-	s.wait("> echo suggested-before") // a ghost
+	s.wait("> echo suggested-before") // a suggestion
 	sending := w.start("gateway", "send", id, "--as", "codex", "enter")
 	s.wait(`runs: "echo sug" ¦ not sent: `)
 	s.lets("C-g")
@@ -327,7 +331,7 @@ func TestTheQuestionIsWhatBashRunsR66(t *testing.T) {
 	id := s.sharing("type", plainBash, atPrompt)
 	for round := range uint64(6) {
 		r := rand.New(rand.NewPCG(round, 66))
-		w.good("wait", id, "--waiting") // else the text may reach PROMPT_COMMAND, and waits for the user
+		w.good("wait", id, "--waiting") // otherwise the text may reach PROMPT_COMMAND, and waits for the user
 		line := []string{"send", id, "--as", "codex", "--text", fmt.Sprintf(": r%d-", round)}
 		require.Zero(t, w.gateway(line...).status)
 		for range 6 {

@@ -10,8 +10,9 @@ import (
 	"terminalproxy/cmd/internal/fakemodel"
 )
 
-// TestOpencodeLive: opencode's own interface and its conversation elsewhere are one. A dialog that is answered there closes here, and the
-// reverse; it is prompted and interrupted from elsewhere; a server that is killed allows nothing, and it is said.
+// opencode's own interface and its remote conversation are one. A dialog answered in one place
+// closes in the other. It is prompted and interrupted remotely. Killing its server allows nothing,
+// and the user is told.
 func TestOpencodeLive(t *testing.T) {
 	clients(t)
 	w := newWorld(t)
@@ -19,7 +20,7 @@ func TestOpencodeLive(t *testing.T) {
 	c.env += `'OPENCODE_PERMISSION={"bash":"ask"}' `
 	o := w.owner(100, 50)
 	c.s.run(c.env + "proxy --chat opencode")
-	id := w.session() // with it its server has started, which takes the longest
+	id := w.session() // its server has then started, which takes the longest
 	c.opencodeIsReady()
 	c.says("make a file")
 	require.Contains(t, c.next().Text, "make a file")
@@ -52,13 +53,13 @@ func TestOpencodeLive(t *testing.T) {
 	c.runs("touch made-after-death")
 	c.s.wait("Permission required")
 	w.killsOpencode("serve", syscall.SIGKILL)
-	c.s.status() // its interface, which takes no key in a dialog without its server, ends with that
+	c.s.status() // without its server, its interface takes no key in a dialog, and ends
 	require.Contains(t, c.s.screen(), "proxy: opencode's server was killed")
 	require.NoFileExists(t, w.path("made-after-death"))
 	require.Equal(t, plainModes, c.s.format(modes))
 }
 
-// killsOpencode sends a signal to the processes of one of its commands.
+// killsOpencode sends a signal to the processes of one of opencode's commands.
 func (w *world) killsOpencode(command string, sig syscall.Signal) {
 	w.t.Helper()
 	for _, p := range w.processes() {
@@ -68,13 +69,13 @@ func (w *world) killsOpencode(command string, sig syscall.Signal) {
 	}
 }
 
-// opencodeIsReady waits for its prompt.
+// opencodeIsReady waits for opencode's prompt.
 func (c *chatting) opencodeIsReady() {
 	c.w.t.Helper()
 	c.s.see("opencode's prompt", func(screen string) bool { return strings.Contains(screen, "ctrl+p commands") })
 }
 
-// answersChat answers what the coding agent in a session asks, as soon as it does.
+// answersChat answers a coding agent's question as soon as the session has one.
 func (w *world) answersChat(id string, args ...string) {
 	w.t.Helper()
 	var got result
@@ -84,7 +85,7 @@ func (w *world) answersChat(id string, args ...string) {
 	}, func() string { return got.out + got.err })
 }
 
-// logs waits until something stands in the conversation of a session.
+// logs waits until words stand in the conversation of a session.
 func (w *world) logs(id, words string) string {
 	w.t.Helper()
 	var got result

@@ -13,8 +13,8 @@ import (
 	"terminalproxy/protocol/fake"
 )
 
-// TestALyingGatewayCostsTheProxyNothingR75: it sends a header without an end for as long as anybody reads. The session goes on,
-// its user is told, and the proxy's memory stays what it was.
+// The gateway sends an endless header for as long as the proxy reads. The session continues, its
+// user is told, and the proxy's memory does not grow.
 func TestALyingGatewayCostsTheProxyNothingR75(t *testing.T) {
 	w := newWorld(t)
 	tried := make(chan struct{}, 1000)

@@ -13,20 +13,20 @@ import (
 	"terminalproxy/cmd/internal/binaries"
 )
 
-// root holds a directory for each test, and bin, in which the binaries and the helpers are. It is short: a socket's path
-// has 108 bytes at most (unix(7)).
+// root holds a directory for each test, and bin, with the binaries and the helpers. Its path is
+// short: a socket's path has at most 108 bytes (unix(7)).
 var root string
 
-// TestMain builds the binaries once. The test binary itself, called by the name of a helper, is that helper: the programs
-// that the tests look into need nothing that the machine may lack.
+// TestMain builds the binaries once. Called by the name of a helper, the test binary is that
+// helper, so the tests need no program that the machine may lack.
 func TestMain(m *testing.M) {
 	helpers.Run()
 	sideBySide()
 	os.Exit(prepare(m))
 }
 
-// sideBySide lets more tests run at once than there are processors, unless -parallel says how many: they wait rather than
-// compute. Real clients need more of both, and of memory.
+// sideBySide lets more tests run at once than there are processors, unless -parallel sets a number:
+// they mostly wait. Real clients need more processor time and more memory.
 func sideBySide() {
 	flag.Parse()
 	each := 12
@@ -34,7 +34,7 @@ func sideBySide() {
 		each = 4
 	}
 	if n := flag.Lookup("test.parallel"); n.Value.String() == strconv.Itoa(runtime.GOMAXPROCS(0)) {
-		_ = n.Value.Set(strconv.Itoa(each * runtime.GOMAXPROCS(0))) // a number is taken
+		_ = n.Value.Set(strconv.Itoa(each * runtime.GOMAXPROCS(0))) // the flag accepts a number
 	}
 }
 
@@ -56,8 +56,9 @@ func prepare(m *testing.M) int {
 	return m.Run()
 }
 
-// slowTmux puts a tmux before the real one in which each look at a window is late by so many seconds, as on a busy machine. What stands
-// for a second or two is gone by then: a test has to wait for what was shown ([terminal.seeShown]). "" for the real one.
+// slowTmux puts a slow tmux before the real one, which delays each poll of a window by delay
+// seconds, as on a busy machine. What stands for a second or two is then gone, so a test has to
+// wait for what was shown ([terminal.seeShown]). "" restores the real one.
 func slowTmux(delay string) error {
 	if delay == "" {
 		return nil

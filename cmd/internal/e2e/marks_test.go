@@ -10,7 +10,7 @@ import (
 	"terminalproxy/protocol"
 )
 
-// asks reads about a command line, nth from the end.
+// asks reads the report of a command line, nth from the end.
 func (d *driver) asks(nth int) *protocol.ReadResult {
 	d.t.Helper()
 	got, err := d.c.Read(d.w.ctx, &protocol.Read{SessionID: d.id, Command: nth, Scrollback: 2000})
@@ -19,7 +19,7 @@ func (d *driver) asks(nth int) *protocol.ReadResult {
 	return got
 }
 
-// ran types a command line and holds what is told of it, when it has ended, against what is wanted.
+// ran types a command line, and compares the report of the ended command with what is wanted.
 func (d *driver) ran(line, output string, status int) *protocol.Command {
 	d.t.Helper()
 	d.ready(d.types(line + "\r"))
@@ -33,8 +33,8 @@ func (d *driver) ran(line, output string, status int) *protocol.Command {
 	return c
 }
 
-// markedShells are shells with the marks of `gateway marks`, in the company of what people have in their start files: name, program,
-// file and what is in it.
+// markedShells are shells with the marks of `gateway marks`, beside what people have in their start
+// files: name, program, file and its content.
 var markedShells = []struct{ name, program, file, rc string }{
 	{"bash", "bash --noprofile --rcfile rc", "rc", "set -u\nPS1='\\w\n\\$ '\nMARKS\nMARKS\n"},
 	{"bash that sets its prompt anew", "bash --rcfile rc", "rc", "PROMPT_COMMAND='true; PS1=\"\\w \\\\$ \"; false;'\nMARKS\n"},
@@ -47,7 +47,7 @@ var markedShells = []struct{ name, program, file, rc string }{
 	{"fish with a prompt", "fish --no-config --init-command MARKS", "unused", "fish"},
 }
 
-// TestCommandsOfMarkedShells shows what `gateway marks` is for: with it each shell tells what it ran.
+// With `gateway marks`, each shell reports what it ran.
 func TestCommandsOfMarkedShells(t *testing.T) {
 	t.Parallel()
 	for _, c := range markedShells {
@@ -62,11 +62,11 @@ func TestCommandsOfMarkedShells(t *testing.T) {
 			w.env = append(w.env, "ZDOTDIR="+w.dir)
 			s, d := w.drives(program)
 			d.ready(0)
-			d.ready(d.types("true\r")) // its prompt may have been set behind the hook that marks it
+			d.ready(d.types("true\r")) // its prompt may have been set after the hook that marks it
 			require.Equal(t, w.dir, d.ran("mkdir 'a é;b'; cd 'a é;b'", "", 0).Cwd)
 			require.Equal(t, w.path("a é;b"), d.ran("printf foo", "foo", 0).Cwd)
 			d.ran("sh -c 'echo out; exit 42'", "out", 42)
-			// What it prints does not pass for its marks.
+			// A command's output does not pass for its marks.
 			d.ran(`printf 'a\n\033]133;D;0\a\033]133;A\a\033]133;B\ax\n\033]133;C\ab'; false`, "a\nx\nb", 1)
 			d.ran("sh -c 'exit 42'", "", 42)
 			d.ready(d.types("\r"))   // an empty line
@@ -90,7 +90,8 @@ func TestCommandsOfMarkedShells(t *testing.T) {
 	}
 }
 
-// Where marks would be in the way there are none: in a dumb terminal, in a script, in output that goes to a file.
+// Where marks would be in the way, none are printed: in a dumb terminal, in a script, in output to
+// a file.
 func TestMarksStayOutOfTheWay(t *testing.T) {
 	t.Parallel()
 	for shell, flags := range map[string][]string{"bash": {"--norc", "-i", "-c"}, "zsh": {"-f", "-i", "-c"}, "fish": {"--no-config", "-i", "-c"}} {
@@ -102,7 +103,7 @@ func TestMarksStayOutOfTheWay(t *testing.T) {
 			if shell == "fish" {
 				w.write("marks", marks.out+"\necho _{$__marks_id}_; functions -a | string match '*marks*'; true\n")
 			}
-			got := w.do(shell, append(flags, "source ./marks")...) // standard output is no terminal
+			got := w.do(shell, append(flags, "source ./marks")...) // standard output is not a terminal
 			require.Zero(t, got.status, got.err)
 			require.NotContains(t, got.out+got.err, "marks")
 			s := w.terminal(80, 24)
@@ -116,7 +117,7 @@ func TestMarksStayOutOfTheWay(t *testing.T) {
 	}
 }
 
-// TestAnAgentReadsWhatFailed is the user's "why does this fail?": one call, whatever was printed before.
+// The user's "why does this fail?" takes one call, whatever was printed before.
 func TestAnAgentReadsWhatFailed(t *testing.T) {
 	w := newWorld(t)
 	w.write("rc", "eval \"$(gateway marks bash)\"\nPS1='marked> '\n")
@@ -141,7 +142,7 @@ func TestAnAgentReadsWhatFailed(t *testing.T) {
 	s.close()
 }
 
-// TestAnAgentsOwnBashIsMarked: without anybody's start files.
+// An agent's own bash is marked without the user's start files.
 func TestAnAgentsOwnBashIsMarked(t *testing.T) {
 	w := newWorld(t)
 	w.env = append(w.env, "PROMPT_COMMAND=hooked=yes")

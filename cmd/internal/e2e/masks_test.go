@@ -8,7 +8,7 @@ import (
 	"terminalproxy/protocol"
 )
 
-// nodeMasks draws its line anew with every key, as the prompts of Node's libraries do.
+// nodeMasks redraws its line with every key, as the prompts of Node's libraries do.
 const nodeMasks = `
 const out = s => process.stdout.write(s); process.stdin.setRawMode(true); let n = 0; out("✔ Geheim › ")
 process.stdin.on("data", d => { for (const c of d) {
@@ -16,8 +16,8 @@ process.stdin.on("data", d => { for (const c of d) {
   n++; out("\r\x1b[K✔ Geheim › " + "*".repeat(n)) } })
 `
 
-// masking are prompts for a secret that no word tells, in programs that read raw keys. Forms may show nothing at all for a key:
-// they are known from the start.
+// masking are prompts for a secret in programs that read raw keys, without a telling word. Forms
+// may show nothing at all for a key: they are recognised from the start.
 var masking = []prompter{
 	{"fish, by its signs", "fish", `fish --no-config -c 'read --silent -P "Geheim? " x; echo length (string length $x)'`, "Geheim?", protocol.SecretSoft, "length 10", true},
 	{"whiptail, by its signs", "whiptail", "whiptail --passwordbox Geheim 10 40 2> filled; wc -c < filled | sed 's/^/length /'", "Geheim", protocol.SecretSoft, "length 10", false},
@@ -28,7 +28,8 @@ var masking = []prompter{
 	{"another machine, by its signs", "sshd", `ssh -t -F none -i user -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR -p $(cat port) 127.0.0.1 'bash -c '\''printf "Geheim> "; n=0; while IFS= read -rsn1 c && [ -n "$c" ]; do n=$((n+1)); printf "*"; done; echo; echo length $n'\'`, "Geheim>", protocol.SecretSoft, "length 10", true},
 }
 
-// R78: the user types asterisks, edits a list of them and answers questions: none of that is a secret.
+// R78: when the user types asterisks, edits a list of them and answers questions, nothing of it is
+// taken for a secret.
 func TestNoFalsePromptsR78(t *testing.T) {
 	w := newWorld(t, "vim", "fzf", "python3")
 	s := w.terminal(80, 24)
@@ -42,7 +43,7 @@ func TestNoFalsePromptsR78(t *testing.T) {
 		w.good("wait", id, "--text", text)
 		require.Nil(t, o.reads().Frame.Blackout, s.screen())
 	}
-	each := func(text string) { // key by key, with a look after each
+	each := func(text string) { // key by key, with a read after each
 		t.Helper()
 		for i := range text {
 			s.typed(text[i : i+1])

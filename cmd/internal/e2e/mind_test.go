@@ -12,7 +12,7 @@ import (
 	"terminalproxy/cmd/internal/fakemodel"
 )
 
-// TestAModelAnswersTheQuestionThatStands: an agent that asks anew may leave its first question open for a while, or take it back.
+// An agent that asks anew may leave its first question open for a while, or withdraw it.
 func TestAModelAnswersTheQuestionThatStands(t *testing.T) {
 	w := newWorld(t)
 	m, url := w.mind()

@@ -16,11 +16,12 @@ import (
 	"golang.org/x/term"
 )
 
-// moments are when something happens to a session that has just been started: while the process begins, beside the start of its
-// program, and after. Any will do: nothing is waited for.
+// moments are the times at which something happens to a session that has just been started: while
+// the process begins, around the start of its program, and after. Any time will do: the test waits
+// for no fact.
 var moments = []time.Duration{0, 500, 1000, 1500, 2000, 2300, 2600, 2900, 3200, 3500, 4000, 5000, 8000}
 
-// momentary is a session that something happens to, in a terminal of 80x24.
+// momentary is a starting session in a terminal of 80x24, to which something happens.
 type momentary struct {
 	t             *testing.T
 	cmd           *exec.Cmd
@@ -53,7 +54,7 @@ func (w *world) begins(t *testing.T, moment time.Duration, args ...string) *mome
 	return m
 }
 
-// ends waits for the session's end, after which the terminal is as it was.
+// ends waits for the session's end, and checks that the terminal is as it was.
 func (m *momentary) ends() error {
 	m.t.Helper()
 	err := m.cmd.Wait()
@@ -65,7 +66,7 @@ func (m *momentary) ends() error {
 	return err
 }
 
-// TestASignalAtAnyMomentOfTheStart: whenever it comes, the session ends, its program with it, and the terminal is as it was.
+// Whenever the signal comes, the session ends, its program with it, and the terminal is as it was.
 func TestASignalAtAnyMomentOfTheStart(t *testing.T) {
 	t.Parallel()
 	for _, flags := range []string{"", "--agent"} {
@@ -85,7 +86,7 @@ func TestASignalAtAnyMomentOfTheStart(t *testing.T) {
 	}
 }
 
-// TestAResizeAtAnyMomentOfTheStart: the program has the window's size, whenever that changed.
+// Whenever the window's size changes, the program gets the new size.
 func TestAResizeAtAnyMomentOfTheStart(t *testing.T) {
 	t.Parallel()
 	for _, flags := range []string{"", "--agent"} {

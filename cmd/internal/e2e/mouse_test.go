@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// rows is a text of numbered lines.
+// rows returns a text of numbered lines.
 func rows(n int) string {
 	var text strings.Builder
 	for i := range n {
@@ -101,13 +101,14 @@ func (s *terminal) clicks(flags string) (id string) {
 	return id
 }
 
-// R47: a button may submit, so the user lets it through and reads where it goes and on what; the wheel only looks around.
+// R47: a button may submit, so the user lets it through and reads where it clicks and on what. The
+// wheel only scrolls.
 func TestLevelTypeHoldsClicksR47(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(100, 16)
 	id := s.clicks("--record session.cast")
 	sending := w.start("gateway", "send", id, "--as", "codex", "--mouse", "wheel-down", "--click-at", "1,1")
-	s.wait("“codex” wants to wheel-down at 1,1") // a program with windows is no line prompt
+	s.wait("“codex” wants to wheel-down at 1,1") // a program with windows is not a line prompt
 	require.Empty(t, w.content("heard"))
 	s.lets("C-g")
 	require.Contains(t, sending.wait().out, "typed: wheel-down at 1,1")
@@ -140,7 +141,7 @@ func TestLevelTypeHoldsClicksR47(t *testing.T) {
 	require.Regexp(t, `"m", "codex uses the mouse under grant 2, click at \d+,5 on \\"\[ OK \]\\"`, w.content("session.cast"))
 }
 
-// cell is where a text begins in the window, as rows and columns are counted for agents.
+// cell returns where a text begins in the window, in the agents' row and column numbers.
 func (s *terminal) cell(text string) string {
 	s.w.t.Helper()
 	for i, row := range bytes.Split([]byte(s.screen()), []byte("\n")) {
@@ -152,7 +153,8 @@ func (s *terminal) cell(text string) string {
 	return ""
 }
 
-// A button that moves while the user decides is not clicked on where it was: the user is asked again.
+// If a button moves while the user decides, it is not clicked at its old place: the user is asked
+// again.
 func TestAButtonThatMovedIsAskedAboutAgain(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(100, 16)
@@ -173,7 +175,7 @@ func TestAButtonThatMovedIsAskedAboutAgain(t *testing.T) {
 	s.quits("\x04")
 }
 
-// R12: a click on the words of a proxy further in is the program's: it gives nobody the keyboard there.
+// R12: a click on the words of an inner proxy belongs to the program: it grants nothing there.
 func TestNoClickAnswersAnotherProxyR12(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(100, 16)
@@ -199,7 +201,7 @@ func TestNoClickAnswersAnotherProxyR12(t *testing.T) {
 		require.True(t, strings.HasPrefix(w.listens("heard", "m$"), clicks), "it is the listener's")
 		require.Contains(t, w.good("read", inner), "keyboard: user")
 	}
-	s.press(`C-\`) // the outer one's user takes the keyboard back, and the inner question stands
+	s.press(`C-\`) // the outer proxy's user takes the keyboard back, and the inner question stands
 	s.wait("claude is stopped")
 	require.Contains(t, w.good("read", inner), "keyboard: user (codex asks)")
 	s.answer("C-g")

@@ -8,11 +8,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// busyThenAsks draws until the file go is there, and then reads three lines.
+// busyThenAsks draws until the file go exists, and then reads three lines.
 const busyThenAsks = `proxy --agent --grant drive bash -c 'until [ -e go ]; do printf .; sleep .1; done; read -r x; clear; echo "all $((40+2))"; read -r x; exit 3'`
 
-// Whoever waits goes on waiting when the process that serves the gateway ends, whatever it waits for; the session that it waits at is
-// another one.
+// A wait in another session continues when the process that serves the gateway ends, whatever the
+// wait is for.
 func TestWaitsGoOnWhenTheGatewayMoves(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(*world, *terminal, string){

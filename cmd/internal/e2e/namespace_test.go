@@ -6,7 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestTokensOfANamespace are made and listed as such; that they see nothing of another is package hub's to test.
+// Tokens of a namespace are made and listed as such. Package hub tests that they see nothing of
+// another namespace.
 func TestTokensOfANamespace(t *testing.T) {
 	w := newWorld(t)
 	require.Contains(t, w.good("token", "create", "laptop", "--role", "proxy", "--namespace", "team", "--json"), `"namespace": "team"`)

@@ -21,7 +21,7 @@ func (w *world) inner(outer string) (id string) {
 	return id
 }
 
-// TestOnlyAnAgentInsideIsSpokenTo: each other session is refused with words.
+// A message to any other session is refused with a reason.
 func TestOnlyAnAgentInsideIsSpokenTo(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(100, 24)
@@ -36,7 +36,7 @@ func TestOnlyAnAgentInsideIsSpokenTo(t *testing.T) {
 	w.good("close", inner)
 }
 
-// TestAnAgentInsideIsSpokenTo: Claude Code without a terminal, that was started in another session's.
+// Claude Code without a terminal, started in another session's terminal, gets the message.
 func TestAnAgentInsideIsSpokenTo(t *testing.T) {
 	clients(t)
 	w := newWorld(t)

@@ -8,7 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// writes opens the menu and writes a message to the agent. Right after control ended the key counts as one press too many.
+// writes opens the menu and writes a message to the agent. Right after the end of a grant, the key
+// would count as one press too many.
 func (s *terminal) writes(text string) {
 	s.w.t.Helper()
 	const menu = "m writes to it"
@@ -24,7 +25,8 @@ func (s *terminal) writes(text string) {
 	s.wait(text)
 }
 
-// opensMenu presses the key until the menu is there, with words of its own; the ticks after it leave time for it to be drawn.
+// opensMenu presses the key until the menu shows these words. It returns ticks that leave the menu
+// time to be drawn.
 func (s *terminal) opensMenu(words string) <-chan time.Time {
 	s.w.t.Helper()
 	pause := time.NewTicker(900 * time.Millisecond)
@@ -49,14 +51,15 @@ func TestTheUserWritesToTheAgent(t *testing.T) {
 	require.Contains(t, s.bottom(), "to codex: not that filex")
 	s.press("BSpace", "Enter")
 	s.wait("sent to codex: “not that file”")
-	// It comes once, with the next answer, whichever that is.
+	// The message comes once, with the next answer of any kind.
 	require.Contains(t, a.good("terminal_read", nil), "message from the user: not that file\n"+id+" rev")
 	require.NotContains(t, a.good("terminal_read", nil), "message from the user")
 	require.NotContains(t, w.good("read", id, "--as", "another"), "message from the user", "it was for codex")
 	s.waitGone("sent to codex")
 	require.Equal(t, before, s.colours())
 
-	// What is not sent leaves nothing, and the terminal's own words are none of it.
+	// An abandoned message leaves nothing behind, and the terminal's own replies are not part of
+	// it.
 	for _, key := range []string{"Escape", `C-\`} {
 		s.writes("never mind")
 		s.press(key)
@@ -74,7 +77,8 @@ func TestTheUserWritesToTheAgent(t *testing.T) {
 	require.Equal(t, "\x1b[?1;2cmine\x04", w.content("heard"), "nothing of a message reaches the program")
 }
 
-// An agent that waits for a decision gets the user's words at once, and the question stays open.
+// An agent that waits for a decision receives the user's message at once, and the question stays
+// open.
 func TestAMessageReachesWhoWaitsForADecision(t *testing.T) {
 	w, s, _ := listening(t, 100, 16, "--agent")
 	a := w.agent("codex", eras[1])
@@ -97,7 +101,8 @@ func TestAMessageReachesWhoWaitsForADecision(t *testing.T) {
 	s.quits("\x04")
 }
 
-// TestAWaitHearsTheAnswerThatNobodyHeard: once; after that, a wait for control waits for the user's words.
+// A refusal that was not delivered is told once. After that, a wait for control waits for the
+// user's words.
 func TestAWaitHearsTheAnswerThatNobodyHeard(t *testing.T) {
 	w, s, id := listening(t, 100, 16, "--agent")
 	a := w.agent("codex", eras[1])
@@ -112,7 +117,7 @@ func TestAWaitHearsTheAnswerThatNobodyHeard(t *testing.T) {
 	s.press(`C-\`)
 	require.Contains(t, w.answered(waiting).text, "matched: reclaimed")
 
-	// The command does the same from one process to the next.
+	// The same holds for two runs of the command.
 	require.NotZero(t, w.gateway("request", id, "--as", "bert", "--reason", "drive", "--timeout", "300ms").status)
 	s.asked()
 	s.press(`C-\`)

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// notified is a receiver of notifications: it gives the body of each with its link.
+// notified serves a receiver of notifications, and passes on the body of each with its link.
 func notified(t *testing.T) (url string, came chan string) {
 	t.Helper()
 	came = make(chan string, 100)
@@ -23,7 +23,7 @@ func notified(t *testing.T) (url string, came chan string) {
 	return r.URL + "/topic", came
 }
 
-// next is what came, once it does.
+// next returns the next notification.
 func (w *world) next(came <-chan string) string {
 	w.t.Helper()
 	select {
@@ -92,7 +92,7 @@ func TestAServerNotifies(t *testing.T) {
 	require.Empty(t, came)
 }
 
-// The terminal around tmux shows it where tmux lets programs speak to that one.
+// tmux passes the notification on to the terminal around it, where tmux lets programs do that.
 func TestANotificationPassesThroughTmux(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(100, 24)

@@ -10,11 +10,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// older is a commit whose binaries stand for those that a machine elsewhere may still run. They are built from the history: what a
-// recorded conversation replays says nothing of the questions that the other side asks today.
+// older is a commit whose binaries stand for those that another machine may still run. They are
+// built from the history: a replayed conversation would not answer the questions that the other
+// side asks today.
 const older = "ac41792"
 
-// buildOlder makes the commands older-proxy and older-gateway, or says why there are none.
+// buildOlder builds the commands older-proxy and older-gateway, or returns why it cannot.
 var buildOlder = sync.OnceValues(func() (skip string, err error) {
 	if exec.CommandContext(context.Background(), "git", "cat-file", "-e", older+"^{commit}").Run() != nil {
 		return "the history does not hold commit " + older + ": git fetch --unshallow", nil
@@ -28,8 +29,8 @@ var buildOlder = sync.OnceValues(func() (skip string, err error) {
 	return string(out), err
 })
 
-// TestOlderAndNewer: an older proxy with today's gateway and agents, and the reverse. They list, ask, type, wait, read the history
-// and take back.
+// An older proxy works with today's gateway and agents, and the reverse: list, ask, type, wait,
+// read the history and reclaim.
 func TestOlderAndNewer(t *testing.T) {
 	clients(t)
 	said, err := buildOlder()
@@ -56,7 +57,7 @@ func TestOlderAndNewer(t *testing.T) {
 			id := w.session()
 			w.good("wait", id, "--text", "listening")
 			require.Contains(t, w.good("read", id, "--history", "90"), "\n42\n")
-			gives := func() { // in whichever words the question stands
+			gives := func() { // in the older or the newer question's words
 				s.wait("Ctrl+G")
 				s.presses("C-g", "Ctrl+G")
 			}

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestWhoLooksOnSeesWhatAgentsSeeR28: live, in colour, and neither a token nor a hidden screen, at the door that every process of
-// the user's can come to.
+// An onlooker sees what agents see, live and in colour. At this socket, which every process of the
+// user can open, there is neither a token nor a hidden screen.
 func TestWhoLooksOnSeesWhatAgentsSeeR28(t *testing.T) {
 	w := newWorld(t)
 	const token = "ghp_abcdefghijklmnopqrstuvwxyz0123456789"

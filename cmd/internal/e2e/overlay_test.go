@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// framebuffer is an X server whose screen is a file.
+// framebuffer starts an X server whose screen is a file.
 func (w *world) framebuffer() (display, file string) {
 	w.t.Helper()
 	dir := w.path("fb")
@@ -21,7 +21,8 @@ func (w *world) framebuffer() (display, file string) {
 	return w.display("-fbdir", dir), filepath.Join(dir, "Xvfb_screen0")
 }
 
-// pixels is a screen in the format of xwd: a header of 25 numbers and more, a table of colours, then the rows.
+// pixels reads a screen in the format of xwd: a header of at least 25 numbers, a table of colours,
+// then the rows.
 func (w *world) pixels(file string) (pixel func(x, y int) [3]byte, width, height int) {
 	w.t.Helper()
 	data, err := os.ReadFile(file)
@@ -50,8 +51,8 @@ func luminance(c [3]byte) float64 {
 	return sum
 }
 
-// legible is the number of rows of pixels in which ground and glyphs differ by a contrast of 7 at least, and the ground is
-// amber.
+// legible counts the rows of pixels with an amber ground in which ground and glyphs have a contrast
+// of at least 7.
 func (w *world) legible(file string) (rows int) {
 	pixel, width, height := w.pixels(file)
 	for y := range height {
@@ -76,8 +77,8 @@ func (w *world) legible(file string) (rows int) {
 	return rows
 }
 
-// hostile makes every colour the same, before the question and while it stands, asks for one meanwhile, and says afterwards
-// what they are. Its steps wait for files.
+// hostile makes every colour the same, before the question and while it stands. It asks for a
+// colour meanwhile, and prints the colours afterwards. Its steps wait for files.
 const hostile = `
 stty raw -echo
 every() { for i in $(seq 0 255); do printf '\033]4;%d;%s\a' $i $1; done; printf '\033]10;%s\a\033]11;%s\a' $1 $1; }
@@ -96,8 +97,8 @@ for n in 10 11 '4;0' '4;16' '4;214' '4;232' '4;255'; do ask $n colours; done
 echo done >> colours
 `
 
-// TestTheQuestionIsLegibleR67 in a real xterm, whatever the program does to its colours: and those are afterwards what they
-// would be without, and a question for one is answered once.
+// In a real xterm, the question is legible whatever the program does to its colours. Afterwards the
+// colours are what they would be without the proxy, and each query for one is answered once.
 func TestTheQuestionIsLegibleR67(t *testing.T) {
 	w := onDisplays(t, "xterm")
 	display, screen := w.framebuffer()
@@ -139,7 +140,8 @@ func TestTheQuestionIsLegibleR67(t *testing.T) {
 	require.Zero(t, x.wait().status)
 }
 
-// TestWithoutColoursR67: NO_COLOR and a terminal that has none get reverse video, and the words say the rest.
+// With NO_COLOR, and in a terminal without colours, the question is in reverse video, and its words
+// say the rest.
 func TestWithoutColoursR67(t *testing.T) {
 	t.Parallel()
 	for _, set := range []string{"NO_COLOR=1", "TERM=vt100"} {
@@ -159,8 +161,7 @@ func TestWithoutColoursR67(t *testing.T) {
 	}
 }
 
-// TestTheQuestionLeavesVimsOwnVisibleR68: vim asks what to do with a swap file, on the rows that the proxy's question takes as
-// a rule.
+// Vim asks what to do with a swap file, on the rows that the proxy's question usually takes.
 func TestTheQuestionLeavesVimsOwnVisibleR68(t *testing.T) {
 	w := newWorld(t, "vim")
 	s := w.terminal(90, 16)
@@ -191,7 +192,7 @@ func TestTheQuestionLeavesVimsOwnVisibleR68(t *testing.T) {
 	s.status()
 }
 
-// TestTheKeysStayWholeOnANarrowScreenR68: and no word of the question is cut.
+// No word of the question is cut either.
 func TestTheKeysStayWholeOnANarrowScreenR68(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(24, 14)
@@ -206,7 +207,7 @@ func TestTheKeysStayWholeOnANarrowScreenR68(t *testing.T) {
 	s.quits("\x04")
 }
 
-// signed is the sign, at the right end of a row.
+// signed matches the sign at the right end of a row.
 var signed = regexp.MustCompile(`(?m) claude (drives|types|paused)[^\n]* · Ctrl\+\\$`)
 
 func (s *terminal) signs(what string) {
@@ -214,8 +215,8 @@ func (s *terminal) signs(what string) {
 	s.seeShown(what, func(screen string) bool { return strings.Contains(signed.FindString(screen), what) })
 }
 
-// TestASignStaysWhileAnAgentDrivesR69 over real programs: it says who and for how long, that the user's keys pause the agent,
-// is not in what the agent reads, and goes with the grant, leaving nothing.
+// The sign stands over real programs. It shows who drives and for how long, and that the user's
+// keys pause the agent. The agent cannot read it, and it leaves nothing behind when the grant ends.
 func TestASignStaysWhileAnAgentDrivesR69(t *testing.T) {
 	t.Parallel()
 	for _, at := range []struct {
@@ -251,7 +252,8 @@ func TestASignStaysWhileAnAgentDrivesR69(t *testing.T) {
 	}
 }
 
-// plenty prints lines of all kinds, faster and slower, within margins and across the end of the row.
+// plenty prints lines of all kinds, faster and slower, within margins and across the end of the
+// row.
 const plenty = `
 until [ -e go ]; do sleep 0.05; done
 for i in $(seq 1 60); do echo "line $i"; [ $((i % 10)) = 0 ] && sleep 0.05; done
@@ -263,7 +265,7 @@ seq 61 140; sleep 0.4; printf '\033[2J\033[H'; sleep 0.3; for i in $(seq 141 200
 done
 `
 
-// TestTheSignIsNeverScrolledAwayR69: what the user can scroll back to is what it is without the proxy.
+// The user can scroll back to the same rows as without the proxy.
 func TestTheSignIsNeverScrolledAwayR69(t *testing.T) {
 	w := newWorld(t)
 	w.write("plenty.sh", plenty)
@@ -293,7 +295,7 @@ func TestTheSignIsNeverScrolledAwayR69(t *testing.T) {
 	require.Equal(t, body(all(bare)), body(all(s)))
 }
 
-// TestNoNoticeIsNoSignR69: the window's title still says who drives.
+// Without the notice, the window's title still says who drives.
 func TestNoNoticeIsNoSignR69(t *testing.T) {
 	w, s, id := listening(t, 80, 12, "--agent --grant drive --no-notice")
 	w.granted(id, "--as", "claude")
@@ -303,7 +305,6 @@ func TestNoNoticeIsNoSignR69(t *testing.T) {
 	s.quits("\x04")
 }
 
-// TestAnotherAgentAsksR69: the sign says that.
 func TestAnotherAgentAsksR69(t *testing.T) {
 	w, s, id := listening(t, 80, 12, "--agent --grant drive")
 	w.granted(id, "--as", "claude")

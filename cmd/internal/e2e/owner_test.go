@@ -30,7 +30,8 @@ func (w *world) flood(a *agent) <-chan answer {
 	return told
 }
 
-// R9: the ways that need no key end control as the key does: nothing of the agent's comes after what the user types then.
+// R9: the ways that need no key end control as the key does: after what the user types then, no
+// byte of the agent follows.
 func TestNoAgentByteAfterAnyWayR9(t *testing.T) {
 	t.Parallel()
 	for name, way := range ways {
@@ -57,7 +58,7 @@ func TestNoAgentByteAfterAnyWayR9(t *testing.T) {
 	}
 }
 
-// R9: when the terminal closes, the agent is told and the program hears nothing more.
+// R9: when the terminal closes, the agent is told, and the program receives nothing further.
 func TestClosingTheTerminalReclaimsR9(t *testing.T) {
 	w := newWorld(t)
 	a := w.serves("flooder", eras[1])
@@ -76,7 +77,7 @@ func TestClosingTheTerminalReclaimsR9(t *testing.T) {
 	require.Equal(t, heard, w.content("heard"))
 }
 
-// R9: taking back before an answer refuses, and what was promised is void.
+// R9: a reclaim before an answer refuses the question, and voids any promise.
 func TestReclaimRefusesWhoAsksR9(t *testing.T) {
 	w, s, id := listening(t, 120, 24, "--agent")
 	asking := w.start("gateway", "request", id, "--reason", "please", "--as", "codex")
@@ -84,11 +85,11 @@ func TestReclaimRefusesWhoAsksR9(t *testing.T) {
 	w.good("reclaim", id)
 	require.Contains(t, asking.wait().err, "the user declined")
 	s.waitShown("gateway reclaim refused codex")
-	w.good("reclaim", id) // nothing to take is no mistake
+	w.good("reclaim", id) // reclaiming nothing is not an error
 	w.keyboard(id, "user")
 }
 
-// R9: what --grant promised is taken back as well.
+// R9: a reclaim also voids the promise of --grant.
 func TestReclaimEndsWhatWasPromisedR9(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(120, 24)
@@ -101,7 +102,7 @@ func TestReclaimEndsWhatWasPromisedR9(t *testing.T) {
 	require.Equal(t, 1, asking.wait().status)
 }
 
-// an owner sits at a window of its own.
+// owner opens a separate window for an owner.
 func (w *world) owner(cols, rows int) *terminal {
 	w.t.Helper()
 	o := w.terminal(cols, rows)
@@ -135,7 +136,7 @@ func TestAnOwnerGrantsFromAnotherWindow(t *testing.T) {
 	s.press(`C-\`)
 	s.waitShown("the keyboard is yours: codex is stopped")
 
-	// To the next that asks, if it is the right one; and the key takes that back.
+	// For the next request, if it comes from the right agent; and the key takes the grant back.
 	o.run("gateway grant " + id + " --to codex --level type")
 	o.wait("give text and editing keys to codex, when it asks within 2m, for 10m or the user's limit? [y/N]")
 	o.typed("y\n")
@@ -146,7 +147,8 @@ func TestAnOwnerGrantsFromAnotherWindow(t *testing.T) {
 	require.Equal(t, "typed", w.content("heard"))
 }
 
-// The owner sees all sessions in one screen, and answers there with the same right as elsewhere.
+// The owner sees all sessions on one screen, and answers there with the same authority as
+// elsewhere.
 func TestAnOwnerAnswersInTop(t *testing.T) {
 	w := newWorld(t)
 	s, o := w.terminal(100, 24), w.terminal(80, 24)
@@ -159,7 +161,7 @@ func TestAnOwnerAnswersInTop(t *testing.T) {
 	o.press("Enter")
 	o.wait("give every key to codex, for 10m or the user's limit? [y/N] _")
 	o.typed("y\r")
-	o.wait("there is no owner token") // what gives agents more is signed, here too
+	o.wait("there is no owner token") // granting more needs a signature, here too
 	s.asked()
 	w.good("token", "create", "owner", "--role", "owner", "--save")
 	o.press("Enter")
@@ -186,7 +188,7 @@ func TestAnOwnerAnswersInTop(t *testing.T) {
 	require.Contains(t, piped.err, "gateway ls lists the sessions")
 }
 
-// Who is muted elsewhere loses what it asks for, may not ask again, and can be let by the owner.
+// An agent muted from elsewhere loses its request and may not ask again until the owner unmutes it.
 func TestAnAgentIsMutedFromAnotherWindow(t *testing.T) {
 	w := newWorld(t)
 	s, o := w.terminal(120, 24), w.owner(120, 24)
@@ -207,7 +209,7 @@ func TestAnAgentIsMutedFromAnotherWindow(t *testing.T) {
 	o.typed("y\n")
 	require.Zero(t, o.status())
 	s.waitShown("owner unmuted all agents")
-	s.openMenu() // or it would have to wait
+	s.openMenu() // otherwise the next request would have to wait
 	s.press("Escape")
 	s.waitGone("Ctrl+G lets")
 	asking = w.start("gateway", "request", id, "--reason", "now", "--as", "codex")
@@ -216,7 +218,7 @@ func TestAnAgentIsMutedFromAnotherWindow(t *testing.T) {
 	require.Zero(t, asking.wait().status)
 }
 
-// What the owner read is no longer so: the user refused meanwhile. The decision is void.
+// The owner's answer is void if the user refused in the meantime.
 func TestAnOwnersAnswerToAnOldQuestionIsVoid(t *testing.T) {
 	w := newWorld(t)
 	s, o := w.terminal(120, 24), w.owner(180, 24)
@@ -228,7 +230,7 @@ func TestAnOwnersAnswerToAnOldQuestionIsVoid(t *testing.T) {
 	o.wait("[y/N]")
 	s.answer(`C-\`)
 	require.Equal(t, 1, asking.wait().status)
-	s.openMenu() // or it would have to wait
+	s.openMenu() // otherwise the next request would have to wait
 	s.press("Escape")
 	s.waitGone("Ctrl+G lets")
 	asking = w.start("gateway", "request", id, "--reason", "something else", "--as", "codex")
@@ -241,7 +243,8 @@ func TestAnOwnersAnswerToAnOldQuestionIsVoid(t *testing.T) {
 	require.Equal(t, 1, asking.wait().status)
 }
 
-// Promise 3: an agent that drives a shell could type what the owner would. It gets neither more nor longer.
+// Promise 3: an agent that drives a shell can type the owner's commands there. It gets neither a
+// higher level nor more time that way.
 func TestAnAgentInAShellCannotGrantItselfR54(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(120, 24)
@@ -258,7 +261,7 @@ func TestAnAgentInAShellCannotGrantItselfR54(t *testing.T) {
 	s.quits("exit\n")
 }
 
-// The owners of a gateway elsewhere count only where the user said so.
+// The owners of a remote gateway count only if the user said so.
 func TestAllowRemoteGrant(t *testing.T) {
 	t.Parallel()
 	for name, allowed := range map[string]bool{"refused": false, "allowed": true} {

@@ -11,8 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// dist makes the packages for this machine's processor from a copy of the checkout, history and changes included, at the path dir, with
-// a umask and a time zone. It returns what SHA256SUMS says.
+// dist makes the packages for this machine's processor, with a umask and a time zone. It works on a
+// copy of the checkout, with its history and changes, at the path dir. It returns the content of
+// SHA256SUMS.
 func dist(t *testing.T, dir, umask, zone string) (sums string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "sh", "-ec", `umask $3
@@ -30,8 +31,8 @@ func dist(t *testing.T, dir, umask, zone string) (sums string) {
 	return string(content)
 }
 
-// TestPackages: made twice, at two places and under other circumstances, they are the same bytes. The .deb is installed below a
-// directory of the test's own, used, and removed without a trace.
+// Made twice, in two places and circumstances, the packages have the same bytes. The .deb is
+// installed below a directory of the test's own, used, and removed without a trace.
 func TestPackages(t *testing.T) {
 	clients(t)
 	if runtime.GOOS != "linux" {
@@ -82,7 +83,7 @@ func TestPackages(t *testing.T) {
 	}
 }
 
-// dpkg is the program of that name on an empty system below a directory of the world.
+// dpkg returns dpkg for an empty system below a directory of the world.
 func (w *world) dpkg(dir string) func(args ...string) {
 	w.t.Helper()
 	if _, err := exec.LookPath("dpkg"); err != nil {
@@ -101,7 +102,7 @@ func (w *world) dpkg(dir string) func(args ...string) {
 	return func(args ...string) {
 		w.t.Helper()
 		cmd := w.command(program[0], append(program[1:], append([]string{"--root=" + w.path(dir), "--force-script-chrootless"}, args...)...)...)
-		cmd.Env = append(cmd.Env, "PATH="+os.Getenv("PATH")+":/usr/sbin:/sbin") // dpkg wants to see ldconfig
+		cmd.Env = append(cmd.Env, "PATH="+os.Getenv("PATH")+":/usr/sbin:/sbin") // dpkg looks for ldconfig
 		out, err := cmd.CombinedOutput()
 		require.NoError(w.t, err, "%s", out)
 	}

@@ -21,7 +21,7 @@ import (
 	"terminalproxy/protocol"
 )
 
-// webPage is a page in a browser, as far as the gateway can tell.
+// webPage behaves towards the gateway as a page in a browser.
 type webPage struct {
 	w     *world
 	base  string // http://127.0.0.1:PORT, or https:
@@ -32,10 +32,10 @@ type webPage struct {
 	typed uint64 // the number of its newest keys
 }
 
-// opens runs gateway open with more flags at a terminal and gives its process id and the link.
+// opens runs gateway open with more flags at a terminal, and returns its process id and the link.
 func (s *terminal) opens(flags string) (pid, link string) {
 	s.w.t.Helper()
-	mark := fmt.Sprintf("open%d=", s.marks) // what another one printed may still stand there
+	mark := fmt.Sprintf("open%d=", s.marks) // an earlier run's output may still stand there
 	s.run("sh -c 'echo " + mark + "$$; exec gateway open " + flags + "'")
 	pid = s.match(mark + `(\d+)\s`)
 	return pid, s.match(mark + `\d+\s(?s:.*)(https?://127\.0\.0\.1:\d+/#c=[a-z2-7]{16})\s`)
@@ -53,7 +53,8 @@ func (w *world) visits(link string) *webPage {
 	return p
 }
 
-// enters comes in by a link, and gives the words that the page shows, those of its own key, and those that it is told.
+// enters enters by a link. It returns the words that the page makes from its own key, and the words
+// that the gateway tells it.
 func (p *webPage) enters(link string) (own, told string) {
 	p.w.t.Helper()
 	var code string
@@ -85,7 +86,7 @@ func (p *webPage) post(path string, body, into any) (status int) {
 	return resp.StatusCode
 }
 
-// ticket asks for one.
+// ticket asks for a ticket.
 func (p *webPage) ticket() (status int, ticket string) {
 	p.w.t.Helper()
 	var got struct{ Ticket string }
@@ -94,13 +95,13 @@ func (p *webPage) ticket() (status int, ticket string) {
 	return status, got.Ticket
 }
 
-// connects waits until the page may come in, and opens its WebSocket.
+// connects waits until the page may enter, and opens its WebSocket.
 func (p *webPage) connects() {
 	p.w.t.Helper()
 	p.w.until(func() bool { return p.tries() == nil }, func() string { return p.tries().Error() })
 }
 
-// tries is one try of connects.
+// tries is one attempt of connects.
 func (p *webPage) tries() error {
 	p.w.t.Helper()
 	status, ticket := p.ticket()
@@ -123,7 +124,7 @@ func (p *webPage) tries() error {
 	return nil
 }
 
-// next is the next message of the gateway.
+// next returns the gateway's next message.
 func (p *webPage) next() protocol.Message {
 	p.w.t.Helper()
 	_, frame, err := p.ws.ReadMessage()
@@ -140,7 +141,7 @@ func (p *webPage) sends(m protocol.Message) {
 	require.NoError(p.w.t, p.ws.WriteMessage(websocket.TextMessage, frame))
 }
 
-// asks sends a request and gives its answer.
+// asks sends a request and returns its answer.
 func (p *webPage) asks(m protocol.Message) protocol.Message {
 	p.w.t.Helper()
 	m = protocol.WithRequestID(m, protocol.NewID())
@@ -152,7 +153,7 @@ func (p *webPage) asks(m protocol.Message) protocol.Message {
 	}
 }
 
-// session is the only one of the list.
+// session returns the only session of the list.
 func (p *webPage) session() protocol.SessionInfo {
 	p.w.t.Helper()
 	list, ok := p.asks(&protocol.SessionsList{}).(*protocol.SessionsListResult)
@@ -180,7 +181,7 @@ func (p *webPage) sees(id, text string) {
 	p.sends(&protocol.Unview{SessionID: id})
 }
 
-// gives is a decision that gives the keyboard, signed with a key.
+// gives returns a decision that grants the keyboard, signed with a key.
 func (p *webPage) gives(key ed25519.PrivateKey) protocol.Message {
 	p.w.t.Helper()
 	s := p.session()
@@ -189,7 +190,7 @@ func (p *webPage) gives(key ed25519.PrivateKey) protocol.Message {
 	return p.asks(m)
 }
 
-// refused is an answer that is an error with a code.
+// refused checks that an answer is an error with a code.
 func (p *webPage) refused(code protocol.Code, got protocol.Message) {
 	p.w.t.Helper()
 	no, ok := got.(*protocol.Error)
@@ -197,7 +198,7 @@ func (p *webPage) refused(code protocol.Code, got protocol.Message) {
 	require.Equal(p.w.t, code, no.Code, no.Message)
 }
 
-// ends reads to the close frame.
+// ends reads up to the close frame.
 func (p *webPage) ends() (code int, why string) {
 	p.w.t.Helper()
 	for {
@@ -209,7 +210,7 @@ func (p *webPage) ends() (code int, why string) {
 	}
 }
 
-// tokens are the names of the tokens that this machine's proxies believe.
+// tokens returns the names of the tokens that this machine's proxies accept.
 func (w *world) tokens() string {
 	w.t.Helper()
 	return w.good("token", "ls")
@@ -258,7 +259,8 @@ func TestAnOwnersPageAnswersAndTakesBack(t *testing.T) {
 	require.Contains(t, w.tokens(), "no tokens", "its key is worth nothing any more")
 }
 
-// Enter where a question stands is a no, and the page stays outside; with it no more in the way, Enter makes a link again.
+// Enter refuses the standing question, and the page stays outside. Without a question, Enter makes
+// a new link.
 func TestAPageThatTheUserDoesNotKnow(t *testing.T) {
 	w := newWorld(t)
 	s, o := w.terminal(100, 24), w.terminal(100, 40)
@@ -277,7 +279,7 @@ func TestAPageThatTheUserDoesNotKnow(t *testing.T) {
 	require.Zero(t, o.status())
 }
 
-// A page that looks does nothing else, and it sees what it was opened for.
+// A page opened only to look can do nothing else, and it sees what it was opened for.
 func TestAPageThatLooks(t *testing.T) {
 	w := newWorld(t)
 	s, other, o := w.terminal(100, 24), w.terminal(100, 24), w.terminal(100, 24)
@@ -307,7 +309,8 @@ func TestAPageThatLooks(t *testing.T) {
 	require.Zero(t, o.status())
 }
 
-// A gateway open that is killed leaves a key behind that nobody can reach anything with, and the next one removes it.
+// A killed gateway open leaves a key that no longer opens anything; the next gateway open removes
+// it.
 func TestAKilledOpenLeavesNoKey(t *testing.T) {
 	w := newWorld(t)
 	s, o := w.terminal(100, 24), w.terminal(100, 30)
@@ -328,7 +331,8 @@ func TestAKilledOpenLeavesNoKey(t *testing.T) {
 	require.Zero(t, o.status())
 }
 
-// The process that serves the gateway is killed: pages are told to come back, and find the session again.
+// When the process that serves the gateway is killed, pages are told to reconnect, and find the
+// session again.
 func TestAPageComesBackToTheNextGateway(t *testing.T) {
 	w := newWorld(t)
 	s, other, o := w.terminal(100, 24), w.terminal(100, 24), w.terminal(100, 24)

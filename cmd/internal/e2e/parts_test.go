@@ -15,7 +15,8 @@ import (
 	"terminalproxy/protocol"
 )
 
-// TestSeveralLinesAndEnter: what a program that takes a paste as one text makes of several lines, and one that reads line by line.
+// Several lines reach a program that takes a paste as one text, and a program that reads line by
+// line.
 func TestSeveralLinesAndEnter(t *testing.T) {
 	w := newWorld(t, "bash", "python3", "vim")
 	w.write("rc", "PS1='$ '\n")
@@ -75,7 +76,8 @@ func TestSeveralLinesAndEnter(t *testing.T) {
 	require.NoFileExists(t, w.path("not"))
 }
 
-// TestPartsAreTypedOnce: however often an input is sent under its id, and though whoever sent it first went away meanwhile.
+// An input is typed once, however often it is sent under its id, and even if its first sender has
+// left.
 func TestPartsAreTypedOnce(t *testing.T) {
 	w, s, c, at := types(t)
 	body := `{"requestId":"same","parts":[{"kind":"text","data":"once"},{"kind":"keys","data":"left"},{"kind":"keys","data":"enter"}],"settleMs":50}`
@@ -94,7 +96,7 @@ func TestPartsAreTypedOnce(t *testing.T) {
 		require.ErrorIs(t, err, context.Canceled)
 	}
 	const whole = "once\x1b[D\r"
-	again := func() string { // the answer of the one that was typed, as far as it was
+	again := func() string { // the answer to the input that was typed, up to where it stopped
 		resp := c.request("POST", at+"/input", body)
 		answer, err := io.ReadAll(resp.Body)
 		require.NoError(t, err)
@@ -125,8 +127,9 @@ func TestPartsAreTypedOnce(t *testing.T) {
 	c.client.CloseIdleConnections()
 }
 
-// TestOneQuestionForAllParts: where everything needs the user, under level type, they answer once. What goes to the line by itself is
-// on it when they are asked about Enter; a refusal leaves it there, and the receipt says so.
+// If every part needs the user, under level type, the user answers once. Parts that only edit the
+// line stand on it when the question about Enter appears. A refusal leaves them there, and the
+// receipt says so.
 func TestOneQuestionForAllParts(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(100, 24)
@@ -151,7 +154,7 @@ func TestOneQuestionForAllParts(t *testing.T) {
 	require.NotContains(t, w.content("heard"), "never")
 }
 
-// TestAPasswordEndsAnInput: what the parts before a question for a secret asked for is typed, and nothing of what follows.
+// Everything before a secret prompt is typed, and nothing after it.
 func TestAPasswordEndsAnInput(t *testing.T) {
 	w := newWorld(t, "bash")
 	w.write("rc", "PS1='$ '\n")
@@ -175,7 +178,7 @@ func TestAPasswordEndsAnInput(t *testing.T) {
 	c.client.CloseIdleConnections()
 }
 
-// TestNothingFollowsTheReclaimKeyBetweenParts: whenever it comes, the receipt says what the program has, to the byte.
+// Whenever the reclaim key comes, the receipt states exactly the bytes that the program has.
 func TestNothingFollowsTheReclaimKeyBetweenParts(t *testing.T) {
 	w := newWorld(t)
 	for round := range 4 {
@@ -187,7 +190,7 @@ func TestNothingFollowsTheReclaimKeyBetweenParts(t *testing.T) {
 		a.good("terminal_request_control", args{"reason": "type"}, "granted")
 		sending := a.start("terminal_send", args{"text": "abc", "keys": []string{"x", "enter"}, "enter": true})
 		for range round {
-			w.listens(name, "abcx?") // as far as it has come
+			w.listens(name, "abcx?") // up to where it has come
 		}
 		s.press(`C-\`)
 		got := w.answered(sending).text

@@ -2,5 +2,5 @@
 
 package e2e_test
 
-// processBehind is known on Linux only.
+// processBehind works on Linux only.
 func processBehind(int) (pid int) { return 0 }

@@ -13,7 +13,8 @@ import (
 	"terminalproxy/protocol"
 )
 
-// permission is the tool that Claude Code asks for leave, for the conversation of a session.
+// permission starts the tool through which Claude Code asks for permission, for the conversation of
+// a session.
 func (w *world) permission(id string) *agent {
 	w.t.Helper()
 	p := &agent{w: w, cmd: w.command(w.cli, "mcp", "--permission", "--session", id)}
@@ -21,7 +22,7 @@ func (w *world) permission(id string) *agent {
 	var err error
 	p.session, err = client.Connect(w.ctx, &mcp.CommandTransport{Command: p.cmd}, nil)
 	require.NoError(w.t, err)
-	w.t.Cleanup(func() { // one is killed before
+	w.t.Cleanup(func() { // one test kills it first
 		if w.t.Failed() {
 			_ = p.cmd.Process.Kill() // it may wait for an answer
 		}
@@ -30,7 +31,7 @@ func (w *world) permission(id string) *agent {
 	return p
 }
 
-// asksFor has it asked for a command, and returns when that is known in the conversation.
+// asksFor lets it ask for a command, and returns once the request is in the conversation.
 func (p *agent) asksFor(id, command string) <-chan answer {
 	p.w.t.Helper()
 	asking := p.start("approval_prompt", args{"tool_name": "Bash", "input": args{"command": command}, "tool_use_id": "toolu_1"})
@@ -38,14 +39,15 @@ func (p *agent) asksFor(id, command string) <-chan answer {
 	return asking
 }
 
-// wantsLeave waits until a conversation has an approval of a command. Its state alone may still be that of the approval before.
+// wantsLeave waits until a conversation has an approval of a command. The conversation's state
+// alone may still belong to the previous approval.
 func (w *world) wantsLeave(id, command string) {
 	w.t.Helper()
 	w.logs(id, command)
 	w.chatting(id, protocol.ChatApproval)
 }
 
-// denied is why a call was denied.
+// denied checks why a call was denied.
 func (w *world) denied(asking <-chan answer, words string) {
 	w.t.Helper()
 	got := w.answered(asking).text
@@ -53,7 +55,7 @@ func (w *world) denied(asking <-chan answer, words string) {
 	require.Contains(w.t, got, words)
 }
 
-// TestAPermissionIsAskedInAConversation: another agent's request is answered as the coding agent's own, and every failure denies it.
+// Another agent's request is answered like the coding agent's own, and every failure denies it.
 func TestAPermissionIsAskedInAConversation(t *testing.T) {
 	w, s, o, id := talks(t)
 	p := w.permission(id)
@@ -105,7 +107,6 @@ func TestAPermissionIsAskedInAConversation(t *testing.T) {
 	require.Contains(t, audit, `leave for Bash {"command":"touch x"}`)
 }
 
-// TestACoveredCommandIsAllowedByNobodyWhoDoesNotSeeIt.
 func TestACoveredCommandIsAllowedByNobodyWhoDoesNotSeeIt(t *testing.T) {
 	w, _, o, id := talks(t)
 	p := w.permission(id)
@@ -120,7 +121,7 @@ func TestACoveredCommandIsAllowedByNobodyWhoDoesNotSeeIt(t *testing.T) {
 	require.NoFileExists(t, w.path("HIDDEN"))
 }
 
-// TestAPermissionDiesWithTheGateway: neither side takes an answer for one that was lost with it.
+// Neither side takes an answer for a permission that was lost with its gateway.
 func TestAPermissionDiesWithTheGateway(t *testing.T) {
 	w := newWorld(t)
 	serving := w.serve("gateway")
@@ -138,7 +139,8 @@ func TestAPermissionDiesWithTheGateway(t *testing.T) {
 	require.Zero(t, s.status())
 }
 
-// TestAnAgentInsideAConversationAsksThere: an agent that runs in a conversation's terminal, and has none of its own, asks the people of that.
+// An agent that runs in a conversation's terminal, without a conversation of its own, asks the
+// people of that conversation.
 func TestAnAgentInsideAConversationAsksThere(t *testing.T) {
 	w := newWorld(t, "python3")
 	env := w.terminalAgentEnv()
@@ -156,7 +158,7 @@ func TestAnAgentInsideAConversationAsksThere(t *testing.T) {
 	require.Zero(t, s.status())
 }
 
-// TestAnAgentInsideAnAgentsTerminalAsksItsUser: the same one level down, where the conversation around is a gateway chat.
+// The same one level down, where the outer conversation is a gateway chat.
 func TestAnAgentInsideAnAgentsTerminalAsksItsUser(t *testing.T) {
 	w := newWorld(t, "python3")
 	serving := w.serve("gateway")
@@ -176,7 +178,8 @@ func TestAnAgentInsideAnAgentsTerminalAsksItsUser(t *testing.T) {
 	require.Zero(t, serving.wait().status)
 }
 
-// lineAgent is Claude Code without its interface, which runs a command for a prompt, asks nobody, and says what came of it.
+// lineAgent is Claude Code without its interface. It runs a command for a prompt without asking,
+// and prints the result.
 const lineAgent = `#!/usr/bin/env python3
 import json, subprocess, sys
 def send(m):
@@ -193,13 +196,14 @@ for line in sys.stdin:
         send({"type": "result", "result": "done"})
 `
 
-// TestAnAgentThatClaudeStartsAsksItsUser: who runs below Claude Code in a gateway chat, or is pointed there, is answered at its prompt.
+// An agent below Claude Code in a gateway chat, or pointed there, gets its answer at that chat's
+// prompt.
 func TestAnAgentThatClaudeStartsAsksItsUser(t *testing.T) {
 	w := newWorld(t, "python3")
 	serving := w.serve("gateway")
 	s := w.terminal(120, 40)
 	env := w.terminalAgentEnv()
-	require.NoError(t, os.WriteFile(filepath.Join(w.path("agents"), "claude"), []byte(lineAgent), 0o700)) //nolint:gosec // it is run
+	require.NoError(t, os.WriteFile(filepath.Join(w.path("agents"), "claude"), []byte(lineAgent), 0o700)) //nolint:gosec // the file is executed
 	s.run(env + "gateway chat")
 	s.wait("→ You:")
 	id := w.session()

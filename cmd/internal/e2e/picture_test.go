@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// looks reads a screen with its picture.
+// looks reads a screen together with its picture.
 func (a *agent) looks(tool string, with args) (text string, pixels []byte) {
 	a.w.t.Helper()
 	with["image"] = true
@@ -27,7 +27,7 @@ func (a *agent) looks(tool string, with args) (text string, pixels []byte) {
 	return text, picture.Data
 }
 
-// colours are those of the whole cells of a picture's row, "" for one of several colours.
+// colours returns the colours of the cells in a picture's row, "" for a cell of several colours.
 func colours(t *testing.T, pixels []byte, row, cols int) []string {
 	t.Helper()
 	img, err := png.Decode(bytes.NewReader(pixels))
@@ -50,10 +50,11 @@ func colours(t *testing.T, pixels []byte, row, cols int) []string {
 	return all
 }
 
-// bashArgs runs a line in a shell that then does nothing.
+// bashArgs runs a line in a shell, which then does nothing.
 func bashArgs(line string) []string { return []string{"-c", line + "; exec sleep 1000"} }
 
-// TestAnAgentSeesThePicture: over MCP, over HTTP and on the command line it is the same one, with the colours of every cell.
+// Over MCP, over HTTP and on the command line the picture is the same, with the colours of every
+// cell.
 func TestAnAgentSeesThePicture(t *testing.T) {
 	w, a := anAgent(t)
 	id, _ := a.runs(args{
@@ -80,7 +81,7 @@ func TestAnAgentSeesThePicture(t *testing.T) {
 	require.NoError(t, a.session.Close())
 }
 
-// TestALargeScreenIsMadeToFit: cells get smaller, and beyond that the agent is told to read.
+// The cells of a large screen get smaller; beyond a limit, the agent is told to read the text.
 func TestALargeScreenIsMadeToFit(t *testing.T) {
 	w := newWorld(t)
 	a := w.agent("claude", eras[0])

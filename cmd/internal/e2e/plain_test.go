@@ -47,8 +47,8 @@ func TestVimUnderProxyIsVim(t *testing.T) {
 	}
 }
 
-// Where a process can open next to nothing it says so, and Go's runtime does not end it with a trace. The program has the limit of
-// the user's shell, and not what the proxy makes of it for itself.
+// A process that can open next to nothing says so, and Go's runtime does not end it with a trace.
+// The program has the limit of the user's shell, not the one that the proxy sets for itself.
 func TestFewFileDescriptors(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(100, 24)
@@ -66,8 +66,8 @@ func TestFewFileDescriptors(t *testing.T) {
 	}
 }
 
-// Where Go's runtime could come to its end in the middle of a session, for want of address space, the session does not begin; with 1 GiB
-// it has enough. Below 730 MiB the runtime does not start, and says so in its own words.
+// A session does not begin if Go's runtime could run out of address space in the middle of it. 1
+// GiB is enough. Below 730 MiB the runtime itself does not start, and says so in its own words.
 func TestLittleAddressSpace(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(100, 24)
@@ -84,7 +84,7 @@ func TestLittleAddressSpace(t *testing.T) {
 	require.Equal(t, 7, s.status())
 }
 
-// A program that is killed cannot clean up; the proxy does.
+// A killed program cannot clean up; the proxy does.
 func TestTheTerminalIsRestoredAfterAKilledProgram(t *testing.T) {
 	t.Parallel()
 	for _, flags := range []string{"", "--agent "} {
@@ -124,7 +124,7 @@ func TestTheWindowsSizeReachesTheProgram(t *testing.T) {
 	}
 }
 
-// R13: with no --agent every byte passes untouched.
+// R13: without --agent every byte passes untouched.
 func TestEveryBytePassesUntouchedWithoutAgentR13(t *testing.T) {
 	w := newWorld(t)
 	const size = 1 << 20
@@ -185,7 +185,7 @@ func TestAPlainSessionLeavesNoFile(t *testing.T) {
 	require.Equal(t, before, w.files(), "afterwards")
 }
 
-// files are the names of everything in the world.
+// files returns the names of all files in the world.
 func (w *world) files() []string {
 	var names []string
 	require.NoError(w.t, filepath.WalkDir(w.dir, func(path string, _ fs.DirEntry, err error) error {

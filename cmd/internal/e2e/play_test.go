@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestAPersonPlaysARecording: from their terminal, which is as it was afterwards, however it ends.
+// A person plays a recording in their terminal, which is restored, however playing ends.
 func TestAPersonPlaysARecording(t *testing.T) {
 	w := newWorld(t)
 	w.recordShell()
@@ -15,7 +15,7 @@ func TestAPersonPlaysARecording(t *testing.T) {
 	p.run("gateway play s.cast")
 	p.wait("exit 7")
 	p.wait("■")
-	p.press("Home") // at the end it has paused
+	p.press("Home") // it has paused at the end
 	p.wait("‖ 0:00")
 	p.press("]")
 	p.wait("codex: echo one two⏎")

@@ -11,14 +11,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// plugin is how an agent gets what contrib has for it, as docs/agents.md says.
+// plugin says how an agent gets contrib's plugin, following docs/agents.md.
 type plugin struct {
 	agent   string // its program
 	install []string
 	asks    []string // its command line before a prompt, nil for the usual one
 }
 
-// plugins are those of the agents that have such; opencode has skills only.
+// plugins are those of the agents that have plugins; opencode has skills only.
 var plugins = []plugin{
 	{
 		agent: "claude", install: []string{"plugin marketplace add CONTRIB/plugin", "plugin install terminalproxy@terminalproxy"},
@@ -36,7 +36,8 @@ var plugins = []plugin{
 	{agent: "opencode"},
 }
 
-// TestPlugins: real agents get the plugin from the checkout; their models are told of the skill, and call the tools.
+// Real agents load the plugin from the checkout. Their models learn of the skill and call the
+// tools.
 func TestPlugins(t *testing.T) {
 	const about = "See and operate programs in terminals that the user shares with you"
 	for _, p := range plugins {
@@ -65,14 +66,14 @@ func TestPlugins(t *testing.T) {
 	}
 }
 
-// plugs gives an agent what contrib has for it.
+// plugs installs contrib's plugin for an agent.
 func (w *world) plugs(p plugin, bin string, env []string) {
 	w.t.Helper()
 	contrib := mustAbs(w.t, filepath.Join(checkout, "contrib"))
 	for _, line := range p.install {
 		words := strings.Fields(line)
 		for i := range words {
-			words[i] = strings.ReplaceAll(words[i], "CONTRIB", contrib) // whose path may have a blank
+			words[i] = strings.ReplaceAll(words[i], "CONTRIB", contrib) // its path may have a blank
 		}
 		add := w.prepare(bin, words...)
 		add.cmd.Env = append(add.cmd.Env, env...)
@@ -85,7 +86,8 @@ func (w *world) plugs(p plugin, bin string, env []string) {
 	}
 }
 
-// plugsOpencode puts the snippet into opencode's configuration, and the skill where it looks for skills.
+// plugsOpencode puts the snippet into opencode's configuration, and the skill into opencode's
+// directory of skills.
 func (w *world) plugsOpencode(snippet string) {
 	w.t.Helper()
 	const dir = "home/config/opencode/"
@@ -93,20 +95,20 @@ func (w *world) plugsOpencode(snippet string) {
 	require.NoError(w.t, json.Unmarshal([]byte(w.content(dir+"opencode.json")), &config))
 	text, err := os.ReadFile(snippet)
 	require.NoError(w.t, err)
-	require.NoError(w.t, json.Unmarshal(text, &config)) // beside what stands there
+	require.NoError(w.t, json.Unmarshal(text, &config)) // beside the existing settings
 	w.writeJSON(dir+"opencode.json", config)
 	require.NoError(w.t, os.MkdirAll(w.path(dir+"skills/user-terminal"), 0o700))
 	w.write(dir+"skills/user-terminal/SKILL.md", w.good("skill"))
 }
 
-// TestTheDocsNameEveryPlugin, by the commands that the test above runs.
+// The docs have the commands that the test above runs.
 func TestTheDocsNameEveryPlugin(t *testing.T) {
 	docs, err := os.ReadFile(filepath.Join(checkout, "docs", "agents.md"))
 	require.NoError(t, err)
 	for _, p := range plugins {
 		var lines []string
 		for _, line := range p.install {
-			line = strings.NewReplacer("CONTRIB", "./contrib", "--consent ", "").Replace(line) // nobody is there to be asked
+			line = strings.NewReplacer("CONTRIB", "./contrib", "--consent ", "").Replace(line) // no one is there to be asked
 			lines = append(lines, p.agent+" "+line)
 		}
 		require.Contains(t, string(docs), strings.Join(lines, " && "))

@@ -16,8 +16,8 @@ func (w *world) localToken(name string) (file string) {
 	return filepath.Join(w.dir, "home", "config", "terminalproxy", name+".agent")
 }
 
-// refusedAnnounced has an agent ask until the user's key came while that was announced: on a loaded machine control may have been given
-// by then, and is taken back.
+// refusedAnnounced has an agent ask until the user's key came during the announcement. On a loaded
+// machine control may have been granted by then, and is taken back.
 func (s *terminal) refusedAnnounced(ask func() *running) {
 	s.w.t.Helper()
 	for range 10 {
@@ -30,7 +30,7 @@ func (s *terminal) refusedAnnounced(ask func() *running) {
 			require.Contains(s.w.t, got.err, "the user declined")
 			return
 		}
-		asking = ask() // rules rest: the user has to give it
+		asking = ask() // rules pause: the user has to grant it
 		s.answer("C-g")
 		require.Zero(s.w.t, asking.wait().status)
 		s.w.good("release", s.w.session(), "--as", "helper")
@@ -38,8 +38,9 @@ func (s *terminal) refusedAnnounced(ask func() *running) {
 	require.FailNow(s.w.t, "the key never came in time")
 }
 
-// TestARuleGivesTheKeyboard: to the agent that shows the token, in front of the program of the rule and of no other, announced, with the
-// sign and in the audit log; the user's key refuses, and then the user is asked again.
+// The agent that shows the token gets the keyboard, only while the program of the rule is in front.
+// The grant is announced, shown by the sign, and logged. The user's key refuses it, and then the
+// user is asked again.
 func TestARuleGivesTheKeyboard(t *testing.T) {
 	w := newWorld(t, "dash", "bash")
 	w.configures("[[allow]]\nagent = 'claude'\nprogram = 'dash'\nlevel = 'drive'\nfor = '5m'\n[[never]]\nprogram = 'cat'\n")
@@ -58,7 +59,7 @@ func TestARuleGivesTheKeyboard(t *testing.T) {
 	w.listens(s.recording(), `“helper” \(token claude, gateway request under \S+\) drives this program in 3 s for 5 min, by your rule at config.toml:1: “look”`)
 	s.waitShown("helper drives 5 min")
 
-	// A program of the never gets nothing, no byte typed ahead either.
+	// A program of a never rule gets nothing, not even a byte typed ahead.
 	w.good("send", id, "--as", "helper", "--text", "echo yes > one; cat > two\n")
 	w.listens("one", "yes") // and cat has begun, or is about to
 	got = w.gateway("send", id, "--as", "helper", "--text", "no\n", "--timeout", "300ms")
@@ -79,7 +80,7 @@ func TestARuleGivesTheKeyboard(t *testing.T) {
 	w.good("release", id, "--as", "helper")
 	s.refusedAnnounced(func() *running { return ask("--agent-token", token) })
 	s.openMenu()
-	s.press("Enter") // which dash sees, too
+	s.press("Enter") // dash sees it too
 	s.waitGone("Ctrl+G lets")
 	asking = ask()
 	s.answer("C-g")
@@ -92,7 +93,8 @@ func TestARuleGivesTheKeyboard(t *testing.T) {
 	require.Contains(t, log, "a rule of the user's (config.toml:6) never gives you the keyboard here")
 }
 
-// TestARuleWithoutATokenIsNone, and neither is one that was written while the session runs; a broken one is said, and the program runs.
+// A rule without a token does not count, nor does one written while the session runs. A broken rule
+// is reported, and the program runs.
 func TestARuleWithoutATokenIsNone(t *testing.T) {
 	w := newWorld(t)
 	token := w.localToken("claude")

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A grant that is for vim rests while vim shows a shell, and goes on with it.
+// A grant for vim pauses while vim shows a shell, and resumes with vim.
 func TestOnlyThisProgram(t *testing.T) {
 	w := newWorld(t, "vim", "bash")
 	s := w.terminal(110, 16)
@@ -33,7 +33,7 @@ func TestOnlyThisProgram(t *testing.T) {
 		s.typed("echo mine > said; exit\n")
 		got = waiting.wait()
 		if command == ":shell" {
-			require.Zero(t, got.status, got.err) // vim is as the agent saw it last
+			require.Zero(t, got.status, got.err) // vim is as the agent last saw it
 		} else {
 			got.fails(t, 1, "the user typed since you looked")
 			w.good("send", id, "--as", "codex", "--text", "\roeggs")
@@ -48,11 +48,11 @@ func TestOnlyThisProgram(t *testing.T) {
 	require.Contains(t, w.content("notes.txt"), "bread\nmilk\neggs")
 }
 
-// unbracketed has bash take several lines as several, and not as one paste.
+// unbracketed makes bash take several lines one by one, not as one paste.
 const unbracketed = "bind 'set enable-bracketed-paste off'\nPS1='$ '\n"
 
-// TestNothingIsTypedAheadR79: in one input an agent starts another program and types on for that: it gets nothing, in every
-// program that can start one, however it is started.
+// In one input, an agent starts another program and types on for it: the program gets nothing, in
+// every program that can start another one, and in every way of starting it.
 func TestNothingIsTypedAheadR79(t *testing.T) {
 	t.Parallel()
 	const shell = "proxy --agent --grant drive --yield 0s --no-notice --only-this-program "
@@ -60,7 +60,7 @@ func TestNothingIsTypedAheadR79(t *testing.T) {
 		name, run, sees string
 		needs           string
 		send            []string // after gateway send ID --as codex
-		front           string   // who gets the terminal
+		front           string   // which program takes the terminal
 	}{
 		{"lines", shell + "bash --rcfile rc", `[$#] ?\n`, "bash", []string{"--text", "sh\ntouch F\n"}, "sh"},
 		{"keys", shell + "bash --rcfile rc", `[$#] ?\n`, "bash", []string{"s", "h", "ctrl-j", "t", "o", "u", "c", "h", "space", "F", "ctrl-m"}, "sh"},
@@ -95,7 +95,8 @@ func TestNothingIsTypedAheadR79(t *testing.T) {
 	}
 }
 
-// TestItGoesOnR79: what stays in front gets all of it, line by line, also when other programs have the terminal in between.
+// A program that stays in front gets the whole input, line by line, even if other programs have the
+// terminal in between.
 func TestItGoesOnR79(t *testing.T) {
 	w := newWorld(t)
 	w.write("rc", unbracketed)
@@ -119,8 +120,8 @@ func TestItGoesOnR79(t *testing.T) {
 	require.True(t, strings.HasSuffix(w.content("out"), "last\nmore\n"))
 }
 
-// TestBackAndForthR79: a program gives the terminal to another group for every line and takes it back. What the agent types
-// reaches that program alone, what the user types meanwhile the other.
+// For every line, a program gives the terminal to another group and takes it back. The agent's
+// input reaches only that program, and what the user types meanwhile only the other.
 func TestBackAndForthR79(t *testing.T) {
 	w := newWorld(t, "python3")
 	w.write("flip.py", `
@@ -157,7 +158,8 @@ for n in range(3):
 	require.Equal(t, "u0\nu1\nu2\n", w.content("other"))
 }
 
-// R63: what waited for a line of one program is not typed into another one, to which it may mean something else.
+// R63: an input that waited for a line of one program is not typed into another program, to which
+// it may mean something else.
 func TestWhatWaitedIsForTheSameProgramR63(t *testing.T) {
 	w := newWorld(t)
 	w.write("rc", "PS1='$ '\n")
@@ -172,7 +174,8 @@ func TestWhatWaitedIsForTheSameProgramR63(t *testing.T) {
 	got.fails(t, 1, "another program has the terminal since the input waited for the user's line")
 	require.NotContains(t, s.screen(), "stray")
 
-	// An agent that has looked types into what is there now, which the user ends before its line is whole.
+	// An agent that has looked types into the current program, which the user ends before its line
+	// is whole.
 	s.typed("mine")
 	s.wait("mine")
 	sending = w.start("gateway", "send", id, "--as", "codex", "--text", "echo stray", "--enter", "--timeout", "15s")

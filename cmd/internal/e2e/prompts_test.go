@@ -10,15 +10,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// act is one terminal_send, and what is there afterwards.
+// act is one terminal_send and its expected effect.
 type act struct {
 	send args
 	see  string // a regular expression for a row of the screen
-	file string // a file that then has what has says
+	file string // a file that then contains says
 	has  string
 }
 
-// prompted is a real program with its own way of taking what is typed.
+// prompted is a real program with its own way of reading input.
 type prompted struct {
 	name    string
 	program []string
@@ -26,8 +26,8 @@ type prompted struct {
 	dirs    []string
 	ready   string // a regular expression for a row of the screen
 	acts    []act
-	ends    args   // what makes the program end
-	left    string // a file that then has what leaves says
+	ends    args   // ends the program
+	left    string // a file that then contains leaves
 	leaves  string
 }
 
@@ -40,10 +40,12 @@ func lineOf(text string) args     { return args{"text": text, "enter": true} }
 
 const strange = "ä 世界 🚀 é"
 
-// prompt ends the row in which a shell waits: until it is there, the shell may not have switched pastes on again.
+// prompt ends the row in which a shell waits. Before it appears, the shell may not have switched
+// pastes on again.
 const prompt = `[#$%>] *$`
 
-// shellActs are what every line editor of a shell does: lines that wait for Enter, whatever is in them, and keys that edit.
+// shellActs work in the line editor of every shell: lines that wait for Enter, whatever they
+// contain, and keys that edit.
 var shellActs = []act{
 	{send: lineOf("printf '%s\\n' '" + strange + "' > one"), see: prompt, file: "one", has: strange + "\n"},
 	{send: textOf("touch a1\n  touch a2")}, // on the line, and not run
@@ -61,7 +63,7 @@ var shellActs = []act{
 	{send: args{"text": "2", "keys": []string{"enter"}}, see: prompt, file: "keys2", has: "abcd\n"},
 }
 
-// document is text in which each end of a line and each blank counts.
+// document is a text in which each newline and each blank counts.
 const document = "def f(x):\n    if x:\n        return '世界'\n\n    return \"ä\"\n"
 
 var heredoc = act{send: lineOf("cat > two <<'EOF'\n" + document + "EOF"), see: prompt, file: "two", has: document}
@@ -75,7 +77,7 @@ var prompts = []prompted{
 	},
 	{
 		name: "fish", program: []string{"fish"}, ready: prompt,
-		dirs: []string{"home/.local/share/fish/generated_completions"}, // or it makes them in the background
+		dirs: []string{"home/.local/share/fish/generated_completions"}, // otherwise fish generates them in the background
 		acts: append(shellActs, act{send: lineOf("begin\n  echo '世界'\n  echo ä\nend > two"), see: prompt, file: "two", has: "世界\nä\n"}),
 		ends: keysOf("ctrl-d"),
 	},
@@ -115,7 +117,7 @@ var prompts = []prompted{
 		acts: []act{
 			{send: keysOf("i")},
 			{send: textOf(strings.TrimSuffix(document, "\n"))},
-			{send: keysOf("ctrl-c")}, // which throws away what is typed right behind it
+			{send: keysOf("ctrl-c")}, // it throws away what is typed right after it
 			{send: keysOf("ctrl-home", "O")},
 			{send: textOf(strange)},
 			{send: keysOf("esc")},
@@ -229,7 +231,7 @@ func numbered(n int) string {
 	return text.String()
 }
 
-// TestTypingLandsInRealPrograms: text of one line and of several, keys and Enter reach each program as meant.
+// One line, several lines, keys and Enter reach each real program as meant.
 func TestTypingLandsInRealPrograms(t *testing.T) {
 	t.Parallel()
 	for _, p := range prompts {
@@ -262,7 +264,7 @@ func TestTypingLandsInRealPrograms(t *testing.T) {
 	}
 }
 
-// acts types and holds what it sees against what is meant to be there.
+// acts types and checks the effect.
 func (a *agent) acts(do act) {
 	a.w.t.Helper()
 	if do.see != "" {
@@ -276,8 +278,8 @@ func (a *agent) acts(do act) {
 	}
 }
 
-// types is a terminal_send that tries again while the terminal looks as if a password were asked for, as it does for a moment
-// between ncurses' nocbreak and cbreak: then nothing is typed.
+// types calls terminal_send, and tries again while the terminal looks as if it asked for a
+// password, when nothing is typed. It looks so for a moment between ncurses' nocbreak and cbreak.
 func (a *agent) types(send args) string {
 	a.w.t.Helper()
 	var got answer

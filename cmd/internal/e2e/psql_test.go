@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// postgres starts a database server of this test's own, on a Unix socket in its directory, and returns that directory. The
-// server refuses to be root's; then it is nobody's.
+// postgres starts a separate database server on a Unix socket, and returns the socket's directory.
+// The server refuses to run as root; then it runs as the user nobody.
 func (w *world) postgres() (dir string) {
 	w.t.Helper()
 	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
@@ -50,7 +50,7 @@ func (w *world) postgres() (dir string) {
 	return dir
 }
 
-// R63, R65, R66: psql is a line prompt, and its pager is none.
+// R63, R65, R66: psql is a line prompt, and its pager is not.
 func TestPsqlR65(t *testing.T) {
 	w := newWorld(t, "psql", "less")
 	psql := "env LC_ALL=C psql -X -h " + w.postgres() + " -U test postgres"

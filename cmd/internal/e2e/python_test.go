@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// python runs a script with contrib's client for Python, by the interpreter itself.
+// python runs a script with contrib's client for Python, using the interpreter itself.
 func (w *world) python(interpreter, script string) *running {
 	w.t.Helper()
 	r := w.prepare(interpreter, "-I", "-B", "-c", `import sys; sys.path.insert(0, "`+mustAbs(w.t, filepath.Join(checkout, "contrib", "python"))+`")
@@ -23,7 +23,7 @@ def fails(code, say, do, **args):
 	return r
 }
 
-// TestAPythonProgramTypes, with one file of the standard library alone.
+// The client is one file that needs only the standard library.
 func TestAPythonProgramTypes(t *testing.T) {
 	w := newWorld(t, "python3")
 	interpreter := realPython(t)
@@ -67,7 +67,8 @@ print("DONE")
 	require.Equal(t, result{out: "DONE\n"}, got)
 }
 
-// TestAPythonProgramIsRefused by a gateway on the network without its token, and shows that to nobody in the clear.
+// A gateway on the network refuses a Python program without its token. The token never crosses the
+// network in the clear.
 func TestAPythonProgramIsRefused(t *testing.T) {
 	w := newWorld(t, "python3")
 	token := strings.TrimSpace(w.good("token", "create", "bot", "--role", "agent"))

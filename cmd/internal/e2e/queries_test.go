@@ -17,8 +17,8 @@ var questions = []string{
 	"\x1b[3;5H\x1b[6n", "\x1b[x", "\x1b[5n",
 }
 
-// TestOneAnswerEachR62: the user's terminal answers the program where there is one, the proxy where there is none, and
-// never both; in the order of the questions, and nothing is left for the shell.
+// With a user's terminal, that terminal answers the program; without one, the proxy does; never
+// both. The answers are in the order of the questions, and none is left for the shell.
 func TestOneAnswerEachR62(t *testing.T) {
 	t.Parallel()
 	ask := "\x1b[H\x1b[2J" + strings.Join(questions, "")
@@ -47,8 +47,8 @@ func TestOneAnswerEachR62(t *testing.T) {
 	}
 }
 
-// TestTheProxysOwnQuestionIsNotLeftToTheShellR62: the proxy asks where the cursor is; an answer that comes late, while the
-// session is ending, is its own all the same.
+// The proxy asks where the cursor is. It keeps the answer to itself even if that comes late, while
+// the session is ending.
 func TestTheProxysOwnQuestionIsNotLeftToTheShellR62(t *testing.T) {
 	w := newWorld(t)
 	w.write("nothing", "")

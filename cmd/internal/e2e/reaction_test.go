@@ -12,10 +12,11 @@ import (
 	"terminalproxy/protocol"
 )
 
-// deafRaw reads nothing of a raw terminal, until it is told to.
+// deafRaw makes the terminal raw, and reads nothing until the file go exists.
 const deafRaw = `stty raw -echo; echo ready; until [ -e go ]; do sleep 0.05; done; exec listener got`
 
-// TestTheReceiptSaysWhetherTheScreenReacted: a program that does nothing with a key, one that has not read it, and one that does.
+// The receipt distinguishes a program that ignores a key, one that has not read it, and one that
+// reacts.
 func TestTheReceiptSaysWhetherTheScreenReacted(t *testing.T) {
 	const still, unread = "the screen did not react", "the program has not read its input yet"
 	w, a := anAgent(t, "vim")
@@ -28,7 +29,7 @@ func TestTheReceiptSaysWhetherTheScreenReacted(t *testing.T) {
 	require.NotContains(t, a.good("terminal_send", args{"text": "x"}, still), unread, "it reads, and shows nothing")
 	a.good("terminal_close", args{"terminal": id, "force": true})
 
-	// A shell that runs a program: the kernel shows what is typed, and nobody has read it.
+	// A shell runs a program that does not read: the kernel itself echoes what is typed.
 	id, _ = a.runs(args{"program": "sh", "args": []string{"-c", "echo ready; until [ -e done ]; do sleep 0.05; done; exec cat"}, "cwd": w.dir, "wait_for": "text", "value": "ready"}, "matched")
 	require.NotContains(t, a.good("terminal_send", args{"terminal": id, "text": "ls", "enter": true}, unread+" (3 bytes)"), still)
 	w.write("done", "")
@@ -61,7 +62,8 @@ func TestTheReceiptSaysWhetherTheScreenReacted(t *testing.T) {
 	require.NotZero(t, moved.FromSeq)
 }
 
-// TestAnIDOverHTTPIsTypedOnce: repeated, at the same time and later, over another connection; with other text it is refused.
+// An id is repeated at the same time and later, over another connection. With another text it is
+// refused.
 func TestAnIDOverHTTPIsTypedOnce(t *testing.T) {
 	w, s, c, at := types(t)
 	var mu sync.Mutex

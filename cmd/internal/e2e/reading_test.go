@@ -14,7 +14,7 @@ import (
 
 var revOf = regexp.MustCompile(` rev (\d+) `)
 
-// rev is the revision in an answer's header.
+// rev returns the revision in an answer's header.
 func rev(t *testing.T, out string) int {
 	t.Helper()
 	m := revOf.FindStringSubmatch(out)
@@ -24,7 +24,7 @@ func rev(t *testing.T, out string) int {
 	return n
 }
 
-// counting prints n numbered lines for each line that it reads, which is n.
+// counting reads numbers, and prints that many numbered lines for each.
 const counting = `i=0; while read -r n; do for _ in $(seq $n); do i=$((i+1)); echo "this is line number $i of the log"; done; done`
 
 func TestAnAgentFollowsALog(t *testing.T) {
@@ -60,7 +60,7 @@ func TestAnAgentFollowsALog(t *testing.T) {
 	out = a.good("terminal_wait", args{"for": "text", "value": "number 281", "since_rev": rev(t, out)})
 	require.Contains(t, out, "nothing changed since")
 
-	// The numbers of lines last: a page begins where the one before ended.
+	// Line numbers stay valid: a page begins where the previous one ended.
 	next := 0
 	for want := 1; ; {
 		out := a.good("terminal_read", args{"view": "history", "start": next, "lines": 100})
@@ -88,7 +88,7 @@ func TestAnAgentFollowsALog(t *testing.T) {
 	require.Contains(t, w.gateway("read", id, "--history", "1", "--from", "99999").err, "has not left the screen yet")
 }
 
-// A program's last words are not lost, however many they are: nobody can ask for them later.
+// A program's last words are not lost, however many they are: no one can ask for them later.
 func TestAnAgentReadsAllOfAProgramThatEnds(t *testing.T) {
 	w, a := anAgent(t)
 	all := func(out string) {
@@ -113,7 +113,7 @@ func TestAnAgentReadsAllOfAProgramThatEnds(t *testing.T) {
 	all(a.good("terminal_read", args{"terminal": second, "view": "history", "start": 0}, "178 rows of history, lines 0 to 177, then the screen"))
 	a.fails("terminal_read", args{"terminal": second, "view": "history", "start": 1000}, "the program has ended, and of its history the lines from 0 to before ")
 
-	for range 3 { // whether the end or the first look comes first
+	for range 3 { // the end may come before the first look, or after it
 		_, out = a.runs(args{"program": "bash", "args": []string{"-c", "seq -f 'last words, number %g' 200"}, "wait_for": "exit", "max_tokens": 10000},
 			"177 rows that you have not seen left the screen, lines 0 to 176 of the history; then the whole screen")
 		all(out)
@@ -121,7 +121,7 @@ func TestAnAgentReadsAllOfAProgramThatEnds(t *testing.T) {
 	a.runs(args{"program": "true"}, "exited 0")
 }
 
-// What is selected is seen by its background alone.
+// A selection differs only by its background.
 func TestAnAgentSeesWhatIsSelected(t *testing.T) {
 	t.Parallel()
 	out := ""
@@ -171,7 +171,7 @@ func TestAnAgentSeesWhatIsSelected(t *testing.T) {
 			a := w.agent("claude", eras[1])
 			id, _ := a.runs(args{"program": c.program[0], "args": c.program[1:], "cwd": w.dir, "wait_for": "text", "value": c.first}, "matched")
 			got := a.good("terminal_send", c.send)
-			// A slow machine answers before the program has drawn all.
+			// A slow machine answers before the program has drawn everything.
 			for end, want := time.Now().Add(patience), regexp.MustCompile(c.want); !want.MatchString(got); {
 				require.False(t, time.Now().After(end), got)
 				got = a.good("terminal_wait", args{"session": id, "for": "waiting"})

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// castEvents reads a recording: its events without their times.
+// castEvents reads a recording, and returns its events without their times.
 func (w *world) castEvents(name string) (events [][2]string) {
 	w.t.Helper()
 	content := w.content(name)
@@ -30,7 +30,7 @@ func (w *world) castEvents(name string) (events [][2]string) {
 	return events
 }
 
-// data is what all events of one code hold.
+// data joins the data of all events of one code.
 func data(events [][2]string, code string) string {
 	var b strings.Builder
 	for _, e := range events {
@@ -41,7 +41,7 @@ func data(events [][2]string, code string) string {
 	return b.String()
 }
 
-// auditEntry is an entry of an audit log as far as the tests go.
+// auditEntry has those fields of an audit log's entry that the tests need.
 type auditEntry struct {
 	Kind    string `json:"kind"`
 	Agent   *struct{ Name string }
@@ -61,7 +61,7 @@ func (w *world) audited(name string, more ...string) []auditEntry {
 	return got.Entries
 }
 
-// recordShell is a session in which an agent types into a shell and the user does too, recorded as s.cast.
+// recordShell records a session as s.cast in which both an agent and the user type into a shell.
 func (w *world) recordShell() *terminal {
 	w.t.Helper()
 	s := w.terminal(100, 24)
@@ -143,7 +143,7 @@ func TestARecordingTellsWhoTyped(t *testing.T) {
 	require.Regexp(t, `line \d+: its hash does not match`, bad.err)
 }
 
-// TestAsciinemaPlaysTheRecording: Debian's asciinema reads the older format, to which gateway render brings it.
+// Debian's asciinema reads the older format, to which gateway render converts the recording.
 func TestAsciinemaPlaysTheRecording(t *testing.T) {
 	w := newWorld(t, "asciinema")
 	s := w.recordShell()
@@ -159,7 +159,7 @@ func TestAsciinemaPlaysTheRecording(t *testing.T) {
 	require.Equal(t, data(w.castEvents("s.cast"), "o"), w.content("seen"))
 }
 
-// player is the directory of asciinema-player's code.
+// player returns the directory of asciinema-player's code.
 func player(t *testing.T) string {
 	t.Helper()
 	clients(t)
@@ -197,7 +197,7 @@ func TestAsciinemaPlayerPlaysTheRecording(t *testing.T) {
 	require.Contains(t, got.Sizes, "90x20")
 }
 
-// R26: what the user types and the program does not show is nowhere.
+// R26: what the user types and the program does not show is in no file.
 func TestWhatTheUserTypesIsInNoFileR26(t *testing.T) {
 	t.Parallel()
 	const canary = "hunter2canary"
@@ -244,7 +244,7 @@ func TestARecordingSurvivesAKilledProxy(t *testing.T) {
 	w.until(func() bool { return strings.Contains(w.content("s.cast.audit.jsonl"), "typed before") }, func() string { return w.content("s.cast.audit.jsonl") })
 	w.kill(pid, syscall.SIGKILL)
 	w.gone(pid)
-	require.NoError(t, os.Remove(filepath.Join(w.run(), "gateway.sock"))) // it served, too
+	require.NoError(t, os.Remove(filepath.Join(w.run(), "gateway.sock"))) // it also served the gateway
 	require.Equal(t, "typed before", data(w.castEvents("s.cast"), "i"))
 	require.Contains(t, w.gateway("audit", "verify", "s.cast").err, "the log has no end: entries after line")
 	require.Contains(t, w.good("audit", "verify", "--running", "s.cast"), "note: the log has no end")
@@ -256,7 +256,7 @@ func TestARecordingSurvivesAKilledProxy(t *testing.T) {
 	require.Contains(t, w.good("audit", "verify", "--running", "cut"), "is cut off")
 }
 
-// TestAFullDiskCostsTheRecordingOnly: the session goes on, and its user is told.
+// When the disk is full, the session continues without the recording, and the user is told.
 func TestAFullDiskCostsTheRecordingOnly(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(100, 24)
@@ -303,7 +303,8 @@ func TestBadInputToRecord(t *testing.T) {
 	require.Equal(t, before, w.files(), "nothing ran, nothing is left")
 }
 
-// R12: under level drive an agent may press the reclaim key for the program, and the record says so.
+// R12: under level drive an agent may press the reclaim key for the program, and the record says
+// so.
 func TestTheReclaimKeyOfAnAgentIsMarkedR12(t *testing.T) {
 	w, s, id := listening(t, 100, 24, "--agent --grant drive --record s.cast")
 	w.granted(id, "--as", "codex")
@@ -314,7 +315,8 @@ func TestTheReclaimKeyOfAnAgentIsMarkedR12(t *testing.T) {
 	require.Contains(t, w.good("audit", "show", "s.cast"), `typed: \x1c`)
 }
 
-// between are the events from the marker that begins with begin to the one that begins with end.
+// between returns the events between the marker that begins with begin and the one that begins with
+// end.
 func between(t *testing.T, events [][2]string, begin, end string) [][2]string {
 	t.Helper()
 	from := -1
@@ -330,8 +332,8 @@ func between(t *testing.T, events [][2]string, begin, end string) [][2]string {
 	return nil
 }
 
-// R26: while a secret is asked for, nothing of the screen is recorded, nor that the user types; not even its length is in
-// what is painted afterwards.
+// R26: during a secret prompt, neither the screen nor the user's typing is recorded. What is
+// painted afterwards does not even show the secret's length.
 func TestABlackoutIsAGapInTheRecordingR26(t *testing.T) {
 	t.Parallel()
 	for name, ask := range map[string]string{

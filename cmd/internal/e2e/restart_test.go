@@ -15,10 +15,10 @@ import (
 	"terminalproxy/protocol"
 )
 
-// repeats writes down and says again what it reads.
+// repeats echoes what it reads, and writes it to a file.
 const repeats = `bash -c 'seq 100; echo ready; while read -r x; do echo "$x" >> heard; echo "heard: $x"; done'`
 
-// looker is somebody who looks at a session of a gateway elsewhere.
+// looker watches a session of a remote gateway.
 type looker struct {
 	mu    sync.Mutex
 	rows  []string
@@ -57,8 +57,9 @@ func (l *looker) sees(text string) bool {
 	return slices.ContainsFunc(l.rows, func(row string) bool { return strings.Contains(row, text) })
 }
 
-// `systemctl restart` of a server costs nobody more than the keyboard: the session is the same, whoever waits goes on waiting, whoever
-// looks goes on looking, and nothing is typed twice. Control ends with the connection, and both sides are told.
+// `systemctl restart` of a server costs no more than the grant: the session is the same, waits and
+// views continue, and nothing is typed twice. Control ends with the connection, and both sides are
+// told.
 func TestAServerRestarts(t *testing.T) {
 	w := newWorld(t)
 	first := w.serve("gateway")
@@ -109,7 +110,7 @@ func TestAServerRestarts(t *testing.T) {
 
 	require.Contains(t, w.answered(control).text, "matched: link")
 	require.ElementsMatch(t, ids, w.ids(2, at("claude")...), "the same sessions")
-	other.answer("C-g") // the question of the one that waits is asked anew
+	other.answer("C-g") // the question of the waiting agent is asked anew
 	require.Contains(t, w.answered(asks).text, "granted")
 	s.typed("late\n")
 	require.Contains(t, w.answered(waits).text, "matched")

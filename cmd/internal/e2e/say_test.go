@@ -15,14 +15,14 @@ func TestAnAgentWritesToTheUser(t *testing.T) {
 	s.wait("message from “codex”: “the tests pass; may I commit?' ctrl-G allows . '”")
 	require.Contains(t, w.good("say", id, "and", "one more", "--as", "claude"), "waiting for the user: something else is shown")
 	s.wait("message from “codex”")
-	w.until(func() bool { // a key that comes too soon takes nothing away
-		s.press("C-g") // it is no question: the key is the program's
+	w.until(func() bool { // a key too soon takes nothing away
+		s.press("C-g") // it is not a question: the key is the program's
 		return strings.Contains(s.screen(), "message from “claude”: “and one more”")
 	}, s.screen)
 	s.waitGone("message from")
 	require.Equal(t, before, s.colours())
 
-	// Nobody typed: it may not have been read, and is in the menu.
+	// The user has not typed: they may not have read it, so it stays in the menu.
 	s.titled(`[message: Ctrl+\]`)
 	s.press(`C-\`)
 	s.wait("message from “claude”, ")
@@ -70,7 +70,8 @@ func TestAPersonElsewhereWritesToTheAgent(t *testing.T) {
 	s.quits("\x04")
 }
 
-// TestTheUserAnswersWhoSpoke: not the agent that had the keyboard last, and nobody else hears it.
+// The answer goes to the agent that spoke, not to the agent that had the keyboard last, nor to any
+// other.
 func TestTheUserAnswersWhoSpoke(t *testing.T) {
 	w, s, id := listening(t, 100, 16, "--agent --grant drive")
 	a := w.agent("codex", eras[1])

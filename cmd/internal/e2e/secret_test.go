@@ -23,7 +23,7 @@ import (
 	"terminalproxy/protocol"
 )
 
-// canary is what the user types where a password is asked for, and nobody else may ever come by.
+// canary is what the user types at a password prompt. It must never appear elsewhere.
 const canary = "c4narys0ng"
 
 // prompter is a program that asks for a secret.
@@ -33,7 +33,7 @@ type prompter struct {
 	prompt      string // on the user's screen, when it asks
 	kind        protocol.SecretPrompt
 	after       string // on the screen when it is answered; "" for a program that may ask again
-	late        bool   // nothing tells it before keys were answered with signs
+	late        bool   // the prompt is recognised only once keys were answered with signs
 }
 
 // nobody runs a command as a user without rights, so that it is asked for a password.
@@ -60,12 +60,12 @@ var hard = []prompter{
 	{"git", "git", `printf 'protocol=https\nhost=x.invalid\nusername=ada\n\n' | git -c credential.helper= -c core.askPass= credential fill > filled; echo done`, "Password for", protocol.SecretHard, "done", false},
 }
 
-// overheard is every frame of the wire that reaches an agent that subscribes and reads.
+// overheard records every frame of the wire that reaches an agent that subscribes and reads.
 type overheard struct {
 	w   *world
 	c   *client.Client
 	id  string
-	seq uint64 // of what was read last while a secret was typed
+	seq uint64 // of the last read while a secret was typed
 
 	mu    sync.Mutex
 	heard strings.Builder
@@ -98,7 +98,7 @@ func (o *overheard) note(m protocol.Message) {
 	fmt.Fprintf(&o.heard, "%s %s %v\n", protocol.KindOf(m), frame, err)
 }
 
-// reads asks for everything that there is to see.
+// reads asks for everything that an agent can see.
 func (o *overheard) reads() *protocol.ReadResult {
 	o.w.t.Helper()
 	got, err := o.c.Read(o.w.ctx, &protocol.Read{SessionID: o.id, Scrollback: protocol.MaxHistory, Attributes: true})
@@ -122,8 +122,9 @@ func (o *overheard) all() string {
 	return o.heard.String()
 }
 
-// sshdGivesTerminals skips a test in which someone logs in over ssh to a terminal, if the server could not give one: sshd hands the
-// terminal to the group tty, which an ordinary user cannot do, and need not where /dev/pts is mounted with that group.
+// sshdGivesTerminals skips a test that logs in over ssh to a terminal, if the server could not
+// provide one. sshd gives the terminal to the group tty, which an ordinary user cannot do; it need
+// not where /dev/pts is mounted with that group.
 func (w *world) sshdGivesTerminals() {
 	w.t.Helper()
 	group, err := user.LookupGroup("tty")
@@ -141,7 +142,7 @@ func (w *world) sshdGivesTerminals() {
 
 var servers atomic.Int64
 
-// sshd runs a server of its own on the loopback, whose port is in the file "port".
+// sshd runs a separate server on the loopback, and writes its port to the file "port".
 func (w *world) sshd() {
 	w.t.Helper()
 	path, err := exec.LookPath("sshd")
@@ -158,7 +159,8 @@ func (w *world) sshd() {
 	}
 	w.write("sshd_config", "HostKey "+w.path("host")+"\nAuthorizedKeysFile "+w.path("user.pub")+
 		"\nPasswordAuthentication yes\nPermitRootLogin yes\nStrictModes no\nUsePAM no\nPidFile none\nListenAddress 127.0.0.1\nSetEnv HOME="+w.path("home")+"\n")
-	// Tests that run at the same time begin far apart: one of them would take another's server for its own.
+	// Tests that run at the same time start from distant ports: otherwise one could take another
+	// test's server for its own.
 	for port := 20000 + (os.Getpid()+int(servers.Add(100)))%20000; ; port++ {
 		daemon := w.start(path, "-D", "-e", "-f", w.path("sshd_config"), "-p", fmt.Sprint(port))
 		up := false
@@ -202,7 +204,7 @@ func (w *world) asked(a prompter) (*terminal, *overheard) {
 	return s, o
 }
 
-// R21, R26: the agent's first byte is refused as soon as the question is there.
+// R21, R26: the agent's first byte is refused as soon as the question stands.
 func TestHardPromptsR21R26(t *testing.T) {
 	t.Parallel()
 	for _, a := range hard {
@@ -221,7 +223,7 @@ func TestHardPromptsR21R26(t *testing.T) {
 	}
 }
 
-// refused has the agent type into the question.
+// refused lets the agent type into the question, and checks that it is refused.
 func (o *overheard) refused() {
 	o.w.t.Helper()
 	got := o.w.gateway("send", o.id, "--text", "evil")
@@ -229,8 +231,8 @@ func (o *overheard) refused() {
 	require.Contains(o.w.t, got.err, "asks the user for a password")
 }
 
-// answered has the user answer a question that is known as one, key by key: agents see the question and that nothing moves, and
-// neither they nor any file get what was typed.
+// answered lets the user answer a recognised question, key by key. Agents see the question and no
+// movement, and neither they nor any file get the typed text.
 func (o *overheard) answered(s *terminal, a prompter, secret string) {
 	o.w.t.Helper()
 	shown := o.reads().Frame
@@ -248,8 +250,8 @@ func (o *overheard) answered(s *terminal, a prompter, secret string) {
 	require.NotContains(o.w.t, s.screen(), "evil")
 }
 
-// ends answers the program, or interrupts it, and waits for the end of the session. A program that asks again gets no
-// answer to that.
+// ends answers the program, or interrupts it, and waits for the end of the session. A program that
+// asks again gets no second answer.
 func (s *terminal) ends(a prompter) {
 	s.w.t.Helper()
 	if a.after != "" {
@@ -261,7 +263,7 @@ func (s *terminal) ends(a prompter) {
 	s.press("C-c")
 	pressed := time.Now()
 	s.w.until(func() bool {
-		if time.Since(pressed) > 500*time.Millisecond { // not more than what a screen holds, or the mark scrolls away
+		if time.Since(pressed) > 500*time.Millisecond { // no more than a screen holds, or the mark scrolls away
 			s.press("Enter")
 			pressed = time.Now()
 		}
@@ -269,7 +271,8 @@ func (s *terminal) ends(a prompter) {
 	}, func() string { return s.screen() })
 }
 
-// nothingHas looks for a text in all that an agent got, and in every file of this world but those that are named.
+// nothingHas checks that a text is in nothing that an agent received, and in no file of this world
+// except the named ones.
 func (w *world) nothingHas(text string, o *overheard, but ...string) {
 	w.t.Helper()
 	require.NotContains(w.t, o.all(), text)
@@ -306,8 +309,8 @@ var soft = []prompter{
 	{"in pieces", "stty", "asterisks raw pieces", "Password:", protocol.SecretSoft, "length 10", false},
 }
 
-// R22, R24, R78: so are prompts in programs that read raw keys, by their words, or, whatever the language, by n signs for n keys
-// and by the forms that programs are asked to draw.
+// R22, R24, R78: prompts of programs that read raw keys are recognised by their words; in any
+// language, by n signs for n keys, and by the forms that programs ask a library to draw.
 func TestSoftPromptsR22R24R78(t *testing.T) {
 	t.Parallel()
 	for _, a := range append(soft, masking...) {
@@ -341,7 +344,8 @@ func TestSoftPromptsR22R24R78(t *testing.T) {
 	}
 }
 
-// feedback writes a configuration with which sudo shows asterisks, or skips where it cannot be put in place.
+// feedback writes a configuration with which sudo shows asterisks, or skips the test if it cannot
+// be put in place.
 func (w *world) feedback() {
 	w.t.Helper()
 	needsRoot(w.t, "to give sudo another configuration")
@@ -352,7 +356,8 @@ func (w *world) feedback() {
 	}
 }
 
-// Where text with the word in it is edited or printed, nothing is kept from an agent and its input arrives.
+// When a text that contains the word is edited or printed, agents see everything and their input
+// arrives.
 func TestNoFalsePositivesR22(t *testing.T) {
 	w := newWorld(t, "vim", "less", "grep")
 	s := w.terminal(80, 24)
@@ -414,7 +419,7 @@ func TestTheAgentGoesOnAfterwardsR23(t *testing.T) {
 	s.quits("exit\n")
 }
 
-// SAFETY R25: only the user lets the agent answer, and for this once.
+// SAFETY R25: only the user lets the agent answer, and only this once.
 func TestTheUserLetsTheAgentAnswerR25(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(100, 12)
@@ -449,7 +454,7 @@ func TestTheUserHidesTheScreen(t *testing.T) {
 		t.Helper()
 		s.press(`C-\`)
 		s.wait(menu)
-		<-time.After(400 * time.Millisecond) // a key that comes too soon after the question counts as an accident
+		<-time.After(400 * time.Millisecond) // a key too soon after the question counts as an accident
 		s.press("h")
 	}
 	s.typed("echo before\n")
@@ -489,7 +494,8 @@ func TestTheUserHidesTheScreen(t *testing.T) {
 	require.NotContains(t, w.content("s.cast")+w.content("s.cast.audit.jsonl"), "top2secret")
 }
 
-// Who hides the screen needs no key for it, and no leave; who shows it again is the owner. A grant pauses meanwhile.
+// Hiding the screen needs neither a key nor permission; only the owner shows it again. A grant
+// pauses meanwhile.
 func TestTheScreenIsHiddenFromElsewhere(t *testing.T) {
 	w := newWorld(t)
 	s, o := w.terminal(120, 24), w.owner(120, 24)

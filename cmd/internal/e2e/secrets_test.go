@@ -8,10 +8,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// leaked is a part of each secret of the test below, which is made up as it runs.
+// leaked is a part of each secret of the test below, which is put together as it runs.
 const leaked = "Zk9q"
 
-// R76: secrets as they stand in files and in what programs print, wrapped over two rows, in pieces, behind wide characters.
+// R76: secrets as they appear in files and in programs' output: wrapped over two rows, in pieces,
+// after wide characters.
 func TestAgentsSeeNoSecretR76(t *testing.T) {
 	body := strings.Repeat(leaked, 10)
 	lines := []string{
@@ -26,7 +27,8 @@ func TestAgentsSeeNoSecretR76(t *testing.T) {
 	w := newWorld(t)
 	w.write("secrets", strings.Join(lines, "\n")+"\n")
 	w.write("code", "\tpassword := readPassword(os.Stdin)\n\ttoken = next_token()\npasswd:         files systemd\n--password-file=/run/x\n")
-	// The last one comes in two chunks: its begin stands there, and is read, before its end comes.
+	// The last one comes in two chunks: its beginning stands there, and is read, before its end
+	// comes.
 	w.write("half", "cat secrets; printf 'half gl"+"pat-Zk9q'; read -rsn1; printf 'Zk9qZk9qZk9qZk9q\\nend of it\\n'\n")
 	s := w.terminal(60, 40)
 	id := s.bash("")

@@ -35,8 +35,8 @@ import (
 	"terminalproxy/protocol"
 )
 
-// certified makes an authority and a certificate of it for this machine, which everything in this world trusts from now on. It gives
-// the flags of a server with it.
+// certified makes an authority, and this machine's certificate, which everything in this world
+// trusts from now on. It returns the server's flags for it.
 func (w *world) certified() (flags []string) {
 	w.t.Helper()
 	signed := func(template, parent *x509.Certificate, by *ecdsa.PrivateKey) (*x509.Certificate, *ecdsa.PrivateKey) {
@@ -67,7 +67,7 @@ func (w *world) certified() (flags []string) {
 	return flags
 }
 
-// trust is what browsers of this world trust.
+// trust returns what browsers of this world trust.
 func (w *world) trust() *tls.Config {
 	if w.cert == nil {
 		return nil
@@ -87,7 +87,8 @@ type pageServer struct {
 	running *running
 }
 
-// pageServer starts one with tokens for a proxy and for an owner, in the files proxy.token and owner.token.
+// pageServer starts one with tokens for a proxy and for an owner, in the files proxy.token and
+// owner.token.
 func (w *world) pageServer() *pageServer {
 	w.t.Helper()
 	s := &pageServer{w: w, flags: append([]string{"serve", "--page"}, w.certified()...)}
@@ -119,18 +120,18 @@ func (s *pageServer) anew() {
 	s.start(strings.TrimPrefix(s.url, "wss://"))
 }
 
-// shares are the flags of a proxy whose session is on the server.
+// shares returns the flags of a proxy whose session is on the server.
 func (s *pageServer) shares() string {
 	return "--gateway " + s.url + " --token-file " + s.w.path("proxy.token") + " --agent "
 }
 
-// opener are the flags of gateway open at the server.
+// opener returns the flags of gateway open at the server.
 func (s *pageServer) opener() string {
 	return "--gateway " + s.url + " --token-file " + s.w.path("owner.token") + " "
 }
 
-// An owner's page of a server gives and takes back; what it signed the session's own machine checks. It ends with the token that made
-// its link.
+// An owner's page of a server grants and reclaims. The session's own machine checks the page's
+// signatures. The page ends with the token that made its link.
 func TestAnOwnersPageOfAServer(t *testing.T) {
 	w := newWorld(t)
 	server := w.pageServer()
@@ -171,7 +172,7 @@ func TestAnOwnersPageOfAServer(t *testing.T) {
 	s.quits("\x04")
 }
 
-// Ctrl+C where it was opened ends a page of a server, and a second terminal's go on.
+// Ctrl+C at gateway open ends the pages that it opened; a second terminal's pages stay.
 func TestCtrlCEndsThePagesOfAServer(t *testing.T) {
 	w := newWorld(t)
 	server := w.pageServer()
@@ -192,8 +193,8 @@ func TestCtrlCEndsThePagesOfAServer(t *testing.T) {
 	require.Zero(t, other.status())
 }
 
-// The server is killed and started anew: the proxy comes back to it, whoever opened the page tells it of the page, and the page needs no
-// new link and no second yes.
+// When the server is killed and restarted, the proxy reconnects, gateway open reports its page
+// again, and the page needs no new link and no second approval.
 func TestAPageOutlivesItsServer(t *testing.T) {
 	w := newWorld(t)
 	server := w.pageServer()
@@ -222,8 +223,9 @@ func TestAPageOutlivesItsServer(t *testing.T) {
 	s.quits("\x04")
 }
 
-// Somebody between page and server puts a key of his own in the page's place. The page makes its words of its own key, and the terminal of
-// that which would be let in: they differ, and without a yes nothing is.
+// An attacker between page and server replaces the page's key with another. The page shows the
+// words of its own key, the terminal those of the key that would be let in. They differ, and
+// without an approval nothing happens.
 func TestAServerThatSwapsThePagesKey(t *testing.T) {
 	w := newWorld(t)
 	server := w.pageServer()
@@ -244,7 +246,7 @@ func TestAServerThatSwapsThePagesKey(t *testing.T) {
 	require.Zero(t, o.status())
 }
 
-// swapper passes everything on to a server, but the keys of pages: those are its own.
+// swapper passes everything on to a server except the pages' keys, which it replaces with its own.
 func (w *world) swapper(to string) (url string) {
 	w.t.Helper()
 	public, _, err := ed25519.GenerateKey(rand.Reader)
@@ -279,8 +281,8 @@ func parsed(t *testing.T, raw string) *url.URL {
 	return u
 }
 
-// A person's browser at a server with TLS: the link, the six words, the screen, giving and taking back; then the server is killed and
-// comes back, and so does the screen.
+// A person's browser at a server with TLS: the link, the six words, the screen, grant and reclaim.
+// Then the server is killed and restarted, and the screen returns.
 func TestABrowserAtAServer(t *testing.T) {
 	w := newWorld(t, "vim")
 	server := w.pageServer()
@@ -306,7 +308,7 @@ func TestABrowserAtAServer(t *testing.T) {
 	b.Press("Take back")
 	w.keyboard(id, "user")
 
-	// It may be back before anybody looks.
+	// The server may be back before anyone looks.
 	browser.JS[bool](b, `new MutationObserver(() => { window.wentStale ||= document.querySelector('.stale') !== null })
 		.observe(document, {subtree: true, childList: true, attributes: true}) || true`)
 	server.anew()
@@ -318,7 +320,7 @@ func TestABrowserAtAServer(t *testing.T) {
 	b.Until(browser.Text(".trip") + ".startsWith('closed: the page was closed')")
 }
 
-// Whoever opens a link that somebody used before reads what to do.
+// A person who opens a used link reads what to do.
 func TestABrowserWithAUsedLink(t *testing.T) {
 	w := newWorld(t)
 	server := w.pageServer()

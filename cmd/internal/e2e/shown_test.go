@@ -14,11 +14,11 @@ import (
 	"terminalproxy/protocol"
 )
 
-// printer prints each line that it reads, with its escapes (printf %b). It has the keys raw: a canonical line without echo
-// would be a password.
+// printer prints each line that it reads, with its escapes (printf %b). It reads raw keys: a
+// canonical line without echo would be a password.
 const printer = `bash -c 'stty -echo -icanon; echo ready; while read -r line && [ "$line" != end ]; do printf "%b" "$line"; done'`
 
-// R43 and R8: what goes while an agent drives, and nothing else does.
+// R43 and R8: the sequences that are dropped while an agent drives; everything else passes.
 func TestEscapesWhileAnAgentDrivesR43(t *testing.T) {
 	t.Parallel()
 	for _, flags := range []string{"", "--allow-escapes "} {
@@ -57,7 +57,8 @@ func TestEscapesWhileAnAgentDrivesR43(t *testing.T) {
 	}
 }
 
-// R28: agents see no secret, in the text or in its picture, the user's own screen is as it was; and a flag turns that off.
+// R28: agents see no secret, neither in the text nor in its picture. The user's own screen is
+// unchanged. A flag turns this off.
 func TestAgentsSeeNoTokenR28(t *testing.T) {
 	t.Parallel()
 	token := "gh" + "p_" + strings.Repeat("Zk9q", 9)
@@ -94,7 +95,7 @@ func TestAgentsSeeNoTokenR28(t *testing.T) {
 	}
 }
 
-// display is an X server of the test's own.
+// display starts a separate X server.
 func (w *world) display(more ...string) string {
 	w.t.Helper()
 	read, write, err := os.Pipe()
@@ -114,7 +115,7 @@ func (w *world) display(more ...string) string {
 	return fmt.Sprintf(":%d", number)
 }
 
-// xterm opens a window that covers the display, in which the command line runs.
+// xterm opens a window that covers the display, and runs the command line in it.
 func (w *world) xterm(line string) *running {
 	w.t.Helper()
 	return w.start("xterm", "-geometry", "140x50+0+0", "-e", "bash", "-c", line)
@@ -130,7 +131,8 @@ func (w *world) key(name string) {
 // lock makes xterm send nothing for any key, then listens.
 const lock = `printf "\033[2h"; exec listener heard`
 
-// R8: a program that locks xterm's keyboard while an agent drives does not keep the user from taking it back.
+// R8: a program that locks xterm's keyboard while an agent drives does not keep the user from
+// taking it back.
 func TestAProgramCannotLockTheUserOutR8(t *testing.T) {
 	w := onDisplays(t, "xterm")
 	w.env = append(w.env, "DISPLAY="+w.display())
@@ -148,8 +150,9 @@ func TestAProgramCannotLockTheUserOutR8(t *testing.T) {
 	require.Zero(t, x.wait().status)
 }
 
-// The control run of the test above: without the proxy xterm is locked. xterm takes what happens to its window in order, so
-// a report of the mouse, which no lock holds back, says that it has taken the keys before it.
+// The control run of the test above: without the proxy, xterm is locked. xterm handles its window's
+// events in order, and no lock holds a mouse report back, so the report shows that xterm has
+// handled the keys before it.
 func TestWithoutTheProxyTheKeyboardIsLockedR8(t *testing.T) {
 	w := onDisplays(t, "xterm")
 	w.env = append(w.env, "DISPLAY="+w.display())
@@ -177,7 +180,7 @@ func TestWithoutTheProxyTheKeyboardIsLockedR8(t *testing.T) {
 	x.wait()
 }
 
-// kitty opens a window in which the command line runs. It draws with OpenGL, by the processor.
+// kitty opens a window in which the command line runs. It draws with OpenGL in software.
 func (w *world) kitty(line string) *running {
 	w.t.Helper()
 	w.env = append(w.env, "LIBGL_ALWAYS_SOFTWARE=1", "KITTY_DISABLE_WAYLAND=1")
@@ -185,7 +188,8 @@ func (w *world) kitty(line string) *running {
 		"-o", "shell_integration=disabled", "--start-as", "maximized", "bash", "-c", line)
 }
 
-// R10: a program may have the keys in any encoding; the user takes the keyboard back, with Num Lock on too.
+// R10: with any key encoding of the program, the user takes the keyboard back, with Num Lock on
+// too.
 func TestAProgramWithKittysKeyboardR10(t *testing.T) {
 	for _, flags := range []string{"1", "7", "31"} {
 		t.Run("flags "+flags, func(t *testing.T) {

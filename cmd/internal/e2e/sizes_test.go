@@ -11,8 +11,8 @@ import (
 	"terminalproxy/protocol"
 )
 
-// TestTwoPeopleWithTerminalsOfTwoSizes: each sees something right. The session has the size of who did something last; a larger
-// terminal shows it in its corner, a smaller one the part with the cursor.
+// Each of two people sees something right. The session has the size of the person who acted last. A
+// larger terminal shows it in its corner, a smaller one the part with the cursor.
 func TestTwoPeopleWithTerminalsOfTwoSizes(t *testing.T) {
 	w, a := anAgent(t, "vim")
 	id, _ := a.runs(args{"program": "bash", "args": []string{"--norc", "--noprofile", "-i"}, "cols": 70, "rows": 20})
@@ -55,7 +55,7 @@ func TestTwoPeopleWithTerminalsOfTwoSizes(t *testing.T) {
 	small.typed(":q!\n")
 	small.match(`bash-[0-9.]+[$#] *\n*$`)
 
-	// Who leaves gives the size back, and has a terminal as it was.
+	// A person who leaves gives the size back, and has a restored terminal.
 	small.press(`C-\`)
 	small.wait("claude is stopped")
 	small.opensMenu("d leaves")
@@ -73,8 +73,9 @@ func TestTwoPeopleWithTerminalsOfTwoSizes(t *testing.T) {
 	a.good("terminal_read", nil, "110x38")
 }
 
-// Agents see what the terminal shows after a resize: a program on the main screen draws anew from where its cursor stands, and
-// terminals differ in where that is. tmux wraps the blanks that fzf has written, and drops rows below the cursor first.
+// Agents see what the terminal shows after a resize. A program on the main screen redraws from its
+// cursor's place, and terminals differ in where that is. tmux wraps the blanks that fzf has
+// written, and drops rows below the cursor first.
 func TestAgentsSeeTheRowsOfAResizedTerminal(t *testing.T) {
 	t.Parallel()
 	for _, layout := range []string{"default", "reverse"} {

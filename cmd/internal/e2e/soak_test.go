@@ -27,10 +27,11 @@ import (
 	"terminalproxy/protocol"
 )
 
-// killEvery is the rhythm in which whoever serves the gateway is killed.
+// killEvery is the interval at which the serving process is killed.
 const killEvery = 2 * time.Second
 
-// ledger writes every byte that it reads from its terminal to a file, and says which words in brackets it has heard.
+// ledger writes every byte that it reads from its terminal to a file, and prints which words in
+// brackets it has read.
 func ledger(args []string) error {
 	f, err := os.OpenFile(args[0], os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -59,9 +60,10 @@ func ledger(args []string) error {
 	}
 }
 
-// TestSoak kills whoever serves the local gateway every two seconds, while agents type into sessions and wait. What the receipts say is
-// compared with what the programs have read: nothing is typed twice, nothing is claimed that was not read, and whoever waits has an
-// answer. SOAK is how many sessions and agents there are, and how often it kills: "100,30,30".
+// TestSoak kills the process that serves the local gateway every two seconds, while agents type
+// into sessions and wait. It compares the receipts with what the programs have read: no byte is
+// typed twice, no unread byte is claimed, and each wait has an answer. SOAK sets the numbers of
+// sessions, agents and kills: "100,30,30".
 func TestSoak(t *testing.T) {
 	clients(t)
 	if runtime.GOOS != "linux" {
@@ -73,7 +75,7 @@ func TestSoak(t *testing.T) {
 		require.NoError(t, err, "SOAK is three numbers with commas between")
 	}
 	s := &soak{w: aWorld(t), agents: make([]*soakAgent, agents)}
-	t.Cleanup(s.close)                  // before the world looks at what is left
+	t.Cleanup(s.close)                  // before the world checks what is left
 	t.Setenv(gateway.EnvDir, s.w.run()) // the agents are clients in this process
 	s.open(sessions)
 	s.metrics = s.w.caller() // one connection, since each would count
@@ -84,7 +86,7 @@ func TestSoak(t *testing.T) {
 		working.Go(func() { a.waitsForTheEnd() })
 	}
 	for range kills {
-		time.Sleep(killEvery) // the load: nothing is expected of the time
+		time.Sleep(killEvery) // the load: no time is expected of anything
 		s.kill()
 	}
 	close(over)
@@ -95,7 +97,7 @@ func TestSoak(t *testing.T) {
 	working.Wait()
 	s.compare()
 	after := before
-	// A connection that is cut is given up after 45 s of silence, on both sides.
+	// Both sides give up a cut connection after 45 s of silence.
 	s.w.untilWithin(3*patience, func() bool { after = s.costs(); return after.within(before) }, func() string { return fmt.Sprintf("before: %+v, now: %+v", before, after) })
 	s.figures(kills, before, after)
 }
@@ -113,7 +115,7 @@ type soak struct {
 	typed, refused, partly, unknown, unread, met, long atomic.Int64
 }
 
-// soakSession is a program with its host, a process of its own, which may come to serve the gateway.
+// soakSession is a program with its host, a separate process, which may come to serve the gateway.
 type soakSession struct {
 	cmd    *exec.Cmd
 	id     string
@@ -130,7 +132,7 @@ func (s *soak) open(sessions int) {
 	for i := range s.agents {
 		s.agents[i] = &soakAgent{s: s, name: fmt.Sprintf("agent%d", i)}
 	}
-	s.begin(s.agents[0]) // makes the secret of all
+	s.begin(s.agents[0]) // makes everyone's secret
 	var starting sync.WaitGroup
 	slots := make(chan struct{}, 8)
 	for i := 1; i < sessions; i++ {
@@ -154,7 +156,7 @@ func (s *soak) open(sessions int) {
 	}
 }
 
-// begin starts a session of an agent's. It may be called from any goroutine.
+// begin starts a session for an agent. Any goroutine may call it.
 func (s *soak) begin(a *soakAgent) {
 	b := &soakSession{agent: a, ledger: fmt.Sprintf("ledger%d", s.number.Add(1))}
 	b.cmd = s.w.command("gateway", "run", "--as", a.name, "--", "ledger", b.ledger)
@@ -167,7 +169,7 @@ func (s *soak) begin(a *soakAgent) {
 	s.mu.Unlock()
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if b.killed.Load() {
-		return // it came to serve before it had said its name
+		return // it came to serve before it had printed its name
 	}
 	assert.NoError(s.w.t, err)
 	b.id = strings.TrimSpace(line)
@@ -176,7 +178,7 @@ func (s *soak) begin(a *soakAgent) {
 	a.mine = append(a.mine, b)
 }
 
-// server is the process that serves the gateway, as the kernel says.
+// server returns the process that serves the gateway, as the kernel reports it.
 func (s *soak) server() (pid int) {
 	conn, err := net.Dial("unix", filepath.Join(s.w.run(), "gateway.sock"))
 	if err != nil {
@@ -191,7 +193,7 @@ func (s *soak) server() (pid int) {
 	return pid
 }
 
-// kill kills whoever serves, and starts another session in place of the one that goes with it.
+// kill kills the serving process, and replaces the session that ends with it.
 func (s *soak) kill() {
 	var victim *soakSession
 	s.w.until(func() bool {
@@ -216,7 +218,7 @@ func (s *soak) kill() {
 	})
 }
 
-// compare holds the receipts against what the programs have read.
+// compare checks the receipts against what the programs have read.
 func (s *soak) compare() {
 	for _, b := range s.all {
 		name := "session " + b.id
@@ -251,7 +253,8 @@ func (s *soak) compare() {
 	}
 }
 
-// costs is what the process that serves has open. It was one of those that do not serve before, and its files are of both lives.
+// costs counts what the serving process has open. It did not serve at first, so its files are from
+// both times.
 type costs struct{ goroutines, files int }
 
 func (s *soak) costs() (c costs) {
@@ -266,7 +269,7 @@ func (s *soak) costs() (c costs) {
 	return costs{value("go_goroutines"), value("process_open_fds")}
 }
 
-// within reports whether nothing has grown by more than what comes and goes.
+// within reports whether nothing has grown by more than normal fluctuation.
 func (c costs) within(before costs) bool {
 	const some = 10
 	return c.goroutines <= before.goroutines+some && c.files <= before.files+some
@@ -284,11 +287,11 @@ func (s *soak) figures(kills int, before, after costs) {
 	}
 }
 
-// close ends what runs.
+// close ends everything that runs.
 func (s *soak) close() {
 	for _, b := range s.all {
 		if !b.killed.Load() {
-			_ = b.cmd.Process.Signal(syscall.SIGTERM) // a test that failed may have left a dead one
+			_ = b.cmd.Process.Signal(syscall.SIGTERM) // a failed test may have left a dead one
 		}
 	}
 	for _, b := range s.all {

@@ -14,13 +14,13 @@ import (
 )
 
 const (
-	// soakLimit is how long an input may take, waitLimit a wait for it, and longLimit one for the end.
+	// soakLimit bounds an input, waitLimit a wait for its effect, and longLimit a wait for the end.
 	soakLimit = 10 * time.Second
 	waitLimit = 2 * time.Minute
 	longLimit = 9 * time.Minute
 )
 
-// soakAgent types into its own sessions, one after another, and waits for what becomes of that.
+// soakAgent types into its own sessions, one after another, and waits for the effect.
 type soakAgent struct {
 	*client.Client
 	s    *soak
@@ -45,7 +45,7 @@ func (w soakWord) parts() []protocol.InputPart {
 	return parts
 }
 
-// part is how many bytes of a part the receipt claims.
+// part returns how many bytes of a part the receipt claims.
 func (w soakWord) part(i int) int {
 	switch r := w.receipt; {
 	case i < len(r.Parts):
@@ -56,7 +56,7 @@ func (w soakWord) part(i int) int {
 	return 0
 }
 
-// least and most are how many bytes of it the program has read.
+// least and most bound how many of its bytes the program has read.
 func (w soakWord) least() int {
 	if w.receipt == nil {
 		return 0
@@ -87,7 +87,7 @@ func (a *soakAgent) work(over <-chan struct{}) {
 	}
 }
 
-// any is one of its sessions, nil if there is none.
+// any returns one of its sessions, or nil.
 func (a *soakAgent) any() *soakSession {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -97,14 +97,14 @@ func (a *soakAgent) any() *soakSession {
 	return a.mine[rand.IntN(len(a.mine))]
 }
 
-// types types one word, waits for the program to have heard it, and reports whether it has.
+// types types one word, waits for the program to read it, and reports whether it did.
 func (a *soakAgent) types(b *soakSession, kind string) bool {
 	ctx, cancel := context.WithTimeout(a.s.w.ctx, waitLimit)
 	defer cancel()
 	n := a.s.number.Add(1)
 	word := soakWord{text: fmt.Sprintf("[%s.%d]", kind, n), enter: n%4 == 0}
 	heard := make(chan answer, 1)
-	go func() { // ends with the wait, which cancel does
+	go func() { // ends with the wait, which cancel ends
 		r, err := a.Wait(ctx, &protocol.Wait{SessionID: b.id, Until: protocol.Until{Text: "heard " + word.text}, TimeoutMs: waitLimit.Milliseconds()})
 		heard <- answer{fails: err != nil || !r.Met, err: err}
 	}()
@@ -132,11 +132,11 @@ func (a *soakAgent) types(b *soakSession, kind string) bool {
 	default:
 		a.s.partly.Add(1)
 	}
-	_, _, _ = a.Request(ctx, &protocol.ControlRequest{SessionID: b.id, Level: protocol.LevelDrive, Why: "to type"}) // what it got, the next word tells
+	_, _, _ = a.Request(ctx, &protocol.ControlRequest{SessionID: b.id, Level: protocol.LevelDrive, Why: "to type"}) // the next word shows whether it was granted
 	return false
 }
 
-// met waits for the answer to a wait, which a session that lives gives.
+// met waits for the answer to a wait, which a live session gives.
 func (a *soakAgent) met(b *soakSession, word soakWord, heard <-chan answer) bool {
 	said := <-heard
 	if said.fails {
@@ -147,7 +147,7 @@ func (a *soakAgent) met(b *soakSession, word soakWord, heard <-chan answer) bool
 	return true
 }
 
-// waitsForTheEnd waits at one session for the last word, over all the gateways that there are until then.
+// waitsForTheEnd waits at one session for the last word, across all gateways until then.
 func (a *soakAgent) waitsForTheEnd() {
 	b := a.any()
 	r, err := a.Wait(a.s.w.ctx, &protocol.Wait{SessionID: b.id, Until: protocol.Until{Text: "heard [last."}, TimeoutMs: longLimit.Milliseconds()})

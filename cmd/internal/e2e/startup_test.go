@@ -15,7 +15,8 @@ import (
 	"golang.org/x/term"
 )
 
-// tap runs a program in a terminal of its own inside this one, and keeps what the program writes and reads in two files.
+// tap runs a program in an inner terminal, and keeps what the program writes and reads in two
+// files.
 func tap(args []string) error {
 	wrote, err := os.Create(args[0])
 	if err != nil {
@@ -47,8 +48,9 @@ func tap(args []string) error {
 	return cmd.Wait()
 }
 
-// queries are the questions to which programs wait for an answer, and the answers (xterm ctlseqs, kitty protocols).
-// Questions that programs ask on the chance and bound by another one, as kitty's for graphics, are not among them.
+// queries are the questions whose answer programs wait for, and the answers (xterm ctlseqs, kitty
+// protocols). They leave out optional questions that programs bound by another one, such as kitty's
+// for graphics.
 var queries = []struct{ name, asked, answered string }{
 	{"DA1", `\x1b\[0?c`, `\x1b\[\?[\d;]+c`},
 	{"DA2", `\x1b\[>0?c`, `\x1b\[>[\d;]+c`},
@@ -69,7 +71,8 @@ var queries = []struct{ name, asked, answered string }{
 	{"sizes", `\x1b\[1[468]t`, `\x1b\[[468];\d+;\d+t`},
 }
 
-// unanswered counts the questions in what a program wrote, and names those that nothing in what it read answers.
+// unanswered counts the questions in a program's output, and names those that have no answer in its
+// input.
 func unanswered(wrote, read string) (asked int, missing []string) {
 	for _, q := range queries {
 		n := len(regexp.MustCompile(q.asked).FindAllString(wrote, -1))
@@ -81,7 +84,7 @@ func unanswered(wrote, read string) (asked int, missing []string) {
 	return asked, missing
 }
 
-// allAnswered waits until at least so many questions were asked, and all of them answered.
+// allAnswered waits until at least that many questions were asked, and all of them answered.
 func (w *world) allAnswered(least int) {
 	w.t.Helper()
 	var asked int
@@ -102,8 +105,8 @@ func TestUnansweredQuestionsAreFound(t *testing.T) {
 	require.GreaterOrEqual(t, len(missing), 14, "the questions of the other test are known here")
 }
 
-// TestNoProgramWaitsForAnAnswerR62: what real programs ask as they start in a terminal without a user is answered, each
-// question once, so that none of them waits for a time limit of its own.
+// Each question that a real program asks as it starts in a terminal without a user is answered
+// once, so that no program waits for its own time limit.
 func TestNoProgramWaitsForAnAnswerR62(t *testing.T) {
 	t.Parallel()
 	for _, p := range []struct {
@@ -142,7 +145,7 @@ func TestNoProgramWaitsForAnAnswerR62(t *testing.T) {
 	}
 }
 
-// TestTheAgentsAreAnsweredR62 is the same for the agents, which ask the most.
+// The same for the agents, which ask the most.
 func TestTheAgentsAreAnsweredR62(t *testing.T) {
 	for _, p := range codingAgents {
 		t.Run(p.name, func(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestAnAgentReadsThatOutputIsStopped by the user's Ctrl+S, and that it goes on.
+// An agent reads that the user's Ctrl+S stopped the output, and that the output continues.
 func TestAnAgentReadsThatOutputIsStopped(t *testing.T) {
 	w := newWorld(t)
 	st := w.stage("stty ixon; proxy --agent sh -c 'echo ready; while read x; do echo got $x; done'")
@@ -21,7 +21,7 @@ func TestAnAgentReadsThatOutputIsStopped(t *testing.T) {
 	reads("output is stopped", false)
 }
 
-// TestASearchSaysWhatIsGone: of a program that runs, and of one that has ended.
+// A search says which rows are gone, both of a running program and of an ended one.
 func TestASearchSaysWhatIsGone(t *testing.T) {
 	w := newWorld(t)
 	w.agent("claude", eras[0]).good("terminal_list", nil, "there are no terminals") // its process serves beyond the program's end

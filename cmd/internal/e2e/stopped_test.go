@@ -18,7 +18,8 @@ import (
 	"terminalproxy/protocol"
 )
 
-// halt stops a process and waits until the kernel says so. It goes on at the end of the test at the latest.
+// halt stops a process and waits until the kernel says so. At the latest, the process continues at
+// the end of the test.
 func (w *world) halt(pid string) {
 	w.t.Helper()
 	w.stopped(pid)
@@ -33,14 +34,15 @@ func (w *world) halted(pid string) {
 	}, func() string { return "process " + pid + " is not stopped" })
 }
 
-// fg continues the session that was stopped in a terminal, as its user does: a shell has the terminal meanwhile.
+// fg continues the session that was stopped in a terminal, as its user does; the shell has the
+// terminal meanwhile.
 func (s *terminal) fg() {
 	s.w.t.Helper()
 	s.wait("Stopped")
 	s.typed("fg\n")
 }
 
-// server is the process that the name of the local gateway's socket points to, "" for none.
+// server returns the process that the name of the local gateway's socket points to, or "".
 func (w *world) server() string {
 	got := w.gateway("doctor")
 	for line := range strings.Lines(got.out) {
@@ -52,8 +54,9 @@ func (w *world) server() string {
 	return ""
 }
 
-// TestAStoppedServerFreezesNobodyR74: the proxy that serves is stopped; the others' session goes on within seconds, for a
-// command, for an agent, and for a wait that was under way. When it goes on it is a client of the one who took over.
+// The serving proxy is stopped. The other proxies' session continues within seconds, for a command,
+// for an agent, and for a wait under way. The stopped proxy then continues as a client of its
+// successor.
 func TestAStoppedServerFreezesNobodyR74(t *testing.T) {
 	w := newWorld(t)
 	first, second, proxy, ids := serving(t, w)
@@ -87,7 +90,6 @@ func TestAStoppedServerFreezesNobodyR74(t *testing.T) {
 	require.Contains(t, a.good("terminal_read", args{"terminal": ids["first"]}), "proxy=")
 }
 
-// TestWhoDoesNotAnswerIsNamedR74.
 func TestWhoDoesNotAnswerIsNamedR74(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(100, 24)
@@ -106,7 +108,7 @@ func TestWhoDoesNotAnswerIsNamedR74(t *testing.T) {
 	require.Equal(t, proxy, w.server(), "it takes its place again")
 }
 
-// TestAStoppedAgentsServerFreezesNobodyR74: the same when an agent's own process serves.
+// The same when an agent's own process serves.
 func TestAStoppedAgentsServerFreezesNobodyR74(t *testing.T) {
 	w := newWorld(t)
 	first := w.serves("claude", eras[0])
@@ -127,7 +129,6 @@ func TestAStoppedAgentsServerFreezesNobodyR74(t *testing.T) {
 	s.typed("\x04")
 }
 
-// TestTwoStoppedServersInARowR74.
 func TestTwoStoppedServersInARowR74(t *testing.T) {
 	w := newWorld(t)
 	first, second, proxy, ids := serving(t, w)
@@ -155,10 +156,9 @@ func TestTwoStoppedServersInARowR74(t *testing.T) {
 	require.Equal(t, last, w.server())
 }
 
-// shell is the process of a terminal's shell.
 func (s *terminal) shell() string { return strings.TrimSpace(s.format("#{pane_pid}")) }
 
-// typist is an agent that types one word after the other into a session, and remembers what it was told of each.
+// typist types one word after another into a session, and remembers the answer for each.
 type typist struct {
 	w      *world
 	stage  *stage
@@ -166,7 +166,7 @@ type typist struct {
 	said   map[string]result
 }
 
-// names are those of the running sessions; it waits until there is one.
+// names waits until a session runs, and returns the names of all running sessions.
 func (w *world) names() []string {
 	w.t.Helper()
 	var names []string
@@ -182,7 +182,7 @@ func (w *world) names() []string {
 	return names
 }
 
-// running are the ids of the sessions that are listed as running.
+// running returns the ids of the sessions that are listed as running.
 func (w *world) running() []string {
 	var ids []string
 	for _, s := range w.sessions() {
@@ -193,7 +193,7 @@ func (w *world) running() []string {
 	return ids
 }
 
-// TestAGrantDoesNotMoveWithItsSessionR74: the way to the agent was lost.
+// A session that moves has lost its connection to the agent.
 func TestAGrantDoesNotMoveWithItsSessionR74(t *testing.T) {
 	w := newWorld(t)
 	first, second, proxy, ids := serving(t, w)
@@ -208,8 +208,8 @@ func TestAGrantDoesNotMoveWithItsSessionR74(t *testing.T) {
 	require.NotContains(t, second.screen(), "echo typed")
 }
 
-// TestHandedOverBeforeTheStopR74: Ctrl+Z, or `kill -TSTP`, of the session that serves: others serve at once, and nobody waits
-// for anything; fg brings it back under its id.
+// Ctrl+Z, or `kill -TSTP`, of the serving session: others serve at once, and no client waits; fg
+// brings it back under its id.
 func TestHandedOverBeforeTheStopR74(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(100, 24)
@@ -233,7 +233,7 @@ func TestHandedOverBeforeTheStopR74(t *testing.T) {
 	w.until(func() bool { return w.content("heard") == "mine\x04" }, func() string { return w.content("heard") })
 }
 
-// TestAStoppedSessionIsNamedR74: a proxy that serves nobody is stopped: what is asked of it ends with a sentence.
+// If a proxy that serves no clients is stopped, a request to it ends with a sentence.
 func TestAStoppedSessionIsNamedR74(t *testing.T) {
 	w := newWorld(t)
 	_, second, _, ids := serving(t, w)
@@ -255,9 +255,9 @@ func TestAStoppedSessionIsNamedR74(t *testing.T) {
 func (p *typist) types(word string) {
 	got := p.w.start("gateway", "send", p.id, "--as", p.as, "--text", word).wait()
 	p.said[word] = got
-	if got.status == 4 { // no control any more, since the way to it was lost
+	if got.status == 4 { // no control any longer, since the connection was lost
 		asking := p.w.start("gateway", "request", p.id, "--as", p.as, "--reason", "to type", "--timeout", "15s")
-		for press := time.NewTicker(300 * time.Millisecond); ; { // a user who always says yes
+		for press := time.NewTicker(300 * time.Millisecond); ; { // a user who always agrees
 			select {
 			case <-asking.ended:
 				press.Stop()
@@ -269,8 +269,9 @@ func (p *typist) types(word string) {
 	}
 }
 
-// TestServersAreStoppedWhileAgentsTypeR74: whoever serves is stopped at any moment, for any time. Of every word the agent was
-// told that it was written, and then it was, once; or why that is not known or did not happen, and then it was at most once.
+// The serving process is stopped at any moment, for any time. If the agent was told that a word was
+// written, it was written once. If it was told why that is unknown or did not happen, the word was
+// written at most once.
 func TestServersAreStoppedWhileAgentsTypeR74(t *testing.T) {
 	w := newWorld(t)
 	rounds := 6

@@ -11,14 +11,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// drawn is what a proxy with agents adds to a program's output: titles, the stack of titles, and questions for the cursor.
+// drawn matches what a proxy with agents adds to a program's output: titles, the stack of titles,
+// and questions for the cursor.
 var drawn = regexp.MustCompile(`\x1b\]2;[^\a]*\a|\x1b\[2[23];2t|\x1b\[2l|\x1b7\x1b\[\?2027\$p\x1b8\x1b\[J\x1b\[6n|\x1b\[6n`)
 
-// taken stands for the moment at which the proxy has taken the keyboard. What is typed before that the terminal echoes, too.
+// taken stands for the moment at which the proxy has taken the keyboard. Until then, the terminal
+// echoes what is typed.
 const taken = "taken"
 
-// streamed runs a line of a shell on a terminal: what the terminal was sent, without what a proxy drew. Each key is typed when
-// what stands before it has been seen.
+// streamed runs a shell's line on a terminal, and returns what the terminal was sent, without the
+// proxy's drawing. It types each key once the preceding text has appeared.
 func (w *world) streamed(line string, keys ...string) string {
 	w.t.Helper()
 	st := w.stage(line)
@@ -36,8 +38,8 @@ func (w *world) streamed(line string, keys ...string) string {
 	return drawn.ReplaceAllString(st.sent(), "")
 }
 
-// TestStreamsAsWithoutTheProxy: a standard stream that is no terminal is the program's as it is, and what comes to the terminal
-// is what comes there without the proxy, byte for byte. PROXY stands for the proxy, or for nothing.
+// A redirected standard stream is the program's, unchanged. The terminal receives the same bytes as
+// without the proxy. PROXY stands for the proxy, or for nothing.
 func TestStreamsAsWithoutTheProxy(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -57,19 +59,20 @@ func TestStreamsAsWithoutTheProxy(t *testing.T) {
 		{line: "PROXY sh -c 'exec >&-; read x; echo late >&2' | cat; echo the pipe has ended", keys: []string{taken, "go\n"}},
 		{line: "PROXY sh -c 'exec >&-; read x' | (cat; echo the pipe has ended)", keys: []string{"the pipe has ended", "", taken, "go\n"}},
 		{line: "(PROXY true; echo $?) < /dev/null; (PROXY false; echo $?) > o; cat o"},
-		// Others of a pipeline go on using the terminal.
+		// The other programs of a pipeline keep using the terminal.
 		{line: "cat | PROXY sort", keys: []string{"", "b\na\n\x04"}},
 		{line: "PROXY sh -c 'stty -echo < /dev/tty; echo go > /dev/tty; read x; stty echo < /dev/tty; echo got $x' | cat", keys: []string{"go", "hello\n"}},
 		{line: "echo in | PROXY sh -c 'read x < /dev/tty; echo got $x; cat'", keys: []string{taken, "hello\n"}},
 		{line: "seq 1000 | PROXY less -X", keys: []string{"23", "q"}},
 		{line: "PROXY sh -c 'trap \"echo int; exit 9\" INT; echo begun >&2; while :; do sleep 0.01; done' | cat", keys: []string{"begun", "\x03"}},
-		// The shell that runs in the background of no terminal's, as this one does, leaves what it starts there in front.
+		// A shell in the background without a terminal, as here, leaves what it starts there in
+		// front.
 		{line: "PROXY true & wait $!; echo $?"},
 	} {
 		t.Run(tt.line, func(t *testing.T) {
 			w := newWorld(t, "less")
 			run := func(proxy string) string {
-				// The outer shell survives Ctrl+C, and says that the line has ended.
+				// The outer shell survives Ctrl+C, and prints that the line has ended.
 				return w.streamed(`trap "" INT; (trap - INT; `+strings.ReplaceAll(tt.line, "PROXY ", proxy)+`); echo ended`, tt.keys...)
 			}
 			want := run("")
@@ -80,7 +83,7 @@ func TestStreamsAsWithoutTheProxy(t *testing.T) {
 	}
 }
 
-// TestStreamsWithoutATerminal: the program has its streams, and with agents a terminal of its own beside them.
+// Without a terminal the program has its streams, and with agents also a terminal beside them.
 func TestStreamsWithoutATerminal(t *testing.T) {
 	t.Parallel()
 	for _, flags := range [][]string{nil, {"--agent"}, {"--cols", "40"}} {
@@ -98,14 +101,15 @@ func TestStreamsWithoutATerminal(t *testing.T) {
 	}
 }
 
-// TestAnAgentsQuestionTakesAKeyboardThatWasLeftAside: the user can answer it, and take the keyboard back.
+// An agent's question takes the keyboard that the proxy had left alone: the user can answer, and
+// reclaim the keyboard.
 func TestAnAgentsQuestionTakesAKeyboardThatWasLeftAside(t *testing.T) {
 	w := newWorld(t)
 	st := w.stage("seq 3 | proxy --agent sh -c 'cat; echo ready; exec sleep 1000' | cat; echo ended")
 	w.until(func() bool { return strings.Contains(st.sent(), "ready") }, func() string { return st.sent() })
 	asked := w.start("gateway", "request", w.session(), "--reason", "to help", "--as", "claude")
 	w.until(func() bool { return strings.Contains(st.sent(), "Ctrl+G") }, func() string { return st.sent() })
-	w.until(func() bool { // a key that comes just after the question does not count
+	w.until(func() bool { // a key right after the question does not count
 		st.types("\a")
 		select {
 		case <-asked.ended:
@@ -119,7 +123,7 @@ func TestAnAgentsQuestionTakesAKeyboardThatWasLeftAside(t *testing.T) {
 	w.until(func() bool { return strings.Contains(w.gateway("read", w.session()).out, "keyboard: user") }, func() string { return w.gateway("read", w.session()).out })
 }
 
-// TestInTheBackgroundR73: a job that begins there ends there, and one that wants the terminal stops until fg.
+// A job that begins in the background ends there, and one that needs the terminal stops until fg.
 func TestInTheBackgroundR73(t *testing.T) {
 	t.Parallel()
 	for shell := range userShells {

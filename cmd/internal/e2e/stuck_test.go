@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestATerminalThatStopsTakingOutput: while a user's terminal takes nothing of a flood, agents see what came, Ctrl+\ takes the keyboard
-// back and keys reach the program. When the terminal goes on, so does the output.
+// While a user's terminal takes no output of a flood, agents see the output, Ctrl+\ takes the
+// keyboard back, and keys reach the program. When the terminal continues, so does the output.
 func TestATerminalThatStopsTakingOutput(t *testing.T) {
 	const flood = `echo ready; read go; seq -f "number %.0f" 100000 & read key; echo "$key" > heard; wait; echo over`
 	w := newWorld(t)
@@ -16,7 +16,7 @@ func TestATerminalThatStopsTakingOutput(t *testing.T) {
 	id := w.session()
 	w.granted(id)
 
-	st.mu.Lock() // now the terminal reads once more at most
+	st.mu.Lock() // now the terminal reads at most once more
 	goesOn := sync.OnceFunc(st.mu.Unlock)
 	defer goesOn()
 	st.types("go\r")

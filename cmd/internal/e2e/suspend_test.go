@@ -13,14 +13,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestSuspendAndResumeR61: whichever way a session is stopped, the shell has its terminal back meanwhile, and `fg` shows the
+// Whichever way a session is stopped, the shell has its terminal meanwhile, and `fg` shows the
 // program as it was.
 func TestSuspendAndResumeR61(t *testing.T) {
 	t.Parallel()
 	stops := []struct {
 		name string
 		do   func(w *world, proxy, program string)
-		back bool // the terminal is given back: only SIGSTOP leaves no time for that
+		back bool // the terminal is restored: only SIGSTOP leaves no time for that
 	}{
 		{"the program stops", func(w *world, _, program string) { w.kill(program, syscall.SIGSTOP) }, true},
 		{"TSTP to the proxy", func(w *world, proxy, _ string) { w.kill(proxy, syscall.SIGTSTP) }, true},
@@ -37,15 +37,15 @@ func TestSuspendAndResumeR61(t *testing.T) {
 				s.typed("clear; proxy " + flags + "vim -u NONE -n -c 'set mouse=a' notes.txt\n")
 				s.wait("\"notes.txt\" 1 line, 4 bytes")
 				s.see("the mouse, which vim asks for last", func(string) bool { return strings.HasPrefix(s.format(modes), "alternate 1 cursor 1 mouse 1") })
-				shown := strings.Repeat("~\n", 20)                   // vim draws itself anew, without its last message
-				if flags != "" && stop.name != "TSTP to the proxy" { // that it handles itself
+				shown := strings.Repeat("~\n", 20)                   // vim redraws itself, without its last message
+				if flags != "" && stop.name != "TSTP to the proxy" { // it handles that itself
 					shown += "~\n\"notes.txt\" 1 line, 4 bytes" // the model draws it as it was
 				}
 				proxy := childOf(t, strings.TrimSpace(w.content("shell")))
-				w.watchdogOf(proxy) // none of its children is on the way to be one
+				w.watchdogOf(proxy) // the watchdog has started: no child is about to become one
 				_, program := family(proxy)
 				for range 2 {
-					w.until(func() bool { // a stop before SIGCONT would be undone by it
+					w.until(func() bool { // SIGCONT would undo a stop that comes before it
 						stat, err := os.ReadFile("/proc/" + program + "/stat")
 						return err == nil && !strings.Contains(string(stat), ") T ")
 					}, func() string { return "the program stays stopped" })
@@ -56,7 +56,7 @@ func TestSuspendAndResumeR61(t *testing.T) {
 						require.Equal(t, title, s.title(), stop.name)
 						w.write("during", "")
 						s.typed("clear; stty -g > during\n")
-						w.listens("during", "\n") // what stood on the screen says nothing of this time
+						w.listens("during", "\n") // text from before says nothing of this time
 						require.Equal(t, w.content("before"), w.content("during"), stop.name)
 					} else {
 						s.wait("Stopped")
@@ -83,7 +83,6 @@ func TestSuspendAndResumeR61(t *testing.T) {
 	}
 }
 
-// TestASuspensionEndsTheAgentsControlR61.
 func TestASuspensionEndsTheAgentsControlR61(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(100, 24)
@@ -103,8 +102,7 @@ func TestASuspensionEndsTheAgentsControlR61(t *testing.T) {
 	require.Equal(t, "mine\x04", w.content("heard"))
 }
 
-// TestNobodyToResumeR61: a terminal that runs the proxy in place of a shell could not resume it, and is not left without
-// anything that answers.
+// A terminal that runs the proxy instead of a shell could not resume it, and must not hang.
 func TestNobodyToResumeR61(t *testing.T) {
 	w := newWorld(t)
 	st := w.stage("exec proxy sh -c 'echo ready; exec cat'")
@@ -116,7 +114,7 @@ func TestNobodyToResumeR61(t *testing.T) {
 	<-st.ended
 }
 
-// TestADraggedWindowR61: however often the window changes its size, the program is told at most sixty times a second, and
+// However often the window changes its size, the program is told at most sixty times a second, and
 // the last size in the end.
 func TestADraggedWindowR61(t *testing.T) {
 	w := newWorld(t)

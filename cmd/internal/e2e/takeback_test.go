@@ -21,7 +21,8 @@ import (
 	"terminalproxy/protocol"
 )
 
-// keylog notes when it read how many bytes of its terminal, each time in a line "NANOSECONDS BYTES", and draws over its whole screen then.
+// keylog notes when it has read how many bytes of its terminal, each time in a line "NANOSECONDS
+// BYTES", and then redraws its whole screen.
 func keylog(args []string) error {
 	f, err := os.OpenFile(args[0], os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -52,7 +53,7 @@ func keylog(args []string) error {
 	}
 }
 
-// monotonic is the time since some moment in nanoseconds, the same in all processes.
+// monotonic returns a time in nanoseconds since a moment that is the same in all processes.
 func monotonic() int64 {
 	var now unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &now); err != nil {
@@ -61,7 +62,7 @@ func monotonic() int64 {
 	return now.Nano()
 }
 
-// logged is what keylog has read: how many bytes in all, and when the last of them.
+// logged returns how many bytes keylog has read, and when it read the last of them.
 func (w *world) logged(name string) (bytes int, last int64) {
 	w.t.Helper()
 	lines := bufio.NewScanner(strings.NewReader(w.content(name)))
@@ -79,11 +80,12 @@ type hasty struct {
 	o       *overheard
 	before  protocol.SessionInfo // as it asked
 	epoch   uint64
-	typed   atomic.Int64 // bytes, as it was told
+	typed   atomic.Int64 // bytes, as the receipts say
 	running sync.WaitGroup
 }
 
-// hastens has an agent ask, an owner's page give it the keyboard, and the agent type from then on, until that is taken from it.
+// hastens lets an agent ask, an owner's page grant it the keyboard, and the agent type until the
+// keyboard is taken back.
 func (p *webPage) hastens(w *world, id string) *hasty {
 	w.t.Helper()
 	a := &hasty{o: w.overhear(id)}
@@ -114,8 +116,9 @@ func (p *webPage) hastens(w *world, id string) *hasty {
 	return a
 }
 
-// An agent types as fast as it can, and an owner's page takes the keyboard back: nothing more of the agent reaches the program than it was
-// told (what the program has not read is discarded), also where the page's own connection is stuffed with rows that it does not read.
+// While an agent types as fast as it can, an owner's page takes the keyboard back. The program gets
+// no byte beyond the receipts (unread bytes are discarded). This holds even if the page's own
+// connection is full of rows that it does not read.
 func TestAPageTakesBackFromAnAgentThatTypes(t *testing.T) {
 	t.Parallel()
 	for _, stuffed := range []bool{false, true} {
@@ -133,7 +136,7 @@ func TestAPageTakesBackFromAnAgentThatTypes(t *testing.T) {
 			a := p.hastens(w, id)
 			w.until(func() bool { n, _ := w.logged("keys"); return n > 500 }, func() string { return "it does not type" })
 			if stuffed {
-				p.stuff(id) // last of all: the gateway drops a page that reads nothing for 5 s
+				p.stuff(id) // last: the gateway drops a page that reads nothing for 5 s
 			}
 
 			var began, answered int64
@@ -153,7 +156,7 @@ func TestAPageTakesBackFromAnAgentThatTypes(t *testing.T) {
 				t.Logf("answered after %v", time.Duration(answered-began))
 				again := &protocol.ControlDecide{SessionID: id, By: "x", Grant: true, Seconds: 60, Epoch: a.before.Keyboard.Epoch, At: time.Now().UnixMilli()}
 				again.SignatureB64 = ed25519.Sign(p.key, again.Signed(a.before.StartedAt))
-				p.refused(protocol.CodeBusy, p.asks(again)) // what was signed for the question gives nothing once more
+				p.refused(protocol.CodeBusy, p.asks(again)) // the signature for the old question grants nothing again
 			}
 			t.Logf("the last of %d bytes, of %d that the agent was told of, was read %v after the page took back", read, typed, time.Duration(max(0, last-began)))
 			o.press("C-c")
@@ -166,7 +169,8 @@ func TestAPageTakesBackFromAnAgentThatTypes(t *testing.T) {
 	}
 }
 
-// stuff has the gateway send rows that the page acknowledges and does not read, until what is on its way to the page goes nowhere.
+// stuff makes the gateway send rows that the page acknowledges but does not read, until the
+// connection to the page is full.
 func (p *webPage) stuff(id string) {
 	p.w.t.Helper()
 	conn, ok := p.ws.NetConn().(*net.TCPConn)
@@ -183,7 +187,8 @@ func (p *webPage) stuff(id string) {
 	}, func() string { return "all that was sent has arrived" })
 }
 
-// unsent is how many bytes wait in the kernel at one end of a connection because the other end takes no more.
+// unsent returns how many bytes wait in the kernel at one end of a connection because the other end
+// takes no more.
 func (w *world) unsent(from, to net.Addr) (bytes uint64) {
 	w.t.Helper()
 	table, err := os.ReadFile("/proc/net/tcp")
@@ -201,7 +206,7 @@ func (w *world) unsent(from, to net.Addr) (bytes uint64) {
 	return bytes
 }
 
-// port is that of an address, as the kernel writes it.
+// port returns an address's port, as the kernel writes it.
 func port(a net.Addr) string {
 	at, _ := a.(*net.TCPAddr)
 	return fmt.Sprintf(":%04X", at.Port)

@@ -14,7 +14,7 @@ import (
 	"terminalproxy/proxy/chat"
 )
 
-// talks has a coding agent run in a terminal, and an owner sit at another one.
+// talks runs a coding agent in a terminal, and opens another terminal for an owner.
 func talks(t *testing.T) (w *world, s, o *terminal, id string) {
 	t.Helper()
 	w = newWorld(t)
@@ -24,7 +24,7 @@ func talks(t *testing.T) (w *world, s, o *terminal, id string) {
 	return w, s, o, w.session()
 }
 
-// asks has the owner tell the coding agent to ask for leave, and returns when it does.
+// asks lets the owner tell the coding agent to ask for permission, and returns when it has asked.
 func (o *terminal) asks(id string, more ...string) {
 	o.w.t.Helper()
 	_, status := o.does("gateway chat send " + id + " ask " + strings.Join(more, " "))
@@ -47,7 +47,7 @@ func (w *world) chatting(id, state string, more ...string) {
 	}, func() string { return "it is " + got + " and not " + state })
 }
 
-// TestACodingAgentIsAnsweredOnce: of all who answer, one is heard, and the others are told who.
+// One of several answers counts, and the others are told whose.
 func TestACodingAgentIsAnsweredOnce(t *testing.T) {
 	w, s, o, id := talks(t)
 	o.asks(id)
@@ -87,7 +87,8 @@ func TestACodingAgentIsAnsweredOnce(t *testing.T) {
 	require.Contains(t, w.good("audit", "show", "s.cast"), "owner answers t2: allowed, once")
 }
 
-// TestNoAgentAnswersACodingAgent: neither as an agent, nor as a process of the user's that says it is a person.
+// An agent cannot answer a coding agent, and neither can a process of the user's that claims to be
+// a person.
 func TestNoAgentAnswersACodingAgent(t *testing.T) {
 	w, s, o, id := talks(t)
 	o.asks(id)
@@ -112,7 +113,7 @@ func TestNoAgentAnswersACodingAgent(t *testing.T) {
 	require.NotContains(t, audit, "go on")
 }
 
-// TestAnAgentPromptsACodingAgent under a grant, and not without; what it says has its name.
+// An agent needs a grant to prompt a coding agent, and its prompts carry its name.
 func TestAnAgentPromptsACodingAgent(t *testing.T) {
 	w, s, _, id := talks(t)
 	ep, err := gateway.ParseEndpoint("unix:" + w.run() + "/gateway.sock")
@@ -144,7 +145,8 @@ func TestAnAgentPromptsACodingAgent(t *testing.T) {
 	require.Contains(t, w.good("audit", "show", "s.cast"), "codex says to the coding agent: hello")
 }
 
-// TestAHiddenConversationLeaksNothing: neither while it is hidden, nor afterwards what was said meanwhile.
+// A hidden conversation stays unread while it is hidden, and what was said then stays unread
+// afterwards.
 func TestAHiddenConversationLeaksNothing(t *testing.T) {
 	w, s, o, id := talks(t)
 	_, status := o.does("gateway chat send " + id + " before")
@@ -172,7 +174,7 @@ func TestAHiddenConversationLeaksNothing(t *testing.T) {
 	require.Zero(t, follows.wait().status)
 }
 
-// TestAnApprovalOutlivesItsGateway: it stays open while no gateway is there, is answered once through the next one, and who follows
+// The approval stays open without a gateway, and is answered once through the next one. A follower
 // misses nothing and reads nothing twice.
 func TestAnApprovalOutlivesItsGateway(t *testing.T) {
 	w := newWorld(t)

@@ -14,8 +14,9 @@ import (
 	"terminalproxy/proxy/link"
 )
 
-// talker is a proxy whose program has the conversation of a scripted coding agent: it says what it is told, and asks to run make
-// when it is told to ask. Its arguments are the file to record to, "" for none, and the program.
+// talker is a proxy whose program has the conversation of a scripted coding agent. The agent
+// repeats its prompt, and asks to run make when told to ask. talker's arguments are the file to
+// record to, or "", and the program.
 func talker(args []string) error {
 	agent := &scripted{work: make(chan func(), 16), gone: make(chan struct{})}
 	conf, end, err := agent.config(args)
@@ -88,7 +89,7 @@ func (a *scripted) Send(p chat.Prompt) error {
 			return
 		}
 		a.asked++
-		input, _ := json.Marshal(map[string]string{"command": "make test"}) // of strings there is always one
+		input, _ := json.Marshal(map[string]string{"command": "make test"}) // marshalling strings never fails
 		a.report(chat.Asked{Request: chat.Request{
 			ID: fmt.Sprintf("t%d", a.asked), Tool: "Bash", Input: input, Allows: []chat.Choice{{Verdict: chat.Once}},
 		}})

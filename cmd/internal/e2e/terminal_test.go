@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// tmuxConf makes tmux a terminal that hides nothing of what it is sent.
+// tmuxConf makes tmux a terminal that shows everything that it receives.
 const tmuxConf = `
 set -g default-terminal screen-256color
 set -sg escape-time 0
@@ -23,16 +23,15 @@ set -g set-titles off
 set -g history-limit 5000
 `
 
-// terminal is a window that a user sits at, with a shell in it.
+// terminal is a window with a shell, in which a user works.
 type terminal struct {
 	w      *world
 	name   string // of the tmux session
 	marks  int
-	marked string // what ends the command line that runs
+	marked string // ends the output of the running command line
 	film   *film
 }
 
-// terminal opens a window.
 func (w *world) terminal(cols, rows int) *terminal {
 	w.t.Helper()
 	w.write("bashrc", "PS1='$ '\nunset HISTFILE\n")
@@ -41,7 +40,7 @@ func (w *world) terminal(cols, rows int) *terminal {
 	return s
 }
 
-// window opens a window in which something else runs; tmux says what, where nothing is named.
+// window opens a window for another command. Without one, tmux chooses.
 func (w *world) window(cols, rows int, command ...string) *terminal {
 	w.t.Helper()
 	if w.tmux == "" {
@@ -73,26 +72,26 @@ func (s *terminal) tmux(command string, args ...string) string {
 	return string(out)
 }
 
-// screen is what stands in the window.
+// screen returns the window's text.
 func (s *terminal) screen() string { return s.tmux("capture-pane", "-p") }
 
-// colours is what stands in the window, with its attributes.
+// colours returns the window's text with its attributes.
 func (s *terminal) colours() string { return s.tmux("capture-pane", "-e", "-p") }
 
-// bottom is the last row of the window.
+// bottom returns the last row of the window.
 func (s *terminal) bottom() string {
 	rows := strings.Split(strings.TrimSuffix(s.screen(), "\n"), "\n")
 	return rows[len(rows)-1]
 }
 
-// format asks tmux for what it knows of the window.
+// format asks tmux for a fact of the window.
 func (s *terminal) format(what string) string {
 	return strings.TrimSpace(s.tmux("display-message", "-p", what))
 }
 
 func (s *terminal) title() string { return s.format("#{pane_title}") }
 
-// typed types text as it is.
+// typed types text unchanged.
 func (s *terminal) typed(text string) { s.keys("-l", text) }
 
 // press presses keys by their tmux names.
@@ -104,7 +103,7 @@ func (s *terminal) keys(args ...string) {
 	s.tmux("send-keys", args...)
 }
 
-// bytes sends the bytes of a key as they are.
+// bytes sends the bytes of a key unchanged.
 func (s *terminal) bytes(key string) {
 	var hex []string
 	for _, b := range []byte(key) {
@@ -132,13 +131,13 @@ func (s *terminal) wait(text string) {
 	s.see(text, func(screen string) bool { return strings.Contains(screen, text) })
 }
 
-// waitGone waits until text stands on the screen no more.
+// waitGone waits until text no longer stands on the screen.
 func (s *terminal) waitGone(text string) {
 	s.w.t.Helper()
 	s.see("not "+text, func(screen string) bool { return !strings.Contains(screen, text) })
 }
 
-// match waits until the screen matches and returns the first group.
+// match waits until the screen matches, and returns the first group.
 func (s *terminal) match(pattern string) string {
 	s.w.t.Helper()
 	compiled := regexp.MustCompile(pattern)
@@ -147,15 +146,15 @@ func (s *terminal) match(pattern string) string {
 	return found[len(found)-1]
 }
 
-// titled waits until the window's title holds text.
+// titled waits until the window's title contains text.
 func (s *terminal) titled(text string) {
 	s.w.t.Helper()
 	title := ""
 	s.w.until(func() bool { title = s.title(); return strings.Contains(title, text) }, func() string { return text + ": " + title })
 }
 
-// run has the shell run a command line, on an empty screen. It is not typed: what stands on the screen comes from the
-// program.
+// run lets the shell run a command line, on an empty screen. The line is not typed, so all text on
+// the screen comes from the program.
 func (s *terminal) run(line string) {
 	s.w.t.Helper()
 	s.marks++
@@ -165,14 +164,15 @@ func (s *terminal) run(line string) {
 	s.typed(". " + name + "\n")
 }
 
-// anew is run where the last command line showed the same: nothing of that can be taken for what comes.
+// anew is run for a command line with the same output as the last one, which cannot be taken for
+// the new output.
 func (s *terminal) anew(line string) {
 	s.w.t.Helper()
 	s.tmux("send-keys", "-R")
 	s.run(line)
 }
 
-// status waits for the end of the command line and returns its exit status.
+// status waits for the end of the command line, and returns its exit status.
 func (s *terminal) status() int {
 	s.w.t.Helper()
 	n, err := strconv.Atoi(s.match(s.marked + `=(\d+)`))
@@ -188,7 +188,8 @@ func (s *terminal) does(line string) (screen string, status int) {
 	return s.screen(), status
 }
 
-// listen runs the listener under proxy and returns the proxy's process id. What it reads goes to the file "heard".
+// listen runs the listener under proxy, and returns the proxy's process id. The listener writes its
+// input to the file "heard".
 func (s *terminal) listen(flags string) (proxy string) {
 	s.w.t.Helper()
 	_ = os.Remove(s.w.path("heard"))
@@ -196,7 +197,7 @@ func (s *terminal) listen(flags string) (proxy string) {
 	return s.match(`listening proxy=(\d+) `)
 }
 
-// bash runs a shell under proxy --agent with more flags and returns the session's id.
+// bash runs a shell under proxy --agent with more flags, and returns the session's id.
 func (s *terminal) bash(flags string) (id string) {
 	s.w.t.Helper()
 	s.run("proxy --agent " + flags + " bash --noprofile --rcfile bashrc -i")
@@ -205,7 +206,8 @@ func (s *terminal) bash(flags string) (id string) {
 	return id
 }
 
-// listening is a listener under proxy, run with flags in a terminal of a new world, and the id of its session.
+// listening runs a listener under proxy with flags, in a terminal of a new world, and returns its
+// session's id.
 func listening(t *testing.T, cols, rows int, flags string) (w *world, s *terminal, id string) {
 	t.Helper()
 	w = newWorld(t)
@@ -214,14 +216,15 @@ func listening(t *testing.T, cols, rows int, flags string) (w *world, s *termina
 	return w, s, w.session()
 }
 
-// quits types what ends the program, which ends well.
+// quits types what ends the program, which must end with status 0.
 func (s *terminal) quits(text string) {
 	s.w.t.Helper()
 	s.typed(text)
 	require.Zero(s.w.t, s.status())
 }
 
-// gives has an agent ask for the keyboard of a session with more flags of gateway request, and the user give it.
+// gives lets an agent ask for a session's keyboard, with more flags of gateway request, and the
+// user grant it.
 func (s *terminal) gives(id string, more ...string) {
 	s.w.t.Helper()
 	asking := s.w.start(s.w.cli, append([]string{"request", id}, more...)...)
@@ -229,7 +232,8 @@ func (s *terminal) gives(id string, more ...string) {
 	require.Zero(s.w.t, asking.wait().status)
 }
 
-// asked waits for the question, over the bottom rows or, where the cursor is in those, the first.
+// asked waits for the question, which is over the bottom rows or, if the cursor is there, over the
+// first rows.
 func (s *terminal) asked() {
 	s.w.t.Helper()
 	s.see("the question", func(string) bool { return s.questioned() })
@@ -237,7 +241,8 @@ func (s *terminal) asked() {
 
 func (s *terminal) questioned() bool { return strings.Contains(s.screen(), "Ctrl+G allows") }
 
-// answer presses a key until the question is gone: a key that comes too soon after the question counts as an accident.
+// answer presses a key until the question is gone: a key too soon after the question counts as an
+// accident.
 func (s *terminal) answer(key string) {
 	s.w.t.Helper()
 	s.asked()
@@ -252,5 +257,4 @@ func (s *terminal) answer(key string) {
 	}
 }
 
-// close closes the window, as a user does who has had enough.
 func (s *terminal) close() { s.tmux("kill-session") }

@@ -19,18 +19,18 @@ type typeCase struct {
 	steps                []typeStep
 }
 
-// typeStep is an input, after gateway send ID --as codex, and what becomes of it.
+// typeStep is an input, after gateway send ID --as codex, and its outcome.
 type typeStep struct {
 	send  []string
-	asks  string // a part of the question about it, "" for none
+	asks  string // a part of the question about it, or "" for no question
 	never bool   // the user does not let it through
-	says  string // what the file "done" has then, "" for anything
+	says  string // the file "done" then has this text, "" for any
 	ahead bool   // it is sent while the user is asked about the one before
 }
 
-// writes and edits go without the user's word; asks and asksType have their effect only with it,
-// and so has ahead, which is sent while the user is asked about the step before. never is not let
-// through.
+// writes and edits pass without the user. asks and asksType take effect only when the user lets
+// them through; so does ahead, which is sent during the question about the previous step. never is
+// not let through.
 func writes(text string) typeStep   { return typeStep{send: []string{"--text", text}} }
 func edits(keys ...string) typeStep { return typeStep{send: keys} }
 func asks(send ...string) typeStep  { return typeStep{send: send, asks: heldKeys} }
@@ -45,7 +45,7 @@ func ahead(text string) typeStep {
 
 const plainFish = "fish --no-config --init-command 'function fish_prompt; echo \"> \"; end'"
 
-// textIsMore are the ways in which text, or a key that edits, is more than that.
+// textIsMore are the ways in which text, or a key that edits, does more than edit.
 var textIsMore = []typeCase{
 	{"vim runs a register", "vim -u NONE -N notes", "touch", []string{"vim"}, map[string]string{"notes": ":silent !touch done\n"}, []typeStep{asksType(`yy@"`)}},
 	{"vim's command line window", "vim -u NONE -N notes", "~", []string{"vim"}, nil, []typeStep{asksType("::silent !touch done"), asks("ctrl-f"), asksType(`yy@"`)}},
@@ -122,8 +122,8 @@ var textIsMore = []typeCase{
 	{"a vi mode's editor", plainBash, "$", nil, map[string]string{"rc": "PS1='$ '\nset -o vi\nEDITOR='touch done #'\n"}, []typeStep{asks("esc"), asksType("v")}},
 }
 
-// inLineQuestions are the programs that ask inside their line editor: to the kernel a question for
-// a single key is a prompt as any other.
+// inLineQuestions are the programs that ask inside their line editor: to the kernel, a question for
+// a single key is a prompt like any other.
 var inLineQuestions = []typeCase{
 	{
 		"zsh corrects", "env ZDOTDIR=. zsh -i", "%",
@@ -199,9 +199,9 @@ var inLineQuestions = []typeCase{
 	},
 }
 
-// wideText is text that is a command to a line editor for which bytes from 0x80 on are Meta keys:
-// M-a, M-1 and M-#, with which Readline comments the line in and accepts it. C and "no such locale"
-// are the same; an environment proves neither.
+// wideText is a command to a line editor for which bytes from 0x80 on are Meta keys: M-a, M-1 and
+// M-#, with which Readline comments the line in and accepts it. C and "no such locale" are the
+// same; an environment proves neither.
 const wideText = "\u1c63"
 
 var locales = map[string]string{
@@ -213,7 +213,8 @@ var locales = map[string]string{
 type wide struct {
 	typeCase
 	trap, line string
-	// narrow: it asks for no brackets, so that wideText waits for the user; alien: everything does.
+	// narrow: it does not enable bracketed paste, so that wideText waits for the user; alien:
+	// everything waits.
 	narrow, alien bool
 }
 
@@ -249,7 +250,7 @@ var wides = []wide{
 	{typeCase{name: "bc", program: "bc", ready: "warranty", needs: []string{"bc"}}, "#", "print 6*7", false, true},
 }
 
-// in is the case of a program in a locale.
+// in returns the program's case in a locale.
 func (p wide) in(locale string) typeCase {
 	c := p.typeCase
 	c.name, c.program = c.name+", locale "+locale, locales[locale]+c.program
@@ -267,8 +268,8 @@ func (p wide) in(locale string) typeCase {
 // key starts a program that reads a single key.
 const key = "bash key"
 
-// starts are programs whose line editor starts others: what an agent sends behind an Enter is for
-// those.
+// starts are programs whose line editor starts others, which read what an agent sends after an
+// Enter.
 var starts = []typeCase{
 	{name: "bash", program: plainBash, ready: "$", steps: []typeStep{writes(key)}},
 	{name: "zsh", program: "env PS1=next: zsh -f", ready: "next:", needs: []string{"zsh"}, steps: []typeStep{writes(key)}},
@@ -281,7 +282,6 @@ var starts = []typeCase{
 	{name: "fish, a pager", program: "env VISUAL='touch done #' EDITOR= LESS= " + plainFish, ready: ">", needs: []string{"fish", "less"}, files: map[string]string{"rows": numbered(99)}, steps: []typeStep{writes("less rows")}},
 }
 
-// typeCases is all of this.
 func typeCases() []typeCase {
 	all := append(slices.Clone(textIsMore), inLineQuestions...)
 	for _, p := range wides {
@@ -301,8 +301,8 @@ func typeCases() []typeCase {
 	return all
 }
 
-// TestNothingTakesEffectBeforeTheUsersWordR65: level type is a promise about a line. Everywhere
-// else every input waits for the user, and with the user's word it does what it does.
+// Level type is a promise about a line. Outside a line prompt every input waits for the user, and
+// takes effect once the user lets it through.
 func TestNothingTakesEffectBeforeTheUsersWordR65(t *testing.T) {
 	t.Parallel()
 	for _, c := range typeCases() {

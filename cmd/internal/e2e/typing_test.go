@@ -13,7 +13,7 @@ import (
 	"terminalproxy/protocol"
 )
 
-// keys is a message of keys that follows the one before; number 0 begins anew.
+// keys returns a message of keys that follows the previous one; number 0 begins anew.
 func (p *webPage) keys(kind protocol.InputKind, data string) protocol.Message {
 	p.w.t.Helper()
 	s := p.session()
@@ -23,7 +23,7 @@ func (p *webPage) keys(kind protocol.InputKind, data string) protocol.Message {
 	return p.asks(m)
 }
 
-// opensOwner lets an owner's page in.
+// opensOwner opens an owner's page and lets it in.
 func (s *terminal) opensOwner(flags string) *webPage {
 	s.w.t.Helper()
 	_, link := s.opens("--role owner " + flags)
@@ -34,7 +34,7 @@ func (s *terminal) opensOwner(flags string) *webPage {
 	return p
 }
 
-// A page's keys come to a terminal of the user's own when the user said so: for that page, or for all.
+// A page's keys reach a user's own terminal only if the user allowed that, for one page or for all.
 func TestAUsersOwnTerminalTakesAPagesKeys(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -67,8 +67,8 @@ func TestAUsersOwnTerminalTakesAPagesKeys(t *testing.T) {
 	}
 }
 
-// An agent that drives pauses for a page's keys as for the user's own, and Ctrl+\ from the page takes the keyboard from it. The audit log
-// names the page, and not what was typed.
+// A page's keys pause a driving agent as the user's own do, and Ctrl+\ from the page takes the
+// keyboard from it. The audit log names the page, not what was typed.
 func TestAPageTypesBesideAnAgent(t *testing.T) {
 	w := newWorld(t)
 	s, o := w.terminal(100, 24), w.terminal(100, 30)
@@ -91,7 +91,8 @@ func TestAPageTypesBesideAnAgent(t *testing.T) {
 	require.NotRegexp(t, `typed: .*mine`, shown, "what a person types is nobody's business")
 }
 
-// A password is the owner's to type, from a page as at the desk: no agent sees it, and nothing keeps it.
+// Only the owner types a password, at a page as at the desk: no agent sees it, and no file keeps
+// it.
 func TestAPageAnswersAPassword(t *testing.T) {
 	w := newWorld(t)
 	s, o := w.terminal(100, 24), w.terminal(100, 30)
@@ -111,7 +112,8 @@ func TestAPageAnswersAPassword(t *testing.T) {
 	}
 }
 
-// A person types in a browser: into vim, whose arrows are other bytes than a shell's, into a shell that pastes and is interrupted.
+// A person types in a browser: into vim, whose arrows are other bytes than a shell's, and into a
+// shell, which takes a paste and an interrupt.
 func TestABrowserTypes(t *testing.T) {
 	b := browser.Chromium(t)
 	w := newWorld(t, "vim", "bash")
@@ -136,7 +138,7 @@ func TestABrowserTypes(t *testing.T) {
 	b.Do(browser.Keys("sleep 1000\r"))
 	w.until(func() bool { return w.inFront("sleep") }, func() string { return "sleep does not run" })
 	b.Do(browser.Keys("c", chromedp.ModifierCtrl))
-	s.wait("^C\nbash-") // which takes pastes as such again
+	s.wait("^C\nbash-") // it takes pastes as such again
 	sees("^C")
 	browser.JS[any](b, `(() => {
 		const clipboard = new DataTransfer();
@@ -156,7 +158,8 @@ func TestABrowserTypes(t *testing.T) {
 	require.Zero(t, s.status())
 }
 
-// A program that runs without a user's terminal takes the keys of every owner's page: a page is how a person sits in front of it.
+// A program without a user's terminal takes the keys of every owner's page: the page is the
+// person's terminal.
 func TestAPageTypesIntoAProgramWithoutATerminal(t *testing.T) {
 	w := newWorld(t)
 	o := w.terminal(100, 30)

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestAConversationThatDoesNotExist: the agent says so in its words, and we say what to do.
+// The agent says in its own words that the conversation does not exist, and we say what to do.
 func TestAConversationThatDoesNotExist(t *testing.T) {
 	const id, hint = "6f1f3c3e-5a5b-4c5d-8e9f-0123456789ab", "\nhint: without --resume a new conversation begins; the id of one is printed when it ends\n"
 	says := map[string]string{
@@ -40,7 +40,7 @@ func TestAConversationThatDoesNotExist(t *testing.T) {
 	}
 }
 
-// TestAHeadlessConversationThatCannotBegin: the reason, and what to do.
+// The user reads the reason, and what to do.
 func TestAHeadlessConversationThatCannotBegin(t *testing.T) {
 	w := newWorld(t)
 	w.write("claude", "#!/bin/sh\necho \"no conversation\"\nexit 1\n")

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestAFloodIsCounted: more rows leave the screen at once than one answer holds.
+// More rows leave the screen at once than one answer holds.
 func TestAFloodIsCounted(t *testing.T) {
 	w := newWorld(t)
 	a := w.agent("claude", eras[1])

@@ -11,14 +11,14 @@ import (
 	"terminalproxy/cmd/internal/browser"
 )
 
-// faults notes what the policy of a page kept it from, and what its scripts did not expect.
+// faults notes what a page's policy blocked, and the errors of its scripts.
 const faults = `window.faults = [];
 	addEventListener('securitypolicyviolation', (e) => faults.push(e.violatedDirective + ' ' + e.blockedURI));
 	addEventListener('error', (e) => faults.push(String(e.message)));
 	addEventListener('unhandledrejection', (e) => faults.push(String(e.reason)));`
 
-// Two people look at a session, each in a browser. The process that serves the gateway is killed: both come back to the same screen, and
-// see what goes on there.
+// Two people look at a session, each in a browser. When the serving process is killed, both return
+// to the same screen and see its changes.
 func TestTwoBrowsersOutliveTheGateway(t *testing.T) {
 	browsers := []*browser.Tab{browser.Chromium(t), browser.Chromium(t)}
 	w := newWorld(t, "vim")

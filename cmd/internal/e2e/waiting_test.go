@@ -10,7 +10,8 @@ import (
 	"terminalproxy/protocol"
 )
 
-// driver types into a session over the wire, without the pauses that a tool makes between text and Enter.
+// driver types into a session over the wire, without the pauses that a tool makes between text and
+// Enter.
 type driver struct {
 	*overheard
 	t *testing.T
@@ -28,7 +29,7 @@ func (w *world) drives(line string) (*terminal, *driver) {
 	return s, d
 }
 
-// types types and returns the revision before.
+// types types text, and returns the revision before it.
 func (d *driver) types(text string) uint64 {
 	d.t.Helper()
 	before, err := d.c.Read(d.w.ctx, &protocol.Read{SessionID: d.id})
@@ -46,7 +47,7 @@ func (d *driver) waits(until protocol.Until, after uint64, ms int64) *protocol.W
 	return got
 }
 
-// ready waits until the program waits for input, by a fact.
+// ready waits until a fact shows that the program waits for input.
 func (d *driver) ready(after uint64) *protocol.WaitResult {
 	d.t.Helper()
 	got := d.waits(protocol.Until{Waiting: true}, after, patience.Milliseconds())
@@ -55,14 +56,15 @@ func (d *driver) ready(after uint64) *protocol.WaitResult {
 	return got
 }
 
-// busy makes sure that a wait is not met, not even by a guess.
+// busy checks that a wait is not met, not even by a guess.
 func (d *driver) busy(why string, ms int64) {
 	d.t.Helper()
 	got := d.waits(protocol.Until{Waiting: true}, 0, ms)
 	require.False(d.t, got.Met, "%s: %s %+v", why, got.Matched, got.Frame.Activity)
 }
 
-// An input is followed by the prompt that comes after it: never by the one before, however late the program gets to it.
+// The prompt that follows an input meets the wait, never the prompt before it, however late the
+// program reads the input.
 func TestAWaitForInputIsMetByThePromptAfterTheInput(t *testing.T) {
 	t.Parallel()
 	const rounds = 15
@@ -96,7 +98,8 @@ func TestAWaitForInputIsMetByThePromptAfterTheInput(t *testing.T) {
 	}
 }
 
-// An agent that waits for what it typed reads at once that the user took the keyboard, and does not sit its time out.
+// An agent that waits after its input reads at once that the user took the keyboard; it does not
+// wait out its time.
 func TestTakingTheKeyboardEndsAWaitAfterTyping(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(100, 16)
@@ -120,7 +123,7 @@ func TestTakingTheKeyboardEndsAWaitAfterTyping(t *testing.T) {
 	s.close()
 }
 
-// A program that sleeps on something else does not wait for input, however long it does nothing.
+// A program that sleeps on something else does not wait for input, however long it sleeps.
 func TestASleepIsNoWaitForInput(t *testing.T) {
 	t.Parallel()
 	listen := `import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); s.listen(); print("up", flush=True); `
@@ -145,8 +148,9 @@ func TestASleepIsNoWaitForInput(t *testing.T) {
 	}
 }
 
-// loops are programs that always listen to their terminal, and do something ten times a second: t runs a tool in silence. What they print when
-// that runs gives a busy machine the time for its start: the guess comes a second after the last change of the screen.
+// loops are programs that always listen to their terminal, and do something ten times a second. The
+// key t runs a tool in silence. What they print when the tool starts gives a busy machine time to
+// start it: the guess comes a second after the last change of the screen.
 var loops = map[string]string{
 	"python3": `import asyncio, sys, tty
 tty.setcbreak(0)
@@ -179,7 +183,8 @@ console.log("up")
 `,
 }
 
-// An event loop waits for input all the time, says the kernel. That it does nothing else is a guess, and called one.
+// According to the kernel, an event loop waits for input all the time. That it does nothing else is
+// a guess, and reported as one.
 func TestAnEventLoopWaitsByAGuess(t *testing.T) {
 	t.Parallel()
 	const guess = "waiting (guess: event-loop)"
@@ -205,7 +210,7 @@ func TestAnEventLoopWaitsByAGuess(t *testing.T) {
 	}
 }
 
-// marks are a bash that says where it is, as FinalTerm began it.
+// marks are those of a bash that reports its state as FinalTerm began it.
 const marks = `PS0='\[\e]133;C\a\]'
 PROMPT_COMMAND='printf "\e]133;D;$?\a"'
 PS1='\[\e]133;A\a\]marks> \[\e]133;B\a\]'
@@ -230,13 +235,13 @@ func TestShellMarks(t *testing.T) {
 	require.False(t, d.waits(protocol.Until{Waiting: true}, after, 300).Met, "a command runs")
 	prompt(after, 0)
 
-	// What the shell said last is about the shell, and not about what it started.
+	// The shell's last report is about the shell, not about the program that it started.
 	a := d.ready(d.types("PS0= python3 -q\r")).Frame.Activity
 	require.NotContains(t, a.Evidence, protocol.EvidencePrompt)
 	require.Nil(t, a.LastExit)
 	prompt(d.types("exit(3)\r"), 3)
 
-	// Marks that another program prints do not make it wait.
+	// Marks that another program prints do not meet the wait.
 	d.types("printf '\\e]133;B\\a'; sleep 1000\r")
 	d.busy("it says that it is a prompt", 1500)
 	s.close()
@@ -252,7 +257,7 @@ func (w *world) overSSH(shell string) (*terminal, *driver) {
 	return s, d
 }
 
-// ssh is always ready for input: what happens behind it is known by marks, or guessed.
+// ssh is always ready for input. What happens behind it is known by marks, or guessed.
 func TestWaitingBehindSSHWithMarks(t *testing.T) {
 	w := newWorld(t, "ssh")
 	w.write("rc", marks)

@@ -19,7 +19,8 @@ import (
 	"terminalproxy/proxy/terminal/watchdog"
 )
 
-// stage is a terminal whose every mode can be asked, since it is our own model, with a shell's script in it.
+// stage is a terminal, with a shell's script in it, that can report every mode, since it is our own
+// model.
 type stage struct {
 	w     *world
 	cmd   *exec.Cmd
@@ -71,7 +72,7 @@ func (st *stage) show() {
 	}
 }
 
-// look has the model looked at.
+// look checks the model.
 func (st *stage) look(at func(*screen.Screen) bool) bool {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -105,7 +106,7 @@ func picture(s *screen.Screen) string {
 	return b.String()
 }
 
-// sent is everything that the terminal was sent.
+// sent returns everything that the terminal was sent.
 func (st *stage) sent() string {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -125,20 +126,20 @@ func calm(s *screen.Screen) bool {
 	return s.Modes() == fresh.Modes() && !s.Alt() && s.Cursor().Visible && s.Cursor().Shape == 0
 }
 
-// proxyOf is the proxy that the stage's shell runs.
+// proxyOf returns the proxy that the stage's shell runs.
 func (st *stage) proxyOf() string {
 	st.w.t.Helper()
 	return childOf(st.w.t, strconv.Itoa(st.cmd.Process.Pid))
 }
 
-// watchdogOf waits until a proxy has a watchdog and returns its process id.
+// watchdogOf waits until a proxy has a watchdog, and returns the watchdog's process id.
 func (w *world) watchdogOf(proxy string) (found string) {
 	w.t.Helper()
 	w.until(func() bool { found, _ = family(proxy); return found != "" }, func() string { return "no watchdog" })
 	return found
 }
 
-// family are the processes that a proxy started, whichever of its threads did.
+// family returns the processes that any thread of a proxy started.
 func family(proxy string) (guard, program string) {
 	lists, _ := filepath.Glob("/proc/" + proxy + "/task/*/children")
 	for _, list := range lists {
@@ -158,7 +159,7 @@ func family(proxy string) (guard, program string) {
 	return guard, program
 }
 
-// leaderOf is the process between a proxy and its program, "" where there is none.
+// leaderOf returns the process between a proxy and its program, or "".
 func leaderOf(proxy string) string {
 	lists, _ := filepath.Glob("/proc/" + proxy + "/task/*/children")
 	for _, list := range lists {
@@ -172,7 +173,7 @@ func leaderOf(proxy string) string {
 	return ""
 }
 
-// aboveLeader is the proxy of a program's parent, which may be the leader.
+// aboveLeader returns the proxy of a program's parent, which may be the leader.
 func aboveLeader(pid string) string {
 	status, _ := os.ReadFile("/proc/" + pid + "/status")
 	if _, rest, ok := strings.Cut(string(status), "Name:\t"+child.LeaderName+"\n"); ok {
@@ -182,7 +183,7 @@ func aboveLeader(pid string) string {
 	return pid
 }
 
-// ends of a session: what is done, and the exit status that the shell sees.
+// ends lists the ways in which a session ends, and the exit status that the shell sees.
 var ends = []struct {
 	name   string
 	do     func(st *stage, proxy, guard, child string)
@@ -194,7 +195,7 @@ var ends = []struct {
 	{"TERM", signalled(syscall.SIGTERM), map[string]string{"modal": "129", "vim": "129"}, false},
 	{"HUP", signalled(syscall.SIGHUP), map[string]string{"modal": "129", "vim": "129"}, false},
 	{"INT", signalled(syscall.SIGINT), map[string]string{"modal": "129", "vim": "129"}, false},
-	{"QUIT", signalled(syscall.SIGQUIT), map[string]string{"modal": "129", "vim": "129"}, true}, // with --agent it takes back
+	{"QUIT", signalled(syscall.SIGQUIT), map[string]string{"modal": "129", "vim": "129"}, true}, // with --agent it reclaims the keyboard
 	{"KILL of the proxy", signalled(syscall.SIGKILL), map[string]string{"modal": "137", "vim": "137"}, false},
 	{"KILL of the watchdog", func(st *stage, proxy, guard, _ string) {
 		st.w.kill(guard, syscall.SIGKILL)
@@ -220,7 +221,8 @@ func signalled(sig syscall.Signal) func(*stage, string, string, string) {
 	return func(st *stage, proxy, _, _ string) { st.w.kill(proxy, sig) }
 }
 
-// programs of which the terminal must be taken back, with what shows that they have it.
+// programs lists programs from which the terminal must be taken back, and the text that shows that
+// they have it.
 var programs = map[string]struct {
 	line  string
 	ready func(*screen.Screen) bool
@@ -231,8 +233,8 @@ var programs = map[string]struct {
 	}},
 }
 
-// TestTheTerminalIsGivenBackR59: whatever ends the session, the terminal's modes and line settings are as before, and
-// nothing of the proxy is left.
+// Whatever ends the session, the terminal's modes and line settings are restored, and nothing of
+// the proxy is left.
 func TestTheTerminalIsGivenBackR59(t *testing.T) {
 	t.Parallel()
 	for name, program := range programs {
@@ -268,14 +270,15 @@ func TestTheTerminalIsGivenBackR59(t *testing.T) {
 	}
 }
 
-// forgetSocket removes the socket that a killed proxy could not: the next one would replace it.
+// forgetSocket removes the socket that a killed proxy could not; the next one would replace it.
 func (w *world) forgetSocket() { _ = os.Remove(filepath.Join(w.run(), "gateway.sock")) }
 
 // TestTheLineGoesWithTheProxyR59 kills a proxy whose question stands over the program.
 func TestTheLineGoesWithTheProxyR59(t *testing.T) {
 	w := newWorld(t)
 	defer w.forgetSocket()
-	// The shell says nothing: what it prints before the watchdog is there may scroll the line away from its row.
+	// The shell prints nothing: its output before the watchdog acts could scroll the line away from
+	// its row.
 	st := w.stage("exec 2> /dev/null; printf '\\033]2;mine\\007'; proxy --agent cat; echo $? > status; read go")
 	id := w.session()
 	for range 30 {
@@ -300,9 +303,9 @@ func TestTheLineGoesWithTheProxyR59(t *testing.T) {
 	require.Equal(t, "137\n", w.content("status"))
 }
 
-// TestUnderAShellR59: whoever is faster after a SIGKILL, the shell or the watchdog, the next command finds the terminal as
-// it was. Bash has settings of its own at the prompt and goes back to those of before; dash has none. (Zsh, where it is
-// faster, takes over a part of what the killed process left, with a watchdog as without.)
+// Whether the shell or the watchdog is faster after a SIGKILL, the next command finds the terminal
+// restored. Bash sets the terminal at its prompt and then restores it; dash does not. (If zsh is
+// faster, it keeps a part of what the killed process left, with or without a watchdog.)
 func TestUnderAShellR59(t *testing.T) {
 	t.Parallel()
 	for _, shell := range []string{"bash --noprofile --norc -i", "dash -i"} {

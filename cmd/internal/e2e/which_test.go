@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestWhichTerminalTheUserMeans: of several terminals the list has the one first that the user used last, with what runs there and where.
+// The list begins with the terminal that the user used last, and says what runs there and where.
 func TestWhichTerminalTheUserMeans(t *testing.T) {
 	w := newWorld(t)
 	one, two := w.terminal(80, 24), w.terminal(80, 24)
@@ -20,7 +20,7 @@ func TestWhichTerminalTheUserMeans(t *testing.T) {
 		t.Helper()
 		got := ""
 		w.until(func() bool {
-			s.typed(line + "\n") // again: who types in the same second in both has used both last
+			s.typed(line + "\n") // again: within one second, both count as used last
 			got = a.good("terminal_list", nil)
 			top, _, _ := strings.Cut(got, "\n")
 			for _, want := range append(wanted, " used ") {

@@ -11,13 +11,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// givenUp is an agent's call that is under way, and how it is given up.
+// givenUp is an agent's call under way, and how to give it up.
 type givenUp struct {
 	name string
 	asks func(w *world, id string) (giveUp func())
 }
 
-// waysToGiveUp are the ends of a request for the keyboard, by every door: the call's own, and its caller's.
+// waysToGiveUp are the ends of a request for the keyboard, through every interface: by its call or
+// by its caller.
 func waysToGiveUp() []givenUp {
 	killed := func(signal syscall.Signal) func(w *world, id string) func() {
 		return func(w *world, id string) func() {
@@ -67,8 +68,8 @@ func waysToGiveUp() []givenUp {
 	}
 }
 
-// TestAQuestionDiesWithItsAsker: it leaves the user's screen, which says so, the audit has it, Ctrl+G is the program's key again, and the
-// next request of the same name asks for itself.
+// The question leaves the user's screen, which says so, and the audit log has it. Ctrl+G is the
+// program's key again, and the next request of the same name asks anew.
 func TestAQuestionDiesWithItsAsker(t *testing.T) {
 	t.Parallel()
 	for _, way := range waysToGiveUp() {
@@ -96,7 +97,7 @@ func TestAQuestionDiesWithItsAsker(t *testing.T) {
 	}
 }
 
-// TestAQuestionWhoseTimeIsOverStays: a time limit gives nothing up, and the agent that comes for the answer gets it.
+// A time limit gives nothing up: the question stays, and the agent that returns gets the answer.
 func TestAQuestionWhoseTimeIsOverStays(t *testing.T) {
 	w, s, id := listening(t, 100, 24, "--agent")
 	got := w.gateway("request", id, "--as", "codex", "--reason", "to test", "--timeout", "1s")
@@ -109,8 +110,9 @@ func TestAQuestionWhoseTimeIsOverStays(t *testing.T) {
 	s.quits("\x04")
 }
 
-// TestAnotherQuestionIsNotJoined: a request with another reason, level or time takes the place of the one before, whose caller hears so,
-// and is to be read anew. One that asks the same is answered with it.
+// A request with another reason, level or time replaces the previous question. That question's
+// caller is told, and the user has to read the new one. A request that asks the same shares the
+// answer.
 func TestAnotherQuestionIsNotJoined(t *testing.T) {
 	w, s, id := listening(t, 100, 24, "--agent")
 	ask := func(more ...string) *running {
@@ -139,7 +141,7 @@ func TestAnotherQuestionIsNotJoined(t *testing.T) {
 	s.quits("\x04")
 }
 
-// TestHeldKeysDieWithTheirCaller: an Enter that waits for the user is not typed when the call that sent it was given up.
+// An Enter that waits for the user is not typed if the call that sent it was given up.
 func TestHeldKeysDieWithTheirCaller(t *testing.T) {
 	t.Parallel()
 	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGKILL} {
@@ -155,7 +157,7 @@ func TestHeldKeysDieWithTheirCaller(t *testing.T) {
 			s.waitGone("Ctrl+G sends it")
 			s.press("C-g")
 			w.keyboard(id, "codex (type")
-			s.press("C-u") // and no Ctrl+C, which would take back what follows it at once
+			s.press("C-u") // and no Ctrl+C, which would discard what follows it at once
 			s.quits("exit 0\n")
 			require.NoFileExists(t, w.path("HIT"))
 			require.Contains(t, w.good("audit", "show", "rec.cast"), "withdrawn")
@@ -163,7 +165,7 @@ func TestHeldKeysDieWithTheirCaller(t *testing.T) {
 	}
 }
 
-// TestTypingStopsWithItsCall: what is left of a long input is not typed when its call is given up.
+// The rest of a long input is not typed if its call is given up.
 func TestTypingStopsWithItsCall(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(100, 24)
@@ -186,7 +188,7 @@ func TestTypingStopsWithItsCall(t *testing.T) {
 	require.Zero(t, s.status())
 }
 
-// TestAfterATakeoverAQuestionIsItsAskersOwn: who still waits asks anew when the gateway was lost, and who died with it leaves nothing.
+// After the gateway is lost, a living asker asks anew, and a dead one leaves nothing.
 func TestAfterATakeoverAQuestionIsItsAskersOwn(t *testing.T) {
 	t.Parallel()
 	for _, lives := range []bool{true, false} {

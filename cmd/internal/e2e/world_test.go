@@ -26,33 +26,34 @@ import (
 )
 
 const (
-	// patience is how long a fact may take that the tests wait for. Nothing is expected to take nearly as long.
+	// patience bounds how long a test waits for a fact. Nothing is expected to take nearly as long.
 	patience = time.Minute
-	// Looks come at intervals from glance on, and never more than stare apart: each is a process or two.
+	// The first polls are glance apart, later ones never more than stare: each runs a process or
+	// two.
 	glance, stare = 20 * time.Millisecond, 100 * time.Millisecond
 )
 
 var worlds atomic.Int64
 
-// world is a user's account for one test: a home, a runtime directory and an environment, all of them new.
+// world is a user's account for one test: a new home, runtime directory and environment.
 type world struct {
 	t   *testing.T
 	dir string
 	env []string
 	// ctx lasts until the cleanup is over, unlike the test's own.
 	ctx context.Context
-	// mark is the soft limit RLIMIT_RTTIME of every process of this world, in µs: it is inherited, /proc/PID/limits shows it
-	// to every user, and it limits nothing (getrlimit(2)). An ordinary user cannot read the environment of a proxy or
-	// gateway, which close it (R51).
+	// mark is the soft limit RLIMIT_RTTIME of every process of this world, in µs: it is inherited,
+	// /proc/PID/limits shows it to every user, and it limits nothing (getrlimit(2)). An ordinary
+	// user cannot read the environment of a proxy or gateway, which close it (R51).
 	mark string
-	tmux string // socket of this test's own server, "" until there is one
+	tmux string // socket of this test's own server, "" until it runs
 	cli  string // the command that agents use
-	// cert is the certificate that everything in this world trusts, nil for none.
+	// cert is the certificate that everything in this world trusts, or nil.
 	cert *tls.Certificate
 }
 
-// newWorld makes an account and lets the test run beside others. What the test leaves behind when it is over, processes or
-// sockets, fails it.
+// newWorld makes an account and lets the test run beside others. Any process or socket left at the
+// end fails the test.
 func newWorld(t *testing.T, programs ...string) *world {
 	t.Helper()
 	for _, p := range append(programs, "tmux", "bash") {
@@ -100,10 +101,10 @@ func aWorld(t *testing.T) *world {
 	return w
 }
 
-// run is the directory of the local gateway's socket.
+// run returns the directory of the local gateway's socket.
 func (w *world) run() string { return w.path("run") }
 
-// path is a name in the world's directory, in which every command starts.
+// path returns a path in the world's directory, in which every command starts.
 func (w *world) path(name string) string { return filepath.Join(w.dir, name) }
 
 func (w *world) write(name, content string) string {
@@ -120,13 +121,13 @@ func (w *world) content(name string) string {
 	return string(data)
 }
 
-// until waits for a fact and fails the test if it does not come; the message comes from why, at the end.
+// until waits for a fact and fails the test if it does not come. why makes the message, at the end.
 func (w *world) until(fact func() bool, why func() string) {
 	w.t.Helper()
 	w.untilWithin(patience, fact, why)
 }
 
-// untilWithin is until with a ceiling of its own, for what ends by a time limit of the product.
+// untilWithin is until with another ceiling, for what a time limit of the product ends.
 func (w *world) untilWithin(ceiling time.Duration, fact func() bool, why func() string) {
 	w.t.Helper()
 	pause := glance
@@ -138,10 +139,11 @@ func (w *world) untilWithin(ceiling time.Duration, fact func() bool, why func() 
 	}
 }
 
-// prlimit is the program of util-linux, or "" on a system without it, where no process is found by its mark.
+// prlimit is the program of util-linux, or "" on a system without it. There, the mark finds no
+// process.
 var prlimit, _ = exec.LookPath("prlimit")
 
-// command is a program in this world, not yet started. Its process keeps its id when prlimit has set the mark.
+// command prepares a program in this world. Its process keeps its id when prlimit has set the mark.
 func (w *world) command(name string, args ...string) *exec.Cmd {
 	path := filepath.Join(root, "bin", name)
 	if _, err := os.Lstat(path); err != nil {
@@ -155,13 +157,12 @@ func (w *world) command(name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// result is how a command ended.
 type result struct {
 	out, err string
 	status   int
 }
 
-// fails says that it ended with a status and a sentence.
+// fails checks the exit status and a sentence of the error.
 func (r result) fails(t *testing.T, status int, say string) {
 	t.Helper()
 	require.Equal(t, status, r.status, r.err)
@@ -179,8 +180,9 @@ type running struct {
 	ended    chan struct{}
 }
 
-// output is what a command has printed so far, also while it runs. A file without a name holds it: a pipe would be read by this process,
-// which a busy machine may keep from doing so, and be held open by what the command has started.
+// output is what a command has printed, also while it runs. An unnamed file holds it. This process
+// would have to read a pipe, and a busy machine may keep it from that; the command's children would
+// keep the pipe open.
 type output struct{ file *os.File }
 
 func (w *world) newOutput() output {
@@ -226,7 +228,7 @@ func (r *running) wait() result {
 	case <-r.ended:
 	case <-time.After(patience):
 		state, _ := os.ReadFile(filepath.Join("/proc", strconv.Itoa(r.cmd.Process.Pid), "stat"))
-		_ = r.cmd.Process.Signal(syscall.SIGQUIT) // ours say where they hang
+		_ = r.cmd.Process.Signal(syscall.SIGQUIT) // our commands then print where they hang
 		select {
 		case <-r.ended:
 		case <-time.After(5 * time.Second):
@@ -252,7 +254,7 @@ func (w *world) good(args ...string) string {
 	return got.out
 }
 
-// sessions are those that the gateway lists, none while there is no gateway.
+// sessions returns the sessions that the gateway lists; it is empty while there is no gateway.
 func (w *world) sessions(more ...string) []protocol.SessionInfo {
 	got := w.gateway(append([]string{"ls", "--json"}, more...)...)
 	if got.status != 0 {
@@ -265,7 +267,8 @@ func (w *world) sessions(more ...string) []protocol.SessionInfo {
 	return list.Sessions
 }
 
-// session waits until exactly one session is listed, with more flags of gateway ls, and runs, and returns its id.
+// session waits until exactly one session is listed, with more flags of gateway ls, and runs, and
+// returns its id.
 func (w *world) session(more ...string) string {
 	w.t.Helper()
 	return w.ids(1, more...)[0]
@@ -287,7 +290,7 @@ func (w *world) ids(n int, more ...string) []string {
 	return ids
 }
 
-// keyboard waits until the session's keyboard is as want says.
+// keyboard waits until the session's keyboard is in the wanted state.
 func (w *world) keyboard(id, want string) {
 	w.t.Helper()
 	var got result
@@ -298,7 +301,7 @@ func (w *world) keyboard(id, want string) {
 	}, func() string { return got.out + got.err })
 }
 
-// granted asks for the keyboard as the agent cli, which the session gives without asking.
+// granted asks for the keyboard as the agent cli, which the session grants without asking.
 func (w *world) granted(id string, more ...string) {
 	w.t.Helper()
 	require.Contains(w.t, w.good(append([]string{"request", id, "--reason", "to test"}, more...)...), "granted")
@@ -314,7 +317,8 @@ func (w *world) listens(name, pattern string) string {
 	return got
 }
 
-// nothingIsLeft ends the user's terminals and checks that every process of the test ends too, and no socket stays.
+// nothingIsLeft ends the user's terminals, and checks that every process of the test ends too and
+// no socket stays.
 func (w *world) nothingIsLeft() {
 	if w.tmux != "" {
 		if out, err := w.command("tmux", "-S", w.tmux, "display-message", "-p", "#{pid}").Output(); err == nil {
@@ -332,7 +336,8 @@ func (w *world) nothingIsLeft() {
 	}
 }
 
-// processes are those that carry this world's mark or, where a login has set the limits anew, its environment.
+// processes returns the processes that carry this world's mark or, if a login has reset the limits,
+// its environment.
 func (w *world) processes() []string {
 	var found []string
 	variable := []byte("TERMINALPROXY_DIR=" + w.run() + "\x00")
@@ -357,7 +362,7 @@ func (w *world) kill(pid string, sig syscall.Signal) {
 	require.NoError(w.t, w.signal(pid, sig))
 }
 
-// killOne is kill for one of several processes, which may have ended as another one did.
+// killOne is kill for one of several processes, which may end when another one does.
 func (w *world) killOne(pid string, sig syscall.Signal) {
 	w.t.Helper()
 	if err := w.signal(pid, sig); !errors.Is(err, syscall.ESRCH) {
@@ -373,7 +378,7 @@ func (w *world) signal(pid string, sig syscall.Signal) error {
 	return syscall.Kill(n, sig)
 }
 
-// gone waits until a process is no more.
+// gone waits until a process has ended.
 func (w *world) gone(pid string) {
 	w.t.Helper()
 	w.until(func() bool {
