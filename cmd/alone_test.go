@@ -13,12 +13,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// besideOthers are files of packages in the Makefile's ALONE in which goroutines start nevertheless, with the reason.
+// besideOthers are files of packages in the Makefile's ALONE that start goroutines nevertheless,
+// with the reason.
 var besideOthers = map[string]string{
 	"../proxy/terminal/screen/drain_test.go": "a benchmark",
 }
 
-// TestNothingRunsBesideTheTestsThatAreAlone: make test leaves the race detector out for packages in which there is one goroutine at a time.
+// make test leaves the race detector out for packages that run one goroutine at a time.
 func TestNothingRunsBesideTheTestsThatAreAlone(t *testing.T) {
 	makefile, err := os.ReadFile("../Makefile")
 	require.NoError(t, err)
@@ -26,7 +27,7 @@ func TestNothingRunsBesideTheTestsThatAreAlone(t *testing.T) {
 	require.NotNil(t, found)
 	for dir := range strings.FieldsSeq(string(found[1])) {
 		if dir == "./cmd/internal/browser" {
-			continue // its goroutines need a browser, and make clients has the race detector look
+			continue // its goroutines need a browser, and make clients runs the race detector
 		}
 		names, err := filepath.Glob(filepath.Join("..", dir, "*.go"))
 		require.NoError(t, err)
@@ -39,7 +40,7 @@ func TestNothingRunsBesideTheTestsThatAreAlone(t *testing.T) {
 	}
 }
 
-// oneGoroutine says that a file starts no goroutine and lets no test run beside another one.
+// oneGoroutine checks that a file starts no goroutine and runs no parallel test.
 func oneGoroutine(t *testing.T, name string) {
 	t.Helper()
 	set := token.NewFileSet()

@@ -45,8 +45,8 @@ func room(path string) (top, sub string) {
 	return top, sub
 }
 
-// floors are the wings of proxy, lowest first. A package imports its own wing and those on lower floors. The wings of one floor
-// do not import each other.
+// floors are the wings of proxy, lowest first. A package imports its own wing and those on lower
+// floors. The wings of one floor do not import each other.
 var floors = [][]string{
 	{"terminal", "link", "heap"},
 	{"consent"},
@@ -56,18 +56,20 @@ var floors = [][]string{
 	{""},
 }
 
-// apart are the sub-packages of gateway that come to a gateway from outside, with the ones that they may import:
+// apart are the sub-packages of gateway that reach a gateway from outside, with the ones that they
+// may import:
 //
-//   - page: serves browsers, and is a client like others. What it may do is decided by roles, not by the switchboard's inside.
+//   - page: serves browsers, and is a client like others. Roles decide what it may do.
 //   - asks: watches the list of sessions as any viewer may.
 //   - push: speaks to push services, and knows no gateway.
 var apart = map[string][]string{"page": {"auth", "rights", "asks", "push"}, "asks": nil, "push": nil}
 
-// forTests are the packages that only tests import: three play the other end of a connection, one reads testdata, one
-// drives a browser, and one builds the binaries.
+// forTests are the packages that only tests import: three play the other end of a connection, one
+// reads testdata, one drives a browser, and one builds the binaries.
 var forTests = map[string]bool{"terminalproxy/protocol/fake": true, "terminalproxy/proxy/chat/chattest": true, "terminalproxy/proxy/view/corpus": true, "terminalproxy/cmd/internal/binaries": true, "terminalproxy/cmd/internal/browser": true, "terminalproxy/gateway/push/fakepush": true}
 
-// floorOf returns the wing of a sub-package of proxy and its floor, or -1 for a wing that floors lacks.
+// floorOf returns the wing of a sub-package of proxy and its floor, or -1 for a wing that floors
+// lacks.
 func floorOf(sub string) (wing string, floor int) {
 	wing, _, _ = strings.Cut(sub, "/")
 	return wing, slices.IndexFunc(floors, func(wings []string) bool { return slices.Contains(wings, wing) })
@@ -90,8 +92,8 @@ func TestWings(t *testing.T) {
 	}
 }
 
-// TestImportDirections: imports run downward only, cmd -> proxy, gateway -> protocol; proxy and gateway never meet. Within gateway,
-// packages in apart stay so.
+// Imports run downward only: cmd -> proxy, gateway -> protocol. proxy and gateway never meet.
+// Within gateway, the packages in apart stay apart.
 func TestImportDirections(t *testing.T) {
 	level := map[string]int{"cmd": 3, "proxy": 2, "gateway": 2, "protocol": 1}
 	for _, p := range list(t, "terminalproxy/...") {

@@ -21,7 +21,7 @@ const lastPromise = 80
 
 var (
 	promiseHead = regexp.MustCompile(`(?m)^\*\*R([0-9]+)\.\*\* `)
-	// namedTest is a test on the page, with its folder where the name alone is not unique.
+	// namedTest matches a test on the page, with its folder if the name alone is not unique.
 	namedTest    = regexp.MustCompile("`((?:Test|Benchmark|Fuzz)\\w+)`(?: \\(([\\w/]+)\\))?")
 	declaredTest = regexp.MustCompile(`(?m)^func ((?:Test|Benchmark|Fuzz)\w+)\(`)
 	testNumber   = regexp.MustCompile(`R([0-9]+)`)
@@ -29,9 +29,9 @@ var (
 	sceneNumber  = regexp.MustCompile(`\bR([0-9]+)\b`)
 )
 
-// TestPromisesAreTested holds docs/promises.md and the tests equal: each promise stands there once
-// and names its tests, which exist, and each test stands under the numbers that its name carries,
-// TestPlays under those of its scenes.
+// TestPromisesAreTested holds docs/promises.md and the tests equal. Each promise is on the page
+// once and names its tests, which exist. Each test is on the page under the numbers that its name
+// carries, TestPlays under those of its scenes.
 func TestPromisesAreTested(t *testing.T) {
 	promises, tests := readPromises(t), findTests(t, "..")
 	var wrong []string
@@ -74,7 +74,6 @@ func TestPromisesAreTested(t *testing.T) {
 	require.Empty(t, slices.Compact(wrong), "mend %s", promisesPage)
 }
 
-// readPromises returns the text beneath each number of the page, in one line.
 func readPromises(t *testing.T) map[int]string {
 	t.Helper()
 	page, err := os.ReadFile(promisesPage)

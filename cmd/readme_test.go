@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// pages are the README and what it links to in docs, by path.
+// pages returns the README and the pages in docs that it links to, by path.
 func pages(t *testing.T) map[string]string {
 	t.Helper()
 	names, err := filepath.Glob("../docs/*.md")
@@ -26,7 +26,8 @@ func pages(t *testing.T) map[string]string {
 	return all
 }
 
-// folded is all pages with their line breaks folded, so that a sentence is found however it is wrapped.
+// folded returns all pages with their line breaks folded, so that a sentence is found however it is
+// wrapped.
 func folded(t *testing.T) string {
 	t.Helper()
 	var all strings.Builder
@@ -36,12 +37,12 @@ func folded(t *testing.T) string {
 	return all.String()
 }
 
-// TestThePromiseR19: the documents make the promise of a reclaim word for word.
+// The documents make the promise of a reclaim word for word.
 func TestThePromiseR19(t *testing.T) {
 	require.Contains(t, folded(t), "When reclaim returns no further agent byte enters the terminal, and agent bytes the program has not read are discarded; bytes it has read, including text left unsubmitted on its line, stay.")
 }
 
-// TestTheLimitR50: the README itself says what a grant does not protect against, and so does the page on safety.
+// The README itself says what a grant does not protect against, and so does the page on safety.
 func TestTheLimitR50(t *testing.T) {
 	const limit = "The grant protects against mistakes and against agents that act only through the gateway. A process running as your user is not contained; use another user or a container for that."
 	for _, name := range []string{"../README.md", "../docs/safety.md"} {
@@ -49,13 +50,14 @@ func TestTheLimitR50(t *testing.T) {
 	}
 }
 
-// TestWhatIsBestEffortR27 is for R30 too: the documents promise no more of the secret guard and of covered tokens than there is.
+// TestWhatIsBestEffortR27 covers R30 too: the documents do not overstate the secret guard and the
+// covering of tokens.
 func TestWhatIsBestEffortR27(t *testing.T) {
 	require.Contains(t, folded(t), "Password prompts of remote programs and of programs that read raw keys (ssh sessions, sudo with asterisks, forms) are recognised by their looks, best effort")
 	require.Contains(t, folded(t), "Covering secrets is defence in depth and no guarantee")
 }
 
-// TestTheREADMEIsShort: a reader decides in a few seconds. The picture is small enough for any connection.
+// A reader decides in a few seconds. The picture is small enough for any connection.
 func TestTheREADMEIsShort(t *testing.T) {
 	require.Less(t, strings.Count(pages(t)["../README.md"], "\n"), 136)
 	picture, err := os.Stat("../docs/demo.svg")
@@ -78,7 +80,7 @@ func TestChangelogEntriesAreShort(t *testing.T) {
 
 var link = regexp.MustCompile(`\]\(([^)#]+)(#[^)]*)?\)`)
 
-// targets are the files within the project that a page links to, all of which are there.
+// targets returns the files within the project that a page links to, and checks that they exist.
 func targets(t *testing.T, page, text string) []string {
 	t.Helper()
 	var names []string
@@ -94,7 +96,7 @@ func targets(t *testing.T, page, text string) []string {
 	return names
 }
 
-// TestLinksLeadSomewhere: every link within the project names a file that is there, and every page is linked from the README.
+// Every link within the project names an existing file, and every page is linked from the README.
 func TestLinksLeadSomewhere(t *testing.T) {
 	linked := map[string]bool{"../README.md": true}
 	for page, text := range pages(t) {
@@ -109,7 +111,7 @@ func TestLinksLeadSomewhere(t *testing.T) {
 	}
 }
 
-// TestContributorsFindTheirWay: what the pages and checks for contributors link to and call is there.
+// The files and commands that contributors' pages and checks name exist.
 func TestContributorsFindTheirWay(t *testing.T) {
 	makefile, err := os.ReadFile("../Makefile")
 	require.NoError(t, err)

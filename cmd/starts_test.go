@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestNoStartCompilesARegexp: a regular expression of a package's own is compiled where it is used first ([sync.OnceValue]), and not by
-// every start of a program that may never use it.
+// A package compiles a regular expression where it is first used ([sync.OnceValue]), not at every
+// start of a program that may never use it.
 func TestNoStartCompilesARegexp(t *testing.T) {
 	looked := 0
 	for _, dir := range []string{"gateway", "proxy", "internal/settings", "internal/onevent", "internal/terminals", "../gateway", "../proxy", "../protocol"} {
@@ -36,7 +36,8 @@ func TestNoStartCompilesARegexp(t *testing.T) {
 	require.Greater(t, looked, 300)
 }
 
-// compilesNothing says that no value of a declaration is a compiled expression; what a function does is done when it is called.
+// compilesNothing checks that no value of a declaration is a compiled expression; a function's body
+// runs only when it is called.
 func compilesNothing(t *testing.T, set *token.FileSet, vars *ast.GenDecl) {
 	t.Helper()
 	ast.Inspect(vars, func(n ast.Node) bool {

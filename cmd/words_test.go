@@ -30,12 +30,12 @@ const (
 	// columns bounds a line of code and of a comment. A tab counts as tabColumns.
 	columns    = 100
 	tabColumns = 4
-	// implementers is the number of receivers of one method name in a package from which on the name is taken for that of
-	// an interface's method, and counts once.
+	// implementers is the number of receivers at which a method name is taken for that of an
+	// interface's method. It then counts once for the package.
 	implementers = 4
 )
 
-// wordRule is one count of a package, which may be at most limit percent of its total.
+// wordRule is one count of a package. The limit is a percentage of its total.
 type wordRule struct {
 	name  string
 	limit int
@@ -70,7 +70,7 @@ func wordSet(words string) map[string]bool {
 	return set
 }
 
-// wordCount is a count and what it is a part of.
+// wordCount is a count and its total.
 type wordCount struct{ count, total int }
 
 func (c wordCount) isAbove(limit int) bool { return c.count*100 > limit*c.total }
@@ -84,8 +84,9 @@ type packageWords struct {
 	receivers map[string]int // of each unexported method name
 }
 
-// TestWords holds each package to the limits of wordRules. A package above one is held to its count in
-// the table instead. Write the table when counts fell: go test ./cmd -run TestWords -update-words.
+// TestWords holds each package to the limits of wordRules. A package above one is held to its count
+// in the table instead. Write the table when counts fell: go test ./cmd -run TestWords
+// -update-words.
 func TestWords(t *testing.T) {
 	now, old := countWords(t, ".."), readWords(t)
 	var grown []string
@@ -172,7 +173,7 @@ func (p *packageWords) addFile(path string) error {
 	return nil
 }
 
-// commentLines are the lines that hold nothing but a comment, from 1.
+// commentLines returns the numbers, from 1, of the lines that hold only a comment.
 func commentLines(files *token.FileSet, file *ast.File) map[int]bool {
 	lines := map[int]bool{}
 	for _, group := range file.Comments {
@@ -244,7 +245,8 @@ func (p *packageWords) add(rule int, found bool) {
 	}
 }
 
-// formatWords is the table: a line for each package that is above a limit, with all of its counts.
+// formatWords writes the table: a line for each package that is above a limit, with all of its
+// counts.
 func formatWords(all map[string]wordCounts) string {
 	var b strings.Builder
 	b.WriteString("# package")
