@@ -12,7 +12,8 @@ import (
 	"terminalproxy/gateway/page"
 )
 
-// A yes to a page that is gone meanwhile lets no other one in: a server could have the pages change while somebody compares the words.
+// A yes to a page that has since left lets no other page in: a server could exchange the pages
+// while a person compares the words.
 func TestAYesIsForThePageThatWasShown(t *testing.T) {
 	var said bytes.Buffer
 	q := admission{o: &opening{app: &app{err: &said}, expires: time.Now().Add(time.Hour)}}

@@ -27,7 +27,7 @@ func TestASessionIsNotShownOnItsOwnScreen(t *testing.T) {
 		{"innermost", "outer", true},
 		{"innermost", "inner", true},
 		{"headless", "headless", true},
-		{"headless", "outer", false}, // nobody sees it there
+		{"headless", "outer", false}, // it is invisible there
 		{"elsewhere", "elsewhere", true},
 		{"elsewhere", "outer", false},
 		{"hen", "outer", false},

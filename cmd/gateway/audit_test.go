@@ -18,8 +18,8 @@ import (
 	"terminalproxy/proxy/terminal/screen/render"
 )
 
-// recorded makes the recording of a small session, in which two agents typed, and returns the asciicast's name. It begins
-// at midnight UTC on 1 January 2000.
+// recorded records a small session in which two agents typed, and returns the asciicast's name. It
+// begins at midnight UTC on 1 January 2000.
 func recorded(t *testing.T) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "x.cast")
@@ -76,7 +76,8 @@ func TestAuditVerify(t *testing.T) {
 	require.Equal(t, "same", v.Cast)
 }
 
-// What verify says of places at which output is missing: with a beginning and an end, an end alone as in older logs, or no end.
+// verify counts the places at which output is missing: with a beginning and an end, with an end
+// alone as in older logs, or without an end.
 func TestAuditVerifyCountsMissingOutput(t *testing.T) {
 	on, off := true, false
 	begin, end := &record.Entry{Kind: record.Gap, On: &on}, &record.Entry{Kind: record.Gap, On: &off, Missing: 1}
@@ -139,8 +140,7 @@ func TestAuditVerifyNamesTheFirstBadLine(t *testing.T) {
 	require.Contains(t, errs, "x.cast was changed: it does not match the log")
 }
 
-// TestALogThatIsCutAtItsEndR80: entries that are gone from the end are noticed, by the end that is missing or by a head that
-// was kept.
+// Missing entries at the end of a log are noticed, by the missing end or by a head that was kept.
 func TestALogThatIsCutAtItsEndR80(t *testing.T) {
 	cast := recorded(t)
 	log := cast + record.AuditSuffix
@@ -183,7 +183,7 @@ func TestALogThatIsCutAtItsEndR80(t *testing.T) {
 	}
 }
 
-// TestAGapIsSaidR80: a log that lacks entries which the disk did not take says so, and does not call itself unbroken.
+// A log that lacks entries which the disk did not take says so, and does not call itself unbroken.
 func TestAGapIsSaidR80(t *testing.T) {
 	v := verified{File: "x", Entries: 3, Head: "abc", Lost: 2, Gaps: 1, Closed: true}
 	said := strings.Join(v.reportLines(), "\n")
@@ -287,7 +287,7 @@ func TestParseMoment(t *testing.T) {
 	}
 }
 
-// TestARecordingCutAnywhereRenders: a file that a crash cut off plays up to there.
+// A file that a crash cut off plays up to the cut.
 func TestARecordingCutAnywhereRenders(t *testing.T) {
 	cast, err := os.ReadFile(recorded(t))
 	require.NoError(t, err)

@@ -23,8 +23,8 @@ import (
 	"terminalproxy/proxy/chat/opencode"
 )
 
-// playClaude is an agent that speaks as Claude Code does: it asks whether it may run each prompt as a command, and says what it
-// hears.
+// playClaude is an agent that speaks as Claude Code does: it asks whether it may run each prompt as
+// a command, and reports the answer.
 func playClaude() {
 	if slices.Contains(os.Args, "unknown") {
 		fmt.Fprintln(os.Stderr, "No conversation found with session ID: unknown")
@@ -74,7 +74,7 @@ func playClaude() {
 	}
 }
 
-// chatting is a gateway chat on a terminal of the test's.
+// chatting is a gateway chat on a terminal that the test plays.
 type chatting struct {
 	t        *testing.T
 	keyboard *os.File
@@ -86,7 +86,7 @@ type chatting struct {
 	wake  chan struct{}
 }
 
-// withClaude has the test's binary be the only program there is, as Claude Code.
+// withClaude makes the test's binary the only program in $PATH, under Claude Code's name.
 func withClaude(t *testing.T) {
 	t.Helper()
 	alone(t)
@@ -131,7 +131,7 @@ func (c *chatting) Write(p []byte) (int, error) {
 	return c.shown.Write(p)
 }
 
-// wait waits until words were shown, and forgets what was shown to their end.
+// wait waits until words were shown, and forgets the output up to their end.
 func (c *chatting) wait(words string) {
 	c.t.Helper()
 	limit := time.After(fake.Soon)
@@ -155,7 +155,7 @@ func (c *chatting) wait(words string) {
 	}
 }
 
-// all is what was shown since the last wait.
+// all returns what was shown since the last wait.
 func (c *chatting) all() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -178,7 +178,7 @@ func (c *chatting) ends(status int) {
 	}
 }
 
-// A line that is typed on while a question comes does not answer it, whatever it says.
+// A question does not take the line that the user is typing for an answer, whatever the line says.
 func TestALineThatIsTypedIsNoAnswer(t *testing.T) {
 	was := questionQuiet
 	questionQuiet = time.Hour
@@ -193,7 +193,7 @@ func TestALineThatIsTypedIsNoAnswer(t *testing.T) {
 	c.ends(statusInterrupted)
 }
 
-// A half-typed line makes way for a question and comes back, also when the question is taken back.
+// A half-typed line makes room for a question, and returns even if the question is withdrawn.
 func TestAHalfTypedLineComesBack(t *testing.T) {
 	was := questionQuiet
 	questionQuiet = questionDelay
@@ -225,7 +225,7 @@ func TestAHalfTypedLineComesBack(t *testing.T) {
 	}
 }
 
-// A command sets what the agent has; any other line is the agent's.
+// A known command sets the agent's options; any other line goes to the agent.
 func TestCommandsSetWhatTheAgentHas(t *testing.T) {
 	was := questionQuiet
 	questionQuiet = questionDelay
@@ -251,7 +251,7 @@ func TestCommandsSetWhatTheAgentHas(t *testing.T) {
 	c.ends(statusInterrupted)
 }
 
-// Without the terminal nobody answers.
+// When the terminal is lost, the question is refused.
 func TestALostTerminalRefuses(t *testing.T) {
 	c := chatOnTerminal(t)
 	c.wait("You: ")
@@ -261,7 +261,7 @@ func TestALostTerminalRefuses(t *testing.T) {
 	c.ends(statusRefused)
 }
 
-// TestASilentAgent: who waits reads that it works; at the prompt nothing is said.
+// A user who waits reads that the agent works. At the prompt nothing is said.
 func TestASilentAgent(t *testing.T) {
 	was := silence
 	silence = time.Second
@@ -296,7 +296,7 @@ func TestASignalEndsAConversationAtItsPrompt(t *testing.T) {
 	c.ends(statusInterrupted)
 }
 
-// A paste is one line, in whichever pieces it comes.
+// A paste is one line, whatever the pieces in which it arrives.
 func TestPastes(t *testing.T) {
 	const in = "a\x1b[200~b\r\nc\nd\r\te\x1b[0m\x03\x1b[201~f\x03\x1c\x1bOP"
 	const want = "a\x1b[200~b⏎c⏎d⏎⇥e[0m\x1b[201~f\x1bOP"
@@ -340,7 +340,8 @@ func TestAQuestionShowsWhatWillRun(t *testing.T) {
 	require.Zero(t, missing)
 }
 
-// TestWhatIsNotShownCannotBeAllowed: the end of a command far to the right or below, or one that the proxy covers, is allowed by no word.
+// No word allows a command whose end is out of sight, far to the right or below, or covered by the
+// proxy.
 func TestWhatIsNotShownCannotBeAllowed(t *testing.T) {
 	allows := []chat.Choice{{Verdict: chat.Once}, {Verdict: chat.ForSession, Covers: "ls"}}
 	for name, command := range map[string]string{
@@ -366,7 +367,7 @@ func TestWhatIsNotShownCannotBeAllowed(t *testing.T) {
 	require.Contains(t, q.questionText("claude"), "  │ touch HIT\n  1  allow once")
 }
 
-// Text comes in whole rows where a line stands below it.
+// While a line stands below it, text comes in whole rows.
 func TestTextComesInRows(t *testing.T) {
 	var out strings.Builder
 	v := &chatView{text: &out, about: &out, cols: func() int { return 10 }}
@@ -379,7 +380,7 @@ func TestTextComesInRows(t *testing.T) {
 	require.Equal(t, "last words\n  ⎿ failed: 1\n    2\n    3\n    4\n    5\n    ... and 2 lines more\n", out.String()[len("one two \nthree \n世界世界世\n界x\n"):])
 }
 
-// One conversation has one writer, and the next one after it.
+// One conversation has one writer, and the next one after it ends.
 func TestAConversationIsLocked(t *testing.T) {
 	alone(t)
 	l, err := newChatLock()
@@ -402,7 +403,7 @@ func TestChatNeedsTheAgent(t *testing.T) {
 	got.fails(t, statusRefused, "chat: claude is not installed: executable file not found in $PATH\nhint: install it with: npm install")
 }
 
-// A prompt of 1 MB reaches the agent whole, and a longer one is refused with what to do.
+// A prompt of 1 MB reaches the agent whole. A longer one is refused with a next step.
 func TestALongPrompt(t *testing.T) {
 	withClaude(t)
 	file := filepath.Join(t.TempDir(), "prompts")
@@ -415,14 +416,14 @@ func TestALongPrompt(t *testing.T) {
 	got.fails(t, statusUsage, "--prompt-file: a line is longer than 1048576 bytes: leave the text in a file, and name that in the prompt")
 }
 
-// A conversation that there is not is said to be none, with what to do.
+// If the conversation does not exist, the error says so, with a next step.
 func TestAnUnknownConversation(t *testing.T) {
 	withClaude(t)
 	got := command(t, "chat", "--resume", "unknown", "hello")
 	got.fails(t, statusRefused, "chat: claude did not start: claude ended with exit status 1: No conversation found with session ID: unknown\nhint: without --resume a new conversation begins")
 }
 
-// opencode asks for what it does, unless the user decided.
+// opencode asks before it acts, unless the user decided otherwise.
 func TestOpencodeAsks(t *testing.T) {
 	t.Setenv("OPENCODE_PERMISSION", "")
 	variable, value, _ := strings.Cut(opencode.Asking(false)[0], "=")

@@ -11,7 +11,7 @@ import (
 	"github.com/creack/pty"
 )
 
-// echoed is what an editor printed, for who waits for something in it.
+// echoed collects what an editor printed, and tells a waiter when new text arrives.
 type echoed struct {
 	mu    sync.Mutex
 	text  []byte
@@ -42,8 +42,8 @@ func (e *echoed) await(words string) {
 	}
 }
 
-// BenchmarkEcho is how long a key takes to its echo, in the 99th of 100 cases, while an agent's text streams, and while it does not: the
-// baseline of the same run.
+// BenchmarkEcho measures the time from a key to its echo, as the 99th percentile, while an agent's
+// text streams. The time without a stream is the baseline of the same run.
 func BenchmarkEcho(b *testing.B) {
 	keyboard, screen, err := pty.Open()
 	if err != nil {
@@ -67,7 +67,7 @@ func BenchmarkEcho(b *testing.B) {
 			shown.add(p[:n])
 		}
 	})
-	key := rune(0xac00) // each is another one: what stands on the line is drawn again and again
+	key := rune(0xac00) // each key is a different one, since the line is redrawn again and again
 	press := func() time.Duration {
 		if key++; key > 0xd700 {
 			key = 0xac01
@@ -93,7 +93,7 @@ func BenchmarkEcho(b *testing.B) {
 		idle = max(idle, p99(keys))
 		over := make(chan struct{})
 		var streams sync.WaitGroup
-		streams.Go(func() { // a line in every millisecond: more than any model says
+		streams.Go(func() { // one line a millisecond: more than any model sends
 			view, pace := &chatView{text: e.term, about: e.term, cols: e.columns}, time.NewTicker(time.Millisecond)
 			defer pace.Stop()
 			for {

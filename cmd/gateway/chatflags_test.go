@@ -12,7 +12,8 @@ import (
 	"terminalproxy/proxy/chat"
 )
 
-// What nobody answers in time is refused: the agent reads why, the line comes back, and a prompt that ends so did not go well.
+// An approval that is not answered in time is refused. The agent reads why, the line comes back,
+// and a prompt on the command line fails.
 func TestAnApprovalIsRefusedAfterItsTime(t *testing.T) {
 	was := questionQuiet
 	questionQuiet = questionDelay
@@ -35,7 +36,8 @@ func TestAnApprovalIsRefusedAfterItsTime(t *testing.T) {
 	}
 }
 
-// TestTheStartSaysThatOneCanType: once, faintly, on a terminal, with a prompt on the command line as well; never without a terminal.
+// The hint appears once, faintly, on a terminal, with a prompt on the command line as well; never
+// without a terminal.
 func TestTheStartSaysThatOneCanType(t *testing.T) {
 	for name, c := range map[string]struct {
 		term, want string
@@ -76,7 +78,8 @@ func TestALimitForAnswersIsChecked(t *testing.T) {
 	command(t, "run", "--answer-within", "10m", "--", "true").fails(t, statusUsage, "--answer-within needs --chat")
 }
 
-// TestAnInteractiveConversationIsRecorded: what the user typed, what was asked and answered, and the end, privately; nothing is overwritten.
+// The recording has what the user typed, each question and answer, and the end. Only the user can
+// read it, and it overwrites nothing.
 func TestAnInteractiveConversationIsRecorded(t *testing.T) {
 	was := questionQuiet
 	questionQuiet = questionDelay
@@ -124,7 +127,7 @@ func (d *deaf) Interrupt() error                    { return nil }
 func (d *deaf) Answer(string, chat.Answer) error    { return nil }
 func (d *deaf) Close() error                        { d.report(chat.Gone{}); return nil }
 
-// TestAPromptThatIsNotSentEndsWhatWaitsForItsTurn: no turn comes that would end, so the others are dropped, and the command fails.
+// No turn comes that would end, so the waiting prompts are dropped, and the command fails.
 func TestAPromptThatIsNotSentEndsWhatWaitsForItsTurn(t *testing.T) {
 	d, out := &deaf{}, &strings.Builder{}
 	talk := &talk{session: chat.New("claude", d), view: &chatView{text: out, about: out}, prompts: []string{"one", "two"}}

@@ -18,7 +18,7 @@ import (
 
 var update = flag.Bool("update", false, "write the tables of docs/configuration.md anew")
 
-// configure makes text the user's configuration, for tests that are alone.
+// configure writes the user's configuration, for tests that run alone.
 func configure(t *testing.T, text string) (path string) {
 	t.Helper()
 	path, err := settingsfile.Path()
@@ -71,7 +71,7 @@ func TestConfigShowsWhereEachValueComesFrom(t *testing.T) {
 	} {
 		require.Contains(t, got.out, line)
 	}
-	// What it prints could be the file.
+	// The output could be the file.
 	t.Setenv("PROXY_TOKEN_FILE", "")
 	before := inForceNow(t)
 	configure(t, got.out)
@@ -135,7 +135,8 @@ func TestAConfigurationSetsFlags(t *testing.T) {
 	fails(t, statusUsage, "env://x", "ls")
 }
 
-// A command minds its own tables and what concerns everybody; what takes the keyboard back minds nothing.
+// A command checks its own tables and the common ones. A command that takes the keyboard back
+// checks none.
 func TestABrokenConfiguration(t *testing.T) {
 	alone(t)
 	path := configure(t, "[gateway.serve]\nlistn = 'x'\n")
@@ -160,7 +161,7 @@ func TestABrokenConfiguration(t *testing.T) {
 		require.Contains(t, command(t, "ls").err, want, text)
 		for _, args := range [][]string{{"reclaim", "x"}, {"hide", "x"}} {
 			if strings.Contains(text, "ls") {
-				continue // is no concern of theirs
+				continue // these commands do not read it
 			}
 			got := command(t, args...)
 			got.fails(t, statusNoGateway, "gateway: configuration: "+path)
@@ -172,7 +173,7 @@ func TestABrokenConfiguration(t *testing.T) {
 	}
 }
 
-// TestTheConfigurationIsDocumented: every setting stands in docs/configuration.md, with its default and what it does. -update writes it.
+// Every setting is in docs/configuration.md, with its default and its effect. -update writes it.
 func TestTheConfigurationIsDocumented(t *testing.T) {
 	alone(t)
 	const name = "../../docs/configuration.md"
@@ -193,7 +194,7 @@ func TestTheConfigurationIsDocumented(t *testing.T) {
 
 const generated = "<!-- What follows is made from the code: go test ./cmd/gateway -run Documented -update -->\n"
 
-// documented are the tables of all settings.
+// documented returns the tables of all settings.
 func documented(t *testing.T) string {
 	t.Helper()
 	all, err := settingsOf(nil)
@@ -223,7 +224,7 @@ func documented(t *testing.T) string {
 	return b.String()
 }
 
-// helpOf is what a setting does.
+// helpOf returns a setting's effect.
 func helpOf(t *testing.T, s inForce) string {
 	t.Helper()
 	for _, o := range settingsfile.Options {
@@ -245,7 +246,7 @@ func helpOf(t *testing.T, s inForce) string {
 	return help
 }
 
-// TestAProgramThatIsNotFoundIsNamed: what runs when something happens would else fail in silence.
+// Otherwise, an event's program that does not exist would fail in silence.
 func TestAProgramThatIsNotFoundIsNamed(t *testing.T) {
 	alone(t)
 	configure(t, "[[on]]\nevent = 'asked'\nrun = ['true']\n\n[[on]]\nevent = 'exit'\nrun = ['no-such-notifier', 'x']\n")

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestDoctorSaysWhichKeysArrive: which of the two keys in force the terminal keeps for itself, what
-// arrives, and how to free the others.
+// doctor names which of the two keys in force the terminal keeps for itself, which arrive, and how
+// to free the others.
 func TestDoctorSaysWhichKeysArrive(t *testing.T) {
 	for _, c := range []struct{ env, config, state, say, do string }{
 		{"", "", stateOK, `Ctrl+G gives the keyboard, Ctrl+\ takes it back`, ""},

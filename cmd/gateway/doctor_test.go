@@ -15,7 +15,7 @@ import (
 	"terminalproxy/gateway"
 )
 
-// examined is what doctor --json says.
+// examined returns the findings of doctor --json.
 func examined(t *testing.T, status int) map[string][]finding {
 	t.Helper()
 	got := command(t, "doctor", "--json")
@@ -35,7 +35,7 @@ func examined(t *testing.T, status int) map[string][]finding {
 	return by
 }
 
-// R50: it promises what the README does.
+// R50: doctor promises what the README does.
 func TestDoctorSaysWhatIsPromisedR50(t *testing.T) {
 	alone(t)
 	got := command(t, "doctor")
@@ -70,7 +70,7 @@ func TestDoctorSeesWhatRuns(t *testing.T) {
 	require.Equal(t, "sh -i, running, keyboard: user", by["session sh-1"][0].Say)
 }
 
-// Files that others can get at are wrong, and it says what to do; the exit status is 1 then.
+// Files that others can open are wrong. doctor says what to do, and exits with status 1.
 func TestDoctorSeesOpenFiles(t *testing.T) {
 	dir := alone(t)
 	owner := ownerFile(t)
@@ -89,7 +89,7 @@ func TestDoctorSeesOpenFiles(t *testing.T) {
 		require.Contains(t, found.Say+found.Do, "chmod "+strconv.FormatInt(int64(info.Mode().Perm()), 8)+" "+path)
 		require.NoError(t, os.Chmod(path, info.Mode().Perm()))
 	}
-	require.NoError(t, os.Chmod(tokens, 0o644)) //nolint:gosec // that is the fault
+	require.NoError(t, os.Chmod(tokens, 0o644)) //nolint:gosec // the fault under test
 	got := command(t, "doctor")
 	require.Equal(t, statusRefused, got.status)
 	require.Regexp(t, `(?m)^wrong +tokens +.* has mode 0644: other users can access it\n +do: chmod 600 `, got.out)
@@ -101,7 +101,7 @@ func TestDoctorSeesAStaleSocketAndAStrangeOne(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "gateway.sock"), nil, 0o600))
 	by := examined(t, statusOK)
 	require.Contains(t, by["local gateway"][0].Say, "left its socket, which the next one replaces")
-	require.NoError(t, os.Chmod(filepath.Join(dir, "gateway.sock"), 0o666)) //nolint:gosec // that is the fault
+	require.NoError(t, os.Chmod(filepath.Join(dir, "gateway.sock"), 0o666)) //nolint:gosec // the fault under test
 	require.Equal(t, stateWrong, examined(t, statusRefused)["socket"][0].State)
 	require.NoError(t, os.Remove(filepath.Join(dir, "gateway.sock")))
 
@@ -111,7 +111,7 @@ func TestDoctorSeesAStaleSocketAndAStrangeOne(t *testing.T) {
 	require.Contains(t, examined(t, statusRefused)["address of --gateway"][0].Say, "is not understood")
 }
 
-// What the kernel says, in all the words that it has.
+// The kernel's answer, in all its values.
 func TestDoctorReadsTheKernel(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("this reads /proc")
@@ -157,7 +157,7 @@ func TestDoctorSaysWhichProxy(t *testing.T) {
 		"#!/bin/sh\nexit 1\n":                         "is another program",
 	} {
 		dir := t.TempDir()
-		require.NoError(t, os.WriteFile(filepath.Join(dir, "proxy"), []byte(script), 0o700)) //nolint:gosec // it is to run
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "proxy"), []byte(script), 0o700)) //nolint:gosec // the file is executed
 		t.Setenv("PATH", dir)
 		require.Contains(t, examined(t, statusOK)["proxy"][0].Say, want)
 	}

@@ -14,7 +14,7 @@ import (
 	"terminalproxy/gateway/auth"
 )
 
-// TestReclaimAsksAllGateways: ones that know nothing of each other, of which the first does not have the session.
+// The gateways do not know each other, and the first one does not have the session.
 func TestReclaimAsksAllGateways(t *testing.T) {
 	alone(t)
 	tokens := t.TempDir() + "/private/tokens"

@@ -35,10 +35,10 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, fake.Lingering())
 }
 
-// alone gives a test a runtime directory, a state directory and an environment of its own.
+// alone gives a test its own runtime directory, state directory and environment.
 func alone(t *testing.T) (dir string) {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "gw") //nolint:usetesting // that path is too long for a socket
+	dir, err := os.MkdirTemp("", "gw") //nolint:usetesting // t.TempDir's path is too long for a socket
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
 	t.Setenv("TERMINALPROXY_DIR", dir)
@@ -50,7 +50,7 @@ func alone(t *testing.T) (dir string) {
 	return dir
 }
 
-// result is what a command left behind.
+// result is a command's output and exit status.
 type result struct {
 	status   int
 	out, err string
@@ -61,7 +61,7 @@ func command(t *testing.T, args ...string) result {
 	return commandWithInput(t, "", args...)
 }
 
-// fails runs a command that ends with a status and a sentence.
+// fails runs a command that must end with a status and a sentence.
 func fails(t *testing.T, status int, say string, args ...string) {
 	t.Helper()
 	command(t, args...).fails(t, status, say)
@@ -82,7 +82,7 @@ func commandWithInput(t *testing.T, in string, args ...string) result {
 	return result{status, out.String(), errw.String()}
 }
 
-// terminal is a proxy with one session, as a test wants it. What is typed goes into row 2; Enter runs it.
+// terminal is a scripted proxy with one session. Typed text goes into row 2; Enter runs it.
 type terminal struct {
 	id     string
 	decide func(*protocol.ControlRequest) protocol.Message // nil grants
@@ -95,15 +95,16 @@ type terminal struct {
 	bye   []string // notes of releases
 	// decided are an owner's decisions.
 	decided []*protocol.ControlDecide
-	// said are messages, and waiting what becomes of them.
+	// said are messages; waiting sets what happens to them.
 	said    []*protocol.Note
 	waiting protocol.Waiting
 
-	// asked and cancelled get the ids of waits for the program's end, which does not come; nil for nobody.
+	// asked and cancelled receive the ids of waits for the program's end, which never comes; they
+	// may be nil.
 	asked, cancelled chan string
 }
 
-// shared is the only session of the local gateway, for a test alone.
+// shared publishes the only session of the local gateway, for a test that runs alone.
 func shared(t *testing.T) *terminal {
 	t.Helper()
 	p := &terminal{id: "sh-1"}
@@ -132,7 +133,7 @@ func (p *terminal) publish(t *testing.T, base string, dial fake.Dialer, token st
 	ended := make(chan struct{})
 	require.NoError(t, ws.Say(&protocol.SessionOpen{ID: "o", SessionID: p.id, Name: "sh", Command: "sh", Args: []string{"-i"}, Cols: 40, Rows: 3, ResumeKey: "k", Mutes: true}))
 	require.NoError(t, ws.Say(&protocol.Snapshot{ID: "s", SessionID: p.id, Seq: 1, Screen: &p.frame().Screen, Keyboard: &p.state}))
-	// The gateway reads in order: once it answers the ping it knows the session.
+	// The gateway reads in order: once it answers the ping, it knows the session.
 	known := make(chan struct{})
 	ws.SetPongHandler(func(string) error { close(known); return nil })
 	require.NoError(t, ws.WriteControl(websocket.PingMessage, nil, time.Now().Add(fake.Soon)))

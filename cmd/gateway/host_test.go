@@ -8,7 +8,7 @@ import (
 	"terminalproxy/protocol"
 )
 
-// R33: a gateway that makes up a start, repeats one or changes it starts nothing.
+// R33: a gateway that invents a start, repeats one or changes one starts nothing.
 func TestTheHostStartsWhatItsOwnAgentAskedForR33(t *testing.T) {
 	asked := protocol.ProxyStart{RequestID: "r1", Command: "vim", Args: []string{"notes.txt"}, Cwd: "/tmp"}
 	for name, c := range map[string]struct {

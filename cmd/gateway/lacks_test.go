@@ -18,8 +18,8 @@ import (
 	"terminalproxy/protocol"
 )
 
-// TestAListThatLacksSessionsIsSaidToLackThem, on standard error, in JSON, and where a session is not found: at a gateway of a cluster whose
-// NATS servers do not answer.
+// An incomplete list says so on standard error and in JSON, and so does the error for a session
+// that is not found. The gateway belongs to a cluster whose NATS servers do not answer.
 func TestAListThatLacksSessionsIsSaidToLackThem(t *testing.T) {
 	alone(t)
 	store, err := auth.OpenStore(t.TempDir()+"/private/tokens", nil)

@@ -108,7 +108,8 @@ func TestUsageIsStatus2WithASentence(t *testing.T) {
 	}
 }
 
-// TestWhichSessionIsMeant: the only one without a word, else the one whose id, name or beginning it is, and never another.
+// Without a name, the only session is meant; otherwise the one whose id or name it is, or begins
+// with it, and never another.
 func TestWhichSessionIsMeant(t *testing.T) {
 	dir := alone(t)
 	require.Contains(t, command(t, "read").err, "no gateway is running")
@@ -173,11 +174,12 @@ func TestOnlyWhoAsksGetsAnIdentity(t *testing.T) {
 	require.NoError(t, err)
 	require.NotContains(t, other, cli, "each name is an agent of its own")
 
-	require.NoError(t, os.Chmod(key, 0o644)) //nolint:gosec // that is the fault
+	require.NoError(t, os.Chmod(key, 0o644)) //nolint:gosec // the fault under test
 	fails(t, statusRefused, "chmod", "request", "x", "--reason", "r")
 }
 
-// Where no directory is known or can be written, who only looks needs none, and who does need one hears which variable names another.
+// If no directory is known or writable, commands that only look work without one. The others fail
+// and name the variable that sets another directory.
 func TestWithoutAPlaceForTheIdentity(t *testing.T) {
 	shared(t)
 	file := filepath.Join(t.TempDir(), "no-directory")
@@ -190,7 +192,7 @@ func TestWithoutAPlaceForTheIdentity(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", file)
 	fails(t, statusRefused, "hint: set XDG_CONFIG_HOME to", "token", "create", "x", "--role", "owner", "--save")
 	if runtime.GOOS == "linux" {
-		t.Setenv("XDG_STATE_HOME", "/sys") // nobody makes a directory there
+		t.Setenv("XDG_STATE_HOME", "/sys") // no directory can be made there
 		fails(t, statusRefused, hint, "token", "create", "x", "--role", "agent")
 	}
 }
@@ -202,7 +204,7 @@ func TestLsIsATable(t *testing.T) {
 	require.Regexp(t, `^ID    PROGRAM  SIZE  STATE    IDLE +KEYBOARD\nsh-1  sh -i    40x3  running  \d+m?s +user\n$`, got.out)
 }
 
-// TestASessionFromAShell is the whole job: look, ask, type, wait, give back.
+// The whole job: look, ask, type, wait, release.
 func TestASessionFromAShell(t *testing.T) {
 	p := shared(t)
 
@@ -328,7 +330,7 @@ func TestMarkedEnv(t *testing.T) {
 	} {
 		require.Nil(t, markedEnv(&m), m)
 	}
-	t.Setenv("PROMPT_COMMAND", markStart) // one of ours within another
+	t.Setenv("PROMPT_COMMAND", markStart) // one of our shells within another
 	require.Nil(t, markedEnv(&protocol.ProxyStart{Command: "bash"}))
 }
 
@@ -399,7 +401,7 @@ func TestCompletionOffersSessions(t *testing.T) {
 	require.Contains(t, command(t, "__complete", "").out, "reclaim\tTake the keyboard back")
 }
 
-// TestCompletionDoesNotWaitForASilentGateway: one that takes connections and says nothing.
+// The gateway takes connections and never answers.
 func TestCompletionDoesNotWaitForASilentGateway(t *testing.T) {
 	listener, err := net.Listen("unix", filepath.Join(alone(t), "gateway.sock"))
 	require.NoError(t, err)
@@ -417,7 +419,7 @@ func TestCompletionDoesNotWaitForASilentGateway(t *testing.T) {
 	}
 }
 
-// TestATokenIsWrittenIntoAFileThatProgramsTake: a shell makes the file under its umask.
+// A shell makes the file under its umask.
 func TestATokenIsWrittenIntoAFileThatProgramsTake(t *testing.T) {
 	alone(t)
 	create := func(name, before string) (path, said string) {

@@ -16,7 +16,7 @@ import (
 	"terminalproxy/protocol/fake"
 )
 
-// overHTTP is a gateway on TCP with one session, and how an agent comes in.
+// overHTTP is a gateway on TCP with one session, and an agent's way in.
 type overHTTP struct {
 	url, token string
 	terminal   *terminal
@@ -39,7 +39,7 @@ func serveHTTP(t *testing.T) overHTTP {
 	return overHTTP{"http" + strings.TrimPrefix(s.url, "ws"), tokens["agent"], p}
 }
 
-// tokenFile is where the agent's token stands.
+// tokenFile writes the agent's token to a file.
 func (h overHTTP) tokenFile(t *testing.T) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "token")
@@ -47,7 +47,7 @@ func (h overHTTP) tokenFile(t *testing.T) string {
 	return file
 }
 
-// withToken adds what an agent over HTTP is known by.
+// withToken adds the headers that identify an agent over HTTP.
 type withToken struct {
 	token string
 	next  http.RoundTripper
@@ -87,7 +87,7 @@ func TestMCPOverHTTPInBothEras(t *testing.T) {
 			require.Contains(t, read.Contents[0].Text, "\nran\n")
 			require.Contains(t, toolText(t, s, "terminal_release", nil), "released")
 
-			// A call that the client takes back ends, and the proxy's wait with it.
+			// A call that the client cancels ends, and so does the proxy's wait.
 			ctx, cancel := context.WithCancel(t.Context())
 			ended := make(chan error, 1)
 			go func() { // ends with cancel
@@ -102,7 +102,7 @@ func TestMCPOverHTTPInBothEras(t *testing.T) {
 	}
 }
 
-// sdk is the folder of the npm packages that the tests use, if what is wanted is there.
+// sdk returns the folder of the npm packages for the tests, or skips the test if name is not there.
 func sdk(t *testing.T, name string) (root string) {
 	t.Helper()
 	if os.Getenv("CLIENTS") == "" {
@@ -119,8 +119,8 @@ func sdk(t *testing.T, name string) (root string) {
 	return root
 }
 
-// TestTypeScriptClients drives the server with both generations of the TypeScript SDK, over stdio and over HTTP: tools,
-// errors, progress, cancellation, resources and their subscriptions.
+// Both generations of the TypeScript SDK drive the server, over stdio and over HTTP: tools, errors,
+// progress, cancellation, resources and their subscriptions.
 func TestTypeScriptClients(t *testing.T) {
 	for _, c := range []struct{ script, name, era string }{
 		{"sdk1.mjs", "@modelcontextprotocol/sdk", ""},

@@ -21,7 +21,7 @@ func mirrored(t *testing.T, cols, rows, termCols, termRows int) *pair {
 	return &pair{newMirror(cols, rows, termCols, termRows), t, screen.New(screen.Config{Cols: termCols, Rows: termRows})}
 }
 
-// prints has the program print, and compares what the terminal shows cell for cell.
+// prints lets the program print, and compares the terminal's screen cell by cell.
 func (p *pair) prints(bytes string) {
 	p.t.Helper()
 	p.feedOutput([]byte(bytes))
@@ -53,8 +53,8 @@ func (p *pair) draws() {
 	require.Equal(p.t, p.model.Title(), p.term.Title())
 }
 
-// TestAMirrorShowsEveryPart prints on screens of many sizes: what the terminal shows is a part of the session's screen, with
-// the cursor, and nothing else.
+// On screens of many sizes, the terminal shows a part of the session's screen, with the cursor, and
+// nothing else.
 func TestAMirrorShowsEveryPart(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {20, 5}, {120, 40}, {1, 1}, {80, 5}, {20, 24}, {200, 2}} {
 		t.Run(fmt.Sprint(size), func(t *testing.T) {
@@ -80,7 +80,7 @@ func TestAMirrorShowsEveryPart(t *testing.T) {
 	}
 }
 
-// TestAMirrorDrawsOnlyWhatChanged: a key's echo is a row.
+// A key's echo is one row.
 func TestAMirrorDrawsOnlyWhatChanged(t *testing.T) {
 	p := mirrored(t, 80, 24, 60, 20)
 	p.prints(strings.Repeat("some text\r\n", 15))

@@ -37,7 +37,7 @@ func openPage(t *testing.T, args ...string) (out *bufio.Reader, end func() (stat
 	}
 }
 
-// post enters a page by its link.
+// enterBy enters a page by its link.
 func enterBy(t *testing.T, link string) (status int, fields map[string]any) {
 	t.Helper()
 	base, code, found := strings.Cut(link, "/#c=")
@@ -113,7 +113,7 @@ func TestOpenSaysWhatIsWrong(t *testing.T) {
 	fails(t, statusForbidden, "open: this shell runs inside the session sh-1, where an agent may be typing", "open", "--role", "owner")
 }
 
-// What a killed gateway open left is removed by the next, also by one that needs no keys.
+// The next gateway open removes what a killed one left, even if it needs no keys itself.
 func TestOpenSweepsWhatAKilledOneLeft(t *testing.T) {
 	shared(t)
 	path, err := gateway.TokensPath()
@@ -139,7 +139,7 @@ func TestOpenSweepsWhatAKilledOneLeft(t *testing.T) {
 	_, _ = end()
 }
 
-// tokenOf makes a token of a role and gives the file with it.
+// tokenOf makes a token of a role, and returns the file with it.
 func tokenOf(t *testing.T, role string, more ...string) string {
 	t.Helper()
 	got := command(t, append([]string{"token", "create", role, "--role", role}, more...)...)
@@ -149,7 +149,8 @@ func tokenOf(t *testing.T, role string, more ...string) string {
 	return path
 }
 
-// On a gateway elsewhere the token's role counts. It serves pages where it was started so; with --listen they are served here.
+// At a remote gateway, the token's role counts. The gateway serves pages if it was started to; with
+// --listen, this machine serves them.
 func TestOpenElsewhere(t *testing.T) {
 	alone(t)
 	s := serve(t)
@@ -188,7 +189,7 @@ func TestOpenAtAServer(t *testing.T) {
 	require.Empty(t, rest)
 }
 
-// A token that is revoked ends what was opened with it, and whoever opened it says so.
+// A revoked token ends what was opened with it, and gateway open says so.
 func TestOpenEndsWithItsToken(t *testing.T) {
 	alone(t)
 	s := serve(t, "--page")

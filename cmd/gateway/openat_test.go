@@ -16,8 +16,9 @@ import (
 	"terminalproxy/protocol/fake"
 )
 
-// What a server says of an owner's page counts for nothing but its key: the words and the name are made here, it is asked about also
-// when the server says that it is in, and its key is told to no server without a yes.
+// The command trusts nothing that a server says of an owner's page except the page's key. It makes
+// the words and the name itself. It asks the user even if the server says that the page is in, and
+// tells its key to no server without a yes.
 func TestAServerThatLiesAboutPages(t *testing.T) {
 	o := newOpening(&app{out: io.Discard, err: io.Discard}, nil, openFlags{role: string(auth.RoleOwner), forTime: time.Hour})
 	e := newRemotePages(o, gateway.Endpoint{})

@@ -13,7 +13,7 @@ import (
 	"terminalproxy/protocol"
 )
 
-// ownerFile makes the owner's token, in its place.
+// ownerFile makes the owner's token in its usual place.
 func ownerFile(t *testing.T) string {
 	t.Helper()
 	got := command(t, "token", "create", "owner", "--role", "owner", "--save")
@@ -45,7 +45,7 @@ func TestTheOwnersTokenIsKeptFromOthers(t *testing.T) {
 	fails(t, statusUsage, "--save needs --role owner", "token", "create", "x", "--role", "agent", "--save")
 }
 
-// Taking away needs nothing but to be this user on this machine.
+// Any process of this user on this machine may take away.
 func TestReclaimAndHideNeedNoTokenR9(t *testing.T) {
 	p := shared(t)
 	require.Equal(t, result{0, "the user has the keyboard\n", ""}, command(t, "reclaim", "sh-1"))
@@ -59,7 +59,7 @@ func TestReclaimAndHideNeedNoTokenR9(t *testing.T) {
 	fails(t, statusNoSession, "running: sh-1", "reclaim", "sh-2")
 }
 
-// Muting takes away, too; whom it means is known from the session where nobody is named.
+// Muting takes away, too. Without a name, the agent is known from the session.
 func TestMuteNeedsNoToken(t *testing.T) {
 	p := shared(t)
 	fails(t, statusUsage, "say which one you mean with --agent NAME", "mute", "sh-1")
@@ -68,7 +68,8 @@ func TestMuteNeedsNoToken(t *testing.T) {
 	require.Equal(t, []any{"claude", protocol.MuteOn, false}, []any{p.decided[0].AgentName, p.decided[0].Mute, p.decided[0].Grant})
 }
 
-// The environment may hold the token that an agent is to use; the owner's acts are done with the owner's.
+// The environment may hold the token that an agent is to use. An owner's commands use the owner's
+// token.
 func TestWhoseTokenTheOwnersIs(t *testing.T) {
 	alone(t)
 	file := func(name string) string {
@@ -100,7 +101,8 @@ func TestWhoseTokenTheOwnersIs(t *testing.T) {
 	}
 }
 
-// What gives agents more is for a person at a terminal who has the owner's token, and not for a program that runs commands.
+// Granting more needs a person at a terminal who has the owner's token, not a program that runs
+// commands.
 func TestOnlyAPersonWithTheTokenGivesR54(t *testing.T) {
 	p := shared(t)
 	for _, line := range []string{"grant sh-1", "hide sh-1 --off", "mute sh-1 --off"} {

@@ -44,7 +44,7 @@ func TestPolicyCheck(t *testing.T) {
 	fails(t, statusUsage, path+": "+path+" has mode 0666, so other users can change it", "policy", "check", "claude", "sh")
 }
 
-// TestPolicyCheckOfAFileThatProxyRefuses: where proxy takes no [[allow]], none is promised.
+// If proxy rejects an [[allow]], the check promises none.
 func TestPolicyCheckOfAFileThatProxyRefuses(t *testing.T) {
 	alone(t)
 	const allow = "[[allow]]\nagent = 'claude'\nprogram = 'sh'\n"

@@ -21,7 +21,7 @@ import (
 	"terminalproxy/protocol/fake"
 )
 
-// program is the gateway command as a process of its own.
+// program prepares the gateway command as a separate process.
 func program(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 9*fake.Soon)
@@ -95,7 +95,7 @@ func TestServeOverTCPAndTheLocalSocket(t *testing.T) {
 	require.Contains(t, got.err, "hint: ")
 	fails(t, statusForbidden, "", "request", "sh-tcp", "--reason", "r", "--gateway", s.url, "--token-file", viewer)
 
-	// Viewers and owners have a path of their own; whoever has their token need not know that.
+	// Viewers and owners have a path of their own, which the bearer of their token need not know.
 	for _, line := range []string{"ls --token-file " + viewer, "read sh-tcp --token-file " + viewer, "ls --token-file " + owner, "reclaim sh-tcp --token-file " + owner} {
 		got = command(t, append(strings.Fields(line), "--gateway", s.url)...)
 		require.Equal(t, statusOK, got.status, "%s\n%s", line, got.err)
@@ -179,10 +179,10 @@ func toolText(t *testing.T, s *mcp.ClientSession, tool string, args map[string]a
 	return out
 }
 
-// patience is how long a client from npm may take. Nothing is expected to take nearly as long.
+// patience bounds how long a client from npm may take. Nothing is expected to take nearly as long.
 const patience = 5 * time.Minute
 
-// inspector is the MCP inspector's command, a client that nobody of this project wrote.
+// inspector returns the command of the MCP inspector, a client from outside this project.
 func inspector(t *testing.T) string {
 	t.Helper()
 	if os.Getenv("CLIENTS") == "" {
@@ -200,7 +200,7 @@ func inspector(t *testing.T) string {
 	return path
 }
 
-// TestInspectorInBothEras: over standard input and output, where it starts the server, and over HTTP.
+// Over standard input and output, where the inspector starts the server, and over HTTP.
 func TestInspectorInBothEras(t *testing.T) {
 	bin := inspector(t)
 	h := serveHTTP(t)

@@ -17,7 +17,7 @@ import (
 	"terminalproxy/proxy/record"
 )
 
-// castOf makes a recording known, and returns its id.
+// castOf registers a recording, and returns its id.
 func castOf(t *testing.T, dir, session, text string) (id, file string) {
 	t.Helper()
 	file = filepath.Join(t.TempDir(), "s.cast")
@@ -69,7 +69,7 @@ func TestRecordingsOfAPage(t *testing.T) {
 	require.EqualValues(t, 1000, r.LengthMs)
 }
 
-// TestWhichRecordingsAPageDoesNotGet: those of others, those that are gone, those that were put in their place, and what is hidden.
+// A page gets no recording of another user, none that is deleted or replaced, and nothing hidden.
 func TestWhichRecordingsAPageDoesNotGet(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "records")
 	id, file := castOf(t, dir, "psql-1", "mine")

@@ -23,7 +23,7 @@ func runRender(t *testing.T, in string, json bool, args ...string) (string, erro
 	return out.String(), err
 }
 
-// drawn is the file that gateway render makes.
+// drawn runs gateway render, and returns the file that it makes.
 func drawn(t *testing.T, file string, args ...string) string {
 	t.Helper()
 	_, err := runRender(t, "", false, args...)
@@ -64,7 +64,7 @@ func TestRender(t *testing.T) {
 	require.Equal(t, "\x89PNG", drawn(t, svg, "--png", svg, cast)[:4])
 }
 
-// TestRenderAFilm: what happened, and who did it, as evidence for others.
+// The film shows others what happened, and who did it.
 func TestRenderAFilm(t *testing.T) {
 	v3 := `{"version":3,"term":{"cols":40,"rows":2},"command":"sh -c 'a<b'"}` + "\n" + `[1,"A","{\"agent\":\"claude\"}"]` + "\n" + `[0,"i","ls\r"]` + "\n" +
 		`[0,"o","hello <there>"]` + "\n" + `[20,"o","\r\nbye"]` + "\n"

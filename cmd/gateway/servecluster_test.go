@@ -31,7 +31,7 @@ func TestASecretThatEverybodyReadsIsNoCredential(t *testing.T) {
 	require.NoError(t, flags.checkFlags(), "certificates are no secret")
 }
 
-// TestAFileThatIsOfNoUseHasAHint: the setting is named, what is wrong with its file, and what to do.
+// The hint names the setting, what is wrong with its file, and the next step.
 func TestAFileThatIsOfNoUseHasAHint(t *testing.T) {
 	alone(t)
 	const seed, authority = "nk -gen user", "of the authority that signed"

@@ -12,7 +12,7 @@ import (
 	settingsfile "terminalproxy/cmd/internal/settings"
 )
 
-// settingsFile is a file of settings that serve takes.
+// settingsFile writes a file of settings that serve accepts.
 func settingsFile(t *testing.T, content string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "gateway.toml")
@@ -38,7 +38,8 @@ func TestFlagsWinOverTheFileOfSettings(t *testing.T) {
 	require.NotContains(t, s.url, ":7118")
 }
 
-// A cluster that cannot be reached yet is no reason not to start, and none to call the settings good.
+// An unreachable cluster does not stop the server, but the check does not call the settings good
+// either.
 func TestACheckDoesNotPraiseAClusterThatIsNotReached(t *testing.T) {
 	alone(t)
 	tokens := filepath.Join(t.TempDir(), "store", "tokens")
@@ -48,7 +49,7 @@ func TestACheckDoesNotPraiseAClusterThatIsNotReached(t *testing.T) {
 	require.Equal(t, "the gateway can start, and joins the cluster when that is mended: listen on ws://127.0.0.1:7117, tokens in "+tokens+"\n", got.out)
 }
 
-// serveSettings is the command serve with what a file says.
+// serveSettings returns the flags of serve with a file's content.
 func serveSettings(t *testing.T, content string, args ...string) *pflag.FlagSet {
 	t.Helper()
 	cmd := (&app{}).newServe()
@@ -100,7 +101,7 @@ func TestASettingThatIsNoneSaysItsLineAndTheNextName(t *testing.T) {
 	}
 }
 
-// What others can write decides who may come in.
+// A writer of the file would decide who may connect.
 func TestAFileOfSettingsThatOthersCanWriteIsRefused(t *testing.T) {
 	alone(t)
 	refused := func(file string, want ...string) {

@@ -14,7 +14,7 @@ import (
 	"terminalproxy/gateway/text"
 )
 
-// contrib is a file that is shipped for other programs.
+// contrib reads a file that is shipped for other programs.
 func contrib(t *testing.T, name string) string {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join("../../contrib", name))
@@ -22,7 +22,7 @@ func contrib(t *testing.T, name string) string {
 	return string(content)
 }
 
-// contribJSON are all JSON files in contrib, by their names there.
+// contribJSON returns all JSON files in contrib, by their names there.
 func contribJSON(t *testing.T) map[string]any {
 	t.Helper()
 	all := make(map[string]any)
@@ -39,7 +39,7 @@ func contribJSON(t *testing.T) map[string]any {
 	return all
 }
 
-// TestSkill: one text for all, and short: every agent that uses a terminal pays for it.
+// The skill is one text for all, and short: every agent that uses a terminal pays for it.
 func TestSkill(t *testing.T) {
 	got := command(t, "skill")
 	require.Equal(t, statusOK, got.status, got.err)
@@ -51,7 +51,7 @@ func TestSkill(t *testing.T) {
 	require.NotContains(t, head[1], ": ", "of a YAML text without quotes")
 }
 
-// TestTheSkillNamesWhatThereIs: tools, views and commands.
+// The skill names existing tools, views and commands.
 func TestTheSkillNamesWhatThereIs(t *testing.T) {
 	sources, err := filepath.Glob("../../gateway/mcp/*.go")
 	require.NoError(t, err)
@@ -73,7 +73,8 @@ func TestTheSkillNamesWhatThereIs(t *testing.T) {
 	require.NotEmpty(t, list)
 }
 
-// commands are what a JSON value would have run: a command with its arguments, or a line for a shell.
+// commands returns what a JSON value would run: a command with its arguments, or a line for a
+// shell.
 func commands(v any) (all [][]string) {
 	switch v := v.(type) {
 	case []any:
@@ -104,7 +105,7 @@ func texts(v any) (all []string) {
 	return all
 }
 
-// TestContribRunsWhatThereIs: each file for another program is of this release, and runs commands that this one has.
+// Each file for another program is of this release, and runs existing commands.
 func TestContribRunsWhatThereIs(t *testing.T) {
 	all := contribJSON(t)
 	for _, name := range []string{
@@ -124,7 +125,7 @@ func TestContribRunsWhatThereIs(t *testing.T) {
 	}
 }
 
-// TestTheRegistrysEntry: the bounds are those of the schema that it names, 2025-12-11.
+// The bounds are those of the schema that it names, 2025-12-11.
 func TestTheRegistrysEntry(t *testing.T) {
 	var got struct {
 		Name, Title, Description, Version string

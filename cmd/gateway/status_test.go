@@ -10,7 +10,8 @@ import (
 	"terminalproxy/protocol"
 )
 
-// TestStatusForAStatusLine: nothing where there is nothing to say, and else who does what, with a status of its own.
+// The status is empty if there is nothing to report; otherwise it names who does what, with its own
+// exit status.
 func TestStatusForAStatusLine(t *testing.T) {
 	dir := alone(t)
 	require.Equal(t, result{}, command(t, "status"), "no gateway is nothing to say")
@@ -27,7 +28,7 @@ func TestStatusForAStatusLine(t *testing.T) {
 	fails(t, statusUsage, "knows {agent}, {does} and {session}", "status", "--format", "{name}")
 }
 
-// TestStatusOfAGatewayThatIsSilent: whoever draws a prompt waits no longer than it said.
+// A prompt waits for the gateway no longer than it said.
 func TestStatusOfAGatewayThatIsSilent(t *testing.T) {
 	deaf, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", filepath.Join(alone(t), "deaf.sock"))
 	require.NoError(t, err)
@@ -37,7 +38,7 @@ func TestStatusOfAGatewayThatIsSilent(t *testing.T) {
 	require.Empty(t, got.out)
 }
 
-// TestDeeds: who waits for the user comes before who types, and ended sessions have nobody.
+// An agent that waits for the user comes before one that types, and ended sessions have no agents.
 func TestDeeds(t *testing.T) {
 	agent := protocol.Keyboard{Holder: protocol.HolderAgent, AgentName: "claude"}
 	held, paused := agent, agent
@@ -64,7 +65,7 @@ func TestDeeds(t *testing.T) {
 	}
 }
 
-// TestNamesAreHarmlessInStatusLines: none of them has what tmux, a prompt or a terminal acts on.
+// No name contains what tmux, a prompt or a terminal acts on.
 func TestNamesAreHarmlessInStatusLines(t *testing.T) {
 	for name, want := range map[string]string{
 		"claude-code 2.1":              "claude-code 2.1",

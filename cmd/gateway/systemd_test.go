@@ -17,7 +17,8 @@ const (
 	unit    = "terminalproxy-gateway.service"
 )
 
-// analyze is systemd-analyze with the unit as it would be here: the command is this test's.
+// analyze runs systemd-analyze on the unit as it would be here, with this test's binary as the
+// command.
 func analyze(t *testing.T, args ...string) (out string, err error) {
 	t.Helper()
 	bin, err := exec.LookPath("systemd-analyze")
@@ -53,7 +54,7 @@ func TestTheUnitMayDoLittle(t *testing.T) {
 	require.LessOrEqual(t, exposure, 1.5, out) // from 0, safe, to 10
 }
 
-// The unit's command lines are good, with the settings beside it.
+// The unit's command lines are valid, with the settings beside it.
 func TestTheUnitsCommandsAreOurs(t *testing.T) {
 	alone(t)
 	content, err := os.ReadFile(filepath.Join(unitDir, unit))
@@ -62,7 +63,7 @@ func TestTheUnitsCommandsAreOurs(t *testing.T) {
 	require.NoError(t, err)
 	lines := regexp.MustCompile(`(?m)^ExecStart(?:Pre)?=/usr/local/bin/gateway (.*)$`).FindAllStringSubmatch(string(content), -1)
 	require.Len(t, lines, 2)
-	all := strings.ReplaceAll(string(example), "\n#", "\n") // also what is commented out, but for the certificate and prose
+	all := strings.ReplaceAll(string(example), "\n#", "\n") // also the commented lines, except for the certificate and prose
 	all = regexp.MustCompile(`(?m)^(tls-.*|listen = ":.*| .*|)\n`).ReplaceAllString(all, "")
 	require.Contains(t, all, "\npage = true")
 	for _, content := range []string{string(example), all} {

@@ -13,7 +13,7 @@ import (
 	"terminalproxy/protocol"
 )
 
-// TestTopTellsChangesAsLines, each of which can be read as it comes.
+// Each line can be read as it comes.
 func TestTopTellsChangesAsLines(t *testing.T) {
 	shared(t)
 	ctx, cancel := context.WithCancel(t.Context())

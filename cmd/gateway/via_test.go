@@ -21,8 +21,9 @@ import (
 	"terminalproxy/protocol/fake"
 )
 
-// standIns is a directory with programs that stand for others, the only one in $PATH beside the system's shell. Each program writes
-// its arguments to the file "log", and "off" when it is asked to end.
+// standIns is a directory with programs that stand in for others, the only one in $PATH beside the
+// system's shell. Each program writes its arguments to the file "log", and "off" when it is asked
+// to end.
 type standIns struct {
 	t   *testing.T
 	dir string
@@ -34,7 +35,7 @@ func fakePrograms(t *testing.T, all map[string]string) standIns {
 	for name, body := range all {
 		script := "#!/bin/sh\nPATH=/usr/bin:/bin\ncd " + p.dir + "\n" +
 			"lasts() { echo $$ > pid; echo \"$@\" >> log; trap 'echo off >> log; exit 0' INT TERM; while :; do sleep 0.02; done; }\n" + body
-		require.NoError(t, os.WriteFile(filepath.Join(p.dir, name), []byte(script), 0o700)) //nolint:gosec // it is to be run
+		require.NoError(t, os.WriteFile(filepath.Join(p.dir, name), []byte(script), 0o700)) //nolint:gosec // the file is executed
 	}
 	t.Setenv("PATH", p.dir)
 	return p
@@ -52,7 +53,8 @@ func (p standIns) log() string {
 	return string(content)
 }
 
-// brings has requests for a name reach the port that a program was told, as the program would bring them.
+// brings lets requests for a name reach the port that a program was told, as the program would
+// forward them.
 func (p standIns) brings(t *testing.T, host string) {
 	t.Helper()
 	port := regexp.MustCompile(`(\d+)\n`)
@@ -144,7 +146,7 @@ lasts "$@"
 	require.True(t, strings.HasSuffix(p.log(), "\noff\n"))
 }
 
-// A page that cannot be reached is not opened, and one that cannot be any more is closed.
+// An unreachable page is not opened, and one that becomes unreachable is closed.
 func TestOpenEndsWithItsWay(t *testing.T) {
 	shared(t)
 	fakePrograms(t, map[string]string{"cloudflared": "echo failed to request quick Tunnel >&2\nexit 1\n"})
@@ -207,7 +209,7 @@ func TestOpenViaSSH(t *testing.T) {
 	fails(t, statusRefused, "open: --via ssh: no SSH server answers at 127.0.0.1:"+port, "open", "--via", "ssh")
 }
 
-// startKey is a server that has a key.
+// startKey starts a server that has a key.
 func startKey(t *testing.T, key string) (base string) {
 	t.Helper()
 	ln, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
