@@ -20,7 +20,7 @@ import (
 // idleTime is how long the participant's own session is quiet.
 var idleTime = regexp.MustCompile(`idle [0-9.]+m?s`)
 
-// bodies are what the paths take that take something.
+// bodies are the request bodies of the paths that have one.
 var bodies = map[string]string{
 	"/input":           `{"data":"x"}`,
 	"/wait":            `{"until":{"exit":true}}`,
@@ -29,7 +29,7 @@ var bodies = map[string]string{
 	"/control/mute":    `{"agentName":"claude"}`,
 }
 
-// divided is a gateway with tokens of two namespaces. In b, and there alone, the session vim-1 runs, if it is to be there at all.
+// divided is a gateway with tokens of two namespaces. The session vim-1, if it exists, runs in b.
 type divided struct {
 	addr   string
 	tokens map[auth.Role]string // of the namespace a
@@ -58,7 +58,8 @@ func divide(t *testing.T, there bool) divided {
 	return d
 }
 
-// R56: over HTTP, too, nobody learns that a session of another namespace exists. The paths are those of the document of the API.
+// R56: a caller over HTTP cannot learn that a session of another namespace exists. The paths are
+// those of the API's document.
 func TestNobodyLearnsThatASessionExistsOverHTTPR56(t *testing.T) {
 	without, with := divide(t, false), divide(t, true)
 	var api struct {
@@ -90,7 +91,7 @@ func TestNobodyLearnsThatASessionExistsOverHTTPR56(t *testing.T) {
 	}
 }
 
-// R56: nor does an agent over MCP, by any tool or resource.
+// R56: nor can an agent over MCP, by any tool or resource.
 func TestNobodyLearnsThatASessionExistsOverMCPR56(t *testing.T) {
 	connect := func(t *testing.T, d divided) *sdk.ClientSession {
 		t.Helper()

@@ -10,8 +10,8 @@ import (
 	"terminalproxy/gateway/client"
 )
 
-// TestAnAgentsIDIsOfItsTokenAndItsKey: the same two give the same id, whatever name the agent wishes for; with another token or
-// another key it is another agent's, and without a key, or in another role, there is none that lasts.
+// The same token and key give the same id, whatever name the agent asks for. Another token or key
+// gives another agent's id. Without a key, or in another role, no id lasts.
 func TestAnAgentsIDIsOfItsTokenAndItsKey(t *testing.T) {
 	member := func(role auth.Role, token, key, name string) (id string, lasting bool) {
 		m := memberOf(auth.Identity{Role: role, TokenID: token}, http.Header{

@@ -15,7 +15,8 @@ import (
 	"terminalproxy/protocol"
 )
 
-// A reverse proxy with TLS before the server, as docs/remote.md has it: pages come in under its name, and each address counts for itself.
+// A reverse proxy with TLS stands before the server, as in docs/remote.md: pages come in under its
+// name, and each address counts separately.
 func TestBehindAReverseProxy(t *testing.T) {
 	s := newSite(t, func(c *Config) { c.Trusted = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")} })
 	to, err := url.Parse(s.base)
@@ -35,7 +36,7 @@ func TestBehindAReverseProxy(t *testing.T) {
 	opener := s.opens(s.tokens[auth.RoleViewer], auth.RoleViewer)
 	front := *s
 	front.base, front.client = before.URL, before.Client()
-	front.dialer.TLSClientConfig = before.Client().Transport.(*http.Transport).TLSClientConfig //nolint:forcetypeassert // it is one
+	front.dialer.TLSClientConfig = before.Client().Transport.(*http.Transport).TLSClientConfig //nolint:forcetypeassert // a *http.Transport by default
 	own := []string{"Host", "desk.example", "Origin", "https://desk.example"}
 	status, got := front.does("GET", "/", "", own...)
 	require.Equal(t, http.StatusOK, status, got)
@@ -53,13 +54,13 @@ func TestBehindAReverseProxy(t *testing.T) {
 	hear[*protocol.SessionsListResult](t, conn)
 
 	front.silent(connectionsPerPeer, own...)
-	status, got = front.does("GET", "/", "", append(own, "X-Forwarded-For", "198.51.100.1")...) // which it may claim
+	status, got = front.does("GET", "/", "", append(own, "X-Forwarded-For", "198.51.100.1")...) // it may claim any address
 	require.Equal(t, http.StatusTooManyRequests, status, got)
 	status, _ = s.does("GET", "/", "")
 	require.Equal(t, http.StatusOK, status, "of another address")
 }
 
-// ticketOf is a ticket that a page gets here.
+// ticketOf gets a ticket for a page here.
 func (s *site) ticketOf(v *visitor) string {
 	s.t.Helper()
 	at := *v

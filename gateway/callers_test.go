@@ -61,7 +61,7 @@ func (c *httpClient) do(method, path, body string) (status int, answer string) {
 	return resp.StatusCode, string(text)
 }
 
-// wants is do with the status that is wanted.
+// wants sends a request and checks its status.
 func (c *httpClient) wants(status int, method, path, body string) (answer string) {
 	c.t.Helper()
 	got, answer := c.do(method, path, body)
@@ -104,15 +104,15 @@ func TestAgentOverPlainHTTP(t *testing.T) {
 	require.Contains(t, agent.wants(http.StatusBadRequest, "GET", "/v1/sessions", ""), "at least 32 characters")
 }
 
-// R31, R32: every path wants the token, a page's origin that we know, and our own name. What the guard turns away has no
-// effect.
+// R31, R32: every path requires the token, our own name and a known page's origin. A request that
+// the guard refuses has no effect.
 func TestEveryPathIsGuardedR31R32(t *testing.T) {
 	addr, tokens, _ := tcp(t, Config{Origins: []string{"https://good.example"}, MCP: func(*client.Client) MCPHandler { return okHandler{} }})
 	for _, path := range []string{"/v1/sessions", at + "screen", "/metrics", "/mcp", protocol.PathAgent} {
 		for origin, known := range map[string]bool{"": true, "null": false, "http://evil.example": false, "http://" + addr: false, "https://good.example": true} {
 			for token, good := range map[string]bool{"": false, "tp_bad": false, tokens[auth.RoleProxy]: false, tokens[auth.RoleAgent]: true} {
 				if !good && origin == "https://good.example" {
-					continue // who guesses on is made to wait
+					continue // further guesses have to wait
 				}
 				c := bearer(addr, token).plain(t)
 				if origin != "" {
@@ -146,7 +146,7 @@ func TestEveryPathIsGuardedR31R32(t *testing.T) {
 	page := bearer(addr, tokens[auth.RoleAgent])
 	page.header.Set("Origin", "https://good.example")
 	require.Equal(t, http.StatusSwitchingProtocols, statusOf(t, page, protocol.PathAgent))
-	// R34: a token in the address is none.
+	// R34: a token in the address does not count.
 	bearer(addr, "").plain(t).wants(http.StatusUnauthorized, "GET", "/v1/sessions?token="+tokens[auth.RoleAgent]+"&access_token="+tokens[auth.RoleAgent], "")
 }
 
@@ -175,19 +175,19 @@ func TestMCPIsForAgentsThatCanBeKnownAgain(t *testing.T) {
 	c.client.CloseIdleConnections()
 }
 
-// rawProxy is a session whose proxy the test plays itself.
+// rawProxy opens a session whose proxy the test plays itself.
 func rawProxy(t *testing.T, d address, id string) *websocket.Conn {
 	t.Helper()
 	ws := d.mustConnect(t, protocol.PathProxy)
 	message(t, ws, opening(id))
 	message(t, ws, snapshot(id, 1, "hello"))
-	// The gateway reads in order: once it complains about this one it knows the session.
+	// The gateway reads in order: once it complains about this message, it knows the session.
 	message(t, ws, snapshot("nobody", 1, "x"))
 	require.Equal(t, protocol.CodeNoSession, hear[*protocol.Error](t, ws).Code)
 	return ws
 }
 
-// An agent that asks nothing any more is gone, and what is unknown revokes.
+// An agent that stops asking is gone, and the proxy revokes its control.
 func TestASilentAgentGivesControlBack(t *testing.T) {
 	_, tokens, store := tcp(t, Config{})
 	s := New(Config{Tokens: store})
@@ -219,8 +219,8 @@ func TestARequestForControlOutlastsItsTime(t *testing.T) {
 	require.Contains(t, body, strings.TrimPrefix(ask.RequestID, ask.AgentID+":"))
 }
 
-// R70: an agent that speaks plain HTTP is there while a request of its own is under way; its proxy hears that, and whose token it
-// shows.
+// R70: an agent that speaks plain HTTP is present while one of its requests is under way. Its proxy
+// is told, with its token.
 func TestAnHTTPAgentIsThereWhileItAsksR70(t *testing.T) {
 	addr, tokens, _ := tcp(t, Config{})
 	proxy := rawProxy(t, bearer(addr, tokens[auth.RoleProxy]), "vim-1")
@@ -233,7 +233,7 @@ func TestAnHTTPAgentIsThereWhileItAsksR70(t *testing.T) {
 	agent.wants(http.StatusAccepted, "POST", at+"control/request?timeoutMs=1", controlBody)
 	ask := hear[*protocol.ControlRequest](t, proxy)
 	require.Len(t, ask.TokenID, 16)
-	hear[*protocol.Cancel](t, proxy) // nobody waits for the answer
+	hear[*protocol.Cancel](t, proxy) // the caller no longer waits for the answer
 	for range 2 {
 		away := hear[*protocol.AgentPresence](t, proxy)
 		require.Equal(t, protocol.AgentPresence{SessionID: "vim-1", AgentID: ask.AgentID}, *away)
@@ -243,7 +243,7 @@ func TestAnHTTPAgentIsThereWhileItAsksR70(t *testing.T) {
 	require.False(t, hear[*protocol.AgentPresence](t, proxy).Connected)
 }
 
-// R37: revoking a token ends what it has under way.
+// R37: revoking a token ends its open requests and streams.
 func TestRevocationEndsRequestsAndStreamsR37(t *testing.T) {
 	addr, tokens, store := tcp(t, Config{})
 	proxy := rawProxy(t, bearer(addr, tokens[auth.RoleProxy]), "vim-1")
@@ -288,7 +288,8 @@ func TestEventsOfASession(t *testing.T) {
 	viewer.wants(http.StatusOK, "GET", at+"screen", "")
 }
 
-// A client that goes away stops waiting; the callers are bounded, and the one that was silent the longest goes first.
+// A client that leaves stops waiting. The callers are bounded, and the one that was silent the
+// longest goes first.
 func TestCallersAreBounded(t *testing.T) {
 	s := New(Config{})
 	defer func() { require.NoError(t, s.Close()) }()
@@ -308,8 +309,8 @@ func TestCallersAreBounded(t *testing.T) {
 	require.Same(t, second, enter("one more"))
 }
 
-// R52: an owner's acts are for owners; on the user's own machine everybody may take away, and nobody may give without a
-// signature that the proxy checks.
+// R52: owners' decisions are for owners. On the user's own machine every process may take away, and
+// none may grant without a signature that the proxy checks.
 func TestOwnersActsOverHTTPR52(t *testing.T) {
 	addr, tokens, _ := tcp(t, Config{})
 	proxy := rawProxy(t, bearer(addr, tokens[auth.RoleProxy]), "vim-1")
@@ -326,7 +327,7 @@ func TestOwnersActsOverHTTPR52(t *testing.T) {
 			status, _ := c.do("POST", at+"control/"+what, body)
 			done <- status
 		}()
-		m := hear[*protocol.ControlDecide](t, proxy) // the first that the proxy hears: the others were stopped before
+		m := hear[*protocol.ControlDecide](t, proxy) // the first decision that reaches the proxy: the others were stopped before
 		message(t, proxy, &protocol.Done{RequestID: m.RequestID})
 		require.Equal(t, http.StatusOK, <-done)
 		return m
@@ -348,7 +349,7 @@ func TestOwnersActsOverHTTPR52(t *testing.T) {
 	here.client.CloseIdleConnections()
 }
 
-// R40: connections that are held half-open do not end a stream of one who was let in.
+// R40: half-open connections do not end the stream of an admitted client.
 func TestHalfOpenConnectionsEndNoStreamR40(t *testing.T) {
 	addr, tokens, _ := tcp(t, Config{})
 	d := bearer(addr, tokens[auth.RoleViewer])

@@ -47,11 +47,11 @@ func TestParseEndpointsOfSeveral(t *testing.T) {
 	}
 }
 
-// station is a gateway at an address of its own, that goes away and comes back.
+// station is a gateway at a fixed address that stops and starts again.
 type station struct {
 	t     *testing.T
 	store *auth.Store
-	ready chan error // of the one that runs
+	ready chan error // of the running gateway
 	*Server
 
 	addr string
@@ -93,7 +93,7 @@ func (s *station) awaits(token string) {
 	require.NoError(s.t, c.Close())
 }
 
-// through is how a client reaches several gateways with a token.
+// through returns a configuration with which a client reaches several gateways, with a token.
 func through(t *testing.T, token string, raw string) client.Config {
 	t.Helper()
 	all, err := ParseEndpoint(raw)
@@ -112,7 +112,8 @@ func twoStations(t *testing.T) (a, b *station, tokens map[auth.Role]string) {
 	return newStation(t, store), newStation(t, store), tokens
 }
 
-// TestAClientGoesFromOneGatewayToTheOther, and back, as the same agent: it asks, types and looks as before, each thing once.
+// The client moves to the other gateway and back as the same agent. It asks, types and looks as
+// before, each thing once.
 func TestAClientGoesFromOneGatewayToTheOther(t *testing.T) {
 	a, b, tokens := twoStations(t)
 	at := map[*station]*fakeProxy{}
@@ -153,7 +154,7 @@ func TestAClientGoesFromOneGatewayToTheOther(t *testing.T) {
 	require.Error(t, err)
 }
 
-// TestTheFirstThatAnswersIsTaken when the first is not there at all, and all are named when none is.
+// If the first gateway is down, the next one is used. If all are down, the error names them all.
 func TestTheFirstThatAnswersIsTaken(t *testing.T) {
 	a, b, tokens := twoStations(t)
 	a.goes()
@@ -171,7 +172,7 @@ func TestTheFirstThatAnswersIsTaken(t *testing.T) {
 	require.NoError(t, c.Close())
 }
 
-// TestARefusalIsAnAnswer: a token that one gateway does not take finds no other.
+// A token that one gateway refuses is not tried at another.
 func TestARefusalIsAnAnswer(t *testing.T) {
 	_, _, foreign := tcp(t, Config{})
 	a, b, tokens := twoStations(t)
@@ -191,7 +192,8 @@ func TestARefusalIsAnAnswer(t *testing.T) {
 	require.NoError(t, c.Close())
 }
 
-// TestAWrongCertificateIsSaid: it has told us nothing, and nothing was told to it; the next one is asked.
+// The gateway with the wrong certificate learned nothing from the client and told it nothing, so
+// the next one is asked.
 func TestAWrongCertificateIsSaid(t *testing.T) {
 	donor := httptest.NewTLSServer(nil)
 	defer donor.Close()

@@ -24,10 +24,11 @@ import (
 	"terminalproxy/protocol/fake"
 )
 
-// helperEnv makes the test binary a helper program: it serves, or dials, in the directory that the variable names.
+// helperEnv makes the test binary a helper program: it serves, or dials, in the directory that the
+// variable names.
 const helperEnv = "GATEWAY_TEST_HELPER"
 
-// fewFiles and someFiles are how many files a helper can have open whose name begins with few or some.
+// fewFiles and someFiles limit the open files of a helper whose name begins with few or some.
 const (
 	fewFiles  = 24
 	someFiles = 300
@@ -41,16 +42,16 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, fake.Lingering())
 }
 
-// shortDir is a directory of mode 0700 whose path leaves room for a socket.
+// shortDir makes a directory of mode 0700 whose path leaves room for a socket.
 func shortDir(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "gw") //nolint:usetesting // that one is too long
+	dir, err := os.MkdirTemp("", "gw") //nolint:usetesting // t.TempDir's path is too long
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
 	return dir
 }
 
-// newLocal is a process of the user's as far as its gateway goes, until the test ends.
+// newLocal makes the local gateway's part of a user's process, until the test ends.
 func newLocal(t *testing.T, dir string) *Local {
 	t.Helper()
 	l := NewLocal(dir, nil)
@@ -66,7 +67,7 @@ func dials(t *testing.T, l *Local) {
 	require.NoError(t, conn.Close())
 }
 
-// empty checks that a directory has nothing in it.
+// empty checks that a directory is empty.
 func empty(t *testing.T, dir string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -137,7 +138,7 @@ func hear[T protocol.Message](t *testing.T, ws *websocket.Conn) T {
 	return out
 }
 
-// closeCode reads until the connection ends, and is the code of its close frame.
+// closeCodeOf reads until the connection ends, and returns the code of its close frame.
 func closeCodeOf(t *testing.T, ws *websocket.Conn) int {
 	t.Helper()
 	require.NoError(t, ws.SetReadDeadline(time.Now().Add(fake.Soon)))
@@ -158,8 +159,8 @@ func snapshot(id string, seq uint64, line string) *protocol.Snapshot {
 	return &protocol.Snapshot{ID: "s", SessionID: id, Content: line, Seq: seq, Screen: &protocol.Screen{Cols: 10, Rows: 1, Lines: []string{line}}}
 }
 
-// fakeProxy keeps one session at a gateway, over as many connections as it takes, and answers reads and inputs. It
-// remembers what was typed, by request id.
+// fakeProxy keeps one session at a gateway, over as many connections as it takes, and answers reads
+// and inputs. It remembers what was typed, by request id.
 type fakeProxy struct {
 	done  chan struct{}
 	typed chan *protocol.Input // every input, repeated ones too
@@ -213,7 +214,7 @@ func (p *fakeProxy) reply(m protocol.Message) protocol.Message {
 	return nil
 }
 
-// tcp is a server on a loopback address, with a token of every role.
+// tcp starts a server on a loopback address, with a token of every role.
 func tcp(t testing.TB, cfg Config) (addr string, tokens map[auth.Role]string, store *auth.Store) {
 	t.Helper()
 	store, err := auth.OpenStore(filepath.Join(t.TempDir(), "private", "tokens"), nil)
@@ -227,7 +228,7 @@ func tcp(t testing.TB, cfg Config) (addr string, tokens map[auth.Role]string, st
 	return serveTCP(t, New(cfg), nil), tokens, store
 }
 
-// serveTCP is the address of a server that runs until the test ends.
+// serveTCP serves until the test ends, and returns the server's address.
 func serveTCP(t testing.TB, s *Server, certificates *tls.Config) string {
 	t.Helper()
 	ln, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")

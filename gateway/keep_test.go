@@ -12,7 +12,7 @@ import (
 	"terminalproxy/protocol"
 )
 
-// memoryDir is a directory whose files are in memory.
+// memoryDir makes a directory whose files are in memory.
 func memoryDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/dev/shm", "tp") //nolint:usetesting // in memory
@@ -23,7 +23,7 @@ func memoryDir(t *testing.T) string {
 	return dir
 }
 
-// ends has sessions begin and end at a switchboard.
+// ends begins and ends sessions at a switchboard.
 func ends(h *hub.Hub, ids ...string) {
 	p := h.Join(hub.Member{Role: hub.RoleProxy})
 	defer p.Leave()
@@ -42,7 +42,7 @@ func TestEndedSessionsAreKeptForWhoServesNext(t *testing.T) {
 	viewer := first.Join(hub.Member{Role: hub.RoleViewer, Local: true})
 	viewer.Handle(&protocol.ControlDecide{RequestID: "h", SessionID: "hidden-1", Hide: protocol.HideOn})
 	k.close()
-	first.Close() // it is as good as killed
+	first.Close() // as if killed
 	info, err := os.Stat(filepath.Join(dir, keptDir, sessionFileName("vim-1")))
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o600), info.Mode())

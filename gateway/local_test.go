@@ -88,7 +88,8 @@ func TestManyStartAtOnceAndOneServes(t *testing.T) {
 	}
 }
 
-// The one that serves goes away; another takes over, and everybody finds the same session there.
+// When the serving process goes away, another takes over, and every client finds the same session
+// there.
 func TestTakeover(t *testing.T) {
 	t.Parallel()
 	dir := shortDir(t)
@@ -173,7 +174,7 @@ func TestListenLocalHoldsThePlace(t *testing.T) {
 	empty(t, dir)
 }
 
-// R41: the directory keeps other users out, and if it does not, the kernel's word does.
+// R41: the directory keeps other users out. If it does not, the kernel's report of the peer does.
 func TestSecondUserIsRefusedR41(t *testing.T) {
 	needsRoot(t, "to be another user")
 	const nobody = 65534
@@ -272,7 +273,7 @@ func TestLongSocketPathIsAClearError(t *testing.T) {
 	require.ErrorContains(t, err, EnvDir)
 }
 
-// R35: what listens there is asked who it is before it is told anything.
+// R35: the listener has to prove its user before it is told anything.
 func TestSocketOfAnotherUserIsNotUsedR35(t *testing.T) {
 	path := filepath.Join(shortDir(t), "s")
 	ln, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", path)
@@ -341,7 +342,8 @@ func TestNobodyAnswersIsASentence(t *testing.T) {
 	require.Contains(t, err.Error(), "proxy --agent")
 }
 
-// A proxy in the process that serves has a seat there, and is seen by everybody; one elsewhere dials.
+// A proxy in the serving process joins there directly, visible to every client; a proxy elsewhere
+// dials.
 func TestJoinIsForTheServingProcessOnly(t *testing.T) {
 	dir := shortDir(t)
 	first, second := NewLocal(dir, nil), newLocal(t, dir)

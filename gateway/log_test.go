@@ -21,7 +21,7 @@ import (
 	"terminalproxy/protocol/fake"
 )
 
-// written is what a log wrote.
+// written collects what a log wrote.
 type written struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -39,10 +39,10 @@ func (w *written) String() string {
 	return w.buf.String()
 }
 
-// secret stands in everything that a program, a user, an agent or a proxy words.
+// secret is part of every text that a program, a user, an agent or a proxy words.
 const secret = "MARKER-5e54"
 
-// wordy is a proxy that words everything with the secret.
+// wordy is a proxy that puts the secret into all of its texts.
 func wordy(t *testing.T, d address, id string) {
 	t.Helper()
 	ws := d.mustConnect(t, protocol.PathProxy)
@@ -65,7 +65,7 @@ func wordy(t *testing.T, d address, id string) {
 	}()
 }
 
-// lines are the lines of the log that say something, decoded.
+// lines returns the decoded lines of the log that have a message.
 func lines(t *testing.T, log, message string) (out []map[string]any) {
 	t.Helper()
 	for line := range strings.Lines(log) {
@@ -144,7 +144,7 @@ func TestErrorsThatPeersWordedAreNamedByTheirCodes(t *testing.T) {
 	}
 }
 
-// A log that nobody takes makes nobody wait.
+// A full log delays no request.
 func TestALogThatNobodyTakesLosesLinesAndSaysSo(t *testing.T) {
 	r, w := io.Pipe()
 	log := NewLog(w, true, slog.LevelInfo)

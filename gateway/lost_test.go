@@ -11,7 +11,8 @@ import (
 	"terminalproxy/protocol"
 )
 
-// What programs that speak plain HTTP asked for goes on over the next link of the session's proxy, under the same ids.
+// The requests of programs that speak plain HTTP continue over the next connection of the session's
+// proxy, under the same ids.
 func TestHTTPRequestsOutlastALostLink(t *testing.T) {
 	addr, tokens, _ := tcp(t, Config{})
 	proxy := rawProxy(t, bearer(addr, tokens[auth.RoleProxy]), "vim-1")
@@ -57,7 +58,7 @@ type httpAnswer struct {
 	body   string
 }
 
-// asked is the answer to a request about session vim-1 that is under way.
+// asked returns the answer to a pending request about session vim-1.
 func asked(c *httpClient, what, body string) <-chan httpAnswer {
 	out := make(chan httpAnswer, 1)
 	go func() { // ends with the answer

@@ -49,8 +49,9 @@ type site struct {
 	store  *auth.Store
 }
 
-// newSite is a site without TLS until the test ends; change may be nil. Nobody answers its pings: what opens many connections on a busy
-// machine needs the first of them when it has the last.
+// newSite serves a site without TLS until the test ends; change may be nil. Its pings are never
+// answered: a test that opens many connections on a busy machine needs the first of them when it
+// has the last.
 func newSite(t *testing.T, change func(*Config)) *site {
 	t.Helper()
 	cfg := Config{Times: ws.Times{Silence: time.Hour}}
@@ -88,7 +89,7 @@ func (s *site) does(method, path, body string, headers ...string) (status int, g
 	return resp.StatusCode, string(raw)
 }
 
-// socket opens a WebSocket, nil where it is refused.
+// socket opens a WebSocket, or returns nil if it is refused.
 func (s *site) socket(path string, headers ...string) (*websocket.Conn, int) {
 	s.t.Helper()
 	header := http.Header{}
@@ -108,7 +109,7 @@ func (s *site) socket(path string, headers ...string) (*websocket.Conn, int) {
 	return conn, resp.StatusCode
 }
 
-// opens is what gateway open does with a token: its connection, on which links are made.
+// opens connects as gateway open does with a token: on its connection, links are made.
 func (s *site) opens(token string, role auth.Role) *websocket.Conn {
 	s.t.Helper()
 	conn, status := s.socket(protocol.PathLinks, "Authorization", "Bearer "+token)
@@ -128,7 +129,7 @@ type visitor struct {
 	at  int64
 }
 
-// enters comes in by a new link of an opener.
+// enters enters by a new link of an opener.
 func (s *site) enters(opener *websocket.Conn) *visitor {
 	s.t.Helper()
 	message(s.t, opener, &protocol.PageCode{RequestID: "c"})
@@ -145,7 +146,7 @@ func (s *site) enters(opener *websocket.Conn) *visitor {
 	return v
 }
 
-// ticket is a good one.
+// ticket returns a valid ticket.
 func (v *visitor) ticket() string {
 	v.s.t.Helper()
 	v.at++ // a moment counts once
@@ -177,7 +178,7 @@ func (v *visitor) comes() *websocket.Conn {
 	return conn
 }
 
-// closed reads to the close frame.
+// closed reads up to the close frame.
 func closed(t *testing.T, conn *websocket.Conn) (code int, why string) {
 	t.Helper()
 	for {
@@ -201,7 +202,7 @@ func TestAServerWithoutPages(t *testing.T) {
 	require.Contains(t, got, "start it with gateway serve --page")
 }
 
-// Pages see the sessions of the namespace of the token that opened their link, and no others.
+// Pages see only the sessions of the namespace of the token that opened their link.
 func TestAPageIsInTheNamespaceOfItsToken(t *testing.T) {
 	s := newSite(t, nil)
 	tokens := map[string]string{}
@@ -224,7 +225,8 @@ func TestAPageIsInTheNamespaceOfItsToken(t *testing.T) {
 	require.Equal(t, protocol.CodeForbidden, hear[*protocol.Error](t, conn).Code)
 }
 
-// R37: a revoked token ends the pages of its links, which are told not to come back, and whoever opened them.
+// R37: a revoked token ends its openers, and the pages of its links, which are told not to
+// reconnect.
 func TestRevocationEndsPagesR37(t *testing.T) {
 	s := newSite(t, nil)
 	opener, other := s.opens(s.tokens[auth.RoleViewer], auth.RoleViewer), s.opens(s.tokens[auth.RoleOwner], auth.RoleViewer)
@@ -244,7 +246,7 @@ func TestRevocationEndsPagesR37(t *testing.T) {
 	hear[*protocol.SessionsListResult](t, stays)
 }
 
-// The switchboard knows a page's rights, too: what the door would let pass by mistake ends there.
+// The switchboard, too, knows a page's rights: it refuses what the door lets pass by mistake.
 func TestASeatOfAPageHasItsRights(t *testing.T) {
 	s := New(Config{})
 	defer func() { require.NoError(t, s.Close()) }()
@@ -267,7 +269,7 @@ func jsonOf(t *testing.T, v any) string {
 	return string(raw)
 }
 
-// A ticket is its page's: with another page's key, or a second time, it opens nothing.
+// A ticket belongs to its page: with another page's key, or a second time, it opens nothing.
 func TestATicketOfAnotherToken(t *testing.T) {
 	s := newSite(t, nil)
 	a, b := s.enters(s.opens(s.tokens[auth.RoleViewer], auth.RoleViewer)), s.enters(s.opens(s.tokens[auth.RoleOwner], auth.RoleViewer))
@@ -292,7 +294,8 @@ func TestATicketOfAnotherToken(t *testing.T) {
 	}
 }
 
-// Only pages of its own talk to a server, over TLS by https alone; agents' paths take no page at all.
+// Only a server's own pages talk to it, with TLS only by https; agents' paths accept no page at
+// all.
 func TestHostAndOriginOfPages(t *testing.T) {
 	donor := httptest.NewTLSServer(nil) // of a certificate for 127.0.0.1
 	defer donor.Close()
@@ -360,8 +363,8 @@ func (s *site) silent(n int, headers ...string) (all []*websocket.Conn) {
 	return all
 }
 
-// R40: of one address 64 connections may wait for somebody to be known. The next one reads that, and is not reset; who brings a token
-// comes in all the same.
+// R40: at most 64 connections of one address may wait to be identified. The next one reads that,
+// without a reset; a client with a token enters all the same.
 func TestThe65thOfAnAddressReadsWhyR40(t *testing.T) {
 	s := newSite(t, nil)
 	waiting := s.silent(connectionsPerPeer)
@@ -378,7 +381,7 @@ func TestThe65thOfAnAddressReadsWhyR40(t *testing.T) {
 	message(t, agent, &protocol.SessionsList{RequestID: "l"})
 	hear[*protocol.SessionsListResult](t, agent)
 
-	for _, conn := range waiting { // a ticket makes a page known, but these have none
+	for _, conn := range waiting { // a ticket identifies a page, but these have none
 		require.NoError(t, conn.WriteJSON(map[string]string{"type": "hello"}))
 		code, _ := closed(t, conn)
 		require.Equal(t, websocket.ClosePolicyViolation, code)
@@ -387,12 +390,12 @@ func TestThe65thOfAnAddressReadsWhyR40(t *testing.T) {
 	require.Eventually(t, func() bool { status, _ := s.does("GET", "/", ""); return status == http.StatusOK }, fake.Soon, time.Millisecond)
 }
 
-// R40: once a token is known its connections count for it: pages for the token that opened their link. So 64 of one token keep out
-// nobody else of the same address.
+// R40: once a token is known, its connections count for it; a page counts for the token that opened
+// its link. So 64 of one token keep no other client of the same address out.
 func TestConnectionsPerTokenAreBoundedR40(t *testing.T) {
 	s := newSite(t, nil)
 	var v *visitor
-	for range 7 { // of an opening 8 pages, and its opener
+	for range 7 { // 8 pages of an opening, and its opener
 		opener := s.opens(s.tokens[auth.RoleViewer], auth.RoleViewer)
 		for range protocol.MaxPages {
 			s.enters(opener).comes()
@@ -412,7 +415,7 @@ func TestConnectionsPerTokenAreBoundedR40(t *testing.T) {
 	s.enters(s.opens(s.tokens[auth.RoleOwner], auth.RoleViewer)).comes()
 }
 
-// A connection on which nothing is under way gives its place to a new one: browsers keep some open.
+// An idle connection gives its place to a new one: browsers keep some open.
 func TestIdleConnectionsGiveWay(t *testing.T) {
 	s := newSite(t, nil)
 	for range connectionsPerPeer {
@@ -428,7 +431,7 @@ func TestIdleConnectionsGiveWay(t *testing.T) {
 	require.Equal(t, http.StatusOK, status, got)
 }
 
-// Behind a proxy that is trusted the address is the one that it names; nobody else is believed.
+// Behind a trusted proxy, the address is the one that the proxy names; no other peer is believed.
 func TestBehindATrustedProxy(t *testing.T) {
 	s := newSite(t, func(c *Config) {
 		c.Trusted = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("10.0.0.0/8")}
@@ -451,7 +454,7 @@ func TestBehindATrustedProxy(t *testing.T) {
 	require.Equal(t, http.StatusTooManyRequests, status)
 }
 
-// A server that ends has its pages come back.
+// A server that ends tells its pages to reconnect.
 func TestPagesOfAServerThatEnds(t *testing.T) {
 	var server *Server
 	s := newSite(t, func(c *Config) { c.Tokens = nil })

@@ -75,7 +75,8 @@ func TestTheTokenIsNotOnTheWireR35(t *testing.T) {
 	requireNoSecret(t, sent.String(), token)
 	require.Contains(t, sent.String(), `"answer"`)
 
-	// The role is the token's, and a token that is revoked is not good for a connection that it has proven before.
+	// The role comes from the token. A revoked token is not valid on a connection that it has
+	// proven before.
 	require.Equal(t, http.StatusForbidden, statusOf(t, address{base: "ws://" + addr, dial: plain(t, addr, tokens[auth.RoleViewer]).DialContext}, protocol.PathAgent))
 	early, err := e.DialContext(fake.Within(t))
 	require.NoError(t, err)
@@ -85,7 +86,7 @@ func TestTheTokenIsNotOnTheWireR35(t *testing.T) {
 	require.ErrorContains(t, sessionsAt(t, e), "the token is not known here, or has expired")
 }
 
-// requireNoSecret checks that text does not hold the token, in whatever form.
+// requireNoSecret checks that text does not hold the token, in any form.
 func requireNoSecret(t *testing.T, text, token string) {
 	t.Helper()
 	secret, err := base64.RawURLEncoding.DecodeString(strings.TrimPrefix(token, "tp_"))
@@ -99,7 +100,7 @@ func requireNoSecret(t *testing.T, text, token string) {
 	}
 }
 
-// R35: somebody else who listens on the gateway's port learns nothing, whatever it answers.
+// R35: another process that listens on the gateway's port learns nothing, whatever it answers.
 func TestRogueListenerLearnsNothingR35(t *testing.T) {
 	store, err := auth.OpenStore(t.TempDir()+"/private/tokens", nil)
 	require.NoError(t, err)
@@ -152,7 +153,7 @@ func TestRogueListenerLearnsNothingR35(t *testing.T) {
 	}
 }
 
-// R35: one that accepts and says nothing holds nobody up for ever.
+// R35: a listener that accepts and says nothing delays the client only for a bounded time.
 func TestSilentListenerR35(t *testing.T) {
 	ctx, cancel := context.WithCancel(fake.Within(t))
 	addr, _ := fake.Server(t, "tcp", func(c net.Conn) {
@@ -164,7 +165,7 @@ func TestSilentListenerR35(t *testing.T) {
 	require.Error(t, err)
 }
 
-// The server's side: proofs out of order, of others and of long ago are none.
+// The server's side: proofs out of order, of others and of long ago do not count.
 func TestProofsOutOfOrder(t *testing.T) {
 	addr, tokens, _ := tcp(t, Config{})
 	token := tokens[auth.RoleAgent]
@@ -217,14 +218,14 @@ func TestProofsOutOfOrder(t *testing.T) {
 	require.Equal(t, protocol.Proof{Token: ref, Role: "agent", Name: "the-agent"}, got)
 }
 
-// R75: what lies in the exchange of proofs is given up after 64 KiB.
+// R75: a peer that lies in the exchange of proofs is given up after 64 KiB.
 func TestAnEndlessProofIsBoundedR75(t *testing.T) {
 	addr, _ := fake.Server(t, "tcp", func(c net.Conn) { fake.Flood(c, "HTTP/1.1 200 OK\r\n", strings.Repeat("X-Line: y\r\n", 400)) })
 	_, err := plain(t, addr, "tp_x").DialContext(fake.Within(t))
 	require.Error(t, err)
 }
 
-// TestWhoIsTurnedAwayReadsWhy: a door that does not know the name it is called by is a gateway all the same.
+// A door that does not know the name in the request is a gateway all the same.
 func TestWhoIsTurnedAwayReadsWhy(t *testing.T) {
 	guarded := httptest.NewServer(auth.Guard{}.Handler(http.NotFoundHandler()))
 	defer guarded.Close()

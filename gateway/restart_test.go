@@ -15,7 +15,7 @@ import (
 	"terminalproxy/protocol/fake"
 )
 
-// On the local socket another process takes over at once; on TCP it is this server that comes back.
+// On the local socket, another process takes over at once. On TCP, this server itself returns.
 func TestWhoIsToComeBackIsToldHow(t *testing.T) {
 	dir := shortDir(t)
 	place, err := ListenLocal(dir)
@@ -39,7 +39,7 @@ func TestWhoIsToComeBackIsToldHow(t *testing.T) {
 	require.NoError(t, <-kept)
 }
 
-// Who asks a server that has just started for a session whose proxy is on its way back is not told that there is none.
+// A server that has just started does not deny a session whose proxy is reconnecting.
 func TestASessionThatIsOnItsWayIsWaitedFor(t *testing.T) {
 	addr, tokens, _ := tcp(t, Config{GathersUntil: time.Now().Add(fake.Soon)})
 	agent := bearer(addr, tokens[auth.RoleAgent])

@@ -17,7 +17,7 @@ import (
 	"terminalproxy/protocol/fake"
 )
 
-// askHealth asks who serves at path how it is, and keeps the connection.
+// askHealth asks the server at path for its health, and keeps the connection.
 func askHealth(t *testing.T, path string) (conn net.Conn, status int, body string) {
 	t.Helper()
 	conn, err := dialUnix(fake.Within(t), path)
@@ -31,7 +31,7 @@ func askHealth(t *testing.T, path string) (conn net.Conn, status int, body strin
 	return conn, resp.StatusCode, string(said)
 }
 
-// fill connects to who serves at path until all its files are in use.
+// fill connects to the server at path until all its files are in use.
 func fill(t *testing.T, path string, files int) (held []net.Conn) {
 	t.Helper()
 	for {
@@ -45,7 +45,8 @@ func fill(t *testing.T, path string, files int) (held []net.Conn) {
 	}
 }
 
-// A process that has no file descriptor left says so at once, to everybody who comes, and serves again when it has one.
+// A process without a free file descriptor says so at once to every client, and serves again once
+// it has one.
 func TestWhoIsFullSaysSo(t *testing.T) {
 	t.Parallel()
 	dir := shortDir(t)
@@ -67,7 +68,7 @@ func TestWhoIsFullSaysSo(t *testing.T) {
 	}, fake.Soon, 10*time.Millisecond)
 }
 
-// Who can have only a few files open serves until somebody comes who can have more.
+// A server that can open only a few files serves until a process comes that can open more.
 func TestWhoHasFewDescriptorsMakesWay(t *testing.T) {
 	t.Parallel()
 	dir := shortDir(t)
@@ -86,7 +87,8 @@ func TestWhoHasFewDescriptorsMakesWay(t *testing.T) {
 	require.NoError(t, first.cmd.Process.Kill())
 }
 
-// Whose files are all in use serves until somebody comes who can have more open, however many those are.
+// A server whose files are all in use serves until a process comes that can open more, however many
+// the server has.
 func TestWhoIsFullMakesWay(t *testing.T) {
 	t.Parallel()
 	dir := shortDir(t)

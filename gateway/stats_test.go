@@ -16,10 +16,11 @@ import (
 	"terminalproxy/protocol/fake"
 )
 
-// sample is a line of the text format 0.0.4 of Prometheus: a name, labels, a number.
+// sample matches a line of Prometheus' text format 0.0.4: a name, labels, a number.
 var sample = regexp.MustCompile(`^([a-z_]+)((?:\{[a-z]+="[^"\\]*"(?:,[a-z]+="[^"\\]*")*\})?) (\S+)$`)
 
-// exposition reads metrics as Prometheus does: help, type and samples of a family stand together, and none comes twice.
+// exposition reads metrics as Prometheus does: help, type and samples of a family stand together,
+// and no sample comes twice.
 func exposition(t *testing.T, text string) map[string]float64 {
 	t.Helper()
 	families, out := make(map[string]string), make(map[string]float64)
@@ -82,7 +83,7 @@ func TestMetricsOfViewersAndFrames(t *testing.T) {
 	require.InDelta(t, 1, metrics()["terminalproxy_viewers"], 0)
 	require.InDelta(t, 1, metrics()["terminalproxy_frames_unacknowledged"], 0)
 
-	message(t, proxy, screenRows(2, "two")) // which the viewer is never sent
+	message(t, proxy, screenRows(2, "two")) // the viewer never gets this one
 	message(t, proxy, screenRows(3, "three"))
 	becomes(`terminalproxy_dropped_total{kind="frame"}`, 1)
 	hear[*protocol.Done](t, viewer)
@@ -104,7 +105,7 @@ func TestMetricsOfViewersAndFrames(t *testing.T) {
 	becomes("terminalproxy_viewers", 0)
 }
 
-// docs/remote.md has every name, so that an operator finds what it means.
+// docs/remote.md explains every name for operators.
 func TestMetricsAreDocumented(t *testing.T) {
 	doc := documentation(t)
 	for _, f := range New(Config{}).metricFamilies() {

@@ -53,8 +53,8 @@ func (o *other) stop() {
 	}, fake.Soon, time.Millisecond)
 }
 
-// TestAStoppedServerIsReplacedR74: who dials takes over, connections to the stopped one move, and when it goes on it is
-// the gateway no more, whatever it was sent meanwhile.
+// A dialling process takes over, and connections to the stopped one move. When the stopped one
+// continues, it is no longer the gateway, whatever it was sent meanwhile.
 func TestAStoppedServerIsReplacedR74(t *testing.T) {
 	t.Parallel()
 	dir := shortDir(t)
@@ -89,8 +89,8 @@ func TestAStoppedServerIsReplacedR74(t *testing.T) {
 	require.NotEqual(t, l.Serving(), second.Serving())
 }
 
-// TestAWokenServerAnswersNothingR74: what it was asked before and while it was stopped is not answered once another one has
-// the name, be the connection from before or new.
+// It does not answer requests from before or during the stop once another process has the name,
+// whether the connection is old or new.
 func TestAWokenServerAnswersNothingR74(t *testing.T) {
 	t.Parallel()
 	dir := shortDir(t)
@@ -124,11 +124,11 @@ func TestAWokenServerAnswersNothingR74(t *testing.T) {
 	require.NoError(t, o.cmd.Process.Signal(syscall.SIGCONT))
 	require.NotContains(t, status(before), "200")
 	require.NotContains(t, status(during), "200")
-	dials(t, l) // the name is not the other's any more
+	dials(t, l) // the name is no longer the other's
 }
 
-// TestWhoNeverServesMakesRoomR74: a command that only asks takes the name from a stopped process, says whose it was, and
-// finds the next one.
+// A command that only asks takes the name from a stopped process, says whose it was, and finds the
+// next one.
 func TestWhoNeverServesMakesRoomR74(t *testing.T) {
 	dir := shortDir(t)
 	t.Setenv(EnvDir, dir)
@@ -160,8 +160,8 @@ func TestWhoNeverServesMakesRoomR74(t *testing.T) {
 	require.NoError(t, conn.Close())
 }
 
-// TestAHandOverR74: one that is about to stop gives the place up, serves no more while it is away, and is a client of the
-// next one.
+// A process about to stop gives the place up, does not serve while it is away, and is then a client
+// of the next one.
 func TestAHandOverR74(t *testing.T) {
 	t.Parallel()
 	dir := shortDir(t)
@@ -185,7 +185,7 @@ func TestAHandOverR74(t *testing.T) {
 	require.NotNil(t, again)
 }
 
-// TestAServerWhoseNameIsGoneTakesItAgainR74: somebody removes the socket.
+// Another process removes the socket.
 func TestAServerWhoseNameIsGoneTakesItAgainR74(t *testing.T) {
 	dir := shortDir(t)
 	l := newLocal(t, dir)
@@ -197,7 +197,7 @@ func TestAServerWhoseNameIsGoneTakesItAgainR74(t *testing.T) {
 	dials(t, l)
 }
 
-// TestAServerKeepsItsPlaceR74: gateway serve loses its place to others while it is stopped, and takes it when they leave.
+// gateway serve loses its place while it is stopped, and takes it again when the others leave.
 func TestAServerKeepsItsPlaceR74(t *testing.T) {
 	t.Parallel()
 	dir := shortDir(t)
@@ -216,7 +216,7 @@ func TestAServerKeepsItsPlaceR74(t *testing.T) {
 	empty(t, dir)
 }
 
-// TestStoppedDuringTheHandshakeR74: after it answered the probe, and before it upgraded the connection.
+// It stops after it answered the probe, and before it upgraded the connection.
 func TestStoppedDuringTheHandshakeR74(t *testing.T) {
 	t.Parallel()
 	dir := shortDir(t)

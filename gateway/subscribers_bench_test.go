@@ -21,14 +21,14 @@ import (
 )
 
 const (
-	// subscribers follow one session, updates come for each of them.
+	// subscribers follow one session; each receives updates.
 	subscribers = 5000
 	updates     = 10
 )
 
-// BenchmarkSubscribers states what a line that changes costs for each of many subscribers: processor time, with the reading at the other
-// end, and what a subscriber holds while nothing happens. Both are beside a server that writes the same bytes to as many WebSockets and
-// does nothing else.
+// BenchmarkSubscribers measures, for each of many subscribers, the processor time that a changed
+// line costs, with the reading at the other end, and the memory that an idle subscriber holds. Both
+// stand beside a bare server that writes the same bytes to as many WebSockets.
 func BenchmarkSubscribers(b *testing.B) {
 	var limit syscall.Rlimit
 	require.NoError(b, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit))
@@ -77,7 +77,7 @@ type phase struct {
 	holds float64
 }
 
-// measure has updates sent and read, and ends the crowd.
+// measure sends updates, reads them, and ends the crowd.
 func (p *phase) measure(b *testing.B, c *crowd, update func(*crowd)) {
 	b.Helper()
 	p.holds = c.holds
@@ -90,12 +90,12 @@ func (p *phase) measure(b *testing.B, c *crowd, update func(*crowd)) {
 	}
 }
 
-// each is the processor time for an update at one subscriber, in µs.
+// each returns the processor time for an update at one subscriber, in µs.
 func (p *phase) each(b *testing.B) float64 {
 	return float64(p.used.Nanoseconds()) / 1e3 / float64(b.N*updates*subscribers)
 }
 
-// spent is the processor time of this process while something is done.
+// spent returns the processor time of this process while do runs.
 func spent(do func()) time.Duration {
 	used := func() time.Duration {
 		var u syscall.Rusage
@@ -107,7 +107,8 @@ func spent(do func()) time.Duration {
 	return used() - before
 }
 
-// crowd is subscribers without a library. holds is what each costs at an address, in KiB, its own end not counted but for some hundred bytes.
+// crowd is subscribers without a library. holds is the cost of each at an address, in KiB. It
+// includes some hundred bytes of the subscriber's own end.
 type crowd struct {
 	conns []net.Conn
 	holds float64
@@ -126,7 +127,7 @@ func follow(b *testing.B, addr string, tokens []string) *crowd {
 	return c
 }
 
-// fetch reads one message of each, and gives the size of the last.
+// fetch reads one message of each, and returns the size of the last.
 func (c *crowd) fetch(b *testing.B) (size int) {
 	b.Helper()
 	part := make([]byte, 16<<10)

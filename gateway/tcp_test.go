@@ -24,7 +24,7 @@ import (
 	"terminalproxy/protocol/fake"
 )
 
-// statusOf is the HTTP status of a handshake.
+// statusOf returns the HTTP status of a handshake.
 func statusOf(t *testing.T, d address, path string) int {
 	t.Helper()
 	_, resp, err := d.connect(t, path)
@@ -35,7 +35,7 @@ func statusOf(t *testing.T, d address, path string) int {
 	return resp.StatusCode
 }
 
-// R38: what a peer may do comes from its token, whatever it says it is.
+// R38: a peer's rights come from its token, whatever it claims.
 func TestRoleComesFromTheTokenR38(t *testing.T) {
 	addr, tokens, _ := tcp(t, Config{})
 	opens := map[auth.Role]string{
@@ -70,7 +70,7 @@ func TestRevocationClosesLiveConnectionsR37(t *testing.T) {
 	require.Equal(t, http.StatusUnauthorized, statusOf(t, bearer(addr, tokens[auth.RoleAgent]), protocol.PathAgent))
 }
 
-// TestATokenFileThatGoesAwayIsNoRevocation: nobody is let in by it, and whoever was may ask another gateway.
+// A server without its token file admits no one, and an admitted client may ask another gateway.
 func TestATokenFileThatGoesAwayIsNoRevocation(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "private", "tokens")
 	store, err := auth.OpenStore(path, nil)
@@ -86,7 +86,7 @@ func TestATokenFileThatGoesAwayIsNoRevocation(t *testing.T) {
 	bearer(addr, token).mustConnect(t, protocol.PathAgent)
 }
 
-// R39: a frame over the limit closes 1009, and one that claims to be compressed is no frame at all.
+// R39: a frame over the limit closes with 1009, and so does one that claims to be compressed.
 func TestOversizeAndBombR39(t *testing.T) {
 	addr, tokens, _ := tcp(t, Config{})
 	for role, c := range map[auth.Role]struct {
@@ -112,14 +112,14 @@ func TestOversizeAndBombR39(t *testing.T) {
 		require.NoError(t, resp.Body.Close())
 		defer func() { _ = conn.Close() }()
 		require.Empty(t, resp.Header.Get("Sec-WebSocket-Extensions"), "compression is not agreed on")
-		// A masked frame with RSV1 set: "compressed", without it having been agreed on.
+		// A masked frame with RSV1 set: "compressed", without having agreed on it.
 		_, err = conn.NetConn().Write([]byte{0xC1, 0x81, 0, 0, 0, 0, 'x'})
 		require.NoError(t, err)
 		require.Equal(t, websocket.CloseProtocolError, closeCodeOf(t, conn))
 	})
 }
 
-// halfOpen makes n connections, and in none a whole request.
+// halfOpen makes n connections, all with an incomplete request.
 func halfOpen(t *testing.T, d address, n int) {
 	t.Helper()
 	for range n {
@@ -130,7 +130,8 @@ func halfOpen(t *testing.T, d address, n int) {
 	}
 }
 
-// R40: a thousand connections that never finish their request keep nobody out, not even from the same address.
+// R40: a thousand connections with incomplete requests keep no client out, not even from the same
+// address.
 func TestHalfOpenConnectionsR40(t *testing.T) {
 	addr, tokens, _ := tcp(t, Config{})
 	d := bearer(addr, tokens[auth.RoleAgent])
@@ -146,7 +147,7 @@ func TestHalfOpenConnectionsR40(t *testing.T) {
 func TestDeadPeerIsNoticedR40(t *testing.T) {
 	addr, tokens, _ := tcp(t, Config{Times: ws.Times{Ping: 10 * time.Millisecond, Silence: 100 * time.Millisecond}})
 	d := bearer(addr, tokens[auth.RoleProxy])
-	dead := d.mustConnect(t, protocol.PathProxy) // it never reads: its pongs do not come
+	dead := d.mustConnect(t, protocol.PathProxy) // it never reads, so it sends no pongs
 	message(t, dead, opening("vim-1"))
 	agent := bearer(addr, tokens[auth.RoleAgent]).client(t, "")
 	require.Eventually(t, func() bool {
@@ -155,7 +156,7 @@ func TestDeadPeerIsNoticedR40(t *testing.T) {
 	}, fake.Soon, 10*time.Millisecond)
 }
 
-// R49: who may only watch is cut off when it tries more, and the program does not hear of it.
+// R49: a viewer that tries to type is cut off, and nothing reaches the program.
 func TestViewerCannotTypeR49(t *testing.T) {
 	addr, tokens, _ := tcp(t, Config{})
 	p := startProxy(t, bearer(addr, tokens[auth.RoleProxy]), "vim-1")
@@ -236,7 +237,7 @@ func TestThreeBadFramesInARowCloseTheConnection(t *testing.T) {
 	require.Equal(t, websocket.ClosePolicyViolation, closeCodeOf(t, conn))
 }
 
-// watchers are a proxy with a session, a reader, and one that subscribed and does not read.
+// watchers are a proxy with a session, a reader, and a subscriber that does not read.
 func watchers(t *testing.T, as func(auth.Role, string) *websocket.Conn) (proxy, reader, stalled *websocket.Conn) {
 	t.Helper()
 	proxy = as(auth.RoleProxy, protocol.PathProxy)
@@ -254,7 +255,7 @@ func watchers(t *testing.T, as func(auth.Role, string) *websocket.Conn) (proxy, 
 	return proxy, reader, stalled
 }
 
-// bigSnapshot is one of some 100 KB.
+// bigSnapshot is a snapshot of some 100 KB.
 func bigSnapshot(seq uint64) *protocol.Snapshot {
 	lines := make([]string, 12)
 	for i := range lines {
@@ -263,7 +264,8 @@ func bigSnapshot(seq uint64) *protocol.Snapshot {
 	return &protocol.Snapshot{ID: "s", SessionID: "vim-1", Seq: seq, Screen: &protocol.Screen{Cols: 1000, Rows: len(lines), Lines: lines}}
 }
 
-// A reader that stands still costs the others nothing; when it reads again, it finds the newest snapshot and not every one.
+// A stalled reader costs the others nothing. When it reads again, it finds the newest snapshot, not
+// every one.
 func TestStalledReaderSlowsNobodyAndSkips(t *testing.T) {
 	const last = 24 // 2.4 MB: more than a local socket holds
 	dir := shortDir(t)
@@ -288,7 +290,7 @@ func TestStalledReaderIsCutOff(t *testing.T) {
 	proxy, reader, stalled := watchers(t, func(role auth.Role, path string) *websocket.Conn {
 		return bearer(addr, tokens[role]).mustConnect(t, path)
 	})
-	// The kernel would hold megabytes for it first, on a busy machine for longer than anybody waits.
+	// Otherwise the kernel would first buffer megabytes for it, too slowly on a busy machine.
 	require.NoError(t, stalled.NetConn().(*net.TCPConn).SetReadBuffer(4<<10))
 	seq := uint64(0)
 	require.Eventually(t, func() bool {
@@ -299,7 +301,7 @@ func TestStalledReaderIsCutOff(t *testing.T) {
 	}, 3*fake.Soon, time.Millisecond)
 }
 
-// TestWebSocketsBehindATrustedProxyCount for their token as long as they last, and no longer.
+// They count for their token as long as they last, and no longer.
 func TestWebSocketsBehindATrustedProxyCount(t *testing.T) {
 	addr, tokens, _ := tcp(t, Config{Trusted: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}})
 	viewer := bearer(addr, tokens[auth.RoleViewer])

@@ -20,11 +20,11 @@ import (
 	"terminalproxy/protocol/fake"
 )
 
-// idlers are those who look at a session in which nothing happens.
+// idlers is the number of viewers of an idle session.
 const idlers = 600
 
-// BenchmarkIdleViewer states what memory a viewer costs while nothing happens, heap and stacks, beside what a WebSocket costs that a bare
-// server reads.
+// BenchmarkIdleViewer measures the memory, heap and stacks, that an idle viewer costs, beside the
+// cost of a WebSocket that a bare server reads.
 func BenchmarkIdleViewer(b *testing.B) {
 	bare := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		conn, err := (&websocket.Upgrader{Subprotocols: []string{protocol.Version}}).Upgrade(w, r, nil)
@@ -72,7 +72,8 @@ func BenchmarkIdleViewer(b *testing.B) {
 	b.ReportMetric(each, "KiB/viewer")
 }
 
-// memory is what each viewer at an address costs in KiB, its own end not counted but for some hundred bytes.
+// memory returns the cost of each viewer at an address, in KiB. It includes some hundred bytes of
+// the viewer's own end.
 func memory(b *testing.B, addr string, tokens []string) float64 {
 	b.Helper()
 	before := inUse()
@@ -90,12 +91,12 @@ func memory(b *testing.B, addr string, tokens []string) float64 {
 func inUse() uint64 {
 	var m runtime.MemStats
 	runtime.GC()
-	runtime.GC() // what was kept for reuse is given up with the second one
+	runtime.GC() // the second collection releases pooled memory
 	runtime.ReadMemStats(&m)
 	return m.HeapAlloc + m.StackInuse
 }
 
-// looks is a viewer without a library: it has the screen, has said so, and waits.
+// looks is a viewer without a library: it has the screen, has acknowledged it, and waits.
 func looks(b *testing.B, addr, token string) net.Conn {
 	b.Helper()
 	conn := upgraded(b, addr, token)
@@ -119,7 +120,7 @@ func upgraded(b *testing.B, addr, token string) net.Conn {
 	return conn
 }
 
-// says writes a short text frame, whose mask changes nothing.
+// says writes a short text frame, with a mask of zeros.
 func says(b *testing.B, conn net.Conn, text string) {
 	b.Helper()
 	_, err := conn.Write(append([]byte{0x81, 0x80 | byte(len(text)), 0, 0, 0, 0}, text...))

@@ -15,7 +15,7 @@ import (
 	"terminalproxy/protocol"
 )
 
-// gateway is a scripted one.
+// gateway is a scripted gateway.
 type gateway struct {
 	t *testing.T
 
@@ -85,7 +85,7 @@ func (l *link) Send(m protocol.Message) error {
 	return nil
 }
 
-// change changes a session; quiet tells nobody.
+// change changes a session; quiet sends no update.
 func (g *gateway) change(id string, quiet bool, change func(*protocol.SessionInfo)) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -103,7 +103,7 @@ func (g *gateway) change(id string, quiet bool, change func(*protocol.SessionInf
 	}
 }
 
-// cut ends the connections that there are.
+// cut ends the open connections.
 func (g *gateway) cut() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -113,7 +113,7 @@ func (g *gateway) cut() {
 	}
 }
 
-// heard is what was told so far.
+// heard returns what was told so far.
 func (g *gateway) heard() []string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -124,7 +124,7 @@ func asking(s *protocol.SessionInfo) {
 	s.Keyboard.Asking, s.Keyboard.AskingReason, s.Keyboard.AskingLevel = "claude", "hush", protocol.LevelDrive
 }
 
-// watched runs what a test does beside a watch with ten seconds of patience.
+// watched runs a test beside a watch with ten seconds of patience.
 func watched(t *testing.T, do func(g *gateway)) {
 	synctest.Test(t, func(t *testing.T) {
 		g := &gateway{t: t, sessions: make(map[string]*protocol.SessionInfo), links: make(map[*link]bool)}
@@ -179,7 +179,7 @@ func TestWhoLooksIsNotTold(t *testing.T) {
 		require.Equal(t, []string{"claude asks in vim-1"}, g.heard())
 
 		g.change("vim-2", false, asking)
-		for range 5 { // keys at the desk, of which the watch is not told
+		for range 5 { // keys at the desk, which the watch does not see
 			time.Sleep(9 * time.Second)
 			g.change("vim-2", true, func(s *protocol.SessionInfo) { s.UsedAt = time.Now().UnixMilli() })
 		}
@@ -226,7 +226,7 @@ func TestWhatWaitsForAPerson(t *testing.T) {
 	}
 }
 
-// TestEachTimeACodingAgentAsks it is told once, whatever happens to the keyboard meanwhile.
+// Each request is told once, whatever happens to the keyboard meanwhile.
 func TestEachTimeACodingAgentAsks(t *testing.T) {
 	watched(t, func(g *gateway) {
 		open := func(n int) {
@@ -242,7 +242,8 @@ func TestEachTimeACodingAgentAsks(t *testing.T) {
 	})
 }
 
-// TestACodingAgentAsksAgainAtOnce: what is closed while something else opens is told apart by its number. More behind it is no news.
+// A request closed while another one opens is told apart by its number. Requests behind the open
+// one are not told.
 func TestACodingAgentAsksAgainAtOnce(t *testing.T) {
 	watched(t, func(g *gateway) {
 		for _, c := range []protocol.ChatState{{Open: 1, Oldest: 1}, {Open: 1, Oldest: 2}, {Open: 2, Oldest: 2}, {Open: 1, Oldest: 3}} {

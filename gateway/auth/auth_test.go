@@ -178,7 +178,7 @@ func TestHostIsOneOfOurNamesR32(t *testing.T) {
 	g := Guard{Hosts: []string{"box.example", "other.example:443"}}
 	for host, want := range map[string]bool{
 		"127.0.0.1:7777": true, "localhost:7777": true, "[::1]:7777": true, "LOCALHOST:7777": true,
-		"localhost:80": true, "127.0.0.1:7778": true, // a port that is forwarded to ours
+		"localhost:80": true, "127.0.0.1:7778": true, // a port forwarded to ours
 		"127.0.0.1": false, "evil.example:7777": false, "": false,
 		"127.0.0.1.evil.example:7777": false, "localhost.:7777": false, "[::1": false,
 		"box.example": true, "box.example:9": true, "Box.Example:7777": true,

@@ -15,7 +15,7 @@ import (
 	"terminalproxy/protocol"
 )
 
-// killed makes the test binary a process that enrols a key and is killed before it can take it back.
+// killed makes the test binary a process that enrols a key and is killed before it can remove it.
 const killed = "AUTH_TEST_KILLED"
 
 func holdAndDie(path string) {
@@ -88,7 +88,7 @@ func TestAKeyStandsAsLongAsItsHold(t *testing.T) {
 	require.Len(t, left, 1, "%v", left)
 }
 
-// After kill -9 the next who sweeps ends what the process held, and nothing else.
+// After kill -9, the next sweep ends what the process held, and only that.
 func TestWhatAKilledProcessHeldIsSwept(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state", "tokens")
 	self, err := os.Executable()

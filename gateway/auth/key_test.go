@@ -12,7 +12,7 @@ import (
 	"terminalproxy/protocol"
 )
 
-// keyed is a store with a token of every role.
+// keyed makes a store with a token of every role.
 func keyed(t *testing.T, now func() time.Time) (*Store, string, map[Role]string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "private", "tokens")
@@ -76,7 +76,7 @@ func TestChallengeProvesBothEndsR35(t *testing.T) {
 	_, err = s.Prove(Challenge{Ref: Ref("tp_stranger")})
 	require.ErrorIs(t, err, ErrUnknownToken)
 
-	// Who has read the store can play the server, and still not the client.
+	// A reader of the store can play the server, but not the client.
 	file, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.NotContains(t, string(file), token)
@@ -85,7 +85,7 @@ func TestChallengeProvesBothEndsR35(t *testing.T) {
 	require.ErrorIs(t, err, ErrUnknownToken)
 }
 
-// An expired token proves nothing, at either end, nor does an exchange that began before.
+// An expired token proves nothing, at either end, and neither does an exchange that began before.
 func TestAnExpiredTokenProvesNothing(t *testing.T) {
 	now := time.Unix(1000, 0)
 	s, _, tokens := keyed(t, func() time.Time { return now })
@@ -100,7 +100,7 @@ func TestAnExpiredTokenProvesNothing(t *testing.T) {
 	require.ErrorIs(t, err, ErrUnknownToken)
 }
 
-// A token that was made before tokens were keys is still good as a bearer token, and for nothing else.
+// A token from before tokens were keys is still valid, but only as a bearer token.
 func TestATokenWithoutAKey(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "private")
 	require.NoError(t, os.Mkdir(dir, 0o700))
@@ -116,7 +116,7 @@ func TestATokenWithoutAKey(t *testing.T) {
 	require.ErrorIs(t, err, ErrUnknownToken)
 }
 
-// TestALocalTokenTellsItsAgentApart, and opens no connection.
+// TestALocalTokenTellsItsAgentApart also checks that the token opens no connection.
 func TestALocalTokenTellsItsAgentApart(t *testing.T) {
 	now := time.Unix(1000, 0)
 	s, _, tokens := keyed(t, func() time.Time { return now })

@@ -19,8 +19,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m, fake.Lingering()) }
 
-// gateway is one that answers each message, or nil to end the connection, and how many connections it had; answer is told
-// which one it is.
+// gateway serves a gateway that answers each message, or ends the connection on nil. answer is told
+// the connection's number.
 func gateway(t *testing.T, answer func(n int64, m protocol.Message) protocol.Message) (Config, *atomic.Int64) {
 	t.Helper()
 	conns := new(atomic.Int64)
@@ -34,7 +34,7 @@ func gateway(t *testing.T, answer func(n int64, m protocol.Message) protocol.Mes
 	}), conns
 }
 
-// talk is a gateway of which a test speaks every line itself.
+// talk serves a gateway whose every line the test writes.
 func talk(t *testing.T, serve func(fake.Conn)) Config {
 	t.Helper()
 	return Config{URL: "ws://localhost" + protocol.PathAgent, Dial: fake.Gateway(t, serve)}
@@ -108,7 +108,7 @@ func TestReadsAndWaitsAreRepeatedInTheTimeThatIsLeft(t *testing.T) {
 	require.Less(t, <-limits, int64(5000))
 }
 
-// Promise 5: nothing typed is doubled, and what is not known is said.
+// Promise 5: no input is typed twice, and an unknown outcome is reported.
 func TestLostReceiptOfAnInput(t *testing.T) {
 	ids := make(chan string, 8)
 	answer := func(n int64, m protocol.Message) protocol.Message {
@@ -160,7 +160,7 @@ func TestRequestEndsWithItsContextAndNotTheConnection(t *testing.T) {
 	require.Equal(t, int64(1), conns.Load())
 }
 
-// R48: the address comes from the user; nobody on the way changes it.
+// R48: the address comes from the user; no redirect changes it.
 func TestRedirectsAreNotFollowedR48(t *testing.T) {
 	var reached atomic.Bool
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached.Store(true) }))

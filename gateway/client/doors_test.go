@@ -23,7 +23,8 @@ func fromElsewhere(dial fake.Dialer) func(context.Context) (net.Conn, error) {
 	}
 }
 
-// TestAGatewayOfSeveralThatStandsStillIsLeft by who waits for an answer, and by who only reads. Its kernel still takes what is sent.
+// Both a client that waits for an answer and one that only reads leave a gateway that stands still,
+// if there are several. The gateway's kernel still takes what is sent.
 func TestAGatewayOfSeveralThatStandsStillIsLeft(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})

@@ -41,7 +41,7 @@ func (p *peer) Next(<-chan struct{}) (protocol.Message, error) {
 	}
 }
 
-// inProcess is a client and its participants, in the order in which they join.
+// inProcess makes a client and its participants, in the order in which they join.
 func inProcess(t *testing.T) (*Client, *peer, chan *peer) {
 	t.Helper()
 	first, more := newPeer(), make(chan *peer, 4)
@@ -58,7 +58,7 @@ func inProcess(t *testing.T) (*Client, *peer, chan *peer) {
 	return c, first, more
 }
 
-// A caller that leaves takes nothing back from another one that has repeated its request.
+// Two callers have made the same request. When one leaves, the other's request stays.
 func TestACallerThatLeavesTakesNothingFromOneThatRepeats(t *testing.T) {
 	c, p, _ := inProcess(t)
 	m := &protocol.Input{RequestID: "same", SessionID: "x", Data: "once"}
@@ -106,7 +106,7 @@ func TestAnswersFindTheirCalls(t *testing.T) {
 	}
 	<-p.heard
 	<-p.heard
-	p.out <- &protocol.Blackout{SessionID: "x"} // to nobody in particular
+	p.out <- &protocol.Blackout{SessionID: "x"} // addressed to no request
 	p.out <- &protocol.ReadResult{RequestID: "two", Text: "2"}
 	p.out <- &protocol.Error{RequestID: "one", Code: protocol.CodeBlackout, Message: "hidden"}
 	two, one := <-results["two"], <-results["one"]
@@ -118,11 +118,11 @@ func TestAnswersFindTheirCalls(t *testing.T) {
 	require.Empty(t, c.conn.waiting)
 }
 
-// TestACallThatIsGivenUpIsWithdrawn, and one whose time is over is not.
+// A call whose time is over is not withdrawn.
 func TestACallThatIsGivenUpIsWithdrawn(t *testing.T) {
 	c, p, _ := inProcess(t)
 	why := context.Canceled
-	// given is the request that the switchboard got before the caller gave up.
+	// given returns the request that the switchboard received before the caller gave up.
 	given := func(call func(context.Context) error) protocol.Message {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		heard := make(chan protocol.Message, 1)
@@ -189,7 +189,7 @@ func TestTheEndOfTheParticipantEndsItsCalls(t *testing.T) {
 
 func TestRequestsAreGrantedOrRefused(t *testing.T) {
 	c, p, _ := inProcess(t)
-	p.out <- &protocol.ControlGrant{RequestID: "early"} // nobody waits yet
+	p.out <- &protocol.ControlGrant{RequestID: "early"} // no request waits yet
 	for id, answer := range map[string]protocol.Message{"g": &protocol.ControlGrant{RequestID: "g"}, "r": &protocol.ControlRevoke{RequestID: "r"}, "d": &protocol.Done{RequestID: "d"}} {
 		go func() { <-p.heard; p.out <- answer }() // ends with the request
 		grant, revoke, err := c.Request(t.Context(), &protocol.ControlRequest{RequestID: id, SessionID: "x", Level: protocol.LevelType, Why: "y"})
@@ -250,7 +250,8 @@ func TestASubscriptionThatIsRefusedOrEnds(t *testing.T) {
 	<-(<-owns).left
 }
 
-// Both ends of a stream with changes: the switchboard's differences are completed, and the reader gets what it does not have.
+// Both ends of a stream of changes: the client completes the switchboard's differences, and the
+// reader gets what it lacks.
 func TestAStreamOfChanges(t *testing.T) {
 	c, _, more := inProcess(t)
 	first := &protocol.Snapshot{ID: "1", SessionID: "x", Seq: 1, Screen: &protocol.Screen{Cols: 9, Rows: 2, Lines: []string{"unchanged", strings.Repeat("a", 50)}}}

@@ -11,7 +11,7 @@ import (
 	"terminalproxy/protocol"
 )
 
-// passing is a link of a gateway that was not always there: each answers a request, or ends with it.
+// passing is a short-lived connection to a gateway: each answers one request, or ends at it.
 type passing struct {
 	answer func(m protocol.Message) (reply protocol.Message, last bool)
 	out    chan protocol.Message
@@ -36,7 +36,7 @@ func (p *passing) next() (protocol.Message, error) {
 	case <-p.over:
 	}
 	select {
-	case m := <-p.out: // said before the end
+	case m := <-p.out: // sent before the end
 		return m, nil
 	default:
 		return nil, errLost
@@ -54,7 +54,7 @@ func (p *passing) isGathering() bool  { return true }
 func (p *passing) startWatch() *watch { return &watch{stop: func() {}} }
 func (p *passing) guardLink() func()  { return func() {} }
 
-// throughMany is a client of one gateway after another; answer is told which one it is.
+// throughMany makes a client of one gateway after another; answer is told the gateway's number.
 func throughMany(answer func(n int, m protocol.Message) (reply protocol.Message, last bool)) *Client {
 	c, n := newClient(Config{Key: "secret"}), 0
 	c.open = func(context.Context, bool) (link, error) {
@@ -68,7 +68,7 @@ func throughMany(answer func(n int, m protocol.Message) (reply protocol.Message,
 	return c
 }
 
-// A session that nobody knows is missed for one time only, however often the gateway changes.
+// A missing session is waited for once, however often the gateway changes.
 func TestAMissingSessionIsMissedOnce(t *testing.T) {
 	for name, ask := range map[string]func(ctx context.Context, c *Client) error{
 		"read": func(ctx context.Context, c *Client) error {
@@ -89,7 +89,7 @@ func TestAMissingSessionIsMissedOnce(t *testing.T) {
 				asked := 0
 				c := throughMany(func(_ int, m protocol.Message) (protocol.Message, bool) {
 					asked++
-					last := asked%20 == 0 // every second another gateway
+					last := asked%20 == 0 // another gateway every second
 					switch m := m.(type) {
 					case *protocol.SessionsList:
 						return &protocol.SessionsListResult{RequestID: m.RequestID}, last
@@ -108,14 +108,14 @@ func TestAMissingSessionIsMissedOnce(t *testing.T) {
 	}
 }
 
-// A wait that lasts longer than that lives through as many changes as there are.
+// A longer wait survives every change of gateway.
 func TestALongWaitLivesThroughManyGateways(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked := 0
 		c := throughMany(func(n int, m protocol.Message) (protocol.Message, bool) {
 			asked++
 			switch {
-			case asked%20 != 0: // its proxy is on its way, for a second
+			case asked%20 != 0: // its proxy needs a second to reconnect
 				return &protocol.Error{RequestID: protocol.RequestID(m), Code: protocol.CodeNoSession, Message: "unknown"}, false
 			case n < 10:
 				return nil, true
@@ -129,8 +129,8 @@ func TestALongWaitLivesThroughManyGateways(t *testing.T) {
 	})
 }
 
-// An input that was sent, and whose receipt was lost, is not said to be refused: not where its session is gone, nor where its program
-// has ended, of which it may be the cause.
+// An input that was sent and has no receipt is not reported as refused. That holds if its session
+// is gone, and if its program has ended, which the input may have caused.
 func TestWhatWasSentIsNotCalledRefused(t *testing.T) {
 	for _, code := range []protocol.Code{protocol.CodeNoSession, protocol.CodeExited} {
 		synctest.Test(t, func(t *testing.T) {
@@ -152,7 +152,7 @@ func TestWhatWasSentIsNotCalledRefused(t *testing.T) {
 	}
 }
 
-// What the gateway does not know either is no receipt.
+// If the gateway does not know the outcome either, its answer is not a receipt.
 func TestAnUnknownFateIsNoReceipt(t *testing.T) {
 	for code, refused := range map[protocol.Code]bool{
 		protocol.CodeUnavailable: false, protocol.CodeTimeout: false, protocol.CodeNoGrant: true, protocol.CodeExited: true,
@@ -167,7 +167,8 @@ func TestAnUnknownFateIsNoReceipt(t *testing.T) {
 	}
 }
 
-// A gateway that has not passed an input on says that nothing was typed. The one before may have.
+// A gateway that has not passed an input on says that nothing was typed. The gateway before it may
+// have passed it on.
 func TestNothingWasTypedIsNotBelievedTheSecondTime(t *testing.T) {
 	for lost, want := range []string{"", "whether the terminal.input took effect is not known"} {
 		c := throughMany(func(n int, m protocol.Message) (protocol.Message, bool) {

@@ -13,9 +13,10 @@ import (
 	"terminalproxy/protocol/handshake"
 )
 
-// TestALyingGatewayIsBoundedR75: an endless handshake is given up, memory stays flat, and the error says what is wrong.
+// The client gives up an endless handshake, its memory stays flat, and the error says what is
+// wrong.
 func TestALyingGatewayIsBoundedR75(t *testing.T) {
-	for _, name := range []string{"endless header", "endless lines", "no line end at all"} { // an interim answer is a refusal already
+	for _, name := range []string{"endless header", "endless lines", "no line end at all"} { // an interim answer is already a refusal
 		t.Run(name, func(t *testing.T) {
 			lie := fake.Lies[name]
 			addr, dial := fake.Server(t, "tcp", func(c net.Conn) { fake.Flood(c, lie.First, lie.Again) })

@@ -12,7 +12,8 @@ import (
 	"terminalproxy/protocol/fake"
 )
 
-// What takes away is repeated when the connection is lost before the answer; what gives is not.
+// If the connection is lost before the answer, a decision that takes away is repeated; one that
+// grants is not.
 func TestLostAnswerOfADecision(t *testing.T) {
 	for name, c := range map[string]struct {
 		m      protocol.ControlDecide
@@ -41,7 +42,7 @@ func TestLostAnswerOfADecision(t *testing.T) {
 	}
 }
 
-// The viewers' path is tried when the token may not use the agents', and only then.
+// The client tries the viewers' path only if the token may not use the agents'.
 func TestTheOtherPath(t *testing.T) {
 	var mu sync.Mutex
 	var paths []string

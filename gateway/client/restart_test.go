@@ -13,7 +13,7 @@ import (
 	"terminalproxy/protocol/handshake"
 )
 
-// Those whom a gateway that restarts lost do not come back in step.
+// The clients of a restarting gateway do not reconnect in step.
 func TestClientsComeBackSpreadAfterARestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		waits := make(map[time.Duration]bool)

@@ -9,7 +9,7 @@ import (
 	"terminalproxy/protocol/fake"
 )
 
-// The list lives through a change of gateway, which tells all of it anew.
+// The list survives a change of gateway, which sends all of it anew.
 func TestTheListOfSessionsIsWatched(t *testing.T) {
 	conns := 0
 	c := start(t, talk(t, func(conn fake.Conn) {

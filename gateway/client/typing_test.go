@@ -36,7 +36,8 @@ func (k *keyboard) Input(_ context.Context, m *protocol.Input) (*protocol.InputR
 	return &protocol.InputResult{Status: protocol.StatusWritten, WrittenBytes: m.Size(), FromSeq: seq - 1, Seq: seq, Notes: []string{fmt.Sprint("note ", n)}}, nil
 }
 
-// ledger is what was sent: the kinds with their data, and how long the screen settles after each input.
+// ledger returns what was sent: the kinds with their data, and how long the screen settles after
+// each input.
 func (k *keyboard) ledger() string {
 	var all []string
 	for _, m := range k.inputs {
@@ -78,7 +79,7 @@ func TestPartsAreOneInput(t *testing.T) {
 	}
 }
 
-// TestAnOlderProxyGetsOnePartAfterAnother: with a quiet screen between them, and one receipt for the caller.
+// The screen is quiet between the parts, and the caller gets one receipt.
 func TestAnOlderProxyGetsOnePartAfterAnother(t *testing.T) {
 	rev := uint64(7)
 	k := &keyboard{frame: protocol.Frame{Seq: 7, Keyboard: protocol.Keyboard{Holder: protocol.HolderAgent, AgentID: "me", Epoch: 9}}}
@@ -165,7 +166,7 @@ func TestWhatNoGatewayTakesIsNotSent(t *testing.T) {
 	}
 }
 
-// TestTheUserGetsTime: where the grant leaves Enter to the user, the deadline moves, for the caller's own grant only.
+// If the grant leaves Enter to the user, the deadline moves, for the caller's own grant only.
 func TestTheUserGetsTime(t *testing.T) {
 	for _, c := range []struct {
 		name  string

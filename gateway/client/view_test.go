@@ -9,7 +9,8 @@ import (
 	"terminalproxy/protocol/fake"
 )
 
-// A viewer gets all rows of each screen, acknowledges one when it wants the next, and begins afresh on another connection.
+// A viewer gets all rows of each screen, acknowledges one when it wants the next, and begins afresh
+// on another connection.
 func TestAViewIsWholeAndAcknowledged(t *testing.T) {
 	screen := func(seq uint64, last string) *protocol.Rows {
 		return &protocol.Rows{SessionID: "x", Seq: seq, Cols: 80, Rows: 3, Lines: []string{"one", "two", last}, State: &protocol.ViewState{Title: "t"}}

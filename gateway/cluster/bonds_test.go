@@ -16,8 +16,8 @@ func (n *node) bonds() uint64 {
 	return n.cluster.bonds
 }
 
-// TestWhoWasLostByOneIsNotLostByBoth: one gateway did not hear another for a while, which has heard it all the time. They must not lose each
-// other in turn for ever, whose heartbeat ever comes first.
+// One gateway did not hear another for a while, which heard it all the time. Whichever heartbeat
+// comes first, they must not lose each other in turn for ever.
 func TestWhoWasLostByOneIsNotLostByBoth(t *testing.T) {
 	for _, apart := range []time.Duration{0, 100 * time.Millisecond, 650 * time.Millisecond} {
 		synctest.Test(t, func(t *testing.T) {
@@ -32,7 +32,7 @@ func TestWhoWasLostByOneIsNotLostByBoth(t *testing.T) {
 			pb.Handle(opening("one"))
 			agent := a.joins("agent", "a-1")
 			sees(agent, "one")
-			time.Sleep(beatEvery - time.Since(began)%beatEvery + 10*time.Millisecond) // a has just said that it hears b
+			time.Sleep(beatEvery - time.Since(began)%beatEvery + 10*time.Millisecond) // a has just reported that it hears b
 			a.cluster.dropPeer("g-b", "the test")
 			time.Sleep(3 * time.Second)
 			before := []uint64{a.bonds(), b.bonds()}
@@ -45,7 +45,7 @@ func TestWhoWasLostByOneIsNotLostByBoth(t *testing.T) {
 	}
 }
 
-// TestWhatAGatewayCouldNotBeToldItAsksFor: for less time than it takes to be lost, nothing reaches it.
+// Nothing reaches the gateway, for less time than it takes to count as lost.
 func TestWhatAGatewayCouldNotBeToldItAsksFor(t *testing.T) {
 	three(t, func(_ *testing.T, _ *fakeNATS, a, b, _ *node) {
 		proxy, agent := a.proxy(), b.joins("agent", "a-1")
@@ -60,7 +60,8 @@ func TestWhatAGatewayCouldNotBeToldItAsksFor(t *testing.T) {
 	})
 }
 
-// TestOfTwoGatewaysThatHaveASessionTheOneWithTheProxyRemains, where no directory has told them apart: the other one speaks last, and loses it.
+// If no directory has told them apart, the gateway without the proxy speaks last, and loses the
+// session.
 func TestOfTwoGatewaysThatHaveASessionTheOneWithTheProxyRemains(t *testing.T) {
 	three(t, func(_ *testing.T, bus *fakeNATS, a, b, c *node) {
 		bus.quiet = true

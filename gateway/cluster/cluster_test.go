@@ -70,7 +70,7 @@ func TestRequestsCrossAndComeBack(t *testing.T) {
 		proxy.Handle(&protocol.ControlRevoke{ID: "v", SessionID: "one", AgentID: "a-1", Epoch: 8, Reason: protocol.ReasonReclaimed})
 		require.Equal(t, protocol.ReasonReclaimed, next[*protocol.ControlRevoke](agent).Reason)
 
-		agent.Leave() // it has no lasting identity: the proxy hears that it is gone
+		agent.Leave() // it has no lasting identity: the proxy is told that it left
 		require.True(t, next[*protocol.ControlRelease](proxy).Gone)
 	})
 }
@@ -169,7 +169,7 @@ func TestAProxyMovesAndAllThatIsWantedMovesWithIt(t *testing.T) {
 				case *protocol.WaitResult:
 					require.Equal(t, "w", m.RequestID)
 					seen["answer"] = true
-				case *protocol.Done: // of a subscription that was here before
+				case *protocol.Done: // of an earlier subscription
 				default:
 					require.Fail(t, "unexpected", "%T %+v", m, m)
 				}

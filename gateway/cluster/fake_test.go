@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// fakeNATS is a bus in memory, and its directory.
+// fakeNATS is a bus in memory, with its directory.
 type fakeNATS struct {
 	mu    sync.Mutex
 	boxes map[string][]*fakeBox
@@ -33,7 +33,7 @@ type fakeKey struct {
 	revision uint64
 }
 
-// fakeBox is a subscription; one goroutine takes what comes.
+// fakeBox is a subscription; one goroutine reads it.
 type fakeBox struct {
 	owner *fakeBus
 	mail  chan fakeMail
@@ -64,7 +64,7 @@ func (n *fakeNATS) dial() *fakeBus {
 	return &fakeBus{nats: n, size: 1 << 20, wake: make(chan struct{}, 1), done: make(chan struct{})}
 }
 
-// cut takes the connection away, or gives it back.
+// cut takes the connection away, or restores it.
 func (b *fakeBus) cut(off bool) {
 	b.mu.Lock()
 	b.off = off
@@ -100,7 +100,7 @@ func (b *fakeBus) listen(subject string, take func([]byte, func([]byte))) error 
 	return nil
 }
 
-// put gives data to who listens, and counts those that are reached.
+// put delivers data to the listeners, and counts them.
 func (b *fakeBus) put(subject string, data []byte, answer func([]byte)) (n int) {
 	b.nats.mu.Lock()
 	boxes := append([]*fakeBox{}, b.nats.boxes[subject]...)
@@ -143,7 +143,6 @@ func (b *fakeBus) publish(subject string, data []byte) error {
 	return nil
 }
 
-// forget empties the directory.
 func (n *fakeNATS) forget() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -198,7 +197,7 @@ func (b *fakeBus) removeKey(key string, revision uint64) error {
 	return err
 }
 
-// node is a gateway of a test.
+// node is one of the test's gateways.
 type node struct {
 	t       testing.TB
 	hub     *hub.Hub
@@ -238,7 +237,7 @@ func (n *node) close() {
 	n.cluster.Close()
 }
 
-// vanish is the death of the gateway: nobody hears of it.
+// vanish kills the gateway without notice.
 func (n *node) vanish() {
 	n.bus.close()
 	n.hub.Close()
@@ -284,7 +283,7 @@ func (n *node) enters(m hub.Member) *player {
 
 func (n *node) proxy() *player { return n.enters(hub.Member{Role: hub.RoleProxy}) }
 
-// next is the next message of a kind; others are passed over.
+// next returns the next message of a kind, and skips others.
 func next[T protocol.Message](p *player) T {
 	p.t.Helper()
 	done := make(chan struct{})
@@ -303,7 +302,7 @@ func next[T protocol.Message](p *player) T {
 	}
 }
 
-// nothing reports what waits for a participant that should get nothing.
+// nothing checks that a participant received nothing.
 func nothing(p *player) {
 	p.t.Helper()
 	synctest.Wait()

@@ -52,7 +52,7 @@ func TestAloneAGatewayGoesOnAndComesBack(t *testing.T) {
 	})
 }
 
-// Two gateways both believe to have a session: the one to which its proxy is connected keeps it.
+// If two gateways both believe to have a session, the one to which its proxy is connected keeps it.
 func TestAfterAPartitionTheGatewayWithTheProxyHasTheSession(t *testing.T) {
 	three(t, func(t *testing.T, _ *fakeNATS, a, b, c *node) {
 		stale, agent := a.proxy(), a.joins("agent", "a-1")
@@ -111,7 +111,7 @@ func TestWhatMustNotBeAskedTwiceIsNot(t *testing.T) {
 	})
 }
 
-// The owner that is asked again has a proxy that is gone, and may have typed what it was asked first.
+// The owner that is asked again has lost its proxy, which may have typed the input the first time.
 func TestNobodyClaimsThatARepeatedInputWasNotTyped(t *testing.T) {
 	three(t, func(t *testing.T, _ *fakeNATS, a, b, _ *node) {
 		proxy, agent := a.proxy(), b.joins("agent", "a-1")
@@ -169,7 +169,7 @@ func (l *loud) said() string {
 	return l.text.String()
 }
 
-// posts has a bus that is no gateway's send something to gateway a, and gives the answer.
+// posts lets a bus that is not a gateway's send something to gateway a, and returns the answer.
 func posts(t *testing.T, n *fakeNATS, data []byte) reply {
 	t.Helper()
 	answer, err := n.dial().request(t.Context(), prefix+"g-a"+requests, append([]byte{whole}, data...))
@@ -234,7 +234,7 @@ func TestBadLettersAreRefusedNamedAndLogged(t *testing.T) {
 		require.Empty(t, posts(t, bus, good).Wrong, "nothing wrong with it")
 		next[*protocol.Read](proxy)
 		posts(t, bus, good)
-		nothing(proxy) // it was the same letter again
+		nothing(proxy) // it was the same message again
 	})
 }
 
@@ -289,7 +289,8 @@ func TestLargeLettersGoInParts(t *testing.T) {
 	})
 }
 
-// What does not read is not sent more than it can take; what comes late is the newest.
+// A participant that does not read is not sent more than it can take, and what it reads late is the
+// newest.
 func TestASlowReaderIsNotFlooded(t *testing.T) {
 	three(t, func(t *testing.T, _ *fakeNATS, a, b, _ *node) {
 		proxy, viewer := a.proxy(), b.joins("viewer", "v-1")
@@ -334,7 +335,8 @@ func FuzzUnseal(f *testing.F) {
 	})
 }
 
-// A directory that was lost is filled again by those who have the sessions, and nobody takes a name over meanwhile.
+// The gateways that have the sessions refill a lost directory, and no other gateway takes a name
+// over meanwhile.
 func TestADirectoryThatWasLostIsFilledAgain(t *testing.T) {
 	three(t, func(t *testing.T, bus *fakeNATS, a, b, _ *node) {
 		first, second := a.proxy(), a.proxy()

@@ -49,7 +49,7 @@ func TestAConversationCrossesAndGoesOnAfterAMove(t *testing.T) {
 		follows = next[*protocol.ChatSubscribe](again)
 		require.NotEmpty(t, follows.RequestID)
 		again.Handle(&protocol.Done{RequestID: follows.RequestID})
-		again.Handle(records("one", 1, 2, 3)) // what it has does not come again
+		again.Handle(records("one", 1, 2, 3)) // it is not sent what it has
 		require.Equal(t, uint64(3), next[*protocol.ChatRecords](owner).Records[0].Number)
 	})
 }
@@ -78,7 +78,7 @@ func TestLiveOutputCrossesAndIsRepaintedForTheSlow(t *testing.T) {
 			}
 		}
 		synctest.Wait()
-		for { // it takes what there is, which tells that some is missing
+		for { // it gets the available records, and how many are missing
 			if _, err := owner.Next(atOnce); err != nil {
 				break
 			}
@@ -106,7 +106,7 @@ func TestWordsCrossBothWays(t *testing.T) {
 	})
 }
 
-// An agent that is there with plain HTTP requests only is away between them, wherever the session is.
+// An agent that makes only plain HTTP requests is away between them, wherever the session is.
 func TestPresenceCrosses(t *testing.T) {
 	three(t, func(t *testing.T, _ *fakeNATS, a, b, _ *node) {
 		proxy, agent := a.proxy(), b.joins("agent", "a-1")

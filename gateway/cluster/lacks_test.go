@@ -11,14 +11,14 @@ import (
 	"terminalproxy/protocol"
 )
 
-// lacksOf is what a participant's list says of sessions that are missing.
+// lacksOf returns what a participant's list says of missing sessions.
 func lacksOf(p *player) *protocol.Incomplete {
 	p.t.Helper()
 	p.Handle(&protocol.SessionsList{RequestID: "list", Paged: true})
 	return next[*protocol.SessionsListResult](p).Incomplete
 }
 
-// TestAListSaysThatOtherGatewaysAreNotReached, while it lasts, whatever the cause; and so do streams of it and refusals.
+// The list says so while the fault lasts, whatever the cause. So do its streams, and refusals.
 func TestAListSaysThatOtherGatewaysAreNotReached(t *testing.T) {
 	for name, c := range map[string]struct {
 		begin, end func(bus *fakeNATS, a, b *node)
@@ -84,7 +84,7 @@ func nextError(p *player) *protocol.Error {
 	}
 }
 
-// TestAListIsWholeWhenAServerIsExchanged, and after the end of gateways whose sessions are elsewhere or that closed.
+// The list is also complete after the end of gateways that closed, or whose sessions have moved.
 func TestAListIsWholeWhenAServerIsExchanged(t *testing.T) {
 	three(t, func(t *testing.T, _ *fakeNATS, a, b, c *node) {
 		agent := b.joins("agent", "a-1")
@@ -104,7 +104,7 @@ func TestAListIsWholeWhenAServerIsExchanged(t *testing.T) {
 	})
 }
 
-// TestWhatASilentGatewayHadIsForgottenInTheEnd, or as soon as a gateway starts at its address.
+// The sessions are forgotten in the end, or as soon as a gateway starts at the same address.
 func TestWhatASilentGatewayHadIsForgottenInTheEnd(t *testing.T) {
 	for name, end := range map[string]func(t *testing.T, b *node){
 		"in the end": func(*testing.T, *node) { time.Sleep(silentKept) },

@@ -11,7 +11,7 @@ import (
 	"terminalproxy/protocol"
 )
 
-// listed is a participant's list as it is now, by session.
+// listed returns a participant's current list, by session.
 func listed(p *player) map[string]protocol.SessionInfo {
 	p.t.Helper()
 	p.Handle(&protocol.SessionsList{RequestID: "list"})
@@ -22,14 +22,15 @@ func listed(p *player) map[string]protocol.SessionInfo {
 	return out
 }
 
-// hush has the directory not answer, or answer again.
+// hush stops the directory's answers, or restores them.
 func (n *fakeNATS) hush(quiet bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.quiet = quiet
 }
 
-// awaitRunning lists again and again until a session runs, and gives how long that took. No list on the way may lack the session.
+// awaitRunning lists again and again until a session runs, and returns how long that took. Every
+// list on the way must have the session.
 func awaitRunning(p *player, id string) time.Duration {
 	p.t.Helper()
 	for began := time.Now(); ; time.Sleep(time.Millisecond) {
@@ -42,7 +43,7 @@ func awaitRunning(p *player, id string) time.Duration {
 	}
 }
 
-// TestAListKeepsTheSessionsOfAGatewayThatEnds until their proxies are at another one, or have had the time.
+// The list keeps the sessions until their proxies are at another gateway, or have had the time.
 func TestAListKeepsTheSessionsOfAGatewayThatEnds(t *testing.T) {
 	for name, end := range map[string]func(*node){"it closes": (*node).close, "it is killed": (*node).vanish} {
 		t.Run(name, func(t *testing.T) {
@@ -73,8 +74,8 @@ func TestAListKeepsTheSessionsOfAGatewayThatEnds(t *testing.T) {
 	}
 }
 
-// TestAGatewayThatStoodStillListsWhatMovedMeanwhile: it still believes that the proxies are its own, whichever it notices first: that they
-// left, or that they are elsewhere.
+// The gateway still believes that the proxies are its own. It may first notice that they left, or
+// that they are elsewhere.
 func TestAGatewayThatStoodStillListsWhatMovedMeanwhile(t *testing.T) {
 	for name, play := range map[string]func(a, b *node, stale, agent *player){
 		"the cluster first": func(a, _ *node, stale, _ *player) {
@@ -125,7 +126,8 @@ func TestAGatewayThatStoodStillListsWhatMovedMeanwhile(t *testing.T) {
 	}
 }
 
-// TestAListWaitsForAGatewayThatCame, however long somebody has looked at lists before; but not for ever.
+// The list waits for a new gateway however long a client has watched lists before, but not for
+// ever.
 func TestAListWaitsForAGatewayThatCame(t *testing.T) {
 	three(t, func(t *testing.T, _ *fakeNATS, a, _, _ *node) {
 		agent := a.joins("agent", "a-1")
@@ -141,7 +143,7 @@ func TestAListWaitsForAGatewayThatCame(t *testing.T) {
 	})
 }
 
-// TestASessionThatOpenedWithoutTheDirectoryIsEnteredSoon, not when claims are renewed next.
+// The session does not have to wait for the next renewal of claims.
 func TestASessionThatOpenedWithoutTheDirectoryIsEnteredSoon(t *testing.T) {
 	three(t, func(t *testing.T, bus *fakeNATS, a, _, _ *node) {
 		bus.hush(true)

@@ -9,7 +9,8 @@ import (
 	"terminalproxy/protocol"
 )
 
-// BenchmarkAScreenThatIsWatchedElsewhere is what one screen costs all gateways, the bus not counted, while people at each have the list.
+// BenchmarkAScreenThatIsWatchedElsewhere measures the cost of one screen to all gateways, without
+// the bus, while people at each watch the list.
 func BenchmarkAScreenThatIsWatchedElsewhere(b *testing.B) {
 	bus := newFakeNATS()
 	here, there := bus.node(b, "g-a", nil), bus.node(b, "g-b", nil)

@@ -8,8 +8,7 @@ import (
 	"terminalproxy/protocol"
 )
 
-// TestAQuestionFromAnotherGatewayDiesWithItsAsker: given up by the call, by the end of its connection, and with the gateway that it came
-// through.
+// The call gives it up, its connection ends, or the gateway that it came through ends.
 func TestAQuestionFromAnotherGatewayDiesWithItsAsker(t *testing.T) {
 	for name, giveUp := range map[string]func(at *node, agent *player){
 		"the call": func(_ *node, agent *player) {

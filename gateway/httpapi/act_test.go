@@ -30,7 +30,7 @@ func TestInputThatDidNotArriveSaysWhyAndWhatToDo(t *testing.T) {
 	}
 }
 
-// R71: who asks too soon is told when it may ask again, in the words of HTTP as well.
+// R71: HTTP, too, tells an agent that asks too soon when it may ask again.
 func TestWhoAsksTooSoonIsToldWhenR71(t *testing.T) {
 	v := &caller{role: RoleAgent}
 	server := serve(t, v)

@@ -17,7 +17,7 @@ import (
 	"terminalproxy/protocol/fake"
 )
 
-// caller is a switchboard as a test wants it.
+// caller is a scripted switchboard.
 type caller struct {
 	role   string
 	answer func(context.Context, protocol.Message) (protocol.Message, error)

@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m, fake.Lingering()) }
 
-// good is a request of every operation that succeeds.
+// good has a successful request for every operation.
 var good = map[string]struct{ path, body string }{
 	"GET /v1/sessions":                       {"/v1/sessions", ""},
 	"GET /v1/sessions/{id}":                  {"/v1/sessions/vim-1", ""},
@@ -46,7 +46,7 @@ var good = map[string]struct{ path, body string }{
 	"GET /healthz":                           {"/healthz", ""},
 }
 
-// upstream are the codes that a switchboard can answer with, and that an operation passes on.
+// upstream are the switchboard's error codes that an operation passes on.
 var upstream = []protocol.Code{
 	protocol.CodeBadMessage, protocol.CodeTooLarge, protocol.CodeUnauthorized, protocol.CodeForbidden, protocol.CodeNoSession, protocol.CodeNoGrant,
 	protocol.CodeStaleEpoch, protocol.CodeScreenChanged, protocol.CodeBlackout, protocol.CodeBusy, protocol.CodeUserTyping, protocol.CodeTimeout,
@@ -54,7 +54,7 @@ var upstream = []protocol.Code{
 	protocol.CodeSecretPrompt, protocol.CodeUserRefused, protocol.CodeOtherProgram,
 }
 
-// TestEveryPathAndCodeOfTheDocument: what the document says happens, and nothing else does.
+// Exactly what the document says happens.
 func TestEveryPathAndCodeOfTheDocument(t *testing.T) {
 	s := newSpec(t)
 	v := &caller{role: RoleAgent, answer: plain, ended: make(chan struct{})}
@@ -110,7 +110,7 @@ func TestEveryPathAndCodeOfTheDocument(t *testing.T) {
 		}
 		for _, code := range upstream {
 			if !slices.Contains(s.operations()[operation], fmt.Sprint(statusOf(code))) {
-				continue // the switchboard does not say that to this request
+				continue // the switchboard does not answer this request so
 			}
 			v.answer = refusing(code)
 			check(operation, server.do(method, request.path, request.body))
@@ -182,7 +182,7 @@ func TestScreenInItsFormats(t *testing.T) {
 	require.Equal(t, "older]0;evil row\nred <b>\ntwo\n", server.do("GET", "/v1/sessions/vim-1/history", "").body)
 }
 
-// What a reader of text cannot see for itself is said beside it, where no program can write.
+// Facts that a reader of the text cannot see stand beside it, where no program can write.
 func TestNotesStandBesideTheText(t *testing.T) {
 	server := serve(t, &caller{role: RoleViewer, answer: func(context.Context, protocol.Message) (protocol.Message, error) {
 		f := frame()
@@ -195,7 +195,7 @@ func TestNotesStandBesideTheText(t *testing.T) {
 	require.Contains(t, server.do("GET", "/v1/sessions/vim-1/history", "").header.Get("Terminal-Note"), notes+"; row of history 1 holds")
 }
 
-// R25: of a hidden screen there is nothing to see, and that is said; a password is answered by the user alone.
+// R25: a hidden screen shows nothing and says so; only the user answers a password.
 func TestAHiddenScreenIsNoEmptyScreen(t *testing.T) {
 	why := &protocol.Hidden{Why: protocol.BlackoutUser}
 	server := serve(t, &caller{role: RoleViewer, answer: func(context.Context, protocol.Message) (protocol.Message, error) {
@@ -215,7 +215,7 @@ func TestAHiddenScreenIsNoEmptyScreen(t *testing.T) {
 	require.Contains(t, got.header.Get("Terminal-Note"), "a password is being asked")
 }
 
-// The wire's request: what the path says is filled in, what the body says is passed on.
+// The wire's request: the path fills its fields in, and the body passes on the rest.
 func TestBodiesAreMessagesOfTheWire(t *testing.T) {
 	var asked protocol.Message
 	server := serve(t, &caller{role: RoleAgent, answer: func(ctx context.Context, m protocol.Message) (protocol.Message, error) {
@@ -284,7 +284,7 @@ func TestBadRequestsNameTheFieldAndWhatToDo(t *testing.T) {
 	require.Equal(t, http.StatusNotFound, server.do("GET", "/v1/sessions/vim-1/nope", "").status)
 }
 
-// R49: who only watches is refused before the switchboard hears of it.
+// R49: a viewer's request is refused before the switchboard sees it.
 func TestViewersActNowhereR49(t *testing.T) {
 	for _, role := range []string{RoleViewer, RoleOwner} {
 		v := &caller{role: role, answer: func(_ context.Context, m protocol.Message) (protocol.Message, error) {
@@ -303,18 +303,18 @@ func TestViewersActNowhereR49(t *testing.T) {
 	}
 }
 
-// bothMay reports whether agents and owners may do that.
+// bothMay reports whether both agents and owners may use an operation.
 func bothMay(operation string) bool {
 	return strings.HasSuffix(operation, "/message") || strings.HasSuffix(operation, "/chat/send") || strings.HasSuffix(operation, "/chat/interrupt")
 }
 
-// ownerMay reports whether an operation is an owner's act.
+// ownerMay reports whether an operation is an owner's decision.
 func ownerMay(operation string) bool {
 	return strings.HasSuffix(operation, "/grant") || strings.HasSuffix(operation, "/reclaim") || strings.HasSuffix(operation, "/hide") ||
 		strings.HasSuffix(operation, "/refuse") || strings.HasSuffix(operation, "/mute") || strings.HasSuffix(operation, "/chat/answer") || strings.HasSuffix(operation, "/chat/image")
 }
 
-// The path says whether it is given or taken: the body cannot turn one into the other.
+// The path says whether a decision grants or takes away: the body cannot turn one into the other.
 func TestOwnersActs(t *testing.T) {
 	var asked protocol.Message
 	v := &caller{role: RoleOwner, answer: func(ctx context.Context, m protocol.Message) (protocol.Message, error) {

@@ -10,7 +10,8 @@ import (
 	"terminalproxy/protocol"
 )
 
-// R38: an agent writes to the user and an owner to the agent; the body cannot turn one into the other.
+// R38: an agent writes to the user and an owner to the agent; the body cannot turn one into the
+// other.
 func TestTheTokenSaysWhoWritesR38(t *testing.T) {
 	for role, from := range map[string]string{RoleAgent: protocol.FromAgent, RoleOwner: protocol.FromUser} {
 		var asked protocol.Message

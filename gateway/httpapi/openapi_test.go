@@ -18,7 +18,7 @@ import (
 
 var update = flag.Bool("update", false, "write the schemas of openapi.json anew from the Go types")
 
-// described are the schemas of the document and the types that they describe.
+// described are the document's schemas and the types that they describe.
 var described = map[string]any{
 	"Sessions": protocol.SessionsListResult{}, "Session": protocol.SessionInfo{}, "Chat": protocol.ChatState{}, "ReadResult": protocol.ReadResult{},
 	"InputResult": protocol.InputResult{}, "WaitResult": protocol.WaitResult{}, "ControlGrant": protocol.ControlGrant{},
@@ -48,7 +48,7 @@ var words = map[reflect.Type][]any{
 	},
 }
 
-// requestTypes are bodies: what the path or the gateway says is not wanted there.
+// requestTypes are bodies: they leave out what the path or the gateway sets.
 var requestTypes = []string{"Input", "Wait", "ControlRequest", "ControlRelease", "ControlDecide", "Message", "ChatSend", "ChatImage", "ChatAnswer", "ChatInterrupt"}
 
 func schemaOf(t reflect.Type) map[string]any {
@@ -96,7 +96,7 @@ func objectOf(name string, t reflect.Type) map[string]any {
 			continue
 		}
 		properties[field] = schemaOf(t.Field(i).Type)
-		instead := name == "Input" && field == "data" // parts may stand in its place
+		instead := name == "Input" && field == "data" // parts may replace it
 		if options != "omitempty" && !instead && (!request || !fromElsewhere) {
 			required = append(required, field)
 		}
@@ -109,7 +109,7 @@ func objectOf(name string, t reflect.Type) map[string]any {
 	return out
 }
 
-// schemas are all of the document's, from the Go types.
+// schemas returns all of the document's schemas, made from the Go types.
 func schemas() map[string]any {
 	out := map[string]any{
 		"Health": map[string]any{
@@ -171,12 +171,12 @@ func TestSchemasAreThoseOfTheTypes(t *testing.T) {
 	require.JSONEq(t, string(want), string(have), "go test ./gateway/httpapi -run TestSchemas -update")
 }
 
-// spec is the document as the tests ask it.
+// spec is the document, as the tests query it.
 type spec struct {
 	t    *testing.T
 	doc  map[string]any
 	defs map[string]any
-	// resolved are the schemas that were used already, by their JSON.
+	// resolved caches the schemas that were used, by their JSON.
 	resolved map[string]*jsonschema.Resolved
 }
 
@@ -211,7 +211,7 @@ func (s *spec) deref(v any) any {
 	return s.at(s.doc, strings.Split(strings.TrimPrefix(name, "#/"), "/")...)
 }
 
-// operations are "METHOD path" of everything in the document, and the statuses of each.
+// operations returns "METHOD path" of every operation in the document, with its statuses.
 func (s *spec) operations() map[string][]string {
 	out := map[string][]string{}
 	for path, methods := range s.at(s.doc, "paths").(map[string]any) {
@@ -225,7 +225,7 @@ func (s *spec) operations() map[string][]string {
 	return out
 }
 
-// checkBody holds a body of a response against the document.
+// checkBody checks the body of a response against the document.
 func (s *spec) checkBody(operation, status, contentType string, body []byte) {
 	s.t.Helper()
 	method, path, _ := strings.Cut(operation, " ")
@@ -241,7 +241,7 @@ func (s *spec) checkBody(operation, status, contentType string, body []byte) {
 	}
 }
 
-// checkRequest holds the body of a request against the document.
+// checkRequest checks the body of a request against the document.
 func (s *spec) checkRequest(operation string, body []byte) {
 	s.t.Helper()
 	method, path, _ := strings.Cut(operation, " ")

@@ -12,7 +12,8 @@ import (
 	"terminalproxy/protocol"
 )
 
-// R52: a path serves the roles that may send what it sends to the switchboard: one table says who may do what, for both ways.
+// R52: a path serves the roles that may send its message to the switchboard. One table sets the
+// rights for both interfaces.
 func TestPathsServeWhomTheTableOfRightsLetsR52(t *testing.T) {
 	for operation, request := range good {
 		method, _, _ := strings.Cut(operation, " ")

@@ -10,7 +10,8 @@ import (
 	"terminalproxy/protocol"
 )
 
-// elsewhere are the ways in which a session "x" can be there without being there for a participant of the namespace a.
+// elsewhere are the ways in which a session "x" can exist without existing for a participant of the
+// namespace a.
 var elsewhere = map[string]func(h *Hub, ns string){
 	"running": func(h *Hub, ns string) { h.Join(Member{Role: RoleProxy, Namespace: ns}).Handle(opening("x", "k")) },
 	"driven": func(h *Hub, ns string) {
@@ -31,8 +32,8 @@ var elsewhere = map[string]func(h *Hub, ns string){
 	},
 }
 
-// R56: about a session that a participant may not know of it gets the very answer that it gets about one that does not exist, for as
-// much work, whatever the message, its role and the state of the session.
+// R56: a session that a participant may not know of gets exactly the answer of one that does not
+// exist, for as much work, whatever the message, the role and the session's state.
 func TestNobodyLearnsThatASessionExistsR56(t *testing.T) {
 	members := map[string]Member{}
 	for _, role := range rights.Roles {
@@ -64,7 +65,7 @@ func TestNobodyLearnsThatASessionExistsR56(t *testing.T) {
 	}
 }
 
-// answers are the frames that a participant gets for a message, and what the message costs.
+// answers returns the frames that a participant gets for a message, and the message's cost.
 func answers(t *testing.T, member Member, m protocol.Message, before func(*Hub)) (frames []string, work float64) {
 	t.Helper()
 	h := New(nil)

@@ -10,8 +10,8 @@ import (
 	"terminalproxy/protocol"
 )
 
-// A lost link of a proxy costs those who asked it nothing but time: it is asked again under the same ids, in the same order. What
-// must not be asked twice ends.
+// A proxy's lost connection costs its askers only time: it is asked again under the same ids, in
+// the same order. What must not be asked twice ends.
 func TestAProxyThatComesBackIsAskedAgain(t *testing.T) {
 	inScene(t, func(t *testing.T, h *Hub, proxy, agent *Peer) {
 		agent.Handle(&protocol.Input{RequestID: "i1", SessionID: "vim-1", Data: "x", Epoch: 3})
@@ -48,7 +48,7 @@ func TestAProxyThatComesBackIsAskedAgain(t *testing.T) {
 	})
 }
 
-// A proxy that stays away leaves nobody in the dark about what was typed.
+// If a proxy stays away, each asker is told that the outcome of its input is unknown.
 func TestWhatBecameOfAnInputIsNotKnownWithoutItsProxy(t *testing.T) {
 	inScene(t, func(t *testing.T, h *Hub, proxy, agent *Peer) {
 		agent.Handle(&protocol.Input{RequestID: "late", SessionID: "vim-1", Data: "x", TimeoutMs: 1000})
@@ -92,7 +92,8 @@ func TestWhatBecameOfAnInputIsNotKnownWithoutItsProxy(t *testing.T) {
 	})
 }
 
-// An agent repeats a wait over a new connection, with the time that is left, before its old connection is seen to be gone.
+// An agent repeats a wait over a new connection, with the remaining time, before its old connection
+// is seen to be gone.
 func TestARepeatedWaitIsOneWait(t *testing.T) {
 	_, proxy, agent := scene()
 	ask := protocol.Wait{RequestID: "w", SessionID: "vim-1", Until: protocol.Until{Text: "x"}, TimeoutMs: 60_000}

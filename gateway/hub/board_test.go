@@ -10,7 +10,7 @@ import (
 	"terminalproxy/protocol"
 )
 
-// told is the next change of the list that p is told, however long that takes.
+// told returns the next change of the list that p receives, however long that takes.
 func told(t *testing.T, p *Peer) *protocol.SessionsChanged {
 	t.Helper()
 	m, err := p.Next(t.Context().Done())
@@ -20,7 +20,8 @@ func told(t *testing.T, p *Peer) *protocol.SessionsChanged {
 	return changed
 }
 
-// Who watches the list gets all of it, and then what changes; screens that change are no news, nor is time that passes.
+// A watcher receives all of the list, and then its changes; a changing screen is not one of them,
+// nor is passing time.
 func TestTheListOfSessionsIsWatched(t *testing.T) {
 	h, proxy, agent := scene()
 	defer h.Close()
@@ -61,7 +62,7 @@ func TestTheListOfSessionsIsWatched(t *testing.T) {
 	require.Empty(t, got(elsewhere))
 }
 
-// A list is told when something changed in it, not each time that something was said.
+// An update is sent when the list changed, not each time that a proxy reports.
 func TestNoListIsToldWithoutNews(t *testing.T) {
 	h, proxy, _ := scene()
 	defer h.Close()
@@ -92,7 +93,7 @@ func TestNoListIsToldWithoutNews(t *testing.T) {
 	require.Empty(t, h.boards)
 }
 
-// A screen that changes is told now and then, with what stands on it last and for how long it has been quiet.
+// A changing screen is reported now and then, with its last line and how long it has been quiet.
 func TestTheListTellsOfScreensNowAndThen(t *testing.T) {
 	h, proxy, _ := scene()
 	defer h.Close()
@@ -121,7 +122,7 @@ func TestTheListTellsOfScreensNowAndThen(t *testing.T) {
 	require.Empty(t, tell(outputEvery), "that is told")
 }
 
-// What stands on the screen last is what agents may see of it.
+// The last line of the screen is what agents may see of it.
 func TestTheLastLine(t *testing.T) {
 	h, proxy, _ := scene()
 	defer h.Close()

@@ -12,7 +12,7 @@ import (
 	"terminalproxy/protocol"
 )
 
-// sample is a message of every kind that somebody may send.
+// samples returns a message of every kind that a participant may send.
 func samples() []protocol.Message {
 	return []protocol.Message{
 		full("x", 1, "x"),
@@ -81,7 +81,7 @@ func samples() []protocol.Message {
 	}
 }
 
-// R52: who may not send a message gets "forbidden", and nothing else happens.
+// R52: a participant that may not send a message gets "forbidden", and nothing else happens.
 func TestRoleAndMessageMatrixR52(t *testing.T) {
 	messages := samples()
 	require.Len(t, messages, len(protocol.Kinds()), "a message without a sample")
@@ -107,12 +107,12 @@ func TestRoleAndMessageMatrixR52(t *testing.T) {
 	}
 }
 
-// may reports what the table of rights says of a role.
+// may looks a role up in the table of rights.
 func may(role Role, m protocol.Message) bool {
 	return rights.Set{Can: rights.Of(role, false)}.Refuses(m, time.Time{}) == nil
 }
 
-// A participant that is limited to one session, as every page of a server can be, knows of no other.
+// A participant limited to one session, as every page of a server can be, sees no other.
 func TestOneSessionR52(t *testing.T) {
 	h := New(nil)
 	defer h.Close()
@@ -147,7 +147,8 @@ func TestOneSessionR52(t *testing.T) {
 	require.NotContains(t, one[*protocol.Error](t, p).Message, "bash-2")
 }
 
-// A process of the user's own may take away, and pass on what an owner signed; an agent may neither, wherever it runs.
+// A process of the user's own may take away, and pass on what an owner signed; an agent may
+// neither, wherever it runs.
 func TestLocalViewersTakeAwayOnlyR52(t *testing.T) {
 	decide := func(change func(*protocol.ControlDecide)) *protocol.ControlDecide {
 		m := &protocol.ControlDecide{RequestID: "d", SessionID: "vim-1", By: "x"}

@@ -11,8 +11,8 @@ import (
 	"terminalproxy/protocol"
 )
 
-// TestTurnsComeOneAtATime: whoever puts messages for many participants, all of them get each message, in order, and nobody has two turns
-// at once.
+// However many goroutines put messages for many participants, each participant gets each message,
+// in order, and never has two turns at once.
 func TestTurnsComeOneAtATime(t *testing.T) {
 	const participants, messages = 300, 50
 	h := New(nil)
@@ -47,7 +47,7 @@ func TestTurnsComeOneAtATime(t *testing.T) {
 	all.Wait()
 }
 
-// TestATurnThatIsTheLastOneHasTheReason of the end, and no turn follows.
+// The last turn has the reason of the end, and no turn follows.
 func TestATurnThatIsTheLastOneHasTheReason(t *testing.T) {
 	h := New(nil)
 	p, ends := h.Join(Member{Role: RoleViewer}), make(chan error, 2)

@@ -36,7 +36,7 @@ func TestControlReachesRequesterNamedAgentAndSubscribersOnce(t *testing.T) {
 	require.Empty(t, got(bystander))
 }
 
-// What ends for one agent leaves another's control as it is: its own request, and a refusal of any.
+// Ending one agent's control leaves another's as it is: its own request, and a refusal of any.
 func TestARevokeIsOfOneAgent(t *testing.T) {
 	revoke := func(agent string, why protocol.Reason) *protocol.ControlRevoke {
 		return &protocol.ControlRevoke{ID: "v", SessionID: "vim-1", AgentID: agent, Epoch: 4, Reason: why}
@@ -83,7 +83,7 @@ func TestAgentGoneGivesControlBack(t *testing.T) {
 	require.Len(t, got(proxy), 2)
 	lister.Leave()
 	lasting.Leave()
-	one[*protocol.Cancel](t, proxy) // who only listed was never there, and a lasting agent stays: it hears the answer later
+	one[*protocol.Cancel](t, proxy) // an agent that only listed was never present; a lasting agent stays, and hears the answer later
 	agent.Leave()
 	agent.Leave()
 	sent := got(proxy)

@@ -9,7 +9,7 @@ import (
 	"terminalproxy/protocol"
 )
 
-// The list says what was decided last and by whom, and whoever hears of a decision hears that with it.
+// The list says what was decided last and by whom, and each report of a decision has that too.
 func TestTheListSaysWhoDecided(t *testing.T) {
 	h, proxy, agent := scene()
 	defer h.Close()
@@ -41,7 +41,7 @@ func TestTheListSaysWhoDecided(t *testing.T) {
 	proxy.Handle(&protocol.ControlRevoke{ID: "r", SessionID: "vim-1", AgentID: "a-2", AgentName: "codex", Reason: protocol.ReasonRefused, By: protocol.ByTerminal})
 	require.Equal(t, &protocol.Decision{AgentName: "codex", Reason: protocol.ReasonRefused, By: protocol.ByTerminal}, decided())
 
-	// A proxy from before it told names.
+	// A proxy from before the gateway told names.
 	proxy.Handle(&protocol.ControlRevoke{ID: "r", SessionID: "vim-1", AgentID: "a-1", Epoch: 2, Reason: protocol.ReasonExpired})
 	require.Equal(t, &protocol.Decision{AgentName: "claude", Reason: protocol.ReasonExpired}, decided())
 	asks := full("vim-1", 1, "a", "b")
@@ -51,7 +51,7 @@ func TestTheListSaysWhoDecided(t *testing.T) {
 	require.Equal(t, &protocol.Decision{AgentName: "codex", Reason: protocol.ReasonRefused}, decided())
 }
 
-// An older proxy would take back the keyboard where it is to mute somebody, or to let somebody speak.
+// An older proxy would take the keyboard back instead of muting or unmuting an agent.
 func TestMutingIsForProxiesThatKnowIt(t *testing.T) {
 	h, proxy, _ := scene()
 	defer h.Close()

@@ -10,8 +10,8 @@ import (
 	"terminalproxy/protocol"
 )
 
-// TestATokenHoldsSoManyBytes: the sessions of one token share a bound, over all of its connections. The
-// connection that reaches it is cut off; an ended or smaller screen makes room.
+// The sessions of one token share a bound, over all of its connections. The connection that reaches
+// the bound is cut; an ended session or a smaller screen makes room.
 func TestATokenHoldsSoManyBytes(t *testing.T) {
 	const screen = 1 << 20
 	h := New(nil)

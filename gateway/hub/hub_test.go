@@ -13,10 +13,10 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// now is a done channel that makes Next return at once when there is nothing.
+// now is a closed channel, with which Next returns at once if there is no message.
 var now = func() chan struct{} { c := make(chan struct{}); close(c); return c }()
 
-// got is everything that waits for p.
+// got returns all messages that wait for p.
 func got(p *Peer) []protocol.Message {
 	var out []protocol.Message
 	for {
@@ -28,7 +28,7 @@ func got(p *Peer) []protocol.Message {
 	}
 }
 
-// one is the only message that waits for p.
+// one returns the only message that waits for p.
 func one[T protocol.Message](t *testing.T, p *Peer) T {
 	t.Helper()
 	all := got(p)
@@ -70,7 +70,7 @@ func scene() (h *Hub, proxy, agent *Peer) {
 	return h, proxy, h.Join(Member{Role: RoleAgent, ID: "a-1", Name: "claude"})
 }
 
-// inScene plays on a scene whose time is the test's.
+// inScene plays on a scene in the test's time.
 func inScene(t *testing.T, play func(t *testing.T, h *Hub, proxy, agent *Peer)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

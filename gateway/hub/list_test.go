@@ -11,7 +11,7 @@ import (
 	"terminalproxy/protocol"
 )
 
-// crowd is a switchboard with many sessions, some of whose fields are long.
+// crowd is a switchboard with many sessions, some with long fields.
 func crowd(tb testing.TB, n int) (h *Hub, proxies []*Peer) {
 	tb.Helper()
 	h = New(nil)
@@ -73,7 +73,7 @@ func TestALongListComesInParts(t *testing.T) {
 	require.Equal(t, all, watched)
 }
 
-// A page begins behind the one before it, whatever became of that one's last session.
+// A page begins after the previous one, even if that one's last session is gone.
 func TestAPageOfTheListBeginsBehindTheLast(t *testing.T) {
 	h, proxies := crowd(t, 700)
 	defer h.Close()
@@ -92,7 +92,7 @@ func TestAPageOfTheListBeginsBehindTheLast(t *testing.T) {
 	require.Equal(t, first.Sessions[0].SessionID, got(p)[0].(*protocol.SessionsListResult).Sessions[0].SessionID)
 }
 
-// What lists tell of a session is compared field by field: none is forgotten.
+// Comparing two list entries compares every field.
 func TestAlikeComparesEveryField(t *testing.T) {
 	fields := reflect.TypeFor[protocol.SessionInfo]()
 	for i := range fields.NumField() {
@@ -129,7 +129,8 @@ func fill(v reflect.Value) {
 	}
 }
 
-// BenchmarkAListIsTold is what one screen costs where somebody watches the list of many sessions.
+// BenchmarkAListIsTold measures the cost of one screen while a client watches a list of many
+// sessions.
 func BenchmarkAListIsTold(b *testing.B) {
 	h, proxies := crowd(b, 3000)
 	defer h.Close()

@@ -9,7 +9,7 @@ import (
 	"terminalproxy/protocol"
 )
 
-// R38: who writes is what the gateway knows, whatever the message claims; and who only watches from elsewhere writes nothing.
+// R38: the gateway knows the writer, whatever the message claims. A remote viewer writes nothing.
 func TestWhoWritesIsWhatTheGatewayKnowsR38(t *testing.T) {
 	for member, want := range map[Member]*protocol.Note{
 		{Role: RoleAgent, Name: "laptop", Named: true, ID: "a-9"}: {From: protocol.FromAgent, AgentID: "a-9", AgentName: "laptop"},

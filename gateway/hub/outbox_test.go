@@ -16,7 +16,7 @@ func TestSubscriptionKeepsItsRhythm(t *testing.T) {
 		agent.Handle(&protocol.SessionsSubscribe{RequestID: "s", SessionID: "vim-1", EveryMs: 100})
 		one[*protocol.Done](t, agent)
 		var seen []protocol.Message
-		for i := range 100 { // 1 s at one a 10 ms
+		for i := range 100 { // 1 s at one per 10 ms
 			proxy.Handle(full("vim-1", uint64(i+1), "x", ""))
 			time.Sleep(10 * time.Millisecond)
 			synctest.Wait()

@@ -10,7 +10,7 @@ import (
 	"terminalproxy/protocol"
 )
 
-// TestAnEndedProgramsHistoryIsRead: a program prints its last words and ends before anybody asks.
+// A program prints its last words and ends before any client reads.
 func TestAnEndedProgramsHistoryIsRead(t *testing.T) {
 	_, proxy, agent := scene()
 	proxy.Handle(full("vim-1", 7, "last", ""))
@@ -152,7 +152,7 @@ func TestTheHistoriesOfEndedSessionsAreBounded(t *testing.T) {
 	require.Len(t, h.sessions, 8)
 }
 
-// A read that was on its way to the proxy when the program ended is answered from what is left.
+// A read on its way to the proxy when the program ends is answered from the history that is left.
 func TestAReadThatTheEndOvertakesIsAnswered(t *testing.T) {
 	_, proxy, agent := scene()
 	proxy.Handle(full("vim-1", 7, "last", ""))

@@ -8,7 +8,8 @@ import (
 	"terminalproxy/protocol"
 )
 
-// attending is a hub with a session whose proxy wants to know who is there, and an agent that asked.
+// attending is a hub with a session whose proxy wants to know who is present, and an agent that
+// asked.
 func attending(t *testing.T, presence bool) (h *Hub, proxy, agent *Peer, again func() *Peer) {
 	h = New(nil)
 	proxy = h.Join(Member{Role: RoleProxy})
@@ -23,8 +24,8 @@ func attending(t *testing.T, presence bool) (h *Hub, proxy, agent *Peer, again f
 	return h, proxy, agent, again
 }
 
-// R70: a proxy hears that an agent with a lasting identity has no connection any more, and has one again. With several it has
-// one.
+// R70: a proxy is told when an agent with a lasting identity has lost its last connection, and when
+// it has one again.
 func TestAProxyHearsWhoIsThereR70(t *testing.T) {
 	h, proxy, first, again := attending(t, true)
 	heard := func() bool {
@@ -36,7 +37,7 @@ func TestAProxyHearsWhoIsThereR70(t *testing.T) {
 	}
 	second := again()
 	first.Leave()
-	one[*protocol.Cancel](t, proxy) // nobody waits for the answer; and one is left
+	one[*protocol.Cancel](t, proxy) // the asker has left; another one stays
 	second.Rest()
 	require.False(t, heard(), "it has nothing under way")
 	second.Rest()
@@ -57,7 +58,7 @@ func TestAProxyHearsWhoIsThereR70(t *testing.T) {
 	require.Empty(t, got(proxy))
 }
 
-// An older proxy would take the message for a mistake.
+// An older proxy would reject the message.
 func TestAProxyThatDoesNotAskHearsNothingR70(t *testing.T) {
 	_, proxy, agent, _ := attending(t, false)
 	require.Empty(t, got(proxy))
@@ -67,7 +68,8 @@ func TestAProxyThatDoesNotAskHearsNothingR70(t *testing.T) {
 	}
 }
 
-// Who wrote to the user and has no lasting identity is gone with its connection: its name is free again.
+// An agent that wrote to the user and has no lasting identity leaves with its connection: its name
+// is free again.
 func TestWhoWroteIsGoneTooR72(t *testing.T) {
 	_, proxy, agent := scene()
 	agent.Handle(&protocol.Note{RequestID: "n", SessionID: "vim-1", From: protocol.FromAgent, Text: "hello"})

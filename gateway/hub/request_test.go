@@ -28,7 +28,7 @@ func TestRequestGoesToTheOwnerAndItsAnswerBack(t *testing.T) {
 	require.Equal(t, in.RequestID, one[*protocol.Input](t, proxy).RequestID, "a repeated id reaches the proxy as the same")
 }
 
-// TestPartsAreForProxiesThatTakeThem: an older one would find no data in them.
+// An older proxy would find no data in an input of parts.
 func TestPartsAreForProxiesThatTakeThem(t *testing.T) {
 	_, proxy, agent := scene()
 	m := &protocol.Input{RequestID: "r1", SessionID: "vim-1", Parts: []protocol.InputPart{{Data: "x"}, {Data: "y"}}}
@@ -44,7 +44,7 @@ func TestPartsAreForProxiesThatTakeThem(t *testing.T) {
 	require.True(t, one[*protocol.SessionsListResult](t, agent).Sessions[0].Parts)
 }
 
-// TestKeysAreForProxiesThatTakeThem, once, and come from owners, or by whoever sits at this machine.
+// Keys are typed once, and only owners and people at this machine send them.
 func TestKeysAreForProxiesThatTakeThem(t *testing.T) {
 	h, proxy, _ := scene()
 	m := &protocol.Keys{RequestID: "r1", SessionID: "vim-1", KeyNo: 1, InputKind: protocol.InputText, Data: "x", SignatureB64: []byte("s")}
@@ -114,7 +114,8 @@ func TestRepeatedOpenRequestIsOneRequest(t *testing.T) {
 	one[*protocol.Done](t, again)
 }
 
-// A wait ends for the proxy when nobody waits for it any more: taken back, or its agents gone. Nothing else is taken back.
+// A wait ends for the proxy when it has no waiter left: it was cancelled, or its agents left. No
+// other request is cancelled.
 func TestWaitsAreTakenBack(t *testing.T) {
 	h, proxy, agent := scene()
 	again := h.Join(Member{Role: RoleAgent, ID: "a-1"})
@@ -140,7 +141,7 @@ func TestWaitsAreTakenBack(t *testing.T) {
 	agent.Handle(&protocol.Cancel{RequestID: "i", SessionID: "vim-1"})
 	require.Empty(t, got(proxy), "a time limit takes back nothing that may have been typed")
 	agent.Handle(&protocol.Cancel{RequestID: "answered", SessionID: "vim-1"})
-	one[*protocol.Cancel](t, proxy) // it may have been a request for control whose answer nobody heard
+	one[*protocol.Cancel](t, proxy) // it may have been a request for control whose answer was not heard
 
 	agent.Handle(&protocol.ControlRequest{RequestID: "c", SessionID: "vim-1", Level: protocol.LevelDrive, Why: "fix it"})
 	request := one[*protocol.ControlRequest](t, proxy)
@@ -148,8 +149,8 @@ func TestWaitsAreTakenBack(t *testing.T) {
 	require.Equal(t, &protocol.Cancel{RequestID: request.RequestID, SessionID: "vim-1"}, one[*protocol.Cancel](t, proxy), "its answer is not heard")
 }
 
-// TestWhatIsGivenUpIsWithdrawn: the call's own word, or the end of its connection, reaches the proxy for everything that stands with the
-// user or in a queue there, whoever has it in between.
+// The cancelled call, or the end of its connection, reaches the proxy for every request that waits
+// there for the user or in a queue, whichever gateway is in between.
 func TestWhatIsGivenUpIsWithdrawn(t *testing.T) {
 	ask := &protocol.ControlRequest{RequestID: "r", SessionID: "vim-1", AgentName: "a-1", Level: protocol.LevelDrive, Why: "fix it"}
 	for name, c := range map[string]struct {
@@ -192,7 +193,7 @@ func TestWhatIsGivenUpIsWithdrawn(t *testing.T) {
 		})
 	}
 
-	// Answered meanwhile, and not heard: the proxy knows to which call it gave control.
+	// It was answered meanwhile, and not heard: the proxy knows to which call it granted control.
 	h, proxy, agent := scene()
 	agent.Handle(ask)
 	request := one[*protocol.ControlRequest](t, proxy)
@@ -202,7 +203,7 @@ func TestWhatIsGivenUpIsWithdrawn(t *testing.T) {
 	h.Close()
 }
 
-// TestAnOlderProxyIsToldInItsOwnWords that a question is taken back.
+// An older proxy is told in a message that it knows that a question is withdrawn.
 func TestAnOlderProxyIsToldInItsOwnWords(t *testing.T) {
 	for _, knows := range []bool{false, true} {
 		h := New(nil)

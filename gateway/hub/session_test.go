@@ -213,7 +213,8 @@ func TestDifferencesArePatchedIntoTheNewest(t *testing.T) {
 	proxy.Handle(delta(2, 3))
 	require.Equal(t, []string{"a", "B"}, one[*protocol.Snapshot](t, agent).Screen.Lines, "only the cursor moved")
 
-	// A difference to something else is dropped, and so is what builds on it; the proxy hears of it once.
+	// A difference from an unknown revision is dropped, and so is what builds on it; the proxy is
+	// told once.
 	proxy.Handle(delta(7, 8, protocol.Row{Row: 0, Text: "?"}))
 	require.Equal(t, "since", one[*protocol.Error](t, proxy).Field)
 	proxy.Handle(delta(3, 9, protocol.Row{Row: 0, Text: "?"}))
@@ -222,7 +223,7 @@ func TestDifferencesArePatchedIntoTheNewest(t *testing.T) {
 	proxy.Handle(full("vim-1", 10, "x", "y"))
 	require.Equal(t, uint64(10), one[*protocol.Snapshot](t, agent).Seq)
 
-	// After an open, all rows are wanted: the connection may be another.
+	// After an open, all rows are needed: the connection may be another.
 	proxy.Handle(opening("vim-1", "secret"))
 	proxy.Handle(delta(10, 11))
 	require.Empty(t, got(agent))

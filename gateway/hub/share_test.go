@@ -14,11 +14,11 @@ import (
 // wishes are the ways to subscribe: with all, with changes, and with rows that moved.
 var wishes = []protocol.SessionsSubscribe{{}, {Changes: true}, {Changes: true, Moves: true}}
 
-// everyWish are wishes, and what else may be said to who takes brief snapshots.
+// everyWish adds to wishes what else a subscriber to brief snapshots may ask for.
 var everyWish = append(wishes[:len(wishes):len(wishes)], protocol.SessionsSubscribe{Changes: true, Brief: true})
 
-// TestARevisionIsEncodedOnce counts the frames that are made of a revision: one for each way to subscribe, however many subscribe, and one
-// more for who has another revision than the others.
+// TestARevisionIsEncodedOnce counts the frames made of a revision: one for each way to subscribe,
+// however many subscribe, and one more for a subscriber that has another revision than the others.
 func TestARevisionIsEncodedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, proxy, _ := scene()
@@ -56,7 +56,8 @@ func TestARevisionIsEncodedOnce(t *testing.T) {
 	})
 }
 
-// TestEverybodyHasTheScreen lets subscribers fetch now and then, hides the screen and shows it again: who fetched all has the newest rows.
+// Subscribers fetch now and then while the screen is hidden and shown again. One that fetched
+// everything has the newest rows.
 func TestEverybodyHasTheScreen(t *testing.T) {
 	for seed := range int64(50) {
 		r := rand.New(rand.NewSource(seed))

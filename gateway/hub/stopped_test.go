@@ -11,7 +11,7 @@ import (
 	"terminalproxy/protocol"
 )
 
-// process is stopped when it has a word.
+// process is stopped while word is not empty.
 type process struct{ word atomic.Value }
 
 func (p *process) Stopped() string {
@@ -19,7 +19,7 @@ func (p *process) Stopped() string {
 	return word
 }
 
-// TestWhatIsAskedOfAStoppedProxyEndsR74: soon, with a sentence, also where only a person decides how long it takes.
+// The request ends soon, with a sentence, even if only a person decides how long it takes.
 func TestWhatIsAskedOfAStoppedProxyEndsR74(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := New(nil)

@@ -9,8 +9,9 @@ import (
 	"terminalproxy/protocol"
 )
 
-// A subscriber that wants changes gets the first screen whole, then the rows that differ from what it fetched last,
-// whatever it did not fetch in between, and never the rolling text; others get everything.
+// A subscriber to changes gets the first screen whole. Then it gets the rows that differ from its
+// last fetch, whatever it skipped in between, and never the rolling text. Other subscribers get
+// everything.
 func TestChangesAreMadeForWhatWasFetched(t *testing.T) {
 	_, proxy, lean := scene()
 	whole := lean.hub.Join(Member{Role: RoleAgent, ID: "a-2"})
@@ -23,7 +24,7 @@ func TestChangesAreMadeForWhatWasFetched(t *testing.T) {
 	require.Empty(t, first.Content)
 
 	proxy.Handle(full("vim-1", 2, long, "c"))
-	proxy.Handle(full("vim-1", 3, long, "d")) // takes the place of the one before
+	proxy.Handle(full("vim-1", 3, long, "d")) // replaces the one before
 	part := one[*protocol.Snapshot](t, lean)
 	require.Nil(t, part.Screen.Lines)
 	require.Equal(t, []protocol.Row{{Row: 1, Text: "d"}}, part.Changed)
@@ -59,7 +60,8 @@ func TestChangesAreMadeForWhatWasFetched(t *testing.T) {
 	require.NotNil(t, got(lean)[1].(*protocol.Snapshot).Screen.Lines, "a new stream begins with a whole screen")
 }
 
-// A proxy that wants to know hears whether anybody subscribes: after each open, with the first and with the last one.
+// A proxy that wants to know is told whether it has subscribers: after each open, with the first
+// and after the last one.
 func TestAProxyHearsWhetherAnybodySubscribes(t *testing.T) {
 	h := New(nil)
 	proxy, agent, other := h.Join(Member{Role: RoleProxy}), h.Join(Member{Role: RoleAgent, ID: "a-1"}), h.Join(Member{Role: RoleViewer})
@@ -89,7 +91,8 @@ func TestAProxyHearsWhetherAnybodySubscribes(t *testing.T) {
 	require.Empty(t, got(older), "an older proxy would take the message for a mistake")
 }
 
-// TestASettledScreenIsNotSaidAgain to who takes brief snapshots and has all else; others get what they always got.
+// A subscriber to brief snapshots that has everything else is not told again that the screen
+// settled; other subscribers are.
 func TestASettledScreenIsNotSaidAgain(t *testing.T) {
 	inScene(t, func(t *testing.T, h *Hub, proxy, brief *Peer) {
 		older := h.Join(Member{Role: RoleViewer, ID: "v-1"})
@@ -113,11 +116,11 @@ func TestASettledScreenIsNotSaidAgain(t *testing.T) {
 		require.NotNil(t, one[*protocol.Snapshot](t, older).Screen)
 
 		proxy.Handle(full("vim-1", 2, "b"))
-		proxy.Handle(settled(2, "b")) // takes the place of one that nobody has
+		proxy.Handle(settled(2, "b")) // replaces one that was not fetched
 		require.NotNil(t, one[*protocol.Snapshot](t, brief).Screen)
 		_ = got(older)
 
-		// A proxy may say it so, too.
+		// A proxy may also report it so.
 		proxy.Handle(full("vim-1", 3, "c"))
 		last := one[*protocol.Snapshot](t, brief)
 		proxy.Handle(settled(3, "c").Brief(full("vim-1", 3, "c")))

@@ -8,8 +8,8 @@ import (
 	"terminalproxy/protocol"
 )
 
-// BenchmarkAnswerAmongManySessions is what a proxy's answer to a request of the hub's own costs where there are many sessions, and that
-// beside the same where there is one.
+// BenchmarkAnswerAmongManySessions measures the cost of a proxy's answer to the hub's own request
+// with many sessions, beside the same with one.
 func BenchmarkAnswerAmongManySessions(b *testing.B) {
 	answering := func(sessions int) (answer func() time.Duration) {
 		h := New(nil)

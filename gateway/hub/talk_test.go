@@ -25,7 +25,7 @@ func chatting(key string) *protocol.SessionOpen {
 	return m
 }
 
-// takes has the proxy take its subscription, and returns which records are wanted.
+// takes lets the proxy take its subscription, and returns which records are wanted.
 func takes(t *testing.T, proxy *Peer) (after uint64) {
 	t.Helper()
 	m := one[*protocol.ChatSubscribe](t, proxy)
@@ -33,7 +33,7 @@ func takes(t *testing.T, proxy *Peer) (after uint64) {
 	return m.After
 }
 
-// says has the proxy tell records.
+// says lets the proxy send records.
 func says(proxy *Peer, lost uint64, numbers ...uint64) {
 	m := &protocol.ChatRecords{SessionID: "c-1", Lost: lost}
 	for _, n := range numbers {
@@ -42,7 +42,7 @@ func says(proxy *Peer, lost uint64, numbers ...uint64) {
 	proxy.Handle(m)
 }
 
-// hears are the numbers of the records that wait for p, and how many it is told to have lost.
+// hears returns the numbers of the records that wait for p, and how many it was told are lost.
 func hears(t *testing.T, p *Peer) (numbers []uint64, lost uint64) {
 	t.Helper()
 	for {
@@ -65,7 +65,7 @@ func follow(h *Hub, after uint64) *Peer {
 	return p
 }
 
-// All who follow share one subscription to the proxy, and each goes on where it was.
+// All followers share one subscription to the proxy, and each continues where it was.
 func TestOneSubscriptionServesAllWhoFollow(t *testing.T) {
 	h, proxy := talking(t)
 	first := follow(h, 0)
@@ -92,7 +92,8 @@ func TestOneSubscriptionServesAllWhoFollow(t *testing.T) {
 	require.Empty(t, h.sessions[key{"", "c-1"}].conversation.records)
 }
 
-// A proxy that comes back goes on where it was; another conversation under the same name begins anew.
+// A proxy that reconnects continues where it was; another conversation under the same name begins
+// anew.
 func TestFollowersOutliveTheProxysConnection(t *testing.T) {
 	h, proxy := talking(t)
 	p := follow(h, 0)
@@ -116,7 +117,7 @@ func TestFollowersOutliveTheProxysConnection(t *testing.T) {
 	require.Equal(t, []uint64{1}, numbers)
 }
 
-// Who does not read holds up nobody, and costs one message.
+// A slow reader delays no one, and costs one message.
 func TestASlowFollowerHoldsUpNobody(t *testing.T) {
 	h, proxy := talking(t)
 	slow, quick := follow(h, 0), follow(h, 0)
@@ -199,7 +200,7 @@ func TestTheEndComesBehindTheLastRecord(t *testing.T) {
 	fails(t, p, "f", protocol.CodeExited)
 }
 
-// Who speaks the gateway says, and nobody else: a person has no agent's id, an agent no person's name.
+// Only the gateway says who speaks: a person has no agent's id, an agent no person's name.
 func TestTheGatewaySaysWhoSpeaks(t *testing.T) {
 	h, proxy := talking(t)
 	agent := h.Join(Member{Role: RoleAgent, ID: "a-1"})
@@ -217,7 +218,7 @@ func TestTheGatewaySaysWhoSpeaks(t *testing.T) {
 	require.Contains(t, fails(t, person, "q", protocol.CodeAnswered).Message, "bob")
 }
 
-// What was said over a connection that is lost is not said twice.
+// A record sent over a connection that is lost is not sent twice.
 func TestNothingIsSaidTwice(t *testing.T) {
 	h, proxy := talking(t)
 	person := h.Join(Member{Role: RoleOwner})
@@ -250,14 +251,14 @@ func approval(id string) *protocol.ChatAsk {
 	return &protocol.ChatAsk{RequestID: id, SessionID: "c-1", AgentID: "forged", TokenID: "forged", Tool: "Bash", Allows: []protocol.ChatChoice{{Verdict: protocol.ChatOnce}}}
 }
 
-// Another agent's request goes to the proxy under the name that the gateway knows, and its answer to who asked. Who asked and is gone
-// has it taken back.
+// Another agent's request reaches the proxy under the name that the gateway knows, and the answer
+// reaches the asker. If the asker leaves, its request is withdrawn.
 func TestAnotherAgentAsksInAConversation(t *testing.T) {
 	h, proxy := talking(t)
 	agent := h.Join(Member{Role: RoleAgent, ID: "a-1", Name: "codex", Named: true, TokenID: "t-1"})
 	other := h.Join(Member{Role: RoleAgent, ID: "a-2"})
 	agent.Handle(approval("r"))
-	fails(t, agent, "r", protocol.CodeBadMessage) // of a proxy that takes none
+	fails(t, agent, "r", protocol.CodeBadMessage) // from a proxy that takes none
 	takesAsks := chatting("secret")
 	takesAsks.Asks = true
 	proxy.Handle(takesAsks)
@@ -279,7 +280,7 @@ func TestAnotherAgentAsksInAConversation(t *testing.T) {
 	require.NotEqual(t, protocol.RequestID(first), second)
 }
 
-// What an agent asked over a proxy's connection that is lost is refused, and never asked again.
+// An agent's request over a proxy's connection that is lost is refused, and never asked again.
 func TestWhatAnAgentAskedIsNotAskedAgain(t *testing.T) {
 	h, proxy := talking(t)
 	opens := chatting("secret")

@@ -10,8 +10,8 @@ import (
 	"terminalproxy/protocol"
 )
 
-// BenchmarkScrolledLineForManyViewers is what a line that scrolls costs the gateway for each viewer of a busy session, and that
-// beside the same with a difference and a frame made for each of them.
+// BenchmarkScrolledLineForManyViewers measures the gateway's cost of a scrolled line for each
+// viewer of a busy session, beside the same with a difference and a frame made for each of them.
 func BenchmarkScrolledLineForManyViewers(b *testing.B) {
 	const many = 1000
 	_, proxy, viewers := showing(many)

@@ -37,7 +37,7 @@ func showing(n int) (h *Hub, proxy *Peer, viewers []*Peer) {
 	return h, proxy, viewers
 }
 
-// The proxy makes rows while somebody looks, and no longer.
+// A proxy makes rows only while a viewer looks.
 func TestRowsAreMadeWhileSomebodyLooks(t *testing.T) {
 	_, proxy, viewers := showing(2)
 	require.Equal(t, &protocol.View{SessionID: "vim-1"}, one[*protocol.View](t, proxy))
@@ -47,8 +47,8 @@ func TestRowsAreMadeWhileSomebodyLooks(t *testing.T) {
 	require.Equal(t, &protocol.Unview{SessionID: "vim-1"}, one[*protocol.Unview](t, proxy))
 }
 
-// A viewer has one message that it did not acknowledge, then the newest screen and not what was between; another one that is
-// stuck costs it nothing.
+// A viewer has one unacknowledged message, then the newest screen and none in between. Another
+// viewer that is stuck does not slow it.
 func TestAViewerGetsTheNewestScreenWhenItIsReady(t *testing.T) {
 	_, proxy, viewers := showing(2)
 	quick, stuck := viewers[0], viewers[1]
@@ -75,7 +75,7 @@ func TestAViewerGetsTheNewestScreenWhenItIsReady(t *testing.T) {
 	require.Empty(t, got(stuck))
 }
 
-// What viewers with the same screen get is one message, whose frame is made once.
+// Viewers with the same screen get one message, whose frame is made once.
 func TestViewersOfOneScreenShareTheFrame(t *testing.T) {
 	_, proxy, viewers := showing(3)
 	proxy.Handle(rowsOf(1, "a", "b"))
@@ -107,7 +107,7 @@ func TestAViewersRhythm(t *testing.T) {
 	require.Equal(t, []string{"terminal.rows", "terminal.session.close"}, kinds(got(slow)), "what it lacks comes before the end")
 }
 
-// A stuck viewer hears the end as well.
+// A stuck viewer receives the end as well.
 func TestTheEndNeedsNoAcknowledgement(t *testing.T) {
 	_, proxy, viewers := showing(1)
 	proxy.Handle(rowsOf(1, "a", "b"))
@@ -120,7 +120,8 @@ func TestTheEndNeedsNoAcknowledgement(t *testing.T) {
 	require.Equal(t, []string{"done", "terminal.rows", "terminal.session.close"}, kinds(got(late)))
 }
 
-// A proxy that comes back is asked again, begins with all rows, and its viewers get what differs from what they have.
+// A proxy that reconnects is asked again, begins with all rows, and its viewers get what differs
+// from what they have.
 func TestViewersSurviveTheLinkOfTheirProxy(t *testing.T) {
 	h, proxy, viewers := showing(1)
 	proxy.Handle(rowsOf(1, "a", "b"))
@@ -137,7 +138,7 @@ func TestViewersSurviveTheLinkOfTheirProxy(t *testing.T) {
 	h.Close()
 }
 
-// From the moment that the user hides the screen nobody is shown it as it was before.
+// Once the user hides the screen, it is shown to no viewer as it was before.
 func TestAHiddenScreenIsNotShownFromBefore(t *testing.T) {
 	h, proxy, viewers := showing(1)
 	proxy.Handle(rowsOf(1, "secret", "b"))
@@ -169,7 +170,7 @@ func TestRowsThatFollowNothing(t *testing.T) {
 	require.Equal(t, []string{"done"}, kinds(got(viewers[0])))
 }
 
-// The list says where a person looks; that somebody begins to is no news in it.
+// The list says where a person looks; a person who begins to look is not a change of it.
 func TestTheListSaysWhereAPersonLooks(t *testing.T) {
 	h, _, viewers := showing(1)
 	viewed := func() bool { return h.listSessions(listKey{localOnly: true})[0].Viewed }
@@ -182,7 +183,7 @@ func TestTheListSaysWhereAPersonLooks(t *testing.T) {
 	require.False(t, viewed(), "an agent is no person")
 }
 
-// A proxy that would tell its user of a question hears whether a person looks, whatever agents do.
+// A proxy that would tell its user of a question learns whether a person looks, whatever agents do.
 func TestAProxyHearsWhetherAPersonLooks(t *testing.T) {
 	h, proxy, _ := showing(0)
 	_ = got(proxy)
@@ -204,7 +205,7 @@ func TestAProxyHearsWhetherAPersonLooks(t *testing.T) {
 	require.Empty(t, got(proxy), "another one looks")
 }
 
-// The last person goes, and an agent looks on.
+// The last person leaves, and an agent looks on.
 func TestAProxyHearsThatNoPersonLooks(t *testing.T) {
 	h, proxy, viewers := showing(1)
 	h.Join(Member{Role: RoleAgent, ID: "a-1"}).Handle(&protocol.View{RequestID: "w", SessionID: "vim-1"})

@@ -8,7 +8,7 @@ import (
 	"terminalproxy/protocol"
 )
 
-// live is n bytes of live output after seq others.
+// live is n bytes of live output after the first seq bytes.
 func live(seq uint64, n int) *protocol.Output {
 	return &protocol.Output{ID: "i", SessionID: "vim-1", Seq: seq, DataB64: make([]byte, n)}
 }
@@ -124,7 +124,7 @@ func TestAnAttachedPersonsKeysReachTheProxy(t *testing.T) {
 	require.Empty(t, got(agent))
 }
 
-// R49: who only watches from elsewhere does not type, and neither does an agent.
+// R49: neither a remote viewer nor an agent types.
 func TestOnlyAPersonOfThisMachineOrAnOwnerAttachesR49(t *testing.T) {
 	for _, member := range []Member{{Role: RoleViewer}, {Role: RoleAgent, Local: true}, {Role: RoleProxy, Local: true}} {
 		for _, m := range []protocol.Message{

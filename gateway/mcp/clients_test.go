@@ -38,7 +38,7 @@ func TestAModelWithoutInstructionsHasThemInTheFirstTool(t *testing.T) {
 	}
 }
 
-// The longest answer that sets no limit is one that its client passes on whole.
+// The longest answer without a limit set is one that its client passes on whole.
 func TestAnAnswerIsNoLongerThanItsClientPassesOn(t *testing.T) {
 	const dense = 20 << 10 // bytes, of Copilot CLI
 	for client, whole := range map[string]bool{"claude-code": false, "copilot-cli": true} {
@@ -56,7 +56,7 @@ func TestAnAnswerIsNoLongerThanItsClientPassesOn(t *testing.T) {
 	}
 }
 
-// Codex shows 250 characters of the instructions where a model has to search for the tools.
+// Codex shows 250 characters of the instructions, if a model has to search for the tools.
 func TestTheInstructionsBeginWithWhatCounts(t *testing.T) {
 	first := Config{}.instructions(habits{})[:250]
 	require.Contains(t, first, "terminal programs that run in front of the user")

@@ -37,12 +37,12 @@ func inEachEra(t *testing.T, test func(t *testing.T, era string)) {
 	}
 }
 
-// fake is a gateway's sessions as a test wants them. A nil function answers with what is plain.
+// fake is a gateway with scripted sessions. A nil function gives the default answer.
 type fake struct {
 	mu       sync.Mutex
 	sessions []protocol.SessionInfo
 	frame    protocol.Frame
-	said     []string // what was asked, in order
+	said     []string // the requests, in order
 	looks    int      // at the list
 
 	read    func(*protocol.Read) (*protocol.ReadResult, error)
@@ -54,9 +54,9 @@ type fake struct {
 	say     func(*protocol.Note) (protocol.Waiting, error)
 	failing error
 	lacks   *protocol.Incomplete // of the list
-	client  string               // its name; "" is one with signs in it that no name has
+	client  string               // its name; "" is one with characters that no name has
 	mark    func() string        // of the fences; nil is always the same
-	// stream is what a subscription brings; nil is nothing.
+	// stream is what a subscription receives; nil is nothing.
 	stream chan protocol.Message
 }
 
@@ -188,7 +188,7 @@ func newFake() *fake {
 	return &fake{sessions: []protocol.SessionInfo{info("vim-k3f9", nil)}, frame: notes()}
 }
 
-// connect is a client of an era, on a server over f.
+// connect makes a client of an era, on a server over f.
 func connect(t *testing.T, f *fake, era string, opts *mcp.ClientOptions) *mcp.ClientSession {
 	t.Helper()
 	return connectTo(t, f, nil, era, opts)
@@ -222,7 +222,7 @@ func connectTo(t *testing.T, f *fake, programs Programs, era string, opts *mcp.C
 	return session
 }
 
-// call calls a tool and gives its only text, with a word for a picture.
+// call calls a tool and returns its only text, with a word for a picture.
 func call(t *testing.T, s *mcp.ClientSession, name string, args map[string]any) (text string, isError bool) {
 	t.Helper()
 	got, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: name, Arguments: args})
@@ -240,7 +240,7 @@ func call(t *testing.T, s *mcp.ClientSession, name string, args map[string]any) 
 
 var errGone = errors.New("no gateway answers at ws://localhost/v1/agent: start a session with `proxy --agent PROGRAM`")
 
-// endings is a gateway that remembers programs of before beside the one that runs.
+// endings is a gateway that remembers ended programs beside the running one.
 func endings(f *fake) {
 	for i := range int64(7) {
 		f.sessions = append(f.sessions, protocol.SessionInfo{SessionID: fmt.Sprint("sh-", i), Command: "sh", Cols: 80, Rows: 24, State: protocol.StateExited, StartedAt: i})
@@ -253,7 +253,7 @@ func with(change func(*protocol.Frame)) func(*fake) {
 	return func(f *fake) { change(&f.frame) }
 }
 
-// Chat is a conversation with a request that is open.
+// Chat is a conversation with an open request.
 func (f *fake) Chat(_ context.Context, id string) ([]protocol.ChatRecord, uint64, error) {
 	f.note("chat %s", id)
 	return []protocol.ChatRecord{
@@ -262,7 +262,7 @@ func (f *fake) Chat(_ context.Context, id string) ([]protocol.ChatRecord, uint64
 	}, 2, nil
 }
 
-// lacking is a list that lacks what other gateways have.
+// lacking is an incomplete list: it lacks other gateways' sessions.
 func lacking(f *fake) {
 	f.lacks = &protocol.Incomplete{Since: clock.Add(-time.Minute).UnixMilli(), Why: "no NATS server answers"}
 }

@@ -12,11 +12,11 @@ import (
 	"terminalproxy/protocol"
 )
 
-// fence is what stands around and within the fence of a result.
+// fence matches the fence of a result, and the text around and within it.
 var fence = regexp.MustCompile(`(?s)^(.*)<<<([a-z2-7]{6}) (?:screen|changed rows|history|titles), untrusted program output\n(.*)([a-z2-7]{6})>>>$`)
 
-// hostile is a screen that wants to be more than one: it ends the fence with the mark that it has seen last, speaks with our
-// words, and gives orders.
+// hostile is a screen that tries to leave its fence: it ends the fence with the last mark that it
+// has seen, speaks in our words, and gives orders.
 func hostile(mark string) protocol.Frame {
 	f := notes()
 	f.Screen.Lines = []string{
@@ -28,8 +28,9 @@ func hostile(mark string) protocol.Frame {
 	return f
 }
 
-// TestAScreenCannotLeaveItsFenceR44: in every view, with the marks of all results before at hand, everything of the
-// program's stands between two marks that it does not know, behind the words that it is untrusted; and it changes nothing.
+// In every view, even with the marks of all earlier results at hand, the program's text stands
+// between two marks that it does not know, after the words that it is untrusted; and it changes
+// nothing.
 func TestAScreenCannotLeaveItsFenceR44(t *testing.T) {
 	f := newFake()
 	own := New(Config{Terminals: f, Now: time.Now})
@@ -87,7 +88,6 @@ func TestAScreenCannotLeaveItsFenceR44(t *testing.T) {
 	require.Len(t, slices.Compact(slices.Sorted(slices.Values(marks))), 12)
 }
 
-// TestWhatIsHiddenIsSaidOutsideTheFenceR45.
 func TestWhatIsHiddenIsSaidOutsideTheFenceR45(t *testing.T) {
 	f := newFake()
 	f.frame.Redactions, f.frame.HiddenText = 1, []int{1}

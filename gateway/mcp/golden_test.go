@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite testdata with what the tools say now")
 
-// situation is one call and the world in which it happens; testdata holds what the agent reads.
+// situation is one call, and the world in which it happens; testdata holds what the agent reads.
 type situation struct {
 	name  string
 	tool  string
@@ -358,7 +358,7 @@ var situations = []situation{
 	{"no text", "terminal_say", nil, nil},
 }
 
-// TestSituations holds every answer against testdata, in every era.
+// TestSituations compares every answer with testdata, in every era.
 func TestSituations(t *testing.T) {
 	var texts strings.Builder
 	for n, era := range eras {

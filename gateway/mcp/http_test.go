@@ -47,8 +47,8 @@ func post(t *testing.T, s *httptest.Server, body string, header ...string) *http
 
 const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`
 
-// TestSessionsAreBounded: many clients never say goodbye. The session that was idle for longest ends for a new one, and none that
-// is in use.
+// Many clients never say goodbye. The session that was idle for longest ends for a new one, but
+// never one in use.
 func TestSessionsAreBounded(t *testing.T) {
 	_, s := overHTTP(t, newFake())
 	begin := func() (id string, status int) {
@@ -117,7 +117,7 @@ func TestAQuietStreamIsKeptAlive(t *testing.T) {
 	require.Equal(t, 3, beats)
 }
 
-// Close ends what clients have open; nobody waits for a session that is no more.
+// Close ends what clients have open; no client waits for an ended session.
 func TestCloseEndsSessionsAndWatches(t *testing.T) {
 	inEachEra(t, func(t *testing.T, era string) {
 		f := newFake()
@@ -134,7 +134,8 @@ func TestCloseEndsSessionsAndWatches(t *testing.T) {
 	})
 }
 
-// TestACancelledCallIsGivenUp, and one whose connection is cut off, and not as one whose time is over: the user is asked no longer.
+// A call that is cancelled, or whose connection is cut, withdraws its question to the user. A call
+// whose time is over does not.
 func TestACancelledCallIsGivenUp(t *testing.T) {
 	t.Run("cancelled", func(t *testing.T) { inEachEra(t, func(t *testing.T, era string) { givesUp(t, era, false) }) })
 	t.Run("cut off", func(t *testing.T) { inEachEra(t, func(t *testing.T, era string) { givesUp(t, era, true) }) })

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestABadLineCostsAnError: a line that is no message is answered, and the next one is read.
+// A line that is not a message is answered, and the next one is read.
 func TestABadLineCostsAnError(t *testing.T) {
 	const ping = `{"jsonrpc":"2.0","id":7,"method":"ping"}`
 	for _, tt := range []struct {
@@ -65,7 +65,7 @@ func TestABadLineCostsAnError(t *testing.T) {
 	}
 }
 
-// TestAListOfMessages is taken apart where the revision has lists.
+// A list of messages is taken apart in revisions that have lists.
 func TestAListOfMessages(t *testing.T) {
 	c := dialLines(t)
 	c.send(t, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}`+"\n")
@@ -78,7 +78,7 @@ func TestAListOfMessages(t *testing.T) {
 	require.Equal(t, map[any]int{nil: 2, "a": 1, "b": 1}, answers)
 }
 
-// TestHalfAMessageAtTheEnd is answered, and the server ends as ever.
+// TestHalfAMessageAtTheEnd also checks that the server ends as usual.
 func TestHalfAMessageAtTheEnd(t *testing.T) {
 	c := dialLines(t)
 	c.send(t, `{"jsonrpc"`)
@@ -87,7 +87,7 @@ func TestHalfAMessageAtTheEnd(t *testing.T) {
 	require.NoError(t, <-c.ended)
 }
 
-// lineClient is a client that writes what it likes.
+// lineClient is a client that writes any line.
 type lineClient struct {
 	in    *io.PipeWriter
 	lines chan []byte
@@ -124,7 +124,7 @@ func (c *lineClient) send(t *testing.T, text string) {
 	require.NoError(t, err)
 }
 
-// next is the next line that is no notification.
+// next returns the next line that is not a notification.
 func (c *lineClient) next(t *testing.T) map[string]any {
 	t.Helper()
 	for line := range c.lines {

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestArgumentsAsStrings: what several clients send for numbers, switches and lists counts as those.
+// Strings that several clients send for numbers, switches and lists count as those.
 func TestArgumentsAsStrings(t *testing.T) {
 	type arguments struct {
 		Number int64    `json:"number"`
@@ -37,7 +37,7 @@ func TestArgumentsAsStrings(t *testing.T) {
 	} {
 		var got arguments
 		err := decode(json.RawMessage(given), &got, params)
-		if given == `{"number":9007199254740993}` { // no float on its way
+		if given == `{"number":9007199254740993}` { // not converted to a float on its way
 			require.ErrorContains(t, err, "at most 50000")
 			continue
 		}

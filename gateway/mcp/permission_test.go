@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The tool is alone on its list, and its failure is no answer.
+// The tool is alone on its list, and its failure is not an answer.
 func TestThePermissionTool(t *testing.T) {
 	for _, era := range eras {
 		p := NewPermission("test", slog.New(slog.DiscardHandler), func(_ context.Context, arguments json.RawMessage) (string, error) {

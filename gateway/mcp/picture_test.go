@@ -11,7 +11,7 @@ import (
 	"terminalproxy/protocol"
 )
 
-// TestAPictureIsOfWhatAgentsMaySee: it is drawn from a reading of its own, with colours, and arrives as it was drawn.
+// The picture is drawn from a separate read, with colours, and arrives as it was drawn.
 func TestAPictureIsOfWhatAgentsMaySee(t *testing.T) {
 	inEachEra(t, func(t *testing.T, era string) {
 		f := newFake()
@@ -44,7 +44,7 @@ func TestAPictureIsOfWhatAgentsMaySee(t *testing.T) {
 	})
 }
 
-// TestNoPictureUnlessItIsWanted: drawing takes time, and models pay for pictures.
+// Drawing takes time, and models pay for pictures.
 func TestNoPictureUnlessItIsWanted(t *testing.T) {
 	f := newFake()
 	f.draw = func(protocol.Screen, int) ([]byte, image.Point, error) {

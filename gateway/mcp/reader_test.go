@@ -11,10 +11,10 @@ import (
 	"terminalproxy/protocol"
 )
 
-// program is in the first line of an answer for a reader that was not told of the terminal.
+// program is in the first line of an answer for a reader that was not told of the terminal before.
 const program = `"vim notes.txt"`
 
-// The agents of one token share a server, and none of them has read another's answers.
+// The agents of one token share a server, and have not read each other's answers.
 func TestEachReaderIsToldByItself(t *testing.T) {
 	inEachEra(t, func(t *testing.T, era string) {
 		_, server := overHTTP(t, newFake())
@@ -49,7 +49,7 @@ func TestWhatNobodyReadWasNotTold(t *testing.T) {
 	req := &mcp.CallToolRequest{Session: new(mcp.ServerSession), Params: &mcp.CallToolParamsRaw{Arguments: []byte(`{"for":"idle"}`)}}
 	ctx, cancel := context.WithCancel(t.Context())
 	f.wait = func(context.Context, *protocol.Wait) (*protocol.WaitResult, error) {
-		cancel() // the client takes the call back as it is answered
+		cancel() // the client cancels the call as it is answered
 		frame := f.frame
 		return &protocol.WaitResult{Met: true, Frame: &frame}, nil
 	}

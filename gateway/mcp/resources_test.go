@@ -25,7 +25,7 @@ func readURI(t *testing.T, s *mcp.ClientSession, uri string) string {
 	return got.Contents[0].Text
 }
 
-// A resource is read in the words of the tool that shows the same, and in its fence (SAFETY R44).
+// A resource is read in the words of the corresponding tool, and in its fence (SAFETY R44).
 func TestResourcesAreReadLikeTheToolsAnswersR44(t *testing.T) {
 	inEachEra(t, func(t *testing.T, era string) {
 		f := newFake()
@@ -76,7 +76,7 @@ func TestWhatIsNoResourceIsNotFound(t *testing.T) {
 	require.NotContains(t, f.said, "subscribe nope every 200ms")
 }
 
-// watched is a client that counts notes.
+// watched makes a client that counts notes.
 func watched(t *testing.T, f *fake, era string) (*mcp.ClientSession, chan string) {
 	notes := make(chan string, 1000)
 	s := connect(t, f, era, &mcp.ClientOptions{ResourceUpdatedHandler: func(_ context.Context, r *mcp.ResourceUpdatedNotificationRequest) {
@@ -172,7 +172,7 @@ func TestWatchesAreBounded(t *testing.T) {
 	}
 }
 
-// TestNotesAreAtMostFiveASecond: a flood of changes is a note each 200 ms, and the last change is told.
+// A flood of changes is a note each 200 ms, and the last change is told.
 func TestNotesAreAtMostFiveASecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake()
@@ -188,7 +188,7 @@ func TestNotesAreAtMostFiveASecond(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, c.Subscribe(t.Context(), &mcp.SubscribeParams{URI: "terminal://vim-k3f9/screen"}))
 		began := time.Now()
-		for range 500 { // four seconds and more
+		for range 500 { // more than four seconds
 			f.stream <- &protocol.Snapshot{SessionID: "vim-k3f9"}
 			time.Sleep(8 * time.Millisecond)
 		}

@@ -12,7 +12,7 @@ import (
 	"terminalproxy/protocol"
 )
 
-// host is a host as a test wants it: what it starts is the only session of f.
+// host is a scripted host: what it starts is the only session of f.
 type host struct {
 	*fake
 	refuse error
@@ -40,14 +40,15 @@ func newHost() *host {
 	return h
 }
 
-// Those for programs are there only with a host (see TestToolsAreListedInTheOrderOfTheirUse), and what is said of each is true.
+// The tools for programs exist only with a host (see TestToolsAreListedInTheOrderOfTheirUse), and
+// their annotations are true.
 func TestToolsWithAHost(t *testing.T) {
 	got, err := connectTo(t, newFake(), newHost(), eras[2], nil).ListTools(t.Context(), nil)
 	require.NoError(t, err)
 	var said []string
 	for _, tool := range got.Tools {
 		a := tool.Annotations
-		// What is left out is its default, of the specification.
+		// An omitted annotation has the specification's default.
 		destructive := !a.ReadOnlyHint && (a.DestructiveHint == nil || *a.DestructiveHint)
 		openWorld := a.OpenWorldHint == nil || *a.OpenWorldHint
 		said = append(said, fmt.Sprintln(strings.TrimPrefix(tool.Name, "terminal_"), a.ReadOnlyHint, destructive, a.IdempotentHint, openWorld))

@@ -17,7 +17,8 @@ func holding(level protocol.Level) func(*fake) {
 	})
 }
 
-// typing answers every input alike, deciding every request for control, history every read, with so many rows of history.
+// typing gives every input the same answer, deciding every request for control, and history every
+// read, with that many rows of history.
 func typing(r *protocol.InputResult, err error) func(*fake) {
 	return func(f *fake) { f.input = func(*protocol.Input) (*protocol.InputResult, error) { return r, err } }
 }
@@ -56,7 +57,8 @@ func used(f *fake) {
 	}))
 }
 
-// command is an answer about a command of which two rows are shown, the second of them with text that the user cannot see.
+// command is an answer about a command. It shows two rows, the second with text that the user
+// cannot see.
 func command(c protocol.Command) func(*fake) {
 	return func(f *fake) {
 		c.StartedAt = clock.Add(-5 * time.Minute).UnixMilli()
@@ -85,7 +87,7 @@ func all(worlds ...func(*fake)) func(*fake) {
 	}
 }
 
-// hide is a frame of a screen that the user hides; ask is one with a password's prompt.
+// hide makes a frame one of a hidden screen; ask adds a password prompt.
 func hide(f *protocol.Frame) {
 	f.Screen = protocol.Screen{Cols: 40, Rows: 6, Lines: make([]string, 6)}
 	f.Blackout = &protocol.Hidden{Why: protocol.BlackoutUser, SinceMs: 12_300}
@@ -98,7 +100,7 @@ func ask(how protocol.SecretPrompt) func(*protocol.Frame) {
 	}
 }
 
-// drawing is a server that draws: its pictures have the right size and nothing in them.
+// drawing is a server that draws blank pictures of the right size.
 func drawing(f *fake) {
 	f.draw = func(s protocol.Screen, side int) ([]byte, image.Point, error) {
 		if side != 1568 {
@@ -110,7 +112,7 @@ func drawing(f *fake) {
 	}
 }
 
-// hidesAfter is a screen that the user hides when it was read n times.
+// hidesAfter is a screen that the user hides after n reads.
 func hidesAfter(n int) func(*fake) {
 	return func(f *fake) {
 		shown, left := f.frame, n
@@ -128,17 +130,16 @@ func saying(w protocol.Waiting, err error) func(*fake) {
 	return func(f *fake) { f.say = func(*protocol.Note) (protocol.Waiting, error) { return w, err } }
 }
 
-// menu is a screen with much that stands out.
+// menu is a screen with many highlighted parts.
 func menu(f *protocol.Frame) {
 	for row := range 6 {
 		f.Highlights = append(f.Highlights, protocol.Highlight{Row: row, Cols: 12, Text: fmt.Sprintf("entry number %d", row)})
 	}
 }
 
-// listening is a program that listens to the mouse.
 func listening(f *protocol.Frame) { f.Screen.Modes.Mouse = true }
 
-// waited has every wait end like that, and the program do something.
+// waited ends every wait with r, and sets the program's activity.
 func waited(r protocol.WaitResult, a *protocol.Activity) func(*fake) {
 	return func(f *fake) {
 		f.wait = func(context.Context, *protocol.Wait) (*protocol.WaitResult, error) {

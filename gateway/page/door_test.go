@@ -52,7 +52,7 @@ type house struct {
 	opening *page.Opening
 	at      string // host:port
 	clock   *clock
-	links   chan *link // those that were dialled
+	links   chan *link // the dialled connections
 }
 
 // setup is a door with one opening.
@@ -97,7 +97,7 @@ func opened(t testing.TB, change func(*setup)) *house {
 	return h
 }
 
-// answer is what came back of a request.
+// answer is the answer to a request.
 type answer struct {
 	status int
 	header http.Header
@@ -121,7 +121,7 @@ func (h *house) do(method, path, body string, headers ...string) answer {
 	got, err := io.ReadAll(resp.Body)
 	require.NoError(h.t, err)
 	a := answer{status: resp.StatusCode, header: resp.Header, body: string(got)}
-	_ = json.Unmarshal(got, &a.fields) // where it is JSON
+	_ = json.Unmarshal(got, &a.fields) // if it is JSON
 	return a
 }
 
@@ -144,7 +144,7 @@ func (b *browser) public() ed25519.PublicKey {
 	return public
 }
 
-// enter comes in by a code.
+// enter enters by a code.
 func (b *browser) enter(code string) answer {
 	b.h.t.Helper()
 	body, err := json.Marshal(map[string]string{"code": code, "key": hex.EncodeToString(b.public())})
@@ -162,17 +162,17 @@ func (b *browser) ask(id string, at int64) answer {
 	return b.h.do("POST", "/v1/tickets", string(body))
 }
 
-// ticket is a good one.
+// ticket returns a valid ticket.
 func (b *browser) ticket() string {
 	b.h.t.Helper()
-	b.h.clock.pass(time.Millisecond) // a signature is good once
+	b.h.clock.pass(time.Millisecond) // a signature is valid once
 	got := b.ask(b.id, b.h.clock.time().UnixMilli())
 	require.Equal(b.h.t, http.StatusOK, got.status, got.body)
 	ticket, _ := got.fields["ticket"].(string)
 	return ticket
 }
 
-// inside is a page that has come in.
+// inside returns a page that has entered.
 func (h *house) inside() *browser {
 	h.t.Helper()
 	b := h.browser()
@@ -229,7 +229,7 @@ func TestTheFilesAreSmallAndNamedAtOnce(t *testing.T) {
 		require.Empty(t, plain.header.Get("Content-Encoding"), path)
 		zipped := h.do("GET", path, "", "Accept-Encoding", "gzip, deflate, br")
 		require.Equal(t, "Accept-Encoding", zipped.header.Get("Vary"), path)
-		if strings.HasSuffix(path, ".png") { // compressed as it is
+		if strings.HasSuffix(path, ".png") { // compressed already
 			continue
 		}
 		require.Equal(t, "gzip", zipped.header.Get("Content-Encoding"), path)
@@ -242,7 +242,8 @@ func TestTheFilesAreSmallAndNamedAtOnce(t *testing.T) {
 	}
 }
 
-// A name that was made to point here, and pages of others, get nothing, whatever they ask for.
+// A foreign name that resolves to this address gets nothing, and neither do other sites' pages,
+// whatever they ask for.
 func TestOnlyItsOwnPagesTalkToADoor(t *testing.T) {
 	h := opened(t, func(c *setup) { c.Hosts = []string{"laptop.example.ts.net"} })
 	_, port, err := net.SplitHostPort(h.at)
@@ -304,7 +305,7 @@ func TestACodeIsGoodOnceAndForAMinute(t *testing.T) {
 	require.Len(t, got.fields["words"], 6)
 	require.NotZero(t, got.fields["expires"])
 
-	refused := func(name, code string) { // each before there is another code
+	refused := func(name, code string) { // each before another code exists
 		got := h.browser().enter(code)
 		require.Equal(t, http.StatusForbidden, got.status, name)
 		require.Contains(t, got.fields["error"], "the link was used, or is more than a minute old", name)
@@ -337,7 +338,7 @@ func TestWhatIsNoRequestIsRefusedAndSpendsNoCode(t *testing.T) {
 	require.Equal(t, http.StatusBadRequest, h.do("POST", "/v1/tickets", `{"page":"p-1","at":1,"signature":"x"}`).status)
 }
 
-// Whoever guesses waits for its answers, and of those who wait there are only so many.
+// A guesser waits for its answers, and the number of waiting guessers is bounded.
 func TestGuessingIsSlow(t *testing.T) {
 	h := opened(t, nil)
 	for range 10 {
@@ -400,7 +401,7 @@ func TestAPageAsksForSoManyTickets(t *testing.T) {
 	require.NotEmpty(t, b.ticket())
 }
 
-// The words are those of the key: whoever puts another key in its place has others.
+// The words come from the key: a replaced key has other words.
 func TestTheWordsAreOfTheKey(t *testing.T) {
 	key, err := hex.DecodeString("5e0ba7746bd9c6f6b2e22c586d00ea47f69cdb5dd4d89812b0aece3849c5d934")
 	require.NoError(t, err)

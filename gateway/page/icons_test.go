@@ -16,13 +16,13 @@ import (
 
 var update = flag.Bool("update", false, "draw the icons anew")
 
-// icon is the drawing of icon.svg on a square of 32 units.
+// icon draws icon.svg on a square of 32 units.
 type icon struct {
 	name   string
 	size   int     // pixels
 	corner float64 // radius of the square, in units
 	scale  float64 // of the letters about the middle
-	clear  bool    // only the letters, in white: for where a system paints icons itself
+	clear  bool    // only the letters, in white: for systems that paint icons themselves
 }
 
 var icons = []icon{
@@ -33,7 +33,7 @@ var icons = []icon{
 	{"badge-96.png", 96, 0, 1.25, true},
 }
 
-// strokes are the lines of icon.svg: from, to, and whether it is the amber one.
+// strokes are the lines of icon.svg: from, to, and whether the line is the amber one.
 var strokes = []struct {
 	x0, y0, x1, y1 float64
 	amber          bool
@@ -46,7 +46,7 @@ func near(x, y, x0, y0, x1, y1 float64) bool {
 	return math.Hypot(x-x0-t*dx, y-y0-t*dy) <= 1.5
 }
 
-// at is the colour of a point.
+// at returns the colour of a point.
 func (i icon) at(x, y float64) color.NRGBA {
 	lx, ly := 16+(x-16)/i.scale, 16+(y-16)/i.scale
 	for _, s := range strokes {
@@ -67,7 +67,7 @@ func (i icon) at(x, y float64) color.NRGBA {
 	return color.NRGBA{0x0d, 0x0f, 0x11, 255}
 }
 
-// draw draws it with 16 points for each pixel.
+// draw samples 16 points for each pixel.
 func (i icon) draw() image.Image {
 	img := image.NewNRGBA(image.Rect(0, 0, i.size, i.size))
 	const side = 4
@@ -87,7 +87,7 @@ func (i icon) draw() image.Image {
 	return img
 }
 
-// TestTheIconsAreDrawn: a phone wants pictures of icon.svg, which are drawn here and nowhere else.
+// A phone needs pictures of icon.svg. This test draws them; they have no other source.
 func TestTheIconsAreDrawn(t *testing.T) {
 	for _, i := range icons {
 		path, want := filepath.Join("static", i.name), i.draw()

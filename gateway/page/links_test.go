@@ -19,7 +19,7 @@ import (
 	"terminalproxy/protocol/fake"
 )
 
-// server is the links of one, with the seats that its pages got.
+// server has the links of a server, and the seats that its pages got.
 type server struct {
 	t     *testing.T
 	links *Links
@@ -55,7 +55,7 @@ func wish(role auth.Role, keys ...[]byte) *protocol.PageOpen {
 	return &protocol.PageOpen{RequestID: "o", Secret: secret, Role: string(role), ExpiresAt: time.Now().Add(time.Hour).UnixMilli(), KeysB64: keys}
 }
 
-// connected is an opener that said what it wants.
+// connected connects an opener that has sent its request.
 func (s *server) connected(identity auth.Identity, m *protocol.PageOpen) *Opener {
 	s.t.Helper()
 	o := s.links.Opener(identity, s.port)
@@ -65,7 +65,7 @@ func (s *server) connected(identity auth.Identity, m *protocol.PageOpen) *Opener
 	return o
 }
 
-// heard is the next message of an opener.
+// heard returns an opener's next message.
 func heard[M protocol.Message](t *testing.T, o *Opener) M {
 	t.Helper()
 	late := make(chan struct{})
@@ -77,7 +77,7 @@ func heard[M protocol.Message](t *testing.T, o *Opener) M {
 	return is
 }
 
-// over is the reason of an opener's end, after what it was told.
+// over returns the reason of an opener's end, after its messages.
 func over(t *testing.T, o *Opener) error {
 	t.Helper()
 	late := make(chan struct{})
@@ -96,7 +96,7 @@ func (o *Opener) code(t *testing.T) string {
 	return heard[*protocol.PageOpened](t, o).Code
 }
 
-// enters has a page with a key come in by a code.
+// enters lets a page with a key enter by a code.
 func (s *server) enters(code string) (ed25519.PublicKey, *visitor) {
 	s.t.Helper()
 	key, _, err := ed25519.GenerateKey(rand.Reader)
@@ -182,7 +182,8 @@ func TestAnOwnersPageIsInWhenItsOpenerSaysSo(t *testing.T) {
 	require.Equal(t, 1, s.pages())
 }
 
-// A connection that is lost comes back: the pages are the same ones, and what the opener missed it is told.
+// An opener's connection is lost and restored: the pages are the same, and the opener is told what
+// it missed.
 func TestAnOpenerThatComesBack(t *testing.T) {
 	s := newServer(t)
 	o := s.connected(ada, wish(auth.RoleOwner))
@@ -201,7 +202,7 @@ func TestAnOpenerThatComesBack(t *testing.T) {
 		again.Handle(&protocol.PageAdmit{KeyB64: asking, Admit: true})
 	}
 
-	// The newest connection has it; the other one is told not to come back.
+	// The newest connection has it; the older one is told not to reconnect.
 	newest := s.connected(ada, wish(auth.RoleOwner, key, asking))
 	end := over(t, again)
 	require.ErrorIs(t, end, errReplaced)
@@ -209,7 +210,7 @@ func TestAnOpenerThatComesBack(t *testing.T) {
 	again.Leave()
 	require.NotEmpty(t, newest.code(t))
 
-	// Nobody else's token gets at it with the same secret.
+	// The same secret is of no use with another token.
 	eve := ada
 	eve.TokenID = "t-eve"
 	stranger := s.connected(eve, wish(auth.RoleOwner))
@@ -223,7 +224,7 @@ func TestAnOpenerThatComesBack(t *testing.T) {
 	require.Zero(t, s.pages())
 }
 
-// A server that was started anew knows the pages by their keys, under the ids that they had.
+// A restarted server knows the pages by their keys, under their old ids.
 func TestPagesOutliveTheirServer(t *testing.T) {
 	before := newServer(t)
 	o := before.connected(ada, wish(auth.RoleOwner))

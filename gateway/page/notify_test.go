@@ -24,7 +24,7 @@ func pushing(t *testing.T) (*house, *fakepush.Service) {
 	return opened(t, func(c *setup) { c.Push, c.NotifyAfter = sender, time.Millisecond }), service
 }
 
-// wants says where a page wants to be notified; "" ends that.
+// wants sets where a page is to be notified; "" ends that.
 func (b *browser) wants(endpoint string, end *fakepush.Browser) answer {
 	b.h.t.Helper()
 	in := map[string]string{"ticket": b.ticket(), "endpoint": endpoint, "p256dh": end.P256DH(), "auth": end.Auth()}
@@ -40,7 +40,7 @@ type list struct {
 	epoch uint64
 }
 
-// watched is what the door watches from its first subscription on.
+// watched returns what the door watches from its first subscription on.
 func (h *house) watched() *list {
 	h.t.Helper()
 	l := <-h.links
@@ -55,7 +55,7 @@ func (l *list) say(m protocol.Message) {
 	l.link.frames <- string(frame)
 }
 
-// ask has an agent ask anew, and nobody look.
+// ask lets an agent ask anew while no one looks.
 func (l *list) ask() {
 	l.h.t.Helper()
 	l.epoch++
@@ -69,7 +69,7 @@ func (l *list) ask() {
 	l.say(&protocol.SessionsListResult{RequestID: m.RequestID, Sessions: all})
 }
 
-// came is the next message for a browser.
+// came returns the next message for a browser.
 func came(t *testing.T, s *fakepush.Service) fakepush.Pushed {
 	t.Helper()
 	select {
@@ -106,7 +106,7 @@ func TestAPageThatWantsToIsNotified(t *testing.T) {
 	require.Empty(t, h.links, "one watch for all pages")
 }
 
-// A subscription that is over is forgotten, and one that fails is tried once more.
+// An expired subscription is forgotten, and one that fails is tried once more.
 func TestASubscriptionThatIsOver(t *testing.T) {
 	h, service := pushing(t)
 	end := fakepush.NewBrowser(t)
@@ -120,7 +120,7 @@ func TestASubscriptionThatIsOver(t *testing.T) {
 	require.Equal(t, "POST /1", came(t, service).Path)
 	second.wants(service.URL+"/2", end)
 	service.Status.Store(http.StatusCreated)
-	for deadline, quiet := time.Now().Add(fake.Soon), 0; quiet < 5; { // the answer to the first may be on its way still
+	for deadline, quiet := time.Now().Add(fake.Soon), 0; quiet < 5; { // the answer to the first may still be on its way
 		require.True(t, time.Now().Before(deadline), "it is not forgotten")
 		l.ask()
 		quiet++

@@ -51,7 +51,8 @@ func TestADoorHasManyLinks(t *testing.T) {
 	require.Equal(t, "welcome", h.connect(a.ticket()).next()["type"], "the other one goes on")
 }
 
-// A code is one opening's, and so is the place of its pages: those of another do not push them out.
+// A code belongs to one opening, and so do its pages' places: the pages of another do not push them
+// out.
 func TestOpeningsKeepApart(t *testing.T) {
 	h := opened(t, nil)
 	first := h.inside()
@@ -66,7 +67,7 @@ func TestOpeningsKeepApart(t *testing.T) {
 	require.NotEqual(t, first.id, same.id, "the same key in another opening is another page")
 }
 
-// A server that has just started says that a page may be known in a moment, and not that it is over.
+// A server that has just started says that it may soon know the page, not that the page is over.
 func TestAPageThatIsNotKnownYet(t *testing.T) {
 	h := opened(t, func(c *setup) { c.GathersUntil = time.Now().Add(30 * time.Second) })
 	b := h.browser()
@@ -77,7 +78,7 @@ func TestAPageThatIsNotKnownYet(t *testing.T) {
 	require.Equal(t, http.StatusForbidden, b.ask("p-aaaaaaaaaa", h.clock.time().UnixMilli()).status)
 }
 
-// What a page is counted as may be full: it reads why, and comes back.
+// If the page's namespace is full, the page reads why, and returns later.
 func TestAPageThatThereIsNoRoomFor(t *testing.T) {
 	h := opened(t, func(c *setup) {
 		c.Count = func(*http.Request) error { return errors.New("there are 64 connections already") }
@@ -88,7 +89,7 @@ func TestAPageThatThereIsNoRoomFor(t *testing.T) {
 	require.Empty(t, h.links)
 }
 
-// A door that is left has its pages come back, also those that were about to say hello.
+// A closing door tells its pages to reconnect, also those that were about to say hello.
 func TestADoorThatIsLeft(t *testing.T) {
 	h := opened(t, nil)
 	s, l := h.visit()

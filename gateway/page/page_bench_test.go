@@ -10,11 +10,11 @@ import (
 	"terminalproxy/protocol"
 )
 
-// idlers are as many connections as one opening takes.
+// idlers is as many connections as one opening takes.
 const idlers = 16
 
-// BenchmarkIdlePage states what memory a page's connection costs the door while nothing happens, heap and stacks. The page's own end is
-// counted with it: about a KiB.
+// BenchmarkIdlePage measures the memory, heap and stacks, that an idle page's connection costs the
+// door. It includes the page's own end: about a KiB.
 func BenchmarkIdlePage(b *testing.B) {
 	h := opened(b, nil)
 	dialer := websocket.Dialer{Subprotocols: []string{protocol.Version}, ReadBufferSize: 1, WriteBufferSize: 1}
@@ -52,7 +52,7 @@ func BenchmarkIdlePage(b *testing.B) {
 func inUse() uint64 {
 	var m runtime.MemStats
 	runtime.GC()
-	runtime.GC() // what was kept for reuse is given up with the second one
+	runtime.GC() // the second collection releases pooled memory
 	runtime.ReadMemStats(&m)
 	return m.HeapAlloc + m.StackInuse
 }

@@ -13,7 +13,7 @@ import (
 	"terminalproxy/protocol"
 )
 
-// shelf is recordings that take their time.
+// shelf is a slow store of recordings.
 type shelf struct {
 	asked  chan protocol.Message
 	answer chan struct{}
@@ -51,7 +51,8 @@ func owned(t *testing.T, s *shelf) (*socket, *link) {
 	return page, <-h.links
 }
 
-// TestTheDoorAnswersAboutRecordings, and no gateway hears of them; nothing else waits for an answer.
+// The door answers about recordings itself, without the gateway, and no other request waits for
+// that.
 func TestTheDoorAnswersAboutRecordings(t *testing.T) {
 	s := newShelf()
 	p, l := owned(t, s)
@@ -88,7 +89,7 @@ func TestADoorWithoutRecordings(t *testing.T) {
 	require.Empty(t, l.sent)
 }
 
-// TestAViewerGetsNoRecordings: they hold what a program printed at any time.
+// Recordings hold what a program printed at any time.
 func TestAViewerGetsNoRecordings(t *testing.T) {
 	s := newShelf()
 	h := opened(t, func(c *setup) { c.Records = func() page.Records { return s } })

@@ -58,7 +58,7 @@ func (l *link) ended(t *testing.T) {
 	}
 }
 
-// nth is the link of the nth connection, from 0 on, of those not asked for yet.
+// nth returns the link of the nth connection, from 0 on, of those not asked for yet.
 func (h *house) nth(n int) <-chan *link {
 	out := make(chan *link, 1)
 	for range n - 1 {
@@ -117,7 +117,7 @@ func (s *socket) say(frame string) {
 	require.NoError(s.t, s.ws.WriteMessage(websocket.TextMessage, []byte(frame)))
 }
 
-// next is the next frame.
+// next returns the next frame.
 func (s *socket) next() (fields map[string]any) {
 	s.t.Helper()
 	_, frame, err := s.ws.ReadMessage()
@@ -126,7 +126,7 @@ func (s *socket) next() (fields map[string]any) {
 	return fields
 }
 
-// end is the close frame, which is to be the next thing that comes.
+// end returns the close frame, which must be the next frame.
 func (s *socket) end() (code int, why string) {
 	s.t.Helper()
 	_, frame, err := s.ws.ReadMessage()
@@ -144,7 +144,7 @@ func (s *socket) ends(code int, words string) {
 
 func (s *socket) leave() { _ = s.ws.Close() }
 
-// visit is a page with its connection, after the welcome.
+// visit returns a page with its connection, after the welcome.
 func (h *house) visit() (*socket, *link) {
 	h.t.Helper()
 	s := h.connect(h.inside().ticket())
@@ -174,7 +174,7 @@ func TestATicketOpensOneConnection(t *testing.T) {
 	require.Equal(t, 1008, code)
 	require.Contains(t, why, "was used")
 	pushed := b.ticket()
-	for range 8 { // so many may be open; the oldest goes
+	for range 8 { // at most 8 may be open; the oldest goes
 		b.ticket()
 	}
 	h.clock.pass(time.Millisecond)
@@ -192,7 +192,7 @@ func TestATicketOpensOneConnection(t *testing.T) {
 	require.Len(t, h.links, 1, "no gateway was dialled for them")
 }
 
-// The page of a ticket is over: so is the ticket.
+// A ticket ends with its page.
 func TestATicketOfAPageThatIsOver(t *testing.T) {
 	h := opened(t, nil)
 	b := h.inside()
@@ -232,7 +232,8 @@ func TestTheFirstFrameIsAHello(t *testing.T) {
 	require.Empty(t, h.links, "nobody dialled the gateway")
 }
 
-// Who is silent gets nothing, not even a pong, and is cut off; of such there are only so many.
+// A silent connection gets nothing, not even a pong, and is cut off. The number of silent
+// connections is bounded.
 func TestNothingIsSentBeforeTheHello(t *testing.T) {
 	h := opened(t, func(c *setup) { c.Times.Hello = time.Second })
 	s, _ := h.knock()
@@ -266,7 +267,7 @@ func TestSoManyAreSilentAtOnce(t *testing.T) {
 	}, fake.Soon, time.Millisecond)
 }
 
-// A page that sees everything gets frames as they are, also those that this version does not know.
+// A page that sees everything gets frames unchanged, even of kinds that this version does not know.
 func TestFramesPassAsTheyAre(t *testing.T) {
 	h := opened(t, nil)
 	s, l := h.visit()
@@ -341,7 +342,7 @@ func TestClosingTheDoorTellsItsPages(t *testing.T) {
 	<-closed
 }
 
-// A page that reads nothing holds nothing up: it is cut off, with its connection to the gateway.
+// A page that reads nothing delays nothing: it is cut off, with its connection to the gateway.
 func TestAStuckPageIsCutOff(t *testing.T) {
 	h := opened(t, func(c *setup) { c.Times.Write = 50 * time.Millisecond })
 	_, l := h.visit()
@@ -362,6 +363,6 @@ func TestAStuckPageIsCutOff(t *testing.T) {
 
 func TestASilentPageIsCutOff(t *testing.T) {
 	h := opened(t, func(c *setup) { c.Times.Ping, c.Times.Silence = 10*time.Millisecond, 200*time.Millisecond })
-	_, l := h.visit() // whose client answers no ping, since nobody reads
+	_, l := h.visit() // its client answers no ping, since it does not read
 	l.ended(t)
 }

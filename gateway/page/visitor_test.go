@@ -13,7 +13,7 @@ import (
 	"terminalproxy/protocol/fake"
 )
 
-// admission has a test answer for the user.
+// admission lets a test answer for the user.
 type admission struct {
 	asked chan page.Visitor
 	say   chan error
@@ -57,7 +57,7 @@ func TestAnOwnersPageWaitsForTheUser(t *testing.T) {
 	require.Empty(t, user.asked)
 }
 
-// waitFor asks for tickets until the answer is of a status.
+// waitFor asks for tickets until the answer has a status.
 func (b *browser) waitFor(status int) answer {
 	b.h.t.Helper()
 	for end := time.Now().Add(fake.Soon); ; time.Sleep(time.Millisecond) {
@@ -92,7 +92,7 @@ func TestTheUserWhoDoesNotAnswerRefuses(t *testing.T) {
 	b.waitFor(http.StatusForbidden)
 }
 
-// The user says yes as the door closes: what was made known is taken back all the same.
+// The user says yes as the door closes: the announced key is removed all the same.
 func TestAKeyThatIsLetInTooLateIsTakenBack(t *testing.T) {
 	left, admitting := make(chan struct{}, 2), make(chan struct{})
 	h := opened(t, func(c *setup) {
@@ -135,7 +135,7 @@ func TestTheNinthPageTakesThePlaceOfAnIdleOne(t *testing.T) {
 	require.Eventually(t, func() bool { return h.browser().enter(h.opening.Code()).status == http.StatusOK }, fake.Soon, time.Millisecond)
 }
 
-// The clock on the wall counts, as after a night in which the computer slept.
+// The wall clock counts, as after a night in which the computer slept.
 func TestADoorShutsWhenItsTimeIsOver(t *testing.T) {
 	h := opened(t, func(c *setup) { c.Times.Look = time.Millisecond })
 	s, l := h.visit()

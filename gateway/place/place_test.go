@@ -67,7 +67,7 @@ func TestTheNameDecidesWhoOwnsThePlaceR74(t *testing.T) {
 	require.Empty(t, entries)
 }
 
-// TestAnOwnerLooksBeforeItAnswersR74: without having been told, after some time.
+// It looks by itself, after some time.
 func TestAnOwnerLooksBeforeItAnswersR74(t *testing.T) {
 	p := taken(t, t.TempDir(), nil, false)
 	p.unwatch()
@@ -77,8 +77,8 @@ func TestAnOwnerLooksBeforeItAnswersR74(t *testing.T) {
 	require.False(t, p.Ours())
 }
 
-// TestWhoIsAskedByManyLooksBeforeItAnswersAnyR74: what came in while it was stopped is read by many goroutines at once, and none of
-// them answers because another one is about to look.
+// Many goroutines read at once what came in while the process was stopped. None answers on the
+// assumption that another one is about to look.
 func TestWhoIsAskedByManyLooksBeforeItAnswersAnyR74(t *testing.T) {
 	for range 300 {
 		p := &Place{path: filepath.Join(t.TempDir(), Name), began: time.Now().Add(-checkEvery - time.Second), lost: make(chan struct{})}
@@ -99,7 +99,6 @@ func TestWhoIsAskedByManyLooksBeforeItAnswersAnyR74(t *testing.T) {
 	}
 }
 
-// TestAStoppedHolderOfTheLockKeepsNobodyOutR74.
 func TestAStoppedHolderOfTheLockKeepsNobodyOutR74(t *testing.T) {
 	dir := t.TempDir()
 	unlock, err := lock(dir)
@@ -111,7 +110,8 @@ func TestAStoppedHolderOfTheLockKeepsNobodyOutR74(t *testing.T) {
 	unlock()
 }
 
-// Who gives the place up answers what it was asked, and who lost it does not, even when it gives up what is no longer its own.
+// An owner that gives the place up answers its open requests. One that lost the place does not,
+// even when it then closes the place.
 func TestWhoGivesUpAnswers(t *testing.T) {
 	dir := t.TempDir()
 	p := taken(t, dir, nil, false)
@@ -158,7 +158,7 @@ func TestReachEndsWithItsContext(t *testing.T) {
 	require.FileExists(t, path)
 }
 
-// TestTheProbeIsBoundedR75: what has the name may lie.
+// The socket may belong to a process that lies.
 func TestTheProbeIsBoundedR75(t *testing.T) {
 	t.Parallel()
 	for name, lie := range map[string]struct {
@@ -205,7 +205,7 @@ func TestVacant(t *testing.T) {
 	require.False(t, Vacant(os.ErrPermission))
 }
 
-// TestPollingTellsToo: where the system tells of no changes.
+// On systems that report no changes.
 func TestPollingTellsToo(t *testing.T) {
 	t.Parallel()
 	told := make(chan struct{}, 8)

@@ -29,7 +29,7 @@ func raw(t *testing.T, s string) []byte {
 	return b
 }
 
-// TestTheExampleOfRFC8291 is section 5 and appendix A of it.
+// The example of section 5 and appendix A.
 func TestTheExampleOfRFC8291(t *testing.T) {
 	r, err := readReceiver(
 		"BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4", "BTBZMqHH6r4Tts7J_aSIgg")
@@ -71,7 +71,7 @@ func TestABrowserReadsWhatAPushServiceGets(t *testing.T) {
 	require.ErrorIs(t, s.Send(t.Context(), to, Message{Payload: make([]byte, MaxPayload+1)}), errTooLarge)
 }
 
-// vouches checks who a request says it is from.
+// vouches checks which sender a request names.
 func vouches(t *testing.T, s *Sender, origin, header string) {
 	t.Helper()
 	rest, ok := strings.CutPrefix(header, "vapid t=")
@@ -120,7 +120,8 @@ func TestWhatAPushServiceAnswers(t *testing.T) {
 	require.NotContains(t, err.Error(), "secret")
 }
 
-// Nobody reaches a machine of the user's own network by a subscription: neither by an address nor by a name that points there.
+// A subscription cannot reach a machine of the user's own network, neither by an address nor by a
+// name that resolves to one.
 func TestNoSubscriptionLeadsHome(t *testing.T) {
 	s, err := NewSender("https://desk.example")
 	require.NoError(t, err)

@@ -30,7 +30,8 @@ func TestWaitingSaysHowItIsKnown(t *testing.T) {
 	}
 }
 
-// The frame of an answer is a moment younger than the wait's end: neither may lend the other its certainty.
+// The frame of an answer is a moment younger than the wait's end: neither may lend the other its
+// certainty.
 func TestMetKeepsGuessesApart(t *testing.T) {
 	frame := func(a protocol.Activity) *protocol.Frame { a.Foreground = "ssh"; return &protocol.Frame{Activity: &a} }
 	fact, guess := protocol.Activity{State: "waiting", Evidence: []string{"tty-read"}}, protocol.Activity{State: "busy", Guess: "relay"}

@@ -63,7 +63,7 @@ var dialect = text.Dialect{
 	Older: "lines, or start",
 }
 
-// whatever is an answer to some read.
+// whatever returns a random answer to a read.
 func whatever(r *rand.Rand) *protocol.ReadResult {
 	row := func() string { return strings.Repeat([]string{"word ", "漢", "─", "0x7f, "}[r.IntN(4)], r.IntN(60)) }
 	var past, lines []string
@@ -90,8 +90,7 @@ func whatever(r *rand.Rand) *protocol.ReadResult {
 	return got
 }
 
-// TestNoPageIsLargerThanItsBudget: whatever is shown, with its words and marks it takes no more than was given, and what is left
-// out is said.
+// A page with its words and marks never exceeds its budget, and says what it leaves out.
 func TestNoPageIsLargerThanItsBudget(t *testing.T) {
 	cut, without := 0, 0
 	for seed := range uint64(1000) {

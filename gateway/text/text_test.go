@@ -72,7 +72,7 @@ func TestHeaderStaysOneLineWhateverTheProgramIsCalled(t *testing.T) {
 	require.Less(t, len(got), 200)
 }
 
-// What a reader was told is not repeated, what becomes another is.
+// A reader is told a fact once, and again when it changes.
 func TestAReaderIsToldOnce(t *testing.T) {
 	told, session := new(text.Told), vim()
 	f := &protocol.Frame{Seq: 4, Screen: protocol.Screen{Cols: 80, Rows: 24, Title: "vim", Cursor: protocol.Cursor{Visible: true}}, Redactions: 1}
@@ -461,7 +461,7 @@ func TestAListTellsTheTerminalsOfAgents(t *testing.T) {
 	require.Equal(t, "exited 3", text.State(s))
 }
 
-// TestNotesTellOfPictures: where a picture stands as far as that is known, and that rows do not show it.
+// The notes say where a picture stands, if that is known, and that rows do not show it.
 func TestNotesTellOfPictures(t *testing.T) {
 	sixel := protocol.Picture{Kind: "sixel", Row: 2}
 	kitty := protocol.Picture{Kind: "kitty", Row: 4, Col: 9, Rows: 3, Cols: 12}

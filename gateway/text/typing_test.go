@@ -57,7 +57,7 @@ func TestPointSaysWhatToWrite(t *testing.T) {
 	}
 }
 
-// spelled is parts as a test writes them.
+// spelled writes parts in the tests' notation.
 func spelled(parts []protocol.InputPart) string {
 	var all []string
 	for _, p := range parts {

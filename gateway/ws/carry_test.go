@@ -49,14 +49,14 @@ func (c *carried) Take() (protocol.Message, error) {
 	defer c.mu.Unlock()
 	if len(c.due) == 0 {
 		c.busy = false
-		return nil, nil //nolint:nilnil // there is nothing
+		return nil, nil //nolint:nilnil // no message
 	}
 	m := c.due[0]
 	c.due = c.due[1:]
 	return m, nil
 }
 
-// carries serves a carried peer, over TLS or without, and gives its other end.
+// carries serves a carried peer, over TLS or without, and returns its other end.
 func carries(t *testing.T, secure bool, times Times) (*carried, *websocket.Conn) {
 	t.Helper()
 	peer, ready := &carried{loop: newLoop()}, make(chan struct{})
@@ -88,8 +88,8 @@ func carries(t *testing.T, secure bool, times Times) (*carried, *websocket.Conn)
 	return peer, conn
 }
 
-// TestACarriedPeerGetsAllInOrder although it reads nothing while messages of all sizes are put, which nobody waits for. The answer to its
-// ping comes between two of them.
+// The peer reads nothing while messages of all sizes are put, and no put waits. The answer to the
+// peer's ping comes between two of the messages.
 func TestACarriedPeerGetsAllInOrder(t *testing.T) {
 	for _, secure := range []bool{false, true} {
 		t.Run(fmt.Sprint("secure ", secure), func(t *testing.T) {
@@ -123,7 +123,7 @@ func TestACarriedPeerGetsAllInOrder(t *testing.T) {
 	}
 }
 
-// TestACarriedPeerThatReadsNothingIsCutOff after the time that one frame may take.
+// The peer is cut off after the time limit of one frame.
 func TestACarriedPeerThatReadsNothingIsCutOff(t *testing.T) {
 	for _, secure := range []bool{false, true} {
 		peer, _ := carries(t, secure, Times{Write: 20 * time.Millisecond})
@@ -139,7 +139,7 @@ func TestACarriedPeerThatReadsNothingIsCutOff(t *testing.T) {
 	}
 }
 
-// TestTheHeadOfAFrame is that of RFC 6455, section 5.2.
+// The head of RFC 6455, section 5.2.
 func TestTheHeadOfAFrame(t *testing.T) {
 	for size, head := range map[int]string{
 		0: "8100", 125: "817d", 126: "817e007e", 65535: "817effff", 65536: "817f0000000000010000",

@@ -9,11 +9,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// dated keeps the write deadline that stands.
+// dated keeps the current write deadline.
 type dated struct {
 	net.Conn
 	until time.Time
-	were  int // that were not none
+	were  int // deadlines other than zero
 }
 
 func (d *dated) SetWriteDeadline(t time.Time) error {
@@ -24,7 +24,7 @@ func (d *dated) SetWriteDeadline(t time.Time) error {
 	return d.Conn.SetWriteDeadline(t)
 }
 
-// A deadline that is left behind wakes a process in which nothing happens.
+// A deadline left behind wakes an idle process.
 func TestNoWriteLeavesADeadline(t *testing.T) {
 	near, far := net.Pipe()
 	defer func() { _, _ = near.Close(), far.Close() }()

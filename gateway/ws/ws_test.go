@@ -22,7 +22,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m, fake.Lingering()) }
 
-// loop is a switchboard of one: what it is told goes to handled, what is put into out is sent.
+// loop is a switchboard for one peer: messages received go to handled, and messages put into out
+// are sent.
 type loop struct {
 	handled chan protocol.Message
 	out     chan protocol.Message
@@ -100,7 +101,7 @@ func TestMessagesGoBothWaysAndLeaveIsTheEnd(t *testing.T) {
 func TestAnswerThatCannotBeSentIsAnError(t *testing.T) {
 	l := newLoop()
 	_, conn := serve(t, l, Times{})
-	l.out <- &protocol.Watch{SessionID: "not an id"} // nobody asked for it: passed over
+	l.out <- &protocol.Watch{SessionID: "not an id"} // unrequested: skipped
 	l.out <- &protocol.ReadResult{
 		ID: "i", RequestID: "r", SessionID: "x", Frame: &protocol.Frame{Screen: protocol.Screen{Cols: 1, Rows: 1}},
 		Text: strings.Repeat("x", protocol.MaxMessage),
@@ -127,7 +128,7 @@ func TestTheReasonOfTheEndReachesThePeer(t *testing.T) {
 	<-l.left
 }
 
-// A peer that ignores the close frame is cut off, and what it still says has no effect.
+// A peer that ignores the close frame is cut off, and its later messages have no effect.
 func TestEndIsBounded(t *testing.T) {
 	l := newLoop()
 	d, conn := serve(t, l, Times{Linger: 20 * time.Millisecond})
@@ -204,7 +205,8 @@ func TestRefusalIsToldAndOtherErrorsAreNot(t *testing.T) {
 	}
 }
 
-// A peer with a grant that is gone without a word is missed after three pings; one without a grant has its usual time.
+// A peer with a grant that disappears is missed after three pings; one without a grant has its
+// usual time.
 func TestAPeerWithAGrantIsMissedSoon(t *testing.T) {
 	times := Times{Ping: time.Hour, Silence: time.Hour, Urgent: time.Millisecond}
 	gone := newLoop()
