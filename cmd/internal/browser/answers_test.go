@@ -13,7 +13,7 @@ import (
 	"terminalproxy/protocol"
 )
 
-// TestAnOlderProxyTakesBack: it knows no refusal that takes the keyboard from nobody, and the button says what it does.
+// An older proxy cannot refuse an agent without taking the keyboard back, and the button says so.
 func TestAnOlderProxyTakesBack(t *testing.T) {
 	s := asking("codex", "", protocol.LevelDrive)
 	s.Mutes, s.Keyboard.Holder, s.Keyboard.AgentName = false, protocol.HolderAgent, "claude"
@@ -27,7 +27,7 @@ func TestAnOlderProxyTakesBack(t *testing.T) {
 	require.Equal(t, []any{false, false}, []any{m.Grant, m.Refuse})
 }
 
-// TestThePageMutes an agent, shows who is muted, and lets it speak again with a signature.
+// A muted agent is shown as muted; unmuting it takes a signature.
 func TestThePageMutes(t *testing.T) {
 	g := serve(t, auth.RoleOwner, "", asking("codex", "", protocol.LevelDrive))
 	b := openPage(g)
@@ -51,7 +51,7 @@ func TestThePageMutes(t *testing.T) {
 	b.Until(browser.Text(".log") + ".includes('codex may ask again')")
 }
 
-// TestAViewerSeesWhoIsMuted, and no button.
+// TestAViewerSeesWhoIsMuted also checks that the viewer has no button.
 func TestAViewerSeesWhoIsMuted(t *testing.T) {
 	s := vim()
 	s.Mutes, s.Muted = true, []string{"codex"}
@@ -61,7 +61,7 @@ func TestAViewerSeesWhoIsMuted(t *testing.T) {
 	require.Equal(t, "undefined", browser.JS[string](b, "typeof "+browser.Button("Unmute")))
 }
 
-// TestWhoAnswered: another place's answer is told with who gave it, below the question and in the session.
+// An answer given elsewhere names its author, below the question and in the session.
 func TestWhoAnswered(t *testing.T) {
 	for name, c := range map[string]struct {
 		decided protocol.Decision
@@ -102,7 +102,7 @@ func TestWhoAnswered(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := asking("claude", "", protocol.LevelDrive)
-			s.Decided = &protocol.Decision{AgentName: "claude", Reason: protocol.ReasonExpired, At: 1} // of a question before
+			s.Decided = &protocol.Decision{AgentName: "claude", Reason: protocol.ReasonExpired, At: 1} // of an earlier question
 			g := serve(t, auth.RoleOwner, "", s)
 			b := openPage(g)
 			browser.JS[bool](b, `location.hash = 's=psql-1', true`)
@@ -120,7 +120,7 @@ func TestWhoAnswered(t *testing.T) {
 	}
 }
 
-// TestSinceWhenAnAgentAsks is told truly, also by a page that was loaded anew.
+// The time is right, also on a page that was reloaded.
 func TestSinceWhenAnAgentAsks(t *testing.T) {
 	s := asking("codex", "", protocol.LevelDrive)
 	s.Keyboard.AskingSince = time.Now().Add(-10 * time.Minute).UnixMilli()
@@ -131,7 +131,7 @@ func TestSinceWhenAnAgentAsks(t *testing.T) {
 	b.Until(`document.querySelector('.question .where') && ` + browser.Text(".question .where") + ".match(/asked 1\\d min ago/)")
 }
 
-// TestTheListShowsTheLastLine, as text that turns nothing around it.
+// The line is text, and turns nothing around it.
 func TestTheListShowsTheLastLine(t *testing.T) {
 	s := session("make-1", "/home/ada", "make")
 	s.LastLine = "<b>ok</b>  shop/orders\u202e 0.3s"

@@ -19,7 +19,7 @@ import (
 // unseen are characters that are not drawn, or that turn those around them.
 const unseen = "\u202e\u2066\u200b\u200f\u2060\ufeff\u00ad\u061c\u2028\u3164\u034f\u2800\U000e0041\x07"
 
-// TestNamesDoNotTurnThePagesWords: what others call themselves is seen as it is, and stays in its place in the page's sentences.
+// Foreign names are shown as they are, and stay in their place in the page's sentences.
 func TestNamesDoNotTurnThePagesWords(t *testing.T) {
 	s := session("x-1", "/home/ada/שלום"+unseen, "/usr/bin/vim", "אבג"+unseen, "e"+strings.Repeat("\u0301", 100)+"nd")
 	s.Title = "title" + unseen + "end"
@@ -38,7 +38,7 @@ func TestNamesDoNotTurnThePagesWords(t *testing.T) {
 		require.Contains(t, browser.JS[string](b, browser.Text(selector)), want+"\ufffd", selector+": what was there is told")
 	}
 	require.Equal(t, 1, strings.Count(browser.JS[string](b, browser.Text(".question .reason")), "”"), "the page's own quotes are")
-	// A run of the page's words stands right of the name that comes before it.
+	// Each run of the page's words stands right of the name that comes before it.
 	inOrder := `(selector, before, words) => {
 		const walk = document.createTreeWalker(document.querySelector(selector), NodeFilter.SHOW_TEXT);
 		let all = '', places = [];
@@ -54,7 +54,7 @@ func TestNamesDoNotTurnThePagesWords(t *testing.T) {
 	require.Equal(t, s.Keyboard.Asking, wait(g, anything[*protocol.ControlDecide]).AgentName, "who asked gets it, under the name that it has")
 }
 
-// sends has the gateway send pages a frame that no honest one would.
+// sends lets the gateway send pages a frame that no honest gateway would send.
 func (g *gateway) sends(format string, args ...any) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -63,7 +63,7 @@ func (g *gateway) sends(format string, args ...any) {
 	}
 }
 
-// TestRowsThatNoProxyMakes: a screen that does not fit what is said of it harms nothing, and the next one is drawn.
+// A screen that contradicts its description does no harm, and the next one is drawn.
 func TestRowsThatNoProxyMakes(t *testing.T) {
 	g := serve(t, auth.RoleViewer, "", vim())
 	g.print("vim-1", "one")
@@ -96,7 +96,8 @@ func TestRowsThatNoProxyMakes(t *testing.T) {
 	}
 }
 
-// TestTheLargestScreen: a screen of the largest size, each of its cells another colour, is drawn without the page becoming deaf.
+// The page draws a screen of the largest size, with each cell in another colour, and still
+// responds.
 func TestTheLargestScreen(t *testing.T) {
 	s := vim()
 	s.Cols, s.Rows = protocol.MaxSize, protocol.MaxSize
@@ -104,7 +105,7 @@ func TestTheLargestScreen(t *testing.T) {
 	var all strings.Builder
 	for row := range 1000 {
 		fmt.Fprintf(&all, "\x1b[%dH", row+1)
-		for col := range 75 { // as many as a message has room for
+		for col := range 75 { // as many as fit into a message
 			fmt.Fprintf(&all, "\x1b[4%dm%d", (row+col)%8, col%10)
 		}
 	}
@@ -122,7 +123,7 @@ func TestTheLargestScreen(t *testing.T) {
 	b.Until(`document.querySelector('.session .row').textContent.startsWith('end')`)
 }
 
-// TestAQuestionByKeyboardAlone: from the list to the answer and back to the keyboard, without a mouse.
+// From the list to the answer and back to the keyboard, without a mouse.
 func TestAQuestionByKeyboardAlone(t *testing.T) {
 	g := serve(t, auth.RoleOwner, "", vim(), asking("codex", "count", protocol.LevelDrive))
 	b := openPage(g)
@@ -159,12 +160,12 @@ func TestAQuestionByKeyboardAlone(t *testing.T) {
 	t.Logf("%d keys", pressed)
 }
 
-// node is one of the tree that a screen reader reads.
+// node is a node of the tree that a screen reader reads.
 type node struct{ role, name, live string }
 
 func (n node) String() string { return strings.TrimSpace(n.role + " " + n.name + " " + n.live) }
 
-// tree are the nodes that a screen reader knows of.
+// tree lists the nodes that a screen reader knows of.
 func tree(b *browser.Tab) (all []string) {
 	b.T.Helper()
 	got, err := chromedp.Call(b.Ctx, accessibility.GetFullAXTree, accessibility.GetFullAXTreeParams{})
@@ -190,7 +191,7 @@ func tree(b *browser.Tab) (all []string) {
 	return all
 }
 
-// TestWhatAScreenReaderKnows: everything that is seen has its role and its name.
+// Everything visible has its role and its name.
 func TestWhatAScreenReaderKnows(t *testing.T) {
 	g := serve(t, auth.RoleOwner, "", vim(), asking("codex", "count", protocol.LevelDrive))
 	g.print("vim-1", "package main")

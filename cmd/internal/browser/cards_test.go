@@ -16,10 +16,10 @@ import (
 	"terminalproxy/protocol"
 )
 
-// pressable is a script for whether a card's buttons take a click.
+// pressable is a script that tests whether a card's buttons take a click.
 const pressable = `[...document.querySelectorAll('.card:not(.answered) .buttons button')].some((b) => !b.disabled)`
 
-// answerOf is the answer that a page gave, whose signature is the page's own.
+// answerOf returns the answer that a page gave, and checks the page's signature.
 func answerOf(g *gateway) *protocol.ChatAnswer {
 	g.t.Helper()
 	m := wait(g, anything[*protocol.ChatAnswer])
@@ -28,7 +28,7 @@ func answerOf(g *gateway) *protocol.ChatAnswer {
 	return m
 }
 
-// beside is an owner's page that shows the conversation.
+// beside opens an owner's page that shows the conversation.
 func beside(g *gateway, steps ...chromedp.Action[chromedp.Void]) *browser.Tab {
 	g.t.Helper()
 	b := openPage(g, steps...)
@@ -99,7 +99,7 @@ func TestACardIsAnsweredElsewhere(t *testing.T) {
 	}
 }
 
-// TestTheFirstAnswerWins: who comes second reads who was first.
+// The page that answers second says who was first.
 func TestTheFirstAnswerWins(t *testing.T) {
 	g := serve(t, auth.RoleOwner, "", claude())
 	g.talk("claude-1", approval("toolu_1", "ls"), state(protocol.ChatApproval))
@@ -157,8 +157,8 @@ func TestAFormIsAnswered(t *testing.T) {
 	b.Until(browser.Text(".said-closed") + `.includes('With what? -race, -v')`)
 }
 
-// TestCardsComeFirst: before everything else, with the session at the top of the list, whichever session is shown. Where the conversation
-// is shown they are there. A button that moved is dead for a moment.
+// Cards come before everything else, with the session at the top of the list, whichever session is
+// shown. In the conversation's view they are part of it. A button that moved is dead for a moment.
 func TestCardsComeFirst(t *testing.T) {
 	late := session("bash-1", "/home/ada", "bash")
 	late.StartedAt++
@@ -195,7 +195,7 @@ func TestAViewerSeesCardsAndCannotAnswer(t *testing.T) {
 	require.Contains(t, browser.JS[string](b, browser.Text(".card")), "Somebody who may decide has to answer this.")
 }
 
-// readAll scrolls to every end of what the first card asks, as a reader does.
+// readAll scrolls to every end of the first card's texts, as a reader does.
 const readAll = `(async () => {
 	for (const end of [...document.querySelector('.card').querySelectorAll('.end')]) {
 		end.scrollIntoView({block: 'center'});
@@ -204,7 +204,7 @@ const readAll = `(async () => {
 	return true;
 })()`
 
-// TestAnApprovalShowsAll: nothing is cut, and what cannot be seen is written out.
+// Nothing is cut, and invisible characters are written out.
 func TestAnApprovalShowsAll(t *testing.T) {
 	evil := `<img src=x onerror="faults.push(1)"> rm` + "\u202e\u200b\t\x1b[2K\n" + strings.Repeat("x", 700<<10) + "END"
 	g := serve(t, auth.RoleOwner, "", claude())
@@ -230,8 +230,8 @@ func TestAnApprovalShowsAll(t *testing.T) {
 	require.Equal(t, "toolu_1", answerOf(g).Request)
 }
 
-// TestWhatAllowsWaitsForTheEnd: a command behind forty lines, or a long one, is allowed only once its end was visible. It can be refused
-// at any time.
+// A command after forty lines, or a long one, is allowed only once its end was visible. It can be
+// refused at any time.
 func TestWhatAllowsWaitsForTheEnd(t *testing.T) {
 	allow := browser.Button("Allow once")
 	for name, command := range map[string]string{
@@ -273,7 +273,7 @@ func TestWhatAllowsWaitsForTheEnd(t *testing.T) {
 	})
 }
 
-// TestTheCardSaysWhatIsNotShown in full, and offers nothing that allows it.
+// TestTheCardSaysWhatIsNotShown also checks that the card offers nothing that allows it.
 func TestTheCardSaysWhatIsNotShown(t *testing.T) {
 	g := serve(t, auth.RoleOwner, "", claude())
 	r := approval("toolu_1", "PASSWORD=•••••••• make")

@@ -33,13 +33,13 @@ func TestThePageShowsAConversation(t *testing.T) {
 	require.Equal(t, 0.0, browser.JS[float64](b, `document.querySelectorAll('.drawer form, .drawer .interrupt:not([hidden])').length`), "a viewer sees nothing that it may not use")
 }
 
-// quote is a string of JavaScript.
+// quote returns a JavaScript string.
 func quote(s string) string {
 	raw, _ := json.Marshal(s)
 	return string(raw)
 }
 
-// TestTextStreams: a text is seen while it is written, and its whole takes its place.
+// A text is visible while it is written, and the whole text replaces it.
 func TestTextStreams(t *testing.T) {
 	g := serve(t, auth.RoleOwner, "", claude())
 	b := beside(g)
@@ -105,7 +105,8 @@ func TestThePageInterrupts(t *testing.T) {
 	b.Until(`document.querySelector('.interrupt').hidden && ` + browser.Text(".said") + `.includes('The turn was interrupted.')`)
 }
 
-// TestTheConversationGoesOn where it was when a connection was lost, and says what is no longer kept.
+// The conversation continues where it was when a connection was lost, and says what is no longer
+// kept.
 func TestTheConversationGoesOn(t *testing.T) {
 	g := serve(t, auth.RoleOwner, "", claude())
 	aConversation(g)
@@ -131,7 +132,8 @@ func TestTheConversationGoesOn(t *testing.T) {
 	b.Until(browser.Text(".said") + ".endsWith('line 4 while hidden')")
 }
 
-// TestALongConversation stays a window in the document; who scrolls up comes to its beginning, and what comes meanwhile moves nothing.
+// A long conversation stays a window in the document. A reader who scrolls up gets to its
+// beginning, and new items move nothing.
 func TestALongConversation(t *testing.T) {
 	const all = 9999
 	g := serve(t, auth.RoleOwner, "", claude())
@@ -178,7 +180,7 @@ func TestALongConversation(t *testing.T) {
 	b.Until(browser.Button("Back to now"))
 }
 
-// TestHostileWordsInAConversation: they are text, turn nothing around them, and take no room that is not theirs.
+// Hostile words are text, turn nothing around them, and take only their own room.
 func TestHostileWordsInAConversation(t *testing.T) {
 	evil := `<img src=x onerror="faults.push(1)"><script>faults.push(2)</script>`
 	g := serve(t, auth.RoleOwner, "", claude())
@@ -207,7 +209,7 @@ func TestHostileWordsInAConversation(t *testing.T) {
 	require.True(t, browser.JS[bool](b, `document.querySelector('.talk').scrollWidth <= document.querySelector('.talk').clientWidth`))
 }
 
-// TestTheConversationCanBeReadAndHeard: contrast, roles and names.
+// Contrast, roles and names.
 func TestTheConversationCanBeReadAndHeard(t *testing.T) {
 	for _, name := range []string{"dark", "light"} {
 		g := serve(t, auth.RoleOwner, "", claude())
@@ -231,7 +233,7 @@ func TestTheConversationCanBeReadAndHeard(t *testing.T) {
 	}
 }
 
-// TestAPhoneShowsTheConversation in the place of the screen, and nothing wider than the phone.
+// The conversation takes the screen's place, and nothing is wider than the phone.
 func TestAPhoneShowsTheConversation(t *testing.T) {
 	g := serve(t, auth.RoleOwner, "", claude())
 	aConversation(g)

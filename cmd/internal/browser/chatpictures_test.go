@@ -53,7 +53,7 @@ func TestPicturesOfTheConversation(t *testing.T) {
 		if c.asks {
 			b.Until(browser.Button("Allow once") + "?.disabled === false")
 		}
-		browser.JS[bool](b, "new Promise((done) => setTimeout(() => done(true), 600))") // till what fades in is there
+		browser.JS[bool](b, "new Promise((done) => setTimeout(() => done(true), 600))") // until the fade-in is over
 		save(b, name)
 	}
 }

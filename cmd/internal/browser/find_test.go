@@ -13,7 +13,8 @@ import (
 	"terminalproxy/protocol"
 )
 
-// many are sessions of some users, the oldest first, of which an agent drives the second and asks for the third.
+// many returns n sessions of several users, the oldest first. An agent drives the second and asks
+// for the third.
 func many(n int) []*protocol.SessionInfo {
 	all := make([]*protocol.SessionInfo, n)
 	for i := range all {
@@ -31,7 +32,7 @@ const (
 	field = `document.querySelector('nav input')`
 )
 
-// TestFindInALongList: the page draws some rows, those first in which somebody waits, and finds the others.
+// The page draws some rows, beginning with those in which an agent waits, and finds the others.
 func TestFindInALongList(t *testing.T) {
 	g := serve(t, auth.RoleViewer, "", many(1000)...)
 	b := openPage(g)

@@ -25,8 +25,8 @@ import (
 	"terminalproxy/proxy/terminal/screen"
 )
 
-// gateway is a scripted one behind the real door: it has the sessions that the test gives it, shows what the test prints, and notes
-// what pages send.
+// gateway is a scripted gateway behind the real door: it has the test's sessions, shows what the
+// test prints, and notes what pages send.
 type gateway struct {
 	t       *testing.T
 	door    *door.Door
@@ -38,16 +38,16 @@ type gateway struct {
 	screens  map[string]*screen.Screen
 	links    map[*link]bool
 	sent     []protocol.Message
-	heard    chan struct{} // closed and made anew when something was sent
+	heard    chan struct{} // closed and replaced when something was sent
 	key      ed25519.PublicKey
 	words    []string
-	away     bool   // nobody can connect
-	epoch    uint64 // what widens under another one is void; 0 for none is
+	away     bool   // connecting is impossible
+	epoch    uint64 // a decision that grants under another epoch is void; 0 for any epoch
 	noKeys   *protocol.Error
 	typing   *protocol.AgentTyped // what an agent typed last
 	talks    map[string]*talk     // conversations of coding agents, by session
-	noChat   *protocol.Error      // the answer to what is said in one; nil for none
-	hold     chan struct{}        // nobody lets an owner's page in before it is closed; nil for at once
+	noChat   *protocol.Error      // the answer to all messages in conversations; nil for none
+	hold     chan struct{}        // an owner's page is let in only once this is closed; nil for at once
 }
 
 // link is a page's connection to the gateway.
@@ -73,7 +73,7 @@ func serve(t *testing.T, role auth.Role, only string, sessions ...*protocol.Sess
 	return serveBy(t, nil, role, only, sessions...)
 }
 
-// serveBy does that with what sends notifications, nil for its own.
+// serveBy is serve with a sender of notifications; nil for a default one.
 func serveBy(t *testing.T, sender *push.Sender, role auth.Role, only string, sessions ...*protocol.SessionInfo) *gateway {
 	return serveOn(t, sender, role, only, func(*door.Terms) {}, sessions...)
 }
@@ -109,7 +109,7 @@ func serveOn(t *testing.T, sender *push.Sender, role auth.Role, only string, cha
 	return g
 }
 
-// session is one that runs, with what a list says of it.
+// session is a running session, as a list describes it.
 func session(id, cwd, command string, args ...string) *protocol.SessionInfo {
 	return &protocol.SessionInfo{
 		SessionID: id, Name: command, Command: command, Args: args, Cwd: cwd, Cols: 80, Rows: 24, StartedAt: 1767225600000,
@@ -133,7 +133,7 @@ func (g *gateway) dial(context.Context) (door.Link, error) {
 	return l, nil
 }
 
-// Send takes what a page says.
+// Send handles a page's message.
 func (l *link) Send(m protocol.Message) error {
 	g := l.g
 	g.mu.Lock()
@@ -148,7 +148,7 @@ func (l *link) Send(m protocol.Message) error {
 	return nil
 }
 
-// Next is what the page gets next.
+// Next returns the page's next message.
 func (l *link) Next() ([]byte, error) {
 	select {
 	case frame := <-l.out:
@@ -277,7 +277,7 @@ func (g *gateway) history(m *protocol.Read) protocol.Message {
 	return r
 }
 
-// print has a program print something.
+// print lets a program print something.
 func (g *gateway) print(id, format string, args ...any) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -290,7 +290,7 @@ func (g *gateway) print(id, format string, args ...any) {
 	}
 }
 
-// change changes a session and says so.
+// change changes a session and tells the pages.
 func (g *gateway) change(id string, change func(*protocol.SessionInfo)) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -307,14 +307,14 @@ func (g *gateway) change(id string, change func(*protocol.SessionInfo)) {
 	}
 }
 
-// under has decisions count under one epoch only.
+// under makes decisions count under one epoch only.
 func (g *gateway) under(epoch uint64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.epoch = epoch
 }
 
-// leave ends all links, and has nobody come back before it is called with false.
+// leave ends all links, and admits none until it is called with false.
 func (g *gateway) leave(away bool) {
 	g.mu.Lock()
 	g.away = away
@@ -330,7 +330,7 @@ func (g *gateway) leave(away bool) {
 	}
 }
 
-// stick has the links that there are do nothing any more, as a stuffed connection does.
+// stick freezes the existing links, as a congested connection does.
 func (g *gateway) stick() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -339,7 +339,7 @@ func (g *gateway) stick() {
 	}
 }
 
-// wait waits for pages to send a message that suits, and takes it.
+// wait waits until a page has sent a message that suits, and takes it.
 func wait[M protocol.Message](g *gateway, suits func(M) bool) M {
 	g.t.Helper()
 	deadline := time.After(browser.Patience)
@@ -363,7 +363,7 @@ func wait[M protocol.Message](g *gateway, suits func(M) bool) M {
 	}
 }
 
-// count is how many messages of a type pages have sent and nobody has taken.
+// count returns how many messages of a type pages have sent and no wait has taken.
 func count[M protocol.Message](g *gateway) (n int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -377,7 +377,7 @@ func count[M protocol.Message](g *gateway) (n int) {
 
 func anything[M protocol.Message](M) bool { return true }
 
-// notes breaches of the page's policy, and faults of its scripts.
+// watcher notes breaches of the page's policy, and faults of its scripts.
 const watcher = `window.faults = [];
 	addEventListener('securitypolicyviolation', (e) => faults.push(e.violatedDirective + ' ' + e.blockedURI));
 	addEventListener('error', (e) => faults.push(String(e.message)));
@@ -405,7 +405,7 @@ func openAt(g *gateway, code string, steps ...chromedp.Action[chromedp.Void]) *b
 	return b
 }
 
-// command is a command of the protocol of Chromium's tools, whose answer is of no interest.
+// command is a command of Chromium's DevTools protocol whose answer is ignored.
 func command[P, R any](c cdp.Command[P, R], params P) chromedp.Action[chromedp.Void] {
 	return func(ctx context.Context, _ *chromedp.Target) (void chromedp.Void, err error) {
 		_, err = chromedp.Call(ctx, c, params)

@@ -14,7 +14,7 @@ import (
 	"terminalproxy/protocol"
 )
 
-// numbered is lines from to before to of a log, with a colour.
+// numbered returns coloured lines from to before to of a log.
 func numbered(from, to int) string {
 	var b strings.Builder
 	for i := from; i < to; i++ {
@@ -23,7 +23,7 @@ func numbered(from, to int) string {
 	return b.String()
 }
 
-// inView is the script for the texts of the rows that are seen whole.
+// inView is the script for the texts of the rows that are fully visible.
 const inView = `(() => {
 	const box = document.querySelector('.session .screen')?.getBoundingClientRect();
 	return !box ? [] : [...document.querySelectorAll('.session .row')].filter((r) => {

@@ -14,7 +14,7 @@ import (
 	"terminalproxy/protocol"
 )
 
-// gives has the page get a file of so many bytes behind a beginning, pasted or chosen.
+// gives is the script that pastes or chooses a file in the page: a beginning, padded to size bytes.
 const gives = `((begin, size, name, how) => {
   const bytes = new Uint8Array(size), d = new DataTransfer();
   bytes.set([...begin].map((c) => c.charCodeAt(0)));
@@ -27,7 +27,7 @@ const gives = `((begin, size, name, how) => {
 
 const pngBegins = `'\x89PNG\r\n\x1a\n'`
 
-// TestThePageSendsImages that are pasted or chosen: in parts, and then the prompt names and signs them.
+// The page sends pasted and chosen images in parts; then the prompt names and signs them.
 func TestThePageSendsImages(t *testing.T) {
 	g := serve(t, auth.RoleOwner, "", claude())
 	b := beside(g)

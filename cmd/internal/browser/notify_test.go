@@ -21,7 +21,8 @@ import (
 	"terminalproxy/protocol"
 )
 
-// notifying is a gateway whose pages a push service on this machine notifies, with the page's own end of the subscription.
+// notifying serves a gateway whose pages a push service on this machine notifies, and returns the
+// page's end of the subscription.
 func notifying(t *testing.T, role auth.Role, sessions ...*protocol.SessionInfo) (*gateway, *fakepush.Service, *fakepush.Browser) {
 	service := fakepush.Serve(t)
 	sender, err := push.NewLocal("https://desk.example", service.Roots())
@@ -29,7 +30,8 @@ func notifying(t *testing.T, role auth.Role, sessions ...*protocol.SessionInfo) 
 	return serveBy(t, sender, role, "", sessions...), service, fakepush.NewBrowser(t)
 }
 
-// subscribing has the browser subscribe at a push service of ours: without an account at its vendor's it has none.
+// subscribing makes the browser subscribe at the test's push service: without an account at its
+// vendor's it has none.
 func subscribing(b *browser.Tab, service *fakepush.Service, end *fakepush.Browser) {
 	browser.Call[bool](b, `(keys) => {
 		let has = null;
@@ -87,7 +89,7 @@ func TestThePageCanBeInstalled(t *testing.T) {
 	}
 }
 
-// worker is the page's service worker, looked at from within.
+// worker is the page's service worker, inspected from within.
 type worker struct {
 	page *browser.Tab
 	own  *browser.Tab
@@ -95,7 +97,8 @@ type worker struct {
 	id   serviceworker.RegistrationID
 }
 
-// recorder notes what the worker has shown, once it is: a browser that is asked for a notification just before forgets it.
+// recorder notes what the worker has shown, once it is shown: the browser does not yet list a
+// notification that was just requested.
 const recorder = `(() => {
 	const show = self.registration.showNotification.bind(self.registration);
 	self.told = [];
@@ -106,7 +109,8 @@ const recorder = `(() => {
 	return true;
 })()`
 
-// notified is a page that wants to be notified, its worker, and what its push service has for it next.
+// notified opens a page that wants to be notified, and returns its worker and the push service's
+// messages for it.
 func notified(t *testing.T, role auth.Role) (g *gateway, b *browser.Tab, w *worker, next func() string) {
 	g, service, end := notifying(t, role, vim(), session("psql-1", "/home/ada", "psql"))
 	b = openPage(g, allowed(g))
@@ -134,7 +138,7 @@ func notified(t *testing.T, role auth.Role) (g *gateway, b *browser.Tab, w *work
 	return g, b, w, func() string { return end.Open(within(t, service.Came).Body) }
 }
 
-// deliver has the browser hand a message to the worker, as from its push service.
+// deliver lets the browser hand a message to the worker, as from its push service.
 func (w *worker) deliver(payload string) {
 	w.page.T.Helper()
 	w.page.Do(command(serviceworker.DeliverPushMessage, serviceworker.DeliverPushMessageParams{Origin: w.g.url, RegistrationID: w.id, Data: payload}))
@@ -163,7 +167,7 @@ func (w *worker) press(action string) {
 	})()`)
 }
 
-// stands is how many notifications stand.
+// stands returns how many notifications stand.
 func (w *worker) stands() float64 {
 	w.page.T.Helper()
 	return browser.JS[float64](w.own, `self.registration.getNotifications().then((all) => all.length)`)
@@ -205,7 +209,7 @@ func TestANotificationTakesBack(t *testing.T) {
 	require.Equal(t, "vim-1", m.SessionID)
 }
 
-// TestACodingAgentNotifies: what it wants is not pushed, and has to be seen before it is answered.
+// Its question is not pushed in full: a person has to see it before answering.
 func TestACodingAgentNotifies(t *testing.T) {
 	g, b, w, next := notified(t, auth.RoleOwner)
 	g.change("psql-1", func(s *protocol.SessionInfo) {
@@ -235,7 +239,7 @@ func TestANotificationOpensThePage(t *testing.T) {
 	b.Until(browser.Button("Notify me"))
 }
 
-// TestNoOtherScriptBecomesAWorker: the policy lets a script be loaded by one name alone, which the page says once.
+// The policy lets a script be loaded by one name alone, which the page uses once.
 func TestNoOtherScriptBecomesAWorker(t *testing.T) {
 	g := serve(t, auth.RoleViewer, "", vim())
 	b := openPage(g)
@@ -248,7 +252,7 @@ func TestNoOtherScriptBecomesAWorker(t *testing.T) {
 	})()`))
 }
 
-// TestALinkIsPasted: an installed page has no address bar, and on iOS nothing of what the browser's own page keeps.
+// An installed page has no address bar, and on iOS it shares no storage with the browser.
 func TestALinkIsPasted(t *testing.T) {
 	g := serve(t, auth.RoleViewer, "", vim())
 	b := browser.Chromium(t)

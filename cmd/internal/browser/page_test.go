@@ -87,7 +87,7 @@ func TestThePageTakesBack(t *testing.T) {
 	require.Equal(t, "vim-1", m.SessionID)
 	b.Until(browser.Text(".log") + ".includes('Taken back')")
 
-	g.stick() // what goes on the socket now is lost
+	g.stick() // what is sent on the socket now is lost
 	b.Press("Take back")
 	m = wait(g, anything[*protocol.ControlDecide])
 	require.False(t, m.Grant, "by a second connection")
@@ -113,7 +113,7 @@ func TestThePageRefuses(t *testing.T) {
 	b.Until(browser.Answered("you refused"))
 }
 
-// TestButtonsAreDead: one that has just appeared, or moved, may be under a finger that meant something else.
+// A button that has just appeared, or moved, may be under a finger that meant something else.
 func TestButtonsAreDead(t *testing.T) {
 	g := serve(t, auth.RoleOwner, "", vim(), asking("codex", "", protocol.LevelDrive))
 	b := openPage(g)
@@ -171,7 +171,7 @@ func TestAnotherOneAnswers(t *testing.T) {
 	b.Until(`!document.querySelector('.question')`)
 }
 
-// TestAQuestionThatChangesIsANewOne: what somebody is about to press does not change its meaning.
+// A button that a person is about to press does not change its meaning.
 func TestAQuestionThatChangesIsANewOne(t *testing.T) {
 	g := serve(t, auth.RoleOwner, "", asking("codex", "count the orders", protocol.LevelType))
 	b := openPage(g)
@@ -191,7 +191,7 @@ func TestAQuestionThatChangesIsANewOne(t *testing.T) {
 	require.Zero(t, count[*protocol.ControlDecide](g), "the button of the other question does nothing")
 }
 
-// TestHostileWordsAreText: whatever a program or an agent calls itself is shown as it is.
+// Whatever a program or an agent calls itself is shown as it is.
 func TestHostileWordsAreText(t *testing.T) {
 	evil := `<img src=x onerror="faults.push(1)"><script>faults.push(2)</script>`
 	s := session("x-1", "/home/ada/"+evil, "x", evil)
@@ -242,7 +242,7 @@ func TestThePageComesBackToTheSameScreen(t *testing.T) {
 	b.Until(`document.querySelector('.trip.connected') && !document.querySelector('.stale')`)
 	require.Regexp(t, `^connected, \d+ ms$`, browser.JS[string](b, browser.Text(".trip")))
 
-	// A reload comes in with the key that the browser keeps, and without a link.
+	// A reload enters with the key that the browser keeps, without a link.
 	b.Do(chromedp.Reload())
 	b.Until(browser.Text(".session .row") + " === 'one two'")
 
@@ -250,7 +250,7 @@ func TestThePageComesBackToTheSameScreen(t *testing.T) {
 	b.Until(browser.Text(".trip") + ".startsWith('closed: the page was closed')")
 }
 
-// A page for which a server has no room says so, and comes in when there is.
+// If the server has no room for a page, the page says so, and enters once there is room.
 func TestAPageForWhichThereIsNoRoom(t *testing.T) {
 	g := serve(t, auth.RoleViewer, "", vim())
 	var full atomic.Bool
@@ -305,7 +305,7 @@ func TestThePageByKeyboardAlone(t *testing.T) {
 	require.True(t, d.Hide == protocol.HideOff && ed25519.Verify(g.key, d.Signed(vim().StartedAt), d.SignatureB64))
 }
 
-// TestShowUnderAnEpochThatIsOver: a page may hear that the screen is hidden before it hears of the epoch that this made.
+// A page may hear that the screen is hidden before it hears of the epoch that this made.
 func TestShowUnderAnEpochThatIsOver(t *testing.T) {
 	g := serve(t, auth.RoleOwner, "vim-1", vim())
 	b := openPage(g)
@@ -344,7 +344,7 @@ func TestAPhoneFollowsTheCursor(t *testing.T) {
 	b.Until(`(() => { const s = document.querySelector('.session .screen'); return s.scrollWidth <= s.clientWidth + 1; })()`)
 }
 
-// TestAPhoneIsMovedByAFinger: what somebody has moved or pinched stays, until the cursor is to be followed again.
+// A view that a person has moved or pinched stays, until it is to follow the cursor again.
 func TestAPhoneIsMovedByAFinger(t *testing.T) {
 	s := vim()
 	s.Cols = 120
@@ -388,7 +388,8 @@ func touch(b *browser.Tab, kind input.DispatchTouchEventType, x ...int) {
 	b.Do(command(input.DispatchTouchEvent, input.DispatchTouchEventParams{Type: kind, TouchPoints: points}))
 }
 
-// TestAPhoneWrapsLines: those of a program that prints line by line, and its history; not a picture on the alternate screen.
+// The lines of a program that prints line by line, and its history, wrap; a picture on the
+// alternate screen does not.
 func TestAPhoneWrapsLines(t *testing.T) {
 	for _, size := range [][2]int64{{390, 844}, {844, 390}} {
 		s := session("make-1", "/home/ada", "make")
@@ -429,7 +430,7 @@ func TestAPhoneWrapsLines(t *testing.T) {
 	}
 }
 
-// TestWordsCanBeRead: all text of the page has a contrast of 4.5 to what is behind it (WCAG 2), in both themes.
+// All text of the page has a contrast of 4.5 to its background (WCAG 2), in both themes.
 func TestWordsCanBeRead(t *testing.T) {
 	for _, name := range []string{"dark", "light"} {
 		g := scene(t, true)
@@ -440,7 +441,7 @@ func TestWordsCanBeRead(t *testing.T) {
 	}
 }
 
-// faint are the texts of a page that lack contrast.
+// faint lists the texts of a page that lack contrast.
 const faint = `import(document.querySelector('script').src.replace('app.js', 'painter.js')).then(({contrast}) => {
 			const hex = (c) => '#' + c.match(/[\d.]+/g).slice(0, 3).map((v) => Math.round(v).toString(16).padStart(2, '0')).join('');
 			const behind = (e) => {
@@ -457,12 +458,14 @@ const faint = `import(document.querySelector('script').src.replace('app.js', 'pa
 			}).filter(Boolean);
 		})`
 
-// later are the files that are loaded when they are needed: what plays recordings, and what shows a coding agent's conversation.
+// later are the files that are loaded when they are needed: those that play recordings, and those
+// that show a coding agent's conversation.
 var later = map[string]bool{
 	"replay.js": true, "chat.js": true, "chat.css": true, "talk.js": true, "drawer.js": true, "images.js": true, "item.js": true, "card.js": true, "spell.js": true,
 }
 
-// TestFirstPaint bounds what a phone loads before it shows something: without what it needs later, and the pictures of an installed page.
+// TestFirstPaint bounds what a phone loads before it shows anything, without the later files and an
+// installed page's pictures.
 func TestFirstPaint(t *testing.T) {
 	files, err := filepath.Glob(static + "/*")
 	require.NoError(t, err)

@@ -22,7 +22,7 @@ import (
 	"terminalproxy/proxy/terminal/screen"
 )
 
-// static is where the page's files are.
+// static is the directory of the page's files.
 const static = "../../../gateway/page/static"
 
 // play is a screen of the corpus: its size and what is printed on it.
@@ -32,7 +32,7 @@ type play struct {
 	in         []byte
 }
 
-// looks are inputs whose point is how cells look, and where those are that no plain letter fills.
+// looks are inputs about how cells look, and where those are that no plain letter fills.
 var looks = []string{
 	"\x1b[1ma\x1b[2mb\x1b[22mc\x1b[3md\x1b[23me\x1b[4mf\x1b[24mg\x1b[5mh\x1b[25mi\x1b[7mj\x1b[27mk\x1b[8ml\x1b[28mm\x1b[9mn\x1b[29mo\x1b[53mp\x1b[55mq",
 	"\x1b[31;42ma\x1b[91;102mb\x1b[39mc\x1b[49md\x1b[38;5;200;48;5;17me\x1b[38;2;1;2;3;48;2;4;5;6mf\x1b[0mg",
@@ -46,7 +46,8 @@ var looks = []string{
 	"\x1b[?2027h👩\u200d👧x 🇩🇪y ❤\ufe0fz 👍🏽w 1\ufe0f\u20e3v",
 }
 
-// corpus is all there is: what the terminal model is tested with, the looks, and where the project's shared test data is, that too.
+// corpus is everything: the terminal model's test inputs, the looks, and the project's shared test
+// data, if it is there.
 func corpus(t *testing.T) (all []play) {
 	for i, in := range looks {
 		all = append(all, play{"looks " + strconv.Itoa(i), 60, 6, []byte(in)})
@@ -89,7 +90,7 @@ func plays(t *testing.T, name string) (all []play) {
 	return all
 }
 
-// message is the screen as the wire has it.
+// message returns the screen as the wire has it.
 func message(s *screen.Screen) *protocol.Rows {
 	m := &protocol.Rows{SessionID: "x", Seq: 1, State: new(protocol.ViewState)}
 	m.Cols, m.Rows = s.Size()
@@ -104,7 +105,8 @@ func message(s *screen.Screen) *protocol.Rows {
 	return m
 }
 
-// drawn is a cell as somebody sees it: of a blank only the background, and lines through it.
+// drawn describes a cell as a person sees it: of a blank, only the background, and lines through
+// it.
 func drawn(cols int, text, fg, bg, weight, slant, lines, kind, line string) string {
 	if text = protocol.Visible(text); strings.TrimSpace(text) == "" {
 		text, fg, weight, slant = "", "", "", ""
@@ -112,7 +114,7 @@ func drawn(cols int, text, fg, bg, weight, slant, lines, kind, line string) stri
 	return fmt.Sprintf("%d %q %s on %s %s %s %s %s %s", cols, text, fg, bg, weight, slant, lines, kind, line)
 }
 
-// expected are the cells of a row of the model, by column.
+// expected returns the cells of a row of the model, by column.
 func expected(s *screen.Screen, y int) map[int]string {
 	cols, _ := s.Size()
 	cells := make(map[int]string)
@@ -124,7 +126,8 @@ func expected(s *screen.Screen, y int) map[int]string {
 	return cells
 }
 
-// wanted is how a cell of the model is to be drawn: bold colours are bright, what is faint is mixed with its background.
+// wanted describes how a cell of the model is to be drawn: bold colours are bright, and faint ones
+// are mixed with their background.
 func wanted(s *screen.Screen, c screen.Cell) string {
 	st := c.Style
 	if i, ok := st.Fg.Index(); ok && i < 8 && st.Attrs&screen.Bold != 0 {
@@ -173,10 +176,10 @@ func wanted(s *screen.Screen, c screen.Cell) string {
 
 var kinds = [...]string{"", "solid", "double", "wavy", "dotted", "dashed"}
 
-// cell is what grid.js reads; see there.
+// cell is a cell as grid.js reads it; see there.
 type cell [10]any
 
-// shown are the cells of a row of the page, by column; what is nowhere is blank.
+// shown returns the cells of a row of the page, by column; a missing cell is blank.
 func shown(cells []cell, cols int, own string) map[string]string {
 	got := make(map[string]string)
 	for _, c := range cells {
@@ -196,7 +199,7 @@ func shown(cells []cell, cols int, own string) map[string]string {
 	return got
 }
 
-// differences are the cells of the page that are not the model's.
+// differences lists the cells of the page that differ from the model's.
 func differences(s *screen.Screen, grid [][]cell) (all []string, cells int) {
 	cols, _ := s.Size()
 	r, g, b := s.Resolve(0, s.Modes().Reverse)
@@ -238,7 +241,8 @@ func onScreen(t *testing.T) *browser.Tab {
 	return b
 }
 
-// TestThePageDrawsTheCellsOfTheModel reads back every cell of the screen corpus from where Chromium has put it.
+// TestThePageDrawsTheCellsOfTheModel reads back every cell of the screen corpus from where Chromium
+// has put it.
 func TestThePageDrawsTheCellsOfTheModel(t *testing.T) {
 	b := onScreen(t)
 	screens, same, cells, wrong := 0, 0, 0, 0
@@ -257,7 +261,7 @@ func TestThePageDrawsTheCellsOfTheModel(t *testing.T) {
 	t.Logf("%d of %d screens, %d of %d cells are the model's", same, screens, cells-wrong, cells)
 }
 
-// TestWhatChangedIsDrawnAndNoMore: rows that moved are moved, those that changed are drawn, and the others are left alone.
+// Moved rows are moved, changed rows are drawn, and the others are left alone.
 func TestWhatChangedIsDrawnAndNoMore(t *testing.T) {
 	b := onScreen(t)
 	s := screen.New(screen.Config{Cols: 40, Rows: 10})
@@ -291,7 +295,7 @@ func TestWhatChangedIsDrawnAndNoMore(t *testing.T) {
 		"a difference to a screen that the page does not have")
 }
 
-// TestTheCursor is shown as the program wants it, over the whole of a wide character.
+// The cursor looks as the program wants it, over the whole of a wide character.
 func TestTheCursor(t *testing.T) {
 	b := onScreen(t)
 	for in, want := range map[string]string{

@@ -19,7 +19,8 @@ import (
 
 var pictures = flag.String("pictures", "", "put pictures of the page into this directory, to be looked at")
 
-// TestPicturesOfThePage takes them: go test ./cmd/internal/browser -run TestPictures -pictures DIR, with CLIENTS=1.
+// TestPicturesOfThePage takes them: go test ./cmd/internal/browser -run TestPictures -pictures DIR,
+// with CLIENTS=1.
 func TestPicturesOfThePage(t *testing.T) {
 	if *pictures == "" {
 		t.Skip("pictures are taken with -pictures DIR")
@@ -65,7 +66,7 @@ func TestPicturesOfThePage(t *testing.T) {
 		if c.asks {
 			b.Until(browser.Button("Refuse") + ".disabled === false && " + browser.Text(".question .screen") + ".includes('count')")
 		}
-		browser.JS[bool](b, "new Promise((done) => setTimeout(() => done(true), 400))") // till what fades in is there
+		browser.JS[bool](b, "new Promise((done) => setTimeout(() => done(true), 400))") // until the fade-in is over
 		save(b, name)
 	}
 	pending(t, scheme("dark"))
@@ -73,7 +74,7 @@ func TestPicturesOfThePage(t *testing.T) {
 	played(t)
 }
 
-// played is a recording in the middle.
+// played shows the middle of a recording.
 func played(t *testing.T) {
 	for name, size := range map[string][2]int64{"replay-dark": {}, "replay-light": {}, "replay-phone": {390, 844}, "replay-phone-wide": {844, 390}} {
 		g := serveOn(t, nil, auth.RoleOwner, "", withRecords(shop()), vim())
@@ -94,7 +95,7 @@ func played(t *testing.T) {
 	}
 }
 
-// past is the page while somebody reads what was printed before, on a desk and on a phone both ways up.
+// past shows the page while a person reads older output, on a desk and on a phone both ways up.
 func past(t *testing.T) {
 	for name, size := range map[string][2]int64{"history-dark": {}, "history-light": {}, "history-phone": {390, 844}, "history-phone-wide": {844, 390}, "wrapped-phone": {390, 844}} {
 		s := session("go-1", "/home/ada/src/shop", "go", "test", "-v", "./...")
@@ -124,7 +125,7 @@ func past(t *testing.T) {
 	}
 }
 
-// scheme has the browser prefer a dark or a light page.
+// scheme makes the browser prefer a dark or a light page.
 func scheme(name string) chromedp.Action[chromedp.Void] {
 	return command(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
 		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}},
@@ -138,7 +139,7 @@ func save(b *browser.Tab, name string) {
 	require.NoError(b.T, os.WriteFile(filepath.Join(*pictures, name+".png"), png, 0o600))
 }
 
-// pending is the page while its words are compared.
+// pending shows the page while its words are compared.
 func pending(t *testing.T, steps ...chromedp.Action[chromedp.Void]) {
 	g := serve(t, auth.RoleOwner, "")
 	g.hold = make(chan struct{})

@@ -19,7 +19,7 @@ import (
 	"terminalproxy/proxy/record/replay"
 )
 
-// shelf is a door's recordings: one, of a session that may run.
+// shelf is a door's recordings: one, of a session that may still run.
 type shelf struct {
 	mu      sync.Mutex
 	cast    string
@@ -65,7 +65,7 @@ func (s *shelf) Answer(ctx context.Context, m protocol.Message) protocol.Message
 	return r
 }
 
-// add records more.
+// add appends events.
 func (s *shelf) add(events ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -77,7 +77,7 @@ func event(gap float64, code, data string) string {
 	return fmt.Sprintf("[%.6f, %q, %s]\n", gap, code, b)
 }
 
-// shop is a recording of a minute: somebody types, an agent is let in and types.
+// shop is a recording of a minute: a person types, and an agent is granted the keyboard and types.
 func shop() *shelf {
 	s := &shelf{}
 	s.add(`{"version":3,"term":{"cols":100,"rows":24},"timestamp":1767225600,"command":"bash"}`+"\n", event(0.5, "o", "\x1b[32mada@desk\x1b[m:~/src/shop$ "))
@@ -97,7 +97,7 @@ func shop() *shelf {
 	return s
 }
 
-// withRecords has an owner's door have recordings.
+// withRecords gives an owner's door recordings.
 func withRecords(s *shelf) func(*door.Terms) {
 	return func(t *door.Terms) { t.Records = func() door.Records { return s } }
 }
@@ -146,7 +146,7 @@ func TestThePagePlaysARecording(t *testing.T) {
 	b.Until(browser.Text(".start") + `.includes('not there any more')`)
 }
 
-// TestTheRecordingOfTheOnlySession: a page of one session has no list, and comes to the recording from the session.
+// A page of one session has no list, and opens the recording from the session.
 func TestTheRecordingOfTheOnlySession(t *testing.T) {
 	g := serveOn(t, nil, auth.RoleOwner, "vim-1", withRecords(shop()), vim())
 	b := openPage(g)
@@ -158,7 +158,7 @@ func TestTheRecordingOfTheOnlySession(t *testing.T) {
 	b.Until(`document.querySelector('.session:not(.replay)') && !document.querySelector('.replay')`)
 }
 
-// TestARunningRecordingGoesOn: it is played from its start, and then along.
+// The recording is played from its start, and then follows the session.
 func TestARunningRecordingGoesOn(t *testing.T) {
 	s := shop()
 	s.running = true
@@ -180,7 +180,7 @@ func TestARunningRecordingGoesOn(t *testing.T) {
 	b.Until(browser.Text(".replay .note") + `.includes('the session is hidden')`)
 }
 
-// TestAViewerHasNoRecordings: they hold what a program printed at any time.
+// Recordings hold what a program printed at any time.
 func TestAViewerHasNoRecordings(t *testing.T) {
 	g := serveOn(t, nil, auth.RoleViewer, "", withRecords(shop()), vim())
 	b := openPage(g)

@@ -61,7 +61,8 @@ func (s *seat) Close() {
 	})
 }
 
-// proxied is a real conversation behind a real switchboard and a real door; between room and switchboard is the test, in a proxy's place.
+// proxied is a real conversation behind a real switchboard and a real door. The test stands between
+// room and switchboard, in a proxy's place.
 type proxied struct {
 	*hub.Peer
 	coder *coder
@@ -73,7 +74,7 @@ type proxied struct {
 	key ed25519.PublicKey
 }
 
-// converse begins one.
+// converse begins a conversation.
 func converse(t *testing.T) *proxied {
 	h := hub.New(nil)
 	t.Cleanup(h.Close)
@@ -81,7 +82,7 @@ func converse(t *testing.T) *proxied {
 	p.Handle(&protocol.SessionOpen{
 		SessionID: "claude-1", Name: "claude", Command: "claude", Args: []string{}, Cwd: "/home/ada", Cols: 80, Rows: 24, StartedAt: claude().StartedAt, Chat: true,
 	})
-	var sending sync.Mutex // a peer is one goroutine's
+	var sending sync.Mutex // a peer belongs to one goroutine
 	p.room = room.New(room.Config{
 		SessionID: "claude-1", Chat: chat.New("Claude Code", p.coder), Redact: func(text string) string { return text }, Log: slog.New(slog.DiscardHandler),
 		Link: sender(func(m protocol.Message) {
@@ -116,7 +117,7 @@ type sender func(protocol.Message)
 
 func (s sender) Send(m protocol.Message) { s(m) }
 
-// take does what the proxy does with what is said in a conversation, as far as it matters here.
+// take does what the proxy does with a conversation's messages, as much as matters here.
 func (p *proxied) take(t *testing.T, m protocol.Message) {
 	var err error
 	switch m := m.(type) {
@@ -171,14 +172,14 @@ func (p *proxied) opens(t *testing.T, h *hub.Hub) {
 	p.url, p.code = g.url, g.opening.Code
 }
 
-// asks has the coding agent want an approval.
+// asks lets the coding agent ask for an approval.
 func (p *proxied) asks(id, command string) {
 	input, _ := json.Marshal(map[string]string{"command": command})
 	p.coder.report(chat.Asked{Request: chat.Request{ID: id, Tool: "Bash", Input: input, Allows: []chat.Choice{{Verdict: chat.Once}, {Verdict: chat.ForSession, Covers: command}}}})
 }
 
-// TestAConversationThroughASwitchboard: a page answers a real conversation, and another one reads whose answer was first. How soon an
-// approval is on the page is measured: from its dialog to the frame of the browser that draws it.
+// A page answers a real conversation, and another page reads whose answer was first. The test
+// measures the time from an approval's dialog to the browser's frame that draws it.
 func TestAConversationThroughASwitchboard(t *testing.T) {
 	p := converse(t)
 	g := &gateway{t: t, url: p.url}
@@ -220,7 +221,7 @@ func TestAConversationThroughASwitchboard(t *testing.T) {
 	require.Error(t, p.room.Answer("last", "ada", protocol.ChatReply{Verdict: protocol.ChatOnce}), "the first answer counted")
 }
 
-// within is what comes through a channel soon.
+// within returns what a channel delivers soon.
 func within[T any](t *testing.T, from <-chan T) T {
 	t.Helper()
 	select {

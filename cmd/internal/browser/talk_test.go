@@ -24,7 +24,7 @@ func claude() *protocol.SessionInfo {
 	return s
 }
 
-// catchUp sends the records of a conversation behind a number.
+// catchUp sends the records of a conversation after a number.
 func (l *link) catchUp(id string, after uint64) {
 	t := l.g.talks[id]
 	if t == nil {
@@ -44,7 +44,8 @@ func (l *link) catchUp(id string, after uint64) {
 	}
 }
 
-// talk adds records to a conversation, and has the list say its state: the one of the last of them that has one.
+// talk adds records to a conversation. The list then shows its state, from the last record that has
+// one.
 func (g *gateway) talk(id string, records ...protocol.ChatRecord) {
 	g.mu.Lock()
 	t := g.talks[id]
@@ -89,7 +90,7 @@ func (g *gateway) talk(id string, records ...protocol.ChatRecord) {
 	})
 }
 
-// forget has the first records of a conversation no longer kept.
+// forget drops the first records of a conversation.
 func (g *gateway) forget(id string, n int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -97,7 +98,7 @@ func (g *gateway) forget(id string, n int) {
 	t.lost, t.records = t.records[n-1].Number, t.records[n:]
 }
 
-// refusesChat has everything that is said in conversations refused from now on, nil for no longer.
+// refusesChat refuses all messages in conversations from now on; nil accepts them again.
 func (g *gateway) refusesChat(no *protocol.Error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -141,7 +142,7 @@ func closed(id, by string, answer protocol.ChatReply) protocol.ChatRecord {
 	return protocol.ChatRecord{Closed: &protocol.ChatClosed{ID: id, By: by, Answer: answer}}
 }
 
-// aConversation is what somebody sees who comes to it.
+// aConversation is a conversation as a newcomer sees it.
 func aConversation(g *gateway) {
 	g.talk("claude-1",
 		state(protocol.ChatStarting), state(protocol.ChatAtPrompt),

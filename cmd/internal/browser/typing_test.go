@@ -15,8 +15,8 @@ import (
 	"terminalproxy/protocol"
 )
 
-// typed waits until what pages typed is want: names of keys in angle brackets, pastes in square ones, text as it is. All of it is signed,
-// and each message names the one before, but the first.
+// typed waits until pages have typed want: names of keys in angle brackets, pastes in square ones,
+// text as it is. Each message is signed, and each but the first names the one before.
 func (g *gateway) typed(before uint64, want string) (last uint64) {
 	g.t.Helper()
 	all := ""
@@ -39,14 +39,14 @@ func (g *gateway) typed(before uint64, want string) (last uint64) {
 	return before
 }
 
-// refuses has keys refused from now on, nil for no longer.
+// refuses refuses keys from now on; nil accepts them again.
 func (g *gateway) refuses(no *protocol.Error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.noKeys = no
 }
 
-// typingAt is an owner's page that types into vim.
+// typingAt opens an owner's page that types into vim.
 func typingAt(t *testing.T, steps ...chromedp.Action[chromedp.Void]) (*gateway, *browser.Tab) {
 	g := serve(t, auth.RoleOwner, "vim-1", vim())
 	g.print("vim-1", "\x1b[3;5H")
@@ -66,7 +66,7 @@ func TestThePageTypes(t *testing.T) {
 	b.Do(browser.Keys("c", chromedp.ModifierCtrl), browser.Keys(" ", chromedp.ModifierCtrl), browser.Keys("x", chromedp.ModifierAlt), browser.Keys("v", chromedp.ModifierCtrl))
 	at = g.typed(at, "<ctrl-c><ctrl-space><alt-x><ctrl-v>")
 
-	b.Do(browser.Keys("\\", chromedp.ModifierCtrl)) // takes back, whatever is on its way
+	b.Do(browser.Keys("\\", chromedp.ModifierCtrl)) // takes the keyboard back, whatever is on its way
 	require.False(t, wait(g, anything[*protocol.ControlDecide]).Grant)
 	require.Zero(t, count[*protocol.Keys](g))
 
@@ -82,7 +82,7 @@ func TestThePageTypes(t *testing.T) {
 	require.Equal(t, " ", browser.JS[string](b, `document.querySelector('.pad').value`), "nothing stays in the field")
 }
 
-// TestAWayOut: Tab is the program's while somebody types there, and never before or after.
+// Tab belongs to the program only while a person types there.
 func TestAWayOut(t *testing.T) {
 	g, b := typingAt(t)
 	b.Do(browser.Keys("\r", chromedp.ModifierCtrl, chromedp.ModifierShift))
@@ -97,12 +97,12 @@ func TestAWayOut(t *testing.T) {
 	b.Until(`document.activeElement.className === 'pad'`)
 	b.Do(browser.Keys("y"))
 	at := g.typed(0, "y")
-	browser.JS[bool](b, `document.querySelector('.session .screen').focus(), true`) // as somebody does who selected something
+	browser.JS[bool](b, `document.querySelector('.session .screen').focus(), true`) // as after selecting something
 	b.Do(browser.Keys("z"))
 	g.typed(at, "z")
 }
 
-// TestACompositionIsTypedOnce: what an input method settles, and nothing of the way there.
+// The page types the text that an input method settles, and none of its intermediate states.
 func TestACompositionIsTypedOnce(t *testing.T) {
 	g, b := typingAt(t)
 	compose := func(text string) chromedp.Action[chromedp.Void] {
@@ -164,7 +164,7 @@ func TestAPhoneTypes(t *testing.T) {
 	b.Until(`document.activeElement.className === 'pad'`)
 }
 
-// TestWhatWasNotTypedIsSaid, and what was to follow is dropped.
+// The page says what was not typed, and drops what was to follow.
 func TestWhatWasNotTypedIsSaid(t *testing.T) {
 	g, b := typingAt(t)
 	// The second in which keys are dropped lasts until the test has typed some.
@@ -175,7 +175,7 @@ func TestWhatWasNotTypedIsSaid(t *testing.T) {
 	said := browser.Text(".hint.bad") + " === 'Not typed: the program has not read what was typed before'"
 	b.Until(said)
 	g.refuses(nil)
-	b.Do(browser.Keys("lost")) // it was typed before anybody could read that
+	b.Do(browser.Keys("lost")) // it was typed before a person could read that
 	browser.JS[bool](b, `heed(), window.setTimeout = later, true`)
 	b.Until(`!document.querySelector('.pad.deaf')`)
 	g.change("vim-1", func(s *protocol.SessionInfo) { s.Cwd = "/news" })
@@ -194,7 +194,7 @@ func TestWhatWasNotTypedIsSaid(t *testing.T) {
 
 	g.refuses(nil)
 	b.Press("Type here")
-	g.stick() // nobody answers
+	g.stick() // no answer comes
 	b.Do(browser.Keys("z"))
 	g.leave(true)
 	b.Until(browser.Text(".hint.bad") + ".startsWith('Nobody knows whether that was typed (the connection was lost)')")
@@ -204,7 +204,7 @@ func TestWhatWasNotTypedIsSaid(t *testing.T) {
 	b.Until(browser.Text(".hint.bad") + ".startsWith('Not typed: not connected')")
 }
 
-// TestWhatAnAgentTypedIsShown as text, and no longer when a password is asked.
+// The page shows it as text, and no longer when a password is asked.
 func TestWhatAnAgentTypedIsShown(t *testing.T) {
 	g := serve(t, auth.RoleViewer, "vim-1", vim())
 	b := openPage(g)

@@ -16,7 +16,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the page's table of widths")
 
-// widths are the columns of every character, as the model counts them: what the cursor does when it comes behind a letter.
+// widths returns the columns of every character, as the model counts them: how far the cursor moves
+// when the character follows a letter.
 func widths() []uint8 {
 	s := screen.New(screen.Config{Cols: 8, Rows: 1})
 	all := make([]uint8, unicode.MaxRune+1)
@@ -31,7 +32,7 @@ func widths() []uint8 {
 	return all
 }
 
-// table is where widths is n, as width.js reads it.
+// table returns where widths is n, as width.js reads it.
 func table(widths []uint8, n uint8) string {
 	var out []string
 	last := 0
@@ -42,13 +43,13 @@ func table(widths []uint8, n uint8) string {
 			last = r
 		}
 	}
-	if len(out)%2 == 1 { // the last one is how many follow that are something else
+	if len(out)%2 == 1 { // the last entry counts the characters of another width that follow
 		out = out[:len(out)-1]
 	}
 	return strings.Join(out, " ")
 }
 
-// TestWidths: the page counts columns as the model does. The table is made by go test -run TestWidths -update.
+// The page counts columns as the model does. go test -run TestWidths -update makes the table.
 func TestWidths(t *testing.T) {
 	all := widths()
 	want := fmt.Sprintf("// Made by cmd/internal/browser from the terminal model; see width.js.\nexport const wide = '%s';\nexport const zero = '%s';\n",
