@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// BenchmarkDecode reads a snapshot with one changed row and a full rolling text, beside a bare json.Unmarshal of the same.
+// BenchmarkDecode reads a snapshot with one changed row and a full rolling text, beside a bare
+// json.Unmarshal of the same.
 func BenchmarkDecode(b *testing.B) {
 	frame, err := Encode(&Snapshot{
 		ID: "m12345", SessionID: "vim-k3f9", Content: strings.Repeat("a line of output that was printed a while ago\n", 80),

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestBriefSaysAllThereIs: a snapshot is brief only where the peer can make all of it from what it has.
+// A snapshot is brief only if the peer can rebuild all of it from what it has.
 func TestBriefSaysAllThereIs(t *testing.T) {
 	last := func() *Snapshot {
 		return &Snapshot{
@@ -65,12 +65,11 @@ func TestBriefSaysAllThereIs(t *testing.T) {
 	require.False(t, ok, "it is about another revision")
 }
 
-// change makes a field another one.
 func change(t *testing.T, v reflect.Value) {
 	t.Helper()
 	before, err := json.Marshal(v.Interface())
 	require.NoError(t, err)
-	switch v.Kind() { //nolint:exhaustive // those that a snapshot has
+	switch v.Kind() { //nolint:exhaustive // the kinds that a snapshot has
 	case reflect.String:
 		v.SetString(v.String() + "x")
 	case reflect.Bool:

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Whatever a decision says is signed: changing any field of it changes what the signature is over. A new field has to be
-// put there, or in the list of those that are not.
+// Changing any field of a decision changes the bytes that are signed. A new field has to be signed,
+// or listed as unsigned.
 func TestEverythingThatADecisionSaysIsSigned(t *testing.T) {
 	base := ControlDecide{SessionID: "s"}
 	signsAll(t, reflect.ValueOf(base), func(v reflect.Value) []byte {
@@ -26,7 +26,7 @@ func TestEverythingThatADecisionSaysIsSigned(t *testing.T) {
 	require.NotEqual(t, a.Signed(1), b.Signed(1))
 }
 
-// What gives agents more is for an owner to sign; what takes away is done on anybody's word.
+// An owner signs what gives agents more; taking away needs no signature.
 func TestWhatADecisionWidens(t *testing.T) {
 	for _, c := range []struct {
 		m      ControlDecide
@@ -39,7 +39,7 @@ func TestWhatADecisionWidens(t *testing.T) {
 		{ControlDecide{Mute: MuteOn}, false},
 		{ControlDecide{Mute: MuteOff}, true},
 		{ControlDecide{Refuse: true}, false},
-		{ControlDecide{Hide: HideOff, Mute: MuteOn}, true}, // the first that is there counts
+		{ControlDecide{Hide: HideOff, Mute: MuteOn}, true}, // the first that is set counts
 		{ControlDecide{Mute: MuteOff, Refuse: true}, true},
 		{ControlDecide{Grant: true, Refuse: true}, false},
 	} {
@@ -47,7 +47,7 @@ func TestWhatADecisionWidens(t *testing.T) {
 	}
 }
 
-// TestEverythingThatKeysSayIsSigned: as a decision's.
+// As for a decision.
 func TestEverythingThatKeysSayIsSigned(t *testing.T) {
 	base := Keys{SessionID: "s"}
 	signsAll(t, reflect.ValueOf(base), func(v reflect.Value) []byte {
@@ -59,7 +59,7 @@ func TestEverythingThatKeysSayIsSigned(t *testing.T) {
 	require.Equal(t, "terminal-proxy.v1 keys\n5:vim-1 3\n8 7 9\n5:paste true 4:ä\nb\n", string(whole.Signed(3)), "as PROTOCOL.md says")
 }
 
-// TestEverythingThatAPromptAndAnAnswerSayIsSigned: as a decision's.
+// As for a decision.
 func TestEverythingThatAPromptAndAnAnswerSayIsSigned(t *testing.T) {
 	signsAll(t, reflect.ValueOf(ChatSend{SessionID: "s"}), func(v reflect.Value) []byte {
 		changed, _ := v.Interface().(ChatSend)
@@ -90,7 +90,7 @@ func TestEverythingThatAPromptAndAnAnswerSayIsSigned(t *testing.T) {
 	require.NotEqual(t, base.Signed(1), base.Signed(2), "of another session with the same id")
 }
 
-// signsAll: of a message every field is signed but those.
+// signsAll checks that every field of a message is signed except the unsigned ones.
 func signsAll(t *testing.T, base reflect.Value, signed func(reflect.Value) []byte, but ...string) {
 	t.Helper()
 	for i := range base.NumField() {
@@ -132,7 +132,7 @@ func TestWhatWidens(t *testing.T) {
 	}
 }
 
-// TestEverythingThatARequestSaysIsSigned but for what a gateway rewrites.
+// A gateway rewrites the other fields.
 func TestEverythingThatARequestSaysIsSigned(t *testing.T) {
 	base := ControlRequest{RequestID: "r", SessionID: "s", AgentID: "a", AgentName: "n", Level: LevelType, Why: "w", Seconds: 1, TokenID: "t", Program: "p", Parent: "q", Epoch: 1, At: 1}
 	signed := func(change func(m *ControlRequest)) []byte {

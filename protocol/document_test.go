@@ -22,7 +22,8 @@ func document(t *testing.T) string {
 	return string(page)
 }
 
-// tableRow is the second cell of the document's first table row with the name in its first cell.
+// tableRow returns the second cell of the document's first table row with the name in its first
+// cell.
 func tableRow(t *testing.T, page, name string) string {
 	t.Helper()
 	for line := range strings.SplitSeq(page, "\n") {
@@ -34,7 +35,7 @@ func tableRow(t *testing.T, page, name string) string {
 	return ""
 }
 
-// documented are the fields that a cell names, true for an optional one.
+// documented returns the fields that a cell names, true for an optional one.
 func documented(cell string) map[string]bool {
 	fields := map[string]bool{}
 	for _, m := range regexp.MustCompile("`(\\w+)`(\\??)").FindAllStringSubmatch(cell, -1) {
@@ -43,7 +44,7 @@ func documented(cell string) map[string]bool {
 	return fields
 }
 
-// declared are the fields of a Go type, true for one that is left out when empty.
+// declared returns the fields of a Go type, true for one that is left out when empty.
 func declared(shape reflect.Type) map[string]bool {
 	fields := map[string]bool{}
 	for i := range shape.NumField() {
@@ -83,7 +84,7 @@ func TestDocumentHasEveryMessageAndField(t *testing.T) {
 	}
 }
 
-// The tables must also have nothing that the types have not; this finds rows of types that are gone.
+// This finds rows of types that no longer exist.
 func TestDocumentHasNoOtherMessages(t *testing.T) {
 	for _, m := range regexp.MustCompile("(?m)^\\| `((?:terminal|sessions|page|chat)\\.[a-z.]+)`").FindAllStringSubmatch(document(t), -1) {
 		require.NotNil(t, newMessage(m[1]), m[1])
@@ -110,7 +111,7 @@ func TestDocumentExamplesDecode(t *testing.T) {
 	}
 }
 
-// constants are the values of the string constants of a type in protocol.go.
+// constants returns the values of the string constants of a type in protocol.go.
 func constants(t *testing.T, typ string) []string {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), "protocol.go", nil, 0)

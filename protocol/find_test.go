@@ -15,7 +15,7 @@ func TestFind(t *testing.T) {
 	for _, c := range []struct {
 		pattern       string
 		context, most int
-		want          string // a row that matches with its line and ":", one around it with "-"
+		want          string // a matching row with its line and ":", one around it with "-"
 		count         int
 		more          uint64
 	}{

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestAHistoryHoldsWhatItsNumbersSay: what a proxy leaves to the gateway is not taken on trust.
+// The gateway does not trust the history that a proxy leaves it.
 func TestAHistoryHoldsWhatItsNumbersSay(t *testing.T) {
 	for _, c := range []struct {
 		name string

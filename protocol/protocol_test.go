@@ -18,7 +18,7 @@ func fill(v reflect.Value, name string) {
 		return
 	}
 	switch kind := v.Kind(); {
-	case v.Type() == reflect.TypeFor[Past](): // its fields go together
+	case v.Type() == reflect.TypeFor[Past](): // its fields depend on each other
 		v.Set(reflect.ValueOf(Past{Text: "a\nb", FirstLine: 3, NextLine: 5, HiddenText: []int{1}, Seen: []Seen{{Seq: 2, Line: 4}}}))
 	case kind == reflect.Struct:
 		for i := range v.NumField() {
@@ -56,7 +56,7 @@ func fill(v reflect.Value, name string) {
 	}
 }
 
-// word is a valid string for a field.
+// word returns a valid string for a field.
 func word(t reflect.Type, name string) string {
 	switch t {
 	case reflect.TypeFor[Level]():
@@ -85,11 +85,11 @@ func word(t reflect.Type, name string) string {
 	return "password" // an id, a text, and the reason of a blackout
 }
 
-// full is a message of a type with every field set.
+// full returns a message of a type with every field set.
 func full(kind string) Message {
 	m := newMessage(kind)
 	fill(reflect.ValueOf(m).Elem(), "")
-	if m, ok := m.(*Keys); ok { // its fields go together
+	if m, ok := m.(*Keys); ok { // its fields depend on each other
 		m.InputKind, m.After = InputPaste, m.KeyNo-1
 	}
 	return m
@@ -312,7 +312,7 @@ func TestRowsThatChanged(t *testing.T) {
 	require.Equal(t, []string{"a", "b"}, old, "others may still read it")
 }
 
-// FuzzRowsThatChanged: what Delta lists is what Patch needs.
+// FuzzRowsThatChanged checks that Delta lists exactly what Patch needs.
 func FuzzRowsThatChanged(f *testing.F) {
 	f.Add("a\nb\nc", "a\nx\nc")
 	f.Add("", "\n\n")
@@ -335,7 +335,8 @@ func FuzzRowsThatChanged(f *testing.F) {
 	})
 }
 
-// FuzzDecode: whatever arrives is a message that can be passed on unchanged, or an error that can be answered.
+// FuzzDecode checks that any input is a message that can be passed on unchanged, or an error that
+// can be answered.
 func FuzzDecode(f *testing.F) {
 	for _, kind := range Kinds() {
 		frame, err := Encode(full(kind))

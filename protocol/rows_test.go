@@ -9,9 +9,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Whatever became of a screen, who has one of before gets the new one from the difference, over the wire.
+// However a screen changed, a peer with an older screen gets the new one from the difference, over
+// the wire.
 func TestADifferenceOfRowsGivesTheScreen(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // no secret
+	r := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // not for secrets
 	word := func() string { return strings.Repeat(string(rune('a'+r.IntN(26))), r.IntN(40)) }
 	screen := func(seq uint64, rows int) *Rows {
 		m := &Rows{SessionID: "x", Seq: seq, Cols: 80, Rows: rows, State: &ViewState{Title: word()[:0]}}
@@ -67,7 +68,7 @@ func TestTheStateIsSaidWhenItIsNews(t *testing.T) {
 	require.Equal(t, "one", full.State.Title)
 }
 
-// TestAcksAreReadAsOthers: the short way to an ack takes what the long one takes, and makes the same of it.
+// The fast path for acks accepts what the general one accepts, with the same result.
 func TestAcksAreReadAsOthers(t *testing.T) {
 	const begin = `{"type":"terminal.ack","sessionId":"`
 	for frame, short := range map[string]bool{

@@ -31,7 +31,7 @@ func TestWireBytes(t *testing.T) {
 	if *update {
 		require.NoError(t, os.WriteFile(path, []byte(b.String()), 0o600))
 	}
-	want, err := os.ReadFile(path) //nolint:gosec // a file of this test
+	want, err := os.ReadFile(path) //nolint:gosec // one of this test's files
 	require.NoError(t, err)
 	require.Equal(t, string(want), b.String())
 }

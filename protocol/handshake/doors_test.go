@@ -12,8 +12,8 @@ import (
 
 var errNo = errors.New("no")
 
-// round is one round at doors of which some open, one refuses, and the others give an error; it
-// says which were tried.
+// round is one attempt at doors of which some open, one refuses, and the others fail; it names the
+// doors that were tried.
 type round struct {
 	doors *Doors
 	// for each door: o opens, n refuses, c has a wrong certificate, - does not answer
@@ -56,11 +56,11 @@ func TestDoorsAreTriedInTurn(t *testing.T) {
 	}
 	for _, step := range []struct {
 		answers, tried, want string
-		lost                 int // a door whose connection is lost after the step, -1 for none
+		lost                 int // a door whose connection is lost after the step, or -1
 	}{
 		{"ooo", "a", "", -1},
 		{"ooo", "a", "", 0},
-		{"ooo", "b", "", 2}, // another connection, of before: it moves nobody
+		{"ooo", "b", "", 2}, // an earlier connection's end changes nothing
 		{"ooo", "b", "", 1},
 		{"-o-", "cab", "", -1},
 		{"---", "bca", "wss://b:1: refused; ws://c: refused; wss://a: refused", -1},
@@ -95,8 +95,7 @@ func TestDoorsAreTriedInTurn(t *testing.T) {
 	r.doors.Lost(0)
 }
 
-// TestASilentDoorHoldsNobodyUp: each of several has a part of the time, and more of it in later
-// rounds.
+// Each of several doors has a part of the time, and more of it in later rounds.
 func TestASilentDoorHoldsNobodyUp(t *testing.T) {
 	d := NewDoors([]string{"wss://a", "wss://b"}, nil)
 	var tried string

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// pair is a dialled connection and its far end.
+// pair returns a dialled connection and its far end.
 func pair(t *testing.T, within time.Duration) (*Conn, net.Conn) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "s")
