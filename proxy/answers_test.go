@@ -8,7 +8,8 @@ import (
 	"terminalproxy/protocol"
 )
 
-// TestAWaitForControlWaits: where nothing is asked for it is met by the end of control, and by an answer that nobody heard.
+// If nothing is asked for, the end of control meets the wait, and so does an answer that was not
+// delivered.
 func TestAWaitForControlWaits(t *testing.T) {
 	_, p, id := attachedTo(t, "sh", "-c", reader)
 	p.waits(id, "a-1:granted") // it has control since it started the session
@@ -25,7 +26,7 @@ func TestAWaitForControlWaits(t *testing.T) {
 	require.Equal(t, "refused", p.met("a-1:refused"), "it did not hear that")
 }
 
-// TestAnAnswerCrossesTheWordThatNobodyWaits: the answer is kept for the next wait.
+// The answer is kept for the next wait.
 func TestAnAnswerCrossesTheWordThatNobodyWaits(t *testing.T) {
 	_, p, id := attachedTo(t, "sh", "-c", reader)
 	p.types(id, "\x1c")

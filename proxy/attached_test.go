@@ -10,10 +10,10 @@ import (
 	"terminalproxy/proxy/terminal/screen"
 )
 
-// reader shows what it reads, byte for byte, without an echo of the terminal's.
+// reader shows what it reads, byte for byte, without the terminal's echo.
 const reader = `stty -icanon -echo -isig min 1; echo ready; exec cat -v`
 
-// attachedTo is a session with a person attached.
+// attachedTo starts a session with a person attached.
 func attachedTo(t *testing.T, command string, args ...string) (g *fakeGateway, p *fakePeer, id string) {
 	t.Helper()
 	t.Parallel() // it waits more than it computes
@@ -36,14 +36,14 @@ func (p *fakePeer) types(id, keys string) {
 	p.say(&protocol.ViewerInput{SessionID: id, ViewerID: "v-1", DataB64: []byte(keys)})
 }
 
-// asks has the agent ask for the keyboard, until the user sees that.
+// asks lets the agent ask for the keyboard, and waits until the user sees that.
 func (p *fakePeer) asks(id, request string) {
 	p.t.Helper()
 	p.say(&protocol.ControlRequest{RequestID: request, SessionID: id, AgentID: "a-1", AgentName: "claude", Level: protocol.LevelDrive, Why: "go on"})
 	hear(p, func(m *protocol.Snapshot) bool { return m.Keyboard.Asking == "claude" })
 }
 
-// waits has the agent wait for the user's answer, and met is what that wait is told.
+// waits makes the agent wait for the user's answer, and met returns what that wait was told.
 func (p *fakePeer) waits(id, request string) {
 	p.say(&protocol.Wait{RequestID: request, SessionID: id, AgentID: "a-1", Until: protocol.Until{Control: true}, TimeoutMs: 20_000})
 }
@@ -73,7 +73,7 @@ func TestAPersonsKeyTakesTheKeyboard(t *testing.T) {
 
 	p.asks(id, "a-1:q")
 	p.say(&protocol.Detach{SessionID: id, ViewerID: "v-1"})
-	p.revoked(protocol.ReasonExpired) // nobody is left to answer
+	p.revoked(protocol.ReasonExpired) // no one is left to answer
 	p.say(&protocol.ControlRequest{RequestID: "a-2:q", SessionID: id, AgentID: "a-2", AgentName: "codex", Level: protocol.LevelDrive, Why: "me too"})
 	require.Contains(t, hear[*protocol.Error](p, nil).Message, "gateway attach "+id)
 	p.say(&protocol.ControlRequest{RequestID: "a-1:r", SessionID: id, AgentID: "a-1", AgentName: "claude", Level: protocol.LevelDrive, Why: "go on"})
@@ -83,7 +83,7 @@ func TestAPersonsKeyTakesTheKeyboard(t *testing.T) {
 	p.shows("hellomineagent")
 }
 
-// R62: the model has answered; what the terminal of somebody who looks on says to the same question goes nowhere.
+// R62: the model has answered; a viewer's terminal's answer to the same question is dropped.
 func TestAViewersTerminalDoesNotAnswerR62(t *testing.T) {
 	_, p, id := attachedTo(t, "sh", "-c", `stty -icanon -echo -isig min 1; printf '\033[c\033[6n'; echo ready; exec cat -v`)
 	p.types(id, "\x1b[?62;22c\x1b[?2026;2$y\x1bP>|xterm(398)\x1b\\")
@@ -124,12 +124,12 @@ func TestLiveOutputFollowsARepaint(t *testing.T) {
 	require.Equal(t, 10, wider.Rows)
 }
 
-// TestTheSizeIsThatOfWhoDidSomethingLast: a person sees whole what they do; who detaches takes no size along.
+// A person sees all of what they do; a viewer who detaches leaves the size as it is.
 func TestTheSizeIsThatOfWhoDidSomethingLast(t *testing.T) {
 	_, p, id := attachedTo(t, "sh", "-c", reader) // v-1: 90x30
 	sized := func(cols, rows int) {
 		t.Helper()
-		for p.size != [2]int{cols, rows} { // it may have come before what was waited for last
+		for p.size != [2]int{cols, rows} { // it may have come before the last message that was waited for
 			hear[*protocol.Resize](p, nil)
 		}
 	}
@@ -140,7 +140,7 @@ func TestTheSizeIsThatOfWhoDidSomethingLast(t *testing.T) {
 	sized(90, 30)
 	p.say(&protocol.Attach{RequestID: "v-2", SessionID: id, ViewerID: "v-2", Cols: 60, Rows: 20})
 	sized(60, 20)
-	types("v-1", "\x1b[?62;22c\x1b[I") // what a terminal says by itself
+	types("v-1", "\x1b[?62;22c\x1b[I") // what a terminal sends by itself
 	types("v-2", "a")
 	p.shows("a")
 	require.Equal(t, [2]int{60, 20}, p.size)

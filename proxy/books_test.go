@@ -23,7 +23,8 @@ import (
 	"terminalproxy/proxy/detached/host"
 )
 
-// asListener has the test's own binary be a program that keeps in a file what it reads: a mode and the file, with a colon between.
+// asListener makes the test binary a program that writes what it reads to a file. Its value is a
+// mode and the file, with a colon between.
 const asListener = "PROXY_TEST_READER"
 
 // listeners are the ways to read a terminal. Each ends with the user's Q or an agent's q.
@@ -33,7 +34,7 @@ var listeners = map[string]func(r *listener){
 		for r.read(4096) {
 		}
 	},
-	// All that there is, as editors do.
+	// Everything available, as editors do.
 	"raw": func(r *listener) {
 		r.raw()
 		for r.read(4096) {
@@ -59,7 +60,7 @@ var listeners = map[string]func(r *listener){
 			r.restore()
 		}
 	},
-	// A little, and then nothing until the file go is there.
+	// A little, and then nothing until the file go exists.
 	"deaf": func(r *listener) {
 		r.raw()
 		for range 50 {
@@ -91,7 +92,7 @@ type listener struct {
 	last  byte
 }
 
-// listen is the program, where this process is one.
+// listen runs the listener if this process is one.
 func listen() bool {
 	what := os.Getenv(asListener)
 	if what != "" {
@@ -100,7 +101,7 @@ func listen() bool {
 	return what != ""
 }
 
-// readAs is the program. It leaves the terminal as it was.
+// readAs runs a listener, and leaves the terminal as it was.
 func readAs(what string) {
 	mode, file, _ := strings.Cut(what, ":")
 	out, err := os.Create(file)
@@ -127,7 +128,7 @@ func (r *listener) raw() {
 
 func (r *listener) restore() { _ = unix.IoctlSetTermios(0, unix.TCSETS, r.saved) }
 
-// read reads what comes, at most so many bytes, until the key that ends it.
+// read reads at most that many bytes, until the key that ends it.
 func (r *listener) read(most int) (more bool) {
 	b := make([]byte, most)
 	n, err := os.Stdin.Read(b)
@@ -152,7 +153,7 @@ type round struct {
 	file string
 }
 
-// gather takes receipts in until what is wanted comes.
+// gather collects receipts until a wanted message comes.
 func gather[T protocol.Message](x *round, wanted func(T) bool) T {
 	x.t.Helper()
 	var found T
@@ -167,7 +168,7 @@ func gather[T protocol.Message](x *round, wanted func(T) bool) T {
 	return found
 }
 
-// answered waits until each input has so many receipts.
+// answered waits until each input has that many receipts.
 func (x *round) answered(n int) {
 	x.t.Helper()
 	for _, m := range x.a.sent {
@@ -177,7 +178,8 @@ func (x *round) answered(n int) {
 	}
 }
 
-// letters is text without the keys that end a listener. Where lines are read, it has ends of lines.
+// letters returns random text without the keys that end a listener. For a listener that reads
+// lines, it contains newlines.
 func (x *round) letters(most int) string {
 	b := make([]byte, 1+x.r.IntN(most))
 	line := 0
@@ -190,7 +192,7 @@ func (x *round) letters(most int) string {
 	return string(b)
 }
 
-// types sends an input at random.
+// types sends a random input.
 func (x *round) types() {
 	switch x.r.IntN(5) {
 	case 0:
@@ -206,7 +208,7 @@ func (x *round) types() {
 	}
 }
 
-// read is how many bytes of the agent's the program has read: those before the user's Q.
+// read returns how many of the agent's bytes the program has read: those before the user's Q.
 func (x *round) read() int {
 	b, err := os.ReadFile(x.file)
 	require.NoError(x.t, err)
@@ -214,9 +216,9 @@ func (x *round) read() int {
 	return len(agents)
 }
 
-// TestTheReceiptsAreWhatTheProgramsRead: over random inputs, programs and moments at which the user takes the keyboard back or a key
-// ends the program, the sum of the receipts is what the programs read, to the byte. RECEIPTS_SEED repeats a run, and RECEIPTS_ROUNDS
-// says how many sessions there are.
+// For random inputs, programs and moments at which the user takes the keyboard back or a key ends
+// the program, the receipts add up to what the programs read, to the byte. RECEIPTS_SEED repeats a
+// run, and RECEIPTS_ROUNDS sets the number of sessions.
 func TestTheReceiptsAreWhatTheProgramsRead(t *testing.T) {
 	rounds, workers := 60, 6
 	if os.Getenv("CLIENTS") != "" {
@@ -302,7 +304,7 @@ func (x *round) play(n int) {
 	require.Equal(x.t, x.read(), written, "%s: what it read, and what the receipts say", what)
 }
 
-// ends has the agent end the program by a key.
+// ends lets the agent end the program by a key.
 func (x *round) ends(what string) {
 	x.t.Helper()
 	require.NoError(x.t, os.WriteFile(x.file+".go", nil, 0o600))

@@ -21,7 +21,7 @@ type page struct {
 	no      uint64
 }
 
-// pageOn is a page on a session that an agent started, whose program shows what it reads.
+// pageOn opens a page on a session that an agent started, whose program shows what it reads.
 func pageOn(t *testing.T) *page {
 	t.Helper()
 	t.Parallel() // it waits more than it computes
@@ -54,7 +54,7 @@ func (p *page) types(kind protocol.InputKind, data string) {
 	require.Equal(p.p.t, "v-1:k", hear[*protocol.Done](p.p, nil).RequestID)
 }
 
-// TestAPagesKeysAreAPersons: they pause the agent, and take the keyboard from it.
+// A page's keys pause the agent, and take the keyboard from it.
 func TestAPagesKeysAreAPersons(t *testing.T) {
 	p := pageOn(t)
 	size := p.p.size

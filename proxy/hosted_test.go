@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 
 const hostSecret = "only-this-agent-and-its-host"
 
-// fakeGateway is a gateway of the test's own: it knows one host and the sessions that it starts.
+// fakeGateway is the test's gateway: it knows one host and the sessions that the host starts.
 type fakeGateway struct {
 	t     *testing.T
 	dial  fake.Dialer
@@ -39,16 +39,16 @@ type fakeGateway struct {
 	host  *fakePeer
 }
 
-// fakePeer is one connection of a proxy's.
+// fakePeer is one of a proxy's connections.
 type fakePeer struct {
 	t    *testing.T
 	conn fake.Conn
 	in   chan protocol.Message
 	sent []string
-	text string // of the newest snapshot heard
-	// holder has the keyboard by that snapshot.
+	text string // of the newest snapshot
+	// holder has the keyboard, according to that snapshot.
 	holder string
-	size   [2]int // columns and rows of the newest resize heard
+	size   [2]int // columns and rows of the newest resize
 }
 
 func newFakeGateway(t *testing.T) *fakeGateway {
@@ -68,7 +68,7 @@ func (p *fakePeer) say(m protocol.Message) {
 	require.NoError(p.t, p.conn.Say(m))
 }
 
-// hear waits for a message that wanted takes.
+// hear waits for a wanted message.
 func hear[T protocol.Message](p *fakePeer, wanted func(T) bool) T {
 	p.t.Helper()
 	timeout := time.After(fake.Soon)
@@ -92,7 +92,7 @@ func hear[T protocol.Message](p *fakePeer, wanted func(T) bool) T {
 	}
 }
 
-// shows waits until the session's screen has a text on it.
+// shows waits until the session's screen shows a text.
 func (p *fakePeer) shows(text string) {
 	p.t.Helper()
 	defer func() {
@@ -100,7 +100,7 @@ func (p *fakePeer) shows(text string) {
 			p.t.Logf("%q", p.text)
 		}
 	}()
-	if !strings.Contains(p.text, text) { // it may have come with what was waited for before
+	if !strings.Contains(p.text, text) { // it may have come with an earlier message
 		hear(p, func(*protocol.Snapshot) bool { return strings.Contains(p.text, text) })
 	}
 }
@@ -140,7 +140,7 @@ func starting(command string, args ...string) *protocol.ProxyStart {
 	return &protocol.ProxyStart{RequestID: "a-1:r1", Command: command, Args: args, AgentID: "a-1", AgentName: "claude"}
 }
 
-// starts has a program started and waits until it is there.
+// starts starts a program and waits until it runs.
 func (g *fakeGateway) starts(m *protocol.ProxyStart) (p *fakePeer, id string) {
 	g.t.Helper()
 	g.host.say(m)
@@ -278,7 +278,7 @@ func TestAnIdleSessionEnds(t *testing.T) {
 	require.True(t, r.Idle, "who hosts it can say why it ended")
 }
 
-// TestWhatHappensKeepsASessionFromEnding: what its program prints, and what anybody asks.
+// A program's output and requests count as activity.
 func TestWhatHappensKeepsASessionFromEnding(t *testing.T) {
 	g := newFakeGateway(t)
 	mark := filepath.Join(t.TempDir(), "mark")

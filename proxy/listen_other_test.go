@@ -2,5 +2,5 @@
 
 package proxy
 
-// listen is for programs that only Linux runs.
+// listen is for programs that run only on Linux.
 func listen() bool { return false }

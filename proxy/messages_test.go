@@ -10,7 +10,7 @@ import (
 	"terminalproxy/proxy/detached/host"
 )
 
-// TestAPersonElsewhereWritesToTheAgent: the agent gets it once, marked as what it is, and a wait for control ends with it.
+// The agent gets the message once, with its sender, and a wait for control ends with it.
 func TestAPersonElsewhereWritesToTheAgent(t *testing.T) {
 	_, p, id := attachedTo(t, "sh", "-c", reader)
 	p.types(id, "\x1c")
@@ -41,7 +41,7 @@ func TestAPersonElsewhereWritesToTheAgent(t *testing.T) {
 	}
 }
 
-// TestAMessageIsAnsweredWhenItIsDrawn, and until somebody looks it waits for them.
+// TestAMessageIsAnsweredWhenItIsDrawn; it waits until a person looks.
 func TestAMessageIsAnsweredWhenItIsDrawn(t *testing.T) {
 	t.Parallel()
 	g := newFakeGateway(t)

@@ -11,7 +11,7 @@ import (
 	"terminalproxy/proxy/detached/host"
 )
 
-// clicked is a session in a program that has set modes and shows what it reads.
+// clicked starts a session in a program that has set modes and shows what it reads.
 func clicked(t *testing.T, setup string) (p *fakePeer, mouse func(m protocol.Input) *protocol.InputResult) {
 	t.Helper()
 	t.Parallel() // it waits more than it computes
@@ -96,7 +96,7 @@ func TestAMouseThatCannotDoThat(t *testing.T) {
 	}
 }
 
-// A button that an agent holds makes movement a drag, until it is up.
+// While an agent holds a button, movement is a drag.
 func TestTheButtonThatIsDown(t *testing.T) {
 	p, mouse := clicked(t, `\033[?1002;1006h`)
 	require.Equal(t, protocol.StatusRefused, mouse(protocol.Input{Data: "move", At: cell(0, 1)}).Status)
@@ -109,7 +109,7 @@ func TestTheButtonThatIsDown(t *testing.T) {
 	require.Equal(t, protocol.StatusRefused, mouse(protocol.Input{Data: "move", At: cell(2, 1)}).Status)
 }
 
-// A button that went down under another grant is nobody's any more.
+// A button pressed under another grant is no longer held.
 func TestAButtonIsHeldUnderOneGrant(t *testing.T) {
 	_, p, id := attachedTo(t, "sh", "-c", `stty -icanon -echo -isig min 1; printf '\033[?1002;1006h'; echo ready; exec cat -v`)
 	n := 0
@@ -128,7 +128,7 @@ func TestAButtonIsHeldUnderOneGrant(t *testing.T) {
 	require.Contains(t, does("move").Message, "press before you move, or drag")
 }
 
-// What the mouse did stands on no line: an Enter that follows is shown with the text before it, and only with that.
+// A click leaves nothing on the line: an Enter that follows is shown only with the text before it.
 func TestTheMouseLeavesNothingOnTheLine(t *testing.T) {
 	_, p, id := attachedTo(t, "sh", "-c", `stty -icanon -echo -isig min 1; printf '\033[?1000;1006h'; echo ready; exec cat -v`)
 	type typed struct {

@@ -15,7 +15,7 @@ import (
 	"terminalproxy/proxy/terminal/child"
 )
 
-// typing is an agent that types in a terminal of its own.
+// typing is an agent that types in its own terminal.
 type typing struct {
 	p    *fakePeer
 	id   string
@@ -31,7 +31,7 @@ func (a *typing) says(parts ...protocol.InputPart) *protocol.Input {
 	return m
 }
 
-// receipt is that of an input, as whoever repeats it gets it.
+// receipt returns an input's receipt, as a repeated request gets it.
 func (a *typing) receipt(m *protocol.Input) *protocol.InputResult {
 	a.p.t.Helper()
 	return hear(a.p, func(r *protocol.InputResult) bool { return r.RequestID == m.RequestID })
@@ -45,7 +45,7 @@ func named(keys string) protocol.InputPart {
 	return protocol.InputPart{InputKind: protocol.InputKeys, Data: keys}
 }
 
-// TestALineIsNoLongerThanTheKernelCollects: of a line above that the kernel drops the rest, and the program would run another one.
+// The kernel drops the rest of a longer line, and the program would run another one.
 func TestALineIsNoLongerThanTheKernelCollects(t *testing.T) {
 	const most = child.LineMost
 	x := func(n int) protocol.InputPart { return text(strings.Repeat("x", n)) }

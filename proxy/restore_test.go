@@ -17,7 +17,7 @@ import (
 	"terminalproxy/proxy/chat"
 )
 
-// silentAgent is a coding agent that looks at the user's terminal when it is to end.
+// silentAgent is a coding agent that inspects the user's terminal when it is told to end.
 type silentAgent struct {
 	report func(chat.Event)
 	closed func()
@@ -33,8 +33,8 @@ func (a *silentAgent) Close() error {
 	return nil
 }
 
-// TestTheTerminalIsRestoredBeforeAnybodyIsWaitedFor: an agent, a hook or a gateway may take its time at the end, and the user's
-// terminal does not wait for it.
+// An agent, a hook or a gateway may take its time at the end, and the user's terminal does not wait
+// for it.
 func TestTheTerminalIsRestoredBeforeAnybodyIsWaitedFor(t *testing.T) {
 	master, slave, err := pty.Open()
 	require.NoError(t, err)

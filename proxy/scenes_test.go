@@ -27,7 +27,7 @@ type pair struct {
 	files   map[string]string
 	ready   string // what its prompt shows
 	probe   string // what the agent types: %d is the scene, and its answer ag-%d-2
-	run     string // a command of the user's
+	run     string // one of the user's commands
 	lines   bool   // the kernel collects its lines: it has no history
 	shell   bool   // it runs programs
 }
@@ -53,11 +53,11 @@ var pairs = []pair{
 	{name: "gdb", command: []string{"gdb", "-q", "-nx"}, ready: "(gdb)", probe: `printf "ag-%d-%%d\n", 1+1`, run: "echo mine\\n"},
 }
 
-// act is what the user does at a prompt, and ends with an empty line.
+// act is what the user does at a prompt; it ends with an empty line.
 type act struct {
 	name  string
-	keys  func(p pair) []string // in bursts; nil where the program does not know it
-	shows string                // what is there after the first burst, "" for nothing
+	keys  func(p pair) []string // in bursts; nil if the program does not know it
+	shows string                // the text after the first burst, "" for none
 }
 
 func pressing(bursts ...string) func(pair) []string { return func(pair) []string { return bursts } }
@@ -102,10 +102,10 @@ var acts = []act{
 	{name: "makes a mistake", keys: pressing("nosuchthing;\r")},
 }
 
-// scenesYield is how long the agent pauses after a key of the user's there.
+// scenesYield is how long the agent pauses there after a key of the user's.
 const scenesYield = 50 * time.Millisecond
 
-// runScenes is runHosted with that, and with the session.
+// runScenes is runHosted with that pause, and with the session.
 func runScenes(conf host.Config, yield time.Duration, sessions chan<- *session) host.Runner {
 	return func(ctx context.Context, h *host.Session) (host.Result, error) {
 		s := newSession(Config{
@@ -120,7 +120,7 @@ func runScenes(conf host.Config, yield time.Duration, sessions chan<- *session) 
 	}
 }
 
-// scene is one of a person and an agent at a program.
+// scene is a person and an agent at a program.
 type scene struct {
 	*typing
 	s      *session
@@ -167,7 +167,8 @@ func beginsWith(t *testing.T, yield time.Duration, files map[string]string, comm
 	return c
 }
 
-// looks is the screen as the agent sees it once the program waits for input, and has shown what it made of the person's keys.
+// looks returns the screen as the agent sees it once the program waits for input, and has shown its
+// reaction to the person's keys.
 func (c *scene) looks() *protocol.Frame {
 	c.p.t.Helper()
 	var frame *protocol.Frame
@@ -180,20 +181,21 @@ func (c *scene) looks() *protocol.Frame {
 	return frame
 }
 
-// rev is the screen's revision.
+// rev returns the screen's revision.
 func (c *scene) rev() (rev uint64) {
 	c.s.observer.Call(func(time.Time) { rev = c.s.observer.Model().Rev() })
 	return rev
 }
 
-// questions counts what the user was asked so far, that an agent waits for their line among it.
+// questions counts the questions to the user so far, including those about an agent that waits for
+// their line.
 func (c *scene) questions() uint64 { return c.s.authority.Newest().Question }
 
-// forever is more than a test takes: what an agent's input waits for has to come as a fact.
+// forever is longer than a test: what an agent's input waits for has to come as a fact.
 const forever = time.Hour
 
-// TestTheScenesOfAPair: whatever the user does at a prompt that leaves it empty, an agent's line follows it without a question to the
-// user, and is run whole.
+// If the user leaves the prompt empty, in any way, an agent's line follows without a question to
+// the user, and runs whole.
 func TestTheScenesOfAPair(t *testing.T) {
 	for _, p := range pairs {
 		t.Run(p.name, func(t *testing.T) {
@@ -230,7 +232,7 @@ func TestTheScenesOfAPair(t *testing.T) {
 	}
 }
 
-// TestTheScenesOfFullScreenPrograms: there is no line there that anybody could have begun.
+// They have no line that the user could have begun.
 func TestTheScenesOfFullScreenPrograms(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -264,7 +266,7 @@ func TestTheScenesOfFullScreenPrograms(t *testing.T) {
 	}
 }
 
-// TestAnEditorThatKeepsTheLineAtAnInterrupt: SQLite's, where the rest of a line would be the agent's.
+// SQLite's; there, the agent's input would be the rest of a line.
 func TestAnEditorThatKeepsTheLineAtAnInterrupt(t *testing.T) {
 	c := begins(t, nil, "sqlite3")
 	c.p.shows("sqlite>")

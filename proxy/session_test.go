@@ -18,7 +18,7 @@ func TestTheCommandLineR28(t *testing.T) {
 	require.Equal(t, []string{"-H", "Authorization: Bearer " + strings.Repeat("•", len(claim)), "x"}, s.shownArguments())
 }
 
-// TestTheValueOfAFlagR28: a secret in an argument of its own is one by the flag before it.
+// A secret in a separate argument is recognised by the flag before it.
 func TestTheValueOfAFlagR28(t *testing.T) {
 	for _, tt := range []struct {
 		line   string

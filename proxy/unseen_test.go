@@ -11,7 +11,7 @@ import (
 	"terminalproxy/protocol"
 )
 
-// TestHeldInputAnswersNothingUnseen: what waited while the user typed goes to what its agent saw, or nowhere.
+// An input that waited while the user typed goes to what its agent saw, or nowhere.
 func TestHeldInputAnswersNothingUnseen(t *testing.T) {
 	const key = `stty raw -echo; printf 'Continue? '; a=$(dd bs=1 count=1 2>/dev/null); printf '\r\nDelete? '; b=$(dd bs=1 count=1 2>/dev/null); stty sane; printf "\r\ngot-$a-$b\n"; cat`
 	for _, c := range []struct {

@@ -8,7 +8,8 @@ import (
 	"terminalproxy/proxy/chat"
 )
 
-// BenchmarkMemory is what a conversation of a thousand items takes beyond their text, in bytes.
+// BenchmarkMemory measures what a conversation of a thousand items takes beyond their text, in
+// bytes.
 func BenchmarkMemory(b *testing.B) {
 	const items, size = 1000, 500
 	heap := func() uint64 {

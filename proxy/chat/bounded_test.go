@@ -11,7 +11,7 @@ import (
 	"terminalproxy/proxy/chat"
 )
 
-// TestWhatASessionKeepsIsBounded: an agent may ask without end, and a person write to one that does not read.
+// An agent may ask without end, and a person may write to an agent that does not read.
 func TestWhatASessionKeepsIsBounded(t *testing.T) {
 	for name, size := range map[string]int{"many": 10, "large": 1 << 20} {
 		t.Run(name, func(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// fake is a driver whose agent is the test.
+// fake is a driver whose agent the test plays.
 type fake struct {
 	report func(chat.Event)
 	fails  error
@@ -82,7 +82,7 @@ func question(id string, many bool) chat.Asked {
 	}}}
 }
 
-// records are all that the log holds, in words.
+// records returns everything that the log holds, in words.
 func records(t *testing.T, s *chat.Session) (all []string) {
 	t.Helper()
 	got, lost, err := s.Records(t.Context(), 0)
@@ -130,7 +130,7 @@ func TestATurn(t *testing.T) {
 	require.Error(t, s.Send("you", "too late"))
 }
 
-// Of two who answer, the first counts, whatever the other says.
+// Of two answers, the first counts, whatever the other says.
 func TestTheFirstAnswerCounts(t *testing.T) {
 	for range 50 {
 		s, f := start(t)
@@ -154,7 +154,7 @@ func TestTheFirstAnswerCounts(t *testing.T) {
 	}
 }
 
-// Nobody's answer allows nothing.
+// Without an answer, nothing is allowed.
 func TestWhatEndsARequestRefuses(t *testing.T) {
 	for name, end := range map[string]func(*chat.Session, *fake){
 		"interrupted": func(s *chat.Session, _ *fake) { _ = s.Interrupt("you") },
@@ -182,7 +182,7 @@ func TestWhatEndsARequestRefuses(t *testing.T) {
 	}
 }
 
-// Nobody reads that somebody allowed what the agent was never told.
+// The log records no approval that the agent never received.
 func TestAnAnswerThatDoesNotReachTheAgentAllowsNothing(t *testing.T) {
 	s, f := start(t)
 	f.report(approval("a1"))
@@ -243,7 +243,7 @@ func TestNoPromptIsLostWithoutAWord(t *testing.T) {
 	require.Equal(t, chat.AtPrompt, s.State())
 	require.Contains(t, records(t, s), "notice claude: not sent: broken")
 
-	s, f = start(t) // taken back before it was begun
+	s, f = start(t) // withdrawn before it was begun
 	require.NoError(t, s.Send("you", "fifth"))
 	f.report(chat.Dropped{Prompt: f.sent[0].ID})
 	require.Equal(t, chat.AtPrompt, s.State())
@@ -267,7 +267,7 @@ func TestItSaysWhyItDidNotStart(t *testing.T) {
 	<-s.Over()
 }
 
-// Whoever follows goes on where they were, and hears how much is lost.
+// A follower continues where it was, and is told how much is lost.
 func TestTheLogIsBounded(t *testing.T) {
 	s, f := start(t)
 	big := strings.Repeat("ä", 200<<10)
@@ -298,7 +298,7 @@ func TestTheLogIsBounded(t *testing.T) {
 	require.Equal(t, "news", got[0].Item.Text)
 }
 
-// What is set is in the log, with who set it, before the agent gets it; and what changes otherwise as well.
+// The log has each setting and its author before the agent receives it, and other changes as well.
 func TestWhatCanBeSet(t *testing.T) {
 	s, f := start(t)
 	models := []chat.Option{{Label: "small"}}
@@ -315,7 +315,7 @@ func TestWhatCanBeSet(t *testing.T) {
 	require.Contains(t, f.done(), "set model small")
 }
 
-// The agent's own check of an answer leaves the request open.
+// If the agent's own check rejects an answer, the request stays open.
 func TestAnAnswerThatTheAgentDoesNotTake(t *testing.T) {
 	s, f := start(t)
 	asked := question("f1", false)
@@ -332,7 +332,7 @@ func TestAnAnswerThatTheAgentDoesNotTake(t *testing.T) {
 	require.Equal(t, []string{"start", "reply Red f1"}, f.done())
 }
 
-// Others than the agent ask the same people: who asked hears of the one answer, and the agent of none.
+// Another agent asks the same people: only the asker hears the answer.
 func TestAnOutsiderAsks(t *testing.T) {
 	s, f := start(t)
 	var heard []string

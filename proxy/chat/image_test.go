@@ -11,10 +11,10 @@ import (
 	"terminalproxy/proxy/chat"
 )
 
-// png begins as one does.
+// png is the beginning of a PNG.
 const png = "\x89PNG\r\n\x1a\n"
 
-// seeing is a driver whose agent takes images, unless no says why not.
+// seeing is a driver whose agent takes images, unless it has a reason not to.
 type seeing struct {
 	*fake
 	no error
@@ -29,7 +29,7 @@ func picture(t *testing.T) chat.Image {
 	return i
 }
 
-// TestAnImageIsWhatItsBytesSay, whatever its name does; its name is no more than a name.
+// The bytes decide, whatever the file's name is; the name is only a name.
 func TestAnImageIsWhatItsBytesSay(t *testing.T) {
 	for content, want := range map[string]string{
 		png + "x": "image/png", "\xff\xd8\xff\xe0": "image/jpeg", "GIF89a": "image/gif", "RIFF....WEBPVP8 ": "image/webp",
@@ -48,7 +48,7 @@ func TestAnImageIsWhatItsBytesSay(t *testing.T) {
 	require.Equal(t, "[image: a [31mpicture.png, 12 KB]", picture(t).String())
 }
 
-// TestAnImageGoesWithAPrompt: the agent gets its bytes, and the log its name alone.
+// The agent gets the image's bytes, and the log only its name.
 func TestAnImageGoesWithAPrompt(t *testing.T) {
 	f := &seeing{fake: &fake{}}
 	s := chat.New("claude", f)
@@ -62,7 +62,7 @@ func TestAnImageGoesWithAPrompt(t *testing.T) {
 	require.EqualError(t, s.SendImages("you", "look", make([]chat.Image, 5)), "5 images: the most with a prompt is 4")
 }
 
-// TestAnAgentWithoutImagesIsSentNothing, and the log says nothing of it.
+// TestAnAgentWithoutImagesIsSentNothing also checks that the log has nothing of it.
 func TestAnAgentWithoutImagesIsSentNothing(t *testing.T) {
 	refusing := &seeing{fake: &fake{}, no: errors.New("takes none today")}
 	blind := &fake{}

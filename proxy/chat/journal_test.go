@@ -27,7 +27,7 @@ func (d *disk) WriteAt(p []byte, at int64) (int, error) {
 	}
 	if d.room > 0 && d.Len()+len(p) > d.room {
 		d.Write(p[:max(0, d.room-d.Len())])
-		return 0, syscall.ENOSPC // as os.File does, whatever it wrote
+		return 0, syscall.ENOSPC // as os.File does, however much it wrote
 	}
 	return d.Write(p)
 }
@@ -41,7 +41,7 @@ func (d *disk) Truncate(size int64) error {
 	return d.clipped
 }
 
-// lines are those of the file, in words; each is whole.
+// lines returns the file's lines, in words; each is whole.
 func (d *disk) lines(t *testing.T, onDisk bool) (all []string) {
 	t.Helper()
 	text := d.String()
@@ -76,7 +76,7 @@ func (d *disk) lines(t *testing.T, onDisk bool) (all []string) {
 	return all
 }
 
-// watched is a driver that looks at the disk before it does something.
+// watched is a driver that looks at the disk before it acts.
 type watched struct {
 	*fake
 	look func(what string)
@@ -93,7 +93,7 @@ func (w *watched) Answer(id string, a chat.Answer) error {
 
 func journaled(t *testing.T, d *disk) (*chat.Session, *watched, map[string]string) {
 	t.Helper()
-	before := map[string]string{} // the last line on the disk before something was done
+	before := map[string]string{} // the last line on the disk before each act
 	w := &watched{fake: &fake{}, look: func(what string) {
 		if all := d.lines(t, true); len(all) > 0 {
 			before[what] = all[len(all)-1]
@@ -107,7 +107,7 @@ func journaled(t *testing.T, d *disk) (*chat.Session, *watched, map[string]strin
 	return s, w, before
 }
 
-// TestTheJournalIsAhead: what a person does is on the disk before the agent gets it, and what becomes of it follows.
+// A person's act is on the disk before the agent gets it, and its outcome follows.
 func TestTheJournalIsAhead(t *testing.T) {
 	d := &disk{}
 	s, f, before := journaled(t, d)
@@ -144,8 +144,8 @@ func TestTheJournalIsAhead(t *testing.T) {
 	}, d.lines(t, true))
 }
 
-// TestWhatCannotBeWrittenIsNotDone: no prompt and nothing that allows reaches the agent; refusals and interruptions do. The file has whole
-// lines, and goes on when there is room again.
+// If the journal cannot be written, no prompt and no approval reaches the agent; refusals and
+// interruptions do. The file has whole lines, and continues when there is room again.
 func TestWhatCannotBeWrittenIsNotDone(t *testing.T) {
 	d := &disk{}
 	s, f, _ := journaled(t, d)
@@ -166,7 +166,7 @@ func TestWhatCannotBeWrittenIsNotDone(t *testing.T) {
 	require.ErrorContains(t, s.CloseJournal(), "lines missing: 11: no space left on device")
 }
 
-// TestNothingFollowsHalfALine: where it cannot be removed, no more is written.
+// If half a line cannot be removed, nothing is written after it.
 func TestNothingFollowsHalfALine(t *testing.T) {
 	d := &disk{}
 	s, f, _ := journaled(t, d)

@@ -22,7 +22,7 @@ func startWithin(t *testing.T, limit time.Duration) (*chat.Session, *fake) {
 	return s, f
 }
 
-// TestWhatIsNotAnsweredInTimeIsRefused: of each kind, once, with words, and nothing before its time.
+// Requests of each kind are refused once, with a reason, and not before their time.
 func TestWhatIsNotAnsweredInTimeIsRefused(t *testing.T) {
 	for name, asked := range map[string]chat.Asked{"approval": approval("a1"), "question": question("a1", false)} {
 		t.Run(name, func(t *testing.T) {
@@ -46,7 +46,7 @@ func TestWhatIsNotAnsweredInTimeIsRefused(t *testing.T) {
 	}
 }
 
-// TestTheTimeOfARequestIsItsOwn: an answer, a withdrawal and the end stop it, and it goes for those who ask from outside as well.
+// An answer, a withdrawal and the end stop the limit; it also runs for requests from outside.
 func TestTheTimeOfARequestIsItsOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, f := startWithin(t, 10*time.Minute)
@@ -73,7 +73,7 @@ func TestTheTimeOfARequestIsItsOwn(t *testing.T) {
 	})
 }
 
-// TestWithoutALimitARequestWaits, and its record has no time.
+// The record of a request without a limit has no time.
 func TestWithoutALimitARequestWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, f := startWithin(t, 0)

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestHeapIsGivenBackOnce: after each time of use, and not while it lasts.
+// Memory is returned after each period of use, and not while it lasts.
 func TestHeapIsGivenBackOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var given atomic.Int64

@@ -11,7 +11,8 @@ import (
 	"terminalproxy/protocol/handshake"
 )
 
-// Where another process takes over at once a session is back at once; the proxies of a gateway elsewhere that restarts come one by one.
+// On the local socket another process takes over at once, and so a session is back at once. The
+// proxies of a restarting remote gateway come back one by one.
 func TestProxiesComeBackSpreadAfterARestart(t *testing.T) {
 	ended := func(code int) error {
 		return fmt.Errorf("read from the gateway: %w", &websocket.CloseError{Code: code})

@@ -17,7 +17,7 @@ import (
 	"terminalproxy/protocol/fake"
 )
 
-// gate is a gateway that can be closed: what comes in is refused, and what is in is cut.
+// gate is a gateway that can be closed: new connections are refused, and existing ones cut.
 type gate struct {
 	*httptest.Server
 	door   Door
@@ -64,7 +64,7 @@ func newGate(t *testing.T, cluster string) *gate {
 	return g
 }
 
-// closes refuses what comes with a status, and cuts what is there.
+// closes refuses new connections with a status, and cuts existing ones.
 func (g *gate) closes(status int) {
 	g.status.Store(int64(status))
 	g.cut <- struct{}{}
@@ -72,7 +72,7 @@ func (g *gate) closes(status int) {
 
 func (g *gate) name() string { return "ws://" + g.Listener.Addr().String() }
 
-// linkTo runs a link to gates; what it says of moves and troubles comes on told.
+// linkTo runs a link to gates; its reports of moves and troubles come on told.
 func linkTo(t *testing.T, gates ...*gate) (told chan string) {
 	t.Helper()
 	told = make(chan string, 16)
@@ -93,7 +93,8 @@ func linkTo(t *testing.T, gates ...*gate) (told chan string) {
 	return told
 }
 
-// TestALinkGoesToTheNextGateway: the session opens there with what opens it again, and the user is told whether the two know each other.
+// The session opens there with the same opening, and the user is told whether the two gateways know
+// each other.
 func TestALinkGoesToTheNextGateway(t *testing.T) {
 	one, two, alone := newGate(t, "tp"), newGate(t, "tp"), newGate(t, "")
 	told := linkTo(t, one, two, alone)
@@ -111,7 +112,7 @@ func TestALinkGoesToTheNextGateway(t *testing.T) {
 	require.Empty(t, told, "none of that is a trouble")
 }
 
-// TestALinkTakesARefusalForAnAnswer: it goes on asking there, and says so.
+// The link keeps asking the gateway that refused, and says so.
 func TestALinkTakesARefusalForAnAnswer(t *testing.T) {
 	one, two := newGate(t, ""), newGate(t, "")
 	one.status.Store(http.StatusUnauthorized)
@@ -122,7 +123,7 @@ func TestALinkTakesARefusalForAnAnswer(t *testing.T) {
 	require.Empty(t, two.opens)
 }
 
-// TestAGatewayOfSeveralThatStandsStillIsLeft, also while no agent types: its kernel still takes what is sent.
+// The link leaves it even while no agent types; the gateway's kernel still takes what is sent.
 func TestAGatewayOfSeveralThatStandsStillIsLeft(t *testing.T) {
 	release := make(chan struct{})
 	still := fake.Gateway(t, func(fake.Conn) { <-release })

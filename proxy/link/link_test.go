@@ -54,7 +54,7 @@ func snapshot(seq uint64, lines ...string) *protocol.Snapshot {
 	}
 }
 
-// hear reads the next message of the link's, nil at its end.
+// hear reads the link's next message, or nil at its end.
 func hear(t *testing.T, c fake.Conn) protocol.Message {
 	t.Helper()
 	m, err := c.Next()
@@ -63,7 +63,7 @@ func hear(t *testing.T, c fake.Conn) protocol.Message {
 	return m
 }
 
-// TestDeltasRebuildTheScreen: whatever the slot skipped, the receiver has the newest screen, and the end comes last.
+// Whatever the slot skipped, the receiver has the newest screen, and the end comes last.
 func TestDeltasRebuildTheScreen(t *testing.T) {
 	got, seen := make(chan []protocol.Message, 1), make(chan uint64, 1000)
 	dial := fake.Gateway(t, func(conn fake.Conn) {
@@ -116,8 +116,8 @@ func TestDeltasRebuildTheScreen(t *testing.T) {
 	t.Logf("%d of 500 snapshots were sent, %d as differences", len(all)-2, part)
 }
 
-// TestRowsAreTheNewestAndBeforeTheEnd: what nobody fetched is not sent, what is sent says what changed, and the session's end
-// comes after it.
+// Rows that were not fetched are not sent. Those that are sent say what changed, and the session's
+// end comes after them.
 func TestRowsAreTheNewestAndBeforeTheEnd(t *testing.T) {
 	got := make(chan []protocol.Message, 1)
 	dial := fake.Gateway(t, func(conn fake.Conn) {
@@ -130,7 +130,7 @@ func TestRowsAreTheNewestAndBeforeTheEnd(t *testing.T) {
 	begin, ready := make(chan struct{}), make(chan struct{})
 	late := func(ctx context.Context) (net.Conn, error) { <-begin; return dial(ctx) }
 	l, _ := link(t, Config{Dial: late, Up: func() { close(ready) }})
-	l.Rows(&protocol.Rows{SessionID: "vim-1", Seq: 1, Cols: 80, Rows: 1}) // nobody looks where there is no gateway
+	l.Rows(&protocol.Rows{SessionID: "vim-1", Seq: 1, Cols: 80, Rows: 1}) // without a gateway no one looks
 	close(begin)
 	<-ready
 	lines := make([]string, 24)
@@ -161,7 +161,7 @@ func TestRowsAreTheNewestAndBeforeTheEnd(t *testing.T) {
 	require.Equal(t, lines, have.Lines)
 }
 
-// TestRunEndsThoughTheGatewayStalls: neither a handshake without an answer nor a write that is not taken holds the end up.
+// Neither a handshake without an answer nor a blocked write delays the end.
 func TestRunEndsThoughTheGatewayStalls(t *testing.T) {
 	t.Run("handshake", func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "s")
@@ -195,7 +195,7 @@ func TestRunEndsThoughTheGatewayStalls(t *testing.T) {
 	})
 }
 
-// TestAFullQueueCutsTheConnection: a gateway that takes nothing loses the connection, and the next one begins anew.
+// A gateway that takes nothing loses the connection, and the next one begins anew.
 func TestAFullQueueCutsTheConnection(t *testing.T) {
 	release := make(chan struct{})
 	dial := fake.Gateway(t, func(fake.Conn) { <-release })
@@ -215,7 +215,7 @@ func TestAFullQueueCutsTheConnection(t *testing.T) {
 	}
 }
 
-// TestTroubleIsToldOnce: for each time without a gateway.
+// Once for each time without a gateway.
 func TestTroubleIsToldOnce(t *testing.T) {
 	told, tries := make(chan error, 100), make(chan struct{}, 100)
 	_, stop := link(t, Config{
@@ -233,7 +233,7 @@ func TestTroubleIsToldOnce(t *testing.T) {
 	require.ErrorContains(t, <-told, "no gateway answers")
 }
 
-// TestALyingGatewayIsBoundedR75: it is given up after 64 KiB, and the user is told why.
+// The gateway is given up after 64 KiB, and the user is told why.
 func TestALyingGatewayIsBoundedR75(t *testing.T) {
 	for name, lie := range fake.Lies {
 		t.Run(name, func(t *testing.T) {
@@ -251,7 +251,7 @@ func TestALyingGatewayIsBoundedR75(t *testing.T) {
 	}
 }
 
-// TestLastWordsWaitForTheNextGateway: what is said at the end, just after a connection was lost, is heard over the next one.
+// Messages sent at the end, just after a connection was lost, arrive over the next one.
 func TestLastWordsWaitForTheNextGateway(t *testing.T) {
 	heard, gate, conns := make(chan protocol.Message, 8), make(chan struct{}), atomic.Int64{}
 	reach := fake.Gateway(t, func(conn fake.Conn) {
@@ -287,5 +287,5 @@ func TestLastWordsWaitForTheNextGateway(t *testing.T) {
 	l.Finish(ctx)
 	require.IsType(t, hello, <-heard)
 	require.IsType(t, &protocol.SessionClose{}, <-heard)
-	l.Await(context.Background()) // none is expected
+	l.Await(context.Background()) // no answer is expected
 }

@@ -34,7 +34,8 @@ func TestLiveOutputIsBounded(t *testing.T) {
 	require.Len(t, waiting, 1)
 }
 
-// A gateway that stalls costs the session neither memory nor its connection; when it goes on, a repaint is due.
+// A stalled gateway costs the session neither memory nor its connection; when it continues, it
+// needs a repaint.
 func TestAStalledGatewayIsRepainted(t *testing.T) {
 	stall, seen := make(chan struct{}), make(chan uint64, 1<<16)
 	dial := fake.Gateway(t, func(conn fake.Conn) {

@@ -18,7 +18,7 @@ type elsewhere struct{ net.Conn }
 
 func (elsewhere) RemoteAddr() net.Addr { return &net.TCPAddr{} }
 
-// TestAGatewayThatIsGoneIsMissedSoonWhileAnAgentTypes: its host is gone without a word, which no kernel tells. One that answers stays.
+// Its host disappears, which no kernel reports. A gateway that answers stays.
 func TestAGatewayThatIsGoneIsMissedSoonWhileAnAgentTypes(t *testing.T) {
 	release, pings, conns := make(chan struct{}), make(chan struct{}, 100), atomic.Int64{}
 	reach := fake.Gateway(t, func(conn fake.Conn) {

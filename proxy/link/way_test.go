@@ -13,7 +13,8 @@ import (
 	"terminalproxy/protocol"
 )
 
-// seat is a gateway in this process: it keeps what it is told, and says what it is given.
+// seat is a gateway in this process: it keeps the messages that it receives, and sends those that
+// the test gives it.
 type seat struct {
 	mu    sync.Mutex
 	heard []protocol.Message
@@ -54,7 +55,7 @@ func (s *seat) Leave() { s.once.Do(func() { close(s.left) }) }
 
 func nobody(context.Context) (net.Conn, error) { return nil, errors.New("nobody") }
 
-// With a seat nothing is dialled, messages go over in order and whole, and the end is the seat's.
+// With a seat nothing is dialled, messages arrive in order and whole, and the end is the seat's.
 func TestASeatTakesMessagesAsTheyAre(t *testing.T) {
 	at, up, took := newSeat(), make(chan struct{}), make(chan protocol.Message, 1)
 	l, stop := link(t, Config{
@@ -79,8 +80,8 @@ func TestASeatTakesMessagesAsTheyAre(t *testing.T) {
 	require.IsType(t, &protocol.SessionClose{}, at.heard[len(at.heard)-1])
 }
 
-// A message that may not be sent ends the connection, as it would on a socket; the next one begins anew. Without a seat
-// the gateway is dialled, and a failure to serve is trouble.
+// A message that may not be sent ends the connection, as on a socket; the next one begins anew.
+// Without a seat the gateway is dialled, and a failure to serve is reported as trouble.
 func TestASeatThatEndsIsTakenAgain(t *testing.T) {
 	seats, told := make(chan *seat, 10), make(chan error, 10)
 	tries := make(chan struct{}, 100)
@@ -108,8 +109,8 @@ func TestASeatThatEndsIsTakenAgain(t *testing.T) {
 	stop()
 }
 
-// TestASnapshotIsTakenAtOnce where the gateway of this process can: it has it when Snapshot returns. Where it cannot, or other messages
-// wait, it comes as always, in order, and none comes twice.
+// If the gateway of this process can take it, it has the snapshot when Snapshot returns. If it
+// cannot, or other messages wait, the snapshot comes in order, as usual, and never twice.
 func TestASnapshotIsTakenAtOnce(t *testing.T) {
 	at, up := newSeat(), make(chan struct{})
 	at.quick = true
@@ -135,7 +136,7 @@ func TestASnapshotIsTakenAtOnce(t *testing.T) {
 	for all := told(); all[len(all)-1] != protocol.Message(last); all = told() {
 		time.Sleep(time.Millisecond)
 	}
-	for busy := true; busy; { // the writer has said all, and may not have noted that
+	for busy := true; busy; { // the writer has sent everything, and may not have noted that
 		l.mu.Lock()
 		busy = l.busy
 		l.mu.Unlock()

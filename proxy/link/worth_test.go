@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestWorth: what Ended has promised holds, whenever the goroutine that waits comes to it.
+// The promise of Ended holds whenever the waiting goroutine gets to run.
 func TestWorth(t *testing.T) {
 	for name, c := range map[string]struct {
 		always, prints bool

@@ -27,7 +27,7 @@ func TestOpenFiles(t *testing.T) {
 
 func TestAnEmptyFileIsFilled(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "x.cast")
-	require.NoError(t, os.WriteFile(name, nil, 0o644)) //nolint:gosec // the mode is what the test is about
+	require.NoError(t, os.WriteFile(name, nil, 0o644)) //nolint:gosec // the mode under test
 	f, err := record.OpenFiles(name)
 	require.NoError(t, err)
 	info, err := os.Stat(name)
@@ -39,7 +39,7 @@ func TestAnEmptyFileIsFilled(t *testing.T) {
 	require.FileExists(t, name, "it was there before")
 }
 
-// TestOpenFilesWritesOverNothing, and leaves nothing behind when it refuses.
+// OpenFiles leaves nothing behind when it refuses.
 func TestOpenFilesWritesOverNothing(t *testing.T) {
 	for name, c := range map[string]struct {
 		prepare func(path string) error

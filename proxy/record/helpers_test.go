@@ -19,7 +19,7 @@ import (
 type disk struct {
 	mu      sync.Mutex
 	data    []byte
-	room    int // bytes that it takes at the most; negative: no bound
+	room    int // bytes that it takes at most; negative: no bound
 	stopped chan struct{}
 	closed  bool
 }
@@ -62,7 +62,7 @@ func (d *disk) set(room int) {
 	d.room = room
 }
 
-// stop makes writes wait until the function that it returns is called.
+// stop makes writes wait until the returned function is called.
 func (d *disk) stop() (resume func()) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -127,7 +127,7 @@ type castEvent struct {
 	data string
 }
 
-// events reads an asciicast v3 as its documentation says, and no looser.
+// events reads an asciicast v3 as strictly as its documentation.
 func events(t *testing.T, cast string) []castEvent {
 	t.Helper()
 	require.True(t, strings.HasSuffix(cast, "\n"), "it ends with a whole line")
@@ -168,7 +168,7 @@ func events(t *testing.T, cast string) []castEvent {
 	return got
 }
 
-// output is what a recording shows.
+// output returns what a recording shows.
 func output(all []castEvent, code string) string {
 	var b strings.Builder
 	for _, e := range all {
@@ -188,7 +188,7 @@ func entries(t *testing.T, log string) []*record.Entry {
 	return all
 }
 
-// of are the entries of one kind.
+// of returns the entries of one kind.
 func of(all []*record.Entry, kind record.Kind) []*record.Entry {
 	var some []*record.Entry
 	for _, e := range all {

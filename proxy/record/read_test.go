@@ -144,7 +144,8 @@ func TestReadable(t *testing.T) {
 	require.Equal(t, `:wq\r "x" \x1b[A \xff \u202e ä`, record.Readable([]byte(":wq\r \"x\" \x1b[A \xff \u202e ä")))
 }
 
-// FuzzRead: nothing panics, and what is read without an error was written by the recorder.
+// FuzzRead checks that nothing panics, and that the recorder wrote whatever is read without an
+// error.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(""))
 	f.Add([]byte("{}\n"))
@@ -164,7 +165,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// FuzzEvents: whatever the pieces, an asciicast is lines of JSON, and V2 reads them.
+// FuzzEvents checks that an asciicast of any pieces is lines of JSON, and that V2 reads them.
 func FuzzEvents(f *testing.F) {
 	f.Add([]byte("a\xe2\x82\xac\x1b[m"), byte(2))
 	f.Fuzz(func(t *testing.T, p []byte, cut byte) {

@@ -17,7 +17,7 @@ var (
 	who   = record.Author{Agent: "codex", ID: "a1", Grant: 2, Request: "r1"}
 )
 
-// play is a session with everything in it.
+// play is a session with every kind of event.
 func play(r *taping) {
 	r.Output([]byte("$ "))
 	r.wait(1500 * time.Millisecond)
@@ -79,7 +79,7 @@ func TestTheAsciicast(t *testing.T) {
 	require.NotContains(t, r.cast.String()+r.log.String(), "***")
 }
 
-// TestIntervalsDoNotDrift: the file holds intervals in microseconds, the events do not come at whole ones.
+// The file holds intervals in microseconds, and the events do not come at whole ones.
 func TestIntervalsDoNotDrift(t *testing.T) {
 	const n = 10_000
 	r := tape(t, func(r *taping) {
@@ -93,7 +93,7 @@ func TestIntervalsDoNotDrift(t *testing.T) {
 	require.InDelta(t, float64(n)*333_333e-9, got[n-1].at, 2e-6)
 }
 
-// TestOutputIsText: whatever the pieces, the recording holds what the whole is as text.
+// However the output is cut, the recording holds what the whole is as text.
 func TestOutputIsText(t *testing.T) {
 	for _, whole := range []string{
 		"aäöü€😀z", "\xff\xfe", "\xc3(", "\xe2\x82", "\xe2\x82\xe2\x82\xac", "\xf0\x9f\x98\x80\xf0\x9f", "\x00\x1f\x7f\u2028", "\xc3\xc3\xa4",
@@ -116,7 +116,7 @@ func TestOutputIsText(t *testing.T) {
 	}
 }
 
-// squeeze makes one of each run of replacement characters: how many stand for a piece of nonsense is nobody's promise.
+// squeeze reduces each run of replacement characters to one: their number is not promised.
 func squeeze(s string) string {
 	for strings.Contains(s, "\ufffd\ufffd") {
 		s = strings.ReplaceAll(s, "\ufffd\ufffd", "\ufffd")
@@ -165,7 +165,7 @@ func TestTheUsersTypingIsNotedRarelyR26(t *testing.T) {
 	require.Len(t, of(entries(t, r.log.String()), record.User), 5)
 }
 
-// TestNobodyWaitsForTheDisk: a disk that stops costs output, in one gap that says how much, and nothing else.
+// A disk that stops costs only output, in one gap that says how much.
 func TestNobodyWaitsForTheDisk(t *testing.T) {
 	const piece = 100_000
 	var written int
@@ -199,8 +199,8 @@ func TestNobodyWaitsForTheDisk(t *testing.T) {
 	require.Len(t, of(entries(t, r.log.String()), record.Grant), 1)
 }
 
-// TestAFullDisk: the session goes on, one failure is told, the file holds whole lines, and when there is room again the
-// recording goes on with a repaint. The log has lost nothing.
+// The session continues, one failure is reported, and the file holds whole lines. When there is
+// room again the recording continues with a repaint. The log has lost nothing.
 func TestAFullDisk(t *testing.T) {
 	r := tape(t, func(r *taping) {
 		r.screen = "PAINTED"
@@ -248,7 +248,7 @@ func TestADiskThatStaysFull(t *testing.T) {
 	require.Len(t, entries(t, r.log.String()), 1)
 }
 
-// TestTheLogSaysWhatARecordingLacksAtItsEnd: also when the disk has room for the log alone, or the proxy is killed meanwhile.
+// The log also says so if the disk has room for the log alone, or the proxy is killed meanwhile.
 func TestTheLogSaysWhatARecordingLacksAtItsEnd(t *testing.T) {
 	var killed string
 	r := tape(t, func(r *taping) {
@@ -283,7 +283,7 @@ func TestTheLogSaysWhatARecordingLacksAtItsEnd(t *testing.T) {
 	require.Empty(t, of(entries(t, r.log.String()), record.Gap), "a blackout is none: how long a secret is stands nowhere")
 }
 
-// TestALogThatCannotGoOnSaysSo: memory is bounded, and what does not fit is counted in the log.
+// Memory is bounded, and the log counts what does not fit.
 func TestALogThatCannotGoOnSaysSo(t *testing.T) {
 	const n = 5_000
 	long := strings.Repeat("why ", 1000)
@@ -317,7 +317,7 @@ func TestADeadDiskDoesNotHoldTheEnd(t *testing.T) {
 	})
 }
 
-// TestTheRecordingIsOnTheDiskSoon: what is not there yet is lost when the proxy is killed.
+// A kill loses what is not yet on the disk.
 func TestTheRecordingIsOnTheDiskSoon(t *testing.T) {
 	tape(t, func(r *taping) {
 		for n := range 50 {
@@ -330,7 +330,7 @@ func TestTheRecordingIsOnTheDiskSoon(t *testing.T) {
 	})
 }
 
-// TestCutAnywhereItPlaysToThere: at every byte, the whole lines before are the events before.
+// Wherever the file is cut, the whole lines before the cut are the events before it.
 func TestCutAnywhereItPlaysToThere(t *testing.T) {
 	cast := tape(t, play).cast.String()
 	all := events(t, cast)

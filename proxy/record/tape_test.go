@@ -55,7 +55,7 @@ func TestATapeReadsWhatARecorderWrites(t *testing.T) {
 	require.Equal(t, Event{Code: CodeExit, Data: "2"}, got[len(got)-1])
 }
 
-// TestRecordingsAreKnown: the newest of them, and to nobody else.
+// The newest recordings are listed, only to their user.
 func TestRecordingsAreKnown(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state", "records")
 	require.Empty(t, Recordings(dir))

@@ -97,8 +97,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// TestAnswersToAWaitThatIsRepeated: the connection was lost, and the answer with it.
-// TestAnAnswerIsKeptWhileAnotherAgentIsAnswered: who asked goes, the other one's answer comes before that is known.
+// The asker leaves, and the other agent's answer comes before that is known.
 func TestAnAnswerIsKeptWhileAnotherAgentIsAnswered(t *testing.T) {
 	var a unheardAnswers
 	for agent, request := range map[string]string{"ada": "1", "bert": "2"} {
@@ -110,7 +109,7 @@ func TestAnAnswerIsKeptWhileAnotherAgentIsAnswered(t *testing.T) {
 	require.Equal(t, "refused", a.takeWord("bert"))
 }
 
-// TestAnAnswerToAWaitThatIsGivenUp: the two met on the way, and the answer is for the next wait.
+// The two met on the way, and the answer is for the next wait.
 func TestAnAnswerToAWaitThatIsGivenUp(t *testing.T) {
 	var a unheardAnswers
 	a.markAbandoned("1", false)

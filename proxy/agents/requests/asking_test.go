@@ -13,7 +13,7 @@ import (
 	"terminalproxy/proxy/consent/control"
 )
 
-// outside is a conversation for others than its agent, whose people are the test.
+// outside is a conversation that other agents ask in. The test plays its people.
 type outside struct {
 	open map[string]func(protocol.ChatClosed)
 	last *protocol.ChatRequest
@@ -42,7 +42,7 @@ func askingAt(t *testing.T) (*stage, *outside, *talked) {
 	return newStage(func(c *Config) { c.Outside, c.Recorder = o, room }), o, room
 }
 
-// ask is a message of an agent's by which it asks for an approval.
+// ask is an agent's message that asks for an approval.
 func ask(id, agent string) *protocol.ChatAsk {
 	return &protocol.ChatAsk{
 		RequestID: id, SessionID: "sh-1", AgentID: "id of " + agent, AgentName: agent, Tool: "Bash", Input: []byte(`{"command":"make"}`),
@@ -50,7 +50,7 @@ func ask(id, agent string) *protocol.ChatAsk {
 	}
 }
 
-// hears is the one result that was sent since.
+// hears returns the only result that was sent since the last call.
 func (s *stage) hears(t *testing.T) *protocol.ChatAskResult {
 	t.Helper()
 	require.Len(t, s.sent, 1)
@@ -77,7 +77,7 @@ func TestAnotherAgentAsksInTheConversation(t *testing.T) {
 	require.Equal(t, &protocol.ChatAskResult{RequestID: "r1", SessionID: "sh-1", By: "ada", Answer: protocol.ChatReply{Verdict: protocol.ChatOnce}}, s.hears(t))
 }
 
-// Whoever is gone, or whose way is, has nothing open any more.
+// An agent that has left, or lost its connection, has no open requests.
 func TestWhatNobodyHearsIsTakenBack(t *testing.T) {
 	s, o, _ := askingAt(t)
 	s.says(ask("r1", "codex"))
@@ -153,7 +153,8 @@ type remarks struct {
 
 func (l *remarks) Tell(string) { l.told++ }
 
-// TestAFloodOfRequestsIsNotToldForEver: an agent that asks and takes it back, again and again, covers no line of the program's by that.
+// An agent that asks and withdraws, again and again, does not keep a line of the program's screen
+// covered.
 func TestAFloodOfRequestsIsNotToldForEver(t *testing.T) {
 	o, over := &outside{open: map[string]func(protocol.ChatClosed){}}, &remarks{}
 	s := newStage(func(c *Config) { c.Outside, c.Recorder, c.Status = o, &talked{}, over })
@@ -169,7 +170,7 @@ func TestAFloodOfRequestsIsNotToldForEver(t *testing.T) {
 	require.Equal(t, tellBurst+1, over.told)
 }
 
-// TestWhoOnlyAsksIsMuted: it asks nothing more, and what it asked is refused.
+// A muted agent's further questions, and its open one, are refused.
 func TestWhoOnlyAsksIsMuted(t *testing.T) {
 	s, o, _ := askingAt(t)
 	require.Empty(t, s.says(ask("r1", "codex")))
@@ -184,7 +185,7 @@ func TestWhoOnlyAsksIsMuted(t *testing.T) {
 	require.Contains(t, s.refuses(t, protocol.CodeUserRefused, ask("r3", "codex")), "muted")
 }
 
-// TestWhoIsRefusedAgainWaits: an answer that allows ends that, and what nobody answered counts for nothing.
+// An answer that allows ends the waiting, and an unanswered request does not count.
 func TestWhoIsRefusedAgainWaits(t *testing.T) {
 	s, o, _ := askingAt(t)
 	n := 0

@@ -11,9 +11,8 @@ import (
 	"terminalproxy/proxy/consent/line"
 )
 
-// TestTextInBracketsCannotEndThemR65: whatever an agent sends as text, what stands between a pair
-// of brackets is text without an Escape, each pair is whole in one piece that is written at once,
-// and without the brackets it is what was sent.
+// Whatever an agent sends as text, a pair of brackets contains text without an Escape. Each pair is
+// whole in one piece that is written at once, and without the brackets it is what was sent.
 func TestTextInBracketsCannotEndThemR65(t *testing.T) {
 	j := judgement{prompt: line.Editor, facts: line.Facts{
 		Settings: line.Settings{Signals: true, Extended: true, Flow: true, Output: true, Quit: 28, Suspend: 26}, Paste: true,

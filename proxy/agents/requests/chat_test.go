@@ -12,7 +12,7 @@ import (
 	"terminalproxy/proxy/display/notice"
 )
 
-// TestNobodyFloodsTheUserR46 counts all together: whoever is refused may come again under another name.
+// All agents count together: a refused agent may come again under another name.
 func TestNobodyFloodsTheUserR46(t *testing.T) {
 	p := rateLimiter{burst: messageBurst, every: messageEvery}
 	now := time.Unix(1e9, 0)

@@ -14,7 +14,7 @@ import (
 	"terminalproxy/proxy/record"
 )
 
-// talked is a conversation that notes what is done in it, and the recording, which comes before.
+// talked is a conversation that notes the acts in it, and the recording, which comes before them.
 type talked struct {
 	stagedRecorder
 	did  []string
@@ -55,7 +55,7 @@ func (c *talked) Talked(what record.Kind, from control.Agent, by, _, text string
 	c.did = append(c.did, "record "+string(what)+" "+from.ID+" "+by+" "+text)
 }
 
-// took is what was done since.
+// took returns the acts since the last call.
 func (c *talked) took() []string {
 	did := c.did
 	c.did = nil
@@ -104,7 +104,8 @@ func TestAnOwnerTalksFromElsewhere(t *testing.T) {
 	require.Empty(t, s.says(&protocol.ChatUnsubscribe{SessionID: s.SessionID}))
 }
 
-// What is not exactly what the owner signed, now and once, is neither said nor allowed, nor does it stand in the record.
+// Anything other than what the owner signed, now and once, is neither sent nor allowed, nor
+// recorded.
 func TestNobodyTalksForTheOwner(t *testing.T) {
 	s, room, p := conversationAt(t, nil)
 	once := protocol.ChatReply{Verdict: protocol.ChatOnce}
@@ -130,7 +131,8 @@ func TestNobodyTalksForTheOwner(t *testing.T) {
 	require.Equal(t, []string{"record answer  ada refused", "ada answers t1 ", "record halt  ada ", "ada interrupts"}, room.took())
 }
 
-// Where everybody at the local socket types, they talk as well; and where the gateway's word is enough.
+// If everyone at the local socket may type, they may talk as well; so may clients whose gateway the
+// user trusts.
 func TestWhereNoSignatureIsNeeded(t *testing.T) {
 	for _, change := range []func(c *Config){
 		func(c *Config) { c.Own = &stagedOwn{} },
@@ -143,7 +145,7 @@ func TestWhereNoSignatureIsNeeded(t *testing.T) {
 	}
 }
 
-// An agent says what it could type and submit, and nothing else.
+// An agent says only what it could type and submit.
 func TestAnAgentTalksUnderAGrant(t *testing.T) {
 	s, room, _ := conversationAt(t, nil)
 	send := &protocol.ChatSend{RequestID: "r", SessionID: s.SessionID, AgentID: "a-2", Text: "go"}

@@ -11,7 +11,8 @@ import (
 	"terminalproxy/proxy/terminal/child"
 )
 
-// A paste waits for a program that has just been started, until that asks for the brackets, waits for input, or is too old to ask.
+// A paste waits for a program that has just been started, until it enables bracketed paste, waits
+// for input, or is too old to do so.
 func TestAPasteWaitsForAProgramThatStarts(t *testing.T) {
 	const paste, lines = protocol.InputPaste, protocol.InputLines
 	young := child.Blocked{Group: 7, Leads: time.Second}

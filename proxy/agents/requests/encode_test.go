@@ -15,8 +15,8 @@ import (
 	"terminalproxy/proxy/terminal/screen"
 )
 
-// TestKeysGetTheTimeThatTheyNeed: an Escape to be seen alone, an interrupt to throw away only what came before it, and a
-// text to be taken before its Enter, which is a step of its own.
+// An Escape needs time to be read alone, an interrupt to discard only what came before it, and a
+// text to be read before its Enter, which is a separate step.
 func TestKeysGetTheTimeThatTheyNeed(t *testing.T) {
 	for names, want := range map[string]string{
 		"a b enter":          `"a" 0s, "b" 0s | "\r" 0s`,
@@ -62,8 +62,7 @@ type foreground struct {
 
 func (p foreground) Foreground() string { return p.name }
 
-// TestAnotherProxysGrantKeyIsItsUsers: while a proxy runs inside, whatever may be its grant key is
-// not an agent's to press.
+// While a proxy runs inside, an agent may not press any key that may be its grant key.
 func TestAnotherProxysGrantKeyIsItsUsers(t *testing.T) {
 	for name, pressed := range map[string]string{
 		"ctrl-g": "Ctrl+G", "ctrl-]": "Ctrl+]", "ctrl-^": "Ctrl+^", "ctrl-o": "Ctrl+O", "a ctrl-_": "Ctrl+_",
@@ -88,8 +87,8 @@ func TestAnotherProxysGrantKeyIsItsUsers(t *testing.T) {
 	}
 }
 
-// TestWhatOnlyTheUserAndTheTerminalSend: an agent's text holds neither the reclaim key nor an answer to the program's queries, in
-// any encoding and under any level; the key by its name is for level drive.
+// An agent's text holds neither the reclaim key nor an answer to the program's queries, in any
+// encoding and under any level. The key by its name needs level drive.
 func TestWhatOnlyTheUserAndTheTerminalSend(t *testing.T) {
 	reclaim, err := keys.ParseReclaimKey(`ctrl-\`)
 	require.NoError(t, err)

@@ -17,7 +17,7 @@ func part(id string, size, offset int, data string) *protocol.ChatImage {
 	return &protocol.ChatImage{Image: id, Size: size, Offset: offset, DataB64: []byte(data)}
 }
 
-// TestAnImageComesInParts: in their order, anew from the beginning, and whole.
+// The parts come in order, or anew from the beginning, and make a whole.
 func TestAnImageComesInParts(t *testing.T) {
 	var u uploads
 	require.Nil(t, u.receivePart(part("a", 6, 0, "abc")))
@@ -34,7 +34,7 @@ func TestAnImageComesInParts(t *testing.T) {
 	require.NotNil(t, u.receivePart(part("d", 2, 0, "too long")))
 }
 
-// TestImagesThatNobodyNamesAreBounded: the oldest go first, by what they said they would hold.
+// The oldest go first; each counts with its announced size.
 func TestImagesThatNobodyNamesAreBounded(t *testing.T) {
 	var u uploads
 	for _, id := range strings.Split("abcdefgh", "") {
@@ -52,7 +52,7 @@ func TestImagesThatNobodyNamesAreBounded(t *testing.T) {
 	require.Equal(t, "small"+strings.Repeat("x", 99), u[len(u)-1].id)
 }
 
-// TestAPromptWithAnImage: its bytes are those that are signed, and no agent sends any.
+// The signature covers the image's bytes, and agents send no images.
 func TestAPromptWithAnImage(t *testing.T) {
 	s, c, _ := conversationAt(t, func(c *Config) { c.Own = &stagedOwn{} })
 	png := []byte("\x89PNG\r\n\x1a\n" + strings.Repeat("x", 100))

@@ -14,7 +14,7 @@ import (
 	"terminalproxy/proxy/terminal/keys"
 )
 
-// desk is where the keys of people elsewhere arrive.
+// desk receives the keys of remote people.
 type desk struct {
 	typed  strings.Builder
 	by     string
@@ -30,7 +30,7 @@ func (d *desk) Press(_, at time.Time, by string, keys []byte) error {
 	return d.refuse
 }
 
-// took is what was typed since.
+// took returns what was typed since the last call.
 func (d *desk) took() string {
 	s := d.typed.String()
 	d.typed.Reset()
@@ -45,7 +45,7 @@ type page struct {
 	no      uint64
 }
 
-// next is the message that follows the one before.
+// next returns the message that follows the one before.
 func (p *page) next(kind protocol.InputKind, data string, change ...func(m *protocol.Keys)) *protocol.Keys {
 	m := &protocol.Keys{RequestID: "r", SessionID: p.session, KeyNo: p.no + 1, After: p.no, At: time.Now().UnixMilli(), InputKind: kind, Data: data}
 	for _, c := range change {
@@ -97,7 +97,7 @@ func TestAPageTypes(t *testing.T) {
 	require.Equal(t, "\x1b[13;2u\x1b[103;5u", d.took(), "which is the program's key")
 }
 
-// TestAGatewayThatLiesTypesNothing: what is not exactly what the page signed for this session, now and next, is refused.
+// Anything but what the page signed for this session, now and as the next message, is refused.
 func TestAGatewayThatLiesTypesNothing(t *testing.T) {
 	again := func(m *protocol.Keys) *protocol.Keys { c := *m; return &c }
 	for name, lie := range map[string]func(p *page, before *protocol.Keys) *protocol.Keys{
@@ -158,7 +158,7 @@ func TestAGatewayThatLiesTypesNothing(t *testing.T) {
 	}
 }
 
-// TestWhatFollowsARefusalWaitsForANewBeginning, or it could mean something else.
+// TestWhatFollowsARefusalWaitsForANewBeginning, since it could mean something else.
 func TestWhatFollowsARefusalWaitsForANewBeginning(t *testing.T) {
 	s, d, p := pageAt(t, nil)
 	s.does(t, p.next(protocol.InputText, "rm "))
@@ -226,14 +226,14 @@ func TestAPasteIsOneWhole(t *testing.T) {
 	require.Empty(t, d.took())
 }
 
-// TestAPagesReclaimKeyTakesBack, and opens nothing on the user's terminal.
+// TestAPagesReclaimKeyTakesBack also checks that the key opens nothing on the user's terminal.
 func TestAPagesReclaimKeyTakesBack(t *testing.T) {
 	for _, c := range []struct{ custom, pressed string }{
 		{`ctrl-\`, `ctrl-\`},
 		{`ctrl-\`, "ctrl-4"},
 		{`ctrl-\`, `ctrl-shift-\`},
 		{`ctrl-\`, "ctrl-|"},
-		{`ctrl-\`, "ctrl-shift-4"}, // which a terminal cannot tell from it
+		{`ctrl-\`, "ctrl-shift-4"}, // a terminal cannot tell it apart
 		{"ctrl-]", "ctrl-]"},
 		{"ctrl-]", "ctrl-shift-]"},
 	} {
@@ -249,7 +249,7 @@ func TestAPagesReclaimKeyTakesBack(t *testing.T) {
 	}
 }
 
-// TestAUsersOwnTerminalTakesKeysWhenItsUserSaidSo: for every owner, or with the owner's key.
+// For every owner, or with the owner's key.
 func TestAUsersOwnTerminalTakesKeysWhenItsUserSaidSo(t *testing.T) {
 	who := protocol.Signer{Name: "ada"}
 	s, d, p := pageAt(t, func(c *Config) {

@@ -11,12 +11,12 @@ import (
 	"terminalproxy/proxy/consent/control"
 )
 
-// TestAProofCountsOnceForThisMomentAndThisSession: a gateway that keeps one, or has another agent use it, gains nothing.
+// A gateway that keeps a proof, or lets another agent use it, gains nothing.
 func TestAProofCountsOnceForThisMomentAndThisSession(t *testing.T) {
 	var judged []control.Agent
 	s := newStage(func(c *Config) {
 		c.LocalAgent = func(message, signature []byte) (string, error) {
-			if string(message) == string(signature) { // who can sign, here
+			if string(message) == string(signature) { // the signer, here
 				return "claude", nil
 			}
 			return "", errors.New("no")
@@ -68,7 +68,7 @@ func TestAProofCountsOnceForThisMomentAndThisSession(t *testing.T) {
 	}
 }
 
-// TestProofsAreForgotten, and bounded.
+// TestProofsAreForgotten; their number is bounded.
 func TestProofsAreForgotten(t *testing.T) {
 	var p proofs
 	now := time.Now()
@@ -80,14 +80,14 @@ func TestProofsAreForgotten(t *testing.T) {
 	require.Len(t, p, 1)
 }
 
-// TestNeverIsNotAQuestion: the agent reads why, at once.
+// The agent reads why, at once.
 func TestNeverIsNotAQuestion(t *testing.T) {
 	no := notNowError("r", &control.NeverError{Rule: "config.toml:7"})
 	require.Equal(t, protocol.CodeUserRefused, no.Code)
 	require.Equal(t, "a rule of the user's (config.toml:7) never gives you the keyboard here", no.Message)
 }
 
-// TestWhatAnAgentAsksWithNamesNoKey: it stands beside the proxy's own words.
+// It stands beside the proxy's own words.
 func TestWhatAnAgentAsksWithNamesNoKey(t *testing.T) {
 	s := newStage(nil)
 	s.says(&protocol.ControlRequest{

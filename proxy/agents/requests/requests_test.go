@@ -17,7 +17,7 @@ func TestAMessageForAnotherSession(t *testing.T) {
 	require.Equal(t, control.Observing, s.machine.Phase())
 }
 
-// TestWhatComesTooLate: everything that wants an answer gets one, also when the program has ended.
+// Every request that needs an answer gets one, even after the program's end.
 func TestWhatComesTooLate(t *testing.T) {
 	s := newStage(nil)
 	s.over = true
@@ -35,7 +35,7 @@ func TestWhatComesTooLate(t *testing.T) {
 	}
 }
 
-// TestAnAgentNeedNotAskInItsOwnTerminal, while nobody is attached who could be asked.
+// As long as no one is attached who could be asked.
 func TestAnAgentNeedNotAskInItsOwnTerminal(t *testing.T) {
 	ask := func(agent string) *protocol.ControlRequest {
 		return &protocol.ControlRequest{RequestID: "r", SessionID: "sh-1", AgentID: agent, AgentName: "x", Level: protocol.LevelDrive}
@@ -89,8 +89,8 @@ func TestWhoClosesASession(t *testing.T) {
 	require.True(t, s.killed, "a person may, too")
 }
 
-// TestWhatAnOwnerDecides: what gives agents more needs an owner's signature of this moment, and what takes from them needs
-// nobody's.
+// A decision that gives agents more needs an owner's signature of this moment; one that takes away
+// needs no signature.
 func TestWhatAnOwnerDecides(t *testing.T) {
 	signed := func(change func(m *protocol.ControlDecide)) *protocol.ControlDecide {
 		m := &protocol.ControlDecide{
@@ -150,7 +150,7 @@ func TestWhatAnOwnerDecides(t *testing.T) {
 	}
 }
 
-// TestWhoIsMutedElsewhere: muting and refusing need nobody's signature; what lets an agent speak again does, and counts once.
+// Muting and refusing need no signature; unmuting needs one, which counts once.
 func TestWhoIsMutedElsewhere(t *testing.T) {
 	s := newStage(func(c *Config) {
 		c.Owner = func(_, _ []byte) (protocol.Signer, error) { return protocol.Signer{Name: "ada"}, nil }
@@ -185,7 +185,7 @@ func TestWhoIsMutedElsewhere(t *testing.T) {
 	require.Equal(t, "ada", s.machine.State(time.Now()).Muted.By)
 	s.does(t, decide(func(m *protocol.ControlDecide) { m.Mute = protocol.MuteOn }))
 	s.refuses(t, protocol.CodeBusy, off)
-	off.Epoch = s.machine.Epoch() // were it for the present one, it would have been decided before that
+	off.Epoch = s.machine.Epoch() // for the present epoch, it would have been decided before that
 	s.refuses(t, protocol.CodeBusy, off)
 	require.Equal(t, "claude", s.machine.State(time.Now()).Silent, "whoever kept the decision cannot use it again")
 }

@@ -8,8 +8,8 @@ import (
 	"terminalproxy/proxy/consent/line"
 )
 
-// TestThePromptOfOneShell: an input that waited while the user typed goes to the prompt that its agent
-// saw, however the user's line stood there. It goes to nothing else.
+// An input that waited while the user typed goes to the prompt that its agent saw, in whatever way
+// the user's line ended there, and to no other.
 func TestThePromptOfOneShell(t *testing.T) {
 	for name, c := range map[string]struct {
 		saw, now glimpse

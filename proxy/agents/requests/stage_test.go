@@ -16,7 +16,8 @@ import (
 	"terminalproxy/proxy/terminal/screen"
 )
 
-// stage is a handler and everything around it: the test is the observer's goroutine, the pump's and the link's.
+// stage is a handler and everything around it: the test plays the goroutines of the observer, the
+// pump and the link.
 type stage struct {
 	*Handler
 	machine *control.Machine
@@ -27,7 +28,7 @@ type stage struct {
 	blank   bool // the program has shown nothing yet
 	behind  bool // there is output that the model was not fed
 	blocked child.Blocked
-	noted   []string // what those who look were told that an agent typed
+	noted   []string // the agents' typing that viewers were told of
 }
 
 func newStage(change func(c *Config)) *stage {
@@ -47,14 +48,14 @@ func newStage(change func(c *Config)) *stage {
 // Send implements [Link].
 func (s *stage) Send(m protocol.Message) { s.sent = append(s.sent, m) }
 
-// says has a message handled, and returns what is sent at once.
+// says handles a message, and returns what is sent at once.
 func (s *stage) says(m protocol.Message) []protocol.Message {
 	s.sent = nil
 	s.Handle(m)
 	return s.sent
 }
 
-// refuses has a message handled that is refused.
+// refuses handles a message that must be refused.
 func (s *stage) refuses(t *testing.T, code protocol.Code, m protocol.Message) (why string) {
 	t.Helper()
 	sent := s.says(m)
@@ -66,7 +67,7 @@ func (s *stage) refuses(t *testing.T, code protocol.Code, m protocol.Message) (w
 	return no.Message
 }
 
-// does has a message handled that is done.
+// does handles a message that must be done.
 func (s *stage) does(t *testing.T, m protocol.Message) {
 	t.Helper()
 	require.Equal(t, []protocol.Message{&protocol.Done{RequestID: protocol.RequestID(m)}}, s.says(m))

@@ -12,7 +12,7 @@ import (
 	"terminalproxy/proxy/terminal/child"
 )
 
-// TestTheReceiptSaysHowFarEachPartCame: from how many bytes of the whole were written, in order.
+// It follows from how many bytes of the whole were written, in order.
 func TestTheReceiptSaysHowFarEachPartCame(t *testing.T) {
 	m := &protocol.Input{Parts: []protocol.InputPart{
 		{InputKind: protocol.InputLines, Data: "a\nb"}, {InputKind: protocol.InputKeys, Data: "x enter"}, {InputKind: protocol.InputText, Data: "no"},
@@ -26,7 +26,7 @@ func TestTheReceiptSaysHowFarEachPartCame(t *testing.T) {
 	in.noteOutgoing(append([]input.Piece{piece(1, pasteBegins), piece(0, "a\rb"), piece(0, pasteEnds)}, rest...))
 	in.rev = 9
 	in.noteOutgoing(rest)
-	in.noteOutgoing(rest[3:]) // after the user typed: the step goes on
+	in.noteOutgoing(rest[3:]) // after the user typed: the step continues
 	of := func(kind protocol.InputKind, written, dropped int, from uint64) protocol.PartResult {
 		return protocol.PartResult{InputKind: kind, WrittenBytes: written, DroppedBytes: dropped, FromSeq: from}
 	}
@@ -42,7 +42,8 @@ func TestTheReceiptSaysHowFarEachPartCame(t *testing.T) {
 	require.Nil(t, (&delivery{m: &protocol.Input{Data: "x"}, steps: splitSteps(&protocol.Input{Data: "x"})}).partResults(1), "it had none")
 }
 
-// What a shell runs has the kernel collect lines, as cat does; but it may be about to ask for a secret.
+// For a shell's command the kernel collects lines, as for cat; but it may be about to ask for a
+// secret.
 func TestWhatAShellRunsIsWaitedFor(t *testing.T) {
 	cooked := line.Facts{Settings: line.Settings{Canonical: true, Echo: true}}
 	for _, c := range []struct {
@@ -61,7 +62,8 @@ func TestWhatAShellRunsIsWaitedFor(t *testing.T) {
 	}
 }
 
-// Enter waits for who read the text, shows something else, and has yet to look at what it read.
+// Enter waits for a program that read the text, shows something else, and has not handled what it
+// read.
 func TestWhoRunsHasNotTakenTheText(t *testing.T) {
 	polls := child.Blocked{Group: 1, Asleep: true, Shares: true}
 	sleeps, runs := child.Blocked{Group: 1, Asleep: true}, child.Blocked{Group: 1}

@@ -28,7 +28,8 @@ func (o openWaits) CancelWait(id string) bool {
 	return was
 }
 
-// A wait for what was typed ends as the user takes the keyboard back, also when it comes after that.
+// A wait for what was typed ends as the user takes the keyboard back, also when it comes after
+// that.
 func TestAWaitEndsWithTheGrant(t *testing.T) {
 	s := newStage(func(c *Config) {
 		c.Observer = openWaits{c.Observer.(stagedObserver), make(map[string]bool)}
@@ -64,7 +65,8 @@ func TestAWaitEndsWithTheGrant(t *testing.T) {
 	require.NotContains(t, s.driving, "the next grant")
 }
 
-// A wait that takes too much ends with words, and not as one whose time is over; what the agent is to be told waits for its next one.
+// A wait that takes too much work ends with a reason of its own, not as a timeout; what the agent
+// is to be told waits for its next wait.
 func TestADearWaitEndsWithWords(t *testing.T) {
 	s := newStage(nil)
 	s.finishWait(time.Now(), &protocol.Wait{RequestID: "1", AgentID: "ada"}, snapshot.Result{ID: "1", End: snapshot.Dear})

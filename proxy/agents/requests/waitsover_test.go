@@ -11,7 +11,7 @@ import (
 	"terminalproxy/proxy/view/snapshot"
 )
 
-// waitingObserver answers no wait before the test says so.
+// waitingObserver answers a wait only when the test says so.
 type waitingObserver struct {
 	stagedObserver
 	open map[string]func(snapshot.Result)
@@ -29,8 +29,9 @@ func (o waitingObserver) AnswerWait(_ time.Time, _ *protocol.Wait, out *protocol
 	out.Seq = o.model.Rev()
 }
 
-// A client that lost its connection repeats its wait under the same id, with the time that is left: while it is open that changes
-// nothing, and when it was answered, to a connection that was gone, the same answer comes again.
+// A client that lost its connection repeats its wait under the same id, with the remaining time.
+// While the wait is open that changes nothing. If it was answered to the lost connection, the same
+// answer comes again.
 func TestARepeatedWaitHasItsAnswer(t *testing.T) {
 	for name, until := range map[string]protocol.Until{
 		"text": {Text: "done"}, "regex": {Regex: "d.ne"}, "gone": {Gone: "x"}, "idle": {QuietMs: 5}, "settled": {Settled: true}, "changed": {Changed: true},

@@ -12,7 +12,7 @@ import (
 	"terminalproxy/proxy/consent/input"
 )
 
-// ending is a way for an input to end: what the machine goes through, and what the pump says.
+// ending is a way for an input to end: the machine's steps, and the pump's receipt.
 type ending struct {
 	name    string
 	does    func(m *control.Machine, now time.Time)
@@ -24,7 +24,6 @@ type ending struct {
 	says   string
 }
 
-// endings are all there are.
 func endings() []ending {
 	nothing := func(*control.Machine, time.Time) {}
 	ends := func(why protocol.Reason) func(m *control.Machine, now time.Time) {
@@ -81,14 +80,14 @@ func endings() []ending {
 	}
 }
 
-// TestEveryEndOfAnInputHasItsOwnWords walks through them: whoever reads one learns what happened, and nothing that did not.
+// An agent that reads one learns exactly what happened.
 func TestEveryEndOfAnInputHasItsOwnWords(t *testing.T) {
 	fates, reasons, causes := map[input.Fate]bool{}, map[protocol.Reason]bool{}, map[control.Cause]bool{}
 	said := map[string]string{}
 	for _, c := range endings() {
 		s := newStage(nil)
 		now := time.Now()
-		if c.receipt.Err != control.ErrNoGrant { //nolint:errorlint // it is this one
+		if c.receipt.Err != control.ErrNoGrant { //nolint:errorlint // exactly this one
 			require.NoError(t, s.machine.Give(now, control.RemoteGrant{Level: protocol.LevelType}))
 			require.NoError(t, s.machine.Request(now, control.Request{ID: "r", Agent: control.Agent{ID: "a-1", Name: "claude"}, Level: protocol.LevelType}))
 		}

@@ -40,7 +40,7 @@ func startWith(t *testing.T, c acp.Config, script string) *session {
 
 type session = chattest.Conversation
 
-// The kind of an option counts, and not what the agent calls it.
+// The kind of an option counts, not the agent's name for it.
 func TestAnApproval(t *testing.T) {
 	for verdict, want := range map[chat.Verdict]string{chat.Once: `"optionId":"2"`, chat.Refuse: `"optionId":"3"`} {
 		s := start(t, prompted+asks+`< "id":"p"`+"\n", "")
@@ -57,8 +57,8 @@ func TestAnApproval(t *testing.T) {
 	}
 }
 
-// TestAnApprovalOfACallThatWasTold: what the approval leaves out was said with the call; what it says counts more, and a call that has ended
-// says nothing.
+// The call's report fills in what the approval leaves out. What the approval says counts more, and
+// an ended call fills in nothing.
 func TestAnApprovalOfACallThatWasTold(t *testing.T) {
 	told := func(more string) string {
 		return `> {"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"tool_call","toolCallId":"t",` + more + "}}}\n"
@@ -92,7 +92,8 @@ func TestAnApprovalOfACallThatWasTold(t *testing.T) {
 	}
 }
 
-// An id that is open already refuses both: the answer to what was shown would count for something else. One without an id is none.
+// A request under an id that is already open refuses both requests: the answer to the one shown
+// could count for the other. A request without an id does not count.
 func TestAnApprovalTwice(t *testing.T) {
 	without := strings.Replace(asks, `"id":"p",`, "", 1)
 	s := start(t, prompted+without+asks+strings.Replace(asks, "touch x", "rm -r x", 1)+`< "id":"p"`+"\n"+done, "")
@@ -151,7 +152,7 @@ func TestWhatIsNotUnderstoodIsRefused(t *testing.T) {
 	require.Empty(t, s.Open()[0].Allows, "of two options of a kind none is chosen")
 }
 
-// One prompt after the other, since agents take the second for the end of the first.
+// Prompts are sent one after the other, since agents take a second one for the end of the first.
 func TestFollowUpsWait(t *testing.T) {
 	update := func(words string) string {
 		return `> {"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"` + words + `"}}}}` + "\n"
@@ -172,8 +173,8 @@ func TestFollowUpsWait(t *testing.T) {
 	require.Equal(t, 2, strings.Count(s.Heard(), "session/prompt"))
 }
 
-// TestAnApprovalOutOfPlace: one without an id, in no turn, of an agent that ends. Nothing is allowed without an answer, and what else the
-// agent says still comes.
+// An approval without an id, outside any turn, or of an agent that ends. Nothing is allowed without
+// an answer, and the agent's other messages still arrive.
 func TestAnApprovalOutOfPlace(t *testing.T) {
 	without := strings.Replace(asks, `"id":"p",`, "", 1)
 	words := `> {"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"STILL HERE"}}}}` + "\n"
@@ -214,7 +215,7 @@ func TestAnApprovalOutOfPlace(t *testing.T) {
 	}
 }
 
-// TestAnApprovalOfManyBytes comes whole: what is too long to be shown, each place says for itself.
+// A large approval arrives whole; each place that shows it says what it has to cut.
 func TestAnApprovalOfManyBytes(t *testing.T) {
 	var asked []chat.Request
 	line := acp.Reader("s1", func(e chat.Event) {
@@ -227,7 +228,7 @@ func TestAnApprovalOfManyBytes(t *testing.T) {
 	require.Greater(t, len(asked[0].Input), 10<<20)
 }
 
-// TestANoticeIsNotTheAnswer: of an agent that is known to put notices between its model's words.
+// Some agents put notices between their model's words.
 func TestANoticeIsNotTheAnswer(t *testing.T) {
 	update := func(words string) string {
 		return `> {"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"` + words + `"}}}}` + "\n"
@@ -273,12 +274,13 @@ func TestItSaysWhyItDidNotStart(t *testing.T) {
 		"kill": "eliza was killed",
 	} {
 		s := start(t, script, "s1")
-		_ = s.Send("you", "lost") // it is refused where the agent is gone already
+		_ = s.Send("you", "lost") // it is refused if the agent is gone already
 		require.Contains(t, s.Until(chat.Failed).Why, why)
 	}
 }
 
-// What an agent tells again of a conversation that goes on is not new, also when it comes behind the answer.
+// When a conversation continues, what the agent repeats of it is not new, even if it comes after
+// the answer.
 func TestItGoesOn(t *testing.T) {
 	old := `> {"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"OLD"}}}}` + "\n"
 	s := start(t, initialized+"< session/load\n"+old+`> {"jsonrpc":"2.0","id":ID,"result":null}`+"\n"+old+

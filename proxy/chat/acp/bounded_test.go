@@ -12,7 +12,7 @@ import (
 	"terminalproxy/proxy/chat/chattest"
 )
 
-// TestWhatIsKeptOfAnAgentIsBounded: whatever an agent sends, and whether its calls ever end.
+// Memory is bounded whatever an agent sends, and whether or not its calls end.
 func TestWhatIsKeptOfAnAgentIsBounded(t *testing.T) {
 	const edits, size = 250, 200 << 10
 	call := func(id int, more string) []byte {
@@ -40,7 +40,7 @@ func TestWhatIsKeptOfAnAgentIsBounded(t *testing.T) {
 	}
 }
 
-// TestALongTextIsToldInParts: nothing of it is lost.
+// A long text is passed on in parts, without a loss.
 func TestALongTextIsToldInParts(t *testing.T) {
 	said := ""
 	line := acp.Reader("s1", func(e chat.Event) {

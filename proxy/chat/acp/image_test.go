@@ -11,7 +11,7 @@ import (
 
 var image = []chat.Image{{Name: "a.png", Type: "image/png", Data: []byte("hi!")}}
 
-// TestAnImageGoesToAnAgentThatSaysSo, as a block behind the text; no other one is sent anything.
+// The image is a block after the text. An agent that does not support images is sent nothing.
 func TestAnImageGoesToAnAgentThatSaysSo(t *testing.T) {
 	for says, takes := range map[string]bool{`"promptCapabilities":{"image":true}`: true, `"promptCapabilities":{"image":false}`: false, `"loadSession":true`: false} {
 		script := strings.Replace(prompted, `"loadSession":true`, says, 1) + done
@@ -29,7 +29,7 @@ func TestAnImageGoesToAnAgentThatSaysSo(t *testing.T) {
 	}
 }
 
-// TestAnAgentThatStartsHasYetToSay whether it takes images.
+// An agent that is still starting has yet to say whether it takes images.
 func TestAnAgentThatStartsHasYetToSay(t *testing.T) {
 	s := start(t, "< initialize\n", "")
 	require.ErrorContains(t, s.SendImages("you", "look", image), "eliza has yet to say whether it takes images")

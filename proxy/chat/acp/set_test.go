@@ -22,7 +22,7 @@ const (
 		`"requestedSchema":{"type":"object","required":["n"],"properties":{"n":{"type":"integer"}}}}}` + "\n"
 )
 
-// What is said while a turn runs goes into it at once where the agent takes that.
+// A message during a turn goes into the turn at once, if the agent takes that.
 func TestSteering(t *testing.T) {
 	s := start(t, steered+"< _session/steering\n"+`> {"jsonrpc":"2.0","id":ID,"result":{"outcome":"injected"}}`+"\n"+
 		"< _session/steering\n"+`> {"jsonrpc":"2.0","id":ID,"result":{"outcome":"promptRequired"}}`+"\n"+
@@ -40,7 +40,7 @@ func TestSteering(t *testing.T) {
 	require.Equal(t, 2, strings.Count(got, `"idleBehavior":"promptRequired"`))
 }
 
-// What an interrupted turn took in may be lost; what it did not is dropped.
+// What an interrupted turn took in may be lost; the rest is dropped.
 func TestSteeringIsInterrupted(t *testing.T) {
 	s := start(t, steered+"< _session/steering\n"+`> {"jsonrpc":"2.0","id":ID,"result":{"outcome":"injected"}}`+"\n< _session/steering\n< session/cancel\n"+
 		`> {"jsonrpc":"2.0","id":5,"result":{"outcome":"promptRequired"}}`+"\n"+`> {"jsonrpc":"2.0","id":3,"result":{"stopReason":"cancelled"}}`+"\n", "")
@@ -71,7 +71,7 @@ func TestAForm(t *testing.T) {
 	}
 }
 
-// A form may be taken back, and one that cannot be shown is declined.
+// A form may be withdrawn, and one that cannot be shown is declined.
 func TestAFormThatIsNotAnswered(t *testing.T) {
 	s := start(t, prompted+formAsked+`> {"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":"f"}}`+"\n", "")
 	require.NoError(t, s.Send("you", "go"))
@@ -114,7 +114,7 @@ func TestWhatCanBeSet(t *testing.T) {
 	require.Contains(t, s.Heard(), `"value":"a"`)
 }
 
-// The mode in which the agent asks is set before the conversation begins, or it does not begin.
+// The conversation begins only once the mode in which the agent asks is set.
 func TestTheModeInWhichItAsks(t *testing.T) {
 	for answer, then := range map[string]chat.State{`"result":{}`: chat.AtPrompt, `"error":{"code":1,"message":"no such mode"}`: chat.Failed} {
 		s := startWith(t, acp.Config{Mode: "read-only"}, settings+"< session/set_mode\n"+`> {"jsonrpc":"2.0","id":ID,`+answer+"}\n< session/prompt\n"+done)

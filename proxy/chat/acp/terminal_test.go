@@ -12,7 +12,7 @@ import (
 	"terminalproxy/proxy/chat/acp"
 )
 
-// places are terminals in which nothing runs: what is killed has ended.
+// places are terminals in which nothing runs: a killed program has ended.
 type places struct {
 	fails    error
 	ran      chan acp.Command

@@ -23,7 +23,7 @@ func (deskSession) Typed()                             {}
 func (deskSession) StateChanged(control.State)         {}
 func (deskSession) ControlChanged(control.Event)       {}
 
-// dialog is a driver of whose agent a dialog may stand on the screen.
+// dialog is a driver whose agent may show a dialog on the screen.
 type dialog struct {
 	chat.Beside
 	open bool
@@ -31,12 +31,12 @@ type dialog struct {
 
 func (d *dialog) Dialog() bool { return d.open }
 
-// admits is control that lets everybody type.
+// admits is a control that lets every agent type.
 type admits struct{ input.Control }
 
 func (admits) Admit(time.Time, string, uint64) error { return nil }
 
-// While a person is asked, agents' keys are held at every level, and nobody else's.
+// While a person is asked, agents' keys are held at every level, and only theirs.
 func TestNoAgentAnswersADialogByKeys(t *testing.T) {
 	d := &dialog{open: true}
 	a := New(Config{Driver: d})
@@ -48,7 +48,8 @@ func TestNoAgentAnswersADialogByKeys(t *testing.T) {
 	require.NoError(t, a.Guard(admits{}).Admit(time.Now(), "codex", 1))
 }
 
-// What was sent for somebody is typed as long as the user let it, and what an agent may have sent under its own grant only.
+// Input for a person stays valid as long as the user allows, an agent's input only under its own
+// grant.
 func TestWhatWasSentStandsAsLongAsItsGrant(t *testing.T) {
 	now := time.Now()
 	a := authority.New(control.Config{Keyboard: true}, deskSession{})

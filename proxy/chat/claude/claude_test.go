@@ -61,7 +61,7 @@ func TestAnApproval(t *testing.T) {
 	}
 }
 
-// TestNobodysAnswerAllowsNothing: whatever goes wrong while an approval is open.
+// Whatever goes wrong while an approval is open, nothing is allowed.
 func TestNobodysAnswerAllowsNothing(t *testing.T) {
 	for name, c := range map[string]struct {
 		then string
@@ -207,7 +207,7 @@ func TestItsCommandLine(t *testing.T) {
 	}
 }
 
-// Of what was sent while a turn ran it says what becomes of it.
+// Claude Code reports what became of messages sent while a turn ran.
 func TestFollowUps(t *testing.T) {
 	lifecycle := func(state string) string {
 		return `> {"type":"command_lifecycle","command_uuid":"UUID","state":"` + state + "\"}\n"
@@ -226,7 +226,7 @@ func TestFollowUps(t *testing.T) {
 	s.Until(chat.Ended)
 }
 
-// What can be set is set by requests of ours, and what comes of it is told, whoever did it.
+// Our requests set what can be set, and each change is reported, whoever made it.
 func TestWhatCanBeSet(t *testing.T) {
 	s := start(t, "< initialize\n"+`> {"type":"control_response","response":{"subtype":"success","request_id":"ours-1","response":{"current_permission_mode":"default","models":[{"value":"opus","description":"best"},{"value":"haiku"}]}}}`+"\n"+
 		"< set_model\n"+`> {"type":"control_response","response":{"subtype":"success","request_id":"ours-2","response":{}}}`+"\n"+
@@ -243,7 +243,7 @@ func TestWhatCanBeSet(t *testing.T) {
 	require.Contains(t, s.Heard(), `"model":"haiku"`)
 }
 
-// The form of an MCP server is asked as other questions are.
+// An MCP server's form is asked as other questions are.
 func TestAServersForm(t *testing.T) {
 	form := `> {"type":"control_request","request_id":"r1","request":{"subtype":"elicitation","mcp_server_name":"deploy","message":"Where to?",` +
 		`"mode":"form","requested_schema":{"type":"object","required":["host"],"properties":{"host":{"type":"string","enum":["a","b"]}}}}}` + "\n"

@@ -9,13 +9,14 @@ import (
 	"terminalproxy/proxy/chat"
 )
 
-// switching is the dialog of /model behind a first turn.
+// switching shows the dialog of /model after a first turn.
 func (u *tui) switching() {
 	u.draw("● DONE", "▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔", "  Switch model?", "", "  The full history gets re-read.", "", "  ❯ 1. Yes, switch to Sonnet", "    2. No, go back", "", "  Enter to confirm · Esc to cancel")
 }
 
-// TestADialogOfItsOwn: what stands in place of the prompt, and no hook asks about, is a question elsewhere: its choices are pressed, a refusal
-// is Escape, an answer at the terminal closes it, and a prompt says that it waits.
+// A dialog in place of the prompt, for which no hook asks, is a remote question. Its choices are
+// pressed, a refusal is Escape, an answer at the terminal closes it, and a prompt says that it
+// waits.
 func TestADialogOfItsOwn(t *testing.T) {
 	for reply, key := range map[string]string{"No, go back": "2", "": "\x1b"} {
 		u := atPrompt(t)
@@ -44,7 +45,7 @@ func TestADialogOfItsOwn(t *testing.T) {
 	}
 }
 
-// TestADialogOfItsOwnIsAnsweredAtTheTerminal: and one without choices is only left.
+// A dialog without choices can only be left.
 func TestADialogOfItsOwnIsAnsweredAtTheTerminal(t *testing.T) {
 	u := atPrompt(t)
 	u.switching()
@@ -63,7 +64,8 @@ func TestADialogOfItsOwnIsAnsweredAtTheTerminal(t *testing.T) {
 	require.Equal(t, "\x1b", <-pressed)
 }
 
-// TestAnApprovalIsNoDialogOfItsOwn: also when its hook is gone, and no turn is known to run; what stands there may be less than what it allows.
+// An approval is not such a dialog, even if its hook is gone and no turn is known to run: the
+// screen may show less than the approval allows.
 func TestAnApprovalIsNoDialogOfItsOwn(t *testing.T) {
 	u := atPrompt(t)
 	answer := u.asks(bash)
@@ -73,7 +75,7 @@ func TestAnApprovalIsNoDialogOfItsOwn(t *testing.T) {
 	u.Next("its end", func(r chat.Record) bool { return r.Closed != nil })
 	u.draw("", rule, "touch f2", "Do you want to proceed?", " ❯ 1. Yes", "   2. No", "", " Esc to cancel")
 	u.driver.FollowDialogAt(0)
-	u.driver.FollowDialogAt(time.Minute) // a dialog of its own is a request after a second
+	u.driver.FollowDialogAt(time.Minute) // such a dialog becomes a request after a second
 	require.Empty(t, u.Open())
 	u.prompt("")
 	require.Eventually(t, func() bool { return !u.driver.Dialog() }, time.Minute, 10*time.Millisecond, "the prompt is seen")
@@ -83,7 +85,7 @@ func TestAnApprovalIsNoDialogOfItsOwn(t *testing.T) {
 	u.Next("the dialog", func(r chat.Record) bool { return r.Request != nil })
 }
 
-// TestTheModelThatAPersonNamesIsConfirmed: an agent's command opens the dialog for a person.
+// An agent's command opens the dialog for a person.
 func TestTheModelThatAPersonNamesIsConfirmed(t *testing.T) {
 	for _, person := range []bool{true, false} {
 		u := atPrompt(t)
@@ -113,7 +115,7 @@ func TestTheModelThatAPersonNamesIsConfirmed(t *testing.T) {
 	}
 }
 
-// TestACommandThatTakesTimeToBeDrawn is read when it has gone from the prompt, and is no turn.
+// The command is read when it has gone from the prompt, and is not a turn.
 func TestACommandThatTakesTimeToBeDrawn(t *testing.T) {
 	u := atPrompt(t)
 	drawn := make(chan struct{})

@@ -2,16 +2,15 @@ package claude
 
 import "time"
 
-// SignWithin has the driver wait that long for the sign of a prompt.
+// SignWithin sets how long the driver waits for the sign of a prompt.
 func (d *TUI) SignWithin(t time.Duration) { d.sign = t }
 
-// TypeOf is for tests.
 var TypeOf = typeOf
 
-// Patience has the driver wait that long for a hook that nobody has to be asked for.
+// Patience sets how long the driver waits for a hook that needs no person.
 func (d *TUI) Patience(t time.Duration) { d.patience = t }
 
-// FollowDialogAt has the driver follow its dialog as if it were so much later, and returns when it has.
+// FollowDialogAt lets the driver follow its dialog as if it were later, and returns when it has.
 func (d *TUI) FollowDialogAt(later time.Duration) {
 	done := make(chan struct{})
 	d.enqueue(func() {

@@ -18,7 +18,7 @@ import (
 	"terminalproxy/proxy/chat/claude"
 )
 
-// hookConn is a hook's connection of the test's own.
+// hookConn makes a hook's connection that the test controls.
 func hookConn(t *testing.T) net.Conn {
 	t.Helper()
 	conn, err := net.Dial("unix", os.Getenv("TERMINALPROXY_CHAT_SOCKET"))
@@ -27,14 +27,15 @@ func hookConn(t *testing.T) net.Conn {
 	return conn
 }
 
-// says sends what a hook says first, and what it was told.
+// says sends a hook's first message, and what the hook was told.
 func says(t *testing.T, conn net.Conn, event, told string) {
 	t.Helper()
 	_, err := fmt.Fprintf(conn, "{%q:%q,%q:%q}\n%s\n", "key", os.Getenv("TERMINALPROXY_CHAT_KEY"), "event", event, told)
 	require.NoError(t, err)
 }
 
-// within fails a test whose do does not return: its ceiling is far below the patience that the driver has in these tests.
+// within fails a test whose do does not return: its ceiling is far below the patience that the
+// driver has in these tests.
 func within(t *testing.T, what string, do func()) {
 	t.Helper()
 	done := make(chan struct{}, 1)
@@ -42,7 +43,7 @@ func within(t *testing.T, what string, do func()) {
 	fake.Receive(t, done, what)
 }
 
-// TestASilentHookHoldsNobodyUp: whatever a hook has said by then, the end of a session does not wait for it.
+// Whatever a hook has sent by then, the end of a session does not wait for it.
 func TestASilentHookHoldsNobodyUp(t *testing.T) {
 	for name, say := range map[string]func(u *tui, conn net.Conn){
 		"it has said nothing": func(*tui, net.Conn) {},
@@ -70,7 +71,7 @@ func TestASilentHookHoldsNobodyUp(t *testing.T) {
 	}
 }
 
-// TestAnAnswerReachesAHookThatReadsLate: what the socket did not take at once follows.
+// What the socket did not take at once follows.
 func TestAnAnswerReachesAHookThatReadsLate(t *testing.T) {
 	u := atPrompt(t)
 	conn := hookConn(t)
@@ -84,7 +85,7 @@ func TestAnAnswerReachesAHookThatReadsLate(t *testing.T) {
 	require.True(t, strings.HasSuffix(string(got), "}\n"))
 }
 
-// TestHooksComeUntilTheEnd: the race detector sees one that comes while the session ends.
+// The race detector sees a hook that comes while the session ends.
 func TestHooksComeUntilTheEnd(t *testing.T) {
 	for range 20 {
 		u := beside(t)

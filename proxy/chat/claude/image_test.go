@@ -9,7 +9,7 @@ import (
 	"terminalproxy/proxy/chat/claude"
 )
 
-// TestAnImageIsABlock behind the text, as Claude Code has them.
+// The block comes after the text, in Claude Code's format.
 func TestAnImageIsABlock(t *testing.T) {
 	s := start(t, ready+"< look\n"+done, claude.Config{})
 	s.Until(chat.AtPrompt)
@@ -18,7 +18,7 @@ func TestAnImageIsABlock(t *testing.T) {
 	require.Contains(t, s.Heard(), `"content":[{"text":"look","type":"text"},{"source":{"data":"aGkh","media_type":"image/png","type":"base64"},"type":"image"}]`)
 }
 
-// TestTheInterfaceTakesNoImage: what would be typed is text.
+// What would be typed is text.
 func TestTheInterfaceTakesNoImage(t *testing.T) {
 	s := chat.New("claude", claude.NewTUI(claude.TUIConfig{}))
 	require.ErrorContains(t, s.SendImages("you", "look", []chat.Image{{Name: "a.png", Type: "image/png", Data: []byte("x")}}),

@@ -69,7 +69,7 @@ func TestBesideItsInterface(t *testing.T) {
 	}
 }
 
-// The record that 2.1.329 wrote, and a half of it twice: what is in it is said, in its order.
+// The record that 2.1.329 wrote, read in two halves twice: its content is reported in order.
 func TestARecordOfClaudes(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("testdata", "transcript.jsonl"))
 	require.NoError(t, err)
@@ -94,7 +94,8 @@ func TestARecordOfClaudes(t *testing.T) {
 	}, got)
 }
 
-// A conversation that goes on is read from near its end, however long it is, and /clear begins another one.
+// A conversation that continues is read from near its end, however long it is, and /clear begins
+// another one.
 func TestALongRecord(t *testing.T) {
 	u := beside(t)
 	const size = 100 << 20
@@ -135,7 +136,8 @@ func TestTypeOf(t *testing.T) {
 	}
 }
 
-// A dialog answered at the terminal, in whatever way that is seen, closes the request, and whoever answers it afterwards is told so.
+// However the driver notices that a dialog was answered at the terminal, it closes the request, and
+// tells so to anyone who answers it afterwards.
 func TestAnsweredAtTheTerminal(t *testing.T) {
 	for name, answered := range map[string]func(u *tui){
 		"a key":      func(u *tui) { u.driver.Pressed([]byte("1")) },
@@ -167,7 +169,8 @@ func (u *tui) seen() {
 	u.Notice("shortened the conversation")
 }
 
-// What goes wrong with a hook allows nothing: it prints no answer, a tool is blocked, and a dialog stays with agents' keys held.
+// A faulty hook allows nothing: it prints no answer, a tool is blocked, and a dialog stays with
+// agents' keys held.
 func TestNoHookFailsOpen(t *testing.T) {
 	u, answer := asking(t)
 	u.seen()
@@ -206,7 +209,7 @@ func TestNoHookFailsOpen(t *testing.T) {
 	require.True(t, strings.HasPrefix(fake.Receive(u.T, answer, "the answer"), `{"hookSpecificOutput"`), "refused")
 }
 
-// answersHooks puts something else in the session's place, which says that to every hook and hangs up.
+// answersHooks replaces the session with a listener that says words to every hook and hangs up.
 func answersHooks(t *testing.T, words string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "hooks")
@@ -222,7 +225,7 @@ func answersHooks(t *testing.T, words string) {
 			}
 			in := bufio.NewReader(conn)
 			_, _ = in.ReadBytes('\n')
-			_, _ = in.ReadBytes('\n') // it has said all
+			_, _ = in.ReadBytes('\n') // it has sent everything
 			if words != "" {
 				_, _ = conn.Write([]byte(words + "\n"))
 			}
@@ -232,7 +235,7 @@ func answersHooks(t *testing.T, words string) {
 	t.Cleanup(func() { _ = l.Close(); serving.Wait() })
 }
 
-// TestTwoAnswers: of the page and another one, one counts.
+// Of two answers, one from the page, one counts.
 func TestTwoAnswers(t *testing.T) {
 	u, answer := asking(t)
 	id := u.Open()[0].ID
@@ -268,7 +271,8 @@ func TestQuestionsBeside(t *testing.T) {
 	require.Equal(t, map[string]string{"Which?": "none", "What?": "a, b"}, got.Out.Decision.Input.Answers)
 }
 
-// Keys of agents are held from the announcement of a tool until the prompt is drawn again, whatever becomes of the request.
+// Agents' keys are held from the announcement of a tool until the prompt is drawn again, whatever
+// becomes of the request.
 func TestADialogHoldsKeys(t *testing.T) {
 	u := beside(t)
 	require.False(t, u.driver.Dialog())
@@ -291,7 +295,8 @@ func TestADialogHoldsKeys(t *testing.T) {
 	require.Eventually(t, func() bool { return !u.driver.Dialog() }, 2*time.Minute, time.Millisecond)
 }
 
-// What the user has typed and not sent is never submitted, and nothing is pressed before the text was.
+// What the user has typed and not sent is never submitted, and no key is pressed before the text
+// has appeared.
 func TestSubmitting(t *testing.T) {
 	t.Run("the user's line", func(t *testing.T) {
 		u := atPrompt(t)
@@ -427,7 +432,7 @@ func TestItsArguments(t *testing.T) {
 	for _, c := range []struct {
 		args         []string
 		settings     string // the user's, "" for headless
-		want         string // behind the settings
+		want         string // after the settings
 		conversation string
 	}{
 		{nil, "", "--session-id new --permission-mode default", "new"},
@@ -464,7 +469,7 @@ func TestItsArguments(t *testing.T) {
 	}
 }
 
-// TestHome: where nobody sits at the terminal, the user's configuration is there, and nothing of it changes.
+// Without a user at the terminal, the user's configuration is in place and does not change.
 func TestHome(t *testing.T) {
 	own, dir := t.TempDir(), t.TempDir()
 	t.Setenv("CLAUDE_CONFIG_DIR", own)

@@ -27,7 +27,7 @@ type screen struct {
 	typed   []string
 	closed  bool
 	hands   atomic.Int64 // how often the keyboard was taken back
-	// reacts draws what Claude Code does with what is typed.
+	// reacts draws Claude Code's reaction to typed text.
 	reacts func(piece string)
 }
 
@@ -55,7 +55,7 @@ func (s *screen) end() {
 	s.changed.Broadcast()
 }
 
-// Type is that of a terminal: nothing follows the user's keys.
+// Type types as a terminal does: nothing follows the user's keys.
 func (s *screen) Type(t chat.Typing) {
 	go func() {
 		out := chat.Typed{}
@@ -92,7 +92,7 @@ func (s *screen) may(piece int, t *chat.Typing, out *chat.Typed) error {
 			return chat.ErrUserTyped
 		}
 		err := t.May(piece, s.now)
-		if err != chat.ErrNotYet || s.closed { //nolint:errorlint // it is this one
+		if err != chat.ErrNotYet || s.closed { //nolint:errorlint // exactly this one
 			return err
 		}
 		s.changed.Wait()
@@ -111,7 +111,7 @@ type tui struct {
 
 const rule = "──────────────────────────────"
 
-// draw draws rows: a row that begins with ❯ has its caret at the end.
+// draw draws rows: a row that begins with ❯ has the cursor at its end.
 func (u *tui) draw(rows ...string) {
 	u.screen.mu.Lock()
 	u.screen.now = chat.Screen{Pastes: true}
@@ -136,7 +136,7 @@ func (u *tui) dialog(question string) {
 	u.draw("", rule, question, "Do you want to proceed?", " ❯ 1. Yes", "   2. No", "", " Esc to cancel · Tab to amend")
 }
 
-// hook is what Claude Code does: it runs a hook, and gets what that prints.
+// hook runs a hook as Claude Code does, and returns what it prints.
 func (u *tui) hook(event string, more string) (out string, status int) {
 	u.T.Helper()
 	told := fmt.Sprintf(`{"session_id":%q,"transcript_path":%q,"cwd":"/home/ada/work","hook_event_name":%q%s}`, u.id, u.record(), event, more)
@@ -145,7 +145,7 @@ func (u *tui) hook(event string, more string) (out string, status int) {
 	return answer.String(), status
 }
 
-// passes runs a hook that is answered at once, by nothing.
+// passes runs a hook that gets an empty answer at once.
 func (u *tui) passes(event string, more string) {
 	u.T.Helper()
 	out, status := u.hook(event, more)
@@ -166,7 +166,7 @@ func (u *tui) writes(text string) {
 	u.driver.Printed()
 }
 
-// beside begins a conversation, before anything of Claude Code's has come.
+// beside begins a conversation, before any output of Claude Code's.
 func beside(t *testing.T, change ...func(*claude.TUI)) *tui {
 	t.Helper()
 	u := &tui{session: &session{T: t}, screen: newScreen(), home: t.TempDir(), id: "b3a4c53a-e7be-4d2b-9712-84cdf9e4473b", took: make(chan struct{}, 9)}
@@ -198,7 +198,8 @@ func atPrompt(t *testing.T, change ...func(*claude.TUI)) *tui {
 	return u
 }
 
-// asking is one at whose terminal a dialog stands, with the answer that its hook gives, and its exit status behind that.
+// asking begins a conversation with a dialog at its terminal, and returns the answer of its hook,
+// followed by the hook's exit status.
 func asking(t *testing.T) (u *tui, answer chan string) {
 	t.Helper()
 	u = atPrompt(t)
@@ -222,14 +223,14 @@ func (u *tui) asks(what string) (answer chan string) {
 		answer <- fmt.Sprint(out, " ", status)
 	})
 	u.T.Cleanup(func() {
-		assert.NoError(u.T, u.Close()) // a hook that nobody answered waits on until then
+		assert.NoError(u.T, u.Close()) // an unanswered hook waits until then
 		running.Wait()
 	})
 	u.Next("a request", func(r chat.Record) bool { return r.Request != nil })
 	return answer
 }
 
-// begins waits until the prompt is taken, and ends its turn: then no prompt waits any more.
+// begins waits until the prompt is taken, and ends its turn: then no prompt waits any longer.
 func (u *tui) begins() {
 	u.T.Helper()
 	fake.Receive(u.T, u.took, "the prompt")
@@ -238,7 +239,7 @@ func (u *tui) begins() {
 	u.Until(chat.AtPrompt)
 }
 
-// takes is Claude Code, which shows a prompt, and takes it at Enter.
+// takes plays Claude Code, which shows a prompt, and takes it at Enter.
 func (u *tui) takes(text string) func(string) {
 	return func(piece string) {
 		if u.prompt(text); piece == "\r" {

@@ -10,7 +10,7 @@ import (
 	"terminalproxy/proxy/chat/form"
 )
 
-// What agents' adapters make of a model's questions: a field for words of one's own stands beside each.
+// The agents' adapters put a text field beside each of a model's questions.
 func TestAQuestionWithAFieldForWords(t *testing.T) {
 	f, err := form.Read("Please answer.", json.RawMessage(`{"type":"object","properties":{
 		"question_0":{"type":"string","title":"Colour","description":"Which colour?","oneOf":[{"const":"Red","title":"Red","description":"warm"},{"const":"Blue","title":"Blue"}]},
@@ -56,7 +56,7 @@ func TestAServersForm(t *testing.T) {
 	}
 }
 
-// A form without fields asks whether.
+// A form without fields asks yes or no.
 func TestAFormWithoutFields(t *testing.T) {
 	f, err := form.Read("Really?", json.RawMessage(`{"type":"object","properties":{}}`))
 	require.NoError(t, err)

@@ -13,7 +13,8 @@ import (
 	"terminalproxy/proxy/chat/lock"
 )
 
-// TestMain is another process that takes a lock when told to: it says so and waits for its end.
+// TestMain is also another process that takes a lock when told to: it says so and waits for its
+// end.
 func TestMain(m *testing.M) {
 	dir := os.Getenv("TEST_LOCK_DIR")
 	if dir == "" {
@@ -39,7 +40,7 @@ func other(t *testing.T, dir string) *exec.Cmd {
 	return cmd
 }
 
-// TestOneWriter: who comes second hears who has the conversation; one who was killed has nothing.
+// The second process hears who has the conversation; a killed one has nothing.
 func TestOneWriter(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "chat")
 	holder := other(t, dir)
@@ -57,7 +58,7 @@ func TestOneWriter(t *testing.T) {
 	require.NoFileExists(t, filepath.Join(dir, "c2.lock"), "the one before is free")
 }
 
-// TestTakeAndRelease: in one process, too, one has it; what is refused changes nothing.
+// Within one process, too, one writer has the conversation; a refusal changes nothing.
 func TestTakeAndRelease(t *testing.T) {
 	dir := t.TempDir()
 	one, two := lock.New(dir, "one"), lock.New(dir, "two")
@@ -77,7 +78,7 @@ func TestTakeAndRelease(t *testing.T) {
 	require.Empty(t, left)
 }
 
-// TestSomethingElseStandsThere: no rest of a file makes a sentence, and no link is followed.
+// No remains of a file make it into a sentence, and no link is followed.
 func TestSomethingElseStandsThere(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "c1.lock"), []byte(`{"pid":1,"what":"`+string(make([]byte, 5000))), 0o600))

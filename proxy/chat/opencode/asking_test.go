@@ -10,7 +10,7 @@ import (
 	"terminalproxy/proxy/chat/opencode"
 )
 
-// TestTheUserDecidesWhatOpencodeAsksFor: in the environment, or in the configuration.
+// In the environment, or in the configuration.
 func TestTheUserDecidesWhatOpencodeAsksFor(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("XDG_CONFIG_HOME", dir)

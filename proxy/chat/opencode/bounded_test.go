@@ -12,7 +12,7 @@ import (
 	"terminalproxy/proxy/chat/opencode"
 )
 
-// TestWhatIsKeptOfTheServerIsBounded: of messages, parts, calls and sessions, under whatever names.
+// Messages, parts, calls and sessions, under any names.
 func TestWhatIsKeptOfTheServerIsBounded(t *testing.T) {
 	take := opencode.Reader("ses_1", func(chat.Event) {})
 	long := strings.Repeat("x", 1000)

@@ -7,7 +7,7 @@ import (
 	"terminalproxy/proxy/chat/recent"
 )
 
-// Reader is a driver in a conversation, as far as it takes in events.
+// Reader is the part of a driver in a conversation that takes in events.
 func Reader(session string, report func(chat.Event)) (take func(kind, properties string)) {
 	d := &Driver{turn: newTurn(), answered: recent.New[bool](namesMost), open: map[string]open{}, session: session, report: report}
 	return func(kind, properties string) {

@@ -25,7 +25,8 @@ import (
 	"terminalproxy/proxy/chat/stdio"
 )
 
-// asServer is what the test binary says as opencode's server, and passwordFile where it leaves its password and process.
+// asServer makes the test binary opencode's server, with its value as the output. In passwordFile
+// the server leaves its password and its process.
 const (
 	asServer     = "CHAT_TEST_SAYS"
 	passwordFile = "CHAT_TEST_PASSWORD"
@@ -41,12 +42,12 @@ func TestMain(m *testing.M) {
 		}
 		fmt.Println("Warning: something first")
 		fmt.Println(says)
-		time.Sleep(time.Hour) // until it is told to end; select {} is a deadlock where cgo is off
+		time.Sleep(time.Hour) // until it is told to end; select {} is a deadlock if cgo is off
 	}
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("net/http/httptest.(*Server).goServe.func1"))
 }
 
-// call is what the server was asked.
+// call is a request to the server.
 type call struct{ what, body string }
 
 // server plays opencode's server.
@@ -54,12 +55,12 @@ type server struct {
 	t      *testing.T
 	http   *httptest.Server
 	left   string        // file with the password
-	calls  chan call     // but for those that only read
+	calls  chan call     // without those that only read
 	events chan string   // for the stream; "" ends it
 	end    chan struct{} // ends the streams
 
 	mu    sync.Mutex
-	says  map[string]string // answers, by what was asked
+	says  map[string]string // answers, by request
 	fails map[string]int    // status instead of an answer
 }
 
@@ -80,7 +81,7 @@ func newServer(t *testing.T) *server {
 	return s
 }
 
-// process is what the server's process left: its password, its id and its arguments.
+// process returns what the server's process left: its password, its id and its arguments.
 func (s *server) process() (password string, pid int, args string) {
 	b, err := os.ReadFile(s.left)
 	require.NoError(s.t, err)
@@ -138,7 +139,7 @@ func (s *server) happens(events ...string) {
 	}
 }
 
-// answers says what a question is answered from now on.
+// answers sets the answer to a request from now on.
 func (s *server) answers(what, said string, fails int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -158,7 +159,7 @@ func (s *server) asked(what string) (body string) {
 	return ""
 }
 
-// talk is a conversation through the driver, and the records that are read.
+// talk is a conversation through the driver, and the records that were read.
 type talk struct {
 	*server
 	*opencode.Driver
@@ -216,7 +217,7 @@ func tool(status, output string) string {
 	return fmt.Sprintf(`{"type":"message.part.updated","properties":{"part":{"id":"prt_t","messageID":"msg_2","sessionID":"ses_1","type":"tool","tool":"bash","callID":"call_1","state":{"status":%q,"input":{"command":"touch made"},%q:"no output"}}}}`, status, output)
 }
 
-// said are the events by which the server takes a prompt of ours on.
+// said returns the events with which the server accepts one of our prompts.
 func (k *talk) said(id, words string) []string {
 	k.t.Helper()
 	require.NoError(k.t, k.session.Send("page", words))
@@ -226,7 +227,7 @@ func (k *talk) said(id, words string) []string {
 	return []string{message(id, "ses_1", "user", ""), text(got.Parts[0].ID, id, "ses_1", words, 0)}
 }
 
-// TestATurn: what is said and done comes once and in order, from us and from opencode's own interface.
+// What is said and done, by us and in opencode's own interface, comes once and in order.
 func TestATurn(t *testing.T) {
 	k := newServer(t).talks(opencode.Config{Env: []string{"OPENCODE_SERVER_PASSWORD=from elsewhere"}})
 	require.Equal(t, "ses_1", k.session.Conversation())
@@ -260,7 +261,7 @@ func TestATurn(t *testing.T) {
 	}).Turn)
 }
 
-// TestAnswers: the first answer counts, here or there, and each side hears of the other's.
+// The first answer counts, in either place, and each side hears of the other's.
 func TestAnswers(t *testing.T) {
 	k := newServer(t).talks(opencode.Config{Resume: "ses_1"})
 	k.happens(busy, asks, asks)
@@ -305,8 +306,8 @@ func TestAnswers(t *testing.T) {
 	require.Equal(t, chat.Closed{ID: "que_3", Why: "refused in opencode's own interface"}, k.closed("que_3"))
 }
 
-// TestInterrupt: what is open is refused, and what waits is taken back. An interruption by Esc in opencode's own interface closes what is
-// open, too, which opencode says nothing of.
+// Open requests are refused, and waiting prompts withdrawn. An interruption by Esc in opencode's
+// own interface closes open requests, too, although opencode does not report it.
 func TestInterrupt(t *testing.T) {
 	k := newServer(t).talks(opencode.Config{Resume: "ses_1"})
 	k.happens(k.said("msg_1", "think")...)
@@ -333,7 +334,7 @@ func TestInterrupt(t *testing.T) {
 	require.Equal(t, chat.Turn{Outcome: chat.Broken, Why: "APIError: no credit"}, k.session.Turn())
 }
 
-// TestKilled: with the server everything open is refused, and it is said.
+// When the server is killed, everything open is refused, and the user is told.
 func TestKilled(t *testing.T) {
 	k := newServer(t).talks(opencode.Config{})
 	k.happens(busy, asks)
@@ -346,7 +347,7 @@ func TestKilled(t *testing.T) {
 	require.Error(t, k.Send(chat.Prompt{ID: "1", Text: "hello"}))
 }
 
-// TestTheStreamEnds: what happened without it is asked for.
+// What happened without the stream is asked for.
 func TestTheStreamEnds(t *testing.T) {
 	k := newServer(t).talks(opencode.Config{Resume: "ses_1"})
 	k.happens(busy, asks)
@@ -363,8 +364,8 @@ func TestTheStreamEnds(t *testing.T) {
 	require.Equal(t, chat.Done, k.session.Turn().Outcome)
 }
 
-// TestWhereTheUserTalks: the conversation that the user opens in opencode's own interface is followed; those of the agent's helpers are
-// not, but what they ask is.
+// The conversation that the user opens in opencode's own interface is followed. Those of the
+// agent's helpers are not, but their questions are.
 func TestWhereTheUserTalks(t *testing.T) {
 	k := newServer(t).talks(opencode.Config{})
 	k.asked("POST /session")
@@ -380,7 +381,7 @@ func TestWhereTheUserTalks(t *testing.T) {
 	k.asked("POST /session/ses_2/prompt_async")
 }
 
-// TestAnEmptyConversationIsTakenAway, and one in which something was said stays.
+// A conversation in which something was said stays.
 func TestAnEmptyConversationIsTakenAway(t *testing.T) {
 	k := newServer(t).talks(opencode.Config{})
 	require.NoError(t, k.session.Close())
@@ -396,7 +397,7 @@ func TestAnEmptyConversationIsTakenAway(t *testing.T) {
 	require.Empty(t, k.calls)
 }
 
-// TestItDoesNotServe: nothing is left behind.
+// A server that does not start leaves nothing behind.
 func TestItDoesNotServe(t *testing.T) {
 	_, err := opencode.Serve(t.Context(), opencode.Config{Program: "no-such-program"})
 	missing := &stdio.NotInstalledError{}
@@ -422,7 +423,7 @@ func TestItDoesNotServe(t *testing.T) {
 	require.ErrorContains(t, serve(ctx, ""), "its server does not start: it took too long")
 }
 
-// TestArguments: those that opencode takes when it attaches to a server.
+// Those that opencode takes when it attaches to a server.
 func TestArguments(t *testing.T) {
 	for args, want := range map[string]opencode.Config{
 		"": {}, "-c": {Latest: true}, "--continue": {Latest: true}, "-s ses_1": {Resume: "ses_1"}, "--session=ses_1 -c": {Resume: "ses_1", Latest: true},
@@ -438,7 +439,7 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// TestTheLatestConversation: where there is none, one is opened.
+// If there is none, one is opened.
 func TestTheLatestConversation(t *testing.T) {
 	s := newServer(t)
 	s.answers("GET /session", `[]`, 0)
@@ -449,7 +450,8 @@ func TestTheLatestConversation(t *testing.T) {
 	require.Empty(t, s.calls)
 }
 
-// TestTheInterfaceEnds: its end is the server's, and why it ended is told. A dialog of it is known while it stands.
+// The interface's end is the server's, and its reason is told. A dialog in it is known while it
+// stands.
 func TestTheInterfaceEnds(t *testing.T) {
 	for why, told := range map[string]string{"": "", "was killed: killed": "opencode was killed: killed"} {
 		k := newServer(t).talks(opencode.Config{Resume: "ses_1"})
@@ -467,7 +469,8 @@ func TestTheInterfaceEnds(t *testing.T) {
 	}
 }
 
-// TestAClaimedConversation: where somebody else has it nothing starts; where the user goes to another one it is said.
+// If another process has the conversation, nothing starts; if the user goes to another
+// conversation, the user is told.
 func TestAClaimedConversation(t *testing.T) {
 	s := newServer(t)
 	taken := func(string) error { return errors.New("somebody else has it") }

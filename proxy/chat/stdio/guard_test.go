@@ -38,7 +38,8 @@ func TestMain(m *testing.M) {
 	select {}
 }
 
-// TestAnAgentEndsWithItsKilledHost: also one that ignores the end of its input, and signals, and what it started.
+// Even an agent that ignores the end of its input, and signals, ends, with the processes that it
+// started.
 func TestAnAgentEndsWithItsKilledHost(t *testing.T) {
 	for name, script := range map[string]string{
 		"reads its input": `echo $$; cat >/dev/null`,
@@ -65,8 +66,8 @@ func TestAnAgentEndsWithItsKilledHost(t *testing.T) {
 	}
 }
 
-// TestWhatAnAgentLeavesEndsWithIt: an adapter ends, or is killed, and the agent behind it reads its input no more. What has a session of its
-// own asked to outlive it.
+// An adapter ends, or is killed, and the agent behind it no longer reads its input. A process with
+// a session of its own has asked to outlive the agent.
 func TestWhatAnAgentLeavesEndsWithIt(t *testing.T) {
 	for name, c := range map[string]struct {
 		script, why string
@@ -109,7 +110,7 @@ func isGone(pid int) bool {
 	return syscall.Kill(pid, 0) != nil || err == nil && strings.Contains(string(stat), ") Z ")
 }
 
-// TestADeafAgentIsNotWaitedFor: Close sends it the signal at once, and reports how it ended.
+// Close sends it the signal at once, and reports how it ended.
 func TestADeafAgentIsNotWaitedFor(t *testing.T) {
 	began, why := make(chan struct{}), ""
 	program, err := stdio.Start(stdio.Config{

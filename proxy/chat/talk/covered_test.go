@@ -18,7 +18,7 @@ import (
 	"terminalproxy/proxy/view/redact"
 )
 
-// secrets are texts in which each rule of redaction finds one, between « and ».
+// secrets returns texts in which each rule of redaction finds one secret, between « and ».
 func secrets(t *testing.T) (all []string) {
 	t.Helper()
 	read := func(name string) []string {
@@ -52,8 +52,8 @@ func secrets(t *testing.T) (all []string) {
 		`curl -H "Cookie: sid=«0123456789abcdef»"`, "own rule: «anything at all»")
 }
 
-// TestWhatIsCoveredIsNotAllowedUnseen: for every rule of redaction, with a command behind the secret's first characters, behind all of it,
-// or in its place: the card shows the command, or offers nothing that allows, and takes nothing that does.
+// For every rule of redaction, a command follows the secret's first characters, follows the secret,
+// or replaces it. The card shows the command, or neither offers nor takes an approval.
 func TestWhatIsCoveredIsNotAllowedUnseen(t *testing.T) {
 	own, err := redact.NewOwn([]string{"own rule: (.+)"}, nil)
 	require.NoError(t, err)
@@ -84,7 +84,8 @@ func commandsBehind(secrets []string) (commands []string) {
 	return commands
 }
 
-// askCovered has an agent ask for each command in a conversation of its own, and returns how many were covered.
+// askCovered lets an agent ask for each command in a new conversation, and returns how many were
+// covered.
 func askCovered(t *testing.T, rules *redact.Own, commands []string) (covered int) {
 	t.Helper()
 	a, w := &agent{}, &wire{grown: make(chan struct{}), t: t}
@@ -135,7 +136,7 @@ func askCovered(t *testing.T, rules *redact.Own, commands []string) (covered int
 	return covered
 }
 
-// TestWhatCannotBeSeenIsWrittenOut in what a person may allow: zero-width characters, turns of direction, escape sequences.
+// Zero-width characters, turns of direction, and escape sequences, in what a person may allow.
 func TestWhatCannotBeSeenIsWrittenOut(t *testing.T) {
 	r, a, w := open(t)
 	r.Subscribe(0)

@@ -34,7 +34,7 @@ func (a *agent) says(text string) {
 	a.report(chat.Said{Item: chat.Item{Kind: chat.Text, Text: text}})
 }
 
-// wire is where the gateway would be. What is sent must be a message.
+// wire stands in for the gateway. Everything sent must be a message.
 type wire struct {
 	mu    sync.Mutex
 	sent  []protocol.Message
@@ -54,7 +54,7 @@ func (w *wire) Send(m protocol.Message) {
 	w.grown = make(chan struct{})
 }
 
-// until waits for the records that were sent in all to be as wanted.
+// until waits until all the records sent are as wanted.
 func (w *wire) until(t *testing.T, done func(records []protocol.ChatRecord, lost uint64, status *protocol.ChatStatus) bool) {
 	t.Helper()
 	for late := time.After(time.Minute); ; {
@@ -83,7 +83,7 @@ func (w *wire) until(t *testing.T, done func(records []protocol.ChatRecord, lost
 	}
 }
 
-// texts are the items and pieces of records.
+// texts returns the items and pieces of records.
 func texts(records []protocol.ChatRecord) (all []string) {
 	for _, r := range records {
 		switch {
@@ -147,7 +147,8 @@ func TestWhatIsLostIsCounted(t *testing.T) {
 	})
 }
 
-// Nothing leaves while the user hides the screen. Afterwards what is open is known, and what was said is not.
+// While the user hides the screen, nothing is sent. Afterwards the open requests are known, and
+// what was said is not.
 func TestNothingLeavesWhileTheScreenIsHidden(t *testing.T) {
 	r, a, w := open(t)
 	r.Subscribe(0)
@@ -173,7 +174,7 @@ func TestNothingLeavesWhileTheScreenIsHidden(t *testing.T) {
 	w.mu.Unlock()
 	now := time.Now()
 	r.Hide(now, false)
-	for time.Since(now) < 2*time.Millisecond { // the time of a record is told in milliseconds
+	for time.Since(now) < 2*time.Millisecond { // a record's time is in milliseconds
 		runtime.Gosched()
 	}
 	a.says("after")
@@ -195,7 +196,7 @@ func TestNothingLeavesWhileTheScreenIsHidden(t *testing.T) {
 	r.Hide(time.Now(), true) // Close does not wait for its end
 }
 
-// No piece of a secret is seen, however it is written.
+// No piece of a secret is visible, however it is written.
 func TestPiecesAreCoveredWhole(t *testing.T) {
 	r, a, w := open(t)
 	r.Subscribe(0)
@@ -212,7 +213,8 @@ func TestPiecesAreCoveredWhole(t *testing.T) {
 	})
 }
 
-// What a person is asked to allow is shown as it is: in its order, with what cannot be seen, and without secrets.
+// A person sees exactly what they may allow: in its order, with invisible characters written out,
+// and without secrets.
 func TestAnInputIsShownExactly(t *testing.T) {
 	r, a, w := open(t)
 	r.Subscribe(0)
@@ -251,7 +253,7 @@ func TestAnAnswerIsPassedOn(t *testing.T) {
 	require.NoError(t, r.Interrupt("ada"))
 }
 
-// What waits longest has a number, by which it is told from what takes its place.
+// What waits longest has a number, which tells it from its successor.
 func TestWhatWaitsLongestHasANumber(t *testing.T) {
 	r, a, w := open(t)
 	stands := func(open int, oldest uint64) {
@@ -270,7 +272,7 @@ func TestWhatWaitsLongestHasANumber(t *testing.T) {
 	stands(0, 0)
 }
 
-// Others than the agent ask in the same conversation, and are told how it ended.
+// Other agents ask in the same conversation, and are told the outcome.
 func TestOthersAskInTheConversation(t *testing.T) {
 	r, _, w := open(t)
 	heard := make(chan protocol.ChatClosed, 1)

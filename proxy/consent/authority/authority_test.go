@@ -39,7 +39,7 @@ func (s *stagedSession) ControlChanged(e control.Event) {
 
 func (s *stagedSession) say(what string) { s.said = append(s.said, what) }
 
-// heard is what the session was asked and told since the last time.
+// heard returns what the session was asked and told since the last time.
 func (s *stagedSession) heard() []string {
 	said := s.said
 	s.said = nil
@@ -59,8 +59,7 @@ func driven(t *testing.T, s *stagedSession, oneProgram bool) (a *Authority, now 
 	return a, now
 }
 
-// TestAPromptThatNobodyAnnouncedStopsInputR26: the line settings are looked at before each piece, and the user's key lets
-// the agent go on.
+// The line settings are checked before each piece, and the user's key lets the agent go on.
 func TestAPromptThatNobodyAnnouncedStopsInputR26(t *testing.T) {
 	s := &stagedSession{}
 	a, now := driven(t, s, false)
@@ -75,7 +74,7 @@ func TestAPromptThatNobodyAnnouncedStopsInputR26(t *testing.T) {
 	require.NoError(t, a.Admit(now.Add(time.Second), "a", a.Epoch()))
 }
 
-// TestAGrantForOneProgramLooksWhoIsInFront, and another grant does not ask.
+// The authority checks the program in front only for a grant that is limited to one program.
 func TestAGrantForOneProgramLooksWhoIsInFront(t *testing.T) {
 	s := &stagedSession{front: control.Front{Group: 7, Name: "vim"}}
 	a, now := driven(t, s, true)
@@ -94,7 +93,7 @@ func TestAGrantForOneProgramLooksWhoIsInFront(t *testing.T) {
 	require.Empty(t, s.heard())
 }
 
-// TestTheUsersKeysAreTold: those for the program, and the one that shares the line.
+// The authority is told of the user's keys for the program, and of the key that shares the line.
 func TestTheUsersKeysAreTold(t *testing.T) {
 	s := &stagedSession{}
 	a, now := driven(t, s, false)
@@ -113,8 +112,8 @@ func TestTheUsersKeysAreTold(t *testing.T) {
 	require.Equal(t, []string{"typed"}, s.heard(), "the key is the program's")
 }
 
-// TestAWokenComputerWritesNothingR70: what the grant's time allowed while the computer slept is over before the next piece of an
-// agent's input, and before the user's key could give more.
+// A grant that ran out while the computer slept ends before the next piece of an agent's input, and
+// before the user's key could give more.
 func TestAWokenComputerWritesNothingR70(t *testing.T) {
 	slept := time.Hour // long ago
 	made := func() *Authority {
@@ -126,7 +125,7 @@ func TestAWokenComputerWritesNothingR70(t *testing.T) {
 	ask := control.Request{ID: "r", Agent: control.Agent{ID: "a"}, Level: protocol.LevelDrive}
 	granted := func() *Authority {
 		a := made()
-		slept += time.Hour // while nobody asked: that is no grant's time
+		slept += time.Hour // while no one asked: that is not a grant's time
 		require.NoError(t, a.Request(now, ask))
 		a.Shown(now)
 		require.True(t, a.Confirm(now.Add(time.Second)))
@@ -160,7 +159,7 @@ func TestAWokenComputerWritesNothingR70(t *testing.T) {
 	require.False(t, ok, "an idle session is not woken")
 }
 
-// TestAGrantIsInForceWhenItIsTold: an agent that types as soon as it hears of its grant types under it.
+// An agent that types as soon as it hears of its grant types under it.
 func TestAGrantIsInForceWhenItIsTold(t *testing.T) {
 	s := &stagedSession{}
 	a := New(control.Config{Keyboard: true}, s)
@@ -183,7 +182,8 @@ func TestAGrantIsInForceWhenItIsTold(t *testing.T) {
 	require.Equal(t, 2, told)
 }
 
-// TestNeverIsLookedAtBeforeEveryPiece: a grant rests in front of what a rule forbids, and a request there is refused without a question.
+// A grant pauses in front of a program that a rule forbids, and a request there is refused without
+// a question.
 func TestNeverIsLookedAtBeforeEveryPiece(t *testing.T) {
 	s := &stagedSession{front: control.Front{Group: 7, Name: "ssh"}}
 	a, now := driven(t, s, false)
@@ -198,7 +198,7 @@ func TestNeverIsLookedAtBeforeEveryPiece(t *testing.T) {
 	require.False(t, a.Away())
 }
 
-// TestAnAnnouncedProgramIsLookedAt when the announcement is over.
+// The program is checked when the announcement is over.
 func TestAnAnnouncedProgramIsLookedAt(t *testing.T) {
 	for group, given := range map[int]bool{7: true, 8: false} {
 		front := control.Front{Group: 7, Name: "psql", File: "1:1"}
@@ -216,7 +216,7 @@ func TestAnAnnouncedProgramIsLookedAt(t *testing.T) {
 	}
 }
 
-// program is one that a grant is for, as far as its coming back goes.
+// program is a program that a grant is limited to, with what its comeback needs.
 type program struct {
 	waits        bool
 	looks, anews int
@@ -225,7 +225,7 @@ type program struct {
 func (p *program) Look(time.Time) bool { p.looks++; return p.waits }
 func (p *program) Reset()              { p.anews++ }
 
-// TestAProgramComesBack when it waits for input, and in no case while it does not have the terminal.
+// A program is back when it waits for input, and never while it does not have the terminal.
 func TestAProgramComesBack(t *testing.T) {
 	s := &stagedSession{front: control.Front{Group: 7, Name: "ssh"}}
 	a, now := driven(t, s, false)

@@ -10,7 +10,7 @@ import (
 	"terminalproxy/proxy/consent/control"
 )
 
-// TestWhatAgentsAreToldOfTheKeyboard in each phase.
+// The keyboard's state as agents see it, in each phase.
 func TestWhatAgentsAreToldOfTheKeyboard(t *testing.T) {
 	at := time.UnixMilli(1_700_000_000_000)
 	ada := control.Agent{ID: "a", Name: "ada"}

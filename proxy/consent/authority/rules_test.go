@@ -10,7 +10,7 @@ import (
 	"terminalproxy/proxy/consent/names"
 )
 
-// TestASecondAgentOfANameIsJudgedByIt, also where a gateway knows it by a token.
+// The rule also judges the agent if a gateway knows it by a token.
 func TestASecondAgentOfANameIsJudgedByIt(t *testing.T) {
 	var book names.Book
 	require.Equal(t, "claude", book.Call("a", "claude"))

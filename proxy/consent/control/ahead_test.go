@@ -50,7 +50,7 @@ func TestARuleIsAnnouncedAndThenGives(t *testing.T) {
 	events := m.TakeEvents()
 	require.Len(t, events, 1)
 	require.Equal(t, "rule c:1", events[0].Decider())
-	// The shell behind it gets nothing, nor does what runs in its place.
+	// The shell behind it gets nothing, and neither does a program that runs in its place.
 	for _, f := range []control.Front{{Group: 8, Name: "psql", File: "1:1"}, {Group: 7, Name: "psql", File: "1:2"}, {Group: 7}, {}} {
 		m.Look(f)
 		require.True(t, m.Away(), "%v", f)
@@ -61,7 +61,7 @@ func TestARuleIsAnnouncedAndThenGives(t *testing.T) {
 	require.False(t, m.Driven())
 }
 
-// TestAStoppedProxyAnnouncesAnew: while it was stopped it read no key that refuses.
+// While it was stopped, it read no key that refuses.
 func TestAStoppedProxyAnnouncesAnew(t *testing.T) {
 	m := watching(t, ruled(protocol.LevelDrive))
 	m.Shown(t0)
@@ -76,7 +76,7 @@ func TestAStoppedProxyAnnouncesAnew(t *testing.T) {
 	require.True(t, m.Driven())
 }
 
-// TestARuleDoesNotGive what it does not say, or where it cannot be seen: the user is asked.
+// The rule does not allow the request, or the announcement cannot be seen: the user is asked.
 func TestARuleDoesNotGive(t *testing.T) {
 	above := ruled(protocol.LevelType)
 	above.Level = protocol.LevelDrive
@@ -110,7 +110,7 @@ func TestARuleDoesNotGive(t *testing.T) {
 	}
 }
 
-// TestRulesRestAfterANo: however the user said it, no rule gives any agent anything until the user gives control again.
+// However the user refused, no rule grants anything until the user grants control again.
 func TestRulesRestAfterANo(t *testing.T) {
 	for name, no := range map[string]func(m *control.Machine, now time.Time){
 		"at the announcement": func(m *control.Machine, now time.Time) { m.ReclaimKey(now) },
@@ -147,7 +147,7 @@ func TestRulesRestAfterANo(t *testing.T) {
 		require.NoError(t, m.Request(now.Add(time.Minute), other), name)
 		require.True(t, m.Announced(), name)
 	}
-	// Not so when the agent gave it back itself.
+	// Rules do not pause when the agent itself released control.
 	m := watching(t, ruled(protocol.LevelDrive))
 	m.Shown(t0)
 	m.Tick(after(control.AnnounceFor))
@@ -156,7 +156,7 @@ func TestRulesRestAfterANo(t *testing.T) {
 	require.True(t, m.Announced())
 }
 
-// TestARefusedTokenWaits under whatever id and name it comes back.
+// It waits under any id and name.
 func TestARefusedTokenWaits(t *testing.T) {
 	m := watching(t, ruled(protocol.LevelDrive))
 	m.ReclaimKey(t0)
@@ -165,7 +165,7 @@ func TestARefusedTokenWaits(t *testing.T) {
 	require.ErrorContains(t, m.Request(after(time.Second), again), "the user refused you")
 }
 
-// TestNeverMeetsAGrantThatIsThere: it rests in front of such a program, whoever gave it, and goes on behind that.
+// The grant pauses in front of such a program, whoever gave it, and resumes after it.
 func TestNeverMeetsAGrantThatIsThere(t *testing.T) {
 	m := control.New(control.Config{Keyboard: true, Pregrant: protocol.LevelDrive})
 	require.NoError(t, m.Request(t0, control.Request{ID: "1", Agent: control.Agent{ID: "a"}, Level: protocol.LevelDrive}))
@@ -183,7 +183,7 @@ func TestNeverMeetsAGrantThatIsThere(t *testing.T) {
 	require.False(t, m.Away())
 }
 
-// TestTheKeyGivesWhatIsAnnounced at once, and no more.
+// TestTheKeyGivesWhatIsAnnounced at once, and only that.
 func TestTheKeyGivesWhatIsAnnounced(t *testing.T) {
 	m := watching(t, ruled(protocol.LevelDrive))
 	m.Shown(t0)

@@ -23,8 +23,8 @@ var (
 
 func after(d time.Duration) time.Time { return t0.Add(d) }
 
-// place is a situation of the machine: each function brings a new machine into it, at t0, with every question drawn long
-// ago unless it says otherwise.
+// place is a situation of the machine: each function brings a new machine into it, at t0, with
+// every question drawn long ago unless it says otherwise.
 type place struct {
 	name  string
 	reach func(*testing.T) *control.Machine
@@ -86,7 +86,7 @@ var (
 	}}
 )
 
-// places are those of the table, and of the plays.
+// places are the situations of the table, and of the plays.
 var places = []place{observing, menu, freshMenu, pregranted, asked, freshAsked, granted, holding, freshHolding, ended}
 
 var held = control.Confirmation{Keys: "<Enter>", Line: `"echo hi"`, Until: after(30 * time.Second)}
@@ -110,8 +110,8 @@ func look(m *control.Machine, now time.Time) string {
 	return word
 }
 
-// TestEveryPhaseAndEvent states the whole machine: what becomes of each event in each situation, and after ">" where it leads,
-// if not back to where it was. A place is named by what is there beside its phase.
+// TestEveryPhaseAndEvent states the whole machine: the result of each event in each situation, and
+// after ">" the next situation, if it changes. A place is named by what is there beside its phase.
 func TestEveryPhaseAndEvent(t *testing.T) {
 	states := map[string]string{
 		"menu": "observing+menu", "pregrant": "observing+pregrant",
@@ -152,7 +152,8 @@ ended        observing take           pass          -                yes>asked  
 	}
 }
 
-// TestEveryRequestIsAnswered floods a question: each request of an agent gets one answer, the oldest their replacement.
+// TestEveryRequestIsAnswered floods a question: each request of an agent gets one answer, and the
+// oldest ones are told of their replacement.
 func TestEveryRequestIsAnswered(t *testing.T) {
 	m := asked.reach(t)
 	want := map[string]int{"q": 1}
@@ -201,7 +202,8 @@ func walk(r *rand.Rand, m *control.Machine, now time.Time) string {
 	}
 }
 
-// TestEpochsNeverReusedR14 walks at random: an epoch that was ever a grant's admits nothing after that grant.
+// TestEpochsNeverReusedR14 walks at random: an epoch that was ever a grant's admits nothing after
+// that grant.
 func TestEpochsNeverReusedR14(t *testing.T) {
 	for seed := range uint64(100) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -232,8 +234,8 @@ func TestEpochsNeverReusedR14(t *testing.T) {
 	}
 }
 
-// TestNextTellsEveryMoment compares a machine that is told the time every millisecond with one that is told it only when
-// it asked for it: whoever looks sees the same, at every millisecond.
+// TestNextTellsEveryMoment compares a machine that is told the time every millisecond with one that
+// is told it only when it asked for it: both look the same, at every millisecond.
 func TestNextTellsEveryMoment(t *testing.T) {
 	for seed := range uint64(10) {
 		conf := control.Config{Keyboard: true, Yield: 300 * time.Millisecond, For: 3 * time.Second}
@@ -267,7 +269,7 @@ func TestNextTellsEveryMoment(t *testing.T) {
 	}
 }
 
-// refuses has an agent ask, and the user refuse it.
+// refuses lets an agent ask, and the user refuse it.
 func refuses(t *testing.T, m *control.Machine, at time.Time, a control.Agent) {
 	t.Helper()
 	require.NoError(t, m.Request(at, request("r", a)))
@@ -275,7 +277,7 @@ func refuses(t *testing.T, m *control.Machine, at time.Time, a control.Agent) {
 	require.Equal(t, protocol.ReasonRefused, m.LastEnd().Reason)
 }
 
-// R71: refusals of a whole day are no crowd.
+// R71: refusals spread over a day do not add up.
 func TestRefusalsAreForgottenR71(t *testing.T) {
 	m := observing.reach(t)
 	now := t0
@@ -287,7 +289,7 @@ func TestRefusalsAreForgottenR71(t *testing.T) {
 	}
 }
 
-// R71: who takes its question back and asks again does not flicker either.
+// R71: an agent that withdraws its question and asks again does not make the screen flicker either.
 func TestQuestionsThatAreTakenBackR71(t *testing.T) {
 	m := observing.reach(t)
 	drawn := 0

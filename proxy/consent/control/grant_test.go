@@ -10,13 +10,13 @@ import (
 	"terminalproxy/proxy/consent/control"
 )
 
-// R70: how long control lasts that is given by the key, by the menu, by the command line and by an owner elsewhere. The question
-// says the same number.
+// R70: how long control lasts if it is granted by the key, by the menu, by the command line and by
+// a remote owner. The question states the same number.
 func TestAGrantEndsR70(t *testing.T) {
 	const unlimited = control.Unlimited
 	for _, c := range []struct {
 		name                  string
-		limit, wanted, lasts  time.Duration // of the session, of the agent, and what comes of it
+		limit, wanted, lasts  time.Duration // of the session, of the agent, and the result
 		promised, said, owner time.Duration // by the command line, and by an owner who says so
 	}{
 		{"nobody says anything", 0, 0, 10 * time.Minute, 0, 0, 10 * time.Minute},
@@ -84,7 +84,7 @@ func TestAGrantEndsR70(t *testing.T) {
 	}
 }
 
-// Everybody can be told who decided about control; where nobody did, nobody is named.
+// A decision about control has an author; without a decision, no one is named.
 func TestWhoDecided(t *testing.T) {
 	asked := func(c control.Config) *control.Machine {
 		c.Keyboard = true

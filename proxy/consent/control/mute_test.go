@@ -11,7 +11,7 @@ import (
 	"terminalproxy/proxy/consent/control"
 )
 
-// A refusal from elsewhere is meant for a request: it takes the keyboard from nobody.
+// A remote refusal is meant for a request: it takes no keyboard away.
 func TestARefusalEndsNoControl(t *testing.T) {
 	bob := control.Agent{ID: "b-1", Name: "bob"}
 	m := control.New(control.Config{Keyboard: true})
@@ -31,7 +31,7 @@ func TestARefusalEndsNoControl(t *testing.T) {
 	require.Equal(t, control.Granted, m.Phase())
 }
 
-// Who is muted from elsewhere loses what it asks for or has, and may ask again when somebody lets it.
+// An agent muted remotely loses its request or its grant, and may ask again once it is unmuted.
 func TestMutedFromElsewhere(t *testing.T) {
 	for name, reach := range map[string]func(m *control.Machine){
 		"asking":  func(*control.Machine) {},
@@ -70,7 +70,7 @@ func TestMutedFromElsewhere(t *testing.T) {
 	}
 }
 
-// Whoever shows a question can say since when it stands.
+// A question has the time since when it stands.
 func TestSinceWhenAnAgentAsks(t *testing.T) {
 	m := control.New(control.Config{Keyboard: true})
 	require.NoError(t, m.Request(t0, request("r", ada)))
@@ -80,7 +80,7 @@ func TestSinceWhenAnAgentAsks(t *testing.T) {
 	require.Zero(t, m.State(after(time.Hour)).Asked)
 }
 
-// An agent that only asks in a conversation, or writes, can be muted, from the menu and from elsewhere.
+// An agent that only asks in a conversation, or writes, can be muted, from the menu and remotely.
 func TestMutedWithoutARequest(t *testing.T) {
 	bob := control.Agent{ID: "b-1", Name: "bob", Kin: "name bob"}
 	m := control.New(control.Config{Keyboard: true})
@@ -103,7 +103,8 @@ func TestMutedWithoutARequest(t *testing.T) {
 	require.Error(t, m.Hush(t0, "bob", "grace"), "of many the oldest are forgotten")
 }
 
-// Who is refused in a conversation goes on with something else at once, and waits when that is refused too.
+// An agent refused in a conversation may ask for something else at once, and has to wait when that
+// is refused too.
 func TestRefusedInAConversation(t *testing.T) {
 	m := control.New(control.Config{Keyboard: true})
 	waits := func(now time.Time) time.Duration {

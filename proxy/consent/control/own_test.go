@@ -10,7 +10,7 @@ import (
 	"terminalproxy/proxy/consent/control"
 )
 
-// TestNothingIsGivenWhileTheUserIsAway: what is given ends when they leave, what they said ahead waits for them, an owner may give.
+// A grant ends when the user leaves, a promise waits for their return, and an owner may grant.
 func TestNothingIsGivenWhileTheUserIsAway(t *testing.T) {
 	now := time.Unix(1000, 0)
 	m := control.New(control.Config{Keyboard: true, Pregrant: protocol.LevelDrive})

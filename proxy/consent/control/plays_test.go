@@ -17,9 +17,10 @@ import (
 	"terminalproxy/proxy/view/corpus"
 )
 
-// play is a machine under the plays of testdata/plays.txt, each of which states a promise. A step says when it happens (after
-// t0; 1s+60*33ms is sixty times from 1 s on), what happens, and what came of it or is so afterwards: in one word, or as a
-// fact=value. A line with no time begins a new machine, in one of the places or as it is configured.
+// play is a machine under the plays of testdata/plays.txt, each of which states a promise. A step
+// has a time (after t0; 1s+60*33ms is sixty times from 1 s on), an event, and its result or the
+// state afterwards: in one word, or as fact=value. A line without a time begins a new machine, in
+// one of the places or as it is configured.
 type play struct {
 	*control.Machine
 	t        *testing.T
@@ -89,7 +90,7 @@ func (p *play) duration(s string) time.Duration {
 	return d
 }
 
-// agent is ada, bert or ID/NAME/KIN.
+// agent returns ada, bert or ID/NAME/KIN.
 func agent(word string) control.Agent {
 	switch parts := strings.Split(word+"//", "/"); word {
 	case "ada":
@@ -104,7 +105,7 @@ func agent(word string) control.Agent {
 func took(yes bool) string { return map[bool]string{true: "take", false: "pass"}[yes] }
 func yes(yes bool) string  { return map[bool]string{true: "yes", false: "no"}[yes] }
 
-// outcome is an error in a word.
+// outcome words an error.
 func outcome(err error) string {
 	if no, ok := errors.AsType[*control.NotNow](err); ok {
 		return fmt.Sprintf("not:%v:%d%s%s", no.For, no.Times, map[bool]string{true: ":flood"}[no.Flood], map[bool]string{true: ":muted"}[no.Muted])
@@ -123,7 +124,7 @@ func outcome(err error) string {
 	return "yes"
 }
 
-// step has something happen, and says what came of it.
+// step runs a step, and returns its result.
 func (p *play) step(s corpus.Step) (answer string) {
 	m, now, what := p.Machine, p.now, s.Words[0]
 	switch what {
@@ -164,7 +165,7 @@ func (p *play) step(s corpus.Step) (answer string) {
 		return yes(m.Release(now, agent(s.Arg(1)).ID, protocol.ReasonReleased))
 	case "end":
 		m.End(now, protocol.Reason(s.Arg(1)))
-	case "admit": // by default under the epoch of now; @n counts from the play's beginning
+	case "admit": // by default under the current epoch; @n counts from the play's beginning
 		epoch := m.Epoch()
 		if n, ok := strings.CutPrefix(s.Arg(2), "@"); ok {
 			since, err := strconv.Atoi(n)
@@ -211,7 +212,7 @@ func (p *play) step(s corpus.Step) (answer string) {
 	return ""
 }
 
-// fact is a fact about the machine.
+// fact returns a fact about the machine.
 func (p *play) fact(name string) string {
 	s := p.State(p.now)
 	since := func(at time.Time) string {
@@ -266,7 +267,7 @@ func (p *play) fact(name string) string {
 	return yes(facts[name])
 }
 
-// told is what the events of a step say: what became of which requests, and on whose word.
+// told words the events of a step: the outcome of each request, and who decided.
 func told(events []control.Event) string {
 	var all []string
 	for _, e := range events {

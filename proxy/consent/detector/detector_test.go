@@ -12,8 +12,8 @@ import (
 	"terminalproxy/proxy/terminal/screen"
 )
 
-// TestTheProxysOwnAnswersAreWaitedForR62: before somebody else reads the keyboard the terminal has answered what the proxy
-// asked, and only that: the program's questions are its own business.
+// Before another program reads the keyboard, the terminal has answered what the proxy asked, and
+// only that: the program's questions are its own business.
 func TestTheProxysOwnAnswersAreWaitedForR62(t *testing.T) {
 	d := detector.New(keys.Bindings{}, noTypist{}, false)
 	passed := ""
@@ -40,8 +40,8 @@ func TestTheProxysOwnAnswersAreWaitedForR62(t *testing.T) {
 	require.Equal(t, "\x1b[1;1Rtyped\x1b[9;9R", passed)
 }
 
-// TestTheFirstAnswersAreNotTheProgramsR62: what the terminal answers to the proxy's first questions is not typed into the
-// program, and what it answers to the program's own is.
+// The terminal's answers to the proxy's first questions are not typed into the program, and its
+// answers to the program's own questions are.
 func TestTheFirstAnswersAreNotTheProgramsR62(t *testing.T) {
 	for _, c := range []struct {
 		name, in, passed string
@@ -64,7 +64,8 @@ func TestTheFirstAnswersAreNotTheProgramsR62(t *testing.T) {
 	}
 }
 
-// R78 and R26: of the user's keys it is counted how many characters they are, in either encoding, and nothing else.
+// R78 and R26: the detector counts the characters of the user's keys, in either encoding, and keeps
+// nothing else.
 func TestTheUsersKeysAreCountedR78(t *testing.T) {
 	d := detector.New(keys.Bindings{}, noTypist{}, false)
 	d.Scan([]byte("aß*\x1b[A\x1b[97u\x1b[97;1:3u\r\x7f\x03\x1b[200~p**\x1b[201~\x1b[I\x1b[1;1R\x1c"), func(input.Unit) {})

@@ -27,8 +27,8 @@ import (
 
 const helperEnv = "PUMP_TEST_HELPER"
 
-// TestMain makes the test binary its own helper program: one that reads its terminal in raw mode and says in its output
-// what each read got.
+// TestMain makes the test binary its own helper program, which reads its terminal in raw mode and
+// prints what each read got.
 func TestMain(m *testing.M) {
 	if size := os.Getenv(helperEnv); size != "" {
 		os.Exit(recite(size))
@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// monotonic is a clock that all processes share, in nanoseconds.
+// monotonic returns a time in nanoseconds that all processes share.
 func monotonic() int64 {
 	var ts unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts); err != nil {
@@ -45,8 +45,8 @@ func monotonic() int64 {
 	return ts.Nano()
 }
 
-// recite prints every read in brackets, with the time at which it returned. It reads slowly: size bytes at a time, with a
-// write in between.
+// recite prints every read in brackets, with the time at which it returned. It reads slowly: size
+// bytes at a time, with a write in between.
 func recite(size string) int {
 	n, err := strconv.Atoi(size)
 	if err != nil {
@@ -102,7 +102,7 @@ type bench struct {
 	poll *tty.Poller
 	done chan struct{}
 
-	written int // what the program can have read of an agent's, as the receipts of the last fence say
+	written int // the agent's bytes that the program can have read, as the receipts of the last fence say
 }
 
 func startProgram(tb testing.TB, readSize string) *bench {
@@ -130,7 +130,7 @@ func startProgram(tb testing.TB, readSize string) *bench {
 	return b
 }
 
-// copyOutput hands on what the program prints, until the program's end.
+// copyOutput passes on what the program prints, until the program's end.
 func (b *bench) copyOutput() {
 	defer close(b.done)
 	defer close(b.out)
@@ -151,7 +151,7 @@ func (b *bench) copyOutput() {
 	}
 }
 
-// until collects the program's output to the mark.
+// until collects the program's output up to the mark.
 func (b *bench) until(tb testing.TB, mark string) string {
 	tb.Helper()
 	var got []byte
@@ -161,7 +161,7 @@ func (b *bench) until(tb testing.TB, mark string) string {
 	return string(got)
 }
 
-// soon receives what a pump that works sends at once.
+// soon receives what a working pump sends at once.
 func soon[T any](tb testing.TB, from <-chan T, what string) T {
 	tb.Helper()
 	late := time.NewTimer(2 * time.Minute)
@@ -176,9 +176,10 @@ func soon[T any](tb testing.TB, from <-chan T, what string) T {
 	}
 }
 
-// fence lets an agent flood the program, presses the key after so many bytes of output, types, and returns the program's reads, when
-// the pump had reclaimed, and how long after the key the agent's last byte was written (negative: before). Every round is
-// a session of the pump's on the same program.
+// fence lets an agent flood the program, presses the key after that many bytes of output, and
+// types. It returns the program's reads, when the pump had reclaimed, and how long after the key
+// the agent's last byte was written (negative: before). Every round is a session of the pump on the
+// same program.
 func (b *bench) fence(tb testing.TB, after int) (reads string, reclaimed int64, last time.Duration) {
 	ctl := &machine{Machine: control.New(control.Config{Pregrant: protocol.LevelDrive})}
 	require.NoError(tb, ctl.Request(time.Now(), control.Request{ID: "r", Agent: control.Agent{ID: agent}, Level: protocol.LevelDrive}))
@@ -228,7 +229,8 @@ func (b *bench) fence(tb testing.TB, after int) (reads string, reclaimed int64, 
 	return reads, writer.flushed, writer.last.Sub(pressed)
 }
 
-// watched remembers when the agent's last byte was written, and when what it had not read was taken from the program.
+// watched remembers when the agent's last byte was written, and when its unread bytes were taken
+// from the program.
 type watched struct {
 	program
 	last    time.Time
@@ -251,8 +253,9 @@ func (w *watched) FlushInput() (int, error) {
 
 var oneRead = regexp.MustCompile(`\[(\w+)@(\d+)\]?`)
 
-// TestFenceR15R16 floods a program that reads slowly, two hundred times, and presses the reclaim key in the middle: the
-// program reads the agent's bytes, then the user's, and what it had not read when the key was read is gone.
+// TestFenceR15R16 floods a slow reader two hundred times, and presses the reclaim key in the
+// middle. The program reads the agent's bytes, then the user's; what it had not read at the key is
+// gone.
 func TestFenceR15R16(t *testing.T) {
 	rounds := 200
 	if testing.Short() {
@@ -282,8 +285,8 @@ func TestFenceR15R16(t *testing.T) {
 	require.Zero(t, off[len(off)/2], "what the program read, less what the receipts say (R80); only while it is in a read that is not known exactly: %v", off)
 }
 
-// BenchmarkReclaimR16 reports how long after the reclaim key the agent's last byte is written to a program that reads
-// slowly while an agent floods it.
+// BenchmarkReclaimR16 measures how long after the reclaim key the agent's last byte is written to a
+// slow program that an agent floods.
 func BenchmarkReclaimR16(b *testing.B) {
 	p := startProgram(b, "32")
 	var took []time.Duration
@@ -296,7 +299,8 @@ func BenchmarkReclaimR16(b *testing.B) {
 	b.ReportMetric(float64(took[len(took)-1].Microseconds()), "max-µs")
 }
 
-// BenchmarkKeys echoes one key at a time through a real PTY: by the pump, and by a bare write beside it.
+// BenchmarkKeys echoes one key at a time through a real PTY: by the pump, and by a bare write
+// beside it.
 func BenchmarkKeys(b *testing.B) {
 	b.Run("pump", func(b *testing.B) {
 		p := startProgram(b, "32")

@@ -16,8 +16,8 @@ import (
 	"terminalproxy/proxy/view/corpus"
 )
 
-// hold makes the job one that the user has to let through, as the session does: what was let through once passes when it
-// is prepared again and is still the same. It returns the lines that the job saw.
+// hold makes the user confirm the job, as the session does: a confirmed job passes when it is
+// prepared again without a change. It returns the lines that the job saw.
 func (w *world) hold(j *job) *[]input.Line {
 	var lines []input.Line
 	asked := ""
@@ -36,15 +36,15 @@ func (w *world) hold(j *job) *[]input.Line {
 	return &lines
 }
 
-// lets has the user let through what has been on the screen long enough.
+// lets makes the user confirm what has been on the screen long enough.
 func (w *world) lets() {
 	w.ctl.Shown(time.Now())
 	w.sleep(control.Drawn)
 	w.press("\x07")
 }
 
-// TestWhatWasLetThroughIsPreparedAnew: the conditions are checked when the first byte is written; bytes that are not those
-// that the user saw are held again.
+// The conditions are checked when the first byte is written; bytes other than those that the user
+// saw are held again.
 func TestWhatWasLetThroughIsPreparedAnew(t *testing.T) {
 	inBubble(t, true, func(t *testing.T, w *world) {
 		changed := errors.New("the screen changed")
@@ -62,7 +62,7 @@ func TestWhatWasLetThroughIsPreparedAnew(t *testing.T) {
 		synctest.Wait()
 		require.Empty(t, w.written())
 		require.Equal(t, "b\r", w.ctl.State(time.Now()).Pending.Keys)
-		w.sleep(time.Second) // or it would be the first press once more
+		w.sleep(time.Second) // otherwise it would be the first press once more
 		w.lets()
 		require.Len(t, answers, 3)
 		answers[2](nil, changed)
@@ -83,8 +83,8 @@ func TestInputThatCannotBeHeldIsRefused(t *testing.T) {
 	})
 }
 
-// TestTheLineThatEnterSendsR47: with an Enter the user sees what it submits: what agents typed since the last one, also
-// under an earlier grant.
+// With an Enter the user sees what it submits: what agents typed since the last one, also under an
+// earlier grant.
 func TestTheLineThatEnterSendsR47(t *testing.T) {
 	for _, c := range corpus.Rows[struct {
 		Name, Steps, Line string
@@ -119,8 +119,7 @@ func TestTheLineThatEnterSendsR47(t *testing.T) {
 	}
 }
 
-// TestWhatWasJudgedHoldsWhenItIsWrittenR65: the program that the text was for is looked at right
-// before each piece.
+// The program that the text was for is checked right before each piece.
 func TestWhatWasJudgedHoldsWhenItIsWrittenR65(t *testing.T) {
 	inBubble(t, true, func(t *testing.T, w *world) {
 		var prepared []string // what was left

@@ -46,7 +46,7 @@ type machine struct {
 
 func (m *machine) Away() bool { return m.elsewhere }
 
-// Guarded is so in worlds that can tell who is back; in others nobody asks.
+// Guarded is true here: these worlds can tell which program is back.
 func (m *machine) Guarded() bool { return true }
 
 func (m *machine) Settle(_ time.Time, dropped, unsubmitted int) {
@@ -55,26 +55,27 @@ func (m *machine) Settle(_ time.Time, dropped, unsubmitted int) {
 	m.events = append(m.events, m.TakeEvents()...)
 }
 
-// world is a keyboard, a program and a poller in one, with a ledger of what the pump did to them, in order. It lives in a
-// synctest bubble: its goroutines are the test's and the pump's, and time passes when both wait.
+// world is a keyboard, a program and a poller in one, with a ledger of what the pump did to them,
+// in order. It lives in a synctest bubble: its goroutines are the test's and the pump's, and time
+// passes when both wait.
 type world struct {
 	t      *testing.T
 	pump   *input.Pump
 	ctl    *machine
 	ledger []string
 
-	typed chan []byte // reads of the keyboard to come; closed at its end
+	typed chan []byte // future reads of the keyboard; closed at its end
 	next  []byte      // the read that polling found
 	ended bool
-	room  int // bytes that the program takes, negative for no end
+	room  int // bytes that the program takes, negative for no limit
 	wake  chan struct{}
 	space chan struct{} // the program has room again
 	done  chan error
 	over  chan struct{} // closed with the test: no pump outlives it
-	gone  error         // what the program's Write fails with
+	gone  error         // the error of the program's Write
 	idle  int           // turns in a row in which the pump neither waited, read nor wrote
 
-	unread    int    // what FlushInput says
+	unread    int    // what FlushInput returns
 	canonical bool   // the line settings
 	spell     uint64 // how often they were seen to be raw
 	restores  bool   // the program reads one key raw, and then restores canonical mode
@@ -118,7 +119,7 @@ func (w *world) grantAgain() {
 }
 
 func (w *world) start() {
-	w.t.Cleanup(func() { close(w.over) }) // a test that fails does not come to stop
+	w.t.Cleanup(func() { close(w.over) }) // a failing test does not reach stop
 	go func() { w.done <- w.pump.Run() }()
 }
 
@@ -134,29 +135,29 @@ func (w *world) stop() {
 	}
 }
 
-// press types s; the pump has done what it does with it when press returns.
+// press types s, and returns when the pump has handled it.
 func (w *world) press(s string) {
 	w.typed <- []byte(s)
 	synctest.Wait()
 }
 
-// sleep lets time pass; what it brings has happened when sleep returns.
+// sleep lets time pass, and returns when its effects are over.
 func (w *world) sleep(d time.Duration) {
 	w.order()
 	time.Sleep(d)
 	synctest.Wait()
 }
 
-// order is called between what the test did and what the pump does after waiting, by both.
+// Both sides call order, between what the test did and what the pump does after waiting.
 func (w *world) order() {
 	w.turn.Lock()
-	w.turn.Unlock() //nolint:staticcheck // the order is all that is wanted
+	w.turn.Unlock() //nolint:staticcheck // only the order matters
 }
 
-// story is the ledger in one line.
+// story returns the ledger in one line.
 func (w *world) story() string { return strings.Join(w.ledger, " | ") }
 
-// written is everything that the program was given.
+// written returns everything that the program was given.
 func (w *world) written() string {
 	var b strings.Builder
 	for _, line := range w.ledger {
@@ -167,8 +168,8 @@ func (w *world) written() string {
 	return b.String()
 }
 
-// idleMost is how many idle turns in a row a pump may take that has something to do: in a bubble time stands still meanwhile,
-// and a pump that spins would hang the test.
+// idleMost is how many idle turns in a row a busy pump may take: time stands still in a bubble
+// meanwhile, and a pump that spins would hang the test.
 const idleMost = 10_000
 
 var (
@@ -275,7 +276,7 @@ func (w *world) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// drain lets the program take n bytes more. It is called while the pump waits.
+// drain lets the program take n more bytes. It is called while the pump waits.
 func (w *world) drain(n int) {
 	w.room = n
 	select {
@@ -298,7 +299,7 @@ func (w *world) Collects() (spell uint64, ends [input.LineEnds]byte) {
 	return w.spell + 1, [input.LineEnds]byte{'\n', '\r', 4, 0, 0, 0x15, 3}
 }
 
-// job is an input of an agent's in the given pieces, with its receipt.
+// job is an agent's input in the given pieces, with its receipt.
 type job struct {
 	input.Job
 	receipts []input.Receipt
@@ -306,7 +307,7 @@ type job struct {
 	back     []int // what was taken back after the receipt
 }
 
-// flushed is how much of the job the program was given and did not read.
+// flushed returns how much of the job the program was given and did not read.
 func (j *job) flushed() int {
 	n := len(j.wrote) - j.receipts[0].Written
 	for _, back := range j.back {
@@ -334,7 +335,7 @@ func (w *world) job(pieces ...string) *job {
 	return j
 }
 
-// acts is a job whose pieces are all acted on, as Enter is.
+// acts is a job whose pieces all act, as Enter does.
 func (w *world) acts(pieces ...string) *job {
 	j := w.job(pieces...)
 	j.Prepare = func(left []input.Piece, answer func([]input.Piece, error)) {
@@ -351,14 +352,15 @@ func (w *world) acts(pieces ...string) *job {
 	return j
 }
 
-// offer hands the job over and waits until the pump rests.
+// offer hands the job over and waits until the pump is idle.
 func (w *world) offer(j *job) *job {
 	w.pump.Offer(j.Job)
 	synctest.Wait()
 	return j
 }
 
-// receipt is the one receipt of the job; its sum matches the size, unless it was not accepted.
+// receipt returns the job's only receipt; its sum matches the size, unless the job was not
+// accepted.
 func (j *job) receipt(t *testing.T) input.Receipt {
 	t.Helper()
 	require.Len(t, j.receipts, 1, "one receipt each")
@@ -401,7 +403,7 @@ func inBubbleWith(t *testing.T, change func(*world, *input.Config), do func(*tes
 
 var errGone = errors.New("input/output error")
 
-// many is n pieces of 64 bytes.
+// many returns n pieces of 64 bytes.
 func many(n int) []string {
 	pieces := make([]string, n)
 	for i := range pieces {

@@ -17,15 +17,16 @@ import (
 	"terminalproxy/proxy/view/corpus"
 )
 
-// play is a world under the plays of testdata/plays.txt. The first step says who is there: an agent with a grant (granted), nobody
-// but the user (alone), a program that is looked at for whether it asks for more (front), or a grant and a pump that waits for
-// "start" (idle). "60*33ms" before a step has it happen sixty times, 33 ms apart.
+// play is a world under the plays of testdata/plays.txt. The first step says who is there: an agent
+// with a grant (granted), only the user (alone), a program that may ask for more input (front), or
+// a grant and a pump that waits for "start" (idle). "60*33ms" before a step repeats it sixty times,
+// 33 ms apart.
 type play struct {
 	*world
 	t     *testing.T
 	epoch uint64
 	jobs  map[string]*job
-	line  string // of the user's, which stands in the way
+	line  string // of the user's, which is in the way
 	busy  bool   // the program does not ask for more
 	looks int    // at that
 	ended bool
@@ -159,8 +160,8 @@ func (p *play) step(s corpus.Step) {
 	synctest.Wait()
 }
 
-// prepared is the job of an offer: its name, its pieces between | or many of 64 bytes, and how it is made. Behind a + a step begins,
-// which is prepared after a rest, or refused.
+// prepared returns the job of an offer: its name, its pieces between |, or many of 64 bytes, and
+// how it is made. A + begins a step, which is prepared after a pause, or refused.
 func (p *play) prepared(s corpus.Step) *job {
 	pieces := strings.Split(s.Arg(2), "|")
 	if n := s.Option("many"); n != "" {
@@ -206,7 +207,8 @@ func (p *play) prepared(s corpus.Step) *job {
 	return j
 }
 
-// fact is a fact about the world, or the receipt of a job: its fate, and the bytes written, dropped and left unsubmitted.
+// fact returns a fact about the world, or the receipt of a job: its fate, and the bytes written,
+// dropped and left unsubmitted.
 func (p *play) fact(name string) string {
 	if j := p.jobs[name]; j != nil {
 		if len(j.receipts) == 0 {

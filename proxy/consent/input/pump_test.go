@@ -14,8 +14,8 @@ import (
 	"terminalproxy/proxy/terminal/keys"
 )
 
-// TestAPostComesBeforeTheKeyThatFollowsIt: who draws a question posts that it stands there, and then the user answers it. The
-// poll that finds the answer may have looked for the wake before it was there.
+// The drawer of a question posts that the question stands, and then the user answers it. The poll
+// that finds the answer may have checked for the wake before the post.
 func TestAPostComesBeforeTheKeyThatFollowsIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, false, nil)
@@ -28,7 +28,8 @@ func TestAPostComesBeforeTheKeyThatFollowsIt(t *testing.T) {
 	})
 }
 
-// lateWake posts within every poll that finds the keyboard readable, and does not say that it was woken by that.
+// lateWake posts within every poll that finds the keyboard readable, and does not report that the
+// post woke it.
 type lateWake struct {
 	*world
 	post func()
@@ -43,8 +44,8 @@ func (b lateWake) Wait(want input.Events, timeout time.Duration) (input.Events, 
 	return got, err
 }
 
-// TestLookBeforeEachPieceR15 counts pieces between two looks at the keyboard: a key that arrives with any piece is read
-// before the next one is written.
+// TestLookBeforeEachPieceR15 counts pieces between two looks at the keyboard: a key that arrives
+// with any piece is read before the next one is written.
 func TestLookBeforeEachPieceR15(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, true, nil)
@@ -59,7 +60,7 @@ func TestLookBeforeEachPieceR15(t *testing.T) {
 	})
 }
 
-// counting types the reclaim key from within the write of piece keyAt.
+// counting types the reclaim key during the write of piece keyAt.
 type counting struct {
 	*world
 	writes, keyAt int
@@ -72,7 +73,7 @@ func (c *counting) Write(p []byte) (int, error) {
 	return c.world.Write(p)
 }
 
-// TestTenThousandFramesR14: whatever was on its way when the user pressed the key is refused.
+// Every input on its way when the user pressed the key is refused.
 func TestTenThousandFramesR14(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, true, nil)
@@ -125,7 +126,7 @@ func TestQueueLimit(t *testing.T) {
 	})
 }
 
-// TestPrepareIsAskedAnew: the user typed while the conditions were checked, so they are checked again afterwards.
+// If the user types while the conditions are checked, they are checked again afterwards.
 func TestPrepareIsAskedAnew(t *testing.T) {
 	inBubble(t, true, func(t *testing.T, w *world) {
 		var answers []func([]input.Piece, error)
@@ -158,7 +159,8 @@ func TestGapLeavesAKeyAlone(t *testing.T) {
 	})
 }
 
-// TestAnUnheardKeyboard is another program's: nothing of it is read until Anew, while agents type.
+// TestAnUnheardKeyboard belongs to another program: the pump reads none of it until Anew, while
+// agents type.
 func TestAnUnheardKeyboard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, false, func(conf *input.Config) { conf.Unheard = true })
@@ -173,7 +175,7 @@ func TestAnUnheardKeyboard(t *testing.T) {
 	})
 }
 
-// TestUntouchedR13: without a scanner every byte passes as it is.
+// Without a scanner every byte passes as it is.
 func TestUntouchedR13(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, false, func(conf *input.Config) { conf.Scan, conf.Control = nil, nil })
@@ -193,8 +195,9 @@ func TestUntouchedR13(t *testing.T) {
 	})
 }
 
-// TestReceiptsAlwaysMatch plays random schedules of keys, inputs, slow programs and ends: every input gets one receipt,
-// its sum is right, and what the program got is what user and receipts say, those bytes included that were taken back.
+// TestReceiptsAlwaysMatch plays random schedules of keys, inputs, slow programs and ends. Every
+// input gets one receipt, and its sum is right. The program got what user and receipts say,
+// including the bytes that were taken back.
 func TestReceiptsAlwaysMatch(t *testing.T) {
 	for seed := range uint64(60) {
 		inBubble(t, true, func(t *testing.T, w *world) {
@@ -244,7 +247,7 @@ func TestReceiptsAlwaysMatch(t *testing.T) {
 	}
 }
 
-// keyLog notes whose keys the pump told of.
+// keyLog notes whose keys the pump reported.
 type keyLog struct{ user, agent string }
 
 func (k *keyLog) User(b []byte)  { k.user += string(b) }
@@ -263,8 +266,8 @@ func TestEverybodysKeysAreToldR63(t *testing.T) {
 	})
 }
 
-// TestWhatTheProgramDidNotReadR80: what is taken back with the key is counted as dropped, in the receipt of the input that
-// it belongs to, also of one that was written; the user's own bytes in between count for nobody.
+// Bytes taken back with the key count as dropped, in the receipt of their input, even if it was
+// already written. The user's own bytes in between count for no input.
 func TestWhatTheProgramDidNotReadR80(t *testing.T) {
 	for _, c := range []struct {
 		name          string
@@ -305,7 +308,7 @@ func TestWhatTheProgramDidNotReadR80(t *testing.T) {
 	}
 }
 
-// TestManyInputsR80: what is remembered is bounded.
+// What is remembered is bounded.
 func TestManyInputsR80(t *testing.T) {
 	inBubble(t, true, func(t *testing.T, w *world) {
 		var jobs []*job
@@ -324,7 +327,7 @@ func TestManyInputsR80(t *testing.T) {
 	})
 }
 
-// away is a control that finds another program in front when it is asked before the piece of a number.
+// away is a control that reports another program in front before the piece of a given number.
 type away struct {
 	*machine
 	asked, at int
@@ -337,8 +340,8 @@ func (a *away) Admit(now time.Time, agent string, epoch uint64) error {
 	return a.machine.Admit(now, agent, epoch)
 }
 
-// TestInputWaitsForItsProgram: not a piece is written while another program is in front, also when that is seen in the
-// middle of an input; it goes on by itself when the program is back.
+// No piece is written while another program is in front, even if that appears in the middle of an
+// input. The input continues by itself when the program is back.
 func TestInputWaitsForItsProgram(t *testing.T) {
 	for at, want := range map[int]int{1: 0, 2: 0, 3: 0, 4: 64, 5: 128} { // asked for the queue, for the preparation, then for each piece
 		inBubbleWith(t, func(w *world, c *input.Config) { c.Control = &away{machine: w.ctl, at: at} }, func(t *testing.T, w *world) {

@@ -9,11 +9,10 @@ import (
 	"terminalproxy/proxy/consent/line"
 )
 
-// TestAQuestionInALineEditorIsNoPromptR65: behind a known prompt, and behind none, what a program
-// asks is told from a prompt by its looks.
+// With or without a known prompt, a program's question is told from a prompt by its looks.
 func TestAQuestionInALineEditorIsNoPromptR65(t *testing.T) {
 	for _, c := range []struct {
-		before, here string // the prompt of the command before, "" for none, and what stands left of the cursor now
+		before, here string // the prompt of the previous command, or "", and the text left of the cursor now
 		want         bool
 	}{
 		{"$ ", "$ ", true},
@@ -30,7 +29,7 @@ func TestAQuestionInALineEditorIsNoPromptR65(t *testing.T) {
 		{"", "(venv) [me@host a/b] ", true},
 		{"", "[me/src] > ", true},
 		{"", "(main|MERGING) ", true},
-		{"> ", "      ", true}, // fish goes on in the next row
+		{"> ", "      ", true}, // fish continues in the next row
 		{"$ ", "zsh: correct 'x2' to 'x1' [nyae]? ", false},
 		{"$ ", "Continue? ", false},
 		{"", "Continue? ", false},
@@ -61,7 +60,7 @@ func TestAQuestionInALineEditorIsNoPromptR65(t *testing.T) {
 	}
 }
 
-// TestALongLineIsStillACommandR65: whatever is typed behind the prompt, and over how many rows.
+// A command remains one whatever follows the prompt, over any number of rows.
 func TestALongLineIsStillACommandR65(t *testing.T) {
 	p := newTyping(t, 20, 4, "$ ")
 	for _, text := range []string{"echo Continue?", " [y/N]", strings.Repeat("x", 30), strings.Repeat("?", 60)} {
@@ -73,8 +72,7 @@ func TestALongLineIsStillACommandR65(t *testing.T) {
 	require.True(t, line.AtCommand(p.m, p.group, p.tracker.Typed()))
 }
 
-// TestAnAnswerIsNoCommandR65: who answers a question by Enter has not made its prompt that of a
-// command.
+// Answering a question by Enter does not make it a command's prompt.
 func TestAnAnswerIsNoCommandR65(t *testing.T) {
 	p := newTyping(t, 40, 8, "$ ")
 	p.agent("f", "f")
@@ -88,8 +86,7 @@ func TestAnAnswerIsNoCommandR65(t *testing.T) {
 	require.True(t, line.AtCommand(p.m, p.group, p.tracker.Typed()))
 }
 
-// TestAPromptThatEndsWithItsRowR65: the user is asked once, and not again where the next one is
-// like it.
+// The user is asked once, and not again at a prompt like it.
 func TestAPromptThatEndsWithItsRowR65(t *testing.T) {
 	p := newTyping(t, 40, 8, "~/src\r\n")
 	require.False(t, line.AtCommand(p.m, p.group, p.tracker.Typed()))
@@ -98,7 +95,7 @@ func TestAPromptThatEndsWithItsRowR65(t *testing.T) {
 	require.True(t, line.AtCommand(p.m, p.group, p.tracker.Typed()))
 }
 
-// TestWhatBytesFrom0x80OnR65: text, or Meta keys.
+// Text, or Meta keys.
 func TestWhatBytesFrom0x80OnAreR65(t *testing.T) {
 	narrow := cooked
 	narrow.SevenBits = true
@@ -125,7 +122,7 @@ func TestWhatBytesFrom0x80OnAreR65(t *testing.T) {
 	require.False(t, line.Pastes(strip), "ś would hold an Escape")
 }
 
-// TestAnEmptyLineThatRepeatsR66: in which programs, and behind which prompts.
+// The programs, and the prompts, at which an empty line repeats.
 func TestAnEmptyLineThatRepeatsR66(t *testing.T) {
 	for name, c := range map[string]struct {
 		exe, prompt, shown string

@@ -43,7 +43,8 @@ func (m model) Wrapped(row int) bool {
 	return m.RowWrapped(row)
 }
 
-// The line settings that the programs of Debian 12 have at their prompts, read off their terminals.
+// The line settings that the programs of Debian 12 have at their prompts, read from their
+// terminals.
 var (
 	cooked   = line.Settings{Canonical: true, Echo: true, Signals: true, Extended: true, Flow: true, Output: true, CRToNL: true, LiteralNext: 22, Quit: 28, Suspend: 26, Special: [8]byte{3, 28, 26, 4}}
 	readline = line.Settings{Signals: true, Extended: true, Flow: true, Output: true, Quit: 28, Suspend: 26}
@@ -59,7 +60,7 @@ func run(exe string, args ...string) line.Program {
 	return line.Program{Exe: exe, Args: append([]string{exe}, args...)}
 }
 
-// TestWhereTextIsOnlyTextR65: a known line editor in the mode that its prompt has, and nothing else.
+// Only in a known line editor, in the mode that its prompt has.
 func TestWhereTextIsOnlyTextR65(t *testing.T) {
 	settings := map[string]line.Settings{
 		"cooked": cooked, "readline": readline, "zle": zle, "fish": fish, "node": node, "ipython": ipython, "cbreak": cbreak, "pyrepl": pyrepl, "noEcho": {Canonical: true},
@@ -90,7 +91,7 @@ func TestTextThatActsR65(t *testing.T) {
 	require.False(t, line.OnlyText(js, line.None, []byte("a")))
 }
 
-// typing is a screen on which a prompt stands and people type.
+// typing is a screen with a prompt, where people type.
 type typing struct {
 	t       *testing.T
 	m       model
@@ -114,7 +115,7 @@ func (p *typing) shows(s string) {
 	p.tracker.Moved(line.Place{Alt: p.m.Alt(), Line: p.m.Line(row), Col: col})
 }
 
-// user types keys, on which the program shows echo.
+// user types keys, for which the program shows echo.
 func (p *typing) user(keys, echo string)  { p.tracker.User([]byte(keys)); p.shows(echo) }
 func (p *typing) agent(keys, echo string) { p.tracker.Agent([]byte(keys)); p.shows(echo) }
 
@@ -167,7 +168,7 @@ func TestPlays(t *testing.T) {
 	})
 }
 
-// is states that what a step wants is so.
+// is checks a step's expectation.
 func (p *typing) is(w corpus.Want, why string) {
 	p.t.Helper()
 	found := func(typed line.Begin) string {
@@ -204,7 +205,7 @@ func (p *typing) free() {
 	require.False(p.t, yes, text)
 }
 
-// TestWhatTheUserBeganR63: an agent's line would be the rest of it.
+// Otherwise, an agent's line would continue it.
 func TestWhatTheUserBeganR63(t *testing.T) {
 	for _, c := range corpus.Rows[struct {
 		Prompt, Rest string
@@ -225,7 +226,7 @@ func TestWhatTheUserBeganR63(t *testing.T) {
 	}
 }
 
-// TestWhatTheUserBeganBeforeThePromptR63: keys that came before the first prompt was drawn, or looked at, begin a line all the same.
+// Keys that came before the first prompt was drawn, or seen, begin a line all the same.
 func TestWhatTheUserBeganBeforeThePromptR63(t *testing.T) {
 	for rest, held := range map[string]bool{"> ": true, "... ": true, "for> ": true, "      ": true, "$ ": false, "root@vm /tmp# ": false, "": false} {
 		p := newTyping(t, 40, 8, "")
@@ -238,14 +239,13 @@ func TestWhatTheUserBeganBeforeThePromptR63(t *testing.T) {
 	}
 }
 
-// TestBehindAPrompt: node keeps the mode of its prompt while it waits for what was submitted.
+// node keeps the mode of its prompt while it waits for what was submitted.
 func TestBehindAPrompt(t *testing.T) {
 	for shown, want := range map[string]bool{"> ": true, "$ ls": true, "> await x\r\n": false, "> 1\r\n    ": false, "> " + strings.Repeat("x", 38): true, "": false} {
 		require.Equal(t, want, line.Prompted(newTyping(t, 40, 8, shown).m), "%q", shown)
 	}
 }
 
-// TestWhatRunsAndWhatIsSuggestedR66 tells what Enter sends from what a shell suggests.
 func TestWhatRunsAndWhatIsSuggestedR66(t *testing.T) {
 	for name, c := range map[string]struct {
 		shown, typed    string
@@ -274,7 +274,7 @@ func TestWhatRunsAndWhatIsSuggestedR66(t *testing.T) {
 	require.True(t, line.Hides("# rm x", []string{"rm x", "# rm x"}), "what shows one shows no other")
 }
 
-// TestWhereAPasteIsTextR65: for a line editor that asked for the brackets, while it edits the line.
+// For a line editor that enabled bracketed paste, while it edits the line.
 func TestWhereAPasteIsTextR65(t *testing.T) {
 	bash := line.Facts{Settings: readline, Program: run("/bin/bash"), Paste: true}
 	require.True(t, line.Pastes(bash))
@@ -289,7 +289,7 @@ func TestWhereAPasteIsTextR65(t *testing.T) {
 	}
 }
 
-// TestWhatEndsALineR66: an Enter that is quoted, or one key with an Escape, ends none.
+// A quoted Enter, or Enter pressed with Escape as one key, does not end a line.
 func TestWhatEndsALineR66(t *testing.T) {
 	for keys, want := range map[string]bool{"\r": true, "\n": true, "\x16|\n": false, "\x11|\r": false, "\x1b\r": false, "\x1b|\r": false} {
 		p := newTyping(t, 20, 3, "$ ")
@@ -301,7 +301,7 @@ func TestWhatEndsALineR66(t *testing.T) {
 	}
 }
 
-// TestAKeyThatChangesWhatLettersMeanR65: Escape leads into a vi mode, ^X begins a command.
+// Escape leads into a vi mode, ^X begins a command.
 func TestAKeyThatChangesWhatLettersMeanR65(t *testing.T) {
 	for keys, want := range map[string]bool{"\x1b": true, "\x1bx": true, "\x18": true, "\x16": true, "\x1b[A": false, "\x1bOA": false, "abc": false} {
 		p := newTyping(t, 20, 3, "$ ")

@@ -10,7 +10,7 @@ import (
 	"terminalproxy/proxy/consent/names"
 )
 
-// R72: what people read for a name, and whether it may be chosen as it is.
+// R72: the name that people read, and whether it may be chosen unchanged.
 func TestNamesR72(t *testing.T) {
 	for raw, want := range map[string]string{
 		"claude":                       "claude",
@@ -50,7 +50,7 @@ func TestNamesR72(t *testing.T) {
 	}
 }
 
-// R72: a name that somebody chooses is refused where it would be changed.
+// R72: a chosen name that would be changed is refused.
 func TestAFaultInWordsR72(t *testing.T) {
 	for raw, want := range map[string]string{
 		"claude": "", "codex-mcp-client": "", "a b": "",
@@ -65,7 +65,7 @@ func TestAFaultInWordsR72(t *testing.T) {
 	}
 }
 
-// R72: two agents of one name are told apart, and each keeps its name while it is there.
+// R72: two agents of one name are told apart, and each keeps its name as long as it stays.
 func TestTwoOfOneNameR72(t *testing.T) {
 	var b names.Book
 	require.Equal(t, "Claude Code", b.Call("a", "claude-code"))

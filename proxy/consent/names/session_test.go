@@ -10,7 +10,7 @@ import (
 	"terminalproxy/proxy/consent/names"
 )
 
-// TestTheIDOfASession is one, whatever the session is called, and its own.
+// The id is valid whatever the session's name is, and unique.
 func TestTheIDOfASession(t *testing.T) {
 	for name, want := range map[string]string{
 		"vim": "vim", "my notes/é\x1b": "my_notes___", "a.b_c:d-e": "a.b_c:d-e", strings.Repeat("x", 40): strings.Repeat("x", 32), "": "",

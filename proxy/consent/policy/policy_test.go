@@ -17,7 +17,7 @@ func claude(p Program) Ask {
 	return Ask{Agent: Agent{Token: "claude", Names: []string{"helper"}}, Program: p, Host: "desk.example.org", Level: protocol.LevelDrive}
 }
 
-// sh is what a shell on this machine is in the foreground.
+// sh returns this machine's shell as a foreground program.
 func sh(t *testing.T) Program {
 	t.Helper()
 	p, err := Named("sh", t.TempDir())
@@ -70,7 +70,7 @@ func TestWhoARuleIsFor(t *testing.T) {
 	}
 }
 
-// TestAProgramIsWhatRuns, whatever it is called and calls itself.
+// A program is what runs, whatever its name and its own claim.
 func TestAProgramIsWhatRuns(t *testing.T) {
 	shell, dir := sh(t), t.TempDir()
 	t.Setenv("PATH", os.Getenv("PATH")+":"+dir)
@@ -90,10 +90,10 @@ func TestAProgramIsWhatRuns(t *testing.T) {
 	liar := like
 	liar.Names = []string{"sh"}
 	require.Equal(t, Asks, judge([]Rule{allow("sh")}, claude(liar)).Answer)
-	// Another program's file under that path: it was replaced, or lies in another root.
+	// Another program's file under that path: it was replaced, or is in another root.
 	shell.File = own.File
 	require.Equal(t, Asks, judge([]Rule{allow("sh")}, claude(shell)).Answer)
-	// One file of many names, as busybox: what it was started as counts.
+	// One file of many names, as busybox: the name it was started by counts.
 	box := filepath.Join(dir, "box")
 	require.NoError(t, os.WriteFile(box, nil, 0o755))
 	require.NoError(t, os.Symlink(box, filepath.Join(dir, "applet")))
@@ -103,7 +103,7 @@ func TestAProgramIsWhatRuns(t *testing.T) {
 	require.Equal(t, Asks, judge([]Rule{allow("applet")}, claude(running)).Answer)
 }
 
-// TestADirectoryIsWhatTheKernelSays: a rule's link is followed, and what only looks so is none.
+// The link in a rule is followed; a path that only looks alike does not count.
 func TestADirectoryIsWhatTheKernelSays(t *testing.T) {
 	dir := t.TempDir()
 	src, link := filepath.Join(dir, "src"), filepath.Join(dir, "link")
@@ -151,14 +151,14 @@ func TestNeverWins(t *testing.T) {
 		r.Never = true
 		require.Equal(t, Allows, judge([]Rule{allow("sh"), r}, a).Answer, name)
 	}
-	// What something has started in the foreground counts, and what cannot be known.
+	// Programs that the program has started in the foreground count, and so do unknown ones.
 	r := Rule{Never: true, Program: "ssh"}
 	a.Program.Names = append(a.Program.Names, "git", "ssh")
 	require.Equal(t, Never, judge([]Rule{r}, a).Answer)
 	require.Equal(t, Never, judge([]Rule{r}, claude(Program{})).Answer)
 }
 
-// TestARunningSessionIsGivenNothingNew: what is written while it runs takes away, and only that.
+// A change of the rules while it runs can only take away.
 func TestARunningSessionIsGivenNothingNew(t *testing.T) {
 	a := claude(sh(t))
 	now, fails := Set{}, error(nil)

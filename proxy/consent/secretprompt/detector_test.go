@@ -39,8 +39,8 @@ func TestPromptsR21R22(t *testing.T) {
 	}
 }
 
-// TestRowsOfPublicProgramsR22: what programs ask for secrets with, and what stands left of the cursor otherwise. Neither counts
-// in an editor.
+// Programs' prompts for secrets, and the other texts left of the cursor. Neither counts in an
+// editor.
 func TestRowsOfPublicProgramsR22(t *testing.T) {
 	for name, want := range map[string]protocol.SecretPrompt{"asking": protocol.SecretSoft, "ordinary": protocol.SecretNone} {
 		data, err := os.ReadFile("testdata/" + name + ".txt")
@@ -56,7 +56,7 @@ func TestRowsOfPublicProgramsR22(t *testing.T) {
 	}
 }
 
-// Nobody looks at /proc for an editor or a shell that draws.
+// An editor or a shell that draws does not cause a read of /proc.
 func TestTheForegroundIsAskedForSeldom(t *testing.T) {
 	asked := 0
 	f := secretprompt.Facts{Known: true, Line: raw, Left: "text", Paste: true, Foreground: func() []string { asked++; return nil }}

@@ -20,7 +20,7 @@ type desk struct {
 	typed secretprompt.Typed
 }
 
-// prints puts text at a column, and the cursor behind it. A look follows.
+// prints puts text at a column, the cursor behind it, and looks.
 func (d *desk) prints(col int, text string) bool {
 	for len(d.row) < 80 {
 		d.row = append(d.row, ' ')
@@ -44,7 +44,7 @@ func (d *desk) looks(col int) bool {
 
 func (d *desk) keys(text string) { d.typed.Count([]byte(text)) }
 
-// TestSignsForKeysR78: a program that draws a sign for each key asks for a secret, until the answer is given.
+// A program that draws a sign for each key asks for a secret, until the answer is given.
 func TestSignsForKeysR78(t *testing.T) {
 	for _, c := range corpus.Rows[struct{ Name, Looks, Steps string }](t, "masks") {
 		var d desk
@@ -107,7 +107,7 @@ func TestWordsAndFormsR78(t *testing.T) {
 	require.Equal(t, protocol.SecretNone, secretprompt.Judge(masked))
 }
 
-// FuzzMasks: whatever happens, there is no prompt while nobody types.
+// FuzzMasks checks that there is no prompt while no one types.
 func FuzzMasks(f *testing.F) {
 	f.Add([]byte("ab**\x01*"), false)
 	f.Fuzz(func(t *testing.T, moves []byte, types bool) {

@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// ledger is a session whose parts write down, in one list, what is asked of them. What is posted runs at once.
+// ledger is a session whose parts write their calls into one list. Posted functions run at once.
 type ledger struct {
 	busy       bool       // the model is
 	mu         sync.Mutex // a timer tries a repaint again
@@ -29,7 +29,7 @@ type ledger struct {
 	clients    *Clients
 	model      *screen.Screen
 	output     []*protocol.Output
-	reports    bool // what is typed is what a terminal says by itself
+	reports    bool // the input is what a terminal sends by itself
 }
 
 func newLedger() *ledger {
@@ -44,7 +44,7 @@ func (l *ledger) note(format string, args ...any) {
 	l.lines = append(l.lines, fmt.Sprintf(format, args...))
 }
 
-// took is what was asked of the parts since the last time.
+// took returns the calls since the last time.
 func (l *ledger) took() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -128,7 +128,7 @@ func TestAPersonAttachesAndDetaches(t *testing.T) {
 	l.state = control.State{Phase: control.Granted, Agent: control.Agent{Name: "claude"}}
 	require.True(t, l.attach("v-1", 90, 30))
 	require.Equal(t, []string{"1 attached", "attached true", "size 90x30", "claude drives", "done v-1"}, l.took())
-	l.attach("v-1", 1, 1) // a program may not bear less
+	l.attach("v-1", 1, 1) // a program may not handle less
 	require.Equal(t, []string{"1 attached", "attached true", "size 20x5", "done v-1"}, l.took(), "told once")
 	l.clients.Handle(&protocol.Detach{ViewerID: "v-1"})
 	require.Equal(t, []string{"0 attached", "attached false"}, l.took())
@@ -138,7 +138,7 @@ func TestAPersonAttachesAndDetaches(t *testing.T) {
 	require.False(t, l.attach("v-1", 90, 30), "the program has ended")
 }
 
-// TestTheSizeStays: with the last who detaches, and with one whose terminal has it already.
+// The size stays with the last viewer who detaches, and with one whose terminal has it already.
 func TestTheSizeStays(t *testing.T) {
 	l := newLedger()
 	l.attach("v-1", 90, 30)
@@ -160,7 +160,7 @@ func TestTheSizeStays(t *testing.T) {
 	require.Empty(t, l.took())
 }
 
-// TestTheKeyThatDetaches lets a viewer go when the menu is off their screen.
+// The key lets a viewer leave when the menu is off their screen.
 func TestTheKeyThatDetaches(t *testing.T) {
 	l := newLedger()
 	l.attach("v-1", 80, 24)
@@ -181,7 +181,7 @@ func TestTheKeyThatDetaches(t *testing.T) {
 	}
 }
 
-// TestARepaintIsPartOfTheStream: what follows goes on where it ends, in the same count.
+// The stream continues where the repaint ends, in the same count.
 func TestARepaintIsPartOfTheStream(t *testing.T) {
 	l := newLedger()
 	l.model.Resize(150, 120)
@@ -205,7 +205,7 @@ func TestARepaintIsPartOfTheStream(t *testing.T) {
 	require.Equal(t, []int{150, 120}, []int{l.output[1].Cols, l.output[1].Rows})
 }
 
-// TestARepaintWaitsForTheEndOfASequence, but not for ever.
+// A repaint waits for the end of a sequence, but not for ever.
 func TestARepaintWaitsForTheEndOfASequence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLedger()
@@ -218,14 +218,14 @@ func TestARepaintWaitsForTheEndOfASequence(t *testing.T) {
 		require.Equal(t, []string{"repaint"}, l.took(), "it is tried again")
 		require.True(t, l.clients.Output.Repaint())
 		require.Len(t, l.output, 1)
-		l.over = true // the model has gone: nothing is to be had any more
+		l.over = true // the model has ended
 		require.True(t, l.clients.Output.Repaint())
 		require.Len(t, l.output, 1)
 		time.Sleep(groundPatience)
 	})
 }
 
-// TestARepaintDoesNotWaitForTheModel that is behind: it is made when that has caught up.
+// A repaint that finds the model behind is made when the model has caught up.
 func TestARepaintDoesNotWaitForTheModel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLedger()

@@ -15,7 +15,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// runs is a runner of sessions that have no program: each ends with its context.
+// runs is a runner of sessions without a program: each ends with its context.
 func runs(ctx context.Context, s *Session) (Result, error) {
 	if s.Command == "no-such-program" {
 		return Result{}, errors.New("command not found")
@@ -29,7 +29,7 @@ func start(name string) *protocol.ProxyStart {
 	return &protocol.ProxyStart{RequestID: "r-" + name, Command: "cat", Name: name, AgentID: "a-1", AgentName: "claude"}
 }
 
-// answered is the host's answer to a start, nil while it is under way.
+// answered returns the host's answer to a start, or nil while it is under way.
 func (h *Host) answered(m *protocol.ProxyStart) *protocol.ProxyStarted {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -38,7 +38,7 @@ func (h *Host) answered(m *protocol.ProxyStart) *protocol.ProxyStarted {
 
 func allow(*protocol.ProxyStart) error { return nil }
 
-// TestAHostThatWasNotToldWhatItMayStartStartsNothingR33: the word of a gateway is not enough.
+// The word of a gateway is not enough.
 func TestAHostThatWasNotToldWhatItMayStartStartsNothingR33(t *testing.T) {
 	h := New(Config{}, nil)
 	m := start("one")
@@ -46,8 +46,8 @@ func TestAHostThatWasNotToldWhatItMayStartStartsNothingR33(t *testing.T) {
 	require.Equal(t, "this host starts no programs", h.answered(m).Error)
 }
 
-// TestAHostEndsWhatItStarted: all of it, and begins nothing more. A start that fails is answered, and one that is repeated is
-// not started twice.
+// A host ends everything that it started, and then starts nothing. A start that fails is answered,
+// and one that is repeated is not started twice.
 func TestAHostEndsWhatItStarted(t *testing.T) {
 	ended := make(chan Result, maxHosted+2)
 	h := New(Config{Allow: allow, Ended: func(r Result) { ended <- r }, Dial: nobody}, runs)

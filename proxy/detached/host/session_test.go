@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestABusySessionDoesNotEnd: it ends when nothing has happened for as long as it says, and nobody is attached.
+// It ends when nothing has happened for its idle limit, and no one is attached.
 func TestABusySessionDoesNotEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())

@@ -10,7 +10,7 @@ import (
 	"terminalproxy/proxy/detached/window"
 )
 
-// TestAKeepBetweenWindows: what is said goes to the window where the session is, and to nobody in between.
+// A message goes to the window where the session is, and is dropped in between.
 func TestAKeepBetweenWindows(t *testing.T) {
 	dir := t.TempDir()
 	k := window.NewKeep(dir, nil)
@@ -39,7 +39,7 @@ func TestAKeepBetweenWindows(t *testing.T) {
 	<-k.Gone()
 }
 
-// TestWithoutAKeep nothing comes and nobody left.
+// Without a keep, no window comes and none leaves.
 func TestWithoutAKeep(t *testing.T) {
 	var k *window.Keep
 	require.Nil(t, k.Window())

@@ -15,7 +15,7 @@ import (
 	"terminalproxy/proxy/detached/window"
 )
 
-// said is what a process in front was told to say.
+// said records the messages to a process in front.
 type said struct{ strings.Builder }
 
 // lent is a terminal that is lent to the session behind a door, and the end of that.
@@ -34,7 +34,7 @@ func terminal(t *testing.T) (master, slave *os.File) {
 	return master, slave
 }
 
-// lends has a process in front come to a session.
+// lends lets a process in front come to a session.
 func lends(t *testing.T, dir, session string) (done <-chan *lent, master *os.File) {
 	t.Helper()
 	master, slave := terminal(t)
@@ -57,7 +57,7 @@ func open(t *testing.T, dir string) *window.Door {
 	return door
 }
 
-// TestATerminalIsLent: the session writes to it, hears of signals, and says how it ends.
+// The session writes to the terminal, receives its signals, and reports how it ends.
 func TestATerminalIsLent(t *testing.T) {
 	dir := t.TempDir()
 	door := open(t, dir)
@@ -100,7 +100,7 @@ func TestATerminalIsLent(t *testing.T) {
 	}
 }
 
-// TestAHangupEndsTheLending, and nothing else does that goes on.
+// A hangup ends the lending; other signals do not.
 func TestAHangupEndsTheLending(t *testing.T) {
 	dir := t.TempDir()
 	door := open(t, dir)
@@ -113,7 +113,7 @@ func TestAHangupEndsTheLending(t *testing.T) {
 	<-w.Gone()
 }
 
-// TestADoor is found by its session's name alone, and one behind which nobody is any more is swept away.
+// TestADoor is found only by its session's name; a door without a process behind it is swept away.
 func TestADoor(t *testing.T) {
 	dir := t.TempDir()
 	stale := window.Path(dir, "bash-dead")
@@ -136,7 +136,7 @@ func TestADoor(t *testing.T) {
 	require.NoFileExists(t, window.Path(dir, "vim-k3f9"))
 }
 
-// TestWhatIsNoWindow is sent away: it brings no terminal, or no word.
+// A client without a terminal, or without a message, is sent away.
 func TestWhatIsNoWindow(t *testing.T) {
 	dir := t.TempDir()
 	open(t, dir)

@@ -64,7 +64,7 @@ func TestThroughTmux(t *testing.T) {
 	}
 }
 
-// TestNoTextIsAControlStringR43: whatever an agent or a session is called, the string ends where it should and says one thing.
+// Whatever an agent or a session is called, the string ends where it should and says one thing.
 func TestNoTextIsAControlStringR43(t *testing.T) {
 	for _, term := range []string{"xterm-kitty", "xterm-ghostty", "iterm2"} {
 		for _, text := range []string{"a\x1b\\\x1b[2J", "a\ab", "a\u009cb", "a;b;c", "7;exec", "ä\u202e世", "\x00\r\n"} {

@@ -10,7 +10,7 @@ import (
 	"terminalproxy/proxy/terminal/screen"
 )
 
-// vocabulary are pieces of what programs print; one byte of a fuzzed input chooses one.
+// vocabulary are pieces of programs' output; one byte of a fuzzed input chooses one.
 var vocabulary = []string{
 	"text", "\r\n", "é", "\t", "\a", "\x1b", "[", "?", ";", "h", "l", "\x18", "\x1b\\", "0", "1", "7", "25", "49",
 	"\x1b[?1h", "\x1b[?1l", "\x1b[?5h", "\x1b[?6h", "\x1b[?6l", "\x1b[?7l", "\x1b[?7h", "\x1b[?8l", "\x1b[?9h", "\x1b[?12h", "\x1b[?25l",
@@ -27,8 +27,9 @@ var vocabulary = []string{
 	"\x1b]2;title\x07", "\x1bP$qm\x1b\\", "\x1b_x", "\x1b[H", "\x1b[2J",
 }
 
-// FuzzExitSequenceLeavesNothing: whatever a program printed, and wherever it was cut off, a terminal that gets the exit
-// sequence afterwards has every mode as before, as our terminal model sees it. The model knows nothing of package modes.
+// FuzzExitSequenceLeavesNothing checks that the exit sequence restores every mode of a terminal,
+// according to our terminal model, whatever a program printed and wherever it was cut off. The
+// model does not use package modes.
 func FuzzExitSequenceLeavesNothing(f *testing.F) {
 	all := make([]byte, len(vocabulary))
 	for i := range all {
@@ -54,7 +55,8 @@ func FuzzExitSequenceLeavesNothing(f *testing.F) {
 	})
 }
 
-// settings is what a terminal answers about pen, margins, cursor and colours, and what brings its pen back.
+// settings returns a terminal's answers about pen, margins, cursor and colours, and the sequence
+// that restores its pen.
 func settings(s *screen.Screen) string {
 	s.TakeReplies()
 	s.Feed([]byte("\x1b[H\x1bP$qm\x1b\\\x1bP$qr\x1b\\\x1bP$qs\x1b\\\x1bP$q q\x1b\\\x1b]4;1;?\x07\x1b]11;?\x07\x1b[4$p\x1b[?6$p"))
@@ -70,7 +72,8 @@ func guarded(t *testing.T, change func(*rig, *copier.Config), do func(t *testing
 	})
 }
 
-// TestAsAChunkIsWrittenR59: the watchdog has both before the terminal has anything of it, under a remark too.
+// The watchdog has the exit sequences of before and after the chunk before the terminal has any of
+// it, under a remark too.
 func TestAsAChunkIsWrittenR59(t *testing.T) {
 	for want, change := range map[string]func(*rig, *copier.Config){"": nil, "[exit remark]": shown("remark")} {
 		guarded(t, change, func(_ *testing.T, r *rig) {
@@ -84,7 +87,7 @@ func TestAsAChunkIsWrittenR59(t *testing.T) {
 	}
 }
 
-// TestParkGivesUp: after 2 s where the screen takes no output, and at once where the copying has ended.
+// TestParkGivesUp after 2 s if the screen takes no output, and at once if the copying has ended.
 func TestParkGivesUp(t *testing.T) {
 	runs(t, nil, func(t *testing.T, r *rig) {
 		r.takes(0)
@@ -103,7 +106,7 @@ func TestParkGivesUp(t *testing.T) {
 	})
 }
 
-// TestParkCatchesUpWithinBounds: another program may write on and on.
+// Another program may write on and on.
 func TestParkCatchesUpWithinBounds(t *testing.T) {
 	f := &flood{chunk: make([]byte, 4096), left: 1 << 20}
 	c := copier.New(copier.Config{Program: f, Screen: f, Poll: f, Model: f})

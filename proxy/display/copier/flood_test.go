@@ -7,7 +7,8 @@ import (
 	"terminalproxy/proxy/terminal/tty"
 )
 
-// flood is a program that prints the same chunk for a while, and a terminal and a model that take everything.
+// flood is a program that prints the same chunk for a while, and a terminal and a model that take
+// everything.
 type flood struct {
 	chunk []byte
 	left  int

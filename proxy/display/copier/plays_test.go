@@ -14,7 +14,8 @@ import (
 	"terminalproxy/proxy/view/corpus"
 )
 
-// play is a rig under the plays of testdata/plays.txt. The first step says what is around the copier.
+// play is a rig under the plays of testdata/plays.txt. The first step says what is around the
+// copier.
 type play struct {
 	*rig
 	resume          func(front bool)
@@ -106,7 +107,7 @@ func (p *play) step(t *testing.T, s corpus.Step) {
 	}
 }
 
-// put changes the overlay or the viewers while the copier rests.
+// put changes the overlay or the viewers while the copier is idle.
 func (p *play) put(t *testing.T, what string, on bool) {
 	t.Helper()
 	name, value, _ := strings.Cut(what, "=")
@@ -140,7 +141,7 @@ func (p *play) put(t *testing.T, what string, on bool) {
 
 var quoted = regexp.MustCompile(` ("(?:\\.|[^"\\])*")`)
 
-// fact is a fact about the rig; what was done and shown since it was last asked for.
+// fact returns a fact about the rig; the calls and the output are those since the last fact.
 func (p *play) fact(t *testing.T, name string) string {
 	t.Helper()
 	switch name {

@@ -17,15 +17,15 @@ import (
 	"terminalproxy/proxy/terminal/vt"
 )
 
-// rig is everything around a copier: the program, the screen, the model, the overlay, the viewers and the watchdog. What the
-// copier does to them stands in one ledger.
+// rig is everything around a copier: the program, the screen, the model, the overlay, the viewers
+// and the watchdog. One ledger has what the copier does to them.
 type rig struct {
 	t  *testing.T
 	c  *copier.Copier
-	on bool // anybody looks
+	on bool // someone looks
 
 	mu      sync.Mutex
-	output  []string // of the program, that was not read
+	output  []string // of the program, not yet read
 	ended   bool     // the program's terminal is closed
 	room    int      // bytes that the screen takes; negative for all
 	shut    bool     // the window is closed
@@ -36,9 +36,9 @@ type rig struct {
 	seen    string // by the user
 	exit    string // what the watchdog would write
 	woken   bool
-	reading func()        // is called once, when the program is read
-	writing func()        // is called when the screen is written to
-	alarm   bool          // the program has output, but when it is read there is none
+	reading func()        // called once, when the program is read
+	writing func()        // called when the screen is written to
+	alarm   bool          // the program has output, but a read returns none
 	moved   chan struct{} // something that Wait waits for may be there
 
 	strict bool
@@ -83,7 +83,7 @@ func (r *rig) change(do func()) {
 	}
 }
 
-// prints has the program write, and waits until the copier rests.
+// prints lets the program write, and waits until the copier is idle.
 func (r *rig) prints(chunks ...string) {
 	r.change(func() { r.output = append(r.output, chunks...) })
 	synctest.Wait()
@@ -99,7 +99,7 @@ func (r *rig) note(format string, args ...any) {
 	r.ledger = append(r.ledger, fmt.Sprintf(format, args...))
 }
 
-// did is what was noted since the last call.
+// did returns what was noted since the last call.
 func (r *rig) did() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -108,7 +108,7 @@ func (r *rig) did() string {
 	return all
 }
 
-// screen is what the user has seen since the last call.
+// screen returns what the user has seen since the last call.
 func (r *rig) screen() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -249,7 +249,7 @@ func (m model) Wake() {
 // overlay shows its text in brackets; taking it away is [-].
 type overlay struct {
 	*rig
-	text    string // what there is to show
+	text    string // the text to show
 	up      bool   // it is shown
 	sign    bool
 	asks    bool
@@ -257,7 +257,7 @@ type overlay struct {
 	cut     bool // the program's output has ended within a sequence
 	touched bool // chunks do not miss what is shown
 	again   time.Time
-	title   string // what gives the window its title back
+	title   string // gives the window its title back
 	locates string // asks the terminal where its cursor is
 }
 
@@ -368,7 +368,7 @@ func shown(text string) func(*rig, *copier.Config) {
 	}
 }
 
-// watched is shown, and people look from elsewhere.
+// watched is shown, and people look remotely.
 func watched(text string) func(*rig, *copier.Config) {
 	return func(r *rig, conf *copier.Config) {
 		shown(text)(r, conf)

@@ -14,7 +14,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// TestTheUserComesFirst: a chunk is on the user's screen before the model has it.
+// A chunk is on the user's screen before the model has it.
 func TestTheUserComesFirst(t *testing.T) {
 	runs(t, nil, func(t *testing.T, r *rig) {
 		r.prints("a")
@@ -28,8 +28,8 @@ func TestTheUserComesFirst(t *testing.T) {
 	})
 }
 
-// TestTheProgramsQuestionsAreToldFirst: the terminal's answer must not come before, nor be taken for that to a question which is
-// drawn behind the chunk.
+// The terminal's answer must not come before the program's question is known, nor pass for the
+// answer to a question that is drawn after the chunk.
 func TestTheProgramsQuestionsAreToldFirst(t *testing.T) {
 	line := func(r *rig, conf *copier.Config) {
 		shown("line")(r, conf)
@@ -52,7 +52,8 @@ func TestTheProgramsQuestionsAreToldFirst(t *testing.T) {
 	})
 }
 
-// TestTheModelIsWokenWhenTheOutputPauses: for each chunk of a flood would cost too much, and half a screen is nothing to see.
+// Waking the model for each chunk of a flood would cost too much, and half a screen is not worth
+// showing.
 func TestTheModelIsWokenWhenTheOutputPauses(t *testing.T) {
 	echo, piece, whole := "a", strings.Repeat("p", 256), strings.Repeat("w", 4095)
 	for _, c := range []struct {
@@ -89,7 +90,8 @@ func TestTheModelIsWokenWhenTheOutputPauses(t *testing.T) {
 	})
 }
 
-// TestTheModelIsLeftAloneWhileNobodyLooks: until the output has rested for a while, or the screen has taken nothing for one.
+// The model waits until the output has paused for a while, or the screen has taken none for a
+// while.
 func TestTheModelIsLeftAloneWhileNobodyLooks(t *testing.T) {
 	large := strings.Repeat("x", 300)
 	woken := func(r *rig) bool { synctest.Wait(); return strings.HasSuffix(r.did(), "wake") }
@@ -118,7 +120,7 @@ func TestTheModelIsLeftAloneWhileNobodyLooks(t *testing.T) {
 	})
 }
 
-// TestAProgramInTheBackgroundIsNotWaitedForLongR60: when the program has ended its output may pause for 100 ms, and take 2 s.
+// After the program's end, its output may pause for 100 ms and last 2 s.
 func TestAProgramInTheBackgroundIsNotWaitedForLongR60(t *testing.T) {
 	runs(t, nil, func(t *testing.T, r *rig) {
 		began := time.Now()
@@ -145,8 +147,8 @@ func TestAProgramInTheBackgroundIsNotWaitedForLongR60(t *testing.T) {
 	})
 }
 
-// TestAFloodHidesTheRemark: to draw it with each chunk would be too much. It comes back when there is time, and without after
-// 100 ms.
+// Drawing it with each chunk would cost too much. It returns when there is time, and in any case
+// after 100 ms.
 func TestAFloodHidesTheRemark(t *testing.T) {
 	flood := func(t *testing.T, r *rig, chunk string) {
 		r.did()
@@ -177,7 +179,7 @@ func TestAFloodHidesTheRemark(t *testing.T) {
 	})
 }
 
-// BenchmarkRun copies what fits into one read of a PTY, with an agent that looks on.
+// BenchmarkRun copies what fits into one read of a PTY, with an agent that watches.
 func BenchmarkRun(b *testing.B) {
 	for name, line := range map[string]string{
 		"ascii":   "the quick brown fox jumps over the lazy dog\r\n",
@@ -196,7 +198,7 @@ func BenchmarkRun(b *testing.B) {
 	}
 }
 
-// The terminal is asked where the program's output begins, before the first of it and only then.
+// The terminal is asked where the program's output begins, only before the first of it.
 func TestTheTerminalIsAskedBeforeTheFirstOutput(t *testing.T) {
 	runs(t, func(r *rig, conf *copier.Config) { shown("")(r, conf); r.shows.locates = "where?" }, func(t *testing.T, r *rig) {
 		synctest.Wait()
@@ -208,7 +210,7 @@ func TestTheTerminalIsAskedBeforeTheFirstOutput(t *testing.T) {
 	})
 }
 
-// TestAModelThatIsBehindHoldsTheProgramAlone: what was read is on the user's screen, and the copier goes on with everything but reading.
+// What was read is on the user's screen, and the copier continues with everything but reading.
 func TestAModelThatIsBehindHoldsTheProgramAlone(t *testing.T) {
 	runs(t, shown(""), func(t *testing.T, r *rig) {
 		r.change(func() { r.full = true })
@@ -233,7 +235,7 @@ func TestAModelThatIsBehindHoldsTheProgramAlone(t *testing.T) {
 	})
 }
 
-// TestNothingIsDrawnWhileTheModelIsBehind: the copier waits for no drawing, and draws when it is told that the model has caught up.
+// The copier waits for no drawing, and draws when it is told that the model has caught up.
 func TestNothingIsDrawnWhileTheModelIsBehind(t *testing.T) {
 	runs(t, watched("line"), func(t *testing.T, r *rig) {
 		r.prints("a")

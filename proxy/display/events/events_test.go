@@ -9,7 +9,8 @@ import (
 	"terminalproxy/proxy/consent/control"
 )
 
-// Each question is told once, requests that end without a grant are not, and a name brings nothing into a variable that is no name.
+// Each question is reported once, and a request that ends without a grant is not. A variable for a
+// name contains only a name.
 func TestEventsAreToldOnceAndClean(t *testing.T) {
 	var told []Event
 	s := New(Config{Session: "sh-1", Happened: func(e Event) { told = append(told, e) }})
@@ -31,7 +32,7 @@ func TestEventsAreToldOnceAndClean(t *testing.T) {
 		{Name: Ended, Session: "sh-1", Agent: name, Reason: protocol.ReasonReclaimed},
 		{Name: Exit, Session: "sh-1", Status: 3},
 	}, told)
-	New(Config{}).Exited(0) // nobody listens
+	New(Config{}).Exited(0) // no one listens
 	var none *Teller
 	none.Exited(0)
 	none.Close()

@@ -10,7 +10,7 @@ import (
 	"terminalproxy/proxy/display/remind"
 )
 
-// An agent that looks keeps nobody from telling the user that it asks.
+// An agent that looks does not count as a person, so the user is still told that it asks.
 func TestAnAgentThatLooksIsNobody(t *testing.T) {
 	var used time.Time
 	s := New(Config{Used: func() time.Time { return used }})
@@ -29,7 +29,7 @@ func TestAnAgentThatLooksIsNobody(t *testing.T) {
 	require.Equal(t, used, s.lastLook(), "the user typed after that")
 }
 
-// What tells the user says who waits and where.
+// The notice says who waits and where.
 func TestWhoWaitsAndWhere(t *testing.T) {
 	var told, shown []string
 	s := New(Config{

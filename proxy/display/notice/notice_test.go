@@ -13,8 +13,8 @@ import (
 	"terminalproxy/proxy/view/corpus"
 )
 
-// same states that two screens are equal: cell for cell, cursor, modes, and the pen, which is seen by what is printed
-// next.
+// same checks that two screens are equal: cell for cell, cursor, modes, and the pen, which shows in
+// what is printed next.
 func same(t *testing.T, want, got *screen.Screen) {
 	t.Helper()
 	cols, rows := want.Size()
@@ -37,7 +37,7 @@ func blank(c screen.Cell) screen.Cell {
 	return c
 }
 
-// states are what a terminal may be in when a line is drawn, by their names.
+// states returns terminals' states in which a line may be drawn, by name.
 func states(t *testing.T) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -47,11 +47,11 @@ func states(t *testing.T) map[string]string {
 	return all
 }
 
-// probes print on after the line is gone: they make pen, character sets and the saved cursor visible.
+// probes print more after the line is gone: they show pen, character sets and the saved cursor.
 var probes = []string{"", "qx", "\r\nqx", "\x1b8qx", "\x0eq\x0fq", "\x1b[1;1Hq", "\x1b[?1049lq"}
 
-// TestNoticeLeavesNoTrace draws and erases the line in every state: the terminal then shows and does what it would have
-// without.
+// TestNoticeLeavesNoTrace draws and erases the line in every state: the terminal then shows and
+// does what it would have without.
 func TestNoticeLeavesNoTrace(t *testing.T) {
 	for name, state := range states(t) {
 		for _, size := range [][2]int{{10, 5}, {1, 1}, {3, 1}, {40, 2}} {
@@ -74,7 +74,7 @@ func TestNoticeLeavesNoTrace(t *testing.T) {
 	}
 }
 
-// TestNoticeCoversTheBottomRow: what is drawn is the text on the bottom row, and nothing else.
+// The drawing changes only the bottom row, which has the text.
 func TestNoticeCoversTheBottomRow(t *testing.T) {
 	model, user := screen.New(screen.Config{Cols: 12, Rows: 3}), screen.New(screen.Config{Cols: 12, Rows: 3})
 	for _, s := range []*screen.Screen{model, user} {
@@ -84,7 +84,8 @@ func TestNoticeCoversTheBottomRow(t *testing.T) {
 	require.Equal(t, []string{"one", "two", "allow?"}, []string{user.RowText(0), user.RowText(1), user.RowText(2)})
 }
 
-// TestNoticeOfSeveralRows: each line has its row, at the bottom; what does not fit on the screen is not drawn elsewhere.
+// Each line has its row, at the bottom; a line that does not fit on the screen is not drawn
+// elsewhere.
 func TestNoticeOfSeveralRows(t *testing.T) {
 	for _, c := range []struct {
 		text string

@@ -37,8 +37,8 @@ func TestRowsHoldTheWholeTextR47(t *testing.T) {
 	}
 }
 
-// TestRowsNeverShortenSilentlyR47 lays texts out on every small screen: either all of the text is there, or the number of
-// characters that are not.
+// TestRowsNeverShortenSilentlyR47 lays texts out on every small screen: either all of the text is
+// there, or the number of missing characters.
 func TestRowsNeverShortenSilentlyR47(t *testing.T) {
 	const keys = `Ctrl+G sends it · Ctrl+\ refuses`
 	for _, n := range []int{1, 9, 10, 60, 999} {
@@ -63,8 +63,8 @@ func TestRowsNeverShortenSilentlyR47(t *testing.T) {
 	}
 }
 
-// TestWordsStayWholeR68 lays out texts of words on screens of every width: no row ends within a word that a row has room
-// for, nothing is lost, and the two keys are there.
+// TestWordsStayWholeR68 lays out texts of words on screens of every width: no row ends within a
+// word that a row has room for, nothing is lost, and the two keys are there.
 func TestWordsStayWholeR68(t *testing.T) {
 	const say = `claude asks to drive: “run the tests, then fix what fails in  proxy/overlay/painter.go”`
 	words := map[string]bool{}
@@ -99,8 +99,8 @@ func TestTail(t *testing.T) {
 	}
 }
 
-// TestAQuotedTextCannotPassForTheProxysWordsR46 lays a text out that would look like a row of the proxy's: every row of it
-// but the first, which begins with the proxy's head, begins with a mark.
+// TestAQuotedTextCannotPassForTheProxysWordsR46 lays out a text that looks like a row of the
+// proxy's. The first row begins with the proxy's head, every other row with a mark.
 func TestAQuotedTextCannotPassForTheProxysWordsR46(t *testing.T) {
 	text := strings.Repeat("x", 40) + " Ctrl+G gives it · Ctrl+\\ refuses " + strings.Repeat("y", 200)
 	for cols := 36; cols < 100; cols += 3 {

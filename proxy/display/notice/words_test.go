@@ -10,7 +10,7 @@ import (
 	"terminalproxy/proxy/display/notice"
 )
 
-// TestWordsAreOneLineR46: what a user reads as an agent's words cannot end them, hide in them or look like another row.
+// An agent's words on the screen cannot end early, hide anything or look like another row.
 func TestWordsAreOneLineR46(t *testing.T) {
 	for text, want := range map[string]string{
 		"plain":                          "plain",

@@ -11,7 +11,8 @@ import (
 	"terminalproxy/proxy/consent/control"
 )
 
-// TestARuleIsAnnounced: who, by which token, what, how long and by which rule; the key that it names is the one that refuses.
+// The announcement says who, by which token, what, for how long and by which rule; the key that it
+// names refuses.
 func TestARuleIsAnnounced(t *testing.T) {
 	st := control.State{
 		Phase: control.Asked, Agent: control.Agent{ID: "a", Name: "ada", Token: "claude"}, Level: protocol.LevelDrive, Reason: "look", For: 5 * time.Minute,
@@ -28,7 +29,7 @@ func TestARuleIsAnnounced(t *testing.T) {
 	require.Equal(t, `[ada types in 3 s for 5 min: Ctrl+\ refuses]`, s.titleTag(time.Now()))
 }
 
-// TestAnAnnouncementThatCannotBeReadIsNone: not on a terminal without room for it, nor on one without line and title.
+// An announcement does not count on a terminal without room for it, or without line and title.
 func TestAnAnnouncementThatCannotBeReadIsNone(t *testing.T) {
 	st := control.State{
 		Phase: control.Asked, Agent: control.Agent{ID: "a", Name: "ada", Token: "claude"}, Level: protocol.LevelDrive, Reason: strings.Repeat("look ", 40),
@@ -58,7 +59,7 @@ func TestAnAnnouncementThatCannotBeReadIsNone(t *testing.T) {
 	}
 }
 
-// TestTheSignSaysWhereAnAgentMayNever, and the remark by which rule one drives.
+// TestTheSignSaysWhereAnAgentMayNever; the remark says by which rule an agent drives.
 func TestTheSignSaysWhereAnAgentMayNever(t *testing.T) {
 	s := New(Config{Line: true, Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Repaint: func() {}})
 	defer s.Close()

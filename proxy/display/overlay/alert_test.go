@@ -10,7 +10,8 @@ import (
 	"terminalproxy/proxy/consent/control"
 )
 
-// A notification goes to the terminal once, between the program's sequences, and not for a question that has its answer.
+// A notification goes to the terminal once, between the program's sequences, and not for a question
+// that is already answered.
 func TestAnAlertIsWrittenOnceAndNeverIntoASequence(t *testing.T) {
 	const control9 = "\x1b]9;claude asks in vim-k3f9\x1b\\"
 	asked := control.State{Phase: control.Asked, Agent: control.Agent{ID: "a", Name: "claude"}, Level: protocol.LevelDrive, Question: 7}
@@ -50,7 +51,8 @@ func TestAnAlertIsWrittenOnceAndNeverIntoASequence(t *testing.T) {
 	}
 }
 
-// What a terminal does not show as text changes nothing on the screen: the line is drawn and taken away as without it.
+// A sequence that a terminal does not show as text changes nothing on the screen: the line is drawn
+// and erased as without it.
 func TestAnAlertLeavesTheScreenAlone(t *testing.T) {
 	d := newDesk(t, 80, 24)
 	d.pass("$ vim\r\n", false)

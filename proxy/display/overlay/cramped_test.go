@@ -13,8 +13,8 @@ import (
 	"terminalproxy/proxy/consent/control"
 )
 
-// TestAQuestionThatCannotBeReadGivesNothing: over all sizes of windows, either the line has the agent's whole name, the level and the key,
-// or it is no question, and the key does nothing.
+// In windows of every size, the line has the agent's whole name, the level and the key; otherwise
+// it is not a question, and the key does nothing.
 func TestAQuestionThatCannotBeReadGivesNothing(t *testing.T) {
 	names := []string{"claude", "x", "a name of 20 letters", "日本語の名前"}
 	levels := map[protocol.Level][]string{protocol.LevelDrive: {"drive", "DRIVE"}, protocol.LevelType: {"type", "TYPE"}}
@@ -57,7 +57,7 @@ func TestAQuestionThatCannotBeReadGivesNothing(t *testing.T) {
 	}
 }
 
-// TestTheShortQuestion is how it looks in windows of those sizes.
+// The question in small windows.
 func TestTheShortQuestion(t *testing.T) {
 	state := control.State{
 		Phase: control.Asked, Agent: control.Agent{Name: "claude"}, Level: protocol.LevelDrive, For: 10 * time.Minute, Reason: "to fix the typo", Question: 7,
@@ -88,7 +88,7 @@ func TestTheShortQuestion(t *testing.T) {
 	}
 }
 
-// TestEveryQuestionIsReadBeforeItsKeyCounts: the menu, held input, an occupied line, a prompt for a secret.
+// The menu, held input, an occupied line, a secret prompt.
 func TestEveryQuestionIsReadBeforeItsKeyCounts(t *testing.T) {
 	agent := control.Agent{Name: "claude"}
 	for name, c := range map[string]struct {

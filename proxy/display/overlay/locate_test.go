@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// asking is a desk whose terminal answers where its cursor is when answer is called with the row.
+// asking is a desk whose terminal reports its cursor's row when answer is called.
 func asking(t *testing.T) (d *desk, firsts *[]bool, answer func(row int)) {
 	d, firsts = newDesk(t, 40, 10), new([]bool)
 	var takes []func(row int)
@@ -17,7 +17,8 @@ func asking(t *testing.T) (d *desk, firsts *[]bool, answer func(row int)) {
 	return d, firsts, func(row int) { take := takes[0]; takes = takes[1:]; take(row) }
 }
 
-// The terminal is asked before the first output; until it has answered the model gets none, and nothing is drawn.
+// The terminal is asked before the first output. Until it has answered, the model gets no output,
+// and nothing is drawn.
 func TestTheModelIsWhereTheTerminalIs(t *testing.T) {
 	d, firsts, answer := asking(t)
 	show, ok := d.p.Paint(false)
@@ -44,7 +45,7 @@ func TestTheModelIsWhereTheTerminalIs(t *testing.T) {
 	require.Equal(t, []bool{true, false}, *firsts)
 }
 
-// What is to be drawn before any output asks, too; a terminal that does not answer is drawn on after a while.
+// A drawing before any output asks, too; a terminal that does not answer is drawn on after a while.
 func TestWhatIsDrawnFirstAsks(t *testing.T) {
 	d, firsts, _ := asking(t)
 	d.drives()

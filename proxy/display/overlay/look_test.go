@@ -25,7 +25,7 @@ func TestColorsOfTerminalsR67(t *testing.T) {
 	}
 }
 
-// TestWhatATerminalTakes: what another one would print is not sent to it.
+// A terminal is sent only sequences that it does not print.
 func TestWhatATerminalTakes(t *testing.T) {
 	for term, want := range map[string]struct{ answers, title bool }{
 		"": {}, "dumb": {}, "linux": {answers: true}, "vt220": {answers: true}, "xterm": {true, true}, "tmux-256color": {true, true},
@@ -35,7 +35,7 @@ func TestWhatATerminalTakes(t *testing.T) {
 	}
 }
 
-// TestTheContrastOfEveryLookR67 is 7 at least, as a terminal that nobody has configured shows it.
+// TestTheContrastOfEveryLookR67 is 7 at least, in a terminal's default configuration.
 func TestTheContrastOfEveryLookR67(t *testing.T) {
 	m := screen.New(screen.Config{})
 	for _, pairs := range [][2][]uint8{{darkMany, amberMany}, {darkFew, amberFew}} {
@@ -47,7 +47,7 @@ func TestTheContrastOfEveryLookR67(t *testing.T) {
 	}
 }
 
-// TestTheLookAvoidsWhatTheProgramSetR67, in whatever words, also where it took that back.
+// TestTheLookAvoidsWhatTheProgramSetR67, with any sequence, also after the program reset it.
 func TestTheLookAvoidsWhatTheProgramSetR67(t *testing.T) {
 	for output, want := range map[string]string{
 		"":                                       "\x1b[38;5;16;48;5;214;1m",
@@ -68,7 +68,8 @@ func TestTheLookAvoidsWhatTheProgramSetR67(t *testing.T) {
 	require.Equal(t, notice.Reverse, lookOn(m, &Config{Colors: NoColors}, true).sgr)
 }
 
-// TestWhereEveryColorIsSetR67 two get their own back while the question stands, and then the program's again.
+// Where every colour is set, two get their own values back while the question stands, and then the
+// program's again.
 func TestWhereEveryColorIsSetR67(t *testing.T) {
 	d := newDesk(t, 60, 10)
 	every := ""

@@ -13,7 +13,7 @@ import (
 	"terminalproxy/proxy/display/notice"
 )
 
-// listener is a user's screen: what the line says, and what senders were told.
+// listener is a user's screen, with the line and what senders were told.
 type listener struct {
 	*Status
 	t    *testing.T
@@ -31,14 +31,14 @@ func (l *listener) says(name, text string) error {
 	}})
 }
 
-// draws is the line as it is drawn now, and the title.
+// draws returns the line as it is drawn now, and the title.
 func (l *listener) draws() (line, title string, ring bool) {
 	line, title, ring, _ = l.composeNow(time.Now(), 80, 24, "")
 	l.noteDrawn()
 	return strings.TrimSpace(line), title, ring
 }
 
-// line draws and states what stands there.
+// shows draws the line and checks its text.
 func (l *listener) shows(want string) {
 	l.t.Helper()
 	line, _, _ := l.draws()
@@ -73,7 +73,8 @@ func TestAMessageStandsUntilTheUserTypes(t *testing.T) {
 	})
 }
 
-// What came while nobody touched a key goes from the screen and is in the menu, one at a time, the oldest first.
+// Messages that came while no key was pressed leave the screen and are in the menu, one at a time,
+// the oldest first.
 func TestAMissedMessageIsInTheMenu(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := listening(t)
@@ -110,7 +111,7 @@ func TestAMissedMessageIsInTheMenu(t *testing.T) {
 	})
 }
 
-// TestAMessageCoversNoQuestionR46: nor a prompt for a password, nor the words that say how the keyboard is taken back.
+// Nor does it cover a password prompt, or the words that say how the keyboard is taken back.
 func TestAMessageCoversNoQuestionR46(t *testing.T) {
 	ada := control.Agent{ID: "a", Name: "ada"}
 	for want, state := range map[protocol.Waiting]control.State{

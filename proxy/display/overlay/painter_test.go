@@ -17,13 +17,13 @@ import (
 	"terminalproxy/proxy/terminal/vt"
 )
 
-// loop is a goroutine of the model that runs what it is given at once.
+// loop is a goroutine of the model that runs each call at once.
 type loop struct {
 	m    *screen.Screen
 	now  time.Time
-	held time.Time // until when what the program writes is kept
+	held time.Time // until when the program's output is kept
 
-	busy  bool // it does nothing that somebody waits for
+	busy  bool // it does nothing that someone waits for
 	stuck bool // it is busy as soon as it is fed a chunk
 	late  []func()
 }
@@ -37,7 +37,7 @@ func (l *loop) Try(_ time.Duration, do func(now time.Time), late func()) (ran, o
 	return l.TryAround(0, nil, nil, do, late)
 }
 
-// TryAround keeps what it is given while the loop is busy.
+// TryAround keeps its arguments while the loop is busy.
 func (l *loop) TryAround(_ time.Duration, before func(now time.Time), chunk []byte, after func(now time.Time), late func()) (ran, over bool) {
 	if l.busy {
 		l.late = append(l.late, func() { l.m.Feed(chunk); late() })
@@ -55,7 +55,7 @@ func (l *loop) TryAround(_ time.Duration, before func(now time.Time), chunk []by
 	return true, false
 }
 
-// catchUp has the loop do what it was too busy for.
+// catchUp lets the loop do what it was too busy for.
 func (l *loop) catchUp() {
 	l.busy, l.stuck = false, false
 	for _, do := range l.late {
@@ -64,14 +64,15 @@ func (l *loop) catchUp() {
 	l.late = nil
 }
 
-// desk is a user's terminal over which the proxy draws, and the model of what would stand there without.
+// desk is a user's terminal over which the proxy draws, and the model of the same terminal without
+// the proxy.
 type desk struct {
 	*loop
 	t    *testing.T
 	user *screen.Screen
 	s    *Status
 	p    *Painter
-	miss int // chunks that went by the fast way
+	miss int // chunks that took the fast path
 }
 
 func newDesk(t *testing.T, cols, rows int) *desk {
@@ -83,13 +84,13 @@ func newDesk(t *testing.T, cols, rows int) *desk {
 	return d
 }
 
-// drives has an agent drive, without an end.
+// drives makes an agent drive, without an end.
 func (d *desk) drives() *desk {
 	d.s.Show(control.State{Phase: control.Granted, Agent: control.Agent{ID: "a", Name: "claude"}, Level: protocol.LevelDrive})
 	return d
 }
 
-// pass is what the copier does with a chunk; flood that it has no time for more.
+// pass does what the copier does with a chunk; flood means that it has no time for more.
 func (d *desk) pass(chunk string, flood bool) {
 	p := []byte(chunk)
 	switch {
@@ -109,13 +110,13 @@ func (d *desk) pass(chunk string, flood bool) {
 	d.m.Feed(p)
 }
 
-// paint is what the copier does between chunks.
+// paint does what the copier does between chunks.
 func (d *desk) paint() {
 	show, _ := d.p.Paint(false)
 	d.user.Feed(show)
 }
 
-// standing states that what the painter believes to stand on the terminal does.
+// standing checks that the painter's idea of what stands on the terminal is right.
 func (d *desk) standing(why string) {
 	d.t.Helper()
 	pic := d.p.picture
@@ -135,7 +136,8 @@ func (d *desk) standing(why string) {
 	}
 }
 
-// same takes everything away and states that the terminal is what it would be without: cells, cursor, modes, history.
+// same takes everything away, and checks that the terminal is as without the proxy: cells, cursor,
+// modes, history.
 func (d *desk) same(why string) {
 	d.t.Helper()
 	if d.p.Up() {
@@ -167,7 +169,7 @@ func (d *desk) same(why string) {
 	}
 }
 
-// words are pieces of output of every kind.
+// words returns pieces of output of every kind.
 func words(r *rand.Rand, cols, rows int) string {
 	at := func(n int) int { return r.IntN(n) + 1 }
 	switch r.IntN(30) {
@@ -218,8 +220,9 @@ func words(r *rand.Rand, cols, rows int) string {
 	}
 }
 
-// TestNothingStaysOfTheSignR69 prints at random, draws at random moments, and has a question come and go: what is shown
-// stands as long as it is believed to, and once it is gone the terminal is what it would be without, also above its top.
+// TestNothingStaysOfTheSignR69 prints at random, draws at random moments, and lets a question come
+// and go. What is shown stands as long as the painter believes so. Once it is gone, the terminal is
+// as without it, also above its top.
 func TestNothingStaysOfTheSignR69(t *testing.T) {
 	missed := 0
 	for seed := range 80 {
@@ -262,7 +265,8 @@ func TestNothingStaysOfTheSignR69(t *testing.T) {
 	require.Greater(t, missed, 300, "the fast way is taken")
 }
 
-// BenchmarkMisses is what an echo costs in front of the user's screen while the sign stands.
+// BenchmarkMisses measures the cost of an echo on its way to the user's screen while the sign
+// stands.
 func BenchmarkMisses(b *testing.B) {
 	m := screen.New(screen.Config{Cols: 120, Rows: 40})
 	m.Feed([]byte("\x1b[3;7H"))
@@ -281,8 +285,8 @@ func BenchmarkMisses(b *testing.B) {
 	}
 }
 
-// BenchmarkAround is what a chunk costs there that needs the model, without the way to the goroutine of the model and back: once where it
-// leaves the sign alone, once where it scrolls it.
+// BenchmarkAround measures the cost of a chunk that needs the model, without the way to the model's
+// goroutine and back: once if it leaves the sign alone, once if it scrolls it.
 func BenchmarkAround(b *testing.B) {
 	for name, chunk := range map[string]string{"leaves it": "\x1b[2 q\x1b[3;7Ha", "scrolls": "\x1b[40;1Ha line\r\n"} {
 		b.Run(name, func(b *testing.B) {
@@ -301,8 +305,8 @@ func BenchmarkAround(b *testing.B) {
 	}
 }
 
-// TestTheSignGoesWithTheOldSizeR69 resizes the window while the sign stands: on the alternate screen in every way, on the main
-// one so that it gets higher or lower.
+// TestTheSignGoesWithTheOldSizeR69 resizes the window while the sign stands: on the alternate
+// screen in every way, on the main one so that it gets higher or lower.
 func TestTheSignGoesWithTheOldSizeR69(t *testing.T) {
 	for seed := range uint64(60) {
 		r := rand.New(rand.NewPCG(seed, 3))
@@ -332,8 +336,8 @@ func TestTheSignGoesWithTheOldSizeR69(t *testing.T) {
 			d.same(fmt.Sprintf("seed %d", seed))
 			continue
 		}
-		// What a terminal keeps of the rows below the cursor depends on whether they are empty, so that the rows of the two
-		// may not be the same; the painter asks a real one where its cursor is.
+		// A terminal keeps rows below the cursor depending on whether they are empty, so the two
+		// may differ in rows; the painter asks a real terminal where its cursor is.
 		d.user.Feed(d.p.Hide(false))
 		for i := range d.user.HistoryLen() {
 			require.NotContains(t, d.user.HistoryText(i), "claude", "seed %d", seed)
@@ -344,7 +348,7 @@ func TestTheSignGoesWithTheOldSizeR69(t *testing.T) {
 	}
 }
 
-// TestTheTerminalDoesNotWaitForTheModel: while the model is behind, output goes on as it is, and nothing is drawn. When it has caught
+// While the model is behind, output continues unchanged, and nothing is drawn. When it has caught
 // up the terminal shows the program again, and the sign.
 func TestTheTerminalDoesNotWaitForTheModel(t *testing.T) {
 	for _, c := range []struct {
@@ -393,7 +397,8 @@ func TestTheTerminalDoesNotWaitForTheModel(t *testing.T) {
 	}
 }
 
-// TestTinyWindows: a window of no size, one cell, one row or one column is drawn over, hidden and left behind like any other.
+// A window of no size, one cell, one row or one column is drawn over, hidden and left behind like
+// any other.
 func TestTinyWindows(t *testing.T) {
 	for _, size := range [][2]int{{0, 0}, {1, 1}, {1, 24}, {80, 1}, {2, 2}, {0, 24}} {
 		synctest.Test(t, func(t *testing.T) {

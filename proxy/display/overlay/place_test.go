@@ -11,7 +11,7 @@ import (
 	"terminalproxy/proxy/view/corpus"
 )
 
-// TestTheLineMakesWayR68: it begins away from the cursor, and moves only when the cursor rests in its rows.
+// The line begins away from the cursor, and moves only when the cursor rests in its rows.
 func TestTheLineMakesWayR68(t *testing.T) {
 	m := screen.New(screen.Config{Cols: 40, Rows: 8})
 	now := time.Now()
@@ -44,7 +44,7 @@ func TestTheLineMakesWayR68(t *testing.T) {
 	at(0, "there is no other place")
 }
 
-// TestWhereTheSignGoesR69: where there is no text and not the cursor, as far down as can be.
+// Where there is neither text nor the cursor, as far down as possible.
 func TestWhereTheSignGoesR69(t *testing.T) {
 	const sign = " claude drives "
 	for _, c := range corpus.Rows[struct {

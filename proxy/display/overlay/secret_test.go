@@ -14,7 +14,7 @@ func newStatus() *Status {
 	return New(Config{Name: "bash", Line: true, Title: true, Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Repaint: func() {}})
 }
 
-// SAFETY R25: the bell rings once for each prompt, where there is an agent that it keeps away, and nowhere else.
+// SAFETY R25: the bell rings once for each prompt that keeps an agent away, and for no other.
 func TestTheUserIsToldR25(t *testing.T) {
 	now := time.Now()
 	s := newStatus()

@@ -12,7 +12,7 @@ import (
 	"terminalproxy/proxy/consent/control"
 )
 
-// TestTheWordsOfTheSignR69: who, what, for how long, and who else.
+// The sign says who, what, for how long, and who else asks.
 func TestTheWordsOfTheSignR69(t *testing.T) {
 	now := time.Now()
 	for _, c := range []struct {
@@ -43,7 +43,7 @@ func TestTheWordsOfTheSignR69(t *testing.T) {
 	require.Empty(t, s.signForms(now), "no line is wanted")
 }
 
-// TestOthersAskR69 for a minute, and whoever got the keyboard no longer asks.
+// TestOthersAskR69 for a minute; an agent that got the keyboard no longer asks.
 func TestOthersAskR69(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := New(Config{Line: true, Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Repaint: func() {}})
@@ -60,7 +60,7 @@ func TestOthersAskR69(t *testing.T) {
 	})
 }
 
-// TestTheSignWakesOnceAMinuteR69: and not at all where the grant has no end, or there is none.
+// It does not wake at all without a grant, or if the grant has no end.
 func TestTheSignWakesOnceAMinuteR69(t *testing.T) {
 	for want, state := range map[int]control.State{
 		9: {Phase: control.Granted, Until: time.Now().Add(10 * time.Minute)}, 0: {Phase: control.Granted}, -1: {},
@@ -83,7 +83,7 @@ func TestTheSignWakesOnceAMinuteR69(t *testing.T) {
 	}
 }
 
-// TestTheSignOverTextGoesForAKeyR69: for a second.
+// It goes for a second.
 func TestTheSignOverTextGoesForAKeyR69(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var repaints atomic.Int64
@@ -106,7 +106,7 @@ func TestTheSignOverTextGoesForAKeyR69(t *testing.T) {
 	})
 }
 
-// TestWhoTypesFromAPageIsTold: not anew with each key, and never in place of another remark.
+// It is told once, not with each key, and never replaces another remark.
 func TestWhoTypesFromAPageIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var painted atomic.Int32

@@ -12,8 +12,8 @@ import (
 	"terminalproxy/proxy/display/notice"
 )
 
-// TestTheQuestionSaysWhoWhatAndForHowLongR47: and what the agent says stands between marks that it cannot forge, cleaned and
-// cut, beside the keys, which are always there.
+// The agent's own words stand between marks that it cannot forge, cleaned and cut, beside the keys,
+// which are always there.
 func TestTheQuestionSaysWhoWhatAndForHowLongR47(t *testing.T) {
 	const keys = `Ctrl+G allows · Ctrl+\ refuses`
 	for _, tt := range []struct {
@@ -50,7 +50,7 @@ func TestTheQuestionSaysWhoWhatAndForHowLongR47(t *testing.T) {
 	}
 }
 
-// TestTheTitleStandsBehindAWordOfOursR43: whatever the program calls its window, who has the keyboard comes first.
+// Whatever the program calls its window, the driver's name comes first.
 func TestTheTitleStandsBehindAWordOfOursR43(t *testing.T) {
 	s := New(Config{Title: true, Repaint: func() {}})
 	s.Show(control.State{Phase: control.Granted, Agent: control.Agent{Name: "claude"}})
@@ -58,7 +58,7 @@ func TestTheTitleStandsBehindAWordOfOursR43(t *testing.T) {
 	require.Equal(t, "[claude drives] [observed] abc", window)
 }
 
-// TestTheKeyboardIsUnlockedAsAGrantBeginsR8: once for each.
+// Once for each grant.
 func TestTheKeyboardIsUnlockedAsAGrantBeginsR8(t *testing.T) {
 	s := New(Config{Repaint: func() {}})
 	require.False(t, s.takeBegun())
@@ -72,7 +72,7 @@ func TestTheKeyboardIsUnlockedAsAGrantBeginsR8(t *testing.T) {
 	}
 }
 
-// TestWhatIsAskedForR47: who, what, how far and for how long, with the whole of the agent's own words.
+// Who, what, how far and for how long, with all of the agent's own words.
 func TestWhatIsAskedForR47(t *testing.T) {
 	ada := control.Agent{ID: "a", Name: "ada"}
 	for _, c := range []struct {
@@ -96,10 +96,10 @@ func TestWhatIsAskedForR47(t *testing.T) {
 	}
 }
 
-// token has the shape of a token of GitHub's.
+// token has the shape of a GitHub token.
 const token = "gh" + "p_" + "Ab3xAb3xAb3xAb3xAb3xAb3xAb3xAb3xAb3x"
 
-// TestTheMenuOffersToMuteR71: where there was an agent; and it says how long control lasts.
+// The menu offers it if there was an agent, and says how long control lasts.
 func TestTheMenuOffersToMuteR71(t *testing.T) {
 	for want, st := range map[string]control.State{
 		"asks drive for 10 min · m writes to it · h hides · ":                   {For: 10 * time.Minute},
@@ -113,7 +113,7 @@ func TestTheMenuOffersToMuteR71(t *testing.T) {
 	}
 }
 
-// TestWhatIsPromisedR70: who gets the keyboard without a question, and for how long.
+// Who gets the keyboard without a question, and for how long.
 func TestWhatIsPromisedR70(t *testing.T) {
 	for want, st := range map[string]control.State{
 		"the next agent that asks will drive for 10 min ":                              {For: 10 * time.Minute},
@@ -126,7 +126,7 @@ func TestWhatIsPromisedR70(t *testing.T) {
 	}
 }
 
-// TestWhatTheUserIsToldR70: how long control lasts, and that nobody asks any more.
+// How long control lasts, and that the request is withdrawn.
 func TestWhatTheUserIsToldR70(t *testing.T) {
 	ada := control.Agent{ID: "a", Name: "ada"}
 	for want, e := range map[string]control.Event{
@@ -167,7 +167,7 @@ func TestLasts(t *testing.T) {
 	}
 }
 
-// TestAHeldClickInWordsR47: nobody reads the bytes of a mouse.
+// A user does not read the bytes of a mouse.
 func TestAHeldClickInWordsR47(t *testing.T) {
 	s := &Status{conf: Config{Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Line: true}, state: control.State{
 		Phase: control.Granted, Agent: control.Agent{ID: "a", Name: "ada"},
@@ -179,8 +179,7 @@ func TestAHeldClickInWordsR47(t *testing.T) {
 	require.Contains(t, s.approvalLine(100, 24), `“ada” wants to click at 5,12 on "OK" after "rm -r"`)
 }
 
-// TestACtrlGThatDoesNotCountIsSeenR71: by every question, and a line that has room without it has
-// room with it.
+// Every question shows it, and a line that has room without it has room with it.
 func TestACtrlGThatDoesNotCountIsSeenR71(t *testing.T) {
 	driven := control.State{Phase: control.Granted, Agent: control.Agent{ID: "a", Name: "ada"}}
 	held, occupied, secret := driven, driven, driven
@@ -216,7 +215,7 @@ func TestACtrlGThatDoesNotCountIsSeenR71(t *testing.T) {
 	}
 }
 
-// TestHeldInputInTheTitleR47: a title has no room for a long text, and says so.
+// A title has no room for a long text, and says so.
 func TestHeldInputInTheTitleR47(t *testing.T) {
 	s := &Status{conf: Config{Reclaim: `Ctrl+\`, Grant: `Ctrl+G`}, state: control.State{
 		Phase: control.Granted, Agent: control.Agent{ID: "a", Name: "ada"},
@@ -225,7 +224,7 @@ func TestHeldInputInTheTitleR47(t *testing.T) {
 	require.Equal(t, `[ada: Ctrl+G sends <Enter> after "`+strings.Repeat("x", 45)+`… and 56 more characters, Ctrl+\ refuses]`, s.titleTag(time.Now()))
 }
 
-// TestTheMenuSaysWhatItDidR71: a key that closed the menu and said nothing would be pressed again.
+// A key that closed the menu without a message would be pressed again.
 func TestTheMenuSaysWhatItDidR71(t *testing.T) {
 	s := New(Config{Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Line: true, Repaint: func() {}})
 	for _, c := range []struct {
@@ -243,7 +242,7 @@ func TestTheMenuSaysWhatItDidR71(t *testing.T) {
 	s.Close()
 }
 
-// TestARemarkIsWholeOnANarrowScreenR68: the end of what is said as a grant begins is the key that ends it.
+// A remark at the beginning of a grant ends with the key that ends the grant.
 func TestARemarkIsWholeOnANarrowScreenR68(t *testing.T) {
 	for _, level := range []protocol.Level{protocol.LevelType, protocol.LevelDrive} {
 		for _, cols := range []int{30, 39, 40, 80} {
@@ -255,8 +254,7 @@ func TestARemarkIsWholeOnANarrowScreenR68(t *testing.T) {
 	}
 }
 
-// TestEverySentenceNamesTheKeysInForce: whatever they are, in the line and, without one, in the
-// title.
+// Whatever the keys are, in the line or, without a line, in the title.
 func TestEverySentenceNamesTheKeysInForce(t *testing.T) {
 	ada := control.Agent{ID: "a", Name: "ada"}
 	for name, c := range map[string]struct {

@@ -11,7 +11,7 @@ import (
 	"terminalproxy/proxy/terminal/screen"
 )
 
-// TestTheUsersColors: the terminal's colours at most, and entries that are reset where the program has set them.
+// At most the terminal's own colours; palette entries that the program has set are reset.
 func TestTheUsersColors(t *testing.T) {
 	for _, c := range []struct {
 		colors Colors
@@ -38,7 +38,7 @@ func TestReadableColors(t *testing.T) {
 	}
 }
 
-// TestTheLineOnTop: it stands on the first row, and makes way for the cursor to the bottom.
+// The line stands on the first row, and makes way for the cursor to the bottom.
 func TestTheLineOnTop(t *testing.T) {
 	m := screen.New(screen.Config{Cols: 40, Rows: 8})
 	now := time.Now()

@@ -11,7 +11,7 @@ import (
 	"terminalproxy/proxy/display/remind"
 )
 
-// desk is a user who looks at times, and notes what they are told.
+// desk is a user who looks at times, and notes the reminders.
 type desk struct {
 	mu     sync.Mutex
 	looked time.Time
@@ -25,7 +25,7 @@ func (d *desk) look() {
 	d.looked = time.Now()
 }
 
-// tellings are what the user was told, and when, so far.
+// tellings returns the reminders so far, and their times.
 func (d *desk) tellings() ([]remind.Question, []time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -56,7 +56,7 @@ func TestAQuestionThatNobodyLooksAtIsToldOnce(t *testing.T) {
 		r, began := d.reminder(), time.Now()
 		r.Open(one)
 		time.Sleep(time.Second)
-		r.Open(one) // the state was published again: it is no other question
+		r.Open(one) // the state was published again: it is the same question
 		time.Sleep(time.Hour)
 		told, at := d.tellings()
 		require.Equal(t, []remind.Question{one}, told)

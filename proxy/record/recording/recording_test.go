@@ -28,14 +28,14 @@ func TestCommandLine(t *testing.T) {
 	}
 }
 
-// observer is a terminal model of the test's own, on the test's goroutine.
+// observer is the test's terminal model, on the test's goroutine.
 type observer struct{ model *screen.Screen }
 
 func (o observer) Post(do func(time.Time)) bool    { do(time.Now()); return true }
 func (o observer) Model() *screen.Screen           { return o.model }
 func (o observer) Frame(time.Time) *protocol.Frame { return &protocol.Frame{} }
 
-// startRecording records to a file without a program, and returns what ends that.
+// startRecording records to a file without a program, and returns a function that ends it.
 func startRecording(t *testing.T) (r *Recording, end func() (cast, log string)) {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "x.cast")
@@ -56,7 +56,7 @@ func startRecording(t *testing.T) (r *Recording, end func() (cast, log string)) 
 	}
 }
 
-// TestTheTerminalsOwnWordsAreNotTheUsersR26: without a detector too, what a terminal says by itself is not typed.
+// Even without a detector, what a terminal sends by itself is not recorded as typed.
 func TestTheTerminalsOwnWordsAreNotTheUsersR26(t *testing.T) {
 	for typed, want := range map[string]int{
 		"\x1b[?62;22c\x1b]11;rgb:0/0/0\x1b\\\x1b[I\x1b[O": 0,
@@ -79,7 +79,7 @@ func TestTheTerminalsOwnWordsAreNotTheUsersR26(t *testing.T) {
 	}
 }
 
-// TestAnInterruptedRecordingGoesOnBetweenSequences: a repaint in the middle of one would print its rest as text.
+// A repaint in the middle of a sequence would print its rest as text.
 func TestAnInterruptedRecordingGoesOnBetweenSequences(t *testing.T) {
 	r, end := startRecording(t)
 	feed := func(p string) {

@@ -2,7 +2,7 @@ package replay
 
 import "time"
 
-// Unhurried has p take the time that an answer needs, on a machine that is busy.
+// Unhurried gives p the time that an answer needs on a busy machine.
 func Unhurried(p *Player) *Player {
 	p.patience = time.Hour
 	return p

@@ -12,7 +12,7 @@ import (
 	"terminalproxy/proxy/terminal/screen"
 )
 
-// shown is what a film's picture shows.
+// shown returns what a film's picture shows.
 func shown(f *replay.Film, p replay.Picture) string {
 	s := screen.New(screen.Config{Cols: f.Cols, Rows: f.Rows})
 	s.Feed(p.Redraw)
@@ -64,7 +64,7 @@ func TestAFilm(t *testing.T) {
 	}
 }
 
-// TestAFloodIsSeenInSteps: output that does not pause is drawn ten times a second.
+// Output that does not pause is drawn ten times a second.
 func TestAFloodIsSeenInSteps(t *testing.T) {
 	cast := header + strings.Repeat(event(0.001, "o", "x"), 150)
 	f, err := replay.NewFilm(t.Context(), strings.NewReader(cast), nil, replay.Cut{Most: 9})

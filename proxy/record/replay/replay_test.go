@@ -27,7 +27,7 @@ func event(gap float64, code, data string) string {
 	return fmt.Sprintf("[%.6f, %q, %s]\n", gap, code, b)
 }
 
-// screens are what an answer shows, by time: the frames put together.
+// screens returns what an answer shows, by time: the frames put together.
 func screens(t *testing.T, r *protocol.RecordsReadResult) (all []string) {
 	t.Helper()
 	var last *protocol.Rows
@@ -65,13 +65,14 @@ func TestARecordingIsPlayed(t *testing.T) {
 	require.EqualValues(t, 4010, r.NextMs)
 }
 
-// TestTheOlderFormatIsPlayed: in v2 times count from the beginning, and one that goes back is none.
+// In v2 times count from the beginning, and one that goes back is ignored.
 func TestTheOlderFormatIsPlayed(t *testing.T) {
 	p := replay.New(strings.NewReader(`{"version":2,"width":20,"height":2}`+"\n"+event(1, "o", "one")+event(2, "o", " two")+event(1.5, "o", " three")), nil)
 	require.Equal(t, []string{"0 ", "1000 one", "2000 one two three"}, screens(t, read(t, p, 0, 0)))
 }
 
-// TestSeekAndScreen: who draws a recording gets its screen at a time, with what looks like a secret covered.
+// A reader of a recording gets its screen at a time, with anything that looks like a secret
+// covered.
 func TestSeekAndScreen(t *testing.T) {
 	secret := "gh" + "p_" + strings.Repeat("Ab3x", 9)
 	p := replay.New(strings.NewReader(header+event(1, "o", "\x1b]4;1;#102030\x1b\\\x1b[31mred\x1b[m \x1b[4 q")+event(1, "o", "\x1b[?5h\x1b[2;1H"+secret)+event(1, "o", "\x1b[?25l")), nil)
@@ -117,7 +118,7 @@ func (g *growing) ReadAt(p []byte, at int64) (int, error) {
 	return bytes.NewReader(g.Bytes()).ReadAt(p, at)
 }
 
-// TestAnAnswerIsBounded: a long recording comes in pieces, each from where the last one ended.
+// A long recording comes in pieces, each from where the last one ended.
 func TestAnAnswerIsBounded(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(header)
@@ -145,10 +146,10 @@ func TestAnAnswerIsBounded(t *testing.T) {
 	require.Contains(t, last, "500000 4999 abcd")
 }
 
-// endless is a recording of so many bytes, which are made as they are read.
+// endless is a recording of a given number of bytes, which are made as they are read.
 type endless struct {
 	size  int64
-	block []byte // whole events, behind the header
+	block []byte // whole events, after the header
 	read  int64
 }
 
@@ -168,7 +169,7 @@ func (e *endless) ReadAt(p []byte, at int64) (n int, err error) {
 	return n, nil
 }
 
-// TestALargeRecordingIsNotHeld: it is read piece by piece, and four times what may stay is enough to see that.
+// The recording is read piece by piece; four times the memory limit is enough to see that.
 func TestALargeRecordingIsNotHeld(t *testing.T) {
 	e := &endless{size: 32 << 20, block: []byte(event(0.001, "o", strings.Repeat("0123456789abcdef", 2048)+"\r\n"))}
 	var before, after runtime.MemStats
@@ -203,7 +204,7 @@ func TestWhatIsNoRecording(t *testing.T) {
 	}
 }
 
-// TestSecretsStayCovered: a recording has what the program printed, a page what it may see live.
+// A recording has everything that the program printed, a page only what it could see live.
 func TestSecretsStayCovered(t *testing.T) {
 	secret := "gh" + "p_" + strings.Repeat("Ab3x", 9)
 	p := replay.New(strings.NewReader(header+event(1, "o", "export GITHUB_TOKEN="+secret+" \r\n\x1b]2;"+secret+"\a\u202eevil\u200b\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\")+

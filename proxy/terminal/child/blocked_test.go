@@ -20,7 +20,7 @@ import (
 	"terminalproxy/proxy/terminal/child"
 )
 
-// sleeper names, in the environment, what the test binary is to sleep in instead of running tests.
+// sleeper is the variable that names what the test binary sleeps in instead of running tests.
 const sleeper = "CHILD_TEST_SLEEPER"
 
 func TestMain(m *testing.M) {
@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 		signal.Ignore(unix.SIGHUP)
 		runtime.LockOSThread()
 		fmt.Println(how, sleepers[how]())
-		os.Exit(1) // none is meant to come here
+		os.Exit(1) // unreachable
 	}
 	os.Exit(m.Run())
 }
@@ -128,7 +128,7 @@ func openProcess(name string) int {
 	return fd
 }
 
-// pipe is one end of a pipe from which nothing ever comes.
+// pipe returns one end of a silent pipe.
 func pipe() int {
 	var ends [2]int
 	if err := unix.Pipe(ends[:]); err != nil {
@@ -137,7 +137,7 @@ func pipe() int {
 	return ends[0]
 }
 
-// stranger is the terminal of another session: not the program's.
+// stranger returns the terminal of another session, not the program's.
 func stranger() int {
 	master := openProcess("/dev/ptmx")
 	if err := unix.IoctlSetPointerInt(master, unix.TIOCSPTLCK, 0); err != nil {
@@ -159,7 +159,7 @@ func poll(fds ...int) error {
 	return err
 }
 
-// timed polls over and over, each time for so many milliseconds.
+// timed polls over and over, for the given milliseconds each time.
 func timed(ms int, fds ...int) error {
 	var table []unix.PollFd
 	for _, fd := range fds {
@@ -283,7 +283,7 @@ func TestBlockedOn(t *testing.T) {
 	}
 }
 
-// A program that was stopped in a poll goes on with another call, which is the same poll.
+// A program that was stopped in a poll continues with another call, which is the same poll.
 func TestBlockedOnAfterAStop(t *testing.T) {
 	c := sleeping(t, "poll")
 	polls := func(want bool) func() bool {
@@ -312,7 +312,7 @@ func TestHasOutput(t *testing.T) {
 	require.False(t, c.HasOutput())
 }
 
-// Real programs, and what they wait with.
+// Real programs, and the calls with which they wait.
 func TestBlockedOnOfPrograms(t *testing.T) {
 	t.Parallel()
 	for _, p := range []struct {
@@ -372,7 +372,7 @@ func BenchmarkBlockedOn(b *testing.B) {
 	}
 }
 
-// What stands between the terminal and another is no program that waits: it is always ready.
+// A relay between the terminal and another one never counts as waiting: it is always ready.
 func TestBlockedOnOfRelays(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "s")
 	for command, want := range map[string]string{

@@ -19,7 +19,7 @@ import (
 	"terminalproxy/proxy/terminal/child"
 )
 
-// start starts a shell script and makes sure that nothing of it is left when the test ends.
+// start starts a shell script, and makes sure that no process of it is left when the test ends.
 func start(t *testing.T, script string, change func(*child.Config)) *child.Child {
 	t.Helper()
 	conf := child.Config{Path: "/bin/sh", Args: []string{"-c", script}, Cols: 80, Rows: 24}
@@ -76,7 +76,7 @@ func says(mark string) func([]byte) bool {
 	return func(out []byte) bool { return bytes.Contains(out, []byte(mark)) }
 }
 
-// output is everything that a program prints.
+// output returns everything that a program prints.
 func output(t *testing.T, c *child.Child) string {
 	t.Helper()
 	out, err := readUntil(t, c, never)
@@ -123,8 +123,9 @@ func TestStartRefusals(t *testing.T) {
 	}
 }
 
-// inOwnProcess runs the test in a process of its own, and reports whether this is it. The first leader, and whoever changes the limit of
-// open files, has package syscall forget the soft limit with which its process was started.
+// inOwnProcess runs the test in a separate process, and reports whether this is it. The first
+// leader, or a change of the limit of open files, makes package syscall forget the soft limit with
+// which the process was started.
 func inOwnProcess(t *testing.T) bool {
 	t.Helper()
 	const own = "TEST_IN_ITS_OWN_PROCESS"
@@ -138,7 +139,7 @@ func inOwnProcess(t *testing.T) bool {
 	return false
 }
 
-// Whatever of a start takes the last descriptor, the hint is about descriptors and not about terminals.
+// Whatever part of a start takes the last descriptor, the hint is about descriptors, not terminals.
 func TestTooManyOpenFiles(t *testing.T) {
 	if !inOwnProcess(t) {
 		return
@@ -169,7 +170,7 @@ func TestTooManyOpenFiles(t *testing.T) {
 	require.Contains(t, said, "start /bin/true")
 }
 
-// TestNoLostByteR60: 200,000 bytes written just before the exit are all there, also when the program was waited for first.
+// 200,000 bytes written just before the exit all arrive, even if the program was waited for first.
 func TestNoLostByteR60(t *testing.T) {
 	c := start(t, "stty -opost; exec head -c 200000 /dev/zero", nil)
 	exits := make(chan child.Exit, 1)
@@ -182,7 +183,7 @@ func TestNoLostByteR60(t *testing.T) {
 	require.Equal(t, "last", output(t, c))
 }
 
-// TestBackgroundHolderR60: while a process in the background has the terminal open its output goes on.
+// While a background process has the terminal open, its output continues.
 func TestBackgroundHolderR60(t *testing.T) {
 	fifo := filepath.Join(t.TempDir(), "go")
 	require.NoError(t, unix.Mkfifo(fifo, 0o600))
@@ -194,7 +195,8 @@ func TestBackgroundHolderR60(t *testing.T) {
 	require.Contains(t, output(t, c), "late")
 }
 
-// TestTerminateR60 goes up the ladder: whoever obeys the hangup or SIGTERM ends by it, whoever ignores both is killed.
+// TestTerminateR60 goes up the ladder: a program that obeys the hangup or SIGTERM ends by it, and
+// one that ignores both is killed.
 func TestTerminateR60(t *testing.T) {
 	t.Parallel() // the last takes the ladder's five seconds
 	for _, c := range []struct {
@@ -236,7 +238,7 @@ func TestSizeAndEnvironmentR61(t *testing.T) {
 	c.Wait()
 }
 
-// TestStopAndContinueR61: a stop is told, also one that the program does to itself, and seen while it lasts.
+// A stop is reported, even one that the program does to itself, and visible while it lasts.
 func TestStopAndContinueR61(t *testing.T) {
 	stopped := make(chan struct{}, 2)
 	c := start(t, "echo ready; kill -STOP $$; read x", func(conf *child.Config) { conf.Stopped = func(unix.Signal) { stopped <- struct{}{} } })
@@ -274,8 +276,8 @@ func TestTermios(t *testing.T) {
 	require.Contains(t, string(out), "erase = ^H", "stty names it before the other")
 }
 
-// TestFlushInputR16: what a program has not read is taken back, the kernel's buffers on the way included; what is typed
-// afterwards arrives. It is counted, which only Linux does.
+// What a program has not read is taken back, the kernel's buffers on the way included; what is
+// typed afterwards arrives. It is counted, which only Linux does.
 func TestFlushInputR16(t *testing.T) {
 	for _, size := range []int{1, 6000, 1 << 20} {
 		c := start(t, "stty raw -echo; echo ready; kill -STOP $$; exec head -c 4", nil)
@@ -304,7 +306,7 @@ func TestFlushInputR16(t *testing.T) {
 	}
 }
 
-// state is the process's state letter (proc(5)), 0 when there is none.
+// state returns the process's state letter (proc(5)), or 0 if it does not exist.
 func state(pid int) byte {
 	b, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
 	at := bytes.LastIndexByte(b, ')')
@@ -329,7 +331,7 @@ func TestWriteNeverBlocks(t *testing.T) {
 	require.ErrorIs(t, err, child.ErrAgain)
 }
 
-// What is read without telling Go's scheduler must never wait.
+// A read that bypasses Go's scheduler must never block.
 func TestTheMasterNeverBlocks(t *testing.T) {
 	c := start(t, "read line", nil)
 	flags, err := unix.FcntlInt(uintptr(c.Descriptor()), unix.F_GETFL, 0)

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// scripted is what the kernel says of a program, as a test has it.
+// scripted is the kernel's report on a program, as a test sets it.
 type scripted struct {
 	unread int
 	now    Blocked
@@ -19,7 +19,7 @@ type scripted struct {
 func (s *scripted) Unread() int                { return s.unread }
 func (s *scripted) BlockedOn() (Blocked, bool) { return s.now, s.known }
 
-// TestComebackR79: when a program counts as back for more after something that it was given.
+// TestComebackR79 checks when a program counts as back for more input.
 func TestComebackR79(t *testing.T) {
 	reads := Blocked{Group: 7, Reads: true, Asleep: true, Threads: 1}
 	polls := Blocked{Group: 7, Polls: true, Asleep: true, Threads: 1}
@@ -31,7 +31,7 @@ func TestComebackR79(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		now  Blocked
-		runs bool          // something of it runs between any two looks
+		runs bool          // one of its processes runs between any two looks
 		want time.Duration // negative for never
 	}{
 		{"reads", reads, false, 0},
@@ -64,7 +64,7 @@ func TestComebackR79(t *testing.T) {
 	}
 }
 
-// TestComebackBeginsR79: what was seen before something was given says nothing of afterwards.
+// What was seen before the input says nothing of afterwards.
 func TestComebackBeginsR79(t *testing.T) {
 	s := &scripted{now: Blocked{Group: 7, Polls: true, Asleep: true, Threads: 2}, known: true}
 	b := &Comeback{child: s}

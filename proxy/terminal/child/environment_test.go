@@ -8,7 +8,7 @@ import (
 	"terminalproxy/proxy/terminal/child"
 )
 
-// TestAVariableTakesTheOthersPlace, and one whose name only begins alike stays.
+// A variable whose name only begins alike stays.
 func TestAVariableTakesTheOthersPlace(t *testing.T) {
 	env := []string{"A=1", "AB=2", "A=3", "C=4"}
 	require.Equal(t, []string{"AB=2", "C=x=y", "A=5"}, child.With(env, "C=x=y", "A=5"))

@@ -26,7 +26,7 @@ func TestOutputStopped(t *testing.T) {
 	}
 }
 
-// TestAProgramThatSwitchesFlowControlOff lets its output go on.
+// Its output continues.
 func TestAProgramThatSwitchesFlowControlOff(t *testing.T) {
 	c := start(t, "stty ixon; echo ready; read x; stty -ixon; echo done; read x", nil)
 	until(t, c, "ready")

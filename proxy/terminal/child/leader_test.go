@@ -17,7 +17,7 @@ import (
 
 func withLeader(conf *child.Config) { conf.JobControl = true }
 
-// leaderOf is the leader beside a program.
+// leaderOf returns the leader beside a program.
 func leaderOf(t *testing.T, c *child.Child) int {
 	t.Helper()
 	require.True(t, c.Led())
@@ -29,8 +29,8 @@ func leaderOf(t *testing.T, c *child.Child) int {
 	return sid
 }
 
-// TestTheProgramUnderALeaderR73 has what it has without one: a group of its own in the foreground, signals, descriptors and
-// limits as they were. Nobody takes the leader for the program.
+// TestTheProgramUnderALeaderR73 has what it has without one: its own foreground group, and its
+// signals, descriptors and limits as they were. The leader is never taken for the program.
 func TestTheProgramUnderALeaderR73(t *testing.T) {
 	if !inOwnProcess(t) {
 		return
@@ -57,7 +57,7 @@ func TestTheProgramUnderALeaderR73(t *testing.T) {
 	require.Equal(t, seen[false], seen[true])
 }
 
-// TestStopsAtTheKeyR73: Ctrl+Z stops the program, as often as it is pressed, and it goes on where it was.
+// Ctrl+Z stops the program, as often as it is pressed, and the program continues where it was.
 func TestStopsAtTheKeyR73(t *testing.T) {
 	stops := make(chan unix.Signal, 2)
 	c := start(t, "echo ready; while read x; do echo heard $x; done; exit 3", func(conf *child.Config) {
@@ -79,7 +79,7 @@ func TestStopsAtTheKeyR73(t *testing.T) {
 	require.Equal(t, child.Exit{Code: 3}, <-ended)
 }
 
-// TestBackgroundAndFrontR73: the terminal's foreground goes to the leader and comes back.
+// The terminal's foreground goes to the leader and comes back.
 func TestBackgroundAndFrontR73(t *testing.T) {
 	stops := make(chan unix.Signal, 1)
 	c := start(t, "echo ready; read go < fifo; read x; echo heard $x", func(conf *child.Config) {
@@ -105,7 +105,7 @@ func TestBackgroundAndFrontR73(t *testing.T) {
 	require.Equal(t, child.Exit{}, <-ended)
 }
 
-// TestStatusesUnderALeaderR73: what cannot be started is said as without a leader, and signals are the program's.
+// A program that cannot be started fails as without a leader, and signals are the program's.
 func TestStatusesUnderALeaderR73(t *testing.T) {
 	file := t.TempDir() + "/file"
 	require.NoError(t, os.WriteFile(file, []byte("x"), 0o700))
@@ -121,7 +121,7 @@ func TestStatusesUnderALeaderR73(t *testing.T) {
 	}
 }
 
-// TestNothingOutlivesTheLeaderR73: when somebody kills it the program goes with it, also a stopped one that ignores what it may.
+// When the leader is killed, the program goes with it, even a stopped one that ignores what it may.
 func TestNothingOutlivesTheLeaderR73(t *testing.T) {
 	t.Parallel()
 	c := start(t, "trap '' HUP TERM; echo ready; while :; do read x; done", withLeader)
@@ -132,7 +132,7 @@ func TestNothingOutlivesTheLeaderR73(t *testing.T) {
 	gone(t, c.Pid())
 }
 
-// TestKillUnderALeaderR73 ends the program although the leader was stopped.
+// The program ends although the leader was stopped.
 func TestKillUnderALeaderR73(t *testing.T) {
 	c := start(t, "echo ready; while :; do read x; done", withLeader)
 	until(t, c, "ready")
@@ -144,7 +144,8 @@ func TestKillUnderALeaderR73(t *testing.T) {
 	gone(t, led)
 }
 
-// gone waits until a process has ended; an orphan may stay as a zombie of somebody who does not wait for it.
+// gone waits until a process has ended; an orphan may stay as a zombie of a parent that does not
+// wait for it.
 func gone(t *testing.T, pid int) {
 	t.Helper()
 	require.Eventually(t, func() bool {

@@ -13,7 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What made a session of its own is left alone, and counted; what runs in the session, or is another's, is not.
+// A process with a session of its own is left alone, and counted. Processes in the session, and
+// other people's, do not count.
 func TestWhatOutlivesTheProgramIsCounted(t *testing.T) {
 	if _, err := exec.LookPath("setsid"); err != nil {
 		t.Skip("setsid is not installed")

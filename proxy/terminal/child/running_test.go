@@ -14,7 +14,7 @@ import (
 	"terminalproxy/proxy/terminal/child"
 )
 
-// TestRunningIsWhatHasTheTerminal: the leader's file and directory, and the names of all in its group.
+// The leader's file and directory, and the names of all processes in its group.
 func TestRunningIsWhatHasTheTerminal(t *testing.T) {
 	if _, err := os.Stat("/proc/self/exe"); err != nil {
 		t.Skip("there is no /proc")

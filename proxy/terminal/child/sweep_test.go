@@ -12,7 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// leftover starts a program that leaves something behind in its session that ignores a hangup, and waits for its end.
+// leftover starts a program and waits for its end. It leaves a process in its session that ignores
+// a hangup.
 func leftover(t *testing.T, hurry <-chan struct{}) *Child {
 	t.Helper()
 	c, err := Start(Config{Path: "sh", Args: []string{"-c", `trap "" HUP TERM; sleep 1000 & sleep 1000 & exit 0`}, Cols: 80, Rows: 24, Hurry: hurry})

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestChildrenOfEveryThread: a program of several threads, as one in Go, starts another one from any of them.
+// A program of several threads, such as one in Go, starts another program from any of them.
 func TestChildrenOfEveryThread(t *testing.T) {
 	if _, err := os.Stat("/proc/thread-self/children"); err != nil {
 		t.Skip("the kernel lists no children")

@@ -9,7 +9,8 @@ import (
 	"terminalproxy/proxy/terminal/child"
 )
 
-// TestUnread: what waits for the program counts until it reads; of a line that is still edited, nothing does.
+// What waits for the program counts until the program reads it; a line that is still edited does
+// not count.
 func TestUnread(t *testing.T) {
 	for _, c := range []struct {
 		name, script, typed string

@@ -11,7 +11,7 @@ import (
 	"terminalproxy/proxy/view/corpus"
 )
 
-// TestColorsAreKeptBackR67: what sets a colour comes later, the last for each; what asks for one, and all else, passes.
+// Sequences that set a colour come later, the last for each; queries and everything else pass.
 func TestColorsAreKeptBackR67(t *testing.T) {
 	for _, c := range corpus.Rows[struct{ Name, In, Passes, Later string }](t, "colors") {
 		for _, driven := range []bool{false, true} {
@@ -37,7 +37,8 @@ func TestColorsAreKeptBackR67(t *testing.T) {
 	}
 }
 
-// TestTheColorsAreThoseOfARunWithoutR67 sets colours at random: a terminal that gets them late ends with the same ones.
+// TestTheColorsAreThoseOfARunWithoutR67 sets colours at random: a terminal that gets them late ends
+// with the same ones.
 func TestTheColorsAreThoseOfARunWithoutR67(t *testing.T) {
 	commands := []string{
 		"\x1b]4;1;rgb:10/20/30\a", "\x1b]4;1;#ffffff;2;#010203\a", "\x1b]104\a", "\x1b]104;1\a", "\x1b]104;2;3\a", "\x1b]4;3;#123456\x1b\\",

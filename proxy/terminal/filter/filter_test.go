@@ -16,8 +16,8 @@ import (
 	"terminalproxy/proxy/view/corpus"
 )
 
-// through is what a filter makes of successive reads, and of the end. What passes comes with the cuts that it would have if
-// it was cut by itself.
+// through filters successive reads, and the end, and returns the result. It checks that the cuts
+// are the same as those of the result cut alone.
 func through(t *testing.T, driven bool, reads ...string) string {
 	t.Helper()
 	var f filter.Filter
@@ -33,7 +33,7 @@ func through(t *testing.T, driven bool, reads ...string) string {
 	return string(append(out, f.Flush()...))
 }
 
-// everyCut checks that it does not matter where the reads end.
+// everyCut checks that the result does not depend on where reads end.
 func everyCut(t *testing.T, driven bool, in, want string) {
 	t.Helper()
 	require.Equal(t, want, through(t, driven, in), "whole")
@@ -93,8 +93,8 @@ func TestEverythingElsePassesByteByByteR43(t *testing.T) {
 	}
 }
 
-// TestContinuationBytesAreNoControls: a byte 80 to 9f within a character of UTF-8 begins no sequence, wherever it stands in
-// that; outside of one it does. The keyboard lock that follows shows which: one that cuts a sequence off leaves its end.
+// A byte 80 to 9f within a character of UTF-8 begins no sequence, anywhere in it; outside of one it
+// does. The keyboard lock that follows shows which: a byte that cuts a sequence off leaves its end.
 func TestContinuationBytesAreNoControls(t *testing.T) {
 	const csi, osc = "\x9b", "\x9d"
 	for _, lead := range []string{
@@ -106,13 +106,14 @@ func TestContinuationBytesAreNoControls(t *testing.T) {
 			everyCut(t, driven, lead+osc+"52;c;aGk=\a", lead+osc+"52;c;aGk=\a")
 		}
 	}
-	// Characters of four bytes whose second, third or last byte would begin a sequence; there is nothing to cut off.
+	// Characters of four bytes whose second, third or last byte would begin a sequence; there is
+	// nothing to cut off.
 	for _, char := range []string{"\U0001b000", "\U0001d7d7", "\U0001f6c0", "\U0001f7e0", "\U0001f61b", "\U0001f61d", "\U000db000", "\U0010fffd"} {
 		for _, driven := range []bool{false, true} {
 			everyCut(t, driven, char+"\x1b[2hx", char+"x")
 		}
 	}
-	// None of these bytes begins a character that is still open.
+	// These bytes leave no character open.
 	for _, before := range []string{
 		"\x80", "\xbf", "x", "é", "日", "\U0001f600", "\xdf\xbf", "\xef\xbf\xbf", "\xc3\xa9\xbf", "日\x80", "\U0001f600\x80", "\xf4\x8f\xbf\xbf",
 	} {
@@ -125,7 +126,7 @@ func TestContinuationBytesAreNoControls(t *testing.T) {
 	}
 }
 
-// TestLoneEscape: half a sequence waits for the other half, and comes at the end.
+// Half a sequence waits for the other half, and comes at the end.
 func TestLoneEscape(t *testing.T) {
 	var f filter.Filter
 	require.Equal(t, "a", string(f.Pass([]byte("a\x1b"), true).Bytes))
@@ -136,7 +137,7 @@ func TestLoneEscape(t *testing.T) {
 	require.Empty(t, f.Pass(nil, true).Bytes)
 }
 
-// TestControlMayChangeAnywhere: a string that is being dropped when control ends is dropped to its end.
+// A string that is being dropped when control ends is dropped to its end.
 func TestControlMayChangeAnywhere(t *testing.T) {
 	var f filter.Filter
 	require.Empty(t, f.Pass([]byte("\x1b]52;c;"), true).Bytes)
@@ -165,9 +166,9 @@ func reads(b string, seed int64) []string {
 	return out
 }
 
-// FuzzFilter: it does not matter how the stream is cut; what has passed once passes again, so that nothing which is
-// filtered is left or comes to be by leaving something out; without an introducer nothing changes; and what is on the list
-// for driving only is untouched otherwise.
+// FuzzFilter checks that it does not matter how the stream is cut, and that filtering the output
+// again changes nothing, so leaving something out creates no new sequence. Without an introducer
+// nothing changes, and sequences on the list for driving are untouched otherwise.
 func FuzzFilter(f *testing.F) {
 	for _, tt := range table(f, "locks") {
 		f.Add([]byte(tt.In), int64(1))
@@ -195,7 +196,8 @@ func FuzzFilter(f *testing.F) {
 	})
 }
 
-// BenchmarkPass is what the copier does with a chunk between its two system calls: filter it, and follow its modes.
+// BenchmarkPass measures what the copier does with a chunk between its two system calls: filter it,
+// and follow its modes.
 func BenchmarkPass(b *testing.B) {
 	payloads := []struct {
 		name string

@@ -7,8 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestGrantKeyInEveryEncoding: a press counts in each form in which the reclaim key does, once, and
-// nothing else does.
+// A press counts once in each encoding in which the reclaim key does, and no other sequence counts.
 func TestGrantKeyInEveryEncoding(t *testing.T) {
 	for _, key := range grantKeys() {
 		b := Bindings{Grant: key}
@@ -45,8 +44,7 @@ func TestGrantKeyInEveryEncoding(t *testing.T) {
 	}
 }
 
-// TestTheGrantKeyHidesNoReclaimKeyR2: each sequence of the reclaim key is one with every grant key,
-// and in front of everything.
+// With every grant key, each sequence of the reclaim key still counts, and comes first.
 func TestTheGrantKeyHidesNoReclaimKeyR2(t *testing.T) {
 	for _, key := range append(grantKeys(), reclaimKey(t, `ctrl-\`)) {
 		for _, v := range vectors(t) {
@@ -89,8 +87,7 @@ func TestParseGrantKey(t *testing.T) {
 	}
 }
 
-// TestFindGrantKey: any key that some proxy may take for its grant key is one, whatever surrounds
-// it.
+// TestFindGrantKey finds any key that a proxy may use as its grant key, whatever surrounds it.
 func TestFindGrantKey(t *testing.T) {
 	for in, want := range map[string]string{
 		"": "", "plain text": "", "\r": "", "\x1b[A": "", "\x03": "", "héllo\x05": "",

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// FuzzNoStuck: whatever came before, the three common encodings of the reclaim key
-// are found, with and without X10 mouse reports (R3).
+// FuzzNoStuck checks that after any input the three common encodings of the reclaim key are found,
+// with and without X10 mouse reports (R3).
 func FuzzNoStuck(f *testing.F) {
 	for _, v := range vectors(f) {
 		f.Add([]byte(v.in), false)
@@ -29,8 +29,8 @@ func FuzzNoStuck(f *testing.F) {
 	})
 }
 
-// FuzzConcat: no byte is lost, doubled or moved, and what the units are does not
-// depend on where reads cut the stream.
+// FuzzConcat checks that no byte is lost, doubled or moved, and that the units do not depend on
+// where reads cut the stream.
 func FuzzConcat(f *testing.F) {
 	for _, v := range vectors(f) {
 		f.Add([]byte(v.in+"a"), uint16(1), false, uint8(0))
@@ -77,7 +77,7 @@ func text(units []seen) string {
 	return b.String()
 }
 
-// FuzzCut: pieces add up, make progress, and end only between keys.
+// FuzzCut checks that pieces add up, make progress, and end only between keys.
 func FuzzCut(f *testing.F) {
 	for _, v := range vectors(f) {
 		f.Add([]byte("ab"+v.in+"é"+v.in), uint8(4))
@@ -93,8 +93,8 @@ func FuzzCut(f *testing.F) {
 	})
 }
 
-// FuzzCleanPaste: what is cleaned holds no control byte that a terminal, a shell or
-// this scanner would act on, and cleaning it again changes nothing.
+// FuzzCleanPaste checks that cleaned text holds no control byte that a terminal, a shell or this
+// scanner would act on, and that cleaning it again changes nothing.
 func FuzzCleanPaste(f *testing.F) {
 	for _, v := range vectors(f) {
 		f.Add(v.in)

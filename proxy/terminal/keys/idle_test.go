@@ -8,7 +8,7 @@ import (
 	"terminalproxy/proxy/terminal/keys"
 )
 
-// TestIdle: a key that is let go, and a modifier alone, are not what a person types.
+// A released key, and a modifier alone, are not typing.
 func TestIdle(t *testing.T) {
 	for unit, want := range map[string]bool{
 		"\x1b[103;5:3u": true, "\x1b[57442;5u": true, "\x1b[57442;1:3u": true, "\x1b[57358u": true, "\x1b[1;1:3A": true, "\x1b[3;1:3~": true,

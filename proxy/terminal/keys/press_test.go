@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestEncode: the bytes of every kind of key in every kind of mode.
+// The bytes of every kind of key in every kind of mode.
 func TestEncode(t *testing.T) {
 	modes := map[string]Modes{
 		"legacy": {}, "app": {AppCursor: true, AppKeypad: true, Backarrow: true},
@@ -53,7 +53,7 @@ func TestEncodeRefuses(t *testing.T) {
 	require.ErrorContains(t, err, "empty")
 }
 
-// TestARefusalSaysWhatToDoInstead: of a key that the mode has no code for.
+// The refusal of a key that the mode has no code for says what to do instead.
 func TestARefusalSaysWhatToDoInstead(t *testing.T) {
 	for name, says := range map[string]string{
 		"shift-enter": "alt-enter or ctrl-j", "ctrl-enter": "alt-enter or ctrl-j", "super-x": "leave out super-", "hyper-x": "leave out hyper-",
@@ -65,7 +65,7 @@ func TestARefusalSaysWhatToDoInstead(t *testing.T) {
 	}
 }
 
-// TestWhatAPressIs: text, Enter, or what interrupts a program.
+// Text, Enter, or a key that interrupts a program.
 func TestWhatAPressIs(t *testing.T) {
 	const text, enter, interrupt, other = "text", "enter", "interrupt", ""
 	for name, want := range map[string]string{
@@ -139,8 +139,8 @@ func everyMode() []Modes {
 	return append(all, Modes{AppCursor: true, AppKeypad: true, Backarrow: true}, Modes{AppCursor: true, KittyFlags: 2}, Modes{ModifyOtherKeys: 2, FormatOtherKeys: true})
 }
 
-// TestEveryPressIsOneUnitR12: what the encoder writes, the scanner reads as one
-// unit, as the reclaim key if and only if it is that, and Cut never tears it.
+// The scanner reads what the encoder writes as one unit, as the reclaim key only if it is that, and
+// Cut never tears it.
 func TestEveryPressIsOneUnitR12(t *testing.T) {
 	c := Bindings{}.WithDefaults().Reclaim
 	said := 0
@@ -221,7 +221,7 @@ func TestCleanPaste(t *testing.T) {
 func TestCut(t *testing.T) {
 	long := "\x1b]52;c;" + strings.Repeat("A", 300) + "\x07"
 	for _, c := range []struct {
-		in   string // | is where it is cut
+		in   string // | marks the cut
 		most int
 	}{
 		{"|", 64},
@@ -252,8 +252,8 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// TestCutAgreesWithScanner: pieces that Cut makes are scanned to the same units as
-// the whole, each piece leaving nothing open.
+// The pieces that Cut makes are scanned to the same units as the whole, each piece leaving nothing
+// open.
 func TestCutAgreesWithScanner(t *testing.T) {
 	for _, v := range vectors(t) {
 		if len(v.in) > maxWhole {

@@ -31,8 +31,8 @@ type seen struct {
 
 func (u seen) String() string { return fmt.Sprintf("%s %q", u.kind, u.text) }
 
-// scanAll feeds the reads, ends the wait, and joins neighbours of one kind that
-// carry no boundary of their own (text, and the pieces of a long string or paste).
+// scanAll feeds the reads, ends the wait, and joins neighbours of one kind without a boundary of
+// their own (text, and the pieces of a long string or paste).
 func scanAll(s *Scanner, reads ...[]byte) []seen {
 	var got []seen
 	emit := func(u Unit) { got = append(got, seen{u.Kind, string(u.Bytes)}) }
@@ -84,8 +84,7 @@ func vectors(t testing.TB) (all []vector) {
 	return all
 }
 
-// TestVectorsR1R2 is the table at every split point, one byte per read, and with
-// text before and after.
+// The table at every split point, one byte per read, and with text before and after.
 func TestVectorsR1R2(t *testing.T) {
 	for _, v := range vectors(t) {
 		t.Run(v.name, func(t *testing.T) {
@@ -116,8 +115,8 @@ func single(s string) [][]byte {
 	return reads
 }
 
-// TestByteInEveryStateR1: the reclaim byte counts wherever the scanner stands, the
-// open bytes leave before it, and the scanner is in ground after it.
+// The reclaim byte counts in every state of the scanner. The open bytes leave before it, and the
+// scanner is in ground after it.
 func TestByteInEveryStateR1(t *testing.T) {
 	for _, open := range []string{
 		"", "\x1b", "\x1b[", "\x1b[92;5", "\x1b[?", "\x9b27;", "\x1bO", "\x1b]", "\x1b]52;c;aGVs",
@@ -136,8 +135,8 @@ func TestByteInEveryStateR1(t *testing.T) {
 	}
 }
 
-// TestPasteR4: the key counts in a paste in every encoding; what else is pasted is
-// Paste, and a Ctrl+G in it confirms nothing.
+// The key counts in a paste in every encoding. Everything else in it is Paste, and a Ctrl+G in it
+// confirms nothing.
 func TestPasteR4(t *testing.T) {
 	in := "\x1b[200~ab\x07\x1b[A\x1b]1;\x07\x1cde\x1b[92;5u\x9b27;5;92~\x1b[103;5ug\x1b[200~\x1b\x1b[201~x\x07"
 	want := []seen{
@@ -170,8 +169,8 @@ func TestPasteState(t *testing.T) {
 	require.Equal(t, []seen{{Key, "x"}, {PasteEnd, "\x1b[201~"}}, scanAll(s, []byte("x\x1b[201~")))
 }
 
-// TestCorpusR2 runs the recorded key presses of real terminals. Rows without a
-// verdict of their own follow the table: each of their reclaims is listed here.
+// TestCorpusR2 runs the recorded key presses of real terminals. Rows without a verdict of their own
+// follow the table: each of their reclaims is listed here.
 func TestCorpusR2(t *testing.T) {
 	follows := map[string][]int{ // presses, releases
 		"\x1c":                           {1, 0},
@@ -232,8 +231,8 @@ func TestLoneEscAndHeld(t *testing.T) {
 	require.Equal(t, []seen{{Key, "\x1b"}, {Reclaim, "\x1b[92;5u"}}, scanAll(s, []byte("\x1b\x1b[92;5u")))
 }
 
-// TestAltKeysAreNoStringsR7: Alt and a key that opens strings, and text after it, are
-// keys at once, not the start of an answer that never ends (R7).
+// Alt with a key that opens strings, and text after it, are keys at once, not the start of an
+// answer that never ends (R7).
 func TestAltKeysAreNoStringsR7(t *testing.T) {
 	for _, in := range []string{"\x1b]hello", "\x1bPhello", "\x1b_hello", "\x1bXhello", "\x1b^hello"} {
 		s := NewScanner(Bindings{})
@@ -376,8 +375,8 @@ func BenchmarkScan(b *testing.B) {
 	}
 }
 
-// TestTheKeyGoesUpWithoutItsModifierR5: people let go of Ctrl first, and the program, which never saw the key go down, sees
-// nothing of it; the next press of the same key without Ctrl is the program's, and so is its end.
+// People release Ctrl first. The program never saw the key go down, so it does not see it go up.
+// The next press of the same key without Ctrl, and its release, are the program's.
 func TestTheKeyGoesUpWithoutItsModifierR5(t *testing.T) {
 	for _, c := range []struct{ down, up, plain, plainUp string }{
 		{"\x1b[92;5u", "\x1b[92;1:3u", "\x1b[92;1u", "\x1b[92;1:3u"},

@@ -11,7 +11,7 @@ import (
 	"terminalproxy/proxy/view/corpus"
 )
 
-// TestShowR47: what would be sent, exactly and visibly.
+// The user sees exactly what would be sent, with every character visible.
 func TestShowR47(t *testing.T) {
 	for _, row := range corpus.Rows[struct{ Pieces, Want string }](t, "show") {
 		require.Equal(t, row.Want, keys.Show(bytes.Split([]byte(row.Pieces), []byte("|"))...), "%q", row.Pieces)
@@ -19,7 +19,7 @@ func TestShowR47(t *testing.T) {
 	require.Empty(t, keys.Show())
 }
 
-// TestEveryNamedKeyShows: what an agent can name, the user can read.
+// The user can read every key that an agent can name.
 func TestEveryNamedKeyShows(t *testing.T) {
 	modes := []keys.Modes{{}, {AppCursor: true, AppKeypad: true}, {KittyFlags: 1}, {KittyFlags: 31}, {ModifyOtherKeys: 2}}
 	for name, want := range map[string]string{

@@ -9,9 +9,9 @@ import (
 	"terminalproxy/proxy/terminal/keys"
 )
 
-// TestCutActR79: what a program may act on ends a piece, in every encoding of Enter.
+// A piece ends with what a program may act on, in every encoding of Enter.
 func TestCutActR79(t *testing.T) {
-	for _, in := range []string{ // | stands behind what is acted on
+	for _, in := range []string{ // | stands after what is acted on
 		"text", "", "süß 漢\x7fx", "sh\n|touch F\n", "sh\r|touch F", "sh\x1b[13u|touch F", "sh\x1b[106;5u|as ctrl-j", "sh\x1b[109;5u|as ctrl-m",
 		"sh\x1b[27;5;109~|touch", "sh\x1bOM|the keypad's", "sh\x0f|operate-and-get-next", "sh\u0085|NEL", "sh\x8d|touch",
 	} {
@@ -22,7 +22,7 @@ func TestCutActR79(t *testing.T) {
 	}
 }
 
-// TestKeysThatOnlyEditR65: the arrows and their like edit, but not with Alt, on which fish changes the directory.
+// The arrows and similar keys edit, but not with Alt, with which fish changes the directory.
 func TestKeysThatOnlyEditR65(t *testing.T) {
 	for key, submits := range map[string]bool{
 		"\x1b[D": false, "\x1b[1;2D": false, "\x1b[1;5D": false, "\x1b[1;6H": false, "\x1b[1;3D": true, "\x1b[1;9A": true,
@@ -32,7 +32,7 @@ func TestKeysThatOnlyEditR65(t *testing.T) {
 	}
 }
 
-// TestTextLenR65: text is no control character, no sequence, and no byte that is not UTF-8.
+// Text has no control character, no sequence, and no byte that is not UTF-8.
 func TestTextLenR65(t *testing.T) {
 	for _, in := range []string{"text|", "|", "süß 漢|\x7fx", "a|\rb", "a|\x1b[201~", "ä|\u009b201~", "ä|\x9b201~", "a|\t", "ᱣ|\xe1\xb1", "\ufffd|"} {
 		want, rest, _ := strings.Cut(in, "|")

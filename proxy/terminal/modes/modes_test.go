@@ -11,7 +11,7 @@ import (
 	"terminalproxy/proxy/view/corpus"
 )
 
-// everything is what programs switch on that are killed before they switch it off: more than any one of them does.
+// everything has more modes than any one killed program leaves on.
 const everything = "\x1b[?2026h\x1b[?9001h\x1b[2h\x1b[4h\x1b[20h\x1b[?9h\x1b[?1000h\x1b[?1002h\x1b[?1003h\x1b[?1005h\x1b[?1006h" +
 	"\x1b[?1015h\x1b[?1016h\x1b[?1004h\x1b[?2004h\x1b[?2027h\x1b[?2031h\x1b[?2048h\x1b[?1007h\x1b[?1h\x1b=\x1b[?5h\x1b[?8l" +
 	"\x1b[?45h\x1b[?67h\x1b[>1u\x1b[?1049h\x1b[>7u\x1b[>4;2m\x1b[>4;1f\x1b[2;5r\x1b[?69h\x1b[3;9s\x1b[?6h\x1b[?7l\x1b[5 q" +
@@ -25,7 +25,7 @@ func follow(cuts ...string) *modes.Modes {
 	return m
 }
 
-// followChunks does as follow, with chunks that are cut already.
+// followChunks is follow for chunks that are cut already.
 func followChunks(reads ...string) *modes.Modes {
 	m := &modes.Modes{}
 	var c vt.Cutter
@@ -35,7 +35,7 @@ func followChunks(reads ...string) *modes.Modes {
 	return m
 }
 
-// TestResetIsTargetedR59: each mode is taken back with its own sequence and nothing else, and never with RIS.
+// Each mode is reset with its own sequence alone, and never with RIS.
 func TestResetIsTargetedR59(t *testing.T) {
 	for _, c := range corpus.Rows[struct{ Name, In, Want string }](t, "reset") {
 		t.Run(c.Name, func(t *testing.T) {
@@ -52,7 +52,7 @@ func TestResetIsTargetedR59(t *testing.T) {
 	}
 }
 
-// TestSetAfterResetR61: what was taken back for a suspension comes again, and can be taken back again.
+// Modes reset for a suspension are set again, and can be reset again.
 func TestSetAfterResetR61(t *testing.T) {
 	m := follow(everything)
 	before := string(m.AppendReset(nil))
@@ -84,7 +84,7 @@ func TestChanged(t *testing.T) {
 	require.True(t, m.Alt())
 }
 
-// TestJoinTakesBackBothR59: while a chunk is being written nobody knows how much of it the terminal has.
+// While a chunk is being written, it is unknown how much of it the terminal has.
 func TestJoinTakesBackBothR59(t *testing.T) {
 	whole := string(follow(everything).AppendReset(nil))
 	for _, pair := range [][2]string{{"", everything}, {everything, ""}, {everything, everything}} {
@@ -127,8 +127,8 @@ func BenchmarkScan(b *testing.B) {
 	}
 }
 
-// TestMarginsKeepTheCursorR73: on the main screen the program goes on where the shell has left the cursor, and setting margins
-// homes it.
+// On the main screen the program continues where the shell has left the cursor, but setting margins
+// homes the cursor.
 func TestMarginsKeepTheCursorR73(t *testing.T) {
 	for sent, want := range map[string]string{
 		"\x1b[2;3r":            "\x1b7\x1b[2;3r\x1b8",
@@ -142,7 +142,8 @@ func TestMarginsKeepTheCursorR73(t *testing.T) {
 	}
 }
 
-// TestAroundAPicture: what a fresh terminal is sent has it in the program's modes, so that what takes them back takes back all.
+// Around a picture, a fresh terminal gets the program's modes, so that the reset resets all of
+// them.
 func TestAroundAPicture(t *testing.T) {
 	var m modes.Modes
 	m.Scan([]byte("\x1b[22;0t\x1b[>1u\x1b[?1049h\x1b[>5u\x1b[?2048h"))

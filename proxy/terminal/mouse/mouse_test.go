@@ -51,7 +51,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// What a button does may submit, as Enter does; looking around does not.
+// A button may submit, as Enter does; scrolling and moving do not.
 func TestCommits(t *testing.T) {
 	for name, want := range map[string]bool{
 		"click": true, "double-click": true, "right-click": true, "middle-click": true, "press": true, "release": true, "drag": true, "alt-click": true,
@@ -80,7 +80,8 @@ func TestMovementWithAButtonDown(t *testing.T) {
 	require.Equal(t, "\x1b[<32;5;3M", string(bytes.Join(got, nil)))
 }
 
-// A press and its release are one piece, and so is what must not be torn: nobody takes the keyboard between them.
+// A press and its release are one piece, and so is every other unit that must not be torn: the
+// keyboard is never taken between them.
 func TestPieces(t *testing.T) {
 	m := mouse.Modes{Protocol: 1003, Encoding: 1006}
 	for name, pieces := range map[string]int{"click": 1, "double-click": 2, "wheel-up*7": 7, "drag": 3, "move": 1, "press": 1} {
@@ -93,7 +94,7 @@ func TestPieces(t *testing.T) {
 	require.Equal(t, "\x1b[<0;1;1M\x1b[<32;2;2M\x1b[<0;2;2m", string(bytes.Join(near, nil)))
 }
 
-// The last cells that the encodings of old can say, and the first that they cannot.
+// The last cells that the old encodings can express, and the first that they cannot.
 func TestTheEdgesOfTheEncodings(t *testing.T) {
 	click := act(t, "click")
 	for _, c := range []struct {
@@ -154,7 +155,8 @@ func TestWhatTheProgramDoesNotHear(t *testing.T) {
 	}
 }
 
-// FuzzParse: whatever is asked for is done in reports that a terminal could have sent, or refused in words.
+// FuzzParse checks that each action becomes reports that a terminal could have sent, or is refused
+// with a reason.
 func FuzzParse(f *testing.F) {
 	for _, name := range []string{"click", "ctrl-click", "shift-wheel-up*3", "double-click", "drag", "move", "ctrl+alt-release", "wheel-left*100", "*", "ctrl-*3"} {
 		f.Add(name, uint16(1002), uint16(1006), 4, 11)

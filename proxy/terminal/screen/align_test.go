@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestAlign: the rows follow the cursor of the real terminal, and nothing is lost but what leaves at the bottom.
+// The rows follow the cursor of the real terminal, and only what leaves at the bottom is lost.
 func TestAlign(t *testing.T) {
 	s := New(Config{Cols: 10, Rows: 4, Scrollback: 10})
 	s.Feed([]byte("one\r\ntwo\r\n$ "))

@@ -94,7 +94,7 @@ func payload(i, size int) []byte {
 	return b.Bytes()
 }
 
-// readSize is what one read from a PTY yields.
+// readSize is the size of one read from a PTY.
 const readSize = 4096
 
 func feedReads(s *Screen, p []byte) {
@@ -131,7 +131,7 @@ func TestNoAllocations(t *testing.T) {
 	}
 }
 
-// TestMemoryOfHistory: 10,000 rows of 80 columns fit in 10 MB.
+// 10,000 rows of 80 columns fit in 10 MB.
 func TestMemoryOfHistory(t *testing.T) {
 	heap := func() uint64 {
 		runtime.GC()

@@ -29,17 +29,17 @@ func (m *marked) prints(format string, args ...any) {
 // mark is OSC 133.
 func mark(text string) string { return "\x1b]133;" + text + "\a" }
 
-// prompt is a prompt of a shell, aid the options of its marks.
+// prompt is a prompt of a shell; aid are the options of its marks.
 func prompt(aid string) string { return mark("A"+aid) + "$ " + mark("B"+aid) }
 
-// runs is a command with its output and its end, up to the next prompt.
+// runs prints a command with its output and its end, up to the next prompt.
 func (m *marked) runs(line, output, aid string, status int) {
 	m.prints("%s", line+"\n"+mark("C"+aid))
 	m.now = m.now.Add(time.Second)
 	m.prints("%s", output+mark(fmt.Sprintf("D;%d%s", status, aid))+prompt(aid))
 }
 
-// last is the nth command from the end.
+// last returns the nth command from the end.
 func (m *marked) last(n int) *Command {
 	m.t.Helper()
 	all := m.Commands()
@@ -47,7 +47,7 @@ func (m *marked) last(n int) *Command {
 	return all[len(all)-n]
 }
 
-// text is what stands between two places.
+// text returns the text between two places.
 func (m *marked) text(from, to Place) string {
 	var b strings.Builder
 	for line := from.Line; line <= to.Line; line++ {
@@ -118,7 +118,8 @@ func TestMarksNameTheCommandLine(t *testing.T) {
 	require.Len(t, m.last(1).Line, maxCommandLine-1+len("…"))
 }
 
-// What a program prints cannot end the command of a shell that names itself, nor stay as commands beside it.
+// A program's output can neither end the command of a shell that names itself, nor stay as commands
+// beside it.
 func TestMarksWithinACommand(t *testing.T) {
 	m := newMarked(t, 40, 10, 100)
 	const aid = ";aid=outer"
@@ -155,7 +156,7 @@ func TestMarksWithinACommand(t *testing.T) {
 
 func (m *marked) t2() *terminal { return &m.Screen.t }
 
-// Two snippets in one shell tell of one command.
+// Two snippets in one shell report one command.
 func TestMarksTwice(t *testing.T) {
 	const aid = ";aid=7"
 	m := newMarked(t, 40, 10, 100)
@@ -170,7 +171,7 @@ func TestMarksTwice(t *testing.T) {
 	require.Equal(t, "ls", m.last(1).Line)
 }
 
-// Without a name the command line is what stands on the screen as it begins to run.
+// Without a name, the command line is the text on the screen as it begins to run.
 func TestTheCommandLineOnTheScreen(t *testing.T) {
 	m := newMarked(t, 10, 3, 100)
 	m.prints("%s", prompt("")+"for i in 1 2 3; do\n> echo $i\n> é中\n> done\n"+mark("C"))
@@ -219,7 +220,7 @@ func TestCommandsOnTheOtherScreen(t *testing.T) {
 	require.False(t, m.last(1).Alt)
 }
 
-// What stands on the screen while the user hides it is not told by marks.
+// Marks do not reveal what stands on the screen while the user hides it.
 func TestCommandsOnAHiddenScreen(t *testing.T) {
 	m := newMarked(t, 20, 5, 100)
 	m.prints("%s", prompt("")+"\x1b]7;file:///before\a")

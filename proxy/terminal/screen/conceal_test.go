@@ -34,7 +34,7 @@ func TestRowConcealsR45(t *testing.T) {
 	}
 }
 
-// The palette counts as it is when somebody looks, for history as well: so it is for the user who scrolls back.
+// The current palette counts, for history as well: a user who scrolls back sees the same.
 func TestThePaletteOfNowR77(t *testing.T) {
 	s := screen.New(screen.Config{Cols: 20, Rows: 2, Scrollback: 10})
 	s.Feed([]byte("\x1b[31mrun this\x1b[m\r\n───\r\n───"))

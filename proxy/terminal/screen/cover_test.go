@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestCoveredRows: a program that asks for a million cells with every few bytes makes no cell be written until somebody
-// looks at them.
+// A program that fills a million cells with every few bytes causes no writes to cells until they
+// are read.
 func TestCoveredRows(t *testing.T) {
 	for _, c := range []struct{ name, flood, want string }{
 		{"ED 2", "\x1b[2J", ""},

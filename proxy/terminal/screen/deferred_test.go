@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// wholeRows are sequences that rows may leave for later, and others that they meet.
+// wholeRows are sequences that rows may defer, and others that interact with them.
 var wholeRows = []string{
 	"\x1b[%d @", "\x1b[%d A", "\x1b[%d'}", "\x1b[%d'~", "\x1b6", "\x1b9", "\x1b[?%dJ", "\x1b[?%dK", "\x1b[${", "\x1b[;%d${", "\x1b[2;%d;3;9${",
 	"\x1b[$t", "\x1b[;%d$t", "\x1b[;;;;%d$t", "\x1b[;;;;4;4$t", "\x1b[;;;;3%d$r", "\x1b[;;;;%d$r", "\x1b[;%d;;;0$r", "\x1b[;;;;4:3;48;5;%d$r", "\x1b[;;;;24;58;5;%d$r",
@@ -17,7 +17,7 @@ var wholeRows = []string{
 	"\x1b[4%dm", "\x1b[m", "\x1b[1\"q", "\x1b[0\"q", "\x1b[2*x", "\x1b[0*x", "\x1b[?69h\x1b[2;%ds", "\x1b[?69l", "\x1b[?1049h", "\x1b[?1049l", "\x1b[4:%dm", "abcdefgh漢字xyz",
 }
 
-// TestDeferredRows: what rows leave for later comes to the same as what is done at once.
+// Deferred changes have the same result as immediate ones.
 func TestDeferredRows(t *testing.T) {
 	const seeds = 4000
 	for seed := range int64(seeds) {
@@ -50,8 +50,7 @@ func TestDeferredRows(t *testing.T) {
 	}
 }
 
-// TestChangesOfStyles: what DECCARA and DECRARA do with a style is what SGR and reversing do with it, one after the other or both
-// at once.
+// DECCARA and DECRARA change a style as SGR and reversing do, one after the other or both at once.
 func TestChangesOfStyles(t *testing.T) {
 	s := New(Config{Cols: 10, Rows: 2})
 	tt := &s.t

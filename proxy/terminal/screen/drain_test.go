@@ -11,7 +11,8 @@ import (
 	"golang.org/x/term"
 )
 
-// drain writes p into a PTY (in raw mode) and returns how long a plain loop takes to read it at the other side.
+// drain writes p into a PTY (in raw mode) and returns how long a plain loop takes to read it at the
+// other side.
 func drain(tb testing.TB, p []byte) time.Duration {
 	tb.Helper()
 	master, slave, err := pty.Open()
@@ -39,8 +40,8 @@ func drain(tb testing.TB, p []byte) time.Duration {
 	return took
 }
 
-// BenchmarkAgainstDrain feeds each payload and drains it from a PTY in turn, in one run, and reports the ratio: a screen
-// that is faster than the PTY makes nobody wait.
+// BenchmarkAgainstDrain feeds each payload and drains it from a PTY in turn, in one run, and
+// reports the ratio: a screen that is faster than the PTY delays no program.
 func BenchmarkAgainstDrain(b *testing.B) {
 	for i, c := range payloads {
 		p := payload(i, 4<<20)

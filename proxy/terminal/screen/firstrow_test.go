@@ -7,15 +7,16 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestTheFirstRowIsFreed: when the screen's first row is erased or moved, it is no longer the rest of the history's last one. tmux shows
-// the same after another width, but for ED, for which it keeps the erased rows in its history.
+// When the screen's first row is erased or moved, it no longer continues the history's last one.
+// After a change of width, tmux shows the same, except for ED, for which it keeps the erased rows
+// in its history.
 func TestTheFirstRowIsFreed(t *testing.T) {
 	const again = "\x1b[H\x1b[K$ prompt"
 	long := "1\r\n2\r\n" + strings.Repeat("A", 90)
 	for _, c := range []struct {
 		name, does string
 		joined     bool
-		top        int // the row of the prompt in the other width, -1 where terminals differ
+		top        int // the row of the prompt in the other width, -1 if terminals differ
 	}{
 		{"printing over it", "\x1b[H$ prompt", true, 1},
 		{"part of it is erased", "\x1b[1;3H\x1b[K\x1b[H$ prompt", true, 1},
@@ -45,7 +46,7 @@ func TestTheFirstRowIsFreed(t *testing.T) {
 		s.Resize(15, 4)
 		require.NoError(t, s.t.verify(), c.name)
 		col := 8
-		if c.joined { // the prompt stands behind what is left of the line
+		if c.joined { // the prompt follows the rest of the line
 			col = (50 + 8) % 15
 		}
 		require.Equal(t, col, s.Cursor().Col, c.name)
@@ -58,8 +59,7 @@ func TestTheFirstRowIsFreed(t *testing.T) {
 	}
 }
 
-// TestAClearedScreenStaysCleared: it is not filled from the history when it gets another width, and rows that need more room find it
-// below.
+// A change of width does not fill it from the history, and rows that need more room find it below.
 func TestAClearedScreenStaysCleared(t *testing.T) {
 	for _, size := range [][2]int{{20, 6}, {7, 6}, {40, 6}, {9, 6}, {10, 5}, {10, 3}, {20, 3}} {
 		s := New(Config{Cols: 10, Rows: 6, Scrollback: 100})

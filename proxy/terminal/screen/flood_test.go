@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// heard writes down what a TextSink was told.
+// heard records a TextSink's calls.
 type heard struct{ strings.Builder }
 
 func (h *heard) Print(run []byte)  { h.Write(run) }
@@ -21,7 +21,7 @@ func (h *heard) InsertChars(n int) { fmt.Fprintf(h, "<ich %d>", n) }
 func (h *heard) DeleteChars(n int) { fmt.Fprintf(h, "<dch %d>", n) }
 func (h *heard) Clear()            { h.WriteString("<clear>") }
 
-// TestFlood: lines that are taken at once come to the same as lines that come one by one.
+// Lines taken together have the same result as lines one by one.
 func TestFlood(t *testing.T) {
 	numbers := func(n int, format string) string {
 		var b strings.Builder

@@ -13,7 +13,7 @@ const (
 	kitten = "\x1b_Ga=T,f=100,i=7,c=10,r=2;QUFBQQ==\x1b\\"
 )
 
-// TestPicturesStand: the screen says where pictures stand, until something takes their place.
+// The screen says where pictures stand, until something replaces them.
 func TestPicturesStand(t *testing.T) {
 	tests := []struct {
 		name, in string
@@ -68,7 +68,7 @@ func TestPicturesStand(t *testing.T) {
 	}
 }
 
-// TestPicturesAreChanges: an observer sees that a picture came and went, and a program cannot pile them up.
+// An observer sees that a picture came and went, and a program cannot pile pictures up.
 func TestPicturesAreChanges(t *testing.T) {
 	s := fed(20, 4, "text\r\n")
 	rev := s.Rev()

@@ -26,8 +26,8 @@ type headlessCase struct {
 	In   string `json:"in"`
 }
 
-// renditions are inputs whose point is how the cells look. Two things are left out in which xterm.js differs from xterm: SD
-// erases with the background there, and 38:2 works without a colour space.
+// renditions are inputs about how cells look. They leave out two things in which xterm.js differs
+// from xterm: SD erases with the background there, and 38:2 works without a colour space.
 var renditions = []string{
 	"\x1b[1ma\x1b[2mb\x1b[22mc\x1b[3md\x1b[23me\x1b[4mf\x1b[24mg\x1b[5mh\x1b[25mi\x1b[7mj\x1b[27mk\x1b[8ml\x1b[28mm\x1b[9mn\x1b[29mo\x1b[53mp\x1b[55mq",
 	"\x1b[31;42ma\x1b[91;102mb\x1b[39mc\x1b[49md\x1b[38;5;200;48;5;17me\x1b[38;2;1;2;3;48;2;4;5;6mf\x1b[0mg",
@@ -39,7 +39,8 @@ var renditions = []string{
 	"\x1b[31;ma\x1b[;32mb\x1b[38;5mc\x1b[38;2;1md\x1b[999mf",
 }
 
-// headlessCases are the renditions, and the recordings of real programs where the project's shared test data is.
+// headlessCases returns the renditions, and the recordings of real programs if the project's shared
+// test data is there.
 func headlessCases(t *testing.T) []headlessCase {
 	var cases []headlessCase
 	for i, in := range renditions {

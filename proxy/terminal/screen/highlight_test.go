@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// highlighted is what stands out on a screen, as "row:columns text".
+// highlighted lists what stands out on a screen, as "row:columns text".
 func highlighted(s *Screen, limit int) (out []string) {
 	for _, h := range s.Highlights(nil, limit) {
 		text := ""
@@ -36,7 +36,7 @@ func TestHighlights(t *testing.T) {
 	}
 }
 
-// A row in which something is veiled says nothing of where its backgrounds end.
+// A row with a veiled part does not reveal where its backgrounds end.
 func TestHighlightsDoNotMeasureASecretR27(t *testing.T) {
 	s := fed(20, 4, "\x1b[7mname\x1b[m\r\n\r\n\x1b[7mPIN: ")
 	require.Equal(t, []string{"0:0-4 name", "2:0-5 PIN: "}, highlighted(s, 10))

@@ -7,8 +7,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestOneCellOfAnotherStyle: a row of one style but for one cell comes back from the history as it was, whatever the numbers of the two
-// styles and wherever the cell stands. So a cell that is kept from agents stays kept from them among others that are not.
+// A row with one cell of another style comes back from the history unchanged, for any numbers of
+// the two styles and any place of the cell. So a cell hidden from agents stays hidden among visible
+// ones.
 func TestOneCellOfAnotherStyle(t *testing.T) {
 	const styles, cells = 9, 27
 	for most := range styles {

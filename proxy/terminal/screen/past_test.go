@@ -6,7 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestThePastGoesUp: what a terminal shows comes first in its history, then the newest rows of the program's, and the screen is blank.
+// The terminal's earlier text comes first in the history, then the program's newest rows, and the
+// screen is blank.
 func TestThePastGoesUp(t *testing.T) {
 	s := New(Config{Cols: 20, Rows: 2, Scrollback: 10})
 	s.Feed([]byte("one\r\ntwo\r\nthree\r\nfour\r\nfive"))

@@ -19,8 +19,9 @@ var update = flag.Bool("update", false, "rewrite the pictures in testdata; read 
 // sectionMark begins a section of a txtar file.
 var sectionMark = regexp.MustCompile(`(?m)^-- (.*) --\n`)
 
-// picture draws the screen: its rows without empty ones at the end, the cursor as | before its cell, or as ¦ after the
-// last one while a wrap is pending. What is not on the rows follows in a last line.
+// picture draws the screen: its rows without empty ones at the end, the cursor as | before its
+// cell, or as ¦ after the last one while a wrap is pending. A last line has what is not on the
+// rows.
 func picture(s *Screen) string {
 	_, rows := s.Size()
 	var lines []string
@@ -59,8 +60,8 @@ func picture(s *Screen) string {
 	return out
 }
 
-// TestPictures plays every case of testdata/pictures. A case is a section of a txtar file: its first line has the size
-// and the input, quoted as in Go; the rest is the picture.
+// TestPictures plays every case of testdata/pictures. A case is a section of a txtar file: its
+// first line has the size and the input, quoted as in Go; the rest is the picture.
 func TestPictures(t *testing.T) {
 	makeTables()
 	seen := [2][]bool{watch(t, csiTable), watch(t, escTable)}

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// historyCells is every cell of the history, with its style.
+// historyCells returns every cell of the history, with its style.
 func historyCells(s *Screen) (rows [][]string) {
 	for i := range s.HistoryLen() {
 		var row []string
@@ -22,7 +22,8 @@ func historyCells(s *Screen) (rows [][]string) {
 	return rows
 }
 
-// repeated plays parts on two screens: one gets a repetition (REP), the other the character as often.
+// repeated plays parts on two screens: one gets a repetition (REP), the other the character as
+// often.
 func repeated(t *testing.T, cols, rows, scrollback int, parts []string, resize bool) {
 	t.Helper()
 	var heardShort, heardLong heard
@@ -43,7 +44,7 @@ func repeated(t *testing.T, cols, rows, scrollback int, parts []string, resize b
 			}
 		}
 		require.NoError(t, short.t.verify(), "%q", parts)
-	} // who looks has the rows written: only at the end
+	} // a read writes the deferred rows: only at the end
 	require.Equal(t, dump(long), dump(short), "%dx%d %q", cols, rows, parts)
 	require.Equal(t, heardLong.String(), heardShort.String(), "%q", parts)
 	require.Equal(t, historyCells(long), historyCells(short), "%q", parts)
@@ -54,7 +55,7 @@ func repeated(t *testing.T, cols, rows, scrollback int, parts []string, resize b
 	}
 }
 
-// TestRepeatedRows: rows that a repetition fills come to the same as rows that are printed, whatever they meet.
+// Rows that a repetition fills have the same result as printed rows, in every state of the screen.
 func TestRepeatedRows(t *testing.T) {
 	before := []string{
 		"x", "\x1b[31mx", "\x1b[44m x", "漢字x", "漢字x\r\ny", "\r\n\r\n\r\nx", "\x1b[2;3rx", "\x1b[2;3r\x1b[4;1Hx", "\x1b[?69h\x1b[2;5sx",

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestRepliesAreBounded: a flood of queries that nobody takes the answers of.
+// A flood of queries whose answers are not read.
 func TestRepliesAreBounded(t *testing.T) {
 	s := New(Config{Cols: 10, Rows: 4})
 	for range 50_000 {

@@ -34,7 +34,7 @@ func TestReflow(t *testing.T) {
 	require.Equal(t, 13, s.Cursor().Col)
 }
 
-// TestReflowWrapsWrittenBlanks, as terminals do, and not what was erased or never written.
+// As in terminals; erased and unwritten cells are not wrapped.
 func TestReflowWrapsWrittenBlanks(t *testing.T) {
 	for in, want := range map[string]string{
 		"one       \r\ntwo":            "one||two",
@@ -47,8 +47,8 @@ func TestReflowWrapsWrittenBlanks(t *testing.T) {
 	}
 }
 
-// TestReflowIsAsPrinted: what was printed at one width and is wrapped for another stands, in the history and on the screen, as if
-// it had been printed at that.
+// Text printed at one width and wrapped for another stands, in the history and on the screen, as if
+// it had been printed at that width.
 func TestReflowIsAsPrinted(t *testing.T) {
 	pieces := []string{"word ", "x", "\x1b[31mred\x1b[m", "日本", "e\u0301", "\x1b[7m   \x1b[m", "a longer piece of text "}
 	random := rand.New(rand.NewPCG(1, 2))
@@ -77,8 +77,8 @@ func TestReflowIsAsPrinted(t *testing.T) {
 	}
 }
 
-// TestReflowAfterAPrompt: a shell whose prompt stands behind output without a line end draws it anew from the first column
-// after each resize. What it erases there is not the rest of the output's row.
+// A shell whose prompt follows output without a newline redraws it from the first column after each
+// resize. The cells that it erases do not belong to the output's row.
 func TestReflowAfterAPrompt(t *testing.T) {
 	for _, erase := range []string{"\x1b[K", "\x1b[J", "\x1b[2K"} {
 		s := fed(10, 4, "one\r\noutput$ ")
@@ -130,7 +130,7 @@ func TestRevisionsAndDeltas(t *testing.T) {
 	require.Equal(t, []int{0, 1, 2, 3}, changedSince(s, rev), "another screen")
 }
 
-// changedSince are the rows that changed after a revision.
+// changedSince returns the rows that changed after a revision.
 func changedSince(s *Screen, rev uint64) (rows []int) {
 	for y := range s.t.rows {
 		if s.RowRev(y) > rev {
@@ -140,7 +140,7 @@ func changedSince(s *Screen, rev uint64) (rows []int) {
 	return rows
 }
 
-// TestColourWithoutColourSpace: 38:2:r:g:b without the colour space of ITU T.416, as xterm, kitty and VTE read it.
+// 38:2:r:g:b without the colour space of ITU T.416, as xterm, kitty and VTE read it.
 func TestColourWithoutColourSpace(t *testing.T) {
 	for _, in := range []string{"\x1b[38:2:1:2:3ma", "\x1b[38:2::1:2:3ma", "\x1b[38;2;1;2;3ma", "\x1b[38:2:0:1:2:3ma"} {
 		require.Equal(t, RGB(1, 2, 3), fed(5, 1, in).Cell(0, 0).Style.Fg, in)

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// observed is all that an observer can read of a screen.
+// observed returns everything that an observer can read of a screen.
 func observed(s *Screen) string {
 	_, rows := s.Size()
 	var b strings.Builder
@@ -74,7 +74,7 @@ func TestVeiledTextStaysVeiledWhereverItGoes(t *testing.T) {
 	}
 }
 
-// sweeping makes more styles than the table keeps without looking after them.
+// sweeping makes more styles than the table keeps without cleaning up.
 func sweeping() string {
 	var b strings.Builder
 	for i := range 3 * firstStyleLimit {
@@ -135,7 +135,7 @@ func TestCellsThatStandThereCanBeVeiled(t *testing.T) {
 	require.NoError(t, s.t.verify())
 }
 
-// Unveil is for what stands on the screen: what left it stays veiled.
+// Unveil affects only the screen: what left it stays veiled.
 func TestUnveilShowsTheScreenOnly(t *testing.T) {
 	s := New(Config{Cols: 20, Rows: 2, Scrollback: 10})
 	s.Feed([]byte("before\r\n"))

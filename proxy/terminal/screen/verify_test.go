@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// verify states what always holds, whatever was fed.
+// verify checks the invariants, which hold after any input.
 func (t *terminal) verify() error {
 	switch {
 	case t.x < 0 || t.x >= t.cols || t.y < 0 || t.y >= t.rows:
@@ -74,7 +74,7 @@ func (t *terminal) verifyRow(r *row) error {
 	return nil
 }
 
-// dump is everything an observer can ask for, as text.
+// dump returns everything that an observer can ask for, as text.
 func dump(s *Screen) string {
 	cols, rows := s.Size()
 	d := fmt.Sprintf("%dx%d %+v alt=%v %q %+v %q %+v bells=%d %d", cols, rows, s.Cursor(), s.Alt(), s.Title(), s.Progress(), s.Cwd(),
@@ -88,8 +88,8 @@ func dump(s *Screen) string {
 	return d
 }
 
-// script interprets data as sizes, cuts and bytes: its first bytes choose the size, the byte 0xfe followed by two more
-// resizes, 0xff cuts.
+// script interprets data as sizes, cuts and bytes: its first bytes choose the size, the byte 0xfe
+// followed by two more resizes, 0xff cuts.
 func script(data []byte) (cfg Config, steps [][]byte) {
 	cfg = Config{Cols: 10, Rows: 4, Scrollback: 20}
 	if len(data) > 2 {
@@ -134,7 +134,7 @@ func FuzzInvariants(f *testing.F) {
 			require.GreaterOrEqual(t, s.Rev(), rev)
 			rev = s.Rev()
 		})
-		// Far above what is promised: only a loop that a program can prolong at will takes seconds.
+		// Far above the promise: only a loop that a program can prolong at will takes seconds.
 		require.Less(t, time.Since(start), 20*time.Second)
 		require.True(t, utf8.ValidString(s.Title()))
 		require.True(t, utf8.ValidString(show(s)))
@@ -203,8 +203,8 @@ func FuzzRedraw(f *testing.F) {
 	})
 }
 
-// FuzzPen disturbs a terminal as drawing a notice would, repairs it with AppendPen, and prints on: nothing may differ
-// from a terminal that was left alone.
+// FuzzPen disturbs a terminal as drawing a notice would, repairs it with AppendPen, and prints on:
+// nothing may differ from an undisturbed terminal.
 func FuzzPen(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		cfg, steps := script(data)

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestWideRuns: the characters that are printed in runs are those of two columns, and no others.
+// The characters that are printed in runs are exactly those of two columns.
 func TestWideRuns(t *testing.T) {
 	wide := 0
 	for r := rune(0xa0); r < 0x20000; r++ {
@@ -26,9 +26,9 @@ func TestWideRuns(t *testing.T) {
 	require.Equal(t, 0xa000-0x4e00+0xd780-0xac00, wide)
 }
 
-// TestClusters: the screen counts columns as the user's terminal says that it does, whatever a program asks for.
+// The screen counts columns as the user's terminal reports, whatever a program asks for.
 func TestClusters(t *testing.T) {
-	const wide, narrow = 3, 2 // where what follows the heart begins, from 1
+	const wide, narrow = 3, 2 // the column after the heart, from 1
 	for _, c := range []struct {
 		state                  int
 		start, set, reset, ris int
@@ -60,7 +60,7 @@ func TestClusters(t *testing.T) {
 	require.True(t, s.Modes().Graphemes)
 }
 
-// TestBrokenWide: no other bytes pass for those characters.
+// No other bytes pass for those characters.
 func TestBrokenWide(t *testing.T) {
 	for a := range 256 {
 		for b := range 256 {

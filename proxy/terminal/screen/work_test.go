@@ -10,17 +10,18 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// mostWork is how many times the work of plain text a byte may ask for, whatever it is part of.
+// mostWork bounds the work that a byte may ask for in any sequence, as a multiple of plain text's
+// work.
 const mostWork = 50
 
-// sweepParams are parameters of control sequences: none, those that are counts, places, areas, colours and modes.
+// sweepParams are parameters of control sequences: none, counts, places, areas, colours and modes.
 var sweepParams = []string{
 	"", "0", "1", "2", "3", "4", "5", "7", "8", "12", "22", "25", "31", "47", "69", "1047", "1049", "2026", "65535", "2147483647", "1;1", "2;2", "1;2", "2;1",
 	";2", "1;80", "2;79", "24;80", "1;1;24;80", "1;1;2;2", "2;2;23;79", ";;;;;2", ";;;;1", ";;;;2;2", "2;2;;;;1;1", ";;;;;1;2", "65;1;1;24;80", "65", "233",
 	"65;;2", ";;;;31", ";;;;0", ";;;;4;7", "38;2;1;2;3", "1;31", "0;1;31", "1;2;3;4;5;6;7;8",
 }
 
-// sweepStates are screens on which a byte may ask for much.
+// sweepStates returns screens on which a byte may ask for much.
 func sweepStates() map[string]string {
 	colored := func(text string, n int) string {
 		var b strings.Builder
@@ -50,7 +51,7 @@ func sweepStates() map[string]string {
 	}
 }
 
-// sweepUnits are the sequences of all tables with all parameters, alone and behind a character.
+// sweepUnits returns the sequences of all tables with all parameters, alone and after a character.
 func sweepUnits() (units []string) {
 	var sequences []string
 	for _, key := range slices.Sorted(maps.Keys(controlSequences())) {
@@ -79,7 +80,8 @@ func sweepUnits() (units []string) {
 	return units
 }
 
-// workPerByte is how many cells a byte of flood touches on a screen, of which each state begins with a fresh one.
+// workPerByte returns how many cells a byte of a flood touches on a screen that starts fresh in
+// each state.
 func workPerByte(state, unit string) float64 {
 	s := New(Config{Cols: 80, Rows: 24, Scrollback: 1000})
 	s.Feed([]byte(state + unit))
@@ -87,13 +89,14 @@ func workPerByte(state, unit string) float64 {
 	before := s.t.work
 	s.Feed(flood)
 	for y := range s.t.rows {
-		s.row(y) // what was left to be done is work as well
+		s.row(y) // deferred work counts as well
 	}
 	return float64(s.t.work-before) / float64(len(flood))
 }
 
-// mostWorkOf is how many times the work of plain text a byte may ask for in a state. Between side margins no row moves as a whole: a
-// line feed moves all their cells, and where something is printed in between, that can neither be left out nor joined.
+// mostWorkOf returns the bound in a state, as a multiple of plain text's work. Between side margins
+// no row moves as a whole: a line feed moves all their cells, and if text is printed in between,
+// line feeds can neither be skipped nor joined.
 func mostWorkOf(state string) float64 {
 	if strings.Contains(state, "margin") {
 		return 2.5 * mostWork
@@ -101,8 +104,8 @@ func mostWorkOf(state string) float64 {
 	return mostWork
 }
 
-// TestNoByteIsExpensive: whatever a program prints, a byte of it asks for at most mostWork times the work of plain text. This is a
-// sample; BenchmarkWork has the whole.
+// Whatever a program prints, a byte of it asks for at most mostWork times the work of plain text.
+// This is a sample; BenchmarkWork has the whole.
 func TestNoByteIsExpensive(t *testing.T) {
 	const sample = 41
 	states := sweepStates()
@@ -138,7 +141,7 @@ func BenchmarkWork(b *testing.B) {
 	}
 }
 
-// TestTinyScreens: no sequence needs room.
+// No sequence needs room.
 func TestTinyScreens(t *testing.T) {
 	units := sweepUnits()
 	for _, size := range [][2]int{{0, 0}, {1, 1}, {1, 24}, {80, 1}, {2, 2}} {

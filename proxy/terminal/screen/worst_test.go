@@ -65,7 +65,7 @@ func BenchmarkWorst(b *testing.B) {
 	}
 }
 
-// counted counts what a TextSink is told: characters, and everything else as one.
+// counted counts a TextSink's calls: characters, and everything else as one.
 type counted struct{ n int }
 
 func (c *counted) Print(run []byte) { c.n += utf8.RuneCount(run) }
@@ -78,7 +78,7 @@ func (c *counted) InsertChars(int)  { c.n++ }
 func (c *counted) DeleteChars(int)  { c.n++ }
 func (c *counted) Clear()           { c.n++ }
 
-// TestNoSequenceIsWorthMoreThanTheScreen: whatever number a sequence has, it prints at most as many characters as there are cells, and
+// Whatever number a sequence has, it prints at most as many characters as there are cells, and
 // sends at most as many rows to the history as there are rows.
 func TestNoSequenceIsWorthMoreThanTheScreen(t *testing.T) {
 	const pieces = 2 // of a flood's unit, at most

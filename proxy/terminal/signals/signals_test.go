@@ -11,7 +11,8 @@ import (
 	"terminalproxy/proxy/terminal/signals"
 )
 
-// ignores has the process ignore a signal until the end of the test. signal.Reset would leave it so.
+// ignores makes the process ignore a signal until the end of the test. signal.Reset would not
+// restore it.
 func ignores(t *testing.T, sig os.Signal) {
 	signal.Ignore(sig)
 	t.Cleanup(func() {
@@ -34,7 +35,7 @@ func TestNoSignalIsLostAfterWait(t *testing.T) {
 	}
 }
 
-// TestAHangupThatIsIgnoredGoesOnBeingIgnored: nohup.
+// As under nohup.
 func TestAHangupThatIsIgnoredGoesOnBeingIgnored(t *testing.T) {
 	ignores(t, syscall.SIGHUP)
 	taken := signals.Take(true, false)

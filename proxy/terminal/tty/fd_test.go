@@ -15,7 +15,7 @@ import (
 	"terminalproxy/proxy/terminal/tty"
 )
 
-// TestNoBlockingCallsR15 looks through the source for what makes a PTY's master blocking behind our back.
+// TestNoBlockingCallsR15 searches the source for calls that make a PTY's master blocking.
 func TestNoBlockingCallsR15(t *testing.T) {
 	blocking := regexp.MustCompile(`\.Fd\(\)|pty\.(Setsize|Getsize|InheritSize|Start)`)
 	files := 0
@@ -32,7 +32,7 @@ func TestNoBlockingCallsR15(t *testing.T) {
 	require.Greater(t, files, 20, "the whole of package proxy was looked at")
 }
 
-// What is written without telling Go's scheduler must never wait: a screen that takes nothing says so.
+// A write that bypasses Go's scheduler must never block: a screen that takes nothing says so.
 func TestAFullScreenSaysSo(t *testing.T) {
 	master, slave, err := pty.Open()
 	require.NoError(t, err)

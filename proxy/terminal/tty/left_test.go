@@ -11,7 +11,7 @@ import (
 	"terminalproxy/proxy/terminal/tty"
 )
 
-// window is a terminal with somebody at it.
+// window is a terminal with a user.
 func window(t *testing.T, cols, rows uint16) (master, slave *os.File) {
 	t.Helper()
 	master, slave, err := pty.Open()
@@ -21,7 +21,7 @@ func window(t *testing.T, cols, rows uint16) (master, slave *os.File) {
 	return master, slave
 }
 
-// TestATerminalIsLeftForAnother: the descriptors stay, and mean nothing, then the other terminal.
+// The descriptors stay; at first they mean nothing, then the other terminal.
 func TestATerminalIsLeftForAnother(t *testing.T) {
 	first, slave := window(t, 80, 24)
 	terminal, err := tty.Open(slave, slave)
@@ -78,7 +78,8 @@ func TestATerminalIsLeftForAnother(t *testing.T) {
 	require.NoError(t, terminal.Restore())
 }
 
-// What is no terminal to read from and to write to is refused before anything is left for it.
+// A pair that is not a terminal to read from and to write to is refused before the present one is
+// left.
 func TestATerminalIsLeftForNothingElse(t *testing.T) {
 	_, slave := window(t, 80, 24)
 	gone, hungUp := window(t, 80, 24)

@@ -10,8 +10,8 @@ import (
 	"terminalproxy/proxy/terminal/tty"
 )
 
-// TestEveryWakeIsHeard wakes a poller at every moment of its turn: what was done before a Wake is seen by a Wait that
-// returns after it. A wake that is lost leaves this test waiting.
+// TestEveryWakeIsHeard wakes a poller at every moment of its turn: what was done before a Wake is
+// seen by a Wait that returns after it. If a wake is lost, this test hangs.
 func TestEveryWakeIsHeard(t *testing.T) {
 	p, err := tty.NewPoller(-1, -1)
 	require.NoError(t, err)

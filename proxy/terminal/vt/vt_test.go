@@ -55,7 +55,7 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// TestTooLong: a control sequence of MaxParams bytes or more is none; of those it has one less, it is.
+// A control sequence of MaxParams bytes or more does not count; one byte less, and it does.
 func TestTooLong(t *testing.T) {
 	for n := vt.MaxParams - 20; n < vt.MaxParams+20; n++ {
 		for _, after := range []string{"", "text that follows"} {
@@ -79,12 +79,12 @@ func TestKeep(t *testing.T) {
 	}
 }
 
-// written is a sequence as text.
+// written returns a sequence as text.
 func written(q vt.Sequence) string {
 	return fmt.Sprintf("%d %q %q %q", q.Kind, q.Inter, q.Text, q.Final)
 }
 
-// scanned are the sequences that a scanner finds in successive reads.
+// scanned returns the sequences that a scanner finds in successive reads.
 func scanned(reads ...string) (all []string) {
 	var s vt.Scanner
 	for _, r := range reads {
@@ -104,7 +104,8 @@ func next(s *vt.Scanner, p []byte) (all []string) {
 	return all
 }
 
-// chunked are the sequences of successive reads, of which the cuts tell the plain ones and a scanner the rest.
+// chunked returns the sequences of successive reads: the cuts find the plain ones and a scanner the
+// rest.
 func chunked(reads ...string) (all []string) {
 	var cutter vt.Cutter
 	var s vt.Scanner
@@ -176,11 +177,12 @@ func TestScanner(t *testing.T) {
 	}
 }
 
-// plain is what vt.Cut.Size is about, as a pattern.
+// plain is the pattern of vt.Cut.Size.
 var plain = regexp.MustCompile(fmt.Sprintf(`^\x1b\[[ -?]{0,%d}[@-~]`, vt.MaxParams-1))
 
-// FuzzCuts: there is a cut at each ESC, plain where the pattern says so, and it does not matter to what is found how the
-// stream is cut, nor whether the cuts or a scanner found the plain ones.
+// FuzzCuts checks that there is a cut at each ESC, plain where the pattern says so. The result
+// depends neither on how the stream is cut, nor on whether the cuts or a scanner found the plain
+// ones.
 func FuzzCuts(f *testing.F) {
 	for i, in := range []string{
 		"a\x1b[1;31mred\x1b[m\x1b[?25l\x1b]8;;http://x\x1b\\\x1b(0q\x1b(B\x1b]0;t\a\x1bPq#0\x1b\\", "\x1b[1\x1b\x1b[m\x1b[\x18x\x1b]x\x1ay\x1b[2\xc3\xa8h",

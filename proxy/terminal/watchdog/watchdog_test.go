@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// guarded is a terminal with a watchdog of it.
+// guarded is a terminal and its watchdog.
 type guarded struct {
 	t        *testing.T
 	w        *Watchdog
@@ -77,7 +77,7 @@ func (x *guarded) watch() int {
 	return x.another(0)
 }
 
-// another waits for a watchdog that is not the one before.
+// another waits for a watchdog other than the previous one.
 func (x *guarded) another(before int) (pid int) {
 	x.t.Helper()
 	require.Eventually(x.t, func() bool {
@@ -102,7 +102,7 @@ func (x *guarded) die(pid int) {
 	require.ErrorIs(x.t, unix.Kill(pid, 0), unix.ESRCH, "no zombie")
 }
 
-// shown is what was written to the terminal.
+// shown returns what was written to the terminal.
 func (x *guarded) shown() string {
 	x.t.Helper()
 	_, err := unix.Write(x.terminal, []byte("END"))
@@ -126,7 +126,7 @@ func TestTheWillIsExecutedR59(t *testing.T) {
 	require.Equal(t, x.saved, x.settings())
 }
 
-// TestTheShellWasFasterR59: settings that are not the proxy's are not touched.
+// Settings that are not the proxy's are left alone.
 func TestTheShellWasFasterR59(t *testing.T) {
 	x := guard(t)
 	pid := x.watch()
@@ -137,7 +137,7 @@ func TestTheShellWasFasterR59(t *testing.T) {
 	require.Equal(t, theirs, x.settings())
 }
 
-// TestNothingDuringASuspensionR61: the terminal is the shell's then.
+// During a suspension the terminal is the shell's.
 func TestNothingDuringASuspensionR61(t *testing.T) {
 	x := guard(t)
 	x.w.SetExit(nil, []byte("modes"))
@@ -165,7 +165,7 @@ func TestClosedWithoutAWordR59(t *testing.T) {
 	require.ErrorIs(t, unix.Kill(pid, 0), unix.ESRCH, "no zombie")
 }
 
-// TestAKilledWatchdogIsFollowedByAnotherR59, but not for ever.
+// Another watchdog follows it, but not for ever.
 func TestAKilledWatchdogIsFollowedByAnotherR59(t *testing.T) {
 	x := guard(t)
 	pid := x.watch()
@@ -177,7 +177,7 @@ func TestAKilledWatchdogIsFollowedByAnotherR59(t *testing.T) {
 	require.ErrorContains(t, <-x.failures, "killed too often")
 }
 
-// TestSignalsDoNotEndTheWatchdogR59: not those of a terminal that closes, nor those of a user who means the proxy.
+// Neither those of a closing terminal, nor those that a user sends to the proxy.
 func TestSignalsDoNotEndTheWatchdogR59(t *testing.T) {
 	x := guard(t)
 	x.w.SetExit(nil, []byte("modes"))
@@ -190,8 +190,8 @@ func TestSignalsDoNotEndTheWatchdogR59(t *testing.T) {
 	require.Equal(t, "modes", x.shown())
 }
 
-// ignores reports whether a process ignores a signal (proc(5), status). Where it cannot be known it does: by then it has
-// had the time.
+// ignores reports whether a process ignores a signal (proc(5), status). If that is unknown, it
+// reports true: by then the process has had time.
 func ignores(pid int, sig unix.Signal) bool {
 	status, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
 	if errors.Is(err, os.ErrNotExist) {
@@ -202,7 +202,7 @@ func ignores(pid int, sig unix.Signal) bool {
 	return err == nil && mask&(1<<(sig-1)) != 0
 }
 
-// TestALineThatDoesNotFit: the modes are what matters.
+// The modes matter most.
 func TestALineThatDoesNotFit(t *testing.T) {
 	x := guard(t)
 	x.w.SetExit(make([]byte, MaxExit), []byte("modes"))

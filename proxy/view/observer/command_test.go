@@ -11,14 +11,15 @@ import (
 	"terminalproxy/protocol"
 )
 
-// shellPrompt is a prompt with its marks, and ran a command line with what it prints and its end, up to the next prompt.
+// shellPrompt is a prompt with its marks; ran is a command line with its output and its end, up to
+// the next prompt.
 const shellPrompt = "\x1b]133;A\a$ \x1b]133;B\a"
 
 func ran(line, output string, status int) string {
 	return line + "\r\n\x1b]133;C\a" + output + fmt.Sprintf("\x1b]133;D;%d\a", status) + shellPrompt
 }
 
-// asks reads about a command.
+// asksAbout reads the report of a command.
 func (s *stage) asksAbout(nth int, more ...func(*protocol.Read)) (*protocol.ReadResult, error) {
 	m, r := &protocol.Read{RequestID: "7", Command: nth, Scrollback: 1000}, &protocol.ReadResult{}
 	for _, do := range more {
@@ -163,7 +164,8 @@ func TestACommandIsRedacted(t *testing.T) {
 
 func (s *stage) hide(now time.Time, on bool) { s.ControlChanged(now, on) }
 
-// What a program prints within a command is named as such, and does not outlive it.
+// A claim that a program prints within a command is named as such, and does not outlive the
+// command.
 func TestAClaimWithinACommand(t *testing.T) {
 	const aid = ";aid=4711.9"
 	s := newStage(t, 60, 10)

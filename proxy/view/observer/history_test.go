@@ -14,14 +14,14 @@ import (
 	"terminalproxy/proxy/terminal/child"
 )
 
-// shownFrame is a frame as an answer has it, but for what the program is doing.
+// shownFrame returns a frame as an answer has it, without the program's activity.
 func shownFrame(o *Observer) *protocol.Frame {
 	f := o.Frame(time.Now())
 	o.completeFrame(f)
 	return f
 }
 
-// answered is the answer to a read.
+// answered returns the answer to a read.
 func answered(t *testing.T, o *Observer, m *protocol.Read) *protocol.ReadResult {
 	t.Helper()
 	r := &protocol.ReadResult{}
@@ -29,13 +29,13 @@ func answered(t *testing.T, o *Observer, m *protocol.Read) *protocol.ReadResult 
 	return r
 }
 
-// follower is an agent that follows a terminal by what changed.
+// follower is an agent that follows a terminal by its changes.
 type follower struct {
 	seq    uint64
 	screen []string
 }
 
-// follow reads on and puts together what it is told.
+// follow reads on and puts the changes together.
 func (r *follower) follow(t *testing.T, o *Observer, most int) *protocol.ReadResult {
 	t.Helper()
 	got := answered(t, o, &protocol.Read{SinceSeq: r.seq, Follow: true, Scrollback: most})
@@ -189,8 +189,8 @@ func anything(r *rand.Rand) string {
 	}
 }
 
-// TestFollowingRebuildsEveryScreen: whatever programs do, who puts together what changed has the screen, and what it is told of
-// the history are the rows that it has not seen, by their numbers.
+// Whatever programs do, a follower that puts the changes together has the screen. It gets exactly
+// the rows of the history that it has not seen, by their numbers.
 func TestFollowingRebuildsEveryScreen(t *testing.T) {
 	for seed := range uint64(40) {
 		dice := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // the same programs each time
@@ -296,8 +296,8 @@ func TestALongHistoryComesInSeveralAnswers(t *testing.T) {
 	}
 }
 
-// A page may begin and end anywhere, and no piece of a secret stands on it.
-// What the gateway answers from when the program has ended has the rows and the numbers that an agent read while it ran.
+// A page may begin and end anywhere, and no piece of a secret stands on it. After the program's
+// end, the gateway answers with the rows and the numbers that an agent read while it ran.
 func TestTheWholeHistoryOutlivesTheProgram(t *testing.T) {
 	s := newStage(t, 40, 3)
 	s.Observer = New(Config{
@@ -337,7 +337,7 @@ func TestTheWholeHistoryOutlivesTheProgram(t *testing.T) {
 	require.Nil(t, s.Exited(s.now, child.Exit{}), "the user hides it")
 }
 
-// Rows that cannot be made shorter are kept as far as one message holds them, the newest ones.
+// If rows cannot be made shorter, the newest ones that fit into one message are kept.
 func TestAHistoryThatIsTooLongForAMessageLosesItsOldestRows(t *testing.T) {
 	s := newStage(t, 1000, 3)
 	s.Observer = New(Config{
@@ -359,7 +359,8 @@ func TestAHistoryThatIsTooLongForAMessageLosesItsOldestRows(t *testing.T) {
 	require.Less(t, past.Oldest(), uint64(2000))
 }
 
-// A search finds rows of the history and of the main screen, and shows no more of them than a read does.
+// A search finds rows of the history and of the main screen, and shows no more of them than a read
+// does.
 func TestTheHistoryIsSearched(t *testing.T) {
 	s := newStage(t, 40, 3)
 	s.prints("zero\r\nerror one\r\n\x1b[8merror hidden\x1b[m\r\ntwo\r\nerror; PASSWORD=hunter2hunter2x9\r\nerror three")
@@ -392,7 +393,7 @@ func TestTheHistoryIsSearched(t *testing.T) {
 	require.ErrorContains(t, s.AnswerRead(s.now, &protocol.Read{Match: "("}, r), `field "match"`)
 }
 
-// What was printed before a wait began counts for one that says what it has seen.
+// A wait that states what it has seen also finds what was printed before it began.
 func TestAWaitFindsWhatHasLeftTheScreen(t *testing.T) {
 	s := newStage(t, 20, 3)
 	s.prints("a\r\nb\r\nthe error that wraps around\r\nc\r\nd\r\ne\r\nf\r\n")

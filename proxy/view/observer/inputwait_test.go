@@ -11,7 +11,7 @@ import (
 	"terminalproxy/proxy/terminal/screen"
 )
 
-// Every case of what the kernel says with what the shell's marks say.
+// Every case of the kernel's report combined with the shell's marks.
 func TestJudge(t *testing.T) {
 	const group = 7
 	marked := func(state screen.MarkState, typed bool) func(*inputWait) {
@@ -29,7 +29,7 @@ func TestJudge(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		a     child.Blocked
-		deaf  bool // the system tells nothing
+		deaf  bool // the system reports nothing
 		marks func(*inputWait)
 		want  waitState
 	}{
@@ -73,8 +73,9 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// An event loop always listens: it is taken to wait when it and the screen were quiet for a second since the last key, with nothing
-// started since; a known program that edits a line waits at once.
+// An event loop always listens. It counts as waiting after it and the screen were quiet for a
+// second since the last key, with no process started since; a known program that edits a line waits
+// at once.
 func TestAnEventLoopWaitsByAGuess(t *testing.T) {
 	word := func(s *stage, after time.Duration) string {
 		s.passes(after)
@@ -118,7 +119,7 @@ func TestAnEventLoopWaitsByAGuess(t *testing.T) {
 	require.Equal(t, guess, word(s, 100*time.Millisecond), "the timer may be that of what it evaluates")
 }
 
-// The next look comes soon after something happened, else at the usual pace, and never in the past.
+// The next look comes soon after an event, otherwise at the usual interval, and never in the past.
 func TestNextLook(t *testing.T) {
 	s := new(stage)
 	s.writes.Store(1)

@@ -12,7 +12,7 @@ import (
 	"terminalproxy/proxy/view/corpus"
 )
 
-// TestTextsAreLocatedByCells: or it is said why they are no place.
+// A text is located by its cells, or the answer says why it has no place.
 func TestTextsAreLocatedByCells(t *testing.T) {
 	for _, c := range corpus.Rows[struct{ Name, Screen, Text, Want string }](t, "locate") {
 		o := watched(80, 4)
@@ -26,7 +26,8 @@ func TestTextsAreLocatedByCells(t *testing.T) {
 	}
 }
 
-// R24: what is typed into a prompt for a password is no text to click on, and nothing shifts behind it.
+// R24: what is typed into a password prompt is not a text to click on, and nothing shifts behind
+// it.
 func TestTheAnswerToAPasswordIsNotLocatedR24(t *testing.T) {
 	o := watched(40, 4)
 	o.FeedNow([]byte("Password: ab日 x\r\nOK"))

@@ -23,13 +23,14 @@ func running(t *testing.T, play func(t *testing.T, s *stage)) {
 	})
 }
 
-// copies is output that the copier passes on.
+// copies feeds output that the copier passes on.
 func (s *stage) copies(out string) {
 	s.Feed([]byte(out))
 	s.Wake()
 }
 
-// published is what was published since it was last asked: the first row of each frame, with a star where it is settled.
+// published returns what was published since the last call: the first row of each frame, with a
+// star if it is settled.
 func (s *stage) published() (rows []string) {
 	synctest.Wait()
 	s.mu.Lock()
@@ -45,13 +46,13 @@ func (s *stage) published() (rows []string) {
 	return rows
 }
 
-// looked is how often the program was looked at.
+// looked returns how often the program was looked at.
 func (s *stage) looked() int {
 	synctest.Wait()
 	return s.looks
 }
 
-// awaits opens a wait, and says how it ended on the channel that it returns.
+// awaits opens a wait, and returns a channel that says how it ended.
 func (s *stage) awaits(u protocol.Until) <-chan snapshot.Result {
 	c, err := snapshot.Compile(u)
 	require.NoError(s, err)
@@ -78,7 +79,8 @@ func TestWhatIsPostedComesAfterWhatWasFed(t *testing.T) {
 	})
 }
 
-// A model that is behind by too much says so, and nobody waits within Feed: what was read is on the user's screen.
+// A model that is too far behind says so, and Feed never waits: what was read is on the user's
+// screen.
 func TestAFullSpoolSaysSo(t *testing.T) {
 	running(t, func(t *testing.T, s *stage) {
 		held := make(chan struct{})
@@ -97,8 +99,8 @@ func TestAFullSpoolSaysSo(t *testing.T) {
 	})
 }
 
-// What is posted comes between what was fed before and after it, however far the model is behind: what was hidden when it was printed
-// stays hidden.
+// A post is handled between what was fed before and after it, however far the model is behind: what
+// was hidden when it was printed stays hidden.
 func TestPostsKeepTheirPlaceInTheOutput(t *testing.T) {
 	running(t, func(t *testing.T, s *stage) {
 		held := make(chan struct{})
@@ -124,7 +126,7 @@ func TestPostsKeepTheirPlaceInTheOutput(t *testing.T) {
 	})
 }
 
-// What is fed is held back until who asked for that knows what the model has to, or for so long, or until there is too much.
+// Output is held back until the model is told what it needs, for a limited time and amount.
 func TestWhatIsFedIsHeldBack(t *testing.T) {
 	running(t, func(t *testing.T, s *stage) {
 		hold := func(d time.Duration) { s.Call(func(now time.Time) { s.Hold(now.Add(d)) }) }
@@ -179,7 +181,8 @@ func TestSnapshotsOfWhatChanged(t *testing.T) {
 	})
 }
 
-// Nothing announces that a program waits for input: it is looked at for those who wait for that, and for nobody else.
+// A program does not announce that it waits for input: it is looked at, but only for those who wait
+// for that.
 func TestAWaitForInputLooksByItself(t *testing.T) {
 	running(t, func(t *testing.T, s *stage) {
 		ended := s.awaits(protocol.Until{Waiting: true})
@@ -209,7 +212,8 @@ func TestTheLineIsServedWhenItIsDue(t *testing.T) {
 	})
 }
 
-// What a program leaves: the last frame, the waits for its end, and the history, from which the gateway answers then.
+// A program leaves its last frame, the waits for its end, and its history, from which the gateway
+// answers then.
 func TestTheEndOfTheProgram(t *testing.T) {
 	running(t, func(t *testing.T, s *stage) {
 		ended := s.awaits(protocol.Until{Exit: true})
@@ -257,7 +261,8 @@ func TestAnswerToARead(t *testing.T) {
 	require.Nil(t, r.Frame.Activity)
 }
 
-// Without agents the observer is the terminal that the program asks, and what a recording shows.
+// Without agents the observer is the terminal that answers the program, and the screen that a
+// recording shows.
 func TestWithoutAgents(t *testing.T) {
 	var replies []byte
 	s := &stage{}

@@ -9,8 +9,8 @@ import (
 	"terminalproxy/protocol"
 )
 
-// TestAnswersTellOfPictures: where they stand, in answers, and no more of them than an answer holds; and not while the user hides
-// the screen.
+// Answers say where pictures stand, within an answer's size, and not while the user hides the
+// screen.
 func TestAnswersTellOfPictures(t *testing.T) {
 	s := newStage(t, 20, 10)
 	s.prints("title\r\n\x1b_Ga=T,c=4,r=2;QUFB\x1b\\", "\x1b[5;3H\x1bPq~~\x1b\\")

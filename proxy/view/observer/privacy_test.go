@@ -62,7 +62,7 @@ func TestNothingRightOfTheQuestionR24(t *testing.T) {
 	}
 }
 
-// A program may draw its line anew with every key, or something beside it.
+// A program may redraw its line with every key, or draw something beside it.
 func TestRedrawnPromptsR24(t *testing.T) {
 	for name, key := range map[string]func(n int) string{
 		"the whole line":     func(n int) string { return "\rPassword: " + strings.Repeat("*", n) + "\x1b[K" },
@@ -89,7 +89,7 @@ func TestRedrawnPromptsR24(t *testing.T) {
 	}
 }
 
-// Nobody asks /proc for every chunk of a flood.
+// A flood does not read /proc for every chunk.
 func TestTheProgramsNameIsKeptForAMoment(t *testing.T) {
 	s := newStage(t, 40, 3)
 	s.line = raw
@@ -105,7 +105,7 @@ func TestTheProgramsNameIsKeptForAMoment(t *testing.T) {
 	require.Equal(t, 3, s.asks)
 }
 
-// An idle session costs nothing: nobody looks at the line settings where nobody could be told of them.
+// An idle session costs nothing: without an agent to tell, the line settings are not checked.
 func TestWhenToLookR21(t *testing.T) {
 	s := newStage(t, 40, 5)
 	due := func() time.Duration {
@@ -185,8 +185,8 @@ func TestWaitsDoNotSeeAHiddenScreen(t *testing.T) {
 	require.ElementsMatch(t, []string{"gone", "changed", "shown"}, met)
 }
 
-// FuzzPrivacy plays a program, a user and an agent at random. Whatever they do, what an agent gets is a frame that the wire
-// takes, and while the screen is hidden it is blank.
+// FuzzPrivacy plays a program, a user and an agent at random. An agent only ever gets frames that
+// are valid on the wire, and blank ones while the screen is hidden.
 func FuzzPrivacy(f *testing.F) {
 	f.Add([]byte("\xf1Password: \xf5*\xf5*\xf5\b \b\xf7\xf5*\r\n\xf0done\xf8\xf9"))
 	f.Add([]byte("\xf3\x1b[?1049h\x1b[2;3H| PIN: __|\x1b[2;9H\xf5*\xf6\xfa\xf5*\xfb\x1b[?1049l"))
@@ -234,7 +234,7 @@ func FuzzPrivacy(f *testing.F) {
 	})
 }
 
-// TestPrivacy plays what the program, its user and time do, and looks at what agents get.
+// TestPrivacy plays what the program, its user and time do, and checks what agents get.
 func TestPrivacy(t *testing.T) {
 	corpus.Plays(t, "privacy", func(t *testing.T, steps []corpus.Step) {
 		var s *stage
@@ -273,7 +273,7 @@ func (s *stage) step(step corpus.Step) {
 		s.prints(step.Words[1:]...)
 	case "types":
 		s.types(step.Words[1:]...)
-	case "passes", "later": // later: and nobody looks
+	case "passes", "later": // later: and no one looks
 		d, err := time.ParseDuration(arg)
 		require.NoError(s, err)
 		if s.now = s.now.Add(d); step.Words[0] == "passes" {
@@ -297,7 +297,7 @@ func (s *stage) step(step corpus.Step) {
 	}
 }
 
-// is states a fact: of the frame, of what is seen anywhere, or of what the others were told.
+// is checks a fact: of the frame, of everything visible, or of what the others were told.
 func (s *stage) is(w corpus.Want, line string) {
 	f := s.Frame(s.now)
 	if row, ok := strings.CutPrefix(w.Name, "row"); ok && row != "s" {

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// BenchmarkPublish is what a changed line costs the observer until it is published, at once and when it has settled.
+// BenchmarkPublish measures the observer's cost of a changed line until it is published, at once
+// and when it has settled.
 func BenchmarkPublish(b *testing.B) {
 	s := newStage(b, 120, 40)
 	s.prints(lines(0, 400))

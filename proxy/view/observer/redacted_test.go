@@ -21,7 +21,7 @@ var (
 	claim = "sk-" + "ant-api03-" + strings.Repeat("Qz7-", 20)
 )
 
-// sent is everything that an agent can get of the loop now, as it goes over the wire.
+// sent returns everything that an agent can get of the loop now, as it goes over the wire.
 func sent(t *testing.T, o *Observer) string {
 	t.Helper()
 	whole, coloured := o.Frame(time.Now()), o.Frame(time.Now())
@@ -51,7 +51,7 @@ func TestNoRedactShowsThemR28(t *testing.T) {
 	require.Contains(t, o.rollingText(), token)
 }
 
-// TestWrappedR29: over two rows, behind wide characters, and with its first part scrolled away.
+// Over two rows, behind wide characters, and with its first part scrolled away.
 func TestWrappedR29(t *testing.T) {
 	o := watched(20, 3)
 	o.FeedNow([]byte("日本 " + token))
@@ -70,7 +70,7 @@ func TestBrokenByTheProgramAtTheEdgeR29(t *testing.T) {
 	require.Equal(t, []string{dots(20), dots(20), " x"}, o.Frame(time.Now()).Screen.Lines)
 }
 
-// TestHalfPaintedR29: none of what the program has printed of a token is ever in a frame, byte by byte.
+// Byte by byte, no part of a token that the program prints ever appears in a frame.
 func TestHalfPaintedR29(t *testing.T) {
 	for _, tt := range []struct{ name, before, secret, prefix string }{
 		{"at the start of a row", "", token, "ghp_"},
@@ -95,7 +95,7 @@ func TestHalfPaintedR29(t *testing.T) {
 	}
 }
 
-// TestDifferencesR29: a row changes for an agent when it is covered or no longer, though nothing was printed into it.
+// A row changes for an agent when it is covered or uncovered, though nothing was printed into it.
 func TestDifferencesR29(t *testing.T) {
 	o := watched(80, 4)
 	o.FeedNow([]byte("a row that stays as it is, and that is long enough to be worth leaving out\r\n"))
@@ -115,7 +115,7 @@ func TestDifferencesR29(t *testing.T) {
 	require.Equal(t, []protocol.Row{{Row: 2, Text: "a " + dots(40) + " b"}}, f.Changed)
 }
 
-// TestNoWaitConfirmsAGuessR28: what is not shown can neither be waited for nor be a condition.
+// Text that is not shown can neither be waited for nor be a condition.
 func TestNoWaitConfirmsAGuessR28(t *testing.T) {
 	o := watched(80, 4)
 	met := map[string]bool{}
@@ -158,7 +158,7 @@ func TestTitleAndArgumentsR28(t *testing.T) {
 	require.Equal(t, "login "+dots(40)+" evil", o.waitView().Title(), "a wait confirms no guess")
 }
 
-// TestNothingInvisibleR45: what a person cannot see is not sent, and what is on the screen in an invisible style is named.
+// What a person cannot see is not sent, and text on the screen in an invisible style is named.
 func TestNothingInvisibleR45(t *testing.T) {
 	o := watched(60, 8)
 	o.FeedNow([]byte("a\U000e0069\U000e0067b \u202eright\u2066 z\u200be\u200dr\ufeffo \u00ad🏴\U000e0067\U000e0062\U000e007f\r\n"))
@@ -197,7 +197,7 @@ func BenchmarkFrame(b *testing.B) {
 	}
 }
 
-// TestWhatIsTakenOutLeavesItsColumns: rows go without characters that nobody sees, and what stands behind them keeps its place.
+// Invisible characters are removed from rows, and what stands behind them keeps its place.
 func TestWhatIsTakenOutLeavesItsColumns(t *testing.T) {
 	model := screen.New(screen.Config{Cols: 4, Rows: 1})
 	for r := rune(0xa0); r <= unicode.MaxRune; r++ {

@@ -16,7 +16,7 @@ import (
 	"terminalproxy/proxy/view/snapshot"
 )
 
-// unseen plays on a stage whose observer runs, nobody records, and nobody has subscribed.
+// unseen plays on a running observer without a recorder or a subscriber.
 func unseen(t *testing.T, play func(t *testing.T, s *stage)) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, 20, 3)
@@ -30,7 +30,7 @@ func unseen(t *testing.T, play func(t *testing.T, s *stage)) {
 	})
 }
 
-// copy passes output on as the copier does that has more behind it.
+// copy passes output on as the copier does while it has more.
 func (s *stage) copy(out string) (due, unseen bool) {
 	if due, unseen, _ = s.Feed([]byte(out)); due {
 		s.Wake()
@@ -109,7 +109,7 @@ func TestTheModelIsLeftAloneWhileNobodyLooks(t *testing.T) {
 	}
 }
 
-// Nothing has settled while output waits for the model: no frame says so.
+// While output waits for the model, no frame is reported as settled.
 func TestNothingSettlesWhileOutputWaits(t *testing.T) {
 	unseen(t, func(t *testing.T, s *stage) {
 		s.copies("\x1b[Hone   ")
@@ -122,7 +122,7 @@ func TestNothingSettlesWhileOutputWaits(t *testing.T) {
 	})
 }
 
-// A spool that is full for a model that somebody looks at is taken, though nobody looked when it was filled.
+// A full spool is taken for a model that has a viewer now, though it had none when it was filled.
 func TestAFullSpoolIsTaken(t *testing.T) {
 	unseen(t, func(t *testing.T, s *stage) {
 		for range 2 * spoolMax / (64 << 10) {
@@ -139,7 +139,8 @@ func TestAFullSpoolIsTaken(t *testing.T) {
 	})
 }
 
-// Whatever is printed, typed, asked and hidden meanwhile: whoever looks sees what a model that was always fed would show.
+// Whatever is printed, typed, asked and hidden meanwhile, a viewer sees what a model that was
+// always fed would show.
 func TestTheLateModelShowsTheSame(t *testing.T) {
 	unseen := 0
 	for seed := range uint64(12) {
@@ -150,7 +151,8 @@ func TestTheLateModelShowsTheSame(t *testing.T) {
 	require.Greater(t, unseen, 100, "how often the model was left alone")
 }
 
-// compare plays the same on a stage whose model is always fed, and on one that is left alone where that may be: how often it was.
+// compare plays the same on two stages: one whose model is always fed, and one that is left alone
+// when possible. It returns how often that was.
 func compare(t *testing.T, r *rand.Rand) (unseen int) {
 	eager, late := newStage(t, 30, 6), newStage(t, 30, 6)
 	both := []*stage{eager, late}
@@ -211,7 +213,7 @@ func compare(t *testing.T, r *rand.Rand) (unseen int) {
 	return unseen
 }
 
-// printed is a piece of output.
+// printed returns a random piece of output.
 func printed(r *rand.Rand) string {
 	switch r.IntN(6) {
 	case 0:
@@ -228,12 +230,12 @@ func printed(r *rand.Rand) string {
 	return fmt.Sprint(r.IntN(10))
 }
 
-// everything is what a look shows, without the numbers of its revisions.
+// everything returns what a look shows, without its revision numbers.
 func (s *stage) everything() (all string) {
 	s.Call(func(now time.Time) {
 		s.now = now
 		f := s.Answer(now)
-		f.Seq, f.IdleMs, f.Settled, f.Activity = 0, 0, false, nil // these tell of times, and of when it was looked
+		f.Seq, f.IdleMs, f.Settled, f.Activity = 0, 0, false, nil // these depend on the time of the look
 		if f.Blackout != nil {
 			f.Blackout.SinceMs = 0
 		}
@@ -244,7 +246,7 @@ func (s *stage) everything() (all string) {
 	return all
 }
 
-// outcome says how a wait ended, or that it goes on.
+// outcome words how a wait ended, or that it is still open.
 func outcome(ended <-chan snapshot.Result) string {
 	synctest.Wait()
 	select {

@@ -21,8 +21,8 @@ var (
 	raw    = child.Line{}
 )
 
-// stage is an observer without its goroutine, and everything around it: the test is the goroutine, the program, the session
-// and the recorder.
+// stage is an observer without its goroutine, and everything around it. The test plays the
+// goroutine, the program, the session and the recorder.
 type stage struct {
 	*Observer
 	testing.TB
@@ -33,11 +33,11 @@ type stage struct {
 	front   int  // another program
 	program string
 	asks    int // after the program's name
-	looks   int // at the program, whatever about
+	looks   int // at the program, of any kind
 	blocked child.Blocked
 	writes  atomic.Uint64
 	edits   bool      // a known program edits a line
-	pressed time.Time // somebody typed last
+	pressed time.Time // the last time a person typed
 	keyed   secretprompt.Typed
 	driven  bool
 	asked   []prompt
@@ -49,7 +49,7 @@ type stage struct {
 	due     time.Time // when the line is to be served, zero for never
 	serves  []time.Time
 	spent   int      // how often much memory was
-	dark    []string // why nothing is recorded, "" for that it is
+	dark    []string // why nothing is recorded; "" while recording
 }
 
 func newStage(t testing.TB, cols, rows int) *stage {
@@ -60,10 +60,9 @@ func newStage(t testing.TB, cols, rows int) *stage {
 	return s
 }
 
-// watched is an observer without its goroutine, where the program and the session do nothing by themselves.
+// watched is an observer without its goroutine, with an idle program and session.
 func watched(cols, rows int) *Observer { return newStage(nil, cols, rows).Observer }
 
-// stagedProgram is the program of a stage.
 type stagedProgram struct{ s *stage }
 
 func (p stagedProgram) Line() (child.Line, error) {
@@ -89,7 +88,6 @@ func (p stagedProgram) BlockedOn() (child.Blocked, bool) {
 	return p.s.blocked, p.s.blocked.Group != 0
 }
 
-// stagedSession is the session of a stage.
 type stagedSession struct{ s *stage }
 
 func (o stagedSession) Keyboard() protocol.Keyboard {
@@ -122,7 +120,6 @@ func (o stagedSession) SecretPrompt(kind protocol.SecretPrompt, dismissed bool) 
 
 func (o stagedSession) Line() Line { return stagedLine(o) }
 
-// stagedLine is the line of a stage.
 type stagedLine struct{ s *stage }
 
 func (l stagedLine) Moved(time.Time)         {}
@@ -141,7 +138,7 @@ func (s *stage) Fed(p []byte) { s.fed += string(p) }
 
 func (s *stage) Blackout(_ bool, why string) { s.dark = append(s.dark, why) }
 
-// prints is output of the program's, in one read each.
+// prints feeds the program's output, one read for each chunk.
 func (s *stage) prints(chunks ...string) {
 	for _, chunk := range chunks {
 		s.privacy.feedModel(s.now, []byte(chunk))
@@ -149,7 +146,7 @@ func (s *stage) prints(chunks ...string) {
 	}
 }
 
-// types is a key of the user's that the program answers.
+// types types one of the user's keys, which the program answers.
 func (s *stage) types(answers ...string) {
 	for _, answer := range answers {
 		s.writes.Add(1)
@@ -163,7 +160,7 @@ func (s *stage) passes(d time.Duration) {
 	s.privacy.checkPrompt(s.now)
 }
 
-// seen is everything that an agent can get hold of: frame, history, rolling text.
+// seen returns everything that an agent can read: frame, history, rolling text.
 func (s *stage) seen() string {
 	f := s.Frame(s.now)
 	text := strings.Join(s.pastRows(0, s.model.HistoryLen()), "\n")

@@ -10,8 +10,8 @@ import (
 	"terminalproxy/proxy/terminal/child"
 )
 
-// TestAProgramThatStarts: a screen that never showed a character has not settled for two seconds, and the program is not said to
-// wait because it polls its terminal; one that reads is.
+// A screen that never showed a character has not settled for two seconds. The program does not
+// count as waiting because it polls its terminal; one that reads does.
 func TestAProgramThatStarts(t *testing.T) {
 	began := func() *stage {
 		s := newStage(t, 20, 3)

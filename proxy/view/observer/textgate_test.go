@@ -9,8 +9,8 @@ import (
 	"terminalproxy/proxy/view/snapshot"
 )
 
-// TestNothingWithinALinePassesWhileASecretIsTypedR24: neither what a program prints for a secret reaches the rolling text, nor
-// how it edits the line, from which the secret's length could be read; while the user hides the screen nothing at all does.
+// Neither what a program prints for a secret reaches the rolling text, nor how it edits the line,
+// which could show the secret's length. While the user hides the screen nothing passes.
 func TestNothingWithinALinePassesWhileASecretIsTypedR24(t *testing.T) {
 	for name, edit := range map[string]struct {
 		at          int // the cursor's column before
@@ -44,7 +44,7 @@ func TestNothingWithinALinePassesWhileASecretIsTypedR24(t *testing.T) {
 	}
 }
 
-// TestTheEndOfALinePassesR24: the line up to the secret is the agents' to read, but nothing of a screen that is hidden.
+// Agents may read the line up to the secret, but nothing of a hidden screen.
 func TestTheEndOfALinePassesR24(t *testing.T) {
 	for name, end := range map[string]struct {
 		do   func(g *textGate)
@@ -69,7 +69,8 @@ func TestTheEndOfALinePassesR24(t *testing.T) {
 	}
 }
 
-// What was kept back leaves the text behind the cursor: it is brought back to the cursor's column, and only then.
+// The suppressed output leaves the text behind the cursor: it is brought back to the cursor's
+// column, and only then.
 func TestTheTextGoesOnInTheCursorsColumn(t *testing.T) {
 	g := &textGate{text: snapshot.NewRolling(100)}
 	g.Print([]byte("ask: "))

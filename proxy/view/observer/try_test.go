@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestTryWaitsNoLongerThanItSays: what the user's terminal waits for is called off, the chunk reaches the model all the same, and it
-// is told when the model has caught up.
+// When its time is over, the user's terminal stops waiting. The chunk reaches the model all the
+// same, and the caller is told when the model has caught up.
 func TestTryWaitsNoLongerThanItSays(t *testing.T) {
 	const limit = 50 * time.Millisecond
 	never := func(time.Time) { t.Error("it was called off") }

@@ -11,7 +11,7 @@ import (
 	"terminalproxy/protocol"
 )
 
-// after is what those who look were sent since the last call, when time has passed.
+// after returns what viewers were sent since the last call, once time has passed.
 func (s *stage) after(pass time.Duration) []protocol.Rows {
 	s.now = s.now.Add(pass)
 	s.runDue(s.now)
@@ -39,7 +39,8 @@ func TestNobodyLooksAndNoRowsAreMade(t *testing.T) {
 	require.Empty(t, s.after(time.Second))
 }
 
-// TestRowsHaveRoomInAFrame: a picture in cells of a colour each is more than a frame takes on a large terminal. It goes without colours.
+// A picture made of cells of many colours exceeds a frame on a large terminal. It is sent without
+// colours.
 func TestRowsHaveRoomInAFrame(t *testing.T) {
 	const cols, rows = 400, 100
 	s := newStage(t, cols, rows)
@@ -80,7 +81,7 @@ func TestRowsForThoseWhoLook(t *testing.T) {
 	require.Len(t, next, 1, "after a pause a change is seen at once")
 	require.Equal(t, "plain!", next[0].Lines[1])
 	require.EqualValues(t, 2, next[0].Seq)
-	for range 10 { // what is printed without a pause is shown in the rhythm
+	for range 10 { // what is printed without a pause is shown at the rate limit
 		s.prints("!")
 		require.LessOrEqual(t, len(s.after(viewEvery/3)), 1)
 	}

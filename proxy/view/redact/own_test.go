@@ -40,7 +40,7 @@ func TestRulesOfTheUsersOwn(t *testing.T) {
 	}
 }
 
-// A rule holds for what a row breaks in two, and only for the lines that are asked for.
+// A rule also applies to text that a row breaks in two, and only to the requested lines.
 func TestOwnRulesInRows(t *testing.T) {
 	r := redact.Rows{
 		Own: own(t, []string{"ACME-[0-9]+"}, nil), Text: []string{"see ACME-12", "34 and so", "ACME-5"}, Cols: 11, At: -1,

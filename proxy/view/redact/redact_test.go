@@ -20,7 +20,7 @@ func corpus(t testing.TB, name string) []string {
 	return strings.Split(strings.TrimSuffix(strings.ReplaceAll(string(data), "·", ""), "\n"), "\n")
 }
 
-// secret is a line of the corpus and the part of it that is one.
+// secret returns a line of the corpus and its secret part.
 func secret(marked string) (line, part string) {
 	before, rest, _ := strings.Cut(marked, "«")
 	part, after, _ := strings.Cut(rest, "»")
@@ -48,7 +48,8 @@ func TestLookAlikesR28(t *testing.T) {
 	}
 }
 
-// TestHalfPaintedR29: whatever part of a secret has been printed, none of what makes it one is to be seen.
+// Whatever part of a secret has been printed, the characters that make it a secret are never
+// visible.
 func TestHalfPaintedR29(t *testing.T) {
 	prefixes := []string{
 		"sk-ant-", "sk-proj-", "sk-svcacct-", "sk_live_", "rk_live_", "github_pat_", "ghp_", "gho_", "ghs_", "ghu_", "ghr_", "npm_", "hf_",
@@ -65,7 +66,7 @@ func TestHalfPaintedR29(t *testing.T) {
 			}
 		}
 		if strings.HasPrefix(part, "eyJ") {
-			seen = 10 // the begin of a header, the same in all
+			seen = 10 // the beginning of a header, the same in all
 		}
 		for n := at + 1; n < at+len(part); n++ {
 			got, _ := redact.Text(line[:n], n)
@@ -141,7 +142,8 @@ func TestANSI(t *testing.T) {
 	require.Equal(t, row, redact.ANSI(row, func(int) bool { return false }))
 }
 
-// FuzzText: covering keeps every line as wide as it was, and what is covered stays so.
+// FuzzText checks that covering keeps every line as wide as it was, and that covering again changes
+// nothing.
 func FuzzText(f *testing.F) {
 	for _, name := range []string{"secrets.txt", "lookalikes.txt"} {
 		for _, line := range corpus(f, name) {

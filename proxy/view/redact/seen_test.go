@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestWhatIsRememberedChangesNothing: a text that grows is covered as if it were looked at anew, in whichever order its lines come and
-// wherever the program prints.
+// A growing text is covered as if it were examined anew, in any order of its lines and wherever the
+// program prints.
 func TestWhatIsRememberedChangesNothing(t *testing.T) {
 	some := []string{
 		"$ make", "gcc -o x x.c", "password: hunter2hunter2", "export API_TOKEN=abcd1234efgh5678ijkl", "-----BEGIN OPENSSH PRIVATE KEY-----",

@@ -24,8 +24,8 @@ var alphabets = map[string]string{
 
 var field = regexp.MustCompile(`\{([a-z]+|b64-)(\d*)\}`)
 
-// fill makes up the secrets of a line, so that there is none in the file. They begin and end with a letter or a digit, and
-// hold both, as nearly all do.
+// fill makes up the secrets of a line, so that the file contains none. They begin and end with a
+// letter or a digit, and hold both, as nearly all do.
 func fill(line string, r *rand.Rand) string {
 	return field.ReplaceAllStringFunc(line, func(s string) string {
 		if s == "{basic}" {
@@ -70,7 +70,7 @@ func TestSecretsR76(t *testing.T) {
 	}
 }
 
-// TestCleanR76: source code, logs, hashes, images, lockfiles, listings and manuals stay as they are.
+// Source code, logs, hashes, images, lockfiles, listings and manuals stay as they are.
 func TestCleanR76(t *testing.T) {
 	lines := corpus(t, "clean.txt")
 	for _, line := range lines {
@@ -82,7 +82,7 @@ func TestCleanR76(t *testing.T) {
 	require.Equal(t, strings.Join(lines, "\n"), got, "all of it on one screen")
 }
 
-// TestOurOwnSourceStaysR76: none of the project's code but its tests holds what looks like a secret.
+// The project's code, except its tests, has nothing that looks like a secret.
 func TestOurOwnSourceStaysR76(t *testing.T) {
 	for _, name := range []string{"redact.go", "rules.go", "names.go", "values.go", "phrases.go", "url.go", "armour.go", "byhand.txt", "gitleaks.txt", "generate/main.go", "generate/regex.go"} {
 		data, err := os.ReadFile(name)
@@ -97,8 +97,8 @@ func TestOurOwnSourceStaysR76(t *testing.T) {
 	}
 }
 
-// TestHalfPaintedR76: while a secret is being printed, what is there of its value is covered too, but for a prefix that says
-// only what kind of token it is.
+// While a secret is being printed, the part of its value on the screen is covered too, except for a
+// prefix that shows only the kind of token.
 func TestHalfPaintedR76(t *testing.T) {
 	for _, marked := range wild(t) {
 		line, part := secret(marked)
@@ -126,7 +126,7 @@ func TestHalfPaintedR76(t *testing.T) {
 	}
 }
 
-// TestColumnsR76: a token keeps its columns behind wide characters, and goes where it wraps is the caller's to know.
+// A token keeps its columns behind wide characters; the caller knows where it wraps.
 func TestColumnsR76(t *testing.T) {
 	got, n := redact.Text("日本語 password=hünter2日本 x", -1)
 	require.Equal(t, 1, n)
@@ -141,7 +141,7 @@ func TestACertificateIsNoKeyR76(t *testing.T) {
 	require.Equal(t, block+"\n"+strings.Repeat("•", len(body)), got, "what comes after it may be one")
 }
 
-// BenchmarkFindSecrets is a screen full of them, and one of names that have none.
+// BenchmarkFindSecrets covers a screen full of secrets, and one of harmless names.
 func BenchmarkFindSecrets(b *testing.B) {
 	var secrets []string
 	for _, marked := range wild(b) {

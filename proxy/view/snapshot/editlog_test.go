@@ -10,7 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// atOnce is the rolling text in its simplest form: everything is played to the record as it comes, and nothing is shed.
+// atOnce is the rolling text in its simplest form: everything is played to the record as it comes,
+// and nothing is dropped.
 type atOnce struct{ record }
 
 func (a *atOnce) Print(run []byte)  { a.printRun(run) }
@@ -23,8 +24,8 @@ func (a *atOnce) InsertChars(n int) { a.line.insertChars(n) }
 func (a *atOnce) DeleteChars(n int) { a.line.deleteChars(n) }
 func (a *atOnce) Clear()            { a.leaveRow(a.line.col) }
 
-// FuzzRollingAtOnce compares the log, small enough to be shed often, with the record that is played at once: the text and
-// what is new since each mark are the same, whenever one looks.
+// FuzzRollingAtOnce compares the log, small enough to be shortened often, with the record that is
+// played at once: the text and what is new since each mark are always the same.
 func FuzzRollingAtOnce(f *testing.F) {
 	f.Add([]byte("one\r\ntwo\r\nthree\r\nfour\r\nfive\r\nsix\r\nseven\r\neight\r\n"), uint8(4), uint8(1))
 	f.Add([]byte("\xf6\x09a\xf6\x10b\xf6\x29c\xf6\x09d\xf6\x0ae\xf6\x0bf\xf7\x08g"), uint8(3), uint8(2))
@@ -75,7 +76,8 @@ func TestRollingFloodAtOnce(t *testing.T) {
 	}
 }
 
-// TestLetters asks the libraries that decide in the end about every character that the count of a log is sure of.
+// TestLetters asks the libraries that decide in the end about every character that a log's count is
+// sure of.
 func TestLetters(t *testing.T) {
 	for c := rune(0x80); c <= utf8.MaxRune; c++ {
 		text := []byte(string(c))

@@ -11,7 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// play feeds a script: text is printed, \b \t \r \n are controls, and {name n} is the method of that name.
+// play feeds a script: text is printed, \b \t \r
+//
+//	are controls, and {name n} is the method of that name.
 func play(t testing.TB, r *Rolling, script string) {
 	t.Helper()
 	for script != "" {
@@ -129,7 +131,8 @@ type sink interface {
 	Clear()
 }
 
-// feed decodes a fuzzer's bytes: below 0xf0 they are text, above they are operations with the next byte as a number.
+// feed decodes a fuzzer's bytes: below 0xf0 they are text, above they are operations with the next
+// byte as a number.
 func feed(r sink, data []byte, cut int) {
 	var run []byte
 	flush := func() {
@@ -175,7 +178,7 @@ func feed(r sink, data []byte, cut int) {
 	flush()
 }
 
-// characters is the length of the first n characters of run.
+// characters returns the length of the first n characters of run.
 func characters(run []byte, n int) int {
 	size := 0
 	for ; n > 0 && size < len(run); n-- {
@@ -185,8 +188,8 @@ func characters(run []byte, n int) int {
 	return size
 }
 
-// FuzzRolling states what holds for any program: the text is bounded and valid, does not depend on how it was cut into
-// runs, and Since is its end.
+// FuzzRolling states what holds for any program: the text is bounded and valid, does not depend on
+// how it was cut into runs, and Since is its end.
 func FuzzRolling(f *testing.F) {
 	f.Add([]byte("one\r\ntwo"), uint8(4), uint8(1))
 	f.Add([]byte("10%\r20%\r\n"), uint8(20), uint8(2))

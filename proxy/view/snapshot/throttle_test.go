@@ -13,8 +13,9 @@ var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func at(ms int) time.Time { return epoch.Add(time.Duration(ms) * time.Millisecond) }
 
-// pacing drives a Throttle as an observer does: events at their times, a look whenever Next says so. It lists the moments
-// of the snapshots, with "s" for a settled screen, until the throttle is idle.
+// pacing drives a Throttle as an observer does: events at their times, a look whenever Next says
+// so. It lists the moments of the snapshots, with "s" for a settled screen, until the throttle is
+// idle.
 func pacing(t *testing.T, p *Throttle, events string) string {
 	t.Helper()
 	type event struct {

@@ -197,7 +197,7 @@ func (b *bench) wait(s corpus.Step) {
 	})
 }
 
-// is states what a step wants.
+// is checks a step's expectation.
 func (b *bench) is(w corpus.Want, line string) {
 	b.t.Helper()
 	switch w.Name {
@@ -319,8 +319,7 @@ func TestCheckExpect(t *testing.T) {
 	}
 }
 
-// TestLookingWithoutWaitsPlaysNothing: what a flood prints stays unplayed while nobody waits, however often the screen is
-// looked at.
+// While there are no waits, a flood's output stays unplayed, however often the screen is looked at.
 func TestLookingWithoutWaitsPlaysNothing(t *testing.T) {
 	b := newBench(t, "a line")
 	for now := range 100 {
@@ -384,7 +383,7 @@ func TestAWaitForOneOfSeveral(t *testing.T) {
 	require.Zero(t, b.waits.Len())
 }
 
-// What flashed by between the last look and the wait counts where the wait says what was seen.
+// What flashed by between the last look and the wait counts if the wait states what was seen.
 func TestAWaitLooksAtWhatHasLeftTheScreen(t *testing.T) {
 	for name, c := range map[string]struct {
 		with func(*Wait)
@@ -406,7 +405,7 @@ func TestAWaitLooksAtWhatHasLeftTheScreen(t *testing.T) {
 	}
 }
 
-// TestWhatWasPrintedBeforeTheFirstLookCounts: a wait that is there a moment after the program has the first revision behind it.
+// A wait that starts a moment after the program already has the first revision behind it.
 func TestWhatWasPrintedBeforeTheFirstLookCounts(t *testing.T) {
 	b := newBench(t, "ready")
 	b.view.rev, b.view.revs[0] = protocol.FirstSeq+1, protocol.FirstSeq+1
@@ -415,7 +414,8 @@ func TestWhatWasPrintedBeforeTheFirstLookCounts(t *testing.T) {
 	b.ended("w:0:ready")
 }
 
-// A wait whose expression is dear is ended with a word, rather than what the program prints is held up. The others stay.
+// A wait with an expensive expression ends with a reason, so that it does not delay the program's
+// output. The others stay.
 func TestADearWaitIsGivenUp(t *testing.T) {
 	text := NewRolling(4000)
 	w, v, now := NewWaits(text, NewThrottle(0, 0)), newView(""), time.Unix(1000, 0)

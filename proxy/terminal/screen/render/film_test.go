@@ -25,7 +25,7 @@ func shows(cols, rows int, text string) *screen.Screen {
 	return s
 }
 
-// TestAGIFShowsEachPicture: its differences put together are the pictures, pixel for pixel, and their times add up.
+// The GIF's differences put together are the pictures, pixel for pixel, and their times add up.
 func TestAGIFShowsEachPicture(t *testing.T) {
 	texts := []string{"", "one", "one\r\n\x1b[31mtwo\x1b[m", "one\r\n\x1b[31mtwo\x1b[m", "\x1b[44mthree\x1b[K"}
 	var g render.GIF
@@ -48,7 +48,7 @@ func TestAGIFShowsEachPicture(t *testing.T) {
 	require.ErrorContains(t, new(render.GIF).Add(shows(1000, 1000, ""), time.Second), "1000 by 1000 cells")
 }
 
-// TestAGIFOfManyColours: more than a GIF can have become those that are near.
+// Colours beyond a GIF's maximum become similar ones.
 func TestAGIFOfManyColours(t *testing.T) {
 	var text strings.Builder
 	for i := range 600 {
@@ -68,7 +68,7 @@ func TestAGIFOfManyColours(t *testing.T) {
 	}
 }
 
-// TestALargeGIFIsRefused: a site would not take it.
+// A website would not take it.
 func TestALargeGIFIsRefused(t *testing.T) {
 	var g render.GIF
 	var err error

@@ -19,7 +19,7 @@ import (
 	"terminalproxy/proxy/terminal/screen/render"
 )
 
-// The cell of a PNG, and the colours of a terminal that nobody configured.
+// The cell of a PNG, and a terminal's default colours.
 const cellWidth, cellHeight = 9, 18
 
 var (
@@ -34,7 +34,7 @@ func play(t testing.TB, cols, rows int, output string) *screen.Screen {
 	return s
 }
 
-// pixels is a picture without a cursor.
+// pixels returns a picture without a cursor.
 func pixels(t testing.TB, cols, rows int, output string) *image.RGBA {
 	t.Helper()
 	return decode(t, func(w io.Writer) error { return render.PNG(w, play(t, cols, rows, output+"\x1b[?25l")) })
@@ -55,7 +55,7 @@ func decode(t testing.TB, write func(io.Writer) error) *image.RGBA {
 	return out
 }
 
-// within are the pixels of a cell.
+// within returns the pixels of a cell.
 func within(img *image.RGBA, row, col int) *image.RGBA {
 	r := image.Rect(col*cellWidth, row*cellHeight, (col+1)*cellWidth, (row+1)*cellHeight)
 	return img.SubImage(r).(*image.RGBA)
@@ -94,7 +94,7 @@ var frames = []string{
 	"┌┬┐├┼┤└┴┘", "┏┳┓┣╋┫┗┻┛", "╔╦╗╠╬╣╚╩╝", "╭┬╮├┼┤╰┴╯", "╒╤╕╞╪╡╘╧╛", "╓╥╖╟╫╢╙╨╜", "┍┯┑┝┿┥┕┷┙", "┎┰┒┠╂┨┖┸┚", "┌─┐│ │└─┘", "╭─╮│ │╰─╯", "┏━┓┃ ┃┗━┛",
 }
 
-// TestBoxesAreClosed: at every size of a cell a box is a ring without a gap: what is outside does not flow into it.
+// At every size of a cell a box is a ring without a gap: its outside does not flow into it.
 func TestBoxesAreClosed(t *testing.T) {
 	for _, frame := range frames {
 		cells := []rune(frame)
@@ -115,7 +115,7 @@ func TestBoxesAreClosed(t *testing.T) {
 	}
 }
 
-// flood paints what can be reached from a point over unlit pixels, across corners too.
+// flood paints everything that can be reached from a point over unlit pixels, also across corners.
 func flood(img *image.RGBA, from image.Point) {
 	for todo := []image.Point{from}; len(todo) > 0; {
 		p := todo[len(todo)-1]
@@ -132,8 +132,8 @@ func flood(img *image.RGBA, from image.Point) {
 	}
 }
 
-// TestLinesAndBlocksHaveNoSeams: a row (or a column) of one character looks the same in each of its cells, and goes on
-// through every pixel where it should.
+// A row (or a column) of one character looks the same in each of its cells, and continues through
+// every pixel where it should.
 func TestLinesAndBlocksHaveNoSeams(t *testing.T) {
 	for _, c := range "─━═▀▄▂▆█▔🬋🭻⎺⎽" {
 		img := pixels(t, 4, 1, strings.Repeat(string(c), 4))
@@ -160,7 +160,7 @@ func TestLinesAndBlocksHaveNoSeams(t *testing.T) {
 	}
 }
 
-// TestNothingIsBlank: what the font lacks is a sign that something stands there.
+// A character that the font lacks is drawn as a sign.
 func TestNothingIsBlank(t *testing.T) {
 	for _, c := range "aé漢한🙂👩⚡⏺⎿✓❯\ue0a0\ue0b1\uf013\U0010fffd⣿🬀🭰☃" {
 		img := pixels(t, 2, 1, string(c))
@@ -171,7 +171,7 @@ func TestNothingIsBlank(t *testing.T) {
 	require.NotEqual(t, pixels(t, 1, 1, "e").Pix, pixels(t, 1, 1, "e\u0301").Pix, "a combining mark is drawn")
 }
 
-// TestLacking counts what nobody can read in a picture.
+// TestLacking counts the characters that a picture cannot show.
 func TestLacking(t *testing.T) {
 	for output, want := range map[string]int{
 		"": 0, "plain text ─│█⣿\ue0b0 e\u0301": 0, "漢字 x": 2, "\U0010fffd": 1, "\x1b[8m漢": 0, "漢\r\n漢漢": 3,
@@ -225,7 +225,7 @@ func TestPicturesAreBounded(t *testing.T) {
 	}
 }
 
-// TestManyColours: a picture with more colours than a palette holds has them all.
+// A picture with more colours than a palette holds has them all.
 func TestManyColours(t *testing.T) {
 	var out strings.Builder
 	for i := range 600 {
@@ -237,8 +237,8 @@ func TestManyColours(t *testing.T) {
 	}
 }
 
-// TestSVGShapesReachTheirNeighbours: areas end where the next begins and stand on whole pixels of the viewer; lines go on
-// into the next cell.
+// Areas end where the next begins and stand on whole pixels of the viewer; lines continue into the
+// next cell.
 func TestSVGShapesReachTheirNeighbours(t *testing.T) {
 	svg := render.SVG(play(t, 3, 2, "\x1b[?25l██▌\r\n─╭╲"))
 	paths := regexp.MustCompile(`<path fill="#e5e5e5"( shape-rendering="crispEdges")? d="([^"]*)"/>`).FindAllStringSubmatch(svg, -1)
@@ -259,7 +259,8 @@ func TestSVGShapesReachTheirNeighbours(t *testing.T) {
 	}
 }
 
-// editor is what a program with colours leaves on 80 by 24 cells: about as many changes of colour as vim makes in code.
+// editor is what a program with colours leaves on 80 by 24 cells: about as many changes of colour
+// as vim makes in code.
 func editor() string {
 	var out strings.Builder
 	for row := range 23 {
@@ -288,7 +289,7 @@ func BenchmarkDrawSVG(b *testing.B) {
 	b.ReportMetric(float64(size), "B/picture")
 }
 
-// BenchmarkDrawNoise has a colour of its own for each cell, as no program has.
+// BenchmarkDrawNoise gives each cell a different colour, as no program does.
 func BenchmarkDrawNoise(b *testing.B) {
 	var out strings.Builder
 	for i := range 170 * 80 {
@@ -303,8 +304,8 @@ func BenchmarkDrawNoise(b *testing.B) {
 	b.ReportMetric(float64(png.Len()), "B/picture")
 }
 
-// FuzzDraw: whatever stands on a screen of any size, there is a picture of it: pixels of the right size, and an SVG that is
-// XML.
+// FuzzDraw checks that any screen of any size has a picture: pixels of the right size, and an SVG
+// that is valid XML.
 func FuzzDraw(f *testing.F) {
 	f.Add([]byte("日\x1b[1;2H\x1b[8;53;9;4:3mx\x1b[5 q"), uint8(1), uint8(1))
 	f.Add([]byte("\x1b#8\x1b[?5h\x1b[7m╔═╗e\u0301\u0302\ufffe🙂\U0010ffff\ue0b4🬀"), uint8(7), uint8(3))
