@@ -27,19 +27,13 @@ func TestClaudeAsksFirst(t *testing.T) {
 	b.until("the mode is acceptEdits (changes files without asking) now")
 	require.Equal(t, "acceptEdits", w.sessions()[0].Chat.Mode)
 	require.NoFileExists(t, w.path("made-never"))
-	b.s.typed("/exit")
-	b.s.wait("/exit")
-	b.s.press("Enter")
-	require.Zero(t, b.s.status())
+	b.exit()
 
 	w.writeJSON("claude/settings.json", args{"permissions": args{"defaultMode": "plan"}})
 	b.s.anew(b.env + "proxy --chat --name chosen claude")
 	b.id = w.session()
 	b.until("the mode is plan (changes nothing)")
-	b.s.typed("/exit")
-	b.s.wait("/exit")
-	b.s.press("Enter")
-	require.Zero(t, b.s.status())
+	b.exit()
 }
 
 // Without our setting, opencode runs whatever its model wants.

@@ -1,7 +1,6 @@
 package e2e_test
 
 import (
-	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -25,18 +24,9 @@ func TestAPromptOfManyBytes(t *testing.T) {
 	h.start()
 	id := w.session()
 	owner := strings.TrimSpace(w.good("token", "create", "owner", "--role", "owner"))
-	ask, err := http.NewRequestWithContext(w.ctx, http.MethodPost, strings.Replace(serving.url, "ws", "http", 1)+"/v1/sessions/"+id+"/chat/send",
-		strings.NewReader(`{"text":"`+strings.Repeat("x", most)+`"}`))
-	require.NoError(t, err)
-	ask.Header.Set("Authorization", "Bearer "+owner)
-	ask.Header.Set("Content-Type", "application/json")
-	got, err := http.DefaultClient.Do(ask)
-	require.NoError(t, err)
-	defer got.Body.Close()
-	said, err := io.ReadAll(got.Body)
-	require.NoError(t, err)
-	require.Equal(t, http.StatusRequestEntityTooLarge, got.StatusCode, string(said))
-	require.Regexp(t, `"message":".*(bytes|large|longer)`, string(said))
+	status, body := serving.postPrompt(owner, id, strings.Repeat("x", most))
+	require.Equal(t, http.StatusRequestEntityTooLarge, status, body)
+	require.Regexp(t, `"message":".*(bytes|large|longer)`, body)
 	h.brief()
 	require.NotContains(t, w.good("chat", "log", id), "xxxx")
 	w.good("close", id)

@@ -44,6 +44,15 @@ func (b *besideClaude) starts(args string) {
 	b.until(`"state":"at prompt"`)
 }
 
+// exit ends Claude Code at its prompt.
+func (b *besideClaude) exit() {
+	b.w.t.Helper()
+	b.s.typed("/exit")
+	b.s.wait("/exit")
+	b.s.press("Enter")
+	require.Zero(b.w.t, b.s.status())
+}
+
 // until waits until the conversation's log contains words.
 func (b *besideClaude) until(words string) {
 	b.w.t.Helper()
@@ -136,10 +145,7 @@ func TestClaudeBesideItsInterface(t *testing.T) {
 	b.until("did not read: never sent")
 	b.s.press("C-u")
 	b.s.waitGone("my own words")
-	b.s.typed("/exit")
-	b.s.wait("/exit")
-	b.s.press("Enter")
-	require.Zero(t, b.s.status())
+	b.exit()
 	require.False(t, b.wasAsked("never sent"), "what the user took back")
 }
 
@@ -185,10 +191,7 @@ func TestClaudeIsResumedBesideItsInterface(t *testing.T) {
 	b.person.run("gateway chat send " + b.id + " '/model opus'")
 	require.Zero(t, b.person.status())
 	b.s.wait("Set model to")
-	b.s.typed("/exit")
-	b.s.wait("/exit")
-	b.s.press("Enter")
-	require.Zero(t, b.s.status())
+	b.exit()
 	id := b.s.match(`--resume (\S+)`)
 
 	b.s.anew(b.env + "proxy --chat --grant drive --name again claude --permission-mode default --resume " + id)
@@ -225,8 +228,5 @@ func TestClaudeIsResumedBesideItsInterface(t *testing.T) {
 	b.until(`"why":"answered at the terminal"`)
 	b.s.waitGone("Esc to cancel")
 	require.NoFileExists(t, w.path("made-never"))
-	b.s.typed("/exit")
-	b.s.wait("/exit")
-	b.s.press("Enter")
-	require.Zero(t, b.s.status())
+	b.exit()
 }

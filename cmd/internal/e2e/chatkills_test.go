@@ -151,7 +151,7 @@ func (w *world) acted() *hosted {
 	dir := w.path("agents")
 	require.NoError(w.t, os.Mkdir(dir, 0o700))
 	for program, part := range map[string]string{"claude": "claude", "opencode": "opencode", "codex-acp": "adapter", "gemini": "gemini", "copilot": "copilot"} {
-		require.NoError(w.t, os.WriteFile(filepath.Join(dir, program), []byte("#!/bin/sh\nexec actor "+part+" \"$@\"\n"), 0o700)) //nolint:gosec // the file is executed
+		w.writeScript(filepath.Join("agents", program), "#!/bin/sh\nexec actor "+part+" \"$@\"\n")
 	}
 	h := &hosted{w: w, s: w.terminal(100, 30), env: "PATH=" + dir + ":$PATH "}
 	h.brief = func() { h.enter("work") }

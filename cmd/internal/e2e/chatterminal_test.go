@@ -2,7 +2,6 @@ package e2e_test
 
 import (
 	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -75,7 +74,7 @@ while True:
 func (w *world) terminalAgentEnv() string {
 	w.t.Helper()
 	require.NoError(w.t, os.Mkdir(w.path("agents"), 0o700))
-	require.NoError(w.t, os.WriteFile(filepath.Join(w.path("agents"), "gemini"), []byte(terminalAgent), 0o700)) //nolint:gosec // the file is executed
+	w.writeScript("agents/gemini", terminalAgent)
 	return "PATH=" + w.path("agents") + ":$PATH "
 }
 

@@ -56,8 +56,5 @@ func TestCommandsFromElsewhere(t *testing.T) {
 	log := w.good("chat", "log", b.id)
 	require.NotContains(t, log, "did not read")
 	require.NotContains(t, log, "did not get a prompt")
-	b.s.typed("/exit")
-	b.s.wait("/exit")
-	b.s.press("Enter")
-	require.Zero(t, b.s.status())
+	b.exit()
 }

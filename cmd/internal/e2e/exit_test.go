@@ -18,8 +18,7 @@ func TestExitStatusIsTheProgramsOrSaysWhatFailedR60(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(100, 24)
 	w.write("notes", "no program")
-	w.write("noise", "\x7fELFno")
-	require.NoError(t, os.Chmod(w.path("noise"), 0o700))
+	w.writeScript("noise", "\x7fELFno")
 	tests := []struct {
 		line   string
 		status int

@@ -40,8 +40,7 @@ func TestProgramsHaveTheUsersLimitOfOpenFiles(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t)
-			script := w.write("limit", "#!/bin/sh\nulimit -Sn >> "+w.path("limits")+"\n")
-			require.NoError(t, os.Chmod(script, 0o700))
+			script := w.writeScript("limit", "#!/bin/sh\nulimit -Sn >> "+w.path("limits")+"\n")
 			if c.config != "" {
 				w.configures(strings.ReplaceAll(c.config, "%", script))
 			}

@@ -32,8 +32,7 @@ func shellWorld(t *testing.T, shell, program string, more ...string) *world {
 		w.cli = w.path(program)
 		require.NoError(t, os.MkdirAll(filepath.Dir(w.cli), 0o700))
 		require.NoError(t, os.Link(filepath.Join(root, "bin", "gateway"), w.cli))
-		w.write(filepath.Dir(program)+"/proxy", "")
-		require.NoError(t, os.Chmod(w.path(filepath.Dir(program)+"/proxy"), 0o700))
+		w.writeScript(filepath.Dir(program)+"/proxy", "")
 	}
 	for _, s := range initShells {
 		if s.name == shell {

@@ -204,8 +204,7 @@ func TestMakeNamesTheGoThatItNeeds(t *testing.T) {
 		if answer, fails := strings.CutSuffix(version, "; exit 1; echo"); fails {
 			script = "#!/bin/sh\necho '" + answer + "' >&2\nexit 1\n"
 		}
-		w.write("fake go/go", script)
-		require.NoError(t, os.Chmod(w.path("fake go/go"), 0o700))
+		w.writeScript("fake go/go", script)
 		runMake := func(goal string) result {
 			return w.do("env", "PATH="+bin+":/usr/bin:/bin", "make", "-C", mustAbs(t, checkout), "--dry-run", goal, "BIN="+filepath.Join(root, "bin"), "DESTDIR="+w.path("to"))
 		}

@@ -1,7 +1,6 @@
 package e2e_test
 
 import (
-	"io"
 	"net/http"
 	"os"
 	"regexp"
@@ -15,16 +14,14 @@ import (
 // A headless agent's screen is invisible, so its last rows are printed.
 func TestAHeadlessAgentSaysWhyItDidNotStart(t *testing.T) {
 	w := newWorld(t)
-	w.write("claude", "#!/bin/sh\nprintf 'one row\\n\\033[31merror: unknown option\\033[0m\\n'\nexit 3\n")
-	require.NoError(t, os.Chmod(w.path("claude"), 0o700))
+	w.writeScript("claude", "#!/bin/sh\nprintf 'one row\\n\\033[31merror: unknown option\\033[0m\\n'\nexit 3\n")
 	got := w.gateway("run", "--chat", "--", w.path("claude"), "--no-such-flag")
 	got.fails(t, 3, "gateway: run: claude ended with exit status 3: one row / error: unknown option\n")
 
 	r := w.start("gateway", "run", "--chat", "--", w.path("sleeps/claude"))
 	require.NotZero(t, r.wait().status)
 	require.NoError(t, os.Mkdir(w.path("sleeps"), 0o700))
-	w.write("sleeps/claude", "#!/bin/sh\nexec sleep 1000\n")
-	require.NoError(t, os.Chmod(w.path("sleeps/claude"), 0o700))
+	w.writeScript("sleeps/claude", "#!/bin/sh\nexec sleep 1000\n")
 	r = w.start("gateway", "run", "--chat", "--", w.path("sleeps/claude"))
 	id := w.session()
 	w.good("close", id)
@@ -36,26 +33,12 @@ func TestAHeadlessAgentSaysWhyItDidNotStart(t *testing.T) {
 func TestPromptsWithoutATerminal(t *testing.T) {
 	w := newWorld(t)
 	serving := w.serve("gateway")
-	w.write("claude", "#!/bin/sh\nexec sleep 1000\n")
-	require.NoError(t, os.Chmod(w.path("claude"), 0o700))
+	w.writeScript("claude", "#!/bin/sh\nexec sleep 1000\n")
 	r := w.start("gateway", "run", "--chat", "--", w.path("claude"))
 	id := w.session()
 	require.Contains(t, w.good("chat", "send", id, "from a pipe"), "sent; it waits: the agent has yet to come to its prompt")
 	owner := strings.TrimSpace(w.good("token", "create", "owner", "--role", "owner"))
-	post := func(id, text string) (status int, body string) {
-		ask, err := http.NewRequestWithContext(w.ctx, http.MethodPost, strings.Replace(serving.url, "ws", "http", 1)+"/v1/sessions/"+id+"/chat/send",
-			strings.NewReader(`{"text":"`+text+`"}`))
-		require.NoError(t, err)
-		ask.Header.Set("Authorization", "Bearer "+owner)
-		ask.Header.Set("Content-Type", "application/json")
-		got, err := http.DefaultClient.Do(ask)
-		require.NoError(t, err)
-		defer got.Body.Close()
-		b, err := io.ReadAll(got.Body)
-		require.NoError(t, err)
-		return got.StatusCode, string(b)
-	}
-	status, body := post(id, "over HTTP")
+	status, body := serving.postPrompt(owner, id, "over HTTP")
 	require.Equal(t, http.StatusOK, status, body)
 	log := w.good("chat", "log", id)
 	require.Contains(t, log, "from a pipe")
@@ -68,7 +51,7 @@ func TestPromptsWithoutATerminal(t *testing.T) {
 	s.run("proxy --chat " + w.path("claude"))
 	id = w.session()
 	w.gateway("chat", "send", id, "from a pipe").fails(t, 4, "not a terminal")
-	status, body = post(id, "over HTTP")
+	status, body = serving.postPrompt(owner, id, "over HTTP")
 	require.Equal(t, http.StatusForbidden, status, body)
 	require.Contains(t, body, "an owner who signs it")
 	require.Positive(t, w.killsLine(besideProxy, syscall.SIGTERM))

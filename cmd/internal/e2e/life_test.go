@@ -1,7 +1,9 @@
 package e2e_test
 
 import (
+	"io"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -186,6 +188,22 @@ func (w *world) serve(command string, flags ...string) *server {
 		return whole
 	}, s.err.String)
 	return s
+}
+
+// postPrompt sends a prompt to a conversation over HTTP, with an owner's token.
+func (s *server) postPrompt(owner, id, text string) (status int, body string) {
+	s.w.t.Helper()
+	url := strings.Replace(s.url, "ws", "http", 1) + "/v1/sessions/" + id + "/chat/send"
+	ask, err := http.NewRequestWithContext(s.w.ctx, http.MethodPost, url, strings.NewReader(`{"text":"`+text+`"}`))
+	require.NoError(s.w.t, err)
+	ask.Header.Set("Authorization", "Bearer "+owner)
+	ask.Header.Set("Content-Type", "application/json")
+	got, err := http.DefaultClient.Do(ask)
+	require.NoError(s.w.t, err)
+	defer got.Body.Close()
+	answer, err := io.ReadAll(got.Body)
+	require.NoError(s.w.t, err)
+	return got.StatusCode, string(answer)
 }
 
 // token makes a token and writes it to a file.

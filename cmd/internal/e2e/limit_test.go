@@ -55,9 +55,6 @@ func TestRealAgentsAreRefusedAfterTheirTime(t *testing.T) {
 		require.NotContains(t, b.s.screen(), "Do you want to proceed")
 		require.NoFileExists(t, b.w.path("made-never"))
 		b.s.wait("❯")
-		b.s.typed("/exit")
-		b.s.wait("/exit")
-		b.s.press("Enter")
-		require.Zero(t, b.s.status())
+		b.exit()
 	})
 }

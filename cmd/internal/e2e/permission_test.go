@@ -1,8 +1,6 @@
 package e2e_test
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -203,7 +201,7 @@ func TestAnAgentThatClaudeStartsAsksItsUser(t *testing.T) {
 	serving := w.serve("gateway")
 	s := w.terminal(120, 40)
 	env := w.terminalAgentEnv()
-	require.NoError(t, os.WriteFile(filepath.Join(w.path("agents"), "claude"), []byte(lineAgent), 0o700)) //nolint:gosec // the file is executed
+	w.writeScript("agents/claude", lineAgent)
 	s.run(env + "gateway chat")
 	s.wait("→ You:")
 	id := w.session()

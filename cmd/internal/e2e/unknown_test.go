@@ -43,8 +43,7 @@ func TestAConversationThatDoesNotExist(t *testing.T) {
 // The user reads the reason, and what to do.
 func TestAHeadlessConversationThatCannotBegin(t *testing.T) {
 	w := newWorld(t)
-	w.write("claude", "#!/bin/sh\necho \"no conversation\"\nexit 1\n")
-	require.NoError(t, os.Chmod(w.path("claude"), 0o700))
+	w.writeScript("claude", "#!/bin/sh\necho \"no conversation\"\nexit 1\n")
 	run := func(args ...string) result {
 		return w.gateway(append([]string{"run", "--chat", "--", w.path("claude")}, args...)...)
 	}

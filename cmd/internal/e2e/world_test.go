@@ -113,6 +113,14 @@ func (w *world) write(name, content string) string {
 	return w.path(name)
 }
 
+// writeScript writes a file that the world's programs can run.
+func (w *world) writeScript(name, content string) string {
+	w.t.Helper()
+	path := w.write(name, content)
+	require.NoError(w.t, os.Chmod(path, 0o700))
+	return path
+}
+
 func (w *world) content(name string) string {
 	data, err := os.ReadFile(w.path(name))
 	if !errors.Is(err, os.ErrNotExist) {
