@@ -394,6 +394,6 @@ func (f *front) restoreTerminal() {
 		rows = f.rows
 	}
 	last = fmt.Appendf(last, "\x1b[%d;1H\r\n", rows)
-	// a closed window takes no bytes and needs none
+	// If the window is closed, there is no terminal left to restore.
 	_ = f.term.WriteAll(last, time.Second)
 }

@@ -180,9 +180,7 @@ func (c *chatting) ends(status int) {
 
 // A question does not take the line that the user is typing for an answer, whatever the line says.
 func TestALineThatIsTypedIsNoAnswer(t *testing.T) {
-	was := questionQuiet
-	questionQuiet = time.Hour
-	t.Cleanup(func() { questionQuiet = was })
+	setForTest(t, &questionQuiet, time.Hour)
 	c := chatOnTerminal(t)
 	c.wait("You: ")
 	c.types("touch x\r")
@@ -195,9 +193,7 @@ func TestALineThatIsTypedIsNoAnswer(t *testing.T) {
 
 // A half-typed line makes room for a question, and returns even if the question is withdrawn.
 func TestAHalfTypedLineComesBack(t *testing.T) {
-	was := questionQuiet
-	questionQuiet = questionDelay
-	t.Cleanup(func() { questionQuiet = was })
+	setForTest(t, &questionQuiet, questionDelay)
 	for _, how := range []string{"answered", "taken back"} {
 		t.Run(how, func(t *testing.T) {
 			c := chatOnTerminal(t)
@@ -227,9 +223,7 @@ func TestAHalfTypedLineComesBack(t *testing.T) {
 
 // A known command sets the agent's options; any other line goes to the agent.
 func TestCommandsSetWhatTheAgentHas(t *testing.T) {
-	was := questionQuiet
-	questionQuiet = questionDelay
-	t.Cleanup(func() { questionQuiet = was })
+	setForTest(t, &questionQuiet, questionDelay)
 	c := chatOnTerminal(t)
 	c.wait("You: ")
 	c.types("touch x\r") // then it has started
@@ -263,9 +257,7 @@ func TestALostTerminalRefuses(t *testing.T) {
 
 // A user who waits reads that the agent works. At the prompt nothing is said.
 func TestASilentAgent(t *testing.T) {
-	was := silence
-	silence = time.Second
-	t.Cleanup(func() { silence = was })
+	setForTest(t, &silence, time.Second)
 	c := chatOnTerminal(t)
 	c.wait("You: ")
 	c.types("THINK\r")
@@ -278,9 +270,7 @@ func TestASilentAgent(t *testing.T) {
 
 // A signal ends a conversation that waits for the user.
 func TestASignalEndsAConversationAtItsPrompt(t *testing.T) {
-	was := questionQuiet
-	questionQuiet = questionDelay
-	t.Cleanup(func() { questionQuiet = was })
+	setForTest(t, &questionQuiet, questionDelay)
 	c := chatOnTerminal(t)
 	c.wait("You: ")
 	c.types("touch x\r")

@@ -15,9 +15,7 @@ import (
 // An approval that is not answered in time is refused. The agent reads why, the line comes back,
 // and a prompt on the command line fails.
 func TestAnApprovalIsRefusedAfterItsTime(t *testing.T) {
-	was := questionQuiet
-	questionQuiet = questionDelay
-	t.Cleanup(func() { questionQuiet = was })
+	setForTest(t, &questionQuiet, questionDelay)
 	for name, args := range map[string][]string{"interactive": {"--answer-within", "1s"}, "one prompt": {"touch x", "--answer-within", "1s"}} {
 		t.Run(name, func(t *testing.T) {
 			c := chatOnTerminal(t, args...)
@@ -81,9 +79,7 @@ func TestALimitForAnswersIsChecked(t *testing.T) {
 // The recording has what the user typed, each question and answer, and the end. Only the user can
 // read it, and it overwrites nothing.
 func TestAnInteractiveConversationIsRecorded(t *testing.T) {
-	was := questionQuiet
-	questionQuiet = questionDelay
-	t.Cleanup(func() { questionQuiet = was })
+	setForTest(t, &questionQuiet, questionDelay)
 	file := filepath.Join(t.TempDir(), "talk.jsonl")
 	c := chatOnTerminal(t, "--record-json", file)
 	c.wait("You: ")

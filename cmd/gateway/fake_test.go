@@ -50,6 +50,14 @@ func alone(t *testing.T) (dir string) {
 	return dir
 }
 
+// setForTest changes a variable until the test ends.
+func setForTest[T any](t *testing.T, variable *T, value T) {
+	t.Helper()
+	before := *variable
+	*variable = value
+	t.Cleanup(func() { *variable = before })
+}
+
 // result is a command's output and exit status.
 type result struct {
 	status   int
