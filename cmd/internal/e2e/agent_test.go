@@ -44,8 +44,8 @@ type answer struct {
 	err   error
 }
 
-// start calls a tool without waiting for the answer.
-func (a *agent) start(tool string, with args) <-chan answer {
+// startCall calls a tool without waiting for the answer.
+func (a *agent) startCall(tool string, with args) <-chan answer {
 	out := make(chan answer, 1)
 	go func() { // ends with the call, which the server bounds, or with the session
 		got, err := a.session.CallTool(a.w.ctx, &mcp.CallToolParams{Name: tool, Arguments: with})
@@ -64,13 +64,13 @@ func (a *agent) start(tool string, with args) <-chan answer {
 	return out
 }
 
-// calls calls a tool and waits for its answer.
-func (a *agent) calls(tool string, with args) answer {
+// call calls a tool and waits for its answer.
+func (a *agent) call(tool string, with args) answer {
 	a.w.t.Helper()
-	return a.w.answered(a.start(tool, with))
+	return a.w.waitAnswer(a.startCall(tool, with))
 }
 
-func (w *world) answered(out <-chan answer) answer {
+func (w *world) waitAnswer(out <-chan answer) answer {
 	w.t.Helper()
 	select {
 	case got := <-out:
@@ -82,10 +82,10 @@ func (w *world) answered(out <-chan answer) answer {
 	}
 }
 
-// good calls a tool that must succeed, and checks its answer against the wanted patterns.
-func (a *agent) good(tool string, with args, wanted ...string) string {
+// mustCall calls a tool that must succeed, and checks its answer against the wanted patterns.
+func (a *agent) mustCall(tool string, with args, wanted ...string) string {
 	a.w.t.Helper()
-	got := a.calls(tool, with)
+	got := a.call(tool, with)
 	require.False(a.w.t, got.fails, "%s: %s", tool, got.text)
 	for _, want := range wanted {
 		require.Contains(a.w.t, got.text, want, tool)
@@ -93,10 +93,10 @@ func (a *agent) good(tool string, with args, wanted ...string) string {
 	return got.text
 }
 
-// fails calls a tool that must fail with an error that matches the wanted patterns.
-func (a *agent) fails(tool string, with args, wanted ...string) string {
+// mustFail calls a tool that must fail with an error that matches the wanted patterns.
+func (a *agent) mustFail(tool string, with args, wanted ...string) string {
 	a.w.t.Helper()
-	got := a.calls(tool, with)
+	got := a.call(tool, with)
 	require.True(a.w.t, got.fails, "%s: %s", tool, got.text)
 	for _, want := range wanted {
 		require.Contains(a.w.t, got.text, want, tool)
@@ -104,31 +104,31 @@ func (a *agent) fails(tool string, with args, wanted ...string) string {
 	return got.text
 }
 
-// given lets the agent ask for the keyboard and the user grant it.
-func (a *agent) given(s *terminal, reason string) {
+// obtainGrant lets the agent ask for the keyboard and the user grant it.
+func (a *agent) obtainGrant(s *terminal, reason string) {
 	a.w.t.Helper()
-	asking := a.start("terminal_request_control", args{"reason": reason})
+	asking := a.startCall("terminal_request_control", args{"reason": reason})
 	s.answer("C-g")
-	require.Contains(a.w.t, a.w.answered(asking).text, "granted")
+	require.Contains(a.w.t, a.w.waitAnswer(asking).text, "granted")
 }
 
-// ends types what ends the program, and waits until the program has ended.
-func (a *agent) ends(with args) {
+// endProgram types what ends the program, and waits until the program has ended.
+func (a *agent) endProgram(with args) {
 	a.w.t.Helper()
 	with["wait_for"] = "exit"
-	a.good("terminal_send", with, " exited 0")
+	a.mustCall("terminal_send", with, " exited 0")
 }
 
-// serves starts an agent before any proxy, so that the agent's server is the gateway.
-func (w *world) serves(name, era string) *agent {
+// servingAgent starts an agent before any proxy, so that the agent's server is the gateway.
+func (w *world) servingAgent(name, era string) *agent {
 	w.t.Helper()
 	a := w.agent(name, era)
-	a.good("terminal_list", nil, "there are no terminals", "proxy --agent")
+	a.mustCall("terminal_list", nil, "there are no terminals", "proxy --agent")
 	return a
 }
 
-// anAgent starts an agent in a new world that has these programs.
-func anAgent(t *testing.T, programs ...string) (*world, *agent) {
+// newAgent starts an agent in a new world that has these programs.
+func newAgent(t *testing.T, programs ...string) (*world, *agent) {
 	t.Helper()
 	w := newWorld(t, programs...)
 	return w, w.agent("claude", eras[1])
@@ -141,30 +141,30 @@ func TestAnAgentEditsInVim(t *testing.T) {
 			w := newWorld(t, "vim")
 			s := w.terminal(100, 24)
 			w.write("notes.txt", "bread\n")
-			a := w.serves("claude", era)
+			a := w.servingAgent("claude", era)
 			s.run("proxy --agent vim -u NONE -n notes.txt")
 			s.wait("bread") // vim shows the file's name before it has read the file
 			id := w.session()
-			a.good("terminal_list", nil, id, "vim -u NONE -n notes.txt", "100x24", "keyboard: user")
-			a.good("terminal_read", nil, id+" rev ", "alt-screen", "bread", "keyboard: user")
-			a.fails("terminal_send", args{"keys": []string{"i"}}, "you do not have the keyboard", "terminal_request_control")
+			a.mustCall("terminal_list", nil, id, "vim -u NONE -n notes.txt", "100x24", "keyboard: user")
+			a.mustCall("terminal_read", nil, id+" rev ", "alt-screen", "bread", "keyboard: user")
+			a.mustFail("terminal_send", args{"keys": []string{"i"}}, "you do not have the keyboard", "terminal_request_control")
 
-			asking := a.start("terminal_request_control", args{"reason": "add apples to your list"})
-			s.asked()
+			asking := a.startCall("terminal_request_control", args{"reason": "add apples to your list"})
+			s.waitQuestion()
 			require.Contains(t, s.bottom(), "“claude” asks to drive for 10 min: “add apples to your list”")
-			s.titled("[agent asks]")
-			a.good("terminal_read", nil, "keyboard: user (claude asks)")
+			s.waitTitle("[agent asks]")
+			a.mustCall("terminal_read", nil, "keyboard: user (claude asks)")
 			s.answer("C-g")
-			got := w.answered(asking)
+			got := w.waitAnswer(asking)
 			require.False(t, got.fails, got.text)
 			require.Contains(t, got.text, "granted: you have the keyboard of "+id)
-			s.titled("[claude drives]")
+			s.waitTitle("[claude drives]")
 
-			a.good("terminal_send", args{"keys": []string{"o"}}, "keyboard: you (drive, ")
-			a.good("terminal_send", args{"text": "apples", "wait_for": "text", "value": "apples"}, "matched")
+			a.mustCall("terminal_send", args{"keys": []string{"o"}}, "keyboard: you (drive, ")
+			a.mustCall("terminal_send", args{"text": "apples", "wait_for": "text", "value": "apples"}, "matched")
 			s.wait("apples")
-			a.good("terminal_send", args{"keys": []string{"esc"}})
-			a.ends(args{"text": ":wq", "enter": true})
+			a.mustCall("terminal_send", args{"keys": []string{"esc"}})
+			a.endProgram(args{"text": ":wq", "enter": true})
 			require.Zero(t, s.status())
 			require.Equal(t, "bread\napples\n", w.content("notes.txt"))
 			require.Equal(t, plainModes, s.format(modes))
@@ -186,20 +186,20 @@ func TestAnAgentPagesThroughLess(t *testing.T) {
 		s.wait("line 1")
 		w.session()
 		a := w.agent("claude", era)
-		a.good("terminal_request_control", args{"reason": "read on"}, "granted")
-		seen := a.good("terminal_send", args{"keys": []string{"space"}, "wait_for": "text", "value": "line 46"}, "line 46")
+		a.mustCall("terminal_request_control", args{"reason": "read on"}, "granted")
+		seen := a.mustCall("terminal_send", args{"keys": []string{"space"}, "wait_for": "text", "value": "line 46"}, "line 46")
 		seenRev := rev(t, seen)
-		a.good("terminal_send", args{"text": "/line 150", "enter": true}, "line 150")
-		a.good("terminal_read", args{"view": "changes", "since_rev": seenRev}, "line 150")
-		a.good("terminal_send", args{"keys": []string{"G"}, "wait_for": "regex", "value": `\(END\)`}, "matched", "line 200")
+		a.mustCall("terminal_send", args{"text": "/line 150", "enter": true}, "line 150")
+		a.mustCall("terminal_read", args{"view": "changes", "since_rev": seenRev}, "line 150")
+		a.mustCall("terminal_send", args{"keys": []string{"G"}, "wait_for": "regex", "value": `\(END\)`}, "matched", "line 200")
 		s.wait("line 200")
-		require.NotContains(t, a.good("terminal_read", args{"lines": 3}), "line 180")
-		a.fails("terminal_send", args{"keys": []string{"q"}, "expect_rev": seenRev}, "expected revision", "not typed: keys q")
-		a.good("terminal_release", args{"note": "it ends at line 200"}, "released")
+		require.NotContains(t, a.mustCall("terminal_read", args{"lines": 3}), "line 180")
+		a.mustFail("terminal_send", args{"keys": []string{"q"}, "expect_rev": seenRev}, "expected revision", "not typed: keys q")
+		a.mustCall("terminal_release", args{"note": "it ends at line 200"}, "released")
 		s.wait("it ends at line 200")
-		a.good("terminal_release", nil, "released")
-		a.fails("terminal_send", args{"keys": []string{"q"}}, "terminal_request_control")
-		s.quits("q")
+		a.mustCall("terminal_release", nil, "released")
+		a.mustFail("terminal_send", args{"keys": []string{"q"}}, "terminal_request_control")
+		s.quitProgram("q")
 	})
 }
 
@@ -227,15 +227,15 @@ func TestAnAgentComputesInPython(t *testing.T) {
 		w := newWorld(t, "python3")
 		python := realPython(t)
 		s := w.terminal(80, 24)
-		a := w.serves("claude", era)
+		a := w.servingAgent("claude", era)
 		s.run("proxy --agent --grant drive " + python + " -q")
 		s.wait(">>>")
 		w.session()
-		a.good("terminal_request_control", args{"reason": "compute"}, "granted")
-		a.good("terminal_send", args{"text": "6*7", "enter": true, "wait_for": "regex", "value": `^42$`}, "matched", "42")
-		a.good("terminal_send", args{"text": "for i in range(3):\n    print('row', i*i)\n", "enter": true, "wait_for": "text", "value": "row 4"}, "matched")
-		a.good("terminal_wait", args{"for": "waiting"}, "matched")
-		a.ends(args{"keys": []string{"ctrl-d"}})
+		a.mustCall("terminal_request_control", args{"reason": "compute"}, "granted")
+		a.mustCall("terminal_send", args{"text": "6*7", "enter": true, "wait_for": "regex", "value": `^42$`}, "matched", "42")
+		a.mustCall("terminal_send", args{"text": "for i in range(3):\n    print('row', i*i)\n", "enter": true, "wait_for": "text", "value": "row 4"}, "matched")
+		a.mustCall("terminal_wait", args{"for": "waiting"}, "matched")
+		a.endProgram(args{"keys": []string{"ctrl-d"}})
 		require.Zero(t, s.status())
 	})
 }
@@ -245,15 +245,15 @@ func TestAnAgentAnswersAPrompt(t *testing.T) {
 	inEachEra(t, func(t *testing.T, era string) {
 		w := newWorld(t)
 		s := w.terminal(80, 24)
-		a := w.serves("claude", era)
+		a := w.servingAgent("claude", era)
 		s.run(`proxy --agent --grant drive bash -c 'read -p "your name? " name; echo "hello $name"; read -p "again? " x'`)
 		s.wait("your name?")
 		w.session()
-		a.good("terminal_request_control", args{"reason": "answer"}, "granted")
-		a.good("terminal_wait", args{"for": "waiting"}, "matched")
-		a.good("terminal_send", args{"text": "Ada", "enter": true, "wait_for": "text", "value": "again?"}, "matched", "hello Ada")
-		require.Contains(t, a.good("terminal_wait", args{"for": "text", "value": "never", "timeout_ms": 50}), "no match: timeout")
-		a.ends(args{"keys": []string{"enter"}})
+		a.mustCall("terminal_request_control", args{"reason": "answer"}, "granted")
+		a.mustCall("terminal_wait", args{"for": "waiting"}, "matched")
+		a.mustCall("terminal_send", args{"text": "Ada", "enter": true, "wait_for": "text", "value": "again?"}, "matched", "hello Ada")
+		require.Contains(t, a.mustCall("terminal_wait", args{"for": "text", "value": "never", "timeout_ms": 50}), "no match: timeout")
+		a.endProgram(args{"keys": []string{"enter"}})
 		require.Zero(t, s.status())
 		require.Contains(t, s.screen(), "hello Ada")
 	})
@@ -273,14 +273,14 @@ func TestTheCommandLineDoesTheSame(t *testing.T) {
 	s.wait("notes.txt")
 	id := w.session()
 	require.True(t, strings.HasPrefix(id, "draft-"), id)
-	require.Contains(t, w.good("ls"), id)
-	read := reply[protocol.ReadResult](t, w.good("read", id, "--json"))
+	require.Contains(t, w.mustGateway("ls"), id)
+	read := reply[protocol.ReadResult](t, w.mustGateway("read", id, "--json"))
 	require.Equal(t, 100, read.Frame.Screen.Cols)
 	require.True(t, read.Frame.Screen.Alt)
 	require.Equal(t, protocol.HolderUser, read.Frame.Keyboard.Holder)
 
 	asking := w.start("gateway", "request", id, "--reason", "write a line", "--as", "codex", "--json")
-	s.asked()
+	s.waitQuestion()
 	require.Contains(t, s.bottom(), "“codex” asks to drive for 10 min: “write a line”")
 	s.answer("C-g")
 	got := asking.wait()
@@ -293,24 +293,24 @@ func TestTheCommandLineDoesTheSame(t *testing.T) {
 	typed := reply[struct {
 		protocol.InputResult
 		Wait *protocol.WaitResult `json:"wait"`
-	}](t, w.good("send", id, "--as", "codex", "--text", "ihello", "--until", "text=hello", "--json"))
+	}](t, w.mustGateway("send", id, "--as", "codex", "--text", "ihello", "--until", "text=hello", "--json"))
 	require.Equal(t, protocol.StatusWritten, typed.Status)
 	require.Equal(t, len("ihello"), typed.WrittenBytes)
 	require.True(t, typed.Wait.Met)
 	s.wait("hello")
-	w.good("send", id, "--as", "codex", "esc")
-	changed := reply[protocol.ReadResult](t, w.good("read", id, "--since", strconv.FormatUint(read.Frame.Seq, 10), "--json"))
+	w.mustGateway("send", id, "--as", "codex", "esc")
+	changed := reply[protocol.ReadResult](t, w.mustGateway("read", id, "--since", strconv.FormatUint(read.Frame.Seq, 10), "--json"))
 	require.NotEmpty(t, changed.Frame.Changed)
 
 	require.Equal(t, 4, w.gateway("send", id, "--as", "somebody", "--text", "x").status, "another agent may not type")
-	require.Contains(t, w.good("release", id, "--as", "codex", "--note", "one line", "--json"), `"released": true`)
+	require.Contains(t, w.mustGateway("release", id, "--as", "codex", "--note", "one line", "--json"), `"released": true`)
 	refused := w.gateway("send", id, "--as", "codex", "--text", "x")
 	require.Equal(t, 4, refused.status)
 	require.Contains(t, refused.err, "gateway request")
-	require.Contains(t, w.good("wait", id, "--text", "hello"), "hello")
+	require.Contains(t, w.mustGateway("wait", id, "--text", "hello"), "hello")
 	require.Equal(t, 124, w.gateway("wait", id, "--text", "never", "--timeout", "50ms").status)
 	require.NoFileExists(t, w.path("notes.txt"))
-	s.quits(":wq\n")
+	s.quitProgram(":wq\n")
 	data, err := os.ReadFile(w.path("notes.txt"))
 	require.NoError(t, err)
 	require.Equal(t, "hello\n", string(data))

@@ -15,9 +15,9 @@ import (
 	"terminalproxy/protocol"
 )
 
-// talks serves a model that gives these answers, one for each prompt. prompts returns the prompts
-// that the model received.
-func (w *world) talks(answers ...string) (prompts func() []string, url string) {
+// serveAnswers serves a model that gives these answers, one for each prompt. prompts returns the
+// prompts that the model received.
+func (w *world) serveAnswers(answers ...string) (prompts func() []string, url string) {
 	var mu sync.Mutex
 	var asked []string
 	url = w.model(func(_ context.Context, r fakemodel.Request) fakemodel.Turn {
@@ -42,14 +42,14 @@ func TestTypingLandsInTheAgentsPrompts(t *testing.T) {
 		t.Run(p.name, func(t *testing.T) {
 			bin := fromNpm(t, p.name)
 			w := newWorld(t)
-			prompts, url := w.talks("ONE", "TWO", "THREE", "FOUR", "FIVE", "SIX")
+			prompts, url := w.serveAnswers("ONE", "TWO", "THREE", "FOUR", "FIVE", "SIX")
 			r := w.prepare("gateway", append([]string{"run", "--cols", "100", "--rows", "40", "--", bin}, p.prompt...)...)
 			r.cmd.Env = append(r.cmd.Env, p.setUp(w, url)...)
 			r.run()
 			id := w.session()
 			t.Cleanup(func() { w.gateway("close", id); r.wait() })
-			w.good("wait", id, "--regex", p.ready, "--timeout", "5m")
-			w.good("wait", id, "--idle", "500ms", "--timeout", "5m")
+			w.mustGateway("wait", id, "--regex", p.ready, "--timeout", "5m")
+			w.mustGateway("wait", id, "--idle", "500ms", "--timeout", "5m")
 			send := func(args ...string) {
 				t.Helper()
 				got := w.gateway(append([]string{"send", id, "--timeout", "5m"}, args...)...)
@@ -103,7 +103,7 @@ func TestCodingAgentsWaitByAGuess(t *testing.T) {
 			r.run()
 			id := w.session()
 			t.Cleanup(func() { w.gateway("close", id); r.wait() })
-			w.good("wait", id, "--regex", p.ready, "--timeout", "5m")
+			w.mustGateway("wait", id, "--regex", p.ready, "--timeout", "5m")
 			waits := func(limit string) string {
 				var got protocol.WaitResult
 				require.NoError(t, json.Unmarshal([]byte(w.gateway("wait", id, "--waiting", "--json", "--timeout", limit).out), &got))
@@ -116,7 +116,7 @@ func TestCodingAgentsWaitByAGuess(t *testing.T) {
 			require.Empty(t, waits("3s"), "the model is silent")
 			close(answer)
 			require.Zero(t, sends.wait().status)
-			w.good("wait", id, "--text", "ANSWER", "--timeout", "5m")
+			w.mustGateway("wait", id, "--text", "ANSWER", "--timeout", "5m")
 			require.Equal(t, guess, waits("5m"))
 		})
 	}

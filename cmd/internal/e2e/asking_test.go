@@ -25,11 +25,11 @@ func TestTheQuestionSaysHowLongR70(t *testing.T) {
 		t.Run(c.flags+" "+c.more, func(t *testing.T) {
 			w := newWorld(t)
 			s := w.terminal(120, 24)
-			s.listen(c.flags)
+			s.runListener(c.flags)
 			id := w.session()
 			asking := w.start("gateway", append([]string{"request", id, "--as", "codex", "--reason", "to test"}, strings.Fields(c.more)...)...)
 			if c.asked != "" {
-				s.asked()
+				s.waitQuestion()
 				require.Contains(t, s.bottom(), c.asked)
 				s.answer("C-g")
 			}
@@ -48,23 +48,23 @@ func TestWhoIsAwayForTwoMinutesR70(t *testing.T) {
 	clients(t)
 	w := newWorld(t)
 	s, thinks := w.terminal(100, 24), w.terminal(100, 24)
-	s.listen("--agent --grant drive --name away")
+	s.runListener("--agent --grant drive --name away")
 	away := w.session()
 	thinks.run("proxy --agent --grant drive --name thinks cat")
 	ids := w.ids(2)
 	there := ids[0] + ids[1]
 	there = strings.Replace(there, away, "", 1)
 	a := w.agent("claude", eras[1])
-	a.good("terminal_request_control", args{"terminal": there, "reason": "think"}, "granted")
+	a.mustCall("terminal_request_control", args{"terminal": there, "reason": "think"}, "granted")
 
-	w.granted(away, "--as", "codex")
-	s.titled("[codex drives]")
+	w.requestGrant(away, "--as", "codex")
+	s.waitTitle("[codex drives]")
 	waiting := w.start("gateway", "wait", away, "--as", "codex", "--text", "never", "--timeout", "10m")
-	w.until(func() bool { return strings.Contains(w.good("ls"), away) }, func() string { return "it is there" })
+	w.until(func() bool { return strings.Contains(w.mustGateway("ls"), away) }, func() string { return "it is there" })
 	require.NoError(t, waiting.cmd.Process.Kill())
 	<-waiting.ended
 	last := time.Now()
-	s.titled("[codex drives]")
+	s.waitTitle("[codex drives]")
 
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -75,10 +75,10 @@ func TestWhoIsAwayForTwoMinutesR70(t *testing.T) {
 	require.GreaterOrEqual(t, time.Since(last), 2*time.Minute-glance)
 	s.waitShown("codex was away for 2 min: the keyboard is yours")
 	got := w.gateway("send", away, "--as", "codex", "--text", "late")
-	got.fails(t, 4, "nothing was heard of you for 2 minutes")
+	got.mustFail(t, 4, "nothing was heard of you for 2 minutes")
 	require.Empty(t, w.content("heard"))
-	thinks.titled("[claude drives]")
-	a.good("terminal_send", args{"terminal": there, "text": "a thought"})
+	thinks.waitTitle("[claude drives]")
+	a.mustCall("terminal_send", args{"terminal": there, "text": "a thought"})
 }
 
 // R71: a refused agent cannot ask again at once, whatever name and id it uses. A Ctrl+G meant for
@@ -91,18 +91,18 @@ func TestNoNaggingR71(t *testing.T) {
 	s.wait("bread")
 	w.session()
 	a := w.agent("claude", eras[1])
-	asking := a.start("terminal_request_control", args{"reason": "one"})
-	s.asked()
+	asking := a.startCall("terminal_request_control", args{"reason": "one"})
+	s.waitQuestion()
 	s.press(`C-\`)
 	s.waitShown("claude is refused")
-	require.True(t, w.answered(asking).fails)
+	require.True(t, w.waitAnswer(asking).fails)
 	refused := time.Now()
 	again := w.agent("claude", eras[0]) // another id
 	other := w.agent("eve", eras[0])
 	for range 20 {
-		text := a.calls("terminal_request_control", args{"reason": "two"}).text +
-			again.calls("terminal_request_control", args{"reason": "three"}).text +
-			other.calls("terminal_request_control", args{"reason": "four"}).text
+		text := a.call("terminal_request_control", args{"reason": "two"}).text +
+			again.call("terminal_request_control", args{"reason": "three"}).text +
+			other.call("terminal_request_control", args{"reason": "four"}).text
 		if time.Since(refused) > 9*time.Second {
 			break // a slow machine
 		}
@@ -114,23 +114,23 @@ func TestNoNaggingR71(t *testing.T) {
 	require.False(t, s.film.find(func(screen string) bool { return strings.Contains(screen, "Ctrl+G allows") }), "no question was shown")
 	s.press("C-g")
 	s.wait(`"notes.txt" line 1 of 1`) // vim's own answer
-	s.titled("[observed]")
+	s.waitTitle("[observed]")
 
 	// The user mutes the agent.
 	require.Contains(t, s.openMenu(), "x mutes claude")
 	s.press("x")
 	s.waitShown(`claude is muted: Ctrl+\, then x, unmutes it`)
-	a.fails("terminal_request_control", args{"reason": "muted"}, "the user muted you until the end of the session")
-	again.fails("terminal_request_control", args{"reason": "muted"}, "the user muted you")
-	a.fails("terminal_say", args{"text": "hello?"}, "the user muted you")
+	a.mustFail("terminal_request_control", args{"reason": "muted"}, "the user muted you until the end of the session")
+	again.mustFail("terminal_request_control", args{"reason": "muted"}, "the user muted you")
+	a.mustFail("terminal_say", args{"text": "hello?"}, "the user muted you")
 	require.Contains(t, s.openMenu(), "x unmutes claude")
 	s.press("x")
 	s.waitShown("agents that you muted may ask again")
-	a.given(s, "at last")
+	a.obtainGrant(s, "at last")
 	s.press(`C-\`)
-	s.titled("[observed]")
-	s.quits(":q\n")
-	require.Contains(t, w.good("audit", "show", "rec.cast"), "the user refused you")
+	s.waitTitle("[observed]")
+	s.quitProgram(":q\n")
+	require.Contains(t, w.mustGateway("audit", "show", "rec.cast"), "the user refused you")
 }
 
 // openMenu opens the menu once the key is no longer swallowed, and waits until the menu can be
@@ -161,24 +161,24 @@ func (s *terminal) tooSoon(id, heard string) bool {
 	s.w.t.Helper()
 	s.press("C-g")
 	s.typed("y")
-	s.w.listens("heard", heard+"y$")
+	s.w.waitHeard("heard", heard+"y$")
 	require.NotContains(s.w.t, s.w.content("heard"), "\x07", "nor is it the program's")
-	return strings.Contains(s.w.good("read", id), "keyboard: user (")
+	return strings.Contains(s.w.mustGateway("read", id), "keyboard: user (")
 }
 
 // R46, R71: a Ctrl+G right after the question appears does not answer it, least of all while the
 // user types. A little later it counts.
 func TestAKeyBeforeTheQuestionIsReadR46R71(t *testing.T) {
-	w, s, id := listening(t, 100, 24, "--agent")
+	w, s, id := startListener(t, 100, 24, "--agent")
 	heard := ""
 	for n := range 8 {
 		s.typed("x")
 		heard += "x"
-		w.listens("heard", "^"+heard+"$")
+		w.waitHeard("heard", "^"+heard+"$")
 		a := w.agent(fmt.Sprint("codex", n), eras[1])
 		began := time.Now()
-		asking := a.start("terminal_request_control", args{"reason": "while you type"})
-		s.asked()
+		asking := a.startCall("terminal_request_control", args{"reason": "while you type"})
+		s.waitQuestion()
 		swallowed := s.tooSoon(id, "^"+heard)
 		heard += "y"
 		if swallowed {
@@ -186,12 +186,12 @@ func TestAKeyBeforeTheQuestionIsReadR46R71(t *testing.T) {
 		} else {
 			require.Greater(t, time.Since(began), time.Second, "nobody had read the question")
 		}
-		require.Contains(t, w.answered(asking).text, "granted")
+		require.Contains(t, w.waitAnswer(asking).text, "granted")
 		if swallowed {
 			return
 		}
 		s.press(`C-\`)
-		w.keyboard(id, "user")
+		w.waitKeyboard(id, "user")
 	}
 	t.Skip("this machine is too slow to press a key in time")
 }
@@ -199,53 +199,53 @@ func TestAKeyBeforeTheQuestionIsReadR46R71(t *testing.T) {
 // R72: when one question replaces another, the new one says so, and it does not get the answer
 // meant for the old one.
 func TestASwappedQuestionR72(t *testing.T) {
-	w, s, id := listening(t, 120, 24, "--agent")
+	w, s, id := startListener(t, 120, 24, "--agent")
 	s.typed("x")
-	w.listens("heard", "x")
+	w.waitHeard("heard", "x")
 	b := w.agent("claude", eras[0])
-	b.good("terminal_list", nil, id)
+	b.mustCall("terminal_list", nil, id)
 	a := w.agent("claude", eras[1])
-	a.start("terminal_request_control", args{"reason": "look", "level": "type"})
-	s.asked()
+	a.startCall("terminal_request_control", args{"reason": "look", "level": "type"})
+	s.waitQuestion()
 	require.Contains(t, s.bottom(), "“claude” asks to type for 10 min: “look”")
 	began := time.Now()
 	require.NoError(t, a.cmd.Process.Kill())
 	s.waitShown("claude no longer asks")
-	asking := b.start("terminal_request_control", args{"reason": "rm"})
+	asking := b.startCall("terminal_request_control", args{"reason": "rm"})
 	s.wait("another agent, “claude”, asks to drive for 10 min: “rm”")
 	if !s.tooSoon(id, "^x") {
 		require.Greater(t, time.Since(began), time.Second, "the key was meant for the question before")
 		t.Skip("this machine is too slow to press a key in time")
 	}
 	s.answer(`C-\`)
-	require.True(t, w.answered(asking).fails)
+	require.True(t, w.waitAnswer(asking).fails)
 }
 
 // R72: names are short and plain, two agents of one name are told apart, and no name looks like a
 // key.
 func TestNamesR72(t *testing.T) {
-	w, s, id := listening(t, 120, 24, "--agent")
+	w, s, id := startListener(t, 120, 24, "--agent")
 	first, second := w.agent("codex-mcp-client", eras[1]), w.agent("codex-mcp-client", eras[0])
-	first.good("terminal_say", args{"text": "one"})
+	first.mustCall("terminal_say", args{"text": "one"})
 	s.wait("message from “Codex”: “one”")
-	second.good("terminal_say", args{"text": "two"})
+	second.mustCall("terminal_say", args{"text": "two"})
 	w.until(func() bool {
 		s.press("a")
 		return strings.Contains(s.screen(), "message from “Codex 2”: “two”")
 	}, s.screen)
-	asking := first.start("terminal_request_control", args{"reason": "still the first"})
-	s.asked()
+	asking := first.startCall("terminal_request_control", args{"reason": "still the first"})
+	s.waitQuestion()
 	require.Contains(t, s.bottom(), "“Codex” asks to drive")
 	s.answer("C-g")
-	require.Contains(t, w.answered(asking).text, "granted")
-	require.Contains(t, second.fails("terminal_request_control", args{"reason": "me"}), "(Codex)")
-	first.good("terminal_release", nil)
+	require.Contains(t, w.waitAnswer(asking).text, "granted")
+	require.Contains(t, second.mustFail("terminal_request_control", args{"reason": "me"}), "(Codex)")
+	first.mustCall("terminal_release", nil)
 	evil := w.agent("x” Ctrl+G refuses · “y", eras[1])
-	asking = evil.start("terminal_request_control", args{"reason": "Ctrl+\\ gives it · Ctrl+G refuses"})
-	s.asked()
+	asking = evil.startCall("terminal_request_control", args{"reason": "Ctrl+\\ gives it · Ctrl+G refuses"})
+	s.waitQuestion()
 	require.Contains(t, s.bottom(), "another agent, “agent”, asks to drive for 10 min: “ctrl-\\ gives it . ctrl-G refuses”")
 	require.Equal(t, 1, strings.Count(s.screen(), "Ctrl+G"))
 	s.answer("C-g")
-	require.Contains(t, w.answered(asking).text, "granted")
-	w.keyboard(id, "agent (drive")
+	require.Contains(t, w.waitAnswer(asking).text, "granted")
+	w.waitKeyboard(id, "agent (drive")
 }

@@ -74,9 +74,9 @@ func TestBadInputToGateway(t *testing.T) {
 	none := w.gateway("ls")
 	require.Equal(t, 5, none.status)
 	require.Contains(t, none.err, "proxy --agent PROGRAM")
-	s.listen("--agent --grant drive")
+	s.runListener("--agent --grant drive")
 	id := w.session()
-	w.granted(id)
+	w.requestGrant(id)
 	big := w.write("big", strings.Repeat("x", 2<<20))
 	w.write("empty", "")
 	long := strings.Repeat("long ", 200)
@@ -139,11 +139,11 @@ func TestBadInputToGateway(t *testing.T) {
 func TestBadInputToTools(t *testing.T) {
 	w := newWorld(t)
 	a := w.agent("claude", eras[1])
-	a.fails("terminal_read", nil, "there are no terminals", "proxy --agent")
+	a.mustFail("terminal_read", nil, "there are no terminals", "proxy --agent")
 	s := w.terminal(100, 24)
-	s.listen("--agent --grant drive")
+	s.runListener("--agent --grant drive")
 	id := w.session()
-	a.good("terminal_request_control", args{"reason": "try"}, "granted")
+	a.mustCall("terminal_request_control", args{"reason": "try"}, "granted")
 	tests := []struct {
 		tool string
 		with args
@@ -166,8 +166,8 @@ func TestBadInputToTools(t *testing.T) {
 		{"terminal_request_control", args{"reason": strings.Repeat("because ", 100)}, "make it shorter"},
 	}
 	for _, tt := range tests {
-		a.fails(tt.tool, tt.with, tt.want)
+		a.mustFail(tt.tool, tt.with, tt.want)
 	}
 	require.Empty(t, w.content("heard"), "nothing of it was typed")
-	s.quits("on\x04")
+	s.quitProgram("on\x04")
 }

@@ -24,24 +24,24 @@ func newBesideClaude(t *testing.T) *besideClaude {
 	t.Helper()
 	clients(t)
 	b := besideClaudeIn(newWorld(t))
-	b.starts(" --permission-mode default")
+	b.start(" --permission-mode default")
 	return b
 }
 
 // besideClaudeIn prepares everything but starts nothing.
 func besideClaudeIn(w *world) *besideClaude {
 	w.t.Helper()
-	b := &besideClaude{chatting: w.chats(chatAgents[0])}
+	b := &besideClaude{chatting: w.newChat(chatAgents[0])}
 	b.person = w.owner(100, 50)
 	return b
 }
 
-// starts runs Claude Code with more arguments and waits for its prompt.
-func (b *besideClaude) starts(args string) {
+// start runs Claude Code with more arguments and waits for its prompt.
+func (b *besideClaude) start(args string) {
 	b.w.t.Helper()
 	b.s.run(b.env + "proxy --chat --grant drive claude" + args)
 	b.id = b.w.session()
-	b.until(`"state":"at prompt"`)
+	b.waitForLog(`"state":"at prompt"`)
 }
 
 // exit ends Claude Code at its prompt.
@@ -53,28 +53,28 @@ func (b *besideClaude) exit() {
 	require.Zero(b.w.t, b.s.status())
 }
 
-// until waits until the conversation's log contains words.
-func (b *besideClaude) until(words string) {
+// waitForLog waits until the conversation's log contains words.
+func (b *besideClaude) waitForLog(words string) {
 	b.w.t.Helper()
 	log := ""
-	b.w.until(func() bool { log = b.w.good("chat", "log", b.id, "--json"); return strings.Contains(log, words) }, func() string {
+	b.w.until(func() bool { log = b.w.mustGateway("chat", "log", b.id, "--json"); return strings.Contains(log, words) }, func() string {
 		return words + " is not in\n" + log + b.s.screen()
 	})
 }
 
-// wants lets the model ask to create a file, and waits for the dialog.
-func (b *besideClaude) wants(file string) {
+// askForFile lets the model ask to create a file, and waits for the dialog.
+func (b *besideClaude) askForFile(file string) {
 	b.w.t.Helper()
-	b.runs("touch " + file)
+	b.callShell("touch " + file)
 	b.s.see("a dialog for "+file, func(screen string) bool {
 		at := strings.LastIndex(screen, "touch "+file)
 		return at >= 0 && strings.Contains(screen[at:], "Do you want to proceed")
 	})
-	b.until(`"command":"touch ` + file + `"`)
+	b.waitForLog(`"command":"touch ` + file + `"`)
 }
 
-// held checks that even an agent with a full grant cannot type into the dialog.
-func (b *besideClaude) held() {
+// checkHeld checks that even an agent with a full grant cannot type into the dialog.
+func (b *besideClaude) checkHeld() {
 	b.w.t.Helper()
 	got := b.w.gateway("send", b.id, "--text", "1")
 	require.NotZero(b.w.t, got.status)
@@ -85,13 +85,13 @@ func (b *besideClaude) held() {
 func TestClaudeBesideItsInterface(t *testing.T) {
 	b := newBesideClaude(t)
 	w := b.w
-	w.good("request", b.id, "--reason", "to look on")
+	w.mustGateway("request", b.id, "--reason", "to look on")
 
 	b.person.run("gateway chat send " + b.id + ` "$(printf 'the first line\nthe second line')"`)
 	r := b.next()
 	require.Contains(t, r.Text, "the first line\nthe second line")
-	b.wants("made-from-afar")
-	b.held()
+	b.askForFile("made-from-afar")
+	b.checkHeld()
 	require.NoFileExists(t, w.path("made-from-afar"))
 	b.person.run("gateway chat answer " + b.id + " once")
 	b.person.wait("allow once?")
@@ -100,7 +100,7 @@ func TestClaudeBesideItsInterface(t *testing.T) {
 	b.next()
 	require.FileExists(t, w.path("made-from-afar"))
 
-	b.wants("made-at-the-terminal")
+	b.askForFile("made-at-the-terminal")
 	killed := 0
 	for _, p := range w.processes() {
 		if pid, line, _ := strings.Cut(p, " "); strings.Contains(line, "gateway hook PermissionRequest") {
@@ -109,19 +109,19 @@ func TestClaudeBesideItsInterface(t *testing.T) {
 		}
 	}
 	require.Positive(t, killed)
-	b.until("its hook ended")
-	b.held()
+	b.waitForLog("its hook ended")
+	b.checkHeld()
 	require.NoFileExists(t, w.path("made-at-the-terminal"))
 	b.s.press("1")
 	b.next()
 	require.FileExists(t, w.path("made-at-the-terminal"))
 
-	b.wants("made-never")
+	b.askForFile("made-never")
 	b.s.press("Escape")
-	b.until(`"why":"answered at the terminal"`)
+	b.waitForLog(`"why":"answered at the terminal"`)
 	late := w.gateway("chat", "answer", b.id, "refuse")
 	require.NotZero(t, late.status)
-	b.until(`"outcome":"interrupted"`)
+	b.waitForLog(`"outcome":"interrupted"`)
 	require.NoFileExists(t, w.path("made-never"))
 
 	b.s.wait("❯")
@@ -132,17 +132,17 @@ func TestClaudeBesideItsInterface(t *testing.T) {
 	b.s.typed("ne")
 	b.s.press("Enter")
 	require.Contains(t, b.next().Text, "half a line")
-	b.answers(fakemodel.Turn{Say: "THE HALF LINE IS READ"})
+	b.reply(fakemodel.Turn{Say: "THE HALF LINE IS READ"})
 	require.Contains(t, b.next().Text, "from afar")
-	b.answers(fakemodel.Turn{Say: "THE OTHER IS READ"})
-	b.until("THE OTHER IS READ")
+	b.reply(fakemodel.Turn{Say: "THE OTHER IS READ"})
+	b.waitForLog("THE OTHER IS READ")
 
 	b.s.typed("my own words")
 	b.s.wait("my own words")
 	b.person.run("gateway chat send " + b.id + " 'never sent'")
 	require.Zero(t, b.person.status())
 	b.s.press(`C-\`)
-	b.until("did not read: never sent")
+	b.waitForLog("did not read: never sent")
 	b.s.press("C-u")
 	b.s.waitGone("my own words")
 	b.exit()
@@ -155,13 +155,13 @@ func TestChatGoesWithCodingAgents(t *testing.T) {
 	w := newWorld(t)
 	for _, cmd := range [][]string{{"run", "--chat", "--", "vim"}} {
 		got := w.gateway(cmd...)
-		got.fails(t, 2, "--chat: vim is no coding agent whose conversation is known here: it goes with claude")
+		got.mustFail(t, 2, "--chat: vim is no coding agent whose conversation is known here: it goes with claude")
 	}
 	s := w.terminal(80, 24)
-	screen, status := s.does("proxy --chat vim")
+	screen, status := s.runToEnd("proxy --chat vim")
 	require.Equal(t, 2, status)
 	require.Contains(t, screen, "is no coding agent")
-	screen, status = s.does("proxy --chat claude -p hello")
+	screen, status = s.runToEnd("proxy --chat claude -p hello")
 	require.Equal(t, 125, status)
 	require.Contains(t, screen, "-p leaves out")
 
@@ -169,12 +169,12 @@ func TestChatGoesWithCodingAgents(t *testing.T) {
 	held := chatlock.New(w.path("home/state/terminalproxy/chat"), "a test")
 	require.NoError(t, held.Take(id))
 	defer held.Release()
-	screen, status = s.does("proxy --chat claude --resume " + id)
+	screen, status = s.runToEnd("proxy --chat claude --resume " + id)
 	require.Equal(t, 125, status)
 	require.Contains(t, screen, "a test (process ")
 	require.Contains(t, screen, "hint: go on there, or end it there first")
 	got := w.gateway("run", "--chat", "--", "claude", "--resume", id)
-	got.fails(t, 1, "hint: go on there, or end it there first")
+	got.mustFail(t, 1, "hint: go on there, or end it there first")
 }
 
 // A command of Claude Code's interface is sent from another terminal, and a conversation continues
@@ -185,8 +185,8 @@ func TestClaudeIsResumedBesideItsInterface(t *testing.T) {
 	w := b.w
 	b.person.run("gateway chat send " + b.id + " 'remember the word'")
 	require.Contains(t, b.next().Text, "remember the word")
-	b.answers(fakemodel.Turn{Say: "THE WORD IS KEPT"})
-	b.until("THE WORD IS KEPT")
+	b.reply(fakemodel.Turn{Say: "THE WORD IS KEPT"})
+	b.waitForLog("THE WORD IS KEPT")
 	require.Zero(t, b.person.status())
 	b.person.run("gateway chat send " + b.id + " '/model opus'")
 	require.Zero(t, b.person.status())
@@ -194,38 +194,38 @@ func TestClaudeIsResumedBesideItsInterface(t *testing.T) {
 	b.exit()
 	id := b.s.match(`--resume (\S+)`)
 
-	b.s.anew(b.env + "proxy --chat --grant drive --name again claude --permission-mode default --resume " + id)
+	b.s.runAnew(b.env + "proxy --chat --grant drive --name again claude --permission-mode default --resume " + id)
 	b.id = w.session()
-	b.until(`"state":"at prompt"`)
-	b.until("remember the word")
-	w.good("request", b.id, "--reason", "to look on")
+	b.waitForLog(`"state":"at prompt"`)
+	b.waitForLog("remember the word")
+	w.mustGateway("request", b.id, "--reason", "to look on")
 	b.person.run("gateway chat send " + b.id + " 'and now'")
 	r := b.next()
 	require.Contains(t, r.Text, "remember the word")
 	require.Contains(t, r.Text, "and now")
-	b.answers(fakemodel.Turn{Tool: "AskUserQuestion", Args: args{"questions": []args{{
+	b.reply(fakemodel.Turn{Tool: "AskUserQuestion", Args: args{"questions": []args{{
 		"question": "Which colour?", "header": "Colour", "multiSelect": false, "options": []args{{"label": "Red", "description": "warm"}, {"label": "Blue", "description": "cold"}},
 	}}}})
-	b.until("Which colour?")
+	b.waitForLog("Which colour?")
 	b.person.run("gateway chat answer " + b.id + " --reply 2")
 	b.person.wait("send this answer?")
 	b.person.typed("y\n")
 	require.Zero(t, b.person.status())
 	require.Contains(t, b.next().Result, `"Which colour?"="Blue"`)
-	w.good("chat", "interrupt", b.id)
-	b.until(`"outcome":"interrupted"`)
+	w.mustGateway("chat", "interrupt", b.id)
+	b.waitForLog(`"outcome":"interrupted"`)
 	b.person.run("gateway chat send " + b.id + " 'go on'")
 	require.Contains(t, b.next().Text, "go on")
-	b.wants("made-never")
+	b.askForFile("made-never")
 	for _, p := range w.processes() {
 		if pid, line, _ := strings.Cut(p, " "); strings.Contains(line, "gateway hook PermissionRequest") {
 			w.kill(pid, syscall.SIGSTOP)
 			defer w.killOne(pid, syscall.SIGKILL)
 		}
 	}
-	b.held()
+	b.checkHeld()
 	b.s.press("Escape")
-	b.until(`"why":"answered at the terminal"`)
+	b.waitForLog(`"why":"answered at the terminal"`)
 	b.s.waitGone("Esc to cancel")
 	require.NoFileExists(t, w.path("made-never"))
 	b.exit()

@@ -68,8 +68,8 @@ type chatting struct {
 	env   string // set before the command
 }
 
-// chats prepares a terminal for a conversation with an agent.
-func (w *world) chats(c chatAgent) *chatting {
+// newChat prepares a terminal for a conversation with an agent.
+func (w *world) newChat(c chatAgent) *chatting {
 	w.t.Helper()
 	if c.programs == nil {
 		c.programs = []string{c.name}
@@ -91,49 +91,49 @@ func (c *chatting) next() fakemodel.Request {
 	return c.nextUntil(nil, c.s.screen)
 }
 
-// starts runs gateway chat.
-func (c *chatting) starts(args string) {
+// start runs gateway chat.
+func (c *chatting) start(args string) {
 	c.w.t.Helper()
-	c.s.anew(c.env + "gateway chat --with " + c.agent.name + " " + args + c.agent.with)
+	c.s.runAnew(c.env + "gateway chat --with " + c.agent.name + " " + args + c.agent.with)
 }
 
-// says types a line.
-func (c *chatting) says(line string) {
+// say types a line.
+func (c *chatting) say(line string) {
 	c.w.t.Helper()
 	c.s.typed(line)
 	c.s.press("Enter")
 }
 
-// runs lets the model run a command.
-func (c *chatting) runs(command string) {
+// callShell lets the model run a command.
+func (c *chatting) callShell(command string) {
 	c.w.t.Helper()
 	with := args{"command": command, "description": "a test"}
 	if c.agent.call != nil {
 		with = c.agent.call(command)
 	}
-	c.answers(fakemodel.Turn{Tool: c.agent.shell, Args: with})
+	c.reply(fakemodel.Turn{Tool: c.agent.shell, Args: with})
 }
 
-// wants lets the model ask to run a command, and waits for the approval, so that the next line is
-// the user's answer. If the agent asks the model again, it has thrown the call away, and gets the
-// call once more.
-func (c *chatting) wants(command string) {
+// askToRun lets the model ask to run a command, and waits for the approval, so that the next line
+// is the user's answer. If the agent asks the model again, it has thrown the call away, and gets
+// the call once more.
+func (c *chatting) askToRun(command string) {
 	c.w.t.Helper()
 	for again := true; again; {
-		c.runs(command)
+		c.callShell(command)
 		_, again = c.askedOrNext(command)
 	}
 }
 
-// asked waits for an approval or a question with these words, so that the next line is the user's
-// answer.
-func (c *chatting) asked(words string) {
+// waitRequest waits for an approval or a question with these words, so that the next line is the
+// user's answer.
+func (c *chatting) waitRequest(words string) {
 	c.w.t.Helper()
-	c.s.approving(words)
+	c.s.waitApproval(words)
 }
 
-// approving waits until gateway chat takes an answer for a command.
-func (s *terminal) approving(command string) {
+// waitApproval waits until gateway chat takes an answer for a command.
+func (s *terminal) waitApproval(command string) {
 	s.w.t.Helper()
 	s.see("an approval of "+command, func(screen string) bool { return approves(screen, command) })
 }
@@ -152,7 +152,7 @@ func (c *chatting) askedOrNext(command string) (r fakemodel.Request, next bool) 
 			return true
 		}
 		select {
-		case q := <-c.mind.asked:
+		case q := <-c.asked:
 			next = q.ctx.Err() == nil
 			if next {
 				r, c.open = q.Request, q
@@ -170,14 +170,14 @@ func TestChatMatrix(t *testing.T) {
 		t.Run(agent.name, func(t *testing.T) {
 			clients(t)
 			w := newWorld(t)
-			c := w.chats(agent)
-			c.starts("")
+			c := w.newChat(agent)
+			c.start("")
 			c.s.wait("→ You:")
 			if agent.absorbs { // after a refusal its next turns overlap
 				c.asksAndAnswers()
 				c.s.press("C-d")
 				require.Zero(t, c.s.status())
-				c.starts("")
+				c.start("")
 				c.s.wait("→ You:")
 			}
 			c.allowsAndRefuses()
@@ -202,17 +202,17 @@ func TestChatMatrix(t *testing.T) {
 func (c *chatting) allowsAndRefuses() {
 	t := c.w.t
 	t.Helper()
-	c.says("make a file")
+	c.say("make a file")
 	require.Contains(t, c.next().Text, "make a file")
 	c.s.typed("half a li")
-	c.wants("touch made-once")
+	c.askToRun("touch made-once")
 	require.NotContains(t, c.s.bottomRow(), "half a li")
 	require.NoFileExists(t, c.w.path("made-once"))
-	c.says("1")
+	c.say("1")
 	c.next()
 	require.FileExists(t, c.w.path("made-once"))
 	c.s.wait("→ You: half a li")
-	c.says("ne follows")
+	c.say("ne follows")
 	if c.agent.turns {
 		for text := ""; !strings.Contains(text, "half a line follows"); { // the last one counts
 			text = c.next().Text
@@ -220,16 +220,16 @@ func (c *chatting) allowsAndRefuses() {
 		c.w.until(func() bool { return c.thinking.Load() == 1 }, func() string { return "the agent goes on with its first question to the model" })
 	}
 	if c.agent.absorbs {
-		c.runs("touch made-twice")
+		c.callShell("touch made-twice")
 		r, anew := c.askedOrNext("touch made-twice")
 		if !anew {
-			c.says("1")
+			c.say("1")
 			r = c.next()
 		}
 		require.Contains(t, r.Text, "half a line follows")
 	}
-	c.wants("touch made-never")
-	c.says("no use the other one")
+	c.askToRun("touch made-never")
+	c.say("no use the other one")
 	said := ""
 	if c.agent.turns || c.agent.absorbs {
 		said = "half a line follows"
@@ -240,9 +240,9 @@ func (c *chatting) allowsAndRefuses() {
 		if strings.Contains(said, "half a line follows") && strings.Contains(said, "use the other one") {
 			break
 		}
-		c.answers(fakemodel.Turn{Say: "GOING ON"})
+		c.reply(fakemodel.Turn{Say: "GOING ON"})
 	}
-	c.answers(fakemodel.Turn{Say: "THE FIRST IS DONE"})
+	c.reply(fakemodel.Turn{Say: "THE FIRST IS DONE"})
 	c.s.wait("THE FIRST IS DONE")
 }
 
@@ -259,25 +259,25 @@ func (c *chatting) asksAndAnswers() {
 	if c.agent.asksIf == "" {
 		questions[0]["multiSelect"], questions[1]["multiSelect"] = false, true
 	}
-	c.says("ask me")
+	c.say("ask me")
 	c.next()
-	c.answers(fakemodel.Turn{Tool: c.agent.asks, Args: args{"questions": questions}})
-	c.asked("Which colour?")
+	c.reply(fakemodel.Turn{Tool: c.agent.asks, Args: args{"questions": questions}})
+	c.waitRequest("Which colour?")
 	c.s.press("Down", "Down", "Enter")
 	if c.agent.asksIf == "" {
 		c.choosesSeveral()
 	} else {
 		c.answersInWords()
 	}
-	c.answers(fakemodel.Turn{Say: "THE ANSWERS ARE READ"})
+	c.reply(fakemodel.Turn{Say: "THE ANSWERS ARE READ"})
 	c.s.wait("THE ANSWERS ARE READ")
 }
 
 // answersInWords answers the second question, if the agent takes only one choice.
 func (c *chatting) answersInWords() {
 	c.w.t.Helper()
-	c.asked("Which sizes?")
-	c.says("none at all")
+	c.waitRequest("Which sizes?")
+	c.say("none at all")
 	got := c.next().Result
 	require.Contains(c.w.t, got, `"colour":{"answers":["Blue"]}`)
 	require.Contains(c.w.t, got, `"sizes":{"answers":["user_note: none at all"]}`)
@@ -287,9 +287,9 @@ func (c *chatting) answersInWords() {
 func (c *chatting) choosesSeveral() {
 	c.w.t.Helper()
 	c.s.see("the second question", func(screen string) bool { return strings.Contains(screen, "→ Choose (1-2)") })
-	c.says("1")
+	c.say("1")
 	c.s.wait("[x] Small")
-	c.says("none at all")
+	c.say("none at all")
 	c.s.press("Enter")
 	got := c.next().Result
 	require.Contains(c.w.t, got, `"Which colour?"="Blue"`)
@@ -300,13 +300,13 @@ func (c *chatting) choosesSeveral() {
 func (c *chatting) interrupts() {
 	t := c.w.t
 	t.Helper()
-	c.starts("")
+	c.start("")
 	c.s.wait("→ You:")
-	c.says("think for ever")
+	c.say("think for ever")
 	c.next()
 	c.s.press("C-c")
 	c.s.wait("· interrupted")
-	c.says("and again")
+	c.say("and again")
 	require.Contains(t, c.next().Text, "and again")
 	c.s.press("C-c")
 	c.s.see("the second interruption", func(screen string) bool { return strings.Count(screen, "· interrupted") == 2 })
@@ -319,14 +319,14 @@ func (c *chatting) interrupts() {
 func (c *chatting) resumes(id string) {
 	t := c.w.t
 	t.Helper()
-	c.starts("--resume " + id + ` "and now"`)
+	c.start("--resume " + id + ` "and now"`)
 	r := c.next()
 	require.Contains(t, r.Text, "make a file")
 	require.Contains(t, r.Text, "and now")
 	second := c.w.gateway("chat", "--resume", id, "me too")
 	require.Equal(t, 1, second.status)
 	require.Contains(t, second.err, "the conversation "+id+" is open in gateway chat (process ")
-	c.answers(fakemodel.Turn{Say: "IT GOES ON"})
+	c.reply(fakemodel.Turn{Say: "IT GOES ON"})
 	require.Zero(t, c.s.status())
 	require.Contains(t, c.s.screen(), "IT GOES ON")
 }
@@ -335,9 +335,9 @@ func (c *chatting) resumes(id string) {
 func (c *chatting) dies() {
 	t := c.w.t
 	t.Helper()
-	c.starts(`"make another"`)
+	c.start(`"make another"`)
 	c.next()
-	c.wants("touch made-after-death")
+	c.askToRun("touch made-after-death")
 	killed := 0
 	for _, p := range c.w.processes() {
 		pid, line, _ := strings.Cut(p, " ")
@@ -358,9 +358,9 @@ func (c *chatting) dies() {
 func (c *chatting) abandons() {
 	t := c.w.t
 	t.Helper()
-	c.starts(`"make a last one"`)
+	c.start(`"make a last one"`)
 	c.next()
-	c.wants("touch made-alone")
+	c.askToRun("touch made-alone")
 	var left []string
 	for _, p := range c.w.processes() {
 		pid, line, _ := strings.Cut(p, " ")
@@ -377,7 +377,7 @@ func (c *chatting) abandons() {
 	model.Go(func() { // some agents continue the turn after a refusal
 		for {
 			select {
-			case q := <-c.mind.asked:
+			case q := <-c.asked:
 				q.answer <- fakemodel.Turn{Say: "NOBODY READS THIS"}
 			case <-ended:
 				return
@@ -387,7 +387,7 @@ func (c *chatting) abandons() {
 	defer model.Wait()
 	defer close(ended)
 	for _, pid := range left {
-		c.w.gone(pid)
+		c.w.waitGone(pid)
 	}
 	require.NoFileExists(t, c.w.path("made-alone"))
 }
@@ -404,21 +404,21 @@ func TestChatWithoutATerminal(t *testing.T) {
 		t.Run(agent.name, func(t *testing.T) {
 			clients(t)
 			w := newWorld(t)
-			c := w.chats(agent)
+			c := w.newChat(agent)
 			r := w.prepare("gateway", "chat", "--with", agent.name)
 			r.cmd.Env = append(r.cmd.Env, envOf(c.env)...)
 			r.cmd.Stdin = strings.NewReader("make a file\n")
 			r.run()
 			require.Contains(t, c.next().Text, "make a file")
-			c.runs("touch made-without")
+			c.callShell("touch made-without")
 			select {
-			case q := <-c.mind.asked:
+			case q := <-c.asked:
 				q.answer <- fakemodel.Turn{Say: "NOTHING IS DONE"}
 				require.Equal(t, "NOTHING IS DONE\n", r.wait().out)
 			case <-r.ended: // some agents end the turn after a refusal
 			}
 			got := r.wait()
-			got.fails(t, 1, "nobody can answer without a terminal")
+			got.mustFail(t, 1, "nobody can answer without a terminal")
 			require.NoFileExists(t, w.path("made-without"))
 
 			r = w.prepare("gateway", "chat", "--json", "--with", agent.name, "say something")

@@ -15,7 +15,7 @@ import (
 // hostKind is one of the ways in which our commands host a coding agent.
 type hostKind struct {
 	command string
-	host    string // pattern of our command's process, see [world.killsLine]
+	host    string // pattern of our command's process, see [world.signalLine]
 	victims []killVictim
 	// prepare prepares a terminal and the agent's model. The agent is started anew for each moment.
 	prepare func(w *world) *hosted
@@ -44,9 +44,9 @@ type hosted struct {
 	ask   func() // makes it ask a question; nil if its model asks in its text
 }
 
-// killsAt runs an agent of one kind, kills one of its peers at each moment, and returns when no
+// killAt runs an agent of one kind, kills one of its peers at each moment, and returns when no
 // process is left. Each time the terminal is restored and nothing was allowed.
-func (h *hosted) killsAt(k hostKind, v killVictim) {
+func (h *hosted) killAt(k hostKind, v killVictim) {
 	w, t := h.w, h.w.t
 	t.Helper()
 	before := h.s.settings()
@@ -67,9 +67,9 @@ func (h *hosted) killsAt(k hostKind, v killVictim) {
 		case 3:
 			h.ask()
 		}
-		require.Positive(t, w.killsLine(v.line, syscall.SIGKILL), "%s is not there %s: %v", v.name, moment, w.processes())
+		require.Positive(t, w.signalLine(v.line, syscall.SIGKILL), "%s is not there %s: %v", v.name, moment, w.processes())
 		if v.stays {
-			require.Positive(t, w.killsLine(k.host, syscall.SIGTERM), moment)
+			require.Positive(t, w.signalLine(k.host, syscall.SIGTERM), moment)
 		}
 		w.until(func() bool { return w.peers() == "" }, func() string { return moment + ":\n" + w.peers() + h.s.screen() })
 		w.until(func() bool { return h.s.format(modes) == plainModes }, h.s.screen)
@@ -78,7 +78,7 @@ func (h *hosted) killsAt(k hostKind, v killVictim) {
 		w.gateway("chat", "log", id) // the command must answer; what it keeps differs
 		w.gateway("close", id)
 	}
-	_, status := h.s.does(h.env + "proxy --chat claude -p hello") // it removes what the killed process left
+	_, status := h.s.runToEnd(h.env + "proxy --chat claude -p hello") // it removes what the killed process left
 	require.Equal(t, 125, status)
 }
 
@@ -105,7 +105,7 @@ func killTable(t *testing.T, kinds []hostKind) {
 			t.Run(k.command+", "+v.name, func(t *testing.T) {
 				w := newWorld(t)
 				w.serve("gateway")
-				k.prepare(w).killsAt(k, v)
+				k.prepare(w).killAt(k, v)
 			})
 		}
 	}
@@ -145,8 +145,8 @@ func TestTheEndOfAHostedAgentDependsOnNoPeer(t *testing.T) {
 	killTable(t, kinds)
 }
 
-// acted prepares a terminal for an agent that [actor] plays.
-func (w *world) acted() *hosted {
+// newActed prepares a terminal for an agent that [actor] plays.
+func (w *world) newActed() *hosted {
 	w.t.Helper()
 	dir := w.path("agents")
 	require.NoError(w.t, os.Mkdir(dir, 0o700))
@@ -168,32 +168,32 @@ func (h *hosted) enter(line string) {
 // actedBeside prepares an agent in its own interface, which shows sign at its prompt.
 func actedBeside(command, sign string) func(w *world) *hosted {
 	return func(w *world) *hosted {
-		h := w.acted()
+		h := w.newActed()
 		h.start = func() {
-			h.s.anew(h.env + command)
+			h.s.runAnew(h.env + command)
 			h.s.wait(sign)
-			w.chatting(w.session(), protocol.ChatAtPrompt)
+			w.waitForChat(w.session(), protocol.ChatAtPrompt)
 		}
-		h.brief = func() { h.enter("work"); w.chatting(w.session(), protocol.ChatWorking) }
-		h.leave = func() { h.enter("leave"); w.chatting(w.session(), protocol.ChatApproval) }
-		h.ask = func() { h.enter("ask"); w.chatting(w.session(), protocol.ChatAsks) }
+		h.brief = func() { h.enter("work"); w.waitForChat(w.session(), protocol.ChatWorking) }
+		h.leave = func() { h.enter("leave"); w.waitForChat(w.session(), protocol.ChatApproval) }
+		h.ask = func() { h.enter("ask"); w.waitForChat(w.session(), protocol.ChatAsks) }
 		return h
 	}
 }
 
 // actedHeadless prepares an agent without a visible interface.
 func (w *world) actedHeadless() *hosted {
-	h := w.acted()
+	h := w.newActed()
 	comes := func(word, state string) func() {
 		return func() {
 			if word != "" {
-				w.good("chat", "send", w.session(), word)
+				w.mustGateway("chat", "send", w.session(), word)
 			}
-			w.chatting(w.session(), state)
+			w.waitForChat(w.session(), state)
 		}
 	}
 	prompt := comes("", protocol.ChatAtPrompt)
-	h.start = func() { h.s.anew(h.env + "gateway run --chat -- claude"); prompt() }
+	h.start = func() { h.s.runAnew(h.env + "gateway run --chat -- claude"); prompt() }
 	h.brief, h.leave, h.ask = comes("work", protocol.ChatWorking), comes("leave", protocol.ChatApproval), comes("ask", protocol.ChatAsks)
 	return h
 }
@@ -201,12 +201,12 @@ func (w *world) actedHeadless() *hosted {
 // actedChat prepares an agent in a line-by-line chat.
 func actedChat(name string) func(w *world) *hosted {
 	return func(w *world) *hosted {
-		h := w.acted()
+		h := w.newActed()
 		h.start = func() {
-			h.s.anew(h.env + "gateway chat --with " + name)
+			h.s.runAnew(h.env + "gateway chat --with " + name)
 			h.s.wait("→ You:")
 		}
-		h.leave = func() { h.enter("leave"); h.s.approving("made-never") }
+		h.leave = func() { h.enter("leave"); h.s.waitApproval("made-never") }
 		h.ask = func() { h.enter("ask"); h.s.wait("Which colour?"); h.s.wait("→ Your answer") }
 		return h
 	}

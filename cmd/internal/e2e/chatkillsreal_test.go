@@ -47,8 +47,8 @@ func (c *chatting) hosted() *hosted {
 	return &hosted{w: c.w, s: c.s, env: c.env}
 }
 
-// prompted lets the user send a prompt and the model read it.
-func (b *besideClaude) prompted() {
+// prompt lets the user send a prompt and the model read it.
+func (b *besideClaude) prompt() {
 	b.w.t.Helper()
 	b.s.typed("make a file")
 	b.s.wait("make a file")
@@ -63,78 +63,78 @@ var colour = fakemodel.Turn{Tool: "AskUserQuestion", Args: args{"questions": []a
 func (w *world) realClaude() *hosted {
 	b := besideClaudeIn(w)
 	h := b.hosted()
-	h.start = func() { b.starts(" --permission-mode default") }
-	h.brief = b.prompted
-	h.leave = func() { b.prompted(); b.wants("made-never") }
+	h.start = func() { b.start(" --permission-mode default") }
+	h.brief = b.prompt
+	h.leave = func() { b.prompt(); b.askForFile("made-never") }
 	h.ask = func() {
-		b.prompted()
-		b.answers(colour)
+		b.prompt()
+		b.reply(colour)
 		b.s.wait("Enter to select")
-		b.until("Which colour?")
+		b.waitForLog("Which colour?")
 	}
 	return h
 }
 
 func (w *world) realHeadless() *hosted {
-	b := &besideClaude{chatting: w.chats(chatAgents[0])}
+	b := &besideClaude{chatting: w.newChat(chatAgents[0])}
 	h := b.hosted()
 	h.start = func() {
-		h.s.anew(h.env + "gateway run --chat -- claude --permission-mode default")
+		h.s.runAnew(h.env + "gateway run --chat -- claude --permission-mode default")
 		b.id = w.session()
-		b.until(`"state":"at prompt"`)
+		b.waitForLog(`"state":"at prompt"`)
 	}
 	h.brief = func() {
-		w.good("chat", "send", b.id, "make a file")
+		w.mustGateway("chat", "send", b.id, "make a file")
 		require.Contains(w.t, b.next().Text, "make a file")
 	}
-	h.leave = func() { h.brief(); b.runs("touch made-never"); b.until(`"command":"touch made-never"`) }
-	h.ask = func() { h.brief(); b.answers(colour); b.until("Which colour?") }
+	h.leave = func() { h.brief(); b.callShell("touch made-never"); b.waitForLog(`"command":"touch made-never"`) }
+	h.ask = func() { h.brief(); b.reply(colour); b.waitForLog("Which colour?") }
 	return h
 }
 
 func (w *world) realOpencode() *hosted {
-	c := w.chats(chatAgentNamed("opencode"))
+	c := w.newChat(chatAgentNamed("opencode"))
 	h := c.hosted()
 	h.start = func() {
-		h.s.anew(h.env + "proxy --chat opencode")
+		h.s.runAnew(h.env + "proxy --chat opencode")
 		w.session()
-		c.opencodeIsReady()
+		c.waitForOpencode()
 	}
 	h.brief = func() {
-		c.says("make a file")
+		c.say("make a file")
 		require.Contains(w.t, c.next().Text, "make a file")
 	}
 	h.leave = func() {
 		h.brief()
-		c.runs("touch made-never")
+		c.callShell("touch made-never")
 		h.s.wait("Permission required")
 	}
 	h.ask = func() {
 		h.brief()
-		c.answers(fakemodel.Turn{Tool: "question", Args: args{"questions": []args{{
+		c.reply(fakemodel.Turn{Tool: "question", Args: args{"questions": []args{{
 			"question": "Which colour?", "header": "Colour", "options": []args{{"label": "Red", "description": "warm"}, {"label": "Blue", "description": "cold"}},
 		}}}})
-		w.chatting(w.session(), protocol.ChatAsks)
+		w.waitForChat(w.session(), protocol.ChatAsks)
 		h.s.wait("Which colour?")
 	}
 	return h
 }
 
 func (w *world) realChat(agent chatAgent) *hosted {
-	c := w.chats(agent)
+	c := w.newChat(agent)
 	h := c.hosted()
 	h.start = func() {
-		c.starts("")
+		c.start("")
 		h.s.wait("→ You:")
 		if agent.mode != "" {
 			h.s.wait("the mode is")
 		}
 	}
 	h.brief = func() {
-		c.says("make a file")
+		c.say("make a file")
 		require.Contains(w.t, c.next().Text, "make a file")
 	}
-	h.leave = func() { h.brief(); c.wants("touch made-never") }
+	h.leave = func() { h.brief(); c.askToRun("touch made-never") }
 	if agent.asks != "" {
 		question := args{"id": "colour", "question": "Which colour?", "header": "Colour", "options": []args{{"label": "Red", "description": "warm"}, {"label": "Blue", "description": "cold"}}}
 		if agent.asksIf == "" {
@@ -142,8 +142,8 @@ func (w *world) realChat(agent chatAgent) *hosted {
 		}
 		h.ask = func() {
 			h.brief()
-			c.answers(fakemodel.Turn{Tool: agent.asks, Args: args{"questions": []args{question}}})
-			c.asked("Which colour?")
+			c.reply(fakemodel.Turn{Tool: agent.asks, Args: args{"questions": []args{question}}})
+			c.waitRequest("Which colour?")
 		}
 	}
 	return h

@@ -32,18 +32,18 @@ func TestClaudeCodeSeesAndDrivesVim(t *testing.T) {
 	} {
 		require.True(t, strings.Contains(text, want), "the first prompt, with what the hook says, has no %q", want)
 	}
-	m.drives(s, id, "Claude Code")
-	m.calls("terminal_release", args{"note": "apples are on your list"}, "released: the user has the keyboard")
+	m.driveVim(s, id, "Claude Code")
+	m.call("terminal_release", args{"note": "apples are on your list"}, "released: the user has the keyboard")
 	s.wait("apples are on your list")
-	m.ends()
-	s.quits(":q\n")
+	m.finish()
+	s.quitProgram(":q\n")
 }
 
 // The same agent, connected to gateway serve with its own token.
 func TestClaudeCodeOverHTTP(t *testing.T) {
 	bin := claude(t)
 	w := newWorld(t, "vim")
-	token := strings.TrimSpace(w.good("token", "create", "claude", "--role", "agent"))
+	token := strings.TrimSpace(w.mustGateway("token", "create", "claude", "--role", "agent"))
 	serving := w.serve("gateway")
 	w.write("notes.txt", "bread\n")
 	s := w.terminal(100, 24)
@@ -55,10 +55,10 @@ func TestClaudeCodeOverHTTP(t *testing.T) {
 		"type": "http", "url": strings.Replace(serving.url, "ws", "http", 1) + "/mcp", "headers": args{"Authorization": "Bearer " + token},
 	}, "what is on my list?")
 	require.Equal(t, 1, strings.Count(m.next().Text, id+" rev "), "the hook tells the model of the terminal")
-	m.calls("terminal_read", nil, id+" rev ", `"vim -u NONE -n notes.txt" 100x24`, "\nbread\n~\n")
-	m.ends()
+	m.call("terminal_read", nil, id+" rev ", `"vim -u NONE -n notes.txt" 100x24`, "\nbread\n~\n")
+	m.finish()
 
-	s.quits(":q\n")
+	s.quitProgram(":q\n")
 	require.NoError(t, serving.cmd.Process.Signal(syscall.SIGTERM))
 	require.Zero(t, serving.wait().status)
 }
@@ -71,7 +71,7 @@ func (w *world) claude(bin string, server args, prompt string) *mind {
 	settings := w.writeJSON("settings.json", args{"hooks": args{"UserPromptSubmit": []args{
 		{"hooks": []args{{"type": "command", "command": "gateway context || true"}}},
 	}}})
-	m.runs(bin, w.claudeEnv(url), "-p", prompt, "--mcp-config", servers, "--strict-mcp-config", "--settings", settings,
+	m.startAgent(bin, w.claudeEnv(url), "-p", prompt, "--mcp-config", servers, "--strict-mcp-config", "--settings", settings,
 		"--setting-sources", "user", "--allowedTools", "mcp__term")
 	return m
 }
@@ -105,29 +105,29 @@ func (w *world) writeJSON(name string, v any) string {
 // that the conversation refuses, or that no one could be asked about.
 func TestClaudeCodeAsksForLeaveElsewhere(t *testing.T) {
 	bin := claude(t)
-	w, s, o, id := talks(t)
+	w, s, o, id := startTalk(t)
 	m, url := w.mind()
 	server := args{"command": "gateway", "args": []string{"mcp", "--permission", "--session", id}}
-	m.runs(bin, w.claudeEnv(url), "-p", "make files", "--mcp-config", w.writeJSON("mcp.json", args{"mcpServers": args{"ask": server}}),
+	m.startAgent(bin, w.claudeEnv(url), "-p", "make files", "--mcp-config", w.writeJSON("mcp.json", args{"mcpServers": args{"ask": server}}),
 		"--strict-mcp-config", "--setting-sources", "user", "--permission-mode", "default", "--permission-prompt-tool", "mcp__ask__approval_prompt")
 	m.next()
-	m.starts("Bash", args{"command": "touch allowed", "description": "a test"})
-	w.wantsLeave(id, "touch allowed")
+	m.startCall("Bash", args{"command": "touch allowed", "description": "a test"})
+	w.waitForApproval(id, "touch allowed")
 	o.run("gateway chat answer " + id + " once")
 	o.wait("allow once? [y/N]")
 	o.typed("y\n")
 	require.Zero(t, o.status())
 	m.next()
 	require.FileExists(t, w.path("allowed"))
-	m.starts("Bash", args{"command": "touch refused", "description": "a test"})
-	w.wantsLeave(id, "touch refused")
-	w.good("chat", "answer", id, "refuse", "--words", "not that one")
+	m.startCall("Bash", args{"command": "touch refused", "description": "a test"})
+	w.waitForApproval(id, "touch refused")
+	w.mustGateway("chat", "answer", id, "refuse", "--words", "not that one")
 	require.Contains(t, m.next().Text, "not that one")
 	s.press("C-d")
 	require.Zero(t, s.status())
-	m.starts("Bash", args{"command": "touch unasked", "description": "a test"})
+	m.startCall("Bash", args{"command": "touch unasked", "description": "a test"})
 	require.Contains(t, m.next().Text, "Nobody answered, so this is refused")
 	require.NoFileExists(t, w.path("refused"))
 	require.NoFileExists(t, w.path("unasked"))
-	m.ends()
+	m.finish()
 }

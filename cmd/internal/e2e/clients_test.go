@@ -107,8 +107,8 @@ func (m *mind) wasAsked(words string) bool {
 	return slices.ContainsFunc(m.read, func(text string) bool { return strings.Contains(text, words) })
 }
 
-// runs starts the agent that asks this model.
-func (m *mind) runs(bin string, env []string, args ...string) {
+// startAgent starts the agent that asks this model.
+func (m *mind) startAgent(bin string, env []string, args ...string) {
 	m.w.t.Helper()
 	m.agent = m.w.prepare(bin, args...)
 	m.agent.cmd.Env = append(m.agent.cmd.Env, env...)
@@ -144,22 +144,22 @@ func (m *mind) nextUntil(ended <-chan struct{}, shows func() string) fakemodel.R
 	}
 }
 
-// answers answers the question that next returned.
-func (m *mind) answers(turn fakemodel.Turn) {
+// reply answers the question that next returned.
+func (m *mind) reply(turn fakemodel.Turn) {
 	m.w.t.Helper()
 	require.NotNil(m.w.t, m.open, "an answer to no question")
 	m.open.answer <- turn
 	m.open = nil
 }
 
-// starts calls a tool without waiting for the answer.
-func (m *mind) starts(tool string, with args) {
+// startCall calls a tool without waiting for the answer.
+func (m *mind) startCall(tool string, with args) {
 	m.w.t.Helper()
-	m.answers(fakemodel.Turn{Tool: tool, Args: with})
+	m.reply(fakemodel.Turn{Tool: tool, Args: with})
 }
 
-// hears waits until the agent tells the model a tool's answer.
-func (m *mind) hears(wanted ...string) string {
+// waitForResult waits until the agent tells the model a tool's answer.
+func (m *mind) waitForResult(wanted ...string) string {
 	m.w.t.Helper()
 	got := m.next().Result
 	for _, want := range wanted {
@@ -168,17 +168,17 @@ func (m *mind) hears(wanted ...string) string {
 	return got
 }
 
-// calls calls a tool and waits for its answer.
-func (m *mind) calls(tool string, with args, wanted ...string) string {
+// call calls a tool and waits for its answer.
+func (m *mind) call(tool string, with args, wanted ...string) string {
 	m.w.t.Helper()
-	m.starts(tool, with)
-	return m.hears(wanted...)
+	m.startCall(tool, with)
+	return m.waitForResult(wanted...)
 }
 
-// ends lets the model say its last words, which the agent prints.
-func (m *mind) ends() {
+// finish lets the model say its last words, which the agent prints.
+func (m *mind) finish() {
 	m.w.t.Helper()
-	m.answers(fakemodel.Turn{Say: "THE MODEL IS DONE"})
+	m.reply(fakemodel.Turn{Say: "THE MODEL IS DONE"})
 	got := m.agent.wait()
 	require.Zero(m.w.t, got.status, got.out+got.err)
 	require.Contains(m.w.t, got.out, "THE MODEL IS DONE")

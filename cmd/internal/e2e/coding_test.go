@@ -66,15 +66,15 @@ func TestCodingAgents(t *testing.T) {
 			s.wait("bread") // vim shows the file's name before it has read the file
 			m, url := w.mind()
 			env := c.setUp(w, url)
-			w.connects(c, bin, env)
-			m.runs(bin, env, append(slices.Clone(c.asks), "put apples on my list")...)
+			w.connectMCP(c, bin, env)
+			m.startAgent(bin, env, append(slices.Clone(c.asks), "put apples on my list")...)
 			require.Contains(t, m.next().Prompt, "put apples on my list")
-			m.drives(s, w.session(), c.called)
-			m.losesTheKeyboard(s)
-			m.runsItsOwn()
-			m.ends()
+			m.driveVim(s, w.session(), c.called)
+			m.loseKeyboard(s)
+			m.runOwnTerminal()
+			m.finish()
 			s.press("Escape")
-			s.quits(":q!\n")
+			s.quitProgram(":q!\n")
 		})
 	}
 }
@@ -96,8 +96,8 @@ func TestTheReadmeNamesEveryAgent(t *testing.T) {
 	}
 }
 
-// connects adds gateway mcp to an agent as the README says.
-func (w *world) connects(c codingAgent, bin string, env []string) {
+// connectMCP adds gateway mcp to an agent as the README says.
+func (w *world) connectMCP(c codingAgent, bin string, env []string) {
 	w.t.Helper()
 	words := c.inReadme(w.t)
 	if c.more != nil {
@@ -110,41 +110,41 @@ func (w *world) connects(c codingAgent, bin string, env []string) {
 	require.Zero(w.t, got.status, got.out+got.err)
 }
 
-// drives lets the agent see a list in vim, ask for the keyboard as called, and write to the list.
-func (m *mind) drives(s *terminal, id, called string) {
+// driveVim lets the agent see a list in vim, ask for the keyboard as called, and write to the list.
+func (m *mind) driveVim(s *terminal, id, called string) {
 	m.w.t.Helper()
-	m.calls("terminal_list", nil, id, "vim -u NONE -n notes.txt", "keyboard: user")
-	m.calls("terminal_read", nil, id+" rev ", "bread\n")
-	m.starts("terminal_request_control", args{"reason": "add apples to your list"})
-	s.asked()
+	m.call("terminal_list", nil, id, "vim -u NONE -n notes.txt", "keyboard: user")
+	m.call("terminal_read", nil, id+" rev ", "bread\n")
+	m.startCall("terminal_request_control", args{"reason": "add apples to your list"})
+	s.waitQuestion()
 	require.Contains(m.w.t, s.bottom(), "“"+called+"” asks to drive for 10 min: “add apples to your list”")
 	s.answer("C-g")
-	m.hears("granted: you have the keyboard of " + id)
-	m.calls("terminal_send", args{"text": "oapples", "keys": []string{"esc"}}, "apples")
-	m.calls("terminal_send", args{"text": ":w", "enter": true})
-	m.calls("terminal_wait", args{"for": "text", "value": "written"}, "matched", "written")
+	m.waitForResult("granted: you have the keyboard of " + id)
+	m.call("terminal_send", args{"text": "oapples", "keys": []string{"esc"}}, "apples")
+	m.call("terminal_send", args{"text": ":w", "enter": true})
+	m.call("terminal_wait", args{"for": "text", "value": "written"}, "matched", "written")
 	require.Equal(m.w.t, "bread\napples\n", m.w.content("notes.txt"))
 }
 
-// losesTheKeyboard lets the user take the keyboard back while the agent drives.
-func (m *mind) losesTheKeyboard(s *terminal) {
+// loseKeyboard lets the user take the keyboard back while the agent drives.
+func (m *mind) loseKeyboard(s *terminal) {
 	m.w.t.Helper()
-	m.starts("terminal_send", args{"text": "opears", "wait_for": "text", "value": "plums", "timeout_ms": 50_000})
+	m.startCall("terminal_send", args{"text": "opears", "wait_for": "text", "value": "plums", "timeout_ms": 50_000})
 	s.wait("pears")
 	s.press(`C-\`)
-	m.hears("no match: the user took the keyboard back", "pears", "keyboard: user")
-	m.calls("terminal_send", args{"text": ", plums"}, "error: the user took the keyboard back", "\nnot typed: text (7 bytes)")
+	m.waitForResult("no match: the user took the keyboard back", "pears", "keyboard: user")
+	m.call("terminal_send", args{"text": ", plums"}, "error: the user took the keyboard back", "\nnot typed: text (7 bytes)")
 	require.NotContains(m.w.t, s.screen(), "plums")
 }
 
-// runsItsOwn lets the agent use its own terminal, which needs no permission.
-func (m *mind) runsItsOwn() {
+// runOwnTerminal lets the agent use its own terminal, which needs no permission.
+func (m *mind) runOwnTerminal() {
 	m.w.t.Helper()
-	got := m.calls("terminal_run", args{
+	got := m.call("terminal_run", args{
 		"program": "bash", "args": []string{"-c", `read -p "your name? " name; echo "hello $name"`}, "wait_for": "waiting",
 	}, "your name?")
 	own := regexp.MustCompile(`\S+ rev `).FindString(got)
-	m.calls("terminal_send", args{"terminal": strings.TrimSuffix(own, " rev "), "text": "Ada", "enter": true, "wait_for": "exit"}, "hello Ada", "exited 0")
+	m.call("terminal_send", args{"terminal": strings.TrimSuffix(own, " rev "), "text": "Ada", "enter": true, "wait_for": "exit"}, "hello Ada", "exited 0")
 }
 
 func (w *world) codexEnv(model string) []string {

@@ -51,7 +51,7 @@ func TestShellsComplete(t *testing.T) {
 			}
 			needs, _, _ := strings.Cut(name, " ")
 			w := newWorld(t, needs)
-			w.good("manual", "share")
+			w.mustGateway("manual", "share")
 			for file, content := range shell.files {
 				w.write(file, content)
 			}
@@ -62,7 +62,7 @@ func TestShellsComplete(t *testing.T) {
 			}
 			w.write("alpha.txt", "")
 			user := w.terminal(100, 24)
-			user.listen("--agent")
+			user.runListener("--agent")
 			id := w.session()
 			s := w.terminal(100, 24)
 			s.run("exec " + shell.program)
@@ -86,7 +86,7 @@ func TestShellsComplete(t *testing.T) {
 			for _, c := range cases {
 				s.typed(c[0])
 				s.wait(c[0])
-				s.completes(c[1])
+				s.completeTo(c[1])
 				s.press("C-u")
 				s.waitGone(c[1])
 			}
@@ -97,9 +97,9 @@ func TestShellsComplete(t *testing.T) {
 	}
 }
 
-// completes presses Tab until a text stands on the screen. It retries because gateway must answer
+// completeTo presses Tab until a text stands on the screen. It retries because gateway must answer
 // within a second, which a loaded machine can miss.
-func (s *terminal) completes(text string) {
+func (s *terminal) completeTo(text string) {
 	s.w.t.Helper()
 	var screen string
 	var pressed time.Time

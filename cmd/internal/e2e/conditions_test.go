@@ -20,19 +20,19 @@ type door func(line, fact, value string) (met bool, rows string)
 var doors = map[string]func(w *world) door{
 	"MCP": func(w *world) door {
 		a := w.agent("claude", eras[1])
-		a.good("terminal_request_control", args{"reason": "test"}, "granted")
+		a.mustCall("terminal_request_control", args{"reason": "test"}, "granted")
 		return func(line, fact, value string) (met bool, rows string) {
 			with := args{"text": line, "enter": true, "wait_for": fact, "timeout_ms": 15000}
 			if value != "" {
 				with["value"] = value
 			}
-			got := a.good("terminal_send", with)
+			got := a.mustCall("terminal_send", with)
 			return !strings.Contains(got, "no match"), got
 		}
 	},
 	"command line": func(w *world) door {
 		id := w.session()
-		w.good("request", id, "--reason", "test")
+		w.mustGateway("request", id, "--reason", "test")
 		return func(line, fact, value string) (met bool, rows string) {
 			if value != "" {
 				fact += "=" + value
@@ -154,13 +154,13 @@ func TestTitlesAndProgress(t *testing.T) {
 				met, rows := send(c.line, c.fact, c.value)
 				require.True(t, met, "%v\n%s", c, rows)
 				w.until(func() bool { // the list follows the newest snapshot
-					listed := w.good("ls")
+					listed := w.mustGateway("ls")
 					return c.listed != "" && strings.Contains(listed, c.listed) || c.listed == "" && !strings.Contains(listed, "TITLE")
-				}, func() string { return w.good("ls") })
+				}, func() string { return w.mustGateway("ls") })
 			}
 			met, rows := send(". ./say 'Build' '1;99'", "title", "Build")
 			require.True(t, met, rows)
-			w.until(func() bool { return strings.Contains(w.good("read", id), "\ntitle: Build; progress: 99%\n") }, func() string { return w.good("read", id) })
+			w.until(func() bool { return strings.Contains(w.mustGateway("read", id), "\ntitle: Build; progress: 99%\n") }, func() string { return w.mustGateway("read", id) })
 			require.Equal(t, 124, w.gateway("wait", id, "--title", "build", "--timeout", "300ms").status)
 			require.Zero(t, w.gateway("wait", id, "--title-regex", "(?i)^build$").status)
 			s.close()
@@ -171,11 +171,11 @@ func TestTitlesAndProgress(t *testing.T) {
 // The last part of an input is followed by its own echo.
 func TestTheEchoOfTheLastPartCounts(t *testing.T) {
 	w := newWorld(t)
-	s, d := w.drives("bash --norc --noprofile")
+	s, d := w.startDriver("bash --norc --noprofile")
 	s.wait("bash-")
-	d.ready(0)
-	require.True(t, d.waits(protocol.Until{Text: "echoed"}, d.types("echoed"), patience.Milliseconds()).Met)
-	seq := d.waits(protocol.Until{QuietMs: 300}, 0, patience.Milliseconds()).Seq
-	require.False(t, d.waits(protocol.Until{Text: "echoed"}, seq, 300).Met, "it was there before")
+	d.waitReady(0)
+	require.True(t, d.wait(protocol.Until{Text: "echoed"}, d.typeText("echoed"), patience.Milliseconds()).Met)
+	seq := d.wait(protocol.Until{QuietMs: 300}, 0, patience.Milliseconds()).Seq
+	require.False(t, d.wait(protocol.Until{Text: "echoed"}, seq, 300).Met, "it was there before")
 	s.close()
 }

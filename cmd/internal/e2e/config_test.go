@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// configures writes the user's configuration file.
-func (w *world) configures(text string) (path string) {
+// writeConfig writes the user's configuration file.
+func (w *world) writeConfig(text string) (path string) {
 	w.t.Helper()
 	dir := filepath.Join(w.dir, "home", "config", "terminalproxy")
 	require.NoError(w.t, os.MkdirAll(dir, 0o700))
@@ -24,7 +24,7 @@ func (w *world) configures(text string) (path string) {
 // words, without any flag.
 func TestTheUsersConfiguration(t *testing.T) {
 	w := newWorld(t)
-	w.configures(`[proxy]
+	w.writeConfig(`[proxy]
 agent = true
 name = "mine"
 for = "1h"
@@ -45,18 +45,18 @@ allow = ['ghp_a1B2.*']
 	token := "ghp_" + strings.Repeat("a1B2", 9)
 	s.typed("clear; echo id ACME-1234 pin 77 " + token[:10] + "'" + token[10:] + "'; echo; echo; echo; echo\n")
 	s.wait("pin 77 " + token)
-	w.good("wait", id, "--text", "pin •• "+token)
-	require.Contains(t, w.good("read", id), "id ••••••••• pin •• "+token)
+	w.mustGateway("wait", id, "--text", "pin •• "+token)
+	require.Contains(t, w.mustGateway("read", id), "id ••••••••• pin •• "+token)
 
 	asking := w.start(w.cli, "request", id, "--reason", "to test")
-	s.asked()
+	s.waitQuestion()
 	require.Contains(t, strings.Split(s.screen(), "\n")[0], "“cli” asks to drive for 1 h")
 	require.Contains(t, s.colours(), "38;5;231")
 	require.Contains(t, s.colours(), "48;5;18")
 	s.answer("C-g")
 	require.Zero(t, asking.wait().status)
 	s.see("the sign on the first row", func(screen string) bool { return strings.Contains(strings.Split(screen, "\n")[0], "cli drives") })
-	w.good("release", id)
+	w.mustGateway("release", id)
 
 	// A program in a shared terminal is not shared a second time.
 	s.typed("clear; proxy sh -c 'echo in''ner; read x'\n")
@@ -78,12 +78,12 @@ allow = ['ghp_a1B2.*']
 // What agents must not see is hidden in the programs that agents start, too.
 func TestTheConfigurationOfHostedSessions(t *testing.T) {
 	w := newWorld(t)
-	w.configures("[redact]\nadd = ['ACME-\\d+']\n[gateway.run]\nname = 'own'\n")
+	w.writeConfig("[redact]\nadd = ['ACME-\\d+']\n[gateway.run]\nname = 'own'\n")
 	hosting := w.start(w.cli, "run", "--", "sh", "-c", "echo id ACME-1234; read x")
 	id := w.session()
 	require.True(t, strings.HasPrefix(id, "own-"), id)
-	w.good("wait", id, "--text", "id •••••••••")
-	w.good("send", id, "--enter")
+	w.mustGateway("wait", id, "--text", "id •••••••••")
+	w.mustGateway("send", id, "--enter")
 	require.Zero(t, hosting.wait().status)
 }
 
@@ -91,10 +91,10 @@ func TestTheConfigurationOfHostedSessions(t *testing.T) {
 func TestABrokenConfigurationKeepsNobodyFromWorking(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(300, 12)
-	path := w.configures("")
+	path := w.writeConfig("")
 	runs := func(want string) {
 		t.Helper()
-		screen, status := s.does("proxy --agent sh -c 'echo ra''n; exit 7'")
+		screen, status := s.runToEnd("proxy --agent sh -c 'echo ra''n; exit 7'")
 		require.Contains(t, screen, "ran\n")
 		require.Contains(t, screen, "proxy: configuration: "+path+want)
 		require.Contains(t, screen, "; using the built-in defaults\n")
@@ -112,7 +112,7 @@ func TestABrokenConfigurationKeepsNobodyFromWorking(t *testing.T) {
 		"[proxy]\nnotify = ['nonsense']":                        ":2: notify: ",
 		"[proxy\n":                                              ":",
 	} {
-		w.configures(text)
+		w.writeConfig(text)
 		runs(want)
 	}
 	require.NoError(t, os.Remove(path))

@@ -28,10 +28,10 @@ func TestTheKeyGivesNothingThatCannotBeRead(t *testing.T) {
 		{4, 1, ""},
 	} {
 		t.Run(fmt.Sprintf("%dx%d", c.cols, c.rows), func(t *testing.T) {
-			w, s, id := listening(t, 80, 24, "--agent")
+			w, s, id := startListener(t, 80, 24, "--agent")
 			s.resize(c.cols, c.rows)
 			asking := w.start("gateway", "request", id, "--as", "codex", "--reason", "to test a long sentence that does not fit")
-			w.until(func() bool { return strings.Contains(w.good("ls"), "asks") }, func() string { return w.good("ls") })
+			w.until(func() bool { return strings.Contains(w.mustGateway("ls"), "asks") }, func() string { return w.mustGateway("ls") })
 			s.see("a line", func(screen string) bool {
 				if c.says != "" {
 					return strings.Contains(screen, c.says)
@@ -42,7 +42,7 @@ func TestTheKeyGivesNothingThatCannotBeRead(t *testing.T) {
 			s.press("C-g")
 			if c.says == "" {
 				<-time.After(guard)
-				w.keyboard(id, "user")
+				w.waitKeyboard(id, "user")
 				require.Empty(t, w.content("heard"), "the key is swallowed")
 				s.resize(80, 24)
 				s.wait("“codex” asks to drive for 10 min")
@@ -50,7 +50,7 @@ func TestTheKeyGivesNothingThatCannotBeRead(t *testing.T) {
 			}
 			require.Contains(t, asking.wait().out, "granted (drive")
 			s.resize(80, 24)
-			s.quits("\x04")
+			s.quitProgram("\x04")
 		})
 	}
 }

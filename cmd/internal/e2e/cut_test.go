@@ -69,14 +69,14 @@ func TestReceiptsOutlastALostConnection(t *testing.T) {
 	id := w.session("--gateway", server.url, "--token-file", agentToken)
 	a := w.agent("claude", eras[1], "--gateway", server.url, "--token-file", agentToken)
 	for i := range 6 {
-		a.given(s, "to type")
+		a.obtainGrant(s, "to type")
 		word := fmt.Sprintf("[word.%d]", i)
-		typing := a.start("terminal_send", args{"terminal": id, "text": word, "enter": i%2 == 0})
+		typing := a.startCall("terminal_send", args{"terminal": id, "text": word, "enter": i%2 == 0})
 		if i%3 > 0 {
 			w.until(func() bool { return i%3 == 1 || strings.Contains(w.content("heard"), word) }, func() string { return word })
 		}
 		network.cut()
-		got := w.answered(typing)
+		got := w.waitAnswer(typing)
 		require.NotContains(t, got.text, "not known", "the session came back")
 		read := strings.Count(w.content("heard"), word)
 		switch {

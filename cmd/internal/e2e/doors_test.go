@@ -23,15 +23,15 @@ func TestASessionGoesToTheNextGateway(t *testing.T) {
 	s.wait("ready")
 	id := w.session(at...)
 	claude, patient := w.agent("claude", eras[1], at...), w.agent("patient", eras[0], at...)
-	waits := patient.start("terminal_wait", args{"terminal": id, "for": "text", "value": "heard: last", "timeout_ms": 50_000})
+	waits := patient.startCall("terminal_wait", args{"terminal": id, "for": "text", "value": "heard: last", "timeout_ms": 50_000})
 	take := func() {
-		given := claude.start("terminal_request_control", args{"terminal": id, "reason": "to type"})
+		given := claude.startCall("terminal_request_control", args{"terminal": id, "reason": "to type"})
 		s.answer("C-g")
-		require.Contains(t, w.answered(given).text, "granted")
+		require.Contains(t, w.waitAnswer(given).text, "granted")
 	}
 	take()
 	for i, word := range []string{"one", "two", "last"} {
-		claude.good("terminal_send", args{"terminal": id, "text": word, "enter": true, "wait_for": "text", "value": "heard: " + word})
+		claude.mustCall("terminal_send", args{"terminal": id, "text": word, "enter": true, "wait_for": "text", "value": "heard: " + word})
 		if word == "last" {
 			break
 		}
@@ -40,7 +40,7 @@ func TestASessionGoesToTheNextGateway(t *testing.T) {
 		from.wait()
 		s.wait("agents see this session at " + to.url + " now, as a new one")
 		s.waitGone("drives")
-		claude.fails("terminal_send", args{"terminal": id, "text": "no more"}, "your grant ended when the connection was lost")
+		claude.mustFail("terminal_send", args{"terminal": id, "text": "no more"}, "your grant ended when the connection was lost")
 		require.Equal(t, id, w.session("--gateway", to.url, at[2], at[3]))
 		holder := ""
 		w.until(func() bool { // the first screen sent is an older one
@@ -52,13 +52,13 @@ func TestASessionGoesToTheNextGateway(t *testing.T) {
 		servers[i%2] = w.serve("gateway", "--listen", strings.TrimPrefix(from.url, "ws://"))
 		take()
 	}
-	require.Contains(t, w.answered(waits).text, "matched")
+	require.Contains(t, w.waitAnswer(waits).text, "matched")
 	require.Equal(t, "one\ntwo\nlast\n", w.content("heard"))
 
 	bad := w.gateway("ls", "--gateway", servers[0].url+",127.0.0.1:7117", at[2], at[3])
-	bad.fails(t, 2, `number 2 of 2: gateway address "127.0.0.1:7117" is not understood`)
+	bad.mustFail(t, 2, `number 2 of 2: gateway address "127.0.0.1:7117" is not understood`)
 	refused := w.gateway("ls", "--gateway", list, at[2], proxyToken)
-	refused.fails(t, 4, servers[0].url)
+	refused.mustFail(t, 4, servers[0].url)
 	doctor := w.gateway("doctor", at[0], at[1], at[2], at[3]).out
 	for _, server := range servers {
 		require.Contains(t, doctor, "sessions of "+server.url)

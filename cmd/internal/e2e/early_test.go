@@ -26,20 +26,20 @@ func TestAPasteIsNotTooEarly(t *testing.T) {
 			r.run()
 			id := w.session()
 			t.Cleanup(func() { w.gateway("close", id, "--force"); r.wait() })
-			w.good("send", id, "--paste", w.path("pasted"))
+			w.mustGateway("send", id, "--paste", w.path("pasted"))
 			if c.shown == "" {
 				c.shown = pasted
 			}
 			w.until(func() bool {
-				got := w.good("read", id)
+				got := w.mustGateway("read", id)
 				for line := range strings.SplitSeq(c.shown, "\n") {
 					if !strings.Contains(got, line) {
 						return false
 					}
 				}
 				return true
-			}, func() string { return w.good("read", id) })
-			require.NotContains(t, w.good("read", id), "not found", "bash runs nothing")
+			}, func() string { return w.mustGateway("read", id) })
+			require.NotContains(t, w.mustGateway("read", id), "not found", "bash runs nothing")
 		})
 	}
 }

@@ -27,41 +27,41 @@ func TestABuildThatFailsIsUnderstoodInTwoCalls(t *testing.T) {
 	a := w.agent("claude", eras[1])
 
 	t.Run("it is not waited out", func(t *testing.T) {
-		id, out := a.runs(args{
+		id, out := a.runProgram(args{
 			"program": "bash", "args": []string{"-c", fmt.Sprintf(failingBuild, "[ $i != 200 ] || sleep 1000")},
 			"wait_for": "exit", "stop": []string{`\berror:`}, "timeout_ms": 50_000,
 		}, `stop: "\\berror:"`)
 		found := a.good("terminal_read", args{"terminal": id, "view": "history", "match": `\berror:`, "context": 1},
 			"1 line matches:\n", "58- cc -O2 -Wall -Iinclude -c src/unit59.c", "59: "+failure, "60- cc -O2")
 		require.LessOrEqual(t, len(out)+len(found), most)
-		a.good("terminal_close", args{"terminal": id, "force": true})
+		a.mustCall("terminal_close", args{"terminal": id, "force": true})
 	})
 	t.Run("it has ended", func(t *testing.T) {
-		id, out := a.runs(args{
+		id, out := a.runProgram(args{
 			"program": "bash", "args": []string{"-c", fmt.Sprintf(failingBuild, ":")}, "wait_for": "exit", "timeout_ms": 50_000, "max_tokens": 300,
 		}, "exited 2", "Error 1", "rows that you have not seen left the screen, lines 0 to 1977 of the history")
-		found := a.good("terminal_read", args{"terminal": id, "view": "history", "match": `error:`, "context": 2}, "59: "+failure)
+		found := a.mustCall("terminal_read", args{"terminal": id, "view": "history", "match": `error:`, "context": 2}, "59: "+failure)
 		require.LessOrEqual(t, len(out)+len(found), most)
-		whole := a.good("terminal_read", args{"terminal": id, "view": "history", "start": 58, "lines": 3}, "3 rows of history, lines 58 to 60", failure)
+		whole := a.mustCall("terminal_read", args{"terminal": id, "view": "history", "start": 58, "lines": 3}, "3 rows of history, lines 58 to 60", failure)
 		require.Contains(t, whole, "unit59.c")
-		a.fails("terminal_read", args{"terminal": id, "view": "history", "match": "("}, "match: ", "missing closing )")
+		a.mustFail("terminal_read", args{"terminal": id, "view": "history", "match": "("}, "match: ", "missing closing )")
 	})
 	t.Run("the answer has no limit", func(t *testing.T) {
-		_, out := a.runs(args{"program": "bash", "args": []string{"-c", fmt.Sprintf(failingBuild, ":")}, "wait_for": "exit", "timeout_ms": 50_000},
+		_, out := a.runProgram(args{"program": "bash", "args": []string{"-c", fmt.Sprintf(failingBuild, ":")}, "wait_for": "exit", "timeout_ms": 50_000},
 			"exited 2", "Error 1", "lines 0 to 1977 of the history; they are left out: view history with start 0 and lines ")
 		require.LessOrEqual(t, strings.Count(out, "\n"), 24+3, "a header, a note and a fence around the screen")
-		_, out = a.runs(args{"program": "seq", "args": []string{"100"}, "wait_for": "exit"}, "exited 0", "then the whole screen:\n")
+		_, out = a.runProgram(args{"program": "seq", "args": []string{"100"}, "wait_for": "exit"}, "exited 0", "then the whole screen:\n")
 		require.Contains(t, out, "\n1\n2\n", "what is short is there in whole")
 	})
 	t.Run("from the command line", func(t *testing.T) {
-		id, _ := a.runs(args{"program": "bash", "args": []string{"-c", "read -r; " + fmt.Sprintf(failingBuild, ":")}, "wait_for": "waiting"})
+		id, _ := a.runProgram(args{"program": "bash", "args": []string{"-c", "read -r; " + fmt.Sprintf(failingBuild, ":")}, "wait_for": "waiting"})
 		waits := make(chan result, 1)
 		go func() {
 			waits <- w.gateway("wait", id, "--text", "never", "--any", "no such", "--stop", `Error \d`, "--timeout", "50s")
 		}()
-		a.good("terminal_send", args{"terminal": id, "enter": true, "wait_for": "exit", "max_tokens": 200}, "exited 2")
+		a.mustCall("terminal_send", args{"terminal": id, "enter": true, "wait_for": "exit", "max_tokens": 200}, "exited 2")
 		got := <-waits
-		got.fails(t, 1, `stopped by "Error \\d"`)
+		got.mustFail(t, 1, `stopped by "Error \\d"`)
 		got = w.gateway("read", id, "--match", "error:", "--context", "1")
 		require.Zero(t, got.status, got.err)
 		require.Contains(t, got.out, "60: "+failure) // the typed empty line is line 0
@@ -83,17 +83,17 @@ func TestAnEndedProgramIsRead(t *testing.T) {
 		{"killed", "seq -f 'row %g' 5000; kill -9 $$", "exited by SIGKILL"},
 		{"on the alternate screen", `seq -f 'row %g' 5000; printf '\033[?1049hfull screen'; exit 3`, "exited 3"},
 	} {
-		id, out := a.runs(args{"program": "bash", "args": []string{"-c", c.script}, "wait_for": "exit", "max_tokens": 500}, c.wanted, "of the history")
+		id, out := a.runProgram(args{"program": "bash", "args": []string{"-c", c.script}, "wait_for": "exit", "max_tokens": 500}, c.wanted, "of the history")
 		require.NotContains(t, out, "full screen", c.name)
-		a.good("terminal_read", args{"terminal": id, "view": "history", "start": 0, "lines": 2}, "row 1\nrow 2\n")
-		a.good("terminal_read", args{"terminal": id, "view": "history", "start": 3000, "lines": 1}, "row 3001\n")
-		a.good("terminal_read", args{"terminal": id, "view": "history", "match": "^row 4321$"}, "4320: row 4321")
-		a.good("terminal_wait", args{"terminal": id, "for": "exit"}, c.wanted)
-		a.fails("terminal_send", args{"terminal": id, "text": "x"}, "what it printed can be read")
-		a.good("terminal_close", args{"terminal": id}, "no longer kept")
-		a.fails("terminal_close", args{"terminal": id})
+		a.mustCall("terminal_read", args{"terminal": id, "view": "history", "start": 0, "lines": 2}, "row 1\nrow 2\n")
+		a.mustCall("terminal_read", args{"terminal": id, "view": "history", "start": 3000, "lines": 1}, "row 3001\n")
+		a.mustCall("terminal_read", args{"terminal": id, "view": "history", "match": "^row 4321$"}, "4320: row 4321")
+		a.mustCall("terminal_wait", args{"terminal": id, "for": "exit"}, c.wanted)
+		a.mustFail("terminal_send", args{"terminal": id, "text": "x"}, "what it printed can be read")
+		a.mustCall("terminal_close", args{"terminal": id}, "no longer kept")
+		a.mustFail("terminal_close", args{"terminal": id})
 	}
-	a.good("terminal_list", nil, "there are no terminals")
+	a.mustCall("terminal_list", nil, "there are no terminals")
 
 	s := w.terminal(80, 24)
 	s.run(`proxy --agent bash -c "seq -f 'row %g' 300; read -r; echo last words"`)
@@ -104,7 +104,7 @@ func TestAnEndedProgramIsRead(t *testing.T) {
 	a.good("terminal_wait", args{"terminal": id, "for": "exit"}, "exited 0", "row 1\n", "row 300\n", "last words")
 	a.good("terminal_read", args{"terminal": id, "view": "history", "match": "row 17"}, "11 lines match", "16: row 17\n")
 	require.Zero(t, w.gateway("hide", id).status)
-	a.fails("terminal_read", args{"terminal": id, "view": "history", "match": "row 17"}, "the user has hidden the screen")
+	a.mustFail("terminal_read", args{"terminal": id, "view": "history", "match": "row 17"}, "the user has hidden the screen")
 	require.Zero(t, w.gateway("close", id).status)
 	require.NotContains(t, w.gateway("ls").out, id)
 }
@@ -118,14 +118,14 @@ func TestEndedProgramsOutliveTheirGateway(t *testing.T) {
 	s.wait("row 300")
 	id := w.session()
 	a := w.agent("claude", eras[1])
-	earlier, _ := a.runs(args{"program": "seq", "args": []string{"100"}, "wait_for": "exit"}, "exited 0")
-	a.good("terminal_read", args{"terminal": id}, "row 300")
+	earlier, _ := a.runProgram(args{"program": "seq", "args": []string{"100"}, "wait_for": "exit"}, "exited 0")
+	a.mustCall("terminal_read", args{"terminal": id}, "row 300")
 	s.press("Enter")
 	require.Equal(t, 4, s.status())
 	w.until(func() bool { return len(w.sessions()) == 2 }, func() string { return w.gateway("ls").out })
-	a.good("terminal_read", args{"terminal": id, "view": "history", "start": 0, "lines": 2}, "row 1\nrow 2\n", "exited 4")
-	a.good("terminal_read", args{"terminal": earlier, "view": "history", "match": "^17$"}, "16: 17")
-	a.good("terminal_close", args{"terminal": earlier}, "no longer kept")
+	a.mustCall("terminal_read", args{"terminal": id, "view": "history", "start": 0, "lines": 2}, "row 1\nrow 2\n", "exited 4")
+	a.mustCall("terminal_read", args{"terminal": earlier, "view": "history", "match": "^17$"}, "16: 17")
+	a.mustCall("terminal_close", args{"terminal": earlier}, "no longer kept")
 }
 
 // A program's output survives when no client is connected at its end, and when the serving process
@@ -141,20 +141,20 @@ func TestEndedProgramsOutliveWhoServes(t *testing.T) {
 	got := w.gateway("run", "--", "bash", "-c", "seq -f 'row %g' 300; exit 3")
 	require.Equal(t, 3, got.status, got.err)
 	id := strings.TrimSpace(got.out)
-	require.Contains(t, w.good("ls"), "exited 3")
-	require.Contains(t, w.good("read", id, "--match", "^row 17$"), "16: row 17")
+	require.Contains(t, w.mustGateway("ls"), "exited 3")
+	require.Contains(t, w.mustGateway("read", id, "--match", "^row 17$"), "16: row 17")
 
 	a := w.agent("claude", eras[1])
-	a.good("terminal_read", args{"terminal": id, "view": "history", "match": "^row 17$"}, "16: row 17")
-	other, _ := a.runs(args{"program": "seq", "args": []string{"100"}, "wait_for": "exit"}, "exited 0")
+	a.mustCall("terminal_read", args{"terminal": id, "view": "history", "match": "^row 17$"}, "16: row 17")
+	other, _ := a.runProgram(args{"program": "seq", "args": []string{"100"}, "wait_for": "exit"}, "exited 0")
 	w.until(func() bool {
 		files, _ := filepath.Glob(filepath.Join(dir, "ended", "*"))
 		return len(files) == 2 && filepath.Ext(files[0]) != ".new" && filepath.Ext(files[1]) != ".new" // a file still being written
 	}, func() string { return "it is not kept" })
 	require.NoError(t, a.cmd.Process.Kill())
-	require.Contains(t, w.good("read", other, "--match", "^17$"), "16: 17")
-	w.good("close", other)
-	w.good("close", id)
+	require.Contains(t, w.mustGateway("read", other, "--match", "^17$"), "16: 17")
+	w.mustGateway("close", other)
+	w.mustGateway("close", id)
 	require.NoDirExists(t, filepath.Join(dir, "ended"))
 	require.Equal(t, 5, w.gateway("ls").status, "nothing runs, and nothing is kept")
 }

@@ -31,7 +31,7 @@ func TestEveryEndTellsBothSides(t *testing.T) {
 		{
 			name: "release", notice: "codex gives the keyboard back: “look at line 3”", told: "you gave the keyboard back",
 			end: func(_ *world, _ *terminal, a *agent, _ string) {
-				a.good("terminal_release", args{"note": "look at\u202e line 3"}, "released")
+				a.mustCall("terminal_release", args{"note": "look at\u202e line 3"}, "released")
 			},
 		},
 		{
@@ -46,25 +46,25 @@ func TestEveryEndTellsBothSides(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t)
 			s := w.terminal(100, 24)
-			proxy := s.listen("--agent --grant drive " + c.flags)
+			proxy := s.runListener("--agent --grant drive " + c.flags)
 			id := w.session()
 			a := w.agent("codex", eras[1])
 			with := args{"reason": "test"}
 			if c.seconds > 0 {
 				with["seconds"] = c.seconds
 			}
-			a.good("terminal_request_control", with, "granted")
-			s.titled("[codex drives]")
-			a.good("terminal_send", args{"text": "abc", "settle_ms": 0})
-			w.listens("heard", "abc") // what the program has not read is dropped with the grant
+			a.mustCall("terminal_request_control", with, "granted")
+			s.waitTitle("[codex drives]")
+			a.mustCall("terminal_send", args{"text": "abc", "settle_ms": 0})
+			w.waitHeard("heard", "abc") // what the program has not read is dropped with the grant
 			c.end(w, s, a, proxy)
 			s.wait(c.notice)
-			s.titled("[observed]")
-			w.keyboard(id, "user")
+			s.waitTitle("[observed]")
+			w.waitKeyboard(id, "user")
 			require.NotContains(t, s.screen(), "left on the line", "a program that reads keys has no line")
-			said := a.fails("terminal_send", args{"text": "late"}, c.told, "terminal_request_control", "nothing changed since rev")
+			said := a.mustFail("terminal_send", args{"text": "late"}, c.told, "terminal_request_control", "nothing changed since rev")
 			require.NotContains(t, said, "left on the line")
-			s.quits("mine\x04")
+			s.quitProgram("mine\x04")
 			require.Equal(t, "abcmine\x04", w.content("heard"))
 		})
 	}
@@ -74,21 +74,21 @@ func TestEveryEndTellsBothSides(t *testing.T) {
 func TestALostLinkEndsTheGrant(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(110, 24)
-	gateway := w.serves("gateway", eras[1])
-	s.listen("--agent --grant drive")
+	gateway := w.servingAgent("gateway", eras[1])
+	s.runListener("--agent --grant drive")
 	id := w.session()
 	a := w.agent("codex", eras[1])
-	a.good("terminal_request_control", args{"reason": "test"}, "granted")
-	a.good("terminal_send", args{"text": "abc", "settle_ms": 0})
-	w.listens("heard", "abc")
-	s.titled("[codex drives]")
+	a.mustCall("terminal_request_control", args{"reason": "test"}, "granted")
+	a.mustCall("terminal_send", args{"text": "abc", "settle_ms": 0})
+	w.waitHeard("heard", "abc")
+	s.waitTitle("[codex drives]")
 	w.kill(strconv.Itoa(gateway.cmd.Process.Pid), syscall.SIGKILL)
 	s.waitShown("codex disconnected: the keyboard is yours")
 	w.until(func() bool { ids := w.sessions(); return len(ids) == 1 && ids[0].State == "running" }, func() string { return "the session does not come back" })
-	s.titled("[observed]")
-	w.keyboard(id, "user")
-	a.fails("terminal_send", args{"text": "late"}, "terminal_request_control")
-	s.quits("mine\x04")
+	s.waitTitle("[observed]")
+	w.waitKeyboard(id, "user")
+	a.mustFail("terminal_send", args{"text": "late"}, "terminal_request_control")
+	s.quitProgram("mine\x04")
 	require.Equal(t, "abcmine\x04", w.content("heard"))
 }
 
@@ -96,15 +96,15 @@ func TestALostLinkEndsTheGrant(t *testing.T) {
 func TestTheProgramsEndEndsTheGrant(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(100, 24)
-	a := w.serves("codex", eras[1])
-	s.listen("--agent --grant drive")
+	a := w.servingAgent("codex", eras[1])
+	s.runListener("--agent --grant drive")
 	id := w.session()
-	a.good("terminal_request_control", args{"reason": "test"}, "granted")
-	waiting := a.start("terminal_wait", args{"terminal": id, "for": "text", "value": "never", "timeout_ms": 40000})
-	s.quits("\x04")
-	got := w.answered(waiting)
+	a.mustCall("terminal_request_control", args{"reason": "test"}, "granted")
+	waiting := a.startCall("terminal_wait", args{"terminal": id, "for": "text", "value": "never", "timeout_ms": 40000})
+	s.quitProgram("\x04")
+	got := w.waitAnswer(waiting)
 	require.Contains(t, got.text, "no match: the program ended first")
-	a.fails("terminal_send", args{"terminal": id, "text": "late"}, "ended with exit status 0", "terminal_read shows the last screen")
-	a.good("terminal_read", args{"terminal": id}, "listening", "exited 0")
+	a.mustFail("terminal_send", args{"terminal": id, "text": "late"}, "ended with exit status 0", "terminal_read shows the last screen")
+	a.mustCall("terminal_read", args{"terminal": id}, "listening", "exited 0")
 	require.NotContains(t, s.title(), "codex")
 }

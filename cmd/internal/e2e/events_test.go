@@ -12,7 +12,7 @@ import (
 // programs.
 func TestProgramsForEvents(t *testing.T) {
 	w := newWorld(t)
-	w.configures(`[[on]]
+	w.writeConfig(`[[on]]
 event = ["asked", "granted", "waiting", "ended", "exit"]
 run = ["sh", "-c", 'echo SPILT; echo SPILT >&2; echo "$TERMINALPROXY_EVENT $TERMINALPROXY_SESSION [$TERMINALPROXY_AGENT] $TERMINALPROXY_REASON$TERMINALPROXY_STATUS" >> ` + w.path("told") + `']
 
@@ -20,16 +20,16 @@ run = ["sh", "-c", 'echo SPILT; echo SPILT >&2; echo "$TERMINALPROXY_EVENT $TERM
 event = ["asked", "exit"]
 run = ["sh", "-c", 'while [ ! -e ` + w.path("over") + ` ]; do sleep 0.1; done']
 `)
-	require.Contains(t, w.good("config"), "\n[[on]]\nevent = [\"asked\", \"exit\"]")
+	require.Contains(t, w.mustGateway("config"), "\n[[on]]\nevent = [\"asked\", \"exit\"]")
 	s := w.terminal(100, 16)
-	id := s.bash("")
+	id := s.runBash("")
 	told := func(lines ...string) {
 		t.Helper()
 		want := strings.Join(lines, "\n") + "\n"
 		w.until(func() bool { return w.content("told") == want }, func() string { return w.content("told") + "\nis not\n" + want + w.content("log") })
 	}
 	asking := w.start("gateway", "request", id, "--level", "type", "--reason", "$(touch bad)", "--as", "codex")
-	s.asked()
+	s.waitQuestion()
 	lines := []string{"asked " + id + " [codex] "}
 	told(lines...)
 	s.answer("C-g")
@@ -40,13 +40,13 @@ run = ["sh", "-c", 'while [ ! -e ` + w.path("over") + ` ]; do sleep 0.1; done']
 	s.wait(heldKeys)
 	lines = append(lines, "waiting "+id+" [codex] ")
 	told(lines...)
-	s.lets("C-g")
+	s.releaseHeld("C-g")
 	require.Zero(t, sending.wait().status)
-	w.good("release", id, "--as", "codex")
+	w.mustGateway("release", id, "--as", "codex")
 	lines = append(lines, "ended "+id+" [codex] released")
 	told(lines...)
 	refused := w.start("gateway", "request", id, "--reason", "once more", "--as", "codex")
-	s.asked()
+	s.waitQuestion()
 	lines = append(lines, "asked "+id+" [codex] ")
 	told(lines...)
 	s.answer(`C-\`)
@@ -66,7 +66,7 @@ func TestNoProgramsOfAProject(t *testing.T) {
 	w.write("config.toml", "[[on]]\nevent = 'exit'\nrun = ['touch', '"+w.path("bad")+"']\n")
 	got := w.do("proxy", "--agent", "true")
 	require.Equal(t, result{}, got)
-	w.configures("[[on]]\nevent = 'exit'\nrun = ['touch', '" + w.path("bad") + "']\n[[on]]\nevent = 'exit'\nrun = ['./x']\n")
+	w.writeConfig("[[on]]\nevent = 'exit'\nrun = ['touch', '" + w.path("bad") + "']\n[[on]]\nevent = 'exit'\nrun = ['./x']\n")
 	got = w.do("proxy", "--agent", "true")
 	require.Zero(t, got.status)
 	require.Contains(t, got.err, `config.toml:6: [[on]] run: "./x" depends on the directory; using the built-in defaults`)

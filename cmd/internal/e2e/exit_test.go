@@ -58,7 +58,7 @@ func TestExitStatusIsTheProgramsOrSaysWhatFailedR60(t *testing.T) {
 		{"proxy --nope true", 2, "proxy: unknown flag: --nope"},
 	}
 	for _, tt := range tests {
-		screen, status := s.does(tt.line)
+		screen, status := s.runToEnd(tt.line)
 		require.Equal(t, tt.status, status, "%s\n%s", tt.line, screen)
 		require.Contains(t, screen, tt.screen, tt.line)
 		require.Equal(t, plainModes, s.format(modes), tt.line)
@@ -91,14 +91,14 @@ func TestAProcessInTheBackgroundDoesNotHoldTheSessionR60(t *testing.T) {
 	s := w.terminal(100, 24)
 	s.run("proxy bash -c 'sleep 1000 & echo back=$!; exit 4'")
 	require.Equal(t, 4, s.status())
-	w.gone(s.match(`back=(\d+)`)) // the kernel hangs up on it
+	w.waitGone(s.match(`back=(\d+)`)) // the kernel hangs up on it
 
 	s.run("proxy bash -c 'trap \"\" HUP; sleep 1000 & echo deaf=$!; exit 6'")
 	require.Equal(t, 6, s.status())
 	require.Contains(t, s.screen(), "proxy: background processes still held the terminal")
 	deaf := s.match(`deaf=(\d+)`)
 	w.kill(deaf, syscall.SIGTERM)
-	w.gone(deaf)
+	w.waitGone(deaf)
 
 	// The program ends only when the other process has left its session (proc(5), stat).
 	s.run(`proxy bash -c 'setsid sleep 1000 > /dev/null 2>&1 < /dev/null & until [ "$(cut -d" " -f6 /proc/$!/stat)" = $! ]; do :; done; echo away=$!; exit 5'`)
@@ -106,7 +106,7 @@ func TestAProcessInTheBackgroundDoesNotHoldTheSessionR60(t *testing.T) {
 	require.NotContains(t, s.screen(), "still held the terminal")
 	away := s.match(`away=(\d+)`)
 	w.kill(away, syscall.SIGTERM) // it has a session of its own, so it still runs; otherwise this fails
-	w.gone(away)
+	w.waitGone(away)
 }
 
 func TestSignalsToTheProxyEndAProgramThatIgnoresThemR60(t *testing.T) {
@@ -119,7 +119,7 @@ func TestSignalsToTheProxyEndAProgramThatIgnoresThemR60(t *testing.T) {
 			pid := s.match(`pid=(\d+)`)
 			w.kill(aboveLeader(s.match(`proxy=(\d+)`)), sig)
 			require.Equal(t, 128+9, s.status())
-			w.gone(pid)
+			w.waitGone(pid)
 			require.Equal(t, plainModes, s.format(modes))
 		})
 	}
@@ -128,13 +128,13 @@ func TestSignalsToTheProxyEndAProgramThatIgnoresThemR60(t *testing.T) {
 func TestSignalsToTheProxyEndAnEditorAtOnceR60(t *testing.T) {
 	w := newWorld(t, "vim")
 	s := w.terminal(80, 24)
-	s.does("stty -g > before")
+	s.runToEnd("stty -g > before")
 	s.run("echo $BASHPID > shell; proxy vim -u NONE -n notes.txt")
 	s.wait("notes.txt")
 	w.kill(childOf(t, strings.TrimSpace(w.content("shell"))), syscall.SIGTERM)
 	require.NotZero(t, s.status())
 	require.Equal(t, plainModes, s.format(modes))
-	s.does("stty -g > after")
+	s.runToEnd("stty -g > after")
 	require.Equal(t, w.content("before"), w.content("after"))
 }
 
@@ -166,8 +166,8 @@ func TestClosingTheWindowLeavesNoProcessBehindR60(t *testing.T) {
 			s.run("proxy --agent " + program)
 			pid, proxy := s.match(`pid=(\d+)`), aboveLeader(s.match(`proxy=(\d+)`))
 			s.close()
-			w.gone(pid)
-			w.gone(proxy) // newWorld checks that no other process is left, and no socket
+			w.waitGone(pid)
+			w.waitGone(proxy) // newWorld checks that no other process is left, and no socket
 		})
 	}
 }

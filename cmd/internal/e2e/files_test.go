@@ -42,25 +42,25 @@ func TestProgramsHaveTheUsersLimitOfOpenFiles(t *testing.T) {
 			w := newWorld(t)
 			script := w.writeScript("limit", "#!/bin/sh\nulimit -Sn >> "+w.path("limits")+"\n")
 			if c.config != "" {
-				w.configures(strings.ReplaceAll(c.config, "%", script))
+				w.writeConfig(strings.ReplaceAll(c.config, "%", script))
 			}
 			for _, name := range c.more {
 				require.NoError(t, os.MkdirAll(w.path("fakes"), 0o700))
 				require.NoError(t, os.Symlink(script, w.path("fakes/"+name)))
 			}
 			s := w.terminal(100, 24)
-			s.does("ulimit -Sn " + limit)
+			s.runToEnd("ulimit -Sn " + limit)
 			s.run(`PATH="` + w.path("fakes") + `:$PATH"; ` + strings.ReplaceAll(c.run, "%", script))
 			if c.asks {
 				asking := w.start("gateway", "request", w.session(), "--reason", "to see", "--as", "codex")
-				s.asked()
-				w.listens("limits", `\d\n$`)
+				s.waitQuestion()
+				w.waitHeard("limits", `\d\n$`)
 				s.answer(`C-\`)
 				asking.wait()
 				s.press("Enter")
 			}
 			s.status()
-			w.listens("limits", `\d\n$`)
+			w.waitHeard("limits", `\d\n$`)
 			require.Empty(t, strings.ReplaceAll(w.content("limits"), limit+"\n", ""))
 		})
 	}

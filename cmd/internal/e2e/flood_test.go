@@ -48,8 +48,8 @@ func TestAFloodOnThePage(t *testing.T) {
 	b := browser.Chromium(t)
 	w := newWorld(t, "vim")
 	s, o := w.terminal(100, 30), w.terminal(100, 30)
-	id := s.bash("")
-	_, link := o.opens(id)
+	id := s.runBash("")
+	_, link := o.openPage(id)
 	b.Before(meter)
 	b.Do(chromedp.Navigate(link))
 	b.Until(browser.Text(".session .sheet") + ".includes('$')")
@@ -69,7 +69,7 @@ func TestAFloodOnThePage(t *testing.T) {
 	}
 	for _, flood := range []string{"plain plain plain plain", "colours colours"} {
 		var late []float64
-		took := draws(b, flood, func() {
+		took := measureDrawing(b, flood, func() {
 			for range turns {
 				browser.JS[bool](b, "seen = {}, true")
 				s.typed("clear; cat " + flood + "; echo END$(date +%s%3N).\n")
@@ -83,7 +83,7 @@ func TestAFloodOnThePage(t *testing.T) {
 	if *figures {
 		s.typed("vim -u NONE -n plain\n")
 		b.Until(browser.Text(".session .sheet") + ".includes('All') || " + browser.Text(".session .sheet") + ".includes('000005')")
-		t.Log(draws(b, "vim scrolls", func() {
+		t.Log(measureDrawing(b, "vim scrolls", func() {
 			for range 100 {
 				s.press("C-e")
 				time.Sleep(40 * time.Millisecond)
@@ -97,9 +97,9 @@ func TestAFloodOnThePage(t *testing.T) {
 	require.Zero(t, o.status())
 }
 
-// draws measures what a browser receives and spends while do runs. No screen ever waits behind
-// another one.
-func draws(b *browser.Tab, name string, do func()) string {
+// measureDrawing measures what a browser receives and spends while do runs. No screen ever waits
+// behind another one.
+func measureDrawing(b *browser.Tab, name string, do func()) string {
 	b.T.Helper()
 	browser.JS[bool](b, `Object.assign(wire, {rows: 0, acks: 0, most: 0, bytes: 0}), true`)
 	cpu, began := chromium(), time.Now()

@@ -27,14 +27,14 @@ func TestTheGrantKeyInForce(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			w.configures("[proxy]\n" + c.config + "\n")
+			w.writeConfig("[proxy]\n" + c.config + "\n")
 			s := w.terminal(120, 24)
 			s.run("env " + c.env + " proxy --agent " + c.flags + " listener heard")
 			s.match(`listening proxy=(\d+) `)
 			id := w.session()
 			asking := w.start("gateway", "request", id, "--as", "codex", "--reason", "to test")
 			s.wait(c.allows + " allows · " + c.refuses + " refuses")
-			s.presses(c.key, c.allows+" allows")
+			s.pressWhile(c.key, c.allows+" allows")
 			s.wait("codex drives for 10 min. " + c.refuses + " takes the keyboard back at once")
 			require.Zero(t, asking.wait().status)
 			s.press(c.reclaim)
@@ -52,7 +52,7 @@ func TestTheGrantKeyInForce(t *testing.T) {
 func TestAnotherKeyGivesNothing(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(120, 24)
-	s.listen("--agent --grant-key ctrl-]")
+	s.runListener("--agent --grant-key ctrl-]")
 	id := w.session()
 	asking := w.start("gateway", "request", id, "--as", "codex", "--reason", "to test")
 	s.wait("Ctrl+] allows")
@@ -83,7 +83,7 @@ func TestGrantKeyInTheNewEncodings(t *testing.T) {
 		t.Run(c.flags+strings.TrimPrefix(c.press, "\x1b"), func(t *testing.T) {
 			w := newWorld(t)
 			s := w.terminal(120, 24)
-			s.listen("--agent " + c.flags)
+			s.runListener("--agent " + c.flags)
 			asking := w.start("gateway", "request", w.session(), "--as", "codex", "--reason", "to test")
 			s.wait(" allows · ")
 			s.typed("\x1b[103;5:3u\x1b[93;5:3u")
@@ -96,7 +96,7 @@ func TestGrantKeyInTheNewEncodings(t *testing.T) {
 				<-pause.C
 			}
 			require.Zero(t, asking.wait().status)
-			s.titled("[codex drives]")
+			s.waitTitle("[codex drives]")
 		})
 	}
 }
@@ -113,23 +113,23 @@ func TestTheQuestionNamesTheKeyOfTheWindow(t *testing.T) {
 	asks := func(s *terminal, allows string) {
 		asking := w.start("gateway", "request", id, "--as", "codex", "--reason", "to test")
 		s.wait(allows)
-		s.presses("C-g", allows)
+		s.pressWhile("C-g", allows)
 		require.Zero(t, asking.wait().status)
 		s.press(`C-\`)
 		s.wait("the keyboard is yours")
 		s.waitGone("the keyboard is yours")
 	}
 	asks(s, "Ctrl+Alt+G allows")
-	s.leaves(id)
+	s.detach(id)
 	s = w.terminal(100, 20)
-	s.comes(id, "listening")
-	w.shown(id)
+	s.waitAttached(id, "listening")
+	w.waitForWindow(id)
 	asks(s, "Ctrl+G allows")
-	s.leaves(id)
+	s.detach(id)
 	s = w.terminal(100, 20)
 	s.run("stty -g > before; env -u TMUX TERM_PROGRAM=vscode gateway attach " + id)
 	s.wait("listening")
-	w.shown(id)
+	w.waitForWindow(id)
 	asks(s, "Ctrl+Alt+G allows")
-	s.quits("\x04")
+	s.quitProgram("\x04")
 }

@@ -32,7 +32,7 @@ func TestTheQuestionLeavesNoTrace(t *testing.T) {
 			s := w.terminal(100, 16)
 			w.write("long.txt", longText(60))
 			if at.needs == "man" {
-				if _, status := s.does("man -w bash > /dev/null 2>&1"); status != 0 {
+				if _, status := s.runToEnd("man -w bash > /dev/null 2>&1"); status != 0 {
 					t.Skip("there is no manual page of bash")
 				}
 			}
@@ -45,10 +45,10 @@ func TestTheQuestionLeavesNoTrace(t *testing.T) {
 				s.wait("not yet sent")
 			}
 			id := w.session()
-			w.good("wait", id, "--idle", "300ms")
+			w.mustGateway("wait", id, "--idle", "300ms")
 			before, cursor := s.colours(), s.format("#{cursor_x},#{cursor_y} #{cursor_flag}")
 			asking := w.start("gateway", "request", id, "--reason", "see whether it leaves a trace")
-			s.asked()
+			s.waitQuestion()
 			require.Equal(t, cursor, s.format("#{cursor_x},#{cursor_y} #{cursor_flag}"), "while the line is there")
 			s.press(`C-\`)
 			s.waitGone("Ctrl+G")
@@ -58,7 +58,7 @@ func TestTheQuestionLeavesNoTrace(t *testing.T) {
 			s.waitGone("is refused")
 			require.Equal(t, before, s.colours())
 			require.Equal(t, cursor, s.format("#{cursor_x},#{cursor_y} #{cursor_flag}"))
-			s.titled("[observed]")
+			s.waitTitle("[observed]")
 		})
 	}
 }
@@ -93,20 +93,20 @@ func TestTheQuestionStaysWhileTopRefreshes(t *testing.T) {
 	require.NotContains(t, s.screen(), "Ctrl+")
 	process := regexp.MustCompile(`^ *\d+ \S+ .*\d+:\d\d\.\d\d |^$`)
 	s.see("top's own bottom row", func(string) bool { return process.MatchString(s.bottom()) })
-	s.quits("q")
+	s.quitProgram("q")
 }
 
 func TestTheUserGrantsAndRefuses(t *testing.T) {
-	w, s, id := listening(t, 120, 24, "--agent")
-	s.gives(id, "--reason", "try", "--as", "codex")
+	w, s, id := startListener(t, 120, 24, "--agent")
+	s.grantControl(id, "--reason", "try", "--as", "codex")
 	s.waitShown(`codex drives for 10 min. Ctrl+\ takes the keyboard back at once`)
-	w.good("send", id, "--as", "codex", "--text", "typed by codex")
-	require.Equal(t, "typed by codex", w.listens("heard", "codex$"))
+	w.mustGateway("send", id, "--as", "codex", "--text", "typed by codex")
+	require.Equal(t, "typed by codex", w.waitHeard("heard", "codex$"))
 	s.press(`C-\`)
 	s.waitShown("the keyboard is yours: codex is stopped")
 	got := w.gateway("send", id, "--as", "codex", "--text", "more")
-	got.fails(t, 4, "took the keyboard back")
-	s.quits("mine\x04")
+	got.mustFail(t, 4, "took the keyboard back")
+	s.quitProgram("mine\x04")
 	require.Equal(t, "typed by codexmine\x04", w.content("heard"), "neither Ctrl+G nor Ctrl+\\ nor a refused byte")
 }
 
@@ -114,10 +114,10 @@ func TestTheUserGrantsAndRefuses(t *testing.T) {
 func TestNoAgentByteAfterReclaimInAFlood(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(100, 24)
-	s.listen("--agent --grant drive --yield 0s")
+	s.runListener("--agent --grant drive --yield 0s")
 	w.session()
 	a := w.agent("flooder", eras[1])
-	a.good("terminal_request_control", args{"reason": "flood"}, "granted")
+	a.mustCall("terminal_request_control", args{"reason": "flood"}, "granted")
 	grows := func(by int) {
 		from := len(w.content("heard"))
 		w.until(func() bool { return len(w.content("heard")) >= from+by }, func() string { return "the flood has stopped" })
@@ -127,13 +127,13 @@ func TestNoAgentByteAfterReclaimInAFlood(t *testing.T) {
 		grows(20_000)
 		s.press(`C-\`)
 		s.typed("uuu")
-		got := w.answered(told)
+		got := w.waitAnswer(told)
 		require.True(t, got.fails)
 		require.Contains(t, got.text, "the user took the keyboard back")
-		a.fails("terminal_send", args{"text": "AAA"}, "terminal_request_control")
+		a.mustFail("terminal_send", args{"text": "AAA"}, "terminal_request_control")
 		w.until(func() bool { return strings.HasSuffix(w.content("heard"), "Auuu") },
 			func() string { return fmt.Sprintf("round %d: not the user's keys at the end of what it read", round) })
-		a.given(s, "flood again")
+		a.obtainGrant(s, "flood again")
 	}
 	heard := w.content("heard")
 	require.Equal(t, 3, strings.Count(heard, "uuu"))
@@ -144,29 +144,29 @@ func TestNoAgentByteAfterReclaimInAFlood(t *testing.T) {
 func TestTheUsersKeysPauseTheAgentAndArriveWhole(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(100, 24)
-	s.listen("--agent --grant drive")
+	s.runListener("--agent --grant drive")
 	w.session()
 	a := w.agent("codex", eras[0])
-	a.good("terminal_request_control", args{"reason": "type on"}, "granted")
+	a.mustCall("terminal_request_control", args{"reason": "type on"}, "granted")
 	ended := w.flood(a)
 	w.until(func() bool { return len(w.content("heard")) > 3000 }, func() string { return w.content("heard") })
 	s.typed("MY WORDS")
-	w.listens("heard", "MY WORDS")
-	s.titled("[codex paused]")
+	w.waitHeard("heard", "MY WORDS")
+	s.waitTitle("[codex paused]")
 	require.Regexp(t, `^A+MY WORDS$`, w.content("heard"), "it waits")
-	w.listens("heard", `MY WORDSA{600}`) // and continues
+	w.waitHeard("heard", `MY WORDSA{600}`) // and continues
 	s.press(`C-\`)
 	<-ended
 }
 
 func TestGrantDriveIsForTheFirstThatAsks(t *testing.T) {
-	w, s, id := listening(t, 120, 24, "--agent --grant drive")
-	w.granted(id, "--as", "first")
+	w, s, id := startListener(t, 120, 24, "--agent --grant drive")
+	w.requestGrant(id, "--as", "first")
 	busy := w.gateway("request", id, "--reason", "me too", "--as", "second")
 	require.Equal(t, 1, busy.status)
 	require.Contains(t, busy.err, "another agent has the keyboard or is asking for it (first)")
 	require.Equal(t, 4, w.gateway("send", id, "--as", "second", "--text", "x").status)
-	w.good("release", id, "--as", "first")
+	w.mustGateway("release", id, "--as", "first")
 	s.waitShown("first gives the keyboard back")
 	asking := w.start("gateway", "request", id, "--reason", "now me", "--as", "second")
 	s.answer(`C-\`)
@@ -174,10 +174,10 @@ func TestGrantDriveIsForTheFirstThatAsks(t *testing.T) {
 }
 
 func TestWithoutALineTheTitleAsks(t *testing.T) {
-	w, s, id := listening(t, 100, 24, "--agent --no-notice")
+	w, s, id := startListener(t, 100, 24, "--agent --no-notice")
 	before := s.colours()
 	asking := w.start("gateway", "request", id, "--reason", "quietly", "--as", "codex")
-	s.titled(`[codex asks to drive for 10 min: Ctrl+G allows, Ctrl+\ refuses]`)
+	s.waitTitle(`[codex asks to drive for 10 min: Ctrl+G allows, Ctrl+\ refuses]`)
 	require.Equal(t, before, s.colours())
 	w.until(func() bool { // a key too soon is an accident
 		s.press("C-g")
@@ -188,13 +188,13 @@ func TestWithoutALineTheTitleAsks(t *testing.T) {
 }
 
 func TestTheMenu(t *testing.T) {
-	w, s, id := listening(t, 120, 24, "--agent")
+	w, s, id := startListener(t, 120, 24, "--agent")
 	before := s.colours()
 	s.press(`C-\`)
 	s.waitShown("no agent has the keyboard")
 	s.typed("x")
 	s.waitGone("no agent has the keyboard")
-	require.Equal(t, "x", w.listens("heard", "x"), "any other key closes and reaches the program")
+	require.Equal(t, "x", w.waitHeard("heard", "x"), "any other key closes and reaches the program")
 	require.Equal(t, before, s.colours())
 
 	// Once the line can be read, the second press of the key reaches the program.
@@ -208,15 +208,15 @@ func TestTheMenu(t *testing.T) {
 			s.press(`C-\`)
 		}
 	}
-	require.Equal(t, "x\x1c", w.listens("heard", "\x1c"))
+	require.Equal(t, "x\x1c", w.waitHeard("heard", "\x1c"))
 	require.Equal(t, before, s.colours())
 
 	s.press(`C-\`)
 	s.answerMenu("C-g")
 	s.wait("the next agent that asks will drive")
-	w.granted(id, "--as", "codex")
-	w.good("send", id, "--as", "codex", "--text", "y")
-	require.Equal(t, "x\x1cy", w.listens("heard", "y"))
+	w.requestGrant(id, "--as", "codex")
+	w.mustGateway("send", id, "--as", "codex", "--text", "y")
+	require.Equal(t, "x\x1cy", w.waitHeard("heard", "y"))
 }
 
 // answerMenu presses a key until the menu is gone.
@@ -239,14 +239,14 @@ func TestSignalsReclaimR9(t *testing.T) {
 		t.Run(sig.String(), func(t *testing.T) {
 			w := newWorld(t)
 			s := w.terminal(100, 24)
-			proxy := s.listen("--agent --grant drive")
+			proxy := s.runListener("--agent --grant drive")
 			id := w.session()
-			w.granted(id, "--as", "codex")
-			s.titled("[codex drives]")
+			w.requestGrant(id, "--as", "codex")
+			s.waitTitle("[codex drives]")
 			w.kill(proxy, sig)
 			s.waitShown("the keyboard is yours: codex is stopped")
 			require.Equal(t, 4, w.gateway("send", id, "--as", "codex", "--text", "x").status)
-			s.quits("mine\x04")
+			s.quitProgram("mine\x04")
 			require.Equal(t, "mine\x04", w.content("heard"))
 		})
 	}
@@ -282,11 +282,11 @@ func TestAProxyInAProxy(t *testing.T) {
 	require.Contains(t, strings.Join(ids, " "), "inner-")
 	s.typed("both see this\n")
 	for _, id := range ids {
-		require.Contains(t, w.good("wait", id, "--text", "both see this"), "both see this")
+		require.Contains(t, w.mustGateway("wait", id, "--text", "both see this"), "both see this")
 	}
 	s.press("C-d")
 	require.Equal(t, []string{outer}, w.ids(1))
-	s.quits("exit\n")
+	s.quitProgram("exit\n")
 }
 
 // R2, R4, R5: the key takes the keyboard back in every encoding that programs switch on, and inside
@@ -303,13 +303,13 @@ func TestTheKeyReclaimsHoweverItComesR2R4R5(t *testing.T) {
 		"held":                  {strings.Repeat("\x1c", 30), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w, s, id := listening(t, 100, 24, "--agent --grant drive")
-			w.granted(id, "--as", "codex")
-			s.titled("[codex")
+			w, s, id := startListener(t, 100, 24, "--agent --grant drive")
+			w.requestGrant(id, "--as", "codex")
+			s.waitTitle("[codex")
 			s.bytes(c.sent)
 			s.waitShown("the keyboard is yours: codex is stopped")
 			require.NotContains(t, s.screen(), "no agent has the keyboard", "nor does the menu open")
-			s.quits("\x04")
+			s.quitProgram("\x04")
 			require.Equal(t, c.heard+"\x04", w.content("heard"))
 		})
 	}
@@ -317,23 +317,23 @@ func TestTheKeyReclaimsHoweverItComesR2R4R5(t *testing.T) {
 
 // R70: control ends with its agent, and so does a question.
 func TestWhatAnAgentHasGoesWithItR70(t *testing.T) {
-	w, s, id := listening(t, 100, 24, "--agent --grant drive")
+	w, s, id := startListener(t, 100, 24, "--agent --grant drive")
 	a := w.agent("codex", eras[1])
-	a.good("terminal_request_control", args{"reason": "drive"}, "granted")
-	s.titled("[codex drives]")
+	a.mustCall("terminal_request_control", args{"reason": "drive"}, "granted")
+	s.waitTitle("[codex drives]")
 	require.NoError(t, a.cmd.Process.Kill())
 	s.waitShown("codex disconnected: the keyboard is yours")
-	s.titled("[observed]")
-	w.keyboard(id, "user")
+	s.waitTitle("[observed]")
+	w.waitKeyboard(id, "user")
 	s.waitGone("codex disconnected")
 	before := s.colours()
 	a = w.agent("claude", eras[1])
-	a.start("terminal_request_control", args{"reason": "drive"})
-	s.asked()
+	a.startCall("terminal_request_control", args{"reason": "drive"})
+	s.waitQuestion()
 	require.NoError(t, a.cmd.Process.Kill())
 	s.waitShown("claude no longer asks")
-	require.False(t, s.questioned())
-	s.titled("[observed]")
+	require.False(t, s.hasQuestion())
+	s.waitTitle("[observed]")
 	s.waitGone("claude no longer asks")
 	require.Equal(t, before, s.colours())
 }

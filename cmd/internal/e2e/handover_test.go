@@ -15,23 +15,23 @@ import (
 func TestHandOverOfClaude(t *testing.T) {
 	clients(t)
 	w := newWorld(t)
-	c := w.chats(chatAgents[0])
+	c := w.newChat(chatAgents[0])
 	const id = "6f1f3c3e-5a5b-4c5d-8e9f-0123456789ab"
-	c.inItsInterface("--session-id "+id, "the first words", "THE FIRST ANSWER")
+	c.runInterface("--session-id "+id, "the first words", "THE FIRST ANSWER")
 
-	c.starts("--resume " + id)
+	c.start("--resume " + id)
 	c.s.wait("→ You:")
 	second := w.gateway("chat", "--resume", id, "me too")
 	require.Equal(t, 1, second.status)
 	require.Regexp(t, `the conversation `+id+` is open in gateway chat \(process \d+ on /dev/pts/\d+, since \d\d:\d\d\)\nhint: go on there, or end it there first`, second.err)
-	c.says("the second words")
+	c.say("the second words")
 	require.Contains(t, c.next().Text, "the first words")
-	c.answers(fakemodel.Turn{Say: "THE SECOND ANSWER"})
+	c.reply(fakemodel.Turn{Say: "THE SECOND ANSWER"})
 	c.s.wait("THE SECOND ANSWER")
 	c.s.press("C-d")
 	require.Zero(t, c.s.status())
 
-	r := c.inItsInterface("--resume "+id, "the third words", "THE THIRD ANSWER")
+	r := c.runInterface("--resume "+id, "the third words", "THE THIRD ANSWER")
 	require.Contains(t, r.Text, "the first words")
 	require.Contains(t, r.Text, "the second words")
 	files, err := filepath.Glob(w.path("claude/projects/*/*.jsonl"))
@@ -40,18 +40,18 @@ func TestHandOverOfClaude(t *testing.T) {
 	require.Equal(t, id+".jsonl", filepath.Base(files[0]))
 }
 
-// inItsInterface runs Claude Code's own interface for one prompt, and returns the question that the
+// runInterface runs Claude Code's own interface for one prompt, and returns the question that the
 // model received.
-func (c *chatting) inItsInterface(args, prompt, answer string) fakemodel.Request {
+func (c *chatting) runInterface(args, prompt, answer string) fakemodel.Request {
 	c.w.t.Helper()
-	c.s.anew(c.env + "claude " + args)
+	c.s.runAnew(c.env + "claude " + args)
 	c.s.wait("❯")
 	c.s.typed(prompt)
 	c.s.wait(prompt)
 	c.s.press("Enter")
 	r := c.next()
 	require.Contains(c.w.t, r.Text, prompt)
-	c.answers(fakemodel.Turn{Say: answer})
+	c.reply(fakemodel.Turn{Say: answer})
 	c.s.wait(answer)
 	c.s.wait("❯")
 	c.s.typed("/exit")
@@ -65,30 +65,30 @@ func (c *chatting) inItsInterface(args, prompt, answer string) fakemodel.Request
 func TestHandOverOfOpencode(t *testing.T) {
 	clients(t)
 	w := newWorld(t)
-	c := w.chats(chatAgentNamed("opencode"))
-	c.starts(`"the first words"`)
+	c := w.newChat(chatAgentNamed("opencode"))
+	c.start(`"the first words"`)
 	require.Contains(t, c.next().Text, "the first words")
-	c.answers(fakemodel.Turn{Say: "THE FIRST ANSWER"})
+	c.reply(fakemodel.Turn{Say: "THE FIRST ANSWER"})
 	id := c.s.match(`--resume (\S+)`)
 	require.Zero(t, c.s.status())
 
-	c.s.anew(c.env + "opencode --session " + id)
+	c.s.runAnew(c.env + "opencode --session " + id)
 	c.s.wait("THE FIRST ANSWER")
 	c.s.see("its prompt", func(string) bool { return strings.Contains(c.s.bottomRow(), "ctrl+p commands") })
 	c.s.typed("the second words")
 	c.s.wait("the second words")
 	c.s.press("Enter")
 	require.Contains(t, c.next().Text, "the second words")
-	c.answers(fakemodel.Turn{Say: "THE SECOND ANSWER"})
+	c.reply(fakemodel.Turn{Say: "THE SECOND ANSWER"})
 	c.s.wait("THE SECOND ANSWER")
 	c.s.see("the end of the turn", func(screen string) bool { return !strings.Contains(screen, "esc interrupt") })
 	c.s.press("C-c")
 	c.s.status()
 
-	c.starts("--resume " + id + ` "the third words"`)
+	c.start("--resume " + id + ` "the third words"`)
 	r := c.next()
 	require.Contains(t, r.Text, "the first words")
 	require.Contains(t, r.Text, "the second words")
-	c.answers(fakemodel.Turn{Say: "THE THIRD ANSWER"})
+	c.reply(fakemodel.Turn{Say: "THE THIRD ANSWER"})
 	require.Zero(t, c.s.status())
 }

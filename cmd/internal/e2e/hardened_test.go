@@ -48,11 +48,11 @@ func TestStartFilesNeverComplain(t *testing.T) {
 					}
 					st := w.stage(start[shell] + "; echo over=$?")
 					for n := range 3 { // some complain at the second prompt
-						st.types(fmt.Sprintf("echo r''un%d\n", n))
+						st.typeKeys(fmt.Sprintf("echo r''un%d\n", n))
 						run := fmt.Sprintf("run%d", n)
 						w.until(func() bool { return strings.Contains(st.sent(), run+"\r\n") }, func() string { return c + ": " + st.sent() })
 					}
-					st.types("exit 0\n")
+					st.typeKeys("exit 0\n")
 					<-st.ended
 					require.Contains(t, st.sent(), "over=0", c)
 					seen := regexp.MustCompile(`\x1b\][^\a\x1b]*(\a|\x1b\\)`).ReplaceAllString(st.sent(), "")
@@ -67,13 +67,13 @@ func TestStartFilesNeverComplain(t *testing.T) {
 func TestMarksWithAReadonlyHook(t *testing.T) {
 	w := newWorld(t, "bash")
 	w.write("rc", "readonly PROMPT_COMMAND='echo audited >> "+w.path("log")+"'\neval \"$(gateway marks bash)\"\n")
-	s, d := w.drives("bash --noprofile --rcfile rc")
-	d.ready(0)
-	d.ready(d.types("true\r"))
-	require.Equal(t, w.dir, d.ran("mkdir 'a é;b'; cd 'a é;b'", "", 0).Cwd)
-	require.Equal(t, w.path("a é;b"), d.ran("printf foo", "foo", 0).Cwd)
-	d.ran("(exit 3)", "", 3)
+	s, d := w.startDriver("bash --noprofile --rcfile rc")
+	d.waitReady(0)
+	d.waitReady(d.typeText("true\r"))
+	require.Equal(t, w.dir, d.checkCommand("mkdir 'a é;b'; cd 'a é;b'", "", 0).Cwd)
+	require.Equal(t, w.path("a é;b"), d.checkCommand("printf foo", "foo", 0).Cwd)
+	d.checkCommand("(exit 3)", "", 3)
 	require.Contains(t, w.content("log"), "audited\naudited\n")
-	d.types("exit\r")
+	d.typeText("exit\r")
 	s.close()
 }

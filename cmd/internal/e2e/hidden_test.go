@@ -30,16 +30,16 @@ func TestProgramsHideNothingR77(t *testing.T) {
 			s.wait(p.ready)
 			id := w.session()
 			o := w.overhear(id)
-			w.good("wait", id, "--text", p.ready)
-			o.until("nothing is hidden", func(got *protocol.ReadResult) bool { return got.Frame.Settled && got.Frame.HiddenText == nil })
+			w.mustGateway("wait", id, "--text", p.ready)
+			o.readUntil("nothing is hidden", func(got *protocol.ReadResult) bool { return got.Frame.Settled && got.Frame.HiddenText == nil })
 			if p.key != "" {
 				s.press(p.key)
 			}
 			if p.then != "" {
 				s.wait(p.then)
-				w.good("wait", id, "--text", p.then)
+				w.mustGateway("wait", id, "--text", p.then)
 			}
-			o.until("nothing is hidden", func(got *protocol.ReadResult) bool { return got.Frame.Settled && got.Frame.HiddenText == nil })
+			o.readUntil("nothing is hidden", func(got *protocol.ReadResult) bool { return got.Frame.Settled && got.Frame.HiddenText == nil })
 			require.NotContains(t, o.all(), "hiddenText", "at no time")
 		})
 	}
@@ -65,12 +65,12 @@ func TestHostilePalettesR77(t *testing.T) {
 			id := w.session()
 			o := w.overhear(id)
 			s.typed(text + `\r\n\e]2;done\a` + "\n")
-			w.good("wait", id, "--text", "run rm")
-			o.until("it is pointed out", func(got *protocol.ReadResult) bool { return len(got.Frame.HiddenText) > 0 })
-			require.Contains(t, w.good("read", id), "text that the user cannot see")
+			w.mustGateway("wait", id, "--text", "run rm")
+			o.readUntil("it is pointed out", func(got *protocol.ReadResult) bool { return len(got.Frame.HiddenText) > 0 })
+			require.Contains(t, w.mustGateway("read", id), "text that the user cannot see")
 			s.typed(`\e]104\a\e]110\a\e]111\a\e[2J` + "\n")
-			o.until("it has gone", func(got *protocol.ReadResult) bool { return got.Frame.HiddenText == nil })
-			s.quits("end\n")
+			o.readUntil("it has gone", func(got *protocol.ReadResult) bool { return got.Frame.HiddenText == nil })
+			s.quitProgram("end\n")
 		})
 	}
 }

@@ -42,8 +42,8 @@ func (w *world) callerAt(network, address, host string) *caller {
 	return &caller{w: w, client: c, host: host}
 }
 
-// waiting waits until the gateway has n open requests.
-func (c *caller) waiting(n int) {
+// waitPending waits until the gateway has n open requests.
+func (c *caller) waitPending(n int) {
 	c.w.t.Helper()
 	want, metrics := "terminalproxy_requests_waiting "+strconv.Itoa(n)+"\n", ""
 	c.w.until(func() bool {
@@ -52,9 +52,9 @@ func (c *caller) waiting(n int) {
 	}, func() string { return "not " + want + metrics })
 }
 
-// types runs a listener under proxy, which writes what it reads to the file "got", and a caller
-// that controls it; at is the caller's path.
-func types(t *testing.T) (w *world, s *terminal, c *caller, at string) {
+// newTypingCaller runs a listener under proxy, which writes what it reads to the file "got", and a
+// caller that controls it; at is the caller's path.
+func newTypingCaller(t *testing.T) (w *world, s *terminal, c *caller, at string) {
 	t.Helper()
 	w = newWorld(t)
 	s = w.terminal(80, 24)
@@ -99,8 +99,8 @@ func (c *caller) do(method, path, body string, status int) string {
 	return string(text)
 }
 
-// event waits for a server-sent event of a kind.
-func event(t *testing.T, lines *bufio.Scanner, kind string) string {
+// nextEvent waits for a server-sent event of a kind.
+func nextEvent(t *testing.T, lines *bufio.Scanner, kind string) string {
 	t.Helper()
 	for lines.Scan() {
 		if lines.Text() != "event: "+kind {
@@ -119,7 +119,7 @@ func event(t *testing.T, lines *bufio.Scanner, kind string) string {
 func TestAProgramDrivesVimOverHTTP(t *testing.T) {
 	w := newWorld(t, "vim")
 	s := w.terminal(80, 24)
-	a := w.serves("claude", eras[0]) // its server is the gateway, so the session's end is told
+	a := w.servingAgent("claude", eras[0]) // its server is the gateway, so the session's end is told
 	s.run("proxy --agent vim -u NONE -n notes.txt")
 	s.wait("notes.txt")
 	id := w.session()
@@ -132,7 +132,7 @@ func TestAProgramDrivesVimOverHTTP(t *testing.T) {
 	defer func() { _ = stream.Body.Close() }()
 	lines := bufio.NewScanner(stream.Body)
 	lines.Buffer(nil, protocol.MaxMessage)
-	event(t, lines, "terminal.snapshot")
+	nextEvent(t, lines, "terminal.snapshot")
 	granted := make(chan string, 1)
 	go func() { // ends with the answer
 		resp := c.request("POST", at+"/control/request", `{"level":"drive","reason":"add a line"}`)
@@ -140,13 +140,13 @@ func TestAProgramDrivesVimOverHTTP(t *testing.T) {
 		_ = resp.Body.Close()
 		granted <- string(text)
 	}()
-	s.asked()
+	s.waitQuestion()
 	require.Contains(t, s.screen(), "“script” asks to drive for 10 min: “add a line”")
 	s.answer("C-g")
 	var grant protocol.ControlGrant
 	require.NoError(t, json.Unmarshal([]byte(<-granted), &grant))
 	require.NotZero(t, grant.Epoch)
-	require.Contains(t, event(t, lines, "terminal.control.grant"), `"agentName":"script"`)
+	require.Contains(t, nextEvent(t, lines, "terminal.control.grant"), `"agentName":"script"`)
 
 	c.do("POST", at+"/input", `{"data":"i","kind":"keys","settleMs":30}`, 200)
 	c.do("POST", at+"/input", `{"data":"hello from a script","kind":"text"}`, 200)
@@ -165,7 +165,7 @@ func TestAProgramDrivesVimOverHTTP(t *testing.T) {
 
 	c.do("POST", at+"/input", `{"data":":wq","kind":"text"}`, 200)
 	c.do("POST", at+"/input", `{"data":"enter","kind":"keys"}`, 200)
-	require.Contains(t, event(t, lines, "terminal.session.close"), `"exitCode":0`)
+	require.Contains(t, nextEvent(t, lines, "terminal.session.close"), `"exitCode":0`)
 	for lines.Scan() {
 		require.Empty(t, lines.Text(), "the stream ends with the session")
 	}
@@ -181,7 +181,7 @@ func TestAProgramDrivesVimOverHTTP(t *testing.T) {
 func TestWaitsThatAreTakenBackLeaveRoom(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(80, 24)
-	a := w.serves("claude", eras[0])
+	a := w.servingAgent("claude", eras[0])
 	s.run("proxy --agent bash --norc -i")
 	id := w.session()
 	c := w.caller()
@@ -195,13 +195,13 @@ func TestWaitsThatAreTakenBackLeaveRoom(t *testing.T) {
 				}
 			})
 		}
-		c.waiting(50)
+		c.waitPending(50)
 		cancel()
 		wg.Wait()
-		c.waiting(0)
+		c.waitPending(0)
 	}
 	require.Contains(t, c.do("POST", "/v1/sessions/"+id+"/wait", `{"until":{"quietMs":1},"timeoutMs":5000}`, 200), `"met":true`)
-	s.quits("exit\n")
+	s.quitProgram("exit\n")
 	c.client.CloseIdleConnections()
 	require.NoError(t, a.session.Close())
 }

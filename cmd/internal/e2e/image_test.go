@@ -21,12 +21,12 @@ func (w *world) writeDot(name string) {
 	require.NoError(w.t, os.WriteFile(w.path(name), data, 0o600))
 }
 
-// seesDot waits until the model reads a prompt that has the image.
-func (c *chatting) seesDot(prompt string) {
+// waitForDot waits until the model reads a prompt that has the image.
+func (c *chatting) waitForDot(prompt string) {
 	c.w.t.Helper()
 	r := c.next()
 	for !strings.Contains(r.Text, prompt) { // an agent may ask about earlier events first
-		c.answers(fakemodel.Turn{Say: "GOING ON"})
+		c.reply(fakemodel.Turn{Say: "GOING ON"})
 		r = c.next()
 	}
 	require.Contains(c.w.t, string(r.Body), dot[:40])
@@ -39,24 +39,24 @@ func TestImagesReachRealModels(t *testing.T) {
 			clients(t)
 			w := newWorld(t)
 			w.writeDot("dot.png")
-			c := w.chats(agent)
-			c.starts("")
+			c := w.newChat(agent)
+			c.start("")
 			c.s.wait("→ You:")
-			c.says("just begin")
+			c.say("just begin")
 			c.next()
-			c.answers(fakemodel.Turn{Say: "IT HAS BEGUN"})
+			c.reply(fakemodel.Turn{Say: "IT HAS BEGUN"})
 			c.s.wait("IT HAS BEGUN")
-			c.says("/image dot.png")
+			c.say("/image dot.png")
 			c.s.wait("· with your next line: [image: dot.png, ")
-			c.says("what do you see?")
-			c.seesDot("what do you see?")
-			c.answers(fakemodel.Turn{Say: "A RED DOT"})
+			c.say("what do you see?")
+			c.waitForDot("what do you see?")
+			c.reply(fakemodel.Turn{Say: "A RED DOT"})
 			c.s.wait("A RED DOT")
 			c.s.press("C-d")
 			require.Zero(t, c.s.status())
-			c.starts("--image dot.png 'and now?'")
-			c.seesDot("and now?")
-			c.answers(fakemodel.Turn{Say: "A RED DOT AGAIN"})
+			c.start("--image dot.png 'and now?'")
+			c.waitForDot("and now?")
+			c.reply(fakemodel.Turn{Say: "A RED DOT AGAIN"})
 			c.s.wait("A RED DOT AGAIN")
 			require.Zero(t, c.s.status())
 		})
@@ -68,15 +68,15 @@ func TestAnImageFromElsewhere(t *testing.T) {
 	clients(t)
 	w := newWorld(t)
 	w.writeDot("dot.png")
-	c := w.chats(chatAgent{name: "opencode", setUp: (*world).opencodeEnv, shell: "bash"})
+	c := w.newChat(chatAgent{name: "opencode", setUp: (*world).opencodeEnv, shell: "bash"})
 	o := w.owner(100, 50)
 	c.s.run(c.env + "proxy --chat opencode")
 	id := w.session()
-	c.opencodeIsReady()
+	c.waitForOpencode()
 	o.run("gateway chat send " + id + " 'what do you see?' --image dot.png")
 	require.Contains(t, string(c.next().Body), dot[:40])
-	c.answers(fakemodel.Turn{Say: "A RED DOT"})
-	log := w.logs(id, "A RED DOT")
+	c.reply(fakemodel.Turn{Say: "A RED DOT"})
+	log := w.waitForLog(id, "A RED DOT")
 	require.Contains(t, log, "what do you see?")
 	require.Contains(t, log, "[image: dot.png, 70 bytes]")
 	require.NotContains(t, log, dot[:40])
@@ -88,11 +88,11 @@ func TestClaudeInItsInterfaceTakesNoImage(t *testing.T) {
 	clients(t)
 	b := besideClaudeIn(newWorld(t))
 	b.w.writeDot("dot.png")
-	b.starts(" --permission-mode default")
+	b.start(" --permission-mode default")
 	b.person.run("gateway chat send " + b.id + " 'what do you see?' --image dot.png")
 	b.person.wait("claude takes no images in its own interface")
 	require.NotZero(t, b.person.status())
-	require.False(t, strings.Contains(b.w.good("chat", "log", b.id), "what do you see?"))
+	require.False(t, strings.Contains(b.w.mustGateway("chat", "log", b.id), "what do you see?"))
 }
 
 // A file that is not an image is refused before any request to a gateway: each error names the flag
@@ -107,8 +107,8 @@ func TestWhatIsNoImageIsRefused(t *testing.T) {
 		"nowhere.png": "no such file or directory", ".": "it is no regular file",
 	} {
 		for _, args := range [][]string{{"chat", "send", "x", "look", "--image", file}, {"chat", "look", "--image", file}} {
-			w.gateway(args...).fails(t, 1, "--image "+file+": "+want)
+			w.gateway(args...).mustFail(t, 1, "--image "+file+": "+want)
 		}
 	}
-	w.gateway("chat", "look", "--image", "a", "--image", "b", "--image", "c", "--image", "d", "--image", "e").fails(t, 2, "--image: 5 images; the most with a prompt is 4")
+	w.gateway("chat", "look", "--image", "a", "--image", "b", "--image", "c", "--image", "d", "--image", "e").mustFail(t, 2, "--image: 5 images; the most with a prompt is 4")
 }

@@ -44,8 +44,8 @@ func (i *impostor) say(m protocol.Message) {
 	require.NoError(i.w.t, i.conn.Say(m))
 }
 
-// hears waits for a wanted message and skips the others.
-func hears[T protocol.Message](i *impostor, wanted func(T) bool) T {
+// waitMessage waits for a wanted message and skips the others.
+func waitMessage[T protocol.Message](i *impostor, wanted func(T) bool) T {
 	i.w.t.Helper()
 	timeout := time.After(patience)
 	for {
@@ -61,24 +61,24 @@ func hears[T protocol.Message](i *impostor, wanted func(T) bool) T {
 	}
 }
 
-func (i *impostor) refuses(what string, m protocol.Message, code protocol.Code) {
+func (i *impostor) mustRefuse(what string, m protocol.Message, code protocol.Code) {
 	i.w.t.Helper()
 	i.say(m)
-	got := hears(i, func(e *protocol.Error) bool { return e.RequestID == protocol.RequestID(m) })
+	got := waitMessage(i, func(e *protocol.Error) bool { return e.RequestID == protocol.RequestID(m) })
 	require.Equal(i.w.t, code, got.Code, "%s: %s", what, got.Message)
 }
 
-func (i *impostor) does(m protocol.Message) {
+func (i *impostor) mustDo(m protocol.Message) {
 	i.w.t.Helper()
 	i.say(m)
-	got := hears(i, func(m2 protocol.Message) bool { return protocol.RequestID(m2) == protocol.RequestID(m) })
+	got := waitMessage(i, func(m2 protocol.Message) bool { return protocol.RequestID(m2) == protocol.RequestID(m) })
 	require.IsType(i.w.t, new(protocol.Done), got)
 }
 
 func (i *impostor) keyboard() protocol.Keyboard {
 	i.w.t.Helper()
 	i.say(&protocol.Read{RequestID: "look", SessionID: i.open.SessionID})
-	return hears(i, func(r *protocol.ReadResult) bool { return r.RequestID == "look" }).Frame.Keyboard
+	return waitMessage(i, func(r *protocol.ReadResult) bool { return r.RequestID == "look" }).Frame.Keyboard
 }
 
 // signed returns a decision with an owner's signature.
@@ -95,10 +95,10 @@ func (i *impostor) signed(token string, change func(*protocol.ControlDecide)) *p
 // R53: the proxy decides. A gateway can only ask, whatever it sends and whichever user runs it.
 func TestAFakeGatewayCannotGrantR53(t *testing.T) {
 	w := newWorld(t)
-	w.good("token", "create", "owner", "--role", "owner", "--save")
+	w.mustGateway("token", "create", "owner", "--role", "owner", "--save")
 	token, err := auth.ReadTokenFile(filepath.Join(w.dir, "home", "config", "terminalproxy", "owner.token"))
 	require.NoError(t, err)
-	agents := strings.TrimSpace(w.good("token", "create", "an-agent", "--role", "agent"))
+	agents := strings.TrimSpace(w.mustGateway("token", "create", "an-agent", "--role", "agent"))
 	store, err := os.ReadFile(filepath.Join(w.dir, "home", "state", "terminalproxy", "tokens"))
 	require.NoError(t, err)
 	hash := reply[struct {
@@ -107,26 +107,26 @@ func TestAFakeGatewayCannotGrantR53(t *testing.T) {
 
 	i := newImpostor(w)
 	s := w.terminal(120, 24)
-	s.listen("--agent --gateway " + i.at)
-	i.open = hears(i, func(*protocol.SessionOpen) bool { return true })
+	s.runListener("--agent --gateway " + i.at)
+	i.open = waitMessage(i, func(*protocol.SessionOpen) bool { return true })
 	id := i.open.SessionID
 	types := func() {
 		t.Helper()
 		for epoch := range uint64(8) {
 			m := &protocol.Input{RequestID: "i" + strconv.FormatUint(epoch, 10), SessionID: id, AgentID: "evil", Epoch: epoch, Data: "evil"}
 			i.say(m)
-			got := hears(i, func(r *protocol.InputResult) bool { return r.RequestID == m.RequestID })
+			got := waitMessage(i, func(r *protocol.InputResult) bool { return r.RequestID == m.RequestID })
 			require.Equal(t, protocol.StatusRefused, got.Status)
 			require.Zero(t, got.WrittenBytes)
 		}
 	}
 	types()
-	i.refuses("a grant of its own", &protocol.ControlDecide{RequestID: "d", SessionID: id, Grant: true, By: "owner"}, protocol.CodeForbidden)
+	i.mustRefuse("a grant of its own", &protocol.ControlDecide{RequestID: "d", SessionID: id, Grant: true, By: "owner"}, protocol.CodeForbidden)
 	i.say(&protocol.ControlGrant{ID: "g", SessionID: id, AgentID: "evil", Epoch: 2, Level: protocol.LevelDrive})
-	require.Contains(t, hears(i, func(*protocol.Error) bool { return true }).Message, "is not for a proxy")
+	require.Contains(t, waitMessage(i, func(*protocol.Error) bool { return true }).Message, "is not for a proxy")
 	ask := &protocol.ControlRequest{RequestID: "q", SessionID: id, AgentID: "evil", AgentName: "evil", Level: protocol.LevelDrive, Why: "x"}
 	i.say(ask)
-	s.asked()
+	s.waitQuestion()
 	good := func(*protocol.ControlDecide) {}
 	late := func(m *protocol.ControlDecide) { m.At -= time.Minute.Milliseconds() }
 	soon := func(m *protocol.ControlDecide) { m.At += time.Minute.Milliseconds() }
@@ -148,10 +148,10 @@ func TestAFakeGatewayCannotGrantR53(t *testing.T) {
 		}(),
 		"to show what is hidden": {RequestID: "d", SessionID: id, Hide: protocol.HideOff, By: "owner"},
 	} {
-		i.refuses(what, m, protocol.CodeForbidden)
+		i.mustRefuse(what, m, protocol.CodeForbidden)
 	}
-	i.refuses("without an epoch", i.signed(token, func(m *protocol.ControlDecide) { m.Epoch = 0 }), protocol.CodeBadMessage)
-	i.refuses("of another epoch", i.signed(token, func(m *protocol.ControlDecide) { m.Epoch += 5 }), protocol.CodeBusy)
+	i.mustRefuse("without an epoch", i.signed(token, func(m *protocol.ControlDecide) { m.Epoch = 0 }), protocol.CodeBadMessage)
+	i.mustRefuse("of another epoch", i.signed(token, func(m *protocol.ControlDecide) { m.Epoch += 5 }), protocol.CodeBusy)
 	types()
 	require.Equal(t, "evil", i.keyboard().Asking)
 	require.Equal(t, protocol.HolderUser, i.keyboard().Holder)
@@ -160,19 +160,19 @@ func TestAFakeGatewayCannotGrantR53(t *testing.T) {
 	// A genuine owner's decision counts, and only once: after the user took the keyboard back it is
 	// stale.
 	word := i.signed(token, good)
-	i.does(word)
+	i.mustDo(word)
 	require.Equal(t, protocol.HolderAgent, i.keyboard().Holder)
-	i.refuses("twice", word, protocol.CodeBusy)
+	i.mustRefuse("twice", word, protocol.CodeBusy)
 	s.press(`C-\`)
-	hears(i, func(*protocol.ControlRevoke) bool { return true })
-	i.refuses("again", word, protocol.CodeBusy)
+	waitMessage(i, func(*protocol.ControlRevoke) bool { return true })
+	i.mustRefuse("again", word, protocol.CodeBusy)
 	require.Equal(t, protocol.HolderUser, i.keyboard().Holder)
 	types()
 	require.Empty(t, w.content("heard"))
 	i.say(ask)
-	s.asked()
-	i.does(i.signed(token, good))
+	s.waitQuestion()
+	i.mustDo(i.signed(token, good))
 	i.say(&protocol.ControlDecide{RequestID: "d", SessionID: id, By: "x"}) // a decision that takes away needs no signature
-	hears(i, func(*protocol.ControlRevoke) bool { return true })
-	s.quits("\x04")
+	waitMessage(i, func(*protocol.ControlRevoke) bool { return true })
+	s.quitProgram("\x04")
 }

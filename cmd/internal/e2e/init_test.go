@@ -27,7 +27,7 @@ var initShells = []struct{ name, file, rest string }{
 func shellWorld(t *testing.T, shell, program string, more ...string) *world {
 	t.Helper()
 	w := newWorld(t, shell, "script")
-	w.home()
+	w.makeHome()
 	if program != "" {
 		w.cli = w.path(program)
 		require.NoError(t, os.MkdirAll(filepath.Dir(w.cli), 0o700))
@@ -36,22 +36,22 @@ func shellWorld(t *testing.T, shell, program string, more ...string) *world {
 	}
 	for _, s := range initShells {
 		if s.name == shell {
-			w.write(s.file, w.good(append([]string{"init", shell}, more...)...)+s.rest)
+			w.write(s.file, w.mustGateway(append([]string{"init", shell}, more...)...)+s.rest)
 		}
 	}
 	return w
 }
 
-// home sets up a user's home in which fish has no manual pages to read.
-func (w *world) home() {
+// makeHome sets up a user's home in which fish has no manual pages to read.
+func (w *world) makeHome() {
 	w.t.Helper()
 	for _, dir := range []string{"home/.local/share/fish/generated_completions", "home/config/fish"} {
 		require.NoError(w.t, os.MkdirAll(w.path(dir), 0o700))
 	}
 }
 
-// opens runs a shell in a new window, waits for its prompt, and reports whether it is shared.
-func (w *world) opens(shell string, args ...string) (s *terminal, session string) {
+// openShell runs a shell in a new window, waits for its prompt, and reports whether it is shared.
+func (w *world) openShell(shell string, args ...string) (s *terminal, session string) {
 	w.t.Helper()
 	s = w.leader(80, append([]string{shell}, args...)...)
 	s.wait("ready>")
@@ -70,10 +70,10 @@ func (w *world) leader(cols int, args ...string) *terminal {
 	return w.window(cols, 24, "sh", "-c", "script -qec 'exec sh "+file+"' /dev/null; echo ended=$?=; exec cat")
 }
 
-func (s *terminal) ended() string { s.w.t.Helper(); return s.match(`ended=(\d+)=`) }
+func (s *terminal) exitStatus() string { s.w.t.Helper(); return s.match(`ended=(\d+)=`) }
 
-// sized waits until the shell's terminal has a size, in stty's words.
-func (s *terminal) sized(size string) {
+// waitSize waits until the shell's terminal has a size, in stty's words.
+func (s *terminal) waitSize(size string) {
 	s.w.t.Helper()
 	s.typed("clear; sh -c 'until stty size | grep -qx \"" + size + "\"; do sleep .1; done; echo now si\"\"zed'\n")
 	s.match(`now sized\s+ready>`)
@@ -87,9 +87,9 @@ func TestANewTerminalIsShared(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			w := shellWorld(t, c.name, "")
 			w.write("home/.bash_profile", ". ~/.bashrc\n")
-			plain, session := w.opens("TERMINALPROXY_INIT=off", c.name)
+			plain, session := w.openShell("TERMINALPROXY_INIT=off", c.name)
 			require.Empty(t, session)
-			s, session := w.opens(c.name, "-l")
+			s, session := w.openShell(c.name, "-l")
 			require.Equal(t, w.session(), session)
 			plain.typed("clear; echo level=$SHLVL=\n")
 			s.typed("clear; echo level=$SHLVL=\n")
@@ -110,16 +110,16 @@ func TestANewTerminalIsShared(t *testing.T) {
 				return strings.Contains(got.out, "exit status 42")
 			},
 				func() string { return s.screen() + w.gateway("read", session, "--command").err })
-			require.Contains(t, w.good("read", session, "--command"), "\nout\n")
+			require.Contains(t, w.mustGateway("read", session, "--command"), "\nout\n")
 			s.resize(100, 30)
-			s.sized("30 100")
+			s.waitSize("30 100")
 			s.typed("clear; echo in\"\"side; " + c.name + "; echo ba\"\"ck\n") // a shell within belongs to the same session
 			s.match(`inside\s+ready>`)
 			require.Equal(t, session, w.session())
 			s.typed("exit\n")
 			s.match(`back\s+ready>`)
 			s.typed("exit 3\n")
-			require.Equal(t, "3", s.ended())
+			require.Equal(t, "3", s.exitStatus())
 			plain.close()
 		})
 	}
@@ -157,9 +157,9 @@ func TestATerminalSurvivesABrokenProxy(t *testing.T) {
 					s.typed("clear; exit 3\n")
 					s.match(`this terminal is not shared\s+ready>`)
 				}
-				s.sized("24 200")
+				s.waitSize("24 200")
 				s.typed("exit 3\n")
-				require.Equal(t, "3", s.ended())
+				require.Equal(t, "3", s.exitStatus())
 			})
 		}
 	}
@@ -171,7 +171,7 @@ func TestATerminalOutlivesItsProxy(t *testing.T) {
 	for _, c := range initShells {
 		t.Run(c.name, func(t *testing.T) {
 			w := shellWorld(t, c.name, "")
-			s, session := w.opens(c.name)
+			s, session := w.openShell(c.name)
 			require.NotEmpty(t, session)
 			s.typed("clear; sh -c 'echo parent=$(ps -o ppid= -p $PPID)='\n")
 			w.kill(aboveLeader(s.match(`parent= *(\d+)=`)), syscall.SIGKILL)
@@ -179,7 +179,7 @@ func TestATerminalOutlivesItsProxy(t *testing.T) {
 			s.typed("clear; echo \"in\"\"=$TERMINALPROXY_SESSION=\"; stty size\n")
 			s.match(`in==\s+24 80\s+ready>`)
 			s.typed("exit 4\n")
-			require.Equal(t, "4", s.ended())
+			require.Equal(t, "4", s.exitStatus())
 			require.NoError(t, os.RemoveAll(w.run())) // of the killed proxy
 		})
 	}
@@ -200,7 +200,7 @@ func TestWhatIsNotShared(t *testing.T) {
 				if variable == "TERMINALPROXY_SESSION=" { // a shell within an unshared one
 					args = []string{"TERMINALPROXY_INIT=off", "sh", "-c", "unset TERMINALPROXY_INIT; " + c.name + "; :"}
 				}
-				s, session := w.opens(args[0], args[1:]...)
+				s, session := w.openShell(args[0], args[1:]...)
 				require.Empty(t, session, variable)
 				s.close()
 			}
@@ -208,7 +208,7 @@ func TestWhatIsNotShared(t *testing.T) {
 		})
 		t.Run(c.name+" by ssh", func(t *testing.T) {
 			w := shellWorld(t, c.name, "", "--ssh")
-			s, session := w.opens("SSH_CONNECTION=10.0.0.1 1 10.0.0.2 22", c.name)
+			s, session := w.openShell("SSH_CONNECTION=10.0.0.1 1 10.0.0.2 22", c.name)
 			require.Equal(t, w.session(), session)
 			s.close()
 		})
@@ -230,14 +230,14 @@ func TestCommandsOfShellsStayAsTheyAre(t *testing.T) {
 				require.NotContains(t, got.err, "gateway")
 			}
 			s := w.leader(80, c.name, "-ic", "echo; echo; echo \"in=$TERMINALPROXY_SESSION=\"; exit 6")
-			require.Equal(t, "6", s.ended())
+			require.Equal(t, "6", s.exitStatus())
 			s.wait("in==")
 			if c.name == "fish" {
 				return
 			}
 			w.write("script", "echo; echo; echo script in=$TERMINALPROXY_SESSION=; exit 7\n")
 			s = w.leader(80, c.name, "-i", "script")
-			require.Equal(t, "7", s.ended())
+			require.Equal(t, "7", s.exitStatus())
 			s.wait("script in==")
 			strict := w.do(c.name, "-euc", ". ./"+c.file+"; echo strict")
 			require.Equal(t, "strict\n", strict.out, strict.err)
@@ -257,7 +257,7 @@ func TestOthersMarksStay(t *testing.T) {
 				"bash": `PS1='\[\e]133;A\a\]ready> \[\e]133;B\a\]'`,
 				"zsh":  `precmd() { PS1=$'%{\e]133;A\a%}ready> %{\e]133;B\a%}'; }`,
 			}[c.name]+"\n")
-			s, _ := w.opens(c.name)
+			s, _ := w.openShell(c.name)
 			s.typed("clear; echo _$PS1$PS0$PROMPT_EOL_MARK$precmd_functions$preexec_functions-\n")
 			require.NotContains(t, s.match(`(?m)^(_.*-)$`), "aid=")
 			s.close()
@@ -272,17 +272,17 @@ func TestPanesOfTmuxAreShared(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t, c.name, "ps")
 			path := strings.TrimSpace(w.do("sh", "-c", "command -v "+c.name).out)
-			w.home()
+			w.makeHome()
 			w.write(c.file, c.rest)
 			w.write("home/.bash_profile", ". ~/.bashrc\n")
-			w.write("more.conf", "set -g default-shell "+path+"\n"+w.good("init", "tmux"))
+			w.write("more.conf", "set -g default-shell "+path+"\n"+w.mustGateway("init", "tmux"))
 			s := w.window(80, 24)
 			s.wait("ready>")
 			s.typed("clear; echo \"in\"\"=$TERMINALPROXY_SESSION=\"\n")
 			session := s.match(`in=(.+)=\s+ready>`)
 			require.Equal(t, w.session(), session)
 			s.resize(90, 20)
-			s.sized("20 90")
+			s.waitSize("20 90")
 			w.write("inner.conf", w.content("tmux.conf")+"set -g status on\nset -g status-left INNER\n")
 			s.typed("clear; env -u TMUX tmux -u -S " + w.path("inner") + " -f " + w.path("inner.conf") + " new-session\n")
 			s.wait("INNER")
@@ -305,7 +305,7 @@ func TestVSCodesTerminalsAreShared(t *testing.T) {
 	for _, c := range initShells {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t, c.name, "script")
-			w.home()
+			w.makeHome()
 			w.write(c.file, c.rest)
 			shell, err := exec.LookPath(c.name)
 			require.NoError(t, err)
@@ -321,7 +321,7 @@ func TestVSCodesTerminalsAreShared(t *testing.T) {
 				Default    string                `json:"terminal.integrated.defaultProfile.linux"`
 				Automation struct{ Path string } `json:"terminal.integrated.automationProfile.linux"`
 			}
-			require.NoError(t, json.Unmarshal([]byte(w.good("init", "vscode")), &settings))
+			require.NoError(t, json.Unmarshal([]byte(w.mustGateway("init", "vscode")), &settings))
 			require.Equal(t, shell, settings.Automation.Path)
 			profile := settings.Profiles[settings.Default]
 			require.Contains(t, settings.Off, "-workbench.action.terminal.goToRecentDirectory")
@@ -340,7 +340,7 @@ func TestVSCodesTerminalsAreShared(t *testing.T) {
 			s.typed("clear; echo \"in\"\"=$TERMINALPROXY_SESSION= $VSCODE.\"\n")
 			require.Equal(t, w.session(), s.match(`in=(.+)= `+marked+`\.\s+ready>`))
 			s.typed("exit 3\n")
-			require.Equal(t, "3", s.ended())
+			require.Equal(t, "3", s.exitStatus())
 		})
 	}
 }
@@ -354,6 +354,6 @@ func TestInitSaysWhatThereIs(t *testing.T) {
 		require.Regexp(t, regexp.MustCompile(`bash, zsh, fish, tmux, vscode`), got.err)
 	}
 	var answer struct{ Shell, Snippet string }
-	require.NoError(t, json.Unmarshal([]byte(w.good("init", "bash", "--json")), &answer))
-	require.Equal(t, w.good("init", "bash"), answer.Snippet)
+	require.NoError(t, json.Unmarshal([]byte(w.mustGateway("init", "bash", "--json")), &answer))
+	require.Equal(t, w.mustGateway("init", "bash"), answer.Snippet)
 }

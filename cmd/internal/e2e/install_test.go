@@ -231,11 +231,11 @@ func TestAnUpgradeUnderARunningAgent(t *testing.T) {
 	w.cli = w.path("gateway")
 	require.NoError(t, os.Link(filepath.Join(root, "bin", "gateway"), w.cli))
 	a := w.agent("claude", eras[0])
-	a.good("terminal_list", nil, "there are no terminals")
+	a.mustCall("terminal_list", nil, "there are no terminals")
 	require.NoError(t, os.Remove(w.cli))
-	_, text := a.runs(args{"program": "sh", "args": []string{"-c", deaf}, "wait_for": "text", "value": "ready"}, "matched")
+	_, text := a.runProgram(args{"program": "sh", "args": []string{"-c", deaf}, "wait_for": "text", "value": "ready"}, "matched")
 	w.kill(strconv.Itoa(a.cmd.Process.Pid), syscall.SIGKILL)
-	w.gone(regexp.MustCompile(`ready pid=(\d+)`).FindStringSubmatch(text)[1])
+	w.waitGone(regexp.MustCompile(`ready pid=(\d+)`).FindStringSubmatch(text)[1])
 	require.NoError(t, os.Remove(filepath.Join(w.run(), "gateway.sock"))) // the next gateway would have replaced it
 }
 

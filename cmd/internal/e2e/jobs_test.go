@@ -253,12 +253,12 @@ func TestAKilledLeaderOrProxyR73(t *testing.T) {
 					default:
 						require.NoError(t, killed(leader))
 					}
-					w.gone(program)
-					w.gone(leader)
+					w.waitGone(program)
+					w.waitGone(leader)
 					if victim == "leader" && stopped {
 						s.typed("fg\n")
 					}
-					w.gone(proxy)
+					w.waitGone(proxy)
 					if flags != "" && victim == "proxy" { // the next gateway would have replaced it
 						w.forgetSocket()
 					}

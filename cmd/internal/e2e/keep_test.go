@@ -15,8 +15,8 @@ import (
 	"terminalproxy/proxy/detached/window"
 )
 
-// keeps types a line that runs a program under proxy --keep, and returns the session's id.
-func (s *terminal) keeps(line, shown string) (id string) {
+// runKept types a line that runs a program under proxy --keep, and returns the session's id.
+func (s *terminal) runKept(line, shown string) (id string) {
 	s.w.t.Helper()
 	s.run("stty -g > before; proxy --keep --agent " + line)
 	s.w.endsKept()
@@ -36,34 +36,34 @@ func (w *world) endsKept() {
 	})
 }
 
-// leaves presses the menu's key to leave, and waits for the shell, with the terminal as it was.
-func (s *terminal) leaves(id string) {
+// detach presses the menu's key to leave, and waits for the shell, with the terminal as it was.
+func (s *terminal) detach(id string) {
 	s.w.t.Helper()
 	s.press(`C-\`)
 	s.wait("d detaches")
 	s.press("d")
-	s.let(id, "detached; gateway attach "+id+" comes back")
+	s.waitDetached(id, "detached; gateway attach "+id+" comes back")
 }
 
-// let waits until the session has released the window.
-func (s *terminal) let(id, say string) {
+// waitDetached waits until the session has released the window.
+func (s *terminal) waitDetached(id, say string) {
 	s.w.t.Helper()
 	s.see(say, func(screen string) bool {
 		return strings.Contains(screen, "["+id+": "+say+"]") && strings.Contains(screen, s.marked+"=0") && s.format(modes) == plainModes
 	})
-	s.does("stty -g > after")
+	s.runToEnd("stty -g > after")
 	require.Equal(s.w.t, s.w.content("before"), s.w.content("after"))
 }
 
-// comes waits until the session has a window and shows a text.
-func (s *terminal) comes(id, shown string) {
+// waitAttached waits until the session has a window and shows a text.
+func (s *terminal) waitAttached(id, shown string) {
 	s.w.t.Helper()
 	s.run("stty -g > before; gateway attach " + id)
 	s.wait(shown)
 }
 
-// shown waits until the session has a window.
-func (w *world) shown(id string) {
+// waitForWindow waits until the session has a window.
+func (w *world) waitForWindow(id string) {
 	w.t.Helper()
 	var list []protocol.SessionInfo
 	w.until(func() bool {
@@ -72,8 +72,8 @@ func (w *world) shown(id string) {
 	}, func() string { return fmt.Sprintf("%+v", list) })
 }
 
-// alone waits until the session has no window.
-func (w *world) alone(id string) {
+// waitForNoWindow waits until the session has no window.
+func (w *world) waitForNoWindow(id string) {
 	w.t.Helper()
 	var list []protocol.SessionInfo
 	w.until(func() bool {
@@ -88,26 +88,26 @@ func TestASessionOutlivesItsWindow(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(90, 20)
 	title := s.title()
-	id := s.keeps("bash --noprofile --rcfile bashrc -i", "$")
+	id := s.runKept("bash --noprofile --rcfile bashrc -i", "$")
 	s.enter("for i in $(seq 40); do echo row $i of 40; done")
-	s.leaves(id)
+	s.detach(id)
 	require.Equal(t, title, s.title())
-	w.alone(id)
-	require.Regexp(t, id+` .* kept, detached since \d+ \w+ \d\d:\d\d `, w.good("ls"))
-	w.gateway("request", id, "--reason", "to look").fails(t, 1, "the user has left this terminal")
+	w.waitForNoWindow(id)
+	require.Regexp(t, id+` .* kept, detached since \d+ \w+ \d\d:\d\d `, w.mustGateway("ls"))
+	w.gateway("request", id, "--reason", "to look").mustFail(t, 1, "the user has left this terminal")
 
 	s = w.terminal(100, 30)
-	s.comes("", "row 40 of 40")
-	w.shown(id)
+	s.waitAttached("", "row 40 of 40")
+	w.waitForWindow(id)
 	require.Contains(t, s.tmux("capture-pane", "-p", "-S", "-"), "\nrow 1 of 40\n")
 	s.enter("stty size")
 	s.typed("clear; stty size\n")
 	s.wait("30 100")
-	s.gives(id, "--reason", "to type")
-	w.good("send", id, "--text", "echo by the ag''ent", "--enter")
+	s.grantControl(id, "--reason", "to type")
+	w.mustGateway("send", id, "--text", "echo by the ag''ent", "--enter")
 	s.wait("by the agent")
 	s.press(`C-\`)
-	w.keyboard(id, "user")
+	w.waitKeyboard(id, "user")
 	s.typed("exit 7\n")
 	s.wait("[" + id + ": ended with exit status 7]")
 	require.Zero(t, s.status())
@@ -118,8 +118,8 @@ func TestASessionOutlivesItsWindow(t *testing.T) {
 func TestAKeptSessionStaysWhereItIs(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(90, 20)
-	id := s.keeps("--grant drive bash --noprofile --rcfile bashrc -i", "$")
-	w.granted(id)
+	id := s.runKept("--grant drive bash --noprofile --rcfile bashrc -i", "$")
+	w.requestGrant(id)
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	require.NoError(t, err)
 	defer null.Close()
@@ -134,9 +134,9 @@ func TestAKeptSessionStaysWhereItIs(t *testing.T) {
 	said, err := io.ReadAll(conn)
 	require.NoError(t, err)
 	require.Contains(t, string(said), "attach: standard input and output must be a terminal")
-	w.keyboard(id, "cli (drive)")
+	w.waitKeyboard(id, "cli (drive)")
 	s.press(`C-\`)
-	w.keyboard(id, "user")
+	w.waitKeyboard(id, "user")
 	s.enter("echo still h''ere")
 	s.wait("still here")
 	require.NotContains(t, s.screen(), "attached elsewhere")
@@ -151,7 +151,7 @@ func TestVimOutlivesItsWindow(t *testing.T) {
 	w.write("notes.txt", "one\n")
 	const vim = "vim -u NONE -n -c 'set mouse=a' notes.txt"
 	s := w.terminal(80, 12)
-	id := s.keeps(vim, `"notes.txt"`)
+	id := s.runKept(vim, `"notes.txt"`)
 	s.typed("otwo")
 	s.press("Escape")
 	s.wait("two")
@@ -161,32 +161,32 @@ func TestVimOutlivesItsWindow(t *testing.T) {
 		})
 	}
 	shown(s)
-	s.leaves(id)
+	s.detach(id)
 
-	s.comes(id, "two")
+	s.waitAttached(id, "two")
 	shown(s)
 	s.close() // as the user closes a window
-	w.alone(id)
+	w.waitForNoWindow(id)
 
 	s = w.terminal(80, 12)
-	s.comes(id, "two")
+	s.waitAttached(id, "two")
 	shown(s)
 	w.kill(childOf(t, s.shell()), syscall.SIGKILL)
-	w.alone(id)
+	w.waitForNoWindow(id)
 	// The shell may have been faster, and its words went with the alternate screen.
 	s.see("a plain terminal", func(string) bool { return s.format(modes) == plainModes })
 	s.typed("\n")
-	s.does("clear")
+	s.runToEnd("clear")
 
-	s.comes(id, "two")
+	s.waitAttached(id, "two")
 	shown(s)
 	other := w.terminal(76, 10)
-	other.comes(id, "two")
+	other.waitAttached(id, "two")
 	shown(other)
-	s.let(id, "attached elsewhere; gateway attach "+id+" takes it back")
-	s.comes(id, "two")
+	s.waitDetached(id, "attached elsewhere; gateway attach "+id+" takes it back")
+	s.waitAttached(id, "two")
 	shown(s)
-	other.let(id, "attached elsewhere; gateway attach "+id+" takes it back")
+	other.waitDetached(id, "attached elsewhere; gateway attach "+id+" takes it back")
 
 	s.press("C-z")
 	s.see("the shell", func(screen string) bool { return strings.Contains(screen, "Stopped") && s.format(modes) == plainModes })
@@ -203,11 +203,11 @@ func TestAStoppedSessionOutlivesItsWindow(t *testing.T) {
 	w := newWorld(t, "vim")
 	w.write("notes.txt", "one\n")
 	s := w.terminal(80, 12)
-	id := s.keeps("vim -u NONE -n notes.txt", `"notes.txt"`)
+	id := s.runKept("vim -u NONE -n notes.txt", `"notes.txt"`)
 	s.press("C-z")
 	s.wait("Stopped")
 	other := w.terminal(80, 12)
-	other.comes(id, "one")
+	other.waitAttached(id, "one")
 	other.typed("otwo")
 	other.wait("two")
 	other.press("Escape", "C-z")
@@ -215,8 +215,8 @@ func TestAStoppedSessionOutlivesItsWindow(t *testing.T) {
 	s.typed("clear; fg\n")
 	s.wait("[" + id + ": attached elsewhere")
 	other.close()
-	w.alone(id)
-	s.comes(id, "two")
+	w.waitForNoWindow(id)
+	s.waitAttached(id, "two")
 	s.typed(":q!\n")
 	s.wait("ended with exit status 0")
 }
@@ -226,26 +226,26 @@ func TestAStoppedSessionOutlivesItsWindow(t *testing.T) {
 func TestNoGrantOutlivesTheWindow(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(90, 20)
-	id := s.keeps("--grant drive bash --noprofile --rcfile bashrc -i", "$")
+	id := s.runKept("--grant drive bash --noprofile --rcfile bashrc -i", "$")
 	s.close()
-	w.alone(id)
-	w.gateway("request", id, "--reason", "to test").fails(t, 1, "the user has left this terminal")
+	w.waitForNoWindow(id)
+	w.gateway("request", id, "--reason", "to test").mustFail(t, 1, "the user has left this terminal")
 
 	s = w.terminal(90, 20)
-	s.comes(id, "$")
-	w.shown(id)
-	w.granted(id)
+	s.waitAttached(id, "$")
+	w.waitForWindow(id)
+	w.requestGrant(id)
 	s.wait("drives")
 	s.close()
-	w.alone(id)
-	w.gateway("send", id, "--text", "ls").fails(t, 4, "the user left this terminal")
-	w.gateway("request", id, "--reason", "again").fails(t, 1, "the user has left this terminal")
+	w.waitForNoWindow(id)
+	w.gateway("send", id, "--text", "ls").mustFail(t, 4, "the user left this terminal")
+	w.gateway("request", id, "--reason", "again").mustFail(t, 1, "the user has left this terminal")
 
 	s = w.terminal(90, 20)
-	s.comes(id, "$")
-	w.shown(id)
-	s.gives(id, "--reason", "to end it")
-	w.good("send", id, "--text", "exit 3", "--enter")
+	s.waitAttached(id, "$")
+	w.waitForWindow(id)
+	s.grantControl(id, "--reason", "to end it")
+	w.mustGateway("send", id, "--text", "exit 3", "--enter")
 	s.wait("[" + id + ": ended with exit status 3]")
 }
 
@@ -253,7 +253,7 @@ func TestNoGrantOutlivesTheWindow(t *testing.T) {
 func TestAKeptSessionEndsWithoutAWindow(t *testing.T) {
 	w := newWorld(t)
 	host := w.terminal(80, 10)
-	host.bash("--name host") // serves the gateway
+	host.runBash("--name host") // serves the gateway
 	s := w.terminal(90, 20)
 	s.run("proxy --keep --agent --name kept sh -c 'echo rea''dy; until test -e go; do sleep .1; done; echo last words; exit 3'")
 	w.ids(2)
@@ -265,11 +265,11 @@ func TestAKeptSessionEndsWithoutAWindow(t *testing.T) {
 	s.wait("[" + id + ": detached")
 	w.write("go", "")
 	var list string
-	w.until(func() bool { list = w.good("ls"); return strings.Contains(list, "exited 3") }, func() string { return list })
-	require.Contains(t, w.good("read", id), "last words")
+	w.until(func() bool { list = w.mustGateway("ls"); return strings.Contains(list, "exited 3") }, func() string { return list })
+	require.Contains(t, w.mustGateway("read", id), "last words")
 	s.run("gateway attach " + id)
 	s.wait("has ended with exit status 3")
-	host.quits("exit\n")
+	host.quitProgram("exit\n")
 }
 
 // window returns the id of the session of this name.
@@ -295,33 +295,33 @@ func TestKeepIsAsWithoutIt(t *testing.T) {
 		"--no-such-flag true":       2,
 		`--name "$(printf '\t')" x`: 2,
 	} {
-		plain, without := s.does("proxy --agent " + line)
-		kept, with := s.does("proxy --agent --keep " + line)
+		plain, without := s.runToEnd("proxy --agent " + line)
+		kept, with := s.runToEnd("proxy --agent --keep " + line)
 		require.Equal(t, status, with, line)
 		require.Equal(t, without, with, line)
 		require.Equal(t, plain, strings.Replace(kept, s.marked+"=", fmt.Sprintf("@%d=", s.marks-1), 1), line)
 	}
-	_, status := s.does("proxy --agent --keep --status-fd 3 sh -c 'exit 5' 3> status")
+	_, status := s.runToEnd("proxy --agent --keep --status-fd 3 sh -c 'exit 5' 3> status")
 	require.Equal(t, 5, status)
 	require.Equal(t, "5\n", w.content("status"))
-	screen, status := s.does("proxy --keep true")
+	screen, status := s.runToEnd("proxy --keep true")
 	require.Equal(t, 2, status)
 	require.Contains(t, screen, "--keep needs --agent")
-	w.do("proxy", "--agent", "--keep", "true").fails(t, 2, "--keep: standard input or output is not a terminal")
+	w.do("proxy", "--agent", "--keep", "true").mustFail(t, 2, "--keep: standard input or output is not a terminal")
 }
 
 // The signals of a kept session reach it through the process that the shell knows.
 func TestTheSignalsOfAKeptSession(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(80, 20)
-	id := s.keeps("bash --noprofile --rcfile bashrc -i", "$")
+	id := s.runKept("bash --noprofile --rcfile bashrc -i", "$")
 	front := childOf(t, s.shell())
 	s.resize(70, 15)
 	s.enter(`until [ "$(stty size)" = "15 70" ]; do :; done; echo sized > heard`) // the signal takes time to arrive
 	require.Equal(t, "sized\n", w.content("heard"))
-	s.gives(id, "--reason", "to test")
+	s.grantControl(id, "--reason", "to test")
 	w.kill(front, syscall.SIGUSR1)
-	w.keyboard(id, "user")
+	w.waitKeyboard(id, "user")
 	w.kill(front, syscall.SIGTERM)
 	require.Equal(t, 128+int(syscall.SIGHUP), s.status())
 }
@@ -330,13 +330,13 @@ func TestTheSignalsOfAKeptSession(t *testing.T) {
 func TestTheProcessOfAKeptSessionIsKilled(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(80, 20)
-	s.listen("--agent --keep")
+	s.runListener("--agent --keep")
 	_, behind := family(childOf(t, s.shell()))
 	w.watchdogOf(behind)
 	w.kill(behind, syscall.SIGKILL)
 	require.Equal(t, 137, s.status())
 	s.see("a plain terminal", func(string) bool { return s.format(modes) == plainModes })
-	s.does("proxy --agent --keep sleep 0.2") // removes what the session left in the runtime directory
+	s.runToEnd("proxy --agent --keep sleep 0.2") // removes what the session left in the runtime directory
 }
 
 // A program that an agent's command starts outlives the window in which the command was typed. From
@@ -344,20 +344,20 @@ func TestTheProcessOfAKeptSessionIsKilled(t *testing.T) {
 func TestRunKeep(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(90, 20)
-	_, status := s.does("gateway run --keep -- bash --noprofile --norc > id; gateway run --keep --cols -1 -- bash")
+	_, status := s.runToEnd("gateway run --keep -- bash --noprofile --norc > id; gateway run --keep --cols -1 -- bash")
 	require.Equal(t, 2, status)
 	id := w.session()
 	require.Equal(t, id, strings.TrimSpace(w.content("id")))
-	_, status = s.does("gateway run --keep -- does-not-exist-anywhere")
+	_, status = s.runToEnd("gateway run --keep -- does-not-exist-anywhere")
 	require.Equal(t, 1, status)
 	s.close()
 	s = w.terminal(90, 20)
 	s.run("proxy --keep --agent --name users bash --noprofile --rcfile bashrc -i")
 	w.endsKept()
 	w.ids(2)
-	w.good("send", id, "--text", "gateway attach users; echo st''atus $?", "--enter")
-	w.good("wait", id, "--text", "status 4")
-	require.Contains(t, w.good("read", id), "is an agent's own")
-	w.good("close", id)
-	s.quits("exit\n")
+	w.mustGateway("send", id, "--text", "gateway attach users; echo st''atus $?", "--enter")
+	w.mustGateway("wait", id, "--text", "status 4")
+	require.Contains(t, w.mustGateway("read", id), "is an agent's own")
+	w.mustGateway("close", id)
+	s.quitProgram("exit\n")
 }

@@ -55,18 +55,18 @@ func TestNamedKeysInEveryMode(t *testing.T) {
 	t.Parallel()
 	for _, m := range keyModes {
 		t.Run(m.name, func(t *testing.T) {
-			w, a := anAgent(t)
-			id, _ := a.runs(args{
+			w, a := newAgent(t)
+			id, _ := a.runProgram(args{
 				"program": "sh", "args": []string{"-c", "printf '" + m.on + "'; exec listener got"}, "cwd": w.dir, "wait_for": "text", "value": "listening",
 			}, "matched")
-			a.good("terminal_send", keysOf(strings.Fields(m.keys)...))
+			a.mustCall("terminal_send", keysOf(strings.Fields(m.keys)...))
 			w.until(func() bool { return len(w.content("got")) >= len(m.want) }, func() string { return w.content("got") })
 			require.Equal(t, m.want, w.content("got"))
 			for key, says := range m.refused {
-				a.fails("terminal_send", keysOf(key), says, "not typed")
+				a.mustFail("terminal_send", keysOf(key), says, "not typed")
 			}
 			require.Equal(t, m.want, w.content("got"), "what is refused is not typed as something else")
-			a.good("terminal_close", args{"terminal": id, "force": true})
+			a.mustCall("terminal_close", args{"terminal": id, "force": true})
 		})
 	}
 }
@@ -117,16 +117,16 @@ func TestVimSeesEachNamedKey(t *testing.T) {
 			// terminfo has this name, and Neovim believes terminfo.
 			script.WriteString("nnoremap <F17> <Cmd>call writefile(['S-F5'], 'got', 'a')<CR>\n")
 			a := w.agent("claude", eras[1])
-			a.runs(args{
+			a.runProgram(args{
 				"program": vim, "args": []string{"-N", "-u", "NONE", "-i", "NONE", "-n", "-S", w.write("keys.vim", script.String())}, "cwd": w.dir,
 				"wait_for": "regex", "value": `^~`,
 			}, "matched")
-			a.good("terminal_wait", args{"for": "idle", "value": "300ms"})
-			a.good("terminal_send", keysOf(names...))
+			a.mustCall("terminal_wait", args{"for": "idle", "value": "300ms"})
+			a.mustCall("terminal_send", keysOf(names...))
 			w.until(func() bool { return strings.Count(w.content("got"), "\n") >= len(mapped) },
-				func() string { return w.content("got") + a.good("terminal_read", nil) })
+				func() string { return w.content("got") + a.mustCall("terminal_read", nil) })
 			require.Equal(t, want.String(), w.content("got"))
-			a.good("terminal_send", args{"text": ":q!", "enter": true, "wait_for": "exit"}, "exited 0")
+			a.mustCall("terminal_send", args{"text": ":q!", "enter": true, "wait_for": "exit"}, "exited 0")
 		})
 	}
 }

@@ -16,7 +16,7 @@ func TestAHeadlessAgentSaysWhyItDidNotStart(t *testing.T) {
 	w := newWorld(t)
 	w.writeScript("claude", "#!/bin/sh\nprintf 'one row\\n\\033[31merror: unknown option\\033[0m\\n'\nexit 3\n")
 	got := w.gateway("run", "--chat", "--", w.path("claude"), "--no-such-flag")
-	got.fails(t, 3, "gateway: run: claude ended with exit status 3: one row / error: unknown option\n")
+	got.mustFail(t, 3, "gateway: run: claude ended with exit status 3: one row / error: unknown option\n")
 
 	r := w.start("gateway", "run", "--chat", "--", w.path("sleeps/claude"))
 	require.NotZero(t, r.wait().status)
@@ -24,7 +24,7 @@ func TestAHeadlessAgentSaysWhyItDidNotStart(t *testing.T) {
 	w.writeScript("sleeps/claude", "#!/bin/sh\nexec sleep 1000\n")
 	r = w.start("gateway", "run", "--chat", "--", w.path("sleeps/claude"))
 	id := w.session()
-	w.good("close", id)
+	w.mustGateway("close", id)
 	require.NotContains(t, r.wait().err, "gateway: run:", "who ends it knows why it ended")
 }
 
@@ -36,31 +36,31 @@ func TestPromptsWithoutATerminal(t *testing.T) {
 	w.writeScript("claude", "#!/bin/sh\nexec sleep 1000\n")
 	r := w.start("gateway", "run", "--chat", "--", w.path("claude"))
 	id := w.session()
-	require.Contains(t, w.good("chat", "send", id, "from a pipe"), "sent; it waits: the agent has yet to come to its prompt")
-	owner := strings.TrimSpace(w.good("token", "create", "owner", "--role", "owner"))
+	require.Contains(t, w.mustGateway("chat", "send", id, "from a pipe"), "sent; it waits: the agent has yet to come to its prompt")
+	owner := strings.TrimSpace(w.mustGateway("token", "create", "owner", "--role", "owner"))
 	status, body := serving.postPrompt(owner, id, "over HTTP")
 	require.Equal(t, http.StatusOK, status, body)
-	log := w.good("chat", "log", id)
+	log := w.mustGateway("chat", "log", id)
 	require.Contains(t, log, "from a pipe")
 	require.Contains(t, log, "over HTTP")
-	w.good("close", id)
+	w.mustGateway("close", id)
 	r.wait()
-	w.good("close", id)
+	w.mustGateway("close", id)
 
 	s := w.terminal(80, 24)
 	s.run("proxy --chat " + w.path("claude"))
 	id = w.session()
-	w.gateway("chat", "send", id, "from a pipe").fails(t, 4, "not a terminal")
+	w.gateway("chat", "send", id, "from a pipe").mustFail(t, 4, "not a terminal")
 	status, body = serving.postPrompt(owner, id, "over HTTP")
 	require.Equal(t, http.StatusForbidden, status, body)
 	require.Contains(t, body, "an owner who signs it")
-	require.Positive(t, w.killsLine(besideProxy, syscall.SIGTERM))
+	require.Positive(t, w.signalLine(besideProxy, syscall.SIGTERM))
 	s.status()
 }
 
-// killsLine sends a signal to the processes whose id and command line match, and returns how many
+// signalLine sends a signal to the processes whose id and command line match, and returns how many
 // there were.
-func (w *world) killsLine(pattern string, sig syscall.Signal) (n int) {
+func (w *world) signalLine(pattern string, sig syscall.Signal) (n int) {
 	w.t.Helper()
 	match := regexp.MustCompile(pattern)
 	for _, p := range w.processes() {
@@ -77,7 +77,7 @@ func (w *world) killsLine(pattern string, sig syscall.Signal) (n int) {
 // command.
 func (s *terminal) settings() string {
 	s.w.t.Helper()
-	screen, status := s.does("stty -a")
+	screen, status := s.runToEnd("stty -a")
 	require.Zero(s.w.t, status)
 	return screen[:strings.LastIndex(screen, "@")]
 }

@@ -15,7 +15,7 @@ func TestAPageSaysThatItsListIsIncomplete(t *testing.T) {
 	b := browser.Chromium(t)
 	w := newWorld(t)
 	for _, role := range []string{"proxy", "viewer"} {
-		w.write(role+".token", w.good("token", "create", role, "--role", role))
+		w.write(role+".token", w.mustGateway("token", "create", role, "--role", role))
 	}
 	server := w.start("gateway", "serve", "--page", "--listen", "127.0.0.1:0", "--cluster", "nats://127.0.0.1:1")
 	t.Cleanup(func() {
@@ -26,8 +26,8 @@ func TestAPageSaysThatItsListIsIncomplete(t *testing.T) {
 	_, rest, _ := strings.Cut(server.out.String(), "listening on ")
 	at, _, _ := strings.Cut(rest, "\n")
 	s, o := w.terminal(100, 24), w.terminal(100, 30)
-	s.listen("--gateway " + at + " --token-file " + w.path("proxy.token") + " --agent")
-	_, link := o.opens("--gateway " + at + " --token-file " + w.path("viewer.token"))
+	s.runListener("--gateway " + at + " --token-file " + w.path("proxy.token") + " --agent")
+	_, link := o.openPage("--gateway " + at + " --token-file " + w.path("viewer.token"))
 	b.Do(chromedp.Navigate(link))
 	b.Until(`document.querySelectorAll('.sessions li').length === 1`)
 	b.Until(browser.Text(".side nav .missing") + ".startsWith('Incomplete: since ')")

@@ -16,9 +16,9 @@ import (
 	"terminalproxy/protocol"
 )
 
-// serving opens a first and a second session, and returns the first one's proxy, which serves the
-// gateway for both.
-func serving(t *testing.T, w *world) (first, second *terminal, proxy string, ids map[string]string) {
+// startTwoSessions opens a first and a second session, and returns the first one's proxy, which
+// serves the gateway for both.
+func startTwoSessions(t *testing.T, w *world) (first, second *terminal, proxy string, ids map[string]string) {
 	t.Helper()
 	first, second = w.terminal(100, 24), w.terminal(100, 24)
 	first.run(`proxy --agent --name first sh -c 'echo proxy=$PPID; exec cat'`)
@@ -35,8 +35,8 @@ func serving(t *testing.T, w *world) (first, second *terminal, proxy string, ids
 	return first, second, proxy, ids
 }
 
-// listed waits until a session is listed as running.
-func (w *world) listed(id string) {
+// waitListed waits until a session is listed as running.
+func (w *world) waitListed(id string) {
 	w.t.Helper()
 	var last string
 	w.until(func() bool {
@@ -64,22 +64,22 @@ func TestAnotherTakesOverWhenTheServingProcessEnds(t *testing.T) {
 	for name, end := range ends {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			first, second, proxy, ids := serving(t, w)
+			first, second, proxy, ids := startTwoSessions(t, w)
 			a := w.agent("claude", eras[1])
-			require.Contains(t, a.good("terminal_list", nil), ids["first"])
+			require.Contains(t, a.mustCall("terminal_list", nil), ids["first"])
 			before := second.colours()
 			end(w, first, proxy)
-			w.gone(proxy)
-			w.listed(ids["second"])
+			w.waitGone(proxy)
+			w.waitListed(ids["second"])
 			require.Equal(t, before, second.colours(), "the user's program does not notice")
 			second.typed("echo still $((40+2))\n")
 			second.wait("still 42")
-			require.Contains(t, w.good("wait", ids["second"], "--text", "still 42"), "still 42")
-			a.good("terminal_wait", args{"terminal": ids["second"], "for": "text", "value": "still 42"}, "matched")
-			asking := a.start("terminal_request_control", args{"terminal": ids["second"], "reason": "go on"})
+			require.Contains(t, w.mustGateway("wait", ids["second"], "--text", "still 42"), "still 42")
+			a.mustCall("terminal_wait", args{"terminal": ids["second"], "for": "text", "value": "still 42"}, "matched")
+			asking := a.startCall("terminal_request_control", args{"terminal": ids["second"], "reason": "go on"})
 			second.answer("C-g")
-			require.False(t, w.answered(asking).fails)
-			a.good("terminal_send", args{"terminal": ids["second"], "text": "echo $((6*7)) by an agent", "enter": true, "wait_for": "text", "value": "42 by an agent"}, "matched")
+			require.False(t, w.waitAnswer(asking).fails)
+			a.mustCall("terminal_send", args{"terminal": ids["second"], "text": "echo $((6*7)) by an agent", "enter": true, "wait_for": "text", "value": "42 by an agent"}, "matched")
 		})
 	}
 }
@@ -87,28 +87,28 @@ func TestAnotherTakesOverWhenTheServingProcessEnds(t *testing.T) {
 func TestTheAgentsServerServesAndHandsOver(t *testing.T) {
 	w := newWorld(t)
 	a := w.agent("claude", eras[0])
-	a.good("terminal_list", nil, "there are no terminals") // it serves now
+	a.mustCall("terminal_list", nil, "there are no terminals") // it serves now
 	s := w.terminal(100, 24)
 	s.run("proxy --agent cat")
 	id := w.session()
-	a.good("terminal_list", nil, id)
+	a.mustCall("terminal_list", nil, id)
 	require.NoError(t, a.session.Close())
 	s.typed("after the agent\n")
-	w.listed(id)
-	require.Contains(t, w.good("wait", id, "--text", "after the agent"), "after the agent")
+	w.waitListed(id)
+	require.Contains(t, w.mustGateway("wait", id, "--text", "after the agent"), "after the agent")
 	s.press("C-d")
 	require.Zero(t, s.status())
 }
 
 func TestAGrantDoesNotOutliveTheLink(t *testing.T) {
 	w := newWorld(t)
-	_, second, proxy, ids := serving(t, w)
-	second.gives(ids["second"], "--reason", "drive", "--as", "codex")
-	second.titled("[codex drives]")
+	_, second, proxy, ids := startTwoSessions(t, w)
+	second.grantControl(ids["second"], "--reason", "drive", "--as", "codex")
+	second.waitTitle("[codex drives]")
 	w.kill(proxy, syscall.SIGKILL)
-	w.gone(proxy)
-	second.titled("[observed]")
-	w.listed(ids["second"])
+	w.waitGone(proxy)
+	second.waitTitle("[observed]")
+	w.waitListed(ids["second"])
 	require.Equal(t, 4, w.gateway("send", ids["second"], "--as", "codex", "--text", "x").status)
 }
 
@@ -120,7 +120,7 @@ func TestAStaleSocketIsReplaced(t *testing.T) {
 	ln.SetUnlinkOnClose(false)
 	require.NoError(t, ln.Close())
 	got := w.gateway("ls")
-	got.fails(t, 5, "hint: ")
+	got.mustFail(t, 5, "hint: ")
 	s := w.terminal(100, 24)
 	s.run("proxy --agent cat")
 	id := w.session()
@@ -128,7 +128,7 @@ func TestAStaleSocketIsReplaced(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, os.ModeSocket|0o600, info.Mode())
 	s.typed("served anew\n")
-	require.Contains(t, w.good("wait", id, "--text", "served anew"), "served anew")
+	require.Contains(t, w.mustGateway("wait", id, "--text", "served anew"), "served anew")
 }
 
 func TestADirectoryThatWillNotDo(t *testing.T) {
@@ -157,13 +157,13 @@ func TestADirectoryThatWillNotDo(t *testing.T) {
 			require.Zero(t, s.status())
 			continue
 		}
-		screen, status := s.does("TERMINALPROXY_DIR=" + tt.dir + " proxy --agent true")
+		screen, status := s.runToEnd("TERMINALPROXY_DIR=" + tt.dir + " proxy --agent true")
 		require.Equal(t, 125, status, screen)
 		require.Contains(t, unwrapped(screen), tt.want)
 		got := w.do("env", "TERMINALPROXY_DIR="+tt.dir, "gateway", "ls")
 		require.NotZero(t, got.status)
 		require.Contains(t, got.err, "gateway: ")
-		_, status = s.does("TERMINALPROXY_DIR=" + tt.dir + " proxy true")
+		_, status = s.runToEnd("TERMINALPROXY_DIR=" + tt.dir + " proxy true")
 		require.Zero(t, status, "a plain session needs no directory")
 	}
 }
@@ -209,7 +209,7 @@ func (s *server) postPrompt(owner, id, text string) (status int, body string) {
 // token makes a token and writes it to a file.
 func (w *world) token(name, role string) string {
 	w.t.Helper()
-	w.write(name, w.good("token", "create", name, "--role", role))
+	w.write(name, w.mustGateway("token", "create", name, "--role", role))
 	return w.path(name)
 }
 
@@ -227,7 +227,7 @@ func TestGatewayServeTakesTokens(t *testing.T) {
 	id := w.session("--gateway", server.url, "--token-file", agentToken)
 
 	got := w.gateway("ls", "--gateway", server.url)
-	got.fails(t, 4, "token")
+	got.mustFail(t, 4, "token")
 
 	asking := w.start("gateway", "request", id, "--reason", "from afar", "--gateway", server.url, "--token-file", agentToken)
 	s.answer("C-g")
@@ -236,7 +236,7 @@ func TestGatewayServeTakesTokens(t *testing.T) {
 	require.Zero(t, remote(agentToken, "send", id, "--text", "over TCP", "--enter").status)
 	s.wait("over TCP")
 	a := w.agent("claude", eras[1], "--gateway", server.url, "--token-file", agentToken)
-	a.good("terminal_read", nil, "over TCP")
+	a.mustCall("terminal_read", nil, "over TCP")
 
 	require.Zero(t, w.gateway("token", "revoke", "a").status)
 	require.Equal(t, 4, remote(agentToken, "ls").status, "a revoked token")
@@ -259,14 +259,14 @@ func TestAGatewayThatDoesNotAnswer(t *testing.T) {
 	s.wait("agents cannot see this session")
 	s.typed("iwritten all the same")
 	s.press("Escape")
-	s.quits(":wq\n")
+	s.quitProgram(":wq\n")
 	require.Equal(t, "written all the same\n", w.content("notes.txt"))
 	got := w.gateway("ls", "--gateway", url)
-	got.fails(t, 5, "no gateway answers")
+	got.mustFail(t, 5, "no gateway answers")
 }
 
-// stopped stops a process until the test ends.
-func (w *world) stopped(pid string) {
+// stopUntilEnd stops a process until the test ends.
+func (w *world) stopUntilEnd(pid string) {
 	w.t.Helper()
 	w.kill(pid, syscall.SIGSTOP)
 	w.t.Cleanup(func() { w.kill(pid, syscall.SIGCONT) })
@@ -275,30 +275,30 @@ func (w *world) stopped(pid string) {
 func TestAnAgentThatHangsCostsTheUserNothing(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(100, 24)
-	id := s.bash("")
+	id := s.runBash("")
 	a := w.agent("claude", eras[0])
-	a.given(s, "drive")
-	s.titled("[claude drives]")
-	w.stopped(strconv.Itoa(a.cmd.Process.Pid))
+	a.obtainGrant(s, "drive")
+	s.waitTitle("[claude drives]")
+	w.stopUntilEnd(strconv.Itoa(a.cmd.Process.Pid))
 	s.typed("seq 1 200000 | tail -n 150000; echo all of $((100+50)) thousand\n")
 	s.wait("all of 150 thousand")
 	s.press(`C-\`)
 	s.waitShown("the keyboard is yours: claude is stopped")
-	require.Contains(t, w.good("wait", id, "--text", "all of 150 thousand"), "keyboard: user")
+	require.Contains(t, w.mustGateway("wait", id, "--text", "all of 150 thousand"), "keyboard: user")
 }
 
 // R11: neither the user's keys nor the reclaim key wait for a gateway.
 func TestAGatewayThatHangsCostsTheUserNothingR11(t *testing.T) {
 	w := newWorld(t)
-	_, second, proxy, ids := serving(t, w)
-	second.gives(ids["second"], "--reason", "drive", "--as", "codex")
-	second.titled("[codex drives]")
-	w.stopped(proxy)
+	_, second, proxy, ids := startTwoSessions(t, w)
+	second.grantControl(ids["second"], "--reason", "drive", "--as", "codex")
+	second.waitTitle("[codex drives]")
+	w.stopUntilEnd(proxy)
 	second.typed("seq 1 100000 | tail -n 50000; echo all of $((20+30)) thousand\n")
 	second.wait("all of 50 thousand")
 	second.press(`C-\`)
 	second.waitShown("the keyboard is yours: codex is stopped")
-	second.titled("[observed]")
+	second.waitTitle("[observed]")
 	second.typed("exit 3\n")
 	require.Equal(t, 3, second.status(), "nor does the end wait")
 }
@@ -312,10 +312,10 @@ func TestWhatEndedStaysReadable(t *testing.T) {
 	s.typed("\n")
 	require.Equal(t, 3, s.status())
 	w.until(func() bool { return strings.Contains(w.gateway("ls").out, "exited 3") }, func() string { return w.gateway("ls").out })
-	require.Contains(t, w.good("read", id), "last words")
-	require.Contains(t, w.good("wait", id, "--exit"), "exited 3")
+	require.Contains(t, w.mustGateway("read", id), "last words")
+	require.Contains(t, w.mustGateway("wait", id, "--exit"), "exited 3")
 	got := w.gateway("send", id, "--text", "x")
-	got.fails(t, 1, "ended with exit status 3")
+	got.mustFail(t, 1, "ended with exit status 3")
 	require.NoError(t, server.cmd.Process.Signal(syscall.SIGTERM))
 	require.Zero(t, server.wait().status)
 }

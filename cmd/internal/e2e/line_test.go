@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// sharing grants codex the keyboard in a program, and returns the session's id. ready matches the
-// program's screen once it has started.
-func (s *terminal) sharing(level, program, ready string) (id string) {
+// runGranted grants codex the keyboard in a program, and returns the session's id. ready matches
+// the program's screen once it has started.
+func (s *terminal) runGranted(level, program, ready string) (id string) {
 	s.w.t.Helper()
 	if s.w.content("rc") == "" {
 		s.w.write("rc", "PS1='$ '\n")
@@ -20,8 +20,8 @@ func (s *terminal) sharing(level, program, ready string) (id string) {
 	s.run("proxy --agent --grant " + level + " --yield 100ms " + program)
 	s.match(ready)
 	id = s.w.session()
-	s.w.granted(id, "--level", level, "--as", "codex")
-	s.w.good("wait", id, "--waiting") // the matched prompt may have been another program's
+	s.w.requestGrant(id, "--level", level, "--as", "codex")
+	s.w.mustGateway("wait", id, "--waiting") // the matched prompt may have been another program's
 	return id
 }
 
@@ -49,12 +49,12 @@ func TestAnUnsubmittedLineHoldsTheAgentR63(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t, c.name)
 			s := w.terminal(100, 16)
-			id := s.sharing("drive", c.program, c.ready)
+			id := s.runGranted("drive", c.program, c.ready)
 			s.typed(c.mine)
 			s.wait(c.mine)
 			sending := w.start("gateway", "send", id, "--as", "codex", "--text", c.theirs, "--enter", "--timeout", "20s")
 			s.wait(waitsLine)
-			require.Contains(t, w.good("read", id), "held: the user has not submitted the line ")
+			require.Contains(t, w.mustGateway("read", id), "held: the user has not submitted the line ")
 			require.NotContains(t, s.screen(), c.theirs)
 			s.typed("end")
 			if c.name == "python3" {
@@ -76,7 +76,7 @@ func TestHowTheLineBecomesFreeR63(t *testing.T) {
 	w := newWorld(t)
 	w.write("rc", "PS1='$ '\nset -o history\n")
 	s := w.terminal(100, 24)
-	id := s.sharing("drive", plainBash, atPrompt)
+	id := s.runGranted("drive", plainBash, atPrompt)
 	send := func(text string) *running {
 		sending := w.start("gateway", "send", id, "--as", "codex", "--text", text, "--enter", "--timeout", "15s")
 		s.wait(waitsLine)
@@ -99,14 +99,14 @@ func TestHowTheLineBecomesFreeR63(t *testing.T) {
 	s.typed("echo two-")
 	s.wait("$ echo two-")
 	sending = send("echo c")
-	s.presses("C-g", waitsLine) // the user lets it through
+	s.pressWhile("C-g", waitsLine) // the user lets it through
 	require.Zero(t, sending.wait().status)
 	s.wait("\ntwo-echo c\n")
 
 	s.typed("echo three")
 	s.wait("$ echo three")
 	got := w.gateway("send", id, "--as", "codex", "--text", "echo d", "--timeout", "1s")
-	got.fails(t, 1, `the user has not submitted what stands on the line: "echo three"`)
+	got.mustFail(t, 1, `the user has not submitted what stands on the line: "echo three"`)
 	s.waitGone(waitsLine)
 	require.NotContains(t, s.screen(), "echo d")
 
@@ -133,7 +133,7 @@ func TestWhatTheUserBeganIsNotGoneOnWithR63(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t, c.name)
 			s := w.terminal(100, 16)
-			id := s.sharing("drive", c.program, c.ready)
+			id := s.runGranted("drive", c.program, c.ready)
 			s.typed(c.begin)
 			s.wait(c.begin)
 			row := s.format("#{cursor_y}")
@@ -154,7 +154,7 @@ func TestWhatTheUserBeganIsNotGoneOnWithR63(t *testing.T) {
 func TestWhatAnotherProgramTookHoldsNothingR63(t *testing.T) {
 	w := newWorld(t, "less")
 	s := w.terminal(100, 16)
-	id := s.sharing("drive", plainBash, atPrompt)
+	id := s.runGranted("drive", plainBash, atPrompt)
 	free := func(text string) {
 		require.Zero(t, w.gateway("send", id, "--as", "codex", "--text", text, "--timeout", "20s").status)
 		s.wait(text)
@@ -195,7 +195,7 @@ func TestNothingIsHeldWhereThereIsNoLineR63(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t, c.name)
 			s := w.terminal(100, 16)
-			id := s.sharing("drive", c.program, c.ready)
+			id := s.runGranted("drive", c.program, c.ready)
 			before := s.screen()
 			s.typed(c.mine)
 			s.see("the user's key", func(screen string) bool { return screen != before })
@@ -212,8 +212,8 @@ func TestNothingIsHeldWhereThereIsNoLineR63(t *testing.T) {
 func TestWhatIsLeftOnTheLineIsQuotedR64(t *testing.T) {
 	w := newWorld(t, "vim")
 	s := w.terminal(100, 16)
-	id := s.sharing("drive", plainBash, atPrompt)
-	w.good("send", id, "--as", "codex", "--text", "git pu")
+	id := s.runGranted("drive", plainBash, atPrompt)
+	w.mustGateway("send", id, "--as", "codex", "--text", "git pu")
 	s.press(`C-\`)
 	s.wait(`codex is stopped; left on the line: "git pu"`)
 	s.press("C-c")
@@ -221,8 +221,8 @@ func TestWhatIsLeftOnTheLineIsQuotedR64(t *testing.T) {
 	s.typed("exit\n")
 	s.status()
 
-	id = s.sharing("drive", "vim -u NONE -N notes", "~")
-	w.good("send", id, "--as", "codex", "--text", "iabc", "esc")
+	id = s.runGranted("drive", "vim -u NONE -N notes", "~")
+	w.mustGateway("send", id, "--as", "codex", "--text", "iabc", "esc")
 	s.press(`C-\`)
 	s.wait("codex is stopped")
 	require.NotContains(t, s.screen(), "left on the line")
@@ -250,7 +250,7 @@ func TestTypeIsFreeAtALinePromptR65(t *testing.T) {
 			}
 			w.write("rc", rc)
 			s := w.terminal(100, 16)
-			id := s.sharing("type", c.program, c.ready)
+			id := s.runGranted("type", c.program, c.ready)
 			require.Zero(t, w.gateway("send", id, "--as", "codex", "--text", "1 + 1", "--timeout", "15s").status)
 			s.wait("1 + 1")
 			require.NotContains(t, s.screen(), heldKeys)
@@ -266,14 +266,14 @@ func TestTypeIsFreeAtALinePromptR65(t *testing.T) {
 func TestTheQuestionShowsWhatRunsR66(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(120, 16)
-	id := s.sharing("type", plainBash, atPrompt)
+	id := s.runGranted("type", plainBash, atPrompt)
 	free := func(what ...string) {
 		require.Zero(t, w.gateway(append([]string{"send", id, "--as", "codex"}, what...)...).status)
 	}
 	asked := func(question string, what ...string) {
 		sending := w.start("gateway", append([]string{"send", id, "--as", "codex"}, what...)...)
 		s.wait(question)
-		s.lets("C-g")
+		s.releaseHeld("C-g")
 		sending.wait()
 	}
 	free("--text", " ;touch done")
@@ -302,7 +302,7 @@ func TestTheQuestionShowsWhatRunsR66(t *testing.T) {
 
 	free("--text", "echo "+strings.Repeat("z", 4000))
 	got := w.gateway("send", id, "--as", "codex", "enter")
-	got.fails(t, 2, "clear the line")
+	got.mustFail(t, 2, "clear the line")
 	require.NotContains(t, s.screen(), heldKeys)
 }
 
@@ -311,14 +311,14 @@ func TestTheQuestionShowsWhatRunsR66(t *testing.T) {
 func TestASuggestionIsNotWhatRunsR66(t *testing.T) {
 	w := newWorld(t, "fish")
 	s := w.terminal(120, 16)
-	id := s.sharing("type", "fish --no-config --init-command 'function fish_prompt; echo \"> \"; end; function fish_right_prompt; echo RIGHT; end'", "RIGHT")
+	id := s.runGranted("type", "fish --no-config --init-command 'function fish_prompt; echo \"> \"; end; function fish_right_prompt; echo RIGHT; end'", "RIGHT")
 	s.typed("echo suggested-before\n")
 	s.wait("\nsuggested-before\n")
 	require.Zero(t, w.gateway("send", id, "--as", "codex", "--text", "echo sug").status)
 	s.wait("> echo suggested-before") // a suggestion
 	sending := w.start("gateway", "send", id, "--as", "codex", "enter")
 	s.wait(`runs: "echo sug" ¦ not sent: `)
-	s.lets("C-g")
+	s.releaseHeld("C-g")
 	require.Zero(t, sending.wait().status)
 	s.wait("\nsug\n")
 }
@@ -328,10 +328,10 @@ func TestTheQuestionIsWhatBashRunsR66(t *testing.T) {
 	w := newWorld(t)
 	w.write("rc", "PS1='$ '\nset -o history\nHISTFILE=/dev/null\nHISTTIMEFORMAT=\nPROMPT_COMMAND='fc -ln -1 > ran'\n")
 	s := w.terminal(180, 24)
-	id := s.sharing("type", plainBash, atPrompt)
+	id := s.runGranted("type", plainBash, atPrompt)
 	for round := range uint64(6) {
 		r := rand.New(rand.NewPCG(round, 66))
-		w.good("wait", id, "--waiting") // otherwise the text may reach PROMPT_COMMAND, and waits for the user
+		w.mustGateway("wait", id, "--waiting") // otherwise the text may reach PROMPT_COMMAND, and waits for the user
 		line := []string{"send", id, "--as", "codex", "--text", fmt.Sprintf(": r%d-", round)}
 		require.Zero(t, w.gateway(line...).status)
 		for range 6 {
@@ -348,9 +348,9 @@ func TestTheQuestionIsWhatBashRunsR66(t *testing.T) {
 		sending := w.start("gateway", "send", id, "--as", "codex", "enter")
 		asked := s.match(`runs: "([^"]*)"`)
 		_ = os.Remove(w.path("ran"))
-		s.lets("C-g")
+		s.releaseHeld("C-g")
 		sending.wait()
-		ran := strings.TrimSpace(w.listens("ran", `\S`))
+		ran := strings.TrimSpace(w.waitHeard("ran", `\S`))
 		require.Equal(t, strings.TrimSpace(asked), ran, "round %d", round)
 	}
 }

@@ -16,51 +16,51 @@ import (
 func TestOpencodeLive(t *testing.T) {
 	clients(t)
 	w := newWorld(t)
-	c := w.chats(chatAgent{name: "opencode", setUp: (*world).opencodeEnv, shell: "bash"})
+	c := w.newChat(chatAgent{name: "opencode", setUp: (*world).opencodeEnv, shell: "bash"})
 	c.env += `'OPENCODE_PERMISSION={"bash":"ask"}' `
 	o := w.owner(100, 50)
 	c.s.run(c.env + "proxy --chat opencode")
 	id := w.session() // its server has then started, which takes the longest
-	c.opencodeIsReady()
-	c.says("make a file")
+	c.waitForOpencode()
+	c.say("make a file")
 	require.Contains(t, c.next().Text, "make a file")
-	c.runs("touch made-never")
+	c.callShell("touch made-never")
 	c.s.wait("Permission required")
-	w.answersChat(id, "refuse", "--words", "not in this place")
+	w.answerChat(id, "refuse", "--words", "not in this place")
 	require.Contains(t, c.next().Result, "not in this place")
 	c.s.waitGone("Permission required")
 	require.NoFileExists(t, w.path("made-never"))
 
-	c.runs("touch made-once")
+	c.callShell("touch made-once")
 	c.s.wait("Permission required")
 	c.s.press("Enter")
 	c.next()
 	require.FileExists(t, w.path("made-once"))
-	c.answers(fakemodel.Turn{Say: "THE FIRST IS DONE"})
+	c.reply(fakemodel.Turn{Say: "THE FIRST IS DONE"})
 	c.s.wait("THE FIRST IS DONE")
-	log := w.logs(id, "THE FIRST IS DONE")
+	log := w.waitForLog(id, "THE FIRST IS DONE")
 	for _, said := range []string{"make a file", "touch made-never", "not in this place", "touch made-once", "allowed in opencode's own interface (once)"} {
 		require.Contains(t, log, said)
 	}
 	c.s.see("the end of the turn", func(screen string) bool { return !strings.Contains(screen, "esc interrupt") })
 	o.run("gateway chat send " + id + " 'think for ever'")
 	require.Contains(t, c.next().Text, "think for ever")
-	w.good("chat", "interrupt", id)
-	w.logs(id, "the turn ended: interrupted")
+	w.mustGateway("chat", "interrupt", id)
+	w.waitForLog(id, "the turn ended: interrupted")
 	c.s.see("the end of the turn", func(screen string) bool { return !strings.Contains(screen, "esc interrupt") })
 	o.run("gateway chat send " + id + " 'and another'")
 	require.Contains(t, c.next().Text, "and another")
-	c.runs("touch made-after-death")
+	c.callShell("touch made-after-death")
 	c.s.wait("Permission required")
-	w.killsOpencode("serve", syscall.SIGKILL)
+	w.signalOpencode("serve", syscall.SIGKILL)
 	c.s.status() // without its server, its interface takes no key in a dialog, and ends
 	require.Contains(t, c.s.screen(), "proxy: opencode's server was killed")
 	require.NoFileExists(t, w.path("made-after-death"))
 	require.Equal(t, plainModes, c.s.format(modes))
 }
 
-// killsOpencode sends a signal to the processes of one of opencode's commands.
-func (w *world) killsOpencode(command string, sig syscall.Signal) {
+// signalOpencode sends a signal to the processes of one of opencode's commands.
+func (w *world) signalOpencode(command string, sig syscall.Signal) {
 	w.t.Helper()
 	for _, p := range w.processes() {
 		if pid, line, _ := strings.Cut(p, " "); strings.Contains(line, "opencode "+command) && !strings.Contains(line, "/bin/sh") {
@@ -69,14 +69,14 @@ func (w *world) killsOpencode(command string, sig syscall.Signal) {
 	}
 }
 
-// opencodeIsReady waits for opencode's prompt.
-func (c *chatting) opencodeIsReady() {
+// waitForOpencode waits for opencode's prompt.
+func (c *chatting) waitForOpencode() {
 	c.w.t.Helper()
 	c.s.see("opencode's prompt", func(screen string) bool { return strings.Contains(screen, "ctrl+p commands") })
 }
 
-// answersChat answers a coding agent's question as soon as the session has one.
-func (w *world) answersChat(id string, args ...string) {
+// answerChat answers a coding agent's question as soon as the session has one.
+func (w *world) answerChat(id string, args ...string) {
 	w.t.Helper()
 	var got result
 	w.until(func() bool {
@@ -85,8 +85,8 @@ func (w *world) answersChat(id string, args ...string) {
 	}, func() string { return got.out + got.err })
 }
 
-// logs waits until words stand in the conversation of a session.
-func (w *world) logs(id, words string) string {
+// waitForLog waits until words stand in the conversation of a session.
+func (w *world) waitForLog(id, words string) string {
 	w.t.Helper()
 	var got result
 	w.until(func() bool {

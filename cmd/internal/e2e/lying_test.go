@@ -23,7 +23,7 @@ func TestALyingGatewayCostsTheProxyNothingR75(t *testing.T) {
 		fake.Flood(c, "HTTP/1.1 101 Switching Protocols\r\n", "X-Line: "+strings.Repeat("x", 8<<10)+"\r\n")
 	})
 	s := w.terminal(100, 24)
-	proxy := s.listen("--agent --gateway ws://" + addr)
+	proxy := s.runListener("--agent --gateway ws://" + addr)
 	s.wait("agents cannot see this session")
 	for range 4 {
 		fake.Receive(t, tried, "a connection of the proxy's")
@@ -35,7 +35,7 @@ func TestALyingGatewayCostsTheProxyNothingR75(t *testing.T) {
 	require.NoError(t, err)
 	require.Less(t, kib, 64<<10)
 	got := w.gateway("ls", "--gateway", "ws://"+addr)
-	got.fails(t, 5, "it is not a gateway")
+	got.mustFail(t, 5, "it is not a gateway")
 	s.typed("mine\x04")
 	w.until(func() bool { return w.content("heard") == "mine\x04" }, func() string { return w.content("heard") })
 }

@@ -10,8 +10,8 @@ import (
 	"terminalproxy/protocol"
 )
 
-// asks reads the report of a command line, nth from the end.
-func (d *driver) asks(nth int) *protocol.ReadResult {
+// readCommand reads the report of a command line, nth from the end.
+func (d *driver) readCommand(nth int) *protocol.ReadResult {
 	d.t.Helper()
 	got, err := d.c.Read(d.w.ctx, &protocol.Read{SessionID: d.id, Command: nth, Scrollback: 2000})
 	require.NoError(d.t, err)
@@ -19,11 +19,12 @@ func (d *driver) asks(nth int) *protocol.ReadResult {
 	return got
 }
 
-// ran types a command line, and compares the report of the ended command with what is wanted.
-func (d *driver) ran(line, output string, status int) *protocol.Command {
+// checkCommand types a command line, and compares the report of the ended command with what is
+// wanted.
+func (d *driver) checkCommand(line, output string, status int) *protocol.Command {
 	d.t.Helper()
-	d.ready(d.types(line + "\r"))
-	got := d.asks(1)
+	d.waitReady(d.typeText(line + "\r"))
+	got := d.readCommand(1)
 	c := got.Command
 	require.Equal(d.t, line, c.Line)
 	require.Equal(d.t, output, got.Text, line)
@@ -60,31 +61,31 @@ func TestCommandsOfMarkedShells(t *testing.T) {
 			}
 			w.write(c.file, strings.ReplaceAll(c.rc, "MARKS", marks))
 			w.env = append(w.env, "ZDOTDIR="+w.dir)
-			s, d := w.drives(program)
-			d.ready(0)
-			d.ready(d.types("true\r")) // its prompt may have been set after the hook that marks it
-			require.Equal(t, w.dir, d.ran("mkdir 'a é;b'; cd 'a é;b'", "", 0).Cwd)
-			require.Equal(t, w.path("a é;b"), d.ran("printf foo", "foo", 0).Cwd)
-			d.ran("sh -c 'echo out; exit 42'", "out", 42)
+			s, d := w.startDriver(program)
+			d.waitReady(0)
+			d.waitReady(d.typeText("true\r")) // its prompt may have been set after the hook that marks it
+			require.Equal(t, w.dir, d.checkCommand("mkdir 'a é;b'; cd 'a é;b'", "", 0).Cwd)
+			require.Equal(t, w.path("a é;b"), d.checkCommand("printf foo", "foo", 0).Cwd)
+			d.checkCommand("sh -c 'echo out; exit 42'", "out", 42)
 			// A command's output does not pass for its marks.
-			d.ran(`printf 'a\n\033]133;D;0\a\033]133;A\a\033]133;B\ax\n\033]133;C\ab'; false`, "a\nx\nb", 1)
-			d.ran("sh -c 'exit 42'", "", 42)
-			d.ready(d.types("\r"))   // an empty line
-			d.ready(d.types("junk")) // a line that is given up
-			d.ready(d.types("\x03"))
-			require.Equal(t, 42, *d.asks(1).Command.ExitCode)
-			d.ran("seq 3", "1\n2\n3", 0)
-			require.Equal(t, "foo", d.asks(5).Text)
+			d.checkCommand(`printf 'a\n\033]133;D;0\a\033]133;A\a\033]133;B\ax\n\033]133;C\ab'; false`, "a\nx\nb", 1)
+			d.checkCommand("sh -c 'exit 42'", "", 42)
+			d.waitReady(d.typeText("\r"))   // an empty line
+			d.waitReady(d.typeText("junk")) // a line that is given up
+			d.waitReady(d.typeText("\x03"))
+			require.Equal(t, 42, *d.readCommand(1).Command.ExitCode)
+			d.checkCommand("seq 3", "1\n2\n3", 0)
+			require.Equal(t, "foo", d.readCommand(5).Text)
 
-			d.types("sh -c 'echo begun; read x; exit 7'\r")
-			d.waits(protocol.Until{Regex: "^begun"}, 0, patience.Milliseconds())
-			running := d.asks(1)
+			d.typeText("sh -c 'echo begun; read x; exit 7'\r")
+			d.wait(protocol.Until{Regex: "^begun"}, 0, patience.Milliseconds())
+			running := d.readCommand(1)
 			require.True(t, running.Command.Running)
 			require.Equal(t, "begun", running.Text)
-			d.ready(d.types("x\r"))
-			require.Equal(t, 7, *d.asks(1).Command.ExitCode)
+			d.waitReady(d.typeText("x\r"))
+			require.Equal(t, 7, *d.readCommand(1).Command.ExitCode)
 
-			d.types("exit\r")
+			d.typeText("exit\r")
 			s.close()
 		})
 	}
@@ -108,7 +109,7 @@ func TestMarksStayOutOfTheWay(t *testing.T) {
 			require.NotContains(t, got.out+got.err, "marks")
 			s := w.terminal(80, 24)
 			for _, term := range []string{"dumb", "xterm"} {
-				screen, status := s.does("clear; TERM=" + term + " " + shell + " " + strings.Join(flags, " ") + " 'source ./marks'")
+				screen, status := s.runToEnd("clear; TERM=" + term + " " + shell + " " + strings.Join(flags, " ") + " 'source ./marks'")
 				require.Zero(t, status, screen)
 				require.Equal(t, term == "xterm", strings.Contains(screen, "__marks_"), screen)
 			}
@@ -126,8 +127,8 @@ func TestAnAgentReadsWhatFailed(t *testing.T) {
 	s.wait("marked>")
 	s.typed("seq 300\nfalse; sh -c 'seq 60; echo no rule to make target; exit 2'\necho next\n")
 	a := w.agent("claude", eras[0])
-	a.good("terminal_wait", args{"for": "regex", "value": "^next$"}, "matched")
-	got := a.good("terminal_read", args{"view": "command-before"}, "the shell's marks say: exit status 2 after ", "; 61 rows of output, lines 30",
+	a.mustCall("terminal_wait", args{"for": "regex", "value": "^next$"}, "matched")
+	got := a.mustCall("terminal_read", args{"view": "command-before"}, "the shell's marks say: exit status 2 after ", "; 61 rows of output, lines 30",
 		"\n59\n60\nno rule to make target\n", `command line: "false; sh -c 'seq 60; echo no rule to make target; exit 2'"`, `directory: "`+w.dir+`"`)
 	require.NotContains(t, got, "\n300\n") // the directory may have the digits
 	a.good("terminal_read", args{"view": "command-before", "match": "rule|^1$"}, "2 lines match", ": no rule to make target")
@@ -138,7 +139,7 @@ func TestAnAgentReadsWhatFailed(t *testing.T) {
 	s.run("proxy --agent --name plain bash --noprofile --norc")
 	s.wait("bash-5")
 	w.session()
-	a.fails("terminal_read", args{"terminal": "plain", "view": "command"}, "bash has given no shell marks (OSC 133)", "`gateway marks SHELL`")
+	a.mustFail("terminal_read", args{"terminal": "plain", "view": "command"}, "bash has given no shell marks (OSC 133)", "`gateway marks SHELL`")
 	s.close()
 }
 
@@ -149,11 +150,11 @@ func TestAnAgentsOwnBashIsMarked(t *testing.T) {
 	w.write("home/.bashrc", "set -u\nPROMPT_COMMAND=\"true; $PROMPT_COMMAND\"\n")
 	a := w.agent("claude", eras[0])
 	for _, flags := range [][]string{{}, {"--norc", "-i"}} {
-		id, _ := a.runs(args{"program": "bash", "args": flags, "wait_for": "waiting"}, "waiting")
-		a.good("terminal_send", args{"terminal": id, "text": "echo $hooked; seq 30; (exit 5)\n", "wait_for": "waiting"}, "(last exit 5)")
-		a.good("terminal_read", args{"terminal": id, "view": "command"}, "exit status 5 after ", "31 rows of output", "\nyes\n1\n", "\n30\n")
-		a.good("terminal_send", args{"terminal": id, "text": "env | grep -c -e marks -e PROMPT; bash --norc\n", "wait_for": "waiting"}, "\n")
-		a.good("terminal_read", args{"terminal": id, "view": "command"}, "\n0\n")
-		a.good("terminal_close", args{"terminal": id, "force": true}, "closed")
+		id, _ := a.runProgram(args{"program": "bash", "args": flags, "wait_for": "waiting"}, "waiting")
+		a.mustCall("terminal_send", args{"terminal": id, "text": "echo $hooked; seq 30; (exit 5)\n", "wait_for": "waiting"}, "(last exit 5)")
+		a.mustCall("terminal_read", args{"terminal": id, "view": "command"}, "exit status 5 after ", "31 rows of output", "\nyes\n1\n", "\n30\n")
+		a.mustCall("terminal_send", args{"terminal": id, "text": "env | grep -c -e marks -e PROMPT; bash --norc\n", "wait_for": "waiting"}, "\n")
+		a.mustCall("terminal_read", args{"terminal": id, "view": "command"}, "\n0\n")
+		a.mustCall("terminal_close", args{"terminal": id, "force": true}, "closed")
 	}
 }

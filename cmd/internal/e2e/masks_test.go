@@ -35,19 +35,19 @@ func TestNoFalsePromptsR78(t *testing.T) {
 	s := w.terminal(80, 24)
 	w.write("list.md", "* one\n* two\n*** rule ***\n")
 	w.write("form.sh", "read -e -p 'Name: ' a; read -p 'Again? ' b; read -rn3 -p 'Three: ' c; echo; echo \"<$a$b$c>\"\n")
-	id := s.bash("")
+	id := s.runBash("")
 	o := w.overhear(id)
 	shown := func(text string) {
 		t.Helper()
 		s.wait(text)
-		w.good("wait", id, "--text", text)
-		require.Nil(t, o.reads().Frame.Blackout, s.screen())
+		w.mustGateway("wait", id, "--text", text)
+		require.Nil(t, o.readAll().Frame.Blackout, s.screen())
 	}
 	each := func(text string) { // key by key, with a read after each
 		t.Helper()
 		for i := range text {
 			s.typed(text[i : i+1])
-			require.Nil(t, o.reads().Frame.Blackout, s.screen())
+			require.Nil(t, o.readAll().Frame.Blackout, s.screen())
 		}
 	}
 	each("grep -r password: list.md; printf 'the password:'; echo ***** 'a*b'")

@@ -40,7 +40,7 @@ func TestAModelAnswersTheQuestionThatStands(t *testing.T) {
 	require.Equal(t, "one", m.next().Text)
 	second, _ := asks("two")
 	require.Equal(t, "two", m.next().Text)
-	m.answers(fakemodel.Turn{Say: "TO TWO"})
+	m.reply(fakemodel.Turn{Say: "TO TWO"})
 	require.Contains(t, <-second, "TO TWO")
 
 	takeBack()
@@ -48,7 +48,7 @@ func TestAModelAnswersTheQuestionThatStands(t *testing.T) {
 	w.until(func() bool { return m.thinking.Load() == 0 }, func() string { return "the model thinks about what was taken back" })
 	third, _ := asks("three")
 	require.Equal(t, "three", m.next().Text)
-	m.answers(fakemodel.Turn{Say: "TO THREE"})
+	m.reply(fakemodel.Turn{Say: "TO THREE"})
 	require.Contains(t, <-third, "TO THREE")
 	require.True(t, m.wasAsked("one") && !m.wasAsked("four"))
 }

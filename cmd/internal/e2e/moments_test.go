@@ -29,8 +29,8 @@ type momentary struct {
 	before        *term.State
 }
 
-// begins starts a session, and lets the moment pass.
-func (w *world) begins(t *testing.T, moment time.Duration, args ...string) *momentary {
+// startMomentary starts a session, and lets the moment pass.
+func (w *world) startMomentary(t *testing.T, moment time.Duration, args ...string) *momentary {
 	t.Helper()
 	m := &momentary{t: t}
 	err := error(unix.EIO)
@@ -54,8 +54,8 @@ func (w *world) begins(t *testing.T, moment time.Duration, args ...string) *mome
 	return m
 }
 
-// ends waits for the session's end, and checks that the terminal is as it was.
-func (m *momentary) ends() error {
+// waitEnd waits for the session's end, and checks that the terminal is as it was.
+func (m *momentary) waitEnd() error {
 	m.t.Helper()
 	err := m.cmd.Wait()
 	after, failed := term.GetState(int(m.slave.Fd()))
@@ -74,11 +74,11 @@ func TestASignalAtAnyMomentOfTheStart(t *testing.T) {
 			t.Run(strings.TrimSpace(flags+" "+unix.SignalName(sig)), func(t *testing.T) {
 				w := newWorld(t)
 				for _, moment := range moments {
-					m := w.begins(t, moment, append(strings.Fields(flags), "sh", "-c", "echo $$ > pid; exec sleep 1000")...)
+					m := w.startMomentary(t, moment, append(strings.Fields(flags), "sh", "-c", "echo $$ > pid; exec sleep 1000")...)
 					require.NoError(t, m.cmd.Process.Signal(sig))
-					require.Error(t, m.ends(), "after %v", moment)
+					require.Error(t, m.waitEnd(), "after %v", moment)
 					if pid := strings.TrimSpace(w.content("pid")); pid != "" {
-						w.gone(pid)
+						w.waitGone(pid)
 					}
 				}
 			})
@@ -93,9 +93,9 @@ func TestAResizeAtAnyMomentOfTheStart(t *testing.T) {
 		t.Run("flags "+flags, func(t *testing.T) {
 			w := newWorld(t)
 			for _, moment := range moments {
-				m := w.begins(t, moment, append(strings.Fields(flags), "sh", "-c", `until [ "$(stty size)" = "31 99" ]; do :; done`)...)
+				m := w.startMomentary(t, moment, append(strings.Fields(flags), "sh", "-c", `until [ "$(stty size)" = "31 99" ]; do :; done`)...)
 				require.NoError(t, pty.Setsize(m.slave, &pty.Winsize{Cols: 99, Rows: 31}))
-				require.NoError(t, m.ends(), "after %v", moment)
+				require.NoError(t, m.waitEnd(), "after %v", moment)
 			}
 		})
 	}

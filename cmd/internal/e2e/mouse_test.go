@@ -22,14 +22,14 @@ func TestAnAgentClicksInVim(t *testing.T) {
 	w := newWorld(t, "vim")
 	w.write("notes.txt", "日本 bread and milk\neggs\n"+rows(99))
 	a := w.agent("claude", eras[1])
-	a.runs(args{
+	a.runProgram(args{
 		"program": "vim", "args": []string{"-u", "NONE", "-n", "--cmd", "set mouse=a ttymouse=sgr ruler", "notes.txt"}, "cwd": w.dir,
 		"wait_for": "text", "value": `"notes.txt" 101L`, // it has read the file then
 	}, "alt-screen mouse ")
 	does := func(with args, shown, said string) { // vim may take its time
 		t.Helper()
-		a.good("terminal_send", with, said)
-		a.good("terminal_wait", args{"for": "text", "value": shown}, "matched")
+		a.mustCall("terminal_send", with, said)
+		a.mustCall("terminal_wait", args{"for": "text", "value": shown}, "matched")
 	}
 	does(args{"click": "milk"}, "1,19-17", `typed: click on "milk" at 1,17`)
 	does(args{"click_at": "1,4"}, "1,4-3", "typed: click at 1,4") // the second half of a wide character
@@ -39,13 +39,13 @@ func TestAnAgentClicksInVim(t *testing.T) {
 	does(args{"click_at": "1,6", "mouse": "press"}, "1,8-6", "typed: press at 1,6")
 	does(args{"click_at": "1,8", "mouse": "move"}, "1,10-8", "typed: move at 1,8")
 	does(args{"click_at": "1,8", "mouse": "release", "text": "cale", "keys": []string{"esc"}}, "日本 ale and milk", "typed: release at 1,8")
-	a.good("terminal_send", args{"mouse": "wheel-down*4", "wait_for": "gone", "value": "日本"}, "typed: wheel-down*4 at ", "matched")
-	a.fails("terminal_send", args{"click": "of it", "text": "x"}, `"of it" stands 2`, "times on the screen, at 1,", "not typed: ", "text (1 byte): not sent")
-	a.fails("terminal_send", args{"click": "ale"}, `"ale" does not stand on the screen`, "nothing changed since rev")
-	a.good("terminal_send", args{"mouse": "wheel-up*9", "wait_for": "text", "value": "日本"}, "matched")
+	a.mustCall("terminal_send", args{"mouse": "wheel-down*4", "wait_for": "gone", "value": "日本"}, "typed: wheel-down*4 at ", "matched")
+	a.mustFail("terminal_send", args{"click": "of it", "text": "x"}, `"of it" stands 2`, "times on the screen, at 1,", "not typed: ", "text (1 byte): not sent")
+	a.mustFail("terminal_send", args{"click": "ale"}, `"ale" does not stand on the screen`, "nothing changed since rev")
+	a.mustCall("terminal_send", args{"mouse": "wheel-up*9", "wait_for": "text", "value": "日本"}, "matched")
 	does(args{"text": ":set mouse= | echo 6 * 7", "enter": true}, "42", "42")
-	a.fails("terminal_send", args{"click": "milk"}, "the program does not listen to the mouse: use keys")
-	a.good("terminal_send", args{"text": ":wq", "enter": true, "wait_for": "exit"}, "exited 0")
+	a.mustFail("terminal_send", args{"click": "milk"}, "the program does not listen to the mouse: use keys")
+	a.mustCall("terminal_send", args{"text": ":wq", "enter": true, "wait_for": "exit"}, "exited 0")
 	require.True(t, strings.HasPrefix(w.content("notes.txt"), "日本 ale and milk\neXXggs\nrow 1 of it\n"))
 }
 
@@ -53,30 +53,30 @@ func TestAnAgentScrollsInLess(t *testing.T) {
 	w := newWorld(t, "less")
 	w.write("long.txt", rows(300))
 	a := w.agent("claude", eras[1])
-	a.runs(args{"program": "less", "args": []string{"--mouse", "long.txt"}, "cwd": w.dir, "wait_for": "text", "value": "row 23 of it"}, "mouse ")
-	a.good("terminal_send", args{"mouse": "wheel-down*10", "wait_for": "text", "value": "row 33 of it"}, "matched")
-	a.good("terminal_send", args{"mouse": "wheel-up*30", "wait_for": "text", "value": "row 1 of it"}, "matched")
-	a.good("terminal_send", args{"keys": []string{"q"}, "wait_for": "exit"}, "exited 0")
+	a.runProgram(args{"program": "less", "args": []string{"--mouse", "long.txt"}, "cwd": w.dir, "wait_for": "text", "value": "row 23 of it"}, "mouse ")
+	a.mustCall("terminal_send", args{"mouse": "wheel-down*10", "wait_for": "text", "value": "row 33 of it"}, "matched")
+	a.mustCall("terminal_send", args{"mouse": "wheel-up*30", "wait_for": "text", "value": "row 1 of it"}, "matched")
+	a.mustCall("terminal_send", args{"keys": []string{"q"}, "wait_for": "exit"}, "exited 0")
 }
 
 func TestAnAgentClicksInMidnightCommander(t *testing.T) {
 	w := newWorld(t, "mc")
 	w.write("bread", "white")
 	a := w.agent("claude", eras[1])
-	a.runs(args{"program": "mc", "args": []string{w.dir, w.dir}, "cols": 100, "wait_for": "text", "value": "10Quit"}, "mouse ")
-	a.good("terminal_wait", args{"for": "text", "value": "Command"}, "matched") // drawn after the bar of the keys
-	a.good("terminal_send", args{"click": "Command", "wait_for": "text", "value": "Find file"}, `typed: click on "Command" at 1,`, "matched")
-	a.good("terminal_send", args{"click": "Find file", "wait_for": "text", "value": "[ Cancel ]"}, "matched")
-	a.good("terminal_send", args{"click": "[ Cancel ]", "wait_for": "gone", "value": "Start at:"}, "matched")
-	a.good("terminal_send", args{"click": "10Quit", "wait_for": "exit"}, "exited 0")
+	a.runProgram(args{"program": "mc", "args": []string{w.dir, w.dir}, "cols": 100, "wait_for": "text", "value": "10Quit"}, "mouse ")
+	a.mustCall("terminal_wait", args{"for": "text", "value": "Command"}, "matched") // drawn after the bar of the keys
+	a.mustCall("terminal_send", args{"click": "Command", "wait_for": "text", "value": "Find file"}, `typed: click on "Command" at 1,`, "matched")
+	a.mustCall("terminal_send", args{"click": "Find file", "wait_for": "text", "value": "[ Cancel ]"}, "matched")
+	a.mustCall("terminal_send", args{"click": "[ Cancel ]", "wait_for": "gone", "value": "Start at:"}, "matched")
+	a.mustCall("terminal_send", args{"click": "10Quit", "wait_for": "exit"}, "exited 0")
 }
 
 func TestAnAgentAnswersADialog(t *testing.T) {
 	w := newWorld(t, "dialog")
 	a := w.agent("claude", eras[1])
 	for button, status := range map[string]string{"< Yes >": "exited 0", "< No  >": "exited 1"} {
-		id, _ := a.runs(args{"program": "dialog", "args": []string{"--yesno", "Really?", "7", "40"}, "wait_for": "text", "value": "< No  >"}, "mouse ")
-		a.good("terminal_send", args{"terminal": id, "click": button, "wait_for": "exit"}, status)
+		id, _ := a.runProgram(args{"program": "dialog", "args": []string{"--yesno", "Really?", "7", "40"}, "wait_for": "text", "value": "< No  >"}, "mouse ")
+		a.mustCall("terminal_send", args{"terminal": id, "click": button, "wait_for": "exit"}, status)
 	}
 }
 
@@ -84,20 +84,21 @@ func TestAnAgentPicksInFzf(t *testing.T) {
 	w := newWorld(t, "fzf")
 	w.write("list", "bread\nmilk\neggs\n")
 	a := w.agent("claude", eras[1])
-	a.runs(args{"program": "sh", "args": []string{"-c", "fzf < list > picked"}, "cwd": w.dir, "wait_for": "text", "value": "3/3"}, "mouse ")
-	a.good("terminal_send", args{"click": "milk", "mouse": "double-click", "wait_for": "exit"}, "exited 0")
+	a.runProgram(args{"program": "sh", "args": []string{"-c", "fzf < list > picked"}, "cwd": w.dir, "wait_for": "text", "value": "3/3"}, "mouse ")
+	a.mustCall("terminal_send", args{"click": "milk", "mouse": "double-click", "wait_for": "exit"}, "exited 0")
 	require.Equal(t, "milk\n", w.content("picked"))
 }
 
-// clicks runs the listener with the mouse on, under a grant of level type, and returns its session.
-func (s *terminal) clicks(flags string) (id string) {
+// runMouseListener runs the listener with the mouse on, under a grant of level type, and returns
+// its session.
+func (s *terminal) runMouseListener(flags string) (id string) {
 	s.w.t.Helper()
 	s.w.write("on", "\x1b[?1000h\x1b[?1006h\r\n  [ OK ]   [ Cancel ]\r\n")
 	s.run("proxy --agent --grant type " + flags + " sh -c 'cat on; exec listener heard'")
 	s.wait("listening")
 	id = s.w.session()
-	s.w.granted(id, "--level", "type", "--as", "codex")
-	s.titled("[codex types]")
+	s.w.requestGrant(id, "--level", "type", "--as", "codex")
+	s.waitTitle("[codex types]")
 	return id
 }
 
@@ -106,11 +107,11 @@ func (s *terminal) clicks(flags string) (id string) {
 func TestLevelTypeHoldsClicksR47(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(100, 16)
-	id := s.clicks("--record session.cast")
+	id := s.runMouseListener("--record session.cast")
 	sending := w.start("gateway", "send", id, "--as", "codex", "--mouse", "wheel-down", "--click-at", "1,1")
 	s.wait("“codex” wants to wheel-down at 1,1") // a program with windows is not a line prompt
 	require.Empty(t, w.content("heard"))
-	s.lets("C-g")
+	s.releaseHeld("C-g")
 	require.Contains(t, sending.wait().out, "typed: wheel-down at 1,1")
 	const wheel = "\x1b[<65;1;1M"
 	require.Equal(t, wheel, w.content("heard"))
@@ -119,7 +120,7 @@ func TestLevelTypeHoldsClicksR47(t *testing.T) {
 	s.wait(heldKeys)
 	require.Regexp(t, `“codex” wants to click at \d+,5 on "\[ OK \]", then send "free"`, s.screen())
 	require.Equal(t, wheel, w.content("heard"), "nothing of it is reported yet")
-	s.lets("C-g")
+	s.releaseHeld("C-g")
 	got := sending.wait()
 	require.Zero(t, got.status, got.err)
 	require.Regexp(t, `typed: click on "\[ OK \]" at \d+,5, then text \(4 bytes\)`, got.out)
@@ -129,12 +130,12 @@ func TestLevelTypeHoldsClicksR47(t *testing.T) {
 	s.wait(`on "Cancel"`)
 	s.press(`C-\`)
 	got = sending.wait()
-	got.fails(t, 1, `the user did not let click at `)
+	got.mustFail(t, 1, `the user did not let click at `)
 	require.NotContains(t, w.content("heard"), "mfree\x1b")
 	s.wait("codex is stopped")
-	s.quits("\x04")
+	s.quitProgram("\x04")
 
-	log := w.good("audit", "show", "session.cast")
+	log := w.mustGateway("audit", "show", "session.cast")
 	require.Contains(t, log, "codex uses the mouse under grant 2, wheel-down at 1,1, 10 bytes: the user let it through\n")
 	require.Regexp(t, `codex uses the mouse under grant 2, click at \d+,5 on "\[ OK \]", then "free", 2\d bytes: the user let it through\n`, log)
 	require.Regexp(t, `codex tries to use the mouse under grant 2, click at \d+,\d+ on "Cancel": refused: user_refused\n`, log)
@@ -161,18 +162,18 @@ func TestAButtonThatMovedIsAskedAboutAgain(t *testing.T) {
 	s.run("proxy --agent --grant type sh -c \"printf '\\033[?1000h\\033[?1006h\\033[2;3H[OK]\\033[4;1H'; stty -icanon -echo min 1; head -c1 >/dev/null; printf '\\033[2;3H    \\033[6;9H[OK]'; exec listener heard\"")
 	s.wait("[OK]")
 	id := w.session()
-	w.granted(id, "--level", "type", "--as", "codex")
+	w.requestGrant(id, "--level", "type", "--as", "codex")
 	sending := w.start("gateway", "send", id, "--as", "codex", "--click", "[OK]")
 	s.wait(`“codex” wants to click at 2,4 on "[OK]"`)
 	s.typed("x")
 	s.wait("listening")
-	s.presses("C-g", "click at 2,4")
+	s.pressWhile("C-g", "click at 2,4")
 	s.wait(`“codex” wants to click at 6,10 on "[OK]"`)
-	s.lets("C-g")
+	s.releaseHeld("C-g")
 	got := sending.wait()
 	require.Zero(t, got.status, got.err)
-	require.Equal(t, "\x1b[<0;10;6M\x1b[<0;10;6m", w.listens("heard", "m$"))
-	s.quits("\x04")
+	require.Equal(t, "\x1b[<0;10;6M\x1b[<0;10;6m", w.waitHeard("heard", "m$"))
+	s.quitProgram("\x04")
 }
 
 // R12: a click on the words of an inner proxy belongs to the program: it grants nothing there.
@@ -190,22 +191,22 @@ func TestNoClickAnswersAnotherProxyR12(t *testing.T) {
 			inner = id
 		}
 	}
-	w.granted(outer, "--as", "claude")
+	w.requestGrant(outer, "--as", "claude")
 	asking := w.start("gateway", "request", inner, "--as", "codex", "--reason", "mine", "--timeout", "15s")
-	s.asked()
+	s.waitQuestion()
 	clicks := "\x1b[<0;"
 	for _, text := range []string{"Ctrl+G allows", "codex” asks"} {
 		got := w.gateway("send", outer, "--as", "claude", "--click", text)
 		require.Zero(t, got.status, got.err)
 		require.Contains(t, got.out, `typed: click on "`+text+`" at 16,`)
-		require.True(t, strings.HasPrefix(w.listens("heard", "m$"), clicks), "it is the listener's")
-		require.Contains(t, w.good("read", inner), "keyboard: user")
+		require.True(t, strings.HasPrefix(w.waitHeard("heard", "m$"), clicks), "it is the listener's")
+		require.Contains(t, w.mustGateway("read", inner), "keyboard: user")
 	}
 	s.press(`C-\`) // the outer proxy's user takes the keyboard back, and the inner question stands
 	s.wait("claude is stopped")
-	require.Contains(t, w.good("read", inner), "keyboard: user (codex asks)")
+	require.Contains(t, w.mustGateway("read", inner), "keyboard: user (codex asks)")
 	s.answer("C-g")
 	require.Zero(t, asking.wait().status)
-	w.keyboard(inner, "codex")
-	s.quits("\x04")
+	w.waitKeyboard(inner, "codex")
+	s.quitProgram("\x04")
 }

@@ -10,10 +10,10 @@ import (
 // another namespace.
 func TestTokensOfANamespace(t *testing.T) {
 	w := newWorld(t)
-	require.Contains(t, w.good("token", "create", "laptop", "--role", "proxy", "--namespace", "team", "--json"), `"namespace": "team"`)
-	require.Contains(t, w.good("token", "ls"), "proxy of team")
-	require.Contains(t, w.good("token", "ls", "--json"), `"namespace": "team"`)
-	require.NotContains(t, w.good("token", "create", "other", "--role", "agent", "--json"), "namespace")
-	w.gateway("token", "create", "x", "--role", "agent", "--namespace", "a/b").fails(t, 1, "namespace")
-	w.gateway("token", "create", "x", "--local", "--namespace", "team").fails(t, 2, "leave out --local")
+	require.Contains(t, w.mustGateway("token", "create", "laptop", "--role", "proxy", "--namespace", "team", "--json"), `"namespace": "team"`)
+	require.Contains(t, w.mustGateway("token", "ls"), "proxy of team")
+	require.Contains(t, w.mustGateway("token", "ls", "--json"), `"namespace": "team"`)
+	require.NotContains(t, w.mustGateway("token", "create", "other", "--role", "agent", "--json"), "namespace")
+	w.gateway("token", "create", "x", "--role", "agent", "--namespace", "a/b").mustFail(t, 1, "namespace")
+	w.gateway("token", "create", "x", "--local", "--namespace", "team").mustFail(t, 2, "leave out --local")
 }

@@ -8,12 +8,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// writes opens the menu and writes a message to the agent. Right after the end of a grant, the key
-// would count as one press too many.
-func (s *terminal) writes(text string) {
+// writeMessage opens the menu and writes a message to the agent. Right after the end of a grant,
+// the key would count as one press too many.
+func (s *terminal) writeMessage(text string) {
 	s.w.t.Helper()
 	const menu = "m writes to it"
-	pause := s.opensMenu(menu)
+	pause := s.openMenuWith(menu)
 	for !strings.Contains(s.screen(), "Enter sends") {
 		<-pause
 		if strings.Contains(s.screen(), menu) {
@@ -25,9 +25,9 @@ func (s *terminal) writes(text string) {
 	s.wait(text)
 }
 
-// opensMenu presses the key until the menu shows these words. It returns ticks that leave the menu
-// time to be drawn.
-func (s *terminal) opensMenu(words string) <-chan time.Time {
+// openMenuWith presses the key until the menu shows these words. It returns ticks that leave the
+// menu time to be drawn.
+func (s *terminal) openMenuWith(words string) <-chan time.Time {
 	s.w.t.Helper()
 	pause := time.NewTicker(900 * time.Millisecond)
 	s.w.t.Cleanup(pause.Stop)
@@ -40,89 +40,89 @@ func (s *terminal) opensMenu(words string) <-chan time.Time {
 }
 
 func TestTheUserWritesToTheAgent(t *testing.T) {
-	w, s, id := listening(t, 100, 16, "--agent --grant drive")
+	w, s, id := startListener(t, 100, 16, "--agent --grant drive")
 	a := w.agent("codex", eras[1])
-	a.good("terminal_request_control", args{"reason": "drive"}, "granted")
+	a.mustCall("terminal_request_control", args{"reason": "drive"}, "granted")
 	s.press(`C-\`)
 	s.wait("codex is stopped")
 	s.waitGone("codex is stopped")
 	before := s.colours()
-	s.writes("not that filex")
+	s.writeMessage("not that filex")
 	require.Contains(t, s.bottom(), "to codex: not that filex")
 	s.press("BSpace", "Enter")
 	s.wait("sent to codex: “not that file”")
 	// The message comes once, with the next answer of any kind.
-	require.Contains(t, a.good("terminal_read", nil), "message from the user: not that file\n"+id+" rev")
-	require.NotContains(t, a.good("terminal_read", nil), "message from the user")
-	require.NotContains(t, w.good("read", id, "--as", "another"), "message from the user", "it was for codex")
+	require.Contains(t, a.mustCall("terminal_read", nil), "message from the user: not that file\n"+id+" rev")
+	require.NotContains(t, a.mustCall("terminal_read", nil), "message from the user")
+	require.NotContains(t, w.mustGateway("read", id, "--as", "another"), "message from the user", "it was for codex")
 	s.waitGone("sent to codex")
 	require.Equal(t, before, s.colours())
 
 	// An abandoned message leaves nothing behind, and the terminal's own replies are not part of
 	// it.
 	for _, key := range []string{"Escape", `C-\`} {
-		s.writes("never mind")
+		s.writeMessage("never mind")
 		s.press(key)
 		s.waitGone("never mind")
 	}
 	s.bytes("\x1b[?1;2c")
-	s.writes("a ")
+	s.writeMessage("a ")
 	s.bytes("\x1b[200~pas\nted\x1b[201~")
 	s.wait("to codex: a pas ted")
 	s.press("Escape")
 	s.waitGone("Esc closes")
 	require.Equal(t, before, s.colours())
-	require.NotContains(t, a.good("terminal_read", nil), "message from the user")
-	s.quits("mine\x04")
+	require.NotContains(t, a.mustCall("terminal_read", nil), "message from the user")
+	s.quitProgram("mine\x04")
 	require.Equal(t, "\x1b[?1;2cmine\x04", w.content("heard"), "nothing of a message reaches the program")
 }
 
 // An agent that waits for a decision receives the user's message at once, and the question stays
 // open.
 func TestAMessageReachesWhoWaitsForADecision(t *testing.T) {
-	w, s, _ := listening(t, 100, 16, "--agent")
+	w, s, _ := startListener(t, 100, 16, "--agent")
 	a := w.agent("codex", eras[1])
 	refuse := func() {
 		t.Helper()
 		s.answer(`C-\`)
 		s.waitShown("codex is refused")
 	}
-	require.Contains(t, a.calls("terminal_request_control", args{"reason": "once", "timeout_ms": 500}).text, "pending")
+	require.Contains(t, a.call("terminal_request_control", args{"reason": "once", "timeout_ms": 500}).text, "pending")
 	refuse()
-	s.writes("ask me tomorrow")
-	require.Contains(t, a.calls("terminal_request_control", args{"reason": "please", "timeout_ms": 500}).text, "pending")
-	waiting := a.start("terminal_wait", args{"for": "control", "timeout_ms": 40000})
+	s.writeMessage("ask me tomorrow")
+	require.Contains(t, a.call("terminal_request_control", args{"reason": "please", "timeout_ms": 500}).text, "pending")
+	waiting := a.startCall("terminal_wait", args{"for": "control", "timeout_ms": 40000})
 	s.press("Enter")
-	got := w.answered(waiting)
+	got := w.waitAnswer(waiting)
 	require.False(t, got.fails)
 	require.Contains(t, got.text, "message from the user: ask me tomorrow")
 	require.Contains(t, got.text, "matched: message")
 	refuse() // the question is drawn now
-	s.quits("\x04")
+	s.quitProgram("\x04")
 }
 
 // A refusal that was not delivered is told once. After that, a wait for control waits for the
 // user's words.
 func TestAWaitHearsTheAnswerThatNobodyHeard(t *testing.T) {
-	w, s, id := listening(t, 100, 16, "--agent")
+	w, s, id := startListener(t, 100, 16, "--agent")
 	a := w.agent("codex", eras[1])
-	asking := a.calls("terminal_request_control", args{"reason": "drive", "timeout_ms": 300})
+	asking := a.call("terminal_request_control", args{"reason": "drive", "timeout_ms": 300})
 	require.Contains(t, asking.text, "pending")
-	s.asked()
+	s.waitQuestion()
 	s.answer("C-g")
-	s.titled("codex drives")
-	a.good("terminal_wait", args{"for": "control", "timeout_ms": 40000}, "matched: granted")
-	a.good("terminal_wait", args{"for": "control", "timeout_ms": 200}, "no match: timeout")
-	waiting := a.start("terminal_wait", args{"for": "control", "timeout_ms": 40000})
+	s.waitTitle("codex drives")
+	a.mustCall("terminal_wait", args{"for": "control", "timeout_ms": 40000}, "matched: granted")
+	a.mustCall("terminal_wait", args{"for": "control", "timeout_ms": 200}, "no match: timeout")
+	waiting := a.startCall("terminal_wait", args{"for": "control", "timeout_ms": 40000})
 	s.press(`C-\`)
-	require.Contains(t, w.answered(waiting).text, "matched: reclaimed")
+	require.Contains(t, w.waitAnswer(waiting).text, "matched: reclaimed")
 
 	// The same holds for two runs of the command.
 	require.NotZero(t, w.gateway("request", id, "--as", "bert", "--reason", "drive", "--timeout", "300ms").status)
-	s.asked()
+	s.waitQuestion()
 	s.press(`C-\`)
 	s.waitShown("bert is refused")
-	require.Contains(t, w.good("wait", id, "--control", "--as", "bert", "--json"), `"matched": "refused"`)
+	require.Contains(t, w.mustGateway("wait", id, "--control", "--as", "bert", "--json"), `"matched": "refused"`)
 	require.NotZero(t, w.gateway("wait", id, "--control", "--as", "bert", "--timeout", "100ms").status)
-	s.quits("\x04")
+	s.quitProgram("\x04")
 }

@@ -11,8 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// notified serves a receiver of notifications, and passes on the body of each with its link.
-func notified(t *testing.T) (url string, came chan string) {
+// serveNotifications serves a receiver of notifications, and passes on the body of each with its
+// link.
+func serveNotifications(t *testing.T) (url string, came chan string) {
 	t.Helper()
 	came = make(chan string, 100)
 	r := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, req *http.Request) {
@@ -23,8 +24,8 @@ func notified(t *testing.T) (url string, came chan string) {
 	return r.URL + "/topic", came
 }
 
-// next returns the next notification.
-func (w *world) next(came <-chan string) string {
+// nextNotification returns the next notification.
+func (w *world) nextNotification(came <-chan string) string {
 	w.t.Helper()
 	select {
 	case got := <-came:
@@ -37,17 +38,17 @@ func (w *world) next(came <-chan string) string {
 
 func TestANotificationGoesOutForAQuestionThatNobodyLooksAt(t *testing.T) {
 	w := newWorld(t)
-	url, came := notified(t)
+	url, came := serveNotifications(t)
 	s := w.terminal(100, 24)
 	s.run("env -u TMUX TERM=xterm-ghostty proxy --agent --notify " + url + " --notify-after 100ms listener heard")
 	s.wait("listening")
 	id := w.session()
 	asking := w.start("gateway", "request", id, "--as", "codex", "--reason", "hush")
-	require.Equal(t, "codex asks in "+id, w.next(came), "no reason, nothing of the screen")
+	require.Equal(t, "codex asks in "+id, w.nextNotification(came), "no reason, nothing of the screen")
 	const shown = "\x1b]777;notify;proxy;codex asks in "
 	w.until(func() bool { return strings.Contains(w.content(s.recording()), shown) }, func() string { return w.content(s.recording()) })
 	require.Equal(t, 1, strings.Count(w.content(s.recording()), shown+id+"\x1b\\"))
-	s.asked()
+	s.waitQuestion()
 	s.answer("C-g")
 	require.Zero(t, asking.wait().status)
 	s.close()
@@ -56,15 +57,15 @@ func TestANotificationGoesOutForAQuestionThatNobodyLooksAt(t *testing.T) {
 
 func TestAnOpenPageNotifies(t *testing.T) {
 	w := newWorld(t)
-	url, came := notified(t)
+	url, came := serveNotifications(t)
 	s, opener := w.terminal(100, 24), w.terminal(100, 40)
-	s.listen("--agent --notify off")
+	s.runListener("--agent --notify off")
 	id := w.session()
 	opener.run("gateway open --host desk.example --notify " + url + " --notify-after 100ms")
 	opener.wait("https://desk.example/#c=")
 	asking := w.start("gateway", "request", id, "--as", "codex", "--reason", "hush")
-	require.Equal(t, "codex asks in "+id+" https://desk.example/#s="+id, w.next(came))
-	s.asked()
+	require.Equal(t, "codex asks in "+id+" https://desk.example/#s="+id, w.nextNotification(came))
+	s.waitQuestion()
 	s.answer("C-g")
 	require.Zero(t, asking.wait().status)
 	opener.press("C-c")
@@ -74,15 +75,15 @@ func TestAnOpenPageNotifies(t *testing.T) {
 
 func TestAServerNotifies(t *testing.T) {
 	w := newWorld(t)
-	url, came := notified(t)
+	url, came := serveNotifications(t)
 	settings := w.write("gateway.toml", "notify = [\""+url+"#json\"]\nnotify-after = \"100ms\"\npage = true\nhost = [\"desk.example\"]\n")
 	server := w.serve("gateway", "--config", settings)
 	s := w.terminal(100, 24)
-	s.listen("--agent --notify off")
+	s.runListener("--agent --notify off")
 	id := w.session()
 	asking := w.start("gateway", "request", id, "--as", "codex", "--reason", "hush")
-	require.Equal(t, `{"text":"codex asks in `+id+` https://desk.example/#s=`+id+`"}`, w.next(came))
-	s.asked()
+	require.Equal(t, `{"text":"codex asks in `+id+` https://desk.example/#s=`+id+`"}`, w.nextNotification(came))
+	s.waitQuestion()
 	s.answer("C-g")
 	require.Zero(t, asking.wait().status)
 	resp, err := http.Get("http" + strings.TrimPrefix(server.url, "ws") + "/sw.js")
@@ -104,7 +105,7 @@ func TestANotificationPassesThroughTmux(t *testing.T) {
 	asking := w.start("gateway", "request", id, "--as", "codex", "--reason", "hush")
 	const shown = "\x1b]9;codex asks in "
 	w.until(func() bool { return strings.Contains(w.content(s.recording()), shown+id+"\x1b\\") }, func() string { return w.content(s.recording()) })
-	s.asked()
+	s.waitQuestion()
 	s.answer("C-g")
 	require.Zero(t, asking.wait().status)
 	require.Zero(t, w.do("tmux", "-S", inner, "kill-server").status)

@@ -22,7 +22,7 @@ func TestWhoLooksOnSeesWhatAgentsSeeR28(t *testing.T) {
 	require.NotContains(t, other.screen(), "ghp_")
 	require.Contains(t, other.screen(), strings.Repeat("•", len(token)))
 	require.Regexp(t, `\x1b\[31mred`, other.colours())
-	other.titled("[user]")
+	other.waitTitle("[user]")
 	other.typed("zzz\n\x04\x1c") // q, Ctrl-C and Ctrl+\\ leave, and nothing of it is typed
 	require.Zero(t, other.status())
 	require.Equal(t, plainModes, other.format(modes))
@@ -30,11 +30,11 @@ func TestWhoLooksOnSeesWhatAgentsSeeR28(t *testing.T) {
 
 	other.run("gateway attach --watch " + id)
 	other.wait("ready")
-	s.opensMenu("h hides")
+	s.openMenuWith("h hides")
 	s.press("h")
 	other.wait("the user hides this screen")
 	require.NotContains(t, other.screen(), "ready")
-	s.opensMenu("h shows it")
+	s.openMenuWith("h shows it")
 	s.press("h")
 	other.wait("ready")
 	s.resize(50, 9)

@@ -108,7 +108,7 @@ func TestTheQuestionIsLegibleR67(t *testing.T) {
 		w.write(name, "")
 	}
 	bare := w.start("xterm", "-geometry", "100x24+0+0", "-e", "bash", "hostile.sh")
-	want := w.listens("colours", "done\n")
+	want := w.waitHeard("colours", "done\n")
 	require.Regexp(t, `1010/2020/3030`, want)
 	require.Zero(t, bare.wait().status)
 	for _, name := range []string{"during", "after", "ready", "meanwhile", "colours"} {
@@ -117,7 +117,7 @@ func TestTheQuestionIsLegibleR67(t *testing.T) {
 
 	x := w.start("xterm", "-geometry", "100x24+0+0", "-e", "proxy", "--agent", "bash", "hostile.sh")
 	id := w.session()
-	w.listens("ready", "ffff/ffff/ffff")
+	w.waitHeard("ready", "ffff/ffff/ffff")
 	require.Zero(t, w.legible(screen))
 	asking := w.start("gateway", "request", id, "--reason", "see whether it can be read", "--as", "claude")
 	stands := func() { // a row of text is 13 pixels high; some of them hold no part of a letter
@@ -125,7 +125,7 @@ func TestTheQuestionIsLegibleR67(t *testing.T) {
 	}
 	stands()
 	w.write("during", "")
-	meanwhile := w.listens("meanwhile", "done\n")
+	meanwhile := w.waitHeard("meanwhile", "done\n")
 	require.Equal(t, 1, strings.Count(meanwhile, "rgb:"), "%q", meanwhile)
 	require.NotContains(t, meanwhile, "more")
 	stands()
@@ -136,7 +136,7 @@ func TestTheQuestionIsLegibleR67(t *testing.T) {
 		func() string { return "the question stays" })
 	require.Equal(t, 1, asking.wait().status)
 	w.write("after", "")
-	require.Equal(t, want, w.listens("colours", "done\n"))
+	require.Equal(t, want, w.waitHeard("colours", "done\n"))
 	require.Zero(t, x.wait().status)
 }
 
@@ -151,12 +151,12 @@ func TestWithoutColoursR67(t *testing.T) {
 			s.run(set + " proxy --agent listener heard")
 			s.wait("listening")
 			asking := w.start("gateway", "request", w.session(), "--reason", "look", "--as", "claude")
-			s.asked()
+			s.waitQuestion()
 			require.Contains(t, s.colours(), "\x1b[7m “claude” asks to drive")
 			require.NotContains(t, s.colours(), "48;5;")
 			s.answer(`C-\`)
 			require.Equal(t, 1, asking.wait().status)
-			s.quits("\x04")
+			s.quitProgram("\x04")
 		})
 	}
 }
@@ -183,7 +183,7 @@ func TestTheQuestionLeavesVimsOwnVisibleR68(t *testing.T) {
 		return strings.Contains(screen, prompt)
 	})
 	asking := w.start("gateway", "request", w.session(), "--reason", "decide what to do with the swap file", "--as", "claude")
-	s.asked()
+	s.waitQuestion()
 	require.Contains(t, s.screen(), prompt)
 	require.True(t, strings.HasPrefix(s.screen(), " “claude” asks to drive"), s.screen())
 	s.answer(`C-\`)
@@ -204,13 +204,13 @@ func TestTheKeysStayWholeOnANarrowScreenR68(t *testing.T) {
 	}
 	s.answer(`C-\`)
 	require.Equal(t, 1, asking.wait().status)
-	s.quits("\x04")
+	s.quitProgram("\x04")
 }
 
 // signed matches the sign at the right end of a row.
 var signed = regexp.MustCompile(`(?m) claude (drives|types|paused)[^\n]* · Ctrl\+\\$`)
 
-func (s *terminal) signs(what string) {
+func (s *terminal) waitSign(what string) {
 	s.w.t.Helper()
 	s.seeShown(what, func(screen string) bool { return strings.Contains(signed.FindString(screen), what) })
 }
@@ -237,12 +237,12 @@ func TestASignStaysWhileAnAgentDrivesR69(t *testing.T) {
 			s.run("proxy --agent --grant drive " + at.line)
 			s.wait(at.ready)
 			id := w.session()
-			w.granted(id, append([]string{"--as", "claude"}, at.more...)...)
-			s.signs(at.says)
-			require.NotContains(t, w.good("read", id), "Ctrl+", "the agent sees the program")
+			w.requestGrant(id, append([]string{"--as", "claude"}, at.more...)...)
+			s.waitSign(at.says)
+			require.NotContains(t, w.mustGateway("read", id), "Ctrl+", "the agent sees the program")
 			s.press("Down")
-			s.signs("paused")
-			s.signs(at.says)
+			s.waitSign("paused")
+			s.waitSign(at.says)
 			s.press(`C-\`)
 			s.see("no sign", func(screen string) bool { return !strings.Contains(screen, "claude") })
 			require.NotContains(t, s.screen(), `Ctrl+\`)
@@ -280,11 +280,11 @@ func TestTheSignIsNeverScrolledAwayR69(t *testing.T) {
 
 	s := w.terminal(80, 16)
 	s.run("proxy --agent --grant drive bash plenty.sh")
-	w.granted(w.session(), "--as", "claude")
-	s.signs("drives")
+	w.requestGrant(w.session(), "--as", "claude")
+	s.waitSign("drives")
 	w.write("go", "")
 	s.wait("line 170")
-	s.signs("drives") // in the middle of it, too
+	s.waitSign("drives") // in the middle of it, too
 	w.write("on", "")
 	require.Zero(t, s.status())
 	body := func(all string) string { // without the command line and what follows it
@@ -297,21 +297,21 @@ func TestTheSignIsNeverScrolledAwayR69(t *testing.T) {
 
 // Without the notice, the window's title still says who drives.
 func TestNoNoticeIsNoSignR69(t *testing.T) {
-	w, s, id := listening(t, 80, 12, "--agent --grant drive --no-notice")
-	w.granted(id, "--as", "claude")
-	s.titled("[claude drives]")
-	w.good("send", id, "--as", "claude", "--text", "x", "--until", "idle=300ms")
+	w, s, id := startListener(t, 80, 12, "--agent --grant drive --no-notice")
+	w.requestGrant(id, "--as", "claude")
+	s.waitTitle("[claude drives]")
+	w.mustGateway("send", id, "--as", "claude", "--text", "x", "--until", "idle=300ms")
 	require.NotContains(t, s.screen(), "claude")
-	s.quits("\x04")
+	s.quitProgram("\x04")
 }
 
 func TestAnotherAgentAsksR69(t *testing.T) {
-	w, s, id := listening(t, 80, 12, "--agent --grant drive")
-	w.granted(id, "--as", "claude")
-	s.signs("drives")
+	w, s, id := startListener(t, 80, 12, "--agent --grant drive")
+	w.requestGrant(id, "--as", "claude")
+	s.waitSign("drives")
 	require.NotZero(t, w.gateway("request", id, "--as", "codex", "--reason", "me too", "--timeout", "1s").status)
-	s.signs("+1 asks")
+	s.waitSign("+1 asks")
 	s.press(`C-\`)
 	s.waitGone("+1 asks")
-	s.quits("\x04")
+	s.quitProgram("\x04")
 }

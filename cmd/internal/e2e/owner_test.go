@@ -12,7 +12,7 @@ import (
 var ways = map[string]func(w *world, s *terminal, proxy, id string){
 	"SIGUSR1":         func(w *world, _ *terminal, proxy, _ string) { w.kill(proxy, syscall.SIGUSR1) },
 	"SIGQUIT":         func(w *world, _ *terminal, proxy, _ string) { w.kill(proxy, syscall.SIGQUIT) },
-	"gateway reclaim": func(w *world, _ *terminal, _, id string) { w.good("reclaim", id) },
+	"gateway reclaim": func(w *world, _ *terminal, _, id string) { w.mustGateway("reclaim", id) },
 }
 
 // flood lets an agent type until it is refused, and returns the channel of that answer.
@@ -20,7 +20,7 @@ func (w *world) flood(a *agent) <-chan answer {
 	told := make(chan answer, 1)
 	go func() { // ends when it is refused
 		for {
-			got := <-a.start("terminal_send", args{"text": strings.Repeat("A", 4000), "settle_ms": 0})
+			got := <-a.startCall("terminal_send", args{"text": strings.Repeat("A", 4000), "settle_ms": 0})
 			if got.fails || got.err != nil {
 				told <- got
 				return
@@ -38,21 +38,21 @@ func TestNoAgentByteAfterAnyWayR9(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			s := w.terminal(100, 24)
-			proxy := s.listen("--agent --grant drive --yield 0s")
+			proxy := s.runListener("--agent --grant drive --yield 0s")
 			id := w.session()
 			a := w.agent("flooder", eras[1])
-			a.good("terminal_request_control", args{"reason": "flood"}, "granted")
+			a.mustCall("terminal_request_control", args{"reason": "flood"}, "granted")
 			told := w.flood(a)
 			w.until(func() bool { return len(w.content("heard")) >= 20_000 }, func() string { return "no flood" })
 			way(w, s, proxy, id)
-			got := w.answered(told)
+			got := w.waitAnswer(told)
 			require.True(t, got.fails)
 			require.Contains(t, got.text, "took the keyboard back")
-			s.titled("[observed]")
+			s.waitTitle("[observed]")
 			s.typed("uuu")
-			heard := w.listens("heard", "u{3}")
+			heard := w.waitHeard("heard", "u{3}")
 			require.Equal(t, strings.TrimRight(heard, "u"), strings.Repeat("A", len(heard)-3))
-			a.fails("terminal_send", args{"text": "AAA"}, "terminal_request_control")
+			a.mustFail("terminal_send", args{"text": "AAA"}, "terminal_request_control")
 			require.Equal(t, heard, w.content("heard"))
 		})
 	}
@@ -61,39 +61,39 @@ func TestNoAgentByteAfterAnyWayR9(t *testing.T) {
 // R9: when the terminal closes, the agent is told, and the program receives nothing further.
 func TestClosingTheTerminalReclaimsR9(t *testing.T) {
 	w := newWorld(t)
-	a := w.serves("flooder", eras[1])
+	a := w.servingAgent("flooder", eras[1])
 	s := w.terminal(100, 24)
-	proxy := s.listen("--agent --grant drive --yield 0s")
+	proxy := s.runListener("--agent --grant drive --yield 0s")
 	w.session()
-	a.good("terminal_request_control", args{"reason": "flood"}, "granted")
+	a.mustCall("terminal_request_control", args{"reason": "flood"}, "granted")
 	told := w.flood(a)
 	w.until(func() bool { return len(w.content("heard")) >= 20_000 }, func() string { return "no flood" })
 	s.close()
-	got := w.answered(told)
+	got := w.waitAnswer(told)
 	require.True(t, got.fails, got.text)
-	w.gone(proxy)
+	w.waitGone(proxy)
 	heard := w.content("heard")
-	a.fails("terminal_send", args{"text": "AAA"})
+	a.mustFail("terminal_send", args{"text": "AAA"})
 	require.Equal(t, heard, w.content("heard"))
 }
 
 // R9: a reclaim before an answer refuses the question, and voids any promise.
 func TestReclaimRefusesWhoAsksR9(t *testing.T) {
-	w, s, id := listening(t, 120, 24, "--agent")
+	w, s, id := startListener(t, 120, 24, "--agent")
 	asking := w.start("gateway", "request", id, "--reason", "please", "--as", "codex")
-	s.asked()
-	w.good("reclaim", id)
+	s.waitQuestion()
+	w.mustGateway("reclaim", id)
 	require.Contains(t, asking.wait().err, "the user declined")
 	s.waitShown("gateway reclaim refused codex")
-	w.good("reclaim", id) // reclaiming nothing is not an error
-	w.keyboard(id, "user")
+	w.mustGateway("reclaim", id) // reclaiming nothing is not an error
+	w.waitKeyboard(id, "user")
 }
 
 // R9: a reclaim also voids the promise of --grant.
 func TestReclaimEndsWhatWasPromisedR9(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(120, 24)
-	proxy := s.listen("--agent --grant drive")
+	proxy := s.runListener("--agent --grant drive")
 	id := w.session()
 	w.kill(proxy, syscall.SIGUSR1)
 	s.waitShown("no agent gets the keyboard without asking you")
@@ -106,7 +106,7 @@ func TestReclaimEndsWhatWasPromisedR9(t *testing.T) {
 func (w *world) owner(cols, rows int) *terminal {
 	w.t.Helper()
 	o := w.terminal(cols, rows)
-	o.does("gateway token create owner --role owner --save")
+	o.runToEnd("gateway token create owner --role owner --save")
 	o.wait("saved in ")
 	return o
 }
@@ -114,10 +114,10 @@ func (w *world) owner(cols, rows int) *terminal {
 func TestAnOwnerGrantsFromAnotherWindow(t *testing.T) {
 	w := newWorld(t)
 	s, o := w.terminal(120, 24), w.owner(180, 24)
-	s.listen("--agent")
+	s.runListener("--agent")
 	id := w.session()
 	asking := w.start("gateway", "request", id, "--reason", "fix the typo", "--as", "codex")
-	s.asked()
+	s.waitQuestion()
 	o.run("gateway grant " + id + " --for 10m")
 	o.wait("give every key to codex (which says: “fix the typo”), for 10m at most? [y/N]")
 	o.typed("y\n")
@@ -126,10 +126,10 @@ func TestAnOwnerGrantsFromAnotherWindow(t *testing.T) {
 	require.Zero(t, got.status, got.err)
 	require.Regexp(t, `granted \(drive, (9|10)m left\)`, got.out)
 	s.wait("owner lets codex drive") // and the user at the terminal sees who
-	w.good("send", id, "--as", "codex", "--text", "typed")
-	w.listens("heard", "^typed$")
+	w.mustGateway("send", id, "--as", "codex", "--text", "typed")
+	w.waitHeard("heard", "^typed$")
 
-	screen, status := o.does("gateway grant " + id)
+	screen, status := o.runToEnd("gateway grant " + id)
 	require.Equal(t, 1, status)
 	require.Contains(t, screen, "codex (drive")
 	require.Contains(t, screen, "hint: take it back first: gateway reclaim "+id)
@@ -142,8 +142,8 @@ func TestAnOwnerGrantsFromAnotherWindow(t *testing.T) {
 	o.typed("y\n")
 	require.Zero(t, o.status())
 	s.wait("codex, once it asks, will type for 10 min (allowed by owner)")
-	w.granted(id, "--as", "codex", "--level", "type")
-	w.good("reclaim", id)
+	w.requestGrant(id, "--as", "codex", "--level", "type")
+	w.mustGateway("reclaim", id)
 	require.Equal(t, "typed", w.content("heard"))
 }
 
@@ -152,7 +152,7 @@ func TestAnOwnerGrantsFromAnotherWindow(t *testing.T) {
 func TestAnOwnerAnswersInTop(t *testing.T) {
 	w := newWorld(t)
 	s, o := w.terminal(100, 24), w.terminal(80, 24)
-	s.listen("--agent")
+	s.runListener("--agent")
 	id := w.session()
 	o.run("gateway top")
 	o.wait("1 session, 0 questions")
@@ -162,8 +162,8 @@ func TestAnOwnerAnswersInTop(t *testing.T) {
 	o.wait("give every key to codex, for 10m or the user's limit? [y/N] _")
 	o.typed("y\r")
 	o.wait("there is no owner token") // granting more needs a signature, here too
-	s.asked()
-	w.good("token", "create", "owner", "--role", "owner", "--save")
+	s.waitQuestion()
+	w.mustGateway("token", "create", "owner", "--role", "owner", "--save")
 	o.press("Enter")
 	o.wait("[y/N] _")
 	o.typed("y\r")
@@ -192,17 +192,17 @@ func TestAnOwnerAnswersInTop(t *testing.T) {
 func TestAnAgentIsMutedFromAnotherWindow(t *testing.T) {
 	w := newWorld(t)
 	s, o := w.terminal(120, 24), w.owner(120, 24)
-	s.listen("--agent")
+	s.runListener("--agent")
 	id := w.session()
 	asking := w.start("gateway", "request", id, "--reason", "fix the typo", "--as", "codex")
-	s.asked()
-	w.good("mute", id)
+	s.waitQuestion()
+	w.mustGateway("mute", id)
 	s.waitShown(`gateway mute muted codex: Ctrl+\, then x, unmutes it`)
 	got := asking.wait()
-	got.fails(t, 1, "the user declined (gateway mute)")
+	got.mustFail(t, 1, "the user declined (gateway mute)")
 	got = w.gateway("request", id, "--reason", "again", "--as", "codex")
 	require.Contains(t, got.err, "the user muted you until the end of the session")
-	w.until(func() bool { return strings.Contains(w.good("ls", "--json"), `"muted": [`) }, func() string { return "the list says nothing of it" })
+	w.until(func() bool { return strings.Contains(w.mustGateway("ls", "--json"), `"muted": [`) }, func() string { return "the list says nothing of it" })
 
 	o.run("gateway mute " + id + " --off")
 	o.wait("let codex ask and write again? [y/N]")
@@ -213,7 +213,7 @@ func TestAnAgentIsMutedFromAnotherWindow(t *testing.T) {
 	s.press("Escape")
 	s.waitGone("Ctrl+G lets")
 	asking = w.start("gateway", "request", id, "--reason", "now", "--as", "codex")
-	s.asked()
+	s.waitQuestion()
 	s.answer("C-g")
 	require.Zero(t, asking.wait().status)
 }
@@ -222,10 +222,10 @@ func TestAnAgentIsMutedFromAnotherWindow(t *testing.T) {
 func TestAnOwnersAnswerToAnOldQuestionIsVoid(t *testing.T) {
 	w := newWorld(t)
 	s, o := w.terminal(120, 24), w.owner(180, 24)
-	s.listen("--agent")
+	s.runListener("--agent")
 	id := w.session()
 	asking := w.start("gateway", "request", id, "--reason", "first", "--as", "codex")
-	s.asked()
+	s.waitQuestion()
 	o.run("gateway grant " + id)
 	o.wait("[y/N]")
 	s.answer(`C-\`)
@@ -234,11 +234,11 @@ func TestAnOwnersAnswerToAnOldQuestionIsVoid(t *testing.T) {
 	s.press("Escape")
 	s.waitGone("Ctrl+G lets")
 	asking = w.start("gateway", "request", id, "--reason", "something else", "--as", "codex")
-	s.asked()
+	s.waitQuestion()
 	o.typed("y\n")
 	require.Equal(t, 1, o.status())
 	o.wait("control changed hands since the owner looked")
-	w.keyboard(id, "user (codex asks)")
+	w.waitKeyboard(id, "user (codex asks)")
 	s.answer(`C-\`)
 	require.Equal(t, 1, asking.wait().status)
 }
@@ -249,16 +249,16 @@ func TestAnAgentInAShellCannotGrantItselfR54(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(120, 24)
 	w.owner(180, 24)
-	id := s.bash("--grant drive")
-	w.granted(id, "--for", "1h")
+	id := s.runBash("--grant drive")
+	w.requestGrant(id, "--for", "1h")
 	for _, line := range []string{"gateway grant " + id, "gateway hide --off " + id, "gateway token create mine --role owner"} {
-		w.good("send", id, "--text", "clear; "+line+"; echo status=$?", "--enter", "--until", "text=status=4")
+		w.mustGateway("send", id, "--text", "clear; "+line+"; echo status=$?", "--enter", "--until", "text=status=4")
 		s.wait("this shell runs inside the session " + id)
 	}
 	got := w.gateway("grant", id) // nor as a program
-	got.fails(t, 4, "standard input is not a terminal")
-	w.good("release", id)
-	s.quits("exit\n")
+	got.mustFail(t, 4, "standard input is not a terminal")
+	w.mustGateway("release", id)
+	s.quitProgram("exit\n")
 }
 
 // The owners of a remote gateway count only if the user said so.
@@ -270,7 +270,7 @@ func TestAllowRemoteGrant(t *testing.T) {
 			s, o, g := w.terminal(120, 24), w.terminal(180, 24), w.terminal(120, 24)
 			// A gateway with tokens of its own, as on another machine.
 			for _, role := range []string{"proxy", "agent", "owner"} {
-				w.write(role+".token", w.good("token", "create", "the-"+role, "--role", role, "--tokens", w.path("there/tokens")))
+				w.write(role+".token", w.mustGateway("token", "create", "the-"+role, "--role", role, "--tokens", w.path("there/tokens")))
 			}
 			g.run("TERMINALPROXY_DIR=" + w.path("there/run") + " gateway serve --listen 127.0.0.1:0 --tokens there/tokens")
 			at := "--gateway " + g.match(`listening on (ws://\S+)`)
@@ -278,11 +278,11 @@ func TestAllowRemoteGrant(t *testing.T) {
 			if allowed {
 				flag = " --allow-remote-grant"
 			}
-			s.listen("--agent " + at + " --token-file proxy.token" + flag)
+			s.runListener("--agent " + at + " --token-file proxy.token" + flag)
 			agent := append(strings.Fields(at), "--token-file", "agent.token")
 			id := w.session(agent...)
 			asking := w.start("gateway", append(agent, "request", id, "--reason", "fix it")...)
-			s.asked()
+			s.waitQuestion()
 			o.run("gateway grant " + id + " " + at + " --token-file owner.token")
 			o.wait("[y/N]")
 			o.typed("y\n")
@@ -290,8 +290,8 @@ func TestAllowRemoteGrant(t *testing.T) {
 				require.Zero(t, o.status())
 				require.Zero(t, asking.wait().status)
 				s.waitShown("the-owner lets the-agent drive")
-				w.good(append(agent, "send", id, "--text", "typed")...)
-				_, status := o.does("gateway reclaim " + id + " " + at + " --token-file owner.token")
+				w.mustGateway(append(agent, "send", id, "--text", "typed")...)
+				_, status := o.runToEnd("gateway reclaim " + id + " " + at + " --token-file owner.token")
 				require.Zero(t, status)
 				s.waitShown("the keyboard is yours: the-owner stopped the-agent")
 			} else {
@@ -300,7 +300,7 @@ func TestAllowRemoteGrant(t *testing.T) {
 				s.answer(`C-\`)
 				require.Equal(t, 1, asking.wait().status)
 			}
-			s.quits("\x04")
+			s.quitProgram("\x04")
 			g.press("C-c")
 			require.Zero(t, g.status())
 		})

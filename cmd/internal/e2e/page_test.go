@@ -32,8 +32,9 @@ type webPage struct {
 	typed uint64 // the number of its newest keys
 }
 
-// opens runs gateway open with more flags at a terminal, and returns its process id and the link.
-func (s *terminal) opens(flags string) (pid, link string) {
+// openPage runs gateway open with more flags at a terminal, and returns its process id and the
+// link.
+func (s *terminal) openPage(flags string) (pid, link string) {
 	s.w.t.Helper()
 	mark := fmt.Sprintf("open%d=", s.marks) // an earlier run's output may still stand there
 	s.run("sh -c 'echo " + mark + "$$; exec gateway open " + flags + "'")
@@ -41,21 +42,21 @@ func (s *terminal) opens(flags string) (pid, link string) {
 	return pid, s.match(mark + `\d+\s(?s:.*)(https?://127\.0\.0\.1:\d+/#c=[a-z2-7]{16})\s`)
 }
 
-// visits enters by a link, with a key of its own.
-func (w *world) visits(link string) *webPage {
+// visit enters by a link, with a key of its own.
+func (w *world) visit(link string) *webPage {
 	w.t.Helper()
 	_, key, err := ed25519.GenerateKey(rand.Reader)
 	require.NoError(w.t, err)
 	p := &webPage{w: w, key: key}
-	own, told := p.enters(link)
+	own, told := p.enter(link)
 	require.Equal(w.t, own, told)
 	p.words = own
 	return p
 }
 
-// enters enters by a link. It returns the words that the page makes from its own key, and the words
+// enter enters by a link. It returns the words that the page makes from its own key, and the words
 // that the gateway tells it.
-func (p *webPage) enters(link string) (own, told string) {
+func (p *webPage) enter(link string) (own, told string) {
 	p.w.t.Helper()
 	var code string
 	p.base, code, _ = strings.Cut(link, "/#c=")
@@ -95,14 +96,14 @@ func (p *webPage) ticket() (status int, ticket string) {
 	return status, got.Ticket
 }
 
-// connects waits until the page may enter, and opens its WebSocket.
-func (p *webPage) connects() {
+// connect waits until the page may enter, and opens its WebSocket.
+func (p *webPage) connect() {
 	p.w.t.Helper()
-	p.w.until(func() bool { return p.tries() == nil }, func() string { return p.tries().Error() })
+	p.w.until(func() bool { return p.tryConnect() == nil }, func() string { return p.tryConnect().Error() })
 }
 
-// tries is one attempt of connects.
-func (p *webPage) tries() error {
+// tryConnect is one attempt of connect.
+func (p *webPage) tryConnect() error {
 	p.w.t.Helper()
 	status, ticket := p.ticket()
 	if status != http.StatusOK {
@@ -134,18 +135,18 @@ func (p *webPage) next() protocol.Message {
 	return m
 }
 
-func (p *webPage) sends(m protocol.Message) {
+func (p *webPage) send(m protocol.Message) {
 	p.w.t.Helper()
 	frame, err := protocol.Encode(m)
 	require.NoError(p.w.t, err)
 	require.NoError(p.w.t, p.ws.WriteMessage(websocket.TextMessage, frame))
 }
 
-// asks sends a request and returns its answer.
-func (p *webPage) asks(m protocol.Message) protocol.Message {
+// request sends a request and returns its answer.
+func (p *webPage) request(m protocol.Message) protocol.Message {
 	p.w.t.Helper()
 	m = protocol.WithRequestID(m, protocol.NewID())
-	p.sends(m)
+	p.send(m)
 	for {
 		if got := p.next(); protocol.RequestID(got) == protocol.RequestID(m) {
 			return got
@@ -156,16 +157,16 @@ func (p *webPage) asks(m protocol.Message) protocol.Message {
 // session returns the only session of the list.
 func (p *webPage) session() protocol.SessionInfo {
 	p.w.t.Helper()
-	list, ok := p.asks(&protocol.SessionsList{}).(*protocol.SessionsListResult)
+	list, ok := p.request(&protocol.SessionsList{}).(*protocol.SessionsListResult)
 	require.True(p.w.t, ok)
 	require.Len(p.w.t, list.Sessions, 1)
 	return list.Sessions[0]
 }
 
-// sees looks at the session until a row holds text.
-func (p *webPage) sees(id, text string) {
+// waitForRow looks at the session until a row holds text.
+func (p *webPage) waitForRow(id, text string) {
 	p.w.t.Helper()
-	require.IsType(p.w.t, &protocol.Done{}, p.asks(&protocol.View{SessionID: id}))
+	require.IsType(p.w.t, &protocol.Done{}, p.request(&protocol.View{SessionID: id}))
 	for last := (*protocol.Rows)(nil); ; {
 		rows, ok := p.next().(*protocol.Rows)
 		if !ok {
@@ -173,33 +174,33 @@ func (p *webPage) sees(id, text string) {
 		}
 		last, ok = rows.Complete(last)
 		require.True(p.w.t, ok)
-		p.sends(&protocol.Ack{SessionID: id, Seq: rows.Seq})
+		p.send(&protocol.Ack{SessionID: id, Seq: rows.Seq})
 		if strings.Contains(strings.Join(last.Lines, "\n"), text) {
 			break
 		}
 	}
-	p.sends(&protocol.Unview{SessionID: id})
+	p.send(&protocol.Unview{SessionID: id})
 }
 
-// gives returns a decision that grants the keyboard, signed with a key.
-func (p *webPage) gives(key ed25519.PrivateKey) protocol.Message {
+// signedGrant returns a decision that grants the keyboard, signed with a key.
+func (p *webPage) signedGrant(key ed25519.PrivateKey) protocol.Message {
 	p.w.t.Helper()
 	s := p.session()
 	m := &protocol.ControlDecide{SessionID: s.SessionID, By: "x", Grant: true, Seconds: 60, Epoch: s.Keyboard.Epoch, At: time.Now().UnixMilli()}
 	m.SignatureB64 = ed25519.Sign(key, m.Signed(s.StartedAt))
-	return p.asks(m)
+	return p.request(m)
 }
 
-// refused checks that an answer is an error with a code.
-func (p *webPage) refused(code protocol.Code, got protocol.Message) {
+// checkRefused checks that an answer is an error with a code.
+func (p *webPage) checkRefused(code protocol.Code, got protocol.Message) {
 	p.w.t.Helper()
 	no, ok := got.(*protocol.Error)
 	require.True(p.w.t, ok, "%#v", got)
 	require.Equal(p.w.t, code, no.Code, no.Message)
 }
 
-// ends reads up to the close frame.
-func (p *webPage) ends() (code int, why string) {
+// readToClose reads up to the close frame.
+func (p *webPage) readToClose() (code int, why string) {
 	p.w.t.Helper()
 	for {
 		if _, _, err := p.ws.ReadMessage(); err != nil {
@@ -213,7 +214,7 @@ func (p *webPage) ends() (code int, why string) {
 // tokens returns the names of the tokens that this machine's proxies accept.
 func (w *world) tokens() string {
 	w.t.Helper()
-	return w.good("token", "ls")
+	return w.mustGateway("token", "ls")
 }
 
 func TestAnOwnersPageAnswersAndTakesBack(t *testing.T) {
@@ -223,37 +224,37 @@ func TestAnOwnersPageAnswersAndTakesBack(t *testing.T) {
 	s.run("proxy --agent vim -u NONE notes.txt")
 	s.wait("to do")
 	id := w.session()
-	_, link := o.opens("--role owner")
-	p := w.visits(link)
+	_, link := o.openPage("--role owner")
+	p := w.visit(link)
 	o.wait(p.words)
 	status, _ := p.ticket()
 	require.Equal(t, http.StatusConflict, status, "before the user said yes")
 	require.Contains(t, w.tokens(), "no tokens")
 	o.typed("y\n")
-	p.connects()
+	p.connect()
 	require.Contains(t, w.tokens(), "page-")
 	require.Equal(t, id, p.session().SessionID)
-	p.sees(id, "to do")
+	p.waitForRow(id, "to do")
 
 	asking := w.start("gateway", "request", id, "--reason", "add the milk", "--as", "codex")
-	s.asked()
+	s.waitQuestion()
 	_, stranger, err := ed25519.GenerateKey(rand.Reader)
 	require.NoError(t, err)
-	p.refused(protocol.CodeForbidden, p.asks(&protocol.ControlDecide{SessionID: id, By: "x", Grant: true, Epoch: 1, At: time.Now().UnixMilli()}))
-	p.refused(protocol.CodeForbidden, p.gives(stranger))
-	require.True(t, s.questioned(), "nothing was given:\n%s", s.screen())
-	require.IsType(t, &protocol.Done{}, p.gives(p.key))
+	p.checkRefused(protocol.CodeForbidden, p.request(&protocol.ControlDecide{SessionID: id, By: "x", Grant: true, Epoch: 1, At: time.Now().UnixMilli()}))
+	p.checkRefused(protocol.CodeForbidden, p.signedGrant(stranger))
+	require.True(t, s.hasQuestion(), "nothing was given:\n%s", s.screen())
+	require.IsType(t, &protocol.Done{}, p.signedGrant(p.key))
 	require.Zero(t, asking.wait().status)
 	s.wait("lets codex drive")
-	w.good("send", id, "--as", "codex", "o", "m", "i", "l", "k", "esc")
-	p.sees(id, "milk")
-	require.IsType(t, &protocol.Done{}, p.asks(&protocol.ControlDecide{SessionID: id, By: "x"}))
-	w.keyboard(id, "user")
+	w.mustGateway("send", id, "--as", "codex", "o", "m", "i", "l", "k", "esc")
+	p.waitForRow(id, "milk")
+	require.IsType(t, &protocol.Done{}, p.request(&protocol.ControlDecide{SessionID: id, By: "x"}))
+	w.waitKeyboard(id, "user")
 	s.wait("a page")
 
 	o.press("C-c")
 	require.Zero(t, o.status())
-	code, why := p.ends()
+	code, why := p.readToClose()
 	require.Equal(t, websocket.ClosePolicyViolation, code)
 	require.Contains(t, why, "closed in the terminal")
 	require.Contains(t, w.tokens(), "no tokens", "its key is worth nothing any more")
@@ -264,10 +265,10 @@ func TestAnOwnersPageAnswersAndTakesBack(t *testing.T) {
 func TestAPageThatTheUserDoesNotKnow(t *testing.T) {
 	w := newWorld(t)
 	s, o := w.terminal(100, 24), w.terminal(100, 40)
-	s.listen("--agent")
+	s.runListener("--agent")
 	w.session()
-	_, link := o.opens("--role owner")
-	p := w.visits(link)
+	_, link := o.openPage("--role owner")
+	p := w.visit(link)
 	o.wait(p.words)
 	o.typed("\n")
 	o.wait("The page was not let in.")
@@ -283,7 +284,7 @@ func TestAPageThatTheUserDoesNotKnow(t *testing.T) {
 func TestAPageThatLooks(t *testing.T) {
 	w := newWorld(t)
 	s, other, o := w.terminal(100, 24), w.terminal(100, 24), w.terminal(100, 24)
-	s.listen("--agent")
+	s.runListener("--agent")
 	id := w.session()
 	other.run("proxy --agent sleep 1000")
 	ids := w.ids(2)
@@ -291,15 +292,15 @@ func TestAPageThatLooks(t *testing.T) {
 	if hidden == id {
 		hidden = ids[1]
 	}
-	_, link := o.opens(id)
+	_, link := o.openPage(id)
 	o.wait("It may look at the session " + id + ", and do nothing else.")
-	p := w.visits(link)
-	p.connects()
+	p := w.visit(link)
+	p.connect()
 	require.Equal(t, id, p.session().SessionID)
-	p.sees(id, "listening")
-	p.refused(protocol.CodeForbidden, p.asks(&protocol.Read{SessionID: hidden}))
-	p.refused(protocol.CodeForbidden, p.asks(&protocol.ControlDecide{SessionID: id, By: "x"}))
-	p.refused(protocol.CodeForbidden, p.asks(&protocol.Input{SessionID: id, Data: "rm"}))
+	p.waitForRow(id, "listening")
+	p.checkRefused(protocol.CodeForbidden, p.request(&protocol.Read{SessionID: hidden}))
+	p.checkRefused(protocol.CodeForbidden, p.request(&protocol.ControlDecide{SessionID: id, By: "x"}))
+	p.checkRefused(protocol.CodeForbidden, p.request(&protocol.Input{SessionID: id, Data: "rm"}))
 	require.Empty(t, w.content("heard"))
 	s.press("C-d")
 	require.Zero(t, s.status())
@@ -314,18 +315,18 @@ func TestAPageThatLooks(t *testing.T) {
 func TestAKilledOpenLeavesNoKey(t *testing.T) {
 	w := newWorld(t)
 	s, o := w.terminal(100, 24), w.terminal(100, 30)
-	s.listen("--agent")
+	s.runListener("--agent")
 	w.session()
-	pid, link := o.opens("--role owner --for 1h")
-	p := w.visits(link)
+	pid, link := o.openPage("--role owner --for 1h")
+	p := w.visit(link)
 	o.wait(p.words)
 	o.typed("y\n")
-	p.connects()
+	p.connect()
 	require.Contains(t, w.tokens(), "page-")
 	w.kill(pid, syscall.SIGKILL)
 	require.Equal(t, 137, o.status())
 	require.Contains(t, w.tokens(), "page-")
-	o.opens("")
+	o.openPage("")
 	require.Contains(t, w.tokens(), "no tokens")
 	o.press("C-c")
 	require.Zero(t, o.status())
@@ -336,28 +337,28 @@ func TestAKilledOpenLeavesNoKey(t *testing.T) {
 func TestAPageComesBackToTheNextGateway(t *testing.T) {
 	w := newWorld(t)
 	s, other, o := w.terminal(100, 24), w.terminal(100, 24), w.terminal(100, 24)
-	proxy := s.listen("--agent")
+	proxy := s.runListener("--agent")
 	w.session()
 	other.run("proxy --agent sh -c 'echo stays; sleep 1000'")
 	w.ids(2)
-	_, link := o.opens("")
-	p := w.visits(link)
-	p.connects()
+	_, link := o.openPage("")
+	p := w.visit(link)
+	p.connect()
 	w.kill(proxy, syscall.SIGKILL)
-	code, _ := p.ends()
+	code, _ := p.readToClose()
 	require.Equal(t, websocket.CloseServiceRestart, code)
 	var found []protocol.SessionInfo
 	w.until(func() bool {
-		if p.tries() != nil {
+		if p.tryConnect() != nil {
 			return false
 		}
-		list, ok := p.asks(&protocol.SessionsList{}).(*protocol.SessionsListResult)
+		list, ok := p.request(&protocol.SessionsList{}).(*protocol.SessionsListResult)
 		if ok {
 			found = list.Sessions
 		}
 		return len(found) > 0
 	}, func() string { return "no gateway" })
-	p.sees(found[0].SessionID, "stays")
+	p.waitForRow(found[0].SessionID, "stays")
 	o.press("C-c")
 	require.Zero(t, o.status())
 	other.press("C-c")

@@ -63,23 +63,23 @@ func TestSeveralLinesAndEnter(t *testing.T) {
 			if with["wait_for"] = "waiting"; c.ready != "" {
 				with["wait_for"], with["value"] = "text", c.ready
 			}
-			id, _ := a.runs(with)
+			id, _ := a.runProgram(with)
 			c.send["terminal"], c.send["wait_for"], c.send["value"] = id, "regex", "^"+c.shown+"$|"+c.shown+"$"
-			a.good("terminal_send", c.send, "matched\n")
-			a.good("terminal_close", args{"terminal": id, "force": true})
+			a.mustCall("terminal_send", c.send, "matched\n")
+			a.mustCall("terminal_close", args{"terminal": id, "force": true})
 		})
 	}
 	require.Equal(t, "hello\n", w.content("notes.txt"))
-	id, _ := a.runs(args{"program": "bash", "args": []string{"--noprofile", "--rcfile", w.path("rc"), "-i"}, "cwd": w.dir, "wait_for": "text", "value": "$"})
-	a.good("terminal_send", args{"terminal": id, "text": "touch not\ntouch yet"}, "text, as a paste (19 bytes), not submitted")
-	a.good("terminal_close", args{"terminal": id, "force": true})
+	id, _ := a.runProgram(args{"program": "bash", "args": []string{"--noprofile", "--rcfile", w.path("rc"), "-i"}, "cwd": w.dir, "wait_for": "text", "value": "$"})
+	a.mustCall("terminal_send", args{"terminal": id, "text": "touch not\ntouch yet"}, "text, as a paste (19 bytes), not submitted")
+	a.mustCall("terminal_close", args{"terminal": id, "force": true})
 	require.NoFileExists(t, w.path("not"))
 }
 
 // An input is typed once, however often it is sent under its id, and even if its first sender has
 // left.
 func TestPartsAreTypedOnce(t *testing.T) {
-	w, s, c, at := types(t)
+	w, s, c, at := newTypingCaller(t)
 	body := `{"requestId":"same","parts":[{"kind":"text","data":"once"},{"kind":"keys","data":"left"},{"kind":"keys","data":"enter"}],"settleMs":50}`
 	ctx, leave := context.WithCancel(w.ctx)
 	left := make(chan error, 1)
@@ -90,7 +90,7 @@ func TestPartsAreTypedOnce(t *testing.T) {
 		}
 		left <- err
 	}()
-	w.listens("got", "once")
+	w.waitHeard("got", "once")
 	leave()
 	if err := <-left; err != nil { // the answer may have been faster
 		require.ErrorIs(t, err, context.Canceled)
@@ -133,24 +133,24 @@ func TestPartsAreTypedOnce(t *testing.T) {
 func TestOneQuestionForAllParts(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(100, 24)
-	s.listen("--agent --grant type")
+	s.runListener("--agent --grant type")
 	w.session()
 	a := w.agent("codex", eras[1])
-	a.good("terminal_request_control", args{"reason": "type", "level": "type"}, "granted")
-	sending := a.start("terminal_send", args{"text": "free", "keys": []string{"left"}, "enter": true})
+	a.mustCall("terminal_request_control", args{"reason": "type", "level": "type"}, "granted")
+	sending := a.startCall("terminal_send", args{"text": "free", "keys": []string{"left"}, "enter": true})
 	s.wait(`“codex” wants to send "free"<Left><Enter>`)
 	require.NotContains(t, w.content("heard"), "free")
-	s.lets("C-g")
-	got := w.answered(sending)
+	s.releaseHeld("C-g")
+	got := w.waitAnswer(sending)
 	require.False(t, got.fails, got.text)
 	require.Contains(t, w.content("heard"), "free\x1b[D\r")
-	sending = a.start("terminal_send", args{"text": "never", "enter": true})
+	sending = a.startCall("terminal_send", args{"text": "never", "enter": true})
 	s.wait(`"never"<Enter>`)
 	s.press(`C-\`)
-	got = w.answered(sending)
+	got = w.waitAnswer(sending)
 	require.True(t, got.fails)
 	require.Contains(t, got.text, "typed: nothing whole\nnot typed: text (5 bytes): refused: the user did not let")
-	s.quits("\x04")
+	s.quitProgram("\x04")
 	require.NotContains(t, w.content("heard"), "never")
 }
 
@@ -187,15 +187,15 @@ func TestNothingFollowsTheReclaimKeyBetweenParts(t *testing.T) {
 		s.run("proxy --agent --grant drive listener " + name)
 		s.wait("listening")
 		a := w.agent("claude", eras[1])
-		a.good("terminal_request_control", args{"reason": "type"}, "granted")
-		sending := a.start("terminal_send", args{"text": "abc", "keys": []string{"x", "enter"}, "enter": true})
+		a.mustCall("terminal_request_control", args{"reason": "type"}, "granted")
+		sending := a.startCall("terminal_send", args{"text": "abc", "keys": []string{"x", "enter"}, "enter": true})
 		for range round {
-			w.listens(name, "abcx?") // up to where it has come
+			w.waitHeard(name, "abcx?") // up to where it has come
 		}
 		s.press(`C-\`)
-		got := w.answered(sending).text
+		got := w.waitAnswer(sending).text
 		heard := w.content(name)
-		s.quits("\x04")
+		s.quitProgram("\x04")
 		require.Equal(t, heard+"\x04", w.content(name), "nothing came after the receipt")
 		for part, bytes := range map[string]string{"text (3 bytes)": "abc", "keys x enter": "abcx\r", "Enter": "abcx\r\r"} {
 			require.Equal(t, regexp.MustCompile("(?m)^typed: .*"+regexp.QuoteMeta(part)).MatchString(got), strings.HasPrefix(heard, bytes), "%q\n%s", heard, got)

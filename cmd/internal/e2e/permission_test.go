@@ -11,9 +11,9 @@ import (
 	"terminalproxy/protocol"
 )
 
-// permission starts the tool through which Claude Code asks for permission, for the conversation of
-// a session.
-func (w *world) permission(id string) *agent {
+// newPermissionTool starts the tool through which Claude Code asks for permission, for the
+// conversation of a session.
+func (w *world) newPermissionTool(id string) *agent {
 	w.t.Helper()
 	p := &agent{w: w, cmd: w.command(w.cli, "mcp", "--permission", "--session", id)}
 	client := mcp.NewClient(&mcp.Implementation{Name: "claude-code", Version: "1"}, nil)
@@ -29,93 +29,93 @@ func (w *world) permission(id string) *agent {
 	return p
 }
 
-// asksFor lets it ask for a command, and returns once the request is in the conversation.
-func (p *agent) asksFor(id, command string) <-chan answer {
+// askPermission lets it ask for a command, and returns once the request is in the conversation.
+func (p *agent) askPermission(id, command string) <-chan answer {
 	p.w.t.Helper()
-	asking := p.start("approval_prompt", args{"tool_name": "Bash", "input": args{"command": command}, "tool_use_id": "toolu_1"})
-	p.w.wantsLeave(id, command)
+	asking := p.startCall("approval_prompt", args{"tool_name": "Bash", "input": args{"command": command}, "tool_use_id": "toolu_1"})
+	p.w.waitForApproval(id, command)
 	return asking
 }
 
-// wantsLeave waits until a conversation has an approval of a command. The conversation's state
+// waitForApproval waits until a conversation has an approval of a command. The conversation's state
 // alone may still belong to the previous approval.
-func (w *world) wantsLeave(id, command string) {
+func (w *world) waitForApproval(id, command string) {
 	w.t.Helper()
-	w.logs(id, command)
-	w.chatting(id, protocol.ChatApproval)
+	w.waitForLog(id, command)
+	w.waitForChat(id, protocol.ChatApproval)
 }
 
-// denied checks why a call was denied.
-func (w *world) denied(asking <-chan answer, words string) {
+// checkDenied checks why a call was denied.
+func (w *world) checkDenied(asking <-chan answer, words string) {
 	w.t.Helper()
-	got := w.answered(asking).text
+	got := w.waitAnswer(asking).text
 	require.Contains(w.t, got, `"behavior":"deny"`)
 	require.Contains(w.t, got, words)
 }
 
 // Another agent's request is answered like the coding agent's own, and every failure denies it.
 func TestAPermissionIsAskedInAConversation(t *testing.T) {
-	w, s, o, id := talks(t)
-	p := w.permission(id)
-	asking := p.asksFor(id, "touch x")
-	require.Contains(t, w.logs(id, "touch x"), "May agent claude -p use Bash?\n  │ command: touch x\n  1  allow once\n  2  refuse\n")
+	w, s, o, id := startTalk(t)
+	p := w.newPermissionTool(id)
+	asking := p.askPermission(id, "touch x")
+	require.Contains(t, w.waitForLog(id, "touch x"), "May agent claude -p use Bash?\n  │ command: touch x\n  1  allow once\n  2  refuse\n")
 	o.run("gateway chat answer " + id + " once")
 	o.wait("allow once? [y/N]")
 	o.typed("y\n")
 	require.Zero(t, o.status())
-	require.JSONEq(t, `{"behavior":"allow","updatedInput":{"command":"touch x"}}`, w.answered(asking).text)
-	w.chatting(id, protocol.ChatAtPrompt)
+	require.JSONEq(t, `{"behavior":"allow","updatedInput":{"command":"touch x"}}`, w.waitAnswer(asking).text)
+	w.waitForChat(id, protocol.ChatAtPrompt)
 
-	asking = p.asksFor(id, "touch y")
-	w.good("chat", "answer", id, "refuse", "--words", "not that one")
-	w.denied(asking, "not that one")
-	asking = p.asksFor(id, "touch z")
-	w.good("chat", "interrupt", id)
-	w.denied(asking, "interrupted")
-	w.denied(p.start("approval_prompt", args{"tool_name": "Bash"}), "could not be put to the user")
-	w.denied(w.permission("nobody").start("approval_prompt", args{"tool_name": "Bash", "input": args{}}), "unknown session")
+	asking = p.askPermission(id, "touch y")
+	w.mustGateway("chat", "answer", id, "refuse", "--words", "not that one")
+	w.checkDenied(asking, "not that one")
+	asking = p.askPermission(id, "touch z")
+	w.mustGateway("chat", "interrupt", id)
+	w.checkDenied(asking, "interrupted")
+	w.checkDenied(p.startCall("approval_prompt", args{"tool_name": "Bash"}), "could not be put to the user")
+	w.checkDenied(w.newPermissionTool("nobody").startCall("approval_prompt", args{"tool_name": "Bash", "input": args{}}), "unknown session")
 
-	form := p.start("approval_prompt", args{"tool_name": "AskUserQuestion", "input": args{"questions": []args{{"question": "Which?", "options": []args{{"label": "Red"}}}}}})
-	w.chatting(id, protocol.ChatAsks)
+	form := p.startCall("approval_prompt", args{"tool_name": "AskUserQuestion", "input": args{"questions": []args{{"question": "Which?", "options": []args{{"label": "Red"}}}}}})
+	w.waitForChat(id, protocol.ChatAsks)
 	o.run("gateway chat answer " + id + " --reply 1")
 	o.wait("send this answer? [y/N]")
 	o.typed("y\n")
-	require.Contains(t, w.answered(form).text, `"answers":{"Which?":"Red"}`)
+	require.Contains(t, w.waitAnswer(form).text, `"answers":{"Which?":"Red"}`)
 
-	asking = p.asksFor(id, "touch u")
-	w.good("mute", id, "--agent", "claude -p")
-	w.denied(asking, "is muted")
-	w.denied(p.start("approval_prompt", args{"tool_name": "Bash", "input": args{"command": "touch u"}}), "the user muted you")
+	asking = p.askPermission(id, "touch u")
+	w.mustGateway("mute", id, "--agent", "claude -p")
+	w.checkDenied(asking, "is muted")
+	w.checkDenied(p.startCall("approval_prompt", args{"tool_name": "Bash", "input": args{"command": "touch u"}}), "the user muted you")
 	o.run("gateway mute " + id + " --off")
 	o.wait("[y/N]")
 	o.typed("y\n")
 	require.Zero(t, o.status())
 
-	p.asksFor(id, "touch v")
+	p.askPermission(id, "touch v")
 	require.NoError(t, p.cmd.Process.Kill())
-	w.logs(id, "closed: who asked took it back, or is gone")
-	w.chatting(id, protocol.ChatAtPrompt)
-	p = w.permission(id)
-	asking = p.asksFor(id, "touch w")
+	w.waitForLog(id, "closed: who asked took it back, or is gone")
+	w.waitForChat(id, protocol.ChatAtPrompt)
+	p = w.newPermissionTool(id)
+	asking = p.askPermission(id, "touch w")
 	s.press("C-d")
 	require.Zero(t, s.status())
-	w.denied(asking, "Nobody answered")
-	audit := w.good("audit", "show", "s.cast")
+	w.checkDenied(asking, "Nobody answered")
+	audit := w.mustGateway("audit", "show", "s.cast")
 	require.Contains(t, audit, "claude -p asks under ")
 	require.Contains(t, audit, `leave for Bash {"command":"touch x"}`)
 }
 
 func TestACoveredCommandIsAllowedByNobodyWhoDoesNotSeeIt(t *testing.T) {
-	w, _, o, id := talks(t)
-	p := w.permission(id)
-	hidden := p.start("approval_prompt", args{"tool_name": "Bash", "input": args{"command": `PASSWORD="hunter2$(touch HIDDEN)" make`}, "tool_use_id": "toolu_1"})
-	w.wantsLeave(id, "PASSWORD=")
-	require.Regexp(t, "NOT SHOWN IN FULL: .*covered as a secret, .*here it can be refused only.*gateway chat in a terminal of its own.*\n  1  refuse\n", w.logs(id, "NOT SHOWN IN FULL"))
+	w, _, o, id := startTalk(t)
+	p := w.newPermissionTool(id)
+	hidden := p.startCall("approval_prompt", args{"tool_name": "Bash", "input": args{"command": `PASSWORD="hunter2$(touch HIDDEN)" make`}, "tool_use_id": "toolu_1"})
+	w.waitForApproval(id, "PASSWORD=")
+	require.Regexp(t, "NOT SHOWN IN FULL: .*covered as a secret, .*here it can be refused only.*gateway chat in a terminal of its own.*\n  1  refuse\n", w.waitForLog(id, "NOT SHOWN IN FULL"))
 	o.run("gateway chat answer " + id + " once")
 	o.wait("covered as a secret")
 	require.NotZero(t, o.status())
-	w.good("chat", "answer", id, "refuse")
-	w.denied(hidden, "")
+	w.mustGateway("chat", "answer", id, "refuse")
+	w.checkDenied(hidden, "")
 	require.NoFileExists(t, w.path("HIDDEN"))
 }
 
@@ -127,12 +127,12 @@ func TestAPermissionDiesWithTheGateway(t *testing.T) {
 	s.run(`talker "" sh -c 'echo ready; cat'`)
 	s.wait("ready")
 	id := w.session()
-	p := w.permission(id)
-	asking := p.asksFor(id, "touch x")
+	p := w.newPermissionTool(id)
+	asking := p.askPermission(id, "touch x")
 	require.NoError(t, serving.cmd.Process.Kill())
 	serving.wait()
-	w.denied(asking, "Nobody answered")
-	w.logs(id, "closed: the connection to who asked was lost")
+	w.checkDenied(asking, "Nobody answered")
+	w.waitForLog(id, "closed: the connection to who asked was lost")
 	s.press("C-d")
 	require.Zero(t, s.status())
 }
@@ -145,8 +145,8 @@ func TestAnAgentInsideAConversationAsksThere(t *testing.T) {
 	s, o := w.terminal(120, 30), w.owner(140, 40)
 	s.run(env + `talker "" sh -c 'gateway chat --with gemini leave </dev/null; echo "ENDED $?"; cat'`)
 	id := w.session()
-	w.chatting(id, protocol.ChatApproval)
-	require.Contains(t, w.logs(id, "make all"), "May agent gemini use ")
+	w.waitForChat(id, protocol.ChatApproval)
+	require.Contains(t, w.waitForLog(id, "make all"), "May agent gemini use ")
 	o.run("gateway chat answer " + id + " once")
 	o.wait("allow once? [y/N]")
 	o.typed("y\n")
@@ -205,32 +205,32 @@ func TestAnAgentThatClaudeStartsAsksItsUser(t *testing.T) {
 	s.run(env + "gateway chat")
 	s.wait("→ You:")
 	id := w.session()
-	require.Contains(t, w.good("read", id), "answered where claude talks")
+	require.Contains(t, w.mustGateway("read", id), "answered where claude talks")
 	s.typed("gateway chat --with gemini leave")
 	s.press("Enter")
 	s.wait("? May agent gemini use ")
-	s.approving("make all")
-	w.gateway("chat", "answer", id, "once").fails(t, 1, "they are answered at the terminal of the gateway chat")
+	s.waitApproval("make all")
+	w.gateway("chat", "answer", id, "once").mustFail(t, 1, "they are answered at the terminal of the gateway chat")
 	person := w.terminal(120, 20)
-	screen, status := person.does("gateway chat send " + id + " 'use npm'")
+	screen, status := person.runToEnd("gateway chat send " + id + " 'use npm'")
 	require.Equal(t, 1, status)
 	require.Contains(t, screen, "takes no prompts")
 	s.typed("1")
 	s.press("Enter")
 	s.wait(`ANSWER {"optionId": "a", "outcome": "selected"}`)
 
-	p := w.permission(id)
-	asking := p.start("approval_prompt", args{"tool_name": "Bash", "input": args{"command": "touch x"}})
+	p := w.newPermissionTool(id)
+	asking := p.startCall("approval_prompt", args{"tool_name": "Bash", "input": args{"command": "touch x"}})
 	s.wait("? May agent claude -p use Bash?")
-	s.approving("touch x")
+	s.waitApproval("touch x")
 	s.typed("n not that")
 	s.press("Enter")
-	w.denied(asking, "not that")
-	asking = p.start("approval_prompt", args{"tool_name": "Bash", "input": args{"command": "touch y"}})
+	w.checkDenied(asking, "not that")
+	asking = p.startCall("approval_prompt", args{"tool_name": "Bash", "input": args{"command": "touch y"}})
 	s.wait("command: touch y")
 	require.NoError(t, serving.cmd.Process.Kill())
 	serving.wait()
-	w.denied(asking, "Nobody answered")
+	w.checkDenied(asking, "Nobody answered")
 	s.wait("closed: the connection to who asked was lost")
 	s.see("the prompt", func(string) bool { return strings.HasPrefix(s.bottomRow(), "→ You:") })
 	s.press("C-d")

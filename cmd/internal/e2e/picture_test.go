@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// looks reads a screen together with its picture.
-func (a *agent) looks(tool string, with args) (text string, pixels []byte) {
+// readPicture reads a screen together with its picture.
+func (a *agent) readPicture(tool string, with args) (text string, pixels []byte) {
 	a.w.t.Helper()
 	with["image"] = true
 	got, err := a.session.CallTool(a.w.ctx, &mcp.CallToolParams{Name: tool, Arguments: with})
@@ -56,26 +56,26 @@ func bashArgs(line string) []string { return []string{"-c", line + "; exec sleep
 // Over MCP, over HTTP and on the command line the picture is the same, with the colours of every
 // cell.
 func TestAnAgentSeesThePicture(t *testing.T) {
-	w, a := anAgent(t)
-	id, _ := a.runs(args{
+	w, a := newAgent(t)
+	id, _ := a.runProgram(args{
 		"program": "bash", "cols": 30, "rows": 4, "wait_for": "text", "value": "painted",
 		"args": bashArgs(`printf '\e]11;#010203\e\\\e[48;2;10;200;30m \e[48;5;196m \e[7;33m \e[0;34m█\e[0mx\r\n\e[4 qpainted'`),
 	})
-	text, pixels := a.looks("terminal_read", args{})
+	text, pixels := a.readPicture("terminal_read", args{})
 	require.Contains(t, text, "270x72 pixels, 9x18 to a cell")
 	require.Equal(t, []string{"10,200,30", "255,0,0", "205,205,0", "0,0,238", "", "1,2,3"}, colours(t, pixels, 0, 6))
 	require.Equal(t, "1,2,3", colours(t, pixels, 3, 8)[7], "the program has changed the background of the terminal")
 	require.Equal(t, "", colours(t, pixels, 1, 8)[7], "the cursor is a line under an empty cell")
-	_, again := a.looks("terminal_wait", args{"for": "text", "value": "painted"})
+	_, again := a.readPicture("terminal_wait", args{"for": "text", "value": "painted"})
 	require.Equal(t, pixels, again)
 	c := w.caller()
 	require.Equal(t, pixels, []byte(c.do("GET", "/v1/sessions/"+id+"/screen?format=png", "", 200)))
-	w.good("read", id, "--png", w.path("read.png"))
+	w.mustGateway("read", id, "--png", w.path("read.png"))
 	require.Equal(t, pixels, []byte(w.content("read.png")))
-	w.good("read", id, "--svg", w.path("read.svg"))
+	w.mustGateway("read", id, "--svg", w.path("read.svg"))
 	require.Equal(t, w.content("read.svg"), c.do("GET", "/v1/sessions/"+id+"/screen?format=svg", "", 200))
-	w.write("ansi", strings.ReplaceAll(strings.TrimSuffix(w.good("read", id, "--ansi"), "\n"), "\n", "\r\n")+"\x1b]11;#010203\x1b\\\x1b[2;8H\x1b[4 q")
-	w.good("render", "--cols", "30", "--rows", "4", "--png", w.path("render.png"), w.path("ansi"))
+	w.write("ansi", strings.ReplaceAll(strings.TrimSuffix(w.mustGateway("read", id, "--ansi"), "\n"), "\n", "\r\n")+"\x1b]11;#010203\x1b\\\x1b[2;8H\x1b[4 q")
+	w.mustGateway("render", "--cols", "30", "--rows", "4", "--png", w.path("render.png"), w.path("ansi"))
 	require.Equal(t, string(pixels), w.content("render.png"))
 	c.client.CloseIdleConnections()
 	require.NoError(t, a.session.Close())
@@ -89,8 +89,8 @@ func TestALargeScreenIsMadeToFit(t *testing.T) {
 		cols, rows int
 		want       string
 	}{{240, 60, "1440x720 pixels, 6x12 to a cell"}, {1000, 1000, "no image: the screen has 1000 columns and 1000 rows, a picture of 1568 pixels shows at most 392 and 196: read the rows"}} {
-		id, _ := a.runs(args{"program": "bash", "args": bashArgs("echo big"), "cols": c.cols, "rows": c.rows, "wait_for": "text", "value": "big"})
-		a.good("terminal_read", args{"terminal": id, "image": true}, "big", c.want)
+		id, _ := a.runProgram(args{"program": "bash", "args": bashArgs("echo big"), "cols": c.cols, "rows": c.rows, "wait_for": "text", "value": "big"})
+		a.mustCall("terminal_read", args{"terminal": id, "image": true}, "big", c.want)
 	}
 	require.NoError(t, a.session.Close())
 }

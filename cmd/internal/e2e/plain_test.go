@@ -25,7 +25,7 @@ func TestVimUnderProxyIsVim(t *testing.T) {
 		t.Run("flags "+flags, func(t *testing.T) {
 			w := newWorld(t, "vim")
 			s := w.terminal(80, 24)
-			s.does("stty -g > before")
+			s.runToEnd("stty -g > before")
 			w.write("notes.txt", "one\n")
 			s.run("proxy " + flags + "vim -u NONE -n -c 'set mouse=a' notes.txt")
 			s.wait("notes.txt")
@@ -33,10 +33,10 @@ func TestVimUnderProxyIsVim(t *testing.T) {
 			s.typed("otwo")
 			s.wait("two")
 			s.press("Escape")
-			s.quits(":wq\n")
+			s.quitProgram(":wq\n")
 			require.Equal(t, "one\ntwo\n", w.content("notes.txt"))
 			require.Equal(t, plainModes, s.format(modes))
-			s.does("stty -g > after")
+			s.runToEnd("stty -g > after")
 			require.Equal(t, w.content("before"), w.content("after"))
 
 			s.run("proxy " + flags + "vim -u NONE -n notes.txt")
@@ -53,7 +53,7 @@ func TestFewFileDescriptors(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(100, 24)
 	for _, limit := range []int{5, 8, 9, 12, 15} {
-		out, _ := s.does(fmt.Sprintf("(ulimit -n %d; proxy true; proxy --agent true; gateway ls; gateway mcp </dev/null)", limit))
+		out, _ := s.runToEnd(fmt.Sprintf("(ulimit -n %d; proxy true; proxy --agent true; gateway ls; gateway mcp </dev/null)", limit))
 		require.NotContains(t, out, "goroutine", limit)
 		if limit < 15 {
 			const say = "this process can open too few files\nhint: raise the limit of open files, as with: ulimit -n 1024\n"
@@ -61,7 +61,7 @@ func TestFewFileDescriptors(t *testing.T) {
 		}
 	}
 	for _, flags := range []string{"", "--agent "} {
-		out, _ := s.does("(ulimit -S -n 40; proxy " + flags + "bash -c 'ulimit -S -n')")
+		out, _ := s.runToEnd("(ulimit -S -n 40; proxy " + flags + "bash -c 'ulimit -S -n')")
 		require.Contains(t, out, "40", flags)
 	}
 }
@@ -71,7 +71,7 @@ func TestFewFileDescriptors(t *testing.T) {
 func TestLittleAddressSpace(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(100, 24)
-	out, _ := s.does("(ulimit -v 1048575; proxy true; proxy --agent true; gateway ls; gateway mcp </dev/null)")
+	out, _ := s.runToEnd("(ulimit -v 1048575; proxy true; proxy --agent true; gateway ls; gateway mcp </dev/null)")
 	const say = ": memory: the limit of 1048575 KiB of address space is too low\nhint: raise the limit of address space, as with: ulimit -v 1048576\n"
 	require.Equal(t, 2, strings.Count(out, "proxy"+say), out)
 	require.Equal(t, 2, strings.Count(out, "gateway"+say), out)
@@ -79,7 +79,7 @@ func TestLittleAddressSpace(t *testing.T) {
 	id := w.session()
 	s.typed("seq 200000; ulimit -v\n")
 	s.wait("\n1048576\n")
-	require.Contains(t, w.good("read", id), "\n200000\n1048576\n")
+	require.Contains(t, w.mustGateway("read", id), "\n200000\n1048576\n")
 	s.typed("exit 7\n")
 	require.Equal(t, 7, s.status())
 }
@@ -91,12 +91,12 @@ func TestTheTerminalIsRestoredAfterAKilledProgram(t *testing.T) {
 		t.Run("flags "+flags, func(t *testing.T) {
 			w := newWorld(t)
 			s := w.terminal(80, 24)
-			s.does("stty -g > before")
-			_, status := s.does("proxy " + flags + `bash -c 'stty raw -echo; printf "\e[?1049h\e[?25l\e[?1003h\e[?1006h\e[?1h\e=\e[?7l\e[2;5r\e[31mred"; kill -KILL $$'`)
+			s.runToEnd("stty -g > before")
+			_, status := s.runToEnd("proxy " + flags + `bash -c 'stty raw -echo; printf "\e[?1049h\e[?25l\e[?1003h\e[?1006h\e[?1h\e=\e[?7l\e[2;5r\e[31mred"; kill -KILL $$'`)
 			require.Equal(t, 128+9, status)
 			require.Equal(t, plainModes, s.format(modes))
 			require.Equal(t, "0 23", s.format("#{scroll_region_upper} #{scroll_region_lower}"))
-			s.does("stty -g > after")
+			s.runToEnd("stty -g > after")
 			require.Equal(t, w.content("before"), w.content("after"))
 		})
 	}
@@ -198,8 +198,8 @@ func (w *world) files() []string {
 func TestTheShellsOwnSettingsGoOnInside(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(80, 24)
-	s.does("stty intr ^X -ixon")
-	screen, status := s.does("proxy stty -a")
+	s.runToEnd("stty intr ^X -ixon")
+	screen, status := s.runToEnd("proxy stty -a")
 	require.Zero(t, status)
 	require.Contains(t, screen, "intr = ^X")
 	require.Contains(t, screen, "-ixon")
@@ -223,7 +223,7 @@ func TestStandardInputAndOutputWithoutATerminal(t *testing.T) {
 		{"proxy --require-tty ls | cat; (exit ${PIPESTATUS[0]})", "is not a terminal", 2},
 	}
 	for _, tt := range tests {
-		screen, status := s.does(tt.line)
+		screen, status := s.runToEnd(tt.line)
 		require.Equal(t, tt.status, status, "%s\n%s", tt.line, screen)
 		require.Contains(t, screen, tt.screen, tt.line)
 	}

@@ -47,27 +47,27 @@ func TestPlugins(t *testing.T) {
 			shown := w.start("gateway", "run", "--", "bash", "-c", "echo SHOWN; read")
 			id := w.session()
 			t.Cleanup(func() { w.gateway("close", id); shown.wait() })
-			w.good("wait", id, "--text", "SHOWN")
+			w.mustGateway("wait", id, "--text", "SHOWN")
 			c := codingAgents[slices.IndexFunc(codingAgents, func(c codingAgent) bool { return c.name == p.agent })]
 			m, url := w.mind()
 			env := c.setUp(w, url)
-			w.plugs(p, bin, env)
+			w.installPlugin(p, bin, env)
 			asks := c.asks
 			if p.asks != nil {
 				asks = p.asks
 			}
-			m.runs(bin, env, append(slices.Clone(asks), "look at my terminal")...)
+			m.startAgent(bin, env, append(slices.Clone(asks), "look at my terminal")...)
 			asked := m.next()
 			require.True(t, strings.Contains(string(asked.Body), about), "the model hears nothing of the skill: %s", asked.Body)
 			require.Equal(t, p.agent == "claude", strings.Contains(asked.Text, "untrusted program output\nSHOWN\n"), "the hook of the plugin is Claude Code's")
-			m.calls("terminal_read", nil, id+" rev ", "SHOWN")
-			m.ends()
+			m.call("terminal_read", nil, id+" rev ", "SHOWN")
+			m.finish()
 		})
 	}
 }
 
-// plugs installs contrib's plugin for an agent.
-func (w *world) plugs(p plugin, bin string, env []string) {
+// installPlugin installs contrib's plugin for an agent.
+func (w *world) installPlugin(p plugin, bin string, env []string) {
 	w.t.Helper()
 	contrib := mustAbs(w.t, filepath.Join(checkout, "contrib"))
 	for _, line := range p.install {
@@ -82,13 +82,13 @@ func (w *world) plugs(p plugin, bin string, env []string) {
 		require.Zero(w.t, got.status, got.out+got.err)
 	}
 	if p.install == nil {
-		w.plugsOpencode(filepath.Join(contrib, "opencode", "opencode.json"))
+		w.installOpencodePlugin(filepath.Join(contrib, "opencode", "opencode.json"))
 	}
 }
 
-// plugsOpencode puts the snippet into opencode's configuration, and the skill into opencode's
-// directory of skills.
-func (w *world) plugsOpencode(snippet string) {
+// installOpencodePlugin puts the snippet into opencode's configuration, and the skill into
+// opencode's directory of skills.
+func (w *world) installOpencodePlugin(snippet string) {
 	w.t.Helper()
 	const dir = "home/config/opencode/"
 	var config map[string]any
@@ -98,7 +98,7 @@ func (w *world) plugsOpencode(snippet string) {
 	require.NoError(w.t, json.Unmarshal(text, &config)) // beside the existing settings
 	w.writeJSON(dir+"opencode.json", config)
 	require.NoError(w.t, os.MkdirAll(w.path(dir+"skills/user-terminal"), 0o700))
-	w.write(dir+"skills/user-terminal/SKILL.md", w.good("skill"))
+	w.write(dir+"skills/user-terminal/SKILL.md", w.mustGateway("skill"))
 }
 
 // The docs have the commands that the test above runs.

@@ -12,7 +12,7 @@ import (
 // localToken makes an agent's token and returns its file.
 func (w *world) localToken(name string) (file string) {
 	w.t.Helper()
-	w.good("token", "create", name, "--local")
+	w.mustGateway("token", "create", name, "--local")
 	return filepath.Join(w.dir, "home", "config", "terminalproxy", name+".agent")
 }
 
@@ -33,7 +33,7 @@ func (s *terminal) refusedAnnounced(ask func() *running) {
 		asking = ask() // rules pause: the user has to grant it
 		s.answer("C-g")
 		require.Zero(s.w.t, asking.wait().status)
-		s.w.good("release", s.w.session(), "--as", "helper")
+		s.w.mustGateway("release", s.w.session(), "--as", "helper")
 	}
 	require.FailNow(s.w.t, "the key never came in time")
 }
@@ -43,7 +43,7 @@ func (s *terminal) refusedAnnounced(ask func() *running) {
 // user is asked again.
 func TestARuleGivesTheKeyboard(t *testing.T) {
 	w := newWorld(t, "dash", "bash")
-	w.configures("[[allow]]\nagent = 'claude'\nprogram = 'dash'\nlevel = 'drive'\nfor = '5m'\n[[never]]\nprogram = 'cat'\n")
+	w.writeConfig("[[allow]]\nagent = 'claude'\nprogram = 'dash'\nlevel = 'drive'\nfor = '5m'\n[[never]]\nprogram = 'cat'\n")
 	token := w.localToken("claude")
 	s := w.terminal(160, 24)
 	s.run("proxy --agent --record rec.cast dash")
@@ -56,18 +56,18 @@ func TestARuleGivesTheKeyboard(t *testing.T) {
 	got := asking.wait()
 	require.Zero(t, got.status, got.err)
 	require.Contains(t, got.out, "by rule config.toml:1")
-	w.listens(s.recording(), `“helper” \(token claude, gateway request under \S+\) drives this program in 3 s for 5 min, by your rule at config.toml:1: “look”`)
+	w.waitHeard(s.recording(), `“helper” \(token claude, gateway request under \S+\) drives this program in 3 s for 5 min, by your rule at config.toml:1: “look”`)
 	s.waitShown("helper drives 5 min")
 
 	// A program of a never rule gets nothing, not even a byte typed ahead.
-	w.good("send", id, "--as", "helper", "--text", "echo yes > one; cat > two\n")
-	w.listens("one", "yes") // and cat has begun, or is about to
+	w.mustGateway("send", id, "--as", "helper", "--text", "echo yes > one; cat > two\n")
+	w.waitHeard("one", "yes") // and cat has begun, or is about to
 	got = w.gateway("send", id, "--as", "helper", "--text", "no\n", "--timeout", "300ms")
 	require.Contains(t, got.err, "a rule of the user's (config.toml:6) keeps you out of cat")
-	s.titled("[helper waits: never in cat]")
+	s.waitTitle("[helper waits: never in cat]")
 	require.Contains(t, w.gateway("request", id, "--reason", "more", "--as", "other").err, "a rule of the user's (config.toml:6) never gives you the keyboard here")
 	s.press("C-d")
-	s.titled("[helper drives]")
+	s.waitTitle("[helper drives]")
 	s.press(`C-\`)
 	s.waitShown("the keyboard is yours: helper is stopped")
 	require.Equal(t, "yes\n", w.content("one"))
@@ -77,7 +77,7 @@ func TestARuleGivesTheKeyboard(t *testing.T) {
 	asking = ask("--agent-token", token)
 	s.answer("C-g")
 	require.Zero(t, asking.wait().status)
-	w.good("release", id, "--as", "helper")
+	w.mustGateway("release", id, "--as", "helper")
 	s.refusedAnnounced(func() *running { return ask("--agent-token", token) })
 	s.openMenu()
 	s.press("Enter") // dash sees it too
@@ -86,8 +86,8 @@ func TestARuleGivesTheKeyboard(t *testing.T) {
 	s.answer("C-g")
 	require.Zero(t, asking.wait().status, "without a token the user is asked")
 	s.press(`C-\`)
-	s.quits("exit\n")
-	log := w.good("audit", "show", "rec.cast")
+	s.quitProgram("exit\n")
+	log := w.mustGateway("audit", "show", "rec.cast")
 	require.Contains(t, log, "helper asks for control (drive) [token claude, gateway request, under ")
 	require.Contains(t, log, "helper gets the keyboard from rule config.toml:1")
 	require.Contains(t, log, "a rule of the user's (config.toml:6) never gives you the keyboard here")
@@ -98,27 +98,27 @@ func TestARuleGivesTheKeyboard(t *testing.T) {
 func TestARuleWithoutATokenIsNone(t *testing.T) {
 	w := newWorld(t)
 	token := w.localToken("claude")
-	path := w.configures("")
+	path := w.writeConfig("")
 	s := w.terminal(160, 24)
-	s.listen("--agent")
+	s.runListener("--agent")
 	id := w.session()
 	rule := "[[allow]]\nagent = 'claude'\nprogram = '*'\n"
-	w.configures(rule)
+	w.writeConfig(rule)
 	asking := w.start(w.cli, "request", id, "--reason", "look", "--level", "type", "--agent-token", token)
 	s.answer(`C-\`)
 	require.Equal(t, 1, asking.wait().status)
-	w.configures(rule + "[[never]]\n")
+	w.writeConfig(rule + "[[never]]\n")
 	got := w.gateway("policy", "check", "claude", "sh")
 	require.Equal(t, 2, got.status)
 	require.Contains(t, got.err, "configuration: "+path+":4: [[never]]: says nothing")
-	s.quits("\x04")
-	screen, status := s.does("proxy --agent sh -c 'echo ra''n; exit 7'")
+	s.quitProgram("\x04")
+	screen, status := s.runToEnd("proxy --agent sh -c 'echo ra''n; exit 7'")
 	require.Equal(t, 7, status)
 	require.Contains(t, screen, "ran\n")
 	require.Contains(t, strings.ReplaceAll(screen, "\n", ""), "proxy: configuration: "+path+":4: [[never]]: says nothing; using the built-in defaults")
-	w.configures(rule)
-	require.Contains(t, w.good("policy", "check", "claude", "sh", "--level", "type"), "allows: claude gets type for 10m, 3 s after it was announced; Ctrl+\\ refuses (config.toml:1)")
-	require.Contains(t, w.good("policy", "check", "claude", "sh"), "asks: you decide\n  config.toml:1: allows level type, and drive is asked for\n")
+	w.writeConfig(rule)
+	require.Contains(t, w.mustGateway("policy", "check", "claude", "sh", "--level", "type"), "allows: claude gets type for 10m, 3 s after it was announced; Ctrl+\\ refuses (config.toml:1)")
+	require.Contains(t, w.mustGateway("policy", "check", "claude", "sh"), "asks: you decide\n  config.toml:1: allows level type, and drive is asked for\n")
 	require.NoError(t, os.Chmod(token, 0o644))
 	require.Contains(t, w.gateway("request", id, "--reason", "look", "--agent-token", token).err, "so other users can access the tokens: chmod 600 "+token)
 }

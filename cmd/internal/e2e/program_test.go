@@ -15,19 +15,19 @@ func TestOnlyThisProgram(t *testing.T) {
 	s.run("proxy --agent --grant drive --only-this-program vim -u NONE -n notes.txt")
 	s.wait("bread")
 	id := w.session()
-	w.granted(id, "--as", "codex")
-	w.good("send", id, "--as", "codex", "--text", "omilk")
-	w.good("send", id, "--as", "codex", "esc")
-	require.Contains(t, w.good("read", id), "keyboard: codex (drive), for vim only")
+	w.requestGrant(id, "--as", "codex")
+	w.mustGateway("send", id, "--as", "codex", "--text", "omilk")
+	w.mustGateway("send", id, "--as", "codex", "esc")
+	require.Contains(t, w.mustGateway("read", id), "keyboard: codex (drive), for vim only")
 
 	for _, command := range []string{":shell", ":!bash --norc"} {
-		w.good("send", id, "--as", "codex", "--text", command, "--enter")
+		w.mustGateway("send", id, "--as", "codex", "--text", command, "--enter")
 		s.match(`([$#]) ?\n`)
-		s.titled("[codex waits for vim]")
+		s.waitTitle("[codex waits for vim]")
 		s.waitShown("codex waits: it has the keyboard for vim only, and bash is in the foreground")
-		require.Contains(t, w.good("read", id), "codex, paused: the grant is for vim, and another program has the terminal")
+		require.Contains(t, w.mustGateway("read", id), "codex, paused: the grant is for vim, and another program has the terminal")
 		got := w.gateway("send", id, "--as", "codex", "--text", "touch pwned", "--enter", "--timeout", "300ms")
-		got.fails(t, 1, "the grant is for one program, and another one has the terminal")
+		got.mustFail(t, 1, "the grant is for one program, and another one has the terminal")
 
 		waiting := w.start("gateway", "send", id, "--as", "codex", "--text", "oeggs")
 		s.typed("echo mine > said; exit\n")
@@ -35,15 +35,15 @@ func TestOnlyThisProgram(t *testing.T) {
 		if command == ":shell" {
 			require.Zero(t, got.status, got.err) // vim is as the agent last saw it
 		} else {
-			got.fails(t, 1, "the user typed since you looked")
-			w.good("send", id, "--as", "codex", "--text", "\roeggs")
+			got.mustFail(t, 1, "the user typed since you looked")
+			w.mustGateway("send", id, "--as", "codex", "--text", "\roeggs")
 		}
-		s.titled("[codex drives]")
-		w.good("send", id, "--as", "codex", "esc")
+		s.waitTitle("[codex drives]")
+		w.mustGateway("send", id, "--as", "codex", "esc")
 		require.Equal(t, "mine\n", w.content("said"))
 	}
 	require.NoFileExists(t, w.path("pwned"))
-	w.good("send", id, "--as", "codex", "--text", ":wq", "--enter", "--timeout", "2s")
+	w.mustGateway("send", id, "--as", "codex", "--text", ":wq", "--enter", "--timeout", "2s")
 	require.Zero(t, s.status())
 	require.Contains(t, w.content("notes.txt"), "bread\nmilk\neggs")
 }
@@ -79,9 +79,9 @@ func TestNothingIsTypedAheadR79(t *testing.T) {
 			s.run(c.run)
 			s.match(c.sees)
 			id := w.session()
-			w.granted(id, "--as", "codex")
+			w.requestGrant(id, "--as", "codex")
 			sending := w.start("gateway", append([]string{"send", id, "--as", "codex", "--timeout", "4s"}, c.send...)...)
-			s.titled("[codex waits for ")
+			s.waitTitle("[codex waits for ")
 			got := sending.wait()
 			require.Equal(t, 1, got.status, got.out+got.err)
 			require.Contains(t, got.err, "the grant is for one program, and another one has the terminal")
@@ -104,8 +104,8 @@ func TestItGoesOnR79(t *testing.T) {
 	s.run("proxy --agent --grant drive --yield 0s --no-notice --only-this-program bash --rcfile rc")
 	s.match(`[$#] ?\n`)
 	id := w.session()
-	w.granted(id, "--as", "codex")
-	w.good("send", id, "--as", "codex", "--text", "echo one >>out\nsleep 0.2\necho two >>out\n/bin/echo three >>out\n"+
+	w.requestGrant(id, "--as", "codex")
+	w.mustGateway("send", id, "--as", "codex", "--text", "echo one >>out\nsleep 0.2\necho two >>out\n/bin/echo three >>out\n"+
 		strings.Repeat("echo >>out\n", 20)+"echo last >>out\n", "--until", "idle=300ms")
 	w.until(func() bool { return strings.Contains(w.content("out"), "last") }, s.screen)
 	require.Equal(t, "one\ntwo\nthree\n"+strings.Repeat("\n", 20)+"last\n", w.content("out"))
@@ -115,7 +115,7 @@ func TestItGoesOnR79(t *testing.T) {
 	require.Contains(t, got.err, "it has not asked for more since what was typed before")
 	s.press("C-c")
 	s.match(`\^C\n.*[$#] ?\n`)
-	w.good("send", id, "--as", "codex", "--text", "echo more >>out; exit\n")
+	w.mustGateway("send", id, "--as", "codex", "--text", "echo more >>out; exit\n")
 	require.Zero(t, s.status())
 	require.True(t, strings.HasSuffix(w.content("out"), "last\nmore\n"))
 }
@@ -146,7 +146,7 @@ for n in range(3):
 	s.run("proxy --agent --grant drive --yield 0s --no-notice --only-this-program python3 flip.py")
 	s.wait("mine 0")
 	id := w.session()
-	w.granted(id, "--as", "codex")
+	w.requestGrant(id, "--as", "codex")
 	sending := w.start("gateway", "send", id, "--as", "codex", "--timeout", "60s", "--text", "a0\na1\na2\n")
 	for _, n := range []string{"0", "1", "2"} {
 		s.wait("other " + n)
@@ -164,14 +164,14 @@ func TestWhatWaitedIsForTheSameProgramR63(t *testing.T) {
 	w := newWorld(t)
 	w.write("rc", "PS1='$ '\n")
 	s := w.terminal(100, 16)
-	id := s.sharing("drive", plainBash, atPrompt)
+	id := s.runGranted("drive", plainBash, atPrompt)
 	s.typed("cat > got")
 	s.wait("$ cat > got")
 	sending := w.start("gateway", "send", id, "--as", "codex", "--text", "echo stray", "--enter", "--timeout", "15s")
 	s.wait(waitsLine)
 	s.press("Enter")
 	got := sending.wait()
-	got.fails(t, 1, "another program has the terminal since the input waited for the user's line")
+	got.mustFail(t, 1, "another program has the terminal since the input waited for the user's line")
 	require.NotContains(t, s.screen(), "stray")
 
 	// An agent that has looked types into the current program, which the user ends before its line

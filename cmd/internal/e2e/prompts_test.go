@@ -251,12 +251,12 @@ func TestTypingLandsInRealPrograms(t *testing.T) {
 				require.NoError(t, os.MkdirAll(w.path(name), 0o700))
 			}
 			a := w.agent("claude", eras[1])
-			a.runs(args{"program": p.program[0], "args": p.program[1:], "cwd": w.dir, "wait_for": "regex", "value": p.ready}, "matched")
+			a.runProgram(args{"program": p.program[0], "args": p.program[1:], "cwd": w.dir, "wait_for": "regex", "value": p.ready}, "matched")
 			for _, act := range p.acts {
-				a.acts(act)
+				a.typeAndCheck(act)
 			}
 			p.ends["wait_for"] = "exit"
-			require.Contains(t, a.types(p.ends), "exited")
+			require.Contains(t, a.sendInput(p.ends), "exited")
 			if p.left != "" {
 				require.Equal(t, p.leaves, w.content(p.left))
 			}
@@ -264,27 +264,27 @@ func TestTypingLandsInRealPrograms(t *testing.T) {
 	}
 }
 
-// acts types and checks the effect.
-func (a *agent) acts(do act) {
+// typeAndCheck types and checks the effect.
+func (a *agent) typeAndCheck(do act) {
 	a.w.t.Helper()
 	if do.see != "" {
 		do.send["wait_for"], do.send["value"] = "regex", do.see
 	}
-	require.NotContains(a.w.t, a.types(do.send), "no match")
+	require.NotContains(a.w.t, a.sendInput(do.send), "no match")
 	if do.file != "" {
 		a.w.until(func() bool { return a.w.content(do.file) == do.has }, func() string {
-			return do.file + " has " + a.w.content(do.file) + "\n" + a.good("terminal_read", nil)
+			return do.file + " has " + a.w.content(do.file) + "\n" + a.mustCall("terminal_read", nil)
 		})
 	}
 }
 
-// types calls terminal_send, and tries again while the terminal looks as if it asked for a
+// sendInput calls terminal_send, and tries again while the terminal looks as if it asked for a
 // password, when nothing is typed. It looks so for a moment between ncurses' nocbreak and cbreak.
-func (a *agent) types(send args) string {
+func (a *agent) sendInput(send args) string {
 	a.w.t.Helper()
 	var got answer
 	a.w.until(func() bool {
-		got = a.calls("terminal_send", send)
+		got = a.call("terminal_send", send)
 		return !got.fails || !strings.Contains(got.text, "asks for a password") || !strings.Contains(got.text, "typed: nothing")
 	}, func() string { return got.text })
 	require.False(a.w.t, got.fails, "terminal_send: %s", got.text)

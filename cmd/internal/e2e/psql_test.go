@@ -55,7 +55,7 @@ func TestPsqlR65(t *testing.T) {
 	w := newWorld(t, "psql", "less")
 	psql := "env LC_ALL=C psql -X -h " + w.postgres() + " -U test postgres"
 	s := w.terminal(100, 40)
-	id := s.sharing("type", psql, "postgres=#")
+	id := s.runGranted("type", psql, "postgres=#")
 	free := func(text string) {
 		require.Zero(t, w.gateway("send", id, "--as", "codex", "--text", text, "--timeout", "20s").status)
 		s.wait(text)
@@ -64,7 +64,7 @@ func TestPsqlR65(t *testing.T) {
 	asked := func(question string, what ...string) {
 		sending := w.start("gateway", append([]string{"send", id, "--as", "codex"}, what...)...)
 		s.wait(question)
-		s.lets("C-g")
+		s.releaseHeld("C-g")
 		require.Zero(t, sending.wait().status)
 	}
 	free(`#\! touch hit`)
@@ -89,7 +89,7 @@ func TestPsqlR65(t *testing.T) {
 	require.NoFileExists(t, w.path("hit"))
 
 	s = w.terminal(100, 40)
-	id = s.sharing("drive", psql, "postgres=#")
+	id = s.runGranted("drive", psql, "postgres=#")
 	s.typed("select 'user-'")
 	s.wait("select 'user-'")
 	sending := w.start("gateway", "send", id, "--as", "codex", "--text", "select 'agent';", "--enter", "--timeout", "20s")

@@ -55,14 +55,14 @@ fails("bad_message", "level", gateway.request, reason="x", level="own")
 fails("refused", "do not ask again", gateway.request, reason="once more", timeout=60)
 print("DONE")
 `)
-	s.asked()
+	s.waitQuestion()
 	require.Contains(t, s.bottom(), "“release bot” asks to drive for 10 min: “write a line”")
 	s.answer("C-g")
 	s.wait("“once more”")
 	s.answer(`C-\`)
 	got := r.wait()
 	require.Equal(t, result{out: "DONE\n"}, got)
-	s.quits("exit\n")
+	s.quitProgram("exit\n")
 	got = w.python(interpreter, `fails("unreachable", "proxy --agent", Gateway().list); print("DONE")`).wait()
 	require.Equal(t, result{out: "DONE\n"}, got)
 }
@@ -71,8 +71,8 @@ print("DONE")
 // network in the clear.
 func TestAPythonProgramIsRefused(t *testing.T) {
 	w := newWorld(t, "python3")
-	token := strings.TrimSpace(w.good("token", "create", "bot", "--role", "agent"))
-	viewer := strings.TrimSpace(w.good("token", "create", "eyes", "--role", "viewer"))
+	token := strings.TrimSpace(w.mustGateway("token", "create", "bot", "--role", "agent"))
+	viewer := strings.TrimSpace(w.mustGateway("token", "create", "eyes", "--role", "viewer"))
 	serving := w.serve("gateway")
 	got := w.python(realPython(t), `
 url = "`+serving.url+`"

@@ -56,13 +56,13 @@ func TestTheProxysOwnQuestionIsNotLeftToTheShellR62(t *testing.T) {
 	st.mu.Lock()
 	st.mute = true
 	st.mu.Unlock()
-	st.types("\n")
+	st.typeKeys("\n")
 	w.until(func() bool { st.mu.Lock(); defer st.mu.Unlock(); return strings.Contains(st.raw.String(), "\x1b[6n") },
 		func() string { return "no question" })
-	st.sees("the proxy goes on without an answer", func(s *screen.Screen) bool {
+	st.waitScreen("the proxy goes on without an answer", func(s *screen.Screen) bool {
 		return strings.Contains(s.Title(), "sh") && strings.Contains(picture(s), "ready")
 	})
-	st.types("\x04\x1b[?2027;2$y\x1b[7;1R") // the program ends, and the answers come
+	st.typeKeys("\x04\x1b[?2027;2$y\x1b[7;1R") // the program ends, and the answers come
 	<-st.ended
 	require.Empty(t, w.content("left"))
 }

@@ -19,21 +19,21 @@ const deafRaw = `stty raw -echo; echo ready; until [ -e go ]; do sleep 0.05; don
 // reacts.
 func TestTheReceiptSaysWhetherTheScreenReacted(t *testing.T) {
 	const still, unread = "the screen did not react", "the program has not read its input yet"
-	w, a := anAgent(t, "vim")
-	id, _ := a.runs(args{"program": "sh", "args": []string{"-c", deafRaw}, "cwd": w.dir, "wait_for": "text", "value": "ready"}, "matched")
-	a.good("terminal_send", args{"text": "hello", "enter": true}, still+": "+unread+" (6 bytes)\n")
-	got := a.good("terminal_send", args{"keys": []string{"up"}, "wait_for": "changed", "timeout_ms": 300}, "no match")
+	w, a := newAgent(t, "vim")
+	id, _ := a.runProgram(args{"program": "sh", "args": []string{"-c", deafRaw}, "cwd": w.dir, "wait_for": "text", "value": "ready"}, "matched")
+	a.mustCall("terminal_send", args{"text": "hello", "enter": true}, still+": "+unread+" (6 bytes)\n")
+	got := a.mustCall("terminal_send", args{"keys": []string{"up"}, "wait_for": "changed", "timeout_ms": 300}, "no match")
 	require.Contains(t, got, still)
 	w.write("go", "")
-	a.good("terminal_wait", args{"for": "text", "value": "listening"}, "matched")
-	require.NotContains(t, a.good("terminal_send", args{"text": "x"}, still), unread, "it reads, and shows nothing")
-	a.good("terminal_close", args{"terminal": id, "force": true})
+	a.mustCall("terminal_wait", args{"for": "text", "value": "listening"}, "matched")
+	require.NotContains(t, a.mustCall("terminal_send", args{"text": "x"}, still), unread, "it reads, and shows nothing")
+	a.mustCall("terminal_close", args{"terminal": id, "force": true})
 
 	// A shell runs a program that does not read: the kernel itself echoes what is typed.
-	id, _ = a.runs(args{"program": "sh", "args": []string{"-c", "echo ready; until [ -e done ]; do sleep 0.05; done; exec cat"}, "cwd": w.dir, "wait_for": "text", "value": "ready"}, "matched")
-	require.NotContains(t, a.good("terminal_send", args{"terminal": id, "text": "ls", "enter": true}, unread+" (3 bytes)"), still)
+	id, _ = a.runProgram(args{"program": "sh", "args": []string{"-c", "echo ready; until [ -e done ]; do sleep 0.05; done; exec cat"}, "cwd": w.dir, "wait_for": "text", "value": "ready"}, "matched")
+	require.NotContains(t, a.mustCall("terminal_send", args{"terminal": id, "text": "ls", "enter": true}, unread+" (3 bytes)"), still)
 	w.write("done", "")
-	a.good("terminal_close", args{"terminal": id})
+	a.mustCall("terminal_close", args{"terminal": id})
 
 	r := w.start("gateway", "run", "--", "vim", "-N", "-u", "NONE", "-n", "notes.txt")
 	var vim string
@@ -46,17 +46,17 @@ func TestTheReceiptSaysWhetherTheScreenReacted(t *testing.T) {
 		}
 		return vim != ""
 	}, func() string { return "no vim" })
-	w.good("wait", vim, "--text", "[New]")
-	require.NotContains(t, w.good("send", vim, "i"), still)
-	require.NotContains(t, w.good("send", vim, "--text", "abc"), still)
-	require.NotContains(t, w.good("send", vim, "left"), still, "the cursor is part of the screen")
-	w.good("send", vim, "esc", "0")
+	w.mustGateway("wait", vim, "--text", "[New]")
+	require.NotContains(t, w.mustGateway("send", vim, "i"), still)
+	require.NotContains(t, w.mustGateway("send", vim, "--text", "abc"), still)
+	require.NotContains(t, w.mustGateway("send", vim, "left"), still, "the cursor is part of the screen")
+	w.mustGateway("send", vim, "esc", "0")
 	// The first half of a command: Vim may hide the cursor for a moment.
-	require.Regexp(t, `^the screen (did not react|looks as before)\n`, w.good("send", vim, "z"))
+	require.Regexp(t, `^the screen (did not react|looks as before)\n`, w.mustGateway("send", vim, "z"))
 	moved := reply[struct {
 		protocol.InputResult
 		Reacted *bool `json:"reacted"`
-	}](t, w.good("send", vim, "--json", "z", "0"))
+	}](t, w.mustGateway("send", vim, "--json", "z", "0"))
 	require.NotNil(t, moved.Reacted)
 	require.Equal(t, moved.Seq > moved.FromSeq, *moved.Reacted)
 	require.NotZero(t, moved.FromSeq)
@@ -65,7 +65,7 @@ func TestTheReceiptSaysWhetherTheScreenReacted(t *testing.T) {
 // An id is repeated at the same time and later, over another connection. With another text it is
 // refused.
 func TestAnIDOverHTTPIsTypedOnce(t *testing.T) {
-	w, s, c, at := types(t)
+	w, s, c, at := newTypingCaller(t)
 	var mu sync.Mutex
 	ids := map[string]bool{}
 	var wg sync.WaitGroup

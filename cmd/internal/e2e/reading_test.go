@@ -28,8 +28,8 @@ func rev(t *testing.T, out string) int {
 const counting = `i=0; while read -r n; do for _ in $(seq $n); do i=$((i+1)); echo "this is line number $i of the log"; done; done`
 
 func TestAnAgentFollowsALog(t *testing.T) {
-	w, a := anAgent(t)
-	id, out := a.runs(args{"program": "bash", "args": []string{"-c", counting}, "wait_for": "waiting"})
+	w, a := newAgent(t)
+	id, out := a.runProgram(args{"program": "bash", "args": []string{"-c", counting}, "wait_for": "waiting"})
 	seen := map[int]int{}
 	note := func(out string) {
 		for _, m := range regexp.MustCompile(`line number (\d+) of the log`).FindAllStringSubmatch(out, -1) {
@@ -41,8 +41,8 @@ func TestAnAgentFollowsALog(t *testing.T) {
 	for _, n := range []int{5, 10, 12, 3, 200, 1} {
 		printed += n
 		last := fmt.Sprintf("number %d of", printed)
-		a.good("terminal_send", args{"text": strconv.Itoa(n), "enter": true, "wait_for": "text", "value": last}, "matched")
-		out := a.good("terminal_read", args{"view": "changes", "since_rev": at}, last)
+		a.mustCall("terminal_send", args{"text": strconv.Itoa(n), "enter": true, "wait_for": "text", "value": last}, "matched")
+		out := a.mustCall("terminal_read", args{"view": "changes", "since_rev": at}, last)
 		if n == 12 {
 			require.Regexp(t, `all rows moved up by \d+:\n<<<\w+ changed rows`, out)
 		}
@@ -55,15 +55,15 @@ func TestAnAgentFollowsALog(t *testing.T) {
 	for i := 1; i <= printed; i++ {
 		require.Equal(t, 1, seen[i], "line %d is read once", i)
 	}
-	out = a.good("terminal_send", args{"text": "50", "enter": true, "wait_for": "text", "value": "number 281 of"},
+	out = a.mustCall("terminal_send", args{"text": "50", "enter": true, "wait_for": "text", "value": "number 281 of"},
 		"rows that you have not seen left the screen: terminal_read with view changes and since_rev")
-	out = a.good("terminal_wait", args{"for": "text", "value": "number 281", "since_rev": rev(t, out)})
+	out = a.mustCall("terminal_wait", args{"for": "text", "value": "number 281", "since_rev": rev(t, out)})
 	require.Contains(t, out, "nothing changed since")
 
 	// Line numbers stay valid: a page begins where the previous one ended.
 	next := 0
 	for want := 1; ; {
-		out := a.good("terminal_read", args{"view": "history", "start": next, "lines": 100})
+		out := a.mustCall("terminal_read", args{"view": "history", "start": next, "lines": 100})
 		for _, m := range regexp.MustCompile(`line number (\d+) of the log`).FindAllStringSubmatch(out, -1) {
 			require.Equal(t, strconv.Itoa(want), m[1])
 			want++
@@ -75,22 +75,22 @@ func TestAnAgentFollowsALog(t *testing.T) {
 		}
 		next, _ = strconv.Atoi(m[1])
 	}
-	a.fails("terminal_read", args{"view": "history", "start": 100_000}, "line 100000 has not left the screen yet: the history has the lines 0 to ")
+	a.mustFail("terminal_read", args{"view": "history", "start": 100_000}, "line 100000 has not left the screen yet: the history has the lines 0 to ")
 
-	out = a.good("terminal_read", args{"view": "history", "max_tokens": 400}, "left out, they are too long for max_tokens (view history with start ")
+	out = a.mustCall("terminal_read", args{"view": "history", "max_tokens": 400}, "left out, they are too long for max_tokens (view history with start ")
 	require.LessOrEqual(t, text.Tokens(out), 400)
-	a.fails("terminal_read", args{"max_tokens": 0}, "give 200 or more")
-	a.fails("terminal_send", args{"text": "1", "enter": true, "max_tokens": 3}, "give 200 or more")
+	a.mustFail("terminal_read", args{"max_tokens": 0}, "give 200 or more")
+	a.mustFail("terminal_send", args{"text": "1", "enter": true, "max_tokens": 3}, "give 200 or more")
 
-	require.Contains(t, w.good("read", id, "--history", "2", "--from", "100"), "2 rows of history, lines 100 to 101 (it goes on: --history 2 --from 102)")
-	require.Contains(t, w.good("read", id, "--since", strconv.Itoa(at)), "rows")
-	require.LessOrEqual(t, text.Tokens(w.good("read", id, "--history", "200", "--max-tokens", "300")), 300)
+	require.Contains(t, w.mustGateway("read", id, "--history", "2", "--from", "100"), "2 rows of history, lines 100 to 101 (it goes on: --history 2 --from 102)")
+	require.Contains(t, w.mustGateway("read", id, "--since", strconv.Itoa(at)), "rows")
+	require.LessOrEqual(t, text.Tokens(w.mustGateway("read", id, "--history", "200", "--max-tokens", "300")), 300)
 	require.Contains(t, w.gateway("read", id, "--history", "1", "--from", "99999").err, "has not left the screen yet")
 }
 
 // A program's last words are not lost, however many they are: no one can ask for them later.
 func TestAnAgentReadsAllOfAProgramThatEnds(t *testing.T) {
-	w, a := anAgent(t)
+	w, a := newAgent(t)
 	all := func(out string) {
 		t.Helper()
 		for i := 1; i <= 200; i++ {
@@ -98,27 +98,27 @@ func TestAnAgentReadsAllOfAProgramThatEnds(t *testing.T) {
 		}
 	}
 	printing := args{"program": "bash", "args": []string{"-c", "read -r; for i in $(seq 200); do echo last words, number $i; done"}, "wait_for": "waiting"}
-	first, _ := a.runs(printing)
-	out := a.good("terminal_send", args{"terminal": first, "enter": true, "wait_for": "exit", "max_tokens": 10000}, "exited 0", "rows that you have not seen left the screen, lines ")
+	first, _ := a.runProgram(printing)
+	out := a.mustCall("terminal_send", args{"terminal": first, "enter": true, "wait_for": "exit", "max_tokens": 10000}, "exited 0", "rows that you have not seen left the screen, lines ")
 	all(out)
 
-	second, out := a.runs(printing)
+	second, out := a.runProgram(printing)
 	since := rev(t, out)
-	waiting := a.start("terminal_wait", args{"terminal": second, "for": "exit", "since_rev": since})
-	a.good("terminal_send", args{"terminal": second, "enter": true})
-	got := w.answered(waiting)
+	waiting := a.startCall("terminal_wait", args{"terminal": second, "for": "exit", "since_rev": since})
+	a.mustCall("terminal_send", args{"terminal": second, "enter": true})
+	got := w.waitAnswer(waiting)
 	require.False(t, got.fails, got.text)
 	all(got.text)
-	all(a.good("terminal_read", args{"terminal": second, "view": "changes", "since_rev": since}, "rows that you have not seen left the screen, lines "))
-	all(a.good("terminal_read", args{"terminal": second, "view": "history", "start": 0}, "178 rows of history, lines 0 to 177, then the screen"))
-	a.fails("terminal_read", args{"terminal": second, "view": "history", "start": 1000}, "the program has ended, and of its history the lines from 0 to before ")
+	all(a.mustCall("terminal_read", args{"terminal": second, "view": "changes", "since_rev": since}, "rows that you have not seen left the screen, lines "))
+	all(a.mustCall("terminal_read", args{"terminal": second, "view": "history", "start": 0}, "178 rows of history, lines 0 to 177, then the screen"))
+	a.mustFail("terminal_read", args{"terminal": second, "view": "history", "start": 1000}, "the program has ended, and of its history the lines from 0 to before ")
 
 	for range 3 { // the end may come before the first look, or after it
-		_, out = a.runs(args{"program": "bash", "args": []string{"-c", "seq -f 'last words, number %g' 200"}, "wait_for": "exit", "max_tokens": 10000},
+		_, out = a.runProgram(args{"program": "bash", "args": []string{"-c", "seq -f 'last words, number %g' 200"}, "wait_for": "exit", "max_tokens": 10000},
 			"177 rows that you have not seen left the screen, lines 0 to 176 of the history; then the whole screen")
 		all(out)
 	}
-	a.runs(args{"program": "true"}, "exited 0")
+	a.runProgram(args{"program": "true"}, "exited 0")
 }
 
 // A selection differs only by its background.
@@ -169,15 +169,15 @@ func TestAnAgentSeesWhatIsSelected(t *testing.T) {
 			w := newWorld(t, name)
 			w.write("text", out)
 			a := w.agent("claude", eras[1])
-			id, _ := a.runs(args{"program": c.program[0], "args": c.program[1:], "cwd": w.dir, "wait_for": "text", "value": c.first}, "matched")
-			got := a.good("terminal_send", c.send)
+			id, _ := a.runProgram(args{"program": c.program[0], "args": c.program[1:], "cwd": w.dir, "wait_for": "text", "value": c.first}, "matched")
+			got := a.mustCall("terminal_send", c.send)
 			// A slow machine answers before the program has drawn everything.
 			for end, want := time.Now().Add(patience), regexp.MustCompile(c.want); !want.MatchString(got); {
 				require.False(t, time.Now().After(end), got)
-				got = a.good("terminal_wait", args{"session": id, "for": "waiting"})
+				got = a.mustCall("terminal_wait", args{"session": id, "for": "waiting"})
 			}
 			require.Regexp(t, `\n[a-z2-7]{6} highlighted: [^\n]+\n[a-z2-7]{6}>>>$`, got)
-			require.Contains(t, w.good("read", w.session()), "\nhighlighted: row")
+			require.Contains(t, w.mustGateway("read", w.session()), "\nhighlighted: row")
 		})
 	}
 }

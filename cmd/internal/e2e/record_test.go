@@ -56,8 +56,8 @@ type auditEntry struct {
 // audited checks an audit log and returns its entries.
 func (w *world) audited(name string, more ...string) []auditEntry {
 	w.t.Helper()
-	w.good("audit", "verify", name)
-	got := reply[struct{ Entries []auditEntry }](w.t, w.good(append([]string{"audit", "show", "--json", name}, more...)...))
+	w.mustGateway("audit", "verify", name)
+	got := reply[struct{ Entries []auditEntry }](w.t, w.mustGateway(append([]string{"audit", "show", "--json", name}, more...)...))
 	return got.Entries
 }
 
@@ -65,17 +65,17 @@ func (w *world) audited(name string, more ...string) []auditEntry {
 func (w *world) recordShell() *terminal {
 	w.t.Helper()
 	s := w.terminal(100, 24)
-	id := s.bash("--grant drive --yield 0s --record s.cast")
-	w.granted(id, "--as", "codex")
-	w.good("send", id, "--as", "codex", "--text", "echo one two", "--enter", "--until", "text=one two")
+	id := s.runBash("--grant drive --yield 0s --record s.cast")
+	w.requestGrant(id, "--as", "codex")
+	w.mustGateway("send", id, "--as", "codex", "--text", "echo one two", "--enter", "--until", "text=one two")
 	s.resize(90, 20)
-	w.good("wait", id, "--idle", "300ms")
-	w.good("send", id, "--as", "codex", "--paste", w.write("paste", "echo pasted"))
-	w.good("send", id, "--as", "codex", "ctrl-u")
+	w.mustGateway("wait", id, "--idle", "300ms")
+	w.mustGateway("send", id, "--as", "codex", "--paste", w.write("paste", "echo pasted"))
+	w.mustGateway("send", id, "--as", "codex", "ctrl-u")
 	s.typed("echo mine\n")
 	s.wait("mine\n$")
 	s.press(`C-\`)
-	s.titled("[observed]")
+	s.waitTitle("[observed]")
 	require.Equal(w.t, 4, w.gateway("send", id, "--as", "codex", "--text", "too late").status)
 	s.typed("exit 7\n")
 	require.Equal(w.t, 7, s.status())
@@ -126,7 +126,7 @@ func TestARecordingTellsWhoTyped(t *testing.T) {
 	require.Equal(t, data(events, "i"), typed.String(), "the log and the recording agree")
 	require.Equal(t, 1, refused)
 
-	shown := w.good("audit", "show", "s.cast", "--agent", "codex")
+	shown := w.mustGateway("audit", "show", "s.cast", "--agent", "codex")
 	for _, want := range []string{
 		"codex types under grant 2, text, then keys, 13 bytes", "typed: echo one two\\r\n", "as: ctrl-u", "on the screen before it: bash, 100x24",
 		"on the screen before it: bash, 90x20", "| $ echo one two\n", "grant 2 of codex ends: reclaimed", "codex tries to type without a grant",
@@ -134,8 +134,8 @@ func TestARecordingTellsWhoTyped(t *testing.T) {
 		require.Contains(t, shown, want)
 	}
 	require.NotContains(t, shown, "the user typed")
-	require.Contains(t, w.good("audit", "show", "s.cast"), "the user typed")
-	require.Contains(t, w.good("render", "s.cast"), "\none two\n")
+	require.Contains(t, w.mustGateway("audit", "show", "s.cast"), "the user typed")
+	require.Contains(t, w.mustGateway("render", "s.cast"), "\none two\n")
 
 	w.write("bad"+".audit.jsonl", strings.Replace(w.content("s.cast.audit.jsonl"), `"written":13`, `"written":31`, 1))
 	bad := w.gateway("audit", "verify", "bad")
@@ -147,14 +147,14 @@ func TestARecordingTellsWhoTyped(t *testing.T) {
 func TestAsciinemaPlaysTheRecording(t *testing.T) {
 	w := newWorld(t, "asciinema")
 	s := w.recordShell()
-	w.good("render", "--v2", "old.cast", "s.cast")
+	w.mustGateway("render", "--v2", "old.cast", "s.cast")
 	s.resize(100, 24)
-	screen, status := s.does("asciinema play -i 0.01 -s 100 old.cast")
+	screen, status := s.runToEnd("asciinema play -i 0.01 -s 100 old.cast")
 	require.Zero(t, status)
 	for _, want := range []string{"$ echo one two", "\none two\n", "\nmine\n", "exit 7"} {
 		require.Contains(t, screen, want)
 	}
-	cat, status := s.does("asciinema cat old.cast > seen")
+	cat, status := s.runToEnd("asciinema cat old.cast > seen")
 	require.Zero(t, status, cat)
 	require.Equal(t, data(w.castEvents("s.cast"), "o"), w.content("seen"))
 }
@@ -205,23 +205,23 @@ func TestWhatTheUserTypesIsInNoFileR26(t *testing.T) {
 		t.Run("flags "+flags, func(t *testing.T) {
 			w := newWorld(t)
 			s := w.terminal(100, 24)
-			s.listen(flags + "--record s.cast --log log --log-level debug")
+			s.runListener(flags + "--record s.cast --log log --log-level debug")
 			var seen strings.Builder
 			if flags != "" {
 				id := w.session()
-				w.granted(id, "--as", "codex")
-				w.good("send", id, "--as", "codex", "--text", "agent")
+				w.requestGrant(id, "--as", "codex")
+				w.mustGateway("send", id, "--as", "codex", "--text", "agent")
 				s.typed(canary)
-				w.listens("heard", canary)
-				w.good("send", id, "--as", "codex", "--text", "again")
-				seen.WriteString(w.good("read", id, "--json") + w.good("ls", "--json"))
+				w.waitHeard("heard", canary)
+				w.mustGateway("send", id, "--as", "codex", "--text", "again")
+				seen.WriteString(w.mustGateway("read", id, "--json") + w.mustGateway("ls", "--json"))
 			}
 			s.typed(canary + "\x04")
 			require.Zero(t, s.status())
 			require.Contains(t, w.content("heard"), canary)
 			require.NotContains(t, seen.String(), canary)
 			require.Contains(t, data(w.castEvents("s.cast"), "o"), "listening")
-			require.Contains(t, w.good("audit", "show", "s.cast"), "the user typed")
+			require.Contains(t, w.mustGateway("audit", "show", "s.cast"), "the user typed")
 			require.NoError(t, filepath.WalkDir(w.dir, func(path string, d fs.DirEntry, err error) error {
 				if err == nil && d.Type().IsRegular() && d.Name() != "heard" {
 					content, err := os.ReadFile(path)
@@ -237,23 +237,23 @@ func TestWhatTheUserTypesIsInNoFileR26(t *testing.T) {
 func TestARecordingSurvivesAKilledProxy(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(100, 24)
-	pid := s.listen("--agent --grant drive --record s.cast")
+	pid := s.runListener("--agent --grant drive --record s.cast")
 	id := w.session()
-	w.granted(id, "--as", "codex")
-	w.good("send", id, "--as", "codex", "--text", "typed before")
+	w.requestGrant(id, "--as", "codex")
+	w.mustGateway("send", id, "--as", "codex", "--text", "typed before")
 	w.until(func() bool { return strings.Contains(w.content("s.cast.audit.jsonl"), "typed before") }, func() string { return w.content("s.cast.audit.jsonl") })
 	w.kill(pid, syscall.SIGKILL)
-	w.gone(pid)
+	w.waitGone(pid)
 	require.NoError(t, os.Remove(filepath.Join(w.run(), "gateway.sock"))) // it also served the gateway
 	require.Equal(t, "typed before", data(w.castEvents("s.cast"), "i"))
 	require.Contains(t, w.gateway("audit", "verify", "s.cast").err, "the log has no end: entries after line")
-	require.Contains(t, w.good("audit", "verify", "--running", "s.cast"), "note: the log has no end")
-	require.Contains(t, w.good("audit", "show", "s.cast"), "typed: typed before")
-	require.Contains(t, w.good("render", "s.cast"), "listening")
+	require.Contains(t, w.mustGateway("audit", "verify", "--running", "s.cast"), "note: the log has no end")
+	require.Contains(t, w.mustGateway("audit", "show", "s.cast"), "typed: typed before")
+	require.Contains(t, w.mustGateway("render", "s.cast"), "listening")
 
 	log := w.content("s.cast.audit.jsonl")
 	w.write("cut.audit.jsonl", log[:len(log)-9])
-	require.Contains(t, w.good("audit", "verify", "--running", "cut"), "is cut off")
+	require.Contains(t, w.mustGateway("audit", "verify", "--running", "cut"), "is cut off")
 }
 
 // When the disk is full, the session continues without the recording, and the user is told.
@@ -274,7 +274,7 @@ func TestAFullDiskCostsTheRecordingOnly(t *testing.T) {
 	require.NotEmpty(t, w.castEvents("s.cast"))
 	require.LessOrEqual(t, len(w.content("s.cast")), 4096)
 	w.audited("s.cast")
-	require.Regexp(t, `output is missing in the recording at 1 place: [1-9]\d+ bytes; audit show says where\nthe recording matches the log, but for`, w.good("audit", "verify", "s.cast"))
+	require.Regexp(t, `output is missing in the recording at 1 place: [1-9]\d+ bytes; audit show says where\nthe recording matches the log, but for`, w.mustGateway("audit", "verify", "s.cast"))
 }
 
 func TestBadInputToRecord(t *testing.T) {
@@ -295,7 +295,7 @@ func TestBadInputToRecord(t *testing.T) {
 		"no/s.cast":     "the directory no does not exist",
 	} {
 		got := w.do("proxy", "--record", file, "touch", "ran")
-		got.fails(t, 2, "proxy: --record: ")
+		got.mustFail(t, 2, "proxy: --record: ")
 		require.Contains(t, got.err, want)
 		require.Equal(t, 1, strings.Count(got.err, "\n"), got.err)
 	}
@@ -306,13 +306,13 @@ func TestBadInputToRecord(t *testing.T) {
 // R12: under level drive an agent may press the reclaim key for the program, and the record says
 // so.
 func TestTheReclaimKeyOfAnAgentIsMarkedR12(t *testing.T) {
-	w, s, id := listening(t, 100, 24, "--agent --grant drive --record s.cast")
-	w.granted(id, "--as", "codex")
-	w.good("send", id, "--as", "codex", `ctrl-\`)
-	require.Equal(t, "\x1c", w.listens("heard", "\x1c"))
-	s.quits("\x04")
+	w, s, id := startListener(t, 100, 24, "--agent --grant drive --record s.cast")
+	w.requestGrant(id, "--as", "codex")
+	w.mustGateway("send", id, "--as", "codex", `ctrl-\`)
+	require.Equal(t, "\x1c", w.waitHeard("heard", "\x1c"))
+	s.quitProgram("\x04")
 	require.Contains(t, data(w.castEvents("s.cast"), "m"), "codex types under grant 2, keys, 1 byte: with the reclaim key")
-	require.Contains(t, w.good("audit", "show", "s.cast"), `typed: \x1c`)
+	require.Contains(t, w.mustGateway("audit", "show", "s.cast"), `typed: \x1c`)
 }
 
 // between returns the events between the marker that begins with begin and the one that begins with
@@ -346,10 +346,10 @@ func TestABlackoutIsAGapInTheRecordingR26(t *testing.T) {
 			w.write("ask.sh", ask+"\necho answered\nread y\n")
 			s.run("proxy --agent --grant drive --record s.cast bash -c 'echo begins; read go; . ./ask.sh'")
 			s.wait("begins")
-			w.granted(w.session())
+			w.requestGrant(w.session())
 			s.typed("\n")
 			s.wait("Password:")
-			s.titled("[secret")
+			s.waitTitle("[secret")
 			for _, key := range "hunter2" {
 				s.typed(string(key))
 			}
@@ -360,16 +360,16 @@ func TestABlackoutIsAGapInTheRecordingR26(t *testing.T) {
 				s.typed("\n")
 			}
 			s.wait("answered")
-			s.titled("[cli") // it drives again
-			s.quits("\n")
+			s.waitTitle("[cli") // it drives again
+			s.quitProgram("\n")
 			events := w.castEvents("s.cast")
 			require.Empty(t, between(t, events, "blackout begins: a password is being asked for", "blackout ends"))
 			shown := data(events, "o")
 			require.Contains(t, shown, "begins")
 			require.Contains(t, shown, "answered")
 			require.NotContains(t, shown, "**")
-			require.Contains(t, w.good("render", "s.cast"), "answered")
-			require.Contains(t, w.good("audit", "show", "s.cast"), "blackout begins: a password is being asked for")
+			require.Contains(t, w.mustGateway("render", "s.cast"), "answered")
+			require.Contains(t, w.mustGateway("audit", "show", "s.cast"), "blackout begins: a password is being asked for")
 		})
 	}
 }

@@ -25,7 +25,7 @@ type looker struct {
 	ended bool
 }
 
-func (w *world) looks(url, token, id string) *looker {
+func (w *world) newLooker(url, token, id string) *looker {
 	w.t.Helper()
 	ep, err := gateway.ParseEndpoint(url)
 	require.NoError(w.t, err)
@@ -82,23 +82,23 @@ func TestAServerRestarts(t *testing.T) {
 	ids := w.ids(2, at("claude")...)
 	otherID := ids[1-slices.Index(ids, id)]
 	claude, waiter, patient := w.agent("claude", eras[1], at("claude")...), w.agent("waiter", eras[1], at("waiter")...), w.agent("patient", eras[0], at("patient")...)
-	given := claude.start("terminal_request_control", args{"terminal": id, "reason": "to type"})
+	given := claude.startCall("terminal_request_control", args{"terminal": id, "reason": "to type"})
 	s.answer("C-g")
-	require.Contains(t, w.answered(given).text, "granted")
-	look := w.looks(first.url, viewerToken, id)
+	require.Contains(t, w.waitAnswer(given).text, "granted")
+	look := w.newLooker(first.url, viewerToken, id)
 	w.until(func() bool { return look.sees("ready") }, func() string { return "nothing to look at" })
 
-	waits := waiter.start("terminal_wait", args{"terminal": id, "for": "text", "value": "heard: late", "timeout_ms": 50_000})
-	control := claude.start("terminal_wait", args{"terminal": id, "for": "control", "timeout_ms": 50_000})
+	waits := waiter.startCall("terminal_wait", args{"terminal": id, "for": "text", "value": "heard: late", "timeout_ms": 50_000})
+	control := claude.startCall("terminal_wait", args{"terminal": id, "for": "control", "timeout_ms": 50_000})
 	line := w.start("gateway", append([]string{"wait", id, "--text", "heard: late", "--timeout", "50s"}, at("waiter")...)...)
-	asks := patient.start("terminal_request_control", args{"terminal": otherID, "reason": "to help"})
-	other.asked()
-	typing := claude.start("terminal_send", args{"terminal": id, "text": "one word", "enter": true, "wait_for": "text", "value": "heard: late", "timeout_ms": 50_000})
+	asks := patient.startCall("terminal_request_control", args{"terminal": otherID, "reason": "to help"})
+	other.waitQuestion()
+	typing := claude.startCall("terminal_send", args{"terminal": id, "text": "one word", "enter": true, "wait_for": "text", "value": "heard: late", "timeout_ms": 50_000})
 	s.wait("heard: one word")
 	address := strings.TrimPrefix(first.url, "ws://")
 	metrics := w.callerAt("tcp", address, address)
 	metrics.token = strings.TrimSpace(w.content("v"))
-	metrics.waiting(5)
+	metrics.waitPending(5)
 
 	require.NoError(t, first.cmd.Process.Signal(syscall.SIGTERM))
 	require.Zero(t, first.wait().status, first.out.String())
@@ -108,18 +108,18 @@ func TestAServerRestarts(t *testing.T) {
 	again := w.serve("gateway", "--listen", address)
 	require.Equal(t, first.url, again.url)
 
-	require.Contains(t, w.answered(control).text, "matched: link")
+	require.Contains(t, w.waitAnswer(control).text, "matched: link")
 	require.ElementsMatch(t, ids, w.ids(2, at("claude")...), "the same sessions")
 	other.answer("C-g") // the question of the waiting agent is asked anew
-	require.Contains(t, w.answered(asks).text, "granted")
+	require.Contains(t, w.waitAnswer(asks).text, "granted")
 	s.typed("late\n")
-	require.Contains(t, w.answered(waits).text, "matched")
-	require.Contains(t, w.answered(typing).text, "heard: late")
+	require.Contains(t, w.waitAnswer(waits).text, "matched")
+	require.Contains(t, w.waitAnswer(typing).text, "heard: late")
 	require.Zero(t, line.wait().status)
-	claude.fails("terminal_send", args{"terminal": id, "text": "no more"}, "your grant ended when the connection was lost")
+	claude.mustFail("terminal_send", args{"terminal": id, "text": "no more"}, "your grant ended when the connection was lost")
 	w.until(func() bool { return look.sees("heard: late") }, func() string { return "the viewer is left behind" })
 	require.False(t, look.ended)
-	claude.good("terminal_read", args{"terminal": id, "view": "history", "start": 1}, "\n42\n")
+	claude.mustCall("terminal_read", args{"terminal": id, "view": "history", "start": 1}, "\n42\n")
 	require.Equal(t, "one word\nwhile nobody serves\nlate\n", w.content("heard"))
 	for _, s := range []*terminal{s, other} {
 		s.press("C-d")

@@ -4,18 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
-	"os/user"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
-	"github.com/creack/pty"
 	"github.com/stretchr/testify/require"
 
 	"terminalproxy/gateway"
@@ -98,8 +92,8 @@ func (o *overheard) note(m protocol.Message) {
 	fmt.Fprintf(&o.heard, "%s %s %v\n", protocol.KindOf(m), frame, err)
 }
 
-// reads asks for everything that an agent can see.
-func (o *overheard) reads() *protocol.ReadResult {
+// readAll asks for everything that an agent can see.
+func (o *overheard) readAll() *protocol.ReadResult {
 	o.w.t.Helper()
 	got, err := o.c.Read(o.w.ctx, &protocol.Read{SessionID: o.id, Scrollback: protocol.MaxHistory, Attributes: true})
 	require.NoError(o.w.t, err)
@@ -110,10 +104,10 @@ func (o *overheard) reads() *protocol.ReadResult {
 	return text
 }
 
-// until reads until the answer is as wanted.
-func (o *overheard) until(why string, wanted func(*protocol.ReadResult) bool) {
+// readUntil reads until the answer is as wanted.
+func (o *overheard) readUntil(why string, wanted func(*protocol.ReadResult) bool) {
 	o.w.t.Helper()
-	o.w.until(func() bool { return wanted(o.reads()) }, func() string { return why + "\n" + o.all() })
+	o.w.until(func() bool { return wanted(o.readAll()) }, func() string { return why + "\n" + o.all() })
 }
 
 func (o *overheard) all() string {
@@ -122,67 +116,8 @@ func (o *overheard) all() string {
 	return o.heard.String()
 }
 
-// sshdGivesTerminals skips a test that logs in over ssh to a terminal, if the server could not
-// provide one. sshd gives the terminal to the group tty, which an ordinary user cannot do; it need
-// not where /dev/pts is mounted with that group.
-func (w *world) sshdGivesTerminals() {
-	w.t.Helper()
-	group, err := user.LookupGroup("tty")
-	require.NoError(w.t, err)
-	ptmx, tty, err := pty.Open()
-	require.NoError(w.t, err)
-	defer ptmx.Close()
-	defer tty.Close()
-	info, err := tty.Stat()
-	require.NoError(w.t, err)
-	if stat, ok := info.Sys().(*syscall.Stat_t); ok && strconv.Itoa(int(stat.Gid)) != group.Gid {
-		needsRoot(w.t, "for sshd to give a terminal to group tty, as /dev/pts is mounted without gid="+group.Gid)
-	}
-}
-
-var servers atomic.Int64
-
-// sshd runs a separate server on the loopback, and writes its port to the file "port".
-func (w *world) sshd() {
-	w.t.Helper()
-	path, err := exec.LookPath("sshd")
-	if err != nil {
-		if path, err = exec.LookPath("/usr/sbin/sshd"); err != nil {
-			w.t.Skip("sshd is not installed")
-		}
-	}
-	if os.Geteuid() == 0 {
-		require.NoError(w.t, os.MkdirAll("/run/sshd", 0o755))
-	}
-	for _, key := range []string{"host", "user"} {
-		require.Zero(w.t, w.do("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", w.path(key)).status)
-	}
-	w.write("sshd_config", "HostKey "+w.path("host")+"\nAuthorizedKeysFile "+w.path("user.pub")+
-		"\nPasswordAuthentication yes\nPermitRootLogin yes\nStrictModes no\nUsePAM no\nPidFile none\nListenAddress 127.0.0.1\nSetEnv HOME="+w.path("home")+"\n")
-	// Tests that run at the same time start from distant ports: otherwise one could take another
-	// test's server for its own.
-	for port := 20000 + (os.Getpid()+int(servers.Add(100)))%20000; ; port++ {
-		daemon := w.start(path, "-D", "-e", "-f", w.path("sshd_config"), "-p", fmt.Sprint(port))
-		up := false
-		w.until(func() bool {
-			select {
-			case <-daemon.ended:
-				return true // the port is taken
-			default:
-			}
-			up = w.do("ssh-keyscan", "-T", "2", "-p", fmt.Sprint(port), "127.0.0.1").out != ""
-			return up
-		}, func() string { return "sshd does not answer" })
-		if up {
-			w.t.Cleanup(func() { _ = daemon.cmd.Process.Kill(); <-daemon.ended })
-			w.write("port", fmt.Sprint(port))
-			return
-		}
-	}
-}
-
-// asked runs a program under proxy until it asks, with an agent that has the keyboard.
-func (w *world) asked(a prompter) (*terminal, *overheard) {
+// runPrompter runs a program under proxy until it asks, with an agent that has the keyboard.
+func (w *world) runPrompter(a prompter) (*terminal, *overheard) {
 	w.t.Helper()
 	switch {
 	case a.needs == "sshd":
@@ -198,7 +133,7 @@ func (w *world) asked(a prompter) (*terminal, *overheard) {
 	s.run("proxy --agent --grant drive --record session.cast bash -c 'read go; . ./ask.sh'")
 	id := w.session()
 	o := w.overhear(id)
-	w.granted(id)
+	w.requestGrant(id)
 	s.typed("\n")
 	s.wait(a.prompt)
 	return s, o
@@ -210,49 +145,49 @@ func TestHardPromptsR21R26(t *testing.T) {
 	for _, a := range hard {
 		t.Run(a.name, func(t *testing.T) {
 			w := newWorld(t, strings.ReplaceAll(a.needs, "sshd", "ssh"))
-			s, o := w.asked(a)
-			o.refused()
-			require.NotNil(t, o.reads().Frame.Blackout)
-			seq := o.reads().Frame.Seq
-			s.titled("[secret")
+			s, o := w.runPrompter(a)
+			o.checkRefused()
+			require.NotNil(t, o.readAll().Frame.Blackout)
+			seq := o.readAll().Frame.Seq
+			s.waitTitle("[secret")
 			s.waitShown("password prompt: cli's input is blocked")
-			o.answered(s, a, canary)
+			o.answerPrompt(s, a, canary)
 			require.Equal(t, seq, o.seq, "keys change nothing that is shown")
 			require.Contains(t, w.content("session.cast"), "a password is being asked for", "the recording says what it leaves out")
 		})
 	}
 }
 
-// refused lets the agent type into the question, and checks that it is refused.
-func (o *overheard) refused() {
+// checkRefused lets the agent type into the question, and checks that it is refused.
+func (o *overheard) checkRefused() {
 	o.w.t.Helper()
 	got := o.w.gateway("send", o.id, "--text", "evil")
 	require.Equal(o.w.t, 1, got.status, "the agent's input: %s", got.err)
 	require.Contains(o.w.t, got.err, "asks the user for a password")
 }
 
-// answered lets the user answer a recognised question, key by key. Agents see the question and no
-// movement, and neither they nor any file get the typed text.
-func (o *overheard) answered(s *terminal, a prompter, secret string) {
+// answerPrompt lets the user answer a recognised question, key by key. Agents see the question and
+// no movement, and neither they nor any file get the typed text.
+func (o *overheard) answerPrompt(s *terminal, a prompter, secret string) {
 	o.w.t.Helper()
-	shown := o.reads().Frame
+	shown := o.readAll().Frame
 	require.Equal(o.w.t, protocol.Hidden{Why: protocol.BlackoutPassword, Secret: a.kind, SinceMs: shown.Blackout.SinceMs}, *shown.Blackout)
 	for i := range secret {
 		s.typed(secret[i : i+1])
-		now := o.reads().Frame
+		now := o.readAll().Frame
 		require.Equal(o.w.t, shown.Screen.Cursor, now.Screen.Cursor)
 		require.Contains(o.w.t, strings.Join(now.Screen.Lines, "\n"), strings.TrimSuffix(a.prompt, ":"), "the question is shown")
 		require.NotContains(o.w.t, strings.Join(now.Screen.Lines, "\n"), "*")
 		o.seq = now.Seq
 	}
-	s.ends(a)
-	o.w.nothingHas(canary, o, "filled")
+	s.endPrompter(a)
+	o.w.checkNowhere(canary, o, "filled")
 	require.NotContains(o.w.t, s.screen(), "evil")
 }
 
-// ends answers the program, or interrupts it, and waits for the end of the session. A program that
-// asks again gets no second answer.
-func (s *terminal) ends(a prompter) {
+// endPrompter answers the program, or interrupts it, and waits for the end of the session. A
+// program that asks again gets no second answer.
+func (s *terminal) endPrompter(a prompter) {
 	s.w.t.Helper()
 	if a.after != "" {
 		s.press("Enter")
@@ -271,9 +206,9 @@ func (s *terminal) ends(a prompter) {
 	}, func() string { return s.screen() })
 }
 
-// nothingHas checks that a text is in nothing that an agent received, and in no file of this world
-// except the named ones.
-func (w *world) nothingHas(text string, o *overheard, but ...string) {
+// checkNowhere checks that a text is in nothing that an agent received, and in no file of this
+// world except the named ones.
+func (w *world) checkNowhere(text string, o *overheard, but ...string) {
 	w.t.Helper()
 	require.NotContains(w.t, o.all(), text)
 	require.NoError(w.t, filepath.WalkDir(w.dir, func(path string, e os.DirEntry, err error) error {
@@ -319,20 +254,20 @@ func TestSoftPromptsR22R24R78(t *testing.T) {
 			w.write("ask.js", nodeAsks)
 			w.write("mask.js", nodeMasks)
 			if strings.Contains(a.line, "unshare") {
-				w.feedback()
+				w.configureAsterisks()
 			}
-			s, o := w.asked(a)
+			s, o := w.runPrompter(a)
 			secret := canary
 			if a.late {
-				require.Nil(t, o.reads().Frame.Blackout, "nothing tells it yet")
+				require.Nil(t, o.readAll().Frame.Blackout, "nothing tells it yet")
 				s.typed(canary[:2])
 				secret = canary[2:]
 			}
-			o.until("the question", func(got *protocol.ReadResult) bool { // it may come in pieces
+			o.readUntil("the question", func(got *protocol.ReadResult) bool { // it may come in pieces
 				return got.Frame.Blackout != nil && got.Frame.Settled && got.Frame.IdleMs >= 100
 			})
-			o.refused()
-			o.answered(s, a, secret)
+			o.checkRefused()
+			o.answerPrompt(s, a, secret)
 			if a.late {
 				return // the first signs were shown
 			}
@@ -344,9 +279,9 @@ func TestSoftPromptsR22R24R78(t *testing.T) {
 	}
 }
 
-// feedback writes a configuration with which sudo shows asterisks, or skips the test if it cannot
-// be put in place.
-func (w *world) feedback() {
+// configureAsterisks writes a configuration with which sudo shows asterisks, or skips the test if
+// it cannot be put in place.
+func (w *world) configureAsterisks() {
 	w.t.Helper()
 	needsRoot(w.t, "to give sudo another configuration")
 	w.write("sudoers", "Defaults pwfeedback\nroot ALL=(ALL) ALL\n")
@@ -366,28 +301,28 @@ func TestNoFalsePositivesR22(t *testing.T) {
 	id := w.session()
 	s.wait("$")
 	o := w.overhear(id)
-	w.granted(id)
+	w.requestGrant(id)
 	shown := func() {
 		t.Helper()
-		require.Nil(t, o.reads().Frame.Blackout, s.screen())
+		require.Nil(t, o.readAll().Frame.Blackout, s.screen())
 	}
 	for _, line := range []string{"grep -r password: config.yml", "echo 'the password:'", "printf 'password:'; printf '\\n'"} {
-		w.good("send", id, "--text", line, "--enter")
+		w.mustGateway("send", id, "--text", line, "--enter")
 		shown()
 	}
-	w.good("send", id, "--text", "echo password:")
+	w.mustGateway("send", id, "--text", "echo password:")
 	shown()
-	w.good("send", id, "ctrl-u")
-	w.good("send", id, "--text", "vim -u NONE -n +2 config.yml", "--enter", "--until", "text=user: ada")
-	w.good("send", id, "--text", "A")
+	w.mustGateway("send", id, "ctrl-u")
+	w.mustGateway("send", id, "--text", "vim -u NONE -n +2 config.yml", "--enter", "--until", "text=user: ada")
+	w.mustGateway("send", id, "--text", "A")
 	shown()
-	w.good("send", id, "--text", " hunter2", "esc")
+	w.mustGateway("send", id, "--text", " hunter2", "esc")
 	shown()
-	require.Contains(t, strings.Join(o.reads().Frame.Screen.Lines, "\n"), "password: •••••••", "a secret in a file, and no prompt")
-	w.good("send", id, "--text", ":q!", "enter")
-	w.good("send", id, "--text", "less config.yml", "--enter")
+	require.Contains(t, strings.Join(o.readAll().Frame.Screen.Lines, "\n"), "password: •••••••", "a secret in a file, and no prompt")
+	w.mustGateway("send", id, "--text", ":q!", "enter")
+	w.mustGateway("send", id, "--text", "less config.yml", "--enter")
 	shown()
-	w.good("send", id, "q")
+	w.mustGateway("send", id, "q")
 	shown()
 	require.NotContains(t, o.all(), `"blackout"`)
 	s.press(`C-\`)
@@ -399,55 +334,55 @@ func TestNoFalsePositivesR22(t *testing.T) {
 func TestTheAgentGoesOnAfterwardsR23(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(100, 24)
-	s.bash("--grant drive --yield 0s")
+	s.runBash("--grant drive --yield 0s")
 	a := w.agent("claude", eras[1])
-	a.good("terminal_request_control", args{"reason": "try"}, "granted")
-	a.good("terminal_send", args{"text": `read -s -p "Password: " x; echo; echo got=$x`, "enter": true}, "a password is being asked")
-	a.fails("terminal_send", args{"text": "evil", "enter": true}, "asks the user for a password", "terminal_wait", "nothing changed since rev")
-	a.good("terminal_list", nil, "password prompt", "keyboard: you")
-	a.good("terminal_wait", args{"for": "waiting", "timeout_ms": 100}, "no match", "password prompt")
-	text := a.start("terminal_wait", args{"for": "text", "value": "got=mine", "timeout_ms": 20000})
-	over := a.start("terminal_wait", args{"for": "waiting", "timeout_ms": 20000})
+	a.mustCall("terminal_request_control", args{"reason": "try"}, "granted")
+	a.mustCall("terminal_send", args{"text": `read -s -p "Password: " x; echo; echo got=$x`, "enter": true}, "a password is being asked")
+	a.mustFail("terminal_send", args{"text": "evil", "enter": true}, "asks the user for a password", "terminal_wait", "nothing changed since rev")
+	a.mustCall("terminal_list", nil, "password prompt", "keyboard: you")
+	a.mustCall("terminal_wait", args{"for": "waiting", "timeout_ms": 100}, "no match", "password prompt")
+	text := a.startCall("terminal_wait", args{"for": "text", "value": "got=mine", "timeout_ms": 20000})
+	over := a.startCall("terminal_wait", args{"for": "waiting", "timeout_ms": 20000})
 	s.typed("mine\n")
-	require.Contains(t, w.answered(text).text, "matched")
-	require.Contains(t, w.answered(over).text, "matched")
+	require.Contains(t, w.waitAnswer(text).text, "matched")
+	require.Contains(t, w.waitAnswer(over).text, "matched")
 	s.wait("got=mine")
-	a.good("terminal_send", args{"text": "echo on", "enter": true})
+	a.mustCall("terminal_send", args{"text": "echo on", "enter": true})
 	s.wait("on\n")
-	require.NotContains(t, a.good("terminal_read", args{"view": "history", "lines": 100}, "got=mine", "keyboard: you"), "evil")
+	require.NotContains(t, a.mustCall("terminal_read", args{"view": "history", "lines": 100}, "got=mine", "keyboard: you"), "evil")
 	s.press(`C-\`)
-	s.quits("exit\n")
+	s.quitProgram("exit\n")
 }
 
 // SAFETY R25: only the user lets the agent answer, and only this once.
 func TestTheUserLetsTheAgentAnswerR25(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(100, 12)
-	id := s.bash("--grant drive --yield 0s")
-	w.granted(id)
+	id := s.runBash("--grant drive --yield 0s")
+	w.requestGrant(id)
 	ask := `read -s -p "Password: " x; echo; echo got=$x`
-	w.good("send", id, "--text", "printf '\\n%.0s' {1..12}; "+ask, "--enter")
+	w.mustGateway("send", id, "--text", "printf '\\n%.0s' {1..12}; "+ask, "--enter")
 	require.Equal(t, 1, w.gateway("send", id, "--text", "evil", "--enter").status)
 	s.see("the line above the prompt", func(screen string) bool {
 		first, _, _ := strings.Cut(screen, "\n")
 		return strings.Contains(first, "Ctrl+G lets cli answer") && strings.HasPrefix(s.bottom(), "Password:")
 	})
-	s.presses("C-g", "Ctrl+G lets")
-	w.good("send", id, "--text", "theirs", "--enter")
+	s.pressWhile("C-g", "Ctrl+G lets")
+	w.mustGateway("send", id, "--text", "theirs", "--enter")
 	s.wait("got=theirs")
-	w.good("send", id, "--text", ask, "--enter")
+	w.mustGateway("send", id, "--text", ask, "--enter")
 	require.Equal(t, 1, w.gateway("send", id, "--text", "evil", "--enter").status, "not the next one")
-	s.titled("[secret")
+	s.waitTitle("[secret")
 	s.typed("\n")
 	s.wait("got=\n")
 	s.press(`C-\`)
-	s.quits("exit\n")
+	s.quitProgram("exit\n")
 }
 
 func TestTheUserHidesTheScreen(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(100, 12)
-	id := s.bash("--record s.cast")
+	id := s.runBash("--record s.cast")
 	o := w.overhear(id)
 	a := w.agent("claude", eras[1])
 	press := func(menu string) {
@@ -459,38 +394,38 @@ func TestTheUserHidesTheScreen(t *testing.T) {
 	}
 	s.typed("echo before\n")
 	s.wait("before\n$")
-	a.good("terminal_read", nil, "before")
+	a.mustCall("terminal_read", nil, "before")
 	press("h hides")
-	s.titled("[hidden]")
-	a.fails("terminal_read", nil, "the user has hidden the screen", "ago", "terminal_wait for=changed")
-	a.fails("terminal_read", args{"view": "history"}, "the user has hidden the screen")
-	a.fails("terminal_read", args{"image": true}, "the user has hidden the screen", "wait with terminal_wait for=changed")
-	a.good("terminal_wait", args{"for": "idle", "value": "1ms", "image": true}, "no image: the user has hidden the screen")
+	s.waitTitle("[hidden]")
+	a.mustFail("terminal_read", nil, "the user has hidden the screen", "ago", "terminal_wait for=changed")
+	a.mustFail("terminal_read", args{"view": "history"}, "the user has hidden the screen")
+	a.mustFail("terminal_read", args{"image": true}, "the user has hidden the screen", "wait with terminal_wait for=changed")
+	a.mustCall("terminal_wait", args{"for": "idle", "value": "1ms", "image": true}, "no image: the user has hidden the screen")
 	require.Contains(t, w.gateway("read", id, "--png", w.path("none.png")).err, "the user has hidden the screen")
 	require.Empty(t, w.content("none.png"))
-	a.good("terminal_list", nil, "hidden")
-	waiting := a.start("terminal_wait", args{"for": "changed", "timeout_ms": 40000})
+	a.mustCall("terminal_list", nil, "hidden")
+	waiting := a.startCall("terminal_wait", args{"for": "changed", "timeout_ms": 40000})
 	s.typed("echo top$((1+1))secret; printf 'row-%d\\n' {1..90}\n")
 	s.wait("row-90\n$")
-	a.good("terminal_wait", args{"for": "text", "value": "top2secret", "timeout_ms": 500}, "no match", "hidden the screen")
-	o.reads()
+	a.mustCall("terminal_wait", args{"for": "text", "value": "top2secret", "timeout_ms": 500}, "no match", "hidden the screen")
+	o.readAll()
 	require.NotContains(t, o.all(), "row-")
 	press("h shows it")
-	s.titled("[observed]")
-	require.Contains(t, w.answered(waiting).text, "matched")
-	a.good("terminal_read", nil, "row-90", "$")
+	s.waitTitle("[observed]")
+	require.Contains(t, w.waitAnswer(waiting).text, "matched")
+	a.mustCall("terminal_read", nil, "row-90", "$")
 	s.typed("printf 'then-%d\\n' {1..20}\n")
 	s.wait("then-20\n$")
-	text := a.good("terminal_read", args{"view": "history", "lines": 500}, "before", "row-89", "then-20")
+	text := a.mustCall("terminal_read", args{"view": "history", "lines": 500}, "before", "row-89", "then-20")
 	require.NotContains(t, text, "row-50")
-	o.until("it is shown again", func(r *protocol.ReadResult) bool {
+	o.readUntil("it is shown again", func(r *protocol.ReadResult) bool {
 		return r.Frame.Blackout == nil && strings.Contains(r.Text, "then-20")
 	})
 	require.NotContains(t, o.all(), "top2secret")
 	require.NotContains(t, o.all(), "row-50")
-	s.quits("exit\n")
+	s.quitProgram("exit\n")
 	require.Empty(t, between(t, w.castEvents("s.cast"), "blackout begins: the user hides the screen", "blackout ends"))
-	require.Contains(t, w.good("render", "s.cast"), "then-20")
+	require.Contains(t, w.mustGateway("render", "s.cast"), "then-20")
 	require.NotContains(t, w.content("s.cast")+w.content("s.cast.audit.jsonl"), "top2secret")
 }
 
@@ -499,11 +434,11 @@ func TestTheUserHidesTheScreen(t *testing.T) {
 func TestTheScreenIsHiddenFromElsewhere(t *testing.T) {
 	w := newWorld(t)
 	s, o := w.terminal(120, 24), w.owner(120, 24)
-	id := s.bash("--grant drive --yield 0s")
-	w.granted(id)
-	w.good("send", id, "--text", "echo seen", "--enter")
-	require.Contains(t, w.good("hide", id), "agents do not see it")
-	s.titled("[hidden]")
+	id := s.runBash("--grant drive --yield 0s")
+	w.requestGrant(id)
+	w.mustGateway("send", id, "--text", "echo seen", "--enter")
+	require.Contains(t, w.mustGateway("hide", id), "agents do not see it")
+	s.waitTitle("[hidden]")
 	s.waitShown("agents no longer see this screen")
 	got := w.gateway("read", id)
 	require.Contains(t, got.out, "the user has hidden the screen")
@@ -517,11 +452,11 @@ func TestTheScreenIsHiddenFromElsewhere(t *testing.T) {
 	o.wait("show it to agents again")
 	o.typed("y\n")
 	require.Zero(t, o.status())
-	require.Contains(t, w.good("read", id), "seen")
-	w.good("send", id, "--text", "echo on again", "--enter")
+	require.Contains(t, w.mustGateway("read", id), "seen")
+	w.mustGateway("send", id, "--text", "echo on again", "--enter")
 	s.wait("\non again")
 	require.NotContains(t, s.screen(), "not typed")
-	w.good("reclaim", id)
-	s.titled("[observed]")
-	s.quits("exit\n")
+	w.mustGateway("reclaim", id)
+	s.waitTitle("[observed]")
+	s.quitProgram("exit\n")
 }

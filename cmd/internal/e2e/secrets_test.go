@@ -31,29 +31,29 @@ func TestAgentsSeeNoSecretR76(t *testing.T) {
 	// comes.
 	w.write("half", "cat secrets; printf 'half gl"+"pat-Zk9q'; read -rsn1; printf 'Zk9qZk9qZk9qZk9q\\nend of it\\n'\n")
 	s := w.terminal(60, 40)
-	id := s.bash("")
+	id := s.runBash("")
 	o := w.overhear(id)
 	s.typed(". ./half\n")
 	s.wait("half gl")
-	w.good("wait", id, "--text", "half ")
-	o.reads()
+	w.mustGateway("wait", id, "--text", "half ")
+	o.readAll()
 	s.typed("x")
 	s.wait("end of it")
-	w.good("wait", id, "--text", "end of it")
-	o.reads()
+	w.mustGateway("wait", id, "--text", "end of it")
+	o.readAll()
 	all := o.all()
 	for _, part := range []string{leaked, "YWRhOlpr", "deadbeef"} {
 		require.NotContains(t, all, part)
 	}
 	for _, line := range []string{"db_password=•", "  password: •", "> Authorization: Bearer •", "日本語 の •", "x •", "half •"} {
-		require.Contains(t, w.good("read", id), line)
+		require.Contains(t, w.mustGateway("read", id), line)
 	}
 	require.Contains(t, strings.ReplaceAll(s.screen(), "\n", ""), "Zk9qhunter2", "the user's own screen is as it was")
 
 	s.typed("clear; cat code\n")
 	s.wait("password-file")
-	w.good("wait", id, "--text", "password-file")
-	shown := w.good("read", id)
+	w.mustGateway("wait", id, "--text", "password-file")
+	shown := w.mustGateway("read", id)
 	for _, line := range []string{"password := readPassword(os.Stdin)", "token = next_token()", "passwd:         files systemd", "--password-file=/run/x"} {
 		require.Contains(t, shown, line)
 	}

@@ -93,7 +93,7 @@ func (w *world) pageServer() *pageServer {
 	w.t.Helper()
 	s := &pageServer{w: w, flags: append([]string{"serve", "--page"}, w.certified()...)}
 	for _, role := range []string{"proxy", "owner"} {
-		w.write(role+".token", w.good("token", "create", role, "--role", role))
+		w.write(role+".token", w.mustGateway("token", "create", role, "--role", role))
 	}
 	s.start("127.0.0.1:0")
 	w.t.Cleanup(func() {
@@ -112,21 +112,21 @@ func (s *pageServer) start(listen string) {
 	s.url = "wss://" + at
 }
 
-// anew kills the server and starts it again, at the same address.
-func (s *pageServer) anew() {
+// restart kills the server and starts it again, at the same address.
+func (s *pageServer) restart() {
 	s.w.t.Helper()
 	s.w.kill(strconv.Itoa(s.running.cmd.Process.Pid), syscall.SIGKILL)
 	s.running.wait()
 	s.start(strings.TrimPrefix(s.url, "wss://"))
 }
 
-// shares returns the flags of a proxy whose session is on the server.
-func (s *pageServer) shares() string {
+// proxyFlags returns the flags of a proxy whose session is on the server.
+func (s *pageServer) proxyFlags() string {
 	return "--gateway " + s.url + " --token-file " + s.w.path("proxy.token") + " --agent "
 }
 
-// opener returns the flags of gateway open at the server.
-func (s *pageServer) opener() string {
+// openFlags returns the flags of gateway open at the server.
+func (s *pageServer) openFlags() string {
 	return "--gateway " + s.url + " --token-file " + s.w.path("owner.token") + " "
 }
 
@@ -136,40 +136,40 @@ func TestAnOwnersPageOfAServer(t *testing.T) {
 	w := newWorld(t)
 	server := w.pageServer()
 	s, o := w.terminal(100, 24), w.terminal(100, 50)
-	s.listen(server.shares())
+	s.runListener(server.proxyFlags())
 	id := w.session()
-	_, link := o.opens(server.opener() + "--role owner " + id)
+	_, link := o.openPage(server.openFlags() + "--role owner " + id)
 	require.True(t, strings.HasPrefix(link, "https"+strings.TrimPrefix(server.url, "wss")+"/#c="), link)
-	p := w.visits(link)
+	p := w.visit(link)
 	o.wait(p.words)
 	status, _ := p.ticket()
 	require.Equal(t, http.StatusConflict, status, "before the user said yes")
 	require.NotContains(t, w.tokens(), "page-")
 	o.typed("y\n")
-	p.connects()
+	p.connect()
 	require.Contains(t, w.tokens(), "page-")
-	p.sees(id, "listening")
+	p.waitForRow(id, "listening")
 
 	asking := w.start("gateway", "request", id, "--reason", "to test", "--as", "codex")
-	s.asked()
+	s.waitQuestion()
 	_, stranger, err := ed25519.GenerateKey(rand.Reader)
 	require.NoError(t, err)
-	p.refused(protocol.CodeForbidden, p.gives(stranger))
-	require.True(t, s.questioned(), "nothing was given:\n%s", s.screen())
-	require.IsType(t, &protocol.Done{}, p.gives(p.key))
+	p.checkRefused(protocol.CodeForbidden, p.signedGrant(stranger))
+	require.True(t, s.hasQuestion(), "nothing was given:\n%s", s.screen())
+	require.IsType(t, &protocol.Done{}, p.signedGrant(p.key))
 	require.Zero(t, asking.wait().status)
 	s.wait("lets codex drive")
-	require.IsType(t, &protocol.Done{}, p.asks(&protocol.ControlDecide{SessionID: id, By: "x"}))
-	w.keyboard(id, "user")
+	require.IsType(t, &protocol.Done{}, p.request(&protocol.ControlDecide{SessionID: id, By: "x"}))
+	w.waitKeyboard(id, "user")
 
-	w.good("token", "revoke", "owner")
-	code, why := p.ends()
+	w.mustGateway("token", "revoke", "owner")
+	code, why := p.readToClose()
 	require.Equal(t, websocket.ClosePolicyViolation, code)
 	require.Contains(t, why, "revoked")
 	require.Equal(t, 1, o.status())
 	o.wait("gateway: open: the token was revoked or has expired")
 	require.NotContains(t, w.tokens(), "page-", "its key is worth nothing any more")
-	s.quits("\x04")
+	s.quitProgram("\x04")
 }
 
 // Ctrl+C at gateway open ends the pages that it opened; a second terminal's pages stay.
@@ -177,18 +177,18 @@ func TestCtrlCEndsThePagesOfAServer(t *testing.T) {
 	w := newWorld(t)
 	server := w.pageServer()
 	o, other := w.terminal(100, 50), w.terminal(100, 50)
-	_, first := o.opens(server.opener())
-	_, second := other.opens(server.opener())
-	p, q := w.visits(first), w.visits(second)
-	p.connects()
-	q.connects()
+	_, first := o.openPage(server.openFlags())
+	_, second := other.openPage(server.openFlags())
+	p, q := w.visit(first), w.visit(second)
+	p.connect()
+	q.connect()
 	o.wait("A page came in.")
 	o.press("C-c")
 	require.Zero(t, o.status())
-	code, why := p.ends()
+	code, why := p.readToClose()
 	require.Equal(t, websocket.ClosePolicyViolation, code)
 	require.Contains(t, why, "closed in the terminal")
-	require.IsType(t, &protocol.SessionsListResult{}, q.asks(&protocol.SessionsList{}))
+	require.IsType(t, &protocol.SessionsListResult{}, q.request(&protocol.SessionsList{}))
 	other.press("C-c")
 	require.Zero(t, other.status())
 }
@@ -199,28 +199,28 @@ func TestAPageOutlivesItsServer(t *testing.T) {
 	w := newWorld(t)
 	server := w.pageServer()
 	s, o := w.terminal(100, 24), w.terminal(100, 60)
-	s.listen(server.shares())
+	s.runListener(server.proxyFlags())
 	id := w.session()
-	_, link := o.opens(server.opener() + "--role owner")
-	p := w.visits(link)
+	_, link := o.openPage(server.openFlags() + "--role owner")
+	p := w.visit(link)
 	o.wait(p.words)
 	o.typed("y\n")
-	p.connects()
-	p.sees(id, "listening")
-	server.anew()
+	p.connect()
+	p.waitForRow(id, "listening")
+	server.restart()
 	o.wait("The gateway is back.")
-	p.connects()
+	p.connect()
 	require.Equal(t, id, w.session())
-	p.sees(id, "listening")
+	p.waitForRow(id, "listening")
 	asking := w.start("gateway", "request", id, "--reason", "to test", "--as", "codex")
-	s.asked()
-	require.IsType(t, &protocol.Done{}, p.gives(p.key))
+	s.waitQuestion()
+	require.IsType(t, &protocol.Done{}, p.signedGrant(p.key))
 	require.Zero(t, asking.wait().status)
 	o.press("C-c")
 	require.Zero(t, o.status())
-	code, _ := p.ends()
+	code, _ := p.readToClose()
 	require.Equal(t, websocket.ClosePolicyViolation, code)
-	s.quits("\x04")
+	s.quitProgram("\x04")
 }
 
 // An attacker between page and server replaces the page's key with another. The page shows the
@@ -231,12 +231,12 @@ func TestAServerThatSwapsThePagesKey(t *testing.T) {
 	server := w.pageServer()
 	between := w.swapper(server.url)
 	o := w.terminal(100, 50)
-	_, link := o.opens("--gateway " + strings.Replace(between, "https", "wss", 1) + " --token-file " + w.path("owner.token") + " --role owner")
+	_, link := o.openPage("--gateway " + strings.Replace(between, "https", "wss", 1) + " --token-file " + w.path("owner.token") + " --role owner")
 	b := &webPage{w: w}
 	var err error
 	_, b.key, err = ed25519.GenerateKey(rand.Reader)
 	require.NoError(t, err)
-	own, _ := b.enters(link)
+	own, _ := b.enter(link)
 	shown := o.match(`Its words:\s+([a-z]+(?: [a-z]+){5})\s`)
 	require.NotEqual(t, own, shown)
 	o.typed("n\n")
@@ -290,10 +290,10 @@ func TestABrowserAtAServer(t *testing.T) {
 	b := browser.Chromium(t, browser.Trusting(base64.StdEncoding.EncodeToString(key[:])))
 	w.write("notes.txt", "to do\n")
 	s, o := w.terminal(100, 24), w.terminal(100, 60)
-	s.run("proxy " + server.shares() + "vim -u NONE notes.txt")
+	s.run("proxy " + server.proxyFlags() + "vim -u NONE notes.txt")
 	s.wait("to do")
 	id := w.session()
-	_, link := o.opens(server.opener() + "--role owner " + id)
+	_, link := o.openPage(server.openFlags() + "--role owner " + id)
 	b.Do(chromedp.Navigate(link))
 	b.Until(`document.querySelector('.words')`)
 	o.wait(browser.JS[string](b, browser.Text(".words")))
@@ -303,15 +303,15 @@ func TestABrowserAtAServer(t *testing.T) {
 	asking := w.start("gateway", "request", id, "--reason", "add the milk", "--as", "codex")
 	b.Press("Give 10 min")
 	require.Zero(t, asking.wait().status)
-	w.good("send", id, "--as", "codex", "o", "m", "i", "l", "k", "esc")
+	w.mustGateway("send", id, "--as", "codex", "o", "m", "i", "l", "k", "esc")
 	b.Until(browser.Text(".session .sheet") + ".includes('milk')")
 	b.Press("Take back")
-	w.keyboard(id, "user")
+	w.waitKeyboard(id, "user")
 
 	// The server may be back before anyone looks.
 	browser.JS[bool](b, `new MutationObserver(() => { window.wentStale ||= document.querySelector('.stale') !== null })
 		.observe(document, {subtree: true, childList: true, attributes: true}) || true`)
-	server.anew()
+	server.restart()
 	b.Until(`window.wentStale`)
 	b.Until(`document.querySelector('.trip.connected') && !document.querySelector('.stale')`)
 	b.Until(browser.Text(".session .sheet") + ".includes('milk')")
@@ -327,8 +327,8 @@ func TestABrowserWithAUsedLink(t *testing.T) {
 	key := sha256.Sum256(w.cert.Leaf.RawSubjectPublicKeyInfo)
 	b := browser.Chromium(t, browser.Trusting(base64.StdEncoding.EncodeToString(key[:])))
 	o := w.terminal(100, 50)
-	_, link := o.opens(server.opener())
-	w.visits(link).connects()
+	_, link := o.openPage(server.openFlags())
+	w.visit(link).connect()
 	b.Do(chromedp.Navigate(link))
 	b.Until(browser.Text(".door") + ".includes('the link was used, or is more than a minute old')")
 	o.press("C-c")

@@ -14,8 +14,8 @@ import (
 // Each of two people sees something right. The session has the size of the person who acted last. A
 // larger terminal shows it in its corner, a smaller one the part with the cursor.
 func TestTwoPeopleWithTerminalsOfTwoSizes(t *testing.T) {
-	w, a := anAgent(t, "vim")
-	id, _ := a.runs(args{"program": "bash", "args": []string{"--norc", "--noprofile", "-i"}, "cols": 70, "rows": 20})
+	w, a := newAgent(t, "vim")
+	id, _ := a.runProgram(args{"program": "bash", "args": []string{"--norc", "--noprofile", "-i"}, "cols": 70, "rows": 20})
 	large, small := w.terminal(120, 40), w.terminal(60, 12)
 	large.run("gateway attach " + id)
 	large.wait("bash")
@@ -29,11 +29,11 @@ func TestTwoPeopleWithTerminalsOfTwoSizes(t *testing.T) {
 			return len(got) == 12 && got[0] == "20" && strings.HasPrefix(got[10], "30 ") && strings.HasPrefix(got[11], "bash-")
 		})
 	}
-	a.good("terminal_read", nil, "60x12")
+	a.mustCall("terminal_read", nil, "60x12")
 
 	// A key gives the session the size of the terminal on which it was pressed.
 	large.press("C-u")
-	w.until(func() bool { return strings.Contains(w.good("ls"), "120x40") }, large.screen)
+	w.until(func() bool { return strings.Contains(w.mustGateway("ls"), "120x40") }, large.screen)
 	large.typed("clear; stty size; for i in $(seq 35); do printf '%0100d\\n' $i; done; printf 'here: '\n")
 	large.wait("40 120")
 	large.wait(strings.Repeat("0", 98) + "35")
@@ -58,19 +58,19 @@ func TestTwoPeopleWithTerminalsOfTwoSizes(t *testing.T) {
 	// A person who leaves gives the size back, and has a restored terminal.
 	small.press(`C-\`)
 	small.wait("claude is stopped")
-	small.opensMenu("d leaves")
+	small.openMenuWith("d leaves")
 	small.press("d")
 	require.Zero(t, small.status())
 	require.Equal(t, plainModes, small.format(modes))
-	a.good("terminal_wait", args{"for": "idle", "value": "300ms"})
-	a.good("terminal_read", nil, "110x38")
+	a.mustCall("terminal_wait", args{"for": "idle", "value": "300ms"})
+	a.mustCall("terminal_read", nil, "110x38")
 
 	small.run("gateway attach --watch " + id)
 	small.wait("bash-")
 	small.typed("q")
 	require.Zero(t, small.status())
 	require.Equal(t, plainModes, small.format(modes))
-	a.good("terminal_read", nil, "110x38")
+	a.mustCall("terminal_read", nil, "110x38")
 }
 
 // Agents see what the terminal shows after a resize. A program on the main screen redraws from its
@@ -82,16 +82,16 @@ func TestAgentsSeeTheRowsOfAResizedTerminal(t *testing.T) {
 		t.Run(layout, func(t *testing.T) {
 			w := newWorld(t, "fzf")
 			s := w.terminal(100, 24)
-			id := s.bash("")
+			id := s.runBash("")
 			s.typed("seq 30; seq 100 | fzf --height 8 --layout " + layout + "\n")
 			s.wait("100/100")
 			for _, size := range [][2]int{{100, 20}, {90, 26}, {100, 15}, {60, 30}, {80, 24}, {120, 12}} {
 				s.resize(size[0], size[1])
-				w.good("wait", id, "--idle", "300ms")
+				w.mustGateway("wait", id, "--idle", "300ms")
 				var shown, seen string
 				w.until(func() bool {
 					var got protocol.ReadResult
-					require.NoError(t, json.Unmarshal([]byte(w.good("read", id, "--json")), &got))
+					require.NoError(t, json.Unmarshal([]byte(w.mustGateway("read", id, "--json")), &got))
 					seen, shown = strings.Join(got.Frame.Screen.Lines, "\n"), strings.TrimRight(s.screen(), "\n")
 					return shown == strings.TrimRight(seen, "\n")
 				}, func() string { return fmt.Sprintf("%v\n%s\n-- and agents see:\n%s", size, shown, seen) })

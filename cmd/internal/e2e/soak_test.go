@@ -74,7 +74,7 @@ func TestSoak(t *testing.T) {
 		_, err := fmt.Sscanf(scale, "%d,%d,%d", &sessions, &agents, &kills)
 		require.NoError(t, err, "SOAK is three numbers with commas between")
 	}
-	s := &soak{w: aWorld(t), agents: make([]*soakAgent, agents)}
+	s := &soak{w: newSoloWorld(t), agents: make([]*soakAgent, agents)}
 	t.Cleanup(s.close)                  // before the world checks what is left
 	t.Setenv(gateway.EnvDir, s.w.run()) // the agents are clients in this process
 	s.open(sessions)
@@ -83,7 +83,7 @@ func TestSoak(t *testing.T) {
 	var working sync.WaitGroup
 	for _, a := range s.agents {
 		working.Go(func() { a.work(over) })
-		working.Go(func() { a.waitsForTheEnd() })
+		working.Go(func() { a.waitForTheEnd() })
 	}
 	for range kills {
 		time.Sleep(killEvery) // the load: no time is expected of anything

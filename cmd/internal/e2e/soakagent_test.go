@@ -80,7 +80,7 @@ func (a *soakAgent) work(over <-chan struct{}) {
 		default:
 		}
 		if b := a.any(); b != nil {
-			a.types(b, "word")
+			a.typeWord(b, "word")
 		} else {
 			time.Sleep(glance) // its only session was killed
 		}
@@ -97,8 +97,8 @@ func (a *soakAgent) any() *soakSession {
 	return a.mine[rand.IntN(len(a.mine))]
 }
 
-// types types one word, waits for the program to read it, and reports whether it did.
-func (a *soakAgent) types(b *soakSession, kind string) bool {
+// typeWord types one word, waits for the program to read it, and reports whether it did.
+func (a *soakAgent) typeWord(b *soakSession, kind string) bool {
 	ctx, cancel := context.WithTimeout(a.s.w.ctx, waitLimit)
 	defer cancel()
 	n := a.s.number.Add(1)
@@ -126,7 +126,7 @@ func (a *soakAgent) types(b *soakSession, kind string) bool {
 		a.s.unknown.Add(1)
 	case typed.Result.Status == protocol.StatusWritten:
 		a.s.typed.Add(1)
-		return a.met(b, word, heard)
+		return a.waitMet(b, word, heard)
 	case typed.Result.Status == protocol.StatusRefused:
 		a.s.refused.Add(1)
 	default:
@@ -136,8 +136,8 @@ func (a *soakAgent) types(b *soakSession, kind string) bool {
 	return false
 }
 
-// met waits for the answer to a wait, which a live session gives.
-func (a *soakAgent) met(b *soakSession, word soakWord, heard <-chan answer) bool {
+// waitMet waits for the answer to a wait, which a live session gives.
+func (a *soakAgent) waitMet(b *soakSession, word soakWord, heard <-chan answer) bool {
 	said := <-heard
 	if said.fails {
 		assert.True(a.s.w.t, b.killed.Load(), "%s: nobody said that %s was heard: %v", b.id, word.text, said.err)
@@ -147,8 +147,8 @@ func (a *soakAgent) met(b *soakSession, word soakWord, heard <-chan answer) bool
 	return true
 }
 
-// waitsForTheEnd waits at one session for the last word, across all gateways until then.
-func (a *soakAgent) waitsForTheEnd() {
+// waitForTheEnd waits at one session for the last word, across all gateways until then.
+func (a *soakAgent) waitForTheEnd() {
 	b := a.any()
 	r, err := a.Wait(a.s.w.ctx, &protocol.Wait{SessionID: b.id, Until: protocol.Until{Text: "heard [last."}, TimeoutMs: longLimit.Milliseconds()})
 	if b.killed.Load() {
@@ -162,7 +162,7 @@ func (a *soakAgent) waitsForTheEnd() {
 // last types a last word into each of its sessions: all of them work.
 func (a *soakAgent) last() {
 	for _, b := range a.mine {
-		for end := time.Now().Add(patience); !a.types(b, "last"); {
+		for end := time.Now().Add(patience); !a.typeWord(b, "last"); {
 			if !assert.True(a.s.w.t, time.Now().Before(end), "%s takes no input", b.id) {
 				return
 			}

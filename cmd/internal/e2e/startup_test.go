@@ -135,12 +135,12 @@ func TestNoProgramWaitsForAnAnswerR62(t *testing.T) {
 				w.write("notes.txt", "bread\n")
 			}
 			a := w.agent("claude", eras[1])
-			id, _ := a.runs(args{
+			id, _ := a.runProgram(args{
 				"program": "tap", "args": append([]string{"wrote", "read"}, p.program...), "cwd": w.dir, "wait_for": "regex", "value": p.ready,
 			}, "matched")
-			a.good("terminal_wait", args{"for": "idle", "value": "300ms"})
+			a.mustCall("terminal_wait", args{"for": "idle", "value": "300ms"})
 			w.allAnswered(p.asks)
-			a.good("terminal_close", args{"terminal": id, "force": true})
+			a.mustCall("terminal_close", args{"terminal": id, "force": true})
 		})
 	}
 }
@@ -151,13 +151,13 @@ func TestTheAgentsAreAnsweredR62(t *testing.T) {
 		t.Run(p.name, func(t *testing.T) {
 			bin := fromNpm(t, p.name)
 			w := newWorld(t)
-			_, url := w.talks()
+			_, url := w.serveAnswers()
 			r := w.prepare("gateway", append([]string{"run", "--", "tap", "wrote", "read", bin}, p.prompt...)...)
 			r.cmd.Env = append(r.cmd.Env, p.setUp(w, url)...)
 			r.run()
 			id := w.session()
 			t.Cleanup(func() { w.gateway("close", id, "--force"); r.wait() })
-			w.good("wait", id, "--regex", p.ready, "--timeout", "5m")
+			w.mustGateway("wait", id, "--regex", p.ready, "--timeout", "5m")
 			w.allAnswered(2)
 		})
 	}

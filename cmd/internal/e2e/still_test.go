@@ -14,9 +14,9 @@ func TestAnAgentReadsThatOutputIsStopped(t *testing.T) {
 	reads := func(says string, is bool) {
 		w.until(func() bool { return strings.Contains(w.gateway("read", id).out, says) == is }, func() string { return w.gateway("read", id).out })
 	}
-	st.types("\x13")
+	st.typeKeys("\x13")
 	reads("output is stopped: Ctrl+S", true)
-	st.types("one\n\x11")
+	st.typeKeys("one\n\x11")
 	reads("got one", true)
 	reads("output is stopped", false)
 }
@@ -24,7 +24,7 @@ func TestAnAgentReadsThatOutputIsStopped(t *testing.T) {
 // A search says which rows are gone, both of a running program and of an ended one.
 func TestASearchSaysWhatIsGone(t *testing.T) {
 	w := newWorld(t)
-	w.agent("claude", eras[0]).good("terminal_list", nil, "there are no terminals") // its process serves beyond the program's end
+	w.agent("claude", eras[0]).mustCall("terminal_list", nil, "there are no terminals") // its process serves beyond the program's end
 	st := w.stage("proxy --agent sh -c 'seq 12000; echo ready; read x'; read x")
 	w.until(func() bool { return strings.Contains(st.sent(), "ready") }, st.sent)
 	id := w.session()
@@ -33,7 +33,7 @@ func TestASearchSaysWhatIsGone(t *testing.T) {
 	}
 	search("no line matches; not searched: 19")
 	search(" rows before line 19")
-	st.types("\n")
+	st.typeKeys("\n")
 	search("exited")
 	search("no line matches; not searched: ")
 }

@@ -22,11 +22,11 @@ import (
 // the end of the test.
 func (w *world) halt(pid string) {
 	w.t.Helper()
-	w.stopped(pid)
-	w.halted(pid)
+	w.stopUntilEnd(pid)
+	w.waitHalted(pid)
 }
 
-func (w *world) halted(pid string) {
+func (w *world) waitHalted(pid string) {
 	w.t.Helper()
 	w.until(func() bool {
 		stat, err := os.ReadFile(filepath.Join("/proc", pid, "stat"))
@@ -59,85 +59,85 @@ func (w *world) server() string {
 // successor.
 func TestAStoppedServerFreezesNobodyR74(t *testing.T) {
 	w := newWorld(t)
-	first, second, proxy, ids := serving(t, w)
+	first, second, proxy, ids := startTwoSessions(t, w)
 	require.Equal(t, proxy, w.server())
 	a := w.agent("claude", eras[0])
-	a.good("terminal_list", nil, "second")
+	a.mustCall("terminal_list", nil, "second")
 	waiting := w.start("gateway", "wait", ids["second"], "--text", "all 42", "--timeout", "60s")
-	asking := a.start("terminal_wait", args{"terminal": ids["second"], "for": "text", "value": "all 42", "timeout_ms": 50_000})
+	asking := a.startCall("terminal_wait", args{"terminal": ids["second"], "for": "text", "value": "all 42", "timeout_ms": 50_000})
 	second.typed("echo still $((40+1))\n")
 	second.wait("still 41")
 
 	w.halt(proxy)
 	got := w.gateway("ls")
 	require.Zero(t, got.status, got.err)
-	w.listed(ids["second"])
-	require.Contains(t, w.good("read", ids["second"]), "still 41")
-	a.good("terminal_read", args{"terminal": ids["second"]}, "still 41")
+	w.waitListed(ids["second"])
+	require.Contains(t, w.mustGateway("read", ids["second"]), "still 41")
+	a.mustCall("terminal_read", args{"terminal": ids["second"]}, "still 41")
 	second.typed("echo all $((40+2))\n")
-	require.Contains(t, w.answered(asking).text, "all 42")
+	require.Contains(t, w.waitAnswer(asking).text, "all 42")
 	met := waiting.wait()
 	require.Zero(t, met.status, met.err)
 	successor := w.server()
 	require.NotEqual(t, proxy, successor)
 
 	first.fg()
-	w.listed(ids["first"])
-	w.listed(ids["second"])
+	w.waitListed(ids["first"])
+	w.waitListed(ids["second"])
 	require.Len(t, w.ids(2), 2, "the ids are the same")
 	require.Equal(t, successor, w.server(), "one server, the one that took over")
-	require.Contains(t, w.good("read", ids["first"]), "proxy=")
-	require.Contains(t, a.good("terminal_read", args{"terminal": ids["first"]}), "proxy=")
+	require.Contains(t, w.mustGateway("read", ids["first"]), "proxy=")
+	require.Contains(t, a.mustCall("terminal_read", args{"terminal": ids["first"]}), "proxy=")
 }
 
 func TestWhoDoesNotAnswerIsNamedR74(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(100, 24)
-	proxy := s.listen("--agent")
+	proxy := s.runListener("--agent")
 	id := w.session()
 	w.halt(proxy)
 	got := w.gateway("doctor")
 	require.Equal(t, 1, got.status)
 	require.Contains(t, got.out, "(process "+proxy+"), which serves the local gateway, does not answer: it is stopped")
 	got = w.gateway("ls")
-	got.fails(t, 5, "`proxy --agent listener heard` (process "+proxy+")")
+	got.mustFail(t, 5, "`proxy --agent listener heard` (process "+proxy+")")
 	require.Contains(t, got.err, "kill -CONT "+proxy)
 	require.Contains(t, got.err, "nobody else serves")
 	s.fg()
-	w.listed(id)
+	w.waitListed(id)
 	require.Equal(t, proxy, w.server(), "it takes its place again")
 }
 
 // The same when an agent's own process serves.
 func TestAStoppedAgentsServerFreezesNobodyR74(t *testing.T) {
 	w := newWorld(t)
-	first := w.serves("claude", eras[0])
+	first := w.servingAgent("claude", eras[0])
 	s := w.terminal(100, 24)
-	s.listen("--agent --grant type")
+	s.runListener("--agent --grant type")
 	id := w.session()
 	pid := strconv.Itoa(first.cmd.Process.Pid)
 	require.Equal(t, pid, w.server())
 	second := w.agent("codex", eras[0])
-	second.good("terminal_read", args{"terminal": id}, "listening")
+	second.mustCall("terminal_read", args{"terminal": id}, "listening")
 	w.halt(pid)
-	second.good("terminal_read", args{"terminal": id}, "listening")
-	require.Contains(t, w.good("read", id), "listening")
+	second.mustCall("terminal_read", args{"terminal": id}, "listening")
+	require.Contains(t, w.mustGateway("read", id), "listening")
 	require.NotEqual(t, pid, w.server())
 	w.kill(pid, syscall.SIGCONT)
-	first.good("terminal_read", args{"terminal": id}, "listening")
+	first.mustCall("terminal_read", args{"terminal": id}, "listening")
 	require.NotEqual(t, pid, w.server())
 	s.typed("\x04")
 }
 
 func TestTwoStoppedServersInARowR74(t *testing.T) {
 	w := newWorld(t)
-	first, second, proxy, ids := serving(t, w)
+	first, second, proxy, ids := startTwoSessions(t, w)
 	third := w.terminal(100, 24)
 	third.run("proxy --agent --name third sh -c 'echo ready; exec cat'")
 	third.wait("ready")
 	w.ids(3)
 	w.halt(proxy)
-	w.listed(ids["second"])
+	w.waitListed(ids["second"])
 	next := w.server()
 	require.NotEqual(t, proxy, next)
 	w.halt(next)
@@ -151,8 +151,8 @@ func TestTwoStoppedServersInARowR74(t *testing.T) {
 		third.fg()
 	}
 	w.ids(3)
-	w.listed(ids["first"])
-	w.listed(ids["second"])
+	w.waitListed(ids["first"])
+	w.waitListed(ids["second"])
 	require.Equal(t, last, w.server())
 }
 
@@ -196,15 +196,15 @@ func (w *world) running() []string {
 // A session that moves has lost its connection to the agent.
 func TestAGrantDoesNotMoveWithItsSessionR74(t *testing.T) {
 	w := newWorld(t)
-	first, second, proxy, ids := serving(t, w)
-	second.gives(ids["second"], "--reason", "drive", "--as", "codex")
-	second.titled("[codex drives]")
+	first, second, proxy, ids := startTwoSessions(t, w)
+	second.grantControl(ids["second"], "--reason", "drive", "--as", "codex")
+	second.waitTitle("[codex drives]")
 	w.halt(proxy)
 	got := w.gateway("send", ids["second"], "--as", "codex", "--text", "echo typed")
 	require.Equal(t, 4, got.status, got.out+got.err)
-	second.titled("[observed]")
+	second.waitTitle("[observed]")
 	first.fg()
-	w.listed(ids["first"])
+	w.waitListed(ids["first"])
 	require.NotContains(t, second.screen(), "echo typed")
 }
 
@@ -227,7 +227,7 @@ func TestHandedOverBeforeTheStopR74(t *testing.T) {
 	next := w.server()
 	require.NotEqual(t, proxy, next)
 	s.typed("fg\n")
-	w.listed(first)
+	w.waitListed(first)
 	require.Equal(t, next, w.server())
 	s.typed("mine\x04")
 	w.until(func() bool { return w.content("heard") == "mine\x04" }, func() string { return w.content("heard") })
@@ -236,7 +236,7 @@ func TestHandedOverBeforeTheStopR74(t *testing.T) {
 // If a proxy that serves no clients is stopped, a request to it ends with a sentence.
 func TestAStoppedSessionIsNamedR74(t *testing.T) {
 	w := newWorld(t)
-	_, second, _, ids := serving(t, w)
+	_, second, _, ids := startTwoSessions(t, w)
 	proxy := childOf(t, second.shell())
 	w.halt(proxy)
 	for _, command := range [][]string{
@@ -247,12 +247,12 @@ func TestAStoppedSessionIsNamedR74(t *testing.T) {
 		require.Contains(t, got.err, "(process "+proxy+") is stopped", command)
 		require.Contains(t, got.err, "kill -CONT "+proxy, command)
 	}
-	require.Contains(t, w.good("read", ids["first"]), "proxy=")
+	require.Contains(t, w.mustGateway("read", ids["first"]), "proxy=")
 	second.fg()
 	w.until(func() bool { return strings.Contains(w.gateway("read", ids["second"]).out, "2 shells") }, second.screen)
 }
 
-func (p *typist) types(word string) {
+func (p *typist) typeWord(word string) {
 	got := p.w.start("gateway", "send", p.id, "--as", p.as, "--text", word).wait()
 	p.said[word] = got
 	if got.status == 4 { // no control any longer, since the connection was lost
@@ -283,7 +283,7 @@ func TestServersAreStoppedWhileAgentsTypeR74(t *testing.T) {
 	for i := range typists {
 		name := "heard" + strconv.Itoa(i)
 		st := w.stage("exec proxy --agent --yield 0s --name s" + strconv.Itoa(i) + " listener " + name)
-		st.text("listening")
+		st.waitText("listening")
 		proxies = append(proxies, strconv.Itoa(st.cmd.Process.Pid))
 		typists[i] = &typist{w: w, stage: st, as: []string{"claude", "codex", "gemini"}[i], said: make(map[string]result)}
 	}
@@ -302,7 +302,7 @@ func TestServersAreStoppedWhileAgentsTypeR74(t *testing.T) {
 				case <-over:
 					return
 				default:
-					p.types(fmt.Sprintf("<%d.%d>", i, n))
+					p.typeWord(fmt.Sprintf("<%d.%d>", i, n))
 				}
 			}
 		})
@@ -337,7 +337,7 @@ func TestServersAreStoppedWhileAgentsTypeR74(t *testing.T) {
 	require.Positive(t, written, "%+v", typists[0].said)
 	t.Logf("%d rounds, %d words, %d written", rounds, words, written)
 	for _, p := range typists {
-		p.stage.types("\x04")
+		p.stage.typeKeys("\x04")
 		<-p.stage.ended
 	}
 }

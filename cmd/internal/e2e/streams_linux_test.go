@@ -32,7 +32,7 @@ func (w *world) streamed(line string, keys ...string) string {
 			}
 			return strings.Contains(st.sent(), keys[i])
 		}, func() string { return line + ": no " + keys[i] + " in " + st.sent() })
-		st.types(keys[i+1])
+		st.typeKeys(keys[i+1])
 	}
 	<-st.ended
 	return drawn.ReplaceAllString(st.sent(), "")
@@ -110,7 +110,7 @@ func TestAnAgentsQuestionTakesAKeyboardThatWasLeftAside(t *testing.T) {
 	asked := w.start("gateway", "request", w.session(), "--reason", "to help", "--as", "claude")
 	w.until(func() bool { return strings.Contains(st.sent(), "Ctrl+G") }, func() string { return st.sent() })
 	w.until(func() bool { // a key right after the question does not count
-		st.types("\a")
+		st.typeKeys("\a")
 		select {
 		case <-asked.ended:
 			return true
@@ -119,7 +119,7 @@ func TestAnAgentsQuestionTakesAKeyboardThatWasLeftAside(t *testing.T) {
 		}
 	}, func() string { return st.sent() })
 	require.Zero(t, asked.wait().status)
-	st.types("\x1c")
+	st.typeKeys("\x1c")
 	w.until(func() bool { return strings.Contains(w.gateway("read", w.session()).out, "keyboard: user") }, func() string { return w.gateway("read", w.session()).out })
 }
 

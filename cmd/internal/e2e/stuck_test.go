@@ -12,23 +12,23 @@ func TestATerminalThatStopsTakingOutput(t *testing.T) {
 	const flood = `echo ready; read go; seq -f "number %.0f" 100000 & read key; echo "$key" > heard; wait; echo over`
 	w := newWorld(t)
 	st := w.stage("exec proxy --agent --grant drive --yield 0s sh -c '" + flood + "'")
-	st.text("ready")
+	st.waitText("ready")
 	id := w.session()
-	w.granted(id)
+	w.requestGrant(id)
 
 	st.mu.Lock() // now the terminal reads at most once more
 	goesOn := sync.OnceFunc(st.mu.Unlock)
 	defer goesOn()
-	st.types("go\r")
+	st.typeKeys("go\r")
 	var got result
 	number := regexp.MustCompile(`number \d`)
 	w.until(func() bool { got = w.gateway("read", id); return number.MatchString(got.out) }, func() string { return got.out + got.err })
-	st.types("\x1c")
-	w.keyboard(id, "user")
-	st.types("hello\r")
-	w.listens("heard", "^hello\n$")
+	st.typeKeys("\x1c")
+	w.waitKeyboard(id, "user")
+	st.typeKeys("hello\r")
+	w.waitHeard("heard", "^hello\n$")
 
 	goesOn()
-	st.text("number 99999\nnumber 100000\nover\n")
+	st.waitText("number 99999\nnumber 100000\nover\n")
 	<-st.ended
 }

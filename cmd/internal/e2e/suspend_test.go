@@ -30,7 +30,7 @@ func TestSuspendAndResumeR61(t *testing.T) {
 		t.Run("flags "+flags, func(t *testing.T) {
 			w := newWorld(t, "vim")
 			s := w.terminal(80, 24)
-			s.does("stty -g > before; echo $BASHPID > shell")
+			s.runToEnd("stty -g > before; echo $BASHPID > shell")
 			title := s.title()
 			w.write("notes.txt", "one\n")
 			for _, stop := range stops {
@@ -56,7 +56,7 @@ func TestSuspendAndResumeR61(t *testing.T) {
 						require.Equal(t, title, s.title(), stop.name)
 						w.write("during", "")
 						s.typed("clear; stty -g > during\n")
-						w.listens("during", "\n") // text from before says nothing of this time
+						w.waitHeard("during", "\n") // text from before says nothing of this time
 						require.Equal(t, w.content("before"), w.content("during"), stop.name)
 					} else {
 						s.wait("Stopped")
@@ -89,13 +89,13 @@ func TestASuspensionEndsTheAgentsControlR61(t *testing.T) {
 	s.typed("clear; proxy --agent --grant drive listener heard\n")
 	proxy := s.match(`listening proxy=(\d+) `)
 	id := w.session()
-	w.granted(id, "--as", "codex")
-	s.titled("[codex drives]")
+	w.requestGrant(id, "--as", "codex")
+	s.waitTitle("[codex drives]")
 	w.kill(proxy, syscall.SIGTSTP)
 	s.wait("Stopped")
 	s.typed("fg\n")
-	s.titled("[observed]")
-	w.keyboard(id, "user")
+	s.waitTitle("[observed]")
+	w.waitKeyboard(id, "user")
 	require.Equal(t, 4, w.gateway("send", id, "--as", "codex", "--text", "x").status)
 	s.typed("mine\x04")
 	s.see("the shell", func(screen string) bool { return strings.HasSuffix(strings.TrimSpace(screen), "$") })
@@ -106,11 +106,11 @@ func TestASuspensionEndsTheAgentsControlR61(t *testing.T) {
 func TestNobodyToResumeR61(t *testing.T) {
 	w := newWorld(t)
 	st := w.stage("exec proxy sh -c 'echo ready; exec cat'")
-	st.text("ready")
+	st.waitText("ready")
 	w.kill(strconv.Itoa(st.cmd.Process.Pid), syscall.SIGTSTP)
-	st.types("still there\r")
-	st.text("still there\nstill there")
-	st.types("\x04")
+	st.typeKeys("still there\r")
+	st.waitText("still there\nstill there")
+	st.typeKeys("\x04")
 	<-st.ended
 }
 
@@ -119,7 +119,7 @@ func TestNobodyToResumeR61(t *testing.T) {
 func TestADraggedWindowR61(t *testing.T) {
 	w := newWorld(t)
 	st := w.stage("proxy sizes count")
-	st.text("counting")
+	st.waitText("counting")
 	began := time.Now()
 	for i := range 500 {
 		require.NoError(t, pty.Setsize(st.ptmx, &pty.Winsize{Cols: uint16(81 + i%7), Rows: 30}))
@@ -132,7 +132,7 @@ func TestADraggedWindowR61(t *testing.T) {
 	defer slave.Close()
 	w.until(func() bool { rows, cols, err := pty.Getsize(slave); return err == nil && rows == 33 && cols == 99 }, func() string { return "the last size" })
 	most := int(time.Since(began)/(time.Second/60)) + 2
-	st.types("x")
+	st.typeKeys("x")
 	<-st.ended
 	var count, cols, rows int
 	_, err = fmt.Sscanf(w.content("count"), "%d %dx%d", &count, &cols, &rows)

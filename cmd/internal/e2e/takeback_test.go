@@ -84,9 +84,9 @@ type hasty struct {
 	running sync.WaitGroup
 }
 
-// hastens lets an agent ask, an owner's page grant it the keyboard, and the agent type until the
+// startHasty lets an agent ask, an owner's page grant it the keyboard, and the agent type until the
 // keyboard is taken back.
-func (p *webPage) hastens(w *world, id string) *hasty {
+func (p *webPage) startHasty(w *world, id string) *hasty {
 	w.t.Helper()
 	a := &hasty{o: w.overhear(id)}
 	granted := make(chan *protocol.ControlGrant, 1)
@@ -96,7 +96,7 @@ func (p *webPage) hastens(w *world, id string) *hasty {
 	}()
 	w.until(func() bool { return p.session().Keyboard.Asking != "" }, func() string { return "nobody asks" })
 	a.before = p.session()
-	require.IsType(w.t, &protocol.Done{}, p.gives(p.key))
+	require.IsType(w.t, &protocol.Done{}, p.signedGrant(p.key))
 	g := <-granted
 	require.NotNil(w.t, g)
 	a.epoch = g.Epoch
@@ -128,35 +128,35 @@ func TestAPageTakesBackFromAnAgentThatTypes(t *testing.T) {
 			s.run("proxy --agent keylog keys")
 			s.wait("listening")
 			id := w.session()
-			_, link := o.opens("--role owner")
-			p := w.visits(link)
+			_, link := o.openPage("--role owner")
+			p := w.visit(link)
 			o.wait(p.words)
 			o.typed("y\n")
-			p.connects()
-			a := p.hastens(w, id)
+			p.connect()
+			a := p.startHasty(w, id)
 			w.until(func() bool { n, _ := w.logged("keys"); return n > 500 }, func() string { return "it does not type" })
 			if stuffed {
-				p.stuff(id) // last: the gateway drops a page that reads nothing for 5 s
+				p.fillConnection(id) // last: the gateway drops a page that reads nothing for 5 s
 			}
 
 			var began, answered int64
 			if stuffed {
 				began = monotonic()
-				p.sends(&protocol.ControlDecide{RequestID: "back", SessionID: id, By: "x"})
+				p.send(&protocol.ControlDecide{RequestID: "back", SessionID: id, By: "x"})
 			} else {
 				began = monotonic()
-				require.IsType(t, &protocol.Done{}, p.asks(&protocol.ControlDecide{SessionID: id, By: "x"}))
+				require.IsType(t, &protocol.Done{}, p.request(&protocol.ControlDecide{SessionID: id, By: "x"}))
 				answered = monotonic()
 			}
 			a.running.Wait()
-			w.keyboard(id, "user")
+			w.waitKeyboard(id, "user")
 			typed := int(a.typed.Load())
 			read, last := w.logged("keys")
 			if !stuffed {
 				t.Logf("answered after %v", time.Duration(answered-began))
 				again := &protocol.ControlDecide{SessionID: id, By: "x", Grant: true, Seconds: 60, Epoch: a.before.Keyboard.Epoch, At: time.Now().UnixMilli()}
 				again.SignatureB64 = ed25519.Sign(p.key, again.Signed(a.before.StartedAt))
-				p.refused(protocol.CodeBusy, p.asks(again)) // the signature for the old question grants nothing again
+				p.checkRefused(protocol.CodeBusy, p.request(again)) // the signature for the old question grants nothing again
 			}
 			t.Logf("the last of %d bytes, of %d that the agent was told of, was read %v after the page took back", read, typed, time.Duration(max(0, last-began)))
 			o.press("C-c")
@@ -169,19 +169,19 @@ func TestAPageTakesBackFromAnAgentThatTypes(t *testing.T) {
 	}
 }
 
-// stuff makes the gateway send rows that the page acknowledges but does not read, until the
-// connection to the page is full.
-func (p *webPage) stuff(id string) {
+// fillConnection makes the gateway send rows that the page acknowledges but does not read, until
+// the connection to the page is full.
+func (p *webPage) fillConnection(id string) {
 	p.w.t.Helper()
 	conn, ok := p.ws.NetConn().(*net.TCPConn)
 	require.True(p.w.t, ok)
 	require.NoError(p.w.t, conn.SetReadBuffer(2048))
-	p.sends(&protocol.View{RequestID: "v", SessionID: id})
+	p.send(&protocol.View{RequestID: "v", SessionID: id})
 	looks := uint64(0)
 	p.w.until(func() bool {
 		looks++
 		for seq := range 50 + 10*looks { // one of them is the number of the newest rows
-			p.sends(&protocol.Ack{SessionID: id, Seq: seq})
+			p.send(&protocol.Ack{SessionID: id, Seq: seq})
 		}
 		return p.w.unsent(conn.RemoteAddr(), conn.LocalAddr()) > 4096 // more than its buffer takes
 	}, func() string { return "all that was sent has arrived" })

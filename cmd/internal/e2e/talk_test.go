@@ -14,8 +14,8 @@ import (
 	"terminalproxy/proxy/chat"
 )
 
-// talks runs a coding agent in a terminal, and opens another terminal for an owner.
-func talks(t *testing.T) (w *world, s, o *terminal, id string) {
+// startTalk runs a coding agent in a terminal, and opens another terminal for an owner.
+func startTalk(t *testing.T) (w *world, s, o *terminal, id string) {
 	t.Helper()
 	w = newWorld(t)
 	s, o = w.terminal(80, 24), w.owner(140, 40)
@@ -24,16 +24,17 @@ func talks(t *testing.T) (w *world, s, o *terminal, id string) {
 	return w, s, o, w.session()
 }
 
-// asks lets the owner tell the coding agent to ask for permission, and returns when it has asked.
-func (o *terminal) asks(id string, more ...string) {
+// askForPermission lets the owner tell the coding agent to ask for permission, and returns when it
+// has asked.
+func (o *terminal) askForPermission(id string, more ...string) {
 	o.w.t.Helper()
-	_, status := o.does("gateway chat send " + id + " ask " + strings.Join(more, " "))
+	_, status := o.runToEnd("gateway chat send " + id + " ask " + strings.Join(more, " "))
 	require.Zero(o.w.t, status)
-	o.w.chatting(id, protocol.ChatApproval, more...)
+	o.w.waitForChat(id, protocol.ChatApproval, more...)
 }
 
-// chatting waits for a state of the conversation.
-func (w *world) chatting(id, state string, more ...string) {
+// waitForChat waits for a state of the conversation.
+func (w *world) waitForChat(id, state string, more ...string) {
 	w.t.Helper()
 	got := ""
 	w.until(func() bool {
@@ -49,9 +50,9 @@ func (w *world) chatting(id, state string, more ...string) {
 
 // One of several answers counts, and the others are told whose.
 func TestACodingAgentIsAnsweredOnce(t *testing.T) {
-	w, s, o, id := talks(t)
-	o.asks(id)
-	require.Contains(t, w.good("chat", "log", id), "May the coding agent use Bash?\n  │ command: make test\n  1  allow once\n  2  refuse\n  request t1")
+	w, s, o, id := startTalk(t)
+	o.askForPermission(id)
+	require.Contains(t, w.mustGateway("chat", "log", id), "May the coding agent use Bash?\n  │ command: make test\n  1  allow once\n  2  refuse\n  request t1")
 	o.run("gateway chat answer " + id + " once")
 	o.wait("allow once? [y/N]")
 	first, second := w.prepare("gateway", "chat", "answer", id, "t1", "refuse", "--words", "first"), w.prepare("gateway", "chat", "answer", id, "t1", "refuse", "--words", "second")
@@ -67,31 +68,31 @@ func TestACodingAgentIsAnsweredOnce(t *testing.T) {
 	o.typed("y\n")
 	o.wait("already answered by ")
 	require.Equal(t, 1, o.status())
-	w.chatting(id, protocol.ChatAtPrompt)
-	log := w.good("chat", "log", id)
+	w.waitForChat(id, protocol.ChatAtPrompt)
+	log := w.mustGateway("chat", "log", id)
 	require.Contains(t, log, "t1 did not run "+words)
 	require.Contains(t, log, "· t1 refused by ")
-	w.gateway("chat", "answer", id, "t1", "once").fails(t, 1, "chat answer: t1: already answered by ") // before it asks a person
-	w.gateway("chat", "answer", id, "t9", "once").fails(t, 1, `no open request "t9"`)
+	w.gateway("chat", "answer", id, "t1", "once").mustFail(t, 1, "chat answer: t1: already answered by ") // before it asks a person
+	w.gateway("chat", "answer", id, "t9", "once").mustFail(t, 1, `no open request "t9"`)
 
-	o.asks(id)
+	o.askForPermission(id)
 	o.run("gateway chat answer " + id + " once")
 	o.wait("allow once? [y/N]")
 	o.typed("y\n")
 	o.wait("answered")
 	require.Zero(t, o.status())
-	w.chatting(id, protocol.ChatAtPrompt)
-	require.Contains(t, w.good("chat", "log", id), "· t2 allowed (once) by owner")
+	w.waitForChat(id, protocol.ChatAtPrompt)
+	require.Contains(t, w.mustGateway("chat", "log", id), "· t2 allowed (once) by owner")
 	s.press("C-d")
 	require.Zero(t, s.status())
-	require.Contains(t, w.good("audit", "show", "s.cast"), "owner answers t2: allowed, once")
+	require.Contains(t, w.mustGateway("audit", "show", "s.cast"), "owner answers t2: allowed, once")
 }
 
 // An agent cannot answer a coding agent, and neither can a process of the user's that claims to be
 // a person.
 func TestNoAgentAnswersACodingAgent(t *testing.T) {
-	w, s, o, id := talks(t)
-	o.asks(id)
+	w, s, o, id := startTalk(t)
+	o.askForPermission(id)
 	ep, err := gateway.ParseEndpoint("unix:" + w.run() + "/gateway.sock")
 	require.NoError(t, err)
 	for _, path := range []string{protocol.PathAgent, protocol.PathView} {
@@ -103,19 +104,19 @@ func TestNoAgentAnswersACodingAgent(t *testing.T) {
 		require.NoError(t, c.Close())
 	}
 	got := w.gateway("chat", "answer", id, "once")
-	got.fails(t, 4, "not a terminal")
-	w.chatting(id, protocol.ChatApproval)
-	require.Contains(t, w.good("chat", "answer", id, "refuse"), "answered")
+	got.mustFail(t, 4, "not a terminal")
+	w.waitForChat(id, protocol.ChatApproval)
+	require.Contains(t, w.mustGateway("chat", "answer", id, "refuse"), "answered")
 	s.press("C-d")
 	require.Zero(t, s.status())
-	audit := w.good("audit", "show", "s.cast")
+	audit := w.mustGateway("audit", "show", "s.cast")
 	require.NotContains(t, audit, "allowed")
 	require.NotContains(t, audit, "go on")
 }
 
 // An agent needs a grant to prompt a coding agent, and its prompts carry its name.
 func TestAnAgentPromptsACodingAgent(t *testing.T) {
-	w, s, _, id := talks(t)
+	w, s, _, id := startTalk(t)
 	ep, err := gateway.ParseEndpoint("unix:" + w.run() + "/gateway.sock")
 	require.NoError(t, err)
 	c := client.New(client.Config{Dial: ep.DialContext, URL: ep.URL(protocol.PathAgent), Header: ep.Header(), Name: "codex"})
@@ -135,37 +136,37 @@ func TestAnAgentPromptsACodingAgent(t *testing.T) {
 	require.NoError(t, hello())
 	a := w.agent("claude", eras[1])
 	w.until(func() bool {
-		return strings.Contains(a.good("terminal_read", args{"terminal": id, "view": "chat"}, "scripted"), "agent codex: hello\nscripted: you said: hello")
-	}, func() string { return w.good("chat", "log", id) })
+		return strings.Contains(a.mustCall("terminal_read", args{"terminal": id, "view": "chat"}, "scripted"), "agent codex: hello\nscripted: you said: hello")
+	}, func() string { return w.mustGateway("chat", "log", id) })
 	s.press(`C-\`)
 	w.until(func() bool { return hello() != nil }, func() string { return "it still talks" })
 	require.ErrorContains(t, hello(), "you do not have the keyboard")
 	s.press("C-d")
 	require.Zero(t, s.status())
-	require.Contains(t, w.good("audit", "show", "s.cast"), "codex says to the coding agent: hello")
+	require.Contains(t, w.mustGateway("audit", "show", "s.cast"), "codex says to the coding agent: hello")
 }
 
 // A hidden conversation stays unread while it is hidden, and what was said then stays unread
 // afterwards.
 func TestAHiddenConversationLeaksNothing(t *testing.T) {
-	w, s, o, id := talks(t)
-	_, status := o.does("gateway chat send " + id + " before")
+	w, s, o, id := startTalk(t)
+	_, status := o.runToEnd("gateway chat send " + id + " before")
 	require.Zero(t, status)
 	follows := w.start("gateway", "chat", "log", id, "--follow")
 	w.until(func() bool { return strings.Contains(follows.out.String(), "you said: before") }, follows.err.String)
-	w.good("hide", id)
+	w.mustGateway("hide", id)
 	o.run("gateway chat send " + id + " meanwhile")
 	o.wait("the screen is hidden")
 	require.Equal(t, 1, o.status())
 	got := w.gateway("chat", "log", id)
-	got.fails(t, 1, "hides")
+	got.mustFail(t, 1, "hides")
 	require.Empty(t, got.out)
 	require.Nil(t, w.sessions()[0].Chat)
 	o.run("gateway hide --off " + id)
 	o.wait("[y/N]")
 	o.typed("y\n")
 	require.Zero(t, o.status())
-	_, status = o.does("gateway chat send " + id + " after")
+	_, status = o.runToEnd("gateway chat send " + id + " after")
 	require.Zero(t, status)
 	w.until(func() bool { return strings.Contains(follows.out.String(), "you said: after") }, follows.err.String)
 	require.NotContains(t, follows.out.String(), "meanwhile")
@@ -185,14 +186,14 @@ func TestAnApprovalOutlivesItsGateway(t *testing.T) {
 	s.wait("ready")
 	at := []string{"--gateway", first.url, "--token-file", ownerToken}
 	id := w.session(at...)
-	o.asks(id, at...)
+	o.askForPermission(id, at...)
 	follows := w.start("gateway", append([]string{"chat", "log", id, "--follow", "--json"}, at...)...)
 	w.until(func() bool { return strings.Contains(follows.out.String(), `"id":"t1"`) }, follows.err.String)
 	require.NoError(t, first.cmd.Process.Kill())
 	first.wait()
 	again := w.serve("gateway", "--listen", strings.TrimPrefix(first.url, "ws://"))
 	require.Equal(t, first.url, again.url)
-	w.chatting(id, protocol.ChatApproval, at...)
+	w.waitForChat(id, protocol.ChatApproval, at...)
 	o.run("gateway chat answer " + id + " once " + strings.Join(at, " "))
 	o.wait("allow once? [y/N]")
 	o.typed("y\n")

@@ -146,8 +146,8 @@ func (s *terminal) match(pattern string) string {
 	return found[len(found)-1]
 }
 
-// titled waits until the window's title contains text.
-func (s *terminal) titled(text string) {
+// waitTitle waits until the window's title contains text.
+func (s *terminal) waitTitle(text string) {
 	s.w.t.Helper()
 	title := ""
 	s.w.until(func() bool { title = s.title(); return strings.Contains(title, text) }, func() string { return text + ": " + title })
@@ -164,9 +164,9 @@ func (s *terminal) run(line string) {
 	s.typed(". " + name + "\n")
 }
 
-// anew is run for a command line with the same output as the last one, which cannot be taken for
+// runAnew is run for a command line with the same output as the last one, which cannot be taken for
 // the new output.
-func (s *terminal) anew(line string) {
+func (s *terminal) runAnew(line string) {
 	s.w.t.Helper()
 	s.tmux("send-keys", "-R")
 	s.run(line)
@@ -180,25 +180,25 @@ func (s *terminal) status() int {
 	return n
 }
 
-// does runs a command line to its end.
-func (s *terminal) does(line string) (screen string, status int) {
+// runToEnd runs a command line to its end.
+func (s *terminal) runToEnd(line string) (screen string, status int) {
 	s.w.t.Helper()
 	s.run(line)
 	status = s.status()
 	return s.screen(), status
 }
 
-// listen runs the listener under proxy, and returns the proxy's process id. The listener writes its
-// input to the file "heard".
-func (s *terminal) listen(flags string) (proxy string) {
+// runListener runs the listener under proxy, and returns the proxy's process id. The listener
+// writes its input to the file "heard".
+func (s *terminal) runListener(flags string) (proxy string) {
 	s.w.t.Helper()
 	_ = os.Remove(s.w.path("heard"))
 	s.run("proxy " + flags + " listener heard")
 	return s.match(`listening proxy=(\d+) `)
 }
 
-// bash runs a shell under proxy --agent with more flags, and returns the session's id.
-func (s *terminal) bash(flags string) (id string) {
+// runBash runs a shell under proxy --agent with more flags, and returns the session's id.
+func (s *terminal) runBash(flags string) (id string) {
 	s.w.t.Helper()
 	s.run("proxy --agent " + flags + " bash --noprofile --rcfile bashrc -i")
 	id = s.w.session()
@@ -206,51 +206,51 @@ func (s *terminal) bash(flags string) (id string) {
 	return id
 }
 
-// listening runs a listener under proxy with flags, in a terminal of a new world, and returns its
-// session's id.
-func listening(t *testing.T, cols, rows int, flags string) (w *world, s *terminal, id string) {
+// startListener runs a listener under proxy with flags, in a terminal of a new world, and returns
+// its session's id.
+func startListener(t *testing.T, cols, rows int, flags string) (w *world, s *terminal, id string) {
 	t.Helper()
 	w = newWorld(t)
 	s = w.terminal(cols, rows)
-	s.listen(flags)
+	s.runListener(flags)
 	return w, s, w.session()
 }
 
-// quits types what ends the program, which must end with status 0.
-func (s *terminal) quits(text string) {
+// quitProgram types what ends the program, which must end with status 0.
+func (s *terminal) quitProgram(text string) {
 	s.w.t.Helper()
 	s.typed(text)
 	require.Zero(s.w.t, s.status())
 }
 
-// gives lets an agent ask for a session's keyboard, with more flags of gateway request, and the
-// user grant it.
-func (s *terminal) gives(id string, more ...string) {
+// grantControl lets an agent ask for a session's keyboard, with more flags of gateway request, and
+// the user grant it.
+func (s *terminal) grantControl(id string, more ...string) {
 	s.w.t.Helper()
 	asking := s.w.start(s.w.cli, append([]string{"request", id}, more...)...)
 	s.answer("C-g")
 	require.Zero(s.w.t, asking.wait().status)
 }
 
-// asked waits for the question, which is over the bottom rows or, if the cursor is there, over the
-// first rows.
-func (s *terminal) asked() {
+// waitQuestion waits for the question, which is over the bottom rows or, if the cursor is there,
+// over the first rows.
+func (s *terminal) waitQuestion() {
 	s.w.t.Helper()
-	s.see("the question", func(string) bool { return s.questioned() })
+	s.see("the question", func(string) bool { return s.hasQuestion() })
 }
 
-func (s *terminal) questioned() bool { return strings.Contains(s.screen(), "Ctrl+G allows") }
+func (s *terminal) hasQuestion() bool { return strings.Contains(s.screen(), "Ctrl+G allows") }
 
 // answer presses a key until the question is gone: a key too soon after the question counts as an
 // accident.
 func (s *terminal) answer(key string) {
 	s.w.t.Helper()
-	s.asked()
+	s.waitQuestion()
 	pause := time.NewTicker(400 * time.Millisecond)
 	defer pause.Stop()
-	for end := time.Now().Add(patience); s.questioned(); {
+	for end := time.Now().Add(patience); s.hasQuestion(); {
 		<-pause.C
-		if s.questioned() {
+		if s.hasQuestion() {
 			s.press(key)
 		}
 		require.True(s.w.t, time.Now().Before(end), "the question stays:\n%s", s.screen())

@@ -319,7 +319,7 @@ func TestNothingTakesEffectBeforeTheUsersWordR65(t *testing.T) {
 			s.run("proxy --agent --grant type --yield 100ms " + c.program)
 			s.wait(c.ready)
 			id := w.session()
-			w.granted(id, "--level", "type", "--as", "codex")
+			w.requestGrant(id, "--level", "type", "--as", "codex")
 			sent := make([]*running, len(c.steps))
 			send := func(i int) {
 				if sent[i] == nil {
@@ -341,7 +341,7 @@ func TestNothingTakesEffectBeforeTheUsersWordR65(t *testing.T) {
 					if i+1 < len(c.steps) && c.steps[i+1].ahead {
 						send(i + 1)
 					}
-					s.presses("C-g", step.asks)
+					s.pressWhile("C-g", step.asks)
 				}
 				got := sent[i].wait()
 				if i < len(c.steps)-1 { // the last one may end the program
@@ -357,7 +357,7 @@ func TestNothingTakesEffectBeforeTheUsersWordR65(t *testing.T) {
 			w.until(func() bool { _, err := os.Stat(w.path("done")); return err == nil }, s.screen)
 			require.NoFileExists(t, w.path("hit"))
 			if last.says != "" {
-				require.Equal(t, last.says, strings.TrimSpace(w.listens("done", ".")))
+				require.Equal(t, last.says, strings.TrimSpace(w.waitHeard("done", ".")))
 			}
 		})
 	}

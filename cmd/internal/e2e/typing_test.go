@@ -13,24 +13,24 @@ import (
 	"terminalproxy/protocol"
 )
 
-// keys returns a message of keys that follows the previous one; number 0 begins anew.
-func (p *webPage) keys(kind protocol.InputKind, data string) protocol.Message {
+// keysMessage returns a message of keys that follows the previous one; number 0 begins anew.
+func (p *webPage) keysMessage(kind protocol.InputKind, data string) protocol.Message {
 	p.w.t.Helper()
 	s := p.session()
 	m := &protocol.Keys{SessionID: s.SessionID, KeyNo: p.typed + 1, After: p.typed, At: time.Now().UnixMilli(), InputKind: kind, Data: data}
 	p.typed++
 	m.SignatureB64 = ed25519.Sign(p.key, m.Signed(s.StartedAt))
-	return p.asks(m)
+	return p.request(m)
 }
 
-// opensOwner opens an owner's page and lets it in.
-func (s *terminal) opensOwner(flags string) *webPage {
+// openOwnerPage opens an owner's page and lets it in.
+func (s *terminal) openOwnerPage(flags string) *webPage {
 	s.w.t.Helper()
-	_, link := s.opens("--role owner " + flags)
-	p := s.w.visits(link)
+	_, link := s.openPage("--role owner " + flags)
+	p := s.w.visit(link)
 	s.wait(p.words)
 	s.typed("y\n")
-	p.connects()
+	p.connect()
 	return p
 }
 
@@ -46,12 +46,12 @@ func TestAUsersOwnTerminalTakesAPagesKeys(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			s, o := w.terminal(100, 24), w.terminal(100, 30)
-			s.listen("--agent " + c.proxy)
+			s.runListener("--agent " + c.proxy)
 			w.session()
-			p := o.opensOwner(c.open)
-			answer := p.keys(protocol.InputText, "hello")
+			p := o.openOwnerPage(c.open)
+			answer := p.keysMessage(protocol.InputText, "hello")
 			if !c.typed {
-				p.refused(protocol.CodeForbidden, answer)
+				p.checkRefused(protocol.CodeForbidden, answer)
 				require.Contains(t, answer.(*protocol.Error).Message, "gateway open --role owner --type")
 				s.typed("\n")
 				s.press("C-d")
@@ -60,7 +60,7 @@ func TestAUsersOwnTerminalTakesAPagesKeys(t *testing.T) {
 			}
 			require.IsType(t, &protocol.Done{}, answer)
 			s.waitShown("types from a page")
-			require.IsType(t, &protocol.Done{}, p.keys(protocol.InputKeys, "enter ctrl-d"))
+			require.IsType(t, &protocol.Done{}, p.keysMessage(protocol.InputKeys, "enter ctrl-d"))
 			require.Zero(t, s.status())
 			require.Equal(t, "hello\r\x04", w.content("heard"))
 		})
@@ -75,18 +75,18 @@ func TestAPageTypesBesideAnAgent(t *testing.T) {
 	s.run("proxy --agent --grant drive --yield 3s --record s.cast sh -c 'stty -icanon -echo; echo ready; exec cat'")
 	s.wait("ready")
 	id := w.session()
-	p := o.opensOwner("--type")
-	w.granted(id, "--as", "codex")
-	require.IsType(t, &protocol.Done{}, p.keys(protocol.InputText, "mine "))
-	require.IsType(t, &protocol.Done{}, p.keys(protocol.InputText, "still mine "))
+	p := o.openOwnerPage("--type")
+	w.requestGrant(id, "--as", "codex")
+	require.IsType(t, &protocol.Done{}, p.keysMessage(protocol.InputText, "mine "))
+	require.IsType(t, &protocol.Done{}, p.keysMessage(protocol.InputText, "still mine "))
 	s.wait("mine still mine")
-	w.good("send", id, "--as", "codex", "--text", "theirs") // once the person has paused
+	w.mustGateway("send", id, "--as", "codex", "--text", "theirs") // once the person has paused
 	s.wait("mine still mine theirs")
-	require.IsType(t, &protocol.Done{}, p.keys(protocol.InputKeys, `ctrl-\`))
-	w.keyboard(id, "user")
+	require.IsType(t, &protocol.Done{}, p.keysMessage(protocol.InputKeys, `ctrl-\`))
+	w.waitKeyboard(id, "user")
 	s.press("C-c")
 	s.status()
-	shown := w.good("audit", "show", "s.cast")
+	shown := w.mustGateway("audit", "show", "s.cast")
 	require.Regexp(t, `page-\w+ typed from elsewhere`, shown)
 	require.NotRegexp(t, `typed: .*mine`, shown, "what a person types is nobody's business")
 }
@@ -99,12 +99,12 @@ func TestAPageAnswersAPassword(t *testing.T) {
 	s.run(`proxy --agent --record s.cast --log s.log --log-level debug bash -c 'read -rsp "Password: " p; echo; echo "it has ${#p} characters"; read -r'`)
 	s.wait("Password:")
 	id := w.session()
-	p := o.opensOwner("--type")
+	p := o.openOwnerPage("--type")
 	w.until(func() bool { b := p.session().Blackout; return b != nil && b.Secret == protocol.SecretHard }, func() string { return "no password is asked" })
-	require.IsType(t, &protocol.Done{}, p.keys(protocol.InputText, "hunter2-of-ada"))
-	require.IsType(t, &protocol.Done{}, p.keys(protocol.InputKeys, "enter"))
+	require.IsType(t, &protocol.Done{}, p.keysMessage(protocol.InputText, "hunter2-of-ada"))
+	require.IsType(t, &protocol.Done{}, p.keysMessage(protocol.InputKeys, "enter"))
 	s.wait("it has 14 characters")
-	require.Contains(t, w.good("read", id), "it has 14 characters")
+	require.Contains(t, w.mustGateway("read", id), "it has 14 characters")
 	s.typed("\n")
 	require.Zero(t, s.status())
 	for _, file := range w.files() {
@@ -121,7 +121,7 @@ func TestABrowserTypes(t *testing.T) {
 	s, o := w.terminal(100, 24), w.terminal(100, 30)
 	s.run("proxy --agent bash --norc")
 	s.wait("bash-")
-	_, link := o.opens("--role owner --type " + w.session())
+	_, link := o.openPage("--role owner --type " + w.session())
 	b.Do(chromedp.Navigate(link))
 	b.Until(`document.querySelector('.words')`)
 	o.wait(browser.JS[string](b, browser.Text(".words")))
@@ -165,11 +165,11 @@ func TestAPageTypesIntoAProgramWithoutATerminal(t *testing.T) {
 	o := w.terminal(100, 30)
 	r := w.start("gateway", "run", "--cols", "90", "--rows", "20", "--", "sh", "-c", `stty size; read line; echo "got $line at $(stty size)"; read line; exit 7`)
 	id := w.session()
-	w.good("wait", id, "--text", "20 90")
-	p := o.opensOwner(id)
-	require.IsType(t, &protocol.Done{}, p.keys(protocol.InputText, "words"))
-	require.IsType(t, &protocol.Done{}, p.keys(protocol.InputKeys, "enter"))
-	w.good("wait", id, "--text", "got words at 20 90")
-	require.IsType(t, &protocol.Done{}, p.keys(protocol.InputKeys, "enter"))
+	w.mustGateway("wait", id, "--text", "20 90")
+	p := o.openOwnerPage(id)
+	require.IsType(t, &protocol.Done{}, p.keysMessage(protocol.InputText, "words"))
+	require.IsType(t, &protocol.Done{}, p.keysMessage(protocol.InputKeys, "enter"))
+	w.mustGateway("wait", id, "--text", "got words at 20 90")
+	require.IsType(t, &protocol.Done{}, p.keysMessage(protocol.InputKeys, "enter"))
 	require.Equal(t, 7, r.wait().status)
 }

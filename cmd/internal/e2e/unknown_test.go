@@ -17,12 +17,12 @@ func TestAConversationThatDoesNotExist(t *testing.T) {
 		t.Run(agent.name, func(t *testing.T) {
 			clients(t)
 			w := newWorld(t)
-			c := w.chats(agent)
+			c := w.newChat(agent)
 			r := w.prepare("gateway", "chat", "--with", agent.name, "--resume", id, "hello")
 			r.cmd.Env = append(r.cmd.Env, envOf(c.env)...)
 			r.run()
 			got := r.wait()
-			got.fails(t, 1, "gateway: chat: "+agent.name+" did not start: ")
+			got.mustFail(t, 1, "gateway: chat: "+agent.name+" did not start: ")
 			if agent.name != "claude" {
 				require.Contains(t, got.err, agent.name+": it cannot go on with the conversation "+id+": ")
 			}
@@ -35,7 +35,7 @@ func TestAConversationThatDoesNotExist(t *testing.T) {
 			r.cmd.Env = append(r.cmd.Env, envOf(c.env)...)
 			r.run()
 			got = r.wait()
-			got.fails(t, 1, "gateway: run: claude ended with exit status 1: No conversation found with session ID: "+id+hint)
+			got.mustFail(t, 1, "gateway: run: claude ended with exit status 1: No conversation found with session ID: "+id+hint)
 		})
 	}
 }
@@ -48,14 +48,14 @@ func TestAHeadlessConversationThatCannotBegin(t *testing.T) {
 		return w.gateway(append([]string{"run", "--chat", "--", w.path("claude")}, args...)...)
 	}
 	for _, picks := range [][]string{{"--resume"}, {"-r", "nosuch"}, {"--resume=nosuch"}} {
-		run(picks...).fails(t, 1, "has a person pick one, and nobody sits at its terminal\nhint: an id is a UUID")
+		run(picks...).mustFail(t, 1, "has a person pick one, and nobody sits at its terminal\nhint: an id is a UUID")
 	}
-	run("--resume", "6f1f3c3e-5a5b-4c5d-8e9f-0123456789ab").fails(t, 1, "gateway: run: claude ended with exit status 1: no conversation\nhint: without --resume a new conversation begins")
-	run("--no-such-flag").fails(t, 1, "\nhint: run it in your own terminal to see why: proxy --chat "+w.path("claude")+" --no-such-flag\n")
+	run("--resume", "6f1f3c3e-5a5b-4c5d-8e9f-0123456789ab").mustFail(t, 1, "gateway: run: claude ended with exit status 1: no conversation\nhint: without --resume a new conversation begins")
+	run("--no-such-flag").mustFail(t, 1, "\nhint: run it in your own terminal to see why: proxy --chat "+w.path("claude")+" --no-such-flag\n")
 
 	require.NoError(t, os.Remove(w.path("home/state/terminalproxy/chat")))
 	w.write("home/state/terminalproxy/chat", "")
-	run().fails(t, 1, "gateway: run: --chat: directory of the conversations: ")
-	run().fails(t, 1, "\nhint: in it one command at a time has a conversation: make it writable, or name another place in XDG_STATE_HOME\n")
-	w.gateway("chat", "hello").fails(t, 1, "or name another place in XDG_STATE_HOME\n")
+	run().mustFail(t, 1, "gateway: run: --chat: directory of the conversations: ")
+	run().mustFail(t, 1, "\nhint: in it one command at a time has a conversation: make it writable, or name another place in XDG_STATE_HOME\n")
+	w.gateway("chat", "hello").mustFail(t, 1, "or name another place in XDG_STATE_HOME\n")
 }

@@ -11,12 +11,12 @@ import (
 func TestAFloodIsCounted(t *testing.T) {
 	w := newWorld(t)
 	a := w.agent("claude", eras[1])
-	id, text := a.runs(args{"program": "bash", "args": []string{"-c", counting}, "wait_for": "waiting"})
+	id, text := a.runProgram(args{"program": "bash", "args": []string{"-c", counting}, "wait_for": "waiting"})
 	at := rev(t, text)
-	text = a.good("terminal_send", args{"terminal": id, "text": "5000", "enter": true, "wait_for": "text", "value": "number 5000 of", "max_tokens": 200})
+	text = a.mustCall("terminal_send", args{"terminal": id, "text": "5000", "enter": true, "wait_for": "text", "value": "number 5000 of", "max_tokens": 200})
 	count := regexp.MustCompile(`(\d+) rows that you have not seen left the screen`)
 	said := count.FindString(text)
 	require.NotEmpty(t, said, text)
-	text = a.good("terminal_read", args{"terminal": id, "view": "changes", "since_rev": at, "max_tokens": 400}, "older ones are left out: view history with start ")
+	text = a.mustCall("terminal_read", args{"terminal": id, "view": "changes", "since_rev": at, "max_tokens": 400}, "older ones are left out: view history with start ")
 	require.Equal(t, said, count.FindString(text))
 }

@@ -24,12 +24,12 @@ func TestTwoBrowsersOutliveTheGateway(t *testing.T) {
 	w := newWorld(t, "vim")
 	w.write("notes.txt", "to do\n")
 	first, s, o := w.terminal(100, 24), w.terminal(100, 24), w.terminal(100, 40)
-	proxy := first.listen("--agent")
+	proxy := first.runListener("--agent")
 	w.session()
 	s.run("proxy --agent vim -u NONE notes.txt")
 	s.wait("to do")
 	w.ids(2)
-	_, link := o.opens("")
+	_, link := o.openPage("")
 	for i, b := range browsers {
 		if i > 0 {
 			o.typed("\n")
@@ -56,5 +56,5 @@ func TestTwoBrowsersOutliveTheGateway(t *testing.T) {
 	o.press("C-c")
 	require.Zero(t, o.status())
 	s.press("Escape")
-	s.quits(":q!\n")
+	s.quitProgram(":q!\n")
 }

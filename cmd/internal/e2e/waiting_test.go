@@ -17,8 +17,8 @@ type driver struct {
 	t *testing.T
 }
 
-// drives runs a program under proxy, with an agent that has the keyboard.
-func (w *world) drives(line string) (*terminal, *driver) {
+// startDriver runs a program under proxy, with an agent that has the keyboard.
+func (w *world) startDriver(line string) (*terminal, *driver) {
 	w.t.Helper()
 	s := w.terminal(80, 24)
 	s.run("proxy --agent --grant drive " + line)
@@ -29,8 +29,8 @@ func (w *world) drives(line string) (*terminal, *driver) {
 	return s, d
 }
 
-// types types text, and returns the revision before it.
-func (d *driver) types(text string) uint64 {
+// typeText types text, and returns the revision before it.
+func (d *driver) typeText(text string) uint64 {
 	d.t.Helper()
 	before, err := d.c.Read(d.w.ctx, &protocol.Read{SessionID: d.id})
 	require.NoError(d.t, err)
@@ -40,26 +40,26 @@ func (d *driver) types(text string) uint64 {
 	return before.Frame.Seq
 }
 
-func (d *driver) waits(until protocol.Until, after uint64, ms int64) *protocol.WaitResult {
+func (d *driver) wait(until protocol.Until, after uint64, ms int64) *protocol.WaitResult {
 	d.t.Helper()
 	got, err := d.c.Wait(d.w.ctx, &protocol.Wait{SessionID: d.id, Until: until, AfterSeq: after, TimeoutMs: ms})
 	require.NoError(d.t, err)
 	return got
 }
 
-// ready waits until a fact shows that the program waits for input.
-func (d *driver) ready(after uint64) *protocol.WaitResult {
+// waitReady waits until a fact shows that the program waits for input.
+func (d *driver) waitReady(after uint64) *protocol.WaitResult {
 	d.t.Helper()
-	got := d.waits(protocol.Until{Waiting: true}, after, patience.Milliseconds())
+	got := d.wait(protocol.Until{Waiting: true}, after, patience.Milliseconds())
 	require.True(d.t, got.Met, "%+v", got.Frame)
 	require.Equal(d.t, protocol.MatchedWaiting, got.Matched)
 	return got
 }
 
-// busy checks that a wait is not met, not even by a guess.
-func (d *driver) busy(why string, ms int64) {
+// checkBusy checks that a wait is not met, not even by a guess.
+func (d *driver) checkBusy(why string, ms int64) {
 	d.t.Helper()
-	got := d.waits(protocol.Until{Waiting: true}, 0, ms)
+	got := d.wait(protocol.Until{Waiting: true}, 0, ms)
 	require.False(d.t, got.Met, "%s: %s %+v", why, got.Matched, got.Frame.Activity)
 }
 
@@ -83,11 +83,11 @@ func TestAWaitForInputIsMetByThePromptAfterTheInput(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, strings.Fields(c.program)[0])
-			s, d := w.drives(c.program)
-			d.ready(0)
+			s, d := w.startDriver(c.program)
+			d.waitReady(0)
 			for n := range rounds {
-				after := d.types(fmt.Sprintf(c.line, n%7, n))
-				got := d.ready(after)
+				after := d.typeText(fmt.Sprintf(c.line, n%7, n))
+				got := d.waitReady(after)
 				if name == "no echo" && n%2 == 1 {
 					continue // nothing was printed either
 				}
@@ -103,8 +103,8 @@ func TestAWaitForInputIsMetByThePromptAfterTheInput(t *testing.T) {
 func TestTakingTheKeyboardEndsAWaitAfterTyping(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(100, 16)
-	id := s.bash("")
-	s.gives(id, "--as", "codex", "--reason", "build it")
+	id := s.runBash("")
+	s.grantControl(id, "--as", "codex", "--reason", "build it")
 	sending := w.start("gateway", "send", id, "--as", "codex", "--text", "echo st''arted; sleep 1000", "--enter", "--until", "text=built", "--timeout", "10m")
 	s.wait("started")
 	s.press(`C-\`)
@@ -115,11 +115,11 @@ func TestTakingTheKeyboardEndsAWaitAfterTyping(t *testing.T) {
 
 	s.press("C-c")
 	a := w.agent("claude", eras[1])
-	a.given(s, "build it once more")
-	building := a.start("terminal_send", args{"text": "echo on''ce more; sleep 1000", "enter": true, "wait_for": "text", "value": "built", "timeout_ms": 50_000})
+	a.obtainGrant(s, "build it once more")
+	building := a.startCall("terminal_send", args{"text": "echo on''ce more; sleep 1000", "enter": true, "wait_for": "text", "value": "built", "timeout_ms": 50_000})
 	s.wait("once more\n")
 	s.press(`C-\`)
-	require.Contains(t, w.answered(building).text, "no match: the user took the keyboard back; look before anything else")
+	require.Contains(t, w.waitAnswer(building).text, "no match: the user took the keyboard back; look before anything else")
 	s.close()
 }
 
@@ -140,9 +140,9 @@ func TestASleepIsNoWaitForInput(t *testing.T) {
 	} {
 		t.Run(line, func(t *testing.T) {
 			w := newWorld(t, needs)
-			s, d := w.drives(line)
+			s, d := w.startDriver(line)
 			s.wait("up")
-			d.busy(line, 1500)
+			d.checkBusy(line, 1500)
 			s.close()
 		})
 	}
@@ -192,17 +192,17 @@ func TestAnEventLoopWaitsByAGuess(t *testing.T) {
 		t.Run(program, func(t *testing.T) {
 			w := newWorld(t, program)
 			w.write("loop", script)
-			s, d := w.drives(program + " loop")
+			s, d := w.startDriver(program + " loop")
 			s.wait("up")
-			got := d.waits(protocol.Until{Waiting: true}, 0, patience.Milliseconds())
+			got := d.wait(protocol.Until{Waiting: true}, 0, patience.Milliseconds())
 			require.Equal(t, guess, got.Matched)
 			require.Equal(t, "busy", got.Frame.Activity.State)
-			require.Contains(t, w.good("wait", d.id, "--waiting"), "waiting (guess: "+program)
+			require.Contains(t, w.mustGateway("wait", d.id, "--waiting"), "waiting (guess: "+program)
 
-			got = d.waits(protocol.Until{Waiting: true}, d.types("t"), patience.Milliseconds())
+			got = d.wait(protocol.Until{Waiting: true}, d.typeText("t"), patience.Milliseconds())
 			require.Equal(t, guess, got.Matched)
 			require.Contains(t, got.Frame.Screen.Lines, "did", "the tool has ended")
-			got = d.waits(protocol.Until{Waiting: true}, d.types("x"), patience.Milliseconds())
+			got = d.wait(protocol.Until{Waiting: true}, d.typeText("x"), patience.Milliseconds())
 			require.Equal(t, guess, got.Matched)
 			require.Contains(t, got.Frame.Screen.Lines, "got x")
 			s.close()
@@ -219,31 +219,31 @@ PS1='\[\e]133;A\a\]marks> \[\e]133;B\a\]'
 func TestShellMarks(t *testing.T) {
 	w := newWorld(t, "python3")
 	w.write("rc", marks)
-	s, d := w.drives("bash --noprofile --rcfile rc")
+	s, d := w.startDriver("bash --noprofile --rcfile rc")
 	s.wait("marks>")
 	prompt := func(after uint64, status int) {
 		t.Helper()
-		a := d.ready(after).Frame.Activity
+		a := d.waitReady(after).Frame.Activity
 		require.Equal(t, protocol.EvidencePrompt, a.Evidence[0])
 		require.Len(t, a.Evidence, 2, "what the kernel says is told as well")
 		require.Equal(t, status, *a.LastExit)
 	}
 	prompt(0, 0)
-	prompt(d.types("(exit 42)\r"), 42)
-	prompt(d.types("true\r"), 0)
-	after := d.types("sleep 0.7\r")
-	require.False(t, d.waits(protocol.Until{Waiting: true}, after, 300).Met, "a command runs")
+	prompt(d.typeText("(exit 42)\r"), 42)
+	prompt(d.typeText("true\r"), 0)
+	after := d.typeText("sleep 0.7\r")
+	require.False(t, d.wait(protocol.Until{Waiting: true}, after, 300).Met, "a command runs")
 	prompt(after, 0)
 
 	// The shell's last report is about the shell, not about the program that it started.
-	a := d.ready(d.types("PS0= python3 -q\r")).Frame.Activity
+	a := d.waitReady(d.typeText("PS0= python3 -q\r")).Frame.Activity
 	require.NotContains(t, a.Evidence, protocol.EvidencePrompt)
 	require.Nil(t, a.LastExit)
-	prompt(d.types("exit(3)\r"), 3)
+	prompt(d.typeText("exit(3)\r"), 3)
 
 	// Marks that another program prints do not meet the wait.
-	d.types("printf '\\e]133;B\\a'; sleep 1000\r")
-	d.busy("it says that it is a prompt", 1500)
+	d.typeText("printf '\\e]133;B\\a'; sleep 1000\r")
+	d.checkBusy("it says that it is a prompt", 1500)
 	s.close()
 }
 
@@ -252,7 +252,7 @@ func (w *world) overSSH(shell string) (*terminal, *driver) {
 	w.t.Helper()
 	w.sshdGivesTerminals()
 	w.sshd()
-	s, d := w.drives("ssh -t -F none -i user -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR -p $(cat port) 127.0.0.1 " + shell)
+	s, d := w.startDriver("ssh -t -F none -i user -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR -p $(cat port) 127.0.0.1 " + shell)
 	w.t.Cleanup(s.close) // the server's end waits for that
 	return s, d
 }
@@ -263,15 +263,15 @@ func TestWaitingBehindSSHWithMarks(t *testing.T) {
 	w.write("rc", marks)
 	s, d := w.overSSH("bash --noprofile --rcfile " + w.path("rc"))
 	s.wait("marks>")
-	a := d.ready(0).Frame.Activity
+	a := d.waitReady(0).Frame.Activity
 	require.Equal(t, []string{protocol.EvidencePrompt}, a.Evidence)
 	for n := range 5 {
-		got := d.ready(d.types(fmt.Sprintf("sleep 0.%d; echo got-$((%d+0)); (exit %d)\r", n, n, n)))
+		got := d.waitReady(d.typeText(fmt.Sprintf("sleep 0.%d; echo got-$((%d+0)); (exit %d)\r", n, n, n)))
 		require.Contains(t, got.Frame.Screen.Lines, fmt.Sprintf("got-%d", n))
 		require.Equal(t, n, *got.Frame.Activity.LastExit)
 	}
-	d.types("sleep 1000\r")
-	d.busy("the marks say that a command runs", 1500)
+	d.typeText("sleep 1000\r")
+	d.checkBusy("the marks say that a command runs", 1500)
 }
 
 func TestWaitingBehindSSHWithoutMarks(t *testing.T) {
@@ -279,13 +279,13 @@ func TestWaitingBehindSSHWithoutMarks(t *testing.T) {
 	w.write("rc", "PS1='plain> '\n")
 	s, d := w.overSSH("bash --noprofile --rcfile " + w.path("rc"))
 	s.wait("plain>")
-	got := d.waits(protocol.Until{Waiting: true}, 0, patience.Milliseconds())
+	got := d.wait(protocol.Until{Waiting: true}, 0, patience.Milliseconds())
 	require.True(t, got.Met, "%+v", got.Frame.Activity)
 	require.Equal(t, "waiting (guess: relay)", got.Matched)
 	require.Equal(t, "busy", got.Frame.Activity.State)
 	require.Equal(t, protocol.GuessRelay, got.Frame.Activity.Guess)
-	require.Contains(t, w.good("wait", d.id, "--waiting"), "waiting (guess: ssh passes on what is typed")
-	require.Contains(t, w.good("read", d.id), "waiting (guess: ssh passes on what is typed")
-	d.types("for i in $(seq 30); do echo $i; sleep 0.1; done\r")
-	d.busy("something is shown all the time", 1500)
+	require.Contains(t, w.mustGateway("wait", d.id, "--waiting"), "waiting (guess: ssh passes on what is typed")
+	require.Contains(t, w.mustGateway("read", d.id), "waiting (guess: ssh passes on what is typed")
+	d.typeText("for i in $(seq 30); do echo $i; sleep 0.1; done\r")
+	d.checkBusy("something is shown all the time", 1500)
 }

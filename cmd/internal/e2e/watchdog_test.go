@@ -79,8 +79,8 @@ func (st *stage) look(at func(*screen.Screen) bool) bool {
 	return at(st.model)
 }
 
-// sees waits until the model is as wanted.
-func (st *stage) sees(what string, wanted func(*screen.Screen) bool) {
+// waitScreen waits until the model is as wanted.
+func (st *stage) waitScreen(what string, wanted func(*screen.Screen) bool) {
 	st.w.t.Helper()
 	st.w.until(func() bool { return st.look(wanted) }, func() string {
 		st.mu.Lock()
@@ -90,10 +90,10 @@ func (st *stage) sees(what string, wanted func(*screen.Screen) bool) {
 	})
 }
 
-// text waits until text stands on the screen.
-func (st *stage) text(text string) {
+// waitText waits until text stands on the screen.
+func (st *stage) waitText(text string) {
 	st.w.t.Helper()
-	st.sees(text, func(s *screen.Screen) bool { return strings.Contains(picture(s), text) })
+	st.waitScreen(text, func(s *screen.Screen) bool { return strings.Contains(picture(s), text) })
 }
 
 func picture(s *screen.Screen) string {
@@ -113,8 +113,8 @@ func (st *stage) sent() string {
 	return st.raw.String()
 }
 
-// types writes to the terminal as a user would.
-func (st *stage) types(text string) {
+// typeKeys writes to the terminal as a user would.
+func (st *stage) typeKeys(text string) {
 	st.w.t.Helper()
 	_, err := st.ptmx.WriteString(text)
 	require.NoError(st.w.t, err)
@@ -190,7 +190,7 @@ var ends = []struct {
 	status map[string]string // by program
 	plain  bool              // not with --agent
 }{
-	{"exit", func(st *stage, _, _, _ string) { st.types("\x04:q!\r") }, map[string]string{"modal": "0", "vim": "0"}, false},
+	{"exit", func(st *stage, _, _, _ string) { st.typeKeys("\x04:q!\r") }, map[string]string{"modal": "0", "vim": "0"}, false},
 	{"crash", signalled(syscall.SIGABRT), map[string]string{"modal": "2", "vim": "2"}, false},
 	{"TERM", signalled(syscall.SIGTERM), map[string]string{"modal": "129", "vim": "129"}, false},
 	{"HUP", signalled(syscall.SIGHUP), map[string]string{"modal": "129", "vim": "129"}, false},
@@ -199,14 +199,14 @@ var ends = []struct {
 	{"KILL of the proxy", signalled(syscall.SIGKILL), map[string]string{"modal": "137", "vim": "137"}, false},
 	{"KILL of the watchdog", func(st *stage, proxy, guard, _ string) {
 		st.w.kill(guard, syscall.SIGKILL)
-		st.w.gone(guard)
+		st.w.waitGone(guard)
 		another := st.w.watchdogOf(proxy)
 		require.NotEqual(st.w.t, guard, another)
-		st.types("\x04:q!\r")
+		st.typeKeys("\x04:q!\r")
 	}, map[string]string{"modal": "0", "vim": "0"}, false},
 	{"KILL of the watchdog, then of the proxy", func(st *stage, proxy, guard, _ string) {
 		st.w.kill(guard, syscall.SIGKILL)
-		st.w.gone(guard)
+		st.w.waitGone(guard)
 		st.w.watchdogOf(proxy)
 		st.w.kill(proxy, syscall.SIGKILL)
 	}, map[string]string{"modal": "137", "vim": "137"}, false},
@@ -248,16 +248,16 @@ func TestTheTerminalIsGivenBackR59(t *testing.T) {
 					}
 					_ = os.Remove(w.path("status"))
 					st := w.stage("stty -g > before; proxy " + flags + program.line + "; echo $? > status; read go; stty -g > after")
-					st.sees(end.name+": the program is ready", program.ready)
+					st.waitScreen(end.name+": the program is ready", program.ready)
 					proxy := st.proxyOf()
 					guard := w.watchdogOf(proxy)
 					_, child := family(proxy)
 					end.do(st, proxy, guard, child)
 					w.until(func() bool { return strings.HasSuffix(w.content("status"), "\n") }, func() string { return end.name + ": no end" })
 					require.Equal(t, end.status[name]+"\n", w.content("status"), end.name)
-					st.sees(end.name+": calm", calm)
-					w.gone(guard)
-					st.types("\n")
+					st.waitScreen(end.name+": calm", calm)
+					w.waitGone(guard)
+					st.typeKeys("\n")
 					<-st.ended
 					require.Equal(t, w.content("before"), w.content("after"), end.name)
 					require.NotContains(t, st.raw.String(), "\x1bc", "never a hard reset")
@@ -282,15 +282,15 @@ func TestTheLineGoesWithTheProxyR59(t *testing.T) {
 	st := w.stage("exec 2> /dev/null; printf '\\033]2;mine\\007'; proxy --agent cat; echo $? > status; read go")
 	id := w.session()
 	for range 30 {
-		st.types("line\r")
+		st.typeKeys("line\r")
 	}
 	w.start("gateway", "request", id, "--reason", "drive")
-	st.text("Ctrl+G allows")
-	st.sees("title", func(s *screen.Screen) bool { return strings.Contains(s.Title(), "asks") })
+	st.waitText("Ctrl+G allows")
+	st.waitScreen("title", func(s *screen.Screen) bool { return strings.Contains(s.Title(), "asks") })
 	proxy := st.proxyOf()
 	w.watchdogOf(proxy)
 	w.kill(proxy, syscall.SIGKILL)
-	st.sees("the line is gone", func(s *screen.Screen) bool {
+	st.waitScreen("the line is gone", func(s *screen.Screen) bool {
 		return !strings.Contains(picture(s), "Ctrl+G allows") && s.Title() == "mine"
 	})
 	st.look(func(s *screen.Screen) bool {
@@ -298,7 +298,7 @@ func TestTheLineGoesWithTheProxyR59(t *testing.T) {
 		require.Contains(t, picture(s), "line\nline\n")
 		return true
 	})
-	st.types("\n")
+	st.typeKeys("\n")
 	<-st.ended
 	require.Equal(t, "137\n", w.content("status"))
 }
@@ -322,7 +322,7 @@ func TestUnderAShellR59(t *testing.T) {
 			proxy := childOf(t, pid)
 			guard := w.watchdogOf(proxy)
 			w.kill(proxy, syscall.SIGKILL)
-			w.gone(guard)
+			w.waitGone(guard)
 			s.typed("stty -g > after; echo now $((40+2))\n")
 			s.wait("now 42")
 			require.Equal(t, w.content("before"), w.content("after"))

@@ -21,7 +21,7 @@ func TestWhichTerminalTheUserMeans(t *testing.T) {
 		got := ""
 		w.until(func() bool {
 			s.typed(line + "\n") // again: within one second, both count as used last
-			got = a.good("terminal_list", nil)
+			got = a.mustCall("terminal_list", nil)
 			top, _, _ := strings.Cut(got, "\n")
 			for _, want := range append(wanted, " used ") {
 				if !strings.Contains(top, want) {
@@ -31,12 +31,12 @@ func TestWhichTerminalTheUserMeans(t *testing.T) {
 			return strings.HasPrefix(top, name+"-")
 		}, func() string { return got })
 	}
-	require.NotContains(t, a.good("terminal_list", nil), " used ")
+	require.NotContains(t, a.mustCall("terminal_list", nil), " used ")
 	first(two, "mkdir -p "+w.path("there")+"; cd "+w.path("there"), "two", ` in "`+w.path("there"))
-	require.Equal(t, 1, strings.Count(a.good("terminal_list", nil), " used "))
+	require.Equal(t, 1, strings.Count(a.mustCall("terminal_list", nil), " used "))
 	first(two, "sleep 1000", "two", ` runs "sleep" in "`+w.path("there"))
 	first(one, "true", "one", ` in "`+w.dir+`" 80x24`)
-	a.fails("terminal_read", nil, "(the user used the first one last)")
+	a.mustFail("terminal_read", nil, "(the user used the first one last)")
 	got := w.do("gateway", "ls").out
 	require.Regexp(t, `^ID +PROGRAM +RUNS +DIRECTORY +SIZE +STATE +IDLE +USED +KEYBOARD`, got)
 	require.Regexp(t, `\n\S+ +bash --norc +sleep +\S+/there `, got)

@@ -41,17 +41,17 @@ func waysToGiveUp() []givenUp {
 		}},
 		{"an MCP client cancels the wait for the answer", func(w *world, id string) func() {
 			a := w.agent("codex", eras[0])
-			a.good("terminal_request_control", args{"terminal": id, "reason": "to test", "timeout_ms": 100}, "pending")
+			a.mustCall("terminal_request_control", args{"terminal": id, "reason": "to test", "timeout_ms": 100}, "pending")
 			ctx, cancel := context.WithCancel(w.ctx)
 			go func() { // ends with cancel
 				_, _ = a.session.CallTool(ctx, &mcp.CallToolParams{Name: "terminal_wait", Arguments: args{"terminal": id, "for": "control", "timeout_ms": 50000}})
 			}()
-			w.caller().waiting(1)
+			w.caller().waitPending(1)
 			return cancel
 		}},
 		{"an MCP server is killed", func(w *world, id string) func() {
 			a := w.agent("codex", eras[0])
-			a.start("terminal_request_control", args{"terminal": id, "reason": "to test"})
+			a.startCall("terminal_request_control", args{"terminal": id, "reason": "to test"})
 			return func() { require.NoError(w.t, a.cmd.Process.Kill()) }
 		}},
 		{"an HTTP client goes away", func(w *world, id string) func() {
@@ -74,47 +74,47 @@ func TestAQuestionDiesWithItsAsker(t *testing.T) {
 	t.Parallel()
 	for _, way := range waysToGiveUp() {
 		t.Run(way.name, func(t *testing.T) {
-			w, s, id := listening(t, 100, 24, "--agent --record rec.cast")
+			w, s, id := startListener(t, 100, 24, "--agent --record rec.cast")
 			giveUp := way.asks(w, id)
-			s.asked()
+			s.waitQuestion()
 			giveUp()
 			s.wait("codex no longer asks")
-			require.False(t, s.questioned())
+			require.False(t, s.hasQuestion())
 			list := ""
-			w.until(func() bool { list = w.good("ls"); return !strings.Contains(list, "asks") }, func() string { return list })
+			w.until(func() bool { list = w.mustGateway("ls"); return !strings.Contains(list, "asks") }, func() string { return list })
 			s.press("C-g")
-			require.Equal(t, "\x07", w.listens("heard", "\x07"))
-			w.keyboard(id, "user")
+			require.Equal(t, "\x07", w.waitHeard("heard", "\x07"))
+			w.waitKeyboard(id, "user")
 
 			next := w.start("gateway", "request", id, "--as", "codex", "--reason", "another thing", "--level", "type", "--for", "1m")
-			s.asked()
+			s.waitQuestion()
 			require.Contains(t, s.bottom(), "asks to type for 1 min: “another thing”")
 			s.answer("C-g")
 			require.Contains(t, next.wait().out, "granted (type, ")
-			s.quits("\x04")
-			require.Contains(t, w.good("audit", "show", "rec.cast"), "ends: withdrawn")
+			s.quitProgram("\x04")
+			require.Contains(t, w.mustGateway("audit", "show", "rec.cast"), "ends: withdrawn")
 		})
 	}
 }
 
 // A time limit gives nothing up: the question stays, and the agent that returns gets the answer.
 func TestAQuestionWhoseTimeIsOverStays(t *testing.T) {
-	w, s, id := listening(t, 100, 24, "--agent")
+	w, s, id := startListener(t, 100, 24, "--agent")
 	got := w.gateway("request", id, "--as", "codex", "--reason", "to test", "--timeout", "1s")
-	got.fails(t, 124, "the request stays open")
-	require.True(t, s.questioned())
+	got.mustFail(t, 124, "the request stays open")
+	require.True(t, s.hasQuestion())
 	waiting := w.start("gateway", "wait", id, "--as", "codex", "--control")
 	s.answer("C-g")
 	require.Zero(t, waiting.wait().status)
-	w.keyboard(id, "codex (drive")
-	s.quits("\x04")
+	w.waitKeyboard(id, "codex (drive")
+	s.quitProgram("\x04")
 }
 
 // A request with another reason, level or time replaces the previous question. That question's
 // caller is told, and the user has to read the new one. A request that asks the same shares the
 // answer.
 func TestAnotherQuestionIsNotJoined(t *testing.T) {
-	w, s, id := listening(t, 100, 24, "--agent")
+	w, s, id := startListener(t, 100, 24, "--agent")
 	ask := func(more ...string) *running {
 		return w.start("gateway", append([]string{"request", id, "--as", "codex"}, more...)...)
 	}
@@ -130,15 +130,15 @@ func TestAnotherQuestionIsNotJoined(t *testing.T) {
 	} {
 		next := ask(c.asks...)
 		s.wait(c.says)
-		before.wait().fails(t, 1, "a newer request of yours took its place")
+		before.wait().mustFail(t, 1, "a newer request of yours took its place")
 		before = next
 	}
 	same := ask("--reason", "to look closer", "--for", "2m")
-	w.until(func() bool { return strings.Count(w.good("ls"), "asks") == 1 }, func() string { return w.good("ls") })
+	w.until(func() bool { return strings.Count(w.mustGateway("ls"), "asks") == 1 }, func() string { return w.mustGateway("ls") })
 	s.answer("C-g")
 	require.Contains(t, before.wait().out, "granted (drive")
 	require.Contains(t, same.wait().out, "granted (drive")
-	s.quits("\x04")
+	s.quitProgram("\x04")
 }
 
 // An Enter that waits for the user is not typed if the call that sent it was given up.
@@ -148,19 +148,19 @@ func TestHeldKeysDieWithTheirCaller(t *testing.T) {
 		t.Run(signal.String(), func(t *testing.T) {
 			w := newWorld(t)
 			s := w.terminal(100, 24)
-			id := s.bash("--grant type --record rec.cast")
-			w.granted(id, "--as", "codex", "--level", "type")
+			id := s.runBash("--grant type --record rec.cast")
+			w.requestGrant(id, "--as", "codex", "--level", "type")
 			sending := w.start("gateway", "send", id, "--as", "codex", "--text", "touch HIT", "--enter", "--timeout", "1m")
 			s.wait("Ctrl+G sends it")
 			require.NoError(t, sending.cmd.Process.Signal(signal))
 			s.wait("codex no longer asks")
 			s.waitGone("Ctrl+G sends it")
 			s.press("C-g")
-			w.keyboard(id, "codex (type")
+			w.waitKeyboard(id, "codex (type")
 			s.press("C-u") // and no Ctrl+C, which would discard what follows it at once
-			s.quits("exit 0\n")
+			s.quitProgram("exit 0\n")
 			require.NoFileExists(t, w.path("HIT"))
-			require.Contains(t, w.good("audit", "show", "rec.cast"), "withdrawn")
+			require.Contains(t, w.mustGateway("audit", "show", "rec.cast"), "withdrawn")
 		})
 	}
 }
@@ -173,16 +173,19 @@ func TestTypingStopsWithItsCall(t *testing.T) {
 	s.run("proxy --agent --grant drive --record rec.cast sh -c 'stty raw -echo; echo ready; until grep -q END heard 2>/dev/null; do dd bs=64 count=1 2>/dev/null >> heard; sleep 0.02; done'")
 	s.wait("ready")
 	id := w.session()
-	w.granted(id, "--as", "codex")
+	w.requestGrant(id, "--as", "codex")
 	w.write("long", strings.Repeat("x", 40000))
 	sending := w.start("sh", "-c", "exec gateway send "+id+" --as codex --timeout 1m --text \"$(cat long)\"")
-	w.listens("heard", "x{640}")
+	w.waitHeard("heard", "x{640}")
 	require.NoError(t, sending.cmd.Process.Signal(syscall.SIGINT))
 	sending.wait()
 	audit := ""
-	w.until(func() bool { audit = w.good("audit", "show", "rec.cast"); return strings.Contains(audit, "withdrawn") }, func() string { return audit })
-	w.good("send", id, "--as", "codex", "--timeout", "1m", "--text", "END")
-	heard := w.listens("heard", "END$")
+	w.until(func() bool {
+		audit = w.mustGateway("audit", "show", "rec.cast")
+		return strings.Contains(audit, "withdrawn")
+	}, func() string { return audit })
+	w.mustGateway("send", id, "--as", "codex", "--timeout", "1m", "--text", "END")
+	heard := w.waitHeard("heard", "END$")
 	require.Less(t, len(heard), 40000, "all of it was typed")
 	require.Regexp(t, "^x+END$", heard)
 	require.Zero(t, s.status())
@@ -196,10 +199,10 @@ func TestAfterATakeoverAQuestionIsItsAskersOwn(t *testing.T) {
 			w := newWorld(t)
 			serving := w.serve("gateway")
 			s := w.terminal(100, 24)
-			s.listen("--agent")
+			s.runListener("--agent")
 			id := w.session()
 			asking := w.start("gateway", "request", id, "--as", "codex", "--reason", "to test")
-			s.asked()
+			s.waitQuestion()
 			if !lives {
 				require.NoError(t, asking.cmd.Process.Kill())
 			}
@@ -213,10 +216,10 @@ func TestAfterATakeoverAQuestionIsItsAskersOwn(t *testing.T) {
 				s.wait("codex no longer asks")
 				w.session()
 				s.press("C-g")
-				require.Equal(t, "\x07", w.listens("heard", "\x07"))
-				w.keyboard(id, "user")
+				require.Equal(t, "\x07", w.waitHeard("heard", "\x07"))
+				w.waitKeyboard(id, "user")
 			}
-			s.quits("\x04")
+			s.quitProgram("\x04")
 		})
 	}
 }

@@ -62,7 +62,7 @@ func newWorld(t *testing.T, programs ...string) *world {
 		}
 	}
 	t.Parallel()
-	return aWorld(t)
+	return newSoloWorld(t)
 }
 
 // needsRoot skips a test that an ordinary user cannot set up.
@@ -80,8 +80,8 @@ func onDisplays(t *testing.T, programs ...string) *world {
 	return newWorld(t, append(programs, "Xvfb", "xdotool")...)
 }
 
-// aWorld is newWorld for a test that runs alone.
-func aWorld(t *testing.T) *world {
+// newSoloWorld is newWorld for a test that runs alone.
+func newSoloWorld(t *testing.T) *world {
 	t.Helper()
 	number := worlds.Add(1)
 	dir := filepath.Join(root, strconv.FormatInt(number, 10))
@@ -170,8 +170,8 @@ type result struct {
 	status   int
 }
 
-// fails checks the exit status and a sentence of the error.
-func (r result) fails(t *testing.T, status int, say string) {
+// mustFail checks the exit status and a sentence of the error.
+func (r result) mustFail(t *testing.T, status int, say string) {
 	t.Helper()
 	require.Equal(t, status, r.status, r.err)
 	require.Contains(t, r.err, say)
@@ -254,8 +254,8 @@ func (w *world) gateway(args ...string) result {
 	return w.do(w.cli, args...)
 }
 
-// good runs the agent's command, which must succeed.
-func (w *world) good(args ...string) string {
+// mustGateway runs the agent's command, which must succeed.
+func (w *world) mustGateway(args ...string) string {
 	w.t.Helper()
 	got := w.gateway(args...)
 	require.Zero(w.t, got.status, "gateway %s\n%s%s", strings.Join(args, " "), got.out, got.err)
@@ -298,8 +298,8 @@ func (w *world) ids(n int, more ...string) []string {
 	return ids
 }
 
-// keyboard waits until the session's keyboard is in the wanted state.
-func (w *world) keyboard(id, want string) {
+// waitKeyboard waits until the session's keyboard is in the wanted state.
+func (w *world) waitKeyboard(id, want string) {
 	w.t.Helper()
 	var got result
 	w.until(func() bool {
@@ -309,14 +309,14 @@ func (w *world) keyboard(id, want string) {
 	}, func() string { return got.out + got.err })
 }
 
-// granted asks for the keyboard as the agent cli, which the session grants without asking.
-func (w *world) granted(id string, more ...string) {
+// requestGrant asks for the keyboard as the agent cli, which the session grants without asking.
+func (w *world) requestGrant(id string, more ...string) {
 	w.t.Helper()
-	require.Contains(w.t, w.good(append([]string{"request", id, "--reason", "to test"}, more...)...), "granted")
+	require.Contains(w.t, w.mustGateway(append([]string{"request", id, "--reason", "to test"}, more...)...), "granted")
 }
 
-// listens waits until the listener's file matches.
-func (w *world) listens(name, pattern string) string {
+// waitHeard waits until the listener's file matches.
+func (w *world) waitHeard(name, pattern string) string {
 	w.t.Helper()
 	match := regexp.MustCompile(pattern)
 	got := ""
@@ -386,8 +386,8 @@ func (w *world) signal(pid string, sig syscall.Signal) error {
 	return syscall.Kill(n, sig)
 }
 
-// gone waits until a process has ended.
-func (w *world) gone(pid string) {
+// waitGone waits until a process has ended.
+func (w *world) waitGone(pid string) {
 	w.t.Helper()
 	w.until(func() bool {
 		stat, err := os.ReadFile(filepath.Join("/proc", pid, "stat"))
