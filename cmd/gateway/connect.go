@@ -100,9 +100,9 @@ func (a *app) dialAsViewer() (*client.Client, error) {
 	return client.New(a.clientConfig(ep, protocol.PathView, "")), nil
 }
 
-// orKept dials a gateway. Where nobody serves the local one and the sessions of ended programs are
-// kept there, own serves it, for as long as the command runs.
-func orKept(ep gateway.Endpoint, own *share) func(context.Context) (net.Conn, error) {
+// dialOrServeKept dials a gateway. If no process serves the local one, and it keeps the sessions of
+// ended programs, own serves it for as long as the command runs.
+func dialOrServeKept(ep gateway.Endpoint, own *share) func(context.Context) (net.Conn, error) {
 	return func(ctx context.Context) (net.Conn, error) {
 		conn, err := ep.DialContext(ctx)
 		if err == nil || !ep.Local() || !place.Vacant(err) {
@@ -130,7 +130,7 @@ func (a *app) dialAsAgent(name string, create bool, own *share) (*client.Client,
 		return nil, err
 	}
 	cfg := a.clientConfig(ep, protocol.PathAgent, protocol.PathView)
-	cfg.Dial, cfg.Name, cfg.Key = orKept(ep, own), name, key
+	cfg.Dial, cfg.Name, cfg.Key = dialOrServeKept(ep, own), name, key
 	if err := a.asksWith(&cfg, a.agentToken); err != nil {
 		return nil, err
 	}
@@ -171,7 +171,7 @@ func (a *app) asPerson(as string, work func(*client.Client) error) error {
 	}
 	own := &share{log: slog.New(slog.DiscardHandler)}
 	c := client.New(client.Config{
-		Dial:   orKept(ep, own),
+		Dial:   dialOrServeKept(ep, own),
 		URL:    ep.URL(protocol.PathView),
 		Header: ep.Header(),
 		Name:   as,

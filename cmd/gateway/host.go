@@ -174,15 +174,15 @@ func (a *app) newReap() *cobra.Command {
 	}
 }
 
-// elsewhere stands in where there is no host: the sessions of a gateway on another machine are
-// others' business, and its word must not start programs here.
-type elsewhere struct {
+// refusingHost replaces the host if the gateway is on another machine. That gateway's sessions belong
+// to others, and its word must not start programs here.
+type refusingHost struct {
 	*client.Client
 	at string
 }
 
 // Start refuses.
-func (e elsewhere) Start(context.Context, *protocol.ProxyStart) (string, error) {
+func (e refusingHost) Start(context.Context, *protocol.ProxyStart) (string, error) {
 	return "", fmt.Errorf(
 		"programs start on the local gateway only, and this one is %s: leave out --gateway, or "+
 			"have the user start a session with proxy --agent PROGRAM", e.at)

@@ -39,6 +39,6 @@ func TestTheHostStartsWhatItsOwnAgentAskedForR33(t *testing.T) {
 }
 
 func TestProgramsAreStartedOnTheLocalGatewayOnly(t *testing.T) {
-	_, err := elsewhere{at: "wss://example.org"}.Start(t.Context(), &protocol.ProxyStart{Command: "sh"})
+	_, err := refusingHost{at: "wss://example.org"}.Start(t.Context(), &protocol.ProxyStart{Command: "sh"})
 	require.ErrorContains(t, err, "wss://example.org")
 }

@@ -95,7 +95,7 @@ func (a *app) serveMCP(
 	c := client.New(cfg)
 	defer func() { err = errors.Join(err, c.Close()) }()
 	serve := mcpConfig(c, log)
-	serve.Programs = elsewhere{c, ep.String()}
+	serve.Programs = refusingHost{c, ep.String()}
 	if ep.Local() {
 		own := newPrograms(c, ep, local, a.taste, log)
 		own.conf.Idle = idle
