@@ -65,7 +65,7 @@ func TestNobodyLearnsThatASessionExistsOverHTTPR56(t *testing.T) {
 	var api struct {
 		Paths map[string]map[string]any
 	}
-	document := bearer(without.addr, without.tokens[auth.RoleAgent]).plain(t).wants(http.StatusOK, http.MethodGet, "/v1/openapi.json", "")
+	document := bearer(without.addr, without.tokens[auth.RoleAgent]).plain(t).mustAnswer(http.StatusOK, http.MethodGet, "/v1/openapi.json", "")
 	require.NoError(t, json.Unmarshal([]byte(document), &api))
 	for path, methods := range api.Paths {
 		if !strings.Contains(path, "{id}") {

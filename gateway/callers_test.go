@@ -61,8 +61,8 @@ func (c *httpClient) do(method, path, body string) (status int, answer string) {
 	return resp.StatusCode, string(text)
 }
 
-// wants sends a request and checks its status.
-func (c *httpClient) wants(status int, method, path, body string) (answer string) {
+// mustAnswer sends a request and checks its status.
+func (c *httpClient) mustAnswer(status int, method, path, body string) (answer string) {
 	c.t.Helper()
 	got, answer := c.do(method, path, body)
 	require.Equal(c.t, status, got, "%s %s: %s", method, path, answer)
@@ -79,29 +79,29 @@ func TestAgentOverPlainHTTP(t *testing.T) {
 	p := startProxy(t, bearer(addr, tokens[auth.RoleProxy]), "vim-1")
 	agent := bearer(addr, tokens[auth.RoleAgent]).plain(t)
 	require.Eventually(t, func() bool { status, _ := agent.do("GET", "/v1/sessions/vim-1", ""); return status == http.StatusOK }, fake.Soon, time.Millisecond)
-	require.Equal(t, "hello\n", agent.wants(http.StatusOK, "GET", at+"screen", ""))
-	body := agent.wants(http.StatusOK, "POST", at+"control/request", controlBody)
+	require.Equal(t, "hello\n", agent.mustAnswer(http.StatusOK, "GET", at+"screen", ""))
+	body := agent.mustAnswer(http.StatusOK, "POST", at+"control/request", controlBody)
 	var grant protocol.ControlGrant
 	require.NoError(t, json.Unmarshal([]byte(body), &grant))
 	require.Equal(t, "the-agent", grant.AgentName, "the token's name")
-	agent.wants(http.StatusOK, "POST", at+"input", `{"data":"ls","kind":"text"}`)
+	agent.mustAnswer(http.StatusOK, "POST", at+"input", `{"data":"ls","kind":"text"}`)
 	typed := <-p.typed
 	require.Equal(t, grant.AgentID, typed.AgentID, "the same agent in every request")
-	require.Contains(t, agent.wants(http.StatusOK, "POST", at+"wait", `{"until":{"text":"$"}}`), `"met":true`)
-	agent.wants(http.StatusOK, "POST", at+"control/release", "")
-	body = agent.wants(http.StatusNotFound, "GET", "/v1/sessions/nope/screen", "")
+	require.Contains(t, agent.mustAnswer(http.StatusOK, "POST", at+"wait", `{"until":{"text":"$"}}`), `"met":true`)
+	agent.mustAnswer(http.StatusOK, "POST", at+"control/release", "")
+	body = agent.mustAnswer(http.StatusNotFound, "GET", "/v1/sessions/nope/screen", "")
 	require.Contains(t, body, "known: vim-1")
 	_, body = agent.do("GET", "/metrics", "")
 	require.Contains(t, body, `terminalproxy_sessions{state="running"} 1`)
 	require.Contains(t, body, `terminalproxy_participants{role="agent"} 1`)
 
 	agent.header.Set("Terminal-Agent-Key", strings.Repeat("k", minKey))
-	body = agent.wants(http.StatusOK, "POST", at+"control/request", controlBody)
+	body = agent.mustAnswer(http.StatusOK, "POST", at+"control/request", controlBody)
 	var other protocol.ControlGrant
 	require.NoError(t, json.Unmarshal([]byte(body), &other))
 	require.NotEqual(t, grant.AgentID, other.AgentID, "a key makes an agent of its own")
 	agent.header.Set("Terminal-Agent-Key", "short")
-	require.Contains(t, agent.wants(http.StatusBadRequest, "GET", "/v1/sessions", ""), "at least 32 characters")
+	require.Contains(t, agent.mustAnswer(http.StatusBadRequest, "GET", "/v1/sessions", ""), "at least 32 characters")
 }
 
 // R31, R32: every path requires the token, our own name and a known page's origin. A request that
@@ -147,7 +147,7 @@ func TestEveryPathIsGuardedR31R32(t *testing.T) {
 	page.header.Set("Origin", "https://good.example")
 	require.Equal(t, http.StatusSwitchingProtocols, statusOf(t, page, protocol.PathAgent))
 	// R34: a token in the address does not count.
-	bearer(addr, "").plain(t).wants(http.StatusUnauthorized, "GET", "/v1/sessions?token="+tokens[auth.RoleAgent]+"&access_token="+tokens[auth.RoleAgent], "")
+	bearer(addr, "").plain(t).mustAnswer(http.StatusUnauthorized, "GET", "/v1/sessions?token="+tokens[auth.RoleAgent]+"&access_token="+tokens[auth.RoleAgent], "")
 }
 
 type okHandler struct{}
@@ -169,9 +169,9 @@ func TestMCPIsForAgentsThatCanBeKnownAgain(t *testing.T) {
 	dir := shortDir(t)
 	kept(t, dir, Config{MCP: func(*client.Client) MCPHandler { return okHandler{} }})
 	c := address{dial: func(ctx context.Context) (net.Conn, error) { return dialUnix(ctx, filepath.Join(dir, socketName)) }, base: "ws://localhost", header: http.Header{}}.plain(t)
-	require.Contains(t, c.wants(http.StatusBadRequest, "POST", "/mcp", "{}"), "Terminal-Agent-Key")
+	require.Contains(t, c.mustAnswer(http.StatusBadRequest, "POST", "/mcp", "{}"), "Terminal-Agent-Key")
 	c.header.Set("Terminal-Agent-Key", strings.Repeat("k", minKey))
-	c.wants(http.StatusOK, "POST", "/mcp", "{}")
+	c.mustAnswer(http.StatusOK, "POST", "/mcp", "{}")
 	c.client.CloseIdleConnections()
 }
 
@@ -213,7 +213,7 @@ func TestARequestForControlOutlastsItsTime(t *testing.T) {
 	addr, tokens, _ := tcp(t, Config{})
 	proxy := rawProxy(t, bearer(addr, tokens[auth.RoleProxy]), "vim-1")
 	agent := bearer(addr, tokens[auth.RoleAgent]).plain(t)
-	body := agent.wants(http.StatusAccepted, "POST", at+"control/request?timeoutMs=1", controlBody)
+	body := agent.mustAnswer(http.StatusAccepted, "POST", at+"control/request?timeoutMs=1", controlBody)
 	require.Contains(t, body, `"status":"pending"`)
 	ask := hear[*protocol.ControlRequest](t, proxy)
 	require.Contains(t, body, strings.TrimPrefix(ask.RequestID, ask.AgentID+":"))
@@ -230,14 +230,14 @@ func TestAnHTTPAgentIsThereWhileItAsksR70(t *testing.T) {
 	message(t, proxy, snapshot("nobody", 1, "x"))
 	_ = hear[*protocol.Error](t, proxy)
 	agent := bearer(addr, tokens[auth.RoleAgent]).plain(t)
-	agent.wants(http.StatusAccepted, "POST", at+"control/request?timeoutMs=1", controlBody)
+	agent.mustAnswer(http.StatusAccepted, "POST", at+"control/request?timeoutMs=1", controlBody)
 	ask := hear[*protocol.ControlRequest](t, proxy)
 	require.Len(t, ask.TokenID, 16)
 	hear[*protocol.Cancel](t, proxy) // the caller no longer waits for the answer
 	for range 2 {
 		away := hear[*protocol.AgentPresence](t, proxy)
 		require.Equal(t, protocol.AgentPresence{SessionID: "vim-1", AgentID: ask.AgentID}, *away)
-		agent.wants(http.StatusOK, "GET", "/v1/sessions", "")
+		agent.mustAnswer(http.StatusOK, "GET", "/v1/sessions", "")
 		require.True(t, hear[*protocol.AgentPresence](t, proxy).Connected)
 	}
 	require.False(t, hear[*protocol.AgentPresence](t, proxy).Connected)
@@ -264,7 +264,7 @@ func TestRevocationEndsRequestsAndStreamsR37(t *testing.T) {
 	require.Equal(t, http.StatusUnauthorized, <-waited)
 	_, err = io.Copy(io.Discard, lines)
 	require.NoError(t, err, "the stream ends")
-	agent.wants(http.StatusUnauthorized, "GET", "/v1/sessions", "")
+	agent.mustAnswer(http.StatusUnauthorized, "GET", "/v1/sessions", "")
 }
 
 func TestEventsOfASession(t *testing.T) {
@@ -284,8 +284,8 @@ func TestEventsOfASession(t *testing.T) {
 		}
 	}
 	require.Equal(t, []string{"terminal.snapshot", "terminal.blackout", "terminal.session.close"}, kinds)
-	viewer.wants(http.StatusForbidden, "POST", at+"input", `{"data":"x"}`)
-	viewer.wants(http.StatusOK, "GET", at+"screen", "")
+	viewer.mustAnswer(http.StatusForbidden, "POST", at+"input", `{"data":"x"}`)
+	viewer.mustAnswer(http.StatusOK, "GET", at+"screen", "")
 }
 
 // A client that leaves stops waiting. The callers are bounded, and the one that was silent the
@@ -341,8 +341,8 @@ func TestOwnersActsOverHTTPR52(t *testing.T) {
 	l := newLocal(t, shortDir(t))
 	here := local(l).plain(t)
 	own := rawProxy(t, local(l), "vim-1")
-	here.wants(http.StatusForbidden, "POST", at+"control/grant", "")
-	here.wants(http.StatusForbidden, "POST", at+"control/hide", `{"hide":"off"}`)
+	here.mustAnswer(http.StatusForbidden, "POST", at+"control/grant", "")
+	here.mustAnswer(http.StatusForbidden, "POST", at+"control/hide", `{"hide":"off"}`)
 	require.False(t, act(here, own, "reclaim", "").Grant)
 	require.Equal(t, protocol.HideOn, act(here, own, "hide", "").Hide)
 	require.True(t, act(here, own, "grant", `{"signatureB64":"AQI="}`).Grant, "the proxy will check the signature")

@@ -66,7 +66,7 @@ func TestASessionThatIsOnItsWayIsWaitedFor(t *testing.T) {
 	}()
 	metrics := bearer(addr, tokens[auth.RoleViewer]).plain(t)
 	require.Eventually(t, func() bool { // both have asked, in vain
-		return exposition(t, metrics.wants(http.StatusOK, "GET", "/metrics", ""))[`terminalproxy_participants{role="agent"}`] == 3
+		return exposition(t, metrics.mustAnswer(http.StatusOK, "GET", "/metrics", ""))[`terminalproxy_participants{role="agent"}`] == 3
 	}, fake.Soon, fake.Soon/1000)
 	startProxy(t, bearer(addr, tokens[auth.RoleProxy]), "vim-1")
 	for range 2 {

@@ -62,7 +62,7 @@ func TestMetricsOfViewersAndFrames(t *testing.T) {
 	addr, tokens, _ := tcp(t, Config{})
 	operator := bearer(addr, tokens[auth.RoleViewer]).plain(t)
 	metrics := func() map[string]float64 {
-		return exposition(t, operator.wants(http.StatusOK, "GET", "/metrics", ""))
+		return exposition(t, operator.mustAnswer(http.StatusOK, "GET", "/metrics", ""))
 	}
 	becomes := func(name string, n float64) {
 		t.Helper()
@@ -99,7 +99,7 @@ func TestMetricsOfViewersAndFrames(t *testing.T) {
 	require.Greater(t, now["terminalproxy_received_bytes_total"], float64(len(`{"type":"terminal.rows"}`)))
 	require.Greater(t, now["terminalproxy_sent_bytes_total"], float64(len(`{"type":"terminal.rows"}`)))
 
-	bearer(addr, "wrong").plain(t).wants(http.StatusUnauthorized, "GET", "/metrics", "")
+	bearer(addr, "wrong").plain(t).mustAnswer(http.StatusUnauthorized, "GET", "/metrics", "")
 	becomes("terminalproxy_tokens_refused_total", 1)
 	require.NoError(t, viewer.Close())
 	becomes("terminalproxy_viewers", 0)

@@ -11,15 +11,15 @@ import (
 	"terminalproxy/protocol/fake"
 )
 
-// elsewhere is a connection that comes from another machine.
-type elsewhere struct{ net.Conn }
+// remoteConn is a connection that comes from another machine.
+type remoteConn struct{ net.Conn }
 
-func (elsewhere) RemoteAddr() net.Addr { return &net.TCPAddr{} }
+func (remoteConn) RemoteAddr() net.Addr { return &net.TCPAddr{} }
 
 func fromElsewhere(dial fake.Dialer) func(context.Context) (net.Conn, error) {
 	return func(ctx context.Context) (net.Conn, error) {
 		conn, err := dial(ctx)
-		return elsewhere{conn}, err
+		return remoteConn{conn}, err
 	}
 }
 

@@ -19,7 +19,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m, fake.Lingering()) }
 
 // good has a successful request for every operation.
-var good = map[string]struct{ path, body string }{
+var validRequests = map[string]struct{ path, body string }{
 	"GET /v1/sessions":                       {"/v1/sessions", ""},
 	"GET /v1/sessions/{id}":                  {"/v1/sessions/vim-1", ""},
 	"GET /v1/sessions/{id}/screen":           {"/v1/sessions/vim-1/screen?format=json&since=3", ""},
@@ -69,7 +69,7 @@ func TestEveryPathAndCodeOfTheDocument(t *testing.T) {
 			seen[operation] = append(seen[operation], status)
 		}
 	}
-	for operation, request := range good {
+	for operation, request := range validRequests {
 		method, pattern, _ := strings.Cut(operation, " ")
 		if strings.HasSuffix(pattern, "/events") {
 			v.stream = make(chan protocol.Message)
@@ -130,11 +130,11 @@ func TestEveryPathAndCodeOfTheDocument(t *testing.T) {
 		<-ctx.Done()
 		return nil, context.Cause(ctx)
 	}
-	check(request, server.do("POST", "/v1/sessions/vim-1/control/request?timeoutMs=1", good[request].body))
+	check(request, server.do("POST", "/v1/sessions/vim-1/control/request?timeoutMs=1", validRequests[request].body))
 	v.answer = func(_ context.Context, _ protocol.Message) (protocol.Message, error) {
 		return &protocol.ControlRevoke{ID: "v", RequestID: "x", SessionID: "vim-1", Reason: protocol.ReasonRefused}, nil
 	}
-	check(request, server.do("POST", "/v1/sessions/vim-1/control/request", good[request].body))
+	check(request, server.do("POST", "/v1/sessions/vim-1/control/request", validRequests[request].body))
 	for _, got := range []protocol.InputResult{
 		{Status: protocol.StatusRefused, Reason: protocol.CodeScreenChanged, Frame: frame()},
 		{Status: protocol.StatusDropped, Ended: protocol.ReasonReclaimed, WrittenBytes: 2, DroppedBytes: 3},
@@ -157,7 +157,7 @@ func TestEveryPathAndCodeOfTheDocument(t *testing.T) {
 		slices.Sort(seen[operation])
 		require.Equal(t, statuses, seen[operation], "%s: documented and happened", operation)
 	}
-	require.Len(t, good, len(s.operations()))
+	require.Len(t, validRequests, len(s.operations()))
 }
 
 func TestScreenInItsFormats(t *testing.T) {
@@ -292,7 +292,7 @@ func TestViewersActNowhereR49(t *testing.T) {
 			return nil, io.EOF
 		}}
 		server := serve(t, v)
-		for operation, request := range good {
+		for operation, request := range validRequests {
 			if method, _, _ := strings.Cut(operation, " "); method == http.MethodPost && (role == RoleViewer || !ownerMay(operation) && !bothMay(operation)) {
 				got := server.do(method, request.path, request.body)
 				require.Equal(t, http.StatusForbidden, got.status)

@@ -12,7 +12,7 @@ import (
 
 // elsewhere are the ways in which a session "x" can exist without existing for a participant of the
 // namespace a.
-var elsewhere = map[string]func(h *Hub, ns string){
+var unseenSessions = map[string]func(h *Hub, ns string){
 	"running": func(h *Hub, ns string) { h.Join(Member{Role: RoleProxy, Namespace: ns}).Handle(opening("x", "k")) },
 	"driven": func(h *Hub, ns string) {
 		proxy := h.Join(Member{Role: RoleProxy, Namespace: ns})
@@ -44,7 +44,7 @@ func TestNobodyLearnsThatASessionExistsR56(t *testing.T) {
 			Role: role, ID: "m", Namespace: "a", Rights: rights.Set{Who: "a guest", Can: rights.Of(role, true), Session: "own"},
 		}
 	}
-	for state, there := range elsewhere {
+	for state, there := range unseenSessions {
 		for name, member := range members {
 			for _, m := range samples() {
 				if protocol.SessionID(m) != "x" {

@@ -132,7 +132,7 @@ func TestAGatewayOfSeveralThatStandsStillIsLeft(t *testing.T) {
 	_, _ = link(t, Config{
 		Dial: func(ctx context.Context) (net.Conn, error) {
 			conn, err := still(ctx)
-			return elsewhere{conn}, err
+			return remoteConn{conn}, err
 		},
 		Others: []Door{other.door}, Urgent: func() bool { return false }, Every: 20 * time.Millisecond,
 		Up: func() { opens <- struct{}{} },

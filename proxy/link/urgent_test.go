@@ -13,10 +13,10 @@ import (
 	"terminalproxy/protocol/handshake"
 )
 
-// elsewhere is a connection that comes from another machine.
-type elsewhere struct{ net.Conn }
+// remoteConn is a connection that comes from another machine.
+type remoteConn struct{ net.Conn }
 
-func (elsewhere) RemoteAddr() net.Addr { return &net.TCPAddr{} }
+func (remoteConn) RemoteAddr() net.Addr { return &net.TCPAddr{} }
 
 // Its host disappears, which no kernel reports. A gateway that answers stays.
 func TestAGatewayThatIsGoneIsMissedSoonWhileAnAgentTypes(t *testing.T) {
@@ -42,7 +42,7 @@ func TestAGatewayThatIsGoneIsMissedSoonWhileAnAgentTypes(t *testing.T) {
 	_, stop := link(t, Config{
 		Dial: func(ctx context.Context) (net.Conn, error) {
 			conn, err := reach(ctx)
-			return elsewhere{conn}, err
+			return remoteConn{conn}, err
 		},
 		Urgent: func() bool { looks.Add(1); return urgent.Load() }, Every: 200 * time.Millisecond,
 		Up: func() { ups <- struct{}{} }, Down: func() { downs <- struct{}{} },

@@ -15,7 +15,7 @@ import (
 )
 
 // gives is the script that pastes or chooses a file in the page: a beginning, padded to size bytes.
-const gives = `((begin, size, name, how) => {
+const giveFile = `((begin, size, name, how) => {
   const bytes = new Uint8Array(size), d = new DataTransfer();
   bytes.set([...begin].map((c) => c.charCodeAt(0)));
   d.items.add(new File([bytes], name, {type: 'image/png'}));
@@ -32,9 +32,9 @@ func TestThePageSendsImages(t *testing.T) {
 	g := serve(t, auth.RoleOwner, "", claude())
 	b := beside(g)
 	b.Until(`document.querySelector('.prompt textarea')?.disabled === false`)
-	browser.JS[bool](b, gives+`(`+pngBegins+`, 70000, 'shot.png', 'pasted')`)
+	browser.JS[bool](b, giveFile+`(`+pngBegins+`, 70000, 'shot.png', 'pasted')`)
 	b.Until(browser.Text(".images") + `.includes('shot.png, 70 KB')`)
-	browser.JS[bool](b, gives+`('GIF89a', 10, 'away.gif', 'chosen')`)
+	browser.JS[bool](b, giveFile+`('GIF89a', 10, 'away.gif', 'chosen')`)
 	b.Until(browser.Text(".images") + `.includes('away.gif')`)
 	browser.JS[bool](b, `document.querySelector('.images li:last-child button').click(), true`)
 	b.Until(`document.querySelectorAll('.images li').length === 1`)
@@ -52,12 +52,12 @@ func TestThePageSendsImages(t *testing.T) {
 	require.True(t, ed25519.Verify(g.key, m.Signed(claude().StartedAt), m.SignatureB64), "signed by the page's key, with its image")
 	b.Until(`document.querySelector('.images').hidden`)
 
-	browser.JS[bool](b, gives+`('hello', 10, 'notes.png', 'chosen')`)
+	browser.JS[bool](b, giveFile+`('hello', 10, 'notes.png', 'chosen')`)
 	b.Until(browser.Text(".drawer .hint.bad") + ` === 'Not attached: notes.png is no PNG, JPEG, GIF or WebP image.'`)
-	browser.JS[bool](b, gives+`(`+pngBegins+`, 3932161, 'big.png', 'pasted')`)
+	browser.JS[bool](b, giveFile+`(`+pngBegins+`, 3932161, 'big.png', 'pasted')`)
 	b.Until(browser.Text(".drawer .hint.bad") + `.includes('big.png has 3,932,161 bytes')`)
 	for range 5 {
-		browser.JS[bool](b, gives+`(`+pngBegins+`, 10, 'one.png', 'pasted')`)
+		browser.JS[bool](b, giveFile+`(`+pngBegins+`, 10, 'one.png', 'pasted')`)
 	}
 	b.Until(browser.Text(".drawer .hint.bad") + `.includes('the most with a message is 4 images')`)
 	b.Until(`document.querySelectorAll('.images li').length === 4`)
