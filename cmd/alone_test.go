@@ -20,7 +20,7 @@ var besideOthers = map[string]string{
 }
 
 // make test leaves the race detector out for packages that run one goroutine at a time.
-func TestNothingRunsBesideTheTestsThatAreAlone(t *testing.T) {
+func TestPackagesWithoutTheRaceDetectorRunOneGoroutine(t *testing.T) {
 	makefile, err := os.ReadFile("../Makefile")
 	require.NoError(t, err)
 	found := regexp.MustCompile(`(?m)^ALONE = (.*)$`).FindSubmatch(makefile)

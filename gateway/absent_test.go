@@ -60,7 +60,7 @@ func divide(t *testing.T, there bool) divided {
 
 // R56: a caller over HTTP cannot learn that a session of another namespace exists. The paths are
 // those of the API's document.
-func TestNobodyLearnsThatASessionExistsOverHTTPR56(t *testing.T) {
+func TestHTTPDoesNotRevealASessionR56(t *testing.T) {
 	without, with := divide(t, false), divide(t, true)
 	var api struct {
 		Paths map[string]map[string]any
@@ -92,7 +92,7 @@ func TestNobodyLearnsThatASessionExistsOverHTTPR56(t *testing.T) {
 }
 
 // R56: nor can an agent over MCP, by any tool or resource.
-func TestNobodyLearnsThatASessionExistsOverMCPR56(t *testing.T) {
+func TestMCPDoesNotRevealASessionR56(t *testing.T) {
 	connect := func(t *testing.T, d divided) *sdk.ClientSession {
 		t.Helper()
 		transport := http.DefaultTransport.(*http.Transport).Clone()

@@ -194,7 +194,7 @@ func TestARefusalIsAnAnswer(t *testing.T) {
 
 // The gateway with the wrong certificate learned nothing from the client and told it nothing, so
 // the next one is asked.
-func TestAWrongCertificateIsSaid(t *testing.T) {
+func TestAWrongCertificateIsReported(t *testing.T) {
 	donor := httptest.NewTLSServer(nil)
 	defer donor.Close()
 	_, tokens, store := tcp(t, Config{})

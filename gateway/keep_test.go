@@ -34,7 +34,7 @@ func ends(h *hub.Hub, ids ...string) {
 	}
 }
 
-func TestEndedSessionsAreKeptForWhoServesNext(t *testing.T) {
+func TestEndedSessionsAreKeptForTheNextServer(t *testing.T) {
 	dir, log := memoryDir(t), slog.New(slog.DiscardHandler)
 	first, next := hub.New(log), hub.New(log)
 	k := newKeeper(dir, first, log)

@@ -22,7 +22,7 @@ import (
 	"terminalproxy/protocol/fake"
 )
 
-func TestLocalCostsNothingUntilSomebodyDials(t *testing.T) {
+func TestLocalDoesNothingBeforeTheFirstDial(t *testing.T) {
 	dir := shortDir(t)
 	l := NewLocal(dir, nil)
 	empty(t, dir)
@@ -333,7 +333,7 @@ func TestParseEndpoint(t *testing.T) {
 	}
 }
 
-func TestNobodyAnswersIsASentence(t *testing.T) {
+func TestAnAbsentGatewayIsASentence(t *testing.T) {
 	e, err := ParseEndpoint("unix:" + filepath.Join(shortDir(t), "none.sock"))
 	require.NoError(t, err)
 	err = sessionsAt(t, e)

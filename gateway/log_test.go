@@ -145,7 +145,7 @@ func TestErrorsThatPeersWordedAreNamedByTheirCodes(t *testing.T) {
 }
 
 // A full log delays no request.
-func TestALogThatNobodyTakesLosesLinesAndSaysSo(t *testing.T) {
+func TestAFullLogLosesLinesAndSaysSo(t *testing.T) {
 	r, w := io.Pipe()
 	log := NewLog(w, true, slog.LevelInfo)
 	for range 2 * logLines {

@@ -40,7 +40,7 @@ func TestHTTPRequestsOutlastALostLink(t *testing.T) {
 }
 
 // A gateway that ends does not know what became of an input, and says so.
-func TestAnHTTPInputWhoseGatewayEnds(t *testing.T) {
+func TestAnHTTPInputOfAnEndingGateway(t *testing.T) {
 	_, tokens, store := tcp(t, Config{})
 	s := New(Config{Tokens: store})
 	addr := serveTCP(t, s, nil)

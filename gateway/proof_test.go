@@ -226,7 +226,7 @@ func TestAnEndlessProofIsBoundedR75(t *testing.T) {
 }
 
 // A door that does not know the name in the request is a gateway all the same.
-func TestWhoIsTurnedAwayReadsWhy(t *testing.T) {
+func TestARefusedClientReadsWhy(t *testing.T) {
 	guarded := httptest.NewServer(auth.Guard{}.Handler(http.NotFoundHandler()))
 	defer guarded.Close()
 	e, err := ParseEndpoint("ws" + strings.TrimPrefix(guarded.URL, "http"))

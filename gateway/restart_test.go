@@ -16,7 +16,7 @@ import (
 )
 
 // On the local socket, another process takes over at once. On TCP, this server itself returns.
-func TestWhoIsToComeBackIsToldHow(t *testing.T) {
+func TestClientsAreToldHowToReconnect(t *testing.T) {
 	dir := shortDir(t)
 	place, err := ListenLocal(dir)
 	require.NoError(t, err)
@@ -40,7 +40,7 @@ func TestWhoIsToComeBackIsToldHow(t *testing.T) {
 }
 
 // A server that has just started does not deny a session whose proxy is reconnecting.
-func TestASessionThatIsOnItsWayIsWaitedFor(t *testing.T) {
+func TestAReconnectingSessionIsWaitedFor(t *testing.T) {
 	addr, tokens, _ := tcp(t, Config{GathersUntil: time.Now().Add(fake.Soon)})
 	agent := bearer(addr, tokens[auth.RoleAgent])
 	first, answer, err := agent.connect(t, protocol.PathAgent)

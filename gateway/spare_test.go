@@ -47,7 +47,7 @@ func fill(t *testing.T, path string, files int) (held []net.Conn) {
 
 // A process without a free file descriptor says so at once to every client, and serves again once
 // it has one.
-func TestWhoIsFullSaysSo(t *testing.T) {
+func TestAServerWithoutFreeFilesSaysSo(t *testing.T) {
 	t.Parallel()
 	dir := shortDir(t)
 	path := filepath.Join(dir, socketName)
@@ -69,7 +69,7 @@ func TestWhoIsFullSaysSo(t *testing.T) {
 }
 
 // A server that can open only a few files serves until a process comes that can open more.
-func TestWhoHasFewDescriptorsMakesWay(t *testing.T) {
+func TestAServerWithFewFilesMakesWay(t *testing.T) {
 	t.Parallel()
 	dir := shortDir(t)
 	first := startHelper(t, "few serve", dir)
@@ -89,7 +89,7 @@ func TestWhoHasFewDescriptorsMakesWay(t *testing.T) {
 
 // A server whose files are all in use serves until a process comes that can open more, however many
 // the server has.
-func TestWhoIsFullMakesWay(t *testing.T) {
+func TestAFullServerMakesWay(t *testing.T) {
 	t.Parallel()
 	dir := shortDir(t)
 	first := startHelper(t, "some serve", dir)

@@ -129,7 +129,7 @@ func TestAWokenServerAnswersNothingR74(t *testing.T) {
 
 // A command that only asks takes the name from a stopped process, says whose it was, and finds the
 // next one.
-func TestWhoNeverServesMakesRoomR74(t *testing.T) {
+func TestACommandTakesAStoppedServersNameR74(t *testing.T) {
 	dir := shortDir(t)
 	t.Setenv(EnvDir, dir)
 	o := startOther(t, dir)
@@ -186,7 +186,7 @@ func TestAHandOverR74(t *testing.T) {
 }
 
 // Another process removes the socket.
-func TestAServerWhoseNameIsGoneTakesItAgainR74(t *testing.T) {
+func TestAServerRestoresItsRemovedNameR74(t *testing.T) {
 	dir := shortDir(t)
 	l := newLocal(t, dir)
 	for range 2 {

@@ -71,7 +71,7 @@ func TestRevocationClosesLiveConnectionsR37(t *testing.T) {
 }
 
 // A server without its token file admits no one, and an admitted client may ask another gateway.
-func TestATokenFileThatGoesAwayIsNoRevocation(t *testing.T) {
+func TestAMissingTokenFileRevokesNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "private", "tokens")
 	store, err := auth.OpenStore(path, nil)
 	require.NoError(t, err)
@@ -266,7 +266,7 @@ func bigSnapshot(seq uint64) *protocol.Snapshot {
 
 // A stalled reader costs the others nothing. When it reads again, it finds the newest snapshot, not
 // every one.
-func TestStalledReaderSlowsNobodyAndSkips(t *testing.T) {
+func TestAStalledReaderSkipsAndSlowsNoOne(t *testing.T) {
 	const last = 24 // 2.4 MB: more than a local socket holds
 	dir := shortDir(t)
 	kept(t, dir, Config{})

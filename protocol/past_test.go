@@ -8,7 +8,7 @@ import (
 )
 
 // The gateway does not trust the history that a proxy leaves it.
-func TestAHistoryHoldsWhatItsNumbersSay(t *testing.T) {
+func TestAHistoryMatchesItsNumbers(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		past Past

@@ -55,7 +55,7 @@ func TestADifferenceOfRowsGivesTheScreen(t *testing.T) {
 	require.Greater(t, parts, 100)
 }
 
-func TestTheStateIsSaidWhenItIsNews(t *testing.T) {
+func TestOnlyANewStateIsReported(t *testing.T) {
 	m := &Rows{SessionID: "x", Seq: 1, Cols: 80, Rows: 2, Lines: []string{"a", "b"}, State: &ViewState{Title: "one"}}
 	same, other := *m, *m
 	same.Seq, other.Seq = 2, 2

@@ -27,7 +27,7 @@ func TestAWaitForControlWaits(t *testing.T) {
 }
 
 // The answer is kept for the next wait.
-func TestAnAnswerCrossesTheWordThatNobodyWaits(t *testing.T) {
+func TestAnAnswerCrossesACancelledWait(t *testing.T) {
 	_, p, id := attachedTo(t, "sh", "-c", reader)
 	p.types(id, "\x1c")
 	p.revoked(protocol.ReasonReclaimed)

@@ -125,7 +125,7 @@ func TestLiveOutputFollowsARepaint(t *testing.T) {
 }
 
 // A person sees all of what they do; a viewer who detaches leaves the size as it is.
-func TestTheSizeIsThatOfWhoDidSomethingLast(t *testing.T) {
+func TestTheSizeFollowsTheLastActivity(t *testing.T) {
 	_, p, id := attachedTo(t, "sh", "-c", reader) // v-1: 90x30
 	sized := func(cols, rows int) {
 		t.Helper()

@@ -71,8 +71,8 @@ func TestAPagesKeysAreAPersons(t *testing.T) {
 	require.Equal(t, size, p.p.size, "nobody's window came with it")
 }
 
-// TestWhoLooksHearsWhatTheAgentTypes since then.
-func TestWhoLooksHearsWhatTheAgentTypes(t *testing.T) {
+// A viewer sees the typing from the moment at which it began to look.
+func TestViewersSeeTheAgentsTyping(t *testing.T) {
 	p := pageOn(t)
 	types := func(request, data string) {
 		p.p.say(&protocol.Input{RequestID: request, SessionID: p.id, AgentID: "a-1", Data: data})

@@ -177,7 +177,7 @@ func TestTheAgentHasTheKeyboardOfItsOwnTerminal(t *testing.T) {
 }
 
 // R33: the word of a gateway starts nothing.
-func TestAHostStartsWhatIsAllowedAndNothingElseR33(t *testing.T) {
+func TestAHostStartsOnlyWhatIsAllowedR33(t *testing.T) {
 	g := newFakeGateway(t)
 	mark := filepath.Join(t.TempDir(), "mark")
 	g.run(host.Config{Allow: func(m *protocol.ProxyStart) error {
@@ -199,7 +199,7 @@ func TestARepeatedStartStartsOnce(t *testing.T) {
 	require.Empty(t, g.peers)
 }
 
-func TestWhatCannotBeStartedIsASentence(t *testing.T) {
+func TestAFailedStartIsASentence(t *testing.T) {
 	g := newFakeGateway(t)
 	g.run(host.Config{})
 	file := filepath.Join(t.TempDir(), "file")
@@ -279,7 +279,7 @@ func TestAnIdleSessionEnds(t *testing.T) {
 }
 
 // A program's output and requests count as activity.
-func TestWhatHappensKeepsASessionFromEnding(t *testing.T) {
+func TestActivityKeepsASessionAlive(t *testing.T) {
 	g := newFakeGateway(t)
 	mark := filepath.Join(t.TempDir(), "mark")
 	sessions := make(chan *host.Session, 1)

@@ -11,7 +11,7 @@ import (
 )
 
 // The agent gets the message once, with its sender, and a wait for control ends with it.
-func TestAPersonElsewhereWritesToTheAgent(t *testing.T) {
+func TestARemotePersonWritesToTheAgent(t *testing.T) {
 	_, p, id := attachedTo(t, "sh", "-c", reader)
 	p.types(id, "\x1c")
 	p.revoked(protocol.ReasonReclaimed)
@@ -41,7 +41,7 @@ func TestAPersonElsewhereWritesToTheAgent(t *testing.T) {
 	}
 }
 
-// TestAMessageIsAnsweredWhenItIsDrawn; it waits until a person looks.
+// The message waits until a person looks.
 func TestAMessageIsAnsweredWhenItIsDrawn(t *testing.T) {
 	t.Parallel()
 	g := newFakeGateway(t)

@@ -97,7 +97,7 @@ func TestAMouseThatCannotDoThat(t *testing.T) {
 }
 
 // While an agent holds a button, movement is a drag.
-func TestTheButtonThatIsDown(t *testing.T) {
+func TestAHeldButtonDrags(t *testing.T) {
 	p, mouse := clicked(t, `\033[?1002;1006h`)
 	require.Equal(t, protocol.StatusRefused, mouse(protocol.Input{Data: "move", At: cell(0, 1)}).Status)
 	for _, c := range []struct{ data, heard string }{

@@ -46,7 +46,7 @@ func named(keys string) protocol.InputPart {
 }
 
 // The kernel drops the rest of a longer line, and the program would run another one.
-func TestALineIsNoLongerThanTheKernelCollects(t *testing.T) {
+func TestALineFitsTheKernelsBuffer(t *testing.T) {
 	const most = child.LineMost
 	x := func(n int) protocol.InputPart { return text(strings.Repeat("x", n)) }
 	for name, c := range map[string]struct {

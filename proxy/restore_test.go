@@ -35,7 +35,7 @@ func (a *silentAgent) Close() error {
 
 // An agent, a hook or a gateway may take its time at the end, and the user's terminal does not wait
 // for it.
-func TestTheTerminalIsRestoredBeforeAnybodyIsWaitedFor(t *testing.T) {
+func TestTheTerminalIsRestoredFirst(t *testing.T) {
 	master, slave, err := pty.Open()
 	require.NoError(t, err)
 	defer master.Close()

@@ -16,7 +16,7 @@ import (
 )
 
 // If the user cannot be asked, the request is denied, for any reason.
-func TestWhatCannotBeAskedIsDenied(t *testing.T) {
+func TestARequestThatCannotBeAskedIsDenied(t *testing.T) {
 	o := &around{session: "x", client: client.New(client.Config{
 		URL: "ws://x" + protocol.PathAgent, Dial: func(context.Context) (net.Conn, error) { return nil, errors.New("no gateway") },
 	})}

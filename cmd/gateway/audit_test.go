@@ -141,7 +141,7 @@ func TestAuditVerifyNamesTheFirstBadLine(t *testing.T) {
 }
 
 // Missing entries at the end of a log are noticed, by the missing end or by a head that was kept.
-func TestALogThatIsCutAtItsEndR80(t *testing.T) {
+func TestATruncatedLogIsNoticedR80(t *testing.T) {
 	cast := recorded(t)
 	log := cast + record.AuditSuffix
 	whole, err := os.ReadFile(log)
@@ -184,7 +184,7 @@ func TestALogThatIsCutAtItsEndR80(t *testing.T) {
 }
 
 // A log that lacks entries which the disk did not take says so, and does not call itself unbroken.
-func TestAGapIsSaidR80(t *testing.T) {
+func TestAnIncompleteLogSaysSoR80(t *testing.T) {
 	v := verified{File: "x", Entries: 3, Head: "abc", Lost: 2, Gaps: 1, Closed: true}
 	said := strings.Join(v.reportLines(), "\n")
 	require.Contains(t, said, "3 entries, intact except for a gap; head abc")

@@ -179,7 +179,7 @@ func (c *chatting) ends(status int) {
 }
 
 // A question does not take the line that the user is typing for an answer, whatever the line says.
-func TestALineThatIsTypedIsNoAnswer(t *testing.T) {
+func TestATypedLineDoesNotAnswerALaterQuestion(t *testing.T) {
 	setForTest(t, &questionQuiet, time.Hour)
 	c := chatOnTerminal(t)
 	c.wait("You: ")
@@ -222,7 +222,7 @@ func TestAHalfTypedLineComesBack(t *testing.T) {
 }
 
 // A known command sets the agent's options; any other line goes to the agent.
-func TestCommandsSetWhatTheAgentHas(t *testing.T) {
+func TestCommandsSetTheAgentsOptions(t *testing.T) {
 	setForTest(t, &questionQuiet, questionDelay)
 	c := chatOnTerminal(t)
 	c.wait("You: ")
@@ -332,7 +332,7 @@ func TestAQuestionShowsWhatWillRun(t *testing.T) {
 
 // No word allows a command whose end is out of sight, far to the right or below, or covered by the
 // proxy.
-func TestWhatIsNotShownCannotBeAllowed(t *testing.T) {
+func TestAHiddenCommandCannotBeAllowed(t *testing.T) {
 	allows := []chat.Choice{{Verdict: chat.Once}, {Verdict: chat.ForSession, Covers: "ls"}}
 	for name, command := range map[string]string{
 		"blanks first": strings.Repeat(" ", 4<<20) + "touch HIT", "a long line": strings.Repeat("x", 1<<20) + ";touch HIT", "many lines": strings.Repeat("#\n", 200<<10) + "touch HIT",

@@ -124,7 +124,7 @@ func (d *deaf) Answer(string, chat.Answer) error    { return nil }
 func (d *deaf) Close() error                        { d.report(chat.Gone{}); return nil }
 
 // No turn comes that would end, so the waiting prompts are dropped, and the command fails.
-func TestAPromptThatIsNotSentEndsWhatWaitsForItsTurn(t *testing.T) {
+func TestAnUnsentPromptDropsTheWaitingOnes(t *testing.T) {
 	d, out := &deaf{}, &strings.Builder{}
 	talk := &talk{session: chat.New("claude", d), view: &chatView{text: out, about: out}, prompts: []string{"one", "two"}}
 	require.NoError(t, talk.session.Start())

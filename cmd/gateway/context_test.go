@@ -85,7 +85,7 @@ func TestContextFitsWhatAHookMaySay(t *testing.T) {
 	}
 }
 
-func TestContextSaysWhatThePersonCannotSee(t *testing.T) {
+func TestContextNamesWhatThePersonCannotSee(t *testing.T) {
 	f := screenOf("a", "b")
 	f.HiddenText = []int{1}
 	got := contextBlock(many(1), contextBytes, time.Now(), func(protocol.SessionInfo) (*protocol.Frame, error) { return f, nil })

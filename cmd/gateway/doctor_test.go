@@ -58,7 +58,7 @@ func TestDoctorStartsNothing(t *testing.T) {
 	require.NoDirExists(t, filepath.Join(dir, "nowhere"))
 }
 
-func TestDoctorSeesWhatRuns(t *testing.T) {
+func TestDoctorSeesRunningProcesses(t *testing.T) {
 	shared(t)
 	by := examined(t, statusOK)
 	require.Contains(t, by["local gateway"][0].Say, "serves the local socket, wire terminal-proxy.v1")

@@ -9,7 +9,7 @@ import (
 )
 
 // R33: a gateway that invents a start, repeats one or changes one starts nothing.
-func TestTheHostStartsWhatItsOwnAgentAskedForR33(t *testing.T) {
+func TestTheHostStartsOnlyItsOwnAgentsProgramsR33(t *testing.T) {
 	asked := protocol.ProxyStart{RequestID: "r1", Command: "vim", Args: []string{"notes.txt"}, Cwd: "/tmp"}
 	for name, c := range map[string]struct {
 		change func(*protocol.ProxyStart)

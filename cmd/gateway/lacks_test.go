@@ -20,7 +20,7 @@ import (
 
 // An incomplete list says so on standard error and in JSON, and so does the error for a session
 // that is not found. The gateway belongs to a cluster whose NATS servers do not answer.
-func TestAListThatLacksSessionsIsSaidToLackThem(t *testing.T) {
+func TestAnIncompleteListSaysSo(t *testing.T) {
 	alone(t)
 	store, err := auth.OpenStore(t.TempDir()+"/private/tokens", nil)
 	require.NoError(t, err)

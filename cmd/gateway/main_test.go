@@ -152,7 +152,7 @@ func TestNoGatewayIsStatus5AndNoneIsStarted(t *testing.T) {
 	require.Empty(t, entries, "no socket was made")
 }
 
-func TestOnlyWhoAsksGetsAnIdentity(t *testing.T) {
+func TestOnlyARequestCreatesAnIdentity(t *testing.T) {
 	alone(t)
 	key := filepath.Join(os.Getenv("XDG_STATE_HOME"), "terminalproxy", "agent.key")
 	_ = command(t, "ls")

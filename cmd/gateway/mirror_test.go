@@ -81,7 +81,7 @@ func TestAMirrorShowsEveryPart(t *testing.T) {
 }
 
 // A key's echo is one row.
-func TestAMirrorDrawsOnlyWhatChanged(t *testing.T) {
+func TestAMirrorDrawsOnlyChanges(t *testing.T) {
 	p := mirrored(t, 80, 24, 60, 20)
 	p.prints(strings.Repeat("some text\r\n", 15))
 	p.feedOutput([]byte("x"))

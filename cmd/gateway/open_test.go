@@ -114,7 +114,7 @@ func TestOpenSaysWhatIsWrong(t *testing.T) {
 }
 
 // The next gateway open removes what a killed one left, even if it needs no keys itself.
-func TestOpenSweepsWhatAKilledOneLeft(t *testing.T) {
+func TestOpenRemovesWhatAKilledOpenLeft(t *testing.T) {
 	shared(t)
 	path, err := gateway.TokensPath()
 	require.NoError(t, err)
@@ -151,7 +151,7 @@ func tokenOf(t *testing.T, role string, more ...string) string {
 
 // At a remote gateway, the token's role counts. The gateway serves pages if it was started to; with
 // --listen, this machine serves them.
-func TestOpenElsewhere(t *testing.T) {
+func TestOpenAtARemoteGateway(t *testing.T) {
 	alone(t)
 	s := serve(t)
 	viewer := tokenOf(t, "viewer")

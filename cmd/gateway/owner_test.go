@@ -70,7 +70,7 @@ func TestMuteNeedsNoToken(t *testing.T) {
 
 // The environment may hold the token that an agent is to use. An owner's commands use the owner's
 // token.
-func TestWhoseTokenTheOwnersIs(t *testing.T) {
+func TestOwnersCommandsUseTheOwnersToken(t *testing.T) {
 	alone(t)
 	file := func(name string) string {
 		path := filepath.Join(t.TempDir(), name)
@@ -122,7 +122,7 @@ func TestOnlyAPersonWithTheTokenGivesR54(t *testing.T) {
 	require.Empty(t, p.decided)
 }
 
-func TestWhatTheOwnerReadsBeforeGiving(t *testing.T) {
+func TestTheOwnerReadsTheRequestBeforeGranting(t *testing.T) {
 	s := protocol.SessionInfo{SessionID: "sh-1", Command: "sh", Args: []string{"-i"}}
 	asks := protocol.Keyboard{Asking: "cla\x1b[2Jude", AskingLevel: protocol.LevelType, AskingReason: "fix\n\u202eit"}
 	for _, c := range []struct {

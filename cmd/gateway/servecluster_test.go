@@ -18,7 +18,7 @@ func TestGatewaysOfOneClusterHaveOneName(t *testing.T) {
 	require.Empty(t, (&clusterFlags{}).clusterName())
 }
 
-func TestASecretThatEverybodyReadsIsNoCredential(t *testing.T) {
+func TestAWorldReadableCredentialIsRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.nk")
 	require.NoError(t, os.WriteFile(path, []byte("SU"), 0o600))
 	flags := clusterFlags{servers: []string{"nats://a"}, creds: path, ca: path}
@@ -32,7 +32,7 @@ func TestASecretThatEverybodyReadsIsNoCredential(t *testing.T) {
 }
 
 // The hint names the setting, what is wrong with its file, and the next step.
-func TestAFileThatIsOfNoUseHasAHint(t *testing.T) {
+func TestAnUnusableFileHasAHint(t *testing.T) {
 	alone(t)
 	const seed, authority = "nk -gen user", "of the authority that signed"
 	dir := t.TempDir()

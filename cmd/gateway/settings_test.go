@@ -40,7 +40,7 @@ func TestFlagsWinOverTheFileOfSettings(t *testing.T) {
 
 // An unreachable cluster does not stop the server, but the check does not call the settings good
 // either.
-func TestACheckDoesNotPraiseAClusterThatIsNotReached(t *testing.T) {
+func TestACheckDoesNotApproveAnUnreachableCluster(t *testing.T) {
 	alone(t)
 	tokens := filepath.Join(t.TempDir(), "store", "tokens")
 	got := command(t, "serve", "--check", "--tokens", tokens, "--cluster", "nats://127.0.0.1:1")
@@ -74,7 +74,7 @@ func TestAFileSetsEveryKindOfFlag(t *testing.T) {
 	require.Equal(t, []string{"a", "b,c"}, list)
 }
 
-func TestASettingThatIsNoneSaysItsLineAndTheNextName(t *testing.T) {
+func TestAWrongSettingNamesItsLineAndTheFix(t *testing.T) {
 	alone(t)
 	for content, want := range map[string][2]string{
 		"\n\nlistn = 'x'":                 {`line 3: unknown setting "listn"`, "did you mean: listen"},
@@ -102,7 +102,7 @@ func TestASettingThatIsNoneSaysItsLineAndTheNextName(t *testing.T) {
 }
 
 // A writer of the file would decide who may connect.
-func TestAFileOfSettingsThatOthersCanWriteIsRefused(t *testing.T) {
+func TestASettingsFileThatOthersCanWriteIsRefused(t *testing.T) {
 	alone(t)
 	refused := func(file string, want ...string) {
 		t.Helper()

@@ -52,7 +52,7 @@ func TestSkill(t *testing.T) {
 }
 
 // The skill names existing tools, views and commands.
-func TestTheSkillNamesWhatThereIs(t *testing.T) {
+func TestTheSkillNamesOnlyExistingTools(t *testing.T) {
 	sources, err := filepath.Glob("../../gateway/mcp/*.go")
 	require.NoError(t, err)
 	var defined strings.Builder
@@ -106,7 +106,7 @@ func texts(v any) (all []string) {
 }
 
 // Each file for another program is of this release, and runs existing commands.
-func TestContribRunsWhatThereIs(t *testing.T) {
+func TestContribRunsExistingCommands(t *testing.T) {
 	all := contribJSON(t)
 	for _, name := range []string{
 		"server.json", "opencode/opencode.json", "plugin/.mcp.json", "plugin/gemini-extension.json", "plugin/hooks/claude.json",

@@ -29,7 +29,7 @@ func TestStatusForAStatusLine(t *testing.T) {
 }
 
 // A prompt waits for the gateway no longer than it said.
-func TestStatusOfAGatewayThatIsSilent(t *testing.T) {
+func TestStatusOfASilentGateway(t *testing.T) {
 	deaf, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", filepath.Join(alone(t), "deaf.sock"))
 	require.NoError(t, err)
 	defer func() { require.NoError(t, deaf.Close()) }()

@@ -168,7 +168,7 @@ func TestAnAskIsToldOnceAfterAWhile(t *testing.T) {
 	})
 }
 
-func TestWhoLooksIsNotTold(t *testing.T) {
+func TestAViewerIsNotNotified(t *testing.T) {
 	watched(t, func(g *gateway) {
 		g.change("vim-1", true, func(s *protocol.SessionInfo) { asking(s); s.Viewed = true })
 		g.cut()

@@ -89,7 +89,7 @@ func TestAKeyStandsAsLongAsItsHold(t *testing.T) {
 }
 
 // After kill -9, the next sweep ends what the process held, and only that.
-func TestWhatAKilledProcessHeldIsSwept(t *testing.T) {
+func TestAKilledProcessesKeysAreSwept(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state", "tokens")
 	self, err := os.Executable()
 	require.NoError(t, err)

@@ -116,7 +116,7 @@ func TestATokenWithoutAKey(t *testing.T) {
 	require.ErrorIs(t, err, ErrUnknownToken)
 }
 
-// TestALocalTokenTellsItsAgentApart also checks that the token opens no connection.
+// A local token opens no connection.
 func TestALocalTokenTellsItsAgentApart(t *testing.T) {
 	now := time.Unix(1000, 0)
 	s, _, tokens := keyed(t, func() time.Time { return now })

@@ -86,7 +86,7 @@ func TestErrorsOfTheWireComeBackAsTheyAre(t *testing.T) {
 	require.Equal(t, "sessionId", refusal.Field, "the caller's own mistake is found before it is sent")
 }
 
-func TestReadsAndWaitsAreRepeatedInTheTimeThatIsLeft(t *testing.T) {
+func TestReadsAndWaitsAreRepeatedInTheRemainingTime(t *testing.T) {
 	limits := make(chan int64, 8)
 	cfg, _ := gateway(t, func(n int64, m protocol.Message) protocol.Message {
 		w, ok := m.(*protocol.Wait)

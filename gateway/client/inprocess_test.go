@@ -59,7 +59,7 @@ func inProcess(t *testing.T) (*Client, *peer, chan *peer) {
 }
 
 // Two callers have made the same request. When one leaves, the other's request stays.
-func TestACallerThatLeavesTakesNothingFromOneThatRepeats(t *testing.T) {
+func TestALeavingCallerKeepsARepeatedRequest(t *testing.T) {
 	c, p, _ := inProcess(t)
 	m := &protocol.Input{RequestID: "same", SessionID: "x", Data: "once"}
 	type result struct {
@@ -119,7 +119,7 @@ func TestAnswersFindTheirCalls(t *testing.T) {
 }
 
 // A call whose time is over is not withdrawn.
-func TestACallThatIsGivenUpIsWithdrawn(t *testing.T) {
+func TestAGivenUpCallIsWithdrawn(t *testing.T) {
 	c, p, _ := inProcess(t)
 	why := context.Canceled
 	// given returns the request that the switchboard received before the caller gave up.

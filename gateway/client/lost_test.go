@@ -131,7 +131,7 @@ func TestALongWaitLivesThroughManyGateways(t *testing.T) {
 
 // An input that was sent and has no receipt is not reported as refused. That holds if its session
 // is gone, and if its program has ended, which the input may have caused.
-func TestWhatWasSentIsNotCalledRefused(t *testing.T) {
+func TestASentInputIsNotReportedAsRefused(t *testing.T) {
 	for _, code := range []protocol.Code{protocol.CodeNoSession, protocol.CodeExited} {
 		synctest.Test(t, func(t *testing.T) {
 			c := throughMany(func(n int, m protocol.Message) (protocol.Message, bool) {
@@ -153,7 +153,7 @@ func TestWhatWasSentIsNotCalledRefused(t *testing.T) {
 }
 
 // If the gateway does not know the outcome either, its answer is not a receipt.
-func TestAnUnknownFateIsNoReceipt(t *testing.T) {
+func TestAnUnknownOutcomeIsNotAReceipt(t *testing.T) {
 	for code, refused := range map[protocol.Code]bool{
 		protocol.CodeUnavailable: false, protocol.CodeTimeout: false, protocol.CodeNoGrant: true, protocol.CodeExited: true,
 	} {
@@ -169,7 +169,7 @@ func TestAnUnknownFateIsNoReceipt(t *testing.T) {
 
 // A gateway that has not passed an input on says that nothing was typed. The gateway before it may
 // have passed it on.
-func TestNothingWasTypedIsNotBelievedTheSecondTime(t *testing.T) {
+func TestARepeatedInputMayHaveBeenTyped(t *testing.T) {
 	for lost, want := range []string{"", "whether the terminal.input took effect is not known"} {
 		c := throughMany(func(n int, m protocol.Message) (protocol.Message, bool) {
 			if n <= lost {

@@ -18,7 +18,7 @@ func (n *node) bonds() uint64 {
 
 // One gateway did not hear another for a while, which heard it all the time. Whichever heartbeat
 // comes first, they must not lose each other in turn for ever.
-func TestWhoWasLostByOneIsNotLostByBoth(t *testing.T) {
+func TestALossOnOneSideIsNotMutual(t *testing.T) {
 	for _, apart := range []time.Duration{0, 100 * time.Millisecond, 650 * time.Millisecond} {
 		synctest.Test(t, func(t *testing.T) {
 			bus := newFakeNATS()
@@ -46,7 +46,7 @@ func TestWhoWasLostByOneIsNotLostByBoth(t *testing.T) {
 }
 
 // Nothing reaches the gateway, for less time than it takes to count as lost.
-func TestWhatAGatewayCouldNotBeToldItAsksFor(t *testing.T) {
+func TestAGatewayAsksForWhatItMissed(t *testing.T) {
 	three(t, func(_ *testing.T, _ *fakeNATS, a, b, _ *node) {
 		proxy, agent := a.proxy(), b.joins("agent", "a-1")
 		proxy.Handle(opening("one"))

@@ -75,7 +75,7 @@ func TestRequestsCrossAndComeBack(t *testing.T) {
 	})
 }
 
-func TestWhatIsNowhereIsSaidToBe(t *testing.T) {
+func TestAMissingSessionIsReported(t *testing.T) {
 	three(t, func(t *testing.T, _ *fakeNATS, a, b, _ *node) {
 		proxy := a.proxy()
 		proxy.Handle(opening("one"))
@@ -117,7 +117,7 @@ func TestStreamsCross(t *testing.T) {
 	})
 }
 
-func TestAnUnwatchedSessionCrossesNowhere(t *testing.T) {
+func TestAnUnwatchedSessionIsNotSent(t *testing.T) {
 	three(t, func(t *testing.T, _ *fakeNATS, a, _, _ *node) {
 		proxy := a.proxy()
 		proxy.Handle(opening("one"))
@@ -137,7 +137,7 @@ func rows(id string, seq uint64, line string) *protocol.Rows {
 	}
 }
 
-func TestAProxyMovesAndAllThatIsWantedMovesWithIt(t *testing.T) {
+func TestAMovingProxyKeepsItsRequests(t *testing.T) {
 	three(t, func(t *testing.T, _ *fakeNATS, a, b, c *node) {
 		proxy, here, there, at := a.proxy(), a.joins("agent", "a-1"), c.joins("agent", "a-2"), b.joins("agent", "a-3")
 		proxy.Handle(opening("one"))
@@ -194,7 +194,7 @@ func TestAKeyOpensASessionAndNoOther(t *testing.T) {
 	})
 }
 
-func TestAGatewayDiesAndItsSessionsAreElsewhere(t *testing.T) {
+func TestSessionsMoveWhenTheirGatewayDies(t *testing.T) {
 	three(t, func(t *testing.T, _ *fakeNATS, a, b, c *node) {
 		proxy, agent := a.proxy(), c.joins("agent", "a-1")
 		proxy.Handle(opening("one"))

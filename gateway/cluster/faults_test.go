@@ -94,7 +94,7 @@ func TestASessionThatMovedWithoutTheDirectoryStaysWithItsProxy(t *testing.T) {
 	})
 }
 
-func TestWhatMustNotBeAskedTwiceIsNot(t *testing.T) {
+func TestADecisionIsNeverAskedTwice(t *testing.T) {
 	three(t, func(t *testing.T, _ *fakeNATS, a, b, c *node) {
 		proxy, owner := a.proxy(), c.joins("owner", "o-1")
 		proxy.Handle(opening("one"))
@@ -112,7 +112,7 @@ func TestWhatMustNotBeAskedTwiceIsNot(t *testing.T) {
 }
 
 // The owner that is asked again has lost its proxy, which may have typed the input the first time.
-func TestNobodyClaimsThatARepeatedInputWasNotTyped(t *testing.T) {
+func TestARepeatedInputIsNotReportedAsUntyped(t *testing.T) {
 	three(t, func(t *testing.T, _ *fakeNATS, a, b, _ *node) {
 		proxy, agent := a.proxy(), b.joins("agent", "a-1")
 		proxy.Handle(opening("one"))
@@ -130,7 +130,7 @@ func TestNobodyClaimsThatARepeatedInputWasNotTyped(t *testing.T) {
 	})
 }
 
-func TestNobodyComesBackAndWhoWaitsIsTold(t *testing.T) {
+func TestWaitersAreToldThatTheProxyIsGone(t *testing.T) {
 	three(t, func(t *testing.T, _ *fakeNATS, a, _, c *node) {
 		proxy, agent := a.proxy(), c.joins("agent", "a-1")
 		proxy.Handle(opening("one"))
@@ -238,7 +238,7 @@ func TestBadLettersAreRefusedNamedAndLogged(t *testing.T) {
 	})
 }
 
-func TestRightsAreNoMoreThanTheRoles(t *testing.T) {
+func TestRightsDoNotExceedTheRoles(t *testing.T) {
 	three(t, func(t *testing.T, bus *fakeNATS, a, _, _ *node) {
 		proxy := a.proxy()
 		proxy.Handle(opening("one"))
@@ -310,7 +310,7 @@ func TestASlowReaderIsNotFlooded(t *testing.T) {
 	})
 }
 
-func TestPartsThatAreNoneAreRefused(t *testing.T) {
+func TestInvalidPartsAreRefused(t *testing.T) {
 	var p parts
 	for name, data := range map[string][]byte{"nothing": nil, "another kind": []byte("X12345678"), "too short": []byte("P123")} {
 		_, _, err := p.addPart(data)

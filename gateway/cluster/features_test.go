@@ -122,7 +122,7 @@ func TestPresenceCrosses(t *testing.T) {
 	})
 }
 
-func TestWhoHoldsAGrantElsewhereIsWatchedClosely(t *testing.T) {
+func TestARemoteGrantHolderIsWatchedClosely(t *testing.T) {
 	three(t, func(t *testing.T, _ *fakeNATS, a, b, _ *node) {
 		proxy, agent := a.proxy(), b.joins("agent", "a-1")
 		proxy.Handle(opening("one"))

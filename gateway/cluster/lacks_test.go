@@ -105,7 +105,7 @@ func TestAListIsWholeWhenAServerIsExchanged(t *testing.T) {
 }
 
 // The sessions are forgotten in the end, or as soon as a gateway starts at the same address.
-func TestWhatASilentGatewayHadIsForgottenInTheEnd(t *testing.T) {
+func TestASilentGatewaysSessionsAreForgottenInTheEnd(t *testing.T) {
 	for name, end := range map[string]func(t *testing.T, b *node){
 		"in the end": func(*testing.T, *node) { time.Sleep(silentKept) },
 		"a gateway starts": func(t *testing.T, b *node) {

@@ -76,7 +76,7 @@ func TestAListKeepsTheSessionsOfAGatewayThatEnds(t *testing.T) {
 
 // The gateway still believes that the proxies are its own. It may first notice that they left, or
 // that they are elsewhere.
-func TestAGatewayThatStoodStillListsWhatMovedMeanwhile(t *testing.T) {
+func TestAStalledGatewayListsMovedSessions(t *testing.T) {
 	for name, play := range map[string]func(a, b *node, stale, agent *player){
 		"the cluster first": func(a, _ *node, stale, _ *player) {
 			a.bus.cut(false)

@@ -31,7 +31,7 @@ func TestInputThatDidNotArriveSaysWhyAndWhatToDo(t *testing.T) {
 }
 
 // R71: HTTP, too, tells an agent that asks too soon when it may ask again.
-func TestWhoAsksTooSoonIsToldWhenR71(t *testing.T) {
+func TestAnEarlyRequestIsToldWhenToRetryR71(t *testing.T) {
 	v := &caller{role: RoleAgent}
 	server := serve(t, v)
 	refusal := &protocol.Error{Code: protocol.CodeBusy, Message: "the user refused you: you may ask again in 10s", RetryAfterMs: 9001}

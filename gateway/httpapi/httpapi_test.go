@@ -196,7 +196,7 @@ func TestNotesStandBesideTheText(t *testing.T) {
 }
 
 // R25: a hidden screen shows nothing and says so; only the user answers a password.
-func TestAHiddenScreenIsNoEmptyScreen(t *testing.T) {
+func TestAHiddenScreenSaysSo(t *testing.T) {
 	why := &protocol.Hidden{Why: protocol.BlackoutUser}
 	server := serve(t, &caller{role: RoleViewer, answer: func(context.Context, protocol.Message) (protocol.Message, error) {
 		f := frame()

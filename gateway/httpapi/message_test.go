@@ -12,7 +12,7 @@ import (
 
 // R38: an agent writes to the user and an owner to the agent; the body cannot turn one into the
 // other.
-func TestTheTokenSaysWhoWritesR38(t *testing.T) {
+func TestTheTokenDecidesTheWriterR38(t *testing.T) {
 	for role, from := range map[string]string{RoleAgent: protocol.FromAgent, RoleOwner: protocol.FromUser} {
 		var asked protocol.Message
 		v := &caller{role: role, answer: func(_ context.Context, m protocol.Message) (protocol.Message, error) {

@@ -14,7 +14,7 @@ import (
 
 // R52: a path serves the roles that may send its message to the switchboard. One table sets the
 // rights for both interfaces.
-func TestPathsServeWhomTheTableOfRightsLetsR52(t *testing.T) {
+func TestPathsFollowTheTableOfRightsR52(t *testing.T) {
 	for operation, request := range validRequests {
 		method, _, _ := strings.Cut(operation, " ")
 		var sent protocol.Message

@@ -34,7 +34,7 @@ var unseenSessions = map[string]func(h *Hub, ns string){
 
 // R56: a session that a participant may not know of gets exactly the answer of one that does not
 // exist, for as much work, whatever the message, the role and the session's state.
-func TestNobodyLearnsThatASessionExistsR56(t *testing.T) {
+func TestNoAnswerRevealsASessionR56(t *testing.T) {
 	members := map[string]Member{}
 	for _, role := range rights.Roles {
 		for _, local := range []bool{false, true} {

@@ -12,7 +12,7 @@ import (
 
 // A proxy's lost connection costs its askers only time: it is asked again under the same ids, in
 // the same order. What must not be asked twice ends.
-func TestAProxyThatComesBackIsAskedAgain(t *testing.T) {
+func TestAReturningProxyIsAskedAgain(t *testing.T) {
 	inScene(t, func(t *testing.T, h *Hub, proxy, agent *Peer) {
 		agent.Handle(&protocol.Input{RequestID: "i1", SessionID: "vim-1", Data: "x", Epoch: 3})
 		agent.Handle(&protocol.Wait{RequestID: "w", SessionID: "vim-1", Until: protocol.Until{Exit: true}, TimeoutMs: 60_000})
@@ -49,7 +49,7 @@ func TestAProxyThatComesBackIsAskedAgain(t *testing.T) {
 }
 
 // If a proxy stays away, each asker is told that the outcome of its input is unknown.
-func TestWhatBecameOfAnInputIsNotKnownWithoutItsProxy(t *testing.T) {
+func TestWithoutItsProxyAnInputsOutcomeIsUnknown(t *testing.T) {
 	inScene(t, func(t *testing.T, h *Hub, proxy, agent *Peer) {
 		agent.Handle(&protocol.Input{RequestID: "late", SessionID: "vim-1", Data: "x", TimeoutMs: 1000})
 		time.Sleep(12 * time.Second)

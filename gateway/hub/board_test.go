@@ -63,7 +63,7 @@ func TestTheListOfSessionsIsWatched(t *testing.T) {
 }
 
 // An update is sent when the list changed, not each time that a proxy reports.
-func TestNoListIsToldWithoutNews(t *testing.T) {
+func TestAnUnchangedListIsNotSent(t *testing.T) {
 	h, proxy, _ := scene()
 	defer h.Close()
 	first := full("vim-1", 1, "a", "b")

@@ -147,8 +147,8 @@ func TestOneSessionR52(t *testing.T) {
 	require.NotContains(t, one[*protocol.Error](t, p).Message, "bash-2")
 }
 
-// A process of the user's own may take away, and pass on what an owner signed; an agent may
-// neither, wherever it runs.
+// A process of the user's own may take away, and pass on what an owner signed. An agent may do
+// neither, on any machine.
 func TestLocalViewersTakeAwayOnlyR52(t *testing.T) {
 	decide := func(change func(*protocol.ControlDecide)) *protocol.ControlDecide {
 		m := &protocol.ControlDecide{RequestID: "d", SessionID: "vim-1", By: "x"}

@@ -48,7 +48,7 @@ func TestTurnsComeOneAtATime(t *testing.T) {
 }
 
 // The last turn has the reason of the end, and no turn follows.
-func TestATurnThatIsTheLastOneHasTheReason(t *testing.T) {
+func TestTheLastTurnHasTheReason(t *testing.T) {
 	h := New(nil)
 	p, ends := h.Join(Member{Role: RoleViewer}), make(chan error, 2)
 	p.Carry(func() {

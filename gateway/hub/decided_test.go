@@ -10,7 +10,7 @@ import (
 )
 
 // The list says what was decided last and by whom, and each report of a decision has that too.
-func TestTheListSaysWhoDecided(t *testing.T) {
+func TestTheListNamesTheDecider(t *testing.T) {
 	h, proxy, agent := scene()
 	defer h.Close()
 	decided := func() *protocol.Decision {

@@ -12,7 +12,7 @@ import (
 
 // The sessions of one token share a bound, over all of its connections. The connection that reaches
 // the bound is cut; an ended session or a smaller screen makes room.
-func TestATokenHoldsSoManyBytes(t *testing.T) {
+func TestATokensSessionsShareABound(t *testing.T) {
 	const screen = 1 << 20
 	h := New(nil)
 	defer h.Close()

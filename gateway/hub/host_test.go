@@ -55,7 +55,7 @@ func TestAStartThatFailsIsAnsweredAtOnce(t *testing.T) {
 }
 
 // R33: only the host that shares the agent's secret, in its namespace, is asked.
-func TestNobodyElsesHostIsAskedR33(t *testing.T) {
+func TestOnlyTheAgentsOwnHostIsAskedR33(t *testing.T) {
 	h, host, agent := hosted(t)
 	for name, who := range map[string]struct {
 		peer *Peer

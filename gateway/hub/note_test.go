@@ -10,7 +10,7 @@ import (
 )
 
 // R38: the gateway knows the writer, whatever the message claims. A remote viewer writes nothing.
-func TestWhoWritesIsWhatTheGatewayKnowsR38(t *testing.T) {
+func TestTheGatewayKnowsTheWriterR38(t *testing.T) {
 	for member, want := range map[Member]*protocol.Note{
 		{Role: RoleAgent, Name: "laptop", Named: true, ID: "a-9"}: {From: protocol.FromAgent, AgentID: "a-9", AgentName: "laptop"},
 		{Role: RoleAgent, Local: true, ID: "a-9"}:                 {From: protocol.FromAgent, AgentID: "a-9", AgentName: "claimed"},

@@ -63,7 +63,7 @@ func TestOverflowCutsTheParticipantAlone(t *testing.T) {
 	require.EqualValues(t, 1, h.Stats().Dropped["participant"])
 }
 
-func TestNextGivesWhatIsLeftAndThenTheReason(t *testing.T) {
+func TestNextReturnsTheRestAndThenTheReason(t *testing.T) {
 	h, proxy, agent := scene()
 	viewer := h.Join(Member{Role: RoleViewer})
 	_, err := viewer.Next(now)

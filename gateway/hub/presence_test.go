@@ -26,7 +26,7 @@ func attending(t *testing.T, presence bool) (h *Hub, proxy, agent *Peer, again f
 
 // R70: a proxy is told when an agent with a lasting identity has lost its last connection, and when
 // it has one again.
-func TestAProxyHearsWhoIsThereR70(t *testing.T) {
+func TestAProxyHearsOfPresenceR70(t *testing.T) {
 	h, proxy, first, again := attending(t, true)
 	heard := func() bool {
 		t.Helper()
@@ -70,7 +70,7 @@ func TestAProxyThatDoesNotAskHearsNothingR70(t *testing.T) {
 
 // An agent that wrote to the user and has no lasting identity leaves with its connection: its name
 // is free again.
-func TestWhoWroteIsGoneTooR72(t *testing.T) {
+func TestAWriterLeavesWithItsConnectionR72(t *testing.T) {
 	_, proxy, agent := scene()
 	agent.Handle(&protocol.Note{RequestID: "n", SessionID: "vim-1", From: protocol.FromAgent, Text: "hello"})
 	one[*protocol.Note](t, proxy)

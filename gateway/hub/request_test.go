@@ -116,7 +116,7 @@ func TestRepeatedOpenRequestIsOneRequest(t *testing.T) {
 
 // A wait ends for the proxy when it has no waiter left: it was cancelled, or its agents left. No
 // other request is cancelled.
-func TestWaitsAreTakenBack(t *testing.T) {
+func TestWaitsAreCancelled(t *testing.T) {
 	h, proxy, agent := scene()
 	again := h.Join(Member{Role: RoleAgent, ID: "a-1"})
 	wait := &protocol.Wait{RequestID: "w", SessionID: "vim-1", Until: protocol.Until{Exit: true}}
@@ -151,7 +151,7 @@ func TestWaitsAreTakenBack(t *testing.T) {
 
 // The cancelled call, or the end of its connection, reaches the proxy for every request that waits
 // there for the user or in a queue, whichever gateway is in between.
-func TestWhatIsGivenUpIsWithdrawn(t *testing.T) {
+func TestACancelledCallIsWithdrawn(t *testing.T) {
 	ask := &protocol.ControlRequest{RequestID: "r", SessionID: "vim-1", AgentName: "a-1", Level: protocol.LevelDrive, Why: "fix it"}
 	for name, c := range map[string]struct {
 		m             protocol.Message

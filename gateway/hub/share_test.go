@@ -58,7 +58,7 @@ func TestARevisionIsEncodedOnce(t *testing.T) {
 
 // Subscribers fetch now and then while the screen is hidden and shown again. One that fetched
 // everything has the newest rows.
-func TestEverybodyHasTheScreen(t *testing.T) {
+func TestEverySubscriberHasTheNewestRows(t *testing.T) {
 	for seed := range int64(50) {
 		r := rand.New(rand.NewSource(seed))
 		_, proxy, _ := scene()

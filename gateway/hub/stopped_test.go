@@ -20,7 +20,7 @@ func (p *process) Stopped() string {
 }
 
 // The request ends soon, with a sentence, even if only a person decides how long it takes.
-func TestWhatIsAskedOfAStoppedProxyEndsR74(t *testing.T) {
+func TestARequestToAStoppedProxyEndsR74(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := New(nil)
 		p := new(process)

@@ -12,7 +12,7 @@ import (
 // A subscriber to changes gets the first screen whole. Then it gets the rows that differ from its
 // last fetch, whatever it skipped in between, and never the rolling text. Other subscribers get
 // everything.
-func TestChangesAreMadeForWhatWasFetched(t *testing.T) {
+func TestChangesFollowASubscribersLastFetch(t *testing.T) {
 	_, proxy, lean := scene()
 	whole := lean.hub.Join(Member{Role: RoleAgent, ID: "a-2"})
 	lean.Handle(&protocol.SessionsSubscribe{RequestID: "s", SessionID: "vim-1", Changes: true})
@@ -62,7 +62,7 @@ func TestChangesAreMadeForWhatWasFetched(t *testing.T) {
 
 // A proxy that wants to know is told whether it has subscribers: after each open, with the first
 // and after the last one.
-func TestAProxyHearsWhetherAnybodySubscribes(t *testing.T) {
+func TestAProxyHearsOfSubscribers(t *testing.T) {
 	h := New(nil)
 	proxy, agent, other := h.Join(Member{Role: RoleProxy}), h.Join(Member{Role: RoleAgent, ID: "a-1"}), h.Join(Member{Role: RoleViewer})
 	open := opening("vim-1", "secret")
@@ -93,7 +93,7 @@ func TestAProxyHearsWhetherAnybodySubscribes(t *testing.T) {
 
 // A subscriber to brief snapshots that has everything else is not told again that the screen
 // settled; other subscribers are.
-func TestASettledScreenIsNotSaidAgain(t *testing.T) {
+func TestASettledScreenIsNotSentAgain(t *testing.T) {
 	inScene(t, func(t *testing.T, h *Hub, proxy, brief *Peer) {
 		older := h.Join(Member{Role: RoleViewer, ID: "v-1"})
 		brief.Handle(&protocol.SessionsSubscribe{RequestID: "s", SessionID: "vim-1", Changes: true, Brief: true})

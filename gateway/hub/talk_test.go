@@ -66,7 +66,7 @@ func follow(h *Hub, after uint64) *Peer {
 }
 
 // All followers share one subscription to the proxy, and each continues where it was.
-func TestOneSubscriptionServesAllWhoFollow(t *testing.T) {
+func TestOneSubscriptionServesAllFollowers(t *testing.T) {
 	h, proxy := talking(t)
 	first := follow(h, 0)
 	says(proxy, 0, 7) // of a subscription that is over
@@ -118,7 +118,7 @@ func TestFollowersOutliveTheProxysConnection(t *testing.T) {
 }
 
 // A slow reader delays no one, and costs one message.
-func TestASlowFollowerHoldsUpNobody(t *testing.T) {
+func TestASlowFollowerDelaysNoOne(t *testing.T) {
 	h, proxy := talking(t)
 	slow, quick := follow(h, 0), follow(h, 0)
 	takes(t, proxy)
@@ -144,7 +144,7 @@ func TestASlowFollowerHoldsUpNobody(t *testing.T) {
 }
 
 // Pieces are kept until their text is whole.
-func TestAWholeTextTakesThePlaceOfItsPieces(t *testing.T) {
+func TestAWholeTextReplacesItsPieces(t *testing.T) {
 	h, proxy := talking(t)
 	follow(h, 0)
 	takes(t, proxy)
@@ -201,7 +201,7 @@ func TestTheEndComesBehindTheLastRecord(t *testing.T) {
 }
 
 // Only the gateway says who speaks: a person has no agent's id, an agent no person's name.
-func TestTheGatewaySaysWhoSpeaks(t *testing.T) {
+func TestTheGatewayNamesTheSpeaker(t *testing.T) {
 	h, proxy := talking(t)
 	agent := h.Join(Member{Role: RoleAgent, ID: "a-1"})
 	agent.Handle(&protocol.ChatSend{RequestID: "r", SessionID: "c-1", AgentID: "a-2", By: "ada", Text: "x"})
@@ -219,7 +219,7 @@ func TestTheGatewaySaysWhoSpeaks(t *testing.T) {
 }
 
 // A record sent over a connection that is lost is not sent twice.
-func TestNothingIsSaidTwice(t *testing.T) {
+func TestNoRecordIsSentTwice(t *testing.T) {
 	h, proxy := talking(t)
 	person := h.Join(Member{Role: RoleOwner})
 	person.Handle(&protocol.ChatSend{RequestID: "r", SessionID: "c-1", Text: "x"})
@@ -281,7 +281,7 @@ func TestAnotherAgentAsksInAConversation(t *testing.T) {
 }
 
 // An agent's request over a proxy's connection that is lost is refused, and never asked again.
-func TestWhatAnAgentAskedIsNotAskedAgain(t *testing.T) {
+func TestAnAgentsRequestIsNotAskedAgain(t *testing.T) {
 	h, proxy := talking(t)
 	opens := chatting("secret")
 	opens.Asks = true

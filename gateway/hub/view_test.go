@@ -38,7 +38,7 @@ func showing(n int) (h *Hub, proxy *Peer, viewers []*Peer) {
 }
 
 // A proxy makes rows only while a viewer looks.
-func TestRowsAreMadeWhileSomebodyLooks(t *testing.T) {
+func TestRowsAreMadeForViewersOnly(t *testing.T) {
 	_, proxy, viewers := showing(2)
 	require.Equal(t, &protocol.View{SessionID: "vim-1"}, one[*protocol.View](t, proxy))
 	viewers[0].Handle(&protocol.Unview{SessionID: "vim-1"})
@@ -171,7 +171,7 @@ func TestRowsThatFollowNothing(t *testing.T) {
 }
 
 // The list says where a person looks; a person who begins to look is not a change of it.
-func TestTheListSaysWhereAPersonLooks(t *testing.T) {
+func TestTheListShowsWhereAPersonLooks(t *testing.T) {
 	h, _, viewers := showing(1)
 	viewed := func() bool { return h.listSessions(listKey{localOnly: true})[0].Viewed }
 	require.True(t, viewed())

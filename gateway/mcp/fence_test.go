@@ -88,7 +88,7 @@ func TestAScreenCannotLeaveItsFenceR44(t *testing.T) {
 	require.Len(t, slices.Compact(slices.Sorted(slices.Values(marks))), 12)
 }
 
-func TestWhatIsHiddenIsSaidOutsideTheFenceR45(t *testing.T) {
+func TestHiddenTextIsReportedOutsideTheFenceR45(t *testing.T) {
 	f := newFake()
 	f.frame.Redactions, f.frame.HiddenText = 1, []int{1}
 	text, _ := call(t, connect(t, f, eras[2], nil), "terminal_read", nil)

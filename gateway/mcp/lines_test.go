@@ -78,7 +78,7 @@ func TestAListOfMessages(t *testing.T) {
 	require.Equal(t, map[any]int{nil: 2, "a": 1, "b": 1}, answers)
 }
 
-// TestHalfAMessageAtTheEnd also checks that the server ends as usual.
+// Half a message is answered, and the server ends as usual.
 func TestHalfAMessageAtTheEnd(t *testing.T) {
 	c := dialLines(t)
 	c.send(t, `{"jsonrpc"`)

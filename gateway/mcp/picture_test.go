@@ -12,7 +12,7 @@ import (
 )
 
 // The picture is drawn from a separate read, with colours, and arrives as it was drawn.
-func TestAPictureIsOfWhatAgentsMaySee(t *testing.T) {
+func TestAPictureShowsWhatAgentsMaySee(t *testing.T) {
 	inEachEra(t, func(t *testing.T, era string) {
 		f := newFake()
 		f.read = func(m *protocol.Read) (*protocol.ReadResult, error) {
@@ -45,7 +45,7 @@ func TestAPictureIsOfWhatAgentsMaySee(t *testing.T) {
 }
 
 // Drawing takes time, and models pay for pictures.
-func TestNoPictureUnlessItIsWanted(t *testing.T) {
+func TestAPictureIsDrawnOnRequest(t *testing.T) {
 	f := newFake()
 	f.draw = func(protocol.Screen, int) ([]byte, image.Point, error) {
 		t.Error("a picture was drawn")

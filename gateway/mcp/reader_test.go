@@ -15,7 +15,7 @@ import (
 const program = `"vim notes.txt"`
 
 // The agents of one token share a server, and have not read each other's answers.
-func TestEachReaderIsToldByItself(t *testing.T) {
+func TestEachReaderIsToldSeparately(t *testing.T) {
 	inEachEra(t, func(t *testing.T, era string) {
 		_, server := overHTTP(t, newFake())
 		reader := func() *mcp.ClientSession {
@@ -41,7 +41,7 @@ func TestEachReaderIsToldByItself(t *testing.T) {
 	})
 }
 
-func TestWhatNobodyReadWasNotTold(t *testing.T) {
+func TestAnUnreadFactIsToldAgain(t *testing.T) {
 	f := newFake()
 	server := New(Config{Terminals: f})
 	tools := server.listTools()
@@ -63,7 +63,7 @@ func TestWhatNobodyReadWasNotTold(t *testing.T) {
 	require.NotContains(t, got.Content[0].(*mcp.TextContent).Text, program)
 }
 
-func TestWhatWasNotShownStaysNews(t *testing.T) {
+func TestUnshownChangesStayNew(t *testing.T) {
 	from := uint64(1)
 	for name, c := range map[string]struct {
 		args args

@@ -55,7 +55,7 @@ func TestResourcesAreReadLikeTheToolsAnswersR44(t *testing.T) {
 	})
 }
 
-func TestWhatIsNoResourceIsNotFound(t *testing.T) {
+func TestAnUnknownResourceIsNotFound(t *testing.T) {
 	f := newFake()
 	s := connect(t, f, eras[2], nil)
 	for _, uri := range []string{

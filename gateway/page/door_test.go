@@ -384,7 +384,7 @@ func TestATicketNeedsTheKeyAndTheMoment(t *testing.T) {
 	require.Equal(t, http.StatusForbidden, b.ask(b.id, now.Add(59*time.Second).UnixMilli()).status, "remembered as long as it would be good")
 }
 
-func TestAPageAsksForSoManyTickets(t *testing.T) {
+func TestAPagesTicketsAreBounded(t *testing.T) {
 	h := opened(t, nil)
 	b := h.inside()
 	count := 0

@@ -69,7 +69,7 @@ func TestWhatAPageMaySend(t *testing.T) {
 }
 
 // A decision that gives is signed; who says it is not the page's to write.
-func TestWhatADecisionOfAPageSays(t *testing.T) {
+func TestADecisionOfAPageIsSigned(t *testing.T) {
 	f := func(t *testing.T) (*socket, *link) {
 		h := opened(t, func(c *setup) {
 			c.Role = auth.RoleOwner
@@ -144,7 +144,7 @@ func TestAPageOfOneSession(t *testing.T) {
 	require.Equal(t, "m2", s.next()["id"])
 }
 
-// Rows are of the page's session or do not come, whoever wrote them in what order.
+// Only rows of the page's session reach it, in any order and from any writer.
 func TestRowsOfItsOwnSession(t *testing.T) {
 	h := opened(t, func(c *setup) { c.Session = "vim-1" })
 	s, l := h.visit()

@@ -184,7 +184,7 @@ func TestAnOwnersPageIsInWhenItsOpenerSaysSo(t *testing.T) {
 
 // An opener's connection is lost and restored: the pages are the same, and the opener is told what
 // it missed.
-func TestAnOpenerThatComesBack(t *testing.T) {
+func TestAReturningOpener(t *testing.T) {
 	s := newServer(t)
 	o := s.connected(ada, wish(auth.RoleOwner))
 	key, v := s.enters(o.code(t))
@@ -257,7 +257,7 @@ func TestAnOpenerThatStaysAway(t *testing.T) {
 	require.Eventually(t, func() bool { return s.pages() == 0 }, fake.Soon, time.Millisecond)
 }
 
-func TestARevokedTokenEndsWhatItOpened(t *testing.T) {
+func TestARevokedTokenEndsItsPages(t *testing.T) {
 	s := newServer(t)
 	eve := ada
 	eve.TokenID = "t-eve"
@@ -275,7 +275,7 @@ func TestARevokedTokenEndsWhatItOpened(t *testing.T) {
 	require.NoError(t, kept.ctx.Err())
 }
 
-func TestSoManyOpenings(t *testing.T) {
+func TestOpeningsAreBounded(t *testing.T) {
 	s := newServer(t)
 	for i := range maxOpeningsPerToken + 1 {
 		o := s.links.Opener(ada, s.port)

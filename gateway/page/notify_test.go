@@ -107,7 +107,7 @@ func TestAPageThatWantsToIsNotified(t *testing.T) {
 }
 
 // An expired subscription is forgotten, and one that fails is tried once more.
-func TestASubscriptionThatIsOver(t *testing.T) {
+func TestAnExpiredSubscriptionIsForgotten(t *testing.T) {
 	h, service := pushing(t)
 	end := fakepush.NewBrowser(t)
 	first, second := h.inside(), h.inside()
@@ -132,7 +132,7 @@ func TestASubscriptionThatIsOver(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoSubscription(t *testing.T) {
+func TestInvalidSubscriptionsAreRefused(t *testing.T) {
 	h, service := pushing(t)
 	b, end := h.inside(), fakepush.NewBrowser(t)
 	require.Equal(t, http.StatusForbidden, h.do("POST", "/v1/push", `{"ticket":"x","endpoint":"https://push.example/"}`).status)

@@ -68,7 +68,7 @@ func TestOpeningsKeepApart(t *testing.T) {
 }
 
 // A server that has just started says that it may soon know the page, not that the page is over.
-func TestAPageThatIsNotKnownYet(t *testing.T) {
+func TestAPageMayBecomeKnownSoon(t *testing.T) {
 	h := opened(t, func(c *setup) { c.GathersUntil = time.Now().Add(30 * time.Second) })
 	b := h.browser()
 	got := b.ask("p-aaaaaaaaaa", h.clock.time().UnixMilli())
@@ -78,8 +78,8 @@ func TestAPageThatIsNotKnownYet(t *testing.T) {
 	require.Equal(t, http.StatusForbidden, b.ask("p-aaaaaaaaaa", h.clock.time().UnixMilli()).status)
 }
 
-// If the page's namespace is full, the page reads why, and returns later.
-func TestAPageThatThereIsNoRoomFor(t *testing.T) {
+// If the server has no room for a page, the page reads why, and returns later.
+func TestAPageReadsThatThereIsNoRoom(t *testing.T) {
 	h := opened(t, func(c *setup) {
 		c.Count = func(*http.Request) error { return errors.New("there are 64 connections already") }
 	})
@@ -90,7 +90,7 @@ func TestAPageThatThereIsNoRoomFor(t *testing.T) {
 }
 
 // A closing door tells its pages to reconnect, also those that were about to say hello.
-func TestADoorThatIsLeft(t *testing.T) {
+func TestAClosingDoorTellsItsPages(t *testing.T) {
 	h := opened(t, nil)
 	s, l := h.visit()
 	silent, _ := h.knock()

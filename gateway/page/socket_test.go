@@ -193,7 +193,7 @@ func TestATicketOpensOneConnection(t *testing.T) {
 }
 
 // A ticket ends with its page.
-func TestATicketOfAPageThatIsOver(t *testing.T) {
+func TestATicketEndsWithItsPage(t *testing.T) {
 	h := opened(t, nil)
 	b := h.inside()
 	ticket := b.ticket()
@@ -245,7 +245,7 @@ func TestNothingIsSentBeforeTheHello(t *testing.T) {
 	s.ends(1008, "hello")
 }
 
-func TestSoManyAreSilentAtOnce(t *testing.T) {
+func TestSilentConnectionsAreBounded(t *testing.T) {
 	h := opened(t, nil)
 	var silent []*socket
 	for range 64 {
@@ -278,7 +278,7 @@ func TestFramesPassAsTheyAre(t *testing.T) {
 	require.Equal(t, frame, string(got))
 }
 
-func TestFramesThatAreNoMessages(t *testing.T) {
+func TestAnInvalidFrameIsAnsweredWithAnError(t *testing.T) {
 	h := opened(t, nil)
 	s, l := h.visit()
 	s.say(`{"type":"sessions.list"}`)
@@ -296,7 +296,7 @@ func TestFramesThatAreNoMessages(t *testing.T) {
 	l.ended(t)
 }
 
-func TestAFrameThatIsTooLarge(t *testing.T) {
+func TestAnOversizedFrameClosesTheSocket(t *testing.T) {
 	h := opened(t, nil)
 	s, l := h.visit()
 	s.say(`{"type":"terminal.read","requestId":"1","sessionId":"vim-1","match":"` + strings.Repeat("€", 1024) + `","agentId":"` + strings.Repeat("a", 128) +

@@ -79,7 +79,7 @@ func TestAnOwnersPageThatTheUserRefuses(t *testing.T) {
 	require.Empty(t, user.left, "its key was never made known")
 }
 
-func TestTheUserWhoDoesNotAnswerRefuses(t *testing.T) {
+func TestAnUnansweredPageIsRefused(t *testing.T) {
 	h := opened(t, func(c *setup) {
 		c.Role, c.Times.Ask = auth.RoleOwner, time.Millisecond
 		c.Admit = func(ctx context.Context, _ page.Visitor) (func(), error) {
@@ -93,7 +93,7 @@ func TestTheUserWhoDoesNotAnswerRefuses(t *testing.T) {
 }
 
 // The user says yes as the door closes: the announced key is removed all the same.
-func TestAKeyThatIsLetInTooLateIsTakenBack(t *testing.T) {
+func TestALateKeyIsRemoved(t *testing.T) {
 	left, admitting := make(chan struct{}, 2), make(chan struct{})
 	h := opened(t, func(c *setup) {
 		c.Role = auth.RoleOwner

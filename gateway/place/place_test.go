@@ -79,7 +79,7 @@ func TestAnOwnerLooksBeforeItAnswersR74(t *testing.T) {
 
 // Many goroutines read at once what came in while the process was stopped. None answers on the
 // assumption that another one is about to look.
-func TestWhoIsAskedByManyLooksBeforeItAnswersAnyR74(t *testing.T) {
+func TestAWokenOwnerLooksBeforeAnyAnswerR74(t *testing.T) {
 	for range 300 {
 		p := &Place{path: filepath.Join(t.TempDir(), Name), began: time.Now().Add(-checkEvery - time.Second), lost: make(chan struct{})}
 		var at, done sync.WaitGroup
@@ -99,7 +99,7 @@ func TestWhoIsAskedByManyLooksBeforeItAnswersAnyR74(t *testing.T) {
 	}
 }
 
-func TestAStoppedHolderOfTheLockKeepsNobodyOutR74(t *testing.T) {
+func TestAStoppedLockHolderDoesNotBlockOthersR74(t *testing.T) {
 	dir := t.TempDir()
 	unlock, err := lock(dir)
 	require.NoError(t, err)
@@ -112,7 +112,7 @@ func TestAStoppedHolderOfTheLockKeepsNobodyOutR74(t *testing.T) {
 
 // An owner that gives the place up answers its open requests. One that lost the place does not,
 // even when it then closes the place.
-func TestWhoGivesUpAnswers(t *testing.T) {
+func TestGivingThePlaceUpAnswersOpenRequests(t *testing.T) {
 	dir := t.TempDir()
 	p := taken(t, dir, nil, false)
 	require.True(t, p.Answers())
@@ -127,7 +127,7 @@ func TestWhoGivesUpAnswers(t *testing.T) {
 	require.True(t, second.Answers())
 }
 
-func TestWhoDoesNotAnswerIsSilentR74(t *testing.T) {
+func TestAnUnresponsiveOwnerIsSilentR74(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), Name)
 	ln, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", path)

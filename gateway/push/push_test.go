@@ -122,7 +122,7 @@ func TestWhatAPushServiceAnswers(t *testing.T) {
 
 // A subscription cannot reach a machine of the user's own network, neither by an address nor by a
 // name that resolves to one.
-func TestNoSubscriptionLeadsHome(t *testing.T) {
+func TestASubscriptionCannotReachTheUsersNetwork(t *testing.T) {
 	s, err := NewSender("https://desk.example")
 	require.NoError(t, err)
 	defer s.Close()
@@ -144,7 +144,7 @@ func TestNoSubscriptionLeadsHome(t *testing.T) {
 	}
 }
 
-func TestKeysThatAreNone(t *testing.T) {
+func TestInvalidKeysAreRefused(t *testing.T) {
 	p, s := local(t)
 	b := fakepush.NewBrowser(t)
 	for _, c := range [][2]string{

@@ -19,7 +19,7 @@ func TestTheDocumentIsMadeOfTheTable(t *testing.T) {
 }
 
 // What matters most, written out: the table cannot be widened without changing this.
-func TestWhoMayDoWhatR52(t *testing.T) {
+func TestTheRightsOfEachRoleR52(t *testing.T) {
 	const looks = rights.List | rights.Look | rights.Follow
 	require.Equal(t, looks, rights.Of(rights.RoleViewer, false))
 	require.Equal(t, rights.Publish, rights.Of(rights.RoleProxy, true))

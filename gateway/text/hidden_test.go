@@ -9,7 +9,7 @@ import (
 	"terminalproxy/protocol"
 )
 
-func TestWhoAnswersAQuestionForAPassword(t *testing.T) {
+func TestTheTextSaysWhoAnswersAPasswordPrompt(t *testing.T) {
 	for _, c := range []struct {
 		w    protocol.Hidden
 		want string

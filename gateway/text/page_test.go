@@ -235,7 +235,7 @@ func TestHighlights(t *testing.T) {
 	require.Empty(t, text.Highlights(f))
 }
 
-func TestBarsAreNoHighlights(t *testing.T) {
+func TestBarsAreNotHighlights(t *testing.T) {
 	f := &protocol.Frame{Screen: protocol.Screen{Cols: 80, Rows: 24}, Highlights: []protocol.Highlight{
 		{Row: 0, Cols: 80, Text: "GNU nano"},
 		{Row: 5, Cols: 80, Text: "selected"},

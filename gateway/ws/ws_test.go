@@ -139,7 +139,7 @@ func TestEndIsBounded(t *testing.T) {
 	_ = conn
 }
 
-func TestClosedDoorTakesNobody(t *testing.T) {
+func TestAClosedDoorAdmitsNoOne(t *testing.T) {
 	l := newLoop()
 	d, conn := serve(t, l, Times{})
 	require.NoError(t, conn.Close())

@@ -96,7 +96,7 @@ func TestDoorsAreTriedInTurn(t *testing.T) {
 }
 
 // Each of several doors has a part of the time, and more of it in later rounds.
-func TestASilentDoorHoldsNobodyUp(t *testing.T) {
+func TestASilentDoorDelaysNoOne(t *testing.T) {
 	d := NewDoors([]string{"wss://a", "wss://b"}, nil)
 	var tried string
 	err := d.Try(

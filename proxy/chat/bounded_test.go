@@ -12,7 +12,7 @@ import (
 )
 
 // An agent may ask without end, and a person may write to an agent that does not read.
-func TestWhatASessionKeepsIsBounded(t *testing.T) {
+func TestASessionsMemoryIsBounded(t *testing.T) {
 	for name, size := range map[string]int{"many": 10, "large": 1 << 20} {
 		t.Run(name, func(t *testing.T) {
 			f := &fake{}

@@ -378,7 +378,7 @@ func TestAnOutsiderAsks(t *testing.T) {
 	require.Equal(t, []string{"start", "refuse t1", "interrupt"}, f.done(), "the agent hears nothing of it")
 }
 
-func TestTheEndRefusesWhatAnOutsiderAsks(t *testing.T) {
+func TestTheEndRefusesAnOutsidersRequests(t *testing.T) {
 	s, _ := start(t)
 	heard := 0
 	r := approval("x1").Request

@@ -30,7 +30,7 @@ func picture(t *testing.T) chat.Image {
 }
 
 // The bytes decide, whatever the file's name is; the name is only a name.
-func TestAnImageIsWhatItsBytesSay(t *testing.T) {
+func TestAnImagesBytesDecideItsType(t *testing.T) {
 	for content, want := range map[string]string{
 		png + "x": "image/png", "\xff\xd8\xff\xe0": "image/jpeg", "GIF89a": "image/gif", "RIFF....WEBPVP8 ": "image/webp",
 	} {
@@ -62,7 +62,7 @@ func TestAnImageGoesWithAPrompt(t *testing.T) {
 	require.EqualError(t, s.SendImages("you", "look", make([]chat.Image, 5)), "5 images: the most with a prompt is 4")
 }
 
-// TestAnAgentWithoutImagesIsSentNothing also checks that the log has nothing of it.
+// The log has nothing of it, either.
 func TestAnAgentWithoutImagesIsSentNothing(t *testing.T) {
 	refusing := &seeing{fake: &fake{}, no: errors.New("takes none today")}
 	blind := &fake{}

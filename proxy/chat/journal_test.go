@@ -146,7 +146,7 @@ func TestTheJournalIsAhead(t *testing.T) {
 
 // If the journal cannot be written, no prompt and no approval reaches the agent; refusals and
 // interruptions do. The file has whole lines, and continues when there is room again.
-func TestWhatCannotBeWrittenIsNotDone(t *testing.T) {
+func TestAnUnjournaledActIsNotDone(t *testing.T) {
 	d := &disk{}
 	s, f, _ := journaled(t, d)
 	f.report(approval("a1"))

@@ -19,7 +19,7 @@ type remoteConn struct{ net.Conn }
 func (remoteConn) RemoteAddr() net.Addr { return &net.TCPAddr{} }
 
 // Its host disappears, which no kernel reports. A gateway that answers stays.
-func TestAGatewayThatIsGoneIsMissedSoonWhileAnAgentTypes(t *testing.T) {
+func TestALostGatewayIsNoticedSoonWhileAnAgentTypes(t *testing.T) {
 	release, pings, conns := make(chan struct{}), make(chan struct{}, 100), atomic.Int64{}
 	reach := fake.Gateway(t, func(conn fake.Conn) {
 		if conns.Add(1) == 1 {

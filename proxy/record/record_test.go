@@ -166,7 +166,7 @@ func TestTheUsersTypingIsNotedRarelyR26(t *testing.T) {
 }
 
 // A disk that stops costs only output, in one gap that says how much.
-func TestNobodyWaitsForTheDisk(t *testing.T) {
+func TestASlowDiskDelaysNothing(t *testing.T) {
 	const piece = 100_000
 	var written int
 	r := tape(t, func(r *taping) {
@@ -249,7 +249,7 @@ func TestADiskThatStaysFull(t *testing.T) {
 }
 
 // The log also says so if the disk has room for the log alone, or the proxy is killed meanwhile.
-func TestTheLogSaysWhatARecordingLacksAtItsEnd(t *testing.T) {
+func TestTheLogNamesARecordingsMissingEnd(t *testing.T) {
 	var killed string
 	r := tape(t, func(r *taping) {
 		r.Output([]byte("before"))

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestATapeReadsWhatARecorderWrites, also while it writes.
-func TestATapeReadsWhatARecorderWrites(t *testing.T) {
+// A tape also reads a recording that is still being written.
+func TestATapeReadsARecording(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "s.cast")
 	files, err := OpenFiles(name)
 	require.NoError(t, err)

@@ -51,8 +51,8 @@ func TestThePageMutes(t *testing.T) {
 	b.Until(browser.Text(".log") + ".includes('codex may ask again')")
 }
 
-// TestAViewerSeesWhoIsMuted also checks that the viewer has no button.
-func TestAViewerSeesWhoIsMuted(t *testing.T) {
+// The viewer has no button.
+func TestAViewerSeesMutedAgents(t *testing.T) {
 	s := vim()
 	s.Mutes, s.Muted = true, []string{"codex"}
 	g := serve(t, auth.RoleViewer, "vim-1", s)
@@ -62,7 +62,7 @@ func TestAViewerSeesWhoIsMuted(t *testing.T) {
 }
 
 // An answer given elsewhere names its author, below the question and in the session.
-func TestWhoAnswered(t *testing.T) {
+func TestAnAnswerNamesItsAuthor(t *testing.T) {
 	for name, c := range map[string]struct {
 		decided protocol.Decision
 		change  func(s *protocol.SessionInfo)

@@ -64,7 +64,7 @@ func (g *gateway) sends(format string, args ...any) {
 }
 
 // A screen that contradicts its description does no harm, and the next one is drawn.
-func TestRowsThatNoProxyMakes(t *testing.T) {
+func TestMalformedRowsDoNoHarm(t *testing.T) {
 	g := serve(t, auth.RoleViewer, "", vim())
 	g.print("vim-1", "one")
 	b := openPage(g)
@@ -192,7 +192,7 @@ func tree(b *browser.Tab) (all []string) {
 }
 
 // Everything visible has its role and its name.
-func TestWhatAScreenReaderKnows(t *testing.T) {
+func TestAScreenReaderFindsEverything(t *testing.T) {
 	g := serve(t, auth.RoleOwner, "", vim(), asking("codex", "count", protocol.LevelDrive))
 	g.print("vim-1", "package main")
 	b := openPage(g)

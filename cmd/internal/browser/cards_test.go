@@ -75,7 +75,7 @@ func TestAnApprovalIsAnswered(t *testing.T) {
 	}
 }
 
-func TestACardIsAnsweredElsewhere(t *testing.T) {
+func TestACardIsAnsweredInAnotherPlace(t *testing.T) {
 	g, no := serve(t, auth.RoleOwner, "", claude()), 0
 	b := beside(g)
 	for says, c := range map[string]*protocol.ChatClosed{
@@ -232,7 +232,7 @@ func TestAnApprovalShowsAll(t *testing.T) {
 
 // A command after forty lines, or a long one, is allowed only once its end was visible. It can be
 // refused at any time.
-func TestWhatAllowsWaitsForTheEnd(t *testing.T) {
+func TestAllowingWaitsForTheEndOfTheText(t *testing.T) {
 	allow := browser.Button("Allow once")
 	for name, command := range map[string]string{
 		"lines": strings.Repeat("# a comment\n", 40) + "touch HIT", "a long line": strings.Repeat("x", 100<<10) + ";touch HIT",
@@ -273,8 +273,8 @@ func TestWhatAllowsWaitsForTheEnd(t *testing.T) {
 	})
 }
 
-// TestTheCardSaysWhatIsNotShown also checks that the card offers nothing that allows it.
-func TestTheCardSaysWhatIsNotShown(t *testing.T) {
+// The card offers nothing that allows it.
+func TestTheCardSaysThatTextIsNotShown(t *testing.T) {
 	g := serve(t, auth.RoleOwner, "", claude())
 	r := approval("toolu_1", "PASSWORD=•••••••• make")
 	r.Request.Allows, r.Request.AtTerminal = nil, "a part of it is covered as a secret"

@@ -251,7 +251,7 @@ func TestThePageComesBackToTheSameScreen(t *testing.T) {
 }
 
 // If the server has no room for a page, the page says so, and enters once there is room.
-func TestAPageForWhichThereIsNoRoom(t *testing.T) {
+func TestAPageWaitsForAFullServer(t *testing.T) {
 	g := serve(t, auth.RoleViewer, "", vim())
 	var full atomic.Bool
 	full.Store(true)
@@ -306,7 +306,7 @@ func TestThePageByKeyboardAlone(t *testing.T) {
 }
 
 // A page may hear that the screen is hidden before it hears of the epoch that this made.
-func TestShowUnderAnEpochThatIsOver(t *testing.T) {
+func TestShowUnderAnOldEpoch(t *testing.T) {
 	g := serve(t, auth.RoleOwner, "vim-1", vim())
 	b := openPage(g)
 	g.change("vim-1", func(s *protocol.SessionInfo) { s.Blackout = &protocol.Hidden{Why: protocol.BlackoutUser} })

@@ -262,7 +262,7 @@ func TestThePageDrawsTheCellsOfTheModel(t *testing.T) {
 }
 
 // Moved rows are moved, changed rows are drawn, and the others are left alone.
-func TestWhatChangedIsDrawnAndNoMore(t *testing.T) {
+func TestOnlyChangedRowsAreDrawn(t *testing.T) {
 	b := onScreen(t)
 	s := screen.New(screen.Config{Cols: 40, Rows: 10})
 	var last *protocol.Rows

@@ -165,7 +165,7 @@ func TestAPhoneTypes(t *testing.T) {
 }
 
 // The page says what was not typed, and drops what was to follow.
-func TestWhatWasNotTypedIsSaid(t *testing.T) {
+func TestThePageSaysWhatWasNotTyped(t *testing.T) {
 	g, b := typingAt(t)
 	// The second in which keys are dropped lasts until the test has typed some.
 	browser.JS[bool](b, `window.later = setTimeout, window.setTimeout = (act, ms) => ms === 1000 ? (window.heed = act, 1e9) : later(act, ms), true`)
@@ -205,7 +205,7 @@ func TestWhatWasNotTypedIsSaid(t *testing.T) {
 }
 
 // The page shows it as text, and no longer when a password is asked.
-func TestWhatAnAgentTypedIsShown(t *testing.T) {
+func TestThePageShowsAnAgentsTyping(t *testing.T) {
 	g := serve(t, auth.RoleViewer, "vim-1", vim())
 	b := openPage(g)
 	b.Until(`document.querySelector('.cursor')`)

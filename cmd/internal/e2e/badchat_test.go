@@ -11,7 +11,7 @@ import (
 )
 
 // A prompt that is too large is refused with a next step, and the conversation continues.
-func TestAPromptOfManyBytes(t *testing.T) {
+func TestALargePromptIsRefused(t *testing.T) {
 	const most = 10 << 20
 	w := newWorld(t)
 	r := w.prepare("gateway", "chat", "--with", "gemini")

@@ -13,7 +13,7 @@ import (
 
 // A program reads a part of what an agent types and then stops reading, and the user takes the
 // keyboard back. The log's receipts count as written exactly the bytes that the program read.
-func TestTheReceiptsAreWhatTheProgramReadR80(t *testing.T) {
+func TestReceiptsCountTheProgramsReadsR80(t *testing.T) {
 	w := newWorld(t)
 	require.NoError(t, syscall.Mkfifo(w.path("go"), 0o600))
 	s := w.terminal(80, 12)

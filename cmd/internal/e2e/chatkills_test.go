@@ -124,7 +124,7 @@ var (
 
 // A hosted agent ends whichever process is killed at whichever moment, even if the agent ignores
 // the end of its input, interruptions and signals.
-func TestTheEndOfAHostedAgentDependsOnNoPeer(t *testing.T) {
+func TestAHostedAgentEndsWhicheverPeerIsKilled(t *testing.T) {
 	t.Parallel()
 	acts := func(command, host string, prepare func(*world) *hosted, victims ...killVictim) hostKind {
 		own := killVictim{name: strings.Join(strings.Fields(command)[:2], " "), line: host}

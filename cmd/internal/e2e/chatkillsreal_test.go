@@ -9,9 +9,9 @@ import (
 	"terminalproxy/protocol"
 )
 
-// The table of TestTheEndOfAHostedAgentDependsOnNoPeer with real agents, for the cases in which
+// The table of TestAHostedAgentEndsWhicheverPeerIsKilled with real agents, for the cases in which
 // they differ. TestChatMatrix kills agents and gateway chat in an approval.
-func TestTheEndOfARealAgentDependsOnNoPeer(t *testing.T) {
+func TestARealAgentEndsWhicheverPeerIsKilled(t *testing.T) {
 	clients(t)
 	t.Parallel()
 	busy := []string{"at work", "in a question"}

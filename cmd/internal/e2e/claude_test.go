@@ -103,7 +103,7 @@ func (w *world) writeJSON(name string, v any) string {
 
 // claude -p, which has no interface, does what a session's conversation allows. It does nothing
 // that the conversation refuses, or that no one could be asked about.
-func TestClaudeCodeAsksForLeaveElsewhere(t *testing.T) {
+func TestClaudeCodeAsksForPermissionInAConversation(t *testing.T) {
 	bin := claude(t)
 	w, s, o, id := startTalk(t)
 	m, url := w.mind()

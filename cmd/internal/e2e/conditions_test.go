@@ -104,7 +104,7 @@ func TestWaitsAfterAnInput(t *testing.T) {
 
 // The typed text is already on the screen when Enter is sent. A wait for it ends as soon as the
 // program waits again, and says so, but not while the program works.
-func TestAWaitForWhatWasTypedEndsWithTheProgramsWork(t *testing.T) {
+func TestAWaitForTypedTextEndsWithTheProgramsWork(t *testing.T) {
 	t.Parallel()
 	for name, open := range doors {
 		if name == "HTTP" {

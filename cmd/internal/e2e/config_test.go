@@ -88,7 +88,7 @@ func TestTheConfigurationOfHostedSessions(t *testing.T) {
 }
 
 // A broken configuration never blocks work: the program runs, and a line says what is wrong.
-func TestABrokenConfigurationKeepsNobodyFromWorking(t *testing.T) {
+func TestABrokenConfigurationDoesNotStopTheProgram(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(300, 12)
 	path := w.writeConfig("")
@@ -128,7 +128,7 @@ func TestABrokenConfigurationKeepsNobodyFromWorking(t *testing.T) {
 }
 
 // The author of a repository has no say over the user's settings.
-func TestAProjectsFileIsNoConfiguration(t *testing.T) {
+func TestAProjectsFileIsNotConfiguration(t *testing.T) {
 	w := newWorld(t)
 	for _, name := range []string{"config.toml", "proxy.toml", ".terminalproxy.toml", "terminalproxy/config.toml", ".config/terminalproxy/config.toml"} {
 		require.NoError(t, os.MkdirAll(filepath.Dir(w.path(name)), 0o700))

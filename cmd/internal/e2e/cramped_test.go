@@ -11,7 +11,7 @@ import (
 
 // In a small window the question still names the agent and the level; otherwise Ctrl+G does nothing
 // until the window is larger.
-func TestTheKeyGivesNothingThatCannotBeRead(t *testing.T) {
+func TestTheGrantKeyNeedsAReadableQuestion(t *testing.T) {
 	t.Parallel()
 	const guard = 2 * time.Second // once a question has stood this long, the key answers it
 	for _, c := range []struct {

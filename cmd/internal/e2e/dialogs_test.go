@@ -11,7 +11,7 @@ import (
 // After a turn, /model asks at the terminal what the command has said, and is confirmed. A dialog
 // that a person opens there is shown remotely as a question, and prompts wait meanwhile. A command
 // without any visible effect is read all the same.
-func TestCommandsFromElsewhere(t *testing.T) {
+func TestCommandsAreSentRemotely(t *testing.T) {
 	b := newBesideClaude(t)
 	w := b.w
 	b.prompt()

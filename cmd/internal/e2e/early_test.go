@@ -9,7 +9,7 @@ import (
 
 // A paste that arrives before the program has enabled bracketed paste waits for that. Otherwise an
 // editor would take the text for commands, and a shell would run it.
-func TestAPasteIsNotTooEarly(t *testing.T) {
+func TestAnEarlyPasteWaitsForBracketedPaste(t *testing.T) {
 	t.Parallel()
 	const pasted = "first line\nsecond line\nthird"
 	for name, c := range map[string]struct{ program, shown string }{

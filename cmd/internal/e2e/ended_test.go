@@ -130,7 +130,7 @@ func TestEndedProgramsOutliveTheirGateway(t *testing.T) {
 
 // A program's output survives when no client is connected at its end, and when the serving process
 // is killed.
-func TestEndedProgramsOutliveWhoServes(t *testing.T) {
+func TestEndedProgramsOutliveTheServingProcess(t *testing.T) {
 	w := newWorld(t)
 	dir, err := os.MkdirTemp("/dev/shm", "e2e") //nolint:usetesting // in memory
 	if err != nil {

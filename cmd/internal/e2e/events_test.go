@@ -61,7 +61,7 @@ run = ["sh", "-c", 'while [ ! -e ` + w.path("over") + ` ]; do sleep 0.1; done']
 
 // A file in the directory where proxy runs is not read, and a mistake in the user's own
 // configuration runs nothing.
-func TestNoProgramsOfAProject(t *testing.T) {
+func TestAProjectsFileRunsNoPrograms(t *testing.T) {
 	w := newWorld(t)
 	w.write("config.toml", "[[on]]\nevent = 'exit'\nrun = ['touch', '"+w.path("bad")+"']\n")
 	got := w.do("proxy", "--agent", "true")

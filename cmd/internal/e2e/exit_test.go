@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestExitStatusIsTheProgramsOrSaysWhatFailedR60(t *testing.T) {
+func TestTheExitStatusIsTheProgramsOrNamesTheFailureR60(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(100, 24)
 	w.write("notes", "no program")

@@ -49,7 +49,7 @@ func TestTheGrantKeyInForce(t *testing.T) {
 }
 
 // With another grant key, Ctrl+G answers no question, and the reclaim key ends the grant at once.
-func TestAnotherKeyGivesNothing(t *testing.T) {
+func TestOnlyTheGrantKeyGrants(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(120, 24)
 	s.runListener("--agent --grant-key ctrl-]")

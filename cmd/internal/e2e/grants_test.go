@@ -316,7 +316,7 @@ func TestTheKeyReclaimsHoweverItComesR2R4R5(t *testing.T) {
 }
 
 // R70: control ends with its agent, and so does a question.
-func TestWhatAnAgentHasGoesWithItR70(t *testing.T) {
+func TestAnAgentsGrantAndQuestionEndWithItR70(t *testing.T) {
 	w, s, id := startListener(t, 100, 24, "--agent --grant drive")
 	a := w.agent("codex", eras[1])
 	a.mustCall("terminal_request_control", args{"reason": "drive"}, "granted")

@@ -78,7 +78,7 @@ func (w *world) nobody() (*syscall.SysProcAttr, error) {
 
 // A process of the same user reads neither the memory nor the environment of a proxy, its watchdog
 // or a gateway, and takes no descriptor of theirs.
-func TestNoWayInR51(t *testing.T) {
+func TestNoProcessReachesIntoAProxyR51(t *testing.T) {
 	w := newWorld(t)
 	nobody, err := w.nobody()
 	require.NoError(t, err)

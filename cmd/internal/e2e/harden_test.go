@@ -14,7 +14,7 @@ import (
 )
 
 // Neither the program's environment nor the proxy's command line contains a token.
-func TestTheProgramIsToldNoSecretR51(t *testing.T) {
+func TestTheProgramReceivesNoTokenR51(t *testing.T) {
 	w := newWorld(t)
 	server := w.serve("gateway")
 	file := w.token("p", "proxy")

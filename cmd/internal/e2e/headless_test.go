@@ -46,7 +46,7 @@ func TestAnAgentRunsProgramsOfItsOwn(t *testing.T) {
 	require.NoError(t, a.session.Close())
 }
 
-func TestWhatCannotBeStartedIsSaid(t *testing.T) {
+func TestAProgramThatCannotStartIsReported(t *testing.T) {
 	w, a := newAgent(t)
 	w.write("plain", "no program")
 	for name, c := range map[string]struct {
@@ -73,7 +73,7 @@ func TestWhatCannotBeStartedIsSaid(t *testing.T) {
 const deaf = `trap "" HUP TERM INT; sleep 1000 & echo "ready pid=$$"; sleep 1000; sleep 1000`
 
 // nothingIsLeft, at the end of every world, finds the processes that an end leaves behind.
-func TestWhatAnAgentStartedEndsWithIt(t *testing.T) {
+func TestAnAgentsProgramsEndWithIt(t *testing.T) {
 	t.Parallel()
 	ends := map[string]func(*world, *agent){
 		"its input ends":    func(w *world, a *agent) { require.NoError(w.t, a.session.Close()) },
@@ -195,7 +195,7 @@ func TestRunHostsAProgramForAShell(t *testing.T) {
 
 // A program with a session of its own has asked to outlive its terminal: closing does not kill it,
 // and the one who closes is told.
-func TestACloseSaysWhatOutlivesIt(t *testing.T) {
+func TestAClosingTerminalNamesSurvivors(t *testing.T) {
 	w := newWorld(t, "setsid")
 	r := w.start("gateway", "run", "--", "sh", "-c", `setsid sh -c 'echo $$ > left; exec sleep 1000' & nohup sleep 1000 >/dev/null & exec cat`)
 	id := w.session()
@@ -284,7 +284,7 @@ func TestAPasswordInAnAgentsTerminalIsForAPerson(t *testing.T) {
 }
 
 // R26: without a person to answer, the agent can only give the question up.
-func TestAnAgentGivesUpAQuestionThatNobodyAnswersR26(t *testing.T) {
+func TestAnAgentGivesUpAnUnansweredQuestionR26(t *testing.T) {
 	w := newWorld(t)
 	a := w.agent("claude", eras[1])
 	a.runProgram(args{"program": "bash", "args": []string{"--norc", "--noprofile", "-c", `trap 'echo; echo interrupted' INT; stty -echo; read -p 'Password: ' x || echo "no answer: ${#x}"; stty echo; exec cat`}})
@@ -315,7 +315,7 @@ func TestAUsersOwnTerminalHasNoSeats(t *testing.T) {
 }
 
 // Each repaint would be output of the session, and would have to be shown again.
-func TestASessionIsNotShownInItself(t *testing.T) {
+func TestASessionDoesNotShowItself(t *testing.T) {
 	w := newWorld(t)
 	a := w.agent("claude", eras[1])
 	id, _ := a.runProgram(args{"program": "bash", "args": []string{"--norc", "--noprofile", "-i"}, "cols": 100, "rows": 20})

@@ -178,7 +178,7 @@ func TestAProgramDrivesVimOverHTTP(t *testing.T) {
 
 // A wait ends when its caller leaves. Otherwise a session would run out of its 256 waits, since
 // agents change their minds.
-func TestWaitsThatAreTakenBackLeaveRoom(t *testing.T) {
+func TestCancelledWaitsLeaveRoom(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(80, 24)
 	a := w.servingAgent("claude", eras[0])

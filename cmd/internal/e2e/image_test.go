@@ -64,7 +64,7 @@ func TestImagesReachRealModels(t *testing.T) {
 }
 
 // opencode in its own interface receives a signed image by gateway chat send.
-func TestAnImageFromElsewhere(t *testing.T) {
+func TestAnImageIsSentRemotely(t *testing.T) {
 	clients(t)
 	w := newWorld(t)
 	w.writeDot("dot.png")
@@ -83,7 +83,7 @@ func TestAnImageFromElsewhere(t *testing.T) {
 	c.s.press("C-c")
 }
 
-// TestClaudeInItsInterfaceTakesNoImage also checks that Claude Code reads nothing of the prompt.
+// Claude Code reads nothing of the prompt, either.
 func TestClaudeInItsInterfaceTakesNoImage(t *testing.T) {
 	clients(t)
 	b := besideClaudeIn(newWorld(t))
@@ -97,7 +97,7 @@ func TestClaudeInItsInterfaceTakesNoImage(t *testing.T) {
 
 // A file that is not an image is refused before any request to a gateway: each error names the flag
 // and the file.
-func TestWhatIsNoImageIsRefused(t *testing.T) {
+func TestAFileThatIsNotAnImageIsRefused(t *testing.T) {
 	w := newWorld(t)
 	w.write("notes.png", "hello")
 	w.write("empty.png", "")

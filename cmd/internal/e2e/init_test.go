@@ -187,7 +187,7 @@ func TestATerminalOutlivesItsProxy(t *testing.T) {
 
 // Remote logins, editors' terminals, another user's terminals, dumb terminals and opted-out
 // terminals are not shared.
-func TestWhatIsNotShared(t *testing.T) {
+func TestTerminalsThatAreNotShared(t *testing.T) {
 	t.Parallel()
 	for _, c := range initShells {
 		t.Run(c.name, func(t *testing.T) {
@@ -346,7 +346,7 @@ func TestVSCodesTerminalsAreShared(t *testing.T) {
 }
 
 // gateway init lists the names that it knows, and prints its lines as JSON.
-func TestInitSaysWhatThereIs(t *testing.T) {
+func TestInitListsItsShells(t *testing.T) {
 	w := newWorld(t)
 	for _, args := range [][]string{{"init"}, {"init", "csh"}} {
 		got := w.gateway(args...)

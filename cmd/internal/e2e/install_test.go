@@ -99,7 +99,7 @@ func TestInstallIntoAPathWithBlanks(t *testing.T) {
 }
 
 // make uninstall keeps the user's files, also in our directories and behind links in their place.
-func TestUninstallLeavesWhatIsTheUsers(t *testing.T) {
+func TestUninstallKeepsTheUsersFiles(t *testing.T) {
 	w := newWorld(t, "make")
 	prefix := "PREFIX=" + w.path("to")
 	require.Zero(t, w.makeFrom("install", prefix).status)

@@ -73,7 +73,7 @@ func TestLevelTypeHoldsEnterInAShell(t *testing.T) {
 }
 
 // The audit log records what the user let through.
-func TestTheAuditLogKnowsWhatWasLetThrough(t *testing.T) {
+func TestTheAuditLogRecordsConfirmedInput(t *testing.T) {
 	w, s, id := startListener(t, 100, 16, "--agent --grant type --record session.cast")
 	w.mustGateway("request", id, "--as", "codex", "--level", "type", "--reason", "look")
 	for _, what := range []string{"--text=free", "enter"} { // it reads single keys, so nothing is free

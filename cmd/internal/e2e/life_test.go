@@ -303,7 +303,7 @@ func TestAGatewayThatHangsCostsTheUserNothingR11(t *testing.T) {
 	require.Equal(t, 3, second.status(), "nor does the end wait")
 }
 
-func TestWhatEndedStaysReadable(t *testing.T) {
+func TestEndedSessionsStayReadable(t *testing.T) {
 	w := newWorld(t)
 	server := w.serve("gateway")
 	s := w.terminal(100, 24)

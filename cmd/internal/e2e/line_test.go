@@ -120,7 +120,7 @@ func TestHowTheLineBecomesFreeR63(t *testing.T) {
 
 // R63: if the user's submitted line is unfinished, and the program asks for the rest, the line is
 // still the user's.
-func TestWhatTheUserBeganIsNotGoneOnWithR63(t *testing.T) {
+func TestAnAgentDoesNotContinueTheUsersLineR63(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, program, ready, begin, rest string }{
 		{"bash", plainBash, atPrompt, "for i in 1 2; do", "\n>"},
@@ -151,7 +151,7 @@ func TestWhatTheUserBeganIsNotGoneOnWithR63(t *testing.T) {
 }
 
 // R63: keys that another program took, or that were erased afterwards, leave the line free.
-func TestWhatAnotherProgramTookHoldsNothingR63(t *testing.T) {
+func TestKeysThatAnotherProgramTookLeaveTheLineFreeR63(t *testing.T) {
 	w := newWorld(t, "less")
 	s := w.terminal(100, 16)
 	id := s.runGranted("drive", plainBash, atPrompt)
@@ -185,7 +185,7 @@ func TestWhatAnotherProgramTookHoldsNothingR63(t *testing.T) {
 }
 
 // R63: where no line is edited, nothing is held for one.
-func TestNothingIsHeldWhereThereIsNoLineR63(t *testing.T) {
+func TestInputIsNotHeldWithoutALineR63(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, program, ready, mine, theirs, then string }{
 		{"top", "top", "PID", "h", "q", "Help for"},
@@ -209,7 +209,7 @@ func TestNothingIsHeldWhereThereIsNoLineR63(t *testing.T) {
 }
 
 // R64: an agent's unsubmitted text is quoted if the line is known, and not claimed otherwise.
-func TestWhatIsLeftOnTheLineIsQuotedR64(t *testing.T) {
+func TestUnsubmittedTextIsQuotedR64(t *testing.T) {
 	w := newWorld(t, "vim")
 	s := w.terminal(100, 16)
 	id := s.runGranted("drive", plainBash, atPrompt)
@@ -263,7 +263,7 @@ func TestTypeIsFreeAtALinePromptR65(t *testing.T) {
 }
 
 // R66: the question shows what will run, not which keys were pressed.
-func TestTheQuestionShowsWhatRunsR66(t *testing.T) {
+func TestTheQuestionShowsWhatWillRunR66(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(120, 16)
 	id := s.runGranted("type", plainBash, atPrompt)
@@ -308,7 +308,7 @@ func TestTheQuestionShowsWhatRunsR66(t *testing.T) {
 
 // R66: Enter does not send what a shell suggests behind the cursor, and the question tells them
 // apart.
-func TestASuggestionIsNotWhatRunsR66(t *testing.T) {
+func TestASuggestionDoesNotRunR66(t *testing.T) {
 	w := newWorld(t, "fish")
 	s := w.terminal(120, 16)
 	id := s.runGranted("type", "fish --no-config --init-command 'function fish_prompt; echo \"> \"; end; function fish_right_prompt; echo RIGHT; end'", "RIGHT")

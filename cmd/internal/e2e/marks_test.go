@@ -119,7 +119,7 @@ func TestMarksStayOutOfTheWay(t *testing.T) {
 }
 
 // The user's "why does this fail?" takes one call, whatever was printed before.
-func TestAnAgentReadsWhatFailed(t *testing.T) {
+func TestAnAgentReadsAFailedCommand(t *testing.T) {
 	w := newWorld(t)
 	w.write("rc", "eval \"$(gateway marks bash)\"\nPS1='marked> '\n")
 	s := w.terminal(80, 24)

@@ -22,7 +22,7 @@ func (w *world) waitInner(outer string) (id string) {
 }
 
 // A message to any other session is refused with a reason.
-func TestOnlyAnAgentInsideIsSpokenTo(t *testing.T) {
+func TestMessagesOnlyReachAnAgentInside(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(100, 24)
 	s.run("proxy --agent --name outer sh")
@@ -37,7 +37,7 @@ func TestOnlyAnAgentInsideIsSpokenTo(t *testing.T) {
 }
 
 // Claude Code without a terminal, started in another session's terminal, gets the message.
-func TestAnAgentInsideIsSpokenTo(t *testing.T) {
+func TestAMessageReachesAnAgentInside(t *testing.T) {
 	clients(t)
 	w := newWorld(t)
 	c := w.newChat(chatAgentNamed("claude"))

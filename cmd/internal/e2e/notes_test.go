@@ -79,7 +79,7 @@ func TestTheUserWritesToTheAgent(t *testing.T) {
 
 // An agent that waits for a decision receives the user's message at once, and the question stays
 // open.
-func TestAMessageReachesWhoWaitsForADecision(t *testing.T) {
+func TestAMessageReachesAnAgentThatWaitsForADecision(t *testing.T) {
 	w, s, _ := startListener(t, 100, 16, "--agent")
 	a := w.agent("codex", eras[1])
 	refuse := func() {
@@ -103,7 +103,7 @@ func TestAMessageReachesWhoWaitsForADecision(t *testing.T) {
 
 // A refusal that was not delivered is told once. After that, a wait for control waits for the
 // user's words.
-func TestAWaitHearsTheAnswerThatNobodyHeard(t *testing.T) {
+func TestAWaitReceivesAnUndeliveredAnswer(t *testing.T) {
 	w, s, id := startListener(t, 100, 16, "--agent")
 	a := w.agent("codex", eras[1])
 	asking := a.call("terminal_request_control", args{"reason": "drive", "timeout_ms": 300})

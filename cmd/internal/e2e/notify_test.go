@@ -36,7 +36,7 @@ func (w *world) nextNotification(came <-chan string) string {
 	}
 }
 
-func TestANotificationGoesOutForAQuestionThatNobodyLooksAt(t *testing.T) {
+func TestAnUnseenQuestionSendsANotification(t *testing.T) {
 	w := newWorld(t)
 	url, came := serveNotifications(t)
 	s := w.terminal(100, 24)

@@ -9,7 +9,7 @@ import (
 
 // An onlooker sees what agents see, live and in colour. At this socket, which every process of the
 // user can open, there is neither a token nor a hidden screen.
-func TestWhoLooksOnSeesWhatAgentsSeeR28(t *testing.T) {
+func TestAnOnlookerSeesWhatAgentsSeeR28(t *testing.T) {
 	w := newWorld(t)
 	const token = "ghp_abcdefghijklmnopqrstuvwxyz0123456789"
 	s, other := w.terminal(90, 20), w.terminal(60, 12)

@@ -296,7 +296,7 @@ func TestTheSignIsNeverScrolledAwayR69(t *testing.T) {
 }
 
 // Without the notice, the window's title still says who drives.
-func TestNoNoticeIsNoSignR69(t *testing.T) {
+func TestWithoutTheNoticeTheTitleShowsTheDriverR69(t *testing.T) {
 	w, s, id := startListener(t, 80, 12, "--agent --grant drive --no-notice")
 	w.requestGrant(id, "--as", "claude")
 	s.waitTitle("[claude drives]")

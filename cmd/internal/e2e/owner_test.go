@@ -78,7 +78,7 @@ func TestClosingTheTerminalReclaimsR9(t *testing.T) {
 }
 
 // R9: a reclaim before an answer refuses the question, and voids any promise.
-func TestReclaimRefusesWhoAsksR9(t *testing.T) {
+func TestReclaimRefusesAnOpenQuestionR9(t *testing.T) {
 	w, s, id := startListener(t, 120, 24, "--agent")
 	asking := w.start("gateway", "request", id, "--reason", "please", "--as", "codex")
 	s.waitQuestion()
@@ -90,7 +90,7 @@ func TestReclaimRefusesWhoAsksR9(t *testing.T) {
 }
 
 // R9: a reclaim also voids the promise of --grant.
-func TestReclaimEndsWhatWasPromisedR9(t *testing.T) {
+func TestReclaimVoidsAPromiseR9(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(120, 24)
 	proxy := s.runListener("--agent --grant drive")

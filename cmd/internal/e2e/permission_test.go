@@ -105,7 +105,7 @@ func TestAPermissionIsAskedInAConversation(t *testing.T) {
 	require.Contains(t, audit, `leave for Bash {"command":"touch x"}`)
 }
 
-func TestACoveredCommandIsAllowedByNobodyWhoDoesNotSeeIt(t *testing.T) {
+func TestACoveredCommandCannotBeAllowedUnseen(t *testing.T) {
 	w, _, o, id := startTalk(t)
 	p := w.newPermissionTool(id)
 	hidden := p.startCall("approval_prompt", args{"tool_name": "Bash", "input": args{"command": `PASSWORD="hunter2$(touch HIDDEN)" make`}, "tool_use_id": "toolu_1"})

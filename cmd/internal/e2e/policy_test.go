@@ -95,7 +95,7 @@ func TestARuleGivesTheKeyboard(t *testing.T) {
 
 // A rule without a token does not count, nor does one written while the session runs. A broken rule
 // is reported, and the program runs.
-func TestARuleWithoutATokenIsNone(t *testing.T) {
+func TestARuleWithoutATokenDoesNotCount(t *testing.T) {
 	w := newWorld(t)
 	token := w.localToken("claude")
 	path := w.writeConfig("")

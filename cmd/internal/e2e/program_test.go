@@ -160,7 +160,7 @@ for n in range(3):
 
 // R63: an input that waited for a line of one program is not typed into another program, to which
 // it may mean something else.
-func TestWhatWaitedIsForTheSameProgramR63(t *testing.T) {
+func TestWaitingInputIsForTheSameProgramR63(t *testing.T) {
 	w := newWorld(t)
 	w.write("rc", "PS1='$ '\n")
 	s := w.terminal(100, 16)

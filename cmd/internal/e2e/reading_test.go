@@ -122,7 +122,7 @@ func TestAnAgentReadsAllOfAProgramThatEnds(t *testing.T) {
 }
 
 // A selection differs only by its background.
-func TestAnAgentSeesWhatIsSelected(t *testing.T) {
+func TestAnAgentSeesASelection(t *testing.T) {
 	t.Parallel()
 	out := ""
 	for n := range 60 {

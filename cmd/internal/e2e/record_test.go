@@ -198,7 +198,7 @@ func TestAsciinemaPlayerPlaysTheRecording(t *testing.T) {
 }
 
 // R26: what the user types and the program does not show is in no file.
-func TestWhatTheUserTypesIsInNoFileR26(t *testing.T) {
+func TestHiddenTypingIsInNoFileR26(t *testing.T) {
 	t.Parallel()
 	const canary = "hunter2canary"
 	for _, flags := range []string{"", "--agent --grant drive --yield 0s "} {

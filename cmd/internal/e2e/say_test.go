@@ -55,7 +55,7 @@ func TestAMessageWaitsForAPerson(t *testing.T) {
 	s.wait("message from “claude”: “have a look”")
 }
 
-func TestAPersonElsewhereWritesToTheAgent(t *testing.T) {
+func TestARemotePersonWritesToTheAgent(t *testing.T) {
 	w, s, id := startListener(t, 100, 16, "--agent --grant drive")
 	a := w.agent("codex", eras[1])
 	a.mustCall("terminal_request_control", args{"reason": "drive"}, "granted")
@@ -72,7 +72,7 @@ func TestAPersonElsewhereWritesToTheAgent(t *testing.T) {
 
 // The answer goes to the agent that spoke, not to the agent that had the keyboard last, nor to any
 // other.
-func TestTheUserAnswersWhoSpoke(t *testing.T) {
+func TestTheUsersAnswerGoesToTheAgentThatSpoke(t *testing.T) {
 	w, s, id := startListener(t, 100, 16, "--agent --grant drive")
 	a := w.agent("codex", eras[1])
 	a.mustCall("terminal_request_control", args{"reason": "drive"}, "granted")

@@ -431,7 +431,7 @@ func TestTheUserHidesTheScreen(t *testing.T) {
 
 // Hiding the screen needs neither a key nor permission; only the owner shows it again. A grant
 // pauses meanwhile.
-func TestTheScreenIsHiddenFromElsewhere(t *testing.T) {
+func TestTheScreenIsHiddenRemotely(t *testing.T) {
 	w := newWorld(t)
 	s, o := w.terminal(120, 24), w.owner(120, 24)
 	id := s.runBash("--grant drive --yield 0s")

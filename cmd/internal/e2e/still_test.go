@@ -22,7 +22,7 @@ func TestAnAgentReadsThatOutputIsStopped(t *testing.T) {
 }
 
 // A search says which rows are gone, both of a running program and of an ended one.
-func TestASearchSaysWhatIsGone(t *testing.T) {
+func TestASearchNamesMissingRows(t *testing.T) {
 	w := newWorld(t)
 	w.agent("claude", eras[0]).mustCall("terminal_list", nil, "there are no terminals") // its process serves beyond the program's end
 	st := w.stage("proxy --agent sh -c 'seq 12000; echo ready; read x'; read x")

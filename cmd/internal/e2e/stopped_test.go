@@ -57,7 +57,7 @@ func (w *world) server() string {
 // The serving proxy is stopped. The other proxies' session continues within seconds, for a command,
 // for an agent, and for a wait under way. The stopped proxy then continues as a client of its
 // successor.
-func TestAStoppedServerFreezesNobodyR74(t *testing.T) {
+func TestAStoppedServerFreezesNoClientR74(t *testing.T) {
 	w := newWorld(t)
 	first, second, proxy, ids := startTwoSessions(t, w)
 	require.Equal(t, proxy, w.server())
@@ -90,7 +90,7 @@ func TestAStoppedServerFreezesNobodyR74(t *testing.T) {
 	require.Contains(t, a.mustCall("terminal_read", args{"terminal": ids["first"]}), "proxy=")
 }
 
-func TestWhoDoesNotAnswerIsNamedR74(t *testing.T) {
+func TestAProcessThatDoesNotAnswerIsNamedR74(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(100, 24)
 	proxy := s.runListener("--agent")
@@ -109,7 +109,7 @@ func TestWhoDoesNotAnswerIsNamedR74(t *testing.T) {
 }
 
 // The same when an agent's own process serves.
-func TestAStoppedAgentsServerFreezesNobodyR74(t *testing.T) {
+func TestAStoppedAgentsServerFreezesNoClientR74(t *testing.T) {
 	w := newWorld(t)
 	first := w.servingAgent("claude", eras[0])
 	s := w.terminal(100, 24)

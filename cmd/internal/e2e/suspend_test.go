@@ -103,7 +103,7 @@ func TestASuspensionEndsTheAgentsControlR61(t *testing.T) {
 }
 
 // A terminal that runs the proxy instead of a shell could not resume it, and must not hang.
-func TestNobodyToResumeR61(t *testing.T) {
+func TestATerminalWithoutAShellDoesNotHangR61(t *testing.T) {
 	w := newWorld(t)
 	st := w.stage("exec proxy sh -c 'echo ready; exec cat'")
 	st.waitText("ready")

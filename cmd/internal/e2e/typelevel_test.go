@@ -303,7 +303,7 @@ func typeCases() []typeCase {
 
 // Level type is a promise about a line. Outside a line prompt every input waits for the user, and
 // takes effect once the user lets it through.
-func TestNothingTakesEffectBeforeTheUsersWordR65(t *testing.T) {
+func TestInputTakesEffectOnlyOnceTheUserConfirmsR65(t *testing.T) {
 	t.Parallel()
 	for _, c := range typeCases() {
 		t.Run(c.name, func(t *testing.T) {

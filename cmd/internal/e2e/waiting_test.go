@@ -124,7 +124,7 @@ func TestTakingTheKeyboardEndsAWaitAfterTyping(t *testing.T) {
 }
 
 // A program that sleeps on something else does not wait for input, however long it sleeps.
-func TestASleepIsNoWaitForInput(t *testing.T) {
+func TestASleepIsNotAWaitForInput(t *testing.T) {
 	t.Parallel()
 	listen := `import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); s.listen(); print("up", flush=True); `
 	for line, needs := range map[string]string{

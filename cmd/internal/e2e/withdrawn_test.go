@@ -98,7 +98,7 @@ func TestAQuestionDiesWithItsAsker(t *testing.T) {
 }
 
 // A time limit gives nothing up: the question stays, and the agent that returns gets the answer.
-func TestAQuestionWhoseTimeIsOverStays(t *testing.T) {
+func TestAQuestionOutlivesItsCallsTimeout(t *testing.T) {
 	w, s, id := startListener(t, 100, 24, "--agent")
 	got := w.gateway("request", id, "--as", "codex", "--reason", "to test", "--timeout", "1s")
 	got.mustFail(t, 124, "the request stays open")
@@ -113,7 +113,7 @@ func TestAQuestionWhoseTimeIsOverStays(t *testing.T) {
 // A request with another reason, level or time replaces the previous question. That question's
 // caller is told, and the user has to read the new one. A request that asks the same shares the
 // answer.
-func TestAnotherQuestionIsNotJoined(t *testing.T) {
+func TestADifferentQuestionReplacesTheFirst(t *testing.T) {
 	w, s, id := startListener(t, 100, 24, "--agent")
 	ask := func(more ...string) *running {
 		return w.start("gateway", append([]string{"request", id, "--as", "codex"}, more...)...)

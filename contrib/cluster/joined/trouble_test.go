@@ -55,8 +55,8 @@ func certified(t *testing.T, name string, until time.Time) (ca string, pair tls.
 	return ca, tls.Certificate{Certificate: [][]byte{signed}, PrivateKey: leafKey}
 }
 
-// TestWhatIsWrongWithAClusterIsSaid: each mistake that an operator makes, with a real server.
-func TestWhatIsWrongWithAClusterIsSaid(t *testing.T) {
+// TestAClustersFaultIsNamed: each mistake that an operator makes, with a real server.
+func TestAClustersFaultIsNamed(t *testing.T) {
 	seed, public := key(t)
 	stranger, _ := key(t)
 	tomorrow := time.Now().Add(24 * time.Hour)

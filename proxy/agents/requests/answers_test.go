@@ -110,7 +110,7 @@ func TestAnAnswerIsKeptWhileAnotherAgentIsAnswered(t *testing.T) {
 }
 
 // The two met on the way, and the answer is for the next wait.
-func TestAnAnswerToAWaitThatIsGivenUp(t *testing.T) {
+func TestAnAnswerToACancelledWait(t *testing.T) {
 	var a unheardAnswers
 	a.markAbandoned("1", false)
 	a.recordDecision(control.Event{Agent: control.Agent{ID: "ada"}, Requests: []string{"1"}, Reason: protocol.ReasonRefused}, "refused", false)
@@ -120,7 +120,7 @@ func TestAnAnswerToAWaitThatIsGivenUp(t *testing.T) {
 	require.Empty(t, a.takeForWait("ada", "4"), "it was heard")
 }
 
-func TestAnswersToAWaitThatIsRepeated(t *testing.T) {
+func TestAnswersToARepeatedWait(t *testing.T) {
 	var a unheardAnswers
 	refused := control.Event{Agent: control.Agent{ID: "ada"}, Requests: []string{"1"}, Reason: protocol.ReasonRefused}
 	a.markAbandoned("1", false)

@@ -78,7 +78,7 @@ func TestAnotherAgentAsksInTheConversation(t *testing.T) {
 }
 
 // An agent that has left, or lost its connection, has no open requests.
-func TestWhatNobodyHearsIsTakenBack(t *testing.T) {
+func TestAnUnheardRequestIsWithdrawn(t *testing.T) {
 	s, o, _ := askingAt(t)
 	s.says(ask("r1", "codex"))
 	s.says(ask("r2", "codex"))
@@ -155,7 +155,7 @@ func (l *remarks) Tell(string) { l.told++ }
 
 // An agent that asks and withdraws, again and again, does not keep a line of the program's screen
 // covered.
-func TestAFloodOfRequestsIsNotToldForEver(t *testing.T) {
+func TestAFloodOfRequestsIsNotShownForEver(t *testing.T) {
 	o, over := &outside{open: map[string]func(protocol.ChatClosed){}}, &remarks{}
 	s := newStage(func(c *Config) { c.Outside, c.Recorder, c.Status = o, &talked{}, over })
 	for n := range 2 * tellBurst {
@@ -171,7 +171,7 @@ func TestAFloodOfRequestsIsNotToldForEver(t *testing.T) {
 }
 
 // A muted agent's further questions, and its open one, are refused.
-func TestWhoOnlyAsksIsMuted(t *testing.T) {
+func TestAnAgentThatOnlyAsksIsMuted(t *testing.T) {
 	s, o, _ := askingAt(t)
 	require.Empty(t, s.says(ask("r1", "codex")))
 	require.Empty(t, s.says(ask("r2", "gemini")))
@@ -186,7 +186,7 @@ func TestWhoOnlyAsksIsMuted(t *testing.T) {
 }
 
 // An answer that allows ends the waiting, and an unanswered request does not count.
-func TestWhoIsRefusedAgainWaits(t *testing.T) {
+func TestARepeatedRefusalMakesTheAgentWait(t *testing.T) {
 	s, o, _ := askingAt(t)
 	n := 0
 	asks := func(c protocol.ChatClosed) {

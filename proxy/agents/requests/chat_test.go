@@ -13,7 +13,7 @@ import (
 )
 
 // All agents count together: a refused agent may come again under another name.
-func TestNobodyFloodsTheUserR46(t *testing.T) {
+func TestMessagesAreLimitedForAllAgentsTogetherR46(t *testing.T) {
 	p := rateLimiter{burst: messageBurst, every: messageEvery}
 	now := time.Unix(1e9, 0)
 	taken := 0
@@ -34,7 +34,7 @@ func TestNobodyFloodsTheUserR46(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoMessage(t *testing.T) {
+func TestAnInvalidNoteIsRefused(t *testing.T) {
 	require.Nil(t, checkNote(strings.Repeat("世", notice.MessageMost), notice.MessageMost))
 	require.Equal(t, protocol.CodeTooLarge, checkNote(notice.Message(strings.Repeat("世", notice.MessageMost+1)), notice.MessageMost).code)
 	require.Equal(t, protocol.CodeBadMessage, checkNote(notice.Message("\u200b"), notice.MessageMost).code)

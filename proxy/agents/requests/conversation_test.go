@@ -88,7 +88,7 @@ func (p *page) answer(request string, a protocol.ChatReply) *protocol.ChatAnswer
 	return m
 }
 
-func TestAnOwnerTalksFromElsewhere(t *testing.T) {
+func TestAnOwnerTalksRemotely(t *testing.T) {
 	s, room, p := conversationAt(t, nil)
 	s.does(t, p.prompt("go"))
 	require.Equal(t, []string{"record prompt  ada go", "ada: go"}, room.took())
@@ -106,7 +106,7 @@ func TestAnOwnerTalksFromElsewhere(t *testing.T) {
 
 // Anything other than what the owner signed, now and once, is neither sent nor allowed, nor
 // recorded.
-func TestNobodyTalksForTheOwner(t *testing.T) {
+func TestOnlyTheOwnersSignatureTalks(t *testing.T) {
 	s, room, p := conversationAt(t, nil)
 	once := protocol.ChatReply{Verdict: protocol.ChatOnce}
 	sent := p.prompt("go")
@@ -133,7 +133,7 @@ func TestNobodyTalksForTheOwner(t *testing.T) {
 
 // If everyone at the local socket may type, they may talk as well; so may clients whose gateway the
 // user trusts.
-func TestWhereNoSignatureIsNeeded(t *testing.T) {
+func TestConversationsThatNeedNoSignature(t *testing.T) {
 	for _, change := range []func(c *Config){
 		func(c *Config) { c.Own = &stagedOwn{} },
 		func(c *Config) { c.RemoteGrant = true },

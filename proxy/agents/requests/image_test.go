@@ -35,7 +35,7 @@ func TestAnImageComesInParts(t *testing.T) {
 }
 
 // The oldest go first; each counts with its announced size.
-func TestImagesThatNobodyNamesAreBounded(t *testing.T) {
+func TestUnusedImagesAreBounded(t *testing.T) {
 	var u uploads
 	for _, id := range strings.Split("abcdefgh", "") {
 		require.Nil(t, u.receivePart(part(id, protocol.MaxImage, 0, "x")))

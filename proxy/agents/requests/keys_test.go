@@ -158,7 +158,7 @@ func TestAGatewayThatLiesTypesNothing(t *testing.T) {
 	}
 }
 
-// TestWhatFollowsARefusalWaitsForANewBeginning, since it could mean something else.
+// Otherwise, a key after a refused one could mean something else.
 func TestWhatFollowsARefusalWaitsForANewBeginning(t *testing.T) {
 	s, d, p := pageAt(t, nil)
 	s.does(t, p.next(protocol.InputText, "rm "))
@@ -226,7 +226,7 @@ func TestAPasteIsOneWhole(t *testing.T) {
 	require.Empty(t, d.took())
 }
 
-// TestAPagesReclaimKeyTakesBack also checks that the key opens nothing on the user's terminal.
+// The key opens nothing on the user's terminal.
 func TestAPagesReclaimKeyTakesBack(t *testing.T) {
 	for _, c := range []struct{ custom, pressed string }{
 		{`ctrl-\`, `ctrl-\`},
@@ -270,7 +270,7 @@ func TestAUsersOwnTerminalTakesKeysWhenItsUserSaidSo(t *testing.T) {
 	s.refuses(t, protocol.CodeForbidden, p.next(protocol.InputText, "y"))
 }
 
-func TestNobodyTypesBlind(t *testing.T) {
+func TestNoKeysReachAHiddenScreen(t *testing.T) {
 	s, d, p := pageAt(t, nil)
 	s.machine.Hide(time.Now(), true)
 	s.refuses(t, protocol.CodeBlackout, p.next(protocol.InputText, "x"))

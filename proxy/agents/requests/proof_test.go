@@ -68,7 +68,7 @@ func TestAProofCountsOnceForThisMomentAndThisSession(t *testing.T) {
 	}
 }
 
-// TestProofsAreForgotten; their number is bounded.
+// The number of remembered proofs is bounded.
 func TestProofsAreForgotten(t *testing.T) {
 	var p proofs
 	now := time.Now()

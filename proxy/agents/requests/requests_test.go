@@ -18,7 +18,7 @@ func TestAMessageForAnotherSession(t *testing.T) {
 }
 
 // Every request that needs an answer gets one, even after the program's end.
-func TestWhatComesTooLate(t *testing.T) {
+func TestLateRequestsGetAnAnswer(t *testing.T) {
 	s := newStage(nil)
 	s.over = true
 	for _, m := range []protocol.Message{
@@ -72,7 +72,7 @@ func TestAnAgentNeedNotAskInItsOwnTerminal(t *testing.T) {
 	}
 }
 
-func TestWhoClosesASession(t *testing.T) {
+func TestTheRightToCloseASession(t *testing.T) {
 	closes := func(agent, signal string) *protocol.Close {
 		return &protocol.Close{RequestID: "r", SessionID: "sh-1", AgentID: agent, Signal: signal}
 	}
@@ -91,7 +91,7 @@ func TestWhoClosesASession(t *testing.T) {
 
 // A decision that gives agents more needs an owner's signature of this moment; one that takes away
 // needs no signature.
-func TestWhatAnOwnerDecides(t *testing.T) {
+func TestGrantsNeedTheOwnersSignature(t *testing.T) {
 	signed := func(change func(m *protocol.ControlDecide)) *protocol.ControlDecide {
 		m := &protocol.ControlDecide{
 			RequestID: "r", SessionID: "sh-1", Grant: true, Epoch: 1, At: time.Now().UnixMilli(), SignatureB64: []byte("ada"), By: "eve",
@@ -151,7 +151,7 @@ func TestWhatAnOwnerDecides(t *testing.T) {
 }
 
 // Muting and refusing need no signature; unmuting needs one, which counts once.
-func TestWhoIsMutedElsewhere(t *testing.T) {
+func TestUnmutingNeedsASignature(t *testing.T) {
 	s := newStage(func(c *Config) {
 		c.Owner = func(_, _ []byte) (protocol.Signer, error) { return protocol.Signer{Name: "ada"}, nil }
 	})

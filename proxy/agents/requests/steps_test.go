@@ -44,7 +44,7 @@ func TestTheReceiptSaysHowFarEachPartCame(t *testing.T) {
 
 // For a shell's command the kernel collects lines, as for cat; but it may be about to ask for a
 // secret.
-func TestWhatAShellRunsIsWaitedFor(t *testing.T) {
+func TestAShellsCommandIsWaitedFor(t *testing.T) {
 	cooked := line.Facts{Settings: line.Settings{Canonical: true, Echo: true}}
 	for _, c := range []struct {
 		f      line.Facts
@@ -64,7 +64,7 @@ func TestWhatAShellRunsIsWaitedFor(t *testing.T) {
 
 // Enter waits for a program that read the text, shows something else, and has not handled what it
 // read.
-func TestWhoRunsHasNotTakenTheText(t *testing.T) {
+func TestEnterWaitsForTheProgramToHandleTheText(t *testing.T) {
 	polls := child.Blocked{Group: 1, Asleep: true, Shares: true}
 	sleeps, runs := child.Blocked{Group: 1, Asleep: true}, child.Blocked{Group: 1}
 	for _, c := range []struct {

@@ -17,7 +17,7 @@ type silentRecord struct{ Record }
 func (silentRecord) Wrote([]byte) {}
 
 // Viewers are told in words, but nothing that may answer a secret prompt.
-func TestWhoLooksIsToldWhatAnAgentTyped(t *testing.T) {
+func TestViewersAreToldWhatAnAgentTyped(t *testing.T) {
 	s := newStage(nil)
 	require.NoError(t, s.machine.Request(time.Now(), control.Request{ID: "q", Agent: control.Agent{ID: "a-1", Name: "claude"}, Level: protocol.LevelDrive}))
 	typed := func(written bool, pieces ...string) string {

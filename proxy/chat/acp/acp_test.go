@@ -59,7 +59,7 @@ func TestAnApproval(t *testing.T) {
 
 // The call's report fills in what the approval leaves out. What the approval says counts more, and
 // an ended call fills in nothing.
-func TestAnApprovalOfACallThatWasTold(t *testing.T) {
+func TestAnApprovalUsesTheReportedCall(t *testing.T) {
 	told := func(more string) string {
 		return `> {"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"tool_call","toolCallId":"t",` + more + "}}}\n"
 	}
@@ -106,7 +106,7 @@ func TestAnApprovalTwice(t *testing.T) {
 	require.Equal(t, 1, strings.Count(got, `"id":"p"`))
 }
 
-func TestNobodysAnswerAllowsNothing(t *testing.T) {
+func TestWithoutAnAnswerNothingIsAllowed(t *testing.T) {
 	for name, c := range map[string]struct {
 		then string
 		do   func(s *session)
@@ -216,7 +216,7 @@ func TestAnApprovalOutOfPlace(t *testing.T) {
 }
 
 // A large approval arrives whole; each place that shows it says what it has to cut.
-func TestAnApprovalOfManyBytes(t *testing.T) {
+func TestALargeApprovalArrivesWhole(t *testing.T) {
 	var asked []chat.Request
 	line := acp.Reader("s1", func(e chat.Event) {
 		if one, ok := e.(chat.Asked); ok {

@@ -13,7 +13,7 @@ import (
 )
 
 // Memory is bounded whatever an agent sends, and whether or not its calls end.
-func TestWhatIsKeptOfAnAgentIsBounded(t *testing.T) {
+func TestAnAgentsMemoryIsBounded(t *testing.T) {
 	const edits, size = 250, 200 << 10
 	call := func(id int, more string) []byte {
 		return fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"tool_call","toolCallId":"t%d",%s}}}`, id, more)
@@ -41,7 +41,7 @@ func TestWhatIsKeptOfAnAgentIsBounded(t *testing.T) {
 }
 
 // A long text is passed on in parts, without a loss.
-func TestALongTextIsToldInParts(t *testing.T) {
+func TestALongTextComesInParts(t *testing.T) {
 	said := ""
 	line := acp.Reader("s1", func(e chat.Event) {
 		if one, ok := e.(chat.Said); ok && one.Item.Kind == chat.Text {

@@ -50,7 +50,7 @@ func TestNoAgentAnswersADialogByKeys(t *testing.T) {
 
 // Input for a person stays valid as long as the user allows, an agent's input only under its own
 // grant.
-func TestWhatWasSentStandsAsLongAsItsGrant(t *testing.T) {
+func TestSentInputStandsAsLongAsItsGrant(t *testing.T) {
 	now := time.Now()
 	a := authority.New(control.Config{Keyboard: true}, deskSession{})
 	s := &Agent{Config: Config{Control: a}}

@@ -62,7 +62,7 @@ func TestAnApproval(t *testing.T) {
 }
 
 // Whatever goes wrong while an approval is open, nothing is allowed.
-func TestNobodysAnswerAllowsNothing(t *testing.T) {
+func TestWithoutAnAnswerNothingIsAllowed(t *testing.T) {
 	for name, c := range map[string]struct {
 		then string
 		do   func(s *session)

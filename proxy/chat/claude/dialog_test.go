@@ -17,7 +17,7 @@ func (u *tui) switching() {
 // A dialog in place of the prompt, for which no hook asks, is a remote question. Its choices are
 // pressed, a refusal is Escape, an answer at the terminal closes it, and a prompt says that it
 // waits.
-func TestADialogOfItsOwn(t *testing.T) {
+func TestADialogIsAQuestion(t *testing.T) {
 	for reply, key := range map[string]string{"No, go back": "2", "": "\x1b"} {
 		u := atPrompt(t)
 		u.switching()
@@ -46,7 +46,7 @@ func TestADialogOfItsOwn(t *testing.T) {
 }
 
 // A dialog without choices can only be left.
-func TestADialogOfItsOwnIsAnsweredAtTheTerminal(t *testing.T) {
+func TestADialogIsAnsweredAtTheTerminal(t *testing.T) {
 	u := atPrompt(t)
 	u.switching()
 	u.Next("the dialog", func(r chat.Record) bool { return r.Request != nil })
@@ -66,7 +66,7 @@ func TestADialogOfItsOwnIsAnsweredAtTheTerminal(t *testing.T) {
 
 // An approval is not such a dialog, even if its hook is gone and no turn is known to run: the
 // screen may show less than the approval allows.
-func TestAnApprovalIsNoDialogOfItsOwn(t *testing.T) {
+func TestAnApprovalIsNotADialog(t *testing.T) {
 	u := atPrompt(t)
 	answer := u.asks(bash)
 	u.dialog("touch f1")

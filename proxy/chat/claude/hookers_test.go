@@ -44,7 +44,7 @@ func within(t *testing.T, what string, do func()) {
 }
 
 // Whatever a hook has sent by then, the end of a session does not wait for it.
-func TestASilentHookHoldsNobodyUp(t *testing.T) {
+func TestASilentHookDelaysNothing(t *testing.T) {
 	for name, say := range map[string]func(u *tui, conn net.Conn){
 		"it has said nothing": func(*tui, net.Conn) {},
 		"it has shown its key": func(u *tui, conn net.Conn) {

@@ -79,7 +79,7 @@ func TestTakeAndRelease(t *testing.T) {
 }
 
 // No remains of a file make it into a sentence, and no link is followed.
-func TestSomethingElseStandsThere(t *testing.T) {
+func TestADamagedLockFileIsTolerated(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "c1.lock"), []byte(`{"pid":1,"what":"`+string(make([]byte, 5000))), 0o600))
 	one, two := lock.New(dir, "one"), lock.New(dir, "two")

@@ -13,7 +13,7 @@ import (
 )
 
 // Messages, parts, calls and sessions, under any names.
-func TestWhatIsKeptOfTheServerIsBounded(t *testing.T) {
+func TestTheServersMemoryIsBounded(t *testing.T) {
 	take := opencode.Reader("ses_1", func(chat.Event) {})
 	long := strings.Repeat("x", 1000)
 	kept := chattest.Kept(func() {

@@ -366,7 +366,7 @@ func TestTheStreamEnds(t *testing.T) {
 
 // The conversation that the user opens in opencode's own interface is followed. Those of the
 // agent's helpers are not, but their questions are.
-func TestWhereTheUserTalks(t *testing.T) {
+func TestTheUsersConversationIsFollowed(t *testing.T) {
 	k := newServer(t).talks(opencode.Config{})
 	k.asked("POST /session")
 	k.happens(`{"type":"session.created","properties":{"info":{"id":"ses_h","parentID":"ses_1"}}}`,

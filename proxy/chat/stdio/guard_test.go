@@ -68,7 +68,7 @@ func TestAnAgentEndsWithItsKilledHost(t *testing.T) {
 
 // An adapter ends, or is killed, and the agent behind it no longer reads its input. A process with
 // a session of its own has asked to outlive the agent.
-func TestWhatAnAgentLeavesEndsWithIt(t *testing.T) {
+func TestAnAgentsChildrenEndWithIt(t *testing.T) {
 	for name, c := range map[string]struct {
 		script, why string
 		lives       bool

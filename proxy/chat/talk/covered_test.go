@@ -54,7 +54,7 @@ func secrets(t *testing.T) (all []string) {
 
 // For every rule of redaction, a command follows the secret's first characters, follows the secret,
 // or replaces it. The card shows the command, or neither offers nor takes an approval.
-func TestWhatIsCoveredIsNotAllowedUnseen(t *testing.T) {
+func TestACoveredCommandIsNotAllowedUnseen(t *testing.T) {
 	own, err := redact.NewOwn([]string{"own rule: (.+)"}, nil)
 	require.NoError(t, err)
 	everything, err := redact.NewOwn([]string{".+"}, nil)
@@ -137,7 +137,7 @@ func askCovered(t *testing.T, rules *redact.Own, commands []string) (covered int
 }
 
 // Zero-width characters, turns of direction, and escape sequences, in what a person may allow.
-func TestWhatCannotBeSeenIsWrittenOut(t *testing.T) {
+func TestInvisibleCharactersAreWrittenOut(t *testing.T) {
 	r, a, w := open(t)
 	r.Subscribe(0)
 	for hidden, want := range map[string]string{"\u200b": `\\u{200b}`, "\u202e": `\\u{202e}`, "\u2066": `\\u{2066}`, "\x1b[8m": `\\u{1b}[8m`, "\r": `\\u{d}`, "\U000e0041": `\\u{e0041}`, "\u00ad": `\\u{ad}`} {

@@ -109,7 +109,7 @@ func open(t *testing.T) (*talk.Room, *agent, *wire) {
 	return r, a, w
 }
 
-func TestWhoFollowsGoesOnByNumber(t *testing.T) {
+func TestFollowersContinueByNumber(t *testing.T) {
 	r, a, w := open(t)
 	w.until(t, func(_ []protocol.ChatRecord, _ uint64, s *protocol.ChatStatus) bool {
 		return s != nil && *s == protocol.ChatStatus{SessionID: "c-1", Agent: "claude", State: protocol.ChatAtPrompt}
@@ -135,7 +135,7 @@ func TestWhoFollowsGoesOnByNumber(t *testing.T) {
 	all("one", "two", "three")
 }
 
-func TestWhatIsLostIsCounted(t *testing.T) {
+func TestLostRecordsAreCounted(t *testing.T) {
 	r, a, w := open(t)
 	big := strings.Repeat("ä\"", 80<<10)
 	for range 40 { // more than the log takes
@@ -254,7 +254,7 @@ func TestAnAnswerIsPassedOn(t *testing.T) {
 }
 
 // What waits longest has a number, which tells it from its successor.
-func TestWhatWaitsLongestHasANumber(t *testing.T) {
+func TestTheLongestWaitHasANumber(t *testing.T) {
 	r, a, w := open(t)
 	stands := func(open int, oldest uint64) {
 		t.Helper()

@@ -60,7 +60,7 @@ func driven(t *testing.T, s *stagedSession, oneProgram bool) (a *Authority, now 
 }
 
 // The line settings are checked before each piece, and the user's key lets the agent go on.
-func TestAPromptThatNobodyAnnouncedStopsInputR26(t *testing.T) {
+func TestAnUnannouncedPromptStopsInputR26(t *testing.T) {
 	s := &stagedSession{}
 	a, now := driven(t, s, false)
 	require.NoError(t, a.Admit(now, "a", a.Epoch()))
@@ -75,7 +75,7 @@ func TestAPromptThatNobodyAnnouncedStopsInputR26(t *testing.T) {
 }
 
 // The authority checks the program in front only for a grant that is limited to one program.
-func TestAGrantForOneProgramLooksWhoIsInFront(t *testing.T) {
+func TestAGrantForOneProgramChecksTheForeground(t *testing.T) {
 	s := &stagedSession{front: control.Front{Group: 7, Name: "vim"}}
 	a, now := driven(t, s, true)
 	require.NoError(t, a.Admit(now, "a", a.Epoch()))
@@ -94,7 +94,7 @@ func TestAGrantForOneProgramLooksWhoIsInFront(t *testing.T) {
 }
 
 // The authority is told of the user's keys for the program, and of the key that shares the line.
-func TestTheUsersKeysAreTold(t *testing.T) {
+func TestTheUsersKeysAreReported(t *testing.T) {
 	s := &stagedSession{}
 	a, now := driven(t, s, false)
 	now = now.Add(time.Minute)
@@ -160,7 +160,7 @@ func TestAWokenComputerWritesNothingR70(t *testing.T) {
 }
 
 // An agent that types as soon as it hears of its grant types under it.
-func TestAGrantIsInForceWhenItIsTold(t *testing.T) {
+func TestAGrantIsInForceWhenItIsReported(t *testing.T) {
 	s := &stagedSession{}
 	a := New(control.Config{Keyboard: true}, s)
 	told := 0

@@ -11,7 +11,7 @@ import (
 )
 
 // The keyboard's state as agents see it, in each phase.
-func TestWhatAgentsAreToldOfTheKeyboard(t *testing.T) {
+func TestAgentsSeeTheKeyboardsState(t *testing.T) {
 	at := time.UnixMilli(1_700_000_000_000)
 	ada := control.Agent{ID: "a", Name: "ada"}
 	granted := protocol.Keyboard{Holder: protocol.HolderAgent, Epoch: 7, AgentID: "a", AgentName: "ada", Level: protocol.LevelType, ExpiresAt: at.UnixMilli()}

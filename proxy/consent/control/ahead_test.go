@@ -166,7 +166,7 @@ func TestARefusedTokenWaits(t *testing.T) {
 }
 
 // The grant pauses in front of such a program, whoever gave it, and resumes after it.
-func TestNeverMeetsAGrantThatIsThere(t *testing.T) {
+func TestNeverPausesAnExistingGrant(t *testing.T) {
 	m := control.New(control.Config{Keyboard: true, Pregrant: protocol.LevelDrive})
 	require.NoError(t, m.Request(t0, control.Request{ID: "1", Agent: control.Agent{ID: "a"}, Level: protocol.LevelDrive}))
 	m.Look(psql)
@@ -183,7 +183,7 @@ func TestNeverMeetsAGrantThatIsThere(t *testing.T) {
 	require.False(t, m.Away())
 }
 
-// TestTheKeyGivesWhatIsAnnounced at once, and only that.
+// The key grants it at once, and only that.
 func TestTheKeyGivesWhatIsAnnounced(t *testing.T) {
 	m := watching(t, ruled(protocol.LevelDrive))
 	m.Shown(t0)

@@ -85,7 +85,7 @@ func TestAGrantEndsR70(t *testing.T) {
 }
 
 // A decision about control has an author; without a decision, no one is named.
-func TestWhoDecided(t *testing.T) {
+func TestADecisionHasAnAuthor(t *testing.T) {
 	asked := func(c control.Config) *control.Machine {
 		c.Keyboard = true
 		m := control.New(c)

@@ -32,7 +32,7 @@ func TestARefusalEndsNoControl(t *testing.T) {
 }
 
 // An agent muted remotely loses its request or its grant, and may ask again once it is unmuted.
-func TestMutedFromElsewhere(t *testing.T) {
+func TestAnAgentIsMutedRemotely(t *testing.T) {
 	for name, reach := range map[string]func(m *control.Machine){
 		"asking":  func(*control.Machine) {},
 		"driving": func(m *control.Machine) { require.NoError(t, m.Give(t0, control.RemoteGrant{By: "grace"})) },

@@ -11,7 +11,7 @@ import (
 )
 
 // A grant ends when the user leaves, a promise waits for their return, and an owner may grant.
-func TestNothingIsGivenWhileTheUserIsAway(t *testing.T) {
+func TestNoGrantWhileTheUserIsAway(t *testing.T) {
 	now := time.Unix(1000, 0)
 	m := control.New(control.Config{Keyboard: true, Pregrant: protocol.LevelDrive})
 	ask := control.Request{ID: "r", Agent: control.Agent{ID: "a", Name: "claude"}, Level: protocol.LevelDrive}

@@ -45,7 +45,7 @@ func (w *world) lets() {
 
 // The conditions are checked when the first byte is written; bytes other than those that the user
 // saw are held again.
-func TestWhatWasLetThroughIsPreparedAnew(t *testing.T) {
+func TestConfirmedInputIsPreparedAnew(t *testing.T) {
 	inBubble(t, true, func(t *testing.T, w *world) {
 		changed := errors.New("the screen changed")
 		var answers []func([]input.Piece, error)
@@ -120,7 +120,7 @@ func TestTheLineThatEnterSendsR47(t *testing.T) {
 }
 
 // The program that the text was for is checked right before each piece.
-func TestWhatWasJudgedHoldsWhenItIsWrittenR65(t *testing.T) {
+func TestInputIsCheckedAgainBeforeEachPieceR65(t *testing.T) {
 	inBubble(t, true, func(t *testing.T, w *world) {
 		var prepared []string // what was left
 		looks := 0

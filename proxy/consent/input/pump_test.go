@@ -92,7 +92,7 @@ func TestTenThousandFramesR14(t *testing.T) {
 	})
 }
 
-func TestStopAnswersEverybody(t *testing.T) {
+func TestStopAnswersEveryInput(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, true, nil)
 		w.room = 3
@@ -159,8 +159,7 @@ func TestGapLeavesAKeyAlone(t *testing.T) {
 	})
 }
 
-// TestAnUnheardKeyboard belongs to another program: the pump reads none of it until Anew, while
-// agents type.
+// The keyboard belongs to another program: the pump reads none of it until Anew, while agents type.
 func TestAnUnheardKeyboard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, false, func(conf *input.Config) { conf.Unheard = true })
@@ -253,8 +252,8 @@ type keyLog struct{ user, agent string }
 func (k *keyLog) User(b []byte)  { k.user += string(b) }
 func (k *keyLog) Agent(b []byte) { k.agent += string(b) }
 
-// TestEverybodysKeysAreToldR63 before the program has them.
-func TestEverybodysKeysAreToldR63(t *testing.T) {
+// The keys are reported before the program has them.
+func TestAllKeysAreReportedR63(t *testing.T) {
 	log := &keyLog{}
 	inBubbleWith(t, func(_ *world, c *input.Config) { c.Line = log }, func(t *testing.T, w *world) {
 		w.press("u\x1b[A")
@@ -268,7 +267,7 @@ func TestEverybodysKeysAreToldR63(t *testing.T) {
 
 // Bytes taken back with the key count as dropped, in the receipt of their input, even if it was
 // already written. The user's own bytes in between count for no input.
-func TestWhatTheProgramDidNotReadR80(t *testing.T) {
+func TestUnreadBytesCountAsDroppedR80(t *testing.T) {
 	for _, c := range []struct {
 		name          string
 		unread        int

@@ -10,7 +10,7 @@ import (
 )
 
 // With or without a known prompt, a program's question is told from a prompt by its looks.
-func TestAQuestionInALineEditorIsNoPromptR65(t *testing.T) {
+func TestAQuestionInALineEditorIsNotAPromptR65(t *testing.T) {
 	for _, c := range []struct {
 		before, here string // the prompt of the previous command, or "", and the text left of the cursor now
 		want         bool
@@ -73,7 +73,7 @@ func TestALongLineIsStillACommandR65(t *testing.T) {
 }
 
 // Answering a question by Enter does not make it a command's prompt.
-func TestAnAnswerIsNoCommandR65(t *testing.T) {
+func TestAnAnswerIsNotACommandR65(t *testing.T) {
 	p := newTyping(t, 40, 8, "$ ")
 	p.agent("f", "f")
 	for _, enter := range []string{"\r", "\x1b[13u", "\n"} {

@@ -206,7 +206,7 @@ func (p *typing) free() {
 }
 
 // Otherwise, an agent's line would continue it.
-func TestWhatTheUserBeganR63(t *testing.T) {
+func TestTheUserBeginsALineR63(t *testing.T) {
 	for _, c := range corpus.Rows[struct {
 		Prompt, Rest string
 		Held         bool
@@ -227,7 +227,7 @@ func TestWhatTheUserBeganR63(t *testing.T) {
 }
 
 // Keys that came before the first prompt was drawn, or seen, begin a line all the same.
-func TestWhatTheUserBeganBeforeThePromptR63(t *testing.T) {
+func TestKeysBeforeThePromptBeginALineR63(t *testing.T) {
 	for rest, held := range map[string]bool{"> ": true, "... ": true, "for> ": true, "      ": true, "$ ": false, "root@vm /tmp# ": false, "": false} {
 		p := newTyping(t, 40, 8, "")
 		p.user("for i in 1", "")
@@ -246,7 +246,7 @@ func TestBehindAPrompt(t *testing.T) {
 	}
 }
 
-func TestWhatRunsAndWhatIsSuggestedR66(t *testing.T) {
+func TestASuggestionIsNotSentR66(t *testing.T) {
 	for name, c := range map[string]struct {
 		shown, typed    string
 		moved           bool

@@ -8,8 +8,8 @@ import (
 	"terminalproxy/proxy/consent/line"
 )
 
-// TestWhoseLineItIs walks through the states of the diagram.
-func TestWhoseLineItIs(t *testing.T) {
+// TestTheLinesOwner walks through the states of the diagram.
+func TestTheLinesOwner(t *testing.T) {
 	waits := line.Doing{Group: 7, Prompt: line.Editor, Read: true, Waits: true, Known: true}
 	with := func(change func(d *line.Doing)) line.Doing {
 		d := waits

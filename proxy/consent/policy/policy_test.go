@@ -41,7 +41,7 @@ func judge(rules []Rule, a Ask) Verdict {
 	return NewSource(s, a.Host, nil).Judge(a)
 }
 
-func TestWhoARuleIsFor(t *testing.T) {
+func TestARuleThatDoesNotApplySaysWhy(t *testing.T) {
 	shell := sh(t)
 	require.Equal(t, Allows, judge([]Rule{allow("sh")}, claude(shell)).Answer)
 	for why, change := range map[string]func(r *Rule, a *Ask){
@@ -71,7 +71,7 @@ func TestWhoARuleIsFor(t *testing.T) {
 }
 
 // A program is what runs, whatever its name and its own claim.
-func TestAProgramIsWhatRuns(t *testing.T) {
+func TestAProgramIsKnownByItsFile(t *testing.T) {
 	shell, dir := sh(t), t.TempDir()
 	t.Setenv("PATH", os.Getenv("PATH")+":"+dir)
 	mine := filepath.Join(dir, "mine")
@@ -104,7 +104,7 @@ func TestAProgramIsWhatRuns(t *testing.T) {
 }
 
 // The link in a rule is followed; a path that only looks alike does not count.
-func TestADirectoryIsWhatTheKernelSays(t *testing.T) {
+func TestADirectoryIsTheKernels(t *testing.T) {
 	dir := t.TempDir()
 	src, link := filepath.Join(dir, "src"), filepath.Join(dir, "link")
 	require.NoError(t, os.Mkdir(src, 0o700))
@@ -159,7 +159,7 @@ func TestNeverWins(t *testing.T) {
 }
 
 // A change of the rules while it runs can only take away.
-func TestARunningSessionIsGivenNothingNew(t *testing.T) {
+func TestARunningSessionGainsNoRights(t *testing.T) {
 	a := claude(sh(t))
 	now, fails := Set{}, error(nil)
 	began := Set{Allow: []Rule{allow("sh")}, Never: []Rule{{Never: true, Agent: "codex"}}}

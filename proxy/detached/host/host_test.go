@@ -39,7 +39,7 @@ func (h *Host) answered(m *protocol.ProxyStart) *protocol.ProxyStarted {
 func allow(*protocol.ProxyStart) error { return nil }
 
 // The word of a gateway is not enough.
-func TestAHostThatWasNotToldWhatItMayStartStartsNothingR33(t *testing.T) {
+func TestAHostWithoutPermissionStartsNothingR33(t *testing.T) {
 	h := New(Config{}, nil)
 	m := start("one")
 	h.handleMessage(t.Context(), m)
@@ -48,7 +48,7 @@ func TestAHostThatWasNotToldWhatItMayStartStartsNothingR33(t *testing.T) {
 
 // A host ends everything that it started, and then starts nothing. A start that fails is answered,
 // and one that is repeated is not started twice.
-func TestAHostEndsWhatItStarted(t *testing.T) {
+func TestAHostEndsItsPrograms(t *testing.T) {
 	ended := make(chan Result, maxHosted+2)
 	h := New(Config{Allow: allow, Ended: func(r Result) { ended <- r }, Dial: nobody}, runs)
 	ctx, stop := context.WithCancel(t.Context())

@@ -113,7 +113,7 @@ func TestAHangupEndsTheLending(t *testing.T) {
 	<-w.Gone()
 }
 
-// TestADoor is found only by its session's name; a door without a process behind it is swept away.
+// A door is found only by its session's name; a door without a process behind it is swept away.
 func TestADoor(t *testing.T) {
 	dir := t.TempDir()
 	stale := window.Path(dir, "bash-dead")
@@ -137,7 +137,7 @@ func TestADoor(t *testing.T) {
 }
 
 // A client without a terminal, or without a message, is sent away.
-func TestWhatIsNoWindow(t *testing.T) {
+func TestAClientWithoutATerminalIsSentAway(t *testing.T) {
 	dir := t.TempDir()
 	open(t, dir)
 	conn, err := window.Knock(dir, "vim-k3f9")

@@ -87,7 +87,7 @@ func TestAsAChunkIsWrittenR59(t *testing.T) {
 	}
 }
 
-// TestParkGivesUp after 2 s if the screen takes no output, and at once if the copying has ended.
+// Park gives up after 2 s if the screen takes no output, and at once if the copying has ended.
 func TestParkGivesUp(t *testing.T) {
 	runs(t, nil, func(t *testing.T, r *rig) {
 		r.takes(0)

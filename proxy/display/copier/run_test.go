@@ -30,7 +30,7 @@ func TestTheUserComesFirst(t *testing.T) {
 
 // The terminal's answer must not come before the program's question is known, nor pass for the
 // answer to a question that is drawn after the chunk.
-func TestTheProgramsQuestionsAreToldFirst(t *testing.T) {
+func TestTheProgramsQuestionsAreReportedFirst(t *testing.T) {
 	line := func(r *rig, conf *copier.Config) {
 		shown("line")(r, conf)
 		conf.Asks = func(times int) {
@@ -92,7 +92,7 @@ func TestTheModelIsWokenWhenTheOutputPauses(t *testing.T) {
 
 // The model waits until the output has paused for a while, or the screen has taken none for a
 // while.
-func TestTheModelIsLeftAloneWhileNobodyLooks(t *testing.T) {
+func TestTheModelWaitsWithoutViewers(t *testing.T) {
 	large := strings.Repeat("x", 300)
 	woken := func(r *rig) bool { synctest.Wait(); return strings.HasSuffix(r.did(), "wake") }
 	quiet := func(r *rig, _ *copier.Config) { r.unseen = true }
@@ -211,7 +211,7 @@ func TestTheTerminalIsAskedBeforeTheFirstOutput(t *testing.T) {
 }
 
 // What was read is on the user's screen, and the copier continues with everything but reading.
-func TestAModelThatIsBehindHoldsTheProgramAlone(t *testing.T) {
+func TestALateModelHoldsOnlyTheProgram(t *testing.T) {
 	runs(t, shown(""), func(t *testing.T, r *rig) {
 		r.change(func() { r.full = true })
 		r.prints("a", "b")

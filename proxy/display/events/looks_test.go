@@ -11,7 +11,7 @@ import (
 )
 
 // An agent that looks does not count as a person, so the user is still told that it asks.
-func TestAnAgentThatLooksIsNobody(t *testing.T) {
+func TestALookingAgentIsNotAPerson(t *testing.T) {
 	var used time.Time
 	s := New(Config{Used: func() time.Time { return used }})
 	s.Handle(&protocol.View{Agents: true})
@@ -30,7 +30,7 @@ func TestAnAgentThatLooksIsNobody(t *testing.T) {
 }
 
 // The notice says who waits and where.
-func TestWhoWaitsAndWhere(t *testing.T) {
+func TestTheNoticeNamesAgentAndSession(t *testing.T) {
 	var told, shown []string
 	s := New(Config{
 		Session: "vim-k3f9", Notify: func(text string) { told = append(told, text) }, Alert: func(text string) []byte { return []byte("<" + text + ">") },

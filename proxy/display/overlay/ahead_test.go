@@ -30,7 +30,7 @@ func TestARuleIsAnnounced(t *testing.T) {
 }
 
 // An announcement does not count on a terminal without room for it, or without line and title.
-func TestAnAnnouncementThatCannotBeReadIsNone(t *testing.T) {
+func TestAnUnreadableAnnouncementDoesNotCount(t *testing.T) {
 	st := control.State{
 		Phase: control.Asked, Agent: control.Agent{ID: "a", Name: "ada", Token: "claude"}, Level: protocol.LevelDrive, Reason: strings.Repeat("look ", 40),
 		From: "gateway mcp under claude", Ahead: control.Ahead{Rule: "config.toml:3"}, Question: 4,
@@ -59,7 +59,7 @@ func TestAnAnnouncementThatCannotBeReadIsNone(t *testing.T) {
 	}
 }
 
-// TestTheSignSaysWhereAnAgentMayNever; the remark says by which rule an agent drives.
+// The remark says by which rule an agent drives.
 func TestTheSignSaysWhereAnAgentMayNever(t *testing.T) {
 	s := New(Config{Line: true, Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Repaint: func() {}})
 	defer s.Close()

@@ -15,7 +15,7 @@ import (
 
 // In windows of every size, the line has the agent's whole name, the level and the key; otherwise
 // it is not a question, and the key does nothing.
-func TestAQuestionThatCannotBeReadGivesNothing(t *testing.T) {
+func TestAnUnreadableQuestionGrantsNothing(t *testing.T) {
 	names := []string{"claude", "x", "a name of 20 letters", "日本語の名前"}
 	levels := map[protocol.Level][]string{protocol.LevelDrive: {"drive", "DRIVE"}, protocol.LevelType: {"type", "TYPE"}}
 	for _, name := range names {

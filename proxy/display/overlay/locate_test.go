@@ -46,7 +46,7 @@ func TestTheModelIsWhereTheTerminalIs(t *testing.T) {
 }
 
 // A drawing before any output asks, too; a terminal that does not answer is drawn on after a while.
-func TestWhatIsDrawnFirstAsks(t *testing.T) {
+func TestTheFirstDrawingAsksForTheCursor(t *testing.T) {
 	d, firsts, _ := asking(t)
 	d.drives()
 	show, _ := d.p.Paint(false)

@@ -35,7 +35,7 @@ func TestWhatATerminalTakes(t *testing.T) {
 	}
 }
 
-// TestTheContrastOfEveryLookR67 is 7 at least, in a terminal's default configuration.
+// The contrast is at least 7 in a terminal's default configuration.
 func TestTheContrastOfEveryLookR67(t *testing.T) {
 	m := screen.New(screen.Config{})
 	for _, pairs := range [][2][]uint8{{darkMany, amberMany}, {darkFew, amberFew}} {
@@ -47,7 +47,7 @@ func TestTheContrastOfEveryLookR67(t *testing.T) {
 	}
 }
 
-// TestTheLookAvoidsWhatTheProgramSetR67, with any sequence, also after the program reset it.
+// With any sequence, also after the program reset it.
 func TestTheLookAvoidsWhatTheProgramSetR67(t *testing.T) {
 	for output, want := range map[string]string{
 		"":                                       "\x1b[38;5;16;48;5;214;1m",
@@ -92,7 +92,7 @@ func TestWhereEveryColorIsSetR67(t *testing.T) {
 	d.same("the program's colours")
 }
 
-// TestTheSignComesFourTimesASecondR69, however often it is taken away.
+// At most four times a second, however often it is taken away.
 func TestTheSignComesFourTimesASecondR69(t *testing.T) {
 	d := newDesk(t, 60, 10).drives()
 	d.pass("\x1b[9;1H", false)

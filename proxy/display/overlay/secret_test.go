@@ -54,7 +54,7 @@ func TestTheUserIsToldR25(t *testing.T) {
 	require.NotZero(t, question)
 }
 
-func TestHiddenIsSaid(t *testing.T) {
+func TestAHiddenScreenIsAnnounced(t *testing.T) {
 	s := newStatus()
 	s.Show(control.State{Hidden: true})
 	defer s.Close()

@@ -43,7 +43,7 @@ func TestTheWordsOfTheSignR69(t *testing.T) {
 	require.Empty(t, s.signForms(now), "no line is wanted")
 }
 
-// TestOthersAskR69 for a minute; an agent that got the keyboard no longer asks.
+// The sign shows them for a minute; an agent that got the keyboard no longer asks.
 func TestOthersAskR69(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := New(Config{Line: true, Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Repaint: func() {}})
@@ -107,7 +107,7 @@ func TestTheSignOverTextGoesForAKeyR69(t *testing.T) {
 }
 
 // It is told once, not with each key, and never replaces another remark.
-func TestWhoTypesFromAPageIsTold(t *testing.T) {
+func TestAPagesTypingIsAnnounced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var painted atomic.Int32
 		s := New(Config{Line: true, Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Repaint: func() { painted.Add(1) }})

@@ -127,7 +127,7 @@ func TestWhatIsPromisedR70(t *testing.T) {
 }
 
 // How long control lasts, and that the request is withdrawn.
-func TestWhatTheUserIsToldR70(t *testing.T) {
+func TestTheUserIsToldHowLongControlLastsR70(t *testing.T) {
 	ada := control.Agent{ID: "a", Name: "ada"}
 	for want, e := range map[string]control.Event{
 		"ada drives for 10 min. Ctrl+\\ takes":                                    {Granted: true, Level: protocol.LevelDrive, Until: time.Now().Add(10 * time.Minute)},

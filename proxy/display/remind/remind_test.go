@@ -50,7 +50,7 @@ func (d *desk) reminder() *remind.Reminder {
 
 var one, two = remind.Question{Number: 1, Agent: "claude"}, remind.Question{Number: 2, Agent: "claude", Held: true}
 
-func TestAQuestionThatNobodyLooksAtIsToldOnce(t *testing.T) {
+func TestAnUnseenQuestionIsToldOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &desk{}
 		r, began := d.reminder(), time.Now()
@@ -69,7 +69,7 @@ func TestAQuestionThatNobodyLooksAtIsToldOnce(t *testing.T) {
 	})
 }
 
-func TestWhoLooksIsNotTold(t *testing.T) {
+func TestAViewerIsNotNotified(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &desk{}
 		r := d.reminder()
@@ -88,7 +88,7 @@ func TestWhoLooksIsNotTold(t *testing.T) {
 	})
 }
 
-func TestAnAnswerInTimeTellsNobody(t *testing.T) {
+func TestAnAnswerInTimeSendsNoReminder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &desk{}
 		r := d.reminder()

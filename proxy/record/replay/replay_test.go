@@ -223,7 +223,7 @@ func TestSecretsStayCovered(t *testing.T) {
 	require.Equal(t, "claude", m.Marks[0].Name)
 }
 
-// TestASecretIsCoveredWhileItIsTyped, a character at a time, as it is live.
+// A character at a time, as it is live.
 func TestASecretIsCoveredWhileItIsTyped(t *testing.T) {
 	cast := header + event(1, "o", "export GITHUB_TOKEN=")
 	for _, c := range "gh" + "p_" + strings.Repeat("Ab3x", 9) {

@@ -29,8 +29,8 @@ func leaderOf(t *testing.T, c *child.Child) int {
 	return sid
 }
 
-// TestTheProgramUnderALeaderR73 has what it has without one: its own foreground group, and its
-// signals, descriptors and limits as they were. The leader is never taken for the program.
+// The program has what it has without a leader: its own foreground group, and its signals,
+// descriptors and limits as they were. The leader is never taken for the program.
 func TestTheProgramUnderALeaderR73(t *testing.T) {
 	if !inOwnProcess(t) {
 		return

@@ -15,7 +15,7 @@ import (
 
 // A process with a session of its own is left alone, and counted. Processes in the session, and
 // other people's, do not count.
-func TestWhatOutlivesTheProgramIsCounted(t *testing.T) {
+func TestSurvivorsOfTheProgramAreCounted(t *testing.T) {
 	if _, err := exec.LookPath("setsid"); err != nil {
 		t.Skip("setsid is not installed")
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 // The leader's file and directory, and the names of all processes in its group.
-func TestRunningIsWhatHasTheTerminal(t *testing.T) {
+func TestRunningDescribesTheForeground(t *testing.T) {
 	if _, err := os.Stat("/proc/self/exe"); err != nil {
 		t.Skip("there is no /proc")
 	}

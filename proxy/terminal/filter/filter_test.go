@@ -95,7 +95,7 @@ func TestEverythingElsePassesByteByByteR43(t *testing.T) {
 
 // A byte 80 to 9f within a character of UTF-8 begins no sequence, anywhere in it; outside of one it
 // does. The keyboard lock that follows shows which: a byte that cuts a sequence off leaves its end.
-func TestContinuationBytesAreNoControls(t *testing.T) {
+func TestContinuationBytesAreNotControls(t *testing.T) {
 	const csi, osc = "\x9b", "\x9d"
 	for _, lead := range []string{
 		"\xc3", "\xd0", "\xdf", "\xe0\xa0", "\xe1", "\xe2\x9b", "\xef\xbf", "\xf0", "\xf0\x9f", "\xf0\x9b\x9b", "\xf0\x9f\x9b", "\xf1\x80", "\xf3\xa0\x84",

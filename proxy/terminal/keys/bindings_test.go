@@ -87,7 +87,7 @@ func TestParseGrantKey(t *testing.T) {
 	}
 }
 
-// TestFindGrantKey finds any key that a proxy may use as its grant key, whatever surrounds it.
+// A key that any proxy may use as its grant key is found, with any text around it.
 func TestFindGrantKey(t *testing.T) {
 	for in, want := range map[string]string{
 		"": "", "plain text": "", "\r": "", "\x1b[A": "", "\x03": "", "héllo\x05": "",

@@ -233,7 +233,7 @@ func TestLoneEscAndHeld(t *testing.T) {
 
 // Alt with a key that opens strings, and text after it, are keys at once, not the start of an
 // answer that never ends (R7).
-func TestAltKeysAreNoStringsR7(t *testing.T) {
+func TestAltKeysDoNotOpenStringsR7(t *testing.T) {
 	for _, in := range []string{"\x1b]hello", "\x1bPhello", "\x1b_hello", "\x1bXhello", "\x1b^hello"} {
 		s := NewScanner(Bindings{})
 		var got []seen

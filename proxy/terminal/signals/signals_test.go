@@ -36,7 +36,7 @@ func TestNoSignalIsLostAfterWait(t *testing.T) {
 }
 
 // As under nohup.
-func TestAHangupThatIsIgnoredGoesOnBeingIgnored(t *testing.T) {
+func TestAnIgnoredHangupStaysIgnored(t *testing.T) {
 	ignores(t, syscall.SIGHUP)
 	taken := signals.Take(true, false)
 	defer taken.Release()

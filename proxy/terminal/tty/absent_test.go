@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestAnAbsentTerminalIsThereWhileSomebodyLooks(t *testing.T) {
+func TestAnAbsentTerminalCountsWhileSomeoneLooks(t *testing.T) {
 	var got []byte
 	term := Absent(90, 30, func(p []byte) { got = append(got, p...) })
 	defer term.Close()
@@ -34,7 +34,7 @@ func TestAnAbsentTerminalIsThereWhileSomebodyLooks(t *testing.T) {
 	require.NoError(t, term.Restore())
 }
 
-func TestAWakeAfterTheEndReachesNobody(t *testing.T) {
+func TestAWakeAfterTheEndIsIgnored(t *testing.T) {
 	p, err := NewPoller(-1, -1)
 	require.NoError(t, err)
 	p.Close()

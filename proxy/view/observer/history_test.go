@@ -111,7 +111,7 @@ func TestAChangedRowThatScrolledOffIsReadAgain(t *testing.T) {
 	require.EqualValues(t, 1, got.FirstLine)
 }
 
-func TestWhoSawNothingKnownGetsTheWholeScreen(t *testing.T) {
+func TestAnUnknownRevisionGetsTheWholeScreen(t *testing.T) {
 	o := watched(60, 6)
 	r := follower{}
 	o.FeedNow([]byte("$ make all the many things\r\n"))
@@ -338,7 +338,7 @@ func TestTheWholeHistoryOutlivesTheProgram(t *testing.T) {
 }
 
 // If rows cannot be made shorter, the newest ones that fit into one message are kept.
-func TestAHistoryThatIsTooLongForAMessageLosesItsOldestRows(t *testing.T) {
+func TestAnOversizedHistoryLosesItsOldestRows(t *testing.T) {
 	s := newStage(t, 1000, 3)
 	s.Observer = New(Config{
 		Cols: 1000, Rows: 3, Program: stagedProgram{s}, Agents: &Agents{Session: stagedSession{s}, Scrollback: 9000, NoRedact: true},
@@ -394,7 +394,7 @@ func TestTheHistoryIsSearched(t *testing.T) {
 }
 
 // A wait that states what it has seen also finds what was printed before it began.
-func TestAWaitFindsWhatHasLeftTheScreen(t *testing.T) {
+func TestAWaitFindsScrolledText(t *testing.T) {
 	s := newStage(t, 20, 3)
 	s.prints("a\r\nb\r\nthe error that wraps around\r\nc\r\nd\r\ne\r\nf\r\n")
 	v := s.waitView()

@@ -64,7 +64,7 @@ func (s *stage) awaits(u protocol.Until) <-chan snapshot.Result {
 	return ended
 }
 
-func TestWhatIsPostedComesAfterWhatWasFed(t *testing.T) {
+func TestPostsFollowEarlierOutput(t *testing.T) {
 	running(t, func(t *testing.T, s *stage) {
 		row := ""
 		s.Feed([]byte("before"))
@@ -127,7 +127,7 @@ func TestPostsKeepTheirPlaceInTheOutput(t *testing.T) {
 }
 
 // Output is held back until the model is told what it needs, for a limited time and amount.
-func TestWhatIsFedIsHeldBack(t *testing.T) {
+func TestOutputIsHeldBack(t *testing.T) {
 	running(t, func(t *testing.T, s *stage) {
 		hold := func(d time.Duration) { s.Call(func(now time.Time) { s.Hold(now.Add(d)) }) }
 		row := func() (row string) {

@@ -198,7 +198,7 @@ func BenchmarkFrame(b *testing.B) {
 }
 
 // Invisible characters are removed from rows, and what stands behind them keeps its place.
-func TestWhatIsTakenOutLeavesItsColumns(t *testing.T) {
+func TestRemovedCharactersKeepTheirColumns(t *testing.T) {
 	model := screen.New(screen.Config{Cols: 4, Rows: 1})
 	for r := rune(0xa0); r <= unicode.MaxRune; r++ {
 		if shown := protocol.VisibleRow(string(r)); strings.Trim(shown, " ") == "" {

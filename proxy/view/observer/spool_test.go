@@ -39,7 +39,7 @@ func (s *stage) copy(out string) (due, unseen bool) {
 	return due, unseen
 }
 
-func TestTheModelIsLeftAloneWhileNobodyLooks(t *testing.T) {
+func TestTheModelWaitsWithoutViewers(t *testing.T) {
 	row := func(s *stage) (row string) {
 		s.Call(func(time.Time) { row = s.rowText(1) })
 		return row

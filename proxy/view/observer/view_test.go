@@ -20,7 +20,7 @@ func (s *stage) after(pass time.Duration) []protocol.Rows {
 	return out
 }
 
-func TestNobodyLooksAndNoRowsAreMade(t *testing.T) {
+func TestNoRowsWithoutViewers(t *testing.T) {
 	s := newStage(t, 20, 3)
 	s.prints("one")
 	require.Empty(t, s.after(time.Second))
@@ -64,7 +64,7 @@ func TestRowsHaveRoomInAFrame(t *testing.T) {
 	require.Equal(t, "\x1b[0;32mgreen\x1b[0m", s.after(time.Second)[0].Lines[0])
 }
 
-func TestRowsForThoseWhoLook(t *testing.T) {
+func TestViewersGetRows(t *testing.T) {
 	s := newStage(t, 20, 3)
 	s.prints("\x1b[31mred\x1b[m\r\nplain\x1b]2;a title\a")
 	s.View(s.now, true)
@@ -91,7 +91,7 @@ func TestRowsForThoseWhoLook(t *testing.T) {
 	require.Equal(t, "whole", s.after(viewEvery)[0].Lines[0])
 }
 
-func TestThoseWhoLookSeeNoMoreThanAgents(t *testing.T) {
+func TestViewersSeeNoMoreThanAgents(t *testing.T) {
 	s := newStage(t, 60, 3)
 	s.View(s.now, true)
 	s.prints("export AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMIK7MDENGbPxRfiCYzzzzzzzzKEYz\r\nmine")

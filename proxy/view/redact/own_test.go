@@ -50,7 +50,7 @@ func TestOwnRulesInRows(t *testing.T) {
 	require.Equal(t, []redact.CoverOf{{Row: 1, From: 0, To: 6, Begins: true}}, r.Covers(nil, 1)[1:])
 }
 
-func TestOwnRulesThatAreNone(t *testing.T) {
+func TestInvalidOwnRulesAreRefused(t *testing.T) {
 	for want, add := range map[string][]string{
 		`add: "(": error parsing`:          {"a", "("},
 		`add: "a*": matches the empty`:     {"a*"},

@@ -11,7 +11,7 @@ import (
 
 // A growing text is covered as if it were examined anew, in any order of its lines and wherever the
 // program prints.
-func TestWhatIsRememberedChangesNothing(t *testing.T) {
+func TestTheCacheChangesNothing(t *testing.T) {
 	some := []string{
 		"$ make", "gcc -o x x.c", "password: hunter2hunter2", "export API_TOKEN=abcd1234efgh5678ijkl", "-----BEGIN OPENSSH PRIVATE KEY-----",
 		"-----END OPENSSH PRIVATE KEY-----", strings.Repeat("Ab3", 23) + "x", "MIIEpAIBAAKCAQEA7bq8", "", "plain words", "ghp_0123456789abcdefghijABCDEFGHIJ012345", "gh",

@@ -133,7 +133,7 @@ func TestColumnsR76(t *testing.T) {
 	require.Equal(t, "日本語 password=••••••••••• x", got)
 }
 
-func TestACertificateIsNoKeyR76(t *testing.T) {
+func TestACertificateIsNotAKeyR76(t *testing.T) {
 	block := "-----BEGIN CERTIFICATE-----\n" + body + "\n" + body + "\n-----END CERTIFICATE-----\n"
 	got, _ := redact.Text(block, -1)
 	require.Equal(t, block, got)

@@ -384,7 +384,7 @@ func TestAWaitForOneOfSeveral(t *testing.T) {
 }
 
 // What flashed by between the last look and the wait counts if the wait states what was seen.
-func TestAWaitLooksAtWhatHasLeftTheScreen(t *testing.T) {
+func TestAWaitSeesScrolledText(t *testing.T) {
 	for name, c := range map[string]struct {
 		with func(*Wait)
 		want []string
