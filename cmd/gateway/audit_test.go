@@ -18,9 +18,9 @@ import (
 	"terminalproxy/proxy/terminal/screen/render"
 )
 
-// recorded records a small session in which two agents typed, and returns the asciicast's name. It
-// begins at midnight UTC on 1 January 2000.
-func recorded(t *testing.T) string {
+// makeRecording records a small session in which two agents typed, and returns the asciicast's
+// name. It begins at midnight UTC on 1 January 2000.
+func makeRecording(t *testing.T) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "x.cast")
 	synctest.Test(t, func(t *testing.T) {
@@ -60,7 +60,7 @@ func audit(args ...string) (out, errs string, status int) {
 }
 
 func TestAuditVerify(t *testing.T) {
-	cast := recorded(t)
+	cast := makeRecording(t)
 	out, _, status := audit("verify", cast)
 	require.Zero(t, status, out)
 	require.Contains(t, out, "x.cast.audit.jsonl: 10 entries, intact; head ")
@@ -97,7 +97,7 @@ func TestAuditVerifyCountsMissingOutput(t *testing.T) {
 }
 
 func TestAuditVerifyNamesTheFirstBadLine(t *testing.T) {
-	cast := recorded(t)
+	cast := makeRecording(t)
 	log := cast + record.AuditSuffix
 	whole, err := os.ReadFile(log)
 	require.NoError(t, err)
@@ -142,7 +142,7 @@ func TestAuditVerifyNamesTheFirstBadLine(t *testing.T) {
 
 // Missing entries at the end of a log are noticed, by the missing end or by a head that was kept.
 func TestATruncatedLogIsNoticedR80(t *testing.T) {
-	cast := recorded(t)
+	cast := makeRecording(t)
 	log := cast + record.AuditSuffix
 	whole, err := os.ReadFile(log)
 	require.NoError(t, err)
@@ -193,7 +193,7 @@ func TestAnIncompleteLogSaysSoR80(t *testing.T) {
 }
 
 func TestAuditShow(t *testing.T) {
-	cast := recorded(t)
+	cast := makeRecording(t)
 	out, _, status := audit("show", cast)
 	require.Zero(t, status)
 	for _, want := range []string{
@@ -234,7 +234,7 @@ func TestAuditShow(t *testing.T) {
 }
 
 func TestAuditShowBetweenTimes(t *testing.T) {
-	cast := recorded(t)
+	cast := makeRecording(t)
 	for _, tt := range []struct {
 		from, to      string
 		claude, codex bool // typed then
@@ -289,7 +289,7 @@ func TestParseMoment(t *testing.T) {
 
 // A file that a crash cut off plays up to the cut.
 func TestARecordingCutAnywhereRenders(t *testing.T) {
-	cast, err := os.ReadFile(recorded(t))
+	cast, err := os.ReadFile(makeRecording(t))
 	require.NoError(t, err)
 	for cut := bytes.IndexByte(cast, '\n') + 1; cut <= len(cast); cut++ {
 		out, _, err := render.Cast(cast[:cut])

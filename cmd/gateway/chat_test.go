@@ -89,7 +89,7 @@ type chatting struct {
 // withClaude makes the test's binary the only program in $PATH, under Claude Code's name.
 func withClaude(t *testing.T) {
 	t.Helper()
-	alone(t)
+	isolate(t)
 	bin := t.TempDir()
 	self, err := os.Executable()
 	require.NoError(t, err)
@@ -162,13 +162,13 @@ func (c *chatting) all() string {
 	return c.shown.String()
 }
 
-func (c *chatting) types(keys string) {
+func (c *chatting) typeKeys(keys string) {
 	c.t.Helper()
 	_, err := c.keyboard.WriteString(keys)
 	require.NoError(c.t, err)
 }
 
-func (c *chatting) ends(status int) {
+func (c *chatting) waitExit(status int) {
 	c.t.Helper()
 	select {
 	case got := <-c.status:
@@ -183,12 +183,12 @@ func TestATypedLineDoesNotAnswerALaterQuestion(t *testing.T) {
 	setForTest(t, &questionQuiet, time.Hour)
 	c := chatOnTerminal(t)
 	c.wait("You: ")
-	c.types("touch x\r")
+	c.typeKeys("touch x\r")
 	c.wait("2  refuse")
-	c.types("y\r")
+	c.typeKeys("y\r")
 	c.wait("HEARD y")
-	c.types("\x03\x03")
-	c.ends(statusInterrupted)
+	c.typeKeys("\x03\x03")
+	c.waitExit(statusInterrupted)
 }
 
 // A half-typed line makes room for a question, and returns even if the question is withdrawn.
@@ -198,25 +198,25 @@ func TestAHalfTypedLineComesBack(t *testing.T) {
 		t.Run(how, func(t *testing.T) {
 			c := chatOnTerminal(t)
 			c.wait("You: ")
-			c.types("touch x\rhalf 世界")
+			c.typeKeys("touch x\rhalf 世界")
 			c.wait("Your answer (1-2): ")
 			if how == "answered" {
-				c.types("\r")
+				c.typeKeys("\r")
 				c.wait("type 1 to 2 and Enter")
-				c.types("yes, please\r")
+				c.typeKeys("yes, please\r")
 				c.wait("type 1 to 2 and Enter")
 				c.wait("Your answer (1-2): ")
-				c.types("\x1b[Bx\x7f\r")
+				c.typeKeys("\x1b[Bx\x7f\r")
 				c.wait(`{"behavior":"allow","updatedInput":{"command":"touch`)
 			} else {
-				c.types("\x03")
+				c.typeKeys("\x03")
 				c.wait("· interrupted")
 			}
 			c.wait("You: half 世界")
-			c.types("\x1b\r\x1b[200~pasted\r\nlines\t\x03!\x1b[201~\r")
+			c.typeKeys("\x1b\r\x1b[200~pasted\r\nlines\t\x03!\x1b[201~\r")
 			c.wait("HEARD half 世界")
-			c.types("\x04")
-			c.ends(statusOK)
+			c.typeKeys("\x04")
+			c.waitExit(statusOK)
 		})
 	}
 }
@@ -226,33 +226,33 @@ func TestCommandsSetTheAgentsOptions(t *testing.T) {
 	setForTest(t, &questionQuiet, questionDelay)
 	c := chatOnTerminal(t)
 	c.wait("You: ")
-	c.types("touch x\r") // then it has started
+	c.typeKeys("touch x\r") // then it has started
 	c.wait("Your answer (1-2): ")
-	c.types("n\r")
+	c.typeKeys("n\r")
 	c.wait("behavior")
 	c.wait("You: ")
-	c.types("/model\r")
+	c.typeKeys("/model\r")
 	c.wait("· /model")
 	c.wait("haiku: fast")
-	c.types("/model tiny\r")
+	c.typeKeys("/model tiny\r")
 	c.wait("· not sent: there is no model tiny")
-	c.types("/model haiku\r")
+	c.typeKeys("/model haiku\r")
 	c.wait("· you: sets the model to haiku")
 	c.wait("· the model is haiku now")
-	c.types("/colour red\r")
+	c.typeKeys("/colour red\r")
 	c.wait("HEARD /colour red")
-	c.types("\x03\x03")
-	c.ends(statusInterrupted)
+	c.typeKeys("\x03\x03")
+	c.waitExit(statusInterrupted)
 }
 
 // When the terminal is lost, the question is refused.
 func TestALostTerminalRefuses(t *testing.T) {
 	c := chatOnTerminal(t)
 	c.wait("You: ")
-	c.types("touch x\r")
+	c.typeKeys("touch x\r")
 	c.wait("2  refuse")
 	require.NoError(t, c.keyboard.Close())
-	c.ends(statusRefused)
+	c.waitExit(statusRefused)
 }
 
 // A user who waits reads that the agent works. At the prompt nothing is said.
@@ -260,12 +260,12 @@ func TestASilentAgent(t *testing.T) {
 	setForTest(t, &silence, time.Second)
 	c := chatOnTerminal(t)
 	c.wait("You: ")
-	c.types("THINK\r")
+	c.typeKeys("THINK\r")
 	c.wait("· claude works: nothing for 1 s")
-	c.types("\x03")
+	c.typeKeys("\x03")
 	c.wait("· interrupted")
-	c.types("\x04")
-	c.ends(statusInterrupted)
+	c.typeKeys("\x04")
+	c.waitExit(statusInterrupted)
 }
 
 // A signal ends a conversation that waits for the user.
@@ -273,17 +273,17 @@ func TestASignalEndsAConversationAtItsPrompt(t *testing.T) {
 	setForTest(t, &questionQuiet, questionDelay)
 	c := chatOnTerminal(t)
 	c.wait("You: ")
-	c.types("touch x\r")
+	c.typeKeys("touch x\r")
 	c.wait("Your answer (1-2): ")
-	c.types("n\r")
+	c.typeKeys("n\r")
 	c.wait("behavior")
 	c.wait("You: ")
-	c.types("more\r")
+	c.typeKeys("more\r")
 	c.wait("HEARD more")
 	c.wait("You: ")
-	c.types("half a line")
+	c.typeKeys("half a line")
 	c.cancel()
-	c.ends(statusInterrupted)
+	c.waitExit(statusInterrupted)
 }
 
 // A paste is one line, whatever the pieces in which it arrives.
@@ -372,12 +372,12 @@ func TestTextComesInRows(t *testing.T) {
 
 // One conversation has one writer, and the next one after it ends.
 func TestAConversationIsLocked(t *testing.T) {
-	alone(t)
+	isolate(t)
 	l, err := newChatLock()
 	require.NoError(t, err)
 	require.NoError(t, l.Take("c1"))
 	got := command(t, "chat", "--resume", "c1", "hello")
-	got.fails(t, statusRefused, fmt.Sprintf("chat: the conversation c1 is open in gateway chat (process %d", os.Getpid()))
+	got.mustFail(t, statusRefused, fmt.Sprintf("chat: the conversation c1 is open in gateway chat (process %d", os.Getpid()))
 	require.Contains(t, got.err, "\nhint: go on there, or end it there first: ")
 	l.Release()
 	require.NoError(t, l.Take("c1"))
@@ -385,12 +385,12 @@ func TestAConversationIsLocked(t *testing.T) {
 }
 
 func TestChatNeedsTheAgent(t *testing.T) {
-	alone(t)
+	isolate(t)
 	t.Setenv("PATH", t.TempDir())
 	_, err := exec.LookPath("claude")
 	require.Error(t, err)
 	got := command(t, "chat", "hello")
-	got.fails(t, statusRefused, "chat: claude is not installed: executable file not found in $PATH\nhint: install it with: npm install")
+	got.mustFail(t, statusRefused, "chat: claude is not installed: executable file not found in $PATH\nhint: install it with: npm install")
 }
 
 // A prompt of 1 MB reaches the agent whole. A longer one is refused with a next step.
@@ -403,14 +403,14 @@ func TestALongPrompt(t *testing.T) {
 	require.Contains(t, got.out, fmt.Sprintf("HEARD %d BYTES", len("LENGTH ")+len(prompt)))
 	require.NoError(t, os.WriteFile(file, []byte(strings.Repeat("a", maxPrompt+1)), 0o600))
 	got = command(t, "chat", "--prompt-file", file)
-	got.fails(t, statusUsage, "--prompt-file: a line is longer than 1048576 bytes: leave the text in a file, and name that in the prompt")
+	got.mustFail(t, statusUsage, "--prompt-file: a line is longer than 1048576 bytes: leave the text in a file, and name that in the prompt")
 }
 
 // If the conversation does not exist, the error says so, with a next step.
 func TestAnUnknownConversation(t *testing.T) {
 	withClaude(t)
 	got := command(t, "chat", "--resume", "unknown", "hello")
-	got.fails(t, statusRefused, "chat: claude did not start: claude ended with exit status 1: No conversation found with session ID: unknown\nhint: without --resume a new conversation begins")
+	got.mustFail(t, statusRefused, "chat: claude did not start: claude ended with exit status 1: No conversation found with session ID: unknown\nhint: without --resume a new conversation begins")
 }
 
 // opencode asks before it acts, unless the user decided otherwise.

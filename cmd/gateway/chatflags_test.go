@@ -21,15 +21,15 @@ func TestAnApprovalIsRefusedAfterItsTime(t *testing.T) {
 			c := chatOnTerminal(t, args...)
 			if name == "interactive" {
 				c.wait("You: ")
-				c.types("touch x\r")
+				c.typeKeys("touch x\r")
 			}
 			c.wait("May claude use Bash? (refused if not answered by ")
 			c.wait("· closed: not answered within 1s")
 			c.wait(`{"behavior":"deny","message":"not answered within`)
 			if name == "interactive" {
-				c.types("\x04")
+				c.typeKeys("\x04")
 			}
-			c.ends(statusRefused)
+			c.waitExit(statusRefused)
 		})
 	}
 }
@@ -51,13 +51,13 @@ func TestTheStartSaysThatOneCanType(t *testing.T) {
 			on.wait(c.want)
 			if c.args == nil {
 				on.wait("You: ")
-				on.types("LENGTH\r")
+				on.typeKeys("LENGTH\r")
 			}
 			on.wait("HEARD 6 BYTES")
 			if c.args == nil {
-				on.types("\x04")
+				on.typeKeys("\x04")
 			}
-			on.ends(statusOK)
+			on.waitExit(statusOK)
 			require.NotContains(t, on.all(), "Ctrl+C interrupts", "it is said once")
 		})
 	}
@@ -67,13 +67,13 @@ func TestTheStartSaysThatOneCanType(t *testing.T) {
 }
 
 func TestALimitForAnswersIsChecked(t *testing.T) {
-	alone(t)
+	isolate(t)
 	for _, limit := range []string{"-1s", "10ms"} {
-		command(t, "chat", "--answer-within", limit, "hello").fails(t, statusUsage, "--answer-within "+limit)
-		command(t, "run", "--chat", "--answer-within", limit, "--", "claude").fails(t, statusUsage, "--answer-within "+limit)
+		command(t, "chat", "--answer-within", limit, "hello").mustFail(t, statusUsage, "--answer-within "+limit)
+		command(t, "run", "--chat", "--answer-within", limit, "--", "claude").mustFail(t, statusUsage, "--answer-within "+limit)
 	}
-	command(t, "chat", "--answer-within", "soon", "hello").fails(t, statusUsage, "--answer-within \"soon\": not a duration")
-	command(t, "run", "--answer-within", "10m", "--", "true").fails(t, statusUsage, "--answer-within needs --chat")
+	command(t, "chat", "--answer-within", "soon", "hello").mustFail(t, statusUsage, "--answer-within \"soon\": not a duration")
+	command(t, "run", "--answer-within", "10m", "--", "true").mustFail(t, statusUsage, "--answer-within needs --chat")
 }
 
 // The recording has what the user typed, each question and answer, and the end. Only the user can
@@ -83,15 +83,15 @@ func TestAnInteractiveConversationIsRecorded(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "talk.jsonl")
 	c := chatOnTerminal(t, "--record-json", file)
 	c.wait("You: ")
-	c.types("touch x\r")
+	c.typeKeys("touch x\r")
 	c.wait("Your answer (1-2): ")
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
 	require.Contains(t, string(text), `"text":"touch x"`, "it is there at once")
-	c.types("1\r")
+	c.typeKeys("1\r")
 	c.wait(`{"behavior":"allow"`)
-	c.types("\x04")
-	c.ends(statusOK)
+	c.typeKeys("\x04")
+	c.waitExit(statusOK)
 	info, err := os.Stat(file)
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o600), info.Mode())
@@ -106,9 +106,9 @@ func TestAnInteractiveConversationIsRecorded(t *testing.T) {
 		require.GreaterOrEqual(t, next, 0, "%s is not behind the rest in\n%s", want, text)
 		at += next
 	}
-	command(t, "chat", "--record-json", file, "hello").fails(t, statusRefused, "--record-json: "+file+" exists and is not empty: name a new file")
-	command(t, "chat", "--record-json", t.TempDir(), "hello").fails(t, statusRefused, "--record-json: ")
-	command(t, "chat", "--record-json", filepath.Join(t.TempDir(), "none", "f"), "hello").fails(t, statusRefused, "--record-json: ")
+	command(t, "chat", "--record-json", file, "hello").mustFail(t, statusRefused, "--record-json: "+file+" exists and is not empty: name a new file")
+	command(t, "chat", "--record-json", t.TempDir(), "hello").mustFail(t, statusRefused, "--record-json: ")
+	command(t, "chat", "--record-json", filepath.Join(t.TempDir(), "none", "f"), "hello").mustFail(t, statusRefused, "--record-json: ")
 	again, err := os.ReadFile(file)
 	require.NoError(t, err)
 	require.Equal(t, text, again)

@@ -59,7 +59,7 @@ agent = "codex"
 `
 
 func TestConfigShowsWhereEachValueComesFrom(t *testing.T) {
-	alone(t)
+	isolate(t)
 	path := configure(t, someConfig)
 	t.Setenv("PROXY_TOKEN_FILE", "/my/token")
 	got := command(t, "config")
@@ -101,7 +101,7 @@ func inForceNow(t *testing.T) (c configuration) {
 }
 
 func TestConfigAsJSON(t *testing.T) {
-	alone(t)
+	isolate(t)
 	path := configure(t, someConfig)
 	t.Setenv("PROXY_GATEWAY", "unix:/env")
 	c := inForceNow(t)
@@ -116,7 +116,7 @@ func TestConfigAsJSON(t *testing.T) {
 }
 
 func TestAConfigurationSetsFlags(t *testing.T) {
-	alone(t)
+	isolate(t)
 	path := configure(t, "[gateway]\njson = true\n[gateway.serve]\nlisten = '127.0.0.1:7118'\n[gateway.token]\ntokens = '"+t.TempDir()+"/store/t'\n[gateway.token.create]\nrole = 'agent'\n")
 	require.Contains(t, command(t, "serve", "--check").out, `"127.0.0.1:7118"`)
 	require.Contains(t, command(t, "serve", "--check", "--listen", "127.0.0.1:7119").out, `"127.0.0.1:7119"`)
@@ -127,23 +127,23 @@ func TestAConfigurationSetsFlags(t *testing.T) {
 	require.Contains(t, command(t, "token", "ls").out, "claude")
 
 	configure(t, "[gateway.serve]\n\nlisten = '0.0.0.0:1'\n")
-	fails(t, statusUsage, "or listen on 127.0.0.1 (set in "+path+":3)", "serve", "--check")
+	runFailing(t, statusUsage, "or listen on 127.0.0.1 (set in "+path+":3)", "serve", "--check")
 	configure(t, "[gateway]\ngateway = 'file://x'\n")
-	fails(t, statusUsage, "file://x", "ls")
-	fails(t, statusUsage, "line://x", "ls", "--gateway", "line://x")
+	runFailing(t, statusUsage, "file://x", "ls")
+	runFailing(t, statusUsage, "line://x", "ls", "--gateway", "line://x")
 	t.Setenv("PROXY_GATEWAY", "env://x")
-	fails(t, statusUsage, "env://x", "ls")
+	runFailing(t, statusUsage, "env://x", "ls")
 }
 
 // A command checks its own tables and the common ones. A command that takes the keyboard back
 // checks none.
 func TestABrokenConfiguration(t *testing.T) {
-	alone(t)
+	isolate(t)
 	path := configure(t, "[gateway.serve]\nlistn = 'x'\n")
-	fails(t, statusUsage, "configuration: "+path+":2: unknown setting \"listn\"\nhint: did you mean: listen\n", "serve", "--check")
-	fails(t, statusNoGateway, "no gateway is running", "ls")
+	runFailing(t, statusUsage, "configuration: "+path+":2: unknown setting \"listn\"\nhint: did you mean: listen\n", "serve", "--check")
+	runFailing(t, statusNoGateway, "no gateway is running", "ls")
 	got := command(t, "config")
-	got.fails(t, statusUsage, ":2: unknown setting \"listn\"\nhint: did you mean: listen\n")
+	got.mustFail(t, statusUsage, ":2: unknown setting \"listn\"\nhint: did you mean: listen\n")
 	require.Contains(t, got.out, "(not used: something in it is wrong)")
 	got = command(t, "config", "--json")
 	require.Contains(t, got.out, `"error"`)
@@ -157,14 +157,14 @@ func TestABrokenConfiguration(t *testing.T) {
 		"[gateway\n":               ": expected",
 	} {
 		path = configure(t, text)
-		fails(t, statusUsage, "configuration: "+path+want[:strings.Index(want, ":")], "ls")
+		runFailing(t, statusUsage, "configuration: "+path+want[:strings.Index(want, ":")], "ls")
 		require.Contains(t, command(t, "ls").err, want, text)
 		for _, args := range [][]string{{"reclaim", "x"}, {"hide", "x"}} {
 			if strings.Contains(text, "ls") {
 				continue // these commands do not read it
 			}
 			got := command(t, args...)
-			got.fails(t, statusNoGateway, "gateway: configuration: "+path)
+			got.mustFail(t, statusNoGateway, "gateway: configuration: "+path)
 			require.Contains(t, got.err, "; using the built-in defaults\n")
 		}
 		require.Equal(t, statusOK, command(t, "version").status)
@@ -175,7 +175,7 @@ func TestABrokenConfiguration(t *testing.T) {
 
 // Every setting is in docs/configuration.md, with its default and its effect. -update writes it.
 func TestTheConfigurationIsDocumented(t *testing.T) {
-	alone(t)
+	isolate(t)
 	const name = "../../docs/configuration.md"
 	text, err := os.ReadFile(name)
 	require.NoError(t, err)
@@ -248,7 +248,7 @@ func helpOf(t *testing.T, s inForce) string {
 
 // Otherwise, an event's program that does not exist would fail in silence.
 func TestAProgramThatIsNotFoundIsNamed(t *testing.T) {
-	alone(t)
+	isolate(t)
 	configure(t, "[[on]]\nevent = 'asked'\nrun = ['true']\n\n[[on]]\nevent = 'exit'\nrun = ['no-such-notifier', 'x']\n")
 	got := command(t, "config")
 	require.Equal(t, statusOK, got.status, got.err)

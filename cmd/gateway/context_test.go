@@ -15,12 +15,12 @@ import (
 )
 
 func TestContextForAPromptHook(t *testing.T) {
-	dir := alone(t)
+	dir := isolate(t)
 	got := command(t, "context")
 	require.Equal(t, result{}, got, "without a gateway there is nothing to say, and nothing that stops a prompt")
-	fails(t, statusNoGateway, "", "context", "nope")
+	runFailing(t, statusNoGateway, "", "context", "nope")
 
-	(&terminal{id: "sh-1"}).share(t, dir)
+	(&terminal{id: "sh-1"}).shareIn(t, dir)
 	got = command(t, "context")
 	require.Equal(t, statusOK, got.status, got.err)
 	require.Regexp(t, regexp.MustCompile(`^Terminals that the user shows you, as they are now\. .*\nsh-1 rev 1 .* "sh -i" 40x3 keyboard: user\n`+

@@ -28,7 +28,7 @@ func TestDoctorSaysWhichKeysArrive(t *testing.T) {
 		{"TMUX=/none/s,1,0", "", stateWarn, "which keys tmux keeps for itself is unknown", ""},
 	} {
 		t.Run(c.env+" "+c.config, func(t *testing.T) {
-			alone(t)
+			isolate(t)
 			configure(t, "[proxy]\n"+c.config+"\n")
 			for _, name := range []string{"TMUX", "STY", "ZELLIJ", "TERM_PROGRAM", "TERMINAL_EMULATOR", "WT_SESSION"} {
 				t.Setenv(name, "")

@@ -15,8 +15,8 @@ import (
 	"terminalproxy/gateway"
 )
 
-// examined returns the findings of doctor --json.
-func examined(t *testing.T, status int) map[string][]finding {
+// runDoctor returns the findings of doctor --json.
+func runDoctor(t *testing.T, status int) map[string][]finding {
 	t.Helper()
 	got := command(t, "doctor", "--json")
 	require.Equal(t, status, got.status, "%s%s", got.out, got.err)
@@ -37,7 +37,7 @@ func examined(t *testing.T, status int) map[string][]finding {
 
 // R50: doctor promises what the README does.
 func TestDoctorSaysWhatIsPromisedR50(t *testing.T) {
-	alone(t)
+	isolate(t)
 	got := command(t, "doctor")
 	require.Equal(t, statusOK, got.status, got.err)
 	require.True(t, strings.HasSuffix(got.out, "\n\nThe grant protects against mistakes and against agents that act only through the gateway. "+
@@ -45,8 +45,8 @@ func TestDoctorSaysWhatIsPromisedR50(t *testing.T) {
 }
 
 func TestDoctorStartsNothing(t *testing.T) {
-	dir := alone(t)
-	require.Contains(t, examined(t, statusOK)["local gateway"][0].Say, "none is running")
+	dir := isolate(t)
+	require.Contains(t, runDoctor(t, statusOK)["local gateway"][0].Say, "none is running")
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	require.Empty(t, entries)
@@ -54,13 +54,13 @@ func TestDoctorStartsNothing(t *testing.T) {
 	require.NoError(t, err)
 	require.NoDirExists(t, state)
 	t.Setenv("TERMINALPROXY_DIR", filepath.Join(dir, "nowhere"))
-	require.Contains(t, examined(t, statusOK)["local gateway"][0].Say, "none is running")
+	require.Contains(t, runDoctor(t, statusOK)["local gateway"][0].Say, "none is running")
 	require.NoDirExists(t, filepath.Join(dir, "nowhere"))
 }
 
 func TestDoctorSeesRunningProcesses(t *testing.T) {
-	shared(t)
-	by := examined(t, statusOK)
+	shareTerminal(t)
+	by := runDoctor(t, statusOK)
 	require.Contains(t, by["local gateway"][0].Say, "serves the local socket, wire terminal-proxy.v1")
 	if runtime.GOOS == "linux" {
 		require.Contains(t, by["local gateway"][0].Say, "(process "+strconv.Itoa(os.Getpid())+")")
@@ -72,9 +72,9 @@ func TestDoctorSeesRunningProcesses(t *testing.T) {
 
 // Files that others can open are wrong. doctor says what to do, and exits with status 1.
 func TestDoctorSeesOpenFiles(t *testing.T) {
-	dir := alone(t)
+	dir := isolate(t)
 	owner := ownerFile(t)
-	by := examined(t, statusOK)
+	by := runDoctor(t, statusOK)
 	require.Equal(t, "0 proxy, 0 agent, 0 viewer, 1 owner", by["tokens"][1].Say)
 	require.Equal(t, stateWarn, by["owner token"][1].State, "R50")
 
@@ -84,7 +84,7 @@ func TestDoctorSeesOpenFiles(t *testing.T) {
 		info, err := os.Stat(path)
 		require.NoError(t, err)
 		require.NoError(t, os.Chmod(path, info.Mode().Perm()|0o044))
-		found := examined(t, statusRefused)[name][0]
+		found := runDoctor(t, statusRefused)[name][0]
 		require.Equal(t, stateWrong, found.State, name)
 		require.Contains(t, found.Say+found.Do, "chmod "+strconv.FormatInt(int64(info.Mode().Perm()), 8)+" "+path)
 		require.NoError(t, os.Chmod(path, info.Mode().Perm()))
@@ -97,18 +97,18 @@ func TestDoctorSeesOpenFiles(t *testing.T) {
 }
 
 func TestDoctorSeesAStaleSocketAndAStrangeOne(t *testing.T) {
-	dir := alone(t)
+	dir := isolate(t)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "gateway.sock"), nil, 0o600))
-	by := examined(t, statusOK)
+	by := runDoctor(t, statusOK)
 	require.Contains(t, by["local gateway"][0].Say, "left its socket, which the next one replaces")
 	require.NoError(t, os.Chmod(filepath.Join(dir, "gateway.sock"), 0o666)) //nolint:gosec // the fault under test
-	require.Equal(t, stateWrong, examined(t, statusRefused)["socket"][0].State)
+	require.Equal(t, stateWrong, runDoctor(t, statusRefused)["socket"][0].State)
 	require.NoError(t, os.Remove(filepath.Join(dir, "gateway.sock")))
 
 	t.Setenv("PROXY_GATEWAY", "ws://127.0.0.1:1")
-	require.Contains(t, examined(t, statusRefused)["gateway of --gateway"][0].Say, "nobody listens there")
+	require.Contains(t, runDoctor(t, statusRefused)["gateway of --gateway"][0].Say, "nobody listens there")
 	t.Setenv("PROXY_GATEWAY", "http://x")
-	require.Contains(t, examined(t, statusRefused)["address of --gateway"][0].Say, "is not understood")
+	require.Contains(t, runDoctor(t, statusRefused)["address of --gateway"][0].Say, "is not understood")
 }
 
 // The kernel's answer, in all its values.
@@ -148,9 +148,9 @@ func TestDoctorReadsTheKernel(t *testing.T) {
 }
 
 func TestDoctorSaysWhichProxy(t *testing.T) {
-	alone(t)
+	isolate(t)
 	t.Setenv("PATH", t.TempDir())
-	require.Contains(t, examined(t, statusOK)["proxy"][0].Say, "proxy is not in $PATH")
+	require.Contains(t, runDoctor(t, statusOK)["proxy"][0].Say, "proxy is not in $PATH")
 	for script, want := range map[string]string{
 		"#!/bin/sh\necho proxy v1.2.3 0123456789ab\n": "version v1.2.3 0123456789ab, ",
 		"#!/bin/sh\necho squid\n":                     "is another program",
@@ -159,7 +159,7 @@ func TestDoctorSaysWhichProxy(t *testing.T) {
 		dir := t.TempDir()
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "proxy"), []byte(script), 0o700)) //nolint:gosec // the file is executed
 		t.Setenv("PATH", dir)
-		require.Contains(t, examined(t, statusOK)["proxy"][0].Say, want)
+		require.Contains(t, runDoctor(t, statusOK)["proxy"][0].Say, want)
 	}
 }
 

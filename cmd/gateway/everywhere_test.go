@@ -16,7 +16,7 @@ import (
 
 // The gateways do not know each other, and the first one does not have the session.
 func TestReclaimAsksAllGateways(t *testing.T) {
-	alone(t)
+	isolate(t)
 	tokens := t.TempDir() + "/private/tokens"
 	store, err := auth.OpenStore(tokens, nil)
 	require.NoError(t, err)
@@ -53,9 +53,9 @@ func TestReclaimAsksAllGateways(t *testing.T) {
 	require.Equal(t, result{0, "the user has the keyboard\n", ""}, reclaim("sh-2"))
 	require.Len(t, q.decided, 1)
 	require.Empty(t, p.decided)
-	reclaim().fails(t, statusNoSession, "which session? sh-1 is at "+first+", and sh-2 at "+second)
-	reclaim("sh-3").fails(t, statusNoSession, `no session "sh-3"`)
+	reclaim().mustFail(t, statusNoSession, "which session? sh-1 is at "+first+", and sh-2 at "+second)
+	reclaim("sh-3").mustFail(t, statusNoSession, `no session "sh-3"`)
 	at += ",ws://127.0.0.1:1"
 	require.Equal(t, statusOK, reclaim("sh-1").status, "one that does not answer delays nothing")
-	reclaim("sh-3").fails(t, statusNoGateway, "may be at a gateway that does not answer: ws://127.0.0.1:1")
+	reclaim("sh-3").mustFail(t, statusNoGateway, "may be at a gateway that does not answer: ws://127.0.0.1:1")
 }

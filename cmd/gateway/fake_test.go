@@ -35,8 +35,8 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, fake.Lingering())
 }
 
-// alone gives a test its own runtime directory, state directory and environment.
-func alone(t *testing.T) (dir string) {
+// isolate gives a test its own runtime directory, state directory and environment.
+func isolate(t *testing.T) (dir string) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "gw") //nolint:usetesting // t.TempDir's path is too long for a socket
 	require.NoError(t, err)
@@ -69,13 +69,13 @@ func command(t *testing.T, args ...string) result {
 	return commandWithInput(t, "", args...)
 }
 
-// fails runs a command that must end with a status and a sentence.
-func fails(t *testing.T, status int, say string, args ...string) {
+// runFailing runs a command that must end with a status and a sentence.
+func runFailing(t *testing.T, status int, say string, args ...string) {
 	t.Helper()
-	command(t, args...).fails(t, status, say)
+	command(t, args...).mustFail(t, status, say)
 }
 
-func (r result) fails(t *testing.T, status int, say string) {
+func (r result) mustFail(t *testing.T, status int, say string) {
 	t.Helper()
 	require.Equal(t, status, r.status, r.err)
 	require.Contains(t, r.err, say)
@@ -112,16 +112,16 @@ type terminal struct {
 	asked, cancelled chan string
 }
 
-// shared publishes the only session of the local gateway, for a test that runs alone.
-func shared(t *testing.T) *terminal {
+// shareTerminal publishes the only session of the local gateway, for a test that runs alone.
+func shareTerminal(t *testing.T) *terminal {
 	t.Helper()
 	p := &terminal{id: "sh-1"}
-	p.share(t, alone(t))
+	p.shareIn(t, isolate(t))
 	return p
 }
 
-// share publishes the terminal in the local gateway of dir until the test ends.
-func (p *terminal) share(t *testing.T, dir string) {
+// shareIn publishes the terminal in the local gateway of dir until the test ends.
+func (p *terminal) shareIn(t *testing.T, dir string) {
 	t.Helper()
 	local := gateway.NewLocal(dir, nil)
 	p.publish(t, "ws://localhost", local.Dial, "")

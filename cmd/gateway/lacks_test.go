@@ -21,7 +21,7 @@ import (
 // An incomplete list says so on standard error and in JSON, and so does the error for a session
 // that is not found. The gateway belongs to a cluster whose NATS servers do not answer.
 func TestAnIncompleteListSaysSo(t *testing.T) {
-	alone(t)
+	isolate(t)
 	store, err := auth.OpenStore(t.TempDir()+"/private/tokens", nil)
 	require.NoError(t, err)
 	token, err := store.Create(auth.Token{Name: "agent", Role: auth.RoleAgent})

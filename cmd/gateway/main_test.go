@@ -19,7 +19,7 @@ import (
 )
 
 func TestUsageIsStatus2WithASentence(t *testing.T) {
-	alone(t)
+	isolate(t)
 	unreadable := filepath.Join(t.TempDir(), "token")
 	require.NoError(t, os.WriteFile(unreadable, []byte("x"), 0o644))
 	tests := []struct{ line, say string }{
@@ -101,7 +101,7 @@ func TestUsageIsStatus2WithASentence(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.line, func(t *testing.T) {
 			got := command(t, strings.Fields(tt.line)...)
-			got.fails(t, statusUsage, tt.say)
+			got.mustFail(t, statusUsage, tt.say)
 			require.True(t, strings.HasPrefix(got.err, "gateway: "), got.err)
 			require.Contains(t, got.err, "\nhint: ")
 		})
@@ -111,28 +111,28 @@ func TestUsageIsStatus2WithASentence(t *testing.T) {
 // Without a name, the only session is meant; otherwise the one whose id or name it is, or begins
 // with it, and never another.
 func TestWhichSessionIsMeant(t *testing.T) {
-	dir := alone(t)
+	dir := isolate(t)
 	require.Contains(t, command(t, "read").err, "no gateway is running")
 	p := &terminal{id: "sh-1"}
-	p.share(t, dir)
+	p.shareIn(t, dir)
 	for _, line := range []string{"read", "read sh-1", "read sh", "read s"} {
 		got := command(t, strings.Fields(line)...)
 		require.Equal(t, statusOK, got.status, got.err)
 		require.Contains(t, got.out, "sh-1 rev 1", line)
 	}
-	(&terminal{id: "shop-2"}).share(t, dir)
+	(&terminal{id: "shop-2"}).shareIn(t, dir)
 	require.Contains(t, command(t, "read", "sho").out, "shop-2 rev 1")
-	fails(t, statusNoSession, "which session? several are running\nhint: running: sh-1, shop-2", "read")
-	fails(t, statusNoSession, `session "s": several are called so`, "read", "s")
-	fails(t, statusNoSession, `no session "vim"`, "read", "vim")
-	fails(t, statusNoSession, "hint: keys follow the session, as in gateway send ID esc; running: sh-1, shop-2", "send", "esc", "enter")
-	fails(t, statusUsage, "nothing to type: give text, paste, keys, enter or click\nhint: keys follow the session, as in gateway send ID esc\n", "send", "esc")
+	runFailing(t, statusNoSession, "which session? several are running\nhint: running: sh-1, shop-2", "read")
+	runFailing(t, statusNoSession, `session "s": several are called so`, "read", "s")
+	runFailing(t, statusNoSession, `no session "vim"`, "read", "vim")
+	runFailing(t, statusNoSession, "hint: keys follow the session, as in gateway send ID esc; running: sh-1, shop-2", "send", "esc", "enter")
+	runFailing(t, statusUsage, "nothing to type: give text, paste, keys, enter or click\nhint: keys follow the session, as in gateway send ID esc\n", "send", "esc")
 	require.Equal(t, "gateway version "+version.String()+"\n", command(t, "version").out)
 	require.Contains(t, command(t, "help", "read").out, "gateway read [ID]")
 }
 
 func TestNoGatewayIsStatus5AndNoneIsStarted(t *testing.T) {
-	dir := alone(t)
+	dir := isolate(t)
 	for _, line := range []string{
 		"ls", "--json ls", "read x", "close x", "send x --enter", "wait x --exit", "request x --reason r", "release x", "reclaim x", "hide x",
 		"ls --gateway ws://127.0.0.1:1", "ls --gateway unix:/nowhere/gateway.sock",
@@ -153,7 +153,7 @@ func TestNoGatewayIsStatus5AndNoneIsStarted(t *testing.T) {
 }
 
 func TestOnlyARequestCreatesAnIdentity(t *testing.T) {
-	alone(t)
+	isolate(t)
 	key := filepath.Join(os.Getenv("XDG_STATE_HOME"), "terminalproxy", "agent.key")
 	_ = command(t, "ls")
 	require.NoFileExists(t, key)
@@ -175,30 +175,30 @@ func TestOnlyARequestCreatesAnIdentity(t *testing.T) {
 	require.NotContains(t, other, cli, "each name is an agent of its own")
 
 	require.NoError(t, os.Chmod(key, 0o644)) //nolint:gosec // the fault under test
-	fails(t, statusRefused, "chmod", "request", "x", "--reason", "r")
+	runFailing(t, statusRefused, "chmod", "request", "x", "--reason", "r")
 }
 
 // If no directory is known or writable, commands that only look work without one. The others fail
 // and name the variable that sets another directory.
 func TestWithoutAPlaceForTheIdentity(t *testing.T) {
-	shared(t)
+	shareTerminal(t)
 	file := filepath.Join(t.TempDir(), "no-directory")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	t.Setenv("XDG_STATE_HOME", file)
 	require.Equal(t, statusOK, command(t, "ls").status)
 	const hint = "hint: set XDG_STATE_HOME to a directory in which you can write"
-	fails(t, statusRefused, hint, "request", "sh-1", "--reason", "r")
+	runFailing(t, statusRefused, hint, "request", "sh-1", "--reason", "r")
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	t.Setenv("XDG_CONFIG_HOME", file)
-	fails(t, statusRefused, "hint: set XDG_CONFIG_HOME to", "token", "create", "x", "--role", "owner", "--save")
+	runFailing(t, statusRefused, "hint: set XDG_CONFIG_HOME to", "token", "create", "x", "--role", "owner", "--save")
 	if runtime.GOOS == "linux" {
 		t.Setenv("XDG_STATE_HOME", "/sys") // no directory can be made there
-		fails(t, statusRefused, hint, "token", "create", "x", "--role", "agent")
+		runFailing(t, statusRefused, hint, "token", "create", "x", "--role", "agent")
 	}
 }
 
 func TestLsIsATable(t *testing.T) {
-	shared(t)
+	shareTerminal(t)
 	got := command(t, "ls")
 	require.Equal(t, statusOK, got.status, got.err)
 	require.Regexp(t, `^ID    PROGRAM  SIZE  STATE    IDLE +KEYBOARD\nsh-1  sh -i    40x3  running  \d+m?s +user\n$`, got.out)
@@ -206,7 +206,7 @@ func TestLsIsATable(t *testing.T) {
 
 // The whole job: look, ask, type, wait, release.
 func TestASessionFromAShell(t *testing.T) {
-	p := shared(t)
+	p := shareTerminal(t)
 
 	got := command(t, "read", "sh-1")
 	require.Equal(t, result{0, `sh-1 rev 1 cursor 1,1 running "sh -i" 40x3 keyboard: user` + "\n$\n", ""}, got)
@@ -228,30 +228,30 @@ func TestASessionFromAShell(t *testing.T) {
 	require.Equal(t, []string{"text ls", "keys left ctrl-a", "keys enter"}, p.typed)
 
 	got = command(t, "send", "sh-1", "--text", "x", "--expect-rev", "1")
-	got.fails(t, statusRefused, "the screen is no longer what you expected")
+	got.mustFail(t, statusRefused, "the screen is no longer what you expected")
 	require.Contains(t, got.out, "rev 4 cursor 1,1", "what is there instead")
 	require.Contains(t, got.out, "\nran\n")
 
-	fails(t, statusForbidden, "", "send", "sh-1", "--as", "other", "--text", "x")
+	runFailing(t, statusForbidden, "", "send", "sh-1", "--as", "other", "--text", "x")
 
 	got = commandWithInput(t, "two\nlines", "send", "sh-1", "--paste", "-", "--until", "text=lines")
 	require.Equal(t, statusOK, got.status, got.err)
 	require.Equal(t, "paste two\nlines", p.typed[len(p.typed)-1])
 
-	fails(t, statusTimeout, "gateway: send --until text: typed: timed out", "send", "sh-1", "--text", "y", "--until", "text=never")
+	runFailing(t, statusTimeout, "gateway: send --until text: typed: timed out", "send", "sh-1", "--text", "y", "--until", "text=never")
 
 	got = command(t, "wait", "sh-1", "--text", "ran")
 	require.Equal(t, statusOK, got.status, got.err)
 	require.Contains(t, got.out, "\nran\n")
-	fails(t, statusTimeout, "gateway: wait for text (1s): timed out", "wait", "sh-1", "--text", "never", "--timeout", "1s")
+	runFailing(t, statusTimeout, "gateway: wait for text (1s): timed out", "wait", "sh-1", "--text", "never", "--timeout", "1s")
 
 	require.Equal(t, result{0, "released\n", ""}, command(t, "release", "sh-1", "--note", "done\u202e here"))
 	require.Equal(t, []string{"done here"}, p.bye)
-	fails(t, statusForbidden, "", "send", "sh-1", "--text", "z")
+	runFailing(t, statusForbidden, "", "send", "sh-1", "--text", "z")
 }
 
 func TestJSONIsTheShapeOfTheWire(t *testing.T) {
-	shared(t)
+	shareTerminal(t)
 
 	var list protocol.SessionsListResult
 	parse(t, command(t, "ls", "--json"), &list)
@@ -291,7 +291,7 @@ func parse(t *testing.T, got result, into any) {
 }
 
 func TestTheUsersOwnTerminalGetsNoEscapesR45(t *testing.T) {
-	shared(t)
+	shareTerminal(t)
 	got := command(t, "read", "sh-1", "--history", "1")
 	require.Contains(t, got.out, "\nolder]0;evil row\n$\n")
 	require.NotContains(t, got.out, "\x1b")
@@ -306,9 +306,9 @@ func TestMarks(t *testing.T) {
 		require.Contains(t, got.out, "133;C")
 		require.Contains(t, command(t, "help", "marks").out, "gateway marks "+shell)
 	}
-	fails(t, statusUsage, "marks: name one shell: bash, zsh, fish\nhint: for bash: eval \"$(gateway marks bash)\"", "marks")
-	fails(t, statusUsage, `marks: there is no snippet for "csh": name one of bash, zsh, fish`, "marks", "csh")
-	fails(t, statusUsage, "did you mean: gateway marks", "mark", "bash")
+	runFailing(t, statusUsage, "marks: name one shell: bash, zsh, fish\nhint: for bash: eval \"$(gateway marks bash)\"", "marks")
+	runFailing(t, statusUsage, `marks: there is no snippet for "csh": name one of bash, zsh, fish`, "marks", "csh")
+	runFailing(t, statusUsage, "did you mean: gateway marks", "mark", "bash")
 	require.Equal(t, "bash\nzsh\nfish\n:4\n", command(t, "__complete", "marks", "").out)
 }
 
@@ -335,7 +335,7 @@ func TestMarkedEnv(t *testing.T) {
 }
 
 func TestReadingACommand(t *testing.T) {
-	shared(t)
+	shareTerminal(t)
 	got := command(t, "read", "sh-1", "--command=2")
 	require.Equal(t, statusOK, got.status, got.err)
 	require.True(t, strings.HasSuffix(got.out, "\ncommand line: \"make\"\nthe shell's marks say: running for 0ms; 1 of 4 rows of output, line 7; 2 before these: --command=2 --from 5; 1 after these: --command=2 --from 8:\ncc a.c\n"), got.out)
@@ -345,32 +345,32 @@ func TestReadingACommand(t *testing.T) {
 		{"--context needs --match", "read sh-1 --command --context 3"},
 		{"--ansi", "read sh-1 --command --ansi"},
 	} {
-		fails(t, statusUsage, c.why, strings.Fields(c.line)...)
+		runFailing(t, statusUsage, c.why, strings.Fields(c.line)...)
 	}
-	fails(t, statusRefused, "older one, which does not tell commands apart: read the history", "read", "--command")
+	runFailing(t, statusRefused, "older one, which does not tell commands apart: read the history", "read", "--command")
 }
 
 func TestARefusedRequestIsStatus1(t *testing.T) {
-	dir := alone(t)
+	dir := isolate(t)
 	p := &terminal{id: "sh-1", decide: func(m *protocol.ControlRequest) protocol.Message {
 		return &protocol.ControlRevoke{ID: "v", SessionID: m.SessionID, RequestID: m.RequestID, Reason: protocol.ReasonRefused}
 	}}
-	p.share(t, dir)
+	p.shareIn(t, dir)
 	require.Equal(t, result{statusRefused, "", "gateway: request: refused: the user declined\n"}, command(t, "request", "sh-1", "--reason", "r"))
 }
 
 func TestAnUnansweredRequestIsStatus124AndStaysOpen(t *testing.T) {
-	dir := alone(t)
+	dir := isolate(t)
 	p := &terminal{id: "sh-1", decide: func(*protocol.ControlRequest) protocol.Message { return nil }}
-	p.share(t, dir)
+	p.shareIn(t, dir)
 	got := command(t, "request", "sh-1", "--reason", "r", "--timeout", "50ms")
-	got.fails(t, statusTimeout, "the user did not answer within 50ms; the request stays open")
+	got.mustFail(t, statusTimeout, "the user did not answer within 50ms; the request stays open")
 	require.Contains(t, got.err, "hint: keep waiting: gateway wait sh-1 --control")
 	require.Empty(t, p.bye)
 }
 
 func TestTokens(t *testing.T) {
-	alone(t)
+	isolate(t)
 	require.Equal(t, result{0, "no tokens; create one with: gateway token create NAME --role ROLE\n", ""}, command(t, "token", "ls"))
 	made := command(t, "token", "create", "laptop", "--role", "agent", "--expires", "1h")
 	require.Equal(t, statusOK, made.status, made.err)
@@ -379,7 +379,7 @@ func TestTokens(t *testing.T) {
 	require.Equal(t, got, command(t, "token", "ls"))
 	require.Regexp(t, `(?m)^laptop +agent +20\S+Z +20\S+Z$`, got.out)
 	require.NotContains(t, got.out, token)
-	fails(t, statusRefused, `token "laptop" already exists`, "token", "create", "laptop", "--role", "agent")
+	runFailing(t, statusRefused, `token "laptop" already exists`, "token", "create", "laptop", "--role", "agent")
 	var list struct{ Tokens []map[string]any }
 	parse(t, command(t, "token", "ls", "--json"), &list)
 	require.NotContains(t, list.Tokens[0], "sha256")
@@ -388,10 +388,10 @@ func TestTokens(t *testing.T) {
 }
 
 func TestCompletionOffersSessions(t *testing.T) {
-	dir := alone(t)
+	dir := isolate(t)
 	require.Equal(t, ":4\n", command(t, "__complete", "read", "").out, "without a gateway, nothing")
 	p := &terminal{id: "sh-1"}
-	p.share(t, dir)
+	p.shareIn(t, dir)
 	for _, c := range []string{"read", "send", "wait", "request", "release", "grant", "reclaim", "hide"} {
 		require.Equal(t, "sh-1\tsh -i\n:4\n", command(t, "__complete", c, "").out, c)
 		require.Equal(t, ":4\n", command(t, "__complete", c, "sh-1", "").out, c)
@@ -403,7 +403,7 @@ func TestCompletionOffersSessions(t *testing.T) {
 
 // The gateway takes connections and never answers.
 func TestCompletionDoesNotWaitForASilentGateway(t *testing.T) {
-	listener, err := net.Listen("unix", filepath.Join(alone(t), "gateway.sock"))
+	listener, err := net.Listen("unix", filepath.Join(isolate(t), "gateway.sock"))
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = listener.Close() })
 	got := make(chan result, 1)
@@ -421,7 +421,7 @@ func TestCompletionDoesNotWaitForASilentGateway(t *testing.T) {
 
 // A shell makes the file under its umask.
 func TestATokenIsWrittenIntoAFileThatProgramsTake(t *testing.T) {
-	alone(t)
+	isolate(t)
 	create := func(name, before string) (path, said string) {
 		path = filepath.Join(t.TempDir(), "token")
 		require.NoError(t, os.WriteFile(path, []byte(before), 0o644))

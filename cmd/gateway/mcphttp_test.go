@@ -24,7 +24,7 @@ type overHTTP struct {
 
 func serveHTTP(t *testing.T) overHTTP {
 	t.Helper()
-	alone(t)
+	isolate(t)
 	tokens := map[string]string{}
 	for _, role := range []string{"proxy", "agent"} {
 		got := command(t, "token", "create", role, "--role", role)
@@ -139,8 +139,8 @@ func TestTypeScriptClients(t *testing.T) {
 					h := serveHTTP(t)
 					args = append(args, h.url+"/mcp", h.token)
 				} else {
-					dir := alone(t)
-					(&terminal{id: "sh-1"}).share(t, dir)
+					dir := isolate(t)
+					(&terminal{id: "sh-1"}).shareIn(t, dir)
 					self, err := os.Executable()
 					require.NoError(t, err)
 					args = append(args, self, "mcp")
@@ -161,7 +161,7 @@ func TestTypeScriptClients(t *testing.T) {
 }
 
 func TestPermissionNeedsASession(t *testing.T) {
-	alone(t)
-	fails(t, 2, "--session ID", "mcp", "--permission")
-	fails(t, 2, "belongs to --permission", "mcp", "--session", "x")
+	isolate(t)
+	runFailing(t, 2, "--session ID", "mcp", "--permission")
+	runFailing(t, 2, "belongs to --permission", "mcp", "--session", "x")
 }

@@ -21,8 +21,8 @@ func mirrored(t *testing.T, cols, rows, termCols, termRows int) *pair {
 	return &pair{newMirror(cols, rows, termCols, termRows), t, screen.New(screen.Config{Cols: termCols, Rows: termRows})}
 }
 
-// prints lets the program print, and compares the terminal's screen cell by cell.
-func (p *pair) prints(bytes string) {
+// print lets the program print, and compares the terminal's screen cell by cell.
+func (p *pair) print(bytes string) {
 	p.t.Helper()
 	p.feedOutput([]byte(bytes))
 	p.draws()
@@ -59,14 +59,14 @@ func TestAMirrorShowsEveryPart(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {20, 5}, {120, 40}, {1, 1}, {80, 5}, {20, 24}, {200, 2}} {
 		t.Run(fmt.Sprint(size), func(t *testing.T) {
 			p := mirrored(t, 80, 24, size[0], size[1])
-			p.prints("")
-			p.prints("\x1b]2;title\aone\r\n\x1b[31mtwo\x1b[m\x1b[24;1Hbottom")
-			p.prints(strings.Repeat("\r\nscrolled \x1b[44mblue\x1b[K\x1b[m", 30))
-			p.prints("\x1b[H\x1b[2J" + strings.Repeat("世界e\u0301", 60))
-			p.prints("\x1b[?1049h\x1b[2;20r\x1b[?6h\x1b[4h\x1b[10;70Halternate")
-			p.prints("\x1b[?25l\x1b[1;1Hx")
-			p.prints("\x1b[?25h\x1b[?1049l\x1b[12;79H\x1b[4 q")
-			p.prints("\x1b[?1;1000;1006;2004h\x1b=\x1b[>1u\x1b[c\x1b[6n")
+			p.print("")
+			p.print("\x1b]2;title\aone\r\n\x1b[31mtwo\x1b[m\x1b[24;1Hbottom")
+			p.print(strings.Repeat("\r\nscrolled \x1b[44mblue\x1b[K\x1b[m", 30))
+			p.print("\x1b[H\x1b[2J" + strings.Repeat("世界e\u0301", 60))
+			p.print("\x1b[?1049h\x1b[2;20r\x1b[?6h\x1b[4h\x1b[10;70Halternate")
+			p.print("\x1b[?25l\x1b[1;1Hx")
+			p.print("\x1b[?25h\x1b[?1049l\x1b[12;79H\x1b[4 q")
+			p.print("\x1b[?1;1000;1006;2004h\x1b=\x1b[>1u\x1b[c\x1b[6n")
 			want, got := p.model.Modes(), p.term.Modes()
 			require.Equal(t, []any{want.AppCursor, want.BracketedPaste, want.AppKeypad, want.KittyFlags}, []any{got.AppCursor, got.BracketedPaste, got.AppKeypad, got.KittyFlags})
 			if p.part.Top+p.part.Left == 0 {
@@ -83,7 +83,7 @@ func TestAMirrorShowsEveryPart(t *testing.T) {
 // A key's echo is one row.
 func TestAMirrorDrawsOnlyChanges(t *testing.T) {
 	p := mirrored(t, 80, 24, 60, 20)
-	p.prints(strings.Repeat("some text\r\n", 15))
+	p.print(strings.Repeat("some text\r\n", 15))
 	p.feedOutput([]byte("x"))
 	out := string(p.appendUpdate(nil))
 	require.Equal(t, "\x1b[?25l\x1b[16;1H\x1b[m\x1b[2Kx\x1b[16;2H\x1b[?25h", out)

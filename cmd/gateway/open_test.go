@@ -53,7 +53,7 @@ func enterBy(t *testing.T, link string) (status int, fields map[string]any) {
 }
 
 func TestOpenPrintsTheLinkAlone(t *testing.T) {
-	shared(t)
+	shareTerminal(t)
 	out, end := openPage(t)
 	line, err := out.ReadString('\n')
 	require.NoError(t, err)
@@ -67,7 +67,7 @@ func TestOpenPrintsTheLinkAlone(t *testing.T) {
 }
 
 func TestOpenAsJSON(t *testing.T) {
-	p := shared(t)
+	p := shareTerminal(t)
 	out, end := openPage(t, p.id, "--json", "--host", "Laptop.example")
 	var got map[string]any
 	require.NoError(t, json.NewDecoder(out).Decode(&got))
@@ -80,7 +80,7 @@ func TestOpenAsJSON(t *testing.T) {
 }
 
 func TestOpenSaysWhatIsWrong(t *testing.T) {
-	dir := alone(t)
+	dir := isolate(t)
 	for _, c := range []struct {
 		status int
 		say    string
@@ -100,22 +100,22 @@ func TestOpenSaysWhatIsWrong(t *testing.T) {
 		{statusForbidden, "open: standard input is not a terminal, so there is nobody to ask", []string{"--role", "owner"}},
 		{statusNoGateway, "connect: no gateway is running", nil},
 	} {
-		fails(t, c.status, c.say, append([]string{"open"}, c.args...)...)
+		runFailing(t, c.status, c.say, append([]string{"open"}, c.args...)...)
 	}
 	p := &terminal{id: "sh-1"}
-	p.share(t, dir)
-	fails(t, statusNoSession, `no session "nothing"`, "open", "nothing")
+	p.shareIn(t, dir)
+	runFailing(t, statusNoSession, `no session "nothing"`, "open", "nothing")
 	ln, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	defer func() { _ = ln.Close() }()
-	fails(t, statusRefused, "open: --listen "+ln.Addr().String()+": the port is taken", "open", "--listen", ln.Addr().String())
+	runFailing(t, statusRefused, "open: --listen "+ln.Addr().String()+": the port is taken", "open", "--listen", ln.Addr().String())
 	t.Setenv("TERMINALPROXY_SESSION", "sh-1")
-	fails(t, statusForbidden, "open: this shell runs inside the session sh-1, where an agent may be typing", "open", "--role", "owner")
+	runFailing(t, statusForbidden, "open: this shell runs inside the session sh-1, where an agent may be typing", "open", "--role", "owner")
 }
 
 // The next gateway open removes what a killed one left, even if it needs no keys itself.
 func TestOpenRemovesWhatAKilledOpenLeft(t *testing.T) {
-	shared(t)
+	shareTerminal(t)
 	path, err := gateway.TokensPath()
 	require.NoError(t, err)
 	store, err := auth.OpenStore(path, nil)
@@ -152,11 +152,11 @@ func tokenOf(t *testing.T, role string, more ...string) string {
 // At a remote gateway, the token's role counts. The gateway serves pages if it was started to; with
 // --listen, this machine serves them.
 func TestOpenAtARemoteGateway(t *testing.T) {
-	alone(t)
+	isolate(t)
 	s := serve(t)
 	viewer := tokenOf(t, "viewer")
-	fails(t, statusForbidden, "role agent may not use /v1/view", "open", "--gateway", s.url, "--token-file", tokenOf(t, "agent"))
-	fails(t, statusForbidden, "open: the gateway at "+s.url+" wants a token", "open", "--gateway", s.url)
+	runFailing(t, statusForbidden, "role agent may not use /v1/view", "open", "--gateway", s.url, "--token-file", tokenOf(t, "agent"))
+	runFailing(t, statusForbidden, "open: the gateway at "+s.url+" wants a token", "open", "--gateway", s.url)
 	got := command(t, "open", "--gateway", s.url, "--token-file", viewer)
 	require.Equal(t, statusRefused, got.status)
 	require.Equal(t, "gateway: open: the gateway at "+s.url+" serves no web pages\nhint: start it there with: gateway serve --page; "+
@@ -172,7 +172,7 @@ func TestOpenAtARemoteGateway(t *testing.T) {
 }
 
 func TestOpenAtAServer(t *testing.T) {
-	alone(t)
+	isolate(t)
 	s := serve(t, "--page")
 	out, end := openPage(t, "--gateway", s.url, "--token-file", tokenOf(t, "viewer"))
 	line, err := out.ReadString('\n')
@@ -191,7 +191,7 @@ func TestOpenAtAServer(t *testing.T) {
 
 // A revoked token ends what was opened with it, and gateway open says so.
 func TestOpenEndsWithItsToken(t *testing.T) {
-	alone(t)
+	isolate(t)
 	s := serve(t, "--page")
 	out, end := openPage(t, "--gateway", s.url, "--token-file", tokenOf(t, "viewer"))
 	_, err := out.ReadString('\n')

@@ -25,7 +25,7 @@ func ownerFile(t *testing.T) string {
 }
 
 func TestTheOwnersTokenIsKeptFromOthers(t *testing.T) {
-	alone(t)
+	isolate(t)
 	path := ownerFile(t)
 	info, err := os.Stat(path)
 	require.NoError(t, err)
@@ -36,18 +36,18 @@ func TestTheOwnersTokenIsKeptFromOthers(t *testing.T) {
 	kept, err := os.ReadFile(path)
 	require.NoError(t, err)
 
-	fails(t, statusRefused, "exists already: remove it", "token", "create", "second", "--role", "owner", "--save")
+	runFailing(t, statusRefused, "exists already: remove it", "token", "create", "second", "--role", "owner", "--save")
 	require.NotContains(t, command(t, "token", "ls").out, "second", "a token that nobody has is none")
 	again, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.Equal(t, kept, again)
 
-	fails(t, statusUsage, "--save needs --role owner", "token", "create", "x", "--role", "agent", "--save")
+	runFailing(t, statusUsage, "--save needs --role owner", "token", "create", "x", "--role", "agent", "--save")
 }
 
 // Any process of this user on this machine may take away.
 func TestReclaimAndHideNeedNoTokenR9(t *testing.T) {
-	p := shared(t)
+	p := shareTerminal(t)
 	require.Equal(t, result{0, "the user has the keyboard\n", ""}, command(t, "reclaim", "sh-1"))
 	require.Equal(t, result{0, "agents do not see it\n", ""}, command(t, "hide", "sh-1"))
 	var done map[string]any
@@ -56,13 +56,13 @@ func TestReclaimAndHideNeedNoTokenR9(t *testing.T) {
 	require.Len(t, p.decided, 3)
 	require.Empty(t, p.decided[1].SignatureB64)
 	require.Equal(t, protocol.HideOn, p.decided[1].Hide)
-	fails(t, statusNoSession, "running: sh-1", "reclaim", "sh-2")
+	runFailing(t, statusNoSession, "running: sh-1", "reclaim", "sh-2")
 }
 
 // Muting takes away, too. Without a name, the agent is known from the session.
 func TestMuteNeedsNoToken(t *testing.T) {
-	p := shared(t)
-	fails(t, statusUsage, "say which one you mean with --agent NAME", "mute", "sh-1")
+	p := shareTerminal(t)
+	runFailing(t, statusUsage, "say which one you mean with --agent NAME", "mute", "sh-1")
 	require.Equal(t, result{0, "claude is muted until the session ends\n", ""}, command(t, "mute", "sh-1", "--agent", "claude"))
 	require.Len(t, p.decided, 1)
 	require.Equal(t, []any{"claude", protocol.MuteOn, false}, []any{p.decided[0].AgentName, p.decided[0].Mute, p.decided[0].Grant})
@@ -71,7 +71,7 @@ func TestMuteNeedsNoToken(t *testing.T) {
 // The environment may hold the token that an agent is to use. An owner's commands use the owner's
 // token.
 func TestOwnersCommandsUseTheOwnersToken(t *testing.T) {
-	alone(t)
+	isolate(t)
 	file := func(name string) string {
 		path := filepath.Join(t.TempDir(), name)
 		require.NoError(t, os.WriteFile(path, []byte(name+"\n"), 0o600))
@@ -104,20 +104,20 @@ func TestOwnersCommandsUseTheOwnersToken(t *testing.T) {
 // Granting more needs a person at a terminal who has the owner's token, not a program that runs
 // commands.
 func TestOnlyAPersonWithTheTokenGivesR54(t *testing.T) {
-	p := shared(t)
+	p := shareTerminal(t)
 	for _, line := range []string{"grant sh-1", "hide sh-1 --off", "mute sh-1 --off"} {
 		got := command(t, strings.Fields(line)...)
-		got.fails(t, statusForbidden, "there is no owner token at ")
+		got.mustFail(t, statusForbidden, "there is no owner token at ")
 		require.Contains(t, got.err, "hint: create one with: gateway token create")
 	}
 	path := ownerFile(t)
 	for _, line := range []string{"grant sh-1", "hide sh-1 --off", "mute sh-1 --off", "grant sh-1 --token-file " + path} {
 		got := commandWithInput(t, "y\n", strings.Fields(line)...)
-		got.fails(t, statusForbidden, "standard input is not a terminal")
+		got.mustFail(t, statusForbidden, "standard input is not a terminal")
 	}
 	t.Setenv("TERMINALPROXY_SESSION", "sh-1")
 	for _, line := range []string{"grant sh-1", "hide sh-1 --off", "mute sh-1 --off", "token create mine --role owner"} {
-		fails(t, statusForbidden, "this shell runs inside the session sh-1", strings.Fields(line)...)
+		runFailing(t, statusForbidden, "this shell runs inside the session sh-1", strings.Fields(line)...)
 	}
 	require.Empty(t, p.decided)
 }

@@ -10,7 +10,7 @@ import (
 )
 
 func TestPolicyCheck(t *testing.T) {
-	alone(t)
+	isolate(t)
 	path := configure(t, "[[allow]]\nagent = 'claude'\nprogram = 'sh'\nlevel = 'drive'\n[[never]]\nprogram = 'cat'\n")
 	says := func(want string, args ...string) {
 		t.Helper()
@@ -37,16 +37,16 @@ func TestPolicyCheck(t *testing.T) {
 	says("never: claude is refused at once (config.toml:5)\n", "claude", "cat")
 	says("never: codex is refused at once (config.toml:5)\n"+
 		"note: there is no local token codex: make one with gateway token create codex --local\n", "codex", "cat")
-	fails(t, statusUsage, "PROGRAM: ", "policy", "check", "claude", "/nowhere")
+	runFailing(t, statusUsage, "PROGRAM: ", "policy", "check", "claude", "/nowhere")
 	require.Equal(t, result{out: "revoked\n", err: "hint: what it was saved in is void now: rm " + file + "\n"}, command(t, "token", "revoke", "claude"))
-	fails(t, statusRefused, "token revoke: unknown token \"claude\"\nhint: gateway token ls lists them", "token", "revoke", "claude")
+	runFailing(t, statusRefused, "token revoke: unknown token \"claude\"\nhint: gateway token ls lists them", "token", "revoke", "claude")
 	require.NoError(t, os.Chmod(path, 0o666))
-	fails(t, statusUsage, path+": "+path+" has mode 0666, so other users can change it", "policy", "check", "claude", "sh")
+	runFailing(t, statusUsage, path+": "+path+" has mode 0666, so other users can change it", "policy", "check", "claude", "sh")
 }
 
 // If proxy rejects an [[allow]], the check promises none.
 func TestPolicyCheckOfAFileThatProxyRefuses(t *testing.T) {
-	alone(t)
+	isolate(t)
 	const allow = "[[allow]]\nagent = 'claude'\nprogram = 'sh'\n"
 	for more, say := range map[string]string{
 		"[[on]]\nevent = 'aksed'\nrun = ['true']\n": `config.toml:5: [[on]] event: unknown event "aksed"`,
@@ -54,13 +54,13 @@ func TestPolicyCheckOfAFileThatProxyRefuses(t *testing.T) {
 		"[proxy.x]\n":                               `config.toml:4: unknown table "x"`,
 	} {
 		configure(t, allow+more)
-		fails(t, statusUsage, say, "policy", "check", "claude", "sh")
+		runFailing(t, statusUsage, say, "policy", "check", "claude", "sh")
 	}
 }
 
 func TestALocalTokenIsAnAgents(t *testing.T) {
-	alone(t)
-	fails(t, statusUsage, "--local is for --role agent", "token", "create", "x", "--local", "--role", "owner")
-	fails(t, statusUsage, "leave out --tokens", "token", "create", "x", "--local", "--tokens", t.TempDir()+"/t")
-	fails(t, statusUsage, "--agent-token: ", "request", "x", "--reason", "r", "--agent-token", "/nowhere")
+	isolate(t)
+	runFailing(t, statusUsage, "--local is for --role agent", "token", "create", "x", "--local", "--role", "owner")
+	runFailing(t, statusUsage, "leave out --tokens", "token", "create", "x", "--local", "--tokens", t.TempDir()+"/t")
+	runFailing(t, statusUsage, "--agent-token: ", "request", "x", "--reason", "r", "--agent-token", "/nowhere")
 }

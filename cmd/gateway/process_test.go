@@ -60,7 +60,7 @@ func serve(t *testing.T, args ...string) *serving {
 }
 
 func TestServeOverTCPAndTheLocalSocket(t *testing.T) {
-	dir := alone(t)
+	dir := isolate(t)
 	tokens := filepath.Join(os.Getenv("XDG_STATE_HOME"), "terminalproxy", "tokens")
 	made := func(role string) string {
 		got := command(t, "token", "create", role, "--role", role)
@@ -80,7 +80,7 @@ func TestServeOverTCPAndTheLocalSocket(t *testing.T) {
 		return new(net.Dialer).DialContext(ctx, "tcp", strings.TrimPrefix(s.url, "ws://"))
 	}, strings.TrimSpace(string(token)))
 	local := &terminal{id: "sh-local"}
-	local.share(t, dir)
+	local.shareIn(t, dir)
 
 	got := command(t, "ls", "--gateway", s.url, "--token-file", agent)
 	require.Equal(t, statusOK, got.status, got.err)
@@ -93,7 +93,7 @@ func TestServeOverTCPAndTheLocalSocket(t *testing.T) {
 	require.Equal(t, statusForbidden, got.status, got.err)
 	require.Empty(t, got.out)
 	require.Contains(t, got.err, "hint: ")
-	fails(t, statusForbidden, "", "request", "sh-tcp", "--reason", "r", "--gateway", s.url, "--token-file", viewer)
+	runFailing(t, statusForbidden, "", "request", "sh-tcp", "--reason", "r", "--gateway", s.url, "--token-file", viewer)
 
 	// Viewers and owners have a path of their own, which the bearer of their token need not know.
 	for _, line := range []string{"ls --token-file " + viewer, "read sh-tcp --token-file " + viewer, "ls --token-file " + owner, "reclaim sh-tcp --token-file " + owner} {
@@ -101,7 +101,7 @@ func TestServeOverTCPAndTheLocalSocket(t *testing.T) {
 		require.Equal(t, statusOK, got.status, "%s\n%s", line, got.err)
 	}
 	for _, line := range []string{"reclaim sh-tcp --token-file " + viewer, "reclaim sh-tcp --token-file " + agent, "reclaim sh-tcp"} {
-		fails(t, statusForbidden, "", append(strings.Fields(line), "--gateway", s.url)...)
+		runFailing(t, statusForbidden, "", append(strings.Fields(line), "--gateway", s.url)...)
 	}
 	require.Len(t, p.decided, 1)
 	require.Equal(t, "owner", p.decided[0].By, "the token's name")
@@ -119,18 +119,18 @@ func TestServeOverTCPAndTheLocalSocket(t *testing.T) {
 }
 
 func TestServeSaysWhyItCannot(t *testing.T) {
-	alone(t)
+	isolate(t)
 	var taken net.ListenConfig
 	ln, err := taken.Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	defer func() { _ = ln.Close() }()
 	got := command(t, "serve", "--listen", ln.Addr().String())
-	got.fails(t, statusRefused, "address already in use")
+	got.mustFail(t, statusRefused, "address already in use")
 	require.Contains(t, got.err, "hint: another gateway may be running there")
 
 	for _, address := range []string{"foo", "127.0.0.1:99999"} {
 		got = command(t, "serve", "--listen", address)
-		got.fails(t, statusUsage, "serve: --listen \""+address+"\"")
+		got.mustFail(t, statusUsage, "serve: --listen \""+address+"\"")
 		require.Contains(t, got.err, "write it as 127.0.0.1:PORT")
 		require.NotContains(t, got.err, "another gateway")
 	}
@@ -139,7 +139,7 @@ func TestServeSaysWhyItCannot(t *testing.T) {
 func TestMCPOverStdioInBothEras(t *testing.T) {
 	for _, era := range []string{"2025-06-18", "2026-07-28"} {
 		t.Run(era, func(t *testing.T) {
-			dir := alone(t)
+			dir := isolate(t)
 			cmd := program(t, "mcp")
 			var stderr strings.Builder
 			cmd.Stderr = &stderr
@@ -156,7 +156,7 @@ func TestMCPOverStdioInBothEras(t *testing.T) {
 			require.Contains(t, toolText(t, s, "terminal_list", nil), "there are no terminals")
 			require.FileExists(t, filepath.Join(dir, "gateway.sock"), "now this process is the local gateway")
 			p := &terminal{id: "sh-1"}
-			p.share(t, dir)
+			p.shareIn(t, dir)
 			require.Contains(t, toolText(t, s, "terminal_read", nil), `sh-1 rev 1 cursor 1,1 running "sh -i" 40x3 keyboard: user`)
 			require.Contains(t, toolText(t, s, "terminal_request_control", map[string]any{"reason": "r"}), "granted")
 			require.Contains(t, toolText(t, s, "terminal_send", map[string]any{"text": "ls", "enter": true}), "\nran\n")

@@ -11,7 +11,7 @@ import (
 )
 
 func TestReadInColour(t *testing.T) {
-	shared(t)
+	shareTerminal(t)
 	got := command(t, "read", "sh-1", "--ansi")
 	require.Equal(t, result{0, "$ \x1b[0m\n\x1b[0m\n\x1b[0m\n", ""}, got)
 	file := filepath.Join(t.TempDir(), "screen")
@@ -28,6 +28,6 @@ func TestReadInColour(t *testing.T) {
 	require.Equal(t, result{out: string(text)}, command(t, "read", "sh-1", "--svg", "-"))
 	require.NoFileExists(t, "-")
 	for _, wrong := range [][]string{{"--ansi", "--history", "3"}, {"--png", file, "--svg", file}, {"--ansi", "--since", "3"}, {"--ansi", "--json"}} {
-		fails(t, statusUsage, "hint: ", append([]string{"read", "sh-1"}, wrong...)...)
+		runFailing(t, statusUsage, "hint: ", append([]string{"read", "sh-1"}, wrong...)...)
 	}
 }

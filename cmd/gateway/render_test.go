@@ -23,8 +23,8 @@ func runRender(t *testing.T, in string, json bool, args ...string) (string, erro
 	return out.String(), err
 }
 
-// drawn runs gateway render, and returns the file that it makes.
-func drawn(t *testing.T, file string, args ...string) string {
+// renderToFile runs gateway render, and returns the file that it makes.
+func renderToFile(t *testing.T, file string, args ...string) string {
 	t.Helper()
 	_, err := runRender(t, "", false, args...)
 	require.NoError(t, err)
@@ -49,7 +49,7 @@ func TestRender(t *testing.T) {
 	svg := filepath.Join(t.TempDir(), "screen.svg")
 	cast := filepath.Join(t.TempDir(), "x.cast")
 	require.NoError(t, os.WriteFile(cast, []byte("{\"version\":2,\"width\":9,\"height\":2}\n[0,\"o\",\"hello\"]\n"), 0o600))
-	require.Contains(t, drawn(t, svg, "--svg", svg, cast), "hello")
+	require.Contains(t, renderToFile(t, svg, "--svg", svg, cast), "hello")
 
 	v3 := "{\"version\":3,\"term\":{\"cols\":9,\"rows\":2}}\n[0.5,\"o\",\"hello\"]\n[0.5,\"x\",\"0\"]\n"
 	out, err = runRender(t, v3, false)
@@ -59,9 +59,9 @@ func TestRender(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "{\"version\":2,\"width\":9,\"height\":2}\n[0.500000, \"o\", \"hello\"]\n", out)
 
-	require.Contains(t, drawn(t, svg, "--svg", svg, "--animate", cast), "@keyframes")
+	require.Contains(t, renderToFile(t, svg, "--svg", svg, "--animate", cast), "@keyframes")
 
-	require.Equal(t, "\x89PNG", drawn(t, svg, "--png", svg, cast)[:4])
+	require.Equal(t, "\x89PNG", renderToFile(t, svg, "--png", svg, cast)[:4])
 }
 
 // The film shows others what happened, and who did it.

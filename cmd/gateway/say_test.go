@@ -10,7 +10,7 @@ import (
 )
 
 func TestSay(t *testing.T) {
-	p := shared(t)
+	p := shareTerminal(t)
 	require.Equal(t, result{0, "delivered: it is on the user's screen\n", ""}, command(t, "say", "sh-1", "all\u202e is", "done", "--as", "ada"))
 	require.Equal(t, []string{protocol.FromAgent, "ada", "all is done"}, []string{p.said[0].From, p.said[0].AgentName, p.said[0].Text})
 	p.waiting = protocol.WaitsForSecret
@@ -35,7 +35,7 @@ func TestSay(t *testing.T) {
 		{[]string{"sh-9", "x"}, statusNoSession, "no session"},
 	} {
 		got := command(t, append([]string{"say"}, c.args...)...)
-		got.fails(t, c.status, c.say)
+		got.mustFail(t, c.status, c.say)
 	}
 	t.Setenv("TERMINALPROXY_SESSION", "sh-1")
 	require.Contains(t, command(t, "say", "sh-1", "x", "--to", "agent").err, "inside the session sh-1")

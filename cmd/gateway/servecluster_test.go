@@ -33,7 +33,7 @@ func TestAWorldReadableCredentialIsRefused(t *testing.T) {
 
 // The hint names the setting, what is wrong with its file, and the next step.
 func TestAnUnusableFileHasAHint(t *testing.T) {
-	alone(t)
+	isolate(t)
 	const seed, authority = "nk -gen user", "of the authority that signed"
 	dir := t.TempDir()
 	write := func(text string) string {

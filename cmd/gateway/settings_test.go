@@ -22,7 +22,7 @@ func settingsFile(t *testing.T, content string) string {
 }
 
 func TestFlagsWinOverTheFileOfSettings(t *testing.T) {
-	alone(t)
+	isolate(t)
 	tokens := filepath.Join(t.TempDir(), "store", "tokens")
 	file := settingsFile(t, "# how the office is reached\nlisten = '127.0.0.1:7118'\ntokens = \""+tokens+"\"\nhost = [\"desk\", 'lap']\nlog = true\n")
 	got := command(t, "serve", "--check", "--config", file)
@@ -41,7 +41,7 @@ func TestFlagsWinOverTheFileOfSettings(t *testing.T) {
 // An unreachable cluster does not stop the server, but the check does not call the settings good
 // either.
 func TestACheckDoesNotApproveAnUnreachableCluster(t *testing.T) {
-	alone(t)
+	isolate(t)
 	tokens := filepath.Join(t.TempDir(), "store", "tokens")
 	got := command(t, "serve", "--check", "--tokens", tokens, "--cluster", "nats://127.0.0.1:1")
 	require.Equal(t, statusOK, got.status, got.err)
@@ -75,7 +75,7 @@ func TestAFileSetsEveryKindOfFlag(t *testing.T) {
 }
 
 func TestAWrongSettingNamesItsLineAndTheFix(t *testing.T) {
-	alone(t)
+	isolate(t)
 	for content, want := range map[string][2]string{
 		"\n\nlistn = 'x'":                 {`line 3: unknown setting "listn"`, "did you mean: listen"},
 		"log = true\ntls_cert = 'x'":      {`line 2: unknown setting "tls_cert"`, "did you mean: tls-cert"},
@@ -103,7 +103,7 @@ func TestAWrongSettingNamesItsLineAndTheFix(t *testing.T) {
 
 // A writer of the file would decide who may connect.
 func TestASettingsFileThatOthersCanWriteIsRefused(t *testing.T) {
-	alone(t)
+	isolate(t)
 	refused := func(file string, want ...string) {
 		t.Helper()
 		got := command(t, "serve", "--check", "--config", file)
@@ -133,7 +133,7 @@ func TestASettingsFileThatOthersCanWriteIsRefused(t *testing.T) {
 
 func TestAFileOfSettingsOfAnotherUserIsRefused(t *testing.T) {
 	needsRoot(t, "to make a file of another user")
-	alone(t)
+	isolate(t)
 	file := settingsFile(t, "log = true\n")
 	require.NoError(t, os.Chown(file, 12345, 12345))
 	got := command(t, "serve", "--check", "--config", file)
@@ -151,7 +151,7 @@ func needsRoot(t *testing.T, purpose string) {
 }
 
 func TestServeChecksItsFlagsBeforeItListens(t *testing.T) {
-	alone(t)
+	isolate(t)
 	for args, want := range map[string]string{
 		"--listen :7117":           "serve: --listen :7117 can be reached from other machines: add --tls-cert and --tls-key",
 		"--log-format xml":         `serve: --log-format "xml": must be text or json`,
@@ -159,6 +159,6 @@ func TestServeChecksItsFlagsBeforeItListens(t *testing.T) {
 		"--tls-cert x --tls-key y": "serve: certificate: open x",
 	} {
 		got := command(t, append([]string{"serve", "--check"}, strings.Fields(args)...)...)
-		got.fails(t, statusUsage, want)
+		got.mustFail(t, statusUsage, want)
 	}
 }

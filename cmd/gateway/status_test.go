@@ -13,10 +13,10 @@ import (
 // The status is empty if there is nothing to report; otherwise it names who does what, with its own
 // exit status.
 func TestStatusForAStatusLine(t *testing.T) {
-	dir := alone(t)
+	dir := isolate(t)
 	require.Equal(t, result{}, command(t, "status"), "no gateway is nothing to say")
 	require.JSONEq(t, `{"agents": []}`, command(t, "status", "--json").out)
-	(&terminal{id: "sh-1"}).share(t, dir)
+	(&terminal{id: "sh-1"}).shareIn(t, dir)
 	require.Equal(t, result{}, command(t, "status"))
 	require.Zero(t, command(t, "request", "sh-1", "--reason", "to test", "--as", "spy 1").status)
 	require.Equal(t, result{status: statusDriven, out: "spy 1 drives sh-1\n"}, command(t, "status"))
@@ -25,12 +25,12 @@ func TestStatusForAStatusLine(t *testing.T) {
 	got := command(t, "status", "--json")
 	require.Equal(t, statusDriven, got.status)
 	require.JSONEq(t, `{"agents": [{"agent": "spy 1", "does": "drives", "session": "sh-1"}]}`, got.out)
-	fails(t, statusUsage, "knows {agent}, {does} and {session}", "status", "--format", "{name}")
+	runFailing(t, statusUsage, "knows {agent}, {does} and {session}", "status", "--format", "{name}")
 }
 
 // A prompt waits for the gateway no longer than it said.
 func TestStatusOfASilentGateway(t *testing.T) {
-	deaf, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", filepath.Join(alone(t), "deaf.sock"))
+	deaf, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", filepath.Join(isolate(t), "deaf.sock"))
 	require.NoError(t, err)
 	defer func() { require.NoError(t, deaf.Close()) }()
 	got := command(t, "status", "--gateway", "unix:"+deaf.Addr().String(), "--timeout", "10ms")

@@ -56,7 +56,7 @@ func TestTheUnitMayDoLittle(t *testing.T) {
 
 // The unit's command lines are valid, with the settings beside it.
 func TestTheUnitsCommandsAreOurs(t *testing.T) {
-	alone(t)
+	isolate(t)
 	content, err := os.ReadFile(filepath.Join(unitDir, unit))
 	require.NoError(t, err)
 	example, err := os.ReadFile(filepath.Join(unitDir, "gateway.toml"))

@@ -15,7 +15,7 @@ import (
 
 // Each line can be read as it comes.
 func TestTopTellsChangesAsLines(t *testing.T) {
-	shared(t)
+	shareTerminal(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	r, w := io.Pipe()
@@ -35,5 +35,5 @@ func TestTopTellsChangesAsLines(t *testing.T) {
 	for lines.Scan() { // to the end
 	}
 	require.Equal(t, statusOK, <-ended)
-	fails(t, statusUsage, "play: --json", "play", "x.cast", "--json")
+	runFailing(t, statusUsage, "play: --json", "play", "x.cast", "--json")
 }

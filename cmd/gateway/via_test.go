@@ -53,9 +53,9 @@ func (p standIns) log() string {
 	return string(content)
 }
 
-// brings lets requests for a name reach the port that a program was told, as the program would
-// forward them.
-func (p standIns) brings(t *testing.T, host string) {
+// forwardRequests lets requests for a name reach the port that a program was told, as the program
+// would forward them.
+func (p standIns) forwardRequests(t *testing.T, host string) {
 	t.Helper()
 	port := regexp.MustCompile(`(\d+)\n`)
 	viaTransport = roundTrip(func(r *http.Request) (*http.Response, error) {
@@ -90,11 +90,11 @@ func TestOpenViaTailscale(t *testing.T) {
 		{"443 is taken for a while", `{"Foreground":{"1":{"TCP":{"443":{"HTTPS":true}}}},"TCP":{"8443":{}}}`, "10000", "desk.tail12.ts.net:10000"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			shared(t)
+			shareTerminal(t)
 			p := fakePrograms(t, map[string]string{"tailscale": fakeTailscale})
 			p.write("status", connected)
 			p.write("served", c.served)
-			p.brings(t, c.host)
+			p.forwardRequests(t, c.host)
 			out, end := openPage(t, "--via", "tailscale", "--json")
 			var got struct{ URL, Command string }
 			require.NoError(t, json.NewDecoder(out).Decode(&got))
@@ -109,7 +109,7 @@ func TestOpenViaTailscale(t *testing.T) {
 }
 
 func TestOpenViaTailscaleSaysWhatIsMissing(t *testing.T) {
-	shared(t)
+	shareTerminal(t)
 	p := fakePrograms(t, map[string]string{"tailscale": fakeTailscale})
 	p.write("served", `{"TCP":{"443":{},"8443":{},"10000":{}}}`)
 	for status, say := range map[string]string{
@@ -119,23 +119,23 @@ func TestOpenViaTailscaleSaysWhatIsMissing(t *testing.T) {
 		connected: "the ports 443, 8443 and 10000 of this machine are taken",
 	} {
 		p.write("status", status)
-		fails(t, statusRefused, say, "open", "--via", "tailscale")
+		runFailing(t, statusRefused, say, "open", "--via", "tailscale")
 	}
 	require.Empty(t, p.log())
 	for name, hint := range map[string]string{"tailscale": "https://tailscale.com/download", "cloudflared": "https://github.com/cloudflare/cloudflared"} {
 		t.Setenv("PATH", t.TempDir())
-		fails(t, statusRefused, "open: --via "+name+": "+name+" is not installed\nhint: install it from "+hint, "open", "--via", name)
+		runFailing(t, statusRefused, "open: --via "+name+": "+name+" is not installed\nhint: install it from "+hint, "open", "--via", name)
 	}
-	fails(t, statusUsage, `open: --via "frp": must be tailscale, ssh or cloudflared`, "open", "--via", "frp")
-	fails(t, statusUsage, "open: --via ssh: names the page itself: leave --host out", "open", "--via", "ssh", "--host", "x")
+	runFailing(t, statusUsage, `open: --via "frp": must be tailscale, ssh or cloudflared`, "open", "--via", "frp")
+	runFailing(t, statusUsage, "open: --via ssh: names the page itself: leave --host out", "open", "--via", "ssh", "--host", "x")
 }
 
 func TestOpenViaCloudflared(t *testing.T) {
-	shared(t)
+	shareTerminal(t)
 	p := fakePrograms(t, map[string]string{"cloudflared": `echo "INF |  https://two-words.trycloudflare.com  |" >&2
 lasts "$@"
 `})
-	p.brings(t, "two-words.trycloudflare.com")
+	p.forwardRequests(t, "two-words.trycloudflare.com")
 	out, end := openPage(t, "--via", "cloudflared")
 	line, err := out.ReadString('\n')
 	require.NoError(t, err)
@@ -148,9 +148,9 @@ lasts "$@"
 
 // An unreachable page is not opened, and one that becomes unreachable is closed.
 func TestOpenEndsWithItsWay(t *testing.T) {
-	shared(t)
+	shareTerminal(t)
 	fakePrograms(t, map[string]string{"cloudflared": "echo failed to request quick Tunnel >&2\nexit 1\n"})
-	fails(t, statusRefused, "open: --via cloudflared: cloudflared has ended: failed to request quick Tunnel\nhint: run it by hand", "open", "--via", "cloudflared")
+	runFailing(t, statusRefused, "open: --via cloudflared: cloudflared has ended: failed to request quick Tunnel\nhint: run it by hand", "open", "--via", "cloudflared")
 
 	p := fakePrograms(t, map[string]string{"cloudflared": "echo https://x.trycloudflare.com\nlasts \"$@\"\n"})
 	viaTransport = roundTrip(func(*http.Request) (*http.Response, error) {
@@ -161,7 +161,7 @@ func TestOpenEndsWithItsWay(t *testing.T) {
 	defer cancel()
 	require.ErrorContains(t, (&way{host: "x.trycloudflare.com"}).waitReachable(ctx, startKey(t, "ours")), "another server answers there")
 
-	p.brings(t, "x.trycloudflare.com")
+	p.forwardRequests(t, "x.trycloudflare.com")
 	out, end := openPage(t, "--via", "cloudflared")
 	_, err := out.ReadString('\n')
 	require.NoError(t, err)
@@ -178,7 +178,7 @@ func TestOpenEndsWithItsWay(t *testing.T) {
 }
 
 func TestOpenViaSSH(t *testing.T) {
-	shared(t)
+	shareTerminal(t)
 	ln, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	go func() { // ends with the listener
@@ -206,7 +206,7 @@ func TestOpenViaSSH(t *testing.T) {
 	status, _ := end()
 	require.Zero(t, status)
 	require.NoError(t, ln.Close())
-	fails(t, statusRefused, "open: --via ssh: no SSH server answers at 127.0.0.1:"+port, "open", "--via", "ssh")
+	runFailing(t, statusRefused, "open: --via ssh: no SSH server answers at 127.0.0.1:"+port, "open", "--via", "ssh")
 }
 
 // startKey starts a server that has a key.
