@@ -33,16 +33,16 @@ func TestBehindAReverseProxy(t *testing.T) {
 	defer before.Close()
 	pool := x509.NewCertPool()
 	pool.AddCert(before.Certificate())
-	opener := s.opens(s.tokens[auth.RoleViewer], auth.RoleViewer)
+	opener := s.connectOpener(s.tokens[auth.RoleViewer], auth.RoleViewer)
 	front := *s
 	front.base, front.client = before.URL, before.Client()
 	front.dialer.TLSClientConfig = before.Client().Transport.(*http.Transport).TLSClientConfig //nolint:forcetypeassert // a *http.Transport by default
 	own := []string{"Host", "desk.example", "Origin", "https://desk.example"}
-	status, got := front.does("GET", "/", "", own...)
+	status, got := front.request("GET", "/", "", own...)
 	require.Equal(t, http.StatusOK, status, got)
-	status, _ = front.does("GET", "/", "", "Host", "evil.example", "Origin", "https://evil.example")
+	status, _ = front.request("GET", "/", "", "Host", "evil.example", "Origin", "https://evil.example")
 	require.Equal(t, http.StatusForbidden, status)
-	v := s.enters(opener)
+	v := s.enterPage(opener)
 	v.s = &front
 	conn, status := front.socket("/v1/page", own...)
 	require.NotNil(t, conn, "%d", status)
@@ -54,9 +54,9 @@ func TestBehindAReverseProxy(t *testing.T) {
 	hear[*protocol.SessionsListResult](t, conn)
 
 	front.silent(connectionsPerPeer, own...)
-	status, got = front.does("GET", "/", "", append(own, "X-Forwarded-For", "198.51.100.1")...) // it may claim any address
+	status, got = front.request("GET", "/", "", append(own, "X-Forwarded-For", "198.51.100.1")...) // it may claim any address
 	require.Equal(t, http.StatusTooManyRequests, status, got)
-	status, _ = s.does("GET", "/", "")
+	status, _ = s.request("GET", "/", "")
 	require.Equal(t, http.StatusOK, status, "of another address")
 }
 

@@ -167,7 +167,7 @@ func TestMCPIsForAgentsThatCanBeKnownAgain(t *testing.T) {
 	require.Equal(t, 1, made, "one server for one agent")
 
 	dir := shortDir(t)
-	kept(t, dir, Config{MCP: func(*client.Client) MCPHandler { return okHandler{} }})
+	keepPlace(t, dir, Config{MCP: func(*client.Client) MCPHandler { return okHandler{} }})
 	c := address{dial: func(ctx context.Context) (net.Conn, error) { return dialUnix(ctx, filepath.Join(dir, socketName)) }, base: "ws://localhost", header: http.Header{}}.plain(t)
 	require.Contains(t, c.mustAnswer(http.StatusBadRequest, "POST", "/mcp", "{}"), "Terminal-Agent-Key")
 	c.header.Set("Terminal-Agent-Key", strings.Repeat("k", minKey))

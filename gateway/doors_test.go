@@ -60,12 +60,12 @@ type station struct {
 func newStation(t *testing.T, store *auth.Store) *station {
 	t.Helper()
 	s := &station{t: t, store: store, addr: "127.0.0.1:0"}
-	s.comes()
-	t.Cleanup(s.goes)
+	s.start()
+	t.Cleanup(s.stop)
 	return s
 }
 
-func (s *station) comes() {
+func (s *station) start() {
 	s.t.Helper()
 	ln, err := (&net.ListenConfig{}).Listen(s.t.Context(), "tcp", s.addr)
 	require.NoError(s.t, err)
@@ -73,7 +73,7 @@ func (s *station) comes() {
 	go func() { s.ready <- s.ServeTCP(context.Background(), ln, nil) }() // ends with goes
 }
 
-func (s *station) goes() {
+func (s *station) stop() {
 	if s.Server == nil {
 		return
 	}
@@ -82,10 +82,10 @@ func (s *station) goes() {
 	s.Server = nil
 }
 
-// awaits waits for a session there.
-func (s *station) awaits(token string) {
+// waitForSession waits for a session there.
+func (s *station) waitForSession(token string) {
 	s.t.Helper()
-	c := client.New(through(s.t, token, "ws://"+s.addr))
+	c := client.New(clientConfig(s.t, token, "ws://"+s.addr))
 	require.Eventually(s.t, func() bool {
 		list, err := c.Sessions(fake.Within(s.t))
 		return err == nil && len(list) > 0
@@ -93,8 +93,8 @@ func (s *station) awaits(token string) {
 	require.NoError(s.t, c.Close())
 }
 
-// through returns a configuration with which a client reaches several gateways, with a token.
-func through(t *testing.T, token string, raw string) client.Config {
+// clientConfig returns a configuration with which a client reaches several gateways, with a token.
+func clientConfig(t *testing.T, token string, raw string) client.Config {
 	t.Helper()
 	all, err := ParseEndpoint(raw)
 	require.NoError(t, err)
@@ -119,9 +119,9 @@ func TestAClientGoesFromOneGatewayToTheOther(t *testing.T) {
 	at := map[*station]*fakeProxy{}
 	for _, s := range []*station{a, b} {
 		at[s] = startProxy(t, bearer(s.addr, tokens[auth.RoleProxy]), "vim-1")
-		s.awaits(tokens[auth.RoleAgent])
+		s.waitForSession(tokens[auth.RoleAgent])
 	}
-	cfg := through(t, tokens[auth.RoleAgent], "ws://"+a.addr+",ws://"+b.addr)
+	cfg := clientConfig(t, tokens[auth.RoleAgent], "ws://"+a.addr+",ws://"+b.addr)
 	cfg.Key = "0123456789abcdef0123456789abcdef"
 	c := client.New(cfg)
 	t.Cleanup(func() { require.NoError(t, c.Close()) })
@@ -136,18 +136,18 @@ func TestAClientGoesFromOneGatewayToTheOther(t *testing.T) {
 	require.NoError(t, err)
 	fake.Receive(t, look, "a snapshot")
 	for _, move := range []struct{ from, to *station }{{a, b}, {b, a}} {
-		move.from.goes()
+		move.from.stop()
 		require.Equal(t, me, types(move.to), "it is the same agent")
 		fake.Receive(t, look, "a snapshot of the other gateway")
-		move.from.comes()
-		move.from.awaits(tokens[auth.RoleAgent])
+		move.from.start()
+		move.from.waitForSession(tokens[auth.RoleAgent])
 		require.Equal(t, me, types(move.to), "it stays where it is")
 	}
 	for _, p := range at {
 		require.Empty(t, p.typed, "nothing twice")
 	}
-	a.goes()
-	b.goes()
+	a.stop()
+	b.stop()
 	late, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	_, err = c.Sessions(late)
@@ -157,13 +157,13 @@ func TestAClientGoesFromOneGatewayToTheOther(t *testing.T) {
 // If the first gateway is down, the next one is used. If all are down, the error names them all.
 func TestTheFirstThatAnswersIsTaken(t *testing.T) {
 	a, b, tokens := twoStations(t)
-	a.goes()
-	c := client.New(through(t, tokens[auth.RoleAgent], "ws://"+a.addr+",ws://"+b.addr))
+	a.stop()
+	c := client.New(clientConfig(t, tokens[auth.RoleAgent], "ws://"+a.addr+",ws://"+b.addr))
 	_, err := c.Sessions(fake.Within(t))
 	require.NoError(t, err)
 	require.NoError(t, c.Close())
-	b.goes()
-	c = client.New(through(t, tokens[auth.RoleAgent], "ws://"+a.addr+",ws://"+b.addr))
+	b.stop()
+	c = client.New(clientConfig(t, tokens[auth.RoleAgent], "ws://"+a.addr+",ws://"+b.addr))
 	_, err = c.Sessions(fake.Within(t))
 	gone := new(client.Unreachable)
 	require.ErrorAs(t, err, &gone)
@@ -177,7 +177,7 @@ func TestARefusalIsAnAnswer(t *testing.T) {
 	_, _, foreign := tcp(t, Config{})
 	a, b, tokens := twoStations(t)
 	stranger := newStation(t, foreign)
-	c := client.New(through(t, tokens[auth.RoleAgent], "ws://"+stranger.addr+",ws://"+b.addr))
+	c := client.New(clientConfig(t, tokens[auth.RoleAgent], "ws://"+stranger.addr+",ws://"+b.addr))
 	_, err := c.Sessions(fake.Within(t))
 	refused := new(protocol.Error)
 	require.ErrorAs(t, err, &refused)
@@ -186,7 +186,7 @@ func TestARefusalIsAnAnswer(t *testing.T) {
 	require.NoError(t, c.Close())
 
 	require.NoError(t, a.store.Revoke("the-agent"))
-	c = client.New(through(t, tokens[auth.RoleAgent], "ws://"+a.addr+",ws://"+b.addr))
+	c = client.New(clientConfig(t, tokens[auth.RoleAgent], "ws://"+a.addr+",ws://"+b.addr))
 	_, err = c.Sessions(fake.Within(t))
 	require.ErrorAs(t, err, &refused)
 	require.NoError(t, c.Close())
@@ -203,7 +203,7 @@ func TestAWrongCertificateIsReported(t *testing.T) {
 	all, err := ParseEndpoint("wss://" + wrong + ",ws://" + good.addr)
 	require.NoError(t, err)
 	all.Token, all.TLS = tokens[auth.RoleAgent], &tls.Config{RootCAs: x509.NewCertPool()}
-	cfg := through(t, tokens[auth.RoleAgent], "wss://"+wrong+",ws://"+good.addr)
+	cfg := clientConfig(t, tokens[auth.RoleAgent], "wss://"+wrong+",ws://"+good.addr)
 	cfg.Dial = all.All()[0].DialContext
 	said := make(chan string, 4)
 	cfg.Passed = func(gateway string, why error) { said <- gateway + " " + why.Error() }

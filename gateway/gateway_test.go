@@ -75,8 +75,8 @@ func empty(t *testing.T, dir string) {
 	require.Empty(t, entries)
 }
 
-// kept holds the place at dir, as gateway serve does, until end or the end of the test.
-func kept(t *testing.T, dir string, cfg Config) (end func()) {
+// keepPlace holds the place at dir, as gateway serve does, until end or the end of the test.
+func keepPlace(t *testing.T, dir string, cfg Config) (end func()) {
 	t.Helper()
 	taken, err := ListenLocal(dir)
 	require.NoError(t, err)

@@ -164,7 +164,7 @@ func TestLockedButSilentDirectoryIsAnErrorInTime(t *testing.T) {
 
 func TestListenLocalHoldsThePlace(t *testing.T) {
 	dir := shortDir(t)
-	end := kept(t, dir, Config{})
+	end := keepPlace(t, dir, Config{})
 	_, err := ListenLocal(dir)
 	require.ErrorIs(t, err, place.ErrHeld)
 	l := NewLocal(dir, nil)

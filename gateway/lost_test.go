@@ -17,7 +17,7 @@ func TestHTTPRequestsOutlastALostLink(t *testing.T) {
 	addr, tokens, _ := tcp(t, Config{})
 	proxy := rawProxy(t, bearer(addr, tokens[auth.RoleProxy]), "vim-1")
 	agent := bearer(addr, tokens[auth.RoleAgent]).plain(t)
-	typed, waited := asked(agent, "input", `{"data":"ls"}`), asked(agent, "wait", `{"until":{"text":"$"},"timeoutMs":60000}`)
+	typed, waited := startRequest(agent, "input", `{"data":"ls"}`), startRequest(agent, "wait", `{"until":{"text":"$"},"timeoutMs":60000}`)
 	ids := map[string]string{}
 	listen := func(ws *websocket.Conn) {
 		for range 2 {
@@ -45,7 +45,7 @@ func TestAnHTTPInputOfAnEndingGateway(t *testing.T) {
 	s := New(Config{Tokens: store})
 	addr := serveTCP(t, s, nil)
 	proxy := rawProxy(t, bearer(addr, tokens[auth.RoleProxy]), "vim-1")
-	typed := asked(bearer(addr, tokens[auth.RoleAgent]).plain(t), "input", `{"data":"ls"}`)
+	typed := startRequest(bearer(addr, tokens[auth.RoleAgent]).plain(t), "input", `{"data":"ls"}`)
 	hear[*protocol.Input](t, proxy)
 	s.hub.Close()
 	got := <-typed
@@ -58,8 +58,8 @@ type httpAnswer struct {
 	body   string
 }
 
-// asked returns the answer to a pending request about session vim-1.
-func asked(c *httpClient, what, body string) <-chan httpAnswer {
+// startRequest returns the answer to a pending request about session vim-1.
+func startRequest(c *httpClient, what, body string) <-chan httpAnswer {
 	out := make(chan httpAnswer, 1)
 	go func() { // ends with the answer
 		status, text := c.do("POST", at+what, body)

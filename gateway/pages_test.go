@@ -70,8 +70,8 @@ func newSite(t *testing.T, change func(*Config)) *site {
 	}
 }
 
-// does sends a request and reads the answer.
-func (s *site) does(method, path, body string, headers ...string) (status int, got string) {
+// request sends a request and reads the answer.
+func (s *site) request(method, path, body string, headers ...string) (status int, got string) {
 	s.t.Helper()
 	req, err := http.NewRequestWithContext(fake.Within(s.t), method, s.base+path, strings.NewReader(body))
 	require.NoError(s.t, err)
@@ -109,8 +109,8 @@ func (s *site) socket(path string, headers ...string) (*websocket.Conn, int) {
 	return conn, resp.StatusCode
 }
 
-// opens connects as gateway open does with a token: on its connection, links are made.
-func (s *site) opens(token string, role auth.Role) *websocket.Conn {
+// connectOpener connects as gateway open does with a token: on its connection, links are made.
+func (s *site) connectOpener(token string, role auth.Role) *websocket.Conn {
 	s.t.Helper()
 	conn, status := s.socket(protocol.PathLinks, "Authorization", "Bearer "+token)
 	require.NotNil(s.t, conn, "%d", status)
@@ -129,14 +129,14 @@ type visitor struct {
 	at  int64
 }
 
-// enters enters by a new link of an opener.
-func (s *site) enters(opener *websocket.Conn) *visitor {
+// enterPage enters by a new link of an opener.
+func (s *site) enterPage(opener *websocket.Conn) *visitor {
 	s.t.Helper()
 	message(s.t, opener, &protocol.PageCode{RequestID: "c"})
 	code := hear[*protocol.PageOpened](s.t, opener).Code
 	public, key, err := ed25519.GenerateKey(rand.Reader)
 	require.NoError(s.t, err)
-	status, got := s.does("POST", "/v1/page/enter", `{"code":"`+code+`","key":"`+hex.EncodeToString(public)+`"}`)
+	status, got := s.request("POST", "/v1/page/enter", `{"code":"`+code+`","key":"`+hex.EncodeToString(public)+`"}`)
 	require.Equal(s.t, http.StatusOK, status, got)
 	v := &visitor{s: s, key: key, at: time.Now().UnixMilli()}
 	var in struct{ Page string }
@@ -152,15 +152,15 @@ func (v *visitor) ticket() string {
 	v.at++ // a moment counts once
 	body, err := json.Marshal(map[string]any{"page": v.id, "at": v.at, "signature": hex.EncodeToString(ed25519.Sign(v.key, page.TicketBytes(v.id, v.at)))})
 	require.NoError(v.s.t, err)
-	status, got := v.s.does("POST", "/v1/tickets", string(body))
+	status, got := v.s.request("POST", "/v1/tickets", string(body))
 	require.Equal(v.s.t, http.StatusOK, status, got)
 	var in struct{ Ticket string }
 	require.NoError(v.s.t, json.Unmarshal([]byte(got), &in))
 	return in.Ticket
 }
 
-// hello opens the page's WebSocket and shows its ticket.
-func (v *visitor) hello() *websocket.Conn {
+// sayHello opens the page's WebSocket and shows its ticket.
+func (v *visitor) sayHello() *websocket.Conn {
 	v.s.t.Helper()
 	conn, status := v.s.socket("/v1/page")
 	require.NotNil(v.s.t, conn, "%d", status)
@@ -168,10 +168,10 @@ func (v *visitor) hello() *websocket.Conn {
 	return conn
 }
 
-// comes is hello and the welcome.
-func (v *visitor) comes() *websocket.Conn {
+// enter says hello and reads the welcome.
+func (v *visitor) enter() *websocket.Conn {
 	v.s.t.Helper()
-	conn := v.hello()
+	conn := v.sayHello()
 	var welcome struct{ Type string }
 	require.NoError(v.s.t, conn.ReadJSON(&welcome))
 	require.Equal(v.s.t, "welcome", welcome.Type)
@@ -194,10 +194,10 @@ func TestAServerWithoutPages(t *testing.T) {
 	addr, tokens, _ := tcp(t, Config{})
 	s := &site{t: t, base: "http://" + addr, client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
 	for _, path := range []string{"/", "/app/x/app.js", "/v1/page"} {
-		status, _ := s.does("GET", path, "")
+		status, _ := s.request("GET", path, "")
 		require.Equal(t, http.StatusNotFound, status, path)
 	}
-	status, got := s.does("GET", protocol.PathLinks, "", "Authorization", "Bearer "+tokens[auth.RoleOwner])
+	status, got := s.request("GET", protocol.PathLinks, "", "Authorization", "Bearer "+tokens[auth.RoleOwner])
 	require.Equal(t, http.StatusNotFound, status)
 	require.Contains(t, got, "start it with gateway serve --page")
 }
@@ -214,7 +214,7 @@ func TestAPageIsInTheNamespaceOfItsToken(t *testing.T) {
 		}
 		startProxy(t, bearer(s.at, tokens[name+"proxy"]), name+"-1")
 	}
-	conn := s.enters(s.opens(tokens["redviewer"], auth.RoleViewer)).comes()
+	conn := s.enterPage(s.connectOpener(tokens["redviewer"], auth.RoleViewer)).enter()
 	message(t, conn, &protocol.SessionsList{RequestID: "l"})
 	list := hear[*protocol.SessionsListResult](t, conn).Sessions
 	require.Len(t, list, 1)
@@ -229,9 +229,9 @@ func TestAPageIsInTheNamespaceOfItsToken(t *testing.T) {
 // reconnect.
 func TestRevocationEndsPagesR37(t *testing.T) {
 	s := newSite(t, nil)
-	opener, other := s.opens(s.tokens[auth.RoleViewer], auth.RoleViewer), s.opens(s.tokens[auth.RoleOwner], auth.RoleViewer)
-	v, kept := s.enters(opener), s.enters(other)
-	looks, stays := v.comes(), kept.comes()
+	opener, other := s.connectOpener(s.tokens[auth.RoleViewer], auth.RoleViewer), s.connectOpener(s.tokens[auth.RoleOwner], auth.RoleViewer)
+	v, kept := s.enterPage(opener), s.enterPage(other)
+	looks, stays := v.enter(), kept.enter()
 	require.NoError(t, s.store.Revoke("the-viewer"))
 	for _, conn := range []*websocket.Conn{looks, opener} {
 		code, why := closed(t, conn)
@@ -240,7 +240,7 @@ func TestRevocationEndsPagesR37(t *testing.T) {
 	}
 	v.at++
 	body := `{"page":"` + v.id + `","at":` + jsonOf(t, v.at) + `,"signature":"` + hex.EncodeToString(ed25519.Sign(v.key, page.TicketBytes(v.id, v.at))) + `"}`
-	status, got := s.does("POST", "/v1/tickets", body)
+	status, got := s.request("POST", "/v1/tickets", body)
 	require.NotEqual(t, http.StatusOK, status, got)
 	message(t, stays, &protocol.SessionsList{RequestID: "l"})
 	hear[*protocol.SessionsListResult](t, stays)
@@ -272,10 +272,10 @@ func jsonOf(t *testing.T, v any) string {
 // A ticket belongs to its page: with another page's key, or a second time, it opens nothing.
 func TestATicketOfAnotherToken(t *testing.T) {
 	s := newSite(t, nil)
-	a, b := s.enters(s.opens(s.tokens[auth.RoleViewer], auth.RoleViewer)), s.enters(s.opens(s.tokens[auth.RoleOwner], auth.RoleViewer))
+	a, b := s.enterPage(s.connectOpener(s.tokens[auth.RoleViewer], auth.RoleViewer)), s.enterPage(s.connectOpener(s.tokens[auth.RoleOwner], auth.RoleViewer))
 	a.at++
 	forged := hex.EncodeToString(ed25519.Sign(b.key, page.TicketBytes(a.id, a.at)))
-	status, got := s.does("POST", "/v1/tickets", `{"page":"`+a.id+`","at":`+jsonOf(t, a.at)+`,"signature":"`+forged+`"}`)
+	status, got := s.request("POST", "/v1/tickets", `{"page":"`+a.id+`","at":`+jsonOf(t, a.at)+`,"signature":"`+forged+`"}`)
 	require.Equal(t, http.StatusForbidden, status)
 	require.Contains(t, got, "not by the key of this page")
 	ticket := a.ticket()
@@ -336,9 +336,9 @@ func TestHostAndOriginOfPages(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			want := map[bool]int{true: http.StatusOK, false: http.StatusForbidden}[c.allowed]
 			c.on.t = t
-			status, got := c.on.does("GET", "/", "", c.headers...)
+			status, got := c.on.request("GET", "/", "", c.headers...)
 			require.Equal(t, want, status, got)
-			status, got = c.on.does("POST", "/v1/page/enter", `{"code":"aaaaaaaaaaaaaaaa","key":"`+strings.Repeat("ab", 32)+`"}`, c.headers...)
+			status, got = c.on.request("POST", "/v1/page/enter", `{"code":"aaaaaaaaaaaaaaaa","key":"`+strings.Repeat("ab", 32)+`"}`, c.headers...)
 			require.Equal(t, http.StatusForbidden, status)
 			require.Equal(t, c.allowed, strings.Contains(got, "the link was used"), got)
 			conn, status := c.on.socket("/v1/page", c.headers...)
@@ -373,7 +373,7 @@ func TestThe65thOfAnAddressReadsWhyR40(t *testing.T) {
 	require.Equal(t, websocket.CloseTryAgainLater, code)
 	require.Contains(t, why, "64 connections of your address")
 	for _, request := range [][2]string{{"GET", "/"}, {"POST", "/v1/tickets"}, {"GET", "/v1/sessions"}} {
-		status, got := s.does(request[0], request[1], "{}")
+		status, got := s.request(request[0], request[1], "{}")
 		require.Equal(t, http.StatusTooManyRequests, status, request)
 		require.Contains(t, got, "64 connections of your address", request)
 	}
@@ -387,7 +387,7 @@ func TestThe65thOfAnAddressReadsWhyR40(t *testing.T) {
 		require.Equal(t, websocket.ClosePolicyViolation, code)
 		require.NoError(t, conn.Close())
 	}
-	require.Eventually(t, func() bool { status, _ := s.does("GET", "/", ""); return status == http.StatusOK }, fake.Soon, time.Millisecond)
+	require.Eventually(t, func() bool { status, _ := s.request("GET", "/", ""); return status == http.StatusOK }, fake.Soon, time.Millisecond)
 }
 
 // R40: once a token is known, its connections count for it; a page counts for the token that opened
@@ -396,13 +396,13 @@ func TestConnectionsPerTokenAreBoundedR40(t *testing.T) {
 	s := newSite(t, nil)
 	var v *visitor
 	for range 7 { // 8 pages of an opening, and its opener
-		opener := s.opens(s.tokens[auth.RoleViewer], auth.RoleViewer)
+		opener := s.connectOpener(s.tokens[auth.RoleViewer], auth.RoleViewer)
 		for range protocol.MaxPages {
-			s.enters(opener).comes()
+			s.enterPage(opener).enter()
 		}
 	}
-	v = s.enters(s.opens(s.tokens[auth.RoleViewer], auth.RoleViewer))
-	code, why := closed(t, v.hello())
+	v = s.enterPage(s.connectOpener(s.tokens[auth.RoleViewer], auth.RoleViewer))
+	code, why := closed(t, v.sayHello())
 	require.Equal(t, websocket.CloseTryAgainLater, code)
 	require.Equal(t, "64 connections use this token already: end one, or come back later", why)
 	_, resp, err := bearer(s.at, s.tokens[auth.RoleViewer]).connect(t, protocol.PathView)
@@ -412,7 +412,7 @@ func TestConnectionsPerTokenAreBoundedR40(t *testing.T) {
 	require.NoError(t, resp.Body.Close())
 	require.Equal(t, http.StatusTooManyRequests, resp.StatusCode)
 	require.Contains(t, string(body), "64 connections use this token already")
-	s.enters(s.opens(s.tokens[auth.RoleOwner], auth.RoleViewer)).comes()
+	s.enterPage(s.connectOpener(s.tokens[auth.RoleOwner], auth.RoleViewer)).enter()
 }
 
 // An idle connection gives its place to a new one: browsers keep some open.
@@ -427,7 +427,7 @@ func TestIdleConnectionsGiveWay(t *testing.T) {
 		_, err = conn.Read(make([]byte, 1))
 		require.NoError(t, err)
 	}
-	status, got := s.does("GET", "/", "")
+	status, got := s.request("GET", "/", "")
 	require.Equal(t, http.StatusOK, status, got)
 }
 
@@ -439,18 +439,18 @@ func TestBehindATrustedProxy(t *testing.T) {
 	const full = "198.51.100.1, 203.0.113.7, 10.1.2.3" // the first one is what the client claims
 	s.silent(connectionsPerPeer, "X-Forwarded-For", full)
 	for identity, room := range map[string]bool{full: false, "203.0.113.7": false, "203.0.113.8": true, "": true, "203.0.113.7:4711": false, "2001:db8::1": true} {
-		status, got := s.does("GET", "/", "", "X-Forwarded-For", identity)
+		status, got := s.request("GET", "/", "", "X-Forwarded-For", identity)
 		require.Equal(t, room, status == http.StatusOK, "%q: %d %s", identity, status, got)
 	}
 	s.silent(connectionsPerPeer, "X-Forwarded-For", "2001:db8::1")
-	status, _ := s.does("GET", "/", "", "X-Forwarded-For", "2001:db8::ffff")
+	status, _ := s.request("GET", "/", "", "X-Forwarded-For", "2001:db8::ffff")
 	require.Equal(t, http.StatusTooManyRequests, status, "of one IPv6 network")
 
 	alone := newSite(t, nil)
 	for i := range connectionsPerPeer {
 		alone.silent(1, "X-Forwarded-For", netip.AddrFrom4([4]byte{203, 0, 113, byte(i)}).String())
 	}
-	status, _ = alone.does("GET", "/", "", "X-Forwarded-For", "198.51.100.1")
+	status, _ = alone.request("GET", "/", "", "X-Forwarded-For", "198.51.100.1")
 	require.Equal(t, http.StatusTooManyRequests, status)
 }
 
@@ -463,8 +463,8 @@ func TestPagesOfAServerThatEnds(t *testing.T) {
 	server = New(Config{Tokens: s.store, Pages: linksOf{links}})
 	s.at = serveTCP(t, server, nil)
 	s.base = "http://" + s.at
-	opener := s.opens(s.tokens[auth.RoleViewer], auth.RoleViewer)
-	looks := s.enters(opener).comes()
+	opener := s.connectOpener(s.tokens[auth.RoleViewer], auth.RoleViewer)
+	looks := s.enterPage(opener).enter()
 	require.NoError(t, server.Close())
 	code, _ := closed(t, looks)
 	require.Equal(t, websocket.CloseServiceRestart, code)

@@ -122,20 +122,20 @@ func documentation(t *testing.T) string {
 
 func TestMetricsOfPages(t *testing.T) {
 	s := newSite(t, nil)
-	v := s.enters(s.opens(s.tokens[auth.RoleViewer], auth.RoleViewer))
+	v := s.enterPage(s.connectOpener(s.tokens[auth.RoleViewer], auth.RoleViewer))
 	metric := func(name string) float64 {
-		status, got := s.does("GET", "/metrics", "", "Authorization", "Bearer "+s.tokens[auth.RoleViewer])
+		status, got := s.request("GET", "/metrics", "", "Authorization", "Bearer "+s.tokens[auth.RoleViewer])
 		require.Equal(t, http.StatusOK, status, got)
 		return exposition(t, got)["terminalproxy_"+name]
 	}
 	require.Zero(t, metric("pages"), "it came in and has no connection")
-	conn := v.comes()
+	conn := v.enter()
 	require.InDelta(t, 1, metric("pages"), 0)
 	require.Zero(t, metric("page_refusals_total"))
-	status, _ := s.does("POST", "/v1/tickets", `{"page":"p-none","at":1,"signature":"00"}`)
+	status, _ := s.request("POST", "/v1/tickets", `{"page":"p-none","at":1,"signature":"00"}`)
 	require.NotEqual(t, http.StatusOK, status)
 	require.InDelta(t, 1, metric("page_refusals_total"), 0)
-	status, _ = s.does("POST", "/v1/page/enter", `{"code":"guess","key":"`+strings.Repeat("0", 64)+`"}`)
+	status, _ = s.request("POST", "/v1/page/enter", `{"code":"guess","key":"`+strings.Repeat("0", 64)+`"}`)
 	require.Equal(t, http.StatusForbidden, status)
 	require.InDelta(t, 2, metric("page_refusals_total"), 0)
 	other, _ := s.socket("/v1/page")

@@ -201,7 +201,7 @@ func TestAServerRestoresItsRemovedNameR74(t *testing.T) {
 func TestAServerKeepsItsPlaceR74(t *testing.T) {
 	t.Parallel()
 	dir := shortDir(t)
-	end := kept(t, dir, Config{})
+	end := keepPlace(t, dir, Config{})
 	l := NewLocal(dir, nil)
 	require.NoError(t, os.Remove(filepath.Join(dir, socketName)))
 	dials(t, l)

@@ -120,7 +120,7 @@ func follow(b *testing.B, addr string, tokens []string) *crowd {
 	before := inUse()
 	for i := range c.conns {
 		c.conns[i] = upgraded(b, addr, tokens[i/connectionsPerPeer])
-		says(b, c.conns[i], `{"type":"sessions.subscribe","requestId":"s","sessionId":"vim-1","changes":true,"moves":true}`)
+		writeText(b, c.conns[i], `{"type":"sessions.subscribe","requestId":"s","sessionId":"vim-1","changes":true,"moves":true}`)
 		until(b, c.conns[i], `"terminal.snapshot"`)
 	}
 	c.holds = float64(inUse()-before) / subscribers / 1024

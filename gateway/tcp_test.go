@@ -269,7 +269,7 @@ func bigSnapshot(seq uint64) *protocol.Snapshot {
 func TestAStalledReaderSkipsAndSlowsNoOne(t *testing.T) {
 	const last = 24 // 2.4 MB: more than a local socket holds
 	dir := shortDir(t)
-	kept(t, dir, Config{})
+	keepPlace(t, dir, Config{})
 	proxy, reader, stalled := watchers(t, func(_ auth.Role, path string) *websocket.Conn {
 		return local(NewLocal(dir, nil)).mustConnect(t, path)
 	})

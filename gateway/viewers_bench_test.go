@@ -79,7 +79,7 @@ func memory(b *testing.B, addr string, tokens []string) float64 {
 	before := inUse()
 	conns := make([]net.Conn, idlers)
 	for i := range conns {
-		conns[i] = looks(b, addr, tokens[i/connectionsPerPeer])
+		conns[i] = newIdleViewer(b, addr, tokens[i/connectionsPerPeer])
 	}
 	after := inUse()
 	for _, conn := range conns {
@@ -96,13 +96,13 @@ func inUse() uint64 {
 	return m.HeapAlloc + m.StackInuse
 }
 
-// looks is a viewer without a library: it has the screen, has acknowledged it, and waits.
-func looks(b *testing.B, addr, token string) net.Conn {
+// newIdleViewer is a viewer without a library: it has the screen, has acknowledged it, and waits.
+func newIdleViewer(b *testing.B, addr, token string) net.Conn {
 	b.Helper()
 	conn := upgraded(b, addr, token)
-	says(b, conn, `{"type":"terminal.view","requestId":"v","sessionId":"vim-1"}`)
+	writeText(b, conn, `{"type":"terminal.view","requestId":"v","sessionId":"vim-1"}`)
 	until(b, conn, `"terminal.rows"`)
-	says(b, conn, `{"type":"terminal.ack","sessionId":"vim-1","seq":1}`)
+	writeText(b, conn, `{"type":"terminal.ack","sessionId":"vim-1","seq":1}`)
 	return conn
 }
 
@@ -120,8 +120,8 @@ func upgraded(b *testing.B, addr, token string) net.Conn {
 	return conn
 }
 
-// says writes a short text frame, with a mask of zeros.
-func says(b *testing.B, conn net.Conn, text string) {
+// writeText writes a short text frame, with a mask of zeros.
+func writeText(b *testing.B, conn net.Conn, text string) {
 	b.Helper()
 	_, err := conn.Write(append([]byte{0x81, 0x80 | byte(len(text)), 0, 0, 0, 0}, text...))
 	require.NoError(b, err)

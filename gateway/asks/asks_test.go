@@ -124,8 +124,8 @@ func asking(s *protocol.SessionInfo) {
 	s.Keyboard.Asking, s.Keyboard.AskingReason, s.Keyboard.AskingLevel = "claude", "hush", protocol.LevelDrive
 }
 
-// watched runs a test beside a watch with ten seconds of patience.
-func watched(t *testing.T, do func(g *gateway)) {
+// runWatched runs a test beside a watch with ten seconds of patience.
+func runWatched(t *testing.T, do func(g *gateway)) {
 	synctest.Test(t, func(t *testing.T) {
 		g := &gateway{t: t, sessions: make(map[string]*protocol.SessionInfo), links: make(map[*link]bool)}
 		ctx, cancel := context.WithCancel(t.Context())
@@ -145,7 +145,7 @@ func watched(t *testing.T, do func(g *gateway)) {
 }
 
 func TestAnAskIsToldOnceAfterAWhile(t *testing.T) {
-	watched(t, func(g *gateway) {
+	runWatched(t, func(g *gateway) {
 		began := time.Now()
 		g.change("vim-1", false, asking)
 		time.Sleep(9 * time.Second)
@@ -169,7 +169,7 @@ func TestAnAskIsToldOnceAfterAWhile(t *testing.T) {
 }
 
 func TestAViewerIsNotNotified(t *testing.T) {
-	watched(t, func(g *gateway) {
+	runWatched(t, func(g *gateway) {
 		g.change("vim-1", true, func(s *protocol.SessionInfo) { asking(s); s.Viewed = true })
 		g.cut()
 		time.Sleep(time.Minute)
@@ -217,7 +217,7 @@ func TestWhatWaitsForAPerson(t *testing.T) {
 		"no name": {func(s *protocol.SessionInfo) { asking(s); s.Keyboard.Asking = "\u200b" }, []string{"an agent asks in x-1"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			watched(t, func(g *gateway) {
+			runWatched(t, func(g *gateway) {
 				g.change("x-1", false, c.change)
 				time.Sleep(time.Hour)
 				require.Equal(t, c.want, g.heard())
@@ -228,7 +228,7 @@ func TestWhatWaitsForAPerson(t *testing.T) {
 
 // Each request is told once, whatever happens to the keyboard meanwhile.
 func TestEachTimeACodingAgentAsks(t *testing.T) {
-	watched(t, func(g *gateway) {
+	runWatched(t, func(g *gateway) {
 		open := func(n int) {
 			g.change("x-1", false, func(s *protocol.SessionInfo) { s.Chat = &protocol.ChatState{Agent: "Claude Code", Open: n} })
 		}
@@ -245,7 +245,7 @@ func TestEachTimeACodingAgentAsks(t *testing.T) {
 // A request closed while another one opens is told apart by its number. Requests behind the open
 // one are not told.
 func TestACodingAgentAsksAgainAtOnce(t *testing.T) {
-	watched(t, func(g *gateway) {
+	runWatched(t, func(g *gateway) {
 		for _, c := range []protocol.ChatState{{Open: 1, Oldest: 1}, {Open: 1, Oldest: 2}, {Open: 2, Oldest: 2}, {Open: 1, Oldest: 3}} {
 			g.change("x-1", false, func(s *protocol.SessionInfo) {
 				s.Chat = &c
@@ -258,7 +258,7 @@ func TestACodingAgentAsksAgainAtOnce(t *testing.T) {
 }
 
 func TestItComesBackToAGateway(t *testing.T) {
-	watched(t, func(g *gateway) {
+	runWatched(t, func(g *gateway) {
 		for range 3 {
 			g.cut()
 			time.Sleep(time.Minute)
@@ -271,7 +271,7 @@ func TestItComesBackToAGateway(t *testing.T) {
 }
 
 func TestAnAnswerInTime(t *testing.T) {
-	watched(t, func(g *gateway) {
+	runWatched(t, func(g *gateway) {
 		g.change("vim-1", false, asking)
 		time.Sleep(9 * time.Second)
 		g.change("vim-1", false, func(s *protocol.SessionInfo) { s.Keyboard.Asking = "" })

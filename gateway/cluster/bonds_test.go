@@ -31,16 +31,16 @@ func TestALossOnOneSideIsNotMutual(t *testing.T) {
 			pb := b.proxy()
 			pb.Handle(opening("one"))
 			agent := a.joins("agent", "a-1")
-			sees(agent, "one")
+			waitForList(agent, "one")
 			time.Sleep(beatEvery - time.Since(began)%beatEvery + 10*time.Millisecond) // a has just reported that it hears b
 			a.cluster.dropPeer("g-b", "the test")
 			time.Sleep(3 * time.Second)
 			before := []uint64{a.bonds(), b.bonds()}
 			time.Sleep(time.Minute)
 			require.Equal(t, before, []uint64{a.bonds(), b.bonds()})
-			sees(agent, "one")
+			waitForList(agent, "one")
 			pb.Handle(opening("two"))
-			sees(agent, "one", "two")
+			waitForList(agent, "one", "two")
 		})
 	}
 }
@@ -50,13 +50,13 @@ func TestAGatewayAsksForWhatItMissed(t *testing.T) {
 	three(t, func(_ *testing.T, _ *fakeNATS, a, b, _ *node) {
 		proxy, agent := a.proxy(), b.joins("agent", "a-1")
 		proxy.Handle(opening("one"))
-		sees(agent, "one")
+		waitForList(agent, "one")
 		b.bus.cut(true)
 		proxy.Handle(opening("two"))
 		time.Sleep(silentFor / 2)
 		b.bus.cut(false)
 		time.Sleep(5 * time.Second)
-		sees(agent, "one", "two")
+		waitForList(agent, "one", "two")
 	})
 }
 
@@ -67,13 +67,13 @@ func TestOfTwoGatewaysThatHaveASessionTheOneWithTheProxyRemains(t *testing.T) {
 		bus.quiet = true
 		stale, agent := b.proxy(), a.joins("agent", "a-1")
 		stale.Handle(opening("one"))
-		sees(agent, "one")
+		waitForList(agent, "one")
 		c.proxy().Handle(opening("one"))
 		time.Sleep(time.Second)
 		stale.Handle(&protocol.Resize{ID: "r", SessionID: "one", Cols: 9, Rows: 9})
 		time.Sleep(time.Second)
 		stale.Leave()
 		time.Sleep(20 * time.Second)
-		sees(agent, "one")
+		waitForList(agent, "one")
 	})
 }

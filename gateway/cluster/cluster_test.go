@@ -10,8 +10,8 @@ import (
 	"terminalproxy/protocol"
 )
 
-// sees waits until a participant's list has just these sessions.
-func sees(p *player, ids ...string) {
+// waitForList waits until a participant's list has just these sessions.
+func waitForList(p *player, ids ...string) {
 	p.t.Helper()
 	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		p.Handle(&protocol.SessionsList{RequestID: "list"})
@@ -35,7 +35,7 @@ func TestAListHasTheSessionsOfAllGateways(t *testing.T) {
 		agent, other := c.joins("agent", "a-1"), c.joins("other", "a-2")
 		agent.Handle(&protocol.SessionsList{RequestID: "1"})
 		require.Len(t, next[*protocol.SessionsListResult](agent).Sessions, 2, "the first list is whole")
-		sees(other)
+		waitForList(other)
 		pa.Handle(&protocol.SessionClose{ID: "c", SessionID: "one"})
 		agent.Handle(&protocol.SessionsWatch{RequestID: "w"})
 		for {
@@ -109,7 +109,7 @@ func TestStreamsCross(t *testing.T) {
 		proxy.Handle(rows("one", 1, "x"))
 		require.Equal(t, []string{"x"}, next[*protocol.Rows](viewer).Lines)
 		proxy.Handle(rows("one", 2, "y"))
-		nothing(viewer) // it has not acknowledged the first
+		expectNothing(viewer) // it has not acknowledged the first
 		viewer.Handle(&protocol.Ack{SessionID: "one", Seq: 1})
 		next[*protocol.Rows](viewer)
 		proxy.Handle(&protocol.SessionClose{ID: "c", SessionID: "one"})
@@ -176,7 +176,7 @@ func TestAMovingProxyKeepsItsRequests(t *testing.T) {
 			}
 		}
 		require.False(t, a.hub.Has("", "one"))
-		sees(there, "one")
+		waitForList(there, "one")
 	})
 }
 

@@ -302,8 +302,8 @@ func next[T protocol.Message](p *player) T {
 	}
 }
 
-// nothing checks that a participant received nothing.
-func nothing(p *player) {
+// expectNothing checks that a participant received nothing.
+func expectNothing(p *player) {
 	p.t.Helper()
 	synctest.Wait()
 	m, err := p.Next(atOnce)

@@ -24,7 +24,7 @@ func TestAloneAGatewayGoesOnAndComesBack(t *testing.T) {
 		pa.Handle(opening("one"))
 		pb.Handle(opening("two"))
 		agent := a.joins("agent", "a-1")
-		sees(agent, "one", "two")
+		waitForList(agent, "one", "two")
 		agent.Handle(&protocol.SessionsSubscribe{RequestID: "s", SessionID: "two"})
 		next[*protocol.Done](agent)
 
@@ -39,11 +39,11 @@ func TestAloneAGatewayGoesOnAndComesBack(t *testing.T) {
 		agent.Handle(&protocol.Read{RequestID: "r", SessionID: "one"})
 		next[*protocol.Read](pa)
 		pa.Handle(opening("three")) // without the directory
-		sees(agent, "one", "three")
+		waitForList(agent, "one", "three")
 
 		a.bus.cut(false)
-		sees(b.joins("viewer", "v-1"), "one", "two", "three")
-		sees(agent, "one", "two", "three")
+		waitForList(b.joins("viewer", "v-1"), "one", "two", "three")
+		waitForList(agent, "one", "two", "three")
 		// The list comes from the gateways themselves, and the directory's entry after it.
 		require.Eventually(t, func() bool {
 			there, _, err := b.cluster.readEntry(sessionKey{"", "three"})
@@ -90,7 +90,7 @@ func TestASessionThatMovedWithoutTheDirectoryStaysWithItsProxy(t *testing.T) {
 		synctest.Wait()
 		require.True(t, b.hub.Has("", "one"))
 		require.False(t, a.hub.Has("", "one"))
-		sees(c.joins("viewer", "v-1"), "one")
+		waitForList(c.joins("viewer", "v-1"), "one")
 	})
 }
 
@@ -107,7 +107,7 @@ func TestADecisionIsNeverAskedTwice(t *testing.T) {
 		refused, ok := next[protocol.Message](owner).(*protocol.Error)
 		require.True(t, ok)
 		require.Contains(t, refused.Message, "whether this took effect is not known")
-		nothing(again)
+		expectNothing(again)
 	})
 }
 
@@ -116,7 +116,7 @@ func TestARepeatedInputIsNotReportedAsUntyped(t *testing.T) {
 	three(t, func(t *testing.T, _ *fakeNATS, a, b, _ *node) {
 		proxy, agent := a.proxy(), b.joins("agent", "a-1")
 		proxy.Handle(opening("one"))
-		sees(agent, "one")
+		waitForList(agent, "one")
 		agent.Handle(&protocol.Input{RequestID: "i", SessionID: "one", Epoch: 1, Data: "x"})
 		next[*protocol.Input](proxy)
 		b.bus.cut(true)
@@ -147,7 +147,7 @@ func TestWaitersAreToldThatTheProxyIsGone(t *testing.T) {
 			}
 		}
 		require.Contains(t, told["i"], "whether this was typed is not known")
-		sees(agent)
+		waitForList(agent)
 	})
 }
 
@@ -169,8 +169,9 @@ func (l *loud) said() string {
 	return l.text.String()
 }
 
-// posts lets a bus that is not a gateway's send something to gateway a, and returns the answer.
-func posts(t *testing.T, n *fakeNATS, data []byte) reply {
+// postLetter lets a bus that is not a gateway's send something to gateway a, and returns the
+// answer.
+func postLetter(t *testing.T, n *fakeNATS, data []byte) reply {
 	t.Helper()
 	answer, err := n.dial().request(t.Context(), prefix+"g-a"+requests, append([]byte{whole}, data...))
 	require.NoError(t, err)
@@ -222,19 +223,19 @@ func TestBadLettersAreRefusedNamedAndLogged(t *testing.T) {
 			"another session":     {say(func(*letter, *member) {}, other), "one session"},
 		} {
 			before := a.cluster.stats.refused.Load()
-			got := posts(t, bus, c.data)
+			got := postLetter(t, bus, c.data)
 			require.Contains(t, got.Wrong, c.say, name)
 			require.Equal(t, before+1, a.cluster.stats.refused.Load(), name)
 		}
 		require.Contains(t, said.said(), "gateway=g-b")
 		require.Contains(t, said.said(), "another role or namespace")
-		require.True(t, posts(t, bus, say(func(l *letter, _ *member) { l.From = "g-none" }, read)).Lost, "a gateway that nobody hears")
-		nothing(proxy)
+		require.True(t, postLetter(t, bus, say(func(l *letter, _ *member) { l.From = "g-none" }, read)).Lost, "a gateway that nobody hears")
+		expectNothing(proxy)
 		good := say(func(*letter, *member) {}, read)
-		require.Empty(t, posts(t, bus, good).Wrong, "nothing wrong with it")
+		require.Empty(t, postLetter(t, bus, good).Wrong, "nothing wrong with it")
 		next[*protocol.Read](proxy)
-		posts(t, bus, good)
-		nothing(proxy) // it was the same message again
+		postLetter(t, bus, good)
+		expectNothing(proxy) // it was the same message again
 	})
 }
 
@@ -248,8 +249,8 @@ func TestRightsDoNotExceedTheRoles(t *testing.T) {
 		l.Member = &member{Token: "viewer", Role: hub.RoleViewer, ID: "v-1", Can: ^rights.Can(0)}
 		data, err := l.seal()
 		require.NoError(t, err)
-		require.Empty(t, posts(t, bus, data).Wrong)
-		nothing(proxy)
+		require.Empty(t, postLetter(t, bus, data).Wrong)
+		expectNothing(proxy)
 	})
 }
 

@@ -40,12 +40,12 @@ func TestAListSaysThatOtherGatewaysAreNotReached(t *testing.T) {
 				proxy.Handle(opening("two"))
 				b.proxy().Handle(opening("own"))
 				agent, viewer, stranger := b.joins("agent", "a-1"), b.joins("viewer", "v-1"), b.joins("other", "a-2")
-				sees(agent, "one", "two", "own")
+				waitForList(agent, "one", "two", "own")
 				viewer.Handle(&protocol.SessionsWatch{RequestID: "w"})
 				require.Nil(t, next[*protocol.SessionsChanged](viewer).Incomplete)
 				since := time.Now().UnixMilli()
 				c.begin(bus, a, b)
-				for len(listed(agent)) == 3 { // as lost, for a while
+				for len(currentList(agent)) == 3 { // as lost, for a while
 					time.Sleep(10 * time.Millisecond)
 				}
 				lacks := lacksOf(agent)
@@ -63,7 +63,7 @@ func TestAListSaysThatOtherGatewaysAreNotReached(t *testing.T) {
 					require.Nil(t, lacksOf(stranger), "another namespace lacks none")
 				}
 				c.end(bus, a, b)
-				sees(agent, "one", "two", "own")
+				waitForList(agent, "one", "two", "own")
 				require.Nil(t, lacksOf(agent))
 				for next[*protocol.SessionsChanged](viewer).Incomplete != nil {
 					continue
@@ -90,7 +90,7 @@ func TestAListIsWholeWhenAServerIsExchanged(t *testing.T) {
 		agent := b.joins("agent", "a-1")
 		a.proxy().Handle(opening("one"))
 		c.proxy().Handle(opening("two"))
-		sees(agent, "one", "two")
+		waitForList(agent, "one", "two")
 		b.bus.cut(true)
 		time.Sleep(silentFor / 2)
 		require.Nil(t, lacksOf(agent))
@@ -118,9 +118,9 @@ func TestASilentGatewaysSessionsAreForgottenInTheEnd(t *testing.T) {
 			three(t, func(t *testing.T, _ *fakeNATS, a, b, _ *node) {
 				agent := b.joins("agent", "a-1")
 				a.proxy().Handle(opening("one"))
-				sees(agent, "one")
+				waitForList(agent, "one")
 				a.vanish()
-				sees(agent)
+				waitForList(agent)
 				require.Equal(t, "a gateway of the cluster does not answer: 1 session is missing, which was there", lacksOf(agent).Why)
 				end(t, b)
 				require.Nil(t, lacksOf(agent))

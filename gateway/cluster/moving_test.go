@@ -11,8 +11,8 @@ import (
 	"terminalproxy/protocol"
 )
 
-// listed returns a participant's current list, by session.
-func listed(p *player) map[string]protocol.SessionInfo {
+// currentList returns a participant's current list, by session.
+func currentList(p *player) map[string]protocol.SessionInfo {
 	p.t.Helper()
 	p.Handle(&protocol.SessionsList{RequestID: "list"})
 	out := make(map[string]protocol.SessionInfo)
@@ -34,7 +34,7 @@ func (n *fakeNATS) hush(quiet bool) {
 func awaitRunning(p *player, id string) time.Duration {
 	p.t.Helper()
 	for began := time.Now(); ; time.Sleep(time.Millisecond) {
-		info, there := listed(p)[id]
+		info, there := currentList(p)[id]
 		require.True(p.t, there, "the list lacks %s after %v", id, time.Since(began))
 		if info.State == protocol.StateRunning {
 			return time.Since(began)
@@ -55,10 +55,10 @@ func TestAListKeepsTheSessionsOfAGatewayThatEnds(t *testing.T) {
 				ended := a.proxy()
 				ended.Handle(opening("ended"))
 				ended.Handle(&protocol.SessionClose{ID: "c", SessionID: "ended"})
-				sees(agent, "back", "lost", "ended")
+				waitForList(agent, "back", "lost", "ended")
 				end(a)
 				for left := false; !left; time.Sleep(time.Millisecond) {
-					all := listed(agent)
+					all := currentList(agent)
 					require.Len(t, all, 3)
 					require.False(t, all["ended"].Moving, "no proxy of it is expected")
 					left = all["back"].State == protocol.StateLost
@@ -67,8 +67,8 @@ func TestAListKeepsTheSessionsOfAGatewayThatEnds(t *testing.T) {
 				c.proxy().Handle(opening("back"))
 				awaitRunning(agent, "back")
 				time.Sleep(lostFor + 2*beatEvery)
-				require.Contains(t, listed(agent), "back")
-				require.NotContains(t, listed(agent), "lost")
+				require.Contains(t, currentList(agent), "back")
+				require.NotContains(t, currentList(agent), "lost")
 			})
 		})
 	}
@@ -98,7 +98,7 @@ func TestAStalledGatewayListsMovedSessions(t *testing.T) {
 			a.bus.cut(false)
 			stale.Leave()
 			for end := time.Now().Add(2 * beatEvery); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-				require.Contains(a.t, listed(agent), "one")
+				require.Contains(a.t, currentList(agent), "one")
 			}
 			b.bus.cut(false)
 		},
@@ -114,7 +114,7 @@ func TestAStalledGatewayListsMovedSessions(t *testing.T) {
 			three(t, func(t *testing.T, _ *fakeNATS, a, b, _ *node) {
 				stale, agent := a.proxy(), a.joins("agent", "a-1")
 				stale.Handle(opening("one"))
-				sees(agent, "one")
+				waitForList(agent, "one")
 				a.bus.cut(true)
 				time.Sleep(silentFor + beatEvery)
 				b.proxy().Handle(opening("one"))
@@ -131,7 +131,7 @@ func TestAStalledGatewayListsMovedSessions(t *testing.T) {
 func TestAListWaitsForAGatewayThatCame(t *testing.T) {
 	three(t, func(t *testing.T, _ *fakeNATS, a, _, _ *node) {
 		agent := a.joins("agent", "a-1")
-		sees(agent)
+		waitForList(agent)
 		time.Sleep(time.Minute)
 		require.True(t, a.cluster.Complete(""))
 		came, err := json.Marshal(beat{Wire: wireVersion, From: "g-mute"})

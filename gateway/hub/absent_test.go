@@ -74,7 +74,7 @@ func answers(t *testing.T, member Member, m protocol.Message, before func(*Hub))
 	before(h)
 	p := h.Join(member)
 	work = testing.AllocsPerRun(20, func() { p.Handle(m) })
-	for _, m := range got(p) {
+	for _, m := range allMessages(p) {
 		frame, err := protocol.Encode(m)
 		require.NoError(t, err)
 		frames = append(frames, string(frame))

@@ -20,7 +20,7 @@ func TestAHiddenScreenIsForgottenAtOnce(t *testing.T) {
 		proxy.Handle(&protocol.Blackout{ID: "b", SessionID: "vim-1", On: true, Why: protocol.BlackoutUser})
 		time.Sleep(12 * time.Second)
 		agent.Handle(&protocol.SessionsSubscribe{RequestID: "s", SessionID: "vim-1"})
-		all := got(agent)
+		all := allMessages(agent)
 		require.Len(t, all, 2)
 		shown, ok := all[1].(*protocol.Snapshot)
 		require.True(t, ok)
@@ -34,7 +34,7 @@ func TestAHiddenScreenIsForgottenAtOnce(t *testing.T) {
 		require.Equal(t, int64(12_000), info.Blackout.SinceMs)
 
 		proxy.Handle(&protocol.Blackout{ID: "b", SessionID: "vim-1", Why: protocol.BlackoutUser})
-		require.IsType(t, &protocol.Blackout{}, got(agent)[0], "subscribers hear of it")
+		require.IsType(t, &protocol.Blackout{}, allMessages(agent)[0], "subscribers hear of it")
 		require.Nil(t, h.listSessions(listKey{localOnly: true})[0].Blackout)
 	})
 }
@@ -52,5 +52,5 @@ func TestThePromptsEndDoesNotShowAHiddenScreen(t *testing.T) {
 	proxy.Handle(hidden)
 	proxy.Handle(&protocol.SessionClose{ID: "c", SessionID: "vim-1"})
 	agent.Handle(&protocol.Read{RequestID: "r", SessionID: "vim-1"})
-	require.True(t, one[*protocol.ReadResult](t, agent).Frame.Blackout.ByUser(), "also after the end")
+	require.True(t, onlyMessage[*protocol.ReadResult](t, agent).Frame.Blackout.ByUser(), "also after the end")
 }

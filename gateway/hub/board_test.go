@@ -10,8 +10,8 @@ import (
 	"terminalproxy/protocol"
 )
 
-// told returns the next change of the list that p receives, however long that takes.
-func told(t *testing.T, p *Peer) *protocol.SessionsChanged {
+// nextChange returns the next change of the list that p receives, however long that takes.
+func nextChange(t *testing.T, p *Peer) *protocol.SessionsChanged {
 	t.Helper()
 	m, err := p.Next(t.Context().Done())
 	require.NoError(t, err)
@@ -28,7 +28,7 @@ func TestTheListOfSessionsIsWatched(t *testing.T) {
 	watch := func(ns string) *Peer {
 		p := h.Join(Member{Role: RoleViewer, Namespace: ns})
 		p.Handle(&protocol.SessionsWatch{RequestID: "w"})
-		all := got(p)
+		all := allMessages(p)
 		require.Equal(t, []string{"done", "sessions.changed"}, kinds(all))
 		require.True(t, all[1].(*protocol.SessionsChanged).Full)
 		return p
@@ -36,30 +36,30 @@ func TestTheListOfSessionsIsWatched(t *testing.T) {
 	one, two, elsewhere := watch(""), watch(""), watch("team")
 	proxy.Handle(opening("vim-2", "k"))
 	for _, p := range []*Peer{one, two} {
-		m := told(t, p)
+		m := nextChange(t, p)
 		require.False(t, m.Full)
 		require.Equal(t, "vim-2", m.Sessions[0].SessionID)
 	}
 	grant := &protocol.ControlGrant{ID: "g", SessionID: "vim-1", AgentID: agent.ID(), AgentName: "claude", Level: protocol.LevelDrive, Epoch: 1}
 	proxy.Handle(grant)
-	m := told(t, one)
+	m := nextChange(t, one)
 	require.Len(t, m.Sessions, 1)
 	require.Equal(t, protocol.HolderAgent, m.Sessions[0].Keyboard.Holder)
 
-	_ = told(t, two)
+	_ = nextChange(t, two)
 
 	late := watch("") // it has what the others have
 	proxy.Handle(&protocol.SessionClose{ID: "c", SessionID: "vim-2", ExitCode: 3})
 	for _, p := range []*Peer{one, two, late} {
-		require.Equal(t, 3, told(t, p).Sessions[0].ExitCode)
+		require.Equal(t, 3, nextChange(t, p).Sessions[0].ExitCode)
 	}
 	h.mu.Lock()
 	h.forgetSession(h.sessions[key{"", "vim-1"}])
 	h.mu.Unlock()
 	for _, p := range []*Peer{one, two, late} {
-		require.Equal(t, []string{"vim-1"}, told(t, p).Gone)
+		require.Equal(t, []string{"vim-1"}, nextChange(t, p).Gone)
 	}
-	require.Empty(t, got(elsewhere))
+	require.Empty(t, allMessages(elsewhere))
 }
 
 // An update is sent when the list changed, not each time that a proxy reports.
@@ -71,7 +71,7 @@ func TestAnUnchangedListIsNotSent(t *testing.T) {
 	proxy.Handle(first)
 	p := h.Join(Member{Role: RoleViewer})
 	p.Handle(&protocol.SessionsWatch{RequestID: "w"})
-	_ = got(p)
+	_ = allMessages(p)
 	for seq := uint64(2); seq < 10; seq++ {
 		s := full("vim-1", seq, "a", "b")
 		s.UsedAt = int64(60_000 + seq*1000) //nolint:gosec // small
@@ -81,11 +81,11 @@ func TestAnUnchangedListIsNotSent(t *testing.T) {
 	h.boards[listKey{localOnly: true}].lastSent = time.Time{}
 	h.sendListChanges(listKey{localOnly: true}, h.boards[listKey{localOnly: true}])
 	h.mu.Unlock()
-	require.Empty(t, got(p))
+	require.Empty(t, allMessages(p))
 	later := full("vim-1", 10, "a", "b")
 	later.Foreground, later.Directory = "make", "/src"
 	proxy.Handle(later)
-	m := told(t, p).Sessions[0]
+	m := nextChange(t, p).Sessions[0]
 	require.Equal(t, []any{"make", "/src", int64(69_000)}, []any{m.Foreground, m.Directory, m.UsedAt}, "the newest time that is known")
 	p.Leave()
 	h.mu.Lock()
@@ -100,7 +100,7 @@ func TestTheListTellsOfScreensNowAndThen(t *testing.T) {
 	proxy.Handle(full("vim-1", 1, "a", "b"))
 	p := h.Join(Member{Role: RoleViewer})
 	p.Handle(&protocol.SessionsWatch{RequestID: "w"})
-	all := got(p)
+	all := allMessages(p)
 	require.Equal(t, "b", all[1].(*protocol.SessionsChanged).Sessions[0].LastLine)
 	b := h.boards[listKey{localOnly: true}]
 	tell := func(ago time.Duration) []protocol.Message {
@@ -112,7 +112,7 @@ func TestTheListTellsOfScreensNowAndThen(t *testing.T) {
 			b.stale[id] = struct{}{}
 		}
 		h.sendListChanges(listKey{localOnly: true}, b)
-		return got(p)
+		return allMessages(p)
 	}
 	proxy.Handle(full("vim-1", 2, "a", " c "))
 	require.Empty(t, tell(0))

@@ -94,13 +94,13 @@ func TestRoleAndMessageMatrixR52(t *testing.T) {
 				owner.Handle(opening("x", "k"))
 				p := h.Join(Member{Role: role})
 				p.Handle(m)
-				forbidden := slices.ContainsFunc(got(p), func(m protocol.Message) bool {
+				forbidden := slices.ContainsFunc(allMessages(p), func(m protocol.Message) bool {
 					e, ok := m.(*protocol.Error)
 					return ok && e.Code == protocol.CodeForbidden
 				})
 				require.Equal(t, !may(role, m), forbidden)
 				if forbidden {
-					require.Empty(t, got(owner), "the proxy hears nothing of it")
+					require.Empty(t, allMessages(owner), "the proxy hears nothing of it")
 				}
 			})
 		}
@@ -123,28 +123,28 @@ func TestOneSessionR52(t *testing.T) {
 	p := h.Join(Member{Role: RoleOwner, Rights: rights.Set{Who: "a guest", Can: rights.Of(RoleOwner, false), Session: "vim-1"}})
 	for _, id := range []string{"bash-2", "none-3"} {
 		p.Handle(&protocol.Read{RequestID: "r", SessionID: id})
-		require.Equal(t, &protocol.Error{RequestID: "r", Code: protocol.CodeForbidden, Message: "a guest is limited to the session vim-1"}, one[*protocol.Error](t, p))
+		require.Equal(t, &protocol.Error{RequestID: "r", Code: protocol.CodeForbidden, Message: "a guest is limited to the session vim-1"}, onlyMessage[*protocol.Error](t, p))
 	}
 	p.Handle(&protocol.SessionsList{RequestID: "l"})
-	require.Len(t, one[*protocol.SessionsListResult](t, p).Sessions, 1)
+	require.Len(t, onlyMessage[*protocol.SessionsListResult](t, p).Sessions, 1)
 	p.Handle(&protocol.SessionsWatch{RequestID: "w"})
-	all := got(p)
+	all := allMessages(p)
 	require.Equal(t, []string{"done", "sessions.changed"}, kinds(all))
 	require.Len(t, all[1].(*protocol.SessionsChanged).Sessions, 1)
 	for _, id := range []string{"bash-2", "vim-1"} {
 		proxy.Handle(&protocol.Resize{ID: "i", SessionID: id, Cols: 33, Rows: 3})
 	}
-	m := told(t, p)
+	m := nextChange(t, p)
 	require.Len(t, m.Sessions, 1)
 	require.Equal(t, "vim-1", m.Sessions[0].SessionID)
 	h.mu.Lock()
 	h.forgetSession(h.sessions[key{"", "bash-2"}])
 	h.forgetSession(h.sessions[key{"", "vim-1"}])
 	h.mu.Unlock()
-	require.Equal(t, []string{"vim-1"}, told(t, p).Gone)
+	require.Equal(t, []string{"vim-1"}, nextChange(t, p).Gone)
 	proxy.Handle(opening("bash-2", "k"))
 	p.Handle(&protocol.Read{RequestID: "r", SessionID: "vim-1"})
-	require.NotContains(t, one[*protocol.Error](t, p).Message, "bash-2")
+	require.NotContains(t, onlyMessage[*protocol.Error](t, p).Message, "bash-2")
 }
 
 // A process of the user's own may take away, and pass on what an owner signed. An agent may do
@@ -184,12 +184,12 @@ func TestLocalViewersTakeAwayOnlyR52(t *testing.T) {
 				p := h.Join(member)
 				p.Handle(c.m)
 				if allowed {
-					require.Empty(t, got(p))
-					one[*protocol.ControlDecide](t, proxy)
+					require.Empty(t, allMessages(p))
+					onlyMessage[*protocol.ControlDecide](t, proxy)
 					return
 				}
-				require.Equal(t, protocol.CodeForbidden, one[*protocol.Error](t, p).Code)
-				require.Empty(t, got(proxy))
+				require.Equal(t, protocol.CodeForbidden, onlyMessage[*protocol.Error](t, p).Code)
+				require.Empty(t, allMessages(proxy))
 			})
 		}
 	}
@@ -199,7 +199,7 @@ func TestOwnersDecisionCarriesTheNameThatTheGatewayKnows(t *testing.T) {
 	h, proxy, _ := scene()
 	owner := h.Join(Member{Role: RoleOwner, Name: "phone", Named: true})
 	owner.Handle(&protocol.ControlDecide{RequestID: "d", SessionID: "vim-1", Grant: true, By: "somebody"})
-	require.Equal(t, "phone", one[*protocol.ControlDecide](t, proxy).By)
+	require.Equal(t, "phone", onlyMessage[*protocol.ControlDecide](t, proxy).By)
 }
 
 // R56: another namespace's session is answered like one that does not exist, whatever the message.
@@ -217,20 +217,20 @@ func TestNamespacesDoNotSeeEachOtherR56(t *testing.T) {
 				p := h.Join(Member{Role: role, Namespace: "a"})
 				defer p.Leave()
 				p.Handle(m)
-				e := one[*protocol.Error](t, p)
+				e := onlyMessage[*protocol.Error](t, p)
 				require.Equal(t, protocol.CodeNoSession, e.Code)
 				if role != RoleProxy {
 					require.NotContains(t, e.Message, "there are:")
 				}
-				require.Empty(t, got(proxy))
+				require.Empty(t, allMessages(proxy))
 			})
 		}
 	}
 	agent := h.Join(Member{Role: RoleAgent, Namespace: "a"})
 	agent.Handle(&protocol.SessionsList{RequestID: "l"})
-	require.Empty(t, one[*protocol.SessionsListResult](t, agent).Sessions)
+	require.Empty(t, onlyMessage[*protocol.SessionsListResult](t, agent).Sessions)
 	// The same id in two namespaces is two sessions.
 	twin := h.Join(Member{Role: RoleProxy, Namespace: "a"})
 	twin.Handle(opening("x", "other"))
-	require.Empty(t, got(twin))
+	require.Empty(t, allMessages(twin))
 }

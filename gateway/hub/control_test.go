@@ -14,26 +14,26 @@ func TestControlReachesRequesterNamedAgentAndSubscribersOnce(t *testing.T) {
 	bystander := h.Join(Member{Role: RoleAgent, ID: "a-2"})
 	for _, p := range []*Peer{watcher, agent} {
 		p.Handle(&protocol.SessionsSubscribe{RequestID: "s", SessionID: "vim-1"})
-		one[*protocol.Done](t, p)
+		onlyMessage[*protocol.Done](t, p)
 	}
 	agent.Handle(&protocol.ControlRequest{RequestID: "c", SessionID: "vim-1", Level: protocol.LevelDrive, Why: "please", AgentName: "me"})
-	asked := one[*protocol.ControlRequest](t, proxy)
+	asked := onlyMessage[*protocol.ControlRequest](t, proxy)
 	require.Equal(t, []string{"a-1", "me"}, []string{asked.AgentID, asked.AgentName})
 	grant := &protocol.ControlGrant{ID: "g", SessionID: "vim-1", RequestID: asked.RequestID, AgentID: "a-1", AgentName: "me", Level: protocol.LevelDrive, Epoch: 3}
 	proxy.Handle(grant)
-	require.Equal(t, "c", one[*protocol.ControlGrant](t, agent).RequestID)
-	require.Empty(t, one[*protocol.ControlGrant](t, watcher).RequestID)
-	require.Empty(t, got(bystander))
+	require.Equal(t, "c", onlyMessage[*protocol.ControlGrant](t, agent).RequestID)
+	require.Empty(t, onlyMessage[*protocol.ControlGrant](t, watcher).RequestID)
+	require.Empty(t, allMessages(bystander))
 	require.Equal(t, "a-1:c", grant.RequestID, "a message on its way is not changed")
 
 	// Later, the revoke carries the request's id: the agent finds its own in it.
 	proxy.Handle(&protocol.ControlRevoke{ID: "v", SessionID: "vim-1", RequestID: asked.RequestID, AgentID: "a-1", Epoch: 4, Reason: protocol.ReasonReclaimed})
-	require.Equal(t, "c", one[*protocol.ControlRevoke](t, agent).RequestID)
-	one[*protocol.ControlRevoke](t, watcher)
+	require.Equal(t, "c", onlyMessage[*protocol.ControlRevoke](t, agent).RequestID)
+	onlyMessage[*protocol.ControlRevoke](t, watcher)
 	proxy.Handle(&protocol.Note{SessionID: "vim-1", From: "user", Text: "hello"})
-	require.Equal(t, "hello", one[*protocol.Note](t, agent).Text)
-	one[*protocol.Note](t, watcher)
-	require.Empty(t, got(bystander))
+	require.Equal(t, "hello", onlyMessage[*protocol.Note](t, agent).Text)
+	onlyMessage[*protocol.Note](t, watcher)
+	require.Empty(t, allMessages(bystander))
 }
 
 // Ending one agent's control leaves another's as it is: its own request, and a refusal of any.
@@ -55,9 +55,9 @@ func TestARevokeIsOfOneAgent(t *testing.T) {
 			_, proxy, agent := scene()
 			proxy.Handle(&protocol.ControlGrant{ID: "g", SessionID: "vim-1", AgentID: "a-1", AgentName: "claude", Level: protocol.LevelDrive, Epoch: 3})
 			proxy.Handle(c.revoke)
-			got(agent)
+			allMessages(agent)
 			agent.Handle(&protocol.SessionsList{RequestID: "l"})
-			require.Equal(t, c.holder, one[*protocol.SessionsListResult](t, agent).Sessions[0].Keyboard.Holder)
+			require.Equal(t, c.holder, onlyMessage[*protocol.SessionsListResult](t, agent).Sessions[0].Keyboard.Holder)
 		})
 	}
 }
@@ -66,9 +66,9 @@ func TestTokenNameStandsForTheAgentsOwn(t *testing.T) {
 	h, proxy, _ := scene()
 	agent := h.Join(Member{Role: RoleAgent, Name: "laptop", Named: true})
 	agent.Handle(&protocol.ControlRequest{RequestID: "c", SessionID: "vim-1", Level: protocol.LevelDrive, Why: "x", AgentName: "the user"})
-	require.Equal(t, "laptop", one[*protocol.ControlRequest](t, proxy).AgentName)
+	require.Equal(t, "laptop", onlyMessage[*protocol.ControlRequest](t, proxy).AgentName)
 	agent.Handle(&protocol.Note{RequestID: "n", SessionID: "vim-1", From: "user", AgentName: "the user", Text: "x"})
-	note := one[*protocol.Note](t, proxy)
+	note := onlyMessage[*protocol.Note](t, proxy)
 	require.Equal(t, []string{"agent", "laptop"}, []string{note.From, note.AgentName})
 }
 
@@ -80,13 +80,13 @@ func TestAgentGoneGivesControlBack(t *testing.T) {
 		p.Handle(&protocol.ControlRequest{RequestID: "c", SessionID: "vim-1", Level: protocol.LevelDrive, Why: "please"})
 	}
 	lister.Handle(&protocol.SessionsList{RequestID: "l"})
-	require.Len(t, got(proxy), 2)
+	require.Len(t, allMessages(proxy), 2)
 	lister.Leave()
 	lasting.Leave()
-	one[*protocol.Cancel](t, proxy) // an agent that only listed was never present; a lasting agent stays, and hears the answer later
+	onlyMessage[*protocol.Cancel](t, proxy) // an agent that only listed was never present; a lasting agent stays, and hears the answer later
 	agent.Leave()
 	agent.Leave()
-	sent := got(proxy)
+	sent := allMessages(proxy)
 	require.Len(t, sent, 2)
 	gone := sent[1].(*protocol.ControlRelease)
 	require.True(t, gone.Gone)

@@ -27,7 +27,7 @@ func TestTheListNamesTheDecider(t *testing.T) {
 	require.Nil(t, decided())
 	grant := &protocol.ControlGrant{ID: "g", SessionID: "vim-1", AgentID: "a-1", AgentName: "claude", Level: protocol.LevelType, Epoch: 2, By: "ada"}
 	proxy.Handle(grant)
-	require.Equal(t, "ada", one[*protocol.ControlGrant](t, agent).By)
+	require.Equal(t, "ada", onlyMessage[*protocol.ControlGrant](t, agent).By)
 	granted := &protocol.Decision{AgentName: "claude", Granted: true, Level: protocol.LevelType, By: "ada"}
 	require.Equal(t, granted, decided())
 
@@ -58,8 +58,8 @@ func TestMutingIsForProxiesThatKnowIt(t *testing.T) {
 	owner := h.Join(Member{Role: RoleOwner})
 	mute := &protocol.ControlDecide{RequestID: "d", SessionID: "vim-1", By: "x", AgentName: "claude", Mute: protocol.MuteOff}
 	owner.Handle(mute)
-	require.Contains(t, one[*protocol.Error](t, owner).Message, "is older and takes no word on who is muted")
-	require.Empty(t, got(proxy))
+	require.Contains(t, onlyMessage[*protocol.Error](t, owner).Message, "is older and takes no word on who is muted")
+	require.Empty(t, allMessages(proxy))
 	now := opening("vim-1", "secret")
 	now.Mutes = true
 	proxy.Handle(now)
@@ -69,8 +69,8 @@ func TestMutingIsForProxiesThatKnowIt(t *testing.T) {
 	require.Equal(t, []string{"claude"}, h.listSessions(listKey{localOnly: true})[0].Muted)
 	require.True(t, h.listSessions(listKey{localOnly: true})[0].Mutes)
 	owner.Handle(mute)
-	require.Equal(t, protocol.MuteOff, one[*protocol.ControlDecide](t, proxy).Mute)
+	require.Equal(t, protocol.MuteOff, onlyMessage[*protocol.ControlDecide](t, proxy).Mute)
 	refuse := &protocol.ControlDecide{RequestID: "e", SessionID: "vim-1", By: "x", AgentName: "claude", Refuse: true}
 	owner.Handle(refuse)
-	require.True(t, one[*protocol.ControlDecide](t, proxy).Refuse)
+	require.True(t, onlyMessage[*protocol.ControlDecide](t, proxy).Refuse)
 }

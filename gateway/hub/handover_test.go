@@ -35,12 +35,12 @@ func TestEndedSessionsAreHandedOn(t *testing.T) {
 		heir.Leave()
 		agent := next.Join(Member{Role: RoleAgent, ID: "a-1"})
 		agent.Handle(&protocol.Read{RequestID: "r", SessionID: "sh-1", Scrollback: 10})
-		r := one[*protocol.ReadResult](t, agent)
+		r := onlyMessage[*protocol.ReadResult](t, agent)
 		require.Equal(t, []string{"row", "shown"}, []string{r.Text, r.Frame.Screen.Lines[0]})
 		time.Sleep(tombstoneFor/2 + time.Second)
 		synctest.Wait()
 		agent.Handle(&protocol.Close{RequestID: "c", SessionID: "sh-1"})
-		fails(t, agent, "c", protocol.CodeNoSession) // its half hour is over
+		mustFail(t, agent, "c", protocol.CodeNoSession) // its half hour is over
 	})
 }
 

@@ -18,7 +18,7 @@ func hosted(t *testing.T) (h *Hub, host, agent *Peer) {
 	h, _, agent = scene()
 	host = h.Join(Member{Role: RoleProxy})
 	host.Handle(&protocol.ProxyHost{RequestID: "h", HostKey: secret})
-	require.Equal(t, "h", one[*protocol.Done](t, host).RequestID)
+	require.Equal(t, "h", onlyMessage[*protocol.Done](t, host).RequestID)
 	return h, host, agent
 }
 
@@ -29,17 +29,17 @@ func start(key string) *protocol.ProxyStart {
 func TestAStartGoesToTheAgentsOwnHost(t *testing.T) {
 	h, host, agent := hosted(t)
 	agent.Handle(start(secret))
-	m := one[*protocol.ProxyStart](t, host)
+	m := onlyMessage[*protocol.ProxyStart](t, host)
 	require.Equal(t, "a-1:r", m.RequestID)
 	require.Equal(t, "a-1", m.AgentID)
 	require.Equal(t, "claude", m.AgentName)
 	require.Empty(t, m.HostKey, "a gateway never passes it on")
 
 	host.Handle(&protocol.ProxyStarted{ID: "i", RequestID: m.RequestID, SessionID: "sh-1"})
-	require.Empty(t, got(agent), "a session that cannot be read yet is no answer")
+	require.Empty(t, allMessages(agent), "a session that cannot be read yet is no answer")
 	own := h.Join(Member{Role: RoleProxy})
 	own.Handle(opening("sh-1", "k"))
-	answer := one[*protocol.ProxyStarted](t, agent)
+	answer := onlyMessage[*protocol.ProxyStarted](t, agent)
 	require.Equal(t, "r", answer.RequestID)
 	require.Equal(t, "sh-1", answer.SessionID)
 	require.Empty(t, h.starting)
@@ -50,8 +50,8 @@ func TestAStartThatFailsIsAnsweredAtOnce(t *testing.T) {
 	_, host, agent := hosted(t)
 	agent.Handle(start(secret))
 	host.Handle(&protocol.ProxyStarted{ID: "i", RequestID: "a-1:r", Error: "sh: command not found"})
-	_ = got(host)
-	require.Equal(t, "sh: command not found", one[*protocol.ProxyStarted](t, agent).Error)
+	_ = allMessages(host)
+	require.Equal(t, "sh: command not found", onlyMessage[*protocol.ProxyStarted](t, agent).Error)
 }
 
 // R33: only the host that shares the agent's secret, in its namespace, is asked.
@@ -67,13 +67,13 @@ func TestOnlyTheAgentsOwnHostIsAskedR33(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			who.peer.Handle(start(who.key))
-			require.Contains(t, fails(t, who.peer, "r", protocol.CodeUnavailable).Message, "nothing was started")
-			require.Empty(t, got(host))
+			require.Contains(t, mustFail(t, who.peer, "r", protocol.CodeUnavailable).Message, "nothing was started")
+			require.Empty(t, allMessages(host))
 		})
 	}
 	host.Leave()
 	agent.Handle(start(secret))
-	fails(t, agent, "r", protocol.CodeUnavailable)
+	mustFail(t, agent, "r", protocol.CodeUnavailable)
 	require.Empty(t, h.hosts)
 }
 
@@ -81,7 +81,7 @@ func TestAHostThatGoesAwayOrHangsIsAnswered(t *testing.T) {
 	_, host, agent := hosted(t)
 	agent.Handle(start(secret))
 	host.Leave()
-	require.Contains(t, fails(t, agent, "r", protocol.CodeUnavailable).Message, "went away")
+	require.Contains(t, mustFail(t, agent, "r", protocol.CodeUnavailable).Message, "went away")
 
 	synctest.Test(t, func(t *testing.T) {
 		h, host, agent := hosted(t)
@@ -89,7 +89,7 @@ func TestAHostThatGoesAwayOrHangsIsAnswered(t *testing.T) {
 		host.Handle(&protocol.ProxyStarted{ID: "i", RequestID: "a-1:r", SessionID: "sh-1"})
 		time.Sleep(grace)
 		synctest.Wait()
-		fails(t, agent, "r", protocol.CodeTimeout)
+		mustFail(t, agent, "r", protocol.CodeTimeout)
 		require.Empty(t, h.starting)
 		h.Close()
 	})
@@ -99,11 +99,11 @@ func TestAnAgentWithTwoConnectionsIsNotGoneWithOne(t *testing.T) {
 	h, proxy, agent := scene()
 	second := h.Join(Member{Role: RoleAgent, ID: "a-1"})
 	agent.Handle(&protocol.ControlRequest{RequestID: "r", SessionID: "vim-1", Level: protocol.LevelDrive, Why: "x"})
-	one[*protocol.ControlRequest](t, proxy)
+	onlyMessage[*protocol.ControlRequest](t, proxy)
 	second.Leave()
-	require.Empty(t, got(proxy))
+	require.Empty(t, allMessages(proxy))
 	agent.Leave()
-	sent := got(proxy)
+	sent := allMessages(proxy)
 	require.Len(t, sent, 2, "nobody waits for the answer, and nobody is there")
 	require.IsType(t, &protocol.Cancel{}, sent[0])
 	require.True(t, sent[1].(*protocol.ControlRelease).Gone)

@@ -16,8 +16,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // now is a closed channel, with which Next returns at once if there is no message.
 var now = func() chan struct{} { c := make(chan struct{}); close(c); return c }()
 
-// got returns all messages that wait for p.
-func got(p *Peer) []protocol.Message {
+// allMessages returns all messages that wait for p.
+func allMessages(p *Peer) []protocol.Message {
 	var out []protocol.Message
 	for {
 		m, err := p.out.tryPop()
@@ -28,10 +28,10 @@ func got(p *Peer) []protocol.Message {
 	}
 }
 
-// one returns the only message that waits for p.
-func one[T protocol.Message](t *testing.T, p *Peer) T {
+// onlyMessage returns the only message that waits for p.
+func onlyMessage[T protocol.Message](t *testing.T, p *Peer) T {
 	t.Helper()
-	all := got(p)
+	all := allMessages(p)
 	require.Len(t, all, 1, "%v", kinds(all))
 	m, ok := all[0].(T)
 	require.True(t, ok, "got %s %+v", protocol.KindOf(all[0]), all[0])
@@ -46,9 +46,9 @@ func kinds(all []protocol.Message) []string {
 	return out
 }
 
-func fails(t *testing.T, p *Peer, id string, code protocol.Code) protocol.Error {
+func mustFail(t *testing.T, p *Peer, id string, code protocol.Code) protocol.Error {
 	t.Helper()
-	e := one[*protocol.Error](t, p)
+	e := onlyMessage[*protocol.Error](t, p)
 	require.Equal(t, id, e.RequestID)
 	require.Equal(t, code, e.Code, e.Message)
 	return *e

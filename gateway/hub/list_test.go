@@ -43,13 +43,13 @@ func TestALongListComesInParts(t *testing.T) {
 	defer h.Close()
 	p := h.Join(Member{Role: RoleViewer})
 	p.Handle(&protocol.SessionsList{RequestID: "all"})
-	all := ids(got(p)[0].(*protocol.SessionsListResult).Sessions)
+	all := ids(allMessages(p)[0].(*protocol.SessionsListResult).Sessions)
 	require.Len(t, all, 3000)
 
 	var paged []string
 	for after := ""; ; {
 		p.Handle(&protocol.SessionsList{RequestID: "page", Paged: true, After: after})
-		page := got(p)[0].(*protocol.SessionsListResult)
+		page := allMessages(p)[0].(*protocol.SessionsListResult)
 		_, err := protocol.Encode(page)
 		require.NoError(t, err)
 		paged = append(paged, ids(page.Sessions)...)
@@ -61,7 +61,7 @@ func TestALongListComesInParts(t *testing.T) {
 
 	p.Handle(&protocol.SessionsWatch{RequestID: "w"})
 	var watched []string
-	parts := got(p)[1:]
+	parts := allMessages(p)[1:]
 	for i, m := range parts {
 		part := m.(*protocol.SessionsChanged)
 		_, err := protocol.Encode(part)
@@ -79,7 +79,7 @@ func TestAPageOfTheListBeginsBehindTheLast(t *testing.T) {
 	defer h.Close()
 	p := h.Join(Member{Role: RoleViewer})
 	p.Handle(&protocol.SessionsList{RequestID: "page", Paged: true})
-	first := got(p)[0].(*protocol.SessionsListResult)
+	first := allMessages(p)[0].(*protocol.SessionsListResult)
 	n := len(first.Sessions)
 	last := first.Sessions[n-1].SessionID
 	proxies[(n-1)/maxPerProxy].Handle(&protocol.SessionClose{ID: "c", SessionID: last})
@@ -87,9 +87,9 @@ func TestAPageOfTheListBeginsBehindTheLast(t *testing.T) {
 	h.forgetSession(h.sessions[key{"", last}])
 	h.mu.Unlock()
 	p.Handle(&protocol.SessionsList{RequestID: "page", Paged: true, After: first.Next})
-	require.Equal(t, fmt.Sprintf("vim-%05d", n), got(p)[0].(*protocol.SessionsListResult).Sessions[0].SessionID)
+	require.Equal(t, fmt.Sprintf("vim-%05d", n), allMessages(p)[0].(*protocol.SessionsListResult).Sessions[0].SessionID)
 	p.Handle(&protocol.SessionsList{RequestID: "page", Paged: true, After: "nonsense"})
-	require.Equal(t, first.Sessions[0].SessionID, got(p)[0].(*protocol.SessionsListResult).Sessions[0].SessionID)
+	require.Equal(t, first.Sessions[0].SessionID, allMessages(p)[0].(*protocol.SessionsListResult).Sessions[0].SessionID)
 }
 
 // Comparing two list entries compares every field.
@@ -136,7 +136,7 @@ func BenchmarkAListIsTold(b *testing.B) {
 	defer h.Close()
 	p := h.Join(Member{Role: RoleViewer})
 	p.Handle(&protocol.SessionsWatch{RequestID: "w"})
-	_ = got(p)
+	_ = allMessages(p)
 	of := listKey{localOnly: true}
 	b.ResetTimer()
 	for i := range b.N {

@@ -25,13 +25,13 @@ func TestTheGatewayKnowsTheWriterR38(t *testing.T) {
 			for _, from := range []string{protocol.FromUser, protocol.FromAgent} {
 				p.Handle(&protocol.Note{ID: "x", RequestID: from, SessionID: "vim-1", From: from, AgentID: "a-1", AgentName: "claimed", By: "somebody", Text: "hello"})
 				if want == nil {
-					require.Equal(t, protocol.CodeForbidden, one[*protocol.Error](t, p).Code)
-					require.Empty(t, got(proxy))
+					require.Equal(t, protocol.CodeForbidden, onlyMessage[*protocol.Error](t, p).Code)
+					require.Empty(t, allMessages(proxy))
 					return
 				}
-				note := *one[*protocol.Note](t, proxy)
+				note := *onlyMessage[*protocol.Note](t, proxy)
 				proxy.Handle(&protocol.Done{RequestID: note.RequestID, Waiting: protocol.WaitsForTurn})
-				require.Equal(t, &protocol.Done{RequestID: from, Waiting: protocol.WaitsForTurn}, one[*protocol.Done](t, p))
+				require.Equal(t, &protocol.Done{RequestID: from, Waiting: protocol.WaitsForTurn}, onlyMessage[*protocol.Done](t, p))
 				note.RequestID = ""
 				whole := *want
 				whole.SessionID, whole.Text = "vim-1", "hello"

@@ -14,13 +14,13 @@ import (
 func TestSubscriptionKeepsItsRhythm(t *testing.T) {
 	inScene(t, func(t *testing.T, _ *Hub, proxy, agent *Peer) {
 		agent.Handle(&protocol.SessionsSubscribe{RequestID: "s", SessionID: "vim-1", EveryMs: 100})
-		one[*protocol.Done](t, agent)
+		onlyMessage[*protocol.Done](t, agent)
 		var seen []protocol.Message
 		for i := range 100 { // 1 s at one per 10 ms
 			proxy.Handle(full("vim-1", uint64(i+1), "x", ""))
 			time.Sleep(10 * time.Millisecond)
 			synctest.Wait()
-			seen = append(seen, got(agent)...)
+			seen = append(seen, allMessages(agent)...)
 		}
 		require.Len(t, seen, 11, "at 0, 100, ... 1000 ms")
 		require.Equal(t, uint64(100), seen[10].(*protocol.Snapshot).Seq, "the last one is not lost")
@@ -39,7 +39,7 @@ func TestSlowParticipantSkipsSnapshotsInOrder(t *testing.T) {
 	o.put(full("a", 10_000, "x"))
 	o.put(&protocol.SessionClose{ID: "c", SessionID: "a"})
 	p := &Peer{out: o}
-	all := got(p)
+	all := allMessages(p)
 	require.Equal(t, []string{"terminal.snapshot", "terminal.control.grant", "terminal.snapshot", "terminal.session.close"}, kinds(all))
 	require.Equal(t, "b", protocol.SessionID(all[0]))
 	require.Equal(t, uint64(10_000), all[2].(*protocol.Snapshot).Seq)
@@ -52,14 +52,14 @@ func TestOverflowCutsTheParticipantAlone(t *testing.T) {
 	for _, p := range []*Peer{agent, other} {
 		p.Handle(&protocol.SessionsSubscribe{RequestID: "s", SessionID: "vim-1"})
 	}
-	got(other)
+	allMessages(other)
 	for range maxQueue + 1 {
 		proxy.Handle(&protocol.Blackout{ID: "b", SessionID: "vim-1", Why: "user"})
-		require.Len(t, got(other), 1)
+		require.Len(t, allMessages(other), 1)
 	}
 	_, err := agent.Next(now)
 	require.ErrorIs(t, err, ErrSlow)
-	require.Empty(t, got(agent), "what it did not fetch is not kept")
+	require.Empty(t, allMessages(agent), "what it did not fetch is not kept")
 	require.EqualValues(t, 1, h.Stats().Dropped["participant"])
 }
 

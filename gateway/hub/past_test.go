@@ -20,16 +20,16 @@ func TestAnEndedProgramsHistoryIsRead(t *testing.T) {
 		Seen:  []protocol.Seen{{Seq: 3, Line: 7}, {Seq: 5, Line: 12}, {Seq: 6, Line: 14}},
 	}
 	proxy.Handle(&protocol.SessionClose{ID: "c", SessionID: "vim-1", ExitCode: 2, Past: past})
-	got(agent)
+	allMessages(agent)
 
 	read := func(m *protocol.Read) *protocol.ReadResult {
 		t.Helper()
 		m.RequestID, m.SessionID = "r", "vim-1"
 		agent.Handle(m)
-		return one[*protocol.ReadResult](t, agent)
+		return onlyMessage[*protocol.ReadResult](t, agent)
 	}
 	agent.Handle(&protocol.View{RequestID: "v", SessionID: "vim-1"})
-	rows, ok := got(agent)[1].(*protocol.Rows)
+	rows, ok := allMessages(agent)[1].(*protocol.Rows)
 	require.True(t, ok && rows.Line == 14, "who looks knows that there is a history, and where")
 	line := func(n uint64) *uint64 { return &n }
 	whole := read(&protocol.Read{Scrollback: 100})
@@ -60,11 +60,11 @@ func TestAnEndedProgramsHistoryIsRead(t *testing.T) {
 	}
 	for _, from := range []uint64{8, 15} {
 		agent.Handle(&protocol.Read{RequestID: "r", SessionID: "vim-1", Scrollback: 1, FromLine: line(from)})
-		require.Equal(t, "the program has ended, and of its history the lines from 9 to before 14 are kept", one[*protocol.Error](t, agent).Message)
+		require.Equal(t, "the program has ended, and of its history the lines from 9 to before 14 are kept", onlyMessage[*protocol.Error](t, agent).Message)
 	}
 
 	agent.Handle(&protocol.Wait{RequestID: "w", SessionID: "vim-1", Until: protocol.Until{Exit: true}, SinceSeq: 5, Scrollback: 100})
-	waited := one[*protocol.WaitResult](t, agent)
+	waited := onlyMessage[*protocol.WaitResult](t, agent)
 	require.Equal(t, "\nfour", waited.Text)
 	require.Equal(t, []uint64{5, 12, 14, 2}, []uint64{waited.Frame.Since, waited.FirstLine, waited.NextLine, waited.Unseen})
 }
@@ -77,14 +77,14 @@ func TestAnAnswerOfAnEndedSessionIsOneMessage(t *testing.T) {
 	}
 	hidden := []int{1, 3}
 	proxy.Handle(&protocol.SessionClose{ID: "c", SessionID: "vim-1", Past: &protocol.Past{Text: strings.Join(rows, "\n"), NextLine: 4, HiddenText: hidden}})
-	got(agent)
+	allMessages(agent)
 	for _, c := range []struct {
 		from        *uint64
 		first, next uint64
 		hidden      []int
 	}{{nil, 2, 4, []int{1}}, {new(uint64), 0, 2, []int{1}}} {
 		agent.Handle(&protocol.Read{RequestID: "r", SessionID: "vim-1", Scrollback: 100, FromLine: c.from})
-		r := one[*protocol.ReadResult](t, agent)
+		r := onlyMessage[*protocol.ReadResult](t, agent)
 		require.Equal(t, []uint64{c.first, c.next}, []uint64{r.FirstLine, r.NextLine})
 		require.Equal(t, strings.Join(rows[c.first:c.next], "\n"), r.Text)
 		require.Equal(t, c.hidden, r.HiddenText)
@@ -115,12 +115,12 @@ func TestAnEndedSessionIsClosed(t *testing.T) {
 		end(proxy, "sh-1", "a-1", &protocol.Past{Text: "row", NextLine: 1})
 		who.Handle(&protocol.Close{RequestID: "1", SessionID: "sh-1"})
 		if !c.closes {
-			fails(t, who, "1", protocol.CodeExited)
+			mustFail(t, who, "1", protocol.CodeExited)
 			continue
 		}
-		require.Equal(t, "1", one[*protocol.Done](t, who).RequestID, name)
+		require.Equal(t, "1", onlyMessage[*protocol.Done](t, who).RequestID, name)
 		who.Handle(&protocol.Close{RequestID: "2", SessionID: "sh-1"})
-		fails(t, who, "2", protocol.CodeNoSession)
+		mustFail(t, who, "2", protocol.CodeNoSession)
 		require.Empty(t, h.tombstones)
 	}
 }
@@ -131,9 +131,9 @@ func TestAnEndedSessionIsHidden(t *testing.T) {
 	agent := h.Join(Member{Role: RoleAgent})
 	end(proxy, "sh-1", "", &protocol.Past{Text: "row", NextLine: 1})
 	person.Handle(&protocol.ControlDecide{RequestID: "1", SessionID: "sh-1", By: "ada", Hide: protocol.HideOn})
-	require.Equal(t, "1", one[*protocol.Done](t, person).RequestID)
+	require.Equal(t, "1", onlyMessage[*protocol.Done](t, person).RequestID)
 	agent.Handle(&protocol.Read{RequestID: "2", SessionID: "sh-1", Text: true, Scrollback: 10})
-	r := one[*protocol.ReadResult](t, agent)
+	r := onlyMessage[*protocol.ReadResult](t, agent)
 	require.True(t, r.Frame.Blackout.ByUser())
 	require.NotContains(t, r.Frame.Screen.Lines, "shown")
 	require.Empty(t, r.Text)
@@ -158,10 +158,10 @@ func TestAReadThatTheEndOvertakesIsAnswered(t *testing.T) {
 	proxy.Handle(full("vim-1", 7, "last", ""))
 	agent.Handle(&protocol.Read{RequestID: "r", SessionID: "vim-1", SinceSeq: protocol.FirstSeq, Follow: true, Scrollback: 10})
 	agent.Handle(&protocol.Input{RequestID: "i", SessionID: "vim-1", Data: "x"})
-	got(agent)
+	allMessages(agent)
 	proxy.Handle(&protocol.SessionClose{ID: "c", SessionID: "vim-1", ExitCode: 2, Signal: "SIGINT", Past: &protocol.Past{Text: "one", NextLine: 1}})
 	read, refused := false, false
-	for _, m := range got(agent) {
+	for _, m := range allMessages(agent) {
 		switch m := m.(type) {
 		case *protocol.ReadResult:
 			read = true
@@ -186,10 +186,10 @@ func TestAnEndedProgramsHistoryIsSearched(t *testing.T) {
 		Seen:  []protocol.Seen{{Seq: 5, Line: 12}},
 	}
 	proxy.Handle(&protocol.SessionClose{ID: "c", SessionID: "vim-1", ExitCode: 2, Past: past})
-	got(agent)
+	allMessages(agent)
 	find := func(from *uint64) (lines []uint64) {
 		agent.Handle(&protocol.Read{RequestID: "r", SessionID: "vim-1", Match: "error", Scrollback: 10, FromLine: from})
-		for _, r := range one[*protocol.ReadResult](t, agent).Found.Rows {
+		for _, r := range onlyMessage[*protocol.ReadResult](t, agent).Found.Rows {
 			lines = append(lines, r.Line)
 			require.Equal(t, r.Line == 14, r.Hidden)
 		}
@@ -199,7 +199,7 @@ func TestAnEndedProgramsHistoryIsSearched(t *testing.T) {
 	require.Equal(t, []uint64{14, 15}, find(new(uint64(12))))
 	require.Empty(t, find(new(uint64(99))))
 	agent.Handle(&protocol.Read{RequestID: "r", SessionID: "vim-1", Match: "(", Scrollback: 10})
-	require.Equal(t, "match", one[*protocol.Error](t, agent).Field)
+	require.Equal(t, "match", onlyMessage[*protocol.Error](t, agent).Field)
 
 	exit, failure := protocol.Until{Exit: true}, protocol.Until{Regex: "err[a-z]+ \\w+"}
 	for _, c := range []struct {
@@ -218,7 +218,7 @@ func TestAnEndedProgramsHistoryIsSearched(t *testing.T) {
 	} {
 		c.wait.RequestID, c.wait.SessionID = "w", "vim-1"
 		agent.Handle(&c.wait)
-		r := one[*protocol.WaitResult](t, agent)
+		r := onlyMessage[*protocol.WaitResult](t, agent)
 		require.Equal(t, []bool{c.met, c.stopped}, []bool{r.Met, r.Stopped}, c.name)
 		require.Equal(t, c.matched, r.Matched, c.name)
 		require.Equal(t, c.came, r.Came, c.name)

@@ -20,7 +20,7 @@ func attending(t *testing.T, presence bool) (h *Hub, proxy, agent *Peer, again f
 	again = func() *Peer { return h.Join(member) }
 	agent = again()
 	agent.Handle(&protocol.ControlRequest{RequestID: "r", SessionID: "vim-1", Level: protocol.LevelDrive, Why: "x", TokenID: "forged"})
-	require.Equal(t, "t-1", one[*protocol.ControlRequest](t, proxy).TokenID, "what the agent wrote is ignored")
+	require.Equal(t, "t-1", onlyMessage[*protocol.ControlRequest](t, proxy).TokenID, "what the agent wrote is ignored")
 	return h, proxy, agent, again
 }
 
@@ -30,14 +30,14 @@ func TestAProxyHearsOfPresenceR70(t *testing.T) {
 	h, proxy, first, again := attending(t, true)
 	heard := func() bool {
 		t.Helper()
-		p := one[*protocol.AgentPresence](t, proxy)
+		p := onlyMessage[*protocol.AgentPresence](t, proxy)
 		require.Equal(t, "a-1", p.AgentID)
 		require.Equal(t, "vim-1", p.SessionID)
 		return p.Connected
 	}
 	second := again()
 	first.Leave()
-	one[*protocol.Cancel](t, proxy) // the asker has left; another one stays
+	onlyMessage[*protocol.Cancel](t, proxy) // the asker has left; another one stays
 	second.Rest()
 	require.False(t, heard(), "it has nothing under way")
 	second.Rest()
@@ -48,22 +48,22 @@ func TestAProxyHearsOfPresenceR70(t *testing.T) {
 	third.Leave()
 	require.False(t, heard())
 	h.Join(Member{Role: RoleAgent, ID: "a-2", Lasting: true}).Leave()
-	require.Empty(t, got(proxy), "it has nothing to do with this session")
+	require.Empty(t, allMessages(proxy), "it has nothing to do with this session")
 	idle := again()
 	require.True(t, heard())
 	idle.Rest()
 	require.False(t, heard())
 	idle.Leave()
 	idle.Work()
-	require.Empty(t, got(proxy))
+	require.Empty(t, allMessages(proxy))
 }
 
 // An older proxy would reject the message.
 func TestAProxyThatDoesNotAskHearsNothingR70(t *testing.T) {
 	_, proxy, agent, _ := attending(t, false)
-	require.Empty(t, got(proxy))
+	require.Empty(t, allMessages(proxy))
 	agent.Leave()
-	for _, m := range got(proxy) {
+	for _, m := range allMessages(proxy) {
 		require.NotEqual(t, "terminal.agent.presence", protocol.KindOf(m))
 	}
 }
@@ -73,9 +73,9 @@ func TestAProxyThatDoesNotAskHearsNothingR70(t *testing.T) {
 func TestAWriterLeavesWithItsConnectionR72(t *testing.T) {
 	_, proxy, agent := scene()
 	agent.Handle(&protocol.Note{RequestID: "n", SessionID: "vim-1", From: protocol.FromAgent, Text: "hello"})
-	one[*protocol.Note](t, proxy)
+	onlyMessage[*protocol.Note](t, proxy)
 	agent.Leave()
-	gone := one[*protocol.ControlRelease](t, proxy)
+	gone := onlyMessage[*protocol.ControlRelease](t, proxy)
 	require.True(t, gone.Gone)
 	require.Equal(t, "a-1", gone.AgentID)
 }

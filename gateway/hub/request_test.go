@@ -15,17 +15,17 @@ import (
 func TestRequestGoesToTheOwnerAndItsAnswerBack(t *testing.T) {
 	_, proxy, agent := scene()
 	agent.Handle(&protocol.Input{RequestID: "r1", SessionID: "vim-1", Data: "x", AgentID: "somebody-else"})
-	in := one[*protocol.Input](t, proxy)
+	in := onlyMessage[*protocol.Input](t, proxy)
 	require.Equal(t, "a-1:r1", in.RequestID)
 	require.Equal(t, "a-1", in.AgentID, "what the client wrote is ignored")
 	proxy.Handle(&protocol.InputResult{ID: "i", RequestID: in.RequestID, SessionID: "vim-1", Status: protocol.StatusWritten})
-	require.Equal(t, "r1", one[*protocol.InputResult](t, agent).RequestID)
+	require.Equal(t, "r1", onlyMessage[*protocol.InputResult](t, agent).RequestID)
 
 	proxy.Handle(&protocol.InputResult{ID: "i", RequestID: in.RequestID, SessionID: "vim-1", Status: protocol.StatusWritten})
-	require.Empty(t, got(agent), "answered once")
+	require.Empty(t, allMessages(agent), "answered once")
 
 	agent.Handle(&protocol.Input{RequestID: "r1", SessionID: "vim-1", Data: "x"})
-	require.Equal(t, in.RequestID, one[*protocol.Input](t, proxy).RequestID, "a repeated id reaches the proxy as the same")
+	require.Equal(t, in.RequestID, onlyMessage[*protocol.Input](t, proxy).RequestID, "a repeated id reaches the proxy as the same")
 }
 
 // An older proxy would find no data in an input of parts.
@@ -33,15 +33,15 @@ func TestPartsAreForProxiesThatTakeThem(t *testing.T) {
 	_, proxy, agent := scene()
 	m := &protocol.Input{RequestID: "r1", SessionID: "vim-1", Parts: []protocol.InputPart{{Data: "x"}, {Data: "y"}}}
 	agent.Handle(m)
-	require.Empty(t, got(proxy))
-	require.Contains(t, one[*protocol.Error](t, agent).Message, "send one input after another")
+	require.Empty(t, allMessages(proxy))
+	require.Contains(t, onlyMessage[*protocol.Error](t, agent).Message, "send one input after another")
 	now := opening("vim-1", "secret")
 	now.Parts = true
 	proxy.Handle(now)
 	agent.Handle(m)
-	require.Equal(t, m.Parts, one[*protocol.Input](t, proxy).Parts)
+	require.Equal(t, m.Parts, onlyMessage[*protocol.Input](t, proxy).Parts)
 	agent.Handle(&protocol.SessionsList{RequestID: "r2"})
-	require.True(t, one[*protocol.SessionsListResult](t, agent).Sessions[0].Parts)
+	require.True(t, onlyMessage[*protocol.SessionsListResult](t, agent).Sessions[0].Parts)
 }
 
 // Keys are typed once, and only owners and people at this machine send them.
@@ -50,8 +50,8 @@ func TestKeysAreForProxiesThatTakeThem(t *testing.T) {
 	m := &protocol.Keys{RequestID: "r1", SessionID: "vim-1", KeyNo: 1, InputKind: protocol.InputText, Data: "x", SignatureB64: []byte("s")}
 	page := h.Join(Member{Role: RoleViewer, Local: true})
 	page.Handle(m)
-	require.Contains(t, fails(t, page, "r1", protocol.CodeBadMessage).Message, "takes no keys of pages")
-	require.Empty(t, got(proxy))
+	require.Contains(t, mustFail(t, page, "r1", protocol.CodeBadMessage).Message, "takes no keys of pages")
+	require.Empty(t, allMessages(proxy))
 	now := opening("vim-1", "secret")
 	now.Keys = true
 	proxy.Handle(now)
@@ -61,31 +61,31 @@ func TestKeysAreForProxiesThatTakeThem(t *testing.T) {
 		p := h.Join(member)
 		p.Handle(m)
 		if !allowed {
-			fails(t, p, "r1", protocol.CodeForbidden)
-			require.Empty(t, got(proxy))
+			mustFail(t, p, "r1", protocol.CodeForbidden)
+			require.Empty(t, allMessages(proxy))
 			continue
 		}
-		in := one[*protocol.Keys](t, proxy)
+		in := onlyMessage[*protocol.Keys](t, proxy)
 		require.Equal(t, m.SignatureB64, in.SignatureB64)
 		proxy.Handle(&protocol.Done{RequestID: in.RequestID})
-		require.Equal(t, "r1", one[*protocol.Done](t, p).RequestID)
+		require.Equal(t, "r1", onlyMessage[*protocol.Done](t, p).RequestID)
 	}
 	page.Handle(m)
-	one[*protocol.Keys](t, proxy)
+	onlyMessage[*protocol.Keys](t, proxy)
 	proxy.Leave()
-	require.Contains(t, fails(t, page, "r1", protocol.CodeUnavailable).Message, "look before you repeat it", "they are not sent twice")
+	require.Contains(t, mustFail(t, page, "r1", protocol.CodeUnavailable).Message, "look before you repeat it", "they are not sent twice")
 }
 
 func TestErrorAndDoneOfAProxyFindTheirRequest(t *testing.T) {
 	_, proxy, agent := scene()
 	agent.Handle(&protocol.ControlRelease{RequestID: "r1", SessionID: "vim-1", Gone: true})
-	release := one[*protocol.ControlRelease](t, proxy)
+	release := onlyMessage[*protocol.ControlRelease](t, proxy)
 	require.False(t, release.Gone, "only a gateway says that an agent is gone")
 	proxy.Handle(&protocol.Done{RequestID: release.RequestID})
-	require.Equal(t, "r1", one[*protocol.Done](t, agent).RequestID)
+	require.Equal(t, "r1", onlyMessage[*protocol.Done](t, agent).RequestID)
 	agent.Handle(&protocol.Read{RequestID: "r2", SessionID: "vim-1"})
-	proxy.Handle(&protocol.Error{RequestID: one[*protocol.Read](t, proxy).RequestID, Code: protocol.CodeBlackout, Message: "hidden"})
-	fails(t, agent, "r2", protocol.CodeBlackout)
+	proxy.Handle(&protocol.Error{RequestID: onlyMessage[*protocol.Read](t, proxy).RequestID, Code: protocol.CodeBlackout, Message: "hidden"})
+	mustFail(t, agent, "r2", protocol.CodeBlackout)
 }
 
 func TestLongRequestIDsStayUniqueAndLegal(t *testing.T) {
@@ -96,8 +96,8 @@ func TestLongRequestIDsStayUniqueAndLegal(t *testing.T) {
 	require.Equal(t, a, wireID("a-1", long))
 	_, proxy, agent := scene()
 	agent.Handle(&protocol.Read{RequestID: long, SessionID: "vim-1"})
-	proxy.Handle(&protocol.Done{RequestID: one[*protocol.Read](t, proxy).RequestID})
-	require.Equal(t, long, one[*protocol.Done](t, agent).RequestID)
+	proxy.Handle(&protocol.Done{RequestID: onlyMessage[*protocol.Read](t, proxy).RequestID})
+	require.Equal(t, long, onlyMessage[*protocol.Done](t, agent).RequestID)
 }
 
 func TestRepeatedOpenRequestIsOneRequest(t *testing.T) {
@@ -106,12 +106,12 @@ func TestRepeatedOpenRequestIsOneRequest(t *testing.T) {
 	read := &protocol.Read{RequestID: "r1", SessionID: "vim-1"}
 	agent.Handle(read)
 	again.Handle(read)
-	in := one[*protocol.Read](t, proxy)
+	in := onlyMessage[*protocol.Read](t, proxy)
 	again.Handle(&protocol.Read{RequestID: "r1", SessionID: "vim-1", Text: true})
-	require.Equal(t, "requestId", fails(t, again, "r1", protocol.CodeBadMessage).Field)
+	require.Equal(t, "requestId", mustFail(t, again, "r1", protocol.CodeBadMessage).Field)
 	agent.Leave()
 	proxy.Handle(&protocol.Done{RequestID: in.RequestID})
-	one[*protocol.Done](t, again)
+	onlyMessage[*protocol.Done](t, again)
 }
 
 // A wait ends for the proxy when it has no waiter left: it was cancelled, or its agents left. No
@@ -122,31 +122,31 @@ func TestWaitsAreCancelled(t *testing.T) {
 	wait := &protocol.Wait{RequestID: "w", SessionID: "vim-1", Until: protocol.Until{Exit: true}}
 	agent.Handle(wait)
 	again.Handle(wait)
-	asked := one[*protocol.Wait](t, proxy)
+	asked := onlyMessage[*protocol.Wait](t, proxy)
 	agent.Handle(&protocol.Cancel{RequestID: "w", SessionID: "vim-1"})
-	require.Empty(t, got(proxy), "the other one still waits")
+	require.Empty(t, allMessages(proxy), "the other one still waits")
 	again.Leave()
-	require.Equal(t, &protocol.Cancel{RequestID: asked.RequestID, SessionID: "vim-1", Withdraw: true, Gone: true}, one[*protocol.Cancel](t, proxy))
+	require.Equal(t, &protocol.Cancel{RequestID: asked.RequestID, SessionID: "vim-1", Withdraw: true, Gone: true}, onlyMessage[*protocol.Cancel](t, proxy))
 	proxy.Handle(&protocol.WaitResult{ID: "r", RequestID: asked.RequestID, SessionID: "vim-1"})
-	require.Empty(t, got(agent))
+	require.Empty(t, allMessages(agent))
 
 	stranger := h.Join(Member{Role: RoleAgent, ID: "a-2"})
 	agent.Handle(wait)
-	one[*protocol.Wait](t, proxy)
+	onlyMessage[*protocol.Wait](t, proxy)
 	stranger.Handle(&protocol.Cancel{RequestID: "w", SessionID: "vim-1"})
-	require.NotEqual(t, asked.RequestID, one[*protocol.Cancel](t, proxy).RequestID, "another agent's wait is not its own")
+	require.NotEqual(t, asked.RequestID, onlyMessage[*protocol.Cancel](t, proxy).RequestID, "another agent's wait is not its own")
 
 	agent.Handle(&protocol.Input{RequestID: "i", SessionID: "vim-1", Data: "x"})
-	one[*protocol.Input](t, proxy)
+	onlyMessage[*protocol.Input](t, proxy)
 	agent.Handle(&protocol.Cancel{RequestID: "i", SessionID: "vim-1"})
-	require.Empty(t, got(proxy), "a time limit takes back nothing that may have been typed")
+	require.Empty(t, allMessages(proxy), "a time limit takes back nothing that may have been typed")
 	agent.Handle(&protocol.Cancel{RequestID: "answered", SessionID: "vim-1"})
-	one[*protocol.Cancel](t, proxy) // it may have been a request for control whose answer was not heard
+	onlyMessage[*protocol.Cancel](t, proxy) // it may have been a request for control whose answer was not heard
 
 	agent.Handle(&protocol.ControlRequest{RequestID: "c", SessionID: "vim-1", Level: protocol.LevelDrive, Why: "fix it"})
-	request := one[*protocol.ControlRequest](t, proxy)
+	request := onlyMessage[*protocol.ControlRequest](t, proxy)
 	agent.Handle(&protocol.Cancel{RequestID: "c", SessionID: "vim-1"})
-	require.Equal(t, &protocol.Cancel{RequestID: request.RequestID, SessionID: "vim-1"}, one[*protocol.Cancel](t, proxy), "its answer is not heard")
+	require.Equal(t, &protocol.Cancel{RequestID: request.RequestID, SessionID: "vim-1"}, onlyMessage[*protocol.Cancel](t, proxy), "its answer is not heard")
 }
 
 // The cancelled call, or the end of its connection, reaches the proxy for every request that waits
@@ -169,7 +169,7 @@ func TestACancelledCallIsWithdrawn(t *testing.T) {
 				h, proxy, _ := scene()
 				agent := h.Join(Member{Role: RoleAgent, ID: "a-9", Lasting: true})
 				agent.Handle(c.m)
-				id := protocol.RequestID(got(proxy)[0])
+				id := protocol.RequestID(allMessages(proxy)[0])
 				want := c.called
 				if ended {
 					want = c.ended
@@ -178,7 +178,7 @@ func TestACancelledCallIsWithdrawn(t *testing.T) {
 					agent.Handle(&protocol.Cancel{RequestID: "r", SessionID: "vim-1", Withdraw: true})
 				}
 				var cancels []protocol.Message
-				for _, m := range got(proxy) {
+				for _, m := range allMessages(proxy) {
 					if _, ok := m.(*protocol.Cancel); ok {
 						cancels = append(cancels, m)
 					}
@@ -196,10 +196,10 @@ func TestACancelledCallIsWithdrawn(t *testing.T) {
 	// It was answered meanwhile, and not heard: the proxy knows to which call it granted control.
 	h, proxy, agent := scene()
 	agent.Handle(ask)
-	request := one[*protocol.ControlRequest](t, proxy)
+	request := onlyMessage[*protocol.ControlRequest](t, proxy)
 	proxy.Handle(&protocol.ControlGrant{ID: "g", SessionID: "vim-1", RequestID: request.RequestID, AgentID: "a-1", Epoch: 3})
 	agent.Handle(&protocol.Cancel{RequestID: "r", SessionID: "vim-1", Withdraw: true})
-	require.True(t, one[*protocol.Cancel](t, proxy).Withdraw)
+	require.True(t, onlyMessage[*protocol.Cancel](t, proxy).Withdraw)
 	h.Close()
 }
 
@@ -210,9 +210,9 @@ func TestAnOlderProxyIsToldInItsOwnWords(t *testing.T) {
 		proxy, agent := h.Join(Member{Role: RoleProxy}), h.Join(Member{Role: RoleAgent, ID: "a-1"})
 		proxy.Handle(&protocol.SessionOpen{ID: "o", SessionID: "vim-1", Name: "vim", Command: "vim", Cols: 80, Rows: 24, Withdraws: knows})
 		agent.Handle(&protocol.ControlRequest{RequestID: "r", SessionID: "vim-1", Level: protocol.LevelDrive, Why: "fix it"})
-		got(proxy)
+		allMessages(proxy)
 		agent.Handle(&protocol.Cancel{RequestID: "r", SessionID: "vim-1", Withdraw: true})
-		sent := got(proxy)
+		sent := allMessages(proxy)
 		require.IsType(t, &protocol.Cancel{}, sent[0])
 		if knows {
 			require.Len(t, sent, 1)
@@ -221,7 +221,7 @@ func TestAnOlderProxyIsToldInItsOwnWords(t *testing.T) {
 		}
 		agent.Handle(&protocol.ControlRequest{RequestID: "late", SessionID: "vim-1", Level: protocol.LevelDrive, Why: "fix it"})
 		agent.Handle(&protocol.Cancel{RequestID: "late", SessionID: "vim-1"})
-		require.Len(t, got(proxy), 2, "a time limit takes nothing back")
+		require.Len(t, allMessages(proxy), 2, "a time limit takes nothing back")
 		h.Close()
 	}
 }
@@ -229,12 +229,12 @@ func TestAnOlderProxyIsToldInItsOwnWords(t *testing.T) {
 func TestNoSuchSessionListsThoseThatExist(t *testing.T) {
 	h, _, agent := scene()
 	agent.Handle(&protocol.Read{RequestID: "r1", SessionID: "nope"})
-	require.Contains(t, fails(t, agent, "r1", protocol.CodeNoSession).Message, "vim-1")
+	require.Contains(t, mustFail(t, agent, "r1", protocol.CodeNoSession).Message, "vim-1")
 	empty := New(nil).Join(Member{Role: RoleAgent})
 	empty.Handle(&protocol.SessionsSubscribe{RequestID: "r2", SessionID: "nope"})
-	require.Contains(t, fails(t, empty, "r2", protocol.CodeNoSession).Message, "proxy --agent")
+	require.Contains(t, mustFail(t, empty, "r2", protocol.CodeNoSession).Message, "proxy --agent")
 	agent.Handle(&protocol.Input{RequestID: "r3", Data: "x"})
-	require.Equal(t, "sessionId", fails(t, agent, "r3", protocol.CodeBadMessage).Field)
+	require.Equal(t, "sessionId", mustFail(t, agent, "r3", protocol.CodeBadMessage).Field)
 	h.Close()
 }
 
@@ -243,26 +243,26 @@ func TestManyRequestsAtOnceAreBounded(t *testing.T) {
 	for i := range maxOpen {
 		agent.Handle(&protocol.Read{RequestID: fmt.Sprint(i), SessionID: "vim-1"})
 	}
-	require.Len(t, got(proxy), maxOpen)
-	require.Empty(t, got(agent))
+	require.Len(t, allMessages(proxy), maxOpen)
+	require.Empty(t, allMessages(agent))
 	agent.Handle(&protocol.Read{RequestID: "more", SessionID: "vim-1"})
-	fails(t, agent, "more", protocol.CodeBusy)
+	mustFail(t, agent, "more", protocol.CodeBusy)
 }
 
 func TestProxyThatDoesNotAnswerTimesOut(t *testing.T) {
 	inScene(t, func(t *testing.T, _ *Hub, proxy, agent *Peer) {
 		agent.Handle(&protocol.Wait{RequestID: "w", SessionID: "vim-1", Until: protocol.Until{Exit: true}, TimeoutMs: 2000})
 		agent.Handle(&protocol.ControlRequest{RequestID: "c", SessionID: "vim-1", Level: protocol.LevelDrive, Why: "please"})
-		sent := got(proxy)
+		sent := allMessages(proxy)
 		time.Sleep(12*time.Second - time.Millisecond)
 		synctest.Wait()
-		require.Empty(t, got(agent))
+		require.Empty(t, allMessages(agent))
 		time.Sleep(2 * time.Millisecond)
 		synctest.Wait()
-		fails(t, agent, "w", protocol.CodeTimeout)
+		mustFail(t, agent, "w", protocol.CodeTimeout)
 		time.Sleep(time.Hour)
-		require.Empty(t, got(agent), "a person may take as long as it takes")
+		require.Empty(t, allMessages(agent), "a person may take as long as it takes")
 		proxy.Handle(&protocol.ControlGrant{ID: "g", SessionID: "vim-1", RequestID: protocol.RequestID(sent[1]), AgentID: "a-1", Epoch: 3})
-		require.Equal(t, "c", one[*protocol.ControlGrant](t, agent).RequestID)
+		require.Equal(t, "c", onlyMessage[*protocol.ControlGrant](t, agent).RequestID)
 	})
 }

@@ -18,17 +18,17 @@ func TestSecondConnectionNeverEvictsTheFirstR57(t *testing.T) {
 			h, proxy, agent := scene()
 			thief := h.Join(Member{Role: RoleProxy})
 			thief.Handle(opening("vim-1", key))
-			fails(t, thief, "o1", protocol.CodeForbidden)
+			mustFail(t, thief, "o1", protocol.CodeForbidden)
 			thief.Handle(full("vim-1", 9, "evil"))
-			fails(t, thief, "", protocol.CodeNoSession)
+			mustFail(t, thief, "", protocol.CodeNoSession)
 			proxy.Handle(full("vim-1", 1, "good"))
 			agent.Handle(&protocol.SessionsSubscribe{RequestID: "s", SessionID: "vim-1"})
-			all := got(agent)
+			all := allMessages(agent)
 			require.Equal(t, []string{"done", "terminal.snapshot"}, kinds(all))
 			require.Equal(t, "good", all[1].(*protocol.Snapshot).Content)
 			thief.Leave()
 			agent.Handle(&protocol.Read{RequestID: "r", SessionID: "vim-1"})
-			one[*protocol.Read](t, proxy)
+			onlyMessage[*protocol.Read](t, proxy)
 		})
 	}
 	t.Run("session without a key", func(t *testing.T) {
@@ -36,7 +36,7 @@ func TestSecondConnectionNeverEvictsTheFirstR57(t *testing.T) {
 		h.Join(Member{Role: RoleProxy}).Handle(opening("x", ""))
 		thief := h.Join(Member{Role: RoleProxy})
 		thief.Handle(opening("x", ""))
-		fails(t, thief, "o1", protocol.CodeForbidden)
+		mustFail(t, thief, "o1", protocol.CodeForbidden)
 	})
 }
 
@@ -45,11 +45,11 @@ func TestTheRightKeyTakesOver(t *testing.T) {
 	agent.Handle(&protocol.Read{RequestID: "r", SessionID: "vim-1"})
 	next := h.Join(Member{Role: RoleProxy})
 	next.Handle(opening("vim-1", "secret"))
-	require.Equal(t, "a-1:r", one[*protocol.Read](t, next).RequestID, "it is asked what the old connection was asked")
+	require.Equal(t, "a-1:r", onlyMessage[*protocol.Read](t, next).RequestID, "it is asked what the old connection was asked")
 	proxy.Leave()
-	require.Empty(t, got(agent))
+	require.Empty(t, allMessages(agent))
 	agent.Handle(&protocol.Read{RequestID: "r2", SessionID: "vim-1"})
-	one[*protocol.Read](t, next)
+	onlyMessage[*protocol.Read](t, next)
 }
 
 func TestLostSessionComesBackOrIsForgotten(t *testing.T) {
@@ -57,11 +57,11 @@ func TestLostSessionComesBackOrIsForgotten(t *testing.T) {
 		proxy.Handle(full("vim-1", 1, "one"))
 		agent.Handle(&protocol.SessionsSubscribe{RequestID: "s", SessionID: "vim-1"})
 		proxy.Handle(&protocol.ControlGrant{ID: "g", SessionID: "vim-1", AgentID: "a-1", Epoch: 3, Level: protocol.LevelDrive})
-		got(agent)
+		allMessages(agent)
 		proxy.Leave()
-		require.Equal(t, protocol.ReasonLink, one[*protocol.ControlRevoke](t, agent).Reason, "no grant outlives the link")
+		require.Equal(t, protocol.ReasonLink, onlyMessage[*protocol.ControlRevoke](t, agent).Reason, "no grant outlives the link")
 		agent.Handle(&protocol.SessionsList{RequestID: "l"})
-		list := one[*protocol.SessionsListResult](t, agent).Sessions
+		list := onlyMessage[*protocol.SessionsListResult](t, agent).Sessions
 		require.Equal(t, protocol.StateLost, list[0].State)
 		require.Equal(t, protocol.HolderUser, list[0].Keyboard.Holder)
 
@@ -71,14 +71,14 @@ func TestLostSessionComesBackOrIsForgotten(t *testing.T) {
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		proxy.Handle(full("vim-1", 2, "two"))
-		require.Equal(t, "two", one[*protocol.Snapshot](t, agent).Content, "a subscription lives on")
+		require.Equal(t, "two", onlyMessage[*protocol.Snapshot](t, agent).Content, "a subscription lives on")
 
 		proxy.Leave()
 		time.Sleep(5*time.Second + time.Millisecond)
 		synctest.Wait()
-		fails(t, agent, "s", protocol.CodeUnavailable)
+		mustFail(t, agent, "s", protocol.CodeUnavailable)
 		agent.Handle(&protocol.SessionsList{RequestID: "l"})
-		require.Empty(t, one[*protocol.SessionsListResult](t, agent).Sessions)
+		require.Empty(t, onlyMessage[*protocol.SessionsListResult](t, agent).Sessions)
 	})
 }
 
@@ -89,7 +89,7 @@ func TestEndedSessionIsATombstone(t *testing.T) {
 		proxy.Handle(full("vim-1", 1, "first", ""))
 		proxy.Handle(full("vim-1", 2, "last", ""))
 		proxy.Handle(&protocol.SessionClose{ID: "c", SessionID: "vim-1", ExitCode: 3})
-		all := got(agent)
+		all := allMessages(agent)
 		require.Equal(t, []string{"done", "terminal.wait.result", "terminal.snapshot", "terminal.session.close"}, kinds(all), "nothing is held back over the end")
 		require.True(t, all[1].(*protocol.WaitResult).Met, "the end that was waited for came")
 		require.Equal(t, 3, *all[1].(*protocol.WaitResult).ExitCode)
@@ -97,7 +97,7 @@ func TestEndedSessionIsATombstone(t *testing.T) {
 		proxy.Leave()
 
 		agent.Handle(&protocol.Read{RequestID: "r", SessionID: "vim-1", Text: true})
-		r := one[*protocol.ReadResult](t, agent)
+		r := onlyMessage[*protocol.ReadResult](t, agent)
 		require.Equal(t, []string{"last", ""}, r.Frame.Screen.Lines)
 		require.Equal(t, protocol.StateExited, r.Frame.Activity.State)
 		require.Equal(t, "last\n", r.Text)
@@ -108,20 +108,20 @@ func TestEndedSessionIsATombstone(t *testing.T) {
 			met   bool
 		}{{protocol.Until{Exit: true}, true}, {protocol.Until{Text: "more"}, false}} {
 			agent.Handle(&protocol.Wait{RequestID: "w2", SessionID: "vim-1", Until: c.until})
-			w := one[*protocol.WaitResult](t, agent)
+			w := onlyMessage[*protocol.WaitResult](t, agent)
 			require.Equal(t, c.met, w.Met)
 			require.Equal(t, 3, *w.ExitCode)
 			require.Equal(t, []string{"last", ""}, w.Frame.Screen.Lines)
 		}
 		agent.Handle(&protocol.Input{RequestID: "i", SessionID: "vim-1", Data: "x"})
-		require.Contains(t, fails(t, agent, "i", protocol.CodeExited).Message, "status 3")
+		require.Contains(t, mustFail(t, agent, "i", protocol.CodeExited).Message, "status 3")
 		agent.Handle(&protocol.SessionsSubscribe{RequestID: "s2", SessionID: "vim-1"})
-		require.Equal(t, []string{"done", "terminal.snapshot", "terminal.session.close"}, kinds(got(agent)))
+		require.Equal(t, []string{"done", "terminal.snapshot", "terminal.session.close"}, kinds(allMessages(agent)))
 
 		time.Sleep(tombstoneFor + time.Millisecond)
 		synctest.Wait()
 		agent.Handle(&protocol.Read{RequestID: "r", SessionID: "vim-1"})
-		fails(t, agent, "r", protocol.CodeNoSession)
+		mustFail(t, agent, "r", protocol.CodeNoSession)
 	})
 }
 
@@ -131,7 +131,7 @@ func TestTheLastRowsOfATombstone(t *testing.T) {
 		proxy.Handle(&protocol.SessionClose{ID: "c", SessionID: "vim-1"})
 		for lines, want := range map[int]string{1: "four", 3: "two\nthree\nfour", 4: "one\ntwo\nthree\nfour", 2000: "one\ntwo\nthree\nfour"} {
 			agent.Handle(&protocol.Read{RequestID: "r", SessionID: "vim-1", Scrollback: lines, FromLine: new(uint64(7))})
-			require.Equal(t, want, one[*protocol.ReadResult](t, agent).Text, lines)
+			require.Equal(t, want, onlyMessage[*protocol.ReadResult](t, agent).Text, lines)
 		}
 	})
 }
@@ -146,7 +146,7 @@ func TestTombstonesAreBounded(t *testing.T) {
 		proxy.Handle(&protocol.SessionClose{ID: "c", SessionID: id})
 	}
 	agent.Handle(&protocol.SessionsList{RequestID: "l"})
-	list := one[*protocol.SessionsListResult](t, agent).Sessions
+	list := onlyMessage[*protocol.SessionsListResult](t, agent).Sessions
 	require.Len(t, list, maxTombstones)
 	require.Equal(t, "s-003", list[0].SessionID, "the oldest go first")
 }
@@ -160,18 +160,18 @@ func TestSessionsAreBounded(t *testing.T) {
 		}
 		proxy.Handle(opening(fmt.Sprint(i), ""))
 	}
-	require.Empty(t, got(proxy))
+	require.Empty(t, allMessages(proxy))
 	proxy = h.Join(Member{Role: RoleProxy})
 	proxy.Handle(opening("more", ""))
-	require.Contains(t, fails(t, proxy, "o1", protocol.CodeBusy).Message, "this gateway already has 1024 sessions")
+	require.Contains(t, mustFail(t, proxy, "o1", protocol.CodeBusy).Message, "this gateway already has 1024 sessions")
 
 	h = New(nil)
 	h.Bound(1)
 	proxy = h.Join(Member{Role: RoleProxy})
 	proxy.Handle(opening("one", ""))
-	require.Empty(t, got(proxy))
+	require.Empty(t, allMessages(proxy))
 	proxy.Handle(opening("two", ""))
-	require.Contains(t, fails(t, proxy, "o1", protocol.CodeBusy).Message, "this gateway already has 1 sessions")
+	require.Contains(t, mustFail(t, proxy, "o1", protocol.CodeBusy).Message, "this gateway already has 1 sessions")
 }
 
 // R80: one connection cannot fill the gateway.
@@ -182,17 +182,17 @@ func TestSessionsOfOneConnectionAreBoundedR80(t *testing.T) {
 		proxy.Handle(opening(fmt.Sprint(i), "key"))
 	}
 	other.Handle(opening("other", "key"))
-	require.Empty(t, got(proxy))
+	require.Empty(t, allMessages(proxy))
 	proxy.Handle(opening("more", ""))
-	require.Contains(t, fails(t, proxy, "o1", protocol.CodeBusy).Message, "64 sessions")
+	require.Contains(t, mustFail(t, proxy, "o1", protocol.CodeBusy).Message, "64 sessions")
 	proxy.Handle(opening("other", "key"))
-	fails(t, proxy, "o1", protocol.CodeBusy)
+	mustFail(t, proxy, "o1", protocol.CodeBusy)
 	proxy.Handle(opening("7", "key"))
-	require.Empty(t, got(proxy), "what it has it may open anew")
-	require.Empty(t, got(other), "and others have room")
+	require.Empty(t, allMessages(proxy), "what it has it may open anew")
+	require.Empty(t, allMessages(other), "and others have room")
 	proxy.Handle(&protocol.SessionClose{ID: "c", SessionID: "7"})
 	proxy.Handle(opening("more", ""))
-	require.Empty(t, got(proxy), "an ended session counts no more")
+	require.Empty(t, allMessages(proxy), "an ended session counts no more")
 }
 
 func TestDifferencesArePatchedIntoTheNewest(t *testing.T) {
@@ -203,28 +203,28 @@ func TestDifferencesArePatchedIntoTheNewest(t *testing.T) {
 	first := full("vim-1", 1, "a", "b")
 	proxy.Handle(first)
 	agent.Handle(&protocol.SessionsSubscribe{RequestID: "s", SessionID: "vim-1"})
-	require.Equal(t, []string{"done", "terminal.snapshot"}, kinds(got(agent)))
+	require.Equal(t, []string{"done", "terminal.snapshot"}, kinds(allMessages(agent)))
 	proxy.Handle(delta(1, 2, protocol.Row{Row: 1, Text: "B"}))
-	m := one[*protocol.Snapshot](t, agent)
+	m := onlyMessage[*protocol.Snapshot](t, agent)
 	require.Equal(t, []string{"a", "B"}, m.Screen.Lines)
 	require.Zero(t, m.Since)
 	require.Empty(t, m.Changed)
 	require.Equal(t, []string{"a", "b"}, first.Screen.Lines, "a message on its way is not changed")
 	proxy.Handle(delta(2, 3))
-	require.Equal(t, []string{"a", "B"}, one[*protocol.Snapshot](t, agent).Screen.Lines, "only the cursor moved")
+	require.Equal(t, []string{"a", "B"}, onlyMessage[*protocol.Snapshot](t, agent).Screen.Lines, "only the cursor moved")
 
 	// A difference from an unknown revision is dropped, and so is what builds on it; the proxy is
 	// told once.
 	proxy.Handle(delta(7, 8, protocol.Row{Row: 0, Text: "?"}))
-	require.Equal(t, "since", one[*protocol.Error](t, proxy).Field)
+	require.Equal(t, "since", onlyMessage[*protocol.Error](t, proxy).Field)
 	proxy.Handle(delta(3, 9, protocol.Row{Row: 0, Text: "?"}))
-	require.Empty(t, got(proxy))
-	require.Empty(t, got(agent))
+	require.Empty(t, allMessages(proxy))
+	require.Empty(t, allMessages(agent))
 	proxy.Handle(full("vim-1", 10, "x", "y"))
-	require.Equal(t, uint64(10), one[*protocol.Snapshot](t, agent).Seq)
+	require.Equal(t, uint64(10), onlyMessage[*protocol.Snapshot](t, agent).Seq)
 
 	// After an open, all rows are needed: the connection may be another.
 	proxy.Handle(opening("vim-1", "secret"))
 	proxy.Handle(delta(10, 11))
-	require.Empty(t, got(agent))
+	require.Empty(t, allMessages(agent))
 }

@@ -28,13 +28,13 @@ func TestARevisionIsEncodedOnce(t *testing.T) {
 			wish := wishes[i%len(wishes)]
 			wish.RequestID, wish.SessionID = "s", "vim-1"
 			p.Handle(&wish)
-			got(p)
+			allMessages(p)
 			subs = append(subs, p)
 		}
 		encoded := func(from []*Peer) int {
 			made := make(map[*byte]bool)
 			for _, p := range from {
-				frame, err := protocol.Encode(one[*protocol.Snapshot](t, p))
+				frame, err := protocol.Encode(onlyMessage[*protocol.Snapshot](t, p))
 				require.NoError(t, err)
 				made[&frame[0]] = true
 			}
@@ -64,7 +64,7 @@ func TestEverySubscriberHasTheNewestRows(t *testing.T) {
 		_, proxy, _ := scene()
 		peers, have := make([]*Peer, 12), make([]*protocol.Snapshot, 12)
 		fetch := func(i int) {
-			for _, m := range got(peers[i]) {
+			for _, m := range allMessages(peers[i]) {
 				if next, ok := m.(*protocol.Snapshot); ok {
 					if have[i], ok = next.Complete(have[i]); !ok {
 						require.Fail(t, "a difference to something else", "seed %d", seed)

@@ -19,13 +19,13 @@ func TestChangesFollowASubscribersLastFetch(t *testing.T) {
 	whole.Handle(&protocol.SessionsSubscribe{RequestID: "s", SessionID: "vim-1"})
 	long := strings.Repeat("x", 100)
 	proxy.Handle(full("vim-1", 1, long, "b"))
-	first := got(lean)[1].(*protocol.Snapshot)
+	first := allMessages(lean)[1].(*protocol.Snapshot)
 	require.Equal(t, []string{long, "b"}, first.Screen.Lines)
 	require.Empty(t, first.Content)
 
 	proxy.Handle(full("vim-1", 2, long, "c"))
 	proxy.Handle(full("vim-1", 3, long, "d")) // replaces the one before
-	part := one[*protocol.Snapshot](t, lean)
+	part := onlyMessage[*protocol.Snapshot](t, lean)
 	require.Nil(t, part.Screen.Lines)
 	require.Equal(t, []protocol.Row{{Row: 1, Text: "d"}}, part.Changed)
 	require.EqualValues(t, 1, part.Since)
@@ -34,30 +34,30 @@ func TestChangesFollowASubscribersLastFetch(t *testing.T) {
 	require.True(t, ok)
 	require.Equal(t, []string{long, "d"}, now.Screen.Lines)
 
-	all := got(whole)
+	all := allMessages(whole)
 	last := all[len(all)-1].(*protocol.Snapshot)
 	require.Equal(t, []string{long, "d"}, last.Screen.Lines)
 	require.NotEmpty(t, last.Content)
 
 	follower := lean.hub.Join(Member{Role: RoleAgent, ID: "a-3"})
 	follower.Handle(&protocol.SessionsSubscribe{RequestID: "s", SessionID: "vim-1", Changes: true, Moves: true})
-	first = got(follower)[1].(*protocol.Snapshot)
+	first = allMessages(follower)[1].(*protocol.Snapshot)
 	proxy.Handle(full("vim-1", 4, "d", long))
-	first, ok = one[*protocol.Snapshot](t, follower).Complete(first)
+	first, ok = onlyMessage[*protocol.Snapshot](t, follower).Complete(first)
 	require.True(t, ok)
-	_ = got(lean)
+	_ = allMessages(lean)
 	proxy.Handle(full("vim-1", 5, long, "e"))
-	moved := one[*protocol.Snapshot](t, follower)
+	moved := onlyMessage[*protocol.Snapshot](t, follower)
 	require.Equal(t, 1, moved.Moved)
 	require.Equal(t, []protocol.Row{{Row: 1, Text: "e"}}, moved.Changed)
 	now, ok = moved.Complete(first)
 	require.True(t, ok)
 	require.Equal(t, []string{long, "e"}, now.Screen.Lines)
 	require.Zero(t, now.Moved)
-	require.Zero(t, one[*protocol.Snapshot](t, lean).Moved, "this one does not know of it")
+	require.Zero(t, onlyMessage[*protocol.Snapshot](t, lean).Moved, "this one does not know of it")
 
 	lean.Handle(&protocol.SessionsSubscribe{RequestID: "again", SessionID: "vim-1", Changes: true})
-	require.NotNil(t, got(lean)[1].(*protocol.Snapshot).Screen.Lines, "a new stream begins with a whole screen")
+	require.NotNil(t, allMessages(lean)[1].(*protocol.Snapshot).Screen.Lines, "a new stream begins with a whole screen")
 }
 
 // A proxy that wants to know is told whether it has subscribers: after each open, with the first
@@ -68,27 +68,27 @@ func TestAProxyHearsOfSubscribers(t *testing.T) {
 	open := opening("vim-1", "secret")
 	open.Subscriptions = true
 	proxy.Handle(open)
-	require.False(t, one[*protocol.Subscribed](t, proxy).On)
+	require.False(t, onlyMessage[*protocol.Subscribed](t, proxy).On)
 	subscribe := func(p *Peer) { p.Handle(&protocol.SessionsSubscribe{RequestID: "r", SessionID: "vim-1"}) }
 	subscribe(agent)
-	require.True(t, one[*protocol.Subscribed](t, proxy).On)
+	require.True(t, onlyMessage[*protocol.Subscribed](t, proxy).On)
 	subscribe(other)
-	require.Empty(t, got(proxy))
+	require.Empty(t, allMessages(proxy))
 	proxy.Leave()
 
 	back := h.Join(Member{Role: RoleProxy})
 	back.Handle(open)
-	require.True(t, one[*protocol.Subscribed](t, back).On)
+	require.True(t, onlyMessage[*protocol.Subscribed](t, back).On)
 	agent.Leave()
-	require.Empty(t, got(back))
+	require.Empty(t, allMessages(back))
 	other.Leave()
-	require.False(t, one[*protocol.Subscribed](t, back).On)
+	require.False(t, onlyMessage[*protocol.Subscribed](t, back).On)
 
 	older := h.Join(Member{Role: RoleProxy})
 	older.Handle(opening("vim-2", "secret"))
 	subscriber := h.Join(Member{Role: RoleAgent, ID: "a-2"})
 	subscriber.Handle(&protocol.SessionsSubscribe{RequestID: "r", SessionID: "vim-2"})
-	require.Empty(t, got(older), "an older proxy would take the message for a mistake")
+	require.Empty(t, allMessages(older), "an older proxy would take the message for a mistake")
 }
 
 // A subscriber to brief snapshots that has everything else is not told again that the screen
@@ -104,31 +104,31 @@ func TestASettledScreenIsNotSentAgain(t *testing.T) {
 			return m
 		}
 		proxy.Handle(full("vim-1", 1, "a"))
-		first := got(brief)[1].(*protocol.Snapshot)
-		_ = got(older)
+		first := allMessages(brief)[1].(*protocol.Snapshot)
+		_ = allMessages(older)
 		proxy.Handle(settled(1, "a"))
-		word := one[*protocol.Snapshot](t, brief)
+		word := onlyMessage[*protocol.Snapshot](t, brief)
 		require.Nil(t, word.Screen)
 		whole, ok := word.Complete(first)
 		require.True(t, ok)
 		require.True(t, whole.Settled)
 		require.Equal(t, []string{"a"}, whole.Screen.Lines)
-		require.NotNil(t, one[*protocol.Snapshot](t, older).Screen)
+		require.NotNil(t, onlyMessage[*protocol.Snapshot](t, older).Screen)
 
 		proxy.Handle(full("vim-1", 2, "b"))
 		proxy.Handle(settled(2, "b")) // replaces one that was not fetched
-		require.NotNil(t, one[*protocol.Snapshot](t, brief).Screen)
-		_ = got(older)
+		require.NotNil(t, onlyMessage[*protocol.Snapshot](t, brief).Screen)
+		_ = allMessages(older)
 
 		// A proxy may also report it so.
 		proxy.Handle(full("vim-1", 3, "c"))
-		last := one[*protocol.Snapshot](t, brief)
+		last := onlyMessage[*protocol.Snapshot](t, brief)
 		proxy.Handle(settled(3, "c").Brief(full("vim-1", 3, "c")))
-		require.Nil(t, one[*protocol.Snapshot](t, brief).Screen)
+		require.Nil(t, onlyMessage[*protocol.Snapshot](t, brief).Screen)
 		require.Equal(t, last.Seq, h.sessions[key{"", "vim-1"}].newest.Seq)
 		require.True(t, h.sessions[key{"", "vim-1"}].newest.Settled)
 		late := h.Join(Member{Role: RoleViewer, ID: "v-2"})
 		late.Handle(&protocol.SessionsSubscribe{RequestID: "s", SessionID: "vim-1"})
-		require.Equal(t, []string{"c"}, got(late)[1].(*protocol.Snapshot).Screen.Lines)
+		require.Equal(t, []string{"c"}, allMessages(late)[1].(*protocol.Snapshot).Screen.Lines)
 	})
 }

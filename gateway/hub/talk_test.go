@@ -25,16 +25,15 @@ func chatting(key string) *protocol.SessionOpen {
 	return m
 }
 
-// takes lets the proxy take its subscription, and returns which records are wanted.
-func takes(t *testing.T, proxy *Peer) (after uint64) {
+// acceptSubscription lets the proxy take its subscription, and returns which records are wanted.
+func acceptSubscription(t *testing.T, proxy *Peer) (after uint64) {
 	t.Helper()
-	m := one[*protocol.ChatSubscribe](t, proxy)
+	m := onlyMessage[*protocol.ChatSubscribe](t, proxy)
 	proxy.Handle(&protocol.Done{RequestID: m.RequestID})
 	return m.After
 }
 
-// says lets the proxy send records.
-func says(proxy *Peer, lost uint64, numbers ...uint64) {
+func sendRecords(proxy *Peer, lost uint64, numbers ...uint64) {
 	m := &protocol.ChatRecords{SessionID: "c-1", Lost: lost}
 	for _, n := range numbers {
 		m.Records = append(m.Records, protocol.ChatRecord{Number: n, Item: &protocol.ChatItem{Kind: protocol.ChatText, Text: "x"}})
@@ -42,8 +41,9 @@ func says(proxy *Peer, lost uint64, numbers ...uint64) {
 	proxy.Handle(m)
 }
 
-// hears returns the numbers of the records that wait for p, and how many it was told are lost.
-func hears(t *testing.T, p *Peer) (numbers []uint64, lost uint64) {
+// receivedRecords returns the numbers of the records that wait for p, and how many it was told are
+// lost.
+func receivedRecords(t *testing.T, p *Peer) (numbers []uint64, lost uint64) {
 	t.Helper()
 	for {
 		m, err := p.Next(now)
@@ -69,26 +69,26 @@ func follow(h *Hub, after uint64) *Peer {
 func TestOneSubscriptionServesAllFollowers(t *testing.T) {
 	h, proxy := talking(t)
 	first := follow(h, 0)
-	says(proxy, 0, 7) // of a subscription that is over
-	require.Zero(t, takes(t, proxy))
-	says(proxy, 0, 1, 2, 3)
+	sendRecords(proxy, 0, 7) // of a subscription that is over
+	require.Zero(t, acceptSubscription(t, proxy))
+	sendRecords(proxy, 0, 1, 2, 3)
 	late := follow(h, 2)
-	require.Empty(t, got(proxy))
+	require.Empty(t, allMessages(proxy))
 	for p, want := range map[*Peer][]uint64{first: {1, 2, 3}, late: {3}} {
-		numbers, lost := hears(t, p)
+		numbers, lost := receivedRecords(t, p)
 		require.Equal(t, want, numbers)
 		require.Zero(t, lost)
 	}
-	says(proxy, 0, 3, 4) // again: it is told once
+	sendRecords(proxy, 0, 3, 4) // again: it is told once
 	for _, p := range []*Peer{first, late} {
-		numbers, _ := hears(t, p)
+		numbers, _ := receivedRecords(t, p)
 		require.Equal(t, []uint64{4}, numbers)
 	}
 	first.Handle(&protocol.ChatUnsubscribe{RequestID: "u", SessionID: "c-1"})
-	require.Equal(t, &protocol.Done{RequestID: "u"}, one[*protocol.Done](t, first))
-	require.Empty(t, got(proxy))
+	require.Equal(t, &protocol.Done{RequestID: "u"}, onlyMessage[*protocol.Done](t, first))
+	require.Empty(t, allMessages(proxy))
 	late.Leave()
-	one[*protocol.ChatUnsubscribe](t, proxy)
+	onlyMessage[*protocol.ChatUnsubscribe](t, proxy)
 	require.Empty(t, h.sessions[key{"", "c-1"}].conversation.records)
 }
 
@@ -97,23 +97,23 @@ func TestOneSubscriptionServesAllFollowers(t *testing.T) {
 func TestFollowersOutliveTheProxysConnection(t *testing.T) {
 	h, proxy := talking(t)
 	p := follow(h, 0)
-	takes(t, proxy)
-	says(proxy, 0, 1, 2)
+	acceptSubscription(t, proxy)
+	sendRecords(proxy, 0, 1, 2)
 	proxy.Leave()
 	proxy = h.Join(Member{Role: RoleProxy})
 	proxy.Handle(chatting("secret"))
-	require.Equal(t, uint64(2), takes(t, proxy))
-	says(proxy, 0, 3)
-	numbers, _ := hears(t, p)
+	require.Equal(t, uint64(2), acceptSubscription(t, proxy))
+	sendRecords(proxy, 0, 3)
+	numbers, _ := receivedRecords(t, p)
 	require.Equal(t, []uint64{1, 2, 3}, numbers)
 	proxy.Leave()
 	proxy = h.Join(Member{Role: RoleProxy})
 	again := chatting("secret")
 	again.StartedAt = 6
 	proxy.Handle(again)
-	require.Zero(t, takes(t, proxy))
-	says(proxy, 0, 1)
-	numbers, _ = hears(t, p)
+	require.Zero(t, acceptSubscription(t, proxy))
+	sendRecords(proxy, 0, 1)
+	numbers, _ = receivedRecords(t, p)
 	require.Equal(t, []uint64{1}, numbers)
 }
 
@@ -121,12 +121,12 @@ func TestFollowersOutliveTheProxysConnection(t *testing.T) {
 func TestASlowFollowerDelaysNoOne(t *testing.T) {
 	h, proxy := talking(t)
 	slow, quick := follow(h, 0), follow(h, 0)
-	takes(t, proxy)
+	acceptSubscription(t, proxy)
 	text := strings.Repeat("x", 30<<10)
 	most := uint64(0)
 	for n := uint64(1); n <= 400; n++ {
 		proxy.Handle(&protocol.ChatRecords{SessionID: "c-1", Records: []protocol.ChatRecord{{Number: n, Item: &protocol.ChatItem{Kind: protocol.ChatText, Text: text}}}})
-		numbers, lost := hears(t, quick)
+		numbers, lost := receivedRecords(t, quick)
 		require.Equal(t, []uint64{n}, numbers)
 		require.Zero(t, lost)
 		most = n
@@ -134,12 +134,12 @@ func TestASlowFollowerDelaysNoOne(t *testing.T) {
 	require.Equal(t, 2, slow.out.queue.Len(), "done, and one message")
 	s := h.sessions[key{"", "c-1"}]
 	require.LessOrEqual(t, s.conversation.size, maxTalk)
-	numbers, lost := hears(t, slow)
+	numbers, lost := receivedRecords(t, slow)
 	require.Equal(t, uint64(1), numbers[0])
 	require.Equal(t, most, numbers[len(numbers)-1])
 	require.Equal(t, most, uint64(len(numbers))+lost)
 	require.Positive(t, lost)
-	numbers, lost = hears(t, follow(h, 50))
+	numbers, lost = receivedRecords(t, follow(h, 50))
 	require.Equal(t, most-50, uint64(len(numbers))+lost)
 }
 
@@ -147,13 +147,13 @@ func TestASlowFollowerDelaysNoOne(t *testing.T) {
 func TestAWholeTextReplacesItsPieces(t *testing.T) {
 	h, proxy := talking(t)
 	follow(h, 0)
-	takes(t, proxy)
+	acceptSubscription(t, proxy)
 	proxy.Handle(&protocol.ChatRecords{SessionID: "c-1", Records: []protocol.ChatRecord{
 		{Number: 1, Piece: &protocol.ChatPiece{ID: "t", Text: "a"}},
 		{Number: 2, Piece: &protocol.ChatPiece{ID: "u", Text: "a"}},
 		{Number: 3, Item: &protocol.ChatItem{Kind: protocol.ChatText, ID: "t", Text: "ab"}},
 	}})
-	numbers, lost := hears(t, follow(h, 0))
+	numbers, lost := receivedRecords(t, follow(h, 0))
 	require.Equal(t, []uint64{2, 3}, numbers)
 	require.Zero(t, lost)
 }
@@ -161,20 +161,20 @@ func TestAWholeTextReplacesItsPieces(t *testing.T) {
 func TestAHiddenConversationIsKeptBack(t *testing.T) {
 	h, proxy := talking(t)
 	p := follow(h, 0)
-	takes(t, proxy)
-	says(proxy, 0, 1)
-	hears(t, p)
+	acceptSubscription(t, proxy)
+	sendRecords(proxy, 0, 1)
+	receivedRecords(t, p)
 	proxy.Handle(&protocol.ChatStatus{SessionID: "c-1", Agent: "claude", State: protocol.ChatWorking})
 	require.Equal(t, &protocol.ChatState{Agent: "claude", State: protocol.ChatWorking}, h.listSessions(listKey{localOnly: true})[0].Chat)
 	proxy.Handle(&protocol.Blackout{ID: "b", SessionID: "c-1", On: true, Why: protocol.BlackoutUser})
 	require.Nil(t, h.listSessions(listKey{localOnly: true})[0].Chat)
 	late := follow(h, 0)
-	numbers, _ := hears(t, late)
+	numbers, _ := receivedRecords(t, late)
 	require.Empty(t, numbers)
-	says(proxy, 0, 2)
+	sendRecords(proxy, 0, 2)
 	proxy.Handle(&protocol.Blackout{ID: "b", SessionID: "c-1", Why: protocol.BlackoutUser})
 	for peer, want := range map[*Peer][]uint64{p: {2}, late: {1, 2}} {
-		numbers, _ := hears(t, peer)
+		numbers, _ := receivedRecords(t, peer)
 		require.Equal(t, want, numbers)
 	}
 	require.NotNil(t, h.listSessions(listKey{localOnly: true})[0].Chat)
@@ -183,9 +183,9 @@ func TestAHiddenConversationIsKeptBack(t *testing.T) {
 func TestTheEndComesBehindTheLastRecord(t *testing.T) {
 	h, proxy := talking(t)
 	p := follow(h, 0)
-	takes(t, proxy)
-	says(proxy, 0, 1)
-	says(proxy, 0, 2)
+	acceptSubscription(t, proxy)
+	sendRecords(proxy, 0, 1)
+	sendRecords(proxy, 0, 2)
 	proxy.Handle(&protocol.SessionClose{ID: "c", SessionID: "c-1"})
 	var all []string
 	for {
@@ -197,7 +197,7 @@ func TestTheEndComesBehindTheLastRecord(t *testing.T) {
 	}
 	require.Equal(t, []string{"done", "chat.records", "chat.records", "terminal.session.close"}, all)
 	p.Handle(&protocol.ChatSubscribe{RequestID: "f", SessionID: "c-1"})
-	fails(t, p, "f", protocol.CodeExited)
+	mustFail(t, p, "f", protocol.CodeExited)
 }
 
 // Only the gateway says who speaks: a person has no agent's id, an agent no person's name.
@@ -205,17 +205,17 @@ func TestTheGatewayNamesTheSpeaker(t *testing.T) {
 	h, proxy := talking(t)
 	agent := h.Join(Member{Role: RoleAgent, ID: "a-1"})
 	agent.Handle(&protocol.ChatSend{RequestID: "r", SessionID: "c-1", AgentID: "a-2", By: "ada", Text: "x"})
-	sent := one[*protocol.ChatSend](t, proxy)
+	sent := onlyMessage[*protocol.ChatSend](t, proxy)
 	require.Equal(t, []string{"a-1", ""}, []string{sent.AgentID, sent.By})
 	person := h.Join(Member{Role: RoleOwner, Name: "phone", Named: true})
 	person.Handle(&protocol.ChatSend{RequestID: "r", SessionID: "c-1", AgentID: "a-1", By: "ada", Text: "x"})
-	sent = one[*protocol.ChatSend](t, proxy)
+	sent = onlyMessage[*protocol.ChatSend](t, proxy)
 	require.Equal(t, []string{"", "phone"}, []string{sent.AgentID, sent.By})
 	person.Handle(&protocol.ChatAnswer{RequestID: "q", SessionID: "c-1", Request: "t", By: "ada"})
-	answer := one[*protocol.ChatAnswer](t, proxy)
+	answer := onlyMessage[*protocol.ChatAnswer](t, proxy)
 	require.Equal(t, "phone", answer.By)
 	proxy.Handle(&protocol.Error{RequestID: answer.RequestID, Code: protocol.CodeAnswered, Message: "already answered by bob"})
-	require.Contains(t, fails(t, person, "q", protocol.CodeAnswered).Message, "bob")
+	require.Contains(t, mustFail(t, person, "q", protocol.CodeAnswered).Message, "bob")
 }
 
 // A record sent over a connection that is lost is not sent twice.
@@ -223,12 +223,12 @@ func TestNoRecordIsSentTwice(t *testing.T) {
 	h, proxy := talking(t)
 	person := h.Join(Member{Role: RoleOwner})
 	person.Handle(&protocol.ChatSend{RequestID: "r", SessionID: "c-1", Text: "x"})
-	one[*protocol.ChatSend](t, proxy)
+	onlyMessage[*protocol.ChatSend](t, proxy)
 	proxy.Leave()
-	require.Contains(t, fails(t, person, "r", protocol.CodeUnavailable).Message, "not known")
+	require.Contains(t, mustFail(t, person, "r", protocol.CodeUnavailable).Message, "not known")
 	proxy = h.Join(Member{Role: RoleProxy})
 	proxy.Handle(chatting("secret"))
-	require.Empty(t, got(proxy))
+	require.Empty(t, allMessages(proxy))
 }
 
 func TestASessionWithoutAConversation(t *testing.T) {
@@ -237,14 +237,14 @@ func TestASessionWithoutAConversation(t *testing.T) {
 	h.Join(Member{Role: RoleProxy}).Handle(opening("c-1", "k"))
 	p := h.Join(Member{Role: RoleOwner})
 	p.Handle(&protocol.ChatSubscribe{RequestID: "f", SessionID: "c-1"})
-	require.Contains(t, fails(t, p, "f", protocol.CodeNoChat).Message, "--chat")
+	require.Contains(t, mustFail(t, p, "f", protocol.CodeNoChat).Message, "--chat")
 	p.Handle(&protocol.ChatSend{RequestID: "s", SessionID: "c-1", Text: "x"})
-	fails(t, p, "s", protocol.CodeNoChat)
+	mustFail(t, p, "s", protocol.CodeNoChat)
 	asks := opening("c-2", "k2")
 	asks.Asks = true
 	h.Join(Member{Role: RoleProxy}).Handle(asks)
 	p.Handle(&protocol.ChatSend{RequestID: "s", SessionID: "c-2", Text: "x"})
-	require.Contains(t, fails(t, p, "s", protocol.CodeNoChat).Message, "takes no prompts: they are answered at the terminal of the gateway chat")
+	require.Contains(t, mustFail(t, p, "s", protocol.CodeNoChat).Message, "takes no prompts: they are answered at the terminal of the gateway chat")
 }
 
 func approval(id string) *protocol.ChatAsk {
@@ -258,25 +258,25 @@ func TestAnotherAgentAsksInAConversation(t *testing.T) {
 	agent := h.Join(Member{Role: RoleAgent, ID: "a-1", Name: "codex", Named: true, TokenID: "t-1"})
 	other := h.Join(Member{Role: RoleAgent, ID: "a-2"})
 	agent.Handle(approval("r"))
-	fails(t, agent, "r", protocol.CodeBadMessage) // from a proxy that takes none
+	mustFail(t, agent, "r", protocol.CodeBadMessage) // from a proxy that takes none
 	takesAsks := chatting("secret")
 	takesAsks.Asks = true
 	proxy.Handle(takesAsks)
 	agent.Handle(approval("r"))
-	sent := one[*protocol.ChatAsk](t, proxy)
+	sent := onlyMessage[*protocol.ChatAsk](t, proxy)
 	require.Equal(t, []string{"a-1", "codex", "t-1"}, []string{sent.AgentID, sent.AgentName, sent.TokenID})
 	other.Handle(&protocol.Cancel{RequestID: "r", SessionID: "c-1"})
-	require.NotEqual(t, sent.RequestID, one[*protocol.Cancel](t, proxy).RequestID, "it is another one's")
+	require.NotEqual(t, sent.RequestID, onlyMessage[*protocol.Cancel](t, proxy).RequestID, "it is another one's")
 	proxy.Handle(&protocol.ChatAskResult{RequestID: sent.RequestID, SessionID: "c-1", By: "ada", Answer: protocol.ChatReply{Verdict: protocol.ChatOnce}})
-	require.Equal(t, &protocol.ChatAskResult{RequestID: "r", SessionID: "c-1", By: "ada", Answer: protocol.ChatReply{Verdict: protocol.ChatOnce}}, one[*protocol.ChatAskResult](t, agent))
+	require.Equal(t, &protocol.ChatAskResult{RequestID: "r", SessionID: "c-1", By: "ada", Answer: protocol.ChatReply{Verdict: protocol.ChatOnce}}, onlyMessage[*protocol.ChatAskResult](t, agent))
 
 	agent.Handle(approval("r2"))
 	agent.Handle(approval("r3"))
-	first, second := got(proxy)[0], ""
+	first, second := allMessages(proxy)[0], ""
 	agent.Handle(&protocol.Cancel{RequestID: "r2", SessionID: "c-1"})
-	require.Equal(t, protocol.RequestID(first), one[*protocol.Cancel](t, proxy).RequestID)
+	require.Equal(t, protocol.RequestID(first), onlyMessage[*protocol.Cancel](t, proxy).RequestID)
 	agent.Leave()
-	second = one[*protocol.Cancel](t, proxy).RequestID
+	second = onlyMessage[*protocol.Cancel](t, proxy).RequestID
 	require.NotEqual(t, protocol.RequestID(first), second)
 }
 
@@ -288,15 +288,15 @@ func TestAnAgentsRequestIsNotAskedAgain(t *testing.T) {
 	proxy.Handle(opens)
 	agent := h.Join(Member{Role: RoleAgent, ID: "a-1"})
 	agent.Handle(approval("r"))
-	one[*protocol.ChatAsk](t, proxy)
+	onlyMessage[*protocol.ChatAsk](t, proxy)
 	proxy.Leave()
-	fails(t, agent, "r", protocol.CodeUnavailable)
+	mustFail(t, agent, "r", protocol.CodeUnavailable)
 	agent.Handle(approval("r2"))
-	fails(t, agent, "r2", protocol.CodeUnavailable)
+	mustFail(t, agent, "r2", protocol.CodeUnavailable)
 	proxy = h.Join(Member{Role: RoleProxy})
 	proxy.Handle(opens)
-	require.Empty(t, got(proxy))
+	require.Empty(t, allMessages(proxy))
 	proxy.Handle(&protocol.SessionClose{ID: "c", SessionID: "c-1"})
 	agent.Handle(approval("r3"))
-	fails(t, agent, "r3", protocol.CodeExited)
+	mustFail(t, agent, "r3", protocol.CodeExited)
 }

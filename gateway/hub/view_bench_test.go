@@ -33,7 +33,7 @@ func BenchmarkScrolledLineForManyViewers(b *testing.B) {
 	turn := func(m *protocol.Rows) (bytes int) {
 		proxy.Handle(m)
 		for _, v := range viewers {
-			for _, m := range got(v) {
+			for _, m := range allMessages(v) {
 				frame, err := protocol.Encode(m)
 				if err != nil {
 					b.Fatal(err)

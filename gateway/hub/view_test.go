@@ -40,11 +40,11 @@ func showing(n int) (h *Hub, proxy *Peer, viewers []*Peer) {
 // A proxy makes rows only while a viewer looks.
 func TestRowsAreMadeForViewersOnly(t *testing.T) {
 	_, proxy, viewers := showing(2)
-	require.Equal(t, &protocol.View{SessionID: "vim-1"}, one[*protocol.View](t, proxy))
+	require.Equal(t, &protocol.View{SessionID: "vim-1"}, onlyMessage[*protocol.View](t, proxy))
 	viewers[0].Handle(&protocol.Unview{SessionID: "vim-1"})
-	require.Empty(t, got(proxy))
+	require.Empty(t, allMessages(proxy))
 	viewers[1].Leave()
-	require.Equal(t, &protocol.Unview{SessionID: "vim-1"}, one[*protocol.Unview](t, proxy))
+	require.Equal(t, &protocol.Unview{SessionID: "vim-1"}, onlyMessage[*protocol.Unview](t, proxy))
 }
 
 // A viewer has one unacknowledged message, then the newest screen and none in between. Another
@@ -53,18 +53,18 @@ func TestAViewerGetsTheNewestScreenWhenItIsReady(t *testing.T) {
 	_, proxy, viewers := showing(2)
 	quick, stuck := viewers[0], viewers[1]
 	proxy.Handle(rowsOf(1, "a", "b"))
-	first := got(quick)[1].(*protocol.Rows)
+	first := allMessages(quick)[1].(*protocol.Rows)
 	shown, ok := first.Complete(nil)
 	require.True(t, ok)
-	require.Len(t, got(stuck), 2, "done, and the screen")
+	require.Len(t, allMessages(stuck), 2, "done, and the screen")
 	for seq := uint64(2); seq < 100; seq++ {
 		proxy.Handle(rowsOf(seq, "a", fmt.Sprint(seq)))
 	}
-	require.Empty(t, got(quick))
+	require.Empty(t, allMessages(quick))
 	quick.Handle(&protocol.Ack{SessionID: "vim-1", Seq: 7})
-	require.Empty(t, got(quick), "that is not what it has")
+	require.Empty(t, allMessages(quick), "that is not what it has")
 	quick.Handle(&protocol.Ack{SessionID: "vim-1", Seq: 1})
-	part := one[*protocol.Rows](t, quick)
+	part := onlyMessage[*protocol.Rows](t, quick)
 	require.EqualValues(t, 1, part.Since)
 	require.EqualValues(t, 99, part.Seq)
 	require.Len(t, part.Changed, 1)
@@ -72,7 +72,7 @@ func TestAViewerGetsTheNewestScreenWhenItIsReady(t *testing.T) {
 	shown, ok = part.Complete(shown)
 	require.True(t, ok)
 	require.Equal(t, rowsOf(99, "a", "99").Lines, shown.Lines)
-	require.Empty(t, got(stuck))
+	require.Empty(t, allMessages(stuck))
 }
 
 // Viewers with the same screen get one message, whose frame is made once.
@@ -80,11 +80,11 @@ func TestViewersOfOneScreenShareTheFrame(t *testing.T) {
 	_, proxy, viewers := showing(3)
 	proxy.Handle(rowsOf(1, "a", "b"))
 	for _, v := range viewers[:2] {
-		_ = got(v)
+		_ = allMessages(v)
 		v.Handle(&protocol.Ack{SessionID: "vim-1", Seq: 1})
 	}
 	proxy.Handle(rowsOf(2, "a", "c"))
-	one1, one2 := one[*protocol.Rows](t, viewers[0]), one[*protocol.Rows](t, viewers[1])
+	one1, one2 := onlyMessage[*protocol.Rows](t, viewers[0]), onlyMessage[*protocol.Rows](t, viewers[1])
 	require.Same(t, one1, one2)
 	frame, err := protocol.Encode(one1)
 	require.NoError(t, err)
@@ -99,25 +99,25 @@ func TestAViewersRhythm(t *testing.T) {
 	slow := h.Join(Member{Role: RoleViewer, ID: "v"})
 	slow.Handle(&protocol.View{RequestID: "w", SessionID: "vim-1", EveryMs: time.Hour.Milliseconds()})
 	proxy.Handle(rowsOf(1, "a", "b"))
-	require.Len(t, got(slow), 2)
+	require.Len(t, allMessages(slow), 2)
 	slow.Handle(&protocol.Ack{SessionID: "vim-1", Seq: 1})
 	proxy.Handle(rowsOf(2, "a", "c"))
-	require.Empty(t, got(slow))
+	require.Empty(t, allMessages(slow))
 	proxy.Handle(&protocol.SessionClose{ID: "c", SessionID: "vim-1", ExitCode: 3})
-	require.Equal(t, []string{"terminal.rows", "terminal.session.close"}, kinds(got(slow)), "what it lacks comes before the end")
+	require.Equal(t, []string{"terminal.rows", "terminal.session.close"}, kinds(allMessages(slow)), "what it lacks comes before the end")
 }
 
 // A stuck viewer receives the end as well.
 func TestTheEndNeedsNoAcknowledgement(t *testing.T) {
 	_, proxy, viewers := showing(1)
 	proxy.Handle(rowsOf(1, "a", "b"))
-	_ = got(viewers[0])
+	_ = allMessages(viewers[0])
 	proxy.Handle(rowsOf(2, "a", "c"))
 	proxy.Handle(&protocol.SessionClose{ID: "c", SessionID: "vim-1", ExitCode: 3})
-	require.Equal(t, []string{"terminal.rows", "terminal.session.close"}, kinds(got(viewers[0])))
+	require.Equal(t, []string{"terminal.rows", "terminal.session.close"}, kinds(allMessages(viewers[0])))
 	late := viewers[0].hub.Join(Member{Role: RoleViewer, ID: "late"})
 	late.Handle(&protocol.View{RequestID: "w", SessionID: "vim-1"})
-	require.Equal(t, []string{"done", "terminal.rows", "terminal.session.close"}, kinds(got(late)))
+	require.Equal(t, []string{"done", "terminal.rows", "terminal.session.close"}, kinds(allMessages(late)))
 }
 
 // A proxy that reconnects is asked again, begins with all rows, and its viewers get what differs
@@ -125,16 +125,16 @@ func TestTheEndNeedsNoAcknowledgement(t *testing.T) {
 func TestViewersSurviveTheLinkOfTheirProxy(t *testing.T) {
 	h, proxy, viewers := showing(1)
 	proxy.Handle(rowsOf(1, "a", "b"))
-	_ = got(viewers[0])
+	_ = allMessages(viewers[0])
 	proxy.Leave()
 	viewers[0].Handle(&protocol.Ack{SessionID: "vim-1", Seq: 1})
 	back := h.Join(Member{Role: RoleProxy})
 	m := opening("vim-1", "secret")
 	m.View = true
 	back.Handle(m)
-	require.Contains(t, kinds(got(back)), "terminal.view")
+	require.Contains(t, kinds(allMessages(back)), "terminal.view")
 	back.Handle(rowsOf(5, "a", "c"))
-	require.EqualValues(t, 1, one[*protocol.Rows](t, viewers[0]).Since)
+	require.EqualValues(t, 1, onlyMessage[*protocol.Rows](t, viewers[0]).Since)
 	h.Close()
 }
 
@@ -142,32 +142,32 @@ func TestViewersSurviveTheLinkOfTheirProxy(t *testing.T) {
 func TestAHiddenScreenIsNotShownFromBefore(t *testing.T) {
 	h, proxy, viewers := showing(1)
 	proxy.Handle(rowsOf(1, "secret", "b"))
-	_ = got(viewers[0])
+	_ = allMessages(viewers[0])
 	proxy.Handle(rowsOf(2, "secret", "c"))
 	proxy.Handle(&protocol.Blackout{ID: "b", SessionID: "vim-1", On: true, Why: protocol.BlackoutUser})
 	viewers[0].Handle(&protocol.Ack{SessionID: "vim-1", Seq: 1})
 	late := h.Join(Member{Role: RoleViewer, ID: "late"})
 	late.Handle(&protocol.View{RequestID: "w", SessionID: "vim-1"})
 	for _, p := range []*Peer{viewers[0], late} {
-		require.NotContains(t, kinds(got(p)), "terminal.rows")
+		require.NotContains(t, kinds(allMessages(p)), "terminal.rows")
 	}
 }
 
 func TestAnOlderProxySendsNoRows(t *testing.T) {
 	_, proxy, agent := scene()
 	agent.Handle(&protocol.View{RequestID: "w", SessionID: "vim-1"})
-	require.Contains(t, fails(t, agent, "w", protocol.CodeUnavailable).Message, "read its screen")
-	require.Empty(t, got(proxy))
+	require.Contains(t, mustFail(t, agent, "w", protocol.CodeUnavailable).Message, "read its screen")
+	require.Empty(t, allMessages(proxy))
 }
 
 func TestRowsThatFollowNothing(t *testing.T) {
 	_, proxy, viewers := showing(1)
-	_ = got(proxy)
+	_ = allMessages(proxy)
 	m := rowsOf(9, "a", "b")
 	m.Since, m.Lines, m.State = 8, nil, nil
 	proxy.Handle(m)
-	require.Equal(t, "since", one[*protocol.Error](t, proxy).Field)
-	require.Equal(t, []string{"done"}, kinds(got(viewers[0])))
+	require.Equal(t, "since", onlyMessage[*protocol.Error](t, proxy).Field)
+	require.Equal(t, []string{"done"}, kinds(allMessages(viewers[0])))
 }
 
 // The list says where a person looks; a person who begins to look is not a change of it.
@@ -186,11 +186,11 @@ func TestTheListShowsWhereAPersonLooks(t *testing.T) {
 // A proxy that would tell its user of a question learns whether a person looks, whatever agents do.
 func TestAProxyHearsWhetherAPersonLooks(t *testing.T) {
 	h, proxy, _ := showing(0)
-	_ = got(proxy)
+	_ = allMessages(proxy)
 	look := &protocol.View{RequestID: "w", SessionID: "vim-1"}
 	told := func(agents bool) {
 		t.Helper()
-		require.Equal(t, &protocol.View{SessionID: "vim-1", Agents: agents}, one[*protocol.View](t, proxy))
+		require.Equal(t, &protocol.View{SessionID: "vim-1", Agents: agents}, onlyMessage[*protocol.View](t, proxy))
 	}
 	agent, person := h.Join(Member{Role: RoleAgent, ID: "a-1"}), h.Join(Member{Role: RoleViewer, ID: "v-1"})
 	agent.Handle(look)
@@ -200,16 +200,16 @@ func TestAProxyHearsWhetherAPersonLooks(t *testing.T) {
 	h.Join(Member{Role: RoleViewer, ID: "v-2"}).Handle(look)
 	h.Join(Member{Role: RoleAgent, ID: "a-2"}).Handle(look)
 	agent.Leave()
-	require.Empty(t, got(proxy), "which is no news")
+	require.Empty(t, allMessages(proxy), "which is no news")
 	person.Leave()
-	require.Empty(t, got(proxy), "another one looks")
+	require.Empty(t, allMessages(proxy), "another one looks")
 }
 
 // The last person leaves, and an agent looks on.
 func TestAProxyHearsThatNoPersonLooks(t *testing.T) {
 	h, proxy, viewers := showing(1)
 	h.Join(Member{Role: RoleAgent, ID: "a-1"}).Handle(&protocol.View{RequestID: "w", SessionID: "vim-1"})
-	_ = got(proxy)
+	_ = allMessages(proxy)
 	viewers[0].Leave()
-	require.Equal(t, &protocol.View{SessionID: "vim-1", Agents: true}, one[*protocol.View](t, proxy))
+	require.Equal(t, &protocol.View{SessionID: "vim-1", Agents: true}, onlyMessage[*protocol.View](t, proxy))
 }

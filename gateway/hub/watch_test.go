@@ -36,38 +36,38 @@ func watching(h *Hub) *Peer {
 func TestAWatcherBeginsWithARepaint(t *testing.T) {
 	h, proxy, _ := scene()
 	p := watching(h)
-	one[*protocol.Watch](t, proxy)
+	onlyMessage[*protocol.Watch](t, proxy)
 	proxy.Handle(live(0, 10))
-	require.Empty(t, got(p), "of no use before the repaint")
+	require.Empty(t, allMessages(p), "of no use before the repaint")
 	proxy.Handle(repaint(10))
 	proxy.Handle(live(10, 5))
 	second := watching(h)
-	one[*protocol.Watch](t, proxy)
+	onlyMessage[*protocol.Watch](t, proxy)
 	proxy.Handle(repaint(15))
 	proxy.Handle(live(15, 1))
-	require.Equal(t, []uint64{10, 10, 15}, seqs(got(p)), "the second one's repaint is not for the first")
-	require.Equal(t, []uint64{15, 15}, seqs(got(second)))
+	require.Equal(t, []uint64{10, 10, 15}, seqs(allMessages(p)), "the second one's repaint is not for the first")
+	require.Equal(t, []uint64{15, 15}, seqs(allMessages(second)))
 
 	second.Handle(&protocol.Unwatch{SessionID: "vim-1"})
-	require.Empty(t, got(proxy))
+	require.Empty(t, allMessages(proxy))
 	p.Leave()
-	one[*protocol.Unwatch](t, proxy)
+	onlyMessage[*protocol.Unwatch](t, proxy)
 }
 
 func TestAGapOrAnotherSizeNeedsARepaint(t *testing.T) {
 	h, proxy, _ := scene()
 	p := watching(h)
 	proxy.Handle(repaint(0))
-	_, _ = got(proxy), got(p)
+	_, _ = allMessages(proxy), allMessages(p)
 	proxy.Handle(live(7, 1))
-	require.Empty(t, got(p))
-	one[*protocol.Watch](t, proxy)
+	require.Empty(t, allMessages(p))
+	onlyMessage[*protocol.Watch](t, proxy)
 	proxy.Handle(repaint(8))
-	require.Len(t, got(p), 1)
+	require.Len(t, allMessages(p), 1)
 	wider := repaint(8)
 	wider.Cols = 5
 	proxy.Handle(wider)
-	require.Len(t, got(p), 1)
+	require.Len(t, allMessages(p), 1)
 }
 
 func TestASlowWatcherIsRepaintedWhenItTakesMessagesAgain(t *testing.T) {
@@ -80,10 +80,10 @@ func TestASlowWatcherIsRepaintedWhenItTakesMessagesAgain(t *testing.T) {
 		seq += 32 << 10
 		require.LessOrEqual(t, p.out.bytes, maxBytes)
 	}
-	require.Len(t, got(proxy), 1, "the proxy is not asked while nothing is taken")
+	require.Len(t, allMessages(proxy), 1, "the proxy is not asked while nothing is taken")
 	_, err := p.Next(now)
 	require.ErrorIs(t, err, ErrLeft)
-	one[*protocol.Watch](t, proxy)
+	onlyMessage[*protocol.Watch](t, proxy)
 	proxy.Handle(live(seq, 1))
 	proxy.Handle(repaint(seq + 1))
 	m, err := p.Next(now)
@@ -99,29 +99,29 @@ func TestAnAttachedPersonsKeysReachTheProxy(t *testing.T) {
 	h, proxy, agent := scene()
 	p := h.Join(Member{Role: RoleViewer, Local: true, ID: "v-1"})
 	p.Handle(&protocol.ViewerInput{SessionID: "vim-1", DataB64: []byte("x")})
-	require.Equal(t, protocol.CodeNoGrant, one[*protocol.Error](t, p).Code)
+	require.Equal(t, protocol.CodeNoGrant, onlyMessage[*protocol.Error](t, p).Code)
 	p.Handle(&protocol.Attach{RequestID: "r", SessionID: "vim-1", Cols: 80, Rows: 24, ViewerID: "v-9"})
-	attach := one[*protocol.Attach](t, proxy)
+	attach := onlyMessage[*protocol.Attach](t, proxy)
 	require.Equal(t, "v-1", attach.ViewerID)
 	proxy.Handle(&protocol.Done{RequestID: attach.RequestID})
-	one[*protocol.Done](t, p)
+	onlyMessage[*protocol.Done](t, p)
 	p.Handle(&protocol.ViewerInput{SessionID: "vim-1", DataB64: []byte("x"), ViewerID: "v-9"})
-	require.Equal(t, "v-1", one[*protocol.ViewerInput](t, proxy).ViewerID)
+	require.Equal(t, "v-1", onlyMessage[*protocol.ViewerInput](t, proxy).ViewerID)
 
 	back := h.Join(Member{Role: RoleProxy})
 	back.Handle(opening("vim-1", "secret"))
-	require.Equal(t, attach.ViewerID, one[*protocol.Attach](t, back).ViewerID, "a proxy that comes back hears who sits there")
+	require.Equal(t, attach.ViewerID, onlyMessage[*protocol.Attach](t, back).ViewerID, "a proxy that comes back hears who sits there")
 	back.Handle(&protocol.Detach{SessionID: "vim-1", ViewerID: "v-1"})
-	one[*protocol.Detach](t, p)
+	onlyMessage[*protocol.Detach](t, p)
 	p.Leave()
-	require.Empty(t, got(back), "it is known already")
+	require.Empty(t, allMessages(back), "it is known already")
 
 	q := h.Join(Member{Role: RoleOwner})
 	q.Handle(&protocol.Attach{RequestID: "r", SessionID: "vim-1", Cols: 80, Rows: 24})
-	one[*protocol.Attach](t, back)
+	onlyMessage[*protocol.Attach](t, back)
 	q.Leave()
-	one[*protocol.Detach](t, back)
-	require.Empty(t, got(agent))
+	onlyMessage[*protocol.Detach](t, back)
+	require.Empty(t, allMessages(agent))
 }
 
 // R49: neither a remote viewer nor an agent types.
@@ -135,8 +135,8 @@ func TestOnlyAPersonOfThisMachineOrAnOwnerAttachesR49(t *testing.T) {
 			h, proxy, _ := scene()
 			p := h.Join(member)
 			p.Handle(m)
-			require.Equal(t, protocol.CodeForbidden, one[*protocol.Error](t, p).Code)
-			require.Empty(t, got(proxy))
+			require.Equal(t, protocol.CodeForbidden, onlyMessage[*protocol.Error](t, p).Code)
+			require.Empty(t, allMessages(proxy))
 		}
 	}
 }
@@ -145,9 +145,9 @@ func TestTheEndReachesWatchers(t *testing.T) {
 	h, proxy, _ := scene()
 	p := watching(h)
 	proxy.Handle(&protocol.SessionClose{ID: "i", SessionID: "vim-1", ExitCode: 3})
-	require.Equal(t, 3, one[*protocol.SessionClose](t, p).ExitCode)
+	require.Equal(t, 3, onlyMessage[*protocol.SessionClose](t, p).ExitCode)
 	p.Handle(&protocol.Watch{SessionID: "vim-1"})
-	require.Equal(t, 3, one[*protocol.SessionClose](t, p).ExitCode)
+	require.Equal(t, 3, onlyMessage[*protocol.SessionClose](t, p).ExitCode)
 	p.Handle(&protocol.Watch{SessionID: "other"})
-	require.Equal(t, protocol.CodeNoSession, one[*protocol.Error](t, p).Code)
+	require.Equal(t, protocol.CodeNoSession, onlyMessage[*protocol.Error](t, p).Code)
 }

@@ -61,8 +61,8 @@ type setup struct {
 	page.Terms
 }
 
-// opened opens a door until the test ends; change may be nil.
-func opened(t testing.TB, change func(*setup)) *house {
+// openDoor opens a door until the test ends; change may be nil.
+func openDoor(t testing.TB, change func(*setup)) *house {
 	t.Helper()
 	h := &house{t: t, clock: &clock{now: time.Now()}, links: make(chan *link, 100)}
 	cfg := setup{
@@ -172,8 +172,8 @@ func (b *browser) ticket() string {
 	return ticket
 }
 
-// inside returns a page that has entered.
-func (h *house) inside() *browser {
+// newPage returns a page that has entered.
+func (h *house) newPage() *browser {
 	h.t.Helper()
 	b := h.browser()
 	got := b.enter(h.opening.Code())
@@ -182,7 +182,7 @@ func (h *house) inside() *browser {
 }
 
 func TestTheFilesOfThePage(t *testing.T) {
-	h := opened(t, nil)
+	h := openDoor(t, nil)
 	index := h.do("GET", "/", "")
 	require.Equal(t, http.StatusOK, index.status)
 	require.Equal(t, "no-store", index.header.Get("Cache-Control"))
@@ -220,7 +220,7 @@ const indexFile = "index.html"
 
 // A browser gets each file once and compressed, and learns of all scripts from the page itself.
 func TestTheFilesAreSmallAndNamedAtOnce(t *testing.T) {
-	h := opened(t, nil)
+	h := openDoor(t, nil)
 	index := h.do("GET", "/", "").body
 	require.Contains(t, index, `/sgr.js">`, "what an import of an import needs")
 	for _, path := range append(regexp.MustCompile(`/app/[^"]+`).FindAllString(index, -1), "/") {
@@ -245,7 +245,7 @@ func TestTheFilesAreSmallAndNamedAtOnce(t *testing.T) {
 // A foreign name that resolves to this address gets nothing, and neither do other sites' pages,
 // whatever they ask for.
 func TestOnlyItsOwnPagesTalkToADoor(t *testing.T) {
-	h := opened(t, func(c *setup) { c.Hosts = []string{"laptop.example.ts.net"} })
+	h := openDoor(t, func(c *setup) { c.Hosts = []string{"laptop.example.ts.net"} })
 	_, port, err := net.SplitHostPort(h.at)
 	require.NoError(t, err)
 	for _, c := range []struct {
@@ -273,7 +273,7 @@ func TestOnlyItsOwnPagesTalkToADoor(t *testing.T) {
 				want = http.StatusOK
 			}
 			require.Equal(t, want, h.do("GET", "/", "", c.headers...).status)
-			b := h.inside()
+			b := h.newPage()
 			at := h.clock.time().UnixMilli()
 			signature := hex.EncodeToString(ed25519.Sign(b.key, page.TicketBytes(b.id, at)))
 			got := h.do("POST", "/v1/tickets", `{"page":"`+b.id+`","at":`+jsonNumber(at)+`,"signature":"`+signature+`"}`, c.headers...)
@@ -294,7 +294,7 @@ func jsonNumber(n int64) string {
 }
 
 func TestACodeIsGoodOnceAndForAMinute(t *testing.T) {
-	h := opened(t, nil)
+	h := openDoor(t, nil)
 	used := h.opening.Code()
 	require.Len(t, used, 16)
 	got := h.browser().enter(used)
@@ -324,7 +324,7 @@ func TestACodeIsGoodOnceAndForAMinute(t *testing.T) {
 }
 
 func TestWhatIsNoRequestIsRefusedAndSpendsNoCode(t *testing.T) {
-	h := opened(t, nil)
+	h := openDoor(t, nil)
 	code := h.opening.Code()
 	for _, body := range []string{
 		"", "[]", "{", `{"code":"` + code + `"}`, `{"code":"` + code + `","key":"zz"}`, `{"code":"` + code + `","key":"` + strings.Repeat("ab", 31) + `"}`,
@@ -340,7 +340,7 @@ func TestWhatIsNoRequestIsRefusedAndSpendsNoCode(t *testing.T) {
 
 // A guesser waits for its answers, and the number of waiting guessers is bounded.
 func TestGuessingIsSlow(t *testing.T) {
-	h := opened(t, nil)
+	h := openDoor(t, nil)
 	for range 10 {
 		require.Equal(t, http.StatusForbidden, h.browser().enter("aaaaaaaaaaaaaaaa").status)
 	}
@@ -359,8 +359,8 @@ func TestGuessingIsSlow(t *testing.T) {
 }
 
 func TestATicketNeedsTheKeyAndTheMoment(t *testing.T) {
-	h := opened(t, nil)
-	b, other := h.inside(), h.inside()
+	h := openDoor(t, nil)
+	b, other := h.newPage(), h.newPage()
 	now := h.clock.time()
 	require.Equal(t, http.StatusOK, b.ask(b.id, now.UnixMilli()).status)
 	for name, got := range map[string]answer{
@@ -385,8 +385,8 @@ func TestATicketNeedsTheKeyAndTheMoment(t *testing.T) {
 }
 
 func TestAPagesTicketsAreBounded(t *testing.T) {
-	h := opened(t, nil)
-	b := h.inside()
+	h := openDoor(t, nil)
+	b := h.newPage()
 	count := 0
 	for at := h.clock.time().UnixMilli(); ; at++ {
 		got := b.ask(b.id, at)
@@ -410,7 +410,7 @@ func TestTheWordsAreOfTheKey(t *testing.T) {
 	require.Equal(t, "donkey raft penguin funnel paper elbow", strings.Join(words, " "), "as another implementation makes them")
 
 	asked := make(chan page.Visitor, 1)
-	h := opened(t, func(c *setup) {
+	h := openDoor(t, func(c *setup) {
 		c.Role = auth.RoleOwner
 		c.Admit = func(ctx context.Context, v page.Visitor) (func(), error) {
 			asked <- v
@@ -435,7 +435,7 @@ func mustJSON(t *testing.T, v any) []byte {
 }
 
 func TestTheWordsAreToldApart(t *testing.T) {
-	h := opened(t, nil)
+	h := openDoor(t, nil)
 	_, rest, _ := strings.Cut(h.do("GET", "/", "").body, `src="/app/`)
 	build, _, _ := strings.Cut(rest, "/")
 	words := strings.Fields(h.do("GET", "/app/"+build+"/words.txt", "").body)

@@ -44,11 +44,11 @@ func TestWhatAPageMaySend(t *testing.T) {
 	acts := map[string]bool{"terminal.control.decide": true, "terminal.message": true}
 	for _, role := range []auth.Role{auth.RoleViewer, auth.RoleOwner} {
 		t.Run(string(role), func(t *testing.T) {
-			h := opened(t, func(c *setup) {
+			h := openDoor(t, func(c *setup) {
 				c.Role = role
 				c.Admit = func(context.Context, page.Visitor) (func(), error) { return func() {}, nil }
 			})
-			b := h.inside()
+			b := h.newPage()
 			b.waitFor(http.StatusOK)
 			s := h.connect(b.ticket())
 			s.next()
@@ -71,11 +71,11 @@ func TestWhatAPageMaySend(t *testing.T) {
 // A decision that gives is signed; who says it is not the page's to write.
 func TestADecisionOfAPageIsSigned(t *testing.T) {
 	f := func(t *testing.T) (*socket, *link) {
-		h := opened(t, func(c *setup) {
+		h := openDoor(t, func(c *setup) {
 			c.Role = auth.RoleOwner
 			c.Admit = func(context.Context, page.Visitor) (func(), error) { return func() {}, nil }
 		})
-		b := h.inside()
+		b := h.newPage()
 		b.waitFor(http.StatusOK)
 		s := h.connect(b.ticket())
 		s.next()
@@ -100,7 +100,7 @@ func TestADecisionOfAPageIsSigned(t *testing.T) {
 }
 
 func TestAPageOfOneSession(t *testing.T) {
-	h := opened(t, func(c *setup) { c.Session = "vim-1" })
+	h := openDoor(t, func(c *setup) { c.Session = "vim-1" })
 	s, l := h.visit()
 	for _, kind := range []string{"terminal.view", "terminal.read", "terminal.unview"} {
 		s.say(`{"type":"` + kind + `","requestId":"1","sessionId":"bash-2"}`)
@@ -146,7 +146,7 @@ func TestAPageOfOneSession(t *testing.T) {
 
 // Only rows of the page's session reach it, in any order and from any writer.
 func TestRowsOfItsOwnSession(t *testing.T) {
-	h := opened(t, func(c *setup) { c.Session = "vim-1" })
+	h := openDoor(t, func(c *setup) { c.Session = "vim-1" })
 	s, l := h.visit()
 	const screen = `"seq":1,"rev":1,"cols":80,"rows":24,"cursor":{"row":0,"col":0},"state":{"keyboard":{"holder":"user","epoch":1}}}`
 	for _, head := range []string{

@@ -60,13 +60,13 @@ func (s *server) connected(identity auth.Identity, m *protocol.PageOpen) *Opener
 	s.t.Helper()
 	o := s.links.Opener(identity, s.port)
 	o.Handle(m)
-	opened := heard[*protocol.PageOpened](s.t, o)
+	opened := nextMessage[*protocol.PageOpened](s.t, o)
 	require.Equal(s.t, m.RequestID, opened.RequestID)
 	return o
 }
 
-// heard returns an opener's next message.
-func heard[M protocol.Message](t *testing.T, o *Opener) M {
+// nextMessage returns an opener's next message.
+func nextMessage[M protocol.Message](t *testing.T, o *Opener) M {
 	t.Helper()
 	late := make(chan struct{})
 	defer time.AfterFunc(fake.Soon, func() { close(late) }).Stop()
@@ -77,8 +77,8 @@ func heard[M protocol.Message](t *testing.T, o *Opener) M {
 	return is
 }
 
-// over returns the reason of an opener's end, after its messages.
-func over(t *testing.T, o *Opener) error {
+// waitOver returns the reason of an opener's end, after its messages.
+func waitOver(t *testing.T, o *Opener) error {
 	t.Helper()
 	late := make(chan struct{})
 	defer time.AfterFunc(fake.Soon, func() { close(late) }).Stop()
@@ -93,11 +93,11 @@ func over(t *testing.T, o *Opener) error {
 func (o *Opener) code(t *testing.T) string {
 	t.Helper()
 	o.Handle(&protocol.PageCode{RequestID: "c"})
-	return heard[*protocol.PageOpened](t, o).Code
+	return nextMessage[*protocol.PageOpened](t, o).Code
 }
 
-// enters lets a page with a key enter by a code.
-func (s *server) enters(code string) (ed25519.PublicKey, *visitor) {
+// enterPage lets a page with a key enter by a code.
+func (s *server) enterPage(code string) (ed25519.PublicKey, *visitor) {
 	s.t.Helper()
 	key, _, err := ed25519.GenerateKey(rand.Reader)
 	require.NoError(s.t, err)
@@ -123,8 +123,8 @@ func TestAPageHasTheRightsOfItsLinkAndTheNamespaceOfItsToken(t *testing.T) {
 	m.SessionID = "vim-1"
 	o := s.connected(ada, m)
 	defer o.Leave()
-	_, v := s.enters(o.code(t))
-	knock := heard[*protocol.PageKnock](t, o)
+	_, v := s.enterPage(o.code(t))
+	knock := nextMessage[*protocol.PageKnock](t, o)
 	require.False(t, knock.Pending)
 	require.Equal(t, v.ID, knock.PageID)
 	_, err := v.opening.terms.Dial(t.Context())
@@ -142,43 +142,43 @@ func TestALinkGivesNoMoreThanItsToken(t *testing.T) {
 	o := s.links.Opener(viewer, s.port)
 	defer o.Leave()
 	o.Handle(&protocol.PageCode{RequestID: "c"})
-	require.Contains(t, heard[*protocol.Error](t, o).Message, "page.open comes first")
+	require.Contains(t, nextMessage[*protocol.Error](t, o).Message, "page.open comes first")
 	o.Handle(wish(auth.RoleOwner))
-	refused := heard[*protocol.Error](t, o)
+	refused := nextMessage[*protocol.Error](t, o)
 	require.Equal(t, protocol.CodeForbidden, refused.Code)
 	require.Contains(t, refused.Message, "a token of the role viewer opens pages that look")
 	o.Handle(wish(auth.RoleViewer))
-	opened := heard[*protocol.PageOpened](t, o)
+	opened := nextMessage[*protocol.PageOpened](t, o)
 	require.Equal(t, viewer.Expires.UnixMilli(), opened.ExpiresAt, "not longer than the token")
 	o.Handle(wish(auth.RoleViewer))
-	require.Contains(t, heard[*protocol.Error](t, o).Message, "has an opening already")
+	require.Contains(t, nextMessage[*protocol.Error](t, o).Message, "has an opening already")
 	o.Handle(&protocol.SessionsList{RequestID: "l"})
-	require.Equal(t, protocol.CodeForbidden, heard[*protocol.Error](t, o).Code)
+	require.Equal(t, protocol.CodeForbidden, nextMessage[*protocol.Error](t, o).Code)
 	agent := s.links.Opener(auth.Identity{Role: auth.RoleAgent, TokenID: "t-agent"}, s.port)
 	defer agent.Leave()
 	agent.Handle(wish(auth.RoleViewer))
-	require.Equal(t, protocol.CodeForbidden, heard[*protocol.Error](t, agent).Code)
+	require.Equal(t, protocol.CodeForbidden, nextMessage[*protocol.Error](t, agent).Code)
 	long := wish(auth.RoleViewer)
 	long.ExpiresAt = time.Now().Add(1000 * time.Hour).UnixMilli()
 	far := s.links.Opener(ada, s.port)
 	defer far.Leave()
 	far.Handle(long)
-	require.Less(t, heard[*protocol.PageOpened](t, far).ExpiresAt, time.Now().Add(8*24*time.Hour).UnixMilli())
+	require.Less(t, nextMessage[*protocol.PageOpened](t, far).ExpiresAt, time.Now().Add(8*24*time.Hour).UnixMilli())
 }
 
 func TestAnOwnersPageIsInWhenItsOpenerSaysSo(t *testing.T) {
 	s := newServer(t)
 	o := s.connected(ada, wish(auth.RoleOwner))
 	defer o.Leave()
-	key, v := s.enters(o.code(t))
-	require.True(t, heard[*protocol.PageKnock](t, o).Pending)
+	key, v := s.enterPage(o.code(t))
+	require.True(t, nextMessage[*protocol.PageKnock](t, o).Pending)
 	o.Handle(&protocol.PageAdmit{KeyB64: key, Admit: true})
-	require.Equal(t, &protocol.PageKnock{PageID: v.ID, KeyB64: key}, heard[*protocol.PageKnock](t, o))
+	require.Equal(t, &protocol.PageKnock{PageID: v.ID, KeyB64: key}, nextMessage[*protocol.PageKnock](t, o))
 
-	other, _ := s.enters(o.code(t))
-	heard[*protocol.PageKnock](t, o)
+	other, _ := s.enterPage(o.code(t))
+	nextMessage[*protocol.PageKnock](t, o)
 	o.Handle(&protocol.PageAdmit{KeyB64: other})
-	require.Equal(t, &protocol.PageGone{KeyB64: other}, heard[*protocol.PageGone](t, o))
+	require.Equal(t, &protocol.PageGone{KeyB64: other}, nextMessage[*protocol.PageGone](t, o))
 	require.Equal(t, 1, s.pages())
 }
 
@@ -187,24 +187,24 @@ func TestAnOwnersPageIsInWhenItsOpenerSaysSo(t *testing.T) {
 func TestAReturningOpener(t *testing.T) {
 	s := newServer(t)
 	o := s.connected(ada, wish(auth.RoleOwner))
-	key, v := s.enters(o.code(t))
-	heard[*protocol.PageKnock](t, o)
+	key, v := s.enterPage(o.code(t))
+	nextMessage[*protocol.PageKnock](t, o)
 	o.Handle(&protocol.PageAdmit{KeyB64: key, Admit: true})
-	heard[*protocol.PageKnock](t, o)
+	nextMessage[*protocol.PageKnock](t, o)
 	code := o.code(t)
 	o.Leave()
-	asking, _ := s.enters(code)
+	asking, _ := s.enterPage(code)
 	again := s.connected(ada, wish(auth.RoleOwner, key))
-	require.Equal(t, asking, ed25519.PublicKey(heard[*protocol.PageKnock](t, again).KeyB64))
+	require.Equal(t, asking, ed25519.PublicKey(nextMessage[*protocol.PageKnock](t, again).KeyB64))
 	require.Same(t, v, s.links.door.visitors[v.ID])
 	require.Equal(t, 2, s.pages())
-	for pending := true; pending; pending = heard[*protocol.PageKnock](t, again).Pending { // it may be told twice that this one waits
+	for pending := true; pending; pending = nextMessage[*protocol.PageKnock](t, again).Pending { // it may be told twice that this one waits
 		again.Handle(&protocol.PageAdmit{KeyB64: asking, Admit: true})
 	}
 
 	// The newest connection has it; the older one is told not to reconnect.
 	newest := s.connected(ada, wish(auth.RoleOwner, key, asking))
-	end := over(t, again)
+	end := waitOver(t, again)
 	require.ErrorIs(t, end, errReplaced)
 	require.Equal(t, 1008, end.(interface{ CloseCode() int }).CloseCode())
 	again.Leave()
@@ -215,11 +215,11 @@ func TestAReturningOpener(t *testing.T) {
 	eve.TokenID = "t-eve"
 	stranger := s.connected(eve, wish(auth.RoleOwner))
 	stranger.Handle(&protocol.PageClose{RequestID: "x"})
-	require.Equal(t, "x", heard[*protocol.Done](t, stranger).RequestID)
+	require.Equal(t, "x", nextMessage[*protocol.Done](t, stranger).RequestID)
 	require.Equal(t, 2, s.pages())
 	stranger.Leave()
 	newest.Handle(&protocol.PageClose{RequestID: "x"})
-	require.ErrorIs(t, over(t, newest), errClosed)
+	require.ErrorIs(t, waitOver(t, newest), errClosed)
 	newest.Leave()
 	require.Zero(t, s.pages())
 }
@@ -228,7 +228,7 @@ func TestAReturningOpener(t *testing.T) {
 func TestPagesOutliveTheirServer(t *testing.T) {
 	before := newServer(t)
 	o := before.connected(ada, wish(auth.RoleOwner))
-	key, v := before.enters(o.code(t))
+	key, v := before.enterPage(o.code(t))
 	o.Leave()
 	after := newServer(t)
 	again := after.connected(ada, wish(auth.RoleOwner, key))
@@ -249,7 +249,7 @@ func TestAnOpenerThatStaysAway(t *testing.T) {
 	s := newServer(t)
 	s.links.away = time.Millisecond
 	o := s.connected(ada, wish(auth.RoleViewer))
-	s.enters(o.code(t))
+	s.enterPage(o.code(t))
 	opening := o.link.opening
 	o.Leave()
 	fake.Receive(t, opening.Done(), "its end")
@@ -265,12 +265,12 @@ func TestARevokedTokenEndsItsPages(t *testing.T) {
 	defer o.Leave()
 	defer other.Leave()
 	defer silent.Leave()
-	_, v := s.enters(o.code(t))
-	_, kept := s.enters(other.code(t))
+	_, v := s.enterPage(o.code(t))
+	_, kept := s.enterPage(other.code(t))
 	revoked := errors.New("revoked")
 	s.links.Cut(func(id string) bool { return id != ada.TokenID }, revoked)
-	require.ErrorIs(t, over(t, o), revoked)
-	require.ErrorIs(t, over(t, silent), revoked)
+	require.ErrorIs(t, waitOver(t, o), revoked)
+	require.ErrorIs(t, waitOver(t, silent), revoked)
 	fake.Receive(t, v.ctx.Done(), "the page's end")
 	require.NoError(t, kept.ctx.Err())
 }
@@ -284,9 +284,9 @@ func TestOpeningsAreBounded(t *testing.T) {
 		m.Secret += strings.Repeat("x", i)
 		o.Handle(m)
 		if i == maxOpeningsPerToken {
-			require.Equal(t, protocol.CodeBusy, heard[*protocol.Error](t, o).Code)
+			require.Equal(t, protocol.CodeBusy, nextMessage[*protocol.Error](t, o).Code)
 			return
 		}
-		heard[*protocol.PageOpened](t, o)
+		nextMessage[*protocol.PageOpened](t, o)
 	}
 }

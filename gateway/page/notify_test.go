@@ -21,11 +21,11 @@ func pushing(t *testing.T) (*house, *fakepush.Service) {
 	service := fakepush.Serve(t)
 	sender, err := push.NewLocal("https://desk.example", service.Roots())
 	require.NoError(t, err)
-	return opened(t, func(c *setup) { c.Push, c.NotifyAfter = sender, time.Millisecond }), service
+	return openDoor(t, func(c *setup) { c.Push, c.NotifyAfter = sender, time.Millisecond }), service
 }
 
-// wants sets where a page is to be notified; "" ends that.
-func (b *browser) wants(endpoint string, end *fakepush.Browser) answer {
+// setNotifications sets where a page is to be notified; "" ends that.
+func (b *browser) setNotifications(endpoint string, end *fakepush.Browser) answer {
 	b.h.t.Helper()
 	in := map[string]string{"ticket": b.ticket(), "endpoint": endpoint, "p256dh": end.P256DH(), "auth": end.Auth()}
 	body, err := json.Marshal(in)
@@ -40,8 +40,8 @@ type list struct {
 	epoch uint64
 }
 
-// watched returns what the door watches from its first subscription on.
-func (h *house) watched() *list {
+// watchedList returns what the door watches from its first subscription on.
+func (h *house) watchedList() *list {
 	h.t.Helper()
 	l := <-h.links
 	_, ok := (<-l.sent).(*protocol.SessionsWatch)
@@ -69,8 +69,8 @@ func (l *list) ask() {
 	l.say(&protocol.SessionsListResult{RequestID: m.RequestID, Sessions: all})
 }
 
-// came returns the next message for a browser.
-func came(t *testing.T, s *fakepush.Service) fakepush.Pushed {
+// nextPush returns the next message for a browser.
+func nextPush(t *testing.T, s *fakepush.Service) fakepush.Pushed {
 	t.Helper()
 	select {
 	case p := <-s.Came:
@@ -83,25 +83,25 @@ func came(t *testing.T, s *fakepush.Service) fakepush.Pushed {
 
 func TestAPageThatWantsToIsNotified(t *testing.T) {
 	h, service := pushing(t)
-	b, end := h.inside(), fakepush.NewBrowser(t)
+	b, end := h.newPage(), fakepush.NewBrowser(t)
 	key := h.do("GET", "/v1/push", "").fields["key"]
 	require.Regexp(t, `^B[A-Za-z0-9_-]{86}$`, key)
-	got := b.wants(service.URL+"/1", end)
+	got := b.setNotifications(service.URL+"/1", end)
 	require.Equal(t, http.StatusOK, got.status, got.body)
 	require.Equal(t, true, got.fields["notified"])
-	l := h.watched()
+	l := h.watchedList()
 	l.ask()
-	p := came(t, service)
+	p := nextPush(t, service)
 	require.Equal(t, "POST /1", p.Path)
 	require.Contains(t, p.Header.Get("Authorization"), fmt.Sprint(", k=", key))
 	require.JSONEq(t, `{"page":"`+b.id+`","session":"vim-1","agent":"claude","held":false,"epoch":1,"owner":false}`, end.Open(p.Body),
 		"who and where, and nothing of the screen or of the agent's words")
 
-	second := h.inside()
-	require.Equal(t, http.StatusOK, second.wants(service.URL+"/2", end).status)
-	require.Equal(t, http.StatusOK, b.wants("", end).status)
+	second := h.newPage()
+	require.Equal(t, http.StatusOK, second.setNotifications(service.URL+"/2", end).status)
+	require.Equal(t, http.StatusOK, b.setNotifications("", end).status)
 	l.ask()
-	require.Equal(t, "POST /2", came(t, service).Path, "the first one has ended it")
+	require.Equal(t, "POST /2", nextPush(t, service).Path, "the first one has ended it")
 	require.Empty(t, service.Came)
 	require.Empty(t, h.links, "one watch for all pages")
 }
@@ -110,22 +110,22 @@ func TestAPageThatWantsToIsNotified(t *testing.T) {
 func TestAnExpiredSubscriptionIsForgotten(t *testing.T) {
 	h, service := pushing(t)
 	end := fakepush.NewBrowser(t)
-	first, second := h.inside(), h.inside()
-	first.wants(service.URL+"/1", end)
-	l := h.watched()
+	first, second := h.newPage(), h.newPage()
+	first.setNotifications(service.URL+"/1", end)
+	l := h.watchedList()
 	service.Status.Store(http.StatusServiceUnavailable)
 	l.ask()
-	require.Equal(t, "POST /1", came(t, service).Path)
+	require.Equal(t, "POST /1", nextPush(t, service).Path)
 	service.Status.Store(http.StatusGone)
-	require.Equal(t, "POST /1", came(t, service).Path)
-	second.wants(service.URL+"/2", end)
+	require.Equal(t, "POST /1", nextPush(t, service).Path)
+	second.setNotifications(service.URL+"/2", end)
 	service.Status.Store(http.StatusCreated)
 	for deadline, quiet := time.Now().Add(fake.Soon), 0; quiet < 5; { // the answer to the first may still be on its way
 		require.True(t, time.Now().Before(deadline), "it is not forgotten")
 		l.ask()
 		quiet++
 		for path := ""; path != "POST /2"; {
-			if path = came(t, service).Path; path == "POST /1" {
+			if path = nextPush(t, service).Path; path == "POST /1" {
 				quiet = 0
 			}
 		}
@@ -134,13 +134,13 @@ func TestAnExpiredSubscriptionIsForgotten(t *testing.T) {
 
 func TestInvalidSubscriptionsAreRefused(t *testing.T) {
 	h, service := pushing(t)
-	b, end := h.inside(), fakepush.NewBrowser(t)
+	b, end := h.newPage(), fakepush.NewBrowser(t)
 	require.Equal(t, http.StatusForbidden, h.do("POST", "/v1/push", `{"ticket":"x","endpoint":"https://push.example/"}`).status)
 	require.Equal(t, http.StatusForbidden, h.do("POST", "/v1/push", `{}`).status)
 	require.Equal(t, http.StatusForbidden, h.do("POST", "/v1/push", `{}`, "Origin", "http://evil.example").status)
 	require.Equal(t, http.StatusBadRequest, h.do("POST", "/v1/push", `[`).status)
 	for _, endpoint := range []string{"http://push.example/", "file:///etc/passwd", "https://ada:pw@push.example/"} {
-		got := b.wants(endpoint, end)
+		got := b.setNotifications(endpoint, end)
 		require.Equal(t, http.StatusBadRequest, got.status, endpoint)
 		require.Contains(t, got.fields["error"], `field "endpoint"`)
 	}
@@ -149,15 +149,15 @@ func TestInvalidSubscriptionsAreRefused(t *testing.T) {
 	require.Equal(t, http.StatusOK, h.do("POST", "/v1/push", body).status)
 	require.Equal(t, http.StatusForbidden, h.do("POST", "/v1/push", body).status, "a ticket is good once")
 
-	outside := opened(t, func(c *setup) { c.Config = page.Config{Now: c.Now} })
-	at := outside.inside()
-	got := at.wants("https://192.168.1.1/", end)
+	outside := openDoor(t, func(c *setup) { c.Config = page.Config{Now: c.Now} })
+	at := outside.newPage()
+	got := at.setNotifications("https://192.168.1.1/", end)
 	require.Equal(t, http.StatusBadRequest, got.status)
 	require.Contains(t, got.fields["error"], "private network")
 }
 
 func TestTheWorkerIsServedFromTheRoot(t *testing.T) {
-	h := opened(t, nil)
+	h := openDoor(t, nil)
 	got := h.do("GET", "/sw.js", "")
 	require.Equal(t, http.StatusOK, got.status)
 	require.Equal(t, "text/javascript; charset=utf-8", got.header.Get("Content-Type"))

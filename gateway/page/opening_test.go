@@ -13,8 +13,8 @@ import (
 	"terminalproxy/gateway/page"
 )
 
-// also opens a second opening of the door.
-func (h *house) also(change func(*page.Terms)) *page.Opening {
+// openAnother opens a second opening of the door.
+func (h *house) openAnother(change func(*page.Terms)) *page.Opening {
 	h.t.Helper()
 	terms := page.Terms{
 		Role: auth.RoleViewer, Expires: time.Now().Add(time.Hour),
@@ -27,8 +27,8 @@ func (h *house) also(change func(*page.Terms)) *page.Opening {
 }
 
 func TestADoorHasManyLinks(t *testing.T) {
-	h := opened(t, func(c *setup) { c.Session = "vim-1" })
-	second := h.also(func(terms *page.Terms) { terms.Session = "vim-2" })
+	h := openDoor(t, func(c *setup) { c.Session = "vim-1" })
+	second := h.openAnother(func(terms *page.Terms) { terms.Session = "vim-2" })
 	a, b := h.browser(), h.browser()
 	b.enter(second.Code())
 	a.enter(h.opening.Code())
@@ -54,9 +54,9 @@ func TestADoorHasManyLinks(t *testing.T) {
 // A code belongs to one opening, and so do its pages' places: the pages of another do not push them
 // out.
 func TestOpeningsKeepApart(t *testing.T) {
-	h := opened(t, nil)
-	first := h.inside()
-	second := h.also(func(*page.Terms) {})
+	h := openDoor(t, nil)
+	first := h.newPage()
+	second := h.openAnother(func(*page.Terms) {})
 	for range 9 {
 		h.clock.pass(time.Millisecond)
 		require.Equal(t, http.StatusOK, h.browser().enter(second.Code()).status)
@@ -69,7 +69,7 @@ func TestOpeningsKeepApart(t *testing.T) {
 
 // A server that has just started says that it may soon know the page, not that the page is over.
 func TestAPageMayBecomeKnownSoon(t *testing.T) {
-	h := opened(t, func(c *setup) { c.GathersUntil = time.Now().Add(30 * time.Second) })
+	h := openDoor(t, func(c *setup) { c.GathersUntil = time.Now().Add(30 * time.Second) })
 	b := h.browser()
 	got := b.ask("p-aaaaaaaaaa", h.clock.time().UnixMilli())
 	require.Equal(t, http.StatusServiceUnavailable, got.status)
@@ -80,10 +80,10 @@ func TestAPageMayBecomeKnownSoon(t *testing.T) {
 
 // If the server has no room for a page, the page reads why, and returns later.
 func TestAPageReadsThatThereIsNoRoom(t *testing.T) {
-	h := opened(t, func(c *setup) {
+	h := openDoor(t, func(c *setup) {
 		c.Count = func(*http.Request) error { return errors.New("there are 64 connections already") }
 	})
-	code, why := h.connect(h.inside().ticket()).end()
+	code, why := h.connect(h.newPage().ticket()).end()
 	require.Equal(t, 1013, code)
 	require.Equal(t, "there are 64 connections already", why)
 	require.Empty(t, h.links)
@@ -91,7 +91,7 @@ func TestAPageReadsThatThereIsNoRoom(t *testing.T) {
 
 // A closing door tells its pages to reconnect, also those that were about to say hello.
 func TestAClosingDoorTellsItsPages(t *testing.T) {
-	h := opened(t, nil)
+	h := openDoor(t, nil)
 	s, l := h.visit()
 	silent, _ := h.knock()
 	h.door.Leave()

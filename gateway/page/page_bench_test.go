@@ -16,12 +16,12 @@ const idlers = 16
 // BenchmarkIdlePage measures the memory, heap and stacks, that an idle page's connection costs the
 // door. It includes the page's own end: about a KiB.
 func BenchmarkIdlePage(b *testing.B) {
-	h := opened(b, nil)
+	h := openDoor(b, nil)
 	dialer := websocket.Dialer{Subprotocols: []string{protocol.Version}, ReadBufferSize: 1, WriteBufferSize: 1}
 	each := 0.0
 	var pages []*browser
 	for range idlers / 2 {
-		pages = append(pages, h.inside())
+		pages = append(pages, h.newPage())
 	}
 	for b.Loop() {
 		var tickets []string

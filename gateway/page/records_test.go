@@ -37,14 +37,14 @@ func (s *shelf) Close() { close(s.closed) }
 
 // owned is an owner's page with recordings.
 func owned(t *testing.T, s *shelf) (*socket, *link) {
-	h := opened(t, func(c *setup) {
+	h := openDoor(t, func(c *setup) {
 		c.Role = auth.RoleOwner
 		c.Admit = func(context.Context, page.Visitor) (func(), error) { return func() {}, nil }
 		if s != nil {
 			c.Records = func() page.Records { return s }
 		}
 	})
-	b := h.inside()
+	b := h.newPage()
 	b.waitFor(http.StatusOK)
 	page := h.connect(b.ticket())
 	page.next()
@@ -92,7 +92,7 @@ func TestADoorWithoutRecordings(t *testing.T) {
 // Recordings hold what a program printed at any time.
 func TestAViewerGetsNoRecordings(t *testing.T) {
 	s := newShelf()
-	h := opened(t, func(c *setup) { c.Records = func() page.Records { return s } })
+	h := openDoor(t, func(c *setup) { c.Records = func() page.Records { return s } })
 	p, l := h.visit()
 	for _, ask := range []string{`"records.list","requestId":"1"`, `"records.read","requestId":"1","recordId":"r-1"`} {
 		p.say(`{"type":` + ask + `}`)

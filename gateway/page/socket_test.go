@@ -147,14 +147,14 @@ func (s *socket) leave() { _ = s.ws.Close() }
 // visit returns a page with its connection, after the welcome.
 func (h *house) visit() (*socket, *link) {
 	h.t.Helper()
-	s := h.connect(h.inside().ticket())
+	s := h.connect(h.newPage().ticket())
 	require.Equal(h.t, "welcome", s.next()["type"])
 	return s, <-h.links
 }
 
 func TestTheWelcome(t *testing.T) {
-	h := opened(t, func(c *setup) { c.Session = "vim-1" })
-	b := h.inside()
+	h := openDoor(t, func(c *setup) { c.Session = "vim-1" })
+	b := h.newPage()
 	got := h.connect(b.ticket()).next()
 	require.Equal(t, "welcome", got["type"])
 	require.Equal(t, b.id, got["page"])
@@ -166,8 +166,8 @@ func TestTheWelcome(t *testing.T) {
 }
 
 func TestATicketOpensOneConnection(t *testing.T) {
-	h := opened(t, nil)
-	b := h.inside()
+	h := openDoor(t, nil)
+	b := h.newPage()
 	used, old := b.ticket(), b.ticket()
 	require.Equal(t, "welcome", h.connect(used).next()["type"])
 	code, why := h.connect(used).end()
@@ -194,12 +194,12 @@ func TestATicketOpensOneConnection(t *testing.T) {
 
 // A ticket ends with its page.
 func TestATicketEndsWithItsPage(t *testing.T) {
-	h := opened(t, nil)
-	b := h.inside()
+	h := openDoor(t, nil)
+	b := h.newPage()
 	ticket := b.ticket()
 	for range 8 {
 		h.clock.pass(time.Millisecond)
-		h.inside()
+		h.newPage()
 	}
 	code, why := h.connect(ticket).end()
 	require.Equal(t, 1008, code)
@@ -208,8 +208,8 @@ func TestATicketEndsWithItsPage(t *testing.T) {
 }
 
 func TestTheFirstFrameIsAHello(t *testing.T) {
-	h := opened(t, nil)
-	b := h.inside()
+	h := openDoor(t, nil)
+	b := h.newPage()
 	for name, frame := range map[string]string{
 		"another message": `{"type":"sessions.list","requestId":"1"}`,
 		"no JSON":         "hello",
@@ -235,7 +235,7 @@ func TestTheFirstFrameIsAHello(t *testing.T) {
 // A silent connection gets nothing, not even a pong, and is cut off. The number of silent
 // connections is bounded.
 func TestNothingIsSentBeforeTheHello(t *testing.T) {
-	h := opened(t, func(c *setup) { c.Times.Hello = time.Second })
+	h := openDoor(t, func(c *setup) { c.Times.Hello = time.Second })
 	s, _ := h.knock()
 	s.ws.SetPongHandler(func(string) error {
 		require.Fail(t, "a pong")
@@ -246,7 +246,7 @@ func TestNothingIsSentBeforeTheHello(t *testing.T) {
 }
 
 func TestSilentConnectionsAreBounded(t *testing.T) {
-	h := opened(t, nil)
+	h := openDoor(t, nil)
 	var silent []*socket
 	for range 64 {
 		s, _ := h.knock()
@@ -256,7 +256,7 @@ func TestSilentConnectionsAreBounded(t *testing.T) {
 	s, _ := h.knock()
 	s.ends(websocket.CloseTryAgainLater, "64 connections of your address")
 	silent[0].leave()
-	b := h.inside()
+	b := h.newPage()
 	require.Eventually(t, func() bool {
 		s, _ := h.knock()
 		if s == nil {
@@ -269,7 +269,7 @@ func TestSilentConnectionsAreBounded(t *testing.T) {
 
 // A page that sees everything gets frames unchanged, even of kinds that this version does not know.
 func TestFramesPassAsTheyAre(t *testing.T) {
-	h := opened(t, nil)
+	h := openDoor(t, nil)
 	s, l := h.visit()
 	const frame = `{"type":"of.a.newer.gateway", "x":1}`
 	l.frames <- frame
@@ -279,7 +279,7 @@ func TestFramesPassAsTheyAre(t *testing.T) {
 }
 
 func TestAnInvalidFrameIsAnsweredWithAnError(t *testing.T) {
-	h := opened(t, nil)
+	h := openDoor(t, nil)
 	s, l := h.visit()
 	s.say(`{"type":"sessions.list"}`)
 	require.Equal(t, "bad_message", s.next()["code"])
@@ -297,7 +297,7 @@ func TestAnInvalidFrameIsAnsweredWithAnError(t *testing.T) {
 }
 
 func TestAnOversizedFrameClosesTheSocket(t *testing.T) {
-	h := opened(t, nil)
+	h := openDoor(t, nil)
 	s, l := h.visit()
 	s.say(`{"type":"terminal.read","requestId":"1","sessionId":"vim-1","match":"` + strings.Repeat("€", 1024) + `","agentId":"` + strings.Repeat("a", 128) +
 		`","x":"` + strings.Repeat("x", 50_000) + `"}`)
@@ -309,26 +309,26 @@ func TestAnOversizedFrameClosesTheSocket(t *testing.T) {
 }
 
 func TestAPagesEndIsItsConnectionsEnd(t *testing.T) {
-	h := opened(t, nil)
+	h := openDoor(t, nil)
 	s, l := h.visit()
 	s.leave()
 	l.ended(t)
 }
 
 func TestAGatewayThatGoesAway(t *testing.T) {
-	h := opened(t, nil)
+	h := openDoor(t, nil)
 	s, l := h.visit()
 	close(l.frames)
 	s.ends(1012, "come back")
 	l.ended(t)
-	none := opened(t, func(c *setup) {
+	none := openDoor(t, func(c *setup) {
 		c.Dial = func(context.Context) (page.Link, error) { return nil, errors.New("nobody serves") }
 	})
-	none.connect(none.inside().ticket()).ends(1012, "")
+	none.connect(none.newPage().ticket()).ends(1012, "")
 }
 
 func TestClosingTheDoorTellsItsPages(t *testing.T) {
-	h := opened(t, nil)
+	h := openDoor(t, nil)
 	s, l := h.visit()
 	silent, _ := h.knock()
 	closed := make(chan struct{})
@@ -344,7 +344,7 @@ func TestClosingTheDoorTellsItsPages(t *testing.T) {
 
 // A page that reads nothing delays nothing: it is cut off, with its connection to the gateway.
 func TestAStuckPageIsCutOff(t *testing.T) {
-	h := opened(t, func(c *setup) { c.Times.Write = 50 * time.Millisecond })
+	h := openDoor(t, func(c *setup) { c.Times.Write = 50 * time.Millisecond })
 	_, l := h.visit()
 	other, ol := h.visit()
 	big := `{"type":"terminal.rows","x":"` + strings.Repeat("x", 1<<20) + `"}`
@@ -362,7 +362,7 @@ func TestAStuckPageIsCutOff(t *testing.T) {
 }
 
 func TestASilentPageIsCutOff(t *testing.T) {
-	h := opened(t, func(c *setup) { c.Times.Ping, c.Times.Silence = 10*time.Millisecond, 200*time.Millisecond })
+	h := openDoor(t, func(c *setup) { c.Times.Ping, c.Times.Silence = 10*time.Millisecond, 200*time.Millisecond })
 	_, l := h.visit() // its client answers no ping, since it does not read
 	l.ended(t)
 }

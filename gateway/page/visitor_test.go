@@ -23,7 +23,7 @@ type admission struct {
 func owners(t *testing.T) (*house, *admission) {
 	t.Helper()
 	a := &admission{asked: make(chan page.Visitor, 10), say: make(chan error), left: make(chan string, 10)}
-	return opened(t, func(c *setup) {
+	return openDoor(t, func(c *setup) {
 		c.Role = auth.RoleOwner
 		c.Admit = func(ctx context.Context, v page.Visitor) (func(), error) {
 			a.asked <- v
@@ -80,7 +80,7 @@ func TestAnOwnersPageThatTheUserRefuses(t *testing.T) {
 }
 
 func TestAnUnansweredPageIsRefused(t *testing.T) {
-	h := opened(t, func(c *setup) {
+	h := openDoor(t, func(c *setup) {
 		c.Role, c.Times.Ask = auth.RoleOwner, time.Millisecond
 		c.Admit = func(ctx context.Context, _ page.Visitor) (func(), error) {
 			<-ctx.Done()
@@ -95,7 +95,7 @@ func TestAnUnansweredPageIsRefused(t *testing.T) {
 // The user says yes as the door closes: the announced key is removed all the same.
 func TestALateKeyIsRemoved(t *testing.T) {
 	left, admitting := make(chan struct{}, 2), make(chan struct{})
-	h := opened(t, func(c *setup) {
+	h := openDoor(t, func(c *setup) {
 		c.Role = auth.RoleOwner
 		c.Admit = func(ctx context.Context, _ page.Visitor) (func(), error) {
 			close(admitting)
@@ -110,19 +110,19 @@ func TestALateKeyIsRemoved(t *testing.T) {
 }
 
 func TestTheNinthPageTakesThePlaceOfAnIdleOne(t *testing.T) {
-	h := opened(t, nil)
-	first := h.inside()
+	h := openDoor(t, nil)
+	first := h.newPage()
 	sockets := []*socket{h.connect(first.ticket())}
-	idle := h.inside()
+	idle := h.newPage()
 	for range 6 {
 		h.clock.pass(time.Millisecond)
-		b := h.inside()
+		b := h.newPage()
 		sockets = append(sockets, h.connect(b.ticket()))
 	}
 	for _, s := range sockets {
 		require.Equal(t, "welcome", s.next()["type"])
 	}
-	ninth := h.inside()
+	ninth := h.newPage()
 	require.Equal(t, http.StatusForbidden, idle.ask(idle.id, h.clock.time().UnixMilli()).status)
 	last := h.connect(ninth.ticket())
 	require.Equal(t, "welcome", last.next()["type"])
@@ -137,7 +137,7 @@ func TestTheNinthPageTakesThePlaceOfAnIdleOne(t *testing.T) {
 
 // The wall clock counts, as after a night in which the computer slept.
 func TestADoorShutsWhenItsTimeIsOver(t *testing.T) {
-	h := opened(t, func(c *setup) { c.Times.Look = time.Millisecond })
+	h := openDoor(t, func(c *setup) { c.Times.Look = time.Millisecond })
 	s, l := h.visit()
 	h.clock.pass(2 * time.Hour)
 	s.ends(1008, "run gateway open again")
