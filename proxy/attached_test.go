@@ -19,36 +19,37 @@ func attachedTo(t *testing.T, command string, args ...string) (g *fakeGateway, p
 	t.Parallel() // it waits more than it computes
 	g = newFakeGateway(t)
 	g.run(host.Config{})
-	p, id = g.starts(starting(command, args...))
-	p.shows("ready")
+	p, id = g.startProgram(starting(command, args...))
+	p.waitForText("ready")
 	p.attaches(id, 90, 30)
 	return g, p, id
 }
 
 func (p *fakePeer) attaches(id string, cols, rows int) {
 	p.t.Helper()
-	p.say(&protocol.Attach{RequestID: "v-1:a", SessionID: id, ViewerID: "v-1", Cols: cols, Rows: rows})
+	p.send(&protocol.Attach{RequestID: "v-1:a", SessionID: id, ViewerID: "v-1", Cols: cols, Rows: rows})
 	require.Equal(p.t, "v-1:a", hear[*protocol.Done](p, nil).RequestID)
 }
 
 func (p *fakePeer) types(id, keys string) {
 	p.t.Helper()
-	p.say(&protocol.ViewerInput{SessionID: id, ViewerID: "v-1", DataB64: []byte(keys)})
+	p.send(&protocol.ViewerInput{SessionID: id, ViewerID: "v-1", DataB64: []byte(keys)})
 }
 
-// asks lets the agent ask for the keyboard, and waits until the user sees that.
-func (p *fakePeer) asks(id, request string) {
+// requestControl lets the agent ask for the keyboard, and waits until the user sees that.
+func (p *fakePeer) requestControl(id, request string) {
 	p.t.Helper()
-	p.say(&protocol.ControlRequest{RequestID: request, SessionID: id, AgentID: "a-1", AgentName: "claude", Level: protocol.LevelDrive, Why: "go on"})
+	p.send(&protocol.ControlRequest{RequestID: request, SessionID: id, AgentID: "a-1", AgentName: "claude", Level: protocol.LevelDrive, Why: "go on"})
 	hear(p, func(m *protocol.Snapshot) bool { return m.Keyboard.Asking == "claude" })
 }
 
-// waits makes the agent wait for the user's answer, and met returns what that wait was told.
-func (p *fakePeer) waits(id, request string) {
-	p.say(&protocol.Wait{RequestID: request, SessionID: id, AgentID: "a-1", Until: protocol.Until{Control: true}, TimeoutMs: 20_000})
+// startWait makes the agent wait for the user's answer, and waitResult returns what that wait was
+// told.
+func (p *fakePeer) startWait(id, request string) {
+	p.send(&protocol.Wait{RequestID: request, SessionID: id, AgentID: "a-1", Until: protocol.Until{Control: true}, TimeoutMs: 20_000})
 }
 
-func (p *fakePeer) met(request string) string {
+func (p *fakePeer) waitResult(request string) string {
 	p.t.Helper()
 	return hear(p, func(m *protocol.WaitResult) bool { return m.RequestID == request }).Matched
 }
@@ -61,26 +62,26 @@ func (p *fakePeer) revoked(why protocol.Reason) {
 func TestAPersonsKeyTakesTheKeyboard(t *testing.T) {
 	_, p, id := attachedTo(t, "sh", "-c", reader)
 	p.types(id, "hello")
-	p.shows("hello")
+	p.waitForText("hello")
 	p.types(id, "\x1c")
 	p.revoked(protocol.ReasonReclaimed)
-	p.say(&protocol.Input{RequestID: "a-1:i", SessionID: id, AgentID: "a-1", Data: "agent"})
+	p.send(&protocol.Input{RequestID: "a-1:i", SessionID: id, AgentID: "a-1", Data: "agent"})
 	refused := hear[*protocol.InputResult](p, nil)
 	require.Equal(t, protocol.StatusRefused, refused.Status)
 	require.Equal(t, protocol.ReasonReclaimed, refused.Ended)
 	p.types(id, "mine")
-	p.shows("hellomine")
+	p.waitForText("hellomine")
 
-	p.asks(id, "a-1:q")
-	p.say(&protocol.Detach{SessionID: id, ViewerID: "v-1"})
+	p.requestControl(id, "a-1:q")
+	p.send(&protocol.Detach{SessionID: id, ViewerID: "v-1"})
 	p.revoked(protocol.ReasonExpired) // no one is left to answer
-	p.say(&protocol.ControlRequest{RequestID: "a-2:q", SessionID: id, AgentID: "a-2", AgentName: "codex", Level: protocol.LevelDrive, Why: "me too"})
+	p.send(&protocol.ControlRequest{RequestID: "a-2:q", SessionID: id, AgentID: "a-2", AgentName: "codex", Level: protocol.LevelDrive, Why: "me too"})
 	require.Contains(t, hear[*protocol.Error](p, nil).Message, "gateway attach "+id)
-	p.say(&protocol.ControlRequest{RequestID: "a-1:r", SessionID: id, AgentID: "a-1", AgentName: "claude", Level: protocol.LevelDrive, Why: "go on"})
+	p.send(&protocol.ControlRequest{RequestID: "a-1:r", SessionID: id, AgentID: "a-1", AgentName: "claude", Level: protocol.LevelDrive, Why: "go on"})
 	require.Equal(t, "a-1:r", hear[*protocol.ControlGrant](p, nil).RequestID)
 	p.types(id, "gone")
-	p.say(&protocol.Input{RequestID: "a-1:j", SessionID: id, AgentID: "a-1", Data: "agent"})
-	p.shows("hellomineagent")
+	p.send(&protocol.Input{RequestID: "a-1:j", SessionID: id, AgentID: "a-1", Data: "agent"})
+	p.waitForText("hellomineagent")
 }
 
 // R62: the model has answered; a viewer's terminal's answer to the same question is dropped.
@@ -88,14 +89,14 @@ func TestAViewersTerminalDoesNotAnswerR62(t *testing.T) {
 	_, p, id := attachedTo(t, "sh", "-c", `stty -icanon -echo -isig min 1; printf '\033[c\033[6n'; echo ready; exec cat -v`)
 	p.types(id, "\x1b[?62;22c\x1b[?2026;2$y\x1bP>|xterm(398)\x1b\\")
 	p.types(id, "z")
-	p.shows("^[[?64;1;6;18;21;22;28c^[[1;1Rz")
+	p.waitForText("^[[?64;1;6;18;21;22;28c^[[1;1Rz")
 }
 
 func TestLiveOutputFollowsARepaint(t *testing.T) {
 	_, p, id := attachedTo(t, "sh", "-c", reader)
 	p.types(id, "before")
-	p.shows("before")
-	p.say(&protocol.Watch{SessionID: id})
+	p.waitForText("before")
+	p.send(&protocol.Watch{SessionID: id})
 	first := hear[*protocol.Output](p, nil)
 	require.True(t, first.Repaint)
 	require.Equal(t, []int{90, 30}, []int{first.Cols, first.Rows})
@@ -119,7 +120,7 @@ func TestLiveOutputFollowsARepaint(t *testing.T) {
 	}
 
 	// The window got smaller; the repaint may come before the answer.
-	p.say(&protocol.Attach{RequestID: "v-1:b", SessionID: id, ViewerID: "v-1", Cols: 50, Rows: 10})
+	p.send(&protocol.Attach{RequestID: "v-1:b", SessionID: id, ViewerID: "v-1", Cols: 50, Rows: 10})
 	wider := hear(p, func(m *protocol.Output) bool { return m.Repaint && m.Cols == 50 })
 	require.Equal(t, 10, wider.Rows)
 }
@@ -135,19 +136,19 @@ func TestTheSizeFollowsTheLastActivity(t *testing.T) {
 	}
 	types := func(viewer, keys string) {
 		t.Helper()
-		p.say(&protocol.ViewerInput{SessionID: id, ViewerID: viewer, DataB64: []byte(keys)})
+		p.send(&protocol.ViewerInput{SessionID: id, ViewerID: viewer, DataB64: []byte(keys)})
 	}
 	sized(90, 30)
-	p.say(&protocol.Attach{RequestID: "v-2", SessionID: id, ViewerID: "v-2", Cols: 60, Rows: 20})
+	p.send(&protocol.Attach{RequestID: "v-2", SessionID: id, ViewerID: "v-2", Cols: 60, Rows: 20})
 	sized(60, 20)
 	types("v-1", "\x1b[?62;22c\x1b[I") // what a terminal sends by itself
 	types("v-2", "a")
-	p.shows("a")
+	p.waitForText("a")
 	require.Equal(t, [2]int{60, 20}, p.size)
 	types("v-1", "b")
 	sized(90, 30)
 	types("v-2", "\x1c")
 	sized(60, 20)
-	p.say(&protocol.Detach{SessionID: id, ViewerID: "v-2"})
+	p.send(&protocol.Detach{SessionID: id, ViewerID: "v-2"})
 	sized(90, 30)
 }

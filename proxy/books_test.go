@@ -168,8 +168,8 @@ func gather[T protocol.Message](x *round, wanted func(T) bool) T {
 	return found
 }
 
-// answered waits until each input has that many receipts.
-func (x *round) answered(n int) {
+// waitReceipts waits until each input has that many receipts.
+func (x *round) waitReceipts(n int) {
 	x.t.Helper()
 	for _, m := range x.a.sent {
 		for len(x.got[m.RequestID]) < n {
@@ -192,19 +192,19 @@ func (x *round) letters(most int) string {
 	return string(b)
 }
 
-// types sends a random input.
-func (x *round) types() {
+// typeRandom sends a random input.
+func (x *round) typeRandom() {
 	switch x.r.IntN(5) {
 	case 0:
-		x.a.says(named("a b enter c"))
+		x.a.typeParts(named("a b enter c"))
 	case 1:
-		x.a.says(text(x.letters(3)), named("enter"))
+		x.a.typeParts(text(x.letters(3)), named("enter"))
 	case 2:
-		x.a.says(protocol.InputPart{InputKind: protocol.InputPaste, Data: x.letters(300)})
+		x.a.typeParts(protocol.InputPart{InputKind: protocol.InputPaste, Data: x.letters(300)})
 	case 3:
-		x.a.says(text(x.letters(900)))
+		x.a.typeParts(text(x.letters(900)))
 	default:
-		x.a.says(text(x.letters(20)))
+		x.a.typeParts(text(x.letters(20)))
 	}
 }
 
@@ -246,9 +246,9 @@ func TestTheReceiptsAreWhatTheProgramsRead(t *testing.T) {
 				x := &round{t: t, r: r, mode: modes[r.IntN(len(modes))], got: map[string][]*protocol.InputResult{}, file: filepath.Join(dir, fmt.Sprint("got", n))}
 				m := starting(self)
 				m.RequestID, m.Env = fmt.Sprint("a-1:r", n), []string{asListener + "=" + x.mode + ":" + x.file}
-				p, id := g.starts(m)
+				p, id := g.startProgram(m)
 				x.a = &typing{p: p, id: id}
-				p.shows("ready")
+				p.waitForText("ready")
 				x.play(n)
 			}
 		})
@@ -261,28 +261,28 @@ func (x *round) play(n int) {
 	p.attaches(x.a.id, 90, 30)
 	ends := x.r.IntN(3) == 0
 	for range 1 + x.r.IntN(6) {
-		x.types()
+		x.typeRandom()
 		for range x.r.IntN(3) * x.r.IntN(200) { // a moment
 			_ = os.Getpid()
 		}
 		if x.r.IntN(4) == 0 {
-			x.answered(1)
+			x.waitReceipts(1)
 		}
 	}
 	what := fmt.Sprintf("round %d, %s", n, x.mode)
 	if ends {
-		x.ends(what)
+		x.endProgram(what)
 		return
 	}
 	p.types(x.a.id, "\x1c")
 	gather(x, func(m *protocol.ControlRevoke) bool { return m.Reason == protocol.ReasonReclaimed })
-	x.answered(1)
-	p.say(&protocol.Read{RequestID: "a-1:look", SessionID: x.a.id}) // by then the receipts are corrected
+	x.waitReceipts(1)
+	p.send(&protocol.Read{RequestID: "a-1:look", SessionID: x.a.id}) // by then the receipts are corrected
 	gather[*protocol.ReadResult](x, nil)
 	for _, m := range x.a.sent {
-		p.say(m)
+		p.send(m)
 	}
-	x.answered(2)
+	x.waitReceipts(2)
 	require.NoError(x.t, os.WriteFile(x.file+".go", nil, 0o600))
 	p.types(x.a.id, "Q")
 	if x.mode == "lines" {
@@ -304,15 +304,15 @@ func (x *round) play(n int) {
 	require.Equal(x.t, x.read(), written, "%s: what it read, and what the receipts say", what)
 }
 
-// ends lets the agent end the program by a key.
-func (x *round) ends(what string) {
+// endProgram lets the agent end the program by a key.
+func (x *round) endProgram(what string) {
 	x.t.Helper()
 	require.NoError(x.t, os.WriteFile(x.file+".go", nil, 0o600))
 	switch x.mode {
 	case "lines":
-		x.a.says(text("q"), named("enter"))
+		x.a.typeParts(text("q"), named("enter"))
 	default:
-		x.a.says(text("q"))
+		x.a.typeParts(text("q"))
 	}
 	gather[*protocol.SessionClose](x, nil)
 	written := 0

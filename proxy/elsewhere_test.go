@@ -34,11 +34,11 @@ func pageOn(t *testing.T) *page {
 		}
 		return protocol.Signer{Name: "ada"}, nil
 	}})
-	g.host.say(starting("sh", "-c", reader))
+	g.host.send(starting("sh", "-c", reader))
 	p := g.peer()
 	open := hear[*protocol.SessionOpen](p, nil)
 	require.True(t, open.Keys)
-	p.shows("ready")
+	p.waitForText("ready")
 	if p.holder != protocol.HolderAgent {
 		hear(p, func(m *protocol.Snapshot) bool { return m.Keyboard.Holder == protocol.HolderAgent })
 	}
@@ -50,7 +50,7 @@ func (p *page) types(kind protocol.InputKind, data string) {
 	m := &protocol.Keys{RequestID: "v-1:k", SessionID: p.id, KeyNo: p.no + 1, After: p.no, At: time.Now().UnixMilli(), InputKind: kind, Data: data}
 	p.no++
 	m.SignatureB64 = ed25519.Sign(p.key, m.Signed(p.started))
-	p.p.say(m)
+	p.p.send(m)
 	require.Equal(p.p.t, "v-1:k", hear[*protocol.Done](p.p, nil).RequestID)
 }
 
@@ -61,11 +61,11 @@ func TestAPagesKeysAreAPersons(t *testing.T) {
 	p.types(protocol.InputText, "hello ")
 	hear(p.p, func(m *protocol.Snapshot) bool { return m.Keyboard.Holder == protocol.HolderAgent && m.Keyboard.Paused })
 	p.types(protocol.InputKeys, "up")
-	p.p.shows("hello ^[[A")
-	p.p.say(&protocol.Input{RequestID: "a-1:i", SessionID: p.id, AgentID: "a-1", Data: "agent"})
-	p.p.shows("hello ^[[Aagent") // when the pause is over
+	p.p.waitForText("hello ^[[A")
+	p.p.send(&protocol.Input{RequestID: "a-1:i", SessionID: p.id, AgentID: "a-1", Data: "agent"})
+	p.p.waitForText("hello ^[[Aagent") // when the pause is over
 	p.types(protocol.InputKeys, `ctrl-\`)
-	p.p.say(&protocol.Input{RequestID: "a-1:j", SessionID: p.id, AgentID: "a-1", Data: "more"})
+	p.p.send(&protocol.Input{RequestID: "a-1:j", SessionID: p.id, AgentID: "a-1", Data: "more"})
 	refused := hear(p.p, func(m *protocol.InputResult) bool { return m.RequestID == "a-1:j" })
 	require.Equal(t, protocol.ReasonReclaimed, refused.Ended)
 	require.Equal(t, size, p.p.size, "nobody's window came with it")
@@ -75,11 +75,11 @@ func TestAPagesKeysAreAPersons(t *testing.T) {
 func TestViewersSeeTheAgentsTyping(t *testing.T) {
 	p := pageOn(t)
 	types := func(request, data string) {
-		p.p.say(&protocol.Input{RequestID: request, SessionID: p.id, AgentID: "a-1", Data: data})
+		p.p.send(&protocol.Input{RequestID: request, SessionID: p.id, AgentID: "a-1", Data: data})
 		require.Equal(t, protocol.StatusWritten, hear[*protocol.InputResult](p.p, nil).Status)
 	}
 	types("a-1:i", "before")
-	p.p.say(&protocol.View{SessionID: p.id})
+	p.p.send(&protocol.View{SessionID: p.id})
 	first := hear[*protocol.Rows](p.p, nil)
 	require.Nil(t, first.State.Typed)
 	types("a-1:j", "ls\r")

@@ -63,7 +63,7 @@ func newFakeGateway(t *testing.T) *fakeGateway {
 	return g
 }
 
-func (p *fakePeer) say(m protocol.Message) {
+func (p *fakePeer) send(m protocol.Message) {
 	p.t.Helper()
 	require.NoError(p.t, p.conn.Say(m))
 }
@@ -92,8 +92,8 @@ func hear[T protocol.Message](p *fakePeer, wanted func(T) bool) T {
 	}
 }
 
-// shows waits until the session's screen shows a text.
-func (p *fakePeer) shows(text string) {
+// waitForText waits until the session's screen shows a text.
+func (p *fakePeer) waitForText(text string) {
 	p.t.Helper()
 	defer func() {
 		if p.t.Failed() {
@@ -126,7 +126,7 @@ func (g *fakeGateway) serve(conf host.Config, newHost func(host.Config) *host.Ho
 	g.host = g.peer()
 	hello := hear[*protocol.ProxyHost](g.host, nil)
 	require.Equal(g.t, hostSecret, hello.HostKey)
-	g.host.say(&protocol.Done{RequestID: hello.RequestID})
+	g.host.send(&protocol.Done{RequestID: hello.RequestID})
 	require.NoError(g.t, h.Ready(g.t.Context()))
 	return h
 }
@@ -140,10 +140,10 @@ func starting(command string, args ...string) *protocol.ProxyStart {
 	return &protocol.ProxyStart{RequestID: "a-1:r1", Command: command, Args: args, AgentID: "a-1", AgentName: "claude"}
 }
 
-// starts starts a program and waits until it runs.
-func (g *fakeGateway) starts(m *protocol.ProxyStart) (p *fakePeer, id string) {
+// startProgram starts a program and waits until it runs.
+func (g *fakeGateway) startProgram(m *protocol.ProxyStart) (p *fakePeer, id string) {
 	g.t.Helper()
-	g.host.say(m)
+	g.host.send(m)
 	p = g.peer()
 	open := hear[*protocol.SessionOpen](p, nil)
 	require.True(g.t, open.Headless)
@@ -154,8 +154,8 @@ func (g *fakeGateway) starts(m *protocol.ProxyStart) (p *fakePeer, id string) {
 	return p, open.SessionID
 }
 
-// ends waits for the end of a session.
-func (p *fakePeer) ends(code int) {
+// waitEnd waits for the end of a session.
+func (p *fakePeer) waitEnd(code int) {
 	p.t.Helper()
 	require.Equal(p.t, code, hear[*protocol.SessionClose](p, nil).ExitCode)
 }
@@ -163,17 +163,17 @@ func (p *fakePeer) ends(code int) {
 func TestTheAgentHasTheKeyboardOfItsOwnTerminal(t *testing.T) {
 	g := newFakeGateway(t)
 	g.run(host.Config{})
-	p, id := g.starts(starting("sh", "-c", "echo ready; read line; echo got $line; exit 3"))
+	p, id := g.startProgram(starting("sh", "-c", "echo ready; read line; echo got $line; exit 3"))
 	hear(p, func(m *protocol.Snapshot) bool {
 		return m.Keyboard.AgentID == "a-1" && m.Keyboard.AgentName == "claude" && m.Keyboard.Level == protocol.LevelDrive
 	})
-	p.shows("ready")
-	p.say(&protocol.Input{RequestID: "a-2:i", SessionID: id, AgentID: "a-2", Data: "x\r"})
+	p.waitForText("ready")
+	p.send(&protocol.Input{RequestID: "a-2:i", SessionID: id, AgentID: "a-2", Data: "x\r"})
 	require.Equal(t, protocol.StatusRefused, hear[*protocol.InputResult](p, nil).Status)
-	p.say(&protocol.Input{RequestID: "a-1:i", SessionID: id, AgentID: "a-1", Data: "milk\r"})
+	p.send(&protocol.Input{RequestID: "a-1:i", SessionID: id, AgentID: "a-1", Data: "milk\r"})
 	require.Equal(t, protocol.StatusWritten, hear[*protocol.InputResult](p, nil).Status)
-	p.shows("got milk")
-	p.ends(3)
+	p.waitForText("got milk")
+	p.waitEnd(3)
 }
 
 // R33: the word of a gateway starts nothing.
@@ -183,7 +183,7 @@ func TestAHostStartsOnlyWhatIsAllowedR33(t *testing.T) {
 	g.run(host.Config{Allow: func(m *protocol.ProxyStart) error {
 		return errors.New("nobody asked for " + m.Command)
 	}})
-	g.host.say(starting("touch", mark))
+	g.host.send(starting("touch", mark))
 	require.Equal(t, "nobody asked for touch", hear[*protocol.ProxyStarted](g.host, nil).Error)
 	require.NoFileExists(t, mark)
 	require.Empty(t, g.peers)
@@ -193,8 +193,8 @@ func TestARepeatedStartStartsOnce(t *testing.T) {
 	g := newFakeGateway(t)
 	g.run(host.Config{})
 	m := starting("cat")
-	_, id := g.starts(m)
-	g.host.say(m)
+	_, id := g.startProgram(m)
+	g.host.send(m)
 	require.Equal(t, id, hear[*protocol.ProxyStarted](g.host, nil).SessionID)
 	require.Empty(t, g.peers)
 }
@@ -219,7 +219,7 @@ func TestAFailedStartIsASentence(t *testing.T) {
 		m := starting("cat")
 		m.RequestID = "a-1:e" + string(rune('a'+i))
 		c.change(m)
-		g.host.say(m)
+		g.host.send(m)
 		answer := hear[*protocol.ProxyStarted](g.host, nil)
 		require.Contains(t, answer.Error, c.want)
 		require.Empty(t, answer.SessionID)
@@ -236,15 +236,15 @@ func TestTheProgramIsToldOfItsOwnTerminal(t *testing.T) {
 	g.run(host.Config{})
 	m := starting("sh", "-c", `echo "$TERM/$COLUMNS/$TMUX/$PROXY_TOKEN_FILE/$MORE/$TERMINALPROXY_SESSION/$(pwd)"; stty size`)
 	m.Env, m.Cwd, m.Cols, m.Rows, m.Name = []string{"MORE=yes", SessionVariable + "=forged"}, "/", 91, 31, "mine"
-	p, id := g.starts(m)
+	p, id := g.startProgram(m)
 	require.Regexp(t, `^mine-`, id)
-	p.shows("xterm-256color////yes/" + id + "//\n31 91")
+	p.waitForText("xterm-256color////yes/" + id + "//\n31 91")
 }
 
 func TestOnlyTheOwnerOrAPersonCloses(t *testing.T) {
 	g := newFakeGateway(t)
 	g.run(host.Config{})
-	p, id := g.starts(starting("cat"))
+	p, id := g.startProgram(starting("cat"))
 	for _, c := range []struct {
 		m    *protocol.Close
 		want protocol.Code
@@ -252,27 +252,27 @@ func TestOnlyTheOwnerOrAPersonCloses(t *testing.T) {
 		{&protocol.Close{RequestID: "c1", SessionID: id, AgentID: "a-2"}, protocol.CodeForbidden},
 		{&protocol.Close{RequestID: "c2", SessionID: id, AgentID: "a-1", Signal: "USR1"}, protocol.CodeBadMessage},
 	} {
-		p.say(c.m)
+		p.send(c.m)
 		require.Equal(t, c.want, hear[*protocol.Error](p, nil).Code)
 	}
-	p.say(&protocol.Close{RequestID: "c3", SessionID: id, AgentID: "a-1"})
+	p.send(&protocol.Close{RequestID: "c3", SessionID: id, AgentID: "a-1"})
 	require.Equal(t, "c3", hear[*protocol.Done](p, nil).RequestID)
-	p.ends(129)
+	p.waitEnd(129)
 
 	m := starting("sh", "-c", `trap "" HUP TERM; echo ready; while :; do sleep 1; done`)
 	m.RequestID = "a-1:r2"
-	p, id = g.starts(m)
-	p.shows("ready")
-	p.say(&protocol.Close{RequestID: "c4", SessionID: id, Signal: "KILL"})
+	p, id = g.startProgram(m)
+	p.waitForText("ready")
+	p.send(&protocol.Close{RequestID: "c4", SessionID: id, Signal: "KILL"})
 	hear[*protocol.Done](p, nil)
-	p.ends(137)
+	p.waitEnd(137)
 }
 
 func TestAnIdleSessionEnds(t *testing.T) {
 	g := newFakeGateway(t)
 	ended := make(chan host.Result, 1)
 	g.run(host.Config{Idle: 200 * time.Millisecond, Ended: func(r host.Result) { ended <- r }})
-	_, id := g.starts(starting("cat"))
+	_, id := g.startProgram(starting("cat"))
 	r := fake.Receive(t, ended, "the end of the idle session")
 	require.Equal(t, id, r.ID)
 	require.True(t, r.Idle, "who hosts it can say why it ended")
@@ -289,14 +289,14 @@ func TestActivityKeepsASessionAlive(t *testing.T) {
 			return runHosted(conf, Taste{}, nil)(ctx, s)
 		})
 	})
-	p, id := g.starts(starting("sh", "-c", `until [ -e "$0" ]; do sleep 0.02; done; echo tick; exec cat`, mark))
+	p, id := g.startProgram(starting("sh", "-c", `until [ -e "$0" ]; do sleep 0.02; done; echo tick; exec cat`, mark))
 	s := <-sessions
 	before := s.LastUse()
 	require.NoError(t, os.WriteFile(mark, nil, 0o600))
-	p.shows("tick")
+	p.waitForText("tick")
 	printed := s.LastUse()
 	require.Greater(t, printed, before)
-	p.say(&protocol.Read{RequestID: "a-1:r", SessionID: id})
+	p.send(&protocol.Read{RequestID: "a-1:r", SessionID: id})
 	hear[*protocol.ReadResult](p, nil)
 	require.Greater(t, s.LastUse(), printed)
 }

@@ -15,9 +15,9 @@ func TestARemotePersonWritesToTheAgent(t *testing.T) {
 	_, p, id := attachedTo(t, "sh", "-c", reader)
 	p.types(id, "\x1c")
 	p.revoked(protocol.ReasonReclaimed)
-	p.asks(id, "a-1:q")
-	p.waits(id, "a-1:w")
-	p.say(&protocol.Note{RequestID: "v-2:n", SessionID: id, From: protocol.FromUser, By: "ada\u202e", Text: "not  that\nbranch"})
+	p.requestControl(id, "a-1:q")
+	p.startWait(id, "a-1:w")
+	p.send(&protocol.Note{RequestID: "v-2:n", SessionID: id, From: protocol.FromUser, By: "ada\u202e", Text: "not  that\nbranch"})
 	for told, done, met := false, false, false; !told || !done || !met; { // in any order
 		hear(p, func(m protocol.Message) bool {
 			switch m := m.(type) {
@@ -35,7 +35,7 @@ func TestARemotePersonWritesToTheAgent(t *testing.T) {
 		})
 	}
 	for text, code := range map[string]protocol.Code{"\u200b": protocol.CodeBadMessage, strings.Repeat("x", 501): protocol.CodeTooLarge} {
-		p.say(&protocol.Note{RequestID: "v-2:m", SessionID: id, From: protocol.FromUser, By: "ada", Text: text})
+		p.send(&protocol.Note{RequestID: "v-2:m", SessionID: id, From: protocol.FromUser, By: "ada", Text: text})
 		refused := hear[*protocol.Error](p, nil)
 		require.Equal(t, []string{string(code), "text"}, []string{string(refused.Code), refused.Field})
 	}
@@ -46,15 +46,15 @@ func TestAMessageIsAnsweredWhenItIsDrawn(t *testing.T) {
 	t.Parallel()
 	g := newFakeGateway(t)
 	g.run(host.Config{})
-	p, id := g.starts(starting("sh", "-c", reader))
-	p.shows("ready")
+	p, id := g.startProgram(starting("sh", "-c", reader))
+	p.waitForText("ready")
 	say := func(request string) *protocol.Done {
 		t.Helper()
-		p.say(&protocol.Note{RequestID: request, SessionID: id, From: protocol.FromAgent, AgentID: "a-1", AgentName: "claude", Text: "have a look"})
+		p.send(&protocol.Note{RequestID: request, SessionID: id, From: protocol.FromAgent, AgentID: "a-1", AgentName: "claude", Text: "have a look"})
 		return hear[*protocol.Done](p, nil)
 	}
 	require.Equal(t, &protocol.Done{RequestID: "1", Waiting: protocol.WaitsForPerson}, say("1"))
-	p.say(&protocol.Watch{SessionID: id})
+	p.send(&protocol.Watch{SessionID: id})
 	hear(p, func(m *protocol.Output) bool {
 		return strings.Contains(string(m.DataB64), "message from “claude”: “have a look”")
 	})

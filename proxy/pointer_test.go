@@ -17,13 +17,13 @@ func clicked(t *testing.T, setup string) (p *fakePeer, mouse func(m protocol.Inp
 	t.Parallel() // it waits more than it computes
 	g := newFakeGateway(t)
 	g.run(host.Config{})
-	p, id := g.starts(starting("sh", "-c", "stty raw -echo; printf '"+setup+"'; printf ready; exec cat -v"))
-	p.shows("ready")
+	p, id := g.startProgram(starting("sh", "-c", "stty raw -echo; printf '"+setup+"'; printf ready; exec cat -v"))
+	p.waitForText("ready")
 	n := 0
 	return p, func(m protocol.Input) *protocol.InputResult {
 		n++
 		m.RequestID, m.SessionID, m.AgentID, m.InputKind = "a-1:i"+strconv.Itoa(n), id, "a-1", protocol.InputMouse
-		p.say(&m)
+		p.send(&m)
 		return hear(p, func(r *protocol.InputResult) bool { return r.RequestID == m.RequestID })
 	}
 }
@@ -57,7 +57,7 @@ func TestTheMouseIsReportedInTheModesThatAreOn(t *testing.T) {
 			}
 			require.Equal(t, protocol.StatusWritten, got.Status, got.Message)
 			require.Equal(t, c.at, got.At)
-			p.shows(c.heard)
+			p.waitForText(c.heard)
 		})
 	}
 }
@@ -104,7 +104,7 @@ func TestAHeldButtonDrags(t *testing.T) {
 		{"press", "^[[<0;2;3M"}, {"move", "^[[<32;2;3M"}, {"wheel-up", "^[[<64;2;3M"}, {"move", "^[[<32;2;3M"}, {"release", "^[[<0;2;3m"},
 	} {
 		require.Equal(t, protocol.StatusWritten, mouse(protocol.Input{Data: c.data, At: cell(2, 1)}).Status, c.data)
-		p.shows(c.heard)
+		p.waitForText(c.heard)
 	}
 	require.Equal(t, protocol.StatusRefused, mouse(protocol.Input{Data: "move", At: cell(2, 1)}).Status)
 }
@@ -115,15 +115,15 @@ func TestAButtonIsHeldUnderOneGrant(t *testing.T) {
 	n := 0
 	does := func(data string) *protocol.InputResult {
 		n++
-		p.say(&protocol.Input{RequestID: "a-1:i" + strconv.Itoa(n), SessionID: id, AgentID: "a-1", InputKind: protocol.InputMouse, Data: data, At: cell(1, 1)})
+		p.send(&protocol.Input{RequestID: "a-1:i" + strconv.Itoa(n), SessionID: id, AgentID: "a-1", InputKind: protocol.InputMouse, Data: data, At: cell(1, 1)})
 		return hear[*protocol.InputResult](p, nil)
 	}
 	require.Equal(t, protocol.StatusWritten, does("press").Status)
 	require.Equal(t, protocol.StatusWritten, does("move").Status)
 	p.types(id, "\x1c")
 	p.revoked(protocol.ReasonReclaimed)
-	p.say(&protocol.Detach{SessionID: id, ViewerID: "v-1"})
-	p.say(&protocol.ControlRequest{RequestID: "a-1:r", SessionID: id, AgentID: "a-1", AgentName: "claude", Level: protocol.LevelDrive, Why: "go on"})
+	p.send(&protocol.Detach{SessionID: id, ViewerID: "v-1"})
+	p.send(&protocol.ControlRequest{RequestID: "a-1:r", SessionID: id, AgentID: "a-1", AgentName: "claude", Level: protocol.LevelDrive, Why: "go on"})
 	require.Equal(t, "a-1:r", hear[*protocol.ControlGrant](p, nil).RequestID)
 	require.Contains(t, does("move").Message, "press before you move, or drag")
 }
@@ -140,7 +140,7 @@ func TestTheMouseLeavesNothingOnTheLine(t *testing.T) {
 		if in.kind == protocol.InputMouse {
 			m.At = cell(4, 4)
 		}
-		p.say(m)
+		p.send(m)
 		require.Equal(t, protocol.StatusWritten, hear[*protocol.InputResult](p, nil).Status)
 	}
 	p.types(id, "\x1c")

@@ -22,12 +22,12 @@ type typing struct {
 	sent []*protocol.Input
 }
 
-// says types without waiting for the receipt.
-func (a *typing) says(parts ...protocol.InputPart) *protocol.Input {
+// typeParts types without waiting for the receipt.
+func (a *typing) typeParts(parts ...protocol.InputPart) *protocol.Input {
 	a.p.t.Helper()
 	m := &protocol.Input{RequestID: "a-1:i" + strconv.Itoa(len(a.sent)), SessionID: a.id, AgentID: "a-1", Parts: parts, TimeoutMs: 20_000}
 	a.sent = append(a.sent, m)
-	a.p.say(m)
+	a.p.send(m)
 	return m
 }
 
@@ -70,10 +70,10 @@ func TestALineFitsTheKernelsBuffer(t *testing.T) {
 			g := newFakeGateway(t)
 			g.run(host.Config{})
 			got := filepath.Join(t.TempDir(), "got")
-			p, id := g.starts(starting("sh", "-c", `echo ready; exec cat >"$0"`, got))
-			p.shows("ready")
+			p, id := g.startProgram(starting("sh", "-c", `echo ready; exec cat >"$0"`, got))
+			p.waitForText("ready")
 			a := &typing{p: p, id: id}
-			r := a.receipt(a.says(c.parts...))
+			r := a.receipt(a.typeParts(c.parts...))
 			if c.refused == "" {
 				require.Equal(t, protocol.StatusWritten, r.Status, r.Message)
 			} else {
@@ -81,8 +81,8 @@ func TestALineFitsTheKernelsBuffer(t *testing.T) {
 				require.Equal(t, protocol.CodeTooLarge, r.Reason)
 				require.Contains(t, r.Message, c.refused)
 			}
-			a.receipt(a.says(named("enter ctrl-d")))
-			p.ends(0)
+			a.receipt(a.typeParts(named("enter ctrl-d")))
+			p.waitEnd(0)
 			b, err := os.ReadFile(got)
 			require.NoError(t, err)
 			require.Equal(t, c.read, bytes.Count(b, []byte("x")))

@@ -127,10 +127,10 @@ type scene struct {
 	looked int
 }
 
-// begins starts a program with a person attached.
-func begins(t *testing.T, files map[string]string, command ...string) *scene {
+// beginScene starts a program with a person attached.
+func beginScene(t *testing.T, files map[string]string, command ...string) *scene {
 	t.Helper()
-	return beginsWith(t, scenesYield, files, command...)
+	return beginSceneWith(t, scenesYield, files, command...)
 }
 
 func isInstalled(program string) bool {
@@ -138,8 +138,8 @@ func isInstalled(program string) bool {
 	return err == nil
 }
 
-// beginsWith is begins with another pause after a key of the person's.
-func beginsWith(t *testing.T, yield time.Duration, files map[string]string, command ...string) *scene {
+// beginSceneWith is beginScene with another pause after a key of the person's.
+func beginSceneWith(t *testing.T, yield time.Duration, files map[string]string, command ...string) *scene {
 	t.Helper()
 	for _, name := range command {
 		if name == "env" || strings.Contains(name, "=") {
@@ -161,21 +161,21 @@ func beginsWith(t *testing.T, yield time.Duration, files map[string]string, comm
 	m := starting(command[0], command[1:]...)
 	m.Cwd, m.Cols, m.Rows = dir, 100, 24
 	m.Env = []string{"HOME=" + dir, "LANG=C.UTF-8", "INPUTRC=/dev/null", "LESS=", "LESSHISTFILE=-", "HISTFILE=", "VIMINIT="}
-	p, id := g.starts(m)
+	p, id := g.startProgram(m)
 	c := &scene{typing: &typing{p: p, id: id}, s: fake.Receive(t, sessions, "the session")}
 	c.s.observer.Call(func(time.Time) { c.s.requests.Line().AnswerMost = forever })
 	return c
 }
 
-// looks returns the screen as the agent sees it once the program waits for input, and has shown its
-// reaction to the person's keys.
-func (c *scene) looks() *protocol.Frame {
+// readScreen returns the screen as the agent sees it once the program waits for input, and has
+// shown its reaction to the person's keys.
+func (c *scene) readScreen() *protocol.Frame {
 	c.p.t.Helper()
 	var frame *protocol.Frame
 	for _, until := range []protocol.Until{{Waiting: true}, {QuietMs: 100}} {
 		c.looked++
 		id := fmt.Sprint("a-1:w", c.looked)
-		c.p.say(&protocol.Wait{RequestID: id, SessionID: c.id, AgentID: "a-1", Until: until, TimeoutMs: 20_000})
+		c.p.send(&protocol.Wait{RequestID: id, SessionID: c.id, AgentID: "a-1", Until: until, TimeoutMs: 20_000})
 		frame = hear(c.p, func(r *protocol.WaitResult) bool { return r.RequestID == id }).Frame
 	}
 	return frame
@@ -200,10 +200,10 @@ func TestTheScenesOfAPair(t *testing.T) {
 	for _, p := range pairs {
 		t.Run(p.name, func(t *testing.T) {
 			t.Parallel()
-			c := begins(t, p.files, p.command...)
-			c.p.shows(p.ready)
+			c := beginScene(t, p.files, p.command...)
+			c.p.waitForText(p.ready)
 			c.p.attaches(c.id, 100, 24)
-			c.looks()
+			c.readScreen()
 			for n, a := range acts {
 				bursts := a.keys(p)
 				if bursts == nil {
@@ -216,16 +216,16 @@ func TestTheScenesOfAPair(t *testing.T) {
 						require.Eventually(t, func() bool { return c.rev() > before }, fake.Soon, time.Millisecond, burst)
 					}
 					if i == 0 {
-						c.p.shows(a.shows)
+						c.p.waitForText(a.shows)
 					}
 					if len(bursts) > 1 {
-						c.looks()
+						c.readScreen()
 					}
 				}
 				asked := c.questions()
-				r := c.receipt(c.says(text(fmt.Sprintf(p.probe, n)), named("enter")))
+				r := c.receipt(c.typeParts(text(fmt.Sprintf(p.probe, n)), named("enter")))
 				require.Equal(t, protocol.StatusWritten, r.Status, "%s: %s", a.name, r.Message)
-				c.p.shows(fmt.Sprintf("ag-%d-2", n))
+				c.p.waitForText(fmt.Sprintf("ag-%d-2", n))
 				require.Equal(t, asked, c.questions(), "%s: the user was asked", a.name)
 			}
 		})
@@ -246,19 +246,19 @@ func TestTheScenesOfFullScreenPrograms(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			s := begins(t, nil, c.command...)
-			s.looks()
+			s := beginScene(t, nil, c.command...)
+			s.readScreen()
 			s.p.attaches(s.id, 100, 24)
-			s.looks()
+			s.readScreen()
 			for n, bursts := range c.acts {
 				for _, burst := range bursts {
 					before := s.rev()
 					s.p.types(s.id, burst)
 					require.Eventually(t, func() bool { return s.rev() > before }, fake.Soon, time.Millisecond, burst)
-					s.looks()
+					s.readScreen()
 				}
 				asked := s.questions()
-				r := s.receipt(s.says(c.key))
+				r := s.receipt(s.typeParts(c.key))
 				require.Equal(t, protocol.StatusWritten, r.Status, "act %d: %s", n, r.Message)
 				require.Equal(t, asked, s.questions(), "act %d: the user was asked", n)
 			}
@@ -268,14 +268,14 @@ func TestTheScenesOfFullScreenPrograms(t *testing.T) {
 
 // SQLite's; there, the agent's input would be the rest of a line.
 func TestAnEditorThatKeepsTheLineAtAnInterrupt(t *testing.T) {
-	c := begins(t, nil, "sqlite3")
-	c.p.shows("sqlite>")
+	c := beginScene(t, nil, "sqlite3")
+	c.p.waitForText("sqlite>")
 	c.p.attaches(c.id, 100, 24)
-	c.looks()
+	c.readScreen()
 	c.p.types(c.id, "select 1 +")
-	c.p.shows("select 1 +")
+	c.p.waitForText("select 1 +")
 	c.p.types(c.id, "\x03")
-	m := c.says(text(" 1;"), named("enter"))
+	m := c.typeParts(text(" 1;"), named("enter"))
 	hear(c.p, func(m *protocol.Snapshot) bool { return m.Keyboard.HeldWhy == protocol.HeldLine })
 	c.p.types(c.id, "\x15")
 	require.Equal(t, protocol.StatusWritten, c.receipt(m).Status)

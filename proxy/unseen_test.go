@@ -74,16 +74,16 @@ func TestHeldInputAnswersNothingUnseen(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			s := beginsWith(t, 2*time.Second, nil, c.command...)
+			s := beginSceneWith(t, 2*time.Second, nil, c.command...)
 			s.p.attaches(s.id, 100, 24)
 			if c.ready != "$" {
-				s.p.shows(c.ready)
+				s.p.waitForText(c.ready)
 			}
-			s.looks()
+			s.readScreen()
 			for _, burst := range c.user {
 				s.p.types(s.id, burst)
 			}
-			m := s.says(c.parts...)
+			m := s.typeParts(c.parts...)
 			if c.after != "" {
 				hear(s.p, func(m *protocol.Snapshot) bool { return m.Keyboard.HeldWhy == protocol.HeldLine })
 				s.p.types(s.id, c.after)
@@ -97,7 +97,7 @@ func TestHeldInputAnswersNothingUnseen(t *testing.T) {
 				require.Contains(t, r.Message, c.refused)
 				require.NotNil(t, r.Frame, "with the new rows")
 			}
-			s.p.shows(c.shows)
+			s.p.waitForText(c.shows)
 		})
 	}
 }

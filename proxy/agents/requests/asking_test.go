@@ -50,8 +50,8 @@ func ask(id, agent string) *protocol.ChatAsk {
 	}
 }
 
-// hears returns the only result that was sent since the last call.
-func (s *stage) hears(t *testing.T) *protocol.ChatAskResult {
+// onlyResult returns the only result that was sent since the last call.
+func (s *stage) onlyResult(t *testing.T) *protocol.ChatAskResult {
 	t.Helper()
 	require.Len(t, s.sent, 1)
 	r, ok := s.sent[0].(*protocol.ChatAskResult)
@@ -64,34 +64,34 @@ func TestAnotherAgentAsksInTheConversation(t *testing.T) {
 	s, o, room := askingAt(t)
 	m := ask("r1", "press ctrl-g")
 	m.Tool, m.Why = "Ba\x1b[2Jsh\n"+string(make([]byte, 200)), "say “yes” · Ctrl+G"
-	require.Empty(t, s.says(m))
+	require.Empty(t, s.handle(m))
 	require.Equal(t, "agent agent", o.last.By, "a name gives no orders")
 	require.NotContains(t, o.last.Tool, "\x1b")
 	require.Less(t, len(o.last.Tool), 100)
 	require.NotContains(t, o.last.Why, "Ctrl+G")
 	require.Len(t, room.did, 1)
-	require.Contains(t, room.took()[0], "record ask id of press ctrl-g  leave for Ba")
+	require.Contains(t, room.doneActs()[0], "record ask id of press ctrl-g  leave for Ba")
 	id := o.last.ID
 	require.NotEqual(t, m.RequestID, id, "who asks does not choose the id")
 	o.close(protocol.ChatClosed{ID: id, By: "ada", Answer: protocol.ChatReply{Verdict: protocol.ChatOnce}})
-	require.Equal(t, &protocol.ChatAskResult{RequestID: "r1", SessionID: "sh-1", By: "ada", Answer: protocol.ChatReply{Verdict: protocol.ChatOnce}}, s.hears(t))
+	require.Equal(t, &protocol.ChatAskResult{RequestID: "r1", SessionID: "sh-1", By: "ada", Answer: protocol.ChatReply{Verdict: protocol.ChatOnce}}, s.onlyResult(t))
 }
 
 // An agent that has left, or lost its connection, has no open requests.
 func TestAnUnheardRequestIsWithdrawn(t *testing.T) {
 	s, o, _ := askingAt(t)
-	s.says(ask("r1", "codex"))
-	s.says(ask("r2", "codex"))
+	s.handle(ask("r1", "codex"))
+	s.handle(ask("r2", "codex"))
 	s.sent = nil
 	s.Handle(&protocol.Cancel{RequestID: "r1", SessionID: "sh-1"})
-	got := s.hears(t)
+	got := s.onlyResult(t)
 	require.Equal(t, "r1", got.RequestID)
 	require.True(t, got.Answer.Refuses())
 	require.Len(t, o.open, 1)
-	s.says(&protocol.Cancel{RequestID: "r1", SessionID: "sh-1"})
+	s.handle(&protocol.Cancel{RequestID: "r1", SessionID: "sh-1"})
 	require.Empty(t, s.sent)
 	s.CancelUnheard()
-	require.Equal(t, "r2", s.hears(t).RequestID)
+	require.Equal(t, "r2", s.onlyResult(t).RequestID)
 	require.Empty(t, o.open)
 	require.Empty(t, s.outsiders.open)
 }
@@ -104,44 +104,44 @@ func TestTheRequestsOfOthersAreBounded(t *testing.T) {
 		return ask(fmt.Sprint("r", n), agent)
 	}
 	for range mostAskedBy {
-		require.Empty(t, s.says(one("codex")))
+		require.Empty(t, s.handle(one("codex")))
 	}
-	require.Contains(t, s.refuses(t, protocol.CodeBusy, one("codex")), "4 of your requests")
-	s.refuses(t, protocol.CodeBadMessage, ask("r1", "codex"))
+	require.Contains(t, s.mustRefuse(t, protocol.CodeBusy, one("codex")), "4 of your requests")
+	s.mustRefuse(t, protocol.CodeBadMessage, ask("r1", "codex"))
 	for len(o.open) < mostAsked {
-		require.Empty(t, s.says(one(fmt.Sprint("bot-", n))))
+		require.Empty(t, s.handle(one(fmt.Sprint("bot-", n))))
 	}
-	require.Contains(t, s.refuses(t, protocol.CodeBusy, one("gemini")), "16 requests")
+	require.Contains(t, s.mustRefuse(t, protocol.CodeBusy, one("gemini")), "16 requests")
 	s.fromAskers.paidUntil = time.Now().Add(askBurst * askEvery)
-	require.Contains(t, s.refuses(t, protocol.CodeBusy, one("gemini")), "short time")
+	require.Contains(t, s.mustRefuse(t, protocol.CodeBusy, one("gemini")), "short time")
 }
 
 func TestWhatCannotBeAskedIsRefused(t *testing.T) {
 	s, o, room := askingAt(t)
 	for fail, code := range map[error]protocol.Code{chat.ErrOver: protocol.CodeNoChat, errors.New("no"): protocol.CodeBadMessage} {
 		o.fail = fail
-		s.refuses(t, code, ask("r1", "codex"))
+		s.mustRefuse(t, code, ask("r1", "codex"))
 		require.Empty(t, s.outsiders.open)
 	}
 	o.fail = nil
-	room.took()
+	room.doneActs()
 	s.machine = control.New(control.Config{Keyboard: true})
 	s.Control = stagedControl{s.machine}
 	s.machine.Meet(s.identifyAgent("id of codex", "codex", ""))
 	require.NoError(t, s.machine.Hush(time.Now(), "codex", "ada"))
-	s.refuses(t, protocol.CodeUserRefused, ask("r1", "codex"))
-	require.Empty(t, room.took())
+	s.mustRefuse(t, protocol.CodeUserRefused, ask("r1", "codex"))
+	require.Empty(t, room.doneActs())
 	s.over = true
-	s.refuses(t, protocol.CodeExited, ask("r1", "codex"))
+	s.mustRefuse(t, protocol.CodeExited, ask("r1", "codex"))
 	s.Outside = nil
-	require.Contains(t, s.refuses(t, protocol.CodeNoChat, ask("r1", "codex")), "--chat")
+	require.Contains(t, s.mustRefuse(t, protocol.CodeNoChat, ask("r1", "codex")), "--chat")
 }
 
 func TestAFormTakesNoVerdict(t *testing.T) {
 	s, o, _ := askingAt(t)
 	m := ask("r1", "codex")
 	m.Form = []protocol.ChatQuestion{{ID: "q", Text: "Which?"}}
-	require.Empty(t, s.says(m))
+	require.Empty(t, s.handle(m))
 	require.Empty(t, o.last.Allows)
 }
 
@@ -160,29 +160,29 @@ func TestAFloodOfRequestsIsNotShownForEver(t *testing.T) {
 	s := newStage(func(c *Config) { c.Outside, c.Recorder, c.Status = o, &talked{}, over })
 	for n := range 2 * tellBurst {
 		id := fmt.Sprint("r", n)
-		s.says(ask(id, "sub"))
+		s.handle(ask(id, "sub"))
 		s.withdrawRequests(id, "taken back")
-		require.Equal(t, id, s.hears(t).RequestID, "it was asked")
+		require.Equal(t, id, s.onlyResult(t).RequestID, "it was asked")
 	}
 	require.Equal(t, tellBurst, over.told)
 	s.tellsAsked.paidUntil = time.Time{}
-	s.says(ask("r", "sub"))
+	s.handle(ask("r", "sub"))
 	require.Equal(t, tellBurst+1, over.told)
 }
 
 // A muted agent's further questions, and its open one, are refused.
 func TestAnAgentThatOnlyAsksIsMuted(t *testing.T) {
 	s, o, _ := askingAt(t)
-	require.Empty(t, s.says(ask("r1", "codex")))
-	require.Empty(t, s.says(ask("r2", "gemini")))
+	require.Empty(t, s.handle(ask("r1", "codex")))
+	require.Empty(t, s.handle(ask("r2", "gemini")))
 	require.NoError(t, s.machine.Hush(time.Now(), "codex", "ada"))
 	s.sent = nil
 	s.CancelMuted()
-	got := s.hears(t)
+	got := s.onlyResult(t)
 	require.Equal(t, []string{"r1", "codex is muted"}, []string{got.RequestID, got.Why})
 	require.True(t, got.Answer.Refuses())
 	require.Len(t, o.open, 1)
-	require.Contains(t, s.refuses(t, protocol.CodeUserRefused, ask("r3", "codex")), "muted")
+	require.Contains(t, s.mustRefuse(t, protocol.CodeUserRefused, ask("r3", "codex")), "muted")
 }
 
 // An answer that allows ends the waiting, and an unanswered request does not count.
@@ -191,7 +191,7 @@ func TestARepeatedRefusalMakesTheAgentWait(t *testing.T) {
 	n := 0
 	asks := func(c protocol.ChatClosed) {
 		n++
-		require.Empty(t, s.says(ask(fmt.Sprint("r", n), "codex")))
+		require.Empty(t, s.handle(ask(fmt.Sprint("r", n), "codex")))
 		c.ID = o.last.ID
 		o.close(c)
 		s.sent = nil
@@ -204,6 +204,6 @@ func TestARepeatedRefusalMakesTheAgentWait(t *testing.T) {
 	asks(protocol.ChatClosed{By: "ada", Answer: protocol.ChatReply{Verdict: protocol.ChatOnce}})
 	asks(protocol.ChatClosed{By: "ada"})
 	asks(protocol.ChatClosed{By: "ada"})
-	require.Contains(t, s.refuses(t, protocol.CodeBusy, ask("r", "codex")), "the user refused you: you may ask again in 10s")
-	require.Empty(t, s.says(ask("other", "gemini")))
+	require.Contains(t, s.mustRefuse(t, protocol.CodeBusy, ask("r", "codex")), "the user refused you: you may ask again in 10s")
+	require.Empty(t, s.handle(ask("other", "gemini")))
 }

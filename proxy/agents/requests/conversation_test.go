@@ -55,8 +55,8 @@ func (c *talked) Talked(what record.Kind, from control.Agent, by, _, text string
 	c.did = append(c.did, "record "+string(what)+" "+from.ID+" "+by+" "+text)
 }
 
-// took returns the acts since the last call.
-func (c *talked) took() []string {
+// doneActs returns the acts since the last call.
+func (c *talked) doneActs() []string {
 	did := c.did
 	c.did = nil
 	return did
@@ -90,18 +90,18 @@ func (p *page) answer(request string, a protocol.ChatReply) *protocol.ChatAnswer
 
 func TestAnOwnerTalksRemotely(t *testing.T) {
 	s, room, p := conversationAt(t, nil)
-	s.does(t, p.prompt("go"))
-	require.Equal(t, []string{"record prompt  ada go", "ada: go"}, room.took())
-	s.does(t, p.answer("t1", protocol.ChatReply{Verdict: protocol.ChatOnce}))
-	require.Equal(t, []string{"record answer  ada allowed, once", "ada answers t1 once"}, room.took())
-	require.Contains(t, s.refuses(t, protocol.CodeNotFound, p.answer("t9", protocol.ChatReply{Verdict: protocol.ChatOnce})), "open: t1, t2")
-	require.Empty(t, room.took())
+	s.mustDo(t, p.prompt("go"))
+	require.Equal(t, []string{"record prompt  ada go", "ada: go"}, room.doneActs())
+	s.mustDo(t, p.answer("t1", protocol.ChatReply{Verdict: protocol.ChatOnce}))
+	require.Equal(t, []string{"record answer  ada allowed, once", "ada answers t1 once"}, room.doneActs())
+	require.Contains(t, s.mustRefuse(t, protocol.CodeNotFound, p.answer("t9", protocol.ChatReply{Verdict: protocol.ChatOnce})), "open: t1, t2")
+	require.Empty(t, room.doneActs())
 	room.fail = &chat.AnsweredError{By: "bob"}
-	require.Contains(t, s.refuses(t, protocol.CodeAnswered, p.answer("t2", protocol.ChatReply{})), "bob")
+	require.Contains(t, s.mustRefuse(t, protocol.CodeAnswered, p.answer("t2", protocol.ChatReply{})), "bob")
 	room.fail = chat.ErrOver
-	s.refuses(t, protocol.CodeNoChat, p.prompt("more"))
-	require.Empty(t, s.says(&protocol.ChatSubscribe{SessionID: s.SessionID}))
-	require.Empty(t, s.says(&protocol.ChatUnsubscribe{SessionID: s.SessionID}))
+	s.mustRefuse(t, protocol.CodeNoChat, p.prompt("more"))
+	require.Empty(t, s.handle(&protocol.ChatSubscribe{SessionID: s.SessionID}))
+	require.Empty(t, s.handle(&protocol.ChatUnsubscribe{SessionID: s.SessionID}))
 }
 
 // Anything other than what the owner signed, now and once, is neither sent nor allowed, nor
@@ -110,8 +110,8 @@ func TestOnlyTheOwnersSignatureTalks(t *testing.T) {
 	s, room, p := conversationAt(t, nil)
 	once := protocol.ChatReply{Verdict: protocol.ChatOnce}
 	sent := p.prompt("go")
-	s.does(t, sent)
-	room.took()
+	s.mustDo(t, sent)
+	room.doneActs()
 	late, other, changed, worded := p.prompt("go"), p.answer("t1", once), p.prompt("go"), p.answer("t1", protocol.ChatReply{Words: "no"})
 	late.At -= 60_000
 	late.SignatureB64 = ed25519.Sign(p.private, late.Signed(p.started))
@@ -123,12 +123,12 @@ func TestOnlyTheOwnersSignatureTalks(t *testing.T) {
 		&protocol.ChatAnswer{RequestID: "r", SessionID: s.SessionID, Request: "t1", Answer: once, By: "ada"},
 		&protocol.ChatAnswer{RequestID: "r", SessionID: s.SessionID, Request: "t1", Answer: protocol.ChatReply{Replies: map[string][]string{"q": {"x"}}}},
 	} {
-		s.refuses(t, protocol.CodeForbidden, m)
+		s.mustRefuse(t, protocol.CodeForbidden, m)
 	}
-	require.Empty(t, room.took())
-	s.does(t, &protocol.ChatAnswer{RequestID: "r", SessionID: s.SessionID, Request: "t1", By: "ada"})
-	s.does(t, &protocol.ChatInterrupt{RequestID: "r", SessionID: s.SessionID, By: "ada"})
-	require.Equal(t, []string{"record answer  ada refused", "ada answers t1 ", "record halt  ada ", "ada interrupts"}, room.took())
+	require.Empty(t, room.doneActs())
+	s.mustDo(t, &protocol.ChatAnswer{RequestID: "r", SessionID: s.SessionID, Request: "t1", By: "ada"})
+	s.mustDo(t, &protocol.ChatInterrupt{RequestID: "r", SessionID: s.SessionID, By: "ada"})
+	require.Equal(t, []string{"record answer  ada refused", "ada answers t1 ", "record halt  ada ", "ada interrupts"}, room.doneActs())
 }
 
 // If everyone at the local socket may type, they may talk as well; so may clients whose gateway the
@@ -139,9 +139,9 @@ func TestConversationsThatNeedNoSignature(t *testing.T) {
 		func(c *Config) { c.RemoteGrant = true },
 	} {
 		s, room, _ := conversationAt(t, change)
-		s.does(t, &protocol.ChatSend{RequestID: "r", SessionID: s.SessionID, Text: "go", By: "bob"})
-		s.does(t, &protocol.ChatAnswer{RequestID: "r", SessionID: s.SessionID, Request: "t1", Answer: protocol.ChatReply{Verdict: protocol.ChatOnce}, By: "bob"})
-		require.Equal(t, []string{"record prompt  bob go", "bob: go", "record answer  bob allowed, once", "bob answers t1 once"}, room.took())
+		s.mustDo(t, &protocol.ChatSend{RequestID: "r", SessionID: s.SessionID, Text: "go", By: "bob"})
+		s.mustDo(t, &protocol.ChatAnswer{RequestID: "r", SessionID: s.SessionID, Request: "t1", Answer: protocol.ChatReply{Verdict: protocol.ChatOnce}, By: "bob"})
+		require.Equal(t, []string{"record prompt  bob go", "bob: go", "record answer  bob allowed, once", "bob answers t1 once"}, room.doneActs())
 	}
 }
 
@@ -150,8 +150,8 @@ func TestAnAgentTalksUnderAGrant(t *testing.T) {
 	s, room, _ := conversationAt(t, nil)
 	send := &protocol.ChatSend{RequestID: "r", SessionID: s.SessionID, AgentID: "a-2", Text: "go"}
 	halt := &protocol.ChatInterrupt{RequestID: "r", SessionID: s.SessionID, AgentID: "a-2"}
-	s.refuses(t, protocol.CodeNoGrant, send)
-	s.refuses(t, protocol.CodeNoGrant, halt)
+	s.mustRefuse(t, protocol.CodeNoGrant, send)
+	s.mustRefuse(t, protocol.CodeNoGrant, halt)
 	grant := func(level protocol.Level) {
 		s.machine = control.New(control.Config{Keyboard: true})
 		s.Control = stagedControl{s.machine}
@@ -160,28 +160,28 @@ func TestAnAgentTalksUnderAGrant(t *testing.T) {
 		require.Equal(t, control.Granted, s.Control.State(time.Now()).Phase)
 	}
 	grant(protocol.LevelType)
-	require.Contains(t, s.refuses(t, protocol.CodeNoGrant, send), "drive")
+	require.Contains(t, s.mustRefuse(t, protocol.CodeNoGrant, send), "drive")
 	grant(protocol.LevelDrive)
-	require.Empty(t, room.took())
-	s.does(t, send)
-	s.does(t, halt)
-	require.Equal(t, []string{"record prompt a-2 agent gemini go", "agent gemini: go", "record halt a-2 agent gemini ", "agent gemini interrupts"}, room.took())
+	require.Empty(t, room.doneActs())
+	s.mustDo(t, send)
+	s.mustDo(t, halt)
+	require.Equal(t, []string{"record prompt a-2 agent gemini go", "agent gemini: go", "record halt a-2 agent gemini ", "agent gemini interrupts"}, room.doneActs())
 	other := *send
 	other.AgentID = "a-3"
-	s.refuses(t, protocol.CodeNoGrant, &other)
+	s.mustRefuse(t, protocol.CodeNoGrant, &other)
 }
 
 func TestNothingIsSaidBehindAHiddenScreen(t *testing.T) {
 	s, room, p := conversationAt(t, nil)
 	s.machine.Hide(time.Now(), true)
-	s.refuses(t, protocol.CodeBlackout, p.prompt("go"))
-	s.refuses(t, protocol.CodeBlackout, p.answer("t1", protocol.ChatReply{Verdict: protocol.ChatOnce}))
-	require.Empty(t, room.took())
-	s.does(t, p.answer("t1", protocol.ChatReply{}))
+	s.mustRefuse(t, protocol.CodeBlackout, p.prompt("go"))
+	s.mustRefuse(t, protocol.CodeBlackout, p.answer("t1", protocol.ChatReply{Verdict: protocol.ChatOnce}))
+	require.Empty(t, room.doneActs())
+	s.mustDo(t, p.answer("t1", protocol.ChatReply{}))
 }
 
 func TestASessionWithoutAConversationSaysSo(t *testing.T) {
 	s := newStage(nil)
-	require.Contains(t, s.refuses(t, protocol.CodeNoChat, &protocol.ChatSend{RequestID: "r", SessionID: s.SessionID, Text: "go"}), "--chat")
-	require.Empty(t, s.says(&protocol.ChatSubscribe{SessionID: s.SessionID}))
+	require.Contains(t, s.mustRefuse(t, protocol.CodeNoChat, &protocol.ChatSend{RequestID: "r", SessionID: s.SessionID, Text: "go"}), "--chat")
+	require.Empty(t, s.handle(&protocol.ChatSubscribe{SessionID: s.SessionID}))
 }

@@ -59,19 +59,19 @@ func TestAPromptWithAnImage(t *testing.T) {
 	sum := sha256.Sum256(png)
 	upload := func() {
 		half := &protocol.ChatImage{RequestID: "r", SessionID: s.SessionID, Image: "i", Size: len(png), DataB64: png[:50]}
-		s.does(t, half)
+		s.mustDo(t, half)
 		rest := *half
 		rest.Offset, rest.DataB64 = 50, png[50:]
-		s.does(t, &rest)
+		s.mustDo(t, &rest)
 	}
 	send := &protocol.ChatSend{RequestID: "r", SessionID: s.SessionID, Text: "look", By: "ada", Images: []protocol.ChatAttachment{{ID: "i", Name: "a.png", SHA256: hex.EncodeToString(sum[:])}}}
-	require.Contains(t, s.refuses(t, protocol.CodeBadMessage, send), "a.png did not arrive whole")
+	require.Contains(t, s.mustRefuse(t, protocol.CodeBadMessage, send), "a.png did not arrive whole")
 	upload()
-	s.does(t, send)
+	s.mustDo(t, send)
 	require.Contains(t, c.did[len(c.did)-1], "look image/png "+string(png))
 	upload()
 	other := *send
 	other.Images = []protocol.ChatAttachment{{ID: "i", Name: "a.png", SHA256: hex.EncodeToString(bytes.Repeat([]byte{1}, 32))}}
-	require.Contains(t, s.refuses(t, protocol.CodeBadMessage, &other), "or is another one")
-	require.Contains(t, s.refuses(t, protocol.CodeForbidden, &protocol.ChatImage{RequestID: "r", SessionID: s.SessionID, AgentID: "a-1", Image: "i", Size: 1, DataB64: []byte("x")}), "only people send images")
+	require.Contains(t, s.mustRefuse(t, protocol.CodeBadMessage, &other), "or is another one")
+	require.Contains(t, s.mustRefuse(t, protocol.CodeForbidden, &protocol.ChatImage{RequestID: "r", SessionID: s.SessionID, AgentID: "a-1", Image: "i", Size: 1, DataB64: []byte("x")}), "only people send images")
 }

@@ -30,8 +30,8 @@ func (d *desk) Press(_, at time.Time, by string, keys []byte) error {
 	return d.refuse
 }
 
-// took returns what was typed since the last call.
-func (d *desk) took() string {
+// typedText returns what was typed since the last call.
+func (d *desk) typedText() string {
 	s := d.typed.String()
 	d.typed.Reset()
 	return s
@@ -79,22 +79,22 @@ func pageAt(t *testing.T, change func(c *Config)) (*stage, *desk, *page) {
 
 func TestAPageTypes(t *testing.T) {
 	s, d, p := pageAt(t, nil)
-	s.does(t, p.next(protocol.InputText, "ls ä"))
-	s.does(t, p.next(protocol.InputKeys, "up enter ctrl-c shift-enter ctrl-shift-a left*2"))
-	require.Equal(t, "ls ä\x1b[A\r\x03\r\x01\x1b[D\x1b[D", d.took())
+	s.mustDo(t, p.next(protocol.InputText, "ls ä"))
+	s.mustDo(t, p.next(protocol.InputKeys, "up enter ctrl-c shift-enter ctrl-shift-a left*2"))
+	require.Equal(t, "ls ä\x1b[A\r\x03\r\x01\x1b[D\x1b[D", d.typedText())
 	require.Equal(t, "ada", d.by)
 	earlier := p.next(protocol.InputText, "x", func(m *protocol.Keys) { m.At -= 9000 })
-	s.does(t, earlier)
-	require.Equal(t, "x", d.took())
+	s.mustDo(t, earlier)
+	require.Equal(t, "x", d.typedText())
 	require.Equal(t, earlier.At, d.at.UnixMilli(), "control knows when it was typed")
 	s.Observer.Model().Feed([]byte("\x1b[?1h\x1b[?2004h"))
-	s.does(t, p.next(protocol.InputKeys, "up"))
-	s.does(t, p.next(protocol.InputPaste, "a\n\x1b[201~b"))
-	require.Equal(t, "\x1bOA\x1b[200~a\r[201~b\x1b[201~", d.took())
+	s.mustDo(t, p.next(protocol.InputKeys, "up"))
+	s.mustDo(t, p.next(protocol.InputPaste, "a\n\x1b[201~b"))
+	require.Equal(t, "\x1bOA\x1b[200~a\r[201~b\x1b[201~", d.typedText())
 	s.Observer.Model().Feed([]byte("\x1b[>1u"))
-	s.does(t, p.next(protocol.InputKeys, "shift-enter"))
-	s.does(t, p.next(protocol.InputKeys, "ctrl-g"))
-	require.Equal(t, "\x1b[13;2u\x1b[103;5u", d.took(), "which is the program's key")
+	s.mustDo(t, p.next(protocol.InputKeys, "shift-enter"))
+	s.mustDo(t, p.next(protocol.InputKeys, "ctrl-g"))
+	require.Equal(t, "\x1b[13;2u\x1b[103;5u", d.typedText(), "which is the program's key")
 }
 
 // Anything but what the page signed for this session, now and as the next message, is refused.
@@ -150,10 +150,10 @@ func TestAGatewayThatLiesTypesNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s, d, p := pageAt(t, nil)
 			before := p.next(protocol.InputText, "rm ")
-			s.does(t, before)
-			require.Equal(t, "rm ", d.took())
-			s.refuses(t, protocol.CodeForbidden, lie(p, before))
-			require.Empty(t, d.took())
+			s.mustDo(t, before)
+			require.Equal(t, "rm ", d.typedText())
+			s.mustRefuse(t, protocol.CodeForbidden, lie(p, before))
+			require.Empty(t, d.typedText())
 		})
 	}
 }
@@ -161,26 +161,26 @@ func TestAGatewayThatLiesTypesNothing(t *testing.T) {
 // Otherwise, a key after a refused one could mean something else.
 func TestWhatFollowsARefusalWaitsForANewBeginning(t *testing.T) {
 	s, d, p := pageAt(t, nil)
-	s.does(t, p.next(protocol.InputText, "rm "))
+	s.mustDo(t, p.next(protocol.InputText, "rm "))
 	d.refuse = ErrUnread
-	s.refuses(t, protocol.CodeBusy, p.next(protocol.InputText, "x/"))
+	s.mustRefuse(t, protocol.CodeBusy, p.next(protocol.InputText, "x/"))
 	d.refuse = nil
-	s.refuses(t, protocol.CodeForbidden, p.next(protocol.InputKeys, "enter"))
+	s.mustRefuse(t, protocol.CodeForbidden, p.next(protocol.InputKeys, "enter"))
 	anew := func(m *protocol.Keys) { m.After = 0 }
-	s.does(t, p.next(protocol.InputKeys, "ctrl-u", anew))
-	s.does(t, p.next(protocol.InputText, "ls"))
-	require.Equal(t, "rm \x15ls", d.took())
+	s.mustDo(t, p.next(protocol.InputKeys, "ctrl-u", anew))
+	s.mustDo(t, p.next(protocol.InputText, "ls"))
+	require.Equal(t, "rm \x15ls", d.typedText())
 
 	d.refuse = control.ErrAlone
-	s.refuses(t, protocol.CodeBusy, p.next(protocol.InputText, "x"))
+	s.mustRefuse(t, protocol.CodeBusy, p.next(protocol.InputText, "x"))
 	d.refuse = nil
 	for _, m := range []struct {
 		kind protocol.InputKind
 		data string
 	}{{protocol.InputKeys, "nokey"}, {protocol.InputKeys, "super-x"}, {protocol.InputKeys, " "}, {protocol.InputText, "\x1b"}, {protocol.InputPaste, "\x00"}} {
-		s.refuses(t, protocol.CodeBadMessage, p.next(m.kind, m.data, anew))
+		s.mustRefuse(t, protocol.CodeBadMessage, p.next(m.kind, m.data, anew))
 	}
-	require.Empty(t, d.took())
+	require.Empty(t, d.typedText())
 }
 
 func TestTwoPagesHaveNumbersOfTheirOwn(t *testing.T) {
@@ -188,15 +188,15 @@ func TestTwoPagesHaveNumbersOfTheirOwn(t *testing.T) {
 	s, d, p := pageAt(t, func(c *Config) {
 		c.Owner = func([]byte, []byte) (protocol.Signer, error) { return protocol.Signer{Name: name}, nil }
 	})
-	s.does(t, p.next(protocol.InputText, "a"))
+	s.mustDo(t, p.next(protocol.InputText, "a"))
 	q := *p
 	q.no = 0
-	s.refuses(t, protocol.CodeForbidden, q.next(protocol.InputText, "b"))
+	s.mustRefuse(t, protocol.CodeForbidden, q.next(protocol.InputText, "b"))
 	name = "bert"
-	s.does(t, q.next(protocol.InputText, "c", func(m *protocol.Keys) { m.After = 0 }))
+	s.mustDo(t, q.next(protocol.InputText, "c", func(m *protocol.Keys) { m.After = 0 }))
 	name = "ada"
-	s.does(t, p.next(protocol.InputText, "d"))
-	require.Equal(t, "acd", d.took())
+	s.mustDo(t, p.next(protocol.InputText, "d"))
+	require.Equal(t, "acd", d.typedText())
 }
 
 func TestAPasteIsOneWhole(t *testing.T) {
@@ -204,26 +204,26 @@ func TestAPasteIsOneWhole(t *testing.T) {
 	more := func(m *protocol.Keys) { m.More = true }
 	anew := func(m *protocol.Keys) { m.After = 0 }
 	s.Observer.Model().Feed([]byte("\x1b[?2004h"))
-	s.does(t, p.next(protocol.InputPaste, "one \xc3", more)) // cut within a character
-	s.does(t, p.next(protocol.InputPaste, "\xa4 two", more))
-	require.Empty(t, d.took())
-	s.does(t, p.next(protocol.InputPaste, " three"))
-	require.Equal(t, "\x1b[200~one ä two three\x1b[201~", d.took())
+	s.mustDo(t, p.next(protocol.InputPaste, "one \xc3", more)) // cut within a character
+	s.mustDo(t, p.next(protocol.InputPaste, "\xa4 two", more))
+	require.Empty(t, d.typedText())
+	s.mustDo(t, p.next(protocol.InputPaste, " three"))
+	require.Equal(t, "\x1b[200~one ä two three\x1b[201~", d.typedText())
 
-	s.does(t, p.next(protocol.InputPaste, "lost", more))
-	s.does(t, p.next(protocol.InputKeys, "a"))
-	s.does(t, p.next(protocol.InputPaste, "b"))
-	require.Equal(t, "a\x1b[200~b\x1b[201~", d.took(), "one that is given up is not typed")
-	s.does(t, p.next(protocol.InputPaste, "lost", more))
-	s.does(t, p.next(protocol.InputPaste, "c", anew))
-	require.Equal(t, "\x1b[200~c\x1b[201~", d.took())
+	s.mustDo(t, p.next(protocol.InputPaste, "lost", more))
+	s.mustDo(t, p.next(protocol.InputKeys, "a"))
+	s.mustDo(t, p.next(protocol.InputPaste, "b"))
+	require.Equal(t, "a\x1b[200~b\x1b[201~", d.typedText(), "one that is given up is not typed")
+	s.mustDo(t, p.next(protocol.InputPaste, "lost", more))
+	s.mustDo(t, p.next(protocol.InputPaste, "c", anew))
+	require.Equal(t, "\x1b[200~c\x1b[201~", d.typedText())
 
 	piece := strings.Repeat("x", protocol.MaxKeys)
 	for range protocol.MaxPaste / protocol.MaxKeys {
-		s.does(t, p.next(protocol.InputPaste, piece, more))
+		s.mustDo(t, p.next(protocol.InputPaste, piece, more))
 	}
-	s.refuses(t, protocol.CodeTooLarge, p.next(protocol.InputPaste, "x"))
-	require.Empty(t, d.took())
+	s.mustRefuse(t, protocol.CodeTooLarge, p.next(protocol.InputPaste, "x"))
+	require.Empty(t, d.typedText())
 }
 
 // The key opens nothing on the user's terminal.
@@ -241,11 +241,11 @@ func TestAPagesReclaimKeyTakesBack(t *testing.T) {
 		require.NoError(t, err)
 		s, d, p := pageAt(t, func(c *Config) { c.ReclaimKey = key })
 		require.NoError(t, s.machine.Request(time.Now(), control.Request{ID: "q", Agent: control.Agent{ID: "a"}, Level: protocol.LevelDrive}))
-		s.does(t, p.next(protocol.InputKeys, "a "+c.pressed))
+		s.mustDo(t, p.next(protocol.InputKeys, "a "+c.pressed))
 		require.Equal(t, control.Observing, s.machine.Phase())
-		s.does(t, p.next(protocol.InputKeys, c.pressed))
+		s.mustDo(t, p.next(protocol.InputKeys, c.pressed))
 		require.False(t, s.machine.State(time.Now()).Menu)
-		require.Empty(t, d.took())
+		require.Empty(t, d.typedText())
 	}
 }
 
@@ -256,28 +256,28 @@ func TestAUsersOwnTerminalTakesKeysWhenItsUserSaidSo(t *testing.T) {
 		c.RemoteKeys = false
 		c.Owner = func([]byte, []byte) (protocol.Signer, error) { return who, nil }
 	})
-	why := s.refuses(t, protocol.CodeForbidden, p.next(protocol.InputText, "x"))
+	why := s.mustRefuse(t, protocol.CodeForbidden, p.next(protocol.InputText, "x"))
 	require.Contains(t, why, "--allow-remote-keys")
 	require.Contains(t, why, "gateway open --role owner --type")
-	require.Empty(t, d.took())
+	require.Empty(t, d.typedText())
 	who.Types = true
-	s.does(t, p.next(protocol.InputText, "x", func(m *protocol.Keys) { m.After = 0 }))
-	require.Equal(t, "x", d.took())
+	s.mustDo(t, p.next(protocol.InputText, "x", func(m *protocol.Keys) { m.After = 0 }))
+	require.Equal(t, "x", d.typedText())
 	who.Session = "vim-2"
-	why = s.refuses(t, protocol.CodeForbidden, p.next(protocol.InputText, "y"))
+	why = s.mustRefuse(t, protocol.CodeForbidden, p.next(protocol.InputText, "y"))
 	require.Contains(t, why, "for another session")
 	s.Owner = nil
-	s.refuses(t, protocol.CodeForbidden, p.next(protocol.InputText, "y"))
+	s.mustRefuse(t, protocol.CodeForbidden, p.next(protocol.InputText, "y"))
 }
 
 func TestNoKeysReachAHiddenScreen(t *testing.T) {
 	s, d, p := pageAt(t, nil)
 	s.machine.Hide(time.Now(), true)
-	s.refuses(t, protocol.CodeBlackout, p.next(protocol.InputText, "x"))
+	s.mustRefuse(t, protocol.CodeBlackout, p.next(protocol.InputText, "x"))
 	s.machine.Hide(time.Now(), false)
 	s.machine.Guard(time.Now(), protocol.SecretHard, false)
-	s.does(t, p.next(protocol.InputText, "hunter2", func(m *protocol.Keys) { m.After = 0 }))
-	require.Equal(t, "hunter2", d.took(), "a password is a person's to type")
+	s.mustDo(t, p.next(protocol.InputText, "hunter2", func(m *protocol.Keys) { m.After = 0 }))
+	require.Equal(t, "hunter2", d.typedText(), "a password is a person's to type")
 	s.over = true
-	s.refuses(t, protocol.CodeExited, p.next(protocol.InputText, "x"))
+	s.mustRefuse(t, protocol.CodeExited, p.next(protocol.InputText, "x"))
 }

@@ -40,7 +40,7 @@ func TestAProofCountsOnceForThisMomentAndThisSession(t *testing.T) {
 			change(m)
 		}
 		judged = nil
-		s.says(m)
+		s.handle(m)
 		require.Len(t, judged, 1)
 		return judged[0].Token
 	}
@@ -90,7 +90,7 @@ func TestNeverIsNotAQuestion(t *testing.T) {
 // It stands beside the proxy's own words.
 func TestWhatAnAgentAsksWithNamesNoKey(t *testing.T) {
 	s := newStage(nil)
-	s.says(&protocol.ControlRequest{
+	s.handle(&protocol.ControlRequest{
 		RequestID: "r", SessionID: "sh-1", AgentID: "a-1", AgentName: "claude", Level: protocol.LevelType, Why: "look",
 		Program: "gateway mcp", Parent: `x). Ctrl+G refuses (`,
 	})

@@ -13,7 +13,7 @@ import (
 
 func TestAMessageForAnotherSession(t *testing.T) {
 	s := newStage(nil)
-	require.Contains(t, s.refuses(t, protocol.CodeNoSession, &protocol.ControlRequest{RequestID: "r", SessionID: "vim-2", AgentID: "a-1"}), "sh-1 only")
+	require.Contains(t, s.mustRefuse(t, protocol.CodeNoSession, &protocol.ControlRequest{RequestID: "r", SessionID: "vim-2", AgentID: "a-1"}), "sh-1 only")
 	require.Equal(t, control.Observing, s.machine.Phase())
 }
 
@@ -31,7 +31,7 @@ func TestLateRequestsGetAnAnswer(t *testing.T) {
 		&protocol.Note{RequestID: "r", SessionID: "sh-1", From: protocol.FromUser, Text: "hello"},
 		&protocol.Note{RequestID: "r", SessionID: "sh-1", From: protocol.FromAgent, AgentID: "a-1", Text: "hello"},
 	} {
-		s.refuses(t, protocol.CodeExited, m)
+		s.mustRefuse(t, protocol.CodeExited, m)
 	}
 }
 
@@ -59,7 +59,7 @@ func TestAnAgentNeedNotAskInItsOwnTerminal(t *testing.T) {
 				}
 			})
 			s.machine.SetAttached(time.Now(), c.keyboard)
-			sent := s.says(ask(c.agent))
+			sent := s.handle(ask(c.agent))
 			require.Equal(t, c.want, s.machine.Phase())
 			if c.want == control.Observing {
 				require.Len(t, sent, 1)
@@ -76,16 +76,16 @@ func TestTheRightToCloseASession(t *testing.T) {
 	closes := func(agent, signal string) *protocol.Close {
 		return &protocol.Close{RequestID: "r", SessionID: "sh-1", AgentID: agent, Signal: signal}
 	}
-	require.Contains(t, newStage(nil).refuses(t, protocol.CodeForbidden, closes("", "")), "only its user ends it")
+	require.Contains(t, newStage(nil).mustRefuse(t, protocol.CodeForbidden, closes("", "")), "only its user ends it")
 	own := &stagedOwn{}
 	s := newStage(func(c *Config) { c.Own = own })
-	s.refuses(t, protocol.CodeForbidden, closes("a-2", ""))
-	s.refuses(t, protocol.CodeBadMessage, closes("a-1", "INT"))
+	s.mustRefuse(t, protocol.CodeForbidden, closes("a-2", ""))
+	s.mustRefuse(t, protocol.CodeBadMessage, closes("a-1", "INT"))
 	require.False(t, own.stopped)
-	s.does(t, closes("a-1", ""))
+	s.mustDo(t, closes("a-1", ""))
 	require.True(t, own.stopped)
 	require.False(t, s.killed)
-	s.does(t, closes("", "KILL"))
+	s.mustDo(t, closes("", "KILL"))
 	require.True(t, s.killed, "a person may, too")
 }
 
@@ -136,9 +136,9 @@ func TestGrantsNeedTheOwnersSignature(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s, m := newStage(c.conf), signed(c.change)
 			if c.code != "" {
-				s.refuses(t, c.code, m)
+				s.mustRefuse(t, c.code, m)
 			} else {
-				s.does(t, m)
+				s.mustDo(t, m)
 			}
 			st := s.machine.State(time.Now())
 			require.Equal(t, c.code == "" && m.Grant, st.Pregrant)
@@ -163,29 +163,29 @@ func TestUnmutingNeedsASignature(t *testing.T) {
 	}
 	refuse := decide(func(m *protocol.ControlDecide) { m.Refuse = true })
 	s.Handle(ask)
-	s.does(t, refuse)
+	s.mustDo(t, refuse)
 	require.Equal(t, "eve", s.machine.LastEnd().By)
-	s.does(t, refuse) // it asks no more
+	s.mustDo(t, refuse) // it asks no more
 	require.NoError(t, s.machine.Give(time.Now(), control.RemoteGrant{}))
 	s.machine.ReclaimKey(time.Now().Add(time.Hour)) // opens no menu: the promise goes
 
 	other := decide(func(m *protocol.ControlDecide) { m.Mute, m.AgentName = protocol.MuteOn, "codex" })
-	s.refuses(t, protocol.CodeBusy, other)
-	s.does(t, decide(func(m *protocol.ControlDecide) { m.Mute = protocol.MuteOn }))
+	s.mustRefuse(t, protocol.CodeBusy, other)
+	s.mustDo(t, decide(func(m *protocol.ControlDecide) { m.Mute = protocol.MuteOn }))
 	require.Equal(t, "claude", s.machine.State(time.Now()).Silent)
-	s.refuses(t, protocol.CodeUserRefused, ask)
+	s.mustRefuse(t, protocol.CodeUserRefused, ask)
 
 	off := decide(func(m *protocol.ControlDecide) {
 		m.Mute, m.Epoch, m.At = protocol.MuteOff, s.machine.Epoch(), time.Now().UnixMilli()
 	})
-	s.refuses(t, protocol.CodeForbidden, off)
+	s.mustRefuse(t, protocol.CodeForbidden, off)
 	off.SignatureB64 = []byte("s")
-	s.does(t, off)
+	s.mustDo(t, off)
 	require.Empty(t, s.machine.State(time.Now()).Silent)
 	require.Equal(t, "ada", s.machine.State(time.Now()).Muted.By)
-	s.does(t, decide(func(m *protocol.ControlDecide) { m.Mute = protocol.MuteOn }))
-	s.refuses(t, protocol.CodeBusy, off)
+	s.mustDo(t, decide(func(m *protocol.ControlDecide) { m.Mute = protocol.MuteOn }))
+	s.mustRefuse(t, protocol.CodeBusy, off)
 	off.Epoch = s.machine.Epoch() // for the present epoch, it would have been decided before that
-	s.refuses(t, protocol.CodeBusy, off)
+	s.mustRefuse(t, protocol.CodeBusy, off)
 	require.Equal(t, "claude", s.machine.State(time.Now()).Silent, "whoever kept the decision cannot use it again")
 }

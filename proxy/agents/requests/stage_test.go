@@ -48,17 +48,17 @@ func newStage(change func(c *Config)) *stage {
 // Send implements [Link].
 func (s *stage) Send(m protocol.Message) { s.sent = append(s.sent, m) }
 
-// says handles a message, and returns what is sent at once.
-func (s *stage) says(m protocol.Message) []protocol.Message {
+// handle handles a message, and returns what is sent at once.
+func (s *stage) handle(m protocol.Message) []protocol.Message {
 	s.sent = nil
 	s.Handle(m)
 	return s.sent
 }
 
-// refuses handles a message that must be refused.
-func (s *stage) refuses(t *testing.T, code protocol.Code, m protocol.Message) (why string) {
+// mustRefuse handles a message that must be refused.
+func (s *stage) mustRefuse(t *testing.T, code protocol.Code, m protocol.Message) (why string) {
 	t.Helper()
-	sent := s.says(m)
+	sent := s.handle(m)
 	require.Len(t, sent, 1)
 	no, ok := sent[0].(*protocol.Error)
 	require.True(t, ok, "%T", sent[0])
@@ -67,10 +67,10 @@ func (s *stage) refuses(t *testing.T, code protocol.Code, m protocol.Message) (w
 	return no.Message
 }
 
-// does handles a message that must be done.
-func (s *stage) does(t *testing.T, m protocol.Message) {
+// mustDo handles a message that must be done.
+func (s *stage) mustDo(t *testing.T, m protocol.Message) {
 	t.Helper()
-	require.Equal(t, []protocol.Message{&protocol.Done{RequestID: protocol.RequestID(m)}}, s.says(m))
+	require.Equal(t, []protocol.Message{&protocol.Done{RequestID: protocol.RequestID(m)}}, s.handle(m))
 }
 
 type stagedObserver struct {

@@ -50,17 +50,17 @@ func TestAWaitEndsWithTheGrant(t *testing.T) {
 		require.False(t, got.Met)
 		require.Equal(t, protocol.ReasonReclaimed, got.Ended)
 	}
-	require.Empty(t, s.says(wait("1", 3)))
-	require.Empty(t, s.says(wait("another grant", 2)))
-	require.Empty(t, s.says(wait("no grant", 0)))
+	require.Empty(t, s.handle(wait("1", 3)))
+	require.Empty(t, s.handle(wait("another grant", 2)))
+	require.Empty(t, s.handle(wait("no grant", 0)))
 	require.Empty(t, ends("ada", protocol.ReasonExited, false), "the program's end is what it may wait for")
 	require.Empty(t, ends("ada", protocol.ReasonReclaimed, true), "that was a question")
 	require.Empty(t, ends("bob", protocol.ReasonReclaimed, false))
 	s.reclaimed = 0
 	ended("1", ends("ada", protocol.ReasonReclaimed, false))
 	require.Empty(t, s.answers.takeWord("ada"), "it was told")
-	ended("late", s.says(wait("late", 3)))
-	require.Empty(t, s.says(wait("the next grant", 4)))
+	ended("late", s.handle(wait("late", 3)))
+	require.Empty(t, s.handle(wait("the next grant", 4)))
 	s.Handle(&protocol.Cancel{RequestID: "the next grant"})
 	require.NotContains(t, s.driving, "the next grant")
 }

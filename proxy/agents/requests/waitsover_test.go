@@ -44,10 +44,10 @@ func TestARepeatedWaitHasItsAnswer(t *testing.T) {
 				c.Observer = o
 			})
 			ask := protocol.Wait{RequestID: "a-1:1", SessionID: "sh-1", AgentID: "a-1", Until: until, Stop: []protocol.Until{{Text: "error"}}, TimeoutMs: 10_000}
-			require.Empty(t, s.says(&ask))
+			require.Empty(t, s.handle(&ask))
 			again := ask
 			again.TimeoutMs = 4000
-			require.Empty(t, s.says(&again), "it is open")
+			require.Empty(t, s.handle(&again), "it is open")
 
 			s.inbox.addNote("a-1", "hello")
 			s.sent = nil
@@ -57,7 +57,7 @@ func TestARepeatedWaitHasItsAnswer(t *testing.T) {
 			require.NotEmpty(t, lost.Notes)
 			delete(o.open, "a-1:1")
 			again.TimeoutMs = 3000
-			answer := s.says(&again)
+			answer := s.handle(&again)
 			require.Len(t, answer, 1)
 			got := *answer[0].(*protocol.WaitResult)
 			got.ID = lost.ID
@@ -65,7 +65,7 @@ func TestARepeatedWaitHasItsAnswer(t *testing.T) {
 
 			other := again
 			other.Stop = nil
-			require.Empty(t, s.says(&other), "another wait under the same id is a wait")
+			require.Empty(t, s.handle(&other), "another wait under the same id is a wait")
 		})
 	}
 }

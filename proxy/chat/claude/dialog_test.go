@@ -38,10 +38,10 @@ func TestADialogIsAQuestion(t *testing.T) {
 		require.NoError(t, u.Answer(r.ID, "ada", answer))
 		require.Equal(t, key, <-pressed)
 		u.screen.mu.Lock()
-		u.screen.reacts = u.takes("and now")
+		u.screen.reacts = u.acceptPrompt("and now")
 		u.screen.mu.Unlock()
 		u.prompt("")
-		u.begins()
+		u.waitTurn()
 	}
 }
 
@@ -68,7 +68,7 @@ func TestADialogIsAnsweredAtTheTerminal(t *testing.T) {
 // screen may show less than the approval allows.
 func TestAnApprovalIsNotADialog(t *testing.T) {
 	u := atPrompt(t)
-	answer := u.asks(bash)
+	answer := u.askHook(bash)
 	u.dialog("touch f1")
 	require.NoError(t, u.Answer(u.Open()[0].ID, "ada", chat.Answer{}))
 	<-answer
@@ -131,7 +131,7 @@ func TestACommandThatTakesTimeToBeDrawn(t *testing.T) {
 	require.NoError(t, u.Send("ada", "/effort high"))
 	<-drawn
 	u.driver.Printed()
-	u.writes(`{"type":"user","message":{"content":"<command-name>/effort</command-name><command-args>high</command-args>"}}` + "\n")
+	u.appendRecord(`{"type":"user","message":{"content":"<command-name>/effort</command-name><command-args>high</command-args>"}}` + "\n")
 	u.prompt("")
 	u.Until(chat.AtPrompt)
 	all, _, err := u.Records(t.Context(), 0)

@@ -27,8 +27,8 @@ func hookConn(t *testing.T) net.Conn {
 	return conn
 }
 
-// says sends a hook's first message, and what the hook was told.
-func says(t *testing.T, conn net.Conn, event, told string) {
+// sendHook sends a hook's first message, and what the hook was told.
+func sendHook(t *testing.T, conn net.Conn, event, told string) {
 	t.Helper()
 	_, err := fmt.Fprintf(conn, "{%q:%q,%q:%q}\n%s\n", "key", os.Getenv("TERMINALPROXY_CHAT_KEY"), "event", event, told)
 	require.NoError(t, err)
@@ -52,11 +52,11 @@ func TestASilentHookDelaysNothing(t *testing.T) {
 			require.NoError(u.T, err)
 		},
 		"it asks": func(u *tui, conn net.Conn) {
-			says(u.T, conn, "PermissionRequest", `{"tool_name":"Bash","tool_input":{"command":"ls"}}`)
+			sendHook(u.T, conn, "PermissionRequest", `{"tool_name":"Bash","tool_input":{"command":"ls"}}`)
 			u.Next("a request", func(r chat.Record) bool { return r.Request != nil })
 		},
 		"it does not read the answer": func(u *tui, conn net.Conn) {
-			says(u.T, conn, "PermissionRequest", fmt.Sprintf(`{"tool_name":"Bash","tool_input":{"command":%q}}`, strings.Repeat("x", 4<<20)))
+			sendHook(u.T, conn, "PermissionRequest", fmt.Sprintf(`{"tool_name":"Bash","tool_input":{"command":%q}}`, strings.Repeat("x", 4<<20)))
 			r := u.Next("a request", func(r chat.Record) bool { return r.Request != nil })
 			within(u.T, "the answer is on its way", func() {
 				assert.NoError(u.T, u.Answer(r.Request.ID, "ada", chat.Answer{Verdict: chat.Once}))
@@ -76,7 +76,7 @@ func TestAnAnswerReachesAHookThatReadsLate(t *testing.T) {
 	u := atPrompt(t)
 	conn := hookConn(t)
 	command := strings.Repeat("x", 4<<20)
-	says(t, conn, "PermissionRequest", fmt.Sprintf(`{"tool_name":"Bash","tool_input":{"command":%q}}`, command))
+	sendHook(t, conn, "PermissionRequest", fmt.Sprintf(`{"tool_name":"Bash","tool_input":{"command":%q}}`, command))
 	r := u.Next("a request", func(r chat.Record) bool { return r.Request != nil })
 	require.NoError(t, u.Answer(r.Request.ID, "ada", chat.Answer{Verdict: chat.Once}))
 	got, err := io.ReadAll(conn)

@@ -23,7 +23,7 @@ import (
 func TestBesideItsInterface(t *testing.T) {
 	u := beside(t)
 	u.prompt("")
-	u.passes("SessionStart", `,"source":"startup"`)
+	u.passHook("SessionStart", `,"source":"startup"`)
 	u.Until(chat.AtPrompt)
 	require.Equal(t, u.id, u.Conversation())
 	u.screen.reacts = func(piece string) {
@@ -32,19 +32,19 @@ func TestBesideItsInterface(t *testing.T) {
 			u.prompt("two\n  lines")
 		case piece == "\r":
 			u.prompt("")
-			u.passes("UserPromptSubmit", `,"prompt":"two\nlines"`)
+			u.passHook("UserPromptSubmit", `,"prompt":"two\nlines"`)
 			u.took <- struct{}{}
 		}
 	}
 	require.NoError(t, u.Send("ada", "two\r\nlines\n"))
 	u.Next("the text", func(r chat.Record) bool { return r.Item != nil && r.Item.Author == "ada" })
 	fake.Receive(u.T, u.took, "the prompt")
-	u.writes(`{"type":"user","message":{"content":"two\nlines"}}` + "\n")
-	u.writes(`{"type":"api-request","message":{broken}` + "\n" + `{"message":{"content":[{"type":"text","text":"I look"}]},"ty`)
-	u.writes(`pe":"assistant"}` + "\n")
+	u.appendRecord(`{"type":"user","message":{"content":"two\nlines"}}` + "\n")
+	u.appendRecord(`{"type":"api-request","message":{broken}` + "\n" + `{"message":{"content":[{"type":"text","text":"I look"}]},"ty`)
+	u.appendRecord(`pe":"assistant"}` + "\n")
 	u.Said(chat.Text, "I look")
-	u.passes("PreToolUse", bash+`,"tool_use_id":"t1"`)
-	answer := u.asks(bash)
+	u.passHook("PreToolUse", bash+`,"tool_use_id":"t1"`)
+	answer := u.askHook(bash)
 	u.dialog("touch f1")
 	r := u.Open()[0]
 	require.Equal(t, "Bash", r.Tool)
@@ -52,10 +52,10 @@ func TestBesideItsInterface(t *testing.T) {
 	require.JSONEq(t, `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow","updatedInput":{"command":"touch f1"}}}}`,
 		strings.TrimSuffix(fake.Receive(u.T, answer, "the answer"), " 0"))
 	u.prompt("")
-	u.writes(`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":"done"}]}}` + "\n")
+	u.appendRecord(`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":"done"}]}}` + "\n")
 	u.Said(chat.ToolResult, "done")
-	u.passes("Stop", `,"stop_hook_active":false`)
-	u.writes(`{"type":"system","subtype":"turn_duration"}` + "\n")
+	u.passHook("Stop", `,"stop_hook_active":false`)
+	u.appendRecord(`{"type":"system","subtype":"turn_duration"}` + "\n")
 	u.Next("the turn", func(r chat.Record) bool { return r.Turn != nil && r.Turn.Outcome == chat.Done })
 	u.driver.Exited("", nil)
 	u.Until(chat.Ended)
@@ -74,8 +74,8 @@ func TestARecordOfClaudes(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("testdata", "transcript.jsonl"))
 	require.NoError(t, err)
 	u := atPrompt(t)
-	u.writes(string(text[:len(text)/2]))
-	u.writes(string(text[len(text)/2:]))
+	u.appendRecord(string(text[:len(text)/2]))
+	u.appendRecord(string(text[len(text)/2:]))
 	u.Said(chat.Text, "third done")
 	var got []string
 	all, _, err := u.Records(t.Context(), 0)
@@ -101,15 +101,15 @@ func TestALongRecord(t *testing.T) {
 	const size = 100 << 20
 	require.NoError(t, os.WriteFile(u.record(), []byte(`{"type":"user","message":{"content":"the first"}}`+"\n"), 0o600))
 	require.NoError(t, os.Truncate(u.record(), size)) // the rest of it is one line, which would be dropped with a notice
-	u.writes("\n" + `{"type":"user","message":{"content":"the last"}}` + "\n")
-	u.passes("SessionStart", `,"source":"resume"`)
+	u.appendRecord("\n" + `{"type":"user","message":{"content":"the last"}}` + "\n")
+	u.passHook("SessionStart", `,"source":"resume"`)
 	u.Said(chat.User, "the last")
 	u.prompt("")
 	u.Until(chat.AtPrompt)
 	old := u.id
 	u.id = "11111111-e7be-4d2b-9712-84cdf9e4473b"
-	u.writes(`{"type":"user","message":{"content":"a new one"}}` + "\n")
-	u.passes("SessionStart", `,"source":"clear"`)
+	u.appendRecord(`{"type":"user","message":{"content":"a new one"}}` + "\n")
+	u.passHook("SessionStart", `,"source":"clear"`)
 	u.Notice("began another conversation: " + u.id)
 	u.Said(chat.User, "a new one")
 	require.NotEqual(t, old, u.id)
@@ -143,16 +143,16 @@ func TestAnsweredAtTheTerminal(t *testing.T) {
 		"a key":      func(u *tui) { u.driver.Pressed([]byte("1")) },
 		"the prompt": func(u *tui) { u.prompt("") },
 		"a result": func(u *tui) {
-			u.writes(`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t1"}]}}` + "\n")
+			u.appendRecord(`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t1"}]}}` + "\n")
 		},
 		"an interruption": func(u *tui) {
-			u.writes(`{"type":"user","message":{"content":[{"type":"text","text":"[Request interrupted by user]"}]}}` + "\n")
+			u.appendRecord(`{"type":"user","message":{"content":[{"type":"text","text":"[Request interrupted by user]"}]}}` + "\n")
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			u, answer := asking(t)
 			id := u.Open()[0].ID
-			u.seen()
+			u.waitSeen()
 			answered(u)
 			closed := u.Next("the end of the request", func(r chat.Record) bool { return r.Closed != nil })
 			require.Empty(t, closed.Closed.By)
@@ -162,10 +162,10 @@ func TestAnsweredAtTheTerminal(t *testing.T) {
 	}
 }
 
-// seen waits until the driver has seen what is drawn.
-func (u *tui) seen() {
+// waitSeen waits until the driver has seen what is drawn.
+func (u *tui) waitSeen() {
 	u.T.Helper()
-	u.writes(`{"type":"system","subtype":"compact_boundary"}` + "\n")
+	u.appendRecord(`{"type":"system","subtype":"compact_boundary"}` + "\n")
 	u.Notice("shortened the conversation")
 }
 
@@ -173,7 +173,7 @@ func (u *tui) seen() {
 // agents' keys held.
 func TestNoHookFailsOpen(t *testing.T) {
 	u, answer := asking(t)
-	u.seen()
+	u.waitSeen()
 	run := func(event, told string) (string, int) {
 		var out, errs bytes.Buffer
 		return out.String(), claude.Hook(event, strings.NewReader(told), &out, &errs)
@@ -254,7 +254,7 @@ func TestTwoAnswers(t *testing.T) {
 
 func TestQuestionsBeside(t *testing.T) {
 	u := atPrompt(t)
-	answer := u.asks(`,"tool_name":"AskUserQuestion","tool_input":{"questions":[{"question":"Which?","options":[{"label":"Red"}]},{"question":"What?","multiSelect":true}]}`)
+	answer := u.askHook(`,"tool_name":"AskUserQuestion","tool_input":{"questions":[{"question":"Which?","options":[{"label":"Red"}]},{"question":"What?","multiSelect":true}]}`)
 	r := u.Open()[0]
 	require.Len(t, r.Form, 2)
 	require.NoError(t, u.Answer(r.ID, "ada", chat.Answer{Replies: map[string][]string{"q1": {"none"}, "q2": {"a", "b"}}}))
@@ -280,16 +280,16 @@ func TestADialogHoldsKeys(t *testing.T) {
 	require.Eventually(t, u.driver.Dialog, 2*time.Minute, time.Millisecond, "one that no hook tells of")
 	u.prompt("")
 	require.Eventually(t, func() bool { return !u.driver.Dialog() }, 2*time.Minute, time.Millisecond)
-	u.passes("SessionStart", "")
+	u.passHook("SessionStart", "")
 	u.Until(chat.AtPrompt)
-	u.passes("PreToolUse", bash+`,"tool_use_id":"t1"`)
+	u.passHook("PreToolUse", bash+`,"tool_use_id":"t1"`)
 	require.True(t, u.driver.Dialog())
-	_ = u.asks(bash)
+	_ = u.askHook(bash)
 	u.dialog("touch f1")
-	u.seen()
+	u.waitSeen()
 	require.NoError(t, u.Answer(u.Open()[0].ID, "ada", chat.Answer{Verdict: chat.Once}))
 	u.draw("some other picture")
-	u.seen()
+	u.waitSeen()
 	require.True(t, u.driver.Dialog(), "it may stand behind that")
 	u.prompt("")
 	require.Eventually(t, func() bool { return !u.driver.Dialog() }, 2*time.Minute, time.Millisecond)
@@ -301,15 +301,15 @@ func TestSubmitting(t *testing.T) {
 	t.Run("the user's line", func(t *testing.T) {
 		u := atPrompt(t)
 		u.prompt("half a li")
-		u.seen()
+		u.waitSeen()
 		require.NoError(t, u.Send("ada", "go"))
-		u.seen()
+		u.waitSeen()
 		u.draw("", rule, "❯ half a li", rule)
-		u.seen()
+		u.waitSeen()
 		require.Empty(t, u.pressed())
-		u.screen.reacts = u.takes("go")
+		u.screen.reacts = u.acceptPrompt("go")
 		u.prompt("")
-		u.begins()
+		u.waitTurn()
 	})
 	t.Run("the user types in between", func(t *testing.T) {
 		u := atPrompt(t)
@@ -339,12 +339,12 @@ func TestSubmitting(t *testing.T) {
 				u.prompt("[Pasted text #1 +40 lines]")
 			} else if enters++; enters == 2 {
 				u.prompt("")
-				u.passes("UserPromptSubmit", `,"prompt":"<pasted_content id=\"4\">go</pasted_content id=\"4\">"`)
+				u.passHook("UserPromptSubmit", `,"prompt":"<pasted_content id=\"4\">go</pasted_content id=\"4\">"`)
 				u.took <- struct{}{}
 			}
 		}
 		require.NoError(t, u.Send("ada", "go"))
-		u.begins()
+		u.waitTurn()
 		require.Equal(t, []string{"\x1b[200~go\x1b[201~", "\r", "\r"}, u.pressed())
 	})
 	t.Run("no sign, and the text is gone", func(t *testing.T) {
@@ -379,18 +379,18 @@ func TestSubmitting(t *testing.T) {
 	t.Run("the keyboard is taken back", func(t *testing.T) {
 		u := atPrompt(t)
 		u.prompt("half")
-		u.seen()
+		u.waitSeen()
 		require.NoError(t, u.Send("an agent", "go"))
 		u.driver.Reclaimed()
 		u.Notice("did not read: go")
 		u.prompt("")
-		u.seen()
+		u.waitSeen()
 		require.Empty(t, u.pressed())
 	})
 	t.Run("the keyboard is taken back, and the driver has yet to hear of it", func(t *testing.T) {
 		u := atPrompt(t)
 		u.prompt("half")
-		u.seen()
+		u.waitSeen()
 		require.NoError(t, u.Send("an agent", "go"))
 		u.screen.hands.Add(1)
 		u.prompt("")
@@ -402,14 +402,14 @@ func TestSubmitting(t *testing.T) {
 func TestInterruptsWithEscape(t *testing.T) {
 	u := atPrompt(t)
 	require.NoError(t, u.Interrupt("ada"))
-	u.seen()
+	u.waitSeen()
 	require.Empty(t, u.pressed(), "no turn runs: at the prompt it would mean something else")
-	u.passes("UserPromptSubmit", `,"prompt":"go"`)
+	u.passHook("UserPromptSubmit", `,"prompt":"go"`)
 	pressed := make(chan string, 1)
 	u.screen.reacts = func(piece string) { pressed <- piece }
 	require.NoError(t, u.Interrupt("ada"))
 	require.Equal(t, "\x1b", <-pressed)
-	u.writes(`{"type":"user","message":{"content":[{"type":"text","text":"[Request interrupted by user]"}]}}` + "\n")
+	u.appendRecord(`{"type":"user","message":{"content":[{"type":"text","text":"[Request interrupted by user]"}]}}` + "\n")
 	u.Next("the turn", func(r chat.Record) bool { return r.Turn != nil && r.Turn.Outcome == chat.Interrupted })
 }
 

@@ -145,8 +145,8 @@ func (u *tui) hook(event string, more string) (out string, status int) {
 	return answer.String(), status
 }
 
-// passes runs a hook that gets an empty answer at once.
-func (u *tui) passes(event string, more string) {
+// passHook runs a hook that gets an empty answer at once.
+func (u *tui) passHook(event string, more string) {
 	u.T.Helper()
 	out, status := u.hook(event, more)
 	require.Zero(u.T, status)
@@ -155,8 +155,7 @@ func (u *tui) passes(event string, more string) {
 
 func (u *tui) record() string { return filepath.Join(u.home, u.id+".jsonl") }
 
-// writes appends to the record.
-func (u *tui) writes(text string) {
+func (u *tui) appendRecord(text string) {
 	u.T.Helper()
 	f, err := os.OpenFile(u.record(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	require.NoError(u.T, err)
@@ -192,7 +191,7 @@ func beside(t *testing.T, change ...func(*claude.TUI)) *tui {
 func atPrompt(t *testing.T, change ...func(*claude.TUI)) *tui {
 	t.Helper()
 	u := beside(t, change...)
-	u.passes("SessionStart", `,"source":"startup"`)
+	u.passHook("SessionStart", `,"source":"startup"`)
 	u.prompt("")
 	u.Until(chat.AtPrompt)
 	return u
@@ -203,18 +202,18 @@ func atPrompt(t *testing.T, change ...func(*claude.TUI)) *tui {
 func asking(t *testing.T) (u *tui, answer chan string) {
 	t.Helper()
 	u = atPrompt(t)
-	u.passes("UserPromptSubmit", `,"prompt":"go"`)
-	u.passes("PreToolUse", bash+`,"tool_use_id":"t1"`)
+	u.passHook("UserPromptSubmit", `,"prompt":"go"`)
+	u.passHook("PreToolUse", bash+`,"tool_use_id":"t1"`)
 	require.True(t, u.driver.Dialog(), "before it is drawn")
-	answer = u.asks(bash)
+	answer = u.askHook(bash)
 	u.dialog("touch f1")
 	return u, answer
 }
 
 const bash = `,"tool_name":"Bash","tool_input":{"command":"touch f1"}`
 
-// asks runs the hook that waits for a person.
-func (u *tui) asks(what string) (answer chan string) {
+// askHook runs the hook that waits for a person.
+func (u *tui) askHook(what string) (answer chan string) {
 	u.T.Helper()
 	answer = make(chan string, 1)
 	var running sync.WaitGroup
@@ -230,21 +229,21 @@ func (u *tui) asks(what string) (answer chan string) {
 	return answer
 }
 
-// begins waits until the prompt is taken, and ends its turn: then no prompt waits any longer.
-func (u *tui) begins() {
+// waitTurn waits until the prompt is taken, and ends its turn: then no prompt waits any longer.
+func (u *tui) waitTurn() {
 	u.T.Helper()
 	fake.Receive(u.T, u.took, "the prompt")
-	u.passes("Stop", "")
-	u.writes(`{"type":"system","subtype":"turn_duration"}` + "\n")
+	u.passHook("Stop", "")
+	u.appendRecord(`{"type":"system","subtype":"turn_duration"}` + "\n")
 	u.Until(chat.AtPrompt)
 }
 
-// takes plays Claude Code, which shows a prompt, and takes it at Enter.
-func (u *tui) takes(text string) func(string) {
+// acceptPrompt plays Claude Code, which shows a prompt, and takes it at Enter.
+func (u *tui) acceptPrompt(text string) func(string) {
 	return func(piece string) {
 		if u.prompt(text); piece == "\r" {
 			u.prompt("")
-			u.passes("UserPromptSubmit", fmt.Sprintf(`,"prompt":%q`, text))
+			u.passHook("UserPromptSubmit", fmt.Sprintf(`,"prompt":%q`, text))
 			u.took <- struct{}{}
 		}
 	}

@@ -127,8 +127,7 @@ func (s *server) stream(w http.ResponseWriter) {
 	}
 }
 
-// happens sends events.
-func (s *server) happens(events ...string) {
+func (s *server) sendEvents(events ...string) {
 	s.t.Helper()
 	for _, e := range events {
 		select {
@@ -139,15 +138,14 @@ func (s *server) happens(events ...string) {
 	}
 }
 
-// answers sets the answer to a request from now on.
-func (s *server) answers(what, said string, fails int) {
+// setAnswer sets the answer to a request from now on.
+func (s *server) setAnswer(what, said string, fails int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.says[what], s.fails[what] = said, fails
 }
 
-// asked waits for the next call.
-func (s *server) asked(what string) (body string) {
+func (s *server) waitCall(what string) (body string) {
 	s.t.Helper()
 	select {
 	case c := <-s.calls:
@@ -217,12 +215,12 @@ func tool(status, output string) string {
 	return fmt.Sprintf(`{"type":"message.part.updated","properties":{"part":{"id":"prt_t","messageID":"msg_2","sessionID":"ses_1","type":"tool","tool":"bash","callID":"call_1","state":{"status":%q,"input":{"command":"touch made"},%q:"no output"}}}}`, status, output)
 }
 
-// said returns the events with which the server accepts one of our prompts.
-func (k *talk) said(id, words string) []string {
+// promptEvents returns the events with which the server accepts one of our prompts.
+func (k *talk) promptEvents(id, words string) []string {
 	k.t.Helper()
 	require.NoError(k.t, k.session.Send("page", words))
 	var got struct{ Parts []struct{ ID, Text string } }
-	require.NoError(k.t, json.Unmarshal([]byte(k.asked("POST /session/ses_1/prompt_async")), &got))
+	require.NoError(k.t, json.Unmarshal([]byte(k.waitCall("POST /session/ses_1/prompt_async")), &got))
 	require.Equal(k.t, words, got.Parts[0].Text)
 	return []string{message(id, "ses_1", "user", ""), text(got.Parts[0].ID, id, "ses_1", words, 0)}
 }
@@ -235,15 +233,15 @@ func TestATurn(t *testing.T) {
 	require.Equal(t, []string{"attach", k.http.URL, "--session", "ses_1"}, k.Args())
 	require.Contains(t, k.Env(), "OPENCODE_SERVER_PASSWORD="+password)
 	require.Equal(t, "serve --port=0 --hostname=127.0.0.1 --mdns=false", args)
-	k.asked("POST /session")
+	k.waitCall("POST /session")
 
-	k.happens(k.said("msg_1", "make a file")...)
-	k.happens(busy, message("msg_2", "ses_1", "assistant", "msg_1"), text("prt_a", "msg_2", "ses_1", "", 0),
+	k.sendEvents(k.promptEvents("msg_1", "make a file")...)
+	k.sendEvents(busy, message("msg_2", "ses_1", "assistant", "msg_1"), text("prt_a", "msg_2", "ses_1", "", 0),
 		`{"type":"message.part.delta","properties":{"sessionID":"ses_1","messageID":"msg_2","partID":"prt_a","field":"text","delta":"I ma"}}`,
 		`{"type":"message.part.delta","properties":{"sessionID":"ses_1","messageID":"msg_2","partID":"prt_thought","field":"text","delta":"hm"}}`)
 	require.Equal(t, "page", k.item(chat.User).Author)
 	require.Equal(t, chat.Piece{ID: "prt_a", Text: "I ma"}, *k.session.Next("a piece", func(r chat.Record) bool { return r.Piece != nil }).Piece)
-	k.happens(text("prt_a", "msg_2", "ses_1", "I make it", 1), text("prt_a", "msg_2", "ses_1", "I make it", 1), tool("pending", "raw"), tool("running", "x"),
+	k.sendEvents(text("prt_a", "msg_2", "ses_1", "I make it", 1), text("prt_a", "msg_2", "ses_1", "I make it", 1), tool("pending", "raw"), tool("running", "x"),
 		tool("running", "x"), tool("completed", "output"), tool("completed", "output"), busy, idle, idle)
 	require.Equal(t, chat.Item{Kind: chat.Text, ID: "prt_a", Author: "opencode", Text: "I make it"}, k.item(chat.Text))
 	called := k.item(chat.ToolCall)
@@ -253,7 +251,7 @@ func TestATurn(t *testing.T) {
 	require.Equal(t, chat.Turn{Outcome: chat.Done}, k.session.Turn())
 	k.session.Until(chat.AtPrompt)
 
-	k.happens(message("msg_5", "ses_1", "user", ""), text("prt_u", "msg_5", "ses_1", "typed there", 0), text("prt_u", "msg_5", "ses_1", "typed there", 0), busy, tool("error", "error"), idle)
+	k.sendEvents(message("msg_5", "ses_1", "user", ""), text("prt_u", "msg_5", "ses_1", "typed there", 0), text("prt_u", "msg_5", "ses_1", "typed there", 0), busy, tool("error", "error"), idle)
 	require.Equal(t, chat.Item{Kind: chat.User, ID: "prt_u", Author: "terminal", Text: "typed there"}, k.item(chat.User))
 	require.Equal(t, chat.Turn{Outcome: chat.Done}, *k.session.Next("no second item", func(r chat.Record) bool {
 		require.True(t, r.Item == nil || r.Item.Kind != chat.User)
@@ -264,45 +262,45 @@ func TestATurn(t *testing.T) {
 // The first answer counts, in either place, and each side hears of the other's.
 func TestAnswers(t *testing.T) {
 	k := newServer(t).talks(opencode.Config{Resume: "ses_1"})
-	k.happens(busy, asks, asks)
+	k.sendEvents(busy, asks, asks)
 	r := k.request()
 	require.Equal(t, "bash", r.Tool)
 	require.JSONEq(t, `{"command":"touch made","patterns":["touch made"]}`, string(r.Input))
 	require.Equal(t, []chat.Choice{{Verdict: chat.Once}}, r.Allows)
 	k.session.Until(chat.Approval)
 	require.NoError(t, k.session.Answer("per_1", "page", chat.Answer{Verdict: chat.Once}))
-	require.JSONEq(t, `{"reply":"once"}`, k.asked("POST /permission/per_1/reply"))
+	require.JSONEq(t, `{"reply":"once"}`, k.waitCall("POST /permission/per_1/reply"))
 	require.Error(t, k.Answer("per_1", chat.Answer{Verdict: chat.Once}))
-	k.happens(asks, `{"type":"permission.replied","properties":{"sessionID":"ses_1","requestID":"per_1","reply":"once"}}`)
+	k.sendEvents(asks, `{"type":"permission.replied","properties":{"sessionID":"ses_1","requestID":"per_1","reply":"once"}}`)
 
-	k.happens(strings.ReplaceAll(asks, "per_1", "per_2"))
+	k.sendEvents(strings.ReplaceAll(asks, "per_1", "per_2"))
 	require.Equal(t, "page", k.closed("per_1").By)
 	k.request()
-	k.happens(`{"type":"permission.replied","properties":{"sessionID":"ses_1","requestID":"per_2","reply":"always"}}`)
+	k.sendEvents(`{"type":"permission.replied","properties":{"sessionID":"ses_1","requestID":"per_2","reply":"always"}}`)
 	require.Equal(t, chat.Closed{ID: "per_2", Why: "allowed in opencode's own interface (always)"}, k.closed("per_2"))
 	answered := &chat.AnsweredError{}
 	require.ErrorAs(t, k.session.Answer("per_2", "page", chat.Answer{}), &answered)
 
-	k.happens(strings.ReplaceAll(asks, "per_1", "per_3"))
+	k.sendEvents(strings.ReplaceAll(asks, "per_1", "per_3"))
 	k.request()
-	k.answers("POST /permission/per_3/reply", `{"message":"not found"}`, http.StatusNotFound)
+	k.setAnswer("POST /permission/per_3/reply", `{"message":"not found"}`, http.StatusNotFound)
 	require.NoError(t, k.session.Answer("per_3", "page", chat.Answer{Words: "use the other one"}))
-	require.JSONEq(t, `{"reply":"reject","message":"use the other one"}`, k.asked("POST /permission/per_3/reply"))
+	require.JSONEq(t, `{"reply":"reject","message":"use the other one"}`, k.waitCall("POST /permission/per_3/reply"))
 	require.Contains(t, k.item(chat.Notice).Text, "came too late")
 
-	k.happens(form)
+	k.sendEvents(form)
 	r = k.request()
 	require.Equal(t, []chat.Question{
 		{ID: "1", Header: "Colour", Text: "Which colour?", Options: []chat.Option{{Label: "Red", Description: "warm"}}},
 		{ID: "2", Header: "S", Text: "Sizes?", Many: true, Options: []chat.Option{}},
 	}, r.Form)
 	require.NoError(t, k.session.Answer("que_1", "page", chat.Answer{Replies: map[string][]string{"2": {"S", "L"}, "1": {"Green"}}}))
-	require.JSONEq(t, `{"answers":[["Green"],["S","L"]]}`, k.asked("POST /question/que_1/reply"))
-	k.happens(strings.ReplaceAll(form, "que_1", "que_2"))
+	require.JSONEq(t, `{"answers":[["Green"],["S","L"]]}`, k.waitCall("POST /question/que_1/reply"))
+	k.sendEvents(strings.ReplaceAll(form, "que_1", "que_2"))
 	k.request()
 	require.NoError(t, k.session.Answer("que_2", "page", chat.Answer{}))
-	k.asked("POST /question/que_2/reject")
-	k.happens(strings.ReplaceAll(form, "que_1", "que_3"), `{"type":"question.rejected","properties":{"sessionID":"ses_1","requestID":"que_3"}}`)
+	k.waitCall("POST /question/que_2/reject")
+	k.sendEvents(strings.ReplaceAll(form, "que_1", "que_3"), `{"type":"question.rejected","properties":{"sessionID":"ses_1","requestID":"que_3"}}`)
 	require.Equal(t, chat.Closed{ID: "que_3", Why: "refused in opencode's own interface"}, k.closed("que_3"))
 }
 
@@ -310,25 +308,25 @@ func TestAnswers(t *testing.T) {
 // own interface closes open requests, too, although opencode does not report it.
 func TestInterrupt(t *testing.T) {
 	k := newServer(t).talks(opencode.Config{Resume: "ses_1"})
-	k.happens(k.said("msg_1", "think")...)
-	k.happens(busy, message("msg_2", "ses_1", "assistant", "msg_1"), asks)
+	k.sendEvents(k.promptEvents("msg_1", "think")...)
+	k.sendEvents(busy, message("msg_2", "ses_1", "assistant", "msg_1"), asks)
 	k.request()
-	k.happens(k.said("msg_3", "and then")...)
+	k.sendEvents(k.promptEvents("msg_3", "and then")...)
 	require.NoError(t, k.session.Interrupt("page"))
-	k.asked("POST /permission/per_1/reply")
-	k.asked("POST /session/ses_1/abort")
-	k.happens(abort, idle, message("msg_2", "ses_1", "assistant", "msg_1"), idle)
+	k.waitCall("POST /permission/per_1/reply")
+	k.waitCall("POST /session/ses_1/abort")
+	k.sendEvents(abort, idle, message("msg_2", "ses_1", "assistant", "msg_1"), idle)
 	require.Contains(t, k.item(chat.Notice).Text, "did not read: and then")
 	require.Equal(t, chat.Interrupted, k.session.Turn().Outcome)
-	k.asked("DELETE /session/ses_1/message/msg_3")
+	k.waitCall("DELETE /session/ses_1/message/msg_3")
 	k.session.Until(chat.AtPrompt)
 
-	k.happens(busy, strings.ReplaceAll(asks, "per_1", "per_2"), abort, idle)
+	k.sendEvents(busy, strings.ReplaceAll(asks, "per_1", "per_2"), abort, idle)
 	require.Equal(t, chat.Closed{ID: "per_2", Why: "the turn ended"}, k.closed("per_2"))
-	require.JSONEq(t, `{"reply":"reject"}`, k.asked("POST /permission/per_2/reply"))
+	require.JSONEq(t, `{"reply":"reject"}`, k.waitCall("POST /permission/per_2/reply"))
 	require.Equal(t, chat.Interrupted, k.session.Turn().Outcome)
 
-	k.happens(busy, `{"type":"session.status","properties":{"sessionID":"ses_1","status":{"type":"retry","attempt":1,"message":"overloaded"}}}`,
+	k.sendEvents(busy, `{"type":"session.status","properties":{"sessionID":"ses_1","status":{"type":"retry","attempt":1,"message":"overloaded"}}}`,
 		`{"type":"session.error","properties":{"sessionID":"ses_1","error":{"name":"APIError","data":{"message":"no credit"}}}}`, idle)
 	require.Contains(t, k.item(chat.Notice).Text, "overloaded")
 	require.Equal(t, chat.Turn{Outcome: chat.Broken, Why: "APIError: no credit"}, k.session.Turn())
@@ -337,7 +335,7 @@ func TestInterrupt(t *testing.T) {
 // When the server is killed, everything open is refused, and the user is told.
 func TestKilled(t *testing.T) {
 	k := newServer(t).talks(opencode.Config{})
-	k.happens(busy, asks)
+	k.sendEvents(busy, asks)
 	k.request()
 	_, pid, _ := k.process()
 	require.NoError(t, syscall.Kill(pid, syscall.SIGKILL))
@@ -350,16 +348,16 @@ func TestKilled(t *testing.T) {
 // What happened without the stream is asked for.
 func TestTheStreamEnds(t *testing.T) {
 	k := newServer(t).talks(opencode.Config{Resume: "ses_1"})
-	k.happens(busy, asks)
+	k.sendEvents(busy, asks)
 	k.request()
-	k.answers("GET /permission", `[{"id":"per_2","sessionID":"ses_1","permission":"edit","patterns":["a"],"metadata":{"filepath":"a","diff":"+x"}}]`, 0)
-	k.answers("GET /session/status", `{"ses_1":{"type":"busy"}}`, 0)
-	k.happens("")
+	k.setAnswer("GET /permission", `[{"id":"per_2","sessionID":"ses_1","permission":"edit","patterns":["a"],"metadata":{"filepath":"a","diff":"+x"}}]`, 0)
+	k.setAnswer("GET /session/status", `{"ses_1":{"type":"busy"}}`, 0)
+	k.sendEvents("")
 	require.Equal(t, "edit", k.request().Tool)
 	require.Equal(t, chat.Closed{ID: "per_1", Why: "it is asked no more"}, k.closed("per_1"))
-	k.answers("GET /permission", `[]`, 0)
-	k.answers("GET /session/status", `{}`, 0)
-	k.happens("")
+	k.setAnswer("GET /permission", `[]`, 0)
+	k.setAnswer("GET /session/status", `{}`, 0)
+	k.sendEvents("")
 	k.closed("per_2")
 	require.Equal(t, chat.Done, k.session.Turn().Outcome)
 }
@@ -368,31 +366,31 @@ func TestTheStreamEnds(t *testing.T) {
 // agent's helpers are not, but their questions are.
 func TestTheUsersConversationIsFollowed(t *testing.T) {
 	k := newServer(t).talks(opencode.Config{})
-	k.asked("POST /session")
-	k.happens(`{"type":"session.created","properties":{"info":{"id":"ses_h","parentID":"ses_1"}}}`,
+	k.waitCall("POST /session")
+	k.sendEvents(`{"type":"session.created","properties":{"info":{"id":"ses_h","parentID":"ses_1"}}}`,
 		message("msg_h", "ses_h", "user", ""), text("prt_h", "msg_h", "ses_h", "for a helper", 0), strings.ReplaceAll(asks, "ses_1", "ses_h"))
 	k.session.Next("the request and nothing of the helper", func(r chat.Record) bool { require.Nil(t, r.Item); return r.Request != nil })
 	require.Equal(t, "ses_1", k.Conversation())
-	k.answers("GET /session/ses_2", `{"id":"ses_2"}`, 0)
-	k.happens(message("msg_n", "ses_2", "user", ""), text("prt_n", "msg_n", "ses_2", "somewhere else", 0))
+	k.setAnswer("GET /session/ses_2", `{"id":"ses_2"}`, 0)
+	k.sendEvents(message("msg_n", "ses_2", "user", ""), text("prt_n", "msg_n", "ses_2", "somewhere else", 0))
 	require.Contains(t, k.item(chat.Notice).Text, "another conversation, ses_2")
 	require.Equal(t, "somewhere else", k.item(chat.User).Text)
 	require.NoError(t, k.session.Send("page", "I follow"))
-	k.asked("POST /session/ses_2/prompt_async")
+	k.waitCall("POST /session/ses_2/prompt_async")
 }
 
 // A conversation in which something was said stays.
 func TestAnEmptyConversationIsTakenAway(t *testing.T) {
 	k := newServer(t).talks(opencode.Config{})
 	require.NoError(t, k.session.Close())
-	k.asked("POST /session")
-	k.asked("DELETE /session/ses_1")
+	k.waitCall("POST /session")
+	k.waitCall("DELETE /session/ses_1")
 	_, pid, _ := k.process()
 	require.ErrorIs(t, syscall.Kill(pid, 0), syscall.ESRCH)
 
 	k = newServer(t).talks(opencode.Config{})
-	k.asked("POST /session")
-	k.said("msg_1", "hello")
+	k.waitCall("POST /session")
+	k.promptEvents("msg_1", "hello")
 	require.NoError(t, k.session.Close())
 	require.Empty(t, k.calls)
 }
@@ -411,7 +409,7 @@ func TestItDoesNotServe(t *testing.T) {
 	}
 	require.ErrorContains(t, serve(t.Context(), "../config"), `"../config" is no id of a conversation`)
 	require.ErrorContains(t, serve(t.Context(), "ses_9/../1"), "is no id")
-	s.answers("GET /session/ses_9", `{"message":"it is not here"}`, http.StatusNotFound)
+	s.setAnswer("GET /session/ses_9", `{"message":"it is not here"}`, http.StatusNotFound)
 	require.EqualError(t, serve(t.Context(), "ses_9"), "opencode: there is no conversation ses_9")
 	_, pid, _ := s.process()
 	require.ErrorIs(t, syscall.Kill(pid, 0), syscall.ESRCH)
@@ -442,10 +440,10 @@ func TestArguments(t *testing.T) {
 // If there is none, one is opened.
 func TestTheLatestConversation(t *testing.T) {
 	s := newServer(t)
-	s.answers("GET /session", `[]`, 0)
+	s.setAnswer("GET /session", `[]`, 0)
 	s.talks(opencode.Config{Latest: true})
-	s.asked("POST /session")
-	s.answers("GET /session", `[{"id":"ses_7"}]`, 0)
+	s.waitCall("POST /session")
+	s.setAnswer("GET /session", `[{"id":"ses_7"}]`, 0)
 	require.Equal(t, "ses_7", s.talks(opencode.Config{Latest: true}).Conversation())
 	require.Empty(t, s.calls)
 }
@@ -456,7 +454,7 @@ func TestTheInterfaceEnds(t *testing.T) {
 	for why, told := range map[string]string{"": "", "was killed: killed": "opencode was killed: killed"} {
 		k := newServer(t).talks(opencode.Config{Resume: "ses_1"})
 		require.False(t, k.Dialog())
-		k.happens(busy, strings.NewReplacer(`["touch made"]`, "[]", `{"command":"touch made"}`, "{}").Replace(asks))
+		k.sendEvents(busy, strings.NewReplacer(`["touch made"]`, "[]", `{"command":"touch made"}`, "{}").Replace(asks))
 		r := k.request()
 		require.Empty(t, r.Allows, "of what is not said nothing is allowed")
 		require.Contains(t, r.Why, "does not say")
@@ -476,8 +474,8 @@ func TestAClaimedConversation(t *testing.T) {
 	taken := func(string) error { return errors.New("somebody else has it") }
 	_, err := opencode.Serve(t.Context(), opencode.Config{Program: os.Args[0], Claim: taken})
 	require.EqualError(t, err, "opencode: somebody else has it")
-	s.asked("POST /session")
-	s.asked("DELETE /session/ses_1")
+	s.waitCall("POST /session")
+	s.waitCall("DELETE /session/ses_1")
 	claimed := []string{}
 	k := s.talks(opencode.Config{Resume: "ses_1", Claim: func(id string) error {
 		claimed = append(claimed, id)
@@ -486,8 +484,8 @@ func TestAClaimedConversation(t *testing.T) {
 		}
 		return nil
 	}})
-	s.answers("GET /session/ses_2", `{"id":"ses_2"}`, 0)
-	k.happens(message("msg_n", "ses_2", "user", ""))
+	s.setAnswer("GET /session/ses_2", `{"id":"ses_2"}`, 0)
+	k.sendEvents(message("msg_n", "ses_2", "user", ""))
 	require.Contains(t, k.item(chat.Notice).Text, "another conversation")
 	require.Contains(t, k.item(chat.Notice).Text, "somebody else has it")
 	require.Equal(t, []string{"ses_1", "ses_2"}, claimed)

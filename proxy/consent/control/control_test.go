@@ -269,8 +269,8 @@ func TestNextTellsEveryMoment(t *testing.T) {
 	}
 }
 
-// refuses lets an agent ask, and the user refuse it.
-func refuses(t *testing.T, m *control.Machine, at time.Time, a control.Agent) {
+// askAndRefuse lets an agent ask, and the user refuse it.
+func askAndRefuse(t *testing.T, m *control.Machine, at time.Time, a control.Agent) {
 	t.Helper()
 	require.NoError(t, m.Request(at, request("r", a)))
 	require.True(t, m.ReclaimKey(at))
@@ -283,7 +283,7 @@ func TestRefusalsAreForgottenR71(t *testing.T) {
 	now := t0
 	for i := range 20 {
 		a := control.Agent{ID: fmt.Sprint("n-", i)}
-		refuses(t, m, now, a)
+		askAndRefuse(t, m, now, a)
 		require.Equal(t, "not:10s:0", outcome(m.Request(now, request("r", bert))))
 		now = now.Add(control.CrowdFor)
 	}
@@ -306,7 +306,7 @@ func TestQuestionsThatAreTakenBackR71(t *testing.T) {
 
 func TestAMuteIsNotForgottenR71(t *testing.T) {
 	m := observing.reach(t)
-	refuses(t, m, t0, ada)
+	askAndRefuse(t, m, t0, ada)
 	m.ReclaimKey(after(time.Hour))
 	m.Shown(after(time.Hour))
 	m.Choose(after(2*time.Hour), 'x') // the menu is closed by then
@@ -315,7 +315,7 @@ func TestAMuteIsNotForgottenR71(t *testing.T) {
 	require.True(t, m.Choose(after(2*time.Hour+time.Second), 'x'))
 	now := after(3 * time.Hour)
 	for i := range 1000 {
-		refuses(t, m, now, control.Agent{ID: fmt.Sprint("n-", i)})
+		askAndRefuse(t, m, now, control.Agent{ID: fmt.Sprint("n-", i)})
 		now = now.Add(time.Hour)
 	}
 	require.True(t, m.Muted(ada), "what the user said stays")

@@ -223,7 +223,7 @@ func (p *play) fact(name string) string {
 	}
 	switch name {
 	case "told":
-		return told(p.TakeEvents())
+		return eventWords(p.TakeEvents())
 	case "reason":
 		return string(p.LastEnd().Reason)
 	case "shut":
@@ -267,8 +267,8 @@ func (p *play) fact(name string) string {
 	return yes(facts[name])
 }
 
-// told words the events of a step: the outcome of each request, and who decided.
-func told(events []control.Event) string {
+// eventWords words the events of a step: the outcome of each request, and who decided.
+func eventWords(events []control.Event) string {
 	var all []string
 	for _, e := range events {
 		word := string(e.Reason)

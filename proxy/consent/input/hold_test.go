@@ -36,8 +36,8 @@ func (w *world) hold(j *job) *[]input.Line {
 	return &lines
 }
 
-// lets makes the user confirm what has been on the screen long enough.
-func (w *world) lets() {
+// confirmHeld makes the user confirm what has been on the screen long enough.
+func (w *world) confirmHeld() {
 	w.ctl.Shown(time.Now())
 	w.sleep(control.Drawn)
 	w.press("\x07")
@@ -56,14 +56,14 @@ func TestConfirmedInputIsPreparedAnew(t *testing.T) {
 		w.offer(j)
 		answers[0]([]input.Piece{{Bytes: []byte("a\r")}}, nil)
 		synctest.Wait()
-		w.lets()
+		w.confirmHeld()
 		require.Len(t, answers, 2)
 		answers[1]([]input.Piece{{Bytes: []byte("b\r")}}, nil) // another encoding
 		synctest.Wait()
 		require.Empty(t, w.written())
 		require.Equal(t, "b\r", w.ctl.State(time.Now()).Pending.Keys)
 		w.sleep(time.Second) // otherwise it would be the first press once more
-		w.lets()
+		w.confirmHeld()
 		require.Len(t, answers, 3)
 		answers[2](nil, changed)
 		synctest.Wait()
@@ -104,7 +104,7 @@ func TestTheLineThatEnterSendsR47(t *testing.T) {
 				if w.ctl.Phase() != control.Granted {
 					w.sleep(time.Minute)
 					require.NoError(t, w.ctl.Request(time.Now(), control.Request{ID: "r2", Agent: control.Agent{ID: agent}, Level: protocol.LevelType}))
-					w.lets()
+					w.confirmHeld()
 				}
 				j := w.job("\r")
 				lines := w.hold(j)

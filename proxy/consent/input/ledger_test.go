@@ -335,8 +335,8 @@ func (w *world) job(pieces ...string) *job {
 	return j
 }
 
-// acts is a job whose pieces all act, as Enter does.
-func (w *world) acts(pieces ...string) *job {
+// actingJob is a job whose pieces all act, as Enter does.
+func (w *world) actingJob(pieces ...string) *job {
 	j := w.job(pieces...)
 	j.Prepare = func(left []input.Piece, answer func([]input.Piece, error)) {
 		if left != nil {

@@ -141,7 +141,7 @@ func (p *play) step(s corpus.Step) {
 	case "shown":
 		p.ctl.Shown(time.Now())
 	case "lets":
-		p.lets()
+		p.confirmHeld()
 	case "grant":
 		p.grant()
 	case "grant-again":
@@ -167,7 +167,7 @@ func (p *play) prepared(s corpus.Step) *job {
 	if n := s.Option("many"); n != "" {
 		pieces = many(number(p.t, n))
 	}
-	j := p.acts(pieces...)
+	j := p.actingJob(pieces...)
 	j.ID, j.Wait = s.Arg(1), duration(p.t, s.Option("wait"))
 	if n := s.Option("epoch"); n != "" {
 		j.Epoch = p.epoch + uint64(number(p.t, n))

@@ -23,7 +23,7 @@ func TestAKeepBetweenWindows(t *testing.T) {
 	k.Leave(time.UnixMilli(1234))
 	require.EqualValues(t, 1234, k.Left())
 
-	done, _ := lends(t, dir, "vim-k3f9")
+	done, _ := lendTerminal(t, dir, "vim-k3f9")
 	w := <-k.Windows()
 	defer w.CloseFiles()
 	k.Put(w)

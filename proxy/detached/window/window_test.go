@@ -34,8 +34,8 @@ func terminal(t *testing.T) (master, slave *os.File) {
 	return master, slave
 }
 
-// lends lets a process in front come to a session.
-func lends(t *testing.T, dir, session string) (done <-chan *lent, master *os.File) {
+// lendTerminal lets a process in front come to a session.
+func lendTerminal(t *testing.T, dir, session string) (done <-chan *lent, master *os.File) {
 	t.Helper()
 	master, slave := terminal(t)
 	conn, err := window.Knock(dir, session)
@@ -74,7 +74,7 @@ func TestATerminalIsLent(t *testing.T) {
 		"killed":  {func(w *window.Window) { w.Close() }, window.End{}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			done, master := lends(t, dir, "vim-k3f9")
+			done, master := lendTerminal(t, dir, "vim-k3f9")
 			w := <-door.Windows()
 			defer w.Close()
 			require.Equal(t, os.Getpid(), w.Pid)
@@ -104,7 +104,7 @@ func TestATerminalIsLent(t *testing.T) {
 func TestAHangupEndsTheLending(t *testing.T) {
 	dir := t.TempDir()
 	door := open(t, dir)
-	done, _ := lends(t, dir, "vim-k3f9")
+	done, _ := lendTerminal(t, dir, "vim-k3f9")
 	w := <-door.Windows()
 	defer w.Close()
 	defer w.CloseFiles()

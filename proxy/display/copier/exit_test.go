@@ -66,7 +66,7 @@ func settings(s *screen.Screen) string {
 // guarded has a watchdog from the start.
 func guarded(t *testing.T, change func(*rig, *copier.Config), do func(t *testing.T, r *rig)) {
 	t.Helper()
-	runs(t, change, func(t *testing.T, r *rig) {
+	runCopier(t, change, func(t *testing.T, r *rig) {
 		require.True(t, r.c.Guard(r))
 		do(t, r)
 	})
@@ -77,10 +77,10 @@ func guarded(t *testing.T, change func(*rig, *copier.Config), do func(t *testing
 func TestAsAChunkIsWrittenR59(t *testing.T) {
 	for want, change := range map[string]func(*rig, *copier.Config){"": nil, "[exit remark]": shown("remark")} {
 		guarded(t, change, func(_ *testing.T, r *rig) {
-			r.prints("\x1b[?1h")
+			r.print("\x1b[?1h")
 			during := ""
 			r.writing = func() { during = r.exit }
-			r.prints("\x1b[?1l\x1b[?25l")
+			r.print("\x1b[?1l\x1b[?25l")
 			r.equal(want+"\x1b[?1l\x1b[?25h", during)
 			r.equal(want+"\x1b[?25h", r.watchdog())
 		})
@@ -89,15 +89,15 @@ func TestAsAChunkIsWrittenR59(t *testing.T) {
 
 // Park gives up after 2 s if the screen takes no output, and at once if the copying has ended.
 func TestParkGivesUp(t *testing.T) {
-	runs(t, nil, func(t *testing.T, r *rig) {
-		r.takes(0)
-		r.prints("abc")
+	runCopier(t, nil, func(t *testing.T, r *rig) {
+		r.setRoom(0)
+		r.print("abc")
 		began := time.Now()
 		_, ok := r.c.Park()
 		require.False(t, ok)
 		require.Equal(t, 2*time.Second, time.Since(began))
-		r.takes(-1)
-		r.prints("d")
+		r.setRoom(-1)
+		r.print("d")
 		r.equal("abcd", r.screen())
 		r.change(func() { r.ended = true })
 		<-r.c.Done()

@@ -37,7 +37,7 @@ func TestPlays(t *testing.T) {
 			for n < len(steps) && rigs[steps[n].Words[0]] == nil {
 				n++
 			}
-			runs(t, rigs[begin.Words[0]](begin.Arg(1)), func(t *testing.T, r *rig) {
+			runCopier(t, rigs[begin.Words[0]](begin.Arg(1)), func(t *testing.T, r *rig) {
 				p := &play{rig: r}
 				p.wants(t, begin)
 				for _, s := range steps[1:n] {
@@ -62,7 +62,7 @@ func (p *play) step(t *testing.T, s corpus.Step) {
 	t.Helper()
 	switch arg := s.Arg(1); s.Words[0] {
 	case "prints":
-		p.prints(s.Words[1:]...)
+		p.print(s.Words[1:]...)
 	case "behind":
 		p.mu.Lock()
 		p.output = append(p.output, arg)
@@ -70,11 +70,11 @@ func (p *play) step(t *testing.T, s corpus.Step) {
 	case "takes":
 		room, err := strconv.Atoi(arg)
 		require.NoError(t, err)
-		p.takes(room)
+		p.setRoom(room)
 	case "set", "unset":
 		p.put(t, arg, s.Words[0] == "set")
 	case "forget":
-		p.did()
+		p.takeNotes()
 		p.screen()
 	case "on-read":
 		p.reading = map[string]func(){"resized": p.c.Resized, "renew": p.c.Renew}[arg]
@@ -146,7 +146,7 @@ func (p *play) fact(t *testing.T, name string) string {
 	t.Helper()
 	switch name {
 	case "did":
-		return quoted.ReplaceAllStringFunc(strings.ReplaceAll(p.did(), " | ", "|"), func(s string) string {
+		return quoted.ReplaceAllStringFunc(strings.ReplaceAll(p.takeNotes(), " | ", "|"), func(s string) string {
 			text, err := strconv.Unquote(s[1:])
 			require.NoError(t, err)
 			return ":" + text

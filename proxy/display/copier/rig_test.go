@@ -57,8 +57,8 @@ func newRig(t *testing.T, change func(*rig, *copier.Config)) *rig {
 	return r
 }
 
-// runs runs a copier in a bubble of fake time, and do beside it.
-func runs(t *testing.T, change func(*rig, *copier.Config), do func(t *testing.T, r *rig)) {
+// runCopier runs a copier in a bubble of fake time, and do beside it.
+func runCopier(t *testing.T, change func(*rig, *copier.Config), do func(t *testing.T, r *rig)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, change)
@@ -83,14 +83,14 @@ func (r *rig) change(do func()) {
 	}
 }
 
-// prints lets the program write, and waits until the copier is idle.
-func (r *rig) prints(chunks ...string) {
+// print lets the program write, and waits until the copier is idle.
+func (r *rig) print(chunks ...string) {
 	r.change(func() { r.output = append(r.output, chunks...) })
 	synctest.Wait()
 }
 
-// takes sets how much the screen takes from now on.
-func (r *rig) takes(room int) {
+// setRoom sets how much the screen takes from now on.
+func (r *rig) setRoom(room int) {
 	r.change(func() { r.room = room })
 	synctest.Wait()
 }
@@ -99,8 +99,8 @@ func (r *rig) note(format string, args ...any) {
 	r.ledger = append(r.ledger, fmt.Sprintf(format, args...))
 }
 
-// did returns what was noted since the last call.
-func (r *rig) did() string {
+// takeNotes returns what was noted since the last call.
+func (r *rig) takeNotes() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	all := strings.Join(r.ledger, " | ")

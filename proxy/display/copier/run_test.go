@@ -16,15 +16,15 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // A chunk is on the user's screen before the model has it.
 func TestTheUserComesFirst(t *testing.T) {
-	runs(t, nil, func(t *testing.T, r *rig) {
-		r.prints("a")
-		r.equal(`screen "a" | model "a" | wake`, r.did())
+	runCopier(t, nil, func(t *testing.T, r *rig) {
+		r.print("a")
+		r.equal(`screen "a" | model "a" | wake`, r.takeNotes())
 		require.False(t, r.c.InHand())
 		r.change(func() { r.alarm = true })
 		synctest.Wait()
 		require.False(t, r.c.InHand())
 		r.reading = func() { require.True(t, r.c.InHand()) }
-		r.prints("b")
+		r.print("b")
 	})
 }
 
@@ -39,16 +39,16 @@ func TestTheProgramsQuestionsAreReportedFirst(t *testing.T) {
 			r.note("asks %d", times)
 		}
 	}
-	runs(t, line, func(t *testing.T, r *rig) {
-		r.prints("a\x1b[6")
-		r.did()
-		r.prints("n\x1b[6n\x1b[5n\x1b[?6n")
-		require.Contains(t, r.did(), `asks 2 | model "n\x1b[6n\x1b[5n\x1b[?6n" | screen "[-]\x1b[6n\x1b[6n\x1b[5n\x1b[?6n[line]"`)
+	runCopier(t, line, func(t *testing.T, r *rig) {
+		r.print("a\x1b[6")
+		r.takeNotes()
+		r.print("n\x1b[6n\x1b[5n\x1b[?6n")
+		require.Contains(t, r.takeNotes(), `asks 2 | model "n\x1b[6n\x1b[5n\x1b[?6n" | screen "[-]\x1b[6n\x1b[6n\x1b[5n\x1b[?6n[line]"`)
 		r.shows.text = ""
-		r.prints("x")
-		r.did()
-		r.prints("\x1b[6n")
-		require.Contains(t, r.did(), `asks 1 | screen "\x1b[6n" | model "\x1b[6n"`)
+		r.print("x")
+		r.takeNotes()
+		r.print("\x1b[6n")
+		require.Contains(t, r.takeNotes(), `asks 1 | screen "\x1b[6n" | model "\x1b[6n"`)
 	})
 }
 
@@ -67,25 +67,25 @@ func TestTheModelIsWokenWhenTheOutputPauses(t *testing.T) {
 		{"the tail of one", []string{whole, echo}, 399 * time.Microsecond, 401 * time.Microsecond},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			runs(t, nil, func(t *testing.T, r *rig) {
-				r.prints(c.chunks...)
+			runCopier(t, nil, func(t *testing.T, r *rig) {
+				r.print(c.chunks...)
 				time.Sleep(c.sooner)
 				synctest.Wait()
-				require.NotContains(t, r.did(), "wake")
+				require.NotContains(t, r.takeNotes(), "wake")
 				time.Sleep(c.later - c.sooner)
 				synctest.Wait()
-				r.equal("wake", r.did())
+				r.equal("wake", r.takeNotes())
 			})
 		})
 	}
 	t.Run("as much as it may wait for", func(t *testing.T) {
-		runs(t, nil, func(t *testing.T, r *rig) {
+		runCopier(t, nil, func(t *testing.T, r *rig) {
 			for range 32 << 10 / 4095 {
-				r.prints(whole)
-				require.NotContains(t, r.did(), "wake")
+				r.print(whole)
+				require.NotContains(t, r.takeNotes(), "wake")
 			}
-			r.prints(whole)
-			require.Contains(t, r.did(), "wake")
+			r.print(whole)
+			require.Contains(t, r.takeNotes(), "wake")
 		})
 	})
 }
@@ -94,49 +94,49 @@ func TestTheModelIsWokenWhenTheOutputPauses(t *testing.T) {
 // while.
 func TestTheModelWaitsWithoutViewers(t *testing.T) {
 	large := strings.Repeat("x", 300)
-	woken := func(r *rig) bool { synctest.Wait(); return strings.HasSuffix(r.did(), "wake") }
+	woken := func(r *rig) bool { synctest.Wait(); return strings.HasSuffix(r.takeNotes(), "wake") }
 	quiet := func(r *rig, _ *copier.Config) { r.unseen = true }
-	runs(t, quiet, func(t *testing.T, r *rig) {
-		r.prints(large)
+	runCopier(t, quiet, func(t *testing.T, r *rig) {
+		r.print(large)
 		time.Sleep(2*time.Millisecond - 1)
 		require.False(t, woken(r))
-		r.prints(large)
+		r.print(large)
 		time.Sleep(2*time.Millisecond - 1)
 		require.False(t, woken(r))
 		time.Sleep(time.Nanosecond)
 		require.True(t, woken(r))
-		r.prints("k") // a key's echo
+		r.print("k") // a key's echo
 		require.True(t, woken(r))
 	})
-	runs(t, quiet, func(t *testing.T, r *rig) {
-		r.takes(0)
-		r.prints(large)
+	runCopier(t, quiet, func(t *testing.T, r *rig) {
+		r.setRoom(0)
+		r.print(large)
 		time.Sleep(2*time.Millisecond - 1)
 		require.False(t, woken(r))
 		time.Sleep(time.Nanosecond)
 		require.True(t, woken(r))
-		r.takes(-1)
+		r.setRoom(-1)
 		require.Equal(t, large, r.screen())
 	})
 }
 
 // After the program's end, its output may pause for 100 ms and last 2 s.
 func TestAProgramInTheBackgroundIsNotWaitedForLongR60(t *testing.T) {
-	runs(t, nil, func(t *testing.T, r *rig) {
+	runCopier(t, nil, func(t *testing.T, r *rig) {
 		began := time.Now()
 		r.c.End()
 		time.Sleep(99 * time.Millisecond)
-		r.prints("late")
+		r.print("late")
 		<-r.c.Done()
 		require.Equal(t, 199*time.Millisecond, time.Since(began))
 		require.True(t, r.c.HeldOpen())
 		r.equal("late", r.screen())
 	})
-	runs(t, nil, func(t *testing.T, r *rig) {
+	runCopier(t, nil, func(t *testing.T, r *rig) {
 		began := time.Now()
 		r.c.End()
 		for over := false; !over; {
-			r.prints("more")
+			r.print("more")
 			select {
 			case <-r.c.Done():
 				over = true
@@ -151,31 +151,31 @@ func TestAProgramInTheBackgroundIsNotWaitedForLongR60(t *testing.T) {
 // after 100 ms.
 func TestAFloodHidesTheRemark(t *testing.T) {
 	flood := func(t *testing.T, r *rig, chunk string) {
-		r.did()
+		r.takeNotes()
 		for range 16 {
-			r.prints("a")
-			require.Contains(t, r.did(), "[-]a[remark]")
+			r.print("a")
+			require.Contains(t, r.takeNotes(), "[-]a[remark]")
 		}
-		r.prints(chunk)
+		r.print(chunk)
 	}
-	runs(t, shown("remark"), func(t *testing.T, r *rig) {
+	runCopier(t, shown("remark"), func(t *testing.T, r *rig) {
 		flood(t, r, "b")
-		r.equal(`screen "[-]" | screen "b" | model "b" | wake | screen "[remark]" | drawn`, r.did())
+		r.equal(`screen "[-]" | screen "b" | model "b" | wake | screen "[remark]" | drawn`, r.takeNotes())
 	})
-	runs(t, shown("remark"), func(t *testing.T, r *rig) {
+	runCopier(t, shown("remark"), func(t *testing.T, r *rig) {
 		require.True(t, r.c.Guard(r))
 		flood(t, r, strings.Repeat("w", 4095))
 		r.equal("", r.watchdog())
 		trickle := func(d time.Duration) {
 			for end := time.Now().Add(d); time.Now().Before(end); {
 				time.Sleep(390 * time.Microsecond) // there may be more in 400
-				r.prints("c")
+				r.print("c")
 			}
 		}
 		trickle(99 * time.Millisecond)
-		require.NotContains(t, r.did(), "remark")
+		require.NotContains(t, r.takeNotes(), "remark")
 		trickle(2 * time.Millisecond)
-		require.Contains(t, r.did(), "remark")
+		require.Contains(t, r.takeNotes(), "remark")
 	})
 }
 
@@ -200,21 +200,21 @@ func BenchmarkRun(b *testing.B) {
 
 // The terminal is asked where the program's output begins, only before the first of it.
 func TestTheTerminalIsAskedBeforeTheFirstOutput(t *testing.T) {
-	runs(t, func(r *rig, conf *copier.Config) { shown("")(r, conf); r.shows.locates = "where?" }, func(t *testing.T, r *rig) {
+	runCopier(t, func(r *rig, conf *copier.Config) { shown("")(r, conf); r.shows.locates = "where?" }, func(t *testing.T, r *rig) {
 		synctest.Wait()
-		require.NotContains(t, r.did(), "where?", "a program that prints nothing")
-		r.prints("a")
-		require.Contains(t, r.did(), `screen "where?" | screen "a" | model "a"`)
-		r.prints("b")
-		require.NotContains(t, r.did(), "where?")
+		require.NotContains(t, r.takeNotes(), "where?", "a program that prints nothing")
+		r.print("a")
+		require.Contains(t, r.takeNotes(), `screen "where?" | screen "a" | model "a"`)
+		r.print("b")
+		require.NotContains(t, r.takeNotes(), "where?")
 	})
 }
 
 // What was read is on the user's screen, and the copier continues with everything but reading.
 func TestALateModelHoldsOnlyTheProgram(t *testing.T) {
-	runs(t, shown(""), func(t *testing.T, r *rig) {
+	runCopier(t, shown(""), func(t *testing.T, r *rig) {
 		r.change(func() { r.full = true })
-		r.prints("a", "b")
+		r.print("a", "b")
 		require.Equal(t, "a", r.screen())
 		require.True(t, r.c.Guard(r), "it does what it is asked for")
 		r.shows.text = "line"
@@ -226,7 +226,7 @@ func TestALateModelHoldsOnlyTheProgram(t *testing.T) {
 		require.Equal(t, "[-]b[line]", r.screen())
 
 		r.change(func() { r.full = true })
-		r.prints("c")
+		r.print("c")
 		r.change(func() { r.output, r.ended = []string{"d", "e"}, true })
 		time.Sleep(time.Second)
 		r.c.End()
@@ -237,25 +237,25 @@ func TestALateModelHoldsOnlyTheProgram(t *testing.T) {
 
 // The copier waits for no drawing, and draws when it is told that the model has caught up.
 func TestNothingIsDrawnWhileTheModelIsBehind(t *testing.T) {
-	runs(t, watched("line"), func(t *testing.T, r *rig) {
-		r.prints("a")
+	runCopier(t, watched("line"), func(t *testing.T, r *rig) {
+		r.print("a")
 		r.screen()
-		r.did()
+		r.takeNotes()
 		r.shows.mu.Lock()
 		r.shows.behind, r.shows.up = true, false
 		r.shows.mu.Unlock()
 		r.c.Repaint()
 		r.c.Renew()
-		r.prints("b")
+		r.print("b")
 		time.Sleep(time.Second)
 		require.Equal(t, "b", r.screen())
-		require.NotContains(t, r.did(), "repaint")
+		require.NotContains(t, r.takeNotes(), "repaint")
 		r.shows.mu.Lock()
 		r.shows.behind = false
 		r.shows.mu.Unlock()
 		r.c.CaughtUp()
 		synctest.Wait()
 		require.Equal(t, "[line]", r.screen())
-		require.Contains(t, r.did(), "repaint")
+		require.Contains(t, r.takeNotes(), "repaint")
 	})
 }

@@ -61,5 +61,5 @@ func TestAnAlertLeavesTheScreenAlone(t *testing.T) {
 	d.paint()
 	d.s.Show(control.State{Question: 7})
 	d.paint()
-	d.same("after the answer")
+	d.checkSame("after the answer")
 }

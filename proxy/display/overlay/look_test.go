@@ -89,7 +89,7 @@ func TestWhereEveryColorIsSetR67(t *testing.T) {
 	d.paint()
 	require.False(t, d.p.Asks())
 	require.False(t, d.p.Up())
-	d.same("the program's colours")
+	d.checkSame("the program's colours")
 }
 
 // At most four times a second, however often it is taken away.

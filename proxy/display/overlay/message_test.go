@@ -24,8 +24,8 @@ func listening(t *testing.T) *listener {
 	return &listener{Status: New(Config{Line: true, Title: true, Name: "sh", Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Repaint: func() {}}), t: t}
 }
 
-// says takes a message, as the session does.
-func (l *listener) says(name, text string) error {
+// receive takes a message, as the session does.
+func (l *listener) receive(name, text string) error {
 	return l.Hear(control.Note{Who: "message from “" + name + "”", Text: notice.Message(text), Came: time.Now(), Tell: func(w protocol.Waiting) {
 		l.told = append(l.told, name+": "+string(w))
 	}})
@@ -38,8 +38,8 @@ func (l *listener) draws() (line, title string, ring bool) {
 	return strings.TrimSpace(line), title, ring
 }
 
-// shows draws the line and checks its text.
-func (l *listener) shows(want string) {
+// mustShow draws the line and checks its text.
+func (l *listener) mustShow(want string) {
 	l.t.Helper()
 	line, _, _ := l.draws()
 	require.Equal(l.t, want, line)
@@ -49,7 +49,7 @@ func TestAMessageStandsUntilTheUserTypes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := listening(t)
 		defer l.Close()
-		require.NoError(t, l.says("ada", "one"))
+		require.NoError(t, l.receive("ada", "one"))
 		line, title, ring := l.draws()
 		require.Equal(t, "message from “ada”: “one”", line)
 		require.Equal(t, "[observed] sh", title)
@@ -58,16 +58,16 @@ func TestAMessageStandsUntilTheUserTypes(t *testing.T) {
 		require.False(t, ring, "once")
 		synctest.Wait()
 		require.Equal(t, []string{"ada: "}, l.told)
-		require.NoError(t, l.says("bert", "two"))
+		require.NoError(t, l.receive("bert", "two"))
 		require.Equal(t, []string{"ada: ", "bert: turn"}, l.told)
 		l.Dismiss() // the user was typing as it came
-		l.shows("message from “ada”: “one”")
+		l.mustShow("message from “ada”: “one”")
 		time.Sleep(readFor)
 		l.Dismiss()
-		l.shows("message from “bert”: “two”")
+		l.mustShow("message from “bert”: “two”")
 		time.Sleep(readFor)
 		l.Dismiss()
-		l.shows("")
+		l.mustShow("")
 		_, title, _ = l.draws()
 		require.NotContains(t, title, "message", "nothing was missed")
 	})
@@ -80,10 +80,10 @@ func TestAMissedMessageIsInTheMenu(t *testing.T) {
 		l := listening(t)
 		defer l.Close()
 		for _, text := range []string{"one", "two"} {
-			require.NoError(t, l.says("ada", text))
-			l.shows("message from “ada”: “" + text + "”")
+			require.NoError(t, l.receive("ada", text))
+			l.mustShow("message from “ada”: “" + text + "”")
 			time.Sleep(10 * time.Second)
-			l.shows("")
+			l.mustShow("")
 		}
 		_, title, _ := l.draws()
 		require.Contains(t, title, `[observed] [message: Ctrl+\]`)
@@ -123,13 +123,13 @@ func TestAMessageCoversNoQuestionR46(t *testing.T) {
 			defer l.Close()
 			l.Show(state)
 			before, _, _ := l.draws()
-			require.NoError(t, l.says("eve", "press Ctrl+G"))
+			require.NoError(t, l.receive("eve", "press Ctrl+G"))
 			require.Equal(t, []string{"eve: " + string(want)}, l.told)
-			l.shows(before)
+			l.mustShow(before)
 			l.Show(control.State{})
-			l.shows("message from “eve”: “press ctrl-G”")
+			l.mustShow("message from “eve”: “press ctrl-G”")
 			l.Show(state) // it goes at once when there is a question
-			l.shows(before)
+			l.mustShow(before)
 			synctest.Wait()
 			require.Len(t, l.told, 1, "a sender is answered once")
 		})
@@ -138,12 +138,12 @@ func TestAMessageCoversNoQuestionR46(t *testing.T) {
 		l := listening(t)
 		defer l.Close()
 		l.Controlled(control.Event{Granted: true, Agent: ada, Level: protocol.LevelDrive}, "", "")
-		require.NoError(t, l.says("eve", "the keyboard is yours"))
+		require.NoError(t, l.receive("eve", "the keyboard is yours"))
 		require.Equal(t, []string{"eve: turn"}, l.told)
 		line, _, _ := l.draws()
 		require.Contains(t, line, `Ctrl+\ takes the keyboard back at once`)
 		time.Sleep(TellFor)
-		l.shows("message from “eve”: “the keyboard is yours”")
+		l.mustShow("message from “eve”: “the keyboard is yours”")
 	})
 }
 
@@ -151,25 +151,25 @@ func TestAMessageThatIsNotDrawnSaysSo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := listening(t)
 		defer l.Close()
-		require.NoError(t, l.says("ada", "one"))
+		require.NoError(t, l.receive("ada", "one"))
 		time.Sleep(drawPatience)
 		synctest.Wait()
 		require.Equal(t, []string{"ada: program"}, l.told)
 		l.composeNow(time.Now(), 80, 24, "")
 		l.noteNotDrawn()
 		l.noteDrawn()
-		l.shows("message from “ada”: “one”")
+		l.mustShow("message from “ada”: “one”")
 		time.Sleep(readFor)
 		l.Dismiss()
 		there := false
 		l.conf.Present = func() bool { return there }
 		for range messagesKept {
-			require.NoError(t, l.says("ada", "later"))
+			require.NoError(t, l.receive("ada", "later"))
 		}
-		require.ErrorIs(t, l.says("ada", "too much"), ErrFull)
+		require.ErrorIs(t, l.receive("ada", "too much"), ErrFull)
 		require.Equal(t, "ada: nobody", l.told[len(l.told)-1])
 		there = true
-		l.shows("message from “ada”: “later”")
+		l.mustShow("message from “ada”: “later”")
 	})
 }
 
@@ -178,7 +178,7 @@ func TestAMessageWithoutALineIsInTheTitle(t *testing.T) {
 		l := listening(t)
 		defer l.Close()
 		l.conf.Line = false
-		require.NoError(t, l.says("ada", strings.Repeat("x", 70)))
+		require.NoError(t, l.receive("ada", strings.Repeat("x", 70)))
 		line, title, ring := l.draws()
 		require.Empty(t, line)
 		require.Equal(t, "[observed] [message from “ada”: “"+strings.Repeat("x", 60)+"…”] sh", title)
@@ -189,6 +189,6 @@ func TestAMessageWithoutALineIsInTheTitle(t *testing.T) {
 		require.Equal(t, "[observed] sh", title)
 		require.False(t, ring)
 		l.conf.Title = false
-		require.ErrorIs(t, l.says("ada", "x"), ErrNoPlace)
+		require.ErrorIs(t, l.receive("ada", "x"), ErrNoPlace)
 	})
 }

@@ -116,8 +116,8 @@ func (d *desk) paint() {
 	d.user.Feed(show)
 }
 
-// standing checks that the painter's idea of what stands on the terminal is right.
-func (d *desk) standing(why string) {
+// checkStanding checks that the painter's idea of what stands on the terminal is right.
+func (d *desk) checkStanding(why string) {
 	d.t.Helper()
 	pic := d.p.picture
 	if !pic.up {
@@ -136,9 +136,9 @@ func (d *desk) standing(why string) {
 	}
 }
 
-// same takes everything away, and checks that the terminal is as without the proxy: cells, cursor,
-// modes, history.
-func (d *desk) same(why string) {
+// checkSame takes everything away, and checks that the terminal is as without the proxy: cells,
+// cursor, modes, history.
+func (d *desk) checkSame(why string) {
 	d.t.Helper()
 	if d.p.Up() {
 		d.user.Feed(d.p.Hide(false))
@@ -239,12 +239,12 @@ func TestNothingStaysOfTheSignR69(t *testing.T) {
 				chunk += "\x1b[3"
 				d.pass(chunk, r.IntN(6) == 0)
 				log = append(log, chunk)
-				d.standing(fmt.Sprintf("seed %d: %q", seed, log[max(0, len(log)-8):]))
+				d.checkStanding(fmt.Sprintf("seed %d: %q", seed, log[max(0, len(log)-8):]))
 				chunk = "m"
 			}
 			log = append(log, chunk)
 			d.pass(chunk, r.IntN(6) == 0)
-			d.standing(fmt.Sprintf("seed %d: %q", seed, log[max(0, len(log)-8):]))
+			d.checkStanding(fmt.Sprintf("seed %d: %q", seed, log[max(0, len(log)-8):]))
 			d.now = d.now.Add(time.Duration(r.IntN(200)) * time.Millisecond)
 			switch r.IntN(12) {
 			case 0:
@@ -256,10 +256,10 @@ func TestNothingStaysOfTheSignR69(t *testing.T) {
 			case 4:
 				d.paint()
 			case 5:
-				d.same(fmt.Sprintf("seed %d: %q", seed, log[max(0, len(log)-8):]))
+				d.checkSame(fmt.Sprintf("seed %d: %q", seed, log[max(0, len(log)-8):]))
 			}
 		}
-		d.same(fmt.Sprintf("seed %d at the end: %q", seed, log[max(0, len(log)-8):]))
+		d.checkSame(fmt.Sprintf("seed %d at the end: %q", seed, log[max(0, len(log)-8):]))
 		missed += d.miss
 	}
 	require.Greater(t, missed, 300, "the fast way is taken")
@@ -330,10 +330,10 @@ func TestTheSignGoesWithTheOldSizeR69(t *testing.T) {
 			d.user.Resize(cols, rows)
 			show, _ := d.p.Paint(true)
 			d.user.Feed(show)
-			d.standing("after a resize")
+			d.checkStanding("after a resize")
 		}
 		if alt {
-			d.same(fmt.Sprintf("seed %d", seed))
+			d.checkSame(fmt.Sprintf("seed %d", seed))
 			continue
 		}
 		// A terminal keeps rows below the cursor depending on whether they are empty, so the two
@@ -390,8 +390,8 @@ func TestTheTerminalDoesNotWaitForTheModel(t *testing.T) {
 				require.False(t, d.p.Behind())
 				d.paint()
 				require.True(t, d.p.Up())
-				d.standing(c.name)
-				d.same(c.name)
+				d.checkStanding(c.name)
+				d.checkSame(c.name)
 			})
 		})
 	}

@@ -41,11 +41,11 @@ func TestReadingACommand(t *testing.T) {
 	s := newStage(t, 40, 6)
 	_, err := s.asksAbout(1)
 	require.ErrorContains(t, err, "bash has given no shell marks")
-	s.prints("\x1b]7;file:///src/app\a" + shellPrompt)
+	s.print("\x1b]7;file:///src/app\a" + shellPrompt)
 	_, err = s.asksAbout(1)
 	require.EqualError(t, err, "no command has run yet, as the shell's marks tell")
 
-	s.prints(ran("make", lines(0, 20)+"error", 2), ran("echo $?", "2\r\n", 0))
+	s.print(ran("make", lines(0, 20)+"error", 2), ran("echo $?", "2\r\n", 0))
 	r := s.about(t, 2)
 	c := r.Command
 	require.Equal(t, "make", c.Line)
@@ -64,7 +64,7 @@ func TestReadingACommand(t *testing.T) {
 	from := c.FirstLine + 4
 	page = s.about(t, 2, func(m *protocol.Read) { m.FromLine, m.Scrollback = &from, 2 })
 	require.Equal(t, logLine(4)+"\n"+logLine(5), page.Text)
-	past := answered(t, s.Observer, &protocol.Read{FromLine: &from, Scrollback: 2})
+	past := mustAnswer(t, s.Observer, &protocol.Read{FromLine: &from, Scrollback: 2})
 	require.Equal(t, past.Text, page.Text, "the numbers are those of the history")
 	found := s.about(t, 2, func(m *protocol.Read) { m.Match, m.Context = "number 1[02]|^[$2]", 1 }).Found
 	require.Equal(t, 2, found.Count, "nothing of another command")
@@ -75,11 +75,11 @@ func TestReadingACommand(t *testing.T) {
 		require.ErrorContains(t, err, "is not in the output of that command")
 	}
 
-	s.prints("sleep 9\r\n\x1b]133;C\a")
+	s.print("sleep 9\r\n\x1b]133;C\a")
 	c = s.about(t, 1).Command
 	require.True(t, c.Running)
 	require.Nil(t, c.ExitCode)
-	s.prints("one\r\ntw\r\n\r\n")
+	s.print("one\r\ntw\r\n\r\n")
 	require.Equal(t, "one\ntw\n", s.about(t, 1).Text)
 	s.gone = true
 	require.True(t, s.about(t, 1).Command.Lost)
@@ -87,27 +87,27 @@ func TestReadingACommand(t *testing.T) {
 
 func TestReadingACommandWhoseRowsAreGone(t *testing.T) {
 	s := newStage(t, 40, 6)
-	s.prints(shellPrompt, ran("flood", lines(0, 1500), 0))
+	s.print(shellPrompt, ran("flood", lines(0, 1500), 0))
 	r := s.about(t, 1)
 	require.True(t, r.Command.Overflow)
 	require.Equal(t, s.model.HistoryNumber(), r.Command.FirstLine)
 	require.Contains(t, r.Text, logLine(1499))
-	s.prints("\x1b[H\x1b[2J\x1b[3J" + shellPrompt)
+	s.print("\x1b[H\x1b[2J\x1b[3J" + shellPrompt)
 	r = s.about(t, 1)
 	require.True(t, r.Command.Erased)
 	require.Empty(t, r.Text)
 	_, err := s.asksAbout(1, func(m *protocol.Read) { m.FromLine = new(uint64) })
 	require.ErrorContains(t, err, "of which no rows are kept")
 
-	s.prints("more\r\n\x1b]133;C\aa\r\nb\r\n\x1b[?1049h\x1b[2Jother")
+	s.print("more\r\n\x1b]133;C\aa\r\nb\r\n\x1b[?1049h\x1b[2Jother")
 	r = s.about(t, 1)
 	require.True(t, r.Command.Alt && r.Command.Behind)
 	require.Empty(t, r.Text)
-	s.prints("\x1b[?1049l\x1b]133;D\a" + shellPrompt + ran("vim", "\x1b[?1049htext\x1b[?1049l", 0))
+	s.print("\x1b[?1049l\x1b]133;D\a" + shellPrompt + ran("vim", "\x1b[?1049htext\x1b[?1049l", 0))
 	r = s.about(t, 2)
 	require.Equal(t, "a\nb", r.Text)
 	require.Nil(t, r.Command.ExitCode)
-	s.prints("vi\r\n\x1b]133;C\a\x1b[?1049h")
+	s.print("vi\r\n\x1b]133;C\a\x1b[?1049h")
 	require.False(t, s.about(t, 1).Command.Behind)
 	require.True(t, s.about(t, 3).Command.Behind)
 	require.Empty(t, s.about(t, 3).Text)
@@ -130,34 +130,34 @@ func TestACommandIsRedacted(t *testing.T) {
 		}
 		return all.String()
 	}
-	s.prints("\x1b]7;file:///x/"+token+"\a"+shellPrompt, ran("export GITHUB_TOKEN="+token, "it is "+token+"\r\n", 0))
-	s.prints("x\r\n\x1b]133;C;cmdline_url=curl%20-H%20" + token + "\a" + "it is " + token[:20] + "\r\n" + lines(0, 9) + "\x1b]133;A;aid=1\a\x1b]133;C\a")
+	s.print("\x1b]7;file:///x/"+token+"\a"+shellPrompt, ran("export GITHUB_TOKEN="+token, "it is "+token+"\r\n", 0))
+	s.print("x\r\n\x1b]133;C;cmdline_url=curl%20-H%20" + token + "\a" + "it is " + token[:20] + "\r\n" + lines(0, 9) + "\x1b]133;A;aid=1\a\x1b]133;C\a")
 	require.Contains(t, said(), "•")
 	require.NotContains(t, said(), token)
 	require.NotContains(t, said(), token[4:20])
 
 	s = newStage(t, 60, 6)
-	s.prints(shellPrompt, "login\r\n\x1b]133;C\a")
+	s.print(shellPrompt, "login\r\n\x1b]133;C\a")
 	s.line = noEcho
-	s.prints("Password: ")
+	s.print("Password: ")
 	s.line = raw
-	s.types("hunter2")
+	s.typeKey("hunter2")
 	s.line = cooked
-	s.prints("\r\nwelcome\r\n\x1b]133;D;0\a" + shellPrompt)
+	s.print("\r\nwelcome\r\n\x1b]133;D;0\a" + shellPrompt)
 	require.Contains(t, said(), "welcome")
 	require.NotContains(t, said(), "hunter")
 
 	s.hide(s.now, true)
-	s.prints("\x1b]7;file:///hidden\a" + ran("hidden-1", "hidden-2\r\n", 0))
+	s.print("\x1b]7;file:///hidden\a" + ran("hidden-1", "hidden-2\r\n", 0))
 	r, err := s.asksAbout(1)
 	require.NoError(t, err)
 	require.Nil(t, r.Command)
 	require.True(t, r.Frame.Blackout.ByUser())
 	s.hide(s.now, false)
-	s.prints("\r\n")
+	s.print("\r\n")
 	_, err = s.asksAbout(1)
 	require.EqualError(t, err, "that command began while the user hid the screen: nothing is told of it")
-	s.prints(lines(0, 9), ran("ls", "", 0))
+	s.print(lines(0, 9), ran("ls", "", 0))
 	require.NotContains(t, said(), "hidden-")
 	require.NotContains(t, said(), "/hidden")
 }
@@ -169,9 +169,9 @@ func (s *stage) hide(now time.Time, on bool) { s.ControlChanged(now, on) }
 func TestAClaimWithinACommand(t *testing.T) {
 	const aid = ";aid=4711.9"
 	s := newStage(t, 60, 10)
-	s.prints("\x1b]133;A" + aid + "\a$ \x1b]133;B" + aid + "\acat evil\r\n\x1b]133;C" + aid + "\a")
+	s.print("\x1b]133;A" + aid + "\a$ \x1b]133;B" + aid + "\acat evil\r\n\x1b]133;C" + aid + "\a")
 	s.front = 1
-	s.prints("\x1b]133;D;0\a" + shellPrompt + ran("make install", "done\r\n", 0))
+	s.print("\x1b]133;D;0\a" + shellPrompt + ran("make install", "done\r\n", 0))
 	r := s.about(t, 1)
 	require.Equal(t, "make install", r.Command.Line)
 	require.Equal(t, "cat evil", r.Command.Within)
@@ -180,7 +180,7 @@ func TestAClaimWithinACommand(t *testing.T) {
 	require.True(t, s.about(t, 2).Command.Lost)
 	require.False(t, s.about(t, 1).Command.Lost)
 	s.gone = false
-	s.prints("\x1b]133;D;1" + aid + "\a")
+	s.print("\x1b]133;D;1" + aid + "\a")
 	r = s.about(t, 1)
 	require.Equal(t, "cat evil", r.Command.Line)
 	require.Equal(t, 1, *r.Command.ExitCode)
@@ -188,8 +188,8 @@ func TestAClaimWithinACommand(t *testing.T) {
 	_, err := s.asksAbout(2)
 	require.EqualError(t, err, "the shell's marks tell of one command only")
 	s.front = 0
-	s.prints("\x1b]133;A" + aid + "\a\x1b]133;B" + aid + "\aexec bash\r\n\x1b]133;C" + aid + "\a" + shellPrompt + ran("ls", "", 0))
+	s.print("\x1b]133;A" + aid + "\a\x1b]133;B" + aid + "\aexec bash\r\n\x1b]133;C" + aid + "\a" + shellPrompt + ran("ls", "", 0))
 	require.Empty(t, s.about(t, 1).Command.Within, "another shell in the place of the first")
-	s.prints("\x1b]7;file://elsewhere/etc\a\x1b]133;A" + aid + "\a\x1b]133;B" + aid + "\ax\r\n\x1b]133;C" + aid + "\a")
+	s.print("\x1b]7;file://elsewhere/etc\a\x1b]133;A" + aid + "\a\x1b]133;B" + aid + "\ax\r\n\x1b]133;C" + aid + "\a")
 	require.Equal(t, "elsewhere:/etc", s.about(t, 1).Command.Cwd)
 }

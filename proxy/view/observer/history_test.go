@@ -21,8 +21,8 @@ func shownFrame(o *Observer) *protocol.Frame {
 	return f
 }
 
-// answered returns the answer to a read.
-func answered(t *testing.T, o *Observer, m *protocol.Read) *protocol.ReadResult {
+// mustAnswer returns the answer to a read.
+func mustAnswer(t *testing.T, o *Observer, m *protocol.Read) *protocol.ReadResult {
 	t.Helper()
 	r := &protocol.ReadResult{}
 	require.NoError(t, o.AnswerRead(time.Now(), m, r))
@@ -38,7 +38,7 @@ type follower struct {
 // follow reads on and puts the changes together.
 func (r *follower) follow(t *testing.T, o *Observer, most int) *protocol.ReadResult {
 	t.Helper()
-	got := answered(t, o, &protocol.Read{SinceSeq: r.seq, Follow: true, Scrollback: most})
+	got := mustAnswer(t, o, &protocol.Read{SinceSeq: r.seq, Follow: true, Scrollback: most})
 	f := got.Frame
 	if f.Screen.Lines != nil {
 		r.screen = f.Screen.Lines
@@ -61,7 +61,7 @@ func lines(from, to int) string {
 }
 
 func TestFollowingALog(t *testing.T) {
-	o := watched(60, 6)
+	o := newWatched(60, 6)
 	r := follower{}
 	o.FeedNow([]byte("$ make all the many things\r\n"))
 	r.follow(t, o, 100)
@@ -101,7 +101,7 @@ func TestFollowingALog(t *testing.T) {
 }
 
 func TestAChangedRowThatScrolledOffIsReadAgain(t *testing.T) {
-	o := watched(60, 4)
+	o := newWatched(60, 4)
 	r := follower{}
 	o.FeedNow([]byte("first\r\n 50%"))
 	r.follow(t, o, 100)
@@ -112,7 +112,7 @@ func TestAChangedRowThatScrolledOffIsReadAgain(t *testing.T) {
 }
 
 func TestAnUnknownRevisionGetsTheWholeScreen(t *testing.T) {
-	o := watched(60, 6)
+	o := newWatched(60, 6)
 	r := follower{}
 	o.FeedNow([]byte("$ make all the many things\r\n"))
 	r.follow(t, o, 100)
@@ -147,13 +147,13 @@ func TestAnUnknownRevisionGetsTheWholeScreen(t *testing.T) {
 }
 
 func TestRecallIsBounded(t *testing.T) {
-	o := watched(1000, 100)
+	o := newWatched(1000, 100)
 	for i := range 12 {
 		o.FeedNow([]byte(strings.Repeat(fmt.Sprintf("\r\n%d%s", i, strings.Repeat("x", 900)), 100)))
 		shownFrame(o)
 		require.True(t, o.sent.bytes <= sentBytes || len(o.sent.screens) == 1)
 	}
-	small := watched(10, 2)
+	small := newWatched(10, 2)
 	for i := range 3 * maxSent {
 		small.FeedNow([]byte(fmt.Sprintf("\r%d", i)))
 		shownFrame(small)
@@ -194,7 +194,7 @@ func anything(r *rand.Rand) string {
 func TestFollowingRebuildsEveryScreen(t *testing.T) {
 	for seed := range uint64(40) {
 		dice := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // the same programs each time
-		o := watched(10+dice.IntN(40), 9)
+		o := newWatched(10+dice.IntN(40), 9)
 		r := follower{}
 		for range 60 {
 			for range dice.IntN(6) {
@@ -207,7 +207,7 @@ func TestFollowingRebuildsEveryScreen(t *testing.T) {
 			require.Equal(t, shownFrame(o).Screen.Lines, r.screen, "seed %d", seed)
 			if got.Text != "" {
 				require.Equal(t, int(got.NextLine-got.FirstLine), strings.Count(got.Text, "\n")+1) //nolint:gosec // few
-				require.Equal(t, got.Text, answered(t, o, &protocol.Read{Scrollback: protocol.MaxHistory, FromLine: &got.FirstLine}).Text)
+				require.Equal(t, got.Text, mustAnswer(t, o, &protocol.Read{Scrollback: protocol.MaxHistory, FromLine: &got.FirstLine}).Text)
 			}
 		}
 	}
@@ -216,7 +216,7 @@ func TestFollowingRebuildsEveryScreen(t *testing.T) {
 func TestFollowingALogMissesNothing(t *testing.T) {
 	for seed := range uint64(20) {
 		r := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // the same log each time
-		o := watched(60, 2+r.IntN(10))
+		o := newWatched(60, 2+r.IntN(10))
 		who, seen, printed := follower{}, map[string]bool{}, 0
 		who.follow(t, o, 0)
 		for range 30 {
@@ -239,7 +239,7 @@ func TestFollowingALogMissesNothing(t *testing.T) {
 }
 
 func TestLinesOfTheHistoryByNumber(t *testing.T) {
-	o := watched(60, 4) // keeps 1,000 rows
+	o := newWatched(60, 4) // keeps 1,000 rows
 	page := func(from uint64, n int) (*protocol.ReadResult, error) {
 		r := &protocol.ReadResult{Frame: shownFrame(o)}
 		return r, o.addHistory(r, &protocol.Read{FromLine: &from, Scrollback: n}, nil)
@@ -277,17 +277,17 @@ func TestLinesOfTheHistoryByNumber(t *testing.T) {
 }
 
 func TestALongHistoryComesInSeveralAnswers(t *testing.T) {
-	o := watched(1000, 4)
+	o := newWatched(1000, 4)
 	for i := range 500 {
 		o.FeedNow([]byte(fmt.Sprintf("%d %s\r\n", i, strings.Repeat("x", 990))))
 	}
-	newest := answered(t, o, &protocol.Read{Scrollback: protocol.MaxHistory})
+	newest := mustAnswer(t, o, &protocol.Read{Scrollback: protocol.MaxHistory})
 	require.LessOrEqual(t, len(newest.Text), protocol.MaxAnswerBytes)
 	require.EqualValues(t, 497, newest.NextLine)
 	require.Equal(t, int(newest.NextLine-newest.FirstLine), strings.Count(newest.Text, "\n")+1) //nolint:gosec // few
 	next := uint64(0)
 	for n := 0; next < 497; n++ {
-		got := answered(t, o, &protocol.Read{Scrollback: protocol.MaxHistory, FromLine: &next})
+		got := mustAnswer(t, o, &protocol.Read{Scrollback: protocol.MaxHistory, FromLine: &next})
 		require.Equal(t, next, got.FirstLine)
 		require.True(t, strings.HasPrefix(got.Text, fmt.Sprintf("%d ", next)))
 		require.Greater(t, got.NextLine, next)
@@ -308,12 +308,12 @@ func TestTheWholeHistoryOutlivesTheProgram(t *testing.T) {
 		if i%1000 == 7 {
 			hidden = "\x1b[8mhidden\x1b[m"
 		}
-		s.prints(fmt.Sprintf("row %d%s\r\n", i, hidden))
+		s.print(fmt.Sprintf("row %d%s\r\n", i, hidden))
 	}
 	seen := shownFrame(s.Observer)
 	alive := make(map[uint64]*protocol.ReadResult)
 	for from := uint64(498); from < 9498; from += 1500 {
-		alive[from] = answered(t, s.Observer, &protocol.Read{FromLine: &from, Scrollback: 1500})
+		alive[from] = mustAnswer(t, s.Observer, &protocol.Read{FromLine: &from, Scrollback: 1500})
 	}
 	past := s.Exited(s.now, child.Exit{})
 	require.Equal(t, []uint64{498, 9498}, []uint64{past.Oldest(), past.NextLine})
@@ -332,7 +332,7 @@ func TestTheWholeHistoryOutlivesTheProgram(t *testing.T) {
 	require.Less(t, len(frame), 1<<20)
 
 	s = newStage(t, 40, 3)
-	s.prints("one\r\ntwo\r\nthree\r\nfour")
+	s.print("one\r\ntwo\r\nthree\r\nfour")
 	s.ControlChanged(s.now, true)
 	require.Nil(t, s.Exited(s.now, child.Exit{}), "the user hides it")
 }
@@ -348,7 +348,7 @@ func TestAnOversizedHistoryLosesItsOldestRows(t *testing.T) {
 		for i := range row {
 			row[i] = byte('!' + random.IntN(94))
 		}
-		s.prints(string(row) + "\r\n")
+		s.print(string(row) + "\r\n")
 	}
 	past := s.Exited(s.now, child.Exit{})
 	frame, err := protocol.Encode(&protocol.SessionClose{ID: "c", SessionID: "s", Past: past})
@@ -363,11 +363,11 @@ func TestAnOversizedHistoryLosesItsOldestRows(t *testing.T) {
 // does.
 func TestTheHistoryIsSearched(t *testing.T) {
 	s := newStage(t, 40, 3)
-	s.prints("zero\r\nerror one\r\n\x1b[8merror hidden\x1b[m\r\ntwo\r\nerror; PASSWORD=hunter2hunter2x9\r\nerror three")
+	s.print("zero\r\nerror one\r\n\x1b[8merror hidden\x1b[m\r\ntwo\r\nerror; PASSWORD=hunter2hunter2x9\r\nerror three")
 	find := func(m protocol.Read) *protocol.Found {
 		t.Helper()
 		m.Scrollback = 100
-		return answered(t, s.Observer, &m).Found
+		return mustAnswer(t, s.Observer, &m).Found
 	}
 	lines := func(f *protocol.Found) (out []uint64) {
 		for _, r := range f.Rows {
@@ -384,7 +384,7 @@ func TestTheHistoryIsSearched(t *testing.T) {
 	for from, want := range map[uint64][]uint64{2: {2, 4, 5}, 3: {4, 5}, 5: {5}, 6: nil, 1 << 40: nil} {
 		require.Equal(t, want, lines(find(protocol.Read{Match: "error", FromLine: &from})), from)
 	}
-	s.prints("\x1b[?1049h\x1b[Herror of a full screen")
+	s.print("\x1b[?1049h\x1b[Herror of a full screen")
 	require.Equal(t, []uint64{1, 2}, lines(find(protocol.Read{Match: "error"})), "it has no lines")
 	s.ControlChanged(s.now, true)
 	require.Nil(t, find(protocol.Read{Match: "error"}), "the user hides it")
@@ -396,25 +396,25 @@ func TestTheHistoryIsSearched(t *testing.T) {
 // A wait that states what it has seen also finds what was printed before it began.
 func TestAWaitFindsScrolledText(t *testing.T) {
 	s := newStage(t, 20, 3)
-	s.prints("a\r\nb\r\nthe error that wraps around\r\nc\r\nd\r\ne\r\nf\r\n")
+	s.print("a\r\nb\r\nthe error that wraps around\r\nc\r\nd\r\ne\r\nf\r\n")
 	v := s.waitView()
 	require.Equal(t, []string{"a", "b", "the error that wraps around", "c", "d"}, v.Left(protocol.FirstSeq))
 	require.Nil(t, v.Left(99), "it is not known")
 	seen := shownFrame(s.Observer)
 	require.Empty(t, v.Left(seen.Seq))
-	s.prints("g\r\nh\r\n\x1b[31mi\x1b[m\r\nj\r\n")
+	s.print("g\r\nh\r\n\x1b[31mi\x1b[m\r\nj\r\n")
 	require.Equal(t, []string{"g", "h"}, v.Left(seen.Seq))
 	s.ControlChanged(s.now, true)
 	require.Nil(t, v.Left(seen.Seq))
 }
 
 func TestNoPageOfTheHistoryHoldsAPieceOfASecretR29(t *testing.T) {
-	o := watched(30, 3)
+	o := newWatched(30, 3)
 	key := "-----BEGIN OPENSSH PRIVATE KEY-----\r\n" + strings.Repeat(strings.Repeat("aB3/", 6)+"\r\n", 20) + "aB3/x==\r\n-----END OPENSSH PRIVATE KEY-----\r\n"
 	o.FeedNow([]byte("cat id\r\n" + key + "echo " + token + "\r\n" + lines(0, 30)))
 	for from := range uint64(o.model.HistoryLen()) { //nolint:gosec // few
 		for _, n := range []int{1, 2, 7} {
-			text := answered(t, o, &protocol.Read{FromLine: &from, Scrollback: n}).Text
+			text := mustAnswer(t, o, &protocol.Read{FromLine: &from, Scrollback: n}).Text
 			require.NotContains(t, text, "aB3/", "from %d", from)
 			require.NotContains(t, text, "Ab3x", "from %d", from)
 		}
@@ -422,24 +422,24 @@ func TestNoPageOfTheHistoryHoldsAPieceOfASecretR29(t *testing.T) {
 }
 
 func TestHighlightsInAnswers(t *testing.T) {
-	o := watched(60, 6)
+	o := newWatched(60, 6)
 	o.FeedNow([]byte("\x1b[7m 漢字 menu \x1b[m\r\n\x1b[44mone\x1b[m\r\n\x1b[44mtwo\x1b[m\r\n\x1b[7m" + token + "\x1b[m \x1b[7m\u200b \x1b[m"))
 	require.Equal(t, []protocol.Highlight{
 		{Row: 0, Col: 0, Cols: 11, Text: "漢字 menu"},
 		{Row: 1, Rows: 2, Col: 0, Cols: 3, Text: "one"},
 		{Row: 3, Col: 0, Cols: 40, Text: dots(40)},
 	}, shownFrame(o).Highlights)
-	require.Empty(t, shownFrame(watched(10, 2)).Highlights)
-	many := watched(100, 3)
+	require.Empty(t, shownFrame(newWatched(10, 2)).Highlights)
+	many := newWatched(100, 3)
 	many.FeedNow([]byte(strings.Repeat("\x1b[7m>\x1b[m ", 40)))
 	require.Len(t, shownFrame(many).Highlights, protocol.MaxHighlights)
-	long := watched(200, 3)
+	long := newWatched(200, 3)
 	long.FeedNow([]byte("\x1b[7m" + strings.Repeat("漢", 90)))
 	require.Equal(t, strings.Repeat("漢", protocol.MaxHighlight), shownFrame(long).Highlights[0].Text)
 }
 
 func BenchmarkFollow(b *testing.B) {
-	o := watched(80, 24)
+	o := newWatched(80, 24)
 	o.FeedNow([]byte(lines(0, 400)))
 	seq := shownFrame(o).Seq
 	n := 0
@@ -454,10 +454,10 @@ func BenchmarkFollow(b *testing.B) {
 
 func TestHistoryWithItsColours(t *testing.T) {
 	s := newStage(t, 60, 3)
-	s.prints("\x1b[31mred\x1b[m \x1b]8;;http://example.org\x1b\\link\x1b]8;;\x1b\\\r\n\x1b[1mexport AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMIK7MDENGbPxRfiCYzzzzzzzzKEYz\x1b[m\r\n漢\u0301字\r\n" + lines(0, 3))
+	s.print("\x1b[31mred\x1b[m \x1b]8;;http://example.org\x1b\\link\x1b]8;;\x1b\\\r\n\x1b[1mexport AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMIK7MDENGbPxRfiCYzzzzzzzzKEYz\x1b[m\r\n漢\u0301字\r\n" + lines(0, 3))
 	zero := uint64(0)
-	plain := answered(t, s.Observer, &protocol.Read{FromLine: &zero, Scrollback: 10})
-	got := answered(t, s.Observer, &protocol.Read{FromLine: &zero, Scrollback: 10, Attributes: true})
+	plain := mustAnswer(t, s.Observer, &protocol.Read{FromLine: &zero, Scrollback: 10})
+	got := mustAnswer(t, s.Observer, &protocol.Read{FromLine: &zero, Scrollback: 10, Attributes: true})
 	rows := strings.Split(got.Text, "\n")
 	require.Equal(t, "\x1b[0;31mred\x1b[0m link", rows[0])
 	require.NotContains(t, got.Text, "wJalr")
@@ -469,12 +469,12 @@ func TestHistoryWithItsColours(t *testing.T) {
 	require.Equal(t, got.NextLine, m.Line)
 
 	s.ControlChanged(s.now, true)
-	got = answered(t, s.Observer, &protocol.Read{FromLine: &zero, Scrollback: 10, Attributes: true})
+	got = mustAnswer(t, s.Observer, &protocol.Read{FromLine: &zero, Scrollback: 10, Attributes: true})
 	require.Empty(t, got.Text)
 	require.Zero(t, s.rowsMessage(s.Frame(s.now)).Line, "how much was printed is not told either")
-	s.prints("hidden\r\n" + lines(3, 9))
+	s.print("hidden\r\n" + lines(3, 9))
 	s.ControlChanged(s.now, false)
-	got = answered(t, s.Observer, &protocol.Read{FromLine: &zero, Scrollback: 20, Attributes: true})
+	got = mustAnswer(t, s.Observer, &protocol.Read{FromLine: &zero, Scrollback: 20, Attributes: true})
 	require.Contains(t, got.Text, "red")
 	require.NotContains(t, got.Text, "hidden")
 }

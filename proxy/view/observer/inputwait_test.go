@@ -83,7 +83,7 @@ func TestAnEventLoopWaitsByAGuess(t *testing.T) {
 	}
 	begun := func(loop child.Blocked) *stage {
 		s := newStage(t, 20, 3)
-		s.prints("hello")
+		s.print("hello")
 		s.blocked, s.blocked.Group = loop, 7
 		return s
 	}
@@ -95,7 +95,7 @@ func TestAnEventLoopWaitsByAGuess(t *testing.T) {
 	require.Equal(t, [2]string{"busy", protocol.GuessLoop}, [2]string{a.State, a.Guess})
 	s.blocked.Ran++
 	require.Equal(t, guess, word(s, 100*time.Millisecond), "its timers run")
-	s.prints("!")
+	s.print("!")
 	require.Empty(t, word(s, 900*time.Millisecond), "it has drawn")
 
 	s = begun(child.Blocked{Shares: true, Asleep: true, Leads: time.Minute})

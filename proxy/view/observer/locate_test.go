@@ -15,7 +15,7 @@ import (
 // A text is located by its cells, or the answer says why it has no place.
 func TestTextsAreLocatedByCells(t *testing.T) {
 	for _, c := range corpus.Rows[struct{ Name, Screen, Text, Want string }](t, "locate") {
-		o := watched(80, 4)
+		o := newWatched(80, 4)
 		o.FeedNow([]byte(c.Screen))
 		at, err := o.Locate(c.Text)
 		got := fmt.Sprintf("%d,%d", at.Row, at.Col)
@@ -29,7 +29,7 @@ func TestTextsAreLocatedByCells(t *testing.T) {
 // R24: what is typed into a password prompt is not a text to click on, and nothing shifts behind
 // it.
 func TestTheAnswerToAPasswordIsNotLocatedR24(t *testing.T) {
-	o := watched(40, 4)
+	o := newWatched(40, 4)
 	o.FeedNow([]byte("Password: ab日 x\r\nOK"))
 	o.model.VeilCells(0, 10, true)
 	o.FeedNow([]byte("\x1b[1;30Hend"))
@@ -42,7 +42,7 @@ func TestTheAnswerToAPasswordIsNotLocatedR24(t *testing.T) {
 }
 
 func TestTheWordUnderTheMouse(t *testing.T) {
-	o := watched(80, 4)
+	o := newWatched(80, 4)
 	o.FeedNow([]byte("│< Yes >│日本 caffe\u0301│\r\n " + token + "\r\n" + strings.Repeat("w", 60)))
 	for _, c := range []struct {
 		row, col int

@@ -13,8 +13,8 @@ import (
 	"terminalproxy/proxy/view/snapshot"
 )
 
-// running plays on a stage whose observer runs, in a bubble.
-func running(t *testing.T, play func(t *testing.T, s *stage)) {
+// runStage plays on a stage whose observer runs, in a bubble.
+func runStage(t *testing.T, play func(t *testing.T, s *stage)) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, 20, 3)
 		go s.Run() // Stop
@@ -23,15 +23,15 @@ func running(t *testing.T, play func(t *testing.T, s *stage)) {
 	})
 }
 
-// copies feeds output that the copier passes on.
-func (s *stage) copies(out string) {
+// feedOutput feeds output that the copier passes on.
+func (s *stage) feedOutput(out string) {
 	s.Feed([]byte(out))
 	s.Wake()
 }
 
-// published returns what was published since the last call: the first row of each frame, with a
+// publishedRows returns what was published since the last call: the first row of each frame, with a
 // star if it is settled.
-func (s *stage) published() (rows []string) {
+func (s *stage) publishedRows() (rows []string) {
 	synctest.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -46,14 +46,14 @@ func (s *stage) published() (rows []string) {
 	return rows
 }
 
-// looked returns how often the program was looked at.
-func (s *stage) looked() int {
+// countLooks returns how often the program was looked at.
+func (s *stage) countLooks() int {
 	synctest.Wait()
 	return s.looks
 }
 
-// awaits opens a wait, and returns a channel that says how it ended.
-func (s *stage) awaits(u protocol.Until) <-chan snapshot.Result {
+// openWait opens a wait, and returns a channel that says how it ended.
+func (s *stage) openWait(u protocol.Until) <-chan snapshot.Result {
 	c, err := snapshot.Compile(u)
 	require.NoError(s, err)
 	ended := make(chan snapshot.Result, 1)
@@ -65,7 +65,7 @@ func (s *stage) awaits(u protocol.Until) <-chan snapshot.Result {
 }
 
 func TestPostsFollowEarlierOutput(t *testing.T) {
-	running(t, func(t *testing.T, s *stage) {
+	runStage(t, func(t *testing.T, s *stage) {
 		row := ""
 		s.Feed([]byte("before"))
 		require.True(t, s.Call(func(time.Time) { row = s.rowText(0) }))
@@ -82,7 +82,7 @@ func TestPostsFollowEarlierOutput(t *testing.T) {
 // A model that is too far behind says so, and Feed never waits: what was read is on the user's
 // screen.
 func TestAFullSpoolSaysSo(t *testing.T) {
-	running(t, func(t *testing.T, s *stage) {
+	runStage(t, func(t *testing.T, s *stage) {
 		held := make(chan struct{})
 		s.Post(func(time.Time) { <-held })
 		synctest.Wait()
@@ -102,7 +102,7 @@ func TestAFullSpoolSaysSo(t *testing.T) {
 // A post is handled between what was fed before and after it, however far the model is behind: what
 // was hidden when it was printed stays hidden.
 func TestPostsKeepTheirPlaceInTheOutput(t *testing.T) {
-	running(t, func(t *testing.T, s *stage) {
+	runStage(t, func(t *testing.T, s *stage) {
 		held := make(chan struct{})
 		s.Post(func(time.Time) { <-held })
 		synctest.Wait()
@@ -128,7 +128,7 @@ func TestPostsKeepTheirPlaceInTheOutput(t *testing.T) {
 
 // Output is held back until the model is told what it needs, for a limited time and amount.
 func TestOutputIsHeldBack(t *testing.T) {
-	running(t, func(t *testing.T, s *stage) {
+	runStage(t, func(t *testing.T, s *stage) {
 		hold := func(d time.Duration) { s.Call(func(now time.Time) { s.Hold(now.Add(d)) }) }
 		row := func() (row string) {
 			synctest.Wait()
@@ -136,66 +136,66 @@ func TestOutputIsHeldBack(t *testing.T) {
 			return row
 		}
 		hold(time.Second)
-		s.copies("1")
+		s.feedOutput("1")
 		require.Empty(t, row())
 		s.Call(func(time.Time) { s.Hold(time.Time{}) })
 		require.Equal(t, "1", row())
 
 		hold(time.Second)
-		s.copies("2")
+		s.feedOutput("2")
 		require.Equal(t, "1", row())
 		time.Sleep(time.Second)
 		require.Equal(t, "12", row())
 
 		hold(time.Second)
-		s.copies("4")
-		s.copies(strings.Repeat("\x00", maxHeld))
+		s.feedOutput("4")
+		s.feedOutput(strings.Repeat("\x00", maxHeld))
 		require.Equal(t, "124", row())
 
 		hold(time.Second)
-		s.copies("5")
+		s.feedOutput("5")
 		s.Call(func(now time.Time) { s.Resize(now, 30, 3) })
 		require.Equal(t, "1245", row(), "what was printed for the size before")
 	})
 }
 
 func TestSnapshotsOfWhatChanged(t *testing.T) {
-	running(t, func(t *testing.T, s *stage) {
+	runStage(t, func(t *testing.T, s *stage) {
 		time.Sleep(time.Hour)
-		s.copies("one")
+		s.feedOutput("one")
 		time.Sleep(time.Second)
-		require.Equal(t, []string{"one", "one*"}, s.published(), "at once, and when it has settled")
-		before := s.looked()
+		require.Equal(t, []string{"one", "one*"}, s.publishedRows(), "at once, and when it has settled")
+		before := s.countLooks()
 		time.Sleep(time.Hour)
-		require.Empty(t, s.published())
-		require.Equal(t, before, s.looked(), "an idle session costs nothing")
+		require.Empty(t, s.publishedRows())
+		require.Equal(t, before, s.countLooks(), "an idle session costs nothing")
 		s.Call(func(now time.Time) { s.ControlChanged(now, true) })
 		time.Sleep(time.Second)
-		require.Contains(t, s.published(), "*", "the user hides the screen")
-		s.copies("two")
+		require.Contains(t, s.publishedRows(), "*", "the user hides the screen")
+		s.feedOutput("two")
 		time.Sleep(time.Second)
-		require.Empty(t, s.published(), "not even that something happens")
+		require.Empty(t, s.publishedRows(), "not even that something happens")
 		s.Call(func(now time.Time) { s.ControlChanged(now, false) })
 		time.Sleep(time.Second)
-		require.Contains(t, s.published(), "onetwo*")
+		require.Contains(t, s.publishedRows(), "onetwo*")
 	})
 }
 
 // A program does not announce that it waits for input: it is looked at, but only for those who wait
 // for that.
 func TestAWaitForInputLooksByItself(t *testing.T) {
-	running(t, func(t *testing.T, s *stage) {
-		ended := s.awaits(protocol.Until{Waiting: true})
+	runStage(t, func(t *testing.T, s *stage) {
+		ended := s.openWait(protocol.Until{Waiting: true})
 		time.Sleep(time.Minute)
 		require.Empty(t, ended)
 		s.Call(func(time.Time) { s.blocked = child.Blocked{Group: 7, Reads: true} })
 		time.Sleep(2 * waitingEvery)
 		require.Equal(t, snapshot.Result{ID: "w", End: snapshot.Met, Matched: protocol.MatchedWaiting}, <-ended)
 
-		s.awaits(protocol.Until{Text: "never"})
-		before := s.looked()
+		s.openWait(protocol.Until{Text: "never"})
+		before := s.countLooks()
 		time.Sleep(time.Minute)
-		require.Equal(t, before, s.looked())
+		require.Equal(t, before, s.countLooks())
 		s.Call(func(time.Time) {
 			require.True(t, s.CancelWait("w"))
 			require.False(t, s.CancelWait("w"))
@@ -204,7 +204,7 @@ func TestAWaitForInputLooksByItself(t *testing.T) {
 }
 
 func TestTheLineIsServedWhenItIsDue(t *testing.T) {
-	running(t, func(t *testing.T, s *stage) {
+	runStage(t, func(t *testing.T, s *stage) {
 		began := time.Now()
 		s.Call(func(now time.Time) { s.due = now.Add(time.Minute) })
 		time.Sleep(time.Hour)
@@ -215,15 +215,15 @@ func TestTheLineIsServedWhenItIsDue(t *testing.T) {
 // A program leaves its last frame, the waits for its end, and its history, from which the gateway
 // answers then.
 func TestTheEndOfTheProgram(t *testing.T) {
-	running(t, func(t *testing.T, s *stage) {
-		ended := s.awaits(protocol.Until{Exit: true})
-		s.copies("one\r\ntwo\r\nthree\r\nfour")
+	runStage(t, func(t *testing.T, s *stage) {
+		ended := s.openWait(protocol.Until{Exit: true})
+		s.feedOutput("one\r\ntwo\r\nthree\r\nfour")
 		time.Sleep(time.Second)
-		s.published()
+		s.publishedRows()
 		var past *protocol.Past
 		s.Call(func(now time.Time) { past = s.Exited(now, child.Exit{Code: 3}) })
 		require.Equal(t, "exit", (<-ended).Matched)
-		require.Equal(t, []string{"two*"}, s.published())
+		require.Equal(t, []string{"two*"}, s.publishedRows())
 		require.Equal(t, &protocol.Past{Text: "one", NextLine: 1}, past)
 		s.Call(func(now time.Time) {
 			out := &protocol.WaitResult{}
@@ -238,7 +238,7 @@ func TestTheEndOfTheProgram(t *testing.T) {
 
 func TestAnswerToARead(t *testing.T) {
 	s := newStage(t, 30, 2)
-	s.prints("one\r\n\x1b[31mtwo\x1b[m\r\nthree")
+	s.print("one\r\n\x1b[31mtwo\x1b[m\r\nthree")
 	read := func(m protocol.Read) *protocol.ReadResult {
 		t.Helper()
 		r := &protocol.ReadResult{}

@@ -20,40 +20,40 @@ import (
 
 func TestNothingRightOfTheQuestionR24(t *testing.T) {
 	for name, ask := range map[string]func(s *stage){
-		"sudo-rs":                   func(s *stage) { s.line = sudoRS; s.prints("Password: ") },
-		"the question comes before": func(s *stage) { s.prints("Password: "); s.line = sudoRS; s.passes(time.Millisecond) },
-		"the question comes late":   func(s *stage) { s.line = sudoRS; s.passes(time.Second); s.prints("Password: ") },
-		"the question in pieces":    func(s *stage) { s.line = sudoRS; s.prints("P", "assword", ": ") },
-		"raw, by its words":         func(s *stage) { s.line = raw; s.prints("Password: ") },
+		"sudo-rs":                   func(s *stage) { s.line = sudoRS; s.print("Password: ") },
+		"the question comes before": func(s *stage) { s.print("Password: "); s.line = sudoRS; s.passes(time.Millisecond) },
+		"the question comes late":   func(s *stage) { s.line = sudoRS; s.passes(time.Second); s.print("Password: ") },
+		"the question in pieces":    func(s *stage) { s.line = sudoRS; s.print("P", "assword", ": ") },
+		"raw, by its words":         func(s *stage) { s.line = raw; s.print("Password: ") },
 		"raw, by its name": func(s *stage) {
 			s.program = "sudo"
 			s.line = raw
-			s.prints("Pass", "word: ")
+			s.print("Pass", "word: ")
 		},
-		"typed at once": func(s *stage) { s.line = sudoRS; s.prints("Password: *"); s.writes.Add(1) },
-		"typed before":  func(s *stage) { s.line = sudoRS; s.prints("Password: ", "*", "**") },
+		"typed at once": func(s *stage) { s.line = sudoRS; s.print("Password: *"); s.writes.Add(1) },
+		"typed before":  func(s *stage) { s.line = sudoRS; s.print("Password: ", "*", "**") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStage(t, 40, 4)
-			s.prints("$ sudo true\r\n")
+			s.print("$ sudo true\r\n")
 			ask(s)
 			rev := s.model.Rev()
-			s.types("*", "*", "\b \b", "*", "\x1b[1m•", "*\x1b[m*", strings.Repeat("*", 20))
+			s.typeKey("*", "*", "\b \b", "*", "\x1b[1m•", "*\x1b[m*", strings.Repeat("*", 20))
 			f := s.Frame(s.now)
 			require.Equal(t, "Password:", f.Screen.Lines[1])
 			require.Equal(t, protocol.Cursor{Row: 1, Col: 10, Visible: true}, f.Screen.Cursor)
 			require.Equal(t, protocol.BlackoutPassword, f.Blackout.Why)
 			require.Equal(t, rev, f.Seq, "nobody counts keys")
-			require.NotContains(t, s.seen(), "*")
+			require.NotContains(t, s.allVisible(), "*")
 
-			s.types("\r\n")
+			s.typeKey("\r\n")
 			s.line = cooked
-			s.prints("hello\r\n")
+			s.print("hello\r\n")
 			require.Equal(t, "hello", s.row(2), "other rows go on")
-			s.prints(strings.Repeat("more\r\n", 10))
+			s.print(strings.Repeat("more\r\n", 10))
 			s.passes(time.Second)
 			s.Resize(s.now, 60, 8)
-			got := s.seen()
+			got := s.allVisible()
 			require.NotContains(t, got, "*")
 			require.NotContains(t, got, "•")
 			require.Contains(t, s.rollingText(), "Password:\nhello\n")
@@ -75,10 +75,10 @@ func TestRedrawnPromptsR24(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				s := newStage(t, 40, 5)
 				s.line = raw
-				s.prints(screen + "Password: ")
+				s.print(screen + "Password: ")
 				for n := range 8 {
-					s.types(key(n))
-					got := s.seen()
+					s.typeKey(key(n))
+					got := s.allVisible()
 					require.NotContains(t, got, "*")
 					require.NotContains(t, got, "•")
 					require.Equal(t, "Password:", s.row(0))
@@ -95,13 +95,13 @@ func TestTheProgramsNameIsKeptForAMoment(t *testing.T) {
 	s.line = raw
 	s.program = "top"
 	for range 100 {
-		s.prints("output\r\n")
+		s.print("output\r\n")
 	}
 	require.Equal(t, 1, s.asks)
 	s.passes(0)
 	require.Equal(t, 2, s.asks, "a look is a look")
 	s.now = s.now.Add(nameFor)
-	s.prints("output\r\n")
+	s.print("output\r\n")
 	require.Equal(t, 3, s.asks)
 }
 
@@ -136,10 +136,10 @@ func TestWhenToLookR21(t *testing.T) {
 
 func TestAHiddenScreenTellsNothing(t *testing.T) {
 	s := newStage(t, 20, 3)
-	s.prints("before\r\n\x1b]0;my title\a")
+	s.print("before\r\n\x1b]0;my title\a")
 	s.privacy.setHidden(s.now, true)
 	seq := s.Frame(s.now).Seq
-	s.prints("one\r\ntwo\r\n\x1b]0;other title\a", "three\r\nfour\r\nsee me")
+	s.print("one\r\ntwo\r\n\x1b]0;other title\a", "three\r\nfour\r\nsee me")
 	s.passes(12 * time.Second)
 	f := s.Frame(s.now)
 	require.Equal(t, &protocol.Hidden{Why: protocol.BlackoutUser, SinceMs: 12_000}, f.Blackout)
@@ -156,8 +156,8 @@ func TestAHiddenScreenTellsNothing(t *testing.T) {
 	require.Equal(t, []string{"three", "four", "see me"}, f.Screen.Lines, "the user shows what stands there")
 	require.Equal(t, "other title", f.Screen.Title)
 	require.Greater(t, f.Seq, seq)
-	s.prints("\r\nafter\r\n")
-	got := s.seen()
+	s.print("\r\nafter\r\n")
+	got := s.allVisible()
 	for _, gone := range []string{"one", "two"} {
 		require.NotContains(t, got, gone)
 	}
@@ -178,7 +178,7 @@ func TestWaitsDoNotSeeAHiddenScreen(t *testing.T) {
 	wait("printed", protocol.Until{Text: "secret"})
 	wait("gone", protocol.Until{Gone: "x"})
 	wait("changed", protocol.Until{Changed: true})
-	s.prints("secret\r\n\r\n\r\n\r\n\r\nshown")
+	s.print("secret\r\n\r\n\r\n\r\n\r\nshown")
 	wait("shown", protocol.Until{Regex: "sh.wn"})
 	require.Empty(t, met)
 	s.privacy.setHidden(s.now, false)
@@ -194,7 +194,7 @@ func FuzzPrivacy(f *testing.F) {
 		s := newStage(t, 20, 4)
 		var chunk []byte
 		flush := func() {
-			s.prints(string(chunk))
+			s.print(string(chunk))
 			chunk = chunk[:0]
 		}
 		for _, b := range data {
@@ -251,7 +251,7 @@ func TestPrivacy(t *testing.T) {
 				s.step(step)
 			}
 			for _, w := range step.Wants {
-				s.is(w, step.Line)
+				s.checkFact(w, step.Line)
 			}
 		}
 	})
@@ -270,9 +270,9 @@ func (s *stage) step(step corpus.Step) {
 	case "program":
 		s.program = arg
 	case "prints":
-		s.prints(step.Words[1:]...)
+		s.print(step.Words[1:]...)
 	case "types":
-		s.types(step.Words[1:]...)
+		s.typeKey(step.Words[1:]...)
 	case "passes", "later": // later: and no one looks
 		d, err := time.ParseDuration(arg)
 		require.NoError(s, err)
@@ -297,8 +297,8 @@ func (s *stage) step(step corpus.Step) {
 	}
 }
 
-// is checks a fact: of the frame, of everything visible, or of what the others were told.
-func (s *stage) is(w corpus.Want, line string) {
+// checkFact checks a fact: of the frame, of everything visible, or of what the others were told.
+func (s *stage) checkFact(w corpus.Want, line string) {
 	f := s.Frame(s.now)
 	if row, ok := strings.CutPrefix(w.Name, "row"); ok && row != "s" {
 		n, err := strconv.Atoi(row)
@@ -322,10 +322,10 @@ func (s *stage) is(w corpus.Want, line string) {
 	case "bars":
 		got = yes(s.Bars(s.now) != nil)
 	case "hides":
-		require.NotContains(s, s.seen(), w.Value, line)
+		require.NotContains(s, s.allVisible(), w.Value, line)
 		return
 	case "seen":
-		require.Contains(s, s.seen(), w.Value, line)
+		require.Contains(s, s.allVisible(), w.Value, line)
 		return
 	case "text":
 		require.Contains(s, s.rollingText(), w.Value, line)

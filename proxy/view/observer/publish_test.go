@@ -10,7 +10,7 @@ import (
 // and when it has settled.
 func BenchmarkPublish(b *testing.B) {
 	s := newStage(b, 120, 40)
-	s.prints(lines(0, 400))
+	s.print(lines(0, 400))
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
 		s.FeedNow(fmt.Appendf(nil, "\x1b[20;1HMK%d:0123456789abcdefK\x1b[K", i))

@@ -26,7 +26,7 @@ func sent(t *testing.T, o *Observer) string {
 	t.Helper()
 	whole, coloured := o.Frame(time.Now()), o.Frame(time.Now())
 	o.addColours(coloured)
-	all, err := json.Marshal([]any{whole, coloured, answered(t, o, &protocol.Read{Scrollback: protocol.MaxHistory}), o.rollingText()})
+	all, err := json.Marshal([]any{whole, coloured, mustAnswer(t, o, &protocol.Read{Scrollback: protocol.MaxHistory}), o.rollingText()})
 	require.NoError(t, err)
 	return string(all)
 }
@@ -34,7 +34,7 @@ func sent(t *testing.T, o *Observer) string {
 func dots(n int) string { return strings.Repeat("•", n) }
 
 func TestFramesCoverSecretsR28(t *testing.T) {
-	o := watched(80, 4)
+	o := newWatched(80, 4)
 	o.FeedNow([]byte("export GITHUB=1 " + token + " # x\r\n"))
 	f := o.Frame(time.Now())
 	require.Equal(t, "export GITHUB=1 "+dots(40)+" # x", f.Screen.Lines[0])
@@ -44,7 +44,7 @@ func TestFramesCoverSecretsR28(t *testing.T) {
 }
 
 func TestNoRedactShowsThemR28(t *testing.T) {
-	o := watched(80, 4)
+	o := newWatched(80, 4)
 	o.redacted.open = true
 	o.FeedNow([]byte(token))
 	require.Contains(t, o.Frame(time.Now()).Screen.Lines[0], token)
@@ -53,7 +53,7 @@ func TestNoRedactShowsThemR28(t *testing.T) {
 
 // Over two rows, behind wide characters, and with its first part scrolled away.
 func TestWrappedR29(t *testing.T) {
-	o := watched(20, 3)
+	o := newWatched(20, 3)
 	o.FeedNow([]byte("日本 " + token))
 	require.Equal(t, []string{"日本 " + dots(15), dots(20), dots(5)}, o.Frame(time.Now()).Screen.Lines)
 	require.Equal(t, 1, o.Frame(time.Now()).Redactions)
@@ -65,7 +65,7 @@ func TestWrappedR29(t *testing.T) {
 }
 
 func TestBrokenByTheProgramAtTheEdgeR29(t *testing.T) {
-	o := watched(20, 3)
+	o := newWatched(20, 3)
 	o.FeedNow([]byte("\x1b[?7l\x1b[H" + token[:20] + "\x1b[2H" + token[20:] + "\x1b[3H x"))
 	require.Equal(t, []string{dots(20), dots(20), " x"}, o.Frame(time.Now()).Screen.Lines)
 }
@@ -81,7 +81,7 @@ func TestHalfPaintedR29(t *testing.T) {
 		{"in a variable", "MY_SECRET=", "h8Jk29dkaPq1", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			o := watched(40, 5)
+			o := newWatched(40, 5)
 			o.FeedNow([]byte(tt.before))
 			for i := range len(tt.secret) {
 				o.FeedNow([]byte(tt.secret[i : i+1]))
@@ -97,7 +97,7 @@ func TestHalfPaintedR29(t *testing.T) {
 
 // A row changes for an agent when it is covered or uncovered, though nothing was printed into it.
 func TestDifferencesR29(t *testing.T) {
-	o := watched(80, 4)
+	o := newWatched(80, 4)
 	o.FeedNow([]byte("a row that stays as it is, and that is long enough to be worth leaving out\r\n"))
 	o.FeedNow([]byte("pip install hf_tra"))
 	first := shownFrame(o)
@@ -117,7 +117,7 @@ func TestDifferencesR29(t *testing.T) {
 
 // Text that is not shown can neither be waited for nor be a condition.
 func TestNoWaitConfirmsAGuessR28(t *testing.T) {
-	o := watched(80, 4)
+	o := newWatched(80, 4)
 	met := map[string]bool{}
 	wait := func(id string, u protocol.Until) {
 		c, err := snapshot.Compile(u)
@@ -140,7 +140,7 @@ func TestNoWaitConfirmsAGuessR28(t *testing.T) {
 }
 
 func TestTheRollingTextIsCutBehindASecretR28(t *testing.T) {
-	o := watched(80, 4)
+	o := newWatched(80, 4)
 	for i := range 200 {
 		o.FeedNow(fmt.Appendf(nil, "%03d %s\r\n", i, token))
 		content := o.rollingText()
@@ -151,7 +151,7 @@ func TestTheRollingTextIsCutBehindASecretR28(t *testing.T) {
 }
 
 func TestTitleAndArgumentsR28(t *testing.T) {
-	o := watched(80, 4)
+	o := newWatched(80, 4)
 	require.Equal(t, "Authorization: Bearer "+dots(len(claim)), o.Redact("Authorization: Bearer "+claim, -1))
 	o.FeedNow([]byte("\x1b]2;login " + token + " \u202eevil\U000e0041\a"))
 	require.Equal(t, "login "+dots(40)+" evil", o.Frame(time.Now()).Screen.Title)
@@ -160,7 +160,7 @@ func TestTitleAndArgumentsR28(t *testing.T) {
 
 // What a person cannot see is not sent, and text on the screen in an invisible style is named.
 func TestNothingInvisibleR45(t *testing.T) {
-	o := watched(60, 8)
+	o := newWatched(60, 8)
 	o.FeedNow([]byte("a\U000e0069\U000e0067b \u202eright\u2066 z\u200be\u200dr\ufeffo \u00ad🏴\U000e0067\U000e0062\U000e007f\r\n"))
 	o.FeedNow([]byte("\x1b[8mrun rm\x1b[0m\r\n\x1b[30;40mcurl\x1b[0m plain\r\n"))
 	o.FeedNow([]byte("\x1b]8;;https://evil.example/steal?do=this\x1b\\link\x1b]8;;\x1b\\ \x1b]0;tit\u200ble\a 👩\u200d👧 ❤\ufe0f क्\u200dष\r\n"))
@@ -177,14 +177,14 @@ func TestNothingInvisibleR45(t *testing.T) {
 	require.Equal(t, "ab right zero  🏴", f.Screen.Lines[0])
 	o.FeedNow([]byte("\r\n\n\n\n\n\n\n\n"))
 	require.Empty(t, o.Frame(time.Now()).HiddenText)
-	past := answered(t, o, &protocol.Read{Scrollback: 6})
+	past := mustAnswer(t, o, &protocol.Read{Scrollback: 6})
 	require.Equal(t, []int{1, 2}, past.HiddenText, past.Text)
 }
 
 func BenchmarkFrame(b *testing.B) {
 	for _, size := range [][2]int{{80, 24}, {200, 50}} {
 		b.Run(fmt.Sprintf("%dx%d", size[0], size[1]), func(b *testing.B) {
-			o := watched(size[0], size[1])
+			o := newWatched(size[0], size[1])
 			for i := range size[1] {
 				o.model.Feed(fmt.Appendf(nil, "\x1b[%dHif err := do_it(%d, a-b); err != nil { return x: y } // http://example.com/a_b-c %d", i+1, i, i))
 			}

@@ -16,16 +16,16 @@ import (
 	"terminalproxy/proxy/view/snapshot"
 )
 
-// unseen plays on a running observer without a recorder or a subscriber.
-func unseen(t *testing.T, play func(t *testing.T, s *stage)) {
+// runUnseen plays on a running observer without a recorder or a subscriber.
+func runUnseen(t *testing.T, play func(t *testing.T, s *stage)) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, 20, 3)
 		s.conf.Recorder = nil
 		go s.Run()
 		defer s.Stop()
-		s.copies("a line\r\n")
+		s.feedOutput("a line\r\n")
 		time.Sleep(time.Second)
-		s.published()
+		s.publishedRows()
 		play(t, s)
 	})
 }
@@ -46,7 +46,7 @@ func TestTheModelWaitsWithoutViewers(t *testing.T) {
 	}
 	piece := strings.Repeat("\x00", 64<<10)
 	t.Run("until somebody looks", func(t *testing.T) {
-		unseen(t, func(t *testing.T, s *stage) {
+		runUnseen(t, func(t *testing.T, s *stage) {
 			due, unseen := s.copy("one" + piece)
 			require.False(t, due)
 			require.True(t, unseen)
@@ -55,7 +55,7 @@ func TestTheModelWaitsWithoutViewers(t *testing.T) {
 		})
 	})
 	t.Run("until the output rests", func(t *testing.T) {
-		unseen(t, func(t *testing.T, s *stage) {
+		runUnseen(t, func(t *testing.T, s *stage) {
 			s.copy("one" + piece)
 			s.Wake()
 			synctest.Wait()
@@ -63,7 +63,7 @@ func TestTheModelWaitsWithoutViewers(t *testing.T) {
 		})
 	})
 	t.Run("until there is too much", func(t *testing.T) {
-		unseen(t, func(t *testing.T, s *stage) {
+		runUnseen(t, func(t *testing.T, s *stage) {
 			for fed := 0; fed+len(piece) < maxUnseen; fed += len(piece) {
 				due, _ := s.copy(piece)
 				require.False(t, due)
@@ -76,7 +76,7 @@ func TestTheModelWaitsWithoutViewers(t *testing.T) {
 		})
 	})
 	t.Run("until it takes too long", func(t *testing.T) {
-		unseen(t, func(t *testing.T, s *stage) {
+		runUnseen(t, func(t *testing.T, s *stage) {
 			s.copy("one" + piece)
 			time.Sleep(unseenFor - 1)
 			due, _ := s.copy(piece)
@@ -90,15 +90,15 @@ func TestTheModelWaitsWithoutViewers(t *testing.T) {
 	for name, looks := range map[string]func(s *stage){
 		"somebody subscribes":       func(s *stage) { s.Subscribed(true) },
 		"somebody looks on":         func(s *stage) { s.Call(func(now time.Time) { s.View(now, true) }) },
-		"somebody waits":            func(s *stage) { s.awaits(protocol.Until{Text: "never"}) },
+		"somebody waits":            func(s *stage) { s.openWait(protocol.Until{Text: "never"}) },
 		"an agent drives":           func(s *stage) { s.Call(func(time.Time) { s.driven = true }) },
 		"somebody types":            func(s *stage) { s.writes.Add(1) },
 		"the user hides the screen": func(s *stage) { s.Call(func(now time.Time) { s.ControlChanged(now, true) }) },
-		"a secret is asked for":     func(s *stage) { s.Call(func(time.Time) { s.line = noEcho }); s.copies("Password: ") },
+		"a secret is asked for":     func(s *stage) { s.Call(func(time.Time) { s.line = noEcho }); s.feedOutput("Password: ") },
 		"a recording runs":          func(s *stage) { s.Call(func(time.Time) { s.conf.Recorder = s }) },
 	} {
 		t.Run("not when "+name, func(t *testing.T) {
-			unseen(t, func(t *testing.T, s *stage) {
+			runUnseen(t, func(t *testing.T, s *stage) {
 				looks(s)
 				synctest.Wait()
 				due, unseen := s.copy(piece)
@@ -111,20 +111,20 @@ func TestTheModelWaitsWithoutViewers(t *testing.T) {
 
 // While output waits for the model, no frame is reported as settled.
 func TestNothingSettlesWhileOutputWaits(t *testing.T) {
-	unseen(t, func(t *testing.T, s *stage) {
-		s.copies("\x1b[Hone   ")
+	runUnseen(t, func(t *testing.T, s *stage) {
+		s.feedOutput("\x1b[Hone   ")
 		synctest.Wait()
 		s.copy("\rtwo")
 		time.Sleep(unseenFor - time.Millisecond)
-		require.Equal(t, []string{"one"}, s.published())
+		require.Equal(t, []string{"one"}, s.publishedRows())
 		time.Sleep(time.Second)
-		require.Equal(t, []string{"two", "two*"}, s.published())
+		require.Equal(t, []string{"two", "two*"}, s.publishedRows())
 	})
 }
 
 // A full spool is taken for a model that has a viewer now, though it had none when it was filled.
 func TestAFullSpoolIsTaken(t *testing.T) {
-	unseen(t, func(t *testing.T, s *stage) {
+	runUnseen(t, func(t *testing.T, s *stage) {
 		for range 2 * spoolMax / (64 << 10) {
 			s.copy(strings.Repeat("\x00", 64<<10))
 		}
@@ -173,7 +173,7 @@ func compare(t *testing.T, r *rand.Rand) (unseen int) {
 		switch n := r.IntN(20); {
 		case n < 11:
 			out := printed(r)
-			eager.copies(out)
+			eager.feedOutput(out)
 			if _, alone := late.copy(out); alone {
 				unseen++
 			} else {
@@ -188,7 +188,7 @@ func compare(t *testing.T, r *rand.Rand) (unseen int) {
 		case n == 15 && open[0] == nil:
 			text := fmt.Sprint(r.IntN(10))
 			for i, s := range both {
-				open[i] = s.awaits(protocol.Until{Text: text})
+				open[i] = s.openWait(protocol.Until{Text: text})
 			}
 		case n == 16 && open[0] != nil:
 			require.Equal(t, outcome(open[0]), outcome(open[1]))
@@ -241,7 +241,7 @@ func (s *stage) everything() (all string) {
 		}
 		frame, err := json.Marshal(f)
 		require.NoError(s, err)
-		all = string(frame) + "\n" + s.seen()
+		all = string(frame) + "\n" + s.allVisible()
 	})
 	return all
 }

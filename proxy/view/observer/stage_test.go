@@ -60,8 +60,8 @@ func newStage(t testing.TB, cols, rows int) *stage {
 	return s
 }
 
-// watched is an observer without its goroutine, with an idle program and session.
-func watched(cols, rows int) *Observer { return newStage(nil, cols, rows).Observer }
+// newWatched is an observer without its goroutine, with an idle program and session.
+func newWatched(cols, rows int) *Observer { return newStage(nil, cols, rows).Observer }
 
 type stagedProgram struct{ s *stage }
 
@@ -138,20 +138,20 @@ func (s *stage) Fed(p []byte) { s.fed += string(p) }
 
 func (s *stage) Blackout(_ bool, why string) { s.dark = append(s.dark, why) }
 
-// prints feeds the program's output, one read for each chunk.
-func (s *stage) prints(chunks ...string) {
+// print feeds the program's output, one read for each chunk.
+func (s *stage) print(chunks ...string) {
 	for _, chunk := range chunks {
 		s.privacy.feedModel(s.now, []byte(chunk))
 		s.Moved(s.now)
 	}
 }
 
-// types types one of the user's keys, which the program answers.
-func (s *stage) types(answers ...string) {
+// typeKey types one of the user's keys, which the program answers.
+func (s *stage) typeKey(answers ...string) {
 	for _, answer := range answers {
 		s.writes.Add(1)
 		s.keyed.Count([]byte("k"))
-		s.prints(answer)
+		s.print(answer)
 	}
 }
 
@@ -160,8 +160,8 @@ func (s *stage) passes(d time.Duration) {
 	s.privacy.checkPrompt(s.now)
 }
 
-// seen returns everything that an agent can read: frame, history, rolling text.
-func (s *stage) seen() string {
+// allVisible returns everything that an agent can read: frame, history, rolling text.
+func (s *stage) allVisible() string {
 	f := s.Frame(s.now)
 	text := strings.Join(s.pastRows(0, s.model.HistoryLen()), "\n")
 	s.addColours(f)

@@ -28,7 +28,7 @@ func TestAProgramThatStarts(t *testing.T) {
 
 	s := began()
 	require.Equal(t, early, state(s))
-	s.prints("\x1b[?1049h\x1b[2J \x1b[5;5H") // nothing yet
+	s.print("\x1b[?1049h\x1b[2J \x1b[5;5H") // nothing yet
 	s.passes(time.Second)
 	require.Equal(t, early, state(s))
 	require.Equal(t, time.Unix(1002, 0), s.Settles())
@@ -36,15 +36,15 @@ func TestAProgramThatStarts(t *testing.T) {
 	require.Equal(t, late, state(s), "that is what it shows")
 
 	s = began()
-	s.prints("~")
+	s.print("~")
 	s.passes(100 * time.Millisecond)
 	require.Equal(t, late, state(s))
-	s.prints("\x1b[2J")
+	s.print("\x1b[2J")
 	s.passes(100 * time.Millisecond)
 	require.Equal(t, late, state(s), "it has shown something before")
 
 	s = began()
-	s.prints("\r\n\r\n\r\nx\x1b[2J") // between two looks
+	s.print("\r\n\r\n\r\nx\x1b[2J") // between two looks
 	s.passes(100 * time.Millisecond)
 	require.Equal(t, late, state(s), "something stands in the history")
 

@@ -13,7 +13,7 @@ import (
 func TestTryWaitsNoLongerThanItSays(t *testing.T) {
 	const limit = 50 * time.Millisecond
 	never := func(time.Time) { t.Error("it was called off") }
-	running(t, func(t *testing.T, s *stage) {
+	runStage(t, func(t *testing.T, s *stage) {
 		held, late := make(chan struct{}), 0
 		s.Post(func(time.Time) { <-held })
 		began := time.Now()

@@ -22,7 +22,7 @@ func (s *stage) after(pass time.Duration) []protocol.Rows {
 
 func TestNoRowsWithoutViewers(t *testing.T) {
 	s := newStage(t, 20, 3)
-	s.prints("one")
+	s.print("one")
 	require.Empty(t, s.after(time.Second))
 	_ = s.after(time.Second)
 	_, timer := s.nextDeadline()
@@ -35,7 +35,7 @@ func TestNoRowsWithoutViewers(t *testing.T) {
 	require.False(t, timer, "nothing changes")
 
 	s.View(s.now, false)
-	s.prints("two")
+	s.print("two")
 	require.Empty(t, s.after(time.Second))
 }
 
@@ -45,12 +45,12 @@ func TestRowsHaveRoomInAFrame(t *testing.T) {
 	const cols, rows = 400, 100
 	s := newStage(t, cols, rows)
 	s.View(s.now, true)
-	s.prints("\x1b[31mred\x1b[m")
+	s.print("\x1b[31mred\x1b[m")
 	require.Equal(t, "\x1b[0;31mred\x1b[0m", s.after(time.Second)[0].Lines[0])
 	for row := range rows {
-		s.prints(fmt.Sprintf("\x1b[%dH", row+1))
+		s.print(fmt.Sprintf("\x1b[%dH", row+1))
 		for col := range cols {
-			s.prints(fmt.Sprintf("\x1b[38;2;%d;%d;7;48;2;9;%d;%dm▀", 100+row, 100+col%100, 100+row, 100+col%100))
+			s.print(fmt.Sprintf("\x1b[38;2;%d;%d;7;48;2;9;%d;%dm▀", 100+row, 100+col%100, 100+row, 100+col%100))
 		}
 	}
 	full := s.after(time.Second)
@@ -60,13 +60,13 @@ func TestRowsHaveRoomInAFrame(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, strings.Repeat("▀", cols), full[0].Lines[rows/2])
 
-	s.prints("\x1b[m\x1b[2J\x1b[H\x1b[32mgreen")
+	s.print("\x1b[m\x1b[2J\x1b[H\x1b[32mgreen")
 	require.Equal(t, "\x1b[0;32mgreen\x1b[0m", s.after(time.Second)[0].Lines[0])
 }
 
 func TestViewersGetRows(t *testing.T) {
 	s := newStage(t, 20, 3)
-	s.prints("\x1b[31mred\x1b[m\r\nplain\x1b]2;a title\a")
+	s.print("\x1b[31mred\x1b[m\r\nplain\x1b]2;a title\a")
 	s.View(s.now, true)
 	first := s.after(0)
 	require.Len(t, first, 1)
@@ -76,25 +76,25 @@ func TestViewersGetRows(t *testing.T) {
 	require.EqualValues(t, 1, first[0].Seq)
 	require.Empty(t, s.after(time.Second), "that it has settled changes nothing that is seen")
 
-	s.prints("!")
+	s.print("!")
 	next := s.after(0)
 	require.Len(t, next, 1, "after a pause a change is seen at once")
 	require.Equal(t, "plain!", next[0].Lines[1])
 	require.EqualValues(t, 2, next[0].Seq)
 	for range 10 { // what is printed without a pause is shown at the rate limit
-		s.prints("!")
+		s.print("!")
 		require.LessOrEqual(t, len(s.after(viewEvery/3)), 1)
 	}
-	s.prints("\x1b[?2026h\x1b[2Jhalf")
+	s.print("\x1b[?2026h\x1b[2Jhalf")
 	require.Empty(t, s.after(viewEvery), "the program is in the middle of drawing")
-	s.prints("\x1b[Hwhole\x1b[?2026l")
+	s.print("\x1b[Hwhole\x1b[?2026l")
 	require.Equal(t, "whole", s.after(viewEvery)[0].Lines[0])
 }
 
 func TestViewersSeeNoMoreThanAgents(t *testing.T) {
 	s := newStage(t, 60, 3)
 	s.View(s.now, true)
-	s.prints("export AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMIK7MDENGbPxRfiCYzzzzzzzzKEYz\r\nmine")
+	s.print("export AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMIK7MDENGbPxRfiCYzzzzzzzzKEYz\r\nmine")
 	shown := s.after(time.Second)
 	require.NotContains(t, shown[len(shown)-1].Lines[0], "wJalr")
 	require.Contains(t, shown[len(shown)-1].Lines[0], "export")
@@ -104,7 +104,7 @@ func TestViewersSeeNoMoreThanAgents(t *testing.T) {
 	require.Equal(t, []string{"", "", ""}, shown[len(shown)-1].Lines)
 	require.True(t, shown[len(shown)-1].State.Blackout.ByUser())
 	require.Zero(t, shown[len(shown)-1].State.Blackout.SinceMs, "it would be another message each time")
-	s.prints("\r\nhidden")
+	s.print("\r\nhidden")
 	for _, m := range s.after(time.Second) {
 		require.Equal(t, []string{"", "", ""}, m.Lines)
 	}
