@@ -58,7 +58,7 @@ func TestAnApprovalIsAnswered(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := serve(t, auth.RoleOwner, "", claude())
-			g.talk("claude-1", approval("toolu_1", "go test ./..."), state(protocol.ChatApproval))
+			g.addRecords("claude-1", approval("toolu_1", "go test ./..."), state(protocol.ChatApproval))
 			b := beside(g)
 			b.Until(browser.Text(".drawer .card") + `.includes('Claude Code wants to use Bash') && ` + pressable)
 			require.Contains(t, browser.JS[string](b, browser.Text(".card")), "For this session: Bash(go test:*)")
@@ -66,7 +66,7 @@ func TestAnApprovalIsAnswered(t *testing.T) {
 			m := answerOf(g)
 			require.Equal(t, "toolu_1", m.Request)
 			require.Equal(t, c.want, m.Answer)
-			g.talk("claude-1", closed("toolu_1", "page-k3f9", c.want), state(protocol.ChatWorking))
+			g.addRecords("claude-1", closed("toolu_1", "page-k3f9", c.want), state(protocol.ChatWorking))
 			b.Until(browser.Answered(c.says))
 			b.Until(`!document.querySelector('.card')`)
 			b.Until(browser.Text(".said-closed") + `.includes('by page-k3f9')`)
@@ -88,10 +88,10 @@ func TestACardIsAnsweredInAnotherPlace(t *testing.T) {
 	} {
 		no++
 		c.ID = fmt.Sprintf("toolu_%d", no)
-		g.talk("claude-1", approval(c.ID, "ls"), state(protocol.ChatApproval))
+		g.addRecords("claude-1", approval(c.ID, "ls"), state(protocol.ChatApproval))
 		b.Until(pressable)
 		browser.JS[bool](b, "window.old = "+browser.Button("Allow once")+", true")
-		g.talk("claude-1", protocol.ChatRecord{Closed: c}, state(protocol.ChatWorking))
+		g.addRecords("claude-1", protocol.ChatRecord{Closed: c}, state(protocol.ChatWorking))
 		b.Until(browser.Answered(says))
 		browser.JS[bool](b, "old.disabled = false, old.click(), true")
 		b.Until(`!document.querySelector('.card')`)
@@ -102,26 +102,26 @@ func TestACardIsAnsweredInAnotherPlace(t *testing.T) {
 // The page that answers second says who was first.
 func TestTheFirstAnswerWins(t *testing.T) {
 	g := serve(t, auth.RoleOwner, "", claude())
-	g.talk("claude-1", approval("toolu_1", "ls"), state(protocol.ChatApproval))
+	g.addRecords("claude-1", approval("toolu_1", "ls"), state(protocol.ChatApproval))
 	b := beside(g)
 	b.Until(pressable)
-	g.refusesChat(&protocol.Error{Code: protocol.CodeAnswered, Message: "already answered by ada"})
+	g.refuseChat(&protocol.Error{Code: protocol.CodeAnswered, Message: "already answered by ada"})
 	b.Press("Allow once")
 	b.Until(browser.Answered("already answered by ada"))
 
-	g.refusesChat(&protocol.Error{Code: protocol.CodeUnavailable, Message: "the proxy is away"})
-	g.talk("claude-1", approval("toolu_2", "ls -l"))
+	g.refuseChat(&protocol.Error{Code: protocol.CodeUnavailable, Message: "the proxy is away"})
+	g.addRecords("claude-1", approval("toolu_2", "ls -l"))
 	b.Until(pressable)
 	b.Press("Allow once")
 	b.Until(browser.Text(".card:not(.answered) .result") + ` === 'the proxy is away' && ` + pressable)
-	g.refusesChat(nil)
+	g.refuseChat(nil)
 	b.Press("Allow once")
 	b.Until(browser.Text(".card:not(.answered) .result") + ` === 'you allowed it once'`)
 }
 
 func TestAFormIsAnswered(t *testing.T) {
 	g := serve(t, auth.RoleOwner, "", claude())
-	g.talk("claude-1", questions("toolu_2"), state(protocol.ChatAsks))
+	g.addRecords("claude-1", questions("toolu_2"), state(protocol.ChatAsks))
 	b := beside(g)
 	b.Until(browser.Text(".card") + `.includes('Claude Code asks 3 questions') && ` + pressable)
 	tabTo := func(what string) {
@@ -150,7 +150,7 @@ func TestAFormIsAnswered(t *testing.T) {
 	b.Do(browser.Keys("ä b\r"))
 	m := answerOf(g)
 	require.Equal(t, protocol.ChatReply{Replies: map[string][]string{"q1": {"only ./cart"}, "q2": {"-race", "-v"}, "q3": {"ä b"}}}, m.Answer)
-	g.talk("claude-1", closed("toolu_2", "page-k3f9", m.Answer), state(protocol.ChatWorking))
+	g.addRecords("claude-1", closed("toolu_2", "page-k3f9", m.Answer), state(protocol.ChatWorking))
 	b.Until(browser.Answered("you answered"))
 	b.Until(`document.querySelector('.said-closed summary')`)
 	browser.JS[bool](b, `document.querySelector('.said-closed summary').click(), true`)
@@ -166,7 +166,7 @@ func TestCardsComeFirst(t *testing.T) {
 	b := openPage(g)
 	browser.JS[bool](b, `location.hash = 's=bash-1', true`)
 	b.Until(browser.Text(".sessions li") + ".includes('bash')")
-	g.talk("claude-1", approval("toolu_1", "ls"), state(protocol.ChatApproval))
+	g.addRecords("claude-1", approval("toolu_1", "ls"), state(protocol.ChatApproval))
 	b.Until(browser.Text(".main > .questions .card .where") + ".startsWith('claude · ~/src/shop · asked ')")
 	b.Until(browser.Text(".sessions li") + ".includes('Claude Code wants approval')")
 	b.Until(`document.title === '(1) Claude Code wants approval · bash'`)
@@ -181,14 +181,14 @@ func TestCardsComeFirst(t *testing.T) {
 	b.Press("Chat")
 	b.Until(`document.querySelector('.main > .questions .card') && !document.querySelector('.drawer')`)
 	b.Until(`document.querySelector('.talker.amber')`)
-	g.talk("claude-1", closed("toolu_1", "ada", protocol.ChatReply{}), state(protocol.ChatWorking))
+	g.addRecords("claude-1", closed("toolu_1", "ada", protocol.ChatReply{}), state(protocol.ChatWorking))
 	b.Until(`!document.querySelector('.card') && document.title === 'claude'`)
 	wait(g, anything[*protocol.ChatUnsubscribe])
 }
 
 func TestAViewerSeesCardsAndCannotAnswer(t *testing.T) {
 	g := serve(t, auth.RoleViewer, "claude-1", claude())
-	g.talk("claude-1", approval("toolu_1", "ls"), questions("toolu_2"), state(protocol.ChatApproval))
+	g.addRecords("claude-1", approval("toolu_1", "ls"), questions("toolu_2"), state(protocol.ChatApproval))
 	b := openPage(g)
 	b.Until(`document.querySelectorAll('.drawer .card').length === 2`)
 	require.Equal(t, 0.0, browser.JS[float64](b, `document.querySelectorAll('.card button, .card input:not(:disabled)').length`))
@@ -214,7 +214,7 @@ func TestAnApprovalShowsAll(t *testing.T) {
 	r.Request.Allows[1].Covers = "all\u200b"
 	form := questions("toolu_2")
 	form.Request.Form[0].Text, form.Request.Form[0].Options[0].Label = "<b>which</b>\u202e", "<i>all</i>\u202e"
-	g.talk("claude-1", r, form, state(protocol.ChatApproval))
+	g.addRecords("claude-1", r, form, state(protocol.ChatApproval))
 	b := beside(g)
 	b.Until(`document.querySelector('.card pre.exact')`)
 	require.Equal(t, strings.NewReplacer("\u202e", `\u{202e}`, "\u200b", `\u{200b}`, "\x1b", `\u{1b}`).Replace(evil), browser.JS[string](b, `document.querySelector('.card pre.exact').textContent`))
@@ -240,7 +240,7 @@ func TestAllowingWaitsForTheEndOfTheText(t *testing.T) {
 		for size, view := range map[string][]chromedp.Action[chromedp.Void]{"phone": {chromedp.EmulateViewport(420, 800, chromedp.EmulateMobile)}, "desktop": nil} {
 			t.Run(name+", "+size, func(t *testing.T) {
 				g := serve(t, auth.RoleOwner, "", claude())
-				g.talk("claude-1", approval("toolu_1", command), state(protocol.ChatApproval))
+				g.addRecords("claude-1", approval("toolu_1", command), state(protocol.ChatApproval))
 				b := openPage(g, view...)
 				b.Until(browser.Text(".card .unread") + `.includes('scroll to its end')`)
 				b.Until(browser.Button("Refuse…") + ".disabled === false")
@@ -258,14 +258,14 @@ func TestAllowingWaitsForTheEndOfTheText(t *testing.T) {
 	}
 	t.Run("blanks do not push it out of sight", func(t *testing.T) {
 		g := serve(t, auth.RoleOwner, "", claude())
-		g.talk("claude-1", approval("toolu_1", strings.Repeat(" ", 100<<10)+"touch HIT"), state(protocol.ChatApproval))
+		g.addRecords("claude-1", approval("toolu_1", strings.Repeat(" ", 100<<10)+"touch HIT"), state(protocol.ChatApproval))
 		b := openPage(g)
 		b.Until(allow + "?.disabled === false")
 		require.True(t, browser.JS[bool](b, `(() => { const box = document.querySelector('.card pre.exact'); return box.scrollHeight <= box.clientHeight + 1; })()`))
 	})
 	t.Run("refused unread", func(t *testing.T) {
 		g := serve(t, auth.RoleOwner, "", claude())
-		g.talk("claude-1", approval("toolu_1", strings.Repeat("# a comment\n", 40)+"touch HIT"), state(protocol.ChatApproval))
+		g.addRecords("claude-1", approval("toolu_1", strings.Repeat("# a comment\n", 40)+"touch HIT"), state(protocol.ChatApproval))
 		b := openPage(g)
 		b.Press("Refuse…")
 		b.Until(`[...document.querySelectorAll('.refusal button')].some((b) => !b.disabled && b.checkVisibility() && (b.click(), true))`)
@@ -278,7 +278,7 @@ func TestTheCardSaysThatTextIsNotShown(t *testing.T) {
 	g := serve(t, auth.RoleOwner, "", claude())
 	r := approval("toolu_1", "PASSWORD=•••••••• make")
 	r.Request.Allows, r.Request.AtTerminal = nil, "a part of it is covered as a secret"
-	g.talk("claude-1", r, state(protocol.ChatApproval))
+	g.addRecords("claude-1", r, state(protocol.ChatApproval))
 	b := openPage(g)
 	b.Until(browser.Text(".card") + `.includes('Not shown in full: a part of it is covered as a secret')`)
 	b.Until(browser.Button("Refuse…") + ".disabled === false")

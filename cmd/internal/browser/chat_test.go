@@ -46,16 +46,16 @@ func TestTextStreams(t *testing.T) {
 	piece := func(text string) protocol.ChatRecord {
 		return protocol.ChatRecord{Piece: &protocol.ChatPiece{ID: "m1", Text: text}}
 	}
-	g.talk("claude-1", state(protocol.ChatWorking), piece("I look"))
+	g.addRecords("claude-1", state(protocol.ChatWorking), piece("I look"))
 	b.Until(browser.Text(".said-text.writing") + ` === 'I look'`)
-	g.talk("claude-1", piece(" at it:\n```\nco"), piece("de"))
+	g.addRecords("claude-1", piece(" at it:\n```\nco"), piece("de"))
 	b.Until(browser.Text(".writing .words-of > div") + ` === 'I look at it:' && ` + browser.Text(".writing pre") + ` === 'code'`)
 	whole := said(protocol.ChatText, "Claude Code", "I looked.")
 	whole.Item.ID = "m1"
-	g.talk("claude-1", whole, state(protocol.ChatAtPrompt))
+	g.addRecords("claude-1", whole, state(protocol.ChatAtPrompt))
 	b.Until(browser.Text(".said-text:not(.writing)") + ` === 'I looked.' && document.querySelectorAll('.said li').length === 1`)
 	b.Until(`document.querySelector('#said').textContent === 'I looked.'`)
-	g.talk("claude-1", protocol.ChatRecord{Turn: &protocol.ChatTurn{Outcome: "failed", Why: "no credit"}},
+	g.addRecords("claude-1", protocol.ChatRecord{Turn: &protocol.ChatTurn{Outcome: "failed", Why: "no credit"}},
 		protocol.ChatRecord{State: protocol.ChatEnded, Why: "it was killed"})
 	b.Until(browser.Text(".said") + `.includes('The turn failed: no credit The agent has ended: it was killed')`)
 	b.Until(browser.Text(".drawer header") + ` === 'Claude Code ended: it was killed' && document.querySelector('.prompt textarea').disabled`)
@@ -77,7 +77,7 @@ func TestThePageWritesToTheAgent(t *testing.T) {
 	require.Greater(t, next.KeyNo, m.KeyNo)
 	b.Until(`document.querySelector('.prompt textarea').value === ''`)
 
-	g.refusesChat(&protocol.Error{Code: protocol.CodeUnavailable, Message: "the agent has gone"})
+	g.refuseChat(&protocol.Error{Code: protocol.CodeUnavailable, Message: "the agent has gone"})
 	b.Do(browser.Keys("lost\r"))
 	b.Until(browser.Text(".drawer .hint.bad") + ` === 'Not sent: the agent has gone'`)
 	require.Equal(t, "lost", browser.JS[string](b, `document.querySelector('.prompt textarea').value`), "what was written stays")
@@ -89,7 +89,7 @@ func TestThePageWritesToTheAgent(t *testing.T) {
 	b.Until(browser.Text(".drawer .hint.bad") + `.includes('the most is 49,152')`)
 	require.Zero(t, count[*protocol.ChatSend](g))
 	browser.JS[bool](b, `document.querySelector('.prompt textarea').value = '\u4e16'.repeat(16 << 10), true`)
-	g.refusesChat(nil)
+	g.refuseChat(nil)
 	browser.JS[bool](b, `document.querySelector('.prompt .go').click(), true`)
 	require.Len(t, wait(g, anything[*protocol.ChatSend]).Text, 48<<10, "a long prompt passes")
 }
@@ -98,10 +98,10 @@ func TestThePageInterrupts(t *testing.T) {
 	g := serve(t, auth.RoleOwner, "", claude())
 	b := beside(g)
 	require.True(t, browser.JS[bool](b, `document.querySelector('.interrupt').hidden`), "no turn runs")
-	g.talk("claude-1", state(protocol.ChatWorking))
+	g.addRecords("claude-1", state(protocol.ChatWorking))
 	b.Press("Interrupt")
 	require.Equal(t, "claude-1", wait(g, anything[*protocol.ChatInterrupt]).SessionID)
-	g.talk("claude-1", protocol.ChatRecord{Turn: &protocol.ChatTurn{Outcome: "interrupted"}}, state(protocol.ChatAtPrompt))
+	g.addRecords("claude-1", protocol.ChatRecord{Turn: &protocol.ChatTurn{Outcome: "interrupted"}}, state(protocol.ChatAtPrompt))
 	b.Until(`document.querySelector('.interrupt').hidden && ` + browser.Text(".said") + `.includes('The turn was interrupted.')`)
 }
 
@@ -113,20 +113,20 @@ func TestTheConversationGoesOn(t *testing.T) {
 	b := beside(g)
 	b.Until(browser.Text(".said") + ".includes('trying again')")
 	require.Zero(t, wait(g, anything[*protocol.ChatSubscribe]).After)
-	g.leave(true)
+	g.endLinks(true)
 	b.Until(`document.querySelector('.stale')`)
 	for i := range 5 {
-		g.talk("claude-1", said(protocol.ChatText, "Claude Code", fmt.Sprintf("line %d", i)))
+		g.addRecords("claude-1", said(protocol.ChatText, "Claude Code", fmt.Sprintf("line %d", i)))
 	}
-	g.forget("claude-1", 12)
-	g.leave(false)
+	g.dropRecords("claude-1", 12)
+	g.endLinks(false)
 	require.Equal(t, uint64(10), wait(g, anything[*protocol.ChatSubscribe]).After)
 	b.Until(browser.Text(".said") + ".includes('trying again in 2 s 2 entries are no longer kept. line 2 line 3 line 4')")
 	require.Equal(t, 1.0, browser.JS[float64](b, `document.querySelectorAll('.said-user').length`), "nothing came twice")
 
 	browser.JS[bool](b, `Object.defineProperty(document, 'hidden', {value: true, configurable: true}), document.dispatchEvent(new Event('visibilitychange')), true`)
 	wait(g, anything[*protocol.ChatUnsubscribe])
-	g.talk("claude-1", said(protocol.ChatText, "Claude Code", "while hidden"))
+	g.addRecords("claude-1", said(protocol.ChatText, "Claude Code", "while hidden"))
 	browser.JS[bool](b, `Object.defineProperty(document, 'hidden', {value: false, configurable: true}), document.dispatchEvent(new Event('visibilitychange')), true`)
 	require.Equal(t, uint64(15), wait(g, anything[*protocol.ChatSubscribe]).After)
 	b.Until(browser.Text(".said") + ".endsWith('line 4 while hidden')")
@@ -148,7 +148,7 @@ func TestALongConversation(t *testing.T) {
 		for _, i := range part {
 			records = append(records, said(protocol.ChatText, "Claude Code", fmt.Sprintf("entry %d", i)))
 		}
-		g.talk("claude-1", records...)
+		g.addRecords("claude-1", records...)
 	}
 	b := beside(g)
 	b.Until(browser.Text(".said li:last-child") + ` === 'entry 9998'`)
@@ -167,14 +167,14 @@ func TestALongConversation(t *testing.T) {
 	b.Until(browser.Button("Back to now") + `?.textContent === 'Back to now: 9,759 more'`)
 	browser.JS[bool](b, `document.querySelector('.talk').scrollTop = 100, true`)
 	top := browser.JS[float64](b, `document.querySelector('.said li:nth-child(9)').getBoundingClientRect().top`)
-	g.talk("claude-1", said(protocol.ChatText, "Claude Code", "the newest"))
+	g.addRecords("claude-1", said(protocol.ChatText, "Claude Code", "the newest"))
 	b.Until(browser.Button("Back to now") + `?.textContent === 'Back to now: 9,760 more'`)
 	require.InDelta(t, top, browser.JS[float64](b, `document.querySelector('.said li:nth-child(9)').getBoundingClientRect().top`), 1)
 	b.Press("Back to now")
 	b.Until(browser.Text(".said li:last-child") + ` === 'the newest'`)
 	b.Until(`(() => { const e = document.querySelector('.talk'); return e.scrollHeight - e.clientHeight - e.scrollTop < 2; })()`)
 	bounded()
-	g.talk("claude-1", said(protocol.ChatText, "Claude Code", "one more"), said(protocol.ChatText, "Claude Code", "and one"))
+	g.addRecords("claude-1", said(protocol.ChatText, "Claude Code", "one more"), said(protocol.ChatText, "Claude Code", "and one"))
 	b.Until(browser.Text(".said li:last-child") + ` === 'and one'`)
 	browser.JS[bool](b, `document.querySelector('.talk').scrollTop = 0, true`)
 	b.Until(browser.Button("Back to now"))
@@ -188,7 +188,7 @@ func TestHostileWordsInAConversation(t *testing.T) {
 		s.Chat = &protocol.ChatState{Agent: evil + "\u202e", State: "<b>new</b>", Why: evil}
 	})
 	long := "begin " + strings.Repeat("y", 1<<18) + " end"
-	g.talk("claude-1",
+	g.addRecords("claude-1",
 		said(protocol.ChatUser, evil+"\u202e", evil+"\n```\n"+evil),
 		said(protocol.ChatText, "x", "\u202eright\u2066 to left\u200b \U0001F469\u200d\U0001F4BB\ufe0f "+evil),
 		call(g, "t1", evil, map[string]string{evil: evil}),
@@ -214,7 +214,7 @@ func TestTheConversationCanBeReadAndHeard(t *testing.T) {
 	for _, name := range []string{"dark", "light"} {
 		g := serve(t, auth.RoleOwner, "", claude())
 		aConversation(g)
-		g.talk("claude-1", approval("t3", "go test"), questions("t4"), state(protocol.ChatApproval))
+		g.addRecords("claude-1", approval("t3", "go test"), questions("t4"), state(protocol.ChatApproval))
 		b := beside(g, scheme(name))
 		b.Until(pressable + ` && ` + browser.Text(".said") + ".includes('trying again')")
 		require.Empty(t, browser.JS[[]string](b, faint), name)
@@ -242,7 +242,7 @@ func TestAPhoneShowsTheConversation(t *testing.T) {
 	b.Press("Chat")
 	b.Until(browser.Text(".said") + ".includes('trying again')")
 	require.False(t, browser.JS[bool](b, `document.querySelector('.session').checkVisibility()`))
-	g.talk("claude-1", approval("t3", "go test"), state(protocol.ChatApproval))
+	g.addRecords("claude-1", approval("t3", "go test"), state(protocol.ChatApproval))
 	b.Until(pressable)
 	for _, what := range []string{".drawer .card .buttons", ".prompt", ".drawer header"} {
 		require.True(t, browser.JS[bool](b, `(() => { const r = document.querySelector('`+what+`').getBoundingClientRect();

@@ -39,7 +39,7 @@ func TestPicturesOfTheConversation(t *testing.T) {
 		g.print("vim-1", "package main\r\n")
 		aConversation(g)
 		if c.asks {
-			g.talk("claude-1", approval("t3", "go test -race ./..."), questions("t4"), state(protocol.ChatApproval))
+			g.addRecords("claude-1", approval("t3", "go test -race ./..."), questions("t4"), state(protocol.ChatApproval))
 		}
 		b := openPage(g, scheme(c.scheme))
 		if c.size[0] > 0 {

@@ -307,15 +307,15 @@ func (g *gateway) change(id string, change func(*protocol.SessionInfo)) {
 	}
 }
 
-// under makes decisions count under one epoch only.
-func (g *gateway) under(epoch uint64) {
+// setEpoch makes decisions count under one epoch only.
+func (g *gateway) setEpoch(epoch uint64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.epoch = epoch
 }
 
-// leave ends all links, and admits none until it is called with false.
-func (g *gateway) leave(away bool) {
+// endLinks ends all links, and admits none until it is called with false.
+func (g *gateway) endLinks(away bool) {
 	g.mu.Lock()
 	g.away = away
 	links := make([]*link, 0, len(g.links))
@@ -330,8 +330,8 @@ func (g *gateway) leave(away bool) {
 	}
 }
 
-// stick freezes the existing links, as a congested connection does.
-func (g *gateway) stick() {
+// freezeLinks freezes the existing links, as a congested connection does.
+func (g *gateway) freezeLinks() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for l := range g.links {

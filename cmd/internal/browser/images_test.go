@@ -61,7 +61,7 @@ func TestThePageSendsImages(t *testing.T) {
 	}
 	b.Until(browser.Text(".drawer .hint.bad") + `.includes('the most with a message is 4 images')`)
 	b.Until(`document.querySelectorAll('.images li').length === 4`)
-	g.refusesChat(&protocol.Error{Code: protocol.CodeBadMessage, Message: "claude takes no images in its own interface"})
+	g.refuseChat(&protocol.Error{Code: protocol.CodeBadMessage, Message: "claude takes no images in its own interface"})
 	b.Do(browser.Keys("look again\r"))
 	b.Until(browser.Text(".drawer .hint.bad") + `.includes('Not sent: claude takes no images')`)
 	require.Equal(t, "look again", browser.JS[string](b, `document.querySelector('.prompt textarea').value`))

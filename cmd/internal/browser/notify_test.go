@@ -21,18 +21,18 @@ import (
 	"terminalproxy/protocol"
 )
 
-// notifying serves a gateway whose pages a push service on this machine notifies, and returns the
-// page's end of the subscription.
-func notifying(t *testing.T, role auth.Role, sessions ...*protocol.SessionInfo) (*gateway, *fakepush.Service, *fakepush.Browser) {
+// serveNotifying serves a gateway whose pages a push service on this machine notifies, and returns
+// the page's end of the subscription.
+func serveNotifying(t *testing.T, role auth.Role, sessions ...*protocol.SessionInfo) (*gateway, *fakepush.Service, *fakepush.Browser) {
 	service := fakepush.Serve(t)
 	sender, err := push.NewLocal("https://desk.example", service.Roots())
 	require.NoError(t, err)
 	return serveBy(t, sender, role, "", sessions...), service, fakepush.NewBrowser(t)
 }
 
-// subscribing makes the browser subscribe at the test's push service: without an account at its
+// subscribeTo makes the browser subscribe at the test's push service: without an account at its
 // vendor's it has none.
-func subscribing(b *browser.Tab, service *fakepush.Service, end *fakepush.Browser) {
+func subscribeTo(b *browser.Tab, service *fakepush.Service, end *fakepush.Browser) {
 	browser.Call[bool](b, `(keys) => {
 		let has = null;
 		const raw = (s) => Uint8Array.from(atob(s.replace(/-/g, '+').replace(/_/g, '/')), (c) => c.charCodeAt(0)).buffer;
@@ -49,8 +49,7 @@ func subscribing(b *browser.Tab, service *fakepush.Service, end *fakepush.Browse
 	}`, map[string]any{"endpoint": service.URL + "/push/1", "keys": map[string]string{"p256dh": end.P256DH(), "auth": end.Auth()}})
 }
 
-// allowed lets the page show notifications.
-func allowed(g *gateway) chromedp.Action[chromedp.Void] {
+func allowNotifications(g *gateway) chromedp.Action[chromedp.Void] {
 	return func(ctx context.Context, _ *chromedp.Target) (void chromedp.Void, err error) {
 		_, err = chromedp.CallBrowser(ctx, cdpbrowser.SetPermission, cdpbrowser.SetPermissionParams{
 			Permission: &cdpbrowser.PermissionDescriptor{Name: "notifications"}, Setting: cdpbrowser.PermissionSettingGranted, Origin: g.url,
@@ -109,11 +108,11 @@ const recorder = `(() => {
 	return true;
 })()`
 
-// notified opens a page that wants to be notified, and returns its worker and the push service's
-// messages for it.
-func notified(t *testing.T, role auth.Role) (g *gateway, b *browser.Tab, w *worker, next func() string) {
-	g, service, end := notifying(t, role, vim(), session("psql-1", "/home/ada", "psql"))
-	b = openPage(g, allowed(g))
+// openNotified opens a page that wants to be notified, and returns its worker and the push
+// service's messages for it.
+func openNotified(t *testing.T, role auth.Role) (g *gateway, b *browser.Tab, w *worker, next func() string) {
+	g, service, end := serveNotifying(t, role, vim(), session("psql-1", "/home/ada", "psql"))
+	b = openPage(g, allowNotifications(g))
 	w = &worker{page: b, g: g}
 	ids := make(chan serviceworker.RegistrationID, 100)
 	require.NoError(t, chromedp.Listen(b.Ctx, func(ev any) {
@@ -122,7 +121,7 @@ func notified(t *testing.T, role auth.Role) (g *gateway, b *browser.Tab, w *work
 		}
 	}))
 	b.Do(command(serviceworker.Enable, cdp.Empty{}))
-	subscribing(b, service, end)
+	subscribeTo(b, service, end)
 	b.Press("Notify me")
 	b.Until(browser.Button("Do not notify me"))
 	b.Until(`navigator.serviceWorker.controller?.state === 'activated'`)
@@ -144,8 +143,8 @@ func (w *worker) deliver(payload string) {
 	w.page.Do(command(serviceworker.DeliverPushMessage, serviceworker.DeliverPushMessageParams{Origin: w.g.url, RegistrationID: w.id, Data: payload}))
 }
 
-// shows waits for the next notification that the worker shows.
-func (w *worker) shows(want string) {
+// waitShown waits for the next notification that the worker shows.
+func (w *worker) waitShown(want string) {
 	w.page.T.Helper()
 	require.Equal(w.page.T, want, browser.Call[string](w.own, `async (patience) => {
 		for (const end = Date.now() + patience; told.length === 0 && Date.now() < end;) await new Promise((go) => setTimeout(go, 20));
@@ -167,42 +166,42 @@ func (w *worker) press(action string) {
 	})()`)
 }
 
-// stands returns how many notifications stand.
-func (w *worker) stands() float64 {
+// countStanding returns how many notifications stand.
+func (w *worker) countStanding() float64 {
 	w.page.T.Helper()
 	return browser.JS[float64](w.own, `self.registration.getNotifications().then((all) => all.length)`)
 }
 
 func TestANotificationRefuses(t *testing.T) {
-	g, _, w, next := notified(t, auth.RoleOwner)
+	g, _, w, next := openNotified(t, auth.RoleOwner)
 	g.change("psql-1", func(s *protocol.SessionInfo) { *s = *asking("codex", "hush", protocol.LevelDrive) })
 	payload := next()
 	require.NotContains(t, payload, "hush")
 	w.deliver(payload)
-	w.shows("codex asks in psql-1|It asks for the keyboard.|Refuse")
+	w.waitShown("codex asks in psql-1|It asks for the keyboard.|Refuse")
 	w.press("away")
 	m := wait(g, anything[*protocol.ControlDecide])
 	require.Equal(t, []any{false, true, "codex"}, []any{m.Grant, m.Refuse, m.AgentName}, "whoever has got the keyboard keeps it")
 	require.Equal(t, "psql-1", m.SessionID)
-	require.Zero(t, w.stands())
+	require.Zero(t, w.countStanding())
 
 	// The same press a second later is about a question that is gone.
 	g.change("psql-1", never)
 	w.deliver(payload)
-	w.shows("codex asks in psql-1|It asks for the keyboard.|Refuse")
+	w.waitShown("codex asks in psql-1|It asks for the keyboard.|Refuse")
 	w.press("away")
-	w.shows("Not refused: it was answered already|")
+	w.waitShown("Not refused: it was answered already|")
 	require.Zero(t, count[*protocol.ControlDecide](g))
 }
 
 func TestANotificationTakesBack(t *testing.T) {
-	g, _, w, next := notified(t, auth.RoleOwner)
+	g, _, w, next := openNotified(t, auth.RoleOwner)
 	g.change("vim-1", func(s *protocol.SessionInfo) {
 		drive(s)
 		s.Keyboard.Held, s.Keyboard.HeldWhy = true, protocol.HeldConfirm
 	})
 	w.deliver(next())
-	w.shows("claude waits in vim-1|It waits for you.|Take back")
+	w.waitShown("claude waits in vim-1|It waits for you.|Take back")
 	w.press("away")
 	m := wait(g, anything[*protocol.ControlDecide])
 	require.False(t, m.Grant)
@@ -211,30 +210,30 @@ func TestANotificationTakesBack(t *testing.T) {
 
 // Its question is not pushed in full: a person has to see it before answering.
 func TestACodingAgentNotifies(t *testing.T) {
-	g, b, w, next := notified(t, auth.RoleOwner)
+	g, b, w, next := openNotified(t, auth.RoleOwner)
 	g.change("psql-1", func(s *protocol.SessionInfo) {
 		s.Chat = &protocol.ChatState{Agent: "Claude Code", State: protocol.ChatApproval}
 	})
-	g.talk("psql-1", approval("toolu_1", "hush"))
+	g.addRecords("psql-1", approval("toolu_1", "hush"))
 	payload := next()
 	require.NotContains(t, payload, "hush")
 	w.deliver(payload)
-	w.shows("Claude Code asks in psql-1|It wants an approval or an answer.")
+	w.waitShown("Claude Code asks in psql-1|It wants an approval or an answer.")
 	w.press("")
 	b.Until(`location.hash === '#s=psql-1'`)
 	b.Until(browser.Text(".card pre") + ` === 'hush'`)
 }
 
 func TestANotificationOpensThePage(t *testing.T) {
-	g, b, w, next := notified(t, auth.RoleViewer)
+	g, b, w, next := openNotified(t, auth.RoleViewer)
 	g.change("psql-1", func(s *protocol.SessionInfo) { *s = *asking("codex", "", protocol.LevelDrive) })
 	w.deliver(next())
-	w.shows("codex asks in psql-1|It asks for the keyboard.")
+	w.waitShown("codex asks in psql-1|It asks for the keyboard.")
 	w.press("")
 	b.Until(`location.hash === '#s=psql-1'`)
-	require.Zero(t, w.stands())
+	require.Zero(t, w.countStanding())
 	w.deliver("no JSON")
-	w.shows("An agent waits for you|")
+	w.waitShown("An agent waits for you|")
 	b.Press("Do not notify me")
 	b.Until(browser.Button("Notify me"))
 }

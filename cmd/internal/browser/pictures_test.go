@@ -56,7 +56,7 @@ func TestPicturesOfThePage(t *testing.T) {
 			b.Until(`document.querySelector('.session .row')?.textContent.includes('package')`)
 		}
 		if name == "desktop-dark-lost" {
-			g.leave(true)
+			g.endLinks(true)
 			b.Until(`document.querySelector('.stale')`)
 		}
 		if strings.Contains(name, "typing") {

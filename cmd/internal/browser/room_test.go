@@ -109,7 +109,7 @@ func converse(t *testing.T) *proxied {
 		<-over
 	})
 	p.room.Reached()
-	p.opens(t, h)
+	p.openDoor(t, h)
 	return p
 }
 
@@ -156,8 +156,8 @@ func (p *proxied) signed(message, signature []byte) bool {
 	return ed25519.Verify(p.key, message, signature)
 }
 
-// opens opens the door to pages of the owner.
-func (p *proxied) opens(t *testing.T, h *hub.Hub) {
+// openDoor opens the door to pages of the owner.
+func (p *proxied) openDoor(t *testing.T, h *hub.Hub) {
 	g := serveOn(t, nil, auth.RoleOwner, "", func(terms *door.Terms) {
 		terms.Dial = func(context.Context) (door.Link, error) {
 			return &seat{Peer: h.Join(hub.Member{Role: rights.RoleViewer, Local: true}), gone: make(chan struct{})}, nil
@@ -172,8 +172,8 @@ func (p *proxied) opens(t *testing.T, h *hub.Hub) {
 	p.url, p.code = g.url, g.opening.Code
 }
 
-// asks lets the coding agent ask for an approval.
-func (p *proxied) asks(id, command string) {
+// askApproval lets the coding agent ask for an approval.
+func (p *proxied) askApproval(id, command string) {
 	input, _ := json.Marshal(map[string]string{"command": command})
 	p.coder.report(chat.Asked{Request: chat.Request{ID: id, Tool: "Bash", Input: input, Allows: []chat.Choice{{Verdict: chat.Once}, {Verdict: chat.ForSession, Covers: command}}}})
 }
@@ -203,7 +203,7 @@ func TestAConversationThroughASwitchboard(t *testing.T) {
 	for i := range 20 {
 		command := "go test " + string(rune('a'+i))
 		began := time.Now()
-		p.asks(command, command)
+		p.askApproval(command, command)
 		b.Until(`drawn[` + quote(command) + `] > 1`)
 		took = append(took, time.UnixMilli(int64(browser.JS[float64](b, `drawn[`+quote(command)+`]`))).Sub(began))
 		b.Press("Allow once")
@@ -213,7 +213,7 @@ func TestAConversationThroughASwitchboard(t *testing.T) {
 	slices.Sort(took)
 	t.Logf("an approval is on the page %v after its dialog, at most %v (of %d)", took[len(took)/2].Round(time.Millisecond), took[len(took)-1].Round(time.Millisecond), len(took))
 
-	p.asks("last", "make")
+	p.askApproval("last", "make")
 	b.Until(pressable)
 	require.NoError(t, p.room.Answer("last", protocol.ByTerminal, protocol.ChatReply{Words: "no"}))
 	b.Until(browser.Answered("refused at the terminal: “no”"))

@@ -44,9 +44,9 @@ func (l *link) catchUp(id string, after uint64) {
 	}
 }
 
-// talk adds records to a conversation. The list then shows its state, from the last record that has
-// one.
-func (g *gateway) talk(id string, records ...protocol.ChatRecord) {
+// addRecords adds records to a conversation. The list then shows its state, from the last record
+// that has one.
+func (g *gateway) addRecords(id string, records ...protocol.ChatRecord) {
 	g.mu.Lock()
 	t := g.talks[id]
 	if t == nil {
@@ -90,16 +90,16 @@ func (g *gateway) talk(id string, records ...protocol.ChatRecord) {
 	})
 }
 
-// forget drops the first records of a conversation.
-func (g *gateway) forget(id string, n int) {
+// dropRecords drops the first records of a conversation.
+func (g *gateway) dropRecords(id string, n int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	t := g.talks[id]
 	t.lost, t.records = t.records[n-1].Number, t.records[n:]
 }
 
-// refusesChat refuses all messages in conversations from now on; nil accepts them again.
-func (g *gateway) refusesChat(no *protocol.Error) {
+// refuseChat refuses all messages in conversations from now on; nil accepts them again.
+func (g *gateway) refuseChat(no *protocol.Error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.noChat = no
@@ -144,7 +144,7 @@ func closed(id, by string, answer protocol.ChatReply) protocol.ChatRecord {
 
 // aConversation is a conversation as a newcomer sees it.
 func aConversation(g *gateway) {
-	g.talk("claude-1",
+	g.addRecords("claude-1",
 		state(protocol.ChatStarting), state(protocol.ChatAtPrompt),
 		said(protocol.ChatUser, "ada", "add apples to the list and run the tests"), state(protocol.ChatWorking),
 		said(protocol.ChatText, "Claude Code", "I will add it in main.go and run the suite:\n\n```go\nlist := []string{\"bread\", \"apples\"}\n```\nThen the tests."),

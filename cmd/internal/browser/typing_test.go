@@ -15,9 +15,9 @@ import (
 	"terminalproxy/protocol"
 )
 
-// typed waits until pages have typed want: names of keys in angle brackets, pastes in square ones,
-// text as it is. Each message is signed, and each but the first names the one before.
-func (g *gateway) typed(before uint64, want string) (last uint64) {
+// waitTyped waits until pages have typed want: names of keys in angle brackets, pastes in square
+// ones, text as it is. Each message is signed, and each but the first names the one before.
+func (g *gateway) waitTyped(before uint64, want string) (last uint64) {
 	g.t.Helper()
 	all := ""
 	for all != want {
@@ -39,8 +39,8 @@ func (g *gateway) typed(before uint64, want string) (last uint64) {
 	return before
 }
 
-// refuses refuses keys from now on; nil accepts them again.
-func (g *gateway) refuses(no *protocol.Error) {
+// refuseKeys refuses keys from now on; nil accepts them again.
+func (g *gateway) refuseKeys(no *protocol.Error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.noKeys = no
@@ -60,11 +60,11 @@ func typingAt(t *testing.T, steps ...chromedp.Action[chromedp.Void]) (*gateway, 
 func TestThePageTypes(t *testing.T) {
 	g, b := typingAt(t)
 	b.Do(browser.Keys("ls é"), browser.Keys("\r"))
-	at := g.typed(0, "ls é<enter>")
+	at := g.waitTyped(0, "ls é<enter>")
 	b.Do(browser.Keys(kb.ArrowUp), browser.Keys("\t"), browser.Keys("\t", chromedp.ModifierShift), browser.Keys(kb.Escape), browser.Keys("\b"), browser.Keys(kb.F5), browser.Keys(kb.Home, chromedp.ModifierCtrl))
-	at = g.typed(at, "<up><tab><shift-tab><esc><backspace><f5><ctrl-home>")
+	at = g.waitTyped(at, "<up><tab><shift-tab><esc><backspace><f5><ctrl-home>")
 	b.Do(browser.Keys("c", chromedp.ModifierCtrl), browser.Keys(" ", chromedp.ModifierCtrl), browser.Keys("x", chromedp.ModifierAlt), browser.Keys("v", chromedp.ModifierCtrl))
-	at = g.typed(at, "<ctrl-c><ctrl-space><alt-x><ctrl-v>")
+	at = g.waitTyped(at, "<ctrl-c><ctrl-space><alt-x><ctrl-v>")
 
 	b.Do(browser.Keys("\\", chromedp.ModifierCtrl)) // takes the keyboard back, whatever is on its way
 	require.False(t, wait(g, anything[*protocol.ControlDecide]).Grant)
@@ -76,9 +76,9 @@ func TestThePageTypes(t *testing.T) {
 		document.querySelector('.pad').dispatchEvent(new ClipboardEvent('paste', {clipboardData: clipboard, bubbles: true, cancelable: true}));
 	}`
 	browser.Call[any](b, paste, "one\ntwo")
-	at = g.typed(at, "[one\ntwo]")
+	at = g.waitTyped(at, "[one\ntwo]")
 	browser.Call[any](b, paste, strings.Repeat("x", 499)+"😀"+strings.Repeat("y", 500))
-	g.typed(at, "["+strings.Repeat("x", 499)+"+][😀"+strings.Repeat("y", 498)+"+][yy]")
+	g.waitTyped(at, "["+strings.Repeat("x", 499)+"+][😀"+strings.Repeat("y", 498)+"+][yy]")
 	require.Equal(t, " ", browser.JS[string](b, `document.querySelector('.pad').value`), "nothing stays in the field")
 }
 
@@ -96,10 +96,10 @@ func TestAWayOut(t *testing.T) {
 	b.Do(browser.Keys("\r"))
 	b.Until(`document.activeElement.className === 'pad'`)
 	b.Do(browser.Keys("y"))
-	at := g.typed(0, "y")
+	at := g.waitTyped(0, "y")
 	browser.JS[bool](b, `document.querySelector('.session .screen').focus(), true`) // as after selecting something
 	b.Do(browser.Keys("z"))
-	g.typed(at, "z")
+	g.waitTyped(at, "z")
 }
 
 // The page types the text that an input method settles, and none of its intermediate states.
@@ -113,21 +113,21 @@ func TestACompositionIsTypedOnce(t *testing.T) {
 	b.Until(`document.querySelector('.pad.composing').value.includes('你好')`)
 	require.Zero(t, count[*protocol.Keys](g))
 	b.Do(command(input.InsertText, input.InsertTextParams{Text: "你好"}))
-	at := g.typed(0, "你好")
+	at := g.waitTyped(0, "你好")
 	b.Do(compose("か"), compose("")) // given up
 	b.Until(`!document.querySelector('.pad.composing')`)
 	b.Do(browser.Keys("x"))
-	at = g.typed(at, "x")
+	at = g.waitTyped(at, "x")
 
 	// A phone's keyboard names no keys: it changes the field.
 	b.Do(command(input.InsertText, input.InsertTextParams{Text: "word "}))
-	at = g.typed(at, "word ")
+	at = g.waitTyped(at, "word ")
 	for _, does := range []string{"deleteBackward", "deleteBackward", "insertNewline"} {
 		b.Do(command(input.DispatchKeyEvent, input.DispatchKeyEventParams{
 			Type: input.DispatchKeyEventTypeRawKeyDown, Key: "Unidentified", WindowsVirtualKeyCode: 229, Commands: []string{does},
 		}))
 	}
-	g.typed(at, "<backspace><backspace><enter>")
+	g.waitTyped(at, "<backspace><backspace><enter>")
 }
 
 func TestAPhoneTypes(t *testing.T) {
@@ -148,18 +148,18 @@ func TestAPhoneTypes(t *testing.T) {
 			return true;
 		})()`)
 	}
-	at := g.typed(0, "<esc><tab><left><up><enter><ctrl-c>")
+	at := g.waitTyped(0, "<esc><tab><left><up><enter><ctrl-c>")
 	require.Equal(t, "pad", browser.JS[string](b, `document.activeElement.className`), "the phone's keyboard stays open")
 	b.Until(`document.querySelector('.keys [aria-pressed=true]')`)
 	b.Do(command(input.InsertText, input.InsertTextParams{Text: "w"}))
-	at = g.typed(at, "<ctrl-w>")
+	at = g.waitTyped(at, "<ctrl-w>")
 	b.Until(`document.querySelector('.keys [aria-pressed=false]')`)
 
 	browser.JS[bool](b, `document.querySelector('.keybar input').focus(), true`)
 	b.Do(browser.Keys("make test"), browser.Keys("\r"))
-	at = g.typed(at, "make test<enter>")
+	at = g.waitTyped(at, "make test<enter>")
 	b.Do(browser.Keys("\r"))
-	g.typed(at, "<enter>")
+	g.waitTyped(at, "<enter>")
 	b.Press("⌨")
 	b.Until(`document.activeElement.className === 'pad'`)
 }
@@ -169,12 +169,12 @@ func TestThePageSaysWhatWasNotTyped(t *testing.T) {
 	g, b := typingAt(t)
 	// The second in which keys are dropped lasts until the test has typed some.
 	browser.JS[bool](b, `window.later = setTimeout, window.setTimeout = (act, ms) => ms === 1000 ? (window.heed = act, 1e9) : later(act, ms), true`)
-	g.refuses(&protocol.Error{Code: protocol.CodeBusy, Message: "the program has not read what was typed before"})
+	g.refuseKeys(&protocol.Error{Code: protocol.CodeBusy, Message: "the program has not read what was typed before"})
 	b.Do(browser.Keys("\r"))
 	m := wait(g, anything[*protocol.Keys])
 	said := browser.Text(".hint.bad") + " === 'Not typed: the program has not read what was typed before'"
 	b.Until(said)
-	g.refuses(nil)
+	g.refuseKeys(nil)
 	b.Do(browser.Keys("lost")) // it was typed before a person could read that
 	browser.JS[bool](b, `heed(), window.setTimeout = later, true`)
 	b.Until(`!document.querySelector('.pad.deaf')`)
@@ -187,16 +187,16 @@ func TestThePageSaysWhatWasNotTyped(t *testing.T) {
 	require.True(t, again.KeyNo > m.KeyNo && again.After == 0, "it begins anew")
 	b.Until(`!document.querySelector('.hint.bad')`)
 
-	g.refuses(&protocol.Error{Code: protocol.CodeForbidden, Message: "this terminal takes no keys from pages: open the page with gateway open --type"})
+	g.refuseKeys(&protocol.Error{Code: protocol.CodeForbidden, Message: "this terminal takes no keys from pages: open the page with gateway open --type"})
 	b.Do(browser.Keys("y"))
 	b.Until(browser.Text(".hint.bad") + ".includes('gateway open --type')")
 	b.Until(`document.activeElement.textContent === 'Type here'`)
 
-	g.refuses(nil)
+	g.refuseKeys(nil)
 	b.Press("Type here")
-	g.stick() // no answer comes
+	g.freezeLinks() // no answer comes
 	b.Do(browser.Keys("z"))
-	g.leave(true)
+	g.endLinks(true)
 	b.Until(browser.Text(".hint.bad") + ".startsWith('Nobody knows whether that was typed (the connection was lost)')")
 	b.Until(`document.querySelector('.trip.lost')`)
 	b.Until(`!document.querySelector('.pad.deaf')`)
