@@ -82,22 +82,22 @@ func (w *world) waitAnswer(out <-chan answer) answer {
 	}
 }
 
-// mustCall calls a tool that must succeed, and checks its answer against the wanted patterns.
+// mustCall calls a tool that must succeed, and checks that its answer has the wanted texts.
 func (a *agent) mustCall(tool string, with args, wanted ...string) string {
 	a.w.t.Helper()
-	got := a.call(tool, with)
-	require.False(a.w.t, got.fails, "%s: %s", tool, got.text)
-	for _, want := range wanted {
-		require.Contains(a.w.t, got.text, want, tool)
-	}
-	return got.text
+	return a.checkCall(tool, with, false, wanted)
 }
 
-// mustFail calls a tool that must fail with an error that matches the wanted patterns.
+// mustFail calls a tool that must fail, and checks that its error has the wanted texts.
 func (a *agent) mustFail(tool string, with args, wanted ...string) string {
 	a.w.t.Helper()
+	return a.checkCall(tool, with, true, wanted)
+}
+
+func (a *agent) checkCall(tool string, with args, fails bool, wanted []string) string {
+	a.w.t.Helper()
 	got := a.call(tool, with)
-	require.True(a.w.t, got.fails, "%s: %s", tool, got.text)
+	require.Equal(a.w.t, fails, got.fails, "%s: %s", tool, got.text)
 	for _, want := range wanted {
 		require.Contains(a.w.t, got.text, want, tool)
 	}

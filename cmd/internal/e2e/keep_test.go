@@ -63,22 +63,17 @@ func (s *terminal) waitAttached(id, shown string) {
 }
 
 // waitForWindow waits until the session has a window.
-func (w *world) waitForWindow(id string) {
-	w.t.Helper()
-	var list []protocol.SessionInfo
-	w.until(func() bool {
-		list = w.sessions()
-		return len(list) == 1 && list[0].SessionID == id && list[0].Kept && list[0].DetachedAt == 0
-	}, func() string { return fmt.Sprintf("%+v", list) })
-}
+func (w *world) waitForWindow(id string) { w.t.Helper(); w.waitKept(id, false) }
 
 // waitForNoWindow waits until the session has no window.
-func (w *world) waitForNoWindow(id string) {
+func (w *world) waitForNoWindow(id string) { w.t.Helper(); w.waitKept(id, true) }
+
+func (w *world) waitKept(id string, isDetached bool) {
 	w.t.Helper()
 	var list []protocol.SessionInfo
 	w.until(func() bool {
 		list = w.sessions()
-		return len(list) == 1 && list[0].SessionID == id && list[0].Kept && list[0].DetachedAt != 0
+		return len(list) == 1 && list[0].SessionID == id && list[0].Kept && (list[0].DetachedAt != 0) == isDetached
 	}, func() string { return fmt.Sprintf("%+v", list) })
 }
 
