@@ -31,7 +31,7 @@ func TestABuildThatFailsIsUnderstoodInTwoCalls(t *testing.T) {
 			"program": "bash", "args": []string{"-c", fmt.Sprintf(failingBuild, "[ $i != 200 ] || sleep 1000")},
 			"wait_for": "exit", "stop": []string{`\berror:`}, "timeout_ms": 50_000,
 		}, `stop: "\\berror:"`)
-		found := a.good("terminal_read", args{"terminal": id, "view": "history", "match": `\berror:`, "context": 1},
+		found := a.mustCall("terminal_read", args{"terminal": id, "view": "history", "match": `\berror:`, "context": 1},
 			"1 line matches:\n", "58- cc -O2 -Wall -Iinclude -c src/unit59.c", "59: "+failure, "60- cc -O2")
 		require.LessOrEqual(t, len(out)+len(found), most)
 		a.mustCall("terminal_close", args{"terminal": id, "force": true})
@@ -101,8 +101,8 @@ func TestAnEndedProgramIsRead(t *testing.T) {
 	id := w.session()
 	s.press("Enter")
 	require.Zero(t, s.status())
-	a.good("terminal_wait", args{"terminal": id, "for": "exit"}, "exited 0", "row 1\n", "row 300\n", "last words")
-	a.good("terminal_read", args{"terminal": id, "view": "history", "match": "row 17"}, "11 lines match", "16: row 17\n")
+	a.mustCall("terminal_wait", args{"terminal": id, "for": "exit"}, "exited 0", "row 1\n", "row 300\n", "last words")
+	a.mustCall("terminal_read", args{"terminal": id, "view": "history", "match": "row 17"}, "11 lines match", "16: row 17\n")
 	require.Zero(t, w.gateway("hide", id).status)
 	a.mustFail("terminal_read", args{"terminal": id, "view": "history", "match": "row 17"}, "the user has hidden the screen")
 	require.Zero(t, w.gateway("close", id).status)
@@ -163,7 +163,7 @@ func TestEndedProgramsOutliveTheServingProcess(t *testing.T) {
 func TestASearchFindsALineThatWraps(t *testing.T) {
 	const line = "the value of an option that is not known, and more words about it than have room in one row: end"
 	w := newWorld(t)
-	w.agent("claude", eras[1]).good("terminal_list", nil) // serves the gateway, also after the program
+	w.agent("claude", eras[1]).mustCall("terminal_list", nil) // serves the gateway, also after the program
 	for cols := 20; cols <= 22; cols++ {
 		s := w.terminal(cols, 24)
 		s.run(`proxy --agent bash -c "echo ` + line + `; read -r; seq 300; read -r"`)
@@ -171,7 +171,7 @@ func TestASearchFindsALineThatWraps(t *testing.T) {
 		id := w.session()
 		found := func() {
 			t.Helper()
-			got := w.good("read", id, "--match", "option that is not known, and more words")
+			got := w.mustGateway("read", id, "--match", "option that is not known, and more words")
 			require.Contains(t, got, "1 line matches:\n0: "+line+"\n")
 		}
 		found()
@@ -181,6 +181,6 @@ func TestASearchFindsALineThatWraps(t *testing.T) {
 		s.press("Enter")
 		require.Zero(t, s.status())
 		found()
-		w.good("close", id)
+		w.mustGateway("close", id)
 	}
 }

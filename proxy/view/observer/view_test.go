@@ -120,7 +120,7 @@ func TestAWrappedLineKeepsItsBlanks(t *testing.T) {
 		"123456789 123456789 123456789 end", "a  b   c    d     e      f end", "日本 日本 日本 日本 日本 日本 日本 end", "x日本日本日本日本日本日本日本 end",
 	} {
 		for cols := 9; cols <= 23; cols++ {
-			o := watched(cols, 8)
+			o := newWatched(cols, 8)
 			o.FeedNow([]byte(text))
 			name := fmt.Sprintf("%q at %d columns", text, cols)
 			require.NoError(t, o.Expect(&protocol.Expect{Text: text}), name)
