@@ -66,7 +66,7 @@ func (h *Hub) newBoard(all []protocol.SessionInfo) *board {
 // sendListPart sends a participant the part of a change that it may know, in messages within the
 // size limit.
 func (p *Peer) sendListPart(m *protocol.SessionsChanged) {
-	if m = p.member.Rights.Changed(m); m == nil {
+	if m = p.member.Rights.FilterChange(m); m == nil {
 		return
 	}
 	for first := true; ; first = false {

@@ -9,7 +9,7 @@ import (
 // allowOrRefuse reports whether a participant may send m, and otherwise answers it. A viewer that
 // tries is cut off.
 func (p *Peer) allowOrRefuse(m protocol.Message) bool {
-	refusal := p.member.Rights.Refuses(m, time.Now())
+	refusal := p.member.Rights.CheckMessage(m, time.Now())
 	if refusal == nil {
 		return true
 	}

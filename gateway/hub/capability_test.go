@@ -109,7 +109,7 @@ func TestRoleAndMessageMatrixR52(t *testing.T) {
 
 // may looks a role up in the table of rights.
 func may(role Role, m protocol.Message) bool {
-	return rights.Set{Can: rights.Of(role, false)}.Refuses(m, time.Time{}) == nil
+	return rights.Set{Can: rights.Of(role, false)}.CheckMessage(m, time.Time{}) == nil
 }
 
 // A participant limited to one session, as every page of a server can be, sees no other.

@@ -18,7 +18,7 @@ const (
 
 // visibleSessions returns the sessions that a participant may see, in the order of starting.
 func (h *Hub) visibleSessions(p *Peer) []protocol.SessionInfo {
-	return p.member.Rights.Sessions(h.listSessions(listOf(p)))
+	return p.member.Rights.FilterSessions(h.listSessions(listOf(p)))
 }
 
 // listKey identifies a list: the sessions of a namespace, or only the local ones.
@@ -149,7 +149,7 @@ func (h *Hub) listReply(p *Peer, m *protocol.SessionsList) protocol.Message {
 	size := 0
 	for i, place := range places {
 		info, there := h.listEntry(listOf(p), place.SessionID)
-		if !there || !p.member.Rights.Sees(place.SessionID) {
+		if !there || !p.member.Rights.CanSee(place.SessionID) {
 			continue
 		}
 		if size += estimateSize(&info); size > partBytes && len(page.Sessions) > 0 {

@@ -53,7 +53,7 @@ func (f *filter) fromPage(
 
 // authorize returns the reason to refuse a message, or nil. It fills in the name of the page.
 func (f *filter) authorize(m protocol.Message) *protocol.Error {
-	if refused := f.rights.Refuses(m, f.now()); refused != nil {
+	if refused := f.rights.CheckMessage(m, f.now()); refused != nil {
 		return refused
 	}
 	switch m := m.(type) {
@@ -104,9 +104,9 @@ func (f *filter) toPage(frame []byte) []byte {
 	}
 	switch m := m.(type) {
 	case *protocol.SessionsListResult:
-		m.Sessions = f.rights.Sessions(m.Sessions)
+		m.Sessions = f.rights.FilterSessions(m.Sessions)
 	case *protocol.SessionsChanged:
-		part := f.rights.Changed(m)
+		part := f.rights.FilterChange(m)
 		if part == nil {
 			return nil
 		}
@@ -119,7 +119,7 @@ func (f *filter) toPage(frame []byte) []byte {
 	case *protocol.Done:
 		return frame
 	default:
-		if !f.rights.Sees(protocol.SessionID(m)) {
+		if !f.rights.CanSee(protocol.SessionID(m)) {
 			return nil
 		}
 		return frame

@@ -52,7 +52,7 @@ func (l *Links) Opener(identity auth.Identity, port Port) *Opener {
 // Handle takes a message of gateway open.
 func (o *Opener) Handle(m protocol.Message) {
 	set := rights.Set{Who: "role " + string(o.identity.Role), Can: rights.OfOpener(o.identity.Role)}
-	if refused := set.Refuses(m, o.links.door.cfg.Now()); refused != nil {
+	if refused := set.CheckMessage(m, o.links.door.cfg.Now()); refused != nil {
 		o.enqueue(refused)
 		return
 	}

@@ -1,6 +1,7 @@
-// Package rights says what a participant of a gateway may do: a set for each, and what of that set every message of the wire
-// needs. Switchboard and page ask the same sets. It knows neither tokens nor sockets: who somebody is, package auth finds out; and
-// it decides nothing about input: what an agent may type, the proxy decides.
+// Package rights defines what each participant of a gateway may do: a set of rights for each role,
+// and the rights that each wire message needs. The hub and the page ask the same sets. The package
+// knows neither tokens nor sockets: package auth identifies participants. It decides nothing about
+// input: the proxy decides what an agent may type.
 package rights
 
 import (
@@ -13,7 +14,7 @@ import (
 
 //go:generate go run ./generate ../../protocol/ROLES.md
 
-// Role is what a participant may be; it comes from its token or from the socket it uses, never from what it says.
+// Role is a kind of participant. It comes from the token or from the socket, never from a message.
 type Role string
 
 // The roles.
@@ -30,65 +31,66 @@ var Roles = []Role{RoleProxy, RoleAgent, RoleViewer, RoleOwner}
 // Valid reports whether r is one of the roles.
 func (r Role) Valid() bool { return slices.Contains(Roles, r) }
 
-// Can is a set of what somebody can do.
+// Can is a set of rights.
 type Can uint32
 
-// What there is to do.
+// The rights.
 const (
 	Publish  Can = 1 << iota // open sessions, and answer for them
-	List                     // know which sessions there are
+	List                     // see the list of sessions
 	Look                     // see screens and read history
-	Follow                   // hear all that happens to a session
+	Follow                   // get every event of a session
 	Wait                     // wait for facts
-	Ask                      // ask for the keyboard, and give it back
-	Type                     // type under a grant, which the proxy looks at
-	Start                    // have a host of one's own start programs
-	Stop                     // end the session of an agent: the proxy lets people, and the agent that started it
-	Attach                   // sit in front of the session of an agent: see live output, type as its user
-	Write                    // write to the session's user, or for them to the agent
-	TakeAway                 // decide what takes away from agents
-	Give                     // pass on what an owner signed: a decision that gives agents more, keys
-	Vouch                    // decide the same without a signature: the proxy obeys where its user trusts the gateway
-	Invite                   // open links to web pages, and answer for those
-	Replay                   // play recordings, which a page's door has and no gateway
+	Ask                      // ask for the keyboard, and release it
+	Type                     // type under a grant; the proxy checks the grant
+	Start                    // start programs on a host
+	Stop                     // end an agent's session; the proxy lets people and its starter do so
+	Attach                   // attach to an agent's session: see live output, type as its user
+	Write                    // send messages to the session's user, or as the user to the agent
+	TakeAway                 // send decisions that take rights away from agents
+	Give                     // pass on what an owner signed: decisions that give agents more, and keys
+	Vouch                    // send them unsigned: the proxy obeys if its user trusts the gateway
+	Invite                   // open links to web pages, and admit their visitors
+	Replay                   // play recordings; a page's server has them, a gateway does not
 )
 
-// looks is what everybody may who is no proxy.
-const looks = List | Look | Follow
+// observerRights are the rights of every role but the proxy.
+const observerRights = List | Look | Follow
 
-// Of is what a role can do. local says that it is a process of the user's own on the user's own machine: as a viewer it may do what
-// it could as well with a signal to the proxy, and pass on what an owner has signed. Agents have a path of their own, where this
-// does not count.
+// Of returns the rights of a role. With local, the participant is a process of the user on the
+// user's own machine. A local viewer may also do what it could do with a signal to the proxy, and
+// may pass on what an owner signed. Agents connect on a path of their own, where local has no
+// effect.
 func Of(role Role, local bool) Can {
 	switch {
 	case role == RoleProxy:
 		return Publish
 	case role == RoleAgent:
-		return looks | Wait | Ask | Type | Start | Stop | Write
+		return observerRights | Wait | Ask | Type | Start | Stop | Write
 	case role == RoleOwner:
-		return looks | Stop | Attach | Write | TakeAway | Give | Vouch
+		return observerRights | Stop | Attach | Write | TakeAway | Give | Vouch
 	case role == RoleViewer && local:
-		return looks | Stop | Attach | Write | TakeAway | Give
+		return observerRights | Stop | Attach | Write | TakeAway | Give
 	case role == RoleViewer:
-		return looks
+		return observerRights
 	}
 	return 0
 }
 
-// OfPage is what a web page can do that the user let in as a viewer or as an owner. It is the page of a browser, which holds a key
-// and no token: what gives agents more it signs.
+// OfPage returns the rights of a web page that the user admitted as a viewer or as an owner. The
+// page runs in a browser, which holds a key and no token: it signs what gives agents more.
 func OfPage(role Role) Can {
 	switch role {
 	case RoleOwner:
 		return List | Look | Write | TakeAway | Give | Replay
 	case RoleViewer:
 		return List | Look
-	default: // no page is anything else
+	default: // pages have no other role
 		return 0
 	}
 }
 
-// OfOpener is what somebody can do on the path where gateway open makes links to web pages.
+// OfOpener returns the rights on the path where gateway open makes links to web pages.
 func OfOpener(role Role) Can {
 	if role == RoleOwner || role == RoleViewer {
 		return Invite
@@ -96,8 +98,9 @@ func OfOpener(role Role) Can {
 	return 0
 }
 
-// needs says of every message what somebody must be able to do to send it: one of the set is enough, and 0 is for messages that
-// only a gateway sends. A decision has rows by what it does, see need. A test compares the table with the wire.
+// needs maps each message to the rights that allow it: one of the set is enough, and 0 marks the
+// messages that only a gateway sends. What a decision needs depends on its effect, see rightsFor. A
+// test compares the table with the wire.
 var needs = map[string]Can{
 	"terminal.session.open":    Publish,
 	"terminal.snapshot":        Publish,
@@ -164,8 +167,8 @@ var needs = map[string]Can{
 	"page.gone":                0,
 }
 
-// need is what m needs: of a decision, what it does.
-func need(m protocol.Message) Can {
+// rightsFor returns the rights of which m needs one.
+func rightsFor(m protocol.Message) Can {
 	decide, ok := m.(*protocol.ControlDecide)
 	switch {
 	case !ok:
@@ -178,57 +181,66 @@ func need(m protocol.Message) Can {
 	return Vouch
 }
 
-// Set is what one participant may do.
+// Set holds the rights of one participant.
 type Set struct {
-	// Who is the participant in a sentence: "role viewer".
+	// Who names the participant in messages: "role viewer".
 	Who string
 	Can Can
-	// Session is the only one that it may know of, "" for all of its namespace.
+	// Session is the only session that it may know of, "" for all of its namespace.
 	Session string
-	// Until is its end, zero for none.
+	// Until is when its rights end, zero for never.
 	Until time.Time
 }
 
-// Sees reports whether the participant may know of a session.
-func (s Set) Sees(sessionID string) bool { return s.Session == "" || s.Session == sessionID }
+// CanSee reports whether the participant may know of a session.
+func (s Set) CanSee(sessionID string) bool { return s.Session == "" || s.Session == sessionID }
 
-// Sessions are those of a list that the participant may know of.
-func (s Set) Sessions(all []protocol.SessionInfo) []protocol.SessionInfo {
+// FilterSessions returns those of a list that the participant may know of.
+func (s Set) FilterSessions(all []protocol.SessionInfo) []protocol.SessionInfo {
 	if s.Session == "" {
 		return all
 	}
-	return slices.DeleteFunc(append([]protocol.SessionInfo{}, all...), func(i protocol.SessionInfo) bool { return !s.Sees(i.SessionID) })
+	isHidden := func(i protocol.SessionInfo) bool { return !s.CanSee(i.SessionID) }
+	return slices.DeleteFunc(append([]protocol.SessionInfo{}, all...), isHidden)
 }
 
-// Changed is what the participant may know of a change of the list, nil for nothing.
-func (s Set) Changed(m *protocol.SessionsChanged) *protocol.SessionsChanged {
+// FilterChange returns the part of a list change that the participant may know of, nil for an empty
+// part.
+func (s Set) FilterChange(m *protocol.SessionsChanged) *protocol.SessionsChanged {
 	if s.Session == "" {
 		return m
 	}
-	gone := slices.DeleteFunc(slices.Clone(m.Gone), func(id string) bool { return !s.Sees(id) })
-	part := &protocol.SessionsChanged{Full: m.Full, Sessions: s.Sessions(m.Sessions), Gone: gone, Incomplete: m.Incomplete}
+	gone := slices.DeleteFunc(slices.Clone(m.Gone), func(id string) bool { return !s.CanSee(id) })
+	part := &protocol.SessionsChanged{
+		Full: m.Full, Sessions: s.FilterSessions(m.Sessions), Gone: gone, Incomplete: m.Incomplete,
+	}
 	if !m.Full && len(part.Sessions)+len(gone) == 0 {
 		return nil
 	}
 	return part
 }
 
-// Refuses is the answer to a message that the participant may not send, nil for one that it may. Of a session that the participant
-// may not know of it says the same whether there is one or not.
-func (s Set) Refuses(m protocol.Message, now time.Time) *protocol.Error {
-	no := func(format string, args ...any) *protocol.Error {
-		return &protocol.Error{RequestID: protocol.RequestID(m), Code: protocol.CodeForbidden, Message: fmt.Sprintf(format, args...)}
+// CheckMessage returns the error that answers a message which the participant may not send, or nil.
+// For a session that the participant may not know of, the error is the same whether the session
+// exists or not.
+func (s Set) CheckMessage(m protocol.Message, now time.Time) *protocol.Error {
+	forbid := func(format string, args ...any) *protocol.Error {
+		message := fmt.Sprintf(format, args...)
+		return &protocol.Error{
+			RequestID: protocol.RequestID(m), Code: protocol.CodeForbidden, Message: message,
+		}
 	}
 	kind, id := protocol.KindOf(m), protocol.SessionID(m)
-	switch wanted := need(m); {
+	switch needed := rightsFor(m); {
 	case !s.Until.IsZero() && !now.Before(s.Until):
-		return no("the time of %s is over", s.Who)
-	case s.Can&wanted == 0 && wanted == Vouch && s.Can&Give != 0:
-		return no("%s may not send a %s that gives agents more without its owner's signature", s.Who, kind)
-	case s.Can&wanted == 0:
-		return no("%s may not send %s", s.Who, kind)
-	case id != "" && !s.Sees(id):
-		return no("%s is limited to the session %s", s.Who, s.Session)
+		return forbid("the time of %s is over", s.Who)
+	case s.Can&needed == 0 && needed == Vouch && s.Can&Give != 0:
+		return forbid("%s may not send a %s that gives agents more without its owner's signature",
+			s.Who, kind)
+	case s.Can&needed == 0:
+		return forbid("%s may not send %s", s.Who, kind)
+	case id != "" && !s.CanSee(id):
+		return forbid("%s is limited to the session %s", s.Who, s.Session)
 	}
 	return nil
 }

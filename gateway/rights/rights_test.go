@@ -47,18 +47,18 @@ func TestWhatASetRefuses(t *testing.T) {
 	set := rights.Set{Who: "a page", Can: rights.OfPage(rights.RoleOwner), Session: "vim-1", Until: now.Add(time.Second)}
 	read := &protocol.Read{RequestID: "r", SessionID: "vim-1"}
 	grant := &protocol.ControlDecide{RequestID: "d", SessionID: "vim-1", Grant: true}
-	require.Nil(t, set.Refuses(read, now))
-	require.Nil(t, set.Refuses(&protocol.SessionsList{RequestID: "l"}, now))
+	require.Nil(t, set.CheckMessage(read, now))
+	require.Nil(t, set.CheckMessage(&protocol.SessionsList{RequestID: "l"}, now))
 	for say, m := range map[string]protocol.Message{
 		"a page may not send terminal.input":       &protocol.Input{RequestID: "r", SessionID: "vim-1", Data: "x"},
 		"a page is limited to the session vim-1":   &protocol.Read{RequestID: "r", SessionID: "vim-2"},
 		"a page may not send sessions.list.result": &protocol.SessionsListResult{RequestID: "r"},
 	} {
-		require.Equal(t, &protocol.Error{RequestID: "r", Code: protocol.CodeForbidden, Message: say}, set.Refuses(m, now))
+		require.Equal(t, &protocol.Error{RequestID: "r", Code: protocol.CodeForbidden, Message: say}, set.CheckMessage(m, now))
 	}
-	require.Contains(t, set.Refuses(grant, now).Message, "signature")
+	require.Contains(t, set.CheckMessage(grant, now).Message, "signature")
 	grant.SignatureB64 = []byte("s")
-	require.Nil(t, set.Refuses(grant, now))
-	require.Nil(t, set.Refuses(&protocol.ControlDecide{RequestID: "d", SessionID: "vim-1"}, now))
-	require.Equal(t, "the time of a page is over", set.Refuses(read, now.Add(time.Second)).Message)
+	require.Nil(t, set.CheckMessage(grant, now))
+	require.Nil(t, set.CheckMessage(&protocol.ControlDecide{RequestID: "d", SessionID: "vim-1"}, now))
+	require.Equal(t, "the time of a page is over", set.CheckMessage(read, now.Add(time.Second)).Message)
 }

@@ -6,7 +6,7 @@ import (
 	"terminalproxy/protocol"
 )
 
-// column is a kind of participant in the table.
+// column is one kind of participant.
 type column struct {
 	title string
 	can   Can
@@ -23,14 +23,14 @@ var columns = []column{
 	{"`gateway open`", OfOpener(RoleOwner)},
 }
 
-// row is a message, or what a message does, with what it needs.
+// row is a message, or one effect of a message, with the rights that allow it.
 type row struct {
 	title string
 	need  Can
 }
 
-// rows are those of a kind of message.
-func rows(kind string) []row {
+// rowsOf returns the rows of one kind of message.
+func rowsOf(kind string) []row {
 	name := "`" + kind + "`"
 	if kind != protocol.KindOf((*protocol.ControlDecide)(nil)) {
 		return []row{{name, needs[kind]}}
@@ -52,7 +52,7 @@ signatures. No message changes a sender's role: see "Who you are" in [PROTOCOL.m
 
 `
 
-// Table is the document of all rights, as Markdown.
+// Table returns the document of all rights, in Markdown.
 func Table() string {
 	var b strings.Builder
 	b.WriteString(preface + "| message")
@@ -61,7 +61,7 @@ func Table() string {
 	}
 	b.WriteString(" |\n|---" + strings.Repeat("|:-:", len(columns)) + "|\n")
 	for _, kind := range protocol.Kinds() {
-		for _, r := range rows(kind) {
+		for _, r := range rowsOf(kind) {
 			b.WriteString("| " + r.title)
 			for _, c := range columns {
 				mark := ""
