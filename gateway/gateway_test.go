@@ -125,7 +125,7 @@ func (d address) client(t *testing.T, key string) *client.Client {
 
 func message(t testing.TB, ws *websocket.Conn, m protocol.Message) {
 	t.Helper()
-	require.NoError(t, fake.Conn{Conn: ws}.Say(m))
+	require.NoError(t, fake.Conn{Conn: ws}.Send(m))
 }
 
 func hear[T protocol.Message](t *testing.T, ws *websocket.Conn) T {
@@ -188,7 +188,7 @@ func (p *fakeProxy) session(ctx context.Context, d address, id string) error {
 	defer func() { _, _ = resp.Body.Close(), c.Close() }()
 	defer context.AfterFunc(ctx, func() { _ = c.Close() })()
 	for _, m := range []protocol.Message{opening(id), snapshot(id, 1, "hello")} {
-		if err := c.Say(m); err != nil {
+		if err := c.Send(m); err != nil {
 			return err
 		}
 	}

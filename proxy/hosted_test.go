@@ -65,7 +65,7 @@ func newFakeGateway(t *testing.T) *fakeGateway {
 
 func (p *fakePeer) send(m protocol.Message) {
 	p.t.Helper()
-	require.NoError(p.t, p.conn.Say(m))
+	require.NoError(p.t, p.conn.Send(m))
 }
 
 // hear waits for a wanted message.

@@ -198,7 +198,7 @@ func (s *session) helloMessages() []protocol.Message {
 
 // handleMessage handles a message from the gateway.
 func (s *session) handleMessage(m protocol.Message) {
-	heap.Used()
+	heap.NoteUse()
 	s.events.Handle(m)
 	s.requests.Handle(m)
 }

@@ -144,7 +144,7 @@ func (l *life) startWatchdog() {
 	}
 	s.watchdog = w
 	if !l.behind {
-		w.Lines(s.settings, s.term.Termios())
+		w.SetLines(s.settings, s.term.Termios())
 	}
 	w.Watch(func(err error) { s.log.Warn("the terminal is not guarded", "error", err) })
 }
@@ -289,7 +289,7 @@ func (l *life) resizeProgram(now time.Time) {
 		s.log.Info("resize", "error", err)
 	}
 	if s.link != nil {
-		heap.Used()
+		heap.NoteUse()
 		s.link.Send(&protocol.Resize{ID: protocol.NewID(), SessionID: s.id, Cols: cols, Rows: rows})
 	}
 }

@@ -247,7 +247,7 @@ func (o *observed) Printed() {
 }
 
 // Spent implements [observer.Session].
-func (o *observed) Spent() { heap.Used() }
+func (o *observed) Spent() { heap.NoteUse() }
 
 func (o *observed) Retitled() { o.s.copier.Repaint() }
 

@@ -104,7 +104,7 @@ func newSession(conf Config) *session {
 		conf:    conf,
 		log:     conf.Log,
 		started: time.Now(),
-		signals: signals.None(),
+		signals: signals.Empty(),
 		stops:   make(chan unix.Signal, 1),
 		leaving: make(chan struct{}, 1),
 		called:  make(chan struct{}, 1),

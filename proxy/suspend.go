@@ -308,7 +308,7 @@ func (s *session) restoreLines() {
 // unguardLines leaves the line settings to the shell, when the copier waits.
 func (s *session) unguardLines() {
 	if s.watchdog != nil {
-		s.watchdog.Lines(nil, nil)
+		s.watchdog.SetLines(nil, nil)
 	}
 }
 
@@ -322,6 +322,6 @@ func (s *session) setRaw() {
 		s.cooksOutput(false)
 	}
 	if s.watchdog != nil {
-		s.watchdog.Lines(s.settings, s.term.Termios())
+		s.watchdog.SetLines(s.settings, s.term.Termios())
 	}
 }

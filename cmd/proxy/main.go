@@ -24,7 +24,7 @@ import (
 
 func main() {
 	harden.Process()
-	if watchdog.Called(os.Args) {
+	if watchdog.IsCalled(os.Args) {
 		os.Exit(watchdog.Run())
 	}
 	if onevent.Called(os.Args) {

@@ -24,14 +24,14 @@ func TestASeatLivesThroughAChangeOfGateway(t *testing.T) {
 			heard <- m
 			switch m := m.(type) {
 			case *protocol.Attach:
-				err = c.Say(&protocol.Done{RequestID: m.RequestID})
+				err = c.Send(&protocol.Done{RequestID: m.RequestID})
 			case *protocol.Watch:
-				err = c.Say(repaint())
+				err = c.Send(repaint())
 			case *protocol.ViewerInput:
 				if first {
 					return // the gateway goes away
 				}
-				err = c.Say(&protocol.SessionClose{ID: "c", SessionID: "sh-1", ExitCode: 3})
+				err = c.Send(&protocol.SessionClose{ID: "c", SessionID: "sh-1", ExitCode: 3})
 			}
 			gone = err != nil
 		}

@@ -27,7 +27,7 @@ func gateway(t *testing.T, answer func(n int64, m protocol.Message) protocol.Mes
 	return talk(t, func(c fake.Conn) {
 		n := conns.Add(1)
 		for m, err := c.Next(); err == nil; m, err = c.Next() {
-			if reply := answer(n, m); reply == nil || c.Say(reply) != nil {
+			if reply := answer(n, m); reply == nil || c.Send(reply) != nil {
 				return
 			}
 		}

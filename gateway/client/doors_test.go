@@ -37,7 +37,7 @@ func TestAGatewayOfSeveralThatStandsStillIsLeft(t *testing.T) {
 	still := fake.Gateway(t, func(c fake.Conn) {
 		if m, err := c.Next(); err == nil {
 			if _, read := m.(*protocol.Read); !read {
-				_ = c.Say(answers(m))
+				_ = c.Send(answers(m))
 			}
 		}
 		<-release

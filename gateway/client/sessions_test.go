@@ -15,12 +15,12 @@ func TestTheListOfSessionsIsWatched(t *testing.T) {
 	c := start(t, talk(t, func(conn fake.Conn) {
 		conns++
 		m, err := conn.Next()
-		if err != nil || conn.Say(&protocol.Done{RequestID: protocol.RequestID(m)}) != nil {
+		if err != nil || conn.Send(&protocol.Done{RequestID: protocol.RequestID(m)}) != nil {
 			return
 		}
-		_ = conn.Say(&protocol.SessionsChanged{Full: true, Sessions: []protocol.SessionInfo{{SessionID: "x", Cols: conns}}})
+		_ = conn.Send(&protocol.SessionsChanged{Full: true, Sessions: []protocol.SessionInfo{{SessionID: "x", Cols: conns}}})
 		if conns == 1 {
-			_ = conn.Say(&protocol.SessionsChanged{Sessions: []protocol.SessionInfo{}, Gone: []string{"x"}})
+			_ = conn.Send(&protocol.SessionsChanged{Sessions: []protocol.SessionInfo{}, Gone: []string{"x"}})
 			return
 		}
 		_, _ = conn.Next()

@@ -20,19 +20,19 @@ func TestAViewIsWholeAndAcknowledged(t *testing.T) {
 	c := start(t, talk(t, func(conn fake.Conn) {
 		conns++
 		m, err := conn.Next()
-		if err != nil || conn.Say(&protocol.Done{RequestID: protocol.RequestID(m)}) != nil {
+		if err != nil || conn.Send(&protocol.Done{RequestID: protocol.RequestID(m)}) != nil {
 			return
 		}
 		if conns == 2 {
-			_ = conn.Say(screen(1, "after").Difference(nil)) // of another gateway
+			_ = conn.Send(screen(1, "after").Difference(nil)) // of another gateway
 			_, _ = conn.Next()
-			_ = conn.Say(&protocol.SessionClose{ID: "c", SessionID: "x", ExitCode: 3})
+			_ = conn.Send(&protocol.SessionClose{ID: "c", SessionID: "x", ExitCode: 3})
 			return
 		}
-		_ = conn.Say(screen(7, "three").Difference(nil))
+		_ = conn.Send(screen(7, "three").Difference(nil))
 		m, _ = conn.Next()
 		acked <- m.(*protocol.Ack).Seq
-		_ = conn.Say(screen(9, "four").Difference(screen(7, "three")))
+		_ = conn.Send(screen(9, "four").Difference(screen(7, "three")))
 	}))
 	stream, err := c.View(t.Context(), "x", 0)
 	require.NoError(t, err)

@@ -1,5 +1,6 @@
-// Package fake plays the other end of a connection in tests: a gateway to a proxy or an agent, a proxy or an agent to a gateway.
-// Only tests import it. It must not know what those packages do with what they hear.
+// Package fake plays the other end of a connection in tests: a gateway for a proxy or an agent, a
+// proxy or an agent for a gateway. Only tests import it. It must not depend on how the tested
+// packages handle messages.
 package fake
 
 import (
@@ -19,10 +20,10 @@ import (
 	"terminalproxy/protocol"
 )
 
-// Soon bounds the waits for what happens at once: on a loaded machine that takes its time.
+// Soon bounds waits for things that happen at once, with time to spare for a loaded machine.
 const Soon = 2 * time.Minute
 
-// Within is a context of the test's that ends after [Soon].
+// Within returns a context of the test that ends after [Soon].
 func Within(t testing.TB) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), Soon)
@@ -30,21 +31,22 @@ func Within(t testing.TB) context.Context {
 	return ctx
 }
 
-// Receive is what comes on from, or the zero value when that is closed. What does not come within [Soon] fails the test.
-func Receive[T any](t testing.TB, from <-chan T, what string) T {
+// Receive returns the next value on from, or the zero value if from is closed. The test fails if
+// neither happens within [Soon].
+func Receive[T any](t testing.TB, from <-chan T, name string) T {
 	t.Helper()
-	late := time.NewTimer(Soon)
-	defer late.Stop()
+	timeout := time.NewTimer(Soon)
+	defer timeout.Stop()
 	select {
 	case got := <-from:
 		return got
-	case <-late.C:
-		require.FailNow(t, "it does not come", what)
+	case <-timeout.C:
+		require.FailNow(t, "it does not come", name)
 		panic("unreachable")
 	}
 }
 
-// Relay hands on what comes on from, until that is closed or ctx ends: a subscription, as a test brings it.
+// Relay forwards the messages on from until from is closed or ctx ends, as a subscription does.
 func Relay(ctx context.Context, from <-chan protocol.Message) <-chan protocol.Message {
 	out := make(chan protocol.Message)
 	go func() { // ends with ctx, or when the test closes from
@@ -68,11 +70,11 @@ func Relay(ctx context.Context, from <-chan protocol.Message) <-chan protocol.Me
 	return out
 }
 
-// Conn is a WebSocket on which messages go. One goroutine may read it, and one write.
+// Conn is a WebSocket that carries messages. It allows one reader and one writer at a time.
 type Conn struct{ *websocket.Conn }
 
-// Say writes a message.
-func (c Conn) Say(m protocol.Message) error {
+// Send writes a message.
+func (c Conn) Send(m protocol.Message) error {
 	frame, err := protocol.Encode(m)
 	if err != nil {
 		return err
@@ -89,7 +91,7 @@ func (c Conn) Next() (protocol.Message, error) {
 	return protocol.Decode(frame, protocol.MaxMessage)
 }
 
-// Answer reads until the connection ends, and writes what answer makes of each message, if that is not nil.
+// Answer reads until the connection ends, and writes the replies of answer that are not nil.
 func (c Conn) Answer(answer func(protocol.Message) protocol.Message) error {
 	for {
 		m, err := c.Next()
@@ -97,18 +99,21 @@ func (c Conn) Answer(answer func(protocol.Message) protocol.Message) error {
 			return err
 		}
 		if reply := answer(m); reply != nil {
-			if err := c.Say(reply); err != nil {
+			if err := c.Send(reply); err != nil {
 				return err
 			}
 		}
 	}
 }
 
-// Dialer makes the bare connection to a gateway.
+// Dialer makes the network connection to a gateway.
 type Dialer func(context.Context) (net.Conn, error)
 
-// Connect opens a WebSocket at a URL over a connection of the dialer's. The response says why there is none.
-func (d Dialer) Connect(ctx context.Context, url string, header http.Header) (Conn, *http.Response, error) {
+// Connect opens a WebSocket at a URL over a connection of the dialer. If that fails, the response
+// holds the reason.
+func (d Dialer) Connect(
+	ctx context.Context, url string, header http.Header,
+) (Conn, *http.Response, error) {
 	dialer := websocket.Dialer{
 		NetDialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return d(ctx) },
 		Subprotocols:   []string{protocol.Version}, HandshakeTimeout: Soon,
@@ -117,7 +122,7 @@ func (d Dialer) Connect(ctx context.Context, url string, header http.Header) (Co
 	return Conn{ws}, resp, err
 }
 
-// listen takes a place of the test's own, "unix" or "tcp".
+// listen opens a listener of the test, on "unix" or "tcp".
 func listen(t testing.TB, network string) (net.Listener, Dialer) {
 	t.Helper()
 	at := "127.0.0.1:0"
@@ -127,11 +132,13 @@ func listen(t testing.TB, network string) (net.Listener, Dialer) {
 	ln, err := (&net.ListenConfig{}).Listen(t.Context(), network, at)
 	require.NoError(t, err)
 	at = ln.Addr().String()
-	return ln, func(ctx context.Context) (net.Conn, error) { return (&net.Dialer{}).DialContext(ctx, network, at) }
+	return ln, func(ctx context.Context) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, network, at)
+	}
 }
 
-// Server accepts connections on a "unix" or "tcp" socket until the test's end, which waits for them. serve has each, which ends
-// when it returns.
+// Server accepts connections on a "unix" or "tcp" socket until the test ends, which waits for them.
+// serve handles each one; its return closes the connection.
 func Server(t testing.TB, network string, serve func(net.Conn)) (addr string, dial Dialer) {
 	t.Helper()
 	ln, dial := listen(t, network)
@@ -152,7 +159,7 @@ func Server(t testing.TB, network string, serve func(net.Conn)) (addr string, di
 	return ln.Addr().String(), dial
 }
 
-// Flood writes first, and then again over and over, until the other end has had enough.
+// Flood writes first once, then again repeatedly until a write fails.
 func Flood(c net.Conn, first, again string) {
 	_, err := io.WriteString(c, first)
 	for err == nil {
@@ -160,34 +167,38 @@ func Flood(c net.Conn, first, again string) {
 	}
 }
 
-// Lies are what begins, goes on and never ends in place of a gateway's answer to the handshake: see [Flood].
+const switching = "HTTP/1.1 101 Switching Protocols\r\n"
+
+// Lies are bad answers to the handshake that never end: First, then Again without end. See [Flood].
 var Lies = map[string]struct{ First, Again string }{
-	"endless header":          {"HTTP/1.1 101 Switching Protocols\r\nX: ", strings.Repeat("x", 4096)},
-	"endless lines":           {"HTTP/1.1 101 Switching Protocols\r\n", strings.Repeat("X-Line: y\r\n", 400)},
+	"endless header":          {switching + "X: ", strings.Repeat("x", 4096)},
+	"endless lines":           {switching, strings.Repeat("X-Line: y\r\n", 400)},
 	"endless interim answers": {"", strings.Repeat("HTTP/1.1 100 Continue\r\n\r\n", 100)},
 	"no line end at all":      {"", strings.Repeat("HTTP/1.1", 512)},
 }
 
-// Gateway upgrades connections to a Unix socket until the test's end. serve has each, which ends when it returns.
+// Gateway upgrades connections to a Unix socket until the test ends. serve handles each one; its
+// return closes the connection.
 func Gateway(t testing.TB, serve func(Conn)) Dialer {
 	t.Helper()
 	_, dial := GatewayAt(t, serve)
 	return dial
 }
 
-// GatewayAt is [Gateway] for a program that is told the socket's path.
+// GatewayAt is [Gateway] for a program that needs the path of the socket.
 func GatewayAt(t testing.TB, serve func(Conn)) (path string, dial Dialer) {
 	t.Helper()
 	ln, dial := listen(t, "unix")
 	up := websocket.Upgrader{Subprotocols: []string{protocol.Version}}
-	server := &http.Server{ReadHeaderTimeout: Soon, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	upgrade := func(w http.ResponseWriter, r *http.Request) {
 		ws, err := up.Upgrade(w, r, nil)
 		if err != nil {
 			return
 		}
 		defer ws.Close()
 		serve(Conn{ws})
-	})}
+	}
+	server := &http.Server{ReadHeaderTimeout: Soon, Handler: http.HandlerFunc(upgrade)}
 	served := make(chan struct{})
 	go func() { defer close(served); _ = server.Serve(ln) }() // ends with Close
 	t.Cleanup(func() { _ = server.Close(); <-served })

@@ -2,8 +2,8 @@ package fake
 
 import "go.uber.org/goleak"
 
-// Lingering is what a server of net/http may still do when a test is over: it waits half a second after its answer to a request that
-// nobody read to the end.
+// Lingering ignores a goroutine that a net/http server may still have after a test: it waits half a
+// second after the answer to a request that was not read to its end.
 func Lingering() goleak.Option {
 	return goleak.IgnoreAnyFunction("net/http.(*conn).closeWriteAndWait")
 }

@@ -1,4 +1,4 @@
-// Package heap gives memory that lies idle back to the system. It must not know what used it.
+// Package heap returns idle memory to the system. It must not know what used the memory.
 package heap
 
 import (
@@ -7,18 +7,20 @@ import (
 	"time"
 )
 
-// pause is how long nobody may have used the heap much before what lies idle in it is given back.
+// pause is how long the heap must be little used before its idle memory is returned.
 const pause = 30 * time.Second
 
-// Used says that something was done that leaves garbage behind: an agent asked, or the history was wrapped anew. The runtime would keep
-// the memory as long as little happens, which is most of a session's life. All sessions of the process share it; any goroutine may call it.
-func Used() { used() }
+// NoteUse records work that leaves garbage behind: an agent's request, or a history that was
+// wrapped again. The runtime keeps such memory while a session does little, as it mostly does. All
+// sessions of the process share the timer, and any goroutine may call NoteUse.
+func NoteUse() { noteUse() }
 
-var used = after(pause, debug.FreeOSMemory)
+var noteUse = callAfter(pause, debug.FreeOSMemory)
 
-// after returns a function that has do called, on a goroutine of its own, once that function was not called for pause. It has one
-// timer, which runs only then, and is made when it is needed: the runtime wants a file descriptor for the first one.
-func after(pause time.Duration, do func()) (again func()) {
+// callAfter returns a function; do runs on a goroutine of its own once that function was not called
+// for pause. The timer is made on the first call: the runtime needs a file descriptor for its first
+// timer.
+func callAfter(pause time.Duration, do func()) (call func()) {
 	timer := sync.OnceValue(func() *time.Timer { return time.AfterFunc(pause, do) })
 	return func() { timer().Reset(pause) }
 }

@@ -13,7 +13,7 @@ import (
 func TestHeapIsGivenBackOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var given atomic.Int64
-		used := after(pause, func() { given.Add(1) })
+		used := callAfter(pause, func() { given.Add(1) })
 		wait := func(d time.Duration) { time.Sleep(d); synctest.Wait() }
 		wait(time.Hour)
 		require.Zero(t, given.Load(), "nothing was used")

@@ -41,7 +41,7 @@ func newImpostor(w *world) *impostor {
 
 func (i *impostor) say(m protocol.Message) {
 	i.w.t.Helper()
-	require.NoError(i.w.t, i.conn.Say(m))
+	require.NoError(i.w.t, i.conn.Send(m))
 }
 
 // waitMessage waits for a wanted message and skips the others.

@@ -1,5 +1,5 @@
-// Package chattest is what the tests of drivers need: a coding agent that the test's own binary plays by a script, and the conversation
-// through the driver, of which a test waits for one record after the other.
+// Package chattest helps the tests of drivers. The test's own binary plays a coding agent by a
+// script. The test talks to it through the driver, and waits for one record after the other.
 package chattest
 
 import (
@@ -21,33 +21,36 @@ import (
 	"terminalproxy/proxy/chat"
 )
 
-// patience is how long a record may take.
+// patience bounds the wait for a record.
 const patience = 30 * time.Second
 
-// asAgent names the script that the test binary plays, and heard where it writes what it is sent.
+// Environment variables: asAgent holds the script that the test binary plays, heard the file for
+// the agent's input.
 const (
 	asAgent = "CHAT_TEST_SCRIPT"
 	heard   = "CHAT_TEST_HEARD"
 )
 
-// Main is a TestMain. As an agent it plays the script of [Start], and puts what id finds in the line that was waited for in place of word.
+// Main is a TestMain. As an agent it plays the script of [Start]. In the lines that it prints, it
+// replaces word with the last match of id in its input.
 func Main(m *testing.M, word string, id *regexp.Regexp) {
 	if script := os.Getenv(asAgent); script != "" {
-		play(script, word, id)
+		playScript(script, word, id)
 		return
 	}
 	goleak.VerifyTestMain(m)
 }
 
-// play plays a script: "> line" is said, "< words" waits for a line with them, "! words" goes to standard error, and "exit", "kill" and
-// "close" end it or its input. A script that ends waits for the end of that.
-func play(script, word string, id *regexp.Regexp) {
+// playScript runs the lines of a script: "> line" prints the line, "< words" waits for a line with
+// these words, "! words" prints to standard error, and "exit", "kill" and "close" end the agent or
+// close its input. After the script it waits for the end of its input.
+func playScript(script, word string, id *regexp.Regexp) {
 	log, err := os.OpenFile(os.Getenv(heard), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		panic(err)
 	}
 	in := bufio.NewReader(os.Stdin)
-	hear := func() (string, bool) {
+	readLine := func() (string, bool) {
 		line, err := in.ReadString('\n')
 		_, _ = log.WriteString(line)
 		return line, err == nil
@@ -62,9 +65,9 @@ func play(script, word string, id *regexp.Regexp) {
 		case "!":
 			fmt.Fprintln(os.Stderr, words)
 		case "<":
-			got, more := hear()
+			got, more := readLine()
 			for more && !strings.Contains(got, words) {
-				got, more = hear()
+				got, more = readLine()
 			}
 			if m := id.FindStringSubmatch(got); m != nil {
 				last = m[1]
@@ -75,24 +78,27 @@ func play(script, word string, id *regexp.Regexp) {
 			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		case "close":
 			_ = os.Stdin.Close()
-			time.Sleep(time.Hour) // it is killed
+			time.Sleep(time.Hour) // the driver kills the agent
 		}
 	}
 	for more := true; more; {
-		_, more = hear()
+		_, more = readLine()
 	}
 }
 
-// Conversation is one through a driver.
+// Conversation is a conversation through a driver.
 type Conversation struct {
 	*chat.Session
 	T    *testing.T
 	log  string
-	seen uint64 // number of the last record that was looked at
+	seen uint64 // number of the last record that the test checked
 }
 
-// Start starts a conversation with an agent that plays a script. drive makes its driver for a program, which is the agent.
-func Start(t *testing.T, name, script string, drive func(program string) chat.Driver) *Conversation {
+// Start starts a conversation with an agent that plays a script. drive makes the driver for the
+// agent's program.
+func Start(
+	t *testing.T, name, script string, drive func(program string) chat.Driver,
+) *Conversation {
 	t.Helper()
 	self, err := os.Executable()
 	require.NoError(t, err)
@@ -106,15 +112,15 @@ func Start(t *testing.T, name, script string, drive func(program string) chat.Dr
 	return c
 }
 
-// Next waits for the next record that is wanted.
-func (c *Conversation) Next(what string, wanted func(chat.Record) bool) chat.Record {
+// Next waits for the next record that wanted accepts.
+func (c *Conversation) Next(name string, wanted func(chat.Record) bool) chat.Record {
 	c.T.Helper()
 	ctx, cancel := context.WithTimeout(c.T.Context(), patience)
 	defer cancel()
 	for {
 		got, _, err := c.Records(ctx, c.seen)
-		require.NoError(c.T, err, what)
-		require.NotEmpty(c.T, got, "the session ended without %s", what)
+		require.NoError(c.T, err, name)
+		require.NotEmpty(c.T, got, "the session ended without %s", name)
 		for _, r := range got {
 			c.seen = r.Number
 			if wanted(r) {
@@ -136,7 +142,7 @@ func (c *Conversation) Turn() chat.Turn {
 	return *c.Next("a turn", func(r chat.Record) bool { return r.Turn != nil }).Turn
 }
 
-// Said waits for an item of that kind with those words in its text.
+// Said waits for an item of this kind whose text contains words.
 func (c *Conversation) Said(kind chat.Kind, words string) *chat.Item {
 	c.T.Helper()
 	return c.Next(kind+" "+words, func(r chat.Record) bool {
@@ -150,7 +156,8 @@ func (c *Conversation) Notice(words string) {
 	c.Said(chat.Notice, words)
 }
 
-// Heard is what the agent was sent, to its end. It begins with its arguments.
+// Heard closes the conversation and returns the agent's whole input, after a line with its
+// arguments.
 func (c *Conversation) Heard() string {
 	c.T.Helper()
 	require.NoError(c.T, c.Close())
@@ -159,7 +166,7 @@ func (c *Conversation) Heard() string {
 	return string(b)
 }
 
-// Kept is how many bytes of memory do leaves behind, in what is to be kept alive.
+// Kept returns how many bytes of memory do leaves allocated while alive is reachable.
 func Kept(do func(), alive any) int {
 	heap := func() int {
 		runtime.GC()

@@ -1,18 +1,18 @@
-// Package recent keeps values under names that a coding agent chose, the newest of them, within a bound. Neither how many names there
-// are nor how long they are is ours to say.
+// Package recent keeps values under names that a coding agent chose, the newest ones within a
+// bound. The agent chooses how many names it uses, and how long they are.
 package recent
 
 import "container/list"
 
-// overhead is what an entry takes beyond its name and its value, in bytes.
+// overhead is the size of an entry beyond its name and its value, in bytes.
 const overhead = 128
 
-// Map keeps the newest values. It belongs to one goroutine, or to a lock.
+// Map keeps the newest values. It is not safe for concurrent use.
 type Map[V any] struct {
-	most  int
+	limit int
 	size  int
 	known map[string]*list.Element
-	order list.List // the oldest first
+	order list.List // oldest first
 }
 
 type entry[V any] struct {
@@ -21,20 +21,22 @@ type entry[V any] struct {
 	size  int
 }
 
-// New makes a map that keeps about so many bytes, and the newest value whatever its size.
-func New[V any](most int) *Map[V] { return &Map[V]{most: most, known: make(map[string]*list.Element)} }
+// New makes a map that keeps about limit bytes, and always the newest value.
+func New[V any](limit int) *Map[V] {
+	return &Map[V]{limit: limit, known: make(map[string]*list.Element)}
+}
 
-// Put keeps a value of so many bytes, and drops the oldest where there is too much.
+// Put keeps a value of size bytes, and drops the oldest values beyond the limit.
 func (m *Map[V]) Put(name string, value V, size int) {
 	m.Delete(name)
 	e := &entry[V]{name, value, overhead + len(name) + size}
 	m.known[name] = m.order.PushBack(e)
-	for m.size += e.size; m.size > m.most && m.order.Len() > 1; {
+	for m.size += e.size; m.size > m.limit && m.order.Len() > 1; {
 		m.Delete(m.order.Front().Value.(*entry[V]).name)
 	}
 }
 
-// Get is the value of a name, if it is kept.
+// Get returns the value of a name, if the map still has it.
 func (m *Map[V]) Get(name string) (value V, ok bool) {
 	at, ok := m.known[name]
 	if !ok {
@@ -43,7 +45,7 @@ func (m *Map[V]) Get(name string) (value V, ok bool) {
 	return at.Value.(*entry[V]).value, true
 }
 
-// Has reports whether there is a value.
+// Has reports whether the map has a value of that name.
 func (m *Map[V]) Has(name string) bool { return m.known[name] != nil }
 
 // Delete drops a value.

@@ -1,35 +1,36 @@
-// Package sleep knows how long this computer has slept (been suspended) since it was started: the monotonic clock, by which Go
-// measures time, leaves that out. It must not know what for.
+// Package sleep measures how long this computer slept (was suspended) since it started. Go measures
+// time with the monotonic clock, which excludes sleep. The package must not know what the time is
+// used for.
 package sleep
 
 import "time"
 
 // least is the shortest sleep that counts: the two clocks are read one after the other.
-const least = time.Second
+const minSleep = time.Second
 
-// Watch notices sleep. The zero Watch is ready; it belongs to one goroutine.
+// Watch notices sleep. The zero Watch is ready. It is not safe for concurrent use.
 type Watch struct {
-	// Total is how long the computer has slept; nil asks the kernel.
+	// Total returns how long the computer slept since it started; nil asks the kernel.
 	Total func() time.Duration
 
-	known time.Duration
-	begun bool
+	last    time.Duration
+	hasLast bool
 }
 
-// Since is how long the computer has slept since the last call, 0 at the first one.
+// Since returns how long the computer slept since the last call, 0 on the first call.
 func (w *Watch) Since() time.Duration {
 	total := w.Total
 	if total == nil {
-		total = slept
+		total = totalSleep
 	}
 	now := total()
-	if !w.begun {
-		w.known, w.begun = now, true
+	if !w.hasLast {
+		w.last, w.hasLast = now, true
 	}
-	d := now - w.known
-	if d < least {
+	d := now - w.last
+	if d < minSleep {
 		return 0
 	}
-	w.known = now
+	w.last = now
 	return d
 }

@@ -6,12 +6,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// slept is how far the clock that goes on while the computer sleeps is ahead of the one that stands still, which is Go's
-// (clock_gettime(3): CLOCK_MONOTONIC, CLOCK_UPTIME_RAW). Nobody has tried it.
-func slept() time.Duration {
-	var a, b unix.Timespec
-	if unix.ClockGettime(unix.CLOCK_MONOTONIC, &a) != nil || unix.ClockGettime(unix.CLOCK_UPTIME_RAW, &b) != nil {
+// totalSleep returns how far the clock that counts sleep is ahead of Go's clock, which does not
+// (clock_gettime(3): CLOCK_MONOTONIC, CLOCK_UPTIME_RAW). It is untested on a real Mac.
+func totalSleep() time.Duration {
+	var all, awake unix.Timespec
+	if unix.ClockGettime(unix.CLOCK_MONOTONIC, &all) != nil ||
+		unix.ClockGettime(unix.CLOCK_UPTIME_RAW, &awake) != nil {
 		return 0
 	}
-	return time.Duration(a.Nano() - b.Nano())
+	return time.Duration(all.Nano() - awake.Nano())
 }

@@ -6,12 +6,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// slept is how far the clock that goes on during a suspension is ahead of the one that stands still (clock_gettime(2)). It is
-// never more than the truth: what passes between the two readings makes it less. 0 if the kernel does not say.
-func slept() time.Duration {
-	var a, b unix.Timespec
-	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &a) != nil || unix.ClockGettime(unix.CLOCK_MONOTONIC, &b) != nil {
+// totalSleep returns how far the clock that counts sleep is ahead of the one that does not
+// (clock_gettime(2)). It is never too long: time that passes between the two readings shortens it.
+// It is 0 if the kernel does not say.
+func totalSleep() time.Duration {
+	var all, awake unix.Timespec
+	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &all) != nil ||
+		unix.ClockGettime(unix.CLOCK_MONOTONIC, &awake) != nil {
 		return 0
 	}
-	return time.Duration(a.Nano() - b.Nano())
+	return time.Duration(all.Nano() - awake.Nano())
 }

@@ -4,5 +4,5 @@ package sleep
 
 import "time"
 
-// slept is not known here.
+// totalSleep is unknown here.
 func slept() time.Duration { return 0 }

@@ -17,7 +17,9 @@ func call(number uintptr, fd int, p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
-	n, _, errno := syscall.RawSyscall(number, uintptr(fd), uintptr(unsafe.Pointer(&p[0])), uintptr(len(p)))
+	n, _, errno := syscall.RawSyscall(
+		number, uintptr(fd), uintptr(unsafe.Pointer(&p[0])), uintptr(len(p)),
+	)
 	if errno != 0 {
 		return -1, errno
 	}

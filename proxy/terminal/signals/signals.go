@@ -1,5 +1,6 @@
-// Package signals takes the process's signals for a session. To take them is a conversation of the Go runtime with itself, some
-// 20 µs for each, so it goes on beside what else a start has to do. It knows nothing of what they mean.
+// Package signals takes the process's signals for a session. The Go runtime needs about 20 µs to
+// take each signal, so they are taken beside the other work of a start. The package must not know
+// what the signals mean.
 package signals
 
 import (
@@ -9,27 +10,29 @@ import (
 	"syscall"
 )
 
-// room is how many signals may wait to be heard.
-const room = 16
+// queueSize is how many signals may wait for their reader.
+const queueSize = 16
 
-// Taken are the signals that come to a session.
+// Taken holds the signals that a session receives.
 type Taken struct {
-	C      chan os.Signal // others may send here, too, but must not wait for room
+	C      chan os.Signal // others may send here too, but must not block
 	wanted []os.Signal
 	begin  sync.Once
-	ready  chan struct{} // closed when they are taken
+	ready  chan struct{} // closed when the signals are taken
 }
 
-// None takes no signals: those of the process are somebody else's.
-func None() *Taken { return &Taken{C: make(chan os.Signal, room), ready: make(chan struct{})} }
+// Empty takes no signals of the process: they belong to another part of the program.
+func Empty() *Taken { return &Taken{C: make(chan os.Signal, queueSize), ready: make(chan struct{})} }
 
-// Take is for what ends, stops or resumes a session, and for changes of the window's size; hangup and reclaim say whether a closing
-// window is the session's business, and SIGUSR1. A hangup that whoever started us has us ignore, nohup, goes on being ignored. Begin
-// takes them; it does so before a program is started, which would inherit one that is ignored and not taken.
+// Take names the signals that end, stop or resume a session, and those of window size changes.
+// hangup adds SIGHUP, for a session that ends with its window, and reclaim adds SIGUSR1. A hangup
+// stays ignored if it is ignored at the start, as under nohup. Begin takes the signals; call it
+// before a program starts, because a program inherits ignored signals unless they are taken.
 func Take(hangup, reclaim bool) *Taken {
-	t := None()
+	t := Empty()
 	t.wanted = []os.Signal{
-		syscall.SIGTERM, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTSTP, syscall.SIGCONT, syscall.SIGWINCH,
+		syscall.SIGTERM, syscall.SIGINT, syscall.SIGQUIT, // end the session
+		syscall.SIGTSTP, syscall.SIGCONT, syscall.SIGWINCH,
 	}
 	if hangup && !signal.Ignored(syscall.SIGHUP) {
 		t.wanted = append(t.wanted, syscall.SIGHUP)
@@ -40,10 +43,10 @@ func Take(hangup, reclaim bool) *Taken {
 	return t
 }
 
-// Begin begins to take them, for Wait.
+// Begin starts to take the signals. Wait waits for that.
 func (t *Taken) Begin() {
 	t.begin.Do(func() {
-		go func() { // ends when they are taken
+		go func() { // ends when the signals are taken
 			if len(t.wanted) > 0 {
 				signal.Notify(t.C, t.wanted...)
 			}
@@ -52,10 +55,11 @@ func (t *Taken) Begin() {
 	})
 }
 
-// Wait returns when they are taken, after Begin: none is lost from then on, and none does what it does by default.
+// Wait returns when the signals are taken. It needs Begin. From then on no signal is lost or has
+// its default effect.
 func (t *Taken) Wait() { <-t.ready }
 
-// Send has a signal heard, unless many wait already.
+// Send delivers a signal unless the queue is full.
 func (t *Taken) Send(sig os.Signal) {
 	select {
 	case t.C <- sig:
@@ -63,8 +67,9 @@ func (t *Taken) Send(sig os.Signal) {
 	}
 }
 
-// Release gives them back: they do by default what they do. A process that ends with its session does not call it, so that no signal
-// ends it in the middle of what comes after: a window that closes as its program ends must not leave the gateway's socket behind.
+// Release restores the default effect of the signals. A process that ends with its session does not
+// call it, so that no signal interrupts its cleanup: when a window closes as its program ends, the
+// gateway's socket must not stay behind.
 func (t *Taken) Release() {
 	t.Begin()
 	t.Wait()

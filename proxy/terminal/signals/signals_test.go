@@ -48,7 +48,7 @@ func TestAnIgnoredHangupStaysIgnored(t *testing.T) {
 }
 
 func TestSendDoesNotWait(t *testing.T) {
-	taken := signals.None()
+	taken := signals.Empty()
 	taken.Begin()
 	taken.Wait()
 	for range 100 {

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The watchdog's descriptors.
+// Descriptors of the watchdog process.
 const (
 	pipeFD     = 0
 	screenFD   = 1
@@ -17,26 +17,27 @@ const (
 	keyboardFD = 4
 )
 
-// screenPatience is how long a screen may take to accept the exit sequence.
+// screenPatience bounds the write of the exit sequence to a slow screen.
 const screenPatience = 2 * time.Second
 
-// Called reports whether the program was started as a watchdog.
-func Called(args []string) bool { return len(args) == 1 && args[0] == Name }
+// IsCalled reports whether the program was started as a watchdog.
+func IsCalled(args []string) bool { return len(args) == 1 && args[0] == Name }
 
-// Run is the watchdog: it waits for the proxy's end and restores the terminal. It returns the exit status.
+// Run waits for the proxy's end and restores the terminal. It returns the exit status.
 func Run() int {
-	signal.Ignore(unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGTERM, unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU, unix.SIGPIPE,
-		unix.SIGUSR1, unix.SIGUSR2)
-	shared, err := unix.Mmap(memoryFD, 0, int(unsafe.Sizeof(page{})), unix.PROT_READ, unix.MAP_SHARED)
+	signal.Ignore(unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGTERM, unix.SIGTSTP, unix.SIGTTIN,
+		unix.SIGTTOU, unix.SIGPIPE, unix.SIGUSR1, unix.SIGUSR2)
+	size := int(unsafe.Sizeof(page{}))
+	shared, err := unix.Mmap(memoryFD, 0, size, unix.PROT_READ, unix.MAP_SHARED)
 	if err != nil {
 		return 1
 	}
 	awaitEnd()
-	(*page)(unsafe.Pointer(&shared[0])).execute()
+	(*page)(unsafe.Pointer(&shared[0])).restoreTerminal()
 	return 0
 }
 
-// awaitEnd returns when nobody has the pipe's other end any more. Nothing is ever written to it.
+// awaitEnd returns when the other end of the pipe is closed. The pipe carries no data.
 func awaitEnd() {
 	var b [1]byte
 	for {
@@ -47,22 +48,23 @@ func awaitEnd() {
 	}
 }
 
-// execute does what the proxy told it: the screen first, whose modes the line settings do not touch.
-func (p *page) execute() {
+// restoreTerminal writes the exit sequence first: line settings do not affect the screen modes.
+func (p *page) restoreTerminal() {
 	if exit := &p.exits[p.which.Load()&1]; p.screen.Load() == 1 {
 		writeAll(exit.text[:min(exit.n, MaxExit)])
 	}
 	if p.lines.Load() == 0 {
 		return
 	}
-	// A shell that was faster has its own settings in force.
-	if now, err := unix.IoctlGetTermios(keyboardFD, ioctlGetTermios); err == nil && isAlike(*now, p.raw) {
+	// A faster shell has its own settings in force.
+	now, err := unix.IoctlGetTermios(keyboardFD, ioctlGetTermios)
+	if err == nil && isAlike(*now, p.raw) {
 		saved := p.saved
 		_ = unix.IoctlSetTermios(keyboardFD, ioctlSetTermiosDrain, &saved)
 	}
 }
 
-// writeAll writes to the screen, which may not block, and may be one that takes no output now.
+// writeAll writes to the screen, which may not block and may refuse output for a moment.
 func writeAll(b []byte) {
 	for end := time.Now().Add(screenPatience); len(b) > 0; {
 		n, err := unix.Write(screenFD, b)
@@ -76,12 +78,14 @@ func writeAll(b []byte) {
 			if left <= 0 {
 				return
 			}
-			_, _ = unix.Poll([]unix.PollFd{{Fd: screenFD, Events: unix.POLLOUT}}, int(left/time.Millisecond)+1)
+			writable := []unix.PollFd{{Fd: screenFD, Events: unix.POLLOUT}}
+			_, _ = unix.Poll(writable, int(left/time.Millisecond)+1)
 		}
 	}
 }
 
-// isAlike compares line settings but for what becomes of output, which follows the program while the proxy runs.
+// isAlike compares line settings without the output flags, which follow the program while the proxy
+// runs.
 func isAlike(a, b unix.Termios) bool {
 	a.Oflag = b.Oflag
 	return a == b

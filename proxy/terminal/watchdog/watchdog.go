@@ -1,16 +1,19 @@
-// Package watchdog gives the user's terminal back when the proxy could not: after SIGKILL, or a crash. It is a second
-// process, this same program under another name, which sleeps until the proxy is gone, writes to the terminal what the
-// proxy told it last, restores the line settings, and ends. It knows neither programs nor agents.
+// Package watchdog restores the user's terminal if the proxy could not: after SIGKILL, or a crash.
+// It is a second process, the same program under another name. It sleeps until the proxy is gone,
+// writes the proxy's last exit sequence to the terminal, restores the line settings, and ends. It
+// knows neither programs nor agents.
 //
-// The watchdog is the proxy's child and not its parent. A parent, for which the user's shell would wait, has to start before
-// the program does: that makes `proxy true` 1.8 ms slower (4.3 ms over bare instead of 2.5, measured), and moves the trouble
-// only, since the process that a user kills is the one that the shell knows. The child starts once the program has run for
-// a moment and costs no start anything. It runs against the shell: on an idle machine it restores the terminal before the
-// prompt in eight or nine cases of ten, on a busy one more seldom. When the shell was faster its line settings are left
-// alone, the modes come back just behind the prompt, and what the shell's words scrolled stays where they took it.
+// The watchdog is the proxy's child and not its parent. The user's shell would wait for a parent,
+// which must start before the program: this makes `proxy true` 1.8 ms slower (4.3 ms over bare
+// instead of 2.5, measured). It also only moves the trouble, because users kill the process that
+// the shell knows. The child starts after the program has run for a moment, so starts cost nothing.
+// It races against the shell: on an idle machine it restores the terminal before the prompt in
+// eight or nine cases of ten, on a busy one less often. If the shell is faster, its line settings
+// are left alone, the modes return just after the prompt, and rows that the shell scrolled keep
+// their place.
 //
-// What it writes, the exit sequence, lies in memory that both share, so that changing it costs no wake-up. It is replaced as
-// a whole: a proxy that is killed in the middle leaves the one before.
+// The exit sequence lies in shared memory, so that a change of it wakes no process. It is replaced
+// as a whole: a proxy killed during a change leaves the former one.
 package watchdog
 
 import (
@@ -24,65 +27,70 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Name is the watchdog's argv[0], by which the program knows that it is one.
+// Name is the watchdog's argv[0], which tells the program to run as one.
 const Name = "proxy-watchdog"
 
 // MaxExit is the longest exit sequence, in bytes.
 const MaxExit = 32 << 10
 
-// Config says what to guard.
+// Config names the program and the terminal to guard.
 type Config struct {
 	Path string // of this program; see [Self]
-	// Keyboard and Screen are descriptors of the user's terminal, -1 where there is none.
+	// Keyboard and Screen are descriptors of the user's terminal, -1 if absent.
 	Keyboard, Screen int
 }
 
-// page is the shared memory. Its zero value asks for nothing.
+// page is the shared memory. Its zero value restores nothing.
 type page struct {
 	lines      atomic.Uint32 // 1: restore the line settings
-	screen     atomic.Uint32 // 1: there is a screen to write to
+	screen     atomic.Uint32 // 1: write the exit sequence to the screen
 	saved, raw unix.Termios
-	which      atomic.Uint32 // which of the two exits counts
+	which      atomic.Uint32 // index of the current exit sequence
 	exits      [2]struct {
 		n    uint32
 		text [MaxExit]byte
 	}
 }
 
-// Watchdog is the proxy's side. SetExit and Lines belong to one goroutine each; the other methods may be called from any.
+// Watchdog is the proxy's side. SetExit and SetLines belong to one goroutine each; the other
+// methods are safe for concurrent use.
 type Watchdog struct {
 	conf   Config
 	page   *page
 	memory []byte
-	fd     int    // the memory
-	pipe   [2]int // the watchdog waits for the end of [0]; [1] is closed by our death
+	fd     int    // of the shared memory
+	pipe   [2]int // the watchdog waits for the end of [0]; the proxy's death closes [1]
 
 	mu      sync.Mutex
-	pid     int           // of the watchdog, 0 while there is none
-	ended   chan struct{} // closed when it was waited for, and none follows
+	pid     int           // of the watchdog, 0 if it does not run
+	ended   chan struct{} // closed after the last watchdog was reaped
 	closing bool
 }
 
-// New prepares a watchdog. It takes effect with Watch.
+// New prepares a watchdog. Watch starts it.
 func New(c Config) (*Watchdog, error) {
-	fd, err := memory(int(unsafe.Sizeof(page{})))
+	size := int(unsafe.Sizeof(page{}))
+	fd, err := createMemory(size)
 	if err != nil {
 		return nil, fmt.Errorf("watchdog: %w", err)
 	}
-	shared, err := unix.Mmap(fd, 0, int(unsafe.Sizeof(page{})), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	shared, err := unix.Mmap(fd, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	if err != nil {
 		_ = unix.Close(fd)
 		return nil, fmt.Errorf("watchdog: map memory: %w", err)
 	}
-	w := &Watchdog{conf: c, memory: shared, page: (*page)(unsafe.Pointer(&shared[0])), fd: fd, pipe: [2]int{-1, -1}}
+	w := &Watchdog{
+		conf: c, memory: shared, page: (*page)(unsafe.Pointer(&shared[0])),
+		fd: fd, pipe: [2]int{-1, -1},
+	}
 	if c.Screen >= 0 {
 		w.page.screen.Store(1)
 	}
 	return w, nil
 }
 
-// SetExit replaces what is written to the screen if the proxy dies: what takes away the proxy's own line, then what takes
-// back the program's modes. A line that does not fit is left out.
+// SetExit replaces the text for the screen if the proxy dies: line removes the proxy's own line,
+// then modes reset the program's modes. A line that does not fit is left out.
 func (w *Watchdog) SetExit(line, modes []byte) {
 	if len(line)+len(modes) > MaxExit {
 		line = nil
@@ -95,9 +103,9 @@ func (w *Watchdog) SetExit(line, modes []byte) {
 	w.page.which.Store(next)
 }
 
-// Lines replaces the line settings: those to go back to, and those in force, without which the keyboard's settings are left
-// alone, as during a suspension, when they are the shell's.
-func (w *Watchdog) Lines(saved, raw *unix.Termios) {
+// SetLines replaces the line settings: saved to return to, and raw, those in force. If one is nil,
+// the watchdog leaves the settings alone, as during a suspension, when they belong to the shell.
+func (w *Watchdog) SetLines(saved, raw *unix.Termios) {
 	w.page.lines.Store(0)
 	if w.conf.Keyboard >= 0 && saved != nil && raw != nil {
 		w.page.saved, w.page.raw = *saved, *raw
@@ -105,10 +113,11 @@ func (w *Watchdog) Lines(saved, raw *unix.Termios) {
 	}
 }
 
-// restarts is how often a watchdog that ended, because somebody killed it, is followed by another.
+// restarts bounds how often a killed watchdog is started again.
 const restarts = 3
 
-// Watch starts the watchdog, and another if it is killed. It returns at once; failures are for the log.
+// Watch starts the watchdog, and restarts it if it is killed. It returns at once, and reports
+// failures for the log.
 func (w *Watchdog) Watch(failed func(error)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -116,17 +125,17 @@ func (w *Watchdog) Watch(failed func(error)) {
 		return
 	}
 	w.ended = make(chan struct{})
-	go w.watch(failed) // ends with Close, which kills the watchdog and waits
+	go w.keepRunning(failed) // ends with Close, which kills the watchdog and waits
 }
 
-func (w *Watchdog) watch(failed func(error)) {
+func (w *Watchdog) keepRunning(failed func(error)) {
 	defer close(w.ended)
 	if err := w.openPipe(); err != nil {
 		failed(err)
 		return
 	}
 	for range 1 + restarts {
-		pid, err := w.start()
+		pid, err := w.startProcess()
 		if err != nil {
 			failed(err)
 			return
@@ -142,15 +151,15 @@ func (w *Watchdog) watch(failed func(error)) {
 	failed(errors.New("watchdog: it was killed too often"))
 }
 
-// start starts the process, unless the watchdog is closing.
-func (w *Watchdog) start() (pid int, err error) {
+// startProcess starts the watchdog, unless Close was called.
+func (w *Watchdog) startProcess() (pid int, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.closing {
 		return 0, nil
 	}
-	none := ^uintptr(0)
-	files := []uintptr{uintptr(w.pipe[0]), none, none, uintptr(w.fd), none}
+	noFile := ^uintptr(0)
+	files := []uintptr{uintptr(w.pipe[0]), noFile, noFile, uintptr(w.fd), noFile}
 	if w.conf.Screen >= 0 {
 		files[screenFD] = uintptr(w.conf.Screen)
 	}
@@ -158,9 +167,9 @@ func (w *Watchdog) start() (pid int, err error) {
 		files[keyboardFD] = uintptr(w.conf.Keyboard)
 	}
 	pid, err = syscall.ForkExec(w.conf.Path, []string{Name}, &syscall.ProcAttr{
-		Dir: "/", Files: files, // nothing of the user's environment: it may hold secrets
+		Dir: "/", Files: files, // without the user's environment, which may hold secrets
 		Env: []string{"GOGC=off", "GOMAXPROCS=1"},
-		// A session of its own: neither Ctrl+C nor `kill -KILL %1` is meant for it.
+		// A session of its own: Ctrl+C and `kill -KILL %1` must not reach it.
 		Sys: &syscall.SysProcAttr{Setsid: true},
 	})
 	if err != nil {
@@ -170,9 +179,10 @@ func (w *Watchdog) start() (pid int, err error) {
 	return pid, nil
 }
 
-// openPipe makes the pipe whose one end only this process has: its closing is our end.
+// openPipe makes the pipe whose write end only this process holds, so that its death closes the
+// pipe.
 func (w *Watchdog) openPipe() error {
-	syscall.ForkLock.RLock() // no program that is started meanwhile may inherit it
+	syscall.ForkLock.RLock() // a program that starts meanwhile must not inherit the pipe
 	defer syscall.ForkLock.RUnlock()
 	if err := unix.Pipe(w.pipe[:]); err != nil {
 		return fmt.Errorf("watchdog: %w", err)
@@ -190,7 +200,7 @@ func reap(pid int) {
 	}
 }
 
-// Close ends the watchdog, with nothing to do any more: the caller has restored the terminal. SetExit must not follow.
+// Close ends the watchdog after the caller restored the terminal. SetExit must not follow.
 func (w *Watchdog) Close() {
 	w.mu.Lock()
 	w.closing = true

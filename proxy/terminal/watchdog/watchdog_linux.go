@@ -11,11 +11,11 @@ const (
 	ioctlSetTermiosDrain = unix.TCSETSW
 )
 
-// Self is the path by which this program can be started once more, also when its file was replaced meanwhile.
+// Self returns a path that starts this program again, even if its file was replaced.
 func Self() string { return "/proc/self/exe" }
 
-// memory makes a file without a name.
-func memory(size int) (fd int, err error) {
+// createMemory makes an unnamed file.
+func createMemory(size int) (fd int, err error) {
 	fd, err = unix.MemfdCreate(Name, unix.MFD_CLOEXEC)
 	if err != nil {
 		return -1, fmt.Errorf("make memory: %w", err)

@@ -14,7 +14,7 @@ const (
 	ioctlSetTermiosDrain = unix.TIOCSETAW
 )
 
-// Self is the path by which this program can be started once more, "" when that is not known.
+// Self returns a path that starts this program again, "" if it is unknown.
 func Self() string {
 	path, err := os.Executable()
 	if err != nil {
@@ -23,8 +23,8 @@ func Self() string {
 	return path
 }
 
-// memory makes a file that loses its name at once.
-func memory(size int) (fd int, err error) {
+// createMemory makes a file and unlinks it at once.
+func createMemory(size int) (fd int, err error) {
 	f, err := os.CreateTemp("", Name)
 	if err != nil {
 		return -1, fmt.Errorf("make memory: %w", err)
@@ -38,7 +38,9 @@ func memory(size int) (fd int, err error) {
 	if err != nil {
 		return -1, fmt.Errorf("make memory: %w", err)
 	}
-	cerr := conn.Control(func(raw uintptr) { fd, err = unix.FcntlInt(raw, unix.F_DUPFD_CLOEXEC, 3) })
+	cerr := conn.Control(func(raw uintptr) {
+		fd, err = unix.FcntlInt(raw, unix.F_DUPFD_CLOEXEC, 3)
+	})
 	if cerr != nil || err != nil {
 		return -1, fmt.Errorf("make memory: %w", err)
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if Called(os.Args) {
+	if IsCalled(os.Args) {
 		os.Exit(Run())
 	}
 	goleak.VerifyTestMain(m)
@@ -54,7 +54,7 @@ func guard(t *testing.T) *guarded {
 	raw := x.saved
 	raw.Lflag &^= unix.ECHO | unix.ICANON
 	x.set(raw)
-	w.Lines(&x.saved, &raw)
+	w.SetLines(&x.saved, &raw)
 	return x
 }
 
@@ -143,7 +143,7 @@ func TestNothingDuringASuspensionR61(t *testing.T) {
 	x.w.SetExit(nil, []byte("modes"))
 	pid := x.watch()
 	x.w.SetExit(nil, nil)
-	x.w.Lines(nil, nil)
+	x.w.SetLines(nil, nil)
 	before := x.settings()
 	x.die(pid)
 	require.Empty(t, x.shown())

@@ -1,9 +1,9 @@
-// Package corpus reads what tests keep in testdata: tables of sequences with what comes of them, and plays of what happens step by
-// step. Only tests import it. It must not know what they are about.
+// Package corpus reads test data: tables of sequences with their results, and scripts of steps with
+// the state after each step. Only tests import it. It must not depend on the subject of the data.
 //
-// A row of a table is a line, and its fields stand apart by tabs, as many as look good. A field is text with the escapes of Go (\x1b, \n,
-// \u202e), and {20×ab} is twenty times ab; "" is an empty one, and fields at the end may be left out. Lines that begin with # say
-// something about those below.
+// A row of a table is a line. Tabs separate its fields; several tabs count as one. A field is text
+// with the escapes of Go (\x1b, \n, \u202e), and {20×ab} repeats ab twenty times. "" is an empty
+// field, and trailing fields may be left out. Lines that begin with # are comments.
 package corpus
 
 import (
@@ -20,8 +20,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Rows are the rows of testdata/name.tsv, each in a T: a struct whose exported fields take the fields of a row in their order. They
-// are strings, integers, durations (1m30s) or booleans (yes, no).
+// Rows returns the rows of testdata/name.tsv. T is a struct whose exported fields take the fields
+// of a row in their order. They are strings, integers, durations (1m30s) or booleans (yes, no).
 func Rows[T any](t testing.TB, name string) (rows []T) {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("testdata", name+".tsv"))
@@ -35,7 +35,7 @@ func Rows[T any](t testing.TB, name string) (rows []T) {
 		fields := strings.FieldsFunc(line, func(r rune) bool { return r == '\t' })
 		require.LessOrEqual(t, len(fields), into.NumField(), "%s:%d", name, n+1)
 		for i, field := range fields {
-			require.NoError(t, set(into.Field(i), field), "%s:%d: %s", name, n+1, field)
+			require.NoError(t, setField(into.Field(i), field), "%s:%d: %s", name, n+1, field)
 		}
 		rows = append(rows, row)
 	}
@@ -43,39 +43,41 @@ func Rows[T any](t testing.TB, name string) (rows []T) {
 	return rows
 }
 
-var times = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?s)\{(\d+)×(.*?)\}`) })
+var repetition = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?s)\{(\d+)×(.*?)\}`)
+})
 
-// set gives a struct's field what a field of the table says.
-func set(field reflect.Value, says string) error {
-	if says == `""` {
+// setField parses the text of a table's field into a struct's field.
+func setField(field reflect.Value, value string) error {
+	if value == `""` {
 		return nil
 	}
 	switch field.Interface().(type) {
 	case time.Duration:
-		d, err := time.ParseDuration(says)
+		d, err := time.ParseDuration(value)
 		field.SetInt(int64(d))
 		return err
 	case bool:
-		field.SetBool(says == "yes")
-		if says != "yes" && says != "no" {
+		field.SetBool(value == "yes")
+		if value != "yes" && value != "no" {
 			return strconv.ErrSyntax
 		}
 		return nil
 	case int:
-		n, err := strconv.Atoi(says)
+		n, err := strconv.Atoi(value)
 		field.SetInt(int64(n))
 		return err
 	}
-	is, err := text(says)
-	field.SetString(is)
+	s, err := unescape(value)
+	field.SetString(s)
 	return err
 }
 
-// text undoes the escapes and repetitions of a field.
-func text(says string) (string, error) {
-	is, err := strconv.Unquote(`"` + strings.ReplaceAll(says, `"`, `\"`) + `"`)
-	return times().ReplaceAllStringFunc(is, func(s string) string {
-		part := times().FindStringSubmatch(s)
+// unescape undoes the escapes and repetitions of a field.
+func unescape(field string) (string, error) {
+	s, err := strconv.Unquote(`"` + strings.ReplaceAll(field, `"`, `\"`) + `"`)
+	return repetition().ReplaceAllStringFunc(s, func(s string) string {
+		part := repetition().FindStringSubmatch(s)
 		n, _ := strconv.Atoi(part[1])
 		return strings.Repeat(part[2], n)
 	}), err

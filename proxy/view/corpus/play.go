@@ -9,17 +9,17 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Step is a line of a play: what happens, and what is so afterwards.
+// Step is a line of a script: an action, and the state that must follow.
 type Step struct {
-	Line  string   // as it stands in the file
-	Words []string // with the escapes of Go undone
+	Line  string   // as written in the file
+	Words []string // without escapes
 	Wants []Want
 }
 
-// Want is what a step says to be so: a word, or the value of what has a name (name=value).
+// Want is a condition after a step: a word, or the value of a name (name=value).
 type Want struct{ Name, Value string }
 
-// Arg is word n of a step, "" for one that is left out.
+// Arg returns word n of a step, "" if it was left out.
 func (s Step) Arg(n int) string {
 	if n >= len(s.Words) {
 		return ""
@@ -27,7 +27,7 @@ func (s Step) Arg(n int) string {
 	return s.Words[n]
 }
 
-// Option is the value of the word name=value, "" where there is none.
+// Option returns the value of the word name=value, "" if the step has no such word.
 func (s Step) Option(name string) string {
 	for _, w := range s.Words {
 		if value, ok := strings.CutPrefix(w, name+"="); ok {
@@ -37,28 +37,29 @@ func (s Step) Option(name string) string {
 	return ""
 }
 
-// Plays has the plays of testdata/name.txt played, each in a test of its own. A play begins with "# " and the promise that it is
-// about. Its lines are steps: words apart by blanks, and what is wanted behind "->". What stands behind "//" says why.
+// Plays runs each script of testdata/name.txt in a subtest. A script begins with "# " and the
+// promise that it proves. Its lines are steps: words separated by blanks, and the wanted conditions
+// after "->". A comment follows "// ".
 func Plays(t *testing.T, name string, play func(t *testing.T, steps []Step)) {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("testdata", name+".txt"))
 	require.NoError(t, err)
-	for _, one := range strings.Split("\n"+string(data), "\n# ")[1:] {
-		promise, lines, _ := strings.Cut(one, "\n")
+	for _, script := range strings.Split("\n"+string(data), "\n# ")[1:] {
+		promise, lines, _ := strings.Cut(script, "\n")
 		var steps []Step
 		wanted := 0
 		for _, line := range strings.Split(lines, "\n") {
-			says, _, _ := strings.Cut(line, "// ")
-			does, wants, _ := strings.Cut(says, "->")
-			if does = strings.TrimSpace(does); does == "" {
+			code, _, _ := strings.Cut(line, "// ")
+			action, wants, _ := strings.Cut(code, "->")
+			if action = strings.TrimSpace(action); action == "" {
 				continue
 			}
 			step := Step{Line: line}
-			for _, w := range strings.Fields(does) {
-				step.Words = append(step.Words, unescaped(t, w))
+			for _, w := range strings.Fields(action) {
+				step.Words = append(step.Words, mustUnescape(t, w))
 			}
 			for _, w := range strings.Fields(wants) {
-				name, value, named := strings.Cut(unescaped(t, w), "=")
+				name, value, named := strings.Cut(mustUnescape(t, w), "=")
 				if !named {
 					name, value = "", name
 				}
@@ -72,9 +73,9 @@ func Plays(t *testing.T, name string, play func(t *testing.T, steps []Step)) {
 	}
 }
 
-func unescaped(t *testing.T, says string) string {
+func mustUnescape(t *testing.T, field string) string {
 	t.Helper()
-	s, err := text(says)
-	require.NoError(t, err, says)
+	s, err := unescape(field)
+	require.NoError(t, err, field)
 	return s
 }

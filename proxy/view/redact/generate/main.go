@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// The version that the table is made from.
+// The source of the table.
 const (
 	module  = "github.com/zricethezav/gitleaks/v8"
 	version = "v8.30.1"
@@ -29,7 +29,7 @@ func main() {
 }
 
 func run(table, license string) error {
-	dir, err := fetch()
+	dir, err := downloadModule()
 	if err != nil {
 		return err
 	}
@@ -41,16 +41,20 @@ func run(table, license string) error {
 	if err != nil {
 		return err
 	}
-	rules := parse(string(config))
+	rules := parseRules(string(config))
 	if len(rules) < 200 {
 		return fmt.Errorf("only %d rules found: the form of the configuration has changed", len(rules))
 	}
-	return errors.Join(os.WriteFile(table, []byte(list(rules)), 0o644), os.WriteFile(license, terms, 0o644)) //nolint:gosec // sources are everybody's to read
+	return errors.Join(
+		os.WriteFile(table, []byte(formatTable(rules)), 0o644), //nolint:gosec // a public source
+		os.WriteFile(license, terms, 0o644),                    //nolint:gosec // a public source
+	)
 }
 
-// fetch has the go command get the module, and returns its directory.
-func fetch() (string, error) {
-	cmd := exec.Command("go", "mod", "download", "-json", module+"@"+version) //nolint:noctx // ends when the download does
+// downloadModule returns the module's directory after the go command got it.
+func downloadModule() (string, error) {
+	args := []string{"mod", "download", "-json", module + "@" + version}
+	cmd := exec.Command("go", args...) //nolint:noctx // ends when the download does
 	cmd.Dir = os.TempDir()
 	out, err := cmd.Output()
 	if err != nil {
@@ -66,14 +70,15 @@ func fetch() (string, error) {
 	return got.Dir, nil
 }
 
-// rule is what is used of one in the configuration.
+// rule is the used part of a gitleaks rule.
 type rule struct {
 	id, regex string
 	keywords  []string
 }
 
-// parse reads the few forms of TOML that the configuration, itself generated, has for a rule.
-func parse(config string) (rules []rule) {
+// parseRules reads the few forms of TOML that a rule has in the configuration, which is generated
+// itself.
+func parseRules(config string) (rules []rule) {
 	for _, section := range strings.Split(config, "\n[[rules]]\n")[1:] {
 		var r rule
 		head, _, _ := strings.Cut(section, "\n[[")
@@ -100,37 +105,40 @@ func parse(config string) (rules []rule) {
 	return rules
 }
 
-// What a rule for a value in a service's name looks like: its begin, and what stands between the name and the value.
+// Parts of a rule for a value in a service's name: its begin, and the text between name and value.
 const (
 	named    = `[\w.-]{0,50}?`
 	operator = `(?:=|>|:{1,3}=|\|\||:|=>|\?=|,)[\x60'"\s=]{0,5}`
 )
 
-// Rules that are known better by hand, or are no secrets.
-func public(id string) bool {
-	for _, word := range []string{"-client-id", "-access-id", "-public-key", "-pub-key", "-api-id"} {
-		if strings.HasSuffix(id, word) {
+// isPublic reports whether a rule is for a public value, or is better known by hand.
+func isPublic(id string) bool {
+	for _, end := range []string{"-client-id", "-access-id", "-public-key", "-pub-key", "-api-id"} {
+		if strings.HasSuffix(id, end) {
 			return true
 		}
 	}
-	return slices.Contains([]string{"generic-api-key", "private-key", "jwt", "jwt-base64", "curl-auth-header", "curl-auth-user", "authress-service-client-access-key", "airtable-personnal-access-token"}, id)
+	return slices.Contains([]string{
+		"generic-api-key", "private-key", "jwt", "jwt-base64", "curl-auth-header", "curl-auth-user",
+		"authress-service-client-access-key", "airtable-personnal-access-token",
+	}, id)
 }
 
-// list is the table as package redact reads it.
-func list(rules []rule) string {
+// formatTable returns the table in the form that package redact reads.
+func formatTable(rules []rule) string {
 	tokens, services := table{}, table{}
 	var left []string
 	for _, r := range rules {
 		found := false
 		_, value, in := strings.Cut(r.regex, operator)
 		switch {
-		case public(r.id) || r.regex == "":
+		case isPublic(r.id) || r.regex == "":
 		case in && strings.Contains(r.regex, named):
 			value = "(?i)" + value
-			found = services.service(r, value)
-			found = tokens.prefixes(value, len("key-")) || found
+			found = services.addService(r, value)
+			found = tokens.addPrefixes(value, len("key-")) || found
 		default:
-			found = tokens.prefixes(r.regex, shortest)
+			found = tokens.addPrefixes(r.regex, shortest)
 		}
 		if !found {
 			left = append(left, r.id)
@@ -144,5 +152,6 @@ func list(rules []rule) string {
 # exact: the prefix of a token, the characters of the rest, how many of them there are at least, and at most (-1: no end).
 %s
 # service: a word in a name, and the same of its value.
-%s`, module, version, strings.Join(left, ", "), tokens.lines("exact"), services.lines("service"))
+%s`, module, version, strings.Join(left, ", "),
+		tokens.formatLines("exact"), services.formatLines("service"))
 }

@@ -11,37 +11,39 @@ import (
 	"unicode/utf8"
 )
 
-// shape is one way in which an expression matches: a literal first, and then a number of characters of a set.
+// shape is one way to match an expression: a literal, then a number of characters of a set.
 type shape struct {
 	literal     string
-	open        bool // the literal has ended
-	least, most int  // most is -1 for no end
+	open        bool
+	least, most int // most is -1 for no limit
 	set         [2]uint64
-	bad         bool // what is no ASCII, or any character at all
+	bad         bool // matches beyond ASCII, or any character at all
 }
 
-// limits of what is taken from a rule.
+// Limits for the use of a rule.
 const (
-	shortest      = 3  // a prefix
-	shortestValue = 16 // a value whose name is all that tells it
-	alternate     = 4  // characters in a class that still is a part of the prefix
+	shortest      = 3  // of a prefix
+	shortestValue = 16 // of a value that only its name identifies
+	alternate     = 4  // a class of more characters ends the prefix
 	anything      = 90
 )
 
-// prefixes are the tokens of a rule that have one.
-func (t table) prefixes(regex string, least int) (found bool) {
-	for _, s := range shapes(regex) {
-		if len(s.literal) >= least && s.usable() && written(regex, s.literal) {
-			t.add(s.literal, s)
+// addPrefixes adds the tokens of a rule that have a prefix, and reports whether it found one.
+func (t table) addPrefixes(regex string, least int) (found bool) {
+	for _, s := range secretShapes(regex) {
+		if len(s.literal) >= least && s.isUsable() && hasUsualCase(regex, s.literal) {
+			t.addShape(s.literal, s)
 			found = true
 		}
 	}
 	return found
 }
 
-// written reports whether a prefix stands in the expression in capitals or small letters as it is, where case does not matter.
-func written(regex, prefix string) bool {
-	for _, part := range strings.FieldsFunc(prefix, func(c rune) bool { return !unicode.IsLetter(c) }) {
+// hasUsualCase reports whether the letters of a prefix have the case that the expression gives
+// them, also when it ignores case.
+func hasUsualCase(regex, prefix string) bool {
+	separates := func(c rune) bool { return !unicode.IsLetter(c) }
+	for _, part := range strings.FieldsFunc(prefix, separates) {
 		other := strings.ToLower(part)
 		if other == part {
 			other = strings.ToUpper(part)
@@ -53,20 +55,21 @@ func written(regex, prefix string) bool {
 	return true
 }
 
-// service is a rule for a value in a name: one entry for each word in it that names the service.
-func (t table) service(r rule, value string) (found bool) {
-	for _, s := range shapes(value) {
+// addService adds a rule for a value in a name: an entry for each keyword that names the service.
+func (t table) addService(r rule, value string) (found bool) {
+	for _, s := range secretShapes(value) {
 		s.least += len(s.literal)
 		if s.most >= 0 {
 			s.most += len(s.literal)
 		}
 		for i := range len(s.literal) {
-			s.add(rune(s.literal[i]), rune(s.literal[i]))
+			s.addChars(rune(s.literal[i]), rune(s.literal[i]))
 		}
 		for _, word := range r.keywords {
-			word = bare(word)
-			if len(word) > shortest && strings.Contains(bare(r.id), word) && s.usable() && s.least >= shortestValue {
-				t.add(word, s)
+			word = joinParts(word)
+			isName := len(word) > shortest && strings.Contains(joinParts(r.id), word)
+			if isName && s.isUsable() && s.least >= shortestValue {
+				t.addShape(word, s)
 				found = true
 			}
 		}
@@ -74,8 +77,8 @@ func (t table) service(r rule, value string) (found bool) {
 	return found
 }
 
-// bare is a word without what may stand between its parts.
-func bare(word string) string {
+// joinParts removes the characters that may separate the parts of a word.
+func joinParts(word string) string {
 	return strings.Map(func(c rune) rune {
 		if strings.ContainsRune("_-. ,", c) {
 			return -1
@@ -87,43 +90,45 @@ func bare(word string) string {
 // table has one entry for each word.
 type table map[string]shape
 
-// add joins what is there and s: their characters, and any of their lengths.
-func (t table) add(word string, s shape) {
-	if was, ok := t[word]; ok {
-		s.set[0] |= was.set[0]
-		s.set[1] |= was.set[1]
-		s.least = min(s.least, was.least)
-		if s.most < 0 || was.most < 0 {
+// addShape adds s, or joins it with the shape of that word: the characters of both, and the lengths
+// of both.
+func (t table) addShape(word string, s shape) {
+	if old, ok := t[word]; ok {
+		s.set[0] |= old.set[0]
+		s.set[1] |= old.set[1]
+		s.least = min(s.least, old.least)
+		if s.most < 0 || old.most < 0 {
 			s.most = -1
 		} else {
-			s.most = max(s.most, was.most)
+			s.most = max(s.most, old.most)
 		}
 	}
 	t[word] = s
 }
 
-// lines are the entries of the table, each behind the word for what they are.
-func (t table) lines(kind string) string {
+// formatLines returns a line for each entry, which begins with kind.
+func (t table) formatLines(kind string) string {
 	var b strings.Builder
 	for _, word := range slices.Sorted(maps.Keys(t)) {
 		s := t[word]
-		fmt.Fprintln(&b, kind, word, s.characters(), s.least, s.most)
+		fmt.Fprintln(&b, kind, word, s.formatSet(), s.least, s.most)
 	}
 	return b.String()
 }
 
-// characters is the set, with ranges such as A-Z. The sign - stands first, where it makes no range.
-func (s *shape) characters() string {
+// formatSet returns the set, with ranges such as A-Z. A minus stands first, where it does not make
+// a range.
+func (s *shape) formatSet() string {
 	var b strings.Builder
-	if s.has('-') {
+	if s.hasChar('-') {
 		b.WriteByte('-')
 	}
 	for c := '!'; c < utf8.RuneSelf; c++ {
-		if !s.has(c) || c == '-' {
+		if !s.hasChar(c) || c == '-' {
 			continue
 		}
 		from := c
-		for s.has(c+1) && c+1 != '-' {
+		for s.hasChar(c+1) && c+1 != '-' {
 			c++
 		}
 		b.WriteRune(from)
@@ -134,69 +139,70 @@ func (s *shape) characters() string {
 	return b.String()
 }
 
-func (s *shape) usable() bool { return !s.bad && s.least > 0 && s.size() < anything }
+func (s *shape) isUsable() bool { return !s.bad && s.least > 0 && s.setSize() < anything }
 
-func (s *shape) size() int { return bits.OnesCount64(s.set[0]) + bits.OnesCount64(s.set[1]) }
+func (s *shape) setSize() int { return bits.OnesCount64(s.set[0]) + bits.OnesCount64(s.set[1]) }
 
-func (s *shape) has(c rune) bool { return c < utf8.RuneSelf && s.set[c/64]>>(c%64)&1 != 0 }
+func (s *shape) hasChar(c rune) bool { return c < utf8.RuneSelf && s.set[c/64]>>(c%64)&1 != 0 }
 
-// shapes are the ways in which the part of an expression that is the secret matches.
-func shapes(regex string) []shape {
+// secretShapes returns the ways to match the secret part of an expression.
+func secretShapes(regex string) []shape {
 	re, err := syntax.Parse(regex, syntax.Perl)
 	if err != nil {
 		return nil
 	}
-	if group := capture(re); group != nil {
+	if group := firstGroup(re); group != nil {
 		re = group
 	}
-	return walk(re, []shape{{}})
+	return extendShapes(re, []shape{{}})
 }
 
-// capture is the first group, nil for none.
-func capture(re *syntax.Regexp) *syntax.Regexp {
+// firstGroup returns the first group, nil if there is no group.
+func firstGroup(re *syntax.Regexp) *syntax.Regexp {
 	if re.Op == syntax.OpCapture {
 		return re
 	}
 	for _, sub := range re.Sub {
-		if group := capture(sub); group != nil {
+		if group := firstGroup(sub); group != nil {
 			return group
 		}
 	}
 	return nil
 }
 
-// walk adds what re matches to each of the shapes.
-func walk(re *syntax.Regexp, in []shape) []shape {
+// extendShapes appends the matches of re to each shape.
+func extendShapes(re *syntax.Regexp, in []shape) []shape {
 	switch re.Op {
-	case syntax.OpEmptyMatch, syntax.OpBeginLine, syntax.OpEndLine, syntax.OpBeginText, syntax.OpEndText, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
+	case syntax.OpEmptyMatch, syntax.OpBeginLine, syntax.OpEndLine, syntax.OpBeginText,
+		syntax.OpEndText, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
 		return in
 	case syntax.OpLiteral:
-		return literal(re, in)
+		return extendByLiteral(re, in)
 	case syntax.OpCharClass:
-		return class(re, in)
+		return extendByClass(re, in)
 	case syntax.OpCapture:
-		return walk(re.Sub[0], in)
+		return extendShapes(re.Sub[0], in)
 	case syntax.OpConcat:
 		for _, sub := range re.Sub {
-			in = walk(sub, in)
+			in = extendShapes(sub, in)
 		}
 		return in
 	case syntax.OpAlternate:
 		var out []shape
 		for _, sub := range re.Sub {
-			out = append(out, walk(sub, in)...)
+			out = append(out, extendShapes(sub, in)...)
 		}
 		return out
 	case syntax.OpQuest:
-		return append(walk(re.Sub[0], in), in...)
+		return append(extendShapes(re.Sub[0], in), in...)
 	case syntax.OpStar, syntax.OpPlus, syntax.OpRepeat:
-		return repeat(re, in)
+		return extendByRepeat(re, in)
 	default:
-		return spoilt(in)
+		return markBad(in)
 	}
 }
 
-func spoilt(in []shape) (out []shape) {
+func markBad(in []shape) (out []shape) {
 	for _, s := range in {
 		s.bad = true
 		out = append(out, s)
@@ -204,8 +210,9 @@ func spoilt(in []shape) (out []shape) {
 	return out
 }
 
-// literal adds text; where case does not matter, in capitals or in small letters only, as people write it.
-func literal(re *syntax.Regexp, in []shape) (out []shape) {
+// extendByLiteral appends text. If case is ignored, it appends the text in capitals and in small
+// letters, as people write it.
+func extendByLiteral(re *syntax.Regexp, in []shape) (out []shape) {
 	text := string(re.Rune)
 	forms := []string{text}
 	if re.Flags&syntax.FoldCase != 0 && strings.ToLower(text) != strings.ToUpper(text) {
@@ -218,9 +225,9 @@ func literal(re *syntax.Regexp, in []shape) (out []shape) {
 				next.literal += form
 			} else {
 				for _, c := range form {
-					next.add(c, c)
+					next.addChars(c, c)
 				}
-				next.count(len(form), len(form))
+				next.addCount(len(form), len(form))
 			}
 			out = append(out, next)
 		}
@@ -228,7 +235,7 @@ func literal(re *syntax.Regexp, in []shape) (out []shape) {
 	return out
 }
 
-func class(re *syntax.Regexp, in []shape) (out []shape) {
+func extendByClass(re *syntax.Regexp, in []shape) (out []shape) {
 	n := 0
 	for i := 0; i < len(re.Rune); i += 2 {
 		n += int(re.Rune[i+1]-re.Rune[i]) + 1
@@ -237,9 +244,9 @@ func class(re *syntax.Regexp, in []shape) (out []shape) {
 		if s.open || n > alternate {
 			s.open = true
 			for i := 0; i < len(re.Rune); i += 2 {
-				s.add(re.Rune[i], re.Rune[i+1])
+				s.addChars(re.Rune[i], re.Rune[i+1])
 			}
-			s.count(1, 1)
+			s.addCount(1, 1)
 			out = append(out, s)
 			continue
 		}
@@ -255,19 +262,20 @@ func class(re *syntax.Regexp, in []shape) (out []shape) {
 	return out
 }
 
-// repeat is a sequence, with an end or without one. Of a group only the characters and their number count.
-func repeat(re *syntax.Regexp, in []shape) (out []shape) {
+// extendByRepeat appends a sequence, with or without a limit. Of a group it keeps only the
+// characters and their number.
+func extendByRepeat(re *syntax.Regexp, in []shape) (out []shape) {
 	low, high := re.Min, re.Max
 	switch re.Op {
 	case syntax.OpStar:
 		low, high = 0, -1
 	case syntax.OpPlus:
 		low, high = 1, -1
-	default: // says itself how often
+	default: // re.Min and re.Max hold
 	}
 	for _, s := range in {
 		s.open = true
-		for _, one := range walk(re.Sub[0], []shape{{open: true}}) {
+		for _, one := range extendShapes(re.Sub[0], []shape{{open: true}}) {
 			next := s
 			next.bad = next.bad || one.bad
 			next.set[0] |= one.set[0]
@@ -284,8 +292,9 @@ func repeat(re *syntax.Regexp, in []shape) (out []shape) {
 	return out
 }
 
-// add adds characters to the set. Folding ASCII letters also gives two beyond it (U+017F, U+212A), which no token has.
-func (s *shape) add(from, to rune) {
+// addChars adds characters to the set. Folded ASCII letters include two others (U+017F, U+212A),
+// which tokens do not contain.
+func (s *shape) addChars(from, to rune) {
 	for c := from; c <= to; c++ {
 		switch {
 		case c < utf8.RuneSelf && c > ' ':
@@ -298,7 +307,7 @@ func (s *shape) add(from, to rune) {
 	}
 }
 
-func (s *shape) count(least, most int) {
+func (s *shape) addCount(least, most int) {
 	s.least += least
 	if s.most >= 0 {
 		s.most += most
