@@ -89,7 +89,7 @@ func TestListsAreNeverShortWithoutAWord(t *testing.T) {
 		end(i)
 		s.settles(all, (i+1)%size, (i+2)%size)
 		require.NoError(t, s.rig.Gateways[i].Start(s.ctx))
-		require.NoError(t, s.rig.Whole(s.ctx))
+		require.NoError(t, s.rig.WaitConnected(s.ctx))
 		s.settles(all, 0, 1, 2)
 	}
 	for i, g := range s.rig.Gateways {
@@ -100,7 +100,7 @@ func TestListsAreNeverShortWithoutAWord(t *testing.T) {
 		}
 		g.Signal(syscall.SIGCONT)
 		s.settles(all, i)
-		require.NoError(t, s.rig.Whole(s.ctx))
+		require.NoError(t, s.rig.WaitConnected(s.ctx))
 	}
 	for _, n := range s.rig.Nodes {
 		n.Kill()
@@ -144,7 +144,7 @@ func TestAQuestionDiesWithItsAskerElsewhere(t *testing.T) {
 		_ = cmd.Wait()
 		if s.rig.Gateways[1].Pid() == 0 {
 			require.NoError(t, s.rig.Gateways[1].Start(s.ctx))
-			require.NoError(t, s.rig.Whole(s.ctx))
+			require.NoError(t, s.rig.WaitConnected(s.ctx))
 		}
 	}
 }

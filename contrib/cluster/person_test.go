@@ -50,7 +50,7 @@ func (p *person) begins() {
 	terminal, err := rig.NewTerminal(cmd)
 	require.NoError(s.t, err)
 	s.t.Cleanup(terminal.Close)
-	viewer, err := rig.Client(s.rig.URLs(p.number), s.tokens["viewer"], protocol.PathView, "", "")
+	viewer, err := rig.NewClient(s.rig.URLs(p.number), s.tokens["viewer"], protocol.PathView, "", "")
 	require.NoError(s.t, err)
 	defer func() { _ = viewer.Close() }()
 	id := ""

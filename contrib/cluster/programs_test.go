@@ -73,7 +73,7 @@ func TestPrograms(t *testing.T) {
 
 	// A gateway that comes later has it all.
 	require.NoError(t, s.rig.Gateways[0].Start(s.ctx))
-	require.NoError(t, s.rig.Whole(s.ctx))
+	require.NoError(t, s.rig.WaitConnected(s.ctx))
 	require.Contains(t, s.runs(0, "viewer", "ls"), id)
 	require.Contains(t, s.runs(0, "viewer", "read", id), "after-42")
 }
@@ -104,7 +104,7 @@ func newStage(t *testing.T) *stage {
 		_ = os.RemoveAll(dir)
 	})
 	for _, role := range []string{"proxy", "agent", "viewer", "owner"} {
-		s.tokens[role], err = s.rig.Token(s.ctx, role, role)
+		s.tokens[role], err = s.rig.CreateToken(s.ctx, role, role)
 		require.NoError(t, err)
 	}
 	return s

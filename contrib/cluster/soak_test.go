@@ -97,7 +97,7 @@ func newSoak(t *testing.T) *soak {
 		}
 	})
 	for _, role := range []string{"proxy", "agent", "viewer", "owner"} {
-		s.tokens[role], err = s.rig.Token(s.ctx, role, role)
+		s.tokens[role], err = s.rig.CreateToken(s.ctx, role, role)
 		require.NoError(t, err)
 	}
 	for i := range people {
@@ -112,7 +112,7 @@ func newSoak(t *testing.T) *soak {
 // client is somebody at gateways, until the test's end.
 func (s *soak) client(urls, role, path, name string) *client.Client {
 	s.t.Helper()
-	c, err := rig.Client(urls, s.tokens[role], path, name, strings.Repeat(name+"-", 8))
+	c, err := rig.NewClient(urls, s.tokens[role], path, name, strings.Repeat(name+"-", 8))
 	require.NoError(s.t, err)
 	s.t.Cleanup(func() { _ = c.Close() })
 	return c
@@ -157,7 +157,7 @@ func (s *soak) faults() []fault {
 		{name: "gateway stopped", begin: func(i int) { r.Gateways[i].Signal(syscall.SIGSTOP) }, end: func(i int) { r.Gateways[i].Signal(syscall.SIGCONT) }},
 		{name: "NATS server killed", begin: func(i int) { r.Nodes[i].Kill() }, end: func(i int) { again(r.Nodes[i].Start()) }},
 		{name: "NATS server stopped", begin: func(i int) { r.Nodes[i].Signal(syscall.SIGSTOP) }, end: func(i int) { r.Nodes[i].Signal(syscall.SIGCONT) }},
-		{name: "routes cut", begin: func(i int) { r.Cut(i, true) }, end: func(i int) { r.Cut(i, false) }, lasts: apart},
+		{name: "routes cut", begin: func(i int) { r.SetCut(i, true) }, end: func(i int) { r.SetCut(i, false) }, lasts: apart},
 		{name: "proxy killed", people: true, begin: func(i int) { s.all[i].dies() }, end: func(i int) { s.all[i].begins() }, lasts: stillness},
 		{name: "proxy stopped", people: true, begin: func(i int) { s.all[i].terminal.Signal(syscall.SIGSTOP) }, end: func(i int) { s.all[i].terminal.Signal(syscall.SIGCONT) }, lasts: stillness},
 	}
@@ -187,7 +187,7 @@ func (s *soak) round(number int) {
 		f.end(victim)
 	}
 	healed := time.Now()
-	require.NoError(s.t, s.rig.Whole(s.ctx), "after %s", f.name)
+	require.NoError(s.t, s.rig.WaitConnected(s.ctx), "after %s", f.name)
 	s.listed(f.name)
 	s.settled[f.name] = append(s.settled[f.name], time.Since(healed))
 	s.keptNothing(before)
@@ -207,7 +207,7 @@ func (s *soak) others(f fault, victim int) (at []int) {
 // read reads a session at a gateway, and gives the time since from until that went well.
 func (s *soak) read(p *person, at int, from time.Time) time.Duration {
 	s.t.Helper()
-	c, err := rig.Client(s.rig.Gateways[at].URL(), s.tokens["viewer"], protocol.PathView, "", "")
+	c, err := rig.NewClient(s.rig.Gateways[at].URL(), s.tokens["viewer"], protocol.PathView, "", "")
 	require.NoError(s.t, err)
 	defer func() { _ = c.Close() }()
 	for {
@@ -231,7 +231,7 @@ func (s *soak) listed(after string) {
 	}
 	slices.Sort(want)
 	for _, g := range s.rig.Gateways {
-		c, err := rig.Client(g.URL(), s.tokens["viewer"], protocol.PathView, "", "")
+		c, err := rig.NewClient(g.URL(), s.tokens["viewer"], protocol.PathView, "", "")
 		require.NoError(s.t, err)
 		var got []string
 		require.Eventually(s.t, func() bool {

@@ -1,12 +1,13 @@
-// Package nuid makes names that nobody else makes, for the NATS client, which asks for no more of the package in whose place this is. That
-// one reads the system's random numbers before main runs, for which Go's runtime opens files: where a process may open next to none, it
-// ends with a trace of the runtime's, before the program can say why. This one does nothing before it is asked.
+// Package nuid makes unique names for the NATS client. It replaces a package of which the client
+// uses only Next. That package reads random numbers before main runs, and for this Go's runtime
+// opens files: a process with a very low limit of open files ends with a trace of the runtime,
+// before the program can explain it. This package does nothing before the first call.
 package nuid
 
 import "crypto/rand"
 
-// size is that of a name in characters, as the client expects it.
+// size is the length of a name in characters, as the client expects it.
 const size = 22
 
-// Next is a name: 110 random bits.
+// Next returns a name of 110 random bits.
 func Next() string { return rand.Text()[:size] }

@@ -1,5 +1,5 @@
-// Command load opens many simulated sessions at three gateways of this machine, has a part of them watched from other gateways, and prints
-// what the gateways and the NATS servers take for it.
+// Command load opens many simulated sessions at three gateways of this machine, watches some of
+// them from other gateways, and prints the cost for the gateways and the NATS servers.
 package main
 
 import (
@@ -26,17 +26,17 @@ var (
 	each     = flag.Int("each", 1, "sessions of one connection, 64 at most")
 	watched  = flag.Int("watched", 1, "percent of them that somebody watches at another gateway")
 	hertz    = flag.Int("hertz", 2, "screens a second of one that is watched")
-	lasting  = flag.Duration("for", 10*time.Second, "how long each measurement takes")
+	duration = flag.Duration("for", 10*time.Second, "how long each measurement takes")
 )
 
 const (
-	size     = 3
-	perToken = 60 // connections of a token to one gateway, which takes 64
-	settles  = 10 * time.Second
+	size       = 3
+	perToken   = 60 // connections of a token to one gateway, whose limit is 64
+	settleTime = 10 * time.Second
 )
 
-// inOne is how many tokens a namespace has: it gets some 3,000 sessions, or those of one token.
-func inOne() int { return max(1, 15 / *each) }
+// tokensPerSpace is how many tokens share a namespace: about 3,000 sessions, or those of one token.
+func tokensPerSpace() int { return max(1, 15 / *each) }
 
 func main() {
 	flag.Parse()
@@ -55,23 +55,24 @@ func run(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	where, err := filepath.Abs(*bin)
+	programs, err := filepath.Abs(*bin)
 	if err != nil {
 		return err
 	}
-	r, err := rig.Start(ctx, dir, where, size, "--sessions", "100000")
+	r, err := rig.Start(ctx, dir, programs, size, "--sessions", "100000")
 	if err != nil {
 		return err
 	}
 	defer r.Close()
-	tokens, viewers, err := r.Tokens(*sessions / *each / size / perToken + 1, inOne())
+	count := *sessions / *each / size / perToken + 1
+	tokens, viewers, err := r.CreateTokens(count, tokensPerSpace())
 	if err != nil {
 		return err
 	}
-	before := measure(r)
+	before := measureUsage(r)
 	fmt.Printf("%d gateways without sessions: %s\n", size, before)
 	began := time.Now()
-	all, err := open(ctx, r, tokens)
+	all, err := openSessions(ctx, r, tokens)
 	defer func() {
 		for _, p := range all {
 			p.close()
@@ -80,36 +81,37 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%d sessions of %d connections opened in %v\n", *sessions, len(all), time.Since(began).Round(time.Millisecond))
-	if err := idle(ctx, r, before, "nobody there"); err != nil {
+	took := time.Since(began).Round(time.Millisecond)
+	fmt.Printf("%d sessions of %d connections opened in %v\n", *sessions, len(all), took)
+	if err := measureIdle(ctx, r, before, "nobody there"); err != nil {
 		return err
 	}
-	lookers, err := list(ctx, r, viewers)
+	clients, err := listSessions(ctx, r, viewers)
 	if err != nil {
 		return err
 	}
 	defer func() {
-		for _, c := range slices.Concat(lookers...) {
+		for _, c := range slices.Concat(clients...) {
 			_ = c.Close()
 		}
 	}()
-	if err := idle(ctx, r, before, "somebody at each gateway has the list"); err != nil {
+	if err := measureIdle(ctx, r, before, "somebody at each gateway has the list"); err != nil {
 		return err
 	}
-	return watch(ctx, r, before, all, lookers)
+	return watchSessions(ctx, r, before, all, clients)
 }
 
-// idle measures while nothing happens.
-func idle(ctx context.Context, r *rig.Rig, before usage, what string) error {
-	if err := pause(ctx, settles); err != nil {
+// measureIdle measures the usage of an unchanged state.
+func measureIdle(ctx context.Context, r *rig.Rig, before usage, state string) error {
+	if err := pause(ctx, settleTime); err != nil {
 		return err
 	}
-	from := measure(r)
-	if err := pause(ctx, *lasting); err != nil {
+	from := measureUsage(r)
+	if err := pause(ctx, *duration); err != nil {
 		return err
 	}
-	now := measure(r)
-	fmt.Printf("%s: %s, %s\n", what, now.more(before), now.busy(from))
+	now := measureUsage(r)
+	fmt.Printf("%s: %s, %s\n", state, now.describeGrowth(before), now.describeLoad(from))
 	return nil
 }
 
@@ -122,8 +124,8 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// open opens the sessions, at one gateway after the other.
-func open(ctx context.Context, r *rig.Rig, tokens []string) (all []*proxy, err error) {
+// openSessions connects all proxies, to each gateway in turn.
+func openSessions(ctx context.Context, r *rig.Rig, tokens []string) (all []*proxy, err error) {
 	n := (*sessions + *each - 1) / *each
 	all = make([]*proxy, n)
 	errs, slots := make([]error, n), make(chan struct{}, 16)
@@ -131,7 +133,8 @@ func open(ctx context.Context, r *rig.Rig, tokens []string) (all []*proxy, err e
 	for i := range n {
 		slots <- struct{}{}
 		opening.Go(func() {
-			all[i], errs[i] = join(ctx, r.Gateways[i%size], tokens[i/size/perToken], i, min(*each, *sessions-i**each))
+			g, token := r.Gateways[i%size], tokens[i/size/perToken]
+			all[i], errs[i] = connectProxy(ctx, g, token, i, min(*each, *sessions-i**each))
 			<-slots
 		})
 	}
@@ -145,13 +148,16 @@ func open(ctx context.Context, r *rig.Rig, tokens []string) (all []*proxy, err e
 	return all, nil
 }
 
-// list has somebody of each namespace at each gateway see all sessions that are theirs.
-func list(ctx context.Context, r *rig.Rig, tokens []string) (all [][]*client.Client, err error) {
+// listSessions connects a viewer of each namespace to each gateway and fetches its list of
+// sessions.
+func listSessions(
+	ctx context.Context, r *rig.Rig, tokens []string,
+) (all [][]*client.Client, err error) {
 	all = make([][]*client.Client, size)
 	for i, g := range r.Gateways {
 		began, got := time.Now(), 0
 		for _, token := range tokens {
-			c, err := rig.Client(g.URL(), token, protocol.PathView, "", "")
+			c, err := rig.NewClient(g.URL(), token, protocol.PathView, "", "")
 			if err != nil {
 				return all, err
 			}
@@ -162,13 +168,16 @@ func list(ctx context.Context, r *rig.Rig, tokens []string) (all [][]*client.Cli
 			}
 			got += len(list)
 		}
-		fmt.Printf("gateway %s lists %d sessions of %d namespaces in %v\n", g.Name, got, len(tokens), time.Since(began).Round(time.Millisecond))
+		fmt.Printf("gateway %s lists %d sessions of %d namespaces in %v\n",
+			g.Name, got, len(tokens), time.Since(began).Round(time.Millisecond))
 	}
 	return all, nil
 }
 
-// watch has a part of the sessions watched from other gateways, and draw.
-func watch(ctx context.Context, r *rig.Rig, before usage, all []*proxy, lookers [][]*client.Client) error {
+// watchSessions subscribes to some sessions from other gateways, and draws their screens.
+func watchSessions(
+	ctx context.Context, r *rig.Rig, before usage, all []*proxy, clients [][]*client.Client,
+) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	late := &delays{}
@@ -179,41 +188,46 @@ func watch(ctx context.Context, r *rig.Rig, before usage, all []*proxy, lookers 
 	for i := range n {
 		p := all[i%len(all)]
 		id := p.ids[i/len(all)%len(p.ids)]
-		stream, err := lookers[(p.at+1+i%2)%size][p.space].Subscribe(ctx, id, time.Millisecond)
+		stream, err := clients[(p.gateway+1+i%2)%size][p.space].Subscribe(ctx, id, time.Millisecond)
 		if err != nil {
 			return fmt.Errorf("watch %s: %w", id, err)
 		}
-		watching.Go(func() { late.read(stream) })
-		watching.Go(func() { p.draws(ctx, id, time.Second/time.Duration(*hertz)) })
+		watching.Go(func() { late.readScreens(stream) })
+		watching.Go(func() { p.drawScreens(ctx, id, time.Second/time.Duration(*hertz)) })
 	}
 	if err := pause(ctx, 2*time.Second); err != nil {
 		return err
 	}
 	late.reset()
-	from := measure(r)
-	if err := pause(ctx, *lasting); err != nil {
+	from := measureUsage(r)
+	if err := pause(ctx, *duration); err != nil {
 		return err
 	}
-	now := measure(r)
-	took := late.all()
+	now := measureUsage(r)
+	took := late.copyAll()
 	slices.Sort(took)
 	if len(took) == 0 {
 		return fmt.Errorf("no screen of %d sessions came", n)
 	}
-	fmt.Printf("%d watched at another gateway, %d screens of 1 KiB a second each: %s, %s\n", n, *hertz, now.more(before), now.busy(from))
-	fmt.Printf("  %d screens came: p50 %v, p99 %v; %.1f µs of the gateways' time for a screen, %.1f µs of the servers'\n", len(took),
-		took[len(took)/2].Round(10*time.Microsecond), took[len(took)*99/100].Round(10*time.Microsecond),
-		now.gateways.cpu.sub(from.gateways.cpu)/float64(len(took))*1e6, now.nodes.cpu.sub(from.nodes.cpu)/float64(len(took))*1e6)
+	fmt.Printf("%d watched at another gateway, %d screens of 1 KiB a second each: %s, %s\n",
+		n, *hertz, now.describeGrowth(before), now.describeLoad(from))
+	p50 := took[len(took)/2].Round(10 * time.Microsecond)
+	p99 := took[len(took)*99/100].Round(10 * time.Microsecond)
+	perScreen := 1e6 / float64(len(took)) // microseconds
+	fmt.Printf("  %d screens came: p50 %v, p99 %v; %.1f µs of the gateways' time for a screen, "+
+		"%.1f µs of the servers'\n", len(took), p50, p99,
+		now.gateways.cpu.sub(from.gateways.cpu)*perScreen,
+		now.nodes.cpu.sub(from.nodes.cpu)*perScreen)
 	return nil
 }
 
-// delays are how long screens were on their way.
+// delays collects how long each screen travelled.
 type delays struct {
 	mu   sync.Mutex
 	took []time.Duration
 }
 
-func (d *delays) read(stream <-chan protocol.Message) {
+func (d *delays) readScreens(stream <-chan protocol.Message) {
 	for m := range stream {
 		s, ok := m.(*protocol.Snapshot)
 		if !ok || s.Screen == nil || len(s.Screen.Lines) == 0 {
@@ -234,7 +248,7 @@ func (d *delays) reset() {
 	d.took = nil
 }
 
-func (d *delays) all() []time.Duration {
+func (d *delays) copyAll() []time.Duration {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return slices.Clone(d.took)

@@ -14,11 +14,11 @@ import (
 	"terminalproxy/protocol"
 )
 
-// proxy is the connection of simulated proxies: sessions of 80 by 24 that draw when they are told to.
+// proxy is a connection of simulated proxies, with sessions of 80 by 24 cells.
 type proxy struct {
-	ws *websocket.Conn
-	at int // its gateway
-	// space is its namespace.
+	ws      *websocket.Conn
+	gateway int // index of its gateway
+	// space is the index of its namespace.
 	space int
 	ids   []string
 
@@ -26,28 +26,33 @@ type proxy struct {
 	seq uint64
 }
 
-// join connects to a gateway and opens n sessions.
-func join(ctx context.Context, g *rig.Gateway, token string, number, n int) (*proxy, error) {
+// connectProxy connects to a gateway and opens n sessions.
+func connectProxy(
+	ctx context.Context, g *rig.Gateway, token string, number, n int,
+) (*proxy, error) {
 	dialer := websocket.Dialer{Subprotocols: []string{protocol.Version}, HandshakeTimeout: rig.Soon}
-	ws, resp, err := dialer.DialContext(ctx, g.URL()+protocol.PathProxy, http.Header{"Authorization": {"Bearer " + token}})
+	header := http.Header{"Authorization": {"Bearer " + token}}
+	ws, resp, err := dialer.DialContext(ctx, g.URL()+protocol.PathProxy, header)
 	if err != nil {
 		return nil, fmt.Errorf("proxy %d: %w", number, err)
 	}
 	_ = resp.Body.Close()
-	p := &proxy{ws: ws, at: number % size, space: number / size / perToken / inOne()}
+	p := &proxy{ws: ws, gateway: number % size, space: number / size / perToken / tokensPerSpace()}
 	refused := make(chan error, 1)
-	go p.reads(refused) // ends with the connection
+	go p.readRefusals(refused) // ends with the connection
 	for i := range n {
 		id := fmt.Sprintf("load-%d-%d", number, i)
 		p.ids = append(p.ids, id)
-		if err := p.say(&protocol.SessionOpen{
-			ID: protocol.NewID(), SessionID: id, Name: "bash", Command: "/bin/bash", Args: []string{"-l"}, Cwd: "/home/somebody/project",
-			Cols: 80, Rows: 24, Pid: 4242, StartedAt: time.Now().UnixMilli(), ResumeKey: id + "-0123456789abcdef0123456789abcdef",
-			Parts: true, Subscriptions: true,
+		if err := p.sendMessage(&protocol.SessionOpen{
+			ID: protocol.NewID(), SessionID: id,
+			Name: "bash", Command: "/bin/bash", Args: []string{"-l"}, Cwd: "/home/somebody/project",
+			Cols: 80, Rows: 24, Pid: 4242, StartedAt: time.Now().UnixMilli(),
+			ResumeKey: id + "-0123456789abcdef0123456789abcdef",
+			Parts:     true, Subscriptions: true,
 		}); err != nil {
 			return p, err
 		}
-		if err := p.say(p.screen(id)); err != nil {
+		if err := p.sendMessage(p.newScreen(id)); err != nil {
 			return p, err
 		}
 	}
@@ -59,7 +64,7 @@ func join(ctx context.Context, g *rig.Gateway, token string, number, n int) (*pr
 	}
 }
 
-func (p *proxy) say(m protocol.Message) error {
+func (p *proxy) sendMessage(m protocol.Message) error {
 	frame, err := protocol.Encode(m)
 	if err != nil {
 		return err
@@ -69,17 +74,18 @@ func (p *proxy) say(m protocol.Message) error {
 	return p.ws.WriteMessage(websocket.TextMessage, frame)
 }
 
-// reads answers pings, and reports the first refusal.
-func (p *proxy) reads(refused chan<- error) {
+// readRefusals reads until the connection ends, which also answers pings, and reports the first
+// error.
+func (p *proxy) readRefusals(refused chan<- error) {
 	for {
 		_, frame, err := p.ws.ReadMessage()
 		if err != nil {
 			return
 		}
 		if m, err := protocol.Decode(frame, protocol.MaxMessage); err == nil {
-			if no, ok := m.(*protocol.Error); ok {
+			if refusal, ok := m.(*protocol.Error); ok {
 				select {
-				case refused <- no:
+				case refused <- refusal:
 				default:
 				}
 			}
@@ -87,8 +93,8 @@ func (p *proxy) reads(refused chan<- error) {
 	}
 }
 
-// screen is a screen of about a KiB, which says when it was drawn.
-func (p *proxy) screen(id string) *protocol.Snapshot {
+// newScreen returns a screen of about 1 KiB, with the time of its drawing.
+func (p *proxy) newScreen(id string) *protocol.Snapshot {
 	lines := make([]string, 24)
 	for i := range lines {
 		lines[i] = "the quick brown fox jumps over the lazy dog"
@@ -98,11 +104,14 @@ func (p *proxy) screen(id string) *protocol.Snapshot {
 	p.seq++
 	seq := p.seq
 	p.mu.Unlock()
-	return &protocol.Snapshot{ID: protocol.NewID(), SessionID: id, Seq: seq, Content: strings.Join(lines, "\n"), Screen: &protocol.Screen{Cols: 80, Rows: 24, Lines: lines}}
+	return &protocol.Snapshot{
+		ID: protocol.NewID(), SessionID: id, Seq: seq, Content: strings.Join(lines, "\n"),
+		Screen: &protocol.Screen{Cols: 80, Rows: 24, Lines: lines},
+	}
 }
 
-// draws draws until ctx ends.
-func (p *proxy) draws(ctx context.Context, id string, every time.Duration) {
+// drawScreens sends a screen each period until ctx ends.
+func (p *proxy) drawScreens(ctx context.Context, id string, every time.Duration) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
@@ -110,7 +119,7 @@ func (p *proxy) draws(ctx context.Context, id string, every time.Duration) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			if p.say(p.screen(id)) != nil {
+			if p.sendMessage(p.newScreen(id)) != nil {
 				return
 			}
 		}

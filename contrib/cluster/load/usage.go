@@ -10,14 +10,14 @@ import (
 	"terminalproxy/contrib/cluster/rig"
 )
 
-// usage is what processes have taken.
+// usage is the resources that the processes used until a moment.
 type usage struct {
 	at              time.Time
-	gateways, nodes taken
+	gateways, nodes resources
 }
 
-type taken struct {
-	memory float64 // bytes that are resident
+type resources struct {
+	memory float64 // resident bytes
 	cpu    seconds
 }
 
@@ -25,19 +25,19 @@ type seconds float64
 
 func (s seconds) sub(before seconds) float64 { return float64(s - before) }
 
-func measure(r *rig.Rig) (u usage) {
+func measureUsage(r *rig.Rig) (u usage) {
 	u.at = time.Now()
 	for _, g := range r.Gateways {
-		u.gateways.add(g.Pid())
+		u.gateways.addProcess(g.Pid())
 	}
 	for _, n := range r.Nodes {
-		u.nodes.add(n.Pid())
+		u.nodes.addProcess(n.Pid())
 	}
 	return u
 }
 
-// add adds what the kernel says of a process; see proc(5).
-func (t *taken) add(pid int) {
+// addProcess adds the resources of a process; see proc(5).
+func (t *resources) addProcess(pid int) {
 	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	_, rest, _ := strings.Cut(string(stat), ") ")
 	fields := strings.Fields(rest)
@@ -53,17 +53,21 @@ func (t *taken) add(pid int) {
 }
 
 func (u usage) String() string {
-	return fmt.Sprintf("gateways %.0f MiB, servers %.0f MiB", u.gateways.memory/(1<<20), u.nodes.memory/(1<<20))
+	return fmt.Sprintf("gateways %.0f MiB, servers %.0f MiB",
+		u.gateways.memory/(1<<20), u.nodes.memory/(1<<20))
 }
 
-// more is what was added for each session.
-func (u usage) more(before usage) string {
-	one := func(now, then float64) float64 { return (now - then) / float64(*sessions) / 1024 }
-	return fmt.Sprintf("%s: %.1f and %.1f KiB more for each session", u, one(u.gateways.memory, before.gateways.memory), one(u.nodes.memory, before.nodes.memory))
+// describeGrowth compares the memory of each session with an earlier usage.
+func (u usage) describeGrowth(before usage) string {
+	perSession := func(now, then float64) float64 { return (now - then) / float64(*sessions) / 1024 }
+	return fmt.Sprintf("%s: %.1f and %.1f KiB more for each session", u,
+		perSession(u.gateways.memory, before.gateways.memory),
+		perSession(u.nodes.memory, before.nodes.memory))
 }
 
-// busy is the part of a processor that was used since.
-func (u usage) busy(from usage) string {
+// describeLoad returns the processor share used since from.
+func (u usage) describeLoad(from usage) string {
 	took := u.at.Sub(from.at).Seconds()
-	return fmt.Sprintf("%.1f and %.1f %% of a processor", u.gateways.cpu.sub(from.gateways.cpu)/took*100, u.nodes.cpu.sub(from.nodes.cpu)/took*100)
+	return fmt.Sprintf("%.1f and %.1f %% of a processor",
+		u.gateways.cpu.sub(from.gateways.cpu)/took*100, u.nodes.cpu.sub(from.nodes.cpu)/took*100)
 }

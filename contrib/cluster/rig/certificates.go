@@ -15,15 +15,18 @@ import (
 	"time"
 )
 
-// makeCertificates makes an authority and one certificate for all servers of this machine: ca.pem, cert.pem and key.pem.
+// makeCertificates makes an authority, and one certificate for all servers of this machine. The
+// files are ca.pem, cert.pem and key.pem.
 func makeCertificates(dir string) error {
 	ca := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "cluster on one machine"}, IsCA: true,
-		BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "cluster on one machine"},
+		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
 	}
 	leaf := &x509.Certificate{
-		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "nats"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "nats"},
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		KeyUsage:    x509.KeyUsageDigitalSignature,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
 	}
 	caKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -49,7 +52,12 @@ func makeCertificates(dir string) error {
 		return err
 	}
 	write := func(name, kind string, der []byte) error {
-		return os.WriteFile(filepath.Join(dir, name), pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600)
+		block := pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der})
+		return os.WriteFile(filepath.Join(dir, name), block, 0o600)
 	}
-	return errors.Join(write("ca.pem", "CERTIFICATE", caRaw), write("cert.pem", "CERTIFICATE", leafRaw), write("key.pem", "PRIVATE KEY", key))
+	return errors.Join(
+		write("ca.pem", "CERTIFICATE", caRaw),
+		write("cert.pem", "CERTIFICATE", leafRaw),
+		write("key.pem", "PRIVATE KEY", key),
+	)
 }

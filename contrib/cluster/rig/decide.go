@@ -13,8 +13,9 @@ import (
 	"terminalproxy/protocol"
 )
 
-// Client is a client of gateways, named as --gateway has them, with the token of a file. key makes its identity last, "" does not.
-func Client(urls, tokenFile, path, name, key string) (*client.Client, error) {
+// NewClient returns a client of gateways, named as in --gateway, with the token of a file. With
+// key, its identity lasts.
+func NewClient(urls, tokenFile, path, name, key string) (*client.Client, error) {
 	token, err := os.ReadFile(tokenFile)
 	if err != nil {
 		return nil, err
@@ -26,30 +27,36 @@ func Client(urls, tokenFile, path, name, key string) (*client.Client, error) {
 	ep.Token = strings.TrimSpace(string(token))
 	var doors []client.Door
 	for _, one := range ep.All() {
-		doors = append(doors, client.Door{Dial: one.DialContext, URL: one.URL(path), Header: one.Header()})
+		door := client.Door{Dial: one.DialContext, URL: one.URL(path), Header: one.Header()}
+		doors = append(doors, door)
 	}
 	return client.New(client.Config{
-		Dial: doors[0].Dial, URL: doors[0].URL, Header: doors[0].Header, Others: doors[1:], Name: name, Key: key,
+		Dial: doors[0].Dial, URL: doors[0].URL, Header: doors[0].Header, Others: doors[1:],
+		Name: name, Key: key,
 	}), nil
 }
 
-// Tokens makes n tokens for proxies, which all gateways know, each so many in a namespace of their own, and for each namespace the file
-// with one for a viewer.
-func (r *Rig) Tokens(n, inOne int) (proxies, viewers []string, err error) {
-	store, err := auth.OpenStore(r.tokens(), nil)
+// CreateTokens makes n tokens for proxies, inOne of them in each namespace. All gateways know them.
+// viewers are files, each with the token of a viewer in one namespace.
+func (r *Rig) CreateTokens(n, inOne int) (proxies, viewers []string, err error) {
+	store, err := auth.OpenStore(r.tokensPath(), nil)
 	if err != nil {
 		return nil, nil, err
 	}
 	for i := range n {
 		space := "team-" + strconv.Itoa(i/inOne)
-		token, err := store.Create(auth.Token{Name: "machine-" + strconv.Itoa(i), Role: auth.RoleProxy, Namespace: space})
+		token, err := store.Create(auth.Token{
+			Name: "machine-" + strconv.Itoa(i), Role: auth.RoleProxy, Namespace: space,
+		})
 		if err != nil {
 			return nil, nil, err
 		}
 		if proxies = append(proxies, token); i%inOne != 0 {
 			continue
 		}
-		token, err = store.Create(auth.Token{Name: "viewer-" + space, Role: auth.RoleViewer, Namespace: space})
+		token, err = store.Create(auth.Token{
+			Name: "viewer-" + space, Role: auth.RoleViewer, Namespace: space,
+		})
 		if err != nil {
 			return nil, nil, err
 		}
@@ -62,12 +69,15 @@ func (r *Rig) Tokens(n, inOne int) (proxies, viewers []string, err error) {
 	return proxies, viewers, nil
 }
 
-// Decide has an owner at a gateway allow what is asked for in a session, whose proxy takes the word of a gateway.
-func (r *Rig) Decide(ctx context.Context, at *Gateway, ownerToken, session string) error {
-	c, err := Client(at.URL(), ownerToken, protocol.PathView, "", "")
+// AllowControl lets an owner at a gateway allow the request in a session, whose proxy must trust
+// gateways.
+func (r *Rig) AllowControl(ctx context.Context, g *Gateway, ownerToken, session string) error {
+	c, err := NewClient(g.URL(), ownerToken, protocol.PathView, "", "")
 	if err != nil {
 		return err
 	}
 	defer func() { _ = c.Close() }()
-	return c.Decide(ctx, &protocol.ControlDecide{SessionID: session, Grant: true, Level: protocol.LevelDrive, By: "the owner"})
+	return c.Decide(ctx, &protocol.ControlDecide{
+		SessionID: session, Grant: true, Level: protocol.LevelDrive, By: "the owner",
+	})
 }

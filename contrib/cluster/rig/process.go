@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -17,16 +18,16 @@ import (
 	"time"
 )
 
-// endPatience is how long a process may take to end by itself.
+// endPatience bounds how long a process may take to end before it is killed.
 const endPatience = 5 * time.Second
 
-// process is one that can be ended, killed, stopped and started again. One goroutine uses it.
+// process can be ended, killed, stopped and started again. It is not safe for concurrent use.
 type process struct {
-	cmd    *exec.Cmd // nil while none runs
+	cmd    *exec.Cmd // nil if it does not run
 	exited chan struct{}
 }
 
-// run starts it, with what it says going to a file.
+// run starts the process and appends its output to a file.
 func (p *process) run(cmd *exec.Cmd, log string) error {
 	out, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -45,7 +46,7 @@ func (p *process) run(cmd *exec.Cmd, log string) error {
 	return nil
 }
 
-// Pid is the process's id, 0 while none runs.
+// Pid returns the process id, 0 if it does not run.
 func (p *process) Pid() int {
 	if p.cmd == nil {
 		return 0
@@ -53,20 +54,20 @@ func (p *process) Pid() int {
 	return p.cmd.Process.Pid
 }
 
-// Signal sends it a signal: SIGSTOP has it stand still, and SIGCONT go on.
+// Signal sends a signal: SIGSTOP stops the process, SIGCONT resumes it.
 func (p *process) Signal(s syscall.Signal) { _ = p.cmd.Process.Signal(s) }
 
-// Kill ends it without a word.
-func (p *process) Kill() { p.over(syscall.SIGKILL) }
+// Kill ends the process without a chance to clean up.
+func (p *process) Kill() { p.endWith(syscall.SIGKILL) }
 
-// End lets it end by itself.
-func (p *process) End() { p.over(syscall.SIGTERM) }
+// End lets the process end by itself.
+func (p *process) End() { p.endWith(syscall.SIGTERM) }
 
-func (p *process) over(how syscall.Signal) {
+func (p *process) endWith(signal syscall.Signal) {
 	if p.cmd == nil {
 		return
 	}
-	p.Signal(how)
+	p.Signal(signal)
 	p.Signal(syscall.SIGCONT)
 	select {
 	case <-p.exited:
@@ -88,9 +89,11 @@ type Node struct {
 	rig   *Rig
 }
 
-// Start starts it, and does not wait.
+// Start starts the server without waiting until it answers.
 func (n *Node) Start() error {
-	return n.run(exec.CommandContext(context.Background(), filepath.Join(n.rig.Bin, "nats-server"), "-c", n.conf), n.rig.log(n.Name))
+	server := filepath.Join(n.rig.Bin, "nats-server")
+	cmd := exec.CommandContext(context.Background(), server, "-c", n.conf)
+	return n.run(cmd, n.rig.logPath(n.Name))
 }
 
 // Gateway is gateway serve with --cluster.
@@ -102,15 +105,16 @@ type Gateway struct {
 	rig  *Rig
 }
 
-// URL is its address.
+// URL is the gateway's address.
 func (g *Gateway) URL() string { return "ws://127.0.0.1:" + strconv.Itoa(g.Port) }
 
-// Start starts it, and waits until it answers.
+// Start starts the gateway and waits until it answers.
 func (g *Gateway) Start(ctx context.Context) error {
 	r := g.rig
 	flags := []string{
-		"serve", "--listen", "127.0.0.1:" + strconv.Itoa(g.Port), "--tokens", r.tokens(), "--log",
-		"--cluster", r.Servers(), "--cluster-creds", g.seed, "--cluster-tls-ca", filepath.Join(r.Dir, "ca.pem"),
+		"serve", "--log", "--listen", "127.0.0.1:" + strconv.Itoa(g.Port), "--tokens", r.tokensPath(),
+		"--cluster", r.Servers(), "--cluster-creds", g.seed,
+		"--cluster-tls-ca", filepath.Join(r.Dir, "ca.pem"),
 	}
 	cmd := r.Command(context.WithoutCancel(ctx), "gateway", append(flags, r.flags...)...)
 	home := filepath.Join(r.Dir, "gateway-"+g.Name)
@@ -118,34 +122,35 @@ func (g *Gateway) Start(ctx context.Context) error {
 		return err
 	}
 	cmd.Env = append(cmd.Env, "XDG_RUNTIME_DIR="+filepath.Join(home, "run"), "XDG_STATE_HOME="+home)
-	if err := g.run(cmd, r.log("gateway-"+g.Name)); err != nil {
+	if err := g.run(cmd, r.logPath("gateway-"+g.Name)); err != nil {
 		return err
 	}
-	err := until(ctx, func() error {
+	err := retryUntilDone(ctx, func() error {
 		select {
 		case <-g.exited:
-			return fmt.Errorf("gateway %s ended: see %s", g.Name, r.log("gateway-"+g.Name))
+			return fmt.Errorf("gateway %s ended: see %s", g.Name, r.logPath("gateway-"+g.Name))
 		default:
 		}
-		_, err := g.get(ctx, "/healthz", "")
+		_, err := g.getPath(ctx, "/healthz", "")
 		return err
 	})
 	return err
 }
 
-// Get asks it over HTTP, with the token of a file.
+// Get requests a path over HTTP, with the token of a file.
 func (g *Gateway) Get(ctx context.Context, path, tokenFile string) (string, error) {
 	token, err := os.ReadFile(tokenFile)
 	if err != nil {
 		return "", err
 	}
-	return g.get(ctx, path, strings.TrimSpace(string(token)))
+	return g.getPath(ctx, path, strings.TrimSpace(string(token)))
 }
 
-func (g *Gateway) get(ctx context.Context, path, token string) (string, error) {
+func (g *Gateway) getPath(ctx context.Context, path, token string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("http://127.0.0.1:%d%s", g.Port, path), nil)
+	url := fmt.Sprintf("http://127.0.0.1:%d%s", g.Port, path)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return "", err
 	}
@@ -164,9 +169,9 @@ func (g *Gateway) get(ctx context.Context, path, token string) (string, error) {
 	return string(body), err
 }
 
-// hears is how many other gateways it hears, 0 when it does not answer.
-func (g *Gateway) hears(ctx context.Context) (n int) {
-	text, err := g.get(ctx, "/healthz", "")
+// countPeers returns how many other gateways it hears, 0 if it does not answer.
+func (g *Gateway) countPeers(ctx context.Context) (n int) {
+	text, err := g.getPath(ctx, "/healthz", "")
 	if err != nil {
 		return 0
 	}
@@ -175,24 +180,26 @@ func (g *Gateway) hears(ctx context.Context) (n int) {
 	return n
 }
 
-// Command is one of the programs, in a home of the rig's.
+// Command prepares one of the programs, with a home directory of the rig.
 func (r *Rig) Command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, filepath.Join(r.Bin, name), args...)
 	run := filepath.Join(r.Dir, "run")
 	_ = os.MkdirAll(run, 0o700)
-	for _, v := range os.Environ() {
-		if !strings.HasPrefix(v, "PROXY_") && !strings.HasPrefix(v, "TERMINALPROXY_") && !strings.HasPrefix(v, "XDG_") && !strings.HasPrefix(v, "HOME=") {
-			cmd.Env = append(cmd.Env, v)
-		}
+	isReplaced := func(v string) bool {
+		return strings.HasPrefix(v, "PROXY_") || strings.HasPrefix(v, "TERMINALPROXY_") ||
+			strings.HasPrefix(v, "XDG_") || strings.HasPrefix(v, "HOME=")
 	}
-	cmd.Env = append(cmd.Env, "HOME="+r.Dir, "XDG_RUNTIME_DIR="+run, "XDG_STATE_HOME="+filepath.Join(r.Dir, "state"), "XDG_CONFIG_HOME="+filepath.Join(r.Dir, "config"))
+	cmd.Env = append(slices.DeleteFunc(os.Environ(), isReplaced),
+		"HOME="+r.Dir, "XDG_RUNTIME_DIR="+run,
+		"XDG_STATE_HOME="+filepath.Join(r.Dir, "state"),
+		"XDG_CONFIG_HOME="+filepath.Join(r.Dir, "config"))
 	return cmd
 }
 
-func (r *Rig) log(name string) string { return filepath.Join(r.Dir, name+".log") }
+func (r *Rig) logPath(name string) string { return filepath.Join(r.Dir, name+".log") }
 
-// failed is an error of a command, with what it said.
-func failed(err error) error {
+// withStderr returns the error output of a failed command as the error.
+func withStderr(err error) error {
 	if ended, ok := errors.AsType[*exec.ExitError](err); ok && len(ended.Stderr) > 0 {
 		return errors.New(strings.TrimSpace(string(ended.Stderr)))
 	}
@@ -203,7 +210,7 @@ func listenLoopback() (net.Listener, error) {
 	return new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
 }
 
-// freePorts are ports of loopback that nobody listens on now.
+// freePorts returns n unused ports of loopback.
 func freePorts(n int) (ports []int, err error) {
 	for range n {
 		ln, err := listenLoopback()
@@ -216,14 +223,14 @@ func freePorts(n int) (ports []int, err error) {
 	return ports, nil
 }
 
-// relay is the way from one NATS server to another, which can be cut.
+// relay connects one NATS server to another, and can be cut.
 type relay struct {
 	address string
 	ln      net.Listener
 	to      string
 
 	mu    sync.Mutex
-	off   bool
+	isCut bool
 	conns []net.Conn
 }
 
@@ -233,11 +240,11 @@ func newRelay(port int) (*relay, error) {
 		return nil, err
 	}
 	r := &relay{address: ln.Addr().String(), ln: ln, to: fmt.Sprintf("127.0.0.1:%d", port)}
-	go r.serve() // ends with the listener
+	go r.acceptConns() // ends with the listener
 	return r, nil
 }
 
-func (r *relay) serve() {
+func (r *relay) acceptConns() {
 	for {
 		near, err := r.ln.Accept()
 		if err != nil {
@@ -245,24 +252,25 @@ func (r *relay) serve() {
 		}
 		far, err := new(net.Dialer).DialContext(context.Background(), "tcp", r.to)
 		r.mu.Lock()
-		if err != nil || r.off {
+		if err != nil || r.isCut {
 			_ = near.Close()
 			if far != nil {
 				_ = far.Close()
 			}
 		} else {
 			r.conns = append(r.conns, near, far)
-			go func() { _, _ = io.Copy(near, far); _ = near.Close() }() // both end with the connections
+			// Both goroutines end with the connections.
+			go func() { _, _ = io.Copy(near, far); _ = near.Close() }()
 			go func() { _, _ = io.Copy(far, near); _ = far.Close() }()
 		}
 		r.mu.Unlock()
 	}
 }
 
-func (r *relay) cut(off bool) {
+func (r *relay) setCut(isCut bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.off = off; !off {
+	if r.isCut = isCut; !isCut {
 		return
 	}
 	for _, c := range r.conns {
@@ -273,5 +281,5 @@ func (r *relay) cut(off bool) {
 
 func (r *relay) close() {
 	_ = r.ln.Close()
-	r.cut(true)
+	r.setCut(true)
 }

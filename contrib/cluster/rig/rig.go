@@ -1,5 +1,5 @@
-// Package rig runs a cluster on this machine: NATS servers and gateways, each a process of its own, on free ports of loopback in a
-// directory. It must not know what is done with them.
+// Package rig runs a cluster on this machine: NATS servers and gateways, each a process of its own,
+// on free ports of loopback in a directory. It must not know how they are used.
 package rig
 
 import (
@@ -16,21 +16,22 @@ import (
 	cluster "terminalproxy/contrib/cluster"
 )
 
-// Soon bounds the wait for a process to be there.
+// Soon bounds the wait for a process to answer.
 const Soon = 30 * time.Second
 
-// Rig is the cluster.
+// Rig is a running cluster.
 type Rig struct {
-	Dir, Bin string // of all files, and of the programs nats-server, gateway and proxy
+	Dir, Bin string // directories of all files, and of the programs nats-server, gateway and proxy
 	Nodes    []*Node
 	Gateways []*Gateway
 
-	routes map[[2]int]*relay // by node that dials and node that is dialled
-	seeds  []string          // files, by gateway
-	flags  []string          // more of gateway serve
+	routes map[[2]int]*relay // by dialling node and dialled node
+	seeds  []string          // files with nkey seeds, by gateway
+	flags  []string          // more flags of gateway serve
 }
 
-// Start starts n servers and as many gateways, with more flags of gateway serve. Close ends them, whatever has failed.
+// Start starts n servers and n gateways, with more flags of gateway serve. Close ends them, also
+// after an error.
 func Start(ctx context.Context, dir, bin string, n int, flags ...string) (r *Rig, err error) {
 	r = &Rig{Dir: dir, Bin: bin, flags: flags, routes: make(map[[2]int]*relay)}
 	defer func() {
@@ -41,11 +42,11 @@ func Start(ctx context.Context, dir, bin string, n int, flags ...string) (r *Rig
 	if err := makeCertificates(dir); err != nil {
 		return r, err
 	}
-	keys, err := r.keys(n)
+	keys, err := r.createKeys(n)
 	if err != nil {
 		return r, err
 	}
-	if err := r.plan(n, keys); err != nil {
+	if err := r.assignPorts(n, keys); err != nil {
 		return r, err
 	}
 	for _, node := range r.Nodes {
@@ -58,11 +59,11 @@ func Start(ctx context.Context, dir, bin string, n int, flags ...string) (r *Rig
 			return r, err
 		}
 	}
-	return r, r.Whole(ctx)
+	return r, r.WaitConnected(ctx)
 }
 
-// keys makes a key for each gateway and gives the public halves.
-func (r *Rig) keys(n int) (public []string, err error) {
+// createKeys makes a key for each gateway and returns the public keys.
+func (r *Rig) createKeys(n int) (public []string, err error) {
 	for i := range n {
 		pair, err := nkeys.CreateUser()
 		if err != nil {
@@ -85,8 +86,8 @@ func (r *Rig) keys(n int) (public []string, err error) {
 	return public, nil
 }
 
-// plan gives everything its place.
-func (r *Rig) plan(n int, keys []string) error {
+// assignPorts assigns a port to each server, gateway and relay, and writes the servers' settings.
+func (r *Rig) assignPorts(n int, keys []string) error {
 	ports, err := freePorts(3 * n)
 	if err != nil {
 		return err
@@ -94,7 +95,9 @@ func (r *Rig) plan(n int, keys []string) error {
 	for i := range n {
 		node := &Node{Name: "nats-" + letter(i), Port: ports[i], route: ports[n+i], rig: r}
 		r.Nodes = append(r.Nodes, node)
-		r.Gateways = append(r.Gateways, &Gateway{Name: strings.ToUpper(letter(i)), Port: ports[2*n+i], rig: r, seed: r.seeds[i]})
+		r.Gateways = append(r.Gateways, &Gateway{
+			Name: strings.ToUpper(letter(i)), Port: ports[2*n+i], rig: r, seed: r.seeds[i],
+		})
 	}
 	for i := range n {
 		for j := range n {
@@ -106,25 +109,26 @@ func (r *Rig) plan(n int, keys []string) error {
 		}
 	}
 	for i, node := range r.Nodes {
-		if err := node.configure(i, keys); err != nil {
+		if err := node.writeConfig(i, keys); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// configure writes the settings, from those that operators copy.
-func (n *Node) configure(at int, keys []string) error {
+// writeConfig writes the settings of a node, based on those that operators copy.
+func (n *Node) writeConfig(number int, keys []string) error {
 	var routes, users []string
 	for i := range n.rig.Nodes {
-		if relay := n.rig.routes[[2]int{at, i}]; relay != nil {
+		if relay := n.rig.routes[[2]int{number, i}]; relay != nil {
 			routes = append(routes, fmt.Sprintf("%q", "nats-route://"+relay.address))
 		}
 	}
 	for _, key := range keys {
 		users = append(users, "{ nkey: "+key+" }")
 	}
-	n.store, n.conf = filepath.Join(n.rig.Dir, n.Name), filepath.Join(n.rig.Dir, n.Name+".conf")
+	n.store = filepath.Join(n.rig.Dir, n.Name)
+	n.conf = filepath.Join(n.rig.Dir, n.Name+".conf")
 	text := cluster.NATSConf
 	for _, change := range [][2]string{
 		{`MACHINE: "a.example.org"`, fmt.Sprintf("MACHINE: %q", n.Name)},
@@ -133,8 +137,8 @@ func (n *Node) configure(at int, keys []string) error {
 		{`"0.0.0.0:6222"`, fmt.Sprintf(`"127.0.0.1:%d"`, n.route)},
 		{`"/var/lib/nats"`, fmt.Sprintf("%q", n.store)},
 		{"/etc/nats", n.rig.Dir},
-		{between(text, "routes: [", "]"), strings.Join(routes, ", ")},
-		{between(text, "users: [", "]"), strings.Join(users, "\n")},
+		{textBetween(text, "routes: [", "]"), strings.Join(routes, ", ")},
+		{textBetween(text, "users: [", "]"), strings.Join(users, "\n")},
 	} {
 		if change[0] == "" || !strings.Contains(text, change[0]) {
 			return fmt.Errorf("nats.conf: %q is not there", change[0])
@@ -144,7 +148,7 @@ func (n *Node) configure(at int, keys []string) error {
 	return os.WriteFile(n.conf, []byte(text), 0o600)
 }
 
-func between(text, from, to string) string {
+func textBetween(text, from, to string) string {
 	_, rest, _ := strings.Cut(text, from)
 	part, _, _ := strings.Cut(rest, to)
 	return part
@@ -152,7 +156,7 @@ func between(text, from, to string) string {
 
 func letter(i int) string { return string(rune('a' + i)) }
 
-// Servers is the value of --cluster: all NATS servers.
+// Servers returns the value of --cluster: all NATS servers.
 func (r *Rig) Servers() string {
 	urls := make([]string, len(r.Nodes))
 	for i, n := range r.Nodes {
@@ -161,7 +165,7 @@ func (r *Rig) Servers() string {
 	return strings.Join(urls, ",")
 }
 
-// URLs is the value of --gateway: all gateways, the i-th first.
+// URLs returns the value of --gateway: all gateways, beginning with gateway i.
 func (r *Rig) URLs(i int) string {
 	var urls []string
 	for k := range r.Gateways {
@@ -170,23 +174,24 @@ func (r *Rig) URLs(i int) string {
 	return strings.Join(urls, ",")
 }
 
-// Token makes a token, which all gateways know, and gives its file.
-func (r *Rig) Token(ctx context.Context, name, role string) (string, error) {
-	out, err := r.Command(ctx, "gateway", "token", "create", name, "--role", role, "--tokens", r.tokens()).Output()
+// CreateToken makes a token, which all gateways know, and returns its file.
+func (r *Rig) CreateToken(ctx context.Context, name, role string) (string, error) {
+	args := []string{"token", "create", name, "--role", role, "--tokens", r.tokensPath()}
+	out, err := r.Command(ctx, "gateway", args...).Output()
 	if err != nil {
-		return "", fmt.Errorf("a token: %w", failed(err))
+		return "", fmt.Errorf("a token: %w", withStderr(err))
 	}
 	file := filepath.Join(r.Dir, name+".token")
 	return file, os.WriteFile(file, out, 0o600)
 }
 
-func (r *Rig) tokens() string { return filepath.Join(r.Dir, "private", "tokens") }
+func (r *Rig) tokensPath() string { return filepath.Join(r.Dir, "private", "tokens") }
 
-// Whole waits until every gateway hears every other one.
-func (r *Rig) Whole(ctx context.Context) error {
-	return until(ctx, func() error {
+// WaitConnected waits until every gateway hears every other one.
+func (r *Rig) WaitConnected(ctx context.Context) error {
+	return retryUntilDone(ctx, func() error {
 		for _, g := range r.Gateways {
-			if n := g.hears(ctx); n < len(r.Gateways)-1 {
+			if n := g.countPeers(ctx); n < len(r.Gateways)-1 {
 				return fmt.Errorf("gateway %s hears %d others", g.Name, n)
 			}
 		}
@@ -194,16 +199,16 @@ func (r *Rig) Whole(ctx context.Context) error {
 	})
 }
 
-// Cut cuts a node off from the others, or joins it again.
-func (r *Rig) Cut(node int, off bool) {
+// SetCut cuts a node off from the others, or connects it again.
+func (r *Rig) SetCut(node int, isCut bool) {
 	for ends, relay := range r.routes {
 		if ends[0] == node || ends[1] == node {
-			relay.cut(off)
+			relay.setCut(isCut)
 		}
 	}
 }
 
-// Close ends all processes, by their ids.
+// Close ends all processes by their ids.
 func (r *Rig) Close() {
 	for _, g := range r.Gateways {
 		g.End()
@@ -216,8 +221,8 @@ func (r *Rig) Close() {
 	}
 }
 
-// until tries again until it goes well, ctx ends, or it took too long.
-func until(ctx context.Context, try func() error) error {
+// retryUntilDone repeats try until it succeeds, ctx ends, or [Soon] has passed.
+func retryUntilDone(ctx context.Context, try func() error) error {
 	ctx, cancel := context.WithTimeout(ctx, Soon)
 	defer cancel()
 	for {

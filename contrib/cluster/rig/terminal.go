@@ -9,7 +9,7 @@ import (
 	"github.com/creack/pty"
 )
 
-// Terminal is a program on a terminal of its own, whose user looks and types nothing.
+// Terminal is a program on a terminal of its own. Its user does not type.
 type Terminal struct {
 	process
 	keys *os.File
@@ -36,8 +36,8 @@ func (t *Terminal) Type(keys string) error {
 	return err
 }
 
-// Close ends the program, as a closing terminal does.
+// Close hangs the terminal up, which ends the program.
 func (t *Terminal) Close() {
-	t.over(syscall.SIGHUP)
+	t.endWith(syscall.SIGHUP)
 	_ = t.keys.Close()
 }
