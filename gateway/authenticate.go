@@ -80,7 +80,7 @@ func (s *Server) authorizeSocket(r *http.Request) (ws.Access, error) {
 		return ws.Access{
 			Limit: route.limit,
 			Stays: stays,
-			Join:  func() ws.Peer { return s.cfg.Pages.Opener(identity, s) },
+			Join:  func() ws.Peer { return s.cfg.Pages.AcceptOpener(identity, s) },
 		}, nil
 	}
 	member := memberOf(identity, r.Header)
@@ -95,8 +95,8 @@ func (s *Server) authorizeSocket(r *http.Request) (ws.Access, error) {
 	return access, nil
 }
 
-// Stopped implements hub.Process.
-func (c *connection) Stopped() string {
+// StopReason implements hub.Process.
+func (c *connection) StopReason() string {
 	if !c.process.Stopped() {
 		return ""
 	}
@@ -211,9 +211,9 @@ func (s *Server) joinHub(m hub.Member, identity auth.Identity) peer {
 	return p
 }
 
-// Gathering implements client.Peer: a caller over HTTP waits for sessions that are on their way
+// IsGathering implements client.Peer: a caller over HTTP waits for sessions that are on their way
 // here.
-func (p peer) Gathering() bool { return p.server.isGathering() }
+func (p peer) IsGathering() bool { return p.server.isGathering() }
 
 // Leave takes the participant out of both lists.
 func (p peer) Leave() {

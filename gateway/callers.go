@@ -208,13 +208,13 @@ func (c *callers) forgetLocked(gone *caller) {
 func (p *caller) beginRequestLocked() {
 	p.requests++
 	p.leaveIdleLocked()
-	p.seat.Work()
+	p.seat.MarkBusy()
 }
 
 // seat is a participant that knows whether it has work under way.
 type seat interface {
-	Work()
-	Rest()
+	MarkBusy()
+	MarkIdle()
 }
 
 func (p *caller) leaveIdleLocked() {
@@ -265,7 +265,7 @@ func (p *caller) Done() {
 	last := p.requests == 0
 	keep := p.lasting && !p.all.closed && p.all.byID[p.id] == p
 	if last && keep {
-		p.seat.Rest()
+		p.seat.MarkIdle()
 		p.idleEntry = p.all.idle.PushBack(p)
 		p.timer = time.AfterFunc(p.all.idleFor, p.closeIfIdle)
 	}

@@ -14,10 +14,10 @@ import (
 
 // Others are the other gateways of a cluster, as this one describes them.
 type Others interface {
-	// Connected reports whether they are reached, and how many of them.
-	Connected() (online bool, gateways int)
-	// Trouble says what fails on the way to them, and how to mend it; "" if it works.
-	Trouble() (message, do string)
+	// ConnectionState reports whether they are reached, and how many of them.
+	ConnectionState() (online bool, gateways int)
+	// Problem says what fails on the way to them, and how to mend it; "" if it works.
+	Problem() (message, do string)
 	// Stats returns metrics.
 	Stats() []httpapi.Family
 }
@@ -25,15 +25,15 @@ type Others interface {
 // Switchboard returns the server's, for a cluster that extends it. See also [Server.Admit].
 func (s *Server) Switchboard() *hub.Hub { return s.hub }
 
-// Tell adds other gateways to the server's answers. Call it before the server listens.
-func (s *Server) Tell(of Others) { s.others = of }
+// SetOthers adds other gateways to the server's answers. Call it before the server listens.
+func (s *Server) SetOthers(of Others) { s.others = of }
 
 // Admitted is a participant that another gateway let in.
 type Admitted interface {
 	client.Peer
-	Repeat(m protocol.Message)
-	Work()
-	Rest()
+	HandleRepeat(m protocol.Message)
+	MarkBusy()
+	MarkIdle()
 }
 
 // Admit lets in a participant that another gateway describes. Its token must be valid here, too,
@@ -65,7 +65,7 @@ func (s *Server) Admit(m hub.Member) (Admitted, error) {
 }
 
 // clusterHealth returns the other gateways' part of a health check, as a part of a JSON object, or
-// "" without any. Trouble names servers and files, so it is told on this machine only.
+// "" without any. Problem names servers and files, so it is told on this machine only.
 func (s *Server) clusterHealth(local bool) string {
 	if s.others == nil {
 		return ""
@@ -76,9 +76,9 @@ func (s *Server) clusterHealth(local bool) string {
 		Trouble   string `json:"trouble,omitempty"`
 		Do        string `json:"do,omitempty"`
 	}
-	health.Connected, health.Gateways = s.others.Connected()
+	health.Connected, health.Gateways = s.others.ConnectionState()
 	if local {
-		health.Trouble, health.Do = s.others.Trouble()
+		health.Trouble, health.Do = s.others.Problem()
 	}
 	text, _ := json.Marshal(health) // of plain fields
 	return `,"cluster":` + string(text)

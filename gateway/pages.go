@@ -13,12 +13,12 @@ import (
 // Pages are the web pages of a server; see package page. They have a guard of their own.
 type Pages interface {
 	http.Handler
-	// Opener takes a connection of gateway open.
-	Opener(identity auth.Identity, s *Server) ws.Peer
-	// Turn answers a request that there is no room for.
-	Turn(w http.ResponseWriter, r *http.Request, why error)
-	// Cut ends, for a reason, all that invalid tokens have opened.
-	Cut(stands func(tokenID string) bool, why error)
+	// AcceptOpener takes a connection of gateway open.
+	AcceptOpener(identity auth.Identity, s *Server) ws.Peer
+	// RejectRequest answers a request that there is no room for.
+	RejectRequest(w http.ResponseWriter, r *http.Request, why error)
+	// CutInvalid ends, for a reason, all that invalid tokens have opened.
+	CutInvalid(stands func(tokenID string) bool, why error)
 	// Stats counts the pages that are connected, and the codes and tickets that were refused.
 	Stats() (connected int, refused uint64)
 	// Close ends openers for a reason, and tells pages to come back.
@@ -49,7 +49,7 @@ func (s *Server) frontHandler(l listener, routes http.Handler) http.Handler {
 	for _, path := range pagePaths {
 		mux.Handle(path, s.cfg.Pages)
 	}
-	return l.limit.limitRequests(mux, s.cfg.Pages.Turn)
+	return l.limit.limitRequests(mux, s.cfg.Pages.RejectRequest)
 }
 
 // PageSeat is a page's seat in the switchboard.

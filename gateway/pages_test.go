@@ -31,8 +31,8 @@ import (
 // linksOf joins the pages to the server, as gateway serve does.
 type linksOf struct{ *page.Links }
 
-func (l linksOf) Opener(identity auth.Identity, s *Server) ws.Peer {
-	return l.Links.Opener(identity, page.Port{
+func (l linksOf) AcceptOpener(identity auth.Identity, s *Server) ws.Peer {
+	return l.Opener(identity, page.Port{
 		Join:  func(identity auth.Identity, set rights.Set) page.Seat { return s.JoinPage(identity, set) },
 		Count: s.CountPage,
 	})

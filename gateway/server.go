@@ -325,7 +325,8 @@ func (s *Server) cutRevoked() (unread error) {
 	}
 	s.mu.Unlock()
 	if s.cfg.Pages != nil {
-		s.cfg.Pages.Cut(stands, why) // before their seats: they are over, and must not come back
+		// Pages end before their seats: they must not come back.
+		s.cfg.Pages.CutInvalid(stands, why)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

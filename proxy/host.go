@@ -79,7 +79,7 @@ func (s *session) hostedLink(c link.Config) link.Config {
 	reached := sync.OnceFunc(func() { close(s.linked) })
 	c.Up = func() { up(); reached(); s.pump.Post(s.giveAgentKeyboard) }
 	c.Down = func() { down(); s.pump.Post(s.attached.DetachAll) }
-	c.Behind = func() { s.copier.Renew() }
+	c.Behind = func() { s.copier.ResendScreen() }
 	return c
 }
 
@@ -96,7 +96,7 @@ func (s *session) wireHosted() {
 func (s *session) giveAgentKeyboard(now time.Time) {
 	owner, end := s.conf.headless.Agent(), s.authority.LastEnd()
 	if owner.ID != "" && (end.Reason == "" || end.Reason == protocol.ReasonLink && !end.Absent) {
-		s.authority.Own(now, control.Request{Agent: owner, Level: protocol.LevelDrive})
+		s.authority.GrantOwnTerminal(now, control.Request{Agent: owner, Level: protocol.LevelDrive})
 	}
 }
 
@@ -145,8 +145,8 @@ func (t attachedTerminal) SetSize(cols, rows int) {
 // attachedCopier reaches the copier, which is made after the people's output.
 type attachedCopier struct{ s *session }
 
-func (c attachedCopier) Repaint() { c.s.copier.Repaint() }
-func (c attachedCopier) Renew()   { c.s.copier.Renew() }
+func (c attachedCopier) Repaint()      { c.s.copier.Repaint() }
+func (c attachedCopier) ResendScreen() { c.s.copier.ResendScreen() }
 
-// CaughtUp implements attach.Copier.
-func (c attachedCopier) CaughtUp() { c.s.copier.CaughtUp() }
+// NoteCaughtUp implements attach.Copier.
+func (c attachedCopier) NoteCaughtUp() { c.s.copier.NoteCaughtUp() }

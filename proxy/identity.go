@@ -151,7 +151,7 @@ func (s *session) linkConfig(agent *AgentConfig) link.Config {
 				overlay.TroubleFor,
 			)
 		},
-		Urgent: func() bool { return s.authority.Newest().Phase == control.Granted },
+		Urgent: func() bool { return s.authority.NewestState().Phase == control.Granted },
 		Up:     func() { s.setReached(true); s.talk.Reached() },
 		Trouble: func(err error) {
 			s.setReached(false)
@@ -162,11 +162,11 @@ func (s *session) linkConfig(agent *AgentConfig) link.Config {
 		},
 		Down: func() {
 			s.observer.Reached(false)
-			s.observer.Subscribed(false)
+			s.observer.SetSubscribed(false)
 			s.events.Unreached()
 			s.talk.Unsubscribe()
 			s.requests.CancelUnheard()
-			s.observer.Post(func(now time.Time) { s.observer.View(now, false) })
+			s.observer.Post(func(now time.Time) { s.observer.SetViewed(now, false) })
 			s.pump.Post(func(now time.Time) { s.authority.End(now, protocol.ReasonLink) })
 		},
 	}
@@ -179,7 +179,7 @@ func (s *session) linkConfig(agent *AgentConfig) link.Config {
 // announceGateway tells the user that agents observe through another gateway now.
 func (s *session) announceGateway(to string, together bool) {
 	if together {
-		s.status.Tell("agents see this session at " + to + " now")
+		s.status.ShowText("agents see this session at " + to + " now")
 		return
 	}
 	s.status.Say(
@@ -192,7 +192,7 @@ func (s *session) announceGateway(to string, together bool) {
 // helloMessages returns what a gateway is told first. Until it says otherwise, a subscriber is
 // assumed.
 func (s *session) helloMessages() []protocol.Message {
-	s.observer.Subscribed(true)
+	s.observer.SetSubscribed(true)
 	return []protocol.Message{s.openMessage()}
 }
 

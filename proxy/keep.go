@@ -60,7 +60,7 @@ func (s *session) leaveFromMenu() (took bool) {
 	if s.conf.Keep == nil || !s.authority.State(now).Menu {
 		return false
 	}
-	s.authority.Key(now) // the menu is answered
+	s.authority.NoteKey(now) // the menu is answered
 	select {
 	case s.leaving <- struct{}{}:
 	default: // it is on its way

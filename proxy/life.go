@@ -283,7 +283,7 @@ func (l *life) resizeProgram(now time.Time) {
 	})
 	if s.link != nil {
 		s.copier.Resized() // before the program draws for the new size
-		s.copier.Renew()
+		s.copier.ResendScreen()
 	}
 	if err := s.child.Resize(cols, rows); err != nil {
 		s.log.Info("resize", "error", err)
@@ -315,7 +315,7 @@ func (l *life) stopParts(exit child.Exit) Result {
 	<-l.pumped
 	l.restoreTerminal() // before anything that waits for others
 	s.events.Close()
-	s.beside.Exited(exit)
+	s.beside.ReportExit(exit)
 	s.talk.Close()
 	if s.link != nil && s.worth.Ended() {
 		s.awaitLink()
@@ -368,7 +368,7 @@ func (l *life) lastWords(exit child.Exit, outlived int) {
 	stop()
 	var past *protocol.Past
 	s.observer.Call(func(now time.Time) {
-		past = s.observer.Exited(now, exit)
+		past = s.observer.NoteExit(now, exit)
 	})
 	s.link.Send(&protocol.SessionClose{
 		ID:        protocol.NewID(),

@@ -53,9 +53,9 @@ func (p *program) Write(b []byte) (int, error) {
 // order matters: output goes from the kernel to the copier's hand.
 func (p *program) HasOutput() bool { return p.Child.HasOutput() || p.s.copier.InHand() }
 
-// Writes counts the writes that have begun, and those that have ended. It may be called from any
-// goroutine.
-func (p *program) Writes() (begun, ended uint64) { return p.begun.Load(), p.ended.Load() }
+// CountWrites counts the writes that have begun, and those that have ended. It may be called from
+// any goroutine.
+func (p *program) CountWrites() (begun, ended uint64) { return p.begun.Load(), p.ended.Load() }
 
 // readiness is a poller as the pump waits with it.
 type readiness struct{ *tty.Poller }
@@ -68,28 +68,28 @@ func (r readiness) Wait(want input.Events, timeout time.Duration) (input.Events,
 // pressed is what the user's keys mean to the session, apart from control.
 type pressed struct{ s *session }
 
-func (p pressed) Acted() {
+func (p pressed) NoteActivity() {
 	if p.s.attached != nil {
-		p.s.attached.Acted()
+		p.s.attached.NoteActivity()
 	}
 }
 
-func (p pressed) Compose(u keys.Unit, inPaste bool) (rest []byte, took bool) {
-	return p.s.requests.Compose(u, inPaste)
+func (p pressed) AddToMessage(u keys.Unit, inPaste bool) (rest []byte, took bool) {
+	return p.s.requests.AddToMessage(u, inPaste)
 }
 
-func (p pressed) Choose(letter byte) bool {
-	return letter == 'd' && p.s.leaveFromMenu() || p.s.authority.Choose(time.Now(), letter)
+func (p pressed) ChooseInMenu(letter byte) bool {
+	return letter == 'd' && p.s.leaveFromMenu() || p.s.authority.ChooseInMenu(time.Now(), letter)
 }
 
 // controlled is the session as package authority sees it. Its methods belong to the pump's
 // goroutine.
 type controlled struct{ s *session }
 
-// Front implements [authority.Session]; see also observed.Printed. A shell hands the terminal over
-// before it starts the program, so a group may get its name after it got the terminal. The program
-// chooses its own name.
-func (c controlled) Front() control.Front {
+// ForegroundProgram implements [authority.Session]; see also observed.NoteOutput. A shell hands the
+// terminal over before it starts the program, so a group may get its name after it got the
+// terminal. The program chooses its own name.
+func (c controlled) ForegroundProgram() control.Front {
 	program := c.s.child
 	group := program.ForegroundGroup()
 	return control.Front{
@@ -99,8 +99,10 @@ func (c controlled) Front() control.Front {
 	}
 }
 
-// Never implements [authority.Session].
-func (c controlled) Never(a control.Agent) (rule string, watched bool) { return c.s.rules.Never(a) }
+// NeverRule implements [authority.Session].
+func (c controlled) NeverRule(a control.Agent) (rule string, watched bool) {
+	return c.s.rules.Never(a)
+}
 
 func (c controlled) AsksForSecret() bool {
 	line, err := c.s.child.Line()
@@ -110,17 +112,17 @@ func (c controlled) AsksForSecret() bool {
 	}) == protocol.SecretHard
 }
 
-func (c controlled) SecretSeen()      { c.s.observer.Post(c.s.observer.SecretSeen) }
-func (c controlled) SecretDismissed() { c.s.observer.Post(c.s.observer.Dismiss) }
-func (c controlled) LineShared()      { c.s.tracker.Allow() }
+func (c controlled) NoteSecretSeen()      { c.s.observer.Post(c.s.observer.NoteSecretSeen) }
+func (c controlled) NoteSecretDismissed() { c.s.observer.Post(c.s.observer.Dismiss) }
+func (c controlled) NoteLineShared()      { c.s.tracker.Allow() }
 
-func (c controlled) Typed() {
+func (c controlled) NoteTyped() {
 	c.s.used.Store(time.Now().Unix() * 1000) // whole seconds suffice
 	c.s.status.Dismiss()
 	c.s.recording.Typed("")
 }
 
-func (c controlled) TypedElsewhere(by string) {
+func (c controlled) NoteTypedElsewhere(by string) {
 	c.s.used.Store(time.Now().Unix() * 1000)
 	c.s.status.Elsewhere(by)
 	c.s.recording.Typed(by)
@@ -129,8 +131,8 @@ func (c controlled) TypedElsewhere(by string) {
 // elsewhere takes the keys of people elsewhere.
 type elsewhere struct{ s *session }
 
-// Press implements [requests.Elsewhere].
-func (e elsewhere) Press(now, at time.Time, by string, keys []byte) error {
+// PressKeys implements [requests.Elsewhere].
+func (e elsewhere) PressKeys(now, at time.Time, by string, keys []byte) error {
 	if err := e.s.authority.Elsewhere(now, at, by); err != nil {
 		return err
 	}
@@ -154,7 +156,7 @@ func (c controlled) ControlChanged(e control.Event) {
 	c.s.requests.ControlEvent(e)
 	c.s.events.ControlChanged(e)
 	if e.Reason == protocol.ReasonReclaimed {
-		c.s.beside.Reclaimed()
+		c.s.beside.NoteReclaim()
 	}
 }
 
@@ -166,11 +168,11 @@ type observed struct {
 	front int
 }
 
-func (o *observed) Driven() bool {
-	return o.s.authority.Newest().Phase == control.Granted
+func (o *observed) IsDriven() bool {
+	return o.s.authority.NewestState().Phase == control.Granted
 }
-func (o *observed) Typed() secretprompt.Typed { return o.s.detector.Typed() }
-func (o *observed) Unattended() bool          { return o.s.conf.headless.Unattended() }
+func (o *observed) TypedByUser() secretprompt.Typed { return o.s.detector.Typed() }
+func (o *observed) IsUnattended() bool              { return o.s.conf.headless.IsUnattended() }
 
 // Keyboard implements [observer.Session].
 func (o *observed) Keyboard() protocol.Keyboard { return o.s.authority.Keyboard() }
@@ -178,9 +180,10 @@ func (o *observed) Keyboard() protocol.Keyboard { return o.s.authority.Keyboard(
 // Line implements [observer.Session].
 func (o *observed) Line() observer.Line { return o.s.requests.Line() }
 
-// Resting reports false for every session on a user's terminal. In an agent's own session an agent
-// always drives, and output, input and questions cause a look at the line settings in any case.
-func (o *observed) Resting() bool { return o.s.conf.headless.Rests() }
+// IsResting reports false for every session on a user's terminal. In an agent's own session an
+// agent always drives, and output, input and questions cause a look at the line settings in any
+// case.
+func (o *observed) IsResting() bool { return o.s.conf.headless.Rests() }
 
 // Publish implements [observer.Session].
 func (o *observed) Publish(f *protocol.Frame, text string) {
@@ -200,7 +203,7 @@ func (o *observed) Publish(f *protocol.Frame, text string) {
 		Blackout:   f.Blackout,
 	}
 	o.s.fillKept(m)
-	if silent := o.s.authority.Newest().Silent; silent != "" {
+	if silent := o.s.authority.NewestState().Silent; silent != "" {
 		m.Muted = strings.Split(silent, ",")
 	}
 	if !f.Blackout.ByUser() {
@@ -211,13 +214,13 @@ func (o *observed) Publish(f *protocol.Frame, text string) {
 	o.s.link.Snapshot(m)
 }
 
-// Viewed implements [observer.Session].
-func (o *observed) Viewed(m *protocol.Rows) {
+// SendRows implements [observer.Session].
+func (o *observed) SendRows(m *protocol.Rows) {
 	m.SessionID = o.s.id
 	o.s.link.Rows(m)
 }
 
-func (o *observed) Blackout(on bool, why string, secret protocol.SecretPrompt) {
+func (o *observed) SendBlackout(on bool, why string, secret protocol.SecretPrompt) {
 	o.s.link.Send(&protocol.Blackout{
 		ID:        protocol.NewID(),
 		SessionID: o.s.id,
@@ -227,31 +230,31 @@ func (o *observed) Blackout(on bool, why string, secret protocol.SecretPrompt) {
 	})
 }
 
-func (o *observed) SecretPrompt(kind protocol.SecretPrompt, dismissed bool) {
+func (o *observed) NoteSecretPrompt(kind protocol.SecretPrompt, dismissed bool) {
 	o.s.pump.Post(func(now time.Time) { o.s.authority.Guard(now, kind, dismissed) })
 }
 
-// Printed has control look which program has the terminal, while a grant is bound to one: a program
-// that gives the terminal back usually writes something. Output also keeps a session without a user
-// from being idle.
-func (o *observed) Printed() {
-	o.s.conf.headless.Touch()
-	o.s.beside.Printed()
-	if !o.s.authority.Newest().Guarded {
+// NoteOutput has control look which program has the terminal, while a grant is bound to one: a
+// program that gives the terminal back usually writes something. Output also keeps a session
+// without a user from being idle.
+func (o *observed) NoteOutput() {
+	o.s.conf.headless.NoteActivity()
+	o.s.beside.NoteOutput()
+	if !o.s.authority.NewestState().Guarded {
 		return
 	}
 	if group := o.s.child.ForegroundGroup(); group != o.front {
 		o.front = group
-		o.s.pump.Post(func(time.Time) { o.s.authority.LookFront() })
+		o.s.pump.Post(func(time.Time) { o.s.authority.UpdateForeground() })
 	}
 }
 
-// Spent implements [observer.Session].
-func (o *observed) Spent() { heap.NoteUse() }
+// NoteMemoryUse implements [observer.Session].
+func (o *observed) NoteMemoryUse() { heap.NoteUse() }
 
-func (o *observed) Retitled() { o.s.copier.Repaint() }
+func (o *observed) NoteTitleChange() { o.s.copier.Repaint() }
 
-func (o *observed) MouseReports(raw bool) {
+func (o *observed) SetMouseReports(raw bool) {
 	o.s.pump.Post(func(time.Time) { o.s.detector.SetX10Mouse(raw) })
 }
 
@@ -283,6 +286,6 @@ func (c cells) CellSize() (width, height int) {
 // requestsRecorder is the recording as package requests has it follow inputs.
 type requestsRecorder struct{ *recording.Recording }
 
-func (r requestsRecorder) Input(m *protocol.Input, epoch uint64) requests.Record {
-	return r.Recording.Input(m, epoch)
+func (r requestsRecorder) StartInput(m *protocol.Input, epoch uint64) requests.Record {
+	return r.Input(m, epoch)
 }

@@ -78,7 +78,7 @@ func (s *session) wireControl(agent *AgentConfig) {
 	s.tracker = &line.Tracker{
 		Cooked: func() bool { l, err := s.child.Line(); return err == nil && l.Canonical },
 		Spell: func() uint64 {
-			spell, _ := s.child.Collects()
+			spell, _ := s.child.CanonicalSpell()
 			return spell
 		},
 		Group: s.child.ForegroundGroup,
@@ -195,7 +195,7 @@ func (s *session) wireOverlay(agent *AgentConfig) {
 	draw := overlay.PainterConfig{
 		Loop:     s.observer,
 		Shown:    s.questionShown,
-		CaughtUp: func() { s.copier.CaughtUp() },
+		CaughtUp: func() { s.copier.NoteCaughtUp() },
 	}
 	if s.conf.Keep != nil {
 		conf.Leave = " · d detaches"
@@ -256,7 +256,7 @@ func (s *session) copierConfig(poll *tty.Poller) copier.Config {
 			}
 		}
 		c.Strict = func() bool {
-			return !agent.AllowEscapes && s.authority.Newest().Phase == control.Granted
+			return !agent.AllowEscapes && s.authority.NewestState().Phase == control.Granted
 		}
 	}
 	if s.attached != nil {

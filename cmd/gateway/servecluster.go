@@ -160,9 +160,9 @@ func (f *clusterFlags) joinCluster(
 	if err != nil {
 		return nil, fail(statusRefused, "serve: %w", err).withHint(client.Hint(err))
 	}
-	server.Tell(c)
-	if online, _ := c.Connected(); !online {
-		trouble, do := c.Trouble()
+	server.SetOthers(c)
+	if online, _ := c.ConnectionState(); !online {
+		trouble, do := c.Problem()
 		_, _ = fmt.Fprintf(warn,
 			"gateway: serve: --cluster: %s\nhint: %s; this gateway goes on with its own "+
 				"sessions, and joins the others when a server answers\n",

@@ -29,9 +29,9 @@ func (in serveFlags) webPages(log *slog.Logger) (gateway.Pages, error) {
 // pages joins the pages to the server, which know nothing of each other.
 type pages struct{ *page.Links }
 
-// Opener implements gateway.Pages.
-func (p pages) Opener(opener auth.Identity, s *gateway.Server) ws.Peer {
-	return p.Links.Opener(opener, page.Port{
+// AcceptOpener implements gateway.Pages.
+func (p pages) AcceptOpener(opener auth.Identity, s *gateway.Server) ws.Peer {
+	return p.Opener(opener, page.Port{
 		Join: func(opener auth.Identity, set rights.Set) page.Seat {
 			return s.JoinPage(opener, set)
 		},

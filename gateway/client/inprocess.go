@@ -14,8 +14,8 @@ type Peer interface {
 	Handle(m protocol.Message)
 	// Next returns the next message for the participant; an error is its end.
 	Next(done <-chan struct{}) (protocol.Message, error)
-	// Gathering reports whether sessions may still be on their way to the switchboard.
-	Gathering() bool
+	// IsGathering reports whether sessions may still be on their way to the switchboard.
+	IsGathering() bool
 	// Leave takes the participant out of the switchboard, which ends Next. It is called once, from
 	// any goroutine.
 	Leave()
@@ -48,7 +48,7 @@ func (p *participant) next() (protocol.Message, error) { return p.peer.Next(nil)
 
 func (p *participant) close() { p.leaving.Do(p.peer.Leave) }
 
-func (p *participant) isGathering() bool { return p.peer.Gathering() }
+func (p *participant) isGathering() bool { return p.peer.IsGathering() }
 
 func (p *participant) startWatch() *watch { return &watch{stop: func() {}} }
 

@@ -27,7 +27,7 @@ func newPeer() *peer {
 	return &peer{heard: make(chan protocol.Message, 8), out: make(chan protocol.Message, 8), cut: make(chan struct{}), left: make(chan struct{})}
 }
 
-func (p *peer) Gathering() bool           { return false }
+func (p *peer) IsGathering() bool         { return false }
 func (p *peer) Handle(m protocol.Message) { p.heard <- m }
 func (p *peer) Leave()                    { close(p.left) }
 func (p *peer) Next(<-chan struct{}) (protocol.Message, error) {

@@ -23,8 +23,8 @@ const (
 
 // peerState is a connection that knows its far end.
 type peerState interface {
-	// Answers returns why the far end cannot answer, or nil.
-	Answers() error
+	// AnswerProblem returns why the far end cannot answer, or nil.
+	AnswerProblem() error
 	// Gathering reports whether the gateway had just taken over from another one when it was
 	// dialled.
 	Gathering() bool
@@ -65,7 +65,7 @@ func (s *socket) startWatch() *watch {
 // over then.
 func (w *watch) checkGateway() {
 	w.stopped++
-	if peer := w.socket.peer; peer == nil || peer.Answers() == nil {
+	if peer := w.socket.peer; peer == nil || peer.AnswerProblem() == nil {
 		w.stopped = 0
 	}
 	w.quiet++
@@ -103,7 +103,7 @@ func (s *socket) guardLink() (stop func()) {
 			case <-tick.C:
 			}
 			stopped++
-			if s.peer.Answers() == nil {
+			if s.peer.AnswerProblem() == nil {
 				stopped = 0
 			}
 		}

@@ -58,7 +58,7 @@ func (l *route) reroute() bool {
 		}
 		for _, m := range again {
 			if l.mayBeRepeat(m) {
-				l.key.peer.Repeat(m)
+				l.key.peer.HandleRepeat(m)
 			} else {
 				l.key.peer.Handle(m)
 			}

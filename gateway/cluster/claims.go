@@ -45,10 +45,10 @@ func resumeHash(key string) string {
 
 func (k sessionKey) entryName() string { return token(k.namespace) + "." + token(k.id) }
 
-// Own implements hub.Directory. The first gateway that opens a session has it; a gateway that
-// brings its resume key takes it over, under the next generation. If the directory does not answer,
-// opening goes on without it.
-func (c *Cluster) Own(namespace string, m *protocol.SessionOpen) *protocol.Error {
+// ClaimSession implements hub.Directory. The first gateway that opens a session has it; a gateway
+// that brings its resume key takes it over, under the next generation. If the directory does not
+// answer, opening goes on without it.
+func (c *Cluster) ClaimSession(namespace string, m *protocol.SessionOpen) *protocol.Error {
 	k := sessionKey{namespace, m.SessionID}
 	got, before, err := c.writeClaim(k, resumeHash(m.ResumeKey))
 	switch {
@@ -137,8 +137,8 @@ func (c *Cluster) readEntry(k sessionKey) (there entry, revision uint64, err err
 	return there, revision, json.Unmarshal(value, &there)
 }
 
-// Announce implements hub.Directory.
-func (c *Cluster) Announce(namespace, id string, here bool) {
+// AnnounceSession implements hub.Directory.
+func (c *Cluster) AnnounceSession(namespace, id string, here bool) {
 	k := sessionKey{namespace, id}
 	c.mu.Lock()
 	defer c.mu.Unlock()

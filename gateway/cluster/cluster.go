@@ -65,10 +65,10 @@ type Config struct {
 // Seat is a place in the switchboard.
 type Seat interface {
 	Handle(m protocol.Message)
-	Repeat(m protocol.Message)
+	HandleRepeat(m protocol.Message)
 	Next(done <-chan struct{}) (protocol.Message, error)
-	Work()
-	Rest()
+	MarkBusy()
+	MarkIdle()
 	Leave()
 }
 

@@ -30,7 +30,7 @@ func TestAloneAGatewayGoesOnAndComesBack(t *testing.T) {
 
 		a.bus.cut(true)
 		time.Sleep(10 * time.Second) // of the test's time
-		online, gateways := a.cluster.Connected()
+		online, gateways := a.cluster.ConnectionState()
 		require.False(t, online)
 		require.Zero(t, gateways)
 		refused, ok := next[protocol.Message](agent).(*protocol.Error)
@@ -265,7 +265,7 @@ func TestAnotherVersionIsLeftAlone(t *testing.T) {
 			synctest.Wait()
 		}
 		require.Equal(t, 1, strings.Count(said.said(), "another version of the wire"), said.said())
-		_, gateways := a.cluster.Connected()
+		_, gateways := a.cluster.ConnectionState()
 		require.Zero(t, gateways)
 	})
 }

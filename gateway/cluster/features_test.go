@@ -115,9 +115,9 @@ func TestPresenceCrosses(t *testing.T) {
 		proxy.Handle(open)
 		agent.Handle(&protocol.ControlRequest{RequestID: "r", SessionID: "one", Level: protocol.LevelDrive, Why: "to help"})
 		next[*protocol.ControlRequest](proxy)
-		agent.Rest()
+		agent.MarkIdle()
 		require.False(t, next[*protocol.AgentPresence](proxy).Connected)
-		agent.Work()
+		agent.MarkBusy()
 		require.True(t, next[*protocol.AgentPresence](proxy).Connected)
 	})
 }
@@ -128,13 +128,13 @@ func TestARemoteGrantHolderIsWatchedClosely(t *testing.T) {
 		proxy.Handle(opening("one"))
 		agent.Handle(&protocol.ControlRequest{RequestID: "r", SessionID: "one", Level: protocol.LevelDrive, Why: "to help"})
 		asked := next[*protocol.ControlRequest](proxy)
-		require.False(t, agent.Urgent())
+		require.False(t, agent.IsUrgent())
 		proxy.Handle(&protocol.ControlGrant{ID: "g", RequestID: asked.RequestID, SessionID: "one", AgentID: "a-1", Level: protocol.LevelDrive, Epoch: 7})
 		next[*protocol.ControlGrant](agent)
-		require.True(t, agent.Urgent())
+		require.True(t, agent.IsUrgent())
 		proxy.Handle(&protocol.ControlRevoke{ID: "v", SessionID: "one", AgentID: "a-1", Epoch: 8, Reason: protocol.ReasonReclaimed})
 		next[*protocol.ControlRevoke](agent)
-		require.False(t, agent.Urgent())
+		require.False(t, agent.IsUrgent())
 	})
 }
 

@@ -81,8 +81,8 @@ func (c *Cluster) Forward(p *hub.Peer, m protocol.Message) bool {
 	return true
 }
 
-// Follow implements hub.Directory.
-func (c *Cluster) Follow(p *hub.Peer, m protocol.Message) bool {
+// ForwardMoved implements hub.Directory.
+func (c *Cluster) ForwardMoved(p *hub.Peer, m protocol.Message) bool {
 	member := p.Member()
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -116,8 +116,8 @@ func (c *Cluster) routeToLocked(k routeKey, namespace string) *route {
 	return l
 }
 
-// Watch implements hub.Directory.
-func (c *Cluster) Watch(p *hub.Peer, now hub.Doing) {
+// NoteDoing implements hub.Directory.
+func (c *Cluster) NoteDoing(p *hub.Peer, now hub.Doing) {
 	member := p.Member()
 	if member.Remote || member.Token == "" || member.Role == hub.RoleProxy {
 		return

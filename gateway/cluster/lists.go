@@ -246,8 +246,8 @@ func (c *Cluster) rerouteLinksLocked(k sessionKey, now string) {
 	}
 }
 
-// Find implements hub.Directory.
-func (c *Cluster) Find(namespace string) (all []hub.Place) {
+// FindSessions implements hub.Directory.
+func (c *Cluster) FindSessions(namespace string) (all []hub.Place) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for k, s := range c.seen {
@@ -258,8 +258,8 @@ func (c *Cluster) Find(namespace string) (all []hub.Place) {
 	return all
 }
 
-// Look implements hub.Directory.
-func (c *Cluster) Look(namespace, id string) (info protocol.SessionInfo, there bool) {
+// FindSession implements hub.Directory.
+func (c *Cluster) FindSession(namespace, id string) (info protocol.SessionInfo, there bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s, there := c.seen[sessionKey{namespace, id}]
@@ -271,9 +271,9 @@ func (c *Cluster) Look(namespace, id string) (info protocol.SessionInfo, there b
 	return info, true
 }
 
-// Complete implements hub.Directory: all gateways have told their sessions of a namespace, or have
-// had the time.
-func (c *Cluster) Complete(namespace string) bool {
+// IsComplete implements hub.Directory: all gateways have told their sessions of a namespace, or
+// have had the time.
+func (c *Cluster) IsComplete(namespace string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.isCompleteLocked(namespace)
@@ -295,7 +295,7 @@ func (s remoteSession) currentInfo() protocol.SessionInfo {
 	return info
 }
 
-// isCompleteLocked is Complete.
+// isCompleteLocked is IsComplete.
 func (c *Cluster) isCompleteLocked(namespace string) bool {
 	w := c.wants[namespace]
 	if w == nil || !c.bus.isOnline() {
@@ -331,7 +331,7 @@ func (w *namespaceInterest) isAwaiting(name string, p *peer) bool {
 func (c *Cluster) waitForLists(namespace string) {
 	for {
 		news := c.changeSignal()
-		if c.Complete(namespace) {
+		if c.IsComplete(namespace) {
 			return
 		}
 		select {

@@ -133,13 +133,13 @@ func TestAListWaitsForAGatewayThatCame(t *testing.T) {
 		agent := a.joins("agent", "a-1")
 		waitForList(agent)
 		time.Sleep(time.Minute)
-		require.True(t, a.cluster.Complete(""))
+		require.True(t, a.cluster.IsComplete(""))
 		came, err := json.Marshal(beat{Wire: wireVersion, From: "g-mute"})
 		require.NoError(t, err)
 		a.cluster.takeHeartbeat(came, nil)
-		require.False(t, a.cluster.Complete(""))
+		require.False(t, a.cluster.IsComplete(""))
 		time.Sleep(callTime + time.Millisecond)
-		require.True(t, a.cluster.Complete(""))
+		require.True(t, a.cluster.IsComplete(""))
 	})
 }
 

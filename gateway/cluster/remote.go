@@ -77,9 +77,9 @@ func (r *remote) takeLetter(l *letter) reply {
 	case opLeave:
 		r.close()
 	case opWork:
-		r.seat.Work()
+		r.seat.MarkBusy()
 	case opRest:
-		r.seat.Rest()
+		r.seat.MarkIdle()
 	}
 	for _, m := range l.messages {
 		if id := protocol.SessionID(m); id != r.session {
@@ -90,7 +90,7 @@ func (r *remote) takeLetter(l *letter) reply {
 			return reply{Wrong: "this way leads to one session", Code: protocol.CodeForbidden}
 		}
 		if l.Again {
-			r.seat.Repeat(m)
+			r.seat.HandleRepeat(m)
 		} else {
 			r.seat.Handle(m)
 		}

@@ -2,16 +2,16 @@ package cluster
 
 import "terminalproxy/gateway/httpapi"
 
-// Connected reports whether the cluster is reached, and how many other gateways are heard.
-func (c *Cluster) Connected() (online bool, gateways int) {
+// ConnectionState reports whether the cluster is reached, and how many other gateways are heard.
+func (c *Cluster) ConnectionState() (online bool, gateways int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.bus.isOnline(), len(c.peers)
 }
 
-// Trouble returns the problem with the servers, and the operator's next step; both are "" without
+// Problem returns the problem with the servers, and the operator's next step; both are "" without
 // one.
-func (c *Cluster) Trouble() (problem, nextStep string) {
+func (c *Cluster) Problem() (problem, nextStep string) {
 	looks, ok := c.bus.(interface{ wrong() Troubles })
 	if !ok {
 		return "", ""
@@ -25,7 +25,7 @@ func (c *Cluster) Trouble() (problem, nextStep string) {
 
 // Stats returns the cluster's metrics.
 func (c *Cluster) Stats() []httpapi.Family {
-	online, gateways := c.Connected()
+	online, gateways := c.ConnectionState()
 	c.mu.Lock()
 	links, remotes, elsewhere, unclaimed := len(c.routes), len(c.remotes), len(c.seen), 0
 	for _, own := range c.claims {

@@ -16,7 +16,7 @@ func BenchmarkAScreenThatIsWatchedElsewhere(b *testing.B) {
 	here, there := bus.node(b, "g-a", nil), bus.node(b, "g-b", nil)
 	defer there.close()
 	defer here.close()
-	for online, n := here.cluster.Connected(); !online || n == 0; online, n = here.cluster.Connected() {
+	for online, n := here.cluster.ConnectionState(); !online || n == 0; online, n = here.cluster.ConnectionState() {
 		time.Sleep(time.Millisecond)
 	}
 	proxy := here.hub.Join(hub.Member{Role: hub.RoleProxy})

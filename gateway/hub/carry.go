@@ -15,19 +15,19 @@ const (
 	perWorker = 64
 )
 
-// Carry makes the caller fetch messages with Take instead of Next. The hub calls turn without a
-// lock when there may be messages, and not again until Take has returned nothing. turn must not
-// wait. Call Carry once, before the first message is handled.
-func (p *Peer) Carry(turn func()) {
+// SetNotify makes the caller fetch messages with TryNext instead of Next. The hub calls turn
+// without a lock when there may be messages, and not again until TryNext has returned nothing. turn
+// must not wait. Call SetNotify once, before the first message is handled.
+func (p *Peer) SetNotify(turn func()) {
 	p.out.mu.Lock()
 	defer p.out.mu.Unlock()
 	p.out.turn, p.out.carrier = turn, &p.hub.carrier
 	p.out.wakeLocked()
 }
 
-// Take is [Peer.Next] for a caller that must not wait, not even for the hub's lock. It returns
+// TryNext is [Peer.Next] for a caller that must not wait, not even for the hub's lock. It returns
 // neither a message nor an error while the outbox is empty.
-func (p *Peer) Take() (protocol.Message, error) {
+func (p *Peer) TryNext() (protocol.Message, error) {
 	for {
 		m, err := p.out.popOrEndTurn()
 		if records, ok := m.(*protocol.ChatRecords); ok {

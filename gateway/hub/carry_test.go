@@ -23,9 +23,9 @@ func TestTurnsComeOneAtATime(t *testing.T) {
 		peers[i] = p
 		next := 0
 		all.Add(messages)
-		p.Carry(func() {
+		p.SetNotify(func() {
 			for {
-				m, err := p.Take()
+				m, err := p.TryNext()
 				require.NoError(t, err)
 				if m == nil {
 					return
@@ -51,9 +51,9 @@ func TestTurnsComeOneAtATime(t *testing.T) {
 func TestTheLastTurnHasTheReason(t *testing.T) {
 	h := New(nil)
 	p, ends := h.Join(Member{Role: RoleViewer}), make(chan error, 2)
-	p.Carry(func() {
+	p.SetNotify(func() {
 		for {
-			if m, err := p.Take(); err != nil || m == nil {
+			if m, err := p.TryNext(); err != nil || m == nil {
 				if err != nil {
 					ends <- err
 				}

@@ -3,29 +3,31 @@ package hub
 import "terminalproxy/protocol"
 
 // Directory knows the sessions of other gateways, without a transport. The hub calls all methods
-// except Own under its lock: they must not wait, and must not call the hub from the same goroutine.
+// except ClaimSession under its lock: they must not wait, and must not call the hub from the same
+// goroutine.
 type Directory interface {
-	// Own asks whether a proxy of a namespace may open a session here, and tells the other
+	// ClaimSession asks whether a proxy of a namespace may open a session here, and tells the other
 	// gateways. It waits briefly for their answer and is called without the hub's lock. The error
 	// is for the proxy.
-	Own(namespace string, m *protocol.SessionOpen) *protocol.Error
-	// Find returns the places of a namespace's sessions at other gateways. Look returns one of
-	// them.
-	Find(namespace string) []Place
-	Look(namespace, id string) (info protocol.SessionInfo, there bool)
-	// Complete is false until all gateways have reported their sessions of a namespace.
-	Complete(namespace string) bool
+	ClaimSession(namespace string, m *protocol.SessionOpen) *protocol.Error
+	// FindSessions returns the places of a namespace's sessions at other gateways. FindSession
+	// returns one of them.
+	FindSessions(namespace string) []Place
+	FindSession(namespace, id string) (info protocol.SessionInfo, there bool)
+	// IsComplete is false until all gateways have reported their sessions of a namespace.
+	IsComplete(namespace string) bool
 	// Incomplete reports that unreachable gateways may have sessions of a namespace; otherwise nil.
 	Incomplete(namespace string) *protocol.Incomplete
 	// Forward takes a message that this hub cannot answer, and reports whether it did. It brings
 	// the message to another gateway; the answer comes with [Peer.Deliver] or [Peer.Unknown].
 	Forward(p *Peer, m protocol.Message) bool
-	// Follow is Forward for what a participant asked here about a session that has just moved away.
-	Follow(p *Peer, m protocol.Message) bool
-	// Announce reports that a session is here from now on, or no longer.
-	Announce(namespace, id string, here bool)
-	// Watch reports what a participant does from now on.
-	Watch(p *Peer, now Doing)
+	// ForwardMoved is Forward for what a participant asked here about a session that has just moved
+	// away.
+	ForwardMoved(p *Peer, m protocol.Message) bool
+	// AnnounceSession reports that a session is here from now on, or no longer.
+	AnnounceSession(namespace, id string, here bool)
+	// NoteDoing reports what a participant does from now on.
+	NoteDoing(p *Peer, now Doing)
 }
 
 // Doing is what a participant does.
@@ -43,15 +45,19 @@ const (
 // localDirectory is the directory of a gateway without others.
 type localDirectory struct{}
 
-func (localDirectory) Own(string, *protocol.SessionOpen) *protocol.Error        { return nil }
-func (localDirectory) Find(string) []Place                                      { return nil }
-func (localDirectory) Look(_, _ string) (info protocol.SessionInfo, there bool) { return info, false }
-func (localDirectory) Complete(string) bool                                     { return true }
-func (localDirectory) Incomplete(string) *protocol.Incomplete                   { return nil }
-func (localDirectory) Forward(*Peer, protocol.Message) bool                     { return false }
-func (localDirectory) Follow(*Peer, protocol.Message) bool                      { return false }
-func (localDirectory) Announce(_, _ string, _ bool)                             {}
-func (localDirectory) Watch(*Peer, Doing)                                       {}
+func (localDirectory) ClaimSession(string, *protocol.SessionOpen) *protocol.Error { return nil }
+
+func (localDirectory) FindSessions(string) []Place { return nil }
+
+func (localDirectory) FindSession(_, _ string) (info protocol.SessionInfo, there bool) {
+	return info, false
+}
+func (localDirectory) IsComplete(string) bool                    { return true }
+func (localDirectory) Incomplete(string) *protocol.Incomplete    { return nil }
+func (localDirectory) Forward(*Peer, protocol.Message) bool      { return false }
+func (localDirectory) ForwardMoved(*Peer, protocol.Message) bool { return false }
+func (localDirectory) AnnounceSession(_, _ string, _ bool)       {}
+func (localDirectory) NoteDoing(*Peer, Doing)                    {}
 
 // Extend installs a directory. Call it before the first Join.
 func (h *Hub) Extend(d Directory) { h.directory = d }
@@ -144,7 +150,7 @@ func (h *Hub) forwardRemote(p *Peer, m protocol.Message) bool {
 	id := protocol.SessionID(m)
 	switch m := m.(type) {
 	case *protocol.SessionsList:
-		return !h.directory.Complete(p.member.Namespace) && h.directory.Forward(p, m)
+		return !h.directory.IsComplete(p.member.Namespace) && h.directory.Forward(p, m)
 	case *protocol.ProxyStart:
 		return h.hosts[hostOf(p, m.HostKey)] == nil && h.directory.Forward(p, m)
 	}
@@ -182,7 +188,7 @@ func (h *Hub) Move(namespace, id string) {
 			continue
 		}
 		interest.peer.out.clearSnapshotForm(id)
-		if !h.directory.Follow(interest.peer, interest.message) {
+		if !h.directory.ForwardMoved(interest.peer, interest.message) {
 			interest.peer.failRequest(
 				interest.message,
 				protocol.CodeUnavailable,

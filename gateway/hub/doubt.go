@@ -2,10 +2,10 @@ package hub
 
 import "terminalproxy/protocol"
 
-// Repeat is [Peer.Handle] for a message that another gateway may have forwarded to the same proxy.
-// The proxy recognises a repeated input by its id. The hub does not, so its own answers must not
-// claim that nothing was typed.
-func (p *Peer) Repeat(m protocol.Message) {
+// HandleRepeat is [Peer.Handle] for a message that another gateway may have forwarded to the same
+// proxy. The proxy recognises a repeated input by its id. The hub does not, so its own answers must
+// not claim that nothing was typed.
+func (p *Peer) HandleRepeat(m protocol.Message) {
 	if fate := Fate(m); fate != "" {
 		p.hub.mu.Lock()
 		if p.uncertain == nil {
@@ -17,8 +17,8 @@ func (p *Peer) Repeat(m protocol.Message) {
 	p.Handle(m)
 }
 
-// sendReply sends the answer to a request, with the uncertainty that Repeat noted. The caller holds
-// Hub.mu.
+// sendReply sends the answer to a request, with the uncertainty that HandleRepeat noted. The caller
+// holds Hub.mu.
 func (p *Peer) sendReply(m protocol.Message) {
 	id := protocol.RequestID(m)
 	fate, doubtful := p.uncertain[id]

@@ -12,7 +12,7 @@ import (
 func (p *Peer) Handle(m protocol.Message) {
 	h := p.hub
 	if open, ok := m.(*protocol.SessionOpen); ok && p.member.Role == RoleProxy {
-		if refusal := h.directory.Own(p.member.Namespace, open); refusal != nil {
+		if refusal := h.directory.ClaimSession(p.member.Namespace, open); refusal != nil {
 			p.out.put(refusal)
 			return
 		}

@@ -88,9 +88,9 @@ type Member struct {
 
 // Process is a process on this machine.
 type Process interface {
-	// Stopped returns a sentence, without a full stop, if the process is known to be stopped, else
-	// "".
-	Stopped() string
+	// StopReason returns a sentence, without a full stop, if the process is known to be stopped,
+	// else "".
+	StopReason() string
 }
 
 // Hub is the switchboard. All methods are safe for concurrent use.
@@ -178,7 +178,7 @@ func (h *Hub) Join(m Member) *Peer {
 		return p
 	}
 	h.peers[p] = struct{}{}
-	h.directory.Watch(p, Came)
+	h.directory.NoteDoing(p, Came)
 	h.log.Info("joined", p.logAttr(), "local", m.Local)
 	if m.Role == RoleAgent {
 		k := key{m.Namespace, m.ID}
@@ -235,7 +235,7 @@ func (p *Peer) Leave() {
 	}
 	p.gone = true
 	delete(h.peers, p)
-	h.directory.Watch(p, Left)
+	h.directory.NoteDoing(p, Left)
 	p.out.end(ErrLeft)
 	h.log.Info("left", p.logAttr(), "cause", p.out.endReason())
 	k := key{p.member.Namespace, p.member.ID}

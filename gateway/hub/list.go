@@ -60,7 +60,7 @@ func (h *Hub) sortedPlaces(of listKey) (all []Place) {
 		}
 	}
 	if !of.localOnly {
-		for _, p := range h.directory.Find(of.namespace) {
+		for _, p := range h.directory.FindSessions(of.namespace) {
 			if h.sessions[key{of.namespace, p.SessionID}] == nil {
 				all = append(all, p)
 			}
@@ -87,7 +87,7 @@ func (h *Hub) listSessions(of listKey) []protocol.SessionInfo {
 func (h *Hub) listEntry(of listKey, id string) (info protocol.SessionInfo, there bool) {
 	s := h.sessions[key{of.namespace, id}]
 	if !of.localOnly && (s == nil || s.info.State == protocol.StateLost) {
-		info, there = h.directory.Look(of.namespace, id)
+		info, there = h.directory.FindSession(of.namespace, id)
 	}
 	if s == nil || there && info.State == protocol.StateRunning {
 		return info, there

@@ -2,13 +2,13 @@ package hub
 
 import "terminalproxy/protocol"
 
-// Rest says that a participant has no open request, and Work that it has one again. They are for
-// participants that send plain HTTP requests and have no connection in between. A participant
-// starts at work.
-func (p *Peer) Rest() { p.setBusy(false) }
+// MarkIdle says that a participant has no open request, and MarkBusy that it has one again. They
+// are for participants that send plain HTTP requests and have no connection in between. A
+// participant starts at work.
+func (p *Peer) MarkIdle() { p.setBusy(false) }
 
-// Work is described with Rest.
-func (p *Peer) Work() { p.setBusy(true) }
+// MarkBusy is described with MarkIdle.
+func (p *Peer) MarkBusy() { p.setBusy(true) }
 
 func (p *Peer) setBusy(on bool) {
 	h := p.hub
@@ -20,7 +20,7 @@ func (p *Peer) setBusy(on bool) {
 	k := key{p.member.Namespace, p.member.ID}
 	before := h.countConnections(k) > 0
 	p.idle = !on
-	h.directory.Watch(p, map[bool]Doing{true: Works, false: Rests}[on])
+	h.directory.NoteDoing(p, map[bool]Doing{true: Works, false: Rests}[on])
 	if now := h.countConnections(k) > 0; now != before {
 		h.sendPresence(k, now)
 	}

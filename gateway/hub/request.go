@@ -268,7 +268,7 @@ func (h *Hub) startTimeout(q *pending, limit, after time.Duration) {
 	q.timer = time.AfterFunc(after, func() {
 		stopped := ""
 		if process != nil {
-			stopped = process.Stopped() // asks the kernel, so not under the lock
+			stopped = process.StopReason() // asks the kernel, so not under the lock
 		}
 		h.mu.Lock()
 		defer h.mu.Unlock()

@@ -107,7 +107,7 @@ func (h *Hub) openSession(p *Peer, m *protocol.SessionOpen) {
 	s.resubscribeChat()
 	h.resendHeld(s)
 	h.answerStart(k)
-	h.directory.Announce(k.namespace, k.id, true)
+	h.directory.AnnounceSession(k.namespace, k.id, true)
 }
 
 func newSession(k key) *session {
@@ -378,7 +378,7 @@ func (h *Hub) forgetSession(s *session) {
 	h.heldScreens.setCharge(&s.screenCharge, "", 0)
 	h.heldTalk.setCharge(&s.talkCharge, "", 0)
 	delete(h.sessions, s.key)
-	h.directory.Announce(s.key.namespace, s.key.id, false)
+	h.directory.AnnounceSession(s.key.namespace, s.key.id, false)
 	h.markListStale(s.key)
 }
 

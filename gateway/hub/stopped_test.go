@@ -14,7 +14,7 @@ import (
 // process is stopped while word is not empty.
 type process struct{ word atomic.Value }
 
-func (p *process) Stopped() string {
+func (p *process) StopReason() string {
 	word, _ := p.word.Load().(string)
 	return word
 }

@@ -2,14 +2,14 @@ package hub
 
 import "terminalproxy/protocol"
 
-// fewSubscribers is the largest number of subscribers for which Try stores a snapshot at once. More
-// would keep the proxy's observer from the screen.
+// fewSubscribers is the largest number of subscribers for which TryHandle stores a snapshot at
+// once. More would keep the proxy's observer from the screen.
 const fewSubscribers = 16
 
-// Try is Handle for a snapshot, if it can be stored without waiting for the hub's lock and with
-// little work. Otherwise Try changes nothing and returns false; then a goroutine that may wait
-// calls Handle.
-func (p *Peer) Try(m *protocol.Snapshot) bool {
+// TryHandle is Handle for a snapshot, if it can be stored without waiting for the hub's lock and
+// with little work. Otherwise TryHandle changes nothing and returns false; then a goroutine that
+// may wait calls Handle.
+func (p *Peer) TryHandle(m *protocol.Snapshot) bool {
 	h := p.hub
 	if !h.mu.TryLock() {
 		return false

@@ -2,9 +2,9 @@ package hub
 
 import "terminalproxy/protocol"
 
-// Urgent reports whether an agent types over this connection now, an agent's or a proxy's. Then it
-// matters at once whether the far end is alive.
-func (p *Peer) Urgent() bool {
+// IsUrgent reports whether an agent types over this connection now, an agent's or a proxy's. Then
+// it matters at once whether the far end is alive.
+func (p *Peer) IsUrgent() bool {
 	if p.grants.Load() > 0 {
 		return true
 	}

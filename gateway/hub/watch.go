@@ -66,7 +66,7 @@ func (h *Hub) forwardOutput(s *session, m *protocol.Output) {
 func (p *Peer) catchUp() {
 	p.hub.mu.Lock()
 	defer p.hub.mu.Unlock()
-	p.hub.directory.Watch(p, Behind)
+	p.hub.directory.NoteDoing(p, Behind)
 	for _, s := range p.hub.sessions {
 		if w := s.watchers[p]; w != nil {
 			w.needsRepaint = true

@@ -85,11 +85,13 @@ func NewLinks(cfg Config) (*Links, error) {
 // ServeHTTP implements http.Handler, for the paths of [Door].
 func (l *Links) ServeHTTP(w http.ResponseWriter, r *http.Request) { l.door.ServeHTTP(w, r) }
 
-// Turn answers a request that there is no room for; see [Door.Turn].
-func (l *Links) Turn(w http.ResponseWriter, r *http.Request, why error) { l.door.Turn(w, r, why) }
+// RejectRequest answers a request that there is no room for; see [Door.Turn].
+func (l *Links) RejectRequest(w http.ResponseWriter, r *http.Request, why error) {
+	l.door.Turn(w, r, why)
+}
 
-// Cut ends, for a reason, all that invalid tokens have opened.
-func (l *Links) Cut(stands func(tokenID string) bool, why error) {
+// CutInvalid ends, for a reason, all that invalid tokens have opened.
+func (l *Links) CutInvalid(stands func(tokenID string) bool, why error) {
 	l.mu.Lock()
 	var over []*Opening
 	var gone []*Opener

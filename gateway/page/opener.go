@@ -155,5 +155,5 @@ func (o *Opener) Leave() {
 	}
 }
 
-// Urgent implements ws.Peer.
-func (o *Opener) Urgent() bool { return false }
+// IsUrgent implements ws.Peer.
+func (o *Opener) IsUrgent() bool { return false }

@@ -222,8 +222,8 @@ func (c *Conn) Owner() *Silent {
 	return &Silent{Process: c.process, Files: c.files, path: c.path, at: c.at}
 }
 
-// Answers returns why the owner cannot answer now, or nil. It asks the kernel, not the owner.
-func (c *Conn) Answers() error {
+// AnswerProblem returns why the owner cannot answer now, or nil. It asks the kernel, not the owner.
+func (c *Conn) AnswerProblem() error {
 	if c.process.Stopped() {
 		return c.silentOwner()
 	}

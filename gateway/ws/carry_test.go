@@ -26,7 +26,7 @@ type carried struct {
 	busy bool
 }
 
-func (c *carried) Carry(turn func()) {
+func (c *carried) SetNotify(turn func()) {
 	c.mu.Lock()
 	c.turn = turn
 	c.mu.Unlock()
@@ -44,7 +44,7 @@ func (c *carried) put(m protocol.Message) {
 	turn()
 }
 
-func (c *carried) Take() (protocol.Message, error) {
+func (c *carried) TryNext() (protocol.Message, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.due) == 0 {

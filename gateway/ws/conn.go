@@ -62,7 +62,7 @@ func (c *conn) run(join func() Peer) {
 func (c *conn) start(peer Peer) {
 	c.peer = peer
 	if carried, ok := peer.(Carried); ok {
-		carried.Carry(func() { c.sendAvailable(carried) })
+		carried.SetNotify(func() { c.sendAvailable(carried) })
 	} else {
 		done := make(chan struct{})
 		c.done = done
@@ -199,7 +199,7 @@ func decodeFrame(kind int, frame []byte, limit int) (protocol.Message, error) {
 // waits: another goroutine finishes the rest and then ends.
 func (c *conn) sendAvailable(peer Carried) {
 	for {
-		m, err := peer.Take()
+		m, err := peer.TryNext()
 		if m == nil && err == nil {
 			return
 		}
@@ -242,7 +242,7 @@ func (c *conn) runLater(do func() error) {
 // sendPending sends the waiting messages and waits for each. It ends when the queue is empty.
 func (c *conn) sendPending(peer Carried) error {
 	for {
-		m, err := peer.Take()
+		m, err := peer.TryNext()
 		switch {
 		case err != nil:
 			c.sendClose(err)
@@ -368,7 +368,7 @@ func (t Times) pingInterval() time.Duration { return min(t.Urgent, t.Ping) }
 // checkPulse runs in the timer's goroutine.
 func (c *conn) checkPulse() {
 	times := c.server.cfg.Times
-	due, lost := c.pingDue(c.peer.Urgent())
+	due, lost := c.pingDue(c.peer.IsUrgent())
 	switch {
 	case lost:
 		c.server.cfg.Log.Info("a peer with a grant answers no ping any more")

@@ -33,21 +33,21 @@ type Peer interface {
 	Next(done <-chan struct{}) (protocol.Message, error)
 	// Leave is called once, last.
 	Leave()
-	// Urgent reports whether an agent types over the connection, so that a lost peer must be
+	// IsUrgent reports whether an agent types over the connection, so that a lost peer must be
 	// noticed at once. Any goroutine may call it.
-	Urgent() bool
+	IsUrgent() bool
 }
 
-// Carried is a peer whose messages are fetched with Take instead of Next, by the goroutine that
+// Carried is a peer whose messages are fetched with TryNext instead of Next, by the goroutine that
 // queued them. So an idle peer needs no goroutine that waits.
 type Carried interface {
 	Peer
-	// Carry is called once. The switchboard calls turn when Take may have a message, and not again
-	// until Take has returned nothing. turn does not wait.
-	Carry(turn func())
-	// Take returns the next message to send. It returns neither a message nor an error while the
+	// SetNotify is called once. The switchboard calls turn when TryNext may have a message, and not
+	// again until TryNext has returned nothing. turn does not wait.
+	SetNotify(turn func())
+	// TryNext returns the next message to send. It returns neither a message nor an error while the
 	// queue is empty.
-	Take() (protocol.Message, error)
+	TryNext() (protocol.Message, error)
 }
 
 // Access is the result of Authenticate.

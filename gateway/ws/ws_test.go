@@ -43,7 +43,7 @@ func (l *loop) Handle(m protocol.Message) { l.handled <- m }
 func (l *loop) Refuse(e *protocol.Error)  { l.out <- e }
 func (l *loop) End(reason error)          { l.ended <- reason }
 func (l *loop) Leave()                    { close(l.left) }
-func (l *loop) Urgent() bool              { l.looks.Add(1); return l.urgent.Load() }
+func (l *loop) IsUrgent() bool            { l.looks.Add(1); return l.urgent.Load() }
 func (l *loop) Next(done <-chan struct{}) (protocol.Message, error) {
 	select {
 	case m := <-l.out:

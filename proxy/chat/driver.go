@@ -46,8 +46,8 @@ const (
 
 // Waiter is a driver whose prompts may wait.
 type Waiter interface {
-	// Waits says what for, now.
-	Waits() Waits
+	// WaitReason says what for, now.
+	WaitReason() Waits
 }
 
 // Event is what a driver reports: one of the types below.

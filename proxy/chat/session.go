@@ -110,13 +110,15 @@ func (s *Session) Send(by, text string) error {
 	return s.send(by, Prompt{ID: NewID(), Text: text, Person: true})
 }
 
-// Pass is Send for an agent, which by names.
-func (s *Session) Pass(by, text string) error { return s.send(by, Prompt{ID: NewID(), Text: text}) }
+// SendForAgent is Send for an agent, which by names.
+func (s *Session) SendForAgent(by, text string) error {
+	return s.send(by, Prompt{ID: NewID(), Text: text})
+}
 
-// Waits says what a prompt would wait for now.
-func (s *Session) Waits() Waits {
+// WaitReason says what a prompt would wait for now.
+func (s *Session) WaitReason() Waits {
 	if w, ok := s.driver.(Waiter); ok {
-		return w.Waits()
+		return w.WaitReason()
 	}
 	return ""
 }

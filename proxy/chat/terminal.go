@@ -5,14 +5,14 @@ import "errors"
 // Terminal is the agent's own terminal, for a driver beside whose conversation the agent's
 // interface runs. Its methods may be called from any goroutine.
 type Terminal interface {
-	// Look returns the screen as it is now; ok is false after the terminal's end.
-	Look() (s Screen, ok bool)
+	// ReadScreen returns the screen as it is now; ok is false after the terminal's end.
+	ReadScreen() (s Screen, ok bool)
 	// Type types for a person, soon, and answers through t. It never waits.
 	Type(t Typing)
-	// Stand returns a function that reports whether a prompt sent now may still be typed: not after
-	// the user took the keyboard back, and, if an agent has control now, not under another grant.
-	// The function may be called from any goroutine.
-	Stand() (still func() bool)
+	// StandingCheck returns a function that reports whether a prompt sent now may still be typed:
+	// not after the user took the keyboard back, and, if an agent has control now, not under
+	// another grant. The function may be called from any goroutine.
+	StandingCheck() (still func() bool)
 }
 
 // Screen is what stands on a terminal.
@@ -72,18 +72,18 @@ type Beside interface {
 	Driver
 	// Attach gives it the terminal, once, before Start.
 	Attach(t Terminal)
-	// Printed says that the agent printed something.
-	Printed()
-	// Pressed tells of keys of a person's at the terminal, before the agent has them. keys is valid
-	// during the call.
-	Pressed(keys []byte)
-	// Dialog reports whether something of the agent's may stand on the screen that only a person
+	// NoteOutput says that the agent printed something.
+	NoteOutput()
+	// NoteKeys tells of keys of a person's at the terminal, before the agent has them. keys is
+	// valid during the call.
+	NoteKeys(keys []byte)
+	// HasDialog reports whether something of the agent's may stand on the screen that only a person
 	// may answer.
-	Dialog() bool
-	// Reclaimed says that the user took the keyboard back: prompts that are not typed yet are
+	HasDialog() bool
+	// NoteReclaim says that the user took the keyboard back: prompts that are not typed yet are
 	// dropped.
-	Reclaimed()
-	// Exited says how the agent ended, in words to follow its name, "" as it should, and what stood
-	// on its screen.
-	Exited(why string, rows []string)
+	NoteReclaim()
+	// NoteExit says how the agent ended, in words to follow its name, "" as it should, and what
+	// stood on its screen.
+	NoteExit(why string, rows []string)
 }

@@ -13,9 +13,9 @@ type live struct {
 	behind  bool // some was dropped: more is useless before a repaint
 }
 
-// Live queues live output. If the gateway is too slow for it, the waiting output is dropped, and
-// Config.Behind says when to repaint. Without a connection it is dropped.
-func (l *Link) Live(m *protocol.Output) {
+// SendLive queues live output. If the gateway is too slow for it, the waiting output is dropped,
+// and Config.Behind says when to repaint. Without a connection it is dropped.
+func (l *Link) SendLive(m *protocol.Output) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {

@@ -16,19 +16,19 @@ func output(seq uint64, n int) *protocol.Output {
 
 func TestLiveOutputIsBounded(t *testing.T) {
 	l := New(Config{})
-	l.Live(output(0, 1))
+	l.SendLive(output(0, 1))
 	require.Zero(t, l.live.bytes, "nobody is connected")
 	l.via = &wire{}
-	l.Live(output(0, 2*liveMax))
+	l.SendLive(output(0, 2*liveMax))
 	require.Equal(t, 2*liveMax, l.live.bytes, "one message always fits")
-	l.Live(output(2*liveMax, 1))
+	l.SendLive(output(2*liveMax, 1))
 	require.Zero(t, l.live.bytes)
-	l.Live(output(2*liveMax+1, 1))
+	l.SendLive(output(2*liveMax+1, 1))
 	require.Empty(t, l.live.waiting, "of no use before a repaint")
 	waiting, behind := l.live.takeAll()
 	require.True(t, behind)
 	require.Empty(t, waiting)
-	l.Live(output(9, 1))
+	l.SendLive(output(9, 1))
 	waiting, behind = l.live.takeAll()
 	require.False(t, behind)
 	require.Len(t, waiting, 1)
@@ -51,7 +51,7 @@ func TestAStalledGatewayIsRepainted(t *testing.T) {
 	<-ready
 	const pieces = 1000
 	for i := range pieces {
-		l.Live(output(uint64(i), 32<<10))
+		l.SendLive(output(uint64(i), 32<<10))
 		l.mu.Lock()
 		require.LessOrEqual(t, l.live.bytes, liveMax)
 		l.mu.Unlock()
@@ -60,7 +60,7 @@ func TestAStalledGatewayIsRepainted(t *testing.T) {
 	for last := uint64(0); last != pieces; {
 		select {
 		case <-behind:
-			l.Live(output(pieces, 1))
+			l.SendLive(output(pieces, 1))
 		case last = <-seen:
 		case <-time.After(fake.Soon):
 			require.FailNow(t, "nothing comes any more")

@@ -39,9 +39,9 @@ type ready interface {
 type Seat interface {
 	// Handle handles a message. It does not wait.
 	Handle(m protocol.Message)
-	// Try is Handle if that is possible without any wait, even a short one; otherwise it does
+	// TryHandle is Handle if that is possible without any wait, even a short one; otherwise it does
 	// nothing and reports false.
-	Try(m *protocol.Snapshot) bool
+	TryHandle(m *protocol.Snapshot) bool
 	// Next returns the gateway's next message. An error is the end, and closing done causes one.
 	Next(done <-chan struct{}) (protocol.Message, error)
 	// Leave gives the seat up, which ends Next. It may be called more than once.
@@ -69,7 +69,7 @@ func (s *seated) sendMessage(m protocol.Message) error {
 }
 
 func (s *seated) trySnapshot(m *protocol.Snapshot) bool {
-	return protocol.Check(m) == nil && s.Try(m)
+	return protocol.Check(m) == nil && s.TryHandle(m)
 }
 
 func (s *seated) receiveMessage() (protocol.Message, error) { return s.Next(s.done) }

@@ -32,7 +32,7 @@ func (s *seat) Handle(m protocol.Message) {
 	s.heard = append(s.heard, m)
 }
 
-func (s *seat) Try(m *protocol.Snapshot) bool {
+func (s *seat) TryHandle(m *protocol.Snapshot) bool {
 	if !s.quick {
 		return false
 	}

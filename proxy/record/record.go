@@ -251,9 +251,9 @@ func (r *Recorder) UserTyped(by string) {
 	r.queueEntryLocked(Entry{Kind: User, By: by})
 }
 
-// Blackout begins or ends a time of which nothing of the screen is recorded. When it ends, Room is
-// called.
-func (r *Recorder) Blackout(on bool, why string) {
+// RecordBlackout begins or ends a time of which nothing of the screen is recorded. When it ends,
+// Room is called.
+func (r *Recorder) RecordBlackout(on bool, why string) {
 	r.mu.Lock()
 	if r.dark == on {
 		r.mu.Unlock()

@@ -40,12 +40,12 @@ func play(r *taping) {
 	})
 	r.Output([]byte("\r\na \"b\" \\ \x1b[1m\x7f\tü\r\n"))
 	r.Resized(100, 30)
-	r.Blackout(true, "a password is being read")
+	r.RecordBlackout(true, "a password is being read")
 	r.Output([]byte("Password: ***"))
 	r.UserTyped("")
 	r.wait(3 * time.Second)
 	r.screen = "PAINTED"
-	r.Blackout(false, "")
+	r.RecordBlackout(false, "")
 	r.Output([]byte("$ "))
 	r.Add(record.Entry{Kind: record.End, Agent: codex, Epoch: 2, Reason: "reclaimed", Dropped: 30, Unsubmitted: 4})
 	r.Exited(3, "")
@@ -147,7 +147,7 @@ func TestTheUsersTypingIsNotedRarelyR26(t *testing.T) {
 			r.UserTyped("")
 			time.Sleep(100 * time.Millisecond)
 		}
-		r.Blackout(true, "hidden")
+		r.RecordBlackout(true, "hidden")
 		for range 100 {
 			r.UserTyped("")
 			time.Sleep(100 * time.Millisecond)
@@ -260,7 +260,7 @@ func TestTheLogNamesARecordingsMissingEnd(t *testing.T) {
 		r.Output([]byte("too"))
 		r.wait(time.Second)
 		killed = r.log.String()
-		r.Blackout(true, "a password")
+		r.RecordBlackout(true, "a password")
 		r.Output([]byte("secret"))
 		r.Exited(0, "")
 	})
@@ -279,7 +279,7 @@ func TestTheLogNamesARecordingsMissingEnd(t *testing.T) {
 	log = entries(t, r.log.String())
 	require.Equal(t, "output is missing before this, 19 bytes: no space left on device", log[len(log)-2].Sentence())
 
-	r = tape(t, func(r *taping) { r.Blackout(true, "a password"); r.Output([]byte("secret")) })
+	r = tape(t, func(r *taping) { r.RecordBlackout(true, "a password"); r.Output([]byte("secret")) })
 	require.Empty(t, of(entries(t, r.log.String()), record.Gap), "a blackout is none: how long a secret is stands nowhere")
 }
 

@@ -177,7 +177,7 @@ func (w *town) three() (a, b, c *gate) {
 func (g *gate) hears(online bool, others int) {
 	g.t.Helper()
 	for end := time.Now().Add(soon); ; time.Sleep(10 * time.Millisecond) {
-		on, n := g.cluster.Connected()
+		on, n := g.cluster.ConnectionState()
 		if on == online && n == others {
 			return
 		}

@@ -43,5 +43,5 @@ func notNowError(requestID string, err error) *protocol.Error {
 
 // handlePresence notes whether an agent is connected, on the gateway's word.
 func (h *Handler) handlePresence(m *protocol.AgentPresence) {
-	h.Pump.Post(func(now time.Time) { h.Control.Connected(now, m.AgentID, m.Connected) })
+	h.Pump.Post(func(now time.Time) { h.Control.SetConnected(now, m.AgentID, m.Connected) })
 }

@@ -123,7 +123,7 @@ func (h *Handler) handleChatAsk(m *protocol.ChatAsk) {
 // openRequest runs on the pump's goroutine.
 func (h *Handler) openRequest(now time.Time, m *protocol.ChatAsk) error {
 	from := h.identifyAgent(m.AgentID, m.AgentName, m.TokenID)
-	if err := h.Control.MayAsk(now, from); err != nil {
+	if err := h.Control.AskRefusal(now, from); err != nil {
 		h.Link.Send(notNowError(m.RequestID, err))
 		return nil
 	}
@@ -131,12 +131,12 @@ func (h *Handler) openRequest(now time.Time, m *protocol.ChatAsk) error {
 	if reason := h.outsiders.reservePlace(m.RequestID, outsider{from, q.ID}); reason != nil {
 		return reason
 	}
-	h.Control.Meet(from)
-	h.Recorder.Talked(record.Ask, from, "", q.ID, describeRequest(q))
-	err := h.Outside.Ask(q, func(c protocol.ChatClosed) { // on any goroutine
+	h.Control.NoteAgent(from)
+	h.Recorder.RecordPrompt(record.Ask, from, "", q.ID, describeRequest(q))
+	err := h.Outside.OpenRequest(q, func(c protocol.ChatClosed) { // on any goroutine
 		h.outsiders.releasePlace(m.RequestID)
 		if c.By != "" && c.Why == "" { // answered by a person
-			h.Pump.Post(func(now time.Time) { h.Control.Replied(now, from, c.Answer.Refuses()) })
+			h.Pump.Post(func(now time.Time) { h.Control.NoteReply(now, from, c.Answer.Refuses()) })
 		}
 		h.Link.Send(&protocol.ChatAskResult{
 			RequestID: m.RequestID,
@@ -151,7 +151,7 @@ func (h *Handler) openRequest(now time.Time, m *protocol.ChatAsk) error {
 		return err
 	}
 	if _, ok := h.tellsAsked.allowNow(now); ok {
-		h.Status.Tell("agent " + from.Name + " asks " + summarizeRequest(q) +
+		h.Status.ShowText("agent " + from.Name + " asks " + summarizeRequest(q) +
 			": answer with gateway chat answer " + h.SessionID)
 	}
 	return nil
@@ -205,16 +205,16 @@ func (h *Handler) withdrawRequests(requestID, why string) {
 	h.Pump.Post(func(time.Time) { // after the post that opened it
 		isMeant := func(id string, _ outsider) bool { return requestID == "" || requestID == id }
 		for _, asker := range h.outsiders.findMatching(isMeant) {
-			h.Outside.Withdraw(asker.id, why)
+			h.Outside.CloseRequest(asker.id, why)
 		}
 	})
 }
 
 // CancelMuted closes requests of agents that the user has muted. It runs on the pump's goroutine.
 func (h *Handler) CancelMuted() {
-	isMuted := func(_ string, asker outsider) bool { return h.Control.Muted(asker.agent) }
+	isMuted := func(_ string, asker outsider) bool { return h.Control.IsMuted(asker.agent) }
 	for _, asker := range h.outsiders.findMatching(isMuted) {
-		h.Outside.Withdraw(asker.id, asker.agent.Name+" is muted")
+		h.Outside.CloseRequest(asker.id, asker.agent.Name+" is muted")
 	}
 }
 

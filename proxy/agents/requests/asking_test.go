@@ -20,7 +20,7 @@ type outside struct {
 	fail error
 }
 
-func (o *outside) Ask(q *protocol.ChatRequest, done func(protocol.ChatClosed)) error {
+func (o *outside) OpenRequest(q *protocol.ChatRequest, done func(protocol.ChatClosed)) error {
 	if o.fail != nil {
 		return o.fail
 	}
@@ -28,7 +28,7 @@ func (o *outside) Ask(q *protocol.ChatRequest, done func(protocol.ChatClosed)) e
 	return nil
 }
 
-func (o *outside) Withdraw(id, why string) { o.close(protocol.ChatClosed{ID: id, Why: why}) }
+func (o *outside) CloseRequest(id, why string) { o.close(protocol.ChatClosed{ID: id, Why: why}) }
 
 func (o *outside) close(c protocol.ChatClosed) {
 	done := o.open[c.ID]
@@ -151,7 +151,7 @@ type remarks struct {
 	told int
 }
 
-func (l *remarks) Tell(string) { l.told++ }
+func (l *remarks) ShowText(string) { l.told++ }
 
 // An agent that asks and withdraws, again and again, does not keep a line of the program's screen
 // covered.

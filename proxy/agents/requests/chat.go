@@ -108,16 +108,16 @@ func (h *Handler) showToUser(now time.Time, m *protocol.Note, text string) {
 		}
 	}
 	ok := h.Pump.Post(func(time.Time) { // the pump's goroutine knows muted agents
-		if h.Control.Muted(from) {
+		if h.Control.IsMuted(from) {
 			h.Link.Send(notNowError(m.RequestID, &control.NotNow{Muted: true}))
 			return
 		}
-		h.Control.Meet(from)
-		if err := h.Status.Hear(w); err != nil {
+		h.Control.NoteAgent(from)
+		if err := h.Status.QueueMessage(w); err != nil {
 			h.sendError(m.RequestID, protocol.CodeBusy, err.Error())
 			return
 		}
-		h.Recorder.Said(from, text)
+		h.Recorder.RecordAgentMessage(from, text)
 	})
 	if !ok {
 		h.sendExited(m.RequestID)
@@ -128,10 +128,10 @@ func (h *Handler) showToUser(now time.Time, m *protocol.Note, text string) {
 func (h *Handler) relayToAgent(now time.Time, m *protocol.Note, text string) {
 	by := notice.Person(m.By)
 	ok := h.Pump.Post(func(time.Time) {
-		to := h.Control.Correspondent(h.Status.Heard())
+		to := h.Control.Correspondent(h.Status.LastSeenMessage())
 		h.deliverNote(to, by, text)
 		// The agent gets the message even if the user has no room for it.
-		_ = h.Status.Hear(control.Note{
+		_ = h.Status.QueueMessage(control.Note{
 			Who:  "“" + by + "” writes to " + notice.Recipient(to.Name) + " from elsewhere",
 			Text: notice.Message(text),
 			Came: now,
@@ -159,10 +159,10 @@ func (h *Handler) deliverNote(to control.Agent, by, text string) {
 		By:        by,
 		Text:      text,
 	})
-	h.Recorder.Told(to, by, text)
+	h.Recorder.RecordUserMessage(to, by, text)
 	h.Observer.Post(func(time.Time) {
 		sent := false
-		h.Observer.DecideWaits(func(id string) bool {
+		h.Observer.EndControlWaits(func(id string) bool {
 			agent, ok := h.deciding[id]
 			if !ok || sent || !(note{to: to.ID}).isFor(agent) {
 				return false

@@ -11,14 +11,14 @@ import (
 	"terminalproxy/proxy/terminal/keys"
 )
 
-// Compose edits the user's message to an agent: m in the menu opens it, and then it gets every unit
-// that the user types, in a paste or not. It returns the bytes left for the program. It runs on the
-// pump's goroutine.
-func (h *Handler) Compose(u keys.Unit, inPaste bool) (rest []byte, took bool) {
+// AddToMessage edits the user's message to an agent: m in the menu opens it, and then it gets every
+// unit that the user types, in a paste or not. It returns the bytes left for the program. It runs
+// on the pump's goroutine.
+func (h *Handler) AddToMessage(u keys.Unit, inPaste bool) (rest []byte, took bool) {
 	c := h.Control
 	if c.Message() == nil {
 		return nil, u.Kind == keys.Key && typesExactly(u.Bytes, "m") &&
-			c.Compose(time.Now(), h.Status.Heard())
+			c.OpenMessage(time.Now(), h.Status.LastSeenMessage())
 	}
 	switch u.Kind {
 	case keys.Key, keys.Paste:
@@ -87,5 +87,5 @@ func (h *Handler) sendMessage(message control.Message) {
 		return
 	}
 	h.deliverNote(message.To, "", text)
-	h.Status.Tell("sent to " + notice.Recipient(message.To.Name) + ": “" + text + "”")
+	h.Status.ShowText("sent to " + notice.Recipient(message.To.Name) + ": “" + text + "”")
 }

@@ -57,8 +57,9 @@ func (in *delivery) askUser(now time.Time, pieces []input.Piece, typed input.Lin
 		patience = time.Duration(in.m.TimeoutMs) * time.Millisecond
 	}
 	q.Until = in.began.Add(patience)
+	agent := in.h.Control.NewestState().Agent.Name
 	if in.hasUnshownText(typed) ||
-		!in.h.Status.Fits(in.h.Control.Newest().Agent.Name, q, in.judged.cols, in.judged.rows) {
+		!in.h.Status.FitsScreen(agent, q, in.judged.cols, in.judged.rows) {
 		return false, &refusal{
 			protocol.CodeTooLarge,
 			"the question to the user has no room for all that this would submit: clear the line " +

@@ -28,9 +28,9 @@ func (h *Handler) handleControlRequest(m *protocol.ControlRequest) {
 	h.Observer.Post(func(time.Time) { h.answers.noteRequest(r.Agent.ID, r.ID) })
 	ok := h.Pump.Post(func(now time.Time) {
 		err := h.askControl(now, r)
-		h.Recorder.Requested(r, err)
+		h.Recorder.RecordRequest(r, err)
 		if errors.Is(err, control.ErrBusy) && h.Control.State(now).Agent.ID != r.Agent.ID {
-			h.Status.Rival(r.Agent.ID)
+			h.Status.NoteRival(r.Agent.ID)
 		}
 		if err != nil {
 			h.Link.Send(notNowError(m.RequestID, err))
@@ -48,9 +48,9 @@ func (h *Handler) askControl(now time.Time, r control.Request) error {
 		return h.Control.Request(now, r)
 	}
 	owner := h.Own.Agent()
-	if r.Agent.ID == owner.ID && h.Own.Unattended() &&
+	if r.Agent.ID == owner.ID && h.Own.IsUnattended() &&
 		h.Control.State(now).Phase == control.Observing {
-		h.Control.Own(now, r)
+		h.Control.GrantOwnTerminal(now, r)
 		return nil
 	}
 	err := h.Control.Request(now, r)
@@ -136,13 +136,14 @@ func (h *Handler) ControlEvent(e control.Event) {
 	if !e.Granted {
 		word = string(e.Reason)
 	}
-	h.Recorder.Changed(e, h.parting)
+	h.Recorder.RecordControl(e, h.parting)
 	parting := h.parting
 	h.parting = ""
 	if e.Unsubmitted == 0 || e.Granted {
-		h.Status.Controlled(e, "", parting)
+		h.Status.ShowControlChange(e, "", parting)
 	} else {
-		h.line.callWithLeftover(func(line string) { h.Status.Controlled(e, line, parting) }, func() {})
+		show := func(line string) { h.Status.ShowControlChange(e, line, parting) }
+		h.line.callWithLeftover(show, func() {})
 	}
 	h.Observer.Post(func(time.Time) { h.endControlWaits(e, word, e.Dropped > 0) })
 }

@@ -76,10 +76,10 @@ func (h *Handler) sendPrompt(m *protocol.ChatSend) {
 		if from.ID != "" {
 			by = "agent " + from.Name
 		}
-		h.Recorder.Talked(record.Prompt, from, by, m.RequestID, labelImages(m.Text, images))
-		done.Waiting = h.Chat.Waits()
+		h.Recorder.RecordPrompt(record.Prompt, from, by, m.RequestID, labelImages(m.Text, images))
+		done.Waiting = h.Chat.WaitReason()
 		if from.ID != "" {
-			return h.Chat.Pass(by, m.Text)
+			return h.Chat.SendForAgent(by, m.Text)
 		}
 		return h.Chat.Send(by, m.Text, images)
 	})
@@ -96,7 +96,7 @@ func (h *Handler) interruptTurn(m *protocol.ChatInterrupt) {
 			}
 			by = "agent " + from.Name
 		}
-		h.Recorder.Talked(record.Halt, from, by, m.RequestID, "")
+		h.Recorder.RecordPrompt(record.Halt, from, by, m.RequestID, "")
 		return h.Chat.Interrupt(by)
 	})
 }
@@ -119,8 +119,8 @@ func (h *Handler) answerRequest(m *protocol.ChatAnswer) {
 				"the screen is hidden, and what is asked with it: show it first, and answer then",
 			}
 		}
-		if slices.Contains(h.Chat.Open(), m.Request) {
-			h.Recorder.Talked(
+		if slices.Contains(h.Chat.OpenRequests(), m.Request) {
+			h.Recorder.RecordPrompt(
 				record.Answer,
 				control.Agent{},
 				by,
@@ -259,7 +259,7 @@ func (h *Handler) chatRefusal(err error) (code protocol.Code, message string) {
 	}
 	switch {
 	case errors.Is(err, chat.ErrNoRequest):
-		open := h.Chat.Open()
+		open := h.Chat.OpenRequests()
 		if len(open) == 0 {
 			return protocol.CodeNotFound, "no such request is open: none is"
 		}

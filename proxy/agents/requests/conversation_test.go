@@ -35,10 +35,10 @@ func (c *talked) Send(by, text string, images []chat.Image) error {
 	return c.fail
 }
 
-func (c *talked) Pass(by, text string) error { return c.Send(by, text, nil) }
+func (c *talked) SendForAgent(by, text string) error { return c.Send(by, text, nil) }
 
-func (c *talked) ImageRefusal() error     { return c.noImages }
-func (c *talked) Waits() protocol.Waiting { return "" }
+func (c *talked) ImageRefusal() error          { return c.noImages }
+func (c *talked) WaitReason() protocol.Waiting { return "" }
 
 func (c *talked) Answer(id, by string, a protocol.ChatReply) error {
 	if !slices.Contains(c.open, id) {
@@ -49,9 +49,9 @@ func (c *talked) Answer(id, by string, a protocol.ChatReply) error {
 }
 
 func (c *talked) Interrupt(by string) error { c.did = append(c.did, by+" interrupts"); return nil }
-func (c *talked) Open() []string            { return c.open }
+func (c *talked) OpenRequests() []string    { return c.open }
 
-func (c *talked) Talked(what record.Kind, from control.Agent, by, _, text string) {
+func (c *talked) RecordPrompt(what record.Kind, from control.Agent, by, _, text string) {
 	c.did = append(c.did, "record "+string(what)+" "+from.ID+" "+by+" "+text)
 }
 
@@ -155,7 +155,7 @@ func TestAnAgentTalksUnderAGrant(t *testing.T) {
 	grant := func(level protocol.Level) {
 		s.machine = control.New(control.Config{Keyboard: true})
 		s.Control = stagedControl{s.machine}
-		require.NoError(t, s.machine.Give(time.Now(), control.RemoteGrant{By: "ada", Level: level}))
+		require.NoError(t, s.machine.GrantFromOwner(time.Now(), control.RemoteGrant{By: "ada", Level: level}))
 		require.NoError(t, s.machine.Request(time.Now(), control.Request{ID: "q", Agent: control.Agent{ID: "a-2", Name: "gemini"}, Level: level}))
 		require.Equal(t, control.Granted, s.Control.State(time.Now()).Phase)
 	}

@@ -31,7 +31,7 @@ func (h *Handler) mayStillEnablePaste(in *delivery, left []input.Piece, began, n
 		return false
 	}
 	// Its output from before the read may be on its way.
-	return !h.Observer.CaughtUp() || !a.Reads && (!a.Polls || h.Observer.Blank(now))
+	return !h.Observer.HasCaughtUp() || !a.Reads && (!a.Polls || h.Observer.IsBlank(now))
 }
 
 // usesBracketedPaste reports whether a paste goes in brackets. While the kernel collects lines,

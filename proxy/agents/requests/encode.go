@@ -28,7 +28,7 @@ func (h *Handler) encodeSteps(in *delivery, k int, modes screen.Modes) ([]input.
 		if err != nil {
 			return nil, err
 		}
-		if h.Control.Newest().Guarded {
+		if h.Control.NewestState().Guarded {
 			pieces = splitAtActs(pieces)
 		}
 		pieces[0].Step = k + i + 1
@@ -55,7 +55,8 @@ func (h *Handler) encodeStep(
 ) ([]input.Piece, error) {
 	switch s.InputKind { //nolint:exhaustive // the others are text
 	case protocol.InputKeys:
-		return keyPieces(s.Data, km, h.ReclaimKey, h.Control.Newest().Level == protocol.LevelDrive)
+		drives := h.Control.NewestState().Level == protocol.LevelDrive
+		return keyPieces(s.Data, km, h.ReclaimKey, drives)
 	case protocol.InputMouse:
 		return h.encodeMouse(in, s, modes, km)
 	}

@@ -52,7 +52,7 @@ type published struct {
 	state control.State
 }
 
-func (p published) Newest() control.State { return p.state }
+func (p published) NewestState() control.State { return p.state }
 
 // foreground is the program with its name.
 type foreground struct {

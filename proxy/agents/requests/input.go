@@ -66,7 +66,7 @@ func (h *Handler) handleInput(m *protocol.Input) {
 	}
 	epoch := m.Epoch
 	if epoch == 0 { // 0 means the current grant
-		epoch = h.Control.Newest().Epoch
+		epoch = h.Control.NewestState().Epoch
 	}
 	in := &delivery{
 		h:      h,
@@ -75,7 +75,7 @@ func (h *Handler) handleInput(m *protocol.Input) {
 		began:  time.Now(),
 		steps:  splitSteps(m),
 		excuse: h.ignorableRefusal(m, epoch),
-		record: h.Recorder.Input(m, epoch),
+		record: h.Recorder.StartInput(m, epoch),
 	}
 	h.Pump.Post(func(now time.Time) { // after the keys that the user has typed so far
 		st := h.Control.State(now)
@@ -86,7 +86,7 @@ func (h *Handler) handleInput(m *protocol.Input) {
 			in.saw = h.line.takeGlimpse()
 		}
 	})
-	h.Pump.Offer(h.pumpJob(in))
+	h.Pump.Enqueue(h.pumpJob(in))
 }
 
 // claimInput claims the id of an input. It answers a repeat and an invalid input itself, and
@@ -128,7 +128,7 @@ func (h *Handler) pumpJob(in *delivery) input.Job {
 			h.pauseBefore(in, left, func() {
 				h.encodeWhenSettled(in, left, time.Now(), func(pieces []input.Piece, err error) {
 					if left == nil {
-						in.record.Look(time.Now())
+						in.record.RecordScreen(time.Now())
 					}
 					answer(pieces, err)
 				}, answer)
@@ -245,13 +245,13 @@ func isText(pieces []input.Piece) bool {
 // on the observer's goroutine.
 func (h *Handler) checkAndEncode(in *delivery, left []input.Piece) ([]input.Piece, error) {
 	o := h.Observer
-	reason := o.Bars(time.Now())
+	reason := o.InputRefusal(time.Now())
 	if reason != nil && (in.excuse == nil || errors.Is(reason, control.ErrHidden)) {
 		return nil, pauseRefusal(reason) // the pump decides whether the refusal is ignored
 	}
 	switch {
 	case left == nil:
-		if err := o.Expect(in.m.Expect); err != nil {
+		if err := o.CheckExpectation(in.m.Expect); err != nil {
 			return nil, &refusal{protocol.CodeScreenChanged, err.Error()}
 		}
 		return h.encodeSteps(in, 0, o.Model().Modes())

@@ -133,7 +133,7 @@ func (h *Handler) typeMessage(
 		return nil
 	}
 	if err == nil {
-		err = h.Elsewhere.Press(now, time.UnixMilli(m.At), by, b)
+		err = h.Elsewhere.PressKeys(now, time.UnixMilli(m.At), by, b)
 	}
 	switch {
 	case errors.Is(err, ErrUnread), errors.Is(err, control.ErrAlone):

@@ -22,7 +22,7 @@ type desk struct {
 	refuse error
 }
 
-func (d *desk) Press(_, at time.Time, by string, keys []byte) error {
+func (d *desk) PressKeys(_, at time.Time, by string, keys []byte) error {
 	if d.refuse == nil {
 		d.by, d.at = by, at
 		d.typed.Write(keys)

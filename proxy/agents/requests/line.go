@@ -109,19 +109,19 @@ func (l *Line) lineOwner(now time.Time) (owner line.Owner, quote string) {
 
 // programActivity returns what the program does with the terminal now.
 func (l *Line) programActivity(now time.Time) line.Doing {
-	read := l.Observer.CaughtUp()
+	read := l.Observer.HasCaughtUp()
 	f := l.currentFacts()
 	d := line.Doing{
 		Group:  l.Program.ForegroundGroup(),
 		Prompt: line.Shared(f),
 		Keeps:  line.Keeps(f),
-		Rests:  !now.Before(l.Observer.Settles()),
+		Rests:  !now.Before(l.Observer.SettleTime()),
 	}
-	d.Spell, _ = l.Program.Collects()
+	d.Spell, _ = l.Program.CanonicalSpell()
 	a, known := l.Program.BlockedOn()
 	d.Waits, d.Known = known && (a.Reads || a.Listens()), known && !a.Unclear
 	d.Sleeps = d.Known && a.Asleep && !d.Waits
-	d.Read = read && l.Observer.CaughtUp()
+	d.Read = read && l.Observer.HasCaughtUp()
 	return d
 }
 
@@ -149,15 +149,15 @@ func (l *Line) blockedBy(now time.Time) (pending bool, err error) {
 	return false, nil
 }
 
-// Edits implements [observer.Line].
-func (l *Line) Edits(timed bool) bool {
+// IsEditing implements [observer.Line].
+func (l *Line) IsEditing(timed bool) bool {
 	f := l.currentFacts()
 	return line.Prompted(l.screen()) && line.PromptOf(f) == line.Editor &&
 		(!timed || !line.Awaits(f))
 }
 
-// Pressed implements [observer.Line].
-func (l *Line) Pressed() time.Time { return l.Tracker.Pressed() }
+// LastKeyTime implements [observer.Line].
+func (l *Line) LastKeyTime() time.Time { return l.Tracker.LastKeyTime() }
 
 // recheckBlocked tells control when the line that an input waits for is free, or changes.
 func (l *Line) recheckBlocked(now time.Time) {
@@ -165,7 +165,7 @@ func (l *Line) recheckBlocked(now time.Time) {
 		return
 	}
 	l.looked = now
-	holds := l.Control.Newest().Occupied
+	holds := l.Control.NewestState().Occupied
 	if l.occupied = l.occupied || holds; !holds && (l.occupied || now.Sub(l.waited) > holdMost) {
 		l.waited = time.Time{} // the input is gone
 		return
@@ -173,23 +173,23 @@ func (l *Line) recheckBlocked(now time.Time) {
 	switch owner, quote := l.lineOwner(now); {
 	case owner == line.Free:
 		l.waited = time.Time{}
-		l.Pump.Post(l.Control.Vacate)
+		l.Pump.Post(l.Control.VacateLine)
 	case owner == line.Users && quote != l.toldQuote:
 		l.toldQuote = quote
 		l.Pump.Post(func(now time.Time) {
 			if l.Control.State(now).Occupied {
-				l.Control.Occupy(now, quote)
+				l.Control.OccupyLine(now, quote)
 			}
 		})
 	}
 }
 
-// Next implements [observer.Line].
-func (l *Line) Next() (at time.Time, ok bool) {
+// NextServe implements [observer.Line].
+func (l *Line) NextServe() (at time.Time, ok bool) {
 	if !l.waited.IsZero() {
 		at, ok = l.looked.Add(lineEvery), true
 	}
-	if rests := l.Observer.Settles(); l.hasNewOutput && (!ok || rests.Before(at)) {
+	if rests := l.Observer.SettleTime(); l.hasNewOutput && (!ok || rests.Before(at)) {
 		at, ok = rests, true
 	}
 	return at, ok
@@ -206,7 +206,7 @@ func (l *Line) Serve(now time.Time) {
 // noteSettled notes the prompt once the output pauses. Observers hear of the pause at intervals; a
 // user who types at once is faster.
 func (l *Line) noteSettled(now time.Time) {
-	if l.hasNewOutput && !now.Before(l.Observer.Settles()) {
+	if l.hasNewOutput && !now.Before(l.Observer.SettleTime()) {
 		l.Tracker.Rested(l.screen())
 		if !l.screen().Alt() {
 			l.lineOwner(now) // forget a key without effect before the program redraws its prompt
@@ -215,8 +215,8 @@ func (l *Line) noteSettled(now time.Time) {
 	}
 }
 
-// Moved implements [observer.Line].
-func (l *Line) Moved(now time.Time) {
+// NoteScreenChange implements [observer.Line].
+func (l *Line) NoteScreenChange(now time.Time) {
 	l.noteMoved()
 	l.recheckBlocked(now)
 }
@@ -259,7 +259,7 @@ func (l *Line) callWithLeftover(do func(quote string), gone func()) {
 func (l *Line) assessLine(now, began time.Time, text bool) (j judgement, still bool) {
 	// The order matters: a program found waiting for a key has processed all that was typed, and
 	// has shown its question.
-	read := l.Observer.CaughtUp()
+	read := l.Observer.HasCaughtUp()
 	typed := l.Tracker.Typed()
 	j.group = l.Program.ForegroundGroup()
 	j.facts = l.currentFacts()
@@ -274,7 +274,7 @@ func (l *Line) assessLine(now, began time.Time, text bool) (j judgement, still b
 	} else {
 		busy = j.prompt == line.None && l.isBusy()
 	}
-	j.read = read && l.Observer.CaughtUp()
+	j.read = read && l.Observer.HasCaughtUp()
 	most := stillMost
 	if text && (busy || edits && !j.read) {
 		most = busyMost
@@ -342,7 +342,7 @@ func (j *judgement) isStillValid(p Program) bool {
 
 // isTypeLevel reports whether input is under level type now.
 func (h *Handler) isTypeLevel() bool {
-	st := h.Control.Newest()
+	st := h.Control.NewestState()
 	return st.Phase == control.Granted && st.Level == protocol.LevelType
 }
 

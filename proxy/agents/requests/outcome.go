@@ -41,9 +41,9 @@ func (h *Handler) finishInput(in *delivery, r input.Receipt) {
 		does = describeWish(first.InputPart)
 	}
 	if r.Fate == input.Withdrawn && r.Held {
-		h.Status.Tell(h.Control.State(time.Now()).Agent.Name + " no longer asks")
+		h.Status.ShowText(h.Control.State(time.Now()).Agent.Name + " no longer asks")
 	}
-	in.record.Done(result, does, in.allowed)
+	in.record.RecordReceipt(result, does, in.allowed)
 	h.announceTyped(in, r)
 	if !h.Observer.Post(func(now time.Time) { h.answerWhenSettled(now, in, result) }) {
 		h.sendReceipt(result)
@@ -103,7 +103,7 @@ func (h *Handler) correctFlushed(in *delivery, n int) {
 		input.Receipt{Fate: input.Dropped, Written: now.WrittenBytes, Dropped: n},
 		&now,
 	)
-	in.record.Flushed(in.written, n, now.Reason)
+	in.record.RecordFlush(in.written, n, now.Reason)
 	now.Parts = in.partResults(now.WrittenBytes)
 	correct := func(r *protocol.InputResult) {
 		r.Parts = now.Parts
@@ -216,7 +216,7 @@ func (h *Handler) answerWhenSettled(now time.Time, in *delivery, result *protoco
 		in.began.Add(timeoutOf(m.TimeoutMs)),
 		now.Add(time.Duration(m.SettleMs)*time.Millisecond+settleLeast),
 	)
-	h.Observer.Wait(now, false, snapshot.Wait{
+	h.Observer.OpenWait(now, false, snapshot.Wait{
 		ID: m.RequestID + "#settle", Condition: condition, NotBefore: now, Deadline: deadline,
 		Done: func(r snapshot.Result) {
 			in.repainting, in.settled = r.Repainting, in.settled || r.End == snapshot.Met
@@ -246,12 +246,12 @@ func (h *Handler) answerAtNextPrompt(
 			}
 		}
 	}
-	h.Observer.Wait(now, true, snapshot.Wait{
+	h.Observer.OpenWait(now, true, snapshot.Wait{
 		ID:        id,
 		Condition: waits,
 		Deadline:  deadline,
 		Done: then(func(now time.Time) {
-			h.Observer.Wait(now, false, snapshot.Wait{
+			h.Observer.OpenWait(now, false, snapshot.Wait{
 				ID:        id,
 				Condition: quiet,
 				NotBefore: in.wrote,
@@ -283,7 +283,7 @@ func (h *Handler) answerNow(now time.Time, in *delivery, result *protocol.InputR
 		result.Reason == protocol.CodeStaleEpoch {
 		h.answers.takeWord(m.AgentID) // the receipt tells it whether it may type
 	}
-	result.Frame = h.Observer.Answer(now)
+	result.Frame = h.Observer.AnswerFrame(now)
 	h.noteSeen(m.AgentID)
 	result.Frame.Settled = result.Frame.Settled || in.settled
 	result.Frame.Repainting = in.repainting

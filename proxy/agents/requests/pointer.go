@@ -45,7 +45,7 @@ func (h *Handler) encodeMouse(
 		reports, err = act.Reports(mouse.Modes{
 			Protocol:   modes.MouseProtocol,
 			Encoding:   modes.MouseEncoding,
-			Held:       h.pointer.epoch != 0 && h.pointer.epoch == h.Control.Newest().Epoch,
+			Held:       h.pointer.epoch != 0 && h.pointer.epoch == h.Control.NewestState().Epoch,
 			CellWidth:  width,
 			CellHeight: height,
 		}, at, to)
@@ -71,7 +71,7 @@ func (h *Handler) findCells(m protocol.InputPart, act mouse.Act) (at, to mouse.C
 			"at and on are both given: the mouse acts in one place",
 		}
 	case m.On != "":
-		if at, err = h.Observer.Locate(m.On); err != nil {
+		if at, err = h.Observer.FindText(m.On); err != nil {
 			err = &refusal{protocol.CodeScreenChanged, err.Error()}
 		}
 	case m.At != nil:

@@ -23,68 +23,68 @@ type Observer interface {
 	// Redact returns text as agents may see it. The program is printing before its last ahead
 	// bytes, or elsewhere if ahead is -1.
 	Redact(text string, ahead int) string
-	// Settles returns when the screen counts as settled if it does not change before; LastChange
+	// SettleTime returns when the screen counts as settled if it does not change before; LastChange
 	// when it changed last.
-	Settles() time.Time
+	SettleTime() time.Time
 	LastChange() time.Time
-	// CaughtUp reports whether the program has read all input, and the model has all output.
-	CaughtUp() bool
-	// Blank reports whether the program has shown nothing yet, and began a moment ago.
-	Blank(now time.Time) bool
+	// HasCaughtUp reports whether the program has read all input, and the model has all output.
+	HasCaughtUp() bool
+	// IsBlank reports whether the program has shown nothing yet, and began a moment ago.
+	IsBlank(now time.Time) bool
 	// RunsCommand reports whether the shell that has the terminal said that it runs a command.
 	RunsCommand() bool
-	// Subscribed sets whether an agent gets the snapshots.
-	Subscribed(yes bool)
+	// SetSubscribed sets whether an agent gets the snapshots.
+	SetSubscribed(yes bool)
 
-	// Bars returns why an agent may not type now, or nil: [control.ErrHidden] or
+	// InputRefusal returns why an agent may not type now, or nil: [control.ErrHidden] or
 	// [control.ErrSecret].
-	Bars(now time.Time) error
-	// Expect returns why an input's expectation of the screen fails, or nil. The error is for the
-	// agent.
-	Expect(e *protocol.Expect) error
-	// Locate finds a text on the screen, and WordAt returns the word at a cell.
-	Locate(text string) (mouse.Cell, error)
+	InputRefusal(now time.Time) error
+	// CheckExpectation returns why an input's expectation of the screen fails, or nil. The error is
+	// for the agent.
+	CheckExpectation(e *protocol.Expect) error
+	// FindText finds a text on the screen, and WordAt returns the word at a cell.
+	FindText(text string) (mouse.Cell, error)
 	WordAt(c mouse.Cell) string
 
-	// Answer returns the screen for an answer. AnswerRead and AnswerWait complete answers; an error
-	// concerns the line asked for.
-	Answer(now time.Time) *protocol.Frame
-	AnswerRead(now time.Time, m *protocol.Read, r *protocol.ReadResult) error
-	AnswerWait(now time.Time, m *protocol.Wait, out *protocol.WaitResult)
-	// View starts or ends following the screen for viewers elsewhere.
-	View(now time.Time, on bool)
-	// AgentTyped tells viewers what an agent typed, as it may be shown.
-	AgentTyped(now time.Time, agent, text string)
-	// Wait opens a wait; looking means that it depends on the program's input wait. If the wait is
-	// open already ([snapshot.ErrWaitOpen]) or there are too many, refused is called in place of
+	// AnswerFrame returns the screen for an answer. CompleteRead and CompleteWait complete answers;
+	// an error concerns the line asked for.
+	AnswerFrame(now time.Time) *protocol.Frame
+	CompleteRead(now time.Time, m *protocol.Read, r *protocol.ReadResult) error
+	CompleteWait(now time.Time, m *protocol.Wait, out *protocol.WaitResult)
+	// SetViewed starts or ends following the screen for viewers elsewhere.
+	SetViewed(now time.Time, on bool)
+	// NoteAgentTyped tells viewers what an agent typed, as it may be shown.
+	NoteAgentTyped(now time.Time, agent, text string)
+	// OpenWait opens a wait; looking means that it depends on the program's input wait. If the wait
+	// is open already ([snapshot.ErrWaitOpen]) or there are too many, refused is called in place of
 	// w.Done.
-	Wait(now time.Time, looking bool, w snapshot.Wait, refused func(error))
+	OpenWait(now time.Time, looking bool, w snapshot.Wait, refused func(error))
 	// CancelWait ends a wait without an answer, and reports whether it was open.
 	CancelWait(id string) bool
-	// DecideWaits ends the waits for a decision about control that match accepts; word names the
-	// decision.
-	DecideWaits(match func(id string) bool, word string)
+	// EndControlWaits ends the waits for a decision about control that match accepts; word names
+	// the decision.
+	EndControlWaits(match func(id string) bool, word string)
 }
 
 // Pump is the only writer to the program. It is safe for concurrent use.
 type Pump interface {
 	// Post runs do on the pump's goroutine; false means that the program has ended.
 	Post(do func(now time.Time)) bool
-	// Offer queues an input.
-	Offer(j input.Job)
-	// Withdraw cancels an input that waits or is held; if begun is set, also one that is being
+	// Enqueue queues an input.
+	Enqueue(j input.Job)
+	// WithdrawInput cancels an input that waits or is held; if begun is set, also one that is being
 	// written.
-	Withdraw(id string, begun bool)
+	WithdrawInput(id string, begun bool)
 }
 
 // Control decides who may type, see [control.Machine]. Owned by the pump's goroutine, except
 // Newest.
 type Control interface {
-	// Newest returns the state after the pump's last turn. It is safe for concurrent use.
-	Newest() control.State
+	// NewestState returns the state after the pump's last turn. It is safe for concurrent use.
+	NewestState() control.State
 	State(now time.Time) control.State
-	// Allowed reports whether the user lets an agent answer the present prompt for a secret.
-	Allowed() bool
+	// AllowsSecret reports whether the user lets an agent answer the present prompt for a secret.
+	AllowsSecret() bool
 	// LastEnd returns how control ended last.
 	LastEnd() control.Event
 
@@ -96,47 +96,47 @@ type Control interface {
 // Grants has what agents, and owners elsewhere, ask for and give back.
 type Grants interface {
 	Request(now time.Time, r control.Request) error
-	// Own gives an agent the keyboard of its own terminal.
-	Own(now time.Time, r control.Request)
+	// GrantOwnTerminal gives an agent the keyboard of its own terminal.
+	GrantOwnTerminal(now time.Time, r control.Request)
 	Release(now time.Time, agentID string, why protocol.Reason) bool
-	// Withdraw takes a request back after its agent gave it up or left.
-	Withdraw(now time.Time, requestID string)
-	Connected(now time.Time, agentID string, yes bool)
-	// Give, Reclaim and Hide act on an owner's decision.
-	Give(now time.Time, g control.RemoteGrant) error
+	// WithdrawRequest takes a request back after its agent gave it up or left.
+	WithdrawRequest(now time.Time, requestID string)
+	SetConnected(now time.Time, agentID string, yes bool)
+	// GrantFromOwner, Reclaim and SetHidden act on an owner's decision.
+	GrantFromOwner(now time.Time, g control.RemoteGrant) error
 	Reclaim(now time.Time, by string) bool
-	Hide(now time.Time, on bool) bool
-	Refuse(now time.Time, agent, by string) error
-	// Hush mutes an agent, and Unhush lets it speak again, "" for all.
-	Hush(now time.Time, agent, by string) error
-	Unhush(now time.Time, agent, by string, epoch uint64) error
+	SetHidden(now time.Time, on bool) bool
+	RefuseRequest(now time.Time, agent, by string) error
+	// MuteAgent mutes an agent, and UnmuteAgent lets it speak again, "" for all.
+	MuteAgent(now time.Time, agent, by string) error
+	UnmuteAgent(now time.Time, agent, by string, epoch uint64) error
 }
 
 // Obstacles has what an agent's input waits for, even under a grant.
 type Obstacles interface {
 	// AskConfirmation asks the user about an input.
 	AskConfirmation(now time.Time, c control.Confirmation) error
-	// Occupy sets what the user has on the line, Vacate that the line is free.
-	Occupy(now time.Time, line string)
-	Vacate(now time.Time)
+	// OccupyLine sets what the user has on the line, VacateLine that the line is free.
+	OccupyLine(now time.Time, line string)
+	VacateLine(now time.Time)
 }
 
 // Messages has what the user and agents write to one another.
 type Messages interface {
-	// Compose opens a message of the user; Message returns the open one or nil, and TakeMessage
+	// OpenMessage opens a message of the user; Message returns the open one or nil, and TakeMessage
 	// closes it.
-	Compose(now time.Time, heard control.Heard) (took bool)
+	OpenMessage(now time.Time, heard control.Heard) (took bool)
 	Message() *control.Message
 	TakeMessage(now time.Time) control.Message
 	// Correspondent returns the agent that the user would write to.
 	Correspondent(heard control.Heard) control.Agent
-	// Meet notes an agent that writes or asks in a conversation, and Replied how a person answered.
-	// MayAsk returns why the agent may not ask now.
-	Meet(a control.Agent)
-	MayAsk(now time.Time, a control.Agent) error
-	Replied(now time.Time, a control.Agent, refused bool)
-	// Muted reports whether the user has muted an agent.
-	Muted(a control.Agent) bool
+	// NoteAgent notes an agent that writes or asks in a conversation, and NoteReply how a person
+	// answered. AskRefusal returns why the agent may not ask now.
+	NoteAgent(a control.Agent)
+	AskRefusal(now time.Time, a control.Agent) error
+	NoteReply(now time.Time, a control.Agent, refused bool)
+	// IsMuted reports whether the user has muted an agent.
+	IsMuted(a control.Agent) bool
 }
 
 // Link sends messages to the gateway. Send queues and never blocks.
@@ -148,8 +148,9 @@ type Program interface {
 	// Line and Settings return the line settings; after an error they cannot be read again.
 	Line() (child.Line, error)
 	Settings() (child.Settings, error)
-	// Collects returns the number of the present spell in which the kernel collects lines, or 0.
-	Collects() (spell uint64, ends [input.LineEnds]byte)
+	// CanonicalSpell returns the number of the present spell in which the kernel collects lines, or
+	// 0.
+	CanonicalSpell() (spell uint64, ends [input.LineEnds]byte)
 	// Foreground returns the foreground program's name, and ForegroundGroup its process group; ""
 	// and 0 if unknown.
 	Foreground() string
@@ -172,54 +173,55 @@ type Terminal interface {
 // Status is the proxy's own line on the user's screen. It never blocks and is safe for concurrent
 // use.
 type Status interface {
-	// Attended notes a request of an agent, Rival a request for the keyboard that another agent
-	// has.
-	Attended()
-	Rival(agentID string)
-	// Controlled shows a change of control; line is what the agent left on the line, and note its
-	// parting message.
-	Controlled(e control.Event, line, note string)
-	// Fits reports whether the user can read all of the question about an input on a screen of this
-	// size.
-	Fits(agent string, q control.Confirmation, cols, rows int) bool
-	// Tell shows a text for a moment.
-	Tell(text string)
-	// Hear shows the user a message. The error is a sentence for its sender.
-	Hear(n control.Note) error
-	// Withdraw drops a message that is not on the screen yet.
-	Withdraw(noteID string)
-	// Heard returns the agent's message that the user saw last.
-	Heard() control.Heard
+	// NoteRequest notes a request of an agent, NoteRival a request for the keyboard that another
+	// agent has.
+	NoteRequest()
+	NoteRival(agentID string)
+	// ShowControlChange shows a change of control; line is what the agent left on the line, and
+	// note its parting message.
+	ShowControlChange(e control.Event, line, note string)
+	// FitsScreen reports whether the user can read all of the question about an input on a screen
+	// of this size.
+	FitsScreen(agent string, q control.Confirmation, cols, rows int) bool
+	// ShowText shows a text for a moment.
+	ShowText(text string)
+	// QueueMessage shows the user a message. The error is a sentence for its sender.
+	QueueMessage(n control.Note) error
+	// WithdrawMessage drops a message that is not on the screen yet.
+	WithdrawMessage(noteID string)
+	// LastSeenMessage returns the agent's message that the user saw last.
+	LastSeenMessage() control.Heard
 }
 
 // Recorder records what agents do, if the session is recorded. It never blocks.
 type Recorder interface {
-	// Requested records an agent's request for control and the error if it was refused at once.
-	// Changed records a change of control, with the agent's parting note. Both run on the pump's
-	// goroutine.
-	Requested(r control.Request, err error)
-	Changed(e control.Event, note string)
-	// Said records an agent's message to the user, Told one to an agent: by is "" for the user at
-	// this terminal.
-	Said(from control.Agent, text string)
-	Told(to control.Agent, by, text string)
-	// Talked records what is about to be said to a coding agent; the speaker is either from or by.
-	// It runs on the pump's goroutine.
-	Talked(kind record.Kind, from control.Agent, by, request, text string)
-	// Input begins to follow an input.
-	Input(m *protocol.Input, epoch uint64) Record
+	// RecordRequest records an agent's request for control and the error if it was refused at once.
+	// RecordControl records a change of control, with the agent's parting note. Both run on the
+	// pump's goroutine.
+	RecordRequest(r control.Request, err error)
+	RecordControl(e control.Event, note string)
+	// RecordAgentMessage records an agent's message to the user, RecordUserMessage one to an agent:
+	// by is "" for the user at this terminal.
+	RecordAgentMessage(from control.Agent, text string)
+	RecordUserMessage(to control.Agent, by, text string)
+	// RecordPrompt records what is about to be said to a coding agent; the speaker is either from
+	// or by. It runs on the pump's goroutine.
+	RecordPrompt(kind record.Kind, from control.Agent, by, request, text string)
+	// StartInput begins to follow an input.
+	StartInput(m *protocol.Input, epoch uint64) Record
 }
 
 // Record follows one input from its screen to its receipt.
 type Record interface {
-	// Look records the present screen, on the observer's goroutine. The others run on the pump's.
-	Look(now time.Time)
-	// Wrote records what the program received, Done the receipt: does words the act of the mouse,
-	// and allowed means that the user let the input through.
-	Wrote(p []byte)
-	Done(receipt *protocol.InputResult, does string, allowed bool)
-	// Flushed records that the last n of the written bytes were taken back unread.
-	Flushed(written, n int, why protocol.Code)
+	// RecordScreen records the present screen, on the observer's goroutine. The others run on the
+	// pump's.
+	RecordScreen(now time.Time)
+	// RecordWritten records what the program received, RecordReceipt the receipt: does words the
+	// act of the mouse, and allowed means that the user let the input through.
+	RecordWritten(p []byte)
+	RecordReceipt(receipt *protocol.InputResult, does string, allowed bool)
+	// RecordFlush records that the last n of the written bytes were taken back unread.
+	RecordFlush(written, n int, why protocol.Code)
 }
 
 // Conversation is that of the program, a coding agent. Its methods are safe for concurrent use and
@@ -228,50 +230,50 @@ type Conversation interface {
 	// Subscribe sends the gateway all records above a number until Unsubscribe.
 	Subscribe(after uint64)
 	Unsubscribe()
-	// Send says something to the coding agent for the person by, and Pass for another agent. The
-	// error is [chat.ErrOver], or a sentence.
+	// Send says something to the coding agent for the person by, and SendForAgent for another
+	// agent. The error is [chat.ErrOver], or a sentence.
 	Send(by, text string, images []chat.Image) error
 	// ImageRefusal returns why the coding agent takes no images, or nil.
 	ImageRefusal() error
-	Pass(by, text string) error
-	// Waits returns what a prompt would wait for now, or "".
-	Waits() protocol.Waiting
+	SendForAgent(by, text string) error
+	// WaitReason returns what a prompt would wait for now, or "".
+	WaitReason() protocol.Waiting
 	// Answer answers a request. The error is [chat.ErrNoRequest], a [chat.AnsweredError], or a
 	// sentence about an invalid answer.
 	Answer(id, by string, a protocol.ChatReply) error
 	// Interrupt ends the turn and refuses open requests.
 	Interrupt(by string) error
-	// Open returns the ids of the requests that wait for an answer.
-	Open() []string
+	// OpenRequests returns the ids of the requests that wait for an answer.
+	OpenRequests() []string
 }
 
 // Outside puts requests of agents other than the coding agent to the people of its conversation. It
 // is safe for concurrent use.
 type Outside interface {
-	// Ask opens a request under a new id. done is called once when it closes, on any goroutine; but
-	// not after an error, which is [chat.ErrOver] or a sentence.
-	Ask(q *protocol.ChatRequest, done func(protocol.ChatClosed)) error
-	// Withdraw closes a request that is still open.
-	Withdraw(id, why string)
+	// OpenRequest opens a request under a new id. done is called once when it closes, on any
+	// goroutine; but not after an error, which is [chat.ErrOver] or a sentence.
+	OpenRequest(q *protocol.ChatRequest, done func(protocol.ChatClosed)) error
+	// CloseRequest closes a request that is still open.
+	CloseRequest(id, why string)
 }
 
 // Own is what a session that an agent started has in place of a user's terminal.
 type Own interface {
 	// Agent started the session; its ID is "" if a person did.
 	Agent() control.Agent
-	// Unattended reports whether no person can be asked. It is safe for concurrent use.
-	Unattended() bool
-	// Touch notes activity.
-	Touch()
+	// IsUnattended reports whether no person can be asked. It is safe for concurrent use.
+	IsUnattended() bool
+	// NoteActivity notes activity.
+	NoteActivity()
 	// Stop ends the session as a closing terminal would.
 	Stop()
 }
 
 // Elsewhere types for a person who is not at the session's terminal. Owned by the pump's goroutine.
 type Elsewhere interface {
-	// Press types whole keys, and the agent pauses; at is when the person typed them. The error is
-	// [ErrUnread], or a sentence for the person.
-	Press(now, at time.Time, by string, keys []byte) error
+	// PressKeys types whole keys, and the agent pauses; at is when the person typed them. The error
+	// is [ErrUnread], or a sentence for the person.
+	PressKeys(now, at time.Time, by string, keys []byte) error
 }
 
 // Attached are the people who attach to such a session.

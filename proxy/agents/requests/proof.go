@@ -47,7 +47,7 @@ func (h *Handler) provenToken(now time.Time, m *protocol.ControlRequest) (token 
 	case err != nil:
 		h.Log.Warn("a proof of a local token is refused", "error", err)
 		return ""
-	case age < -decisionFor || age > decisionFor || m.Epoch != h.Control.Newest().Epoch ||
+	case age < -decisionFor || age > decisionFor || m.Epoch != h.Control.NewestState().Epoch ||
 		!h.proofs.useOnce(now, message):
 		h.Log.Info("a proof of a local token is not of this moment", "token", token)
 		return ""

@@ -33,7 +33,7 @@ func (h *Handler) handleDecision(m *protocol.ControlDecide) {
 		h.decideMute(m, by)
 	case m.Refuse:
 		h.decideAndReply(m.RequestID, func(now time.Time) error {
-			return h.Control.Refuse(now, h.book.Meant(m.AgentName), by)
+			return h.Control.RefuseRequest(now, h.book.Meant(m.AgentName), by)
 		})
 	case m.Grant:
 		h.giveGrant(m, by)
@@ -107,7 +107,9 @@ func (h *Handler) giveGrant(m *protocol.ControlDecide, by string) {
 		Level: m.Level,
 		Epoch: m.Epoch,
 	}
-	h.decideAndReply(m.RequestID, func(now time.Time) error { return h.Control.Give(now, g) })
+	h.decideAndReply(m.RequestID, func(now time.Time) error {
+		return h.Control.GrantFromOwner(now, g)
+	})
 }
 
 // decideAndReply makes a decision and answers with its error; or else a turn later, when the
@@ -137,13 +139,13 @@ func (h *Handler) decideMute(m *protocol.ControlDecide, by string) {
 	name := h.book.Meant(m.AgentName)
 	h.decideAndReply(m.RequestID, func(now time.Time) error {
 		if m.Mute == protocol.MuteOn {
-			return h.Control.Hush(now, name, by)
+			return h.Control.MuteAgent(now, name, by)
 		}
 		if m.At != 0 && m.At <= h.unmuted {
 			return errors.New("that was decided before: decide again")
 		}
 		h.unmuted = max(h.unmuted, m.At)
-		return h.Control.Unhush(now, name, by, m.Epoch)
+		return h.Control.UnmuteAgent(now, name, by, m.Epoch)
 	})
 }
 
@@ -157,7 +159,7 @@ func (h *Handler) reclaimGrant(requestID, by string) {
 func (h *Handler) Reclaim(now time.Time, by string) {
 	promised := h.Control.State(now).Phase == control.Observing
 	if had := h.Control.Reclaim(now, by); had && promised { // an event announces every other end
-		h.Status.Tell("no agent gets the keyboard without asking you")
+		h.Status.ShowText("no agent gets the keyboard without asking you")
 	}
 }
 
@@ -167,7 +169,7 @@ func (h *Handler) decideHide(m *protocol.ControlDecide) {
 		if m.Epoch != 0 && m.Epoch != h.Control.State(now).Epoch {
 			return control.ErrMoved
 		}
-		h.Control.Hide(now, m.Hide == protocol.HideOn)
+		h.Control.SetHidden(now, m.Hide == protocol.HideOn)
 		return nil
 	}
 	// A turn later the pump's queue is dropped, and the observer has been told.

@@ -130,7 +130,7 @@ func (h *Handler) Line() *Line { return h.line }
 // Handle acts on one message. It runs on the link's reading goroutine.
 func (h *Handler) Handle(m protocol.Message) {
 	if h.Own != nil {
-		h.Own.Touch()
+		h.Own.NoteActivity()
 	}
 	if id := protocol.SessionID(m); id != "" && id != h.SessionID {
 		h.sendError(
@@ -142,7 +142,7 @@ func (h *Handler) Handle(m protocol.Message) {
 	}
 	switch m.(type) {
 	case *protocol.Input, *protocol.Wait, *protocol.Read, *protocol.ControlRequest, *protocol.Note:
-		h.Status.Attended()
+		h.Status.NoteRequest()
 	}
 	h.dispatchMessage(m)
 }
@@ -177,11 +177,11 @@ func (h *Handler) dispatchMessage(m protocol.Message) {
 			Error:     "this proxy serves one user's program and starts no others",
 		})
 	case *protocol.View:
-		h.Observer.Post(func(now time.Time) { h.Observer.View(now, true) })
+		h.Observer.Post(func(now time.Time) { h.Observer.SetViewed(now, true) })
 	case *protocol.Unview:
-		h.Observer.Post(func(now time.Time) { h.Observer.View(now, false) })
+		h.Observer.Post(func(now time.Time) { h.Observer.SetViewed(now, false) })
 	case *protocol.Subscribed:
-		h.Observer.Subscribed(m.On)
+		h.Observer.SetSubscribed(m.On)
 	case *protocol.ChatSubscribe, *protocol.ChatUnsubscribe, *protocol.ChatSend,
 		*protocol.ChatImage, *protocol.ChatAnswer, *protocol.ChatInterrupt:
 		h.handleChat(m)

@@ -32,7 +32,7 @@ type seen map[string]glimpse
 // noteSeen notes that an agent sees the present screen. While another program than the grant's has
 // the terminal, the agent's input waits for its own program, so what it saw of that one is kept.
 func (h *Handler) noteSeen(agentID string) {
-	if st := h.Control.Newest(); st.Away != "" && st.Agent.ID == agentID {
+	if st := h.Control.NewestState(); st.Away != "" && st.Agent.ID == agentID {
 		return
 	}
 	now := h.line.takeGlimpse()

@@ -86,17 +86,17 @@ func (o stagedObserver) Redact(text string, _ int) string {
 	return strings.ReplaceAll(text, "token", "•••••")
 }
 
-func (o stagedObserver) AgentTyped(_ time.Time, agent, text string) {
+func (o stagedObserver) NoteAgentTyped(_ time.Time, agent, text string) {
 	o.s.noted = append(o.s.noted, agent+" "+text)
 }
 
-func (o stagedObserver) Blank(time.Time) bool { return o.s.blank }
+func (o stagedObserver) IsBlank(time.Time) bool { return o.s.blank }
 
 func (o stagedObserver) RunsCommand() bool { return false }
 
-func (o stagedObserver) Settles() time.Time { return time.Time{} }
+func (o stagedObserver) SettleTime() time.Time { return time.Time{} }
 
-func (o stagedObserver) CaughtUp() bool { return !o.s.behind }
+func (o stagedObserver) HasCaughtUp() bool { return !o.s.behind }
 
 func (o stagedObserver) Post(do func(now time.Time)) bool {
 	if !o.s.over {
@@ -119,7 +119,7 @@ func (p stagedPump) Post(do func(now time.Time)) bool {
 
 type stagedControl struct{ *control.Machine }
 
-func (c stagedControl) Newest() control.State { return c.State(time.Now()) }
+func (c stagedControl) NewestState() control.State { return c.State(time.Now()) }
 
 type stagedProgram struct {
 	Program
@@ -130,7 +130,7 @@ func (p stagedProgram) Line() (child.Line, error) { return child.Line{Canonical:
 
 func (p stagedProgram) ForegroundGroup() int { return p.s.blocked.Group }
 
-func (p stagedProgram) Collects() (spell uint64, ends [input.LineEnds]byte) { return 0, ends }
+func (p stagedProgram) CanonicalSpell() (spell uint64, ends [input.LineEnds]byte) { return 0, ends }
 
 func (p stagedProgram) BlockedOn() (child.Blocked, bool) { return p.s.blocked, p.s.blocked.Group != 0 }
 
@@ -144,16 +144,16 @@ func (p stagedProgram) Kill() { p.s.killed = true }
 
 type stagedStatus struct{ Status }
 
-func (stagedStatus) Attended()               {}
-func (stagedStatus) Rival(string)            {}
-func (stagedStatus) Tell(string)             {}
-func (stagedStatus) Heard() control.Heard    { return control.Heard{} }
-func (stagedStatus) Hear(control.Note) error { return nil }
+func (stagedStatus) NoteRequest()                    {}
+func (stagedStatus) NoteRival(string)                {}
+func (stagedStatus) ShowText(string)                 {}
+func (stagedStatus) LastSeenMessage() control.Heard  { return control.Heard{} }
+func (stagedStatus) QueueMessage(control.Note) error { return nil }
 
 type stagedRecorder struct{ Recorder }
 
-func (stagedRecorder) Requested(control.Request, error)   {}
-func (stagedRecorder) Told(control.Agent, string, string) {}
+func (stagedRecorder) RecordRequest(control.Request, error)            {}
+func (stagedRecorder) RecordUserMessage(control.Agent, string, string) {}
 
 // stagedOwn is the terminal of agent a-1.
 type stagedOwn struct {
@@ -166,6 +166,6 @@ type stagedOwn struct {
 func (o *stagedOwn) Agent() control.Agent {
 	return control.Agent{ID: "a-1", Name: "claude"}
 }
-func (o *stagedOwn) Unattended() bool { return !o.attached }
-func (o *stagedOwn) Touch()           { o.touched++ }
-func (o *stagedOwn) Stop()            { o.stopped = true }
+func (o *stagedOwn) IsUnattended() bool { return !o.attached }
+func (o *stagedOwn) NoteActivity()      { o.touched++ }
+func (o *stagedOwn) Stop()              { o.stopped = true }

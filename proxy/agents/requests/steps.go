@@ -153,7 +153,7 @@ func (h *Handler) awaitConsumed(now, began time.Time, in *delivery, k int, then 
 		most = min(most, max(settleLeast, in.began.Add(timeoutOf(in.m.TimeoutMs)).Sub(now)))
 	}
 	condition, _ := snapshot.Compile(until) // pauseFor returns valid conditions
-	h.Observer.Wait(now, until.Waiting, snapshot.Wait{
+	h.Observer.OpenWait(now, until.Waiting, snapshot.Wait{
 		ID:        fmt.Sprint(in.m.RequestID, "#", k),
 		Condition: condition,
 		NotBefore: now,
@@ -192,5 +192,5 @@ func (h *Handler) hasConsumed(in *delivery, f line.Facts) bool {
 	if f.Settings.Canonical {
 		return shows || !f.Settings.Echo
 	}
-	return h.Observer.CaughtUp() && (!h.line.isBusy() || shows && !h.line.isRunning())
+	return h.Observer.HasCaughtUp() && (!h.line.isBusy() || shows && !h.line.isRunning())
 }

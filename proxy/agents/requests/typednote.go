@@ -22,9 +22,9 @@ type shownInput struct {
 
 // noteWritten records bytes of an input right after the program received them.
 func (h *Handler) noteWritten(in *delivery, p []byte) {
-	in.record.Wrote(p)
+	in.record.RecordWritten(p)
 	l := &in.shown
-	l.secret = l.secret || h.Control.Allowed() ||
+	l.secret = l.secret || h.Control.AllowsSecret() ||
 		h.Control.State(time.Now()).Secret != protocol.SecretNone
 	p, _ = cutBrackets(p)
 	switch {
@@ -53,7 +53,7 @@ func (h *Handler) announceTyped(in *delivery, r input.Receipt) {
 		name = st.Agent.Name
 	}
 	h.Observer.Post(func(now time.Time) {
-		h.Observer.AgentTyped(
+		h.Observer.NoteAgentTyped(
 			now,
 			name,
 			protocol.Clip(h.Observer.Redact(text, -1), protocol.MaxTyped),

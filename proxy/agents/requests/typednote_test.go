@@ -14,7 +14,7 @@ import (
 
 type silentRecord struct{ Record }
 
-func (silentRecord) Wrote([]byte) {}
+func (silentRecord) RecordWritten([]byte) {}
 
 // Viewers are told in words, but nothing that may answer a secret prompt.
 func TestViewersAreToldWhatAnAgentTyped(t *testing.T) {

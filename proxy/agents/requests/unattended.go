@@ -13,7 +13,7 @@ import (
 
 // isUnattended reports whether this is an agent's own terminal and no person can be asked. It is
 // safe for concurrent use.
-func (h *Handler) isUnattended() bool { return h.Own != nil && h.Own.Unattended() }
+func (h *Handler) isUnattended() bool { return h.Own != nil && h.Own.IsUnattended() }
 
 // forwardAttached passes on a message of an attached person.
 func (h *Handler) forwardAttached(m protocol.Message) {

@@ -22,7 +22,7 @@ func (h *Handler) handleRead(m *protocol.Read) {
 			RequestID: m.RequestID,
 			SessionID: h.SessionID,
 		}
-		err := o.AnswerRead(now, m, r)
+		err := o.CompleteRead(now, m, r)
 		if bad, ok := errors.AsType[*protocol.FieldError](err); ok {
 			h.Link.Send(bad.Reply())
 			return
@@ -81,7 +81,7 @@ func (h *Handler) handleWait(m *protocol.Wait) {
 			}
 			h.driving[m.RequestID] = m
 		}
-		h.Observer.Wait(now, dependsOnProgram(m), snapshot.Wait{
+		h.Observer.OpenWait(now, dependsOnProgram(m), snapshot.Wait{
 			ID:        m.RequestID,
 			Condition: condition,
 			Also:      also,
@@ -116,9 +116,9 @@ func dependsOnProgram(m *protocol.Wait) bool {
 func (h *Handler) handleCancel(m *protocol.Cancel) {
 	h.withdrawRequests(m.RequestID, "who asked took it back, or is gone")
 	if m.Withdraw {
-		h.Pump.Withdraw(m.RequestID, !m.Gone)
-		h.Pump.Post(func(now time.Time) { h.Control.Withdraw(now, m.RequestID) })
-		h.Status.Withdraw(m.RequestID)
+		h.Pump.WithdrawInput(m.RequestID, !m.Gone)
+		h.Pump.Post(func(now time.Time) { h.Control.WithdrawRequest(now, m.RequestID) })
+		h.Status.WithdrawMessage(m.RequestID)
 	}
 	h.Observer.Post(func(time.Time) {
 		if h.Observer.CancelWait(m.RequestID) {
@@ -134,7 +134,7 @@ func (h *Handler) handleCancel(m *protocol.Cancel) {
 		agent := h.answers.markAbandoned(m.RequestID, m.Withdraw)
 		if agent != "" && slices.Contains(slices.Collect(maps.Values(h.deciding)), agent) {
 			word, sent := h.answers.takeWord(agent), false
-			h.Observer.DecideWaits(func(id string) bool {
+			h.Observer.EndControlWaits(func(id string) bool {
 				met := !sent && h.deciding[id] == agent
 				sent = sent || met
 				return met
@@ -148,7 +148,7 @@ func (h *Handler) withdrawQuestion(agentID string) {
 	ids := h.answers.abandonedRequests(agentID)
 	h.Pump.Post(func(now time.Time) {
 		for _, id := range ids {
-			h.Control.Withdraw(now, id)
+			h.Control.WithdrawRequest(now, id)
 		}
 	})
 }
@@ -167,7 +167,7 @@ func (h *Handler) endControlWaits(e control.Event, word string, heard bool) {
 		}
 	}
 	if e.Granted || e.Reason != protocol.ReasonReplaced {
-		h.Observer.DecideWaits(func(id string) bool {
+		h.Observer.EndControlWaits(func(id string) bool {
 			agent, ok := h.deciding[id]
 			ok = ok && agent == e.Agent.ID
 			if ok {

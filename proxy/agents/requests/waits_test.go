@@ -17,9 +17,9 @@ type openWaits struct {
 	ids map[string]bool
 }
 
-func (o openWaits) Wait(_ time.Time, _ bool, w snapshot.Wait, _ func(error)) { o.ids[w.ID] = true }
-func (o openWaits) DecideWaits(func(string) bool, string)                    {}
-func (o openWaits) AnswerWait(time.Time, *protocol.Wait, *protocol.WaitResult) {
+func (o openWaits) OpenWait(_ time.Time, _ bool, w snapshot.Wait, _ func(error)) { o.ids[w.ID] = true }
+func (o openWaits) EndControlWaits(func(string) bool, string)                    {}
+func (o openWaits) CompleteWait(time.Time, *protocol.Wait, *protocol.WaitResult) {
 }
 
 func (o openWaits) CancelWait(id string) bool {

@@ -17,7 +17,7 @@ type waitingObserver struct {
 	open map[string]func(snapshot.Result)
 }
 
-func (o waitingObserver) Wait(_ time.Time, _ bool, w snapshot.Wait, refused func(error)) {
+func (o waitingObserver) OpenWait(_ time.Time, _ bool, w snapshot.Wait, refused func(error)) {
 	if o.open[w.ID] != nil {
 		refused(fmt.Errorf("again: %w", snapshot.ErrWaitOpen))
 		return
@@ -25,7 +25,7 @@ func (o waitingObserver) Wait(_ time.Time, _ bool, w snapshot.Wait, refused func
 	o.open[w.ID] = w.Done
 }
 
-func (o waitingObserver) AnswerWait(_ time.Time, _ *protocol.Wait, out *protocol.WaitResult) {
+func (o waitingObserver) CompleteWait(_ time.Time, _ *protocol.Wait, out *protocol.WaitResult) {
 	out.Seq = o.model.Rev()
 }
 

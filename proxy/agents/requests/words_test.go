@@ -41,15 +41,15 @@ func endings() []ending {
 		{"the time is over", func(m *control.Machine, now time.Time) { m.Tick(now.Add(control.GrantFor)) }, dropped, protocol.StatusDropped, protocol.CodeNoGrant, protocol.ReasonExpired, "the time of your grant is over"},
 		{"the connection is lost", ends(protocol.ReasonLink), dropped, protocol.StatusDropped, protocol.CodeNoGrant, protocol.ReasonLink, "your grant ended when the connection was lost"},
 		{"the agent is silent", func(m *control.Machine, now time.Time) {
-			m.Connected(now, "a-1", false)
+			m.SetConnected(now, "a-1", false)
 			m.Tick(now.Add(control.AbsentFor))
 		}, dropped, protocol.StatusDropped, protocol.CodeNoGrant, protocol.ReasonLink, "nothing was heard of you for 2 minutes"},
 		{"the program ended", ends(protocol.ReasonExited), dropped, protocol.StatusDropped, protocol.CodeNoGrant, protocol.ReasonExited, "the program ended"},
 		{"the window is closed", func(m *control.Machine, now time.Time) { m.Close(now) }, dropped, protocol.StatusDropped, protocol.CodeNoGrant, protocol.ReasonExited, "the user's window was closed"},
 		{"the session goes on without a window", func(m *control.Machine, now time.Time) { m.Leave(now) }, dropped, protocol.StatusDropped, protocol.CodeNoGrant, protocol.ReasonReclaimed, "the user left this terminal"},
 		{"the program is suspended", func(m *control.Machine, now time.Time) { m.Suspend(now) }, dropped, protocol.StatusDropped, protocol.CodeNoGrant, protocol.ReasonReclaimed, "the user suspended the program"},
-		{"too much of the user's waits", func(m *control.Machine, now time.Time) { m.Overrun(now) }, dropped, protocol.StatusDropped, protocol.CodeNoGrant, protocol.ReasonReclaimed, "could no longer be held"},
-		{"the agent is muted", func(m *control.Machine, now time.Time) { _ = m.Hush(now, "claude", "ada") }, dropped, protocol.StatusDropped, protocol.CodeNoGrant, protocol.ReasonReclaimed, "the user muted you"},
+		{"too much of the user's waits", func(m *control.Machine, now time.Time) { m.EndByOverrun(now) }, dropped, protocol.StatusDropped, protocol.CodeNoGrant, protocol.ReasonReclaimed, "could no longer be held"},
+		{"the agent is muted", func(m *control.Machine, now time.Time) { _ = m.MuteAgent(now, "claude", "ada") }, dropped, protocol.StatusDropped, protocol.CodeNoGrant, protocol.ReasonReclaimed, "the user muted you"},
 		{"a newer request", ends(protocol.ReasonReplaced), dropped, protocol.StatusDropped, protocol.CodeNoGrant, protocol.ReasonReplaced, "a newer request of yours"},
 		{"the request is refused", ends(protocol.ReasonRefused), dropped, protocol.StatusDropped, protocol.CodeNoGrant, protocol.ReasonRefused, "the user refused to give you the keyboard"},
 		// A question about it was open.
@@ -59,13 +59,13 @@ func endings() []ending {
 		{"the time was over before", func(m *control.Machine, now time.Time) { m.Tick(now.Add(control.GrantFor)) }, held, protocol.StatusDropped, protocol.CodeNoGrant, protocol.ReasonExpired, "the time of your grant is over"},
 		// The grant pauses.
 		{"a password is asked for", func(m *control.Machine, now time.Time) { m.Guard(now, protocol.SecretHard, false) }, dropped, protocol.StatusDropped, protocol.CodeSecretPrompt, "", "the program asks the user for a password"},
-		{"the screen is hidden", func(m *control.Machine, now time.Time) { m.Hide(now, true) }, dropped, protocol.StatusDropped, protocol.CodeBlackout, "", "the user hides the screen"},
+		{"the screen is hidden", func(m *control.Machine, now time.Time) { m.SetHidden(now, true) }, dropped, protocol.StatusDropped, protocol.CodeBlackout, "", "the user hides the screen"},
 		{"a password was asked for", nothing, refused(control.ErrSecret), protocol.StatusRefused, protocol.CodeSecretPrompt, "", "the program asks the user for a password"},
 		{"the screen was hidden", nothing, refused(control.ErrHidden), protocol.StatusRefused, protocol.CodeBlackout, "", "the user hides the screen"},
 		{"a dialog stands there", nothing, refused(control.ErrDialog), protocol.StatusRefused, protocol.CodeBusy, "", "waits for a person's answer"},
 		// It waited too long, or was not taken.
 		{"the user types", nothing, input.Receipt{Fate: input.UserTyping, Dropped: 5}, protocol.StatusRefused, protocol.CodeUserTyping, "", "the user is typing"},
-		{"the user's line stands there", func(m *control.Machine, now time.Time) { m.Occupy(now, "git pu") }, input.Receipt{Fate: input.UserTyping, Dropped: 5}, protocol.StatusRefused, protocol.CodeUserTyping, "", `the user has not submitted what stands on the line: "git pu"`},
+		{"the user's line stands there", func(m *control.Machine, now time.Time) { m.OccupyLine(now, "git pu") }, input.Receipt{Fate: input.UserTyping, Dropped: 5}, protocol.StatusRefused, protocol.CodeUserTyping, "", `the user has not submitted what stands on the line: "git pu"`},
 		{"the program does not read", nothing, input.Receipt{Fate: input.NotReading, Written: 1, Dropped: 4}, protocol.StatusDropped, protocol.CodeNotReading, "", "has not read its input for two seconds"},
 		{"the program does not come back", nothing, input.Receipt{Fate: input.Busy, Dropped: 5}, protocol.StatusRefused, protocol.CodeNotReading, "", "has not asked for more"},
 		{"another program is in front", nothing, input.Receipt{Fate: input.Elsewhere, Dropped: 5}, protocol.StatusRefused, protocol.CodeOtherProgram, "", "another one has the terminal"},

@@ -12,7 +12,7 @@ import (
 	"terminalproxy/proxy/terminal/screen"
 )
 
-// patience is how long Exited waits for the driver to end the conversation.
+// patience is how long ReportExit waits for the driver to end the conversation.
 const patience = 2 * time.Second
 
 // Observer owns the terminal model. Call and Post run look on its goroutine; they return false when
@@ -24,13 +24,13 @@ type Observer interface {
 }
 
 // Pump queues input for the program.
-type Pump interface{ Offer(j input.Job) }
+type Pump interface{ Enqueue(j input.Job) }
 
 // Control says who may type. It may be asked from any goroutine.
-type Control interface{ Newest() control.State }
+type Control interface{ NewestState() control.State }
 
 // Tracker knows when anybody typed last.
-type Tracker interface{ Pressed() time.Time }
+type Tracker interface{ LastKeyTime() time.Time }
 
 // Config plugs an [Agent].
 type Config struct {
@@ -63,18 +63,18 @@ func (a *Agent) Attach(pump Pump) {
 	}
 }
 
-// Printed says that the agent printed something.
-func (a *Agent) Printed() {
+// NoteOutput says that the agent printed something.
+func (a *Agent) NoteOutput() {
 	if a != nil {
-		a.Driver.Printed()
+		a.Driver.NoteOutput()
 	}
 }
 
-// Reclaimed says that the user took the keyboard back.
-func (a *Agent) Reclaimed() {
+// NoteReclaim says that the user took the keyboard back.
+func (a *Agent) NoteReclaim() {
 	if a != nil {
 		a.reclaims.Add(1)
-		a.Driver.Reclaimed()
+		a.Driver.NoteReclaim()
 	}
 }
 
@@ -87,9 +87,9 @@ func (a *Agent) Ended() <-chan struct{} {
 	return a.Over
 }
 
-// Exited tells the driver how the agent ended, and waits up to patience until the driver has ended
-// the conversation. Otherwise the conversation would end as if we had closed it.
-func (a *Agent) Exited(exit child.Exit) {
+// ReportExit tells the driver how the agent ended, and waits up to patience until the driver has
+// ended the conversation. Otherwise the conversation would end as if we had closed it.
+func (a *Agent) ReportExit(exit child.Exit) {
 	if a == nil {
 		return
 	}
@@ -100,12 +100,12 @@ func (a *Agent) Exited(exit child.Exit) {
 	case exit.Code != 0:
 		why = fmt.Sprintf("ended with exit status %d", exit.Code)
 	}
-	last, _ := terminal{a}.Look()
+	last, _ := terminal{a}.ReadScreen()
 	var rows []string
 	for _, r := range last.Rows {
 		rows = append(rows, r.Text)
 	}
-	a.Driver.Exited(why, rows)
+	a.Driver.NoteExit(why, rows)
 	select {
 	case <-a.Over:
 	case <-time.After(patience):
@@ -127,12 +127,12 @@ type guard struct {
 	driver chat.Beside
 }
 
-// Admit implements [input.Control].
-func (g guard) Admit(now time.Time, agent string, epoch uint64) error {
-	if agent != "" && g.driver.Dialog() {
+// CheckInput implements [input.Control].
+func (g guard) CheckInput(now time.Time, agent string, epoch uint64) error {
+	if agent != "" && g.driver.HasDialog() {
 		return control.ErrDialog
 	}
-	return g.Control.Admit(now, agent, epoch)
+	return g.Control.CheckInput(now, agent, epoch)
 }
 
 // Watch returns a watch that also tells the driver of a person's keys.
@@ -148,8 +148,8 @@ type watch struct {
 	driver chat.Beside
 }
 
-// User implements [input.Watch].
-func (w watch) User(keys []byte) {
-	w.driver.Pressed(keys)
-	w.Watch.User(keys)
+// NoteUserKeys implements [input.Watch].
+func (w watch) NoteUserKeys(keys []byte) {
+	w.driver.NoteKeys(keys)
+	w.Watch.NoteUserKeys(keys)
 }

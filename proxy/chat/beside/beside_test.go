@@ -16,12 +16,12 @@ import (
 // deskSession is a session of which only control counts.
 type deskSession struct{ authority.Session }
 
-func (deskSession) Front() control.Front               { return control.Front{} }
-func (deskSession) AsksForSecret() bool                { return false }
-func (deskSession) Never(control.Agent) (string, bool) { return "", false }
-func (deskSession) Typed()                             {}
-func (deskSession) StateChanged(control.State)         {}
-func (deskSession) ControlChanged(control.Event)       {}
+func (deskSession) ForegroundProgram() control.Front       { return control.Front{} }
+func (deskSession) AsksForSecret() bool                    { return false }
+func (deskSession) NeverRule(control.Agent) (string, bool) { return "", false }
+func (deskSession) NoteTyped()                             {}
+func (deskSession) StateChanged(control.State)             {}
+func (deskSession) ControlChanged(control.Event)           {}
 
 // dialog is a driver whose agent may show a dialog on the screen.
 type dialog struct {
@@ -29,23 +29,23 @@ type dialog struct {
 	open bool
 }
 
-func (d *dialog) Dialog() bool { return d.open }
+func (d *dialog) HasDialog() bool { return d.open }
 
 // admits is a control that lets every agent type.
 type admits struct{ input.Control }
 
-func (admits) Admit(time.Time, string, uint64) error { return nil }
+func (admits) CheckInput(time.Time, string, uint64) error { return nil }
 
 // While a person is asked, agents' keys are held at every level, and only theirs.
 func TestNoAgentAnswersADialogByKeys(t *testing.T) {
 	d := &dialog{open: true}
 	a := New(Config{Driver: d})
-	require.ErrorIs(t, a.Guard(admits{}).Admit(time.Now(), "codex", 1), control.ErrDialog)
-	require.NoError(t, a.Guard(admits{}).Admit(time.Now(), "", 0), "a person's")
+	require.ErrorIs(t, a.Guard(admits{}).CheckInput(time.Now(), "codex", 1), control.ErrDialog)
+	require.NoError(t, a.Guard(admits{}).CheckInput(time.Now(), "", 0), "a person's")
 	d.open = false
-	require.NoError(t, a.Guard(admits{}).Admit(time.Now(), "codex", 1))
+	require.NoError(t, a.Guard(admits{}).CheckInput(time.Now(), "codex", 1))
 	d.open, a.AgentsMayApprove = true, true
-	require.NoError(t, a.Guard(admits{}).Admit(time.Now(), "codex", 1))
+	require.NoError(t, a.Guard(admits{}).CheckInput(time.Now(), "codex", 1))
 }
 
 // Input for a person stays valid as long as the user allows, an agent's input only under its own
@@ -56,7 +56,7 @@ func TestSentInputStandsAsLongAsItsGrant(t *testing.T) {
 	s := &Agent{Config: Config{Control: a}}
 	turn := func(do func()) {
 		do()
-		a.Settle(now, 0, 0)
+		a.PublishChanges(now, 0, 0)
 	}
 	request := func(agent string) {
 		turn(func() {
@@ -65,12 +65,12 @@ func TestSentInputStandsAsLongAsItsGrant(t *testing.T) {
 		a.Shown(now)
 		now = now.Add(2 * time.Second)
 		turn(func() { require.True(t, a.Confirm(now)) })
-		require.Equal(t, control.Granted, a.Newest().Phase)
+		require.Equal(t, control.Granted, a.NewestState().Phase)
 	}
-	person := terminal{s}.Stand()
+	person := terminal{s}.StandingCheck()
 	request("one")
 	require.True(t, person(), "a grant takes nothing from a person")
-	first := terminal{s}.Stand()
+	first := terminal{s}.StandingCheck()
 	require.True(t, first())
 	turn(func() { a.ReclaimKey(now) })
 	require.False(t, first())

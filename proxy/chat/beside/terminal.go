@@ -14,8 +14,8 @@ import (
 // terminal is the session's terminal as the driver of its program has it.
 type terminal struct{ *Agent }
 
-// Look implements [chat.Terminal].
-func (t terminal) Look() (out chat.Screen, ok bool) {
+// ReadScreen implements [chat.Terminal].
+func (t terminal) ReadScreen() (out chat.Screen, ok bool) {
 	whole := false
 	ok = t.Observer.Call(func(time.Time) { out, whole = readScreen(t.Observer.Model()) })
 	return out, ok && whole
@@ -39,19 +39,19 @@ func (t terminal) Type(c chat.Typing) {
 	for _, p := range c.Pieces {
 		size += len(p)
 	}
-	t.pump.Offer(input.Job{
-		Epoch: t.Control.Newest().Epoch, Size: size, Excuse: func(error) bool { return true },
+	t.pump.Enqueue(input.Job{
+		Epoch: t.Control.NewestState().Epoch, Size: size, Excuse: func(error) bool { return true },
 		Prepare: job.awaitTurn, Hold: job.refuseAfterKeys, Done: job.reportResult,
 	})
 }
 
-// Stand implements [chat.Terminal]. On the pump's goroutine its answer is exact: the queue is
-// dropped whenever control changes.
-func (t terminal) Stand() (still func() bool) {
-	then, reclaims := t.Control.Newest(), t.reclaims.Load()
+// StandingCheck implements [chat.Terminal]. On the pump's goroutine its answer is exact: the queue
+// is dropped whenever control changes.
+func (t terminal) StandingCheck() (still func() bool) {
+	then, reclaims := t.Control.NewestState(), t.reclaims.Load()
 	return func() bool {
 		return t.reclaims.Load() == reclaims &&
-			(then.Phase != control.Granted || t.Control.Newest().Epoch == then.Epoch)
+			(then.Phase != control.Granted || t.Control.NewestState().Epoch == then.Epoch)
 	}
 }
 
@@ -102,7 +102,7 @@ func (c *typing) refuseAfterKeys(now time.Time, _ []input.Piece, line input.Line
 	case !c.Still():
 		return false, chat.ErrTaken
 	case c.base != 0 && c.base != keys, c.base == 0 && c.Keys != 0 && c.Keys != keys,
-		c.base == 0 && now.Sub(c.agent.Tracker.Pressed()) < quiet:
+		c.base == 0 && now.Sub(c.agent.Tracker.LastKeyTime()) < quiet:
 		return false, chat.ErrUserTyped
 	}
 	c.base = keys

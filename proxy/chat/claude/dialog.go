@@ -152,7 +152,7 @@ func (d *ownDialog) answerKey(replies map[string][]string) (string, error) {
 // pressKey answers a dialog, if it still stands.
 func (d *TUI) pressKey(own *ownDialog, key string) {
 	d.terminal.Type(chat.Typing{
-		Pieces: [][]byte{[]byte(key)}, Still: d.terminal.Stand(),
+		Pieces: [][]byte{[]byte(key)}, Still: d.terminal.StandingCheck(),
 		May: func(_ int, s chat.Screen) error {
 			if v := readScreen(s); !own.isSame(v.own) {
 				return errNotShown
@@ -170,15 +170,15 @@ func (d *TUI) pressKey(own *ownDialog, key string) {
 	})
 }
 
-// Waits returns the reason why a prompt would wait now, "" if it would be typed at once.
-func (d *TUI) Waits() chat.Waits {
+// WaitReason returns the reason why a prompt would wait now, "" if it would be typed at once.
+func (d *TUI) WaitReason() chat.Waits {
 	if w, ok := d.waits.Load().(chat.Waits); ok {
 		return w
 	}
 	return chat.WaitsForStart
 }
 
-// updateWaits stores the result of Waits, which runs on other goroutines.
+// updateWaits stores the result of WaitReason, which runs on other goroutines.
 func (d *TUI) updateWaits() {
 	waits := chat.Waits("")
 	switch {

@@ -24,7 +24,7 @@ func TestADialogIsAQuestion(t *testing.T) {
 		r := u.Next("the dialog", func(r chat.Record) bool { return r.Request != nil }).Request
 		require.Equal(t, "Switch model?\nThe full history gets re-read.", r.Form[0].Text)
 		require.Equal(t, []chat.Option{{Label: "Yes, switch to Sonnet"}, {Label: "No, go back"}}, r.Form[0].Options)
-		require.Equal(t, chat.WaitsForDialog, u.Waits())
+		require.Equal(t, chat.WaitsForDialog, u.WaitReason())
 		require.NoError(t, u.Send("ada", "and now"))
 		require.Error(t, u.Answer(r.ID, "ada", chat.Answer{Replies: map[string][]string{r.Form[0].ID: {"something else"}}}))
 		answer := chat.Answer{}
@@ -55,7 +55,7 @@ func TestADialogIsAnsweredAtTheTerminal(t *testing.T) {
 	u.draw("Settings", "verbose    off", "theme      dark")
 	r := u.Next("the settings", func(r chat.Record) bool { return r.Request != nil }).Request
 	require.Error(t, u.Answer(r.ID, "ada", chat.Answer{Replies: map[string][]string{r.Form[0].ID: {"dark"}}}))
-	require.False(t, u.driver.Dialog(), "an agent that has every key goes on in it")
+	require.False(t, u.driver.HasDialog(), "an agent that has every key goes on in it")
 	pressed := make(chan string, 9)
 	u.screen.mu.Lock()
 	u.screen.reacts = func(piece string) { pressed <- piece }
@@ -78,7 +78,7 @@ func TestAnApprovalIsNotADialog(t *testing.T) {
 	u.driver.FollowDialogAt(time.Minute) // such a dialog becomes a request after a second
 	require.Empty(t, u.Open())
 	u.prompt("")
-	require.Eventually(t, func() bool { return !u.driver.Dialog() }, time.Minute, 10*time.Millisecond, "the prompt is seen")
+	require.Eventually(t, func() bool { return !u.driver.HasDialog() }, time.Minute, 10*time.Millisecond, "the prompt is seen")
 	u.switching()
 	u.driver.FollowDialogAt(0)
 	u.driver.FollowDialogAt(time.Minute)
@@ -109,7 +109,7 @@ func TestTheModelThatAPersonNamesIsConfirmed(t *testing.T) {
 			u.Notice(`claude asked "Switch model?", which the command had said: Yes, switch to Sonnet`)
 			continue
 		}
-		require.NoError(t, u.Pass("agent codex", "/model sonnet"))
+		require.NoError(t, u.SendForAgent("agent codex", "/model sonnet"))
 		u.Next("the dialog", func(r chat.Record) bool { return r.Request != nil })
 		require.Empty(t, pressed)
 	}

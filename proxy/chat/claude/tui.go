@@ -130,17 +130,17 @@ func (d *TUI) Attach(t chat.Terminal) { d.terminal = t }
 // Start is that of [chat.Driver]; the program has been started.
 func (d *TUI) Start(report func(chat.Event)) error {
 	d.report = report
-	go d.run() // Close, Exited
+	go d.run() // Close, NoteExit
 	go d.acceptHooks()
 	return nil
 }
 
-// Printed says that the program printed something. It may be called from any goroutine.
-func (d *TUI) Printed() { d.enqueue(func() { d.poked = true }) }
+// NoteOutput says that the program printed something. It may be called from any goroutine.
+func (d *TUI) NoteOutput() { d.enqueue(func() { d.poked = true }) }
 
-// Pressed notes keys of a person at the terminal. A deciding key answers the dialog there, so its
+// NoteKeys notes keys of a person at the terminal. A deciding key answers the dialog there, so its
 // requests are closed.
-func (d *TUI) Pressed(keys []byte) {
+func (d *TUI) NoteKeys(keys []byte) {
 	d.pressed.Store(time.Now().UnixNano())
 	if d.dialog.Load() && choosesInDialog(keys) {
 		d.enqueue(func() {
@@ -162,12 +162,12 @@ func choosesInDialog(key []byte) bool {
 	}
 }
 
-// Dialog reports whether a dialog of Claude Code's may stand on the screen: agents' keys would
+// HasDialog reports whether a dialog of Claude Code's may stand on the screen: agents' keys would
 // answer it.
-func (d *TUI) Dialog() bool { return d.dialog.Load() }
+func (d *TUI) HasDialog() bool { return d.dialog.Load() }
 
-// Reclaimed says that the user took the keyboard back: waiting prompts are dropped.
-func (d *TUI) Reclaimed() {
+// NoteReclaim says that the user took the keyboard back: waiting prompts are dropped.
+func (d *TUI) NoteReclaim() {
 	d.enqueue(func() {
 		for _, p := range d.waiting {
 			d.report(chat.Dropped{Prompt: p.ID})
@@ -176,9 +176,9 @@ func (d *TUI) Reclaimed() {
 	})
 }
 
-// Exited gets the reason for the program's end, in words that follow "claude" or "", and its last
+// NoteExit gets the reason for the program's end, in words that follow "claude" or "", and its last
 // screen.
-func (d *TUI) Exited(why string, screen []string) {
+func (d *TUI) NoteExit(why string, screen []string) {
 	d.enqueue(func() {
 		if d.over {
 			return
@@ -219,7 +219,7 @@ func (d *TUI) Send(p chat.Prompt) error {
 		return err
 	}
 	p.Text = text
-	one := prompt{p, d.terminal.Stand()}
+	one := prompt{p, d.terminal.StandingCheck()}
 	d.enqueue(func() { d.waiting = append(d.waiting, one) })
 	return nil
 }
@@ -231,7 +231,7 @@ func (d *TUI) ImageRefusal() error {
 
 // Interrupt is that of [chat.Driver].
 func (d *TUI) Interrupt() error {
-	still := d.terminal.Stand()
+	still := d.terminal.StandingCheck()
 	d.enqueue(func() {
 		for _, p := range d.waiting {
 			d.report(chat.Dropped{Prompt: p.ID})
@@ -261,7 +261,7 @@ func (d *TUI) Answer(id string, a chat.Answer) error {
 	output := map[string]any{"hookSpecificOutput": map[string]any{
 		"hookEventName": "PermissionRequest", "decision": open.replyFor(a),
 	}}
-	defer d.Printed() // its dialog goes
+	defer d.NoteOutput() // its dialog goes
 	return d.answerHook(open.conn, output)
 }
 
@@ -305,7 +305,7 @@ func (d *TUI) forgetAsk(id string) *tuiAsk {
 
 // Close is that of [chat.Driver]. The program is ended by its terminal's session.
 func (d *TUI) Close() error {
-	d.Exited("", nil)
+	d.NoteExit("", nil)
 	if d.report != nil {
 		<-d.done
 	}
@@ -393,7 +393,7 @@ func (d *TUI) pollScreen(now time.Time) (again time.Duration) {
 
 // updateScreen reads the screen and follows its mode, prompt and dialog.
 func (d *TUI) updateScreen() {
-	s, ok := d.terminal.Look()
+	s, ok := d.terminal.ReadScreen()
 	if !ok {
 		return
 	}

@@ -57,7 +57,7 @@ func TestBesideItsInterface(t *testing.T) {
 	u.passHook("Stop", `,"stop_hook_active":false`)
 	u.appendRecord(`{"type":"system","subtype":"turn_duration"}` + "\n")
 	u.Next("the turn", func(r chat.Record) bool { return r.Turn != nil && r.Turn.Outcome == chat.Done })
-	u.driver.Exited("", nil)
+	u.driver.NoteExit("", nil)
 	u.Until(chat.Ended)
 	u.screen.mu.Lock()
 	defer u.screen.mu.Unlock()
@@ -140,7 +140,7 @@ func TestTypeOf(t *testing.T) {
 // tells so to anyone who answers it afterwards.
 func TestAnsweredAtTheTerminal(t *testing.T) {
 	for name, answered := range map[string]func(u *tui){
-		"a key":      func(u *tui) { u.driver.Pressed([]byte("1")) },
+		"a key":      func(u *tui) { u.driver.NoteKeys([]byte("1")) },
 		"the prompt": func(u *tui) { u.prompt("") },
 		"a result": func(u *tui) {
 			u.appendRecord(`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t1"}]}}` + "\n")
@@ -275,9 +275,9 @@ func TestQuestionsBeside(t *testing.T) {
 // becomes of the request.
 func TestADialogHoldsKeys(t *testing.T) {
 	u := beside(t)
-	require.False(t, u.driver.Dialog())
+	require.False(t, u.driver.HasDialog())
 	u.draw("Do you trust this folder?", "❯ 1. No, exit", "  2. Yes", "Enter to confirm")
-	require.Eventually(t, u.driver.Dialog, 2*time.Minute, time.Millisecond, "one that no hook tells of")
+	require.Eventually(t, u.driver.HasDialog, 2*time.Minute, time.Millisecond, "one that no hook tells of")
 	u.prompt("")
 	require.Eventually(t, func() bool { return !u.driver.Dialog() }, 2*time.Minute, time.Millisecond)
 	u.passHook("SessionStart", "")
@@ -292,7 +292,7 @@ func TestADialogHoldsKeys(t *testing.T) {
 	u.waitSeen()
 	require.True(t, u.driver.Dialog(), "it may stand behind that")
 	u.prompt("")
-	require.Eventually(t, func() bool { return !u.driver.Dialog() }, 2*time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool { return !u.driver.HasDialog() }, 2*time.Minute, time.Millisecond)
 }
 
 // What the user has typed and not sent is never submitted, and no key is pressed before the text
@@ -381,7 +381,7 @@ func TestSubmitting(t *testing.T) {
 		u.prompt("half")
 		u.waitSeen()
 		require.NoError(t, u.Send("an agent", "go"))
-		u.driver.Reclaimed()
+		u.driver.NoteReclaim()
 		u.Notice("did not read: go")
 		u.prompt("")
 		u.waitSeen()
@@ -415,10 +415,10 @@ func TestInterruptsWithEscape(t *testing.T) {
 
 func TestAFailedStart(t *testing.T) {
 	u := beside(t)
-	u.driver.Exited("ended with exit status 1", []string{"", "Invalid API key", ""})
+	u.driver.NoteExit("ended with exit status 1", []string{"", "Invalid API key", ""})
 	require.Equal(t, "claude ended with exit status 1: Invalid API key", u.Until(chat.Failed).Why)
 	u = atPrompt(t)
-	u.driver.Exited("was killed: SIGKILL", []string{"a prompt"})
+	u.driver.NoteExit("was killed: SIGKILL", []string{"a prompt"})
 	require.Equal(t, "claude was killed: SIGKILL", u.Until(chat.Ended).Why)
 }
 

@@ -37,13 +37,13 @@ func newScreen() *screen {
 	return s
 }
 
-func (s *screen) Look() (chat.Screen, bool) {
+func (s *screen) ReadScreen() (chat.Screen, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.now, true
 }
 
-func (s *screen) Stand() (still func() bool) {
+func (s *screen) StandingCheck() (still func() bool) {
 	then := s.hands.Load()
 	return func() bool { return s.hands.Load() == then }
 }
@@ -124,7 +124,7 @@ func (u *tui) draw(rows ...string) {
 	}
 	u.screen.changed.Broadcast()
 	u.screen.mu.Unlock()
-	u.driver.Printed()
+	u.driver.NoteOutput()
 }
 
 func (u *tui) prompt(text string) {
@@ -162,7 +162,7 @@ func (u *tui) appendRecord(text string) {
 	_, err = f.WriteString(text)
 	require.NoError(u.T, err)
 	require.NoError(u.T, f.Close())
-	u.driver.Printed()
+	u.driver.NoteOutput()
 }
 
 // beside begins a conversation, before any output of Claude Code's.

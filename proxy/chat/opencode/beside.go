@@ -9,32 +9,32 @@ import "terminalproxy/proxy/chat"
 // Attach is that of [chat.Beside].
 func (d *Driver) Attach(t chat.Terminal) { d.terminal = t }
 
-// terminalState returns the terminal's Stand; without a terminal a call may always go.
+// terminalState returns the terminal's StandingCheck; without a terminal a call may always go.
 func (d *Driver) terminalState() (still func() bool) {
 	if d.terminal == nil {
 		return func() bool { return true }
 	}
-	return d.terminal.Stand()
+	return d.terminal.StandingCheck()
 }
 
-// Printed is that of [chat.Beside].
-func (d *Driver) Printed() {}
+// NoteOutput is that of [chat.Beside].
+func (d *Driver) NoteOutput() {}
 
-// Pressed is that of [chat.Beside].
-func (d *Driver) Pressed([]byte) {}
+// NoteKeys is that of [chat.Beside].
+func (d *Driver) NoteKeys([]byte) {}
 
-// Reclaimed is that of [chat.Beside]. Waiting calls are dropped: see terminalState.
-func (d *Driver) Reclaimed() {}
+// NoteReclaim is that of [chat.Beside]. Waiting calls are dropped: see terminalState.
+func (d *Driver) NoteReclaim() {}
 
-// Dialog is that of [chat.Beside].
-func (d *Driver) Dialog() bool {
+// HasDialog is that of [chat.Beside].
+func (d *Driver) HasDialog() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return len(d.open) > 0
 }
 
-// Exited is that of [chat.Beside]. The server ends with its interface.
-func (d *Driver) Exited(why string, _ []string) {
+// NoteExit is that of [chat.Beside]. The server ends with its interface.
+func (d *Driver) NoteExit(why string, _ []string) {
 	d.mu.Lock()
 	d.left, d.exited = true, why
 	d.mu.Unlock()

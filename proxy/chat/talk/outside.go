@@ -9,11 +9,11 @@ import (
 // called from any goroutine.
 type Outside struct{ Session *chat.Session }
 
-// Ask opens a request under a new id; its By names the asker. done is called once with how it was
-// closed, and must neither block nor call back. The error is [chat.ErrOver], or a sentence.
-func (o Outside) Ask(q *protocol.ChatRequest, done func(protocol.ChatClosed)) error {
+// OpenRequest opens a request under a new id; its By names the asker. done is called once with how
+// it was closed, and must neither block nor call back. The error is [chat.ErrOver], or a sentence.
+func (o Outside) OpenRequest(q *protocol.ChatRequest, done func(protocol.ChatClosed)) error {
 	return o.Session.Ask(*chat.RequestOf(q), done)
 }
 
-// Withdraw closes a request that Ask opened, if it is still open.
-func (o Outside) Withdraw(id, why string) { o.Session.Withdraw(id, why) }
+// CloseRequest closes a request that OpenRequest opened, if it is still open.
+func (o Outside) CloseRequest(id, why string) { o.Session.Withdraw(id, why) }

@@ -224,11 +224,11 @@ func (r *Room) Send(by, text string, images []chat.Image) error {
 // ImageRefusal says why the agent takes no images, nil if it does.
 func (r *Room) ImageRefusal() error { return r.Chat.ImageRefusal() }
 
-// Pass says something to the agent for another agent.
-func (r *Room) Pass(by, text string) error { return r.Chat.Pass(by, text) }
+// SendForAgent says something to the agent for another agent.
+func (r *Room) SendForAgent(by, text string) error { return r.Chat.SendForAgent(by, text) }
 
-// Waits is what a prompt would wait for now.
-func (r *Room) Waits() protocol.Waiting { return protocol.Waiting(r.Chat.Waits()) }
+// WaitReason is what a prompt would wait for now.
+func (r *Room) WaitReason() protocol.Waiting { return protocol.Waiting(r.Chat.WaitReason()) }
 
 // Interrupt ends the turn.
 func (r *Room) Interrupt(by string) error { return r.Chat.Interrupt(by) }
@@ -252,8 +252,8 @@ func (r *Room) WhyEnded() string {
 	return r.Chat.WhyEnded()
 }
 
-// Open are the ids of the requests that wait for an answer, oldest first.
-func (r *Room) Open() (ids []string) {
+// OpenRequests are the ids of the requests that wait for an answer, oldest first.
+func (r *Room) OpenRequests() (ids []string) {
 	for _, q := range r.Chat.Open() {
 		ids = append(ids, q.ID)
 	}

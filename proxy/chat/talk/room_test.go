@@ -243,7 +243,7 @@ func TestAnInputIsShownExactly(t *testing.T) {
 func TestAnAnswerIsPassedOn(t *testing.T) {
 	r, a, _ := open(t)
 	a.report(chat.Asked{Request: chat.Request{ID: "a1", Allows: []chat.Choice{{Verdict: chat.Once}}}})
-	require.Equal(t, []string{"a1"}, r.Open())
+	require.Equal(t, []string{"a1"}, r.OpenRequests())
 	require.NoError(t, r.Answer("a1", "ada", protocol.ChatReply{Verdict: protocol.ChatOnce, Replies: map[string][]string{}}))
 	late, ok := errors.AsType[*chat.AnsweredError](r.Answer("a1", "bob", protocol.ChatReply{}))
 	require.True(t, ok)
@@ -277,7 +277,7 @@ func TestOthersAskInTheConversation(t *testing.T) {
 	r, _, w := open(t)
 	heard := make(chan protocol.ChatClosed, 1)
 	q := &protocol.ChatRequest{ID: "x", By: "agent codex", Tool: "Bash", Input: []byte(`{"key":"other"}`), Why: "hunter2", Allows: []protocol.ChatChoice{{Verdict: protocol.ChatOnce}}}
-	require.NoError(t, talk.Outside{Session: r.Chat}.Ask(q, func(c protocol.ChatClosed) { heard <- c }))
+	require.NoError(t, talk.Outside{Session: r.Chat}.OpenRequest(q, func(c protocol.ChatClosed) { heard <- c }))
 	r.Subscribe(0)
 	w.until(t, func(records []protocol.ChatRecord, _ uint64, _ *protocol.ChatStatus) bool {
 		return slices.ContainsFunc(records, func(c protocol.ChatRecord) bool {

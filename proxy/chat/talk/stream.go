@@ -133,7 +133,7 @@ func (s *stream) flushBatch(ctx context.Context, more bool) bool {
 
 // sendLocked sends the batch, without the records of hidden times. The caller must hold Room.mu.
 func (s *stream) sendLocked(more bool) {
-	open := s.room.Open()
+	open := s.room.OpenRequests()
 	seen := s.batch[:0:0]
 	for _, r := range s.batch {
 		if s.room.wasHiddenAt(time.UnixMilli(r.At)) && !isKeptWhileHidden(&r, open) {

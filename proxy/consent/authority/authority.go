@@ -19,24 +19,25 @@ import (
 // Session is what an [Authority] asks and reports to. All methods run on the pump's goroutine and
 // return at once.
 type Session interface {
-	// Front returns the program that has the terminal. It is called if grants are for one program.
-	Front() control.Front
-	// Never returns the user's rule that keeps an agent out of the program that has the terminal,
-	// or ""; watched means that the agent has such rules.
-	Never(agent control.Agent) (rule string, watched bool)
+	// ForegroundProgram returns the program that has the terminal. It is called if grants are for
+	// one program.
+	ForegroundProgram() control.Front
+	// NeverRule returns the user's rule that keeps an agent out of the program that has the
+	// terminal, or ""; watched means that the agent has such rules.
+	NeverRule(agent control.Agent) (rule string, watched bool)
 	// AsksForSecret reports whether the program asks for a secret, by the present line settings.
 	AsksForSecret() bool
 
-	// SecretSeen notes that the program asked for a secret when an agent's input came, and
-	// SecretDismissed that the user dismissed the prompt.
-	SecretSeen()
-	SecretDismissed()
-	// LineShared notes that the user lets agents type on a line not yet submitted.
-	LineShared()
-	// Typed notes that the user typed for the program, and TypedElsewhere that a person did who is
-	// not at the terminal.
-	Typed()
-	TypedElsewhere(by string)
+	// NoteSecretSeen notes that the program asked for a secret when an agent's input came, and
+	// NoteSecretDismissed that the user dismissed the prompt.
+	NoteSecretSeen()
+	NoteSecretDismissed()
+	// NoteLineShared notes that the user lets agents type on a line not yet submitted.
+	NoteLineShared()
+	// NoteTyped notes that the user typed for the program, and NoteTypedElsewhere that a person did
+	// who is not at the terminal.
+	NoteTyped()
+	NoteTypedElsewhere(by string)
 	// StateChanged gets each new state.
 	StateChanged(state control.State)
 	// ControlChanged gets each grant, end and refusal of control.
@@ -44,7 +45,7 @@ type Session interface {
 }
 
 // Authority is the control state machine as the pump sees it. Owned by the pump's goroutine; only
-// Newest is safe for concurrent use.
+// NewestState is safe for concurrent use.
 type Authority struct {
 	*control.Machine
 	session     Session
@@ -66,13 +67,13 @@ func New(conf control.Config, session Session) *Authority {
 	return a
 }
 
-// Newest returns the newest published state.
-func (a *Authority) Newest() control.State { return *a.newest.Load() }
+// NewestState returns the newest published state.
+func (a *Authority) NewestState() control.State { return *a.newest.Load() }
 
-// Key tells control that the user typed, and that a remark over the program is in the way.
-func (a *Authority) Key(now time.Time) {
-	a.Machine.Key(now)
-	a.session.Typed()
+// NoteKey tells control that the user typed, and that a remark over the program is in the way.
+func (a *Authority) NoteKey(now time.Time) {
+	a.Machine.NoteKey(now)
+	a.session.NoteTyped()
 }
 
 // Elsewhere tells control that a person who is not at the terminal typed, and when. An error
@@ -81,25 +82,25 @@ func (a *Authority) Elsewhere(now, at time.Time, by string) error {
 	if err := a.Machine.Elsewhere(now, at); err != nil {
 		return err
 	}
-	a.session.TypedElsewhere(by)
+	a.session.NoteTypedElsewhere(by)
 	return nil
 }
 
 // Confirm tells control that the user pressed the key that gives control or dismisses a prompt for
-// a secret. If the key turns out to be the program's, it acts as Key.
+// a secret. If the key turns out to be the program's, it acts as NoteKey.
 func (a *Authority) Confirm(now time.Time) (took bool) {
 	a.noteSleep(now)
-	a.LookFront()
-	asked, occupied := a.Secret() != protocol.SecretNone, a.Occupied()
+	a.UpdateForeground()
+	asked, occupied := a.Secret() != protocol.SecretNone, a.IsLineOccupied()
 	took = a.Machine.Confirm(now)
 	if !took {
-		a.session.Typed()
+		a.session.NoteTyped()
 	}
 	if asked && a.Secret() == protocol.SecretNone {
-		a.session.SecretDismissed()
+		a.session.NoteSecretDismissed()
 	}
-	if occupied && !a.Occupied() {
-		a.session.LineShared()
+	if occupied && !a.IsLineOccupied() {
+		a.session.NoteLineShared()
 	}
 	return took
 }
@@ -108,57 +109,57 @@ func (a *Authority) Confirm(now time.Time) (took bool) {
 func (a *Authority) ConfirmInText(now time.Time) (took bool) {
 	a.noteSleep(now)
 	if took = a.Machine.ConfirmInText(now); !took {
-		a.session.Typed()
+		a.session.NoteTyped()
 	}
 	return took
 }
 
-// Request takes an agent's request for control. Request, Give, Admit and Tick look up which program
-// has the terminal, if grants are for one program, and whether the computer slept: no event
-// announces either.
+// Request takes an agent's request for control. Request, GrantFromOwner, CheckInput and Tick look
+// up which program has the terminal, if grants are for one program, and whether the computer slept:
+// no event announces either.
 func (a *Authority) Request(now time.Time, r control.Request) error {
 	a.noteSleep(now)
-	rule, watched := a.session.Never(r.Agent)
+	rule, watched := a.session.NeverRule(r.Agent)
 	if rule != "" {
 		return &control.NeverError{Rule: rule}
 	}
-	a.LookFront()
+	a.UpdateForeground()
 	if r.Ahead.Bound {
-		a.Look(a.session.Front())
+		a.SetForeground(a.session.ForegroundProgram())
 	}
-	if !a.Sought() {
+	if !a.IsSought() {
 		a.Forbid("", watched)
 	}
 	return a.Machine.Request(now, r)
 }
 
-// Give is described at Request.
-func (a *Authority) Give(now time.Time, g control.RemoteGrant) error {
+// GrantFromOwner is described at Request.
+func (a *Authority) GrantFromOwner(now time.Time, g control.RemoteGrant) error {
 	a.noteSleep(now)
-	a.LookFront()
-	return a.Machine.Give(now, g)
+	a.UpdateForeground()
+	return a.Machine.GrantFromOwner(now, g)
 }
 
-// Admit is described at Request. It also reads the line settings before every piece of an agent's
-// input: no event announces that a program has begun to read a password.
-func (a *Authority) Admit(now time.Time, agent string, epoch uint64) error {
-	a.LookFront()
+// CheckInput is described at Request. It also reads the line settings before every piece of an
+// agent's input: no event announces that a program has begun to read a password.
+func (a *Authority) CheckInput(now time.Time, agent string, epoch uint64) error {
+	a.UpdateForeground()
 	a.noteSleep(now)
-	if err := a.Machine.Admit(now, agent, epoch); err != nil || a.Allowed() ||
+	if err := a.Machine.CheckInput(now, agent, epoch); err != nil || a.AllowsSecret() ||
 		!a.session.AsksForSecret() {
 		return err
 	}
 	a.Guard(now, protocol.SecretHard, false)
-	a.session.SecretSeen()
+	a.session.NoteSecretSeen()
 	return control.ErrSecret
 }
 
 // Tick is described at Request. It does not look into an idle session.
 func (a *Authority) Tick(now time.Time) {
-	if a.Away() || a.Announced() {
-		a.LookFront()
+	if a.IsPausedByProgram() || a.Announced() {
+		a.UpdateForeground()
 	}
-	if a.Sought() { // only these end with time that sleep takes away; requests check for themselves
+	if a.IsSought() { // only these end with the time of a sleep; requests check for themselves
 		a.noteSleep(now)
 	}
 	a.Machine.Tick(now)
@@ -171,32 +172,32 @@ func (a *Authority) noteSleep(now time.Time) {
 	}
 }
 
-// Next returns when time itself changes something, or the next check is due.
-func (a *Authority) Next(now time.Time) (time.Time, bool) {
-	next, ok := a.Machine.Next(now)
+// NextTick returns when time itself changes something, or the next check is due.
+func (a *Authority) NextTick(now time.Time) (time.Time, bool) {
+	next, ok := a.Machine.NextTick(now)
 	if look := now.Add(wakeEvery); a.Limited() && next.After(look) {
 		next = look
 	}
 	return next, ok
 }
 
-// LookFront tells control which program has the terminal, if grants are for one program or rules
-// keep agents out of some.
-func (a *Authority) LookFront() {
+// UpdateForeground tells control which program has the terminal, if grants are for one program or
+// rules keep agents out of some.
+func (a *Authority) UpdateForeground() {
 	rule, watched := "", false
-	if a.Sought() {
-		rule, watched = a.session.Never(a.Holder())
+	if a.IsSought() {
+		rule, watched = a.session.NeverRule(a.Holder())
 	}
 	if a.oneProgram || a.Bound() || watched {
-		a.Look(a.session.Front())
+		a.SetForeground(a.session.ForegroundProgram())
 	}
 	a.Forbid(rule, watched)
 }
 
 // Comeback detects that a program waits for input again.
 type Comeback interface {
-	// Look reports whether it waits by now; Reset starts anew.
-	Look(now time.Time) bool
+	// IsBack reports whether it waits by now; Reset starts anew.
+	IsBack(now time.Time) bool
 	Reset()
 }
 
@@ -204,13 +205,13 @@ type Comeback interface {
 // runs on the pump's goroutine.
 func (a *Authority) CameBack(program Comeback) func(now time.Time) bool {
 	return func(now time.Time) bool {
-		a.LookFront()
-		back := !a.Away() && program.Look(now)
-		a.LookFront() // again, since it may have had the terminal only during Look
-		if back || a.Away() {
+		a.UpdateForeground()
+		back := !a.IsPausedByProgram() && program.IsBack(now)
+		a.UpdateForeground() // again, since it may have had the terminal only during IsBack
+		if back || a.IsPausedByProgram() {
 			program.Reset()
 		}
-		return back && !a.Away()
+		return back && !a.IsPausedByProgram()
 	}
 }
 
@@ -221,11 +222,11 @@ func (a *Authority) LastEnd() control.Event {
 	return e
 }
 
-// Settle publishes changes after the pump's queue is empty. The state comes first: an agent types
-// as soon as it hears of its grant, and its input is checked by the newest state.
-func (a *Authority) Settle(now time.Time, dropped, unsubmitted int) {
+// PublishChanges publishes changes after the pump's queue is empty. The state comes first: an agent
+// types as soon as it hears of its grant, and its input is checked by the newest state.
+func (a *Authority) PublishChanges(now time.Time, dropped, unsubmitted int) {
 	events, s := a.TakeEvents(), a.State(now)
-	differs := s != a.Newest()
+	differs := s != a.NewestState()
 	if differs {
 		a.newest.Store(&s)
 	}

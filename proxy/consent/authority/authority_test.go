@@ -19,14 +19,14 @@ type stagedSession struct {
 	told  func(e control.Event)
 }
 
-func (s *stagedSession) Front() control.Front               { s.say("front?"); return s.front }
-func (s *stagedSession) Never(control.Agent) (string, bool) { return s.never, s.never != "" }
-func (s *stagedSession) AsksForSecret() bool                { return s.asks }
-func (s *stagedSession) SecretSeen()                        { s.say("secret seen") }
-func (s *stagedSession) SecretDismissed()                   { s.say("secret dismissed") }
-func (s *stagedSession) LineShared()                        { s.say("line shared") }
-func (s *stagedSession) Typed()                             { s.say("typed") }
-func (s *stagedSession) TypedElsewhere(by string)           { s.say("typed by " + by) }
+func (s *stagedSession) ForegroundProgram() control.Front       { s.say("front?"); return s.front }
+func (s *stagedSession) NeverRule(control.Agent) (string, bool) { return s.never, s.never != "" }
+func (s *stagedSession) AsksForSecret() bool                    { return s.asks }
+func (s *stagedSession) NoteSecretSeen()                        { s.say("secret seen") }
+func (s *stagedSession) NoteSecretDismissed()                   { s.say("secret dismissed") }
+func (s *stagedSession) NoteLineShared()                        { s.say("line shared") }
+func (s *stagedSession) NoteTyped()                             { s.say("typed") }
+func (s *stagedSession) NoteTypedElsewhere(by string)           { s.say("typed by " + by) }
 
 func (s *stagedSession) StateChanged(control.State) { s.say("state") }
 
@@ -54,7 +54,7 @@ func driven(t *testing.T, s *stagedSession, oneProgram bool) (a *Authority, now 
 	a.Shown(now)
 	now = now.Add(time.Second)
 	require.True(t, a.Confirm(now))
-	a.Settle(now, 0, 0)
+	a.PublishChanges(now, 0, 0)
 	s.heard()
 	return a, now
 }
@@ -63,32 +63,32 @@ func driven(t *testing.T, s *stagedSession, oneProgram bool) (a *Authority, now 
 func TestAnUnannouncedPromptStopsInputR26(t *testing.T) {
 	s := &stagedSession{}
 	a, now := driven(t, s, false)
-	require.NoError(t, a.Admit(now, "a", a.Epoch()))
+	require.NoError(t, a.CheckInput(now, "a", a.Epoch()))
 	s.asks, now = true, now.Add(time.Minute)
-	require.ErrorIs(t, a.Admit(now, "a", a.Epoch()), control.ErrSecret)
+	require.ErrorIs(t, a.CheckInput(now, "a", a.Epoch()), control.ErrSecret)
 	require.Equal(t, []string{"secret seen"}, s.heard())
 	require.ErrorIs(t, a.State(now).Barred(), control.ErrSecret)
 	a.Shown(now)
 	require.True(t, a.Confirm(now.Add(time.Second)))
 	require.Equal(t, []string{"secret dismissed"}, s.heard())
-	require.NoError(t, a.Admit(now.Add(time.Second), "a", a.Epoch()))
+	require.NoError(t, a.CheckInput(now.Add(time.Second), "a", a.Epoch()))
 }
 
 // The authority checks the program in front only for a grant that is limited to one program.
 func TestAGrantForOneProgramChecksTheForeground(t *testing.T) {
 	s := &stagedSession{front: control.Front{Group: 7, Name: "vim"}}
 	a, now := driven(t, s, true)
-	require.NoError(t, a.Admit(now, "a", a.Epoch()))
+	require.NoError(t, a.CheckInput(now, "a", a.Epoch()))
 	require.Equal(t, []string{"front?"}, s.heard())
 	s.front = control.Front{Group: 8, Name: "sh"}
-	_ = a.Admit(now, "a", a.Epoch())
-	require.True(t, a.Away())
+	_ = a.CheckInput(now, "a", a.Epoch())
+	require.True(t, a.IsPausedByProgram())
 	s.front.Group, s.front.Name = 7, "vim"
 	a.Tick(now)
-	require.False(t, a.Away(), "nothing announces that it is back")
+	require.False(t, a.IsPausedByProgram(), "nothing announces that it is back")
 
 	a, now = driven(t, s, false)
-	require.NoError(t, a.Admit(now, "a", a.Epoch()))
+	require.NoError(t, a.CheckInput(now, "a", a.Epoch()))
 	a.Tick(now)
 	require.Empty(t, s.heard())
 }
@@ -98,14 +98,14 @@ func TestTheUsersKeysAreReported(t *testing.T) {
 	s := &stagedSession{}
 	a, now := driven(t, s, false)
 	now = now.Add(time.Minute)
-	a.Occupy(now, "ls")
+	a.OccupyLine(now, "ls")
 	a.Shown(now)
 	require.True(t, a.Confirm(now.Add(time.Second)))
 	require.Equal(t, []string{"line shared"}, s.heard())
-	a.Key(now.Add(2 * time.Second))
+	a.NoteKey(now.Add(2 * time.Second))
 	require.Equal(t, []string{"typed"}, s.heard())
 	a.ReclaimKey(now.Add(3 * time.Second))
-	a.Settle(now.Add(3*time.Second), 2, 5)
+	a.PublishChanges(now.Add(3*time.Second), 2, 5)
 	require.Equal(t, []string{"control", "state"}, s.heard())
 	require.Equal(t, 5, a.LastEnd().Unsubmitted)
 	require.False(t, a.Confirm(now.Add(time.Minute)))
@@ -129,13 +129,13 @@ func TestAWokenComputerWritesNothingR70(t *testing.T) {
 		require.NoError(t, a.Request(now, ask))
 		a.Shown(now)
 		require.True(t, a.Confirm(now.Add(time.Second)))
-		require.NoError(t, a.Admit(now.Add(time.Minute), "a", a.Epoch()))
+		require.NoError(t, a.CheckInput(now.Add(time.Minute), "a", a.Epoch()))
 		return a
 	}
 	later := now.Add(time.Minute)
 	for name, look := range map[string]func(a *Authority) bool{
-		"a piece of input": func(a *Authority) bool { return a.Admit(later, "a", a.Epoch()) == nil },
-		"the pump's turn":  func(a *Authority) bool { a.Tick(later); return a.Driven() },
+		"a piece of input": func(a *Authority) bool { return a.CheckInput(later, "a", a.Epoch()) == nil },
+		"the pump's turn":  func(a *Authority) bool { a.Tick(later); return a.IsDriven() },
 	} {
 		a := granted()
 		slept += 5 * time.Minute
@@ -145,7 +145,7 @@ func TestAWokenComputerWritesNothingR70(t *testing.T) {
 		require.Equal(t, protocol.ReasonExpired, a.LastEnd().Reason)
 	}
 	a := granted()
-	next, ok := a.Next(later)
+	next, ok := a.NextTick(later)
 	require.True(t, ok)
 	require.Equal(t, later.Add(wakeEvery), next, "so that the user sees it soon")
 
@@ -154,8 +154,8 @@ func TestAWokenComputerWritesNothingR70(t *testing.T) {
 	a.Shown(now)
 	slept += time.Hour
 	a.Confirm(later)
-	require.False(t, a.Driven(), "the question was over in the night")
-	_, ok = a.Next(later)
+	require.False(t, a.IsDriven(), "the question was over in the night")
+	_, ok = a.NextTick(later)
 	require.False(t, ok, "an idle session is not woken")
 }
 
@@ -166,19 +166,19 @@ func TestAGrantIsInForceWhenItIsReported(t *testing.T) {
 	told := 0
 	s.told = func(e control.Event) {
 		told++
-		require.Equal(t, e.Granted, a.Newest().Phase == control.Granted)
+		require.Equal(t, e.Granted, a.NewestState().Phase == control.Granted)
 		if e.Granted {
-			require.Equal(t, e.Epoch, a.Newest().Epoch)
+			require.Equal(t, e.Epoch, a.NewestState().Epoch)
 		}
 	}
 	now := time.Now()
 	require.NoError(t, a.Request(now, control.Request{ID: "r", Agent: control.Agent{ID: "a"}, Level: protocol.LevelDrive}))
-	a.Settle(now, 0, 0)
+	a.PublishChanges(now, 0, 0)
 	a.Shown(now)
 	a.Confirm(now.Add(time.Second))
-	a.Settle(now, 0, 0)
+	a.PublishChanges(now, 0, 0)
 	a.ReclaimKey(now.Add(time.Second))
-	a.Settle(now, 0, 0)
+	a.PublishChanges(now, 0, 0)
 	require.Equal(t, 2, told)
 }
 
@@ -187,15 +187,15 @@ func TestAGrantIsInForceWhenItIsReported(t *testing.T) {
 func TestNeverIsLookedAtBeforeEveryPiece(t *testing.T) {
 	s := &stagedSession{front: control.Front{Group: 7, Name: "ssh"}}
 	a, now := driven(t, s, false)
-	require.NoError(t, a.Admit(now, "a", a.Epoch()))
+	require.NoError(t, a.CheckInput(now, "a", a.Epoch()))
 	s.never = "c:9"
-	require.NoError(t, a.Admit(now, "a", a.Epoch()))
-	require.True(t, a.Away(), "the pump holds it")
+	require.NoError(t, a.CheckInput(now, "a", a.Epoch()))
+	require.True(t, a.IsPausedByProgram(), "the pump holds it")
 	require.Equal(t, "ssh", a.State(now).Away)
 	require.ErrorContains(t, a.Request(now, control.Request{ID: "2", Agent: control.Agent{ID: "a"}, Level: protocol.LevelType}), "a rule of the user's (c:9) never")
 	s.never = ""
 	a.Tick(now)
-	require.False(t, a.Away())
+	require.False(t, a.IsPausedByProgram())
 }
 
 // The program is checked when the announcement is over.
@@ -212,7 +212,7 @@ func TestAnAnnouncedProgramIsLookedAt(t *testing.T) {
 		a.Shown(now)
 		s.front.Group = group
 		a.Tick(now.Add(control.AnnounceFor))
-		require.Equal(t, given, a.Driven())
+		require.Equal(t, given, a.IsDriven())
 	}
 }
 
@@ -222,8 +222,8 @@ type program struct {
 	looks, anews int
 }
 
-func (p *program) Look(time.Time) bool { p.looks++; return p.waits }
-func (p *program) Reset()              { p.anews++ }
+func (p *program) IsBack(time.Time) bool { p.looks++; return p.waits }
+func (p *program) Reset()                { p.anews++ }
 
 // A program is back when it waits for input, and never while it does not have the terminal.
 func TestAProgramComesBack(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 // Keyboard returns who may type, for agents, from the newest published state. It is safe for
 // concurrent use.
 func (a *Authority) Keyboard() protocol.Keyboard {
-	st := a.Newest()
+	st := a.NewestState()
 	k := protocol.Keyboard{Holder: protocol.HolderUser, Epoch: st.Epoch}
 	switch st.Phase {
 	case control.Granted:

@@ -96,7 +96,8 @@ func (r Request) From() string {
 	return r.Program + " under " + r.Parent
 }
 
-// Guarded reports whether it matters to the agent that has control which program has the terminal.
-func (m *Machine) Guarded() bool {
+// DependsOnProgram reports whether it matters to the agent that has control which program has the
+// terminal.
+func (m *Machine) DependsOnProgram() bool {
 	return m.phase == Granted && (m.conf.OneProgram || m.watched || m.given.Bound)
 }

@@ -24,7 +24,7 @@ func ruled(level protocol.Level) control.Request {
 func watching(t *testing.T, r control.Request) *control.Machine {
 	t.Helper()
 	m := control.New(control.Config{Keyboard: true})
-	m.Look(psql)
+	m.SetForeground(psql)
 	require.NoError(t, m.Request(t0, r))
 	return m
 }
@@ -33,12 +33,12 @@ func TestARuleIsAnnouncedAndThenGives(t *testing.T) {
 	m := watching(t, ruled(protocol.LevelDrive))
 	require.True(t, m.Announced())
 	m.Tick(after(time.Minute))
-	require.False(t, m.Driven(), "nobody has seen it")
+	require.False(t, m.IsDriven(), "nobody has seen it")
 	m.Shown(after(time.Minute))
-	next, _ := m.Next(after(time.Minute))
+	next, _ := m.NextTick(after(time.Minute))
 	require.Equal(t, after(time.Minute+control.AnnounceFor), next)
 	m.Tick(next.Add(-time.Millisecond))
-	require.False(t, m.Driven())
+	require.False(t, m.IsDriven())
 	require.Equal(t, 5*time.Minute, m.State(next).For)
 	m.Tick(next)
 	s := m.State(next)
@@ -52,13 +52,13 @@ func TestARuleIsAnnouncedAndThenGives(t *testing.T) {
 	require.Equal(t, "rule c:1", events[0].Decider())
 	// The shell behind it gets nothing, and neither does a program that runs in its place.
 	for _, f := range []control.Front{{Group: 8, Name: "psql", File: "1:1"}, {Group: 7, Name: "psql", File: "1:2"}, {Group: 7}, {}} {
-		m.Look(f)
-		require.True(t, m.Away(), "%v", f)
+		m.SetForeground(f)
+		require.True(t, m.IsPausedByProgram(), "%v", f)
 	}
-	m.Look(psql)
-	require.False(t, m.Away())
+	m.SetForeground(psql)
+	require.False(t, m.IsPausedByProgram())
 	m.Tick(next.Add(5 * time.Minute))
-	require.False(t, m.Driven())
+	require.False(t, m.IsDriven())
 }
 
 // While it was stopped, it read no key that refuses.
@@ -70,10 +70,10 @@ func TestAStoppedProxyAnnouncesAnew(t *testing.T) {
 	require.True(t, m.Announced())
 	require.NotEqual(t, question, m.Question(), "it is drawn anew")
 	m.Tick(after(2 * time.Minute))
-	require.False(t, m.Driven(), "nobody has seen it")
+	require.False(t, m.IsDriven(), "nobody has seen it")
 	m.Shown(after(2 * time.Minute))
 	m.Tick(after(2*time.Minute + control.AnnounceFor))
-	require.True(t, m.Driven())
+	require.True(t, m.IsDriven())
 }
 
 // The rule does not allow the request, or the announcement cannot be seen: the user is asked.
@@ -90,11 +90,11 @@ func TestARuleDoesNotGive(t *testing.T) {
 		require.False(t, m.Announced(), name)
 	}
 	m := control.New(control.Config{})
-	m.Look(psql)
+	m.SetForeground(psql)
 	require.ErrorIs(t, m.Request(t0, ruled(protocol.LevelDrive)), control.ErrNobody)
 
 	for name, change := range map[string]func(m *control.Machine){
-		"the program changed": func(m *control.Machine) { m.Look(control.Front{Group: 8, File: "1:1"}) },
+		"the program changed": func(m *control.Machine) { m.SetForeground(control.Front{Group: 8, File: "1:1"}) },
 		"never":               func(m *control.Machine) { m.Forbid("c:9", true) },
 	} {
 		m := watching(t, ruled(protocol.LevelDrive))
@@ -106,7 +106,7 @@ func TestARuleDoesNotGive(t *testing.T) {
 		require.False(t, m.Announced(), name)
 		require.NotEqual(t, question, m.Question(), "%s: it is drawn anew", name)
 		m.Tick(after(time.Minute))
-		require.False(t, m.Driven(), name)
+		require.False(t, m.IsDriven(), name)
 	}
 }
 
@@ -119,7 +119,7 @@ func TestRulesRestAfterANo(t *testing.T) {
 			m.ReclaimKey(now.Add(10 * time.Second))
 		},
 		"from elsewhere":    func(m *control.Machine, now time.Time) { m.Reclaim(now, "ada") },
-		"refused elsewhere": func(m *control.Machine, now time.Time) { _ = m.Refuse(now, "claude", "ada") },
+		"refused elsewhere": func(m *control.Machine, now time.Time) { _ = m.RefuseRequest(now, "claude", "ada") },
 		"just after the agent gave it back": func(m *control.Machine, _ time.Time) {
 			m.Tick(after(control.AnnounceFor))
 			m.Release(after(4*time.Second), "a", protocol.ReasonReleased)
@@ -141,7 +141,7 @@ func TestRulesRestAfterANo(t *testing.T) {
 		require.False(t, m.Announced(), name)
 		m.Shown(now)
 		require.True(t, m.Confirm(now.Add(2*time.Second)), name)
-		require.True(t, m.Driven(), name)
+		require.True(t, m.IsDriven(), name)
 		require.False(t, m.State(now).Guarded, "%s: the user gave it, for every program", name)
 		m.Release(now, "b", protocol.ReasonReleased)
 		require.NoError(t, m.Request(now.Add(time.Minute), other), name)
@@ -169,18 +169,18 @@ func TestARefusedTokenWaits(t *testing.T) {
 func TestNeverPausesAnExistingGrant(t *testing.T) {
 	m := control.New(control.Config{Keyboard: true, Pregrant: protocol.LevelDrive})
 	require.NoError(t, m.Request(t0, control.Request{ID: "1", Agent: control.Agent{ID: "a"}, Level: protocol.LevelDrive}))
-	m.Look(psql)
+	m.SetForeground(psql)
 	m.Forbid("c:9", true)
 	s := m.State(t0)
-	require.True(t, m.Away())
+	require.True(t, m.IsPausedByProgram())
 	require.Equal(t, []string{"c:9", "psql", ""}, []string{s.Never, s.Away, s.Program})
 	require.True(t, s.Guarded)
 	m.Forbid("", true)
-	require.False(t, m.Away())
+	require.False(t, m.IsPausedByProgram())
 	require.Empty(t, m.State(t0).Never)
 	m.Forbid("c:9", true)
 	m.End(t0, protocol.ReasonExpired)
-	require.False(t, m.Away())
+	require.False(t, m.IsPausedByProgram())
 }
 
 // The key grants it at once, and only that.
@@ -188,7 +188,7 @@ func TestTheKeyGivesWhatIsAnnounced(t *testing.T) {
 	m := watching(t, ruled(protocol.LevelDrive))
 	m.Shown(t0)
 	require.True(t, m.Confirm(after(time.Second)))
-	require.True(t, m.Driven())
+	require.True(t, m.IsDriven())
 	require.Equal(t, after(time.Second+5*time.Minute), m.State(t0).Until)
 	require.True(t, m.State(t0).Guarded)
 }

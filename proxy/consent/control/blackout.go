@@ -7,7 +7,7 @@ import (
 	"terminalproxy/protocol"
 )
 
-// Errors of Admit while an agent's grant pauses.
+// Errors of CheckInput while an agent's grant pauses.
 var (
 	ErrSecret = errors.New("the program asks the user for a secret")
 	ErrHidden = errors.New("the user hides the screen")
@@ -33,9 +33,9 @@ func (m *Machine) Guard(now time.Time, asked protocol.SecretPrompt, allowed bool
 	}
 }
 
-// Hide hides the screen from agents, or shows it again. A grant pauses meanwhile. Hide reports a
-// change.
-func (m *Machine) Hide(now time.Time, on bool) bool {
+// SetHidden hides the screen from agents, or shows it again. A grant pauses meanwhile. SetHidden
+// reports a change.
+func (m *Machine) SetHidden(now time.Time, on bool) bool {
 	m.Tick(now)
 	if m.hidden == on {
 		return false
@@ -46,16 +46,16 @@ func (m *Machine) Hide(now time.Time, on bool) bool {
 	return true
 }
 
-// Choose notes that the user pressed the key of a letter. In the menu, h hides the screen or shows
-// it again, and x mutes the last agent or lets it speak again. Any other letter is the program's,
-// and the caller must call [Machine.Key].
-func (m *Machine) Choose(now time.Time, letter byte) (took bool) {
+// ChooseInMenu notes that the user pressed the key of a letter. In the menu, h hides the screen or
+// shows it again, and x mutes the last agent or lets it speak again. Any other letter is the
+// program's, and the caller must call [Machine.NoteKey].
+func (m *Machine) ChooseInMenu(now time.Time, letter byte) (took bool) {
 	m.Tick(now)
 	switch {
 	case m.menu.IsZero() || !m.isAnswerable(now):
 		return false
 	case letter == 'h':
-		m.Hide(now, !m.hidden)
+		m.SetHidden(now, !m.hidden)
 	case letter != 'x' || !m.toggleMute():
 		return false
 	}
@@ -67,8 +67,8 @@ func (m *Machine) Choose(now time.Time, letter byte) (took bool) {
 // Secret returns the present secret prompt that the user has not dismissed.
 func (m *Machine) Secret() protocol.SecretPrompt { return m.secret }
 
-// Allowed reports whether the user lets an agent answer the present prompt.
-func (m *Machine) Allowed() bool { return m.allowed }
+// AllowsSecret reports whether the user lets an agent answer the present prompt.
+func (m *Machine) AllowsSecret() bool { return m.allowed }
 
 // Barred returns why a grant pauses: ErrHidden, ErrSecret or nil.
 func (s State) Barred() error {

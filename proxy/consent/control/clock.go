@@ -29,9 +29,9 @@ func (m *Machine) Tick(now time.Time) {
 	}
 }
 
-// Next returns the next moment at which Tick has something to do. It is false if only an event from
-// outside changes anything.
-func (m *Machine) Next(now time.Time) (time.Time, bool) {
+// NextTick returns the next moment at which Tick has something to do. It is false if only an event
+// from outside changes anything.
+func (m *Machine) NextTick(now time.Time) (time.Time, bool) {
 	var next time.Time
 	for _, t := range []time.Time{
 		m.grantEnd(), m.announceEnd(), m.absentEnd(), m.menuEnd(), m.pregrantEnd(),

@@ -28,8 +28,8 @@ type Confirmation struct {
 }
 
 // AskConfirmation asks the user about input that the grant does not cover. One question is open at
-// a time. Decision tells the answer, and the end of control ends the question too. The error says
-// that no one can be asked.
+// a time. TakeDecision tells the answer, and the end of control ends the question too. The error
+// says that no one can be asked.
 func (m *Machine) AskConfirmation(now time.Time, c Confirmation) error {
 	m.Tick(now)
 	switch {
@@ -43,10 +43,10 @@ func (m *Machine) AskConfirmation(now time.Time, c Confirmation) error {
 	return nil
 }
 
-// Decision returns the end of the pending confirmation, once: the user let it through, or it
+// TakeDecision returns the end of the pending confirmation, once: the user let it through, or it
 // expired. A refusal is no decision: it comes by the reclaim key, which takes the keyboard back as
 // well.
-func (m *Machine) Decision() (decided, let bool) {
+func (m *Machine) TakeDecision() (decided, let bool) {
 	decided, let = m.decided, m.let
 	m.decided, m.let = false, false
 	return decided, let

@@ -41,7 +41,7 @@ const (
 	Granted                // an agent may type
 )
 
-// Errors of Request and Admit.
+// Errors of Request and CheckInput.
 var (
 	ErrBusy   = errors.New("another agent has the keyboard or is asking for it")
 	ErrNobody = errors.New("nobody is there to answer: the session has no keyboard")
@@ -79,7 +79,8 @@ type Config struct {
 	// means no limit.
 	For      time.Duration
 	Keyboard bool // a user can be asked
-	// OneProgram binds every grant to the program that has the terminal when it is given: see Look.
+	// OneProgram binds every grant to the program that has the terminal when it is given: see
+	// SetForeground.
 	OneProgram bool
 }
 
@@ -136,7 +137,7 @@ type Machine struct {
 	program          Front // the grant is for it
 	message          Message
 	pending          Confirmation
-	decided          bool      // the last confirmation has ended, and Decision was not called yet
+	decided          bool      // a confirmation has ended, and TakeDecision was not called yet
 	let              bool      // the user let it through
 	occupied         bool      // the agent's input waits for the user's line
 	line             string    // the text of that line
@@ -163,11 +164,11 @@ func (m *Machine) LastEnd() Event { return m.lastEnd }
 // Phase returns the present phase.
 func (m *Machine) Phase() Phase { return m.phase }
 
-// Driven reports whether an agent has control, and Sought whether one has it or asks for it.
-func (m *Machine) Driven() bool { return m.phase == Granted }
+// IsDriven reports whether an agent has control, and IsSought whether one has it or asks for it.
+func (m *Machine) IsDriven() bool { return m.phase == Granted }
 
-// Sought is described at Driven.
-func (m *Machine) Sought() bool { return m.phase != Observing }
+// IsSought is described at IsDriven.
+func (m *Machine) IsSought() bool { return m.phase != Observing }
 
 // TakeEvents returns the events since the last call.
 func (m *Machine) TakeEvents() []Event {
@@ -342,15 +343,15 @@ func (m *Machine) handleGrantKey(now time.Time, pressed bool) (took bool) {
 		// the program's.
 		m.ignored = m.question
 	default:
-		m.Key(now)
+		m.NoteKey(now)
 		return false
 	}
 	return true
 }
 
-// Key notes that the user typed something for the program: the menu closes and an agent that drives
-// pauses.
-func (m *Machine) Key(now time.Time) {
+// NoteKey notes that the user typed something for the program: the menu closes and an agent that
+// drives pauses.
+func (m *Machine) NoteKey(now time.Time) {
 	m.typed = now
 	m.closeMenu(now)
 	if m.phase == Granted {
@@ -378,22 +379,22 @@ func (m *Machine) Suspend(now time.Time) {
 	m.endWithCause(now, protocol.ReasonReclaimed, Suspended, "")
 }
 
-// Overrun ends control because the user's own input can no longer be held.
-func (m *Machine) Overrun(now time.Time) {
+// EndByOverrun ends control because the user's own input can no longer be held.
+func (m *Machine) EndByOverrun(now time.Time) {
 	m.endWithCause(now, protocol.ReasonReclaimed, Flooded, "")
 }
 
-// Kept reports whether the input of the last grant stays typed. An agent that lost its connection
-// has a receipt for it, and would not learn that it was erased; a program that ended may have ended
-// by it.
-func (m *Machine) Kept() bool {
+// KeepsTypedInput reports whether the input of the last grant stays typed. An agent that lost its
+// connection has a receipt for it, and would not learn that it was erased; a program that ended may
+// have ended by it.
+func (m *Machine) KeepsTypedInput() bool {
 	return m.lastEnd.Reason == protocol.ReasonLink ||
 		m.lastEnd.Reason == protocol.ReasonExited && m.lastEnd.Cause != Closing
 }
 
-// Admit returns why input of an agent with this epoch may not be written now: ErrNoGrant,
+// CheckInput returns why input of an agent with this epoch may not be written now: ErrNoGrant,
 // ErrSecret, ErrHidden, ErrStale, or nil.
-func (m *Machine) Admit(now time.Time, agentID string, epoch uint64) error {
+func (m *Machine) CheckInput(now time.Time, agentID string, epoch uint64) error {
 	m.Tick(now)
 	switch {
 	case m.phase != Granted, m.agent.ID != agentID:

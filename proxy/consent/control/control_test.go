@@ -177,7 +177,7 @@ func walk(r *rand.Rand, m *control.Machine, now time.Time) string {
 	agent := []control.Agent{ada, bert}[r.IntN(2)]
 	switch r.IntN(11) {
 	case 10:
-		m.Connected(now, agent.ID, r.IntN(2) == 0)
+		m.SetConnected(now, agent.ID, r.IntN(2) == 0)
 		return "connected"
 	case 9:
 		return fmt.Sprint("hold ", m.AskConfirmation(now, control.Confirmation{Keys: "<Enter>", Until: now.Add(time.Second)}), decision(m))
@@ -191,7 +191,7 @@ func walk(r *rand.Rand, m *control.Machine, now time.Time) string {
 		m.Confirm(now)
 		return "confirm"
 	case 5:
-		m.Key(now)
+		m.NoteKey(now)
 		return "key"
 	case 6, 7:
 		_ = m.Request(now, control.Request{ID: "r", Agent: agent, Level: []protocol.Level{protocol.LevelType, protocol.LevelDrive}[r.IntN(2)], For: time.Duration(r.IntN(3)) * time.Second})
@@ -225,7 +225,7 @@ func TestEpochsNeverReusedR14(t *testing.T) {
 			}
 			for _, agent := range []control.Agent{ada, bert} {
 				for epoch := range m.Epoch() {
-					if m.Admit(now, agent.ID, epoch) == nil {
+					if m.CheckInput(now, agent.ID, epoch) == nil {
 						require.FailNow(t, "an older epoch admits input", "seed %d: epoch %d of %d", seed, epoch, m.Epoch())
 					}
 				}
@@ -242,7 +242,7 @@ func TestNextTellsEveryMoment(t *testing.T) {
 		ticked, jumped := control.New(conf), control.New(conf)
 		r := rand.New(rand.NewPCG(seed, 2))
 		now := t0
-		wake, set := jumped.Next(now)
+		wake, set := jumped.NextTick(now)
 		shown := jumped.State(now)
 		for range 30 {
 			for range 1 + r.IntN(1500) {
@@ -251,7 +251,7 @@ func TestNextTellsEveryMoment(t *testing.T) {
 				for set && !now.Before(wake) {
 					jumped.Tick(now)
 					shown = jumped.State(now)
-					next, again := jumped.Next(now)
+					next, again := jumped.NextTick(now)
 					require.True(t, !again || next.After(wake), "a moment that does not pass is a busy loop")
 					wake, set = next, again
 				}
@@ -264,7 +264,7 @@ func TestNextTellsEveryMoment(t *testing.T) {
 			require.Equal(t, step(ticked), step(jumped))
 			require.Equal(t, ticked.TakeEvents(), jumped.TakeEvents())
 			shown = jumped.State(now)
-			wake, set = jumped.Next(now)
+			wake, set = jumped.NextTick(now)
 		}
 	}
 }
@@ -309,21 +309,21 @@ func TestAMuteIsNotForgottenR71(t *testing.T) {
 	askAndRefuse(t, m, t0, ada)
 	m.ReclaimKey(after(time.Hour))
 	m.Shown(after(time.Hour))
-	m.Choose(after(2*time.Hour), 'x') // the menu is closed by then
+	m.ChooseInMenu(after(2*time.Hour), 'x') // the menu is closed by then
 	m.ReclaimKey(after(2 * time.Hour))
 	m.Shown(after(2 * time.Hour))
-	require.True(t, m.Choose(after(2*time.Hour+time.Second), 'x'))
+	require.True(t, m.ChooseInMenu(after(2*time.Hour+time.Second), 'x'))
 	now := after(3 * time.Hour)
 	for i := range 1000 {
 		askAndRefuse(t, m, now, control.Agent{ID: fmt.Sprint("n-", i)})
 		now = now.Add(time.Hour)
 	}
-	require.True(t, m.Muted(ada), "what the user said stays")
+	require.True(t, m.IsMuted(ada), "what the user said stays")
 }
 
 func TestMessage(t *testing.T) {
 	m := menu.reach(t)
-	require.True(t, m.Compose(t0, control.Heard{}))
+	require.True(t, m.OpenMessage(t0, control.Heard{}))
 	require.False(t, m.State(t0).Menu)
 	m.Message().Append("héllo wörld")
 	m.Message().Rub()

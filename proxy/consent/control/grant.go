@@ -90,10 +90,10 @@ func (m *Machine) reportGranted(requests []string) {
 	}
 }
 
-// Connected notes whether an agent has a connection to its gateway. An agent without one loses
+// SetConnected notes whether an agent has a connection to its gateway. An agent without one loses
 // control after AbsentFor: it could not give it back. An agent keeps its own terminal, see
-// [Machine.Own].
-func (m *Machine) Connected(now time.Time, agentID string, yes bool) {
+// [Machine.GrantOwnTerminal].
+func (m *Machine) SetConnected(now time.Time, agentID string, yes bool) {
 	m.Tick(now)
 	switch {
 	case m.phase == Observing || m.agent.ID != agentID || m.given.Own:

@@ -39,11 +39,11 @@ func TestAGrantEndsR70(t *testing.T) {
 				epoch := m.Epoch()
 				if lasts == 0 {
 					require.True(t, m.State(now).Until.IsZero())
-					require.NoError(t, m.Admit(now.Add(1000*time.Hour), ada.ID, epoch))
+					require.NoError(t, m.CheckInput(now.Add(1000*time.Hour), ada.ID, epoch))
 					return
 				}
-				require.NoError(t, m.Admit(now.Add(lasts-1), ada.ID, epoch))
-				require.ErrorIs(t, m.Admit(now.Add(lasts), ada.ID, epoch), control.ErrNoGrant)
+				require.NoError(t, m.CheckInput(now.Add(lasts-1), ada.ID, epoch))
+				require.ErrorIs(t, m.CheckInput(now.Add(lasts), ada.ID, epoch), control.ErrNoGrant)
 				require.Equal(t, protocol.ReasonExpired, m.LastEnd().Reason)
 			}
 			made := func() *control.Machine { return control.New(control.Config{Keyboard: true, For: c.limit}) }
@@ -70,7 +70,7 @@ func TestAGrantEndsR70(t *testing.T) {
 
 			for _, first := range []bool{true, false} {
 				owner := made()
-				give := func() { require.NoError(t, owner.Give(t0, control.RemoteGrant{By: "phone", For: c.said})) }
+				give := func() { require.NoError(t, owner.GrantFromOwner(t0, control.RemoteGrant{By: "phone", For: c.said})) }
 				if first {
 					give()
 				}
@@ -101,15 +101,15 @@ func TestADecisionHasAnAuthor(t *testing.T) {
 	}{
 		"the key":           {does: func(m *control.Machine) { m.Confirm(after(time.Second)) }, want: []string{protocol.ByTerminal}},
 		"the reclaim key":   {does: func(m *control.Machine) { m.ReclaimKey(after(time.Second)) }, want: []string{protocol.ByTerminal}},
-		"an owner gives":    {does: func(m *control.Machine) { require.NoError(t, m.Give(t0, owner)) }, want: []string{"grace"}},
+		"an owner gives":    {does: func(m *control.Machine) { require.NoError(t, m.GrantFromOwner(t0, owner)) }, want: []string{"grace"}},
 		"an owner refuses":  {does: func(m *control.Machine) { m.Reclaim(t0, "grace") }, want: []string{"grace"}},
 		"the command line":  {conf: control.Config{Pregrant: protocol.LevelDrive}, does: func(*control.Machine) {}, want: []string{protocol.ByFlag}},
 		"it takes back":     {does: func(m *control.Machine) { m.Release(t0, ada.ID, protocol.ReasonReleased) }, want: []string{""}},
 		"nobody answers":    {does: func(m *control.Machine) { m.Tick(after(control.AskFor)) }, want: []string{""}},
 		"its time is over":  {does: func(m *control.Machine) { m.Confirm(after(time.Second)); m.Tick(after(time.Hour)) }, want: []string{protocol.ByTerminal, ""}},
-		"given, taken back": {does: func(m *control.Machine) { _ = m.Give(t0, owner); m.ReclaimKey(after(time.Second)) }, want: []string{"grace", protocol.ByTerminal}},
+		"given, taken back": {does: func(m *control.Machine) { _ = m.GrantFromOwner(t0, owner); m.ReclaimKey(after(time.Second)) }, want: []string{"grace", protocol.ByTerminal}},
 		"it asks again": {does: func(m *control.Machine) {
-			require.NoError(t, m.Give(t0, owner))
+			require.NoError(t, m.GrantFromOwner(t0, owner))
 			require.NoError(t, m.Request(t0, request("r2", ada)))
 		}, want: []string{"grace", "grace"}},
 	} {
@@ -124,6 +124,6 @@ func TestADecisionHasAnAuthor(t *testing.T) {
 		})
 	}
 	own := control.New(control.Config{Keyboard: true})
-	own.Own(t0, request("r", ada))
+	own.GrantOwnTerminal(t0, request("r", ada))
 	require.Empty(t, own.TakeEvents()[0].Decider(), "in a terminal of its own nobody is asked")
 }

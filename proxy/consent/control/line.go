@@ -2,9 +2,9 @@ package control
 
 import "time"
 
-// Occupy notes that the agent's input waits because the user has something unsubmitted on the line,
-// which line quotes. While it is there, the grant key lets the agent type all the same.
-func (m *Machine) Occupy(now time.Time, line string) {
+// OccupyLine notes that the agent's input waits because the user has something unsubmitted on the
+// line, which line quotes. While it is there, the grant key lets the agent type all the same.
+func (m *Machine) OccupyLine(now time.Time, line string) {
 	m.Tick(now)
 	if m.phase != Granted {
 		return
@@ -15,8 +15,8 @@ func (m *Machine) Occupy(now time.Time, line string) {
 	m.occupied, m.line = true, line
 }
 
-// Vacate notes that the line is free again, or that no input waits for it.
-func (m *Machine) Vacate(now time.Time) {
+// VacateLine notes that the line is free again, or that no input waits for it.
+func (m *Machine) VacateLine(now time.Time) {
 	m.Tick(now)
 	if m.occupied {
 		m.occupied, m.line = false, ""
@@ -24,5 +24,5 @@ func (m *Machine) Vacate(now time.Time) {
 	}
 }
 
-// Occupied reports whether the agent's input waits for the user's line.
-func (m *Machine) Occupied() bool { return m.occupied }
+// IsLineOccupied reports whether the agent's input waits for the user's line.
+func (m *Machine) IsLineOccupied() bool { return m.occupied }

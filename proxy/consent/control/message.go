@@ -37,9 +37,9 @@ type Heard struct {
 	At   time.Time
 }
 
-// Compose opens a message: the user pressed its key in the menu. The key is the program's unless
-// the menu has been on the screen long enough. heard is the newest message of an agent.
-func (m *Machine) Compose(now time.Time, heard Heard) (took bool) {
+// OpenMessage opens a message: the user pressed its key in the menu. The key is the program's
+// unless the menu has been on the screen long enough. heard is the newest message of an agent.
+func (m *Machine) OpenMessage(now time.Time, heard Heard) (took bool) {
 	m.Tick(now)
 	if m.menu.IsZero() || !m.isAnswerable(now) {
 		return false

@@ -23,9 +23,9 @@ type Mute struct {
 // maxMet bounds the agents that are remembered although they never asked for the keyboard.
 const maxMet = 16
 
-// Meet notes an agent that writes to the user, or asks in a conversation: it can be muted although
-// it never asked for the keyboard.
-func (m *Machine) Meet(a Agent) {
+// NoteAgent notes an agent that writes to the user, or asks in a conversation: it can be muted
+// although it never asked for the keyboard.
+func (m *Machine) NoteAgent(a Agent) {
 	m.met = append(slices.DeleteFunc(m.met, a.isSameAgent), a)
 	m.met = m.met[max(0, len(m.met)-maxMet):]
 	if m.menu.IsZero() { // else the key would mute another agent than the menu says
@@ -56,9 +56,9 @@ func (m *Machine) toggleMute() (did bool) {
 	return true
 }
 
-// Hush mutes the agent of that name until the end of the session, for the owner by: its grant or
-// request ends. The error says that no such agent has asked here.
-func (m *Machine) Hush(now time.Time, name, by string) error {
+// MuteAgent mutes the agent of that name until the end of the session, for the owner by: its grant
+// or request ends. The error says that no such agent has asked here.
+func (m *Machine) MuteAgent(now time.Time, name, by string) error {
 	m.Tick(now)
 	a, known := m.findAgentByName(name)
 	if !known {
@@ -78,9 +78,9 @@ func (m *Machine) Hush(now time.Time, name, by string) error {
 	return nil
 }
 
-// Unhush unmutes the agent of that name, or all with "", for the owner by, who saw the epoch. The
-// error is [ErrMoved], or says that no such agent is muted.
-func (m *Machine) Unhush(now time.Time, name, by string, epoch uint64) error {
+// UnmuteAgent unmutes the agent of that name, or all with "", for the owner by, who saw the epoch.
+// The error is [ErrMoved], or says that no such agent is muted.
+func (m *Machine) UnmuteAgent(now time.Time, name, by string, epoch uint64) error {
 	m.Tick(now)
 	switch {
 	case epoch != 0 && epoch != m.epoch:
@@ -92,10 +92,10 @@ func (m *Machine) Unhush(now time.Time, name, by string, epoch uint64) error {
 	return nil
 }
 
-// Refuse refuses the request of the agent of that name, or of the one that asks with "", for the
-// owner by. It never ends control: the error says that the agent has got it meanwhile. An ended
+// RefuseRequest refuses the request of the agent of that name, or of the one that asks with "", for
+// the owner by. It never ends control: the error says that the agent has got it meanwhile. An ended
 // request is refused as well.
-func (m *Machine) Refuse(now time.Time, name, by string) error {
+func (m *Machine) RefuseRequest(now time.Time, name, by string) error {
 	m.Tick(now)
 	switch isMeant := name == "" || m.agent.Name == name; {
 	case m.phase == Asked && isMeant:
@@ -142,5 +142,5 @@ func (n *manners) mutedNames() string {
 	return strings.Join(names, ",")
 }
 
-// Muted reports whether the user muted an agent.
-func (m *Machine) Muted(a Agent) bool { return m.manners.isMuted(a) }
+// IsMuted reports whether the user muted an agent.
+func (m *Machine) IsMuted(a Agent) bool { return m.manners.isMuted(a) }

@@ -6,9 +6,9 @@ import (
 	"terminalproxy/protocol"
 )
 
-// Own gives an agent control without a question: in the agent's own terminal, which no user
-// watches. It does nothing if an agent has control or asks for it.
-func (m *Machine) Own(now time.Time, r Request) {
+// GrantOwnTerminal gives an agent control without a question: in the agent's own terminal, which no
+// user watches. It does nothing if an agent has control or asks for it.
+func (m *Machine) GrantOwnTerminal(now time.Time, r Request) {
 	m.Tick(now)
 	if m.phase != Observing {
 		return

@@ -25,7 +25,7 @@ func TestNoGrantWhileTheUserIsAway(t *testing.T) {
 	require.Equal(t, control.Observing, m.Phase())
 	require.Equal(t, protocol.ReasonReclaimed, m.LastEnd().Reason)
 	require.ErrorIs(t, m.Request(now, ask), control.ErrLeft)
-	require.NoError(t, m.Give(now, control.RemoteGrant{By: "ada", Level: protocol.LevelDrive}))
+	require.NoError(t, m.GrantFromOwner(now, control.RemoteGrant{By: "ada", Level: protocol.LevelDrive}))
 	require.NoError(t, m.Request(now, ask))
 	require.Equal(t, control.Granted, m.Phase())
 	require.Error(t, m.AskConfirmation(now, control.Confirmation{Keys: "Enter"}), "nobody is there")

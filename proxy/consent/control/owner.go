@@ -28,10 +28,10 @@ func (g RemoteGrant) isFor(a Agent) bool { return g.Agent == "" || g.Agent == a.
 // ErrMoved means that control changed hands after the owner looked.
 var ErrMoved = errors.New("control changed hands since the owner looked: look again")
 
-// Give carries out a remote owner's decision: the agent that asks gets control, or else the next
-// one that asks within PregrantFor. It never takes control from an agent that has it, nor changes
-// that grant.
-func (m *Machine) Give(now time.Time, g RemoteGrant) error {
+// GrantFromOwner carries out a remote owner's decision: the agent that asks gets control, or else
+// the next one that asks within PregrantFor. It never takes control from an agent that has it, nor
+// changes that grant.
+func (m *Machine) GrantFromOwner(now time.Time, g RemoteGrant) error {
 	m.Tick(now)
 	switch {
 	case g.Epoch != 0 && g.Epoch != m.epoch:

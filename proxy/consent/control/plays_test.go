@@ -135,13 +135,13 @@ func (p *play) step(s corpus.Step) (answer string) {
 	case "confirm-in-text":
 		return took(m.ConfirmInText(now))
 	case "choose":
-		return took(m.Choose(now, s.Arg(1)[0]))
+		return took(m.ChooseInMenu(now, s.Arg(1)[0]))
 	case "compose":
-		return took(m.Compose(now, control.Heard{From: agent(s.Option("heard")), At: after(p.duration(s.Option("at")))}))
+		return took(m.OpenMessage(now, control.Heard{From: agent(s.Option("heard")), At: after(p.duration(s.Option("at")))}))
 	case "send":
 		m.TakeMessage(now)
 	case "key":
-		m.Key(now)
+		m.NoteKey(now)
 	case "elsewhere": // a person types
 		at := now
 		if typed := s.Option("at"); typed != "" {
@@ -155,12 +155,12 @@ func (p *play) step(s corpus.Step) (answer string) {
 	case "request", "own":
 		r := control.Request{ID: s.Arg(1), Agent: agent(s.Arg(2)), Level: protocol.Level(s.Arg(3)), For: p.duration(s.Option("for")), Reason: s.Option("reason")}
 		if what == "own" {
-			m.Own(now, r)
+			m.GrantOwnTerminal(now, r)
 			return ""
 		}
 		return outcome(m.Request(now, r))
 	case "muted":
-		return yes(m.Muted(agent(s.Arg(1))))
+		return yes(m.IsMuted(agent(s.Arg(1))))
 	case "release":
 		return yes(m.Release(now, agent(s.Arg(1)).ID, protocol.ReasonReleased))
 	case "end":
@@ -172,19 +172,19 @@ func (p *play) step(s corpus.Step) (answer string) {
 			require.NoError(p.t, err)
 			epoch = p.epoch + uint64(since)
 		}
-		return outcome(m.Admit(now, agent(s.Arg(1)).ID, epoch))
+		return outcome(m.CheckInput(now, agent(s.Arg(1)).ID, epoch))
 	case "ask": // for a confirmation
 		return outcome(m.AskConfirmation(now, control.Confirmation{Keys: "<Enter>", Until: now.Add(cmp.Or(p.duration(s.Arg(1)), control.ConfirmFor))}))
 	case "withdraw-request":
-		m.Withdraw(now, s.Arg(1))
+		m.WithdrawRequest(now, s.Arg(1))
 	case "withdraw":
 		m.WithdrawConfirmation()
 	case "guard":
 		m.Guard(now, protocol.SecretPrompt(s.Arg(1)), false)
 	case "hide", "show":
-		return yes(m.Hide(now, what == "hide"))
+		return yes(m.SetHidden(now, what == "hide"))
 	case "connected", "disconnected":
-		m.Connected(now, agent(s.Arg(1)).ID, what == "connected")
+		m.SetConnected(now, agent(s.Arg(1)).ID, what == "connected")
 	case "slept":
 		m.Slept(now, p.duration(s.Arg(1)))
 	case "attached", "detached":
@@ -196,16 +196,16 @@ func (p *play) step(s corpus.Step) (answer string) {
 			require.NoError(p.t, err)
 			g.Epoch = p.epoch + since
 		}
-		return outcome(m.Give(now, g))
+		return outcome(m.GrantFromOwner(now, g))
 	case "take-back":
 		return yes(m.Reclaim(now, s.Arg(1)))
 	case "look":
 		group, _ := strconv.Atoi(s.Arg(1))
-		m.Look(control.Front{Group: group, Name: s.Arg(2), File: s.Arg(3)})
+		m.SetForeground(control.Front{Group: group, Name: s.Arg(2), File: s.Arg(3)})
 	case "occupy":
-		m.Occupy(now, s.Arg(1))
+		m.OccupyLine(now, s.Arg(1))
 	case "vacate":
-		m.Vacate(now)
+		m.VacateLine(now)
 	default:
 		require.FailNow(p.t, "no such step", what)
 	}
@@ -231,7 +231,7 @@ func (p *play) fact(name string) string {
 	case "until":
 		return since(s.Until)
 	case "next":
-		next, _ := p.Next(p.now)
+		next, _ := p.NextTick(p.now)
 		return since(next)
 	case "for":
 		return s.For.String()
@@ -256,12 +256,12 @@ func (p *play) fact(name string) string {
 	case "program":
 		return s.Program
 	case "away":
-		require.Equal(p.t, p.Away(), s.Away != "")
+		require.Equal(p.t, p.IsPausedByProgram(), s.Away != "")
 		return s.Away
 	}
 	facts := map[string]bool{
-		"another": s.Another, "asks": s.Asks(), "composing": p.Message() != nil, "hidden": s.Hidden, "pregrant": s.Pregrant, "allowed": p.Allowed(),
-		"barred": s.Barred() != nil, "occupied": p.Occupied() && s.Occupied, "again": s.Again,
+		"another": s.Another, "asks": s.Asks(), "composing": p.Message() != nil, "hidden": s.Hidden, "pregrant": s.Pregrant, "allowed": p.AllowsSecret(),
+		"barred": s.Barred() != nil, "occupied": p.IsLineOccupied() && s.Occupied, "again": s.Again,
 	}
 	require.Contains(p.t, facts, name)
 	return yes(facts[name])
@@ -288,7 +288,7 @@ func eventWords(events []control.Event) string {
 
 // decision takes the decision on held input.
 func decision(m *control.Machine) string {
-	switch decided, let := m.Decision(); {
+	switch decided, let := m.TakeDecision(); {
 	case !decided:
 		return "undecided"
 	case let:

@@ -15,14 +15,15 @@ func (f Front) isSameProgram(other Front) bool {
 		(f.File == other.File || f.File == "" || other.File == "")
 }
 
-// Look sets the program that has the terminal now. If grants are for one program only, it is the
-// one that has the terminal when control is given. So Look must come before anything that may give
-// control, and before every piece of input.
-func (m *Machine) Look(f Front) { m.front = f }
+// SetForeground sets the program that has the terminal now. If grants are for one program only, it
+// is the one that has the terminal when control is given. So SetForeground must come before
+// anything that may give control, and before every piece of input.
+func (m *Machine) SetForeground(f Front) { m.front = f }
 
-// Away reports whether control pauses because another program has the terminal than the grant is
-// for, or one that a rule of the user keeps the agent out of. An unknown program counts as another.
-func (m *Machine) Away() bool {
+// IsPausedByProgram reports whether control pauses because another program has the terminal than
+// the grant is for, or one that a rule of the user keeps the agent out of. An unknown program
+// counts as another.
+func (m *Machine) IsPausedByProgram() bool {
 	switch {
 	case m.phase != Granted:
 		return false
@@ -44,7 +45,7 @@ func (m *Machine) grantedTo() string {
 
 // inFront names the program that makes the grant pause, or returns "".
 func (m *Machine) inFront() string {
-	if !m.Away() {
+	if !m.IsPausedByProgram() {
 		return ""
 	}
 	return displayName(m.front)

@@ -142,10 +142,10 @@ func (n *manners) endWaits() {
 	n.crowd.at, n.paid = time.Time{}, time.Time{}
 }
 
-// MayAsk returns why a question of an agent in a conversation is not put to people now: a *NotNow,
-// or nil. An agent refused there may ask something else at once; a second refusal in a row, and
-// each further one, makes it wait. Its other requests do not wait for that.
-func (m *Machine) MayAsk(now time.Time, a Agent) error {
+// AskRefusal returns why a question of an agent in a conversation is not put to people now: a
+// *NotNow, or nil. An agent refused there may ask something else at once; a second refusal in a
+// row, and each further one, makes it wait. Its other requests do not wait for that.
+func (m *Machine) AskRefusal(now time.Time, a Agent) error {
 	r := m.manners.findRefusal(a)
 	if r == nil {
 		return nil
@@ -159,8 +159,8 @@ func (m *Machine) MayAsk(now time.Time, a Agent) error {
 	return nil
 }
 
-// Replied notes how a person answered an agent's question in a conversation.
-func (m *Machine) Replied(now time.Time, a Agent, refused bool) {
+// NoteReply notes how a person answered an agent's question in a conversation.
+func (m *Machine) NoteReply(now time.Time, a Agent, refused bool) {
 	if refused {
 		r := m.manners.findOrAdd(a)
 		r.asks = streak{times: r.asks.times + 1, at: now}

@@ -98,7 +98,7 @@ func (m *Machine) State(now time.Time) State {
 		Question:       m.question,
 		Program:        m.grantedTo(),
 		Away:           m.inFront(),
-		Guarded:        m.Guarded(),
+		Guarded:        m.DependsOnProgram(),
 		Message:        m.message,
 		Secret:         m.secret,
 		Dismissible:    m.isDismissible(),
@@ -108,7 +108,7 @@ func (m *Machine) State(now time.Time) State {
 	if m.phase == Asked {
 		s.Asked, s.Ahead, s.From = m.asked, m.ahead, m.from
 	}
-	if m.Away() {
+	if m.IsPausedByProgram() {
 		s.Never = m.forbidden
 	}
 	return s

@@ -7,10 +7,10 @@ import (
 	"terminalproxy/protocol"
 )
 
-// Withdraw takes a request back: its call was given up, or its caller is gone. The question stays
-// while another request of the agent waits for the same answer. Control that was given to this
-// request alone ends: its agent has not learned of it.
-func (m *Machine) Withdraw(now time.Time, requestID string) {
+// WithdrawRequest takes a request back: its call was given up, or its caller is gone. The question
+// stays while another request of the agent waits for the same answer. Control that was given to
+// this request alone ends: its agent has not learned of it.
+func (m *Machine) WithdrawRequest(now time.Time, requestID string) {
 	m.Tick(now)
 	requests := &m.waiting
 	if m.phase == Granted {

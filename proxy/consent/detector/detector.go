@@ -37,13 +37,13 @@ type Detector struct {
 
 // Typist is what the user's keys mean to the proxy itself. It belongs to the pump's goroutine.
 type Typist interface {
-	// Acted says that a person pressed a key or pasted.
-	Acted()
-	// Compose says whether a unit belongs to a message that the user writes, and what of it does
-	// not.
-	Compose(u keys.Unit, inPaste bool) (rest []byte, took bool)
-	// Choose reports whether a letter was for the proxy.
-	Choose(letter byte) bool
+	// NoteActivity says that a person pressed a key or pasted.
+	NoteActivity()
+	// AddToMessage says whether a unit belongs to a message that the user writes, and what of it
+	// does not.
+	AddToMessage(u keys.Unit, inPaste bool) (rest []byte, took bool)
+	// ChooseInMenu reports whether a letter was for the proxy.
+	ChooseInMenu(letter byte) bool
 }
 
 // New makes a detector. With mute the answers of a terminal that was not asked are dropped.
@@ -75,7 +75,7 @@ func (d *Detector) Flush(emit func(input.Unit)) {
 func (d *Detector) passUnit(u keys.Unit, emit func(input.Unit)) {
 	switch u.Kind {
 	case keys.Key, keys.Reclaim, keys.Confirm, keys.PasteStart:
-		d.proxy.Acted()
+		d.proxy.NoteActivity()
 	default:
 	}
 	if u.Kind == keys.Reply && len(d.asked) > 0 {
@@ -100,14 +100,14 @@ func (d *Detector) passUnit(u keys.Unit, emit func(input.Unit)) {
 	if d.mute && u.Kind == keys.Reply {
 		return
 	}
-	if rest, took := d.proxy.Compose(u, d.InPaste()); took {
+	if rest, took := d.proxy.AddToMessage(u, d.InPaste()); took {
 		if len(rest) == 0 {
 			return
 		}
 		u.Bytes = rest
 	}
 	if u.Kind == keys.Key {
-		if letter, ok := keys.Letter(u.Bytes); ok && d.proxy.Choose(letter) {
+		if letter, ok := keys.Letter(u.Bytes); ok && d.proxy.ChooseInMenu(letter) {
 			return
 		}
 	}

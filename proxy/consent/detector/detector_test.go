@@ -75,6 +75,6 @@ func TestTheUsersKeysAreCountedR78(t *testing.T) {
 // noTypist is a user who wants nothing of the proxy.
 type noTypist struct{}
 
-func (noTypist) Acted()                                 {}
-func (noTypist) Compose(keys.Unit, bool) ([]byte, bool) { return nil, false }
-func (noTypist) Choose(byte) bool                       { return false }
+func (noTypist) NoteActivity()                               {}
+func (noTypist) AddToMessage(keys.Unit, bool) ([]byte, bool) { return nil, false }
+func (noTypist) ChooseInMenu(byte) bool                      { return false }

@@ -27,7 +27,7 @@ func (p *Pump) acceptJob(now time.Time, j Job) {
 
 // admitJob returns why j may not be written now, or nil.
 func (p *Pump) admitJob(now time.Time, j Job) error {
-	err := p.Control.Admit(now, j.Agent, j.Epoch)
+	err := p.Control.CheckInput(now, j.Agent, j.Epoch)
 	if err != nil && j.Excuse != nil && j.Excuse(err) {
 		return nil
 	}
@@ -45,8 +45,8 @@ func (p *Pump) heldUntil() time.Time {
 
 // isAgentReady reports whether this turn could write or prepare a piece of agent input.
 func (p *Pump) isAgentReady(now time.Time) bool {
-	if len(p.queue) == 0 || now.Before(p.heldUntil()) || p.Control.Away() || p.Control.Occupied() ||
-		p.back.open {
+	if len(p.queue) == 0 || now.Before(p.heldUntil()) || p.Control.IsPausedByProgram() ||
+		p.Control.IsLineOccupied() || p.back.open {
 		return false
 	}
 	return !p.queue[0].asked || p.queue[0].ready
@@ -70,7 +70,7 @@ func (p *Pump) writeAgent(now time.Time) {
 		return
 	}
 	switch {
-	case p.Control.Away(): // as Admit has just seen
+	case p.Control.IsPausedByProgram(): // as CheckInput has just seen
 	case job.stale:
 		job.stale, job.ready, job.asked = false, false, false
 	case !job.asked:
@@ -104,7 +104,7 @@ func (p *Pump) handlePrepared(now time.Time, job *pending, pieces []Piece, err e
 	switch {
 	case waiting:
 		job.asked, job.stale = false, false
-		p.Control.Occupy(now, occupied.Line)
+		p.Control.OccupyLine(now, occupied.Line)
 	case err != nil:
 		p.answerHead(Receipt{Fate: Refused, Err: err})
 	case job.stale, now.Before(p.heldUntil()):
@@ -131,7 +131,7 @@ func (p *Pump) writePiece(now time.Time, job *pending) {
 		return
 	}
 	if p.Line != nil && !job.begun && piece.Say == "" {
-		p.Line.Agent(piece.Bytes)
+		p.Line.NoteAgentKeys(piece.Bytes)
 	}
 	n, err := p.writeProgram(job, piece.Bytes[:min(len(piece.Bytes), PieceMax)], piece.Say != "")
 	p.countWritten(job, n)
@@ -144,7 +144,8 @@ func (p *Pump) writePiece(now time.Time, job *pending) {
 	}
 }
 
-// finishPiece writes the rest of a half-written piece. It reports whether the piece is complete, or its job is gone.
+// finishPiece writes the rest of a half-written piece. It reports whether the piece is complete, or
+// its job is gone.
 func (p *Pump) finishPiece(now time.Time) bool {
 	if len(p.queue) == 0 || !p.queue[0].begun {
 		return true
@@ -217,8 +218,8 @@ func (p *Pump) failIfStuck(now time.Time) {
 // isHeldUp reports whether input waits for the user to stop typing or to submit the line, or for
 // its program to come to the foreground and ask for more.
 func (p *Pump) isHeldUp(now time.Time) bool {
-	return now.Before(p.Control.PausedUntil()) || p.Control.Away() || p.Control.Occupied() ||
-		p.back.open
+	return now.Before(p.Control.PausedUntil()) || p.Control.IsPausedByProgram() ||
+		p.Control.IsLineOccupied() || p.back.open
 }
 
 // expireJobs fails the jobs that have waited too long for the user or for another program. Without
@@ -229,9 +230,9 @@ func (p *Pump) expireJobs(now time.Time) {
 	}
 	fate := UserTyping
 	switch {
-	case p.Control.Away():
+	case p.Control.IsPausedByProgram():
 		fate = Elsewhere
-	case !now.Before(p.Control.PausedUntil()) && !p.Control.Occupied():
+	case !now.Before(p.Control.PausedUntil()) && !p.Control.IsLineOccupied():
 		fate = Busy
 	}
 	for i := 0; i < len(p.queue); {
@@ -247,8 +248,8 @@ func (p *Pump) expireJobs(now time.Time) {
 
 // vacateLine tells control when no input waits for the user's line any longer.
 func (p *Pump) vacateLine(now time.Time) {
-	if len(p.queue) == 0 && p.Control.Occupied() {
-		p.Control.Vacate(now)
+	if len(p.queue) == 0 && p.Control.IsLineOccupied() {
+		p.Control.VacateLine(now)
 		p.syncControl(now)
 	}
 }

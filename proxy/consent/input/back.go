@@ -21,7 +21,7 @@ type comeback struct {
 
 // awaitProgram begins the wait for the program after something that it may act on.
 func (p *Pump) awaitProgram(now time.Time) {
-	if p.Back != nil && p.isDriven() && p.Control.Guarded() {
+	if p.Back != nil && p.isDriven() && p.Control.DependsOnProgram() {
 		p.back = comeback{open: true, at: now.Add(backFirst), gap: backFirst}
 	}
 }
@@ -38,7 +38,7 @@ func (p *Pump) checkBack(now time.Time) {
 	p.back.gap = min(2*p.back.gap, lookEvery)
 	p.back.at = now.Add(p.back.gap)
 	switch job := p.queue[0]; {
-	case p.Control.Away(): // another program is in the foreground: wait as long as the input may
+	case p.Control.IsPausedByProgram(): // wait as long as the input may
 		job.since = time.Time{}
 	case job.since.IsZero():
 		job.since = now

@@ -64,7 +64,7 @@ func (c *collected) addWritten(spell uint64, ends []byte, b []byte) (longest int
 // refuseLong refuses the head of the queue if the step that begins with pieces would make the
 // collected line too long.
 func (p *Pump) refuseLong(job *pending, pieces []Piece) (refused bool) {
-	spell, ends := p.Program.Collects()
+	spell, ends := p.Program.CanonicalSpell()
 	if spell == 0 || p.LineMost == 0 || job.fits == spell {
 		return false
 	}

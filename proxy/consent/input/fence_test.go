@@ -195,7 +195,7 @@ func (b *bench) fence(tb testing.TB, after int) (reads string, reclaimed int64, 
 	receipts := make(chan input.Receipt, 8)
 	flushed := 0
 	for range cap(receipts) {
-		p.Offer(input.Job{
+		p.Enqueue(input.Job{
 			Agent: agent, Epoch: epoch, Size: len(flood), Done: func(r input.Receipt) { receipts <- r },
 			Flushed: func(n int) { flushed += n },
 			Prepare: func(left []input.Piece, answer func([]input.Piece, error)) {

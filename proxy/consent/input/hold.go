@@ -131,7 +131,7 @@ func (p *Pump) applyDecision(now time.Time) {
 	if len(p.queue) == 0 || !p.queue[0].held {
 		return
 	}
-	switch decided, let := p.Control.Decision(); {
+	switch decided, let := p.Control.TakeDecision(); {
 	case !decided:
 	case !let:
 		p.answerHead(Receipt{Fate: Refused, Err: ErrLate})

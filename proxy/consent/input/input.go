@@ -80,10 +80,10 @@ type Program interface {
 	// FlushInput drops what was written and not read, and returns its size without an unfinished
 	// line in canonical mode.
 	FlushInput() (unread int, err error)
-	// Collects numbers the spell in which the kernel collects written bytes to lines (termios(3),
-	// ICANON); it is 0 outside of one. Two calls with one number had no raw mode between them. ends
-	// are the characters that end a line; 0 fills the rest.
-	Collects() (spell uint64, ends [LineEnds]byte)
+	// CanonicalSpell numbers the spell in which the kernel collects written bytes to lines
+	// (termios(3), ICANON); it is 0 outside of one. Two calls with one number had no raw mode
+	// between them. ends are the characters that end a line; 0 fills the rest.
+	CanonicalSpell() (spell uint64, ends [LineEnds]byte)
 }
 
 // Events are what a Poller waits for.
@@ -123,47 +123,48 @@ type Control interface {
 	// ConfirmInText is Confirm for bytes of that key inside a text, as in a paste: they are no
 	// press.
 	ConfirmInText(now time.Time) (took bool)
-	Key(now time.Time)
+	NoteKey(now time.Time)
 	Tick(now time.Time)
-	Next(now time.Time) (time.Time, bool)
+	NextTick(now time.Time) (time.Time, bool)
 	Epoch() uint64
-	// Kept reports whether the input of the last grant stays typed: its agent lost the connection,
-	// and no one took it back.
-	Kept() bool
-	// Driven reports whether an agent has control, and Sought whether one has it or asks for it.
-	Driven() bool
-	Sought() bool
+	// KeepsTypedInput reports whether the input of the last grant stays typed: its agent lost the
+	// connection, and no one took it back.
+	KeepsTypedInput() bool
+	// IsDriven reports whether an agent has control, and IsSought whether one has it or asks for
+	// it.
+	IsDriven() bool
+	IsSought() bool
 	PausedUntil() time.Time
-	// Away reports whether input waits because another program has the terminal than the grant is
-	// for.
-	Away() bool
-	// Guarded reports whether it matters which program has the terminal: then agents do not type
-	// ahead.
-	Guarded() bool
-	// Occupy notes that the user has something unsubmitted on the line, which line quotes: input
-	// waits while Occupied reports it. The end of that comes from outside the pump.
-	Occupy(now time.Time, line string)
-	Occupied() bool
-	// Vacate notes that no input waits for the line any longer.
-	Vacate(now time.Time)
-	Admit(now time.Time, agent string, epoch uint64) error
-	// Decision returns once what was decided about the input that a Job's Hold showed to the user:
-	// they let it through, or it expired. A refusal ends control, and with that the input.
+	// IsPausedByProgram reports whether input waits because another program has the terminal than
+	// the grant is for.
+	IsPausedByProgram() bool
+	// DependsOnProgram reports whether it matters which program has the terminal: then agents do
+	// not type ahead.
+	DependsOnProgram() bool
+	// OccupyLine notes that the user has something unsubmitted on the line, which line quotes:
+	// input waits while IsLineOccupied reports it. The end of that comes from outside the pump.
+	OccupyLine(now time.Time, line string)
+	IsLineOccupied() bool
+	// VacateLine notes that no input waits for the line any longer.
+	VacateLine(now time.Time)
+	CheckInput(now time.Time, agent string, epoch uint64) error
+	// TakeDecision returns once what was decided about the input that a Job's Hold showed to the
+	// user: they let it through, or it expired. A refusal ends control, and with that the input.
 	// WithdrawConfirmation takes the question back.
-	Decision() (decided, let bool)
+	TakeDecision() (decided, let bool)
 	WithdrawConfirmation()
-	// Overrun ends control because the user's own input can no longer be held.
-	Overrun(now time.Time)
-	// Settle is called after the queue is clean, to announce a change. dropped counts accepted
-	// bytes that did not reach the program, and unsubmitted those written since the last Enter,
-	// under the grant that ended.
-	Settle(now time.Time, dropped, unsubmitted int)
+	// EndByOverrun ends control because the user's own input can no longer be held.
+	EndByOverrun(now time.Time)
+	// PublishChanges is called after the queue is clean, to announce a change. dropped counts
+	// accepted bytes that did not reach the program, and unsubmitted those written since the last
+	// Enter, under the grant that ended.
+	PublishChanges(now time.Time, dropped, unsubmitted int)
 }
 
 // Watch sees all keys right before the program has them, on the pump's goroutine.
 type Watch interface {
-	User(keys []byte)
-	Agent(keys []byte)
+	NoteUserKeys(keys []byte)
+	NoteAgentKeys(keys []byte)
 }
 
 // Occupied is the error of a Job's Prepare if the user has something unsubmitted on the line: the
@@ -223,7 +224,7 @@ type Piece struct {
 // Job is one input of an agent. Its functions are called on the pump's goroutine and must not
 // block.
 type Job struct {
-	ID    string // for Withdraw
+	ID    string // for WithdrawInput
 	Agent string
 	Epoch uint64
 	// Size is what the job counts for before it is prepared, in bytes.
@@ -231,8 +232,8 @@ type Job struct {
 	// Wait bounds the pause for a user who types and for another program; 0 waits as long as the
 	// grant.
 	Wait time.Duration
-	// Excuse, if not nil, reports whether an error of [Control.Admit] does not count for this job:
-	// it may be written all the same, because another authority admits it.
+	// Excuse, if not nil, reports whether an error of [Control.CheckInput] does not count for this
+	// job: it may be written all the same, because another authority admits it.
 	Excuse func(error) bool
 	// Prepare is called when the first byte would be written. It checks the conditions, encodes the
 	// keys, and answers through its function, on any goroutine, at once or later. It is called

@@ -44,12 +44,12 @@ type machine struct {
 	dropped, unsubmitted int  // summed over all ends
 }
 
-func (m *machine) Away() bool { return m.elsewhere }
+func (m *machine) IsPausedByProgram() bool { return m.elsewhere }
 
 // Guarded is true here: these worlds can tell which program is back.
 func (m *machine) Guarded() bool { return true }
 
-func (m *machine) Settle(_ time.Time, dropped, unsubmitted int) {
+func (m *machine) PublishChanges(_ time.Time, dropped, unsubmitted int) {
 	m.dropped += dropped
 	m.unsubmitted += unsubmitted
 	m.events = append(m.events, m.TakeEvents()...)
@@ -111,11 +111,11 @@ func (w *world) grant() {
 // grantAgain gives the agent control after the user took it. It is called while the pump waits.
 func (w *world) grantAgain() {
 	w.pump.Post(func(now time.Time) {
-		_ = w.ctl.Give(now, control.RemoteGrant{Level: protocol.LevelDrive})
+		_ = w.ctl.GrantFromOwner(now, control.RemoteGrant{Level: protocol.LevelDrive})
 		_ = w.ctl.Request(now, control.Request{ID: "r", Agent: control.Agent{ID: agent}, Level: protocol.LevelDrive})
 	})
 	synctest.Wait()
-	require.True(w.t, w.ctl.Driven())
+	require.True(w.t, w.ctl.IsDriven())
 }
 
 func (w *world) start() {
@@ -291,7 +291,7 @@ func (w *world) FlushInput() (int, error) {
 	return w.unread, nil
 }
 
-func (w *world) Collects() (spell uint64, ends [input.LineEnds]byte) {
+func (w *world) CanonicalSpell() (spell uint64, ends [input.LineEnds]byte) {
 	if !w.canonical {
 		w.spell++
 		return 0, ends
@@ -354,7 +354,7 @@ func (w *world) actingJob(pieces ...string) *job {
 
 // offer hands the job over and waits until the pump is idle.
 func (w *world) offer(j *job) *job {
-	w.pump.Offer(j.Job)
+	w.pump.Enqueue(j.Job)
 	synctest.Wait()
 	return j
 }

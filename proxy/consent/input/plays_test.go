@@ -130,7 +130,7 @@ func (p *play) step(s corpus.Step) {
 	case "line":
 		p.line = arg
 	case "vacate":
-		p.pump.Post(p.ctl.Vacate)
+		p.pump.Post(p.ctl.VacateLine)
 		p.sleep(0)
 	case "lost":
 		p.pump.Post(func(now time.Time) { p.ctl.End(now, protocol.ReasonLink) })
@@ -150,7 +150,7 @@ func (p *play) step(s corpus.Step) {
 		p.pump.Post(func(time.Time) { p.grant() })
 		synctest.Wait()
 	case "withdraw", "gone-agent": // given up by the call; its connection ended
-		p.pump.Withdraw(arg, what == "withdraw")
+		p.pump.WithdrawInput(arg, what == "withdraw")
 	case "offer":
 		p.jobs[arg] = p.prepared(s)
 		p.offer(p.jobs[arg])
@@ -240,7 +240,7 @@ func (p *play) fact(name string) string {
 	case "line":
 		return state.Line
 	case "occupied":
-		return map[bool]string{true: "yes", false: "no"}[p.ctl.Occupied()]
+		return map[bool]string{true: "yes", false: "no"}[p.ctl.IsLineOccupied()]
 	case "looks":
 		switch {
 		case p.looks == 0:

@@ -29,7 +29,7 @@ type Config struct {
 	Now     func() time.Time // nil is time.Now
 }
 
-// Pump is the pump. Run is its goroutine; Post, Offer and Stop may be called on any.
+// Pump is the pump. Run is its goroutine; Post, Enqueue and Stop may be called on any.
 type Pump struct {
 	Config
 	buf  [readSize]byte
@@ -108,9 +108,9 @@ func (p *Pump) Post(do func(now time.Time)) bool {
 	return !ended
 }
 
-// Offer queues an agent's input. Its Done is called with what became of it, even if the pump has
+// Enqueue queues an agent's input. Its Done is called with what became of it, even if the pump has
 // ended.
-func (p *Pump) Offer(j Job) {
+func (p *Pump) Enqueue(j Job) {
 	if !p.Post(func(now time.Time) { p.acceptJob(now, j) }) {
 		j.Done(Receipt{Fate: Gone, Dropped: j.Size})
 	}
@@ -194,7 +194,7 @@ func (p *Pump) nextMoment(now time.Time) time.Time {
 		}
 	}
 	if p.Control != nil {
-		if t, ok := p.Control.Next(now); ok {
+		if t, ok := p.Control.NextTick(now); ok {
 			sooner(t)
 		}
 	}
@@ -213,7 +213,7 @@ func (p *Pump) nextMoment(now time.Time) time.Time {
 	if t := p.heldUntil(); now.Before(t) {
 		sooner(t)
 	}
-	if p.Control.Away() {
+	if p.Control.IsPausedByProgram() {
 		sooner(now.Add(lookEvery))
 	}
 	if p.back.open && !now.Before(p.heldUntil()) {
@@ -235,8 +235,8 @@ func (p *Pump) sequenceTimeout() time.Duration {
 	return seqWait
 }
 
-func (p *Pump) isSought() bool { return p.Control != nil && p.Control.Sought() }
-func (p *Pump) isDriven() bool { return p.Control != nil && p.Control.Driven() }
+func (p *Pump) isSought() bool { return p.Control != nil && p.Control.IsSought() }
+func (p *Pump) isDriven() bool { return p.Control != nil && p.Control.IsDriven() }
 
 func (p *Pump) runPosts(now time.Time) {
 	p.mu.Lock()
@@ -258,19 +258,19 @@ func (p *Pump) syncControl(now time.Time) {
 	}
 	if p.Control.Epoch() == p.epoch {
 		p.applyDecision(now)
-		p.Control.Settle(now, 0, 0)
+		p.Control.PublishChanges(now, 0, 0)
 		return
 	}
 	p.epoch = p.Control.Epoch()
 	dropped := 0
-	if p.Control.Kept() {
+	if p.Control.KeepsTypedInput() {
 		dropped = p.dropQueue(Receipt{Fate: Dropped})
 	} else {
 		dropped = p.takeBackInput()
 	}
 	unsubmitted := p.unsubmitted
 	p.unsubmitted, p.quietUntil, p.back = 0, time.Time{}, comeback{}
-	p.Control.Settle(now, dropped, unsubmitted)
+	p.Control.PublishChanges(now, dropped, unsubmitted)
 }
 
 // handleTime does the work due now.
@@ -337,7 +337,7 @@ func (p *Pump) handleKeys(now time.Time, b []byte) {
 		p.Scan.Flush(p.emit)
 	}
 	if len(p.user) > userMax {
-		p.Control.Overrun(now)
+		p.Control.EndByOverrun(now)
 		p.syncControl(now)
 	}
 }

@@ -80,7 +80,7 @@ func TestTenThousandFramesR14(t *testing.T) {
 		jobs := make([]*job, 10_000)
 		for i := range jobs {
 			jobs[i] = w.job("agent")
-			w.pump.Offer(jobs[i].Job)
+			w.pump.Enqueue(jobs[i].Job)
 		}
 		w.typed <- []byte{0x1c}
 		w.start()
@@ -249,8 +249,8 @@ func TestReceiptsAlwaysMatch(t *testing.T) {
 // keyLog notes whose keys the pump reported.
 type keyLog struct{ user, agent string }
 
-func (k *keyLog) User(b []byte)  { k.user += string(b) }
-func (k *keyLog) Agent(b []byte) { k.agent += string(b) }
+func (k *keyLog) NoteUserKeys(b []byte)  { k.user += string(b) }
+func (k *keyLog) NoteAgentKeys(b []byte) { k.agent += string(b) }
 
 // The keys are reported before the program has them.
 func TestAllKeysAreReportedR63(t *testing.T) {
@@ -332,11 +332,11 @@ type away struct {
 	asked, at int
 }
 
-func (a *away) Admit(now time.Time, agent string, epoch uint64) error {
+func (a *away) CheckInput(now time.Time, agent string, epoch uint64) error {
 	if a.asked++; a.asked == a.at {
 		a.elsewhere = true
 	}
-	return a.machine.Admit(now, agent, epoch)
+	return a.machine.CheckInput(now, agent, epoch)
 }
 
 // No piece is written while another program is in front, even if that appears in the middle of an

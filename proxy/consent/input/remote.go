@@ -2,11 +2,11 @@ package input
 
 import "time"
 
-// Type types the keys of a remote person, exactly as if they were read from the keyboard now: the
-// reclaim key in them ends control before another agent byte is written. It is called on the pump's
-// goroutine, in a function given to Post, of a pump with a Scanner. It reports false, and takes no
-// keys, while more than a person types is waiting for a program that does not read.
-func (p *Pump) Type(now time.Time, b []byte) bool {
+// TypeKeys types the keys of a remote person, exactly as if they were read from the keyboard now:
+// the reclaim key in them ends control before another agent byte is written. It is called on the
+// pump's goroutine, in a function given to Post, of a pump with a Scanner. It reports false, and
+// takes no keys, while more than a person types is waiting for a program that does not read.
+func (p *Pump) TypeKeys(now time.Time, b []byte) bool {
 	if len(p.user) > userMax {
 		return false
 	}

@@ -112,9 +112,9 @@ func (p *Pump) writeProgram(job *pending, b []byte, mute bool) (n int, err error
 	if p.Control == nil {
 		return p.Program.Write(b)
 	}
-	spell, ends := p.Program.Collects()
+	spell, ends := p.Program.CanonicalSpell()
 	n, err = p.Program.Write(b)
-	if after, _ := p.Program.Collects(); after != spell {
+	if after, _ := p.Program.CanonicalSpell(); after != spell {
 		spell = 0
 	}
 	p.collected.addWritten(spell, ends[:], b[:n])
@@ -144,11 +144,11 @@ func (p *Pump) flushUnread() (jobs []*pending) {
 	if !p.wrote {
 		return nil
 	}
-	spell, _ := p.Program.Collects()
+	spell, _ := p.Program.CanonicalSpell()
 	// On an error there is no other way; the order of the writes holds without it.
 	unread, _ := p.Program.FlushInput()
 	tail, flushed := 0, 0
-	if after, _ := p.Program.Collects(); after == spell {
+	if after, _ := p.Program.CanonicalSpell(); after == spell {
 		tail = p.trail.openLineLen(spell)
 	}
 	p.collected = collected{}

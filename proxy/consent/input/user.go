@@ -31,7 +31,7 @@ func (p *Pump) handleUnit(u Unit) {
 		p.handlePaste(now, u)
 	case Key:
 		p.queueTyped(u.Bytes)
-		p.Control.Key(now)
+		p.Control.NoteKey(now)
 		p.syncControl(now)
 	}
 }
@@ -72,7 +72,7 @@ func (p *Pump) handlePaste(now time.Time, u Unit) {
 	} else {
 		p.paste = append(p.paste, u.Bytes...)
 	}
-	p.Control.Key(now)
+	p.Control.NoteKey(now)
 	p.syncControl(now)
 	if u.Kind == PasteEnd || len(p.paste) > pasteMax {
 		p.releasePaste()
@@ -84,7 +84,7 @@ func (p *Pump) queueTyped(b []byte) {
 	p.user = append(p.user, b...)
 	p.line.noteTyped(b)
 	if p.Line != nil {
-		p.Line.User(b)
+		p.Line.NoteUserKeys(b)
 	}
 	if len(p.queue) > 0 {
 		p.queue[0].stale, p.queue[0].fits = p.queue[0].stale || p.queue[0].asked, 0

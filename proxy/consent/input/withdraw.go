@@ -5,9 +5,10 @@ import (
 	"time"
 )
 
-// Withdraw gives up an input that waits, is held or, if begun is set, is being written. Only the
-// rest of a key follows, and the end of a paste that has begun. It may be called on any goroutine.
-func (p *Pump) Withdraw(id string, begun bool) {
+// WithdrawInput gives up an input that waits, is held or, if begun is set, is being written. Only
+// the rest of a key follows, and the end of a paste that has begun. It may be called on any
+// goroutine.
+func (p *Pump) WithdrawInput(id string, begun bool) {
 	p.Post(func(now time.Time) {
 		at := slices.IndexFunc(p.queue, func(j *pending) bool { return j.ID == id && !j.given })
 		if at < 0 || !begun && p.queue[at].written > 0 && !p.queue[at].held {
@@ -40,8 +41,8 @@ func (p *Pump) giveUp(now time.Time, at int) {
 		return
 	}
 	p.answerJob(at, Receipt{Fate: Withdrawn})
-	if at == 0 && p.Control.Occupied() {
-		p.Control.Vacate(now) // the next input is checked anew
+	if at == 0 && p.Control.IsLineOccupied() {
+		p.Control.VacateLine(now) // the next input is checked anew
 	}
 }
 

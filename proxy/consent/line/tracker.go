@@ -9,8 +9,8 @@ import (
 )
 
 // Tracker knows who typed on the present line, and where that began. It keeps no key, only that
-// there was one. Moved and Rested belong to the goroutine that owns the screen; User, Agent and
-// Allow to the one that writes to the program. Typed is safe for concurrent use.
+// there was one. Moved and Rested belong to the goroutine that owns the screen; NoteUserKeys,
+// NoteAgentKeys and Allow to the one that writes to the program. Typed is safe for concurrent use.
 type Tracker struct {
 	// Cooked reports whether the kernel collects lines now. It is asked about keys that mean
 	// something else in raw mode.
@@ -180,8 +180,8 @@ func (t *Tracker) Learned(known Typed) Typed {
 	return known
 }
 
-// Pressed returns the time of the last key, or zero.
-func (t *Tracker) Pressed() time.Time {
+// LastKeyTime returns the time of the last key, or zero.
+func (t *Tracker) LastKeyTime() time.Time {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.at
@@ -207,8 +207,8 @@ func (t *Tracker) Allow() {
 	t.mu.Unlock()
 }
 
-// User notes keys of the user before they reach the program.
-func (t *Tracker) User(keys []byte) {
+// NoteUserKeys notes keys of the user before they reach the program.
+func (t *Tracker) NoteUserKeys(keys []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.at = time.Now()
@@ -245,8 +245,8 @@ func (t *Tracker) User(keys []byte) {
 	t.noteMeaning(keys)
 }
 
-// Agent notes keys of an agent before they reach the program.
-func (t *Tracker) Agent(keys []byte) {
+// NoteAgentKeys notes keys of an agent before they reach the program.
+func (t *Tracker) NoteAgentKeys(keys []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.at = time.Now()

@@ -24,17 +24,17 @@ type Terminal interface {
 	// Size is the session's in cells, and SetSize changes it.
 	Size() (cols, rows int, err error)
 	SetSize(cols, rows int)
-	// Look says whether a person watches: there is output only then.
-	Look(yes bool)
+	// SetWatched says whether a person watches: there is output only then.
+	SetWatched(yes bool)
 }
 
 // Pump reads the keyboard and alone writes to the program.
 type Pump interface {
 	// Post has do run on the pump's goroutine; false says that the program has ended.
 	Post(do func(now time.Time)) bool
-	// Type takes what a person typed as if it came from a keyboard here; false says that more
+	// TypeKeys takes what a person typed as if it came from a keyboard here; false says that more
 	// than a person types is waiting for the program. It belongs to the pump's goroutine.
-	Type(now time.Time, p []byte) bool
+	TypeKeys(now time.Time, p []byte) bool
 }
 
 // Control decides who may type. It belongs to the pump's goroutine.
@@ -42,45 +42,45 @@ type Control interface {
 	State(now time.Time) control.State
 	// SetAttached says whether anybody is attached who can be asked.
 	SetAttached(now time.Time, anybody bool)
-	// Key says that a person typed.
-	Key(now time.Time)
+	// NoteKey says that a person typed.
+	NoteKey(now time.Time)
 }
 
 // Copier carries the program's output to those who watch. Its methods may be called from any
 // goroutine.
 type Copier interface {
 	// Repaint has what the proxy shows drawn anew, and tries the whole screen again where it is
-	// due; Renew has the whole screen sent.
+	// due; ResendScreen has the whole screen sent.
 	Repaint()
-	Renew()
-	// CaughtUp says that the terminal model has, so that what could not be made of it can be.
-	CaughtUp()
+	ResendScreen()
+	// NoteCaughtUp says that the terminal model has, so that what could not be made of it can be.
+	NoteCaughtUp()
 }
 
 // Model is the way to the terminal model. It may be called from any goroutine but the model's own.
 type Model interface {
-	// Try has do run on the model's goroutine and waits for it, but for at most limit. When that
-	// has passed do is not run any more, unless it has begun; then late is called there when do
-	// would have been. over says that this goroutine has ended.
-	Try(limit time.Duration, do func(now time.Time), late func()) (ran, over bool)
-	// Model is the terminal model, for use within Try.
+	// TryCall has do run on the model's goroutine and waits for it, but for at most limit. When
+	// that has passed do is not run any more, unless it has begun; then late is called there when
+	// do would have been. over says that this goroutine has ended.
+	TryCall(limit time.Duration, do func(now time.Time), late func()) (ran, over bool)
+	// Model is the terminal model, for use within TryCall.
 	Model() *screen.Screen
 }
 
-// Title is the window's title. Retitle has it written again; it is called within [Model.Try].
+// Title is the window's title. Retitle has it written again; it is called within [Model.TryCall].
 type Title interface{ Retitle() }
 
 // Remarks tells an attached person something. It never waits.
 type Remarks interface {
-	// Attached tells who has just attached that an agent drives.
-	Attached(agent string)
+	// ShowDrivingAgent tells who has just attached that an agent drives.
+	ShowDrivingAgent(agent string)
 }
 
 // Link is the way to the people. It never waits.
 type Link interface {
 	Send(m protocol.Message)
-	// Live sends output, which may be left out where the way is too slow.
-	Live(m *protocol.Output)
+	// SendLive sends output, which may be left out where the way is too slow.
+	SendLive(m *protocol.Output)
 }
 
 // Host wants to know how many people are attached.
@@ -127,10 +127,10 @@ func New(c Config) *Clients {
 func (a *Clients) Handle(m protocol.Message) (ok bool) {
 	switch m := m.(type) {
 	case *protocol.Watch:
-		a.Terminal.Look(true)
-		a.Copier.Renew()
+		a.Terminal.SetWatched(true)
+		a.Copier.ResendScreen()
 	case *protocol.Unwatch:
-		a.Terminal.Look(false)
+		a.Terminal.SetWatched(false)
 	case *protocol.Attach:
 		return a.Pump.Post(func(now time.Time) { a.addClient(now, m) })
 	case *protocol.Detach:
@@ -150,7 +150,7 @@ func (a *Clients) addClient(now time.Time, m *protocol.Attach) {
 	a.Control.SetAttached(now, true)
 	a.turnTo(m.ViewerID)
 	if st := a.Control.State(now); !known && st.Phase == control.Granted {
-		a.Remarks.Attached(st.Agent.Name)
+		a.Remarks.ShowDrivingAgent(st.Agent.Name)
 	}
 	a.Link.Send(&protocol.Done{RequestID: m.RequestID})
 }
@@ -176,15 +176,15 @@ func (a *Clients) removeClient(now time.Time, viewer string) {
 // DetachAll lets everybody go: the way to them is lost. Those still there attach anew. It belongs
 // to the pump's goroutine.
 func (a *Clients) DetachAll(now time.Time) {
-	a.Terminal.Look(false)
+	a.Terminal.SetWatched(false)
 	clear(a.clients)
 	a.Host.Attached(0)
 	a.Control.SetAttached(now, false)
 }
 
-// Acted says that the keys that are being read do something, unlike what a terminal says by itself.
-// It belongs to the pump's goroutine, within [Pump.Type].
-func (a *Clients) Acted() { a.turnTo(a.typist) }
+// NoteActivity says that the keys that are being read do something, unlike what a terminal says by
+// itself. It belongs to the pump's goroutine, within [Pump.TypeKeys].
+func (a *Clients) NoteActivity() { a.turnTo(a.typist) }
 
 // turnTo gives the session the size of the terminal of a person who does something: what they do,
 // they see whole.
@@ -211,13 +211,13 @@ func (a *Clients) typeInput(now time.Time, m *protocol.ViewerInput) {
 	switch {
 	case a.clients[m.ViewerID] == nil:
 	case isDetachKey(m.DataB64) && a.Control.State(now).Menu:
-		a.Control.Key(now) // the menu is answered
+		a.Control.NoteKey(now) // the menu is answered
 		a.removeClient(now, m.ViewerID)
 		// when it is known that the menu is closed
 		a.Pump.Post(func(time.Time) { a.Output.queueDetach(m.ViewerID) })
 	default:
 		a.typist = m.ViewerID
-		a.Pump.Type(now, m.DataB64)
+		a.Pump.TypeKeys(now, m.DataB64)
 		a.typist = ""
 	}
 }

@@ -58,7 +58,7 @@ func (l *ledger) SetSize(cols, rows int) {
 	l.cols, l.rows = cols, rows
 	l.note("size %dx%d", cols, rows)
 }
-func (l *ledger) Look(yes bool) { l.note("look %v", yes) }
+func (l *ledger) SetWatched(yes bool) { l.note("look %v", yes) }
 
 func (l *ledger) Post(do func(time.Time)) bool {
 	if !l.over {
@@ -67,9 +67,9 @@ func (l *ledger) Post(do func(time.Time)) bool {
 	return !l.over
 }
 
-func (l *ledger) Type(_ time.Time, p []byte) bool {
+func (l *ledger) TypeKeys(_ time.Time, p []byte) bool {
 	if !l.reports {
-		l.clients.Acted()
+		l.clients.NoteActivity()
 	}
 	l.note("type %s", p)
 	return true
@@ -77,13 +77,13 @@ func (l *ledger) Type(_ time.Time, p []byte) bool {
 
 func (l *ledger) State(time.Time) control.State         { return l.state }
 func (l *ledger) SetAttached(_ time.Time, anybody bool) { l.note("attached %v", anybody) }
-func (l *ledger) Key(time.Time)                         { l.note("key"); l.state.Menu = false }
+func (l *ledger) NoteKey(time.Time)                     { l.note("key"); l.state.Menu = false }
 func (l *ledger) Repaint()                              { l.note("repaint") }
-func (l *ledger) Renew()                                { l.note("renew") }
-func (l *ledger) CaughtUp()                             { l.note("caught up") }
+func (l *ledger) ResendScreen()                         { l.note("renew") }
+func (l *ledger) NoteCaughtUp()                         { l.note("caught up") }
 func (l *ledger) Model() *screen.Screen                 { return l.model }
 func (l *ledger) Retitle()                              { l.note("title") }
-func (l *ledger) Live(m *protocol.Output)               { l.output = append(l.output, m) }
+func (l *ledger) SendLive(m *protocol.Output)           { l.output = append(l.output, m) }
 
 func (l *ledger) Send(m protocol.Message) {
 	switch m := m.(type) {
@@ -96,7 +96,7 @@ func (l *ledger) Send(m protocol.Message) {
 	}
 }
 
-func (l *ledger) Try(_ time.Duration, do func(time.Time), late func()) (ran, over bool) {
+func (l *ledger) TryCall(_ time.Duration, do func(time.Time), late func()) (ran, over bool) {
 	if l.busy {
 		late()
 		return false, false
@@ -107,7 +107,7 @@ func (l *ledger) Try(_ time.Duration, do func(time.Time), late func()) (ran, ove
 
 type remarks struct{ *ledger }
 
-func (r remarks) Attached(agent string) { r.note("%s drives", agent) }
+func (r remarks) ShowDrivingAgent(agent string) { r.note("%s drives", agent) }
 
 type host struct{ *ledger }
 
@@ -170,9 +170,9 @@ func TestTheKeyThatDetaches(t *testing.T) {
 	l.state.Menu = true
 	l.types("v-1", "d")
 	require.Equal(t, []string{"key", "0 attached", "attached false", "repaint"}, l.took())
-	l.clients.Output.Drawn()
+	l.clients.Output.NoteDrawn()
 	require.Equal(t, []string{"detached v-1"}, l.took())
-	l.clients.Output.Drawn()
+	l.clients.Output.NoteDrawn()
 	require.Empty(t, l.took())
 	for keys, want := range map[string]bool{
 		"d": true, "\x1b[100u": true, "\x1b[100;1u": true, "dd": false, "": false, "\x1b[100;5u": false,

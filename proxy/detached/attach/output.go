@@ -37,8 +37,9 @@ func (o *Output) queueDetach(viewer string) {
 	o.Copier.Repaint()
 }
 
-// Drawn tells the viewers who detached that they have: the proxy's own line is off their screens.
-func (o *Output) Drawn() {
+// NoteDrawn tells the viewers who detached that they have: the proxy's own line is off their
+// screens.
+func (o *Output) NoteDrawn() {
 	o.mu.Lock()
 	detaching := o.detaching
 	o.detaching = nil
@@ -56,7 +57,7 @@ func (o *Output) Write(p []byte) {
 
 func (o *Output) sendLive(m *protocol.Output) {
 	m.ID, m.SessionID, m.Seq = protocol.NewID(), o.SessionID, o.at
-	o.Link.Live(m)
+	o.Link.SendLive(m)
 }
 
 // Repaint sends the whole screen; ok is false while nothing can be inserted into the stream. The
@@ -69,14 +70,14 @@ func (o *Output) Repaint() (ok bool) {
 	}
 	var all []byte
 	var cols, rows int
-	ran, over := o.Model.Try(modelPatience, func(now time.Time) {
+	ran, over := o.Model.TryCall(modelPatience, func(now time.Time) {
 		m := o.Model.Model()
 		if ok = m.Ground() || now.Sub(o.waiting) >= groundPatience; ok {
 			cols, rows = m.Size()
 			all = m.AppendRedraw(nil)
 		}
 		o.Title.Retitle()
-	}, o.Copier.CaughtUp)
+	}, o.Copier.NoteCaughtUp)
 	if !ran || !ok {
 		return over
 	}

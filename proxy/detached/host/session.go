@@ -42,7 +42,7 @@ type Session struct {
 func (s *Session) run(ctx context.Context, run Runner) (Result, error) {
 	ctx, s.stop = context.WithCancel(ctx)
 	defer s.stop()
-	s.Touch()
+	s.NoteActivity()
 	if s.idle > 0 {
 		defer s.watchIdle().Stop()
 	}
@@ -63,17 +63,17 @@ func (s *Session) Agent() control.Agent { return s.owner }
 // Attached notes how many people are attached.
 func (s *Session) Attached(n int) { s.people.Store(int32(n)) }
 
-// Unattended reports whether no person is attached who could be asked.
-func (s *Session) Unattended() bool { return s != nil && s.people.Load() == 0 }
+// IsUnattended reports whether no person is attached who could be asked.
+func (s *Session) IsUnattended() bool { return s != nil && s.people.Load() == 0 }
 
-// Touch notes a use of the session, or output of the program.
-func (s *Session) Touch() {
+// NoteActivity notes a use of the session, or output of the program.
+func (s *Session) NoteActivity() {
 	if s != nil {
 		s.used.Store(time.Now().UnixMicro())
 	}
 }
 
-// LastUse returns when Touch was called last, to the microsecond.
+// LastUse returns when NoteActivity was called last, to the microsecond.
 func (s *Session) LastUse() time.Time { return time.UnixMicro(s.used.Load()) }
 
 // Rests reports whether the session has been silent for so long that only new use wakes it.
@@ -86,7 +86,7 @@ func (s *Session) watchIdle() *time.Timer {
 	timer = time.AfterFunc(s.idle, func() {
 		<-ready
 		switch left := s.idle - time.Since(s.LastUse()); {
-		case !s.Unattended():
+		case !s.IsUnattended():
 			timer.Reset(s.idle)
 		case left > 0:
 			timer.Reset(left)

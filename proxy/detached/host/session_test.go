@@ -14,7 +14,7 @@ func TestABusySessionDoesNotEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		s := &Session{idle: time.Minute, stop: stop}
-		s.Touch()
+		s.NoteActivity()
 		defer s.watchIdle().Stop()
 		at := func(d time.Duration) error {
 			time.Sleep(d)
@@ -23,11 +23,11 @@ func TestABusySessionDoesNotEnd(t *testing.T) {
 		}
 		for range 100 {
 			require.NoError(t, at(50*time.Second))
-			s.Touch()
+			s.NoteActivity()
 		}
 		s.Attached(1)
 		require.NoError(t, at(time.Hour))
-		s.Touch()
+		s.NoteActivity()
 		s.Attached(0)
 		require.NoError(t, at(59*time.Second))
 		require.False(t, s.idled.Load())

@@ -54,51 +54,51 @@ type Model interface {
 type Overlay interface {
 	Shown
 	Restorer
-	// Locate returns the bytes to write before the first output: they ask the terminal for its
+	// QueryCursor returns the bytes to write before the first output: they ask the terminal for its
 	// cursor. The copier does not wait for the answer.
-	Locate() []byte
+	QueryCursor() []byte
 	// Paint returns the bytes that show the newest; ok is false while the program's output has
 	// ended within a sequence.
 	Paint(afresh bool) (show []byte, ok bool)
-	// Behind reports whether the model is behind, so that nothing can be drawn. The copier learns
+	// IsBehind reports whether the model is behind, so that nothing can be drawn. The copier learns
 	// when it has caught up.
-	Behind() bool
-	// Around feeds a chunk to the model, and returns the bytes to write before and after it; ok is
-	// as for Paint, at the chunk's end.
-	Around(chunk []byte, afresh bool) (before, after []byte, ok bool)
-	// Misses reports whether a filtered chunk leaves the proxy's texts alone.
-	Misses(passed vt.Chunk) bool
-	// Hide returns the bytes that remove the texts. It may be called after the model's goroutine
-	// has ended.
-	Hide(afresh bool) []byte
-	// Resume returns the bytes that show the program again after the terminal was another's; alt
-	// means that it is on the alternate screen.
-	Resume(alt bool) []byte
-	// Forget notes that the texts are no longer on the screen.
-	Forget()
-	// Drawn notes that the newest is on the screen.
-	Drawn()
+	IsBehind() bool
+	// DrawAround feeds a chunk to the model, and returns the bytes to write before and after it; ok
+	// is as for Paint, at the chunk's end.
+	DrawAround(chunk []byte, afresh bool) (before, after []byte, ok bool)
+	// SparesTexts reports whether a filtered chunk leaves the proxy's texts alone.
+	SparesTexts(passed vt.Chunk) bool
+	// RemoveTexts returns the bytes that remove the texts. It may be called after the model's
+	// goroutine has ended.
+	RemoveTexts(afresh bool) []byte
+	// RestoreProgram returns the bytes that show the program again after the terminal was
+	// another's; alt means that it is on the alternate screen.
+	RestoreProgram(alt bool) []byte
+	// NoteTextsGone notes that the texts are no longer on the screen.
+	NoteTextsGone()
+	// NoteDrawn notes that the newest is on the screen.
+	NoteDrawn()
 }
 
 // Shown describes the overlay's present text.
 type Shown interface {
-	// Up reports whether any text is shown, Lasting whether it is the sign, and Asks whether it is
-	// a question.
-	Up() bool
-	Lasting() bool
-	Asks() bool
-	// Again returns when to draw again, or zero.
-	Again() time.Time
+	// IsUp reports whether any text is shown, IsSign whether it is the sign, and IsQuestion whether
+	// it is a question.
+	IsUp() bool
+	IsSign() bool
+	IsQuestion() bool
+	// NextDraw returns when to draw again, or zero.
+	NextDraw() time.Time
 }
 
 // Restorer removes all of the overlay when the terminal is given back.
 type Restorer interface {
-	// Exit returns the bytes that remove the text once the program is gone, or nil.
-	Exit() []byte
-	// Untitle returns the bytes that give the window its own title back, or "" if that is in place.
-	// Untitled notes that they were written.
-	Untitle() string
-	Untitled()
+	// RemoveAtExit returns the bytes that remove the text once the program is gone, or nil.
+	RemoveAtExit() []byte
+	// RestoreTitle returns the bytes that give the window its own title back, or "" if that is in
+	// place. NoteTitleRestored notes that they were written.
+	RestoreTitle() string
+	NoteTitleRestored()
 }
 
 // Viewers are the people who look from elsewhere.
@@ -106,8 +106,8 @@ type Viewers interface {
 	// Repaint sends them the whole screen; ok is false while the program's output has ended within
 	// a sequence.
 	Repaint() (ok bool)
-	// Drawn notes that they see the newest of the proxy's texts.
-	Drawn()
+	// NoteDrawn notes that they see the newest of the proxy's texts.
+	NoteDrawn()
 }
 
 // Watchdog gives the terminal back when this process is killed.
@@ -215,9 +215,9 @@ func (c *Copier) Repaint() {
 	}
 }
 
-// CaughtUp notes that the model has caught up, so that the overlay can be drawn. It may be called
-// on any goroutine.
-func (c *Copier) CaughtUp() {
+// NoteCaughtUp notes that the model has caught up, so that the overlay can be drawn. It may be
+// called on any goroutine.
+func (c *Copier) NoteCaughtUp() {
 	c.dirty.Store(true)
 	c.poll.Wake()
 }
@@ -228,8 +228,9 @@ func (c *Copier) Resized() {
 	c.Repaint()
 }
 
-// Renew makes the copier send the whole screen to the viewers. It may be called on any goroutine.
-func (c *Copier) Renew() {
+// ResendScreen makes the copier send the whole screen to the viewers. It may be called on any
+// goroutine.
+func (c *Copier) ResendScreen() {
 	if c.viewers != nil {
 		c.anew.Store(true)
 		c.Repaint()

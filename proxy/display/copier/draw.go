@@ -20,14 +20,14 @@ const (
 func (c *Copier) passUnder(chunk []byte, passed vt.Chunk) {
 	c.dirty.Store(false)
 	c.followModes(passed) // its questions come before those drawn after it
-	before, after, ok := c.overlay.Around(chunk, c.moved.Swap(false))
+	before, after, ok := c.overlay.DrawAround(chunk, c.moved.Swap(false))
 	c.inHand.Store(false)
 	// Within a sequence, or while a viewer waits for the whole screen, draw later.
 	if !ok || c.anew.Load() {
 		c.dirty.Store(true)
 	}
 	c.drawn = time.Now()
-	c.exit.noteShown(c.overlay.Exit())
+	c.exit.noteShown(c.overlay.RemoveAtExit())
 	out := passed.Bytes
 	if len(before)+len(after) > 0 {
 		out = append(append(before, out...), after...)
@@ -46,7 +46,7 @@ func (c *Copier) drawOverlay() {
 	if !c.screen.HasScreen() || c.overlay == nil || c.away {
 		return
 	}
-	if c.overlay.Behind() {
+	if c.overlay.IsBehind() {
 		c.dirty.Store(true)
 		return
 	}
@@ -57,7 +57,7 @@ func (c *Copier) drawOverlay() {
 			c.dirty.Store(true)
 			return
 		}
-		c.overlay.Forget() // the whole screen came without it
+		c.overlay.NoteTextsGone() // the whole screen came without it
 	}
 	moved := c.moved.Swap(false)
 	show, ok := c.overlay.Paint(moved)
@@ -66,7 +66,7 @@ func (c *Copier) drawOverlay() {
 		c.dirty.Store(true)
 		return
 	}
-	c.exit.noteShown(c.overlay.Exit())
+	c.exit.noteShown(c.overlay.RemoveAtExit())
 	c.write(show)
 	c.drawn = time.Now()
 	c.finishDrawing()
@@ -75,26 +75,26 @@ func (c *Copier) drawOverlay() {
 // finishDrawing follows each update of the overlay. While it shows a question the terminal's
 // colours stay as they are.
 func (c *Copier) finishDrawing() {
-	c.writeKept(c.filter.KeepColors(c.overlay.Asks()))
-	c.overlay.Drawn()
+	c.writeKept(c.filter.KeepColors(c.overlay.IsQuestion()))
+	c.overlay.NoteDrawn()
 	if c.viewers != nil {
-		c.viewers.Drawn()
+		c.viewers.NoteDrawn()
 	}
 }
 
 func (c *Copier) hideOverlay() {
-	if c.overlay != nil && c.overlay.Up() {
-		c.write(c.overlay.Hide(c.moved.Swap(false)))
+	if c.overlay != nil && c.overlay.IsUp() {
+		c.write(c.overlay.RemoveTexts(c.moved.Swap(false)))
 		c.exit.noteShown(nil)
 	}
 }
 
 // untilRedraw returns how long until the overlay is drawn again, or a negative time if it is not.
 func (c *Copier) untilRedraw() time.Duration {
-	if c.overlay == nil || c.overlay.Again().IsZero() {
+	if c.overlay == nil || c.overlay.NextDraw().IsZero() {
 		return -1
 	}
-	return max(0, time.Until(c.overlay.Again()))
+	return max(0, time.Until(c.overlay.NextDraw()))
 }
 
 // isCalm reports whether the program writes little enough for drawing the overlay with each chunk.

@@ -78,7 +78,7 @@ func (e *exitSequence) untitle() string {
 	if e.overlay == nil {
 		return ""
 	}
-	return e.overlay.Untitle()
+	return e.overlay.RestoreTitle()
 }
 
 // setExit gives the watchdog the newest sequence.

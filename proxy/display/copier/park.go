@@ -41,7 +41,7 @@ func (c *Copier) Move(move func() (there bool)) (ok bool) {
 		c.cut.Store(false)
 		c.away = !move()
 		if c.overlay != nil {
-			c.overlay.Forget()
+			c.overlay.NoteTextsGone()
 		}
 		c.dirty.Store(true)
 		close(done)
@@ -103,7 +103,7 @@ func (c *Copier) giveBack() {
 		c.write(c.exit.appendReset(nil))
 	}
 	if c.overlay != nil {
-		c.overlay.Untitled()
+		c.overlay.NoteTitleRestored()
 	}
 	if c.exit.watchdog != nil {
 		c.exit.watchdog.SetExit(nil, nil)
@@ -117,7 +117,7 @@ func (c *Copier) takeTerminal() {
 		c.write(c.exit.modes.AppendSet(nil))
 	}
 	if c.overlay != nil {
-		c.write(c.overlay.Resume(c.exit.modes.Alt()))
+		c.write(c.overlay.RestoreProgram(c.exit.modes.Alt()))
 	}
 	c.dirty.Store(true)
 }
@@ -128,7 +128,7 @@ func (c *Copier) takeTerminal() {
 func (c *Copier) ExitSequence() []byte {
 	var seq []byte
 	if c.overlay != nil {
-		seq = c.overlay.Hide(c.moved.Load())
+		seq = c.overlay.RemoveTexts(c.moved.Load())
 	}
 	return c.exit.appendReset(seq)
 }

@@ -77,13 +77,13 @@ func (p *play) step(t *testing.T, s corpus.Step) {
 		p.takeNotes()
 		p.screen()
 	case "on-read":
-		p.reading = map[string]func(){"resized": p.c.Resized, "renew": p.c.Renew}[arg]
+		p.reading = map[string]func(){"resized": p.c.Resized, "renew": p.c.ResendScreen}[arg]
 	case "resized":
 		p.c.Resized()
 	case "repaint":
 		p.c.Repaint()
 	case "renew":
-		p.c.Renew()
+		p.c.ResendScreen()
 	case "shut":
 		p.change(func() { p.shut = true })
 	case "sleep":

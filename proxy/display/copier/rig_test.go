@@ -278,7 +278,7 @@ func (o *overlay) erase(afresh bool) []byte {
 	return []byte("[-]")
 }
 
-func (o *overlay) Behind() bool {
+func (o *overlay) IsBehind() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.behind
@@ -295,7 +295,7 @@ func (o *overlay) Paint(afresh bool) ([]byte, bool) {
 	return append(o.erase(afresh), o.draw()...), true
 }
 
-func (o *overlay) Around(chunk []byte, afresh bool) (before, after []byte, ok bool) {
+func (o *overlay) DrawAround(chunk []byte, afresh bool) (before, after []byte, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.note("model %q", chunk)
@@ -307,7 +307,7 @@ func (o *overlay) Around(chunk []byte, afresh bool) (before, after []byte, ok bo
 	return before, o.draw(), true
 }
 
-func (o *overlay) Hide(afresh bool) []byte {
+func (o *overlay) RemoveTexts(afresh bool) []byte {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	gone := o.erase(afresh)
@@ -315,23 +315,23 @@ func (o *overlay) Hide(afresh bool) []byte {
 	return gone
 }
 
-func (o *overlay) Resume(alt bool) []byte { return fmt.Appendf(nil, "[resume %v]", alt) }
-func (o *overlay) Misses(vt.Chunk) bool   { return o.sign && !o.touched }
-func (o *overlay) Forget()                { o.up = false }
-func (o *overlay) Up() bool               { return o.up }
-func (o *overlay) Lasting() bool          { return o.sign }
-func (o *overlay) Asks() bool             { return o.asks }
-func (o *overlay) Again() time.Time       { return o.again }
-func (o *overlay) Untitle() string        { return o.title }
-func (o *overlay) Untitled()              { o.title = "" }
+func (o *overlay) RestoreProgram(alt bool) []byte { return fmt.Appendf(nil, "[resume %v]", alt) }
+func (o *overlay) SparesTexts(vt.Chunk) bool      { return o.sign && !o.touched }
+func (o *overlay) NoteTextsGone()                 { o.up = false }
+func (o *overlay) IsUp() bool                     { return o.up }
+func (o *overlay) IsSign() bool                   { return o.sign }
+func (o *overlay) IsQuestion() bool               { return o.asks }
+func (o *overlay) NextDraw() time.Time            { return o.again }
+func (o *overlay) RestoreTitle() string           { return o.title }
+func (o *overlay) NoteTitleRestored()             { o.title = "" }
 
-func (o *overlay) Drawn() {
+func (o *overlay) NoteDrawn() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.note("drawn")
 }
 
-func (o *overlay) Exit() []byte {
+func (o *overlay) RemoveAtExit() []byte {
 	if !o.up {
 		return nil
 	}
@@ -351,13 +351,13 @@ func (v *viewers) Repaint() bool {
 	return !v.wait
 }
 
-func (v *viewers) Drawn() {
+func (v *viewers) NoteDrawn() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.note("viewers")
 }
 
-func (o *overlay) Locate() []byte { return []byte(o.locates) }
+func (o *overlay) QueryCursor() []byte { return []byte(o.locates) }
 
 // shown has an overlay show text from the start.
 func shown(text string) func(*rig, *copier.Config) {

@@ -168,8 +168,8 @@ func (c *Copier) passChunk(chunk []byte) {
 		c.drawOverlay()
 	}
 	passed := c.filterChunk(chunk)
-	if c.overlay != nil && c.overlay.Up() && (c.moved.Load() || !c.overlay.Misses(passed)) {
-		sign := c.overlay.Lasting()
+	if c.overlay != nil && c.overlay.IsUp() && (c.moved.Load() || !c.overlay.SparesTexts(passed)) {
+		sign := c.overlay.IsSign()
 		if (!sign || len(chunk) < wholeRead) && c.isCalm(time.Now()) {
 			c.passUnder(chunk, passed)
 			return
@@ -204,7 +204,7 @@ func (c *Copier) passChunk(chunk []byte) {
 // beginOutput runs before the first output.
 func (c *Copier) beginOutput() {
 	if c.overlay != nil && !c.away { // another program would get the answer
-		c.write(c.overlay.Locate())
+		c.write(c.overlay.QueryCursor())
 	}
 	c.begun = true
 	close(c.first)

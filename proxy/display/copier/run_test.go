@@ -253,7 +253,7 @@ func TestNothingIsDrawnWhileTheModelIsBehind(t *testing.T) {
 		r.shows.mu.Lock()
 		r.shows.behind = false
 		r.shows.mu.Unlock()
-		r.c.CaughtUp()
+		r.c.NoteCaughtUp()
 		synctest.Wait()
 		require.Equal(t, "[line]", r.screen())
 		require.Contains(t, r.takeNotes(), "repaint")

@@ -66,6 +66,6 @@ func TestTheSignSaysWhereAnAgentMayNever(t *testing.T) {
 	s.Show(control.State{Phase: control.Granted, Agent: control.Agent{ID: "a", Name: "ada"}, Away: "ssh", Never: "config.toml:7"})
 	require.Equal(t, ` ada waits: never in ssh · Ctrl+\ `, s.signForms(time.Now())[0])
 	require.Equal(t, "[ada waits: never in ssh]", s.titleTag(time.Now()))
-	s.Controlled(control.Event{Granted: true, Rule: "config.toml:3", Agent: control.Agent{Name: "ada"}, Level: protocol.LevelDrive}, "", "")
+	s.ShowControlChange(control.Event{Granted: true, Rule: "config.toml:3", Agent: control.Agent{Name: "ada"}, Level: protocol.LevelDrive}, "", "")
 	require.Contains(t, s.lineLocked(time.Now(), 120, 24), "ada drives until you take it back by your rule at config.toml:3")
 }

@@ -43,7 +43,7 @@ func TestAnAlertIsWrittenOnceAndNeverIntoASequence(t *testing.T) {
 				if c.name == "within a character" {
 					rest = "\x96"
 				}
-				_, after, ok := d.p.Around([]byte(rest), false)
+				_, after, ok := d.p.DrawAround([]byte(rest), false)
 				require.True(t, ok)
 				require.Equal(t, 1, strings.Count(string(after), control9), "%q", after)
 			}

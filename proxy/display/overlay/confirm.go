@@ -29,8 +29,8 @@ func describeInput(c control.Confirmation) string {
 // maxTitleInput bounds what a window's title shows of an input, in characters.
 const maxTitleInput = 60
 
-// Fits reports whether all of the question about input can be read on a screen of this size.
-func (s *Status) Fits(agent string, c control.Confirmation, cols, rows int) bool {
+// FitsScreen reports whether all of the question about input can be read on a screen of this size.
+func (s *Status) FitsScreen(agent string, c control.Confirmation, cols, rows int) bool {
 	if !s.conf.Line {
 		return len([]rune(describeInput(c))) <= maxTitleInput
 	}

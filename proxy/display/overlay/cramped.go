@@ -17,7 +17,7 @@ func (s *Status) isAnswerable(line string, cols, rows int) bool {
 	case !s.conf.Line:
 		return s.isAnnouncementLegible(cols, rows)
 	case st.Pending.Keys != "":
-		return s.Fits(st.Agent.Name, st.Pending, cols, rows)
+		return s.FitsScreen(st.Agent.Name, st.Pending, cols, rows)
 	case st.Occupied:
 		return holdsText(line, s.whoWaits()) && holdsText(line, s.grantLetsType())
 	case st.Phase == control.Asked && st.Ahead.Rule != "":

@@ -79,7 +79,7 @@ func TestWhereEveryColorIsSetR67(t *testing.T) {
 	d.pass(every, false)
 	d.s.Show(control.State{Phase: control.Asked, Agent: control.Agent{Name: "claude"}, Reason: "try", Question: 1})
 	d.paint()
-	require.True(t, d.p.Asks())
+	require.True(t, d.p.IsQuestion())
 	require.Empty(t, d.user.PaletteSpec(16))
 	require.Empty(t, d.user.PaletteSpec(214))
 	require.Equal(t, "#0000d7", d.user.PaletteSpec(215))
@@ -99,14 +99,14 @@ func TestTheSignComesFourTimesASecondR69(t *testing.T) {
 	d.paint()
 	drawn := 0
 	for range 100 { // ten seconds
-		before, after, ok := d.p.Around([]byte(strings.Repeat("x", 5)+"\r\n\r\n"), false)
+		before, after, ok := d.p.DrawAround([]byte(strings.Repeat("x", 5)+"\r\n\r\n"), false)
 		require.True(t, ok)
 		d.user.Feed(before)
 		if strings.Contains(string(after), "claude") {
 			drawn++
 		}
-		if !d.p.Up() {
-			require.False(t, d.p.Again().IsZero(), "it comes back by itself")
+		if !d.p.IsUp() {
+			require.False(t, d.p.NextDraw().IsZero(), "it comes back by itself")
 		}
 		d.now = d.now.Add(100 * time.Millisecond)
 	}

@@ -44,9 +44,9 @@ type inbox struct {
 	timer   *time.Timer
 }
 
-// Hear queues a message for the user. Its errors are sentences for the sender: [ErrFull] or
+// QueueMessage queues a message for the user. Its errors are sentences for the sender: [ErrFull] or
 // [ErrNoPlace].
-func (s *Status) Hear(n control.Note) error {
+func (s *Status) QueueMessage(n control.Note) error {
 	w := &message{Note: n}
 	s.mu.Lock()
 	switch {
@@ -70,8 +70,8 @@ func (s *Status) Hear(n control.Note) error {
 	return nil
 }
 
-// Withdraw drops a message that its sender gave up before it reached the screen.
-func (s *Status) Withdraw(noteID string) {
+// WithdrawMessage drops a message that its sender gave up before it reached the screen.
+func (s *Status) WithdrawMessage(noteID string) {
 	s.mu.Lock()
 	m := &s.inbox
 	isMeant := func(w *message) bool { return noteID != "" && w.ID == noteID }
@@ -223,8 +223,8 @@ func (s *Status) noteDrawn() {
 	s.answerSender(w, "")
 }
 
-// Heard returns the agent's message that the user saw last, or the one on the line.
-func (s *Status) Heard() control.Heard {
+// LastSeenMessage returns the agent's message that the user saw last, or the one on the line.
+func (s *Status) LastSeenMessage() control.Heard {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.inbox.heard

@@ -10,11 +10,11 @@ import (
 type Loop interface {
 	// Post runs do there after everything fed before. It reports false if the loop has ended.
 	Post(do func(now time.Time)) bool
-	// Try waits for do, but at most for limit. After that it drops do, unless do has begun, and
+	// TryCall waits for do, but at most for limit. After that it drops do, unless do has begun, and
 	// calls late in its place. over reports that the loop has ended.
-	Try(limit time.Duration, do func(now time.Time), late func()) (ran, over bool)
-	// TryAround is Try around the feeding of a chunk. Either function may run without the other if
-	// time is short; the chunk is fed in any case.
+	TryCall(limit time.Duration, do func(now time.Time), late func()) (ran, over bool)
+	// TryAround is TryCall around the feeding of a chunk. Either function may run without the other
+	// if time is short; the chunk is fed in any case.
 	TryAround(
 		limit time.Duration,
 		before func(now time.Time),
@@ -25,10 +25,10 @@ type Loop interface {
 	// Model returns the terminal model. Only functions on the loop may call it and the following
 	// methods.
 	Model() *screen.Screen
-	// Moved notes that the model's rows were moved.
-	Moved(now time.Time)
-	// Hold keeps the program's output from the model until then. A zero time ends that.
-	Hold(until time.Time)
+	// NoteScreenChange notes that the model's rows were moved.
+	NoteScreenChange(now time.Time)
+	// HoldOutput keeps the program's output from the model until then. A zero time ends that.
+	HoldOutput(until time.Time)
 }
 
 const (
@@ -39,9 +39,9 @@ const (
 	minBehind = 500 * time.Millisecond
 )
 
-// Behind reports whether the model is behind, so that nothing can be drawn. It may be called from
+// IsBehind reports whether the model is behind, so that nothing can be drawn. It may be called from
 // any goroutine.
-func (p *Painter) Behind() bool { return p.behind.Load() }
+func (p *Painter) IsBehind() bool { return p.behind.Load() }
 
 // tryOnLoop runs do on the model's goroutine once the model is where the terminal is. It gives up
 // if the model is behind by more than modelPatience.
@@ -50,7 +50,7 @@ func (p *Painter) tryOnLoop(do func(now time.Time)) (ran, over bool) {
 		p.again = time.Time{}
 		return false, false
 	}
-	ran, over = p.conf.Loop.Try(modelPatience, do, p.onCaughtUp(time.Now()))
+	ran, over = p.conf.Loop.TryCall(modelPatience, do, p.onCaughtUp(time.Now()))
 	p.noteBehind(ran, over)
 	return ran, over
 }

@@ -91,10 +91,10 @@ const (
 	askClusters = "\x1b7\x1b[?2027$p\x1b8\x1b[J"
 )
 
-// Locate makes the bytes that ask the terminal where its cursor is, before the first output: a
+// QueryCursor makes the bytes that ask the terminal where its cursor is, before the first output: a
 // program that does not clear the screen continues below the shell's prompt, and the model has to
 // know that row. It waits for the model's goroutine, but not for the answer.
-func (p *Painter) Locate() (ask []byte) {
+func (p *Painter) QueryCursor() (ask []byte) {
 	p.tryOnLoop(func(now time.Time) {
 		if p.fresh {
 			ask = p.askCursorRow(now, nil)
@@ -125,14 +125,14 @@ func (p *Painter) askCursorRow(now time.Time, dst []byte) []byte {
 	if first { // rows can be put right only before a program draws
 		patience = firstPatience
 	}
-	p.conf.Loop.Hold(now.Add(patience))
+	p.conf.Loop.HoldOutput(now.Add(patience))
 	p.conf.Ask(first, func(row int) {
 		p.conf.Loop.Post(func(now time.Time) {
 			p.asked = time.Time{}
 			if size == p.sizes {
 				m.Align(row - at)
-				p.conf.Loop.Moved(now)
-				p.conf.Loop.Hold(time.Time{})
+				p.conf.Loop.NoteScreenChange(now)
+				p.conf.Loop.HoldOutput(time.Time{})
 			}
 			p.conf.Status.conf.Repaint()
 		})
@@ -202,10 +202,10 @@ func (p *Painter) Paint(afresh bool) (bytes []byte, ok bool) {
 	return bytes, ran && ok
 }
 
-// Around feeds the model a chunk, and makes the bytes that go to the terminal before and after it,
-// so that the chunk scrolls and erases only what the program has drawn. ok is false if the chunk
-// ended within a sequence, or if the model is behind: nothing is shown then.
-func (p *Painter) Around(chunk []byte, afresh bool) (before, after []byte, ok bool) {
+// DrawAround feeds the model a chunk, and makes the bytes that go to the terminal before and after
+// it, so that the chunk scrolls and erases only what the program has drawn. ok is false if the
+// chunk ended within a sequence, or if the model is behind: nothing is shown then.
+func (p *Painter) DrawAround(chunk []byte, afresh bool) (before, after []byte, ok bool) {
 	m, erased := p.conf.Loop.Model(), false
 	erase := func(time.Time) {
 		before, erased = p.erasePicture(nil, m, afresh), true
@@ -236,15 +236,15 @@ func (p *Painter) Around(chunk []byte, afresh bool) (before, after []byte, ok bo
 	return before, after, ran && ok
 }
 
-// Misses reports whether a passed chunk surely leaves the picture alone, so that it can go to the
-// terminal as it is. It does not ask the model.
-func (p *Painter) Misses(passed vt.Chunk) bool {
+// SparesTexts reports whether a passed chunk surely leaves the picture alone, so that it can go to
+// the terminal as it is. It does not ask the model.
+func (p *Painter) SparesTexts(passed vt.Chunk) bool {
 	return p.picture.sign && p.follower.followIfHarmless(passed)
 }
 
-// Hide makes the bytes that remove the picture; a sign is drawn again after a while. It may be
-// called after the loop has ended.
-func (p *Painter) Hide(afresh bool) (bytes []byte) {
+// RemoveTexts makes the bytes that remove the picture; a sign is drawn again after a while. It may
+// be called after the loop has ended.
+func (p *Painter) RemoveTexts(afresh bool) (bytes []byte) {
 	if !p.picture.up {
 		return nil // do not wait for a loop that may be far behind
 	}
@@ -265,10 +265,10 @@ func (p *Painter) Hide(afresh bool) (bytes []byte) {
 	return bytes
 }
 
-// Resume makes the bytes that show the program again after the terminal was another's: all rows of
-// the alternate screen. The main screen keeps what the other program left there, and the terminal
-// is asked for its cursor before the line is drawn.
-func (p *Painter) Resume(alt bool) (all []byte) {
+// RestoreProgram makes the bytes that show the program again after the terminal was another's: all
+// rows of the alternate screen. The main screen keeps what the other program left there, and the
+// terminal is asked for its cursor before the line is drawn.
+func (p *Painter) RestoreProgram(alt bool) (all []byte) {
 	if !alt {
 		p.conf.Loop.Post(func(time.Time) { p.Resized() })
 		return nil
@@ -278,27 +278,27 @@ func (p *Painter) Resume(alt bool) (all []byte) {
 	return all
 }
 
-// Forget notes that the terminal shows the model, without the picture.
-func (p *Painter) Forget() { p.picture, p.lost = picture{}, false }
+// NoteTextsGone notes that the terminal shows the model, without the picture.
+func (p *Painter) NoteTextsGone() { p.picture, p.lost = picture{}, false }
 
-// Drawn notes that the bytes made last are on the terminal.
-func (p *Painter) Drawn() { p.conf.Status.noteDrawn() }
+// NoteDrawn notes that the bytes made last are on the terminal.
+func (p *Painter) NoteDrawn() { p.conf.Status.noteDrawn() }
 
-// Up reports whether something is shown.
-func (p *Painter) Up() bool { return p.picture.up }
+// IsUp reports whether something is shown.
+func (p *Painter) IsUp() bool { return p.picture.up }
 
-// Lasting reports whether the picture is the sign.
-func (p *Painter) Lasting() bool { return p.picture.sign }
+// IsSign reports whether the picture is the sign.
+func (p *Painter) IsSign() bool { return p.picture.sign }
 
-// Asks reports whether a question is shown, or was when it was last drawn. The terminal's colours
-// must stay as they are until it is gone.
-func (p *Painter) Asks() bool { return p.question != 0 }
+// IsQuestion reports whether a question is shown, or was when it was last drawn. The terminal's
+// colours must stay as they are until it is gone.
+func (p *Painter) IsQuestion() bool { return p.question != 0 }
 
-// Again returns when to draw again, or zero.
-func (p *Painter) Again() time.Time { return p.again }
+// NextDraw returns when to draw again, or zero.
+func (p *Painter) NextDraw() time.Time { return p.again }
 
-// Exit returns the bytes that remove the picture once the program is gone.
-func (p *Painter) Exit() []byte {
+// RemoveAtExit returns the bytes that remove the picture once the program is gone.
+func (p *Painter) RemoveAtExit() []byte {
 	if !p.picture.up {
 		return nil
 	}
@@ -485,11 +485,11 @@ func (p *Painter) erasePicture(dst []byte, m *screen.Screen, afresh bool) []byte
 // calls it.
 func (p *Painter) Retitle() { p.titles = ^uint64(0) }
 
-// Untitled notes that the window has its own title back.
-func (p *Painter) Untitled() { p.title = "" }
+// NoteTitleRestored notes that the window has its own title back.
+func (p *Painter) NoteTitleRestored() { p.title = "" }
 
-// Untitle makes the bytes that give the window its own title back.
-func (p *Painter) Untitle() string {
+// RestoreTitle makes the bytes that give the window its own title back.
+func (p *Painter) RestoreTitle() string {
 	if p.title == "" {
 		return ""
 	}

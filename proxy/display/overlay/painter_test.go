@@ -30,10 +30,10 @@ type loop struct {
 
 func (l *loop) Post(do func(now time.Time)) bool { do(l.now); return true }
 func (l *loop) Model() *screen.Screen            { return l.m }
-func (l *loop) Moved(time.Time)                  {}
-func (l *loop) Hold(until time.Time)             { l.held = until }
+func (l *loop) NoteScreenChange(time.Time)       {}
+func (l *loop) HoldOutput(until time.Time)       { l.held = until }
 
-func (l *loop) Try(_ time.Duration, do func(now time.Time), late func()) (ran, over bool) {
+func (l *loop) TryCall(_ time.Duration, do func(now time.Time), late func()) (ran, over bool) {
 	return l.TryAround(0, nil, nil, do, late)
 }
 
@@ -94,13 +94,13 @@ func (d *desk) drives() *desk {
 func (d *desk) pass(chunk string, flood bool) {
 	p := []byte(chunk)
 	switch {
-	case !d.p.Up():
-	case d.p.Misses(new(vt.Cutter).Cut(p)):
+	case !d.p.IsUp():
+	case d.p.SparesTexts(new(vt.Cutter).Cut(p)):
 		d.miss++
 	case flood:
-		d.user.Feed(d.p.Hide(false))
+		d.user.Feed(d.p.RemoveTexts(false))
 	default:
-		before, after, _ := d.p.Around(p, false)
+		before, after, _ := d.p.DrawAround(p, false)
 		d.user.Feed(before)
 		d.user.Feed(p)
 		d.user.Feed(after)
@@ -140,8 +140,8 @@ func (d *desk) checkStanding(why string) {
 // cursor, modes, history.
 func (d *desk) checkSame(why string) {
 	d.t.Helper()
-	if d.p.Up() {
-		d.user.Feed(d.p.Hide(false))
+	if d.p.IsUp() {
+		d.user.Feed(d.p.RemoveTexts(false))
 	}
 	cols, rows := d.m.Size()
 	for y := range rows {
@@ -299,7 +299,7 @@ func BenchmarkAround(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				l.now = l.now.Add(time.Second)
-				p.Around([]byte(chunk), false)
+				p.DrawAround([]byte(chunk), false)
 			}
 		})
 	}
@@ -359,15 +359,15 @@ func TestTheTerminalDoesNotWaitForTheModel(t *testing.T) {
 		{"a chunk that takes long", func(d *desk) { d.stuck = true; d.pass("\x1b[Hone\r\n\n\n\n\n\n\n\n\n\ntwo", false) }},
 		{"a flood", func(d *desk) {
 			d.busy = true
-			d.user.Feed(d.p.Hide(false))
+			d.user.Feed(d.p.RemoveTexts(false))
 			d.user.Feed([]byte("\x1b[41m\x1b[2J"))
 			d.late = append(d.late, func() { d.m.Feed([]byte("\x1b[41m\x1b[2J")) })
 		}},
 		{"another program", func(d *desk) {
 			d.busy = true
-			d.user.Feed(d.p.Hide(false))
+			d.user.Feed(d.p.RemoveTexts(false))
 			d.user.Feed([]byte("\x1b[2Jshell"))
-			require.Empty(d.t, d.p.Resume(true))
+			require.Empty(d.t, d.p.RestoreProgram(true))
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -378,16 +378,16 @@ func TestTheTerminalDoesNotWaitForTheModel(t *testing.T) {
 				d.m.Feed([]byte("\x1b[?1049h\x1b[2Jtext"))
 				d.user.Feed([]byte("\x1b[?1049h\x1b[2Jtext"))
 				d.paint()
-				require.True(t, d.p.Up())
+				require.True(t, d.p.IsUp())
 				c.when(d)
-				require.True(t, d.p.Behind())
-				require.False(t, d.p.Up(), "nothing is known to stand there")
-				require.Zero(t, d.p.Again())
+				require.True(t, d.p.IsBehind())
+				require.False(t, d.p.IsUp(), "nothing is known to stand there")
+				require.Zero(t, d.p.NextDraw())
 				_, ok := d.p.Paint(false)
 				require.False(t, ok)
 				d.catchUp()
 				<-told
-				require.False(t, d.p.Behind())
+				require.False(t, d.p.IsBehind())
 				d.paint()
 				require.True(t, d.p.Up())
 				d.checkStanding(c.name)
@@ -417,8 +417,8 @@ func TestTinyWindows(t *testing.T) {
 			}
 			d.catchUp()
 			time.Sleep(minBehind)
-			d.user.Feed(d.p.Hide(true))
-			require.False(t, d.p.Up())
+			d.user.Feed(d.p.RemoveTexts(true))
+			require.False(t, d.p.IsUp())
 		})
 	}
 }

@@ -12,9 +12,9 @@ import (
 // agent waits: a shell is in the background during each command that an agent types.
 const awayFor = time.Second
 
-// Controlled remarks on a change of control. line is what the agent left on the program's line;
-// note is the agent's own word as it gives the keyboard back. Both may be empty.
-func (s *Status) Controlled(e control.Event, line, note string) {
+// ShowControlChange remarks on a change of control. line is what the agent left on the program's
+// line; note is the agent's own word as it gives the keyboard back. Both may be empty.
+func (s *Status) ShowControlChange(e control.Event, line, note string) {
 	left := ""
 	if line != "" {
 		left = "; left on the line: " + strconv.Quote(line)
@@ -62,8 +62,8 @@ func (s *Status) Controlled(e control.Event, line, note string) {
 	}
 }
 
-// Attached tells a person who has just attached that an agent drives.
-func (s *Status) Attached(agent string) {
+// ShowDrivingAgent tells a person who has just attached that an agent drives.
+func (s *Status) ShowDrivingAgent(agent string) {
 	s.Say(agent+" drives. "+s.conf.Reclaim+" takes the keyboard; your own keys pause it", TellFor)
 }
 

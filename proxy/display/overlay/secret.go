@@ -13,8 +13,8 @@ import (
 // does not report who watches.
 const attendedFor = time.Minute
 
-// Attended notes that an agent asked for something just now.
-func (s *Status) Attended() {
+// NoteRequest notes that an agent asked for something just now.
+func (s *Status) NoteRequest() {
 	s.mu.Lock()
 	now := time.Now()
 	mustTell := s.state.Secret != protocol.SecretNone && !s.isGuarding(now)

@@ -25,7 +25,7 @@ func TestTheUserIsToldR25(t *testing.T) {
 	require.Equal(t, "[observed] bash", title)
 	require.False(t, ring || question != 0, "nobody looks on: no bell for every sudo")
 
-	s.Attended()
+	s.NoteRequest()
 	line, title, ring, question = s.composeNow(now, 100, 24, "")
 	require.Contains(t, line, "password prompt: what you type is not shown to agents")
 	require.Equal(t, "[secret, agents blocked] bash", title)

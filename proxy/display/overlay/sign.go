@@ -29,8 +29,8 @@ type sign struct {
 	wake   *time.Timer          // redraws it at rest
 }
 
-// Rival notes that an agent asked for the keyboard while another one has it.
-func (s *Status) Rival(agentID string) {
+// NoteRival notes that an agent asked for the keyboard while another one has it.
+func (s *Status) NoteRival(agentID string) {
 	s.mu.Lock()
 	if s.sign.rivals == nil {
 		s.sign.rivals = make(map[string]time.Time)

@@ -112,8 +112,8 @@ func (s *Status) Show(state control.State) {
 	s.conf.Repaint()
 }
 
-// Tell shows a plain remark.
-func (s *Status) Tell(text string) { s.Say(text, TellFor) }
+// ShowText shows a plain remark.
+func (s *Status) ShowText(text string) { s.Say(text, TellFor) }
 
 // Say shows a remark for a while.
 func (s *Status) Say(text string, d time.Duration) {

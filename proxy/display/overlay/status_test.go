@@ -147,13 +147,13 @@ func TestTheUserIsToldHowLongControlLastsR70(t *testing.T) {
 	} {
 		s := New(Config{Line: true, Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Repaint: func() {}})
 		e.Agent = ada
-		s.Controlled(e, "", "")
+		s.ShowControlChange(e, "", "")
 		line, _, _, _ := s.composeNow(time.Now(), 120, 24, "")
 		require.Contains(t, line+"  ", strings.TrimLeft(want, " "))
 		s.Close()
 	}
 	s := New(Config{Line: true, Repaint: func() {}})
-	s.Controlled(control.Event{Agent: ada, Request: true, Reason: protocol.ReasonExited}, "", "")
+	s.ShowControlChange(control.Event{Agent: ada, Request: true, Reason: protocol.ReasonExited}, "", "")
 	line, _, _, _ := s.composeNow(time.Now(), 120, 24, "")
 	require.Empty(t, line)
 }
@@ -207,7 +207,7 @@ func TestACtrlGThatDoesNotCountIsSeenR71(t *testing.T) {
 	}
 	s := New(Config{Line: true, Reclaim: `Ctrl+\`, Grant: "Ctrl+G", Repaint: func() {}})
 	for cols := range 120 {
-		if s.Fits("ada", held.Pending, cols, 3) {
+		if s.FitsScreen("ada", held.Pending, cols, 3) {
 			s.state = held
 			s.state.Again = true
 			require.Contains(t, s.approvalLine(cols, 3), "<Enter>", "%d columns", cols)
@@ -247,7 +247,7 @@ func TestARemarkIsWholeOnANarrowScreenR68(t *testing.T) {
 	for _, level := range []protocol.Level{protocol.LevelType, protocol.LevelDrive} {
 		for _, cols := range []int{30, 39, 40, 80} {
 			s := New(Config{Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Line: true, Repaint: func() {}})
-			s.Controlled(control.Event{Granted: true, Agent: control.Agent{Name: "gemini-cli"}, Level: level, Until: time.Now().Add(10 * time.Minute)}, "", "")
+			s.ShowControlChange(control.Event{Granted: true, Agent: control.Agent{Name: "gemini-cli"}, Level: level, Until: time.Now().Add(10 * time.Minute)}, "", "")
 			require.NotContains(t, s.lineLocked(time.Now(), cols, 12), "more", cols)
 			s.Close()
 		}

@@ -35,15 +35,15 @@ func (r *Recording) Input(m *protocol.Input, epoch uint64) *Input {
 	if r == nil {
 		return nil
 	}
-	if st := r.conf.Control.Newest(); m.Epoch == 0 &&
+	if st := r.conf.Control.NewestState(); m.Epoch == 0 &&
 		(st.Phase != control.Granted || st.Agent.ID != m.AgentID) {
 		epoch = 0
 	}
 	return &Input{r: r, m: m, epoch: epoch}
 }
 
-// Look keeps the present screen as agents see it. It runs on the observer's goroutine.
-func (t *Input) Look(now time.Time) {
+// RecordScreen keeps the present screen as agents see it. It runs on the observer's goroutine.
+func (t *Input) RecordScreen(now time.Time) {
 	if t == nil {
 		return
 	}
@@ -62,8 +62,8 @@ func (t *Input) Look(now time.Time) {
 	})
 }
 
-// Wrote records bytes written to the program. It runs on the pump's goroutine.
-func (t *Input) Wrote(p []byte) {
+// RecordWritten records bytes written to the program. It runs on the pump's goroutine.
+func (t *Input) RecordWritten(p []byte) {
 	if t == nil {
 		return
 	}
@@ -88,8 +88,8 @@ func (t *Input) agentName() string {
 	return "agent"
 }
 
-// Done records the result of an input from its receipt. It runs on the pump's goroutine.
-func (t *Input) Done(receipt *protocol.InputResult, does string, allowed bool) {
+// RecordReceipt records the result of an input from its receipt. It runs on the pump's goroutine.
+func (t *Input) RecordReceipt(receipt *protocol.InputResult, does string, allowed bool) {
 	if t == nil {
 		return
 	}
@@ -156,9 +156,9 @@ func wantedText(m *protocol.Input, does string) string {
 	return strings.Join(all, ", then ")
 }
 
-// Flushed records that the last n bytes of an input recorded as typed were taken back unread. It
-// runs on the pump's goroutine.
-func (t *Input) Flushed(written, n int, why protocol.Code) {
+// RecordFlush records that the last n bytes of an input recorded as typed were taken back unread.
+// It runs on the pump's goroutine.
+func (t *Input) RecordFlush(written, n int, why protocol.Code) {
 	if t == nil {
 		return
 	}

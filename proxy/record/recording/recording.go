@@ -38,9 +38,9 @@ type Observer interface {
 	Frame(now time.Time) *protocol.Frame
 }
 
-// Control decides who may type. Newest returns its state after the pump's last turn; it is safe for
-// concurrent use.
-type Control interface{ Newest() control.State }
+// Control decides who may type. NewestState returns its state after the pump's last turn; it is
+// safe for concurrent use.
+type Control interface{ NewestState() control.State }
 
 // Program returns the name of the foreground program, or "". It is safe for concurrent use.
 type Program interface{ Foreground() string }
@@ -171,9 +171,9 @@ func (r *Recording) reportFailure(err error) {
 	)
 }
 
-// Fed records what the model was fed. It runs on the observer's goroutine, when the model equals
-// the recorded screen.
-func (r *Recording) Fed(p []byte) {
+// RecordOutput records what the model was fed. It runs on the observer's goroutine, when the model
+// equals the recorded screen.
+func (r *Recording) RecordOutput(p []byte) {
 	if r.Output(p) {
 		r.resumeIfAtGround()
 	}
@@ -230,9 +230,9 @@ func (l *Listener) Heard(p []byte) {
 	})
 }
 
-// Requested records an agent's request for control, and err if it was refused at once. It runs on
-// the pump's goroutine.
-func (r *Recording) Requested(q control.Request, err error) {
+// RecordRequest records an agent's request for control, and err if it was refused at once. It runs
+// on the pump's goroutine.
+func (r *Recording) RecordRequest(q control.Request, err error) {
 	if r == nil {
 		return
 	}
@@ -269,9 +269,9 @@ func (r *Recording) Requested(q control.Request, err error) {
 	}
 }
 
-// Changed records a change of control. note is the agent's message as it gives the keyboard back.
-// It runs on the pump's goroutine.
-func (r *Recording) Changed(e control.Event, note string) {
+// RecordControl records a change of control. note is the agent's message as it gives the keyboard
+// back. It runs on the pump's goroutine.
+func (r *Recording) RecordControl(e control.Event, note string) {
 	if r == nil {
 		return
 	}
@@ -306,8 +306,8 @@ func (r *Recording) Changed(e control.Event, note string) {
 	r.Add(entry)
 }
 
-// Said records an agent's message to the user, and Told one to an agent.
-func (r *Recording) Said(agent control.Agent, text string) {
+// RecordAgentMessage records an agent's message to the user, and RecordUserMessage one to an agent.
+func (r *Recording) RecordAgentMessage(agent control.Agent, text string) {
 	if r != nil {
 		r.Add(record.Entry{
 			Kind:  record.Said,
@@ -317,8 +317,9 @@ func (r *Recording) Said(agent control.Agent, text string) {
 	}
 }
 
-// Told is described at Said. by is "" for the user at the session's own terminal.
-func (r *Recording) Told(agent control.Agent, by, text string) {
+// RecordUserMessage is described at RecordAgentMessage. by is "" for the user at the session's own
+// terminal.
+func (r *Recording) RecordUserMessage(agent control.Agent, by, text string) {
 	if r == nil {
 		return
 	}
@@ -329,10 +330,10 @@ func (r *Recording) Told(agent control.Agent, by, text string) {
 	r.Add(e)
 }
 
-// Talked records words in the conversation of a coding agent before they are said: kind is one of
-// [record.Prompt], [record.Ask], [record.Answer] and [record.Halt]. The speaker is either from or
-// by.
-func (r *Recording) Talked(kind record.Kind, from control.Agent, by, request, text string) {
+// RecordPrompt records words in the conversation of a coding agent before they are said: kind is
+// one of [record.Prompt], [record.Ask], [record.Answer] and [record.Halt]. The speaker is either
+// from or by.
+func (r *Recording) RecordPrompt(kind record.Kind, from control.Agent, by, request, text string) {
 	if r == nil {
 		return
 	}

@@ -20,7 +20,7 @@ const (
 // between two waits call Reset.
 type Comeback struct {
 	child interface {
-		Unread() int
+		CountUnread() int
 		BlockedOn() (Blocked, bool)
 	}
 	since time.Time // since when every look found it waiting
@@ -34,11 +34,11 @@ func (c *Child) Comeback() *Comeback { return &Comeback{child: c} }
 // Reset forgets what the looks before found.
 func (b *Comeback) Reset() { b.since = time.Time{} }
 
-// Look looks once; it reports whether the program is back.
-func (b *Comeback) Look(now time.Time) bool {
+// IsBack looks once; it reports whether the program is back.
+func (b *Comeback) IsBack(now time.Time) bool {
 	// In this order: a program found waiting after its input was found empty has dealt with that
 	// input.
-	if b.child.Unread() > 0 {
+	if b.child.CountUnread() > 0 {
 		b.Reset()
 		return false
 	}

@@ -16,7 +16,7 @@ type scripted struct {
 	known  bool
 }
 
-func (s *scripted) Unread() int                { return s.unread }
+func (s *scripted) CountUnread() int           { return s.unread }
 func (s *scripted) BlockedOn() (Blocked, bool) { return s.now, s.known }
 
 // TestComebackR79 checks when a program counts as back for more input.
@@ -47,10 +47,10 @@ func TestComebackR79(t *testing.T) {
 			s := &scripted{unread: 3, now: c.now, known: true}
 			b := &Comeback{child: s}
 			now := time.Unix(0, 0)
-			require.False(t, b.Look(now), "it has not read what it was given")
+			require.False(t, b.IsBack(now), "it has not read what it was given")
 			s.unread = 0
 			began := now
-			for !b.Look(now) {
+			for !b.IsBack(now) {
 				if c.runs {
 					s.now.Ran++
 				}
@@ -69,10 +69,10 @@ func TestComebackBeginsR79(t *testing.T) {
 	s := &scripted{now: Blocked{Group: 7, Polls: true, Asleep: true, Threads: 2}, known: true}
 	b := &Comeback{child: s}
 	now := time.Unix(0, 0)
-	require.False(t, b.Look(now))
+	require.False(t, b.IsBack(now))
 	b.Reset()
-	require.False(t, b.Look(now.Add(time.Hour)))
+	require.False(t, b.IsBack(now.Add(time.Hour)))
 	s.now.Group = 8
-	require.False(t, b.Look(now.Add(time.Hour+quietWaiting)), "that is another program")
-	require.True(t, b.Look(now.Add(time.Hour+2*quietWaiting)))
+	require.False(t, b.IsBack(now.Add(time.Hour+quietWaiting)), "that is another program")
+	require.True(t, b.IsBack(now.Add(time.Hour+2*quietWaiting)))
 }

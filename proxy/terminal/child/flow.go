@@ -9,10 +9,10 @@ import (
 // ctrlS is what stops the output of a terminal whose settings are anybody's usual ones.
 const ctrlS = 'S' & 0x1f
 
-// OutputStopped reports whether a key has stopped the output of the program's terminal (termios(3),
-// IXON), and no key has let it go on. The kernel does not tell; the written keys do. It may be
-// called from any goroutine.
-func (c *Child) OutputStopped() bool {
+// IsOutputStopped reports whether a key has stopped the output of the program's terminal
+// (termios(3), IXON), and no key has let it go on. The kernel does not tell; the written keys do.
+// It may be called from any goroutine.
+func (c *Child) IsOutputStopped() bool {
 	if !c.halted.Load() {
 		return false
 	}

@@ -21,7 +21,7 @@ func TestOutputStopped(t *testing.T) {
 		until(t, c, "ready")
 		for i := 0; i < len(tt.steps); i += 2 {
 			write(t, c, []byte(tt.steps[i]))
-			require.Equal(t, tt.steps[i+1] == "yes", c.OutputStopped(), "%s: %q", tt.settings, tt.steps[i])
+			require.Equal(t, tt.steps[i+1] == "yes", c.IsOutputStopped(), "%s: %q", tt.settings, tt.steps[i])
 		}
 	}
 }
@@ -31,8 +31,8 @@ func TestAProgramThatSwitchesFlowControlOff(t *testing.T) {
 	c := start(t, "stty ixon; echo ready; read x; stty -ixon; echo done; read x", nil)
 	until(t, c, "ready")
 	write(t, c, []byte("\x13"))
-	require.True(t, c.OutputStopped())
+	require.True(t, c.IsOutputStopped())
 	write(t, c, []byte("\n"))
 	until(t, c, "done")
-	require.False(t, c.OutputStopped())
+	require.False(t, c.IsOutputStopped())
 }

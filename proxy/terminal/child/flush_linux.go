@@ -16,8 +16,8 @@ const (
 	ioctlSetTermios = unix.TCSETS
 )
 
-// The bounds of [stealInput]: reads, each of which gets a line at the most, and the time for the program
-// to leave a read.
+// The bounds of [stealInput]: reads, each of which gets a line at the most, and the time for the
+// program to leave a read.
 //
 // stealFor bounds how long the pump, and so the user's next key, waits when control ends while the
 // program sits in a read, has bytes on their way and gets no processor. Measured: 0.12 ms on an
@@ -105,10 +105,10 @@ func (c *Child) flushMaster() error {
 	return nil
 }
 
-// Unread is how many bytes of its input the program could read now and has not, 0 if the kernel
-// does not say. A line that is edited in the kernel (canonical mode) does not count before its end.
-// It may be called from any goroutine, with the master open.
-func (c *Child) Unread() int {
+// CountUnread is how many bytes of its input the program could read now and has not, 0 if the
+// kernel does not say. A line that is edited in the kernel (canonical mode) does not count before
+// its end. It may be called from any goroutine, with the master open.
+func (c *Child) CountUnread() int {
 	slave, err := c.openSlave()
 	if err != nil {
 		return 0

@@ -43,10 +43,10 @@ func (c *Child) lineSettings() (*unix.Termios, error) {
 	return now, nil
 }
 
-// Collects numbers the spell for which the kernel has collected written bytes to lines, 0 while it
-// does not, and names the characters that end a line, 0 if unused. If two calls return one number,
-// no look at the settings in between found raw mode.
-func (c *Child) Collects() (spell uint64, ends [9]byte) {
+// CanonicalSpell numbers the spell for which the kernel has collected written bytes to lines, 0
+// while it does not, and names the characters that end a line, 0 if unused. If two calls return one
+// number, no look at the settings in between found raw mode.
+func (c *Child) CanonicalSpell() (spell uint64, ends [9]byte) {
 	before := c.spell.Load()
 	now, err := c.lineSettings()
 	if err != nil || now.Lflag&unix.ICANON == 0 {
@@ -71,19 +71,19 @@ func (c *Child) Cooks() bool {
 	return err == nil && now.Oflag&newLines == newLines
 }
 
-// maxChain bounds [Child.Chain].
+// maxChain bounds [Child.ForegroundChain].
 const maxChain = 6
 
-// Chain is the name of the foreground program, then that of the first program which it has started
-// and which still runs, and so on: sudo, sudo, vim. Names are the kernel's, of at most 15 bytes.
-// Only Linux tells; elsewhere it is empty.
-func (c *Child) Chain() []string {
+// ForegroundChain is the name of the foreground program, then that of the first program which it
+// has started and which still runs, and so on: sudo, sudo, vim. Names are the kernel's, of at most
+// 15 bytes. Only Linux tells; elsewhere it is empty.
+func (c *Child) ForegroundChain() []string {
 	names, _ := c.foregroundChain()
 	return names
 }
 
-// Arguments returns the arguments of the last program of Chain, its name first, up to 4 KiB. Only
-// Linux tells; elsewhere the result is nil.
+// Arguments returns the arguments of the last program of ForegroundChain, its name first, up to 4
+// KiB. Only Linux tells; elsewhere the result is nil.
 func (c *Child) Arguments() []string {
 	_, pid := c.foregroundChain()
 	if pid == 0 {
@@ -125,7 +125,7 @@ func programName(first string) string {
 	return strings.Trim(name, ":./")
 }
 
-// foregroundChain returns Chain, and the process of its last program, or 0.
+// foregroundChain returns ForegroundChain, and the process of its last program, or 0.
 func (c *Child) foregroundChain() (names []string, last int) {
 	for pid := c.ForegroundGroup(); pid > 0 && len(names) < maxChain; {
 		name, gone := procFile(pid, "comm")

@@ -32,9 +32,9 @@ func TestLine(t *testing.T) {
 func TestChain(t *testing.T) {
 	alone := start(t, "printf ready; read x", nil)
 	until(t, alone, "ready")
-	require.Equal(t, []string{"sh"}, alone.Chain())
+	require.Equal(t, []string{"sh"}, alone.ForegroundChain())
 	relays := start(t, "sh -c 'head -c 1; exit'; exit", nil)
-	require.Eventually(t, func() bool { return slices.Equal(relays.Chain(), []string{"sh", "sh", "head"}) }, 2*time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool { return slices.Equal(relays.ForegroundChain(), []string{"sh", "sh", "head"}) }, 2*time.Minute, time.Millisecond)
 }
 
 func TestInFront(t *testing.T) {

@@ -125,8 +125,8 @@ func (c *Child) ForegroundGroup() int {
 	return group
 }
 
-// Alive reports whether a process group has a process.
-func (c *Child) Alive(group int) bool { return !errors.Is(unix.Kill(-group, 0), unix.ESRCH) }
+// IsGroupAlive reports whether a process group has a process.
+func (c *Child) IsGroupAlive(group int) bool { return !errors.Is(unix.Kill(-group, 0), unix.ESRCH) }
 
 // Executable identifies the file that the leader of a process group runs now: a process stays the
 // same when it executes another one in its place. It is "" when the leader has ended, or where the

@@ -28,9 +28,9 @@ func (c *Child) GroupLeader() (GroupLeader, bool) {
 	return GroupLeader{Group: c.ForegroundGroup()}, false
 }
 
-// Unread is how many bytes of its input the program could read now and has not; only Linux is
-// asked.
-func (c *Child) Unread() int { return 0 }
+// CountUnread returns how many bytes of its input the program could read now and has not; only
+// Linux is asked.
+func (c *Child) CountUnread() int { return 0 }
 
 // FlushInput drops what was written to the program and not yet read by it. The BSDs keep one queue
 // for both sides; the slave is opened by name for as long as the call takes. How much that was is

@@ -24,11 +24,11 @@ func TestUnread(t *testing.T) {
 			p := start(t, c.script, nil)
 			until(t, p, "ready")
 			require.Eventually(t, func() bool { return state(p.Pid()) == 'T' }, 2*time.Minute, time.Millisecond)
-			require.Zero(t, p.Unread())
+			require.Zero(t, p.CountUnread())
 			n, err := p.Write([]byte(c.typed))
 			require.NoError(t, err)
 			require.Equal(t, len(c.typed), n)
-			require.Eventually(t, func() bool { return p.Unread() == c.want }, 2*time.Minute, time.Millisecond)
+			require.Eventually(t, func() bool { return p.CountUnread() == c.want }, 2*time.Minute, time.Millisecond)
 		})
 	}
 }
@@ -38,7 +38,7 @@ func TestUnreadOfAProgramThatEnded(t *testing.T) {
 	require.NoError(t, err)
 	defer p.Close()
 	p.Wait()
-	require.Zero(t, p.Unread())
+	require.Zero(t, p.CountUnread())
 	_, end := readUntil(t, p, never)
 	require.Error(t, end, "the end of the output is still seen")
 }

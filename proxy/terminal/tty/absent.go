@@ -20,17 +20,17 @@ func (c *cells) size() (cols, rows int) {
 }
 
 // Absent returns a terminal for a session without a user's one: it has no keyboard, and output goes
-// to sink while a person watches (see [Terminal.Look]). sink is called from the goroutine that
-// writes, must not block, and must not keep the slice.
+// to sink while a person watches (see [Terminal.SetWatched]). sink is called from the goroutine
+// that writes, must not block, and must not keep the slice.
 func Absent(cols, rows int, sink func([]byte)) *Terminal {
 	t := &Terminal{in: -1, out: -1, absent: &absent{sink: sink}}
 	t.SetSize(cols, rows)
 	return t
 }
 
-// Look says whether a person watches an absent terminal: it has a screen only then. It may be
+// SetWatched says whether a person watches an absent terminal: it has a screen only then. It may be
 // called from any goroutine.
-func (t *Terminal) Look(yes bool) { t.absent.looked.Store(yes) }
+func (t *Terminal) SetWatched(yes bool) { t.absent.looked.Store(yes) }
 
 // SetSize gives an absent terminal its size in cells. It may be called from any goroutine.
 func (t *Terminal) SetSize(cols, rows int) { t.absent.size.setSize(cols, rows) }

@@ -20,7 +20,7 @@ func TestAnAbsentTerminalCountsWhileSomeoneLooks(t *testing.T) {
 	require.Equal(t, 6, n)
 	require.Empty(t, got)
 
-	term.Look(true)
+	term.SetWatched(true)
 	require.True(t, term.HasScreen())
 	_, _ = term.Write([]byte("seen "))
 	require.NoError(t, term.WriteAll([]byte("whole"), time.Second))

@@ -6,9 +6,9 @@ import (
 	"terminalproxy/protocol"
 )
 
-// Answer is [Observer.Frame] for an answer: it adds what the program is doing, which costs a look
-// at /proc.
-func (o *Observer) Answer(now time.Time) *protocol.Frame {
+// AnswerFrame is [Observer.Frame] for an answer: it adds what the program is doing, which costs a
+// look at /proc.
+func (o *Observer) AnswerFrame(now time.Time) *protocol.Frame {
 	o.privacy.checkPrompt(now)
 	f := o.Frame(now)
 	if !f.Blackout.ByUser() {
@@ -30,14 +30,14 @@ func (o *Observer) programActivity(now time.Time, idleMs int64) *protocol.Activi
 	}
 	a.Foreground = protocol.Visible(o.program.Foreground())
 	o.inputWait.addTo(now, o.model.Rev(), a)
-	a.UnreadBytes, a.OutputStopped = o.program.Unread(), o.program.OutputStopped()
+	a.UnreadBytes, a.OutputStopped = o.program.CountUnread(), o.program.IsOutputStopped()
 	return a
 }
 
-// AnswerRead fills in the answer to a read. Its error is for the agent, and about the line that it
-// asked for.
-func (o *Observer) AnswerRead(now time.Time, m *protocol.Read, r *protocol.ReadResult) error {
-	r.Frame = o.Answer(now)
+// CompleteRead fills in the answer to a read. Its error is for the agent, and about the line that
+// it asked for.
+func (o *Observer) CompleteRead(now time.Time, m *protocol.Read, r *protocol.ReadResult) error {
+	r.Frame = o.AnswerFrame(now)
 	if r.Frame.Blackout.ByUser() {
 		return nil
 	}
@@ -60,9 +60,9 @@ func (o *Observer) AnswerRead(now time.Time, m *protocol.Read, r *protocol.ReadR
 	return nil
 }
 
-// AnswerWait fills in the answer to an ended wait.
-func (o *Observer) AnswerWait(now time.Time, m *protocol.Wait, out *protocol.WaitResult) {
-	out.Seq, out.Frame = o.model.Rev(), o.Answer(now)
+// CompleteWait fills in the answer to an ended wait.
+func (o *Observer) CompleteWait(now time.Time, m *protocol.Wait, out *protocol.WaitResult) {
+	out.Seq, out.Frame = o.model.Rev(), o.AnswerFrame(now)
 	if m.SinceSeq > 0 {
 		o.addFollowedRows(out, m)
 	}

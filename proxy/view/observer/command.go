@@ -93,7 +93,9 @@ func (o *Observer) describeCommand(
 }
 
 // hasGroupEnded reports whether a known process group has no process left; group 0 is unknown.
-func (o *Observer) hasGroupEnded(group int) bool { return group != 0 && !o.program.Alive(group) }
+func (o *Observer) hasGroupEnded(group int) bool {
+	return group != 0 && !o.program.IsGroupAlive(group)
+}
 
 // hostname returns the name of this machine.
 var hostname = sync.OnceValue(func() string { name, _ := os.Hostname(); return name })

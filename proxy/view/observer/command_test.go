@@ -25,7 +25,7 @@ func (s *stage) asksAbout(nth int, more ...func(*protocol.Read)) (*protocol.Read
 	for _, do := range more {
 		do(m)
 	}
-	err := s.AnswerRead(s.now, m, r)
+	err := s.CompleteRead(s.now, m, r)
 	return r, err
 }
 

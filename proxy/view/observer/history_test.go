@@ -25,7 +25,7 @@ func shownFrame(o *Observer) *protocol.Frame {
 func mustAnswer(t *testing.T, o *Observer, m *protocol.Read) *protocol.ReadResult {
 	t.Helper()
 	r := &protocol.ReadResult{}
-	require.NoError(t, o.AnswerRead(time.Now(), m, r))
+	require.NoError(t, o.CompleteRead(time.Now(), m, r))
 	return r
 }
 
@@ -315,7 +315,7 @@ func TestTheWholeHistoryOutlivesTheProgram(t *testing.T) {
 	for from := uint64(498); from < 9498; from += 1500 {
 		alive[from] = mustAnswer(t, s.Observer, &protocol.Read{FromLine: &from, Scrollback: 1500})
 	}
-	past := s.Exited(s.now, child.Exit{})
+	past := s.NoteExit(s.now, child.Exit{})
 	require.Equal(t, []uint64{498, 9498}, []uint64{past.Oldest(), past.NextLine})
 	for from, r := range alive {
 		got := past.Rows(from, from+1500)
@@ -334,7 +334,7 @@ func TestTheWholeHistoryOutlivesTheProgram(t *testing.T) {
 	s = newStage(t, 40, 3)
 	s.print("one\r\ntwo\r\nthree\r\nfour")
 	s.ControlChanged(s.now, true)
-	require.Nil(t, s.Exited(s.now, child.Exit{}), "the user hides it")
+	require.Nil(t, s.NoteExit(s.now, child.Exit{}), "the user hides it")
 }
 
 // If rows cannot be made shorter, the newest ones that fit into one message are kept.
@@ -350,7 +350,7 @@ func TestAnOversizedHistoryLosesItsOldestRows(t *testing.T) {
 		}
 		s.print(string(row) + "\r\n")
 	}
-	past := s.Exited(s.now, child.Exit{})
+	past := s.NoteExit(s.now, child.Exit{})
 	frame, err := protocol.Encode(&protocol.SessionClose{ID: "c", SessionID: "s", Past: past})
 	require.NoError(t, err)
 	require.Less(t, len(frame), 1<<20)
@@ -390,7 +390,7 @@ func TestTheHistoryIsSearched(t *testing.T) {
 	require.Nil(t, find(protocol.Read{Match: "error"}), "the user hides it")
 	r := &protocol.ReadResult{}
 	s.ControlChanged(s.now, false)
-	require.ErrorContains(t, s.AnswerRead(s.now, &protocol.Read{Match: "("}, r), `field "match"`)
+	require.ErrorContains(t, s.CompleteRead(s.now, &protocol.Read{Match: "("}, r), `field "match"`)
 }
 
 // A wait that states what it has seen also finds what was printed before it began.
@@ -398,14 +398,14 @@ func TestAWaitFindsScrolledText(t *testing.T) {
 	s := newStage(t, 20, 3)
 	s.print("a\r\nb\r\nthe error that wraps around\r\nc\r\nd\r\ne\r\nf\r\n")
 	v := s.waitView()
-	require.Equal(t, []string{"a", "b", "the error that wraps around", "c", "d"}, v.Left(protocol.FirstSeq))
-	require.Nil(t, v.Left(99), "it is not known")
+	require.Equal(t, []string{"a", "b", "the error that wraps around", "c", "d"}, v.LinesGone(protocol.FirstSeq))
+	require.Nil(t, v.LinesGone(99), "it is not known")
 	seen := shownFrame(s.Observer)
 	require.Empty(t, v.Left(seen.Seq))
 	s.print("g\r\nh\r\n\x1b[31mi\x1b[m\r\nj\r\n")
 	require.Equal(t, []string{"g", "h"}, v.Left(seen.Seq))
 	s.ControlChanged(s.now, true)
-	require.Nil(t, v.Left(seen.Seq))
+	require.Nil(t, v.LinesGone(seen.Seq))
 }
 
 func TestNoPageOfTheHistoryHoldsAPieceOfASecretR29(t *testing.T) {

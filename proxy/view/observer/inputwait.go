@@ -84,7 +84,7 @@ func (w *inputWait) setMarks(m screen.Marks) {
 
 // countWrites counts the writes to the program, including one that has begun.
 func (w *inputWait) countWrites() uint64 {
-	begun, _ := w.program.Writes()
+	begun, _ := w.program.CountWrites()
 	return begun
 }
 
@@ -126,8 +126,8 @@ func (w *inputWait) checkProgram(now time.Time, rev uint64, asked bool) waitStat
 	before := moment{rev: rev, writes: w.countWrites()}
 	// First what was typed, then the processes, then what they printed. In this order a program
 	// found asleep has dealt with all that was typed, and what it printed before is on the screen.
-	if _, ended := w.program.Writes(); before.writes != w.empty && ended == before.writes &&
-		w.program.Unread() == 0 {
+	if _, ended := w.program.CountWrites(); before.writes != w.empty && ended == before.writes &&
+		w.program.CountUnread() == 0 {
 		w.empty = before.writes
 	}
 	began := time.Now()
@@ -156,7 +156,7 @@ func (w *inputWait) weighEvidence(now time.Time, a child.Blocked, known bool) wa
 	switch {
 	case a.Reads:
 		out.evidence = []string{protocol.EvidenceRead}
-	case a.Polls, a.Shares && prompts, a.Listens() && w.line().Edits(a.Loops):
+	case a.Polls, a.Shares && prompts, a.Listens() && w.line().IsEditing(a.Loops):
 		out.evidence, out.polls = []string{protocol.EvidencePoll}, true
 	case a.Listens() && prompts && w.prompt.writes == w.seen.writes: // no input since the prompt
 	case a.Listens():
@@ -193,7 +193,7 @@ func (w *inputWait) weighEvidence(now time.Time, a child.Blocked, known bool) wa
 // ago, and so is the end of the processes started since, of which the loop may not have heard yet.
 // Typing from before the program began was not for it.
 func (w *inputWait) isLoopIdle(now time.Time, a child.Blocked) bool {
-	pressed := w.line().Pressed()
+	pressed := w.line().LastKeyTime()
 	if pressed.IsZero() {
 		return true
 	}

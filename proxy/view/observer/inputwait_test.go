@@ -79,7 +79,7 @@ func TestJudge(t *testing.T) {
 func TestAnEventLoopWaitsByAGuess(t *testing.T) {
 	word := func(s *stage, after time.Duration) string {
 		s.passes(after)
-		return s.waitView().Waiting(s.now)
+		return s.waitView().InputWait(s.now)
 	}
 	begun := func(loop child.Blocked) *stage {
 		s := newStage(t, 20, 3)
@@ -91,7 +91,7 @@ func TestAnEventLoopWaitsByAGuess(t *testing.T) {
 	s := begun(child.Blocked{Loops: true}) // and never asleep for long
 	require.Empty(t, word(s, 900*time.Millisecond))
 	require.Equal(t, guess, word(s, 100*time.Millisecond))
-	a := s.Answer(s.now).Activity
+	a := s.AnswerFrame(s.now).Activity
 	require.Equal(t, [2]string{"busy", protocol.GuessLoop}, [2]string{a.State, a.Guess})
 	s.blocked.Ran++
 	require.Equal(t, guess, word(s, 100*time.Millisecond), "its timers run")

@@ -29,10 +29,10 @@ func (s match) clickCell() mouse.Cell {
 	return mouse.Cell{Row: s.row, Col: (s.from + s.to - 1) / 2}
 }
 
-// Locate finds the only match of a text on the screen as agents see it. An agent that names a text
-// means one thing. If the text is missing, has several matches, or continues in the next row, the
-// error tells the agent so, with the places.
-func (o *Observer) Locate(text string) (mouse.Cell, error) {
+// FindText finds the only match of a text on the screen as agents see it. An agent that names a
+// text means one thing. If the text is missing, has several matches, or continues in the next row,
+// the error tells the agent so, with the places.
+func (o *Observer) FindText(text string) (mouse.Cell, error) {
 	name := quoteText(text)
 	text = snapshot.Normalize(text)
 	var found []match

@@ -17,7 +17,7 @@ func TestTextsAreLocatedByCells(t *testing.T) {
 	for _, c := range corpus.Rows[struct{ Name, Screen, Text, Want string }](t, "locate") {
 		o := newWatched(80, 4)
 		o.FeedNow([]byte(c.Screen))
-		at, err := o.Locate(c.Text)
+		at, err := o.FindText(c.Text)
 		got := fmt.Sprintf("%d,%d", at.Row, at.Col)
 		if err != nil {
 			got = err.Error()
@@ -34,9 +34,9 @@ func TestTheAnswerToAPasswordIsNotLocatedR24(t *testing.T) {
 	o.model.VeilCells(0, 10, true)
 	o.FeedNow([]byte("\x1b[1;30Hend"))
 	require.NotContains(t, o.Frame(time.Now()).Screen.Lines[0], "ab")
-	_, err := o.Locate("ab")
+	_, err := o.FindText("ab")
 	require.Error(t, err)
-	at, err := o.Locate("OK")
+	at, err := o.FindText("OK")
 	require.NoError(t, err)
 	require.Equal(t, mouse.Cell{Row: 1}, at)
 }

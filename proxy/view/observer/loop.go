@@ -136,7 +136,7 @@ func (o *Observer) runPending() (ended bool) {
 			fed += len(b)
 		default:
 			if fed >= spentFrom && o.agents != nil {
-				o.agents.Session.Spent()
+				o.agents.Session.NoteMemoryUse()
 			}
 			return ended
 		}
@@ -173,9 +173,9 @@ func (o *Observer) feedAll() {
 	}
 }
 
-// Hold keeps from the model all output from now on, until then; the zero time ends that. Its caller
-// has asked the terminal for something that the model has to know first.
-func (o *Observer) Hold(until time.Time) { o.heldUntil = until }
+// HoldOutput keeps from the model all output from now on, until then; the zero time ends that. Its
+// caller has asked the terminal for something that the model has to know first.
+func (o *Observer) HoldOutput(until time.Time) { o.heldUntil = until }
 
 // FeedNow feeds the model at once. While waits are open it checks them every few KiB, so that they
 // see what flashes by.
@@ -191,12 +191,12 @@ func (o *Observer) FeedNow(p []byte) {
 			o.model.Feed(p[:n])
 		}
 		if o.conf.Recorder != nil {
-			o.conf.Recorder.Fed(p[:n])
+			o.conf.Recorder.RecordOutput(p[:n])
 		}
 		p = p[n:]
 		if o.agents != nil {
-			o.Moved(time.Now())
-			o.agents.Session.Printed()
+			o.NoteScreenChange(time.Now())
+			o.agents.Session.NoteOutput()
 		}
 		if replies := o.model.TakeReplies(); len(replies) > 0 && o.conf.Queried != nil {
 			o.conf.Queried(replies)
@@ -204,21 +204,21 @@ func (o *Observer) FeedNow(p []byte) {
 	}
 }
 
-// Moved follows a change of the screen, if agents may observe it.
-func (o *Observer) Moved(now time.Time) {
+// NoteScreenChange follows a change of the screen, if agents may observe it.
+func (o *Observer) NoteScreenChange(now time.Time) {
 	session, modes := o.agents.Session, o.model.Modes()
 	o.setDrawing(now, modes.Sync)
 	if x10 := modes.MouseProtocol != 0 && modes.MouseEncoding == 0; x10 != o.x10 {
 		o.x10 = x10
-		session.MouseReports(x10)
+		session.SetMouseReports(x10)
 	}
 	if titles := o.model.TitleSets(); titles != o.titles {
 		o.titles, o.titleRev = titles, o.model.Rev()
-		session.Retitled()
+		session.NoteTitleChange()
 	}
 	if alt := o.model.Alt(); alt != o.alt {
 		o.alt = alt
-		session.Retitled() // what was impossible on the other screen may be possible now
+		session.NoteTitleChange() // what was impossible on the other screen may be possible now
 	}
 	o.inputWait.setMarks(o.model.Marks())
 	rev := o.model.Rev()
@@ -230,7 +230,7 @@ func (o *Observer) Moved(now time.Time) {
 			o.setStartTime(time.Time{})
 		}
 	}
-	o.agents.Session.Line().Moved(now)
+	o.agents.Session.Line().NoteScreenChange(now)
 	// Without open waits too: a later one may ask what was printed after the revision of now.
 	if changed || o.waits.Len() > 0 {
 		o.waits.Check(o.waitView(), now)
@@ -273,7 +273,7 @@ func (o *Observer) nextDeadline() (at time.Time, ok bool) {
 			at, ok = t, true
 		}
 	}
-	if t, more := o.agents.Session.Line().Next(); more && (!ok || t.Before(at)) {
+	if t, more := o.agents.Session.Line().NextServe(); more && (!ok || t.Before(at)) {
 		at, ok = t, true
 	}
 	if !o.heldUntil.IsZero() && (!ok || o.heldUntil.Before(at)) {
@@ -293,6 +293,6 @@ func (o *Observer) Resize(now time.Time, cols, rows int) {
 	o.model.Resize(cols, rows)
 	if o.agents != nil {
 		o.privacy.relocateField(now)
-		o.Moved(now)
+		o.NoteScreenChange(now)
 	}
 }

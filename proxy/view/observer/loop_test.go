@@ -59,7 +59,7 @@ func (s *stage) openWait(u protocol.Until) <-chan snapshot.Result {
 	ended := make(chan snapshot.Result, 1)
 	s.Call(func(now time.Time) {
 		w := snapshot.Wait{ID: "w", Condition: c, Deadline: now.Add(time.Hour), Done: func(r snapshot.Result) { ended <- r }}
-		s.Wait(now, u.Waiting, w, func(err error) { require.NoError(s, err) })
+		s.OpenWait(now, u.Waiting, w, func(err error) { require.NoError(s, err) })
 	})
 	return ended
 }
@@ -138,7 +138,7 @@ func TestOutputIsHeldBack(t *testing.T) {
 		hold(time.Second)
 		s.feedOutput("1")
 		require.Empty(t, row())
-		s.Call(func(time.Time) { s.Hold(time.Time{}) })
+		s.Call(func(time.Time) { s.HoldOutput(time.Time{}) })
 		require.Equal(t, "1", row())
 
 		hold(time.Second)
@@ -221,13 +221,13 @@ func TestTheEndOfTheProgram(t *testing.T) {
 		time.Sleep(time.Second)
 		s.publishedRows()
 		var past *protocol.Past
-		s.Call(func(now time.Time) { past = s.Exited(now, child.Exit{Code: 3}) })
+		s.Call(func(now time.Time) { past = s.NoteExit(now, child.Exit{Code: 3}) })
 		require.Equal(t, "exit", (<-ended).Matched)
 		require.Equal(t, []string{"two*"}, s.publishedRows())
 		require.Equal(t, &protocol.Past{Text: "one", NextLine: 1}, past)
 		s.Call(func(now time.Time) {
 			out := &protocol.WaitResult{}
-			s.AnswerWait(now, &protocol.Wait{}, out)
+			s.CompleteWait(now, &protocol.Wait{}, out)
 			require.Equal(t, 3, *out.ExitCode)
 			require.Equal(t, "exited", out.Frame.Activity.State)
 			require.Equal(t, 3, *out.Frame.Activity.ExitCode)
@@ -242,7 +242,7 @@ func TestAnswerToARead(t *testing.T) {
 	read := func(m protocol.Read) *protocol.ReadResult {
 		t.Helper()
 		r := &protocol.ReadResult{}
-		require.NoError(t, s.AnswerRead(s.now, &m, r))
+		require.NoError(t, s.CompleteRead(s.now, &m, r))
 		return r
 	}
 	r := read(protocol.Read{Text: true})
@@ -252,7 +252,7 @@ func TestAnswerToARead(t *testing.T) {
 	require.Equal(t, "\x1b[0;31mtwo\x1b[0m", read(protocol.Read{Attributes: true}).Frame.Screen.Lines[0])
 	require.Equal(t, "one", read(protocol.Read{Text: true, Scrollback: 5}).Text)
 	far := uint64(7)
-	require.Error(t, s.AnswerRead(s.now, &protocol.Read{Scrollback: 1, FromLine: &far}, &protocol.ReadResult{}))
+	require.Error(t, s.CompleteRead(s.now, &protocol.Read{Scrollback: 1, FromLine: &far}, &protocol.ReadResult{}))
 
 	s.ControlChanged(s.now, true)
 	r = read(protocol.Read{Text: true, Scrollback: 5, Attributes: true})

@@ -53,25 +53,25 @@ type Agents struct {
 type Program interface {
 	// Line returns the line settings, or an error once they can no longer be read.
 	Line() (child.Line, error)
-	// Chain names the foreground program and what it has started. Arguments returns the arguments
-	// of the last of these.
-	Chain() []string
+	// ForegroundChain names the foreground program and what it has started. Arguments returns the
+	// arguments of the last of these.
+	ForegroundChain() []string
 	Arguments() []string
 	// Foreground names the foreground program, and ForegroundGroup returns its process group. They
 	// return "" and 0 if it is unknown.
 	Foreground() string
 	ForegroundGroup() int
-	// Alive reports whether a process group has a process.
-	Alive(group int) bool
+	// IsGroupAlive reports whether a process group has a process.
+	IsGroupAlive(group int) bool
 	// BlockedOn says what the foreground waits for. known is false if the system does not tell.
 	BlockedOn() (b child.Blocked, known bool)
-	// Writes counts the writes to the program: those that have begun, and those that have ended. It
-	// may be called on any goroutine.
-	Writes() (begun, ended uint64)
-	// Unread counts the bytes that were written to the program and that it has not read.
-	Unread() int
-	// OutputStopped reports whether a key has stopped the terminal's output.
-	OutputStopped() bool
+	// CountWrites counts the writes to the program: those that have begun, and those that have
+	// ended. It may be called on any goroutine.
+	CountWrites() (begun, ended uint64)
+	// CountUnread counts the bytes that were written to the program and that it has not read.
+	CountUnread() int
+	// IsOutputStopped reports whether a key has stopped the terminal's output.
+	IsOutputStopped() bool
 	// HasOutput reports whether the program has printed something that the observer was not fed
 	// yet.
 	HasOutput() bool
@@ -80,64 +80,64 @@ type Program interface {
 // Session is the part of the session that the observer needs if agents may observe. The observer
 // calls all of it on its own goroutine, and each method returns at once.
 type Session interface {
-	// Keyboard says who has the keyboard now. Driven reports whether an agent has it.
+	// Keyboard says who has the keyboard now. IsDriven reports whether an agent has it.
 	Keyboard() protocol.Keyboard
-	Driven() bool
-	// Typed returns how much the user has typed.
-	Typed() secretprompt.Typed
-	// Unattended reports whether no person can answer a prompt. Resting reports whether the session
-	// was idle for so long that the line settings need no check.
-	Unattended() bool
-	Resting() bool
+	IsDriven() bool
+	// TypedByUser returns how much the user has typed.
+	TypedByUser() secretprompt.Typed
+	// IsUnattended reports whether no person can answer a prompt. IsResting reports whether the
+	// session was idle for so long that the line settings need no check.
+	IsUnattended() bool
+	IsResting() bool
 	// Line returns the line that the user and agents type on.
 	Line() Line
 
 	// Publish sends a snapshot: a frame and the rolling text.
 	Publish(f *protocol.Frame, text string)
-	// Viewed sends the screen to the viewers, who asked for it by [Observer.View]. The message
-	// names no session.
-	Viewed(m *protocol.Rows)
-	// Blackout tells agents that something is kept from them, or no longer is.
-	Blackout(on bool, why string, secret protocol.SecretPrompt)
-	// SecretPrompt tells control of a secret prompt, which the user may have dismissed.
-	SecretPrompt(kind protocol.SecretPrompt, dismissed bool)
-	// Printed follows each piece of output. Spent follows output large enough that much memory is
-	// idle now.
-	Printed()
-	Spent()
-	// Retitled follows a new title of the program, or a change between the main and the alternate
-	// screen.
-	Retitled()
-	// MouseReports says whether the program wants mouse reports as three raw bytes.
-	MouseReports(raw bool)
+	// SendRows sends the screen to the viewers, who asked for it by [Observer.SetViewed]. The
+	// message names no session.
+	SendRows(m *protocol.Rows)
+	// SendBlackout tells agents that something is kept from them, or no longer is.
+	SendBlackout(on bool, why string, secret protocol.SecretPrompt)
+	// NoteSecretPrompt tells control of a secret prompt, which the user may have dismissed.
+	NoteSecretPrompt(kind protocol.SecretPrompt, dismissed bool)
+	// NoteOutput follows each piece of output. NoteMemoryUse follows output large enough that much
+	// memory is idle now.
+	NoteOutput()
+	NoteMemoryUse()
+	// NoteTitleChange follows a new title of the program, or a change between the main and the
+	// alternate screen.
+	NoteTitleChange()
+	// SetMouseReports says whether the program wants mouse reports as three raw bytes.
+	SetMouseReports(raw bool)
 }
 
 // Line is the line that the user and agents type on. All of it is called on the observer's
 // goroutine.
 type Line interface {
-	// Moved follows each change of the screen.
-	Moved(now time.Time)
-	// Edits reports whether a known shell, REPL or debugger edits a line behind a prompt. timed
-	// means that it has a timer, which may belong to what it evaluates. Pressed returns when
+	// NoteScreenChange follows each change of the screen.
+	NoteScreenChange(now time.Time)
+	// IsEditing reports whether a known shell, REPL or debugger edits a line behind a prompt. timed
+	// means that it has a timer, which may belong to what it evaluates. LastKeyTime returns when
 	// someone last typed, or zero.
-	Edits(timed bool) bool
-	Pressed() time.Time
-	// Next returns when Serve is due although nothing happens.
-	Next() (at time.Time, ok bool)
+	IsEditing(timed bool) bool
+	LastKeyTime() time.Time
+	// NextServe returns when Serve is due although nothing happens.
+	NextServe() (at time.Time, ok bool)
 	Serve(now time.Time)
 }
 
 // Recorder takes what the model was fed, and learns when not to record. The observer's goroutine
 // calls all of it.
 type Recorder interface {
-	Fed(p []byte)
-	Blackout(on bool, why string)
+	RecordOutput(p []byte)
+	RecordBlackout(on bool, why string)
 }
 
 // Observer owns the terminal model, the rolling text, the rate limit of snapshots, and the waits.
-// Its goroutine is [Observer.Run]. Feed, Wake, Post, Call, Stop, Reached, Subscribed and Redact may
-// be called on any other goroutine, everything else only in a function that was given to Post or
-// Call.
+// Its goroutine is [Observer.Run]. Feed, Wake, Post, Call, Stop, Reached, SetSubscribed and Redact
+// may be called on any other goroutine, everything else only in a function that was given to Post
+// or Call.
 type Observer struct {
 	conf     Config
 	program  Program
@@ -161,7 +161,7 @@ type Observer struct {
 
 	taken      uint64      // how many bytes of the spool the model was given
 	subscribed atomic.Bool // someone gets the snapshots
-	heldUntil  time.Time   // see Hold
+	heldUntil  time.Time   // see HoldOutput
 	rev        uint64      // of the model, when last checked
 	titles     uint64
 	titleRev   uint64 // at which the program set its title last
@@ -226,19 +226,19 @@ func New(conf Config) *Observer {
 // be made from it.
 func (o *Observer) Model() *screen.Screen { return o.model }
 
-// Settles returns when the screen counts as settled unless it changes before. LastChange returns
+// SettleTime returns when the screen counts as settled unless it changes before. LastChange returns
 // when it last changed.
-func (o *Observer) Settles() time.Time { return o.throttle.Settles() }
+func (o *Observer) SettleTime() time.Time { return o.throttle.Settles() }
 
-// LastChange is described at Settles.
+// LastChange is described at SettleTime.
 func (o *Observer) LastChange() time.Time { return o.throttle.LastChange() }
 
-// CaughtUp reports whether the program has read all that was typed, and the model was fed all that
-// the program has printed.
-func (o *Observer) CaughtUp() bool { return o.program.Unread() == 0 && o.hasFedAll() }
+// HasCaughtUp reports whether the program has read all that was typed, and the model was fed all
+// that the program has printed.
+func (o *Observer) HasCaughtUp() bool { return o.program.CountUnread() == 0 && o.hasFedAll() }
 
-// Blank reports whether the program began a moment ago and has shown nothing yet.
-func (o *Observer) Blank(now time.Time) bool { return o.isSilentStart(now) }
+// IsBlank reports whether the program began a moment ago and has shown nothing yet.
+func (o *Observer) IsBlank(now time.Time) bool { return o.isSilentStart(now) }
 
 // RunsCommand reports whether the shell that has the terminal said that it runs a command.
 func (o *Observer) RunsCommand() bool { return o.inputWait.runsCommand() }
@@ -256,13 +256,13 @@ func (o *Observer) ControlChanged(now time.Time, hidden bool) {
 // user decided.
 func (o *Observer) Dismiss(now time.Time) { o.privacy.allowPrompt(now) }
 
-// SecretSeen notes that the pump saw a secret prompt in the line settings, which may be over
+// NoteSecretSeen notes that the pump saw a secret prompt in the line settings, which may be over
 // already.
-func (o *Observer) SecretSeen(now time.Time) { o.privacy.noteHardPrompt(now) }
+func (o *Observer) NoteSecretSeen(now time.Time) { o.privacy.noteHardPrompt(now) }
 
-// Bars returns why an agent's input must not be typed now: [control.ErrHidden],
+// InputRefusal returns why an agent's input must not be typed now: [control.ErrHidden],
 // [control.ErrSecret], or nil.
-func (o *Observer) Bars(now time.Time) error {
+func (o *Observer) InputRefusal(now time.Time) error {
 	o.privacy.checkPrompt(now)
 	switch {
 	case o.privacy.isHidden():
@@ -280,9 +280,9 @@ func (o *Observer) Reached(yes bool) {
 	o.Wake() // it may have to check the line settings again
 }
 
-// Exited notes that the program has ended and that all of its output was fed. It publishes the last
-// snapshot, and returns the history from which the gateway answers from then on.
-func (o *Observer) Exited(now time.Time, exit child.Exit) *protocol.Past {
+// NoteExit notes that the program has ended and that all of its output was fed. It publishes the
+// last snapshot, and returns the history from which the gateway answers from then on.
+func (o *Observer) NoteExit(now time.Time, exit child.Exit) *protocol.Past {
 	o.exit = &exit
 	o.setStartTime(time.Time{})
 	o.privacy.checkPrompt(now)

@@ -190,7 +190,7 @@ func (p *privacy) echoesMarks(place secretprompt.Place) bool {
 	}
 	_, within := p.locateCursor()
 	return p.masks.See(secretprompt.Spot{
-		Place: place, Col: c.Col, Typed: p.o.agents.Session.Typed(),
+		Place: place, Col: c.Col, Typed: p.o.agents.Session.TypedByUser(),
 		Sign: func(col int) bool { return secretprompt.Sign(m.Cell(c.Row, col).Content) },
 		Asked: func(col int) bool {
 			for col--; col >= 0; col-- {
@@ -205,7 +205,7 @@ func (p *privacy) echoesMarks(place secretprompt.Place) bool {
 
 func (p *privacy) foregroundChain() []string {
 	if p.looked.Sub(p.named) >= nameFor {
-		p.name, p.named = p.o.program.Chain(), p.looked
+		p.name, p.named = p.o.program.ForegroundChain(), p.looked
 	}
 	return p.name
 }
@@ -273,11 +273,11 @@ func (p *privacy) notifyPrompt(now time.Time) {
 	}
 	before := p.told
 	p.told = current
-	p.o.agents.Session.SecretPrompt(current.kind, current.allowed)
+	p.o.agents.Session.NoteSecretPrompt(current.kind, current.allowed)
 	if current.kind != before.kind {
 		p.pauseRecording()
 		p.o.waits.Asks(current.kind != protocol.SecretNone, p.secret.Since(), p.o.model.Rev())
-		p.o.agents.Session.Blackout(
+		p.o.agents.Session.SendBlackout(
 			current.kind != protocol.SecretNone,
 			protocol.BlackoutPassword,
 			current.kind,
@@ -296,7 +296,7 @@ func (p *privacy) pauseRecording() {
 		reason = "a password is being asked for"
 	}
 	if p.o.conf.Recorder != nil {
-		p.o.conf.Recorder.Blackout(reason != "", reason)
+		p.o.conf.Recorder.RecordBlackout(reason != "", reason)
 	}
 }
 
@@ -306,7 +306,7 @@ func (p *privacy) noteHardPrompt(now time.Time) {
 	p.secret.Spot(now)
 	p.notifyPrompt(now)
 	// The pump must learn of the end, even if the state is unchanged.
-	p.o.agents.Session.SecretPrompt(p.told.kind, p.told.allowed)
+	p.o.agents.Session.NoteSecretPrompt(p.told.kind, p.told.allowed)
 }
 
 // allowPrompt lets agents see the present prompt, and lets the one that drives answer it, as the
@@ -337,9 +337,9 @@ func (p *privacy) setHidden(now time.Time, on bool) {
 		p.o.model.Unveil()
 	}
 	p.pauseRecording()
-	p.o.agents.Session.Blackout(on, protocol.BlackoutUser, "")
+	p.o.agents.Session.SendBlackout(on, protocol.BlackoutUser, "")
 	p.o.markChanged(now)
-	p.o.Moved(now)
+	p.o.NoteScreenChange(now)
 }
 
 func (p *privacy) isHidden() bool { return !p.hidden.IsZero() }
@@ -363,7 +363,7 @@ func (p *privacy) currentBlackout(now time.Time) *protocol.Hidden {
 			Why:        protocol.BlackoutPassword,
 			Secret:     p.secret.Kind(),
 			SinceMs:    since.Milliseconds(),
-			Unattended: p.o.agents.Session.Unattended(),
+			Unattended: p.o.agents.Session.IsUnattended(),
 		}
 	}
 	return nil
@@ -400,8 +400,8 @@ func (p *privacy) inGracePeriod(now time.Time) bool {
 // drives and no one can look at needs no check.
 func (p *privacy) nextCheck() (at time.Time, ok bool) {
 	off := p.secret.Kind() == protocol.SecretNone
-	if !p.o.agents.Session.Driven() && (!p.reached.Load() || off) ||
-		off && p.o.agents.Session.Resting() {
+	if !p.o.agents.Session.IsDriven() && (!p.reached.Load() || off) ||
+		off && p.o.agents.Session.IsResting() {
 		return time.Time{}, false
 	}
 	at = p.looked.Add(checkEvery)

@@ -146,7 +146,7 @@ func TestAHiddenScreenTellsNothing(t *testing.T) {
 	require.Equal(t, protocol.Screen{Cols: 20, Rows: 3, Lines: []string{"", "", ""}}, f.Screen)
 	require.Equal(t, seq, f.Seq, "not even that something happens")
 	require.Empty(t, s.rollingText())
-	require.ErrorIs(t, s.Bars(s.now), control.ErrHidden)
+	require.ErrorIs(t, s.InputRefusal(s.now), control.ErrHidden)
 	_, due := s.throttle.Next()
 	require.True(t, due, "the one snapshot that says so")
 
@@ -172,7 +172,7 @@ func TestWaitsDoNotSeeAHiddenScreen(t *testing.T) {
 	wait := func(id string, u protocol.Until) {
 		c, err := snapshot.Compile(u)
 		require.NoError(t, err)
-		s.Wait(s.now, false, snapshot.Wait{ID: id, Condition: c, Done: func(snapshot.Result) { met = append(met, id) }}, nil)
+		s.OpenWait(s.now, false, snapshot.Wait{ID: id, Condition: c, Done: func(snapshot.Result) { met = append(met, id) }}, nil)
 	}
 	s.privacy.setHidden(s.now, true)
 	wait("printed", protocol.Until{Text: "secret"})
@@ -320,7 +320,7 @@ func (s *stage) checkFact(w corpus.Want, line string) {
 	case "secret":
 		got = string(f.Blackout.Secret)
 	case "bars":
-		got = yes(s.Bars(s.now) != nil)
+		got = yes(s.InputRefusal(s.now) != nil)
 	case "hides":
 		require.NotContains(s, s.allVisible(), w.Value, line)
 		return
@@ -353,7 +353,7 @@ func (s *stage) checkFact(w corpus.Want, line string) {
 	case "lingers":
 		got = yes(s.privacy.inGracePeriod(s.now))
 	case "waiting":
-		got = s.waitView().Waiting(s.now)
+		got = s.waitView().InputWait(s.now)
 	case "told":
 		got = cmp.Or(string(s.privacy.told.kind), "over")
 	default:

@@ -122,7 +122,7 @@ func TestNoWaitConfirmsAGuessR28(t *testing.T) {
 	wait := func(id string, u protocol.Until) {
 		c, err := snapshot.Compile(u)
 		require.NoError(t, err)
-		o.Wait(time.Now(), false, snapshot.Wait{ID: id, Condition: c, Done: func(snapshot.Result) { met[id] = true }}, func(err error) { require.NoError(t, err) })
+		o.OpenWait(time.Now(), false, snapshot.Wait{ID: id, Condition: c, Done: func(snapshot.Result) { met[id] = true }}, func(err error) { require.NoError(t, err) })
 	}
 	wait("text", protocol.Until{Text: token[:10]})
 	wait("regex", protocol.Until{Regex: `ghp_[A-M]`})
@@ -134,7 +134,7 @@ func TestNoWaitConfirmsAGuessR28(t *testing.T) {
 	wait("later", protocol.Until{Regex: `Ab3x`})
 	wait("ready", protocol.Until{Text: "ready"})
 	require.Equal(t, map[string]bool{"shown": true, "ready": true}, met)
-	require.Error(t, o.Expect(&protocol.Expect{Text: token[:8]}))
+	require.Error(t, o.CheckExpectation(&protocol.Expect{Text: token[:8]}))
 	wait("gone", protocol.Until{Gone: token[:8]})
 	require.True(t, met["gone"], "nor does it say when a token leaves the screen")
 }

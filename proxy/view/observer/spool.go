@@ -114,13 +114,13 @@ func (o *Observer) HasRoom() bool {
 // mayLagLocked reports whether the model may be behind: no one looked when the observer last had
 // something to do, and there was no typing since.
 func (o *Observer) mayLagLocked() bool {
-	begun, _ := o.program.Writes()
+	begun, _ := o.program.CountWrites()
 	return o.unwatched && begun == o.writesWhenUnwatched
 }
 
-// Subscribed notes whether anyone gets the published snapshots; at first no one does. It may be
+// SetSubscribed notes whether anyone gets the published snapshots; at first no one does. It may be
 // called on any goroutine.
-func (o *Observer) Subscribed(yes bool) {
+func (o *Observer) SetSubscribed(yes bool) {
 	o.subscribed.Store(yes)
 	o.Wake()
 }
@@ -131,8 +131,8 @@ func (o *Observer) Subscribed(yes bool) {
 func (o *Observer) updateLag() {
 	unwatched := o.agents != nil && !o.subscribed.Load() && o.conf.Recorder == nil &&
 		o.viewing.rhythm == nil && o.waits.Len() == 0 && len(o.asking) == 0 && o.heldUntil.IsZero() && o.exit == nil &&
-		!o.agents.Session.Driven() && o.privacy.showsAll()
-	begun, _ := o.program.Writes()
+		!o.agents.Session.IsDriven() && o.privacy.showsAll()
+	begun, _ := o.program.CountWrites()
 	o.mu.Lock()
 	o.unwatched, o.writesWhenUnwatched = unwatched, begun
 	o.mu.Unlock()

@@ -161,7 +161,7 @@ func compare(t *testing.T, r *rand.Rand) (unseen int) {
 		go s.Run()
 		defer s.Stop()
 	}
-	eager.Subscribed(true)
+	eager.SetSubscribed(true)
 	each := func(do func(s *stage)) {
 		for _, s := range both {
 			do(s)
@@ -201,7 +201,7 @@ func compare(t *testing.T, r *rand.Rand) (unseen int) {
 			on := r.IntN(2) == 0
 			each(func(s *stage) { s.Call(func(now time.Time) { s.ControlChanged(now, on) }) })
 		case n == 19:
-			late.Subscribed(r.IntN(3) == 0)
+			late.SetSubscribed(r.IntN(3) == 0)
 			line := []child.Line{noEcho, cooked, cooked}[r.IntN(3)]
 			each(func(s *stage) {
 				s.Call(func(time.Time) { s.line = line }) // what was printed before is fed

@@ -73,15 +73,15 @@ func (p stagedProgram) Line() (child.Line, error) {
 	return p.s.line, nil
 }
 
-func (p stagedProgram) Chain() []string               { p.s.asks++; return []string{p.s.program} }
-func (p stagedProgram) Arguments() []string           { return []string{p.s.program} }
-func (p stagedProgram) Foreground() string            { return p.s.program }
-func (p stagedProgram) ForegroundGroup() int          { return 7 + p.s.front }
-func (p stagedProgram) Alive(group int) bool          { return !p.s.gone || group != 7 }
-func (p stagedProgram) Writes() (begun, ended uint64) { n := p.s.writes.Load(); return n, n }
-func (p stagedProgram) Unread() int                   { return 0 }
-func (p stagedProgram) OutputStopped() bool           { return false }
-func (p stagedProgram) HasOutput() bool               { return false }
+func (p stagedProgram) ForegroundChain() []string          { p.s.asks++; return []string{p.s.program} }
+func (p stagedProgram) Arguments() []string                { return []string{p.s.program} }
+func (p stagedProgram) Foreground() string                 { return p.s.program }
+func (p stagedProgram) ForegroundGroup() int               { return 7 + p.s.front }
+func (p stagedProgram) IsGroupAlive(group int) bool        { return !p.s.gone || group != 7 }
+func (p stagedProgram) CountWrites() (begun, ended uint64) { n := p.s.writes.Load(); return n, n }
+func (p stagedProgram) CountUnread() int                   { return 0 }
+func (p stagedProgram) IsOutputStopped() bool              { return false }
+func (p stagedProgram) HasOutput() bool                    { return false }
 
 func (p stagedProgram) BlockedOn() (child.Blocked, bool) {
 	p.s.looks++
@@ -93,16 +93,16 @@ type stagedSession struct{ s *stage }
 func (o stagedSession) Keyboard() protocol.Keyboard {
 	return protocol.Keyboard{Holder: protocol.HolderUser}
 }
-func (o stagedSession) Viewed(m *protocol.Rows)   { o.s.views = append(o.s.views, *m) }
-func (o stagedSession) Driven() bool              { return o.s.driven }
-func (o stagedSession) Typed() secretprompt.Typed { return o.s.keyed }
-func (o stagedSession) Unattended() bool          { return false }
-func (o stagedSession) Resting() bool             { return false }
+func (o stagedSession) SendRows(m *protocol.Rows)       { o.s.views = append(o.s.views, *m) }
+func (o stagedSession) IsDriven() bool                  { return o.s.driven }
+func (o stagedSession) TypedByUser() secretprompt.Typed { return o.s.keyed }
+func (o stagedSession) IsUnattended() bool              { return false }
+func (o stagedSession) IsResting() bool                 { return false }
 
-func (o stagedSession) Printed()          {}
-func (o stagedSession) Spent()            { o.s.spent++ }
-func (o stagedSession) Retitled()         {}
-func (o stagedSession) MouseReports(bool) {}
+func (o stagedSession) NoteOutput()          {}
+func (o stagedSession) NoteMemoryUse()       { o.s.spent++ }
+func (o stagedSession) NoteTitleChange()     {}
+func (o stagedSession) SetMouseReports(bool) {}
 
 func (o stagedSession) Publish(f *protocol.Frame, _ string) {
 	o.s.mu.Lock()
@@ -110,11 +110,11 @@ func (o stagedSession) Publish(f *protocol.Frame, _ string) {
 	o.s.frames = append(o.s.frames, *f)
 }
 
-func (o stagedSession) Blackout(on bool, why string, secret protocol.SecretPrompt) {
+func (o stagedSession) SendBlackout(on bool, why string, secret protocol.SecretPrompt) {
 	o.s.said = append(o.s.said, protocol.Blackout{On: on, Why: why, Secret: secret})
 }
 
-func (o stagedSession) SecretPrompt(kind protocol.SecretPrompt, dismissed bool) {
+func (o stagedSession) NoteSecretPrompt(kind protocol.SecretPrompt, dismissed bool) {
 	o.s.asked = append(o.s.asked, prompt{kind, dismissed})
 }
 
@@ -122,10 +122,10 @@ func (o stagedSession) Line() Line { return stagedLine(o) }
 
 type stagedLine struct{ s *stage }
 
-func (l stagedLine) Moved(time.Time)         {}
-func (l stagedLine) Edits(timed bool) bool   { return l.s.edits && !timed }
-func (l stagedLine) Pressed() time.Time      { return l.s.pressed }
-func (l stagedLine) Next() (time.Time, bool) { return l.s.due, !l.s.due.IsZero() }
+func (l stagedLine) NoteScreenChange(time.Time)   {}
+func (l stagedLine) IsEditing(timed bool) bool    { return l.s.edits && !timed }
+func (l stagedLine) LastKeyTime() time.Time       { return l.s.pressed }
+func (l stagedLine) NextServe() (time.Time, bool) { return l.s.due, !l.s.due.IsZero() }
 
 func (l stagedLine) Serve(now time.Time) {
 	if !l.s.due.IsZero() && !now.Before(l.s.due) {
@@ -133,16 +133,16 @@ func (l stagedLine) Serve(now time.Time) {
 	}
 }
 
-// Fed implements Recorder, as does Blackout.
-func (s *stage) Fed(p []byte) { s.fed += string(p) }
+// RecordOutput implements Recorder, as does RecordBlackout.
+func (s *stage) RecordOutput(p []byte) { s.fed += string(p) }
 
-func (s *stage) Blackout(_ bool, why string) { s.dark = append(s.dark, why) }
+func (s *stage) RecordBlackout(_ bool, why string) { s.dark = append(s.dark, why) }
 
 // print feeds the program's output, one read for each chunk.
 func (s *stage) print(chunks ...string) {
 	for _, chunk := range chunks {
 		s.privacy.feedModel(s.now, []byte(chunk))
-		s.Moved(s.now)
+		s.NoteScreenChange(s.now)
 	}
 }
 

@@ -21,7 +21,7 @@ func TestAProgramThatStarts(t *testing.T) {
 		return s
 	}
 	state := func(s *stage) [3]any {
-		f := s.Answer(s.now)
+		f := s.AnswerFrame(s.now)
 		return [3]any{f.Starting, f.Settled, f.Activity.State}
 	}
 	early, late := [3]any{true, false, "busy"}, [3]any{false, true, "waiting"}
@@ -31,7 +31,7 @@ func TestAProgramThatStarts(t *testing.T) {
 	s.print("\x1b[?1049h\x1b[2J \x1b[5;5H") // nothing yet
 	s.passes(time.Second)
 	require.Equal(t, early, state(s))
-	require.Equal(t, time.Unix(1002, 0), s.Settles())
+	require.Equal(t, time.Unix(1002, 0), s.SettleTime())
 	s.passes(time.Second)
 	require.Equal(t, late, state(s), "that is what it shows")
 
@@ -51,11 +51,11 @@ func TestAProgramThatStarts(t *testing.T) {
 	s = began()
 	s.blocked = child.Blocked{Group: 7, Reads: true, Canonical: true}
 	require.Equal(t, [3]any{true, false, "waiting"}, state(s), "cat")
-	require.Equal(t, protocol.MatchedWaiting, s.waitView().Waiting(s.now))
-	s.Exited(s.now, child.Exit{})
+	require.Equal(t, protocol.MatchedWaiting, s.waitView().InputWait(s.now))
+	s.NoteExit(s.now, child.Exit{})
 	require.Equal(t, [3]any{false, true, "exited"}, state(s))
 
 	s = newStage(t, 20, 3)
 	s.passes(time.Second)
-	require.True(t, s.Answer(s.now).Settled, "nobody knows when it began")
+	require.True(t, s.AnswerFrame(s.now).Settled, "nobody knows when it began")
 }

@@ -22,14 +22,16 @@ func (t *turn) run(now time.Time, do func(now time.Time)) (off bool) {
 	return t.cancelled
 }
 
-// Try is Call that waits at most for limit. After that do is not run, unless it has begun, and late
-// is called on the observer's goroutine in its place. over reports that the loop has ended.
-func (o *Observer) Try(limit time.Duration, do func(now time.Time), late func()) (ran, over bool) {
+// TryCall is Call that waits at most for limit. After that do is not run, unless it has begun, and
+// late is called on the observer's goroutine in its place. over reports that the loop has ended.
+func (o *Observer) TryCall(
+	limit time.Duration, do func(now time.Time), late func(),
+) (ran, over bool) {
 	return o.TryAround(limit, nil, nil, do, late)
 }
 
-// TryAround is Try around the feeding of a chunk. Either function may run without the other if time
-// is short; the chunk is fed unless the loop has ended.
+// TryAround is TryCall around the feeding of a chunk. Either function may run without the other if
+// time is short; the chunk is fed unless the loop has ended.
 func (o *Observer) TryAround(
 	limit time.Duration,
 	before func(now time.Time),

@@ -17,7 +17,7 @@ func TestTryWaitsNoLongerThanItSays(t *testing.T) {
 		held, late := make(chan struct{}), 0
 		s.Post(func(time.Time) { <-held })
 		began := time.Now()
-		ran, over := s.Try(limit, never, func() { late++ })
+		ran, over := s.TryCall(limit, never, func() { late++ })
 		require.Equal(t, limit, time.Since(began))
 		require.False(t, ran || over)
 		ran, over = s.TryAround(limit, never, []byte("one"), never, func() { late++ })
@@ -31,11 +31,11 @@ func TestTryWaitsNoLongerThanItSays(t *testing.T) {
 		ran, over = s.TryAround(limit, func(time.Time) { rows[0] = s.model.RowText(0) }, []byte(" two"), func(time.Time) { rows[1] = s.model.RowText(0) }, nil)
 		require.True(t, ran)
 		require.False(t, over)
-		ran, _ = s.Try(limit, func(time.Time) { rows[2] = "three" }, nil)
+		ran, _ = s.TryCall(limit, func(time.Time) { rows[2] = "three" }, nil)
 		require.True(t, ran)
 		require.Equal(t, [3]string{"one", "one two", "three"}, rows)
 		s.Stop()
-		ran, over = s.Try(limit, never, nil)
+		ran, over = s.TryCall(limit, never, nil)
 		require.True(t, over && !ran)
 	})
 }

@@ -23,8 +23,8 @@ type rowsStream struct {
 	typed  *protocol.AgentTyped
 }
 
-// View notes whether anyone views the screen. The first viewer gets it at once.
-func (o *Observer) View(now time.Time, on bool) {
+// SetViewed notes whether anyone views the screen. The first viewer gets it at once.
+func (o *Observer) SetViewed(now time.Time, on bool) {
 	v := &o.viewing
 	v.rhythm, v.last, v.revs, v.typed = nil, nil, nil, nil
 	if on {
@@ -33,8 +33,8 @@ func (o *Observer) View(now time.Time, on bool) {
 	}
 }
 
-// AgentTyped shows the present viewers what an agent typed just now. Later ones do not see it.
-func (o *Observer) AgentTyped(now time.Time, agent, text string) {
+// NoteAgentTyped shows the present viewers what an agent typed just now. Later ones do not see it.
+func (o *Observer) NoteAgentTyped(now time.Time, agent, text string) {
 	v := &o.viewing
 	if v.rhythm == nil {
 		return
@@ -79,7 +79,7 @@ func (o *Observer) sendRows(now time.Time) {
 	v.count++
 	m.Seq = v.count
 	v.last = m
-	o.agents.Session.Viewed(m)
+	o.agents.Session.SendRows(m)
 }
 
 // rowsMessage makes the message for viewers from a frame.

@@ -28,7 +28,7 @@ func TestNoRowsWithoutViewers(t *testing.T) {
 	_, timer := s.nextDeadline()
 	require.False(t, timer)
 
-	s.View(s.now, true)
+	s.SetViewed(s.now, true)
 	require.Len(t, s.after(0), 1)
 	_ = s.after(time.Second)
 	_, timer = s.nextDeadline()

@@ -9,10 +9,10 @@ import (
 	"terminalproxy/proxy/view/snapshot"
 )
 
-// Wait opens a wait. looking means that it waits for the program to wait for input, which only
+// OpenWait opens a wait. looking means that it waits for the program to wait for input, which only
 // checks can find out. refused is called in place of w.Done if there are too many waits, or if it
 // is open already: [snapshot.ErrWaitOpen].
-func (o *Observer) Wait(now time.Time, looking bool, w snapshot.Wait, refused func(error)) {
+func (o *Observer) OpenWait(now time.Time, looking bool, w snapshot.Wait, refused func(error)) {
 	if looking {
 		done := w.Done
 		w.Done = func(r snapshot.Result) { delete(o.asking, w.ID); done(r) }
@@ -33,15 +33,17 @@ func (o *Observer) CancelWait(id string) bool {
 	return o.waits.Cancel(id)
 }
 
-// DecideWaits ends the waits for a decision about control that match accepts. word says how it was
-// decided.
-func (o *Observer) DecideWaits(match func(id string) bool, word string) {
+// EndControlWaits ends the waits for a decision about control that match accepts. word says how it
+// was decided.
+func (o *Observer) EndControlWaits(match func(id string) bool, word string) {
 	o.waits.Decide(match, word)
 }
 
-// Expect returns why the screen is not as an input expects, or nil if it is. The error is for the
-// agent.
-func (o *Observer) Expect(e *protocol.Expect) error { return snapshot.CheckExpect(e, o.waitView()) }
+// CheckExpectation returns why the screen is not as an input expects, or nil if it is. The error is
+// for the agent.
+func (o *Observer) CheckExpectation(e *protocol.Expect) error {
+	return snapshot.CheckExpect(e, o.waitView())
+}
 
 // waitView shows the observer to waits and conditions.
 type waitView struct{ o *Observer }
@@ -93,14 +95,14 @@ func (v waitView) Cursor() (row, col int) {
 	return c.Row, c.Col
 }
 
-func (v waitView) Exited() (code int, ok bool) {
+func (v waitView) ExitStatus() (code int, ok bool) {
 	if v.o.exit == nil {
 		return 0, false
 	}
 	return v.o.exit.Code, true
 }
 
-func (v waitView) Waiting(now time.Time) string {
+func (v waitView) InputWait(now time.Time) string {
 	if v.o.exit != nil || v.o.privacy.inGracePeriod(now) {
 		return "" // agents may not type what the program waits for now
 	}

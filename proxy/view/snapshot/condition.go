@@ -38,11 +38,11 @@ type View interface {
 	Hash() string
 	// Foreground returns the name of the foreground program, "" if unknown.
 	Foreground() string
-	// Exited returns the exit status once the program has ended.
-	Exited() (code int, yes bool)
-	// Waiting returns the word for how the program waits for input after processing all that was
+	// ExitStatus returns the exit status once the program has ended.
+	ExitStatus() (code int, yes bool)
+	// InputWait returns the word for how the program waits for input after processing all that was
 	// typed, or "" if it does not. now is the time of the check.
-	Waiting(now time.Time) string
+	InputWait(now time.Time) string
 }
 
 // kind is the kind of fact that a condition asks for.

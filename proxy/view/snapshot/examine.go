@@ -20,7 +20,7 @@ func (w *Waits) examinePast(o *waiter, v View) {
 		return
 	}
 	if since := max(o.AfterSeq, o.SinceSeq); since > 0 && !w.blind {
-		for _, line := range v.Left(since) {
+		for _, line := range v.LinesGone(since) {
 			o.offerLine(w, line)
 		}
 	}
@@ -119,10 +119,10 @@ func (o *waiter) checkCondition(v View, w *Waits, now time.Time) bool {
 	case kindChanged:
 		o.setFact("changed", newer)
 	case kindExit:
-		_, exited := v.Exited()
+		_, exited := v.ExitStatus()
 		o.setFact("exit", exited)
 	case kindWaiting:
-		word := v.Waiting(now)
+		word := v.InputWait(now)
 		o.setFact(word, word != "")
 	case kindControl: // see [Waits.Decide]
 	}

@@ -15,7 +15,7 @@ func (o *waiter) findStanding(v View, w *Waits, now time.Time) {
 	switch {
 	case o.met || o.InputSeq == 0 || o.came != nil && o.came.Stop:
 		return
-	case o.stood == v.Rev() || v.Waiting(now) != protocol.MatchedWaiting:
+	case o.stood == v.Rev() || v.InputWait(now) != protocol.MatchedWaiting:
 		return // already searched, or the program works
 	}
 	o.stood = v.Rev()
@@ -38,7 +38,7 @@ func (o *waiter) offerSince(v View, w *Waits) {
 			o.offerLine(w, line)
 		}
 	}
-	for _, line := range v.Left(o.InputSeq) {
+	for _, line := range v.LinesGone(o.InputSeq) {
 		o.offerLine(w, line)
 	}
 	for first, line := range eachLine(v, 0) {

@@ -34,7 +34,7 @@ type Result struct {
 	ID  string
 	End End
 	// Matched is the text that matched, or the word for the fact: "gone", "quiet", "settled",
-	// "changed", "exit", the word of [View.Waiting], or the one given to [Waits.Decide]. It is
+	// "changed", "exit", the word of [View.InputWait], or the one given to [Waits.Decide]. It is
 	// empty unless End is Met.
 	Matched string
 	// Came is the further condition that was met, nil for the wait's own.
@@ -223,7 +223,7 @@ func (w *Waits) endReady(v View, now time.Time, chosen func(*waiter) bool) {
 	if len(w.open) == 0 {
 		return
 	}
-	_, exited := v.Exited()
+	_, exited := v.ExitStatus()
 	w.finishWaits(func(o *waiter) (Result, bool) {
 		switch {
 		case !chosen(o):

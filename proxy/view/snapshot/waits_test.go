@@ -68,7 +68,7 @@ func (v *fakeView) Hash() string            { return fmt.Sprint("hash-", v.rev) 
 func (v *fakeView) Foreground() string      { return "vim" }
 func (v *fakeView) Exited() (int, bool)     { return 3, v.exited }
 
-func (v *fakeView) Waiting(time.Time) string { return v.waiting }
+func (v *fakeView) InputWait(time.Time) string { return v.waiting }
 
 // bench is a session's waits with everything around them.
 type bench struct {
