@@ -45,23 +45,15 @@ type ViewerInput struct {
 func (m *ProxyHost) check() error {
 	c := new(checks).id("requestId", m.RequestID).id("hostKey", m.HostKey)
 	if len(m.HostKey) < minHostKey {
-		c.fail(
-			CodeBadMessage,
-			"hostKey",
-			"has %d characters, a secret needs at least %d",
-			len(m.HostKey),
-			minHostKey,
-		)
+		c.fail(CodeBadMessage, "hostKey", "has %d characters, a secret needs at least %d",
+			len(m.HostKey), minHostKey)
 	}
 	return c.done()
 }
 
 func (m *Attach) check() error {
-	return new(checks).id("requestId", m.RequestID).id(
-		"sessionId",
-		m.SessionID,
-	).optionalID("viewerId", m.ViewerID).
-		size(m.Cols, m.Rows).done()
+	return new(checks).id("requestId", m.RequestID).id("sessionId", m.SessionID).
+		optionalID("viewerId", m.ViewerID).size(m.Cols, m.Rows).done()
 }
 
 func (m *Detach) check() error {
@@ -71,13 +63,8 @@ func (m *Detach) check() error {
 func (m *ViewerInput) check() error {
 	c := new(checks).id("sessionId", m.SessionID).optionalID("viewerId", m.ViewerID)
 	if len(m.DataB64) == 0 || len(m.DataB64) > MaxViewerInput {
-		c.fail(
-			CodeBadMessage,
-			"dataB64",
-			"holds %d bytes, it must hold 1 to %d",
-			len(m.DataB64),
-			MaxViewerInput,
-		)
+		c.fail(CodeBadMessage, "dataB64", "holds %d bytes, it must hold 1 to %d",
+			len(m.DataB64), MaxViewerInput)
 	}
 	return c.done()
 }

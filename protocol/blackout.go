@@ -36,10 +36,8 @@ func (c *checks) checkBlackout(field string, w *Hidden) *checks {
 	if w == nil {
 		return c
 	}
-	return c.oneOf(field+".reason", w.Why, BlackoutPassword, BlackoutUser).checkSecret(
-		field+".secretPrompt",
-		w.Secret,
-	)
+	return c.oneOf(field+".reason", w.Why, BlackoutPassword, BlackoutUser).
+		checkSecret(field+".secretPrompt", w.Secret)
 }
 
 func (c *checks) checkSecret(field string, s SecretPrompt) *checks {
@@ -47,11 +45,7 @@ func (c *checks) checkSecret(field string, s SecretPrompt) *checks {
 }
 
 func (m *Blackout) check() error {
-	return new(checks).id("id", m.ID).id("sessionId", m.SessionID).oneOf(
-		"reason",
-		m.Why,
-		BlackoutPassword,
-		BlackoutUser,
-	).
+	return new(checks).id("id", m.ID).id("sessionId", m.SessionID).
+		oneOf("reason", m.Why, BlackoutPassword, BlackoutUser).
 		checkSecret("secretPrompt", m.Secret).done()
 }

@@ -43,7 +43,8 @@ func (s *Snapshot) sameAs(last *Snapshot) bool {
 func (s *Snapshot) aroundRows() Snapshot {
 	out, screen := *s, *s.Screen
 	screen.Lines = nil
-	out.ID, out.Timestamp, out.Settled, out.IdleMs, out.Content, out.shared, out.Screen = "", 0, false, 0, "", nil, &screen
+	out.ID, out.Timestamp, out.Settled, out.IdleMs = "", 0, false, 0
+	out.Content, out.shared, out.Screen = "", nil, &screen
 	if s.Blackout != nil {
 		hidden := *s.Blackout
 		hidden.SinceMs = 0
@@ -58,6 +59,7 @@ func (s *Snapshot) afterSettling(last *Snapshot) (full *Snapshot, ok bool) {
 		return nil, false
 	}
 	out := *last
-	out.ID, out.Timestamp, out.Settled, out.IdleMs, out.shared = s.ID, s.Timestamp, true, s.IdleMs, nil
+	out.ID, out.Timestamp, out.Settled, out.IdleMs = s.ID, s.Timestamp, true, s.IdleMs
+	out.shared = nil
 	return &out, true
 }

@@ -278,24 +278,11 @@ const (
 
 // Signed is what an owner signs of a prompt: see [Keys.Signed].
 func (m *ChatSend) Signed(startedAt int64) []byte {
-	signed := fmt.Appendf(
-		nil,
-		"%s chat.send\n%s %d\n%d %d\n%s\n",
-		Version,
-		counted(m.SessionID),
-		startedAt,
-		m.KeyNo,
-		m.At,
-		counted(m.Text),
-	)
+	signed := fmt.Appendf(nil, "%s chat.send\n%s %d\n%d %d\n%s\n",
+		Version, counted(m.SessionID), startedAt, m.KeyNo, m.At, counted(m.Text))
 	for _, i := range m.Images {
-		signed = fmt.Appendf(
-			signed,
-			"%s %s %s\n",
-			counted(i.ID),
-			counted(i.Name),
-			counted(i.SHA256),
-		)
+		signed = fmt.Appendf(signed, "%s %s %s\n",
+			counted(i.ID), counted(i.Name), counted(i.SHA256))
 	}
 	return signed
 }
@@ -303,18 +290,9 @@ func (m *ChatSend) Signed(startedAt int64) []byte {
 // Signed is what an owner signs of an answer: see [ControlDecide.Signed]. A request has an id of
 // its own, so that an answer needs no number.
 func (m *ChatAnswer) Signed(startedAt int64) []byte {
-	signed := fmt.Appendf(
-		nil,
-		"%s chat.answer\n%s %d\n%s %d\n%s %s %d\n",
-		Version,
-		counted(m.SessionID),
-		startedAt,
-		counted(m.Request),
-		m.At,
-		counted(m.Answer.Verdict),
-		counted(m.Answer.Words),
-		len(m.Answer.Replies),
-	)
+	signed := fmt.Appendf(nil, "%s chat.answer\n%s %d\n%s %d\n%s %s %d\n",
+		Version, counted(m.SessionID), startedAt, counted(m.Request), m.At,
+		counted(m.Answer.Verdict), counted(m.Answer.Words), len(m.Answer.Replies))
 	for _, id := range slices.Sorted(maps.Keys(m.Answer.Replies)) {
 		replies := m.Answer.Replies[id]
 		signed = fmt.Appendf(signed, "%s %d", counted(id), len(replies))
@@ -327,17 +305,9 @@ func (m *ChatAnswer) Signed(startedAt int64) []byte {
 }
 
 func (m *ChatStatus) check() error {
-	return new(checks).id("sessionId", m.SessionID).required("agent", m.Agent, MaxName).required(
-		"state",
-		m.State,
-		MaxName,
-	).
-		text("mode", m.Mode, MaxName).text("why", m.Why, MaxText).between(
-		"open",
-		int64(m.Open),
-		0,
-		MaxMessage,
-	).done()
+	return new(checks).id("sessionId", m.SessionID).required("agent", m.Agent, MaxName).
+		required("state", m.State, MaxName).text("mode", m.Mode, MaxName).
+		text("why", m.Why, MaxText).between("open", int64(m.Open), 0, MaxMessage).done()
 }
 
 func (m *ChatSubscribe) check() error {
@@ -349,15 +319,9 @@ func (m *ChatUnsubscribe) check() error {
 }
 
 func (m *ChatSend) check() error {
-	return new(checks).id("requestId", m.RequestID).id(
-		"sessionId",
-		m.SessionID,
-	).optionalID("agentId", m.AgentID).
-		text("by", m.By, MaxName).required(
-		"text",
-		m.Text,
-		MaxPrompt,
-	).checkAttachments(m.Images).done()
+	return new(checks).id("requestId", m.RequestID).id("sessionId", m.SessionID).
+		optionalID("agentId", m.AgentID).text("by", m.By, MaxName).
+		required("text", m.Text, MaxPrompt).checkAttachments(m.Images).done()
 }
 
 func (c *checks) checkAttachments(all []ChatAttachment) *checks {
@@ -365,26 +329,16 @@ func (c *checks) checkAttachments(all []ChatAttachment) *checks {
 		c.fail(CodeTooLarge, "images", "has %d images, the limit is %d", n, MaxImages)
 	}
 	for _, i := range all {
-		c.id("images.id", i.ID).required("images.name", i.Name, MaxName).required(
-			"images.sha256",
-			i.SHA256,
-			MaxName,
-		)
+		c.id("images.id", i.ID).required("images.name", i.Name, MaxName).
+			required("images.sha256", i.SHA256, MaxName)
 	}
 	return c
 }
 
 func (m *ChatImage) check() error {
-	c := new(checks).id("requestId", m.RequestID).id(
-		"sessionId",
-		m.SessionID,
-	).optionalID("agentId", m.AgentID).text("by", m.By, MaxName).
-		id("image", m.Image).between("size", int64(m.Size), 1, MaxImage).between(
-		"offset",
-		int64(m.Offset),
-		0,
-		MaxImage,
-	)
+	c := new(checks).id("requestId", m.RequestID).id("sessionId", m.SessionID).
+		optionalID("agentId", m.AgentID).text("by", m.By, MaxName).id("image", m.Image).
+		between("size", int64(m.Size), 1, MaxImage).between("offset", int64(m.Offset), 0, MaxImage)
 	if n := len(m.DataB64); n > MaxImagePart {
 		c.fail(CodeTooLarge, "dataB64", "is %d bytes long, the limit is %d", n, MaxImagePart)
 	}
@@ -392,26 +346,19 @@ func (m *ChatImage) check() error {
 }
 
 func (m *ChatInterrupt) check() error {
-	return new(checks).id("requestId", m.RequestID).id(
-		"sessionId",
-		m.SessionID,
-	).optionalID("agentId", m.AgentID).text("by", m.By, MaxName).done()
+	return new(checks).id("requestId", m.RequestID).id("sessionId", m.SessionID).
+		optionalID("agentId", m.AgentID).text("by", m.By, MaxName).done()
 }
 
 func (m *ChatAnswer) check() error {
-	return new(checks).id("requestId", m.RequestID).id(
-		"sessionId",
-		m.SessionID,
-	).text("by", m.By, MaxName).
-		required("request", m.Request, MaxChatID).checkReply(&m.Answer).done()
+	return new(checks).id("requestId", m.RequestID).id("sessionId", m.SessionID).
+		text("by", m.By, MaxName).required("request", m.Request, MaxChatID).checkReply(&m.Answer).
+		done()
 }
 
 func (c *checks) checkReply(r *ChatReply) *checks {
-	c.oneOf("answer.verdict", r.Verdict, "", ChatOnce, ChatForSession).text(
-		"answer.words",
-		r.Words,
-		MaxPrompt,
-	)
+	c.oneOf("answer.verdict", r.Verdict, "", ChatOnce, ChatForSession).
+		text("answer.words", r.Words, MaxPrompt)
 	size := len(r.Words)
 	for id, replies := range r.Replies {
 		size += len(id)
@@ -420,13 +367,8 @@ func (c *checks) checkReply(r *ChatReply) *checks {
 		}
 	}
 	if n := len(r.Replies); n > MaxChatForm {
-		c.fail(
-			CodeTooLarge,
-			"answer.replies",
-			"answers %d questions, the limit is %d",
-			n,
-			MaxChatForm,
-		)
+		c.fail(CodeTooLarge, "answer.replies", "answers %d questions, the limit is %d",
+			n, MaxChatForm)
 	}
 	if size > MaxPrompt {
 		c.fail(CodeTooLarge, "answer", "is %d bytes long, the limit is %d", size, MaxPrompt)
@@ -443,13 +385,8 @@ func (m *ChatRecords) check() error {
 	for i := range m.Records {
 		r := &m.Records[i]
 		if r.Number <= last {
-			c.fail(
-				CodeBadMessage,
-				"records.number",
-				"is %d behind %d: numbers grow",
-				r.Number,
-				last,
-			)
+			c.fail(CodeBadMessage, "records.number", "is %d behind %d: numbers grow",
+				r.Number, last)
 		}
 		last = r.Number
 		c.checkRecord(r)
@@ -465,13 +402,8 @@ func (c *checks) checkRecord(r *ChatRecord) {
 	if q := r.Request; q != nil {
 		c.required("records.request.id", q.ID, MaxChatID)
 		if n := len(q.Form); n > MaxChatForm {
-			c.fail(
-				CodeTooLarge,
-				"records.request.form",
-				"has %d questions, the limit is %d",
-				n,
-				MaxChatForm,
-			)
+			c.fail(CodeTooLarge, "records.request.form", "has %d questions, the limit is %d",
+				n, MaxChatForm)
 		}
 	}
 	if closed := r.Closed; closed != nil {

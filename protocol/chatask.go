@@ -41,15 +41,10 @@ type ChatAskResult struct {
 }
 
 func (m *ChatAsk) check() error {
-	c := new(checks).id("requestId", m.RequestID).id(
-		"sessionId",
-		m.SessionID,
-	).optionalID("agentId", m.AgentID).
-		text("agentName", m.AgentName, MaxName).optionalID("tokenId", m.TokenID).text(
-		"tool",
-		m.Tool,
-		MaxChatID,
-	).text("why", m.Why, MaxReason)
+	c := new(checks).id("requestId", m.RequestID).id("sessionId", m.SessionID).
+		optionalID("agentId", m.AgentID).text("agentName", m.AgentName, MaxName).
+		optionalID("tokenId", m.TokenID).text("tool", m.Tool, MaxChatID).
+		text("why", m.Why, MaxReason)
 	if n := len(m.Input); n > MaxPrompt {
 		c.fail(CodeTooLarge, "input", "is %d bytes long, the limit is %d", n, MaxPrompt)
 	}
@@ -66,11 +61,8 @@ func (m *ChatAsk) check() error {
 func (c *checks) checkAllows(all []ChatChoice) *checks {
 	seen := map[string]bool{}
 	for _, a := range all {
-		c.oneOf("allows.verdict", a.Verdict, ChatOnce, ChatForSession).text(
-			"allows.covers",
-			a.Covers,
-			MaxText,
-		)
+		c.oneOf("allows.verdict", a.Verdict, ChatOnce, ChatForSession).
+			text("allows.covers", a.Covers, MaxText)
 		if seen[a.Verdict] {
 			c.fail(CodeBadMessage, "allows.verdict", "is %q twice", a.Verdict)
 		}
@@ -86,31 +78,20 @@ func (c *checks) checkForm(all []ChatQuestion) *checks {
 	}
 	size, seen := 0, map[string]bool{}
 	for _, q := range all {
-		c.required("form.id", q.ID, MaxChatID).required("form.text", q.Text, MaxText).text(
-			"form.header",
-			q.Header,
-			MaxName,
-		)
+		c.required("form.id", q.ID, MaxChatID).required("form.text", q.Text, MaxText).
+			text("form.header", q.Header, MaxName)
 		if seen[q.ID] {
 			c.fail(CodeBadMessage, "form.id", "is %.64q twice", q.ID)
 		}
 		seen[q.ID] = true
 		if n := len(q.Options); n > MaxAskOptions {
-			c.fail(
-				CodeTooLarge,
-				"form.options",
-				"has %d options, the limit is %d",
-				n,
-				MaxAskOptions,
-			)
+			c.fail(CodeTooLarge, "form.options", "has %d options, the limit is %d",
+				n, MaxAskOptions)
 		}
 		size += len(q.Text) + len(q.Header)
 		for _, o := range q.Options {
-			c.required("form.options.label", o.Label, MaxReason).text(
-				"form.options.description",
-				o.Description,
-				MaxReason,
-			)
+			c.required("form.options.label", o.Label, MaxReason).
+				text("form.options.description", o.Description, MaxReason)
 			size += len(o.Label) + len(o.Description)
 		}
 	}
@@ -121,9 +102,6 @@ func (c *checks) checkForm(all []ChatQuestion) *checks {
 }
 
 func (m *ChatAskResult) check() error {
-	return new(checks).id("requestId", m.RequestID).id(
-		"sessionId",
-		m.SessionID,
-	).text("by", m.By, MaxName).text("why", m.Why, MaxText).
-		checkReply(&m.Answer).done()
+	return new(checks).id("requestId", m.RequestID).id("sessionId", m.SessionID).
+		text("by", m.By, MaxName).text("why", m.Why, MaxText).checkReply(&m.Answer).done()
 }

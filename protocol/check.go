@@ -87,13 +87,8 @@ func (c *checks) checkScreen(s *Screen) *checks {
 	c.between("screen.cols", int64(s.Cols), 1, MaxSize).
 		between("screen.rows", int64(s.Rows), 1, MaxSize)
 	if len(s.Lines) > s.Rows {
-		c.fail(
-			CodeBadMessage,
-			"screen.lines",
-			"has %d rows, screen.rows is %d",
-			len(s.Lines),
-			s.Rows,
-		)
+		c.fail(CodeBadMessage, "screen.lines", "has %d rows, screen.rows is %d",
+			len(s.Lines), s.Rows)
 	}
 	if p := s.Progress; p != nil {
 		c.text("screen.progress.state", p.State, MaxName).
@@ -189,12 +184,8 @@ func (c *checks) checkParts(m *Input) *checks {
 	}
 	for i, p := range m.Parts {
 		if c.checkPart("parts.", p); i > 0 && p.InputKind == InputMouse {
-			c.fail(
-				CodeBadMessage,
-				"parts",
-				"has a mouse behind something else: it acts on what is on the screen, so it "+
-					"comes first",
-			)
+			c.fail(CodeBadMessage, "parts", "has a mouse behind something else: "+
+				"it acts on what is on the screen, so it comes first")
 		}
 	}
 	return c
@@ -253,21 +244,13 @@ func (m *ControlGrant) check() error {
 
 func (m *ControlRevoke) check() error {
 	return new(checks).id("id", m.ID).id("sessionId", m.SessionID).
-		optionalID("requestId", m.RequestID).
-		optionalID("agentId", m.AgentID).text("agentName", m.AgentName, MaxName).
-		text("by", m.By, MaxName).
-		oneOf(
-			"reason",
-			string(m.Reason),
-			"",
-			string(ReasonReclaimed),
-			string(ReasonRefused),
-			string(ReasonReleased),
-			string(ReasonExpired),
-			string(ReasonExited),
-			string(ReasonLink),
-			string(ReasonReplaced),
-		).checkNotes(m.Notes).done()
+		optionalID("requestId", m.RequestID).optionalID("agentId", m.AgentID).
+		text("agentName", m.AgentName, MaxName).text("by", m.By, MaxName).
+		oneOf("reason", string(m.Reason), "",
+			string(ReasonReclaimed), string(ReasonRefused), string(ReasonReleased),
+			string(ReasonExpired), string(ReasonExited), string(ReasonLink),
+			string(ReasonReplaced)).
+		checkNotes(m.Notes).done()
 }
 
 func (m *SessionOpen) check() error {
@@ -298,13 +281,9 @@ func (m *Resize) check() error {
 
 func (m *InputResult) check() error {
 	return new(checks).id("id", m.ID).id("requestId", m.RequestID).id("sessionId", m.SessionID).
-		oneOf(
-			"status",
-			string(m.Status),
-			string(StatusWritten),
-			string(StatusRefused),
-			string(StatusDropped),
-		).checkCell("at", m.At).checkFrame(m.Frame).checkNotes(m.Notes).done()
+		oneOf("status", string(m.Status),
+			string(StatusWritten), string(StatusRefused), string(StatusDropped)).
+		checkCell("at", m.At).checkFrame(m.Frame).checkNotes(m.Notes).done()
 }
 
 func (m *WaitResult) check() error {
@@ -405,11 +384,8 @@ func (m *Read) check() error {
 // pages checks what a read says about history.
 func (c *checks) checkPages(m *Read) *checks {
 	if m.FromLine != nil && m.Scrollback == 0 {
-		c.fail(
-			CodeBadMessage,
-			"fromLine",
-			"is given, but scrollback does not say how many rows from there on",
-		)
+		c.fail(CodeBadMessage, "fromLine",
+			"is given, but scrollback does not say how many rows from there on")
 	}
 	if m.Match == "" {
 		if m.Context != 0 {
@@ -418,11 +394,8 @@ func (c *checks) checkPages(m *Read) *checks {
 		return c
 	}
 	if m.Scrollback == 0 {
-		c.fail(
-			CodeBadMessage,
-			"match",
-			"is given, but scrollback does not say how many rows are wanted",
-		)
+		c.fail(CodeBadMessage, "match",
+			"is given, but scrollback does not say how many rows are wanted")
 	}
 	if _, err := m.Pattern(); err != nil && c.err == nil {
 		c.err, _ = errors.AsType[*FieldError](err)

@@ -76,12 +76,8 @@ func encode(m Message) ([]byte, error) {
 	if len(out) > MaxMessage {
 		return nil, &FieldError{
 			Code: CodeTooLarge,
-			Say: fmt.Sprintf(
-				"a %s of %d bytes is over the limit of %d",
-				kind,
-				len(out),
-				MaxMessage,
-			),
+			Say: fmt.Sprintf("a %s of %d bytes is over the limit of %d",
+				kind, len(out), MaxMessage),
 		}
 	}
 	return out, nil
@@ -136,11 +132,8 @@ func fieldError(err error, requestID string) *FieldError {
 		out.Say = "the frame must be a JSON object, not " + article(mistyped.Value)
 	default:
 		out.Field = mistyped.Field
-		out.Say = fmt.Sprintf(
-			"is a JSON %.64s, must be %s",
-			mistyped.Value,
-			cmp.Or(jsonWords[mistyped.Type.Kind()], "an object"),
-		)
+		out.Say = fmt.Sprintf("is a JSON %.64s, must be %s",
+			mistyped.Value, cmp.Or(jsonWords[mistyped.Type.Kind()], "an object"))
 	}
 	return out
 }

@@ -21,20 +21,9 @@ func (m *ControlDecide) Widens() bool {
 // session that happens to have the same id. The request's id and the owner's name are not in it: a
 // gateway rewrites both.
 func (m *ControlDecide) Signed(startedAt int64) []byte {
-	signed := fmt.Appendf(
-		nil,
-		"%s decide\n%s %d\n%t %s %d %s %s\n%d %d\n",
-		Version,
-		counted(m.SessionID),
-		startedAt,
-		m.Grant,
-		counted(string(m.Level)),
-		m.Seconds,
-		counted(m.AgentName),
-		counted(m.Hide),
-		m.Epoch,
-		m.At,
-	)
+	signed := fmt.Appendf(nil, "%s decide\n%s %d\n%t %s %d %s %s\n%d %d\n",
+		Version, counted(m.SessionID), startedAt, m.Grant, counted(string(m.Level)), m.Seconds,
+		counted(m.AgentName), counted(m.Hide), m.Epoch, m.At)
 	if m.Mute != "" || m.Refuse { // they came later: what older peers sign stays as it is
 		signed = fmt.Appendf(signed, "%s %t\n", counted(m.Mute), m.Refuse)
 	}
@@ -44,20 +33,9 @@ func (m *ControlDecide) Signed(startedAt int64) []byte {
 // Signed is what the holder of a token signs who asks for control: everything that the request says
 // but for what a gateway rewrites, for this one session. startedAt is as in [ControlDecide.Signed].
 func (m *ControlRequest) Signed(startedAt int64) []byte {
-	return fmt.Appendf(
-		nil,
-		"%s request\n%s %d\n%s %d %s\n%s %s\n%d %d\n",
-		Version,
-		counted(m.SessionID),
-		startedAt,
-		counted(string(m.Level)),
-		m.Seconds,
-		counted(m.Why),
-		counted(m.Program),
-		counted(m.Parent),
-		m.Epoch,
-		m.At,
-	)
+	return fmt.Appendf(nil, "%s request\n%s %d\n%s %d %s\n%s %s\n%d %d\n",
+		Version, counted(m.SessionID), startedAt, counted(string(m.Level)), m.Seconds,
+		counted(m.Why), counted(m.Program), counted(m.Parent), m.Epoch, m.At)
 }
 
 // counted returns a string behind its length in bytes, so that no signed field can be moved into

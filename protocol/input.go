@@ -70,8 +70,8 @@ type InputResult struct {
 	LeftOnLine string `json:"leftOnLine,omitempty"`
 	// At is where the mouse acted.
 	At *Cell `json:"at,omitempty"`
-	// FromSeq is the screen's revision when the first byte was written: if Seq is the same, the screen
-	// did not react.
+	// FromSeq is the screen's revision when the first byte was written. If Seq is the same, the
+	// screen did not react.
 	FromSeq uint64 `json:"fromSeq,omitempty"`
 	// Parts says for an input with Parts, in order, how far each came; the byte counts above are
 	// their sums.

@@ -33,38 +33,21 @@ type Keys struct {
 
 // Signed is what the owner signs, for this one session: see [ControlDecide.Signed].
 func (m *Keys) Signed(startedAt int64) []byte {
-	return fmt.Appendf(
-		nil,
-		"%s keys\n%s %d\n%d %d %d\n%s %t %s\n",
-		Version,
-		counted(m.SessionID),
-		startedAt,
-		m.KeyNo,
-		m.After,
-		m.At,
-		counted(string(m.InputKind)),
-		m.More,
-		counted(m.Data),
-	)
+	return fmt.Appendf(nil, "%s keys\n%s %d\n%d %d %d\n%s %t %s\n",
+		Version, counted(m.SessionID), startedAt, m.KeyNo, m.After, m.At,
+		counted(string(m.InputKind)), m.More, counted(m.Data))
 }
 
 func (m *Keys) check() error {
-	c := new(checks).id("requestId", m.RequestID).id(
-		"sessionId",
-		m.SessionID,
-	).required("data", m.Data, MaxKeys).
+	c := new(checks).id("requestId", m.RequestID).id("sessionId", m.SessionID).
+		required("data", m.Data, MaxKeys).
 		oneOf("kind", string(m.InputKind), string(InputKeys), string(InputText), string(InputPaste))
 	switch {
 	case m.KeyNo == 0:
 		c.fail(CodeBadMessage, "keyNo", "is missing")
 	case m.After >= m.KeyNo:
-		c.fail(
-			CodeBadMessage,
-			"after",
-			"is %d, must be less than keyNo, which is %d",
-			m.After,
-			m.KeyNo,
-		)
+		c.fail(CodeBadMessage, "after", "is %d, must be less than keyNo, which is %d",
+			m.After, m.KeyNo)
 	case m.More && m.InputKind != InputPaste:
 		c.fail(CodeBadMessage, "more", "is only for a paste")
 	case len(m.SignatureB64) == 0:

@@ -69,21 +69,11 @@ type PageClose struct {
 }
 
 func (m *PageOpen) check() error {
-	c := new(checks).id("requestId", m.RequestID).id("secret", m.Secret).oneOf(
-		"role",
-		m.Role,
-		"viewer",
-		"owner",
-	).
-		optionalID("sessionId", m.SessionID)
+	c := new(checks).id("requestId", m.RequestID).id("secret", m.Secret).
+		oneOf("role", m.Role, "viewer", "owner").optionalID("sessionId", m.SessionID)
 	if len(m.Secret) < minSecret {
-		c.fail(
-			CodeBadMessage,
-			"secret",
-			"has %d characters, it needs at least %d",
-			len(m.Secret),
-			minSecret,
-		)
+		c.fail(CodeBadMessage, "secret", "has %d characters, it needs at least %d",
+			len(m.Secret), minSecret)
 	}
 	if n := len(m.KeysB64); n > MaxPages {
 		c.fail(CodeTooLarge, "keysB64", "has %d keys, the limit is %d", n, MaxPages)
@@ -96,13 +86,8 @@ func (m *PageOpen) check() error {
 
 func (c *checks) checkKey(field string, key []byte) *checks {
 	if len(key) != ed25519.PublicKeySize {
-		c.fail(
-			CodeBadMessage,
-			field,
-			"holds %d bytes, an Ed25519 key has %d",
-			len(key),
-			ed25519.PublicKeySize,
-		)
+		c.fail(CodeBadMessage, field, "holds %d bytes, an Ed25519 key has %d",
+			len(key), ed25519.PublicKeySize)
 	}
 	return c
 }
@@ -110,10 +95,8 @@ func (c *checks) checkKey(field string, key []byte) *checks {
 func (m *PageCode) check() error { return new(checks).id("requestId", m.RequestID).done() }
 
 func (m *PageOpened) check() error {
-	return new(checks).id(
-		"requestId",
-		m.RequestID,
-	).required("role", m.Role, MaxName).text("code", m.Code, MaxName).done()
+	return new(checks).id("requestId", m.RequestID).required("role", m.Role, MaxName).
+		text("code", m.Code, MaxName).done()
 }
 
 func (m *PageKnock) check() error {

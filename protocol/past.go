@@ -90,10 +90,8 @@ const wrapBytes = 12
 
 // Rows are the rows of p. The error says that they are not what p says of them.
 func (p *Page) Rows() ([]string, error) {
-	text, err := io.ReadAll(io.LimitReader(
-		flate.NewReader(bytes.NewReader(p.TextB64)),
-		MaxPageBytes+1,
-	))
+	inflated := flate.NewReader(bytes.NewReader(p.TextB64))
+	text, err := io.ReadAll(io.LimitReader(inflated, MaxPageBytes+1))
 	switch {
 	case err != nil:
 		return nil, errors.New("is not DEFLATE data")
@@ -202,23 +200,13 @@ func (c *checks) checkPast(p *Past) *checks {
 	}
 	if p.FirstLine+uint64(rows) != p.NextLine ||
 		rows == 0 && p.Text != "" { //nolint:gosec // not negative
-		c.fail(
-			CodeBadMessage,
-			"past",
+		c.fail(CodeBadMessage, "past",
 			"its lines from %d to before %d are not what its text holds, or over the limit of %d",
-			p.FirstLine,
-			p.NextLine,
-			MaxHistory,
-		)
+			p.FirstLine, p.NextLine, MaxHistory)
 	}
 	if len(p.Seen) > maxPastSeen {
-		c.fail(
-			CodeTooLarge,
-			"past.seen",
-			"%d screens are over the limit of %d",
-			len(p.Seen),
-			maxPastSeen,
-		)
+		c.fail(CodeTooLarge, "past.seen", "%d screens are over the limit of %d",
+			len(p.Seen), maxPastSeen)
 	}
 	return c.checkHidden("past.hiddenText", p.HiddenText, rows).
 		checkWraps("past.wraps", p.Wraps, rows+MaxSize).checkOlder(p)
@@ -239,13 +227,8 @@ func (c *checks) checkWraps(field string, wraps []Wrap, all int) *checks {
 // one ends where p begins.
 func (c *checks) checkOlder(p *Past) *checks {
 	if len(p.Older) > maxPages {
-		c.fail(
-			CodeTooLarge,
-			"past.older",
-			"%d pages are over the limit of %d",
-			len(p.Older),
-			maxPages,
-		)
+		c.fail(CodeTooLarge, "past.older", "%d pages are over the limit of %d",
+			len(p.Older), maxPages)
 		return c
 	}
 	size := 0
@@ -259,13 +242,9 @@ func (c *checks) checkOlder(p *Past) *checks {
 		case err != nil:
 			c.fail(CodeBadMessage, "past.older.textB64", "%s", err)
 		case page.NextLine != next:
-			c.fail(
-				CodeBadMessage,
-				"past.older.nextLine",
+			c.fail(CodeBadMessage, "past.older.nextLine",
 				"is %d, and the rows after it begin with line %d",
-				page.NextLine,
-				next,
-			)
+				page.NextLine, next)
 		case size > MaxOlderBytes:
 			c.fail(CodeTooLarge, "past.older", "is over the limit of %d bytes", MaxOlderBytes)
 			return c

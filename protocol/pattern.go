@@ -19,11 +19,8 @@ func CompilePattern(field, pattern string) (*regexp.Regexp, error) {
 	}
 	tree, err := syntax.Parse(pattern, syntax.Perl)
 	if wrong, ok := errors.AsType[*syntax.Error](err); ok {
-		return nil, bad(fmt.Sprintf(
-			"is no RE2 regular expression: %s: %.64q",
-			wrong.Code,
-			wrong.Expr,
-		))
+		return nil, bad(fmt.Sprintf("is no RE2 regular expression: %s: %.64q",
+			wrong.Code, wrong.Expr))
 	}
 	if err != nil {
 		return nil, bad("is no RE2 regular expression: " + err.Error())
@@ -33,12 +30,9 @@ func CompilePattern(field, pattern string) (*regexp.Regexp, error) {
 		return nil, bad("is no RE2 regular expression: " + err.Error())
 	}
 	if n := len(program.Inst); n > MaxPatternParts {
-		return nil, bad(fmt.Sprintf(
-			"is a regular expression that is too large: %d parts once its repeats are written "+
-				"out, at most %d; repeat less",
-			n,
-			MaxPatternParts,
-		))
+		return nil, bad(fmt.Sprintf("is a regular expression that is too large: "+
+			"%d parts once its repeats are written out, at most %d; repeat less",
+			n, MaxPatternParts))
 	}
 	return regexp.MustCompile(pattern), nil
 }

@@ -113,11 +113,8 @@ func (o *overview) wordComplaint(frame []byte) *FieldError {
 	case head.Type == nil:
 		out.Field, out.Say = "type", "is missing"
 	default:
-		out.Field, out.Say = "type", fmt.Sprintf(
-			"%.64q is not a message of %s",
-			*head.Type,
-			Version,
-		)
+		out.Field, out.Say = "type", fmt.Sprintf("%.64q is not a message of %s",
+			*head.Type, Version)
 	}
 	return out
 }

@@ -83,12 +83,8 @@ func (m *RecordsListResult) check() error { return nil }
 
 func (m *RecordsRead) check() error {
 	return new(checks).id("requestId", m.RequestID).id("recordId", m.RecordID).
-		between("fromMs", m.FromMs, 0, MaxRecordMs).between(
-		"everyMs",
-		m.EveryMs,
-		0,
-		MaxWaitMs,
-	).done()
+		between("fromMs", m.FromMs, 0, MaxRecordMs).between("everyMs", m.EveryMs, 0, MaxWaitMs).
+		done()
 }
 
 func (m *RecordsReadResult) check() error { return nil }

@@ -148,10 +148,8 @@ func (m *Rows) Complete(last *Rows) (full *Rows, ok bool) {
 	if last == nil || last.Seq != m.Since || last.Cols != m.Cols || len(last.Lines) != m.Rows {
 		return nil, false
 	}
-	out.Lines, out.Since, out.Moved, out.Changed = Patch(
-		Move(last.Lines, m.Moved),
-		m.Changed,
-	), 0, 0, nil
+	out.Lines = Patch(Move(last.Lines, m.Moved), m.Changed)
+	out.Since, out.Moved, out.Changed = 0, 0, nil
 	if out.State == nil {
 		out.State = last.State
 	}
@@ -163,12 +161,8 @@ func (m *SessionsWatch) check() error { return new(checks).id("requestId", m.Req
 func (m *SessionsChanged) check() error { return nil }
 
 func (m *View) check() error {
-	return new(checks).optionalID("requestId", m.RequestID).id("sessionId", m.SessionID).between(
-		"everyMs",
-		m.EveryMs,
-		0,
-		MaxWaitMs,
-	).done()
+	return new(checks).optionalID("requestId", m.RequestID).id("sessionId", m.SessionID).
+		between("everyMs", m.EveryMs, 0, MaxWaitMs).done()
 }
 
 func (m *Unview) check() error { return new(checks).id("sessionId", m.SessionID).done() }
@@ -195,29 +189,19 @@ func plainAck(frame []byte) *Ack {
 func (m *Ack) check() error { return new(checks).id("sessionId", m.SessionID).done() }
 
 func (m *Rows) check() error {
-	c := new(checks).id("sessionId", m.SessionID).size(m.Cols, m.Rows).checkChanged(
-		"changed",
-		m.Changed,
-		m.Rows,
-	).
+	c := new(checks).id("sessionId", m.SessionID).size(m.Cols, m.Rows).
+		checkChanged("changed", m.Changed, m.Rows).
 		between("moved", int64(m.Moved), -int64(m.Rows), int64(m.Rows)).
-		between("cursor.row", int64(m.Cursor.Row), 0, int64(m.Rows)-1).between(
-		"cursor.col",
-		int64(m.Cursor.Col),
-		0,
-		int64(m.Cols)-1,
-	)
+		between("cursor.row", int64(m.Cursor.Row), 0, int64(m.Rows)-1).
+		between("cursor.col", int64(m.Cursor.Col), 0, int64(m.Cols)-1)
 	if n := len(m.Lines); n > m.Rows {
 		c.fail(CodeBadMessage, "lines", "has %d rows, rows is %d", n, m.Rows)
 	}
 	if m.State != nil {
 		c.checkBlackout("state.blackout", m.State.Blackout)
 		if t := m.State.Typed; t != nil {
-			c.text("state.typed.agentName", t.AgentName, MaxName).text(
-				"state.typed.text",
-				t.Text,
-				MaxTyped,
-			)
+			c.text("state.typed.agentName", t.AgentName, MaxName).
+				text("state.typed.text", t.Text, MaxTyped)
 		}
 	}
 	return c.done()

@@ -104,10 +104,8 @@ type types struct {
 // known are the types of the wire, found when the first message is made or read: a program that
 // ends at once pays nothing for them.
 var known = sync.OnceValue(func() types {
-	heads, byKind := make(
-		map[reflect.Type]head,
-		len(messages),
-	), make(map[string]reflect.Type, len(messages))
+	heads := make(map[reflect.Type]head, len(messages))
+	byKind := make(map[string]reflect.Type, len(messages))
 	for _, m := range messages {
 		t := reflect.TypeOf(m.empty).Elem()
 		at := func(name string) int {

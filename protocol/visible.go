@@ -143,23 +143,8 @@ func pictograph(r rune) bool {
 }
 
 func shaped(r rune) bool {
-	return unicode.In(
-		r,
-		unicode.Arabic,
-		unicode.Syriac,
-		unicode.Mongolian,
-		unicode.Devanagari,
-		unicode.Bengali,
-		unicode.Gurmukhi,
-		unicode.Gujarati,
-		unicode.Oriya,
-		unicode.Tamil,
-		unicode.Telugu,
-		unicode.Kannada,
-		unicode.Malayalam,
-		unicode.Sinhala,
-		unicode.Khmer,
-		unicode.Myanmar,
-		unicode.Tibetan,
-	)
+	return unicode.In(r, unicode.Arabic, unicode.Syriac, unicode.Mongolian, unicode.Devanagari,
+		unicode.Bengali, unicode.Gurmukhi, unicode.Gujarati, unicode.Oriya, unicode.Tamil,
+		unicode.Telugu, unicode.Kannada, unicode.Malayalam, unicode.Sinhala, unicode.Khmer,
+		unicode.Myanmar, unicode.Tibetan)
 }

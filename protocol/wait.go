@@ -147,13 +147,8 @@ func (u *Until) countConditions() int {
 
 func (c *checks) checkUntil(field string, u *Until) *checks {
 	if n := u.countConditions(); n != 1 {
-		c.fail(
-			CodeBadMessage,
-			field,
-			"sets %d conditions, it must set exactly one of text, regex, title, titleRegex, "+
-				"gone, settled, quietMs, changed, exit, waiting, control",
-			n,
-		)
+		c.fail(CodeBadMessage, field, "sets %d conditions, it must set exactly one of text, "+
+			"regex, title, titleRegex, gone, settled, quietMs, changed, exit, waiting, control", n)
 	}
 	return c.text(field+".text", u.Text, MaxPattern).text(field+".regex", u.Regex, MaxPattern).
 		text(field+".title", u.Title, MaxPattern).

@@ -36,9 +36,7 @@ func NewDoors(urls []string, passed func(door string, why error)) *Doors {
 // Try knocks at each door once, until one opens. refused says of an error that it is an answer.
 // round counts from 0 the calls before that found no open door.
 func (d *Doors) Try(
-	ctx context.Context,
-	round int,
-	refused func(error) bool,
+	ctx context.Context, round int, refused func(error) bool,
 	knock func(ctx context.Context, door int) error,
 ) error {
 	if len(d.urls) == 1 {
