@@ -258,8 +258,8 @@ func (p *caller) Call(ctx context.Context, m protocol.Message) (protocol.Message
 	return answer, err
 }
 
-// Done ends one request of the caller.
-func (p *caller) Done() {
+// FinishRequest ends one request of the caller.
+func (p *caller) FinishRequest() {
 	p.all.mu.Lock()
 	p.requests--
 	last := p.requests == 0
@@ -322,7 +322,7 @@ func (c *callers) serveMCP(w http.ResponseWriter, r *http.Request) {
 		auth.Refuse(w, err, "the gateway could not check this request")
 		return
 	}
-	defer p.Done()
+	defer p.FinishRequest()
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	done := make(chan struct{})
@@ -346,13 +346,13 @@ func (c *callers) authenticateAgent(r *http.Request) (*caller, error) {
 	case err != nil:
 		return nil, err
 	case p.role != string(auth.RoleAgent):
-		p.Done()
+		p.FinishRequest()
 		return nil, &auth.Refusal{
 			Status: http.StatusForbidden,
 			Say:    httpapi.WrongRole(p.role, httpapi.RoleAgent),
 		}
 	case !p.lasting:
-		p.Done()
+		p.FinishRequest()
 		return nil, &auth.Refusal{
 			Status: http.StatusBadRequest,
 			Say: "no identity: send the header " + client.HeaderKey +

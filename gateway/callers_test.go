@@ -299,9 +299,9 @@ func TestCallersAreBounded(t *testing.T) {
 		return v
 	}
 	first := enter("first")
-	first.Done()
+	first.FinishRequest()
 	for i := range maxCallers - 1 {
-		enter(string(rune('a'+i%26)) + strings.Repeat("x", i)).Done()
+		enter(string(rune('a'+i%26)) + strings.Repeat("x", i)).FinishRequest()
 	}
 	second := enter("one more")
 	<-first.Ended()

@@ -152,7 +152,7 @@ func (s *session) linkConfig(agent *AgentConfig) link.Config {
 			)
 		},
 		Urgent: func() bool { return s.authority.NewestState().Phase == control.Granted },
-		Up:     func() { s.setReached(true); s.talk.Reached() },
+		Up:     func() { s.setReached(true); s.talk.SendState() },
 		Trouble: func(err error) {
 			s.setReached(false)
 			s.status.Say(
@@ -161,9 +161,9 @@ func (s *session) linkConfig(agent *AgentConfig) link.Config {
 			)
 		},
 		Down: func() {
-			s.observer.Reached(false)
+			s.observer.SetGatewayReached(false)
 			s.observer.SetSubscribed(false)
-			s.events.Unreached()
+			s.events.NoteUnreached()
 			s.talk.Unsubscribe()
 			s.requests.CancelUnheard()
 			s.observer.Post(func(now time.Time) { s.observer.SetViewed(now, false) })
@@ -206,5 +206,5 @@ func (s *session) handleMessage(m protocol.Message) {
 // setReached notes whether a gateway is reached.
 func (s *session) setReached(yes bool) {
 	s.status.Observed(yes)
-	s.observer.Reached(yes)
+	s.observer.SetGatewayReached(yes)
 }

@@ -110,7 +110,7 @@ func (l *life) detachWindow(why window.Release) {
 	if l.behind {
 		l.behind = false
 		l.look.Stop()
-		s.child.Front()
+		s.child.ReturnForeground()
 	}
 	k.Put(nil)
 	w.Release(s.id, why)

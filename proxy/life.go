@@ -368,7 +368,7 @@ func (l *life) lastWords(exit child.Exit, outlived int) {
 	stop()
 	var past *protocol.Past
 	s.observer.Call(func(now time.Time) {
-		past = s.observer.NoteExit(now, exit)
+		past = s.observer.Finish(now, exit)
 	})
 	s.link.Send(&protocol.SessionClose{
 		ID:        protocol.NewID(),

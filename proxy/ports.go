@@ -29,7 +29,7 @@ type keyboard struct {
 func (k keyboard) Read(p []byte) (int, error) {
 	n, err := k.Terminal.Read(p)
 	if n > 0 {
-		k.listener.Heard(p[:n])
+		k.listener.RecordKeyboard(p[:n])
 	}
 	return n, err
 }
@@ -113,19 +113,19 @@ func (c controlled) AsksForSecret() bool {
 }
 
 func (c controlled) NoteSecretSeen()      { c.s.observer.Post(c.s.observer.NoteSecretSeen) }
-func (c controlled) NoteSecretDismissed() { c.s.observer.Post(c.s.observer.Dismiss) }
+func (c controlled) NoteSecretDismissed() { c.s.observer.Post(c.s.observer.AllowSecretPrompt) }
 func (c controlled) NoteLineShared()      { c.s.tracker.Allow() }
 
 func (c controlled) NoteTyped() {
 	c.s.used.Store(time.Now().Unix() * 1000) // whole seconds suffice
-	c.s.status.Dismiss()
-	c.s.recording.Typed("")
+	c.s.status.DismissRemark()
+	c.s.recording.RecordTyped("")
 }
 
 func (c controlled) NoteTypedElsewhere(by string) {
 	c.s.used.Store(time.Now().Unix() * 1000)
 	c.s.status.Elsewhere(by)
-	c.s.recording.Typed(by)
+	c.s.recording.RecordTyped(by)
 }
 
 // elsewhere takes the keys of people elsewhere.
@@ -136,7 +136,7 @@ func (e elsewhere) PressKeys(now, at time.Time, by string, keys []byte) error {
 	if err := e.s.authority.Elsewhere(now, at, by); err != nil {
 		return err
 	}
-	if !e.s.pump.Press(now, keys) {
+	if !e.s.pump.PressKeys(now, keys) {
 		return requests.ErrUnread
 	}
 	e.s.detector.Count(keys)
@@ -148,7 +148,7 @@ func (c controlled) StateChanged(state control.State) {
 	c.s.requestKeyboard(state)
 	c.s.events.StateChanged(state)
 	c.s.requests.CancelMuted()
-	c.s.talk.Hide(time.Now(), state.Hidden)
+	c.s.talk.SetHidden(time.Now(), state.Hidden)
 	c.s.observer.Post(func(now time.Time) { c.s.observer.ControlChanged(now, state.Hidden) })
 }
 
@@ -171,7 +171,7 @@ type observed struct {
 func (o *observed) IsDriven() bool {
 	return o.s.authority.NewestState().Phase == control.Granted
 }
-func (o *observed) TypedByUser() secretprompt.Typed { return o.s.detector.Typed() }
+func (o *observed) TypedByUser() secretprompt.Typed { return o.s.detector.TypedByUser() }
 func (o *observed) IsUnattended() bool              { return o.s.conf.headless.IsUnattended() }
 
 // Keyboard implements [observer.Session].
@@ -183,7 +183,7 @@ func (o *observed) Line() observer.Line { return o.s.requests.Line() }
 // IsResting reports false for every session on a user's terminal. In an agent's own session an
 // agent always drives, and output, input and questions cause a look at the line settings in any
 // case.
-func (o *observed) IsResting() bool { return o.s.conf.headless.Rests() }
+func (o *observed) IsResting() bool { return o.s.conf.headless.IsResting() }
 
 // Publish implements [observer.Session].
 func (o *observed) Publish(f *protocol.Frame, text string) {

@@ -29,7 +29,7 @@ func (a *silentAgent) Interrupt() error                    { return nil }
 func (a *silentAgent) Answer(string, chat.Answer) error    { return nil }
 func (a *silentAgent) Close() error {
 	a.closed()
-	a.report(chat.Gone{})
+	a.report(chat.AgentExited{})
 	return nil
 }
 

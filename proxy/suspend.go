@@ -125,7 +125,7 @@ func (l *life) takeTerminal(resume func(front bool)) {
 	front := inFront && !l.aside
 	l.behind = !front
 	if front && wasBehind {
-		s.child.Front()
+		s.child.ReturnForeground()
 	}
 	if front {
 		s.setRaw()
@@ -134,7 +134,7 @@ func (l *life) takeTerminal(resume func(front bool)) {
 			s.pump.Post(func(time.Time) { s.pump.Anew() })
 		}
 	} else {
-		s.child.Background()
+		s.child.TakeForeground()
 	}
 	resume(front)
 	if !inFront {

@@ -171,7 +171,7 @@ func (s *session) expectReports(n int, take func(row int)) {
 	if n > 0 {
 		s.pump.Post(func(time.Time) {
 			for range n {
-				s.detector.Expect(take)
+				s.detector.ExpectCursor(take)
 			}
 		})
 	}

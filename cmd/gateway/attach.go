@@ -357,7 +357,7 @@ func (f *front) handleResize() error {
 		return nil
 	case f.mirror == nil:
 		// the repaint says which way it goes on; a new connection begins with one
-		_ = f.attached.Look()
+		_ = f.attached.RequestRepaint()
 		return nil
 	}
 	if cols, rows, err := f.term.Size(); err == nil {

@@ -121,7 +121,7 @@ func (d *deaf) Start(report func(chat.Event)) error { d.report = report; return 
 func (d *deaf) Send(chat.Prompt) error              { return errors.New("no space left on device") }
 func (d *deaf) Interrupt() error                    { return nil }
 func (d *deaf) Answer(string, chat.Answer) error    { return nil }
-func (d *deaf) Close() error                        { d.report(chat.Gone{}); return nil }
+func (d *deaf) Close() error                        { d.report(chat.AgentExited{}); return nil }
 
 // No turn comes that would end, so the waiting prompts are dropped, and the command fails.
 func TestAnUnsentPromptDropsTheWaitingOnes(t *testing.T) {

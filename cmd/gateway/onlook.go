@@ -21,7 +21,7 @@ type attachment interface {
 	Detach()
 	Type(keys []byte) error
 	Resize(cols, rows int) error
-	Look() error
+	RequestRepaint() error
 }
 
 // onlooker shows a session as agents see it: a picture of the screen for each change. It stands in
@@ -93,8 +93,8 @@ func (o *onlooker) Type([]byte) error { return nil }
 // Resize is described with Type.
 func (o *onlooker) Resize(int, int) error { return nil }
 
-// Look is described with Type.
-func (o *onlooker) Look() error { return nil }
+// RequestRepaint is described with Type.
+func (o *onlooker) RequestRepaint() error { return nil }
 
 // portrait returns the bytes that show a screen on a terminal model of its size, in any state (RIS,
 // CUP: ECMA-48; DECTCEM). The rows carry SGR sequences. The title names the holder of the keyboard;

@@ -68,8 +68,10 @@ func (s *Attachment) Resize(cols, rows int) error {
 	return s.sendOnLink(s.attachRequest())
 }
 
-// Look asks for a repaint.
-func (s *Attachment) Look() error { return s.sendOnLink(&protocol.Watch{SessionID: s.session}) }
+// RequestRepaint asks for a repaint.
+func (s *Attachment) RequestRepaint() error {
+	return s.sendOnLink(&protocol.Watch{SessionID: s.session})
+}
 
 func (s *Attachment) attachRequest() *protocol.Attach {
 	s.sizing.Lock()

@@ -15,7 +15,7 @@ func (l *route) requeueUnsent(unsent *letter) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, m := range unsent.messages {
-		if protocol.RequestID(m) != "" && !hub.Repeats(m) {
+		if protocol.RequestID(m) != "" && !hub.IsRepeatable(m) {
 			l.pending = slices.DeleteFunc(
 				l.pending,
 				func(p protocol.Message) bool { return p == m },
@@ -105,7 +105,7 @@ func (l *route) failUncertain() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.pending = slices.DeleteFunc(l.pending, func(m protocol.Message) bool {
-		if hub.Repeats(m) {
+		if hub.IsRepeatable(m) {
 			return false
 		}
 		l.key.peer.Deliver(&protocol.Error{

@@ -29,7 +29,7 @@ type caller struct {
 func (v *caller) Role() string           { return v.role }
 func (v *caller) NextID() string         { return "made-up" }
 func (v *caller) Ended() <-chan struct{} { return v.ended }
-func (v *caller) Done()                  { v.done++ }
+func (v *caller) FinishRequest()         { v.done++ }
 func (v *caller) Stream(ctx context.Context, m *protocol.SessionsSubscribe) (<-chan protocol.Message, error) {
 	if v.stream == nil {
 		_, err := v.answer(ctx, m)

@@ -50,8 +50,8 @@ type Caller interface {
 	// Ended is closed when the caller may no longer ask: the gateway closes, or the token was
 	// revoked.
 	Ended() <-chan struct{}
-	// Done is called once, when the request is answered.
-	Done()
+	// FinishRequest is called once, when the request is answered.
+	FinishRequest()
 }
 
 // WrongRole words a refusal to a caller with another role than one of these.
@@ -195,7 +195,7 @@ func (a *API) authorizeAndAnswer(rt route, w http.ResponseWriter, r *http.Reques
 		a.writeError(w, r, err)
 		return
 	}
-	defer v.Done()
+	defer v.FinishRequest()
 	if here := own && a.cfg.Local(r); !here && !slices.Contains(rt.roles, v.Role()) {
 		a.log.Info("refused", "route", r.Pattern, "role", v.Role(), "code", protocol.CodeForbidden)
 		a.writeError(w, r, &auth.Refusal{

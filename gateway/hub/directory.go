@@ -240,8 +240,8 @@ func (s *session) takeInterests() (all []openInterest) {
 	return all
 }
 
-// Repeats reports whether a gateway may get m a second time.
-func Repeats(m protocol.Message) bool { return isRepeatable(m) }
+// IsRepeatable reports whether a gateway may get m a second time.
+func IsRepeatable(m protocol.Message) bool { return isRepeatable(m) }
 
 // Fate returns what to add to a failure of m about its unknown effect, or "".
 func Fate(m protocol.Message) string { return (&pending{request: m}).uncertaintyText() }

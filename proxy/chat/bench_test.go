@@ -28,7 +28,7 @@ func BenchmarkMemory(b *testing.B) {
 		}
 		f.report(chat.Ready{})
 		for range items {
-			f.report(chat.Said{Item: chat.Item{Kind: chat.Text, Text: strings.Repeat("x", size)}})
+			f.report(chat.ItemAdded{Item: chat.Item{Kind: chat.Text, Text: strings.Repeat("x", size)}})
 		}
 		beyond = heap() - before - items*size
 		runtime.KeepAlive(s)

@@ -22,7 +22,7 @@ func TestASessionsMemoryIsBounded(t *testing.T) {
 			input := json.RawMessage(fmt.Sprintf("{%q:%q}", "command", strings.Repeat("x", size)))
 			const asked = 300
 			for i := range asked {
-				f.report(chat.Asked{Request: chat.Request{ID: fmt.Sprint(i), Tool: "Bash", Input: input}})
+				f.report(chat.RequestOpened{Request: chat.Request{ID: fmt.Sprint(i), Tool: "Bash", Input: input}})
 			}
 			open := s.Open()
 			require.Less(t, len(open), asked)
@@ -46,6 +46,6 @@ func TestASessionsMemoryIsBounded(t *testing.T) {
 		err = s.Send("ada", "go on")
 	}
 	require.ErrorContains(t, err, "has yet to read")
-	f.report(chat.Took{Prompt: f.sent[0].ID})
+	f.report(chat.PromptAccepted{Prompt: f.sent[0].ID})
 	require.NoError(t, s.Send("ada", "go on"))
 }

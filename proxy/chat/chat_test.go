@@ -41,9 +41,9 @@ func (f *fake) done() []string {
 
 func (f *fake) Start(report func(chat.Event)) error { f.report = report; return f.do("start") }
 func (f *fake) Interrupt() error                    { return f.do("interrupt") }
-func (f *fake) Close() error                        { f.report(chat.Gone{Why: "killed"}); return f.do("close") }
+func (f *fake) Close() error                        { f.report(chat.AgentExited{Why: "killed"}); return f.do("close") }
 
-func (f *fake) Set(name, value string) error { return f.do("set " + name + " " + value) }
+func (f *fake) SetOption(name, value string) error { return f.do("set " + name + " " + value) }
 
 func (f *fake) Send(p chat.Prompt) error {
 	f.sent = append(f.sent, p)
@@ -72,12 +72,12 @@ func start(t *testing.T) (*chat.Session, *fake) {
 	return s, f
 }
 
-func approval(id string) chat.Asked {
-	return chat.Asked{Request: chat.Request{ID: id, Tool: "Bash", Allows: []chat.Choice{{Verdict: chat.Once}}}}
+func approval(id string) chat.RequestOpened {
+	return chat.RequestOpened{Request: chat.Request{ID: id, Tool: "Bash", Allows: []chat.Choice{{Verdict: chat.Once}}}}
 }
 
-func question(id string, many bool) chat.Asked {
-	return chat.Asked{Request: chat.Request{ID: id, Form: []chat.Question{
+func question(id string, many bool) chat.RequestOpened {
+	return chat.RequestOpened{Request: chat.Request{ID: id, Form: []chat.Question{
 		{ID: "q1", Text: "Which?", Many: many, Options: []chat.Option{{Label: "Red"}, {Label: "Blue"}}},
 	}}}
 }
@@ -112,14 +112,14 @@ func TestATurn(t *testing.T) {
 	require.Error(t, s.Send("you", ""))
 	require.NoError(t, s.Send("you", "go"))
 	require.Equal(t, chat.Working, s.State())
-	f.report(chat.Took{Prompt: f.sent[0].ID})
+	f.report(chat.PromptAccepted{Prompt: f.sent[0].ID})
 	require.NoError(t, s.Send("you", "and more"))
-	f.report(chat.Wrote{Piece: chat.Piece{ID: "t1", Text: "I "}})
+	f.report(chat.TextAppended{Piece: chat.Piece{ID: "t1", Text: "I "}})
 	require.Contains(t, records(t, s), "piece I ")
-	f.report(chat.Said{Item: chat.Item{Kind: chat.Text, ID: "t1", Text: "I did"}})
+	f.report(chat.ItemAdded{Item: chat.Item{Kind: chat.Text, ID: "t1", Text: "I did"}})
 	f.report(chat.Finished{Turn: chat.Turn{Outcome: chat.Done}})
 	require.Equal(t, chat.Working, s.State(), "a prompt waits")
-	f.report(chat.Took{Prompt: f.sent[1].ID})
+	f.report(chat.PromptAccepted{Prompt: f.sent[1].ID})
 	f.report(chat.Finished{Turn: chat.Turn{Outcome: chat.Done}})
 	require.Equal(t, chat.AtPrompt, s.State())
 	require.NoError(t, s.Close())
@@ -161,7 +161,7 @@ func TestWhatEndsARequestRefuses(t *testing.T) {
 		"closed":      func(s *chat.Session, _ *fake) { _ = s.Close() },
 		"withdrawn":   func(_ *chat.Session, f *fake) { f.report(chat.Withdrawn{ID: "a1"}); f.report(chat.Withdrawn{ID: "q"}) },
 		"the agent ended": func(_ *chat.Session, f *fake) {
-			f.report(chat.Gone{Why: "killed"})
+			f.report(chat.AgentExited{Why: "killed"})
 		},
 		"asked again": func(_ *chat.Session, f *fake) { f.report(approval("a1")); f.report(question("q", false)) },
 	} {
@@ -226,12 +226,12 @@ func TestAnAnswerHasToFit(t *testing.T) {
 func TestNoPromptIsLostWithoutAWord(t *testing.T) {
 	s, f := start(t)
 	require.NoError(t, s.Send("you", "first"))
-	f.report(chat.Took{Prompt: f.sent[0].ID})
+	f.report(chat.PromptAccepted{Prompt: f.sent[0].ID})
 	require.NoError(t, s.Send("you", "second"))
 	require.NoError(t, s.Send("you", "third"))
-	f.report(chat.Dropped{Prompt: f.sent[1].ID})
+	f.report(chat.PromptDropped{Prompt: f.sent[1].ID})
 	require.Equal(t, chat.Working, s.State())
-	f.report(chat.Gone{Why: "claude was killed"})
+	f.report(chat.AgentExited{Why: "claude was killed"})
 	got := strings.Join(records(t, s), "\n")
 	require.Contains(t, got, "claude did not read: second")
 	require.Contains(t, got, "claude did not read: third\nstate ended claude was killed")
@@ -245,7 +245,7 @@ func TestNoPromptIsLostWithoutAWord(t *testing.T) {
 
 	s, f = start(t) // withdrawn before it was begun
 	require.NoError(t, s.Send("you", "fifth"))
-	f.report(chat.Dropped{Prompt: f.sent[0].ID})
+	f.report(chat.PromptDropped{Prompt: f.sent[0].ID})
 	require.Equal(t, chat.AtPrompt, s.State())
 }
 
@@ -261,7 +261,7 @@ func TestItSaysWhyItDidNotStart(t *testing.T) {
 	require.NoError(t, s.Start())
 	require.NoError(t, s.Send("you", "early"))
 	f.report(chat.Finished{Turn: chat.Turn{Outcome: chat.Broken}})
-	f.report(chat.Gone{Why: "no such conversation"})
+	f.report(chat.AgentExited{Why: "no such conversation"})
 	require.Equal(t, chat.Failed, s.State())
 	require.Contains(t, strings.Join(records(t, s), "\n"), "did not read: early\nstate failed to start no such conversation")
 	<-s.Over()
@@ -272,7 +272,7 @@ func TestTheLogIsBounded(t *testing.T) {
 	s, f := start(t)
 	big := strings.Repeat("ä", 200<<10)
 	for range 60 {
-		f.report(chat.Said{Item: chat.Item{Kind: chat.Text, Text: big, Input: []byte(`"` + big + `"`)}})
+		f.report(chat.ItemAdded{Item: chat.Item{Kind: chat.Text, Text: big, Input: []byte(`"` + big + `"`)}})
 	}
 	got, lost, err := s.Records(t.Context(), 1)
 	require.NoError(t, err)
@@ -291,7 +291,7 @@ func TestTheLogIsBounded(t *testing.T) {
 	wg.Go(func() {
 		got, lost, err = s.Records(t.Context(), last)
 	})
-	f.report(chat.Said{Item: chat.Item{Kind: chat.Notice, Text: "news"}})
+	f.report(chat.ItemAdded{Item: chat.Item{Kind: chat.Notice, Text: "news"}})
 	wg.Wait()
 	require.NoError(t, err)
 	require.Zero(t, lost)
@@ -303,12 +303,12 @@ func TestWhatCanBeSet(t *testing.T) {
 	s, f := start(t)
 	models := []chat.Option{{Label: "small"}}
 	require.ErrorIs(t, s.Set("ada", chat.Model, "small"), chat.ErrNoSetting)
-	f.report(chat.Sets{Settings: []chat.Setting{{Name: chat.Mode}, {Name: chat.Model, Choices: models}}})
-	f.report(chat.Sets{Settings: []chat.Setting{{Name: chat.Mode, Value: "asks"}, {Name: chat.Model, Choices: models}}})
+	f.report(chat.SettingsChanged{Settings: []chat.Setting{{Name: chat.Mode}, {Name: chat.Model, Choices: models}}})
+	f.report(chat.SettingsChanged{Settings: []chat.Setting{{Name: chat.Mode, Value: "asks"}, {Name: chat.Model, Choices: models}}})
 	require.Error(t, s.Set("ada", chat.Model, "tiny"))
 	require.Error(t, s.Set("ada", chat.Mode, "two words"))
 	require.NoError(t, s.Set("ada", chat.Model, "Small"))
-	f.report(chat.Sets{Settings: []chat.Setting{{Name: chat.Mode, Value: "asks nobody"}, {Name: chat.Model, Value: "small"}}})
+	f.report(chat.SettingsChanged{Settings: []chat.Setting{{Name: chat.Mode, Value: "asks nobody"}, {Name: chat.Model, Value: "small"}}})
 	require.Equal(t, []string{
 		"notice claude: the mode is asks", "notice ada: sets the model to small", "notice claude: the mode is asks nobody now", "notice claude: the model is small now",
 	}, records(t, s)[2:])
@@ -372,7 +372,7 @@ func TestAnOutsiderAsks(t *testing.T) {
 	require.Equal(t, []string{"x3 by ada  the turn was interrupted"}, took())
 
 	require.NoError(t, ask("x4"))
-	f.report(chat.Gone{})
+	f.report(chat.AgentExited{})
 	require.Equal(t, []string{"x4 by   claude ended"}, took())
 	require.ErrorIs(t, ask("x5"), chat.ErrOver)
 	require.Equal(t, []string{"start", "refuse t1", "interrupt"}, f.done(), "the agent hears nothing of it")

@@ -4,8 +4,8 @@ package chat
 // agent, but for Close.
 type Driver interface {
 	// Start starts the agent. From then on everything that comes from it is reported, in its order,
-	// by one goroutine of the driver's, and never from within a method. The last event is [Gone];
-	// it comes exactly once. If Start fails, no event follows.
+	// by one goroutine of the driver's, and never from within a method. The last event is
+	// [AgentExited]; it comes exactly once. If Start fails, no event follows.
 	Start(report func(Event)) error
 	// Send gives the agent a prompt, also while a turn runs.
 	Send(p Prompt) error
@@ -17,11 +17,11 @@ type Driver interface {
 	Close() error
 }
 
-// Setter is a driver whose agent lets a person set something while it runs.
-type Setter interface {
-	// Set sets something of what [Sets] reported, to one of its choices. It does not wait for the
-	// agent; what comes of it is reported: a [Sets], or why not.
-	Set(name, value string) error
+// SettingsDriver is a driver whose agent lets a person set something while it runs.
+type SettingsDriver interface {
+	// SetOption sets an option that [SettingsChanged] reported to one of its choices. It does not
+	// wait for the agent; the driver reports the outcome: a [SettingsChanged], or why not.
+	SetOption(name, value string) error
 }
 
 // Prompt is what a person says to the agent.
@@ -57,36 +57,37 @@ type (
 	// Ready says that the agent takes prompts, and the id of the conversation, with which it can be
 	// resumed. It comes again with another conversation.
 	Ready struct{ Conversation string }
-	// Said is a new item. Its author may be left out: then it is the agent.
-	Said struct{ Item Item }
-	// Wrote is a part of an unfinished text.
-	Wrote struct{ Piece Piece }
-	// Began says that a turn runs. An agent may begin one by itself.
-	Began struct{}
-	// Took says that the agent works on a prompt now.
-	Took struct{ Prompt string }
-	// Dropped says that the agent will never work on a prompt.
-	Dropped struct{ Prompt string }
-	// Asked is a new request.
-	Asked struct{ Request Request }
+	// ItemAdded is a new item. Its author may be left out: then it is the agent.
+	ItemAdded struct{ Item Item }
+	// TextAppended is a part of an unfinished text.
+	TextAppended struct{ Piece Piece }
+	// TurnStarted says that a turn runs. An agent may begin one by itself.
+	TurnStarted struct{}
+	// PromptAccepted says that the agent works on a prompt now.
+	PromptAccepted struct{ Prompt string }
+	// PromptDropped says that the agent will never work on a prompt.
+	PromptDropped struct{ Prompt string }
+	// RequestOpened is a new request.
+	RequestOpened struct{ Request Request }
 	// Withdrawn says that the agent took a request back.
 	Withdrawn struct{ ID, Why string }
-	// Sets lists all settings with their values, after any change by the person or the agent.
-	Sets struct{ Settings []Setting }
+	// SettingsChanged lists all settings with their values, after any change by the person or the
+	// agent.
+	SettingsChanged struct{ Settings []Setting }
 	// Finished says that a turn ended.
 	Finished struct{ Turn Turn }
-	// Gone says that the agent ended, and why in a sentence; "" when it ended as it should.
-	Gone struct{ Why string }
+	// AgentExited says that the agent ended, and why in a sentence; "" when it ended as it should.
+	AgentExited struct{ Why string }
 )
 
-func (Ready) event()     {}
-func (Said) event()      {}
-func (Wrote) event()     {}
-func (Began) event()     {}
-func (Took) event()      {}
-func (Dropped) event()   {}
-func (Asked) event()     {}
-func (Withdrawn) event() {}
-func (Sets) event()      {}
-func (Finished) event()  {}
-func (Gone) event()      {}
+func (Ready) event()           {}
+func (ItemAdded) event()       {}
+func (TextAppended) event()    {}
+func (TurnStarted) event()     {}
+func (PromptAccepted) event()  {}
+func (PromptDropped) event()   {}
+func (RequestOpened) event()   {}
+func (Withdrawn) event()       {}
+func (SettingsChanged) event() {}
+func (Finished) event()        {}
+func (AgentExited) event()     {}

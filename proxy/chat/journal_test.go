@@ -82,9 +82,9 @@ type watched struct {
 	look func(what string)
 }
 
-func (w *watched) Send(p chat.Prompt) error { w.look("send"); return w.fake.Send(p) }
-func (w *watched) Interrupt() error         { w.look("interrupt"); return w.fake.Interrupt() }
-func (w *watched) Set(n, v string) error    { w.look("set"); return w.fake.Set(n, v) }
+func (w *watched) Send(p chat.Prompt) error    { w.look("send"); return w.fake.Send(p) }
+func (w *watched) Interrupt() error            { w.look("interrupt"); return w.fake.Interrupt() }
+func (w *watched) SetOption(n, v string) error { w.look("set"); return w.fake.SetOption(n, v) }
 
 func (w *watched) Answer(id string, a chat.Answer) error {
 	w.look("answer")
@@ -103,7 +103,7 @@ func journaled(t *testing.T, d *disk) (*chat.Session, *watched, map[string]strin
 	s.KeepJournal(chat.NewJournal(d))
 	require.NoError(t, s.Start())
 	w.report(chat.Ready{Conversation: "c1"})
-	w.report(chat.Sets{Settings: []chat.Setting{{Name: "model"}}})
+	w.report(chat.SettingsChanged{Settings: []chat.Setting{{Name: "model"}}})
 	return s, w, before
 }
 
@@ -112,15 +112,15 @@ func TestTheJournalIsAhead(t *testing.T) {
 	d := &disk{}
 	s, f, before := journaled(t, d)
 	require.NoError(t, s.Send("you", "go"))
-	f.report(chat.Took{Prompt: f.sent[0].ID})
+	f.report(chat.PromptAccepted{Prompt: f.sent[0].ID})
 	require.NoError(t, s.Send("you", "and more"))
-	f.report(chat.Wrote{Piece: chat.Piece{ID: "t1", Text: "I "}})
-	f.report(chat.Said{Item: chat.Item{Kind: chat.Text, ID: "t1", Text: "I <did>"}})
+	f.report(chat.TextAppended{Piece: chat.Piece{ID: "t1", Text: "I "}})
+	f.report(chat.ItemAdded{Item: chat.Item{Kind: chat.Text, ID: "t1", Text: "I <did>"}})
 	f.report(approval("a1"))
 	require.NoError(t, s.Answer("a1", "ada", chat.Answer{Verdict: chat.Once}))
 	require.NoError(t, s.Set("you", "model", "tiny"))
 	require.NoError(t, s.Interrupt("you"))
-	f.report(chat.Dropped{Prompt: f.sent[1].ID})
+	f.report(chat.PromptDropped{Prompt: f.sent[1].ID})
 	f.report(chat.Finished{Turn: chat.Turn{Outcome: chat.Interrupted}})
 	f.fails = errors.New("broken pipe")
 	require.Error(t, s.Send("you", "lost"))

@@ -64,7 +64,7 @@ func (s *Session) Start() error {
 	s.mu.Unlock()
 	err := s.driver.Start(s.handleEvent)
 	if err != nil {
-		s.handleEvent(Gone{Why: err.Error()})
+		s.handleEvent(AgentExited{Why: err.Error()})
 	}
 	return err
 }

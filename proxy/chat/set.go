@@ -55,7 +55,7 @@ func (s *Session) Set(by, name, value string) error {
 		return ErrOver
 	}
 	i := slices.IndexFunc(s.settings, func(one Setting) bool { return one.Name == name })
-	driver, takes := s.driver.(Setter)
+	driver, takes := s.driver.(SettingsDriver)
 	if i < 0 || !takes {
 		return ErrNoSetting
 	}
@@ -65,7 +65,7 @@ func (s *Session) Set(by, name, value string) error {
 	}
 	err := s.addRecordChecked(Record{Item: &Item{Kind: Notice, Author: by, Text: "sets the " + name + " to " + value}}, true)
 	if err == nil {
-		err = driver.Set(name, value)
+		err = driver.SetOption(name, value)
 	}
 	if err != nil {
 		s.addNotice("the " + name + " was not set: " + err.Error())

@@ -17,30 +17,30 @@ func (s *Session) handleEvent(e Event) {
 	switch e := e.(type) {
 	case Ready:
 		s.handleReady(e.Conversation)
-	case Said:
+	case ItemAdded:
 		s.addItem(e.Item)
-	case Wrote:
+	case TextAppended:
 		s.addRecord(Record{Piece: &e.Piece})
-	case Began:
+	case TurnStarted:
 		s.startTurn()
-	case Took:
+	case PromptAccepted:
 		if _, waited := s.removeWaiting(e.Prompt); waited {
 			s.noteFate(e.Prompt, read, "")
 			s.startTurn()
 		}
-	case Dropped:
+	case PromptDropped:
 		s.dropPrompt(e.Prompt)
-	case Asked:
+	case RequestOpened:
 		s.openNewRequest(e.Request)
 	case Withdrawn:
 		s.closeWithdrawn(e.ID, e.Why)
-	case Sets:
+	case SettingsChanged:
 		s.updateSettings(e.Settings)
 	case Finished:
 		if s.phase != Starting { // else its end says why
 			s.endTurn(e.Turn)
 		}
-	case Gone:
+	case AgentExited:
 		s.endSession(e.Why)
 		return
 	}

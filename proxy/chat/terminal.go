@@ -8,7 +8,7 @@ type Terminal interface {
 	// ReadScreen returns the screen as it is now; ok is false after the terminal's end.
 	ReadScreen() (s Screen, ok bool)
 	// Type types for a person, soon, and answers through t. It never waits.
-	Type(t Typing)
+	Type(t TypeRequest)
 	// StandingCheck returns a function that reports whether a prompt sent now may still be typed:
 	// not after the user took the keyboard back, and, if an agent has control now, not under
 	// another grant. The function may be called from any goroutine.
@@ -31,9 +31,9 @@ type Row struct {
 	Caret int
 }
 
-// Typing is what to type. It waits, as agents' input does, while the user types, and ends when the
-// keyboard changes hands.
-type Typing struct {
+// TypeRequest is what to type. It waits, as agents' input does, while the user types, and ends when
+// the keyboard changes hands.
+type TypeRequest struct {
 	// Pieces are written one by one, each whole.
 	Pieces [][]byte
 	// May is asked right before each piece, with the screen as it is. [ErrNotYet] has it asked
@@ -41,17 +41,17 @@ type Typing struct {
 	// must not block.
 	May func(piece int, s Screen) error
 	// Keys, if not 0, is the count of the user's keys at which this still may be typed, see
-	// [Typed].
+	// [TypeResult].
 	Keys uint64
 	// Still is asked before each piece, where the keyboard cannot change hands before it is
 	// written; see [Terminal]. Once it is false the typing ends with [ErrTaken].
 	Still func() bool
 	// Done is called once, on a goroutine of the terminal's, and must not block.
-	Done func(Typed)
+	Done func(TypeResult)
 }
 
-// Typed is what became of a typing.
-type Typed struct {
+// TypeResult is what became of a typing.
+type TypeResult struct {
 	Pieces int // that were written
 	// Keys counts the keys of the user before the first piece. Between the pieces the user typed
 	// nothing: else they end.

@@ -36,7 +36,7 @@ func (c *coder) Answer(_ string, a chat.Answer) error {
 	c.answers <- a
 	return nil
 }
-func (c *coder) Close() error { c.report(chat.Gone{}); return nil }
+func (c *coder) Close() error { c.report(chat.AgentExited{}); return nil }
 
 // seat is a page's place at a switchboard.
 type seat struct {
@@ -175,7 +175,7 @@ func (p *proxied) openDoor(t *testing.T, h *hub.Hub) {
 // askApproval lets the coding agent ask for an approval.
 func (p *proxied) askApproval(id, command string) {
 	input, _ := json.Marshal(map[string]string{"command": command})
-	p.coder.report(chat.Asked{Request: chat.Request{ID: id, Tool: "Bash", Input: input, Allows: []chat.Choice{{Verdict: chat.Once}, {Verdict: chat.ForSession, Covers: command}}}})
+	p.coder.report(chat.RequestOpened{Request: chat.Request{ID: id, Tool: "Bash", Input: input, Allows: []chat.Choice{{Verdict: chat.Once}, {Verdict: chat.ForSession, Covers: command}}}})
 }
 
 // A page answers a real conversation, and another page reads whose answer was first. The test

@@ -75,7 +75,7 @@ func (a *scripted) Start(report func(chat.Event)) error {
 		for do := range a.work {
 			do()
 		}
-		report(chat.Gone{})
+		report(chat.AgentExited{})
 	}()
 	a.work <- func() { report(chat.Ready{Conversation: "c1"}) }
 	return nil
@@ -83,7 +83,7 @@ func (a *scripted) Start(report func(chat.Event)) error {
 
 func (a *scripted) Send(p chat.Prompt) error {
 	a.work <- func() {
-		a.report(chat.Took{Prompt: p.ID})
+		a.report(chat.PromptAccepted{Prompt: p.ID})
 		if p.Text != "ask" {
 			a.says("you said: " + p.Text)
 			return
@@ -98,7 +98,7 @@ func (a *scripted) Send(p chat.Prompt) error {
 }
 
 func (a *scripted) says(text string) {
-	a.report(chat.Said{Item: chat.Item{Kind: chat.Text, Text: text}})
+	a.report(chat.ItemAdded{Item: chat.Item{Kind: chat.Text, Text: text}})
 	a.report(chat.Finished{Turn: chat.Turn{Outcome: chat.Done}})
 }
 

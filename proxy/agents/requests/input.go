@@ -79,7 +79,7 @@ func (h *Handler) handleInput(m *protocol.Input) {
 	}
 	h.Pump.Post(func(now time.Time) { // after the keys that the user has typed so far
 		st := h.Control.State(now)
-		in.userKeysAtStart, in.paused = h.Tracker.Typed().Keys(), st.Paused || st.Occupied
+		in.userKeysAtStart, in.paused = h.Tracker.TypedLine().Keys(), st.Paused || st.Occupied
 	})
 	h.Observer.Post(func(time.Time) {
 		if in.saw = h.seen[m.AgentID]; !in.saw.whole {
@@ -171,7 +171,7 @@ func (h *Handler) encodeWhenSettled(
 			})
 			return
 		}
-		waited := in.paused || in.group != 0 || in.userKeysAtStart != h.Tracker.Typed().Keys()
+		waited := in.paused || in.group != 0 || in.userKeysAtStart != h.Tracker.TypedLine().Keys()
 		if left == nil && waited {
 			pending, err := h.line.checkSeen(in.saw, now.Sub(began) >= stillMost)
 			if pending {

@@ -56,7 +56,7 @@ func (l *Line) currentFacts() line.Facts {
 	if err != nil {
 		return line.Facts{}
 	}
-	typed := l.Tracker.Typed()
+	typed := l.Tracker.TypedLine()
 	f := line.Facts{
 		Settings: line.Settings(settings),
 		Alt:      l.screen().Alt(),
@@ -79,14 +79,14 @@ func (l *Line) currentFacts() line.Facts {
 // lineOwner returns the owner of the line, and quotes the user's text on it.
 func (l *Line) lineOwner(now time.Time) (owner line.Owner, quote string) {
 	// First, so that a key that comes meanwhile is not judged by the rest
-	typed := l.Tracker.Typed()
+	typed := l.Tracker.TypedLine()
 	if !typed.Mine() && !l.hasNewOutput && l.Tracker.HasPrompt(l.Program.ForegroundGroup()) {
 		return line.Free, ""
 	}
 	doing := l.programActivity(now)
 	if doing.Answered() { // the prompt is complete
 		l.hasNewOutput = false
-		l.Tracker.Rested(l.screen())
+		l.Tracker.ReadPrompt(l.screen())
 		if doing.Prompt == line.Editor {
 			l.Tracker.Prompt(doing.Group)
 		}
@@ -207,7 +207,7 @@ func (l *Line) Serve(now time.Time) {
 // user who types at once is faster.
 func (l *Line) noteSettled(now time.Time) {
 	if l.hasNewOutput && !now.Before(l.Observer.SettleTime()) {
-		l.Tracker.Rested(l.screen())
+		l.Tracker.ReadPrompt(l.screen())
 		if !l.screen().Alt() {
 			l.lineOwner(now) // forget a key without effect before the program redraws its prompt
 		}
@@ -225,14 +225,14 @@ func (l *Line) NoteScreenChange(now time.Time) {
 func (l *Line) noteMoved() {
 	v := l.screen()
 	row, col := v.Cursor()
-	l.Tracker.Moved(line.Place{Alt: v.Alt(), Line: v.Line(row), Col: col})
+	l.Tracker.SetPlace(line.Place{Alt: v.Alt(), Line: v.Line(row), Col: col})
 	l.hasNewOutput = true
 }
 
 // quoteLeftover quotes the text that an agent may have left on the line, "" if it is empty or
 // unknown.
 func (l *Line) quoteLeftover() string {
-	typed := l.Tracker.Typed()
+	typed := l.Tracker.TypedLine()
 	if !typed.Line.Set || line.Shared(l.currentFacts()) == line.None {
 		return ""
 	}
@@ -260,7 +260,7 @@ func (l *Line) assessLine(now, began time.Time, text bool) (j judgement, still b
 	// The order matters: a program found waiting for a key has processed all that was typed, and
 	// has shown its question.
 	read := l.Observer.HasCaughtUp()
-	typed := l.Tracker.Typed()
+	typed := l.Tracker.TypedLine()
 	j.group = l.Program.ForegroundGroup()
 	j.facts = l.currentFacts()
 	j.prompt = line.PromptOf(j.facts)

@@ -45,7 +45,7 @@ func (h *Handler) noteSeen(agentID string) {
 
 // takeGlimpse returns the present glimpse.
 func (l *Line) takeGlimpse() glimpse {
-	v, typed := l.screen(), l.Tracker.Typed()
+	v, typed := l.screen(), l.Tracker.TypedLine()
 	row, col := v.Cursor()
 	g := glimpse{
 		keys:  typed.Keys(),

@@ -216,5 +216,5 @@ func (d *Driver) handleExit(why string) {
 	case why != "":
 		why = d.config.Name + " " + why
 	}
-	d.report(chat.Gone{Why: why})
+	d.report(chat.AgentExited{Why: why})
 }

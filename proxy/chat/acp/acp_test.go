@@ -219,7 +219,7 @@ func TestAnApprovalOutOfPlace(t *testing.T) {
 func TestALargeApprovalArrivesWhole(t *testing.T) {
 	var asked []chat.Request
 	line := acp.Reader("s1", func(e chat.Event) {
-		if one, ok := e.(chat.Asked); ok {
+		if one, ok := e.(chat.RequestOpened); ok {
 			asked = append(asked, one.Request)
 		}
 	})

@@ -97,7 +97,7 @@ func (d *Driver) openRequest(open ask, r chat.Request) {
 		d.reportNotice("was refused: it asks under an id that is not new: %s", stdio.Short(string(open.id)))
 		return
 	}
-	d.report(chat.Asked{Request: r})
+	d.report(chat.RequestOpened{Request: r})
 }
 
 // openRequestID returns our id of the open request with the agent's id, "" if it is not open. The

@@ -44,7 +44,7 @@ func TestAnAgentsMemoryIsBounded(t *testing.T) {
 func TestALongTextComesInParts(t *testing.T) {
 	said := ""
 	line := acp.Reader("s1", func(e chat.Event) {
-		if one, ok := e.(chat.Said); ok && one.Item.Kind == chat.Text {
+		if one, ok := e.(chat.ItemAdded); ok && one.Item.Kind == chat.Text {
 			said += one.Item.Text
 		}
 	})

@@ -27,7 +27,7 @@ func (d *Driver) steerTurn(p chat.Prompt) error {
 	}, func(r reply) {
 		var got struct{ Outcome string }
 		if d.readResult(r, &got) == nil && (got.Outcome == "injected" || got.Outcome == "startedNewTurn") {
-			d.report(chat.Took{Prompt: p.ID})
+			d.report(chat.PromptAccepted{Prompt: p.ID})
 			d.steered = append(d.steered, p.Text)
 			return
 		}

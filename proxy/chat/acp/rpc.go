@@ -94,7 +94,7 @@ func (d *Driver) handleLine(b []byte) {
 	d.dropped = nil
 	d.mu.Unlock()
 	for _, id := range dropped {
-		d.report(chat.Dropped{Prompt: id})
+		d.report(chat.PromptDropped{Prompt: id})
 	}
 	var err error
 	switch asked := len(m.ID) > 0 && string(m.ID) != "null"; {
@@ -158,11 +158,11 @@ func (d *Driver) confirmPrompt() {
 	d.mu.Unlock()
 	if running != "" && running != d.taken {
 		d.taken = running
-		d.report(chat.Took{Prompt: running})
+		d.report(chat.PromptAccepted{Prompt: running})
 	}
 }
 
 func (d *Driver) reportNotice(format string, args ...any) {
 	text := d.config.Name + " " + fmt.Sprintf(format, args...)
-	d.report(chat.Said{Item: chat.Item{Kind: chat.Notice, Text: text}})
+	d.report(chat.ItemAdded{Item: chat.Item{Kind: chat.Notice, Text: text}})
 }

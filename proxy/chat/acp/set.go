@@ -137,8 +137,8 @@ func (d *Driver) findMode(name string) (label, id string, err error) {
 	return "", "", fmt.Errorf("it has no mode %.60q: it has %s", name, strings.Join(known, ", "))
 }
 
-// Set is that of [chat.Setter].
-func (d *Driver) Set(name, value string) error {
+// SetOption is that of [chat.SettingsDriver].
+func (d *Driver) SetOption(name, value string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	i := slices.IndexFunc(d.settings, func(one setting) bool { return one.Name == name })
@@ -215,5 +215,5 @@ func (d *Driver) reportSettings() {
 		all = append(all, one.Setting)
 	}
 	d.mu.Unlock()
-	d.report(chat.Sets{Settings: all})
+	d.report(chat.SettingsChanged{Settings: all})
 }

@@ -201,7 +201,7 @@ func (d *Driver) appendText(b []byte) error {
 		d.texts++
 	}
 	d.text.WriteString(m.Content.Text)
-	d.report(chat.Wrote{Piece: chat.Piece{ID: d.textID(), Text: m.Content.Text}})
+	d.report(chat.TextAppended{Piece: chat.Piece{ID: d.textID(), Text: m.Content.Text}})
 	if d.text.Len() >= textMost {
 		d.flush()
 	}
@@ -220,7 +220,8 @@ func (d *Driver) flush() {
 	if d.text.Len() == 0 {
 		return
 	}
-	d.report(chat.Said{Item: chat.Item{Kind: chat.Text, ID: d.textID(), Text: d.text.String()}})
+	item := chat.Item{Kind: chat.Text, ID: d.textID(), Text: d.text.String()}
+	d.report(chat.ItemAdded{Item: item})
 	d.text.Reset()
 }
 
@@ -239,11 +240,11 @@ func (d *Driver) handleToolCall(b []byte) error {
 		whole.Content = nil
 		shown, _ := d.describeCall(&whole)
 		call := chat.Item{Kind: chat.ToolCall, ID: c.ID, Tool: whole.toolName(), Input: shown}
-		d.report(chat.Said{Item: call})
+		d.report(chat.ItemAdded{Item: call})
 	}
 	if ended {
 		d.told.Put(c.ID, toolCall{RawInput: json.RawMessage("{}")}, 0) // its content is not needed again
-		d.report(chat.Said{Item: chat.Item{
+		d.report(chat.ItemAdded{Item: chat.Item{
 			Kind: chat.ToolResult, ID: c.ID, Text: c.contentText(), Failed: c.Status == "failed",
 		}})
 	}

@@ -33,8 +33,8 @@ const (
 
 // Type implements [chat.Terminal]. It goes through the pump's queue as agents' input does, so that
 // not a byte comes between the user's, or after the keyboard changed hands.
-func (t terminal) Type(c chat.Typing) {
-	job := &typing{Typing: c, agent: t.Agent}
+func (t terminal) Type(c chat.TypeRequest) {
+	job := &typing{TypeRequest: c, agent: t.Agent}
 	size := 0
 	for _, p := range c.Pieces {
 		size += len(p)
@@ -57,7 +57,7 @@ func (t terminal) StandingCheck() (still func() bool) {
 
 // typing follows a typing to its end. Its fields belong to the pump's goroutine, but for over.
 type typing struct {
-	chat.Typing
+	chat.TypeRequest
 	agent *Agent
 	base  uint64 // the user's keys before the first piece, from 1; 0 while that waits
 	over  atomic.Bool
@@ -111,7 +111,7 @@ func (c *typing) refuseAfterKeys(now time.Time, _ []input.Piece, line input.Line
 
 func (c *typing) reportResult(r input.Receipt) {
 	c.over.Store(true)
-	out := chat.Typed{Keys: c.base, Err: r.Err}
+	out := chat.TypeResult{Keys: c.base, Err: r.Err}
 	for written := r.Written; out.Pieces < len(c.Pieces) && written >= len(c.Pieces[out.Pieces]); out.Pieces++ {
 		written -= len(c.Pieces[out.Pieces])
 	}

@@ -82,7 +82,8 @@ func (d *Driver) handleElicitation(id string, b []byte) error {
 	if err := d.keepAsk(id, ask{form: f}); err != nil {
 		return err
 	}
-	d.report(chat.Asked{Request: chat.Request{ID: id, Why: why, Form: f.Questions, Check: f.Check}})
+	request := chat.Request{ID: id, Why: why, Form: f.Questions, Check: f.Check}
+	d.report(chat.RequestOpened{Request: request})
 	return nil
 }
 
@@ -105,7 +106,7 @@ func (d *Driver) handleToolPermission(id string, b []byte) error {
 	if err := d.keepAsk(id, open); err != nil {
 		return err
 	}
-	d.report(chat.Asked{Request: r})
+	d.report(chat.RequestOpened{Request: r})
 	return nil
 }
 

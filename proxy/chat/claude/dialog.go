@@ -103,7 +103,7 @@ func (d *TUI) followDialog(now time.Time) (again bool) {
 	d.mu.Lock()
 	d.asks[id] = &tuiAsk{own: own}
 	d.mu.Unlock()
-	d.report(chat.Asked{Request: own.asRequest(id)})
+	d.report(chat.RequestOpened{Request: own.asRequest(id)})
 	return false
 }
 
@@ -151,7 +151,7 @@ func (d *ownDialog) answerKey(replies map[string][]string) (string, error) {
 
 // pressKey answers a dialog, if it still stands.
 func (d *TUI) pressKey(own *ownDialog, key string) {
-	d.terminal.Type(chat.Typing{
+	d.terminal.Type(chat.TypeRequest{
 		Pieces: [][]byte{[]byte(key)}, Still: d.terminal.StandingCheck(),
 		May: func(_ int, s chat.Screen) error {
 			if v := readScreen(s); !own.isSame(v.own) {
@@ -159,7 +159,7 @@ func (d *TUI) pressKey(own *ownDialog, key string) {
 			}
 			return nil
 		},
-		Done: func(t chat.Typed) {
+		Done: func(t chat.TypeResult) {
 			d.enqueue(func() {
 				d.poked = true
 				if t.Err != nil {

@@ -288,7 +288,7 @@ func (d *TUI) openHookRequest(t hookCall, conn net.Conn) {
 	d.mu.Unlock()
 	d.expected, d.approves = time.Now().Add(dialogAfter), true
 	d.updateDialog()
-	d.report(chat.Asked{Request: r})
+	d.report(chat.RequestOpened{Request: r})
 }
 
 func sameJSON(a, b json.RawMessage) bool {
@@ -312,7 +312,7 @@ func (d *TUI) closeByResult(call string) {
 
 func (d *TUI) reportNotice(format string, args ...any) {
 	text := "claude " + fmt.Sprintf(format, args...)
-	d.report(chat.Said{Item: chat.Item{Kind: chat.Notice, Text: text}})
+	d.report(chat.ItemAdded{Item: chat.Item{Kind: chat.Notice, Text: text}})
 }
 
 // Quote is an argument as a shell reads it.

@@ -66,7 +66,7 @@ var readers = map[string]func(d *Driver, subtype string, b []byte) error{
 
 func (d *Driver) reportNotice(format string, args ...any) {
 	text := "claude " + fmt.Sprintf(format, args...)
-	d.report(chat.Said{Item: chat.Item{Kind: chat.Notice, Text: text}})
+	d.report(chat.ItemAdded{Item: chat.Item{Kind: chat.Notice, Text: text}})
 }
 
 func (d *Driver) handleSystem(subtype string, b []byte) error {
@@ -82,7 +82,7 @@ func (d *Driver) handleSystem(subtype string, b []byte) error {
 	}
 	switch subtype {
 	case "init": // begins each turn
-		d.report(chat.Began{})
+		d.report(chat.TurnStarted{})
 		d.setValue(chat.Mode, m.PermissionMode)
 	case "status":
 		d.setValue(chat.Mode, m.PermissionMode)
@@ -121,7 +121,7 @@ func (d *Driver) handleStreamed(_ string, b []byte) error {
 		d.texts++
 		d.writing = fmt.Sprintf("text-%d", d.texts)
 	case m.Event.Type == "content_block_delta" && m.Event.Delta.Type == "text_delta" && d.writing != "":
-		d.report(chat.Wrote{Piece: chat.Piece{ID: d.writing, Text: m.Event.Delta.Text}})
+		d.report(chat.TextAppended{Piece: chat.Piece{ID: d.writing, Text: m.Event.Delta.Text}})
 	case m.Event.Type == "content_block_stop":
 		d.writing = ""
 	}
@@ -176,13 +176,13 @@ func (d *Driver) handleAssistant(_ string, b []byte) error {
 			if e.Parent == nil {
 				item.ID, d.writing = d.writing, ""
 			}
-			d.report(chat.Said{Item: item})
+			d.report(chat.ItemAdded{Item: item})
 		case "tool_use":
 			if part.Name == askTool {
 				continue // it comes as a request
 			}
 			item.Kind, item.ID, item.Tool, item.Input = chat.ToolCall, part.ID, part.Name, part.Input
-			d.report(chat.Said{Item: item})
+			d.report(chat.ItemAdded{Item: item})
 		}
 	}
 	return err
@@ -198,7 +198,7 @@ func (d *Driver) handleUser(_ string, b []byte) error {
 	all, err := e.contentBlocks()
 	for _, part := range all {
 		if part.Type == "tool_result" {
-			d.report(chat.Said{Item: chat.Item{
+			d.report(chat.ItemAdded{Item: chat.Item{
 				Kind: chat.ToolResult, Author: e.itemAuthor(), ID: part.Result,
 				Text: resultText(part.Content), Failed: part.IsError,
 			}})
@@ -264,7 +264,7 @@ func (d *Driver) reportTurnEnd(t chat.Turn) {
 		d.sent = nil
 		d.mu.Unlock()
 		for _, id := range taken {
-			d.report(chat.Took{Prompt: id})
+			d.report(chat.PromptAccepted{Prompt: id})
 		}
 	}
 	d.report(chat.Finished{Turn: t})
@@ -282,9 +282,9 @@ func (d *Driver) handleLifecycle(_ string, b []byte) error {
 	d.tracks = true
 	switch m.State {
 	case "started", "completed":
-		d.report(chat.Took{Prompt: m.Command})
+		d.report(chat.PromptAccepted{Prompt: m.Command})
 	case "cancelled":
-		d.report(chat.Dropped{Prompt: m.Command})
+		d.report(chat.PromptDropped{Prompt: m.Command})
 	}
 	return nil
 }
@@ -293,5 +293,5 @@ func (d *Driver) handleExit(why string) {
 	if why != "" {
 		why = "claude " + why
 	}
-	d.report(chat.Gone{Why: why})
+	d.report(chat.AgentExited{Why: why})
 }

@@ -178,7 +178,7 @@ func (d *TUI) addModelEntry(r *recorded) {
 		default:
 			continue
 		}
-		d.report(chat.Said{Item: item})
+		d.report(chat.ItemAdded{Item: item})
 	}
 }
 
@@ -196,7 +196,7 @@ func (d *TUI) addUserEntry(r *recorded, past bool) {
 	for _, part := range all {
 		switch {
 		case part.Type == "tool_result":
-			d.report(chat.Said{Item: chat.Item{
+			d.report(chat.ItemAdded{Item: chat.Item{
 				Kind: chat.ToolResult, Author: r.itemAuthor(), ID: part.Result,
 				Text: resultText(part.Content), Failed: part.IsError,
 			}})
@@ -248,7 +248,7 @@ func (d *TUI) addTypedPrompt(text string, past bool) {
 		}
 	}
 	item := chat.Item{Kind: chat.User, Author: "you, at the terminal", Text: text}
-	d.report(chat.Said{Item: item})
+	d.report(chat.ItemAdded{Item: item})
 }
 
 // typeOf finds the value of "type" in a JSON object without parsing its other values. It returns ""

@@ -18,8 +18,8 @@ var modes = []chat.Option{
 	{Label: "bypassPermissions", Description: "asks nothing"},
 }
 
-// Set is that of [chat.Setter].
-func (d *Driver) Set(name, value string) error {
+// SetOption is that of [chat.SettingsDriver].
+func (d *Driver) SetOption(name, value string) error {
 	request := map[string]any{"subtype": "set_model", "model": value}
 	if name == chat.Mode {
 		request = map[string]any{"subtype": "set_permission_mode", "mode": value}
@@ -56,7 +56,7 @@ func (d *Driver) handleControlResponse(_ string, b []byte) error {
 		}
 		mode := chat.Setting{Name: chat.Mode, Value: m.Response.Response.Mode, Choices: modes}
 		d.settings = []chat.Setting{model, mode}
-		d.report(chat.Sets{Settings: d.settings})
+		d.report(chat.SettingsChanged{Settings: d.settings})
 		d.report(chat.Ready{Conversation: d.config.ID})
 		return err
 	}
@@ -83,7 +83,7 @@ func (d *Driver) setValue(name, value string) {
 		if now[i].Name == name && now[i].Value != value {
 			now[i].Value = value
 			d.settings = now
-			d.report(chat.Sets{Settings: now})
+			d.report(chat.SettingsChanged{Settings: now})
 		}
 	}
 }

@@ -93,7 +93,7 @@ func (d *TUI) typePrompt(p prompt) {
 		return
 	}
 	until := time.Now().Add(typeWithin)
-	d.terminal.Type(chat.Typing{
+	d.terminal.Type(chat.TypeRequest{
 		Pieces: [][]byte{[]byte(body), {'\r'}}, Still: p.still,
 		May: func(piece int, s chat.Screen) error {
 			v := readScreen(s)
@@ -105,7 +105,7 @@ func (d *TUI) typePrompt(p prompt) {
 			}
 			return mayEnter(&v, text, until)
 		},
-		Done: func(t chat.Typed) { d.enqueue(func() { d.afterTyping(t) }) },
+		Done: func(t chat.TypeResult) { d.enqueue(func() { d.afterTyping(t) }) },
 	})
 }
 
@@ -121,7 +121,7 @@ func mayEnter(v *promptView, text string, until time.Time) error {
 }
 
 // afterTyping decides about the prompt once a typing has ended.
-func (d *TUI) afterTyping(t chat.Typed) {
+func (d *TUI) afterTyping(t chat.TypeResult) {
 	s := d.sending
 	if s == nil {
 		return // its sign came sooner
@@ -175,7 +175,7 @@ func (d *TUI) readCommand() {
 		d.confirms = time.Now().Add(d.sign)
 	}
 	d.rememberSaid(comparableText(s.prompt.Text))
-	d.report(chat.Took{Prompt: s.prompt.ID})
+	d.report(chat.PromptAccepted{Prompt: s.prompt.ID})
 	if !d.working {
 		d.report(chat.Finished{Turn: chat.Turn{Outcome: chat.Done}})
 	}
@@ -191,7 +191,7 @@ func (d *TUI) rememberSaid(text string) {
 func (d *TUI) enterAgain() {
 	s := d.sending
 	text := s.prompt.Text
-	d.terminal.Type(chat.Typing{
+	d.terminal.Type(chat.TypeRequest{
 		Pieces: [][]byte{{'\r'}}, Keys: s.keys, Still: s.prompt.still,
 		May: func(_ int, s chat.Screen) error {
 			if v := readScreen(s); !v.showsOnly(text) {
@@ -199,7 +199,7 @@ func (d *TUI) enterAgain() {
 			}
 			return nil
 		},
-		Done: func(t chat.Typed) { d.enqueue(func() { d.afterTyping(t) }) },
+		Done: func(t chat.TypeResult) { d.enqueue(func() { d.afterTyping(t) }) },
 	})
 }
 
@@ -208,7 +208,7 @@ func (d *TUI) failPrompt(why error) {
 	s := d.sending
 	d.sending = nil
 	d.reportNotice("did not get a prompt: %v; what of it stands in the prompt is yours to send or to erase", why)
-	d.report(chat.Dropped{Prompt: s.prompt.ID})
+	d.report(chat.PromptDropped{Prompt: s.prompt.ID})
 }
 
 // confirmPrompt handles the sign that a prompt has arrived: the one on its way, or one typed by the
@@ -219,10 +219,10 @@ func (d *TUI) confirmPrompt(text string) {
 	if s := d.sending; s != nil && got == comparableText(s.prompt.Text) {
 		d.sending = nil
 		d.rememberSaid(got)
-		d.report(chat.Took{Prompt: s.prompt.ID})
+		d.report(chat.PromptAccepted{Prompt: s.prompt.ID})
 		return
 	}
-	d.report(chat.Began{})
+	d.report(chat.TurnStarted{})
 }
 
 func (d *TUI) startTurn() { d.working, d.ending, d.failed = true, time.Time{}, "" }
@@ -264,7 +264,7 @@ func (d *TUI) pressEscape(still func() bool) {
 		return
 	}
 	until := time.Now().Add(typeWithin)
-	d.terminal.Type(chat.Typing{
+	d.terminal.Type(chat.TypeRequest{
 		Pieces: [][]byte{{0x1b}}, Still: still,
 		May: func(_ int, s chat.Screen) error {
 			if v := readScreen(s); !v.prompt && time.Now().Before(until) {
@@ -272,7 +272,7 @@ func (d *TUI) pressEscape(still func() bool) {
 			}
 			return nil
 		},
-		Done: func(t chat.Typed) {
+		Done: func(t chat.TypeResult) {
 			if t.Err != nil {
 				d.enqueue(func() { d.reportNotice("was not interrupted: %v", t.Err) })
 			}

@@ -170,7 +170,7 @@ func (d *TUI) HasDialog() bool { return d.dialog.Load() }
 func (d *TUI) NoteReclaim() {
 	d.enqueue(func() {
 		for _, p := range d.waiting {
-			d.report(chat.Dropped{Prompt: p.ID})
+			d.report(chat.PromptDropped{Prompt: p.ID})
 		}
 		d.waiting = nil
 	})
@@ -190,7 +190,7 @@ func (d *TUI) NoteExit(why string, screen []string) {
 		} else if why != "" {
 			why = "claude " + why
 		}
-		d.report(chat.Gone{Why: why})
+		d.report(chat.AgentExited{Why: why})
 	})
 }
 
@@ -234,7 +234,7 @@ func (d *TUI) Interrupt() error {
 	still := d.terminal.StandingCheck()
 	d.enqueue(func() {
 		for _, p := range d.waiting {
-			d.report(chat.Dropped{Prompt: p.ID})
+			d.report(chat.PromptDropped{Prompt: p.ID})
 		}
 		d.waiting = nil
 		d.pressEscape(still)
@@ -424,7 +424,7 @@ func (d *TUI) setMode(mode string) {
 	if mode = cmp.Or(mode, d.mode); mode != d.mode {
 		d.mode = mode
 		setting := chat.Setting{Name: chat.Mode, Value: mode, Choices: modes}
-		d.report(chat.Sets{Settings: []chat.Setting{setting}})
+		d.report(chat.SettingsChanged{Settings: []chat.Setting{setting}})
 	}
 }
 

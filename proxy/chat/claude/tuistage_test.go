@@ -58,7 +58,7 @@ func (s *screen) end() {
 // Type types as a terminal does: nothing follows the user's keys.
 func (s *screen) Type(t chat.Typing) {
 	go func() {
-		out := chat.Typed{}
+		out := chat.TypeResult{}
 		for i, p := range t.Pieces {
 			if out.Err = s.may(i, &t, &out); out.Err != nil {
 				break
@@ -76,7 +76,7 @@ func (s *screen) Type(t chat.Typing) {
 	}()
 }
 
-func (s *screen) may(piece int, t *chat.Typing, out *chat.Typed) error {
+func (s *screen) may(piece int, t *chat.TypeRequest, out *chat.TypeResult) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for {

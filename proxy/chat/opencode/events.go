@@ -163,7 +163,7 @@ func (d *Driver) startTurn() {
 		d.mu.Lock()
 		d.interrupted = false // that was the turn before
 		d.mu.Unlock()
-		d.report(chat.Began{})
+		d.report(chat.TurnStarted{})
 	}
 }
 
@@ -229,7 +229,7 @@ func (d *Driver) dropPrompts() {
 			path := "/session/" + session + "/message/" + p.message
 			_ = d.enqueueCall(http.MethodDelete, path, nil, func(error) {}) // if it fails, it is read
 		}
-		d.report(chat.Dropped{Prompt: p.id})
+		d.report(chat.PromptDropped{Prompt: p.id})
 	}
 }
 
@@ -241,5 +241,5 @@ func (d *Driver) forgetPrompt(one *prompt) {
 
 func (d *Driver) reportNotice(format string, args ...any) {
 	text := name + " " + fmt.Sprintf(format, args...)
-	d.report(chat.Said{Item: chat.Item{Kind: chat.Notice, Text: text}})
+	d.report(chat.ItemAdded{Item: chat.Item{Kind: chat.Notice, Text: text}})
 }

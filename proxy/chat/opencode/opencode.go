@@ -241,7 +241,7 @@ func (d *Driver) Start(report func(chat.Event)) error {
 			do()
 		}
 		<-d.ended
-		d.report(chat.Gone{Why: d.exitReason()})
+		d.report(chat.AgentExited{Why: d.exitReason()})
 	}()
 	return nil
 }
@@ -315,7 +315,7 @@ func (d *Driver) Send(p chat.Prompt) error {
 		if err != nil {
 			d.reportNotice("the prompt did not arrive: %v", err)
 			d.forgetPrompt(one)
-			d.report(chat.Dropped{Prompt: p.ID})
+			d.report(chat.PromptDropped{Prompt: p.ID})
 		}
 	})
 	if err == nil {

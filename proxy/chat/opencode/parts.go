@@ -49,7 +49,7 @@ func (d *Driver) handleMessage(i info) {
 	d.mu.Unlock()
 	for _, id := range taken {
 		d.startTurn()
-		d.report(chat.Took{Prompt: id})
+		d.report(chat.PromptAccepted{Prompt: id})
 	}
 }
 
@@ -117,7 +117,8 @@ func (d *Driver) addTypedText(p part) {
 	if d.texts.Put(p.ID, true, 0); at >= 0 || told || p.Synthetic || p.Ignored {
 		return
 	}
-	d.report(chat.Said{Item: chat.Item{Kind: chat.User, ID: p.ID, Author: terminal, Text: p.Text}})
+	item := chat.Item{Kind: chat.User, ID: p.ID, Author: terminal, Text: p.Text}
+	d.report(chat.ItemAdded{Item: item})
 }
 
 // addAgentText reports the agent's text once it is whole.
@@ -127,7 +128,7 @@ func (d *Driver) addAgentText(p part) {
 	}
 	whole := p.Time.End != 0
 	if d.texts.Put(p.ID, whole, 0); whole && p.Text != "" {
-		d.report(chat.Said{Item: chat.Item{Kind: chat.Text, ID: p.ID, Text: p.Text}})
+		d.report(chat.ItemAdded{Item: chat.Item{Kind: chat.Text, ID: p.ID, Text: p.Text}})
 	}
 }
 
@@ -135,7 +136,7 @@ func (d *Driver) addAgentText(p part) {
 func (d *Driver) handleDelta(m struct{ SessionID, PartID, Field, Delta string }) {
 	whole, isText := d.texts.Get(m.PartID)
 	if isText && !whole && m.Field == "text" && m.SessionID == d.Conversation() {
-		d.report(chat.Wrote{Piece: chat.Piece{ID: m.PartID, Text: m.Delta}})
+		d.report(chat.TextAppended{Piece: chat.Piece{ID: m.PartID, Text: m.Delta}})
 	}
 }
 
@@ -147,13 +148,13 @@ func (d *Driver) handleTool(p part) {
 	}
 	if !called {
 		call := chat.Item{Kind: chat.ToolCall, ID: p.CallID, Tool: p.Tool, Input: p.State.Input}
-		d.report(chat.Said{Item: call})
+		d.report(chat.ItemAdded{Item: call})
 	}
 	failed := p.State.Status == "error"
 	ended = failed || p.State.Status == "completed"
 	if d.calls.Put(p.CallID, ended, 0); ended {
 		text := p.State.Output + p.State.Error
-		d.report(chat.Said{Item: chat.Item{
+		d.report(chat.ItemAdded{Item: chat.Item{
 			Kind: chat.ToolResult, ID: p.CallID, Text: text, Failed: failed,
 		}})
 	}
@@ -225,7 +226,7 @@ func (d *Driver) openRequest(o open, r chat.Request) {
 	}
 	d.mu.Unlock()
 	if !known {
-		d.report(chat.Asked{Request: r})
+		d.report(chat.RequestOpened{Request: r})
 	}
 }
 

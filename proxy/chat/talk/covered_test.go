@@ -102,7 +102,7 @@ func askCovered(t *testing.T, rules *redact.Own, commands []string) (covered int
 		require.NoError(t, err)
 		id := chat.NewID()
 		asked[id] = command
-		a.report(chat.Asked{Request: chat.Request{
+		a.report(chat.RequestOpened{Request: chat.Request{
 			ID: id, Tool: "Bash", Input: input, Allows: []chat.Choice{{Verdict: chat.Once}, {Verdict: chat.ForSession, Covers: command}},
 		}})
 	}
@@ -144,7 +144,7 @@ func TestInvisibleCharactersAreWrittenOut(t *testing.T) {
 		id := chat.NewID()
 		input, err := json.Marshal(map[string]string{"command": "ls" + hidden + ";touch HIT"})
 		require.NoError(t, err)
-		a.report(chat.Asked{Request: chat.Request{ID: id, Tool: "Bash", Input: input, Allows: []chat.Choice{{Verdict: chat.Once}}}})
+		a.report(chat.RequestOpened{Request: chat.Request{ID: id, Tool: "Bash", Input: input, Allows: []chat.Choice{{Verdict: chat.Once}}}})
 		w.until(t, func(records []protocol.ChatRecord, _ uint64, _ *protocol.ChatStatus) bool {
 			for _, c := range records {
 				if c.Request != nil && c.Request.ID == id {

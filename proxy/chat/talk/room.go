@@ -37,8 +37,8 @@ type Config struct {
 }
 
 // Room serves one conversation to its followers. Its methods may be called from any goroutine.
-// Without a conversation it is nil, and Start, Close, Reached, Hide, Unsubscribe and WhyEnded do
-// nothing.
+// Without a conversation it is nil, and Start, Close, SendState, SetHidden, Unsubscribe and
+// WhyEnded do nothing.
 type Room struct {
 	Config
 	ctx    context.Context //nolint:containedctx // for the room's goroutines
@@ -78,7 +78,7 @@ func (r *Room) Start() {
 }
 
 // Close ends the agent. It returns when the end of the conversation has been sent, or after
-// patience. Hide must not be called after it.
+// patience. SetHidden must not be called after it.
 func (r *Room) Close() {
 	if r == nil {
 		return
@@ -144,8 +144,8 @@ func (r *Room) stateMessage() *protocol.ChatStatus {
 	}
 }
 
-// Reached sends the state over a new connection, whose other end does not know it yet.
-func (r *Room) Reached() {
+// SendState sends the state over a new connection, whose other end does not know it yet.
+func (r *Room) SendState() {
 	if r == nil {
 		return
 	}
@@ -155,9 +155,9 @@ func (r *Room) Reached() {
 	r.sendState()
 }
 
-// Hide notes that the user hides or shows the screen. After hiding, when it returns, nothing of the
-// conversation leaves the proxy.
-func (r *Room) Hide(now time.Time, on bool) {
+// SetHidden notes that the user hides or shows the screen. After hiding, when it returns, nothing
+// of the conversation leaves the proxy.
+func (r *Room) SetHidden(now time.Time, on bool) {
 	if r == nil {
 		return
 	}

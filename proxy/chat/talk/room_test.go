@@ -28,10 +28,10 @@ func (a *agent) Start(report func(chat.Event)) error { a.report = report; return
 func (a *agent) Send(chat.Prompt) error              { return nil }
 func (a *agent) Interrupt() error                    { return nil }
 func (a *agent) Answer(string, chat.Answer) error    { return nil }
-func (a *agent) Close() error                        { a.report(chat.Gone{}); return nil }
+func (a *agent) Close() error                        { a.report(chat.AgentExited{}); return nil }
 
 func (a *agent) says(text string) {
-	a.report(chat.Said{Item: chat.Item{Kind: chat.Text, Text: text}})
+	a.report(chat.ItemAdded{Item: chat.Item{Kind: chat.Text, Text: text}})
 }
 
 // wire stands in for the gateway. Everything sent must be a message.
@@ -153,14 +153,14 @@ func TestNothingLeavesWhileTheScreenIsHidden(t *testing.T) {
 	r, a, w := open(t)
 	r.Subscribe(0)
 	asks := func(id string) {
-		a.report(chat.Asked{Request: chat.Request{ID: id, Tool: "Bash", Allows: []chat.Choice{{Verdict: chat.Once}}}})
+		a.report(chat.RequestOpened{Request: chat.Request{ID: id, Tool: "Bash", Allows: []chat.Choice{{Verdict: chat.Once}}}})
 	}
 	asks("a0")
 	a.says("before")
 	w.until(t, func(records []protocol.ChatRecord, _ uint64, _ *protocol.ChatStatus) bool {
 		return len(texts(records)) == 1
 	})
-	r.Hide(time.Now(), true)
+	r.SetHidden(time.Now(), true)
 	w.mu.Lock()
 	sent := len(w.sent)
 	w.mu.Unlock()
@@ -193,7 +193,7 @@ func TestNothingLeavesWhileTheScreenIsHidden(t *testing.T) {
 		return slices.Equal(texts(records), []string{"before", "after"}) && slices.Equal(open, []string{"a0", "a1"}) && by["a0"] == "ada" && lost == 2 &&
 			s.Open == 1 && s.State == protocol.ChatApproval
 	})
-	r.Hide(time.Now(), true) // Close does not wait for its end
+	r.SetHidden(time.Now(), true) // Close does not wait for its end
 }
 
 // No piece of a secret is visible, however it is written.
@@ -201,12 +201,12 @@ func TestPiecesAreCoveredWhole(t *testing.T) {
 	r, a, w := open(t)
 	r.Subscribe(0)
 	for _, piece := range []string{"the password is hun", "ter2\nand", " that\nwas", " it"} {
-		a.report(chat.Wrote{Piece: chat.Piece{ID: "t", Text: piece}})
+		a.report(chat.TextAppended{Piece: chat.Piece{ID: "t", Text: piece}})
 	}
 	w.until(t, func(records []protocol.ChatRecord, _ uint64, _ *protocol.ChatStatus) bool {
 		return strings.ReplaceAll(strings.Join(texts(records), ""), "piece ", "") == "the password is •••\nand that\n"
 	})
-	a.report(chat.Said{Item: chat.Item{Kind: chat.Text, ID: "t", Text: "the password is hunter2\nand that\nwas it"}})
+	a.report(chat.ItemAdded{Item: chat.Item{Kind: chat.Text, ID: "t", Text: "the password is hunter2\nand that\nwas it"}})
 	w.until(t, func(records []protocol.ChatRecord, _ uint64, _ *protocol.ChatStatus) bool {
 		all := texts(records)
 		return len(all) > 0 && all[len(all)-1] == "the password is •••\nand that\nwas it"
@@ -224,7 +224,7 @@ func TestAnInputIsShownExactly(t *testing.T) {
 		strings.Repeat("[", 12) + strings.Repeat("]", 12): `"[[[[[[[[[[[[]]]]]]]]]]]]"`,
 	} {
 		id := chat.NewID()
-		a.report(chat.Asked{Request: chat.Request{ID: id, Tool: "Bash", Input: json.RawMessage(in)}})
+		a.report(chat.RequestOpened{Request: chat.Request{ID: id, Tool: "Bash", Input: json.RawMessage(in)}})
 		w.until(t, func(records []protocol.ChatRecord, _ uint64, _ *protocol.ChatStatus) bool {
 			i := slices.IndexFunc(records, func(r protocol.ChatRecord) bool { return r.Request != nil && r.Request.ID == id })
 			if i >= 0 {
@@ -233,7 +233,7 @@ func TestAnInputIsShownExactly(t *testing.T) {
 			return i >= 0
 		})
 	}
-	a.report(chat.Asked{Request: chat.Request{ID: "big", Tool: "Bash", Input: json.RawMessage(`"` + strings.Repeat("x", 250<<10) + `"`), Allows: []chat.Choice{{Verdict: chat.Once}}}})
+	a.report(chat.RequestOpened{Request: chat.Request{ID: "big", Tool: "Bash", Input: json.RawMessage(`"` + strings.Repeat("x", 250<<10) + `"`), Allows: []chat.Choice{{Verdict: chat.Once}}}})
 	w.until(t, func(records []protocol.ChatRecord, _ uint64, _ *protocol.ChatStatus) bool {
 		i := slices.IndexFunc(records, func(r protocol.ChatRecord) bool { return r.Request != nil && r.Request.ID == "big" })
 		return i >= 0 && records[i].Request.Allows == nil && records[i].Request.AtTerminal != ""
@@ -242,7 +242,7 @@ func TestAnInputIsShownExactly(t *testing.T) {
 
 func TestAnAnswerIsPassedOn(t *testing.T) {
 	r, a, _ := open(t)
-	a.report(chat.Asked{Request: chat.Request{ID: "a1", Allows: []chat.Choice{{Verdict: chat.Once}}}})
+	a.report(chat.RequestOpened{Request: chat.Request{ID: "a1", Allows: []chat.Choice{{Verdict: chat.Once}}}})
 	require.Equal(t, []string{"a1"}, r.OpenRequests())
 	require.NoError(t, r.Answer("a1", "ada", protocol.ChatReply{Verdict: protocol.ChatOnce, Replies: map[string][]string{}}))
 	late, ok := errors.AsType[*chat.AnsweredError](r.Answer("a1", "bob", protocol.ChatReply{}))
@@ -263,7 +263,7 @@ func TestTheLongestWaitHasANumber(t *testing.T) {
 		})
 	}
 	for _, id := range []string{"t1", "t2"} {
-		a.report(chat.Asked{Request: chat.Request{ID: id, Tool: "Bash", Allows: []chat.Choice{{Verdict: chat.Once}}}})
+		a.report(chat.RequestOpened{Request: chat.Request{ID: id, Tool: "Bash", Allows: []chat.Choice{{Verdict: chat.Once}}}})
 	}
 	stands(2, 1)
 	require.NoError(t, r.Answer("t1", "ada", protocol.ChatReply{}))

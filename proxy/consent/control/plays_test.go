@@ -260,7 +260,7 @@ func (p *play) fact(name string) string {
 		return s.Away
 	}
 	facts := map[string]bool{
-		"another": s.Another, "asks": s.Asks(), "composing": p.Message() != nil, "hidden": s.Hidden, "pregrant": s.Pregrant, "allowed": p.AllowsSecret(),
+		"another": s.Another, "asks": s.HasQuestion(), "composing": p.Message() != nil, "hidden": s.Hidden, "pregrant": s.Pregrant, "allowed": p.AllowsSecret(),
 		"barred": s.Barred() != nil, "occupied": p.IsLineOccupied() && s.Occupied, "again": s.Again,
 	}
 	require.Contains(p.t, facts, name)

@@ -69,8 +69,8 @@ type State struct {
 	Question uint64
 }
 
-// Asks reports whether a question to the user is open, apart from secret prompts.
-func (s State) Asks() bool {
+// HasQuestion reports whether a question to the user is open, apart from secret prompts.
+func (s State) HasQuestion() bool {
 	return !s.Message.Open && (s.Phase == Asked || s.Menu || s.Pending.Keys != "" || s.Occupied)
 }
 

@@ -16,7 +16,7 @@ import (
 // Detector is the scanner of package keys as the pump sees it. It also takes out the answers to the
 // one question that the proxy itself asks the terminal, where the cursor is: they must not be typed
 // into the program. Terminals answer in the order of the questions, so it keeps that order. It
-// belongs to the pump's goroutine, but for Count and Typed.
+// belongs to the pump's goroutine, but for Count and TypedByUser.
 type Detector struct {
 	*keys.Scanner
 	// asked are the questions for the cursor that have no answer yet, the oldest first: what the
@@ -100,7 +100,7 @@ func (d *Detector) passUnit(u keys.Unit, emit func(input.Unit)) {
 	if d.mute && u.Kind == keys.Reply {
 		return
 	}
-	if rest, took := d.proxy.AddToMessage(u, d.InPaste()); took {
+	if rest, took := d.proxy.AddToMessage(u, d.IsInPaste()); took {
 		if len(rest) == 0 {
 			return
 		}
@@ -117,9 +117,9 @@ func (d *Detector) passUnit(u keys.Unit, emit func(input.Unit)) {
 	emit(input.Unit{Kind: kinds[u.Kind], Bytes: u.Bytes, Idle: u.Kind == keys.Key && keys.Idle(u.Bytes)})
 }
 
-// Expect says that the terminal was asked for its cursor: by the program, or by the proxy, which
-// takes the answer.
-func (d *Detector) Expect(take func(row int)) {
+// ExpectCursor says that the terminal was asked for its cursor: by the program, or by the proxy,
+// which takes the answer.
+func (d *Detector) ExpectCursor(take func(row int)) {
 	if len(d.asked) == maxAsked {
 		return
 	}
@@ -154,8 +154,8 @@ func (d *Detector) Reset() {
 // may call it.
 func (d *Detector) Count(b []byte) { d.typed.addTyped(b) }
 
-// Typed returns how much the user has typed so far. Any goroutine may call it.
-func (d *Detector) Typed() secretprompt.Typed { return d.typed.current() }
+// TypedByUser returns how much the user has typed so far. Any goroutine may call it.
+func (d *Detector) TypedByUser() secretprompt.Typed { return d.typed.current() }
 
 // tally counts what the user types, for the observer to compare with what the program shows. The
 // pump counts.

@@ -25,10 +25,10 @@ func TestTheProxysOwnAnswersAreWaitedForR62(t *testing.T) {
 	require.Equal(t, 1, calls, "nothing was asked")
 
 	var rows []int
-	d.Expect(nil)
-	d.Expect(func(row int) { rows = append(rows, row) })
-	d.Expect(func(row int) { rows = append(rows, row) })
-	d.Expect(nil)
+	d.ExpectCursor(nil)
+	d.ExpectCursor(func(row int) { rows = append(rows, row) })
+	d.ExpectCursor(func(row int) { rows = append(rows, row) })
+	d.ExpectCursor(nil)
 	d.WhenAnswered(called)
 	d.Scan([]byte("\x1b[1;1R\x1b[7;1R"), pass)
 	require.Equal(t, 1, calls, "one question is without an answer")
@@ -56,7 +56,7 @@ func TestTheFirstAnswersAreNotTheProgramsR62(t *testing.T) {
 			d := detector.New(keys.Bindings{}, noTypist{}, false)
 			passed, took := "", screen.ClustersUnknown
 			d.ExpectClusters(func(c screen.Clusters) { took = c })
-			d.Expect(func(int) {})
+			d.ExpectCursor(func(int) {})
 			d.Scan([]byte(c.in), func(u input.Unit) { passed += string(u.Bytes) })
 			require.Equal(t, c.passed, passed)
 			require.Equal(t, c.took, took)
@@ -69,7 +69,7 @@ func TestTheFirstAnswersAreNotTheProgramsR62(t *testing.T) {
 func TestTheUsersKeysAreCountedR78(t *testing.T) {
 	d := detector.New(keys.Bindings{}, noTypist{}, false)
 	d.Scan([]byte("aß*\x1b[A\x1b[97u\x1b[97;1:3u\r\x7f\x03\x1b[200~p**\x1b[201~\x1b[I\x1b[1;1R\x1c"), func(input.Unit) {})
-	require.Equal(t, secretprompt.Typed{Text: 7, Signs: 3}, d.Typed())
+	require.Equal(t, secretprompt.Typed{Text: 7, Signs: 3}, d.TypedByUser())
 }
 
 // noTypist is a user who wants nothing of the proxy.

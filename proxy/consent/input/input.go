@@ -106,9 +106,9 @@ type Poller interface {
 type Scanner interface {
 	Scan(p []byte, emit func(Unit))
 	Flush(emit func(Unit))
-	Held() []byte
-	LoneEsc() bool
-	InPaste() bool
+	HeldBytes() []byte
+	HasLoneEsc() bool
+	IsInPaste() bool
 	EndPaste()
 }
 

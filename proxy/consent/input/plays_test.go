@@ -114,7 +114,7 @@ func (p *play) step(s corpus.Step) {
 	case "press":
 		p.press(arg)
 	case "person", "person-refused":
-		p.pump.Post(func(now time.Time) { require.Equal(p.t, what == "person", p.pump.Press(now, []byte(arg)), s.Line) })
+		p.pump.Post(func(now time.Time) { require.Equal(p.t, what == "person", p.pump.PressKeys(now, []byte(arg)), s.Line) })
 	case "sleep":
 		p.sleep(duration(p.t, arg))
 	case "gone":

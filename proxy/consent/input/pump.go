@@ -198,7 +198,7 @@ func (p *Pump) nextMoment(now time.Time) time.Time {
 			sooner(t)
 		}
 	}
-	if p.Scan != nil && len(p.Scan.Held()) > 0 {
+	if p.Scan != nil && len(p.Scan.HeldBytes()) > 0 {
 		sooner(p.lastKey.Add(p.sequenceTimeout()))
 	}
 	if p.holding || p.discard {
@@ -229,7 +229,7 @@ func (p *Pump) nextMoment(now time.Time) time.Time {
 
 // sequenceTimeout returns how long an unfinished sequence may take.
 func (p *Pump) sequenceTimeout() time.Duration {
-	if p.Scan.LoneEsc() {
+	if p.Scan.HasLoneEsc() {
 		return escWait
 	}
 	return seqWait
@@ -278,7 +278,7 @@ func (p *Pump) handleTime(now time.Time) {
 	if p.Control == nil {
 		return
 	}
-	if len(p.Scan.Held()) > 0 && now.Sub(p.lastKey) >= p.sequenceTimeout() {
+	if len(p.Scan.HeldBytes()) > 0 && now.Sub(p.lastKey) >= p.sequenceTimeout() {
 		p.lastKey = now
 		p.Scan.Flush(p.emit)
 	}
@@ -330,8 +330,8 @@ func (p *Pump) handleKeys(now time.Time, b []byte) {
 	p.lastKey = now
 	p.confirm.read(now)
 	p.Scan.Scan(b, p.emit)
-	p.endConfirm(now, len(p.Scan.Held()) == 0)
-	if !p.isSought() && p.Scan.LoneEsc() {
+	p.endConfirm(now, len(p.Scan.HeldBytes()) == 0)
+	if !p.isSought() && p.Scan.HasLoneEsc() {
 		// No agent asks or drives, so the Escape key goes out at once. Otherwise it is held for a
 		// moment, because the reclaim key may begin with it.
 		p.Scan.Flush(p.emit)

@@ -14,12 +14,12 @@ func (p *Pump) TypeKeys(now time.Time, b []byte) bool {
 	return true
 }
 
-// Press types whole keys of a person who is not at the keyboard. They stand among the user's keys,
-// and the proxy acts on no key of them. The pump's goroutine calls it. It reports false, and takes
-// no keys, while the program has much to read, or a paste at the keyboard is unfinished: they would
-// become part of it.
-func (p *Pump) Press(now time.Time, b []byte) bool {
-	if len(p.user) > userHold || p.Scan.InPaste() && now.Sub(p.lastKey) < pasteWait {
+// PressKeys types whole keys of a person who is not at the keyboard. They stand among the user's
+// keys, and the proxy acts on no key of them. The pump's goroutine calls it. It reports false, and
+// takes no keys, while the program has much to read, or a paste at the keyboard is unfinished: they
+// would become part of it.
+func (p *Pump) PressKeys(now time.Time, b []byte) bool {
+	if len(p.user) > userHold || p.Scan.IsInPaste() && now.Sub(p.lastKey) < pasteWait {
 		return false
 	}
 	p.queueTyped(b)

@@ -40,7 +40,7 @@ func (p *Pump) handleUnit(u Unit) {
 // asked has lost the keyboard, and syncControl drops its queue in the next statement.
 func (p *Pump) handleReclaimKey(now time.Time, key []byte) {
 	sought := p.isSought()
-	if !sought && p.Scan.InPaste() {
+	if !sought && p.Scan.IsInPaste() {
 		p.user = append(p.user, key...) // a byte of a pasted text: there is no agent to stop
 		return
 	}
@@ -49,7 +49,7 @@ func (p *Pump) handleReclaimKey(now time.Time, key []byte) {
 	if !took {
 		p.user = append(p.user, key...)
 	}
-	if sought && p.Scan.InPaste() {
+	if sought && p.Scan.IsInPaste() {
 		p.paste, p.holding = p.paste[:0], false
 		p.discard, p.since = true, now
 	}

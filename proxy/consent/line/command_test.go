@@ -50,8 +50,8 @@ func TestAQuestionInALineEditorIsNotAPromptR65(t *testing.T) {
 			p.agent("\r", "\r\nout\r\n")
 		}
 		p.shows("\r" + c.here)
-		p.tracker.Rested(p.m)
-		at := func() bool { return line.AtCommand(p.m, p.group, p.tracker.Typed()) }
+		p.tracker.ReadPrompt(p.m)
+		at := func() bool { return line.AtCommand(p.m, p.group, p.tracker.TypedLine()) }
 		require.Equal(t, c.want, at(), "%q after %q", c.here, c.before)
 		p.agent("y", "y")
 		require.Equal(t, c.want, at(), "%q after %q, and a letter", c.here, c.before)
@@ -65,11 +65,11 @@ func TestALongLineIsStillACommandR65(t *testing.T) {
 	p := newTyping(t, 20, 4, "$ ")
 	for _, text := range []string{"echo Continue?", " [y/N]", strings.Repeat("x", 30), strings.Repeat("?", 60)} {
 		p.agent(text, text)
-		require.True(t, line.AtCommand(p.m, p.group, p.tracker.Typed()), text)
+		require.True(t, line.AtCommand(p.m, p.group, p.tracker.TypedLine()), text)
 	}
 	p = newTyping(t, 20, 4, "$ ")
 	p.agent("echo this is long.", "echo this is long.\r\n") // as editors do that do not leave the wrap to the terminal
-	require.True(t, line.AtCommand(p.m, p.group, p.tracker.Typed()))
+	require.True(t, line.AtCommand(p.m, p.group, p.tracker.TypedLine()))
 }
 
 // Answering a question by Enter does not make it a command's prompt.
@@ -78,21 +78,21 @@ func TestAnAnswerIsNotACommandR65(t *testing.T) {
 	p.agent("f", "f")
 	for _, enter := range []string{"\r", "\x1b[13u", "\n"} {
 		p.agent(enter, "\r\nname: ")
-		p.tracker.Rested(p.m)
-		require.False(t, line.AtCommand(p.m, p.group, p.tracker.Typed()))
+		p.tracker.ReadPrompt(p.m)
+		require.False(t, line.AtCommand(p.m, p.group, p.tracker.TypedLine()))
 		p.agent("x", "x")
 	}
 	p.agent("\r", "\r\n$ ")
-	require.True(t, line.AtCommand(p.m, p.group, p.tracker.Typed()))
+	require.True(t, line.AtCommand(p.m, p.group, p.tracker.TypedLine()))
 }
 
 // The user is asked once, and not again at a prompt like it.
 func TestAPromptThatEndsWithItsRowR65(t *testing.T) {
 	p := newTyping(t, 40, 8, "~/src\r\n")
-	require.False(t, line.AtCommand(p.m, p.group, p.tracker.Typed()))
+	require.False(t, line.AtCommand(p.m, p.group, p.tracker.TypedLine()))
 	p.agent("ls", "ls")
 	p.agent("\r", "\r\n~/src\r\n")
-	require.True(t, line.AtCommand(p.m, p.group, p.tracker.Typed()))
+	require.True(t, line.AtCommand(p.m, p.group, p.tracker.TypedLine()))
 }
 
 // Text, or Meta keys.

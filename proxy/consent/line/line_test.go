@@ -105,14 +105,14 @@ func newTyping(t *testing.T, cols, rows int, prompt string) *typing {
 	p.tracker.Cooked = func() bool { return p.cooked }
 	p.tracker.Group = func() int { return p.group }
 	p.shows(prompt)
-	p.tracker.Rested(p.m)
+	p.tracker.ReadPrompt(p.m)
 	return p
 }
 
 func (p *typing) shows(s string) {
 	p.m.Feed([]byte(s))
 	row, col := p.m.Cursor()
-	p.tracker.Moved(line.Place{Alt: p.m.Alt(), Line: p.m.Line(row), Col: col})
+	p.tracker.SetPlace(line.Place{Alt: p.m.Alt(), Line: p.m.Line(row), Col: col})
 }
 
 // user types keys, for which the program shows echo.
@@ -120,7 +120,7 @@ func (p *typing) user(keys, echo string)  { p.tracker.User([]byte(keys)); p.show
 func (p *typing) agent(keys, echo string) { p.tracker.Agent([]byte(keys)); p.shows(echo) }
 
 func (p *typing) occupied() (string, bool) {
-	typed := p.tracker.Typed()
+	typed := p.tracker.TypedLine()
 	owner, b := line.OwnerOf(p.m, line.Doing{Group: p.group, Prompt: line.Editor, Read: true, Waits: true, Known: true}, typed)
 	if owner == line.Free {
 		p.tracker.Free(typed, false)
@@ -149,7 +149,7 @@ func TestPlays(t *testing.T) {
 			case "shows":
 				p.shows(arg)
 			case "rested":
-				p.tracker.Rested(p.m)
+				p.tracker.ReadPrompt(p.m)
 			case "allow":
 				p.tracker.Allow()
 			case "group":
@@ -179,7 +179,7 @@ func (p *typing) is(w corpus.Want, why string) {
 		require.Empty(p.t, b.After, why)
 		return strings.TrimSuffix(b.Before+"|"+b.Tail, "|")
 	}
-	typed := p.tracker.Typed()
+	typed := p.tracker.TypedLine()
 	switch w.Name + w.Value {
 	case "asks", "asks-nothing":
 		require.Equal(p.t, w.Value == "asks", typed.Asks, why)
@@ -215,7 +215,7 @@ func TestTheUserBeginsALineR63(t *testing.T) {
 		for _, begun := range []string{"begin", "more"} {
 			p.user(begun, begun)
 			p.user("\r", "\r\n"+c.Rest)
-			p.tracker.Rested(p.m)
+			p.tracker.ReadPrompt(p.m)
 			_, yes := p.occupied()
 			require.Equal(t, c.Held, yes, "%q after %q, %s", c.Rest, c.Prompt, begun)
 		}
@@ -233,7 +233,7 @@ func TestKeysBeforeThePromptBeginALineR63(t *testing.T) {
 		p.user("for i in 1", "")
 		p.shows("$ for i in 1")
 		p.user("\r", "\r\n"+rest)
-		p.tracker.Rested(p.m)
+		p.tracker.ReadPrompt(p.m)
 		_, yes := p.occupied()
 		require.Equal(t, held, yes, "%q", rest)
 	}
@@ -263,7 +263,7 @@ func TestASuggestionIsNotSentR66(t *testing.T) {
 	} {
 		p := newTyping(t, 40, 5, "$ ")
 		p.agent(c.typed, "\r"+c.shown)
-		b := line.Find(p.m, p.tracker.Typed().Line)
+		b := line.Find(p.m, p.tracker.TypedLine().Line)
 		require.True(t, b.Known, name)
 		sent, suggested := b.Split(c.moved)
 		require.Equal(t, [2]string{c.sent, c.suggested}, [2]string{sent, suggested}, name)
@@ -297,7 +297,7 @@ func TestWhatEndsALineR66(t *testing.T) {
 		for _, key := range strings.Split(keys, "|") {
 			p.agent(key, "")
 		}
-		require.Equal(t, want, !p.tracker.Typed().Line.Set, "%q", keys)
+		require.Equal(t, want, !p.tracker.TypedLine().Line.Set, "%q", keys)
 	}
 }
 
@@ -306,9 +306,9 @@ func TestAKeyThatChangesWhatLettersMeanR65(t *testing.T) {
 	for keys, want := range map[string]bool{"\x1b": true, "\x1bx": true, "\x18": true, "\x16": true, "\x1b[A": false, "\x1bOA": false, "abc": false} {
 		p := newTyping(t, 20, 3, "$ ")
 		p.user(keys, "")
-		require.Equal(t, want, p.tracker.Typed().Odd, "%q", keys)
+		require.Equal(t, want, p.tracker.TypedLine().Odd, "%q", keys)
 		p.agent("x", "x")
 		p.agent("\r", "\r\n$ ")
-		require.False(t, p.tracker.Typed().Odd, "a new line")
+		require.False(t, p.tracker.TypedLine().Odd, "a new line")
 	}
 }

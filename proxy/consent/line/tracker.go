@@ -9,8 +9,9 @@ import (
 )
 
 // Tracker knows who typed on the present line, and where that began. It keeps no key, only that
-// there was one. Moved and Rested belong to the goroutine that owns the screen; NoteUserKeys,
-// NoteAgentKeys and Allow to the one that writes to the program. Typed is safe for concurrent use.
+// there was one. SetPlace and ReadPrompt belong to the goroutine that owns the screen;
+// NoteUserKeys, NoteAgentKeys and Allow to the one that writes to the program. TypedLine is safe
+// for concurrent use.
 type Tracker struct {
 	// Cooked reports whether the kernel collects lines now. It is asked about keys that mean
 	// something else in raw mode.
@@ -84,8 +85,8 @@ func (t Typed) PromptOn(s Screen) string {
 // Keys returns the count of the user's keys.
 func (t Typed) Keys() uint64 { return t.keys }
 
-// Moved sets the cursor's place.
-func (t *Tracker) Moved(p Place) { t.place.Store(p.pack()) }
+// SetPlace sets the cursor's place.
+func (t *Tracker) SetPlace(p Place) { t.place.Store(p.pack()) }
 
 // A packed Place has a bit that it is set, a bit for the alternate screen, the line, the column.
 const (
@@ -110,9 +111,9 @@ func unpack(n uint64) (p Place, ok bool) {
 	}, n&packedSet != 0
 }
 
-// Rested reads the prompt off the screen while the output pauses: for the next key, and for keys
-// that came before the first look.
-func (t *Tracker) Rested(s Screen) {
+// ReadPrompt reads the prompt off the screen while the output pauses: for the next key, and for
+// keys that came before the first look.
+func (t *Tracker) ReadPrompt(s Screen) {
 	r := Look(s)
 	old := t.rest.Swap(&r)
 	t.mu.Lock()
@@ -136,8 +137,8 @@ func (t *Tracker) noteRedraw(old, now Rest) {
 	}
 }
 
-// Typed returns the state of the present line.
-func (t *Tracker) Typed() Typed {
+// TypedLine returns the state of the present line.
+func (t *Tracker) TypedLine() Typed {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	typed := t.typed
@@ -174,7 +175,7 @@ func (t *Tracker) HasPrompt(group int) bool {
 
 // Learned returns the present state if the user has not typed since known, and known if they have.
 func (t *Tracker) Learned(known Typed) Typed {
-	if typed := t.Typed(); typed.keys == known.keys {
+	if typed := t.TypedLine(); typed.keys == known.keys {
 		return typed
 	}
 	return known

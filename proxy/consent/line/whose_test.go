@@ -60,25 +60,25 @@ func TestTheLinesOwner(t *testing.T) {
 		"git answers": {
 			func(p *typing) {
 				p.user("l", "l")
-				p.tracker.Rested(p.m)
+				p.tracker.ReadPrompt(p.m)
 				p.shows("\r\x1b[Kmain* $ l")
-				p.tracker.Rested(p.m)
+				p.tracker.ReadPrompt(p.m)
 			}, waits, line.Users, "l",
 		},
 		"git answers, and the user erases": {
 			func(p *typing) {
 				p.user("l", "l")
-				p.tracker.Rested(p.m)
+				p.tracker.ReadPrompt(p.m)
 				p.shows("\r\x1b[Kmain* $ l")
-				p.tracker.Rested(p.m)
+				p.tracker.ReadPrompt(p.m)
 				p.user("\x7f", "\b \b")
 			}, waits, line.Free, "",
 		},
 		"a late echo is no new prompt": {
-			func(p *typing) { p.user("l", ""); p.tracker.Rested(p.m); p.shows("l"); p.tracker.Rested(p.m) }, waits, line.Users, "l",
+			func(p *typing) { p.user("l", ""); p.tracker.ReadPrompt(p.m); p.shows("l"); p.tracker.ReadPrompt(p.m) }, waits, line.Users, "l",
 		},
 		"so is that of the prompt's last character": {
-			func(p *typing) { p.user("$", ""); p.tracker.Rested(p.m); p.shows("$"); p.tracker.Rested(p.m) }, waits, line.Users, "$",
+			func(p *typing) { p.user("$", ""); p.tracker.ReadPrompt(p.m); p.shows("$"); p.tracker.ReadPrompt(p.m) }, waits, line.Users, "$",
 		},
 		"what was collected, and read raw": {
 			func(p *typing) {
@@ -102,7 +102,7 @@ func TestTheLinesOwner(t *testing.T) {
 			}
 			p := newTyping(t, 40, 8, prompt)
 			c.does(p)
-			owner, b := line.OwnerOf(p.m, c.doing, p.tracker.Typed())
+			owner, b := line.OwnerOf(p.m, c.doing, p.tracker.TypedLine())
 			require.Equal(t, c.want, owner)
 			require.Equal(t, c.shown, b.Text())
 		})

@@ -84,7 +84,7 @@ type Link interface {
 }
 
 // Host wants to know how many people are attached.
-type Host interface{ Attached(n int) }
+type Host interface{ SetAttached(n int) }
 
 // Config plugs [Clients] into a session.
 type Config struct {
@@ -146,7 +146,7 @@ func (a *Clients) Handle(m protocol.Message) (ok bool) {
 func (a *Clients) addClient(now time.Time, m *protocol.Attach) {
 	_, known := a.clients[m.ViewerID]
 	a.clients[m.ViewerID] = &client{cols: max(m.Cols, leastCols), rows: max(m.Rows, leastRows)}
-	a.Host.Attached(len(a.clients))
+	a.Host.SetAttached(len(a.clients))
 	a.Control.SetAttached(now, true)
 	a.turnTo(m.ViewerID)
 	if st := a.Control.State(now); !known && st.Phase == control.Granted {
@@ -159,7 +159,7 @@ func (a *Clients) addClient(now time.Time, m *protocol.Attach) {
 // last.
 func (a *Clients) removeClient(now time.Time, viewer string) {
 	delete(a.clients, viewer)
-	a.Host.Attached(len(a.clients))
+	a.Host.SetAttached(len(a.clients))
 	if len(a.clients) == 0 {
 		a.Control.SetAttached(now, false)
 		return
@@ -178,7 +178,7 @@ func (a *Clients) removeClient(now time.Time, viewer string) {
 func (a *Clients) DetachAll(now time.Time) {
 	a.Terminal.SetWatched(false)
 	clear(a.clients)
-	a.Host.Attached(0)
+	a.Host.SetAttached(0)
 	a.Control.SetAttached(now, false)
 }
 

@@ -111,7 +111,7 @@ func (r remarks) ShowDrivingAgent(agent string) { r.note("%s drives", agent) }
 
 type host struct{ *ledger }
 
-func (h host) Attached(n int) { h.note("%d attached", n) }
+func (h host) SetAttached(n int) { h.note("%d attached", n) }
 
 func (l *ledger) attach(viewer string, cols, rows int) bool {
 	return l.clients.Handle(&protocol.Attach{RequestID: viewer, ViewerID: viewer, Cols: cols, Rows: rows})

@@ -60,8 +60,8 @@ func (s *Session) Stop() { s.stop() }
 // Agent started the session.
 func (s *Session) Agent() control.Agent { return s.owner }
 
-// Attached notes how many people are attached.
-func (s *Session) Attached(n int) { s.people.Store(int32(n)) }
+// SetAttached notes how many people are attached.
+func (s *Session) SetAttached(n int) { s.people.Store(int32(n)) }
 
 // IsUnattended reports whether no person is attached who could be asked.
 func (s *Session) IsUnattended() bool { return s != nil && s.people.Load() == 0 }
@@ -76,8 +76,8 @@ func (s *Session) NoteActivity() {
 // LastUse returns when NoteActivity was called last, to the microsecond.
 func (s *Session) LastUse() time.Time { return time.UnixMicro(s.used.Load()) }
 
-// Rests reports whether the session has been silent for so long that only new use wakes it.
-func (s *Session) Rests() bool { return s != nil && time.Since(s.LastUse()) > restAfter }
+// IsResting reports whether the session has been silent for so long that only new use wakes it.
+func (s *Session) IsResting() bool { return s != nil && time.Since(s.LastUse()) > restAfter }
 
 // watchIdle ends the session when it has been idle for too long. It wakes once in that time.
 func (s *Session) watchIdle() *time.Timer {

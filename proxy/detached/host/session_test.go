@@ -25,10 +25,10 @@ func TestABusySessionDoesNotEnd(t *testing.T) {
 			require.NoError(t, at(50*time.Second))
 			s.NoteActivity()
 		}
-		s.Attached(1)
+		s.SetAttached(1)
 		require.NoError(t, at(time.Hour))
 		s.NoteActivity()
-		s.Attached(0)
+		s.SetAttached(0)
 		require.NoError(t, at(59*time.Second))
 		require.False(t, s.idled.Load())
 		require.Error(t, at(2*time.Minute))

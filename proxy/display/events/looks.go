@@ -7,8 +7,8 @@ import (
 	"terminalproxy/proxy/display/remind"
 )
 
-// Handle notes what a message of the gateway's says about people who look. It and Unreached may be
-// called from any goroutine.
+// Handle notes what a message of the gateway's says about people who look. It and NoteUnreached may
+// be called from any goroutine.
 func (t *Teller) Handle(m protocol.Message) {
 	switch m := m.(type) {
 	case *protocol.View:
@@ -18,8 +18,8 @@ func (t *Teller) Handle(m protocol.Message) {
 	}
 }
 
-// Unreached says that the gateway is lost, and with it those who look.
-func (t *Teller) Unreached() { t.setViewed(false) }
+// NoteUnreached says that the gateway is lost, and with it those who look.
+func (t *Teller) NoteUnreached() { t.setViewed(false) }
 
 // setViewed notes whether a page shows the screen.
 func (t *Teller) setViewed(on bool) {

@@ -23,7 +23,7 @@ func TestALookingAgentIsNotAPerson(t *testing.T) {
 	require.False(t, s.viewed.Load())
 	require.NotZero(t, left.UnixMilli())
 	s.Handle(&protocol.View{})
-	s.Unreached()
+	s.NoteUnreached()
 	require.False(t, s.viewed.Load())
 	used = time.Now().Add(time.Hour)
 	require.Equal(t, used, s.lastLook(), "the user typed after that")

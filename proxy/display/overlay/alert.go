@@ -22,7 +22,7 @@ func (s *Status) appendAlert(dst []byte) []byte {
 	defer s.mu.Unlock()
 	a := s.alert
 	s.alert = alert{}
-	if a.question != s.state.Question || !s.state.Asks() {
+	if a.question != s.state.Question || !s.state.HasQuestion() {
 		return dst
 	}
 	return append(dst, a.control...)

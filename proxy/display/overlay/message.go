@@ -91,7 +91,7 @@ func (s *Status) waitReasonLocked(now time.Time, w *message) protocol.Waiting {
 		return protocol.WaitsForPerson
 	case !s.conf.Line:
 		return protocol.WaitsForTitle
-	case st.Message.Open, st.Asks(), st.Pregrant:
+	case st.Message.Open, st.HasQuestion(), st.Pregrant:
 		return protocol.WaitsForAnswer
 	case s.isGuarding(now):
 		return protocol.WaitsForSecret

@@ -160,7 +160,7 @@ func TestAMessageThatIsNotDrawnSaysSo(t *testing.T) {
 		l.noteDrawn()
 		l.mustShow("message from “ada”: “one”")
 		time.Sleep(readFor)
-		l.Dismiss()
+		l.DismissRemark()
 		there := false
 		l.conf.Present = func() bool { return there }
 		for range messagesKept {

@@ -139,9 +139,9 @@ func (s *Status) Observed(yes bool) {
 	}
 }
 
-// Dismiss removes a remark that could be read: the user types, and may be typing on the row that it
-// covers. It holds no lock that the screen or the network could hold up.
-func (s *Status) Dismiss() {
+// DismissRemark removes a remark that could be read: the user types, and may be typing on the row
+// that it covers. It holds no lock that the screen or the network could hold up.
+func (s *Status) DismissRemark() {
 	s.mu.Lock()
 	read := s.told != "" && time.Since(s.said) >= readFor
 	if read {
@@ -187,7 +187,7 @@ func (s *Status) composeNow(
 	defer s.mu.Unlock()
 	ring, s.bell = s.bell, false
 	guarding := s.isGuarding(now)
-	if s.state.Asks() || guarding && s.state.Dismissible && !s.state.Message.Open {
+	if s.state.HasQuestion() || guarding && s.state.Dismissible && !s.state.Message.Open {
 		question = s.state.Question
 	}
 	if guarding && !s.rung {

@@ -194,8 +194,8 @@ func (r *Recording) WindowResized(cols, rows int) {
 	}
 }
 
-// Typed notes that the user typed, or the person by from elsewhere: never what, nor how much.
-func (r *Recording) Typed(by string) {
+// RecordTyped notes that the user typed, or the person by from elsewhere: never what, nor how much.
+func (r *Recording) RecordTyped(by string) {
 	if r != nil {
 		r.UserTyped(notice.Clean(by, 64))
 	}
@@ -215,9 +215,9 @@ func (r *Recording) Listener() *Listener {
 	return &Listener{r, keys.NewScanner(keys.Bindings{})}
 }
 
-// Heard notes input from the keyboard, except what the terminal sends by itself. An Escape key
-// counts with the next key, because a terminal's answer begins like it.
-func (l *Listener) Heard(p []byte) {
+// RecordKeyboard notes input from the keyboard, except what the terminal sends by itself. An Escape
+// key counts with the next key, because a terminal's answer begins like it.
+func (l *Listener) RecordKeyboard(p []byte) {
 	if l == nil {
 		return
 	}

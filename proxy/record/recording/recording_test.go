@@ -69,7 +69,7 @@ func TestTheTerminalsOwnWordsAreNotTheUsersR26(t *testing.T) {
 		r, end := startRecording(t)
 		listener := r.Listener()
 		for i := range typed {
-			listener.Heard([]byte(typed[i : i+1]))
+			listener.RecordKeyboard([]byte(typed[i : i+1]))
 		}
 		cast, log := end()
 		require.Equal(t, want, strings.Count(cast, `"U"`), "%q", typed)
@@ -106,7 +106,7 @@ func TestANilRecordingRecordsNothing(t *testing.T) {
 	var r *Recording
 	r.Discard()
 	r.WindowResized(1, 1)
-	r.Typed("")
+	r.RecordTyped("")
 	seen := r.Input(nil, 0)
 	seen.RecordScreen(time.Now())
 	seen.RecordWritten(nil)

@@ -82,17 +82,17 @@ func (c *Child) Stop() { c.signalGroups(unix.SIGSTOP) }
 // What stops a program needs a leader.
 func (c *Child) Signal(sig unix.Signal) { _ = unix.Kill(-c.pid, sig) }
 
-// Background takes the terminal's foreground from the program, where it has a leader, as a shell
-// does that lets a job go on behind it: a process stops if it reads the terminal or changes its
-// settings. Front gives it back.
-func (c *Child) Background() {
+// TakeForeground takes the terminal's foreground from the program, where it has a leader, as a
+// shell does that lets a job go on behind it: a process stops if it reads the terminal or changes
+// its settings. ReturnForeground gives it back.
+func (c *Child) TakeForeground() {
 	if c.leader != nil {
 		c.leader.sendOrder(orderBack)
 	}
 }
 
-// Front gives the terminal back to the process group from which Background took it.
-func (c *Child) Front() {
+// ReturnForeground gives the terminal back to the process group from which TakeForeground took it.
+func (c *Child) ReturnForeground() {
 	if c.leader != nil {
 		c.leader.sendOrder(orderFront)
 	}

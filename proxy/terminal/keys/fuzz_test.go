@@ -24,7 +24,7 @@ func FuzzNoStuck(f *testing.F) {
 			var last seen
 			s.Scan([]byte(key), func(u Unit) { last = seen{u.Kind, string(u.Bytes)} })
 			require.Equal(t, seen{Reclaim, key}, last)
-			require.Nil(t, s.Held())
+			require.Nil(t, s.HeldBytes())
 		}
 	})
 }
@@ -63,10 +63,10 @@ func collect(t *testing.T, s *Scanner, reads ...[]byte) (units []seen, held stri
 			require.NotEmpty(t, u.Bytes)
 			units = append(units, seen{u.Kind, string(u.Bytes)})
 		})
-		require.LessOrEqual(t, len(s.Held()), MaxHeld+1)
-		require.Equal(t, string(s.Held()) == "\x1b", s.LoneEsc())
+		require.LessOrEqual(t, len(s.HeldBytes()), MaxHeld+1)
+		require.Equal(t, string(s.HeldBytes()) == "\x1b", s.HasLoneEsc())
 	}
-	return units, string(s.Held())
+	return units, string(s.HeldBytes())
 }
 
 func text(units []seen) string {

@@ -265,7 +265,7 @@ func TestCutAgreesWithScanner(t *testing.T) {
 			for rest := in; len(rest) > 0; {
 				n := Cut(rest, most)
 				s.Scan(rest[:n], func(Unit) {})
-				require.Nil(t, s.Held(), "%s at %d: %q", v.name, most, rest[:n])
+				require.Nil(t, s.HeldBytes(), "%s at %d: %q", v.name, most, rest[:n])
 				rest = rest[n:]
 			}
 		}

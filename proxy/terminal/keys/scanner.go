@@ -37,7 +37,7 @@ const (
 // Scanner cuts keyboard input into units and classifies them. Everything that a decision needs
 // survives between calls of Scan, so a match never depends on how reads cut the stream; and no
 // input can bring a Scanner into a state in which it misses the reclaim key. All emitted bytes
-// followed by Held are exactly the bytes scanned, in order.
+// followed by HeldBytes are exactly the bytes scanned, in order.
 //
 // A Scanner is not safe for concurrent use and never allocates.
 type Scanner struct {
@@ -73,22 +73,22 @@ func NewScanner(b Bindings) *Scanner {
 // Reset forgets what was scanned: what follows comes from another terminal.
 func (s *Scanner) Reset() { *s = Scanner{reclaim: s.reclaim, grant: s.grant, x10: s.x10} }
 
-// Held returns the bytes of the incomplete unit, nil without one. They are valid until the next
-// call. An unfinished string of the terminal always has bytes here, so a caller that flushes bytes
-// held too long never leaves the scanner inside one.
-func (s *Scanner) Held() []byte {
+// HeldBytes returns the bytes of the incomplete unit, nil without one. They are valid until the
+// next call. An unfinished string of the terminal always has bytes here, so a caller that flushes
+// bytes held too long never leaves the scanner inside one.
+func (s *Scanner) HeldBytes() []byte {
 	if s.held == 0 {
 		return nil
 	}
 	return s.buf[:s.held]
 }
 
-// LoneEsc reports whether exactly one ESC is held. It is the Escape key unless more follows at once
-// (50 ms); other held bytes may take longer (1 s).
-func (s *Scanner) LoneEsc() bool { return s.state == afterESC && s.held == 1 }
+// HasLoneEsc reports whether exactly one ESC is held. It is the Escape key unless more follows at
+// once (50 ms); other held bytes may take longer (1 s).
+func (s *Scanner) HasLoneEsc() bool { return s.state == afterESC && s.held == 1 }
 
-// InPaste reports whether a bracketed paste is open.
-func (s *Scanner) InPaste() bool { return s.paste }
+// IsInPaste reports whether a bracketed paste is open.
+func (s *Scanner) IsInPaste() bool { return s.paste }
 
 // EndPaste closes the paste without its end: the caller gave up waiting.
 func (s *Scanner) EndPaste() { s.paste = false }

@@ -160,12 +160,12 @@ func TestPasteR4(t *testing.T) {
 
 func TestPasteState(t *testing.T) {
 	s := NewScanner(Bindings{})
-	require.False(t, s.InPaste())
+	require.False(t, s.IsInPaste())
 	scanAll(s, []byte("\x1b[200~abc\x1b"))
-	require.True(t, s.InPaste(), "a flush keeps the paste open")
+	require.True(t, s.IsInPaste(), "a flush keeps the paste open")
 	require.Equal(t, []seen{{Paste, "x"}}, scanAll(s, []byte("x")))
 	s.EndPaste()
-	require.False(t, s.InPaste())
+	require.False(t, s.IsInPaste())
 	require.Equal(t, []seen{{Key, "x"}, {PasteEnd, "\x1b[201~"}}, scanAll(s, []byte("x\x1b[201~")))
 }
 
@@ -218,15 +218,15 @@ func TestCorpusR2(t *testing.T) {
 func TestLoneEscAndHeld(t *testing.T) {
 	s := NewScanner(Bindings{})
 	none := func(u Unit) { t.Fatalf("emitted %q", u.Bytes) }
-	require.Nil(t, s.Held())
+	require.Nil(t, s.HeldBytes())
 	s.Scan([]byte("\x1b"), none)
-	require.True(t, s.LoneEsc())
-	require.Equal(t, []byte("\x1b"), s.Held())
+	require.True(t, s.HasLoneEsc())
+	require.Equal(t, []byte("\x1b"), s.HeldBytes())
 	s.Scan([]byte("[9"), none)
-	require.False(t, s.LoneEsc())
-	require.Equal(t, []byte("\x1b[9"), s.Held())
+	require.False(t, s.HasLoneEsc())
+	require.Equal(t, []byte("\x1b[9"), s.HeldBytes())
 	require.Equal(t, []seen{{Key, "\x1b[9"}}, scanAll(s))
-	require.Nil(t, s.Held())
+	require.Nil(t, s.HeldBytes())
 	require.Equal(t, []seen{{Key, "2;5u"}}, scanAll(s, []byte("2;5u")), "a flush leads to ground")
 	require.Equal(t, []seen{{Key, "\x1b"}, {Reclaim, "\x1b[92;5u"}}, scanAll(s, []byte("\x1b\x1b[92;5u")))
 }
@@ -239,7 +239,7 @@ func TestAltKeysDoNotOpenStringsR7(t *testing.T) {
 		var got []seen
 		s.Scan([]byte(in), func(u Unit) { got = append(got, seen{u.Kind, string(u.Bytes)}) })
 		require.Equal(t, []seen{{Key, in[:2]}, {Key, "hello"}}, got)
-		require.Nil(t, s.Held())
+		require.Nil(t, s.HeldBytes())
 	}
 }
 
@@ -254,14 +254,14 @@ func TestStringsAreBounded(t *testing.T) {
 				got = append(got, seen{u.Kind, string(u.Bytes)})
 			})
 		}
-		require.Nil(t, s.Held())
+		require.Nil(t, s.HeldBytes())
 		require.Equal(t, []seen{{Reply, long}}, merge(got))
 	}
 
 	s := NewScanner(Bindings{})
 	s.Scan([]byte(long[:len(long)-1]), func(Unit) {})
-	require.NotEmpty(t, s.Held(), "an open string always runs the caller's clock")
-	held := string(s.Held())
+	require.NotEmpty(t, s.HeldBytes(), "an open string always runs the caller's clock")
+	held := string(s.HeldBytes())
 	require.Equal(t, []seen{{Key, held}}, scanAll(s))
 	require.Equal(t, []seen{{Key, "\x07"}, {Confirm, "\x07"}}, scanAll(s, []byte("\x07\x07")),
 		"the BEL of a string that was given up is no Ctrl+G")

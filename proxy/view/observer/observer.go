@@ -135,9 +135,9 @@ type Recorder interface {
 }
 
 // Observer owns the terminal model, the rolling text, the rate limit of snapshots, and the waits.
-// Its goroutine is [Observer.Run]. Feed, Wake, Post, Call, Stop, Reached, SetSubscribed and Redact
-// may be called on any other goroutine, everything else only in a function that was given to Post
-// or Call.
+// Its goroutine is [Observer.Run]. Feed, Wake, Post, Call, Stop, SetGatewayReached, SetSubscribed
+// and Redact may be called on any other goroutine, everything else only in a function that was
+// given to Post or Call.
 type Observer struct {
 	conf     Config
 	program  Program
@@ -228,7 +228,7 @@ func (o *Observer) Model() *screen.Screen { return o.model }
 
 // SettleTime returns when the screen counts as settled unless it changes before. LastChange returns
 // when it last changed.
-func (o *Observer) SettleTime() time.Time { return o.throttle.Settles() }
+func (o *Observer) SettleTime() time.Time { return o.throttle.SettleTime() }
 
 // LastChange is described at SettleTime.
 func (o *Observer) LastChange() time.Time { return o.throttle.LastChange() }
@@ -252,9 +252,9 @@ func (o *Observer) ControlChanged(now time.Time, hidden bool) {
 	o.throttle.Urge(now)
 }
 
-// Dismiss lets agents see the present secret prompt, and lets the one that drives answer it, as the
-// user decided.
-func (o *Observer) Dismiss(now time.Time) { o.privacy.allowPrompt(now) }
+// AllowSecretPrompt lets agents see the present secret prompt, and lets the one that drives answer
+// it, as the user decided.
+func (o *Observer) AllowSecretPrompt(now time.Time) { o.privacy.allowPrompt(now) }
 
 // NoteSecretSeen notes that the pump saw a secret prompt in the line settings, which may be over
 // already.
@@ -273,16 +273,16 @@ func (o *Observer) InputRefusal(now time.Time) error {
 	return nil
 }
 
-// Reached notes whether a gateway is connected, through which agents look. It may be called on any
-// goroutine.
-func (o *Observer) Reached(yes bool) {
+// SetGatewayReached notes whether a gateway is connected, through which agents look. It may be
+// called on any goroutine.
+func (o *Observer) SetGatewayReached(yes bool) {
 	o.privacy.reached.Store(yes)
 	o.Wake() // it may have to check the line settings again
 }
 
-// NoteExit notes that the program has ended and that all of its output was fed. It publishes the
+// Finish notes that the program has ended and that all of its output was fed. It publishes the
 // last snapshot, and returns the history from which the gateway answers from then on.
-func (o *Observer) NoteExit(now time.Time, exit child.Exit) *protocol.Past {
+func (o *Observer) Finish(now time.Time, exit child.Exit) *protocol.Past {
 	o.exit = &exit
 	o.setStartTime(time.Time{})
 	o.privacy.checkPrompt(now)

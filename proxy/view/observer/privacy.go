@@ -276,7 +276,8 @@ func (p *privacy) notifyPrompt(now time.Time) {
 	p.o.agents.Session.NoteSecretPrompt(current.kind, current.allowed)
 	if current.kind != before.kind {
 		p.pauseRecording()
-		p.o.waits.Asks(current.kind != protocol.SecretNone, p.secret.Since(), p.o.model.Rev())
+		isOpen := current.kind != protocol.SecretNone
+		p.o.waits.NoteSecretPrompt(isOpen, p.secret.Since(), p.o.model.Rev())
 		p.o.agents.Session.SendBlackout(
 			current.kind != protocol.SecretNone,
 			protocol.BlackoutPassword,

@@ -36,7 +36,7 @@ func (o *Observer) CancelWait(id string) bool {
 // EndControlWaits ends the waits for a decision about control that match accepts. word says how it
 // was decided.
 func (o *Observer) EndControlWaits(match func(id string) bool, word string) {
-	o.waits.Decide(match, word)
+	o.waits.EndControlWaits(match, word)
 }
 
 // CheckExpectation returns why the screen is not as an input expects, or nil if it is. The error is

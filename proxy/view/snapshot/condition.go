@@ -57,7 +57,7 @@ const (
 	kindChanged             // any change
 	kindExit
 	kindWaiting
-	kindControl // decided by control: see [Waits.Decide]
+	kindControl // decided by control: see [Waits.EndControlWaits]
 )
 
 // Condition is a compiled protocol.Until. It is immutable and may serve many waits.

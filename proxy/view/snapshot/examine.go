@@ -124,7 +124,7 @@ func (o *waiter) checkCondition(v View, w *Waits, now time.Time) bool {
 	case kindWaiting:
 		word := v.InputWait(now)
 		o.setFact(word, word != "")
-	case kindControl: // see [Waits.Decide]
+	case kindControl: // see [Waits.EndControlWaits]
 	}
 	return o.met
 }

@@ -72,8 +72,8 @@ func (t *Throttle) Changed(now time.Time) {
 	t.last = now
 }
 
-// Urge notes a change that others know already, such as who has the keyboard. It is due at once, but
-// no more often than a screen settles.
+// Urge notes a change that others know already, such as who has the keyboard. It is due at once,
+// but no more often than a screen settles.
 func (t *Throttle) Urge(now time.Time) {
 	t.Changed(now)
 	t.urgent = true
@@ -103,7 +103,7 @@ func (t *Throttle) Due(now time.Time) bool {
 // Next returns when to ask [Throttle.Due] again unless something changes before; false if there is
 // no such time.
 func (t *Throttle) Next() (time.Time, bool) {
-	settles := t.Settles()
+	settles := t.SettleTime()
 	switch {
 	case t.pending && t.fresh:
 		return t.afterHold(t.first), true
@@ -134,11 +134,11 @@ func (t *Throttle) Sent(now time.Time) {
 func (t *Throttle) LastChange() time.Time { return t.last }
 
 // Settled reports whether the screen has been quiet for the settle time and is not half drawn.
-func (t *Throttle) Settled(now time.Time) bool { return !now.Before(t.Settles()) }
+func (t *Throttle) Settled(now time.Time) bool { return !now.Before(t.SettleTime()) }
 
-// Settles returns when the screen will have been quiet for the settle time, if nothing changes
+// SettleTime returns when the screen will have been quiet for the settle time, if nothing changes
 // before.
-func (t *Throttle) Settles() time.Time { return t.QuietFrom(t.settle) }
+func (t *Throttle) SettleTime() time.Time { return t.QuietFrom(t.settle) }
 
 // QuietFrom returns when the screen will have been quiet for the given time, if nothing changes
 // before. A half drawn screen is not quiet, and neither is the blank one of a starting program.

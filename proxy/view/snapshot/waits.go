@@ -34,8 +34,8 @@ type Result struct {
 	ID  string
 	End End
 	// Matched is the text that matched, or the word for the fact: "gone", "quiet", "settled",
-	// "changed", "exit", the word of [View.InputWait], or the one given to [Waits.Decide]. It is
-	// empty unless End is Met.
+	// "changed", "exit", the word of [View.InputWait], or the one given to [Waits.EndControlWaits].
+	// It is empty unless End is Met.
 	Matched string
 	// Came is the further condition that was met, nil for the wait's own.
 	Came *Also
@@ -92,7 +92,7 @@ type Wait struct {
 // gets its time to react.
 //
 // Waiting ignores AfterSeq, since not every input shows: a [View] knows what was typed and what the
-// program has read of it. But see [Waits.Asks].
+// program has read of it. But see [Waits.NoteSecretPrompt].
 //
 // Once the program has exited, all waits end that its last screen does not meet.
 //
@@ -275,10 +275,10 @@ func (w *Waits) finishWaits(over func(*waiter) (Result, bool)) {
 // a wait.
 func (w *Waits) Blind(on bool) { w.blind = on }
 
-// Asks notes that the program asks for a secret, which the user answers, since when, and the
-// revision at which that was noticed; or that it has stopped asking. A waiter that has seen the
-// question and waits for the program to wait for input means the next time.
-func (w *Waits) Asks(stands bool, since time.Time, rev uint64) {
+// NoteSecretPrompt notes that the program asks for a secret, which the user answers, since when,
+// and the revision at which that was noticed; or that it has stopped asking. A waiter that has seen
+// the question and waits for the program to wait for input means the next time.
+func (w *Waits) NoteSecretPrompt(stands bool, since time.Time, rev uint64) {
 	w.asked.stands, w.asked.since, w.asked.rev = stands, since, rev
 }
 
@@ -302,8 +302,9 @@ func (w *Waits) isBlindTo(o *waiter) bool {
 	return false
 }
 
-// Decide ends the waits for a decision about control whose id matches, as met with the given word.
-func (w *Waits) Decide(match func(id string) bool, word string) {
+// EndControlWaits ends the waits for a decision about control whose id matches, as met with the
+// given word.
+func (w *Waits) EndControlWaits(match func(id string) bool, word string) {
 	w.finishWaits(func(o *waiter) (Result, bool) {
 		return Result{
 			ID:      o.ID,

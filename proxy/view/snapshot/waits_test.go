@@ -172,7 +172,7 @@ func (b *bench) step(s corpus.Step) {
 	case "blind", "seeing":
 		b.waits.Blind(s.Words[0] == "blind")
 	case "secret", "answered":
-		b.waits.Asks(s.Words[0] == "secret", at(20), 5)
+		b.waits.NoteSecretPrompt(s.Words[0] == "secret", at(20), 5)
 	default:
 		require.FailNow(b.t, "no such step", s.Line)
 	}
@@ -224,7 +224,7 @@ func TestWaitControl(t *testing.T) {
 	b.add(protocol.Until{Control: true}, 0, named("mine"))
 	b.add(protocol.Until{Control: true}, 0, named("yours"))
 	b.add(protocol.Until{Text: "x"}, 0, named("text"))
-	b.waits.Decide(func(id string) bool { return id != "yours" }, "granted")
+	b.waits.EndControlWaits(func(id string) bool { return id != "yours" }, "granted")
 	require.Equal(t, []string{"mine:0:granted"}, b.results)
 	b.waits.Stop()
 	b.ended("mine:0:granted", "yours:3:", "text:3:")
