@@ -139,8 +139,8 @@ func (p *terminal) publish(t *testing.T, base string, dial fake.Dialer, token st
 	require.NoError(t, err)
 	require.NoError(t, resp.Body.Close())
 	ended := make(chan struct{})
-	require.NoError(t, ws.Say(&protocol.SessionOpen{ID: "o", SessionID: p.id, Name: "sh", Command: "sh", Args: []string{"-i"}, Cols: 40, Rows: 3, ResumeKey: "k", Mutes: true}))
-	require.NoError(t, ws.Say(&protocol.Snapshot{ID: "s", SessionID: p.id, Seq: 1, Screen: &p.frame().Screen, Keyboard: &p.state}))
+	require.NoError(t, ws.Send(&protocol.SessionOpen{ID: "o", SessionID: p.id, Name: "sh", Command: "sh", Args: []string{"-i"}, Cols: 40, Rows: 3, ResumeKey: "k", Mutes: true}))
+	require.NoError(t, ws.Send(&protocol.Snapshot{ID: "s", SessionID: p.id, Seq: 1, Screen: &p.frame().Screen, Keyboard: &p.state}))
 	// The gateway reads in order: once it answers the ping, it knows the session.
 	known := make(chan struct{})
 	ws.SetPongHandler(func(string) error { close(known); return nil })

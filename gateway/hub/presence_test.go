@@ -38,7 +38,7 @@ func TestAProxyHearsOfPresenceR70(t *testing.T) {
 	second := again()
 	first.Leave()
 	onlyMessage[*protocol.Cancel](t, proxy) // the asker has left; another one stays
-	second.Rest()
+	second.MarkIdle()
 	require.False(t, heard(), "it has nothing under way")
 	second.MarkIdle()
 	third := again()
@@ -54,7 +54,7 @@ func TestAProxyHearsOfPresenceR70(t *testing.T) {
 	idle.MarkIdle()
 	require.False(t, heard())
 	idle.Leave()
-	idle.Work()
+	idle.MarkBusy()
 	require.Empty(t, allMessages(proxy))
 }
 

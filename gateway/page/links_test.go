@@ -268,7 +268,7 @@ func TestARevokedTokenEndsItsPages(t *testing.T) {
 	_, v := s.enterPage(o.code(t))
 	_, kept := s.enterPage(other.code(t))
 	revoked := errors.New("revoked")
-	s.links.Cut(func(id string) bool { return id != ada.TokenID }, revoked)
+	s.links.CutInvalid(func(id string) bool { return id != ada.TokenID }, revoked)
 	require.ErrorIs(t, waitOver(t, o), revoked)
 	require.ErrorIs(t, waitOver(t, silent), revoked)
 	fake.Receive(t, v.ctx.Done(), "the page's end")

@@ -24,7 +24,7 @@ func startWithin(t *testing.T, limit time.Duration) (*chat.Session, *fake) {
 
 // Requests of each kind are refused once, with a reason, and not before their time.
 func TestAnUnansweredRequestIsRefusedInTime(t *testing.T) {
-	for name, asked := range map[string]chat.Asked{"approval": approval("a1"), "question": question("a1", false)} {
+	for name, asked := range map[string]chat.RequestOpened{"approval": approval("a1"), "question": question("a1", false)} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s, f := startWithin(t, 90*time.Minute)

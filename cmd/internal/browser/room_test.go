@@ -108,7 +108,7 @@ func converse(t *testing.T) *proxied {
 		close(done)
 		<-over
 	})
-	p.room.Reached()
+	p.room.SendState()
 	p.openDoor(t, h)
 	return p
 }

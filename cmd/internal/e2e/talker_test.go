@@ -90,7 +90,7 @@ func (a *scripted) Send(p chat.Prompt) error {
 		}
 		a.asked++
 		input, _ := json.Marshal(map[string]string{"command": "make test"}) // marshalling strings never fails
-		a.report(chat.Asked{Request: chat.Request{
+		a.report(chat.RequestOpened{Request: chat.Request{
 			ID: fmt.Sprintf("t%d", a.asked), Tool: "Bash", Input: input, Allows: []chat.Choice{{Verdict: chat.Once}},
 		}})
 	}

@@ -127,8 +127,8 @@ func TestWhatCannotBeAskedIsRefused(t *testing.T) {
 	room.doneActs()
 	s.machine = control.New(control.Config{Keyboard: true})
 	s.Control = stagedControl{s.machine}
-	s.machine.Meet(s.identifyAgent("id of codex", "codex", ""))
-	require.NoError(t, s.machine.Hush(time.Now(), "codex", "ada"))
+	s.machine.NoteAgent(s.identifyAgent("id of codex", "codex", ""))
+	require.NoError(t, s.machine.MuteAgent(time.Now(), "codex", "ada"))
 	s.mustRefuse(t, protocol.CodeUserRefused, ask("r1", "codex"))
 	require.Empty(t, room.doneActs())
 	s.over = true
@@ -175,7 +175,7 @@ func TestAnAgentThatOnlyAsksIsMuted(t *testing.T) {
 	s, o, _ := askingAt(t)
 	require.Empty(t, s.handle(ask("r1", "codex")))
 	require.Empty(t, s.handle(ask("r2", "gemini")))
-	require.NoError(t, s.machine.Hush(time.Now(), "codex", "ada"))
+	require.NoError(t, s.machine.MuteAgent(time.Now(), "codex", "ada"))
 	s.sent = nil
 	s.CancelMuted()
 	got := s.onlyResult(t)

@@ -173,7 +173,7 @@ func TestAnAgentTalksUnderAGrant(t *testing.T) {
 
 func TestNothingIsSaidBehindAHiddenScreen(t *testing.T) {
 	s, room, p := conversationAt(t, nil)
-	s.machine.Hide(time.Now(), true)
+	s.machine.SetHidden(time.Now(), true)
 	s.mustRefuse(t, protocol.CodeBlackout, p.prompt("go"))
 	s.mustRefuse(t, protocol.CodeBlackout, p.answer("t1", protocol.ChatReply{Verdict: protocol.ChatOnce}))
 	require.Empty(t, room.doneActs())

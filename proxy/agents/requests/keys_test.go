@@ -272,9 +272,9 @@ func TestAUsersOwnTerminalTakesKeysWhenItsUserSaidSo(t *testing.T) {
 
 func TestNoKeysReachAHiddenScreen(t *testing.T) {
 	s, d, p := pageAt(t, nil)
-	s.machine.Hide(time.Now(), true)
+	s.machine.SetHidden(time.Now(), true)
 	s.mustRefuse(t, protocol.CodeBlackout, p.next(protocol.InputText, "x"))
-	s.machine.Hide(time.Now(), false)
+	s.machine.SetHidden(time.Now(), false)
 	s.machine.Guard(time.Now(), protocol.SecretHard, false)
 	s.mustDo(t, p.next(protocol.InputText, "hunter2", func(m *protocol.Keys) { m.After = 0 }))
 	require.Equal(t, "hunter2", d.typedText(), "a password is a person's to type")

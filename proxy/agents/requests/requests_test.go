@@ -166,7 +166,7 @@ func TestUnmutingNeedsASignature(t *testing.T) {
 	s.mustDo(t, refuse)
 	require.Equal(t, "eve", s.machine.LastEnd().By)
 	s.mustDo(t, refuse) // it asks no more
-	require.NoError(t, s.machine.Give(time.Now(), control.RemoteGrant{}))
+	require.NoError(t, s.machine.GrantFromOwner(time.Now(), control.RemoteGrant{}))
 	s.machine.ReclaimKey(time.Now().Add(time.Hour)) // opens no menu: the promise goes
 
 	other := decide(func(m *protocol.ControlDecide) { m.Mute, m.AgentName = protocol.MuteOn, "codex" })

@@ -227,7 +227,7 @@ func (h *Handler) sendWaitResult(
 	if !out.Met && !out.Stopped && m.Epoch != 0 && m.Epoch == h.reclaimed {
 		out.Ended = protocol.ReasonReclaimed
 	}
-	h.Observer.AnswerWait(now, m, out)
+	h.Observer.CompleteWait(now, m, out)
 	if out.Frame != nil {
 		out.Frame.Repainting = r.Repainting
 	}

@@ -88,7 +88,7 @@ func TestEveryEndOfAnInputHasItsOwnWords(t *testing.T) {
 		s := newStage(nil)
 		now := time.Now()
 		if c.receipt.Err != control.ErrNoGrant { //nolint:errorlint // exactly this one
-			require.NoError(t, s.machine.Give(now, control.RemoteGrant{Level: protocol.LevelType}))
+			require.NoError(t, s.machine.GrantFromOwner(now, control.RemoteGrant{Level: protocol.LevelType}))
 			require.NoError(t, s.machine.Request(now, control.Request{ID: "r", Agent: control.Agent{ID: "a-1", Name: "claude"}, Level: protocol.LevelType}))
 		}
 		if c.does(s.machine, now); c.ended != "" || c.receipt.Held {

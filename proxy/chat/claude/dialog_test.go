@@ -130,7 +130,7 @@ func TestACommandThatTakesTimeToBeDrawn(t *testing.T) {
 	u.screen.mu.Unlock()
 	require.NoError(t, u.Send("ada", "/effort high"))
 	<-drawn
-	u.driver.Printed()
+	u.driver.NoteOutput()
 	u.appendRecord(`{"type":"user","message":{"content":"<command-name>/effort</command-name><command-args>high</command-args>"}}` + "\n")
 	u.prompt("")
 	u.Until(chat.AtPrompt)

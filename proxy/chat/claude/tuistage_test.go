@@ -56,7 +56,7 @@ func (s *screen) end() {
 }
 
 // Type types as a terminal does: nothing follows the user's keys.
-func (s *screen) Type(t chat.Typing) {
+func (s *screen) Type(t chat.TypeRequest) {
 	go func() {
 		out := chat.TypeResult{}
 		for i, p := range t.Pieces {
@@ -204,7 +204,7 @@ func asking(t *testing.T) (u *tui, answer chan string) {
 	u = atPrompt(t)
 	u.passHook("UserPromptSubmit", `,"prompt":"go"`)
 	u.passHook("PreToolUse", bash+`,"tool_use_id":"t1"`)
-	require.True(t, u.driver.Dialog(), "before it is drawn")
+	require.True(t, u.driver.HasDialog(), "before it is drawn")
 	answer = u.askHook(bash)
 	u.dialog("touch f1")
 	return u, answer

@@ -453,7 +453,7 @@ func TestTheLatestConversation(t *testing.T) {
 func TestTheInterfaceEnds(t *testing.T) {
 	for why, told := range map[string]string{"": "", "was killed: killed": "opencode was killed: killed"} {
 		k := newServer(t).talks(opencode.Config{Resume: "ses_1"})
-		require.False(t, k.Dialog())
+		require.False(t, k.HasDialog())
 		k.sendEvents(busy, strings.NewReplacer(`["touch made"]`, "[]", `{"command":"touch made"}`, "{}").Replace(asks))
 		r := k.request()
 		require.Empty(t, r.Allows, "of what is not said nothing is allowed")

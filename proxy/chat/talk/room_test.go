@@ -173,7 +173,7 @@ func TestNothingLeavesWhileTheScreenIsHidden(t *testing.T) {
 	require.Len(t, w.sent, sent)
 	w.mu.Unlock()
 	now := time.Now()
-	r.Hide(now, false)
+	r.SetHidden(now, false)
 	for time.Since(now) < 2*time.Millisecond { // a record's time is in milliseconds
 		runtime.Gosched()
 	}

@@ -116,8 +116,8 @@ func (p *typing) shows(s string) {
 }
 
 // user types keys, for which the program shows echo.
-func (p *typing) user(keys, echo string)  { p.tracker.User([]byte(keys)); p.shows(echo) }
-func (p *typing) agent(keys, echo string) { p.tracker.Agent([]byte(keys)); p.shows(echo) }
+func (p *typing) user(keys, echo string)  { p.tracker.NoteUserKeys([]byte(keys)); p.shows(echo) }
+func (p *typing) agent(keys, echo string) { p.tracker.NoteAgentKeys([]byte(keys)); p.shows(echo) }
 
 func (p *typing) occupied() (string, bool) {
 	typed := p.tracker.TypedLine()

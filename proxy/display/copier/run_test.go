@@ -245,7 +245,7 @@ func TestNothingIsDrawnWhileTheModelIsBehind(t *testing.T) {
 		r.shows.behind, r.shows.up = true, false
 		r.shows.mu.Unlock()
 		r.c.Repaint()
-		r.c.Renew()
+		r.c.ResendScreen()
 		r.print("b")
 		time.Sleep(time.Second)
 		require.Equal(t, "b", r.screen())

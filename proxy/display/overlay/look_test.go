@@ -87,8 +87,8 @@ func TestWhereEveryColorIsSetR67(t *testing.T) {
 	require.Empty(t, d.user.PaletteSpec(214))
 	d.s.Show(control.State{})
 	d.paint()
-	require.False(t, d.p.Asks())
-	require.False(t, d.p.Up())
+	require.False(t, d.p.IsQuestion())
+	require.False(t, d.p.IsUp())
 	d.checkSame("the program's colours")
 }
 

@@ -26,7 +26,7 @@ func listening(t *testing.T) *listener {
 
 // receive takes a message, as the session does.
 func (l *listener) receive(name, text string) error {
-	return l.Hear(control.Note{Who: "message from “" + name + "”", Text: notice.Message(text), Came: time.Now(), Tell: func(w protocol.Waiting) {
+	return l.QueueMessage(control.Note{Who: "message from “" + name + "”", Text: notice.Message(text), Came: time.Now(), Tell: func(w protocol.Waiting) {
 		l.told = append(l.told, name+": "+string(w))
 	}})
 }
@@ -60,13 +60,13 @@ func TestAMessageStandsUntilTheUserTypes(t *testing.T) {
 		require.Equal(t, []string{"ada: "}, l.told)
 		require.NoError(t, l.receive("bert", "two"))
 		require.Equal(t, []string{"ada: ", "bert: turn"}, l.told)
-		l.Dismiss() // the user was typing as it came
+		l.DismissRemark() // the user was typing as it came
 		l.mustShow("message from “ada”: “one”")
 		time.Sleep(readFor)
-		l.Dismiss()
+		l.DismissRemark()
 		l.mustShow("message from “bert”: “two”")
 		time.Sleep(readFor)
-		l.Dismiss()
+		l.DismissRemark()
 		l.mustShow("")
 		_, title, _ = l.draws()
 		require.NotContains(t, title, "message", "nothing was missed")
@@ -137,7 +137,7 @@ func TestAMessageCoversNoQuestionR46(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := listening(t)
 		defer l.Close()
-		l.Controlled(control.Event{Granted: true, Agent: ada, Level: protocol.LevelDrive}, "", "")
+		l.ShowControlChange(control.Event{Granted: true, Agent: ada, Level: protocol.LevelDrive}, "", "")
 		require.NoError(t, l.receive("eve", "the keyboard is yours"))
 		require.Equal(t, []string{"eve: turn"}, l.told)
 		line, _, _ := l.draws()

@@ -338,7 +338,7 @@ func TestTheSignGoesWithTheOldSizeR69(t *testing.T) {
 		}
 		// A terminal keeps rows below the cursor depending on whether they are empty, so the two
 		// may differ in rows; the painter asks a real terminal where its cursor is.
-		d.user.Feed(d.p.Hide(false))
+		d.user.Feed(d.p.RemoveTexts(false))
 		for i := range d.user.HistoryLen() {
 			require.NotContains(t, d.user.HistoryText(i), "claude", "seed %d", seed)
 		}
@@ -389,7 +389,7 @@ func TestTheTerminalDoesNotWaitForTheModel(t *testing.T) {
 				<-told
 				require.False(t, d.p.IsBehind())
 				d.paint()
-				require.True(t, d.p.Up())
+				require.True(t, d.p.IsUp())
 				d.checkStanding(c.name)
 				d.checkSame(c.name)
 			})

@@ -401,9 +401,9 @@ func TestAWaitFindsScrolledText(t *testing.T) {
 	require.Equal(t, []string{"a", "b", "the error that wraps around", "c", "d"}, v.LinesGone(protocol.FirstSeq))
 	require.Nil(t, v.LinesGone(99), "it is not known")
 	seen := shownFrame(s.Observer)
-	require.Empty(t, v.Left(seen.Seq))
+	require.Empty(t, v.LinesGone(seen.Seq))
 	s.print("g\r\nh\r\n\x1b[31mi\x1b[m\r\nj\r\n")
-	require.Equal(t, []string{"g", "h"}, v.Left(seen.Seq))
+	require.Equal(t, []string{"g", "h"}, v.LinesGone(seen.Seq))
 	s.ControlChanged(s.now, true)
 	require.Nil(t, v.LinesGone(seen.Seq))
 }

@@ -129,7 +129,7 @@ func TestPostsKeepTheirPlaceInTheOutput(t *testing.T) {
 // Output is held back until the model is told what it needs, for a limited time and amount.
 func TestOutputIsHeldBack(t *testing.T) {
 	runStage(t, func(t *testing.T, s *stage) {
-		hold := func(d time.Duration) { s.Call(func(now time.Time) { s.Hold(now.Add(d)) }) }
+		hold := func(d time.Duration) { s.Call(func(now time.Time) { s.HoldOutput(now.Add(d)) }) }
 		row := func() (row string) {
 			synctest.Wait()
 			require.True(t, s.Call(func(time.Time) { row = s.rowText(0) }))

@@ -20,5 +20,5 @@ func TestAnswersTellOfPictures(t *testing.T) {
 	require.Empty(t, s.AnswerFrame(s.now).Pictures)
 	s.ControlChanged(s.now, false)
 	s.print("\x1b[H" + strings.Repeat(strings.Repeat("\x1bPq~~\x1b\\\x1b[C", 8)+"\r\n", 6))
-	require.Len(t, s.Answer(s.now).Pictures, protocol.MaxPictures)
+	require.Len(t, s.AnswerFrame(s.now).Pictures, protocol.MaxPictures)
 }

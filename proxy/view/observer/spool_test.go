@@ -88,8 +88,8 @@ func TestTheModelWaitsWithoutViewers(t *testing.T) {
 		})
 	})
 	for name, looks := range map[string]func(s *stage){
-		"somebody subscribes":       func(s *stage) { s.Subscribed(true) },
-		"somebody looks on":         func(s *stage) { s.Call(func(now time.Time) { s.View(now, true) }) },
+		"somebody subscribes":       func(s *stage) { s.SetSubscribed(true) },
+		"somebody looks on":         func(s *stage) { s.Call(func(now time.Time) { s.SetViewed(now, true) }) },
 		"somebody waits":            func(s *stage) { s.openWait(protocol.Until{Text: "never"}) },
 		"an agent drives":           func(s *stage) { s.Call(func(time.Time) { s.driven = true }) },
 		"somebody types":            func(s *stage) { s.writes.Add(1) },
@@ -234,7 +234,7 @@ func printed(r *rand.Rand) string {
 func (s *stage) everything() (all string) {
 	s.Call(func(now time.Time) {
 		s.now = now
-		f := s.Answer(now)
+		f := s.AnswerFrame(now)
 		f.Seq, f.IdleMs, f.Settled, f.Activity = 0, 0, false, nil // these depend on the time of the look
 		if f.Blackout != nil {
 			f.Blackout.SinceMs = 0

@@ -34,7 +34,7 @@ func TestNoRowsWithoutViewers(t *testing.T) {
 	_, timer = s.nextDeadline()
 	require.False(t, timer, "nothing changes")
 
-	s.View(s.now, false)
+	s.SetViewed(s.now, false)
 	s.print("two")
 	require.Empty(t, s.after(time.Second))
 }
@@ -44,7 +44,7 @@ func TestNoRowsWithoutViewers(t *testing.T) {
 func TestRowsHaveRoomInAFrame(t *testing.T) {
 	const cols, rows = 400, 100
 	s := newStage(t, cols, rows)
-	s.View(s.now, true)
+	s.SetViewed(s.now, true)
 	s.print("\x1b[31mred\x1b[m")
 	require.Equal(t, "\x1b[0;31mred\x1b[0m", s.after(time.Second)[0].Lines[0])
 	for row := range rows {
@@ -67,7 +67,7 @@ func TestRowsHaveRoomInAFrame(t *testing.T) {
 func TestViewersGetRows(t *testing.T) {
 	s := newStage(t, 20, 3)
 	s.print("\x1b[31mred\x1b[m\r\nplain\x1b]2;a title\a")
-	s.View(s.now, true)
+	s.SetViewed(s.now, true)
 	first := s.after(0)
 	require.Len(t, first, 1)
 	require.Equal(t, []string{"\x1b[0;31mred\x1b[0m", "plain", ""}, first[0].Lines)
@@ -93,7 +93,7 @@ func TestViewersGetRows(t *testing.T) {
 
 func TestViewersSeeNoMoreThanAgents(t *testing.T) {
 	s := newStage(t, 60, 3)
-	s.View(s.now, true)
+	s.SetViewed(s.now, true)
 	s.print("export AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMIK7MDENGbPxRfiCYzzzzzzzzKEYz\r\nmine")
 	shown := s.after(time.Second)
 	require.NotContains(t, shown[len(shown)-1].Lines[0], "wJalr")
@@ -123,9 +123,9 @@ func TestAWrappedLineKeepsItsBlanks(t *testing.T) {
 			o := newWatched(cols, 8)
 			o.FeedNow([]byte(text))
 			name := fmt.Sprintf("%q at %d columns", text, cols)
-			require.NoError(t, o.Expect(&protocol.Expect{Text: text}), name)
+			require.NoError(t, o.CheckExpectation(&protocol.Expect{Text: text}), name)
 			o.FeedNow([]byte(strings.Repeat("\r\n", 9)))
-			require.Equal(t, text, o.waitView().Left(protocol.FirstSeq)[0], name)
+			require.Equal(t, text, o.waitView().LinesGone(protocol.FirstSeq)[0], name)
 		}
 	}
 }

@@ -64,8 +64,8 @@ func (v waitView) RowPiece(row int) string {
 	return v.o.rowText(row) + blanks(v.o.model.RowBlanks(row))
 }
 
-// Left implements [snapshot.View].
-func (v waitView) Left(since uint64) (lines []string) {
+// LinesGone implements [snapshot.View].
+func (v waitView) LinesGone(since uint64) (lines []string) {
 	o, seen := v.o, v.o.sent.findScreen(since)
 	if seen == nil || o.privacy.isHidden() {
 		return nil

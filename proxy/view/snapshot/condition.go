@@ -27,9 +27,9 @@ type View interface {
 	// FirstLine returns the lasting number that the first row will have in the history: it grows as
 	// the main screen scrolls.
 	FirstLine() uint64
-	// Left returns the lines that have left the screen since a revision without being seen on it,
+	// LinesGone returns the lines that have left the screen since a revision without being seen on it,
 	// with wrapped rows joined; nil if they are unknown.
-	Left(since uint64) []string
+	LinesGone(since uint64) []string
 	// Title returns the program's window title, and TitleRev the revision at which it was set last.
 	Title() string
 	TitleRev() uint64

@@ -53,20 +53,20 @@ func (v *fakeView) scroll(bottom string) {
 	}
 }
 
-func (v *fakeView) Title() string           { return v.title }
-func (v *fakeView) TitleRev() uint64        { return v.titled }
-func (v *fakeView) Left(uint64) []string    { return v.left }
-func (v *fakeView) Rev() uint64             { return v.rev }
-func (v *fakeView) Size() (int, int)        { return 80, len(v.rows) }
-func (v *fakeView) RowText(row int) string  { v.read = append(v.read, row); return v.rows[row] }
-func (v *fakeView) RowRev(row int) uint64   { return v.revs[row] }
-func (v *fakeView) RowWrapped(row int) bool { return v.wrapped[row] }
-func (v *fakeView) FirstLine() uint64       { return v.scrolled }
-func (v *fakeView) RowPiece(row int) string { return v.rows[row] }
-func (v *fakeView) Cursor() (int, int)      { return v.cursor, 0 }
-func (v *fakeView) Hash() string            { return fmt.Sprint("hash-", v.rev) }
-func (v *fakeView) Foreground() string      { return "vim" }
-func (v *fakeView) Exited() (int, bool)     { return 3, v.exited }
+func (v *fakeView) Title() string             { return v.title }
+func (v *fakeView) TitleRev() uint64          { return v.titled }
+func (v *fakeView) LinesGone(uint64) []string { return v.left }
+func (v *fakeView) Rev() uint64               { return v.rev }
+func (v *fakeView) Size() (int, int)          { return 80, len(v.rows) }
+func (v *fakeView) RowText(row int) string    { v.read = append(v.read, row); return v.rows[row] }
+func (v *fakeView) RowRev(row int) uint64     { return v.revs[row] }
+func (v *fakeView) RowWrapped(row int) bool   { return v.wrapped[row] }
+func (v *fakeView) FirstLine() uint64         { return v.scrolled }
+func (v *fakeView) RowPiece(row int) string   { return v.rows[row] }
+func (v *fakeView) Cursor() (int, int)        { return v.cursor, 0 }
+func (v *fakeView) Hash() string              { return fmt.Sprint("hash-", v.rev) }
+func (v *fakeView) Foreground() string        { return "vim" }
+func (v *fakeView) ExitStatus() (int, bool)   { return 3, v.exited }
 
 func (v *fakeView) InputWait(time.Time) string { return v.waiting }
 
