@@ -47,7 +47,7 @@ type machine struct {
 func (m *machine) IsPausedByProgram() bool { return m.elsewhere }
 
 // Guarded is true here: these worlds can tell which program is back.
-func (m *machine) Guarded() bool { return true }
+func (m *machine) DependsOnProgram() bool { return true }
 
 func (m *machine) PublishChanges(_ time.Time, dropped, unsubmitted int) {
 	m.dropped += dropped
