@@ -76,6 +76,9 @@ func readFiles() (*files, error) {
 		if err != nil {
 			return err
 		}
+		if path.Ext(name) == ".js" {
+			plain = stripComments(plain)
+		}
 		if f.others[path.Base(name)], err = newContent(plain); err != nil {
 			return err
 		}
@@ -95,6 +98,19 @@ func readFiles() (*files, error) {
 	delete(f.others, indexName)
 	delete(f.others, workerName)
 	return f, nil
+}
+
+var commentPattern = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^[ \t]*(?:/\*\*(?:[^*]|\*+[^*/])*\*+/|//.*)$`)
+})
+
+// stripComments empties the lines of a script that hold only comments: a phone need not load the
+// types in them. The numbers of lines stay, so a fault names the line of the source. A line of a
+// text could look like a comment, so make lint forbids texts of several lines.
+func stripComments(script []byte) []byte {
+	return commentPattern().ReplaceAllFunc(script, func(comment []byte) []byte {
+		return bytes.Repeat([]byte("\n"), bytes.Count(comment, []byte("\n")))
+	})
 }
 
 // buildIndex makes the page itself. It fills in digits and the names of our own files, so nothing
@@ -127,7 +143,7 @@ func (f *files) fillTemplate(name string, pairs ...string) []byte {
 }
 
 var importPattern = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?m)^import .* from '\./([\w.]+)';$`)
+	return regexp.MustCompile(`(?m)^(?:import .*|\}) from '\./([\w.]+)';$`) // in one line or several
 })
 
 // collectImports adds a script's imports, and theirs. The page names them all, so that a browser
