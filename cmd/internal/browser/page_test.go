@@ -442,7 +442,7 @@ func TestWordsCanBeRead(t *testing.T) {
 }
 
 // faint lists the texts of a page that lack contrast.
-const faint = `import(document.querySelector('script[src$="app.js"]').src.replace('app.js', 'painter.js')).then(({contrast}) => {
+const faint = `import(document.querySelector('script[src$="app.js"]').src.replace('app.js', 'painter.js')).then(({contrastOf}) => {
 			const hex = (c) => '#' + c.match(/[\d.]+/g).slice(0, 3).map((v) => Math.round(v).toString(16).padStart(2, '0')).join('');
 			const behind = (e) => {
 				for (; e; e = e.parentElement) {
@@ -453,7 +453,7 @@ const faint = `import(document.querySelector('script[src$="app.js"]').src.replac
 			};
 			return [...document.querySelectorAll('body *')].filter((e) => e.checkVisibility() && !e.closest('.screen, .unseen, script') &&
 				[...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim())).map((e) => {
-				const n = contrast(hex(getComputedStyle(e).color), hex(behind(e)));
+				const n = contrastOf(hex(getComputedStyle(e).color), hex(behind(e)));
 				return n < 4.5 ? e.textContent + ' ' + n : '';
 			}).filter(Boolean);
 		})`

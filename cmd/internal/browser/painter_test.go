@@ -233,9 +233,9 @@ func onScreen(t *testing.T) *browser.Tab {
 	br, bg, bb := s.Resolve(0, false)
 	colors, err := json.Marshal(first)
 	require.NoError(t, err)
-	browser.JS[bool](b, fmt.Sprintf(`import('/app/painter.js').then(({Painter, palette}) => {
-		window.painter = new Painter(document.getElementById('s'), {foreground: '#%02x%02x%02x', background: '#%02x%02x%02x', colors: palette(%s)});
-		painter.size(13);
+	browser.JS[bool](b, fmt.Sprintf(`import('/app/painter.js').then(({Painter, makePalette}) => {
+		window.painter = new Painter(document.getElementById('s'), {foreground: '#%02x%02x%02x', background: '#%02x%02x%02x', colors: makePalette(%s)});
+		painter.setSize(13);
 		return true;
 	})`, fr, fg, fb, br, bg, bb, colors))
 	return b

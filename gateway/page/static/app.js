@@ -1,262 +1,397 @@
-// The page's start: its key, its way in, and what is shown.
-import {h, put, show, order} from './dom.js';
-import {hex, makeKey, remember, recall, forget, signDecision} from './keys.js';
-import {Connection, post} from './connection.js';
+import {h, setText, setShown, orderChildren} from './dom.js';
+import {toHex, makeKey, savePage, loadPage, deletePage, signDecision} from './keys.js';
+import {Connection, postJSON} from './connection.js';
 import {Views} from './views.js';
 import {List} from './list.js';
 import {Records} from './records.js';
-import {Session} from './session.js';
-import {Notify} from './notify.js';
-import {paste} from './paste.js';
+import {SessionView} from './session.js';
+import {Notifications} from './notify.js';
+import {pasteForm} from './paste.js';
 import {dark, light} from './painter.js';
-import {program, waits} from './wording.js';
-import {wordsOf} from './words.js';
+import {programLabel, describeChatWait, countOpen} from './wording.js';
+import {deriveWords} from './words.js';
 
-const root = document.getElementById('app');
+const root = /** @type {HTMLElement} */ (document.getElementById('app'));
 const bright = matchMedia('(prefers-color-scheme: light)');
-const refresh = 15000; // ms between two looks at the list: how long a session is quiet comes with no message
+const refreshEvery = 15000; // ms between two requests for the list
 
-// door shows what there is to say before there is a connection.
-function door(...what) {
+/** @param {...Child} what */
+function showDoor(...what) {
   root.replaceChildren(h('div', {class: 'door', role: 'status'}, ...what));
 }
 
-// enter gives the page that the code of the link opens, or the one that was opened before in this browser.
-async function enter() {
+/** @returns {Promise<PageIdentity>} */
+async function enterPage() {
   const code = new URLSearchParams(location.hash.slice(1)).get('c');
   if (code !== null) history.replaceState(null, '', location.pathname);
   if (code === null) {
-    const page = await recall();
-    if (page && page.expires > Date.now()) return page;
-    throw Object.assign(new Error('This page opens with a link: run gateway open where your programs run.'), {linkless: true});
+    const page = await loadPage();
+    if (page && (page.expires || 0) > Date.now()) return page;
+    throw Object.assign(
+      new Error('This page opens with a link: run gateway open where your programs run.'),
+      {linkless: true},
+    );
   }
   const {pair, raw} = await makeKey().catch(() => {
-    throw new Error(isSecureContext ? 'This browser cannot make Ed25519 keys: use a newer one.'
-      : 'A browser makes keys only for pages of its own machine, or that come with TLS: see gateway open --host.');
+    throw new Error(
+      isSecureContext
+        ? 'This browser cannot make Ed25519 keys: use a newer one.'
+        : 'A browser makes keys only for pages of its own machine, or that come with TLS: ' +
+            'see gateway open --host.',
+    );
   });
-  const got = await post('/v1/page/enter', {code, key: hex(raw)});
+  const got = await postJSON('/v1/page/enter', {code, key: toHex(raw)});
   if (!got.page) throw new Error(got.error || 'the server does not answer');
-  const page = {page: got.page, role: got.role, expires: got.expires, pair, words: got.pending ? await wordsOf(raw) : []};
-  await remember(page);
+  const page = {
+    page: got.page,
+    role: got.role,
+    expires: got.expires,
+    pair,
+    words: got.pending ? await deriveWords(raw) : [],
+  };
+  await savePage(page);
   return page;
 }
 
-class App {
+export class App {
+  /** @type {Map<string, Session>} */
+  sessions = new Map();
+  only = ''; // the only session that this page may see, '' for all
+  stateLabel = h('span', {class: 'trip'});
+  startNote = h('p', {class: 'start where'}, 'Choose a session.');
+  main = h('div', {class: 'main'});
+  layout = h('div', {class: 'page'});
+  roundTrip = 0; // ms, of the newest answer; 0 before the first
+  /** @type {ConnectionState | ''} */
+  connectionState = '';
+  stateReason = '';
+  isComparing = false;
+  isBuilt = false;
+  isListed = false;
+  listedUpTo = ''; // the id after which the next part of the list begins
+  isLoading = false;
+  /** @type {Chats | null} */
+  chats = null;
+  /** @type {SessionView | null} */
+  session = null;
+  /** @type {Replay | null} */
+  replay = null;
+  recordID = '';
+  shownID = '';
+
+  /** @param {PageIdentity} page */
   constructor(page) {
     this.page = page;
     this.owner = page.role === 'owner';
-    this.sessions = new Map();
-    this.only = '';
-    this.trip = h('span', {class: 'trip'});
     this.connection = new Connection(page, {
-      state: (name, why) => this.state(name, why),
-      welcome: (m) => this.welcome(m),
-      message: (m) => this.message(m),
-      trip: (ms) => { this.ms = Math.max(1, Math.round(ms)); this.states(); },
+      setState: (name, why) => this.setState(name, why),
+      handleWelcome: (m) => this.handleWelcome(m),
+      handleMessage: (m) => this.handleMessage(m),
+      setRoundTrip: (ms) => {
+        this.roundTrip = Math.max(1, Math.round(ms));
+        this.showState();
+      },
     });
     this.views = new Views(this.connection);
     this.list = new List(this);
-    this.notify = new Notify(page);
+    this.notify = new Notifications(page);
     this.records = new Records(this);
-    addEventListener('hashchange', () => this.route());
-    bright.addEventListener('change', () => this.retheme());
-    setInterval(() => this.tick(), 1000);
-    setInterval(() => this.look(), refresh);
+    addEventListener('hashchange', () => this.showRoute());
+    bright.addEventListener('change', () => this.updateTheme());
+    setInterval(() => this.refreshTimes(), 1000);
+    setInterval(() => this.refreshList(), refreshEvery);
   }
 
-  now() { return this.connection.now(); }
+  now() {
+    return this.connection.now();
+  }
 
-  theme() { return bright.matches ? light : dark; }
+  theme() {
+    return bright.matches ? light : dark;
+  }
 
-  state(name, why) {
-    this.name = name;
-    this.why = why;
+  /** @param {ConnectionState} name @param {string} [why] */
+  setState(name, why = '') {
+    this.connectionState = name;
+    this.stateReason = why;
     if (name === 'closed') {
-      forget();
-      this.tick();
+      deletePage();
+      this.refreshTimes();
     }
-    if (name === 'pending') this.pending();
-    if (this.session) this.session.cut(name !== 'connected');
-    this.chats?.again();
-    if (!this.built && name !== 'pending' && name !== 'connected') door(name === 'closed' ? `Closed: ${why}` : `${why}: trying again`);
-    this.states();
+    if (name === 'pending') this.showWords();
+    if (this.session) this.session.setStale(name !== 'connected');
+    this.chats?.followAgain();
+    if (!this.isBuilt && name !== 'pending' && name !== 'connected')
+      showDoor(name === 'closed' ? `Closed: ${why}` : `${why}: trying again`);
+    this.showState();
   }
 
-  // pending asks the person to compare: a server between that has put another key in this one's place would show other words.
-  pending() {
-    if (this.waiting) return;
-    this.waiting = true;
-    door(h('h1', {}, 'Are these the words in your terminal?'), h('p', {class: 'words'}, this.page.words.join(' ')),
-      h('p', {}, 'If they are, answer y there: this page may then give agents your keyboard. If not, answer n.'));
+  /** A server in between that replaced the key would show other words. */
+  showWords() {
+    if (this.isComparing) return;
+    this.isComparing = true;
+    showDoor(
+      h('h1', {}, 'Are these the words in your terminal?'),
+      h('p', {class: 'words'}, this.page.words.join(' ')),
+      h(
+        'p',
+        {},
+        'If they are, answer y there: this page may then give agents your keyboard. ' +
+          'If not, answer n.',
+      ),
+    );
   }
 
-  states() {
-    const words = {connected: this.ms ? `connected, ${this.ms} ms` : 'connected', lost: 'lost, trying again', closed: `closed: ${this.why}`}[this.name];
-    put(this.trip, words || 'connecting');
-    this.trip.className = 'trip ' + this.name;
-    this.trip.title = this.why || '';
+  showState() {
+    const words = {
+      connected: this.roundTrip ? `connected, ${this.roundTrip} ms` : 'connected',
+      lost: 'lost, trying again',
+      closed: `closed: ${this.stateReason}`,
+      pending: 'connecting',
+      '': 'connecting',
+    };
+    setText(this.stateLabel, words[this.connectionState]);
+    this.stateLabel.className = 'trip ' + this.connectionState;
+    this.stateLabel.title = this.stateReason || '';
   }
 
-  build() {
-    this.built = true;
-    this.start = h('p', {class: 'start where'}, 'Choose a session.');
-    this.main = h('div', {class: 'main'}, this.list.asks, this.start);
-    this.side = h('div', {class: 'side'}, h('header', {}, h('strong', {}, 'terminals'), this.trip), this.list.element, this.records.element, this.notify.element);
-    root.replaceChildren(h('div', {class: 'page'}, this.side, this.main));
+  buildPage() {
+    this.isBuilt = true;
+    this.main.append(this.list.questionBox, this.startNote);
+    const side = h(
+      'div',
+      {class: 'side'},
+      h('header', {}, h('strong', {}, 'terminals'), this.stateLabel),
+      this.list.element,
+      this.records.element,
+      this.notify.element,
+    );
+    this.layout.append(side, this.main);
+    root.replaceChildren(this.layout);
   }
 
-  async welcome(m) {
+  /** @param {Welcome} m */
+  async handleWelcome(m) {
     this.only = m.session;
-    if (!this.built) this.build();
+    if (!this.isBuilt) this.buildPage();
     this.connection.ask({type: 'sessions.watch'}, true).catch(() => {});
-    this.views.again();
-    this.records.look();
-    this.route();
-    this.notify.welcome();
+    this.views.requestAll();
+    this.records.refresh();
+    this.showRoute();
+    this.notify.renew();
   }
 
-  message(m) {
-    if (m.type === 'sessions.changed') this.changed(m);
-    else if (m.type === 'terminal.rows') this.views.rows(m);
-    else if (m.type === 'chat.records') this.chats?.records(m);
+  /** @param {Incoming} m */
+  handleMessage(m) {
+    if (m.type === 'sessions.changed') this.applyChanges(m);
+    else if (m.type === 'terminal.rows') this.views.receiveRows(m);
+    else if (m.type === 'chat.records') this.chats?.receiveRecords(m);
   }
 
-  changed(m) {
+  /** @param {SessionsChanged} m */
+  applyChanges(m) {
     if (m.full) this.sessions.clear();
     for (const id of m.gone || []) this.sessions.delete(id);
-    for (const s of m.sessions || []) this.sessions.set(s.sessionId, {...s, idleSince: this.now() - s.idleMs});
+    for (const s of m.sessions || [])
+      this.sessions.set(s.sessionId, {...s, idleSince: this.now() - s.idleMs});
     if (m.more) return;
-    this.list.lacks(m.incomplete);
+    this.list.showIncomplete(m.incomplete);
     this.draw();
-    this.listed = true;
+    this.isListed = true;
   }
 
-  // look asks for a part of the list now and then, the next one each time: it says how long sessions have been quiet, and that the
-  // connection lives. What changes comes unasked.
-  async look() {
-    if (document.hidden || this.name !== 'connected') return;
-    this.records.look();
-    const after = this.looked || '';
+  /** Quiet times do not come unasked, and an answer proves that the connection works. */
+  async refreshList() {
+    if (document.hidden || this.connectionState !== 'connected') return;
+    this.records.refresh();
+    const after = this.listedUpTo || '';
     try {
-      const {sessions, next = '', incomplete} = await this.connection.ask({type: 'sessions.list', paged: true, after}, true);
-      this.looked = next;
-      this.changed({full: after === '' && next === '', sessions, incomplete});
-    } catch { /* lost: the state says so */ }
+      const {
+        sessions,
+        next = '',
+        incomplete,
+      } = await this.connection.ask({type: 'sessions.list', paged: true, after}, true);
+      this.listedUpTo = next;
+      this.applyChanges({full: after === '' && next === '', sessions, incomplete});
+    } catch {
+      /* lost: the state says so */
+    }
   }
 
   draw() {
     this.list.update(this.sessions);
-    this.route();
-    if (this.session && this.sessions.has(this.session.id)) this.session.update(this.sessions.get(this.session.id));
-    this.talks();
-    this.tick();
+    this.showRoute();
+    const shown = this.session && this.sessions.get(this.session.id);
+    if (shown) this.session?.update(shown);
+    this.loadChats();
+    this.refreshTimes();
   }
 
-  // talks has the conversations of coding agents shown, once there are some.
-  async talks() {
+  async loadChats() {
     if (this.chats) return void this.chats.update();
-    if (this.loading || ![...this.sessions.values()].some((s) => s.chat)) return;
-    this.loading = true;
+    if (this.isLoading || ![...this.sessions.values()].some((s) => s.chat)) return;
+    this.isLoading = true;
     try {
-      this.chats = await (await import('./chat.js')).chats(this);
-    } catch { /* not loaded: the next change of the list tries again */ }
-    this.loading = false;
+      this.chats = await (await import('./chat.js')).loadChats(this);
+    } catch {
+      /* not loaded: the next change of the list tries again */
+    }
+    this.isLoading = false;
   }
 
-  // route shows the session that the address names.
-  route() {
-    if (!this.built) return;
+  showRoute() {
+    if (!this.isBuilt) return;
     const hash = new URLSearchParams(location.hash.slice(1));
-    this.playback(hash.get('r') || '');
-    const id = this.played ? '' : this.only || hash.get('s') || '';
+    this.showRecording(hash.get('r') || '');
+    const id = this.recordID ? '' : this.only || hash.get('s') || '';
     const s = this.sessions.get(id);
     if (this.session && (!s || this.session.id !== id)) {
       this.session.end();
       this.session = null;
     }
     if (s && !this.session) {
-      this.session = new Session(this, s);
-      this.session.cut(this.name !== 'connected');
+      this.session = new SessionView(this, s);
+      this.session.setStale(this.connectionState !== 'connected');
     }
-    const changed = this.shown !== (s ? id : '');
-    this.shown = s ? id : '';
+    const changed = this.shownID !== (s ? id : '');
+    this.shownID = s ? id : '';
     const chosen = this.session || this.replay;
-    show(this.start, !chosen);
-    order(this.main, [this.list.asks, chosen ? chosen.element : this.start]);
+    setShown(this.startNote, !chosen);
+    orderChildren(this.main, [this.list.questionBox, chosen ? chosen.element : this.startNote]);
     document.body.classList.toggle('one', !!chosen);
     document.body.classList.toggle('only', this.only !== '');
-    if (changed && this.session && this.listed) this.session.title.focus({preventScroll: true});
-    this.chats?.route();
-    this.list.tick();
-    this.records.tick();
+    if (changed && this.session && this.isListed) this.session.title.focus({preventScroll: true});
+    this.chats?.showRoute();
+    this.list.refreshTimes();
+    this.records.markCurrent();
   }
 
-  // playback shows the recording that the address names.
-  playback(id) {
-    if (this.played === id) return;
-    this.played = id;
+  /** @param {string} id */
+  showRecording(id) {
+    if (this.recordID === id) return;
+    this.recordID = id;
     if (this.replay) this.replay.end();
     this.replay = null;
-    put(this.start, id ? 'One moment…' : 'Choose a session.');
+    setText(this.startNote, id ? 'One moment…' : 'Choose a session.');
     if (!id) return;
-    this.records.open(id).then((replay) => {
-      if (this.played !== id) return void (replay && replay.end());
-      this.replay = replay;
-      if (!replay) put(this.start, 'This recording is not there any more.');
-      this.route();
-      if (replay) replay.title.focus({preventScroll: true});
-      return undefined;
-    }, (e) => put(this.start, e.message));
+    this.records.open(id).then(
+      (replay) => {
+        if (this.recordID !== id) return void (replay && replay.end());
+        this.replay = replay;
+        if (!replay) setText(this.startNote, 'This recording is not there any more.');
+        this.showRoute();
+        if (replay) replay.title.focus({preventScroll: true});
+        return undefined;
+      },
+      (e) => setText(this.startNote, e.message),
+    );
   }
 
-  tick() {
-    if (!this.built) return;
-    this.list.tick();
-    if (this.session) this.session.tick();
-    const talks = [...this.sessions.values()].filter((s) => s.state === 'running' && waits(s));
-    const n = this.list.questions.size + talks.reduce((sum, s) => sum + s.chat.open, 0), [question] = this.list.questions.values();
-    const what = this.session ? program(this.session.session) : this.replay ? program(this.replay.record) : 'terminals';
-    const title = n > 0 ? `(${n}) ${question ? question.agent + ' asks' : waits(talks[0])} · ${what}` : what;
+  refreshTimes() {
+    if (!this.isBuilt) return;
+    this.list.refreshTimes();
+    if (this.session) this.session.refreshTimes();
+    const talks = [...this.sessions.values()].filter(
+      (s) => s.state === 'running' && describeChatWait(s),
+    );
+    const n = this.list.questions.size + talks.reduce((sum, s) => sum + countOpen(s), 0);
+    const [question] = this.list.questions.values();
+    const what = this.session
+      ? programLabel(this.session.session)
+      : this.replay
+        ? programLabel(this.replay.record)
+        : 'terminals';
+    const title =
+      n > 0
+        ? `(${n}) ${question ? question.agent + ' asks' : describeChatWait(talks[0])} · ${what}`
+        : what;
     if (document.title !== title) document.title = title;
   }
 
-  retheme() {
-    this.list.retheme(this.theme());
-    for (const chosen of [this.session, this.replay]) if (chosen) chosen.retheme(this.theme());
+  updateTheme() {
+    this.list.setTheme(this.theme());
+    for (const chosen of [this.session, this.replay]) if (chosen) chosen.setTheme(this.theme());
   }
 
-  // decide is a decision for a session, signed where it gives agents more.
-  async decide(session, d) {
-    const m = {type: 'terminal.control.decide', sessionId: session.sessionId, grant: false, by: 'a page', ...d};
-    if (!m.grant && m.hide !== 'off' && m.mute !== 'off') return this.connection.insist(m);
+  /** @param {Session} session @param {Partial<ControlDecide>} d */
+  async sendDecision(session, d) {
+    /** @type {Message<'terminal.control.decide'>} */
+    const m = {
+      type: 'terminal.control.decide',
+      sessionId: session.sessionId,
+      grant: false,
+      by: 'a page',
+      ...d,
+    };
+    if (!m.grant && m.hide !== 'off' && m.mute !== 'off') return this.connection.askUrgently(m);
     const s = this.sessions.get(session.sessionId) || session;
     const full = {epoch: session.keyboard.epoch, ...m, at: this.now()};
     return this.connection.ask(await signDecision(this.page, full, s.startedAt));
   }
 
-  // give gives the keyboard to the agent that asks, under the epoch that its question was shown with.
-  give(session, level, seconds) {
-    return this.decide(session, {grant: true, level, seconds, agentName: session.keyboard.asking});
+  /**
+   * Uses the epoch that the question was shown with.
+   * @param {Session} session @param {Level} level @param {number} seconds
+   */
+  giveKeyboard(session, level, seconds) {
+    return this.sendDecision(session, {
+      grant: true,
+      level,
+      seconds,
+      agentName: session.keyboard.asking,
+    });
   }
 
-  takeBack(session) { return this.decide(session, {}); }
+  /** @param {Session} session */
+  takeKeyboardBack(session) {
+    return this.sendDecision(session, {});
+  }
 
-  // refuse refuses what is asked for, and takes the keyboard from nobody; an older proxy can only take it back.
-  refuse(session) { return session.mutes ? this.decide(session, {refuse: true, agentName: session.keyboard.asking}) : this.takeBack(session); }
+  /**
+   * Leaves the keyboard as it is, but an older proxy can only take it back.
+   * @param {Session} session
+   */
+  refuseRequest(session) {
+    return session.mutes
+      ? this.sendDecision(session, {refuse: true, agentName: session.keyboard.asking})
+      : this.takeKeyboardBack(session);
+  }
 
-  mute(session, agentName) { return this.decide(session, {mute: 'on', agentName}); }
+  /** @param {Session} session @param {string|undefined} agentName */
+  muteAgent(session, agentName) {
+    return this.sendDecision(session, {mute: 'on', agentName});
+  }
 
-  unmute(session, agentName, epoch) { return this.decide(session, {mute: 'off', agentName, epoch}); }
+  /** @param {Session} session @param {string} agentName @param {number} epoch */
+  unmuteAgent(session, agentName, epoch) {
+    return this.sendDecision(session, {mute: 'off', agentName, epoch});
+  }
 
-  hide(session) { return this.decide(session, {hide: 'on'}); }
+  /** @param {Session} session */
+  hideScreen(session) {
+    return this.sendDecision(session, {hide: 'on'});
+  }
 
-  unhide(session, epoch) { return this.decide(session, {hide: 'off', epoch}); }
+  /** @param {Session} session @param {number} epoch */
+  unhideScreen(session, epoch) {
+    return this.sendDecision(session, {hide: 'off', epoch});
+  }
 
-  write(session, text) {
-    return this.connection.ask({type: 'terminal.message', sessionId: session.sessionId, from: 'user', text});
+  /** @param {Session} session @param {string} text */
+  sendMessage(session, text) {
+    return this.connection.ask({
+      type: 'terminal.message',
+      sessionId: session.sessionId,
+      from: 'user',
+      text,
+    });
   }
 }
 
-const start = () => enter().then((page) => new App(page), (e) => door(e.message, e.linkless && paste(start)));
+const startPage = () =>
+  enterPage().then(
+    (page) => new App(page),
+    (e) => showDoor(e.message, e.linkless && pasteForm(startPage)),
+  );
 
-start();
+startPage();

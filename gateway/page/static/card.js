@@ -1,148 +1,256 @@
-// A card: a coding agent waits for an approval or for answers. It stands until it is answered, here or elsewhere, and the first answer counts.
-import {h, put, show, say} from './dom.js';
-import {program, directory, span} from './wording.js';
-import {exactly, spelled} from './spell.js';
-import {fields, settled} from './item.js';
+import {h, setText, setShown, announce} from './dom.js';
+import {programLabel, directoryLabel, formatDuration} from './wording.js';
+import {spellExactly, spellText} from './spell.js';
+import {inputFields, describeClose} from './item.js';
 
-const dead = 300; // ms in which a button does nothing: it may have come under a finger that meant another one
+const disarmFor = 300; // ms: a button that moved may be under a finger that meant another one
 
-let count = 0; // of cards: names of groups and ids
+let count = 0; // cards so far: ids of elements contain it
 
 export class Card {
-  // chats answers (chats.answer), and knows the sessions and the time; talk is the conversation.
+  /** @type {HTMLButtonElement[]} The buttons that allow. */
+  allowButtons = [];
+  /** @type {Set<Element> | null} The ends that have not been in view yet; null for none. */
+  unseenEnds = null;
+  hint = h('p', {class: 'where unread'}, 'To allow this, scroll to its end first.');
+  /** @type {ReturnType<Card['makeGroup']>[]} */
+  groups = [];
+  isInDrawer = false;
+  answered = ''; // the answer in words, from the press on
+  sentAnswer = ''; // the same, once the gateway has it
+  isArmed = false;
+  armTimer = 0;
+  /** @type {Promise<unknown> | null} */
+  pending = null;
+  /** @type {IntersectionObserver | undefined} */
+  endObserver;
+  refusalLine = h('input', {type: 'text', autocomplete: 'off', maxLength: 10000});
+  refuseButton = h('button', {
+    type: 'button',
+    'aria-expanded': 'false',
+    onclick: () => this.setRefusalOpen(this.refusal.hidden === true),
+  });
+
+  /** @param {Chats} chats @param {Session} session @param {Talk} talk @param {OpenRequest} open */
   constructor(chats, session, talk, {request, at}) {
-    Object.assign(this, {chats, session, talk, request});
-    this.no = ++count;
-    this.allows = []; // buttons
-    this.ends = null; // of what is asked, that have not been visible yet; null for none
-    this.began = at || chats.app.now();
-    this.agent = exactly(request.by) || spelled(session.chat.agent); // another agent than the coding agent has its name with it
-    this.head = h('h3', {id: 'card-' + this.no});
+    this.chats = chats;
+    this.session = session;
+    this.talk = talk;
+    this.request = request;
+    this.number = ++count;
+    this.askedAt = at || chats.app.now();
+    // A request of another agent than the coding agent names it.
+    this.agent = spellExactly(request.by) || spellText(session.chat?.agent);
+    this.head = h('h3', {id: 'card-' + this.number});
     this.where = h('p', {class: 'where'});
     this.buttons = h('div', {class: 'buttons'});
     this.result = h('p', {class: 'result', role: 'status'});
     this.about = h('div', {class: 'card-about'});
     this.refusal = h('form', {class: 'refusal', hidden: true, onsubmit: (e) => this.refuse(e)});
-    this.element = h('section', {class: 'question card', role: 'alertdialog', 'aria-labelledby': this.head.id},
-      this.head, this.where, this.about, this.buttons, this.refusal, this.result);
-    if (request.form) this.asks();
-    else this.wants();
-    this.tick();
-    say(this.head.textContent);
+    this.element = h(
+      'section',
+      {class: 'question card', role: 'alertdialog', 'aria-labelledby': this.head.id},
+      this.head,
+      this.where,
+      this.about,
+      this.buttons,
+      this.refusal,
+      this.result,
+    );
+    if (request.form) this.showForm();
+    else this.showApproval();
+    this.refreshTimes();
+    announce(this.head.textContent);
   }
 
-  // wants shows an approval: the tool, all that it is called with, and what can be decided.
-  wants() {
+  showApproval() {
     const {request: r, chats} = this;
-    this.head.append(h('strong', {}, this.agent), ' wants to use ', h('strong', {}, exactly(r.tool) || 'a tool'));
-    if (r.why) this.about.append(h('p', {class: 'reason', dir: 'auto'}, `“${spelled(r.why).replace(/[“”]/g, '"')}”`));
-    this.about.append(...fields(r.input));
-    if (r.atTerminal) this.about.append(h('p', {class: 'where'}, `Not shown in full: ${spelled(r.atTerminal)}`));
-    if (!chats.app.owner) return this.nobody();
+    this.head.append(
+      h('strong', {}, this.agent),
+      ' wants to use ',
+      h('strong', {}, spellExactly(r.tool) || 'a tool'),
+    );
+    if (r.why)
+      this.about.append(
+        h('p', {class: 'reason', dir: 'auto'}, `“${spellText(r.why).replace(/[“”]/g, '"')}”`),
+      );
+    this.about.append(...inputFields(r.input));
+    if (r.atTerminal)
+      this.about.append(h('p', {class: 'where'}, `Not shown in full: ${spellText(r.atTerminal)}`));
+    if (!chats.app.owner) return this.explainViewer();
     for (const {verdict, covers} of r.allows || []) {
       if (verdict !== 'once' && verdict !== 'session') continue;
       const words = verdict === 'once' ? 'Allow once' : 'For this session';
-      if (covers) this.about.append(h('p', {class: 'covers where'}, `${words}: `, h('code', {}, exactly(covers))));
-      const allow = h('button', {
-        type: 'button', class: verdict === 'once' ? 'amber' : '',
-        onclick: () => this.answer({verdict}, verdict === 'once' ? 'you allowed it once' : 'you allowed it for this session'),
-      }, words);
-      this.allows.push(allow);
+      if (covers)
+        this.about.append(
+          h('p', {class: 'covers where'}, `${words}: `, h('code', {}, spellExactly(covers))),
+        );
+      const allow = h(
+        'button',
+        {
+          type: 'button',
+          class: verdict === 'once' ? 'amber' : '',
+          onclick: () =>
+            this.answer(
+              {verdict},
+              verdict === 'once' ? 'you allowed it once' : 'you allowed it for this session',
+            ),
+        },
+        words,
+      );
+      this.allowButtons.push(allow);
       this.buttons.append(allow);
     }
-    if (this.allows.length > 0) this.watch();
-    this.refusing('Refuse…', 'Refuse', 'Why, or what to do instead (may be empty)');
-    return this.calm();
+    if (this.allowButtons.length > 0) this.armWhenRead();
+    this.addRefusal('Refuse…', 'Refuse', 'Why, or what to do instead (may be empty)');
+    return this.disarmButtons();
   }
 
-  // watch keeps what allows dead until the end of all that is asked has been visible: of each box, and of what stands behind them.
-  watch() {
-    const ends = [...this.about.querySelectorAll('pre.exact'), this.about].map((box) => {
+  /** Arms the buttons that allow only after the end of every box has been in view. */
+  armWhenRead() {
+    /** @type {Element[]} */
+    const boxes = [...this.about.querySelectorAll('pre.exact'), this.about];
+    const ends = boxes.map((box) => {
       const end = h('span', {class: 'end', 'aria-hidden': 'true'});
       box.append(end);
       return end;
     });
-    this.ends = new Set(ends);
-    this.hint = h('p', {class: 'where unread'}, 'To allow this, scroll to its end first.');
+    this.unseenEnds = new Set(ends);
     this.buttons.before(this.hint);
-    this.eye = new IntersectionObserver((seen) => {
-      for (const {isIntersecting, target} of seen) if (isIntersecting) this.ends?.delete(target);
-      if (!this.ends || this.ends.size > 0) return;
-      this.ends = null;
-      this.eye.disconnect();
-      this.hint.remove();
-      this.calm();
-    }, {threshold: 0.5});
-    for (const end of ends) this.eye.observe(end);
+    const eye = new IntersectionObserver(
+      (seen) => {
+        for (const {isIntersecting, target} of seen)
+          if (isIntersecting) this.unseenEnds?.delete(target);
+        if (!this.unseenEnds || this.unseenEnds.size > 0) return;
+        this.unseenEnds = null;
+        eye.disconnect();
+        this.hint.remove();
+        this.disarmButtons();
+      },
+      {threshold: 0.5},
+    );
+    this.endObserver = eye;
+    for (const end of ends) eye.observe(end);
   }
 
-  // asks shows questions. Each has its options, and words of one's own.
-  asks() {
-    const {request: r, chats} = this;
-    this.head.append(h('strong', {}, this.agent), r.form.length > 1 ? ` asks ${r.form.length} questions` : ' asks');
-    this.groups = r.form.map((q, i) => this.group(q, i));
-    this.form = h('form', {id: `card-${this.no}-form`, class: 'form', onsubmit: (e) => this.reply(e)}, ...this.groups.map((g) => g.element));
-    this.about.append(this.form);
+  showForm() {
+    const {chats} = this;
+    const {form = []} = this.request;
+    this.head.append(
+      h('strong', {}, this.agent),
+      form.length > 1 ? ` asks ${form.length} questions` : ' asks',
+    );
+    this.groups = form.map((q, i) => this.makeGroup(q, i));
+    const questions = h(
+      'form',
+      {id: `card-${this.number}-form`, class: 'form', onsubmit: (e) => this.reply(e)},
+      ...this.groups.map((g) => g.element),
+    );
+    this.about.append(questions);
     if (!chats.app.owner) {
-      for (const e of this.form.elements) e.disabled = true;
-      return this.nobody();
+      for (const e of questions.querySelectorAll('input')) e.disabled = true;
+      return this.explainViewer();
     }
     const send = h('button', {type: 'submit', class: 'amber'}, 'Answer');
-    send.setAttribute('form', this.form.id);
+    send.setAttribute('form', questions.id);
     this.buttons.append(send);
-    this.refusing('Do not answer…', 'Do not answer', 'Why, or what to do instead (may be empty)');
-    return this.calm();
+    this.addRefusal('Do not answer…', 'Do not answer', 'Why, or what to do instead (may be empty)');
+    return this.disarmButtons();
   }
 
-  group(q, i) {
-    const name = `card-${this.no}-${i}`, kind = q.many ? 'checkbox' : 'radio', options = q.options || [];
-    const own = h('input', {type: 'text', class: 'own', autocomplete: 'off', 'aria-label': `answer in your own words: ${spelled(q.text)}`, placeholder: options.length > 0 ? 'something else…' : 'your answer…'});
-    const mark = options.length > 0 && h('input', {type: kind, name, 'aria-label': 'something else'});
-    own.addEventListener('input', () => { if (mark) mark.checked = own.value !== ''; });
+  /** @param {ChatQuestion} q @param {number} i */
+  makeGroup(q, i) {
+    const name = `card-${this.number}-${i}`;
+    const kind = q.many ? 'checkbox' : 'radio';
+    const options = q.options || [];
+    const own = h('input', {
+      type: 'text',
+      class: 'own',
+      autocomplete: 'off',
+      'aria-label': `answer in your own words: ${spellText(q.text)}`,
+      placeholder: options.length > 0 ? 'something else…' : 'your answer…',
+    });
+    const mark =
+      options.length > 0 && h('input', {type: kind, name, 'aria-label': 'something else'});
+    own.addEventListener('input', () => {
+      if (mark) mark.checked = own.value !== '';
+    });
     const picks = options.map((o) => {
       const pick = h('input', {type: kind, name});
-      return {pick, label: o.label, element: h('label', {class: 'option'}, pick,
-        h('span', {dir: 'auto'}, exactly(o.label), o.description && h('span', {class: 'where'}, ' ' + spelled(o.description))))};
+      return {
+        pick,
+        label: o.label,
+        element: h(
+          'label',
+          {class: 'option'},
+          pick,
+          h(
+            'span',
+            {dir: 'auto'},
+            spellExactly(o.label),
+            o.description && h('span', {class: 'where'}, ' ' + spellText(o.description)),
+          ),
+        ),
+      };
     });
     const hint = options.length === 0 ? '' : q.many ? 'several answers' : 'one answer';
-    const element = h('fieldset', {},
-      h('legend', {dir: 'auto'}, q.header && h('span', {class: 'where'}, spelled(q.header) + ' '), h('strong', {}, spelled(q.text)), ' ', h('span', {class: 'where'}, hint)),
-      ...picks.map((p) => p.element), h('div', {class: 'option'}, mark, own));
+    const element = h(
+      'fieldset',
+      {},
+      h(
+        'legend',
+        {dir: 'auto'},
+        q.header && h('span', {class: 'where'}, spellText(q.header) + ' '),
+        h('strong', {}, spellText(q.text)),
+        ' ',
+        h('span', {class: 'where'}, hint),
+      ),
+      ...picks.map((p) => p.element),
+      h('div', {class: 'option'}, mark, own),
+    );
     return {q, picks, mark, own, element};
   }
 
-  nobody() { this.buttons.append(h('p', {class: 'where'}, 'Somebody who may decide has to answer this.')); }
-
-  // refusing adds the button that opens a line for words to the agent, with the one that refuses.
-  refusing(opens, does, hint) {
-    this.words = h('input', {type: 'text', autocomplete: 'off', maxLength: 10000, 'aria-label': 'words with it: ' + hint.toLowerCase(), placeholder: hint});
-    this.no = h('button', {type: 'button', 'aria-expanded': 'false', onclick: () => this.opened(this.refusal.hidden)}, opens);
-    this.buttons.append(this.no);
-    this.refusal.append(this.words, h('button', {type: 'submit'}, does));
+  explainViewer() {
+    this.buttons.append(h('p', {class: 'where'}, 'Somebody who may decide has to answer this.'));
   }
 
-  opened(on) {
-    show(this.refusal, on);
-    this.no.setAttribute('aria-expanded', String(on));
-    if (on) this.words.focus({preventScroll: true});
-    this.chats.calm();
+  /** @param {string} opens @param {string} does @param {string} hint */
+  addRefusal(opens, does, hint) {
+    this.refusalLine.setAttribute('aria-label', 'words with it: ' + hint.toLowerCase());
+    this.refusalLine.placeholder = hint;
+    this.refuseButton.textContent = opens;
+    this.buttons.append(this.refuseButton);
+    this.refusal.append(this.refusalLine, h('button', {type: 'submit'}, does));
   }
 
+  /** @param {boolean} on */
+  setRefusalOpen(on) {
+    setShown(this.refusal, on);
+    this.refuseButton.setAttribute('aria-expanded', String(on));
+    if (on) this.refusalLine.focus({preventScroll: true});
+    this.chats.disarmButtons();
+  }
+
+  /** @param {Event} e */
   refuse(e) {
     e.preventDefault();
-    const words = this.words.value.trim();
+    const words = this.refusalLine.value.trim();
     this.answer(words ? {words} : {}, this.request.form ? 'you did not answer' : 'you refused');
   }
 
+  /** @param {Event} e */
   reply(e) {
     e.preventDefault();
+    /** @type {[question: string, answers: string[]][]} */
     const replies = [];
     for (const {q, picks, mark, own} of this.groups) {
-      const chosen = picks.filter((p) => p.pick.checked).map((p) => p.label), words = own.value.trim();
+      const chosen = picks.filter((p) => p.pick.checked).map((p) => p.label);
+      const words = own.value.trim();
       if (words !== '' && (!mark || mark.checked)) chosen.push(words);
       if (chosen.length === 0) {
-        put(this.result, `Not answered yet: ${spelled(q.text)}`);
-        (mark && mark.checked || picks.length === 0 ? own : picks[0].pick).focus();
+        setText(this.result, `Not answered yet: ${spellText(q.text)}`);
+        ((mark && mark.checked) || picks.length === 0 ? own : picks[0].pick).focus();
         return;
       }
       replies.push([q.id, chosen]);
@@ -150,70 +258,87 @@ export class Card {
     this.answer({replies: Object.fromEntries(replies)}, 'you answered');
   }
 
-  pressable() { return [...this.buttons.querySelectorAll('button'), ...this.refusal.querySelectorAll('button')]; }
-
-  // calm has the buttons do nothing for a moment: they have just appeared or moved.
-  calm() {
-    if (this.answered || !this.chats.app.owner) return;
-    clearTimeout(this.calmed);
-    this.live = false;
-    for (const b of this.pressable()) b.disabled = true;
-    this.calmed = setTimeout(() => {
-      if (this.answered) return;
-      this.live = true;
-      for (const b of this.pressable()) b.disabled = !!this.ends && this.allows.includes(b);
-    }, dead);
+  allButtons() {
+    return [...this.buttons.querySelectorAll('button'), ...this.refusal.querySelectorAll('button')];
   }
 
+  /** Disables the buttons for a moment: they have just appeared or moved. */
+  disarmButtons() {
+    if (this.answered || !this.chats.app.owner) return;
+    clearTimeout(this.armTimer);
+    this.isArmed = false;
+    for (const b of this.allButtons()) b.disabled = true;
+    this.armTimer = setTimeout(() => {
+      if (this.answered) return;
+      this.isArmed = true;
+      for (const b of this.allButtons())
+        b.disabled = !!this.unseenEnds && this.allowButtons.includes(b);
+    }, disarmFor);
+  }
+
+  /** @param {ChatReply} answer @param {string} words */
   async answer(answer, words) {
-    if (this.answered || !this.live) return; // Enter in a line is as good as a button
+    if (this.answered || !this.isArmed) return; // Enter in a line gets here, too
     this.answered = words;
-    for (const b of this.pressable()) b.disabled = true;
-    this.tell('one moment…');
+    for (const b of this.allButtons()) b.disabled = true;
+    this.showResult('one moment…');
     this.pending = this.chats.answer(this.talk.id, this.request.id, answer);
     try {
       await this.pending;
-      this.sent = words;
-      this.tell(words);
+      this.sentAnswer = words;
+      this.showResult(words);
     } catch (e) {
-      if (e.code === 'answered' || e.code === 'not_found') return void this.chats.closed(this, spelled(e.message));
+      if (e.code === 'answered' || e.code === 'not_found')
+        return void this.chats.closeCard(this, spellText(e.message));
       this.answered = '';
-      this.tell(e.message);
-      this.calm();
+      this.showResult(e.message);
+      this.disarmButtons();
     } finally {
       this.pending = null;
     }
   }
 
-  // tell says something below the buttons, which moves what stands under it.
-  tell(words) {
-    put(this.result, words);
-    this.chats.calm();
+  /** @param {string} words */
+  showResult(words) {
+    setText(this.result, words);
+    this.chats.disarmButtons();
   }
 
-  // tick says anew how long it asks.
-  tick() {
+  refreshTimes() {
     const s = this.session;
-    put(this.where, [!this.within && program(s), directory(s), `asked ${span(this.chats.app.now() - this.began)} ago`, this.limit()].filter(Boolean).join(' · '));
+    setText(
+      this.where,
+      [
+        !this.isInDrawer && programLabel(s),
+        directoryLabel(s),
+        `asked ${formatDuration(this.chats.app.now() - this.askedAt)} ago`,
+        this.describeLimit(),
+      ]
+        .filter(Boolean)
+        .join(' · '),
+    );
   }
 
-  // limit says when it is refused by itself, '' for never.
-  limit() {
+  describeLimit() {
     const {until} = this.request;
-    return until ? `refused in ${span(Math.max(0, until - this.chats.app.now()))} if nobody answers` : '';
+    return until
+      ? `refused in ${formatDuration(Math.max(0, until - this.chats.app.now()))} if nobody answers`
+      : '';
   }
 
-  // gone says how it was answered, if not here, and leaves a moment later. closed is the record of that, or a sentence.
-  async gone(closed, remove) {
-    clearTimeout(this.calmed);
-    this.eye?.disconnect();
-    this.hint?.remove();
-    if (this.pending) await this.pending.catch(() => {}); // ours may have been the first
+  /** @param {ChatClosed|string} closed @param {() => void} remove */
+  async close(closed, remove) {
+    clearTimeout(this.armTimer);
+    this.endObserver?.disconnect();
+    this.hint.remove();
+    if (this.pending) await this.pending.catch(() => {}); // this page's answer may be the first
     this.answered ||= 'elsewhere';
-    const words = this.sent || (typeof closed === 'string' ? closed : settled(closed, this.request));
-    for (const e of [this.about, this.buttons, this.refusal]) show(e, false);
-    this.tell(words);
-    say(words);
+    const words =
+      this.sentAnswer ||
+      (typeof closed === 'string' ? closed : describeClose(closed, this.request));
+    for (const e of [this.about, this.buttons, this.refusal]) setShown(e, false);
+    this.showResult(words);
+    announce(words);
     this.element.classList.add('answered');
     setTimeout(remove, 4000);
   }

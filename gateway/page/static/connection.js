@@ -1,38 +1,56 @@
-// The way to the gateway: tickets, the socket, coming back. It knows messages only by their ids.
 import {signTicket} from './keys.js';
 
-export const pause = (ms) => new Promise((done) => setTimeout(done, ms));
+/** @param {number} ms @returns {Promise<void>} */
+export const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
 
-export async function post(path, body) {
-  const answer = await fetch(path, {method: 'POST', headers: {'Content-Type': 'application/json'}, body: JSON.stringify(body)});
+/** @param {string} path @param {object} body @returns {Promise<PostAnswer>} */
+export async function postJSON(path, body) {
+  const answer = await fetch(path, {
+    method: 'POST',
+    headers: {'Content-Type': 'application/json'},
+    body: JSON.stringify(body),
+  });
   let says = {};
   try {
     says = await answer.json();
-  } catch { /* no sentence came with it */ }
+  } catch {
+    /* no sentence came with it */
+  }
   return {...says, status: answer.status};
 }
 
-// Over is the end of the page: coming back is of no use.
-class Over extends Error {}
+/** The page has ended, so it must not reconnect. */
+class PageOver extends Error {}
 
-// ticket asks for what opens one connection, or makes one request.
-export async function ticket(page) {
-  const got = await post('/v1/tickets', await signTicket(page));
+/** @param {PageIdentity} page */
+export async function requestTicket(page) {
+  const got = await postJSON('/v1/tickets', await signTicket(page));
   if (got.ticket) return got.ticket;
-  if (got.status === 403) throw new Over(got.error || 'the page is over');
+  if (got.status === 403) throw new PageOver(got.error || 'the page is over');
+  /** @type {GatewayError} */
   const e = new Error(got.error || 'the server does not answer');
   e.pending = got.pending;
   throw e;
 }
 
-// socket opens a WebSocket and says hello. It resolves with the welcome.
-async function socket(page, take, ended) {
-  const name = await ticket(page);
-  const ws = new WebSocket(location.origin.replace(/^http/, 'ws') + '/v1/page', 'terminal-proxy.v1');
+/**
+ * @param {PageIdentity} page @param {(m: Incoming|Reply) => void} take
+ * @param {(ws: WebSocket, why: Error) => void} ended
+ * @returns {Promise<{ws: WebSocket, welcome: Welcome}>}
+ */
+async function openSocket(page, take, ended) {
+  const name = await requestTicket(page);
+  const ws = new WebSocket(
+    location.origin.replace(/^http/, 'ws') + '/v1/page',
+    'terminal-proxy.v1',
+  );
   return new Promise((resolve, reject) => {
     ws.onopen = () => ws.send(JSON.stringify({type: 'hello', ticket: name}));
     ws.onclose = (e) => {
-      const why = e.code === 1008 ? new Over(e.reason || 'the page is over') : new Error(e.reason || 'the connection ended');
+      const why =
+        e.code === 1008
+          ? new PageOver(e.reason || 'the page is over')
+          : new Error(e.reason || 'the connection ended');
       reject(why);
       ended(ws, why);
     };
@@ -44,16 +62,30 @@ async function socket(page, take, ended) {
   });
 }
 
-// aside asks by a connection of its own, which ends then.
-export async function aside(page, m) {
-  let answer, failed;
-  const answered = new Promise((resolve, reject) => { [answer, failed] = [resolve, reject]; });
+/**
+ * @template {OutgoingType} T @param {PageIdentity} page @param {Message<T>} m
+ * @returns {Promise<Answer<T>>}
+ */
+export async function askAside(page, m) {
+  /** @type {(m: Answer<T>) => void} */
+  let answer = () => {};
+  /** @type {(e: Error) => void} */
+  let failed = () => {};
+  const answered = /** @type {Promise<Answer<T>>} */ (
+    new Promise((resolve, reject) => {
+      [answer, failed] = [resolve, reject];
+    })
+  );
   answered.catch(() => {});
-  const {ws} = await socket(page, (reply) => {
-    if (reply.requestId !== 'aside') return;
-    if (reply.type === 'error') failed(new Error(reply.message));
-    else answer(reply);
-  }, (_, why) => failed(why));
+  const {ws} = await openSocket(
+    page,
+    (reply) => {
+      if (reply.requestId !== 'aside') return;
+      if (reply.type === 'error') failed(new Error(reply.message));
+      else answer(/** @type {Answer<T>} */ (reply));
+    },
+    (_, why) => failed(why),
+  );
   ws.send(JSON.stringify({...m, requestId: 'aside'}));
   try {
     return await answered;
@@ -62,97 +94,128 @@ export async function aside(page, m) {
   }
 }
 
-// Connection is one that comes back by itself. It calls on.state(name, why), on.welcome(m), on.message(m) and on.trip(ms).
 export class Connection {
+  /** @param {PageIdentity} page @param {ConnectionEvents} on */
   constructor(page, on) {
     this.page = page;
-    this.on = on;
-    this.asked = new Map(); // by request id
+    this.events = on;
+    /** @type {Map<string, PendingRequest>} By request id. */
+    this.pending = new Map();
     this.count = 0;
+    /** @type {WebSocket | null} */
     this.ws = null;
-    this.skew = 0; // of the server's clock to ours
-    this.run();
+    /** @type {(why: Error) => void} */
+    this.failSocket = () => {};
+    this.retryNow = () => {}; // ends the pause before a reconnect
+    this.skew = 0; // ms that the server's clock is ahead
+    this.keepConnected();
   }
 
-  async run() {
+  async keepConnected() {
     for (let wait = 250; ;) {
       try {
         await new Promise((resolve, reject) => {
-          this.wake = reject;
-          socket(this.page, (m) => this.take(m), (_, why) => reject(why)).then(({ws, welcome}) => {
+          this.failSocket = reject;
+          openSocket(
+            this.page,
+            (m) => this.receive(m),
+            (_, why) => reject(why),
+          ).then(({ws, welcome}) => {
             this.ws = ws;
             this.skew = welcome.now - Date.now();
             wait = 250;
-            this.on.welcome(welcome);
-            this.on.state('connected');
+            this.events.handleWelcome(welcome);
+            this.events.setState('connected');
           }, reject);
         });
       } catch (e) {
-        this.drop(e);
-        if (e instanceof Over) return this.on.state('closed', e.message);
-        this.on.state(e.pending ? 'pending' : 'lost', e.message);
+        this.dropSocket(e);
+        if (e instanceof PageOver) return this.events.setState('closed', e.message);
+        this.events.setState(e.pending ? 'pending' : 'lost', e.message);
         const jitter = e.pending ? 1000 : wait * (0.5 + Math.random());
-        await Promise.race([pause(Math.min(jitter, 5000)), new Promise((go) => { this.hurry = go; })]);
+        await Promise.race([
+          sleep(Math.min(jitter, 5000)),
+          new Promise((resolve) => {
+            this.retryNow = () => resolve(undefined);
+          }),
+        ]);
         wait = Math.min(wait * 2, 5000);
       }
     }
   }
 
-  drop(why) {
+  /** @param {Error} why */
+  dropSocket(why) {
     if (this.ws) {
       this.ws.onclose = this.ws.onmessage = null;
       this.ws.close();
     }
     this.ws = null;
-    for (const {reject} of this.asked.values()) reject(why);
-    this.asked.clear();
+    for (const {reject} of this.pending.values()) reject(why);
+    this.pending.clear();
   }
 
-  // again gives this connection up for a new one.
-  again(why) {
-    if (this.ws) this.wake(new Error(why));
-    else if (this.hurry) this.hurry();
+  /** @param {string} why */
+  reconnect(why) {
+    if (this.ws) this.failSocket(new Error(why));
+    else this.retryNow();
   }
 
-  now() { return Date.now() + this.skew; }
+  now() {
+    return Date.now() + this.skew;
+  }
 
-  take(m) {
-    const wish = m.requestId && this.asked.get(m.requestId);
-    if (!wish) return this.on.message(m);
-    this.asked.delete(m.requestId);
+  /** @param {Incoming|Reply} m */
+  receive(m) {
+    const wish = m.requestId && this.pending.get(m.requestId);
+    if (!wish || !m.requestId) return this.events.handleMessage(/** @type {Incoming} */ (m));
+    this.pending.delete(m.requestId);
     clearTimeout(wish.late);
-    if (wish.quick) this.on.trip(performance.now() - wish.began);
+    if (wish.quick) this.events.setRoundTrip(performance.now() - wish.began);
     if (m.type === 'error') wish.reject(Object.assign(new Error(m.message), {code: m.code}));
     else wish.resolve(m);
     return undefined;
   }
 
-  // send sends what nobody answers.
+  /** Returns false without a connection. @param {Message} m */
   send(m) {
     if (this.ws) this.ws.send(JSON.stringify(m));
     return !!this.ws;
   }
 
-  // ask sends a request and resolves with its answer. quick is for what a gateway answers by itself: it measures the way.
+  /**
+   * quick: the gateway itself answers, so a late answer means a lost connection.
+   * @template {OutgoingType} T @param {Message<T>} m @param {boolean} [quick]
+   * @returns {Promise<Answer<T>>}
+   */
   ask(m, quick = false) {
     const requestId = 'q' + ++this.count;
     return new Promise((resolve, reject) => {
-      if (!this.send({...m, requestId})) return reject(new Error('not connected'));
-      const late = quick && setTimeout(() => this.again('no answer'), 8000);
-      this.asked.set(requestId, {resolve, reject, quick, late, began: performance.now()});
+      if (!this.send(/** @type {Message} */ (/** @type {object} */ ({...m, requestId}))))
+        return reject(new Error('not connected'));
+      const late = quick ? setTimeout(() => this.reconnect('no answer'), 8000) : 0;
+      this.pending.set(requestId, {resolve, reject, quick, late, began: performance.now()});
       return undefined;
     });
   }
 
-  // insist is for what must arrive: it goes out at once, and by a second connection where the first does not answer soon.
-  async insist(m, soon = 1500) {
+  /**
+   * Asks again over a second connection after soon ms without an answer.
+   * @template {OutgoingType} T @param {Message<T>} m @param {number} [soon]
+   * @returns {Promise<Answer<T>>}
+   */
+  async askUrgently(m, soon = 1500) {
     const first = this.ask(m);
-    const late = pause(soon).then(() => { throw new Error('late'); });
+    const late = sleep(soon).then(() => {
+      throw new Error('late');
+    });
     try {
       return await Promise.race([first, late]);
     } catch (e) {
       if (this.ws && e.message !== 'late') throw e;
     }
-    return Promise.any([first, aside(this.page, m)]).catch((e) => { throw e.errors[e.errors.length - 1]; });
+    return Promise.any([first, askAside(this.page, m)]).catch((e) => {
+      throw e.errors[e.errors.length - 1];
+    });
   }
 }

@@ -1,128 +1,202 @@
-// The conversation beside a session's screen: what was said, the cards of what waits, and a line to say something. Of a long
-// conversation only a window is in the document.
-import {h, put, show, order, say} from './dom.js';
-import {spelled, head} from './spell.js';
+import {h, setText, setShown, orderChildren, announce} from './dom.js';
+import {spellText, cutHead} from './spell.js';
 import {Entry} from './item.js';
-import {Images} from './images.js';
+import {ImagePicker} from './images.js';
+import {formatNumber} from './wording.js';
 
-const room = 240; // entries in the document
-const step = 80; // by which the window moves
-const near = 600; // pixels to its end at which it does
-const edge = 24; // pixels from the bottom that are still the bottom
-const justNow = 10000; // ms in which a text is news to somebody who hears the page
+const windowSize = 240; // entries in the document
+const windowStep = 80; // entries by which the window moves
+const moveWithin = 600; // pixels from the window's end at which it moves
+const edge = 24; // pixels that still count as the bottom
+const announceWithin = 10000; // ms in which a text is new to a screen reader
 const mostPrompt = 48 << 10; // bytes
 
+/** @type {Record<string, string>} */
 const stateWords = {
-  starting: 'starting', 'at prompt': 'waits for you to write', working: 'working', 'wants approval': 'wants approval', asks: 'asks', ended: 'ended',
+  starting: 'starting',
+  'at prompt': 'waits for you to write',
+  working: 'working',
+  'wants approval': 'wants approval',
+  asks: 'asks',
+  ended: 'ended',
   'failed to start': 'failed to start',
 };
 
+/** The document has only a window of a long conversation. */
 export class Drawer {
-  // chats sends (chats.send, chats.interrupt); talk is the conversation of the session.
+  /** @type {Map<number, Entry>} By key. */
+  shown = new Map();
+  from = 0;
+  to = 0;
+  followsEnd = true;
+  isSending = false;
+  drawDue = 0;
+  moveDue = 0;
+  name = h('strong', {});
+  state = h('span', {class: 'where', role: 'status'});
+  interruptButton = h(
+    'button',
+    {class: 'interrupt', hidden: true, onclick: () => this.interrupt()},
+    'Interrupt',
+  );
+  closeButton = h(
+    'button',
+    {class: 'plain leave', onclick: () => this.chats.setOpen(false)},
+    '‹ Terminal',
+  );
+  list = h('ol', {class: 'said'});
+  box = h(
+    'div',
+    {
+      class: 'talk',
+      tabIndex: 0,
+      role: 'region',
+      onscroll: () => this.handleScroll(),
+      onkeydown: (e) => this.handleKey(e),
+    },
+    this.list,
+  );
+  nowButton = h('button', {onclick: () => this.showNewest()}, 'Back to now');
+  nowBar = h('p', {class: 'back', hidden: true}, this.nowButton);
+  cardBox = h('div', {class: 'questions'});
+  note = h('p', {class: 'hint', role: 'status', hidden: true});
+  line = h('textarea', {rows: 1, autocomplete: 'off', enterKeyHint: 'send'});
+  sendButton = h('button', {class: 'go'}, 'Send');
+  images = new ImagePicker(this.line, (words) => this.showNote(words));
+
+  /** @param {Chats} chats @param {Session} session @param {Talk} talk */
   constructor(chats, session, talk) {
-    Object.assign(this, {chats, session, talk});
-    this.shown = new Map(); // entries with their elements, by key
-    this.from = this.to = 0;
-    this.follows = true;
-    this.name = h('strong', {});
-    this.state = h('span', {class: 'where', role: 'status'});
-    this.stop = h('button', {class: 'interrupt', hidden: true, onclick: () => this.interrupt()}, 'Interrupt');
-    this.up = h('button', {class: 'plain leave', onclick: () => chats.turn(false)}, '‹ Terminal');
-    this.list = h('ol', {class: 'said'});
-    this.box = h('div', {class: 'talk', tabIndex: 0, role: 'region', onscroll: () => this.scrolled(), onkeydown: (e) => this.press(e)}, this.list);
-    this.now = h('button', {onclick: () => this.newest()}, 'Back to now');
-    this.bar = h('p', {class: 'back', hidden: true}, this.now);
-    this.cards = h('div', {class: 'questions'});
-    this.note = h('p', {class: 'hint', role: 'status', hidden: true});
-    this.element = h('aside', {class: 'drawer'}, h('header', {}, this.up, h('div', {class: 'name'}, this.name, this.state), this.stop),
-      h('div', {class: 'past-and-now'}, this.box, this.bar), this.cards, this.note, chats.app.owner && this.writes());
-    this.sized = new ResizeObserver(() => this.resized());
-    this.sized.observe(this.box);
+    this.chats = chats;
+    this.session = session;
+    this.talk = talk;
+    this.element = h(
+      'aside',
+      {class: 'drawer'},
+      h(
+        'header',
+        {},
+        this.closeButton,
+        h('div', {class: 'name'}, this.name, this.state),
+        this.interruptButton,
+      ),
+      h('div', {class: 'past-and-now'}, this.box, this.nowBar),
+      this.cardBox,
+      this.note,
+      chats.app.owner &&
+        h(
+          'form',
+          {class: 'prompt', onsubmit: (e) => this.send(e)},
+          this.images.list,
+          this.images.fileInput,
+          this.images.button,
+          this.line,
+          this.sendButton,
+        ),
+    );
+    this.line.addEventListener('keydown', (e) => {
+      if (e.key === 'Enter' && !e.shiftKey && !e.isComposing && e.keyCode !== 229) this.send(e);
+    });
+    this.line.addEventListener('input', () => this.fitLine());
+    this.resizeObserver = new ResizeObserver(() => this.handleResize());
+    this.resizeObserver.observe(this.box);
     this.update(session);
     this.draw();
   }
 
-  // writes is the line to say something.
-  writes() {
-    this.line = h('textarea', {rows: 1, autocomplete: 'off', enterKeyHint: 'send'});
-    this.line.addEventListener('keydown', (e) => {
-      if (e.key === 'Enter' && !e.shiftKey && !e.isComposing && e.keyCode !== 229) this.send(e);
-    });
-    this.line.addEventListener('input', () => this.grown());
-    this.go = h('button', {class: 'go'}, 'Send');
-    this.images = new Images(this.line, (words) => this.tell(words));
-    this.form = h('form', {class: 'prompt', onsubmit: (e) => this.send(e)}, this.images.list, this.images.choice, this.images.button, this.line, this.go);
-    return this.form;
-  }
-
-  // grown has the line be as high as what stands there.
-  grown() {
+  fitLine() {
     const was = this.line.clientHeight;
     this.line.style.height = 'auto';
     this.line.style.height = Math.min(this.line.scrollHeight + 2, innerHeight / 3) + 'px';
-    if (this.line.clientHeight !== was) this.chats.calm();
+    if (this.line.clientHeight !== was) this.chats.disarmButtons();
   }
 
+  /** @param {Session} session */
   update(session) {
     this.session = session;
-    const {chat} = session, agent = spelled(head(chat.agent, 60)), state = this.talk.state || chat.state, why = this.talk.state ? this.talk.why : chat.why;
-    put(this.name, agent);
+    const {chat} = session;
+    if (!chat) return; // the drawer is about to close
+    const agent = spellText(cutHead(chat.agent, 60));
+    const state = this.talk.state || chat.state;
+    const why = this.talk.state ? this.talk.why : chat.why;
+    setText(this.name, agent);
     const over = state === 'ended' || state === 'failed to start' || session.state !== 'running';
-    const mode = chat.mode && !over ? `, mode ${spelled(head(chat.mode, 40))}` : '';
-    put(this.state, (session.state === 'running' || state === 'failed to start' ? stateWords[state] || spelled(state) : 'ended') + mode + (why ? `: ${spelled(why)}` : ''));
-    this.state.className = 'where ' + (state === 'wants approval' || state === 'asks' ? 'waits' : '');
+    const mode = chat.mode && !over ? `, mode ${spellText(cutHead(chat.mode, 40))}` : '';
+    setText(
+      this.state,
+      (session.state === 'running' || state === 'failed to start'
+        ? stateWords[state] || spellText(state)
+        : 'ended') +
+        mode +
+        (why ? `: ${spellText(why)}` : ''),
+    );
+    this.state.className =
+      'where ' + (state === 'wants approval' || state === 'asks' ? 'waits' : '');
     this.element.setAttribute('aria-label', `conversation with ${agent}`);
     this.box.setAttribute('aria-label', `what ${agent} and people said`);
-    show(this.stop, this.chats.app.owner && !over && ['working', 'wants approval', 'asks'].includes(state));
-    if (!this.line) return;
+    setShown(
+      this.interruptButton,
+      this.chats.app.owner && !over && ['working', 'wants approval', 'asks'].includes(state),
+    );
+    if (!this.chats.app.owner) return;
     this.line.disabled = over;
-    this.go.disabled = this.images.button.disabled = over || this.sending;
-    this.line.placeholder = over ? 'The agent has ended' : state === 'working' ? 'Goes in while it works…' : `Write to ${agent}…`;
+    this.sendButton.disabled = this.images.button.disabled = over || this.isSending;
+    this.line.placeholder = over
+      ? 'The agent has ended'
+      : state === 'working'
+        ? 'Goes in while it works…'
+        : `Write to ${agent}…`;
     this.line.setAttribute('aria-label', `message to ${agent}; Shift Enter begins a line`);
   }
 
-  // changed is for what has come: it is drawn with the next frame.
-  changed() {
-    this.due ||= requestAnimationFrame(() => {
-      this.due = 0;
+  schedule() {
+    this.drawDue ||= requestAnimationFrame(() => {
+      this.drawDue = 0;
       this.update(this.session);
       this.draw();
-      this.read();
+      this.announceNew();
     });
   }
 
-  // read has a screen reader read what the agent has said. What is still being written is not read.
-  read() {
-    const since = this.chats.app.now() - justNow;
-    const text = this.talk.fresh.splice(0).filter((f) => f.at > since).map((f) => f.text).join('\n').trim();
-    if (text) say(spelled(head(text, 600)));
+  announceNew() {
+    const since = this.chats.app.now() - announceWithin;
+    const text = this.talk.fresh
+      .splice(0)
+      .filter((f) => f.at > since)
+      .map((f) => f.text)
+      .join('\n')
+      .trim();
+    if (text) announce(spellText(cutHead(text, 600)));
   }
 
-  // draw shows the window of entries. What stands in view stays there.
   draw() {
     const {entries} = this.talk;
-    const at = this.follows ? null : this.place();
-    if (this.follows) this.to = entries.length;
+    const at = this.followsEnd ? null : this.firstInView();
+    if (this.followsEnd) this.to = entries.length;
     this.to = Math.min(this.to, entries.length);
-    this.from = Math.max(0, Math.min(this.from, this.to - 1), this.to - room);
-    if (this.follows && this.to - this.from < room) this.from = Math.max(0, this.to - room);
-    const window = entries.slice(this.from, this.to), keys = new Set(window.map((e) => e.key));
+    this.from = Math.max(0, Math.min(this.from, this.to - 1), this.to - windowSize);
+    if (this.followsEnd && this.to - this.from < windowSize)
+      this.from = Math.max(0, this.to - windowSize);
+    const window = entries.slice(this.from, this.to);
+    const keys = new Set(window.map((e) => e.key));
     for (const key of this.shown.keys()) if (!keys.has(key)) this.shown.delete(key);
-    order(this.list, window.map((entry) => {
-      let e = this.shown.get(entry.key);
-      if (!e) this.shown.set(entry.key, e = new Entry(entry));
-      else e.update();
-      return e.element;
-    }));
-    if (this.follows) this.box.scrollTop = this.box.scrollHeight;
-    else if (at && at.element.isConnected) this.box.scrollTop += at.element.getBoundingClientRect().top - at.top;
+    orderChildren(
+      this.list,
+      window.map((entry) => {
+        let e = this.shown.get(entry.key);
+        if (!e) this.shown.set(entry.key, (e = new Entry(entry)));
+        else e.update();
+        return e.element;
+      }),
+    );
+    if (this.followsEnd) this.box.scrollTop = this.box.scrollHeight;
+    else if (at && at.element.isConnected)
+      this.box.scrollTop += at.element.getBoundingClientRect().top - at.top;
     const more = entries.length - this.to;
-    show(this.bar, !this.follows);
-    put(this.now, more > 0 ? `Back to now: ${more.toLocaleString('en')} more` : 'Back to now');
+    setShown(this.nowBar, !this.followsEnd);
+    setText(this.nowButton, more > 0 ? `Back to now: ${formatNumber(more)} more` : 'Back to now');
   }
 
-  // place is the first entry in view, and where it stands.
-  place() {
+  firstInView() {
     const {top} = this.box.getBoundingClientRect();
     for (const element of this.list.children) {
       const r = element.getBoundingClientRect();
@@ -131,97 +205,115 @@ export class Drawer {
     return null;
   }
 
-  scrolled() {
-    const {scrollTop, scrollHeight, clientHeight} = this.box, {length} = this.talk.entries;
+  handleScroll() {
+    const {scrollTop, scrollHeight, clientHeight} = this.box;
+    const {length} = this.talk.entries;
     const below = scrollHeight - clientHeight - scrollTop;
-    const follows = below <= edge && (this.follows || this.to >= length);
-    const changed = follows !== this.follows;
-    this.follows = follows;
-    if (!follows && scrollTop < near && this.from > 0) this.move(-step);
-    else if (!follows && below < near && this.to < length) this.move(step);
+    const follows = below <= edge && (this.followsEnd || this.to >= length);
+    const changed = follows !== this.followsEnd;
+    this.followsEnd = follows;
+    if (!follows && scrollTop < moveWithin && this.from > 0) this.moveWindow(-windowStep);
+    else if (!follows && below < moveWithin && this.to < length) this.moveWindow(windowStep);
     else if (changed) this.draw();
   }
 
-  // move moves the window.
-  move(by) {
+  /** @param {number} by */
+  moveWindow(by) {
     const {length} = this.talk.entries;
     this.from = Math.max(0, Math.min(this.from + by, length - 1));
-    this.to = Math.min(length, this.from + room);
+    this.to = Math.min(length, this.from + windowSize);
     this.draw();
-    this.next ||= requestAnimationFrame(() => { // who scrolls on comes to the next ones
-      this.next = 0;
-      this.scrolled();
+    this.moveDue ||= requestAnimationFrame(() => {
+      this.moveDue = 0;
+      this.handleScroll();
     });
   }
 
-  // press is for the keys that go to the ends of the whole conversation.
-  press(e) {
-    if (e.target !== this.box || e.ctrlKey || e.altKey || e.metaKey || e.key !== 'Home' && e.key !== 'End') return;
+  /** @param {KeyboardEvent} e */
+  handleKey(e) {
+    if (
+      e.target !== this.box ||
+      e.ctrlKey ||
+      e.altKey ||
+      e.metaKey ||
+      (e.key !== 'Home' && e.key !== 'End')
+    )
+      return;
     e.preventDefault();
-    if (e.key === 'End') return void this.newest();
-    this.follows = false;
-    this.move(-Infinity);
+    if (e.key === 'End') return void this.showNewest();
+    this.followsEnd = false;
+    this.moveWindow(-Infinity);
     this.box.scrollTop = 0;
   }
 
-  newest() {
-    this.follows = true;
+  showNewest() {
+    this.followsEnd = true;
     this.draw();
     this.box.focus({preventScroll: true});
   }
 
-  // resized is for more room, or less: who looks at the end goes on to.
-  resized() {
-    if (this.follows) this.box.scrollTop = this.box.scrollHeight;
+  handleResize() {
+    if (this.followsEnd) this.box.scrollTop = this.box.scrollHeight;
   }
 
-  // arrange shows the cards.
-  arrange(cards) { order(this.cards, cards.map((c) => c.element)); }
+  /** @param {Card[]} cards */
+  arrangeCards(cards) {
+    orderChildren(
+      this.cardBox,
+      cards.map((c) => c.element),
+    );
+  }
 
-  tell(words, bad = true) {
-    put(this.note, words);
+  /** @param {string} words @param {boolean} [bad] */
+  showNote(words, bad = true) {
+    setText(this.note, words);
     this.note.classList.toggle('bad', bad);
-    show(this.note, words !== '');
-    this.chats.calm();
+    setShown(this.note, words !== '');
+    this.chats.disarmButtons();
   }
 
+  /** @param {Event} e */
   async send(e) {
     e.preventDefault();
     const text = this.line.value;
     const files = [...this.images.files];
-    if (text.trim() === '' && files.length > 0) this.tell('Write something with the image.', false);
-    if (text.trim() === '' || this.sending || this.line.disabled) return;
+    if (text.trim() === '' && files.length > 0)
+      this.showNote('Write something with the image.', false);
+    if (text.trim() === '' || this.isSending || this.line.disabled) return;
     const size = new TextEncoder().encode(text).length;
-    if (size > mostPrompt) return void this.tell(`Not sent: ${size.toLocaleString('en')} bytes; the most is ${mostPrompt.toLocaleString('en')}.`);
-    this.sending = this.go.disabled = true;
+    if (size > mostPrompt)
+      return void this.showNote(
+        `Not sent: ${formatNumber(size)} bytes; the most is ${formatNumber(mostPrompt)}.`,
+      );
+    this.isSending = this.sendButton.disabled = true;
     try {
       await this.chats.send(this.talk.id, text, files);
       this.images.remove(files);
       if (this.line.value === text) this.line.value = '';
-      this.grown();
-      this.tell('');
+      this.fitLine();
+      this.showNote('');
     } catch (err) {
-      this.tell('Not sent: ' + spelled(err.message));
+      this.showNote('Not sent: ' + spellText(err.message));
     }
-    this.sending = false;
-    this.go.disabled = this.line.disabled;
+    this.isSending = false;
+    this.sendButton.disabled = this.line.disabled;
   }
 
   async interrupt() {
-    this.stop.disabled = true;
+    this.interruptButton.disabled = true;
     try {
       await this.chats.interrupt(this.talk.id);
-      this.tell('');
+      this.showNote('');
     } catch (err) {
-      this.tell('Not interrupted: ' + spelled(err.message));
+      this.showNote('Not interrupted: ' + spellText(err.message));
     }
-    this.stop.disabled = false;
+    this.interruptButton.disabled = false;
   }
 
   end() {
-    cancelAnimationFrame(this.due);
-    cancelAnimationFrame(this.next);
-    this.sized.disconnect();
+    cancelAnimationFrame(this.drawDue);
+    cancelAnimationFrame(this.moveDue);
+    this.resizeObserver.disconnect();
     this.element.remove();
   }
 }

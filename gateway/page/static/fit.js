@@ -1,147 +1,194 @@
-// How large a screen's letters are, and what of it is in view: as large as has room, or to be read on a phone, where it is followed,
-// moved with a finger, pinched, or folded to the width.
-import {h, put, show} from './dom.js';
+import {h, setText, setShown} from './dom.js';
 
-// Letters, in CSS pixels: the largest, the smallest that still fit the width, those of a phone, those below which a low window is
-// scrolled, and the bounds of a pinch.
-const largest = 15, smallest = 8, legible = 11, shortest = 10, least = 5, greatest = 28;
-const padding = 14; // of the box, both sides together
+// Sizes of letters, in CSS pixels.
+const largest = 15;
+const smallest = 8; // that fit the width
+const legible = 11; // on a phone
+const shortest = 10; // below which a low window scrolls
+const least = 5; // of a pinch
+const greatest = 28;
+const padding = 14; // pixels of the box, both sides together
 
-export class Fit {
-  // frame holds box, which scrolls and holds painter's sheet; history stands above that.
+/** Makes letters as large as there is room for, but legible on a phone. */
+export class ScreenFit {
+  /** @type {FitMode} */
+  mode = 'follow';
+  pinched = 0; // px of letters after a pinch, 0 before one
+  isHeld = false;
+  isSmall = false; // letters that fit the width would be too small
+  pinchSpan = 0; // px between the fingers at the start of a pinch, and of letters then
+  pinchFrom = 0;
+  /** @type {boolean | undefined} */
+  isAlt;
+
+  /**
+   * box scrolls and holds the painter's sheet, with the history above it.
+   * @param {HTMLElement} frame @param {HTMLElement} box @param {Painter} painter
+   * @param {ScrolledBack} history
+   */
   constructor(frame, box, painter, history) {
-    Object.assign(this, {frame, box, painter, history});
-    this.mode = 'follow'; // or whole, fold; what a finger or the wheel has moved stays until it is let go: held
-    this.pinched = 0; // letters as pinched, 0 for by themselves
-    const button = (act) => h('button', {class: 'plain', onclick: act});
-    this.whole = button(() => this.turn(this.mode === 'whole' ? 'follow' : 'whole'));
-    this.folds = button(() => this.turn(this.mode === 'fold' ? 'follow' : 'fold'));
-    this.follows = button(() => this.release());
-    put(this.follows, 'Follow the cursor');
-    this.buttons = h('div', {class: 'fits'}, this.whole, this.folds, this.follows);
-    for (const name of ['wheel', 'touchstart', 'touchmove', 'touchend', 'touchcancel']) {
-      box.addEventListener(name, (e) => this[name](e), {passive: name !== 'touchmove'});
-    }
-    this.touches = 0;
-    this.tell();
+    this.frame = frame;
+    this.box = box;
+    this.painter = painter;
+    this.history = history;
+    const button = (/** @type {() => void} */ act) => h('button', {class: 'plain', onclick: act});
+    this.wholeButton = button(() => this.setMode(this.mode === 'whole' ? 'follow' : 'whole'));
+    this.foldButton = button(() => this.setMode(this.mode === 'fold' ? 'follow' : 'fold'));
+    this.followButton = button(() => this.followAgain());
+    setText(this.followButton, 'Follow the cursor');
+    this.buttons = h('div', {class: 'fits'}, this.wholeButton, this.foldButton, this.followButton);
+    box.addEventListener('wheel', () => this.holdPlace(), {passive: true});
+    box.addEventListener('touchstart', (e) => this.startPinch(e), {passive: true});
+    box.addEventListener('touchmove', (e) => this.handleTouchMove(e), {passive: false});
+    box.addEventListener('touchend', () => this.endPinch(), {passive: true});
+    box.addEventListener('touchcancel', () => this.endPinch(), {passive: true});
+    this.showButtons();
   }
 
-  turn(mode) {
+  /** @param {FitMode} mode */
+  setMode(mode) {
     this.mode = mode;
     this.pinched = 0;
-    this.held = false;
-    this.fit();
+    this.isHeld = false;
+    this.fitLetters();
   }
 
-  release() {
-    this.held = false;
-    this.history.now();
-    this.follow();
-    this.tell();
+  followAgain() {
+    this.isHeld = false;
+    this.history.showNow();
+    this.followCursor();
+    this.showButtons();
   }
 
-  // update is for another screen: a folded one that becomes a picture is unfolded.
+  /**
+   * A full-screen program is never folded.
+   * @param {{alt?: boolean}|undefined} state @param {boolean} sized
+   */
   update(state, sized) {
     const alt = !!(state && state.alt);
-    if (alt !== this.alt || sized) {
-      this.alt = alt;
-      this.fit();
+    if (alt !== this.isAlt || sized) {
+      this.isAlt = alt;
+      this.fitLetters();
     } else {
-      if (this.painter.folded) this.bound();
-      this.follow();
+      if (this.painter.folded) this.boundHeight();
+      this.followCursor();
     }
   }
 
-  folding() { return this.mode === 'fold' && !this.alt; }
+  isFolding() {
+    return this.mode === 'fold' && !this.isAlt;
+  }
 
-  // fit makes the letters so large that the screen has room, or, where they could not be read then, large enough to be read.
-  fit() {
+  fitLetters() {
     const {box, painter} = this;
     if (!painter.cols) return;
     this.history.refit(() => {
       box.style.maxHeight = '';
       const room = box.clientWidth - padding;
-      let px = Math.min(painter.fits(room), largest);
-      this.small = px < smallest;
-      if (this.pinched || this.small && this.mode !== 'whole') px = this.pinched || legible;
-      this.letters(px);
+      let px = Math.min(painter.sizeToFit(room), largest);
+      this.isSmall = px < smallest;
+      if (this.pinched || (this.isSmall && this.mode !== 'whole')) px = this.pinched || legible;
+      this.setLetters(px);
       const high = box.clientHeight - padding;
-      if (!this.small && !this.pinched && painter.rows * painter.row > high) this.letters(Math.max(px * high / (painter.rows * painter.row), shortest));
-      painter.foldAt(this.folding() ? Math.max(10, Math.floor(room / painter.cell)) : 0);
-      this.bound();
+      if (!this.isSmall && !this.pinched && painter.rows * painter.row > high)
+        this.setLetters(Math.max((px * high) / (painter.rows * painter.row), shortest));
+      painter.foldAt(this.isFolding() ? Math.max(10, Math.floor(room / painter.cell)) : 0);
+      this.boundHeight();
     });
-    this.follow();
-    this.tell();
+    this.followCursor();
+    this.showButtons();
   }
 
-  // bound makes the box no higher than the screen: what stands above it is there for who scrolls.
-  bound() { this.box.style.maxHeight = this.painter.sheet.offsetHeight + padding + 'px'; }
+  boundHeight() {
+    this.box.style.maxHeight = this.painter.sheet.offsetHeight + padding + 'px';
+  }
 
-  letters(px) {
+  /** @param {number} px */
+  setLetters(px) {
     px = Math.floor(px * 8) / 8;
-    if (px > 0 && px !== this.painter.px) this.painter.size(px);
+    if (px > 0 && px !== this.painter.px) this.painter.setSize(px);
   }
 
-  tell() {
-    const small = !!this.small || this.pinched > 0;
-    show(this.whole, small);
-    put(this.whole, this.mode === 'whole' && !this.pinched ? 'Larger, follow the cursor' : 'Fit to width');
-    show(this.folds, small && !this.alt);
-    put(this.folds, this.mode === 'fold' ? 'Do not wrap lines' : 'Wrap lines');
-    show(this.follows, !!this.held && !this.history.back);
+  showButtons() {
+    const small = !!this.isSmall || this.pinched > 0;
+    setShown(this.wholeButton, small);
+    setText(
+      this.wholeButton,
+      this.mode === 'whole' && !this.pinched ? 'Larger, follow the cursor' : 'Fit to width',
+    );
+    setShown(this.foldButton, small && !this.isAlt);
+    setText(this.foldButton, this.mode === 'fold' ? 'Do not wrap lines' : 'Wrap lines');
+    setShown(this.followButton, !!this.isHeld && !this.history.isBack);
   }
 
-  // follow keeps the cursor in view where the screen is larger than the room for it, until a finger moves it.
-  follow() {
-    const {box, painter} = this, {at, cell, row} = painter;
-    if (this.held || this.history.back || !at || !at.visible) return;
-    const {x, y} = painter.spot(at.row, at.col), above = this.history.height(), edge = 8 * cell;
-    if (x < box.scrollLeft + edge) box.scrollLeft = x - edge;
-    else if (x + edge > box.scrollLeft + box.clientWidth) box.scrollLeft = x + edge - box.clientWidth;
-    if (above + y < box.scrollTop) box.scrollTop = above + y;
-    else if (above + y + row + padding > box.scrollTop + box.clientHeight) box.scrollTop = above + y + row + padding - box.clientHeight;
-  }
-
-  // hold leaves the screen where a person has moved it.
-  hold() {
+  /** Until a finger moves the screen. */
+  followCursor() {
     const {box, painter} = this;
-    const larger = painter.sheet.offsetHeight + padding > box.clientHeight + 1 || painter.sheet.offsetWidth + padding > box.clientWidth + 1;
-    if (this.held || !larger) return;
-    this.held = true;
-    this.tell();
+    const {cursorAt, cell, row} = painter;
+    if (this.isHeld || this.history.isBack || !cursorAt || !cursorAt.visible) return;
+    const {x, y} = painter.spotOf(cursorAt.row, cursorAt.col);
+    const above = this.history.height();
+    const edge = 8 * cell;
+    if (x < box.scrollLeft + edge) box.scrollLeft = x - edge;
+    else if (x + edge > box.scrollLeft + box.clientWidth)
+      box.scrollLeft = x + edge - box.clientWidth;
+    if (above + y < box.scrollTop) box.scrollTop = above + y;
+    else if (above + y + row + padding > box.scrollTop + box.clientHeight)
+      box.scrollTop = above + y + row + padding - box.clientHeight;
   }
 
-  wheel() { this.hold(); }
+  holdPlace() {
+    const {box, painter} = this;
+    const larger =
+      painter.sheet.offsetHeight + padding > box.clientHeight + 1 ||
+      painter.sheet.offsetWidth + padding > box.clientWidth + 1;
+    if (this.isHeld || !larger) return;
+    this.isHeld = true;
+    this.showButtons();
+  }
 
-  touchstart(e) {
+  /** @param {TouchEvent} e */
+  startPinch(e) {
     if (e.touches.length !== 2) return;
-    this.span = span(e.touches);
-    this.from = this.painter.px;
+    this.pinchSpan = touchDistance(e.touches);
+    this.pinchFrom = this.painter.px;
   }
 
-  touchmove(e) {
-    if (e.touches.length !== 2) return this.hold();
-    e.preventDefault(); // the page's own zoom
-    const px = Math.min(Math.max(this.from * span(e.touches) / this.span, least), greatest);
+  /** @param {TouchEvent} e */
+  handleTouchMove(e) {
+    if (e.touches.length !== 2) return this.holdPlace();
+    e.preventDefault(); // or the browser zooms the page
+    const px = Math.min(
+      Math.max((this.pinchFrom * touchDistance(e.touches)) / this.pinchSpan, least),
+      greatest,
+    );
     if (Math.abs(px - this.painter.px) < 0.25) return undefined;
-    const [x, y] = this.middle(e.touches), {box, history} = this, was = this.painter.px;
-    const left = box.scrollLeft + x, below = box.scrollTop - history.height() + y;
+    const [x, y] = this.middleOf(e.touches);
+    const {box, history} = this;
+    const was = this.painter.px;
+    const left = box.scrollLeft + x;
+    const below = box.scrollTop - history.height() + y;
     this.pinched = px;
-    this.held = true;
-    this.fit();
-    box.scrollLeft = left * this.painter.px / was - x;
-    if (!history.back) box.scrollTop = history.height() + below * this.painter.px / was - y;
+    this.isHeld = true;
+    this.fitLetters();
+    box.scrollLeft = (left * this.painter.px) / was - x;
+    if (!history.isBack) box.scrollTop = history.height() + (below * this.painter.px) / was - y;
     return undefined;
   }
 
-  touchend() { this.span = 0; }
+  endPinch() {
+    this.pinchSpan = 0;
+  }
 
-  touchcancel() { this.span = 0; }
-
-  middle(touches) {
+  /** @param {TouchList} touches */
+  middleOf(touches) {
     const r = this.box.getBoundingClientRect();
-    return [(touches[0].clientX + touches[1].clientX) / 2 - r.left, (touches[0].clientY + touches[1].clientY) / 2 - r.top];
+    return [
+      (touches[0].clientX + touches[1].clientX) / 2 - r.left,
+      (touches[0].clientY + touches[1].clientY) / 2 - r.top,
+    ];
   }
 }
 
-const span = (t) => Math.hypot(t[0].clientX - t[1].clientX, t[0].clientY - t[1].clientY);
+/** @param {TouchList} t */
+const touchDistance = (t) => Math.hypot(t[0].clientX - t[1].clientX, t[0].clientY - t[1].clientY);

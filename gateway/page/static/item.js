@@ -1,19 +1,22 @@
-// How the entries of a conversation look. What was said becomes text nodes and nothing else.
-import {h, put} from './dom.js';
-import {clock} from './wording.js';
-import {exactly, spelled, head, tail} from './spell.js';
+// Shows the entries of a conversation. Foreign text only becomes text nodes.
+import {h, setText} from './dom.js';
+import {formatClock, formatNumber} from './wording.js';
+import {spellExactly, spellText, cutHead, cutTail} from './spell.js';
 
-const first = 6000; // characters of a long text that stand there before somebody wants the rest
+const shownFirst = 6000; // characters of a long text
 
-const number = (n) => n.toLocaleString('en');
 const fence = /^ {0,3}(`{3,}|~{3,})/;
 
-// parts are a text in pieces: words, and fenced code without its fences.
-function parts(text) {
+/** @param {string} text */
+function splitCode(text) {
+  /** @type {{code: boolean, lines: string[]}[]} */
   const all = [];
-  let now = null, open = '';
-  const begin = (code) => {
-    all.push(now = {code, lines: []});
+  /** @type {typeof all[0] | null} */
+  let now = null;
+  let open = '';
+  const begin = (/** @type {boolean} */ code) => {
+    now = {code, lines: []};
+    all.push(now);
     return now;
   };
   for (const line of text.split('\n')) {
@@ -28,88 +31,114 @@ function parts(text) {
       (now || begin(false)).lines.push(line);
     }
   }
-  return all.map(({code, lines}) => ({code, text: code ? lines.join('\n') : lines.join('\n').trim()})).filter((p) => p.code || p.text !== '');
+  return all
+    .map(({code, lines}) => ({code, text: code ? lines.join('\n') : lines.join('\n').trim()}))
+    .filter((p) => p.code || p.text !== '');
 }
 
-// body shows a text in an element that keeps what has not changed.
-function body(box, text) {
-  const all = parts(text);
+/** @param {HTMLElement} box @param {string} text */
+function showText(box, text) {
+  const all = splitCode(text);
   all.forEach((p, i) => {
     let e = box.children[i];
-    const tag = p.code ? 'PRE' : 'DIV';
-    if (!e || e.tagName !== tag) {
-      const now = h(tag, p.code ? {class: 'code', tabIndex: 0} : {dir: 'auto'});
+    if (!e || e.tagName !== (p.code ? 'PRE' : 'DIV')) {
+      const now = p.code ? h('pre', {class: 'code', tabIndex: 0}) : h('div', {dir: 'auto'});
       if (e) e.replaceWith(now);
       else box.append(now);
       e = now;
     }
-    put(e, spelled(p.text));
+    setText(e, spellText(p.text));
   });
-  while (box.children.length > all.length) box.lastChild.remove();
+  while (box.children.length > all.length) box.lastElementChild?.remove();
 }
 
-// words is a text of which a long one is shown whole when somebody wants it.
-class Words {
+class LongText {
+  text = '';
+  isWhole = false;
+
+  /** @param {string} className */
   constructor(className) {
     this.box = h('div', {class: 'words-of'});
-    this.more = h('button', {class: 'plain', hidden: true, onclick: () => this.all()});
+    this.more = h('button', {class: 'plain', hidden: true, onclick: () => this.showAll()});
     this.element = h('div', {class: className}, this.box, this.more);
   }
 
+  /** @param {string} text @param {boolean|undefined} writing */
   show(text, writing) {
     this.text = text;
-    this.more.hidden = this.whole || text.length <= first;
+    this.more.hidden = this.isWhole || text.length <= shownFirst;
     if (writing) {
-      put(this.more, `${number(text.length - first)} characters before this`);
-      body(this.box, tail(text, first));
+      setText(this.more, `${formatNumber(text.length - shownFirst)} characters before this`);
+      showText(this.box, cutTail(text, shownFirst));
     } else {
-      put(this.more, `Show all ${number(text.length)} characters`);
-      body(this.box, this.whole ? text : head(text, first));
+      setText(this.more, `Show all ${formatNumber(text.length)} characters`);
+      showText(this.box, this.isWhole ? text : cutHead(text, shownFirst));
     }
     this.more.disabled = !!writing;
   }
 
-  all() {
-    this.whole = true;
+  showAll() {
+    this.isWhole = true;
     this.show(this.text, false);
   }
 }
 
-// line is a value on one line, for a summary.
-function line(value) {
-  const text = typeof value === 'string' ? value : value === undefined || value === null ? '' : JSON.stringify(value);
-  return spelled(head(text, 200).replace(/\s+/g, ' ').trim());
+/** @param {unknown} value */
+function summaryLine(value) {
+  const text =
+    typeof value === 'string'
+      ? value
+      : value === undefined || value === null
+        ? ''
+        : JSON.stringify(value);
+  return spellText(cutHead(text, 200).replace(/\s+/g, ' ').trim());
 }
 
-const telling = ['command', 'file_path', 'path', 'pattern', 'url', 'query', 'prompt', 'description'];
+const telling = [
+  'command',
+  'file_path',
+  'path',
+  'pattern',
+  'url',
+  'query',
+  'prompt',
+  'description',
+];
 
-// gist says what a tool is called with, in a line: what tells most, where it is known.
-function gist(input) {
-  if (!input || typeof input !== 'object' || Array.isArray(input)) return line(input);
-  const name = telling.find((n) => typeof input[n] === 'string');
-  return line(name ? input[name] : Object.values(input).map(line).join(' '));
+/** @param {unknown} input */
+function describeInput(input) {
+  if (!input || typeof input !== 'object' || Array.isArray(input)) return summaryLine(input);
+  const values = new Map(Object.entries(input));
+  const name = telling.find((n) => typeof values.get(n) === 'string');
+  return summaryLine(name ? values.get(name) : Object.values(input).map(summaryLine).join(' '));
 }
 
 const mostFields = 60;
-const short = 60; // characters
+const inlineLength = 60; // characters of a value beside its name
 
-// fields are all that a tool is called with: a command first, then each value behind its name. They are exact: no character stands for another.
-export function fields(input) {
-  const text = (value) => exactly(typeof value === 'string' ? value : JSON.stringify(value, null, 1) ?? '');
-  const box = (value) => h('pre', {class: 'code exact', tabIndex: 0}, text(value));
-  const named = input && typeof input === 'object' && !Array.isArray(input) ? Object.entries(input) : [];
+/** Shows all of a tool's input, and no character in place of another. @param {unknown} input */
+export function inputFields(input) {
+  const text = (/** @type {unknown} */ value) =>
+    spellExactly(typeof value === 'string' ? value : (JSON.stringify(value, null, 1) ?? ''));
+  const box = (/** @type {unknown} */ value) =>
+    h('pre', {class: 'code exact', tabIndex: 0}, text(value));
+  const named =
+    input && typeof input === 'object' && !Array.isArray(input) ? Object.entries(input) : [];
   if (named.length === 0 || named.length > mostFields) return [box(input)];
-  return named.sort(([a], [b]) => Number(b === 'command') - Number(a === 'command')).flatMap(([name, value]) => {
-    if (name === 'command') return [box(value)];
-    const label = h('p', {class: 'field'}, exactly(name) + ' '), shown = text(value);
-    if (shown.length > short || shown.includes('\n')) return [label, box(value)];
-    label.append(h('code', {class: 'exact'}, shown));
-    return [label];
-  });
+  return named
+    .sort(([a], [b]) => Number(b === 'command') - Number(a === 'command'))
+    .flatMap(([name, value]) => {
+      if (name === 'command') return [box(value)];
+      const label = h('p', {class: 'field'}, spellExactly(name) + ' ');
+      const shown = text(value);
+      if (shown.length > inlineLength || shown.includes('\n')) return [label, box(value)];
+      label.append(h('code', {class: 'exact'}, shown));
+      return [label];
+    });
 }
 
-// folded is something that is opened to be seen; fill makes it then.
-function folded(className, summary, fill) {
+/** @param {string} className @param {Child[]} summary @param {() => Node[]} fill */
+function foldable(className, summary, fill) {
   const e = h('details', {class: className}, h('summary', {}, ...summary));
   e.setAttribute('aria-label', e.textContent);
   e.addEventListener('toggle', () => {
@@ -118,57 +147,155 @@ function folded(className, summary, fill) {
   return e;
 }
 
-const cut = (e) => e.cut > 0 && h('p', {class: 'where'}, `${number(e.cut)} bytes were too many and are not kept`);
+/** @param {TalkEntry} e */
+const cutNote = ({cut = 0}) =>
+  cut > 0
+    ? [h('p', {class: 'where'}, `${formatNumber(cut)} bytes were too many and are not kept`)]
+    : [];
 
-// by says who did something.
-const by = (name) => (!name ? '' : name === 'the terminal' ? ' at the terminal' : ` by ${line(name)}`);
+/** @param {string|undefined} name */
+const describePerson = (name) =>
+  !name ? '' : name === 'the terminal' ? ' at the terminal' : ` by ${summaryLine(name)}`;
 
-// settled says how a request was closed.
-export function settled({by: who, answer = {}, why}, request) {
-  const words = answer.words ? `: “${spelled(answer.words)}”` : '';
-  if (!who && why) return `closed: ${spelled(why)}`;
-  if (answer.replies) return `answered${by(who)}`;
-  if (answer.verdict === 'once') return `allowed once${by(who)}`;
-  if (answer.verdict === 'session') return `allowed for this session${by(who)}`;
-  return `${request && request.form ? 'not answered' : 'refused'}${by(who)}${words}${why ? ` (${spelled(why)})` : ''}`;
+/** @param {ChatClosed} closed @param {Partial<ChatRequest>} [request] */
+export function describeClose({by: who, answer = {}, why}, request) {
+  const words = answer.words ? `: “${spellText(answer.words)}”` : '';
+  if (!who && why) return `closed: ${spellText(why)}`;
+  if (answer.replies) return `answered${describePerson(who)}`;
+  if (answer.verdict === 'once') return `allowed once${describePerson(who)}`;
+  if (answer.verdict === 'session') return `allowed for this session${describePerson(who)}`;
+  const outcome = request && request.form ? 'not answered' : 'refused';
+  return outcome + describePerson(who) + words + (why ? ` (${spellText(why)})` : '');
 }
 
-// said are the replies to a form, question by question.
-function said({answer = {}}, {form = []}) {
-  if (!answer.replies) return [];
-  return form.map((q) => h('p', {dir: 'auto'}, h('span', {class: 'where'}, spelled(q.text)), ' ', (answer.replies[q.id] || []).map(spelled).join(', ')));
+/** @param {ChatClosed} closed @param {Partial<ChatRequest>} request */
+function showReplies({answer = {}}, {form = []}) {
+  const {replies} = answer;
+  if (!replies) return [];
+  return form.map((q) =>
+    h(
+      'p',
+      {dir: 'auto'},
+      h('span', {class: 'where'}, spellText(q.text)),
+      ' ',
+      (replies[q.id] || []).map(spellText).join(', '),
+    ),
+  );
 }
 
+/** @type {Record<string, (e: TalkEntry) => (LongText|HTMLElement)[]>} */
 const makes = {
-  user: (e) => [h('p', {class: 'author'}, line(e.author), ' ', h('time', {}, clock(e.at).slice(0, 5))), new Words('bubble')],
-  text: () => [new Words('agent-says')],
-  notice: () => [new Words('notice')],
-  'tool call': (e) => [folded('call', [h('strong', {}, line(e.tool) || 'a tool'), ' ', h('code', {}, gist(e.input))], () => [...fields(e.input), cut(e)].filter(Boolean))],
+  user: (e) => [
+    h(
+      'p',
+      {class: 'author'},
+      summaryLine(e.author),
+      ' ',
+      h('time', {}, formatClock(e.at || 0).slice(0, 5)),
+    ),
+    new LongText('bubble'),
+  ],
+  text: () => [new LongText('agent-says')],
+  notice: () => [new LongText('notice')],
+  'tool call': (e) => [
+    foldable(
+      'call',
+      [
+        h('strong', {}, summaryLine(e.tool) || 'a tool'),
+        ' ',
+        h('code', {}, describeInput(e.input)),
+      ],
+      () => [...inputFields(e.input), ...cutNote(e)],
+    ),
+  ],
   'tool result': (e) => {
-    const text = e.text.trim(), words = new Words('result');
-    return [folded('call' + (e.failed ? ' failed' : ''), [h('span', {class: 'where'}, e.failed ? `${line(e.tool)} failed` : e.tool ? `result of ${line(e.tool)}` : 'result'), ' ', h('code', {}, line(text.split('\n', 1)[0]))],
-      () => { words.show(text); return [words.element, cut(e)].filter(Boolean); })];
+    const text = (e.text || '').trim();
+    const words = new LongText('result');
+    return [
+      foldable(
+        'call' + (e.failed ? ' failed' : ''),
+        [
+          h(
+            'span',
+            {class: 'where'},
+            e.failed
+              ? `${summaryLine(e.tool)} failed`
+              : e.tool
+                ? `result of ${summaryLine(e.tool)}`
+                : 'result',
+          ),
+          ' ',
+          h('code', {}, summaryLine(text.split('\n', 1)[0])),
+        ],
+        () => {
+          words.show(text, false);
+          return [words.element, ...cutNote(e)];
+        },
+      ),
+    ];
   },
-  closed: ({closed, request}) => [folded('call', [
-    h('strong', {}, request.form ? 'Questions' : line(request.tool) || 'A request'), request.by && ` of ${line(request.by)}`, ' ', settled(closed, request)],
-  () => (request.form ? said(closed, request) : fields(request.input)))],
-  turn: (e) => [h('p', {class: 'where'}, e.outcome === 'interrupted' ? 'The turn was interrupted.' : `The turn failed${e.text ? ': ' + spelled(e.text) : '.'}`)],
-  end: (e) => [h('p', {class: 'where'}, (e.state === 'ended' ? 'The agent has ended' : 'The agent failed to start') + (e.text ? ': ' + spelled(e.text) : '.'))],
-  lost: (e) => [h('p', {class: 'where'}, `${number(e.count)} ${e.count === 1 ? 'entry is' : 'entries are'} no longer kept.`)],
+  closed: ({closed = {id: ''}, request = {}}) => [
+    foldable(
+      'call',
+      [
+        h('strong', {}, request.form ? 'Questions' : summaryLine(request.tool) || 'A request'),
+        request.by && ` of ${summaryLine(request.by)}`,
+        ' ',
+        describeClose(closed, request),
+      ],
+      () => (request.form ? showReplies(closed, request) : inputFields(request.input)),
+    ),
+  ],
+  turn: (e) => [
+    h(
+      'p',
+      {class: 'where'},
+      e.outcome === 'interrupted'
+        ? 'The turn was interrupted.'
+        : `The turn failed${e.text ? ': ' + spellText(e.text) : '.'}`,
+    ),
+  ],
+  end: (e) => [
+    h(
+      'p',
+      {class: 'where'},
+      (e.state === 'ended' ? 'The agent has ended' : 'The agent failed to start') +
+        (e.text ? ': ' + spellText(e.text) : '.'),
+    ),
+  ],
+  lost: (e) => [
+    h(
+      'p',
+      {class: 'where'},
+      `${formatNumber(e.count || 0)} ${e.count === 1 ? 'entry is' : 'entries are'} no longer kept.`,
+    ),
+  ],
 };
-const unknown = (e) => [h('p', {class: 'where'}, `something of the kind ${line(e.kind)}`), new Words('notice')];
+/** @type {typeof makes.text} */
+const makeUnknown = (e) => [
+  h('p', {class: 'where'}, `something of the kind ${summaryLine(e.kind)}`),
+  new LongText('notice'),
+];
 
-// Entry is an entry with its element.
 export class Entry {
+  rev = -1;
+
+  /** @param {TalkEntry} entry */
   constructor(entry) {
     this.entry = entry;
-    const [...all] = (Object.hasOwn(makes, entry.kind) ? makes[entry.kind] : unknown)(entry);
-    this.words = all.find((p) => p instanceof Words);
-    this.element = h('li', {class: 'said-' + (Object.hasOwn(makes, entry.kind) ? entry.kind.replace(' ', '-') : 'notice')}, ...all.map((p) => p.element || p));
+    const all = (Object.hasOwn(makes, entry.kind) ? makes[entry.kind] : makeUnknown)(entry);
+    this.words = all.find((p) => p instanceof LongText);
+    this.element = h(
+      'li',
+      {
+        class:
+          'said-' + (Object.hasOwn(makes, entry.kind) ? entry.kind.replace(' ', '-') : 'notice'),
+      },
+      ...all.map((p) => (p instanceof LongText ? p.element : p)),
+    );
     this.update();
   }
 
-  // update shows what has changed.
   update() {
     if (this.rev === this.entry.rev) return;
     this.rev = this.entry.rev;

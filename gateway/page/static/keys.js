@@ -1,10 +1,20 @@
-// The page's own key, with which it comes back and signs what it gives. It cannot be exported; IndexedDB keeps it for a reload.
+// The page's key: it signs decisions, and cannot be exported. IndexedDB keeps it across a reload.
 
-export const bytes = (s) => new TextEncoder().encode(s);
-export const hex = (raw) => Array.from(new Uint8Array(raw), (b) => b.toString(16).padStart(2, '0')).join('');
-export const base64 = (raw) => btoa(String.fromCharCode(...new Uint8Array(raw)));
+/** @param {string} s */
+export const encodeText = (s) => new TextEncoder().encode(s);
+/** @param {string} [s] */
+export const countedText = (s = '') => `${encodeText(s).length}:${s}`;
+/** @param {ArrayBuffer|Uint8Array} raw */
+export const toHex = (raw) =>
+  Array.from(new Uint8Array(raw), (b) => b.toString(16).padStart(2, '0')).join('');
+/** @param {ArrayBuffer|Uint8Array} raw */
+export const toBase64 = (raw) => btoa(String.fromCharCode(...new Uint8Array(raw)));
 
-function store(mode, use) {
+/**
+ * @param {IDBTransactionMode} mode @param {(s: IDBObjectStore) => IDBRequest} use
+ * @returns {Promise<any>}
+ */
+function usePageStore(mode, use) {
   return new Promise((resolve, reject) => {
     const open = indexedDB.open('terminal-page', 1);
     open.onupgradeneeded = () => open.result.createObjectStore('pages');
@@ -15,46 +25,65 @@ function store(mode, use) {
       t.oncomplete = () => resolve(wish.result);
       t.onerror = () => reject(t.error);
     };
-  }).catch(() => undefined); // a private window keeps nothing: the link is good for this tab
+  }).catch(() => undefined); // a private window has no IndexedDB: only this tab has the page
 }
 
-export const remember = (page) => store('readwrite', (s) => s.put(page, 'page'));
-export const recall = () => store('readonly', (s) => s.get('page'));
-export const forget = () => store('readwrite', (s) => s.delete('page'));
+/** @param {PageIdentity} page */
+export const savePage = (page) => usePageStore('readwrite', (s) => s.put(page, 'page'));
+/** @returns {Promise<PageIdentity|undefined>} */
+export const loadPage = () => usePageStore('readonly', (s) => s.get('page'));
+export const deletePage = () => usePageStore('readwrite', (s) => s.delete('page'));
 
 export async function makeKey() {
   const pair = await crypto.subtle.generateKey('Ed25519', false, ['sign', 'verify']);
   return {pair, raw: await crypto.subtle.exportKey('raw', pair.publicKey)};
 }
 
-export const sign = (pair, what) => crypto.subtle.sign('Ed25519', pair.privateKey, what);
+/** @param {CryptoKeyPair} pair @param {BufferSource} what */
+export const signBytes = (pair, what) => crypto.subtle.sign('Ed25519', pair.privateKey, what);
 
 let lastMoment = 0;
 
-// signTicket is the body of a request for a ticket. No moment is signed twice.
+/** Each signature has a later time than the one before. @param {PageIdentity} page */
 export async function signTicket(page) {
-  const at = lastMoment = Math.max(Date.now(), lastMoment + 1);
-  return {page: page.page, at, signature: hex(await sign(page.pair, bytes(`terminal-proxy.v1 ticket\n${page.page}\n${at}\n`)))};
+  const at = (lastMoment = Math.max(Date.now(), lastMoment + 1));
+  return {
+    page: page.page,
+    at,
+    signature: toHex(
+      await signBytes(page.pair, encodeText(`terminal-proxy.v1 ticket\n${page.page}\n${at}\n`)),
+    ),
+  };
 }
 
-// decisionBytes are what a decision's signature is over; see "The owner's word" in protocol/PROTOCOL.md.
-export function decisionBytes(d, startedAt) {
-  const s = (v) => `${bytes(v || '').length}:${v || ''}`;
-  return bytes(`terminal-proxy.v1 decide\n${s(d.sessionId)} ${startedAt}\n` +
-    `${d.grant} ${s(d.level)} ${d.seconds || 0} ${s(d.agentName)} ${s(d.hide)}\n${d.epoch || 0} ${d.at || 0}\n` +
-    (d.mute || d.refuse ? `${s(d.mute)} ${!!d.refuse}\n` : ''));
+/**
+ * "The owner's word" in protocol/PROTOCOL.md.
+ * @param {ControlDecide} d @param {number} startedAt
+ */
+export function encodeDecision(d, startedAt) {
+  return encodeText(
+    `terminal-proxy.v1 decide\n${countedText(d.sessionId)} ${startedAt}\n` +
+      `${d.grant} ${countedText(d.level)} ${d.seconds || 0} ${countedText(d.agentName)} ` +
+      `${countedText(d.hide)}\n${d.epoch || 0} ${d.at || 0}\n` +
+      (d.mute || d.refuse ? `${countedText(d.mute)} ${!!d.refuse}\n` : ''),
+  );
 }
 
+/** @template {ControlDecide} T @param {PageIdentity} page @param {T} d @param {number} startedAt */
 export async function signDecision(page, d, startedAt) {
-  return {...d, signatureB64: base64(await sign(page.pair, decisionBytes(d, startedAt)))};
+  return {...d, signatureB64: toBase64(await signBytes(page.pair, encodeDecision(d, startedAt)))};
 }
 
-// keyBytes are what the signature of keys is over, as decisionBytes.
-export function keyBytes(m, startedAt) {
-  const s = (v) => `${bytes(v).length}:${v}`;
-  return bytes(`terminal-proxy.v1 keys\n${s(m.sessionId)} ${startedAt}\n${m.keyNo} ${m.after || 0} ${m.at}\n${s(m.kind)} ${!!m.more} ${s(m.data)}\n`);
+/** @param {Keys} m @param {number} startedAt */
+export function encodeKeys(m, startedAt) {
+  return encodeText(
+    `terminal-proxy.v1 keys\n${countedText(m.sessionId)} ${startedAt}\n` +
+      `${m.keyNo} ${m.after || 0} ${m.at}\n` +
+      `${countedText(m.kind)} ${!!m.more} ${countedText(m.data)}\n`,
+  );
 }
 
+/** @template {Keys} T @param {PageIdentity} page @param {T} m @param {number} startedAt */
 export async function signKeys(page, m, startedAt) {
-  return {...m, signatureB64: base64(await sign(page.pair, keyBytes(m, startedAt)))};
+  return {...m, signatureB64: toBase64(await signBytes(page.pair, encodeKeys(m, startedAt)))};
 }

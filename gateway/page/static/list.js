@@ -1,39 +1,77 @@
-// The list: questions first, then the sessions, told by program and directory.
-import {h, put, show, order} from './dom.js';
-import {program, directory, state, drives, rest, clean} from './wording.js';
+import {h, setText, setShown, orderChildren} from './dom.js';
+import {
+  programLabel,
+  directoryLabel,
+  describeState,
+  describeDriver,
+  describeQuiet,
+  cleanText,
+  countOpen,
+} from './wording.js';
 import {Question} from './question.js';
 
-const most = 200; // rows: thousands would be slow to draw, and nobody reads them
+const maxRows = 200; // more would be slow to draw
+
+/** @param {Session} session */
+function makeRow(session) {
+  const title = h('strong', {});
+  const tag = h('span', {class: 'tag'});
+  const where = h('span', {class: 'where'});
+  const says = h('code', {});
+  const href = '#s=' + encodeURIComponent(session.sessionId);
+  const link = h('a', {href}, title, where, tag, says);
+  return {session, title, tag, where, says, link, item: h('li', {}, link)};
+}
 
 export class List {
+  /** @param {App} app */
   constructor(app) {
     this.app = app;
-    this.rows = new Map(); // those that are shown
+    /** @type {Map<string, ReturnType<typeof makeRow>>} The rows that are shown. */
+    this.rows = new Map();
+    /** @type {Session[]} */
     this.all = [];
+    /** @type {Map<string, Question>} */
     this.questions = new Map();
+    /** @type {Question[]} */
     this.leaving = [];
-    this.cards = []; // of coding agents: chat.js shows those that are within a drawer
-    this.asks = h('div', {class: 'questions'});
-    this.sessions = h('ul', {class: 'sessions'});
-    this.none = h('p', {class: 'where none'}, 'No sessions. Start a program with: proxy --agent PROGRAM');
-    this.missing = h('p', {class: 'where missing', role: 'status'});
-    this.element = h('nav', {'aria-label': 'sessions'}, h('h2', {}, 'Sessions'), this.missing, this.sessions, this.none);
-    this.lacks();
+    /** @type {Card[]} */
+    this.cards = []; // those in a drawer are shown there
+    this.questionBox = h('div', {class: 'questions'});
+    this.sessionList = h('ul', {class: 'sessions'});
+    this.emptyNote = h(
+      'p',
+      {class: 'where none'},
+      'No sessions. Start a program with: proxy --agent PROGRAM',
+    );
+    this.incompleteNote = h('p', {class: 'where missing', role: 'status'});
+    this.element = h(
+      'nav',
+      {'aria-label': 'sessions'},
+      h('h2', {}, 'Sessions'),
+      this.incompleteNote,
+      this.sessionList,
+      this.emptyNote,
+    );
+    this.showIncomplete();
   }
 
-  // lacks says that the list misses sessions of other gateways, or no longer.
-  lacks(incomplete) {
+  /** @param {Incomplete} [incomplete] */
+  showIncomplete(incomplete) {
     const at = incomplete && new Date(incomplete.since).toLocaleTimeString();
-    put(this.missing, incomplete ? `Incomplete: since ${at} ${clean(incomplete.why)}.` : '');
-    show(this.missing, Boolean(incomplete));
+    setText(
+      this.incompleteNote,
+      incomplete ? `Incomplete: since ${at} ${cleanText(incomplete.why)}.` : '',
+    );
+    setShown(this.incompleteNote, Boolean(incomplete));
   }
 
-  // update takes the sessions as they are now, by id.
+  /** @param {Map<string, Session>} sessions */
   update(sessions) {
     for (const [id, q] of this.questions) {
       const s = sessions.get(id);
-      if (q.stands(s)) q.update(s);
-      else this.drop(id, q, s);
+      if (s && q.isOpen(s)) q.update(s);
+      else this.removeQuestion(id, q, s);
     }
     let more = false;
     for (const s of sessions.values()) {
@@ -42,102 +80,127 @@ export class List {
         more = true;
       }
     }
-    if (more) this.arrange();
+    if (more) this.arrangeQuestions();
     this.all = [...sessions.values()];
-    this.all.sort(newest(this.all.length > most));
-    this.list();
-    show(this.none, sessions.size === 0);
-    if (sessions.size > 10 && !this.loading) this.search();
+    this.all.sort(compareSessions(this.all.length > maxRows));
+    this.drawRows();
+    setShown(this.emptyNote, sessions.size === 0);
+    if (sessions.size > 10 && !this.isLoading) this.loadSearch();
   }
 
-  // search has sessions found by words, once there are so many that somebody has to search.
-  async search() {
-    this.loading = true;
+  async loadSearch() {
+    this.isLoading = true;
     try {
-      const {Find} = await import('./find.js');
-      this.find = new Find(this, most);
-      this.list();
+      const {Search} = await import('./find.js');
+      this.searchBox = new Search(this, maxRows);
+      this.drawRows();
     } catch {
-      this.loading = false; // the next change of the list tries again
+      this.isLoading = false; // the next change of the list retries
     }
   }
 
-  // list shows the sessions that are looked for; the row from gets the focus.
-  list(from) {
-    const shown = this.find ? this.find.of(this.all) : this.all.slice(0, most), ids = new Set(shown.map((s) => s.sessionId));
+  /** @param {number} [from] */
+  drawRows(from) {
+    const shown = this.searchBox
+      ? this.searchBox.selectShown(this.all)
+      : this.all.slice(0, maxRows);
+    const ids = new Set(shown.map((s) => s.sessionId));
     for (const id of [...this.rows.keys()]) if (!ids.has(id)) this.rows.delete(id);
-    for (const s of shown) this.row(s);
-    order(this.sessions, shown.map((s) => this.rows.get(s.sessionId).item));
-    if (from) this.sessions.children[from]?.firstChild.focus();
-    this.tick();
+    orderChildren(
+      this.sessionList,
+      shown.map((s) => this.drawRow(s).item),
+    );
+    if (from) this.sessionList.children[from]?.querySelector('a')?.focus();
+    this.refreshTimes();
   }
 
-  // drop takes a question away that has its answer.
-  drop(id, q, session) {
+  /** @param {string} id @param {Question} q @param {Session|undefined} session */
+  removeQuestion(id, q, session) {
     this.questions.delete(id);
     this.leaving.push(q);
-    q.gone(session, () => {
+    q.close(session, () => {
       this.leaving = this.leaving.filter((l) => l !== q);
-      this.arrange();
+      this.arrangeQuestions();
     });
-    this.calm();
+    this.disarmButtons();
   }
 
-  // calm is for when buttons may have moved.
-  calm() {
-    for (const q of [...this.questions.values(), ...this.cards]) q.calm();
+  disarmButtons() {
+    for (const q of [...this.questions.values(), ...this.cards]) q.disarmButtons();
   }
 
-  // arrange shows the questions.
-  arrange() {
-    const all = [...this.leaving, ...this.questions.values(), ...this.cards.filter((c) => !c.within)].sort((a, b) => a.began - b.began);
-    order(this.asks, all.map((q) => q.element));
-    this.calm();
+  arrangeQuestions() {
+    const all = [
+      ...this.leaving,
+      ...this.questions.values(),
+      ...this.cards.filter((c) => !c.isInDrawer),
+    ].sort((a, b) => a.askedAt - b.askedAt);
+    orderChildren(
+      this.questionBox,
+      all.map((q) => q.element),
+    );
+    this.disarmButtons();
   }
 
-  row(s) {
+  /** @param {Session} s */
+  drawRow(s) {
     let r = this.rows.get(s.sessionId);
     if (!r) {
-      r = {title: h('strong', {}), tag: h('span', {class: 'tag'}), where: h('span', {class: 'where'}), says: h('code', {})};
-      r.link = h('a', {href: '#s=' + encodeURIComponent(s.sessionId)}, r.title, r.where, r.tag, r.says);
-      r.item = h('li', {}, r.link);
+      r = makeRow(s);
       this.rows.set(s.sessionId, r);
     }
     r.session = s;
-    put(r.title, program(s));
-    const title = s.title !== s.command && clean(s.title) !== program(s) ? clean(s.title) : '';
-    const says = clean(s.lastLine) || title;
-    put(r.says, says);
-    show(r.says, says !== '');
+    setText(r.title, programLabel(s));
+    const title =
+      s.title !== s.command && cleanText(s.title) !== programLabel(s) ? cleanText(s.title) : '';
+    const says = cleanText(s.lastLine) || title;
+    setText(r.says, says);
+    setShown(r.says, says !== '');
+    return r;
   }
 
-  // tick says anew what time changes.
-  tick() {
+  refreshTimes() {
     const now = this.app.now();
-    if ([...this.questions.values(), ...this.cards].filter((q) => q.tick()).length > 0) this.calm();
+    if ([...this.questions.values(), ...this.cards].filter((q) => q.refreshTimes()).length > 0)
+      this.disarmButtons();
     for (const r of this.rows.values()) {
-      const [kind, words] = state(r.session, now);
+      const [kind, words] = describeState(r.session, now);
       const {muted} = r.session;
-      put(r.where, [directory(r.session), kind === 'agent' && rest(r.session, now), muted && `${clean(muted.join(', '))} muted`].filter(Boolean).join(' · '));
+      setText(
+        r.where,
+        [
+          directoryLabel(r.session),
+          kind === 'agent' && describeQuiet(r.session, now),
+          muted && `${cleanText(muted.join(', '))} muted`,
+        ]
+          .filter(Boolean)
+          .join(' · '),
+      );
       r.tag.className = 'tag ' + kind;
-      put(r.tag, words);
-      const shown = this.app.shown === r.session.sessionId;
+      setText(r.tag, words);
+      const shown = this.app.shownID === r.session.sessionId;
       if (shown) r.link.setAttribute('aria-current', 'page');
       else r.link.removeAttribute('aria-current');
       r.item.classList.toggle('over', r.session.state !== 'running');
-      r.item.classList.toggle('driven', drives(r.session.keyboard, now) !== '');
+      r.item.classList.toggle('driven', describeDriver(r.session.keyboard, now) !== '');
     }
   }
 
-  retheme(theme) {
-    for (const q of [...this.questions.values(), ...this.leaving]) q.retheme(theme);
+  /** @param {Theme} theme */
+  setTheme(theme) {
+    for (const q of [...this.questions.values(), ...this.leaving]) q.setTheme(theme);
   }
 }
 
-// newest first, behind those whose coding agent waits for somebody, and what has ended behind what runs. Of a list that is too long to be
-// shown whole, those that an agent asks for or drives come first, too. Else the order does not change while somebody looks for a line.
-function newest(long) {
-  const first = (s) => s.chat?.open > 0 || long && (s.keyboard.asking || s.keyboard.holder === 'agent');
-  const place = (s) => (s.state !== 'running' ? 2 : first(s) ? 0 : 1);
-  return (a, b) => place(a) - place(b) || b.startedAt - a.startedAt || (a.sessionId < b.sessionId ? -1 : 1);
+/**
+ * Newest first, ended ones last, those that wait for a person on top. In a long list, those that an
+ * agent drives are on top, too: rows beyond maxRows are hidden.
+ * @param {boolean} long @returns {(a: Session, b: Session) => number}
+ */
+function compareSessions(long) {
+  const first = (/** @type {Session} */ s) =>
+    countOpen(s) > 0 || (long && (s.keyboard.asking || s.keyboard.holder === 'agent'));
+  const place = (/** @type {Session} */ s) => (s.state !== 'running' ? 2 : first(s) ? 0 : 1);
+  return (a, b) =>
+    place(a) - place(b) || b.startedAt - a.startedAt || (a.sessionId < b.sessionId ? -1 : 1);
 }

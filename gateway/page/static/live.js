@@ -1,28 +1,37 @@
-// What a screen reader hears of a screen: lines that are new, once they stand still.
 import {h} from './dom.js';
 
-const quiet = 800; // ms
-const most = 8; // lines at once: who wants all reads the screen
+const settleAfter = 800; // ms
+const maxLines = 8; // lines at once
 
-const words = (lines) => lines.map((l) => l.replace(/\x1b\[[0-9;:]*m/g, '').trim()).filter(Boolean);
+/** @param {string[]} lines */
+const visibleLines = (lines) =>
+  lines.map((l) => l.replace(/\x1b\[[0-9;:]*m/g, '').trim()).filter(Boolean);
 
-export class Live {
+export class LiveRegion {
+  /** @param {Element} region */
   constructor(region) {
     this.region = region;
-    this.known = null; // what was read, or was there from the start
+    /** @type {Set<string> | null} */
+    this.knownLines = null;
+    this.timer = 0;
   }
 
-  changed(lines) {
-    this.known ||= new Set(words(lines));
+  /** @param {string[]} lines */
+  schedule(lines) {
+    this.knownLines ||= new Set(visibleLines(lines));
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.settle(words(lines)), quiet);
+    this.timer = setTimeout(() => this.announceNew(visibleLines(lines)), settleAfter);
   }
 
-  settle(now) {
-    const fresh = now.filter((l) => !this.known.has(l));
-    this.known = new Set(now);
-    if (fresh.length > 0) this.region.replaceChildren(...fresh.slice(-most).map((l) => h('p', {}, l)));
+  /** @param {string[]} now */
+  announceNew(now) {
+    const fresh = now.filter((l) => !this.knownLines?.has(l));
+    this.knownLines = new Set(now);
+    if (fresh.length > 0)
+      this.region.replaceChildren(...fresh.slice(-maxLines).map((l) => h('p', {}, l)));
   }
 
-  stop() { clearTimeout(this.timer); }
+  stop() {
+    clearTimeout(this.timer);
+  }
 }

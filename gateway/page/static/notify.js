@@ -1,79 +1,96 @@
-// The button with which somebody wants to be notified while no page is open: the service worker, and the browser's subscription,
-// which the server learns.
-import {h, put, show} from './dom.js';
-import {post, ticket} from './connection.js';
+import {h, setText, setShown} from './dom.js';
+import {postJSON, requestTicket} from './connection.js';
 
-// The page's policy lets scripts be loaded by name only where this says the name: of one file.
-const worker = self.trustedTypes ? self.trustedTypes.createPolicy('worker', {createScriptURL: () => '/sw.js'}).createScriptURL('') : '/sw.js';
+// Trusted Types: the page's policy allows this one script's name.
+const worker = self.trustedTypes
+  ? self.trustedTypes.createPolicy('worker', {createScriptURL: () => '/sw.js'}).createScriptURL('')
+  : '/sw.js';
 
 const able = 'serviceWorker' in navigator && 'PushManager' in self && 'Notification' in self;
-const base64url = (bytes) => btoa(String.fromCharCode(...new Uint8Array(bytes))).replace(/\+/g, '-').replace(/\//g, '_').replace(/=+$/, '');
+/** @param {ArrayBuffer} bytes */
+const base64url = (bytes) =>
+  btoa(String.fromCharCode(...new Uint8Array(bytes)))
+    .replace(/\+/g, '-')
+    .replace(/\//g, '_')
+    .replace(/=+$/, '');
 
-export class Notify {
+export class Notifications {
+  /** @param {PageIdentity} page */
   constructor(page) {
     this.page = page;
-    this.button = h('button', {class: 'plain', onclick: () => this.turn(!this.on)});
+    this.button = h('button', {class: 'plain', onclick: () => this.setOn(!this.isOn)});
     this.note = h('span', {class: 'where', role: 'status'});
     this.element = h('p', {class: 'notify'}, this.button, this.note);
-    this.shown('');
-    if (able) navigator.serviceWorker.addEventListener('message', (e) => this.opened(e.data));
+    this.showState('');
+    if (able) navigator.serviceWorker.addEventListener('message', (e) => this.openSession(e.data));
   }
 
-  // opened shows the session of a notification that was pressed.
-  opened(m) {
-    if (m && typeof m.open === 'string' && m.open !== '') location.hash = 's=' + encodeURIComponent(m.open);
+  /** @param {{open?: unknown}|null} m */
+  openSession(m) {
+    if (m && typeof m.open === 'string' && m.open !== '')
+      location.hash = 's=' + encodeURIComponent(m.open);
   }
 
-  shown(words) {
-    show(this.button, able);
-    put(this.button, this.on ? 'Do not notify me any more' : 'Notify me when an agent waits');
-    // iOS knows Web Push only for pages on the home screen.
-    put(this.note, words || (!able && navigator.standalone === false ? 'To be notified, add this page to the home screen first (Share).' : ''));
+  /** @param {string} words */
+  showState(words) {
+    setShown(this.button, able);
+    setText(this.button, this.isOn ? 'Do not notify me any more' : 'Notify me when an agent waits');
+    // iOS has Web Push only for pages on the home screen.
+    setText(
+      this.note,
+      words ||
+        (!able && navigator.standalone === false
+          ? 'To be notified, add this page to the home screen first (Share).'
+          : ''),
+    );
   }
 
-  // welcome tells the server anew: it may be another one than the one that was told.
-  async welcome() {
+  async renew() {
     if (!able || Notification.permission !== 'granted') return;
     const registration = await navigator.serviceWorker.getRegistration('/');
-    if (registration && await registration.pushManager.getSubscription()) await this.turn(true);
+    if (registration && (await registration.pushManager.getSubscription())) await this.setOn(true);
   }
 
-  async turn(on) {
+  /** @param {boolean} on */
+  async setOn(on) {
     this.button.disabled = true;
     try {
-      await (on ? this.subscribe() : this.end());
-      this.on = on;
-      this.shown(on ? '' : 'No more notifications on this device.');
+      await (on ? this.subscribe() : this.unsubscribe());
+      this.isOn = on;
+      this.showState(on ? '' : 'No more notifications on this device.');
     } catch (e) {
-      this.shown('Not notified: ' + e.message);
+      this.showState('Not notified: ' + e.message);
     }
     this.button.disabled = false;
   }
 
   async subscribe() {
-    if (await Notification.requestPermission() !== 'granted') throw new Error('this browser blocks notifications of this page');
+    if ((await Notification.requestPermission()) !== 'granted')
+      throw new Error('this browser blocks notifications of this page');
     await navigator.serviceWorker.register(worker, {type: 'module'});
     const {pushManager} = await navigator.serviceWorker.ready;
     const {key} = await (await fetch('/v1/push')).json();
     let s = await pushManager.getSubscription();
-    if (s && base64url(s.options.applicationServerKey) !== key) { // of a server that was there before
+    if (s && base64url(s.options.applicationServerKey || new ArrayBuffer()) !== key) {
+      // An earlier server had another key.
       await s.unsubscribe();
       s = null;
     }
     s ||= await pushManager.subscribe({userVisibleOnly: true, applicationServerKey: key});
     const {endpoint, keys} = s.toJSON();
-    await this.tell({endpoint, p256dh: keys.p256dh, auth: keys.auth});
+    await this.sendSubscription({endpoint, p256dh: keys?.p256dh, auth: keys?.auth});
   }
 
-  async end() {
+  async unsubscribe() {
     const {pushManager} = await navigator.serviceWorker.ready;
     const s = await pushManager.getSubscription();
     if (s) await s.unsubscribe();
-    await this.tell({});
+    await this.sendSubscription({});
   }
 
-  async tell(where) {
-    const got = await post('/v1/push', {ticket: await ticket(this.page), ...where});
+  /** @param {object} where */
+  async sendSubscription(where) {
+    const got = await postJSON('/v1/push', {ticket: await requestTicket(this.page), ...where});
     if (got.status !== 200) throw new Error(got.error || 'the server does not answer');
   }
 }

@@ -1,68 +1,144 @@
-// A screen as rows of spans on a grid of cells. Program text only ever becomes text nodes; looks are set through CSSOM, which the
-// page's policy allows, and nothing here knows where rows come from.
-import {runs, fold, cellAt, plain, DIRECT} from './sgr.js';
+import {splitRuns, foldRuns, findCell, plain, DIRECT} from './sgr.js';
 
-const hex = (n) => '#' + n.toString(16).padStart(6, '0');
+/** @param {number} n */
+const toHexColor = (n) => '#' + n.toString(16).padStart(6, '0');
 const cube = [0, 95, 135, 175, 215, 255];
 
-// palette is the 256 colours whose first 16 are given.
-export function palette(first) {
+/** @param {string[]} first */
+export function makePalette(first) {
   const all = [...first];
-  for (let i = 0; i < 216; i++) all.push(hex(cube[Math.floor(i / 36)] << 16 | cube[Math.floor(i / 6) % 6] << 8 | cube[i % 6]));
-  for (let i = 0; i < 24; i++) all.push(hex((8 + 10 * i) * 0x10101));
+  for (let i = 0; i < 216; i++)
+    all.push(
+      toHexColor(
+        (cube[Math.floor(i / 36)] << 16) | (cube[Math.floor(i / 6) % 6] << 8) | cube[i % 6],
+      ),
+    );
+  for (let i = 0; i < 24; i++) all.push(toHexColor((8 + 10 * i) * 0x10101));
   return all;
 }
 
 export const dark = {
-  foreground: '#e6e9ec', background: '#0a0c0e', light: false,
-  colors: palette(['#2a3036', '#ef6b73', '#a3d065', '#e2b45a', '#7aa2f7', '#c792ea', '#5cc8d7', '#c9d1d9',
-    '#7d8790', '#ff8f96', '#bde88a', '#ffd27d', '#9dbbff', '#dcb3ff', '#86e1ec', '#ffffff']),
+  foreground: '#e6e9ec',
+  background: '#0a0c0e',
+  light: false,
+  colors: makePalette([
+    '#2a3036',
+    '#ef6b73',
+    '#a3d065',
+    '#e2b45a',
+    '#7aa2f7',
+    '#c792ea',
+    '#5cc8d7',
+    '#c9d1d9',
+    '#7d8790',
+    '#ff8f96',
+    '#bde88a',
+    '#ffd27d',
+    '#9dbbff',
+    '#dcb3ff',
+    '#86e1ec',
+    '#ffffff',
+  ]),
 };
 export const light = {
-  foreground: '#1b1e22', background: '#fdfdfb', light: true,
-  colors: palette(['#1b1e22', '#b3261e', '#3d7a1f', '#8a5a00', '#2456b8', '#8b2fa8', '#0b7080', '#d0d4d8',
-    '#6b727a', '#c8322a', '#4a8a28', '#9a6700', '#2f67d4', '#9d3dbd', '#0d8091', '#ffffff']),
+  foreground: '#1b1e22',
+  background: '#fdfdfb',
+  light: true,
+  colors: makePalette([
+    '#1b1e22',
+    '#b3261e',
+    '#3d7a1f',
+    '#8a5a00',
+    '#2456b8',
+    '#8b2fa8',
+    '#0b7080',
+    '#d0d4d8',
+    '#6b727a',
+    '#c8322a',
+    '#4a8a28',
+    '#9a6700',
+    '#2f67d4',
+    '#9d3dbd',
+    '#0d8091',
+    '#ffffff',
+  ]),
 };
 
-const parts = (c) => [1, 3, 5].map((i) => parseInt(c.slice(i, i + 2), 16));
-const mix = (a, b, share) => {
-  const [x, y] = [parts(a), parts(b)];
-  return hex(x.reduce((n, v, i) => n * 256 + Math.trunc(share * v + (1 - share) * y[i] + 1e-9), 0));
+/** @param {string} c */
+const parseHexColor = (c) => [1, 3, 5].map((i) => parseInt(c.slice(i, i + 2), 16));
+/** @param {string} a @param {string} b @param {number} share */
+const mixColors = (a, b, share) => {
+  const [x, y] = [parseHexColor(a), parseHexColor(b)];
+  return toHexColor(
+    x.reduce((n, v, i) => n * 256 + Math.trunc(share * v + (1 - share) * y[i] + 1e-9), 0),
+  );
 };
-// luminance and contrast are those of WCAG 2.
+/** @param {string} c */
 const luminance = (c) => {
-  const [r, g, b] = parts(c).map((v) => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+  const [r, g, b] = parseHexColor(c).map((v) =>
+    (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4,
+  );
   return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 };
-export const contrast = (a, b) => {
+/** @param {string} a @param {string} b */
+export const contrastOf = (a, b) => {
   const [x, y] = [luminance(a), luminance(b)];
   return (Math.max(x, y) + 0.05) / (Math.min(x, y) + 0.05);
 };
 
-// legible darkens a colour that a program chose for a black terminal until it can be read on a light page.
-function legible(fg, bg) {
+/** Programs choose colours for a black terminal. @param {string} fg @param {string} bg */
+function darkenToRead(fg, bg) {
   for (let share = 1; share > 0.1; share -= 0.1) {
-    const c = mix(fg, '#000000', share);
-    if (contrast(c, bg) >= 4.5) return c;
+    const c = mixColors(fg, '#000000', share);
+    if (contrastOf(c, bg) >= 4.5) return c;
   }
   return '#000000';
 }
 
-const lines = ['none', 'solid', 'double', 'wavy', 'dotted', 'dashed'];
+const underlines = ['none', 'solid', 'double', 'wavy', 'dotted', 'dashed'];
 
-// measured are characters beyond ASCII and whether the font draws them as wide as a letter; scripts that shape their letters or run
-// from right to left are never asked about.
-const steady = /^[\u00a1-\u024f\u0370-\u0482\u048a-\u052f\u2010-\u2027\u2030-\u205e\u2070-\u23ff\u2500-\u27bf\u27f0-\u2bff]$/;
+// Characters whose width in the font can be measured one by one: scripts that shape their letters
+// or run from right to left are left out.
+const measurable = new RegExp(
+  '^[\u00a1-\u024f\u0370-\u0482\u048a-\u052f\u2010-\u2027\u2030-\u205e' +
+    '\u2070-\u23ff\u2500-\u27bf\u27f0-\u2bff]$',
+);
 
+/** Program text only becomes text nodes. */
 export class Painter {
-  // root is the element that becomes the grid. theme is dark, light or one like them.
+  /** @type {string[]} */
+  lines = [];
+  /** @type {Partial<ViewState>} */
+  state = {};
+  cols = 0;
+  rows = 0;
+  folded = 0; // columns after which rows fold; 0 for never
+  cell = 0; // CSS pixels: a cell's width and height, a letter's width, the font's size
+  row = 0;
+  letter = 0;
+  px = 0;
+  seq = 0;
+  /** @type {Cursor | null} */
+  cursorAt = null;
+  paletteKey = '';
+  isReversed = false;
+  /** @type {{[name: string]: string}} The terminal's own foreground and background. */
+  ownColors = {};
+  /** @type {string[]} */
+  colors = [];
+  /** @type {Map<Style, Partial<CSSStyleDeclaration>>} */
+  cssByStyle = new Map();
+  /** @type {Map<string, boolean>} Whether the font draws a character as wide as a letter. */
+  evenCharacters = new Map();
+  measurer = /** @type {CanvasRenderingContext2D} */ (
+    document.createElement('canvas').getContext('2d')
+  );
+  painted = 0; // rows drawn so far, for tests
+
+  /** @param {HTMLElement} root @param {Theme} theme */
   constructor(root, theme) {
     this.root = root;
     this.theme = theme;
-    this.lines = [];
-    this.state = {};
-    this.cols = this.rows = 0;
-    this.folded = 0; // columns after which rows go on in another line; 0 for never
     this.sheet = document.createElement('div');
     this.sheet.className = 'sheet';
     this.grid = document.createElement('div');
@@ -70,26 +146,27 @@ export class Painter {
     this.cursor.setAttribute('aria-hidden', 'true');
     this.sheet.append(this.grid);
     root.replaceChildren(this.sheet);
-    this.looks = new Map();
-    this.even = new Map();
-    this.pen = document.createElement('canvas').getContext('2d');
-    this.painted = 0; // rows drawn so far: tests ask
   }
 
-  // size makes the letters so many CSS pixels high. A cell gets a whole number of 64ths of a pixel, in which browsers lay out, so that
-  // no column drifts; the letters are spaced by what is lacking.
-  size(px) {
+  /**
+   * px: CSS pixels. Browsers lay out in 64ths of a pixel, so a cell is a whole number of them and
+   * letter spacing makes up the rest: no column drifts.
+   * @param {number} px
+   */
+  setSize(px) {
     const style = this.root.style;
     style.setProperty('--font', px + 'px');
-    // The root need not be in the page yet.
-    const probe = document.createElement('span'), host = document.createElement('div');
+    // Measured apart, as the root may not be in the page yet.
+    const probe = document.createElement('span');
+    const host = document.createElement('div');
     host.className = 'screen probe';
     host.style.setProperty('--font', px + 'px');
     probe.textContent = '0'.repeat(100);
     host.append(probe);
     document.body.append(host);
     const box = probe.getBoundingClientRect();
-    const css = getComputedStyle(probe), font = `${css.fontSize} ${css.fontFamily}`;
+    const css = getComputedStyle(probe);
+    const font = `${css.fontSize} ${css.fontFamily}`;
     host.remove();
     const letter = box.width / 100;
     this.cell = Math.floor(letter * 64) / 64;
@@ -98,215 +175,252 @@ export class Painter {
     style.setProperty('--cw', this.cell + 'px');
     style.setProperty('--rh', this.row + 'px');
     style.setProperty('--gap', this.cell - letter + 'px');
-    if (this.pen.font !== font) {
-      this.pen.font = font;
-      this.even.clear();
+    if (this.measurer.font !== font) {
+      this.measurer.font = font;
+      this.evenCharacters.clear();
     }
     this.px = px;
-    this.measure();
+    this.measureSheet();
   }
 
-  measure() {
+  measureSheet() {
     this.sheet.style.width = (this.folded || this.cols) * this.cell + 'px';
     this.sheet.style.height = this.folded ? '' : this.rows * this.row + 'px';
-    this.place();
+    this.placeCursor();
   }
 
-  // foldAt has rows go on in another line after so many columns; 0 has them not.
+  /** 0 unfolds. @param {number} columns */
   foldAt(columns) {
     if (columns === this.folded) return;
     this.folded = columns;
     this.root.classList.toggle('folded', columns > 0);
-    this.lines.forEach((_, i) => this.paint(i));
-    this.measure();
+    this.lines.forEach((_, i) => this.paintRow(i));
+    this.measureSheet();
   }
 
-  // fits is the size of letters with which so many columns are as wide as that.
-  fits(width) {
-    return this.cell ? this.px * width / (this.cols * this.letter) : 13;
+  /** @param {number} width */
+  sizeToFit(width) {
+    return this.cell ? (this.px * width) / (this.cols * this.letter) : 13;
   }
 
+  /** @param {string} c */
   isEven(c) {
-    if (!steady.test(c)) return false;
-    let even = this.even.get(c);
+    if (!measurable.test(c)) return false;
+    let even = this.evenCharacters.get(c);
     if (even === undefined) {
-      even = Math.abs(this.pen.measureText(c).width - this.pen.measureText('0').width) < 0.01;
-      this.even.set(c, even);
+      even =
+        Math.abs(this.measurer.measureText(c).width - this.measurer.measureText('0').width) < 0.01;
+      this.evenCharacters.set(c, even);
     }
     return even;
   }
 
-  // show takes a terminal.rows message. It returns false for a difference to something that is not there.
+  /** Returns false for a difference to a screen that is not here. @param {RowsToPaint} m */
   show(m) {
     if (m.since && (m.since !== this.seq || m.cols !== this.cols)) return false;
     const state = m.state || this.state;
-    const repaint = this.differs(state);
+    const repaint = this.takePalette(state);
     this.state = state;
-    let next = m.since ? moved(this.lines, m.moved || 0) : (m.lines || []).slice();
+    let next = m.since ? moveLines(this.lines, m.moved || 0) : (m.lines || []).slice();
     for (const {row, text} of m.changed || []) next[row] = text;
     next = Array.from({length: m.rows}, (_, i) => next[i] || '');
-    if (m.since && m.moved && !repaint) this.move(m.moved);
+    if (m.since && m.moved && !repaint) this.moveRows(m.moved);
     if (m.cols !== this.cols || m.rows !== this.rows) {
       [this.cols, this.rows] = [m.cols, m.rows];
-      while (this.grid.children.length > m.rows) this.grid.lastChild.remove();
-      while (this.grid.children.length < m.rows) this.grid.append(rowElement());
-      this.measure();
+      while (this.grid.children.length > m.rows) this.grid.lastElementChild?.remove();
+      while (this.grid.children.length < m.rows) this.grid.append(makeRow());
+      this.measureSheet();
     }
     const was = this.lines;
     this.lines = next;
     next.forEach((text, i) => {
-      if (repaint || text !== was[i]) this.paint(i);
+      if (repaint || text !== was[i]) this.paintRow(i);
     });
     this.seq = m.seq;
-    this.at = m.cursor;
-    this.place();
+    this.cursorAt = m.cursor;
+    this.placeCursor();
     return true;
   }
 
-  // differs takes over what the program made of the palette, and says whether that changes rows which stand.
-  differs(state) {
+  /** @param {Partial<ViewState>} state */
+  takePalette(state) {
     const now = JSON.stringify([state.palette || [], !!state.clusters, !!state.reverse]);
-    if (now === this.known) return false;
-    this.known = now;
-    this.recolour(state);
+    if (now === this.paletteKey) return false;
+    this.paletteKey = now;
+    this.setColors(state);
     return true;
   }
 
-  recolour({palette: changes = [], reverse = false}) {
-    this.reverse = reverse;
-    this.own = {foreground: this.theme.foreground, background: this.theme.background};
+  /** @param {Partial<ViewState>} state */
+  setColors({palette: changes = [], reverse = false}) {
+    this.isReversed = reverse;
+    this.ownColors = {foreground: this.theme.foreground, background: this.theme.background};
     this.colors = [...this.theme.colors];
     for (const {name, rgb} of changes) {
       if (!/^#[0-9a-f]{6}$/.test(rgb)) continue;
-      if (name in this.own) this.own[name] = rgb;
-      else if (/^\d{1,3}$/.test(name) && name < 256) this.colors[name] = rgb;
+      if (name in this.ownColors) this.ownColors[name] = rgb;
+      else if (/^\d{1,3}$/.test(name) && Number(name) < 256) this.colors[Number(name)] = rgb;
     }
-    this.looks.clear();
-    this.root.style.color = reverse ? this.own.background : this.own.foreground;
-    this.root.style.backgroundColor = reverse ? this.own.foreground : this.own.background;
+    this.cssByStyle.clear();
+    this.root.style.color = reverse ? this.ownColors.background : this.ownColors.foreground;
+    this.root.style.backgroundColor = reverse
+      ? this.ownColors.foreground
+      : this.ownColors.background;
   }
 
-  // retheme draws everything anew in another theme.
-  retheme(theme) {
+  /** @param {Theme} theme */
+  setTheme(theme) {
     this.theme = theme;
-    this.recolour(this.state);
-    this.lines.forEach((_, i) => this.paint(i));
-    this.place();
+    this.setColors(this.state);
+    this.lines.forEach((_, i) => this.paintRow(i));
+    this.placeCursor();
   }
 
-  // move brings rows up by n, down if it is negative; what comes in is blank.
-  move(n) {
-    this.lines = moved(this.lines, n);
+  /** @param {number} n */
+  moveRows(n) {
+    this.lines = moveLines(this.lines, n);
     for (let i = 0; i < Math.min(Math.abs(n), this.rows); i++) {
-      const gone = n > 0 ? this.grid.firstChild : this.grid.lastChild;
+      const gone = n > 0 ? this.grid.firstElementChild : this.grid.lastElementChild;
+      if (!gone) return;
       gone.replaceChildren();
       if (n > 0) this.grid.append(gone);
       else this.grid.prepend(gone);
     }
   }
 
-  runs(text) {
-    return runs(text || '', (c) => this.isEven(c), !!this.state.clusters);
+  /** @param {string} text */
+  splitRow(text) {
+    return splitRuns(text || '', (c) => this.isEven(c), !!this.state.clusters);
   }
 
-  paint(i) {
+  /** @param {number} i */
+  paintRow(i) {
     this.painted++;
-    this.draw(this.grid.children[i], this.lines[i]);
+    this.drawRow(this.grid.children[i], this.lines[i]);
   }
 
-  // draw fills a row's element, and returns how many lines it takes.
-  draw(row, text) {
-    const all = this.runs(text);
+  /** @param {Element} row @param {string} text */
+  drawRow(row, text) {
+    const all = this.splitRow(text);
     if (!this.folded) {
-      row.replaceChildren(...all.map((r) => this.piece(r)));
+      row.replaceChildren(...all.map((r) => this.makePiece(r)));
       return 1;
     }
-    const lines = fold(all, this.folded);
-    row.replaceChildren(...lines.map((line) => {
-      const e = document.createElement('div');
-      e.className = 'line';
-      e.append(...line.runs.map((r) => this.piece(r)));
-      return e;
-    }));
+    const lines = foldRuns(all, this.folded);
+    row.replaceChildren(
+      ...lines.map((line) => {
+        const e = document.createElement('div');
+        e.className = 'line';
+        e.append(...line.runs.map((r) => this.makePiece(r)));
+        return e;
+      }),
+    );
     return lines.length;
   }
 
-  piece(r) {
+  /** @param {Run} r */
+  makePiece(r) {
     const text = r.style.conceal ? ' '.repeat(r.cols) : r.text;
     if (r.style === plain && r.even) return document.createTextNode(text);
     const span = document.createElement('span');
-    this.dress(span, r.style, r.even, r.cols);
+    this.applyStyle(span, r.style, r.even, r.cols);
     span.textContent = text;
     return span;
   }
 
-  dress(span, style, even, cols) {
-    // Letters of the plain face have their columns by themselves, and that is quick. A bold one may be of another width, and a
-    // background fills its cells only in a box.
-    if (!even || style.bold || style.italic || this.filled(style)) {
+  /** @param {HTMLElement} span @param {Style} style @param {boolean} even @param {number} cols */
+  applyStyle(span, style, even, cols) {
+    // Plain letters keep their columns without a box, which is faster. Bold and italic ones may
+    // have another width, and a background fills its cells only in a box.
+    if (!even || style.bold || style.italic || this.hasFill(style)) {
       span.className = even ? 'run' : 'run one';
-      span.style.setProperty('--n', cols);
+      span.style.setProperty('--n', String(cols));
     }
-    for (const [name, value] of this.look(style)) span.style[name] = value;
+    Object.assign(span.style, this.cssOf(style));
   }
 
-  // filled says whether a style has another background than the screen.
-  filled(s) { return s.bg >= 0 || s.inverse || this.reverse && s.fg >= 0; }
+  /** @param {Style} s */
+  hasFill(s) {
+    return s.bg >= 0 || s.inverse || (this.isReversed && s.fg >= 0);
+  }
 
-  // colour is that of a style's foreground, background or line.
-  colour(c, own) {
+  /** @param {number} c @param {string} own */
+  colorOf(c, own) {
     if (c < 0) return own;
-    return c >= DIRECT ? hex(c - DIRECT) : this.colors[c];
+    return c >= DIRECT ? toHexColor(c - DIRECT) : this.colors[c];
   }
 
-  // resolve says in which colours a style is drawn: inverse, bold as bright and faint are decided here.
-  resolve(s) {
-    let fg = this.colour(s.bold && s.fg >= 0 && s.fg < 8 ? s.fg + 8 : s.fg, this.own.foreground);
-    let bg = this.colour(s.bg, this.own.background);
-    if (this.theme.light && s.fg >= 0 && s.bg < 0) fg = legible(fg, bg);
-    if (this.theme.light && s.fg < 0 && s.bg >= 0 && contrast(fg, bg) < 4.5 && contrast('#ffffff', bg) > contrast(fg, bg)) fg = '#ffffff';
-    if (s.inverse !== this.reverse) [fg, bg] = [bg, fg];
-    if (s.faint) fg = mix(fg, bg, 0.6);
-    return {fg, bg, line: this.colour(s.line, fg)};
+  /** @param {Style} s */
+  resolveColors(s) {
+    let fg = this.colorOf(
+      s.bold && s.fg >= 0 && s.fg < 8 ? s.fg + 8 : s.fg,
+      this.ownColors.foreground,
+    );
+    let bg = this.colorOf(s.bg, this.ownColors.background);
+    if (this.theme.light && s.fg >= 0 && s.bg < 0) fg = darkenToRead(fg, bg);
+    if (
+      this.theme.light &&
+      s.fg < 0 &&
+      s.bg >= 0 &&
+      contrastOf(fg, bg) < 4.5 &&
+      contrastOf('#ffffff', bg) > contrastOf(fg, bg)
+    )
+      fg = '#ffffff';
+    if (s.inverse !== this.isReversed) [fg, bg] = [bg, fg];
+    if (s.faint) fg = mixColors(fg, bg, 0.6);
+    return {fg, bg, line: this.colorOf(s.line, fg)};
   }
 
-  // look is a style as CSS.
-  look(s) {
-    let css = this.looks.get(s);
-    if (css) return css;
-    const c = this.resolve(s);
-    css = [['color', c.fg]];
-    if (this.filled(s)) css.push(['backgroundColor', c.bg]);
-    if (s.bold) css.push(['fontWeight', 'bold']);
-    if (s.italic) css.push(['fontStyle', 'italic']);
-    const drawn = s.conceal ? [] : [s.underline && 'underline', s.strike && 'line-through', s.overline && 'overline'].filter(Boolean);
-    if (drawn.length > 0) css.push(['textDecorationLine', drawn.join(' ')]);
-    if (s.underline && !s.conceal) css.push(['textDecorationStyle', lines[s.underline]], ['textDecorationColor', c.line]);
-    this.looks.set(s, css);
+  /** @param {Style} s */
+  cssOf(s) {
+    const known = this.cssByStyle.get(s);
+    if (known) return known;
+    const c = this.resolveColors(s);
+    /** @type {Partial<CSSStyleDeclaration>} */
+    const css = {color: c.fg};
+    if (this.hasFill(s)) css.backgroundColor = c.bg;
+    if (s.bold) css.fontWeight = 'bold';
+    if (s.italic) css.fontStyle = 'italic';
+    if (!s.conceal) {
+      const kinds = [s.underline && 'underline', s.strike && 'line-through'];
+      const drawn = [...kinds, s.overline && 'overline'].filter(Boolean);
+      if (drawn.length > 0) css.textDecorationLine = drawn.join(' ');
+    }
+    if (s.underline && !s.conceal) {
+      css.textDecorationStyle = underlines[s.underline];
+      css.textDecorationColor = c.line;
+    }
+    this.cssByStyle.set(s, css);
     return css;
   }
 
-  // spot is where a cell begins, in pixels of the sheet.
-  spot(row, col) {
+  /** In pixels of the sheet. @param {number} row @param {number} col */
+  spotOf(row, col) {
     if (!this.folded) return {x: col * this.cell, y: row * this.row};
-    const lines = fold(this.runs(this.lines[row]), this.folded), i = lines.findLastIndex((line) => line.from <= col);
-    const more = Math.floor((col - lines[i].from) / this.folded); // behind the end of the text
-    return {x: (col - lines[i].from - more * this.folded) * this.cell, y: this.grid.children[row].offsetTop + i * this.row};
+    const lines = foldRuns(this.splitRow(this.lines[row]), this.folded);
+    const i = lines.findLastIndex((line) => line.from <= col);
+    const more = Math.floor((col - lines[i].from) / this.folded); // past the end of the text
+    return {
+      x: (col - lines[i].from - more * this.folded) * this.cell,
+      y: /** @type {HTMLElement} */ (this.grid.children[row]).offsetTop + i * this.row,
+    };
   }
 
-  // place puts the cursor over its cell, of which a block shows the text.
-  place() {
-    const at = this.at;
+  placeCursor() {
+    const at = this.cursorAt;
     if (!at || !at.visible || !this.cell) {
       this.cursor.remove();
       return;
     }
-    const cell = cellAt(this.runs(this.lines[at.row]), at.col), c = this.resolve(cell.style), place = this.spot(at.row, cell.col);
-    const own = this.reverse ? this.own.background : this.own.foreground, style = this.cursor.style;
+    const cell = findCell(this.splitRow(this.lines[at.row]), at.col);
+    const c = this.resolveColors(cell.style);
+    const place = this.spotOf(at.row, cell.col);
+    const own = this.isReversed ? this.ownColors.background : this.ownColors.foreground;
+    const style = this.cursor.style;
     this.cursor.className = 'cursor ' + (at.shape || 'block');
     style.left = place.x + 'px';
     style.top = place.y + 'px';
-    style.setProperty('--n', cell.cols);
+    style.setProperty('--n', String(cell.cols));
     this.cursor.textContent = at.shape || cell.style.conceal ? '' : cell.text;
     style.backgroundColor = at.shape || c.fg === c.bg ? own : c.fg;
     style.color = c.bg;
@@ -316,14 +430,14 @@ export class Painter {
   }
 }
 
-export function rowElement() {
+export function makeRow() {
   const row = document.createElement('div');
   row.className = 'row';
   return row;
 }
 
-// moved is lines brought up by n, down if it is negative.
-function moved(lines, n) {
+/** @param {string[]} lines @param {number} n */
+function moveLines(lines, n) {
   if (!n) return lines.slice();
   const blank = Array(Math.min(Math.abs(n), lines.length)).fill('');
   return n > 0 ? [...lines.slice(n), ...blank] : [...blank, ...lines.slice(0, n)];

@@ -1,135 +1,233 @@
-// A question: an agent asks for the keyboard of a session. It stands until it is answered, here or elsewhere.
-import {h, put, show, say} from './dom.js';
-import {program, directory, span, asks, answered, clean} from './wording.js';
+import {h, setText, setShown, announce} from './dom.js';
+import {
+  programLabel,
+  directoryLabel,
+  formatDuration,
+  describeWish,
+  describeAnswer,
+  cleanText,
+} from './wording.js';
 import {Painter} from './painter.js';
 
 const lastRows = 6;
-const dead = 300; // ms in which a button does nothing: it may have come under a finger that meant another one
+const disarmFor = 300; // ms: a button that moved may be under a finger that meant another one
 const minutes = 10;
 
-// wish is what an agent asks for, under which epoch, to be compared.
-const wish = ({keyboard: k}) => JSON.stringify([k.asking, k.askingLevel, k.askingReason, k.epoch]);
+/** @param {Session} session */
+const wishKey = ({keyboard: k}) =>
+  JSON.stringify([k.asking, k.askingLevel, k.askingReason, k.epoch]);
 
 export class Question {
-  // app decides (app.give, app.takeBack), shows screens (app.views) and knows the time (app.now) and the theme.
+  /** @param {App} app @param {Session} session */
   constructor(app, session) {
     this.app = app;
     this.session = session;
-    this.asked = wish(session);
-    this.agent = clean(session.keyboard.asking);
+    this.wish = wishKey(session);
+    this.agent = cleanText(session.keyboard.asking);
     const since = session.keyboard.askingSince;
-    this.began = since || app.now();
-    this.before = !since && !app.listed; // the page found it, and an older proxy does not say since when
-    this.decided = session.decided ? session.decided.at : 0; // before this question
+    this.askedAt = since || app.now();
+    // An older proxy does not say since when, and the page may have come later.
+    this.isOlder = !since && !app.isListed;
+    this.lastDecision = session.decided ? session.decided.at : 0; // before this question
     this.head = h('h3', {id: 'q-' + session.sessionId});
     this.where = h('p', {class: 'where'});
     this.reason = h('p', {class: 'reason'});
-    this.screen = h('div', {class: 'screen glance', 'aria-label': 'the last rows of its screen', role: 'group'});
+    this.screen = h('div', {
+      class: 'screen glance',
+      'aria-label': 'the last rows of its screen',
+      role: 'group',
+    });
     this.buttons = h('div', {class: 'buttons'});
     this.result = h('p', {class: 'result', role: 'status'});
-    this.element = h('section', {class: 'question', role: 'alertdialog', 'aria-labelledby': this.head.id},
-      this.head, this.where, this.reason, this.screen, this.buttons, this.result);
+    this.element = h(
+      'section',
+      {class: 'question', role: 'alertdialog', 'aria-labelledby': this.head.id},
+      this.head,
+      this.where,
+      this.reason,
+      this.screen,
+      this.buttons,
+      this.result,
+    );
     this.painter = new Painter(this.screen, app.theme());
-    this.painter.size(12);
-    this.close = app.views.open(session.sessionId, (m, lines) => this.glance(m, lines));
-    this.choices();
+    this.painter.setSize(12);
+    this.closeView = app.views.open(session.sessionId, (m, lines) => this.showLastRows(m, lines));
+    this.addButtons();
     this.update(session);
-    say(`${this.agent} asks to ${asks(session.keyboard)} in ${program(session)}`);
+    announce(`${this.agent} asks to ${describeWish(session.keyboard)} in ${programLabel(session)}`);
   }
 
-  choices() {
+  addButtons() {
     if (!this.app.owner) {
       this.buttons.append(h('p', {class: 'where'}, 'Somebody who may decide has to answer this.'));
       return;
     }
-    const give = (level) => () => this.answer(() => this.app.give(this.session, level, minutes * 60), `you gave ${this.agent} ${minutes} minutes`);
+    const give = (/** @type {Level} */ level) => () =>
+      this.answer(
+        () => this.app.giveKeyboard(this.session, level, minutes * 60),
+        `you gave ${this.agent} ${minutes} minutes`,
+      );
     const typeOnly = this.session.keyboard.askingLevel === 'type';
     this.buttons.append(
-      h('button', {class: 'amber', onclick: give(typeOnly ? 'type' : 'drive')}, `Give ${minutes} min`),
-      ...(typeOnly ? [] : [h('button', {onclick: give('type'), title: 'It may type text; Enter and the like wait for you'}, 'Type only')]),
-      this.no = h('button', {onclick: () => this.answer(() => this.app.refuse(this.session), 'you refused')}, 'Refuse'));
+      h(
+        'button',
+        {class: 'amber', onclick: give(typeOnly ? 'type' : 'drive')},
+        `Give ${minutes} min`,
+      ),
+      ...(typeOnly
+        ? []
+        : [
+            h(
+              'button',
+              {onclick: give('type'), title: 'It may type text; Enter and the like wait for you'},
+              'Type only',
+            ),
+          ]),
+      (this.refuseButton = h(
+        'button',
+        {onclick: () => this.answer(() => this.app.refuseRequest(this.session), 'you refused')},
+        'Refuse',
+      )),
+    );
     if (this.session.mutes) {
-      this.buttons.append(h('button', {
-        onclick: () => this.answer(() => this.app.mute(this.session, this.session.keyboard.asking), `you muted ${this.agent}`),
-        title: 'Refuse, and let it ask and write nothing more in this session',
-      }, 'Mute'));
+      this.buttons.append(
+        h(
+          'button',
+          {
+            onclick: () =>
+              this.answer(
+                () => this.app.muteAgent(this.session, this.session.keyboard.asking),
+                `you muted ${this.agent}`,
+              ),
+            title: 'Refuse, and let it ask and write nothing more in this session',
+          },
+          'Mute',
+        ),
+      );
     }
-    this.calm();
+    this.disarmButtons();
   }
 
-  // calm has the buttons do nothing for a moment: they have just appeared or moved.
-  calm() {
+  allButtons() {
+    return this.buttons.querySelectorAll('button');
+  }
+
+  /** Disables the buttons for a moment: they have just appeared or moved. */
+  disarmButtons() {
     if (this.answered || !this.app.owner) return;
-    clearTimeout(this.calmed);
-    for (const b of this.buttons.children) b.disabled = true;
-    this.calmed = setTimeout(() => {
-      if (!this.answered) for (const b of this.buttons.children) b.disabled = false;
-    }, dead);
+    clearTimeout(this.armTimer);
+    for (const b of this.allButtons()) b.disabled = true;
+    this.armTimer = setTimeout(() => {
+      if (!this.answered) for (const b of this.allButtons()) b.disabled = false;
+    }, disarmFor);
   }
 
+  /** @param {() => Promise<unknown>} act @param {string} words */
   async answer(act, words) {
     this.answered = words;
-    for (const b of this.buttons.children) b.disabled = true;
-    put(this.result, 'one moment…');
+    for (const b of this.allButtons()) b.disabled = true;
+    setText(this.result, 'one moment…');
     try {
       await act();
-      put(this.result, words);
+      setText(this.result, words);
     } catch (e) {
       this.answered = '';
-      put(this.result, e.message);
-      this.calm();
+      setText(this.result, e.message);
+      this.disarmButtons();
     }
   }
 
-  glance(m, lines) {
+  /** @param {Rows} m @param {string[]} lines */
+  showLastRows(m, lines) {
     const last = lines.findLastIndex((text) => text.replace(/\x1b\[[0-9;:]*m/g, '').trim() !== '');
     const rows = lines.slice(Math.max(0, last - lastRows + 1), last + 1);
-    this.painter.show({...m, since: 0, moved: 0, changed: undefined, lines: rows, rows: Math.max(1, rows.length), cursor: null});
-    if (m.blackout) put(this.screen, '');
+    this.painter.show({
+      ...m,
+      since: 0,
+      moved: 0,
+      changed: undefined,
+      lines: rows,
+      rows: Math.max(1, rows.length),
+      cursor: null,
+    });
   }
 
-  // stands says whether it is still this question that is open. An agent that asks for something else asks anew: what somebody is about
-  // to press must not change its meaning.
-  stands(session) { return !!session && session.state === 'running' && wish(session) === this.asked; }
+  /** @param {Session} session */
+  isOpen(session) {
+    return session.state === 'running' && wishKey(session) === this.wish;
+  }
 
+  /** @param {Session} session */
   update(session) {
     this.session = session;
     const k = session.keyboard;
     if (this.head.childNodes.length === 0) {
-      this.head.append(h('strong', {}, this.agent), ' asks to ', h('strong', {}, asks(k)), ' in ', h('strong', {}, program(session)));
+      this.head.append(
+        h('strong', {}, this.agent),
+        ' asks to ',
+        h('strong', {}, describeWish(k)),
+        ' in ',
+        h('strong', {}, programLabel(session)),
+      );
     }
-    put(this.reason, k.askingReason ? `“${clean(k.askingReason).replace(/[“”]/g, '"')}”` : 'It gives no reason.');
-    // A proxy that knows no refusal takes the keyboard back from whoever has it.
-    if (this.no) put(this.no, k.holder === 'agent' && !session.mutes ? `Refuse, and take back from ${clean(k.agentName)}` : 'Refuse');
-    this.tick();
+    setText(
+      this.reason,
+      k.askingReason
+        ? `“${cleanText(k.askingReason).replace(/[“”]/g, '"')}”`
+        : 'It gives no reason.',
+    );
+    // An older proxy cannot refuse: it takes the keyboard back from the agent that has it.
+    if (this.refuseButton)
+      setText(
+        this.refuseButton,
+        k.holder === 'agent' && !session.mutes
+          ? `Refuse, and take back from ${cleanText(k.agentName)}`
+          : 'Refuse',
+      );
+    this.refreshTimes();
   }
 
-  // tick says anew how long it asks. It returns whether its buttons moved.
-  tick() {
-    put(this.where, `${directory(this.session)} · ${this.before ? 'asked more than ' : 'asked '}${span(this.app.now() - this.began)} ago`);
-    const below = this.app.shown === this.session.sessionId; // the whole screen is
+  /** Returns whether its buttons moved. */
+  refreshTimes() {
+    const since = formatDuration(this.app.now() - this.askedAt);
+    const asked = this.isOlder ? 'asked more than' : 'asked';
+    setText(this.where, `${directoryLabel(this.session)} · ${asked} ${since} ago`);
+    const below = this.app.shownID === this.session.sessionId; // the page shows the whole screen
     const moved = this.screen.hidden !== below;
-    show(this.screen, !below);
+    setShown(this.screen, !below);
     return moved;
   }
 
-  // gone says how it was answered, if not here, and leaves a moment later.
-  gone(session, remove) {
-    this.close();
-    clearTimeout(this.calmed);
-    for (const b of this.buttons.children) b.disabled = true;
-    const k = session && session.keyboard, d = session && session.decided;
-    const told = d && d.at !== this.decided && clean(d.agentName) === this.agent;
-    const muted = session && (session.muted || []).some((name) => clean(name) === this.agent) ? ', and muted' : '';
-    const elsewhere = told ? answered(d) + muted : session && clean(session.keyboard.asking) === this.agent ? 'asked anew' : !session || session.state === 'exited' ? 'the program has ended'
-      : k.holder === 'agent' && clean(k.agentName) === this.agent ? `answered elsewhere: ${this.agent} may type`
-        : 'answered elsewhere: refused, or taken back by the agent';
-    put(this.result, this.answered || elsewhere);
-    say(this.answered || elsewhere);
-    for (const e of [this.buttons, this.reason, this.screen]) show(e, false);
+  /** @param {Session|undefined} session @param {() => void} remove */
+  close(session, remove) {
+    this.closeView();
+    clearTimeout(this.armTimer);
+    for (const b of this.allButtons()) b.disabled = true;
+    const k = session && session.keyboard;
+    const d = session && session.decided;
+    const told = d && d.at !== this.lastDecision && cleanText(d.agentName) === this.agent;
+    const muted =
+      session && (session.muted || []).some((name) => cleanText(name) === this.agent)
+        ? ', and muted'
+        : '';
+    const elsewhere = told
+      ? describeAnswer(d) + muted
+      : session && cleanText(session.keyboard.asking) === this.agent
+        ? 'asked anew'
+        : !session || session.state === 'exited'
+          ? 'the program has ended'
+          : k?.holder === 'agent' && cleanText(k.agentName) === this.agent
+            ? `answered elsewhere: ${this.agent} may type`
+            : 'answered elsewhere: refused, or taken back by the agent';
+    setText(this.result, this.answered || elsewhere);
+    announce(this.answered || elsewhere);
+    for (const e of [this.buttons, this.reason, this.screen]) setShown(e, false);
     this.element.classList.add('answered');
     setTimeout(remove, 4000);
   }
 
-  retheme(theme) { this.painter.retheme(theme); }
+  /** @param {Theme} theme */
+  setTheme(theme) {
+    this.painter.setTheme(theme);
+  }
 }

@@ -1,79 +1,156 @@
-// A recording, played: the door renders what was on the screen from moment to moment, as rows, and here they are painted as those of a
-// live session are. So no escape sequence of a program reaches the page, and what is masked there is masked here.
-import {h, put, show, say} from './dom.js';
-import {program, directory} from './wording.js';
+import {h, setText, setShown, announce} from './dom.js';
+import {programLabel, directoryLabel} from './wording.js';
 import {Painter} from './painter.js';
-import {Fit} from './fit.js';
+import {ScreenFit} from './fit.js';
 
-const ahead = 4000; // ms of the recording that are fetched before they are wanted, at normal speed
-const longest = 2000; // ms that a pause takes when pauses are shortened
-const most = 200; // pieces that are kept
-const poll = 1000; // ms between two looks for more of a session that runs
-const skip = 5000; // ms of an arrow key
+const fetchAhead = 4000; // ms of the recording, at normal speed
+const longestPause = 2000; // ms of a shortened pause
+const maxPieces = 200;
+const pollEvery = 1000; // ms between two requests for more of a running session
+const skip = 5000; // ms of one arrow key
 const speeds = [1, 2, 4, 8, 0.5];
 
-const time = (ms) => {
-  const s = Math.floor(ms / 1000), two = (n) => String(n).padStart(2, '0');
-  return s < 3600 ? `${Math.floor(s / 60)}:${two(s % 60)}` : `${Math.floor(s / 3600)}:${two(Math.floor(s / 60) % 60)}:${two(s % 60)}`;
+/** @param {number} ms */
+const formatTime = (ms) => {
+  const s = Math.floor(ms / 1000);
+  const two = (/** @type {number} */ n) => String(n).padStart(2, '0');
+  return s < 3600
+    ? `${Math.floor(s / 60)}:${two(s % 60)}`
+    : `${Math.floor(s / 3600)}:${two(Math.floor(s / 60) % 60)}:${two(s % 60)}`;
 };
 
-// nothing stands above the screen of a recording.
-const noHistory = {back: false, height: () => 0, refit: (act) => act(), now: () => {}};
+/** @type {ScrolledBack} A recording has no rows above its screen. */
+const noHistory = {isBack: false, height: () => 0, refit: (act) => act(), showNow: () => {}};
 
+/**
+ * The server renders the recording as rows, so no escape sequence reaches the page and masked text
+ * stays masked.
+ */
 export class Replay {
+  note = h('p', {class: 'note', role: 'status'});
+  playButton = h('button', {class: 'play', onclick: () => this.toggle()}, 'Play');
+  clock = h('span', {class: 'clock'});
+  slider = h('input', {
+    type: 'range',
+    min: 0,
+    max: 0,
+    value: 0,
+    'aria-label': 'time',
+    oninput: () => {
+      this.seek(Number(this.slider.value));
+    },
+  });
+  markBar = h('div', {class: 'marks', 'aria-hidden': 'true'});
+  speedButton = h('button', {onclick: () => this.changeSpeed(), 'aria-label': 'speed'}, '1×');
+  previousButton = h(
+    'button',
+    {onclick: () => this.jumpToInput(-1), title: 'To what an agent typed before'},
+    '‹ input',
+  );
+  nextButton = h(
+    'button',
+    {onclick: () => this.jumpToInput(1), title: 'To what an agent typed next'},
+    'input ›',
+  );
+  markLabel = h('p', {class: 'says'});
+
+  /** @type {Piece[]} */
+  pieces = []; // by time, without gaps
+  /** @type {Mark[]} */
+  marks = [];
+  time = 0; // ms since the beginning
+  length = 0;
+  /** @type {{piece: Piece, n: number} | null} */
+  shownFrame = null;
+  speed = 1;
+  shortensPauses = true;
+  isPlaying = false;
+  isEnded = false;
+  /** @type {Promise<Piece | null> | null} */
+  fetching = null;
+  seekToken = {}; // of the newest seek, which ends older ones
+  lastStep = 0;
+  frameDue = 0;
+  pollTimer = 0;
+  lastSize = '';
+
+  /** @param {App} app @param {RecordInfo} record */
   constructor(app, record) {
-    Object.assign(this, {app, record, id: record.recordId});
-    this.pieces = []; // {from, to, end, frames}, by time, without gaps
-    this.marks = [];
-    this.at = this.length = this.shown = 0;
-    this.speed = 1;
-    this.short = true;
-    this.parts();
+    this.app = app;
+    this.record = record;
+    this.id = record.recordId;
+    this.title = h('h2', {tabIndex: -1}, programLabel(record));
+    this.screen = h('div', {
+      class: 'screen',
+      role: 'group',
+      tabIndex: 0,
+      'aria-label': `recording of ${programLabel(record)}`,
+    });
+    this.frame = h('div', {class: 'frame'}, this.screen);
+    const pauses = h('input', {
+      type: 'checkbox',
+      checked: true,
+      onchange: () => {
+        this.shortensPauses = pauses.checked;
+      },
+    });
+    this.foot = h('footer', {}, h('label', {class: 'plain'}, pauses, ' Shorten pauses'));
+    this.element = h(
+      'main',
+      {class: 'session replay'},
+      h(
+        'header',
+        {},
+        h('a', {class: 'up', href: '#', 'aria-label': 'all sessions'}, '‹'),
+        h(
+          'div',
+          {class: 'name'},
+          this.title,
+          h(
+            'span',
+            {class: 'where'},
+            `${directoryLabel(record)} · ${new Date(record.startedAt).toLocaleString('en-GB')}`,
+          ),
+        ),
+      ),
+      this.note,
+      this.frame,
+      this.markLabel,
+      h('div', {class: 'line-of-time'}, this.slider, this.markBar),
+      h(
+        'div',
+        {class: 'transport'},
+        this.playButton,
+        this.previousButton,
+        this.nextButton,
+        this.speedButton,
+        this.clock,
+      ),
+      this.foot,
+    );
+    setShown(this.note, false);
     this.painter = new Painter(this.screen, app.theme());
-    this.painter.size(13);
-    this.fit = new Fit(this.frame, this.screen, this.painter, noHistory);
+    this.painter.setSize(13);
+    this.fit = new ScreenFit(this.frame, this.screen, this.painter, noHistory);
     this.foot.append(this.fit.buttons);
-    this.watch = new ResizeObserver(() => requestAnimationFrame(() => this.resized()));
-    this.watch.observe(this.element);
-    this.pressed = (e) => this.press(e);
-    document.addEventListener('keydown', this.pressed);
+    this.resizeObserver = new ResizeObserver(() =>
+      requestAnimationFrame(() => this.handleResize()),
+    );
+    this.resizeObserver.observe(this.element);
+    this.keyListener = this.handleKey.bind(this);
+    document.addEventListener('keydown', this.keyListener);
     this.begin();
   }
 
-  parts() {
-    const {record} = this;
-    this.title = h('h2', {tabIndex: -1}, program(record));
-    this.screen = h('div', {class: 'screen', role: 'group', tabIndex: 0, 'aria-label': `recording of ${program(record)}`});
-    this.frame = h('div', {class: 'frame'}, this.screen);
-    this.note = h('p', {class: 'note', role: 'status'});
-    this.play = h('button', {class: 'play', onclick: () => this.toggle()}, 'Play');
-    this.clock = h('span', {class: 'clock'});
-    this.slider = h('input', {type: 'range', min: 0, max: 0, value: 0, 'aria-label': 'time', oninput: () => this.seek(Number(this.slider.value))});
-    this.ticks = h('div', {class: 'marks', 'aria-hidden': 'true'});
-    this.fast = h('button', {onclick: () => this.faster(), 'aria-label': 'speed'}, '1×');
-    this.before = h('button', {onclick: () => this.jump(-1), title: 'To what an agent typed before'}, '‹ input');
-    this.after = h('button', {onclick: () => this.jump(1), title: 'To what an agent typed next'}, 'input ›');
-    const pauses = h('input', {type: 'checkbox', checked: true, onchange: (e) => { this.short = e.target.checked; }});
-    this.says = h('p', {class: 'says'});
-    this.foot = h('footer', {}, h('label', {class: 'plain'}, pauses, ' Shorten pauses'));
-    this.element = h('main', {class: 'session replay'},
-      h('header', {}, h('a', {class: 'up', href: '#', 'aria-label': 'all sessions'}, '‹'),
-        h('div', {class: 'name'}, this.title, h('span', {class: 'where'}, `${directory(record)} · ${new Date(record.startedAt).toLocaleString('en-GB')}`))),
-      this.note, this.frame, this.says,
-      h('div', {class: 'line-of-time'}, this.slider, this.ticks),
-      h('div', {class: 'transport'}, this.play, this.before, this.after, this.fast, this.clock), this.foot);
-    show(this.note, false);
-  }
-
-  // ask asks about the recording; a failure is said.
-  async ask(fields) {
+  /** @param {Omit<RecordsRead, 'recordId'>} fields @returns {Promise<RecordsReadResult|null>} */
+  async readRecord(fields) {
     try {
       const r = await this.app.connection.ask({type: 'records.read', recordId: this.id, ...fields});
-      show(this.note, false);
+      setShown(this.note, false);
       return r;
     } catch (e) {
-      put(this.note, `The recording cannot be shown: ${e.message}`);
-      show(this.note, true);
+      setText(this.note, `The recording cannot be shown: ${e.message}`);
+      setShown(this.note, true);
       return null;
     }
   }
@@ -81,189 +158,250 @@ export class Replay {
   async begin() {
     await this.survey();
     await this.seek(0);
-    this.tell();
+    this.showTime();
   }
 
-  // survey asks how long the recording is, and what is marked.
   async survey() {
-    const r = await this.ask({marks: true});
-    if (!r || this.ended) return;
+    const r = await this.readRecord({marks: true});
+    if (!r || this.isEnded) return;
     this.length = Math.max(this.length, r.lengthMs || 0);
     this.marks = r.marks || [];
-    this.slider.max = this.length;
+    this.slider.max = String(this.length);
     this.drawMarks();
-    show(this.before, this.marks.some((m) => m.kind === 'input'));
-    show(this.after, !this.before.hidden);
+    setShown(
+      this.previousButton,
+      this.marks.some((m) => m.kind === 'input'),
+    );
+    setShown(this.nextButton, !this.previousButton.hidden);
   }
 
   drawMarks() {
-    this.ticks.replaceChildren(...this.marks.filter((m) => m.kind !== 'event').map((m) => {
-      const e = h('i', {class: 'mark ' + m.kind});
-      e.style.left = (this.length ? 100 * m.atMs / this.length : 0) + '%';
-      return e;
-    }));
+    this.markBar.replaceChildren(
+      ...this.marks
+        .filter((m) => m.kind !== 'event')
+        .map((m) => {
+          const e = h('i', {class: 'mark ' + m.kind});
+          e.style.left = (this.length ? (100 * m.atMs) / this.length : 0) + '%';
+          return e;
+        }),
+    );
   }
 
-  piece(at) { return this.pieces.find((p) => at >= p.from && (at < p.to || p.end && at >= p.to)); }
+  /** @param {number} at */
+  pieceAt(at) {
+    return this.pieces.find((p) => at >= p.from && (at < p.to || (p.end && at >= p.to)));
+  }
 
   end() {
-    this.ended = true;
+    this.isEnded = true;
     this.stop();
-    clearTimeout(this.later);
-    this.watch.disconnect();
-    document.removeEventListener('keydown', this.pressed);
+    clearTimeout(this.pollTimer);
+    this.resizeObserver.disconnect();
+    document.removeEventListener('keydown', this.keyListener);
   }
 
-  // fetch gets what was recorded from a time on.
-  async fetch(from) {
+  /** @param {number} from @returns {Promise<Piece|null>} */
+  async fetchPiece(from) {
     if (this.fetching) return this.fetching;
-    this.fetching = this.ask({fromMs: Math.round(from), everyMs: Math.round(33 * Math.max(1, this.speed))}).then((r) => {
+    this.fetching = this.readRecord({
+      fromMs: Math.round(from),
+      everyMs: Math.round(33 * Math.max(1, this.speed)),
+    }).then((r) => {
       this.fetching = null;
-      if (!r || this.ended || !r.frames) return null;
-      const p = {from: Math.min(Math.round(from), r.frames[0].atMs), to: r.nextMs || 0, end: !!r.end, frames: r.frames};
+      if (!r || this.isEnded || !r.frames) return null;
+      const p = {
+        from: Math.min(Math.round(from), r.frames[0].atMs),
+        to: r.nextMs || 0,
+        end: !!r.end,
+        frames: r.frames,
+      };
       const last = this.pieces[this.pieces.length - 1];
-      if (last && last.end && p.end && p.to === last.to && p.from === p.to) return last; // nothing new
-      if (last && last.to !== p.from && !(last.end && p.from >= last.to)) this.pieces = []; // somewhere else
+      if (last && last.end && p.end && p.to === last.to && p.from === p.to) return last;
+      if (last && last.to !== p.from && !(last.end && p.from >= last.to)) this.pieces = [];
       else if (last && last.end) last.end = false;
       this.pieces.push(p);
-      if (this.pieces.length > most) this.pieces.shift();
-      this.slider.max = this.length = Math.max(this.length, p.to);
+      if (this.pieces.length > maxPieces) this.pieces.shift();
+      this.length = Math.max(this.length, p.to);
+      this.slider.max = String(this.length);
       return p;
     });
     return this.fetching;
   }
 
-  // seek shows the screen of a time.
+  /** @param {number} at */
   async seek(at) {
-    this.at = Math.min(Math.max(0, at), this.length);
-    const mine = this.sought = {};
-    while (!this.piece(this.at)) {
+    this.time = Math.min(Math.max(0, at), this.length);
+    const mine = (this.seekToken = {});
+    while (!this.pieceAt(this.time)) {
       if (this.fetching) await this.fetching;
-      else if (!await this.fetch(this.at)) return;
-      if (mine !== this.sought) return;
+      else if (!(await this.fetchPiece(this.time))) return;
+      if (mine !== this.seekToken) return;
     }
-    this.shown = null;
+    this.shownFrame = null;
     this.draw();
-    this.tell();
+    this.showTime();
   }
 
-  // draw shows the frame of now.
   draw() {
-    const p = this.piece(this.at);
+    const p = this.pieceAt(this.time);
     if (!p) return;
-    let n = p.frames.findLastIndex((f) => f.atMs <= this.at);
+    let n = p.frames.findLastIndex((f) => f.atMs <= this.time);
     if (n < 0) n = 0;
-    if (this.shown && this.shown.piece === p && this.shown.n === n) return;
-    const from = this.shown && this.shown.piece === p && this.shown.n < n ? this.shown.n + 1 : 0;
+    if (this.shownFrame && this.shownFrame.piece === p && this.shownFrame.n === n) return;
+    const from =
+      this.shownFrame && this.shownFrame.piece === p && this.shownFrame.n < n
+        ? this.shownFrame.n + 1
+        : 0;
     const was = `${this.painter.cols}x${this.painter.rows}`;
     for (let i = from; i <= n; i++) this.painter.show(p.frames[i].rows);
-    this.shown = {piece: p, n};
+    this.shownFrame = {piece: p, n};
     this.fit.update(this.painter.state, was !== `${this.painter.cols}x${this.painter.rows}`);
   }
 
-  // next is the time of the next frame, Infinity where none is known.
-  next() {
-    const p = this.piece(this.at);
-    const f = p && p.frames.find((f) => f.atMs > this.at);
-    if (f) return f.atMs;
+  nextFrameAt() {
+    const p = this.pieceAt(this.time);
+    const isLater = (/** @type {RecordFrame} */ f) => f.atMs > this.time;
+    const next = p && p.frames.find(isLater);
+    if (next) return next.atMs;
     const after = p && !p.end && this.pieces[this.pieces.indexOf(p) + 1];
-    const g = after && after.frames.find((f) => f.atMs > this.at);
-    return g ? g.atMs : Infinity;
+    const later = after && after.frames.find(isLater);
+    return later ? later.atMs : Infinity;
   }
 
   toggle() {
-    if (this.playing) return this.stop();
-    if (this.at >= this.length && !this.record.running) this.seek(0);
-    this.playing = true;
-    put(this.play, 'Pause');
-    this.then = performance.now();
+    if (this.isPlaying) return this.stop();
+    if (this.time >= this.length && !this.record.running) this.seek(0);
+    this.isPlaying = true;
+    setText(this.playButton, 'Pause');
+    this.lastStep = performance.now();
     this.frameDue = requestAnimationFrame((t) => this.step(t));
     return undefined;
   }
 
   stop() {
-    this.playing = false;
-    put(this.play, 'Play');
+    this.isPlaying = false;
+    setText(this.playButton, 'Play');
     cancelAnimationFrame(this.frameDue);
   }
 
+  /** @param {number} now */
   step(now) {
-    if (!this.playing) return;
-    const passed = Math.min(Math.max(0, now - this.then), 250) * this.speed;
-    this.then = now;
+    if (!this.isPlaying) return;
+    const passed = Math.min(Math.max(0, now - this.lastStep), 250) * this.speed;
+    this.lastStep = now;
     const last = this.pieces[this.pieces.length - 1];
-    if (last && !last.end && last.to - this.at < ahead * this.speed && !this.fetching) this.fetch(last.to);
-    const next = this.next(), here = this.piece(this.at);
-    if (!here) { // behind what has come the clock stands still till more has
-      if (last && !this.fetching) this.fetch(last.to);
-    } else if (next < Infinity || !here.end || this.at < this.length) {
-      const rest = Math.min(next, this.length) - this.at;
-      const jump = this.short && rest > longest * this.speed ? rest - longest * this.speed : 0;
-      this.at = Math.min(this.at + passed + jump, last.end ? this.length : last.to);
+    if (last && !last.end && last.to - this.time < fetchAhead * this.speed && !this.fetching)
+      this.fetchPiece(last.to);
+    const next = this.nextFrameAt();
+    const here = this.pieceAt(this.time);
+    if (!here) {
+      // The clock waits for the next piece.
+      if (last && !this.fetching) this.fetchPiece(last.to);
+    } else if (next < Infinity || !here.end || this.time < this.length) {
+      const rest = Math.min(next, this.length) - this.time;
+      const jump =
+        this.shortensPauses && rest > longestPause * this.speed
+          ? rest - longestPause * this.speed
+          : 0;
+      this.time = Math.min(this.time + passed + jump, last.end ? this.length : last.to);
       this.draw();
     } else if (!this.record.running) {
       this.stop();
-    } else if (!this.later) {
-      this.later = setTimeout(() => this.more(), poll);
+    } else if (!this.pollTimer) {
+      this.pollTimer = setTimeout(() => this.fetchMore(), pollEvery);
     }
-    this.tell();
+    this.showTime();
     this.frameDue = requestAnimationFrame((t) => this.step(t));
   }
 
-  // more looks whether a session that runs was recorded further.
-  async more() {
-    await this.fetch(this.pieces[this.pieces.length - 1].to);
+  async fetchMore() {
+    await this.fetchPiece(this.pieces[this.pieces.length - 1].to);
     await this.survey();
-    this.later = 0;
+    this.pollTimer = 0;
   }
 
-  faster() {
+  changeSpeed() {
     this.speed = speeds[(speeds.indexOf(this.speed) + 1) % speeds.length];
-    put(this.fast, `${this.speed}×`);
+    setText(this.speedButton, `${this.speed}×`);
   }
 
-  // jump goes to what an agent typed before or next.
-  jump(by) {
+  /** @param {number} by */
+  jumpToInput(by) {
     const inputs = this.marks.filter((m) => m.kind === 'input');
-    const to = by > 0 ? inputs.find((m) => m.atMs > this.at) : inputs.findLast((m) => m.atMs < this.at - (this.playing ? 1000 : 0));
-    if (to) this.seek(to.atMs).then(() => say(words(to)));
+    const to =
+      by > 0
+        ? inputs.find((m) => m.atMs > this.time)
+        : inputs.findLast((m) => m.atMs < this.time - (this.isPlaying ? 1000 : 0));
+    if (to) this.seek(to.atMs).then(() => announce(describeMark(to)));
   }
 
-  // tell says where it is, and who did what last.
-  tell() {
-    put(this.clock, `${time(this.at)} / ${time(this.length)}${this.record.running ? ', recording' : ''}`);
-    if (document.activeElement !== this.slider || this.playing) this.slider.value = this.at;
-    this.slider.setAttribute('aria-valuetext', time(this.at));
-    const m = this.marks.findLast((m) => m.atMs <= this.at + 1);
-    this.says.className = 'says ' + (m ? m.kind : '');
-    put(this.says, m ? `${time(m.atMs)} ${words(m)}` : '');
+  showTime() {
+    const recording = this.record.running ? ', recording' : '';
+    setText(this.clock, `${formatTime(this.time)} / ${formatTime(this.length)}${recording}`);
+    if (document.activeElement !== this.slider || this.isPlaying)
+      this.slider.value = String(this.time);
+    this.slider.setAttribute('aria-valuetext', formatTime(this.time));
+    const m = this.marks.findLast(({atMs}) => atMs <= this.time + 1);
+    this.markLabel.className = 'says ' + (m ? m.kind : '');
+    setText(this.markLabel, m ? `${formatTime(m.atMs)} ${describeMark(m)}` : '');
   }
 
-  press(e) {
-    if (e.defaultPrevented || e.ctrlKey || e.altKey || e.metaKey || e.target.matches('input, button, a, select, textarea')) return;
-    const act = {' ': () => this.toggle(), ArrowLeft: () => this.seek(this.at - skip), ArrowRight: () => this.seek(this.at + skip),
-      '[': () => this.jump(-1), ']': () => this.jump(1), Home: () => this.seek(0), End: () => this.seek(this.length)}[e.key];
-    if (!act || e.target !== document.body && !this.element.contains(e.target)) return;
+  /** @param {KeyboardEvent} e */
+  handleKey(e) {
+    if (
+      e.defaultPrevented ||
+      e.ctrlKey ||
+      e.altKey ||
+      e.metaKey ||
+      /**
+       * @type {Element} */ (e.target).matches('input, button, a, select, textarea')
+    )
+      return;
+    const act = {
+      ' ': () => this.toggle(),
+      ArrowLeft: () => this.seek(this.time - skip),
+      ArrowRight: () => this.seek(this.time + skip),
+      '[': () => this.jumpToInput(-1),
+      ']': () => this.jumpToInput(1),
+      Home: () => this.seek(0),
+      End: () => this.seek(this.length),
+    }[e.key];
+    if (
+      !act ||
+      (e.target !== document.body &&
+        !this.element.contains(
+          /**
+           * @type {Element} */ (e.target),
+        ))
+    )
+      return;
     e.preventDefault();
     act();
   }
 
-  resized() {
+  handleResize() {
     const room = this.element.clientWidth + 'x' + this.element.clientHeight;
-    if (room === this.room) return;
-    this.room = room;
-    this.fit.fit();
+    if (room === this.lastSize) return;
+    this.lastSize = room;
+    this.fit.fitLetters();
   }
 
-  retheme(theme) { this.painter.retheme(theme); }
+  /** @param {Theme} theme */
+  setTheme(theme) {
+    this.painter.setTheme(theme);
+  }
 }
 
-// words are a mark in words.
-function words(m) {
+/** @param {Mark} m */
+function describeMark(m) {
   switch (m.kind) {
-    case 'input': return `${m.name || 'an agent'} typed ${m.text}`;
-    case 'user': return `${m.name || 'the user'} typed`;
-    case 'exit': return m.text === '0' ? 'the program ended' : `the program ended with status ${m.text}`;
-    default: return m.text;
+    case 'input':
+      return `${m.name || 'an agent'} typed ${m.text}`;
+    case 'user':
+      return `${m.name || 'the user'} typed`;
+    case 'exit':
+      return m.text === '0' ? 'the program ended' : `the program ended with status ${m.text}`;
+    default:
+      return m.text || '';
   }
 }

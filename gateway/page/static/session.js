@@ -1,262 +1,366 @@
-// One session: its live screen, who has the keyboard, and what an owner may do about it.
-import {h, put, show, say} from './dom.js';
-import {program, directory, drives, became, clock, clean} from './wording.js';
+import {h, setText, setShown, announce} from './dom.js';
+import {
+  programLabel,
+  directoryLabel,
+  describeDriver,
+  describeDecision,
+  formatClock,
+  cleanText,
+} from './wording.js';
 import {Painter} from './painter.js';
-import {Live} from './live.js';
-import {History} from './history.js';
-import {Fit} from './fit.js';
-import {pause} from './connection.js';
+import {LiveRegion} from './live.js';
+import {Scrollback} from './history.js';
+import {ScreenFit} from './fit.js';
+import {sleep} from './connection.js';
 import {Typing} from './typing.js';
 
-const justFor = 15000; // ms in which what an agent typed counts as just now
+const typedFor = 15000; // ms for which the page shows what an agent typed
 
-export class Session {
+export class SessionView {
+  title = h('h2', {tabIndex: -1});
+  about = h('span', {class: 'where'});
+  hideButton = h('button', {class: 'hider', onclick: () => this.toggleHidden()}, 'Hide');
+  takeBackButton = h(
+    'button',
+    {class: 'take', onclick: () => this.takeKeyboardBack()},
+    'Take back',
+  );
+  tag = h('span', {class: 'tag agent'});
+  screen = h('div', {class: 'screen', role: 'group', tabIndex: 0});
+  frame = h('div', {class: 'frame'}, this.screen, this.tag);
+  note = h('p', {class: 'note', role: 'status'});
+  mutedNote = h('p', {class: 'note muted'});
+  asOf = h('span', {});
+  recording = h('a', {class: 'plain'}, 'Recording');
+  foot = h('footer', {}, this.recording, this.asOf);
+  typedNote = h('p', {class: 'just', hidden: true});
+  spokenLines = h('div', {
+    class: 'unseen',
+    'aria-live': 'polite',
+    role: 'log',
+    'aria-label': 'new lines',
+  });
+  log = h('ol', {class: 'log', 'aria-label': 'messages'});
+  messageLine = h('input', {
+    'aria-label': 'message to the agent',
+    placeholder: 'Write to the agent…',
+    maxLength: 500,
+    autocomplete: 'off',
+  });
+  form = h(
+    'form',
+    {onsubmit: (e) => this.sendMessage(e)},
+    this.messageLine,
+    h('button', {}, 'Send'),
+  );
+  acts = h('div', {class: 'acts'});
+  /** @type {Typing | null} */
+  typing = null;
+  shownMuted = '';
+  /** @type {number | undefined} */
+  lastDecision; // its time, ms since 1970
+  tookBackAt = NaN;
+  seenAt = 0;
+  typedUntil = 0;
+  /** @type {number | undefined} */
+  typedCount; // tells one input of an agent from the next
+  lastSize = '';
+
+  /** @param {App} app @param {Session} session */
   constructor(app, session) {
     this.app = app;
     this.id = session.sessionId;
     this.session = session;
-    this.parts();
+    this.keyboard = session.keyboard;
+    if (app.owner) this.acts.append(this.hideButton, this.takeBackButton);
+    this.element = h(
+      'main',
+      {class: 'session'},
+      h(
+        'header',
+        {},
+        h('a', {class: 'up', href: '#', 'aria-label': 'all sessions'}, '‹'),
+        h('div', {class: 'name'}, this.title, this.about),
+        this.acts,
+      ),
+      this.note,
+      this.mutedNote,
+      this.frame,
+      this.typedNote,
+      this.foot,
+      this.spokenLines,
+      ...(app.owner ? [this.log, this.form] : []),
+    );
     this.painter = new Painter(this.screen, app.theme());
-    if (app.owner) this.types();
-    this.painter.size(13);
-    this.history = new History(this.screen, this.painter, (m) => app.connection.ask({type: 'terminal.read', sessionId: this.id, ...m}), () => this.fit.tell());
-    this.frame.append(this.history.bar);
-    this.fit = new Fit(this.frame, this.screen, this.painter, this.history);
+    if (app.owner) this.enableTyping();
+    this.painter.setSize(13);
+    this.history = new Scrollback(
+      this.screen,
+      this.painter,
+      (m) => app.connection.ask({type: 'terminal.read', sessionId: this.id, ...m}),
+      () => this.fit.showButtons(),
+    );
+    this.frame.append(this.history.nowBar);
+    this.fit = new ScreenFit(this.frame, this.screen, this.painter, this.history);
     this.foot.prepend(this.fit.buttons);
-    this.live = new Live(this.spoken);
-    this.close = app.views.open(this.id, (m, lines) => this.rows(m, lines));
-    this.watch = new ResizeObserver(() => requestAnimationFrame(() => this.resized()));
-    this.watch.observe(this.element);
+    this.live = new LiveRegion(this.spokenLines);
+    this.closeView = app.views.open(this.id, (m, lines) => this.showRows(m, lines));
+    this.resizeObserver = new ResizeObserver(() =>
+      requestAnimationFrame(() => this.handleResize()),
+    );
+    this.resizeObserver.observe(this.element);
     this.update(session);
   }
 
-  parts() {
-    const {app} = this;
-    this.title = h('h2', {tabIndex: -1});
-    this.about = h('span', {class: 'where'});
-    this.hide = h('button', {class: 'hider', onclick: () => this.hiding()}, 'Hide');
-    this.back = h('button', {class: 'take', onclick: () => this.takeBack()}, 'Take back');
-    this.tag = h('span', {class: 'tag agent'});
-    this.screen = h('div', {class: 'screen', role: 'group', tabIndex: 0});
-    this.frame = h('div', {class: 'frame'}, this.screen, this.tag);
-    this.note = h('p', {class: 'note', role: 'status'});
-    this.muted = h('p', {class: 'note muted'});
-    this.asOf = h('span', {});
-    this.recording = h('a', {class: 'plain'}, 'Recording');
-    this.foot = h('footer', {}, this.recording, this.asOf);
-    this.just = h('p', {class: 'just', hidden: true});
-    this.spoken = h('div', {class: 'unseen', 'aria-live': 'polite', role: 'log', 'aria-label': 'new lines'});
-    this.log = h('ol', {class: 'log', 'aria-label': 'messages'});
-    this.line = h('input', {'aria-label': 'message to the agent', placeholder: 'Write to the agent…', maxLength: 500, autocomplete: 'off'});
-    this.form = h('form', {onsubmit: (e) => this.write(e)}, this.line, h('button', {}, 'Send'));
-    const acts = app.owner ? [this.hide, this.back] : [];
-    this.typing = null;
-    this.element = h('main', {class: 'session'},
-      h('header', {}, h('a', {class: 'up', href: '#', 'aria-label': 'all sessions'}, '‹'), h('div', {class: 'name'}, this.title, this.about),
-        this.acts = h('div', {class: 'acts'}, ...acts)),
-      this.note, this.muted, this.frame, this.just, this.foot, this.spoken,
-      ...(app.owner ? [this.log, this.form] : []));
-  }
-
-  // types lets an owner type.
-  types() {
+  enableTyping() {
     this.typing = new Typing(this.app, this);
     this.acts.prepend(this.typing.button);
     this.foot.after(this.typing.element);
   }
 
+  /** @param {Session} session */
   update(session) {
     this.session = session;
-    put(this.title, program(session));
-    put(this.about, `${directory(session)} · ${session.cols}×${session.rows}`);
-    this.screen.setAttribute('aria-label', `screen of ${program(session)}`);
+    setText(this.title, programLabel(session));
+    setText(this.about, `${directoryLabel(session)} · ${session.cols}×${session.rows}`);
+    this.screen.setAttribute('aria-label', `screen of ${programLabel(session)}`);
     const dark = session.blackout;
-    put(this.hide, dark && dark.reason === 'user' ? 'Show' : 'Hide');
-    this.hide.title = dark && dark.reason === 'user' ? 'Let agents see this session again' : 'Hide this session from agents';
-    put(this.note, session.state === 'exited' ? `The program has ended${session.exitCode ? ` with status ${session.exitCode}` : ''}. This is its last screen.`
-      : session.moving ? 'Its gateway went away, and it is moving to another one: this is what was last seen.'
-      : session.state === 'lost' ? 'The session does not answer: this is what was last seen.'
-        : !dark ? '' : dark.reason === 'user' ? 'Hidden: agents and pages do not see the screen.'
-          : 'A password is asked: what is typed is not shown, and agents cannot type.');
-    show(this.note, this.note.textContent !== '');
+    setText(this.hideButton, dark && dark.reason === 'user' ? 'Show' : 'Hide');
+    this.hideButton.title =
+      dark && dark.reason === 'user'
+        ? 'Let agents see this session again'
+        : 'Hide this session from agents';
+    const status = session.exitCode ? ` with status ${session.exitCode}` : '';
+    setText(
+      this.note,
+      session.state === 'exited'
+        ? `The program has ended${status}. This is its last screen.`
+        : session.moving
+          ? 'Its gateway went away, and it is moving to another one: this is what was last seen.'
+          : session.state === 'lost'
+            ? 'The session does not answer: this is what was last seen.'
+            : !dark
+              ? ''
+              : dark.reason === 'user'
+                ? 'Hidden: agents and pages do not see the screen.'
+                : 'A password is asked: what is typed is not shown, and agents cannot type.',
+    );
+    setShown(this.note, this.note.textContent !== '');
     const over = session.state === 'exited';
-    this.hide.disabled = over;
+    this.hideButton.disabled = over;
     if (this.typing) this.typing.update(session);
-    this.recorded();
-    this.back.disabled = over;
-    this.knows(session.keyboard);
-    this.mutes(session);
-    this.heard(session.decided);
-    const name = clean(session.keyboard.agentName);
-    this.line.placeholder = name ? `Write to ${name}…` : session.chat ? 'Write to an agent that looks on…' : 'Write to the agent…';
-    this.tick();
+    this.linkRecording();
+    this.takeBackButton.disabled = over;
+    this.setKeyboard(session.keyboard);
+    this.showMuted(session);
+    this.logDecision(session.decided);
+    const name = cleanText(session.keyboard.agentName);
+    this.messageLine.placeholder = name
+      ? `Write to ${name}…`
+      : session.chat
+        ? 'Write to an agent that looks on…'
+        : 'Write to the agent…';
+    this.refreshTimes();
   }
 
-  // mutes shows who is muted, and lets an owner end that.
-  mutes(session) {
+  /** @param {Session} session */
+  showMuted(session) {
     const names = session.state === 'running' ? session.muted || [] : [];
-    if (names.join() === this.silent) return;
-    this.silent = names.join();
-    this.muted.replaceChildren(...names.flatMap((name) => [
-      h('span', {title: 'It may ask and write nothing until the session ends'}, `${clean(name)} is muted. `),
-      this.app.owner && session.mutes && h('button', {class: 'plain', onclick: () => this.unmute(name)}, `Unmute ${clean(name)}`),
-    ]).filter(Boolean));
-    show(this.muted, names.length > 0);
+    if (names.join() === this.shownMuted) return;
+    this.shownMuted = names.join();
+    this.mutedNote.replaceChildren(
+      ...names
+        .flatMap((name) => [
+          h(
+            'span',
+            {title: 'It may ask and write nothing until the session ends'},
+            `${cleanText(name)} is muted. `,
+          ),
+          this.app.owner &&
+            session.mutes &&
+            h(
+              'button',
+              {class: 'plain', onclick: () => this.unmuteAgent(name)},
+              `Unmute ${cleanText(name)}`,
+            ),
+        ])
+        .filter((e) => e instanceof HTMLElement),
+    );
+    setShown(this.mutedNote, names.length > 0);
   }
 
-  async unmute(name) {
+  /** @param {string} name */
+  async unmuteAgent(name) {
     try {
-      await this.app.unmute(this.session, name, this.keyboard.epoch);
-      this.did(`${clean(name)} may ask again`);
+      await this.app.unmuteAgent(this.session, name, this.keyboard.epoch);
+      this.reportResult(`${cleanText(name)} may ask again`);
     } catch (e) {
-      this.did('Not unmuted: ' + e.message);
+      this.reportResult('Not unmuted: ' + e.message);
     }
   }
 
-  // heard writes down what was decided about the keyboard, unless that was here, where it stands already.
-  heard(d) {
-    const at = d ? d.at : 0, news = this.last !== undefined && at !== this.last;
-    this.last = at;
-    if (news && (d.granted || !(this.app.now() - this.own < 3000)) && became(d)) this.wrote('', became(d));
+  /** @param {Decision|undefined} d */
+  logDecision(d) {
+    const at = d ? d.at : 0;
+    const isNew = this.lastDecision !== undefined && at !== this.lastDecision;
+    this.lastDecision = at;
+    if (!isNew || !d) return;
+    const words = describeDecision(d);
+    if (words && (d.granted || !(this.app.now() - this.tookBackAt < 3000))) this.addLog('', words);
   }
 
-  // recorded shows the way to what is recorded of the session.
-  recorded() {
-    const r = this.app.records.of(this.id);
-    show(this.recording, !!r);
+  linkRecording() {
+    const r = this.app.records.findBySession(this.id);
+    setShown(this.recording, !!r);
     if (r) this.recording.href = '#r=' + encodeURIComponent(r.recordId);
   }
 
-  // knows takes over who has the keyboard, from the list or from the screen: the later epoch counts.
-  knows(keyboard) {
-    if (!this.keyboard || keyboard.epoch >= this.keyboard.epoch) this.keyboard = keyboard;
+  /**
+   * The list and the screen both bring it: the later epoch counts.
+   * @param {KeyboardState} keyboard
+   */
+  setKeyboard(keyboard) {
+    if (keyboard.epoch >= this.keyboard.epoch) this.keyboard = keyboard;
   }
 
-  tick() {
-    const words = drives(this.keyboard, this.app.now());
-    put(this.tag, words);
-    show(this.tag, words !== '');
+  refreshTimes() {
+    const words = describeDriver(this.keyboard, this.app.now());
+    setText(this.tag, words);
+    setShown(this.tag, words !== '');
     this.frame.classList.toggle('driven', words !== '');
-    show(this.just, this.app.now() < (this.justUntil || 0));
-    this.back.classList.toggle('green', words !== '');
+    setShown(this.typedNote, this.app.now() < this.typedUntil);
+    this.takeBackButton.classList.toggle('green', words !== '');
   }
 
-  rows(m, lines) {
+  /** @param {Rows} m @param {string[]} lines */
+  showRows(m, lines) {
     if (m.state) {
-      this.knows(m.state.keyboard);
-      this.typed(m.state.typed);
+      this.setKeyboard(m.state.keyboard);
+      this.showTyped(m.state.typed);
     }
     const sized = m.cols !== this.painter.cols || m.rows !== this.painter.rows;
-    if (!this.painter.show(m)) this.painter.show({...m, since: 0, moved: 0, changed: undefined, lines});
+    if (!this.painter.show(m))
+      this.painter.show({...m, since: 0, moved: 0, changed: undefined, lines});
     this.history.update(m);
     this.fit.update(m.state, sized);
-    if (this.typing) this.typing.place();
-    this.seen = this.app.now();
-    this.live.changed(lines);
-    this.tick();
+    if (this.typing) this.typing.placePad();
+    this.seenAt = this.app.now();
+    this.live.schedule(lines);
+    this.refreshTimes();
   }
 
-  // typed shows what an agent typed just now, until it is old.
-  typed(what) {
-    if (what && what.count !== this.counted) {
-      put(this.just, `${clean(what.agentName)} typed ${clean(what.text)}`);
-      this.justUntil = this.app.now() + justFor;
-    } else if (!what) {
-      this.justUntil = 0;
+  /** @param {AgentTyped|undefined} typed */
+  showTyped(typed) {
+    if (typed && typed.count !== this.typedCount) {
+      setText(this.typedNote, `${cleanText(typed.agentName)} typed ${cleanText(typed.text)}`);
+      this.typedUntil = this.app.now() + typedFor;
+    } else if (!typed) {
+      this.typedUntil = 0;
     }
-    this.counted = what?.count;
+    this.typedCount = typed?.count;
   }
 
-  // resized fits the screen to another room.
-  resized() {
+  handleResize() {
     const room = this.element.clientWidth + 'x' + this.element.clientHeight;
-    if (room === this.room) return;
-    this.room = room;
-    this.fit.fit();
+    if (room === this.lastSize) return;
+    this.lastSize = room;
+    this.fit.fitLetters();
   }
 
-  // cut shows that what stands here is old.
-  cut(off) {
+  /** @param {boolean} off */
+  setStale(off) {
     this.frame.classList.toggle('stale', off);
-    if (off && this.typing) this.typing.typist.lost();
-    put(this.asOf, off && this.seen ? `as of ${clock(this.seen)}` : '');
+    if (off && this.typing) this.typing.typist.handleLoss();
+    setText(this.asOf, off && this.seenAt ? `as of ${formatClock(this.seenAt)}` : '');
   }
 
-  async takeBack() {
-    put(this.back, 'Taking back…');
-    this.own = this.app.now();
+  async takeKeyboardBack() {
+    setText(this.takeBackButton, 'Taking back…');
+    this.tookBackAt = this.app.now();
     try {
-      await this.app.takeBack(this.session);
-      this.did('Taken back');
+      await this.app.takeKeyboardBack(this.session);
+      this.reportResult('Taken back');
     } catch (e) {
-      this.did('Not taken back: ' + e.message);
+      this.reportResult('Not taken back: ' + e.message);
     }
-    put(this.back, 'Take back');
+    setText(this.takeBackButton, 'Take back');
   }
 
-  async hiding() {
+  async toggleHidden() {
     const on = !(this.session.blackout && this.session.blackout.reason === 'user');
     try {
-      await (on ? this.app.hide(this.session) : this.unhide());
+      await (on ? this.app.hideScreen(this.session) : this.unhideScreen());
     } catch (e) {
-      this.did((on ? 'Not hidden: ' : 'Not shown: ') + e.message);
+      this.reportResult((on ? 'Not hidden: ' : 'Not shown: ') + e.message);
     }
   }
 
-  // unhide lets agents see the session again. That it is hidden may have come here before the epoch that this made: a decision under
-  // the one before is void, and made again once the new one is known, if no agent has got the keyboard with it.
-  async unhide() {
+  /**
+   * Hiding makes a new epoch, which may arrive late and void this decision. It is then repeated
+   * under the new epoch, unless an agent has got the keyboard.
+   */
+  async unhideScreen() {
     const epoch = this.keyboard.epoch;
     try {
-      await this.app.unhide(this.session, epoch);
+      await this.app.unhideScreen(this.session, epoch);
     } catch (e) {
       if (e.code !== 'busy') throw e;
-      await this.newer(epoch);
+      await this.waitForNewerEpoch(epoch);
       if (this.keyboard.epoch === epoch || this.keyboard.holder === 'agent') throw e;
-      await this.app.unhide(this.session, this.keyboard.epoch);
+      await this.app.unhideScreen(this.session, this.keyboard.epoch);
     }
   }
 
-  // newer waits for an epoch after that one, and not for long.
-  async newer(epoch) {
-    for (let i = 0; i < 20 && this.keyboard.epoch === epoch; i++) await pause(50);
+  /** @param {number} epoch */
+  async waitForNewerEpoch(epoch) {
+    for (let i = 0; i < 20 && this.keyboard.epoch === epoch; i++) await sleep(50);
   }
 
-  // did says what became of something.
-  did(words) {
-    this.wrote('', words);
-    say(words);
+  /** @param {string} words */
+  reportResult(words) {
+    this.addLog('', words);
+    announce(words);
   }
 
-  wrote(who, text) {
-    this.log.append(h('li', {}, h('time', {}, clock(this.app.now()).slice(0, 5)), h('span', {}, who && h('strong', {}, who + ' '), text)));
-    while (this.log.children.length > 50) this.log.firstChild.remove();
+  /** @param {string} who @param {string} text */
+  addLog(who, text) {
+    this.log.append(
+      h(
+        'li',
+        {},
+        h('time', {}, formatClock(this.app.now()).slice(0, 5)),
+        h('span', {}, who && h('strong', {}, who + ' '), text),
+      ),
+    );
+    while (this.log.children.length > 50) this.log.children[0].remove();
     this.log.scrollTop = this.log.scrollHeight;
   }
 
-  async write(e) {
+  /** @param {Event} e */
+  async sendMessage(e) {
     e.preventDefault();
-    const text = this.line.value.trim();
+    const text = this.messageLine.value.trim();
     if (text === '') return;
     try {
-      await this.app.write(this.session, text);
-      this.wrote('you', text);
-      if (this.line.value.trim() === text) this.line.value = '';
+      await this.app.sendMessage(this.session, text);
+      this.addLog('you', text);
+      if (this.messageLine.value.trim() === text) this.messageLine.value = '';
     } catch (err) {
-      this.did('Not sent: ' + err.message);
+      this.reportResult('Not sent: ' + err.message);
     }
   }
 
-  retheme(theme) {
-    this.painter.retheme(theme);
+  /** @param {Theme} theme */
+  setTheme(theme) {
+    this.painter.setTheme(theme);
     this.history.refit(() => {});
   }
 
   end() {
-    this.close();
+    this.closeView();
     this.history.end();
     this.live.stop();
-    this.watch.disconnect();
+    this.resizeObserver.disconnect();
     if (this.typing) this.typing.end();
   }
 }

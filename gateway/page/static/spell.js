@@ -1,30 +1,41 @@
-// Text that somebody else wrote, with what cannot be seen written out: who reads it reads all of it, in the order in which it stands.
+// Writes out what cannot be seen in foreign text, so that a reader sees all of it, in its order.
 
-const unseen = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu;
-const heaps = /(?<=\p{M}{2})\p{M}/gu;
-const joined = /(?<=\p{Extended_Pictographic})[\u200d\ufe0e\ufe0f]/gu;
-const [zwj, vs15, vs16] = ['\ue000', '\ue001', '\ue002']; // of private use: what a text holds of them is written out before
+const invisible = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu;
+const thirdAccents = /(?<=\p{M}{2})\p{M}/gu;
+const emojiJoiners = /(?<=\p{Extended_Pictographic})(?:\u200d|\ufe0e|\ufe0f)/gu;
+// Stand-ins: spellText writes out private-use characters of the text first.
+const [zwj, vs15, vs16] = ['\ue000', '\ue001', '\ue002'];
 
-const written = (c) => (c === '\n' || c === '\t' ? c : `\\u{${c.codePointAt(0).toString(16)}}`);
+/** @param {string} c */
+const spellCharacter = (c) =>
+  c === '\n' || c === '\t' ? c : `\\u{${c.codePointAt(0)?.toString(16)}}`;
 
-// exactly writes out everything that cannot be seen: for what somebody is to allow.
-export const exactly = (text) => (text || '').replace(unseen, written).replace(heaps, written);
+/** For text that a person is asked to allow. @param {string|undefined} text */
+export const spellExactly = (text) =>
+  (text || '').replace(invisible, spellCharacter).replace(thirdAccents, spellCharacter);
 
-// spelled leaves emoji together: for what is only read.
-export function spelled(text) {
-  const kept = (text || '').replace(/[\ue000-\ue002]/g, written).replace(joined, (c) => ({'\u200d': zwj, '\ufe0e': vs15}[c] || vs16));
-  const out = kept.replace(unseen, (c) => (c >= zwj && c <= vs16 ? c : written(c))).replace(heaps, written);
-  return out.replace(/[\ue000-\ue002]/g, (c) => ({[zwj]: '\u200d', [vs15]: '\ufe0e'}[c] || '\ufe0f'));
+/** Keeps emoji whole: for text that is only read. @param {string|undefined} text */
+export function spellText(text) {
+  const kept = (text || '')
+    .replace(/[\ue000-\ue002]/g, spellCharacter)
+    .replace(emojiJoiners, (c) => ({'\u200d': zwj, '\ufe0e': vs15})[c] || vs16);
+  const out = kept
+    .replace(invisible, (c) => (c >= zwj && c <= vs16 ? c : spellCharacter(c)))
+    .replace(thirdAccents, spellCharacter);
+  return out.replace(
+    /[\ue000-\ue002]/g,
+    (c) => ({[zwj]: '\u200d', [vs15]: '\ufe0e'})[c] || '\ufe0f',
+  );
 }
 
-// head is the beginning of a text, at most that many characters, and none of them half.
-export function head(text, most) {
+/** Splits no surrogate pair. @param {string} text @param {number} most */
+export function cutHead(text, most) {
   if (text.length <= most) return text;
   return text.slice(0, /[\ud800-\udbff]/.test(text[most - 1]) ? most - 1 : most);
 }
 
-// tail is its end.
-export function tail(text, most) {
+/** @param {string} text @param {number} most */
+export function cutTail(text, most) {
   if (text.length <= most) return text;
   const at = text.length - most;
   return text.slice(/[\udc00-\udfff]/.test(text[at]) ? at + 1 : at);

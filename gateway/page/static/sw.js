@@ -1,61 +1,93 @@
-// The page's service worker: it shows notifications, and does by their buttons what only takes away from agents, while no page is
-// open. What gives them more needs the page, where who asks and the screen are seen.
-import {recall} from '/app/{{.Build}}/keys.js';
-import {aside} from '/app/{{.Build}}/connection.js';
+// Shows notifications while no page is open. Their buttons only take rights from agents: granting
+// needs the page, which shows the screen and the agent.
+import {loadPage} from '/app/{{.Build}}/keys.js';
+import {askAside} from '/app/{{.Build}}/connection.js';
 
 const look = {icon: '/app/{{.Build}}/icon-192.png', badge: '/app/{{.Build}}/badge-96.png'};
 
-self.addEventListener('install', () => self.skipWaiting());
-self.addEventListener('activate', (e) => e.waitUntil(self.clients.claim()));
-self.addEventListener('push', (e) => e.waitUntil(pushed(e.data)));
-self.addEventListener('notificationclick', (e) => {
+const worker = /** @type {ServiceWorkerGlobalScope} */ (/** @type {unknown} */ (self));
+
+worker.addEventListener('install', () => worker.skipWaiting());
+worker.addEventListener('activate', (e) => e.waitUntil(worker.clients.claim()));
+worker.addEventListener('push', (e) => e.waitUntil(handlePush(e.data)));
+worker.addEventListener('notificationclick', (e) => {
   e.notification.close();
   const m = e.notification.data || {};
-  e.waitUntil(e.action === 'away' ? takeAway(m) : open(m));
+  e.waitUntil(e.action === 'away' ? takeAway(m) : openPage(m));
 });
 
-const tell = (m, title, more) => self.registration.showNotification(title, {...look, tag: 'ask ' + m.session, data: m, ...more});
+/** @param {PushMessage} m @param {string} title @param {object} [more] */
+const showNotification = (m, title, more) =>
+  worker.registration.showNotification(title, {...look, tag: 'ask ' + m.session, data: m, ...more});
 
-// pushed shows a notification for whatever came: a browser takes the permission away from a worker that shows none.
-async function pushed(data) {
+/**
+ * Always shows a notification: a browser takes the permission from a worker that shows none.
+ * @param {PushMessageData|null} data
+ */
+async function handlePush(data) {
+  /** @type {PushMessage} */
   let m = {};
   try {
-    m = data.json();
-  } catch { /* not of our server */ }
-  if (!m.session) return tell({}, 'An agent waits for you');
-  const page = await recall();
+    if (data) m = data.json();
+  } catch {
+    // It is not from our server.
+  }
+  if (!m.session) return showNotification({}, 'An agent waits for you');
+  const page = await loadPage();
   const ours = page && page.page === m.page && m.owner;
-  return tell(m, `${m.agent} ${m.held ? 'waits' : 'asks'} in ${m.session}`, {
-    renotify: true, body: m.chat ? 'It wants an approval or an answer.' : m.held ? 'It waits for you.' : 'It asks for the keyboard.',
+  return showNotification(m, `${m.agent} ${m.held ? 'waits' : 'asks'} in ${m.session}`, {
+    renotify: true,
+    body: m.chat
+      ? 'It wants an approval or an answer.'
+      : m.held
+        ? 'It waits for you.'
+        : 'It asks for the keyboard.',
     actions: ours && !m.chat ? [{action: 'away', title: m.held ? 'Take back' : 'Refuse'}] : [],
   });
 }
 
-// takeAway refuses the question that was shown, and no other, or takes the keyboard back.
+/** Refuses only the question that the notification showed. @param {PushMessage} m */
 async function takeAway(m) {
   try {
-    const page = await recall(), d = {type: 'terminal.control.decide', sessionId: m.session, grant: false, by: 'a page'};
+    const page = await loadPage();
+    /** @type {Message<'terminal.control.decide'>} */
+    const d = {
+      type: 'terminal.control.decide',
+      sessionId: m.session || '',
+      grant: false,
+      by: 'a page',
+    };
     if (!page || page.page !== m.page) throw new Error('the page is over: open a new link');
     if (!m.held) {
-      let s, after = '';
+      /** @type {SessionInfo | undefined} */
+      let s;
+      let after = '';
       do {
-        const {sessions, next} = await aside(page, {type: 'sessions.list', paged: true, after});
-        [s, after] = [sessions.find(({sessionId}) => sessionId === m.session), next];
+        const {sessions, next = ''} = await askAside(page, {
+          type: 'sessions.list',
+          paged: true,
+          after,
+        });
+        s = sessions.find(({sessionId}) => sessionId === m.session);
+        after = next;
       } while (!s && after);
-      if (!s || !s.keyboard.asking || s.keyboard.epoch !== m.epoch) throw new Error('it was answered already');
-      if (s.mutes) Object.assign(d, {refuse: true, agentName: s.keyboard.asking}); // whoever has got the keyboard meanwhile keeps it
+      if (!s || !s.keyboard.asking || s.keyboard.epoch !== m.epoch)
+        throw new Error('it was answered already');
+      // An agent that has got the keyboard meanwhile keeps it.
+      if (s.mutes) Object.assign(d, {refuse: true, agentName: s.keyboard.asking});
     }
-    await aside(page, d);
+    await askAside(page, d);
   } catch (e) {
-    await tell(m, (m.held ? 'Not taken back: ' : 'Not refused: ') + e.message);
+    await showNotification(m, (m.held ? 'Not taken back: ' : 'Not refused: ') + e.message);
   }
 }
 
-// open shows the question on the page, on one that is open if there is one.
-async function open(m) {
-  const pages = await self.clients.matchAll({type: 'window', includeUncontrolled: true});
+/** @param {PushMessage} m */
+async function openPage(m) {
+  const pages = await worker.clients.matchAll({type: 'window', includeUncontrolled: true});
   const page = pages.find((p) => p.visibilityState === 'visible') || pages[0];
-  if (!page) return self.clients.openWindow(m.session ? '/#s=' + encodeURIComponent(m.session) : '/');
+  if (!page)
+    return worker.clients.openWindow(m.session ? '/#s=' + encodeURIComponent(m.session) : '/');
   page.postMessage({open: m.session || ''});
   return page.focus();
 }

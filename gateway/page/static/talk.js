@@ -1,125 +1,161 @@
-// The conversation of one session as it has come: what was said and done, in order, and what waits for an answer. It draws nothing.
+const maxEntries = 10000;
+const maxText = 16 << 20; // characters of all entries
 
-const most = 10000; // entries that are kept
-const mostText = 16 << 20; // characters of them
-
-// weight is about how many characters an entry holds.
-const weight = (e) => 100 + (e.text || '').length + (e.size || 0);
+/** @param {TalkEntry} e */
+const weighEntry = (e) => 100 + (e.text || '').length + (e.size || 0);
 
 export class Talk {
+  count = 0;
+  last = 0; // the newest record's number
+  state = ''; // of the turn; '' if unknown
+  why = '';
+  lost = 0; // entries no longer kept, by the proxy or here
+  /** @type {Map<string, OpenRequest>} Requests without an answer, by id. */
+  openRequests = new Map();
+  isUnsure = false; // an answer to them may have been lost
+  /** @type {TalkEntry[]} */
+  entries = [];
+  /** @type {Map<string, TalkEntry>} Texts that are being written, by id. */
+  texts = new Map();
+  /** @type {Map<string, string>} Names of called tools, by the call's id. */
+  tools = new Map();
+  size = 0; // characters of all entries, roughly
+  /** @type {{text: string, at: number}[]} Whole texts that were not read out yet. */
+  fresh = [];
+
+  /** @param {string} sessionId */
   constructor(sessionId) {
     this.id = sessionId;
-    this.count = 0;
-    this.anew();
   }
 
-  anew() {
-    this.last = 0; // number of the newest record
-    this.state = ''; // of the turn, '' before it is known
+  restart() {
+    this.last = 0;
+    this.state = '';
     this.why = '';
-    this.lost = 0; // entries that are kept no more, there or here
-    this.open = new Map(); // requests without an answer, by id
-    this.unsure = false; // whether some of them have one
+    this.lost = 0;
+    this.openRequests.clear();
+    this.isUnsure = false;
     this.entries = [];
-    this.texts = new Map(); // entries of texts that are being written, by id
-    this.tools = new Map(); // names of the tools that were called, by the call's id
+    this.texts.clear();
+    this.tools.clear();
     this.size = 0;
-    this.fresh = []; // whole texts since somebody read them out
+    this.fresh = [];
   }
 
-  // take takes the next records. Numbers that have come already are no news.
-  take({records = [], lost = 0}) {
-    if (this.last > 0 && records[0]?.number === 1) this.anew(); // a new start of the agent's
-    if (lost > 0) this.miss(lost);
+  /** @param {{records?: ChatRecord[], lost?: number}} m */
+  addRecords({records = [], lost = 0}) {
+    if (this.last > 0 && records[0]?.number === 1) this.restart(); // the agent started again
+    if (lost > 0) this.addLoss(lost);
     for (const r of records) {
       if (r.number <= this.last) continue;
       this.last = r.number;
-      if (r.item) this.item(r.item, r.at);
-      else if (r.piece) this.piece(r.piece, r.at);
-      else if (r.request) this.open.set(r.request.id, {request: r.request, at: r.at});
-      else if (r.closed) this.close(r.closed, r.at);
-      else if (r.turn) this.turn(r.turn, r.at);
-      if (r.state) this.turned(r.state, r.why || '', r.at);
+      if (r.item) this.addItem(r.item, r.at);
+      else if (r.piece) this.addPiece(r.piece, r.at);
+      else if (r.request) this.openRequests.set(r.request.id, {request: r.request, at: r.at});
+      else if (r.closed) this.closeRequest(r.closed, r.at);
+      else if (r.turn) this.endTurn(r.turn, r.at);
+      if (r.state) this.setState(r.state, r.why || '', r.at);
     }
-    this.bound();
+    this.dropOldest();
   }
 
-  // miss is for records that are not kept any more: that a request was closed may have been one of them.
-  miss(lost) {
-    this.add({kind: 'lost', count: lost});
-    this.unsure = true;
+  /** A lost record may have closed a request. @param {number} lost */
+  addLoss(lost) {
+    this.addEntry({kind: 'lost', count: lost});
+    this.isUnsure = true;
     this.texts.clear();
   }
 
-  // none is for when it is known that nothing waits any more.
-  none() {
-    this.unsure = false;
-    this.open.clear();
+  clearOpen() {
+    this.isUnsure = false;
+    this.openRequests.clear();
   }
 
-  add(entry) {
-    entry.key = ++this.count;
-    entry.rev = 0;
+  /** @param {Omit<TalkEntry, 'key'|'rev'>} fields */
+  addEntry(fields) {
+    const entry = {...fields, key: ++this.count, rev: 0};
     this.entries.push(entry);
-    this.size += weight(entry);
+    this.size += weighEntry(entry);
     return entry;
   }
 
-  // grow changes an entry.
-  grow(entry, fields) {
-    this.size -= weight(entry);
+  /** @param {TalkEntry} entry @param {Partial<TalkEntry>} fields */
+  changeEntry(entry, fields) {
+    this.size -= weighEntry(entry);
     Object.assign(entry, fields);
-    this.size += weight(entry);
+    this.size += weighEntry(entry);
     entry.rev++;
   }
 
-  item(i, at) {
-    const fields = {...i, at, text: i.text || '', writing: false, size: i.input === undefined ? 0 : JSON.stringify(i.input).length};
-    if (i.kind === 'tool call' && i.id) this.tools.set(i.id, i.tool);
-    if (i.kind === 'tool result' && !i.tool) fields.tool = this.tools.get(i.id) || '';
-    if (i.kind === 'tool result') this.tools.delete(i.id);
+  /** @param {ChatItem} i @param {number} at */
+  addItem(i, at) {
+    const fields = {
+      ...i,
+      at,
+      text: i.text || '',
+      writing: false,
+      size: i.input === undefined ? 0 : JSON.stringify(i.input).length,
+    };
+    if (i.kind === 'tool call' && i.id) this.tools.set(i.id, i.tool || '');
+    if (i.kind === 'tool result' && !i.tool) fields.tool = this.tools.get(i.id || '') || '';
+    if (i.kind === 'tool result') this.tools.delete(i.id || '');
     if (i.kind === 'text') this.fresh.push({text: fields.text, at});
-    const written = i.kind === 'text' && this.texts.get(i.id);
+    const written = i.kind === 'text' && this.texts.get(i.id || '');
     if (written) {
-      this.grow(written, fields);
-      this.texts.delete(i.id);
+      this.changeEntry(written, fields);
+      this.texts.delete(i.id || '');
     } else {
-      this.add(fields);
+      this.addEntry(fields);
     }
   }
 
-  piece(p, at) {
+  /** @param {ChatPiece} p @param {number} at */
+  addPiece(p, at) {
     let e = this.texts.get(p.id);
-    if (!e) this.texts.set(p.id, e = this.add({kind: 'text', at, text: '', writing: true}));
-    this.grow(e, {text: e.text + (p.text || '')});
+    if (!e) this.texts.set(p.id, (e = this.addEntry({kind: 'text', at, text: '', writing: true})));
+    this.changeEntry(e, {text: e.text + (p.text || '')});
   }
 
-  close(closed, at) {
-    const asked = this.open.get(closed.id);
-    this.open.delete(closed.id);
+  /** @param {ChatClosed} closed @param {number} at */
+  closeRequest(closed, at) {
+    const asked = this.openRequests.get(closed.id);
+    this.openRequests.delete(closed.id);
     const request = asked ? asked.request : {};
-    this.add({kind: 'closed', at, closed, request, size: JSON.stringify([request, closed]).length});
+    this.addEntry({
+      kind: 'closed',
+      at,
+      closed,
+      request,
+      size: JSON.stringify([request, closed]).length,
+    });
   }
 
-  turn(t, at) {
+  /** @param {ChatTurn} t @param {number} at */
+  endTurn(t, at) {
     if (t.outcome === 'done') return;
-    this.add({kind: 'turn', at, text: t.why || '', outcome: t.outcome});
+    this.addEntry({kind: 'turn', at, text: t.why || '', outcome: t.outcome});
   }
 
-  turned(state, why, at) {
-    Object.assign(this, {state, why});
+  /** @param {string} state @param {string} why @param {number} at */
+  setState(state, why, at) {
+    this.state = state;
+    this.why = why;
     if (state !== 'ended' && state !== 'failed to start') return;
-    this.none();
-    this.add({kind: 'end', at, text: why, state});
+    this.clearOpen();
+    this.addEntry({kind: 'end', at, text: why, state});
   }
 
-  // bound forgets what is oldest.
-  bound() {
-    let n = 0, size = this.size, gone = 0;
-    while (n < this.entries.length - 1 && (this.entries.length - n > most || size > mostText)) {
+  dropOldest() {
+    let n = 0;
+    let size = this.size;
+    let gone = 0;
+    while (
+      n < this.entries.length - 1 &&
+      (this.entries.length - n > maxEntries || size > maxText)
+    ) {
       const e = this.entries[n++];
-      size -= weight(e);
-      gone += e.kind === 'lost' ? e.count : 1;
+      size -= weighEntry(e);
+      gone += e.kind === 'lost' ? e.count || 0 : 1;
       if (e.writing) for (const [id, t] of this.texts) if (t === e) this.texts.delete(id);
     }
     if (n === 0) return;

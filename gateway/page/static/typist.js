@@ -1,22 +1,22 @@
-// What a person types, on its way to a session: numbered, signed, in order. After a failure everything that waits is dropped, and so is
-// what comes before the person has paused: what follows a gap could mean something else.
 import {signKeys} from './keys.js';
-import {pause} from './connection.js';
+import {sleep} from './connection.js';
 
-const most = 500; // characters of a message: a gateway takes 4 KiB from a page
-const abreast = 16; // messages without an answer
-const rest = 1000; // ms without a key in which somebody who types reads that something was not typed
-const enterAfter = 250; // ms: a program that tells a paste from typing by its speed takes an Enter that comes at once for a part of it
+const maxText = 500; // characters of a message: the gateway accepts 4 KiB from a page
+const maxUnanswered = 16; // messages on their way
+const pauseNeeded = 1000; // ms without a key, in which the person reads about the failure
+// ms: programs that detect a paste by its speed would take an immediate Enter for a part of it.
+const enterAfter = 250;
 
-let lastNo = 0; // of all that this page's key signed: of no two messages the same
+let lastNo = 0; // of everything that this page's key signs: numbers only grow
 
-export const nextNo = (at) => lastNo = Math.max(at, lastNo + 1);
+/** @param {number} at */
+export const nextKeyNo = (at) => (lastNo = Math.max(at, lastNo + 1));
 
-// pieces cuts text between characters.
-function pieces(text) {
+/** @param {string} text */
+function splitText(text) {
   const all = [];
   for (let at = 0; at < text.length;) {
-    let end = Math.min(at + most, text.length);
+    let end = Math.min(at + maxText, text.length);
     if (end < text.length && /[\uD800-\uDBFF]/.test(text[end - 1])) end--;
     all.push(text.slice(at, end));
     at = end;
@@ -24,101 +24,134 @@ function pieces(text) {
   return all;
 }
 
+/**
+ * Sends keys numbered, signed and in order. After a failure it drops keys until the person pauses:
+ * those after a gap could mean something else.
+ */
 export class Typist {
-  // app has the page, its connection and the time. on.failed is told why nothing more is typed, on.deaf whether keys are dropped for that,
-  // and on.typed that something was typed.
+  round = 0; // counts restarts of the queue; answers of an older round are ignored
+  sendingRound = -1;
+  /** @type {KeysPart[]} */
+  queue = [];
+  lastKeyNo = 0; // of the message before, 0 to begin anew
+  unanswered = 0;
+  dropTimer = 0; // set while keys are dropped
+
+  /** @param {App} app @param {Session} session @param {TypistEvents} on */
   constructor(app, session, on) {
-    Object.assign(this, {app, session, on});
-    this.anew();
+    this.app = app;
+    this.session = session;
+    this.events = on;
   }
 
-  // anew drops what waits.
-  anew() {
-    this.round = (this.round || 0) + 1;
+  restart() {
+    this.round++;
     this.queue = [];
-    this.after = 0; // the number of the message before
-    this.open = 0; // messages without an answer
+    this.lastKeyNo = 0;
+    this.unanswered = 0;
   }
 
-  text(text) { pieces(text).forEach((data) => this.put({kind: 'text', data})); }
-
-  key(name) { this.put({kind: 'keys', data: name}); }
-
-  paste(text) {
-    const all = pieces(text);
-    all.forEach((data, i) => this.put(i < all.length - 1 ? {kind: 'paste', data, more: true} : {kind: 'paste', data}));
+  /** @param {string} text */
+  typeText(text) {
+    splitText(text).forEach((data) => this.queuePart({kind: 'text', data}));
   }
 
-  // line types a line and ends it.
-  line(text) {
-    this.text(text);
-    this.put({kind: 'keys', data: 'enter', rest: text !== ''});
+  /** @param {string} name */
+  typeKey(name) {
+    this.queuePart({kind: 'keys', data: name});
   }
 
-  put(part) {
-    if (this.deaf) return this.hush();
+  /** @param {string} text */
+  pasteText(text) {
+    const all = splitText(text);
+    all.forEach((data, i) =>
+      this.queuePart(
+        i < all.length - 1 ? {kind: 'paste', data, more: true} : {kind: 'paste', data},
+      ),
+    );
+  }
+
+  /** @param {string} text */
+  typeLine(text) {
+    this.typeText(text);
+    this.queuePart({kind: 'keys', data: 'enter', enterAlone: text !== ''});
+  }
+
+  /** @param {KeysPart} part */
+  queuePart(part) {
+    if (this.dropTimer) return this.dropKeys();
     this.queue.push(part);
-    return this.run();
+    return this.sendQueue();
   }
 
-  // hush drops keys until none has come for a moment.
-  hush() {
-    clearTimeout(this.deaf);
-    this.deaf = setTimeout(() => this.heed(), rest);
-    this.on.deaf(true);
+  dropKeys() {
+    clearTimeout(this.dropTimer);
+    this.dropTimer = setTimeout(() => this.acceptKeys(), pauseNeeded);
+    this.events.showDropping(true);
   }
 
-  // heed takes keys again.
-  heed() {
-    clearTimeout(this.deaf);
-    this.deaf = 0;
-    this.on.deaf(false);
+  acceptKeys() {
+    clearTimeout(this.dropTimer);
+    this.dropTimer = 0;
+    this.events.showDropping(false);
   }
 
-  // next takes what goes into one message: text that has come in the meantime goes together.
-  next() {
+  nextPart() {
     const part = this.queue.shift();
-    while (part.kind === 'text' && this.queue[0]?.kind === 'text' && part.data.length + this.queue[0].data.length <= most) {
-      part.data += this.queue.shift().data;
+    if (part?.kind !== 'text') return part;
+    for (let more = this.queue[0]; more?.kind === 'text'; more = this.queue[0]) {
+      if (part.data.length + more.data.length > maxText) break;
+      part.data += more.data;
+      this.queue.shift();
     }
     return part;
   }
 
-  async run() {
-    if (this.running === this.round) return;
-    const round = this.running = this.round;
-    while (this.queue.length > 0 && this.open < abreast && !(this.queue[0].rest && this.open > 0)) {
-      const {rest, ...part} = this.next();
-      if (rest) await pause(enterAfter);
+  async sendQueue() {
+    if (this.sendingRound === this.round) return;
+    const round = (this.sendingRound = this.round);
+    while (this.unanswered < maxUnanswered && !(this.queue[0]?.enterAlone && this.unanswered > 0)) {
+      const next = this.nextPart();
+      if (!next) break;
+      const {enterAlone, ...part} = next;
+      if (enterAlone) await sleep(enterAfter);
       if (round !== this.round) return;
-      const at = Math.round(this.app.now()), m = {type: 'terminal.keys', sessionId: this.session.sessionId, keyNo: nextNo(at), at, ...part};
-      if (this.after > 0) m.after = this.after;
-      this.after = m.keyNo;
-      this.open++;
+      const at = Math.round(this.app.now());
+      const {sessionId} = this.session;
+      /** @type {Message<'terminal.keys'>} */
+      const m = {type: 'terminal.keys', sessionId, keyNo: nextKeyNo(at), at, ...part};
+      if (this.lastKeyNo > 0) m.after = this.lastKeyNo;
+      this.lastKeyNo = m.keyNo;
+      this.unanswered++;
       const signed = await signKeys(this.app.page, m, this.session.startedAt);
       if (round !== this.round) return;
-      this.app.connection.ask(signed).then(() => this.done(round), (e) => this.fail(round, e));
+      this.app.connection.ask(signed).then(
+        () => this.handleDone(round),
+        (e) => this.handleFailure(round, e),
+      );
     }
-    this.running = 0;
+    this.sendingRound = -1;
   }
 
-  done(round) {
+  /** @param {number} round */
+  handleDone(round) {
     if (round !== this.round) return;
-    this.open--;
-    this.on.typed();
-    this.run();
+    this.unanswered--;
+    this.events.handleTyped();
+    this.sendQueue();
   }
 
-  // lost says that the connection was, and with it the answers.
-  lost() {
-    if (this.open + this.queue.length > 0) this.fail(this.round, new Error('the connection was lost'));
-    else this.anew();
+  handleLoss() {
+    if (this.unanswered + this.queue.length > 0)
+      this.handleFailure(this.round, new Error('the connection was lost'));
+    else this.restart();
   }
 
-  fail(round, e) {
+  /** @param {number} round @param {GatewayError} e */
+  handleFailure(round, e) {
     if (round !== this.round) return;
-    this.anew();
-    this.hush();
-    this.on.failed(e);
+    this.restart();
+    this.dropKeys();
+    this.events.handleFailure(e);
   }
 }

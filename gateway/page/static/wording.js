@@ -1,29 +1,36 @@
-// What the page says of sessions, in words.
+// Says in words what happens in sessions.
 
-// Characters that are not drawn, or that turn the ones around them, accents in heaps, and scripts that run from right to left.
-const unseen = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]+/gu;
-const heaps = /(\p{M}{2})\p{M}+/gu;
-const leftward = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
+// Invisible or direction-changing characters, more than two accents, right-to-left scripts.
+const invisible = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]+/gu;
+const accentHeaps = /(\p{M}{2})\p{M}+/gu;
+const rightToLeft =
+  /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 
-// clean is what somebody else wrote, to stand among the page's own words: what is not seen is told, and it turns nothing around it.
-export function clean(text) {
-  const seen = (text || '').replace(/(?<=\p{Extended_Pictographic})[\u200d\ufe0f]/gu, '').replace(unseen, '\ufffd').replace(heaps, '$1');
-  return leftward.test(seen) ? `\u2068${seen}\u2069` : seen;
+/**
+ * For foreign text among the page's words: invisible characters show, and direction stays.
+ * @param {string|undefined} text
+ */
+export function cleanText(text) {
+  const seen = (text || '')
+    .replace(/(?<=\p{Extended_Pictographic})(?:\u200d|\ufe0f)/gu, '')
+    .replace(invisible, '\ufffd')
+    .replace(accentHeaps, '$1');
+  return rightToLeft.test(seen) ? `\u2068${seen}\u2069` : seen;
 }
 
-// program is how a session is told: the program with its arguments, without directories in front.
-export function program(s) {
+/** @param {Program} s */
+export function programLabel(s) {
   const name = s.command.split('/').pop() || s.command;
-  return clean([name, ...(s.args || [])].join(' '));
+  return cleanText([name, ...(s.args || [])].join(' '));
 }
 
-// directory is where it runs, with the home directory as ~.
-export function directory(s) {
-  return clean((s.cwd || '').replace(/^(\/home\/[^/]+|\/Users\/[^/]+|\/root)(?=\/|$)/, '~'));
+/** @param {{cwd?: string}} s */
+export function directoryLabel(s) {
+  return cleanText((s.cwd || '').replace(/^(\/home\/[^/]+|\/Users\/[^/]+|\/root)(?=\/|$)/, '~'));
 }
 
-// span is a time in words, in milliseconds.
-export function span(ms) {
+/** @param {number} ms */
+export function formatDuration(ms) {
   const s = Math.max(0, Math.round(ms / 1000));
   if (s < 90) return s + ' s';
   if (s < 90 * 60) return Math.round(s / 60) + ' min';
@@ -31,72 +38,103 @@ export function span(ms) {
   return Math.round(s / 86400) + ' days';
 }
 
-// left is the rest of a grant: a minute that has begun counts.
-export function left(until, now) {
+/** Rounds up, so that a minute that has begun counts. @param {number} until @param {number} now */
+export function formatTimeLeft(until, now) {
   const ms = until - now;
-  return ms <= 0 ? 'time is up' : (ms < 60000 ? Math.ceil(ms / 1000) + ' s' : Math.ceil(ms / 60000) + ' min') + ' left';
+  return ms <= 0
+    ? 'time is up'
+    : (ms < 60000 ? Math.ceil(ms / 1000) + ' s' : Math.ceil(ms / 60000) + ' min') + ' left';
 }
 
-const does = {drive: 'drives', type: 'types'};
+/** @type {Record<string, string>} */
+const verbs = {drive: 'drives', type: 'types'};
 
-// drives says what an agent with the keyboard does; '' where none has it.
-export function drives(k, now) {
+/** @param {KeyboardState|undefined} k @param {number} now */
+export function describeDriver(k, now) {
   if (!k || k.holder !== 'agent') return '';
-  const name = clean(k.agentName) || 'an agent';
+  const name = cleanText(k.agentName) || 'an agent';
   if (k.paused) return `${name} is paused while somebody types`;
-  if (k.away) return `${name} waits for ${clean(k.program)}`;
-  return [name, does[k.level] || 'types', k.expiresAt ? left(k.expiresAt, now) : ''].filter(Boolean).join(' ');
+  if (k.away) return `${name} waits for ${cleanText(k.program)}`;
+  return [
+    name,
+    verbs[k.level || ''] || 'types',
+    k.expiresAt ? formatTimeLeft(k.expiresAt, now) : '',
+  ]
+    .filter(Boolean)
+    .join(' ');
 }
 
-// asks says what an agent asks for.
-export const asks = (k) => (k.askingLevel === 'type' ? 'type text' : 'type');
+/** @param {KeyboardState} k */
+export const describeWish = (k) => (k.askingLevel === 'type' ? 'type text' : 'type');
 
-// rest says how long a session has been quiet, '' while it is active. idleSince is in the clock of now.
-export function rest(s, now) {
-  const idle = now - s.idleSince;
-  return idle < 10000 ? '' : 'quiet ' + span(idle);
+/** @param {Session} s @param {number} now */
+export function describeQuiet(s, now) {
+  const idle = now - (s.idleSince || 0);
+  return idle < 10000 ? '' : 'quiet ' + formatDuration(idle);
 }
 
-// waits says what a coding agent waits for, '' where it waits for nobody's answer.
-export const waits = ({chat}) => (chat?.open > 0 ? `${clean(chat.agent)} ${clean(chat.state)}` : '');
+/** @param {{chat?: ChatState}} s */
+export const countOpen = (s) => s.chat?.open || 0;
 
-// state is a session in words with the kind that decides on its looks: ask, agent or quiet.
-export function state(s, now) {
+/** @param {{chat?: ChatState}} s */
+export const describeChatWait = (s) =>
+  countOpen(s) > 0 ? `${cleanText(s.chat?.agent)} ${cleanText(s.chat?.state)}` : '';
+
+/** @param {Session} s @param {number} now @returns {['ask'|'agent'|'quiet', string]} */
+export function describeState(s, now) {
   const k = s.keyboard || {};
-  if (s.state === 'exited') return ['quiet', s.signal ? `ended by ${clean(s.signal)}` : s.exitCode ? `exited ${s.exitCode}` : 'exited'];
+  if (s.state === 'exited')
+    return [
+      'quiet',
+      s.signal ? `ended by ${cleanText(s.signal)}` : s.exitCode ? `exited ${s.exitCode}` : 'exited',
+    ];
   if (s.state === 'lost') return ['quiet', s.moving ? 'moving to another gateway' : 'lost'];
-  if (k.asking) return ['ask', `${clean(k.asking)} asks`];
-  if (waits(s)) return ['ask', waits(s)];
+  if (k.asking) return ['ask', `${cleanText(k.asking)} asks`];
+  if (describeChatWait(s)) return ['ask', describeChatWait(s)];
   if (k.held) return ['ask', k.heldWhy === 'line' ? 'waits for your line' : 'waiting for you'];
   if (s.blackout && s.blackout.reason === 'password') return ['quiet', 'password asked'];
-  if (k.holder === 'agent') return ['agent', drives(k, now)];
+  if (k.holder === 'agent') return ['agent', describeDriver(k, now)];
   if (s.blackout) return ['quiet', 'hidden from agents'];
-  if (s.chat?.state === 'working') return ['quiet', `${clean(s.chat.agent)} works`];
-  return ['quiet', rest(s, now) || 'active'];
+  if (s.chat?.state === 'working') return ['quiet', `${cleanText(s.chat.agent)} works`];
+  return ['quiet', describeQuiet(s, now) || 'active'];
 }
 
-// by says who decided, or that nobody is known to have.
-const by = (d) => (!d.by ? '' : d.by === 'the terminal' ? ' at the terminal' : ` by ${clean(d.by)}`);
+/** @param {Decision} d */
+const describeDecider = (d) =>
+  !d.by ? '' : d.by === 'the terminal' ? ' at the terminal' : ` by ${cleanText(d.by)}`;
 
-// answered says how a question was answered elsewhere.
-export function answered(d) {
-  const name = clean(d.agentName) || 'the agent';
-  if (d.granted) return `answered${by(d) || ' elsewhere'}: ${name} may type`;
-  return {
-    refused: `refused${by(d) || ' elsewhere'}`, released: `${name} asks no more`, expired: 'nobody answered in time',
-    link: `${name} is not there any more`, exited: 'the program has ended',
-  }[d.reason] || 'answered elsewhere';
+/** @param {Decision} d */
+export function describeAnswer(d) {
+  const name = cleanText(d.agentName) || 'the agent';
+  if (d.granted) return `answered${describeDecider(d) || ' elsewhere'}: ${name} may type`;
+  return (
+    {
+      refused: `refused${describeDecider(d) || ' elsewhere'}`,
+      released: `${name} asks no more`,
+      expired: 'nobody answered in time',
+      link: `${name} is not there any more`,
+      exited: 'the program has ended',
+    }[d.reason || ''] || 'answered elsewhere'
+  );
 }
 
-// became says what became of the keyboard.
-export function became(d) {
-  const name = clean(d.agentName) || 'the agent';
-  if (d.granted) return `${name} got the keyboard${d.by ? `, given${by(d)}` : ''}`;
-  return {
-    refused: `${name} was refused${by(d)}`, reclaimed: `the keyboard was taken back from ${name}${by(d)}`,
-    released: `${name} gave the keyboard back`, expired: `${name}: time over`, link: `${name} lost its connection`,
-  }[d.reason] || '';
+/** @param {Decision} d */
+export function describeDecision(d) {
+  const name = cleanText(d.agentName) || 'the agent';
+  if (d.granted) return `${name} got the keyboard${d.by ? `, given${describeDecider(d)}` : ''}`;
+  return (
+    {
+      refused: `${name} was refused${describeDecider(d)}`,
+      reclaimed: `the keyboard was taken back from ${name}${describeDecider(d)}`,
+      released: `${name} gave the keyboard back`,
+      expired: `${name}: time over`,
+      link: `${name} lost its connection`,
+    }[d.reason || ''] || ''
+  );
 }
 
-// clock is the time of day.
-export const clock = (t) => new Date(t).toLocaleTimeString('en-GB');
+/** @param {number} t */
+export const formatClock = (t) => new Date(t).toLocaleTimeString('en-GB');
+
+/** @param {number} n */
+export const formatNumber = (n) => n.toLocaleString('en');

@@ -1,0 +1,437 @@
+// Types of the page's scripts, read by tsc alone (make lint): nothing here reaches a browser, and
+// the binary does not embed it. The scripts name these types in JSDoc.
+
+// Messages, with the fields that the page uses. Package protocol is their source.
+
+type Level = 'drive' | 'type';
+
+interface KeyboardState {
+  holder: 'user' | 'agent';
+  agentName?: string;
+  level?: Level;
+  epoch: number;
+  expiresAt?: number;
+  paused?: boolean;
+  held?: boolean;
+  heldWhy?: 'confirm' | 'line';
+  program?: string;
+  away?: boolean;
+  asking?: string;
+  askingLevel?: Level;
+  askingReason?: string;
+  askingSince?: number;
+}
+
+interface Hidden {
+  reason: 'password' | 'user';
+}
+
+interface Decision {
+  agentName?: string;
+  granted?: boolean;
+  reason?: string;
+  by?: string;
+  at: number;
+}
+
+interface ChatState {
+  agent: string;
+  state: string;
+  open?: number;
+  mode?: string;
+  why?: string;
+}
+
+interface SessionInfo {
+  sessionId: string;
+  name: string;
+  command: string;
+  args: string[];
+  cwd: string;
+  cols: number;
+  rows: number;
+  startedAt: number;
+  mutes?: boolean;
+  muted?: string[];
+  state: 'running' | 'exited' | 'lost';
+  moving?: boolean;
+  exitCode?: number;
+  signal?: string;
+  title?: string;
+  foreground?: string;
+  directory?: string;
+  idleMs: number;
+  keyboard: KeyboardState;
+  lastLine?: string;
+  decided?: Decision;
+  blackout?: Hidden;
+  chat?: ChatState;
+}
+
+interface Incomplete {
+  since: number;
+  why: string;
+}
+
+interface Color {
+  name: string;
+  rgb: string;
+}
+
+interface Cursor {
+  row: number;
+  col: number;
+  visible: boolean;
+  shape?: 'underline' | 'bar';
+}
+
+interface ChangedRow {
+  row: number;
+  text: string;
+}
+
+interface AgentTyped {
+  agentName: string;
+  text: string;
+  count: number;
+}
+
+interface ViewState {
+  alt?: boolean;
+  palette?: Color[];
+  clusters?: boolean;
+  reverse?: boolean;
+  keyboard: KeyboardState;
+  typed?: AgentTyped;
+}
+
+interface Rows {
+  sessionId: string;
+  seq: number;
+  cols: number;
+  rows: number;
+  cursor: Cursor;
+  line?: number;
+  lines?: string[];
+  since?: number;
+  moved?: number;
+  changed?: ChangedRow[];
+  state?: ViewState;
+}
+
+interface SessionsChanged {
+  full?: boolean;
+  sessions?: SessionInfo[];
+  more?: boolean;
+  gone?: string[];
+  incomplete?: Incomplete;
+}
+
+interface ChatItem {
+  kind: string;
+  id?: string;
+  author?: string;
+  text?: string;
+  tool?: string;
+  input?: unknown;
+  failed?: boolean;
+  cut?: number;
+}
+
+interface ChatPiece {
+  id: string;
+  text: string;
+}
+
+interface ChatChoice {
+  verdict: string;
+  covers?: string;
+}
+
+interface ChatOption {
+  label: string;
+  description?: string;
+}
+
+interface ChatQuestion {
+  id: string;
+  header?: string;
+  text: string;
+  many?: boolean;
+  options?: ChatOption[];
+}
+
+interface ChatRequest {
+  id: string;
+  by?: string;
+  tool?: string;
+  input?: unknown;
+  why?: string;
+  allows?: ChatChoice[];
+  form?: ChatQuestion[];
+  atTerminal?: string;
+  until?: number;
+}
+
+interface ChatReply {
+  verdict?: string;
+  replies?: {[question: string]: string[]};
+  words?: string;
+}
+
+interface ChatClosed {
+  id: string;
+  by?: string;
+  answer?: ChatReply;
+  why?: string;
+}
+
+interface ChatTurn {
+  outcome: 'done' | 'failed' | 'interrupted';
+  why?: string;
+}
+
+interface ChatRecord {
+  number: number;
+  at: number;
+  item?: ChatItem;
+  piece?: ChatPiece;
+  state?: string;
+  why?: string;
+  request?: ChatRequest;
+  closed?: ChatClosed;
+  turn?: ChatTurn;
+}
+
+interface ChatRecords {
+  sessionId: string;
+  records?: ChatRecord[];
+  lost?: number;
+}
+
+interface ChatAttachment {
+  id: string;
+  name: string;
+  sha256: string;
+}
+
+interface RecordInfo {
+  recordId: string;
+  sessionId?: string;
+  command: string;
+  args?: string[];
+  cwd?: string;
+  startedAt: number;
+  writtenAt: number;
+  running?: boolean;
+}
+
+interface RecordFrame {
+  atMs: number;
+  rows: Rows;
+}
+
+interface Mark {
+  atMs: number;
+  kind: 'input' | 'user' | 'event' | 'exit';
+  name?: string;
+  text?: string;
+}
+
+interface ControlDecide {
+  sessionId: string;
+  grant: boolean;
+  level?: Level;
+  seconds?: number;
+  by: string;
+  agentName?: string;
+  hide?: 'on' | 'off';
+  mute?: 'on' | 'off';
+  refuse?: boolean;
+  epoch?: number;
+  at?: number;
+  signatureB64?: string;
+}
+
+interface Keys {
+  sessionId: string;
+  keyNo: number;
+  after?: number;
+  at: number;
+  kind: 'keys' | 'text' | 'paste';
+  data: string;
+  more?: boolean;
+  signatureB64?: string;
+}
+
+interface ChatSend {
+  sessionId: string;
+  text: string;
+  images?: ChatAttachment[];
+  keyNo: number;
+  at: number;
+  signatureB64?: string;
+}
+
+interface ChatAnswer {
+  sessionId: string;
+  request: string;
+  answer: ChatReply;
+  at: number;
+  signatureB64?: string;
+}
+
+interface Read {
+  sessionId: string;
+  fromLine?: number;
+  scrollback?: number;
+  attributes?: boolean;
+}
+
+interface ReadResult {
+  frame?: {blackout?: Hidden};
+  text?: string;
+  firstLine?: number;
+  nextLine?: number;
+  oldestLine?: number;
+}
+
+interface RecordsRead {
+  recordId: string;
+  fromMs?: number;
+  everyMs?: number;
+  marks?: boolean;
+}
+
+interface RecordsReadResult {
+  frames?: RecordFrame[];
+  nextMs?: number;
+  end?: boolean;
+  lengthMs?: number;
+  marks?: Mark[];
+}
+
+interface SessionsListResult {
+  sessions: SessionInfo[];
+  next?: string;
+  incomplete?: Incomplete;
+}
+
+interface Named {
+  sessionId: string;
+}
+
+/** The messages that the page sends, by type. */
+interface Outgoing {
+  'sessions.watch': object;
+  'sessions.list': {paged: boolean; after: string};
+  'terminal.view': Named;
+  'terminal.unview': Named;
+  'terminal.ack': Named & {seq: number};
+  'terminal.read': Read;
+  'terminal.keys': Keys;
+  'terminal.control.decide': ControlDecide;
+  'terminal.message': Named & {from: string; text: string};
+  'records.list': object;
+  'records.read': RecordsRead;
+  'chat.subscribe': Named & {after?: number};
+  'chat.unsubscribe': Named;
+  'chat.send': ChatSend;
+  'chat.image': Named & {
+    image: string;
+    size: number;
+    offset: number;
+    dataB64: string;
+  };
+  'chat.answer': ChatAnswer;
+  'chat.interrupt': Named;
+}
+
+/** Answers that have fields; the others are "done". */
+interface Answers {
+  'sessions.list': SessionsListResult;
+  'terminal.read': ReadResult;
+  'records.list': {records?: RecordInfo[]};
+  'records.read': RecordsReadResult;
+}
+
+type OutgoingType = keyof Outgoing;
+type Message<T extends OutgoingType = OutgoingType> = T extends OutgoingType
+  ? {type: T} & Outgoing[T]
+  : never;
+type Answer<T extends OutgoingType> = T extends keyof Answers ? Answers[T] : object;
+
+interface Welcome {
+  type: 'welcome';
+  session: string;
+  now: number;
+}
+
+/** The messages that come unasked. Answers and errors carry the id of their request instead. */
+type Incoming = {requestId?: undefined} & (
+  | ({type: 'sessions.changed'} & SessionsChanged)
+  | ({type: 'terminal.rows'} & Rows)
+  | ({type: 'chat.records'} & ChatRecords)
+);
+/** An error whose code the gateway gave, or that says how the page comes in. */
+interface GatewayError extends Error {
+  code?: string;
+  pending?: boolean;
+  linkless?: boolean;
+}
+
+/** What the gateway says in a notification (gateway/page/notify.go). */
+interface PushMessage {
+  page?: string;
+  session?: string;
+  agent?: string;
+  held?: boolean;
+  epoch?: number;
+  owner?: boolean;
+  chat?: boolean;
+}
+
+/** What an HTTP answer holds, beside its status. */
+interface PostAnswer {
+  status: number;
+  error?: string;
+  ticket?: string;
+  pending?: boolean;
+  page?: string;
+  role?: string;
+  expires?: number;
+}
+
+/** The page as the gateway knows it, kept in IndexedDB with its key. */
+interface PageIdentity {
+  page: string;
+  role?: string;
+  expires?: number;
+  pair: CryptoKeyPair;
+  words: string[];
+}
+
+type ConnectionState = 'connected' | 'lost' | 'pending' | 'closed';
+interface ConnectionEvents {
+  setState(name: ConnectionState, why?: string): void;
+  handleWelcome(m: Welcome): void;
+  handleMessage(m: Incoming): void;
+  setRoundTrip(ms: number): void;
+}
+
+/** A request without an answer. Its type of answer is known where it was asked. */
+interface PendingRequest {
+  resolve(m: any): void;
+  reject(e: Error): void;
+  quick: boolean;
+  late: number; // the timer of a quick request, 0 for none
+  began: number;
+}
+
+/** An answer, as it is before its request is found. */
+interface Reply {
+  type: string;
+  requestId: string;
+  message?: string;
+  code?: string;
+}
