@@ -23,7 +23,7 @@ $(error $(GO_PROBLEM))
 endif
 endif
 
-.PHONY: all build install uninstall dist demo cluster cluster-demo cluster-soak cluster-load picture check test clients clients-newest test-as-root test-slow-looks mutants lint fmt fuzz peers bench bench-write score tools nfpm clean
+.PHONY: all build install uninstall dist demo cluster cluster-demo cluster-soak cluster-load picture check test clients clients-newest test-as-root test-slow-looks mutants lint lint-go lint-page fmt fuzz peers bench bench-write score tools nfpm clean
 
 all: build
 
@@ -148,10 +148,24 @@ test-slow-looks:
 mutants:
 	go run ./cmd/internal/mutants
 
-lint: tools
+lint: lint-go lint-page
+
+lint-go: tools
 	$(TOOLS)/golangci-lint run ./...
 	go vet ./...
 	GOOS=darwin go vet ./cmd/... ./proxy/... ./gateway/... ./protocol/...
+
+# The types of the page's scripts, and ESLint, in the versions that .ci/package.json pins.
+NPM_INSTALL = npm --prefix .ci install --ignore-scripts --no-audit --no-fund --no-package-lock --loglevel=error
+NODE_BIN    = .ci/node_modules/.bin
+
+lint-page:
+	@npm --prefix .ci ls --depth=0 typescript eslint @eslint/js globals >/dev/null 2>&1 || { \
+		echo "lint: the page's scripts are not checked: typescript or eslint of .ci/package.json is not installed." >&2; \
+		echo "lint: install Node.js with npm, and then run: $(NPM_INSTALL)" >&2; exit 1; }
+	$(NODE_BIN)/tsc --noEmit --project .ci/tsconfig.json
+	$(NODE_BIN)/tsc --noEmit --project .ci/tsconfig.worker.json
+	$(NODE_BIN)/eslint --config .ci/eslint.config.mjs --max-warnings 0 gateway/page/static
 
 fmt: tools
 	$(TOOLS)/gofumpt -w cmd proxy gateway protocol
