@@ -110,9 +110,11 @@ test:
 		beside -trimpath -shuffle=on -timeout=30m $(BUILT)
 
 check:
-	@echo "check: go vet, and the tests of all packages but the end-to-end tests; about a minute"
+	@echo "check: go vet, the tests of all packages but the end-to-end tests, and those of the page's scripts; about a minute"
 	go vet ./...
 	@$(TESTRUN) -vet=off $$(go list ./... | grep -v -e /internal/e2e -e /internal/bench)
+	@if command -v node >/dev/null; then node --test gateway/page/static-tests/*.test.js; \
+		else echo "check: node is not installed: the unit tests of the page's scripts are skipped"; fi
 
 CLIENTS_IN = ./cmd/gateway ./cmd/internal/browser ./cmd/internal/e2e ./proxy ./proxy/terminal/screen
 
@@ -165,7 +167,7 @@ lint-page:
 		echo "lint: install Node.js with npm, and then run: $(NPM_INSTALL)" >&2; exit 1; }
 	$(NODE_BIN)/tsc --noEmit --project .ci/tsconfig.json
 	$(NODE_BIN)/tsc --noEmit --project .ci/tsconfig.worker.json
-	$(NODE_BIN)/eslint --config .ci/eslint.config.mjs --max-warnings 0 gateway/page/static
+	$(NODE_BIN)/eslint --config .ci/eslint.config.mjs --max-warnings 0 gateway/page/static gateway/page/static-tests
 
 fmt: tools
 	$(TOOLS)/gofumpt -w cmd proxy gateway protocol
