@@ -284,3 +284,20 @@ func TestTheCardSaysThatTextIsNotShown(t *testing.T) {
 	b.Until(browser.Button("Refuse…") + ".disabled === false")
 	require.False(t, browser.JS[bool](b, "!!"+browser.Button("Allow once")))
 }
+
+// TestACardLeavesWhoseAnswerWasLost: the record of the answer is no longer kept, but the list says that nothing waits.
+func TestACardLeavesWhoseAnswerWasLost(t *testing.T) {
+	g := serve(t, auth.RoleOwner, "", claude())
+	g.talk("claude-1", approval("toolu_1", "go test ./..."), state(protocol.ChatApproval))
+	b := beside(g)
+	b.Until(pressable)
+	g.leave(true)
+	b.Until(`document.querySelector('.stale')`)
+	g.talk("claude-1", closed("toolu_1", "ada", protocol.ChatReply{}), said(protocol.ChatText, "Claude Code", "next"), state(protocol.ChatWorking))
+	g.forget("claude-1", 3)
+	g.leave(false)
+	b.Until(browser.Text(".said") + ".includes('no longer kept')")
+	g.change("claude-1", func(s *protocol.SessionInfo) { s.Title = "the list changes" })
+	b.Until(browser.Answered("answered elsewhere"))
+	b.Until(`!document.querySelector('.card')`)
+}

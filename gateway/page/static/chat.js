@@ -99,7 +99,7 @@ export class Chats {
     for (const [id, talk] of this.talks) {
       const s = this.app.sessions.get(id);
       const runs = s && s.chat && s.state === 'running';
-      if (!runs || (talk.isUnsure && s.chat?.open === 0)) talk.clearOpen();
+      if (!runs || (talk.isUnsure && countOpen(s) === 0)) talk.clearOpen();
       this.updateCards(talk, runs ? 'answered elsewhere' : 'the session has ended');
       if (!s) this.talks.delete(id);
     }
