@@ -60,9 +60,9 @@ var floors = [][]string{
 // may import:
 //
 //   - page: serves browsers, and is a client like others. Roles decide what it may do.
-//   - asks: watches the list of sessions as any viewer may.
+//   - waiting: watches the list of sessions as any viewer may.
 //   - push: speaks to push services, and knows no gateway.
-var apart = map[string][]string{"page": {"auth", "rights", "asks", "push"}, "asks": nil, "push": nil}
+var apart = map[string][]string{"page": {"auth", "rights", "waiting", "push"}, "waiting": nil, "push": nil}
 
 // forTests are the packages that only tests import: three play the other end of a connection, one
 // reads testdata, one drives a browser, and one builds the binaries.

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"terminalproxy/protocol"
-	"terminalproxy/proxy/detached/host"
+	"terminalproxy/proxy/detached/headless"
 	"terminalproxy/proxy/terminal/screen"
 )
 
@@ -18,7 +18,7 @@ func attachedTo(t *testing.T, command string, args ...string) (g *fakeGateway, p
 	t.Helper()
 	t.Parallel() // it waits more than it computes
 	g = newFakeGateway(t)
-	g.run(host.Config{})
+	g.run(headless.Config{})
 	p, id = g.startProgram(starting(command, args...))
 	p.waitForText("ready")
 	p.attaches(id, 90, 30)

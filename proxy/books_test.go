@@ -20,7 +20,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"terminalproxy/protocol"
-	"terminalproxy/proxy/detached/host"
+	"terminalproxy/proxy/detached/headless"
 )
 
 // asListener makes the test binary a program that writes what it reads to a file. Its value is a
@@ -240,7 +240,7 @@ func TestTheReceiptsAreWhatTheProgramsRead(t *testing.T) {
 		t.Run(fmt.Sprint("worker ", worker), func(t *testing.T) {
 			t.Parallel()
 			g := newFakeGateway(t)
-			g.run(host.Config{})
+			g.run(headless.Config{})
 			for n := worker; n < rounds; n += workers {
 				r := rand.New(rand.NewPCG(seed, uint64(n)))
 				x := &round{t: t, r: r, mode: modes[r.IntN(len(modes))], got: map[string][]*protocol.InputResult{}, file: filepath.Join(dir, fmt.Sprint("got", n))}

@@ -11,8 +11,8 @@ import (
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/chat"
 	"terminalproxy/proxy/consent/policy"
-	"terminalproxy/proxy/detached/host"
-	"terminalproxy/proxy/detached/window"
+	"terminalproxy/proxy/detached/headless"
+	"terminalproxy/proxy/detached/keep"
 	"terminalproxy/proxy/display/events"
 	"terminalproxy/proxy/display/overlay"
 	"terminalproxy/proxy/link"
@@ -41,9 +41,9 @@ type Config struct {
 	// taken, and are ignored after its end.
 	Final bool
 	// Keep has the session outlive its window; nil ends it with that. It needs Agent.
-	Keep *window.Keep
+	Keep *keep.Keep
 
-	headless *host.Session // nil for a session on a user's terminal
+	headless *headless.Session // nil for a session on a user's terminal
 }
 
 // Taste is what a user wants of every session.

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"terminalproxy/protocol"
-	"terminalproxy/proxy/detached/host"
+	"terminalproxy/proxy/detached/headless"
 )
 
 // page types with a key of its own.
@@ -28,7 +28,7 @@ func pageOn(t *testing.T) *page {
 	public, private, err := ed25519.GenerateKey(nil)
 	require.NoError(t, err)
 	g := newFakeGateway(t)
-	g.run(host.Config{Owner: func(message, signature []byte) (protocol.Signer, error) {
+	g.run(headless.Config{Owner: func(message, signature []byte) (protocol.Signer, error) {
 		if !ed25519.Verify(public, message, signature) {
 			return protocol.Signer{}, errors.New("no owner signed it")
 		}

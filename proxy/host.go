@@ -12,7 +12,7 @@ import (
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/consent/control"
 	"terminalproxy/proxy/detached/attach"
-	"terminalproxy/proxy/detached/host"
+	"terminalproxy/proxy/detached/headless"
 	"terminalproxy/proxy/link"
 	"terminalproxy/proxy/terminal/tty"
 )
@@ -24,17 +24,17 @@ const (
 )
 
 // NewHost makes a host, which starts sessions like those of [Run] on terminals of their own.
-func NewHost(conf host.Config, taste Taste) *host.Host { return NewChatHost(conf, taste, nil) }
+func NewHost(conf headless.Config, taste Taste) *headless.Host { return NewChatHost(conf, taste, nil) }
 
 // NewChatHost makes a host for one program. with is the conversation with that program, and may be
 // nil.
-func NewChatHost(conf host.Config, taste Taste, with *Chat) *host.Host {
-	return host.New(conf, runHosted(conf, taste, with))
+func NewChatHost(conf headless.Config, taste Taste, with *Chat) *headless.Host {
+	return headless.New(conf, runHosted(conf, taste, with))
 }
 
 // runHosted makes what runs a host's sessions.
-func runHosted(conf host.Config, taste Taste, with *Chat) host.Runner {
-	return func(ctx context.Context, h *host.Session) (host.Result, error) {
+func runHosted(conf headless.Config, taste Taste, with *Chat) headless.Runner {
+	return func(ctx context.Context, h *headless.Session) (headless.Result, error) {
 		s := newSession(Config{
 			Command:  h.Command,
 			Args:     h.Args,
@@ -60,7 +60,7 @@ func runHosted(conf host.Config, taste Taste, with *Chat) host.Runner {
 		s.term = tty.Absent(h.Cols, h.Rows, func(p []byte) { s.attached.Output.Write(p) })
 		defer s.term.Close()
 		result, err := s.run(ctx)
-		return host.Result{ID: result.ID, Code: result.Code, Agent: result.Agent}, sentence(err)
+		return headless.Result{ID: result.ID, Code: result.Code, Agent: result.Agent}, sentence(err)
 	}
 }
 

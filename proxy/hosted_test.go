@@ -15,7 +15,7 @@ import (
 
 	"terminalproxy/protocol"
 	"terminalproxy/protocol/fake"
-	"terminalproxy/proxy/detached/host"
+	"terminalproxy/proxy/detached/headless"
 )
 
 func TestMain(m *testing.M) {
@@ -106,13 +106,13 @@ func (p *fakePeer) waitForText(text string) {
 }
 
 // run runs a host until the test's end, which waits for everything that it started.
-func (g *fakeGateway) run(conf host.Config) *host.Host {
+func (g *fakeGateway) run(conf headless.Config) *headless.Host {
 	g.t.Helper()
-	return g.serve(conf, func(conf host.Config) *host.Host { return NewHost(conf, Taste{}) })
+	return g.serve(conf, func(conf headless.Config) *headless.Host { return NewHost(conf, Taste{}) })
 }
 
 // serve is run for a host that is made by newHost.
-func (g *fakeGateway) serve(conf host.Config, newHost func(host.Config) *host.Host) *host.Host {
+func (g *fakeGateway) serve(conf headless.Config, newHost func(headless.Config) *headless.Host) *headless.Host {
 	g.t.Helper()
 	conf.Dial, conf.URL, conf.Key = g.dial, "ws://localhost"+protocol.PathProxy, hostSecret
 	if conf.Allow == nil {
@@ -162,7 +162,7 @@ func (p *fakePeer) waitEnd(code int) {
 
 func TestTheAgentHasTheKeyboardOfItsOwnTerminal(t *testing.T) {
 	g := newFakeGateway(t)
-	g.run(host.Config{})
+	g.run(headless.Config{})
 	p, id := g.startProgram(starting("sh", "-c", "echo ready; read line; echo got $line; exit 3"))
 	hear(p, func(m *protocol.Snapshot) bool {
 		return m.Keyboard.AgentID == "a-1" && m.Keyboard.AgentName == "claude" && m.Keyboard.Level == protocol.LevelDrive
@@ -180,7 +180,7 @@ func TestTheAgentHasTheKeyboardOfItsOwnTerminal(t *testing.T) {
 func TestAHostStartsOnlyWhatIsAllowedR33(t *testing.T) {
 	g := newFakeGateway(t)
 	mark := filepath.Join(t.TempDir(), "mark")
-	g.run(host.Config{Allow: func(m *protocol.ProxyStart) error {
+	g.run(headless.Config{Allow: func(m *protocol.ProxyStart) error {
 		return errors.New("nobody asked for " + m.Command)
 	}})
 	g.host.send(starting("touch", mark))
@@ -191,7 +191,7 @@ func TestAHostStartsOnlyWhatIsAllowedR33(t *testing.T) {
 
 func TestARepeatedStartStartsOnce(t *testing.T) {
 	g := newFakeGateway(t)
-	g.run(host.Config{})
+	g.run(headless.Config{})
 	m := starting("cat")
 	_, id := g.startProgram(m)
 	g.host.send(m)
@@ -201,7 +201,7 @@ func TestARepeatedStartStartsOnce(t *testing.T) {
 
 func TestAFailedStartIsASentence(t *testing.T) {
 	g := newFakeGateway(t)
-	g.run(host.Config{})
+	g.run(headless.Config{})
 	file := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	for i, c := range []struct {
@@ -233,7 +233,7 @@ func TestTheProgramIsToldOfItsOwnTerminal(t *testing.T) {
 	t.Setenv("TMUX", "/tmp/another")
 	t.Setenv("PROXY_TOKEN_FILE", "/secret")
 	g := newFakeGateway(t)
-	g.run(host.Config{})
+	g.run(headless.Config{})
 	m := starting("sh", "-c", `echo "$TERM/$COLUMNS/$TMUX/$PROXY_TOKEN_FILE/$MORE/$TERMINALPROXY_SESSION/$(pwd)"; stty size`)
 	m.Env, m.Cwd, m.Cols, m.Rows, m.Name = []string{"MORE=yes", SessionVariable + "=forged"}, "/", 91, 31, "mine"
 	p, id := g.startProgram(m)
@@ -243,7 +243,7 @@ func TestTheProgramIsToldOfItsOwnTerminal(t *testing.T) {
 
 func TestOnlyTheOwnerOrAPersonCloses(t *testing.T) {
 	g := newFakeGateway(t)
-	g.run(host.Config{})
+	g.run(headless.Config{})
 	p, id := g.startProgram(starting("cat"))
 	for _, c := range []struct {
 		m    *protocol.Close
@@ -270,8 +270,8 @@ func TestOnlyTheOwnerOrAPersonCloses(t *testing.T) {
 
 func TestAnIdleSessionEnds(t *testing.T) {
 	g := newFakeGateway(t)
-	ended := make(chan host.Result, 1)
-	g.run(host.Config{Idle: 200 * time.Millisecond, Ended: func(r host.Result) { ended <- r }})
+	ended := make(chan headless.Result, 1)
+	g.run(headless.Config{Idle: 200 * time.Millisecond, Ended: func(r headless.Result) { ended <- r }})
 	_, id := g.startProgram(starting("cat"))
 	r := fake.Receive(t, ended, "the end of the idle session")
 	require.Equal(t, id, r.ID)
@@ -282,9 +282,9 @@ func TestAnIdleSessionEnds(t *testing.T) {
 func TestActivityKeepsASessionAlive(t *testing.T) {
 	g := newFakeGateway(t)
 	mark := filepath.Join(t.TempDir(), "mark")
-	sessions := make(chan *host.Session, 1)
-	g.serve(host.Config{}, func(conf host.Config) *host.Host {
-		return host.New(conf, func(ctx context.Context, s *host.Session) (host.Result, error) {
+	sessions := make(chan *headless.Session, 1)
+	g.serve(headless.Config{}, func(conf headless.Config) *headless.Host {
+		return headless.New(conf, func(ctx context.Context, s *headless.Session) (headless.Result, error) {
 			sessions <- s
 			return runHosted(conf, Taste{}, nil)(ctx, s)
 		})

@@ -11,7 +11,7 @@ import (
 
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/consent/authority"
-	"terminalproxy/proxy/detached/window"
+	"terminalproxy/proxy/detached/keep"
 	"terminalproxy/proxy/display/notice"
 	"terminalproxy/proxy/terminal/tty"
 )
@@ -90,7 +90,7 @@ func (l *life) stopWindow(sig unix.Signal) {
 
 // detachWindow leaves the window, if there is one: it gives the terminal back, and the program goes
 // on without. It ends every agent's control.
-func (l *life) detachWindow(why window.Release) {
+func (l *life) detachWindow(why keep.Release) {
 	s, k := l.s, l.s.conf.Keep
 	w := k.Window()
 	if w == nil {
@@ -98,7 +98,7 @@ func (l *life) detachWindow(why window.Release) {
 	}
 	w.Hear(func(os.Signal) {})
 	l.takeKeyboard((*authority.Authority).Leave)
-	if why == window.Detached {
+	if why == keep.Detached {
 		l.awaitAnswers()
 	}
 	l.holdPump()
@@ -164,7 +164,7 @@ func (l *life) announceWindow(came bool) {
 
 // attachWindow moves the program from its window to another one. If that one is no terminal, the
 // program stays.
-func (l *life) attachWindow(w *window.Window) {
+func (l *life) attachWindow(w *keep.Window) {
 	s := l.s
 	defer w.CloseFiles()
 	next, err := tty.OpenBoth(w.In, w.Out)
@@ -173,7 +173,7 @@ func (l *life) attachWindow(w *window.Window) {
 		return
 	}
 	defer next.Close()
-	l.detachWindow(window.Taken)
+	l.detachWindow(keep.Taken)
 	l.holdPump()
 	err = error(&UserError{Say: "the program has ended"})
 	s.copier.Move(func() bool {
@@ -194,7 +194,7 @@ func (l *life) attachWindow(w *window.Window) {
 }
 
 // refuseWindow has the process in front end.
-func refuseWindow(w *window.Window, err error) {
+func refuseWindow(w *keep.Window, err error) {
 	w.Say(fmt.Sprintf("attach: %v\n", err))
 	w.Exit(1)
 	w.Close()
@@ -209,7 +209,7 @@ const (
 
 // showInWindow takes a window's terminal and shows the program there. The copier does not write to
 // it yet.
-func (s *session) showInWindow(w *window.Window, next *tty.Terminal) error {
+func (s *session) showInWindow(w *keep.Window, next *tty.Terminal) error {
 	if err := s.term.Take(next); err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"terminalproxy/protocol"
-	"terminalproxy/proxy/detached/window"
+	"terminalproxy/proxy/detached/keep"
 	"terminalproxy/proxy/heap"
 	"terminalproxy/proxy/terminal/child"
 	"terminalproxy/proxy/terminal/watchdog"
@@ -52,11 +52,11 @@ type life struct {
 	// the terminal is another program's: the shell has put us in the background, or it is left
 	// aside
 	behind bool
-	aside  bool           // see settleBegin
-	heard  bool           // the keyboard is read
-	look   *time.Timer    // while it has
-	held   chan struct{}  // the pump waits for its closing; nil while it runs
-	came   *window.Window // came during a suspension, or nil
+	aside  bool          // see settleBegin
+	heard  bool          // the keyboard is read
+	look   *time.Timer   // while it has
+	held   chan struct{} // the pump waits for its closing; nil while it runs
+	came   *keep.Window  // came during a suspension, or nil
 }
 
 // runParts runs the parts until the program ends, and stops them in order: first the program's last
@@ -188,7 +188,7 @@ func (l *life) awaitExit(ctx context.Context) child.Exit {
 		case <-l.s.conf.Keep.Gone():
 			l.detachWindow("")
 		case <-l.s.leaving:
-			l.detachWindow(window.Detached)
+			l.detachWindow(keep.Detached)
 		case c := <-l.crashed:
 			l.s.log.Error("a part of the session failed",
 				"part", c.where,

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"terminalproxy/protocol"
-	"terminalproxy/proxy/detached/host"
+	"terminalproxy/proxy/detached/headless"
 )
 
 // The agent gets the message once, with its sender, and a wait for control ends with it.
@@ -45,7 +45,7 @@ func TestARemotePersonWritesToTheAgent(t *testing.T) {
 func TestAMessageIsAnsweredWhenItIsDrawn(t *testing.T) {
 	t.Parallel()
 	g := newFakeGateway(t)
-	g.run(host.Config{})
+	g.run(headless.Config{})
 	p, id := g.startProgram(starting("sh", "-c", reader))
 	p.waitForText("ready")
 	say := func(request string) *protocol.Done {

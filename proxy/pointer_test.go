@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"terminalproxy/protocol"
-	"terminalproxy/proxy/detached/host"
+	"terminalproxy/proxy/detached/headless"
 )
 
 // clicked starts a session in a program that has set modes and shows what it reads.
@@ -16,7 +16,7 @@ func clicked(t *testing.T, setup string) (p *fakePeer, mouse func(m protocol.Inp
 	t.Helper()
 	t.Parallel() // it waits more than it computes
 	g := newFakeGateway(t)
-	g.run(host.Config{})
+	g.run(headless.Config{})
 	p, id := g.startProgram(starting("sh", "-c", "stty raw -echo; printf '"+setup+"'; printf ready; exec cat -v"))
 	p.waitForText("ready")
 	n := 0

@@ -8,7 +8,7 @@ import (
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/agents/requests"
 	"terminalproxy/proxy/consent/control"
-	"terminalproxy/proxy/consent/input"
+	"terminalproxy/proxy/consent/pump"
 	"terminalproxy/proxy/consent/secretprompt"
 	"terminalproxy/proxy/display/notice"
 	"terminalproxy/proxy/heap"
@@ -60,9 +60,9 @@ func (p *program) CountWrites() (begun, ended uint64) { return p.begun.Load(), p
 // readiness is a poller as the pump waits with it.
 type readiness struct{ *tty.Poller }
 
-func (r readiness) Wait(want input.Events, timeout time.Duration) (input.Events, error) {
+func (r readiness) Wait(want pump.Events, timeout time.Duration) (pump.Events, error) {
 	got, err := r.Poller.Wait(tty.Events(want), timeout)
-	return input.Events(got), err
+	return pump.Events(got), err
 }
 
 // pressed is what the user's keys mean to the session, apart from control.

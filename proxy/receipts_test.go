@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"terminalproxy/protocol"
-	"terminalproxy/proxy/detached/host"
+	"terminalproxy/proxy/detached/headless"
 	"terminalproxy/proxy/terminal/child"
 )
 
@@ -68,7 +68,7 @@ func TestALineFitsTheKernelsBuffer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			g := newFakeGateway(t)
-			g.run(host.Config{})
+			g.run(headless.Config{})
 			got := filepath.Join(t.TempDir(), "got")
 			p, id := g.startProgram(starting("sh", "-c", `echo ready; exec cat >"$0"`, got))
 			p.waitForText("ready")

@@ -16,7 +16,7 @@ import (
 
 	"terminalproxy/protocol"
 	"terminalproxy/protocol/fake"
-	"terminalproxy/proxy/detached/host"
+	"terminalproxy/proxy/detached/headless"
 	"terminalproxy/proxy/terminal/tty"
 )
 
@@ -106,8 +106,8 @@ var acts = []act{
 const scenesYield = 50 * time.Millisecond
 
 // runScenes is runHosted with that pause, and with the session.
-func runScenes(conf host.Config, yield time.Duration, sessions chan<- *session) host.Runner {
-	return func(ctx context.Context, h *host.Session) (host.Result, error) {
+func runScenes(conf headless.Config, yield time.Duration, sessions chan<- *session) headless.Runner {
+	return func(ctx context.Context, h *headless.Session) (headless.Result, error) {
 		s := newSession(Config{
 			Command: h.Command, Args: h.Args, Log: conf.Log, Cols: h.Cols, Rows: h.Rows, headless: h,
 			Agent: &AgentConfig{Name: h.Name, Dial: conf.Dial, URL: conf.URL, Yield: yield, Interval: hostedInterval},
@@ -116,7 +116,7 @@ func runScenes(conf host.Config, yield time.Duration, sessions chan<- *session) 
 		defer s.term.Close()
 		sessions <- s
 		result, err := s.run(ctx)
-		return host.Result{ID: result.ID, Code: result.Code}, sentence(err)
+		return headless.Result{ID: result.ID, Code: result.Code}, sentence(err)
 	}
 }
 
@@ -157,7 +157,7 @@ func beginSceneWith(t *testing.T, yield time.Duration, files map[string]string, 
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "rows"), []byte(strings.Repeat("row 1\n", 200)), 0o600))
 	g := newFakeGateway(t)
 	sessions := make(chan *session, 1)
-	g.serve(host.Config{}, func(conf host.Config) *host.Host { return host.New(conf, runScenes(conf, yield, sessions)) })
+	g.serve(headless.Config{}, func(conf headless.Config) *headless.Host { return headless.New(conf, runScenes(conf, yield, sessions)) })
 	m := starting(command[0], command[1:]...)
 	m.Cwd, m.Cols, m.Rows = dir, 100, 24
 	m.Env = []string{"HOME=" + dir, "LANG=C.UTF-8", "INPUTRC=/dev/null", "LESS=", "LESSHISTFILE=-", "HISTFILE=", "VIMINIT="}

@@ -15,11 +15,11 @@ import (
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/agents/requests"
 	"terminalproxy/proxy/chat/beside"
-	"terminalproxy/proxy/chat/talk"
+	"terminalproxy/proxy/chat/feed"
 	"terminalproxy/proxy/consent/authority"
-	"terminalproxy/proxy/consent/detector"
-	"terminalproxy/proxy/consent/input"
 	"terminalproxy/proxy/consent/line"
+	"terminalproxy/proxy/consent/pump"
+	"terminalproxy/proxy/consent/reclaimkey"
 	"terminalproxy/proxy/detached/attach"
 	"terminalproxy/proxy/display/copier"
 	"terminalproxy/proxy/display/events"
@@ -50,10 +50,10 @@ type session struct {
 	tracker   *line.Tracker // of the line that the user and agents share; nil without agents
 	copier    *copier.Copier
 	painter   *overlay.Painter
-	pump      *input.Pump
+	pump      *pump.Pump
 	authority *authority.Authority
 	rules     authority.Rules
-	detector  *detector.Detector
+	detector  *reclaimkey.Detector
 	status    *overlay.Status
 	link      *link.Link
 	requests  *requests.Handler
@@ -63,7 +63,7 @@ type session struct {
 	// when the terminal was asked last where its cursor is, in Unix nanoseconds
 	asksSince atomic.Int64
 	events    *events.Teller   // nil without agents
-	talk      *talk.Room       // nil without a conversation
+	talk      *feed.Room       // nil without a conversation
 	beside    *beside.Agent    // nil where its agent has no interface of its own in the terminal
 	attached  *attach.Clients  // nil on a user's terminal, as is linked
 	linked    chan struct{}    // closed when a gateway was reached

@@ -7,12 +7,12 @@ import (
 
 	"terminalproxy/proxy/agents/requests"
 	"terminalproxy/proxy/chat/beside"
-	"terminalproxy/proxy/chat/talk"
+	"terminalproxy/proxy/chat/feed"
 	"terminalproxy/proxy/consent/authority"
 	"terminalproxy/proxy/consent/control"
-	"terminalproxy/proxy/consent/detector"
-	"terminalproxy/proxy/consent/input"
 	"terminalproxy/proxy/consent/line"
+	"terminalproxy/proxy/consent/pump"
+	"terminalproxy/proxy/consent/reclaimkey"
 	"terminalproxy/proxy/display/copier"
 	"terminalproxy/proxy/display/events"
 	"terminalproxy/proxy/display/overlay"
@@ -43,7 +43,7 @@ func (s *session) wireParts(cols, rows int) error {
 	if agent != nil {
 		s.wireControl(agent)
 	}
-	s.pump = input.New(s.pumpConfig(readiness{inPoll}))
+	s.pump = pump.New(s.pumpConfig(readiness{inPoll}))
 	if agent != nil {
 		s.wireOverlay(agent)
 		s.wireEvents(agent)
@@ -66,7 +66,7 @@ func (s *session) wireParts(cols, rows int) error {
 // wireControl makes the authority, which decides who may type, and the detector, which tells the
 // user's keys apart.
 func (s *session) wireControl(agent *AgentConfig) {
-	s.detector = detector.New(agent.Keys, pressed{s}, s.conf.headless != nil)
+	s.detector = reclaimkey.New(agent.Keys, pressed{s}, s.conf.headless != nil)
 	s.rules = authority.Rules{Source: agent.Policy, Running: s.child.Running}
 	s.authority = authority.New(control.Config{
 		Pregrant:   agent.Level,
@@ -96,7 +96,7 @@ func (s *session) wireTalk(with *Chat) {
 	if with == nil || with.Around {
 		return
 	}
-	s.talk = talk.New(talk.Config{
+	s.talk = feed.New(feed.Config{
 		SessionID: s.id, Chat: with.Session, Link: s.link, Log: s.log,
 		Redact: func(text string) string { return s.observer.Redact(text, -1) },
 	})
@@ -104,8 +104,8 @@ func (s *session) wireTalk(with *Chat) {
 
 // pumpConfig plugs the pump. Without agents there is no detector and no control: every byte passes
 // untouched.
-func (s *session) pumpConfig(poll input.Poller) input.Config {
-	c := input.Config{
+func (s *session) pumpConfig(poll pump.Poller) pump.Config {
+	c := pump.Config{
 		Keyboard: s.term, Program: s.program, Poll: poll, Unheard: s.aside,
 		KeyboardEnded: func(err error) { s.log.Info("the keyboard ended", "error", err) },
 	}
@@ -293,7 +293,7 @@ func (s *session) requestsConfig(agent *AgentConfig) requests.Config {
 		c.Chat = s.talk
 	}
 	if agent.Chat != nil {
-		c.Outside = talk.Outside{Session: agent.Chat.Session}
+		c.Outside = feed.Outside{Session: agent.Chat.Session}
 	}
 	if agent.Policy != nil {
 		c.LocalAgent, c.Ahead = agent.LocalAgent, s.rules.Ahead

@@ -14,7 +14,7 @@ import (
 	"terminalproxy/gateway/client"
 	"terminalproxy/protocol"
 	"terminalproxy/proxy"
-	"terminalproxy/proxy/detached/window"
+	"terminalproxy/proxy/detached/keep"
 )
 
 // attachKept comes back to the session of this id, if it is one of this machine that outlives its
@@ -26,7 +26,7 @@ func (a *app) attachKept(id string, in, out *os.File, watch bool) (found bool, e
 		return false, nil //nolint:nilerr // then it is not to be found so
 	}
 	inside := os.Getenv(proxy.SessionVariable)
-	if _, err := os.Stat(window.Path(dir, id)); err != nil || inside != "" && inside != id {
+	if _, err := os.Stat(keep.Path(dir, id)); err != nil || inside != "" && inside != id {
 		return false, nil //nolint:nilerr // it may still be on its own screen: that is checked later
 	}
 	if id == inside {
@@ -44,7 +44,7 @@ func (a *app) comeBack(id string, in, out *os.File) error {
 	if !term.IsTerminal(int(in.Fd())) || !term.IsTerminal(int(out.Fd())) {
 		return errNoTerminal
 	}
-	conn, err := window.Knock(dir, id)
+	conn, err := keep.Knock(dir, id)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fail(statusNoSession,
 			"attach: %s is kept, but not on this machine, or not by this user", id).withHint(
@@ -54,7 +54,7 @@ func (a *app) comeBack(id string, in, out *os.File) error {
 	if err != nil {
 		return fail(statusRefused, "attach: %s: %w", id, err)
 	}
-	end, err := window.Lend(conn, in, out, a.err, terminals.Find(os.Getenv).ForCtrlG())
+	end, err := keep.Lend(conn, in, out, a.err, terminals.Find(os.Getenv).ForCtrlG())
 	switch {
 	case err != nil:
 		return fail(statusRefused, "attach: %s: %w", id, err)

@@ -22,7 +22,7 @@ import (
 	"terminalproxy/gateway/client"
 	"terminalproxy/protocol"
 	"terminalproxy/proxy"
-	"terminalproxy/proxy/detached/host"
+	"terminalproxy/proxy/detached/headless"
 	"terminalproxy/proxy/terminal/watchdog"
 )
 
@@ -34,14 +34,14 @@ const hostPatience = 5 * time.Second
 // nothing (SAFETY R33).
 type programs struct {
 	*client.Client
-	conf  host.Config
+	conf  headless.Config
 	taste proxy.Taste
 	chat  *proxy.Chat // with the only program, or around all of them, or nil
 	stop  context.CancelFunc
 	ctx   context.Context //nolint:containedctx // the host's life, which is this process's and no call's
 
 	mu     sync.Mutex
-	host   *host.Host
+	host   *headless.Host
 	ended  chan struct{}                   // closed when the host has
 	asked  map[string]*protocol.ProxyStart // starts on their way, by request id
 	secret string
@@ -63,7 +63,7 @@ func newPrograms(
 		secret: strings.ToLower(rand.Text()),
 	}
 	p.ctx, p.stop = context.WithCancel(context.Background())
-	p.conf = host.Config{
+	p.conf = headless.Config{
 		Dial:   local.dialLocal,
 		Join:   local.joinLocal,
 		URL:    ep.URL(protocol.PathProxy),
@@ -115,12 +115,12 @@ func (p *programs) allowStart(m *protocol.ProxyStart) error {
 }
 
 // ensureHost returns the host, and starts it first if needed.
-func (p *programs) ensureHost() *host.Host {
+func (p *programs) ensureHost() *headless.Host {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.host == nil {
 		p.host, p.ended = proxy.NewChatHost(p.conf, p.taste, p.chat), make(chan struct{})
-		go func(h *host.Host) { // ends with close, which waits for it
+		go func(h *headless.Host) { // ends with close, which waits for it
 			defer close(p.ended)
 			h.Run(p.ctx)
 		}(p.host)
@@ -168,7 +168,7 @@ func (a *app) newReap() *cobra.Command {
 		Use: reapCommand, Hidden: true, Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
-			host.Reap(a.in)
+			headless.Reap(a.in)
 			return nil
 		},
 	}

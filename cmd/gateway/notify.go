@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"terminalproxy/cmd/internal/notify"
-	"terminalproxy/gateway/asks"
 	"terminalproxy/gateway/page"
+	"terminalproxy/gateway/waiting"
 )
 
 // notifyFlags say whom to tell that an agent waits.
@@ -65,10 +65,10 @@ func (n notifyFlags) start(ctx context.Context, to notifying) (stop func()) {
 	}
 	var wg sync.WaitGroup
 	wg.Go(func() { // ends with ctx
-		asks.Run(ctx, asks.Config{
+		waiting.Run(ctx, waiting.Config{
 			Session: to.session, After: n.after, Log: to.log,
-			Dial: func(ctx context.Context) (asks.Link, error) { return to.dial(ctx) },
-			Tell: func(a asks.Ask) {
+			Dial: func(ctx context.Context) (waiting.Link, error) { return to.dial(ctx) },
+			Tell: func(a waiting.Ask) {
 				for _, p := range posters {
 					p.Post(notify.Note{Text: a.Text(), Link: to.link(a.SessionID)})
 				}

@@ -17,7 +17,7 @@ import (
 	"terminalproxy/protocol"
 	"terminalproxy/proxy"
 	"terminalproxy/proxy/chat"
-	"terminalproxy/proxy/detached/host"
+	"terminalproxy/proxy/detached/headless"
 )
 
 // runFlags are the flags of run.
@@ -145,9 +145,9 @@ func (a *app) runProgram(ctx context.Context, in runFlags, args []string) (err e
 	defer func() { err = errors.Join(err, c.Close()) }()
 	own := newPrograms(c, ep, local, a.taste, log)
 	defer own.close()
-	ended := make(chan host.Result, 1)
+	ended := make(chan headless.Result, 1)
 	own.conf.Idle, own.chat = in.idle, talk.Chat
-	own.conf.Ended = func(r host.Result) { ended <- r }
+	own.conf.Ended = func(r headless.Result) { ended <- r }
 	id, err := own.Start(ctx, &protocol.ProxyStart{
 		Command: args[0], Args: args[1:], Cwd: dir,
 		Cols: in.cols, Rows: in.rows,
@@ -184,7 +184,7 @@ func notLocal() error {
 }
 
 func (a *app) reportProgramEnd(
-	id string, r host.Result, in runFlags, talk *proxy.Chat, args []string,
+	id string, r headless.Result, in runFlags, talk *proxy.Chat, args []string,
 ) {
 	a.status = r.Code
 	if r.Agent != "" {

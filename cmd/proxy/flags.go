@@ -25,7 +25,7 @@ import (
 	"terminalproxy/proxy"
 	"terminalproxy/proxy/consent/control"
 	"terminalproxy/proxy/consent/policy"
-	"terminalproxy/proxy/detached/window"
+	"terminalproxy/proxy/detached/keep"
 	"terminalproxy/proxy/link"
 	"terminalproxy/proxy/terminal/tty"
 	"terminalproxy/proxy/terminal/watchdog"
@@ -174,7 +174,7 @@ func (f *flags) checkRanges(set *pflag.FlagSet) error {
 		return usageError("", "--cols %d: must be 1 to %d", f.Cols, protocol.MaxSize)
 	case set.Changed("rows") && (f.Rows < 1 || f.Rows > protocol.MaxSize):
 		return usageError("", "--rows %d: must be 1 to %d", f.Rows, protocol.MaxSize)
-	case set.Changed("status-fd") && os.Args[0] != window.Name && !canWrite(f.StatusFD):
+	case set.Changed("status-fd") && os.Args[0] != keep.Name && !canWrite(f.StatusFD):
 		return usageError(
 			"as in: STATUS=$(proxy --status-fd 3 PROGRAM 3>&1 >&2)",
 			"--status-fd %d: must be a descriptor above 2 that is open for writing",

@@ -15,7 +15,7 @@ import (
 	"terminalproxy/cmd/internal/terminals"
 	"terminalproxy/gateway"
 	"terminalproxy/proxy"
-	"terminalproxy/proxy/detached/window"
+	"terminalproxy/proxy/detached/keep"
 	"terminalproxy/proxy/terminal/tty"
 	"terminalproxy/proxy/terminal/watchdog"
 )
@@ -53,7 +53,7 @@ func (f *flags) runInFront(args []string, stdin, stdout *os.File, stderr io.Writ
 			Cause:  err,
 		})
 	}
-	end, err := window.Lend(conn, stdin, stdout, stderr, terminals.Find(os.Getenv).ForCtrlG())
+	end, err := keep.Lend(conn, stdin, stdout, stderr, terminals.Find(os.Getenv).ForCtrlG())
 	switch {
 	case err != nil:
 		_ = cmd.Process.Kill() // it has no terminal, and runs nothing
@@ -107,7 +107,7 @@ func startBehind(args []string) (*net.UnixConn, *exec.Cmd, error) {
 		return nil, nil, err
 	}
 	cmd := exec.Command(watchdog.Self(), args...) //nolint:noctx // it must outlive this process
-	cmd.Args[0], cmd.ExtraFiles = window.Name, []*os.File{theirs}
+	cmd.Args[0], cmd.ExtraFiles = keep.Name, []*os.File{theirs}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
 		return nil, nil, errors.Join(err, conn.Close())
@@ -130,12 +130,12 @@ func connOf(f *os.File) (*net.UnixConn, error) {
 }
 
 // acceptWindow takes the window of the process in front.
-func acceptWindow() (*window.Window, *window.Keep, error) {
+func acceptWindow() (*keep.Window, *keep.Keep, error) {
 	conn, err := connOf(os.NewFile(keptFD, "window"))
 	if err != nil {
 		return nil, nil, err
 	}
-	w, err := window.Accept(conn)
+	w, err := keep.Accept(conn)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -145,7 +145,7 @@ func acceptWindow() (*window.Window, *window.Keep, error) {
 		w.Exit(statusFailure)
 		return nil, nil, err
 	}
-	return w, window.NewKeep(dir, w), nil
+	return w, keep.NewKeep(dir, w), nil
 }
 
 // runKept runs a session behind a window.

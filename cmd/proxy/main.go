@@ -16,7 +16,7 @@ import (
 	"terminalproxy/cmd/internal/version"
 	"terminalproxy/protocol"
 	"terminalproxy/proxy"
-	"terminalproxy/proxy/detached/window"
+	"terminalproxy/proxy/detached/keep"
 	"terminalproxy/proxy/terminal/child"
 	"terminalproxy/proxy/terminal/tty"
 	"terminalproxy/proxy/terminal/watchdog"
@@ -33,7 +33,7 @@ func main() {
 	if short := limits.Check(); short != nil {
 		os.Exit(complain(os.Stderr, short))
 	}
-	if os.Args[0] == window.Name {
+	if os.Args[0] == keep.Name {
 		os.Exit(runKept(os.Args[1:]))
 	}
 	os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr, nil))
@@ -52,7 +52,7 @@ func run(
 	args []string,
 	stdin, stdout *os.File,
 	stderr io.Writer,
-	keep *window.Keep,
+	keep *keep.Keep,
 ) int {
 	flags, err := parseFlags(args)
 	switch {

@@ -7,9 +7,9 @@ import (
 	"net/http"
 	"time"
 
-	"terminalproxy/gateway/asks"
 	"terminalproxy/gateway/auth"
 	"terminalproxy/gateway/push"
+	"terminalproxy/gateway/waiting"
 )
 
 const (
@@ -96,15 +96,15 @@ func (o *Opening) startNotifying() {
 		after = notifyAfter
 	}
 	d.wg.Go(func() { // ends with the opening
-		asks.Run(o.ctx, asks.Config{
+		waiting.Run(o.ctx, waiting.Config{
 			Session: o.terms.Session, After: after, Tell: o.notifyVisitors, Log: d.cfg.Log,
-			Dial: func(ctx context.Context) (asks.Link, error) { return o.terms.Dial(ctx) },
+			Dial: func(ctx context.Context) (waiting.Link, error) { return o.terms.Dial(ctx) },
 		})
 	})
 }
 
 // notifyVisitors notifies the pages that want it.
-func (o *Opening) notifyVisitors(a asks.Ask) {
+func (o *Opening) notifyVisitors(a waiting.Ask) {
 	d := o.door
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -116,7 +116,7 @@ func (o *Opening) notifyVisitors(a asks.Ask) {
 }
 
 // notifyVisitor notifies one page, and forgets a subscription that has ended.
-func (o *Opening) notifyVisitor(v *visitor, to *push.Subscription, a asks.Ask) {
+func (o *Opening) notifyVisitor(v *visitor, to *push.Subscription, a waiting.Ask) {
 	d := o.door
 	payload, err := json.Marshal(notification{
 		v.ID,

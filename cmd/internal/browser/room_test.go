@@ -19,7 +19,7 @@ import (
 	"terminalproxy/gateway/rights"
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/chat"
-	room "terminalproxy/proxy/chat/talk"
+	room "terminalproxy/proxy/chat/feed"
 )
 
 // coder is a coding agent that the test plays. It notes the answers.

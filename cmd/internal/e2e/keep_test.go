@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"terminalproxy/protocol"
-	"terminalproxy/proxy/detached/window"
+	"terminalproxy/proxy/detached/keep"
 )
 
 // runKept types a line that runs a program under proxy --keep, and returns the session's id.
@@ -29,7 +29,7 @@ func (s *terminal) runKept(line, shown string) (id string) {
 func (w *world) endsKept() {
 	w.t.Cleanup(func() {
 		for _, p := range w.processes() {
-			if pid, line, _ := strings.Cut(p, " "); strings.HasPrefix(line, window.Name) && w.t.Failed() {
+			if pid, line, _ := strings.Cut(p, " "); strings.HasPrefix(line, keep.Name) && w.t.Failed() {
 				w.kill(pid, syscall.SIGTERM)
 			}
 		}
@@ -118,7 +118,7 @@ func TestAKeptSessionStaysWhereItIs(t *testing.T) {
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	require.NoError(t, err)
 	defer null.Close()
-	conn, err := window.Knock(w.run(), id)
+	conn, err := keep.Knock(w.run(), id)
 	require.NoError(t, err)
 	defer func() { _ = conn.Close() }()
 	fd := int(null.Fd())

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"slices"
 
-	"terminalproxy/proxy/consent/input"
 	"terminalproxy/proxy/consent/line"
+	"terminalproxy/proxy/consent/pump"
 	"terminalproxy/proxy/terminal/keys"
 )
 
@@ -13,7 +13,7 @@ import (
 // bytes for Meta keys and asks for brackets. The text has no Escape, so it cannot end a paste. Each
 // pair of brackets stays in one piece: neither a key of the user nor the end of a grant can leave a
 // paste open.
-func (j *judgement) bracketText(pieces []input.Piece) []input.Piece {
+func (j *judgement) bracketText(pieces []pump.Piece) []pump.Piece {
 	if j.prompt != line.Editor || line.TakesUTF8(j.facts, j.prompt) || !line.Pastes(j.facts) {
 		return pieces
 	}
@@ -22,7 +22,7 @@ func (j *judgement) bracketText(pieces []input.Piece) []input.Piece {
 		!slices.ContainsFunc(first, hasWideText) {
 		return pieces
 	}
-	var out []input.Piece
+	var out []pump.Piece
 	for _, p := range first {
 		out = append(out, bracketPiece(p)...)
 	}
@@ -30,25 +30,25 @@ func (j *judgement) bracketText(pieces []input.Piece) []input.Piece {
 }
 
 // hasWideText reports whether a piece types bytes from 0x80 on.
-func hasWideText(p input.Piece) bool {
+func hasWideText(p pump.Piece) bool {
 	return p.Say == "" && slices.ContainsFunc(p.Bytes, func(b byte) bool { return b >= 0x80 })
 }
 
 // hasKeyedText is hasWideText for text outside brackets.
-func hasKeyedText(p input.Piece) bool {
+func hasKeyedText(p pump.Piece) bool {
 	_, ok := cutBrackets(p.Bytes)
 	return !ok && hasWideText(p)
 }
 
 // bracketPiece cuts a piece into bracketed text and keys.
-func bracketPiece(p input.Piece) (out []input.Piece) {
+func bracketPiece(p pump.Piece) (out []pump.Piece) {
 	if !hasKeyedText(p) {
-		return []input.Piece{p}
+		return []pump.Piece{p}
 	}
-	const room = input.PieceMax - len(pasteBegins) - len(pasteEnds)
+	const room = pump.PieceMax - len(pasteBegins) - len(pasteEnds)
 	for b := p.Bytes; len(b) > 0; {
 		n := keys.TextLen(b)
-		part := input.Piece{Acts: p.Acts}
+		part := pump.Piece{Acts: p.Acts}
 		if n == 0 {
 			n = keys.Cut(b, 1)
 			part.Bytes = b[:n]

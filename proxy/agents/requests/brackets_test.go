@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"terminalproxy/proxy/consent/input"
 	"terminalproxy/proxy/consent/line"
+	"terminalproxy/proxy/consent/pump"
 )
 
 // Whatever an agent sends as text, a pair of brackets contains text without an Escape. Each pair is
@@ -32,7 +32,7 @@ func TestTextInBracketsCannotEndThemR65(t *testing.T) {
 		for _, p := range got {
 			b, ok := cutBrackets(p.Bytes)
 			if ok {
-				require.LessOrEqual(t, len(p.Bytes), input.PieceMax)
+				require.LessOrEqual(t, len(p.Bytes), pump.PieceMax)
 				require.NotContains(t, string(b), "\x1b")
 				require.False(t, bytes.ContainsAny(b, "\r\n\x03\x7f"), "%q", b)
 			} else {
@@ -52,7 +52,7 @@ func TestTextInBracketsCannotEndThemR65(t *testing.T) {
 	} {
 		other := j
 		change(&other)
-		pieces := []input.Piece{{Bytes: []byte("ä"), Step: 1}}
+		pieces := []pump.Piece{{Bytes: []byte("ä"), Step: 1}}
 		require.Equal(t, pieces, other.bracketText(pieces), name)
 	}
 }

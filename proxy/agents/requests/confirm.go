@@ -9,8 +9,8 @@ import (
 
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/consent/control"
-	"terminalproxy/proxy/consent/input"
 	"terminalproxy/proxy/consent/line"
+	"terminalproxy/proxy/consent/pump"
 	"terminalproxy/proxy/display/notice"
 	"terminalproxy/proxy/terminal/keys"
 )
@@ -19,12 +19,12 @@ import (
 // After that the user decides.
 const shiftsMost = 8
 
-// holdForConsent implements [input.Job.Hold]. Being asked again with the same question means that
+// holdForConsent implements [pump.Job.Hold]. Being asked again with the same question means that
 // the user let the input through; the rest of it then passes until the user types.
 func (in *delivery) holdForConsent(
 	now time.Time,
-	pieces []input.Piece,
-	typed input.Line,
+	pieces []pump.Piece,
+	typed pump.Line,
 ) (bool, error) {
 	if act := pieces[0].Say; act != "" {
 		in.mouseAct = act
@@ -46,7 +46,7 @@ func (in *delivery) holdForConsent(
 }
 
 // askUser asks the user to let pieces through, and returns false if that has happened already.
-func (in *delivery) askUser(now time.Time, pieces []input.Piece, typed input.Line) (bool, error) {
+func (in *delivery) askUser(now time.Time, pieces []pump.Piece, typed pump.Line) (bool, error) {
 	q, exact := in.wordQuestion(pieces, typed)
 	if exact == in.asked {
 		in.allowed, in.userKeysThen = true, typed.User
@@ -82,7 +82,7 @@ func (in *delivery) askUser(now time.Time, pieces []input.Piece, typed input.Lin
 // needsConsent reports whether pieces of one step exceed level type, which covers text and editing
 // at a line prompt. Lines of a bracketed paste count as text for a line editor that enabled
 // brackets.
-func (in *delivery) needsConsent(pieces []input.Piece) bool {
+func (in *delivery) needsConsent(pieces []pump.Piece) bool {
 	j, first := in.judged, pieces[0]
 	switch {
 	case j.prompt == line.None:
@@ -107,7 +107,7 @@ func (in *delivery) needsConsent(pieces []input.Piece) bool {
 
 // hasUnshownText reports whether the line may hold text that neither the screen nor the question
 // shows, because its start was forgotten or has scrolled off.
-func (in *delivery) hasUnshownText(typed input.Line) bool {
+func (in *delivery) hasUnshownText(typed pump.Line) bool {
 	return in.judged.prompt != line.None &&
 		(typed.Lost > 0 || !in.judged.buffer.Known && in.judged.buffer.Clipped)
 }
@@ -115,8 +115,8 @@ func (in *delivery) hasUnshownText(typed input.Line) bool {
 // wordQuestion says what would be sent and, at a line prompt, what the program would run. exact is
 // the part that the answer covers: it omits suggestions of the program, which are not submitted.
 func (in *delivery) wordQuestion(
-	pieces []input.Piece,
-	typed input.Line,
+	pieces []pump.Piece,
+	typed pump.Line,
 ) (q control.Confirmation, exact string) {
 	q = control.Confirmation{Keys: describePieces(pieces), Mouse: pieces[0].Say != ""}
 	if in.judged.prompt == line.None || q.Mouse {
@@ -214,7 +214,7 @@ func hasOtherKey(pieces [][]byte, allowed string) (yes bool) {
 }
 
 // textThenEnter reads pieces that consist of optional text and one Enter.
-func textThenEnter(pieces []input.Piece) (text string, ok bool) {
+func textThenEnter(pieces []pump.Piece) (text string, ok bool) {
 	enters := 0
 	for _, p := range pieces {
 		keys.Strokes(p.Bytes, func(s keys.Stroke) {
@@ -232,7 +232,7 @@ func textThenEnter(pieces []input.Piece) (text string, ok bool) {
 }
 
 // describePieces words what pieces send, for the user.
-func describePieces(pieces []input.Piece) string {
+func describePieces(pieces []pump.Piece) string {
 	var all [][]byte
 	for _, p := range pieces {
 		if p.Say == "" {
@@ -249,7 +249,7 @@ func describePieces(pieces []input.Piece) string {
 }
 
 // lineBefore words what an agent has on the program's line, for the user.
-func lineBefore(typed input.Line) string {
+func lineBefore(typed pump.Line) string {
 	if len(typed.Pieces) == 0 {
 		return ""
 	}
@@ -264,16 +264,16 @@ func lineBefore(typed input.Line) string {
 }
 
 // userRefusal explains why a held input was refused: its time was over, or control ended.
-func (in *delivery) userRefusal(r input.Receipt) (*refusal, bool) {
+func (in *delivery) userRefusal(r pump.Receipt) (*refusal, bool) {
 	a := in.h.Control
 	sent := notice.Clean(in.keys, 80)
 	switch {
-	case errors.Is(r.Err, input.ErrLate):
+	case errors.Is(r.Err, pump.ErrLate):
 		return &refusal{
 			protocol.CodeTimeout,
 			"the user did not let " + sent + " through in time; nothing of it was typed",
 		}, true
-	case r.Held && r.Fate == input.Dropped && a.State(time.Now()).Phase != control.Granted &&
+	case r.Held && r.Fate == pump.Dropped && a.State(time.Now()).Phase != control.Granted &&
 		a.LastEnd().Reason == protocol.ReasonReclaimed:
 		ending := "and took the keyboard back"
 		if e := a.LastEnd(); e.Cause != control.NoCause || e.By != "" {

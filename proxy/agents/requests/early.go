@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"terminalproxy/protocol"
-	"terminalproxy/proxy/consent/input"
+	"terminalproxy/proxy/consent/pump"
 	"terminalproxy/proxy/terminal/screen"
 )
 
@@ -15,7 +15,7 @@ const startsFor = 2 * time.Second
 // mayStillEnablePaste reports whether the next step is a paste for a program that has just started,
 // does not wait for input yet, and may still enable bracketed paste. Without brackets an editor
 // would take the text for commands.
-func (h *Handler) mayStillEnablePaste(in *delivery, left []input.Piece, began, now time.Time) bool {
+func (h *Handler) mayStillEnablePaste(in *delivery, left []pump.Piece, began, now time.Time) bool {
 	k := 0
 	if left != nil {
 		k = left[0].Step - 1

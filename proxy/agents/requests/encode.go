@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"terminalproxy/protocol"
-	"terminalproxy/proxy/consent/input"
+	"terminalproxy/proxy/consent/pump"
 	"terminalproxy/proxy/terminal/keys"
 	"terminalproxy/proxy/terminal/screen"
 )
@@ -20,9 +20,9 @@ var lineEnds = strings.NewReplacer("\r\n", "\r", "\n", "\r")
 
 // encodeSteps makes the bytes of an input from step k on, for the program's modes. It runs on the
 // observer's goroutine.
-func (h *Handler) encodeSteps(in *delivery, k int, modes screen.Modes) ([]input.Piece, error) {
+func (h *Handler) encodeSteps(in *delivery, k int, modes screen.Modes) ([]pump.Piece, error) {
 	km := keyModes(modes)
-	var all []input.Piece
+	var all []pump.Piece
 	for i, s := range in.steps[k:] {
 		pieces, err := h.encodeStep(in, s.InputPart, modes, km)
 		if err != nil {
@@ -52,7 +52,7 @@ func (h *Handler) encodeStep(
 	s protocol.InputPart,
 	modes screen.Modes,
 	km keys.Modes,
-) ([]input.Piece, error) {
+) ([]pump.Piece, error) {
 	switch s.InputKind { //nolint:exhaustive // the others are text
 	case protocol.InputKeys:
 		drives := h.Control.NewestState().Level == protocol.LevelDrive
@@ -104,7 +104,7 @@ func (h *Handler) rejectReserved(data string) error {
 
 // rejectNestedProxyKey refuses any key that may give control while another proxy runs in this
 // session: the agent would answer its own question there. Its key cannot be seen from here.
-func (h *Handler) rejectNestedProxyKey(pieces []input.Piece) error {
+func (h *Handler) rejectNestedProxyKey(pieces []pump.Piece) error {
 	var all []byte
 	for _, p := range pieces {
 		all = append(all, p.Bytes...)
@@ -126,8 +126,8 @@ func keyPieces(
 	modes keys.Modes,
 	reclaimKey keys.CtrlKey,
 	drive bool,
-) ([]input.Piece, error) {
-	var pieces []input.Piece
+) ([]pump.Piece, error) {
+	var pieces []pump.Piece
 	for _, name := range strings.Fields(names) {
 		press, err := keys.Parse(name)
 		if err != nil {
@@ -162,8 +162,8 @@ func keyPieces(
 }
 
 // keyPiece makes the piece of one key. A lone Escape gets a gap.
-func keyPiece(b []byte) input.Piece {
-	p := input.Piece{Bytes: append([]byte(nil), b...)}
+func keyPiece(b []byte) pump.Piece {
+	p := pump.Piece{Bytes: append([]byte(nil), b...)}
 	if len(b) == 1 && b[0] == 0x1b {
 		p.Gap = escapeGap
 	}
@@ -171,10 +171,10 @@ func keyPiece(b []byte) input.Piece {
 }
 
 // textPieces cuts text into pieces that end between keys.
-func textPieces(text string) ([]input.Piece, error) {
-	var pieces []input.Piece
+func textPieces(text string) ([]pump.Piece, error) {
+	var pieces []pump.Piece
 	for b := []byte(text); len(b) > 0; {
-		n := keys.Cut(b, input.PieceMax)
+		n := keys.Cut(b, pump.PieceMax)
 		pieces = append(pieces, keyPiece(b[:n]))
 		b = b[n:]
 	}
@@ -182,7 +182,7 @@ func textPieces(text string) ([]input.Piece, error) {
 }
 
 // pastePieces cleans a pasted text and brackets it if the program enabled that (DECSET 2004).
-func pastePieces(text string, bracketed bool) ([]input.Piece, error) {
+func pastePieces(text string, bracketed bool) ([]pump.Piece, error) {
 	clean := keys.CleanPaste(text)
 	if clean == "" {
 		return nil, &refusal{
@@ -194,8 +194,8 @@ func pastePieces(text string, bracketed bool) ([]input.Piece, error) {
 	if !bracketed || err != nil {
 		return pieces, err
 	}
-	pieces = append([]input.Piece{{Bytes: []byte(pasteBegins)}}, pieces...)
-	return append(pieces, input.Piece{Bytes: []byte(pasteEnds)}), nil
+	pieces = append([]pump.Piece{{Bytes: []byte(pasteBegins)}}, pieces...)
+	return append(pieces, pump.Piece{Bytes: []byte(pasteEnds)}), nil
 }
 
 // The marks of a bracketed paste (xterm ctlseqs, DECSET 2004).
@@ -206,8 +206,8 @@ const (
 
 // splitAtActs cuts pieces after each key that a program may act on: what follows may reach another
 // program.
-func splitAtActs(pieces []input.Piece) []input.Piece {
-	var cut []input.Piece
+func splitAtActs(pieces []pump.Piece) []pump.Piece {
+	var cut []pump.Piece
 	for _, p := range pieces {
 		if p.Say != "" {
 			p.Acts = true
@@ -216,7 +216,7 @@ func splitAtActs(pieces []input.Piece) []input.Piece {
 		}
 		for b := p.Bytes; len(b) > 0; {
 			n, acts := keys.CutAct(b)
-			part := input.Piece{Bytes: b[:n], Acts: acts}
+			part := pump.Piece{Bytes: b[:n], Acts: acts}
 			if b = b[n:]; len(b) == 0 {
 				part.Gap = p.Gap
 			}

@@ -6,8 +6,8 @@ import (
 
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/consent/control"
-	"terminalproxy/proxy/consent/input"
 	"terminalproxy/proxy/consent/line"
+	"terminalproxy/proxy/consent/pump"
 	"terminalproxy/proxy/terminal/keys"
 )
 
@@ -28,7 +28,7 @@ type delivery struct {
 	unasked      bool   // the next write needs no consent of the user, by judged
 	mouseAct     string // the act of the mouse, in words
 
-	excuse func(error) bool // see [input.Job.Excuse]
+	excuse func(error) bool // see [pump.Job.Excuse]
 	record Record
 	shown  shownInput // what viewers are told of it
 
@@ -117,16 +117,16 @@ func (h *Handler) claimInput(m *protocol.Input) bool {
 }
 
 // pumpJob returns the job by which the pump types an input.
-func (h *Handler) pumpJob(in *delivery) input.Job {
-	return input.Job{
+func (h *Handler) pumpJob(in *delivery) pump.Job {
+	return pump.Job{
 		ID:    in.m.RequestID,
 		Agent: in.m.AgentID,
 		Epoch: in.epoch,
 		Size:  in.m.Size(),
 		Wait:  time.Duration(in.m.TimeoutMs) * time.Millisecond,
-		Prepare: func(left []input.Piece, answer func([]input.Piece, error)) {
+		Prepare: func(left []pump.Piece, answer func([]pump.Piece, error)) {
 			h.pauseBefore(in, left, func() {
-				h.encodeWhenSettled(in, left, time.Now(), func(pieces []input.Piece, err error) {
+				h.encodeWhenSettled(in, left, time.Now(), func(pieces []pump.Piece, err error) {
 					if left == nil {
 						in.record.RecordScreen(time.Now())
 					}
@@ -138,7 +138,7 @@ func (h *Handler) pumpJob(in *delivery) input.Job {
 		Holds:   in.checkTarget,
 		Excuse:  in.excuse,
 		Wrote:   func(p []byte) { h.noteWritten(in, p) },
-		Done:    func(r input.Receipt) { h.finishInput(in, r) },
+		Done:    func(r pump.Receipt) { h.finishInput(in, r) },
 		Flushed: func(n int) { h.correctFlushed(in, n) },
 	}
 }
@@ -146,7 +146,7 @@ func (h *Handler) pumpJob(in *delivery) input.Job {
 // encodeWhenSettled encodes the rest of an input, all of it if left is nil, and answers on the
 // observer's goroutine. While the line is unsettled it tries again.
 func (h *Handler) encodeWhenSettled(
-	in *delivery, left []input.Piece, began time.Time, answer, gone func([]input.Piece, error),
+	in *delivery, left []pump.Piece, began time.Time, answer, gone func([]pump.Piece, error),
 ) {
 	tryAgain := func() { h.encodeWhenSettled(in, left, began, answer, gone) }
 	ok := h.Observer.Post(func(now time.Time) {
@@ -210,9 +210,9 @@ func (h *Handler) encodeWhenSettled(
 // while the line is unsettled and that matters.
 func (h *Handler) judgeLine(
 	in *delivery,
-	pieces []input.Piece,
+	pieces []pump.Piece,
 	began, now time.Time,
-) ([]input.Piece, bool) {
+) ([]pump.Piece, bool) {
 	judged, still := h.line.assessLine(now, began, isText(firstStep(pieces)))
 	in.judged = judged
 	pieces = judged.bracketText(pieces)
@@ -220,7 +220,7 @@ func (h *Handler) judgeLine(
 		!in.needsConsent(firstStep(pieces))
 }
 
-// checkTarget implements [input.Job.Holds]: input that the user was not asked about may only reach
+// checkTarget implements [pump.Job.Holds]: input that the user was not asked about may only reach
 // the program that was judged.
 func (in *delivery) checkTarget() bool {
 	if !in.unasked || in.judged.isStillValid(in.h.Program) {
@@ -231,7 +231,7 @@ func (in *delivery) checkTarget() bool {
 }
 
 // isText reports whether pieces hold text and editing keys only.
-func isText(pieces []input.Piece) bool {
+func isText(pieces []pump.Piece) bool {
 	for _, p := range pieces {
 		if p.Say != "" || keys.Submits(p.Bytes, false) {
 			return false
@@ -243,7 +243,7 @@ func isText(pieces []input.Piece) bool {
 // checkAndEncode checks the conditions of an input, or of the rest of it, against the present
 // screen, and encodes it for the present modes. What the user let through keeps its bytes. It runs
 // on the observer's goroutine.
-func (h *Handler) checkAndEncode(in *delivery, left []input.Piece) ([]input.Piece, error) {
+func (h *Handler) checkAndEncode(in *delivery, left []pump.Piece) ([]pump.Piece, error) {
 	o := h.Observer
 	reason := o.InputRefusal(time.Now())
 	if reason != nil && (in.excuse == nil || errors.Is(reason, control.ErrHidden)) {

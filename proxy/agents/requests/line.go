@@ -6,8 +6,8 @@ import (
 
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/consent/control"
-	"terminalproxy/proxy/consent/input"
 	"terminalproxy/proxy/consent/line"
+	"terminalproxy/proxy/consent/pump"
 	"terminalproxy/proxy/terminal/screen"
 )
 
@@ -141,7 +141,7 @@ func (l *Line) blockedBy(now time.Time) (pending bool, err error) {
 	switch owner, quote := l.lineOwner(now); owner {
 	case line.Users:
 		l.waited, l.occupied, l.toldQuote, l.looked = now, false, quote, now
-		return false, &input.Occupied{Line: quote}
+		return false, &pump.Occupied{Line: quote}
 	case line.Pending:
 		return true, nil
 	case line.Free:

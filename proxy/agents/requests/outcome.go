@@ -7,7 +7,7 @@ import (
 
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/consent/control"
-	"terminalproxy/proxy/consent/input"
+	"terminalproxy/proxy/consent/pump"
 	"terminalproxy/proxy/view/snapshot"
 )
 
@@ -24,7 +24,7 @@ type refusal struct {
 func (r *refusal) Error() string { return r.message }
 
 // finishInput makes the receipt. It runs on the pump's goroutine.
-func (h *Handler) finishInput(in *delivery, r input.Receipt) {
+func (h *Handler) finishInput(in *delivery, r pump.Receipt) {
 	in.written = r.Written
 	result := &protocol.InputResult{
 		ID: protocol.NewID(), RequestID: in.m.RequestID, SessionID: h.SessionID,
@@ -40,7 +40,7 @@ func (h *Handler) finishInput(in *delivery, r input.Receipt) {
 	if first := in.steps[0]; does == "" && first.InputKind == protocol.InputMouse {
 		does = describeWish(first.InputPart)
 	}
-	if r.Fate == input.Withdrawn && r.Held {
+	if r.Fate == pump.Withdrawn && r.Held {
 		h.Status.ShowText(h.Control.State(time.Now()).Agent.Name + " no longer asks")
 	}
 	in.record.RecordReceipt(result, does, in.allowed)
@@ -51,17 +51,17 @@ func (h *Handler) finishInput(in *delivery, r input.Receipt) {
 }
 
 // setOutcome sets the receipt's status, reason and message. It runs on the pump's goroutine.
-func (h *Handler) setOutcome(in *delivery, r input.Receipt, result *protocol.InputResult) {
+func (h *Handler) setOutcome(in *delivery, r pump.Receipt, result *protocol.InputResult) {
 	result.Status, result.Reason, result.Message = receiptStatus(r)
 	st := h.Control.State(time.Now())
-	if r.Fate == input.Withdrawn {
+	if r.Fate == pump.Withdrawn {
 		return
 	}
-	if r.Fate == input.UserTyping && st.Occupied {
+	if r.Fate == pump.UserTyping && st.Occupied {
 		result.Message = "the user has not submitted what stands on the line: " +
 			strconv.Quote(st.Line)
 	}
-	if r.Fate == input.Elsewhere && st.Never != "" {
+	if r.Fate == pump.Elsewhere && st.Never != "" {
 		result.Message = ruleMessage(st)
 	}
 	if reason, ok := in.userRefusal(r); ok {
@@ -73,7 +73,7 @@ func (h *Handler) setOutcome(in *delivery, r input.Receipt, result *protocol.Inp
 			result.Ended = protocol.ReasonReclaimed
 		}
 	}
-	if reason := st.Barred(); reason != nil && r.Fate == input.Dropped &&
+	if reason := st.Barred(); reason != nil && r.Fate == pump.Dropped &&
 		st.Phase == control.Granted {
 		result.Reason, result.Message = pauseRefusal(reason).code, pauseRefusal(reason).message
 		if r.Written == 0 {
@@ -83,7 +83,7 @@ func (h *Handler) setOutcome(in *delivery, r input.Receipt, result *protocol.Inp
 	if result.Reason == protocol.CodeNoGrant || result.Reason == protocol.CodeStaleEpoch {
 		if e := h.Control.LastEnd(); e.Reason != "" && e.Agent.ID == in.m.AgentID {
 			result.Ended, result.Message = e.Reason, endSentence(e)
-			if r.Fate != input.Dropped {
+			if r.Fate != pump.Dropped {
 				result.UnsubmittedBytes = e.Unsubmitted
 			}
 		}
@@ -100,7 +100,7 @@ func (h *Handler) correctFlushed(in *delivery, n int) {
 	now := protocol.InputResult{WrittenBytes: in.written - n, DroppedBytes: n}
 	h.setOutcome(
 		in,
-		input.Receipt{Fate: input.Dropped, Written: now.WrittenBytes, Dropped: n},
+		pump.Receipt{Fate: pump.Dropped, Written: now.WrittenBytes, Dropped: n},
 		&now,
 	)
 	in.record.RecordFlush(in.written, n, now.Reason)
@@ -141,36 +141,36 @@ func ruleMessage(st control.State) string {
 }
 
 // receiptStatus returns the status, reason and message of a receipt.
-func receiptStatus(r input.Receipt) (protocol.Status, protocol.Code, string) {
+func receiptStatus(r pump.Receipt) (protocol.Status, protocol.Code, string) {
 	status := protocol.StatusDropped
 	if r.Written == 0 {
 		status = protocol.StatusRefused
 	}
 	switch r.Fate {
-	case input.Written:
+	case pump.Written:
 		return protocol.StatusWritten, "", ""
-	case input.Dropped:
+	case pump.Dropped:
 		return protocol.StatusDropped, protocol.CodeNoGrant, "your grant ended"
-	case input.NotReading:
+	case pump.NotReading:
 		return status, protocol.CodeNotReading, "the program has not read its input for two seconds"
-	case input.UserTyping:
+	case pump.UserTyping:
 		return status, protocol.CodeUserTyping, "the user is typing"
-	case input.Gone:
+	case pump.Gone:
 		return status, protocol.CodeExited, "the program has ended"
-	case input.Elsewhere:
+	case pump.Elsewhere:
 		return status, protocol.CodeOtherProgram, "the grant is for one program, and another one " +
 			"has the terminal"
-	case input.Withdrawn:
+	case pump.Withdrawn:
 		return status, protocol.CodeWithdrawn, "the call that sent this was given up"
-	case input.Busy:
+	case pump.Busy:
 		return status, protocol.CodeNotReading, "the grant is for one program, which gets " +
 			"nothing typed ahead: it has not asked for more since what was typed before"
-	case input.Refused:
+	case pump.Refused:
 	}
 	if known, ok := errors.AsType[*refusal](r.Err); ok {
 		return status, known.code, known.message
 	}
-	if known, ok := errors.AsType[*input.LongLineError](r.Err); ok {
+	if known, ok := errors.AsType[*pump.LongLineError](r.Err); ok {
 		return status, protocol.CodeTooLarge, known.Error()
 	}
 	switch {
@@ -184,7 +184,7 @@ func receiptStatus(r input.Receipt) (protocol.Status, protocol.Code, string) {
 		return status, protocol.CodeBusy, "the coding agent in this terminal waits for a " +
 			"person's answer, and your keys would give it: wait until its dialog is closed " +
 			"(only --agents-may-approve lets agents answer)"
-	case errors.Is(r.Err, input.ErrFull):
+	case errors.Is(r.Err, pump.ErrFull):
 		return status, protocol.CodeBusy, r.Err.Error()
 	}
 	return status, protocol.CodeUnavailable, "the input could not be typed"

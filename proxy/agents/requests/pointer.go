@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"terminalproxy/protocol"
-	"terminalproxy/proxy/consent/input"
+	"terminalproxy/proxy/consent/pump"
 	"terminalproxy/proxy/terminal/keys"
 	"terminalproxy/proxy/terminal/mouse"
 	"terminalproxy/proxy/terminal/screen"
@@ -27,7 +27,7 @@ func (h *Handler) encodeMouse(
 	m protocol.InputPart,
 	modes screen.Modes,
 	km keys.Modes,
-) ([]input.Piece, error) {
+) ([]pump.Piece, error) {
 	act, err := mouse.Parse(m.Data)
 	if err != nil {
 		return nil, &refusal{protocol.CodeBadMessage, err.Error()}
@@ -156,15 +156,15 @@ func cursorKeys(act mouse.Act, km keys.Modes) ([][]byte, error) {
 
 // mousePieces joins as many reports as fit between two looks at the keyboard. An undivided drag
 // leaves no button down if the user takes the keyboard back.
-func mousePieces(reports [][]byte, act string) []input.Piece {
-	var pieces []input.Piece
+func mousePieces(reports [][]byte, act string) []pump.Piece {
+	var pieces []pump.Piece
 	for _, r := range reports {
-		if last := len(pieces) - 1; last >= 0 && len(pieces[last].Bytes)+len(r) <= input.PieceMax {
+		if last := len(pieces) - 1; last >= 0 && len(pieces[last].Bytes)+len(r) <= pump.PieceMax {
 			pieces[last].Bytes = append(pieces[last].Bytes, r...)
 			continue
 		}
-		pieces = append(pieces, input.Piece{
-			Bytes: append(make([]byte, 0, input.PieceMax), r...),
+		pieces = append(pieces, pump.Piece{
+			Bytes: append(make([]byte, 0, pump.PieceMax), r...),
 			Say:   act,
 		})
 	}

@@ -6,7 +6,7 @@ import (
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/chat"
 	"terminalproxy/proxy/consent/control"
-	"terminalproxy/proxy/consent/input"
+	"terminalproxy/proxy/consent/pump"
 	"terminalproxy/proxy/record"
 	"terminalproxy/proxy/terminal/child"
 	"terminalproxy/proxy/terminal/mouse"
@@ -71,7 +71,7 @@ type Pump interface {
 	// Post runs do on the pump's goroutine; false means that the program has ended.
 	Post(do func(now time.Time)) bool
 	// Enqueue queues an input.
-	Enqueue(j input.Job)
+	Enqueue(j pump.Job)
 	// WithdrawInput cancels an input that waits or is held; if begun is set, also one that is being
 	// written.
 	WithdrawInput(id string, begun bool)
@@ -150,7 +150,7 @@ type Program interface {
 	Settings() (child.Settings, error)
 	// CanonicalSpell returns the number of the present spell in which the kernel collects lines, or
 	// 0.
-	CanonicalSpell() (spell uint64, ends [input.LineEnds]byte)
+	CanonicalSpell() (spell uint64, ends [pump.LineEnds]byte)
 	// Foreground returns the foreground program's name, and ForegroundGroup its process group; ""
 	// and 0 if unknown.
 	Foreground() string

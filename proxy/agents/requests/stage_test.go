@@ -10,8 +10,8 @@ import (
 
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/consent/control"
-	"terminalproxy/proxy/consent/input"
 	"terminalproxy/proxy/consent/line"
+	"terminalproxy/proxy/consent/pump"
 	"terminalproxy/proxy/terminal/child"
 	"terminalproxy/proxy/terminal/screen"
 )
@@ -130,7 +130,7 @@ func (p stagedProgram) Line() (child.Line, error) { return child.Line{Canonical:
 
 func (p stagedProgram) ForegroundGroup() int { return p.s.blocked.Group }
 
-func (p stagedProgram) CanonicalSpell() (spell uint64, ends [input.LineEnds]byte) { return 0, ends }
+func (p stagedProgram) CanonicalSpell() (spell uint64, ends [pump.LineEnds]byte) { return 0, ends }
 
 func (p stagedProgram) BlockedOn() (child.Blocked, bool) { return p.s.blocked, p.s.blocked.Group != 0 }
 

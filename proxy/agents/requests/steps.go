@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"terminalproxy/protocol"
-	"terminalproxy/proxy/consent/input"
 	"terminalproxy/proxy/consent/line"
+	"terminalproxy/proxy/consent/pump"
 	"terminalproxy/proxy/terminal/keys"
 	"terminalproxy/proxy/view/snapshot"
 )
@@ -70,7 +70,7 @@ func splitBeforeEnter(names string) (runs []string) {
 }
 
 // firstStep returns the first step of pieces.
-func firstStep(pieces []input.Piece) []input.Piece {
+func firstStep(pieces []pump.Piece) []pump.Piece {
 	for i := 1; i < len(pieces); i++ {
 		if pieces[i].Step != 0 {
 			return pieces[:i]
@@ -80,13 +80,13 @@ func firstStep(pieces []input.Piece) []input.Piece {
 }
 
 // isBracketedPaste reports whether a step that begins with p is a bracketed paste.
-func (s *step) isBracketedPaste(p input.Piece) bool {
+func (s *step) isBracketedPaste(p pump.Piece) bool {
 	return (s.InputKind == protocol.InputPaste || s.InputKind == protocol.InputLines) &&
 		string(p.Bytes) == pasteBegins
 }
 
 // noteOutgoing notes what is about to be written.
-func (in *delivery) noteOutgoing(pieces []input.Piece) {
+func (in *delivery) noteOutgoing(pieces []pump.Piece) {
 	if pieces[0].Step == 0 {
 		return // the rest of a step
 	}
@@ -126,7 +126,7 @@ func (in *delivery) partResults(written int) []protocol.PartResult {
 
 // pauseBefore calls then after the pause that the program needs before the rest of an input: at
 // once for the first step, and within a step.
-func (h *Handler) pauseBefore(in *delivery, left []input.Piece, then func()) {
+func (h *Handler) pauseBefore(in *delivery, left []pump.Piece, then func()) {
 	if left == nil || left[0].Step == 0 {
 		then()
 		return

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"terminalproxy/protocol"
-	"terminalproxy/proxy/consent/input"
 	"terminalproxy/proxy/consent/line"
+	"terminalproxy/proxy/consent/pump"
 	"terminalproxy/proxy/terminal/child"
 )
 
@@ -21,9 +21,9 @@ func TestTheReceiptSaysHowFarEachPartCame(t *testing.T) {
 	require.Equal(t, []protocol.PartResult{
 		{InputKind: protocol.InputText, DroppedBytes: 3}, {InputKind: protocol.InputKeys, DroppedBytes: 6}, {InputKind: protocol.InputText, DroppedBytes: 2},
 	}, in.partResults(0), "nothing is encoded yet")
-	piece := func(step int, b string) input.Piece { return input.Piece{Step: step, Bytes: []byte(b)} }
-	rest := []input.Piece{piece(2, "x"), piece(3, "\r"), piece(4, "n"), piece(0, "o")}
-	in.noteOutgoing(append([]input.Piece{piece(1, pasteBegins), piece(0, "a\rb"), piece(0, pasteEnds)}, rest...))
+	piece := func(step int, b string) pump.Piece { return pump.Piece{Step: step, Bytes: []byte(b)} }
+	rest := []pump.Piece{piece(2, "x"), piece(3, "\r"), piece(4, "n"), piece(0, "o")}
+	in.noteOutgoing(append([]pump.Piece{piece(1, pasteBegins), piece(0, "a\rb"), piece(0, pasteEnds)}, rest...))
 	in.rev = 9
 	in.noteOutgoing(rest)
 	in.noteOutgoing(rest[3:]) // after the user typed: the step continues

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"terminalproxy/protocol"
-	"terminalproxy/proxy/consent/input"
+	"terminalproxy/proxy/consent/pump"
 	"terminalproxy/proxy/terminal/keys"
 )
 
@@ -37,7 +37,7 @@ func (h *Handler) noteWritten(in *delivery, p []byte) {
 }
 
 // announceTyped tells viewers what an agent typed, once the input is over.
-func (h *Handler) announceTyped(in *delivery, r input.Receipt) {
+func (h *Handler) announceTyped(in *delivery, r pump.Receipt) {
 	if r.Written == 0 || in.shown.secret {
 		return
 	}

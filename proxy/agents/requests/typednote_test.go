@@ -9,7 +9,7 @@ import (
 
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/consent/control"
-	"terminalproxy/proxy/consent/input"
+	"terminalproxy/proxy/consent/pump"
 )
 
 type silentRecord struct{ Record }
@@ -26,7 +26,7 @@ func TestViewersAreToldWhatAnAgentTyped(t *testing.T) {
 		for _, p := range pieces {
 			s.noteWritten(in, []byte(p))
 		}
-		s.announceTyped(in, input.Receipt{Written: map[bool]int{true: 1}[written]})
+		s.announceTyped(in, pump.Receipt{Written: map[bool]int{true: 1}[written]})
 		return strings.Join(s.noted, "|")
 	}
 	require.Equal(t, `claude "make test"<Enter>`, typed(true, "make ", "test", "\r"))

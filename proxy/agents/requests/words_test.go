@@ -9,14 +9,14 @@ import (
 
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/consent/control"
-	"terminalproxy/proxy/consent/input"
+	"terminalproxy/proxy/consent/pump"
 )
 
 // ending is a way for an input to end: the machine's steps, and the pump's receipt.
 type ending struct {
 	name    string
 	does    func(m *control.Machine, now time.Time)
-	receipt input.Receipt
+	receipt pump.Receipt
 	// What the agent reads.
 	status protocol.Status
 	code   protocol.Code
@@ -29,11 +29,11 @@ func endings() []ending {
 	ends := func(why protocol.Reason) func(m *control.Machine, now time.Time) {
 		return func(m *control.Machine, now time.Time) { m.End(now, why) }
 	}
-	dropped := input.Receipt{Fate: input.Dropped, Written: 2, Dropped: 3}
-	held := input.Receipt{Fate: input.Dropped, Dropped: 1, Held: true}
-	refused := func(err error) input.Receipt { return input.Receipt{Fate: input.Refused, Err: err, Dropped: 5} }
+	dropped := pump.Receipt{Fate: pump.Dropped, Written: 2, Dropped: 3}
+	held := pump.Receipt{Fate: pump.Dropped, Dropped: 1, Held: true}
+	refused := func(err error) pump.Receipt { return pump.Receipt{Fate: pump.Refused, Err: err, Dropped: 5} }
 	return []ending{
-		{"every byte went", nothing, input.Receipt{Fate: input.Written, Written: 5}, protocol.StatusWritten, "", "", ""},
+		{"every byte went", nothing, pump.Receipt{Fate: pump.Written, Written: 5}, protocol.StatusWritten, "", "", ""},
 		// Control ended.
 		{"the key", func(m *control.Machine, now time.Time) { m.ReclaimKey(now) }, dropped, protocol.StatusDropped, protocol.CodeNoGrant, protocol.ReasonReclaimed, "the user took the keyboard back"},
 		{"an owner elsewhere", func(m *control.Machine, now time.Time) { m.Reclaim(now, "ada") }, dropped, protocol.StatusDropped, protocol.CodeNoGrant, protocol.ReasonReclaimed, "ada took the keyboard back from elsewhere"},
@@ -53,7 +53,7 @@ func endings() []ending {
 		{"a newer request", ends(protocol.ReasonReplaced), dropped, protocol.StatusDropped, protocol.CodeNoGrant, protocol.ReasonReplaced, "a newer request of yours"},
 		{"the request is refused", ends(protocol.ReasonRefused), dropped, protocol.StatusDropped, protocol.CodeNoGrant, protocol.ReasonRefused, "the user refused to give you the keyboard"},
 		// A question about it was open.
-		{"nobody answered the question", nothing, input.Receipt{Fate: input.Refused, Err: input.ErrLate, Written: 4, Dropped: 1, Held: true}, protocol.StatusDropped, protocol.CodeTimeout, "", "the user did not let Enter through in time"},
+		{"nobody answered the question", nothing, pump.Receipt{Fate: pump.Refused, Err: pump.ErrLate, Written: 4, Dropped: 1, Held: true}, protocol.StatusDropped, protocol.CodeTimeout, "", "the user did not let Enter through in time"},
 		{"the key answered it", func(m *control.Machine, now time.Time) { m.ReclaimKey(now) }, held, protocol.StatusRefused, protocol.CodeUserRefused, protocol.ReasonReclaimed, "did not let Enter through and took the keyboard back"},
 		{"the user left before they answered", func(m *control.Machine, now time.Time) { m.Leave(now) }, held, protocol.StatusRefused, protocol.CodeUserRefused, protocol.ReasonReclaimed, "did not let Enter through in time: the user left this terminal"},
 		{"the time was over before", func(m *control.Machine, now time.Time) { m.Tick(now.Add(control.GrantFor)) }, held, protocol.StatusDropped, protocol.CodeNoGrant, protocol.ReasonExpired, "the time of your grant is over"},
@@ -64,17 +64,17 @@ func endings() []ending {
 		{"the screen was hidden", nothing, refused(control.ErrHidden), protocol.StatusRefused, protocol.CodeBlackout, "", "the user hides the screen"},
 		{"a dialog stands there", nothing, refused(control.ErrDialog), protocol.StatusRefused, protocol.CodeBusy, "", "waits for a person's answer"},
 		// It waited too long, or was not taken.
-		{"the user types", nothing, input.Receipt{Fate: input.UserTyping, Dropped: 5}, protocol.StatusRefused, protocol.CodeUserTyping, "", "the user is typing"},
-		{"the user's line stands there", func(m *control.Machine, now time.Time) { m.OccupyLine(now, "git pu") }, input.Receipt{Fate: input.UserTyping, Dropped: 5}, protocol.StatusRefused, protocol.CodeUserTyping, "", `the user has not submitted what stands on the line: "git pu"`},
-		{"the program does not read", nothing, input.Receipt{Fate: input.NotReading, Written: 1, Dropped: 4}, protocol.StatusDropped, protocol.CodeNotReading, "", "has not read its input for two seconds"},
-		{"the program does not come back", nothing, input.Receipt{Fate: input.Busy, Dropped: 5}, protocol.StatusRefused, protocol.CodeNotReading, "", "has not asked for more"},
-		{"another program is in front", nothing, input.Receipt{Fate: input.Elsewhere, Dropped: 5}, protocol.StatusRefused, protocol.CodeOtherProgram, "", "another one has the terminal"},
-		{"there is no program any more", nothing, input.Receipt{Fate: input.Gone, Dropped: 5}, protocol.StatusRefused, protocol.CodeExited, "", "the program has ended"},
+		{"the user types", nothing, pump.Receipt{Fate: pump.UserTyping, Dropped: 5}, protocol.StatusRefused, protocol.CodeUserTyping, "", "the user is typing"},
+		{"the user's line stands there", func(m *control.Machine, now time.Time) { m.OccupyLine(now, "git pu") }, pump.Receipt{Fate: pump.UserTyping, Dropped: 5}, protocol.StatusRefused, protocol.CodeUserTyping, "", `the user has not submitted what stands on the line: "git pu"`},
+		{"the program does not read", nothing, pump.Receipt{Fate: pump.NotReading, Written: 1, Dropped: 4}, protocol.StatusDropped, protocol.CodeNotReading, "", "has not read its input for two seconds"},
+		{"the program does not come back", nothing, pump.Receipt{Fate: pump.Busy, Dropped: 5}, protocol.StatusRefused, protocol.CodeNotReading, "", "has not asked for more"},
+		{"another program is in front", nothing, pump.Receipt{Fate: pump.Elsewhere, Dropped: 5}, protocol.StatusRefused, protocol.CodeOtherProgram, "", "another one has the terminal"},
+		{"there is no program any more", nothing, pump.Receipt{Fate: pump.Gone, Dropped: 5}, protocol.StatusRefused, protocol.CodeExited, "", "the program has ended"},
 		// It may not be typed.
 		{"there never was a grant", ends(""), refused(control.ErrNoGrant), protocol.StatusRefused, protocol.CodeNoGrant, "", "you do not have the keyboard"},
 		{"the grant is another one", nothing, refused(control.ErrStale), protocol.StatusRefused, protocol.CodeStaleEpoch, "", "the grant this input belongs to has ended"},
-		{"too much waits", nothing, refused(input.ErrFull), protocol.StatusRefused, protocol.CodeBusy, "", "too much input waits to be typed already"},
-		{"the line would be too long", nothing, refused(&input.LongLineError{Stands: 7, Size: 4100, Most: 4095}), protocol.StatusRefused, protocol.CodeTooLarge, "", "this one would have 4100, 7 of them stand there already"},
+		{"too much waits", nothing, refused(pump.ErrFull), protocol.StatusRefused, protocol.CodeBusy, "", "too much input waits to be typed already"},
+		{"the line would be too long", nothing, refused(&pump.LongLineError{Stands: 7, Size: 4100, Most: 4095}), protocol.StatusRefused, protocol.CodeTooLarge, "", "this one would have 4100, 7 of them stand there already"},
 		{"the screen is another one", nothing, refused(&refusal{protocol.CodeScreenChanged, "row 3 changed"}), protocol.StatusRefused, protocol.CodeScreenChanged, "", "row 3 changed"},
 		{"something unknown", nothing, refused(errors.New("x")), protocol.StatusRefused, protocol.CodeUnavailable, "", "the input could not be typed"},
 	}
@@ -82,7 +82,7 @@ func endings() []ending {
 
 // An agent that reads one learns exactly what happened.
 func TestEveryEndOfAnInputHasItsOwnWords(t *testing.T) {
-	fates, reasons, causes := map[input.Fate]bool{}, map[protocol.Reason]bool{}, map[control.Cause]bool{}
+	fates, reasons, causes := map[pump.Fate]bool{}, map[protocol.Reason]bool{}, map[control.Cause]bool{}
 	said := map[string]string{}
 	for _, c := range endings() {
 		s := newStage(nil)
@@ -105,7 +105,7 @@ func TestEveryEndOfAnInputHasItsOwnWords(t *testing.T) {
 		require.True(t, said[r.Message] == "" || pauses, "%s reads as %s", c.name, said[r.Message])
 		said[r.Message] = c.name
 	}
-	for f := range input.Busy + 1 {
+	for f := range pump.Busy + 1 {
 		require.True(t, fates[f], "fate %d", f)
 	}
 	for cause := range control.Causes {

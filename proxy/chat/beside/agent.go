@@ -7,7 +7,7 @@ import (
 
 	"terminalproxy/proxy/chat"
 	"terminalproxy/proxy/consent/control"
-	"terminalproxy/proxy/consent/input"
+	"terminalproxy/proxy/consent/pump"
 	"terminalproxy/proxy/terminal/child"
 	"terminalproxy/proxy/terminal/screen"
 )
@@ -24,7 +24,7 @@ type Observer interface {
 }
 
 // Pump queues input for the program.
-type Pump interface{ Enqueue(j input.Job) }
+type Pump interface{ Enqueue(j pump.Job) }
 
 // Control says who may type. It may be asked from any goroutine.
 type Control interface{ NewestState() control.State }
@@ -113,7 +113,7 @@ func (a *Agent) ReportExit(exit child.Exit) {
 }
 
 // Guard returns the control that the pump asks: it keeps agents' keys from dialogs.
-func (a *Agent) Guard(control input.Control) input.Control {
+func (a *Agent) Guard(control pump.Control) pump.Control {
 	if a == nil || a.AgentsMayApprove {
 		return control
 	}
@@ -123,11 +123,11 @@ func (a *Agent) Guard(control input.Control) input.Control {
 // guard keeps agents' keys from a dialog that only a person may answer. Input for a person names no
 // agent.
 type guard struct {
-	input.Control
+	pump.Control
 	driver chat.Beside
 }
 
-// CheckInput implements [input.Control].
+// CheckInput implements [pump.Control].
 func (g guard) CheckInput(now time.Time, agent string, epoch uint64) error {
 	if agent != "" && g.driver.HasDialog() {
 		return control.ErrDialog
@@ -136,7 +136,7 @@ func (g guard) CheckInput(now time.Time, agent string, epoch uint64) error {
 }
 
 // Watch returns a watch that also tells the driver of a person's keys.
-func (a *Agent) Watch(next input.Watch) input.Watch {
+func (a *Agent) Watch(next pump.Watch) pump.Watch {
 	if a == nil {
 		return next
 	}
@@ -144,11 +144,11 @@ func (a *Agent) Watch(next input.Watch) input.Watch {
 }
 
 type watch struct {
-	input.Watch
+	pump.Watch
 	driver chat.Beside
 }
 
-// NoteUserKeys implements [input.Watch].
+// NoteUserKeys implements [pump.Watch].
 func (w watch) NoteUserKeys(keys []byte) {
 	w.driver.NoteKeys(keys)
 	w.Watch.NoteUserKeys(keys)

@@ -10,7 +10,7 @@ import (
 	"terminalproxy/proxy/chat"
 	"terminalproxy/proxy/consent/authority"
 	"terminalproxy/proxy/consent/control"
-	"terminalproxy/proxy/consent/input"
+	"terminalproxy/proxy/consent/pump"
 )
 
 // deskSession is a session of which only control counts.
@@ -32,7 +32,7 @@ type dialog struct {
 func (d *dialog) HasDialog() bool { return d.open }
 
 // admits is a control that lets every agent type.
-type admits struct{ input.Control }
+type admits struct{ pump.Control }
 
 func (admits) CheckInput(time.Time, string, uint64) error { return nil }
 

@@ -8,7 +8,7 @@ import (
 
 	"terminalproxy/proxy/chat"
 	"terminalproxy/proxy/consent/control"
-	"terminalproxy/proxy/consent/input"
+	"terminalproxy/proxy/consent/pump"
 )
 
 // terminal is the session's terminal as the driver of its program has it.
@@ -39,7 +39,7 @@ func (t terminal) Type(c chat.TypeRequest) {
 	for _, p := range c.Pieces {
 		size += len(p)
 	}
-	t.pump.Enqueue(input.Job{
+	t.pump.Enqueue(pump.Job{
 		Epoch: t.Control.NewestState().Epoch, Size: size, Excuse: func(error) bool { return true },
 		Prepare: job.awaitTurn, Hold: job.refuseAfterKeys, Done: job.reportResult,
 	})
@@ -65,10 +65,10 @@ type typing struct {
 
 // awaitTurn reads the screen until the next piece may be typed. It is called on the pump's
 // goroutine.
-func (c *typing) awaitTurn(left []input.Piece, answer func([]input.Piece, error)) {
+func (c *typing) awaitTurn(left []pump.Piece, answer func([]pump.Piece, error)) {
 	if left == nil {
 		for i, b := range c.Pieces {
-			left = append(left, input.Piece{
+			left = append(left, pump.Piece{
 				Bytes: slices.Clone(b), Gap: gap, Acts: i == len(c.Pieces)-1, Step: i + 1,
 			})
 		}
@@ -96,7 +96,7 @@ func (c *typing) awaitTurn(left []input.Piece, answer func([]input.Piece, error)
 }
 
 // refuseAfterKeys refuses a piece that would follow keys of the user.
-func (c *typing) refuseAfterKeys(now time.Time, _ []input.Piece, line input.Line) (held bool, err error) {
+func (c *typing) refuseAfterKeys(now time.Time, _ []pump.Piece, line pump.Line) (held bool, err error) {
 	keys := uint64(line.User) + 1
 	switch {
 	case !c.Still():
@@ -109,17 +109,17 @@ func (c *typing) refuseAfterKeys(now time.Time, _ []input.Piece, line input.Line
 	return false, nil
 }
 
-func (c *typing) reportResult(r input.Receipt) {
+func (c *typing) reportResult(r pump.Receipt) {
 	c.over.Store(true)
 	out := chat.TypeResult{Keys: c.base, Err: r.Err}
 	for written := r.Written; out.Pieces < len(c.Pieces) && written >= len(c.Pieces[out.Pieces]); out.Pieces++ {
 		written -= len(c.Pieces[out.Pieces])
 	}
 	switch r.Fate {
-	case input.Written, input.Refused:
-	case input.Dropped:
+	case pump.Written, pump.Refused:
+	case pump.Dropped:
 		out.Err = chat.ErrTaken
-	case input.NotReading:
+	case pump.NotReading:
 		out.Err = errors.New("the program does not read its keyboard")
 	default:
 		out.Err = errors.New("the program has ended")

@@ -1,9 +1,0 @@
-package input
-
-import "time"
-
-// Reply types a terminal's answer to the program, for a session without a terminal to answer. It
-// stays whole, among the user's input, regardless of who has control.
-func (p *Pump) Reply(answer []byte) {
-	p.Post(func(time.Time) { p.user = append(p.user, answer...) })
-}

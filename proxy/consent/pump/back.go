@@ -1,0 +1,48 @@
+package pump
+
+import "time"
+
+// Times of the wait for the program's return, if agents type to one program only.
+const (
+	// backFirst is the delay of the first check after a piece. Each further delay is twice as long,
+	// up to lookEvery.
+	backFirst = time.Millisecond
+	// backMax is how long a foreground program may not ask for more before the rest is refused.
+	backMax = 10 * time.Second
+)
+
+// comeback is the wait until the program asks for more after something that it may act on: it could
+// give the terminal to another program, which would read what follows.
+type comeback struct {
+	open bool
+	at   time.Time // of the next check
+	gap  time.Duration
+}
+
+// awaitProgram begins the wait for the program after something that it may act on.
+func (p *Pump) awaitProgram(now time.Time) {
+	if p.Back != nil && p.isDriven() && p.Control.DependsOnProgram() {
+		p.back = comeback{open: true, at: now.Add(backFirst), gap: backFirst}
+	}
+}
+
+// checkBack checks whether the program is back, while input waits for that.
+func (p *Pump) checkBack(now time.Time) {
+	if !p.back.open || len(p.queue) == 0 || now.Before(p.back.at) || now.Before(p.heldUntil()) {
+		return
+	}
+	if p.Back(now) {
+		p.back = comeback{}
+		return
+	}
+	p.back.gap = min(2*p.back.gap, lookEvery)
+	p.back.at = now.Add(p.back.gap)
+	switch job := p.queue[0]; {
+	case p.Control.IsPausedByProgram(): // wait as long as the input may
+		job.since = time.Time{}
+	case job.since.IsZero():
+		job.since = now
+	case now.Sub(job.since) >= backMax && !job.held:
+		p.answerHead(Receipt{Fate: Busy})
+	}
+}

@@ -1,0 +1,145 @@
+package pump
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"time"
+)
+
+// ErrLate refuses an input that the user did not let through in time.
+var ErrLate = errors.New("the user has not let it through in time")
+
+// lineMax bounds the remembered part of a line that an agent types, in bytes.
+const lineMax = 4 << 10
+
+// Line is what agents typed since the program's line was last submitted, by an agent or the user:
+// what an Enter would send. Only Enter submits: what an agent has erased or interrupted may come
+// back (a kill ring, a history).
+type Line struct {
+	Pieces [][]byte // as they were written, the newest lineMax bytes
+	Lost   int      // bytes before those
+	// Mixed means that the user typed in between.
+	Mixed bool
+	// User counts the user's typing, on this line and before.
+	User int
+	size int
+
+	agent, user ender
+}
+
+// quotedInsert are the keys that make the next one text. escape is Escape, which many editors join
+// with a following Enter to one key.
+const (
+	quotedInsert = "\x16\x11"
+	escape       = 0x1b
+)
+
+// ender finds the ends of lines in typed bytes, cut anywhere: CR and LF, except in a bracketed
+// paste and behind a key that quotes, where they are text.
+type ender struct {
+	last  []byte // the newest bytes
+	paste bool
+	apart bool // an Escape at the end of a piece is a key by itself
+}
+
+// The marks of a bracketed paste (xterm ctlseqs, DECSET 2004).
+const (
+	pasteBegins = "\x1b[200~"
+	pasteEnds   = "\x1b[201~"
+)
+
+// lastEnd returns the index of the last end of a line in b, or -1.
+func (e *ender) lastEnd(b []byte) int {
+	at := -1
+	for i, c := range b {
+		if len(e.last) == len(pasteBegins) {
+			e.last = append(e.last[:0], e.last[1:]...)
+		}
+		switch e.last = append(e.last, c); {
+		case c == '~' && string(e.last) == pasteBegins:
+			e.paste = true
+		case c == '~' && string(e.last) == pasteEnds:
+			e.paste = false
+		case (c == '\r' || c == '\n') && !e.paste && !e.isQuoted(i > 0 || !e.apart):
+			at = i
+		}
+	}
+	return at
+}
+
+// isQuoted reports whether the byte before the newest one makes that text. same means that both are
+// in one unit.
+func (e *ender) isQuoted(same bool) bool {
+	if len(e.last) < 2 {
+		return false
+	}
+	before := e.last[len(e.last)-2]
+	return strings.IndexByte(quotedInsert, before) >= 0 || same && before == escape
+}
+
+// addPiece notes a piece that the program took.
+func (l *Line) addPiece(b []byte) {
+	if at := l.agent.lastEnd(b); at >= 0 {
+		l.clear()
+		b = b[at+1:]
+	}
+	if len(b) == 0 {
+		return
+	}
+	l.Pieces = append(l.Pieces, append([]byte(nil), b...))
+	for l.size += len(b); l.size > lineMax; l.Pieces = l.Pieces[1:] {
+		l.Lost += len(l.Pieces[0])
+		l.size -= len(l.Pieces[0])
+	}
+}
+
+// noteTyped notes what the user typed. The user's own interrupt clears the line.
+func (l *Line) noteTyped(b []byte) {
+	l.User++
+	l.user.apart = true // the pump hands a key over whole
+	switch {
+	case l.user.lastEnd(b) >= 0, bytes.IndexByte(b, 0x03) >= 0:
+		l.clear()
+	default:
+		l.Mixed = true
+	}
+}
+
+func (l *Line) clear() { *l = Line{agent: l.agent, user: l.user, User: l.User} }
+
+// holdForUser asks the job's owner whether the user must confirm the pieces first. It reports
+// whether they may be written now.
+func (p *Pump) holdForUser(now time.Time, job *pending, pieces []Piece) (free bool) {
+	if job.Hold == nil {
+		return true
+	}
+	held, err := job.Hold(now, pieces, p.line)
+	switch {
+	case err != nil:
+		p.answerHead(Receipt{Fate: Refused, Err: err})
+	case held:
+		job.held = true
+	}
+	return err == nil && !held
+}
+
+// applyDecision applies the decision about a held input. Confirmed input is prepared again: its
+// conditions must hold when it is typed, not when it was shown. Its time limit starts anew, in case
+// the user still types.
+func (p *Pump) applyDecision(now time.Time) {
+	if len(p.queue) == 0 || !p.queue[0].held {
+		return
+	}
+	switch decided, let := p.Control.TakeDecision(); {
+	case !decided:
+	case !let:
+		p.answerHead(Receipt{Fate: Refused, Err: ErrLate})
+	default:
+		job := p.queue[0]
+		job.held, job.asked = false, false
+		if job.Wait > 0 {
+			job.deadline = now.Add(job.Wait)
+		}
+	}
+}

@@ -1,0 +1,343 @@
+package pump
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// Config connects a pump.
+type Config struct {
+	Keyboard Keyboard // nil without a keyboard
+	Program  Program
+	Poll     Poller
+	Scan     Scanner // nil passes every byte untouched
+	Control  Control // nil if Scan is nil
+	// Back, if not nil, reports whether the program is back for more: it is in the foreground, has
+	// read its input, and waits for more. It is called after a piece that Acts, or a key of the
+	// user, before agent input follows: at growing intervals, and only while input waits. nil lets
+	// agents type ahead.
+	Back func(now time.Time) bool
+	Line Watch // may be nil
+	// LineMost bounds a line that the kernel collects, in bytes without its end; 0 for no limit.
+	LineMost int
+	// KeyboardEnded is called once when the keyboard is gone.
+	KeyboardEnded func(error)
+	// Unheard leaves the keyboard alone until [Pump.Anew]: it is another program's.
+	Unheard bool
+	Now     func() time.Time // nil is time.Now
+}
+
+// Pump is the pump. Run is its goroutine; Post, Enqueue and Stop may be called on any.
+type Pump struct {
+	Config
+	buf  [readSize]byte
+	emit func(Unit)
+
+	mu    sync.Mutex
+	posts []func(now time.Time)
+	ended bool // under mu: no further post will run
+
+	stopped bool
+	user    []byte // the user's input, not yet taken by the program
+	paste   []byte // held back while an agent has control
+	holding bool   // a paste is being held back
+	discard bool   // the rest of a paste is dropped
+	since   time.Time
+	lastKey time.Time
+	confirm confirm
+	deaf    bool // the keyboard is gone, or left alone
+
+	epoch       uint64
+	queue       []*pending
+	blocked     time.Time // since when the program does not read, or zero
+	quietUntil  time.Time // the gap after a piece
+	wrote       bool      // agent bytes were written under this grant
+	unsubmitted int       // of those, since the last Enter
+	line        Line      // what agents typed on the program's line
+	back        comeback  // the wait for the program to ask for more
+	trail       trail     // what the program was given under this grant and may not have read
+	collected   collected // the line that the kernel collects
+}
+
+// pending is a job in the queue.
+type pending struct {
+	Job
+	asked    bool
+	ready    bool
+	stale    bool   // the user typed after it was ready
+	held     bool   // the user must confirm it
+	begun    bool   // the first of pieces is half written
+	fits     uint64 // spell of canonical mode in which the step makes no line too long
+	pieces   []Piece
+	written  int
+	flushed  int  // bytes taken back unread, and no longer counted in written
+	cut      int  // bytes withdrawn
+	given    bool // given up: the rest only finishes what the program has begun to get
+	done     bool // answered
+	deadline time.Time
+	since    time.Time // since when it waits for the program's return, or zero
+}
+
+// New returns a pump.
+func New(c Config) *Pump {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	p := &Pump{Config: c, deaf: c.Keyboard == nil || c.Unheard}
+	p.emit = p.handleUnit
+	if c.Control != nil {
+		p.epoch = c.Control.Epoch()
+	}
+	return p
+}
+
+// Post runs do on the pump's goroutine, soon. It reports false if the pump has ended and do will
+// not run. It never blocks.
+func (p *Pump) Post(do func(now time.Time)) bool {
+	p.mu.Lock()
+	ended := p.ended
+	if !ended {
+		p.posts = append(p.posts, do)
+	}
+	p.mu.Unlock()
+	if !ended {
+		p.Poll.Wake()
+	}
+	return !ended
+}
+
+// Enqueue queues an agent's input. Its Done is called with what became of it, even if the pump has
+// ended.
+func (p *Pump) Enqueue(j Job) {
+	if !p.Post(func(now time.Time) { p.acceptJob(now, j) }) {
+		j.Done(Receipt{Fate: Gone, Dropped: j.Size})
+	}
+}
+
+// Stop makes Run return once all posts have run.
+func (p *Pump) Stop() {
+	p.Post(func(time.Time) { p.stopped = true })
+}
+
+// Anew notes that the keyboard was replaced, even if it was gone before: an unfinished paste has no
+// end. The pump's goroutine calls it.
+func (p *Pump) Anew() {
+	p.deaf = p.Keyboard == nil
+	p.paste, p.holding, p.discard = nil, false, false
+}
+
+// Run pumps until Stop, or until polling fails. Every turn it runs the posts first, then reads the
+// keyboard. It writes a piece of agent input only in a turn in which the keyboard had no input.
+func (p *Pump) Run() error {
+	defer p.answerRest()
+	for !p.stopped {
+		now := p.Now()
+		got, err := p.Poll.Wait(p.wantedEvents(now), p.waitTimeout(now))
+		if err != nil {
+			return fmt.Errorf("input: %w", err)
+		}
+		now = p.Now()
+		// Before the keyboard is read, woken or not: posts from before a question went to the
+		// terminal must have run when its answer is read, and a poll may check the wake pipe just
+		// before both.
+		if got&(Woken|Readable) != 0 {
+			p.runPosts(now)
+		}
+		if got&Readable != 0 {
+			p.readKeyboard(now)
+		}
+		p.handleTime(now)
+		p.writeUser(now)
+		if got&Readable == 0 {
+			p.writeAgent(now)
+		}
+	}
+	return nil
+}
+
+// wantedEvents returns what this turn waits for.
+func (p *Pump) wantedEvents(now time.Time) Events {
+	var want Events
+	if !p.deaf && (len(p.user) < userHold || p.isSought()) {
+		want |= Readable
+	}
+	if !p.blocked.IsZero() && p.hasOutput(now) {
+		want |= Writable
+	}
+	return want
+}
+
+// waitTimeout returns how long this turn may wait: 0 while there is something to write.
+func (p *Pump) waitTimeout(now time.Time) time.Duration {
+	if p.blocked.IsZero() && p.hasOutput(now) {
+		return 0
+	}
+	next := p.nextMoment(now)
+	if next.IsZero() {
+		return -1
+	}
+	return max(0, next.Sub(now))
+}
+
+func (p *Pump) hasOutput(now time.Time) bool {
+	return len(p.user) > 0 || p.isAgentReady(now)
+}
+
+// nextMoment returns the next moment at which time alone changes something.
+func (p *Pump) nextMoment(now time.Time) time.Time {
+	var next time.Time
+	sooner := func(t time.Time) {
+		if next.IsZero() || t.Before(next) {
+			next = t
+		}
+	}
+	if p.Control != nil {
+		if t, ok := p.Control.NextTick(now); ok {
+			sooner(t)
+		}
+	}
+	if p.Scan != nil && len(p.Scan.HeldBytes()) > 0 {
+		sooner(p.lastKey.Add(p.sequenceTimeout()))
+	}
+	if p.holding || p.discard {
+		sooner(p.since.Add(pasteWait))
+	}
+	if len(p.queue) == 0 {
+		return next
+	}
+	if !p.blocked.IsZero() && p.hasOutput(now) {
+		sooner(p.blocked.Add(stuckAfter))
+	}
+	if t := p.heldUntil(); now.Before(t) {
+		sooner(t)
+	}
+	if p.Control.IsPausedByProgram() {
+		sooner(now.Add(lookEvery))
+	}
+	if p.back.open && !now.Before(p.heldUntil()) {
+		sooner(p.back.at)
+	}
+	for _, j := range p.queue {
+		if !j.deadline.IsZero() && !j.begun && !j.held && p.isHeldUp(now) {
+			sooner(j.deadline)
+		}
+	}
+	return next
+}
+
+// sequenceTimeout returns how long an unfinished sequence may take.
+func (p *Pump) sequenceTimeout() time.Duration {
+	if p.Scan.HasLoneEsc() {
+		return escWait
+	}
+	return seqWait
+}
+
+func (p *Pump) isSought() bool { return p.Control != nil && p.Control.IsSought() }
+func (p *Pump) isDriven() bool { return p.Control != nil && p.Control.IsDriven() }
+
+func (p *Pump) runPosts(now time.Time) {
+	p.mu.Lock()
+	posts := p.posts
+	p.posts = nil
+	p.mu.Unlock()
+	for _, do := range posts {
+		do(now)
+		p.syncControl(now)
+	}
+}
+
+// syncControl is the only way by which changes of control reach the queue. It is called after
+// anything that may have changed control. If the epoch moved, it drops the queue, and takes back
+// what the program has not read, unless control keeps that.
+func (p *Pump) syncControl(now time.Time) {
+	if p.Control == nil {
+		return
+	}
+	if p.Control.Epoch() == p.epoch {
+		p.applyDecision(now)
+		p.Control.PublishChanges(now, 0, 0)
+		return
+	}
+	p.epoch = p.Control.Epoch()
+	dropped := 0
+	if p.Control.KeepsTypedInput() {
+		dropped = p.dropQueue(Receipt{Fate: Dropped})
+	} else {
+		dropped = p.takeBackInput()
+	}
+	unsubmitted := p.unsubmitted
+	p.unsubmitted, p.quietUntil, p.back = 0, time.Time{}, comeback{}
+	p.Control.PublishChanges(now, dropped, unsubmitted)
+}
+
+// handleTime does the work due now.
+func (p *Pump) handleTime(now time.Time) {
+	if p.Control == nil {
+		return
+	}
+	if len(p.Scan.HeldBytes()) > 0 && now.Sub(p.lastKey) >= p.sequenceTimeout() {
+		p.lastKey = now
+		p.Scan.Flush(p.emit)
+	}
+	if (p.holding || p.discard) && now.Sub(p.since) >= pasteWait {
+		p.releasePaste()
+		p.Scan.EndPaste()
+	}
+	p.Control.Tick(now)
+	p.syncControl(now)
+	p.checkBack(now)
+	p.expireJobs(now)
+}
+
+// answerRest answers all remaining jobs.
+func (p *Pump) answerRest() {
+	p.mu.Lock()
+	p.ended = true
+	posts := p.posts
+	p.posts = nil
+	p.mu.Unlock()
+	now := p.Now()
+	for _, do := range posts {
+		do(now)
+	}
+	p.dropQueue(Receipt{Fate: Gone})
+}
+
+// readKeyboard reads the keyboard and handles every unit of it.
+func (p *Pump) readKeyboard(now time.Time) {
+	n, err := p.Keyboard.Read(p.buf[:])
+	switch {
+	case errors.Is(err, ErrAgain):
+		return
+	case err != nil || n == 0:
+		p.deaf = true
+		if p.KeyboardEnded != nil {
+			p.KeyboardEnded(err)
+		}
+		return
+	case p.Scan == nil:
+		p.user = append(p.user, p.buf[:n]...)
+		return
+	}
+	p.handleKeys(now, p.buf[:n])
+}
+
+// handleKeys handles the bytes of one read.
+func (p *Pump) handleKeys(now time.Time, b []byte) {
+	p.lastKey = now
+	p.confirm.read(now)
+	p.Scan.Scan(b, p.emit)
+	p.endConfirm(now, len(p.Scan.HeldBytes()) == 0)
+	if !p.isSought() && p.Scan.HasLoneEsc() {
+		// No agent asks or drives, so the Escape key goes out at once. Otherwise it is held for a
+		// moment, because the reclaim key may begin with it.
+		p.Scan.Flush(p.emit)
+	}
+	if len(p.user) > userMax {
+		p.Control.EndByOverrun(now)
+		p.syncControl(now)
+	}
+}

@@ -1,0 +1,148 @@
+package pump
+
+import (
+	"bytes"
+	"errors"
+	"time"
+)
+
+// handleUnit handles one unit of the user's input. It is called within a read, before anything else
+// happens.
+func (p *Pump) handleUnit(u Unit) {
+	now := p.lastKey
+	if p.confirm.open && (u.Kind == Report || u.Idle) {
+		p.confirm.behind = append(p.confirm.behind, u.Bytes...)
+		return
+	}
+	p.endConfirm(now, false)
+	if u.Kind != Report && u.Kind != Release && !u.Idle {
+		defer p.confirm.notePress(now)
+	}
+	switch u.Kind {
+	case Reclaim:
+		p.handleReclaimKey(now, u.Bytes)
+	case Release:
+		// The program never saw the key go down.
+	case Confirm:
+		p.confirm.holdKey(u.Bytes)
+	case Report:
+		p.user = append(p.user, u.Bytes...)
+	case PasteStart, Paste, PasteEnd:
+		p.handlePaste(now, u)
+	case Key:
+		p.queueTyped(u.Bytes)
+		p.Control.NoteKey(now)
+		p.syncControl(now)
+	}
+}
+
+// handleReclaimKey handles the reclaim key. When Control.ReclaimKey returns, an agent that drove or
+// asked has lost the keyboard, and syncControl drops its queue in the next statement.
+func (p *Pump) handleReclaimKey(now time.Time, key []byte) {
+	sought := p.isSought()
+	if !sought && p.Scan.IsInPaste() {
+		p.user = append(p.user, key...) // a byte of a pasted text: there is no agent to stop
+		return
+	}
+	took := p.Control.ReclaimKey(now)
+	p.syncControl(now)
+	if !took {
+		p.user = append(p.user, key...)
+	}
+	if sought && p.Scan.IsInPaste() {
+		p.paste, p.holding = p.paste[:0], false
+		p.discard, p.since = true, now
+	}
+}
+
+// handlePaste passes a paste on. While an agent has control it holds the paste back until its end,
+// so that a reclaim key in it keeps all of it from the program.
+func (p *Pump) handlePaste(now time.Time, u Unit) {
+	switch {
+	case p.discard:
+		if u.Kind == PasteEnd {
+			p.discard = false
+		}
+		return
+	case u.Kind == PasteStart && p.isDriven():
+		p.holding, p.since = true, now
+	}
+	if !p.holding {
+		p.queueTyped(u.Bytes)
+	} else {
+		p.paste = append(p.paste, u.Bytes...)
+	}
+	p.Control.NoteKey(now)
+	p.syncControl(now)
+	if u.Kind == PasteEnd || len(p.paste) > pasteMax {
+		p.releasePaste()
+	}
+}
+
+// queueTyped queues the user's input for the program.
+func (p *Pump) queueTyped(b []byte) {
+	p.user = append(p.user, b...)
+	p.line.noteTyped(b)
+	if p.Line != nil {
+		p.Line.NoteUserKeys(b)
+	}
+	if len(p.queue) > 0 {
+		p.queue[0].stale, p.queue[0].fits = p.queue[0].stale || p.queue[0].asked, 0
+	}
+}
+
+func (p *Pump) releasePaste() {
+	p.queueTyped(p.paste)
+	p.paste, p.holding, p.discard = nil, false, false
+}
+
+// writeUser writes what the user typed. The rest of a half-written agent key goes first: a sequence
+// stays whole, or the user's next key would complete it to another one.
+func (p *Pump) writeUser(now time.Time) {
+	if len(p.user) == 0 {
+		return
+	}
+	if !p.finishPiece(now) {
+		return
+	}
+	for len(p.user) > 0 {
+		n, err := p.writeProgram(nil, p.user, false)
+		if n > 0 {
+			p.awaitProgram(now)
+		}
+		p.user = p.user[:copy(p.user, p.user[n:])]
+		if !p.noteWrite(now, err) {
+			return
+		}
+	}
+	if cap(p.user) > userHold {
+		p.user = nil // a large paste is over
+	}
+}
+
+// noteWrite notes how a write ended. It reports whether to continue writing.
+func (p *Pump) noteWrite(now time.Time, err error) bool {
+	switch {
+	case err == nil:
+		p.blocked = time.Time{}
+		return true
+	case errors.Is(err, ErrAgain):
+		if p.blocked.IsZero() {
+			p.blocked = now
+		}
+		return false
+	}
+	// The program is gone, and its end is reported by another part.
+	p.user, p.blocked = p.user[:0], time.Time{}
+	p.dropQueue(Receipt{Fate: Gone})
+	return false
+}
+
+// lastSubmit returns the index of the last byte of b that ends a line or interrupts, or -1: what
+// was typed before it is no longer unsent.
+func lastSubmit(b []byte) int {
+	return bytes.LastIndexAny(b, lineEnds)
+}
+
+// lineEnds are the bytes that end a line or interrupt.
+const lineEnds = "\r\n\x03\x04\x15"

@@ -1,0 +1,181 @@
+// Package reclaimkey tells the user's keys from the reports of their terminal: it cuts the keyboard's
+// bytes into units, takes out the answers to the proxy's own questions, and counts the typed
+// characters without keeping them. It must not know what keys mean to control.
+package reclaimkey
+
+import (
+	"slices"
+	"sync/atomic"
+
+	"terminalproxy/proxy/consent/pump"
+	"terminalproxy/proxy/consent/secretprompt"
+	"terminalproxy/proxy/terminal/keys"
+	"terminalproxy/proxy/terminal/screen"
+)
+
+// Detector is the scanner of package keys as the pump sees it. It also takes out the answers to the
+// one question that the proxy itself asks the terminal, where the cursor is: they must not be typed
+// into the program. Terminals answer in the order of the questions, so it keeps that order. It
+// belongs to the pump's goroutine, but for Count and TypedByUser.
+type Detector struct {
+	*keys.Scanner
+	// asked are the questions for the cursor that have no answer yet, the oldest first: what the
+	// proxy does with the answer, nil for a question of the program's.
+	asked []func(row int)
+	// clusters takes the answer to the question for the terminal's clusters; nil when it is not
+	// due.
+	clusters func(screen.Clusters)
+	// answered is called when the proxy's own questions have their answers; it may be nil.
+	answered func()
+	proxy    Typist
+	// mute drops the answers of a terminal that was not asked: that of a person who looks on from
+	// elsewhere.
+	mute bool
+	// typed counts the characters that the user types, without keeping them.
+	typed tally
+}
+
+// Typist is what the user's keys mean to the proxy itself. It belongs to the pump's goroutine.
+type Typist interface {
+	// NoteActivity says that a person pressed a key or pasted.
+	NoteActivity()
+	// AddToMessage says whether a unit belongs to a message that the user writes, and what of it
+	// does not.
+	AddToMessage(u keys.Unit, inPaste bool) (rest []byte, took bool)
+	// ChooseInMenu reports whether a letter was for the proxy.
+	ChooseInMenu(letter byte) bool
+}
+
+// New makes a detector. With mute the answers of a terminal that was not asked are dropped.
+func New(with keys.Bindings, proxy Typist, mute bool) *Detector {
+	return &Detector{Scanner: keys.NewScanner(with), proxy: proxy, mute: mute}
+}
+
+// maxAsked bounds the questions that a terminal may leave without an answer.
+const maxAsked = 64
+
+var kinds = [...]pump.Kind{
+	keys.Key: pump.Key, keys.Reclaim: pump.Reclaim,
+	keys.Release: pump.Release, keys.Confirm: pump.Confirm,
+	keys.Reply: pump.Report, keys.Focus: pump.Report,
+	keys.Motion: pump.Report, keys.Mouse: pump.Key,
+	keys.PasteStart: pump.PasteStart, keys.Paste: pump.Paste, keys.PasteEnd: pump.PasteEnd,
+}
+
+// Scan implements [pump.Scanner].
+func (d *Detector) Scan(p []byte, emit func(pump.Unit)) {
+	d.Scanner.Scan(p, func(u keys.Unit) { d.passUnit(u, emit) })
+}
+
+// Flush implements [pump.Scanner].
+func (d *Detector) Flush(emit func(pump.Unit)) {
+	d.Scanner.Flush(func(u keys.Unit) { d.passUnit(u, emit) })
+}
+
+func (d *Detector) passUnit(u keys.Unit, emit func(pump.Unit)) {
+	switch u.Kind {
+	case keys.Key, keys.Reclaim, keys.Confirm, keys.PasteStart:
+		d.proxy.NoteActivity()
+	default:
+	}
+	if u.Kind == keys.Reply && len(d.asked) > 0 {
+		if row, ok := keys.CursorReport(u.Bytes); ok {
+			take := d.asked[0]
+			d.asked = d.asked[1:]
+			if take != nil {
+				d.clusters = nil // it does not answer that
+				take(row)
+				d.WhenAnswered(d.answered)
+				return
+			}
+		}
+	}
+	if u.Kind == keys.Reply && d.clusters != nil {
+		if mode, state, ok := keys.ModeReport(u.Bytes); ok && mode == 2027 {
+			d.clusters(screen.ReportedClusters(state))
+			d.clusters = nil
+			return
+		}
+	}
+	if d.mute && u.Kind == keys.Reply {
+		return
+	}
+	if rest, took := d.proxy.AddToMessage(u, d.IsInPaste()); took {
+		if len(rest) == 0 {
+			return
+		}
+		u.Bytes = rest
+	}
+	if u.Kind == keys.Key {
+		if letter, ok := keys.Letter(u.Bytes); ok && d.proxy.ChooseInMenu(letter) {
+			return
+		}
+	}
+	if u.Kind == keys.Key || u.Kind == keys.Paste {
+		d.typed.addTyped(u.Bytes)
+	}
+	emit(pump.Unit{Kind: kinds[u.Kind], Bytes: u.Bytes, Idle: u.Kind == keys.Key && keys.Idle(u.Bytes)})
+}
+
+// ExpectCursor says that the terminal was asked for its cursor: by the program, or by the proxy,
+// which takes the answer.
+func (d *Detector) ExpectCursor(take func(row int)) {
+	if len(d.asked) == maxAsked {
+		return
+	}
+	d.asked = append(d.asked, take)
+	d.ExpectCPR(1)
+}
+
+// ExpectClusters says that the terminal was asked how it counts clusters, and is asked for its
+// cursor next: an answer to the latter means that the former stays without one.
+func (d *Detector) ExpectClusters(take func(screen.Clusters)) { d.clusters = take }
+
+// WhenAnswered calls do when all questions of the proxy are answered: now, or later in place of the
+// function of an earlier call.
+func (d *Detector) WhenAnswered(do func()) {
+	d.answered = do
+	if do == nil || slices.ContainsFunc(d.asked, func(take func(row int)) bool { return take != nil }) {
+		return
+	}
+	d.answered = nil
+	do()
+}
+
+// Reset forgets what the terminal was asked, and what it has begun to say: another one takes its
+// place.
+func (d *Detector) Reset() {
+	d.Scanner.Reset()
+	d.asked, d.clusters = nil, nil
+	d.WhenAnswered(d.answered)
+}
+
+// Count counts a key or a part of a paste that came another way than by the keyboard. Any goroutine
+// may call it.
+func (d *Detector) Count(b []byte) { d.typed.addTyped(b) }
+
+// TypedByUser returns how much the user has typed so far. Any goroutine may call it.
+func (d *Detector) TypedByUser() secretprompt.Typed { return d.typed.current() }
+
+// tally counts what the user types, for the observer to compare with what the program shows. The
+// pump counts.
+type tally struct{ text, signs atomic.Uint64 }
+
+// addTyped counts a key or a part of a paste. A key in one of the newer encodings is a sequence,
+// and counts if it is a letter.
+func (t *tally) addTyped(b []byte) {
+	var now secretprompt.Typed
+	if len(b) > 0 && b[0] == 0x1b {
+		if _, ok := keys.Letter(b); ok {
+			now.Text = 1
+		}
+	} else {
+		now.Count(b)
+	}
+	t.signs.Add(now.Signs)
+	t.text.Add(now.Text)
+}
+
+func (t *tally) current() secretprompt.Typed {
+	return secretprompt.Typed{Text: t.text.Load(), Signs: t.signs.Load()}
+}

@@ -1,0 +1,95 @@
+package keep
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Keep lets a session outlive its window: the program goes on without one, and other windows come
+// to it. Its methods may be called from any goroutine. The getters accept a nil Keep, that of a
+// session that ends with its window.
+type Keep struct {
+	dir  string // of the session's door
+	door *Door  // nil before the session begins
+	// when the last window went, in Unix milliseconds; 0 while the session has a window
+	left atomic.Int64
+
+	mu sync.Mutex
+	at *Window // nil while the session has no window
+}
+
+// NewKeep makes what keeps a session, which starts in a window and has its door in dir.
+func NewKeep(dir string, first *Window) *Keep { return &Keep{dir: dir, at: first} }
+
+// Open lets windows come to the session of that id from now on, until Close. It is called once,
+// before the session has goroutines.
+func (k *Keep) Open(session string) (err error) {
+	k.door, err = Open(k.dir, session)
+	return err
+}
+
+// Close ends what an open Keep's Open began.
+func (k *Keep) Close() { k.door.Close() }
+
+// Write shows a text to the user at the session's window, and drops it if there is no window.
+func (k *Keep) Write(p []byte) (int, error) {
+	if w := k.Window(); w != nil {
+		w.Say(string(p))
+	}
+	return len(p), nil
+}
+
+// Exit has the process in front end as the program did.
+func (k *Keep) Exit(code int) {
+	if w := k.Window(); w != nil {
+		w.Exit(code)
+	}
+}
+
+// Window returns the session's window, or nil.
+func (k *Keep) Window() *Window {
+	if k == nil {
+		return nil
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.at
+}
+
+// Put notes the session's window; nil says that the session is without one.
+func (k *Keep) Put(w *Window) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.at = w
+}
+
+// Gone is closed when the process in front of the window is gone, nil without one.
+func (k *Keep) Gone() <-chan struct{} {
+	if w := k.Window(); w != nil {
+		return w.Gone()
+	}
+	return nil
+}
+
+// Windows returns the windows that come, or nil if the session has no door.
+func (k *Keep) Windows() <-chan *Window {
+	if k == nil || k.door == nil {
+		return nil
+	}
+	return k.door.Windows()
+}
+
+// Leave notes that the user left at that time, and Return that they are back.
+func (k *Keep) Leave(now time.Time) { k.left.Store(now.UnixMilli()) }
+
+// Return is described with Leave.
+func (k *Keep) Return() { k.left.Store(0) }
+
+// Left returns when the user left, in Unix milliseconds, 0 while they are there.
+func (k *Keep) Left() int64 {
+	if k == nil {
+		return 0
+	}
+	return k.left.Load()
+}
