@@ -1,30 +1,21 @@
 package cmd_test
 
 import (
-	"bufio"
-	"flag"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 )
-
-var updateWords = flag.Bool("update-words", false, "write the table of TestWords, if no count grew")
-
-// wordsTable holds the counts of the packages that are above a limit. A count may only fall.
-const wordsTable = "testdata/words.txt"
 
 const (
 	// columns bounds a line of code and of a comment. A tab counts as tabColumns.
@@ -84,24 +75,18 @@ type packageWords struct {
 	receivers map[string]int // of each unexported method name
 }
 
-// TestWords holds each package to the limits of wordRules. A package above one is held to its count
-// in the table instead. Write the table when counts fell: go test ./cmd -run TestWords
-// -update-words.
+// TestWords holds each package to the limits of wordRules.
 func TestWords(t *testing.T) {
-	now, old := countWords(t, ".."), readWords(t)
-	var grown []string
-	for pkg, counts := range now {
+	var above []string
+	for pkg, counts := range countWords(t, "..") {
 		for i, rule := range wordRules {
-			if c := counts[i]; c.isAbove(rule.limit) && c.count > old[pkg][i].count {
-				grown = append(grown, fmt.Sprintf("%s: %s: %d of %d: at most %d %%, or the table's %d", pkg, rule.name, c.count, c.total, rule.limit, old[pkg][i].count))
+			if c := counts[i]; c.isAbove(rule.limit) {
+				above = append(above, fmt.Sprintf("%s: %s: %d of %d: at most %d %%", pkg, rule.name, c.count, c.total, rule.limit))
 			}
 		}
 	}
-	slices.Sort(grown)
-	require.Empty(t, grown, "see .github/CONTRIBUTING.md")
-	if *updateWords {
-		require.NoError(t, os.WriteFile(wordsTable, []byte(formatWords(now)), 0o600))
-	}
+	slices.Sort(above)
+	require.Empty(t, above, "see .github/CONTRIBUTING.md")
 }
 
 // countWords counts in all packages beneath a directory, by their paths.
@@ -243,52 +228,4 @@ func (p *packageWords) add(rule int, found bool) {
 	if found {
 		p.counts[rule].count++
 	}
-}
-
-// formatWords writes the table: a line for each package that is above a limit, with all of its
-// counts.
-func formatWords(all map[string]wordCounts) string {
-	var b strings.Builder
-	b.WriteString("# package")
-	for _, rule := range wordRules {
-		b.WriteString(" " + rule.name)
-	}
-	b.WriteString("\n")
-	for _, pkg := range slices.Sorted(maps.Keys(all)) {
-		line, above := pkg, false
-		for i, rule := range wordRules {
-			c := all[pkg][i]
-			above = above || c.isAbove(rule.limit)
-			line += fmt.Sprintf(" %d", c.count)
-		}
-		if above {
-			b.WriteString(line + "\n")
-		}
-	}
-	return b.String()
-}
-
-func readWords(t *testing.T) map[string]wordCounts {
-	t.Helper()
-	table, err := os.Open(wordsTable)
-	require.NoError(t, err)
-	defer func() { _ = table.Close() }()
-	all := map[string]wordCounts{}
-	lines := bufio.NewScanner(table)
-	for lines.Scan() {
-		fields := strings.Fields(lines.Text())
-		if len(fields) == 0 || fields[0] == "#" {
-			continue
-		}
-		require.Len(t, fields, 1+len(wordRules), lines.Text())
-		var counts wordCounts
-		for i, f := range fields[1:] {
-			count, err := strconv.Atoi(f)
-			require.NoError(t, err, lines.Text())
-			counts[i].count = count
-		}
-		all[fields[0]] = counts
-	}
-	require.NoError(t, lines.Err())
-	return all
 }

@@ -1,6 +1,7 @@
-// Package reclaimkey tells the user's keys from the reports of their terminal: it cuts the keyboard's
-// bytes into units, takes out the answers to the proxy's own questions, and counts the typed
-// characters without keeping them. It must not know what keys mean to control.
+// Package reclaimkey tells the user's keys, the reclaim key among them, from the reports of their
+// terminal. It cuts the keyboard's bytes into units, takes out the answers to the proxy's own
+// questions, and counts the typed characters without keeping them. It must not know what keys mean
+// to control.
 package reclaimkey
 
 import (
@@ -114,7 +115,8 @@ func (d *Detector) passUnit(u keys.Unit, emit func(pump.Unit)) {
 	if u.Kind == keys.Key || u.Kind == keys.Paste {
 		d.typed.addTyped(u.Bytes)
 	}
-	emit(pump.Unit{Kind: kinds[u.Kind], Bytes: u.Bytes, Idle: u.Kind == keys.Key && keys.Idle(u.Bytes)})
+	idle := u.Kind == keys.Key && keys.Idle(u.Bytes)
+	emit(pump.Unit{Kind: kinds[u.Kind], Bytes: u.Bytes, Idle: idle})
 }
 
 // ExpectCursor says that the terminal was asked for its cursor: by the program, or by the proxy,
@@ -135,7 +137,8 @@ func (d *Detector) ExpectClusters(take func(screen.Clusters)) { d.clusters = tak
 // function of an earlier call.
 func (d *Detector) WhenAnswered(do func()) {
 	d.answered = do
-	if do == nil || slices.ContainsFunc(d.asked, func(take func(row int)) bool { return take != nil }) {
+	isOurs := func(take func(row int)) bool { return take != nil }
+	if do == nil || slices.ContainsFunc(d.asked, isOurs) {
 		return
 	}
 	d.answered = nil

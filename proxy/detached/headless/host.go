@@ -1,7 +1,7 @@
-// Package headless starts programs for an agent, each in a session without a user's terminal, on a word
-// that it checks. It answers what the gateway passes on, ends idle sessions, and ends all of them
-// with itself, also when it is killed. It must not know what a session is made of: the runner that
-// it is given runs one.
+// Package headless starts programs for an agent, each in a session without a user's terminal. A
+// host answers what the gateway passes on, once it has checked the host key in it. It ends idle
+// sessions, and all sessions when it ends itself, also when it is killed. It must not know what a
+// session is made of: the runner that it is given runs one.
 package headless
 
 import (

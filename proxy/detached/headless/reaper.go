@@ -12,8 +12,8 @@ import (
 )
 
 // A host that is killed cannot end its programs. The kernel hangs up on them, which some ignore. A
-// reaper, a process of its own without another task, is told of each program and ends it in the
-// host's place.
+// reaper is a process that does nothing else. The host tells it of each program, and it ends the
+// program in the host's place.
 
 // Reap runs a reaper. in says which programs run; when in ends, as it does with the host, Reap ends
 // the programs that are left, and returns when they are gone. The process has to be in a session of

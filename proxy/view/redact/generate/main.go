@@ -1,6 +1,7 @@
-// Command generate makes proxy/view/redact/gitleaks.txt: what of the rules of gitleaks (MIT) is a token with a prefix, or a value
-// whose shape and the service in its name tell it. It takes them from the module's configuration through the module proxy,
-// checked by its sum, so that this module does not depend on gitleaks. It is run by go generate in proxy/view/redact.
+// Command generate makes proxy/view/redact/gitleaks.txt from the rules of gitleaks (MIT): those for
+// a token with a prefix, and those for a value of a shape whose name holds a service's. It reads
+// them from the configuration in the module of gitleaks, checked by its sum, so that this module
+// does not depend on gitleaks. go generate in proxy/view/redact runs it.
 package main
 
 import (
@@ -43,7 +44,8 @@ func run(table, license string) error {
 	}
 	rules := parseRules(string(config))
 	if len(rules) < 200 {
-		return fmt.Errorf("only %d rules found: the form of the configuration has changed", len(rules))
+		const changed = "only %d rules found: the form of the configuration has changed"
+		return fmt.Errorf(changed, len(rules))
 	}
 	return errors.Join(
 		os.WriteFile(table, []byte(formatTable(rules)), 0o644), //nolint:gosec // a public source
@@ -76,8 +78,7 @@ type rule struct {
 	keywords  []string
 }
 
-// parseRules reads the few forms of TOML that a rule has in the configuration, which is generated
-// itself.
+// parseRules reads the few forms of TOML that the configuration, itself generated, has.
 func parseRules(config string) (rules []rule) {
 	for _, section := range strings.Split(config, "\n[[rules]]\n")[1:] {
 		var r rule
@@ -149,7 +150,8 @@ func formatTable(rules []rule) string {
 # MIT License, Copyright (c) 2019 Zachary Rice; its text is in gitleaks.LICENSE.
 # Not used, being public, known by hand, or of another form: %s.
 
-# exact: the prefix of a token, the characters of the rest, how many of them there are at least, and at most (-1: no end).
+# exact: the prefix of a token, the characters of the rest, and the least and the largest number of
+# them (-1: no limit).
 %s
 # service: a word in a name, and the same of its value.
 %s`, module, version, strings.Join(left, ", "),
