@@ -12,13 +12,14 @@ import (
 const endTokens = 2000
 
 // showEnd answers with the end of a program: everything that it printed since a revision, since the
-// agent has seen the rest. f is the last frame, for a gateway that cannot give more. An agent that
+// agent has seen the rest. f is the last frame, for a gateway that cannot give more. before is the
+// screen that the agent has seen, nil if it is not at hand. An agent that
 // sets no limit gets all of that if it is short, else the last screen alone, and how to ask for the
 // rows before it: of a failed build it wants the error, and searches for that.
 func (s *Server) showEnd(
 	ctx context.Context,
 	info protocol.SessionInfo,
-	f *protocol.Frame,
+	before, f *protocol.Frame,
 	since uint64,
 	given *int,
 	tokens int,
@@ -37,6 +38,9 @@ func (s *Server) showEnd(
 		return s.formatAnswer(ctx, info, f, dialect.Whole(f, 0), tokens, said, "")
 	}
 	p := dialect.Ended(got, since)
+	if hasSeen(before, since, got) {
+		p = dialect.After(before, got.Frame, got.Frame.Screen.Lines)
+	}
 	if given == nil && !got.Frame.Screen.Alt && got.NextLine > got.FirstLine &&
 		text.Tokens(strings.Join(p.Rows, "\n")) > endTokens {
 		got.Unseen = max(got.Unseen, got.NextLine-got.FirstLine)
@@ -45,4 +49,11 @@ func (s *Server) showEnd(
 	}
 	return s.formatAnswer(ctx, info, got.Frame, p, tokens, text.WithMessages(got.Notes, said),
 		unseen(got))
+}
+
+// hasSeen reports whether the rows of an ended program's last screen that differ from before are all
+// that the agent lacks.
+func hasSeen(before *protocol.Frame, since uint64, got *protocol.ReadResult) bool {
+	return before != nil && before.Seq == since && before.Screen.Lines != nil && !before.Screen.Alt &&
+		got.Frame.Screen.Lines != nil && !got.Frame.Screen.Alt && len(text.Past(got)) == 0 && got.Unseen == 0
 }

@@ -425,7 +425,7 @@ func (s *Server) waitForFact(
 		if in.SinceRev != nil { // the agent asked for all news
 			limit = &tokens
 		}
-		return s.showEnd(ctx, info, frame, since, limit, tokens, said), nil
+		return s.showEnd(ctx, info, nil, frame, since, limit, tokens, said), nil
 	}
 	if in.SinceRev != nil {
 		news := got.Read()

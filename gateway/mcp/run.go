@@ -125,7 +125,7 @@ func (s *Server) runProgram(
 		said = "not settled in time"
 	}
 	if got.ExitCode != nil {
-		return s.showEnd(ctx, info, frame, protocol.FirstSeq, in.MaxTokens, tokens, said), nil
+		return s.showEnd(ctx, info, nil, frame, protocol.FirstSeq, in.MaxTokens, tokens, said), nil
 	}
 	empty := &protocol.Frame{Screen: protocol.Screen{Cols: frame.Screen.Cols, Lines: []string{}}}
 	if note := text.ScrolledOff(empty, frame); note != "" {

@@ -142,8 +142,8 @@ func (s *Server) inputOutcome(
 		case ended && in.Look == lookNone:
 			return s.headerOnly(ctx, info, frame, receipt), nil
 		case ended:
-			return s.showEnd(ctx, info, frame, s.newsSince(ctx, info, typed), in.MaxTokens, tokens,
-				receipt), nil
+			since := s.newsSince(ctx, info, typed)
+			return s.showEnd(ctx, info, typed.Before, frame, since, in.MaxTokens, tokens, receipt), nil
 		}
 		return s.screenAfter(ctx, info, typed.Before, frame, in.Look, tokens, receipt), nil
 	}
@@ -169,8 +169,8 @@ func (s *Server) inputOutcome(
 		if in.Look == lookNone {
 			return s.headerOnly(ctx, info, frame, said), nil
 		}
-		return s.showEnd(ctx, info, frame, s.newsSince(ctx, info, typed), in.MaxTokens, tokens,
-			said), nil
+		since := s.newsSince(ctx, info, typed)
+		return s.showEnd(ctx, info, typed.Before, frame, since, in.MaxTokens, tokens, said), nil
 	}
 	return s.screenAfter(ctx, info, typed.Before, frame, in.Look, tokens, said), nil
 }

@@ -59,7 +59,8 @@ func Header(
 	if told.program.recordNews(program) {
 		words = append(words, program)
 	}
-	if s.State == protocol.StateExited || s.State == protocol.StateLost { // no modes, no keyboard
+	if s.State == protocol.StateExited || s.State == protocol.StateLost || Exited(f) {
+		// It has no modes, and no one types.
 		return strings.Join(words, " ")
 	}
 	first, modes := told.modes == "", describeModes(f.Screen)
