@@ -57,8 +57,8 @@ func TestAScreenCannotLeaveItsFenceR44(t *testing.T) {
 			{"terminal_read", nil},
 			{"terminal_read", args{"view": "history"}},
 			{"terminal_read", args{"view": "changes", "since_rev": 3}},
-			{"terminal_wait", args{"for": "text", "value": "SYSTEM"}},
-			{"terminal_wait", args{"for": "exit"}},
+			{"terminal_wait", args{"for": "text", "value": "SYSTEM", "since_rev": 3}},
+			{"terminal_wait", args{"for": "exit", "since_rev": 3}},
 			{"terminal_list", nil},
 		} {
 			text, isError := call(t, s, at.tool, at.args)

@@ -391,12 +391,15 @@ func (s *Server) waitForFact(
 	if err != nil {
 		return "", err
 	}
-	if ask.SessionID = info.SessionID; len(in.Any)+len(in.Stop) > 0 {
-		// output that flashed by since then counts
-		ask.SinceSeq = s.seenRevision(ctx, info.SessionID)
-	}
-	if in.SinceRev != nil {
-		ask.SinceSeq, ask.Scrollback = *in.SinceRev, protocol.MaxHistory
+	// Output that passed since then counts, and only what is new since then is shown.
+	since := s.seenRevision(ctx, info.SessionID)
+	ask.SessionID, ask.SinceSeq = info.SessionID, since
+	switch {
+	case in.SinceRev != nil:
+		since = *in.SinceRev
+		ask.SinceSeq, ask.Scrollback = since, protocol.MaxHistory
+	case since > protocol.FirstSeq:
+		ask.Scrollback = 1 // the rest is only counted
 	}
 	if until.Changed {
 		// "Changed" is measured from now on: what the agent was shown before is the business of
@@ -416,10 +419,6 @@ func (s *Server) waitForFact(
 		said = text.Join(text.Messages(got.Notes), said)
 	}
 	if got.ExitCode != nil {
-		since := s.seenRevision(ctx, info.SessionID)
-		if in.SinceRev != nil {
-			since = *in.SinceRev
-		}
 		ended(&info, got)
 		limit := in.MaxTokens
 		if in.SinceRev != nil { // the agent asked for all news
@@ -427,10 +426,10 @@ func (s *Server) waitForFact(
 		}
 		return s.showEnd(ctx, info, nil, frame, since, limit, tokens, said), nil
 	}
-	if in.SinceRev != nil {
+	if ask.Scrollback > 0 {
 		news := got.Read()
 		news.Frame = frame
-		return s.formatAnswer(ctx, info, frame, dialect.Changes(news, *in.SinceRev), tokens, said,
+		return s.formatAnswer(ctx, info, frame, dialect.Changes(news, since), tokens, said,
 			unseen(news)), nil
 	}
 	return s.formatAnswer(ctx, info, frame, dialect.Whole(frame, 0), tokens, said, ""), nil

@@ -190,7 +190,7 @@ func TestResultsStayUnderTheBudget(t *testing.T) {
 		{"screen", "terminal_read", args{"terminal": "vim-k3f9"}, nil},
 		{"history", "terminal_read", args{"terminal": "vim-k3f9", "view": "history"}, nil},
 		{"changes", "terminal_read", args{"terminal": "vim-k3f9", "view": "changes", "since_rev": 1}, nil},
-		{"wait", "terminal_wait", args{"terminal": "vim-k3f9", "for": "exit"}, nil},
+		{"wait", "terminal_wait", args{"terminal": "vim-k3f9", "for": "exit", "since_rev": 1}, nil},
 	} {
 		out, _ := call(t, s, at.tool, at.args)
 		require.Less(t, len(out), text.MaxBytes, at.name)

@@ -289,3 +289,16 @@ func TestWaitingBehindSSHWithoutMarks(t *testing.T) {
 	d.typeText("for i in $(seq 30); do echo $i; sleep 0.1; done\r")
 	d.checkBusy("something is shown all the time", 1500)
 }
+
+// A wait shows what the agent has not seen yet, as an input does.
+func TestAWaitShowsOnlyWhatIsNew(t *testing.T) {
+	w := newWorld(t)
+	a := w.agent("claude", eras[1])
+	id, _ := a.runProgram(args{"program": "bash", "args": []string{"-c", "echo seen; read -r; echo new; read -r; seq 99; read -r; exit"}, "wait_for": "waiting"}, "\nseen\n")
+	a.mustCall("terminal_wait", args{"terminal": id, "for": "text", "value": "never", "timeout_ms": 100}, "no match: timeout", "nothing changed since rev")
+	a.mustCall("terminal_send", args{"terminal": id, "keys": []string{"enter"}, "look": "none"})
+	out := a.mustCall("terminal_wait", args{"terminal": id, "for": "text", "value": "new"}, "matched", "| new")
+	require.NotContains(t, out, "seen\n")
+	a.mustCall("terminal_send", args{"terminal": id, "keys": []string{"enter"}, "look": "none"})
+	a.mustCall("terminal_wait", args{"terminal": id, "for": "waiting"}, " rows that you have not seen left the screen", "99")
+}
