@@ -229,9 +229,9 @@ func closeCode(err error, local bool) (int, string) {
 	case errors.Is(err, hub.ErrClosed) && local:
 		return websocket.CloseGoingAway, hub.ErrClosed.Error() // another process takes over at once
 	case errors.Is(err, hub.ErrClosed):
-		return websocket.CloseServiceRestart, hub.ErrClosed.Error() + ": come back"
+		return websocket.CloseServiceRestart, hub.ErrClosed.Error() + ": connect again"
 	case errors.Is(err, hub.ErrMoved):
-		return websocket.CloseServiceRestart, hub.ErrMoved.Error() + ": come back"
+		return websocket.CloseServiceRestart, hub.ErrMoved.Error() + ": connect again"
 	case errors.Is(err, hub.ErrForbidden):
 		return websocket.ClosePolicyViolation, hub.ErrForbidden.Error()
 	case errors.Is(err, hub.ErrSlow), errors.Is(err, hub.ErrHeavy):

@@ -250,7 +250,7 @@ func (p *caller) Call(ctx context.Context, m protocol.Message) (protocol.Message
 		errors.Is(err, hub.ErrSlow):
 		message := err.Error() + ": try again"
 		if _, types := m.(*protocol.Input); types {
-			message = err.Error() + "; whether this was typed is not known: try again with the " +
+			message = err.Error() + "; it is unknown whether this was typed: try again with the " +
 				"same requestId, which types nothing twice"
 		}
 		err = &protocol.Error{Code: protocol.CodeUnavailable, Message: message}

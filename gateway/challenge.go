@@ -53,7 +53,7 @@ func (c *connection) provenIdentity() *auth.Identity {
 func (s *Server) serveProof(w http.ResponseWriter, r *http.Request) {
 	c := connectionOf(r)
 	if c.isLocal() {
-		http.Error(w, "on this socket nobody has to prove anything", http.StatusNotFound)
+		http.Error(w, "this socket asks for no proof", http.StatusNotFound)
 		return
 	}
 	// A body that does not come must not hold the connection. The server sets its own deadline for

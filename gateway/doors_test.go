@@ -34,11 +34,11 @@ func TestParseEndpointsOfSeveral(t *testing.T) {
 		"wss://a.example,,wss://b.example":     "number 2 of 3 is empty",
 		"wss://a.example,b.example":            `number 2 of 2: gateway address "b.example" is not understood`,
 		"wss://a.example,ws://b.example":       `number 2 of 2: gateway address "ws://b.example": ws:// is not encrypted`,
-		"wss://a.example,unix:/run/x.sock":     `"unix:/run/x.sock", number 2 of 2: a socket of this machine stands alone`,
-		"wss://a.example,wss://a.example:443":  `"wss://a.example:443", number 2 of 2: it stands there twice`,
-		"wss://a.example,wss://x:secret@b":     `number 2 of 2: gateway address "wss://b": no user`,
-		"ws://[::1],wss://c/?token=secret,x":   `number 2 of 3: gateway address "wss://c": no user`,
-		"a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a":    "17 gateways, at most 16",
+		"wss://a.example,unix:/run/x.sock":     `"unix:/run/x.sock", number 2 of 2: a socket of this machine cannot be one of several: write ws:// and wss:// addresses only`,
+		"wss://a.example,wss://a.example:443":  `"wss://a.example:443", number 2 of 2: it is listed twice`,
+		"wss://a.example,wss://x:secret@b":     `number 2 of 2: gateway address "wss://b": leave out user, query and fragment; a token goes into a file`,
+		"ws://[::1],wss://c/?token=secret,x":   `number 2 of 3: gateway address "wss://c": leave out user, query and fragment; a token goes into a file`,
+		"a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a":    "17 gateways, the limit is 16",
 		"wss://a.example wss://b.example,ws:1": "number 1 of 2: gateway address",
 	} {
 		_, err := ParseEndpoint(raw)

@@ -57,7 +57,7 @@ func ParseEndpoint(raw string) (Endpoint, error) {
 	}
 	if len(parts) > maxEndpoints {
 		return Endpoint{}, fmt.Errorf(
-			"gateway address: %d gateways, at most %d are possible",
+			"gateway address: %d gateways, the limit is %d",
 			len(parts),
 			maxEndpoints,
 		)
@@ -67,7 +67,7 @@ func ParseEndpoint(raw string) (Endpoint, error) {
 		part = strings.TrimSpace(part)
 		if part == "" {
 			return Endpoint{}, fmt.Errorf(
-				"gateway address: number %d of %d is empty: a comma stands between two addresses",
+				"gateway address: number %d of %d is empty: put one comma between two addresses",
 				i+1,
 				len(parts),
 			)
@@ -78,8 +78,8 @@ func ParseEndpoint(raw string) (Endpoint, error) {
 		}
 		if !one.Remote() {
 			return Endpoint{}, fmt.Errorf(
-				"gateway address %q, number %d of %d: a socket of this machine stands alone: "+
-					"write ws:// and wss:// addresses only",
+				"gateway address %q, number %d of %d: a socket of this machine cannot be one of "+
+					"several: write ws:// and wss:// addresses only",
 				part,
 				i+1,
 				len(parts),
@@ -87,7 +87,7 @@ func ParseEndpoint(raw string) (Endpoint, error) {
 		}
 		if slices.ContainsFunc(all[:i], func(e Endpoint) bool { return e.address == one.address }) {
 			return Endpoint{}, fmt.Errorf(
-				"gateway address %q, number %d of %d: it stands there twice",
+				"gateway address %q, number %d of %d: it is listed twice",
 				part,
 				i+1,
 				len(parts),
@@ -139,7 +139,7 @@ func parseOne(raw string) (Endpoint, error) {
 	switch {
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
 		return Endpoint{}, fmt.Errorf(
-			"gateway address %q: no user, query or fragment belongs there; a token goes into a file",
+			"gateway address %q: leave out user, query and fragment; a token goes into a file",
 			redactAddress(raw, u),
 		)
 	case u.Path != "" && u.Path != "/":
@@ -273,7 +273,7 @@ func (e Endpoint) dialLocal(ctx context.Context, path string) (net.Conn, error) 
 		case gone == nil || !place.Vacant(err):
 			return nil, err
 		case time.Since(since) > successorPatience || ctx.Err() != nil:
-			return nil, fmt.Errorf("%w, and nobody else serves", gone)
+			return nil, fmt.Errorf("%w, and no other process serves it", gone)
 		}
 		select {
 		case <-time.After(successorPause):

@@ -83,7 +83,7 @@ func (k *keeper) loadSessions() {
 		path := filepath.Join(k.dir, e.Name())
 		session, err := readSessionFile(path)
 		if err != nil || filepath.Base(path) != sessionFileName(protocol.SessionID(session[0])) {
-			k.log.Info("what is kept of an ended program cannot be read",
+			k.log.Info("the kept output of an ended program cannot be read",
 				"file", path,
 				"error", err,
 			)

@@ -110,7 +110,7 @@ func (l *Local) Dial(ctx context.Context) (net.Conn, error) {
 			return nil, fmt.Errorf("local gateway: %w", err)
 		case held == nil:
 			since = time.Now()
-			held = fmt.Errorf("local gateway: nobody answers at %s: %w", path, err)
+			held = fmt.Errorf("local gateway: no answer at %s: %w", path, err)
 		}
 		select {
 		case <-time.After(rand.N(delay) + time.Millisecond):

@@ -108,7 +108,7 @@ func (w *logLinesWriter) run(direct *slog.Logger) {
 	for line := range w.queue {
 		_, _ = w.out.Write(line) // there is no other place to report it
 		if n := w.takeLost(); n > 0 {
-			direct.Warn("lines of this log were left out: nobody took them", "lines", n)
+			direct.Warn("lines of this log were left out: they were not read in time", "lines", n)
 		}
 	}
 }

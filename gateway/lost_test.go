@@ -50,7 +50,7 @@ func TestAnHTTPInputOfAnEndingGateway(t *testing.T) {
 	s.hub.Close()
 	got := <-typed
 	require.Equal(t, http.StatusServiceUnavailable, got.status)
-	require.Contains(t, got.body, "whether this was typed is not known: try again with the same requestId")
+	require.Contains(t, got.body, "it is unknown whether this was typed: try again with the same requestId")
 }
 
 type httpAnswer struct {

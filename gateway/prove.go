@@ -43,8 +43,8 @@ func (e Endpoint) proveToken(ctx context.Context, raw net.Conn) error {
 	c.ServerNonce = got.Nonce
 	if !auth.ValidNonce(got.Nonce) || !c.ServerKnows(e.Token, got.Answer) {
 		return e.unprovenError(
-			"what listens at %s is not the gateway that made this token: the token is not " +
-				"shown to it",
+			"the server at %s is not the gateway that made this token: the token was not shown " +
+				"to it",
 		)
 	}
 	if _, err := e.exchangeProof(ctx, conn, replies, protocol.Proof{
@@ -54,7 +54,7 @@ func (e Endpoint) proveToken(ctx context.Context, raw net.Conn) error {
 		return err
 	}
 	if replies.Buffered() > 0 {
-		return e.unprovenError("what listens at %s says more than it was asked")
+		return e.unprovenError("the server at %s says more than it was asked")
 	}
 	return conn.Done()
 }

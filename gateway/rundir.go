@@ -75,8 +75,8 @@ func checkDir(dir string) error {
 		return fmt.Errorf("directory of the gateway's socket: %w", err)
 	case info.Mode().Type() == fs.ModeSymlink:
 		return fmt.Errorf(
-			"%s is a symbolic link, somebody may have put it there: remove it, or set %s to a "+
-				"directory of yours",
+			"%s is a symbolic link, which someone else may have put there: remove it, or set %s "+
+				"to a directory of yours",
 			dir,
 			EnvDir,
 		)
@@ -95,7 +95,7 @@ func checkDir(dir string) error {
 		)
 	case info.Mode().Perm() != 0o700:
 		return fmt.Errorf(
-			"%s has mode %04o, others could get at the gateway's socket: chmod 700 %s",
+			"%s has mode %04o, so others could reach the gateway's socket: chmod 700 %s",
 			dir,
 			info.Mode().Perm(),
 			dir,

@@ -22,14 +22,14 @@ func (s *Server) metricFamilies() []httpapi.Family {
 		},
 		newFamily("requests_waiting", "Requests that a proxy has not answered yet.", now.Waiting),
 		newFamily("viewers",
-			"Screens that somebody looks at, each as often as somebody does.", now.Views),
+			"Screens that are watched, once for each watcher.", now.Views),
 		newFamily("frames_sent_total",
-			"Frames of screens that were sent to those who look.", now.Frames),
+			"Frames of screens that were sent to watchers.", now.Frames),
 		newFamily("frames_unacknowledged",
-			"Frames that were sent and are not acknowledged.", now.Unacknowledged),
+			"Frames that were sent and not acknowledged yet.", now.Unacknowledged),
 		{
 			Name: "dropped_total", Label: "kind", Values: labelValues(now.Dropped),
-			Help: "What slow readers were not sent, and participants that were cut off.",
+			Help: "Messages that slow readers missed, and participants that were cut off.",
 		},
 		newFamily("messages_sent_total",
 			"Messages that were sent over WebSockets.", sent.Messages()),
@@ -41,7 +41,7 @@ func (s *Server) metricFamilies() []httpapi.Family {
 		newFamily("page_refusals_total",
 			"Codes of links, and tickets, that were refused to web pages.", refused),
 		newFamily("tokens_refused_total",
-			"Requests and connections without a token that is good.", s.refused.Load()),
+			"Requests and connections without a valid token.", s.refused.Load()),
 	}
 	if s.others != nil {
 		all = append(all, s.others.Stats()...)

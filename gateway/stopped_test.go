@@ -147,7 +147,7 @@ func TestACommandTakesAStoppedServersNameR74(t *testing.T) {
 	require.FileExists(t, filepath.Join(dir, socketName), "looking changes nothing")
 
 	_, err = ep.DialContext(fake.Within(t))
-	require.ErrorContains(t, err, "nobody else serves")
+	require.ErrorContains(t, err, "and no other process serves it")
 	require.ErrorContains(t, err, "process "+strconv.Itoa(o.cmd.Process.Pid))
 	require.Contains(t, <-told, "stopped")
 	require.NoFileExists(t, filepath.Join(dir, socketName))

@@ -184,8 +184,8 @@ func (c *checks) checkParts(m *Input) *checks {
 	}
 	for i, p := range m.Parts {
 		if c.checkPart("parts.", p); i > 0 && p.InputKind == InputMouse {
-			c.fail(CodeBadMessage, "parts", "has a mouse behind something else: "+
-				"it acts on what is on the screen, so it comes first")
+			c.fail(CodeBadMessage, "parts", "has a mouse part after another: it acts on the "+
+				"screen as it was seen, so it comes first")
 		}
 	}
 	return c

@@ -30,8 +30,8 @@ func CompilePattern(field, pattern string) (*regexp.Regexp, error) {
 		return nil, bad("is no RE2 regular expression: " + err.Error())
 	}
 	if n := len(program.Inst); n > MaxPatternParts {
-		return nil, bad(fmt.Sprintf("is a regular expression that is too large: "+
-			"%d parts once its repeats are written out, at most %d; repeat less",
+		return nil, bad(fmt.Sprintf("is too large a regular expression: %d parts once its "+
+			"repeats are written out, at most %d; repeat less",
 			n, MaxPatternParts))
 	}
 	return regexp.MustCompile(pattern), nil

@@ -191,7 +191,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"too many rows", `{"type":"terminal.resize","id":"i","sessionId":"s","cols":80,"rows":1001}`, `field "rows": is 1001, must be 1 to 1000`},
 		{"a level that is none", `{"type":"terminal.control.request","requestId":"r","sessionId":"s","level":"root","reason":"x"}`, `field "level": is "root", must be one of: type, drive`},
 		{"a kind that is none", `{"type":"terminal.input","requestId":"r","data":"x","kind":"raw"}`, `field "kind": is "raw", must be one of: keys, text, paste, mouse, lines`},
-		{"a mouse behind text", `{"type":"terminal.input","requestId":"r","data":"","parts":[{"data":"x"},{"data":"click","kind":"mouse","on":"OK"}]}`, `field "parts": has a mouse behind something else: it acts on what is on the screen, so it comes first`},
+		{"a mouse behind text", `{"type":"terminal.input","requestId":"r","data":"","parts":[{"data":"x"},{"data":"click","kind":"mouse","on":"OK"}]}`, `field "parts": has a mouse part after another: it acts on the screen as it was seen, so it comes first`},
 		{"an empty part", `{"type":"terminal.input","requestId":"r","data":"","parts":[{"data":"x"},{"data":""}]}`, `field "parts.data": is missing`},
 		{"a part of no kind", `{"type":"terminal.input","requestId":"r","data":"","parts":[{"data":"x","kind":"raw"}]}`, `field "parts.kind": is "raw", must be one of: keys, text, paste, mouse, lines`},
 		{"too many parts", `{"type":"terminal.input","requestId":"r","data":"","parts":[` + strings.Repeat(`{"data":"x"},`, MaxParts) + `{"data":"x"}]}`, `field "parts": has 17 parts, the limit is 16`},

@@ -213,7 +213,7 @@ func (s *Store) reloadIfChanged() error {
 		return nil // the file was not made yet
 	case errors.Is(err, fs.ErrNotExist): // a disk that went away revokes no token
 		return fmt.Errorf(
-			"token file: %s was there and is gone: put it back; to begin without tokens, restart",
+			"token file: %s has disappeared: put it back, or restart to begin without tokens",
 			s.path,
 		)
 	}

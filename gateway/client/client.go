@@ -238,7 +238,7 @@ func unknownOutcome(m protocol.Message, why string) error {
 		RequestID: protocol.RequestID(m),
 		Code:      protocol.CodeUnavailable,
 		Message: fmt.Sprintf(
-			"%s; whether the %s took effect is not known, read the screen before repeating it",
+			"%s; it is unknown whether the %s took effect: read the screen before you repeat it",
 			why,
 			protocol.KindOf(m),
 		),

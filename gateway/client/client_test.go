@@ -132,7 +132,7 @@ func TestLostReceiptOfAnInput(t *testing.T) {
 		refusal := new(protocol.Error)
 		require.ErrorAs(t, err, &refusal)
 		require.Equal(t, protocol.CodeUnavailable, refusal.Code)
-		require.Contains(t, refusal.Message, "not known")
+		require.Contains(t, refusal.Message, "it is unknown whether the terminal.input took effect")
 		require.Equal(t, int64(1), conns.Load())
 	})
 }

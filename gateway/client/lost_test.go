@@ -144,7 +144,7 @@ func TestASentInputIsNotReportedAsRefused(t *testing.T) {
 				return &protocol.Error{RequestID: protocol.RequestID(m), Code: code, Message: "it is over"}, false
 			})
 			typed, err := Type(t.Context(), c, typing(true))
-			require.ErrorContains(t, err, "it is over; whether the terminal.input took effect is not known")
+			require.ErrorContains(t, err, "it is over; it is unknown whether the terminal.input took effect")
 			require.NotNil(t, typed)
 			require.Nil(t, typed.Result)
 			require.NoError(t, c.Close())
@@ -170,7 +170,7 @@ func TestAnUnknownOutcomeIsNotAReceipt(t *testing.T) {
 // A gateway that has not passed an input on says that nothing was typed. The gateway before it may
 // have passed it on.
 func TestARepeatedInputMayHaveBeenTyped(t *testing.T) {
-	for lost, want := range []string{"", "whether the terminal.input took effect is not known"} {
+	for lost, want := range []string{"", "it is unknown whether the terminal.input took effect"} {
 		c := throughMany(func(n int, m protocol.Message) (protocol.Message, bool) {
 			if n <= lost {
 				return nil, true

@@ -36,7 +36,7 @@ func TestLostAnswerOfADecision(t *testing.T) {
 				require.Equal(t, int64(2), conns.Load())
 				return
 			}
-			require.ErrorContains(t, err, "whether the terminal.control.decide took effect is not known")
+			require.ErrorContains(t, err, "it is unknown whether the terminal.control.decide took effect")
 			require.Equal(t, int64(1), conns.Load())
 		})
 	}

@@ -191,7 +191,7 @@ func checkSize(m *protocol.Input) error {
 	}
 	if err == nil && len(frame) > most {
 		return &protocol.Error{Code: protocol.CodeTooLarge, Field: "data", Message: fmt.Sprintf(
-			"this is too much for one input: %d bytes on the wire, at most %d are possible",
+			"this is too much for one input: %d bytes on the wire, the limit is %d",
 			len(frame),
 			most,
 		)}

@@ -77,7 +77,7 @@ func (l *route) failPending(asked []protocol.Message, queue []letter) {
 	)
 	if lacks := l.cluster.Incomplete(l.space); lacks != nil {
 		message = fmt.Sprintf(
-			"session %s is not reached, and may be at another gateway: %s",
+			"session %s cannot be reached, and may be at another gateway: %s",
 			l.key.session,
 			lacks.Words(time.Now()),
 		)
@@ -111,8 +111,8 @@ func (l *route) failUncertain() {
 		l.key.peer.Deliver(&protocol.Error{
 			RequestID: protocol.RequestID(m),
 			Code:      protocol.CodeUnavailable,
-			Message: "the session's gateway went away before it answered; whether this took " +
-				"effect is not known: look before you repeat it",
+			Message: "the session's gateway went away before it answered; it is unknown whether " +
+				"this took effect: look before you repeat it",
 		})
 		return true
 	})

@@ -8,13 +8,13 @@ import (
 // Errors of the bus.
 var (
 	// errNobody: the subject has no listener, so nothing has been done.
-	errNobody = errors.New("nobody answers there")
+	errNobody = errors.New("no answer from there")
 	// errTaken: another gateway wrote that key meanwhile.
-	errTaken = errors.New("the key was changed meanwhile")
+	errTaken = errors.New("the key has changed meanwhile")
 	// errNoKey: the key does not exist.
 	errNoKey = errors.New("no such key")
 	// errOffline: the bus cannot be reached now.
-	errOffline = errors.New("the cluster is not reached")
+	errOffline = errors.New("the cluster cannot be reached")
 )
 
 // bus is the part of NATS that a cluster needs. All methods may be called from any goroutine.

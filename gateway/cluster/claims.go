@@ -166,7 +166,7 @@ func (c *Cluster) AnnounceSession(namespace, id string, here bool) {
 func (c *Cluster) removeEntry(k sessionKey, mine *claim) {
 	err := c.bus.removeKey(k.entryName(), mine.revision)
 	if err != nil && !errors.Is(err, errTaken) {
-		c.log.Info("cluster: an entry of the directory stays until its time is over",
+		c.log.Info("cluster: an entry of the directory stays until it expires",
 			"session", k.id, "cause", err)
 	}
 }
@@ -185,7 +185,7 @@ func (c *Cluster) renewClaims() {
 // refillDirectory writes the claims into a directory that was lost and made anew.
 func (c *Cluster) refillDirectory() {
 	if c.bus.directoryRecreated() {
-		c.log.Warn("cluster: the directory was lost: this gateway enters its sessions anew")
+		c.log.Warn("cluster: the directory was lost: this gateway enters its sessions again")
 		c.renewClaims()
 	}
 }

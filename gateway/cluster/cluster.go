@@ -260,7 +260,7 @@ func (c *Cluster) enqueueJob(do func()) (queued bool) {
 	case c.chores <- do:
 		return true
 	default:
-		c.log.Warn("cluster: too much to do: something is left out until the claims are renewed")
+		c.log.Warn("cluster: overloaded: some work is left undone until the claims are renewed")
 		return false
 	}
 }
@@ -383,7 +383,7 @@ func (c *Cluster) hasOtherVersionLocked(b beat) bool {
 	}
 	if !c.odd[b.From] {
 		c.odd[b.From] = true
-		c.log.Error("cluster: a gateway speaks another version of the wire: it is left alone",
+		c.log.Error("cluster: ignoring a gateway that speaks another version of the wire",
 			"gateway", b.From, "address", b.Address, "wire", b.Wire, "own", wireVersion)
 	}
 	return true

@@ -106,7 +106,7 @@ func TestADecisionIsNeverAskedTwice(t *testing.T) {
 		time.Sleep(5 * time.Second) // of the test's time: the loss is noticed
 		refused, ok := next[protocol.Message](owner).(*protocol.Error)
 		require.True(t, ok)
-		require.Contains(t, refused.Message, "whether this took effect is not known")
+		require.Contains(t, refused.Message, "it is unknown whether this took effect")
 		expectNothing(again)
 	})
 }
@@ -126,7 +126,7 @@ func TestARepeatedInputIsNotReportedAsUntyped(t *testing.T) {
 		no, ok := next[protocol.Message](agent).(*protocol.Error)
 		require.True(t, ok)
 		require.Equal(t, "i", no.RequestID)
-		require.Contains(t, no.Message, "whether this was typed is not known")
+		require.Contains(t, no.Message, "it is unknown whether this was typed")
 	})
 }
 
@@ -146,7 +146,7 @@ func TestWaitersAreToldThatTheProxyIsGone(t *testing.T) {
 				told[wrong.RequestID] = wrong.Message
 			}
 		}
-		require.Contains(t, told["i"], "whether this was typed is not known")
+		require.Contains(t, told["i"], "it is unknown whether this was typed")
 		waitForList(agent)
 	})
 }
@@ -216,10 +216,10 @@ func TestBadLettersAreRefusedNamedAndLogged(t *testing.T) {
 			"a proxy":             {say(func(_ *letter, m *member) { m.Role = hub.RoleProxy }, read), "forged member"},
 			"another role":        {say(func(_ *letter, m *member) { m.Role, m.ID = hub.RoleOwner, "o-1" }, read), "another role or namespace"},
 			"another namespace":   {say(func(_ *letter, m *member) { m.Namespace = "other" }, read), "another role or namespace"},
-			"another's id":        {say(func(_ *letter, m *member) { m.ID = "o-1" }, read), "its id is none of that role"},
+			"another's id":        {say(func(_ *letter, m *member) { m.ID = "o-1" }, read), "its id does not fit that role"},
 			"no token":            {say(func(_ *letter, m *member) { m.Token = "" }, read), "it has no token"},
 			"an unknown token":    {say(func(_ *letter, m *member) { m.Token = "guess" }, read), "not known"},
-			"no rights":           {say(func(_ *letter, m *member) { m.Can = rights.Publish }, read), "it may do nothing"},
+			"no rights":           {say(func(_ *letter, m *member) { m.Can = rights.Publish }, read), "it has no rights"},
 			"another session":     {say(func(*letter, *member) {}, other), "one session"},
 		} {
 			before := a.cluster.stats.refused.Load()

@@ -46,8 +46,8 @@ func (c *Cluster) incompleteLocked(namespace string) *protocol.Incomplete {
 	}
 	return &protocol.Incomplete{
 		Since: c.offline.UnixMilli(),
-		Why: "this gateway does not reach the others, as no NATS server answers it: only its " +
-			"own sessions are known",
+		Why: "this gateway cannot reach the others because no NATS server answers: it knows " +
+			"only its own sessions",
 	}
 }
 
@@ -78,9 +78,9 @@ func (c *Cluster) silentLacksLocked(namespace string) *protocol.Incomplete {
 	if n == 0 {
 		return nil
 	}
-	sessions := "1 session is missing, which was there"
+	sessions := "1 session that was there is missing"
 	if n > 1 {
-		sessions = fmt.Sprintf("%d sessions are missing, which were there", n)
+		sessions = fmt.Sprintf("%d sessions that were there are missing", n)
 	}
 	return &protocol.Incomplete{
 		Since: since.UnixMilli(),

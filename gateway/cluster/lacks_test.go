@@ -26,11 +26,11 @@ func TestAListSaysThatOtherGatewaysAreNotReached(t *testing.T) {
 	}{
 		"no server answers": {
 			func(_ *fakeNATS, _, b *node) { b.bus.cut(true) }, func(_ *fakeNATS, _, b *node) { b.bus.cut(false) },
-			"this gateway does not reach the others, as no NATS server answers it: only its own sessions are known",
+			"this gateway cannot reach the others because no NATS server answers: it knows only its own sessions",
 		},
 		"the other gateway is cut off": {
 			func(_ *fakeNATS, a, _ *node) { a.bus.cut(true) }, func(_ *fakeNATS, a, _ *node) { a.bus.cut(false) },
-			"a gateway of the cluster does not answer: 2 sessions are missing, which were there",
+			"a gateway of the cluster does not answer: 2 sessions that were there are missing",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -121,7 +121,7 @@ func TestASilentGatewaysSessionsAreForgottenInTheEnd(t *testing.T) {
 				waitForList(agent, "one")
 				a.vanish()
 				waitForList(agent)
-				require.Equal(t, "a gateway of the cluster does not answer: 1 session is missing, which was there", lacksOf(agent).Why)
+				require.Equal(t, "a gateway of the cluster does not answer: 1 session that was there is missing", lacksOf(agent).Why)
 				end(t, b)
 				require.Nil(t, lacksOf(agent))
 			})

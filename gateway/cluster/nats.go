@@ -79,7 +79,7 @@ func (b *natsBus) checkAtStart() error {
 	case b.cfg.Hopeless(all):
 		return Troubles(all)
 	case !b.isOnline():
-		b.log.Warn("cluster: not reached yet: this gateway goes on with its own sessions")
+		b.log.Warn("cluster: not reached yet: this gateway continues with its own sessions")
 	}
 	return nil
 }
@@ -137,7 +137,7 @@ func (b *natsBus) recordTroubles(all []*Trouble) {
 	}
 	for _, o := range before {
 		if !slices.ContainsFunc(all, func(t *Trouble) bool { return o.Server == t.Server }) {
-			b.log.Info("cluster: nothing is wrong with that NATS server any more",
+			b.log.Info("cluster: that NATS server works again",
 				"server", o.Server)
 		}
 	}
@@ -156,7 +156,7 @@ func (c Config) connectOptions(b *natsBus, changed func()) ([]nats.Option, error
 		nats.IgnoreAuthErrorAbort(),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 			if err != nil { // nil: it was never connected
-				b.log.Warn("cluster: not reached: this gateway goes on with its own sessions",
+				b.log.Warn("cluster: not reached: this gateway continues with its own sessions",
 					"error", err)
 			}
 			signal(b.wake)

@@ -157,9 +157,9 @@ func (c *Cluster) admitMember(l *letter) (Seat, reply) {
 	}
 	switch {
 	case m.Role != hub.RoleAgent && m.Role != hub.RoleViewer && m.Role != hub.RoleOwner:
-		return forged("role " + token(string(m.Role)) + " has no business at other gateways")
+		return forged("role " + token(string(m.Role)) + " may not join other gateways")
 	case !idForm().MatchString(m.ID) || m.ID[0] != m.Role[0]:
-		return forged("its id is none of that role")
+		return forged("its id does not fit that role")
 	case m.Token == "":
 		return forged("it has no token")
 	}
@@ -178,7 +178,7 @@ func (c *Cluster) admitMember(l *letter) (Seat, reply) {
 		},
 	}
 	if joining.Rights.Can == 0 {
-		return forged("it may do nothing")
+		return forged("it has no rights")
 	}
 	seat, err := c.cfg.Admit(joining)
 	if err != nil {
@@ -227,7 +227,7 @@ func (r *remote) sendLetter(l *letter) (reply, error) {
 	c := r.cluster
 	said, err := c.callPeer(c.ctx, r.key.from, answers, l)
 	if err != nil && c.ctx.Err() == nil && c.isHeard(r.key.from) {
-		c.dropPeer(r.key.from, "it takes nothing")
+		c.dropPeer(r.key.from, "it accepts no messages")
 	}
 	return said, err
 }

@@ -41,11 +41,12 @@ func (c *Cluster) Stats() []httpapi.Family {
 	}
 	return []httpapi.Family{
 		newMetric("cluster_connected", "Whether NATS is reached: 1, or 0.", float64(reached)),
-		newMetric("cluster_gateways", "Other gateways that are heard.", float64(gateways)),
+		newMetric("cluster_gateways", "Other gateways heard.", float64(gateways)),
 		newMetric("cluster_sessions", "Sessions of other gateways that are listed here.", float64(elsewhere)),
 		newMetric("cluster_sessions_unclaimed", "Sessions here that are not in the directory.", float64(unclaimed)),
-		newMetric("cluster_links", "Ways of participants here to sessions elsewhere.", float64(links)),
-		newMetric("cluster_remotes", "Participants of other gateways here, each as often as it uses a session, and their lists.", float64(remotes)),
+		newMetric("cluster_links", "Connections of participants here to sessions elsewhere.", float64(links)),
+		newMetric("cluster_remotes", "Participants of other gateways here, one for each session "+
+			"that they use, and their lists.", float64(remotes)),
 		newMetric("cluster_messages_sent_total", "Messages that were sent to other gateways.", float64(n.sent.Load())),
 		newMetric("cluster_messages_received_total", "Messages that came from other gateways.", float64(n.got.Load())),
 		newMetric("cluster_sent_bytes_total", "Bytes of the messages that were sent to other gateways.", float64(n.sentBytes.Load())),

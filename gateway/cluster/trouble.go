@@ -79,7 +79,7 @@ func (c Config) explainTrouble(server string, err error) *Trouble {
 			return t
 		}
 	}
-	t.Say, t.Do = strings.TrimPrefix(err.Error(), "nats: "), "look at the log of that server"
+	t.Say, t.Do = strings.TrimPrefix(err.Error(), "nats: "), "read the log of that server"
 	return t
 }
 
@@ -131,7 +131,7 @@ func explainTLS(t *Trouble, _ Config) bool {
 	case errors.Is(t.cause, nats.ErrSecureConnWanted), isPlain:
 		t.Say = "it does not speak TLS, which tls:// and --cluster-tls-ca ask for"
 		t.Do = "give its settings a tls block; or name it as nats:// without --cluster-tls-ca, " +
-			"in a network where nobody else reads"
+			"in a network that no one else can read"
 	case errors.Is(t.cause, nats.ErrSecureConnRequired):
 		t.Say, t.Do = "it wants TLS", "name it as tls://"
 	case strings.Contains(text, "certificate required"), strings.Contains(text, "bad certificate"):
@@ -141,8 +141,8 @@ func explainTLS(t *Trouble, _ Config) bool {
 	case errors.Is(t.cause, io.EOF), errors.Is(t.cause, syscall.ECONNRESET), errors.Is(t.cause, syscall.EPIPE):
 		// the alert may be lost with it
 		t.Say = "it ended the connection"
-		t.Do = "look at the log of that server: it may want a certificate of its clients " +
-			"(verify), or be stopping"
+		t.Do = "read the log of that server: it may want a certificate of its clients (verify), " +
+			"or be stopping"
 		return true
 	case errors.Is(t.cause, nats.ErrTLS), strings.Contains(text, "tls:"):
 		why := text
@@ -150,7 +150,7 @@ func explainTLS(t *Trouble, _ Config) bool {
 			why = after
 		}
 		t.Say = "TLS fails: " + strings.TrimPrefix(why, "nats: ")
-		t.Do = "look at the log of that server"
+		t.Do = "read the log of that server"
 	default:
 		return false
 	}
@@ -178,7 +178,7 @@ func explainAdmission(t *Trouble, c Config) bool {
 				"nats-server --signal reload"
 		}
 	case errors.Is(t.cause, nats.ErrMaxConnectionsExceeded), errors.Is(t.cause, nats.ErrMaxAccountConnectionsExceeded):
-		t.Say, t.Do = "it takes no more connections", "raise max_connections in its settings"
+		t.Say, t.Do = "it accepts no further connections", "raise max_connections in its settings"
 		return true
 	default:
 		return false
@@ -199,18 +199,18 @@ func explainConnection(t *Trouble, _ Config) bool {
 		t.Do = "correct the name in --cluster, or enter it into DNS or /etc/hosts"
 	case isNoName:
 		t.Say = "the name " + noName.Name + " cannot be looked up now: DNS does not answer"
-		t.Do = "look at this machine's DNS, or enter the name into /etc/hosts"
+		t.Do = "check this machine's DNS, or enter the name into /etc/hosts"
 	case errors.Is(t.cause, nats.ErrNoServers), errors.Is(t.cause, syscall.ECONNREFUSED):
-		t.Say = "nobody listens at " + at
+		t.Say = "nothing listens at " + at
 		t.Do = "start nats-server there, or correct the port: " + ports
 	case isOp && op.Op == "dial" && op.Timeout(), isOp && op.Op == "dial" && errors.Is(t.cause, context.DeadlineExceeded):
 		t.Say = at + " does not answer"
-		t.Do = "look whether that machine runs, and whether a firewall lets this one reach the port"
+		t.Do = "check that that machine runs, and that no firewall keeps this one from the port"
 	case isOp && op.Op == "dial":
 		t.Say = at + " cannot be reached: " + systemError(op.Err)
-		t.Do = "look at the network between the two machines"
+		t.Do = "check the network between the two machines"
 	case isOp && op.Timeout(), errors.Is(t.cause, nats.ErrTimeout), errors.Is(t.cause, nats.ErrNoInfoReceived), strings.Contains(t.cause.Error(), "expected 'INFO'"):
-		t.Say = "what listens at " + at + " does not speak as a NATS server does with clients"
+		t.Say = "the server at " + at + " does not speak as a NATS server does to clients"
 		t.Do = "correct the port: " + ports
 	default:
 		return false
@@ -220,22 +220,22 @@ func explainConnection(t *Trouble, _ Config) bool {
 
 // explainPermissions explains a problem with permissions or the bucket.
 func explainPermissions(t *Trouble, _ Config) bool {
-	const permissions = "give this gateway's user the permissions that stand in " +
-		"contrib/cluster/nats.conf, and reload the servers"
+	const permissions = "give this gateway's user the permissions in contrib/cluster/nats.conf, " +
+		"and reload the servers"
 	switch {
 	case errors.Is(t.cause, nats.ErrPermissionViolation):
 		_, violation, _ := strings.Cut(t.cause.Error(), "violation: ")
-		t.Say = "this gateway's user may not do what it must: " +
+		t.Say = "this gateway's user lacks a permission: " +
 			strings.TrimPrefix(violation, "Permissions Violation for ")
 		t.Do = permissions
 	case errors.Is(t.cause, errNoJetStream), isRefusedWith(t.cause, codeDisabled, codeDisabledHere):
 		t.Say = "JetStream, which keeps the list of sessions, is off or has no majority of its " +
 			"servers"
-		t.Do = "give the settings of every server a jetstream block, and start those that are " +
-			"missing: more than half are needed"
+		t.Do = "give the settings of every server a jetstream block, and start the missing " +
+			"servers: more than half are needed"
 	case isRefusedWith(t.cause, codeNoQuorum):
 		t.Say = "JetStream has no majority of its servers"
-		t.Do = "start those that are missing: more than half are needed"
+		t.Do = "start the missing servers: more than half are needed"
 	default:
 		return false
 	}

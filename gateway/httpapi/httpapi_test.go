@@ -206,13 +206,13 @@ func TestAHiddenScreenSaysSo(t *testing.T) {
 	for _, path := range []string{"screen", "screen?format=ansi", "screen?format=png", "screen?since=7", "history"} {
 		got := server.do("GET", "/v1/sessions/vim-1/"+path, "")
 		require.Equal(t, http.StatusLocked, got.status, path)
-		require.Contains(t, got.body, "the user has hidden the screen")
+		require.Contains(t, got.body, "the user hid the screen")
 	}
 	require.Equal(t, http.StatusOK, server.do("GET", "/v1/sessions/vim-1/screen?format=json", "").status)
 	why = &protocol.Hidden{Why: protocol.BlackoutPassword, Secret: protocol.SecretHard}
 	got := server.do("GET", "/v1/sessions/vim-1/screen", "")
 	require.Equal(t, http.StatusOK, got.status)
-	require.Contains(t, got.header.Get("Terminal-Note"), "a password is being asked")
+	require.Contains(t, got.header.Get("Terminal-Note"), "a password is being asked for")
 }
 
 // The wire's request: the path fills its fields in, and the body passes on the rest.

@@ -59,7 +59,7 @@ func (a *API) decideForOwner(
 	}
 	for field, isSet := range fields {
 		if isSet && !slices.ContainsFunc(path, func(f pathField) bool { return f.name == field }) {
-			return nil, badField(field, "that is for POST control/"+field+": leave it out")
+			return nil, badField(field, "it belongs to POST control/"+field+": leave it out")
 		}
 	}
 	return callFor[*protocol.Done](r.Context(), v, m)

@@ -29,7 +29,7 @@ func (q *params) readBudget(format string) int {
 		return math.MaxInt
 	}
 	if format != "text" {
-		q.addError(badField("max_tokens", "is for format=text: leave one of both out"))
+		q.addError(badField("max_tokens", "is for format=text: leave one of the two out"))
 	}
 	n := q.readNumber("max_tokens", 0, 0, math.MaxInt32)
 	given := int(n) //nolint:gosec // bounded, or not used

@@ -54,7 +54,7 @@ func TestHistoryByNumberAndWithinABudget(t *testing.T) {
 	for _, tokens := range []int{200, 300, 777} {
 		got := server.do("GET", path+fmt.Sprintf("history?max_tokens=%d", tokens), "")
 		note := got.header.Get("Terminal-Note")
-		require.Contains(t, note, "left out, they are too long for max_tokens (history?from=50&lines=")
+		require.Contains(t, note, "left out because they are too long for max_tokens (history?from=50&lines=")
 		require.LessOrEqual(t, text.Tokens(got.body+note+got.header.Get("Terminal-Highlights")), tokens)
 		require.Contains(t, got.body, "row number 149\n")
 	}
@@ -63,7 +63,7 @@ func TestHistoryByNumberAndWithinABudget(t *testing.T) {
 		"history?from=x":                   "from",
 		"history?max_tokens=0":             "give 200 or more",
 		"screen?max_tokens=0":              "give 200 or more",
-		"screen?max_tokens=99999":          "at most 50000",
+		"screen?max_tokens=99999":          "the limit is 50000",
 		"screen?max_tokens=500&format=svg": "format=text",
 		"screen?follow=3":                  "follow",
 		"screen?follow=3&format=json":      "give both",

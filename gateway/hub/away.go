@@ -11,7 +11,8 @@ import (
 )
 
 // typingUnknown follows the failure of an input that reached a proxy and got no receipt.
-const typingUnknown = "; whether this was typed is not known: read the screen before you type it again"
+const typingUnknown = "; it is unknown whether this was typed: read the screen before you type " +
+	"it again"
 
 // newStandIn returns a stand-in for a proxy that lost its connection and may reconnect. It holds
 // the proxy's open requests.
@@ -32,7 +33,8 @@ func (h *Hub) holdForReconnect(s *session) {
 		default:
 			q.failWaiters(
 				protocol.CodeUnavailable,
-				"the session's proxy went away before it answered; whether this took effect is not known: look before you repeat it",
+				"the session's proxy went away before it answered; it is unknown whether this "+
+					"took effect: look before you repeat it",
 			)
 		}
 	}

@@ -21,7 +21,7 @@ func TestAReturningProxyIsAskedAgain(t *testing.T) {
 		require.Len(t, sent, 3)
 		time.Sleep(5 * time.Second)
 		proxy.Leave()
-		require.Contains(t, mustFail(t, agent, "n", protocol.CodeUnavailable).Message, "is not known")
+		require.Contains(t, mustFail(t, agent, "n", protocol.CodeUnavailable).Message, "it is unknown whether this took effect: look before you repeat it")
 
 		agent.Handle(&protocol.Input{RequestID: "i2", SessionID: "vim-1", Data: "y"})
 		agent.Handle(&protocol.Read{RequestID: "r", SessionID: "vim-1"})
@@ -54,7 +54,7 @@ func TestWithoutItsProxyAnInputsOutcomeIsUnknown(t *testing.T) {
 		agent.Handle(&protocol.Input{RequestID: "late", SessionID: "vim-1", Data: "x", TimeoutMs: 1000})
 		time.Sleep(12 * time.Second)
 		synctest.Wait()
-		require.Contains(t, mustFail(t, agent, "late", protocol.CodeTimeout).Message, "whether this was typed is not known: read the screen")
+		require.Contains(t, mustFail(t, agent, "late", protocol.CodeTimeout).Message, "it is unknown whether this was typed: read the screen")
 
 		agent.Handle(&protocol.Input{RequestID: "before", SessionID: "vim-1", Data: "x"})
 		proxy.Leave()
@@ -62,7 +62,7 @@ func TestWithoutItsProxyAnInputsOutcomeIsUnknown(t *testing.T) {
 		require.Empty(t, allMessages(agent))
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
-		require.Contains(t, mustFail(t, agent, "before", protocol.CodeUnavailable).Message, "did not come back; whether this was typed is not known: read the screen")
+		require.Contains(t, mustFail(t, agent, "before", protocol.CodeUnavailable).Message, "did not come back; it is unknown whether this was typed: read the screen")
 
 		next := h.Join(Member{Role: RoleProxy})
 		next.Handle(opening("vim-1", "secret"))
@@ -76,7 +76,7 @@ func TestWithoutItsProxyAnInputsOutcomeIsUnknown(t *testing.T) {
 		for _, m := range allMessages(agent) {
 			ends[protocol.RequestID(m)], _ = m.(*protocol.Error)
 		}
-		require.Contains(t, ends["last"].Message, "is not known", "it may be what ended the program")
+		require.Contains(t, ends["last"].Message, "it is unknown whether this was typed", "it may be what ended the program")
 		require.Equal(t, protocol.CodeUnavailable, ends["last"].Code)
 		require.Equal(t, protocol.CodeExited, ends["too late"].Code)
 

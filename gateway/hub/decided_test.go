@@ -58,7 +58,7 @@ func TestMutingIsForProxiesThatKnowIt(t *testing.T) {
 	owner := h.Join(Member{Role: RoleOwner})
 	mute := &protocol.ControlDecide{RequestID: "d", SessionID: "vim-1", By: "x", AgentName: "claude", Mute: protocol.MuteOff}
 	owner.Handle(mute)
-	require.Contains(t, onlyMessage[*protocol.Error](t, owner).Message, "is older and takes no word on who is muted")
+	require.Contains(t, onlyMessage[*protocol.Error](t, owner).Message, "is older and accepts no muting: refuse the agent, or take the keyboard back")
 	require.Empty(t, allMessages(proxy))
 	now := opening("vim-1", "secret")
 	now.Mutes = true

@@ -105,7 +105,7 @@ func (h *Hub) finishRequest(p *Peer, s *session, m protocol.Message) []waiter {
 	q := p.asked[protocol.RequestID(m)]
 	if q == nil || s != nil && q.session != s {
 		h.log.Debug(
-			"answer that nobody waits for", "type", protocol.KindOf(m),
+			"answer without an open request", "type", protocol.KindOf(m),
 			"request", protocol.RequestID(m),
 		)
 		return nil

@@ -45,7 +45,8 @@ func (h *Hub) dropHost(p *Peer) {
 		if q.session == nil {
 			q.failWaiters(
 				protocol.CodeUnavailable,
-				"the host that starts programs for you went away; whether it did start this one is not known, look at the list",
+				"the host that starts programs for you went away; it is unknown whether it "+
+					"started this one: look at the list",
 			)
 		}
 	}
@@ -63,12 +64,12 @@ func (h *Hub) startProgram(p *Peer, m *protocol.ProxyStart) {
 
 // rejectStart answers a start that has no host.
 func (p *Peer) rejectStart(m *protocol.ProxyStart) {
-	message := "no host of yours starts programs here, nothing was started; " +
-		"`gateway mcp` and `gateway run` are such hosts, and a user shares a terminal with: " +
-		"proxy --agent PROGRAM"
+	message := "no host of yours starts programs here, so nothing was started; `gateway mcp` " +
+		"and `gateway run` are such hosts, and a user shares a terminal with: proxy --agent " +
+		"PROGRAM"
 	if lacks := p.hub.incompleteOf(listOf(p)); lacks != nil {
-		message = "no host of yours starts programs here, nothing was started; " +
-			"it may be at another gateway: " + lacks.Words(time.Now())
+		message = "no host of yours starts programs here, so nothing was started; it may be at " +
+			"another gateway: " + lacks.Words(time.Now())
 	}
 	p.failRequest(m, protocol.CodeUnavailable, message)
 }
@@ -78,7 +79,7 @@ func (h *Hub) handleStarted(p *Peer, m *protocol.ProxyStarted) {
 	q, k := p.asked[m.RequestID], key{p.member.Namespace, m.SessionID}
 	switch {
 	case q == nil || q.session != nil:
-		h.log.Debug("start that nobody waits for", "request", m.RequestID)
+		h.log.Debug("start without an open request", "request", m.RequestID)
 	case m.Error == "" && m.SessionID == "":
 		q.failWaiters(protocol.CodeUnavailable, "the host neither started the program nor said why")
 	case m.Error == "" && h.sessions[k] == nil:

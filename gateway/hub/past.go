@@ -46,7 +46,8 @@ func (s *session) readHistory(r *protocol.ReadResult, m *protocol.Read) (refusal
 	case m.FromLine != nil:
 		if *m.FromLine < oldest || *m.FromLine > stop {
 			return fmt.Sprintf(
-				"the program has ended, and of its history the lines from %d to before %d are kept",
+				"the program has ended, and only the lines from %d to before %d of its history "+
+					"are kept",
 				oldest, stop,
 			)
 		}

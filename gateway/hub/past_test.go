@@ -60,7 +60,7 @@ func TestAnEndedProgramsHistoryIsRead(t *testing.T) {
 	}
 	for _, from := range []uint64{8, 15} {
 		agent.Handle(&protocol.Read{RequestID: "r", SessionID: "vim-1", Scrollback: 1, FromLine: line(from)})
-		require.Equal(t, "the program has ended, and of its history the lines from 9 to before 14 are kept", onlyMessage[*protocol.Error](t, agent).Message)
+		require.Equal(t, "the program has ended, and only the lines from 9 to before 14 of its history are kept", onlyMessage[*protocol.Error](t, agent).Message)
 	}
 
 	agent.Handle(&protocol.Wait{RequestID: "w", SessionID: "vim-1", Until: protocol.Until{Exit: true}, SinceSeq: 5, Scrollback: 100})

@@ -101,11 +101,11 @@ func (h *Hub) routeRequest(p *Peer, m protocol.Message) {
 	case s.lacksChat(m):
 		p.failRequest(m, protocol.CodeNoChat, s.noChatText())
 	case s.unsupportedPart(m) != "":
-		message := "the proxy of session " + id + " is older and takes " + s.unsupportedPart(m)
+		message := "the proxy of session " + id + " is older and accepts " + s.unsupportedPart(m)
 		p.failRequest(m, protocol.CodeBadMessage, message)
 	case s.owner == nil && !isRepeatable(m):
-		message := "the proxy of session " + id + " lost its connection, " +
-			"it may come back within seconds: nothing was done"
+		message := "the proxy of session " + id + " lost its connection, and may come back " +
+			"within seconds: nothing was done"
 		p.failRequest(m, protocol.CodeUnavailable, message)
 	default:
 		h.forwardRequest(p, cmp.Or(s.owner, s.away), s, m)
@@ -121,15 +121,15 @@ func (s *session) unsupportedPart(m protocol.Message) string {
 		}
 	case *protocol.ControlDecide:
 		if m.Mute != "" && m.Hide == "" && !s.info.Mutes {
-			return "no word on who is muted: refuse the agent, or take the keyboard back"
+			return "no muting: refuse the agent, or take the keyboard back"
 		}
 	case *protocol.Keys:
 		if !s.takesKeys {
-			return "no keys of pages: start the program with a newer one"
+			return "no keys from pages: start the program with a newer one"
 		}
 	case *protocol.ChatAsk:
 		if !s.takesAsks {
-			return "no requests of other agents: start the program with a newer one"
+			return "no requests from other agents: start the program with a newer one"
 		}
 	}
 	return ""
@@ -159,8 +159,9 @@ func (h *Hub) readEnded(s *session, m *protocol.Read) protocol.Message {
 	switch {
 	case m.Command > 0:
 		return &protocol.Error{
-			Code:    protocol.CodeExited,
-			Message: "the program has ended, and what its marks told of commands with it: read the history",
+			Code: protocol.CodeExited,
+			Message: "the program has ended, and the record of its commands with it: read the " +
+				"history",
 		}
 	case m.Match != "" && !r.Frame.Blackout.ByUser():
 		if err := s.searchHistory(r, m); err != nil {
@@ -207,7 +208,7 @@ func (h *Hub) forwardRequest(p, owner *Peer, s *session, m protocol.Message) {
 			RequestID: id,
 			Code:      protocol.CodeBadMessage,
 			Field:     "requestId",
-			Message:   `field "requestId": names another request that is not answered yet`,
+			Message:   `field "requestId": names another request that waits for its answer`,
 		})
 		return
 	}
@@ -281,7 +282,8 @@ func (h *Hub) startTimeout(q *pending, limit, after time.Duration) {
 		case q.session == nil:
 			q.failWaiters(
 				protocol.CodeTimeout,
-				"the host did not answer in time; whether the program runs is not known: look at the list",
+				"the host did not answer in time; it is unknown whether the program runs: look "+
+					"at the list",
 			)
 		default:
 			q.failWaiters(
@@ -298,7 +300,8 @@ func (q *pending) uncertaintyText() string {
 	case *protocol.Input, *protocol.Keys:
 		return typingUnknown
 	case *protocol.ChatSend, *protocol.ChatAnswer, *protocol.ChatInterrupt:
-		return "; whether the coding agent heard it is not known: look at the conversation before you repeat it"
+		return "; it is unknown whether the coding agent heard it: look at the conversation " +
+			"before you repeat it"
 	}
 	return ""
 }
@@ -311,10 +314,11 @@ func (q *pending) failStopped(message string) {
 	switch q.request.(type) {
 	case *protocol.Input, *protocol.Keys:
 		message = "the session's proxy, " + message +
-			"; what you sent may still be typed when it goes on: read the screen before you repeat it"
+			"; what you sent may still be typed when it resumes: read the screen before you " +
+			"repeat it"
 	case *protocol.ProxyStart:
 		message = "the host, " + message +
-			"; whether the program will be started is not known: look at the list"
+			"; it is unknown whether the program will be started: look at the list"
 	default:
 		message = "the session's proxy, " + message
 	}

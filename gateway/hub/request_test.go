@@ -50,7 +50,7 @@ func TestKeysAreForProxiesThatTakeThem(t *testing.T) {
 	m := &protocol.Keys{RequestID: "r1", SessionID: "vim-1", KeyNo: 1, InputKind: protocol.InputText, Data: "x", SignatureB64: []byte("s")}
 	page := h.Join(Member{Role: RoleViewer, Local: true})
 	page.Handle(m)
-	require.Contains(t, mustFail(t, page, "r1", protocol.CodeBadMessage).Message, "takes no keys of pages")
+	require.Contains(t, mustFail(t, page, "r1", protocol.CodeBadMessage).Message, "accepts no keys from pages: start the program with a newer one")
 	require.Empty(t, allMessages(proxy))
 	now := opening("vim-1", "secret")
 	now.Keys = true
@@ -221,7 +221,7 @@ func TestAnOlderProxyIsToldInItsOwnWords(t *testing.T) {
 		}
 		agent.Handle(&protocol.ControlRequest{RequestID: "late", SessionID: "vim-1", Level: protocol.LevelDrive, Why: "fix it"})
 		agent.Handle(&protocol.Cancel{RequestID: "late", SessionID: "vim-1"})
-		require.Len(t, allMessages(proxy), 2, "a time limit takes nothing back")
+		require.Len(t, allMessages(proxy), 2, "a time limit accepts no messages back")
 		h.Close()
 	}
 }

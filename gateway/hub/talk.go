@@ -61,10 +61,10 @@ func (h *Hub) resetTalk(s *session) {
 func (s *session) noChatText() string {
 	if s.takesAsks {
 		return "session " + s.key.id +
-			" is for what agents ask, and takes no prompts: they are answered at the terminal of the gateway chat " +
-			"to which it belongs, where words with a refusal reach the one that asked"
+			" holds requests of agents, and takes no prompts: answer at the terminal of its gateway " +
+			"chat, where words with a refusal reach the agent that asked"
 	}
-	return "no coding agent talks in session " + s.key.id +
+	return "there is no coding agent to talk to in session " + s.key.id +
 		": its user starts one with proxy --chat AGENT"
 }
 

@@ -225,7 +225,7 @@ func TestNoRecordIsSentTwice(t *testing.T) {
 	person.Handle(&protocol.ChatSend{RequestID: "r", SessionID: "c-1", Text: "x"})
 	onlyMessage[*protocol.ChatSend](t, proxy)
 	proxy.Leave()
-	require.Contains(t, mustFail(t, person, "r", protocol.CodeUnavailable).Message, "not known")
+	require.Contains(t, mustFail(t, person, "r", protocol.CodeUnavailable).Message, "it is unknown whether this took effect: look before you repeat it")
 	proxy = h.Join(Member{Role: RoleProxy})
 	proxy.Handle(chatting("secret"))
 	require.Empty(t, allMessages(proxy))
@@ -244,7 +244,7 @@ func TestASessionWithoutAConversation(t *testing.T) {
 	asks.Asks = true
 	h.Join(Member{Role: RoleProxy}).Handle(asks)
 	p.Handle(&protocol.ChatSend{RequestID: "s", SessionID: "c-2", Text: "x"})
-	require.Contains(t, mustFail(t, p, "s", protocol.CodeNoChat).Message, "takes no prompts: they are answered at the terminal of the gateway chat")
+	require.Contains(t, mustFail(t, p, "s", protocol.CodeNoChat).Message, "takes no prompts: answer at the terminal of its gateway chat")
 }
 
 func approval(id string) *protocol.ChatAsk {

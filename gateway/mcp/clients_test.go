@@ -30,10 +30,10 @@ func TestAModelWithoutInstructionsHasThemInTheFirstTool(t *testing.T) {
 			list, err := connectTo(t, h.fake, h, era, nil).ListTools(t.Context(), nil)
 			require.NoError(t, err)
 			about := list.Tools[0].Description
-			require.Equal(t, there, strings.Contains(about, "typing needs a grant"), about)
-			require.Equal(t, there, strings.Contains(about, "max_tokens limits an answer, which says what is left out: 5000 by default"), about)
+			require.Equal(t, there, strings.Contains(about, "Typing needs a grant"), about)
+			require.Equal(t, there, strings.Contains(about, "max_tokens limits an answer, which names what it left out: 5000 by default"), about)
 			require.Equal(t, there, strings.Contains(about, "start a terminal of your own"), about)
-			require.NotContains(t, list.Tools[1].Description, "typing needs a grant")
+			require.NotContains(t, list.Tools[1].Description, "Typing needs a grant")
 		}
 	}
 }
@@ -60,5 +60,5 @@ func TestAnAnswerIsNoLongerThanItsClientPassesOn(t *testing.T) {
 func TestTheInstructionsBeginWithWhatCounts(t *testing.T) {
 	first := Config{}.instructions(habits{})[:250]
 	require.Contains(t, first, "terminal programs that run in front of the user")
-	require.Contains(t, first, "typing needs a grant: ask with terminal_request_control")
+	require.Contains(t, first, "Typing needs a grant: ask with terminal_request_control")
 }

@@ -63,10 +63,10 @@ func (s *Server) requestControl(
 	}
 	if revoke.Reason == protocol.ReasonRefused || revoke.Reason == protocol.ReasonReclaimed {
 		return "", fmt.Errorf("refused: %s; do not ask again for the same thing unless the user "+
-			"tells you to, terminal_read still works", words)
+			"tells you to; terminal_read still works", words)
 	}
-	return "", fmt.Errorf("not granted: %s; terminal_read still works, terminal_request_control "+
-		"asks again", words)
+	return "", fmt.Errorf("not granted: %s; terminal_read still works, and "+
+		"terminal_request_control asks again", words)
 }
 
 func (s *Server) grantedText(info protocol.SessionInfo, grant *protocol.ControlGrant) string {
@@ -76,10 +76,10 @@ func (s *Server) grantedText(info protocol.SessionInfo, grant *protocol.ControlG
 	}
 	held := ""
 	if grant.Level == protocol.LevelType {
-		held = " At a shell's or REPL's prompt you may type and edit; what would submit or " +
-			"signal (Enter, Tab, Ctrl-C, Escape, a click), and everything elsewhere (editors, " +
-			"pagers, menus, ssh), waits until the user lets it through, and terminal_send waits " +
-			"with it."
+		held = " At a shell's or REPL's prompt you may type and edit. Input that submits or " +
+			"signals (Enter, Tab, Ctrl-C, Escape, a click) waits until the user lets it " +
+			"through, as does all input elsewhere (editors, pagers, menus, ssh); terminal_send " +
+			"waits with it."
 	}
 	return fmt.Sprintf("granted: you have the keyboard of %s%s.%s Type with terminal_send and "+
 		"give it back with terminal_release when you are done; the user can take it back at any "+

@@ -50,21 +50,21 @@ var next = map[protocol.Code]string{
 	protocol.CodeNoGrant: "call terminal_request_control first",
 	protocol.CodeStaleEpoch: "look with terminal_read, then call terminal_request_control if " +
 		"you still need the keyboard",
-	protocol.CodeScreenChanged: "look at the screen and send again with its rev, if that is " +
-		"still right",
+	protocol.CodeScreenChanged: "look at the screen and send again with its rev, if it is still " +
+		"right",
 	protocol.CodeBlackout: "wait with terminal_wait for=changed: it ends when the user " +
 		"shows the screen again",
-	protocol.CodeSecretPrompt: "wait with terminal_wait for=waiting, the user does this part " +
-		"alone: it comes true when the program waits for something else; then look with " +
+	protocol.CodeSecretPrompt: "the user does this part alone: wait with terminal_wait " +
+		"for=waiting, which ends when the program waits for something else; then look with " +
 		"terminal_read",
-	protocol.CodeUserTyping: "wait with terminal_wait for=changed, then look with " +
-		"terminal_read before you type; where a line of theirs stands, only the user can submit " +
-		"or clear it, and terminal_say can ask for that",
+	protocol.CodeUserTyping: "wait with terminal_wait for=changed, then look with terminal_read " +
+		"before you type; only the user can submit or clear a line of theirs, and terminal_say " +
+		"can ask for that",
 	protocol.CodeUserRefused: "do not send it again unless the user tells you to; " +
 		"terminal_read still works, and terminal_wait for=control tells you when the user writes " +
 		"to you",
-	protocol.CodeOtherProgram: "look with terminal_read; the grant goes on when its program is " +
-		"back in front",
+	protocol.CodeOtherProgram: "look with terminal_read; the grant resumes when its program is " +
+		"back in the foreground",
 	protocol.CodeBusy:      "terminal_read still works and says who has the keyboard",
 	protocol.CodeNoSession: "call terminal_list for the ids",
 	protocol.CodeExited: "terminal_read shows the last screen, terminal_list what still " +

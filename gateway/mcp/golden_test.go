@@ -322,7 +322,7 @@ var situations = []situation{
 	{"a wheel without a place", "terminal_send", args{"mouse": "wheel-down*3"}, with(listening)},
 	{"a drag", "terminal_send", args{"click_at": "1,1", "to": "2,4"}, with(listening)},
 	{"a click that is not clear", "terminal_send", args{"click": "e", "text": "x"}, all(with(listening), refusing(protocol.CodeScreenChanged,
-		`"e" stands 2 times on the screen, at 2,1 and 6,5: name more of the text around it, or the row and column`))},
+		`"e" is on the screen 2 times, at 2,1 and 6,5: name more of the text around it, or the row and column`))},
 	{"a click without a mouse", "terminal_send", args{"click_at": "1,1"}, refusing(protocol.CodeBadMessage, "the program does not listen to the mouse: use keys")},
 	{"two places", "terminal_send", args{"click": "OK", "click_at": "1,1"}, nil},
 	{"no place", "terminal_send", args{"mouse": "right-click"}, nil},

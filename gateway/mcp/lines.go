@@ -94,8 +94,8 @@ func (l *lines) acceptLine(line []byte) {
 	case len(line) == 0:
 		return
 	case !utf8.Valid(line) || !json.Valid(line):
-		l.refuseLine(nil, jsonrpc.CodeParseError, errors.New("a line is no JSON in UTF-8: write "+
-			"one whole message a line, and nothing else"))
+		l.refuseLine(nil, jsonrpc.CodeParseError, errors.New("a line is not JSON in UTF-8: "+
+			"write one whole message a line, and nothing else"))
 		return
 	case line[0] == '[':
 		l.acceptBatch(line)
@@ -103,8 +103,8 @@ func (l *lines) acceptLine(line []byte) {
 	}
 	message, err := jsonrpc.DecodeMessage(line)
 	if err != nil {
-		l.refuseLine(idOf(line), jsonrpc.CodeInvalidRequest, fmt.Errorf("no message of JSON-RPC "+
-			"2.0: %w", err))
+		l.refuseLine(idOf(line), jsonrpc.CodeInvalidRequest, fmt.Errorf("not a message of "+
+			"JSON-RPC 2.0: %w", err))
 		return
 	}
 	if r, ok := message.(*jsonrpc.Request); ok && r.Method == "initialize" {
@@ -123,7 +123,7 @@ const batchless = "2025-06-18"
 func (l *lines) acceptBatch(line []byte) {
 	var batch []json.RawMessage
 	if !l.batches || json.Unmarshal(line, &batch) != nil || len(batch) == 0 {
-		l.refuseLine(nil, jsonrpc.CodeInvalidRequest, errors.New("a list of messages is none: "+
+		l.refuseLine(nil, jsonrpc.CodeInvalidRequest, errors.New("a list is not a message: "+
 			"write one message a line"))
 		return
 	}

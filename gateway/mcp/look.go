@@ -92,8 +92,9 @@ func (s *Server) findTerminal(ctx context.Context, id string) (protocol.SessionI
 		return protocol.SessionInfo{}, fmt.Errorf("unknown terminal %q; pass one of these ids as "+
 			"terminal:\n%s", text.Name(id), known)
 	case len(fits) == 0:
-		return protocol.SessionInfo{}, fmt.Errorf("no terminal is running; pass one of these ids "+
-			"to read what is left of it, or: %s\n%s", s.howToStart(), known)
+		return protocol.SessionInfo{}, fmt.Errorf("no terminal is running; pass one of these "+
+			"ids to read what an ended one left, or: %s\n"+
+			"%s", s.howToStart(), known)
 	}
 	last := ""
 	if shown, _ := text.Candidates(sessions); shown[0].UsedAt > 0 {
@@ -125,7 +126,7 @@ func (in readArgs) commandNumber() int { return 1 + slices.Index(commandViews, i
 func (in readArgs) checkCombination() error {
 	switch {
 	case in.View == chatView && (in.SinceRev != nil || in.Lines > 0 || in.Start != nil || in.Match != "" || in.Image):
-		return errors.New("view chat takes no other parameter but max_tokens")
+		return errors.New("view chat takes no parameter but max_tokens")
 	case in.View == "changes" && in.SinceRev == nil:
 		return errors.New("view changes needs since_rev: the rev in the header of what you saw " +
 			"last")

@@ -38,7 +38,7 @@ func TestArgumentsAsStrings(t *testing.T) {
 		var got arguments
 		err := decode(json.RawMessage(given), &got, params)
 		if given == `{"number":9007199254740993}` { // not converted to a float on its way
-			require.ErrorContains(t, err, "at most 50000")
+			require.ErrorContains(t, err, "the limit is 50000")
 			continue
 		}
 		require.NoError(t, err, given)
@@ -50,7 +50,7 @@ func TestArgumentsAsStrings(t *testing.T) {
 		`{"number":"0x10"}`:  `parameter "number" is a JSON string, must be of type integer`,
 		`{"number":"+5"}`:    `parameter "number" is a JSON string, must be of type integer`,
 		`{"number":"-5"}`:    `must not be negative`,
-		`{"number":"50001"}`: `at most 50000`,
+		`{"number":"50001"}`: `the limit is 50000`,
 		`{"number":true}`:    `must be of type integer`,
 		`{"switch":"yes"}`:   `parameter "switch" is a JSON string, must be of type boolean`,
 		`{"switch":1}`:       `must be of type boolean`,

@@ -35,8 +35,8 @@ func NewPermission(
 	}
 	p.server.AddTool(&mcp.Tool{
 		Name: PermissionTool,
-		Description: "For --permission-prompt-tool: asks the session's " +
-			"user. It is no tool for a model.",
+		Description: "For --permission-prompt-tool: asks the session's user. Not a tool for " +
+			"models.",
 		InputSchema: schema([]param{
 			{name: "tool_name", kind: "string", required: true},
 			{name: "input", kind: "object", required: true},

@@ -27,14 +27,14 @@ func (s *Server) startTools() []tool {
 	return []tool{
 		define(
 			"terminal_run",
-			"Start a program in a new terminal that is yours: you have its keyboard, the user "+
-				"may look on and take it. It runs until it exits, you close it, it was idle for "+
-				"long, or your connection ends.",
+			"Start a program in a new terminal of yours: you have its keyboard, the user may "+
+				"look on and take it. It runs until it exits, you close it, it idles too long, "+
+				"or your connection ends.",
 			&mcp.ToolAnnotations{},
 			false,
 			s.runProgram,
-			param{name: "program", kind: "string", required: true, about: "In PATH, or a path; " +
-				"not a command line: for one, bash with args -c and the line."},
+			param{name: "program", kind: "string", required: true, about: "In PATH, or a path. " +
+				"For a command line: bash with args -c and the line."},
 			param{name: "args", kind: "array"},
 			param{name: "cwd", kind: "string"},
 			param{name: "cols", kind: "integer", high: protocol.MaxSize, about: "Default 80."},

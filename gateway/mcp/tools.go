@@ -61,7 +61,8 @@ func (s *Server) listTools() []tool {
 		define("terminal_list", "List the terminals that you may see: id, program, state, who has the keyboard.",
 			readOnly(), false, s.listTerminals),
 		define("terminal_read",
-			"Look at a terminal's screen. First line: id, rev, cursor (row,column), state, and what is news.",
+			"Look at a terminal's screen. First line: id, rev, cursor (row,column), state, and "+
+				"any news.",
 			readOnly(), true, s.readView, terminalParam,
 			param{name: "view", kind: "string", enum: append([]string{"screen", "history", "changes", chatView}, commandViews...), about: "screen (default), history (scrolled off, then the screen), changes (rows new after since_rev), chat (of a coding agent), command (the shell's last: line, status, output)."},
 			param{name: "since_rev", kind: "integer", about: "For changes: the rev that you saw."},
@@ -75,7 +76,7 @@ func (s *Server) listTools() []tool {
 			readOnly(), true, s.waitForFact, terminalParam,
 			param{name: "for", kind: "string", enum: text.Conditions, required: true},
 			valueParam, anyParam, stopParam,
-			param{name: "since_rev", kind: "integer", about: "Show only what is new since."},
+			param{name: "since_rev", kind: "integer", about: "Only changes since this rev."},
 			tokensParam, timeoutParam, imageParam),
 		define("terminal_request_control",
 			"Ask the user to let you type. Until they answer it is pending.",
@@ -200,7 +201,7 @@ func (p param) checkValue(v any) error {
 		case v < 0:
 			return fmt.Errorf("parameter %q is %.0f, it must not be negative", p.name, v)
 		case p.high > 0 && v > float64(p.high):
-			return fmt.Errorf("parameter %q is %.0f, at most %d is possible", p.name, v, p.high)
+			return fmt.Errorf("parameter %q is %.0f, the limit is %d", p.name, v, p.high)
 		}
 	case string:
 		if p.required && strings.TrimSpace(v) == "" {
@@ -240,13 +241,13 @@ func badArguments(err error, params []param) error {
 	}
 	takes := "it takes " + strings.Join(names, ", ")
 	if len(names) == 0 {
-		takes = "it takes none"
+		takes = "it takes no parameters"
 	}
 	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
 		return fmt.Errorf("unknown parameter %s: %s", name, takes)
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return errors.New("the arguments are no whole JSON object")
+		return errors.New("the arguments are not a whole JSON object")
 	}
 	return fmt.Errorf("the arguments must be a JSON object (%s): %s", strings.TrimPrefix(err.Error(), "json: "), takes)
 }

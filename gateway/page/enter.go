@@ -27,8 +27,8 @@ func (r *refusal) Error() string { return r.message }
 var (
 	errCode = &refusal{
 		status: http.StatusForbidden,
-		message: "the link was used, or is more than a minute old: press Enter where gateway " +
-			"open runs for a new one",
+		message: "the link was used, or is more than a minute old: for a new one, press Enter " +
+			"where gateway open runs",
 	}
 	errSlower = &refusal{
 		status:  http.StatusTooManyRequests,
@@ -44,7 +44,7 @@ var (
 	}
 	errUnknownPage = &refusal{
 		status:  http.StatusForbidden,
-		message: "the page is over: open a new link",
+		message: "the page is closed: open a new link",
 	}
 	errSignature = &refusal{
 		status:  http.StatusForbidden,
@@ -52,8 +52,8 @@ var (
 	}
 	errMoment = &refusal{
 		status: http.StatusForbidden,
-		message: "the signature is not of this moment, or was used: sign again, and see that " +
-			"both clocks are right",
+		message: "the signature is too old or too new, or was used: sign again, and check both " +
+			"clocks",
 	}
 	errPending = &refusal{
 		status:  http.StatusConflict,
@@ -62,10 +62,11 @@ var (
 	}
 	errGathering = &refusal{
 		status:  http.StatusServiceUnavailable,
-		message: "the server has just started, and the page is not known to it yet: come back",
+		message: "the server has just started, and does not know the page yet: try again",
 	}
 	errTicket = errors.New("the ticket is not known, or was used: ask for another")
-	errCrowd  = errors.New("64 connections of your address wait for their page already: come back")
+	errCrowd  = errors.New("64 connections of your address wait for their page already: try " +
+		"again later")
 )
 
 // handleEnter admits a page that shows a code.

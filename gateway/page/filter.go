@@ -113,7 +113,7 @@ func (f *filter) toPage(frame []byte) []byte {
 		return f.encodeOrDrop(part)
 	case *protocol.Error:
 		if m.Code == protocol.CodeNoSession {
-			m.Message = "the session is not there any more" // the gateway would say which are
+			m.Message = "the session is no longer there" // the gateway would say which are
 		}
 		return f.encodeOrDrop(m)
 	case *protocol.Done:

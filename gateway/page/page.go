@@ -98,7 +98,7 @@ const (
 // These are the reasons for the end of a page. A page reads them.
 var (
 	errClosed  = errors.New("the page was closed in the terminal that opened it")
-	errOver    = errors.New("the time of the page is over: run gateway open again")
+	errOver    = errors.New("the page's time is up: run gateway open again")
 	errRefused = errors.New("the user did not let this page in")
 	errAside   = errors.New("other pages came in: open a new link")
 )

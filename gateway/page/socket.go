@@ -19,7 +19,7 @@ import (
 
 var (
 	errHello = errors.New("the first frame must be a hello with a ticket")
-	errMoved = errors.New("the gateway is away or has moved: come back")
+	errMoved = errors.New("the gateway is away or has moved: connect again")
 )
 
 // closedError says why a page is over, retryLaterError why it has to come back later.

@@ -319,7 +319,7 @@ func TestAGatewayThatGoesAway(t *testing.T) {
 	h := openDoor(t, nil)
 	s, l := h.visit()
 	close(l.frames)
-	s.ends(1012, "come back")
+	s.ends(1012, "the gateway is away or has moved: connect again")
 	l.ended(t)
 	none := openDoor(t, func(c *setup) {
 		c.Dial = func(context.Context) (page.Link, error) { return nil, errors.New("nobody serves") }

@@ -75,7 +75,7 @@ func TestAnOwnersPageThatTheUserRefuses(t *testing.T) {
 	b := h.browser()
 	b.enter(h.opening.Code())
 	user.say <- context.Canceled
-	require.Contains(t, b.waitFor(http.StatusForbidden).fields["error"], "the page is over")
+	require.Contains(t, b.waitFor(http.StatusForbidden).fields["error"], "the page is closed: open a new link")
 	require.Empty(t, user.left, "its key was never made known")
 }
 

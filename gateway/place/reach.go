@@ -180,7 +180,7 @@ func (c *Conn) checkAlive() error {
 		return ErrReplaced
 	case resp.StatusCode != http.StatusOK || answer.Buffered() > 0:
 		return fmt.Errorf(
-			"what answers on the local socket is not a gateway: %s says %s", c.process, resp.Status,
+			"the server on the local socket is not a gateway: %s says %s", c.process, resp.Status,
 		)
 	}
 	return bound.Done()

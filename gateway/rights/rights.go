@@ -233,7 +233,7 @@ func (s Set) CheckMessage(m protocol.Message, now time.Time) *protocol.Error {
 	kind, id := protocol.KindOf(m), protocol.SessionID(m)
 	switch needed := rightsFor(m); {
 	case !s.Until.IsZero() && !now.Before(s.Until):
-		return forbid("the time of %s is over", s.Who)
+		return forbid("the time of %s is up", s.Who)
 	case s.Can&needed == 0 && needed == Vouch && s.Can&Give != 0:
 		return forbid("%s may not send a %s that gives agents more without its owner's signature",
 			s.Who, kind)

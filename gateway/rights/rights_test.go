@@ -60,5 +60,5 @@ func TestWhatASetRefuses(t *testing.T) {
 	grant.SignatureB64 = []byte("s")
 	require.Nil(t, set.CheckMessage(grant, now))
 	require.Nil(t, set.CheckMessage(&protocol.ControlDecide{RequestID: "d", SessionID: "vim-1"}, now))
-	require.Equal(t, "the time of a page is over", set.CheckMessage(read, now.Add(time.Second)).Message)
+	require.Equal(t, "the time of a page is up", set.CheckMessage(read, now.Add(time.Second)).Message)
 }

@@ -30,7 +30,7 @@ func describeEvidence(a *protocol.Activity) string {
 	how := ""
 	switch a.Evidence[0] {
 	case protocol.EvidencePrompt:
-		how = "shell prompt, the shell marks said" // any program can print marks
+		how = "shell prompt, by the shell's marks" // any program can print marks
 		if a.LastExit != nil {
 			how += "; last exit " + strconv.Itoa(*a.LastExit)
 		}
@@ -56,11 +56,11 @@ func describeGuess(why, program string) string {
 	}
 	switch why {
 	case protocol.GuessRelay:
-		return "guess: " + program + " passes on what is typed, what runs behind it is not seen"
+		return "guess: " + program + " passes input on, and the program behind it is not seen"
 	case protocol.GuessLoop:
-		return "guess: " + program + " is quiet, but always listens, and to other things as well"
+		return "guess: " + program + " is quiet, but it always listens, also to other things"
 	case protocol.GuessSleeping:
-		return "guess: " + program + " sleeps, the system does not say on what"
+		return "guess: " + program + " sleeps, and the system does not say on what"
 	}
 	return "guess: " + Name(why)
 }

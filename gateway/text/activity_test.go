@@ -15,12 +15,12 @@ func TestWaitingSaysHowItIsKnown(t *testing.T) {
 		"reads the terminal":                              {State: "waiting", Evidence: []string{"tty-read"}},
 		"reads the terminal, whole lines":                 {State: "waiting", Evidence: []string{"tty-read", "canonical"}},
 		"polls the terminal":                              {State: "waiting", Evidence: []string{"tty-poll"}},
-		"shell prompt, the shell marks said":              {State: "waiting", Evidence: []string{"shell-prompt", "tty-poll"}},
-		"shell prompt, the shell marks said; last exit 2": {State: "waiting", Evidence: []string{"shell-prompt"}, LastExit: &two},
+		"shell prompt, by the shell's marks":              {State: "waiting", Evidence: []string{"shell-prompt", "tty-poll"}},
+		"shell prompt, by the shell's marks; last exit 2": {State: "waiting", Evidence: []string{"shell-prompt"}, LastExit: &two},
 		"crystal ball":                                    {State: "waiting", Evidence: []string{"crystal\nball"}},
-		"guess: ssh passes on what is typed, what runs behind it is not seen":   {State: "busy", Guess: "relay", Foreground: "ssh"},
-		"guess: the program sleeps, the system does not say on what":            {State: "busy", Guess: "sleeping"},
-		"guess: node is quiet, but always listens, and to other things as well": {State: "busy", Guess: "event-loop", Foreground: "node"},
+		"guess: ssh passes input on, and the program behind it is not seen": {State: "busy", Guess: "relay", Foreground: "ssh"},
+		"guess: the program sleeps, and the system does not say on what":    {State: "busy", Guess: "sleeping"},
+		"guess: node is quiet, but it always listens, also to other things": {State: "busy", Guess: "event-loop", Foreground: "node"},
 	} {
 		require.Equal(t, want, text.Waiting(a))
 	}
@@ -35,7 +35,7 @@ func TestWaitingSaysHowItIsKnown(t *testing.T) {
 func TestMetKeepsGuessesApart(t *testing.T) {
 	frame := func(a protocol.Activity) *protocol.Frame { a.Foreground = "ssh"; return &protocol.Frame{Activity: &a} }
 	fact, guess := protocol.Activity{State: "waiting", Evidence: []string{"tty-read"}}, protocol.Activity{State: "busy", Guess: "relay"}
-	const guessed = "guess: ssh passes on what is typed, what runs behind it is not seen"
+	const guessed = "guess: ssh passes input on, and the program behind it is not seen"
 	for _, c := range []struct {
 		name, matched string
 		frame         *protocol.Frame
@@ -47,7 +47,7 @@ func TestMetKeepsGuessesApart(t *testing.T) {
 		{"a guess, and busy again", "waiting (guess: relay)", frame(protocol.Activity{State: "busy"}), guessed},
 		{"a fact, a guess by now", "waiting", frame(guess), ""},
 		{"a fact, and busy again", "waiting", frame(protocol.Activity{State: "busy"}), ""},
-		{"no frame", "waiting (guess: sleeping)", nil, "guess: the program sleeps, the system does not say on what"},
+		{"no frame", "waiting (guess: sleeping)", nil, "guess: the program sleeps, and the system does not say on what"},
 		{"an older proxy", "waiting", &protocol.Frame{}, ""},
 	} {
 		require.Equal(t, c.want, text.FormatMatch(&protocol.WaitResult{Met: true, Matched: c.matched, Frame: c.frame}), c.name)

@@ -162,7 +162,7 @@ const roomForRows = 400
 // tooFewTokens replaces the rows if neither they nor the words around them have room.
 func (p Page) tooFewTokens(tokens int, limit string) string {
 	const step = 100
-	return fmt.Sprintf("all rows are left out, %s %d has no room for them: give %d or more",
+	return fmt.Sprintf("all rows are left out because %s %d has no room for them: give %d or more",
 		limit, tokens, (Tokens(p.renderRows(0))+roomForRows+step-1)/step*step)
 }
 
@@ -195,11 +195,11 @@ func CheckTokens(given *int, limit string) (tokens int, err error) {
 	case given == nil:
 		return DefaultTokens, nil
 	case *given < MinTokens:
-		return 0, fmt.Errorf("%s is %d, which hardly holds the words around the rows: give %d or "+
+		return 0, fmt.Errorf("%s is %d, which hardly fits the words around the rows: give %d or "+
 			"more, or leave it out for %d",
 			limit, *given, MinTokens, DefaultTokens)
 	case *given > MaxTokens:
-		return 0, fmt.Errorf("%s is %d, at most %d is possible", limit, *given, MaxTokens)
+		return 0, fmt.Errorf("%s is %d, the limit is %d", limit, *given, MaxTokens)
 	}
 	return *given, nil
 }

@@ -53,7 +53,7 @@ func Chat(info protocol.SessionInfo, records []protocol.ChatRecord, lost uint64)
 		p.Head += "; waits for a person to answer: " + strings.Join(open, ", ")
 	}
 	if lost > 0 {
-		p.Head += fmt.Sprintf("; %d records before are not kept", lost)
+		p.Head += fmt.Sprintf("; %d earlier records are not kept", lost)
 	}
 	return p
 }
@@ -73,7 +73,7 @@ func recordRows(r *protocol.ChatRecord) []string {
 		}
 		return rows
 	case r.Request != nil:
-		label := askerOf(r.Request) + " " + r.Request.ID + " for leave: " + r.Request.Tool + " "
+		label := askerOf(r.Request) + " " + r.Request.ID + " for permission: " + r.Request.Tool + " "
 		return linesOf(label, string(r.Request.Input), mostSaid)
 	case r.Closed != nil:
 		by := r.Closed.By

@@ -10,8 +10,8 @@ import (
 )
 
 // ErrNoCommands is for a session whose proxy is too old to tell commands apart.
-var ErrNoCommands = errors.New("the session's proxy is an older one, which does not tell " +
-	"commands apart: read the history")
+var ErrNoCommands = errors.New("the session's proxy is too old to tell commands apart: read the " +
+	"history")
 
 // Command is the page of a command's output, or of the rows of it that match; got needs
 // [protocol.ReadResult.Command]. nth is the command's number as the reader gave it; paged: the
@@ -42,13 +42,13 @@ func describeCommand(c *protocol.Command, now time.Time) string {
 	ran := Span(time.Duration(c.DurationMs) * time.Millisecond)
 	switch {
 	case c.Running && c.Lost:
-		words += "begun " + ran + " ago, its end is not told"
+		words += "begun " + ran + " ago, its end is unknown"
 	case c.Running:
 		words += "running for " + ran
 	case c.ExitCode != nil:
 		words += ExitStatus(*c.ExitCode, "") + " after " + ran
 	default:
-		words += "ended after " + ran + ", exit status not told"
+		words += "ended after " + ran + ", exit status unknown"
 	}
 	ended := time.UnixMilli(c.StartedAt + c.DurationMs)
 	if !c.Running && c.StartedAt > 0 && now.Sub(ended) >= time.Second {
@@ -58,10 +58,10 @@ func describeCommand(c *protocol.Command, now time.Time) string {
 		so   bool
 		says string
 	}{
-		{c.Lost, "the shell that ran it has ended, and tells nothing of what came after"},
+		{c.Lost, "the shell that ran it has ended, so nothing is known of what came after"},
 		{c.Alt, "it showed the alternate screen, which leaves no rows"},
-		{c.Behind, "more rows of it stand behind the alternate screen: read again when that is " +
-			"left"},
+		{c.Behind, "more of its rows are behind the alternate screen: read again when the " +
+			"program leaves it"},
 		{c.Erased, "some of its output was erased or overwritten"},
 		{c.Overflow, "its first rows are no longer kept"},
 	} {

@@ -11,8 +11,8 @@ import (
 )
 
 // ErrNoSearch is for a session whose proxy is too old to search its history.
-var ErrNoSearch = errors.New("the session's proxy is an older one, which cannot search: read the " +
-	"history without match")
+var ErrNoSearch = errors.New("the session's proxy is too old to search: read the history " +
+	"without match")
 
 // Found is the page of the lines that a search found: "61: " stands before a line that matches,
 // "60- " before one around it, with the number of its first row in the history. got needs

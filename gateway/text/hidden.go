@@ -12,21 +12,20 @@ func Hidden(w *protocol.Hidden) string {
 	case w == nil:
 		return ""
 	case w.ByUser():
-		return "the user has hidden the screen " + hiddenSince(w) +
+		return "the user hid the screen " + hiddenSince(w) +
 			" ago: nothing of it is shown until they show it again"
 	}
-	asked := "a password is being asked"
+	asked := "a password is being asked for"
 	if w.Secret == protocol.SecretSoft {
-		asked += ", as far as one can tell"
+		asked += ", it seems"
 	}
 	if w.Unattended {
 		return asked +
-			", and nobody sits in front of this terminal to answer it: the user does that with " +
-			"gateway attach and the terminal's id; " +
-			"the keys ctrl-c or ctrl-d give the question up, and closing the terminal ends the " +
-			"program"
+			", and no person is at this terminal to answer: the user does that with gateway " +
+			"attach and the terminal's id; the keys ctrl-c or ctrl-d give the question up, and " +
+			"closing the terminal ends the program"
 	}
-	return asked + ": the user answers it, and what is typed is not shown"
+	return asked + ": the user answers it, and the answer is not shown"
 }
 
 // hiddenState is Hidden in a word, for a list.

@@ -67,7 +67,7 @@ func (t *Told) Highlights(f *protocol.Frame) string {
 	case !t.highlights.recordNews(now) || first && now == "":
 		return ""
 	case now == "":
-		return "nothing is highlighted any more"
+		return "nothing is highlighted now"
 	}
 	return "highlighted: " + now
 }

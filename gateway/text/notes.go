@@ -34,9 +34,9 @@ func picturesNote(all []protocol.Picture) string {
 	if len(all) == 0 {
 		return ""
 	}
-	said, them := "\na picture stands", "it"
+	said, them := "\na picture is shown", "it"
 	if len(all) > 1 {
-		said, them = fmt.Sprintf("\n%d pictures stand", len(all)), "them"
+		said, them = fmt.Sprintf("\n%d pictures are shown", len(all)), "them"
 	}
 	places := make([]string, 0, maxPictures)
 	for _, p := range all[:min(len(all), maxPictures)] {

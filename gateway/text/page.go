@@ -36,10 +36,10 @@ func (d Dialect) Whole(f *protocol.Frame, last int) Page {
 	return Page{Kind: kindScreen, Rows: rows, Part: above > 0, Say: func(first, _ int) string {
 		switch shown := above + first; {
 		case first > 0 && first == len(rows):
-			return fmt.Sprintf("all rows are left out, they are too long for %s:", d.Limit)
+			return fmt.Sprintf("all rows are left out because they are too long for %s:", d.Limit)
 		case first > 0:
-			return fmt.Sprintf("rows %d to %d; those before are left out, they are too long for "+
-				"%s:", shown+1, len(f.Screen.Lines), d.Limit)
+			return fmt.Sprintf("rows %d to %d; earlier rows are left out because they are too "+
+				"long for %s:", shown+1, len(f.Screen.Lines), d.Limit)
 		case above > 0:
 			return fmt.Sprintf("rows %d to %d:", shown+1, len(f.Screen.Lines))
 		}
@@ -65,9 +65,8 @@ func (d Dialect) Changes(got *protocol.ReadResult, since uint64) Page {
 	case f.Screen.Lines != nil && f.Since == 0 && f.Line == 0 && len(past) > 0 && !f.Screen.Alt:
 		p := Page{Kind: kindHistory, Rows: past} // a gateway's memory of a program that has ended
 		return p.withWords(func(first, _ int) string {
-			return fmt.Sprintf("what changed since rev %d is not known any more, numbered "+
-				"history is gone with the program; the last of what it "+
-				"printed", since) + d.omittedNote(first, "the")
+			return fmt.Sprintf("the changes since rev %d are no longer known, and the numbered "+
+				"history is gone with the program; its last output", since) + d.omittedNote(first, "the")
 		})
 	case f.Screen.Lines != nil && f.Since == 0:
 		p := d.Whole(f, 0)
@@ -75,11 +74,11 @@ func (d Dialect) Changes(got *protocol.ReadResult, since uint64) Page {
 			note := "" // an older proxy does not say whether it knows the revision
 			switch {
 			case got.NextLine == 0 && Exited(f):
-				note = fmt.Sprintf("what changed since rev %d is not known any more, numbered "+
-					"history is gone with the program; its last screen", since)
+				note = fmt.Sprintf("the changes since rev %d are no longer known, and the "+
+					"numbered history is gone with the program; its last screen", since)
 			case f.Line > 0:
-				note = fmt.Sprintf("what changed since rev %d is not known any more, and what "+
-					"scrolled off is in the history (%s); the whole screen", since, d.Older)
+				note = fmt.Sprintf("the changes since rev %d are no longer known, and the rows "+
+					"that scrolled off are in the history (%s); the whole screen", since, d.Older)
 			}
 			return d.screenNote(note, first)
 		})
@@ -215,7 +214,7 @@ func (d Dialect) goneNote(got *protocol.ReadResult, n, first int) string {
 		}
 		note += fmt.Sprintf("; %s are left out: %s", which, page)
 		if lost := from - (got.NextLine - all); lost > 0 {
-			note += fmt.Sprintf(", and %d before those are not kept any more", lost)
+			note += fmt.Sprintf(", and %d before those are no longer kept", lost)
 		}
 	case left > 0:
 		note += fmt.Sprintf("; the first %d of them are left out for %s (%s)", left, d.Limit, page)
@@ -244,9 +243,9 @@ func (d Dialect) omittedNote(n int, owner string) string {
 	case n <= 0:
 		return ""
 	case n == 1:
-		return fmt.Sprintf(", %s first row left out, it is too long for %s", owner, d.Limit)
+		return fmt.Sprintf(", %s first row left out because it is too long for %s", owner, d.Limit)
 	}
-	return fmt.Sprintf(", %s first %d rows left out, they are too long for %s", owner, n, d.Limit)
+	return fmt.Sprintf(", %s first %d rows left out because they are too long for %s", owner, n, d.Limit)
 }
 
 // History is the page of the history in got, and of the screen after it if the rows reach that far.
@@ -323,7 +322,7 @@ func (d Dialect) cutNote(got *protocol.ReadResult, past, from, to, all int) stri
 		first = min(past, to)
 		left = past - first
 	}
-	note := fmt.Sprintf("; %d of these rows are left out, they are too long for %s",
+	note := fmt.Sprintf("; %d of these rows are left out because they are too long for %s",
 		all-(to-from), d.Limit)
 	if left > 0 && got.NextLine > 0 {
 		note += " (" + d.Lines(got.NextLine-uint64(past-first), left) + ")" //nolint:gosec // rows of the answer

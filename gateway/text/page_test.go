@@ -149,15 +149,16 @@ func TestRowsThatAreLeftOutAreNamed(t *testing.T) {
 		return strings.SplitN(p.Fit(tokens, "max_tokens"), "\n", 2)[0]
 	}
 
-	require.Equal(t, "4 rows of history, lines 50 to 53, then the screen; 9 of these rows are left out, they are too long for max_tokens "+
-		"(start 50, lines 4), of the screen its rows 1 to 5:", out(dialect.History(got, false), 300))
-	require.Equal(t, "4 rows of history, lines 50 to 53, then the screen; 7 of these rows are left out, they are too long for max_tokens"+
-		", of the screen its rows 4 to 10:", out(dialect.History(got, true), 200))
-	require.Equal(t, "rows 10 to 10; those before are left out, they are too long for max_tokens:", out(dialect.Whole(f, 0), 100))
-	require.Equal(t, "all rows are left out, max_tokens 50 has no room for them: give 500 or more", out(dialect.Whole(f, 0), 50))
+	require.Equal(t, "4 rows of history, lines 50 to 53, then the screen; 9 of these rows are "+
+		"left out because they are too long for max_tokens (start 50, lines 4), of the screen "+
+		"its rows 1 to 5:", out(dialect.History(got, false), 300))
+	require.Equal(t, "4 rows of history, lines 50 to 53, then the screen; 7 of these rows are "+
+		"left out because they are too long for max_tokens, of the screen its rows 4 to 10:", out(dialect.History(got, true), 200))
+	require.Equal(t, "rows 10 to 10; earlier rows are left out because they are too long for max_tokens:", out(dialect.Whole(f, 0), 100))
+	require.Equal(t, "all rows are left out because max_tokens 50 has no room for them: give 500 or more", out(dialect.Whole(f, 0), 50))
 	f.Since = 400
-	require.Contains(t, out(dialect.Changes(&protocol.ReadResult{Frame: f}, 400), 200), "the whole screen, its first 6 rows left out, they are too long for max_tokens:")
-	require.Contains(t, out(dialect.Changes(&protocol.ReadResult{Frame: f}, 400), 400), "the whole screen, its first row left out, it is too long for max_tokens:")
+	require.Contains(t, out(dialect.Changes(&protocol.ReadResult{Frame: f}, 400), 200), "the whole screen, its first 6 rows left out because they are too long for max_tokens:")
+	require.Contains(t, out(dialect.Changes(&protocol.ReadResult{Frame: f}, 400), 400), "the whole screen, its first row left out because it is too long for max_tokens:")
 }
 
 func TestMoreRowsLeftUnseenThanAnAnswerHolds(t *testing.T) {
@@ -169,7 +170,7 @@ func TestMoreRowsLeftUnseenThanAnAnswerHolds(t *testing.T) {
 	require.Equal(t, "4990 rows that you have not seen left the screen, lines 10 to 4999 of the history; 4987 older ones are left out: "+
 		"start 10, lines 2000; then the whole screen:", out(1000))
 	got.OldestLine = 110
-	require.Contains(t, out(1000), "; 4887 older ones are left out: start 110, lines 2000, and 100 before those are not kept any more; then")
+	require.Contains(t, out(1000), "; 4887 older ones are left out: start 110, lines 2000, and 100 before those are no longer kept; then")
 	got.Unseen = 3
 	require.Equal(t, "3 rows that you have not seen left the screen, lines 4997 to 4999 of the history; then the whole screen:", out(1000))
 }
@@ -181,9 +182,9 @@ func TestNumberedHistoryIsGoneWithTheProgram(t *testing.T) {
 	out := func(p text.Page) string { return strings.SplitN(p.Fit(1000, "max_tokens"), "\n", 2)[0] }
 	require.Equal(t, "2 rows of what the program printed last, then the screen:", out(dialect.History(got, false)))
 	require.Equal(t, gone+"2 rows of what the program printed last, then the screen:", out(dialect.History(got, true)))
-	require.Equal(t, "what changed since rev 400 is not known any more, "+gone+"the last of what it printed:", out(dialect.Changes(got, 400)))
+	require.Equal(t, "the changes since rev 400 are no longer known, and the "+gone+"its last output:", out(dialect.Changes(got, 400)))
 	f.Screen.Alt = true
-	require.Equal(t, "what changed since rev 400 is not known any more, "+gone+"its last screen:", out(dialect.Changes(got, 400)))
+	require.Equal(t, "the changes since rev 400 are no longer known, and the "+gone+"its last screen:", out(dialect.Changes(got, 400)))
 	require.Equal(t, "nothing changed since rev 500", out(dialect.Changes(got, 500)))
 	got.Text = ""
 	require.Equal(t, gone+"no rows of history, the screen is all there is:", out(dialect.History(got, true)))
@@ -199,9 +200,9 @@ func TestHighlightsAreDroppedBeforeRows(t *testing.T) {
 
 func TestWordsThatHaveToBeSaidAreSaidWithoutRows(t *testing.T) {
 	p := text.Page{Head: "typed: x\n" + strings.Repeat("note ", 200), Brief: "typed: x", Rows: []string{"one", "two"}}
-	require.Equal(t, "typed: x\nall rows are left out, max_tokens 200 has no room for them: give 900 or more", p.Fit(200, "max_tokens"))
+	require.Equal(t, "typed: x\nall rows are left out because max_tokens 200 has no room for them: give 900 or more", p.Fit(200, "max_tokens"))
 	words, rows := p.Parts(200, "max_tokens")
-	require.Equal(t, "all rows are left out, max_tokens 200 has no room for them: give 900 or more", words)
+	require.Equal(t, "all rows are left out because max_tokens 200 has no room for them: give 900 or more", words)
 	require.Empty(t, rows)
 }
 
@@ -210,8 +211,8 @@ func TestBudgets(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, text.DefaultTokens, n)
 	for given, want := range map[int]string{
-		-1: "max_tokens is -1", 0: "max_tokens is 0, which hardly holds the words around the rows: give 200 or more", 199: "give 200 or more",
-		50_001: "max_tokens is 50001, at most 50000",
+		-1: "max_tokens is -1", 0: "max_tokens is 0, which hardly fits the words around the rows: give 200 or more", 199: "give 200 or more",
+		50_001: "max_tokens is 50001, the limit is 50000",
 	} {
 		_, err := text.CheckTokens(&given, "max_tokens")
 		require.ErrorContains(t, err, want)
@@ -319,5 +320,5 @@ func TestWhichConditionCame(t *testing.T) {
 	_, err = text.Patterns("stop", []string{"("})
 	require.ErrorContains(t, err, "stop: the regular expression does not compile")
 	_, err = text.Patterns("stop", make([]string, protocol.MaxConditions+1))
-	require.ErrorContains(t, err, "stop has 17 patterns, at most 16 are possible")
+	require.ErrorContains(t, err, "stop has 17 patterns, the limit is 16")
 }

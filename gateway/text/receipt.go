@@ -36,14 +36,14 @@ func Receipt(parts []protocol.InputPart, r *protocol.InputResult, lost bool) str
 	case len(typed) > 0:
 		lines = append(lines, "typed: "+strings.Join(typed, ", then "))
 	case len(unknown) == 0:
-		lines = append(lines, "typed: nothing whole")
+		lines = append(lines, "typed: nothing in full")
 	}
 	if len(not) > 0 {
 		lines = append(lines, "not typed: "+strings.Join(not, "; "))
 	}
 	if len(unknown) > 0 {
-		lines = append(lines, "not known whether typed, the receipt was lost: "+
-			strings.Join(unknown, ", then ")+"; look before typing it again")
+		lines = append(lines, "unknown whether typed, the receipt was lost: "+
+			strings.Join(unknown, ", then ")+"; look before you type it again")
 	}
 	return strings.Join(lines, "\n")
 }
@@ -172,7 +172,7 @@ var endings = map[protocol.Reason]string{
 	protocol.ReasonReclaimed: "the user took the keyboard back",
 	protocol.ReasonRefused:   "the user declined",
 	protocol.ReasonReleased:  "control was given back",
-	protocol.ReasonExpired:   "the time was over",
+	protocol.ReasonExpired:   "time ran out",
 	protocol.ReasonExited:    "the program ended",
 	protocol.ReasonLink:      "the connection to the terminal was lost",
 	protocol.ReasonReplaced:  "a newer request of yours took its place",
@@ -206,11 +206,11 @@ var refusals = map[protocol.Code]string{
 	protocol.CodeReservedKey:   "that key belongs to the user",
 	protocol.CodeTooLarge:      "it is too large for one input",
 	protocol.CodeBusy:          "another request comes first",
-	protocol.CodeTimeout:       "the time was over",
+	protocol.CodeTimeout:       "time ran out",
 	protocol.CodeNoSession:     "unknown terminal",
 
-	protocol.CodeNoChat:    "no coding agent talks there",
-	protocol.CodeNotFound:  "nobody asks that",
+	protocol.CodeNoChat:    "there is no coding agent to talk to",
+	protocol.CodeNotFound:  "no such question is open",
 	protocol.CodeAnswered:  "another answer was first",
 	protocol.CodeWithdrawn: "the call that sent it was given up",
 

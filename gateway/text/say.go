@@ -26,7 +26,7 @@ func ToUser(text string) (string, error) {
 func deliveryWait(w protocol.Waiting) string {
 	switch w {
 	case protocol.WaitsForPerson:
-		return "nobody is in front of this terminal; it is shown to the next person who is"
+		return "no person is at this terminal; the next one will see it"
 	case protocol.WaitsForAnswer:
 		return "a question to them comes first; it is shown after that"
 	case protocol.WaitsForSecret:

@@ -167,7 +167,7 @@ func Keyboard(k protocol.Keyboard, self string, now time.Time) string {
 	switch {
 	case k.Away && k.Program == "":
 		return holder +
-			", paused: a rule of the user's keeps agents out of the program that has the terminal"
+			", paused: a user's rule keeps agents out of the program that has the terminal"
 	case k.Away:
 		return holder + ", paused: the grant is for " + Name(k.Program) +
 			", and another program has the terminal"

@@ -93,7 +93,7 @@ func TestAReaderIsToldOnce(t *testing.T) {
 	require.Equal(t, "vim-k3f9 rev 11 cursor 1,1 running main-screen", header())
 
 	f.Activity = &protocol.Activity{State: "busy", Guess: protocol.GuessRelay, Foreground: "ssh"}
-	require.Equal(t, "vim-k3f9 rev 12 cursor 1,1 waiting (guess: ssh passes on what is typed, what runs behind it is not seen)", header())
+	require.Equal(t, "vim-k3f9 rev 12 cursor 1,1 waiting (guess: ssh passes input on, and the program behind it is not seen)", header())
 	require.Equal(t, "vim-k3f9 rev 13 cursor 1,1 waiting (guess)", header())
 	f.Activity = &protocol.Activity{State: "waiting", LastExit: new(2)}
 	require.Equal(t, "vim-k3f9 rev 14 cursor 1,1 waiting (last exit 2)", header())
@@ -101,7 +101,7 @@ func TestAReaderIsToldOnce(t *testing.T) {
 	require.Equal(t, "vim-k3f9 rev 15 cursor 1,1 running, idle 12s", header())
 
 	f.Blackout = &protocol.Hidden{Why: protocol.BlackoutPassword, Secret: protocol.SecretHard}
-	require.Equal(t, "vim-k3f9 rev 16 cursor 1,1 password prompt\na password is being asked: the user answers it, and what is typed is not shown", header())
+	require.Equal(t, "vim-k3f9 rev 16 cursor 1,1 password prompt\na password is being asked for: the user answers it, and the answer is not shown", header())
 	require.Equal(t, "vim-k3f9 rev 17 cursor 1,1 password prompt", header())
 	f.Blackout, session.State, session.ExitCode = nil, protocol.StateExited, 3
 	require.Equal(t, "vim-k3f9 rev 18 cursor 1,1 exited 3", header())
@@ -119,7 +119,7 @@ func TestAReaderIsToldOnce(t *testing.T) {
 		{"vim", &protocol.Progress{State: protocol.ProgressRuns, Percent: 42}, ""},
 		{"make", &protocol.Progress{State: protocol.ProgressFailed, Percent: 43}, "title: make; progress: 43%, error"},
 		{"make", &protocol.Progress{State: protocol.ProgressUnknown}, "progress: under way"},
-		{"make", nil, "no progress is shown any more"},
+		{"make", nil, "no progress is shown now"},
 		{"", nil, ""},
 		{strings.Repeat("x\u202e ", 40), nil, "title: " + strings.Repeat("x ", 29) + "x…"},
 	} {
@@ -135,7 +135,7 @@ func TestAReaderIsToldOnce(t *testing.T) {
 	require.Equal(t, `highlighted: row 2 columns 1-4 "eggs"`, told.Highlights(f))
 	require.Empty(t, told.Highlights(f))
 	f.Highlights = nil
-	require.Equal(t, "nothing is highlighted any more", told.Highlights(f))
+	require.Equal(t, "nothing is highlighted now", told.Highlights(f))
 }
 
 func TestKeyboard(t *testing.T) {
@@ -294,12 +294,12 @@ func TestUntil(t *testing.T) {
 	bad := []struct{ name, value, say string }{
 		{"text", "", "waiting for text needs a value"},
 		{"regex", "(", "the regular expression does not compile (RE2 syntax): missing closing )"},
-		{"gone", strings.Repeat("x", 2000), "2000 bytes long, at most 1024"},
+		{"gone", strings.Repeat("x", 2000), "2000 bytes long, the limit is 1024"},
 		{"idle", "soon", `"soon" is not a duration`},
 		{"idle", "0ms", "a quiet time is 1ms to 10m"},
 		{"idle", "5", "5 has no unit: write 5ms or 5s"},
 		{"idle", "11m", "a quiet time is 1ms to 10m"},
-		{"exit", "1", "waiting for exit takes no value"},
+		{"exit", "1", "waiting for exit needs no value"},
 		{"lunch", "", `"lunch" cannot be waited for: use one of text, regex,`},
 	}
 	for _, tt := range bad {
@@ -370,7 +370,7 @@ func TestReceipt(t *testing.T) {
 		want  string
 	}{
 		{"all", line, all(written("", 5), written("", 1)), false, "typed: text (5 bytes), then Enter"},
-		{"refused at once", line, &protocol.InputResult{Status: protocol.StatusRefused, Reason: protocol.CodeNoGrant}, false, "typed: nothing whole\nnot typed: text (5 bytes): refused: you do not have the keyboard; Enter: not sent"},
+		{"refused at once", line, &protocol.InputResult{Status: protocol.StatusRefused, Reason: protocol.CodeNoGrant}, false, "typed: nothing in full\nnot typed: text (5 bytes): refused: you do not have the keyboard; Enter: not sent"},
 		{
 			"reclaimed midway", three, cut(protocol.CodeNoGrant, protocol.ReasonReclaimed, written("", 3), protocol.PartResult{WrittenBytes: 1, DroppedBytes: 9}, protocol.PartResult{DroppedBytes: 1}), false,
 			"typed: keys up\nnot typed: text (10 bytes): 1 byte reached the program, 9 bytes dropped: the user took the keyboard back; Enter: not sent",
@@ -384,13 +384,13 @@ func TestReceipt(t *testing.T) {
 			"typed: text (5 bytes)\nnot typed: Enter: refused: the user did not let it through",
 		},
 		{"an older proxy's, after the first", line, cut(protocol.CodeUserTyping, "", written("", 5), protocol.PartResult{}), false, "typed: text (5 bytes)\nnot typed: Enter: refused: the user is typing"},
-		{"lost", line, nil, true, "not known whether typed, the receipt was lost: text (5 bytes), then Enter; look before typing it again"},
-		{"lost after the first", line, all(written("", 5)), true, "typed: text (5 bytes)\nnot known whether typed, the receipt was lost: Enter; look before typing it again"},
+		{"lost", line, nil, true, "unknown whether typed, the receipt was lost: text (5 bytes), then Enter; look before you type it again"},
+		{"lost after the first", line, all(written("", 5)), true, "typed: text (5 bytes)\nunknown whether typed, the receipt was lost: Enter; look before you type it again"},
 		{"lines, typed", lines, all(written(protocol.InputText, 3)), false, "typed: text, line by line (3 bytes)"},
 		{"lines, pasted", lines, all(written(protocol.InputPaste, 15)), false, "typed: text, as a paste (3 bytes), not submitted"},
 		{"lines, pasted, and Enter", append(lines, line[1]), all(written(protocol.InputPaste, 15), written("", 1)), false, "typed: text, as a paste (3 bytes), then Enter"},
 		{"a click on a text", mouse("OK", nil, nil), all(written("", 9)), false, `typed: click on "OK" at 5,12`},
-		{"and on one that moved away", mouse("OK", nil, nil), &protocol.InputResult{Status: protocol.StatusRefused, Message: "gone"}, false, "typed: nothing whole\nnot typed: click on \"OK\": refused: gone"},
+		{"and on one that moved away", mouse("OK", nil, nil), &protocol.InputResult{Status: protocol.StatusRefused, Message: "gone"}, false, "typed: nothing in full\nnot typed: click on \"OK\": refused: gone"},
 		{"at a place", mouse("", &protocol.Cell{}, nil), all(written("", 9)), false, "typed: click at 1,1"},
 		{"to a place", mouse("", &protocol.Cell{}, cell), all(written("", 9)), false, "typed: click from 1,1 to 5,12"},
 	} {
@@ -467,9 +467,9 @@ func TestNotesTellOfPictures(t *testing.T) {
 	kitty := protocol.Picture{Kind: "kitty", Row: 4, Col: 9, Rows: 3, Cols: 12}
 	for want, pictures := range map[string][]protocol.Picture{
 		"": nil,
-		"\na picture stands from row 3 column 1 on (sixel): the rows do not show it":                                      {sixel},
-		"\n2 pictures stand in rows 5-7 columns 10-21 (kitty), from row 3 column 1 on (sixel): the rows do not show them": {kitty, sixel},
-		"\n6 pictures stand" + strings.Repeat(" from row 3 column 1 on (sixel),", 4) + " and 2 more: the rows do not show them": {
+		"\na picture is shown from row 3 column 1 on (sixel): the rows do not show it":                                        {sixel},
+		"\n2 pictures are shown in rows 5-7 columns 10-21 (kitty), from row 3 column 1 on (sixel): the rows do not show them": {kitty, sixel},
+		"\n6 pictures are shown" + strings.Repeat(" from row 3 column 1 on (sixel),", 4) + " and 2 more: the rows do not show them": {
 			sixel, sixel, sixel, sixel, sixel, sixel,
 		},
 	} {

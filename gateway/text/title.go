@@ -24,7 +24,7 @@ func (t *Told) Title(f *protocol.Frame) string {
 	case job != "":
 		facts = append(facts, "progress: "+job)
 	case worked:
-		facts = append(facts, "no progress is shown any more")
+		facts = append(facts, "no progress is shown now")
 	}
 	return strings.Join(facts, "; ")
 }

@@ -30,7 +30,8 @@ func (t Typing) Parts() (parts []protocol.InputPart, err error) {
 	case t.Mouse == nil && t.Text == "" && t.Paste == "" && len(t.Keys) == 0 && !t.Enter:
 		return nil, errors.New("nothing to type: give text, paste, keys, enter or click")
 	case t.Text != "" && t.Paste != "":
-		return nil, errors.New("text and paste exclude each other: send them one after another")
+		return nil, errors.New("text and paste cannot be used together: send them one after " +
+			"another")
 	case slices.Contains(t.Keys, ""):
 		return nil, errors.New("one of the keys has no name: leave it out, or name it, as in: " +
 			"ctrl-x enter")
@@ -110,10 +111,10 @@ func Point(names MouseWords, on, at, act, to string) (*protocol.InputPart, error
 	drag := strings.HasSuffix(strings.ToLower(m.Data), "drag")
 	switch {
 	case on != "" && at != "":
-		return nil, fmt.Errorf("%s and %s exclude each other: the mouse acts in one place",
+		return nil, fmt.Errorf("%s and %s cannot be used together: the mouse acts in one place",
 			names.On, names.At)
 	case on == "" && at == "" && !strings.Contains(strings.ToLower(m.Data), "wheel"):
-		return nil, fmt.Errorf("it is not said where to %.64s: give %s (a text on the screen) or "+
+		return nil, fmt.Errorf("no place to %.64s is given: give %s (a text on the screen) or "+
 			"%s (row,column from 1)", m.Data, names.On, names.At)
 	case drag && to == "":
 		return nil, fmt.Errorf("a drag needs its end: give %s (row,column from 1)", names.To)
@@ -121,7 +122,7 @@ func Point(names MouseWords, on, at, act, to string) (*protocol.InputPart, error
 		return nil, fmt.Errorf("%s is where a drag ends: leave it out, or write drag for %s",
 			names.To, names.Act)
 	case len(on) > protocol.MaxPattern:
-		return nil, fmt.Errorf("%s is %d bytes long, at most %d can be looked for",
+		return nil, fmt.Errorf("%s is %d bytes long, the limit is %d",
 			names.On, len(on), protocol.MaxPattern)
 	}
 	var err error

@@ -40,9 +40,9 @@ func TestPoint(t *testing.T) {
 
 func TestPointSaysWhatToWrite(t *testing.T) {
 	for _, c := range []struct{ on, at, act, to, say string }{
-		{"OK", "5,12", "", "", "--click and --click-at exclude each other: the mouse acts in one place"},
-		{"", "", "click", "", "it is not said where to click: give --click (a text on the screen) or --click-at (row,column from 1)"},
-		{"", "", "", "5,12", "it is not said where to drag: give --click (a text on the screen) or --click-at (row,column from 1)"},
+		{"OK", "5,12", "", "", "--click and --click-at cannot be used together: the mouse acts in one place"},
+		{"", "", "click", "", "no place to click is given: give --click (a text on the screen) or --click-at (row,column from 1)"},
+		{"", "", "", "5,12", "no place to drag is given: give --click (a text on the screen) or --click-at (row,column from 1)"},
 		{"OK", "", "drag", "", "a drag needs its end: give --drag-to (row,column from 1)"},
 		{"OK", "", "move", "5,12", "--drag-to is where a drag ends: leave it out, or write drag for --mouse"},
 		{"", "5", "", "", `--click-at is "5": write the row and the column, both from 1, like 5,12`},
@@ -50,7 +50,7 @@ func TestPointSaysWhatToWrite(t *testing.T) {
 		{"", "-1,4", "", "", `--click-at is "-1,4": write the row and the column, both from 1, like 5,12`},
 		{"", "1001,4", "", "", `--click-at is "1001,4": write the row and the column, both from 1, like 5,12`},
 		{"", "5,1", "", "5;1", `--drag-to is "5;1": write the row and the column, both from 1, like 5,12`},
-		{strings.Repeat("x", 1025), "", "", "", "--click is 1025 bytes long, at most 1024 can be looked for"},
+		{strings.Repeat("x", 1025), "", "", "", "--click is 1025 bytes long, the limit is 1024"},
 	} {
 		_, err := text.Point(words, c.on, c.at, c.act, c.to)
 		require.EqualError(t, err, c.say)
@@ -100,9 +100,9 @@ func TestOrderAndKinds(t *testing.T) {
 		})
 	}
 	for say, what := range map[string]text.Typing{
-		"nothing to type":    {},
-		"has no name":        {Keys: []string{"a", ""}},
-		"exclude each other": {Text: "a", Paste: "b"},
+		"nothing to type":         {},
+		"has no name":             {Keys: []string{"a", ""}},
+		"cannot be used together": {Text: "a", Paste: "b"},
 	} {
 		_, err := what.Parts()
 		require.ErrorContains(t, err, say)

@@ -67,7 +67,7 @@ func Until(name, value string) (protocol.Until, error) {
 // Patterns turns regular expressions into conditions. Errors are sentences that name the parameter.
 func Patterns(parameter string, all []string) ([]protocol.Until, error) {
 	if len(all) > protocol.MaxConditions {
-		return nil, fmt.Errorf("%s has %d patterns, at most %d are possible",
+		return nil, fmt.Errorf("%s has %d patterns, the limit is %d",
 			parameter, len(all), protocol.MaxConditions)
 	}
 	var out []protocol.Until
@@ -129,7 +129,7 @@ func checkValue(name, value string) error {
 		case value == "":
 			return fmt.Errorf("waiting for %s needs a value: what to look for", name)
 		case len(value) > protocol.MaxPattern:
-			return fmt.Errorf("the value is %d bytes long, at most %d can be looked for",
+			return fmt.Errorf("the value is %d bytes long, the limit is %d",
 				len(value), protocol.MaxPattern)
 		}
 		if strings.HasSuffix(name, "regex") {
@@ -144,7 +144,7 @@ func checkValue(name, value string) error {
 		}
 	default:
 		if value != "" {
-			return fmt.Errorf("waiting for %s takes no value", name)
+			return fmt.Errorf("waiting for %s needs no value", name)
 		}
 	}
 	return nil

@@ -74,7 +74,7 @@ func Run(ctx context.Context, conf Config) {
 		if ctx.Err() != nil {
 			return
 		}
-		conf.Log.Debug("the list of sessions is not watched for now", "error", err)
+		conf.Log.Debug("lost the list of sessions; reconnecting", "error", err)
 		if heard {
 			pause = firstPause
 		}

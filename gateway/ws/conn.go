@@ -371,7 +371,7 @@ func (c *conn) checkPulse() {
 	due, lost := c.pingDue(c.peer.IsUrgent())
 	switch {
 	case lost:
-		c.server.cfg.Log.Info("a peer with a grant answers no ping any more")
+		c.server.cfg.Log.Info("a peer with a grant no longer answers pings")
 		_ = c.sock.Close()
 	case due:
 		// It fails only when the connection is ending, which the reader reports.

@@ -34,7 +34,7 @@ func Worded(err error) error {
 	c := &Closed{cause: err}
 	switch {
 	case isPlain:
-		c.Say = "what listens there does not speak TLS"
+		c.Say = "the server there does not speak TLS"
 		c.Do = "correct the address: a gateway with a certificate is wss://, and one of " +
 			"this machine " +
 			"without is ws://"
@@ -42,22 +42,22 @@ func Worded(err error) error {
 		c.Say, c.Do = "no machine is called "+noName.Name, "correct the address in --gateway"
 	case isNoName:
 		c.Say = "the name " + noName.Name + " cannot be looked up now"
-		c.Do = "look at this machine's DNS"
+		c.Do = "check this machine's DNS"
 	case !isOp || op.Op != "dial" || op.Net == "unix":
 		return err
 	case errors.Is(err, syscall.ECONNREFUSED):
-		c.Say = "nobody listens there"
-		c.Do = "look whether gateway serve runs there, and correct the port in --gateway"
+		c.Say = "nothing listens there"
+		c.Do = "check that gateway serve runs there, and correct the port in --gateway"
 	case op.Timeout(), errors.Is(err, context.DeadlineExceeded):
 		c.Say = "that machine does not answer"
-		c.Do = "look whether it runs, and whether a firewall lets you reach the port"
+		c.Do = "check that it runs, and that no firewall keeps you from the port"
 	default:
 		errno, isErrno := errors.AsType[syscall.Errno](err)
 		if !isErrno {
 			return err
 		}
 		c.Say = "it cannot be reached: " + errno.Error()
-		c.Do = "look at the network between the two machines"
+		c.Do = "check the network between the two machines"
 	}
 	return c
 }

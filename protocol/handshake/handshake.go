@@ -20,7 +20,7 @@ const MaxBytes = 64 << 10
 var ErrTooLong = fmt.Errorf("its handshake exceeds %d KiB: it is not a gateway", MaxBytes>>10)
 
 // ErrTooSlow is in the error of a read when the time is over.
-var ErrTooSlow = errors.New("it accepts the connection and does not finish the handshake in time")
+var ErrTooSlow = errors.New("it accepts the connection but does not finish the handshake in time")
 
 // Conn is a connection whose handshake is bounded until Done.
 type Conn struct {

@@ -246,7 +246,7 @@ func (d *demo) showServerLoss() error {
 
 // showRevocation revokes the agent's token.
 func (d *demo) showRevocation() error {
-	printLine("\nThe agent's token is revoked: no gateway takes it any more.")
+	printLine("\nThe agent's token is revoked: no gateway accepts it now.")
 	printCommand("gateway token revoke agent")
 	tokens := filepath.Join(d.Dir, "private", "tokens")
 	revoke := d.Command(d.ctx, "gateway", "token", "revoke", "agent", "--tokens", tokens)

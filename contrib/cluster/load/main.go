@@ -24,8 +24,8 @@ var (
 	bin      = flag.String("bin", filepath.Join("..", "..", "bin"), "directory of nats-server, gateway and proxy")
 	sessions = flag.Int("sessions", 3000, "sessions in all")
 	each     = flag.Int("each", 1, "sessions of one connection, 64 at most")
-	watched  = flag.Int("watched", 1, "percent of them that somebody watches at another gateway")
-	hertz    = flag.Int("hertz", 2, "screens a second of one that is watched")
+	watched  = flag.Int("watched", 1, "percent of them that are watched at another gateway")
+	hertz    = flag.Int("hertz", 2, "screens a second of a watched one")
 	duration = flag.Duration("for", 10*time.Second, "how long each measurement takes")
 )
 
@@ -95,7 +95,7 @@ func run(ctx context.Context) error {
 			_ = c.Close()
 		}
 	}()
-	if err := measureIdle(ctx, r, before, "somebody at each gateway has the list"); err != nil {
+	if err := measureIdle(ctx, r, before, "someone at each gateway has the list"); err != nil {
 		return err
 	}
 	return watchSessions(ctx, r, before, all, clients)
