@@ -212,9 +212,9 @@ func TestAFailedStartIsASentence(t *testing.T) {
 		{func(m *protocol.ProxyStart) { m.Command, m.Cwd = "./no-such", "/" }, "/no-such: no such file or directory"},
 		{func(m *protocol.ProxyStart) { m.Cwd = "/no/such" }, `cwd "/no/such": there is no such directory`},
 		{func(m *protocol.ProxyStart) { m.Cwd = file }, "it is not a directory"},
-		{func(m *protocol.ProxyStart) { m.Env = []string{"=x"} }, `env: "=x" is no NAME=value`},
-		{func(m *protocol.ProxyStart) { m.Env = []string{"x"} }, `env: "x" is no NAME=value`},
-		{func(m *protocol.ProxyStart) { m.Env = make([]string, 257) }, "at most 256"},
+		{func(m *protocol.ProxyStart) { m.Env = []string{"=x"} }, `env: "=x" is not NAME=value`},
+		{func(m *protocol.ProxyStart) { m.Env = []string{"x"} }, `env: "x" is not NAME=value`},
+		{func(m *protocol.ProxyStart) { m.Env = make([]string, 257) }, "the limit is 256"},
 	} {
 		m := starting("cat")
 		m.RequestID = "a-1:e" + string(rune('a'+i))

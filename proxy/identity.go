@@ -147,7 +147,7 @@ func (s *session) linkConfig(agent *AgentConfig) link.Config {
 		Moved:  s.announceGateway,
 		Passed: func(gateway string, why error) {
 			s.status.Say(
-				notice.Clean(gateway+" is passed over: "+why.Error(), 200),
+				notice.Clean(gateway+" is skipped: "+why.Error(), 200),
 				overlay.TroubleFor,
 			)
 		},

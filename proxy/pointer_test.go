@@ -77,14 +77,14 @@ func TestAMouseThatCannotDoThat(t *testing.T) {
 		{"a wheel to the side for cursor keys", `\033[?1049;1007h`, protocol.Input{Data: "wheel-left"}, protocol.CodeBadMessage, "(mode 1007): it turns up and down only, without modifiers"},
 		{"a wheel with modifiers for cursor keys", `\033[?1049;1007h`, protocol.Input{Data: "ctrl-wheel-up"}, protocol.CodeBadMessage, "(mode 1007): it turns up and down only, without modifiers"},
 		{"something else", `\033[?1000h`, protocol.Input{Data: "tap", At: cell(0, 0)}, protocol.CodeBadMessage, `the mouse cannot do "tap"`},
-		{"no place", `\033[?1000h`, protocol.Input{Data: "click"}, protocol.CodeBadMessage, "it is not said where the mouse acts: give at (a row and a column) or on (a text on the screen)"},
+		{"no place", `\033[?1000h`, protocol.Input{Data: "click"}, protocol.CodeBadMessage, "no place for the mouse is given: give at (a row and a column) or on (a text on the screen)"},
 		{"two places", `\033[?1000h`, protocol.Input{Data: "click", At: cell(0, 0), On: "ready"}, protocol.CodeBadMessage, "at and on are both given: the mouse acts in one place"},
 		{"below the screen", `\033[?1000h`, protocol.Input{Data: "click", At: cell(24, 0)}, protocol.CodeBadMessage, "the place is row 25 and column 1, counted from 1, and the screen has 24 rows and 80 columns"},
 		{"a drag out of the screen", `\033[?1002h`, protocol.Input{Data: "drag", At: cell(0, 0), To: cell(0, 80)}, protocol.CodeBadMessage, "the end of the drag is row 1 and column 81, counted from 1, and the screen has 24 rows and 80 columns"},
 		{"a drag without an end", `\033[?1002h`, protocol.Input{Data: "drag", At: cell(0, 0)}, protocol.CodeBadMessage, "a drag needs its end: give to (a row and a column)"},
 		{"an end without a drag", `\033[?1002h`, protocol.Input{Data: "press", At: cell(0, 0), To: cell(0, 1)}, protocol.CodeBadMessage, "to is the end of a drag: leave it out, or send drag"},
 		{"movement without a button", `\033[?1002h`, protocol.Input{Data: "move", At: cell(0, 0)}, protocol.CodeBadMessage, "press before you move, or drag"},
-		{"no such text", `\033[?1000h`, protocol.Input{Data: "click", On: "OK"}, protocol.CodeScreenChanged, `"OK" does not stand on the screen (capital letters count)`},
+		{"no such text", `\033[?1000h`, protocol.Input{Data: "click", On: "OK"}, protocol.CodeScreenChanged, `"OK" is not on the screen (capital letters count)`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, mouse := clicked(t, c.setup)

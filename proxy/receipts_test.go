@@ -58,7 +58,7 @@ func TestALineFitsTheKernelsBuffer(t *testing.T) {
 		"one more":                   {[]protocol.InputPart{x(most + 1), named("enter")}, 0, "would have 4096"},
 		"two lines":                  {[]protocol.InputPart{text(strings.Repeat(strings.Repeat("x", most)+"\n", 2))}, 2 * most, ""},
 		"two lines, the second long": {[]protocol.InputPart{text("x\n" + strings.Repeat("x", most+1) + "\n")}, 0, "would have 4096"},
-		"in parts":                   {[]protocol.InputPart{x(most - 10), x(10), x(1), named("enter")}, most, "4095 of them stand there already"},
+		"in parts":                   {[]protocol.InputPart{x(most - 10), x(10), x(1), named("enter")}, most, "4095 of them are there already"},
 		"pasted":                     {[]protocol.InputPart{{InputKind: protocol.InputPaste, Data: strings.Repeat("x", 6000)}}, 0, "would have 6000"},
 		"raw":                        {[]protocol.InputPart{{InputKind: protocol.InputRaw, Data: strings.Repeat("x", 6000)}}, 0, "would have 6000"},
 		"as keys":                    {[]protocol.InputPart{named(strings.Repeat("x*100 ", 60))}, 0, "would have 6000"},

@@ -34,7 +34,7 @@ func NewImage(name string, data []byte) (Image, error) {
 	case len(data) > protocol.MaxImage:
 		return i, fmt.Errorf("it is longer than %d bytes", protocol.MaxImage)
 	case !slices.Contains(ImageTypes, i.Type):
-		return i, fmt.Errorf("it is no PNG, JPEG, GIF or WebP image, but %s", i.Type)
+		return i, fmt.Errorf("it is not a PNG, JPEG, GIF or WebP image, but %s", i.Type)
 	}
 	return i, nil
 }

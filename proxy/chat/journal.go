@@ -66,7 +66,7 @@ type Journal struct {
 func NewJournal(file File) *Journal { return &Journal{file: file} }
 
 // errTorn is why nothing more is written.
-var errTorn = errors.New("half a line stands at its end")
+var errTorn = errors.New("its last line is incomplete")
 
 // write appends an entry, with onDisk to the disk as well.
 func (j *Journal) write(e Entry, onDisk bool) error {

@@ -174,7 +174,7 @@ func TestNothingFollowsHalfALine(t *testing.T) {
 	require.Error(t, s.Send("you", "go"))
 	torn := d.Len()
 	d.room = 0
-	require.ErrorContains(t, s.Send("you", "again"), "half a line stands at its end")
+	require.ErrorContains(t, s.Send("you", "again"), "its last line is incomplete")
 	require.Equal(t, torn, d.Len())
 	require.Equal(t, []string{"start"}, f.done())
 }

@@ -100,7 +100,7 @@ func (s *Session) openNewRequest(r Request) {
 	switch {
 	case s.isKnown(r.ID):
 		s.closeWithdrawn(r.ID, "asked twice")
-		s.addNotice(fmt.Sprintf("refused: %s asks under an id that is not new: %q", s.agent, r.ID))
+		s.addNotice(fmt.Sprintf("refused: %s used the id of an earlier request: %q", s.agent, r.ID))
 		_ = s.driver.Answer(r.ID, Answer{Words: "asked twice"})
 		return
 	case s.isFull(&r):

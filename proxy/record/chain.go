@@ -52,7 +52,7 @@ func digest(b []byte) string {
 func (c *chain) checkLine(line []byte) (*Entry, error) {
 	e := new(Entry)
 	if err := json.Unmarshal(line, e); err != nil {
-		return nil, fmt.Errorf("it is no entry: %w", err)
+		return nil, fmt.Errorf("it is not an entry: %w", err)
 	}
 	body, ok := bytes.CutSuffix(line, []byte(`,"hash":"`+e.Hash+`"}`))
 	switch {

@@ -89,7 +89,8 @@ func (f *Files) openFile(name string) (*os.File, error) {
 	file, err = os.OpenFile(name, os.O_WRONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	switch {
 	case errors.Is(err, unix.ELOOP):
-		return nil, fmt.Errorf("%s is a symbolic link, which is not followed: name the file itself", name)
+		return nil, fmt.Errorf("%s is a symbolic link, and links are not followed: name the "+
+			"file itself", name)
 	case err != nil:
 		return nil, fileError(name, err)
 	}

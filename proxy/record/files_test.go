@@ -46,7 +46,7 @@ func TestOpenFilesWritesOverNothing(t *testing.T) {
 		want    string
 	}{
 		"a file with content":     {func(p string) error { return os.WriteFile(p, []byte("x"), 0o600) }, "exists and is not empty: name a new file"},
-		"a symbolic link":         {func(p string) error { return os.Symlink("elsewhere", p) }, "is a symbolic link, which is not followed"},
+		"a symbolic link":         {func(p string) error { return os.Symlink("elsewhere", p) }, "is a symbolic link, and links are not followed: name the file itself"},
 		"a directory":             {func(p string) error { return os.Mkdir(p, 0o700) }, "is a directory"},
 		"a pipe":                  {func(p string) error { return unix.Mkfifo(p, 0o600) }, ""},
 		"an audit log by itself":  {func(p string) error { return os.WriteFile(p+record.AuditSuffix, []byte("x"), 0o600) }, ".audit.jsonl exists and is not empty"},

@@ -86,7 +86,7 @@ func (l *Log) addEntry(e *Entry) error {
 		l.shown = e
 	case e.Kind == Input && e.Screen != "":
 		if l.shown == nil || l.shown.Picture.ID != e.Screen {
-			return errors.New("it names a screen that is not the one before it")
+			return errors.New("it names a screen other than the one before it")
 		}
 		e.Picture = l.shown.Picture
 	}

@@ -67,9 +67,9 @@ func TestADamagedLogNamesItsFirstBadLine(t *testing.T) {
 		line := lines[i]
 		check(damaged(i, strings.Replace(line, `:"20`, `:"19`, 1)), i+1, "its hash does not match")
 		check(damaged(i, strings.Replace(line, `"kind"`, ` "kind"`, 1)), i+1, "its hash does not match")
-		check(damaged(i, "garbage\n"), i+1, "it is no entry")
-		check(damaged(i, "\n"), i+1, "it is no entry")
-		check(damaged(i, line[:len(line)-3]+"\n"), i+1, "it is no entry")
+		check(damaged(i, "garbage\n"), i+1, "it is not an entry")
+		check(damaged(i, "\n"), i+1, "it is not an entry")
+		check(damaged(i, line[:len(line)-3]+"\n"), i+1, "it is not an entry")
 		check(damaged(i, line[:len(line)-2]+" }\n"), i+1, "it does not end with its hash")
 		check(damaged(i, line, line), i+2, "")
 		if i+1 < n {

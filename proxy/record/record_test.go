@@ -359,11 +359,11 @@ func TestV2(t *testing.T) {
 [0.600000, "m", "here"]
 `, b.String())
 	for name, bad := range map[string]string{
-		"line 1: it is not the header of an asciicast v3": `{"version":2,"width":9}`,
-		"line 2: it is no event: [INTERVAL, CODE, DATA]":  "{\"version\":3}\n{}\n",
-		"line 3: the event's interval is not a time":      "{\"version\":3}\n[0,\"o\",\"\"]\n[-1,\"o\",\"\"]\n",
-		"line 2: the event has no code":                   "{\"version\":3}\n[0,1,\"\"]\n",
-		"line 2: the event's data is no string":           "{\"version\":3}\n[0,\"o\",1]\n",
+		"line 1: it is not the header of an asciicast v3":    `{"version":2,"width":9}`,
+		"line 2: it is not an event: [INTERVAL, CODE, DATA]": "{\"version\":3}\n{}\n",
+		"line 3: the event's interval is not a time":         "{\"version\":3}\n[0,\"o\",\"\"]\n[-1,\"o\",\"\"]\n",
+		"line 2: the event has no code":                      "{\"version\":3}\n[0,1,\"\"]\n",
+		"line 2: the event's data is not a string":           "{\"version\":3}\n[0,\"o\",1]\n",
 	} {
 		require.EqualError(t, record.V2(new(strings.Builder), strings.NewReader(bad)), name)
 	}

@@ -104,7 +104,7 @@ func (t *Tape) Next(wanted func(code byte) bool) (Event, error) {
 		}
 		e, when, err := parseLine(line, wanted)
 		if err != nil {
-			return Event{}, fmt.Errorf("line %d is no event: %w", t.lines, err)
+			return Event{}, fmt.Errorf("line %d is not an event: %w", t.lines, err)
 		}
 		if t.absolute {
 			when = max(when-t.at, 0)

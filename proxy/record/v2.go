@@ -94,7 +94,7 @@ func v2Event(out *bufio.Writer, line []byte, at *float64) error {
 func parseEvent(line []byte) (interval float64, code string, data json.RawMessage, err error) {
 	var parts []json.RawMessage
 	if err := json.Unmarshal(line, &parts); err != nil || len(parts) != 3 {
-		return 0, "", nil, errors.New("it is no event: [INTERVAL, CODE, DATA]")
+		return 0, "", nil, errors.New("it is not an event: [INTERVAL, CODE, DATA]")
 	}
 	var text string
 	switch {
@@ -103,7 +103,7 @@ func parseEvent(line []byte) (interval float64, code string, data json.RawMessag
 	case json.Unmarshal(parts[1], &code) != nil || code == "":
 		err = errors.New("the event has no code")
 	case json.Unmarshal(parts[2], &text) != nil:
-		err = errors.New("the event's data is no string")
+		err = errors.New("the event's data is not a string")
 	}
 	return interval, code, parts[2], err
 }

@@ -51,7 +51,7 @@ func (o *outsiders) reservePlace(requestID string, asker outsider) (reason *refu
 	_, twice := o.open[requestID]
 	switch {
 	case twice:
-		return &refusal{protocol.CodeBadMessage, "requestId: names a request that is open"}
+		return &refusal{protocol.CodeBadMessage, "requestId: names an open request"}
 	case own >= mostAskedBy:
 		return &refusal{
 			protocol.CodeBusy,
@@ -93,8 +93,8 @@ func (h *Handler) handleChatAsk(m *protocol.ChatAsk) {
 		h.sendError(
 			m.RequestID,
 			protocol.CodeNoChat,
-			"no coding agent talks in this session, and nobody answers requests in it: its user "+
-				"starts one with proxy --chat AGENT",
+			"there is no coding agent to talk to in this session, and no one answers requests "+
+				"in it: its user starts one with proxy --chat AGENT",
 		)
 		return
 	}
@@ -188,7 +188,7 @@ func newChatRequest(m *protocol.ChatAsk, from control.Agent) *protocol.ChatReque
 // describeRequest words a request for the recording.
 func describeRequest(q *protocol.ChatRequest) string {
 	if len(q.Form) == 0 {
-		return strings.TrimSpace("leave for " + q.Tool + " " + string(q.Input))
+		return strings.TrimSpace("permission for " + q.Tool + " " + string(q.Input))
 	}
 	var all []string
 	for _, f := range q.Form {
@@ -219,4 +219,6 @@ func (h *Handler) CancelMuted() {
 }
 
 // CancelUnheard closes all requests: without the gateway their answers reach no agent.
-func (h *Handler) CancelUnheard() { h.withdrawRequests("", "the connection to who asked was lost") }
+func (h *Handler) CancelUnheard() {
+	h.withdrawRequests("", "the connection to the agent that asked was lost")
+}

@@ -70,7 +70,7 @@ func TestAnotherAgentAsksInTheConversation(t *testing.T) {
 	require.Less(t, len(o.last.Tool), 100)
 	require.NotContains(t, o.last.Why, "Ctrl+G")
 	require.Len(t, room.did, 1)
-	require.Contains(t, room.doneActs()[0], "record ask id of press ctrl-g  leave for Ba")
+	require.Contains(t, room.doneActs()[0], "record ask id of press ctrl-g  permission for Ba")
 	id := o.last.ID
 	require.NotEqual(t, m.RequestID, id, "who asks does not choose the id")
 	o.close(protocol.ChatClosed{ID: id, By: "ada", Answer: protocol.ChatReply{Verdict: protocol.ChatOnce}})

@@ -82,11 +82,11 @@ func (h *Handler) handleNote(m *protocol.Note) {
 func checkNote(text string, most int) *refusal {
 	switch {
 	case text == "":
-		return &refusal{protocol.CodeBadMessage, "text: holds nothing that could be read"}
+		return &refusal{protocol.CodeBadMessage, "text: holds nothing to read"}
 	case utf8.RuneCountInString(text) > most:
 		return &refusal{
 			protocol.CodeTooLarge,
-			fmt.Sprintf("text: is too long, at most %d characters are shown: say it shorter", most),
+			fmt.Sprintf("text: is too long, at most %d characters are shown: shorten it", most),
 		}
 	}
 	return nil

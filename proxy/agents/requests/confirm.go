@@ -62,17 +62,17 @@ func (in *delivery) askUser(now time.Time, pieces []pump.Piece, typed pump.Line)
 		!in.h.Status.FitsScreen(agent, q, in.judged.cols, in.judged.rows) {
 		return false, &refusal{
 			protocol.CodeTooLarge,
-			"the question to the user has no room for all that this would submit: clear the line " +
-				"(ctrl-u, or ctrl-c at a shell), or send less at once",
+			"the question to the user has no room for all of the text that this would submit: " +
+				"clear the line (ctrl-u, or ctrl-c at a shell), or send less at once",
 		}
 	}
 	err := in.h.Control.AskConfirmation(now, q)
 	if errors.Is(err, control.ErrNobody) {
 		return false, &refusal{
 			protocol.CodeForbidden,
-			"the grant is of level type: what submits or signals (Enter, Ctrl-C, a click, ...) " +
-				"needs the user, as does all input where the program is not at a line prompt, " +
-				"and nobody is there; type text at a prompt, or ask for level drive",
+			"the grant is of level type, and no person is there to approve: input that submits " +
+				"or signals (Enter, Ctrl-C, a click, ...) needs the user, as does all input " +
+				"away from a line prompt; type text at a prompt, or ask for level drive",
 		}
 	}
 	in.asked, in.keys = exact, q.Keys
@@ -153,7 +153,7 @@ func (in *delivery) wordQuestion(
 		q.Line += " · typed: " + keys.Show(typed.Pieces...)
 	}
 	if keyed {
-		q.Line += " · what is not ASCII may act as keys"
+		q.Line += " · non-ASCII text may act as keys"
 	}
 	exact = q.Keys + q.Line
 	if ghost != "" {

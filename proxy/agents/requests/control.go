@@ -56,8 +56,8 @@ func (h *Handler) askControl(now time.Time, r control.Request) error {
 	err := h.Control.Request(now, r)
 	if errors.Is(err, control.ErrNobody) {
 		return fmt.Errorf(
-			"this terminal is %s's own, and nobody is attached to be asked: a person attaches "+
-				"with gateway attach %s",
+			"this terminal is %s's own, and no person is attached to it: a person "+
+				"attaches with gateway attach %s",
 			owner.Name,
 			h.SessionID,
 		)
@@ -160,8 +160,7 @@ func endSentence(e control.Event) string {
 	case control.Suspended:
 		return "the user suspended the program, or put it into the background"
 	case control.Flooded:
-		return "the program does not read, and what the user typed meanwhile could no " +
-			"longer be held"
+		return "the program does not read, and the user's input meanwhile could no longer be held"
 	case control.Muted:
 		return "the user muted you until the end of the session"
 	case control.NoCause, control.Causes:
@@ -180,17 +179,17 @@ func endSentence(e control.Event) string {
 		}
 		return "you gave the keyboard back"
 	case protocol.ReasonExpired:
-		return "the time of your grant is over"
+		return "the time of your grant is up"
 	case protocol.ReasonLink:
 		if e.Absent {
-			return "your grant ended since nothing was heard of you for 2 minutes (a wait that " +
-				"stays open counts)"
+			return "your grant ended because you were silent for 2 minutes (an open wait does " +
+				"not count as silence)"
 		}
 		return "your grant ended when the connection was lost"
 	case protocol.ReasonExited:
 		return "the program ended"
 	case protocol.ReasonReplaced:
-		return "a newer request of yours took the place"
+		return "a newer request of yours took its place"
 	}
 	return "your grant has ended"
 }

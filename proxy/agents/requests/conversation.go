@@ -22,7 +22,8 @@ func (h *Handler) handleChat(m protocol.Message) {
 			h.sendError(
 				id,
 				protocol.CodeNoChat,
-				"no coding agent talks in this session: its user starts one with proxy --chat AGENT",
+				"there is no coding agent to talk to in this session: its user starts one with "+
+					"proxy --chat AGENT",
 			)
 		}
 		return
@@ -116,7 +117,7 @@ func (h *Handler) answerRequest(m *protocol.ChatAnswer) {
 		if h.Control.State(now).Hidden && !m.Answer.Refuses() {
 			return &refusal{
 				protocol.CodeBlackout,
-				"the screen is hidden, and what is asked with it: show it first, and answer then",
+				"the screen is hidden, and the question with it: show it first, then answer",
 			}
 		}
 		if slices.Contains(h.Chat.OpenRequests(), m.Request) {
@@ -179,7 +180,7 @@ func (h *Handler) checkMayTalk(st control.State, agentID string) (control.Agent,
 	case st.Hidden:
 		return control.Agent{}, &refusal{
 			protocol.CodeBlackout,
-			"the screen is hidden: show it first, and talk then",
+			"the screen is hidden: show it first, then talk",
 		}
 	case agentID == "":
 		return control.Agent{}, nil
@@ -226,7 +227,7 @@ func (h *Handler) rejectReplay(by string, number uint64) error {
 	if number <= t.last {
 		return &refusal{
 			protocol.CodeForbidden,
-			"this prompt came before, or out of its order: nothing was said",
+			"this prompt came before, or out of order: nothing was said",
 		}
 	}
 	t.last = number
@@ -261,7 +262,7 @@ func (h *Handler) chatRefusal(err error) (code protocol.Code, message string) {
 	case errors.Is(err, chat.ErrNoRequest):
 		open := h.Chat.OpenRequests()
 		if len(open) == 0 {
-			return protocol.CodeNotFound, "no such request is open: none is"
+			return protocol.CodeNotFound, "no request is open"
 		}
 		return protocol.CodeNotFound, fmt.Sprintf(
 			"no such request is open; open: %s",

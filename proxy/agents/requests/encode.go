@@ -84,8 +84,8 @@ func (h *Handler) rejectReserved(data string) error {
 		case keys.Reclaim, keys.Release:
 			err = &refusal{
 				protocol.CodeReservedKey,
-				"the data holds the reclaim key, which is the user's; under level drive it can " +
-					"be named as a key: " + reclaim.String(),
+				"the data holds the reclaim key, which belongs to the user; under level drive " +
+					"it can be named as a key: " + reclaim.String(),
 			}
 		case keys.Reply, keys.Focus:
 			answer := strconv.QuoteToASCII(string(u.Bytes))

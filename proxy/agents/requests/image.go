@@ -46,7 +46,8 @@ func (u *uploads) receivePart(m *protocol.ChatImage) *refusal {
 		m.Offset+len(m.DataB64) > m.Size {
 		return &refusal{
 			protocol.CodeBadMessage,
-			"offset: this part of the image does not follow the one before: begin it anew",
+			"offset: this part of the image does not follow the one before: send the image " +
+				"again from its start",
 		}
 	}
 	(*u)[i].data = append((*u)[i].data, m.DataB64...)

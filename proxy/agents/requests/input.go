@@ -109,7 +109,7 @@ func (h *Handler) claimInput(m *protocol.Input) bool {
 		h.sendError(
 			m.RequestID,
 			protocol.CodeBadMessage,
-			"parts stand in place of data: leave one of them out",
+			"parts replace data: leave one of them out",
 		)
 		return false
 	}

@@ -13,7 +13,7 @@ import (
 
 // ErrUnread is the error of [Elsewhere] if keys cannot be accepted now.
 var ErrUnread = errors.New(
-	"the program has not read what was typed before, or somebody pastes at the terminal: look, " +
+	"the program has not read the input before this, or someone pastes at the terminal: look, " +
 		"and type again",
 )
 
@@ -67,7 +67,7 @@ func (h *Handler) typeNext(now time.Time, by string, m *protocol.Keys, modes scr
 	reason := t.checkSequence(m)
 	if reason == nil {
 		if m.After == 0 {
-			h.Log.Info("somebody types from elsewhere", "by", by)
+			h.Log.Info("someone types from elsewhere", "by", by)
 		}
 		if reason = h.typeMessage(now, by, t, m, modes); reason == nil {
 			t.whole = m.KeyNo
@@ -88,7 +88,7 @@ func (t *typist) checkSequence(m *protocol.Keys) *refusal {
 	if m.KeyNo <= t.last {
 		return &refusal{
 			protocol.CodeForbidden,
-			"these keys came before, or out of their order: nothing was typed",
+			"these keys came before, or out of order: nothing was typed",
 		}
 	}
 	before := t.whole
@@ -99,8 +99,8 @@ func (t *typist) checkSequence(m *protocol.Keys) *refusal {
 	case m.After != before:
 		return &refusal{
 			protocol.CodeForbidden,
-			"something that was typed before this did not arrive, so nothing was typed: look at " +
-				"the screen, and type again",
+			"earlier input did not arrive, so nothing was typed: look at the screen, and type " +
+				"again",
 		}
 	}
 	return nil
@@ -115,7 +115,7 @@ func (h *Handler) typeMessage(
 	modes screen.Modes,
 ) *refusal {
 	if h.Control.State(now).Hidden {
-		return &refusal{protocol.CodeBlackout, "the screen is hidden: show it first, and type then"}
+		return &refusal{protocol.CodeBlackout, "the screen is hidden: show it first, then type"}
 	}
 	if m.InputKind != protocol.InputPaste {
 		t.paste = nil

@@ -58,7 +58,7 @@ func (h *Handler) setOutcome(in *delivery, r pump.Receipt, result *protocol.Inpu
 		return
 	}
 	if r.Fate == pump.UserTyping && st.Occupied {
-		result.Message = "the user has not submitted what stands on the line: " +
+		result.Message = "the user has not submitted the line: " +
 			strconv.Quote(st.Line)
 	}
 	if r.Fate == pump.Elsewhere && st.Never != "" {
@@ -124,19 +124,19 @@ func pauseRefusal(why error) *refusal {
 	if errors.Is(why, control.ErrHidden) {
 		return &refusal{
 			protocol.CodeBlackout,
-			"the user hides the screen; your grant goes on when it is shown again",
+			"the user hides the screen; your grant resumes when it is shown again",
 		}
 	}
 	return &refusal{
 		protocol.CodeSecretPrompt,
-		"the program asks the user for a password, which the user types; your grant goes " +
-			"on afterwards",
+		"the program asks the user for a password, which the user types; your grant resumes " +
+			"afterwards",
 	}
 }
 
 // ruleMessage tells an agent that a rule of the user keeps it out of the foreground program.
 func ruleMessage(st control.State) string {
-	return "a rule of the user's (" + st.Never + ") keeps you out of " + st.Away +
+	return "the user's rule (" + st.Never + ") keeps you out of " + st.Away +
 		", which has the terminal"
 }
 
@@ -163,8 +163,8 @@ func receiptStatus(r pump.Receipt) (protocol.Status, protocol.Code, string) {
 	case pump.Withdrawn:
 		return status, protocol.CodeWithdrawn, "the call that sent this was given up"
 	case pump.Busy:
-		return status, protocol.CodeNotReading, "the grant is for one program, which gets " +
-			"nothing typed ahead: it has not asked for more since what was typed before"
+		return status, protocol.CodeNotReading, "the grant is for one program, and nothing is " +
+			"typed ahead for it: it has not asked for more since the last input"
 	case pump.Refused:
 	}
 	if known, ok := errors.AsType[*refusal](r.Err); ok {
@@ -177,7 +177,7 @@ func receiptStatus(r pump.Receipt) (protocol.Status, protocol.Code, string) {
 	case errors.Is(r.Err, control.ErrSecret), errors.Is(r.Err, control.ErrHidden):
 		return status, pauseRefusal(r.Err).code, pauseRefusal(r.Err).message
 	case errors.Is(r.Err, control.ErrStale):
-		return status, protocol.CodeStaleEpoch, "the grant this input belongs to has ended"
+		return status, protocol.CodeStaleEpoch, "the grant that this input belongs to has ended"
 	case errors.Is(r.Err, control.ErrNoGrant):
 		return status, protocol.CodeNoGrant, "you do not have the keyboard"
 	case errors.Is(r.Err, control.ErrDialog):

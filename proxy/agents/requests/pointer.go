@@ -81,8 +81,8 @@ func (h *Handler) findCells(m protocol.InputPart, act mouse.Act) (at, to mouse.C
 	default:
 		err = &refusal{
 			protocol.CodeBadMessage,
-			"it is not said where the mouse acts: give at (a row and a column) or on (a text on " +
-				"the screen)",
+			"no place for the mouse is given: give at (a row and a column) or on (a text on the " +
+				"screen)",
 		}
 	}
 	if err != nil {

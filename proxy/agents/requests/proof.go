@@ -49,7 +49,7 @@ func (h *Handler) provenToken(now time.Time, m *protocol.ControlRequest) (token 
 		return ""
 	case age < -decisionFor || age > decisionFor || m.Epoch != h.Control.NewestState().Epoch ||
 		!h.proofs.useOnce(now, message):
-		h.Log.Info("a proof of a local token is not of this moment", "token", token)
+		h.Log.Info("a proof of a local token is too old or too new", "token", token)
 		return ""
 	}
 	return token

@@ -84,7 +84,7 @@ func TestProofsAreForgotten(t *testing.T) {
 func TestNeverIsNotAQuestion(t *testing.T) {
 	no := notNowError("r", &control.NeverError{Rule: "config.toml:7"})
 	require.Equal(t, protocol.CodeUserRefused, no.Code)
-	require.Equal(t, "a rule of the user's (config.toml:7) never gives you the keyboard here", no.Message)
+	require.Equal(t, "the user's rule (config.toml:7) never gives you the keyboard here", no.Message)
 }
 
 // It stands beside the proxy's own words.

@@ -77,7 +77,7 @@ func (h *Handler) verifySigner(
 	if age := now.Sub(time.UnixMilli(at)); age < -decisionFor || age > decisionFor {
 		return signer, &refusal{
 			protocol.CodeForbidden,
-			"what was signed is not of this moment: do it again, and see that both clocks are right",
+			"the signature is too old or too new: do it again, and check both clocks",
 		}
 	}
 	if h.Owner == nil {
@@ -85,7 +85,7 @@ func (h *Handler) verifySigner(
 	}
 	signer, err := h.Owner(message, signature)
 	if err != nil {
-		h.Log.Warn("a message that no owner signed", "error", err)
+		h.Log.Warn("a message without an owner's signature", "error", err)
 		return signer, &refusal{protocol.CodeForbidden, "the signature is refused: " + err.Error()}
 	}
 	if signer.Session != "" && signer.Session != h.SessionID {

@@ -63,7 +63,7 @@ func TestAnAgentNeedNotAskInItsOwnTerminal(t *testing.T) {
 			require.Equal(t, c.want, s.machine.Phase())
 			if c.want == control.Observing {
 				require.Len(t, sent, 1)
-				require.Contains(t, sent[0].(*protocol.Error).Message, "this terminal is claude's own, and nobody is attached to be asked")
+				require.Contains(t, sent[0].(*protocol.Error).Message, "this terminal is claude's own, and no person is attached to it: a person attaches with gateway attach")
 			}
 			if c.own != nil {
 				require.Equal(t, 1, c.own.touched)

@@ -22,8 +22,8 @@ func (h *Handler) forwardAttached(m protocol.Message) {
 		h.sendError(
 			protocol.RequestID(m),
 			protocol.CodeForbidden,
-			"this is the user's own terminal: it is seen there and through snapshots, and nobody "+
-				"attaches to it elsewhere",
+			"this is the user's own terminal: it is seen there and through snapshots, and "+
+				"cannot be attached to elsewhere",
 		)
 	case !h.Attached.Handle(m):
 		h.sendExited(protocol.RequestID(m))
@@ -53,8 +53,8 @@ func (h *Handler) close(m *protocol.Close) {
 		h.sendError(
 			m.RequestID,
 			protocol.CodeBadMessage,
-			"a session ends by the signal HUP, and what does not heed that by TERM and KILL; or "+
-				"by KILL at once",
+			"a session is ended by the signal HUP, then by TERM and KILL if it does not heed "+
+				"HUP; or by KILL at once",
 		)
 		return
 	}
@@ -100,8 +100,8 @@ func onlyInterrupts(names string) bool {
 
 // unansweredSecretMessage tells an agent of a question for a secret while no person is there.
 func (h *Handler) unansweredSecretMessage() string {
-	return "the program asks for a password, which only a person may type, and nobody sits in " +
-		"front of this terminal: the user does that with gateway attach " + h.SessionID +
+	return "the program asks for a password, which only a person may type, and no person is at " +
+		"this terminal: the user does that with gateway attach " + h.SessionID +
 		"; the keys ctrl-c or ctrl-d give the question up, and closing the terminal ends " +
 		"the program"
 }

@@ -114,7 +114,7 @@ func dependsOnProgram(m *protocol.Wait) bool {
 // handleCancel ends a wait whose caller left, takes back a withdrawn request, or keeps the answer
 // to a request for control for the agent's next wait.
 func (h *Handler) handleCancel(m *protocol.Cancel) {
-	h.withdrawRequests(m.RequestID, "who asked took it back, or is gone")
+	h.withdrawRequests(m.RequestID, "the agent that asked took it back, or is gone")
 	if m.Withdraw {
 		h.Pump.WithdrawInput(m.RequestID, !m.Gone)
 		h.Pump.Post(func(now time.Time) { h.Control.WithdrawRequest(now, m.RequestID) })
@@ -189,8 +189,8 @@ func (h *Handler) finishWait(now time.Time, m *protocol.Wait, r snapshot.Result)
 		h.sendError(
 			m.RequestID,
 			protocol.CodeBadMessage,
-			"the wait was given up: its regular expression takes so long that what the program "+
-				"prints would be held up; simplify it, or wait for a text",
+			"the wait was given up: its regular expression is so slow that it would hold up the "+
+				"program's output; simplify it, or wait for a text",
 		)
 		return
 	}

@@ -74,5 +74,5 @@ func TestADearWaitEndsWithWords(t *testing.T) {
 	got := s.sent[0].(*protocol.Error)
 	require.Equal(t, "1", got.RequestID)
 	require.Equal(t, protocol.CodeBadMessage, got.Code)
-	require.Contains(t, got.Message, "the wait was given up: its regular expression takes so long")
+	require.Contains(t, got.Message, "the wait was given up: its regular expression is so slow that it would hold up the program's output")
 }

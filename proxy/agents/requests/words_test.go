@@ -38,12 +38,12 @@ func endings() []ending {
 		{"the key", func(m *control.Machine, now time.Time) { m.ReclaimKey(now) }, dropped, protocol.StatusDropped, protocol.CodeNoGrant, protocol.ReasonReclaimed, "the user took the keyboard back"},
 		{"an owner elsewhere", func(m *control.Machine, now time.Time) { m.Reclaim(now, "ada") }, dropped, protocol.StatusDropped, protocol.CodeNoGrant, protocol.ReasonReclaimed, "ada took the keyboard back from elsewhere"},
 		{"given back", func(m *control.Machine, now time.Time) { m.Release(now, "a-1", protocol.ReasonReleased) }, dropped, protocol.StatusDropped, protocol.CodeNoGrant, protocol.ReasonReleased, "you gave the keyboard back"},
-		{"the time is over", func(m *control.Machine, now time.Time) { m.Tick(now.Add(control.GrantFor)) }, dropped, protocol.StatusDropped, protocol.CodeNoGrant, protocol.ReasonExpired, "the time of your grant is over"},
+		{"the time is over", func(m *control.Machine, now time.Time) { m.Tick(now.Add(control.GrantFor)) }, dropped, protocol.StatusDropped, protocol.CodeNoGrant, protocol.ReasonExpired, "the time of your grant is up"},
 		{"the connection is lost", ends(protocol.ReasonLink), dropped, protocol.StatusDropped, protocol.CodeNoGrant, protocol.ReasonLink, "your grant ended when the connection was lost"},
 		{"the agent is silent", func(m *control.Machine, now time.Time) {
 			m.SetConnected(now, "a-1", false)
 			m.Tick(now.Add(control.AbsentFor))
-		}, dropped, protocol.StatusDropped, protocol.CodeNoGrant, protocol.ReasonLink, "nothing was heard of you for 2 minutes"},
+		}, dropped, protocol.StatusDropped, protocol.CodeNoGrant, protocol.ReasonLink, "your grant ended because you were silent for 2 minutes (an open wait does not count as silence)"},
 		{"the program ended", ends(protocol.ReasonExited), dropped, protocol.StatusDropped, protocol.CodeNoGrant, protocol.ReasonExited, "the program ended"},
 		{"the window is closed", func(m *control.Machine, now time.Time) { m.Close(now) }, dropped, protocol.StatusDropped, protocol.CodeNoGrant, protocol.ReasonExited, "the user's window was closed"},
 		{"the session goes on without a window", func(m *control.Machine, now time.Time) { m.Leave(now) }, dropped, protocol.StatusDropped, protocol.CodeNoGrant, protocol.ReasonReclaimed, "the user left this terminal"},
@@ -56,7 +56,7 @@ func endings() []ending {
 		{"nobody answered the question", nothing, pump.Receipt{Fate: pump.Refused, Err: pump.ErrLate, Written: 4, Dropped: 1, Held: true}, protocol.StatusDropped, protocol.CodeTimeout, "", "the user did not let Enter through in time"},
 		{"the key answered it", func(m *control.Machine, now time.Time) { m.ReclaimKey(now) }, held, protocol.StatusRefused, protocol.CodeUserRefused, protocol.ReasonReclaimed, "did not let Enter through and took the keyboard back"},
 		{"the user left before they answered", func(m *control.Machine, now time.Time) { m.Leave(now) }, held, protocol.StatusRefused, protocol.CodeUserRefused, protocol.ReasonReclaimed, "did not let Enter through in time: the user left this terminal"},
-		{"the time was over before", func(m *control.Machine, now time.Time) { m.Tick(now.Add(control.GrantFor)) }, held, protocol.StatusDropped, protocol.CodeNoGrant, protocol.ReasonExpired, "the time of your grant is over"},
+		{"time ran out before", func(m *control.Machine, now time.Time) { m.Tick(now.Add(control.GrantFor)) }, held, protocol.StatusDropped, protocol.CodeNoGrant, protocol.ReasonExpired, "the time of your grant is up"},
 		// The grant pauses.
 		{"a password is asked for", func(m *control.Machine, now time.Time) { m.Guard(now, protocol.SecretHard, false) }, dropped, protocol.StatusDropped, protocol.CodeSecretPrompt, "", "the program asks the user for a password"},
 		{"the screen is hidden", func(m *control.Machine, now time.Time) { m.SetHidden(now, true) }, dropped, protocol.StatusDropped, protocol.CodeBlackout, "", "the user hides the screen"},
@@ -65,16 +65,16 @@ func endings() []ending {
 		{"a dialog stands there", nothing, refused(control.ErrDialog), protocol.StatusRefused, protocol.CodeBusy, "", "waits for a person's answer"},
 		// It waited too long, or was not taken.
 		{"the user types", nothing, pump.Receipt{Fate: pump.UserTyping, Dropped: 5}, protocol.StatusRefused, protocol.CodeUserTyping, "", "the user is typing"},
-		{"the user's line stands there", func(m *control.Machine, now time.Time) { m.OccupyLine(now, "git pu") }, pump.Receipt{Fate: pump.UserTyping, Dropped: 5}, protocol.StatusRefused, protocol.CodeUserTyping, "", `the user has not submitted what stands on the line: "git pu"`},
+		{"the user's line stands there", func(m *control.Machine, now time.Time) { m.OccupyLine(now, "git pu") }, pump.Receipt{Fate: pump.UserTyping, Dropped: 5}, protocol.StatusRefused, protocol.CodeUserTyping, "", `the user has not submitted the line: "git pu"`},
 		{"the program does not read", nothing, pump.Receipt{Fate: pump.NotReading, Written: 1, Dropped: 4}, protocol.StatusDropped, protocol.CodeNotReading, "", "has not read its input for two seconds"},
 		{"the program does not come back", nothing, pump.Receipt{Fate: pump.Busy, Dropped: 5}, protocol.StatusRefused, protocol.CodeNotReading, "", "has not asked for more"},
 		{"another program is in front", nothing, pump.Receipt{Fate: pump.Elsewhere, Dropped: 5}, protocol.StatusRefused, protocol.CodeOtherProgram, "", "another one has the terminal"},
 		{"there is no program any more", nothing, pump.Receipt{Fate: pump.Gone, Dropped: 5}, protocol.StatusRefused, protocol.CodeExited, "", "the program has ended"},
 		// It may not be typed.
 		{"there never was a grant", ends(""), refused(control.ErrNoGrant), protocol.StatusRefused, protocol.CodeNoGrant, "", "you do not have the keyboard"},
-		{"the grant is another one", nothing, refused(control.ErrStale), protocol.StatusRefused, protocol.CodeStaleEpoch, "", "the grant this input belongs to has ended"},
+		{"the grant is another one", nothing, refused(control.ErrStale), protocol.StatusRefused, protocol.CodeStaleEpoch, "", "the grant that this input belongs to has ended"},
 		{"too much waits", nothing, refused(pump.ErrFull), protocol.StatusRefused, protocol.CodeBusy, "", "too much input waits to be typed already"},
-		{"the line would be too long", nothing, refused(&pump.LongLineError{Stands: 7, Size: 4100, Most: 4095}), protocol.StatusRefused, protocol.CodeTooLarge, "", "this one would have 4100, 7 of them stand there already"},
+		{"the line would be too long", nothing, refused(&pump.LongLineError{Stands: 7, Size: 4100, Most: 4095}), protocol.StatusRefused, protocol.CodeTooLarge, "", "this one would have 4100, 7 of them are there already"},
 		{"the screen is another one", nothing, refused(&refusal{protocol.CodeScreenChanged, "row 3 changed"}), protocol.StatusRefused, protocol.CodeScreenChanged, "", "row 3 changed"},
 		{"something unknown", nothing, refused(errors.New("x")), protocol.StatusRefused, protocol.CodeUnavailable, "", "the input could not be typed"},
 	}

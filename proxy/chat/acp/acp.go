@@ -109,7 +109,7 @@ func (d *Driver) handleInitialized(r reply) {
 		d.closeFailed("%v", err)
 		return
 	case got.ProtocolVersion != 1:
-		d.closeFailed("it speaks version %d of the protocol, and not 1", got.ProtocolVersion)
+		d.closeFailed("it speaks version %d of the protocol, not 1", got.ProtocolVersion)
 		return
 	case d.config.Resume != "" && !got.AgentCapabilities.LoadSession:
 		d.closeFailed("it cannot go on with a conversation")

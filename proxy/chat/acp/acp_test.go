@@ -99,7 +99,7 @@ func TestAnApprovalTwice(t *testing.T) {
 	s := start(t, prompted+without+asks+strings.Replace(asks, "touch x", "rm -r x", 1)+`< "id":"p"`+"\n"+done, "")
 	require.NoError(t, s.Send("you", "go"))
 	r := s.Next("the first", func(r chat.Record) bool { return r.Request != nil }).Request
-	s.Notice("asks under an id that is not new")
+	s.Notice("used the id of an earlier request")
 	require.Error(t, s.Answer(r.ID, "you", chat.Answer{Verdict: chat.Once}))
 	got := s.Heard()
 	require.NotContains(t, got, "selected")

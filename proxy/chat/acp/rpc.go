@@ -86,7 +86,7 @@ func (d *Driver) respondError(id json.RawMessage, code int, why string) error {
 func (d *Driver) handleLine(b []byte) {
 	var m message
 	if json.Unmarshal(b, &m) != nil {
-		d.reportNotice("said something that is no message: %s", stdio.Short(string(b)))
+		d.reportNotice("sent something other than a message: %s", stdio.Short(string(b)))
 		return
 	}
 	d.mu.Lock()
@@ -142,7 +142,7 @@ func (d *Driver) handleReply(m message) {
 	delete(d.calls, n)
 	d.mu.Unlock()
 	if err != nil || then == nil {
-		d.reportNotice("answered what was not asked: %s", stdio.Short(string(m.ID)))
+		d.reportNotice("answered a question that was not asked: %s", stdio.Short(string(m.ID)))
 		return
 	}
 	if d.session != "" {

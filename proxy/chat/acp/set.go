@@ -143,7 +143,7 @@ func (d *Driver) SetOption(name, value string) error {
 	defer d.mu.Unlock()
 	i := slices.IndexFunc(d.settings, func(one setting) bool { return one.Name == name })
 	if i < 0 {
-		return errors.New("the agent does not offer that any more")
+		return errors.New("the agent no longer offers that")
 	}
 	one := d.settings[i]
 	params := map[string]any{"sessionId": d.session, one.param: one.values[value]}

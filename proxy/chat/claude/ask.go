@@ -126,7 +126,7 @@ func (d *Driver) keepAsk(id string, open ask) error {
 	d.mu.Lock()
 	delete(d.asks, id)
 	d.mu.Unlock()
-	return fmt.Errorf("refused: it asks under an id that is not new: %.60q", id)
+	return fmt.Errorf("refused: it used the id of an earlier request: %.60q", id)
 }
 
 // newToolRequest makes the request to the user: whether a tool may run, or the model's questions.
@@ -134,7 +134,7 @@ func newToolRequest(
 	id, tool string, input json.RawMessage, offered []suggestion,
 ) (r chat.Request, open ask, err error) {
 	if tool == "" || !bytes.HasPrefix(bytes.TrimSpace(input), []byte("{")) {
-		return r, open, errors.New("it names no tool, or not what the tool shall do")
+		return r, open, errors.New("it does not name the tool, or say what the tool should do")
 	}
 	open, r = ask{input: input}, chat.Request{ID: id, Tool: tool, Input: input}
 	if tool == askTool {

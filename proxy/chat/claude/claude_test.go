@@ -72,7 +72,7 @@ func TestWithoutAnAnswerNothingIsAllowed(t *testing.T) {
 		"the agent reads no more": {"close", func(*session) {}},
 		"garbage comes":           {"> garbage\n> {}\n> []\n> {\"type\":\"control_request\"}\n> {\"type\":\"result\"}", func(s *session) { s.Notice("without an id") }},
 		"the agent takes it back": {`> {"type":"control_cancel_request","request_id":"r1"}`, func(s *session) { s.Until(chat.Working) }},
-		"it is asked again":       {strings.Replace(asks, "rm -rf x", "rm -rf y", 1), func(s *session) { s.Notice("not new") }},
+		"it is asked again":       {strings.Replace(asks, "rm -rf x", "rm -rf y", 1), func(s *session) { s.Notice("refused: it used the id of an earlier request") }},
 		"the user interrupts":     {"", func(s *session) { require.NoError(s.T, s.Interrupt("you")) }},
 		"the session is closed":   {"", func(*session) {}},
 		"another answer comes late": {"", func(s *session) {
@@ -96,9 +96,9 @@ func TestWithoutAnAnswerNothingIsAllowed(t *testing.T) {
 
 func TestWhatIsNotUnderstoodIsRefused(t *testing.T) {
 	for name, c := range map[string]struct{ request, notice, hears string }{
-		"without a tool":     {`{"subtype":"can_use_tool","input":{}}`, "names no tool", `"behavior":"deny"`},
-		"without an input":   {`{"subtype":"can_use_tool","tool_name":"Bash"}`, "names no tool", `"behavior":"deny"`},
-		"input is no object": {`{"subtype":"can_use_tool","tool_name":"Bash","input":"ls"}`, "names no tool", `"behavior":"deny"`},
+		"without a tool":     {`{"subtype":"can_use_tool","input":{}}`, "it does not name the tool, or say what the tool should do", `"behavior":"deny"`},
+		"without an input":   {`{"subtype":"can_use_tool","tool_name":"Bash"}`, "it does not name the tool, or say what the tool should do", `"behavior":"deny"`},
+		"input is no object": {`{"subtype":"can_use_tool","tool_name":"Bash","input":"ls"}`, "it does not name the tool, or say what the tool should do", `"behavior":"deny"`},
 		"wrong types":        {`{"subtype":"can_use_tool","tool_name":7}`, "could not be read", `"behavior":"deny"`},
 		"no questions":       {`{"subtype":"can_use_tool","tool_name":"AskUserQuestion","input":{"questions":[]}}`, "no questions", `"behavior":"deny"`},
 		"one question twice": {

@@ -81,7 +81,7 @@ func (d *TUI) followDialog(now time.Time) (again bool) {
 	}
 	if !own.isSame(d.own) {
 		d.own, d.ownSince = own, now
-		d.withdrawAsks("another one stands there now", isOwn)
+		d.withdrawAsks("another one is shown now", isOwn)
 	}
 	d.mu.Lock()
 	open := len(d.asks)
@@ -95,7 +95,7 @@ func (d *TUI) followDialog(now time.Time) (again bool) {
 	}
 	if d.ownSince.Before(d.confirms) && len(own.choices) > 0 && strings.HasPrefix(own.choices[0], "Yes") {
 		d.confirms = time.Time{}
-		d.reportNotice("asked %q, which the command had said: %s", firstLine(own.title), own.choices[0])
+		d.reportNotice("asked %q, and the command had answered that: %s", firstLine(own.title), own.choices[0])
 		d.pressKey(own, "1")
 		return false
 	}
@@ -118,7 +118,7 @@ func firstLine(s string) string {
 func (d *ownDialog) asRequest(id string) chat.Request {
 	q := chat.Question{ID: choiceID, Header: "screen", Text: d.title}
 	if len(d.choices) == 0 {
-		q.Text = "something else than its prompt stands on its screen; a refusal presses Escape:\n" + d.title
+		q.Text = "its screen shows something other than its prompt; a refusal presses Escape:\n" + d.title
 	}
 	for _, c := range d.choices {
 		q.Options = append(q.Options, chat.Option{Label: c})
@@ -146,7 +146,7 @@ func (d *ownDialog) answerKey(replies map[string][]string) (string, error) {
 	if len(d.choices) == 0 {
 		return "", errors.New("it has no choices here: refuse it, which presses Escape, or answer it at the terminal")
 	}
-	return "", fmt.Errorf("it takes one of its %d choices, and no other words", len(d.choices))
+	return "", fmt.Errorf("it accepts only one of its %d choices", len(d.choices))
 }
 
 // pressKey answers a dialog, if it still stands.

@@ -106,7 +106,7 @@ func TestTheModelThatAPersonNamesIsConfirmed(t *testing.T) {
 		if person {
 			require.NoError(t, u.Send("ada", "/model sonnet"))
 			require.Equal(t, "1", <-pressed)
-			u.Notice(`claude asked "Switch model?", which the command had said: Yes, switch to Sonnet`)
+			u.Notice(`claude asked "Switch model?", and the command had answered that: Yes, switch to Sonnet`)
 			continue
 		}
 		require.NoError(t, u.SendForAgent("agent codex", "/model sonnet"))

@@ -73,9 +73,9 @@ func passHook(event string, in io.Reader) (answer []byte, err error) {
 	case err != nil:
 		return nil, err
 	case len(told) > maxHook:
-		return nil, errors.New("it is told too much")
+		return nil, errors.New("the hook's input is too long")
 	case os.Getenv(hookSocket) == "":
-		return nil, errors.New("there is none: " + hookSocket + " is not set")
+		return nil, errors.New("no session: " + hookSocket + " is not set")
 	}
 	dialer := net.Dialer{Timeout: hookPatience}
 	conn, err := dialer.DialContext(context.Background(), "unix", os.Getenv(hookSocket))
@@ -250,7 +250,7 @@ func (d *TUI) handleSessionStart(t hookCall) {
 	if t.Session != "" && t.Session != d.id {
 		if d.config.Claim != nil {
 			if err := d.config.Claim(t.Session); err != nil {
-				d.reportNotice("talks in a conversation that somebody else has: %v", err)
+				d.reportNotice("talks in a conversation that another command has open: %v", err)
 			}
 		}
 		if d.id != "" {
@@ -272,7 +272,7 @@ func (d *TUI) handleSessionStart(t hookCall) {
 func (d *TUI) openHookRequest(t hookCall, conn net.Conn) {
 	r, open, err := newToolRequest(chat.NewID(), t.Tool, t.Input, t.Suggestions)
 	if err != nil {
-		d.reportNotice("asks something at the terminal that could not be shown here: %v", err)
+		d.reportNotice("has a question at the terminal that could not be shown here: %v", err)
 		conn.Close()
 		return
 	}

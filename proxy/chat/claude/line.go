@@ -26,7 +26,7 @@ type stream struct {
 func (d *Driver) handleLine(b []byte) {
 	var head struct{ Type, Subtype string }
 	if json.Unmarshal(b, &head) != nil || head.Type == "" {
-		d.reportNotice("said something that is no message: %s", stdio.Short(string(b)))
+		d.reportNotice("sent something other than a message: %s", stdio.Short(string(b)))
 		return
 	}
 	read, ok := readers[head.Type]

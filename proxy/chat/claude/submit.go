@@ -207,7 +207,8 @@ func (d *TUI) enterAgain() {
 func (d *TUI) failPrompt(why error) {
 	s := d.sending
 	d.sending = nil
-	d.reportNotice("did not get a prompt: %v; what of it stands in the prompt is yours to send or to erase", why)
+	d.reportNotice("did not get a prompt: %v; the part of it in the prompt line is yours to "+
+		"send or to erase", why)
 	d.report(chat.PromptDropped{Prompt: s.prompt.ID})
 }
 

@@ -109,9 +109,10 @@ func (r *Room) redactRequest(from *chat.Request) *protocol.ChatRequest {
 		}
 	case len(q.Form) == 0 && (!whole || q.Tool != from.Tool):
 		q.Allows = nil
-		q.AtTerminal = "a part of it is covered as a secret: it can be allowed only where it is shown in full, at the session's terminal"
+		q.AtTerminal = "a part of it is masked as a secret: it can be allowed only where it is " +
+			"shown in full, at the session's terminal"
 		if from.By != "" {
-			q.AtTerminal = "a part of it is covered as a secret" + onlyRefused
+			q.AtTerminal = "a part of it is masked as a secret" + onlyRefused
 		}
 	}
 	return q

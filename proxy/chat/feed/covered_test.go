@@ -129,7 +129,7 @@ func askCovered(t *testing.T, rules *redact.Own, commands []string) (covered int
 	for id, command := range asked {
 		err := r.Answer(id, "ada", protocol.ChatReply{Verdict: protocol.ChatOnce})
 		if text, _ := rules.Text(command, -1); text != command {
-			require.ErrorContains(t, err, "covered", "%q", command)
+			require.ErrorContains(t, err, "a part of it is masked as a secret", "%q", command)
 			covered++
 		}
 	}

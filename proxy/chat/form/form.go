@@ -71,7 +71,7 @@ func Read(message string, schema json.RawMessage) (*Form, error) {
 		return nil, err
 	}
 	if len(all) > maxFields {
-		return nil, fmt.Errorf("%d questions are more than %d", len(all), maxFields)
+		return nil, fmt.Errorf("%d questions: the limit is %d", len(all), maxFields)
 	}
 	all = mergeFreeText(all)
 	f := &Form{Why: message, fields: map[string]field{}}

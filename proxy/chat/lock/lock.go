@@ -68,7 +68,8 @@ func (e *UnwritableError) Unwrap() error { return e.Cause }
 
 // Hint says what to do about it.
 func (e *UnwritableError) Hint() string {
-	return "in it one command at a time has a conversation: make it writable, or name another place in XDG_STATE_HOME"
+	return "it lets only one command at a time have a conversation: make it writable, or name " +
+		"another place in XDG_STATE_HOME"
 }
 
 // usablePattern matches an id that can be a file's name and an argument. The length, maxID, is not

@@ -26,7 +26,7 @@ func (c *Config) Read(args []string) error {
 			}
 			c.Resume = value
 		default:
-			return fmt.Errorf("opencode takes no %.60q here: --session ID and --continue alone", name)
+			return fmt.Errorf("opencode accepts no %.60q here, only --session ID and --continue", name)
 		}
 	}
 	return nil

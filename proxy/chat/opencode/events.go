@@ -114,7 +114,7 @@ func (d *Driver) handleConnected() {
 	for path, got := range answers {
 		if err := d.call(ctx, http.MethodGet, path, nil, got); err != nil {
 			if d.ctx.Err() == nil {
-				d.reportNotice("does not say what is open: %v", err)
+				d.reportNotice("does not list its open questions: %v", err)
 			}
 			return
 		}
@@ -128,7 +128,7 @@ func (d *Driver) handleConnected() {
 		still[q.ID] = true
 		d.handleQuestion(q)
 	}
-	d.withdrawRequests("it is asked no more", func(id string, _ open) bool { return !still[id] })
+	d.withdrawRequests("it is no longer asked", func(id string, _ open) bool { return !still[id] })
 	if session := d.Conversation(); states[session].Type != "" && states[session].Type != "idle" {
 		d.startTurn()
 	} else {
@@ -182,7 +182,7 @@ func (d *Driver) handleStatus(m struct {
 	d.startTurn()
 	if m.Status.Type == "retry" && m.Status.Attempt != d.retry {
 		d.retry = m.Status.Attempt
-		d.reportNotice("tries again, for the %d. time: %s", m.Status.Attempt, stdio.Short(m.Status.Message))
+		d.reportNotice("tries again, attempt %d: %s", m.Status.Attempt, stdio.Short(m.Status.Message))
 	}
 }
 

@@ -171,7 +171,7 @@ func (d *Driver) chooseConversation(ctx context.Context) (string, error) {
 	switch {
 	case d.config.Resume != "":
 		if !strings.HasPrefix(d.config.Resume, "ses") || strings.ContainsAny(d.config.Resume, "/?#%") {
-			return "", fmt.Errorf("%.60q is no id of a conversation", d.config.Resume)
+			return "", fmt.Errorf("%.60q is not the id of a conversation", d.config.Resume)
 		}
 		err := d.call(ctx, http.MethodGet, "/session/"+d.config.Resume, nil, &got)
 		if status, ok := errors.AsType[*statusError](err); ok && status.code == http.StatusNotFound {
@@ -204,7 +204,7 @@ func (e *NoConversationError) Error() string { return "there is no conversation 
 
 // Hint says what to do about it.
 func (e *NoConversationError) Hint() string {
-	return "without --session a new conversation begins; --continue goes on with the latest"
+	return "without --session a new conversation begins; --continue resumes the latest"
 }
 
 // Conversation is the id of the one in which the user talks.
@@ -271,7 +271,7 @@ func (d *Driver) runCalls() {
 	}
 }
 
-var errBusy = errors.New("opencode does not take what it is sent")
+var errBusy = errors.New("opencode does not read its messages")
 
 // enqueueCall queues a call; then gets its error, which may be nil.
 func (d *Driver) enqueueCall(method, path string, body any, then func(error)) error {

@@ -354,7 +354,7 @@ func TestTheStreamEnds(t *testing.T) {
 	k.setAnswer("GET /session/status", `{"ses_1":{"type":"busy"}}`, 0)
 	k.sendEvents("")
 	require.Equal(t, "edit", k.request().Tool)
-	require.Equal(t, chat.Closed{ID: "per_1", Why: "it is asked no more"}, k.closed("per_1"))
+	require.Equal(t, chat.Closed{ID: "per_1", Why: "it is no longer asked"}, k.closed("per_1"))
 	k.setAnswer("GET /permission", `[]`, 0)
 	k.setAnswer("GET /session/status", `{}`, 0)
 	k.sendEvents("")
@@ -407,8 +407,8 @@ func TestItDoesNotServe(t *testing.T) {
 		_, err := opencode.Serve(ctx, opencode.Config{Program: os.Args[0], Resume: resume})
 		return err
 	}
-	require.ErrorContains(t, serve(t.Context(), "../config"), `"../config" is no id of a conversation`)
-	require.ErrorContains(t, serve(t.Context(), "ses_9/../1"), "is no id")
+	require.ErrorContains(t, serve(t.Context(), "../config"), `"../config" is not the id of a conversation`)
+	require.ErrorContains(t, serve(t.Context(), "ses_9/../1"), "is not the id of a conversation")
 	s.setAnswer("GET /session/ses_9", `{"message":"it is not here"}`, http.StatusNotFound)
 	require.EqualError(t, serve(t.Context(), "ses_9"), "opencode: there is no conversation ses_9")
 	_, pid, _ := s.process()
@@ -431,7 +431,7 @@ func TestArguments(t *testing.T) {
 		require.Equal(t, want, got, args)
 	}
 	for args, why := range map[string]string{
-		"--session": "needs the id", "-s=": "needs the id", "--continue=yes": "takes no value", "--model x/y": `takes no "--model" here: --session ID`, "dir": `takes no "dir"`,
+		"--session": "needs the id", "-s=": "needs the id", "--continue=yes": "takes no value", "--model x/y": `opencode accepts no "--model" here, only --session ID and --continue`, "dir": `opencode accepts no "dir" here, only --session ID and --continue`,
 	} {
 		require.ErrorContains(t, new(opencode.Config).Read(strings.Fields(args)), why, args)
 	}

@@ -80,7 +80,7 @@ func (d *Driver) followUser(session string) {
 	d.mu.Lock()
 	d.session, d.made = session, false
 	d.mu.Unlock()
-	d.reportNotice("goes on in another conversation, %s", session)
+	d.reportNotice("continues in another conversation, %s", session)
 	if d.config.Claim != nil {
 		if err := d.config.Claim(session); err != nil {
 			d.reportNotice("may not be alone there: %v", err)
@@ -216,7 +216,7 @@ func (d *Driver) handleQuestion(q question) {
 // openRequest opens a request that is new.
 func (d *Driver) openRequest(o open, r chat.Request) {
 	if r.ID == "" || o.form && len(r.Form) == 0 {
-		d.reportNotice("asks something that makes no sense")
+		d.reportNotice("asks a question that makes no sense")
 		return
 	}
 	d.mu.Lock()

@@ -192,7 +192,7 @@ func TestNeverIsLookedAtBeforeEveryPiece(t *testing.T) {
 	require.NoError(t, a.CheckInput(now, "a", a.Epoch()))
 	require.True(t, a.IsPausedByProgram(), "the pump holds it")
 	require.Equal(t, "ssh", a.State(now).Away)
-	require.ErrorContains(t, a.Request(now, control.Request{ID: "2", Agent: control.Agent{ID: "a"}, Level: protocol.LevelType}), "a rule of the user's (c:9) never")
+	require.ErrorContains(t, a.Request(now, control.Request{ID: "2", Agent: control.Agent{ID: "a"}, Level: protocol.LevelType}), "the user's rule (c:9) never")
 	s.never = ""
 	a.Tick(now)
 	require.False(t, a.IsPausedByProgram())

@@ -41,7 +41,7 @@ type NeverError struct {
 
 // Error implements error: a sentence for the agent.
 func (e *NeverError) Error() string {
-	return fmt.Sprintf("a rule of the user's (%s) never gives you the keyboard here", e.Rule)
+	return fmt.Sprintf("the user's rule (%s) never gives you the keyboard here", e.Rule)
 }
 
 // Forbid sets the user's rule by which the agent that has control, or asks for it, may never type

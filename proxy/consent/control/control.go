@@ -44,12 +44,13 @@ const (
 // Errors of Request and CheckInput.
 var (
 	ErrBusy   = errors.New("another agent has the keyboard or is asking for it")
-	ErrNobody = errors.New("nobody is there to answer: the session has no keyboard")
+	ErrNobody = errors.New("no person is there to answer: the session has no keyboard")
 	ErrLeft   = errors.New(
-		"nobody is there to answer: the user has left this terminal, which goes on without a window; they come back to it with gateway attach",
+		"no person is there to answer: the user has left this terminal, which goes on without a " +
+			"window; they come back to it with gateway attach",
 	)
 	ErrNoGrant = errors.New("no grant")
-	ErrStale   = errors.New("the grant ended: the epoch is an older one")
+	ErrStale   = errors.New("the grant ended: the epoch is an old one")
 )
 
 // Agent names an agent: ID is from the gateway, Name is for people. Kin recognises it under another

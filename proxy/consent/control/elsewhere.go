@@ -15,7 +15,7 @@ const (
 
 // ErrAlone is the error of Elsewhere.
 var ErrAlone = errors.New(
-	"the user at the terminal took the keyboard: look what happens there, and type again in 10 s",
+	"the user at the terminal took the keyboard: see what happens there, and type again in 10 s",
 )
 
 // Elsewhere notes that a person types who is not at the session's terminal: an agent that drives

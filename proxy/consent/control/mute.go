@@ -86,7 +86,7 @@ func (m *Machine) UnmuteAgent(now time.Time, name, by string, epoch uint64) erro
 	case epoch != 0 && epoch != m.epoch:
 		return ErrMoved
 	case !m.manners.unmuteByName(name):
-		return errors.New("nobody is muted of that name")
+		return errors.New("no agent of that name is muted")
 	}
 	m.took = Mute{Agent: name, Undo: true, By: by}
 	return nil

@@ -72,7 +72,7 @@ func Fault(raw string) string {
 		strings.ContainsFunc(raw, func(r rune) bool { return !isAllowed(r) }):
 		return "use 1 to " + strconv.Itoa(most) + " of A-Z a-z 0-9, and . _ - or blanks between them"
 	case isMisleading(raw):
-		return "the user would take it for a key or for somebody else"
+		return "the user would mistake it for a key or for someone else"
 	}
 	return ""
 }

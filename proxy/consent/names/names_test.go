@@ -55,7 +55,7 @@ func TestAFaultInWordsR72(t *testing.T) {
 	for raw, want := range map[string]string{
 		"claude": "", "codex-mcp-client": "", "a b": "",
 		"": "1 to 20", " a": "1 to 20", "a.": "1 to 20", "ä": "1 to 20", "a\nb": "1 to 20", strings.Repeat("x", 21): "1 to 20", "a/b": "1 to 20",
-		"Ctrl-G": "for a key", "press any key": "for a key", "user": "somebody else",
+		"Ctrl-G": "for a key", "press any key": "for a key", "user": "someone else",
 	} {
 		if want == "" {
 			require.Empty(t, names.Fault(raw), raw)

@@ -45,13 +45,13 @@ func TestARuleThatDoesNotApplySaysWhy(t *testing.T) {
 	shell := sh(t)
 	require.Equal(t, Allows, judge([]Rule{allow("sh")}, claude(shell)).Answer)
 	for why, change := range map[string]func(r *Rule, a *Ask){
-		"no local token was shown":                      func(_ *Rule, a *Ask) { a.Agent = Agent{Names: []string{"claude"}} },
-		"is for agent claude":                           func(_ *Rule, a *Ask) { a.Agent = Agent{Token: "codex", Names: []string{"claude"}} },
-		"is for host laptop":                            func(r *Rule, _ *Ask) { r.Host = "laptop" },
-		"allows level type, and drive is asked for":     func(r *Rule, _ *Ask) { r.Level = protocol.LevelType },
-		"is for directory /usr":                         func(r *Rule, _ *Ask) { r.Directory = "/usr" },
-		"is for program cat":                            func(r *Rule, _ *Ask) { r.Program = "cat" },
-		"is for program sh, and what runs is not known": func(_ *Rule, a *Ask) { a.Program = Program{Names: []string{"sh"}} },
+		"no local token was shown":                              func(_ *Rule, a *Ask) { a.Agent = Agent{Names: []string{"claude"}} },
+		"is for agent claude":                                   func(_ *Rule, a *Ask) { a.Agent = Agent{Token: "codex", Names: []string{"claude"}} },
+		"is for host laptop":                                    func(r *Rule, _ *Ask) { r.Host = "laptop" },
+		"allows level type, and drive is asked for":             func(r *Rule, _ *Ask) { r.Level = protocol.LevelType },
+		"is for directory /usr":                                 func(r *Rule, _ *Ask) { r.Directory = "/usr" },
+		"is for program cat":                                    func(r *Rule, _ *Ask) { r.Program = "cat" },
+		"is for program sh, and the running program is unknown": func(_ *Rule, a *Ask) { a.Program = Program{Names: []string{"sh"}} },
 	} {
 		r, a := allow("sh"), claude(shell)
 		change(&r, &a)
@@ -83,7 +83,7 @@ func TestAProgramIsKnownByItsFile(t *testing.T) {
 	own, err := Named("mine", "/")
 	require.NoError(t, err)
 	require.Equal(t, Allows, judge([]Rule{allow("mine")}, claude(own)).Answer)
-	require.Equal(t, []string{"c:1: is for program mine, and " + like.Path + " is another one of this name"}, judge([]Rule{allow("mine")}, claude(like)).Why)
+	require.Equal(t, []string{"c:1: is for program mine, and " + like.Path + " is another program of this name"}, judge([]Rule{allow("mine")}, claude(like)).Why)
 	require.Equal(t, Allows, judge([]Rule{allow(other)}, claude(like)).Answer)
 
 	// Names that a process gives itself.

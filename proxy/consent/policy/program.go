@@ -18,7 +18,7 @@ import (
 func (r Rule) whyOtherProgram(p Program) string {
 	reason := "is for program " + r.Program
 	if p.File == "" || len(p.Names) == 0 {
-		return reason + ", and what runs is not known"
+		return reason + ", and the running program is unknown"
 	}
 	base := filepath.Base(r.Program)
 	found, err := exec.LookPath(r.Program)
@@ -31,7 +31,7 @@ func (r Rule) whyOtherProgram(p Program) string {
 		isSystems(p.Path):
 		return ""
 	case filepath.Base(p.Path) == base:
-		return reason + ", and " + p.Path + " is another one of this name"
+		return reason + ", and " + p.Path + " is another program of this name"
 	}
 	return reason
 }

@@ -21,7 +21,7 @@ func (e *LongLineError) Error() string {
 		e.Size,
 	)
 	if e.Stands > 0 {
-		message += fmt.Sprintf(", %d of them stand there already", e.Stands)
+		message += fmt.Sprintf(", %d of them are there already", e.Stands)
 	}
 	return message + "; end lines earlier, or put the text into a file"
 }

@@ -223,7 +223,7 @@ func (h *Host) startReaperLocked() *reaper {
 		h.reaper = &reaper{}
 		var err error
 		if h.reaper.out, err = h.conf.Reaper(); err != nil {
-			h.conf.Log.Warn("no reaper: what ignores a hangup may outlive a host that is killed",
+			h.conf.Log.Warn("no reaper: programs that ignore a hangup may outlive a killed host",
 				"error", err,
 			)
 			h.reaper.out = nil
@@ -319,14 +319,14 @@ func directory(cwd string) (string, error) {
 func checkEnvironment(env []string) error {
 	if len(env) > maxEnvironment {
 		return fmt.Errorf(
-			"env holds %d variables, at most %d are possible",
+			"env holds %d variables, the limit is %d",
 			len(env),
 			maxEnvironment,
 		)
 	}
 	for _, e := range env {
 		if name, _, ok := strings.Cut(e, "="); !ok || name == "" || strings.ContainsRune(e, 0) {
-			return fmt.Errorf("env: %.64q is no NAME=value", e)
+			return fmt.Errorf("env: %.64q is not NAME=value", e)
 		}
 	}
 	return nil

@@ -81,7 +81,7 @@ func (s *Status) crampedLine(cols, rows int) string {
 	key := caretNotation(s.conf.Reclaim)
 	forms = append(
 		forms,
-		"too small to show what is asked: "+s.grantLabel()+" does nothing, "+
+		"too small to show the question: "+s.grantLabel()+" does nothing, "+
 			s.conf.Reclaim+" refuses",
 		"too small to answer: "+key+" refuses",
 		"too small: "+key,

@@ -98,7 +98,7 @@ func TestEveryQuestionIsReadBeforeItsKeyCounts(t *testing.T) {
 		"menu":     {control.State{Menu: true, For: 10 * time.Minute, Question: 7}, []string{"Ctrl+G lets the next agent that asks drive for 10 min"}},
 		"held":     {control.State{Phase: control.Granted, Agent: agent, Pending: control.Confirmation{Keys: "<Enter>", Line: `· runs: "rm -r build"`}, Question: 7}, []string{"“claude” wants to send <Enter> · runs: \"rm -r build\""}},
 		"occupied": {control.State{Phase: control.Granted, Agent: agent, Occupied: true, Line: "git pu", Question: 7}, []string{"“claude” waits for your line", "Ctrl+G lets it type"}},
-		"secret":   {control.State{Phase: control.Granted, Agent: agent, Secret: protocol.SecretSoft, Dismissible: true, Question: 7}, []string{"Ctrl+G: this is no password"}},
+		"secret":   {control.State{Phase: control.Granted, Agent: agent, Secret: protocol.SecretSoft, Dismissible: true, Question: 7}, []string{"Ctrl+G: this is not a password"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := New(Config{Line: true, Reclaim: `Ctrl+\`, Grant: "Ctrl+G", Repaint: func() {}})

@@ -80,7 +80,7 @@ func (s *Status) remarkOnRequestEnd(e control.Event) bool {
 			text += ", and may not ask again until you open the menu (" + s.conf.Reclaim + ")"
 		}
 	case protocol.ReasonExpired:
-		text += ": nobody answered"
+		text += ": no one answered"
 	case protocol.ReasonReleased, protocol.ReasonLink:
 	default:
 		return false

@@ -52,7 +52,7 @@ func (s *Status) dismissLabel() string {
 		lets := s.grantLabel() + " lets " + s.state.Agent.Name + " answer"
 		return pressAgain(s.state.Again) + lets
 	}
-	return pressAgain(s.state.Again) + s.grantLabel() + ": this is no password"
+	return pressAgain(s.state.Again) + s.grantLabel() + ": this is not a password"
 }
 
 func (s *Status) secretTag() string {

@@ -47,10 +47,10 @@ func TestTheUserIsToldR25(t *testing.T) {
 	prompt.Secret = protocol.SecretSoft
 	s.Show(prompt)
 	line, _, _, _ = s.composeNow(now, 100, 24, "")
-	require.Contains(t, line, "Ctrl+G: this is no password")
+	require.Contains(t, line, "Ctrl+G: this is not a password")
 	s.conf.Line = false
 	_, title, _, question = s.composeNow(now, 100, 24, "")
-	require.Equal(t, "[secret, agents blocked: Ctrl+G: this is no password] bash", title)
+	require.Equal(t, "[secret, agents blocked: Ctrl+G: this is not a password] bash", title)
 	require.NotZero(t, question)
 }
 

@@ -140,7 +140,7 @@ func TestTheUserIsToldHowLongControlLastsR70(t *testing.T) {
 		" ada no longer asks ":                                                    {Reason: protocol.ReasonLink, Request: true},
 		"  ada no longer asks ":                                                   {Reason: protocol.ReasonLink, Absent: true, Request: true},
 		" ada no longer asks  ":                                                   {Reason: protocol.ReasonReleased, Request: true},
-		"ada no longer asks: nobody answered":                                     {Reason: protocol.ReasonExpired, Request: true},
+		"ada no longer asks: no one answered":                                     {Reason: protocol.ReasonExpired, Request: true},
 		"ada is refused ":                                                         {Reason: protocol.ReasonRefused, Request: true},
 		"phone refused ada ":                                                      {Reason: protocol.ReasonRefused, Request: true, By: "phone"},
 		"ada is refused, and may not ask again until you open the menu (Ctrl+\\)": {Reason: protocol.ReasonRefused, Request: true, Shut: true},

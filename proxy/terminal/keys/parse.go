@@ -11,8 +11,9 @@ import (
 // maxRepeat bounds the repeat of one press.
 const maxRepeat = 1000
 
-const syntax = "a key is one character, or a name such as enter, esc, tab, backspace, up, pagedown, f5, kp-enter, " +
-	"with ctrl-, alt-, shift-, super- before it (ctrl-c, C-c, ^C, M-x), and *N after it to repeat it (down*3, at most 1000)"
+const syntax = "a key is one character, or a name such as enter, esc, tab, backspace, up, pagedown, " +
+	"f5, kp-enter; put ctrl-, alt-, shift- or super- before it (ctrl-c, C-c, ^C, M-x), and *N after " +
+	"it to repeat it (down*3, at most 1000)"
 
 // modifiers are what may stand before a key. Each works with - and +.
 var modifiers = map[string]int32{

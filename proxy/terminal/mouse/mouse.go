@@ -75,9 +75,9 @@ var modifiers = []struct {
 }{{"ctrl", ctrl}, {"alt", alt}, {"shift", shift}}
 
 const syntax = "it must be one of click, double-click, right-click, middle-click, press, " +
-	"release, move, drag, wheel-up, wheel-down, wheel-left, wheel-right, " +
-	"with ctrl-, alt-, shift- before it (ctrl-click); " +
-	"a wheel takes *N after it (wheel-down*3, at most 100)"
+	"release, move, drag, wheel-up, wheel-down, wheel-left, wheel-right; " +
+	"put ctrl-, alt- or shift- before it (ctrl-click), " +
+	"and *N after a wheel (wheel-down*3, at most 100)"
 
 // Parse reads the name of an act: click, ctrl-click, shift-wheel-up, wheel-down*3. Case makes no
 // difference. Errors are sentences for the author of the name.
@@ -114,7 +114,7 @@ func cutTurns(name string) (base string, turns int, err error) {
 	}
 	turns, err = strconv.Atoi(number)
 	if err != nil || strings.Trim(number, "0123456789") != "" || turns < 1 || turns > MaxTurns {
-		return "", 0, fmt.Errorf("%.64q turns the wheel by %.32q notches: 1 to %d are possible", name, number, MaxTurns)
+		return "", 0, fmt.Errorf("%.64q turns the wheel by %.32q notches: give 1 to %d", name, number, MaxTurns)
 	}
 	return base, turns, nil
 }

@@ -29,11 +29,11 @@ func TestParseRefuses(t *testing.T) {
 		"super-click":           `the mouse cannot do "super-click": ` + syntax,
 		"ctrl-alt-ctrl-click":   `"ctrl-alt-ctrl-click" names a modifier twice: ` + syntax,
 		"click*2":               `the mouse cannot do "click*2": only a wheel is repeated; ` + syntax,
-		"wheel-up*0":            `"wheel-up*0" turns the wheel by "0" notches: 1 to 100 are possible`,
-		"wheel-up*101":          `"wheel-up*101" turns the wheel by "101" notches: 1 to 100 are possible`,
-		"wheel-up*":             `"wheel-up*" turns the wheel by "" notches: 1 to 100 are possible`,
-		"wheel-up*+3":           `"wheel-up*+3" turns the wheel by "+3" notches: 1 to 100 are possible`,
-		"wheel-up*3*3":          `"wheel-up*3*3" turns the wheel by "3*3" notches: 1 to 100 are possible`,
+		"wheel-up*0":            `"wheel-up*0" turns the wheel by "0" notches: give 1 to 100`,
+		"wheel-up*101":          `"wheel-up*101" turns the wheel by "101" notches: give 1 to 100`,
+		"wheel-up*":             `"wheel-up*" turns the wheel by "" notches: give 1 to 100`,
+		"wheel-up*+3":           `"wheel-up*+3" turns the wheel by "+3" notches: give 1 to 100`,
+		"wheel-up*3*3":          `"wheel-up*3*3" turns the wheel by "3*3" notches: give 1 to 100`,
 		strings.Repeat("x", 99): `the mouse cannot do "` + strings.Repeat("x", 64) + `"`,
 	} {
 		_, err := mouse.Parse(name)
@@ -141,13 +141,13 @@ func TestWhatTheProgramDoesNotHear(t *testing.T) {
 		{mouse.Modes{Protocol: 9}, "wheel-up", "(mode 9): wheel-up cannot be reported, click can"},
 		{mouse.Modes{Protocol: 9}, "release", "(mode 9): release cannot be reported, click can"},
 		{mouse.Modes{Protocol: 9}, "drag", "(mode 9): drag cannot be reported, click can"},
-		{mouse.Modes{Protocol: 9}, "ctrl-click", "the program's mode of the mouse (9) does not report modifiers: ctrl-click would arrive without them"},
+		{mouse.Modes{Protocol: 9}, "ctrl-click", "the program's mouse mode (9) does not report modifiers: ctrl-click would arrive without them"},
 		{mouse.Modes{Protocol: 1000}, "move", "not to movement (mode 1000): move cannot be reported"},
 		{mouse.Modes{Protocol: 1000}, "drag", "send press at the one and release at the other"},
 		{mouse.Modes{Protocol: 1001}, "click", "highlight tracking (mode 1001), which needs its answer to every press: use keys"},
 		{mouse.Modes{Protocol: 1002}, "move", "only while a button is down (mode 1002): press before you move, or drag"},
 		{mouse.Modes{Protocol: 1000, Encoding: 1016}, "click", "the terminal does not say how large its cells are: use keys"},
-		{mouse.Modes{Protocol: 7}, "click", "mode 7 of the mouse, which is not known here: use keys"},
+		{mouse.Modes{Protocol: 7}, "click", "mode 7 of the mouse, which the proxy does not know: use keys"},
 	} {
 		got, err := act(t, c.act).Reports(c.m, mouse.Cell{}, mouse.Cell{Row: 1})
 		require.ErrorContains(t, err, c.say)

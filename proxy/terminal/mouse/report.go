@@ -112,11 +112,11 @@ func (a Act) checkProtocol(m Modes) error {
 	case protocolX10:
 		switch {
 		case a.Kind != Click && a.Kind != Press:
-			return fmt.Errorf("the program listens to buttons going down and to nothing else "+
-				"of the mouse (mode 9): %s cannot be reported, click can", a.name)
+			return fmt.Errorf("the program listens only to mouse buttons going down (mode 9): "+
+				"%s cannot be reported, click can", a.name)
 		case a.mods != 0:
-			return fmt.Errorf("the program's mode of the mouse (9) does not report modifiers: "+
-				"%s would arrive without them", a.name)
+			return fmt.Errorf("the program's mouse mode (9) does not report modifiers: %s would "+
+				"arrive without them", a.name)
 		}
 	case protocolNormal:
 		switch a.Kind {
@@ -136,8 +136,8 @@ func (a Act) checkProtocol(m Modes) error {
 		}
 	case protocolAny:
 	default:
-		return fmt.Errorf("the program asks for mode %d of the mouse, which is not known here: "+
-			"use keys", m.Protocol)
+		return fmt.Errorf("the program asks for mode %d of the mouse, which the proxy does not "+
+			"know: use keys", m.Protocol)
 	}
 	return nil
 }

@@ -35,23 +35,23 @@ func (o *Observer) answerCommand(now time.Time, r *protocol.ReadResult, m *proto
 func (o *Observer) findCommand(all []*screen.Command, nth int) (c *screen.Command, reason string) {
 	switch marks := o.model.Marks(); {
 	case len(all) >= nth && all[len(all)-nth].Hidden:
-		return nil, "that command began while the user hid the screen: nothing is told of it"
+		return nil, "that command began while the user hid the screen: nothing of it is shown"
 	case len(all) >= nth:
 		return all[len(all)-nth], ""
 	case len(all) == 1:
-		return nil, "the shell's marks tell of one command only"
+		return nil, "the shell's marks know of one command only"
 	case len(all) > 1:
-		return nil, fmt.Sprintf("the shell's marks tell of the last %d commands only", len(all))
+		return nil, fmt.Sprintf("the shell's marks know of the last %d commands only", len(all))
 	case marks.State != screen.NoMark || marks.HasExit:
-		return nil, "no command has run yet, as the shell's marks tell"
+		return nil, "no command has run yet, by the shell's marks"
 	}
 	program := protocol.Visible(o.program.Foreground())
 	if program == "" {
 		program = "the program"
 	}
-	return nil, program + " has given no shell marks (OSC 133), by which commands are told apart: " +
-		"read the history; for bash, zsh and fish " +
-		"the user can add them with the line that `gateway marks SHELL` names"
+	return nil, program + " has sent no shell marks (OSC 133), which tell commands apart: read " +
+		"the history; for bash, zsh and fish the user can add them with the line that `gateway " +
+		"marks SHELL` names"
 }
 
 // describeCommand makes the command for agents from the marks.

@@ -40,10 +40,10 @@ func (s *stage) about(t *testing.T, nth int, more ...func(*protocol.Read)) *prot
 func TestReadingACommand(t *testing.T) {
 	s := newStage(t, 40, 6)
 	_, err := s.asksAbout(1)
-	require.ErrorContains(t, err, "bash has given no shell marks")
+	require.ErrorContains(t, err, "bash has sent no shell marks (OSC 133), which tell commands apart")
 	s.print("\x1b]7;file:///src/app\a" + shellPrompt)
 	_, err = s.asksAbout(1)
-	require.EqualError(t, err, "no command has run yet, as the shell's marks tell")
+	require.EqualError(t, err, "no command has run yet, by the shell's marks")
 
 	s.print(ran("make", lines(0, 20)+"error", 2), ran("echo $?", "2\r\n", 0))
 	r := s.about(t, 2)
@@ -56,7 +56,7 @@ func TestReadingACommand(t *testing.T) {
 	require.Equal(t, []uint64{c.FirstLine, c.NextLine}, []uint64{r.FirstLine, r.NextLine})
 	require.Equal(t, "2", s.about(t, 1).Text)
 	_, err = s.asksAbout(3)
-	require.EqualError(t, err, "the shell's marks tell of the last 2 commands only")
+	require.EqualError(t, err, "the shell's marks know of the last 2 commands only")
 
 	page := s.about(t, 2, func(m *protocol.Read) { m.Scrollback = 3 })
 	require.Equal(t, []uint64{c.NextLine - 3, c.NextLine}, []uint64{page.FirstLine, page.NextLine})
@@ -156,7 +156,7 @@ func TestACommandIsRedacted(t *testing.T) {
 	s.hide(s.now, false)
 	s.print("\r\n")
 	_, err = s.asksAbout(1)
-	require.EqualError(t, err, "that command began while the user hid the screen: nothing is told of it")
+	require.EqualError(t, err, "that command began while the user hid the screen: nothing of it is shown")
 	s.print(lines(0, 9), ran("ls", "", 0))
 	require.NotContains(t, said(), "hidden-")
 	require.NotContains(t, said(), "/hidden")
@@ -186,7 +186,7 @@ func TestAClaimWithinACommand(t *testing.T) {
 	require.Equal(t, 1, *r.Command.ExitCode)
 	require.Empty(t, r.Command.Within)
 	_, err := s.asksAbout(2)
-	require.EqualError(t, err, "the shell's marks tell of one command only")
+	require.EqualError(t, err, "the shell's marks know of one command only")
 	s.front = 0
 	s.print("\x1b]133;A" + aid + "\a\x1b]133;B" + aid + "\aexec bash\r\n\x1b]133;C" + aid + "\a" + shellPrompt + ran("ls", "", 0))
 	require.Empty(t, s.about(t, 1).Command.Within, "another shell in the place of the first")

@@ -48,14 +48,15 @@ func (o *Observer) FindText(text string) (mouse.Cell, error) {
 	case 0:
 		if row, across := o.matchAcrossRows(text); across {
 			return mouse.Cell{}, fmt.Errorf(
-				"%s begins in row %d and goes on in row %d: name a part of it that stands in one row, or its row and column",
+				"%s begins in row %d and goes on in row %d: name a part of it within one row, "+
+					"or its row and column",
 				name,
 				row+1,
 				row+2,
 			)
 		}
 		return mouse.Cell{}, errors.New(
-			name + " does not stand on the screen (capital letters count)",
+			name + " is not on the screen (capital letters count)",
 		)
 	}
 	places := make([]string, 0, maxPlaces)
@@ -72,7 +73,8 @@ func (o *Observer) FindText(text string) (mouse.Cell, error) {
 		list = strings.Join(places, ", ") + fmt.Sprintf(" and %d more", more)
 	}
 	return mouse.Cell{}, fmt.Errorf(
-		"%s stands %s times on the screen, at %s: name more of the text around it, or the row and column",
+		"%s is on the screen %s times, at %s: name more of the text around it, or the row and "+
+			"column",
 		name,
 		count,
 		list,

@@ -39,13 +39,13 @@ func NewOwn(add, allow []string) (*Own, error) {
 
 func compile(list string, all []string) (rules []*regexp.Regexp, err error) {
 	if len(all) > MaxOwn {
-		return nil, fmt.Errorf("%s: has %d expressions, at most %d are taken", list, len(all), MaxOwn)
+		return nil, fmt.Errorf("%s: has %d expressions, the limit is %d", list, len(all), MaxOwn)
 	}
 	for _, text := range all {
 		rule, err := regexp.Compile(text)
 		switch {
 		case len(text) > maxExpression:
-			err = fmt.Errorf("has %d bytes, at most %d are taken", len(text), maxExpression)
+			err = fmt.Errorf("has %d bytes, the limit is %d", len(text), maxExpression)
 		case err == nil && rule.MatchString(""):
 			err = errors.New("matches the empty text")
 		}
