@@ -45,7 +45,7 @@ func (q *admission) pageGone() <-chan struct{} {
 // dropUnanswered ends the question.
 func (q *admission) dropUnanswered() {
 	q.of, q.missed = nil, true
-	q.o.printEvent("\nNobody answered: the page was not let in.")
+	q.o.printEvent("\nNo answer: the page was not let in.")
 }
 
 // handleLine takes a line of the user's. It reports whether there was a question.

@@ -34,19 +34,21 @@ func (a *app) newAttach() *cobra.Command {
 			"agent started",
 		Args: cobra.MaximumNArgs(1),
 		Long: "attach brings a session of proxy --keep into this terminal, with its screen and " +
-			"the end of its history: here it is as where it\n" +
-			"was started, and the window where it is now, if there is one, is let go. Without ID " +
-			"it is the one that has no window.\n\n" +
-			"Of a session that an agent started it shows what the agent sees and lets you type " +
-			"beside it, with the same keys: your own keys pause the\n" +
-			"agent, Ctrl+\\ takes the keyboard from it, and Ctrl+G allows back when the agent " +
-			"asks. Where the terminal keeps Ctrl+G for\n" +
-			"itself, press Ctrl+Alt+G in VS Code, and use gateway grant in others. To leave " +
-			"without ending the program, press Ctrl+\\ and then\n" +
-			"d while no agent has the keyboard. When several people are attached, the program " +
-			"gets the size of the terminal that was used last.\n\n" +
-			"With --watch you only watch, and q leaves. Of a session on its user's own terminal " +
-			"you see what agents see.",
+			"the end of its history. The session works here as\n" +
+			"it did where it was started; if another window has it now, that window lets it go. " +
+			"Without ID, attach takes the session that\n" +
+			"has no window.\n\n" +
+			"For a session that an agent started, attach shows what the agent sees and lets you " +
+			"type beside it, with the same keys: your own\n" +
+			"keys pause the agent, Ctrl+\\ takes the keyboard from it, and Ctrl+G gives it the " +
+			"keyboard again when it asks. If the terminal keeps\n" +
+			"Ctrl+G for itself, press Ctrl+Alt+G in VS Code; in other terminals, use gateway " +
+			"grant. To leave without ending the program,\n" +
+			"press Ctrl+\\ and then d while no agent has the keyboard. When several people are " +
+			"attached, the program gets the size of the\n" +
+			"terminal used last.\n\n" +
+			"With --watch you only watch, and q leaves. For a session on its user's own " +
+			"terminal, you see what agents see.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in, isIn := a.in.(*os.File)
 			out, isOut := a.out.(*os.File)
@@ -154,10 +156,10 @@ func feedsBack(ctx context.Context, c *client.Client, id string) error {
 func insideItself(inside, id string) error {
 	where := ""
 	if inside != id {
-		where = ", which is on the screen of " + id
+		where = ", shown on the screen of " + id
 	}
 	return fail(statusRefused,
-		"attach: this shell runs inside the session %s%s, which would show itself inside itself",
+		"attach: this shell runs inside the session %s%s, and a session cannot show itself",
 		inside, where).
 		withHint("run it in another terminal")
 }
@@ -307,7 +309,7 @@ func (f *front) showMessages() (last string, err error) {
 		return "", err
 	}
 	if last == "" {
-		last = "detached; the program goes on"
+		last = "detached; the program keeps running"
 	}
 	return last, nil
 }
@@ -320,7 +322,7 @@ func (f *front) handleMessage(m protocol.Message) (last string, err error) {
 	case *protocol.SessionClose:
 		return fmt.Sprintf("ended with exit status %d", m.ExitCode), nil
 	case *protocol.Detach:
-		return "detached; the program goes on", nil
+		return "detached; the program keeps running", nil
 	}
 	return "", nil
 }

@@ -47,7 +47,7 @@ func (a *app) comeBack(id string, in, out *os.File) error {
 	conn, err := keep.Knock(dir, id)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fail(statusNoSession,
-			"attach: %s is kept, but not on this machine, or not by this user", id).withHint(
+			"attach: %s is kept on another machine, or by another user", id).withHint(
 			"run gateway attach where it runs, over ssh",
 		)
 	}
@@ -82,8 +82,8 @@ func inAgents(ctx context.Context, c *client.Client) error {
 	for _, s := range all {
 		if s.SessionID == inside && s.Headless {
 			return fail(statusForbidden,
-				"attach: this terminal, %s, is an agent's own, and agents have no keyboard in a "+
-					"user's session", inside).
+				"attach: this terminal, %s, belongs to an agent, and agents have no keyboard in "+
+					"a user's session", inside).
 				withHint("gateway request asks the user for it")
 		}
 	}

@@ -81,7 +81,7 @@ func (a *app) newAuditShow() *cobra.Command {
 		Use:   "show FILE [--from T] [--to T] [--agent NAME]",
 		Short: "Show what agents typed, under which grant, and on which screen",
 		Args:  cobra.ExactArgs(1),
-		Long: "show prints the entries of an audit log, and the screen before an input where it " +
+		Long: "show prints the entries of an audit log, and the screen before an input if it " +
 			"differs from the last one shown. Times\n" +
 			"are written as 15:04 or 15:04:05 (on the day the session began), 2006-01-02 " +
 			"15:04:05, RFC 3339, or as the time since the\n" +
@@ -138,7 +138,7 @@ func (a *app) showLog(f *os.File, in showFlags) error {
 	switch {
 	case damaged:
 		out.Damage = &damage{bad.Line, bad.Why}
-		err = fail(statusRefused, "%s: %w; the entries before it are good", f.Name(), err)
+		err = fail(statusRefused, "%s: %w; the entries before it are intact", f.Name(), err)
 	case err != nil:
 		return err
 	case log.Lines == 0:
@@ -214,7 +214,7 @@ func picture(e *record.Entry) []string {
 
 func known(agents map[string]bool) string {
 	if len(agents) == 0 {
-		return "the log has none"
+		return "the log names no agents"
 	}
-	return "the log has " + text.Clean(strings.Join(slices.Sorted(maps.Keys(agents)), ", "))
+	return "the log names " + text.Clean(strings.Join(slices.Sorted(maps.Keys(agents)), ", "))
 }

@@ -92,7 +92,7 @@ func TestAuditVerifyCountsMissingOutput(t *testing.T) {
 		for _, e := range gaps {
 			v.addGap(e)
 		}
-		require.Equal(t, []string{want, "the recording matches the log, but for the output that is missing"}, v.reportLines()[1:])
+		require.Equal(t, []string{want, "the recording matches the log, except for the missing output"}, v.reportLines()[1:])
 	}
 }
 
@@ -214,7 +214,7 @@ func TestAuditShow(t *testing.T) {
 	require.Contains(t, out, "what stood there")
 	_, errs, status := audit("show", "--agent", "nobody", cast)
 	require.Equal(t, 2, status)
-	require.Contains(t, errs, `--agent "nobody": no entries; the log has claude, codex`)
+	require.Contains(t, errs, `--agent "nobody": no entries; the log names claude, codex`)
 
 	out, _, status = audit("show", "--json", cast)
 	require.Zero(t, status)

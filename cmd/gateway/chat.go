@@ -171,19 +171,19 @@ func (a *app) newChat() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "chat [PROMPT] [--with AGENT] [-- ARGS]",
 		Short: "Talk to a coding agent line by line, and answer what it asks",
-		Long: "chat runs a coding agent without its own user interface. What it says streams as " +
-			"text. You type while it works: Enter sends the\n" +
-			"line, and the agent reads it as soon as it can. Approvals and questions are asked " +
-			"in between; answer with a number or a word, or\n" +
+		Long: "chat runs a coding agent without its own user interface. Its answers stream as " +
+			"text. You can type while it works: Enter sends the\n" +
+			"line, and the agent reads it as soon as it can. Approvals and questions come in " +
+			"between: answer with a number or a word, or\n" +
 			"choose with the arrow keys. Nothing is allowed without your answer.\n\n" +
-			"Ctrl+C interrupts the turn, and pressed again ends the agent. Without PROMPT the " +
+			"Ctrl+C interrupts the turn; a second Ctrl+C ends the agent. Without PROMPT the " +
 			"conversation goes on until Ctrl+D on an empty\n" +
 			"line. Alt+Enter begins a new line, and pasted lines stay together.\n\n" +
 			"Without a terminal, or with --json, only the prompt is read and approvals are " +
 			"refused. ARGS are passed to the agent as they are.\n\n" +
-			"The commands below are for a coding agent that runs in a session (proxy --chat). As " +
-			"a prompt, send their names by standard input:\n" +
-			"echo log | gateway chat\n\n" +
+			"The commands below are for a coding agent that runs in a session (proxy --chat). " +
+			"To send one of their names as a prompt, use\n" +
+			"standard input: echo log | gateway chat\n\n" +
 			"Exit status: 0 done; 1 refused or failed; 130 interrupted.",
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
@@ -203,14 +203,14 @@ func (a *app) newChat() *cobra.Command {
 		"the `AGENT`: "+strings.Join(chatNames(), ", "))
 	f.StringVar(&in.mode, "mode", "",
 		"begin in the agent's `MODE`, which decides what it asks for (default: it asks)")
-	f.StringVar(&in.resume, "resume", "", "go on with the conversation `ID`")
+	f.StringVar(&in.resume, "resume", "", "resume the conversation `ID`")
 	f.StringVar(&in.file, "prompt-file", "",
 		"send the prompts in `FILE`, one per line, each when the turn before has ended; - for "+
 			"standard input")
 	addImageFlag(cmd, &files)
 	f.StringVar(&in.journal, "record-json", "",
-		"write the conversation to the new `FILE` as lines of JSON: what you say before the "+
-			"agent gets it, and what became of it")
+		"write the conversation to the new `FILE` as lines of JSON: your words before the agent "+
+			"gets them, and what became of them")
 	f.DurationVar(&in.within, coding.WithinFlag, 0, coding.WithinHelp)
 	f.BoolVar(&in.silent, "no-terminal-input", false,
 		"read no keys: only the prompt counts, and approvals are refused")
@@ -246,7 +246,7 @@ func (a *app) runChat(ctx context.Context, in chatFlags) error {
 	case at < 0:
 		return usage("--with %.40q: must be one of %s", in.with, strings.Join(chatNames(), ", "))
 	case in.resume != "" && !lock.Usable(in.resume):
-		return usage("--resume %.60q: is no id of a conversation", in.resume)
+		return usage("--resume %.60q: not the id of a conversation", in.resume)
 	case coding.CheckWithin(in.within) != nil:
 		return usage("%w", coding.CheckWithin(in.within))
 	case in.prompt != "" && in.file != "":
@@ -278,7 +278,7 @@ func (a *app) onTerminal() bool {
 const maxPrompt = 1 << 20
 
 // nameTheFile advises what to do with a longer prompt.
-const nameTheFile = "leave the text in a file, and name that in the prompt"
+const nameTheFile = "put the text into a file, and name the file in the prompt"
 
 // firstPrompts returns the prompts to send first: at least one if there is no terminal.
 func (a *app) firstPrompts(in chatFlags) ([]string, error) {
@@ -330,7 +330,7 @@ func promptLines(r io.Reader) (all []string, err error) {
 	case err != nil:
 		return nil, fail(statusRefused, "--prompt-file: %w", err)
 	case all == nil:
-		return nil, usage("--prompt-file: there is no prompt in it")
+		return nil, usage("--prompt-file: the file holds no prompt")
 	}
 	return all, nil
 }

@@ -261,7 +261,7 @@ func TestASilentAgent(t *testing.T) {
 	c := chatOnTerminal(t)
 	c.wait("You: ")
 	c.typeKeys("THINK\r")
-	c.wait("· claude works: nothing for 1 s")
+	c.wait("· claude is working: silent for 1 s")
 	c.typeKeys("\x03")
 	c.wait("· interrupted")
 	c.typeKeys("\x04")
@@ -403,7 +403,7 @@ func TestALongPrompt(t *testing.T) {
 	require.Contains(t, got.out, fmt.Sprintf("HEARD %d BYTES", len("LENGTH ")+len(prompt)))
 	require.NoError(t, os.WriteFile(file, []byte(strings.Repeat("a", maxPrompt+1)), 0o600))
 	got = command(t, "chat", "--prompt-file", file)
-	got.mustFail(t, statusUsage, "--prompt-file: a line is longer than 1048576 bytes: leave the text in a file, and name that in the prompt")
+	got.mustFail(t, statusUsage, "--prompt-file: a line is longer than 1048576 bytes: put the text into a file, and name the file in the prompt")
 }
 
 // If the conversation does not exist, the error says so, with a next step.

@@ -49,7 +49,7 @@ func (t *talk) handleForwarded(p passed) {
 	delete(t.passing, p.request.ID)
 	cancel()
 	if p.err != nil {
-		t.view.printNotice("· nobody was asked: %s", exactly(p.err.Error()))
+		t.view.printNotice("· not asked: %s", exactly(p.err.Error()))
 		t.refuseRequest(p.request)
 		return
 	}

@@ -27,13 +27,13 @@ type question struct {
 func (t *talk) refuseRequest(r *chat.Request) {
 	t.refused = true
 	if t.session.Answer(r.ID, "", chat.Answer{
-		Words: "Nobody is there who could answer: work without this, or stop.",
+		Words: "No person is here to answer: work without this, or stop.",
 	}) == nil {
 		subject := "an approval of " + exactly(r.Tool)
 		if len(r.Form) > 0 {
 			subject = "a question"
 		}
-		t.view.printNotice("· refused: %s asks for %s, and nobody can answer without a terminal",
+		t.view.printNotice("· refused: %s asks for %s, and no person can answer without a terminal",
 			cmp.Or(exactly(r.By), t.agent.name), subject)
 	}
 }
@@ -87,7 +87,7 @@ func (t *talk) handleAnswer(l typed) {
 	q := t.question
 	if q == nil || q.number != l.question {
 		if l.text != "" {
-			t.view.printNotice("· not sent, as that question is closed: %s", exactly(l.text))
+			t.view.printNotice("· not sent, because that question is closed: %s", exactly(l.text))
 		}
 		return
 	}
@@ -192,7 +192,8 @@ func (q *question) allowedVerdicts() []chat.Choice {
 // incompleteReason says why an approval is not shown in full; "" if it is.
 func (q *question) incompleteReason() string {
 	if _, missing := wholeInput(q.request.Input); missing > 0 {
-		return fmt.Sprintf("it has %d bytes more than can be shown here, and cannot be allowed",
+		return fmt.Sprintf("it is %d bytes too long to be shown in full here, so it cannot be "+
+			"allowed",
 			missing)
 	}
 	return text.OneLine(exactly(q.request.AtTerminal))

@@ -50,7 +50,7 @@ func readImages(files []string) (images []chat.Image, err error) {
 func readImage(name string) (i chat.Image, err error) {
 	info, err := os.Stat(name)
 	if err == nil && !info.Mode().IsRegular() {
-		return i, fmt.Errorf("%s: it is no regular file", name)
+		return i, fmt.Errorf("%s: not a regular file", name)
 	}
 	f, err := os.Open(name)
 	if err != nil {
@@ -90,7 +90,7 @@ func (t *talk) attachesImage(line string) bool {
 		t.view.printNotice("· no image goes with your next line")
 	case "":
 		t.view.printNotice(
-			"· /image FILE sends an image with your next line, /image none sends none%s",
+			"· /image FILE sends an image with your next line, /image none drops it%s",
 			imagesWith("; with it: ", t.images))
 	default:
 		t.attachImage(name)

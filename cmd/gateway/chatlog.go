@@ -83,7 +83,7 @@ func (a *app) chatLog(
 	if ctx.Err() != nil || p.over {
 		return nil // who stops looking has seen what there was
 	}
-	return fail(statusNoGateway, "chat log: the session cannot be reached any more")
+	return fail(statusNoGateway, "chat log: the session can no longer be reached")
 }
 
 // chatPrinter prints a conversation.

@@ -47,7 +47,7 @@ func addressee(
 		return outer, fail(statusRefused, "--%s %.60s: does not run inside %s", toFlag, to,
 			outer.SessionID).withHint(runs)
 	case sessions[at].Chat == nil:
-		return outer, fail(statusRefused, "--%s %.60s: no coding agent talks there", toFlag,
+		return outer, fail(statusRefused, "--%s %.60s: there is no coding agent to talk to", toFlag,
 			to).withHint(
 			"to type there: gateway attach " + sessions[at].SessionID,
 		)

@@ -20,8 +20,8 @@ import (
 
 // chatWords are the subcommands of chat. A prompt of such a word alone must come from standard
 // input.
-const chatWords = "log, send, answer and interrupt are commands of gateway chat; as a prompt, " +
-	"send such a word by standard input: echo log | gateway chat"
+const chatWords = "log, send, answer and interrupt are commands of gateway chat; to send such a " +
+	"word as a prompt, use standard input: echo log | gateway chat"
 
 // underChat has a command line that lacks something told from a prompt.
 func underChat(cmd *cobra.Command) *cobra.Command {
@@ -36,17 +36,18 @@ func (a *app) newChatSend() *cobra.Command {
 		Use:   "send ID TEXT [--to INNER] [--image FILE ...]",
 		Short: "Say something to the coding agent in a session",
 		Args:  cobra.ExactArgs(2),
-		Long: "send gives the coding agent in a session a prompt, also while it works. Where the " +
-			"program runs in its user's own\n" +
-			"terminal it is for a person at a terminal, and signed with your owner token; create " +
-			"that once:\n\n" +
+		Long: "send gives the coding agent in a session a prompt, even while it works. If the " +
+			"program runs in its user's own terminal,\n" +
+			"send needs a person at a terminal, and signs with your owner token; create that " +
+			"once:\n\n" +
 			"  gateway token create owner --role owner --save\n\n" +
-			"To a session without a user's terminal a pipe or cron may send as well, without " +
-			"a token.\n\n" +
-			"--image sends an image with it, to agents that take one: not to claude in its own " +
-			"interface.\n\n" +
-			"With --to the coding agent in the session INNER gets it, which runs inside ID: one " +
-			"that the agent in ID has started, or a program of it.",
+			"To a session without a user's terminal, a pipe or cron may send too, without a " +
+			"token.\n\n" +
+			"--image sends an image with it, to agents that accept one: not to claude in its " +
+			"own interface.\n\n" +
+			"With --to, the prompt goes to the coding agent in the session INNER, which runs " +
+			"inside ID: the agent in ID started it, or one of\n" +
+			"that agent's programs did.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if strings.TrimSpace(args[1]) == "" {
 				return usage("chat send: the text is empty")
@@ -100,15 +101,16 @@ func (a *app) newChatAnswer() *cobra.Command {
 		Use:   "answer ID [REQUEST] once|session|refuse",
 		Short: "Answer what the coding agent in a session asks",
 		Args:  cobra.RangeArgs(1, 3),
-		Long: "answer answers an approval, or with --reply a form of questions: one --reply for " +
-			"each question, a number for an option or words of\n" +
-			"your own; where several may be chosen, commas stand between numbers. refuse refuses " +
-			"either, and --words tells the agent why.\n" +
-			"REQUEST may be left out where one thing is asked. Each request has one answer, and " +
-			"the first one counts.\n\n" +
-			"What allows is shown first, and you are asked at your terminal. Where the program " +
-			"runs in its user's own terminal it is signed with\n" +
-			"your owner token. Refusing needs neither on your own machine.",
+		Long: "answer answers an approval or, with --reply, a form of questions. Give one " +
+			"--reply for each question: the number of an option, or\n" +
+			"words of your own. If several options may be chosen, put commas between their " +
+			"numbers. refuse refuses either kind, and --words\n" +
+			"tells the agent why. Leave out REQUEST if only one thing is asked. Each request " +
+			"has one answer, and the first one counts.\n\n" +
+			"Before it allows anything, answer shows you the request and asks you at your " +
+			"terminal. If the program runs in its user's own\n" +
+			"terminal, it signs with your owner token. On your own machine, refusing needs " +
+			"neither.",
 		Example: "  gateway chat answer claude-k3f9 once\n  gateway chat answer claude-k3f9 " +
 			"refuse --words 'not on this branch'\n" +
 			"  gateway chat answer claude-k3f9 --reply 2 --reply 'the third one'",
@@ -140,7 +142,7 @@ func answerArgs(args, replies []string, words string) (in answering, err error) 
 	if len(replies) == 0 {
 		if len(rest) == 0 {
 			return in, usage(
-				"chat answer: no verdict: once, session or refuse, or --reply for questions")
+				"chat answer: no verdict: use once, session or refuse, or --reply for questions")
 		}
 		in.verdict, rest = rest[len(rest)-1], rest[:len(rest)-1]
 		if !slices.Contains([]string{
@@ -149,8 +151,8 @@ func answerArgs(args, replies []string, words string) (in answering, err error) 
 			refusal,
 		}, in.verdict) {
 			return in, usage(
-				"chat answer: %.40q is no verdict: once, session or refuse; for questions "+
-					"use --reply", in.verdict)
+				"chat answer: %.40q is not a verdict: use once, session or refuse, or --reply "+
+					"for questions", in.verdict)
 		}
 	}
 	switch {
@@ -196,12 +198,12 @@ func (a *app) promptToken(s protocol.SessionInfo) (token string, err error) {
 func formatPromptWait(w protocol.Waiting) string {
 	switch w {
 	case protocol.WaitsForDialog:
-		return "; it waits: something is asked at the agent's terminal, or stands there in place " +
+		return "; it waits: the agent's terminal shows a question, or something else in place " +
 			"of its prompt"
 	case protocol.WaitsForLine:
-		return "; it waits: a line that is not sent stands in the prompt of the agent's terminal"
+		return "; it waits: the prompt in the agent's terminal holds an unsent line"
 	case protocol.WaitsForStart:
-		return "; it waits: the agent has yet to come to its prompt"
+		return "; it waits: the agent is not at its prompt yet"
 	default:
 		return ""
 	}
@@ -348,7 +350,7 @@ func requestsOf(
 ) (open []*chat.Request, closed map[string]*chat.AnsweredError, err error) {
 	if s.Blackout.ByUser() {
 		return nil, nil, fail(statusRefused,
-			"chat answer: the user hides this session, and what is asked with it")
+			"chat answer: the user hides this session, and its questions with it")
 	}
 	records, _, err := c.Chat(ctx, s.SessionID)
 	closed = map[string]*chat.AnsweredError{}

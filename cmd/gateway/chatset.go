@@ -17,7 +17,7 @@ func (t *talk) applySetting(line string) bool {
 	settings := t.session.Settings()
 	i := slices.IndexFunc(settings, func(s chat.Setting) bool { return s.Name == name })
 	if isCommand && t.session.State() == chat.Starting {
-		t.view.printNotice("· not sent, since %s still starts: %s", t.agent.name, exactly(line))
+		t.view.printNotice("· not sent: %s is still starting: %s", t.agent.name, exactly(line))
 		return true
 	}
 	if !isCommand || i < 0 || strings.Contains(line, "\n") {

@@ -170,7 +170,7 @@ func startHint(agent string, stay bool) string {
 func (a *app) reportEnd(t *talk) error {
 	if !a.json && t.state == chat.Ended && t.last != "" && t.session.Conversation() != "" &&
 		(t.edit != nil || t.last != chat.Done) {
-		fmt.Fprintf(a.err, "go on with: gateway chat --with %s --resume %s\n", t.agent.name,
+		fmt.Fprintf(a.err, "resume it with: gateway chat --with %s --resume %s\n", t.agent.name,
 			t.session.Conversation())
 	}
 	switch {
@@ -180,7 +180,7 @@ func (a *app) reportEnd(t *talk) error {
 		err := fail(statusRefused, "chat: %s did not start: %s", t.agent.name, t.why)
 		if t.resumes {
 			err = err.withHint(
-				"without --resume a new conversation begins; the id of one is printed when it ends")
+				"without --resume a new conversation begins; its id is printed when it ends")
 		}
 		return err
 	case !t.leaving:
@@ -222,7 +222,7 @@ func (t *talk) run(ctx context.Context) error {
 		case <-t.opens.C:
 			t.openQuestion()
 		case <-t.silent.C:
-			t.view.printNotice("· %s works: nothing for %d s", t.agent.name, silence/time.Second)
+			t.view.printNotice("· %s is working: silent for %d s", t.agent.name, silence/time.Second)
 		case <-ended: // of the signals this is the first
 			ended = nil
 			t.stopAnswering()
@@ -260,7 +260,7 @@ func (t *talk) forwardRecords(records chan<- chat.Record) {
 			records <- chat.Record{Item: &chat.Item{
 				Kind:   chat.Notice,
 				Author: t.agent.name,
-				Text:   fmt.Sprintf("%d records were too many to show", lost),
+				Text:   fmt.Sprintf("%d records are left out: there were too many to show", lost),
 			}}
 		}
 		for _, r := range got {
@@ -371,7 +371,7 @@ func (t *talk) sendPending() bool {
 	if !t.nobody && t.edit.halfTyped() {
 		t.stay = true
 		t.view.printNotice(
-			"· done, but for your line: Enter sends it, Ctrl+D on an empty line ends the " +
+			"· done, except for your line: Enter sends it, Ctrl+D on an empty line ends the " +
 				"conversation")
 	}
 	return t.stay

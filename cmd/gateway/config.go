@@ -58,9 +58,10 @@ func (a *app) newConfig() *cobra.Command {
 		Use:   "config",
 		Short: "Show the configuration in force, and where each value comes from",
 		Args:  cobra.NoArgs,
-		Long: "config shows what proxy and gateway use where the command line says nothing else: " +
-			"the built-in default, your configuration\n" +
-			"or an environment variable. Your configuration is " +
+		Long: "config shows the settings that proxy and gateway use unless the command line " +
+			"says otherwise. It names the source of each:\n" +
+			"the built-in default, your configuration or an environment variable. Your " +
+			"configuration is\n" +
 			"~/.config/terminalproxy/config.toml; docs/configuration.md lists its\n" +
 			"settings. The exit status is 2 if something in it is wrong.",
 		RunE: func(*cobra.Command, []string) error { return a.showConfig() },
@@ -267,7 +268,7 @@ func (c configuration) printSettings(out io.Writer) error {
 	case c.Error != "":
 		state = " (not used: something in it is wrong)"
 	case !c.Exists:
-		state = " (there is none)"
+		state = " (no such file)"
 	}
 	fmt.Fprintf(&b, "# %s%s\n", c.Path, state)
 	table := ""

@@ -87,7 +87,7 @@ func TestConfigShowsWhereEachValueComesFrom(t *testing.T) {
 	require.NoError(t, os.Remove(path))
 	got = command(t, "config")
 	require.Equal(t, statusOK, got.status, got.err)
-	require.Contains(t, got.out, "# "+path+" (there is none)\n")
+	require.Contains(t, got.out, "# "+path+" (no such file)\n")
 	require.NotContains(t, got.out, "config.toml:")
 	require.Equal(t, path+"\n", command(t, "config", "path").out)
 }

@@ -63,7 +63,7 @@ func (a *app) applyConfiguration(cmd *cobra.Command) error {
 	if wrong.Hint != "" {
 		return f.withHint(wrong.Hint)
 	}
-	return f.withHint("gateway config shows what is in force")
+	return f.withHint("gateway config shows the settings in force")
 }
 
 // presetFlags takes what concerns the command: its own table, and those of the commands that it is

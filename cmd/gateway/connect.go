@@ -73,7 +73,7 @@ func (a *app) clientConfig(ep gateway.Endpoint, path, view string) client.Config
 		Others:  doors[1:],
 		Passed: func(gateway string, why error) {
 			if _, again := said.LoadOrStore(gateway+why.Error(), true); !again {
-				_, _ = fmt.Fprintf(a.err, "gateway: %s is passed over: %v\n", gateway, why)
+				_, _ = fmt.Fprintf(a.err, "gateway: skipped %s: %v\n", gateway, why)
 			}
 		},
 		Incomplete: func(m *protocol.Incomplete) {
@@ -248,7 +248,7 @@ func lookup(ctx context.Context, c *client.Client, id string) (protocol.SessionI
 	case len(fits) > 1 && id == "":
 		problem = "which session? several are running"
 	case len(fits) > 1:
-		problem, meant, more = fmt.Sprintf("session %.40q: several are called so", id), fits, 0
+		problem, meant, more = fmt.Sprintf("session %.40q: several have this name", id), fits, 0
 	case id == "":
 		problem = "no session is running"
 	}

@@ -160,7 +160,7 @@ func contextOf(
 	whole, note := len(rows), ""
 	for len(rows) > 0 && len(head)+len(note)+len(fence())+len("\n\n") > room {
 		rows = rows[1:] // the newest are below
-		note = fmt.Sprintf("\nthe first %d rows are left out, there is no room for them",
+		note = fmt.Sprintf("\nthe first %d rows are left out because there is no room for them",
 			whole-len(rows))
 	}
 	return head + note + "\n" + fence()

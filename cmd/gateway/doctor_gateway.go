@@ -61,7 +61,7 @@ func (d *doctor) checkSocket(ctx context.Context) {
 	dir, path, err := gateway.LocalSocket()
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		d.addOK("local gateway", "none is running; the next proxy --agent will serve it, in %s",
+		d.addOK("local gateway", "not running; the next proxy --agent will serve it, in %s",
 			dir)
 		return
 	case err != nil:
@@ -70,7 +70,7 @@ func (d *doctor) checkSocket(ctx context.Context) {
 	}
 	d.addOK("directory", "%s is yours, mode 0700", dir)
 	if !d.checkPrivate("socket", path, 0o600) {
-		d.addOK("local gateway", "none is running; the next proxy --agent will serve it, in %s",
+		d.addOK("local gateway", "not running; the next proxy --agent will serve it, in %s",
 			dir)
 		return
 	}
@@ -91,7 +91,7 @@ func (d *doctor) checkSocket(ctx context.Context) {
 		return
 	case errors.Is(err, syscall.ECONNREFUSED):
 		d.addOK("local gateway",
-			"none is running; a killed one left its socket, which the next one replaces")
+			"not running; a killed gateway left its socket, which the next one replaces")
 		return
 	case err != nil:
 		d.addError("local gateway", "do not use it until you know whose it is", "%v", err)
@@ -130,20 +130,20 @@ func (d *doctor) checkCluster(at string, said healthy) {
 	switch c := said.Cluster; {
 	case c == nil:
 	case !c.Connected:
-		why := "NATS is not reached, and this gateway goes on with its own sessions"
+		why := "NATS cannot be reached; this gateway continues with its own sessions"
 		if c.Trouble != "" {
 			why += ": " + c.Trouble
 		}
 		d.addError(name,
 			cmp.Or(c.Do, "run gateway doctor on its machine, as its user: it says why"), "%s", why)
 	case c.Trouble != "":
-		d.addWarning(name, c.Do, "NATS is reached, other gateways that are heard: %d; but %s",
+		d.addWarning(name, c.Do, "NATS is reached, other gateways heard: %d; but %s",
 			c.Gateways, c.Trouble)
 	case c.Gateways == 0:
 		d.addWarning(name, "start the other gateways with the same --cluster",
-			"NATS is reached, and no other gateway is there")
+			"NATS is reached, but no other gateway is there")
 	default:
-		d.addOK(name, "NATS is reached; other gateways that are heard: %d", c.Gateways)
+		d.addOK(name, "NATS is reached; other gateways heard: %d", c.Gateways)
 	}
 }
 
@@ -239,7 +239,7 @@ func (d *doctor) checkPeers(ctx context.Context, at string, ep gateway.Endpoint)
 	defer func() { _ = conn.Close() }()
 	said, err := health(conn, ep.Host())
 	if err != nil {
-		d.addError("gateway"+at, "look whether that is a gateway, and at its log",
+		d.addError("gateway"+at, "check that a gateway runs there, and read its log",
 			"it does not answer as a gateway does: %v", err)
 		return false
 	}
@@ -258,7 +258,8 @@ func (d *doctor) checkTokens() {
 	if d.checkPrivate("tokens", path, 0o600) {
 		d.checkTokenFile(path)
 	} else {
-		d.addOK("tokens", "none: only processes of this user can connect, by the local socket")
+		d.addOK("tokens", "not created: only this user's processes can connect, by the local "+
+			"socket")
 	}
 	d.checkPrivate("identity", filepath.Join(filepath.Dir(path), "agent.key"), 0o600)
 	owner, err := gateway.OwnerTokenPath()
@@ -267,7 +268,7 @@ func (d *doctor) checkTokens() {
 		return
 	}
 	if !d.checkPrivate("owner token", owner, 0o600) {
-		d.addOK("owner token", "none: control is granted at the sessions' own terminals")
+		d.addOK("owner token", "not created: control is granted at the sessions' own terminals")
 		return
 	}
 	d.addWarning("owner token",

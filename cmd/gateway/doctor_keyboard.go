@@ -46,7 +46,7 @@ func (d *doctor) checkKeyboard(in *os.File) {
 			os.Getenv("TERM"))
 	default:
 		d.addWarning("keyboard",
-			"try the reclaim key in a session; kill -USR1 and gateway reclaim work as well",
+			"try the reclaim key in a session; kill -USR1 and gateway reclaim also work",
 			"%s: the terminal does not answer queries, so its key encoding is unknown",
 			os.Getenv("TERM"))
 	}

@@ -46,7 +46,7 @@ func TestDoctorSaysWhatIsPromisedR50(t *testing.T) {
 
 func TestDoctorStartsNothing(t *testing.T) {
 	dir := isolate(t)
-	require.Contains(t, runDoctor(t, statusOK)["local gateway"][0].Say, "none is running")
+	require.Contains(t, runDoctor(t, statusOK)["local gateway"][0].Say, "not running; the next proxy --agent will serve it, in ")
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	require.Empty(t, entries)
@@ -54,7 +54,7 @@ func TestDoctorStartsNothing(t *testing.T) {
 	require.NoError(t, err)
 	require.NoDirExists(t, state)
 	t.Setenv("TERMINALPROXY_DIR", filepath.Join(dir, "nowhere"))
-	require.Contains(t, runDoctor(t, statusOK)["local gateway"][0].Say, "none is running")
+	require.Contains(t, runDoctor(t, statusOK)["local gateway"][0].Say, "not running; the next proxy --agent will serve it, in ")
 	require.NoDirExists(t, filepath.Join(dir, "nowhere"))
 }
 
@@ -106,7 +106,7 @@ func TestDoctorSeesAStaleSocketAndAStrangeOne(t *testing.T) {
 	require.NoError(t, os.Remove(filepath.Join(dir, "gateway.sock")))
 
 	t.Setenv("PROXY_GATEWAY", "ws://127.0.0.1:1")
-	require.Contains(t, runDoctor(t, statusRefused)["gateway of --gateway"][0].Say, "nobody listens there")
+	require.Contains(t, runDoctor(t, statusRefused)["gateway of --gateway"][0].Say, "nothing listens there")
 	t.Setenv("PROXY_GATEWAY", "http://x")
 	require.Contains(t, runDoctor(t, statusRefused)["address of --gateway"][0].Say, "is not understood")
 }

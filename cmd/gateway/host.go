@@ -109,7 +109,8 @@ func (p *programs) allowStart(m *protocol.ProxyStart) error {
 	if asked == nil || asked.Command != m.Command || asked.Cwd != m.Cwd ||
 		!slices.Equal(asked.Args, m.Args) || !slices.Equal(asked.Env, m.Env) {
 		return errors.New(
-			"nobody here asked for that program: this host starts what its own agent asks for")
+			"this host's agent did not ask for that program: a host starts only what its own " +
+				"agent asks for")
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ func TestTheHostStartsOnlyItsOwnAgentsProgramsR33(t *testing.T) {
 			c.change(&m)
 			err := p.allowStart(&m)
 			if !c.good {
-				require.ErrorContains(t, err, "nobody here asked for that program")
+				require.ErrorContains(t, err, "this host's agent did not ask for that program: a host starts only what its own agent asks for")
 				return
 			}
 			require.NoError(t, err)

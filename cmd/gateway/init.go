@@ -80,7 +80,7 @@ func openers() []opener {
 		{"tmux", "gateway init tmux >> ~/.tmux.conf", (*snippet).tmuxLines},
 		{
 			"vscode",
-			"gateway init vscode  # its lines belong into settings.json, and name a script that " +
+			"gateway init vscode  # put its lines into settings.json; they name a script that " +
 				"it writes beside your configuration",
 			(*snippet).vscodeSettings,
 		},
@@ -100,12 +100,12 @@ func (a *app) newInit() *cobra.Command {
 		Short: "Print the lines that share each new terminal of a shell, of tmux or of VS Code",
 		Args:  cobra.ArbitraryArgs,
 		Long: "init prints lines for the start file of bash, zsh or fish, or for the " +
-			"configuration of tmux or VS Code, with which each new\n" +
+			"configuration of tmux or VS Code. With them, each new\n" +
 			"terminal runs under proxy --agent: agents see it, and type once you let them. " +
 			"Scripts, logins by ssh, terminals of editors and\n" +
-			"of other users, dumb ones and the console stay as they are. A shell also gets the " +
-			"marks of gateway marks, where it has none.\n" +
-			"Where proxy is missing or fails, the shell is the plain one. " + initVariable +
+			"of other users, dumb terminals and the console stay as they are. A shell without " +
+			"marks also gets those of gateway marks.\n" +
+			"If proxy is missing or fails, you get the plain shell. " + initVariable +
 			"=off in the environment shares nothing.",
 		Example:           strings.Join(places, "\n"),
 		ValidArgsFunction: cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp),
@@ -174,7 +174,7 @@ func (s *snippet) findPrograms() error {
 	}
 	return fail(
 		statusRefused,
-		"init: there is no proxy beside gateway, and none in PATH",
+		"init: no proxy beside gateway or in PATH",
 	).withHint("install both: make install")
 }
 

@@ -49,7 +49,7 @@ func TestAnIncompleteListSaysSo(t *testing.T) {
 	at := func(args ...string) result {
 		return command(t, append([]string{"--gateway", "ws://" + ln.Addr().String(), "--token-file", file}, args...)...)
 	}
-	const words = "this gateway does not reach the others, as no NATS server answers it: only its own sessions are known"
+	const words = "this gateway cannot reach the others because no NATS server answers: it knows only its own sessions"
 	list := at("ls")
 	require.Equal(t, statusOK, list.status)
 	require.Regexp(t, `^gateway: the list of sessions is incomplete: since [0-9:]{8} `+words+"\n$", list.err)

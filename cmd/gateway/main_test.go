@@ -47,16 +47,16 @@ func TestUsageIsStatus2WithASentence(t *testing.T) {
 		{"read x --history 9999", "--history 9999: must be 1 to 2000"},
 		{"read x --history 5 --since 3", "use only one of --since and --history"},
 		{"read x --from 3", "--from needs --history N"},
-		{"read x --max-tokens 0", "--max-tokens is 0, which hardly holds the words around the rows: give 200 or more"},
+		{"read x --max-tokens 0", "--max-tokens is 0, which hardly fits the words around the rows: give 200 or more"},
 		{"read x --max-tokens 500 --json", "--max-tokens cannot be used with --json"},
 		{"read x --max-tokens 500 --ansi", "--max-tokens cannot be used with --ansi"},
 		{"run", "missing argument"},
 		{"chat a b", "chat: the prompt is 2 words: put it in quotes"},
 		{"chat --with eliza", `--with "eliza": must be one of claude, claude-acp, codex, gemini, opencode, copilot`},
-		{"chat a --resume -x", `--resume "-x": is no id of a conversation`},
-		{"chat a --resume ../x", "is no id of a conversation"},
+		{"chat a --resume -x", `--resume "-x": not the id of a conversation`},
+		{"chat a --resume ../x", "not the id of a conversation"},
 		{"chat a --prompt-file f", "--prompt-file cannot be used with a prompt on the command line"},
-		{"chat --prompt-file -", "--prompt-file: there is no prompt in it"},
+		{"chat --prompt-file -", "--prompt-file: the file holds no prompt"},
 		{"chat", "chat: no prompt: standard input is empty, and no terminal"},
 		{"run --cols 1001 -- sh", "--cols 1001: must be 1 to 1000"},
 		{"run --gateway ws://127.0.0.1:1 -- sh", "local gateway only"},
@@ -67,8 +67,8 @@ func TestUsageIsStatus2WithASentence(t *testing.T) {
 		{"wait x --idle soon", `"soon" is not a duration`},
 		{"wait x --exit --timeout 1h", "--timeout 1h0m0s: must be 1ms to 10m"},
 		{"send x", "send: nothing to type"},
-		{"send x --click OK --click-at 1,2", "send: --click and --click-at exclude each other"},
-		{"send x --mouse right-click", "it is not said where to right-click: give --click (a text on the screen) or --click-at (row,column from 1)"},
+		{"send x --click OK --click-at 1,2", "send: --click and --click-at cannot be used together: the mouse acts in one place"},
+		{"send x --mouse right-click", "no place to right-click is given: give --click (a text on the screen) or --click-at (row,column from 1)"},
 		{"send x --click-at 5 --text a", `--click-at is "5": write the row and the column, both from 1, like 5,12`},
 		{"send x --click OK --drag-to 1", `--drag-to is "1": write the row and the column`},
 		{"send x --text a --until lunch", `--until lunch: "lunch" cannot be waited for`},
@@ -81,7 +81,7 @@ func TestUsageIsStatus2WithASentence(t *testing.T) {
 		{"request x --reason r --for 1ms", "--for 1ms: must be 1s to 24h"},
 		{"request x --reason " + strings.Repeat("r", 501), "--reason is 501 bytes long; the limit is 500"},
 		{"request x --reason r --as " + strings.Repeat("n", 21), "cannot be an agent's name: use 1 to 20"},
-		{"request x --reason r --as Ctrl-G", "the user would take it for a key"},
+		{"request x --reason r --as Ctrl-G", "the user would mistake it for a key or for someone else"},
 		{"request x --reason r --for 10", "--for 10: missing unit\nhint: use --for 10m for minutes"},
 		{"request x --reason r --level all", `--level "all": must be drive or type`},
 		{"grant x --level own", `--level "own": must be drive or type`},
@@ -123,7 +123,7 @@ func TestWhichSessionIsMeant(t *testing.T) {
 	(&terminal{id: "shop-2"}).shareIn(t, dir)
 	require.Contains(t, command(t, "read", "sho").out, "shop-2 rev 1")
 	runFailing(t, statusNoSession, "which session? several are running\nhint: running: sh-1, shop-2", "read")
-	runFailing(t, statusNoSession, `session "s": several are called so`, "read", "s")
+	runFailing(t, statusNoSession, `session "s": several have this name`, "read", "s")
 	runFailing(t, statusNoSession, `no session "vim"`, "read", "vim")
 	runFailing(t, statusNoSession, "hint: keys follow the session, as in gateway send ID esc; running: sh-1, shop-2", "send", "esc", "enter")
 	runFailing(t, statusUsage, "nothing to type: give text, paste, keys, enter or click\nhint: keys follow the session, as in gateway send ID esc\n", "send", "esc")
@@ -143,7 +143,7 @@ func TestNoGatewayIsStatus5AndNoneIsStarted(t *testing.T) {
 		require.Contains(t, got.err, "gateway: connect: no gateway ", line)
 		hint := "start a session in a terminal with: proxy --agent PROGRAM"
 		if strings.Contains(line, "ws://") {
-			hint = "look whether gateway serve runs there"
+			hint = "check that gateway serve runs there"
 		}
 		require.Contains(t, got.err, "hint: "+hint, line)
 	}
@@ -217,7 +217,7 @@ func TestASessionFromAShell(t *testing.T) {
 	got = command(t, "send", "sh-1", "--text", "ls", "--enter")
 	require.Equal(t, statusForbidden, got.status)
 	require.Empty(t, got.out)
-	require.Contains(t, got.err, "gateway: send: you do not have the keyboard\n  typed: nothing whole\n  not typed: text (2 bytes): refused")
+	require.Contains(t, got.err, "gateway: send: you do not have the keyboard\n  typed: nothing in full\n  not typed: text (2 bytes): refused")
 	require.Contains(t, got.err, "hint: ask first with: gateway request ID --reason REASON")
 
 	require.Equal(t, result{0, "granted (drive)\n", ""}, command(t, "request", "sh-1", "--reason", "list files"))
@@ -347,7 +347,7 @@ func TestReadingACommand(t *testing.T) {
 	} {
 		runFailing(t, statusUsage, c.why, strings.Fields(c.line)...)
 	}
-	runFailing(t, statusRefused, "older one, which does not tell commands apart: read the history", "read", "--command")
+	runFailing(t, statusRefused, "the session's proxy is too old to tell commands apart: read the history", "read", "--command")
 }
 
 func TestARefusedRequestIsStatus1(t *testing.T) {

@@ -35,12 +35,12 @@ func (a *app) newMarks() *cobra.Command {
 		Use:   "marks SHELL",
 		Short: "Print the lines that make a shell mark its commands, for its start file",
 		Args:  cobra.ArbitraryArgs,
-		Long: "marks prints what makes bash, zsh or fish tell where each command and its output " +
-			"begin and end, how it ended and in which\n" +
-			"directory (OSC 133 and 7). Agents then read the last command of your shell, and " +
-			"gateway read --command prints it; many\n" +
-			"terminals use the marks as well. It leaves your prompt and its hooks as they are, " +
-			"and does nothing in a dumb terminal.",
+		Long: "marks prints lines that make bash, zsh or fish mark each command: where it and " +
+			"its output begin and end, how it ended and in\n" +
+			"which directory (OSC 133 and 7). Agents can then read the last command of your " +
+			"shell, and gateway read --command prints it;\n" +
+			"many terminals use the marks too. Your prompt and its hooks stay as they are, and " +
+			"a dumb terminal gets no marks.",
 		Example:           strings.Join(lines, "\n"),
 		ValidArgsFunction: cobra.FixedCompletions(shells, cobra.ShellCompDirectiveNoFileComp),
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -27,13 +27,13 @@ func (a *app) newMCP() *cobra.Command {
 		Long: "mcp is a Model Context Protocol server on standard input and output. The agent " +
 			"starts it:\n\n" +
 			"  claude mcp add term -- gateway mcp\n\n" +
-			"It joins the local gateway, or serves it while no other process does. Programs that " +
-			"the agent starts run in this process\n" +
+			"It joins the local gateway, or serves it while no other process does. Programs " +
+			"that the agent starts run in this process\n" +
 			"and end with it.\n\n" +
-			"With --permission it has one tool instead, for Claude Code without its interface: " +
-			"what that wants to do is asked in the conversation\n" +
-			"of a session of proxy --chat, and answered there as everything else: on the page, " +
-			"or with gateway chat answer. Every failure refuses.",
+			"With --permission it has one tool instead, for Claude Code without its interface. " +
+			"Claude Code then asks for permission in the\n" +
+			"conversation of a proxy --chat session. Answer there as usual: on the page, or " +
+			"with gateway chat answer. Every failure refuses.",
 		Example: "  claude -p 'run the tests' --mcp-config " +
 			"'{\"mcpServers\":{\"ask\":{\"command\":\"gateway\",\"args\":[\"mcp\",\"--permission\"]}}}' \\\n" +
 			"    --permission-prompt-tool mcp__ask__" + mcp.PermissionTool,
@@ -58,7 +58,8 @@ func (a *app) newMCP() *cobra.Command {
 		&permission,
 		"permission",
 		false,
-		"serve one tool, which asks a session's user for leave: for claude --permission-prompt-tool",
+		"serve one tool, which asks a session's user for permission: for claude "+
+			"--permission-prompt-tool",
 	)
 	cmd.Flags().StringVar(&session, "session", "",
 		"with --permission, the `ID` of the session; default: the one in which this runs")

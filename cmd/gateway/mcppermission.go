@@ -17,8 +17,8 @@ import (
 func (a *app) servePermission(ctx context.Context, session string, log *slog.Logger) (err error) {
 	if session = cmp.Or(session, sessionAround()); session == "" {
 		return usage(
-			"mcp --permission: no session: name the one whose user shall answer with --session " +
-				"ID, or run this inside it")
+			"mcp --permission: no session: run this inside the session whose user should " +
+				"answer, or name it with --session ID")
 	}
 	outer, err := a.newAround(session, "claude -p")
 	if err != nil {
@@ -43,7 +43,7 @@ func (o *around) answerPermission(ctx context.Context, arguments json.RawMessage
 	}
 	_, answer, err := o.askPeople(ctx, &p.Request)
 	if err != nil {
-		return p.Response(chat.Answer{Words: "Nobody answered, so this is refused: " + err.Error()})
+		return p.Response(chat.Answer{Words: "No answer came, so this is refused: " + err.Error()})
 	}
 	return p.Response(answer)
 }

@@ -18,14 +18,14 @@ func (a *app) newMute() *cobra.Command {
 	var off bool
 	cmd := &cobra.Command{
 		Use:   "mute [ID] [--agent NAME] [--off]",
-		Short: "Let an agent ask nothing more in a session, or let it ask again",
+		Short: "Stop an agent from asking in a session, or let it ask again",
 		Args:  cobra.MaximumNArgs(1),
 		Long: "mute keeps an agent from asking for the keyboard and from writing to you until " +
-			"the session ends. What it asks for is refused,\n" +
-			"and what it has is taken back. Without --agent it is the one that asks or has the " +
-			"keyboard. On your own machine it needs no\n" +
-			"token. mute --off gives agents more, so it needs the owner token, as gateway grant " +
-			"does; without --agent it is for all.",
+			"the session ends. Its open request is refused,\n" +
+			"and the keyboard is taken back from it. Without --agent, mute means the agent that " +
+			"asks or has the keyboard. On your own machine\n" +
+			"it needs no token. mute --off gives agents more, so it needs the owner token, as " +
+			"gateway grant does; without --agent it unmutes all.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if off {
 				return a.unmuteAgent(cmd.Context(), named(args), agent)

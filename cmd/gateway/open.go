@@ -45,16 +45,16 @@ func (a *app) newOpen() *cobra.Command {
 			"serves that page on this machine until\n" +
 			"Ctrl+C or until --for is over. A link opens one browser within a minute; Enter " +
 			"makes another.\n\n" +
-			"With --gateway wss://HOST, where gateway serve --page runs, that one serves the " +
-			"page, and any browser can open it.\n\n" +
+			"With --gateway wss://HOST, the gateway there serves the page (gateway serve " +
+			"--page), and any browser can open it.\n\n" +
 			"With --role owner the page may take the keyboard back, write to agents, answer " +
 			"their questions, and type into programs\n" +
 			"that agents started; with --type, also into your own terminals. You confirm it " +
 			"first, here: the page and this terminal\n" +
 			"show the same six words.\n\n" +
-			"Otherwise only this machine can reach the page. For another device have tailscale, " +
-			"ssh or cloudflared bring it there,\n" +
-			"or put something with TLS before it and name it:\n\n" +
+			"Otherwise only this machine can reach the page. For another device, let tailscale, " +
+			"ssh or cloudflared bring it\n" +
+			"there. Or put a server with TLS before it, and name that server:\n\n" +
 			"  gateway open --via tailscale\n" +
 			"  gateway open --listen 127.0.0.1:7118 --host laptop.example.org",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -204,7 +204,7 @@ func (a *app) wayFor(ctx context.Context, in openFlags, ln net.Listener) (*way, 
 	}
 	address, ok := ln.Addr().(*net.TCPAddr)
 	if !ok {
-		return nil, fail(statusRefused, "open: --via %s: no port to bring anybody to", in.via)
+		return nil, fail(statusRefused, "open: --via %s: no port to forward to", in.via)
 	}
 	return a.openWay(ctx, in.via, address.Port)
 }
@@ -286,7 +286,7 @@ func listenPage(ctx context.Context, address string) (net.Listener, error) {
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
 		return nil, fail(statusRefused, "open: --listen %s: the port is taken", address).withHint(
-			"choose another port, or leave --listen out for any that is free")
+			"choose another port, or leave out --listen to get any free one")
 	case err != nil:
 		return nil, usage("open: --listen %.60q: %w", address, err)
 	}

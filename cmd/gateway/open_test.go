@@ -97,7 +97,7 @@ func TestOpenSaysWhatIsWrong(t *testing.T) {
 		{statusUsage, "open: --notify: it holds a user name or password", []string{"--notify", "https://ada:pw@example.com"}},
 		{statusUsage, "open: --notify-after -1s: must be 0s to 1h", []string{"--notify-after", "-1s"}},
 		{statusUsage, "open: too many arguments", []string{"one", "two"}},
-		{statusForbidden, "open: standard input is not a terminal, so there is nobody to ask", []string{"--role", "owner"}},
+		{statusForbidden, "open: standard input is not a terminal, so no person can be asked", []string{"--role", "owner"}},
 		{statusNoGateway, "connect: no gateway is running", nil},
 	} {
 		runFailing(t, c.status, c.say, append([]string{"open"}, c.args...)...)

@@ -258,7 +258,7 @@ func (e *remotePages) stopIfFinal(why error) (over bool) {
 }
 
 var (
-	errTimeOver = errors.New("the time is over")
+	errTimeOver = errors.New("time is up")
 	errLeaving  = errors.New("the user ends it")
 )
 

@@ -201,7 +201,7 @@ func (o *opening) runTerminal(ctx context.Context, lines <-chan string) {
 			return
 		case <-o.source.Done():
 			if o.source.Err() == nil {
-				o.printEvent("The time is over, the page is closed.")
+				o.printEvent("Time is up: the page is closed.")
 			}
 			return
 		case k := <-knocks:

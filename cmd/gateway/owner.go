@@ -32,7 +32,7 @@ func (a *app) newGrant() *cobra.Command {
 		Use:   "grant [ID] [--level drive|type] [--for D] [--to AGENT]",
 		Short: "Give an agent the keyboard, as the session's owner",
 		Args:  cobra.MaximumNArgs(1),
-		Long: "grant gives the keyboard of a session to the agent that is asking for it, or to " +
+		Long: "grant gives the keyboard of a session to the agent that asks for it now, or to " +
 			"the next one that asks within two minutes.\n" +
 			"It asks you first, at your terminal, and signs with your owner token. Create " +
 			"that once:\n\n" +
@@ -285,7 +285,7 @@ func (a *app) requirePerson() (*os.File, error) {
 	in, ok := a.in.(*os.File)
 	if !ok || !term.IsTerminal(int(in.Fd())) {
 		return nil, fail(statusForbidden,
-			"%s: standard input is not a terminal, so there is nobody to ask", a.command).
+			"%s: standard input is not a terminal, so no person can be asked", a.command).
 			withHint(
 				"run it in a terminal, as the owner; an agent asks with: gateway request ID " +
 					"--reason REASON")

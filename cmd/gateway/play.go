@@ -27,13 +27,13 @@ func (a *app) newPlay() *cobra.Command {
 		Use:   "play FILE [--speed N] [--idle D] [--from D]",
 		Short: "Play a recording in this terminal",
 		Args:  cobra.ExactArgs(1),
-		Long: "play draws an asciicast (v3 or v2) in this terminal. Its last line says who typed " +
-			"what, an agent in yellow, you in green, and\n" +
-			"shows the time line. What looks like a secret is masked, as on the page; nothing is " +
-			"sent to any program. A terminal that is\n" +
+		Long: "play draws an asciicast (v3 or v2) in this terminal. Its last line says who " +
+			"typed what, an agent in yellow, you in green, and\n" +
+			"shows the time line. What looks like a secret is masked, as on the page; nothing " +
+			"is sent to any program. A terminal\n" +
 			"smaller than the recording shows the part with the cursor.\n\n" +
-			"Keys: Space pauses and goes on; [ and ] go to the input of an agent before and " +
-			"after; ← and → go 5 s; Home and End; + and -\n" +
+			"Keys: Space pauses and goes on; [ and ] go to an agent's previous and next input; " +
+			"← and → go 5 s; Home and End; + and -\n" +
 			"change the speed; h hides the line; q leaves.",
 		Example: "  gateway play session.cast\n  gateway play --speed 4 --from 1m30s session.cast",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -42,7 +42,7 @@ func (a *app) newPlay() *cobra.Command {
 			}
 			if a.json {
 				return fail(statusUsage,
-					"play: --json: what moves on a terminal is no answer").withHint(
+					"play: --json: a moving picture has no JSON form").withHint(
 					"gateway render --json " + args[0] + " prints the last screen",
 				)
 			}

@@ -22,10 +22,10 @@ func (a *app) newPolicy() *cobra.Command {
 		Use:   "policy",
 		Short: "Try the rules by which agents get the keyboard without a question, or never",
 		Args:  cobra.NoArgs,
-		Long: "policy is about the rules in your configuration: [[allow]] gives an agent that " +
-			"shows its local token the keyboard, after 3 seconds\n" +
+		Long: "policy tries the rules in your configuration. [[allow]] gives the keyboard to an " +
+			"agent that shows its local token, after 3 seconds\n" +
 			"in which Ctrl+\\ refuses; [[never]] keeps agents out, and wins. " +
-			"docs/configuration.md says what a rule may say.",
+			"docs/configuration.md describes the rules.",
 		RunE: func(*cobra.Command, []string) error { return usage("policy: use check") },
 	}
 	cmd.AddCommand(a.newPolicyCheck())
@@ -41,10 +41,10 @@ func (a *app) newPolicyCheck() *cobra.Command {
 		Use:   "check AGENT PROGRAM",
 		Short: "Say what happens when AGENT asks for the keyboard of PROGRAM, and why",
 		Args:  cobra.ExactArgs(2),
-		Long: "check says what happens when the agent that has the local token AGENT asks for " +
-			"the keyboard while PROGRAM has the terminal: it gets\n" +
-			"it, you are asked, or it is refused; by which rule, and why the others do not " +
-			"count. It asks nobody.",
+		Long: "check says what happens when the agent with the local token AGENT asks for the " +
+			"keyboard while PROGRAM has the terminal: it gets\n" +
+			"the keyboard, you are asked, or it is refused. check names the rule that decides, " +
+			"and why the others do not count. It asks no one.",
 		RunE: func(_ *cobra.Command, args []string) error {
 			if in.level != string(protocol.LevelDrive) && in.level != string(protocol.LevelType) {
 				return usage("--level %.20q: must be drive or type", in.level)
@@ -82,18 +82,18 @@ func (a *app) checkPolicy(in policyCheck) error {
 	}
 	host, err := os.Hostname()
 	if in.host == "" && err != nil {
-		return fmt.Errorf("the name of this machine: %w: say it with --host", err)
+		return fmt.Errorf("the name of this machine: %w: give it with --host", err)
 	}
 	here, err := os.Getwd()
 	if in.directory == "" && err != nil {
-		return fmt.Errorf("the present directory: %w: say it with --directory", err)
+		return fmt.Errorf("the current directory: %w: give it with --directory", err)
 	}
 	program, err := policy.Named(in.program, cmp.Or(in.directory, here))
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
 		return fail(statusUsage, "policy check: PROGRAM: %.40s is not in PATH",
 			in.program).withHint(
-			"give its path, or the name of a program that is installed",
+			"give its path, or the name of an installed program",
 		)
 	case err != nil:
 		return fail(statusUsage, "policy check: PROGRAM: %w", err)

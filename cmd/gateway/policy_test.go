@@ -38,7 +38,7 @@ func TestPolicyCheck(t *testing.T) {
 	says("never: codex is refused at once (config.toml:5)\n"+
 		"note: there is no local token codex: make one with gateway token create codex --local\n", "codex", "cat")
 	runFailing(t, statusUsage, "PROGRAM: ", "policy", "check", "claude", "/nowhere")
-	require.Equal(t, result{out: "revoked\n", err: "hint: what it was saved in is void now: rm " + file + "\n"}, command(t, "token", "revoke", "claude"))
+	require.Equal(t, result{out: "revoked\n", err: "hint: the file that holds it is useless now: rm " + file + "\n"}, command(t, "token", "revoke", "claude"))
 	runFailing(t, statusRefused, "token revoke: unknown token \"claude\"\nhint: gateway token ls lists them", "token", "revoke", "claude")
 	require.NoError(t, os.Chmod(path, 0o666))
 	runFailing(t, statusUsage, path+": "+path+" has mode 0666, so other users can change it", "policy", "check", "claude", "sh")

@@ -73,7 +73,8 @@ func (l *library) Answer(ctx context.Context, m protocol.Message) protocol.Messa
 		return &protocol.Error{
 			RequestID: id,
 			Code:      protocol.CodeUnavailable,
-			Message:   "no gateway answers, which knows what is hidden: try again",
+			Message: "no gateway answers, and only a gateway knows which sessions are hidden: " +
+				"try again",
 		}
 	}
 	switch m := m.(type) {
@@ -101,7 +102,7 @@ func refused(id string, err error) *protocol.Error {
 	switch {
 	case errors.Is(err, errHidden):
 		failed.Code, failed.Message = protocol.CodeBlackout, "the session is hidden: its "+
-			"recording is shown again when it is"
+			"recording is shown again when the session is"
 	case errors.Is(err, record.ErrUnknown):
 		failed.Code, failed.Message, failed.Field = protocol.CodeBadMessage, "no recording has this id, or its file is no longer there", "recordId"
 	}

@@ -42,7 +42,7 @@ func (a *app) newRun() *cobra.Command {
 			"gateway close ends it, and so does the\n" +
 			"end of this command. Without --idle-limit it may idle for ever. The exit status is " +
 			"the program's. With --keep the command\n" +
-			"ends when PROGRAM runs, which then outlives the window and this shell.",
+			"ends once PROGRAM runs, and PROGRAM outlives the window and this shell.",
 		Example: "  gateway run -- psql mydb &\n  gateway send ID --text '\\d' --enter",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
@@ -77,7 +77,7 @@ func (a *app) newRun() *cobra.Command {
 	f.DurationVar(&in.idle, "idle-limit", 0,
 		"end the program after this long without activity (default: never)")
 	f.BoolVar(&in.keep, "keep", false,
-		"host PROGRAM in the background: it goes on when this window is closed")
+		"host PROGRAM in the background: it keeps running when this window is closed")
 	f.StringVar(&in.as, "as", defaultName, asHelp)
 	f.BoolVar(&in.chat, "chat", false,
 		"PROGRAM is a coding agent: show its conversation beside its own interface, with "+
@@ -285,9 +285,9 @@ func outlived(n int) string {
 	case 0:
 		return ""
 	case 1:
-		return "; 1 process goes on in a session of its own, as a daemon does"
+		return "; 1 process keeps running in a session of its own, as a daemon does"
 	}
-	return fmt.Sprintf("; %d processes go on in sessions of their own, as daemons do", n)
+	return fmt.Sprintf("; %d processes keep running in sessions of their own, as daemons do", n)
 }
 
 // dropEnded closes a session that has ended: what it printed is no longer kept.

@@ -27,11 +27,12 @@ func (a *app) newSay() *cobra.Command {
 		Args:  cobra.MinimumNArgs(2),
 		Long: "say shows the session's user a message from the agent that --as names. It needs " +
 			"no grant. It reports whether the message\n" +
-			"is on the user's screen (delivered) or will be shown later (waiting for the user).\n\n" +
+			"is on the user's screen (delivered) or will be shown later (waiting for the " +
+			"user).\n\n" +
 			"With --to agent a person writes to the agent that drives or asks, or did last, or " +
 			"else to the next one. On your own\n" +
-			"machine this needs no token, but a terminal in which no agent types. The agent is " +
-			"told that the message came from\n" +
+			"machine this needs no token, but it needs a terminal in which no agent types. The " +
+			"agent is told that the message came from\n" +
 			"outside the session, and the session's user sees it too.",
 		Example: "  gateway say vim-k3f9 'the tests pass; may I commit?'\n  gateway say bash-2 " +
 			"--to agent 'not that branch'",

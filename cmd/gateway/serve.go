@@ -82,7 +82,7 @@ func (a *app) newServe() *cobra.Command {
 	f.BoolVar(&in.page, "page", false,
 		"serve web pages, too; gateway open --gateway URL makes links to them")
 	f.StringSliceVar(&in.trusted, "trust-proxy", nil,
-		"address or network (`CIDR`) of a reverse proxy whose X-Forwarded-For is believed; may "+
+		"address or network (`CIDR`) of a reverse proxy whose X-Forwarded-For is trusted; may "+
 			"be repeated")
 	f.BoolVar(&in.log, "log", false,
 		"write a log to standard error: who comes and goes, and refusals; no contents")
@@ -91,8 +91,8 @@ func (a *app) newServe() *cobra.Command {
 		"most sessions at once; each takes some 60 KiB of memory, and a file")
 	in.notify.addFlags(f)
 	in.cluster.addFlags(f)
-	f.StringVar(&in.config, "config", "", "`FILE` of settings, which flags overrule")
-	f.BoolVar(&in.check, "check", false, "check the settings and end")
+	f.StringVar(&in.config, "config", "", "`FILE` of settings; flags override them")
+	f.BoolVar(&in.check, "check", false, "check the settings and exit")
 	return cmd
 }
 
@@ -211,9 +211,9 @@ func (a *app) reportSettings(ctx context.Context, in serveFlags, b basis) error 
 	if err != nil {
 		return err
 	}
-	verdict := "the settings are good"
+	verdict := "the settings are valid"
 	if !good {
-		verdict = "the gateway can start, and joins the cluster when that is mended"
+		verdict = "the gateway can start, and joins the cluster once this is fixed"
 	}
 	return a.printAnswer(
 		map[string]any{"listen": in.listen, "tls": b.secure != nil, "tokens": b.tokens},

@@ -164,9 +164,10 @@ func (f *clusterFlags) joinCluster(
 	if online, _ := c.ConnectionState(); !online {
 		trouble, do := c.Problem()
 		_, _ = fmt.Fprintf(warn,
-			"gateway: serve: --cluster: %s\nhint: %s; this gateway goes on with its own "+
-				"sessions, and joins the others when a server answers\n",
-			cmp.Or(trouble, "no server answers yet"), cmp.Or(do, "look at the NATS servers"))
+			"gateway: serve: --cluster: %s\n"+
+				"hint: %s; this gateway continues with its own sessions, and joins the others "+
+				"when a server answers\n",
+			cmp.Or(trouble, "no server answers yet"), cmp.Or(do, "check the NATS servers"))
 	}
 	return c.Close, nil
 }

@@ -27,7 +27,7 @@ func TestFlagsWinOverTheFileOfSettings(t *testing.T) {
 	file := settingsFile(t, "# how the office is reached\nlisten = '127.0.0.1:7118'\ntokens = \""+tokens+"\"\nhost = [\"desk\", 'lap']\nlog = true\n")
 	got := command(t, "serve", "--check", "--config", file)
 	require.Equal(t, statusOK, got.status, got.err)
-	require.Equal(t, "the settings are good: listen on ws://127.0.0.1:7118, tokens in "+tokens+"\n", got.out)
+	require.Equal(t, "the settings are valid: listen on ws://127.0.0.1:7118, tokens in "+tokens+"\n", got.out)
 
 	got = command(t, "--json", "serve", "--check", "--listen", "127.0.0.1:7119", "--config", file)
 	require.Equal(t, statusOK, got.status, got.err)
@@ -45,8 +45,8 @@ func TestACheckDoesNotApproveAnUnreachableCluster(t *testing.T) {
 	tokens := filepath.Join(t.TempDir(), "store", "tokens")
 	got := command(t, "serve", "--check", "--tokens", tokens, "--cluster", "nats://127.0.0.1:1")
 	require.Equal(t, statusOK, got.status, got.err)
-	require.Contains(t, got.err, "nobody listens at 127.0.0.1:1")
-	require.Equal(t, "the gateway can start, and joins the cluster when that is mended: listen on ws://127.0.0.1:7117, tokens in "+tokens+"\n", got.out)
+	require.Contains(t, got.err, "nothing listens at 127.0.0.1:1")
+	require.Equal(t, "the gateway can start, and joins the cluster once this is fixed: listen on ws://127.0.0.1:7117, tokens in "+tokens+"\n", got.out)
 }
 
 // serveSettings returns the flags of serve with a file's content.
@@ -83,7 +83,7 @@ func TestAWrongSettingNamesItsLineAndTheFix(t *testing.T) {
 		"check = true":                    {`line 1: unknown setting "check"`, "the settings are: "},
 		"config = 'x'":                    {`line 1: unknown setting "config"`, ""},
 		"gateway = 'x'":                   {`line 1: unknown setting "gateway"`, ""},
-		"[serve]\nlisten = 'x'":           {"line 1: the table [serve]: settings stand in no table", "remove the line with the brackets"},
+		"[serve]\nlisten = 'x'":           {"line 1: the table [serve]: settings belong outside of tables", "remove the line with the brackets"},
 		"log = 'yes'":                     {"line 1: log: must be true or false, without quotes", ""},
 		"\nhost = 'desk'":                 {"line 2: host: must be a list of texts: host = [\"…\"]", ""},
 		"host = ['a', 2]":                 {"line 1: host: must be a list of texts", ""},

@@ -18,10 +18,10 @@ func (a *app) newSkill() *cobra.Command {
 		Use:   "skill",
 		Short: "Print the skill that tells an agent how to use your terminal",
 		Args:  cobra.NoArgs,
-		Long: "skill prints a SKILL.md: when an agent should look at your terminal, how it waits " +
-			"and asks for the keyboard, and what it must not do.\n" +
-			"The plugin in contrib/plugin holds the same. For an agent without plugins put it " +
-			"where that looks for skills.",
+		Long: "skill prints a SKILL.md: when an agent should look at your terminal, how it " +
+			"waits and asks for the keyboard, and what it must not do.\n" +
+			"The plugin in contrib/plugin holds the same. For an agent without plugins, put it " +
+			"where the agent looks for skills.",
 		Example: "  mkdir -p ~/.config/opencode/skills/user-terminal\n" +
 			"  gateway skill > ~/.config/opencode/skills/user-terminal/SKILL.md",
 		RunE: func(*cobra.Command, []string) error {

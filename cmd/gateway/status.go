@@ -38,11 +38,11 @@ func (a *app) newStatus() *cobra.Command {
 		Short: "Say in a few words which agent drives or asks, for a status line or prompt",
 		Args:  cobra.MaximumNArgs(1),
 		Long: "status prints one line such as \"claude drives bash-x7kq\" or \"codex asks " +
-			"vim-p2vd\", and nothing when no agent drives or\n" +
-			"waits for you, when no gateway runs, or when it does not answer in time. No name " +
-			"can bring a control character, a #[style]\n" +
-			"or #(command) of tmux or an escape of a prompt with it. --json lists all of them, " +
-			"of which the line names three.\n\n" +
+			"vim-p2vd\". It prints nothing when no agent\n" +
+			"drives or waits for you, no gateway runs, or the gateway does not answer in time. " +
+			"Names cannot bring along control\n" +
+			"characters, tmux's #[style] or #(command), or the escapes of a prompt. The line " +
+			"names three agents at most; --json lists all.\n\n" +
 			"Exit status: 0 nothing; 10 an agent drives; 11 an agent waits for you; else as for " +
 			"the other commands.",
 		Example: "  set -g status-right '#(gateway status)'  # tmux\n" +

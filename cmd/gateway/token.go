@@ -32,10 +32,10 @@ func (a *app) newTokenCreate(path *string) *cobra.Command {
 		Use:   "create NAME --role proxy|agent|viewer|owner | --local",
 		Short: "Create a token and print it, once",
 		Args:  cobra.ExactArgs(1),
-		Long: "create makes a token for a gateway, of a role. With --local it is for an agent on " +
-			"this machine: saved to a file, by which the agent\n" +
-			"tells itself apart where your configuration has rules for it ([[allow]]). It opens " +
-			"no connection:\n\n" +
+		Long: "create makes a token for a gateway, with one role. With --local it makes a token " +
+			"for an agent on this machine, and saves it to a file.\n" +
+			"By that token your configuration's rules ([[allow]]) know the agent. " +
+			"It opens no connection:\n\n" +
 			"  gateway token create claude --local\n" +
 			"  claude mcp add term -- gateway mcp --agent-token " +
 			"~/.config/terminalproxy/claude.agent",
@@ -80,7 +80,8 @@ func (n newToken) checkFlags(path string) error {
 	switch {
 	case n.local && path != "":
 		return usage(
-			"token create: --local: such tokens stand among this machine's own: leave out --tokens")
+			"token create: --local: such tokens are kept with this machine's own: leave out " +
+				"--tokens")
 	case n.local && auth.Role(n.role) != auth.RoleAgent:
 		return usage("token create: --local is for --role agent")
 	case n.namespace != "" && (n.local || n.save):
@@ -236,7 +237,7 @@ func (a *app) newTokenRevoke(path *string) *cobra.Command {
 			if file, err := gateway.LocalTokenPath(args[0]); err == nil && *path == "" && !a.json {
 				// an agent may still be told of it: it is not for this to remove
 				if _, err := os.Lstat(file); err == nil {
-					_, _ = fmt.Fprintln(a.err, "hint: what it was saved in is void now: rm "+file)
+					_, _ = fmt.Fprintln(a.err, "hint: the file that holds it is useless now: rm "+file)
 				}
 			}
 			return a.printAnswer(map[string]any{"name": args[0], "revoked": true}, "revoked")

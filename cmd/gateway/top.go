@@ -25,7 +25,7 @@ func (a *app) newTop() *cobra.Command {
 			"Enter opens the question of the chosen session; y and then Enter gives the " +
 			"keyboard, as gateway grant does: it is signed with\n" +
 			"your owner token (gateway token create owner --role owner --save). x takes a " +
-			"keyboard back, or refuses the question, and needs none.\n" +
+			"keyboard back, or refuses the question, without a token.\n" +
 			"n goes to the next question, q leaves. Rows keep their places, and a question that " +
 			"changes while you read it is closed.\n\n" +
 			"With --json it prints each change of the list on a line of its own, and needs no " +

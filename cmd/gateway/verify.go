@@ -24,12 +24,12 @@ func (a *app) newAuditVerify() *cobra.Command {
 		Use:   "verify FILE [--head HASH] [--running]",
 		Short: "Check that an audit log is whole and unchanged",
 		Args:  cobra.ExactArgs(1),
-		Long: "verify checks every entry of an audit log, and the recording beside it, and names " +
-			"the first bad line. A log without its\n" +
-			"end fails: entries may have been cut off. While the session runs, or after its " +
-			"proxy was killed, no log has an end;\n" +
-			"--running accepts that, and an incomplete last line. Anyone who can write the whole " +
-			"file can also write a new chain:\n" +
+		Long: "verify checks every entry of an audit log, and the recording beside it, and " +
+			"names the first bad line. A log without its\n" +
+			"end fails: entries may have been cut off. A log has no end while its session runs, " +
+			"or after its proxy was killed;\n" +
+			"--running accepts that, and an incomplete last line. Anyone who can write the " +
+			"whole file can also write a new chain:\n" +
 			"keep the head hash that verify prints somewhere else, and compare it with --head.",
 		RunE: func(_ *cobra.Command, args []string) error {
 			in.head = strings.ToLower(strings.TrimSpace(in.head))
@@ -194,7 +194,7 @@ func (v verified) reportLines() []string {
 	case "same":
 		match := "the recording matches the log"
 		if v.Gaps > 0 {
-			match += ", but for the output that is missing"
+			match += ", except for the missing output"
 		}
 		lines = append(lines, match)
 	case "missing":

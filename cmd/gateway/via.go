@@ -119,7 +119,7 @@ func (a *app) findTailscale(ctx context.Context, port int) (*way, error) {
 		command: "tailscale " + strings.Join(args, " "),
 		host:    name,
 		helper:  h,
-		note:    "Devices of your tailnet reach it, and no others.",
+		note:    "Only devices of your tailnet reach it.",
 	}
 	if free != "443" {
 		w.host += ":" + free
@@ -201,8 +201,8 @@ func (a *app) findCloudflared(ctx context.Context, port int) (*way, error) {
 	case name := <-h.found:
 		return &way{
 			command: "cloudflared " + strings.Join(args, " "), host: name, helper: h,
-			note: "Anybody on the Internet reaches it, and comes in only by a link. Cloudflare " +
-				"can read what it shows.",
+			note: "Anyone on the Internet can reach it, but only a link lets them in. " +
+				"Cloudflare can read what it shows.",
 		}, nil
 	case <-h.ended:
 		err = fmt.Errorf("cloudflared has ended: %s", h.lastLine())

@@ -177,7 +177,7 @@ func (f *flags) checkRanges(set *pflag.FlagSet) error {
 	case set.Changed("status-fd") && os.Args[0] != keep.Name && !canWrite(f.StatusFD):
 		return usageError(
 			"as in: STATUS=$(proxy --status-fd 3 PROGRAM 3>&1 >&2)",
-			"--status-fd %d: must be a descriptor above 2 that is open for writing",
+			"--status-fd %d: must be a descriptor above 2, open for writing",
 			f.StatusFD,
 		)
 	case len(f.Name) > protocol.MaxName ||

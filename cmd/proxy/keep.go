@@ -124,7 +124,7 @@ func connOf(f *os.File) (*net.UnixConn, error) {
 	}
 	unix, ok := conn.(*net.UnixConn)
 	if !ok {
-		return nil, errors.Join(errors.New("this is no socket of a window"), conn.Close())
+		return nil, errors.Join(errors.New("this is not the socket of a window"), conn.Close())
 	}
 	return unix, nil
 }

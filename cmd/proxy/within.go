@@ -21,7 +21,7 @@ func (f *flags) runInside() error {
 	for _, name := range f.typed {
 		if name != "agent" {
 			return usageError(
-				"leave out --"+name+", or add --nested to share PROGRAM as well (the outer "+
+				"leave out --"+name+", or add --nested to share PROGRAM too (the outer "+
 					"session's keys win)",
 				"--%s: this shell already runs inside the session %s, which agents see",
 				name,

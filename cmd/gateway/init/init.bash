@@ -1,5 +1,5 @@
-# Share new terminals with AI agents: they see this one, and type only what you let them. From `gateway init bash`; it belongs before
-# everything else in ~/.bashrc, most of which is read by the shared shell alone.
+# Share new terminals with AI agents: they see this one, and type only what you let them. From `gateway init bash`; put it before
+# everything else in ~/.bashrc: only the shared shell reads most of the rest.
 __terminalproxy_share() {
 	local proxy=@PROXY@ name=${0#-} session login= ended result=0
 	[[ $- == *i* && -z ${BASH_EXECUTION_STRING-} && -t 0 && -t 1 && -t 2 ]] || return 0

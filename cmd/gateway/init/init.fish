@@ -1,5 +1,5 @@
 # Share new terminals with AI agents: they see this one, and type only what you let them. From `gateway init fish`; its file
-# ~/.config/fish/conf.d/00-terminalproxy.fish is read before the others, which the shared shell alone reads.
+# ~/.config/fish/conf.d/00-terminalproxy.fish is read before the others: only the shared shell reads those.
 function __terminalproxy_share
     set -l proxy @PROXY@
     status is-interactive; and isatty stdin; and isatty stdout; and isatty stderr; or return 0

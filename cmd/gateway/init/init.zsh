@@ -1,5 +1,5 @@
-# Share new terminals with AI agents: they see this one, and type only what you let them. From `gateway init zsh`; it belongs before
-# everything else in ~/.zshrc, most of which is read by the shared shell alone.
+# Share new terminals with AI agents: they see this one, and type only what you let them. From `gateway init zsh`; put it before
+# everything else in ~/.zshrc: only the shared shell reads most of the rest.
 __terminalproxy_share() {
 	emulate -L zsh
 	local proxy=@PROXY@ session ended result=0

@@ -33,7 +33,7 @@ if [[ $- == *i* && ${TERM:-dumb} != dumb && -t 1 && -t 2 && -z ${__marks_id-} ]]
 		REPLY=$url
 	}
 
-	# PS1 may have been set anew. $? in it is that of the command, whatever has run since.
+	# PS1 may have been set anew. $? in it is the status of the command, even if more has run since.
 	__marks_wrap() {
 		[[ -n $__marks_prompt ]] || __marks_fixed=$(readonly -p)$'\n' # the start file has been read
 		[[ -n $__marks_id ]] && __marks_may PS1 && __marks_may PS0 || return 0

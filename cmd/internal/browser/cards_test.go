@@ -277,10 +277,10 @@ func TestAllowingWaitsForTheEndOfTheText(t *testing.T) {
 func TestTheCardSaysThatTextIsNotShown(t *testing.T) {
 	g := serve(t, auth.RoleOwner, "", claude())
 	r := approval("toolu_1", "PASSWORD=•••••••• make")
-	r.Request.Allows, r.Request.AtTerminal = nil, "a part of it is covered as a secret"
+	r.Request.Allows, r.Request.AtTerminal = nil, "a part of it is masked as a secret"
 	g.addRecords("claude-1", r, state(protocol.ChatApproval))
 	b := openPage(g)
-	b.Until(browser.Text(".card") + `.includes('Not shown in full: a part of it is covered as a secret')`)
+	b.Until(browser.Text(".card") + `.includes('Not shown in full: a part of it is masked as a secret')`)
 	b.Until(browser.Button("Refuse…") + ".disabled === false")
 	require.False(t, browser.JS[bool](b, "!!"+browser.Button("Allow once")))
 }

@@ -169,10 +169,10 @@ func TestThePageSaysWhatWasNotTyped(t *testing.T) {
 	g, b := typingAt(t)
 	// The second in which keys are dropped lasts until the test has typed some.
 	browser.JS[bool](b, `window.later = setTimeout, window.setTimeout = (act, ms) => ms === 1000 ? (window.heed = act, 1e9) : later(act, ms), true`)
-	g.refuseKeys(&protocol.Error{Code: protocol.CodeBusy, Message: "the program has not read what was typed before"})
+	g.refuseKeys(&protocol.Error{Code: protocol.CodeBusy, Message: "the program has not read the input before this"})
 	b.Do(browser.Keys("\r"))
 	m := wait(g, anything[*protocol.Keys])
-	said := browser.Text(".hint.bad") + " === 'Not typed: the program has not read what was typed before'"
+	said := browser.Text(".hint.bad") + " === 'Not typed: the program has not read the input before this'"
 	b.Until(said)
 	g.refuseKeys(nil)
 	b.Do(browser.Keys("lost")) // it was typed before a person could read that

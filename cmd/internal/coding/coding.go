@@ -62,7 +62,7 @@ func Names() []string {
 type UnknownError struct{ Command string }
 
 func (e *UnknownError) Error() string {
-	return fmt.Sprintf("--chat: %s is no coding agent whose conversation is known here: it goes with %s",
+	return fmt.Sprintf("--chat: %s is not a known coding agent: it works with %s",
 		e.Command, strings.Join(Names(), ", "))
 }
 
@@ -154,14 +154,13 @@ func startClaude(p Program, dir string) (c *Conversation, err error) {
 type pickerError struct{}
 
 func (pickerError) Error() string {
-	return "--chat: claude --resume without the id of a conversation has a person pick one, " +
-		"and nobody sits at its terminal"
+	return "--chat: claude --resume without the id of a conversation lets a person pick one, " +
+		"and no person is at its terminal"
 }
 
 // Hint returns the next step.
 func (pickerError) Hint() string {
-	return "an id is a UUID, and is printed when a conversation ends; " +
-		"--continue goes on with the latest"
+	return "an id is a UUID, and is printed when a conversation ends; --continue resumes the latest"
 }
 
 // Hint returns the hint of an error's cause, "" without one.
@@ -179,7 +178,7 @@ func Hint(err error) string {
 func HintOfStart(args []string) string {
 	for _, arg := range args {
 		if name, _, _ := strings.Cut(arg, "="); name == "--resume" || name == "-r" {
-			return "without --resume a new conversation begins; the id of one is printed when it ends"
+			return "without --resume a new conversation begins; its id is printed when it ends"
 		}
 	}
 	return "run it in your own terminal to see why: proxy --chat " + strings.Join(args, " ")
@@ -212,8 +211,8 @@ func gatewayProgram() (string, error) {
 		found, err = filepath.Abs(found)
 	}
 	if err != nil {
-		return "", errors.New("--chat: claude's hooks run the program gateway, " +
-			"which stands neither beside this one nor in the PATH")
+		return "", errors.New("--chat: claude's hooks run the program gateway, and it is " +
+			"neither beside this one nor in PATH")
 	}
 	return found, nil
 }

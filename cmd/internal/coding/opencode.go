@@ -31,7 +31,7 @@ func startOpencode(p Program, _ string) (*Conversation, error) {
 	if err := conf.Read(p.Args); err != nil {
 		return nil, fmt.Errorf("--chat: %w", err)
 	}
-	errSilent := errors.New("it did not say where it listens in two minutes")
+	errSilent := errors.New("it did not say within two minutes where it listens")
 	ctx, stop := context.WithTimeoutCause(context.Background(), serverPatience, errSilent)
 	defer stop()
 	d, err := opencode.Serve(ctx, conf)

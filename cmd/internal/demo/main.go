@@ -77,15 +77,15 @@ func chooseEditor() (script, error) {
 			return s, nil
 		}
 	}
-	return script{}, errors.New("none of vim, vi, nano and less is installed: " +
-		"install one and try again")
+	return script{}, errors.New("vim, vi, nano and less are all missing: install one and " +
+		"try again")
 }
 
 const (
 	start    = "Shopping list\n- bread\n"
 	typed    = "- apples, as the agent typed them"
 	words    = len("- apples,") // the first part when it is typed slowly
-	nagging  = "- and more that nobody asked for"
+	nagging  = "- and more that no one asked for"
 	reason   = "add apples to your list"
 	maxLines = 200 // lines that the agent types unless it is stopped
 	limit    = 30 * time.Second

@@ -17,7 +17,7 @@ func TestALargePromptIsRefused(t *testing.T) {
 	r := w.prepare("gateway", "chat", "--with", "gemini")
 	r.cmd.Stdin = strings.NewReader(strings.Repeat("x", most))
 	r.run()
-	r.wait().mustFail(t, 2, "the prompt on standard input is longer than 1048576 bytes: leave the text in a file, and name that in the prompt")
+	r.wait().mustFail(t, 2, "the prompt on standard input is longer than 1048576 bytes: put the text into a file, and name the file in the prompt")
 
 	serving := w.serve("gateway")
 	h := w.actedHeadless()

@@ -155,12 +155,12 @@ func TestChatGoesWithCodingAgents(t *testing.T) {
 	w := newWorld(t)
 	for _, cmd := range [][]string{{"run", "--chat", "--", "vim"}} {
 		got := w.gateway(cmd...)
-		got.mustFail(t, 2, "--chat: vim is no coding agent whose conversation is known here: it goes with claude")
+		got.mustFail(t, 2, "--chat: vim is not a known coding agent: it works with claude")
 	}
 	s := w.terminal(80, 24)
 	screen, status := s.runToEnd("proxy --chat vim")
 	require.Equal(t, 2, status)
-	require.Contains(t, screen, "is no coding agent")
+	require.Contains(t, screen, "--chat: vim is not a known coding agent: it works with claude")
 	screen, status = s.runToEnd("proxy --chat claude -p hello")
 	require.Equal(t, 125, status)
 	require.Contains(t, screen, "-p leaves out")

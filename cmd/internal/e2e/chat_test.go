@@ -418,7 +418,7 @@ func TestChatWithoutATerminal(t *testing.T) {
 			case <-r.ended: // some agents end the turn after a refusal
 			}
 			got := r.wait()
-			got.mustFail(t, 1, "nobody can answer without a terminal")
+			got.mustFail(t, 1, "no person can answer without a terminal")
 			require.NoFileExists(t, w.path("made-without"))
 
 			r = w.prepare("gateway", "chat", "--json", "--with", agent.name, "say something")

@@ -86,6 +86,6 @@ func TestTheGuideHasTheMatrixBeside(t *testing.T) {
 	require.Contains(t, string(guide), "\n\n"+b.String()+"\n", "the guide's table is another one")
 	w := newWorld(t)
 	for _, without := range []string{"codex", "gemini", "copilot"} {
-		w.gateway("run", "--chat", "--", without).mustFail(t, 2, "--chat: "+without+" is no coding agent whose conversation is known here: it goes with claude, opencode")
+		w.gateway("run", "--chat", "--", without).mustFail(t, 2, "--chat: "+without+" is not a known coding agent: it works with claude, opencode")
 	}
 }

@@ -126,7 +126,7 @@ func TestClaudeCodeAsksForPermissionInAConversation(t *testing.T) {
 	s.press("C-d")
 	require.Zero(t, s.status())
 	m.startCall("Bash", args{"command": "touch unasked", "description": "a test"})
-	require.Contains(t, m.next().Text, "Nobody answered, so this is refused")
+	require.Contains(t, m.next().Text, "No answer came, so this is refused")
 	require.NoFileExists(t, w.path("refused"))
 	require.NoFileExists(t, w.path("unasked"))
 	m.finish()

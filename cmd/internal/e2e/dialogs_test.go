@@ -29,7 +29,7 @@ func TestCommandsAreSentRemotely(t *testing.T) {
 	b.s.wait("Switch model?")
 	b.waitForLog("a dialog of its own at the terminal")
 	require.Equal(t, "asks", w.sessions()[0].Chat.State)
-	require.Contains(t, send("and now"), "it waits: something is asked at the agent")
+	require.Contains(t, send("and now"), "it waits: the agent's terminal shows a question, or something else in place of its prompt")
 	b.person.run("gateway chat answer " + b.id + " --reply 2")
 	b.person.wait("send this answer?")
 	b.person.typed("y\n")
@@ -49,7 +49,7 @@ func TestCommandsAreSentRemotely(t *testing.T) {
 	b.s.wait("❯")
 	require.NotContains(t, send("/model sonnet"), "it waits")
 	b.s.wait("Set model to")
-	b.waitForLog("which the command had said")
+	b.waitForLog("and the command had answered that")
 	send("/effort high")
 	b.s.wait("Set effort level to high")
 

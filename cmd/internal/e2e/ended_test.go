@@ -104,7 +104,7 @@ func TestAnEndedProgramIsRead(t *testing.T) {
 	a.mustCall("terminal_wait", args{"terminal": id, "for": "exit"}, "exited 0", "row 1\n", "row 300\n", "last words")
 	a.mustCall("terminal_read", args{"terminal": id, "view": "history", "match": "row 17"}, "11 lines match", "16: row 17\n")
 	require.Zero(t, w.gateway("hide", id).status)
-	a.mustFail("terminal_read", args{"terminal": id, "view": "history", "match": "row 17"}, "the user has hidden the screen")
+	a.mustFail("terminal_read", args{"terminal": id, "view": "history", "match": "row 17"}, "the user hid the screen")
 	require.Zero(t, w.gateway("close", id).status)
 	require.NotContains(t, w.gateway("ls").out, id)
 }

@@ -21,11 +21,11 @@ func TestEveryEndTellsBothSides(t *testing.T) {
 		told    string // what the agent's next input is told
 	}{
 		{
-			name: "for", flags: "--for 3s", seconds: 3600, notice: "time is up: codex no longer has", told: "the time of your grant is over",
+			name: "for", flags: "--for 3s", seconds: 3600, notice: "time is up: codex no longer has", told: "the time of your grant is up",
 			end: func(*world, *terminal, *agent, string) {},
 		},
 		{
-			name: "seconds", seconds: 3, notice: "time is up: codex no longer has", told: "the time of your grant is over",
+			name: "seconds", seconds: 3, notice: "time is up: codex no longer has", told: "the time of your grant is up",
 			end: func(*world, *terminal, *agent, string) {},
 		},
 		{

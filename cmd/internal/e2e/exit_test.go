@@ -53,7 +53,7 @@ func TestTheExitStatusIsTheProgramsOrNamesTheFailureR60(t *testing.T) {
 		{`echo "by=$(proxy --agent --status-fd 3 sh -c 'echo 0; kill -9 $$' 3>&1 >&2)"`, 0, "0\nby=137\n"},
 		{`echo "by=$(proxy --status-fd 3 nosuchprogram 3>&1 >&2).$?"`, 0, "proxy: nosuchprogram: command not found"},
 		{`echo "by=$(proxy --status-fd 3 /etc/passwd 3>&1 >&2)."`, 0, "by=.\n"},
-		{`proxy --status-fd 3 true`, 2, "--status-fd 3: must be a descriptor above 2 that is open for writing"},
+		{`proxy --status-fd 3 true`, 2, "--status-fd 3: must be a descriptor above 2, open for writing"},
 		{`proxy --status-fd 3 true 3</dev/null`, 2, "--status-fd 3: must be"},
 		{"proxy --nope true", 2, "proxy: unknown flag: --nope"},
 	}

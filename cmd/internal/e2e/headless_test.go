@@ -202,7 +202,7 @@ func TestAClosingTerminalNamesSurvivors(t *testing.T) {
 	w.until(func() bool { return strings.HasSuffix(w.content("left"), "\n") }, func() string { return "nothing was started" })
 	pid := strings.TrimSpace(w.content("left"))
 	got := w.mustGateway("close", id)
-	require.Equal(t, "closed (exit status 129: SIGHUP); 1 process goes on in a session of its own, as a daemon does\n", got)
+	require.Equal(t, "closed (exit status 129: SIGHUP); 1 process keeps running in a session of its own, as a daemon does\n", got)
 	require.Equal(t, 129, r.wait().status, "what nohup started is of the terminal's session, and ends with it")
 	w.kill(pid, syscall.SIGKILL) // it lives
 	w.waitGone(pid)
@@ -249,7 +249,7 @@ func TestAPersonSitsDownInFrontOfAnAgentsTerminal(t *testing.T) {
 	s.wait("d leaves")
 	s.press("d")
 	require.Zero(t, s.status())
-	require.Contains(t, s.screen(), "["+id+": detached; the program goes on]")
+	require.Contains(t, s.screen(), "["+id+": detached; the program keeps running]")
 	require.Equal(t, plainModes, s.format(modes))
 	a.mustCall("terminal_request_control", args{"reason": "nobody is there now"}, "granted")
 
@@ -268,13 +268,13 @@ func TestAPersonSitsDownInFrontOfAnAgentsTerminal(t *testing.T) {
 func TestAPasswordInAnAgentsTerminalIsForAPerson(t *testing.T) {
 	w, a := newAgent(t)
 	id, _ := a.runProgram(args{"program": "sh", "args": []string{"-c", `printf 'Password: '; stty -echo; read secret; stty echo; echo; echo "got ${#secret} characters"; exec cat`}})
-	a.mustFail("terminal_send", args{"text": "guessed", "enter": true}, "password", "nobody sits in front of this terminal", "gateway attach "+id)
-	a.mustCall("terminal_read", nil, "nobody sits in front of this terminal", "ctrl-c")
+	a.mustFail("terminal_send", args{"text": "guessed", "enter": true}, "password", "no person is at this terminal", "gateway attach "+id)
+	a.mustCall("terminal_read", nil, "no person is at this terminal", "ctrl-c")
 	s := w.terminal(100, 24)
 	s.run("gateway attach " + id)
 	s.wait("Password:")
 	a.mustFail("terminal_send", args{"keys": []string{"ctrl-c"}}, "which the user types")
-	require.NotContains(t, a.mustCall("terminal_read", nil, "a password is being asked: the user answers it"), "nobody")
+	require.NotContains(t, a.mustCall("terminal_read", nil, "a password is being asked for: the user answers it"), "nobody")
 	s.typed("hunter2\n")
 	s.wait("got 7 characters")
 	a.mustCall("terminal_wait", args{"for": "text", "value": "got 7 characters"}, "matched")
@@ -288,9 +288,9 @@ func TestAnAgentGivesUpAnUnansweredQuestionR26(t *testing.T) {
 	w := newWorld(t)
 	a := w.agent("claude", eras[1])
 	a.runProgram(args{"program": "bash", "args": []string{"--norc", "--noprofile", "-c", `trap 'echo; echo interrupted' INT; stty -echo; read -p 'Password: ' x || echo "no answer: ${#x}"; stty echo; exec cat`}})
-	a.mustCall("terminal_read", nil, "nobody sits in front of this terminal")
+	a.mustCall("terminal_read", nil, "no person is at this terminal")
 	for _, no := range []args{{"text": "\x03"}, {"text": "guess"}, {"keys": []string{"enter"}}, {"keys": []string{"ctrl-c", "x"}}} {
-		a.mustFail("terminal_send", no, "nobody sits in front of this terminal")
+		a.mustFail("terminal_send", no, "no person is at this terminal")
 	}
 	a.mustCall("terminal_send", args{"keys": []string{"ctrl-c"}, "wait_for": "text", "value": "interrupted"}, "matched")
 	a.mustCall("terminal_send", args{"keys": []string{"ctrl-d"}, "wait_for": "text", "value": "no answer: 0"}, "matched")
@@ -323,6 +323,6 @@ func TestASessionDoesNotShowItself(t *testing.T) {
 		a.mustCall("terminal_send", args{
 			"text": `clear; gateway attach "$TERMINALPROXY_SESSION"` + watch + "; echo status-$?", "enter": true, "wait_for": "regex", "value": `^status-\d`,
 		})
-		a.mustCall("terminal_read", nil, "this shell runs inside the session "+id+", which would show itself inside itself", "run it in another terminal", "status-1")
+		a.mustCall("terminal_read", nil, "this shell runs inside the session "+id+", and a session cannot show itself", "run it in another terminal", "status-1")
 	}
 }

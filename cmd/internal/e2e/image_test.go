@@ -103,8 +103,8 @@ func TestAFileThatIsNotAnImageIsRefused(t *testing.T) {
 	w.write("empty.png", "")
 	require.NoError(t, os.WriteFile(w.path("big.png"), make([]byte, 4<<20), 0o600))
 	for file, want := range map[string]string{
-		"notes.png": "it is no PNG, JPEG, GIF or WebP image, but text/plain", "empty.png": "it is empty", "big.png": "it is longer than 3932160 bytes",
-		"nowhere.png": "no such file or directory", ".": "it is no regular file",
+		"notes.png": "it is not a PNG, JPEG, GIF or WebP image, but text/plain", "empty.png": "it is empty", "big.png": "it is longer than 3932160 bytes",
+		"nowhere.png": "no such file or directory", ".": "not a regular file",
 	} {
 		for _, args := range [][]string{{"chat", "send", "x", "look", "--image", file}, {"chat", "look", "--image", file}} {
 			w.gateway(args...).mustFail(t, 1, "--image "+file+": "+want)

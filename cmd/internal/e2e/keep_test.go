@@ -352,7 +352,7 @@ func TestRunKeep(t *testing.T) {
 	w.ids(2)
 	w.mustGateway("send", id, "--text", "gateway attach users; echo st''atus $?", "--enter")
 	w.mustGateway("wait", id, "--text", "status 4")
-	require.Contains(t, w.mustGateway("read", id), "is an agent's own")
+	require.Contains(t, w.mustGateway("read", id), "belongs to an agent")
 	w.mustGateway("close", id)
 	s.quitProgram("exit\n")
 }

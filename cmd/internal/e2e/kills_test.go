@@ -36,7 +36,7 @@ func TestPromptsWithoutATerminal(t *testing.T) {
 	w.writeScript("claude", "#!/bin/sh\nexec sleep 1000\n")
 	r := w.start("gateway", "run", "--chat", "--", w.path("claude"))
 	id := w.session()
-	require.Contains(t, w.mustGateway("chat", "send", id, "from a pipe"), "sent; it waits: the agent has yet to come to its prompt")
+	require.Contains(t, w.mustGateway("chat", "send", id, "from a pipe"), "sent; it waits: the agent is not at its prompt yet")
 	owner := strings.TrimSpace(w.mustGateway("token", "create", "owner", "--role", "owner"))
 	status, body := serving.postPrompt(owner, id, "over HTTP")
 	require.Equal(t, http.StatusOK, status, body)

@@ -150,7 +150,7 @@ func TestALongInputOpensOverSeveralRowsR47(t *testing.T) {
 
 	// R66: an input larger than the screen is never put to the user.
 	got := w.gateway("send", id, "--as", "codex", "--paste", w.write("longer", strings.Repeat("x", 2000)+"\n"))
-	got.mustFail(t, 2, "has no room for all that this would submit")
+	got.mustFail(t, 2, "has no room for all of the text that this would submit: clear the line")
 	require.Equal(t, before, s.colours())
 	s.waitTitle("[codex types]")
 	s.quitProgram("\x04")

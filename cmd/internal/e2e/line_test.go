@@ -106,7 +106,7 @@ func TestHowTheLineBecomesFreeR63(t *testing.T) {
 	s.typed("echo three")
 	s.wait("$ echo three")
 	got := w.gateway("send", id, "--as", "codex", "--text", "echo d", "--timeout", "1s")
-	got.mustFail(t, 1, `the user has not submitted what stands on the line: "echo three"`)
+	got.mustFail(t, 1, `the user has not submitted the line: "echo three"`)
 	s.waitGone(waitsLine)
 	require.NotContains(t, s.screen(), "echo d")
 

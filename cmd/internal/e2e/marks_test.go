@@ -139,7 +139,7 @@ func TestAnAgentReadsAFailedCommand(t *testing.T) {
 	s.run("proxy --agent --name plain bash --noprofile --norc")
 	s.wait("bash-5")
 	w.session()
-	a.mustFail("terminal_read", args{"terminal": "plain", "view": "command"}, "bash has given no shell marks (OSC 133)", "`gateway marks SHELL`")
+	a.mustFail("terminal_read", args{"terminal": "plain", "view": "command"}, "bash has sent no shell marks (OSC 133), which tell commands apart", "`gateway marks SHELL`")
 	s.close()
 }
 

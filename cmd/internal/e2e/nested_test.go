@@ -32,7 +32,7 @@ func TestMessagesOnlyReachAnAgentInside(t *testing.T) {
 	w.gateway("chat", "send", outer, "hello", "--to", "nowhere").mustFail(t, 3, "--to nowhere: there is no such session\nhint: inside "+outer+" run: "+inner)
 	w.gateway("chat", "send", outer, "hello", "--to", outer).mustFail(t, 2, "--to "+outer+": is that session itself")
 	w.gateway("chat", "send", inner, "hello", "--to", outer).mustFail(t, 1, "--to "+outer+": does not run inside "+inner+"\nhint: nothing runs inside "+inner)
-	w.gateway("chat", "send", outer, "hello", "--to", inner).mustFail(t, 1, "--to "+inner+": no coding agent talks there\nhint: to type there: gateway attach "+inner)
+	w.gateway("chat", "send", outer, "hello", "--to", inner).mustFail(t, 1, "--to "+inner+": there is no coding agent to talk to\nhint: to type there: gateway attach "+inner)
 	w.mustGateway("close", inner)
 }
 

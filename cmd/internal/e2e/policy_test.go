@@ -63,9 +63,9 @@ func TestARuleGivesTheKeyboard(t *testing.T) {
 	w.mustGateway("send", id, "--as", "helper", "--text", "echo yes > one; cat > two\n")
 	w.waitHeard("one", "yes") // and cat has begun, or is about to
 	got = w.gateway("send", id, "--as", "helper", "--text", "no\n", "--timeout", "300ms")
-	require.Contains(t, got.err, "a rule of the user's (config.toml:6) keeps you out of cat")
+	require.Contains(t, got.err, "the user's rule (config.toml:6) keeps you out of cat")
 	s.waitTitle("[helper waits: never in cat]")
-	require.Contains(t, w.gateway("request", id, "--reason", "more", "--as", "other").err, "a rule of the user's (config.toml:6) never gives you the keyboard here")
+	require.Contains(t, w.gateway("request", id, "--reason", "more", "--as", "other").err, "the user's rule (config.toml:6) never gives you the keyboard here")
 	s.press("C-d")
 	s.waitTitle("[helper drives]")
 	s.press(`C-\`)
@@ -90,7 +90,7 @@ func TestARuleGivesTheKeyboard(t *testing.T) {
 	log := w.mustGateway("audit", "show", "rec.cast")
 	require.Contains(t, log, "helper asks for control (drive) [token claude, gateway request, under ")
 	require.Contains(t, log, "helper gets the keyboard from rule config.toml:1")
-	require.Contains(t, log, "a rule of the user's (config.toml:6) never gives you the keyboard here")
+	require.Contains(t, log, "the user's rule (config.toml:6) never gives you the keyboard here")
 }
 
 // A rule without a token does not count, nor does one written while the session runs. A broken rule
@@ -110,12 +110,12 @@ func TestARuleWithoutATokenDoesNotCount(t *testing.T) {
 	w.writeConfig(rule + "[[never]]\n")
 	got := w.gateway("policy", "check", "claude", "sh")
 	require.Equal(t, 2, got.status)
-	require.Contains(t, got.err, "configuration: "+path+":4: [[never]]: says nothing")
+	require.Contains(t, got.err, "configuration: "+path+":4: [[never]]: the rule is empty")
 	s.quitProgram("\x04")
 	screen, status := s.runToEnd("proxy --agent sh -c 'echo ra''n; exit 7'")
 	require.Equal(t, 7, status)
 	require.Contains(t, screen, "ran\n")
-	require.Contains(t, strings.ReplaceAll(screen, "\n", ""), "proxy: configuration: "+path+":4: [[never]]: says nothing; using the built-in defaults")
+	require.Contains(t, strings.ReplaceAll(screen, "\n", ""), "proxy: configuration: "+path+":4: [[never]]: the rule is empty; using the built-in defaults")
 	w.writeConfig(rule)
 	require.Contains(t, w.mustGateway("policy", "check", "claude", "sh", "--level", "type"), "allows: claude gets type for 10m, 3 s after it was announced; Ctrl+\\ refuses (config.toml:1)")
 	require.Contains(t, w.mustGateway("policy", "check", "claude", "sh"), "asks: you decide\n  config.toml:1: allows level type, and drive is asked for\n")

@@ -112,7 +112,7 @@ func TestItGoesOnR79(t *testing.T) {
 
 	got := w.gateway("send", id, "--as", "codex", "--timeout", "1s", "--text", "read -t 100 x < <(exec sleep 100)\necho more >>out\n")
 	require.Equal(t, 1, got.status, got.out+got.err)
-	require.Contains(t, got.err, "it has not asked for more since what was typed before")
+	require.Contains(t, got.err, "and nothing is typed ahead for it: it has not asked for more since the last input")
 	s.press("C-c")
 	s.match(`\^C\n.*[$#] ?\n`)
 	w.mustGateway("send", id, "--as", "codex", "--text", "echo more >>out; exit\n")

@@ -77,7 +77,7 @@ func TestAnAgentFollowsALog(t *testing.T) {
 	}
 	a.mustFail("terminal_read", args{"view": "history", "start": 100_000}, "line 100000 has not left the screen yet: the history has the lines 0 to ")
 
-	out = a.mustCall("terminal_read", args{"view": "history", "max_tokens": 400}, "left out, they are too long for max_tokens (view history with start ")
+	out = a.mustCall("terminal_read", args{"view": "history", "max_tokens": 400}, "left out because they are too long for max_tokens (view history with start ")
 	require.LessOrEqual(t, text.Tokens(out), 400)
 	a.mustFail("terminal_read", args{"max_tokens": 0}, "give 200 or more")
 	a.mustFail("terminal_send", args{"text": "1", "enter": true, "max_tokens": 3}, "give 200 or more")
@@ -111,7 +111,7 @@ func TestAnAgentReadsAllOfAProgramThatEnds(t *testing.T) {
 	all(got.text)
 	all(a.mustCall("terminal_read", args{"terminal": second, "view": "changes", "since_rev": since}, "rows that you have not seen left the screen, lines "))
 	all(a.mustCall("terminal_read", args{"terminal": second, "view": "history", "start": 0}, "178 rows of history, lines 0 to 177, then the screen"))
-	a.mustFail("terminal_read", args{"terminal": second, "view": "history", "start": 1000}, "the program has ended, and of its history the lines from 0 to before ")
+	a.mustFail("terminal_read", args{"terminal": second, "view": "history", "start": 1000}, "the program has ended, and only the lines from 0 to before ")
 
 	for range 3 { // the end may come before the first look, or after it
 		_, out = a.runProgram(args{"program": "bash", "args": []string{"-c", "seq -f 'last words, number %g' 200"}, "wait_for": "exit", "max_tokens": 10000},

@@ -287,7 +287,7 @@ func TestBadInputToRecord(t *testing.T) {
 	for file, want := range map[string]string{
 		"full.cast":     "full.cast exists and is not empty",
 		"other.cast":    "other.cast.audit.jsonl exists and is not empty",
-		"link.cast":     "link.cast is a symbolic link, which is not followed",
+		"link.cast":     "link.cast is a symbolic link, and links are not followed: name the file itself",
 		"dir":           "dir: is a directory",
 		"/dev/full":     "/dev/full is not a regular file",
 		"/proc/s.cast":  "/proc/s.cast: ",

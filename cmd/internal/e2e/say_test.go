@@ -49,7 +49,7 @@ func TestAMessageWaitsForAPerson(t *testing.T) {
 	w := newWorld(t)
 	a := w.agent("claude", eras[1])
 	id, _ := a.runProgram(args{"program": "cat"})
-	a.mustCall("terminal_say", args{"text": "have a look"}, "waiting for the user: nobody is in front of this terminal")
+	a.mustCall("terminal_say", args{"text": "have a look"}, "waiting for the user: no person is at this terminal; the next one will see it")
 	s := w.terminal(100, 24)
 	s.run("gateway attach " + id)
 	s.wait("message from “claude”: “have a look”")

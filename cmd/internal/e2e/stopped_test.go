@@ -102,7 +102,7 @@ func TestAProcessThatDoesNotAnswerIsNamedR74(t *testing.T) {
 	got = w.gateway("ls")
 	got.mustFail(t, 5, "`proxy --agent listener heard` (process "+proxy+")")
 	require.Contains(t, got.err, "kill -CONT "+proxy)
-	require.Contains(t, got.err, "nobody else serves")
+	require.Contains(t, got.err, "and no other process serves it")
 	s.fg()
 	w.waitListed(id)
 	require.Equal(t, proxy, w.server(), "it takes its place again")

@@ -9,7 +9,7 @@ import (
 
 // The agent says in its own words that the conversation does not exist, and we say what to do.
 func TestAConversationThatDoesNotExist(t *testing.T) {
-	const id, hint = "6f1f3c3e-5a5b-4c5d-8e9f-0123456789ab", "\nhint: without --resume a new conversation begins; the id of one is printed when it ends\n"
+	const id, hint = "6f1f3c3e-5a5b-4c5d-8e9f-0123456789ab", "\nhint: without --resume a new conversation begins; its id is printed when it ends\n"
 	says := map[string]string{
 		"claude": "No conversation found with session ID: " + id, "claude-acp": "Resource not found", "codex": "no rollout found", "gemini": "No previous sessions found", "copilot": "not found",
 	}
@@ -48,7 +48,7 @@ func TestAHeadlessConversationThatCannotBegin(t *testing.T) {
 		return w.gateway(append([]string{"run", "--chat", "--", w.path("claude")}, args...)...)
 	}
 	for _, picks := range [][]string{{"--resume"}, {"-r", "nosuch"}, {"--resume=nosuch"}} {
-		run(picks...).mustFail(t, 1, "has a person pick one, and nobody sits at its terminal\nhint: an id is a UUID")
+		run(picks...).mustFail(t, 1, "lets a person pick one, and no person is at its terminal\nhint: an id is a UUID")
 	}
 	run("--resume", "6f1f3c3e-5a5b-4c5d-8e9f-0123456789ab").mustFail(t, 1, "gateway: run: claude ended with exit status 1: no conversation\nhint: without --resume a new conversation begins")
 	run("--no-such-flag").mustFail(t, 1, "\nhint: run it in your own terminal to see why: proxy --chat "+w.path("claude")+" --no-such-flag\n")
@@ -56,6 +56,6 @@ func TestAHeadlessConversationThatCannotBegin(t *testing.T) {
 	require.NoError(t, os.Remove(w.path("home/state/terminalproxy/chat")))
 	w.write("home/state/terminalproxy/chat", "")
 	run().mustFail(t, 1, "gateway: run: --chat: directory of the conversations: ")
-	run().mustFail(t, 1, "\nhint: in it one command at a time has a conversation: make it writable, or name another place in XDG_STATE_HOME\n")
+	run().mustFail(t, 1, "\nhint: it lets only one command at a time have a conversation: make it writable, or name another place in XDG_STATE_HOME\n")
 	w.gateway("chat", "hello").mustFail(t, 1, "or name another place in XDG_STATE_HOME\n")
 }

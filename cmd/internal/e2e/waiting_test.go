@@ -284,8 +284,8 @@ func TestWaitingBehindSSHWithoutMarks(t *testing.T) {
 	require.Equal(t, "waiting (guess: relay)", got.Matched)
 	require.Equal(t, "busy", got.Frame.Activity.State)
 	require.Equal(t, protocol.GuessRelay, got.Frame.Activity.Guess)
-	require.Contains(t, w.mustGateway("wait", d.id, "--waiting"), "waiting (guess: ssh passes on what is typed")
-	require.Contains(t, w.mustGateway("read", d.id), "waiting (guess: ssh passes on what is typed")
+	require.Contains(t, w.mustGateway("wait", d.id, "--waiting"), "waiting (guess: ssh passes input on, and the program behind it is not seen")
+	require.Contains(t, w.mustGateway("read", d.id), "waiting (guess: ssh passes input on, and the program behind it is not seen")
 	d.typeText("for i in $(seq 30); do echo $i; sleep 0.1; done\r")
 	d.checkBusy("something is shown all the time", 1500)
 }

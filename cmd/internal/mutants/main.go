@@ -181,8 +181,7 @@ func (m *mutant) applyPatch(root fs.FS, patch string) error {
 	m.breaks, _, _ = strings.Cut(head, "\n")
 	in := target.FindAllStringSubmatch(patch, -1)
 	if len(in) != 1 || strings.HasPrefix(m.breaks, "---") || strings.HasPrefix(m.breaks, "diff ") {
-		return errors.New("a sentence is wanted that says what is broken, " +
-			"and then a patch of one file")
+		return errors.New("want a sentence that says what breaks, and then a patch of one file")
 	}
 	m.dir = in[0][1]
 	for i, hunk := range strings.Split(strings.TrimSuffix(patch, "\n"), "\n@@") {

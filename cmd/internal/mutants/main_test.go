@@ -23,7 +23,7 @@ func TestAPatchIsOfOnePlace(t *testing.T) {
 		"nowhere":         {patch, "\ta\n\tbb\n", "", "at 0 places in p"},
 		"not a line":      {patch, "x\ta\n\tb\n", "", "at 0 places in p"},
 		"twice":           {patch, "\ta\n\tb\n\ta\n\tb\n", "", "at 2 places in p"},
-		"without a word":  {patch[len("It is broken.\n"):], "\ta\n\tb\n", "", "a sentence is wanted"},
+		"without a word":  {patch[len("It is broken.\n"):], "\ta\n\tb\n", "", "want a sentence that says what breaks, and then a patch of one file"},
 		"without a patch": {"It is broken.\n", "\ta\n\tb\n", "", "a patch of one file"},
 		"two hunks":       {patch + "@@ -9 +9 @@\n-\td\n+\te\n", "\ta\n\tb\n\td\n", "\ta\n\tc\n\te\n", ""},
 	} {

@@ -49,14 +49,14 @@ func Parse(raw string) (Target, error) {
 	u, err := url.Parse(raw)
 	switch {
 	case err != nil:
-		return Target{}, errors.New("it is no URL: write it as https://ntfy.sh/TOPIC")
+		return Target{}, errors.New("it is not a URL: write it as https://ntfy.sh/TOPIC")
 	case u.Scheme != "https" && u.Scheme != "http":
 		return Target{}, fmt.Errorf("scheme %.20q: must be https or http", u.Scheme)
 	case u.Hostname() == "":
 		return Target{}, errors.New("it names no host: write it as https://ntfy.sh/TOPIC")
 	case u.User != nil:
-		return Target{}, errors.New("it holds a user name or password, " +
-			"which everybody who lists processes would read: use a URL without them")
+		return Target{}, errors.New("it holds a user name or password, which anyone who lists " +
+			"processes could read: use a URL without them")
 	}
 	t := Target{host: u.Host, json: u.Hostname() == "hooks.slack.com" || u.Fragment == "json"}
 	u.Fragment = ""
@@ -193,7 +193,7 @@ func (t Target) newRequest(ctx context.Context, n Note) (*http.Request, error) {
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, t.url, bytes.NewReader(body))
 	if err != nil {
-		return nil, errors.New("it is no URL")
+		return nil, errors.New("it is not a URL")
 	}
 	req.Header.Set("Content-Type", kind)
 	req.Header.Set("User-Agent", "terminal-proxy")

@@ -25,7 +25,7 @@ func TestParse(t *testing.T) {
 		"https:///topic":                 "it names no host",
 		"https://ada:secret@example.com": "it holds a user name or password",
 		"https://ada@example.com":        "it holds a user name or password",
-		"https://exa mple.com":           "it is no URL",
+		"https://exa mple.com":           "it is not a URL",
 	} {
 		_, err := Parse(raw)
 		require.ErrorContains(t, err, say, raw)

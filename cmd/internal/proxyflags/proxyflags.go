@@ -118,8 +118,8 @@ func (f *Flags) addNoticeFlags(s *pflag.FlagSet) {
 		"draw nothing over the program: use only the bell and the window title")
 	s.StringArrayVar(&f.Notify, "notify", nil,
 		"tell you when an agent waits and you do not look: POST a short text to `URL` (ntfy, "+
-			"Slack, or your own receiver); terminal: by the terminal, as those known to show "+
-			"notifications do anyway; off: not at all")
+			"Slack, or your own receiver); terminal: through the terminal, as those known to "+
+			"show notifications do anyway; off: not at all")
 	s.DurationVar(&f.NotifyAfter, "notify-after", 10*time.Second,
 		"how long no one has typed or looked before --notify tells you")
 }
@@ -134,8 +134,8 @@ func (f *Flags) addProgramFlags(s *pflag.FlagSet) {
 		"let PROGRAM go on when you press d in the menu or close the window; gateway attach "+
 			"comes back to it")
 	s.BoolVar(&f.Nested, "nested", false,
-		"share PROGRAM inside a shared terminal, too; else --agent just runs it there, as agents "+
-			"see it already")
+		"share PROGRAM inside a shared terminal, too; otherwise --agent just runs it there, "+
+			"because agents see it already")
 	s.StringVar(&f.Record, "record", "",
 		"record the session to `FILE`, an asciicast, and what agents do to FILE.audit.jsonl")
 	s.BoolVar(&f.RequireTTY, "require-tty", false,
@@ -143,20 +143,20 @@ func (f *Flags) addProgramFlags(s *pflag.FlagSet) {
 	s.IntVar(&f.Cols, "cols", 0, "columns, if there is no terminal (default 80)")
 	s.IntVar(&f.Rows, "rows", 0, "rows, if there is no terminal (default 24)")
 	s.IntVar(&f.StatusFD, "status-fd", 0,
-		"when PROGRAM has ended, write its exit status to the open descriptor `N`; where nothing "+
-			"comes, the status is proxy's own")
+		"when PROGRAM ends, write its exit status to the open descriptor `N`; if nothing comes, "+
+			"the status is proxy's own")
 }
 
 // The parts of --help that are text.
 const (
 	Synopsis = "proxy [flags] [--] PROGRAM [ARG ...]"
-	About    = "proxy runs PROGRAM on your terminal, exactly as without it. With --agent, " +
-		"AI agents can watch, and type while you let\n" +
-		"them: a line over the program asks you, Ctrl+G, or the key that it names, gives them " +
+	About    = "proxy runs PROGRAM on your terminal, exactly as without it. With --agent, AI " +
+		"agents can watch it, and type while you let\n" +
+		"them. A line over the program asks you: Ctrl+G, or the key that it names, gives them " +
 		"the keyboard, and Ctrl+\\ takes it\n" +
-		"back at once. Without PROGRAM, --agent runs your $SHELL. Standard input, output or " +
-		"error that is a pipe or a file goes to\n" +
-		"PROGRAM as it is, and agents see none of it: they see what PROGRAM shows on the terminal."
+		"back at once. Without PROGRAM, --agent runs your $SHELL. If standard input, output or " +
+		"error is a pipe or a file, PROGRAM gets\n" +
+		"it as it is. Agents do not see it: they see what PROGRAM shows on the terminal."
 	FlagsHead = "Flags (before PROGRAM; everything after it belongs to it):"
 	Examples  = `  proxy --agent vim notes.txt
   proxy --agent --grant drive --for 10m python3

@@ -71,7 +71,7 @@ func readOwned(name string) ([]byte, error) {
 		return nil, &Error{
 			Path: name,
 			Say: fmt.Sprintf(
-				"too long: it has %d bytes, at most %d are read",
+				"too long: it has %d bytes, the limit is %d",
 				info.Size(),
 				MaxBytes,
 			),

@@ -33,12 +33,13 @@ func (f *File) Rules() (rules []onevent.Rule, lines []int, err error) {
 	all, ok := value.([]map[string]any)
 	switch {
 	case !ok:
-		return nil, nil, f.root.Wrong(line, "as in: [[on]]", "on: must be a table in two brackets")
+		return nil, nil, f.root.Wrong(line, "as in: [[on]]", "on: must be a table in double "+
+			"brackets")
 	case len(all) > maxRules:
 		return nil, nil, f.root.Wrong(
 			line,
 			"name several events in one: event = ['asked', 'granted']",
-			"on: there are %d, at most %d are read",
+			"on: there are %d, the limit is %d",
 			len(all),
 			maxRules,
 		)

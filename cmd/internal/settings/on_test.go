@@ -41,9 +41,9 @@ func TestRulesThatAreWrong(t *testing.T) {
 		"[[on]]\nevent = 'exit'\nrun = [\"a\\u0000\"]\n":          {":3: [[on]] run: must not hold a zero byte", ""},
 		"[[on]]\nevent = 'exit'\nrunn = ['true']\n":               {`:3: unknown setting "runn"`, "did you mean: run"},
 		"[[on]]\nevent = 'exit'\nrun = ['true']\nshell = true\n":  {`:4: unknown setting "shell"`, "event, run"},
-		"[on]\nevent = 'exit'\nrun = ['true']\n":                  {":1: [on]: must stand in two brackets", "write [[on]]"},
-		"on = 1\n":                                                {":1: on: must be a table in two brackets", "[[on]]"},
-		strings.Repeat(good, maxRules+1):                          {": on: there are 17, at most 16 are read", "several events"},
+		"[on]\nevent = 'exit'\nrun = ['true']\n":                  {":1: [on]: must be in double brackets: there may be several", "write [[on]]"},
+		"on = 1\n":                                                {":1: on: must be a table in double brackets", "[[on]]"},
+		strings.Repeat(good, maxRules+1):                          {": on: there are 17, the limit is 16", "several events"},
 	} {
 		userFile(t, text)
 		f, err := User()

@@ -39,16 +39,16 @@ func RuleFields(kind string) []RuleField {
 			{
 				"program",
 				"",
-				`name of a program that has the terminal, or of one that this has started there; "*" is every one`,
+				`name of a program that has the terminal, or of one that it started there; "*" is every program`,
 			},
 		}, where...)
 	}
 	return append([]RuleField{
-		{"agent", "", "name of the local token that the agent has to show. Required"},
+		{"agent", "", "name of the local token that the agent must show. Required"},
 		{
 			"program",
 			"",
-			`name or path of the program that has the terminal; "*" is every one. Required`,
+			`name or path of the program that has the terminal; "*" is every program. Required`,
 		},
 		{"level", "`\"type\"`", `the most that it gives: "type" or "drive"`},
 		{"for", "`\"10m\"`", `how long, "1s" to "24h"`},
@@ -151,7 +151,7 @@ func (f *File) agentRules(kind string) (good []policy.Rule, err error) {
 		return nil, f.root.Wrong(
 			line,
 			"write each rule as a table of its own: [["+kind+"]]",
-			"%s: is no rule",
+			"%s: not a rule",
 			kind,
 		)
 	}
@@ -210,19 +210,19 @@ func (f *File) parseRule(kind string, line int, values map[string]any) (policy.R
 		return r, f.root.Wrong(
 			line,
 			`for every agent and program: program = "*"`,
-			"[[never]]: says nothing",
+			"[[never]]: the rule is empty",
 		)
 	case !r.Never && r.Agent == "":
 		return r, f.root.Wrong(
 			line,
 			"make one with: gateway token create NAME --local",
-			"[[allow]] agent: is missing: name the local token that the agent shows",
+			"[[allow]] agent: missing: name the local token that the agent shows",
 		)
 	case !r.Never && r.Program == "":
 		return r, f.root.Wrong(
 			line,
 			`for every program: program = "*"`,
-			"[[allow]] program: is missing",
+			"[[allow]] program: missing",
 		)
 	}
 	return r, nil

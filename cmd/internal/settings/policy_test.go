@@ -56,8 +56,8 @@ agent = 'claude-code'
 // TestAWrongRule is named with its line; of the file only the good nevers count then.
 func TestAWrongRule(t *testing.T) {
 	for text, want := range map[string]string{
-		"[[allow]]\nprogram = 'x'\n":                                           ":1: [[allow]] agent: is missing: name the local token that the agent shows",
-		"[[allow]]\nagent = 'x'\n":                                             ":1: [[allow]] program: is missing",
+		"[[allow]]\nprogram = 'x'\n":                                           ":1: [[allow]] agent: missing: name the local token that the agent shows",
+		"[[allow]]\nagent = 'x'\n":                                             ":1: [[allow]] program: missing",
 		"\n[[allow]]\nagent = 'x'\nprogramm = 'y'\n":                           `:4: unknown setting "programm"`,
 		"[[allow]]\nagent = 'x'\nprogram = './y'\n":                            `:3: [[allow]] program: must be a name, a path that begins with / or ~/, or "*"`,
 		"[[allow]]\nagent = 'x'\nprogram = 'y'\ndirectory = 'z'\n":             ":4: [[allow]] directory: must be a path that begins with / or ~/",
@@ -66,13 +66,13 @@ func TestAWrongRule(t *testing.T) {
 		"[[allow]]\nagent = 'x'\nprogram = 'y'\nfor = '25h'\n":                 `:4: [[allow]] for: must be a time from "1s" to "24h"`,
 		"[[allow]]\nagent = 'x'\nprogram = 7\n":                                ":3: [[allow]] program: must be a text in quotes",
 		"[[never]]\nlevel = 'drive'\n":                                         `:2: unknown setting "level"`,
-		"[[never]]\n":                                                          ":1: [[never]]: says nothing",
-		"never = 1\n":                                                          ":1: never: is no rule",
-		"never = [{program = 'x'}]\n":                                          ":1: never: is no rule",
-		"a = 1\n":                                                              ":1: a: stands in no table",
+		"[[never]]\n":                                                          ":1: [[never]]: the rule is empty",
+		"never = 1\n":                                                          ":1: never: not a rule",
+		"never = [{program = 'x'}]\n":                                          ":1: never: not a rule",
+		"a = 1\n":                                                              ":1: a: must be in a table",
 		"[[alow]]\nagent = 'x'\n":                                              `:1: unknown table "alow"`,
-		"[allow]\nagent = 'x'\n":                                               ":1: [allow]: must stand in two brackets: there may be several",
-		"[look]\nsign = \"\"\"\n[[never]]\n\"\"\"\n[[never]]\nprogram = 'x'\n": ":5: never: is no rule",
+		"[allow]\nagent = 'x'\n":                                               ":1: [allow]: must be in double brackets: there may be several",
+		"[look]\nsign = \"\"\"\n[[never]]\n\"\"\"\n[[never]]\nprogram = 'x'\n": ":5: never: not a rule",
 	} {
 		path := userFile(t, text)
 		f, err := User()

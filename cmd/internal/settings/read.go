@@ -78,7 +78,7 @@ func parse(path string, text []byte) (*File, error) {
 		return nil, &Error{
 			Path: path,
 			Say: fmt.Sprintf(
-				"too long: it has %d keys, at most %d are read",
+				"too long: it has %d keys, the limit is %d",
 				len(meta.Keys()),
 				maxKeys,
 			),

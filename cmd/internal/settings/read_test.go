@@ -55,28 +55,28 @@ func TestWhatIsWrongSaysItsLineAndTheNearestName(t *testing.T) {
 	for text, want := range map[string][2]string{
 		"[proxi]\n":                          {":1: unknown table \"proxi\"", "did you mean: proxy"},
 		"\n[qqqqqq.a]\n":                     {":2: unknown table \"qqqqqq\"", "the tables are: proxy, gateway, look, redact"},
-		"yield = '1s'\n":                     {":1: yield: stands in no table", "the tables are: [proxy], "},
-		"[[proxy]]\n":                        {":1: [[proxy]]: must stand in one bracket: there is only one", "write [proxy]"},
+		"yield = '1s'\n":                     {":1: yield: must be in a table", "the tables are: [proxy], "},
+		"[[proxy]]\n":                        {":1: [[proxy]]: must be in single brackets: there is only one", "write [proxy]"},
 		"[[alow]]\n":                         {":1: unknown table \"alow\"", "did you mean: allow"},
 		"[nevr]\n":                           {":1: unknown table \"nevr\"", "did you mean: never"},
 		"[look]\n\ncolours = 'none'\n":       {":3: unknown setting \"colours\"", "did you mean: colors"},
 		"[look]\ncolors = 'some'\n":          {":2: colors: must be \"auto\", \"16\" or \"none\"", ""},
 		"[look]\ntext = 3\n":                 {":2: text: must be a number from 16 to 255", ""},
 		"[look]\ntext = '16'\n":              {":2: text: must be a number from 16 to 255", ""},
-		"[look]\nbackground = 17\n":          {":2: background: the contrast of 16 on 17 is 1.2, must be 7 at least", "try background = 214"},
+		"[look]\nbackground = 17\n":          {":2: background: the contrast of 16 on 17 is 1.2, must be at least 7", "try background = 214"},
 		"[look]\nquestion = 'off'\n":         {":2: question: must be \"bottom\" or \"top\"", ""},
 		"[look]\nsign = true\n":              {":2: sign: must be \"bottom\", \"top\" or \"off\"", ""},
 		"[look.x]\ny = 1\n":                  {":1: unknown setting \"x\"", ""},
 		"[redact]\nadd = 'x'\n":              {":2: add: must be a list of texts", ""},
 		"[redact]\nadd = ['x']\nallow=['(']": {":3: allow: \"(\": error parsing", ""},
 		"[redact]\nadd = ['x', 'y*']\n":      {":2: add: \"y*\": matches the empty text", ""},
-		"[redact]\nadd = ['" + strings.Repeat("x", 1001) + "']\n":  {"has 1001 bytes, at most 1000 are taken", ""},
-		"[redact]\nadd = [" + strings.Repeat("'x',\n", 33) + "]\n": {":2: add: has 33 expressions, at most 32 are taken", ""},
+		"[redact]\nadd = ['" + strings.Repeat("x", 1001) + "']\n":  {"has 1001 bytes, the limit is 1000", ""},
+		"[redact]\nadd = [" + strings.Repeat("'x',\n", 33) + "]\n": {":2: add: has 33 expressions, the limit is 32", ""},
 		"[proxy]\nyield = '1s'\nyield = '2s'\n":                    {":3: ", ""},
 		"[proxy]\nyield = 1s\n":                                    {":2: ", ""},
 		"[proxy]\nx = '" + strings.Repeat("x", maxLine) + "'":      {":2: too long: a line may have 4096 bytes", ""},
 		"[proxy]\n" + strings.Repeat("x", 100) + "='\x00'":         {":2: ", ""},
-		strings.Join(numbered("k", "=1\n", maxKeys+1), ""):         {": too long: it has 1001 keys, at most 1000 are read", ""},
+		strings.Join(numbered("k", "=1\n", maxKeys+1), ""):         {": too long: it has 1001 keys, the limit is 1000", ""},
 		"\n" + strings.Repeat("a.", 33) + "b = 1":                  {":2: too deep: a line may have 32 dots and braces outside of texts", ""},
 		"[" + strings.Repeat("'a'.", 33) + "b]":                    {":1: too deep", ""},
 		"x = " + strings.Repeat("{a=", 33):                         {":1: too deep", ""},
@@ -158,7 +158,7 @@ func TestOnlyTheUsersOwnFileIsRead(t *testing.T) {
 	require.NoError(t, os.Remove(path))
 	require.NoError(t, os.WriteFile(path, nil, 0o600))
 	require.NoError(t, os.Truncate(path, 100<<20))
-	refused("too long: it has 104857600 bytes, at most 65536 are read")
+	refused("too long: it has 104857600 bytes, the limit is 65536")
 	require.NoError(t, os.Remove(path))
 	require.NoError(t, os.Chmod(filepath.Dir(path), 0o777))
 	require.NoError(t, os.WriteFile(path, nil, 0o600))

@@ -58,21 +58,21 @@ var Options = []Option{
 		tableLook,
 		"background",
 		int64(builtInBackground),
-		"colour behind them, 16 to 255. Its contrast to text must be 7 at least",
+		"colour behind them, 16 to 255. Its contrast to text must be at least 7",
 		func(t *optionValues, v any) string { return setEntry(&t.look.Background, v) },
 	},
 	{
 		tableLook,
 		"question",
 		"bottom",
-		`where questions stand: "bottom" or "top". If the cursor is in the way, they go to the other side`,
+		`where questions appear: "bottom" or "top". If the cursor is in the way, they go to the other side`,
 		setQuestion,
 	},
 	{
 		tableLook,
 		"sign",
 		"bottom",
-		`where the sign that an agent drives stands: "bottom", "top" or "off". The window title says it in any case`,
+		`where the sign that an agent drives appears: "bottom", "top" or "off". The window title says it in any case`,
 		setSign,
 	},
 	{
@@ -221,7 +221,7 @@ func (f *File) checkContrast(look *overlay.Taste) error {
 		return t.Wrong(
 			t.Line(key),
 			fmt.Sprintf("try background = %d, or text = %d", builtInBackground, builtInText),
-			"%s: the contrast of %d on %d is %.1f, must be 7 at least",
+			"%s: the contrast of %d on %d is %.1f, must be at least 7",
 			key,
 			look.Text,
 			look.Background,

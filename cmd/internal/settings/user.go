@@ -72,7 +72,7 @@ func (f *File) checkTables() error {
 			return f.root.Wrong(
 				s.Line,
 				"write ["+s.Key+"]",
-				"[[%s]]: must stand in one bracket: there is only one",
+				"[[%s]]: must be in single brackets: there is only one",
 				s.Key,
 			)
 		} else if array {
@@ -82,7 +82,7 @@ func (f *File) checkTables() error {
 			s.Line,
 			"the tables are: ["+TableProxy+"], ["+TableGateway+"], ["+tableLook+"], ["+tableRedact+
 				"], [["+TableOn+"]], [["+RulesAllow+"]], [["+RulesNever+"]]",
-			"%.40s: stands in no table",
+			"%.40s: must be in a table",
 			s.Key,
 		)
 	}
@@ -91,7 +91,7 @@ func (f *File) checkTables() error {
 			return f.root.Wrong(
 				sub.First(),
 				"write [["+sub.Name+"]]",
-				"[%s]: must stand in two brackets: there may be several",
+				"[%s]: must be in double brackets: there may be several",
 				sub.Name,
 			)
 		}

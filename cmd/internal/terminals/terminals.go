@@ -75,7 +75,7 @@ var All = []*Terminal{
 	},
 	{
 		Name:    "screen",
-		Free:    "screen keeps its prefix alone (Ctrl+A, or what `escape` in ~/.screenrc says)",
+		Free:    "screen keeps only its prefix (Ctrl+A, or what `escape` in ~/.screenrc says)",
 		matches: hasVariable("STY"),
 	},
 	{

@@ -138,7 +138,7 @@ func (m *model) takeKeyboard() tea.Cmd {
 			"refused: "+text.Name(r.Keyboard.Asking)+" in "+text.Name(r.SessionID),
 		)
 	}
-	m.status = "no agent has the keyboard of " + text.Name(r.SessionID) + ", and none asks"
+	m.status = "no agent has the keyboard of " + text.Name(r.SessionID) + ", and no agent asks"
 	return nil
 }
 
