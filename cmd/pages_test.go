@@ -52,7 +52,7 @@ func TestPages(t *testing.T) {
 func listPages(t *testing.T) []string {
 	t.Helper()
 	var pages []string
-	for _, pattern := range []string{"../*.md", "../docs/*.md", "../protocol/*.md", "../.github/*.md", "../contrib/*.md", "../contrib/*/*.md"} {
+	for _, pattern := range []string{"../*.md", "../docs/*.md", "../protocol/*.md", "../.github/*.md", "../contrib/*.md", "../contrib/*/*.md", "../contrib/*/skills/*/*.md"} {
 		found, err := filepath.Glob(pattern)
 		require.NoError(t, err)
 		pages = append(pages, found...)

@@ -93,30 +93,38 @@ func TestWords(t *testing.T) {
 func countWords(t *testing.T, top string) map[string]wordCounts {
 	t.Helper()
 	all := map[string]*packageWords{}
-	require.NoError(t, filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case d.IsDir() && (d.Name() == "testdata" || d.Name() == "node_modules" || d.Name() == ".ci" || d.Name() == ".git"):
-			return filepath.SkipDir
-		case d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go"):
-			return nil
-		}
+	for _, path := range listSources(t, top) {
 		pkg, err := filepath.Rel(top, filepath.Dir(path))
-		if err != nil {
-			return err
-		}
+		require.NoError(t, err)
 		if all[pkg] == nil {
 			all[pkg] = &packageWords{receivers: map[string]int{}}
 		}
-		return all[pkg].addFile(path)
-	}))
+		require.NoError(t, all[pkg].addFile(path))
+	}
 	counts := map[string]wordCounts{}
 	for pkg, words := range all {
 		words.addMethods()
 		counts[pkg] = words.counts
 	}
 	return counts
+}
+
+// listSources returns the Go files beneath a directory, without tests.
+func listSources(t *testing.T, top string) (paths []string) {
+	t.Helper()
+	skip := wordSet("testdata node_modules .ci .git")
+	require.NoError(t, filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && skip[d.Name()]:
+			return filepath.SkipDir
+		case !d.IsDir() && strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go"):
+			paths = append(paths, path)
+		}
+		return nil
+	}))
+	return paths
 }
 
 func (p *packageWords) addFile(path string) error {
