@@ -92,12 +92,12 @@ func TestAnAnswerNamesItsAuthor(t *testing.T) {
 		"it asks no more": {
 			protocol.Decision{Reason: protocol.ReasonReleased},
 			func(*protocol.SessionInfo) {},
-			"claude asks no more", "claude gave the keyboard back",
+			"claude stopped asking", "claude gave the keyboard back",
 		},
 		"nobody answers": {
 			protocol.Decision{Reason: protocol.ReasonExpired},
 			func(*protocol.SessionInfo) {},
-			"nobody answered in time", "claude: time over",
+			"no answer came in time", "claude: time over",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -192,7 +192,7 @@ func TestAViewerSeesCardsAndCannotAnswer(t *testing.T) {
 	b := openPage(g)
 	b.Until(`document.querySelectorAll('.drawer .card').length === 2`)
 	require.Equal(t, 0.0, browser.JS[float64](b, `document.querySelectorAll('.card button, .card input:not(:disabled)').length`))
-	require.Contains(t, browser.JS[string](b, browser.Text(".card")), "Somebody who may decide has to answer this.")
+	require.Contains(t, browser.JS[string](b, browser.Text(".card")), "A person who may decide must answer this.")
 }
 
 // readAll scrolls to every end of the first card's texts, as a reader does.

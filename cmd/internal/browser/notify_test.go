@@ -123,7 +123,7 @@ func openNotified(t *testing.T, role auth.Role) (g *gateway, b *browser.Tab, w *
 	b.Do(command(serviceworker.Enable, cdp.Empty{}))
 	subscribeTo(b, service, end)
 	b.Press("Notify me")
-	b.Until(browser.Button("Do not notify me"))
+	b.Until(browser.Button("Stop notifying me"))
 	b.Until(`navigator.serviceWorker.controller?.state === 'activated'`)
 	w.id = within(t, ids)
 	targets, err := chromedp.Targets(b.Ctx)
@@ -234,7 +234,7 @@ func TestANotificationOpensThePage(t *testing.T) {
 	require.Zero(t, w.countStanding())
 	w.deliver("no JSON")
 	w.waitShown("An agent waits for you|")
-	b.Press("Do not notify me")
+	b.Press("Stop notifying me")
 	b.Until(browser.Button("Notify me"))
 }
 

@@ -143,7 +143,7 @@ func TestThePagePlaysARecording(t *testing.T) {
 	browser.JS[bool](b, `location.hash = 's=vim-1', true`)
 	b.Until(`document.querySelector('.session:not(.replay)') && !document.querySelector('.replay')`)
 	browser.JS[bool](b, `location.hash = 'r=r-none', true`)
-	b.Until(browser.Text(".start") + `.includes('not there any more')`)
+	b.Until(browser.Text(".start") + `.includes('no longer exists')`)
 }
 
 // A page of one session has no list, and opens the recording from the session.

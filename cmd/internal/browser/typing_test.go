@@ -197,7 +197,7 @@ func TestThePageSaysWhatWasNotTyped(t *testing.T) {
 	g.freezeLinks() // no answer comes
 	b.Do(browser.Keys("z"))
 	g.endLinks(true)
-	b.Until(browser.Text(".hint.bad") + ".startsWith('Nobody knows whether that was typed (the connection was lost)')")
+	b.Until(browser.Text(".hint.bad") + ".startsWith('It is unknown whether that was typed (the connection was lost)')")
 	b.Until(`document.querySelector('.trip.lost')`)
 	b.Until(`!document.querySelector('.pad.deaf')`)
 	b.Do(browser.Keys("z"))

@@ -70,7 +70,7 @@ test('the agent with the keyboard is named with what it does', () => {
     [{...held, level: 'type'}, 'claude types'],
     [{...held, expiresAt: now + 60_000}, 'claude drives 1 min left'],
     [{...held, agentName: ''}, 'an agent drives'],
-    [{...held, paused: true}, 'claude is paused while somebody types'],
+    [{...held, paused: true}, 'claude is paused while a person types'],
     [{...held, away: true, program: 'vim'}, 'claude waits for vim'],
   ]) {
     assert.equal(wording.describeDriver(k, now), want);

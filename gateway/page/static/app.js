@@ -278,7 +278,7 @@ export class App {
       (replay) => {
         if (this.recordID !== id) return void (replay && replay.end());
         this.replay = replay;
-        if (!replay) setText(this.startNote, 'This recording is not there any more.');
+        if (!replay) setText(this.startNote, 'This recording no longer exists.');
         this.showRoute();
         if (replay) replay.title.focus({preventScroll: true});
         return undefined;

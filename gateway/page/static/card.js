@@ -212,7 +212,7 @@ export class Card {
   }
 
   explainViewer() {
-    this.buttons.append(h('p', {class: 'where'}, 'Somebody who may decide has to answer this.'));
+    this.buttons.append(h('p', {class: 'where'}, 'A person who may decide must answer this.'));
   }
 
   /** @param {string} opens @param {string} does @param {string} hint */
@@ -322,7 +322,7 @@ export class Card {
   describeLimit() {
     const {until} = this.request;
     return until
-      ? `refused in ${formatDuration(Math.max(0, until - this.chats.app.now()))} if nobody answers`
+      ? `refused in ${formatDuration(Math.max(0, until - this.chats.app.now()))} without an answer`
       : '';
   }
 

@@ -34,7 +34,7 @@ export class Notifications {
   /** @param {string} words */
   showState(words) {
     setShown(this.button, able);
-    setText(this.button, this.isOn ? 'Do not notify me any more' : 'Notify me when an agent waits');
+    setText(this.button, this.isOn ? 'Stop notifying me' : 'Notify me when an agent waits');
     // iOS has Web Push only for pages on the home screen.
     setText(
       this.note,
@@ -57,7 +57,7 @@ export class Notifications {
     try {
       await (on ? this.subscribe() : this.unsubscribe());
       this.isOn = on;
-      this.showState(on ? '' : 'No more notifications on this device.');
+      this.showState(on ? '' : 'Notifications are off on this device.');
     } catch (e) {
       this.showState('Not notified: ' + e.message);
     }

@@ -59,7 +59,7 @@ export class Question {
 
   addButtons() {
     if (!this.app.owner) {
-      this.buttons.append(h('p', {class: 'where'}, 'Somebody who may decide has to answer this.'));
+      this.buttons.append(h('p', {class: 'where'}, 'A person who may decide must answer this.'));
       return;
     }
     const give = (/** @type {Level} */ level) => () =>

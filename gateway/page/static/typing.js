@@ -257,7 +257,7 @@ export class Typing {
       this.hint,
       sure
         ? 'Not typed: ' + e.message
-        : `Nobody knows whether that was typed (${e.message}): look at the screen.`,
+        : `It is unknown whether that was typed (${e.message}): look at the screen.`,
     );
     setShown(this.hint, true);
     announce(this.hint.textContent);

@@ -53,7 +53,7 @@ const verbs = {drive: 'drives', type: 'types'};
 export function describeDriver(k, now) {
   if (!k || k.holder !== 'agent') return '';
   const name = cleanText(k.agentName) || 'an agent';
-  if (k.paused) return `${name} is paused while somebody types`;
+  if (k.paused) return `${name} is paused while a person types`;
   if (k.away) return `${name} waits for ${cleanText(k.program)}`;
   return [
     name,
@@ -110,9 +110,9 @@ export function describeAnswer(d) {
   return (
     {
       refused: `refused${describeDecider(d) || ' elsewhere'}`,
-      released: `${name} asks no more`,
-      expired: 'nobody answered in time',
-      link: `${name} is not there any more`,
+      released: `${name} stopped asking`,
+      expired: 'no answer came in time',
+      link: `${name} is gone`,
       exited: 'the program has ended',
     }[d.reason || ''] || 'answered elsewhere'
   );
