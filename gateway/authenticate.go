@@ -107,7 +107,7 @@ func (c *connection) StopReason() string {
 // request shows in the Authorization header. A token elsewhere would end in a log.
 func (s *Server) identifyCaller(r *http.Request) (auth.Identity, error) {
 	if identity := connectionOf(r).provenIdentity(); identity != nil &&
-		s.cfg.Tokens.Valid(identity.TokenID) {
+		s.cfg.Tokens.IsValid(identity.TokenID) {
 		// it has proven itself, without showing its token
 		return *identity, claimOf(r).countToken(identity.TokenID)
 	}
@@ -143,7 +143,7 @@ func (s *Server) identifyCaller(r *http.Request) (auth.Identity, error) {
 // slowDown delays the answer to a peer that guesses tokens.
 func (s *Server) slowDown(r *http.Request) {
 	s.refused.Add(1)
-	if wait := s.failures.Failed(auth.Address(r.RemoteAddr)); wait > 0 {
+	if wait := s.failures.NoteFailure(auth.Address(r.RemoteAddr)); wait > 0 {
 		select {
 		case <-time.After(wait):
 		case <-r.Context().Done():

@@ -319,7 +319,7 @@ func (c *callers) close() {
 func (c *callers) serveMCP(w http.ResponseWriter, r *http.Request) {
 	p, err := c.authenticateAgent(r)
 	if err != nil {
-		auth.Refuse(w, err, "the gateway could not check this request")
+		auth.WriteRefusal(w, err, "the gateway could not check this request")
 		return
 	}
 	defer p.FinishRequest()

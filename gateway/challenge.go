@@ -92,7 +92,7 @@ func (s *Server) serveProof(w http.ResponseWriter, r *http.Request) {
 // proveServer proves that this server knows the token.
 func (s *Server) proveServer(c *connection, ask protocol.Proof) (protocol.Proof, error) {
 	next := auth.Challenge{Ref: ask.Token, ClientNonce: ask.Nonce, ServerNonce: auth.Nonce()}
-	proof, err := s.cfg.Tokens.Prove(next)
+	proof, err := s.cfg.Tokens.ProveServer(next)
 	if err != nil {
 		return protocol.Proof{}, err
 	}
@@ -107,7 +107,7 @@ func (s *Server) verifyClient(c *connection, ask protocol.Proof) (protocol.Proof
 	if open.Ref == "" || open.Ref != ask.Token {
 		return protocol.Proof{}, auth.ErrUnknownToken
 	}
-	identity, err := s.cfg.Tokens.Answered(open, ask.Answer)
+	identity, err := s.cfg.Tokens.VerifyAnswer(open, ask.Answer)
 	if err != nil {
 		return protocol.Proof{}, err
 	}

@@ -254,7 +254,7 @@ func (e Endpoint) dialLocal(ctx context.Context, path string) (net.Conn, error) 
 	var gone *place.Silent
 	var since time.Time
 	for {
-		conn, err := place.Reach(ctx, path, dialUnix)
+		conn, err := place.DialOwner(ctx, path, dialUnix)
 		silent, isSilent := errors.AsType[*place.Silent](err)
 		switch {
 		case err == nil:
@@ -262,7 +262,7 @@ func (e Endpoint) dialLocal(ctx context.Context, path string) (net.Conn, error) 
 		case isSilent && (e.LookOnly || silent.Full):
 			return nil, silent
 		case isSilent:
-			if err := silent.Displace(); err != nil {
+			if err := silent.RemoveName(); err != nil {
 				return nil, errors.Join(silent, err)
 			}
 			gone, since = silent, time.Now()
@@ -270,7 +270,7 @@ func (e Endpoint) dialLocal(ctx context.Context, path string) (net.Conn, error) 
 				e.Displaced(silent.Error())
 			}
 		case errors.Is(err, place.ErrReplaced):
-		case gone == nil || !place.Vacant(err):
+		case gone == nil || !place.IsVacant(err):
 			return nil, err
 		case time.Since(since) > successorPatience || ctx.Err() != nil:
 			return nil, fmt.Errorf("%w, and no other process serves it", gone)

@@ -69,7 +69,7 @@ func handOver(dir string, sessions [][]protocol.Message) error {
 // dialSuccessor connects to the process that has taken over, as soon as there is one.
 func dialSuccessor(ctx context.Context, path string) (net.Conn, error) {
 	for {
-		conn, err := place.Reach(ctx, path, dialUnix)
+		conn, err := place.DialOwner(ctx, path, dialUnix)
 		if err == nil {
 			return conn, nil
 		}

@@ -56,7 +56,7 @@ func (k *keeper) run() {
 	for {
 		k.syncFiles()
 		select {
-		case <-k.hub.Endings():
+		case <-k.hub.EndedChanges():
 		case <-k.stop:
 			k.syncFiles()
 			return
@@ -156,7 +156,7 @@ func (k *keeper) syncFiles() {
 			continue
 		}
 		path := filepath.Join(k.dir, sessionFileName(id))
-		if err := k.writeSession(path, k.hub.Remains(id)); err != nil {
+		if err := k.writeSession(path, k.hub.EndedSession(id)); err != nil {
 			k.log.Warn("what an ended program printed is kept by this process alone", "error", err)
 			continue
 		}
@@ -194,9 +194,9 @@ func (k *keeper) writeSession(path string, session []protocol.Message) error {
 	return os.Rename(fresh, path)
 }
 
-// Kept reports whether the directory of the local gateway has ended sessions. To read them, a
-// process has to serve.
-func Kept(dir string) bool {
+// HasKeptSessions reports whether the directory of the local gateway has ended sessions. To read
+// them, a process has to serve.
+func HasKeptSessions(dir string) bool {
 	entries, err := os.ReadDir(filepath.Join(dir, keptDir))
 	return err == nil && len(entries) > 0
 }

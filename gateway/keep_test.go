@@ -53,7 +53,7 @@ func TestEndedSessionsAreKeptForTheNextServer(t *testing.T) {
 	k = newKeeper(dir, next, log)
 	ids, _ := next.EndedIDs()
 	require.ElementsMatch(t, []string{"vim-1", ".."}, ids, "what the user hides is not kept")
-	end := next.Remains("vim-1")[2].(*protocol.SessionClose)
+	end := next.EndedSession("vim-1")[2].(*protocol.SessionClose)
 	require.Equal(t, 3, end.ExitCode)
 	require.Equal(t, "row", end.Past.Text)
 	entries, err := os.ReadDir(filepath.Join(dir, keptDir))
@@ -65,7 +65,7 @@ func TestEndedSessionsAreKeptForTheNextServer(t *testing.T) {
 		viewer.Handle(&protocol.Close{RequestID: id, SessionID: id})
 	}
 	k.close()
-	require.False(t, Kept(dir), "what is closed is not kept")
+	require.False(t, HasKeptSessions(dir), "what is closed is not kept")
 	require.NoDirExists(t, filepath.Join(dir, keptDir))
 
 	require.Nil(t, newKeeper(t.TempDir()+"/none", next, log), "a directory that is none keeps nothing")

@@ -80,7 +80,7 @@ func (l *Local) Dial(ctx context.Context) (net.Conn, error) {
 	var held error           // why nobody answered so far
 	var since time.Time      // when the place was found held first
 	for delay := 2 * time.Millisecond; ; delay = min(2*delay, 100*time.Millisecond) {
-		conn, err := place.Reach(ctx, path, dialUnix)
+		conn, err := place.DialOwner(ctx, path, dialUnix)
 		mute, isSilent := errors.AsType[*place.Silent](err)
 		switch {
 		case err == nil && !l.canReplace(conn.Owner()):
@@ -100,7 +100,7 @@ func (l *Local) Dial(ctx context.Context) (net.Conn, error) {
 			l.log.Warn("the local gateway is taken over", "cause", silent.Error())
 		case errors.Is(err, place.ErrReplaced):
 			continue
-		case !place.Vacant(err):
+		case !place.IsVacant(err):
 			return nil, fmt.Errorf("local gateway: %w", err)
 		}
 		switch err := l.serveHere(silent, !since.IsZero() && time.Since(since) > lockPatience); {
@@ -126,13 +126,13 @@ func (l *Local) canReplace(than *place.Silent) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	files := openFiles()
-	more := than.Few() && files >= place.Few || than.Full && files > than.Files
+	more := than.HasFewFiles() && files >= place.Few || than.Full && files > than.Files
 	return more && !l.away && !l.closed
 }
 
-// Join gives a proxy of this process a seat at the gateway, if this process is the gateway or can
-// become it, and nil if another process is. The proxy's messages then go over without a socket.
-func (l *Local) Join() (*hub.Peer, error) {
+// TakeSeat gives a proxy of this process a seat at the gateway, if this process is the gateway or
+// can become it, and nil if another process is. The proxy's messages then go over without a socket.
+func (l *Local) TakeSeat() (*hub.Peer, error) {
 	if err := l.serveHere(nil, false); err != nil && !errors.Is(err, place.ErrHeld) &&
 		!errors.Is(err, errAway) {
 		return nil, fmt.Errorf("local gateway: %w", err)
@@ -166,8 +166,8 @@ func (l *Local) serveHere(instead *place.Silent, force bool) error {
 		conf.GathersUntil = time.Now().Add(GatherTime)
 	}
 	server := New(conf)
-	if instead != nil && !instead.Few() && !instead.Full {
-		server.hub.Succeed(instead.Error())
+	if instead != nil && !instead.HasFewFiles() && !instead.Full {
+		server.hub.SetPredecessor(instead.Error())
 	}
 	s := &serving{
 		server: server,
@@ -199,9 +199,9 @@ func (l *Local) endServing(s *serving) error {
 		s.keeper.close()
 		var left [][]protocol.Message
 		if s.keeper == nil {
-			left = s.server.hub.Ended()
+			left = s.server.hub.EndedSessions()
 		}
-		s.failed = errors.Join(s.place.Vacate(), s.server.Close())
+		s.failed = errors.Join(s.place.GiveUpName(), s.server.Close())
 		if len(left) > 0 {
 			if err := handOver(l.dir, left); err != nil {
 				l.log.Info("what ended programs printed was not handed on", "error", err)
@@ -213,9 +213,10 @@ func (l *Local) endServing(s *serving) error {
 	return s.failed
 }
 
-// Away gives the place up before this process is stopped, so that others can serve. From then on
-// its own proxies and agents are their clients. It returns within a moment. Back ends it.
-func (l *Local) Away() {
+// GiveUpPlace gives the place up before this process is stopped, so that others can serve. From
+// then on its own proxies and agents are their clients. It returns within a moment. ServeAgain ends
+// it.
+func (l *Local) GiveUpPlace() {
 	l.mu.Lock()
 	l.away = true
 	s := l.serving
@@ -236,8 +237,8 @@ func (l *Local) Away() {
 	}
 }
 
-// Back lets this process serve again when it goes on.
-func (l *Local) Back() {
+// ServeAgain lets this process serve again when it goes on.
+func (l *Local) ServeAgain() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.away = false
@@ -262,7 +263,7 @@ func (l *Local) Close() error {
 // [Server.KeepLocal]. It fails if another process serves there.
 func ListenLocal(dir string) (*place.Place, error) { return takePlace(dir, nil, false) }
 
-// takePlace calls [place.Take] in a directory that other users cannot write to.
+// takePlace calls [place.TakePlace] in a directory that other users cannot write to.
 func takePlace(dir string, instead *place.Silent, force bool) (*place.Place, error) {
 	if err := checkDir(dir); err != nil {
 		return nil, err
@@ -270,7 +271,7 @@ func takePlace(dir string, instead *place.Silent, force bool) (*place.Place, err
 	if err := checkSocketPath(filepath.Join(dir, socketName)); err != nil {
 		return nil, err
 	}
-	return place.Take(dir, instead, force)
+	return place.TakePlace(dir, instead, force)
 }
 
 // retakeEvery is how often a long-running server that lost its place checks whether the name is
@@ -287,7 +288,7 @@ func (s *Server) KeepLocal(ctx context.Context, p *place.Place) error {
 	kept := newKeeper(dir, s.hub, s.log)
 	defer kept.close()
 	for {
-		err := errors.Join(s.servePlace(ctx, p), p.Vacate())
+		err := errors.Join(s.servePlace(ctx, p), p.GiveUpName())
 		if s.isClosed() || err != nil {
 			return err
 		}

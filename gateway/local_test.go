@@ -347,13 +347,13 @@ func TestAnAbsentGatewayIsASentence(t *testing.T) {
 func TestJoinIsForTheServingProcessOnly(t *testing.T) {
 	dir := shortDir(t)
 	first, second := NewLocal(dir, nil), newLocal(t, dir)
-	seat, err := first.Join()
+	seat, err := first.TakeSeat()
 	require.NoError(t, err)
 	require.NotNil(t, seat)
 	require.True(t, first.Serving(), "nobody did, so this process does")
 	seat.Handle(&protocol.SessionOpen{ID: "1", SessionID: "vim-1", Name: "vim", Command: "vim", Args: []string{}, Cols: 80, Rows: 24})
 
-	elsewhere, err := second.Join()
+	elsewhere, err := second.TakeSeat()
 	require.NoError(t, err)
 	require.Nil(t, elsewhere)
 	require.False(t, second.Serving())
@@ -364,9 +364,9 @@ func TestJoinIsForTheServingProcessOnly(t *testing.T) {
 	require.NoError(t, first.Close())
 	_, err = seat.Next(nil)
 	require.ErrorIs(t, err, hub.ErrClosed, "the seat ends with the gateway")
-	_, err = first.Join()
+	_, err = first.TakeSeat()
 	require.ErrorIs(t, err, ErrLocalClosed)
-	taken, err := second.Join()
+	taken, err := second.TakeSeat()
 	require.NoError(t, err)
 	require.NotNil(t, taken, "the place is free")
 }

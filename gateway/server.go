@@ -101,7 +101,7 @@ func New(cfg Config) *Server {
 		live:  make(map[*hub.Peer]string),
 	}
 	if cfg.Sessions > 0 {
-		s.hub.Bound(cfg.Sessions)
+		s.hub.LimitSessions(cfg.Sessions)
 	}
 	s.sockets = ws.New(ws.Config{
 		Log:          log,
@@ -127,14 +127,14 @@ func (s *Server) servePlace(ctx context.Context, p *place.Place) error {
 	go func() { // ends with ctx
 		select {
 		case <-ctx.Done():
-		case <-p.Lost():
+		case <-p.NameLost():
 			_ = p.Listener.Close()
 		}
 	}()
 	err := s.serveListener(ctx, &sameUser{UnixListener: p.Listener, log: s.log}, listener{
-		guard: auth.Guard{Hosts: []string{"localhost"}}, owns: p.Answers,
+		guard: auth.Guard{Hosts: []string{"localhost"}}, owns: p.MayAnswer,
 	})
-	if !p.Ours() {
+	if !p.HoldsName() {
 		return nil
 	}
 	return err
@@ -311,7 +311,7 @@ func (s *Server) cutRevoked() (unread error) {
 	valid, why := make(map[string]bool), errRevoked
 	stands := func(id string) bool {
 		if _, asked := valid[id]; !asked {
-			err := s.cfg.Tokens.Stands(id)
+			err := s.cfg.Tokens.CheckValid(id)
 			valid[id] = err == nil
 			if err != nil && !errors.Is(err, auth.ErrUnknownToken) {
 				unread, why = err, errTokenFile
@@ -332,7 +332,7 @@ func (s *Server) cutRevoked() (unread error) {
 	defer s.mu.Unlock()
 	for peer, id := range s.live {
 		if !stands(id) {
-			peer.Cut(why)
+			peer.EndAtOnce(why)
 		}
 	}
 	return unread

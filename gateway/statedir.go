@@ -40,14 +40,14 @@ func RecordsPath() (string, error) {
 	return filepath.Join(dir, "records"), nil
 }
 
-// Signed returns the owner that signed a message, by this machine's tokens, which it reads at each
-// call. Its error is for people.
-func Signed(message, signature []byte) (signer protocol.Signer, err error) {
+// VerifySigner returns the owner that signed a message, by this machine's tokens, which it reads at
+// each call. Its error is for people.
+func VerifySigner(message, signature []byte) (signer protocol.Signer, err error) {
 	tokens, err := ownTokens()
 	if err != nil {
 		return signer, err
 	}
-	return tokens.Owner(message, signature)
+	return tokens.VerifySigner(message, signature)
 }
 
 // LocalAgent returns the local token whose holder signed a message, likewise.

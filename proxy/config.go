@@ -98,8 +98,8 @@ type AgentConfig struct {
 	// of their own.
 	Notify      func(text string)
 	NotifyAfter time.Duration
-	// Happened gets every [events.Event], in order. It returns at once, and may be nil.
-	Happened func(events.Event)
+	// OnEvent gets every [events.Event], in order. It returns at once, and may be nil.
+	OnEvent func(events.Event)
 	// Alert returns what makes the user's terminal show such a text, or nil: whole control strings
 	// that change nothing on the screen. It may be nil.
 	Alert func(text string) []byte

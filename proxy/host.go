@@ -57,7 +57,7 @@ func runHosted(conf headless.Config, taste Taste, with *Chat) headless.Runner {
 				Chat:       with,
 			},
 		})
-		s.term = tty.Absent(h.Cols, h.Rows, func(p []byte) { s.attached.Output.Write(p) })
+		s.term = tty.NewAbsent(h.Cols, h.Rows, func(p []byte) { s.attached.Output.Write(p) })
 		defer s.term.Close()
 		result, err := s.run(ctx)
 		return headless.Result{ID: result.ID, Code: result.Code, Agent: result.Agent}, sentence(err)
@@ -87,7 +87,7 @@ func (s *session) hostedLink(c link.Config) link.Config {
 func (s *session) wireHosted() {
 	s.pump.Post(func(now time.Time) {
 		s.giveAgentKeyboard(now)
-		s.conf.headless.Began(s.id)
+		s.conf.headless.NoteStarted(s.id)
 	})
 }
 

@@ -127,7 +127,7 @@ func (g *fakeGateway) serve(conf headless.Config, newHost func(headless.Config) 
 	hello := hear[*protocol.ProxyHost](g.host, nil)
 	require.Equal(g.t, hostSecret, hello.HostKey)
 	g.host.send(&protocol.Done{RequestID: hello.RequestID})
-	require.NoError(g.t, h.Ready(g.t.Context()))
+	require.NoError(g.t, h.WaitReady(g.t.Context()))
 	return h
 }
 

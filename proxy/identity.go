@@ -57,12 +57,12 @@ func (s *session) programEnvironment() []string {
 	if h := s.conf.headless; h != nil {
 		env = h.Environment()
 	} else {
-		env = child.Without(os.Environ(), "PROXY_TOKEN_FILE")
+		env = child.WithoutVariable(os.Environ(), "PROXY_TOKEN_FILE")
 	}
 	if chat := s.conf.Agent.Chat; chat != nil {
-		env = child.With(env, chat.Env...)
+		env = child.WithVariables(env, chat.Env...)
 	}
-	return child.With(env, SessionVariable+"="+s.id)
+	return child.WithVariables(env, SessionVariable+"="+s.id)
 }
 
 // openMessage publishes the session.
@@ -146,7 +146,7 @@ func (s *session) linkConfig(agent *AgentConfig) link.Config {
 		Others: agent.Others,
 		Moved:  s.announceGateway,
 		Passed: func(gateway string, why error) {
-			s.status.Say(
+			s.status.ShowRemark(
 				notice.Clean(gateway+" is skipped: "+why.Error(), 200),
 				overlay.TroubleFor,
 			)
@@ -155,7 +155,7 @@ func (s *session) linkConfig(agent *AgentConfig) link.Config {
 		Up:     func() { s.setReached(true); s.talk.SendState() },
 		Trouble: func(err error) {
 			s.setReached(false)
-			s.status.Say(
+			s.status.ShowRemark(
 				"agents cannot see this session (trying again): "+notice.Clean(err.Error(), 200),
 				overlay.TroubleFor,
 			)
@@ -182,7 +182,7 @@ func (s *session) announceGateway(to string, together bool) {
 		s.status.ShowText("agents see this session at " + to + " now")
 		return
 	}
-	s.status.Say(
+	s.status.ShowRemark(
 		"agents see this session at "+to+" now, as a new one: that gateway knows nothing of "+
 			"the one before",
 		overlay.TroubleFor,
@@ -205,6 +205,6 @@ func (s *session) handleMessage(m protocol.Message) {
 
 // setReached notes whether a gateway is reached.
 func (s *session) setReached(yes bool) {
-	s.status.Observed(yes)
+	s.status.SetObserved(yes)
 	s.observer.SetGatewayReached(yes)
 }

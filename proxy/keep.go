@@ -22,7 +22,7 @@ func (s *session) openDoor() (shut func(), err error) {
 	if k == nil {
 		return func() {}, nil
 	}
-	if err := k.Open(s.id); err != nil {
+	if err := k.OpenDoor(s.id); err != nil {
 		return nil, &UserError{
 			Status: 125,
 			Say:    "--keep: " + err.Error(),
@@ -31,18 +31,18 @@ func (s *session) openDoor() (shut func(), err error) {
 		}
 	}
 	w := k.Window()
-	w.CloseFiles()         // the session has its own
-	w.Hear(s.signals.Send) // the process in front gets those of the window
+	w.CloseFiles()                   // the session has its own
+	w.ForwardSignals(s.signals.Send) // the process in front gets those of the window
 	return k.Close, nil
 }
 
 // canResume reports whether a shell could resume the process in front if it stopped.
 func (s *session) canResume() bool {
 	if s.conf.Keep == nil {
-		return tty.Resumable()
+		return tty.IsResumable()
 	}
 	w := s.conf.Keep.Window()
-	return w != nil && w.Job()
+	return w != nil && w.IsResumable()
 }
 
 // inFront reports whether we are in the terminal's foreground: the keyboard and the line settings
@@ -80,7 +80,7 @@ func (l *life) stopWindow(sig unix.Signal) {
 				return
 			}
 			l.handleSignal(sig)
-		case <-w.Gone():
+		case <-w.Done():
 			return
 		case l.came = <-s.conf.Keep.Windows():
 			return
@@ -96,8 +96,8 @@ func (l *life) detachWindow(why keep.Release) {
 	if w == nil {
 		return
 	}
-	w.Hear(func(os.Signal) {})
-	l.takeKeyboard((*authority.Authority).Leave)
+	w.ForwardSignals(func(os.Signal) {})
+	l.takeKeyboard((*authority.Authority).NoteLeft)
 	if why == keep.Detached {
 		l.awaitAnswers()
 	}
@@ -112,11 +112,11 @@ func (l *life) detachWindow(why keep.Release) {
 		l.look.Stop()
 		s.child.ReturnForeground()
 	}
-	k.Put(nil)
-	w.Release(s.id, why)
+	k.SetWindow(nil)
+	w.ReturnTerminal(s.id, why)
 	w.Close()
 	l.announceWindow(false)
-	if s.child.Halted() { // no shell is left that could resume it
+	if s.child.IsStopped() { // no shell is left that could resume it
 		s.child.Continue()
 	}
 }
@@ -126,19 +126,19 @@ func (l *life) letTerminalGo() {
 	s := l.s
 	let := func() bool {
 		s.unguardLines()
-		if err := errors.Join(s.term.Yield(), s.term.Leave()); err != nil {
+		if err := errors.Join(s.term.RestoreIfUnchanged(), s.term.LeaveDevice()); err != nil {
 			s.log.Info("detach", "error", err)
 		}
 		return false
 	}
 	if l.behind { // it is the shell's by now
-		s.copier.Cut()
+		s.copier.DropWrites()
 	}
-	if s.copier.Move(let) {
+	if s.copier.ChangeTerminal(let) {
 		return
 	}
 	// it takes no output, or the program's terminal is closed
-	if s.copier.Cut(); !s.copier.Move(let) {
+	if s.copier.DropWrites(); !s.copier.ChangeTerminal(let) {
 		let()
 	}
 }
@@ -148,13 +148,13 @@ func (l *life) announceWindow(came bool) {
 	s := l.s
 	s.pump.Post(func(now time.Time) {
 		s.detector.Reset()
-		s.pump.Anew()
+		s.pump.NoteNewKeyboard()
 		if came {
-			s.authority.Return(now)
-			s.conf.Keep.Return()
+			s.authority.NoteReturned(now)
+			s.conf.Keep.NoteReturned()
 		} else {
-			s.authority.Leave(now)
-			s.conf.Keep.Leave(now)
+			s.authority.NoteLeft(now)
+			s.conf.Keep.NoteLeft(now)
 		}
 		hidden := s.authority.State(now).Hidden
 		s.observer.Post(func(now time.Time) { s.observer.ControlChanged(now, hidden) })
@@ -176,7 +176,7 @@ func (l *life) attachWindow(w *keep.Window) {
 	l.detachWindow(keep.Taken)
 	l.holdPump()
 	err = error(&UserError{Say: "the program has ended"})
-	s.copier.Move(func() bool {
+	s.copier.ChangeTerminal(func() bool {
 		err = s.showInWindow(w, next)
 		return err == nil
 	})
@@ -185,8 +185,8 @@ func (l *life) attachWindow(w *keep.Window) {
 		l.letPump()
 		return
 	}
-	s.conf.Keep.Put(w)
-	w.Hear(s.signals.Send)
+	s.conf.Keep.SetWindow(w)
+	w.ForwardSignals(s.signals.Send)
 	l.startWatchdog()
 	l.announceWindow(true)
 	l.resized = time.Time{}
@@ -195,8 +195,8 @@ func (l *life) attachWindow(w *keep.Window) {
 
 // refuseWindow has the process in front end.
 func refuseWindow(w *keep.Window, err error) {
-	w.Say(fmt.Sprintf("attach: %v\n", err))
-	w.Exit(1)
+	w.ShowMessage(fmt.Sprintf("attach: %v\n", err))
+	w.EndWithStatus(1)
 	w.Close()
 }
 
@@ -210,7 +210,7 @@ const (
 // showInWindow takes a window's terminal and shows the program there. The copier does not write to
 // it yet.
 func (s *session) showInWindow(w *keep.Window, next *tty.Terminal) error {
-	if err := s.term.Take(next); err != nil {
+	if err := s.term.TakeDevice(next); err != nil {
 		return err
 	}
 	s.setRaw()
@@ -223,7 +223,7 @@ func (s *session) showInWindow(w *keep.Window, next *tty.Terminal) error {
 		m := s.observer.Model()
 		all = append(
 			m.AppendPast([]byte(tty.Unlock), rows, historyShown),
-			s.copier.Around(m.AppendPicture(nil))...,
+			s.copier.ModesAround(m.AppendPicture(nil))...,
 		)
 	})
 	if err := s.term.WriteAll(all, arrivePatience); err != nil {
@@ -235,5 +235,5 @@ func (s *session) showInWindow(w *keep.Window, next *tty.Terminal) error {
 
 // fillKept fills in what the gateway shows of a session that outlives its window.
 func (s *session) fillKept(m *protocol.Snapshot) {
-	m.Kept, m.DetachedAt = s.conf.Keep != nil, s.conf.Keep.Left()
+	m.Kept, m.DetachedAt = s.conf.Keep != nil, s.conf.Keep.LeftAt()
 }

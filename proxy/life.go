@@ -87,10 +87,11 @@ func (l *life) start() {
 	s := l.s
 	go l.runGuarded("observer", s.observer.Run) // observer.Stop
 	if s.recording != nil {
-		go s.recording.Serve() // recording.End
+		go s.recording.Serve() // recording.EndRecording
 	}
-	go l.runGuarded("copier", s.copier.Run) // the program's terminal is closed, or copier.End
-	go func() {                             // pump.Stop
+	// the program's terminal is closed, or copier.FinishOutput
+	go l.runGuarded("copier", s.copier.Run)
+	go func() { // pump.Stop
 		defer close(l.pumped)
 		l.runGuarded("input pump", func() {
 			if err := s.pump.Run(); err != nil {
@@ -111,7 +112,7 @@ func (l *life) start() {
 	l.cutLink = cut
 	if s.link != nil {
 		l.parts.Go(func() { // cutLink
-			if s.worth.Wait(ctx) {
+			if s.worth.WaitWorth(ctx) {
 				l.runGuarded("link", func() { s.link.Run(ctx) })
 			}
 		})
@@ -138,7 +139,7 @@ func (l *life) startWatchdog() {
 	if w == nil {
 		return
 	}
-	if !s.copier.Guard(w) {
+	if !s.copier.SetWatchdog(w) {
 		w.Close()
 		return
 	}
@@ -146,7 +147,7 @@ func (l *life) startWatchdog() {
 	if !l.behind {
 		w.SetLines(s.settings, s.term.Termios())
 	}
-	w.Watch(func(err error) { s.log.Warn("the terminal is not guarded", "error", err) })
+	w.StartProcess(func(err error) { s.log.Warn("the terminal is not guarded", "error", err) })
 }
 
 // newWatchdog prepares a watchdog for the keyboard and the screen. It returns nil if the session
@@ -185,7 +186,7 @@ func (l *life) awaitExit(ctx context.Context) child.Exit {
 			return exit
 		case w := <-l.s.conf.Keep.Windows():
 			l.attachWindow(w)
-		case <-l.s.conf.Keep.Gone():
+		case <-l.s.conf.Keep.WindowDone():
 			l.detachWindow("")
 		case <-l.s.leaving:
 			l.detachWindow(keep.Detached)
@@ -211,13 +212,13 @@ func (l *life) awaitExit(ctx context.Context) child.Exit {
 		case <-l.s.called:
 			l.comeForward()
 		case sig := <-l.s.stops:
-			if l.s.child.Halted() { // else it was our own doing, told late
+			if l.s.child.IsStopped() { // else it was our own doing, told late
 				l.suspendSession(sig, false)
 			}
 		case sig := <-l.s.signals.C:
 			switch sig {
 			case syscall.SIGTSTP:
-				if l.s.child.Led() {
+				if l.s.child.HasLeader() {
 					l.s.child.Signal(unix.SIGTSTP) // we follow when it has
 				} else {
 					l.suspendSession(unix.SIGTSTP, true)
@@ -253,7 +254,7 @@ func (l *life) terminateProgram() {
 		l.s.pump.Post(l.s.authority.Close)
 	}
 	if l.over {
-		l.s.copier.Abandon()
+		l.s.copier.AbandonOutput()
 		return
 	}
 	l.over = true
@@ -278,11 +279,11 @@ func (l *life) resizeProgram(now time.Time) {
 		s.observer.Resize(now, cols, rows)
 		s.recording.WindowResized(cols, rows)
 		if s.painter != nil {
-			s.painter.Resized()
+			s.painter.NoteResize()
 		}
 	})
 	if s.link != nil {
-		s.copier.Resized() // before the program draws for the new size
+		s.copier.NoteResize() // before the program draws for the new size
 		s.copier.ResendScreen()
 	}
 	if err := s.child.Resize(cols, rows); err != nil {
@@ -298,11 +299,11 @@ func (l *life) resizeProgram(now time.Time) {
 func (l *life) stopParts(exit child.Exit) Result {
 	s := l.s
 	l.letPump()
-	s.copier.End()
+	s.copier.FinishOutput()
 	select {
 	case <-s.copier.Done():
 	case <-l.giveUp():
-		s.copier.Abandon()
+		s.copier.AbandonOutput()
 		<-s.copier.Done()
 	}
 	if s.authority != nil {
@@ -317,20 +318,20 @@ func (l *life) stopParts(exit child.Exit) Result {
 	s.events.Close()
 	s.beside.ReportExit(exit)
 	s.talk.Close()
-	if s.link != nil && s.worth.Ended() {
+	if s.link != nil && s.worth.DecideAtEnd() {
 		s.awaitLink()
 		l.lastWords(exit, outlived)
 	}
 	l.cutLink()
 	l.parts.Wait()
 	s.observer.Stop()
-	s.events.Exited(exit.Code)
+	s.events.ReportExit(exit.Code)
 	return Result{
 		ID:         s.id,
 		Code:       exit.Code,
 		Agent:      l.whyAgentEnded(),
 		HeldOpen:   s.copier.HeldOpen(),
-		Unrecorded: s.recording.End(exit),
+		Unrecorded: s.recording.EndRecording(exit),
 	}
 }
 
@@ -358,17 +359,17 @@ func (l *life) countOutlived() int {
 	if s.conf.headless == nil || !l.over {
 		return 0
 	}
-	return min(s.child.Outlived(SessionVariable+"="+s.id), protocol.MaxOutlived)
+	return min(s.child.CountSurvivors(SessionVariable+"="+s.id), protocol.MaxOutlived)
 }
 
 func (l *life) lastWords(exit child.Exit, outlived int) {
 	s := l.s
 	back, stop := context.WithTimeout(context.Background(), linkPatience)
-	s.link.Await(back)
+	s.link.WaitReconnected(back)
 	stop()
 	var past *protocol.Past
 	s.observer.Call(func(now time.Time) {
-		past = s.observer.Finish(now, exit)
+		past = s.observer.NoteExit(now, exit)
 	})
 	s.link.Send(&protocol.SessionClose{
 		ID:        protocol.NewID(),
@@ -380,7 +381,7 @@ func (l *life) lastWords(exit child.Exit, outlived int) {
 	})
 	ctx, cancel := context.WithTimeout(context.Background(), linkPatience)
 	defer cancel()
-	s.link.Finish(ctx)
+	s.link.FinishSending(ctx)
 }
 
 // restoreTerminal gives the user the terminal back as it was: it removes what the proxy shows, then

@@ -101,7 +101,7 @@ func (c controlled) ForegroundProgram() control.Front {
 
 // NeverRule implements [authority.Session].
 func (c controlled) NeverRule(a control.Agent) (rule string, watched bool) {
-	return c.s.rules.Never(a)
+	return c.s.rules.FindNever(a)
 }
 
 func (c controlled) AsksForSecret() bool {
@@ -114,7 +114,7 @@ func (c controlled) AsksForSecret() bool {
 
 func (c controlled) NoteSecretSeen()      { c.s.observer.Post(c.s.observer.NoteSecretSeen) }
 func (c controlled) NoteSecretDismissed() { c.s.observer.Post(c.s.observer.AllowSecretPrompt) }
-func (c controlled) NoteLineShared()      { c.s.tracker.Allow() }
+func (c controlled) NoteLineShared()      { c.s.tracker.AllowAgents() }
 
 func (c controlled) NoteTyped() {
 	c.s.used.Store(time.Now().Unix() * 1000) // whole seconds suffice
@@ -124,7 +124,7 @@ func (c controlled) NoteTyped() {
 
 func (c controlled) NoteTypedElsewhere(by string) {
 	c.s.used.Store(time.Now().Unix() * 1000)
-	c.s.status.Elsewhere(by)
+	c.s.status.ShowRemoteTyping(by)
 	c.s.recording.RecordTyped(by)
 }
 
@@ -133,18 +133,18 @@ type elsewhere struct{ s *session }
 
 // PressKeys implements [requests.Elsewhere].
 func (e elsewhere) PressKeys(now, at time.Time, by string, keys []byte) error {
-	if err := e.s.authority.Elsewhere(now, at, by); err != nil {
+	if err := e.s.authority.NoteRemoteTyping(now, at, by); err != nil {
 		return err
 	}
 	if !e.s.pump.PressKeys(now, keys) {
 		return requests.ErrUnread
 	}
-	e.s.detector.Count(keys)
+	e.s.detector.CountTyped(keys)
 	return nil
 }
 
 func (c controlled) StateChanged(state control.State) {
-	c.s.status.Show(state)
+	c.s.status.ShowState(state)
 	c.s.requestKeyboard(state)
 	c.s.events.StateChanged(state)
 	c.s.requests.CancelMuted()
@@ -211,13 +211,13 @@ func (o *observed) Publish(f *protocol.Frame, text string) {
 		m.Foreground, m.Directory = o.s.observer.Redact(program, -1), o.s.observer.Redact(directory, -1)
 		m.UsedAt = o.s.used.Load()
 	}
-	o.s.link.Snapshot(m)
+	o.s.link.PutSnapshot(m)
 }
 
 // SendRows implements [observer.Session].
 func (o *observed) SendRows(m *protocol.Rows) {
 	m.SessionID = o.s.id
-	o.s.link.Rows(m)
+	o.s.link.PutRows(m)
 }
 
 func (o *observed) SendBlackout(on bool, why string, secret protocol.SecretPrompt) {
@@ -231,7 +231,7 @@ func (o *observed) SendBlackout(on bool, why string, secret protocol.SecretPromp
 }
 
 func (o *observed) NoteSecretPrompt(kind protocol.SecretPrompt, dismissed bool) {
-	o.s.pump.Post(func(now time.Time) { o.s.authority.Guard(now, kind, dismissed) })
+	o.s.pump.Post(func(now time.Time) { o.s.authority.NoteSecretPrompt(now, kind, dismissed) })
 }
 
 // NoteOutput has control look which program has the terminal, while a grant is bound to one: a
@@ -265,9 +265,9 @@ func (s *session) questionShown(question uint64) {
 	s.pump.Post(func(time.Time) {
 		switch question {
 		case s.authority.Question():
-			s.authority.Shown(now)
+			s.authority.NoteShown(now)
 		case 0:
-			s.authority.Unshown()
+			s.authority.NoteUnshown()
 		}
 	})
 }

@@ -112,7 +112,7 @@ func runScenes(conf headless.Config, yield time.Duration, sessions chan<- *sessi
 			Command: h.Command, Args: h.Args, Log: conf.Log, Cols: h.Cols, Rows: h.Rows, headless: h,
 			Agent: &AgentConfig{Name: h.Name, Dial: conf.Dial, URL: conf.URL, Yield: yield, Interval: hostedInterval},
 		})
-		s.term = tty.Absent(h.Cols, h.Rows, func(p []byte) { s.attached.Output.Write(p) })
+		s.term = tty.NewAbsent(h.Cols, h.Rows, func(p []byte) { s.attached.Output.Write(p) })
 		defer s.term.Close()
 		sessions <- s
 		result, err := s.run(ctx)

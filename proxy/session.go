@@ -62,12 +62,12 @@ type session struct {
 	worth     link.Worth   // a gateway's attention
 	// when the terminal was asked last where its cursor is, in Unix nanoseconds
 	asksSince atomic.Int64
-	events    *events.Teller   // nil without agents
+	events    *events.Reporter // nil without agents
 	talk      *feed.Room       // nil without a conversation
 	beside    *beside.Agent    // nil where its agent has no interface of its own in the terminal
 	attached  *attach.Clients  // nil on a user's terminal, as is linked
 	linked    chan struct{}    // closed when a gateway was reached
-	signals   *signals.Taken   // that the session obeys
+	signals   *signals.Catcher // that the session obeys
 	stops     chan unix.Signal // by which the program was stopped
 	leaving   chan struct{}    // the user wants to leave the program running
 	settings  *unix.Termios    // the terminal's own, nil without a keyboard
@@ -84,9 +84,9 @@ type session struct {
 func Run(ctx context.Context, conf Config) (Result, error) {
 	s := newSession(conf)
 	// a window that closes is the business of who lends it
-	s.signals = signals.Take(conf.Keep == nil, conf.Agent != nil)
+	s.signals = signals.NewCatcher(conf.Keep == nil, conf.Agent != nil)
 	if !conf.Final {
-		defer s.signals.Release()
+		defer s.signals.RestoreDefaults()
 	}
 	if err := s.openTerminal(); err != nil {
 		return Result{}, &UserError{
@@ -104,7 +104,7 @@ func newSession(conf Config) *session {
 		conf:    conf,
 		log:     conf.Log,
 		started: time.Now(),
-		signals: signals.Empty(),
+		signals: signals.NewIdleCatcher(),
 		stops:   make(chan unix.Signal, 1),
 		leaving: make(chan struct{}, 1),
 		called:  make(chan struct{}, 1),
@@ -122,7 +122,7 @@ func newSession(conf Config) *session {
 }
 
 func (s *session) run(ctx context.Context) (Result, error) {
-	s.signals.Begin()
+	s.signals.StartCatching()
 	cols, rows := s.terminalSize()
 	s.assignIdentity()
 	var err error
@@ -137,7 +137,7 @@ func (s *session) run(ctx context.Context) (Result, error) {
 	defer shut()
 	s.settings = s.term.Termios()
 	s.settleBegin()
-	s.signals.Wait()
+	s.signals.WaitReady()
 	program, err := child.Start(s.childConfig(cols, rows))
 	if refused, ok := errors.AsType[*child.StartError](err); ok {
 		return Result{}, &UserError{Status: refused.Status, Say: refused.Say, Hint: refused.Hint}
@@ -153,8 +153,8 @@ func (s *session) run(ctx context.Context) (Result, error) {
 	}
 	s.wireRecording(cols, rows)
 	if h := s.conf.headless; h != nil {
-		defer h.Reap(program.Identity())()
-		defer program.Sweep()
+		defer h.RegisterForReaping(program.Identity())()
+		defer program.EndLeftovers()
 	}
 	return s.runParts(ctx), nil
 }
@@ -194,7 +194,7 @@ func (s *session) prepareParts(cols, rows int) error {
 	if s.behind {
 		return wired
 	}
-	if err := s.term.Raw(); err != nil {
+	if err := s.term.EnterRawMode(); err != nil {
 		return err
 	}
 	if s.conf.Agent != nil && s.term.HasScreen() {

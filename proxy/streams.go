@@ -22,11 +22,11 @@ func (s *session) openTerminal() (err error) {
 	}
 	in, out := c.In, c.Out
 	if s.streams[0] != nil || s.streams[1] != nil {
-		around, shut := tty.Around(c.In, c.Out, c.Err)
+		around, shut := tty.FindTerminal(c.In, c.Out, c.Err)
 		defer shut()
 		if around == nil {
 			cols, rows := s.defaultSize()
-			s.term = tty.Absent(cols, rows, func([]byte) {}) // it has no viewers
+			s.term = tty.NewAbsent(cols, rows, func([]byte) {}) // it has no viewers
 			return nil
 		}
 		if s.streams[0] != nil {
@@ -47,7 +47,7 @@ func (s *session) letStreamsGo() {
 		if f == nil {
 			continue
 		}
-		if err := tty.Blank(f); err != nil {
+		if err := tty.PointAtNull(f); err != nil {
 			s.log.Info("standard streams", "error", err)
 		}
 	}
@@ -97,13 +97,13 @@ func isWish(sig unix.Signal) bool { return sig == unix.SIGTTIN || sig == unix.SI
 func (s *session) cooksOutput(away bool) bool {
 	switch {
 	case away:
-		return s.term.Cooks()
+		return s.term.TranslatesNewlines()
 	case !s.aside:
 		return false
 	}
-	on := s.child.Cooks()
-	if on != s.term.Cooks() {
-		if err := s.term.Cook(on); err != nil {
+	on := s.child.TranslatesNewlines()
+	if on != s.term.TranslatesNewlines() {
+		if err := s.term.SetNewlineTranslation(on); err != nil {
 			s.log.Info("line settings", "error", err)
 		}
 	}

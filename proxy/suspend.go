@@ -44,8 +44,8 @@ func (l *life) suspendSession(sig unix.Signal, stop bool) {
 		}
 		return
 	}
-	l.takeKeyboard((*authority.Authority).Suspend)
-	resume, ok := l.s.copier.Park()
+	l.takeKeyboard((*authority.Authority).EndSuspended)
+	resume, ok := l.s.copier.PauseCopying()
 	if !ok {
 		return
 	}
@@ -100,9 +100,9 @@ func (l *life) resumeSession() {
 	}
 	front := l.s.inFront()
 	if !front {
-		l.takeKeyboard((*authority.Authority).Suspend)
+		l.takeKeyboard((*authority.Authority).EndSuspended)
 	}
-	resume, ok := l.s.copier.Park()
+	resume, ok := l.s.copier.PauseCopying()
 	if !ok {
 		return
 	}
@@ -111,7 +111,7 @@ func (l *life) resumeSession() {
 	} else { // the line settings are the shell's
 		l.holdPump()
 		l.s.unguardLines()
-		l.s.term.Forget()
+		l.s.term.ForgetLineSettings()
 	}
 	l.takeTerminal(resume)
 	l.nudgeProgram()
@@ -131,7 +131,7 @@ func (l *life) takeTerminal(resume func(front bool)) {
 		s.setRaw()
 		if !l.heard {
 			l.heard = true
-			s.pump.Post(func(time.Time) { s.pump.Anew() })
+			s.pump.Post(func(time.Time) { s.pump.NoteNewKeyboard() })
 		}
 	} else {
 		s.child.TakeForeground()
@@ -161,7 +161,7 @@ func (l *life) comeForward() {
 // waitInBack waits for the shell to put us in front. Until then no agent types: the user could not
 // take the keyboard back.
 func (l *life) waitInBack() {
-	l.takeKeyboard((*authority.Authority).Suspend)
+	l.takeKeyboard((*authority.Authority).EndSuspended)
 	l.holdPump()
 	l.look.Reset(firstLook)
 }
@@ -174,13 +174,13 @@ func (l *life) lookBehind() {
 	case !l.s.inFront():
 		l.look.Reset(behindEvery)
 	default:
-		resume, ok := l.s.copier.Park()
+		resume, ok := l.s.copier.PauseCopying()
 		if !ok {
 			l.look.Reset(behindEvery)
 			return
 		}
 		l.takeTerminal(resume)
-		if l.s.child.Halted() { // it wanted the terminal before
+		if l.s.child.IsStopped() { // it wanted the terminal before
 			l.s.child.Continue()
 		}
 		l.nudgeProgram()
@@ -241,7 +241,7 @@ func patience() time.Duration {
 // nothing was asked and no agent was ever let in.
 func (l *life) awaitAnswers() {
 	s := l.s
-	if s.detector == nil || l.held != nil || s.asksSince.Load() == 0 && !s.worth.Now() {
+	if s.detector == nil || l.held != nil || s.asksSince.Load() == 0 && !s.worth.IsWorthNow() {
 		return
 	}
 	heard, done := make(chan struct{}), make(chan struct{})
@@ -272,7 +272,7 @@ func (l *life) stopGroup(sig unix.Signal) {
 	signal.Ignore(syscall.SIGTSTP)
 	defer signal.Notify(l.s.signals.C, syscall.SIGTSTP)
 	_ = syscall.Kill(0, syscall.SIGTSTP)
-	if tty.StopSelf(sig); !tty.Resumable() { // the shell is gone: the kernel has discarded it
+	if tty.StopSelf(sig); !tty.IsResumable() { // the shell is gone: the kernel has discarded it
 		return
 	}
 	for sig := range l.s.signals.C { // it ends with SIGCONT: without it nothing here runs
@@ -315,7 +315,7 @@ func (s *session) unguardLines() {
 // setRaw undoes restoreLines, before the copier takes up the rest.
 func (s *session) setRaw() {
 	s.settings = s.term.Termios()
-	if err := s.term.Raw(); err != nil {
+	if err := s.term.EnterRawMode(); err != nil {
 		s.log.Info("resume", "error", err)
 	}
 	if s.aside {

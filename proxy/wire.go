@@ -56,7 +56,7 @@ func (s *session) wireParts(cols, rows int) error {
 		s.beside.Attach(s.pump)
 	}
 	s.copier = copier.New(s.copierConfig(outPoll))
-	s.worth.Always, s.worth.Begun = s.conf.headless != nil, s.copier.Begun()
+	s.worth.Always, s.worth.Begun = s.conf.headless != nil, s.copier.FirstOutput()
 	if s.conf.headless != nil {
 		s.wireHosted()
 	}
@@ -85,7 +85,7 @@ func (s *session) wireControl(agent *AgentConfig) {
 	}
 	if with := agent.Chat; with != nil && with.Beside != nil {
 		s.beside = beside.New(beside.Config{
-			Driver: with.Beside, AgentsMayApprove: with.AgentsMayApprove, Over: with.Session.Over(),
+			Driver: with.Beside, AgentsMayApprove: with.AgentsMayApprove, Over: with.Session.Done(),
 			Observer: s.observer, Control: s.authority, Tracker: s.tracker,
 		})
 	}
@@ -115,7 +115,8 @@ func (s *session) pumpConfig(poll pump.Poller) pump.Config {
 		return c
 	}
 	c.LineMost = child.LineMost
-	c.Scan, c.Control, c.Line = s.detector, s.beside.Guard(s.authority), s.beside.Watch(s.tracker)
+	c.Scan = s.detector
+	c.Control, c.Line = s.beside.GuardControl(s.authority), s.beside.WatchKeys(s.tracker)
 	if agent.OneProgram || agent.Policy != nil {
 		c.Back = s.authority.CameBack(s.child.Comeback())
 	}
@@ -158,7 +159,7 @@ func (s *session) answerQueries(replies []byte) {
 	if s.term.HasKeyboard() && s.term.HasScreen() {
 		return
 	}
-	s.pump.Reply(replies)
+	s.pump.TypeReply(replies)
 	// the terminals of attached people answer too, and those answers are dropped
 	if s.attached != nil && s.term.HasScreen() {
 		s.expectReports(keys.CursorReports(replies), func(int) {})
@@ -203,7 +204,7 @@ func (s *session) wireOverlay(agent *AgentConfig) {
 	if s.conf.headless != nil { // people who attach keep the title of their own window
 		conf.Title, conf.Leave, draw.Untitled, conf.Colors = true, " · d leaves", true, overlay.ManyColors
 	}
-	if s.term.HasKeyboard() && s.term.HasScreen() && overlay.Answers(os.Getenv("TERM")) {
+	if s.term.HasKeyboard() && s.term.HasScreen() && overlay.AnswersQueries(os.Getenv("TERM")) {
 		draw.Ask = s.asksCursor
 	}
 	s.status = overlay.New(conf)
@@ -214,13 +215,13 @@ func (s *session) wireOverlay(agent *AgentConfig) {
 // wireEvents plugs what tells others what happens, and the user, elsewhere, that an agent waits.
 func (s *session) wireEvents(agent *AgentConfig) {
 	s.events = events.New(events.Config{
-		Session:  s.id,
-		Happened: agent.Happened,
-		Notify:   agent.Notify,
-		After:    agent.NotifyAfter,
-		Alert:    agent.Alert,
-		Show:     s.status.Alert,
-		Used:     func() time.Time { return time.UnixMilli(s.used.Load()) },
+		Session: s.id,
+		OnEvent: agent.OnEvent,
+		Notify:  agent.Notify,
+		After:   agent.NotifyAfter,
+		Alert:   agent.Alert,
+		Show:    s.status.ShowAlert,
+		Used:    func() time.Time { return time.UnixMilli(s.used.Load()) },
 	})
 }
 
@@ -296,7 +297,7 @@ func (s *session) requestsConfig(agent *AgentConfig) requests.Config {
 		c.Outside = feed.Outside{Session: agent.Chat.Session}
 	}
 	if agent.Policy != nil {
-		c.LocalAgent, c.Ahead = agent.LocalAgent, s.rules.Ahead
+		c.LocalAgent, c.Ahead = agent.LocalAgent, s.rules.FindAhead
 	}
 	return c
 }
@@ -325,7 +326,7 @@ func (s *session) wireRecording(cols, rows int) {
 	}
 	if s.conf.Agent != nil {
 		c.Title, c.Control = s.conf.Agent.Name, s.authority
-		c.Interrupted = func(message string) { s.status.Say(message, overlay.TroubleFor) }
+		c.Interrupted = func(message string) { s.status.ShowRemark(message, overlay.TroubleFor) }
 	}
-	s.recording.Begin(c)
+	s.recording.StartRecording(c)
 }

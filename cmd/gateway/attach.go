@@ -209,7 +209,7 @@ func (f *front) run() (last string, err error) {
 		return "", err
 	}
 	defer poll.Close()
-	if err := f.term.Raw(); err != nil {
+	if err := f.term.EnterRawMode(); err != nil {
 		return "", err
 	}
 	defer func() { err = errors.Join(err, f.term.Restore()) }()
@@ -376,7 +376,7 @@ func (f *front) clearScreen() error {
 }
 
 func (f *front) write(p []byte) error {
-	f.modes.Scan(p)
+	f.modes.FollowBytes(p)
 	return f.writeTerminal(p)
 }
 

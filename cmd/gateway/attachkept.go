@@ -26,7 +26,7 @@ func (a *app) attachKept(id string, in, out *os.File, watch bool) (found bool, e
 		return false, nil //nolint:nilerr // then it is not to be found so
 	}
 	inside := os.Getenv(proxy.SessionVariable)
-	if _, err := os.Stat(keep.Path(dir, id)); err != nil || inside != "" && inside != id {
+	if _, err := os.Stat(keep.DoorPath(dir, id)); err != nil || inside != "" && inside != id {
 		return false, nil //nolint:nilerr // it may still be on its own screen: that is checked later
 	}
 	if id == inside {
@@ -44,7 +44,7 @@ func (a *app) comeBack(id string, in, out *os.File) error {
 	if !term.IsTerminal(int(in.Fd())) || !term.IsTerminal(int(out.Fd())) {
 		return errNoTerminal
 	}
-	conn, err := keep.Knock(dir, id)
+	conn, err := keep.DialDoor(dir, id)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fail(statusNoSession,
 			"attach: %s is kept on another machine, or by another user", id).withHint(
@@ -54,12 +54,12 @@ func (a *app) comeBack(id string, in, out *os.File) error {
 	if err != nil {
 		return fail(statusRefused, "attach: %s: %w", id, err)
 	}
-	end, err := keep.Lend(conn, in, out, a.err, terminals.Find(os.Getenv).ForCtrlG())
+	end, err := keep.LendTerminal(conn, in, out, a.err, terminals.Find(os.Getenv).ForCtrlG())
 	switch {
 	case err != nil:
 		return fail(statusRefused, "attach: %s: %w", id, err)
 	case end.Release != "":
-		_, err = fmt.Fprint(a.err, end.Words())
+		_, err = fmt.Fprint(a.err, end.Message())
 	case end.Ended:
 		_, err = fmt.Fprintf(a.err, "[%s: ended with exit status %d]\n", id, end.Code)
 	case !end.Hangup:

@@ -33,20 +33,20 @@ func makeRecording(t *testing.T) string {
 		go func() { _ = r.Run() }() // ends with Close
 		for i, name := range []string{"claude", "codex"} {
 			who := &record.Agent{ID: "a-" + name, Name: name}
-			r.Add(record.Entry{Kind: record.Request, Agent: who, Level: "drive", Why: "help\x1b[31m"})
-			r.Add(record.Entry{Kind: record.Grant, Agent: who, Level: "drive", Epoch: uint64(2 + i)})
+			r.AddEntry(record.Entry{Kind: record.Request, Agent: who, Level: "drive", Why: "help\x1b[31m"})
+			r.AddEntry(record.Entry{Kind: record.Grant, Agent: who, Level: "drive", Epoch: uint64(2 + i)})
 			began := time.Now()
 			r.AgentInput(record.Author{Agent: name, ID: "a-" + name, Grant: uint64(2 + i)}, []byte("i\x1b"))
 			time.Sleep(time.Minute)
-			r.Add(record.Entry{
+			r.AddEntry(record.Entry{
 				Kind: record.Input, Agent: who, Epoch: uint64(2 + i), Form: "keys", Asked: "i esc", Bytes: []byte("i\x1b"), Written: 2,
 				Dropped: 1, Fate: "dropped", Reason: "no_grant", Began: &began, Program: "vim", Rev: 7,
 				Picture: &record.Picture{Cols: 40, Rows: 5, Lines: []string{"what stood there", "~\u202e", "", "", ""}},
 			})
-			r.Output([]byte("typed by " + name + "\r\n"))
+			r.WriteOutput([]byte("typed by " + name + "\r\n"))
 			time.Sleep(time.Minute)
 		}
-		r.Exited(0, "")
+		r.RecordExit(0, "")
 		require.NoError(t, r.Close(time.Minute))
 	})
 	return name

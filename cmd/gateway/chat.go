@@ -102,7 +102,7 @@ var chatAgents = []chatAgent{
 				Program: "opencode",
 				Args:    []string{"acp"},
 				SignIn:  "run opencode auth login",
-				Env:     opencode.Asking(false),
+				Env:     opencode.AskingVariables(false),
 			})
 		},
 	},
@@ -245,7 +245,7 @@ func (a *app) runChat(ctx context.Context, in chatFlags) error {
 	switch {
 	case at < 0:
 		return usage("--with %.40q: must be one of %s", in.with, strings.Join(chatNames(), ", "))
-	case in.resume != "" && !lock.Usable(in.resume):
+	case in.resume != "" && !lock.IsUsableID(in.resume):
 		return usage("--resume %.60q: not the id of a conversation", in.resume)
 	case coding.CheckWithin(in.within) != nil:
 		return usage("%w", coding.CheckWithin(in.within))

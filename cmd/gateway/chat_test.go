@@ -375,12 +375,12 @@ func TestAConversationIsLocked(t *testing.T) {
 	isolate(t)
 	l, err := newChatLock()
 	require.NoError(t, err)
-	require.NoError(t, l.Take("c1"))
+	require.NoError(t, l.LockConversation("c1"))
 	got := command(t, "chat", "--resume", "c1", "hello")
 	got.mustFail(t, statusRefused, fmt.Sprintf("chat: the conversation c1 is open in gateway chat (process %d", os.Getpid()))
 	require.Contains(t, got.err, "\nhint: go on there, or end it there first: ")
 	l.Release()
-	require.NoError(t, l.Take("c1"))
+	require.NoError(t, l.LockConversation("c1"))
 	l.Release()
 }
 
@@ -416,7 +416,7 @@ func TestAnUnknownConversation(t *testing.T) {
 // opencode asks before it acts, unless the user decided otherwise.
 func TestOpencodeAsks(t *testing.T) {
 	t.Setenv("OPENCODE_PERMISSION", "")
-	variable, value, _ := strings.Cut(opencode.Asking(false)[0], "=")
+	variable, value, _ := strings.Cut(opencode.AskingVariables(false)[0], "=")
 	require.Equal(t, "OPENCODE_PERMISSION", variable)
 	var rules map[string]string
 	require.NoError(t, json.Unmarshal([]byte(value), &rules))
@@ -427,7 +427,7 @@ func TestOpencodeAsks(t *testing.T) {
 		require.NotContains(t, rules, tool, "it falls under *")
 	}
 	t.Setenv("OPENCODE_PERMISSION", `{"*":"allow"}`)
-	require.Empty(t, opencode.Asking(false))
+	require.Empty(t, opencode.AskingVariables(false))
 }
 
 // Keys without a meaning here do nothing: Ctrl+Z does not stop the line.

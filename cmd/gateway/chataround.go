@@ -35,7 +35,7 @@ func (t *talk) forwardRequest(r *chat.Request) {
 		defer cancel()
 		select {
 		case <-done:
-		case <-t.session.Over():
+		case <-t.session.Done():
 		}
 	})
 }

@@ -40,7 +40,7 @@ func (t *talk) refuseRequest(r *chat.Request) {
 
 // nextQuestion asks what waits longest, if nothing is asked.
 func (t *talk) nextQuestion() {
-	open := t.session.Open()
+	open := t.session.OpenRequests()
 	if t.question != nil || len(open) == 0 {
 		return
 	}
@@ -101,7 +101,7 @@ func (t *talk) handleAnswer(l typed) {
 		if err := t.session.Answer(q.request.ID, you, answer); err != nil {
 			t.view.printNotice("· not answered: %v", err)
 		}
-		if !slices.Contains(t.session.Open(), q.request) {
+		if !slices.Contains(t.session.OpenRequests(), q.request) {
 			q.open = false
 			t.edit.restoreDraft()
 			if answer.Words != "" && !t.agent.hears && q.request.By == "" {

@@ -94,7 +94,7 @@ func newEditor(in, out *os.File) (*editor, error) {
 		screen.Close()
 		return nil, err
 	}
-	if err := screen.Raw(); err != nil {
+	if err := screen.EnterRawMode(); err != nil {
 		poll.Close()
 		screen.Close()
 		return nil, err

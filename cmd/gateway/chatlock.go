@@ -19,7 +19,7 @@ func newChatLock() (*lock.Lock, error) {
 
 // lockChat takes the lock of a conversation, whose id is "" while it is not known.
 func lockChat(l *lock.Lock, id string) error {
-	err := l.Take(id)
+	err := l.LockConversation(id)
 	if err == nil {
 		return nil
 	}

@@ -57,7 +57,7 @@ func (a *app) chatLog(
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	stream, err := c.Follow(ctx, s.SessionID, 0)
+	stream, err := c.FollowChat(ctx, s.SessionID, 0)
 	if err != nil {
 		return err
 	}

@@ -233,7 +233,7 @@ func (a *app) chatSend(ctx context.Context, id, to, prompt string, images []chat
 		if token != "" {
 			m.SignatureB64 = auth.Sign(token, m.Signed(s.StartedAt))
 		}
-		waits, err := c.Tell(ctx, m)
+		waits, err := c.SendChat(ctx, m)
 		if err != nil {
 			return err
 		}
@@ -352,7 +352,7 @@ func requestsOf(
 		return nil, nil, fail(statusRefused,
 			"chat answer: the user hides this session, and its questions with it")
 	}
-	records, _, err := c.Chat(ctx, s.SessionID)
+	records, _, err := c.ReadChat(ctx, s.SessionID)
 	closed = map[string]*chat.AnsweredError{}
 	for i := range records {
 		r := recordOf(&records[i])

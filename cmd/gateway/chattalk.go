@@ -446,7 +446,7 @@ func (t *talk) dropPrompts() {
 func (t *talk) stopAnswering() {
 	t.nobody, t.stay, t.around = true, false, nil
 	t.dropPrompts()
-	for _, r := range t.session.Open() {
+	for _, r := range t.session.OpenRequests() {
 		t.refuseRequest(r)
 	}
 }

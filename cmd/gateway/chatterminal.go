@@ -181,7 +181,7 @@ func (t *chatTerminal) Kill(ctx context.Context) error {
 	case <-t.ended:
 		return nil
 	default:
-		return t.own.End(ctx, &protocol.Close{SessionID: t.id})
+		return t.own.EndSession(ctx, &protocol.Close{SessionID: t.id})
 	}
 }
 

@@ -139,7 +139,7 @@ func settingsOf(file *settingsfile.File) (all []inForce, err error) {
 
 // proxyTable adds the flags of proxy.
 func proxyTable(all []inForce, file *settingsfile.File) ([]inForce, error) {
-	if err := file.Table(settingsfile.TableProxy).Only(); err != nil {
+	if err := file.Table(settingsfile.TableProxy).RefuseUnknownTables(); err != nil {
 		return nil, err
 	}
 	f := new(proxyflags.Flags)
@@ -189,7 +189,7 @@ func commandsOf(
 	cmd *cobra.Command,
 ) (_ []inForce, err error) {
 	table, flags := tableOf(cmd)
-	if err := file.Table(table).Only(subcommands(cmd)...); err != nil {
+	if err := file.Table(table).RefuseUnknownTables(subcommands(cmd)...); err != nil {
 		return nil, err
 	}
 	if all, err = flagsOf(all, file, table, flags); err != nil {

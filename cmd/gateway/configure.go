@@ -75,7 +75,7 @@ func (a *app) presetFlags(file *settingsfile.File, cmd *cobra.Command) error {
 	a.preset = make(map[string]string)
 	for c := cmd; c != nil; c = c.Parent() {
 		table, flags := tableOf(c)
-		if err := file.Table(table).Only(subcommands(c)...); err != nil {
+		if err := file.Table(table).RefuseUnknownTables(subcommands(c)...); err != nil {
 			return err
 		}
 		if flags.Set.Changed("config") {

@@ -105,10 +105,11 @@ func (a *app) dialAsViewer() (*client.Client, error) {
 func dialOrServeKept(ep gateway.Endpoint, own *share) func(context.Context) (net.Conn, error) {
 	return func(ctx context.Context) (net.Conn, error) {
 		conn, err := ep.DialContext(ctx)
-		if err == nil || !ep.Local() || !place.Vacant(err) {
+		if err == nil || !ep.Local() || !place.IsVacant(err) {
 			return conn, err
 		}
-		if dir, _, bad := gateway.LocalSocket(); dir == "" || bad != nil || !gateway.Kept(dir) {
+		if dir, _, bad := gateway.LocalSocket(); dir == "" || bad != nil ||
+			!gateway.HasKeptSessions(dir) {
 			return nil, err
 		}
 		return own.dialLocal(ctx)
@@ -122,7 +123,7 @@ func (a *app) dialAsAgent(name string, create bool, own *share) (*client.Client,
 	if err != nil {
 		return nil, err
 	}
-	if why := names.Fault(name); why != "" {
+	if why := names.NameFault(name); why != "" {
 		return nil, usage("--as: %.40q cannot be an agent's name: %s", name, why)
 	}
 	key, err := identity(name, create)
@@ -232,12 +233,12 @@ func lookup(ctx context.Context, c *client.Client, id string) (protocol.SessionI
 		if fits = text.Find(sessions, id); len(fits) == 1 {
 			return fits[0], nil
 		}
-		if again, err := gather.Again(ctx); !again || err != nil {
+		if again, err := gather.WaitToRetry(ctx); !again || err != nil {
 			break
 		}
 	}
 	problem := fmt.Sprintf("no session %.40q", id)
-	meant, more := text.Candidates(sessions)
+	meant, more := text.SelectCandidates(sessions)
 	switch {
 	case len(sessions) == 0 && id == "":
 		return protocol.SessionInfo{}, fail(statusNoSession,
@@ -323,7 +324,7 @@ func (s *share) joinLocal() (link.Seat, error) {
 	if err != nil {
 		return nil, err
 	}
-	if seat, err := local.Join(); seat != nil || err != nil {
+	if seat, err := local.TakeSeat(); seat != nil || err != nil {
 		return seat, err
 	}
 	return nil, nil //nolint:nilnil // no seat is no failure

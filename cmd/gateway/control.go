@@ -92,7 +92,7 @@ func (a *app) requestControl(
 	case err != nil:
 		return err
 	case revoke != nil:
-		words := text.Refused(revoke)
+		words := text.RefusalReason(revoke)
 		if len(revoke.Notes) > 0 {
 			words += "\n" + text.Messages(revoke.Notes)
 		}

@@ -91,7 +91,7 @@ func (d *doctor) checkBindings(ctx context.Context) {
 		summary, look = "here "+summary, append(look, usual)
 	}
 	for i, key := range look {
-		all, err := here.Kept(ctx, key)
+		all, err := here.FindKept(ctx, key)
 		if err != nil {
 			d.addWarning("keys", "", "%s; which keys %s keeps for itself is unknown: %v", summary,
 				here.Name, err)
@@ -114,7 +114,7 @@ func (d *doctor) checkBindings(ctx context.Context) {
 			strings.Join(kept, " and ") + " for itself"
 	default:
 		f.Say = summary + "; " + here.Name + " keeps neither for itself"
-		if here.Asks() {
+		if here.AsksMultiplexer() {
 			f.Do = ""
 		}
 	}

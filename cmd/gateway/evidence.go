@@ -95,9 +95,9 @@ func (a *app) writeFilm(ctx context.Context, f filmFlags, b []byte) error {
 
 // caption shows the time, and who did something a moment ago.
 func caption(film *replay.Film, at time.Duration) (when, said string, agent bool) {
-	when = replay.Clock(at)
-	if k, ok := replay.Newest(film.Marks, at); ok {
-		return when, replay.Words(k, "the user"), k.Kind == protocol.MarkInput
+	when = replay.FormatClock(at)
+	if k, ok := replay.NewestMark(film.Marks, at); ok {
+		return when, replay.DescribeMark(k, "the user"), k.Kind == protocol.MarkInput
 	}
 	return when, "", false
 }
@@ -135,8 +135,12 @@ func drawHTML(out *bytes.Buffer, film *replay.Film) error {
 	first, last := film.Pictures[0], film.Pictures[len(film.Pictures)-1]
 	about := fmt.Sprintf(
 		"%s to %s of a recording, %d pictures of %dx%d cells; what looks like a secret is masked.",
-		replay.Clock(first.At), replay.Clock(last.At+last.Stays), len(film.Pictures), film.Cols,
-		film.Rows)
+		replay.FormatClock(first.At),
+		replay.FormatClock(last.At+last.Stays),
+		len(film.Pictures),
+		film.Cols,
+		film.Rows,
+	)
 	if film.Begun.Unix() > 0 {
 		about = film.Begun.UTC().Format("2006-01-02 15:04 MST") + ". " + about
 	}

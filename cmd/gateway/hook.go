@@ -11,7 +11,7 @@ func (a *app) newHook() *cobra.Command {
 	return &cobra.Command{
 		Use: claude.HookCommand + " EVENT", Hidden: true, Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			a.status = claude.Hook(args[0], a.in, a.out, a.err)
+			a.status = claude.RunHook(args[0], a.in, a.out, a.err)
 			return nil
 		},
 	}

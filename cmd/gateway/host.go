@@ -70,7 +70,7 @@ func newPrograms(
 		Header: ep.Header(),
 		Key:    p.secret,
 		Allow:  p.allowStart,
-		Owner:  gateway.Signed,
+		Owner:  gateway.VerifySigner,
 		Reaper: p.startReaper,
 		Log:    log,
 	}
@@ -82,7 +82,7 @@ func (p *programs) Start(ctx context.Context, m *protocol.ProxyStart) (string, e
 	ready, cancel := context.WithTimeoutCause(ctx, hostPatience,
 		errors.New("the gateway did not answer the host in time"))
 	defer cancel()
-	if err := p.ensureHost().Ready(ready); err != nil {
+	if err := p.ensureHost().WaitReady(ready); err != nil {
 		return "", fmt.Errorf("the gateway is not ready to start programs: %w", err)
 	}
 	m.HostKey, m.RequestID = p.secret, strings.ToLower(rand.Text())
@@ -169,7 +169,7 @@ func (a *app) newReap() *cobra.Command {
 		Use: reapCommand, Hidden: true, Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
-			headless.Reap(a.in)
+			headless.RunReaper(a.in)
 			return nil
 		},
 	}

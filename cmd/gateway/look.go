@@ -46,7 +46,7 @@ var columns = []struct {
 			return text.Span(time.Duration(s.IdleMs) * time.Millisecond)
 		},
 	},
-	{"USED", func(s protocol.SessionInfo) string { return text.Used(s, time.Now()) }},
+	{"USED", func(s protocol.SessionInfo) string { return text.LastUse(s, time.Now()) }},
 	{
 		"KEYBOARD",
 		func(s protocol.SessionInfo) string { return text.Keyboard(s.Keyboard, "", time.Now()) },
@@ -55,7 +55,7 @@ var columns = []struct {
 		if s.State != protocol.StateRunning {
 			return ""
 		}
-		return text.Titled(s.Title, s.Progress)
+		return text.TitleWithProgress(s.Title, s.Progress)
 	}},
 }
 
@@ -70,7 +70,7 @@ func (a *app) printSessions(list *protocol.SessionsListResult) error {
 	if len(sessions) == 0 {
 		return a.printLines("no sessions; " + hintNothingRuns)
 	}
-	shown, ended := text.Listed(sessions)
+	shown, ended := text.SelectListed(sessions)
 	rows := make([]string, len(shown)+1)
 	for _, c := range columns {
 		cells := make([]string, len(shown))
@@ -222,7 +222,7 @@ func (a *app) waitFor(
 			if err := a.printWait(cmd.Context(), c, s, got, now.Frame, tokens); err != nil {
 				return err
 			}
-			if came := text.Came(got); came != "" && got.Met {
+			if came := text.MetCondition(got); came != "" && got.Met {
 				_, _ = fmt.Fprintln(a.err, "gateway: wait: matched "+came)
 			}
 			if !got.Met {
@@ -247,7 +247,7 @@ func (a *app) printWait(
 		return a.printJSON(got)
 	case got.Frame == nil:
 		return a.printNotes(got.Notes)
-	case got.ExitCode != nil && !text.Exited(before):
+	case got.ExitCode != nil && !text.IsLastFrame(before):
 		return a.printEnd(ctx, c, s, got.Frame, before, tokens, text.Messages(got.Notes))
 	}
 	return a.printPage(text.WithMessages(got.Notes, header(s, got.Frame)), got.Frame,
@@ -273,14 +273,14 @@ func (a *app) printEnd(
 		Follow:     true,
 		Scrollback: protocol.MaxHistory,
 	})
-	if err != nil || len(text.Past(got)) == 0 || got.Frame.Since == 0 {
+	if err != nil || len(text.HistoryRows(got)) == 0 || got.Frame.Since == 0 {
 		return a.printPage(said+header(s, last), last, dialect.Whole(last, 0), tokens)
 	}
 	lines, known := text.Screen(before, got.Frame)
 	if known {
 		got.Frame.Screen.Lines, got.Frame.Changed, got.Frame.Moved = lines, nil, 0
 	}
-	head := said + header(s, got.Frame) + text.Unseen("row of history", got.HiddenText)
+	head := said + header(s, got.Frame) + text.UnseenWarning("row of history", got.HiddenText)
 	return a.printPage(head, got.Frame, dialect.Ended(got, before.Seq), tokens)
 }
 
@@ -296,9 +296,9 @@ func (a *app) printNotes(notes []string) error {
 func notMet(condition string, got *protocol.WaitResult) error {
 	switch {
 	case got.Stopped:
-		return fail(statusRefused, "%s: stopped by %s", condition, text.Came(got))
+		return fail(statusRefused, "%s: stopped by %s", condition, text.MetCondition(got))
 	case got.Ended != "":
-		return fail(statusRefused, "%s: %s", condition, text.Ended(got.Ended))
+		return fail(statusRefused, "%s: %s", condition, text.EndReason(got.Ended))
 	case got.ExitCode != nil:
 		return fail(statusRefused, "%s: the program ended first, with %s", condition,
 			text.ExitStatus(*got.ExitCode, got.Signal))

@@ -26,8 +26,8 @@ import (
 )
 
 func main() {
-	harden.Process()
-	if short := limits.Check(); short != nil {
+	harden.HardenProcess()
+	if short := limits.FindShortage(); short != nil {
 		os.Exit((&app{
 			err: os.Stderr,
 		}).reportError(fail(statusRefused, "%w", short).withHint(short.Hint)))

@@ -112,7 +112,7 @@ func (a *app) serveMCP(
 func mcpConfig(c *client.Client, log *slog.Logger) mcp.Config {
 	return mcp.Config{
 		Terminals:     c,
-		Draw:          pictures.Fit,
+		Draw:          pictures.FitPNG,
 		MissingGlyphs: pictures.MissingGlyphs,
 		Version:       version.String(),
 		Log:           log,

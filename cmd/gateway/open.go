@@ -266,7 +266,7 @@ func (a *app) pageSession(
 func (a *app) pageKeys(role auth.Role) (*auth.Hold, error) {
 	_, store, err := openTokens("")
 	if err == nil {
-		err = store.Sweep()
+		err = store.SweepHolders()
 	}
 	if role != auth.RoleOwner {
 		return nil, nil //nolint:nilnil // a viewer's page needs no keys, and no store
@@ -274,7 +274,7 @@ func (a *app) pageKeys(role auth.Role) (*auth.Hold, error) {
 	if err != nil {
 		return nil, err
 	}
-	hold, err := store.Hold()
+	hold, err := store.RegisterHolder()
 	if err != nil {
 		return nil, unwritten(fmt.Errorf("open: %w", err), "XDG_STATE_HOME")
 	}

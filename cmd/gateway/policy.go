@@ -88,7 +88,7 @@ func (a *app) checkPolicy(in policyCheck) error {
 	if in.directory == "" && err != nil {
 		return fmt.Errorf("the current directory: %w: give it with --directory", err)
 	}
-	program, err := policy.Named(in.program, cmp.Or(in.directory, here))
+	program, err := policy.FindProgram(in.program, cmp.Or(in.directory, here))
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
 		return fail(statusUsage, "policy check: PROGRAM: %.40s is not in PATH",
@@ -140,7 +140,7 @@ func localToken(name string) (token, note string) {
 
 // scriptNote warns of a script, which has no file of its own that runs.
 func scriptNote(name, path string) string {
-	if first := policy.Script(path); first != "" {
+	if first := policy.InterpreterLine(path); first != "" {
 		return name + " is a script (" + first + "): what it runs has the terminal, and counts"
 	}
 	return ""

@@ -188,7 +188,7 @@ func (a *app) printRead(
 	tokens int,
 ) error {
 	f, head := got.Frame, text.WithMessages(got.Notes,
-		header(s, got.Frame)+text.Unseen("row of history", got.HiddenText))
+		header(s, got.Frame)+text.UnseenWarning("row of history", got.HiddenText))
 	p := dialect.Whole(f, 0)
 	switch {
 	case ask.Follow:
@@ -202,7 +202,7 @@ func (a *app) printRead(
 // printFound prints the rows that a search found.
 func (a *app) printFound(s protocol.SessionInfo, got *protocol.ReadResult, tokens int) error {
 	p := dialect.Found(got)
-	p.Head = text.WithMessages(got.Notes, header(s, got.Frame)+text.Concealed(got.Found))
+	p.Head = text.WithMessages(got.Notes, header(s, got.Frame)+text.ConcealedWarning(got.Found))
 	if got.Frame.Blackout.ByUser() {
 		return a.printLines(p.Head)
 	}

@@ -206,7 +206,7 @@ func (l *library) read(
 		l.id, l.player = k.ID, replay.New(l.file, l.own)
 	}
 	if m.Marks {
-		return replay.Marks(ctx, l.file, l.own, r)
+		return replay.ReadMarks(ctx, l.file, l.own, r)
 	}
 	return l.player.Read(ctx, m, r)
 }

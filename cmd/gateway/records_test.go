@@ -27,7 +27,7 @@ func castOf(t *testing.T, dir, session, text string) (id, file string) {
 	cast := fmt.Sprintf("{\"version\":3,\"term\":{\"cols\":80,\"rows\":24},\"timestamp\":%d}\n[1.0, \"o\", %s]\n", begin.Unix(), said)
 	require.NoError(t, os.WriteFile(file, []byte(cast), 0o600))
 	before := record.Recordings(dir)
-	require.NoError(t, record.Note(dir, record.Known{File: file, Begin: begin, Session: record.Session{ID: session, Command: "/bin/psql", Args: []string{"--password", "hunter2hunter2"}}}))
+	require.NoError(t, record.RegisterRecording(dir, record.Known{File: file, Begin: begin, Session: record.Session{ID: session, Command: "/bin/psql", Args: []string{"--password", "hunter2hunter2"}}}))
 	for _, k := range record.Recordings(dir) {
 		if len(before) == 0 || k.ID != before[0].ID && k.Session.ID == session {
 			id = k.ID

@@ -136,7 +136,7 @@ func (a *app) writeAnimation(name string, b []byte) error {
 // writeOlderFormat writes a recording in the older format.
 func (a *app) writeOlderFormat(name string, b []byte) error {
 	var out bytes.Buffer
-	if err := record.V2(&out, bytes.NewReader(b)); err != nil {
+	if err := record.WriteV2(&out, bytes.NewReader(b)); err != nil {
 		return usage("%w", err)
 	}
 	return a.write("the recording", name, out.Bytes())

@@ -256,7 +256,7 @@ func (a *app) closeSession(
 	if force {
 		ask.Signal = "KILL"
 	}
-	if err := c.End(ctx, ask); err != nil {
+	if err := c.EndSession(ctx, ask); err != nil {
 		return notYours(s, err)
 	}
 	for m := range stream {
@@ -292,7 +292,7 @@ func outlived(n int) string {
 
 // dropEnded closes a session that has ended: what it printed is no longer kept.
 func (a *app) dropEnded(ctx context.Context, c *client.Client, s protocol.SessionInfo) error {
-	err := c.End(ctx, &protocol.Close{SessionID: s.SessionID})
+	err := c.EndSession(ctx, &protocol.Close{SessionID: s.SessionID})
 	if refused, ok := errors.AsType[*protocol.Error](err); ok &&
 		refused.Code == protocol.CodeExited {
 		err = nil // a gateway that keeps all of them for a while

@@ -72,7 +72,7 @@ func (a *app) sayToUser(
 	s protocol.SessionInfo,
 	message string,
 ) error {
-	waiting, err := c.Say(ctx, &protocol.Note{
+	waiting, err := c.SendNote(ctx, &protocol.Note{
 		SessionID: s.SessionID,
 		From:      protocol.FromAgent,
 		Text:      message,
@@ -109,7 +109,7 @@ func (a *app) sayToAgent(ctx context.Context, id, message string) error {
 			withHint("run it in a terminal; an agent leaves out --to agent and writes to the user")
 	}
 	return a.withViewer(about(ctx, id, func(c *client.Client, s protocol.SessionInfo) error {
-		if _, err := c.Say(ctx, &protocol.Note{
+		if _, err := c.SendNote(ctx, &protocol.Note{
 			SessionID: s.SessionID,
 			From:      protocol.FromUser,
 			By:        "gateway say",

@@ -88,7 +88,7 @@ func (a *app) sendInput(cmd *cobra.Command, id string, keys []string, in sendFla
 	if err != nil {
 		return err
 	}
-	input.Mouse, err = text.Point(
+	input.Mouse, err = text.ParseMouse(
 		text.MouseWords{On: "--click", At: "--click-at", Act: "--mouse", To: "--drag-to"}, in.click,
 		in.clickAt, in.mouse, in.to)
 	if err != nil {
@@ -220,14 +220,14 @@ func (a *app) typeAndShow(
 	out := sent{InputResult: result}
 	frame := result.Frame
 	if condition != "" {
-		ask.SessionID, ask.AfterSeq, ask.InputSeq, ask.Epoch, ask.TimeoutMs = s.SessionID, typed.After, typed.Before.Seq, typed.Epoch, client.Left(input.Deadline)
+		ask.SessionID, ask.AfterSeq, ask.InputSeq, ask.Epoch, ask.TimeoutMs = s.SessionID, typed.After, typed.Before.Seq, typed.Epoch, client.MillisecondsLeft(input.Deadline)
 		out.Wait, err = c.Wait(ctx, ask)
 		if err != nil {
 			return fmt.Errorf("%w\n%s", err, text.Receipt(input.Parts, result, false))
 		}
 		frame = out.Wait.Frame
 	}
-	out.Reacted = new(frame == nil || text.Reacted(result, frame.Seq))
+	out.Reacted = new(frame == nil || text.HasReacted(result, frame.Seq))
 	if err := a.printSent(ctx, c, s, typed.Before, receipt, out, frame, tokens); err != nil {
 		return err
 	}
@@ -237,7 +237,7 @@ func (a *app) typeAndShow(
 	if !out.Wait.Met {
 		return notMet("send --until "+condition+": typed", out.Wait)
 	}
-	if stood := text.Stood(out.Wait, input.Parts); stood != "" {
+	if stood := text.OldMatchNote(out.Wait, input.Parts); stood != "" {
 		_, _ = fmt.Fprintln(a.err, "gateway: send: matched"+stood)
 	}
 	return nil
@@ -268,13 +268,13 @@ func (a *app) printSent(
 	if out.Wait != nil {
 		notes = append(notes, out.Wait.Notes...)
 	}
-	if odd := text.Odd(before, out.InputResult, frame); odd != "" &&
+	if odd := text.DescribeOddReaction(before, out.InputResult, frame); odd != "" &&
 		(out.Wait == nil || !out.Wait.Met) {
 		receipt = text.Join(receipt, odd)
 	}
 	shown := *frame
 	shown.Screen.Lines = lines
-	if text.Exited(frame) {
+	if text.IsLastFrame(frame) {
 		return a.printEnd(ctx, c, s, &shown, before, tokens,
 			text.Join(text.Messages(notes), receipt))
 	}
@@ -289,7 +289,7 @@ func notTyped(failed *protocol.InputResult, receipt string) error {
 	switch {
 	case failed.Reason == protocol.CodeSecretPrompt:
 		out.hint = hintWaitForInput
-	case text.Paused(failed.Reason):
+	case text.IsPause(failed.Reason):
 		out.hint = hintWaitForUser
 	case text.CutOff(failed):
 		why = "control ended: " + text.EndedAs(failed)
@@ -304,7 +304,7 @@ func notTyped(failed *protocol.InputResult, receipt string) error {
 	if len(failed.Notes) > 0 {
 		out.cause = fmt.Errorf("%w\n%s", out.cause, text.Messages(failed.Notes))
 	}
-	if left := text.Left(failed.LeftOnLine); left != "" {
+	if left := text.LeftOnLine(failed.LeftOnLine); left != "" {
 		out.cause = fmt.Errorf("%w\n%s", out.cause, left)
 	}
 	return out

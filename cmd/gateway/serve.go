@@ -199,7 +199,10 @@ func (a *app) serveGateway(ctx context.Context, in serveFlags) (err error) {
 	defer in.notify.start(ctx, notifying{
 		targets: b.targets, log: log, link: in.linkTo,
 		dial: func(context.Context) (page.Link, error) {
-			return page.Seated(server.JoinPage(auth.Identity{Role: auth.RoleViewer}, listing)), nil
+			return page.NewSeatLink(server.JoinPage(
+				auth.Identity{Role: auth.RoleViewer},
+				listing,
+			)), nil
 		},
 	})()
 	return serveOn(ctx, server, ln, b.secure, local)

@@ -128,12 +128,12 @@ func (f *clusterFlags) checkServers(ctx context.Context, warn io.Writer) (good b
 		return true, nil
 	}
 	cfg := f.clusterConfig()
-	found, err := cluster.Check(ctx, cfg)
+	found, err := cluster.CheckServers(ctx, cfg)
 	all := cluster.Troubles(found)
 	switch {
 	case err != nil:
 		return false, unusable(err)
-	case cfg.Hopeless(found):
+	case cfg.IsHopeless(found):
 		return false, fail(statusRefused, "serve: --cluster: %w", all).withHint(all.Hint())
 	}
 	for _, t := range all {

@@ -35,7 +35,7 @@ func (s settings) read() error {
 
 func (s settings) presetTable(t *settingsfile.Table) error {
 	for _, sub := range t.Tables {
-		return t.Wrong(sub.First(), "remove the line with the brackets",
+		return t.LineError(sub.FirstLine(), "remove the line with the brackets",
 			"the table [%.40s]: settings belong outside of tables", sub.Name)
 	}
 	_, err := t.Preset(settingsfile.Flags{Set: s.flags, Never: s.never})

@@ -141,7 +141,7 @@ func (a *app) quickList(
 		return func(dialing context.Context) (net.Conn, error) {
 			conn, err := dial(dialing)
 			if err != nil {
-				absent.Store(place.Vacant(err))
+				absent.Store(place.IsVacant(err))
 				if failed.Add(1) > int64(len(conf.Others)) {
 					cancel() // the client would try again
 				}

@@ -38,7 +38,7 @@ func (f *flags) applyConfig(set *pflag.FlagSet) {
 	file, err := settings.User()
 	c.file = file
 	if err == nil {
-		err = file.Table(settings.TableProxy).Only()
+		err = file.Table(settings.TableProxy).RefuseUnknownTables()
 	}
 	if err == nil {
 		c.taste, err = file.Taste()
@@ -76,7 +76,7 @@ func (f *flags) isPreset(name string) bool { return f.lines[name] > 0 }
 func (f *flags) dropConfig(set *pflag.FlagSet, why error) {
 	f.Flags = f.given
 	set.VisitAll(func(flag *pflag.Flag) { flag.Changed = slices.Contains(f.typed, flag.Name) })
-	f.lines, f.rules, f.fault, f.taste, f.agents = nil, nil, why, f.file.Safe(), f.file.Nevers()
+	f.lines, f.rules, f.fault, f.taste, f.agents = nil, nil, why, f.file.SafeTaste(), f.file.NeverRules()
 }
 
 // configError returns the configuration's error if err is about a flag that the configuration set,

@@ -17,8 +17,8 @@ func (f *flags) startEvents(agent *proxy.AgentConfig, log *slog.Logger) (over fu
 		return func() {}
 	}
 	runner := onevent.New(onevent.Config{Rules: f.rules, Self: watchdog.Self(), Log: log})
-	agent.Happened = func(e events.Event) {
-		runner.Tell(onevent.Event{Name: e.Name, Env: eventVariables(e)})
+	agent.OnEvent = func(e events.Event) {
+		runner.QueueEvent(onevent.Event{Name: e.Name, Env: eventVariables(e)})
 	}
 	return runner.Close
 }

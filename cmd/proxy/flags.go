@@ -312,7 +312,7 @@ func (f *flags) agentConfig(log *slog.Logger) (*proxy.AgentConfig, func(), error
 		)
 	}
 	agent.RemoteGrant = f.RemoteGrant && endpoint.Remote()
-	agent.RemoteKeys, agent.Owner = f.RemoteKeys, gateway.Signed
+	agent.RemoteKeys, agent.Owner = f.RemoteKeys, gateway.VerifySigner
 	agent.LocalAgent, agent.Policy = gateway.LocalAgent, f.policySource(endpoint)
 	if file := cmp.Or(f.TokenFile, os.Getenv("PROXY_TOKEN_FILE")); file != "" {
 		if endpoint.Token, err = auth.ReadTokenFile(file); err != nil {
@@ -352,9 +352,9 @@ func useLocalGateway(agent *proxy.AgentConfig, log *slog.Logger) (closeLocal fun
 	}
 	local := gateway.NewLocal(dir, log)
 	local.Draw = pictures.Draw
-	agent.Dial, agent.Away, agent.Back = local.Dial, local.Away, local.Back
+	agent.Dial, agent.Away, agent.Back = local.Dial, local.GiveUpPlace, local.ServeAgain
 	agent.Join = func() (link.Seat, error) {
-		if seat, err := local.Join(); seat != nil || err != nil {
+		if seat, err := local.TakeSeat(); seat != nil || err != nil {
 			return seat, err
 		}
 		return nil, nil //nolint:nilnil // another process serves

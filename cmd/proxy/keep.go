@@ -53,7 +53,7 @@ func (f *flags) runInFront(args []string, stdin, stdout *os.File, stderr io.Writ
 			Cause:  err,
 		})
 	}
-	end, err := keep.Lend(conn, stdin, stdout, stderr, terminals.Find(os.Getenv).ForCtrlG())
+	end, err := keep.LendTerminal(conn, stdin, stdout, stderr, terminals.Find(os.Getenv).ForCtrlG())
 	switch {
 	case err != nil:
 		_ = cmd.Process.Kill() // it has no terminal, and runs nothing
@@ -67,7 +67,7 @@ func (f *flags) runInFront(args []string, stdin, stdout *os.File, stderr io.Writ
 		f.reportStatus(end.Code)
 		return end.Code
 	case end.Release != "":
-		fmt.Fprint(stderr, end.Words())
+		fmt.Fprint(stderr, end.Message())
 		f.reportStatus(0)
 		return 0
 	case end.Hangup:
@@ -135,14 +135,14 @@ func acceptWindow() (*keep.Window, *keep.Keep, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	w, err := keep.Accept(conn)
+	w, err := keep.AcceptWindow(conn)
 	if err != nil {
 		return nil, nil, err
 	}
 	dir, err := gateway.RuntimeDir()
 	if err != nil {
-		w.Say("proxy: --keep: " + err.Error() + "\n")
-		w.Exit(statusFailure)
+		w.ShowMessage("proxy: --keep: " + err.Error() + "\n")
+		w.EndWithStatus(statusFailure)
 		return nil, nil, err
 	}
 	return w, keep.NewKeep(dir, w), nil
@@ -155,6 +155,6 @@ func runKept(args []string) int {
 		return statusFailure
 	}
 	code := run(context.Background(), args, w.In, w.Out, keep, keep)
-	keep.Exit(code)
+	keep.EndWithStatus(code)
 	return code
 }

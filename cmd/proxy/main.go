@@ -23,14 +23,14 @@ import (
 )
 
 func main() {
-	harden.Process()
+	harden.HardenProcess()
 	if watchdog.IsCalled(os.Args) {
 		os.Exit(watchdog.Run())
 	}
-	if onevent.Called(os.Args) {
+	if onevent.IsSupervisor(os.Args) {
 		os.Exit(onevent.Supervise(os.Args))
 	}
-	if short := limits.Check(); short != nil {
+	if short := limits.FindShortage(); short != nil {
 		os.Exit(complain(os.Stderr, short))
 	}
 	if os.Args[0] == keep.Name {
@@ -89,7 +89,7 @@ func run(
 	}
 	defer done()
 	if flags.isPlain() && !hasTerminal(conf) {
-		return complain(stderr, child.Replace(conf.Command, conf.Args))
+		return complain(stderr, child.ReplaceProcess(conf.Command, conf.Args))
 	}
 	result, err := proxy.Run(ctx, conf)
 	if err != nil {
@@ -126,7 +126,7 @@ func (f *flags) isPlain() bool {
 
 // hasTerminal reports whether there is a terminal around the session.
 func hasTerminal(conf proxy.Config) bool {
-	terminal, shut := tty.Around(conf.In, conf.Out, conf.Err)
+	terminal, shut := tty.FindTerminal(conf.In, conf.Out, conf.Err)
 	shut()
 	return terminal != nil
 }

@@ -29,7 +29,7 @@ func (f *flags) runInside() error {
 			)
 		}
 	}
-	return child.Replace(f.Command, f.Args)
+	return child.ReplaceProcess(f.Command, f.Args)
 }
 
 // canWrite reports whether a descriptor that is not one of the standard three is open for writing.

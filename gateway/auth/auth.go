@@ -31,7 +31,7 @@ type Identity struct {
 	// Namespace separates the sessions of one group of tokens from those of another. "" is a
 	// namespace too.
 	Namespace string
-	// TokenID names the token for [Store.Valid]. It is "" for a peer of the local socket.
+	// TokenID names the token for [Store.IsValid]. It is "" for a peer of the local socket.
 	TokenID string
 	// Expires is the end of the token, or zero.
 	Expires time.Time

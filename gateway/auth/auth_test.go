@@ -83,9 +83,9 @@ func TestRevocationByAnotherProcessIsSeenR37(t *testing.T) {
 	require.NoError(t, err)
 	who, err := server.Verify(token)
 	require.NoError(t, err)
-	require.True(t, server.Valid(who.TokenID))
+	require.True(t, server.IsValid(who.TokenID))
 	require.NoError(t, command.Revoke("a"))
-	require.False(t, server.Valid(who.TokenID))
+	require.False(t, server.IsValid(who.TokenID))
 	_, err = server.Verify(token)
 	require.ErrorIs(t, err, ErrUnknownToken)
 	require.ErrorContains(t, command.Revoke("a"), "unknown token")
@@ -93,7 +93,7 @@ func TestRevocationByAnotherProcessIsSeenR37(t *testing.T) {
 	_, err = server.Verify(token)
 	require.ErrorContains(t, err, "has disappeared: put it back, or restart to begin without tokens", "a disk that went away revokes no token")
 	require.NotErrorIs(t, err, ErrUnknownToken)
-	require.False(t, server.Valid(who.TokenID), "and without the file nobody comes in")
+	require.False(t, server.IsValid(who.TokenID), "and without the file nobody comes in")
 	list, err := open(t, path, nil).List()
 	require.NoError(t, err, "a new process begins without tokens")
 	require.Empty(t, list)
@@ -109,7 +109,7 @@ func TestTokenExpires(t *testing.T) {
 	now = now.Add(time.Hour)
 	_, err = s.Verify(token)
 	require.ErrorIs(t, err, ErrUnknownToken)
-	require.False(t, s.Valid(who.TokenID))
+	require.False(t, s.IsValid(who.TokenID))
 }
 
 func TestWideModesAreRefusedWithWhatToDoR54(t *testing.T) {
@@ -162,14 +162,14 @@ func TestFailuresAreSlowedDownPerPeerR36(t *testing.T) {
 	now := time.Unix(0, 0)
 	f := Failures{Now: func() time.Time { return now }}
 	for range freeFailures {
-		require.Zero(t, f.Failed("10.0.0.1"))
+		require.Zero(t, f.NoteFailure("10.0.0.1"))
 	}
-	require.Equal(t, time.Second, f.Failed("10.0.0.1"))
-	require.Zero(t, f.Failed("10.0.0.2"))
+	require.Equal(t, time.Second, f.NoteFailure("10.0.0.1"))
+	require.Zero(t, f.NoteFailure("10.0.0.2"))
 	now = now.Add(time.Minute)
-	require.Zero(t, f.Failed("10.0.0.1"))
+	require.Zero(t, f.NoteFailure("10.0.0.1"))
 	for i := range 3 * maxFailing {
-		f.Failed(time.Duration(i).String())
+		f.NoteFailure(time.Duration(i).String())
 	}
 	require.LessOrEqual(t, len(f.peers), maxFailing, "memory is bounded")
 }

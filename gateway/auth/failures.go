@@ -28,9 +28,9 @@ type failing struct {
 	count int
 }
 
-// Failed records a failed attempt of a peer, an IP address, and returns how long to wait before
-// answering.
-func (f *Failures) Failed(peer string) time.Duration {
+// NoteFailure records a failed attempt of a peer, an IP address, and returns how long to wait
+// before answering.
+func (f *Failures) NoteFailure(peer string) time.Duration {
 	now := time.Now()
 	if f.Now != nil {
 		now = f.Now()

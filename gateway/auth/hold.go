@@ -26,8 +26,8 @@ type Hold struct {
 
 const holderPrefix = "holder-"
 
-// Hold adds this process to the store.
-func (s *Store) Hold() (*Hold, error) {
+// RegisterHolder adds this process to the store.
+func (s *Store) RegisterHolder() (*Hold, error) {
 	h := &Hold{store: s, name: holderPrefix + strings.ToLower(rand.Text()[:10]) + ".lock"}
 	// The lock file is made under the lock of the directory, so that it is not swept before it is
 	// locked.
@@ -78,8 +78,8 @@ func (h *Hold) dropTokens(match func(Token) bool) error {
 	})
 }
 
-// Sweep ends the tokens of killed processes and removes their lock files.
-func (s *Store) Sweep() error {
+// SweepHolders ends the tokens of killed processes and removes their lock files.
+func (s *Store) SweepHolders() error {
 	staleLocks := func() []string {
 		// fails only for a bad pattern
 		locks, _ := filepath.Glob(s.pathBeside(holderPrefix + "*.lock"))

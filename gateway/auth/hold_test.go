@@ -22,7 +22,7 @@ func holdAndDie(path string) {
 	store, err := OpenStore(path, nil)
 	if err == nil {
 		var h *Hold
-		if h, err = store.Hold(); err == nil {
+		if h, err = store.RegisterHolder(); err == nil {
 			err = h.Enrol(protocol.Signer{Name: "page-killed"}, make(ed25519.PublicKey, ed25519.PublicKeySize), time.Now().Add(time.Hour))
 		}
 	}
@@ -50,33 +50,33 @@ func TestAKeyStandsAsLongAsItsHold(t *testing.T) {
 	require.NoError(t, err)
 	_, err = store.Create(Token{Name: "owner", Role: RoleOwner})
 	require.NoError(t, err)
-	h, err := store.Hold()
+	h, err := store.RegisterHolder()
 	require.NoError(t, err)
-	other, err := store.Hold()
+	other, err := store.RegisterHolder()
 	require.NoError(t, err)
 
 	public, private, err := ed25519.GenerateKey(rand.Reader)
 	require.NoError(t, err)
 	signature := ed25519.Sign(private, []byte("word"))
-	_, err = store.Owner([]byte("word"), signature)
+	_, err = store.VerifySigner([]byte("word"), signature)
 	require.ErrorIs(t, err, ErrNotSigned)
 	require.NoError(t, h.Enrol(protocol.Signer{Name: "page-1", Types: true, Session: "vim-1"}, public, now.Add(time.Hour)))
 	require.Error(t, h.Enrol(protocol.Signer{Name: "page-1"}, public, now.Add(time.Hour)), "the name is taken")
 	again, err := OpenStore(path, nil) // as a proxy reads it
 	require.NoError(t, err)
-	who, err := again.Owner([]byte("word"), signature)
+	who, err := again.VerifySigner([]byte("word"), signature)
 	require.NoError(t, err)
 	require.Equal(t, protocol.Signer{Name: "page-1", Types: true, Session: "vim-1"}, who)
-	_, err = again.Owner([]byte("other word"), signature)
+	_, err = again.VerifySigner([]byte("other word"), signature)
 	require.ErrorIs(t, err, ErrNotSigned)
 	now = now.Add(time.Hour)
-	_, err = store.Owner([]byte("word"), signature)
+	_, err = store.VerifySigner([]byte("word"), signature)
 	require.ErrorIs(t, err, ErrNotSigned, "expired")
 	now = now.Add(-time.Hour)
 
 	require.NoError(t, other.Enrol(protocol.Signer{Name: "page-2"}, public, now.Add(time.Hour)))
 	require.NoError(t, other.Revoke("page-1"), "which is not its own")
-	require.NoError(t, store.Sweep())
+	require.NoError(t, store.SweepHolders())
 	require.Equal(t, []string{"owner", "page-1", "page-2"}, names(t, store))
 	require.NoError(t, h.Revoke("page-1"))
 	require.Equal(t, []string{"owner", "page-2"}, names(t, store))
@@ -99,10 +99,10 @@ func TestAKilledProcessesKeysAreSwept(t *testing.T) {
 	store, err := OpenStore(path, nil)
 	require.NoError(t, err)
 	require.Equal(t, []string{"page-killed"}, names(t, store))
-	h, err := store.Hold()
+	h, err := store.RegisterHolder()
 	require.NoError(t, err)
 	require.NoError(t, h.Enrol(protocol.Signer{Name: "page-alive"}, make(ed25519.PublicKey, ed25519.PublicKeySize), time.Now().Add(time.Hour)))
-	require.NoError(t, store.Sweep())
+	require.NoError(t, store.SweepHolders())
 	require.Equal(t, []string{"page-alive"}, names(t, store))
 	locks, err := filepath.Glob(filepath.Join(filepath.Dir(path), "*.lock"))
 	require.NoError(t, err)
@@ -114,6 +114,6 @@ func TestSweepingMakesNothing(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state")
 	store, err := OpenStore(filepath.Join(dir, "tokens"), nil)
 	require.NoError(t, err)
-	require.NoError(t, store.Sweep())
+	require.NoError(t, store.SweepHolders())
 	require.NoDirExists(t, dir)
 }

@@ -36,11 +36,11 @@ func (t Token) verifySignature(message, signature []byte) bool {
 		ed25519.Verify(key, message, signature)
 }
 
-// ErrNotSigned is the error of Owner.
+// ErrNotSigned is the error of VerifySigner.
 var ErrNotSigned = errors.New("it is not signed by an owner whose token is known here")
 
-// Owner returns the owner whose valid token signed a message.
-func (s *Store) Owner(message, signature []byte) (signer protocol.Signer, err error) {
+// VerifySigner returns the owner whose valid token signed a message.
+func (s *Store) VerifySigner(message, signature []byte) (signer protocol.Signer, err error) {
 	t, err := s.findValid(func(t Token) bool {
 		return t.Role == RoleOwner && t.verifySignature(message, signature)
 	})
@@ -115,8 +115,8 @@ func (c Challenge) ServerKnows(token string, proof []byte) bool {
 // Answer returns the client's proof, for a server that has proven itself.
 func (c Challenge) Answer(token string) []byte { return Sign(token, c.signedText("client")) }
 
-// Prove returns the server's proof.
-func (s *Store) Prove(c Challenge) ([]byte, error) {
+// ProveServer returns the server's proof.
+func (s *Store) ProveServer(c Challenge) ([]byte, error) {
 	t, err := s.byRef(c.Ref)
 	if err != nil {
 		return nil, err
@@ -124,8 +124,8 @@ func (s *Store) Prove(c Challenge) ([]byte, error) {
 	return c.serverProof(t.Hash), nil
 }
 
-// Answered returns the identity that an answer proves.
-func (s *Store) Answered(c Challenge, answer []byte) (Identity, error) {
+// VerifyAnswer returns the identity that an answer proves.
+func (s *Store) VerifyAnswer(c Challenge, answer []byte) (Identity, error) {
 	t, err := s.byRef(c.Ref)
 	if err != nil {
 		return Identity{}, err

@@ -30,7 +30,7 @@ func TestOnlyAnOwnersSignatureCounts(t *testing.T) {
 	now := time.Unix(1000, 0)
 	s, _, tokens := keyed(t, func() time.Time { return now })
 	message := []byte("give it")
-	who, err := s.Owner(message, Sign(tokens[RoleOwner], message))
+	who, err := s.VerifySigner(message, Sign(tokens[RoleOwner], message))
 	require.NoError(t, err)
 	require.Equal(t, protocol.Signer{Name: "the-owner"}, who)
 	for what, signature := range map[string][]byte{
@@ -38,16 +38,16 @@ func TestOnlyAnOwnersSignatureCounts(t *testing.T) {
 		"stranger": Sign("tp_stranger", message), "another message": Sign(tokens[RoleOwner], []byte("give it all")),
 		"nothing": nil, "short": {1, 2, 3}, "the hash as the token": Sign(hash(tokens[RoleOwner]), message),
 	} {
-		_, err := s.Owner(message, signature)
+		_, err := s.VerifySigner(message, signature)
 		require.ErrorIs(t, err, ErrNotSigned, what)
 	}
 	signature := Sign(tokens[RoleOwner], message)
 	now = time.Unix(2000, 0)
-	_, err = s.Owner(message, signature)
+	_, err = s.VerifySigner(message, signature)
 	require.ErrorIs(t, err, ErrNotSigned, "expired")
 	now = time.Unix(1000, 0)
 	require.NoError(t, s.Revoke("the-owner"))
-	_, err = s.Owner(message, signature)
+	_, err = s.VerifySigner(message, signature)
 	require.ErrorIs(t, err, ErrNotSigned, "revoked")
 }
 
@@ -57,23 +57,23 @@ func TestChallengeProvesBothEndsR35(t *testing.T) {
 	token := tokens[RoleAgent]
 	c := Challenge{Ref: Ref(token), ClientNonce: Nonce(), ServerNonce: Nonce()}
 	require.True(t, ValidNonce(c.ClientNonce))
-	proof, err := s.Prove(c)
+	proof, err := s.ProveServer(c)
 	require.NoError(t, err)
 	require.True(t, c.ServerKnows(token, proof))
-	who, err := s.Answered(c, c.Answer(token))
+	who, err := s.VerifyAnswer(c, c.Answer(token))
 	require.NoError(t, err)
 	require.Equal(t, Identity{Role: RoleAgent, Name: "the-agent", TokenID: hash(token), Expires: time.Unix(2000, 0).UTC()}, who)
 
 	later := c
 	later.ServerNonce = Nonce()
 	require.False(t, later.ServerKnows(token, proof), "a proof is for one exchange")
-	_, err = s.Answered(later, c.Answer(token))
+	_, err = s.VerifyAnswer(later, c.Answer(token))
 	require.ErrorIs(t, err, ErrUnknownToken)
-	_, err = s.Answered(c, c.Answer(tokens[RoleOwner]))
+	_, err = s.VerifyAnswer(c, c.Answer(tokens[RoleOwner]))
 	require.ErrorIs(t, err, ErrUnknownToken, "another token's answer")
-	_, err = s.Answered(c, proof)
+	_, err = s.VerifyAnswer(c, proof)
 	require.ErrorIs(t, err, ErrUnknownToken, "the server's own proof")
-	_, err = s.Prove(Challenge{Ref: Ref("tp_stranger")})
+	_, err = s.ProveServer(Challenge{Ref: Ref("tp_stranger")})
 	require.ErrorIs(t, err, ErrUnknownToken)
 
 	// A reader of the store can play the server, but not the client.
@@ -81,7 +81,7 @@ func TestChallengeProvesBothEndsR35(t *testing.T) {
 	require.NoError(t, err)
 	require.NotContains(t, string(file), token)
 	require.NotContains(t, string(file), hex.EncodeToString(signingKey(token).Seed()))
-	_, err = s.Answered(c, c.Answer(hash(token)))
+	_, err = s.VerifyAnswer(c, c.Answer(hash(token)))
 	require.ErrorIs(t, err, ErrUnknownToken)
 }
 
@@ -91,12 +91,12 @@ func TestAnExpiredTokenProvesNothing(t *testing.T) {
 	s, _, tokens := keyed(t, func() time.Time { return now })
 	token := tokens[RoleAgent]
 	c := Challenge{Ref: Ref(token), ClientNonce: Nonce(), ServerNonce: Nonce()}
-	_, err := s.Prove(c)
+	_, err := s.ProveServer(c)
 	require.NoError(t, err)
 	now = time.Unix(2000, 0)
-	_, err = s.Answered(c, c.Answer(token))
+	_, err = s.VerifyAnswer(c, c.Answer(token))
 	require.ErrorIs(t, err, ErrUnknownToken)
-	_, err = s.Prove(c)
+	_, err = s.ProveServer(c)
 	require.ErrorIs(t, err, ErrUnknownToken)
 }
 
@@ -110,9 +110,9 @@ func TestATokenWithoutAKey(t *testing.T) {
 	require.NoError(t, err)
 	_, err = s.Verify("tp_old")
 	require.NoError(t, err)
-	_, err = s.Owner([]byte("m"), Sign("tp_old", []byte("m")))
+	_, err = s.VerifySigner([]byte("m"), Sign("tp_old", []byte("m")))
 	require.ErrorIs(t, err, ErrNotSigned)
-	_, err = s.Prove(Challenge{Ref: Ref("tp_old")})
+	_, err = s.ProveServer(Challenge{Ref: Ref("tp_old")})
 	require.ErrorIs(t, err, ErrUnknownToken)
 }
 
@@ -134,14 +134,14 @@ func TestALocalTokenTellsItsAgentApart(t *testing.T) {
 		_, err := s.LocalAgent(message, signature)
 		require.ErrorContains(t, err, "not signed by an agent", what)
 	}
-	_, err = s.Owner(message, Sign(token, message))
+	_, err = s.VerifySigner(message, Sign(token, message))
 	require.ErrorIs(t, err, ErrNotSigned)
 	_, err = s.Verify(token)
 	require.ErrorIs(t, err, ErrUnknownToken)
 	c := Challenge{Ref: Ref(token), ClientNonce: Nonce(), ServerNonce: Nonce()}
-	_, err = s.Prove(c)
+	_, err = s.ProveServer(c)
 	require.ErrorIs(t, err, ErrUnknownToken)
-	_, err = s.Answered(c, c.Answer(token))
+	_, err = s.VerifyAnswer(c, c.Answer(token))
 	require.ErrorIs(t, err, ErrUnknownToken)
 	now = time.Unix(2000, 0)
 	_, err = s.LocalAgent(message, Sign(token, message))

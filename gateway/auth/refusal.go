@@ -17,9 +17,9 @@ type Refusal struct {
 // Error implements error.
 func (r *Refusal) Error() string { return r.Say }
 
-// Refuse answers a rejected request in plain text. Only a [Refusal] is shown; any other error is
-// replaced by otherwise.
-func Refuse(w http.ResponseWriter, err error, otherwise string) {
+// WriteRefusal answers a rejected request in plain text. Only a [Refusal] is shown; any other error
+// is replaced by otherwise.
+func WriteRefusal(w http.ResponseWriter, err error, otherwise string) {
 	refusal, ok := errors.AsType[*Refusal](err)
 	if !ok {
 		refusal = &Refusal{Status: http.StatusInternalServerError, Say: otherwise}

@@ -31,7 +31,7 @@ type Token struct {
 	Created   time.Time `json:"created"`
 	Expires   time.Time `json:"expires,omitzero"`
 	// Holder is the lock file, beside the store, of the process with which the token ends; see
-	// [Store.Hold].
+	// [Store.RegisterHolder].
 	Holder string `json:"holder,omitempty"`
 	// Local marks the token of an agent on this machine. It opens no connection, and identifies the
 	// agent when it asks for control.
@@ -177,13 +177,13 @@ func (s *Store) Identity(tokenID string) (Identity, error) {
 	return t.identity(), nil
 }
 
-// Valid reports whether the token of an identity is still valid. If the file cannot be read, it is
-// not.
-func (s *Store) Valid(tokenID string) bool { return s.Stands(tokenID) == nil }
+// IsValid reports whether the token of an identity is still valid. If the file cannot be read, it
+// is not.
+func (s *Store) IsValid(tokenID string) bool { return s.CheckValid(tokenID) == nil }
 
-// Stands returns nil if the token of an identity is still valid. The error is ErrUnknownToken, or
-// that of reading the file.
-func (s *Store) Stands(tokenID string) error {
+// CheckValid returns nil if the token of an identity is still valid. The error is ErrUnknownToken,
+// or that of reading the file.
+func (s *Store) CheckValid(tokenID string) error {
 	_, err := s.findValid(func(t Token) bool { return t.Hash == tokenID })
 	return err
 }

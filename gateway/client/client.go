@@ -203,7 +203,7 @@ func (c *Client) Call(ctx context.Context, m protocol.Message) (protocol.Message
 			}
 			again := false
 			if refusal.Code == protocol.CodeNoSession {
-				again, err = gather.Again(ctx)
+				again, err = gather.WaitToRetry(ctx)
 			}
 			if !again || err != nil {
 				return nil, cmp.Or(err, refusalError(m, refusal, lost))

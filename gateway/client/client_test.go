@@ -155,7 +155,7 @@ func TestRequestEndsWithItsContextAndNotTheConnection(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 	require.Equal(t, "claude", name)
 	require.NoError(t, c.Release(fake.Within(t), &protocol.ControlRelease{SessionID: "x"}))
-	_, err = c.Say(fake.Within(t), &protocol.Note{SessionID: "x", Text: "hello"})
+	_, err = c.SendNote(fake.Within(t), &protocol.Note{SessionID: "x", Text: "hello"})
 	require.NoError(t, err)
 	require.Equal(t, int64(1), conns.Load())
 }

@@ -128,9 +128,9 @@ type Gather struct {
 // Gather starts the bound of one call. It belongs to the call's goroutine.
 func (c *Client) Gather() *Gather { return &Gather{client: c} }
 
-// Again reports, after a pause, whether asking again may bring more: the gateway may not know all
-// of its sessions yet.
-func (g *Gather) Again(ctx context.Context) (bool, error) {
+// WaitToRetry reports, after a pause, whether asking again may bring more: the gateway may not know
+// all of its sessions yet.
+func (g *Gather) WaitToRetry(ctx context.Context) (bool, error) {
 	if g.since.IsZero() {
 		g.since = time.Now()
 	}

@@ -144,7 +144,7 @@ func TestAGivenUpCallIsWithdrawn(t *testing.T) {
 		return err
 	}
 	says := func(ctx context.Context) error {
-		_, err := c.Say(ctx, &protocol.Note{SessionID: "x", Text: "y"})
+		_, err := c.SendNote(ctx, &protocol.Note{SessionID: "x", Text: "y"})
 		return err
 	}
 	for _, call := range []func(context.Context) error{asks, types, says} {

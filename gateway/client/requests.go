@@ -25,7 +25,7 @@ func (c *Client) SessionList(ctx context.Context) (*protocol.SessionsListResult,
 			return nil, err
 		}
 		if len(list.Sessions) == 0 {
-			if again, err := gather.Again(ctx); err != nil {
+			if again, err := gather.WaitToRetry(ctx); err != nil {
 				return nil, err
 			} else if again {
 				continue
@@ -117,9 +117,9 @@ func (c *Client) Release(ctx context.Context, m *protocol.ControlRelease) error 
 	return unexpectedAnswer(m, answer)
 }
 
-// Say writes to the user of a session, and as a viewer to its agent. It returns what a message to
-// the user waits for, "" when it is on the screen. Empty From and AgentName are filled in.
-func (c *Client) Say(ctx context.Context, m *protocol.Note) (protocol.Waiting, error) {
+// SendNote writes to the user of a session, and as a viewer to its agent. It returns what a message
+// to the user waits for, "" when it is on the screen. Empty From and AgentName are filled in.
+func (c *Client) SendNote(ctx context.Context, m *protocol.Note) (protocol.Waiting, error) {
 	c.fillID(&m.RequestID)
 	if m.From == "" {
 		m.From = protocol.FromAgent
@@ -153,7 +153,7 @@ func (c *Client) Start(ctx context.Context, m *protocol.ProxyStart) (sessionID s
 		switch {
 		case ok && refused.Code == protocol.CodeUnavailable:
 			// A gateway that just took over learns its hosts as they find it.
-			if again, err := gather.Again(ctx); !again || err != nil {
+			if again, err := gather.WaitToRetry(ctx); !again || err != nil {
 				return "", cmp.Or[error](err, refused)
 			}
 		case err != nil:
@@ -166,9 +166,9 @@ func (c *Client) Start(ctx context.Context, m *protocol.ProxyStart) (sessionID s
 	}
 }
 
-// End ends a session that this agent started; a viewer on the local socket or an owner may end any
-// that an agent started. It returns when the end has begun.
-func (c *Client) End(ctx context.Context, m *protocol.Close) error {
+// EndSession ends a session that this agent started; a viewer on the local socket or an owner may
+// end any that an agent started. It returns when the end has begun.
+func (c *Client) EndSession(ctx context.Context, m *protocol.Close) error {
 	return c.callForDone(ctx, m, &m.RequestID)
 }
 

@@ -13,11 +13,11 @@ import (
 	"terminalproxy/protocol"
 )
 
-// Follow streams the conversation of the coding agent in a session, from the record after the given
-// number, 0 for all that are kept: *[protocol.ChatRecords], and at the end of the session
+// FollowChat streams the conversation of the coding agent in a session, from the record after the
+// given number, 0 for all that are kept: *[protocol.ChatRecords], and at the end of the session
 // terminal.session.close. It lives through a change of gateway as [Client.View] does, and continues
 // where it was.
-func (c *Client) Follow(
+func (c *Client) FollowChat(
 	ctx context.Context,
 	sessionID string,
 	after uint64,
@@ -41,9 +41,9 @@ func (c *Client) Follow(
 	)
 }
 
-// Chat returns the kept records of the conversation with the coding agent in a session, and how
+// ReadChat returns the kept records of the conversation with the coding agent in a session, and how
 // many earlier ones are lost.
-func (c *Client) Chat(
+func (c *Client) ReadChat(
 	ctx context.Context,
 	sessionID string,
 ) (records []protocol.ChatRecord, lost uint64, err error) {
@@ -61,7 +61,7 @@ func (c *Client) Records(
 ) (records []protocol.ChatRecord, lost uint64, err error) {
 	ctx, cancel := context.WithCancel(ctx) // of the stream
 	defer cancel()
-	stream, err := c.Follow(ctx, sessionID, after)
+	stream, err := c.FollowChat(ctx, sessionID, after)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -82,9 +82,9 @@ func (c *Client) Records(
 // never comes.
 const chatPatience = 20 * time.Second
 
-// Tell sends a message to the coding agent in a session: as an agent under a grant, or for a
+// SendChat sends a message to the coding agent in a session: as an agent under a grant, or for a
 // person.
-func (c *Client) Tell(ctx context.Context, m *protocol.ChatSend) (protocol.Waiting, error) {
+func (c *Client) SendChat(ctx context.Context, m *protocol.ChatSend) (protocol.Waiting, error) {
 	c.fillID(&m.RequestID)
 	done, err := callFor[*protocol.Done](ctx, c, m)
 	if err != nil {

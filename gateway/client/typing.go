@@ -58,8 +58,11 @@ type Typed struct {
 	Held bool
 }
 
-// Left returns the time until a deadline in milliseconds, at least 1: on the wire 0 means no limit.
-func Left(deadline time.Time) int64 { return max(1, time.Until(deadline).Milliseconds()) }
+// MillisecondsLeft returns the time until a deadline in milliseconds, at least 1: on the wire 0
+// means no limit.
+func MillisecondsLeft(deadline time.Time) int64 {
+	return max(1, time.Until(deadline).Milliseconds())
+}
 
 // Type types t under the present grant; input that comes too late does not fall under a later one.
 // A refusal is not an error: it is in the receipt. Beside an error, Typed is nil if nothing was
@@ -86,7 +89,7 @@ func Type(ctx context.Context, k Keyboard, t Typing) (*Typed, error) {
 		return nil, err
 	}
 	if t.Session.Parts {
-		m.TimeoutMs = Left(t.Deadline)
+		m.TimeoutMs = MillisecondsLeft(t.Deadline)
 		out.Result, err = receiptOf(k.Input(ctx, m))
 	} else {
 		out.Result, err = typeOneByOne(ctx, k, m, t.Deadline)
@@ -132,7 +135,7 @@ func typeOneByOne(
 			On:        p.On,
 			To:        p.To,
 			SettleMs:  m.SettleMs,
-			TimeoutMs: Left(deadline),
+			TimeoutMs: MillisecondsLeft(deadline),
 		}
 		if i == 0 {
 			one.Expect = m.Expect

@@ -86,7 +86,7 @@ func (l *route) failPending(asked []protocol.Message, queue []letter) {
 		l.key.peer.Deliver(&protocol.Error{
 			RequestID: protocol.RequestID(m),
 			Code:      protocol.CodeUnavailable,
-			Message:   message + hub.Fate(m),
+			Message:   message + hub.UncertaintyText(m),
 		})
 	}
 	for _, queued := range queue {
@@ -150,7 +150,7 @@ func (l *route) waitForOwner() (at string, here bool) {
 // setGrantLocked keeps the participant's grant, or nil.
 func (l *route) setGrantLocked(g *protocol.ControlGrant) {
 	if (g != nil) != (l.grant != nil) {
-		l.key.peer.Holds(map[bool]int32{true: 1, false: -1}[g != nil])
+		l.key.peer.AddRemoteGrants(map[bool]int32{true: 1, false: -1}[g != nil])
 	}
 	l.grant = g
 }

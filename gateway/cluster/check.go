@@ -14,9 +14,10 @@ import (
 	"github.com/nats-io/nkeys"
 )
 
-// Check looks at each server: whether it can be reached and lets this gateway in, and whether its
-// permissions suffice. It writes nothing. An error is about the files of the configuration.
-func Check(ctx context.Context, cfg Config) ([]*Trouble, error) {
+// CheckServers looks at each server: whether it can be reached and lets this gateway in, and
+// whether its permissions suffice. It writes nothing. An error is about the files of the
+// configuration.
+func CheckServers(ctx context.Context, cfg Config) ([]*Trouble, error) {
 	options, err := cfg.identityOptions()
 	if err != nil {
 		return nil, err
@@ -40,8 +41,8 @@ func Check(ctx context.Context, cfg Config) ([]*Trouble, error) {
 	return all, nil
 }
 
-// Hopeless reports whether retrying cannot make any of the servers usable.
-func (c Config) Hopeless(all []*Trouble) bool {
+// IsHopeless reports whether retrying cannot make any of the servers usable.
+func (c Config) IsHopeless(all []*Trouble) bool {
 	return len(all) == len(c.Servers) &&
 		!slices.ContainsFunc(all, func(t *Trouble) bool { return !t.Final })
 }

@@ -211,7 +211,7 @@ func (c *Cluster) renewClaimOnce(k sessionKey, own *claim) error {
 	case err != nil:
 		return err
 	case there.Owner != "" && there.Owner != c.name &&
-		!own.outranks(there, c.cfg.Hub.Running(k.namespace, k.id)):
+		!own.outranks(there, c.cfg.Hub.IsRunning(k.namespace, k.id)):
 		c.releaseSession(k, own, there)
 		return nil
 	}
@@ -281,7 +281,7 @@ func (c *Cluster) releaseSession(k sessionKey, own *claim, there entry) {
 	}
 	c.mu.Unlock()
 	if still {
-		c.cfg.Hub.Move(k.namespace, k.id)
+		c.cfg.Hub.RemoveMoved(k.namespace, k.id)
 	}
 }
 

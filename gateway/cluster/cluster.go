@@ -184,7 +184,7 @@ func newCluster(cfg Config, b bus, wake <-chan struct{}) (*Cluster, error) {
 			return nil, err
 		}
 	}
-	cfg.Hub.Extend(c)
+	cfg.Hub.SetDirectory(c)
 	c.wg.Go(func() { c.runHeartbeat(wake) }) // both end with ctx
 	c.wg.Go(c.runJobs)
 	return c, nil

@@ -175,7 +175,7 @@ func TestAMovingProxyKeepsItsRequests(t *testing.T) {
 				}
 			}
 		}
-		require.False(t, a.hub.Has("", "one"))
+		require.False(t, a.hub.HasSession("", "one"))
 		waitForList(there, "one")
 	})
 }
@@ -190,7 +190,7 @@ func TestAKeyOpensASessionAndNoOther(t *testing.T) {
 		refused, ok := next[protocol.Message](thief).(*protocol.Error)
 		require.True(t, ok)
 		require.Equal(t, protocol.CodeForbidden, refused.Code)
-		require.False(t, b.hub.Has("", "one"))
+		require.False(t, b.hub.HasSession("", "one"))
 	})
 }
 

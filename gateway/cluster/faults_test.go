@@ -69,7 +69,7 @@ func TestAfterAPartitionTheGatewayWithTheProxyHasTheSession(t *testing.T) {
 		a.bus.cut(false)
 		typed := next[*protocol.Input](fresh)
 		require.Equal(t, "a-1:i", typed.RequestID, "the same id, which the proxy knows")
-		require.False(t, a.hub.Has("", "one"))
+		require.False(t, a.hub.HasSession("", "one"))
 		_, err := stale.Next(nil)
 		require.ErrorIs(t, err, hub.ErrMoved)
 		fresh.Handle(&protocol.InputResult{ID: "r", RequestID: typed.RequestID, SessionID: "one", Status: protocol.StatusRefused, Reason: protocol.CodeNoGrant})
@@ -88,8 +88,8 @@ func TestASessionThatMovedWithoutTheDirectoryStaysWithItsProxy(t *testing.T) {
 		bus.quiet = false
 		b.cluster.renewClaims()
 		synctest.Wait()
-		require.True(t, b.hub.Has("", "one"))
-		require.False(t, a.hub.Has("", "one"))
+		require.True(t, b.hub.HasSession("", "one"))
+		require.False(t, a.hub.HasSession("", "one"))
 		waitForList(c.joins("viewer", "v-1"), "one")
 	})
 }
@@ -194,7 +194,7 @@ func TestBadLettersAreRefusedNamedAndLogged(t *testing.T) {
 		require.NoError(t, err)
 		other, err := protocol.Encode(&protocol.Read{RequestID: "r", SessionID: "two"})
 		require.NoError(t, err)
-		agent := member{Token: "agent", Role: hub.RoleAgent, ID: "a-1", Can: rights.Of(hub.RoleAgent, false)}
+		agent := member{Token: "agent", Role: hub.RoleAgent, ID: "a-1", Can: rights.OfRole(hub.RoleAgent, false)}
 		links := 0
 		say := func(change func(*letter, *member), frames ...[]byte) []byte {
 			m := agent
@@ -356,8 +356,8 @@ func TestADirectoryThatWasLostIsFilledAgain(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, "g-a", there.Owner, id)
 		}
-		require.True(t, a.hub.Running("", "two"))
-		require.False(t, b.hub.Has("", "two"))
+		require.True(t, a.hub.IsRunning("", "two"))
+		require.False(t, b.hub.HasSession("", "two"))
 		_, err := taken.Next(atOnce)
 		for err == nil {
 			_, err = taken.Next(atOnce)

@@ -124,7 +124,7 @@ func (l *route) takeLetter(from *letter) reply {
 		room = l.key.peer.Deliver(m)
 	}
 	if len(fresh) == 0 {
-		room = l.key.peer.Room()
+		room = l.key.peer.HasRoom()
 	}
 	if from.End != "" {
 		l.ownerLost()

@@ -107,6 +107,6 @@ func (c *Cluster) noteLacks() {
 	}
 	c.mu.Unlock()
 	for _, namespace := range differ {
-		c.cfg.Hub.Stir(namespace)
+		c.cfg.Hub.NoteDirectoryChange(namespace)
 	}
 }

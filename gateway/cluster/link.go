@@ -66,7 +66,7 @@ func (c *Cluster) Forward(p *hub.Peer, m protocol.Message) bool {
 	case *protocol.SessionsList:
 		c.wg.Go(func() { // ends when the lists are complete, or have had their time
 			c.waitForLists(member.Namespace)
-			p.Listed(m)
+			p.SendList(m)
 		})
 		return true
 	case *protocol.ProxyStart:
@@ -159,7 +159,7 @@ func (l *route) enqueueLetter(outgoing letter) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.queue) >= maxQueued {
-		l.key.peer.Cut(hub.ErrSlow) // a participant that does not wait for answers
+		l.key.peer.EndAtOnce(hub.ErrSlow) // a participant that does not wait for answers
 		return
 	}
 	l.queue = append(l.queue, outgoing)
@@ -273,7 +273,7 @@ func (l *route) findOwner(m protocol.Message) firstOutcome {
 			return expected
 		}
 	}
-	p.Unknown(m)
+	p.RefuseUnknown(m)
 	return answered
 }
 

@@ -128,7 +128,7 @@ func (l *list) ownerLost() {
 	}
 	c.wakeSeekersLocked()
 	c.mu.Unlock()
-	c.cfg.Hub.Stir(l.namespace, stirred...)
+	c.cfg.Hub.NoteDirectoryChange(l.namespace, stirred...)
 }
 
 // takeLetter implements receiver.
@@ -143,7 +143,10 @@ func (l *list) takeLetter(from *letter) reply {
 	l.got = from.N
 	for _, m := range from.messages {
 		if changed, ok := m.(*protocol.SessionsChanged); ok {
-			l.cluster.cfg.Hub.Stir(l.namespace, l.recordSessions(changed, from.Generations)...)
+			l.cluster.cfg.Hub.NoteDirectoryChange(
+				l.namespace,
+				l.recordSessions(changed, from.Generations)...,
+			)
 		}
 	}
 	if from.End != "" {
@@ -376,7 +379,7 @@ func (c *Cluster) forgetLost() {
 		c.requestLists(name)
 	}
 	for _, k := range forgot {
-		c.cfg.Hub.Stir(k.namespace, k.id)
+		c.cfg.Hub.NoteDirectoryChange(k.namespace, k.id)
 	}
 }
 
@@ -403,7 +406,7 @@ func (c *Cluster) forgetInterests() {
 // seekSession returns the gateway that has a session, or "", and whether this one has it. anew
 // reads the directory first, since the lists may name a gateway that has lost the session.
 func (c *Cluster) seekSession(k sessionKey, anew bool) (at string, here bool) {
-	if c.cfg.Hub.Has(k.namespace, k.id) {
+	if c.cfg.Hub.HasSession(k.namespace, k.id) {
 		return "", true
 	}
 	told := c.sightedAt(k)

@@ -70,13 +70,13 @@ func (b *natsBus) checkAtStart() error {
 	if b.isOnline() {
 		return nil
 	}
-	all, err := Check(b.ctx, b.cfg)
+	all, err := CheckServers(b.ctx, b.cfg)
 	if err != nil {
 		return err
 	}
 	b.recordTroubles(all)
 	switch {
-	case b.cfg.Hopeless(all):
+	case b.cfg.IsHopeless(all):
 		return Troubles(all)
 	case !b.isOnline():
 		b.log.Warn("cluster: not reached yet: this gateway continues with its own sessions")
@@ -104,7 +104,7 @@ func (b *natsBus) watchServers() {
 		case <-b.wake:
 		case <-again:
 		}
-		if all, err := Check(b.ctx, b.cfg); err == nil && b.ctx.Err() == nil {
+		if all, err := CheckServers(b.ctx, b.cfg); err == nil && b.ctx.Err() == nil {
 			b.recordTroubles(all)
 		}
 		select {

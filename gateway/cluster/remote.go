@@ -39,7 +39,7 @@ type remote struct {
 func (c *Cluster) serveLetter(l *letter) reply {
 	switch l.Op {
 	case opHost:
-		return reply{Yes: c.cfg.Hub.Hosts(l.Namespace, l.Host)}
+		return reply{Yes: c.cfg.Hub.HasHost(l.Namespace, l.Host)}
 	case opMoved:
 		c.enqueueJob(func() { c.checkMoved(sessionKey{l.Namespace, l.Session}) })
 		return reply{}
@@ -172,7 +172,7 @@ func (c *Cluster) admitMember(l *letter) (Seat, reply) {
 		Remote:    true,
 		Rights: rights.Set{
 			Who:     "role " + string(m.Role),
-			Can:     m.Can & rights.Of(m.Role, false),
+			Can:     m.Can & rights.OfRole(m.Role, false),
 			Session: l.Session,
 			Until:   m.rightsEnd(),
 		},

@@ -19,10 +19,10 @@ func TestTheSameTroubleOfSeveralServersIsSaidOnce(t *testing.T) {
 	}
 	require.EqualError(t, all, "tls://a.example.org, tls://c.example.org: it wants credentials; tls://b.example.org:4333: nothing listens at b.example.org:4333")
 	require.Contains(t, all.Hint(), "--cluster-creds a.nk; start nats-server there")
-	require.False(t, cfg.Hopeless(all), "b may come")
+	require.False(t, cfg.IsHopeless(all), "b may come")
 	all[1] = all[0]
-	require.True(t, cfg.Hopeless(all))
-	require.False(t, cfg.Hopeless(all[:2]), "one is well")
+	require.True(t, cfg.IsHopeless(all))
+	require.False(t, cfg.IsHopeless(all[:2]), "one is well")
 }
 
 func TestATroubleHasNoWordsOfThePrograms(t *testing.T) {

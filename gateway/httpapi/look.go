@@ -275,11 +275,15 @@ func (a *API) readHistory(v Caller, w http.ResponseWriter, r *http.Request) (any
 	case match != "" && got.Found == nil:
 		return nil, failWith(codeNotImplemented, text.ErrNoSearch.Error(), nil)
 	case match != "":
-		writeHead(w, got.Frame, text.Notes(got.Frame)+text.Concealed(got.Found))
+		writeHead(w, got.Frame, text.Notes(got.Frame)+text.ConcealedWarning(got.Found))
 		writePage(w, got.Frame, dialect.Found(got), tokens)
 		return nil, nil
 	}
-	writeHead(w, got.Frame, text.Notes(got.Frame)+text.Unseen("row of history", got.HiddenText))
+	writeHead(
+		w,
+		got.Frame,
+		text.Notes(got.Frame)+text.UnseenWarning("row of history", got.HiddenText),
+	)
 	writePage(w, got.Frame, dialect.History(got, q.Has("from")), tokens)
 	return nil, nil
 }

@@ -30,7 +30,7 @@ func TestPathsFollowTheTableOfRightsR52(t *testing.T) {
 			continue // it asks the switchboard nothing
 		}
 		for role, is := range served {
-			no := rights.Set{Can: rights.Of(role, false)}.CheckMessage(sent, time.Time{})
+			no := rights.Set{Can: rights.OfRole(role, false)}.CheckMessage(sent, time.Time{})
 			require.Equal(t, no == nil, is, "%s: role %s, %s", operation, role, protocol.KindOf(sent))
 		}
 	}

@@ -41,7 +41,7 @@ func TestNoAnswerRevealsASessionR56(t *testing.T) {
 			members[fmt.Sprintf("%s local=%t", role, local)] = Member{Role: role, ID: "m", Namespace: "a", Local: local}
 		}
 		members[string(role)+" of one session"] = Member{
-			Role: role, ID: "m", Namespace: "a", Rights: rights.Set{Who: "a guest", Can: rights.Of(role, true), Session: "own"},
+			Role: role, ID: "m", Namespace: "a", Rights: rights.Set{Who: "a guest", Can: rights.OfRole(role, true), Session: "own"},
 		}
 	}
 	for state, there := range unseenSessions {

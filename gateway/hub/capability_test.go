@@ -109,7 +109,7 @@ func TestRoleAndMessageMatrixR52(t *testing.T) {
 
 // may looks a role up in the table of rights.
 func may(role Role, m protocol.Message) bool {
-	return rights.Set{Can: rights.Of(role, false)}.CheckMessage(m, time.Time{}) == nil
+	return rights.Set{Can: rights.OfRole(role, false)}.CheckMessage(m, time.Time{}) == nil
 }
 
 // A participant limited to one session, as every page of a server can be, sees no other.
@@ -120,7 +120,7 @@ func TestOneSessionR52(t *testing.T) {
 	for _, id := range []string{"vim-1", "bash-2"} {
 		proxy.Handle(opening(id, "k"))
 	}
-	p := h.Join(Member{Role: RoleOwner, Rights: rights.Set{Who: "a guest", Can: rights.Of(RoleOwner, false), Session: "vim-1"}})
+	p := h.Join(Member{Role: RoleOwner, Rights: rights.Set{Who: "a guest", Can: rights.OfRole(RoleOwner, false), Session: "vim-1"}})
 	for _, id := range []string{"bash-2", "none-3"} {
 		p.Handle(&protocol.Read{RequestID: "r", SessionID: id})
 		require.Equal(t, &protocol.Error{RequestID: "r", Code: protocol.CodeForbidden, Message: "a guest is limited to the session vim-1"}, onlyMessage[*protocol.Error](t, p))

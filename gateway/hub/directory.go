@@ -19,7 +19,7 @@ type Directory interface {
 	// Incomplete reports that unreachable gateways may have sessions of a namespace; otherwise nil.
 	Incomplete(namespace string) *protocol.Incomplete
 	// Forward takes a message that this hub cannot answer, and reports whether it did. It brings
-	// the message to another gateway; the answer comes with [Peer.Deliver] or [Peer.Unknown].
+	// the message to another gateway; the answer comes with [Peer.Deliver] or [Peer.RefuseUnknown].
 	Forward(p *Peer, m protocol.Message) bool
 	// ForwardMoved is Forward for what a participant asked here about a session that has just moved
 	// away.
@@ -59,12 +59,12 @@ func (localDirectory) ForwardMoved(*Peer, protocol.Message) bool { return false 
 func (localDirectory) AnnounceSession(_, _ string, _ bool)       {}
 func (localDirectory) NoteDoing(*Peer, Doing)                    {}
 
-// Extend installs a directory. Call it before the first Join.
-func (h *Hub) Extend(d Directory) { h.directory = d }
+// SetDirectory installs a directory. Call it before the first Join.
+func (h *Hub) SetDirectory(d Directory) { h.directory = d }
 
-// Stir notes that the directory's sessions of a namespace may have changed; without ids, its
-// reachability.
-func (h *Hub) Stir(namespace string, ids ...string) {
+// NoteDirectoryChange notes that the directory's sessions of a namespace may have changed; without
+// ids, its reachability.
+func (h *Hub) NoteDirectoryChange(namespace string, ids ...string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, id := range ids {
@@ -75,16 +75,16 @@ func (h *Hub) Stir(namespace string, ids ...string) {
 	}
 }
 
-// Running reports whether a session is here and its proxy is connected.
-func (h *Hub) Running(namespace, id string) bool {
+// IsRunning reports whether a session is here and its proxy is connected.
+func (h *Hub) IsRunning(namespace, id string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	s := h.sessions[key{namespace, id}]
 	return s != nil && s.owner != nil
 }
 
-// Has reports whether a session is here.
-func (h *Hub) Has(namespace, id string) bool {
+// HasSession reports whether a session is here.
+func (h *Hub) HasSession(namespace, id string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.sessions[key{namespace, id}] != nil
@@ -101,8 +101,8 @@ func (h *Hub) Info(namespace, id string) (info protocol.SessionInfo, there bool)
 	return s.listInfo(), true
 }
 
-// Hosts reports whether the host with a key is connected here.
-func (h *Hub) Hosts(namespace, hostKey string) bool {
+// HasHost reports whether the host with a key is connected here.
+func (h *Hub) HasHost(namespace, hostKey string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.hosts[hostOf(&Peer{member: Member{Namespace: namespace}}, hostKey)] != nil
@@ -114,14 +114,14 @@ func (p *Peer) Member() Member { return p.member }
 // Deliver sends the participant a message from another gateway. room reports whether it keeps up.
 func (p *Peer) Deliver(m protocol.Message) (room bool) { return p.out.putAsIs(m) }
 
-// Room reports whether the participant keeps up with its messages.
-func (p *Peer) Room() bool { return p.out.hasRoom() }
+// HasRoom reports whether the participant keeps up with its messages.
+func (p *Peer) HasRoom() bool { return p.out.hasRoom() }
 
-// Holds adds to the number of grants that the participant has at other gateways.
-func (p *Peer) Holds(more int32) { p.grants.Add(more) }
+// AddRemoteGrants adds to the number of grants that the participant has at other gateways.
+func (p *Peer) AddRemoteGrants(more int32) { p.grants.Add(more) }
 
-// Unknown answers a message about a session that no gateway has.
-func (p *Peer) Unknown(m protocol.Message) {
+// RefuseUnknown answers a message about a session that no gateway has.
+func (p *Peer) RefuseUnknown(m protocol.Message) {
 	p.hub.mu.Lock()
 	defer p.hub.mu.Unlock()
 	if !p.gone {
@@ -157,17 +157,17 @@ func (h *Hub) forwardRemote(p *Peer, m protocol.Message) bool {
 	return id != "" && h.sessions[key{p.member.Namespace, id}] == nil && h.directory.Forward(p, m)
 }
 
-// Listed answers a list request with the sessions known now.
-func (p *Peer) Listed(m *protocol.SessionsList) {
+// SendList answers a list request with the sessions known now.
+func (p *Peer) SendList(m *protocol.SessionsList) {
 	p.hub.mu.Lock()
 	defer p.hub.mu.Unlock()
 	p.out.put(p.hub.listReply(p, m))
 }
 
-// Move removes a session whose proxy is with another gateway now. The requests and streams of this
-// gateway's participants follow it. Those of other gateways end with [ErrMoved], and their gateways
-// find the session again.
-func (h *Hub) Move(namespace, id string) {
+// RemoveMoved removes a session whose proxy is with another gateway now. The requests and streams
+// of this gateway's participants follow it. Those of other gateways end with [ErrMoved], and their
+// gateways find the session again.
+func (h *Hub) RemoveMoved(namespace, id string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	s := h.sessions[key{namespace, id}]
@@ -192,7 +192,8 @@ func (h *Hub) Move(namespace, id string) {
 			interest.peer.failRequest(
 				interest.message,
 				protocol.CodeUnavailable,
-				"session "+id+" moved to another gateway, which your connection does not reach: come back with a token",
+				"session "+id+" moved to another gateway, which your connection does not reach: "+
+					"come back with a token",
 			)
 		}
 	}
@@ -243,5 +244,5 @@ func (s *session) takeInterests() (all []openInterest) {
 // IsRepeatable reports whether a gateway may get m a second time.
 func IsRepeatable(m protocol.Message) bool { return isRepeatable(m) }
 
-// Fate returns what to add to a failure of m about its unknown effect, or "".
-func Fate(m protocol.Message) string { return (&pending{request: m}).uncertaintyText() }
+// UncertaintyText returns what to add to a failure of m about its unknown effect, or "".
+func UncertaintyText(m protocol.Message) string { return (&pending{request: m}).uncertaintyText() }

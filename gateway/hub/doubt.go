@@ -6,7 +6,7 @@ import "terminalproxy/protocol"
 // proxy. The proxy recognises a repeated input by its id. The hub does not, so its own answers must
 // not claim that nothing was typed.
 func (p *Peer) HandleRepeat(m protocol.Message) {
-	if fate := Fate(m); fate != "" {
+	if fate := UncertaintyText(m); fate != "" {
 		p.hub.mu.Lock()
 		if p.uncertain == nil {
 			p.uncertain = make(map[string]string)

@@ -6,10 +6,10 @@ import (
 	"terminalproxy/protocol"
 )
 
-// Ended returns the user's own ended sessions, oldest first, each as its proxy would publish it,
-// for the gateway that takes over. It is empty unless a participant is connected, which may be that
-// gateway.
-func (h *Hub) Ended() (sessions [][]protocol.Message) {
+// EndedSessions returns the user's own ended sessions, oldest first, each as its proxy would
+// publish it, for the gateway that takes over. It is empty unless a participant is connected, which
+// may be that gateway.
+func (h *Hub) EndedSessions() (sessions [][]protocol.Message) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if len(h.peers) == 0 {
@@ -36,8 +36,8 @@ func (h *Hub) EndedIDs() (ids []string, ok bool) {
 	return ids, !h.closed
 }
 
-// Remains returns one of the user's own ended sessions as its proxy would publish it, or nil.
-func (h *Hub) Remains(id string) []protocol.Message {
+// EndedSession returns one of the user's own ended sessions as its proxy would publish it, or nil.
+func (h *Hub) EndedSession(id string) []protocol.Message {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	s := h.sessions[key{"", id}]
@@ -47,8 +47,8 @@ func (h *Hub) Remains(id string) []protocol.Message {
 	return h.endedMessages(s)
 }
 
-// Endings holds a token when [Hub.EndedIDs] may have changed. One goroutine may receive.
-func (h *Hub) Endings() <-chan struct{} { return h.endings }
+// EndedChanges holds a token when [Hub.EndedIDs] may have changed. One goroutine may receive.
+func (h *Hub) EndedChanges() <-chan struct{} { return h.endings }
 
 func (h *Hub) endingsChanged() {
 	select {

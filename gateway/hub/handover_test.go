@@ -20,10 +20,10 @@ func TestEndedSessionsAreHandedOn(t *testing.T) {
 		end(other, "sh-2", "", nil)
 		other.Leave()
 		time.Sleep(tombstoneFor / 2)
-		all := h.Ended()
+		all := h.EndedSessions()
 		require.Len(t, all, 1, "another namespace's stay where they are")
 		proxy.Leave()
-		require.Empty(t, h.Ended(), "nobody is there to take over")
+		require.Empty(t, h.EndedSessions(), "nobody is there to take over")
 		h.Close()
 
 		heir := next.Join(Member{Role: RoleProxy})

@@ -25,7 +25,7 @@ import (
 
 // Bounds of memory and time.
 const (
-	maxSessions   = 1024 // unless Bound was called
+	maxSessions   = 1024 // unless LimitSessions was called
 	maxPerProxy   = 64   // running sessions of one connection
 	maxTombstones = 256
 	maxPast       = 32 << 20 // bytes of history of all ended sessions together
@@ -72,7 +72,7 @@ type Member struct {
 	TokenID string
 	// Local means a process of the user's own, on the user's own machine.
 	Local bool
-	// Rights limit what it may do. If Can is 0, it has all rights of its role, see [rights.Of].
+	// Rights limit what it may do. If Can is 0, it has all rights of its role, see [rights.OfRole].
 	Rights rights.Set
 	// Namespace separates participants: each sees only the sessions of its own namespace.
 	Namespace string
@@ -110,7 +110,7 @@ type Hub struct {
 	sessions    map[key]*session
 	hosts       map[hostKey]*Peer
 	starting    map[key]startedProgram // started by a host and not open yet
-	endings     chan struct{}          // see Endings
+	endings     chan struct{}          // see EndedChanges
 	tombstones  []*session             // ended sessions, oldest first
 	boards      map[listKey]*board     // lists that are watched
 	heldScreens held
@@ -133,12 +133,12 @@ func New(log *slog.Logger) *Hub {
 	}
 }
 
-// Succeed describes the process that this hub replaces, which may have the missing sessions. Call
-// it before the first Join.
-func (h *Hub) Succeed(predecessor string) { h.predecessor = predecessor }
+// SetPredecessor describes the process that this hub replaces, which may have the missing sessions.
+// Call it before the first Join.
+func (h *Hub) SetPredecessor(predecessor string) { h.predecessor = predecessor }
 
-// Bound limits the number of sessions. Call it before the first Join.
-func (h *Hub) Bound(sessions int) { h.sessionLimit = sessions }
+// LimitSessions limits the number of sessions. Call it before the first Join.
+func (h *Hub) LimitSessions(sessions int) { h.sessionLimit = sessions }
 
 // Peer is one participant, from Join to Leave.
 type Peer struct {
@@ -164,7 +164,7 @@ func (h *Hub) Join(m Member) *Peer {
 		m.ID = newID(m.Role)
 	}
 	if m.Rights.Can == 0 {
-		m.Rights.Who, m.Rights.Can = "role "+string(m.Role), rights.Of(m.Role, m.Local)
+		m.Rights.Who, m.Rights.Can = "role "+string(m.Role), rights.OfRole(m.Role, m.Local)
 	}
 	p := &Peer{
 		hub: h, member: m, out: newOutbox(&h.counters), asked: make(map[string]*pending),
@@ -201,7 +201,7 @@ func (p *Peer) ID() string { return p.member.ID }
 
 // Next returns the next message for the participant. It waits until done is closed. After the
 // participant's end it returns the remaining messages and then the reason: ErrLeft, ErrForbidden,
-// ErrSlow, ErrClosed, or the argument of End or Cut. One goroutine may call it.
+// ErrSlow, ErrClosed, or the argument of End or EndAtOnce. One goroutine may call it.
 func (p *Peer) Next(done <-chan struct{}) (protocol.Message, error) {
 	for {
 		m, err := p.out.waitPop(done)
@@ -215,8 +215,8 @@ func (p *Peer) Next(done <-chan struct{}) (protocol.Message, error) {
 	}
 }
 
-// Cut ends the participant with a reason and drops its queue.
-func (p *Peer) Cut(reason error) { p.out.cut(reason) }
+// EndAtOnce ends the participant with a reason and drops its queue.
+func (p *Peer) EndAtOnce(reason error) { p.out.cut(reason) }
 
 // End ends the participant with a reason, after the messages in its queue.
 func (p *Peer) End(reason error) { p.out.end(reason) }

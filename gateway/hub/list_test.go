@@ -15,7 +15,7 @@ import (
 func crowd(tb testing.TB, n int) (h *Hub, proxies []*Peer) {
 	tb.Helper()
 	h = New(nil)
-	h.Bound(n)
+	h.LimitSessions(n)
 	for i := range n {
 		if i%maxPerProxy == 0 {
 			proxies = append(proxies, h.Join(Member{Role: RoleProxy}))

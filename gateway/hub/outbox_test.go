@@ -76,7 +76,7 @@ func TestNextReturnsTheRestAndThenTheReason(t *testing.T) {
 	require.ErrorIs(t, err, ErrForbidden)
 	revoked := errors.New("revoked")
 	agent.Handle(&protocol.SessionsList{RequestID: "l"})
-	agent.Cut(revoked)
+	agent.EndAtOnce(revoked)
 	_, err = agent.Next(now)
 	require.ErrorIs(t, err, revoked)
 	h.Close()

@@ -166,7 +166,7 @@ func TestSessionsAreBounded(t *testing.T) {
 	require.Contains(t, mustFail(t, proxy, "o1", protocol.CodeBusy).Message, "this gateway already has 1024 sessions")
 
 	h = New(nil)
-	h.Bound(1)
+	h.LimitSessions(1)
 	proxy = h.Join(Member{Role: RoleProxy})
 	proxy.Handle(opening("one", ""))
 	require.Empty(t, allMessages(proxy))

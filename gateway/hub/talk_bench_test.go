@@ -13,7 +13,7 @@ import (
 func BenchmarkAnswerAmongManySessions(b *testing.B) {
 	answering := func(sessions int) (answer func() time.Duration) {
 		h := New(nil)
-		h.Bound(sessions)
+		h.LimitSessions(sessions)
 		var proxy *Peer
 		for i := range sessions {
 			proxy = h.Join(Member{Role: RoleProxy})

@@ -19,7 +19,7 @@ func (s *Server) readChat(ctx context.Context, terminal string, tokens int) (str
 	if w := info.Blackout; w.ByUser() {
 		return "", &protocol.Error{Code: protocol.CodeBlackout, Message: text.Hidden(w)}
 	}
-	records, lost, err := s.cfg.Terminals.Chat(ctx, info.SessionID)
+	records, lost, err := s.cfg.Terminals.ReadChat(ctx, info.SessionID)
 	if err != nil {
 		return "", err
 	}

@@ -57,7 +57,7 @@ func (s *Server) requestControl(
 		s.learnOwnID(grant.AgentID)
 		return text.WithMessages(grant.Notes, s.grantedText(info, grant)), nil
 	}
-	words := text.Refused(revoke)
+	words := text.RefusalReason(revoke)
 	if len(revoke.Notes) > 0 {
 		words += "; " + text.Messages(revoke.Notes)
 	}

@@ -55,5 +55,5 @@ func (s *Server) showEnd(
 // that the agent lacks.
 func hasSeen(before *protocol.Frame, since uint64, got *protocol.ReadResult) bool {
 	return before != nil && before.Seq == since && before.Screen.Lines != nil && !before.Screen.Alt &&
-		got.Frame.Screen.Lines != nil && !got.Frame.Screen.Alt && len(text.Past(got)) == 0 && got.Unseen == 0
+		got.Frame.Screen.Lines != nil && !got.Frame.Screen.Alt && len(text.HistoryRows(got)) == 0 && got.Unseen == 0
 }

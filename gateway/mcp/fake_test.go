@@ -154,7 +154,7 @@ func (f *fake) Release(_ context.Context, m *protocol.ControlRelease) error {
 	return nil
 }
 
-func (f *fake) Say(_ context.Context, m *protocol.Note) (protocol.Waiting, error) {
+func (f *fake) SendNote(_ context.Context, m *protocol.Note) (protocol.Waiting, error) {
 	f.note("say %s by %q: %s", m.SessionID, m.AgentName, m.Text)
 	if f.say != nil {
 		return f.say(m)
@@ -253,8 +253,8 @@ func with(change func(*protocol.Frame)) func(*fake) {
 	return func(f *fake) { change(&f.frame) }
 }
 
-// Chat is a conversation with an open request.
-func (f *fake) Chat(_ context.Context, id string) ([]protocol.ChatRecord, uint64, error) {
+// ReadChat is a conversation with an open request.
+func (f *fake) ReadChat(_ context.Context, id string) ([]protocol.ChatRecord, uint64, error) {
 	f.note("chat %s", id)
 	return []protocol.ChatRecord{
 		{Number: 3, Item: &protocol.ChatItem{Kind: protocol.ChatUser, Author: "ada", Text: "run the tests"}},

@@ -37,7 +37,7 @@ func (s *Server) listTerminals(
 	if len(list.Sessions) == 0 {
 		return text.Join("there are no terminals: "+s.howToStart(), lacks), nil
 	}
-	shown, ended := text.Listed(list.Sessions)
+	shown, ended := text.SelectListed(list.Sessions)
 	titles := text.Fence(s.cfg.Mark(), "titles", text.Titles(shown))
 	return text.Join(text.Join(s.formatList(shown, ended), lacks), titles), nil
 }
@@ -56,7 +56,7 @@ func (s *Server) formatList(sessions []protocol.SessionInfo, ended int) string {
 	for i, info := range sessions {
 		lines[i] = text.Line(info, s.ownID(), s.cfg.Now())
 	}
-	out, left := text.Oldest(strings.Join(lines, "\n"))
+	out, left := text.CutToBudget(strings.Join(lines, "\n"))
 	if left > 0 {
 		out += fmt.Sprintf("\n%d more are left out", left)
 	}
@@ -79,7 +79,7 @@ func (s *Server) findTerminal(ctx context.Context, id string) (protocol.SessionI
 	if len(fits) == 1 {
 		return fits[0], nil
 	}
-	known := text.Join(s.formatList(text.Candidates(sessions)), s.incompleteNote(list))
+	known := text.Join(s.formatList(text.SelectCandidates(sessions)), s.incompleteNote(list))
 	switch {
 	case len(sessions) == 0:
 		return protocol.SessionInfo{}, errors.New(
@@ -97,7 +97,7 @@ func (s *Server) findTerminal(ctx context.Context, id string) (protocol.SessionI
 			"%s", s.howToStart(), known)
 	}
 	last := ""
-	if shown, _ := text.Candidates(sessions); shown[0].UsedAt > 0 {
+	if shown, _ := text.SelectCandidates(sessions); shown[0].UsedAt > 0 {
 		last = " (the user used the first one last)"
 	}
 	return protocol.SessionInfo{}, fmt.Errorf("there are several terminals; pass one of these "+
@@ -201,7 +201,7 @@ func (s *Server) readView(
 		return "", text.ErrNoSearch
 	case in.Match != "":
 		return s.formatAnswer(ctx, info, got.Frame, dialect.Found(got), tokens, said,
-			text.Concealed(got.Found)), nil
+			text.ConcealedWarning(got.Found)), nil
 	}
 	s.forgetTold(ctx, info.SessionID) // a reader who looks wants all facts
 	switch in.View {
@@ -268,7 +268,7 @@ func textBudget(req *mcp.CallToolRequest, given *int, image bool) (int, error) {
 func unseen(
 	got *protocol.ReadResult,
 ) string {
-	return text.Unseen("row of history", got.HiddenText)
+	return text.UnseenWarning("row of history", got.HiddenText)
 }
 
 // dialect words how an agent asks for more.
@@ -318,7 +318,7 @@ func (s *Server) formatAnswer(
 	fenced := func(highlights string) func(string) string {
 		return func(rows string) string { return text.Fence(mark, kind, rows, title, highlights) }
 	}
-	p.Rows = text.Gaps(p.Rows)
+	p.Rows = text.ShortenGaps(p.Rows)
 	if highlights != "" {
 		plain := p
 		plain.Wrap = fenced("highlighted: left out for " + dialect.Limit)
@@ -344,7 +344,7 @@ func (s *Server) showCommand(
 		text.Header(info, got.Frame, s.self, s.cfg.Now(),
 			s.toldLocked(ctx, info.SessionID))+text.ConcealedOutput(got),
 	)
-	p.Rows = text.Gaps(p.Rows)
+	p.Rows = text.ShortenGaps(p.Rows)
 	p.Wrap = func(rows string) string { return text.Fence(mark, kind, rows, text.CommandFacts(got.Command)...) }
 	return p.Fit(tokens, dialect.Limit)
 }
@@ -470,15 +470,15 @@ func ended(info *protocol.SessionInfo, got *protocol.WaitResult) {
 func (s *Server) matchedLine(got *protocol.WaitResult, until protocol.Until) string {
 	switch {
 	case got.Stopped:
-		return "stop: " + text.Came(got)
+		return "stop: " + text.MetCondition(got)
 	case got.Ended != "":
-		return "no match: " + text.Ended(got.Ended) + "; " + lookFirst
+		return "no match: " + text.EndReason(got.Ended) + "; " + lookFirst
 	case !got.Met && got.ExitCode != nil:
 		return "no match: the program ended first"
 	case !got.Met:
 		return "no match: timeout"
 	case got.Came != nil && !got.Came.Exit && *got.Came != until:
-		return "matched: " + text.Came(got)
+		return "matched: " + text.MetCondition(got)
 	case until.Exit && got.ExitCode != nil:
 		return "" // the header has the status
 	case until.Control && got.Matched != "":

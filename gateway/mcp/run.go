@@ -144,7 +144,11 @@ func (s *Server) firstOutput(
 	until protocol.Until,
 	deadline time.Time,
 ) (*protocol.WaitResult, *protocol.Frame, error) {
-	ask := &protocol.Wait{SessionID: info.SessionID, Until: until, TimeoutMs: client.Left(deadline)}
+	ask := &protocol.Wait{
+		SessionID: info.SessionID,
+		Until:     until,
+		TimeoutMs: client.MillisecondsLeft(deadline),
+	}
 	if in.WaitFor != "" {
 		ask.AfterSeq = protocol.FirstSeq             // output before this wait counts
 		ask.Stop, _ = text.Patterns("stop", in.Stop) // checked before the program was started
@@ -159,7 +163,10 @@ func (s *Server) firstOutput(
 	}); err != nil {
 		return nil, nil, err
 	}
-	ask.Until, ask.TimeoutMs = protocol.Until{QuietMs: defaultSettleMs, Repaints: true}, client.Left(deadline)
+	ask.Until, ask.TimeoutMs = protocol.Until{
+		QuietMs:  defaultSettleMs,
+		Repaints: true,
+	}, client.MillisecondsLeft(deadline)
 	return s.awaitFact(ctx, req, ask, "the first screen")
 }
 
@@ -182,7 +189,7 @@ func (s *Server) closeTerminal(
 	if in.Force {
 		end.Signal = "KILL"
 	}
-	err = s.cfg.Programs.End(ctx, end)
+	err = s.cfg.Programs.EndSession(ctx, end)
 	refused, ok := errors.AsType[*protocol.Error](err)
 	if err != nil && (!ok || refused.Code != protocol.CodeExited) {
 		return "", err
@@ -205,7 +212,7 @@ func (s *Server) closeTerminal(
 // dismissEnded closes a terminal whose program has ended: its output is no longer kept.
 func (s *Server) dismissEnded(ctx context.Context, info protocol.SessionInfo) (string, error) {
 	how := text.ExitStatus(info.ExitCode, info.Signal)
-	err := s.cfg.Programs.End(ctx, &protocol.Close{SessionID: info.SessionID})
+	err := s.cfg.Programs.EndSession(ctx, &protocol.Close{SessionID: info.SessionID})
 	refused, ok := errors.AsType[*protocol.Error](err)
 	switch {
 	case err == nil:

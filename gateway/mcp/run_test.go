@@ -28,7 +28,7 @@ func (h *host) Start(_ context.Context, m *protocol.ProxyStart) (string, error) 
 	return "vim-k3f9", nil
 }
 
-func (h *host) End(_ context.Context, m *protocol.Close) error {
+func (h *host) EndSession(_ context.Context, m *protocol.Close) error {
 	h.ended = m
 	return h.refuse
 }

@@ -44,7 +44,7 @@ func (s *Server) sayToUser(
 	if err != nil {
 		return "", err
 	}
-	waiting, err := s.cfg.Terminals.Say(ctx, &protocol.Note{
+	waiting, err := s.cfg.Terminals.SendNote(ctx, &protocol.Note{
 		SessionID: info.SessionID,
 		From:      protocol.FromAgent,
 		AgentName: clientName(req),

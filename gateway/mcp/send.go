@@ -35,7 +35,7 @@ type sendArgs struct {
 
 func (in sendArgs) inputParts() ([]protocol.InputPart, error) {
 	words := text.MouseWords{On: "click", At: "click_at", Act: "mouse", To: "to"}
-	mouse, err := text.Point(words, in.Click, in.ClickAt, in.Mouse, in.To)
+	mouse, err := text.ParseMouse(words, in.Click, in.ClickAt, in.Mouse, in.To)
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +131,7 @@ func (s *Server) inputOutcome(
 	receipt := text.Confirm(parts, typed.Result)
 	if in.WaitFor == "" {
 		settles := in.SettleMs == nil || *in.SettleMs > 0 // else the agent did not ask
-		receipt = text.Join(receipt, text.Odd(typed.Before, typed.Result, frame))
+		receipt = text.Join(receipt, text.DescribeOddReaction(typed.Before, typed.Result, frame))
 		ended := frame != nil && frame.Activity != nil &&
 			frame.Activity.State == protocol.StateExited
 		if frame != nil && !frame.Settled && settles && !ended {
@@ -149,7 +149,7 @@ func (s *Server) inputOutcome(
 	}
 	ask := &protocol.Wait{
 		SessionID: info.SessionID, Until: until, AfterSeq: typed.After, InputSeq: typed.Before.Seq,
-		Epoch: typed.Epoch, TimeoutMs: client.Left(deadline),
+		Epoch: typed.Epoch, TimeoutMs: client.MillisecondsLeft(deadline),
 	}
 	// checked before anything was typed
 	ask.Stop, _ = text.Patterns("stop", in.Stop)
@@ -160,10 +160,10 @@ func (s *Server) inputOutcome(
 		return "", &partly{cause: err, receipt: receipt}
 	}
 	if !got.Met {
-		receipt = text.Join(receipt, text.Odd(typed.Before, typed.Result, frame))
+		receipt = text.Join(receipt, text.DescribeOddReaction(typed.Before, typed.Result, frame))
 	}
 	said := text.Join(text.Messages(append(notes, got.Notes...)),
-		text.Join(receipt, s.matchedLine(got, until)+text.Stood(got, parts)))
+		text.Join(receipt, s.matchedLine(got, until)+text.OldMatchNote(got, parts)))
 	if got.ExitCode != nil {
 		ended(&info, got)
 		if in.Look == lookNone {
@@ -199,7 +199,7 @@ func (s *Server) inputFailure(
 		out += "\n" + text.Messages(got.Notes)
 	}
 	out += "\n" + receipt
-	if left := text.Left(got.LeftOnLine); left != "" {
+	if left := text.LeftOnLine(got.LeftOnLine); left != "" {
 		out += "\n" + left
 	}
 	if show {

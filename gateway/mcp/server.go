@@ -42,11 +42,11 @@ type Terminals interface {
 	Request(ctx context.Context,
 		m *protocol.ControlRequest) (*protocol.ControlGrant, *protocol.ControlRevoke, error)
 	Release(ctx context.Context, m *protocol.ControlRelease) error
-	// Say writes to the user and returns what the message waits for, or "".
-	Say(ctx context.Context, m *protocol.Note) (protocol.Waiting, error)
-	// Chat returns the kept records of the conversation with the coding agent in a session; lost
-	// earlier ones are not kept.
-	Chat(ctx context.Context,
+	// SendNote writes to the user and returns what the message waits for, or "".
+	SendNote(ctx context.Context, m *protocol.Note) (protocol.Waiting, error)
+	// ReadChat returns the kept records of the conversation with the coding agent in a session;
+	// lost earlier ones are not kept.
+	ReadChat(ctx context.Context,
 		sessionID string) (records []protocol.ChatRecord, lost uint64, err error)
 	// Subscribe streams the events of a session, snapshots at most one per every, until ctx or the
 	// session ends.
@@ -59,8 +59,8 @@ type Programs interface {
 	// Start returns the new terminal's id when it can be read. It ignores the program's own time
 	// limit.
 	Start(ctx context.Context, m *protocol.ProxyStart) (terminal string, err error)
-	// End begins the end of a terminal.
-	End(ctx context.Context, m *protocol.Close) error
+	// EndSession begins the end of a terminal.
+	EndSession(ctx context.Context, m *protocol.Close) error
 }
 
 // Config configures a server.

@@ -119,7 +119,7 @@ func (d *Door) delayGuess(r *http.Request) error {
 	d.refused.Add(1)
 	peer := auth.Address(r.RemoteAddr)
 	d.cfg.Log.Warn("a wrong code", "peer", peer)
-	wait := d.failures.Failed(peer)
+	wait := d.failures.NoteFailure(peer)
 	if wait == 0 {
 		return errCode
 	}

@@ -85,9 +85,9 @@ func NewLinks(cfg Config) (*Links, error) {
 // ServeHTTP implements http.Handler, for the paths of [Door].
 func (l *Links) ServeHTTP(w http.ResponseWriter, r *http.Request) { l.door.ServeHTTP(w, r) }
 
-// RejectRequest answers a request that there is no room for; see [Door.Turn].
+// RejectRequest answers a request that there is no room for; see [Door.TurnAway].
 func (l *Links) RejectRequest(w http.ResponseWriter, r *http.Request, why error) {
-	l.door.Turn(w, r, why)
+	l.door.TurnAway(w, r, why)
 }
 
 // CutInvalid ends, for a reason, all that invalid tokens have opened.
@@ -107,7 +107,7 @@ func (l *Links) CutInvalid(stands func(tokenID string) bool, why error) {
 	}
 	l.mu.Unlock()
 	for _, o := range over {
-		o.End(why)
+		o.EndOpening(why)
 	}
 	for _, o := range gone {
 		o.End(finalError{why})
@@ -125,7 +125,7 @@ func (l *Links) Close(why error) {
 		k.endAfterLocked(nil)
 	}
 	l.mu.Unlock()
-	l.door.Leave()
+	l.door.ShutForMove()
 }
 
 // hostedOpening is an opening at a server. Its fields but the first four are guarded by Links.mu.
@@ -264,7 +264,7 @@ func (k *hostedOpening) detachOpener(o *Opener) {
 	}
 	k.opener = nil
 	if k.opening.ctx.Err() == nil && !k.all.closed {
-		k.endAfterLocked(func() { k.opening.End(errAway) })
+		k.endAfterLocked(func() { k.opening.EndOpening(errAway) })
 	}
 }
 
@@ -334,11 +334,11 @@ func (k *hostedOpening) joinHub(port Port) (Link, error) {
 	terms := k.opening.terms
 	identity := k.identity
 	identity.Role = terms.Role
-	return Seated(port.Join(identity, termsRights(terms))), nil
+	return NewSeatLink(port.Join(identity, termsRights(terms))), nil
 }
 
-// Seated returns the link of a participant in a switchboard of this process.
-func Seated(seat Seat) Link { return &seated{seat: seat, done: make(chan struct{})} }
+// NewSeatLink returns the link of a participant in a switchboard of this process.
+func NewSeatLink(seat Seat) Link { return &seated{seat: seat, done: make(chan struct{})} }
 
 // seated is a page's link to a switchboard in this process.
 type seated struct {

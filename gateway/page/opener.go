@@ -75,7 +75,7 @@ func (o *Opener) Handle(m protocol.Message) {
 		o.link.applyAnswer(m)
 	case *protocol.PageClose:
 		o.enqueue(&protocol.Done{RequestID: m.RequestID})
-		o.link.opening.End(errClosed)
+		o.link.opening.EndOpening(errClosed)
 	}
 }
 

@@ -84,14 +84,15 @@ func (o *Opening) Code() string {
 	return o.code
 }
 
-// Done is closed when the opening is over: by End, with its door, or because its time is over.
+// Done is closed when the opening is over: by EndOpening, with its door, or because its time is
+// over.
 func (o *Opening) Done() <-chan struct{} { return o.ctx.Done() }
 
 // Err returns the reason why the opening is over, or nil.
 func (o *Opening) Err() error { return context.Cause(o.ctx) }
 
-// End ends the opening for a reason. Every page is told, and their keys become invalid.
-func (o *Opening) End(why error) {
+// EndOpening ends the opening for a reason. Every page is told, and their keys become invalid.
+func (o *Opening) EndOpening(why error) {
 	o.over(why)
 	d := o.door
 	d.mu.Lock()
@@ -112,7 +113,7 @@ func (o *Opening) endOnTime() {
 	for {
 		left := o.terms.Expires.Round(0).Sub(now().Round(0))
 		if left <= 0 {
-			o.End(errOver)
+			o.EndOpening(errOver)
 			return
 		}
 		select {

@@ -38,7 +38,7 @@ func TestADoorHasManyLinks(t *testing.T) {
 	code := second.Code()
 	ticket := b.ticket()
 
-	second.End(errors.New("the token was revoked"))
+	second.EndOpening(errors.New("the token was revoked"))
 	<-second.Done()
 	require.EqualError(t, second.Err(), "the token was revoked")
 	status, why := other.end()
@@ -94,7 +94,7 @@ func TestAClosingDoorTellsItsPages(t *testing.T) {
 	h := openDoor(t, nil)
 	s, l := h.visit()
 	silent, _ := h.knock()
-	h.door.Leave()
+	h.door.ShutForMove()
 	code, _ := s.end()
 	require.Equal(t, 1012, code)
 	code, _ = silent.end()

@@ -202,8 +202,8 @@ func (d *Door) Close() {
 	d.cfg.Push.Close()
 }
 
-// Leave shuts the door, but tells pages to come back.
-func (d *Door) Leave() {
+// ShutForMove shuts the door, but tells pages to come back.
+func (d *Door) ShutForMove() {
 	d.shutAll(errMoved)
 	d.wg.Wait()
 	d.cfg.Push.Close()
@@ -219,6 +219,6 @@ func (d *Door) shutAll(why error) {
 	}
 	d.mu.Unlock()
 	for _, o := range all {
-		o.End(context.Cause(d.ctx))
+		o.EndOpening(context.Cause(d.ctx))
 	}
 }

@@ -30,9 +30,9 @@ type (
 
 func (e closedError) Unwrap() error { return e.error }
 
-// Turn answers a request that there is no room for, with a sentence. A WebSocket gets it in its
+// TurnAway answers a request that there is no room for, with a sentence. A WebSocket gets it in its
 // close frame, since a page cannot read more.
-func (d *Door) Turn(w http.ResponseWriter, r *http.Request, why error) {
+func (d *Door) TurnAway(w http.ResponseWriter, r *http.Request, why error) {
 	w.Header().Set("Connection", "close")
 	if !websocket.IsWebSocketUpgrade(r) {
 		withSecurityHeaders(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -59,7 +59,7 @@ func (d *Door) Turn(w http.ResponseWriter, r *http.Request, why error) {
 func (d *Door) serveSocket(w http.ResponseWriter, r *http.Request) {
 	free, ok := d.reserveSlot(d.strangers, auth.Address(r.RemoteAddr), maxStrangers)
 	if !ok {
-		d.Turn(w, r, errCrowd)
+		d.TurnAway(w, r, errCrowd)
 		return
 	}
 	defer func() { free() }()

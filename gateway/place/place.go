@@ -67,16 +67,16 @@ type Place struct {
 	unwatch func()
 }
 
-// Take takes the place in dir if it is free. It replaces instead, a process that does not answer,
-// as found by [Reach]; instead may be nil. It fails with [ErrHeld] if another process has the place
-// or holds the lock under which it is taken. With force it ignores the lock, for a holder that was
-// stopped.
+// TakePlace takes the place in dir if it is free. It replaces instead, a process that does not
+// answer, as found by [DialOwner]; instead may be nil. It fails with [ErrHeld] if another process
+// has the place or holds the lock under which it is taken. With force it ignores the lock, for a
+// holder that was stopped.
 //
 // The lock is flock(2) on the directory itself, held only while the place is taken. It ends with
 // its holder, and there is no lock file to clean up. Two processes may take the place at once, if
 // one of them was stopped in between. That does no harm: the name points to the last one, and the
 // other one sees that.
-func Take(dir string, instead *Silent, force bool) (*Place, error) {
+func TakePlace(dir string, instead *Silent, force bool) (*Place, error) {
 	path := filepath.Join(dir, Name)
 	unlock, err := lock(dir)
 	if err != nil && (!force || !errors.Is(err, ErrHeld)) {
@@ -130,15 +130,15 @@ func isOccupied(path string, silent *Silent) bool {
 	}
 	conn, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: path, Net: "unix"})
 	if err != nil {
-		return !Vacant(err)
+		return !IsVacant(err)
 	}
 	_ = conn.Close()
 	return true
 }
 
-// Vacant reports whether a dial failed because the name is missing or was left behind by a dead
+// IsVacant reports whether a dial failed because the name is missing or was left behind by a dead
 // process.
-func Vacant(err error) bool {
+func IsVacant(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) ||
 		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.ENOTCONN) ||
 		errors.Is(err, syscall.EPIPE)
@@ -171,9 +171,9 @@ func (p *Place) bindSocket() error {
 	return nil
 }
 
-// Ours reports whether the name still points to this process. Call it before each answer. It checks
-// the name again if the last check was some time ago, as after the process was stopped.
-func (p *Place) Ours() bool {
+// HoldsName reports whether the name still points to this process. Call it before each answer. It
+// checks the name again if the last check was some time ago, as after the process was stopped.
+func (p *Place) HoldsName() bool {
 	if now := time.Since(p.began); now-time.Duration(p.checked.Load()) > checkEvery {
 		p.checkName()
 	}
@@ -196,15 +196,15 @@ func (p *Place) checkName() {
 // Path returns the name.
 func (p *Place) Path() string { return p.path }
 
-// Lost returns a channel that is closed once the name no longer points to this process.
-func (p *Place) Lost() <-chan struct{} { return p.lost }
+// NameLost returns a channel that is closed once the name no longer points to this process.
+func (p *Place) NameLost() <-chan struct{} { return p.lost }
 
-// Answers reports whether requests may still be answered: the place is ours, or Vacate gave it up
-// before it was lost. After Vacate, a process answers while its connections end.
-func (p *Place) Answers() bool { return p.vacated.Load() || p.Ours() }
+// MayAnswer reports whether requests may still be answered: the place is ours, or GiveUpName gave
+// it up before it was lost. After GiveUpName, a process answers while its connections end.
+func (p *Place) MayAnswer() bool { return p.vacated.Load() || p.HoldsName() }
 
-// Vacate removes the name if it is still this process's. It does not close the listener.
-func (p *Place) Vacate() error {
+// GiveUpName removes the name if it is still this process's. It does not close the listener.
+func (p *Place) GiveUpName() error {
 	p.unwatch()
 	p.checkName()
 	select {

@@ -30,12 +30,12 @@ func dial(ctx context.Context, path string) (net.Conn, error) {
 // taken takes the place and serves healthz there.
 func taken(t *testing.T, dir string, instead *Silent, force bool) *Place {
 	t.Helper()
-	p, err := Take(dir, instead, force)
+	p, err := TakePlace(dir, instead, force)
 	require.NoError(t, err)
 	s := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "{}\n") })}
 	served := make(chan struct{})
 	go func() { defer close(served); _ = s.Serve(p.Listener) }()
-	t.Cleanup(func() { _ = p.Vacate(); _ = s.Close(); <-served })
+	t.Cleanup(func() { _ = p.GiveUpName(); _ = s.Close(); <-served })
 	return p
 }
 
@@ -43,25 +43,25 @@ func TestTheNameDecidesWhoOwnsThePlaceR74(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	first := taken(t, dir, nil, false)
-	require.True(t, first.Ours())
-	_, err := Take(dir, nil, true)
+	require.True(t, first.HoldsName())
+	_, err := TakePlace(dir, nil, true)
 	require.ErrorIs(t, err, ErrHeld, "force is about the lock, and not about who lives")
-	conn, err := Reach(fake.Within(t), first.Path(), dial)
+	conn, err := DialOwner(fake.Within(t), first.Path(), dial)
 	require.NoError(t, err)
 
 	second := taken(t, dir, &Silent{at: first.at}, false)
-	fake.Receive(t, first.Lost(), "the first one hears that it lost the place")
-	require.False(t, first.Ours())
-	require.True(t, second.Ours())
-	require.NoError(t, first.Vacate())
+	fake.Receive(t, first.NameLost(), "the first one hears that it lost the place")
+	require.False(t, first.HoldsName())
+	require.True(t, second.HoldsName())
+	require.NoError(t, first.GiveUpName())
 	require.FileExists(t, first.Path(), "it removes nobody else's name")
 	_, err = conn.Read(make([]byte, 1))
 	require.Error(t, err, "connections to the first one end")
 	require.NoError(t, conn.Close())
-	_, err = Take(dir, &Silent{at: first.at}, false)
+	_, err = TakePlace(dir, &Silent{at: first.at}, false)
 	require.ErrorIs(t, err, ErrHeld, "who did not answer has been replaced already")
-	require.NoError(t, second.Vacate())
-	require.False(t, second.Ours())
+	require.NoError(t, second.GiveUpName())
+	require.False(t, second.HoldsName())
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	require.Empty(t, entries)
@@ -72,9 +72,9 @@ func TestAnOwnerLooksBeforeItAnswersR74(t *testing.T) {
 	p := taken(t, t.TempDir(), nil, false)
 	p.unwatch()
 	require.NoError(t, os.Remove(p.Path()))
-	require.True(t, p.Ours(), "it has just looked")
+	require.True(t, p.HoldsName(), "it has just looked")
 	p.began = p.began.Add(-checkEvery - time.Second)
-	require.False(t, p.Ours())
+	require.False(t, p.HoldsName())
 }
 
 // Many goroutines read at once what came in while the process was stopped. None answers on the
@@ -88,7 +88,7 @@ func TestAWokenOwnerLooksBeforeAnyAnswerR74(t *testing.T) {
 		for range 8 {
 			done.Go(func() { // ends at once
 				at.Wait()
-				if p.Ours() {
+				if p.HoldsName() {
 					wrong.Add(1)
 				}
 			})
@@ -103,10 +103,10 @@ func TestAStoppedLockHolderDoesNotBlockOthersR74(t *testing.T) {
 	dir := t.TempDir()
 	unlock, err := lock(dir)
 	require.NoError(t, err)
-	_, err = Take(dir, nil, false)
+	_, err = TakePlace(dir, nil, false)
 	require.ErrorIs(t, err, ErrHeld)
 	p := taken(t, dir, nil, true)
-	require.True(t, p.Ours())
+	require.True(t, p.HoldsName())
 	unlock()
 }
 
@@ -115,16 +115,16 @@ func TestAStoppedLockHolderDoesNotBlockOthersR74(t *testing.T) {
 func TestGivingThePlaceUpAnswersOpenRequests(t *testing.T) {
 	dir := t.TempDir()
 	p := taken(t, dir, nil, false)
-	require.True(t, p.Answers())
-	require.NoError(t, p.Vacate())
-	require.False(t, p.Ours())
-	require.True(t, p.Answers())
+	require.True(t, p.MayAnswer())
+	require.NoError(t, p.GiveUpName())
+	require.False(t, p.HoldsName())
+	require.True(t, p.MayAnswer())
 
 	first := taken(t, dir, nil, false)
 	second := taken(t, dir, &Silent{at: first.at}, true)
-	require.NoError(t, first.Vacate())
-	require.False(t, first.Answers())
-	require.True(t, second.Answers())
+	require.NoError(t, first.GiveUpName())
+	require.False(t, first.MayAnswer())
+	require.True(t, second.MayAnswer())
 }
 
 func TestAnUnresponsiveOwnerIsSilentR74(t *testing.T) {
@@ -133,17 +133,17 @@ func TestAnUnresponsiveOwnerIsSilentR74(t *testing.T) {
 	ln, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", path)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, ln.Close()) }()
-	_, err = Reach(fake.Within(t), path, dial)
+	_, err = DialOwner(fake.Within(t), path, dial)
 	silent := new(Silent)
 	require.ErrorAs(t, err, &silent)
 	require.Equal(t, os.Getpid(), silent.Process.Pid)
 	require.Contains(t, silent.Error(), "place.test")
 	require.False(t, silent.Stopped)
-	require.NoError(t, silent.Displace())
+	require.NoError(t, silent.RemoveName())
 	require.NoFileExists(t, path)
-	require.NoError(t, silent.Displace(), "twice is once")
-	_, err = Reach(fake.Within(t), path, dial)
-	require.True(t, Vacant(err), "%v", err)
+	require.NoError(t, silent.RemoveName(), "twice is once")
+	_, err = DialOwner(fake.Within(t), path, dial)
+	require.True(t, IsVacant(err), "%v", err)
 }
 
 func TestReachEndsWithItsContext(t *testing.T) {
@@ -153,7 +153,7 @@ func TestReachEndsWithItsContext(t *testing.T) {
 	defer func() { require.NoError(t, ln.Close()) }()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	_, err = Reach(ctx, path, dial)
+	_, err = DialOwner(ctx, path, dial)
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	require.FileExists(t, path)
 }
@@ -187,7 +187,7 @@ func TestTheProbeIsBoundedR75(t *testing.T) {
 				_, _ = io.Copy(io.Discard, conn)
 				_ = conn.Close()
 			})
-			_, err = Reach(fake.Within(t), path, dial)
+			_, err = DialOwner(fake.Within(t), path, dial)
 			require.Error(t, err)
 			if lie.want != nil {
 				require.ErrorIs(t, err, lie.want)
@@ -201,8 +201,8 @@ func TestTheProbeIsBoundedR75(t *testing.T) {
 }
 
 func TestVacant(t *testing.T) {
-	require.True(t, Vacant(&net.OpError{Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}))
-	require.False(t, Vacant(os.ErrPermission))
+	require.True(t, IsVacant(&net.OpError{Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}))
+	require.False(t, IsVacant(os.ErrPermission))
 }
 
 // On systems that report no changes.

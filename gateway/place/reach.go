@@ -56,8 +56,8 @@ type Silent struct {
 	at      mark
 }
 
-// Few reports whether the process should not serve if another one can.
-func (s *Silent) Few() bool { return s.Files > 0 && s.Files < Few }
+// HasFewFiles reports whether the process should not serve if another one can.
+func (s *Silent) HasFewFiles() bool { return s.Files > 0 && s.Files < Few }
 
 // Error implements error.
 func (s *Silent) Error() string {
@@ -85,9 +85,9 @@ func (s *Silent) Hint() string {
 	return ""
 }
 
-// Displace takes the name from the process, so that another one can serve. It leaves the name to a
-// new owner.
-func (s *Silent) Displace() error { return removeIfSame(s.path, s.at) }
+// RemoveName takes the name from the process, so that another one can serve. It leaves the name to
+// a new owner.
+func (s *Silent) RemoveName() error { return removeIfSame(s.path, s.at) }
 
 // Conn is a connection to the owner of a name. If the name changes hands and the owner does not end
 // the connection, Conn ends it.
@@ -103,10 +103,10 @@ type Conn struct {
 	closing sync.Once
 }
 
-// Reach dials the name and makes sure that its owner answers. The connection is then like a new
+// DialOwner dials the name and makes sure that its owner answers. The connection is then like a new
 // one. dial has to check that the Unix socket can be trusted. A process that does not answer is a
-// [*Silent], a name without an owner is [Vacant].
-func Reach(
+// [*Silent], a name without an owner is [IsVacant].
+func DialOwner(
 	ctx context.Context, path string, dial func(context.Context, string) (net.Conn, error),
 ) (*Conn, error) {
 	c := &Conn{path: path}

@@ -57,11 +57,11 @@ const (
 // observerRights are the rights of every role but the proxy.
 const observerRights = List | Look | Follow
 
-// Of returns the rights of a role. With local, the participant is a process of the user on the
+// OfRole returns the rights of a role. With local, the participant is a process of the user on the
 // user's own machine. A local viewer may also do what it could do with a signal to the proxy, and
 // may pass on what an owner signed. Agents connect on a path of their own, where local has no
 // effect.
-func Of(role Role, local bool) Can {
+func OfRole(role Role, local bool) Can {
 	switch {
 	case role == RoleProxy:
 		return Publish

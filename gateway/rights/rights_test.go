@@ -21,24 +21,24 @@ func TestTheDocumentIsMadeOfTheTable(t *testing.T) {
 // What matters most, written out: the table cannot be widened without changing this.
 func TestTheRightsOfEachRoleR52(t *testing.T) {
 	const looks = rights.List | rights.Look | rights.Follow
-	require.Equal(t, looks, rights.Of(rights.RoleViewer, false))
-	require.Equal(t, rights.Publish, rights.Of(rights.RoleProxy, true))
-	require.Equal(t, rights.Of(rights.RoleAgent, false), rights.Of(rights.RoleAgent, true))
-	agent := rights.Of(rights.RoleAgent, true)
+	require.Equal(t, looks, rights.OfRole(rights.RoleViewer, false))
+	require.Equal(t, rights.Publish, rights.OfRole(rights.RoleProxy, true))
+	require.Equal(t, rights.OfRole(rights.RoleAgent, false), rights.OfRole(rights.RoleAgent, true))
+	agent := rights.OfRole(rights.RoleAgent, true)
 	require.Zero(t, agent&(rights.Publish|rights.Attach|rights.TakeAway|rights.Give|rights.Vouch))
 	for _, can := range []rights.Can{
-		rights.Of(rights.RoleProxy, true), rights.Of(rights.RoleViewer, true), rights.Of(rights.RoleOwner, true),
+		rights.OfRole(rights.RoleProxy, true), rights.OfRole(rights.RoleViewer, true), rights.OfRole(rights.RoleOwner, true),
 		rights.OfPage(rights.RoleViewer), rights.OfPage(rights.RoleOwner),
 	} {
 		require.Zero(t, can&(rights.Type|rights.Ask), "only agents type under a grant")
 	}
-	require.Zero(t, rights.Of(rights.RoleViewer, true)&rights.Vouch)
+	require.Zero(t, rights.OfRole(rights.RoleViewer, true)&rights.Vouch)
 	require.Equal(t, rights.List|rights.Look, rights.OfPage(rights.RoleViewer))
 	require.Equal(t, rights.List|rights.Look|rights.Write|rights.TakeAway|rights.Give|rights.Replay, rights.OfPage(rights.RoleOwner))
 	for _, role := range rights.Roles {
-		require.Zero(t, rights.Of(role, true)&rights.Replay, "a gateway has no recordings")
+		require.Zero(t, rights.OfRole(role, true)&rights.Replay, "a gateway has no recordings")
 	}
-	require.Zero(t, rights.Of("root", true))
+	require.Zero(t, rights.OfRole("root", true))
 	require.Zero(t, rights.OfPage(rights.RoleAgent))
 }
 

@@ -13,11 +13,11 @@ type column struct {
 }
 
 var columns = []column{
-	{"proxy", Of(RoleProxy, false)},
-	{"agent", Of(RoleAgent, false)},
-	{"viewer", Of(RoleViewer, false)},
-	{"viewer on the local socket", Of(RoleViewer, true)},
-	{"owner", Of(RoleOwner, false)},
+	{"proxy", OfRole(RoleProxy, false)},
+	{"agent", OfRole(RoleAgent, false)},
+	{"viewer", OfRole(RoleViewer, false)},
+	{"viewer on the local socket", OfRole(RoleViewer, true)},
+	{"owner", OfRole(RoleOwner, false)},
 	{"viewer's page", OfPage(RoleViewer)},
 	{"owner's page", OfPage(RoleOwner)},
 	{"`gateway open`", OfOpener(RoleOwner)},

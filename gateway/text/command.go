@@ -25,7 +25,7 @@ func (d Dialect) Command(got *protocol.ReadResult, nth int, paged bool, now time
 		p.Say = func(from, to int) string { return said + "; " + matches(from, to) }
 		return p
 	}
-	p := Page{Kind: kindCommand, Rows: Past(got), Oldest: paged, Part: true}
+	p := Page{Kind: kindCommand, Rows: HistoryRows(got), Oldest: paged, Part: true}
 	return p.withWords(func(from, to int) string {
 		return said + "; " + d.outputNote(got, nth, from, to)
 	})
@@ -122,11 +122,11 @@ func quoteLine(s string) string { return strconv.Quote(Clean(s)) }
 // ConcealedOutput warns of lines in a command's output with text that the user cannot see.
 func ConcealedOutput(got *protocol.ReadResult) string {
 	if got.Found != nil {
-		return Concealed(got.Found)
+		return ConcealedWarning(got.Found)
 	}
 	lines := make([]int, 0, len(got.HiddenText))
 	for _, row := range got.HiddenText {
 		lines = append(lines, row+int(got.FirstLine)-1) //nolint:gosec // a program would have to print for years
 	}
-	return Unseen("line", lines)
+	return UnseenWarning("line", lines)
 }

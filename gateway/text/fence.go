@@ -36,9 +36,9 @@ const (
 	minGained = 60
 )
 
-// Gaps replaces long runs of blanks by a sign, if that saves enough bytes to be worth the word for
-// it.
-func Gaps(rows []string) []string {
+// ShortenGaps replaces long runs of blanks by a sign, if that saves enough bytes to be worth the
+// word for it.
+func ShortenGaps(rows []string) []string {
 	out, gained := make([]string, len(rows)), 0
 	for i, row := range rows {
 		out[i] = withGaps(row)

@@ -91,13 +91,13 @@ func countRows(n uint64) string {
 	return fmt.Sprintf("%d rows", n)
 }
 
-// Concealed warns of found rows with text that the user cannot see.
-func Concealed(found *protocol.Found) string {
+// ConcealedWarning warns of found rows with text that the user cannot see.
+func ConcealedWarning(found *protocol.Found) string {
 	var rows []int
 	for _, r := range found.Rows {
 		if r.Hidden {
 			rows = append(rows, int(r.Line)-1) //nolint:gosec // a program would have to print for years
 		}
 	}
-	return Unseen("line", rows)
+	return UnseenWarning("line", rows)
 }

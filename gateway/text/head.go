@@ -59,7 +59,7 @@ func Header(
 	if told.program.recordNews(program) {
 		words = append(words, program)
 	}
-	if s.State == protocol.StateExited || s.State == protocol.StateLost || Exited(f) {
+	if s.State == protocol.StateExited || s.State == protocol.StateLost || IsLastFrame(f) {
 		// It has no modes, and no one types.
 		return strings.Join(words, " ")
 	}

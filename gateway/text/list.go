@@ -14,10 +14,10 @@ import (
 // and a gateway remembers many more.
 const maxEnded = 5
 
-// Listed selects the sessions that a list shows, and counts those that it leaves out: first the
-// running ones, the last used first and the unused in the order given, then those whose proxy is
-// lost, then the newest of those that have ended.
-func Listed(sessions []protocol.SessionInfo) (shown []protocol.SessionInfo, left int) {
+// SelectListed selects the sessions that a list shows, and counts those that it leaves out: first
+// the running ones, the last used first and the unused in the order given, then those whose proxy
+// is lost, then the newest of those that have ended.
+func SelectListed(sessions []protocol.SessionInfo) (shown []protocol.SessionInfo, left int) {
 	shown = slices.Clone(sessions)
 	slices.SortStableFunc(shown, func(a, b protocol.SessionInfo) int {
 		if a.State == protocol.StateExited && b.State == protocol.StateExited {
@@ -32,10 +32,10 @@ func Listed(sessions []protocol.SessionInfo) (shown []protocol.SessionInfo, left
 	return shown[:alive+maxEnded], len(shown) - alive - maxEnded
 }
 
-// Candidates selects the sessions that a reader may mean who named no session, or an unknown one:
-// those whose program has not ended, or else the selection of [Listed].
-func Candidates(sessions []protocol.SessionInfo) (shown []protocol.SessionInfo, left int) {
-	shown, left = Listed(sessions)
+// SelectCandidates selects the sessions that a reader may mean who named no session, or an unknown
+// one: those whose program has not ended, or else the selection of [SelectListed].
+func SelectCandidates(sessions []protocol.SessionInfo) (shown []protocol.SessionInfo, left int) {
+	shown, left = SelectListed(sessions)
 	if end := slices.IndexFunc(shown, hasExited); end > 0 {
 		return shown[:end], 0
 	}

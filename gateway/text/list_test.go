@@ -24,17 +24,17 @@ func TestAListShowsWhatRunsAndTheNewestOfWhatEnded(t *testing.T) {
 		}
 		return out + fmt.Sprint(left)
 	}
-	require.Equal(t, "r1 r2 l e6 e5 e4 e3 e2 2", ids(Listed(all)))
-	require.Equal(t, "r1 r2 l 0", ids(Candidates(all)), "an error names what runs")
-	require.Equal(t, "e6 e5 e4 e3 e2 2", ids(Candidates(all[:7])), "or what there is, if nothing does")
-	require.Equal(t, "e4 e3 e2 e1 e0 0", ids(Listed(all[:5])))
-	require.Equal(t, "r1 r2 0", ids(Listed(all[8:])))
-	require.Equal(t, "0", ids(Listed(nil)))
+	require.Equal(t, "r1 r2 l e6 e5 e4 e3 e2 2", ids(SelectListed(all)))
+	require.Equal(t, "r1 r2 l 0", ids(SelectCandidates(all)), "an error names what runs")
+	require.Equal(t, "e6 e5 e4 e3 e2 2", ids(SelectCandidates(all[:7])), "or what there is, if nothing does")
+	require.Equal(t, "e4 e3 e2 e1 e0 0", ids(SelectListed(all[:5])))
+	require.Equal(t, "r1 r2 0", ids(SelectListed(all[8:])))
+	require.Equal(t, "0", ids(SelectListed(nil)))
 	used := []protocol.SessionInfo{{SessionID: "a"}, {SessionID: "b", UsedAt: 1}, {SessionID: "c"}, {SessionID: "d", UsedAt: 2}}
 	for i := range used {
 		used[i].State = protocol.StateRunning
 	}
-	require.Equal(t, "d b a c 0", ids(Listed(used)), "the one first that the user used last")
+	require.Equal(t, "d b a c 0", ids(SelectListed(used)), "the one first that the user used last")
 	require.Equal(t, "e0", all[0].SessionID, "what was given stays as it is")
 }
 

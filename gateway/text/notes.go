@@ -21,7 +21,7 @@ func Notes(f *protocol.Frame) string {
 	case n > 1:
 		fmt.Fprintf(&b, "\n%d places hold what looks like secrets: the proxy shows • for them", n)
 	}
-	b.WriteString(Unseen("row", f.HiddenText))
+	b.WriteString(UnseenWarning("row", f.HiddenText))
 	b.WriteString(picturesNote(f.Pictures))
 	return b.String()
 }
@@ -68,9 +68,9 @@ func (t *Told) Notes(f *protocol.Frame) string {
 	return ""
 }
 
-// Unseen warns of rows, counted from 0, with text that the user cannot see, after a line feed; ""
-// without rows. unit names a row: "row", "row of history".
-func Unseen(unit string, rows []int) string {
+// UnseenWarning warns of rows, counted from 0, with text that the user cannot see, after a line
+// feed; "" without rows. unit names a row: "row", "row of history".
+func UnseenWarning(unit string, rows []int) string {
 	if len(rows) == 0 {
 		return ""
 	}

@@ -58,7 +58,7 @@ func lastRows(lines []string, last int) (rows []string, above int) {
 // that left the screen unseen come first, then the rows that changed, or all of them if that is
 // shorter.
 func (d Dialect) Changes(got *protocol.ReadResult, since uint64) Page {
-	f, past := got.Frame, Past(got)
+	f, past := got.Frame, HistoryRows(got)
 	switch {
 	case f.Seq == since:
 		return wordsPage("nothing changed since rev %d", since)
@@ -73,7 +73,7 @@ func (d Dialect) Changes(got *protocol.ReadResult, since uint64) Page {
 		return p.withWords(func(first, _ int) string {
 			note := "" // an older proxy does not say whether it knows the revision
 			switch {
-			case got.NextLine == 0 && Exited(f):
+			case got.NextLine == 0 && IsLastFrame(f):
 				note = fmt.Sprintf("the changes since rev %d are no longer known, and the "+
 					"numbered history is gone with the program; its last screen", since)
 			case f.Line > 0:
@@ -104,7 +104,7 @@ func (d Dialect) Changes(got *protocol.ReadResult, since uint64) Page {
 // got answers a read with Follow. It leaves out the rows of a full-screen program, whose screen
 // went away with it.
 func (d Dialect) Ended(got *protocol.ReadResult, since uint64) Page {
-	f, past := got.Frame, Past(got)
+	f, past := got.Frame, HistoryRows(got)
 	switch {
 	case since == protocol.FirstSeq && f.Seq == protocol.FirstSeq:
 		return wordsPage("it printed nothing")
@@ -136,7 +136,7 @@ func (d Dialect) changedPage(got *protocol.ReadResult, past []string) Page {
 		case got.Unseen > 0:
 			notes = append(notes, d.goneNote(got, 0, 0))
 		}
-		if moved := Moved(f.Moved); moved != "" {
+		if moved := MovedRows(f.Moved); moved != "" {
 			notes = append(notes, moved)
 		}
 		note := strings.Join(notes, "; ")
@@ -185,8 +185,8 @@ func ScrolledOff(before, f *protocol.Frame) string {
 // LeftUnseen says that n rows left the screen unseen.
 func LeftUnseen(n int) string { return rowCount(n) + " that you have not seen left the screen" }
 
-// Moved says that the rows of a screen moved, "" if they did not.
-func Moved(by int) string {
+// MovedRows says that the rows of a screen moved, "" if they did not.
+func MovedRows(by int) string {
 	switch {
 	case by > 0:
 		return fmt.Sprintf("all rows moved up by %d", by)
@@ -251,9 +251,9 @@ func (d Dialect) omittedNote(n int, owner string) string {
 // History is the page of the history in got, and of the screen after it if the rows reach that far.
 // paged: the reader asked for rows from a line on, so the first rows are kept.
 func (d Dialect) History(got *protocol.ReadResult, paged bool) Page {
-	past, f := Past(got), got.Frame
+	past, f := HistoryRows(got), got.Frame
 	rows, lost := past, ""
-	if paged && got.NextLine == 0 && (len(past) > 0 || Exited(f)) {
+	if paged && got.NextLine == 0 && (len(past) > 0 || IsLastFrame(f)) {
 		lost, paged = "numbered history is gone with the program; ", false
 	}
 	ends := got.OldestLine + uint64(f.Screen.Scrollback) //nolint:gosec // rows of history
@@ -276,8 +276,8 @@ func (d Dialect) History(got *protocol.ReadResult, paged bool) Page {
 	})
 }
 
-// Exited reports whether a frame is the last one of a program.
-func Exited(f *protocol.Frame) bool {
+// IsLastFrame reports whether a frame is the last one of a program.
+func IsLastFrame(f *protocol.Frame) bool {
 	return f.Activity != nil && f.Activity.State == protocol.StateExited
 }
 
@@ -344,8 +344,8 @@ func rowSpan(first, last int) string {
 	return fmt.Sprintf("rows %d to %d", first, last)
 }
 
-// Past returns the rows of history in an answer.
-func Past(got *protocol.ReadResult) []string {
+// HistoryRows returns the rows of history in an answer.
+func HistoryRows(got *protocol.ReadResult) []string {
 	if got.Text == "" && got.NextLine <= got.FirstLine {
 		return nil
 	}

@@ -254,11 +254,11 @@ func TestBarsAreNotHighlights(t *testing.T) {
 func TestGaps(t *testing.T) {
 	many := func(row string) []string { return []string{row, row, row, row} }
 	wide := "a" + strings.Repeat(" ", 70) + "│"
-	require.Equal(t, many("a  …  │"), text.Gaps(many(wide)))
-	require.Equal(t, []string{wide[:40] + "x"}, text.Gaps([]string{wide[:40] + "x"}), "a few blanks are not worth the word for them")
+	require.Equal(t, many("a  …  │"), text.ShortenGaps(many(wide)))
+	require.Equal(t, []string{wide[:40] + "x"}, text.ShortenGaps([]string{wide[:40] + "x"}), "a few blanks are not worth the word for them")
 	code := strings.Repeat(" ", 24) + "return x"
-	require.Equal(t, many(code), text.Gaps(many(code)), "an indentation stays as it is")
-	require.Equal(t, many("  …  centred"), text.Gaps(many(strings.Repeat(" ", 30)+"centred")))
+	require.Equal(t, many(code), text.ShortenGaps(many(code)), "an indentation stays as it is")
+	require.Equal(t, many("  …  centred"), text.ShortenGaps(many(strings.Repeat(" ", 30)+"centred")))
 	require.Contains(t, text.Fence("m4rk", "screen", "a  …  │"), `<<<m4rk screen ("…" for 8 blanks and more), untrusted`)
 }
 
@@ -285,10 +285,10 @@ func TestWhatASearchFound(t *testing.T) {
 	p := d.Found(&protocol.ReadResult{Found: found})
 	require.Equal(t, "3 lines match, the first 2 of them here; the next is line 90:\n4- before\n5: error one\n60: error two", p.Fit(5000, "max_tokens"))
 	require.Equal(t, "3 lines match, the first 1 of them here; the next is line 60:", p.Say(0, 2))
-	require.Contains(t, text.Concealed(found), "line 60 holds text that the user cannot see")
+	require.Contains(t, text.ConcealedWarning(found), "line 60 holds text that the user cannot see")
 	found.Rows, found.Count, found.More = found.Rows[:2], 1, nil
 	require.Equal(t, "1 line matches:\n4- before\n5: error one", d.Found(&protocol.ReadResult{Found: found}).Fit(5000, "max_tokens"))
-	require.Empty(t, text.Concealed(found))
+	require.Empty(t, text.ConcealedWarning(found))
 	require.Equal(t, "no line matches", d.Found(&protocol.ReadResult{Found: &protocol.Found{}}).Fit(5000, "max_tokens"))
 
 	require.Equal(t, "no line matches; not searched: 2000 rows before line 2000, which the history has dropped",
@@ -311,9 +311,9 @@ func TestWhichConditionCame(t *testing.T) {
 	for want, u := range map[string]protocol.Until{
 		`"a+"`: {Regex: "a+"}, `"b"`: {Text: "b"}, `gone "c"`: {Gone: "c"}, "exit": {Exit: true}, "waiting": {Waiting: true}, "changed": {Changed: true}, "quiet": {QuietMs: 3},
 	} {
-		require.Equal(t, want, text.Came(&protocol.WaitResult{Came: &u}))
+		require.Equal(t, want, text.MetCondition(&protocol.WaitResult{Came: &u}))
 	}
-	require.Empty(t, text.Came(&protocol.WaitResult{}))
+	require.Empty(t, text.MetCondition(&protocol.WaitResult{}))
 	all, err := text.Patterns("stop", []string{"a", "b+"})
 	require.NoError(t, err)
 	require.Equal(t, []protocol.Until{{Regex: "a"}, {Regex: "b+"}}, all)

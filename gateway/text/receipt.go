@@ -18,7 +18,8 @@ func Receipt(parts []protocol.InputPart, r *protocol.InputResult, lost bool) str
 		part, known := partOf(parts, r, i)
 		label := partName(parts, i, part.InputKind, r)
 		switch {
-		case known && part.DroppedBytes == 0 && (part.WrittenBytes > 0 || r.Status == protocol.StatusWritten):
+		case known && part.DroppedBytes == 0 &&
+			(part.WrittenBytes > 0 || r.Status == protocol.StatusWritten):
 			typed = append(typed, label)
 		case !known && lost:
 			unknown = append(unknown, label)
@@ -26,9 +27,9 @@ func Receipt(parts []protocol.InputPart, r *protocol.InputResult, lost bool) str
 			not = append(not, label+": not sent")
 		case part.WrittenBytes > 0, i == 0 && r.Status == protocol.StatusDropped:
 			not = append(not, fmt.Sprintf("%s: %s reached the program, %s dropped: %s",
-				label, byteCount(part.WrittenBytes), byteCount(part.DroppedBytes), Stopped(r)))
+				label, byteCount(part.WrittenBytes), byteCount(part.DroppedBytes), StopReason(r)))
 		default:
-			not = append(not, label+": refused: "+Stopped(r))
+			not = append(not, label+": refused: "+StopReason(r))
 		}
 	}
 	var lines []string
@@ -127,8 +128,8 @@ func byteCount(n int) string {
 // Text names typed or pasted text without repeating it.
 func Text(verb, s string) string { return verb + " (" + byteCount(len(s)) + ")" }
 
-// Stopped says why the rest of an input was not typed.
-func Stopped(r *protocol.InputResult) string {
+// StopReason says why the rest of an input was not typed.
+func StopReason(r *protocol.InputResult) string {
 	if CutOff(r) {
 		return EndedAs(r)
 	}
@@ -139,16 +140,16 @@ func Stopped(r *protocol.InputResult) string {
 // knows the particulars.
 func EndedAs(r *protocol.InputResult) string {
 	if r.Ended == "" {
-		return Ended("")
+		return EndReason("")
 	}
-	return cmp.Or(shorten(r.Message, 500), Ended(r.Ended))
+	return cmp.Or(shorten(r.Message, 500), EndReason(r.Ended))
 }
 
 // CutOff reports whether the rest of an input was not typed because control ended. It is false if
 // the program did not read, another program came to the foreground, the user typed on, or a
 // password was asked for.
 func CutOff(r *protocol.InputResult) bool {
-	if r.Status != protocol.StatusDropped || Paused(r.Reason) {
+	if r.Status != protocol.StatusDropped || IsPause(r.Reason) {
 		return false
 	}
 	switch r.Reason {
@@ -161,9 +162,9 @@ func CutOff(r *protocol.InputResult) bool {
 	}
 }
 
-// Paused reports whether an input was not typed because the grant pauses, so that it can be typed
+// IsPause reports whether an input was not typed because the grant pauses, so that it can be typed
 // later.
-func Paused(c protocol.Code) bool {
+func IsPause(c protocol.Code) bool {
 	return c == protocol.CodeSecretPrompt || c == protocol.CodeBlackout
 }
 
@@ -178,13 +179,13 @@ var endings = map[protocol.Reason]string{
 	protocol.ReasonReplaced:  "a newer request of yours took its place",
 }
 
-// Ended says why control ended.
-func Ended(r protocol.Reason) string { return cmp.Or(endings[r], "control ended") }
+// EndReason says why control ended.
+func EndReason(r protocol.Reason) string { return cmp.Or(endings[r], "control ended") }
 
-// Refused says why control was not given, or ended, and who decided, unless it was the user at the
-// terminal.
-func Refused(m *protocol.ControlRevoke) string {
-	words := Ended(m.Reason)
+// RefusalReason says why control was not given, or ended, and who decided, unless it was the user
+// at the terminal.
+func RefusalReason(m *protocol.ControlRevoke) string {
+	words := EndReason(m.Reason)
 	if m.By != "" && m.By != protocol.ByTerminal {
 		words += " (" + Name(m.By) + ")"
 	}
@@ -226,26 +227,30 @@ func Refusal(code protocol.Code, message string) string {
 	return cmp.Or(shorten(message, 500), refusals[code], string(code))
 }
 
-// Left quotes the text that remains on the program's line, "" if it is empty or unknown.
-func Left(line string) string {
+// LeftOnLine quotes the text that remains on the program's line, "" if it is empty or unknown.
+func LeftOnLine(line string) string {
 	if line == "" {
 		return ""
 	}
 	return "left on the line: " + strconv.Quote(Clean(line))
 }
 
-// Odd words an unexpected reaction of the program to its input, judged by after, the last screen;
-// "" if all seems well. It is odd if the program wrote nothing visible since the first key, if the
-// screen looks as before, or if the program has not read its input.
-func Odd(before *protocol.Frame, r *protocol.InputResult, after *protocol.Frame) string {
-	if after == nil || after.Blackout.ByUser() || Exited(after) {
+// DescribeOddReaction words an unexpected reaction of the program to its input, judged by after,
+// the last screen; "" if all seems well. It is odd if the program wrote nothing visible since the
+// first key, if the screen looks as before, or if the program has not read its input.
+func DescribeOddReaction(
+	before *protocol.Frame,
+	r *protocol.InputResult,
+	after *protocol.Frame,
+) string {
+	if after == nil || after.Blackout.ByUser() || IsLastFrame(after) {
 		return ""
 	}
 	var odd []string
 	switch {
-	case !Reacted(r, after.Seq) && after.Activity != nil && after.Activity.OutputStopped:
+	case !HasReacted(r, after.Seq) && after.Activity != nil && after.Activity.OutputStopped:
 		odd = append(odd, outputStopped)
-	case !Reacted(r, after.Seq):
+	case !HasReacted(r, after.Seq):
 		odd = append(odd, "the screen did not react")
 	case looksAlike(before, after):
 		odd = append(odd, "the screen looks as before")
@@ -259,13 +264,16 @@ func Odd(before *protocol.Frame, r *protocol.InputResult, after *protocol.Frame)
 // outputStopped says why a screen stands still.
 const outputStopped = "output is stopped: Ctrl+S was typed, and Ctrl+Q lets it go on"
 
-// Reacted reports whether the screen changed since the first key, up to revision seq. It is true,
-// too, if that is unknown.
-func Reacted(r *protocol.InputResult, seq uint64) bool { return r.FromSeq == 0 || seq != r.FromSeq }
+// HasReacted reports whether the screen changed since the first key, up to revision seq. It is
+// true, too, if that is unknown.
+func HasReacted(r *protocol.InputResult, seq uint64) bool {
+	return r.FromSeq == 0 || seq != r.FromSeq
+}
 
 // looksAlike reports whether two frames are known to show the same.
 func looksAlike(a, b *protocol.Frame) bool {
-	return a != nil && a.Blackout == nil && b.Blackout == nil && a.Screen.Hash != "" && a.Screen.Hash == b.Screen.Hash &&
+	return a != nil && a.Blackout == nil && b.Blackout == nil && a.Screen.Hash != "" &&
+		a.Screen.Hash == b.Screen.Hash &&
 		a.Screen.Alt == b.Screen.Alt &&
 		a.Screen.Title == b.Screen.Title
 }

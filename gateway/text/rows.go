@@ -39,9 +39,9 @@ func Numbered(rows []protocol.Row) string {
 // oneRow keeps a row from looking like two.
 func oneRow(s string) string { return strings.ReplaceAll(Clean(s), "\n", " ") }
 
-// Oldest cuts text from its last line on until it fits a model's budget, and counts the lines that
-// it left out.
-func Oldest(text string) (kept string, left int) {
+// CutToBudget cuts text from its last line on until it fits a model's budget, and counts the lines
+// that it left out.
+func CutToBudget(text string) (kept string, left int) {
 	const budget = MaxBytes - roomForWords
 	if len(text) <= budget {
 		return text, 0

@@ -33,7 +33,7 @@ func Line(s protocol.SessionInfo, self string, now time.Time) string {
 	if dir := Directory(s); dir != "" {
 		in += " in " + strconv.Quote(dir)
 	}
-	if ago := Used(s, now); ago != "" {
+	if ago := LastUse(s, now); ago != "" {
 		used = " used " + ago + " ago"
 	}
 	return fmt.Sprintf("%s %q%s %dx%d %s%s idle %s keyboard: %s",
@@ -58,8 +58,8 @@ func Directory(
 	return shorten(cmp.Or(s.Directory, s.Cwd), maxCommand)
 }
 
-// Used says how long ago the user typed there last, "" for never.
-func Used(s protocol.SessionInfo, now time.Time) string {
+// LastUse says how long ago the user typed there last, "" for never.
+func LastUse(s protocol.SessionInfo, now time.Time) string {
 	if s.UsedAt == 0 || s.State != protocol.StateRunning {
 		return ""
 	}

@@ -235,15 +235,15 @@ func TestBudgetIsCutAtLinesAndCounted(t *testing.T) {
 		lines = append(lines, fmt.Sprintf("line %04d %s", i, strings.Repeat("x", 20)))
 	}
 	all := strings.Join(lines, "\n")
-	oldest, cut := text.Oldest(all)
+	oldest, cut := text.CutToBudget(all)
 	require.Positive(t, cut)
 	require.Less(t, len(oldest), text.MaxBytes)
 	require.Equal(t, strings.Join(lines[:2000-cut], "\n"), oldest)
 
-	same, left := text.Oldest("short")
+	same, left := text.CutToBudget("short")
 	require.Equal(t, "short", same)
 	require.Zero(t, left)
-	none, left := text.Oldest(strings.Repeat("x", text.MaxBytes))
+	none, left := text.CutToBudget(strings.Repeat("x", text.MaxBytes))
 	require.Empty(t, none)
 	require.Equal(t, 1, left)
 }
@@ -337,7 +337,7 @@ func TestWhetherTheScreenReactedIsSaid(t *testing.T) {
 			if c.unread > 0 {
 				c.frame.Activity = &protocol.Activity{State: "busy", UnreadBytes: c.unread}
 			}
-			require.Equal(t, c.want, text.Odd(before, &protocol.InputResult{FromSeq: c.from}, c.frame))
+			require.Equal(t, c.want, text.DescribeOddReaction(before, &protocol.InputResult{FromSeq: c.from}, c.frame))
 		})
 	}
 }
@@ -412,8 +412,8 @@ func TestEveryRefusalAndEveryEndIsASentence(t *testing.T) {
 		protocol.ReasonReclaimed, protocol.ReasonRefused, protocol.ReasonReleased, protocol.ReasonExpired, protocol.ReasonExited,
 		protocol.ReasonLink, protocol.ReasonReplaced, "",
 	} {
-		require.False(t, seen[text.Ended(r)], r)
-		seen[text.Ended(r)] = true
+		require.False(t, seen[text.EndReason(r)], r)
+		seen[text.EndReason(r)] = true
 	}
 }
 
@@ -439,7 +439,7 @@ func TestNotesSayWhatIsCoveredAndWhatIsHidden(t *testing.T) {
 	} {
 		require.Equal(t, tt.want, text.Notes(&protocol.Frame{Redactions: tt.redactions, HiddenText: tt.hidden}))
 	}
-	require.Equal(t, "\nrows of history 2 and 3 hold"+hidden, text.Unseen("row of history", []int{1, 2}))
+	require.Equal(t, "\nrows of history 2 and 3 hold"+hidden, text.UnseenWarning("row of history", []int{1, 2}))
 }
 
 func TestMessages(t *testing.T) {
@@ -448,8 +448,8 @@ func TestMessages(t *testing.T) {
 }
 
 func TestWhatIsLeftOnTheLineIsQuoted(t *testing.T) {
-	require.Empty(t, text.Left(""))
-	require.Equal(t, `left on the line: "git \"pu"`, text.Left("git \"pu"))
+	require.Empty(t, text.LeftOnLine(""))
+	require.Equal(t, `left on the line: "git \"pu"`, text.LeftOnLine("git \"pu"))
 }
 
 func TestAListTellsTheTerminalsOfAgents(t *testing.T) {

@@ -49,15 +49,16 @@ func progressWords(p *protocol.Progress) string {
 func Titles(sessions []protocol.SessionInfo) string {
 	var lines []string
 	for _, s := range sessions {
-		if said := Titled(s.Title, s.Progress); said != "" && s.State == protocol.StateRunning {
+		if said := TitleWithProgress(s.Title, s.Progress); said != "" &&
+			s.State == protocol.StateRunning {
 			lines = append(lines, s.SessionID+": "+said)
 		}
 	}
 	return strings.Join(lines, "\n")
 }
 
-// Titled is a title with a progress in brackets, "" for neither.
-func Titled(title string, p *protocol.Progress) string {
+// TitleWithProgress is a title with a progress in brackets, "" for neither.
+func TitleWithProgress(title string, p *protocol.Progress) string {
 	title = shorten(title, maxCommand)
 	if job := progressWords(p); job != "" {
 		return strings.TrimSpace(fmt.Sprintf("%s [%s]", title, job))

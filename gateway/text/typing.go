@@ -18,7 +18,7 @@ const longLine = 256
 // Typing is one input: an act of the mouse, then text or a paste, then keys, then Enter; at least
 // one of them. The mouse comes first: it sets where the text goes.
 type Typing struct {
-	Mouse       *protocol.InputPart // see [Point]
+	Mouse       *protocol.InputPart // see [ParseMouse]
 	Text, Paste string
 	Keys        []string
 	Enter       bool
@@ -94,10 +94,10 @@ func keyNames(list []string) string {
 // MouseWords are an interface's names for the parts of an act, for sentences.
 type MouseWords struct{ On, At, Act, To string }
 
-// Point parses an act of the mouse: a text or a place like 5,12 (row and column from 1), the act,
-// click by default, and the place where a drag ends. If all are empty, it returns nil. Errors are
-// sentences that say what to write.
-func Point(names MouseWords, on, at, act, to string) (*protocol.InputPart, error) {
+// ParseMouse parses an act of the mouse: a text or a place like 5,12 (row and column from 1), the
+// act, click by default, and the place where a drag ends. If all are empty, it returns nil. Errors
+// are sentences that say what to write.
+func ParseMouse(names MouseWords, on, at, act, to string) (*protocol.InputPart, error) {
 	if on == "" && at == "" && act == "" && to == "" {
 		return nil, nil //nolint:nilnil // most input has no mouse
 	}

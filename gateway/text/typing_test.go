@@ -32,7 +32,7 @@ func TestPoint(t *testing.T) {
 		{on: "OK", to: "7,1", want: mouse(protocol.InputPart{Data: "drag", On: "OK", To: &protocol.Cell{Row: 6}})},
 		{at: "1,1", act: "ctrl-drag", to: "1000,1000", want: mouse(protocol.InputPart{Data: "ctrl-drag", At: &protocol.Cell{}, To: &protocol.Cell{Row: 999, Col: 999}})},
 	} {
-		got, err := text.Point(words, c.on, c.at, c.act, c.to)
+		got, err := text.ParseMouse(words, c.on, c.at, c.act, c.to)
 		require.NoError(t, err)
 		require.Equal(t, c.want, got)
 	}
@@ -52,7 +52,7 @@ func TestPointSaysWhatToWrite(t *testing.T) {
 		{"", "5,1", "", "5;1", `--drag-to is "5;1": write the row and the column, both from 1, like 5,12`},
 		{strings.Repeat("x", 1025), "", "", "", "--click is 1025 bytes long, the limit is 1024"},
 	} {
-		_, err := text.Point(words, c.on, c.at, c.act, c.to)
+		_, err := text.ParseMouse(words, c.on, c.at, c.act, c.to)
 		require.EqualError(t, err, c.say)
 	}
 }

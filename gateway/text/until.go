@@ -83,9 +83,9 @@ func Patterns(parameter string, all []string) ([]protocol.Until, error) {
 // CheckPattern checks a regular expression to look for; its errors are sentences.
 func CheckPattern(pattern string) error { return checkValue("regex", pattern) }
 
-// Came says which of several conditions ended a wait, "" if it had one only or an older proxy does
-// not say.
-func Came(got *protocol.WaitResult) string {
+// MetCondition says which of several conditions ended a wait, "" if it had one only or an older
+// proxy does not say.
+func MetCondition(got *protocol.WaitResult) string {
 	if got.Came == nil {
 		return ""
 	}
@@ -109,8 +109,9 @@ func Came(got *protocol.WaitResult) string {
 	return "quiet"
 }
 
-// Stood says, behind a match after an input of these parts, that the match is old; "" if it is new.
-func Stood(got *protocol.WaitResult, parts []protocol.InputPart) string {
+// OldMatchNote says, behind a match after an input of these parts, that the match is old; "" if it
+// is new.
+func OldMatchNote(got *protocol.WaitResult, parts []protocol.InputPart) string {
 	if got.Stood == "" {
 		return ""
 	}

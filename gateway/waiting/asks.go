@@ -247,16 +247,16 @@ func (w *watch) handleFrame(frame []byte) (next string) {
 }
 
 // logIncomplete logs that asks may be missed, and that they are all seen again.
-func (w *watch) logIncomplete(now *protocol.Incomplete) {
+func (w *watch) logIncomplete(current *protocol.Incomplete) {
 	switch {
-	case now != nil && w.incomplete == nil:
+	case current != nil && w.incomplete == nil:
 		w.conf.Log.Warn(
-			"notices: agents that wait at other gateways may be missed", "cause", now.Why,
+			"notices: agents that wait at other gateways may be missed", "cause", current.Why,
 		)
-	case now == nil && w.incomplete != nil:
+	case current == nil && w.incomplete != nil:
 		w.conf.Log.Info("notices: all gateways are reached again")
 	}
-	w.incomplete = now
+	w.incomplete = current
 }
 
 // applyChange collects the parts of a change and applies it with the last one.

@@ -156,7 +156,7 @@ func New(cfg Config) *Server {
 func (d *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	access, err := d.cfg.Authenticate(r)
 	if err != nil {
-		auth.Refuse(w, err, "the gateway could not check this connection")
+		auth.WriteRefusal(w, err, "the gateway could not check this connection")
 		return
 	}
 	if !websocket.IsWebSocketUpgrade(r) {

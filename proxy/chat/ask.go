@@ -10,10 +10,10 @@ var (
 	errFull  = errors.New("too many requests wait for an answer already")
 )
 
-// Ask opens a request that does not come from the agent. Its By names the asker, and its id must be
-// new. done is called once with how the request was closed; it must neither block nor call the
-// session.
-func (s *Session) Ask(r Request, done func(Closed)) error {
+// AskUser opens a request that does not come from the agent. Its By names the asker, and its id
+// must be new. done is called once with how the request was closed; it must neither block nor call
+// the session.
+func (s *Session) AskUser(r Request, done func(Closed)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
@@ -39,11 +39,13 @@ func (s *Session) addRequest(r *Request) {
 	s.addRecord(Record{Request: r})
 }
 
-// Withdraw closes a request that [Session.Ask] opened, if it is still open.
-func (s *Session) Withdraw(id, why string) {
+// WithdrawRequest closes a request that [Session.AskUser] opened, if it is still open.
+func (s *Session) WithdrawRequest(id, why string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if i := slices.IndexFunc(s.open, func(r *Request) bool { return r.ID == id }); i >= 0 && s.open[i].done != nil {
+	if i := slices.IndexFunc(s.open, func(r *Request) bool {
+		return r.ID == id
+	}); i >= 0 && s.open[i].done != nil {
 		s.closeWithdrawn(id, why)
 		s.logNewState("")
 	}
@@ -51,7 +53,8 @@ func (s *Session) Withdraw(id, why string) {
 
 // isKnown reports whether a request of this id is open or was open before.
 func (s *Session) isKnown(id string) bool {
-	return s.closed.Has(id) || slices.ContainsFunc(s.open, func(r *Request) bool { return r.ID == id })
+	return s.closed.Has(id) ||
+		slices.ContainsFunc(s.open, func(r *Request) bool { return r.ID == id })
 }
 
 // isFull reports whether there is no room for one more request.

@@ -24,7 +24,7 @@ func TestASessionsMemoryIsBounded(t *testing.T) {
 			for i := range asked {
 				f.report(chat.RequestOpened{Request: chat.Request{ID: fmt.Sprint(i), Tool: "Bash", Input: input}})
 			}
-			open := s.Open()
+			open := s.OpenRequests()
 			require.Less(t, len(open), asked)
 			require.LessOrEqual(t, len(open)*size, 64<<20)
 			refused := 0

@@ -171,7 +171,7 @@ func TestWhatEndsARequestRefuses(t *testing.T) {
 			f.report(approval("a1"))
 			f.report(question("q", false))
 			end(s, f)
-			require.Empty(t, s.Open())
+			require.Empty(t, s.OpenRequests())
 			for _, id := range []string{"a1", "q"} {
 				require.Error(t, s.Answer(id, "you", chat.Answer{Verdict: chat.Once}))
 			}
@@ -213,7 +213,7 @@ func TestAnAnswerHasToFit(t *testing.T) {
 	}
 	require.ErrorIs(t, s.Answer("a2", "you", chat.Answer{}), chat.ErrNoRequest)
 	require.Equal(t, []string{"start", "send go"}, f.done())
-	require.Len(t, s.Open(), 2)
+	require.Len(t, s.OpenRequests(), 2)
 	require.NoError(t, s.Answer("q", "you", reply("something else")))
 	require.NoError(t, s.Answer("a1", "you", chat.Answer{Words: "no"}))
 	f.report(question("many", true))
@@ -264,7 +264,7 @@ func TestItSaysWhyItDidNotStart(t *testing.T) {
 	f.report(chat.AgentExited{Why: "no such conversation"})
 	require.Equal(t, chat.Failed, s.State())
 	require.Contains(t, strings.Join(records(t, s), "\n"), "did not read: early\nstate failed to start no such conversation")
-	<-s.Over()
+	<-s.Done()
 }
 
 // A follower continues where it was, and is told how much is lost.
@@ -327,7 +327,7 @@ func TestAnAnswerThatTheAgentDoesNotTake(t *testing.T) {
 	}
 	f.report(asked)
 	require.ErrorContains(t, s.Answer("f1", "ada", chat.Answer{Replies: map[string][]string{"q1": {"Blue"}}}), "must be Red")
-	require.Len(t, s.Open(), 1)
+	require.Len(t, s.OpenRequests(), 1)
 	require.NoError(t, s.Answer("f1", "ada", chat.Answer{Replies: map[string][]string{"q1": {"Red"}}}))
 	require.Equal(t, []string{"start", "reply Red f1"}, f.done())
 }
@@ -339,7 +339,7 @@ func TestAnOutsiderAsks(t *testing.T) {
 	ask := func(id string) error {
 		r := approval(id).Request
 		r.By = "agent gemini"
-		return s.Ask(r, func(c chat.Closed) {
+		return s.AskUser(r, func(c chat.Closed) {
 			heard = append(heard, c.ID+" by "+c.By+" "+c.Answer.Verdict+" "+c.Why)
 		})
 	}
@@ -359,14 +359,14 @@ func TestAnOutsiderAsks(t *testing.T) {
 	require.Equal(t, chat.AtPrompt, s.State())
 
 	require.NoError(t, ask("x2"))
-	s.Withdraw("x2", "it is gone")
+	s.WithdrawRequest("x2", "it is gone")
 	require.Equal(t, []string{"x2 by   it is gone"}, took())
 	require.Equal(t, chat.AtPrompt, s.State())
-	s.Withdraw("x2", "again")
+	s.WithdrawRequest("x2", "again")
 
 	f.report(approval("t1"))
-	s.Withdraw("t1", "it is the agent's")
-	require.Len(t, s.Open(), 1)
+	s.WithdrawRequest("t1", "it is the agent's")
+	require.Len(t, s.OpenRequests(), 1)
 	require.NoError(t, ask("x3"))
 	require.NoError(t, s.Interrupt("ada"))
 	require.Equal(t, []string{"x3 by ada  the turn was interrupted"}, took())
@@ -382,7 +382,7 @@ func TestTheEndRefusesAnOutsidersRequests(t *testing.T) {
 	s, _ := start(t)
 	heard := 0
 	r := approval("x1").Request
-	require.NoError(t, s.Ask(r, func(c chat.Closed) {
+	require.NoError(t, s.AskUser(r, func(c chat.Closed) {
 		heard++
 		require.True(t, c.Answer.Refuses())
 	}))

@@ -54,7 +54,7 @@ type Request struct {
 	Check func(replies map[string][]string) error `json:"-"`
 
 	number uint64
-	done   func(Closed) // nil for the agent's: see [Session.Ask]
+	done   func(Closed) // nil for the agent's: see [Session.AskUser]
 	expiry *time.Timer  // nil without a limit, see [Session.AnswerWithin]
 }
 

@@ -87,8 +87,8 @@ func (s *Session) Conversation() string {
 	return s.conversation
 }
 
-// Open are the requests that wait for an answer, oldest first. They must not be changed.
-func (s *Session) Open() []*Request {
+// OpenRequests are the requests that wait for an answer, oldest first. They must not be changed.
+func (s *Session) OpenRequests() []*Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]*Request(nil), s.open...)
@@ -101,8 +101,8 @@ func (s *Session) WhyEnded() string {
 	return s.why
 }
 
-// Over is closed when the agent is gone.
-func (s *Session) Over() <-chan struct{} { return s.over }
+// Done is closed when the agent is gone.
+func (s *Session) Done() <-chan struct{} { return s.over }
 
 // Send says something to the agent for a person, also while it works or starts. It is in the log
 // before the agent gets it.

@@ -83,7 +83,7 @@ type Door struct {
 	Header http.Header
 }
 
-// Link is the connection. Send and Snapshot may be called on any goroutine.
+// Link is the connection. Send and PutSnapshot may be called on any goroutine.
 type Link struct {
 	Config
 	doors    []Door
@@ -102,7 +102,7 @@ type Link struct {
 	lost     time.Time     // when the last via ended, or zero
 	back     chan struct{} // made with lost, closed when the next via begins
 	overflow bool
-	finished bool          // Finish was called: no connection follows this one
+	finished bool          // FinishSending was called: no connection follows this one
 	over     chan struct{} // closed with finished
 	wake     chan struct{}
 }
@@ -127,8 +127,8 @@ func New(c Config) *Link {
 	}
 }
 
-// Run keeps the link up until ctx ends or Finish is done, reconnecting each time the gateway goes
-// away.
+// Run keeps the link up until ctx ends or FinishSending is done, reconnecting each time the gateway
+// goes away.
 func (l *Link) Run(ctx context.Context) {
 	wait, reported := firstBackoff, false
 	for ctx.Err() == nil && !l.isFinished() {
@@ -276,7 +276,7 @@ func handshakeAt(
 }
 
 // attachTransport begins a connection with the hello; messages queued for an earlier one are void.
-// It reports false after Finish.
+// It reports false after FinishSending.
 func (l *Link) attachTransport(via transport) bool {
 	hello := l.Hello()
 	l.mu.Lock()
@@ -319,10 +319,10 @@ func (l *Link) Send(m protocol.Message) {
 	l.wakeWriter()
 }
 
-// Snapshot puts the newest snapshot into the slot, in place of an unsent one. A later connection
-// begins with it. A gateway in this process that takes it at once has it when Snapshot returns,
+// PutSnapshot puts the newest snapshot into the slot, in place of an unsent one. A later connection
+// begins with it. A gateway in this process that takes it at once has it when PutSnapshot returns,
 // without another goroutine.
-func (l *Link) Snapshot(s *protocol.Snapshot) {
+func (l *Link) PutSnapshot(s *protocol.Snapshot) {
 	l.mu.Lock()
 	l.newest = s
 	via, ok := l.via.(ready)
@@ -344,9 +344,9 @@ func (l *Link) Snapshot(s *protocol.Snapshot) {
 	}
 }
 
-// Rows puts the screen for viewers into its own slot, in place of an unsent one. Without a
+// PutRows puts the screen for viewers into its own slot, in place of an unsent one. Without a
 // connection there are no viewers.
-func (l *Link) Rows(m *protocol.Rows) {
+func (l *Link) PutRows(m *protocol.Rows) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.via != nil {
@@ -362,9 +362,9 @@ func (l *Link) wakeWriter() {
 	}
 }
 
-// Await waits for the connection that follows a lost one, or for the end of ctx, so that what is
-// sent then is not lost with it.
-func (l *Link) Await(ctx context.Context) {
+// WaitReconnected waits for the connection that follows a lost one, or for the end of ctx, so that
+// what is sent then is not lost with it.
+func (l *Link) WaitReconnected(ctx context.Context) {
 	l.mu.Lock()
 	back := l.back
 	hopeless := l.finished || time.Since(l.lost) > expected
@@ -378,10 +378,10 @@ func (l *Link) Await(ctx context.Context) {
 	}
 }
 
-// Finish sends the queue, and then a close frame, whose answer proves that the gateway has read all
-// of it. It returns when that has come, when the connection is lost, or when ctx ends. Run makes no
-// connection after it.
-func (l *Link) Finish(ctx context.Context) {
+// FinishSending sends the queue, and then a close frame, whose answer proves that the gateway has
+// read all of it. It returns when that has come, when the connection is lost, or when ctx ends. Run
+// makes no connection after it.
+func (l *Link) FinishSending(ctx context.Context) {
 	l.mu.Lock()
 	if !l.finished {
 		l.finished = true

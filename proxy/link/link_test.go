@@ -83,7 +83,7 @@ func TestDeltasRebuildTheScreen(t *testing.T) {
 	for seq := range uint64(500) {
 		lines = slices.Clone(lines)
 		lines[rand.IntN(len(lines))] = fmt.Sprint("line ", seq)
-		l.Snapshot(snapshot(seq+1, lines...))
+		l.PutSnapshot(snapshot(seq+1, lines...))
 		for have := uint64(0); seq%7 == 0 && have != seq+1; {
 			have = <-seen // this one is not skipped
 		}
@@ -91,7 +91,7 @@ func TestDeltasRebuildTheScreen(t *testing.T) {
 	l.Send(&protocol.SessionClose{ID: "c", SessionID: "vim-1", ExitCode: 3})
 	ctx, cancel := context.WithTimeout(t.Context(), fake.Soon)
 	defer cancel()
-	l.Finish(ctx)
+	l.FinishSending(ctx)
 	require.NoError(t, ctx.Err(), "the close frame was answered")
 
 	all := <-got
@@ -130,7 +130,7 @@ func TestRowsAreTheNewestAndBeforeTheEnd(t *testing.T) {
 	begin, ready := make(chan struct{}), make(chan struct{})
 	late := func(ctx context.Context) (net.Conn, error) { <-begin; return dial(ctx) }
 	l, _ := link(t, Config{Dial: late, Up: func() { close(ready) }})
-	l.Rows(&protocol.Rows{SessionID: "vim-1", Seq: 1, Cols: 80, Rows: 1}) // without a gateway no one looks
+	l.PutRows(&protocol.Rows{SessionID: "vim-1", Seq: 1, Cols: 80, Rows: 1}) // without a gateway no one looks
 	close(begin)
 	<-ready
 	lines := make([]string, 24)
@@ -140,13 +140,13 @@ func TestRowsAreTheNewestAndBeforeTheEnd(t *testing.T) {
 	for seq := range uint64(300) {
 		lines = slices.Clone(lines)
 		lines[rand.IntN(len(lines))] = fmt.Sprint("line ", seq)
-		l.Rows(&protocol.Rows{SessionID: "vim-1", Seq: seq + 2, Cols: 80, Rows: 24, Lines: lines, State: &protocol.ViewState{Title: "x"}})
+		l.PutRows(&protocol.Rows{SessionID: "vim-1", Seq: seq + 2, Cols: 80, Rows: 24, Lines: lines, State: &protocol.ViewState{Title: "x"}})
 	}
 	l.Send(&protocol.SessionClose{ID: "c", SessionID: "vim-1"})
 	l.Send(&protocol.Done{RequestID: "r"})
 	ctx, cancel := context.WithTimeout(t.Context(), fake.Soon)
 	defer cancel()
-	l.Finish(ctx)
+	l.FinishSending(ctx)
 	require.NoError(t, ctx.Err())
 
 	all := <-got
@@ -186,10 +186,10 @@ func TestRunEndsThoughTheGatewayStalls(t *testing.T) {
 		for i := range big {
 			big[i] = string(make([]byte, 200_000))
 		}
-		l.Snapshot(snapshot(1, big...)) // more than the socket takes
+		l.PutSnapshot(snapshot(1, big...)) // more than the socket takes
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 		defer cancel()
-		l.Finish(ctx) // returns with its context
+		l.FinishSending(ctx) // returns with its context
 		stop()
 		close(release)
 	})
@@ -273,19 +273,19 @@ func TestLastWordsWaitForTheNextGateway(t *testing.T) {
 	<-downs
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
-	l.Await(over) // returns with its context
+	l.WaitReconnected(over) // returns with its context
 	waited := make(chan struct{})
 	go func() { // ends with the next connection
 		defer close(waited)
-		l.Await(context.Background())
+		l.WaitReconnected(context.Background())
 	}()
 	close(gate)
 	fake.Receive(t, waited, "the next connection")
 	l.Send(&protocol.SessionClose{ID: "c", SessionID: "vim-1"})
 	ctx, stop := context.WithTimeout(t.Context(), fake.Soon)
 	defer stop()
-	l.Finish(ctx)
+	l.FinishSending(ctx)
 	require.IsType(t, hello, <-heard)
 	require.IsType(t, &protocol.SessionClose{}, <-heard)
-	l.Await(context.Background()) // no answer is expected
+	l.WaitReconnected(context.Background()) // no answer is expected
 }

@@ -67,11 +67,11 @@ func TestASeatTakesMessagesAsTheyAre(t *testing.T) {
 	at.say <- done
 	require.Same(t, done, <-took)
 	first, second := snapshot(1, "a", "b", "c"), snapshot(2, "a", "b", "x")
-	l.Snapshot(first)
+	l.PutSnapshot(first)
 	l.Send(&protocol.Done{RequestID: "1"})
-	l.Snapshot(second)
+	l.PutSnapshot(second)
 	l.Send(&protocol.SessionClose{ID: "c", SessionID: "vim-1"})
-	l.Finish(t.Context())
+	l.FinishSending(t.Context())
 	stop()
 	at.mu.Lock()
 	defer at.mu.Unlock()
@@ -109,7 +109,7 @@ func TestASeatThatEndsIsTakenAgain(t *testing.T) {
 	stop()
 }
 
-// If the gateway of this process can take it, it has the snapshot when Snapshot returns. If it
+// If the gateway of this process can take it, it has the snapshot when PutSnapshot returns. If it
 // cannot, or other messages wait, the snapshot comes in order, as usual, and never twice.
 func TestASnapshotIsTakenAtOnce(t *testing.T) {
 	at, up := newSeat(), make(chan struct{})
@@ -131,7 +131,7 @@ func TestASnapshotIsTakenAtOnce(t *testing.T) {
 		if i%3 == 0 {
 			l.Send(&protocol.Done{RequestID: "r"})
 		}
-		l.Snapshot(last)
+		l.PutSnapshot(last)
 	}
 	for all := told(); all[len(all)-1] != protocol.Message(last); all = told() {
 		time.Sleep(time.Millisecond)
@@ -141,10 +141,10 @@ func TestASnapshotIsTakenAtOnce(t *testing.T) {
 		busy = l.busy
 		l.mu.Unlock()
 	}
-	l.Snapshot(snapshot(messages+1, "b"))
+	l.PutSnapshot(snapshot(messages+1, "b"))
 	all := told()
 	require.EqualValues(t, messages+1, all[len(all)-1].(*protocol.Snapshot).Seq, "it is there already")
-	l.Finish(t.Context())
+	l.FinishSending(t.Context())
 	stop()
 	seq, done := uint64(0), 0
 	for _, m := range told() {

@@ -25,8 +25,8 @@ const (
 	silent // it ended before
 )
 
-// Wait waits for the decision. It is false if ctx ends before.
-func (w *Worth) Wait(ctx context.Context) bool {
+// WaitWorth waits for the decision. It is false if ctx ends before.
+func (w *Worth) WaitWorth(ctx context.Context) bool {
 	if !w.Always {
 		select {
 		case <-ctx.Done():
@@ -38,8 +38,8 @@ func (w *Worth) Wait(ctx context.Context) bool {
 	return w.decided.CompareAndSwap(undecided, worth)
 }
 
-// Now reports whether a gateway learns of the session, as of now.
-func (w *Worth) Now() bool {
+// IsWorthNow reports whether a gateway learns of the session, as of now.
+func (w *Worth) IsWorthNow() bool {
 	select {
 	case <-w.Begun:
 		return true
@@ -48,6 +48,8 @@ func (w *Worth) Now() bool {
 	}
 }
 
-// Ended is Now once the program has ended and all of its output was seen: a session unknown to
-// gateways by then stays unknown.
-func (w *Worth) Ended() bool { return w.Now() || !w.decided.CompareAndSwap(undecided, silent) }
+// DecideAtEnd is IsWorthNow once the program has ended and all of its output was seen: a session
+// unknown to gateways by then stays unknown.
+func (w *Worth) DecideAtEnd() bool {
+	return w.IsWorthNow() || !w.decided.CompareAndSwap(undecided, silent)
+}

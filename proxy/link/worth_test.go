@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The promise of Ended holds whenever the waiting goroutine gets to run.
+// The promise of DecideAtEnd holds whenever the waiting goroutine gets to run.
 func TestWorth(t *testing.T) {
 	for name, c := range map[string]struct {
 		always, prints bool
@@ -26,7 +26,7 @@ func TestWorth(t *testing.T) {
 				begun, heard := make(chan struct{}), make(chan bool, 1)
 				w := Worth{Always: c.always, Begun: begun}
 				ctx, cancel := context.WithCancel(t.Context())
-				wait := func() { heard <- w.Wait(ctx) }
+				wait := func() { heard <- w.WaitWorth(ctx) }
 				if c.prints {
 					close(begun)
 				}
@@ -36,8 +36,8 @@ func TestWorth(t *testing.T) {
 				time.Sleep(c.after)
 				synctest.Wait()
 				want := c.heard && (!late || c.always || c.prints)
-				require.Equal(t, want, w.Ended(), name)
-				require.Equal(t, want, w.Now(), name)
+				require.Equal(t, want, w.DecideAtEnd(), name)
+				require.Equal(t, want, w.IsWorthNow(), name)
 				if late {
 					go wait()
 				}

@@ -89,7 +89,7 @@ type taping struct {
 	cast, log *disk
 	failures  []error
 	rooms     int
-	screen    string // what Resume paints
+	screen    string // what ResumeOutput paints
 	err       error
 }
 
@@ -115,7 +115,7 @@ func tape(t *testing.T, test func(r *taping)) (after *taping) {
 	return after
 }
 
-func (r *taping) resume() { r.Resume(func() []byte { return []byte(r.screen) }) }
+func (r *taping) resume() { r.ResumeOutput(func() []byte { return []byte(r.screen) }) }
 
 // wait lets time pass, and the recorder write.
 func (r *taping) wait(d time.Duration) { time.Sleep(d); synctest.Wait() }

@@ -28,7 +28,7 @@ const (
 // Known is a note about a recording, by which the user finds it again wherever it lies: a file in a
 // directory of the user's.
 type Known struct {
-	ID      string    `json:"-"` // made by Note
+	ID      string    `json:"-"` // made by RegisterRecording
 	File    string    `json:"file"`
 	Begin   time.Time `json:"begin"`
 	Session Session   `json:"session"`
@@ -42,8 +42,8 @@ var known = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^r
 
 const noteSuffix = ".json"
 
-// Note makes a recording known in dir. It creates dir if necessary.
-func Note(dir string, k Known) error {
+// RegisterRecording makes a recording known in dir. It creates dir if necessary.
+func RegisterRecording(dir string, k Known) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}

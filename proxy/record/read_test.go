@@ -165,19 +165,19 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// FuzzEvents checks that an asciicast of any pieces is lines of JSON, and that V2 reads them.
+// FuzzEvents checks that an asciicast of any pieces is lines of JSON, and that WriteV2 reads them.
 func FuzzEvents(f *testing.F) {
 	f.Add([]byte("a\xe2\x82\xac\x1b[m"), byte(2))
 	f.Fuzz(func(t *testing.T, p []byte, cut byte) {
 		r := tape(t, func(r *taping) {
 			for len(p) > 0 {
 				n := min(len(p), 1+int(cut))
-				r.Output(p[:n])
+				r.WriteOutput(p[:n])
 				r.AgentInput(who, p[:n])
 				p = p[n:]
 			}
 		})
 		events(t, r.cast.String())
-		require.NoError(t, record.V2(new(strings.Builder), strings.NewReader(r.cast.String())))
+		require.NoError(t, record.WriteV2(new(strings.Builder), strings.NewReader(r.cast.String())))
 	})
 }

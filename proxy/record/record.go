@@ -53,8 +53,8 @@ type Config struct {
 	Session   Session
 	// Failed is called once, when the first write fails, to tell the user. It may be nil.
 	Failed func(error)
-	// Room is called when output that was left out may be taken up again, see [Recorder.Resume]. It
-	// is called from any goroutine, must not block, and may be nil.
+	// Room is called when output that was left out may be taken up again, see
+	// [Recorder.ResumeOutput]. It is called from any goroutine, must not block, and may be nil.
 	Room func()
 }
 
@@ -72,7 +72,7 @@ type Recorder struct {
 	queue batch
 	spare batch
 	dark  bool   // blackout
-	gap   bool   // output is left out until Resume
+	gap   bool   // output is left out until ResumeOutput
 	why   string // the gap is there, "" for a blackout alone
 	// bytes left out in this gap, those of a blackout not counted: their number is a secret's
 	// length
@@ -120,15 +120,19 @@ type Author struct {
 // New makes a recorder. The recording begins now.
 func New(conf Config) *Recorder {
 	r := &Recorder{
-		conf: conf, begin: time.Now(), notify: make(chan struct{}, 1), hurry: make(chan struct{}), done: make(chan struct{}),
+		conf:   conf,
+		begin:  time.Now(),
+		notify: make(chan struct{}, 1),
+		hurry:  make(chan struct{}),
+		done:   make(chan struct{}),
 	}
 	r.conf.Header.Begin, r.conf.Session.Format = r.begin, Format
-	r.Add(Entry{Kind: Open, Session: &r.conf.Session})
+	r.AddEntry(Entry{Kind: Open, Session: &r.conf.Session})
 	return r
 }
 
-// Begun returns the time when the recording began.
-func (r *Recorder) Begun() time.Time { return r.begin }
+// BeginTime returns the time when the recording began.
+func (r *Recorder) BeginTime() time.Time { return r.begin }
 
 func (r *Recorder) queueEventLocked(code byte, data []byte, entry *Entry) {
 	if len(r.queue.events) == 0 {
@@ -139,12 +143,19 @@ func (r *Recorder) queueEventLocked(code byte, data []byte, entry *Entry) {
 	}
 	off := len(r.queue.data)
 	r.queue.data = append(r.queue.data, data...)
-	r.queue.events = append(r.queue.events, event{time.Since(r.begin), code, off, len(r.queue.data), entry})
+	r.queue.events = append(r.queue.events, event{
+		time.Since(r.begin),
+		code,
+		off,
+		len(r.queue.data),
+		entry,
+	})
 }
 
-// Output records what the program wrote; p may be used again. It reports whether output is being
-// left out and could be taken up again now: the owner of the terminal model calls Resume then.
-func (r *Recorder) Output(p []byte) (resume bool) {
+// WriteOutput records what the program wrote; p may be used again. It reports whether output is
+// being left out and could be taken up again now: the owner of the terminal model calls
+// ResumeOutput then.
+func (r *Recorder) WriteOutput(p []byte) (resume bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
@@ -188,10 +199,10 @@ func (r *Recorder) canResumeLocked() bool {
 // and resets the terminal (RIS, ECMA-48 8.3.105).
 const clearScreen = "\x18\x1bc"
 
-// Resume takes output up again after some was left out. redraw makes the bytes that paint the
+// ResumeOutput takes output up again after some was left out. redraw makes the bytes that paint the
 // present screen on a terminal that was just reset; it is called only if there is room. Between it
-// and the next Output no output may be missing, so both have one caller.
-func (r *Recorder) Resume(redraw func() []byte) {
+// and the next WriteOutput no output may be missing, so both have one caller.
+func (r *Recorder) ResumeOutput(redraw func() []byte) {
 	r.mu.Lock()
 	ready := r.canResumeLocked()
 	r.mu.Unlock()
@@ -212,15 +223,15 @@ func (r *Recorder) Resume(redraw func() []byte) {
 	r.queue.output += len(paint)
 }
 
-// Resized records that the terminal has another size.
-func (r *Recorder) Resized(cols, rows int) {
+// RecordResize records that the terminal has another size.
+func (r *Recorder) RecordResize(cols, rows int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.queueEventLocked(codeResize, sizeData(cols, rows), nil)
 }
 
 // AgentInput records bytes of an agent's that the program has just been given; p may be used again.
-// It is for the asciicast: the log gets the whole input at its end, with Add.
+// It is for the asciicast: the log gets the whole input at its end, with AddEntry.
 func (r *Recorder) AgentInput(author Author, p []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -275,17 +286,17 @@ func (r *Recorder) roomAgain() {
 	}
 }
 
-// Exited records the end of the program.
-func (r *Recorder) Exited(code int, signal string) {
+// RecordExit records the end of the program.
+func (r *Recorder) RecordExit(code int, signal string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.queueEntryLocked(Entry{Kind: Exit, Code: &code, Signal: signal})
 	r.queueEventLocked(codeExit, strconv.AppendInt(nil, int64(code), 10), nil)
 }
 
-// Add records an entry of the audit log, and a marker in the asciicast where people look for one.
-// It keeps e's slices and pointers.
-func (r *Recorder) Add(e Entry) {
+// AddEntry records an entry of the audit log, and a marker in the asciicast where people look for
+// one. It keeps e's slices and pointers.
+func (r *Recorder) AddEntry(e Entry) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.queueEntryLocked(e)

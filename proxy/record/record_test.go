@@ -19,36 +19,36 @@ var (
 
 // play is a session with every kind of event.
 func play(r *taping) {
-	r.Output([]byte("$ "))
+	r.WriteOutput([]byte("$ "))
 	r.wait(1500 * time.Millisecond)
 	r.UserTyped("")
-	r.Add(record.Entry{Kind: record.Request, Agent: codex, Level: "drive", Why: "fix it", Request: "q1"})
-	r.Add(record.Entry{Kind: record.Grant, Agent: codex, Level: "drive", Epoch: 2})
+	r.AddEntry(record.Entry{Kind: record.Request, Agent: codex, Level: "drive", Why: "fix it", Request: "q1"})
+	r.AddEntry(record.Entry{Kind: record.Grant, Agent: codex, Level: "drive", Epoch: 2})
 	r.wait(250 * time.Microsecond)
 	r.AgentInput(who, []byte("ls"))
-	r.Output([]byte("ls"))
+	r.WriteOutput([]byte("ls"))
 	r.AgentInput(who, []byte("\r"))
 	began := time.Now().UTC()
 	picture := &record.Picture{Cols: 80, Rows: 24, Col: 2, Lines: []string{"$"}}
-	r.Add(record.Entry{
+	r.AddEntry(record.Entry{
 		Kind: record.Input, Agent: codex, Epoch: 2, Request: "r1", Form: "text", Bytes: []byte("ls\r"), Text: `ls\r`, Written: 3, Fate: "written",
 		Began: &began, Picture: picture, Rev: 7, Program: "bash",
 	})
-	r.Add(record.Entry{
+	r.AddEntry(record.Entry{
 		Kind: record.Input, Agent: codex, Epoch: 2, Request: "r2", Form: "keys", Asked: "enter", Fate: "refused", Reason: "user_typing",
 		Picture: picture, Rev: 7, Program: "bash",
 	})
-	r.Output([]byte("\r\na \"b\" \\ \x1b[1m\x7f\tü\r\n"))
-	r.Resized(100, 30)
+	r.WriteOutput([]byte("\r\na \"b\" \\ \x1b[1m\x7f\tü\r\n"))
+	r.RecordResize(100, 30)
 	r.RecordBlackout(true, "a password is being read")
-	r.Output([]byte("Password: ***"))
+	r.WriteOutput([]byte("Password: ***"))
 	r.UserTyped("")
 	r.wait(3 * time.Second)
 	r.screen = "PAINTED"
 	r.RecordBlackout(false, "")
-	r.Output([]byte("$ "))
-	r.Add(record.Entry{Kind: record.End, Agent: codex, Epoch: 2, Reason: "reclaimed", Dropped: 30, Unsubmitted: 4})
-	r.Exited(3, "")
+	r.WriteOutput([]byte("$ "))
+	r.AddEntry(record.Entry{Kind: record.End, Agent: codex, Epoch: 2, Reason: "reclaimed", Dropped: 30, Unsubmitted: 4})
+	r.RecordExit(3, "")
 }
 
 func TestTheAsciicast(t *testing.T) {
@@ -85,7 +85,7 @@ func TestIntervalsDoNotDrift(t *testing.T) {
 	r := tape(t, func(r *taping) {
 		for range n {
 			time.Sleep(333_333 * time.Nanosecond)
-			r.Output([]byte("x"))
+			r.WriteOutput([]byte("x"))
 		}
 	})
 	got := events(t, r.cast.String())
@@ -103,10 +103,10 @@ func TestOutputIsText(t *testing.T) {
 		for a := range len(whole) + 1 {
 			for b := a; b <= len(whole); b++ {
 				r := tape(t, func(r *taping) {
-					r.Output([]byte(whole[:a]))
-					r.Resized(80, 24)
-					r.Output([]byte(whole[a:b]))
-					r.Output([]byte(whole[b:] + "|"))
+					r.WriteOutput([]byte(whole[:a]))
+					r.RecordResize(80, 24)
+					r.WriteOutput([]byte(whole[a:b]))
+					r.WriteOutput([]byte(whole[b:] + "|"))
 				})
 				got := output(events(t, r.cast.String()), "o")
 				require.True(t, utf8.ValidString(got))
@@ -133,7 +133,7 @@ func TestOutputOfRandomBytesInRandomPieces(t *testing.T) {
 	r := tape(t, func(r *taping) {
 		for p := whole; len(p) > 0; {
 			n := min(len(p), 1+rnd.IntN(9))
-			r.Output(p[:n])
+			r.WriteOutput(p[:n])
 			p = p[n:]
 		}
 	})
@@ -173,13 +173,13 @@ func TestASlowDiskDelaysNothing(t *testing.T) {
 		resume := r.cast.stop()
 		r.screen = "PAINTED"
 		for range 200 { // 20 MB
-			r.Output([]byte(strings.Repeat("x", piece)))
+			r.WriteOutput([]byte(strings.Repeat("x", piece)))
 			r.wait(time.Millisecond)
 		}
-		r.Add(record.Entry{Kind: record.Grant, Agent: codex, Level: "drive", Epoch: 2})
+		r.AddEntry(record.Entry{Kind: record.Grant, Agent: codex, Level: "drive", Epoch: 2})
 		resume()
 		r.wait(time.Second)
-		r.Output([]byte("after"))
+		r.WriteOutput([]byte("after"))
 		require.Empty(t, r.failures)
 	})
 	require.NoError(t, r.err)
@@ -204,14 +204,14 @@ func TestASlowDiskDelaysNothing(t *testing.T) {
 func TestAFullDisk(t *testing.T) {
 	r := tape(t, func(r *taping) {
 		r.screen = "PAINTED"
-		r.Output([]byte("before"))
+		r.WriteOutput([]byte("before"))
 		r.wait(time.Second)
 		size := len(r.cast.String())
 		r.cast.set(size + 7)
 		r.log.set(len(r.log.String()) + 11)
 		for n := range 10 {
-			r.Output([]byte("lost"))
-			r.Add(record.Entry{Kind: record.Grant, Agent: codex, Level: "drive", Epoch: uint64(n + 1)})
+			r.WriteOutput([]byte("lost"))
+			r.AddEntry(record.Entry{Kind: record.Grant, Agent: codex, Level: "drive", Epoch: uint64(n + 1)})
 			r.wait(time.Second)
 			require.Len(t, r.cast.String(), size, "a line that was written in part is taken back")
 		}
@@ -220,7 +220,7 @@ func TestAFullDisk(t *testing.T) {
 		r.cast.set(-1)
 		r.log.set(-1)
 		r.wait(5 * time.Second)
-		r.Output([]byte("after"))
+		r.WriteOutput([]byte("after"))
 	})
 	require.EqualError(t, r.err, "output is missing in the asciicast: no space left on device")
 	all := events(t, r.cast.String())
@@ -240,7 +240,7 @@ func TestADiskThatStaysFull(t *testing.T) {
 		r.wait(time.Second)
 		r.cast.set(len(r.cast.String()))
 		r.log.set(len(r.log.String()))
-		r.Output([]byte("lost"))
+		r.WriteOutput([]byte("lost"))
 	})
 	require.EqualError(t, r.err, "the audit log lacks its end: no space left on device")
 	require.Len(t, r.failures, 1)
@@ -252,17 +252,17 @@ func TestADiskThatStaysFull(t *testing.T) {
 func TestTheLogNamesARecordingsMissingEnd(t *testing.T) {
 	var killed string
 	r := tape(t, func(r *taping) {
-		r.Output([]byte("before"))
+		r.WriteOutput([]byte("before"))
 		r.wait(time.Second)
 		r.cast.set(len(r.cast.String()))
-		r.Output([]byte("lost"))
+		r.WriteOutput([]byte("lost"))
 		r.wait(time.Second)
-		r.Output([]byte("too"))
+		r.WriteOutput([]byte("too"))
 		r.wait(time.Second)
 		killed = r.log.String()
 		r.RecordBlackout(true, "a password")
-		r.Output([]byte("secret"))
-		r.Exited(0, "")
+		r.WriteOutput([]byte("secret"))
+		r.RecordExit(0, "")
 	})
 	require.Equal(t, "before", output(events(t, r.cast.String()), "o"))
 	log := entries(t, killed)
@@ -274,12 +274,12 @@ func TestTheLogNamesARecordingsMissingEnd(t *testing.T) {
 	r = tape(t, func(r *taping) {
 		r.wait(time.Second)
 		r.cast.set(len(r.cast.String()))
-		r.Output([]byte("queued when it ends"))
+		r.WriteOutput([]byte("queued when it ends"))
 	})
 	log = entries(t, r.log.String())
 	require.Equal(t, "output is missing before this, 19 bytes: no space left on device", log[len(log)-2].Sentence())
 
-	r = tape(t, func(r *taping) { r.RecordBlackout(true, "a password"); r.Output([]byte("secret")) })
+	r = tape(t, func(r *taping) { r.RecordBlackout(true, "a password"); r.WriteOutput([]byte("secret")) })
 	require.Empty(t, of(entries(t, r.log.String()), record.Gap), "a blackout is none: how long a secret is stands nowhere")
 }
 
@@ -289,10 +289,10 @@ func TestALogThatCannotGoOnSaysSo(t *testing.T) {
 	long := strings.Repeat("why ", 1000)
 	r := tape(t, func(r *taping) {
 		resume := r.log.stop()
-		r.Add(record.Entry{Kind: record.Grant, Agent: codex, Level: "drive"})
+		r.AddEntry(record.Entry{Kind: record.Grant, Agent: codex, Level: "drive"})
 		r.wait(time.Second) // the recorder waits for the disk, and takes nothing more
 		for range n {
-			r.Add(record.Entry{Kind: record.Request, Agent: codex, Level: "drive", Why: long})
+			r.AddEntry(record.Entry{Kind: record.Request, Agent: codex, Level: "drive", Why: long})
 		}
 		r.wait(time.Second)
 		resume()
@@ -310,7 +310,7 @@ func TestALogThatCannotGoOnSaysSo(t *testing.T) {
 func TestADeadDiskDoesNotHoldTheEnd(t *testing.T) {
 	tape(t, func(r *taping) {
 		resume := r.cast.stop()
-		r.Output([]byte("x"))
+		r.WriteOutput([]byte("x"))
 		r.wait(time.Second)
 		require.ErrorIs(t, r.Close(2*time.Second), record.ErrTimeout)
 		resume()
@@ -321,8 +321,8 @@ func TestADeadDiskDoesNotHoldTheEnd(t *testing.T) {
 func TestTheRecordingIsOnTheDiskSoon(t *testing.T) {
 	tape(t, func(r *taping) {
 		for n := range 50 {
-			r.Output([]byte{'a' + byte(n%26)})
-			r.Add(record.Entry{Kind: record.Grant, Agent: codex, Level: "drive", Epoch: uint64(n)})
+			r.WriteOutput([]byte{'a' + byte(n%26)})
+			r.AddEntry(record.Entry{Kind: record.Grant, Agent: codex, Level: "drive", Epoch: uint64(n)})
 			r.wait(25 * time.Millisecond)
 			require.Len(t, output(events(t, r.cast.String()), "o"), n+1)
 			require.Len(t, of(entries(t, r.log.String()), record.Grant), n+1)
@@ -339,14 +339,14 @@ func TestCutAnywhereItPlaysToThere(t *testing.T) {
 		whole := cast[:strings.LastIndexByte(cast[:cut], '\n')+1]
 		require.Equal(t, len(all[:lineCount(whole)-1]), len(events(t, whole)))
 		var v2 strings.Builder
-		require.NoError(t, record.V2(&v2, strings.NewReader(cast[:cut])), "cut at %d", cut)
+		require.NoError(t, record.WriteV2(&v2, strings.NewReader(cast[:cut])), "cut at %d", cut)
 		require.Contains(t, v2.String(), `"width":80,"height":24`)
 	}
 }
 
 func TestV2(t *testing.T) {
 	var b strings.Builder
-	require.NoError(t, record.V2(&b, strings.NewReader(`{"version":3,"term":{"cols":9,"rows":2},"timestamp":5,"command":"vim","idle_time_limit":2.5}
+	require.NoError(t, record.WriteV2(&b, strings.NewReader(`{"version":3,"term":{"cols":9,"rows":2},"timestamp":5,"command":"vim","idle_time_limit":2.5}
 # a comment
 
 [0.1, "o", "a\u001b[1m"]
@@ -365,7 +365,7 @@ func TestV2(t *testing.T) {
 		"line 2: the event has no code":                      "{\"version\":3}\n[0,1,\"\"]\n",
 		"line 2: the event's data is not a string":           "{\"version\":3}\n[0,\"o\",1]\n",
 	} {
-		require.EqualError(t, record.V2(new(strings.Builder), strings.NewReader(bad)), name)
+		require.EqualError(t, record.WriteV2(new(strings.Builder), strings.NewReader(bad)), name)
 	}
 }
 
@@ -374,5 +374,5 @@ func TestRecordingAllocatesLittle(t *testing.T) {
 	go func() { _ = r.Run() }() // ends with Close
 	defer func() { require.NoError(t, r.Close(time.Minute)) }()
 	p := []byte(strings.Repeat("x", 100))
-	require.Less(t, testing.AllocsPerRun(1000, func() { r.Output(p) }), 1.0)
+	require.Less(t, testing.AllocsPerRun(1000, func() { r.WriteOutput(p) }), 1.0)
 }

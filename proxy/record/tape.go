@@ -22,8 +22,8 @@ type Event struct {
 	Data string
 }
 
-// Who is the author that an event of the code CodeAuthor names.
-func (e *Event) Who() (author Author) {
+// DecodeAuthor is the author that an event of the code CodeAuthor names.
+func (e *Event) DecodeAuthor() (author Author) {
 	// a foreign recording may use the code for something else
 	_ = json.Unmarshal([]byte(e.Data), &author)
 	return author

@@ -20,11 +20,11 @@ func TestATapeReadsARecording(t *testing.T) {
 	r := New(Config{Cast: files.Cast, Log: files.Log, Header: Header{Cols: 80, Rows: 24, Command: "bash"}, Session: Session{Command: "bash"}})
 	done := make(chan error, 1)
 	go func() { done <- r.Run() }()
-	r.Output([]byte("one"))
-	r.Output([]byte("世\xe7"))
+	r.WriteOutput([]byte("one"))
+	r.WriteOutput([]byte("世\xe7"))
 	r.AgentInput(Author{Agent: "claude", ID: "a", Grant: 3}, []byte("ls\r"))
-	r.Resized(100, 30)
-	r.Exited(2, "")
+	r.RecordResize(100, 30)
+	r.RecordExit(2, "")
 	require.NoError(t, r.Close(time.Minute))
 	require.NoError(t, <-done)
 
@@ -33,7 +33,7 @@ func TestATapeReadsARecording(t *testing.T) {
 	defer func() { require.NoError(t, file.Close()) }()
 	tape, err := NewTape(file)
 	require.NoError(t, err)
-	require.Equal(t, []any{80, 24, "bash", r.Begun().Unix()}, []any{tape.Header.Cols, tape.Header.Rows, tape.Header.Command, tape.Header.Begin.Unix()})
+	require.Equal(t, []any{80, 24, "bash", r.BeginTime().Unix()}, []any{tape.Header.Cols, tape.Header.Rows, tape.Header.Command, tape.Header.Begin.Unix()})
 	var got []Event
 	for {
 		e, err := tape.Next(func(code byte) bool { return code != CodeInput })
@@ -41,9 +41,9 @@ func TestATapeReadsARecording(t *testing.T) {
 			break
 		}
 		require.NoError(t, err)
-		require.LessOrEqual(t, e.At, time.Since(r.Begun()))
+		require.LessOrEqual(t, e.At, time.Since(r.BeginTime()))
 		if e.Code == CodeAuthor {
-			require.Equal(t, Author{Agent: "claude", ID: "a", Grant: 3}, e.Who())
+			require.Equal(t, Author{Agent: "claude", ID: "a", Grant: 3}, e.DecodeAuthor())
 		}
 		e.At = 0
 		got = append(got, e)
@@ -61,7 +61,7 @@ func TestRecordingsAreKnown(t *testing.T) {
 	require.Empty(t, Recordings(dir))
 	begin := time.Now().Round(0)
 	for i := range 3 {
-		require.NoError(t, Note(dir, Known{File: "/tmp/x.cast", Begin: begin.Add(time.Duration(i) * time.Hour), Session: Session{ID: "vim-1"}}))
+		require.NoError(t, RegisterRecording(dir, Known{File: "/tmp/x.cast", Begin: begin.Add(time.Duration(i) * time.Hour), Session: Session{ID: "vim-1"}}))
 	}
 	all := Recordings(dir)
 	require.Len(t, all, 3)
@@ -74,14 +74,14 @@ func TestRecordingsAreKnown(t *testing.T) {
 	require.EqualValues(t, 0o600, info.Mode().Perm())
 	_, err = all[0].Open()
 	require.ErrorIs(t, err, ErrUnknown, "nothing lies there")
-	require.Error(t, Note(dir, Known{File: "/tmp/x.cast", Session: Session{Cwd: string(make([]byte, maxNote))}}))
+	require.Error(t, RegisterRecording(dir, Known{File: "/tmp/x.cast", Session: Session{Cwd: string(make([]byte, maxNote))}}))
 
 	note, err := os.ReadFile(filepath.Join(dir, all[0].ID+noteSuffix))
 	require.NoError(t, err)
 	for i := range maxKnown {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("r-%016d.json", i)), note, 0o600))
 	}
-	require.NoError(t, Note(dir, Known{File: "/tmp/x.cast", Begin: begin.Add(24 * time.Hour)}))
+	require.NoError(t, RegisterRecording(dir, Known{File: "/tmp/x.cast", Begin: begin.Add(24 * time.Hour)}))
 	all = Recordings(dir)
 	require.Len(t, all, maxKnown)
 	require.True(t, all[0].Begin.Equal(begin.Add(24*time.Hour)), "the newest stays")

@@ -11,9 +11,9 @@ import (
 	"strconv"
 )
 
-// V2 writes an asciicast v3 as v2, for players that are older than 2025: times count from the
+// WriteV2 writes an asciicast v3 as v2, for players that are older than 2025: times count from the
 // beginning, and only events that v2 knows stay. An incomplete last line is left out.
-func V2(dst io.Writer, src io.Reader) error {
+func WriteV2(dst io.Writer, src io.Reader) error {
 	in, out := bufio.NewReaderSize(src, 1<<16), bufio.NewWriter(dst)
 	header, err := readLine(in)
 	if err != nil && !errors.Is(err, io.EOF) {

@@ -45,11 +45,12 @@ func parseFigures(out string) figures {
 // figure is one measurement. The table shows its name.
 type figure struct{ name, bench, metric string }
 
-// row is a line of the table: our figure, a baseline, and other programs if they are installed.
+// row is a line of the table: the figure of this project, a baseline, and other programs if they
+// are installed.
 type row struct {
 	goal, label, unit string
 	scale             float64 // from the benchmark's unit to the table's; 0 means 1
-	ours, base        figure
+	measured, base    figure
 	others            []figure
 }
 
@@ -62,48 +63,48 @@ func laneFigures(bench, unit string, names ...string) (all []figure) {
 }
 
 // laneRow compares one of our lanes with a plain copy between two terminals, script and tmux.
-func laneRow(ours, label, unit string, scale float64, bench, metric string) row {
-	f := laneFigures(bench, metric, ours, "copy", "script", "tmux")
+func laneRow(lane, label, unit string, scale float64, bench, metric string) row {
+	f := laneFigures(bench, metric, lane, "copy", "script", "tmux")
 	f[1].name = "plain copy"
 	return row{
 		label: label, unit: unit, scale: scale,
-		ours: f[0], base: f[1], others: f[2:],
+		measured: f[0], base: f[1], others: f[2:],
 	}
 }
 
-func throughputRow(ours, label, bench string) row {
-	return laneRow(ours, label, "MiB/s", 0, bench, "MiB/s")
+func throughputRow(lane, label, bench string) row {
+	return laneRow(lane, label, "MiB/s", 0, bench, "MiB/s")
 }
 
-func processorRow(ours, label, bench string) row {
-	return laneRow(ours, label, "ms", 0, bench, "cpu-ms/MiB")
+func processorRow(lane, label, bench string) row {
+	return laneRow(lane, label, "ms", 0, bench, "cpu-ms/MiB")
 }
 
 // startRow compares a start and end with script, tmux and the program alone.
-func startRow(ours, label string) row {
-	f := laneFigures("Start", "ms", ours, "script", "tmux", "bare")
+func startRow(lane, label string) row {
+	f := laneFigures("Start", "ms", lane, "script", "tmux", "bare")
 	f[3].name = "alone"
-	return row{label: label, unit: "ms", ours: f[0], base: f[1], others: f[2:]}
+	return row{label: label, unit: "ms", measured: f[0], base: f[1], others: f[2:]}
 }
 
 // lookRow compares an agent's look at a screen with a round trip on the same transport.
 func lookRow(label, bench string) row {
 	return row{
 		label: label, unit: "ms", scale: 1e-3,
-		ours:   figure{"", bench, "p50-µs"},
-		base:   figure{"bare transport", bench, "transport-µs"},
-		others: []figure{{"tmux -C", bench, "x-control"}, {"capture-pane", bench, "x-capture"}},
+		measured: figure{"", bench, "p50-µs"},
+		base:     figure{"bare transport", bench, "transport-µs"},
+		others:   []figure{{"tmux -C", bench, "x-control"}, {"capture-pane", bench, "x-capture"}},
 	}
 }
 
 // observeRow compares the way of output to an observer with tmux's control mode. Its unit is ms.
-func observeRow(label, bench, ours string) row {
+func observeRow(label, bench, metric string) row {
 	r := row{
 		label: label, unit: "ms", scale: 1e-3,
-		ours: figure{"", bench, ours},
-		base: figure{"tmux -C", bench, "control-" + ours},
+		measured: figure{"", bench, metric},
+		base:     figure{"tmux -C", bench, "control-" + metric},
 	}
-	if ours == "p50-µs" {
+	if metric == "p50-µs" {
 		r.others = []figure{{"capture-pane", bench, "x-capture"}}
 	}
 	return r
@@ -127,8 +128,8 @@ var table = slices.Concat(
 		processorRow("agent", "CPU for a MiB of colours, `proxy --agent`", "Output/colours"),
 		laneRow("agent", "CPU for a key, `proxy --agent`", "ms", 1e-3, "Key", "cpu-µs"),
 		row{
-			label: "wake-ups in 10 s while nothing happens",
-			ours:  figure{"", "NobodyLooks", "proxy-wakes/10s"},
+			label:    "wake-ups in 10 s while nothing happens",
+			measured: figure{"", "NobodyLooks", "proxy-wakes/10s"},
 		},
 	),
 	goalRows("an agent sees at once",
@@ -142,39 +143,39 @@ var table = slices.Concat(
 	goalRows("many may look",
 		row{
 			label: "1,000 viewers of a line, p99", unit: "ms",
-			ours: figure{"", "Viewers/1000", "p99-ms"},
-			base: figure{"bare WebSockets", "Viewers/bare-1000", "p99-ms"},
+			measured: figure{"", "Viewers/1000", "p99-ms"},
+			base:     figure{"bare WebSockets", "Viewers/bare-1000", "p99-ms"},
 		},
 		row{
 			label: "CPU for a viewer's message", unit: "µs",
-			ours: figure{"", "Viewers/1000", "cpu-µs/message"},
-			base: figure{"bare WebSockets", "Viewers/bare-1000", "cpu-µs/message"},
+			measured: figure{"", "Viewers/1000", "cpu-µs/message"},
+			base:     figure{"bare WebSockets", "Viewers/bare-1000", "cpu-µs/message"},
 		},
 		row{
 			label: "size of a line that scrolled", unit: "bytes",
-			ours: figure{"", "Viewers/1000", "B/line"},
+			measured: figure{"", "Viewers/1000", "B/line"},
 		},
 		row{
 			label: "CPU for an update at one of 5,000 subscribers", unit: "µs",
-			ours: figure{"", "Subscribers", "cpu-µs/update"},
-			base: figure{"bare WebSockets", "Subscribers", "bare-cpu-µs/update"},
+			measured: figure{"", "Subscribers", "cpu-µs/update"},
+			base:     figure{"bare WebSockets", "Subscribers", "bare-cpu-µs/update"},
 		},
 		row{
 			label: "memory of each", unit: "KiB",
-			ours: figure{"", "Subscribers", "KiB/subscriber"},
-			base: figure{"bare WebSockets", "Subscribers", "bare-KiB/subscriber"},
+			measured: figure{"", "Subscribers", "KiB/subscriber"},
+			base:     figure{"bare WebSockets", "Subscribers", "bare-KiB/subscriber"},
 		},
 	),
 	goalRows("a model reads little",
 		row{
 			label: "read in five tasks", unit: "KB", scale: 1e-3,
-			ours: figure{"", "Task/all/tools", "read-B"},
-			base: figure{"tmux capture-pane", "Task/all/tmux", "read-B"},
+			measured: figure{"", "Task/all/tools", "read-B"},
+			base:     figure{"tmux capture-pane", "Task/all/tmux", "read-B"},
 		},
 		row{
-			label: "calls in them",
-			ours:  figure{"", "Task/all/tools", "calls"},
-			base:  figure{"tmux capture-pane", "Task/all/tmux", "calls"},
+			label:    "calls in them",
+			measured: figure{"", "Task/all/tools", "calls"},
+			base:     figure{"tmux capture-pane", "Task/all/tmux", "calls"},
 		},
 	),
 )
@@ -197,7 +198,7 @@ func (f figures) valueOf(g figure) (n float64, ok bool) {
 // missingRows returns the labels of the rows that lack our figure.
 func (f figures) missingRows(rows []row) (labels []string) {
 	for _, r := range rows {
-		if _, ok := f.valueOf(r.ours); !ok {
+		if _, ok := f.valueOf(r.measured); !ok {
 			labels = append(labels, r.label)
 		}
 	}
@@ -211,7 +212,7 @@ func (f figures) formatTable(rows []row) string {
 		"|---|---|---|---|---|---|---|\n")
 	last := ""
 	for _, r := range rows {
-		if _, ok := f.valueOf(r.ours); !ok {
+		if _, ok := f.valueOf(r.measured); !ok {
 			continue
 		}
 		goal := r.goal
@@ -232,11 +233,11 @@ func (f figures) rowCells(r row) []string {
 	if scale == 0 {
 		scale = 1
 	}
-	ours, _ := f.valueOf(r.ours)
-	cells := []string{formatNumber(ours * scale), "", "", ""}
+	value, _ := f.valueOf(r.measured)
+	cells := []string{formatNumber(value * scale), "", "", ""}
 	if base, ok := f.valueOf(r.base); ok {
 		cells[1] = formatNumber(base*scale) + ", " + r.base.name
-		cells[2] = f.formatRatio(r.ours, r.base)
+		cells[2] = f.formatRatio(r.measured, r.base)
 	}
 	var others []string
 	for _, o := range r.others {
@@ -246,7 +247,7 @@ func (f figures) rowCells(r row) []string {
 		case strings.HasPrefix(o.metric, "x-"): // it is the ratio
 			others = append(others, o.name+" "+formatNumber(n))
 		default:
-			others = append(others, o.name+" "+f.formatRatio(r.ours, o))
+			others = append(others, o.name+" "+f.formatRatio(r.measured, o))
 		}
 	}
 	cells[3] = strings.Join(others, ", ")
@@ -255,13 +256,13 @@ func (f figures) rowCells(r row) []string {
 
 // formatRatio returns the ratio of two figures. It prefers the ratio that the benchmark reports,
 // which compares each round, to the ratio of the two medians.
-func (f figures) formatRatio(ours, other figure) string {
-	lane, unit, _ := strings.Cut(ours.metric, "-")
+func (f figures) formatRatio(measured, other figure) string {
+	lane, unit, _ := strings.Cut(measured.metric, "-")
 	metric := lane + ":" + strings.TrimSuffix(other.metric, "-"+unit) + "-" + unit
-	if n, ok := f.valueOf(figure{bench: ours.bench, metric: metric}); ok {
+	if n, ok := f.valueOf(figure{bench: measured.bench, metric: metric}); ok {
 		return formatNumber(n)
 	}
-	a, _ := f.valueOf(ours)
+	a, _ := f.valueOf(measured)
 	b, _ := f.valueOf(other)
 	if b == 0 {
 		return ""

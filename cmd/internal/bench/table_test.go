@@ -23,7 +23,7 @@ func TestAFigureStandsBesideItsBaseline(t *testing.T) {
 	rows := goalRows("fast",
 		laneRow("agent", "text", "MiB/s", 0, "Output/text", "MiB/s"),
 		lookRow("a look", "Read/websocket-unix"),
-		row{label: "viewers", unit: "ms", ours: figure{"", "Viewers/bare-1000", "p99-ms"}},
+		row{label: "viewers", unit: "ms", measured: figure{"", "Viewers/bare-1000", "p99-ms"}},
 	)
 	require.Equal(t, `| goal | measured | unit | ours | baseline | ratio | ratio to others |
 |---|---|---|---|---|---|---|

@@ -19,7 +19,7 @@ func TestAnOlderProxyTakesBack(t *testing.T) {
 	s.Mutes, s.Keyboard.Holder, s.Keyboard.AgentName = false, protocol.HolderAgent, "claude"
 	g := serve(t, auth.RoleOwner, "", s)
 	b := openPage(g)
-	b.Until(browser.Button("Refuse") + "?.disabled === false")
+	b.WaitFor(browser.Button("Refuse") + "?.disabled === false")
 	require.Equal(t, "Refuse, and take back from claude", browser.JS[string](b, browser.Button("Refuse")+".textContent"))
 	require.Equal(t, "undefined", browser.JS[string](b, "typeof "+browser.Button("Mute")))
 	b.Press("Refuse")
@@ -38,17 +38,17 @@ func TestThePageMutes(t *testing.T) {
 		never(s)
 		s.Muted, s.Keyboard.Epoch = []string{"codex"}, 5
 	})
-	b.Until(browser.Answered("you muted codex"))
-	b.Until(browser.Text(".sessions") + ".includes('~/src/shop · codex muted')")
+	b.WaitFor(browser.AnsweredScript("you muted codex"))
+	b.WaitFor(browser.Text(".sessions") + ".includes('~/src/shop · codex muted')")
 	browser.JS[bool](b, `location.hash = 's=psql-1', true`)
-	b.Until(browser.Text(".session .muted") + ".includes('codex is muted')")
+	b.WaitFor(browser.Text(".session .muted") + ".includes('codex is muted')")
 	b.Press("Unmute codex")
 	m = wait(g, anything[*protocol.ControlDecide])
 	require.Equal(t, []any{false, protocol.MuteOff, "codex", uint64(5)}, []any{m.Grant, m.Mute, m.AgentName, m.Epoch})
 	require.True(t, ed25519.Verify(g.key, m.Signed(g.sessions[0].StartedAt), m.SignatureB64), "signed by the page's key")
 	g.change("psql-1", func(s *protocol.SessionInfo) { s.Muted = nil })
-	b.Until(`document.querySelector('.session .muted').hidden`)
-	b.Until(browser.Text(".log") + ".includes('codex may ask again')")
+	b.WaitFor(`document.querySelector('.session .muted').hidden`)
+	b.WaitFor(browser.Text(".log") + ".includes('codex may ask again')")
 }
 
 // The viewer has no button.
@@ -57,7 +57,7 @@ func TestAViewerSeesMutedAgents(t *testing.T) {
 	s.Mutes, s.Muted = true, []string{"codex"}
 	g := serve(t, auth.RoleViewer, "vim-1", s)
 	b := openPage(g)
-	b.Until(browser.Text(".session .muted") + ".includes('codex is muted')")
+	b.WaitFor(browser.Text(".session .muted") + ".includes('codex is muted')")
 	require.Equal(t, "undefined", browser.JS[string](b, "typeof "+browser.Button("Unmute")))
 }
 
@@ -106,7 +106,7 @@ func TestAnAnswerNamesItsAuthor(t *testing.T) {
 			g := serve(t, auth.RoleOwner, "", s)
 			b := openPage(g)
 			browser.JS[bool](b, `location.hash = 's=psql-1', true`)
-			b.Until(`document.querySelector('.question') && document.querySelector('.session .log')`)
+			b.WaitFor(`document.querySelector('.question') && document.querySelector('.session .log')`)
 			require.Empty(t, browser.JS[string](b, browser.Text(".log")), "what was decided before is no news")
 			c.decided.AgentName, c.decided.At = "claude", time.Now().UnixMilli()
 			g.change("psql-1", func(s *protocol.SessionInfo) {
@@ -114,8 +114,8 @@ func TestAnAnswerNamesItsAuthor(t *testing.T) {
 				c.change(s)
 				s.Decided = &c.decided
 			})
-			b.Until(browser.Answered(c.says))
-			b.Until(browser.Text(".log") + ".includes('" + c.log + "')")
+			b.WaitFor(browser.AnsweredScript(c.says))
+			b.WaitFor(browser.Text(".log") + ".includes('" + c.log + "')")
 		})
 	}
 }
@@ -126,9 +126,9 @@ func TestSinceWhenAnAgentAsks(t *testing.T) {
 	s.Keyboard.AskingSince = time.Now().Add(-10 * time.Minute).UnixMilli()
 	g := serve(t, auth.RoleOwner, "", s)
 	b := openPage(g)
-	b.Until(browser.Text(".question .where") + ".match(/~.src.shop · asked 1\\d min ago/)")
-	b.Do(chromedp.Reload())
-	b.Until(`document.querySelector('.question .where') && ` + browser.Text(".question .where") + ".match(/asked 1\\d min ago/)")
+	b.WaitFor(browser.Text(".question .where") + ".match(/~.src.shop · asked 1\\d min ago/)")
+	b.RunSteps(chromedp.Reload())
+	b.WaitFor(`document.querySelector('.question .where') && ` + browser.Text(".question .where") + ".match(/asked 1\\d min ago/)")
 }
 
 // The line is text, and turns nothing around it.
@@ -140,8 +140,8 @@ func TestTheListShowsTheLastLine(t *testing.T) {
 	driven.IdleMs = 12 * 60_000
 	g := serve(t, auth.RoleViewer, "", s, driven)
 	b := openPage(g)
-	b.Until(`[...document.querySelectorAll('.sessions code')].some((e) => e.textContent === '<b>ok</b>  shop/orders\ufffd 0.3s')`)
+	b.WaitFor(`[...document.querySelectorAll('.sessions code')].some((e) => e.textContent === '<b>ok</b>  shop/orders\ufffd 0.3s')`)
 	require.Regexp(t, `~/src/shop · quiet 1\d min claude drives \d+ min left`, browser.JS[string](b, browser.Text(".sessions")))
 	g.change("make-1", func(s *protocol.SessionInfo) { s.LastLine = "FAIL" })
-	b.Until(`[...document.querySelectorAll('.sessions code')].some((e) => e.textContent === 'FAIL')`)
+	b.WaitFor(`[...document.querySelectorAll('.sessions code')].some((e) => e.textContent === 'FAIL')`)
 }

@@ -29,7 +29,7 @@ func TestNamesDoNotTurnThePagesWords(t *testing.T) {
 	g := serve(t, auth.RoleOwner, "", s)
 	b := openPage(g)
 	browser.JS[bool](b, `location.hash = 's=x-1', true`)
-	b.Until(`document.querySelector('.session h2') && document.title.includes('asks')`)
+	b.WaitFor(`document.querySelector('.session h2') && document.title.includes('asks')`)
 	require.Empty(t, browser.JS[[]string](b, `[document.title, ...['.question', '.sessions', '.session h2', '.frame .tag', '.session footer', '.session header', '#said'].map((q) =>
 		document.querySelector(q).textContent), ...[...document.querySelectorAll('[placeholder], [aria-label]')].map((e) => (e.placeholder ?? '') + e.ariaLabel)]
 		.filter((words) => /[\u202a-\u202e\u200b-\u200f\u2060\ufeff\u00ad\u061c\u2028\u3164\u034f\u2800\x07]|[\u{e0000}-\u{e007f}]|\p{M}{4}/u.test(words))`),
@@ -69,7 +69,7 @@ func TestMalformedRowsDoNoHarm(t *testing.T) {
 	g.print("vim-1", "one")
 	b := openPage(g)
 	browser.JS[bool](b, `location.hash = 's=vim-1', true`)
-	b.Until(browser.Text(".session .row") + " === 'one'")
+	b.WaitFor(browser.Text(".session .row") + " === 'one'")
 	const head = `{"type":"terminal.rows","sessionId":"vim-1","rev":1,"state":{"keyboard":{"holder":"user","epoch":3}},`
 	const cursor = `"cursor":{"row":0,"col":0,"visible":true}`
 	for name, rest := range map[string]string{
@@ -88,7 +88,7 @@ func TestMalformedRowsDoNoHarm(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g.sends("%s", head+rest)
 			g.print("vim-1", "\x1b[2J\x1b[H%s", strings.ReplaceAll(name, " ", "-"))
-			b.Until(browser.Text(".session .row") + ` === '` + strings.ReplaceAll(name, " ", "-") + `'`)
+			b.WaitFor(browser.Text(".session .row") + ` === '` + strings.ReplaceAll(name, " ", "-") + `'`)
 			require.Equal(t, 24.0, browser.JS[float64](b, `document.querySelectorAll('.session .row').length`))
 			require.Equal(t, 0.0, browser.JS[float64](b, `document.querySelectorAll('.screen img, .screen a, .screen b').length`))
 			require.True(t, browser.JS[bool](b, `document.documentElement.scrollWidth <= innerWidth`), "the page itself does not scroll sideways")
@@ -113,14 +113,14 @@ func TestTheLargestScreen(t *testing.T) {
 	b := openPage(g)
 	began := time.Now()
 	browser.JS[bool](b, `location.hash = 's=vim-1', true`)
-	b.Until(`document.querySelectorAll('.session .row').length === 1000`)
+	b.WaitFor(`document.querySelectorAll('.session .row').length === 1000`)
 	b.Press("Take back")
 	wait(g, anything[*protocol.ControlDecide])
 	t.Logf("drawn, and taken back, after %v", time.Since(began))
 	laidOut := browser.JS[float64](b, `[...document.querySelectorAll('.session .row')].filter((r) => r.firstChild.checkVisibility({contentVisibilityAuto: true})).length`)
 	require.Less(t, laidOut, 500.0, "rows that nobody sees are laid out")
 	g.print("vim-1", "\x1b[H\x1b[mend")
-	b.Until(`document.querySelector('.session .row').textContent.startsWith('end')`)
+	b.WaitFor(`document.querySelector('.session .row').textContent.startsWith('end')`)
 }
 
 // From the list to the answer and back to the keyboard, without a mouse.
@@ -128,10 +128,10 @@ func TestAQuestionByKeyboardAlone(t *testing.T) {
 	g := serve(t, auth.RoleOwner, "", vim(), asking("codex", "count", protocol.LevelDrive))
 	b := openPage(g)
 	browser.JS[bool](b, `window.mice = 0, ['pointerdown', 'mousedown', 'touchstart'].forEach((k) => addEventListener(k, () => mice++, true)), true`)
-	b.Until(browser.Button("Give") + "?.disabled === false")
+	b.WaitFor(browser.Button("Give") + "?.disabled === false")
 	pressed := 0
 	press := func(key string) {
-		b.Do(chromedp.KeyEvent(key))
+		b.RunSteps(chromedp.KeyEvent(key))
 		pressed++
 	}
 	tabTo := func(says string) {
@@ -149,10 +149,10 @@ func TestAQuestionByKeyboardAlone(t *testing.T) {
 	press("\r")
 	require.True(t, wait(g, anything[*protocol.ControlDecide]).Grant)
 	g.change("psql-1", func(s *protocol.SessionInfo) { never(s); drive(s) })
-	b.Until(`!document.querySelector('.question')`)
+	b.WaitFor(`!document.querySelector('.question')`)
 	tabTo("psql orders")
 	press("\r")
-	b.Until(`document.activeElement.tagName === 'H2'`)
+	b.WaitFor(`document.activeElement.tagName === 'H2'`)
 	tabTo("Take back")
 	press("\r")
 	require.False(t, wait(g, anything[*protocol.ControlDecide]).Grant)
@@ -197,7 +197,7 @@ func TestAScreenReaderFindsEverything(t *testing.T) {
 	g.print("vim-1", "package main")
 	b := openPage(g)
 	browser.JS[bool](b, `location.hash = 's=vim-1', true`)
-	b.Until(browser.Button("Give") + "?.disabled === false && document.querySelector('.session .row')?.textContent === 'package main'")
+	b.WaitFor(browser.Button("Give") + "?.disabled === false && document.querySelector('.session .row')?.textContent === 'package main'")
 	got := tree(b)
 	for _, want := range []string{
 		"alertdialog codex asks to type in psql orders", "button Give 10 min", "button Type only", "button Refuse", "button Mute", "group the last rows of its screen",

@@ -33,7 +33,7 @@ func beside(g *gateway, steps ...chromedp.Action[chromedp.Void]) *browser.Tab {
 	g.t.Helper()
 	b := openPage(g, steps...)
 	browser.JS[bool](b, `location.hash = 's=claude-1', true`)
-	b.Until(`document.querySelector('.drawer .talk')`)
+	b.WaitFor(`document.querySelector('.drawer .talk')`)
 	return b
 }
 
@@ -47,29 +47,29 @@ func TestAnApprovalIsAnswered(t *testing.T) {
 		"session": {func(b *browser.Tab) { b.Press("For this session") }, protocol.ChatReply{Verdict: protocol.ChatForSession}, "you allowed it for this session"},
 		"refused": {func(b *browser.Tab) {
 			b.Press("Refuse…")
-			b.Until(`document.activeElement.closest('.refusal')`)
-			b.Until(browser.Button("Refuse") + ".disabled === false")
-			b.Do(browser.Keys("run ä first\r"))
+			b.WaitFor(`document.activeElement.closest('.refusal')`)
+			b.WaitFor(browser.Button("Refuse") + ".disabled === false")
+			b.RunSteps(browser.Keys("run ä first\r"))
 		}, protocol.ChatReply{Words: "run ä first"}, "you refused"},
 		"refused without words": {func(b *browser.Tab) {
 			b.Press("Refuse…")
-			b.Until(`[...document.querySelectorAll('.refusal button')].some((b) => !b.disabled && b.checkVisibility() && (b.click(), true))`)
+			b.WaitFor(`[...document.querySelectorAll('.refusal button')].some((b) => !b.disabled && b.checkVisibility() && (b.click(), true))`)
 		}, protocol.ChatReply{}, "you refused"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := serve(t, auth.RoleOwner, "", claude())
 			g.addRecords("claude-1", approval("toolu_1", "go test ./..."), state(protocol.ChatApproval))
 			b := beside(g)
-			b.Until(browser.Text(".drawer .card") + `.includes('Claude Code wants to use Bash') && ` + pressable)
+			b.WaitFor(browser.Text(".drawer .card") + `.includes('Claude Code wants to use Bash') && ` + pressable)
 			require.Contains(t, browser.JS[string](b, browser.Text(".card")), "For this session: Bash(go test:*)")
 			c.press(b)
 			m := answerOf(g)
 			require.Equal(t, "toolu_1", m.Request)
 			require.Equal(t, c.want, m.Answer)
 			g.addRecords("claude-1", closed("toolu_1", "page-k3f9", c.want), state(protocol.ChatWorking))
-			b.Until(browser.Answered(c.says))
-			b.Until(`!document.querySelector('.card')`)
-			b.Until(browser.Text(".said-closed") + `.includes('by page-k3f9')`)
+			b.WaitFor(browser.AnsweredScript(c.says))
+			b.WaitFor(`!document.querySelector('.card')`)
+			b.WaitFor(browser.Text(".said-closed") + `.includes('by page-k3f9')`)
 			require.Zero(t, count[*protocol.ChatAnswer](g), "one answer")
 		})
 	}
@@ -89,12 +89,12 @@ func TestACardIsAnsweredInAnotherPlace(t *testing.T) {
 		no++
 		c.ID = fmt.Sprintf("toolu_%d", no)
 		g.addRecords("claude-1", approval(c.ID, "ls"), state(protocol.ChatApproval))
-		b.Until(pressable)
+		b.WaitFor(pressable)
 		browser.JS[bool](b, "window.old = "+browser.Button("Allow once")+", true")
 		g.addRecords("claude-1", protocol.ChatRecord{Closed: c}, state(protocol.ChatWorking))
-		b.Until(browser.Answered(says))
+		b.WaitFor(browser.AnsweredScript(says))
 		browser.JS[bool](b, "old.disabled = false, old.click(), true")
-		b.Until(`!document.querySelector('.card')`)
+		b.WaitFor(`!document.querySelector('.card')`)
 		require.Zero(t, count[*protocol.ChatAnswer](g), "its button does nothing any more")
 	}
 }
@@ -104,32 +104,32 @@ func TestTheFirstAnswerWins(t *testing.T) {
 	g := serve(t, auth.RoleOwner, "", claude())
 	g.addRecords("claude-1", approval("toolu_1", "ls"), state(protocol.ChatApproval))
 	b := beside(g)
-	b.Until(pressable)
+	b.WaitFor(pressable)
 	g.refuseChat(&protocol.Error{Code: protocol.CodeAnswered, Message: "already answered by ada"})
 	b.Press("Allow once")
-	b.Until(browser.Answered("already answered by ada"))
+	b.WaitFor(browser.AnsweredScript("already answered by ada"))
 
 	g.refuseChat(&protocol.Error{Code: protocol.CodeUnavailable, Message: "the proxy is away"})
 	g.addRecords("claude-1", approval("toolu_2", "ls -l"))
-	b.Until(pressable)
+	b.WaitFor(pressable)
 	b.Press("Allow once")
-	b.Until(browser.Text(".card:not(.answered) .result") + ` === 'the proxy is away' && ` + pressable)
+	b.WaitFor(browser.Text(".card:not(.answered) .result") + ` === 'the proxy is away' && ` + pressable)
 	g.refuseChat(nil)
 	b.Press("Allow once")
-	b.Until(browser.Text(".card:not(.answered) .result") + ` === 'you allowed it once'`)
+	b.WaitFor(browser.Text(".card:not(.answered) .result") + ` === 'you allowed it once'`)
 }
 
 func TestAFormIsAnswered(t *testing.T) {
 	g := serve(t, auth.RoleOwner, "", claude())
 	g.addRecords("claude-1", questions("toolu_2"), state(protocol.ChatAsks))
 	b := beside(g)
-	b.Until(browser.Text(".card") + `.includes('Claude Code asks 3 questions') && ` + pressable)
+	b.WaitFor(browser.Text(".card") + `.includes('Claude Code asks 3 questions') && ` + pressable)
 	tabTo := func(what string) {
 		for range 60 {
 			if browser.JS[bool](b, what) {
 				return
 			}
-			b.Do(browser.Keys("\t"))
+			b.RunSteps(browser.Keys("\t"))
 		}
 		require.Fail(t, "Tab does not come to "+what)
 	}
@@ -137,24 +137,24 @@ func TestAFormIsAnswered(t *testing.T) {
 		return `document.activeElement.closest('.card label')?.textContent.startsWith('` + says + `') ?? false`
 	}
 	tabTo(label("all of them"))
-	b.Do(chromedp.KeyEvent(kb.ArrowDown)) // radio buttons are one stop
+	b.RunSteps(chromedp.KeyEvent(kb.ArrowDown)) // radio buttons are one stop
 	require.True(t, browser.JS[bool](b, label("only ./cart")))
 	b.Press("Answer")
-	b.Until(browser.Text(".card .result") + ` === 'Not answered yet: With what?'`)
+	b.WaitFor(browser.Text(".card .result") + ` === 'Not answered yet: With what?'`)
 	require.True(t, browser.JS[bool](b, label("-race")), "the focus is where the answer lacks")
-	b.Do(browser.Keys(" "))
+	b.RunSteps(browser.Keys(" "))
 	tabTo(`document.activeElement.getAttribute('aria-label') === 'answer in your own words: With what?'`)
-	b.Do(browser.Keys("-v"))
+	b.RunSteps(browser.Keys("-v"))
 	tabTo(`document.activeElement.getAttribute('aria-label') === 'answer in your own words: Under which name?'`)
-	b.Until(pressable)
-	b.Do(browser.Keys("ä b\r"))
+	b.WaitFor(pressable)
+	b.RunSteps(browser.Keys("ä b\r"))
 	m := answerOf(g)
 	require.Equal(t, protocol.ChatReply{Replies: map[string][]string{"q1": {"only ./cart"}, "q2": {"-race", "-v"}, "q3": {"ä b"}}}, m.Answer)
 	g.addRecords("claude-1", closed("toolu_2", "page-k3f9", m.Answer), state(protocol.ChatWorking))
-	b.Until(browser.Answered("you answered"))
-	b.Until(`document.querySelector('.said-closed summary')`)
+	b.WaitFor(browser.AnsweredScript("you answered"))
+	b.WaitFor(`document.querySelector('.said-closed summary')`)
 	browser.JS[bool](b, `document.querySelector('.said-closed summary').click(), true`)
-	b.Until(browser.Text(".said-closed") + `.includes('With what? -race, -v')`)
+	b.WaitFor(browser.Text(".said-closed") + `.includes('With what? -race, -v')`)
 }
 
 // Cards come before everything else, with the session at the top of the list, whichever session is
@@ -165,24 +165,24 @@ func TestCardsComeFirst(t *testing.T) {
 	g := serve(t, auth.RoleOwner, "", late, claude())
 	b := openPage(g)
 	browser.JS[bool](b, `location.hash = 's=bash-1', true`)
-	b.Until(browser.Text(".sessions li") + ".includes('bash')")
+	b.WaitFor(browser.Text(".sessions li") + ".includes('bash')")
 	g.addRecords("claude-1", approval("toolu_1", "ls"), state(protocol.ChatApproval))
-	b.Until(browser.Text(".main > .questions .card .where") + ".startsWith('claude · ~/src/shop · asked ')")
-	b.Until(browser.Text(".sessions li") + ".includes('Claude Code wants approval')")
-	b.Until(`document.title === '(1) Claude Code wants approval · bash'`)
+	b.WaitFor(browser.Text(".main > .questions .card .where") + ".startsWith('claude · ~/src/shop · asked ')")
+	b.WaitFor(browser.Text(".sessions li") + ".includes('Claude Code wants approval')")
+	b.WaitFor(`document.title === '(1) Claude Code wants approval · bash'`)
 	require.Equal(t, "alertdialog false", browser.JS[string](b, `document.querySelector('.card').getAttribute('role') + ' ' + !!document.activeElement.closest('.card')`), "it takes the focus from nobody")
-	b.Until(pressable)
+	b.WaitFor(pressable)
 	browser.JS[bool](b, `window.moved = [], new MutationObserver(() => {
 		if (document.querySelector('.drawer .card') && moved.length === 0) moved.push(`+pressable+`);
 	}).observe(document.body, {childList: true, subtree: true}), location.hash = 's=claude-1', true`)
-	b.Until("moved.length > 0")
+	b.WaitFor("moved.length > 0")
 	require.Equal(t, []bool{false}, browser.JS[[]bool](b, "moved"), "the buttons are dead when the card has moved")
-	b.Until(pressable)
+	b.WaitFor(pressable)
 	b.Press("Chat")
-	b.Until(`document.querySelector('.main > .questions .card') && !document.querySelector('.drawer')`)
-	b.Until(`document.querySelector('.talker.amber')`)
+	b.WaitFor(`document.querySelector('.main > .questions .card') && !document.querySelector('.drawer')`)
+	b.WaitFor(`document.querySelector('.talker.amber')`)
 	g.addRecords("claude-1", closed("toolu_1", "ada", protocol.ChatReply{}), state(protocol.ChatWorking))
-	b.Until(`!document.querySelector('.card') && document.title === 'claude'`)
+	b.WaitFor(`!document.querySelector('.card') && document.title === 'claude'`)
 	wait(g, anything[*protocol.ChatUnsubscribe])
 }
 
@@ -190,7 +190,7 @@ func TestAViewerSeesCardsAndCannotAnswer(t *testing.T) {
 	g := serve(t, auth.RoleViewer, "claude-1", claude())
 	g.addRecords("claude-1", approval("toolu_1", "ls"), questions("toolu_2"), state(protocol.ChatApproval))
 	b := openPage(g)
-	b.Until(`document.querySelectorAll('.drawer .card').length === 2`)
+	b.WaitFor(`document.querySelectorAll('.drawer .card').length === 2`)
 	require.Equal(t, 0.0, browser.JS[float64](b, `document.querySelectorAll('.card button, .card input:not(:disabled)').length`))
 	require.Contains(t, browser.JS[string](b, browser.Text(".card")), "A person who may decide must answer this.")
 }
@@ -216,7 +216,7 @@ func TestAnApprovalShowsAll(t *testing.T) {
 	form.Request.Form[0].Text, form.Request.Form[0].Options[0].Label = "<b>which</b>\u202e", "<i>all</i>\u202e"
 	g.addRecords("claude-1", r, form, state(protocol.ChatApproval))
 	b := beside(g)
-	b.Until(`document.querySelector('.card pre.exact')`)
+	b.WaitFor(`document.querySelector('.card pre.exact')`)
 	require.Equal(t, strings.NewReplacer("\u202e", `\u{202e}`, "\u200b", `\u{200b}`, "\x1b", `\u{1b}`).Replace(evil), browser.JS[string](b, `document.querySelector('.card pre.exact').textContent`))
 	text := browser.JS[string](b, `document.querySelector('.drawer .questions').textContent`)
 	for _, want := range []string{`Bash\u{202e}`, `<script>faults.push(2)</script>\u{2067}`, `For this session: all\u{200b}`, `a\u{202e}b`, `<b>which</b>\u{202e}`, `<i>all</i>\u{202e}`} {
@@ -224,7 +224,7 @@ func TestAnApprovalShowsAll(t *testing.T) {
 	}
 	require.True(t, browser.JS[bool](b, `document.querySelector('.card').getBoundingClientRect().right <= innerWidth && document.querySelector('.card pre').clientHeight < 400`))
 	browser.JS[bool](b, `[...document.querySelectorAll('.card label input')][0].click(), true`)
-	b.Until(pressable)
+	b.WaitFor(pressable)
 	browser.JS[bool](b, readAll)
 	b.Press("Allow once")
 	require.Equal(t, "toolu_1", answerOf(g).Request)
@@ -242,15 +242,15 @@ func TestAllowingWaitsForTheEndOfTheText(t *testing.T) {
 				g := serve(t, auth.RoleOwner, "", claude())
 				g.addRecords("claude-1", approval("toolu_1", command), state(protocol.ChatApproval))
 				b := openPage(g, view...)
-				b.Until(browser.Text(".card .unread") + `.includes('scroll to its end')`)
-				b.Until(browser.Button("Refuse…") + ".disabled === false")
+				b.WaitFor(browser.Text(".card .unread") + `.includes('scroll to its end')`)
+				b.WaitFor(browser.Button("Refuse…") + ".disabled === false")
 				require.True(t, browser.JS[bool](b, allow+".disabled"))
 				browser.JS[bool](b, allow+".click(), true")
 				browser.JS[bool](b, `document.querySelector('.card pre.exact').scrollTo(0, document.querySelector('.card pre.exact').scrollHeight / 2), true`)
 				require.True(t, browser.JS[bool](b, `new Promise((done) => requestAnimationFrame(() => setTimeout(() => done(`+allow+`.disabled), 50)))`))
 				require.Zero(t, count[*protocol.ChatAnswer](g))
 				browser.JS[bool](b, readAll)
-				b.Until(`!document.querySelector('.card .unread')`)
+				b.WaitFor(`!document.querySelector('.card .unread')`)
 				b.Press("Allow once")
 				require.Equal(t, protocol.ChatReply{Verdict: protocol.ChatOnce}, answerOf(g).Answer)
 			})
@@ -260,7 +260,7 @@ func TestAllowingWaitsForTheEndOfTheText(t *testing.T) {
 		g := serve(t, auth.RoleOwner, "", claude())
 		g.addRecords("claude-1", approval("toolu_1", strings.Repeat(" ", 100<<10)+"touch HIT"), state(protocol.ChatApproval))
 		b := openPage(g)
-		b.Until(allow + "?.disabled === false")
+		b.WaitFor(allow + "?.disabled === false")
 		require.True(t, browser.JS[bool](b, `(() => { const box = document.querySelector('.card pre.exact'); return box.scrollHeight <= box.clientHeight + 1; })()`))
 	})
 	t.Run("refused unread", func(t *testing.T) {
@@ -268,7 +268,7 @@ func TestAllowingWaitsForTheEndOfTheText(t *testing.T) {
 		g.addRecords("claude-1", approval("toolu_1", strings.Repeat("# a comment\n", 40)+"touch HIT"), state(protocol.ChatApproval))
 		b := openPage(g)
 		b.Press("Refuse…")
-		b.Until(`[...document.querySelectorAll('.refusal button')].some((b) => !b.disabled && b.checkVisibility() && (b.click(), true))`)
+		b.WaitFor(`[...document.querySelectorAll('.refusal button')].some((b) => !b.disabled && b.checkVisibility() && (b.click(), true))`)
 		require.Equal(t, protocol.ChatReply{}, answerOf(g).Answer)
 	})
 }
@@ -280,8 +280,8 @@ func TestTheCardSaysThatTextIsNotShown(t *testing.T) {
 	r.Request.Allows, r.Request.AtTerminal = nil, "a part of it is masked as a secret"
 	g.addRecords("claude-1", r, state(protocol.ChatApproval))
 	b := openPage(g)
-	b.Until(browser.Text(".card") + `.includes('Not shown in full: a part of it is masked as a secret')`)
-	b.Until(browser.Button("Refuse…") + ".disabled === false")
+	b.WaitFor(browser.Text(".card") + `.includes('Not shown in full: a part of it is masked as a secret')`)
+	b.WaitFor(browser.Button("Refuse…") + ".disabled === false")
 	require.False(t, browser.JS[bool](b, "!!"+browser.Button("Allow once")))
 }
 
@@ -290,14 +290,14 @@ func TestACardLeavesWhoseAnswerWasLost(t *testing.T) {
 	g := serve(t, auth.RoleOwner, "", claude())
 	g.addRecords("claude-1", approval("toolu_1", "go test ./..."), state(protocol.ChatApproval))
 	b := beside(g)
-	b.Until(pressable)
+	b.WaitFor(pressable)
 	g.endLinks(true)
-	b.Until(`document.querySelector('.stale')`)
+	b.WaitFor(`document.querySelector('.stale')`)
 	g.addRecords("claude-1", closed("toolu_1", "ada", protocol.ChatReply{}), said(protocol.ChatText, "Claude Code", "next"), state(protocol.ChatWorking))
 	g.dropRecords("claude-1", 3)
 	g.endLinks(false)
-	b.Until(browser.Text(".said") + ".includes('no longer kept')")
+	b.WaitFor(browser.Text(".said") + ".includes('no longer kept')")
 	g.change("claude-1", func(s *protocol.SessionInfo) { s.Title = "the list changes" })
-	b.Until(browser.Answered("answered elsewhere"))
-	b.Until(`!document.querySelector('.card')`)
+	b.WaitFor(browser.AnsweredScript("answered elsewhere"))
+	b.WaitFor(`!document.querySelector('.card')`)
 }

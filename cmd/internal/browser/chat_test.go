@@ -22,14 +22,14 @@ func TestThePageShowsAConversation(t *testing.T) {
 	aConversation(g)
 	b := openPage(g)
 	browser.JS[bool](b, `location.hash = 's=claude-1', true`)
-	b.Until(browser.Text(".said") + ".includes('trying again')")
+	b.WaitFor(browser.Text(".said") + ".includes('trying again')")
 	require.Equal(t, "Claude Code working", browser.JS[string](b, browser.Text(".drawer header .name")))
 	require.Contains(t, browser.JS[string](b, browser.Text(".said-user")), "ada")
 	require.Equal(t, `list := []string{"bread", "apples"}`, browser.JS[string](b, `document.querySelector('.said-text pre.code').textContent`))
 	require.Contains(t, browser.JS[string](b, browser.Text(".said")), "Bash failed main.go:8:2")
 	require.False(t, browser.JS[bool](b, `document.querySelector('.call').open`), "tools are folded")
 	browser.JS[bool](b, `document.querySelector('.call summary').click(), true`)
-	b.Until(browser.Text(".call[open]") + `.includes('new_string "bread", "apples"')`)
+	b.WaitFor(browser.Text(".call[open]") + `.includes('new_string "bread", "apples"')`)
 	require.Equal(t, 0.0, browser.JS[float64](b, `document.querySelectorAll('.drawer form, .drawer .interrupt:not([hidden])').length`), "a viewer sees nothing that it may not use")
 }
 
@@ -47,46 +47,46 @@ func TestTextStreams(t *testing.T) {
 		return protocol.ChatRecord{Piece: &protocol.ChatPiece{ID: "m1", Text: text}}
 	}
 	g.addRecords("claude-1", state(protocol.ChatWorking), piece("I look"))
-	b.Until(browser.Text(".said-text.writing") + ` === 'I look'`)
+	b.WaitFor(browser.Text(".said-text.writing") + ` === 'I look'`)
 	g.addRecords("claude-1", piece(" at it:\n```\nco"), piece("de"))
-	b.Until(browser.Text(".writing .words-of > div") + ` === 'I look at it:' && ` + browser.Text(".writing pre") + ` === 'code'`)
+	b.WaitFor(browser.Text(".writing .words-of > div") + ` === 'I look at it:' && ` + browser.Text(".writing pre") + ` === 'code'`)
 	whole := said(protocol.ChatText, "Claude Code", "I looked.")
 	whole.Item.ID = "m1"
 	g.addRecords("claude-1", whole, state(protocol.ChatAtPrompt))
-	b.Until(browser.Text(".said-text:not(.writing)") + ` === 'I looked.' && document.querySelectorAll('.said li').length === 1`)
-	b.Until(`document.querySelector('#said').textContent === 'I looked.'`)
+	b.WaitFor(browser.Text(".said-text:not(.writing)") + ` === 'I looked.' && document.querySelectorAll('.said li').length === 1`)
+	b.WaitFor(`document.querySelector('#said').textContent === 'I looked.'`)
 	g.addRecords("claude-1", protocol.ChatRecord{Turn: &protocol.ChatTurn{Outcome: "failed", Why: "no credit"}},
 		protocol.ChatRecord{State: protocol.ChatEnded, Why: "it was killed"})
-	b.Until(browser.Text(".said") + `.includes('The turn failed: no credit The agent has ended: it was killed')`)
-	b.Until(browser.Text(".drawer header") + ` === 'Claude Code ended: it was killed' && document.querySelector('.prompt textarea').disabled`)
+	b.WaitFor(browser.Text(".said") + `.includes('The turn failed: no credit The agent has ended: it was killed')`)
+	b.WaitFor(browser.Text(".drawer header") + ` === 'Claude Code ended: it was killed' && document.querySelector('.prompt textarea').disabled`)
 }
 
 func TestThePageWritesToTheAgent(t *testing.T) {
 	g := serve(t, auth.RoleOwner, "", claude())
 	b := beside(g)
-	b.Until(`document.querySelector('.prompt textarea')?.disabled === false`)
+	b.WaitFor(`document.querySelector('.prompt textarea')?.disabled === false`)
 	browser.JS[bool](b, `document.querySelector('.prompt textarea').focus(), true`)
-	b.Do(browser.Keys("two ä"), browser.Keys("\r", chromedp.ModifierShift), browser.Keys("lines\r"))
+	b.RunSteps(browser.Keys("two ä"), browser.Keys("\r", chromedp.ModifierShift), browser.Keys("lines\r"))
 	m := wait(g, anything[*protocol.ChatSend])
 	require.Equal(t, "two ä\nlines", m.Text)
 	require.True(t, ed25519.Verify(g.key, m.Signed(claude().StartedAt), m.SignatureB64), "signed by the page's key")
-	b.Until(`document.querySelector('.prompt textarea').value === ''`)
+	b.WaitFor(`document.querySelector('.prompt textarea').value === ''`)
 
-	b.Do(browser.Keys("again\r"))
+	b.RunSteps(browser.Keys("again\r"))
 	next := wait(g, anything[*protocol.ChatSend])
 	require.Greater(t, next.KeyNo, m.KeyNo)
-	b.Until(`document.querySelector('.prompt textarea').value === ''`)
+	b.WaitFor(`document.querySelector('.prompt textarea').value === ''`)
 
 	g.refuseChat(&protocol.Error{Code: protocol.CodeUnavailable, Message: "the agent has gone"})
-	b.Do(browser.Keys("lost\r"))
-	b.Until(browser.Text(".drawer .hint.bad") + ` === 'Not sent: the agent has gone'`)
+	b.RunSteps(browser.Keys("lost\r"))
+	b.WaitFor(browser.Text(".drawer .hint.bad") + ` === 'Not sent: the agent has gone'`)
 	require.Equal(t, "lost", browser.JS[string](b, `document.querySelector('.prompt textarea').value`), "what was written stays")
 
 	wait(g, anything[*protocol.ChatSend])
 	browser.JS[bool](b, `document.querySelector('.prompt textarea').value = 'ä'.repeat(25 << 10), true`)
-	b.Until(`document.querySelector('.prompt .go').disabled === false`)
+	b.WaitFor(`document.querySelector('.prompt .go').disabled === false`)
 	browser.JS[bool](b, `document.querySelector('.prompt .go').click(), true`)
-	b.Until(browser.Text(".drawer .hint.bad") + `.includes('the most is 49,152')`)
+	b.WaitFor(browser.Text(".drawer .hint.bad") + `.includes('the most is 49,152')`)
 	require.Zero(t, count[*protocol.ChatSend](g))
 	browser.JS[bool](b, `document.querySelector('.prompt textarea').value = '\u4e16'.repeat(16 << 10), true`)
 	g.refuseChat(nil)
@@ -102,7 +102,7 @@ func TestThePageInterrupts(t *testing.T) {
 	b.Press("Interrupt")
 	require.Equal(t, "claude-1", wait(g, anything[*protocol.ChatInterrupt]).SessionID)
 	g.addRecords("claude-1", protocol.ChatRecord{Turn: &protocol.ChatTurn{Outcome: "interrupted"}}, state(protocol.ChatAtPrompt))
-	b.Until(`document.querySelector('.interrupt').hidden && ` + browser.Text(".said") + `.includes('The turn was interrupted.')`)
+	b.WaitFor(`document.querySelector('.interrupt').hidden && ` + browser.Text(".said") + `.includes('The turn was interrupted.')`)
 }
 
 // The conversation continues where it was when a connection was lost, and says what is no longer
@@ -111,17 +111,17 @@ func TestTheConversationGoesOn(t *testing.T) {
 	g := serve(t, auth.RoleOwner, "", claude())
 	aConversation(g)
 	b := beside(g)
-	b.Until(browser.Text(".said") + ".includes('trying again')")
+	b.WaitFor(browser.Text(".said") + ".includes('trying again')")
 	require.Zero(t, wait(g, anything[*protocol.ChatSubscribe]).After)
 	g.endLinks(true)
-	b.Until(`document.querySelector('.stale')`)
+	b.WaitFor(`document.querySelector('.stale')`)
 	for i := range 5 {
 		g.addRecords("claude-1", said(protocol.ChatText, "Claude Code", fmt.Sprintf("line %d", i)))
 	}
 	g.dropRecords("claude-1", 12)
 	g.endLinks(false)
 	require.Equal(t, uint64(10), wait(g, anything[*protocol.ChatSubscribe]).After)
-	b.Until(browser.Text(".said") + ".includes('trying again in 2 s 2 entries are no longer kept. line 2 line 3 line 4')")
+	b.WaitFor(browser.Text(".said") + ".includes('trying again in 2 s 2 entries are no longer kept. line 2 line 3 line 4')")
 	require.Equal(t, 1.0, browser.JS[float64](b, `document.querySelectorAll('.said-user').length`), "nothing came twice")
 
 	browser.JS[bool](b, `Object.defineProperty(document, 'hidden', {value: true, configurable: true}), document.dispatchEvent(new Event('visibilitychange')), true`)
@@ -129,7 +129,7 @@ func TestTheConversationGoesOn(t *testing.T) {
 	g.addRecords("claude-1", said(protocol.ChatText, "Claude Code", "while hidden"))
 	browser.JS[bool](b, `Object.defineProperty(document, 'hidden', {value: false, configurable: true}), document.dispatchEvent(new Event('visibilitychange')), true`)
 	require.Equal(t, uint64(15), wait(g, anything[*protocol.ChatSubscribe]).After)
-	b.Until(browser.Text(".said") + ".endsWith('line 4 while hidden')")
+	b.WaitFor(browser.Text(".said") + ".endsWith('line 4 while hidden')")
 }
 
 // A long conversation stays a window in the document. A reader who scrolls up gets to its
@@ -151,33 +151,33 @@ func TestALongConversation(t *testing.T) {
 		g.addRecords("claude-1", records...)
 	}
 	b := beside(g)
-	b.Until(browser.Text(".said li:last-child") + ` === 'entry 9998'`)
+	b.WaitFor(browser.Text(".said li:last-child") + ` === 'entry 9998'`)
 	bounded := func() {
 		require.LessOrEqual(t, browser.JS[float64](b, `document.querySelectorAll('.said li').length`), 240.0)
 	}
 	bounded()
-	b.Until(`document.querySelector('.talk').scrollTop > 0`)
+	b.WaitFor(`document.querySelector('.talk').scrollTop > 0`)
 	browser.JS[bool](b, `document.querySelector('.talk').scrollTop = 0, true`)
-	b.Until(browser.Text(".said li") + ` === 'entry 9679'`)
+	b.WaitFor(browser.Text(".said li") + ` === 'entry 9679'`)
 	require.Greater(t, browser.JS[float64](b, `document.querySelector('.talk').scrollTop`), 0.0, "what stood in view stays there")
 	browser.JS[bool](b, `document.querySelector('.talk').focus(), true`)
-	b.Do(chromedp.KeyEvent(kb.Home))
-	b.Until(browser.Text(".said li") + ` === 'entry 0'`)
+	b.RunSteps(chromedp.KeyEvent(kb.Home))
+	b.WaitFor(browser.Text(".said li") + ` === 'entry 0'`)
 	bounded()
-	b.Until(browser.Button("Back to now") + `?.textContent === 'Back to now: 9,759 more'`)
+	b.WaitFor(browser.Button("Back to now") + `?.textContent === 'Back to now: 9,759 more'`)
 	browser.JS[bool](b, `document.querySelector('.talk').scrollTop = 100, true`)
 	top := browser.JS[float64](b, `document.querySelector('.said li:nth-child(9)').getBoundingClientRect().top`)
 	g.addRecords("claude-1", said(protocol.ChatText, "Claude Code", "the newest"))
-	b.Until(browser.Button("Back to now") + `?.textContent === 'Back to now: 9,760 more'`)
+	b.WaitFor(browser.Button("Back to now") + `?.textContent === 'Back to now: 9,760 more'`)
 	require.InDelta(t, top, browser.JS[float64](b, `document.querySelector('.said li:nth-child(9)').getBoundingClientRect().top`), 1)
 	b.Press("Back to now")
-	b.Until(browser.Text(".said li:last-child") + ` === 'the newest'`)
-	b.Until(`(() => { const e = document.querySelector('.talk'); return e.scrollHeight - e.clientHeight - e.scrollTop < 2; })()`)
+	b.WaitFor(browser.Text(".said li:last-child") + ` === 'the newest'`)
+	b.WaitFor(`(() => { const e = document.querySelector('.talk'); return e.scrollHeight - e.clientHeight - e.scrollTop < 2; })()`)
 	bounded()
 	g.addRecords("claude-1", said(protocol.ChatText, "Claude Code", "one more"), said(protocol.ChatText, "Claude Code", "and one"))
-	b.Until(browser.Text(".said li:last-child") + ` === 'and one'`)
+	b.WaitFor(browser.Text(".said li:last-child") + ` === 'and one'`)
 	browser.JS[bool](b, `document.querySelector('.talk').scrollTop = 0, true`)
-	b.Until(browser.Button("Back to now"))
+	b.WaitFor(browser.Button("Back to now"))
 }
 
 // Hostile words are text, turn nothing around them, and take only their own room.
@@ -197,7 +197,7 @@ func TestHostileWordsInAConversation(t *testing.T) {
 		protocol.ChatRecord{Item: &protocol.ChatItem{Kind: "constructor", Author: "x", Text: "proto"}},
 		said(protocol.ChatText, "x", long))
 	b := beside(g)
-	b.Until(browser.Button("Show all 262,154 characters"))
+	b.WaitFor(browser.Button("Show all 262,154 characters"))
 	browser.JS[bool](b, `document.querySelectorAll('.said details').forEach((d) => d.open = true), true`)
 	text := browser.JS[string](b, `document.querySelector('.said').textContent`)
 	for _, want := range []string{evil, `\u{202e}right\u{2066} to left\u{200b} `, "\U0001F469\u200d\U0001F4BB\ufe0f ", "something of the kind <b>kind</b>", "proto"} {
@@ -205,7 +205,7 @@ func TestHostileWordsInAConversation(t *testing.T) {
 	}
 	require.Equal(t, 0.0, browser.JS[float64](b, `document.querySelectorAll('.drawer img, .drawer script, .drawer b').length`))
 	b.Press("Show all 262,154")
-	b.Until(`document.querySelector('.said li:last-child').textContent.includes(' end')`)
+	b.WaitFor(`document.querySelector('.said li:last-child').textContent.includes(' end')`)
 	require.True(t, browser.JS[bool](b, `document.querySelector('.talk').scrollWidth <= document.querySelector('.talk').clientWidth`))
 }
 
@@ -216,7 +216,7 @@ func TestTheConversationCanBeReadAndHeard(t *testing.T) {
 		aConversation(g)
 		g.addRecords("claude-1", approval("t3", "go test"), questions("t4"), state(protocol.ChatApproval))
 		b := beside(g, scheme(name))
-		b.Until(pressable + ` && ` + browser.Text(".said") + ".includes('trying again')")
+		b.WaitFor(pressable + ` && ` + browser.Text(".said") + ".includes('trying again')")
 		require.Empty(t, browser.JS[[]string](b, faint), name)
 		got := tree(b)
 		for _, want := range []string{
@@ -240,15 +240,15 @@ func TestAPhoneShowsTheConversation(t *testing.T) {
 	b := openPage(g, chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile))
 	browser.JS[bool](b, `location.hash = 's=claude-1', true`)
 	b.Press("Chat")
-	b.Until(browser.Text(".said") + ".includes('trying again')")
+	b.WaitFor(browser.Text(".said") + ".includes('trying again')")
 	require.False(t, browser.JS[bool](b, `document.querySelector('.session').checkVisibility()`))
 	g.addRecords("claude-1", approval("t3", "go test"), state(protocol.ChatApproval))
-	b.Until(pressable)
+	b.WaitFor(pressable)
 	for _, what := range []string{".drawer .card .buttons", ".prompt", ".drawer header"} {
 		require.True(t, browser.JS[bool](b, `(() => { const r = document.querySelector('`+what+`').getBoundingClientRect();
 			return r.top >= 0 && r.bottom <= innerHeight && r.left >= 0 && r.right <= innerWidth; })()`), what)
 	}
 	require.True(t, browser.JS[bool](b, `document.documentElement.scrollWidth <= innerWidth`))
 	b.Press("‹ Terminal")
-	b.Until(`document.querySelector('.session').checkVisibility() && !document.querySelector('.drawer') && document.querySelector('.main > .questions .card')`)
+	b.WaitFor(`document.querySelector('.session').checkVisibility() && !document.querySelector('.drawer') && document.querySelector('.main > .questions .card')`)
 }

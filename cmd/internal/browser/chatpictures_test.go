@@ -43,15 +43,15 @@ func TestPicturesOfTheConversation(t *testing.T) {
 		}
 		b := openPage(g, scheme(c.scheme))
 		if c.size[0] > 0 {
-			b.Do(chromedp.EmulateViewport(c.size[0], c.size[1], chromedp.EmulateMobile, chromedp.EmulateScale(2)))
+			b.RunSteps(chromedp.EmulateViewport(c.size[0], c.size[1], chromedp.EmulateMobile, chromedp.EmulateScale(2)))
 		}
 		browser.JS[bool](b, "location.hash = '"+c.hash+"', true")
 		if c.press != "" {
 			b.Press(c.press)
-			b.Until(browser.Text(".said") + ".includes('trying again')")
+			b.WaitFor(browser.Text(".said") + ".includes('trying again')")
 		}
 		if c.asks {
-			b.Until(browser.Button("Allow once") + "?.disabled === false")
+			b.WaitFor(browser.Button("Allow once") + "?.disabled === false")
 		}
 		browser.JS[bool](b, "new Promise((done) => setTimeout(() => done(true), 600))") // until the fade-in is over
 		save(b, name)

@@ -80,7 +80,7 @@ func serveBy(t *testing.T, sender *push.Sender, role auth.Role, only string, ses
 
 // serveOn is serveBy with other terms.
 func serveOn(t *testing.T, sender *push.Sender, role auth.Role, only string, change func(*door.Terms), sessions ...*protocol.SessionInfo) *gateway {
-	browser.Installed(t) // nothing else opens the door
+	browser.ChromiumPath(t) // nothing else opens the door
 	g := &gateway{t: t, screens: make(map[string]*screen.Screen), links: make(map[*link]bool), heard: make(chan struct{}), talks: make(map[string]*talk)}
 	for _, s := range sessions {
 		g.add(s)
@@ -393,9 +393,9 @@ func openPage(g *gateway, steps ...chromedp.Action[chromedp.Void]) *browser.Tab 
 func openAt(g *gateway, code string, steps ...chromedp.Action[chromedp.Void]) *browser.Tab {
 	g.t.Helper()
 	b := browser.Chromium(g.t)
-	b.Do(append(steps, command(page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: watcher}),
+	b.RunSteps(append(steps, command(page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: watcher}),
 		chromedp.Navigate(g.url+"/#c="+code))...)
-	b.Until(`document.querySelector('.trip.connected')`)
+	b.WaitFor(`document.querySelector('.trip.connected')`)
 	g.t.Cleanup(func() {
 		if g.t.Failed() {
 			return

@@ -120,11 +120,11 @@ func openNotified(t *testing.T, role auth.Role) (g *gateway, b *browser.Tab, w *
 			ids <- up.Registrations[0].RegistrationID
 		}
 	}))
-	b.Do(command(serviceworker.Enable, cdp.Empty{}))
+	b.RunSteps(command(serviceworker.Enable, cdp.Empty{}))
 	subscribeTo(b, service, end)
 	b.Press("Notify me")
-	b.Until(browser.Button("Stop notifying me"))
-	b.Until(`navigator.serviceWorker.controller?.state === 'activated'`)
+	b.WaitFor(browser.Button("Stop notifying me"))
+	b.WaitFor(`navigator.serviceWorker.controller?.state === 'activated'`)
 	w.id = within(t, ids)
 	targets, err := chromedp.Targets(b.Ctx)
 	require.NoError(t, err)
@@ -140,7 +140,7 @@ func openNotified(t *testing.T, role auth.Role) (g *gateway, b *browser.Tab, w *
 // deliver lets the browser hand a message to the worker, as from its push service.
 func (w *worker) deliver(payload string) {
 	w.page.T.Helper()
-	w.page.Do(command(serviceworker.DeliverPushMessage, serviceworker.DeliverPushMessageParams{Origin: w.g.url, RegistrationID: w.id, Data: payload}))
+	w.page.RunSteps(command(serviceworker.DeliverPushMessage, serviceworker.DeliverPushMessageParams{Origin: w.g.url, RegistrationID: w.id, Data: payload}))
 }
 
 // waitShown waits for the next notification that the worker shows.
@@ -220,8 +220,8 @@ func TestACodingAgentNotifies(t *testing.T) {
 	w.deliver(payload)
 	w.waitShown("Claude Code asks in psql-1|It wants an approval or an answer.")
 	w.press("")
-	b.Until(`location.hash === '#s=psql-1'`)
-	b.Until(browser.Text(".card pre") + ` === 'hush'`)
+	b.WaitFor(`location.hash === '#s=psql-1'`)
+	b.WaitFor(browser.Text(".card pre") + ` === 'hush'`)
 }
 
 func TestANotificationOpensThePage(t *testing.T) {
@@ -230,12 +230,12 @@ func TestANotificationOpensThePage(t *testing.T) {
 	w.deliver(next())
 	w.waitShown("codex asks in psql-1|It asks for the keyboard.")
 	w.press("")
-	b.Until(`location.hash === '#s=psql-1'`)
+	b.WaitFor(`location.hash === '#s=psql-1'`)
 	require.Zero(t, w.countStanding())
 	w.deliver("no JSON")
 	w.waitShown("An agent waits for you|")
 	b.Press("Stop notifying me")
-	b.Until(browser.Button("Notify me"))
+	b.WaitFor(browser.Button("Notify me"))
 }
 
 // The policy lets a script be loaded by one name alone, which the page uses once.
@@ -255,15 +255,15 @@ func TestNoOtherScriptBecomesAWorker(t *testing.T) {
 func TestALinkIsPasted(t *testing.T) {
 	g := serve(t, auth.RoleViewer, "", vim())
 	b := browser.Chromium(t)
-	b.Do(chromedp.Navigate(g.url))
-	b.Until(browser.Button("Open"))
+	b.RunSteps(chromedp.Navigate(g.url))
+	b.WaitFor(browser.Button("Open"))
 	fill := func(text string) {
 		browser.Call[bool](b, `(text) => { document.querySelector('form input').value = text; return true; }`, text)
 		b.Press("Open")
 	}
 	fill("https://example.com/")
-	b.Until(browser.Text(".door") + ".includes('That is no link of gateway open')")
+	b.WaitFor(browser.Text(".door") + ".includes('That is no link of gateway open')")
 	fill(g.url + "/#c=" + g.opening.Code() + " ")
-	b.Until(`document.querySelector('.trip.connected')`)
+	b.WaitFor(`document.querySelector('.trip.connected')`)
 	require.Equal(t, g.url+"/", browser.JS[string](b, "location.href"))
 }

@@ -57,35 +57,35 @@ func TestThePageShowsTheListAndALiveSession(t *testing.T) {
 	g.print("vim-1", "\x1b[31mpackage\x1b[m main\r\n")
 	b := openPage(g)
 	require.Equal(t, g.url+"/", browser.JS[string](b, "location.href"), "the code is gone from the address bar")
-	b.Until(`document.querySelectorAll('.sessions li').length === 4`)
+	b.WaitFor(`document.querySelectorAll('.sessions li').length === 4`)
 	for _, want := range []string{
 		"vim main.go ~/src/shop", `claude drives \d+ min left`, `bash ~ quiet 1\d min`, "ssh bastion ~ password asked", "npm run build ~/src/web exited 2",
 	} {
 		require.Regexp(t, want, browser.JS[string](b, browser.Text(".sessions")))
 	}
 	browser.JS[bool](b, `document.querySelector('a[href="#s=vim-1"]').click(), true`)
-	b.Until(`document.querySelector('.session .row')?.textContent === 'package main'`)
+	b.WaitFor(`document.querySelector('.session .row')?.textContent === 'package main'`)
 	require.Regexp(t, `^claude drives \d+ min left$`, browser.JS[string](b, browser.Text(".frame.driven .tag")))
 	g.print("vim-1", "\r\nfunc main() {}")
-	b.Until(`document.querySelectorAll('.session .row')[2].textContent === 'func main() {}'`)
+	b.WaitFor(`document.querySelectorAll('.session .row')[2].textContent === 'func main() {}'`)
 	g.print("vim-1", "\r\nnext")
 	wait(g, func(m *protocol.Ack) bool { return m.Seq == 3 })
 	require.Equal(t, 0.0, browser.JS[float64](b, `[...document.querySelectorAll('button:not(.plain)')].filter((b) => b.checkVisibility()).length`), "a viewer sees no button that it may not use")
-	b.Until(`document.querySelector('[aria-live=polite] p')`)
+	b.WaitFor(`document.querySelector('[aria-live=polite] p')`)
 	require.Contains(t, browser.JS[string](b, `document.querySelector('.session [aria-live]').textContent`), "func main() {}")
 }
 
 func TestThePageTakesBack(t *testing.T) {
 	g := serve(t, auth.RoleOwner, "vim-1", vim())
 	b := openPage(g)
-	b.Until(browser.Button("Take back"))
+	b.WaitFor(browser.Button("Take back"))
 	g.change("vim-1", drive)
-	b.Until(`document.querySelector('.take.green')`)
+	b.WaitFor(`document.querySelector('.take.green')`)
 	b.Press("Take back")
 	m := wait(g, anything[*protocol.ControlDecide])
 	require.False(t, m.Grant)
 	require.Equal(t, "vim-1", m.SessionID)
-	b.Until(browser.Text(".log") + ".includes('Taken back')")
+	b.WaitFor(browser.Text(".log") + ".includes('Taken back')")
 
 	g.freezeLinks() // what is sent on the socket now is lost
 	b.Press("Take back")
@@ -97,28 +97,28 @@ func TestThePageRefuses(t *testing.T) {
 	g := serve(t, auth.RoleOwner, "", vim(), asking("codex", "look up the failed order", protocol.LevelDrive))
 	g.print("psql-1", "orders=# select count(*) from orders;\r\n count\r\n-------\r\n     3\r\n")
 	b := openPage(g)
-	b.Until(browser.Text(".question") + ".includes('codex asks to type in psql orders')")
-	b.Until(browser.Text(".question .screen") + ".includes('select count(*)')")
+	b.WaitFor(browser.Text(".question") + ".includes('codex asks to type in psql orders')")
+	b.WaitFor(browser.Text(".question .screen") + ".includes('select count(*)')")
 	require.Contains(t, browser.JS[string](b, browser.Text(".question")), "“look up the failed order”")
 	require.Contains(t, browser.JS[string](b, browser.Text(".question")), "~/src/shop · asked more than ")
-	b.Until(`document.title.startsWith('(1) codex asks')`)
+	b.WaitFor(`document.title.startsWith('(1) codex asks')`)
 	require.Equal(t, "alertdialog BODY", browser.JS[string](b, `document.querySelector('.question').getAttribute('role') + ' ' + document.activeElement.tagName`),
 		"it takes the focus from nobody")
-	b.Do(chromedp.KeyEvent("\x1b"))
+	b.RunSteps(chromedp.KeyEvent("\x1b"))
 	b.Press("Refuse")
 	m := wait(g, anything[*protocol.ControlDecide])
 	require.Equal(t, []any{false, true, "codex"}, []any{m.Grant, m.Refuse, m.AgentName}, "it takes the keyboard from nobody")
 	require.Zero(t, count[*protocol.ControlDecide](g), "Esc refuses nothing")
 	g.change("psql-1", never)
-	b.Until(browser.Answered("you refused"))
+	b.WaitFor(browser.AnsweredScript("you refused"))
 }
 
 // A button that has just appeared, or moved, may be under a finger that meant something else.
 func TestButtonsAreDead(t *testing.T) {
 	g := serve(t, auth.RoleOwner, "", vim(), asking("codex", "", protocol.LevelDrive))
 	b := openPage(g)
-	b.Until(browser.Button("Refuse"))
-	b.Until(browser.Button("Refuse") + ".disabled === false")
+	b.WaitFor(browser.Button("Refuse"))
+	b.WaitFor(browser.Button("Refuse") + ".disabled === false")
 	browser.JS[bool](b, `window.lived = [], new MutationObserver(() => {
 		for (const q of document.querySelectorAll('.question:not(.seen)')) {
 			q.classList.add('seen');
@@ -132,7 +132,7 @@ func TestButtonsAreDead(t *testing.T) {
 	g.change("vim-1", func(s *protocol.SessionInfo) {
 		s.Keyboard.Asking, s.Keyboard.AskingLevel = "claude", protocol.LevelType
 	})
-	b.Until(`lived.some((v) => typeof v === 'number')`)
+	b.WaitFor(`lived.some((v) => typeof v === 'number')`)
 	lived := browser.JS[[]any](b, "lived")
 	require.Equal(t, true, lived[0], "all buttons are dead as a question appears")
 	require.Greater(t, lived[len(lived)-1], 280.0, "for as long")
@@ -157,32 +157,32 @@ func TestThePageGives(t *testing.T) {
 		require.InDelta(t, time.Now().UnixMilli(), m.At, 600_000)
 		require.True(t, ed25519.Verify(g.key, m.Signed(s.StartedAt), m.SignatureB64), "signed by the page's key")
 		g.change("psql-1", func(s *protocol.SessionInfo) { never(s); drive(s) })
-		b.Until(browser.Answered("you gave ä b 10 minutes"))
+		b.WaitFor(browser.AnsweredScript("you gave ä b 10 minutes"))
 	}
 }
 
 func TestAnotherOneAnswers(t *testing.T) {
 	g := serve(t, auth.RoleOwner, "", vim(), asking("claude", "", protocol.LevelDrive))
 	b := openPage(g)
-	b.Until(`document.querySelector('.question')`)
+	b.WaitFor(`document.querySelector('.question')`)
 	g.change("psql-1", func(s *protocol.SessionInfo) { never(s); drive(s) })
-	b.Until(browser.Answered("answered elsewhere: claude may type"))
-	b.Until(browser.Button("Give") + " === undefined")
-	b.Until(`!document.querySelector('.question')`)
+	b.WaitFor(browser.AnsweredScript("answered elsewhere: claude may type"))
+	b.WaitFor(browser.Button("Give") + " === undefined")
+	b.WaitFor(`!document.querySelector('.question')`)
 }
 
 // A button that a person is about to press does not change its meaning.
 func TestAQuestionThatChangesIsANewOne(t *testing.T) {
 	g := serve(t, auth.RoleOwner, "", asking("codex", "count the orders", protocol.LevelType))
 	b := openPage(g)
-	b.Until(browser.Button("Give") + "?.disabled === false")
+	b.WaitFor(browser.Button("Give") + "?.disabled === false")
 	require.Equal(t, "undefined", browser.JS[string](b, "typeof "+browser.Button("Type only")))
 	browser.JS[bool](b, "window.old = "+browser.Button("Give")+", true")
 	g.change("psql-1", func(s *protocol.SessionInfo) {
 		s.Keyboard.AskingReason, s.Keyboard.AskingLevel, s.Keyboard.Epoch = "drop the orders", protocol.LevelDrive, 5
 	})
-	b.Until(browser.Answered("asked anew"))
-	b.Until(browser.Text(".question:not(.answered)") + ".includes('drop the orders')")
+	b.WaitFor(browser.AnsweredScript("asked anew"))
+	b.WaitFor(browser.Text(".question:not(.answered)") + ".includes('drop the orders')")
 	browser.JS[bool](b, "old.click(), true")
 	b.Press("Type only")
 	m := wait(g, anything[*protocol.ControlDecide])
@@ -201,7 +201,7 @@ func TestHostileWordsAreText(t *testing.T) {
 	g.print("x-1", "%s\r\n\x1b]8;;javascript:faults.push(3)\x1b\\link\x1b]8;;\x1b\\ \x1b]2;%s\x1b\\", evil, evil)
 	b := openPage(g)
 	browser.JS[bool](b, `location.hash = 's=x-1', true`)
-	b.Until(`document.querySelector('.session .row')?.textContent.startsWith('<img')`)
+	b.WaitFor(`document.querySelector('.session .row')?.textContent.startsWith('<img')`)
 	require.Equal(t, 0.0, browser.JS[float64](b, `document.querySelectorAll('img, script:not([src]), b, .screen a').length`))
 	for _, selector := range []string{".question", ".sessions", ".session h2", ".frame .tag"} {
 		require.Contains(t, browser.JS[string](b, browser.Text(selector)), "<img src=x", selector)
@@ -213,7 +213,7 @@ func TestAHiddenTabStopsTheStream(t *testing.T) {
 	g := serve(t, auth.RoleViewer, "vim-1", vim())
 	g.print("vim-1", "one")
 	b := openPage(g)
-	b.Until(browser.Text(".session .row") + " === 'one'")
+	b.WaitFor(browser.Text(".session .row") + " === 'one'")
 	hide := func(on string) {
 		browser.JS[bool](b, `Object.defineProperty(document, 'hidden', {value: `+on+`, configurable: true}), document.dispatchEvent(new Event('visibilitychange')), true`)
 	}
@@ -223,7 +223,7 @@ func TestAHiddenTabStopsTheStream(t *testing.T) {
 	g.print("vim-1", " two")
 	hide("false")
 	wait(g, anything[*protocol.View])
-	b.Until(browser.Text(".session .row") + " === 'one two'")
+	b.WaitFor(browser.Text(".session .row") + " === 'one two'")
 }
 
 func TestThePageComesBackToTheSameScreen(t *testing.T) {
@@ -231,23 +231,23 @@ func TestThePageComesBackToTheSameScreen(t *testing.T) {
 	g.print("vim-1", "one")
 	b := openPage(g)
 	browser.JS[bool](b, `location.hash = 's=vim-1', true`)
-	b.Until(browser.Text(".session .row") + " === 'one'")
+	b.WaitFor(browser.Text(".session .row") + " === 'one'")
 	g.endLinks(true)
-	b.Until(browser.Text(".trip") + " === 'lost, trying again'")
-	b.Until(browser.Text(".session footer") + `.match(/as of \d\d:\d\d:\d\d/)`)
+	b.WaitFor(browser.Text(".trip") + " === 'lost, trying again'")
+	b.WaitFor(browser.Text(".session footer") + `.match(/as of \d\d:\d\d:\d\d/)`)
 	require.True(t, browser.JS[bool](b, `document.querySelector('.frame').classList.contains('stale')`))
 	g.print("vim-1", " two")
 	g.endLinks(false)
-	b.Until(browser.Text(".session .row") + " === 'one two'")
-	b.Until(`document.querySelector('.trip.connected') && !document.querySelector('.stale')`)
+	b.WaitFor(browser.Text(".session .row") + " === 'one two'")
+	b.WaitFor(`document.querySelector('.trip.connected') && !document.querySelector('.stale')`)
 	require.Regexp(t, `^connected, \d+ ms$`, browser.JS[string](b, browser.Text(".trip")))
 
 	// A reload enters with the key that the browser keeps, without a link.
-	b.Do(chromedp.Reload())
-	b.Until(browser.Text(".session .row") + " === 'one two'")
+	b.RunSteps(chromedp.Reload())
+	b.WaitFor(browser.Text(".session .row") + " === 'one two'")
 
 	g.door.Close()
-	b.Until(browser.Text(".trip") + ".startsWith('closed: the page was closed')")
+	b.WaitFor(browser.Text(".trip") + ".startsWith('closed: the page was closed')")
 }
 
 // If the server has no room for a page, the page says so, and enters once there is room.
@@ -265,38 +265,38 @@ func TestAPageWaitsForAFullServer(t *testing.T) {
 	})
 	require.NoError(t, err)
 	b := browser.Chromium(t)
-	b.Do(chromedp.Navigate(g.url + "/#c=" + o.Code()))
-	b.Until(browser.Text(".door") + " === '64 connections use this token already: trying again'")
+	b.RunSteps(chromedp.Navigate(g.url + "/#c=" + o.Code()))
+	b.WaitFor(browser.Text(".door") + " === '64 connections use this token already: trying again'")
 	full.Store(false)
-	b.Until(`document.querySelector('.trip.connected')`)
+	b.WaitFor(`document.querySelector('.trip.connected')`)
 }
 
 func TestThePageByKeyboardAlone(t *testing.T) {
 	g := serve(t, auth.RoleOwner, "", vim())
 	b := openPage(g)
-	b.Until(`document.querySelector('.sessions a')`)
+	b.WaitFor(`document.querySelector('.sessions a')`)
 	focus := `document.activeElement.textContent`
 	tabTo := func(says string) {
 		for range 20 {
 			if strings.HasPrefix(browser.JS[string](b, focus), says) {
 				return
 			}
-			b.Do(chromedp.KeyEvent("\t"))
+			b.RunSteps(chromedp.KeyEvent("\t"))
 		}
 		require.Fail(t, "Tab does not come to "+says)
 	}
 	tabTo("vim main.go")
-	b.Do(chromedp.KeyEvent("\r"))
-	b.Until(`document.activeElement.tagName === 'H2'`)
+	b.RunSteps(chromedp.KeyEvent("\r"))
+	b.WaitFor(`document.activeElement.tagName === 'H2'`)
 	tabTo("Take back")
 	require.NotEqual(t, "none", browser.JS[string](b, `getComputedStyle(document.activeElement).outlineStyle`))
-	b.Do(chromedp.KeyEvent("\r"))
+	b.RunSteps(chromedp.KeyEvent("\r"))
 	wait(g, anything[*protocol.ControlDecide])
 	browser.JS[bool](b, `document.querySelector('.session > form input').focus(), true`)
-	b.Do(chromedp.KeyEvent("run the tests"), chromedp.KeyEvent("\r"))
+	b.RunSteps(chromedp.KeyEvent("run the tests"), chromedp.KeyEvent("\r"))
 	m := wait(g, anything[*protocol.Note])
 	require.Equal(t, "run the tests", m.Text)
-	b.Until(browser.Text(".log") + ".includes('you run the tests')")
+	b.WaitFor(browser.Text(".log") + ".includes('you run the tests')")
 	b.Press("Hide")
 	require.Equal(t, protocol.HideOn, wait(g, anything[*protocol.ControlDecide]).Hide)
 	g.change("vim-1", func(s *protocol.SessionInfo) { s.Blackout = &protocol.Hidden{Why: protocol.BlackoutUser} })
@@ -320,7 +320,7 @@ func TestShowUnderAnOldEpoch(t *testing.T) {
 	b.Press("Show")
 	wait(g, anything[*protocol.ControlDecide])
 	g.change("vim-1", func(s *protocol.SessionInfo) { drive(s); s.Keyboard.Epoch = 6 })
-	b.Until(browser.Text(".log") + ".includes('Not shown: look again')")
+	b.WaitFor(browser.Text(".log") + ".includes('Not shown: look again')")
 	require.Zero(t, count[*protocol.ControlDecide](g), "an agent has the keyboard now")
 }
 
@@ -331,8 +331,8 @@ func TestAPhoneFollowsTheCursor(t *testing.T) {
 	b := openPage(g, chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile))
 	browser.JS[bool](b, `location.hash = 's=vim-1', true`)
 	g.print("vim-1", "\x1b[5;110Hhere")
-	b.Until(browser.Text(".session .sheet") + ".includes('here')")
-	b.Until(`(() => { const c = document.querySelector('.cursor')?.getBoundingClientRect(); return c && c.left >= 0 && c.right <= innerWidth; })()`)
+	b.WaitFor(browser.Text(".session .sheet") + ".includes('here')")
+	b.WaitFor(`(() => { const c = document.querySelector('.cursor')?.getBoundingClientRect(); return c && c.left >= 0 && c.right <= innerWidth; })()`)
 	require.Equal(t, true, browser.JS[bool](b, `document.documentElement.scrollWidth <= innerWidth`), "the page itself does not scroll sideways")
 	small := browser.JS[[]string](b, `[...document.querySelectorAll('button, a, input')].filter((e) => e.checkVisibility()).filter((e) => {
 		const r = e.getBoundingClientRect();
@@ -341,7 +341,7 @@ func TestAPhoneFollowsTheCursor(t *testing.T) {
 	require.Empty(t, small, "targets for a finger")
 	require.True(t, browser.JS[bool](b, `(() => { const r = `+browser.Button("Take back")+`.getBoundingClientRect(); return r.top > 0 && r.bottom <= innerHeight; })()`))
 	b.Press("Fit to width")
-	b.Until(`(() => { const s = document.querySelector('.session .screen'); return s.scrollWidth <= s.clientWidth + 1; })()`)
+	b.WaitFor(`(() => { const s = document.querySelector('.session .screen'); return s.scrollWidth <= s.clientWidth + 1; })()`)
 }
 
 // A view that a person has moved or pinched stays, until it is to follow the cursor again.
@@ -352,7 +352,7 @@ func TestAPhoneIsMovedByAFinger(t *testing.T) {
 	b := openPage(g, chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile, chromedp.EmulateTouch))
 	g.print("vim-1", "\x1b[5;110Hhere")
 	inside := `(() => { const c = document.querySelector('.cursor')?.getBoundingClientRect(); return !!c && c.left >= 0 && c.right <= innerWidth; })()`
-	b.Until(browser.Text(".session .sheet") + ".includes('here') && " + inside)
+	b.WaitFor(browser.Text(".session .sheet") + ".includes('here') && " + inside)
 	require.Equal(t, "undefined", browser.JS[string](b, "typeof "+browser.Button("Follow the cursor")))
 	pinch := func(from, to int) {
 		for i, x := range []int{from, (from + to) / 2, to} {
@@ -366,18 +366,18 @@ func TestAPhoneIsMovedByAFinger(t *testing.T) {
 	}
 	letters := `parseFloat(getComputedStyle(document.querySelector('.session .screen')).fontSize)`
 	pinch(40, 80)
-	b.Until(`Math.abs(` + letters + ` - 22) < 0.5`)
-	b.Until(browser.Button("Follow the cursor"))
+	b.WaitFor(`Math.abs(` + letters + ` - 22) < 0.5`)
+	b.WaitFor(browser.Button("Follow the cursor"))
 	browser.JS[bool](b, `document.querySelector('.session .screen').scrollLeft = 0, true`)
 	g.print("vim-1", "!")
-	b.Until(browser.Text(".session .sheet") + ".includes('here!')")
+	b.WaitFor(browser.Text(".session .sheet") + ".includes('here!')")
 	require.Zero(t, browser.JS[float64](b, `document.querySelector('.session .screen').scrollLeft`), "it stays where a finger has moved it")
 	b.Press("Follow the cursor")
-	b.Until(inside)
+	b.WaitFor(inside)
 	pinch(100, 40)
-	b.Until(`Math.abs(` + letters + ` - 9) < 0.5`)
+	b.WaitFor(`Math.abs(` + letters + ` - 9) < 0.5`)
 	b.Press("Fit to width")
-	b.Until(`(() => { const s = document.querySelector('.session .screen'); return s.scrollWidth <= s.clientWidth + 1; })()`)
+	b.WaitFor(`(() => { const s = document.querySelector('.session .screen'); return s.scrollWidth <= s.clientWidth + 1; })()`)
 }
 
 func touch(b *browser.Tab, kind input.DispatchTouchEventType, x ...int) {
@@ -385,7 +385,7 @@ func touch(b *browser.Tab, kind input.DispatchTouchEventType, x ...int) {
 	for i, x := range x {
 		points = append(points, &input.TouchPoint{X: float64(x), Y: 300, ID: new(float64(i))})
 	}
-	b.Do(command(input.DispatchTouchEvent, input.DispatchTouchEventParams{Type: kind, TouchPoints: points}))
+	b.RunSteps(command(input.DispatchTouchEvent, input.DispatchTouchEventParams{Type: kind, TouchPoints: points}))
 }
 
 // The lines of a program that prints line by line, and its history, wrap; a picture on the
@@ -400,9 +400,9 @@ func TestAPhoneWrapsLines(t *testing.T) {
 			g.print("make-1", "%d 世界 \x1b[31m%s\x1b[m end\r\n", i, long)
 		}
 		b := openPage(g, chromedp.EmulateViewport(size[0], size[1], chromedp.EmulateMobile))
-		b.Until(inView + `.some((r) => r.startsWith('59 '))`)
+		b.WaitFor(inView + `.some((r) => r.startsWith('59 '))`)
 		b.Press("Wrap lines")
-		b.Until(`document.querySelectorAll('.sheet .line').length > 40`)
+		b.WaitFor(`document.querySelectorAll('.sheet .line').length > 40`)
 		require.Equal(t, true, browser.JS[bool](b, `(() => { const s = document.querySelector('.session .screen'); return s.scrollWidth <= s.clientWidth + 1; })()`))
 		require.Equal(t, "58 世界 "+long+" end", browser.JS[string](b, `[...document.querySelectorAll('.sheet .row')].at(-3).textContent`))
 		require.True(t, browser.JS[bool](b, `[...document.querySelectorAll('.sheet .line')].every((l) => {
@@ -410,23 +410,23 @@ func TestAPhoneWrapsLines(t *testing.T) {
 			range.selectNodeContents(l);
 			return range.getBoundingClientRect().right <= innerWidth;
 		})`))
-		b.Until(`(() => { const c = document.querySelector('.cursor').getBoundingClientRect(), s = document.querySelector('.session .screen').getBoundingClientRect();
+		b.WaitFor(`(() => { const c = document.querySelector('.cursor').getBoundingClientRect(), s = document.querySelector('.session .screen').getBoundingClientRect();
 			return c.top >= s.top && c.bottom <= s.bottom; })()`)
 
 		browser.JS[bool](b, `document.querySelector('.session .screen').scrollTop -= 2000, true`)
-		b.Until(`document.querySelectorAll('.past .line').length > 20`)
+		b.WaitFor(`document.querySelectorAll('.past .line').length > 20`)
 		overlap := `[...document.querySelectorAll('.past .row')].map((r) => r.getBoundingClientRect()).sort((a, b) => a.top - b.top)
 			.some((r, i, all) => i > 0 && Math.abs(all[i - 1].bottom - r.top) > 1)`
 		require.False(t, browser.JS[bool](b, overlap), "rows of the history stand below one another")
 		b.Press("Back to now")
 
 		g.print("make-1", "\x1b[?1049h\x1b[Hpicture")
-		b.Until(`document.querySelector('.sheet .row').textContent === 'picture' && document.querySelectorAll('.line').length === 0`)
+		b.WaitFor(`document.querySelector('.sheet .row').textContent === 'picture' && document.querySelectorAll('.line').length === 0`)
 		require.Equal(t, "undefined", browser.JS[string](b, "typeof "+browser.Button("Do not wrap")))
 		g.print("make-1", "\x1b[?1049l")
-		b.Until(`document.querySelectorAll('.sheet .line').length > 40`)
+		b.WaitFor(`document.querySelectorAll('.sheet .line').length > 40`)
 		b.Press("Do not wrap lines")
-		b.Until(`document.querySelectorAll('.sheet .line').length === 0`)
+		b.WaitFor(`document.querySelectorAll('.sheet .line').length === 0`)
 	}
 }
 
@@ -436,7 +436,7 @@ func TestWordsCanBeRead(t *testing.T) {
 		g := scene(t, true)
 		b := openPage(g, scheme(name))
 		browser.JS[bool](b, `location.hash = 's=vim-1', true`)
-		b.Until(browser.Button("Refuse") + "?.disabled === false && document.querySelector('.frame.driven')")
+		b.WaitFor(browser.Button("Refuse") + "?.disabled === false && document.querySelector('.frame.driven')")
 		require.Empty(t, browser.JS[[]string](b, faint), name)
 	}
 }

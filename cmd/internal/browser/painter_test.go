@@ -97,7 +97,7 @@ func message(s *screen.Screen) *protocol.Rows {
 	for y := range m.Rows {
 		m.Lines = append(m.Lines, protocol.VisibleRow(string(s.AppendVeiledRowANSI(nil, y))))
 	}
-	s.Repainted(func(name string, r, g, b uint8) {
+	s.EachPaletteChange(func(name string, r, g, b uint8) {
 		m.State.Palette = append(m.State.Palette, protocol.Color{Name: name, RGB: fmt.Sprintf("#%02x%02x%02x", r, g, b)})
 	})
 	m.State.Clusters, m.State.Reverse, m.State.Alt = s.Modes().Graphemes, s.Modes().Reverse, s.Alt()
@@ -133,7 +133,7 @@ func wanted(s *screen.Screen, c screen.Cell) string {
 	if i, ok := st.Fg.Index(); ok && i < 8 && st.Attrs&screen.Bold != 0 {
 		st.Fg = screen.Indexed(i + 8)
 	}
-	rgb := func(c screen.Color, fg bool) (v [3]uint8) { v[0], v[1], v[2] = s.Resolve(c, fg); return v }
+	rgb := func(c screen.Color, fg bool) (v [3]uint8) { v[0], v[1], v[2] = s.ResolveColor(c, fg); return v }
 	fg, bg := rgb(st.Fg, true), rgb(st.Bg, false)
 	if (st.Attrs&screen.Inverse != 0) != s.Modes().Reverse {
 		fg, bg = bg, fg
@@ -202,7 +202,7 @@ func shown(cells []cell, cols int, own string) map[string]string {
 // differences lists the cells of the page that differ from the model's.
 func differences(s *screen.Screen, grid [][]cell) (all []string, cells int) {
 	cols, _ := s.Size()
-	r, g, b := s.Resolve(0, s.Modes().Reverse)
+	r, g, b := s.ResolveColor(0, s.Modes().Reverse)
 	own := fmt.Sprintf("rgb(%d, %d, %d)", r, g, b)
 	for y, row := range grid {
 		got := shown(row, cols, own)
@@ -219,18 +219,18 @@ func differences(s *screen.Screen, grid [][]cell) (all []string, cells int) {
 // onScreen opens a page that has only a screen, in the colours of the model.
 func onScreen(t *testing.T) *browser.Tab {
 	b := browser.Chromium(t)
-	b.Do(chromedp.Navigate(bare(t).URL))
+	b.RunSteps(chromedp.Navigate(bare(t).URL))
 	script, err := os.ReadFile("testdata/grid.js")
 	require.NoError(t, err)
 	browser.JS[bool](b, string(script)+"; true")
 	var first []string
 	s := screen.New(screen.Config{Cols: 1, Rows: 1})
 	for i := range 16 {
-		r, g, b := s.Resolve(screen.Indexed(uint8(i)), true)
+		r, g, b := s.ResolveColor(screen.Indexed(uint8(i)), true)
 		first = append(first, fmt.Sprintf("#%02x%02x%02x", r, g, b))
 	}
-	fr, fg, fb := s.Resolve(0, true)
-	br, bg, bb := s.Resolve(0, false)
+	fr, fg, fb := s.ResolveColor(0, true)
+	br, bg, bb := s.ResolveColor(0, false)
 	colors, err := json.Marshal(first)
 	require.NoError(t, err)
 	browser.JS[bool](b, fmt.Sprintf(`import('/app/painter.js').then(({Painter, makePalette}) => {

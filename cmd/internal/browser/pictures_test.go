@@ -26,7 +26,7 @@ func TestPicturesOfThePage(t *testing.T) {
 		t.Skip("pictures are taken with -pictures DIR")
 	}
 	phone := func(b *browser.Tab) {
-		b.Do(chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile, chromedp.EmulateScale(2)))
+		b.RunSteps(chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile, chromedp.EmulateScale(2)))
 	}
 	for name, c := range map[string]struct {
 		scheme, hash string
@@ -44,27 +44,27 @@ func TestPicturesOfThePage(t *testing.T) {
 		"phone-typing":        {"dark", "s=vim-1", false, phone},
 		"phone-typing-light":  {"light", "s=vim-1", false, phone},
 		"phone-typing-open": {"dark", "s=vim-1", false, func(b *browser.Tab) { // its keyboard
-			b.Do(chromedp.EmulateViewport(390, 500, chromedp.EmulateMobile, chromedp.EmulateScale(2)))
+			b.RunSteps(chromedp.EmulateViewport(390, 500, chromedp.EmulateMobile, chromedp.EmulateScale(2)))
 		}},
 	} {
 		g := scene(t, c.asks)
 		b := openPage(g, scheme(c.scheme))
 		c.more(b)
 		browser.JS[bool](b, "location.hash = '"+c.hash+"', true")
-		b.Until(`document.querySelectorAll('.sessions li').length > 4`)
+		b.WaitFor(`document.querySelectorAll('.sessions li').length > 4`)
 		if c.hash != "" {
-			b.Until(`document.querySelector('.session .row')?.textContent.includes('package')`)
+			b.WaitFor(`document.querySelector('.session .row')?.textContent.includes('package')`)
 		}
 		if name == "desktop-dark-lost" {
 			g.endLinks(true)
-			b.Until(`document.querySelector('.stale')`)
+			b.WaitFor(`document.querySelector('.stale')`)
 		}
 		if strings.Contains(name, "typing") {
-			b.Do(command(emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true}))
+			b.RunSteps(command(emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true}))
 			b.Press("Type here")
 		}
 		if c.asks {
-			b.Until(browser.Button("Refuse") + ".disabled === false && " + browser.Text(".question .screen") + ".includes('count')")
+			b.WaitFor(browser.Button("Refuse") + ".disabled === false && " + browser.Text(".question .screen") + ".includes('count')")
 		}
 		browser.JS[bool](b, "new Promise((done) => setTimeout(() => done(true), 400))") // until the fade-in is over
 		save(b, name)
@@ -84,12 +84,12 @@ func played(t *testing.T) {
 		}
 		b := openPage(g, scheme(tone))
 		if size[0] > 0 {
-			b.Do(chromedp.EmulateViewport(size[0], size[1], chromedp.EmulateMobile, chromedp.EmulateScale(2)))
+			b.RunSteps(chromedp.EmulateViewport(size[0], size[1], chromedp.EmulateMobile, chromedp.EmulateScale(2)))
 		}
-		b.Until(`document.querySelector('.records a')`)
+		b.WaitFor(`document.querySelector('.records a')`)
 		browser.JS[bool](b, "location.hash = 'r=r-1', true")
 		b.Press("input ›")
-		b.Until(browser.Text(".says.input") + ".includes('make test')")
+		b.WaitFor(browser.Text(".says.input") + ".includes('make test')")
 		browser.JS[bool](b, "new Promise((done) => setTimeout(() => done(true), 400))")
 		save(b, name)
 	}
@@ -110,15 +110,15 @@ func past(t *testing.T) {
 		}
 		b := openPage(g, scheme(tone))
 		if size[0] > 0 {
-			b.Do(chromedp.EmulateViewport(size[0], size[1], chromedp.EmulateMobile, chromedp.EmulateScale(2)))
+			b.RunSteps(chromedp.EmulateViewport(size[0], size[1], chromedp.EmulateMobile, chromedp.EmulateScale(2)))
 		}
 		browser.JS[bool](b, "location.hash = 's=go-1', true")
-		b.Until(inView + `.some((r) => r.includes('TestOrder299'))`)
+		b.WaitFor(inView + `.some((r) => r.includes('TestOrder299'))`)
 		if name == "wrapped-phone" {
 			b.Press("Wrap lines")
 		} else {
 			browser.JS[bool](b, `document.querySelector('.session .screen').scrollTop -= 3000, true`)
-			b.Until(`document.querySelector('.past .row')`)
+			b.WaitFor(`document.querySelector('.past .row')`)
 		}
 		browser.JS[bool](b, "new Promise((done) => setTimeout(() => done(true), 400))")
 		save(b, name)
@@ -145,8 +145,8 @@ func pending(t *testing.T, steps ...chromedp.Action[chromedp.Void]) {
 	g.hold = make(chan struct{})
 	t.Cleanup(func() { close(g.hold) })
 	b := browser.Chromium(t)
-	b.Do(append(steps, chromedp.Navigate(g.url+"/#c="+g.opening.Code()))...)
-	b.Until(`document.querySelector('.words')`)
+	b.RunSteps(append(steps, chromedp.Navigate(g.url+"/#c="+g.opening.Code()))...)
+	b.WaitFor(`document.querySelector('.words')`)
 	save(b, "desktop-words")
 }
 

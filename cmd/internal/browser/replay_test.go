@@ -52,7 +52,7 @@ func (s *shelf) Answer(ctx context.Context, m protocol.Message) protocol.Message
 	case s.hidden:
 		return &protocol.Error{RequestID: id, Code: protocol.CodeBlackout, Message: "the session is hidden"}
 	case read.Marks:
-		err = replay.Marks(ctx, s, nil, r)
+		err = replay.ReadMarks(ctx, s, nil, r)
 	default:
 		if s.player == nil {
 			s.player = replay.New(s, nil)
@@ -107,43 +107,43 @@ func TestThePagePlaysARecording(t *testing.T) {
 	s.add(event(2, "x", "0"))
 	g := serveOn(t, nil, auth.RoleOwner, "", withRecords(s), vim())
 	b := openPage(g)
-	b.Until(browser.Text(".records") + `.startsWith('RECORDINGS bash ~ · Thu')`)
+	b.WaitFor(browser.Text(".records") + `.startsWith('RECORDINGS bash ~ · Thu')`)
 	require.Equal(t, 0.0, browser.JS[float64](b, `performance.getEntriesByType('resource').filter((e) => e.name.includes('replay.js')).length`), "loaded when it is wanted")
 	browser.JS[bool](b, `document.querySelector('.records a').click(), true`)
-	b.Until(browser.Text(".clock") + ` === '0:00 / 0:43'`)
-	b.Until(`document.querySelectorAll('.mark.input').length === 2 && document.querySelectorAll('.mark.user').length > 1`)
+	b.WaitFor(browser.Text(".clock") + ` === '0:00 / 0:43'`)
+	b.WaitFor(`document.querySelectorAll('.mark.input').length === 2 && document.querySelectorAll('.mark.user').length > 1`)
 
 	b.Press("input ›")
-	b.Until(browser.Text(".says.input") + ` === '0:20 claude typed make test⏎'`)
-	b.Until(browser.Text(".replay .sheet") + `.includes('step 9') && ` + `!` + browser.Text(".replay .sheet") + `.includes('part0')`)
+	b.WaitFor(browser.Text(".says.input") + ` === '0:20 claude typed make test⏎'`)
+	b.WaitFor(browser.Text(".replay .sheet") + `.includes('step 9') && ` + `!` + browser.Text(".replay .sheet") + `.includes('part0')`)
 	b.Press("input ›")
-	b.Until(browser.Text(".says.input") + `.endsWith('claude typed git status⏎')`)
-	b.Until(browser.Text(".replay .sheet") + `.includes('part11')`)
+	b.WaitFor(browser.Text(".says.input") + `.endsWith('claude typed git status⏎')`)
+	b.WaitFor(browser.Text(".replay .sheet") + `.includes('part11')`)
 	b.Press("‹ input")
-	b.Until(browser.Text(".says.input") + `.endsWith('claude typed make test⏎')`)
+	b.WaitFor(browser.Text(".says.input") + `.endsWith('claude typed make test⏎')`)
 
 	browser.JS[bool](b, `document.querySelector('.replay .screen').focus(), true`)
-	b.Do(chromedp.KeyEvent(kb.End))
-	b.Until(browser.Text(".clock") + ` === '0:43 / 0:43'`)
-	b.Until(browser.Text(".replay .sheet") + `.includes('nothing to commit')`)
+	b.RunSteps(chromedp.KeyEvent(kb.End))
+	b.WaitFor(browser.Text(".clock") + ` === '0:43 / 0:43'`)
+	b.WaitFor(browser.Text(".replay .sheet") + `.includes('nothing to commit')`)
 	require.Equal(t, "the program ended", browser.JS[string](b, browser.Text(".says")+`.slice(5)`))
-	b.Do(chromedp.KeyEvent(kb.Home))
-	b.Until(browser.Text(".replay .sheet") + `.trim() === ''`)
+	b.RunSteps(chromedp.KeyEvent(kb.Home))
+	b.WaitFor(browser.Text(".replay .sheet") + `.trim() === ''`)
 	for range 3 {
 		b.Press(browser.JS[string](b, browser.Text(`[aria-label="speed"]`)))
 	}
 	require.Equal(t, "8×", browser.JS[string](b, browser.Text(`[aria-label="speed"]`)))
 	browser.JS[bool](b, `document.querySelector('.replay .screen').focus(), true`)
 	browser.JS[bool](b, `new MutationObserver(() => { window.played ||= !!`+browser.Button("Pause")+`; }).observe(document.body, {subtree: true, childList: true, characterData: true, attributes: true}), true`)
-	b.Do(chromedp.KeyEvent(" "))
-	b.Until("window.played") // five seconds are soon over
-	b.Until(browser.Text(".replay .sheet") + `.includes('nothing to commit')`)
-	b.Until(browser.Text(".clock") + ` === '0:43 / 0:43' && ` + browser.Button("Play"))
+	b.RunSteps(chromedp.KeyEvent(" "))
+	b.WaitFor("window.played") // five seconds are soon over
+	b.WaitFor(browser.Text(".replay .sheet") + `.includes('nothing to commit')`)
+	b.WaitFor(browser.Text(".clock") + ` === '0:43 / 0:43' && ` + browser.Button("Play"))
 
 	browser.JS[bool](b, `location.hash = 's=vim-1', true`)
-	b.Until(`document.querySelector('.session:not(.replay)') && !document.querySelector('.replay')`)
+	b.WaitFor(`document.querySelector('.session:not(.replay)') && !document.querySelector('.replay')`)
 	browser.JS[bool](b, `location.hash = 'r=r-none', true`)
-	b.Until(browser.Text(".start") + `.includes('no longer exists')`)
+	b.WaitFor(browser.Text(".start") + `.includes('no longer exists')`)
 }
 
 // A page of one session has no list, and opens the recording from the session.
@@ -151,11 +151,11 @@ func TestTheRecordingOfTheOnlySession(t *testing.T) {
 	g := serveOn(t, nil, auth.RoleOwner, "vim-1", withRecords(shop()), vim())
 	b := openPage(g)
 	link := `[...document.querySelectorAll('.session footer a')].find((a) => a.checkVisibility())`
-	b.Until(link + `?.textContent === 'Recording'`)
+	b.WaitFor(link + `?.textContent === 'Recording'`)
 	browser.JS[bool](b, link+`.click(), true`)
-	b.Until(browser.Text(".clock") + ` === '0:00 / 0:41'`)
+	b.WaitFor(browser.Text(".clock") + ` === '0:00 / 0:41'`)
 	browser.JS[bool](b, `document.querySelector('.replay .up').click(), true`)
-	b.Until(`document.querySelector('.session:not(.replay)') && !document.querySelector('.replay')`)
+	b.WaitFor(`document.querySelector('.session:not(.replay)') && !document.querySelector('.replay')`)
 }
 
 // The recording is played from its start, and then follows the session.
@@ -164,27 +164,27 @@ func TestARunningRecordingGoesOn(t *testing.T) {
 	s.running = true
 	g := serveOn(t, nil, auth.RoleOwner, "", withRecords(s), vim())
 	b := openPage(g)
-	b.Until(browser.Text(".records") + `.includes('recording')`)
+	b.WaitFor(browser.Text(".records") + `.includes('recording')`)
 	browser.JS[bool](b, `location.hash = 'r=r-1', true`)
-	b.Until(browser.Text(".clock") + `.endsWith('0:41, recording')`)
+	b.WaitFor(browser.Text(".clock") + `.endsWith('0:41, recording')`)
 	browser.JS[bool](b, `document.querySelector('.replay .screen').focus(), true`)
-	b.Do(chromedp.KeyEvent(kb.End))
-	b.Until(browser.Text(".replay .sheet") + `.includes('nothing to commit')`)
+	b.RunSteps(chromedp.KeyEvent(kb.End))
+	b.WaitFor(browser.Text(".replay .sheet") + `.includes('nothing to commit')`)
 	b.Press("Play")
 	s.add(event(1, "o", "and more"))
-	b.Until(browser.Text(".replay .sheet") + `.includes('and more')`)
+	b.WaitFor(browser.Text(".replay .sheet") + `.includes('and more')`)
 
 	s.mu.Lock()
 	s.hidden = true
 	s.mu.Unlock()
-	b.Until(browser.Text(".replay .note") + `.includes('the session is hidden')`)
+	b.WaitFor(browser.Text(".replay .note") + `.includes('the session is hidden')`)
 }
 
 // Recordings hold what a program printed at any time.
 func TestAViewerHasNoRecordings(t *testing.T) {
 	g := serveOn(t, nil, auth.RoleViewer, "", withRecords(shop()), vim())
 	b := openPage(g)
-	b.Until(`document.querySelectorAll('.sessions li').length === 1`)
+	b.WaitFor(`document.querySelectorAll('.sessions li').length === 1`)
 	require.False(t, browser.JS[bool](b, `document.querySelector('.records').checkVisibility()`))
 	require.Zero(t, count[*protocol.RecordsList](g))
 }

@@ -186,15 +186,15 @@ func TestAConversationThroughASwitchboard(t *testing.T) {
 	open := func() *browser.Tab {
 		b := openAt(g, p.code())
 		browser.JS[bool](b, `location.hash = 's=claude-1', true`)
-		b.Until(browser.Text(".drawer header") + ` === 'Claude Code starting'`)
+		b.WaitFor(browser.Text(".drawer header") + ` === 'Claude Code starting'`)
 		return b
 	}
 	b := open()
 	p.coder.report(chat.Ready{Conversation: "c"})
-	b.Until(browser.Text(".drawer header .where") + ` === 'waits for you to write'`)
+	b.WaitFor(browser.Text(".drawer header .where") + ` === 'waits for you to write'`)
 	browser.JS[bool](b, `document.querySelector('.prompt textarea').value = 'run the\ntests', document.querySelector('.prompt .go').click(), true`)
 	require.Equal(t, "run the\ntests", within(t, p.coder.prompts))
-	b.Until(browser.Text(".said-user") + `.includes('page-k3f9') && ` + browser.Text(".bubble") + ` === 'run the tests'`)
+	b.WaitFor(browser.Text(".said-user") + `.includes('page-k3f9') && ` + browser.Text(".bubble") + ` === 'run the tests'`)
 
 	browser.JS[bool](b, `window.drawn = {}, new MutationObserver(() => {
 		for (const e of document.querySelectorAll('.card:not(.answered) pre')) if (!drawn[e.textContent]) drawn[e.textContent] = 1, requestAnimationFrame(() => setTimeout(() => { drawn[e.textContent] = Date.now(); }));
@@ -204,19 +204,19 @@ func TestAConversationThroughASwitchboard(t *testing.T) {
 		command := "go test " + string(rune('a'+i))
 		began := time.Now()
 		p.askApproval(command, command)
-		b.Until(`drawn[` + quote(command) + `] > 1`)
+		b.WaitFor(`drawn[` + quote(command) + `] > 1`)
 		took = append(took, time.UnixMilli(int64(browser.JS[float64](b, `drawn[`+quote(command)+`]`))).Sub(began))
 		b.Press("Allow once")
 		require.Equal(t, chat.Once, within(t, p.coder.answers).Verdict)
-		b.Until(`!document.querySelector('.card:not(.answered)')`)
+		b.WaitFor(`!document.querySelector('.card:not(.answered)')`)
 	}
 	slices.Sort(took)
 	t.Logf("an approval is on the page %v after its dialog, at most %v (of %d)", took[len(took)/2].Round(time.Millisecond), took[len(took)-1].Round(time.Millisecond), len(took))
 
 	p.askApproval("last", "make")
-	b.Until(pressable)
+	b.WaitFor(pressable)
 	require.NoError(t, p.room.Answer("last", protocol.ByTerminal, protocol.ChatReply{Words: "no"}))
-	b.Until(browser.Answered("refused at the terminal: “no”"))
+	b.WaitFor(browser.AnsweredScript("refused at the terminal: “no”"))
 	require.Empty(t, within(t, p.coder.answers).Verdict)
 	require.Error(t, p.room.Answer("last", "ada", protocol.ChatReply{Verdict: protocol.ChatOnce}), "the first answer counted")
 }

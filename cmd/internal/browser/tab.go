@@ -18,9 +18,9 @@ import (
 // Patience bounds every wait for the browser; nothing is measured by it.
 const Patience = time.Minute
 
-// Installed returns Chromium's path. It skips the test without Chromium, and unless make clients
+// ChromiumPath returns Chromium's path. It skips the test without Chromium, and unless make clients
 // has set CLIENTS. A test whose preparations take time calls it before them.
-func Installed(t *testing.T) string {
+func ChromiumPath(t *testing.T) string {
 	t.Helper()
 	if os.Getenv("CLIENTS") == "" {
 		t.Skip("a test of real clients: make clients runs it")
@@ -38,8 +38,8 @@ type Tab struct {
 	Ctx context.Context //nolint:containedctx // chromedp's tab is its context
 }
 
-// Trusting makes a browser trust a certificate, by the base64 of the SHA-256 of its key.
-func Trusting(key string) chromedp.ExecAllocatorOption {
+// TrustKey makes a browser trust a certificate, by the base64 of the SHA-256 of its key.
+func TrustKey(key string) chromedp.ExecAllocatorOption {
 	return chromedp.Flag("ignore-certificate-errors-spki-list", key)
 }
 
@@ -49,7 +49,7 @@ func Chromium(t *testing.T, more ...chromedp.ExecAllocatorOption) *Tab {
 	// chromedp chooses the data folder, since it ends the processes that outlive Chromium and would
 	// write there.
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath(Installed(t)), chromedp.NoSandbox, chromedp.WSURLReadTimeout(Patience),
+		chromedp.ExecPath(ChromiumPath(t)), chromedp.NoSandbox, chromedp.WSURLReadTimeout(Patience),
 		chromedp.WindowSize(1280, 800), chromedp.Flag("force-color-profile", "srgb"),
 		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-quic", true))
 	options = append(options, more...)
@@ -59,19 +59,19 @@ func Chromium(t *testing.T, more ...chromedp.ExecAllocatorOption) *Tab {
 	ctx, cancel = chromedp.NewContext(ctx)
 	t.Cleanup(cancel)
 	b := &Tab{t, ctx}
-	b.Do(chromedp.EmulateViewport(1280, 800))
-	b.Before(remember)
+	b.RunSteps(chromedp.EmulateViewport(1280, 800))
+	b.RunBeforeScripts(remember)
 	return b
 }
 
-// Do takes steps that must succeed.
-func (b *Tab) Do(steps ...chromedp.Action[chromedp.Void]) {
+// RunSteps takes steps that must succeed.
+func (b *Tab) RunSteps(steps ...chromedp.Action[chromedp.Void]) {
 	b.T.Helper()
 	require.NoError(b.T, chromedp.Do(b.Ctx, steps...))
 }
 
-// Before runs a script in every page that the tab opens, before the page's own scripts.
-func (b *Tab) Before(script string) {
+// RunBeforeScripts runs a script in every page that the tab opens, before the page's own scripts.
+func (b *Tab) RunBeforeScripts(script string) {
 	b.T.Helper()
 	params := page.AddScriptToEvaluateOnNewDocumentParams{Source: script}
 	_, err := chromedp.Call(b.Ctx, page.AddScriptToEvaluateOnNewDocument, params)
@@ -94,8 +94,8 @@ func Call[T any](b *Tab, function string, arg any) T {
 	return JS[T](b, "("+function+")("+string(argument)+")")
 }
 
-// Until waits until the value of a script is truthy.
-func (b *Tab) Until(script string) {
+// WaitFor waits until the value of a script is truthy.
+func (b *Tab) WaitFor(script string) {
 	b.T.Helper()
 	poll := chromedp.Poll[bool]("!!("+script+")", chromedp.WithPollingTimeout(Patience))
 	if _, err := chromedp.Run(b.Ctx, poll); err != nil {
@@ -114,7 +114,7 @@ func Button(label string) string {
 // time, and ignores clicks for a moment after that.
 func (b *Tab) Press(label string) {
 	b.T.Helper()
-	b.Until("((b) => b?.disabled === false && (b.click(), true))(" + Button(label) + ")")
+	b.WaitFor("((b) => b?.disabled === false && (b.click(), true))(" + Button(label) + ")")
 }
 
 // remember makes the page keep the results of answered questions and cards, which disappear after a
@@ -126,8 +126,9 @@ const remember = `window.answers = new Map();
 	}).observe(document, {subtree: true, childList: true, characterData: true, ` +
 	`attributes: true, attributeFilter: ['class']});`
 
-// Answered returns a script that reports whether a question or a card shows this result, or did.
-func Answered(text string) string {
+// AnsweredScript returns a script that reports whether a question or a card shows this result, or
+// did.
+func AnsweredScript(text string) string {
 	script, err := json.Marshal(text)
 	if err != nil {
 		panic(err) // of a string

@@ -51,22 +51,22 @@ func typingAt(t *testing.T, steps ...chromedp.Action[chromedp.Void]) (*gateway, 
 	g := serve(t, auth.RoleOwner, "vim-1", vim())
 	g.print("vim-1", "\x1b[3;5H")
 	b := openPage(g, steps...)
-	b.Until(`document.querySelector('.cursor')`)
+	b.WaitFor(`document.querySelector('.cursor')`)
 	b.Press("Type here")
-	b.Until(`document.activeElement.className === 'pad'`)
+	b.WaitFor(`document.activeElement.className === 'pad'`)
 	return g, b
 }
 
 func TestThePageTypes(t *testing.T) {
 	g, b := typingAt(t)
-	b.Do(browser.Keys("ls é"), browser.Keys("\r"))
+	b.RunSteps(browser.Keys("ls é"), browser.Keys("\r"))
 	at := g.waitTyped(0, "ls é<enter>")
-	b.Do(browser.Keys(kb.ArrowUp), browser.Keys("\t"), browser.Keys("\t", chromedp.ModifierShift), browser.Keys(kb.Escape), browser.Keys("\b"), browser.Keys(kb.F5), browser.Keys(kb.Home, chromedp.ModifierCtrl))
+	b.RunSteps(browser.Keys(kb.ArrowUp), browser.Keys("\t"), browser.Keys("\t", chromedp.ModifierShift), browser.Keys(kb.Escape), browser.Keys("\b"), browser.Keys(kb.F5), browser.Keys(kb.Home, chromedp.ModifierCtrl))
 	at = g.waitTyped(at, "<up><tab><shift-tab><esc><backspace><f5><ctrl-home>")
-	b.Do(browser.Keys("c", chromedp.ModifierCtrl), browser.Keys(" ", chromedp.ModifierCtrl), browser.Keys("x", chromedp.ModifierAlt), browser.Keys("v", chromedp.ModifierCtrl))
+	b.RunSteps(browser.Keys("c", chromedp.ModifierCtrl), browser.Keys(" ", chromedp.ModifierCtrl), browser.Keys("x", chromedp.ModifierAlt), browser.Keys("v", chromedp.ModifierCtrl))
 	at = g.waitTyped(at, "<ctrl-c><ctrl-space><alt-x><ctrl-v>")
 
-	b.Do(browser.Keys("\\", chromedp.ModifierCtrl)) // takes the keyboard back, whatever is on its way
+	b.RunSteps(browser.Keys("\\", chromedp.ModifierCtrl)) // takes the keyboard back, whatever is on its way
 	require.False(t, wait(g, anything[*protocol.ControlDecide]).Grant)
 	require.Zero(t, count[*protocol.Keys](g))
 
@@ -85,20 +85,20 @@ func TestThePageTypes(t *testing.T) {
 // Tab belongs to the program only while a person types there.
 func TestAWayOut(t *testing.T) {
 	g, b := typingAt(t)
-	b.Do(browser.Keys("\r", chromedp.ModifierCtrl, chromedp.ModifierShift))
-	b.Until(`document.activeElement.textContent === 'Type here'`)
-	b.Do(browser.Keys("\t"))
-	b.Until(`document.activeElement.textContent === 'Hide'`)
+	b.RunSteps(browser.Keys("\r", chromedp.ModifierCtrl, chromedp.ModifierShift))
+	b.WaitFor(`document.activeElement.textContent === 'Type here'`)
+	b.RunSteps(browser.Keys("\t"))
+	b.WaitFor(`document.activeElement.textContent === 'Hide'`)
 	browser.JS[bool](b, `document.querySelector('.session .screen').focus(), true`)
-	b.Do(browser.Keys("x"), browser.Keys("\t"))
+	b.RunSteps(browser.Keys("x"), browser.Keys("\t"))
 	require.Zero(t, count[*protocol.Keys](g))
 	browser.JS[bool](b, `document.querySelector('.session .screen').focus(), true`)
-	b.Do(browser.Keys("\r"))
-	b.Until(`document.activeElement.className === 'pad'`)
-	b.Do(browser.Keys("y"))
+	b.RunSteps(browser.Keys("\r"))
+	b.WaitFor(`document.activeElement.className === 'pad'`)
+	b.RunSteps(browser.Keys("y"))
 	at := g.waitTyped(0, "y")
 	browser.JS[bool](b, `document.querySelector('.session .screen').focus(), true`) // as after selecting something
-	b.Do(browser.Keys("z"))
+	b.RunSteps(browser.Keys("z"))
 	g.waitTyped(at, "z")
 }
 
@@ -109,21 +109,21 @@ func TestACompositionIsTypedOnce(t *testing.T) {
 		n := int64(len([]rune(text)))
 		return command(input.ImeSetComposition, input.ImeSetCompositionParams{Text: text, SelectionStart: n, SelectionEnd: n})
 	}
-	b.Do(compose("n"), compose("ni"), compose("你"), compose("你好"))
-	b.Until(`document.querySelector('.pad.composing').value.includes('你好')`)
+	b.RunSteps(compose("n"), compose("ni"), compose("你"), compose("你好"))
+	b.WaitFor(`document.querySelector('.pad.composing').value.includes('你好')`)
 	require.Zero(t, count[*protocol.Keys](g))
-	b.Do(command(input.InsertText, input.InsertTextParams{Text: "你好"}))
+	b.RunSteps(command(input.InsertText, input.InsertTextParams{Text: "你好"}))
 	at := g.waitTyped(0, "你好")
-	b.Do(compose("か"), compose("")) // given up
-	b.Until(`!document.querySelector('.pad.composing')`)
-	b.Do(browser.Keys("x"))
+	b.RunSteps(compose("か"), compose("")) // given up
+	b.WaitFor(`!document.querySelector('.pad.composing')`)
+	b.RunSteps(browser.Keys("x"))
 	at = g.waitTyped(at, "x")
 
 	// A phone's keyboard names no keys: it changes the field.
-	b.Do(command(input.InsertText, input.InsertTextParams{Text: "word "}))
+	b.RunSteps(command(input.InsertText, input.InsertTextParams{Text: "word "}))
 	at = g.waitTyped(at, "word ")
 	for _, does := range []string{"deleteBackward", "deleteBackward", "insertNewline"} {
-		b.Do(command(input.DispatchKeyEvent, input.DispatchKeyEventParams{
+		b.RunSteps(command(input.DispatchKeyEvent, input.DispatchKeyEventParams{
 			Type: input.DispatchKeyEventTypeRawKeyDown, Key: "Unidentified", WindowsVirtualKeyCode: 229, Commands: []string{does},
 		}))
 	}
@@ -132,7 +132,7 @@ func TestACompositionIsTypedOnce(t *testing.T) {
 
 func TestAPhoneTypes(t *testing.T) {
 	g, b := typingAt(t, chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile, chromedp.EmulateTouch))
-	b.Until(`document.querySelectorAll('.keys button').length === 10`)
+	b.WaitFor(`document.querySelectorAll('.keys button').length === 10`)
 	off := browser.JS[[]string](b, `[...document.querySelectorAll('button, a, input')].filter((e) => e.checkVisibility()).filter((e) => {
 		const r = e.getBoundingClientRect();
 		return r.height < 44 || r.width < 44 || r.top < 0 || r.bottom > innerHeight || r.left < 0 || r.right > innerWidth ||
@@ -150,18 +150,18 @@ func TestAPhoneTypes(t *testing.T) {
 	}
 	at := g.waitTyped(0, "<esc><tab><left><up><enter><ctrl-c>")
 	require.Equal(t, "pad", browser.JS[string](b, `document.activeElement.className`), "the phone's keyboard stays open")
-	b.Until(`document.querySelector('.keys [aria-pressed=true]')`)
-	b.Do(command(input.InsertText, input.InsertTextParams{Text: "w"}))
+	b.WaitFor(`document.querySelector('.keys [aria-pressed=true]')`)
+	b.RunSteps(command(input.InsertText, input.InsertTextParams{Text: "w"}))
 	at = g.waitTyped(at, "<ctrl-w>")
-	b.Until(`document.querySelector('.keys [aria-pressed=false]')`)
+	b.WaitFor(`document.querySelector('.keys [aria-pressed=false]')`)
 
 	browser.JS[bool](b, `document.querySelector('.keybar input').focus(), true`)
-	b.Do(browser.Keys("make test"), browser.Keys("\r"))
+	b.RunSteps(browser.Keys("make test"), browser.Keys("\r"))
 	at = g.waitTyped(at, "make test<enter>")
-	b.Do(browser.Keys("\r"))
+	b.RunSteps(browser.Keys("\r"))
 	g.waitTyped(at, "<enter>")
 	b.Press("⌨")
-	b.Until(`document.activeElement.className === 'pad'`)
+	b.WaitFor(`document.activeElement.className === 'pad'`)
 }
 
 // The page says what was not typed, and drops what was to follow.
@@ -170,45 +170,45 @@ func TestThePageSaysWhatWasNotTyped(t *testing.T) {
 	// The second in which keys are dropped lasts until the test has typed some.
 	browser.JS[bool](b, `window.later = setTimeout, window.setTimeout = (act, ms) => ms === 1000 ? (window.heed = act, 1e9) : later(act, ms), true`)
 	g.refuseKeys(&protocol.Error{Code: protocol.CodeBusy, Message: "the program has not read the input before this"})
-	b.Do(browser.Keys("\r"))
+	b.RunSteps(browser.Keys("\r"))
 	m := wait(g, anything[*protocol.Keys])
 	said := browser.Text(".hint.bad") + " === 'Not typed: the program has not read the input before this'"
-	b.Until(said)
+	b.WaitFor(said)
 	g.refuseKeys(nil)
-	b.Do(browser.Keys("lost")) // it was typed before a person could read that
+	b.RunSteps(browser.Keys("lost")) // it was typed before a person could read that
 	browser.JS[bool](b, `heed(), window.setTimeout = later, true`)
-	b.Until(`!document.querySelector('.pad.deaf')`)
+	b.WaitFor(`!document.querySelector('.pad.deaf')`)
 	g.change("vim-1", func(s *protocol.SessionInfo) { s.Cwd = "/news" })
-	b.Until(`document.body.innerText.includes("/news")`)
+	b.WaitFor(`document.body.innerText.includes("/news")`)
 	require.True(t, browser.JS[bool](b, said), "it stands until something is typed")
-	b.Do(browser.Keys("x"))
+	b.RunSteps(browser.Keys("x"))
 	again := wait(g, anything[*protocol.Keys])
 	require.Equal(t, "x", again.Data)
 	require.True(t, again.KeyNo > m.KeyNo && again.After == 0, "it begins anew")
-	b.Until(`!document.querySelector('.hint.bad')`)
+	b.WaitFor(`!document.querySelector('.hint.bad')`)
 
 	g.refuseKeys(&protocol.Error{Code: protocol.CodeForbidden, Message: "this terminal takes no keys from pages: open the page with gateway open --type"})
-	b.Do(browser.Keys("y"))
-	b.Until(browser.Text(".hint.bad") + ".includes('gateway open --type')")
-	b.Until(`document.activeElement.textContent === 'Type here'`)
+	b.RunSteps(browser.Keys("y"))
+	b.WaitFor(browser.Text(".hint.bad") + ".includes('gateway open --type')")
+	b.WaitFor(`document.activeElement.textContent === 'Type here'`)
 
 	g.refuseKeys(nil)
 	b.Press("Type here")
 	g.freezeLinks() // no answer comes
-	b.Do(browser.Keys("z"))
+	b.RunSteps(browser.Keys("z"))
 	g.endLinks(true)
-	b.Until(browser.Text(".hint.bad") + ".startsWith('It is unknown whether that was typed (the connection was lost)')")
-	b.Until(`document.querySelector('.trip.lost')`)
-	b.Until(`!document.querySelector('.pad.deaf')`)
-	b.Do(browser.Keys("z"))
-	b.Until(browser.Text(".hint.bad") + ".startsWith('Not typed: not connected')")
+	b.WaitFor(browser.Text(".hint.bad") + ".startsWith('It is unknown whether that was typed (the connection was lost)')")
+	b.WaitFor(`document.querySelector('.trip.lost')`)
+	b.WaitFor(`!document.querySelector('.pad.deaf')`)
+	b.RunSteps(browser.Keys("z"))
+	b.WaitFor(browser.Text(".hint.bad") + ".startsWith('Not typed: not connected')")
 }
 
 // The page shows it as text, and no longer when a password is asked.
 func TestThePageShowsAnAgentsTyping(t *testing.T) {
 	g := serve(t, auth.RoleViewer, "vim-1", vim())
 	b := openPage(g)
-	b.Until(`document.querySelector('.cursor')`)
+	b.WaitFor(`document.querySelector('.cursor')`)
 	types := func(typed *protocol.AgentTyped) {
 		g.mu.Lock()
 		g.typing = typed
@@ -216,7 +216,7 @@ func TestThePageShowsAnAgentsTyping(t *testing.T) {
 		g.print("vim-1", ".")
 	}
 	types(&protocol.AgentTyped{AgentName: "claude", Text: `"<b>make</b>"<Enter>`, Count: 1})
-	b.Until(browser.Text(".just") + ` === 'claude typed "<b>make</b>"<Enter>'`)
+	b.WaitFor(browser.Text(".just") + ` === 'claude typed "<b>make</b>"<Enter>'`)
 	types(nil)
-	b.Until(`document.querySelector('.just').hidden`)
+	b.WaitFor(`document.querySelector('.just').hidden`)
 }

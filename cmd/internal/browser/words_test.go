@@ -18,15 +18,15 @@ func TestTheWordsAreThoseOfTheKey(t *testing.T) {
 	letIn := sync.OnceFunc(func() { close(g.hold) })
 	t.Cleanup(letIn)
 	b := browser.Chromium(t)
-	b.Do(chromedp.Navigate(g.url))
-	b.Until(browser.Text(".door") + ".includes('run gateway open')")
+	b.RunSteps(chromedp.Navigate(g.url))
+	b.WaitFor(browser.Text(".door") + ".includes('run gateway open')")
 	b = browser.Chromium(t)
-	b.Do(chromedp.Navigate(g.url + "/#c=" + g.opening.Code()))
+	b.RunSteps(chromedp.Navigate(g.url + "/#c=" + g.opening.Code()))
 	// A page that is let in before its request to enter was answered has no words to show.
-	b.Until(`document.querySelector('.door .words')`)
+	b.WaitFor(`document.querySelector('.door .words')`)
 	shown := browser.JS[string](b, browser.Text(".door .words"))
 	letIn()
-	b.Until(`document.querySelector('.trip.connected')`)
+	b.WaitFor(`document.querySelector('.trip.connected')`)
 	require.Equal(t, strings.Join(g.words, " "), shown)
 	kept := browser.JS[string](b, `new Promise((done) => { const o = indexedDB.open('terminal-page'); o.onsuccess = () => {
 		const r = o.result.transaction('pages').objectStore('pages').get('page');

@@ -110,7 +110,7 @@ func startClaude(p Program, dir string) (c *Conversation, err error) {
 	}
 	owned := lock.New(filepath.Join(state, "chat"), "proxy --chat")
 	conf := claude.TUIConfig{
-		Args: p.Args, ID: chat.NewID(), Dir: dir, Claim: owned.Take,
+		Args: p.Args, ID: chat.NewID(), Dir: dir, Claim: owned.LockConversation,
 		Hook: claude.Quote(hook) + " " + claude.HookCommand,
 	}
 	if !p.Headless { // a person at the terminal may have chosen another mode
@@ -130,10 +130,10 @@ func startClaude(p Program, dir string) (c *Conversation, err error) {
 	if p.Headless && d.LeavesChoice() {
 		return nil, pickerError{}
 	}
-	if err := owned.Take(d.Conversation()); err != nil {
+	if err := owned.LockConversation(d.Conversation()); err != nil {
 		return nil, fmt.Errorf("--chat: %w", err)
 	}
-	env, err := d.Listen()
+	env, err := d.ListenForHooks()
 	if err != nil {
 		return nil, err
 	}

@@ -24,9 +24,9 @@ func startOpencode(p Program, _ string) (*Conversation, error) {
 		return nil, err
 	}
 	owned := lock.New(filepath.Join(state, "chat"), "proxy --chat")
-	conf := opencode.Config{Program: p.Command, Dir: p.Dir, Claim: owned.Take}
-	if !opencode.Decided() {
-		conf.Env = opencode.Asking(true)
+	conf := opencode.Config{Program: p.Command, Dir: p.Dir, Claim: owned.LockConversation}
+	if !opencode.HasUserPermissions() {
+		conf.Env = opencode.AskingVariables(true)
 	}
 	if err := conf.Read(p.Args); err != nil {
 		return nil, fmt.Errorf("--chat: %w", err)

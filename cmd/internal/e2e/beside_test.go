@@ -167,7 +167,7 @@ func TestChatGoesWithCodingAgents(t *testing.T) {
 
 	id := chat.NewID()
 	held := chatlock.New(w.path("home/state/terminalproxy/chat"), "a test")
-	require.NoError(t, held.Take(id))
+	require.NoError(t, held.LockConversation(id))
 	defer held.Release()
 	screen, status = s.runToEnd("proxy --chat claude --resume " + id)
 	require.Equal(t, 125, status)

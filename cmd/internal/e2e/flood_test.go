@@ -50,9 +50,9 @@ func TestAFloodOnThePage(t *testing.T) {
 	s, o := w.terminal(100, 30), w.terminal(100, 30)
 	id := s.runBash("")
 	_, link := o.openPage(id)
-	b.Before(meter)
-	b.Do(chromedp.Navigate(link))
-	b.Until(browser.Text(".session .sheet") + ".includes('$')")
+	b.RunBeforeScripts(meter)
+	b.RunSteps(chromedp.Navigate(link))
+	b.WaitFor(browser.Text(".session .sheet") + ".includes('$')")
 	var plain, colours strings.Builder
 	for i := range 60_000 {
 		fmt.Fprintf(&plain, "%06d %s\n", i, strings.Repeat("lorem ipsum ", i%7))
@@ -73,7 +73,7 @@ func TestAFloodOnThePage(t *testing.T) {
 			for range turns {
 				browser.JS[bool](b, "seen = {}, true")
 				s.typed("clear; cat " + flood + "; echo END$(date +%s%3N).\n")
-				b.Until("Object.values(seen).length > 0")
+				b.WaitFor("Object.values(seen).length > 0")
 				late = append(late, browser.JS[[]float64](b, "Object.values(seen)")...)
 			}
 		})
@@ -82,7 +82,7 @@ func TestAFloodOnThePage(t *testing.T) {
 	}
 	if *figures {
 		s.typed("vim -u NONE -n plain\n")
-		b.Until(browser.Text(".session .sheet") + ".includes('All') || " + browser.Text(".session .sheet") + ".includes('000005')")
+		b.WaitFor(browser.Text(".session .sheet") + ".includes('All') || " + browser.Text(".session .sheet") + ".includes('000005')")
 		t.Log(measureDrawing(b, "vim scrolls", func() {
 			for range 100 {
 				s.press("C-e")

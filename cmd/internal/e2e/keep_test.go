@@ -118,7 +118,7 @@ func TestAKeptSessionStaysWhereItIs(t *testing.T) {
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	require.NoError(t, err)
 	defer null.Close()
-	conn, err := keep.Knock(w.run(), id)
+	conn, err := keep.DialDoor(w.run(), id)
 	require.NoError(t, err)
 	defer func() { _ = conn.Close() }()
 	fd := int(null.Fd())

@@ -28,8 +28,8 @@ func TestAPageSaysThatItsListIsIncomplete(t *testing.T) {
 	s, o := w.terminal(100, 24), w.terminal(100, 30)
 	s.runListener("--gateway " + at + " --token-file " + w.path("proxy.token") + " --agent")
 	_, link := o.openPage("--gateway " + at + " --token-file " + w.path("viewer.token"))
-	b.Do(chromedp.Navigate(link))
-	b.Until(`document.querySelectorAll('.sessions li').length === 1`)
-	b.Until(browser.Text(".side nav .missing") + ".startsWith('Incomplete: since ')")
-	b.Until(browser.Text(".side nav .missing") + ".includes('no NATS server answers it')")
+	b.RunSteps(chromedp.Navigate(link))
+	b.WaitFor(`document.querySelectorAll('.sessions li').length === 1`)
+	b.WaitFor(browser.Text(".side nav .missing") + ".startsWith('Incomplete: since ')")
+	b.WaitFor(browser.Text(".side nav .missing") + ".includes('no NATS server answers it')")
 }

@@ -74,7 +74,7 @@ func TestAgentsSeeNoTokenR28(t *testing.T) {
 			require.Contains(t, strings.ReplaceAll(s.screen(), "\n", ""), token)
 			text, pixels := w.agent("claude", eras[0]).readPicture("terminal_wait", args{"for": "text", "value": "then this"})
 			_, text, _ = strings.Cut(text, "<<<")
-			want, _, err := pictures.Fit(protocol.Screen{Cols: 60, Rows: 12, Lines: strings.Split(text, "\n")[1:4]}, 1568)
+			want, _, err := pictures.FitPNG(protocol.Screen{Cols: 60, Rows: 12, Lines: strings.Split(text, "\n")[1:4]}, 1568)
 			require.NoError(t, err)
 			require.Equal(t, want, pixels, "the picture is that of the text")
 			w.mustGateway("read", id, "--svg", w.path("svg"))

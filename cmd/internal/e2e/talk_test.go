@@ -99,7 +99,7 @@ func TestNoAgentAnswersACodingAgent(t *testing.T) {
 		c := client.New(client.Config{Dial: ep.DialContext, URL: ep.URL(path), Header: ep.Header()})
 		err = c.Answer(w.ctx, &protocol.ChatAnswer{SessionID: id, By: "the owner", Request: "t1", Answer: protocol.ChatReply{Verdict: protocol.ChatOnce}})
 		require.ErrorContains(t, err, map[string]string{protocol.PathAgent: "role agent may not send chat.answer", protocol.PathView: "an owner who signs it"}[path])
-		_, err = c.Tell(w.ctx, &protocol.ChatSend{SessionID: id, By: "the owner", Text: "go on"})
+		_, err = c.SendChat(w.ctx, &protocol.ChatSend{SessionID: id, By: "the owner", Text: "go on"})
 		require.Error(t, err)
 		require.NoError(t, c.Close())
 	}
@@ -122,7 +122,7 @@ func TestAnAgentPromptsACodingAgent(t *testing.T) {
 	c := client.New(client.Config{Dial: ep.DialContext, URL: ep.URL(protocol.PathAgent), Header: ep.Header(), Name: "codex"})
 	defer func() { _ = c.Close() }()
 	hello := func() error {
-		_, err := c.Tell(w.ctx, &protocol.ChatSend{SessionID: id, Text: "hello"})
+		_, err := c.SendChat(w.ctx, &protocol.ChatSend{SessionID: id, Text: "hello"})
 		return err
 	}
 	require.ErrorContains(t, hello(), "ask for control with level drive")

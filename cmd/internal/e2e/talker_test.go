@@ -39,7 +39,7 @@ func (a *scripted) config(args []string) (conf proxy.Config, end func(), err err
 		}
 	}
 	agent := &proxy.AgentConfig{
-		Dial: endpoint.DialContext, URL: endpoint.URL(protocol.PathProxy), Header: endpoint.Header(), Owner: gateway.Signed,
+		Dial: endpoint.DialContext, URL: endpoint.URL(protocol.PathProxy), Header: endpoint.Header(), Owner: gateway.VerifySigner,
 		Chat: &proxy.Chat{Session: chat.New("scripted", a)},
 	}
 	end = func() {}
@@ -51,7 +51,7 @@ func (a *scripted) config(args []string) (conf proxy.Config, end func(), err err
 		local := gateway.NewLocal(dir, nil)
 		agent.Dial, end = local.Dial, func() { _ = local.Close() }
 		agent.Join = func() (link.Seat, error) {
-			if seat, err := local.Join(); seat != nil || err != nil {
+			if seat, err := local.TakeSeat(); seat != nil || err != nil {
 				return seat, err
 			}
 			return nil, nil //nolint:nilnil // another process serves

@@ -36,20 +36,20 @@ func TestTwoBrowsersOutliveTheGateway(t *testing.T) {
 			o.see("another link", func(screen string) bool { return strings.Count(screen, "/#c=") == 2 })
 			link = strings.Fields(o.screen()[strings.LastIndex(o.screen(), "http://"):])[0]
 		}
-		b.Before(faults)
-		b.Do(chromedp.Navigate(link))
-		b.Until(`document.querySelectorAll('.sessions li').length === 2`)
+		b.RunBeforeScripts(faults)
+		b.RunSteps(chromedp.Navigate(link))
+		b.WaitFor(`document.querySelectorAll('.sessions li').length === 2`)
 		browser.JS[bool](b, `[...document.querySelectorAll('.sessions a')].find((a) => a.textContent.startsWith('vim')).click(), true`)
-		b.Until(browser.Text(".session .sheet") + ".includes('to do')")
+		b.WaitFor(browser.Text(".session .sheet") + ".includes('to do')")
 	}
 	s.typed("omilk")
 	for _, b := range browsers {
-		b.Until(browser.Text(".session .sheet") + ".includes('milk')")
+		b.WaitFor(browser.Text(".session .sheet") + ".includes('milk')")
 	}
 	w.kill(proxy, syscall.SIGKILL)
 	s.typed(" and eggs")
 	for _, b := range browsers {
-		b.Until(browser.Text(".session .sheet") + ".includes('milk and eggs') && document.querySelector('.trip.connected') && !document.querySelector('.stale')")
+		b.WaitFor(browser.Text(".session .sheet") + ".includes('milk and eggs') && document.querySelector('.trip.connected') && !document.querySelector('.stale')")
 		require.Equal(t, "to do milk and eggs", strings.TrimSpace(browser.JS[string](b, `[...document.querySelectorAll('.session .row')].slice(0, 2).map((r) => r.textContent.trim()).join(' ')`)))
 		require.Empty(t, browser.JS[[]string](b, "faults"))
 	}

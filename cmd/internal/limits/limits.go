@@ -22,9 +22,9 @@ type Shortage struct{ Say, Hint string }
 // Error implements error.
 func (s *Shortage) Error() string { return s.Say }
 
-// Check returns an error if a limit of the process is too low. It must be called before anything
-// waits: the runtime needs two descriptors for timers and sockets, and reports no error.
-func Check() *Shortage {
+// FindShortage returns an error if a limit of the process is too low. It must be called before
+// anything waits: the runtime needs two descriptors for timers and sockets, and reports no error.
+func FindShortage() *Shortage {
 	for range fewestFiles {
 		fd, err := unix.Dup(0)
 		if err != nil {
@@ -37,9 +37,9 @@ func Check() *Shortage {
 	}
 	var space unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_AS, &space) == nil && space.Cur < leastSpace {
-		now, needed := space.Cur>>10, leastSpace>>10
+		current, needed := space.Cur>>10, leastSpace>>10
 		return &Shortage{
-			Say:  fmt.Sprintf("memory: the limit of %d KiB of address space is too low", now),
+			Say:  fmt.Sprintf("memory: the limit of %d KiB of address space is too low", current),
 			Hint: fmt.Sprintf("raise the limit of address space, as with: ulimit -v %d", needed),
 		}
 	}

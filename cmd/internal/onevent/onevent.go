@@ -48,7 +48,7 @@ type Event struct {
 // Config is what a [Runner] needs.
 type Config struct {
 	Rules []Rule
-	Self  string // path of this binary, which calls [Supervise] if [Called] reports true
+	Self  string // path of this binary, which calls [Supervise] if [IsSupervisor] reports true
 	// Log gets lost events and failed programs; it may be nil.
 	Log *slog.Logger
 
@@ -78,8 +78,8 @@ func New(conf Config) *Runner {
 	return r
 }
 
-// Tell queues an event for its rules. It returns at once.
-func (r *Runner) Tell(e Event) {
+// QueueEvent queues an event for its rules. It returns at once.
+func (r *Runner) QueueEvent(e Event) {
 	for _, one := range r.rules {
 		if slices.Contains(one.Events, e.Name) {
 			one.queueEvent(e)
@@ -88,7 +88,7 @@ func (r *Runner) Tell(e Event) {
 }
 
 // Close starts the supervisors of all queued events, each to follow the one before, and does not
-// wait for their programs. Tell must not be called afterwards.
+// wait for their programs. QueueEvent must not be called afterwards.
 func (r *Runner) Close() {
 	for _, one := range r.rules {
 		close(one.closing)

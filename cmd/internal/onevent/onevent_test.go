@@ -16,7 +16,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if Called(os.Args) {
+	if IsSupervisor(os.Args) {
 		os.Exit(Supervise(os.Args))
 	}
 	goleak.VerifyTestMain(m)
@@ -89,9 +89,9 @@ func (s *stage) holds() (letGo func()) {
 func TestProgramsRunInOrderAndForTheirEvents(t *testing.T) {
 	s := newStage(t)
 	s.run(Limit, s.writes(say, "asked", "granted"), s.writes("echo never >> \"$DIR/got\"", "exit"))
-	s.Tell(Event{Name: "asked", Env: []string{"MORE= one"}})
-	s.Tell(Event{Name: "ended"})
-	s.Tell(Event{Name: "granted", Env: []string{"MORE= two"}})
+	s.QueueEvent(Event{Name: "asked", Env: []string{"MORE= one"}})
+	s.QueueEvent(Event{Name: "ended"})
+	s.QueueEvent(Event{Name: "granted", Env: []string{"MORE= two"}})
 	s.got("asked one\ngranted two\n")
 	s.Close()
 }
@@ -109,8 +109,8 @@ func hangs(t *testing.T, limit time.Duration) bool {
 	t.Helper()
 	s := newStage(t)
 	s.run(limit, s.writes(say+`; [ "$TERMINALPROXY_EVENT" = asked ] || exit 7; sleep 1000 & wait`, "asked", "granted"))
-	s.Tell(Event{Name: "asked"})
-	s.Tell(Event{Name: "granted"})
+	s.QueueEvent(Event{Name: "asked"})
+	s.QueueEvent(Event{Name: "granted"})
 	for end := time.Now().Add(patience + 2*limit); strings.Count(s.log.String(), "failed") < 2; time.Sleep(5 * time.Millisecond) {
 		require.True(t, time.Now().Before(end), s.log)
 	}
@@ -125,10 +125,10 @@ func TestWhatIsLostIsSaid(t *testing.T) {
 	s := newStage(t)
 	letGo := s.holds()
 	s.run(patience, s.writes(say+`; [ -n "$MORE" ] || read x < "$DIR/hold"`, "asked"))
-	s.Tell(Event{Name: "asked"})
+	s.QueueEvent(Event{Name: "asked"})
 	s.got("asked\n") // and it waits
 	for range queued + 3 {
-		s.Tell(Event{Name: "asked", Env: []string{"MORE= lost "}})
+		s.QueueEvent(Event{Name: "asked", Env: []string{"MORE= lost "}})
 	}
 	require.Contains(t, s.log.String(), "events are lost")
 	letGo()
@@ -141,10 +141,10 @@ func TestAtTheEndProgramsFollowOneAnother(t *testing.T) {
 	s := newStage(t)
 	letGo := s.holds()
 	s.run(patience, s.writes(say+`; [ "$TERMINALPROXY_EVENT" != asked ] || { read x < "$DIR/hold"; sleep 0.5; }; echo done >> "$DIR/got"`, "asked", "ended", "exit")) // time for the others to be first
-	s.Tell(Event{Name: "asked"})
+	s.QueueEvent(Event{Name: "asked"})
 	s.got("asked\n")
-	s.Tell(Event{Name: "ended"})
-	s.Tell(Event{Name: "exit"})
+	s.QueueEvent(Event{Name: "ended"})
+	s.QueueEvent(Event{Name: "exit"})
 	s.Close()
 	s.got("asked\n")
 	letGo()
@@ -154,7 +154,7 @@ func TestAtTheEndProgramsFollowOneAnother(t *testing.T) {
 func TestAProgramThatIsNotThere(t *testing.T) {
 	s := newStage(t)
 	s.run(Limit, Rule{Events: []string{"asked"}, Run: []string{"/no/such/program"}}, s.writes(say, "asked"))
-	s.Tell(Event{Name: "asked"})
+	s.QueueEvent(Event{Name: "asked"})
 	s.got("asked\n")
 	for end := time.Now().Add(patience); !strings.Contains(s.log.String(), "exit status 127"); time.Sleep(5 * time.Millisecond) {
 		require.True(t, time.Now().Before(end), s.log)
@@ -166,7 +166,7 @@ func TestAProgramThatIsNotThere(t *testing.T) {
 func TestAProgramIsAlone(t *testing.T) {
 	s := newStage(t)
 	s.run(Limit, s.writes(`{ pwd; readlink /proc/self/fd/0 && echo x | cat; ( : < /dev/tty ) 2>&- || echo no terminal; } >> "$DIR/got"`, "asked"))
-	s.Tell(Event{Name: "asked"})
+	s.QueueEvent(Event{Name: "asked"})
 	s.got("/\n/dev/null\nx\nno terminal\n")
 	s.Close()
 }

@@ -22,8 +22,8 @@ const (
 	beforeFD = 4 // ends with the supervisor before
 )
 
-// Called reports whether this process is a supervisor.
-func Called(args []string) bool { return len(args) > 3 && args[0] == supervisorName }
+// IsSupervisor reports whether this process is a supervisor.
+func IsSupervisor(args []string) bool { return len(args) > 3 && args[0] == supervisorName }
 
 // The exit statuses for a program that did not run to its end, as in timeout(1) and shells.
 const (

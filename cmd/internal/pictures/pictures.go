@@ -33,15 +33,15 @@ func Draw(w io.Writer, format string, p protocol.Screen) error {
 	return err
 }
 
-// Fit makes a PNG of at most side pixels in width and height, and returns the size of a cell in it.
-// It fails if the screen could not be read at that size.
-func Fit(p protocol.Screen, side int) (png []byte, cell image.Point, err error) {
+// FitPNG makes a PNG of at most side pixels in width and height, and returns the size of a cell in
+// it. It fails if the screen could not be read at that size.
+func FitPNG(p protocol.Screen, side int) (png []byte, cell image.Point, err error) {
 	s, err := replayScreen(p)
 	if err != nil {
 		return nil, image.Point{}, err
 	}
 	var b bytes.Buffer
-	cell, err = render.Fit(&b, s, side)
+	cell, err = render.FitPNG(&b, s, side)
 	return b.Bytes(), cell, err
 }
 
@@ -52,7 +52,7 @@ func MissingGlyphs(p protocol.Screen) int {
 	if err != nil {
 		return 0
 	}
-	n, err := render.Lacking(s)
+	n, err := render.CountMissingGlyphs(s)
 	if err != nil {
 		return 0
 	}

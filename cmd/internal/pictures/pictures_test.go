@@ -32,7 +32,7 @@ func TestAPictureIsTheScreenItself(t *testing.T) {
 			c := s.Cursor()
 			p := protocol.Screen{Cols: 20, Rows: 4, Cursor: protocol.Cursor{Row: c.Row, Col: c.Col, Visible: c.Visible}}
 			p.Cursor.Shape = map[int]string{4: protocol.CursorUnderline, 6: protocol.CursorBar}[c.Shape]
-			s.Repainted(func(name string, r, g, b uint8) {
+			s.EachPaletteChange(func(name string, r, g, b uint8) {
 				p.Palette = append(p.Palette, protocol.Color{Name: name, RGB: fmt.Sprintf("#%02x%02x%02x", r, g, b)})
 			})
 			for i := range 4 {
@@ -57,7 +57,7 @@ func TestOtherPicturesAreRefused(t *testing.T) {
 
 func TestAPictureForAModelIsSmall(t *testing.T) {
 	for _, c := range []struct{ cols, rows, width int }{{80, 24, 9}, {240, 60, 6}} {
-		pixels, cell, err := Fit(protocol.Screen{Cols: c.cols, Rows: c.rows, Lines: []string{"x"}}, 1568)
+		pixels, cell, err := FitPNG(protocol.Screen{Cols: c.cols, Rows: c.rows, Lines: []string{"x"}}, 1568)
 		require.NoError(t, err)
 		require.Equal(t, image.Pt(c.width, 2*c.width), cell)
 		size, err := png.DecodeConfig(bytes.NewReader(pixels))
@@ -66,16 +66,16 @@ func TestAPictureForAModelIsSmall(t *testing.T) {
 	}
 	require.Equal(t, 2, MissingGlyphs(protocol.Screen{Cols: 9, Rows: 1, Lines: []string{"\x1b[31m漢字 x"}}))
 	require.Zero(t, MissingGlyphs(protocol.Screen{Cols: -1, Rows: 1}))
-	_, _, err := Fit(protocol.Screen{Cols: 1000, Rows: 10}, 1568)
+	_, _, err := FitPNG(protocol.Screen{Cols: 1000, Rows: 10}, 1568)
 	require.ErrorContains(t, err, "at most 392 and 196")
-	_, _, err = Fit(protocol.Screen{Cols: -1, Rows: 10}, 1568)
+	_, _, err = FitPNG(protocol.Screen{Cols: -1, Rows: 10}, 1568)
 	require.ErrorContains(t, err, "size -1x10")
 }
 
 // TestNoColoursArePassedOver: the palette comes over a wire, and nothing of it may reach a picture but colours.
 func TestNoColoursArePassedOver(t *testing.T) {
 	draw := func(palette ...protocol.Color) []byte {
-		pixels, _, err := Fit(protocol.Screen{Cols: 9, Rows: 1, Lines: []string{"x"}, Palette: palette}, 1568)
+		pixels, _, err := FitPNG(protocol.Screen{Cols: 9, Rows: 1, Lines: []string{"x"}, Palette: palette}, 1568)
 		require.NoError(t, err)
 		return pixels
 	}

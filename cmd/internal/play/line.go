@@ -66,7 +66,7 @@ func (m *model) statusLine() string {
 	case !m.playing:
 		sign = "‖"
 	}
-	left := fmt.Sprintf("%s %s/%s", sign, replay.Clock(m.now), replay.Clock(m.length))
+	left := fmt.Sprintf("%s %s/%s", sign, replay.FormatClock(m.now), replay.FormatClock(m.length))
 	if m.speed != 1 {
 		left += fmt.Sprintf(" %gx", m.speed)
 	}
@@ -129,7 +129,7 @@ func (m *model) timeline() string {
 
 // latestAuthor returns the last input with its author, and a colour for it.
 func (m *model) latestAuthor() (color, said string) {
-	k, ok := replay.Newest(m.marks, m.now)
+	k, ok := replay.NewestMark(m.marks, m.now)
 	if !ok {
 		return "", ""
 	}
@@ -139,5 +139,5 @@ func (m *model) latestAuthor() (color, said string) {
 	case protocol.MarkUser:
 		color = userColor
 	}
-	return color, replay.Words(k, "you")
+	return color, replay.DescribeMark(k, "you")
 }

@@ -103,7 +103,7 @@ const nowhere = -1
 
 func newModel(ctx context.Context, c Config) (*model, error) {
 	r := &protocol.RecordsReadResult{}
-	if err := replay.Marks(ctx, c.File, c.Own, r); err != nil {
+	if err := replay.ReadMarks(ctx, c.File, c.Own, r); err != nil {
 		return nil, err
 	}
 	return &model{

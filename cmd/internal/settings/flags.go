@@ -54,18 +54,18 @@ func (t *Table) presetFlag(f Flags, s Setting) (set bool, err error) {
 	flag := f.Set.Lookup(s.Key)
 	if flag == nil || slices.Contains(f.Never, s.Key) {
 		if _, array := s.Value.([]map[string]any); array {
-			return false, t.Wrong(
+			return false, t.LineError(
 				s.Line,
 				"remove the line with the brackets",
 				"the table [[%.40s]]: unknown",
 				s.Key,
 			)
 		}
-		return false, t.Unknown(s.Line, "setting", s.Key, f.Names())
+		return false, t.UnknownNameError(s.Line, "setting", s.Key, f.Names())
 	}
 	texts, wanted := textsOf(flag, s.Value)
 	if wanted != "" {
-		return false, t.Wrong(s.Line, "", "%s: must be %s", s.Key, wanted)
+		return false, t.LineError(s.Line, "", "%s: must be %s", s.Key, wanted)
 	}
 	if flag.Changed || f.Taken != nil && f.Taken(s.Key) {
 		return false, nil
@@ -76,10 +76,10 @@ func (t *Table) presetFlag(f Flags, s Setting) (set bool, err error) {
 		err = f.Set.Set(s.Key, texts[0])
 	}
 	if message, _, ok := flagwords.Explain(err); ok {
-		return false, t.Wrong(s.Line, "", "%s", strings.TrimPrefix(message, "--"))
+		return false, t.LineError(s.Line, "", "%s", strings.TrimPrefix(message, "--"))
 	}
 	if err != nil {
-		return false, t.Wrong(s.Line, "", "%s: %v", s.Key, err)
+		return false, t.LineError(s.Line, "", "%s: %v", s.Key, err)
 	}
 	return true, nil
 }

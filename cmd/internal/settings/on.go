@@ -33,10 +33,10 @@ func (f *File) Rules() (rules []onevent.Rule, lines []int, err error) {
 	all, ok := value.([]map[string]any)
 	switch {
 	case !ok:
-		return nil, nil, f.root.Wrong(line, "as in: [[on]]", "on: must be a table in double "+
+		return nil, nil, f.root.LineError(line, "as in: [[on]]", "on: must be a table in double "+
 			"brackets")
 	case len(all) > maxRules:
-		return nil, nil, f.root.Wrong(
+		return nil, nil, f.root.LineError(
 			line,
 			"name several events in one: event = ['asked', 'granted']",
 			"on: there are %d, the limit is %d",
@@ -49,14 +49,20 @@ func (f *File) Rules() (rules []onevent.Rule, lines []int, err error) {
 			line = f.heads[TableOn][i]
 		}
 		if unknown := unknownKey(table); unknown != "" {
-			return nil, nil, f.root.Unknown(f.lineOf(unknown, line), "setting", unknown, []string{
+			return nil, nil, f.root.UnknownNameError(f.lineOf(unknown, line), "setting", unknown, []string{
 				keyEvent,
 				keyRun,
 			})
 		}
 		rule, key, wrong, hint := eventRule(table)
 		if wrong != "" {
-			return nil, nil, f.root.Wrong(f.lineOf(key, line), hint, "[[on]] %s: %s", key, wrong)
+			return nil, nil, f.root.LineError(
+				f.lineOf(key, line),
+				hint,
+				"[[on]] %s: %s",
+				key,
+				wrong,
+			)
 		}
 		rules, lines = append(rules, rule), append(lines, line)
 	}

@@ -105,9 +105,9 @@ func (f *File) Policy() (set policy.Set, err error) {
 	return policy.Set{Allow: allow, Never: never}, nil
 }
 
-// Nevers returns the rules that count even if something else in the file is wrong: those that take
-// away. f may be nil.
-func (f *File) Nevers() policy.Set {
+// NeverRules returns the rules that count even if something else in the file is wrong: those that
+// take away. f may be nil.
+func (f *File) NeverRules() policy.Set {
 	never, _ := f.agentRules(RulesNever)
 	return policy.Set{Never: never}
 }
@@ -120,7 +120,7 @@ func PolicyNow() (policy.Set, error) {
 		_, err = file.Taste()
 	}
 	if err != nil {
-		return file.Nevers(), err
+		return file.NeverRules(), err
 	}
 	return file.Policy()
 }
@@ -148,7 +148,7 @@ func (f *File) RuleTables(kind string) (tables []RuleTable) {
 func (f *File) agentRules(kind string) (good []policy.Rule, err error) {
 	tables := f.RuleTables(kind)
 	if _, line, ok := f.Table("").Value(kind); ok && len(tables) == 0 {
-		return nil, f.root.Wrong(
+		return nil, f.root.LineError(
 			line,
 			"write each rule as a table of its own: [["+kind+"]]",
 			"%s: not a rule",
@@ -184,9 +184,9 @@ func (f *File) parseRule(kind string, line int, values map[string]any) (policy.R
 		text, isText := values[key].(string)
 		switch {
 		case !slices.Contains(known, key):
-			return r, f.root.Unknown(f.lineOf(key, line), "setting", key, known)
+			return r, f.root.UnknownNameError(f.lineOf(key, line), "setting", key, known)
 		case !isText || text == "":
-			return r, f.root.Wrong(
+			return r, f.root.LineError(
 				f.lineOf(key, line),
 				"",
 				"[[%s]] %s: must be a text in quotes",
@@ -195,7 +195,7 @@ func (f *File) parseRule(kind string, line int, values map[string]any) (policy.R
 			)
 		}
 		if wanted := setRule(&r, key, text); wanted != "" {
-			return r, f.root.Wrong(
+			return r, f.root.LineError(
 				f.lineOf(key, line),
 				"",
 				"[[%s]] %s: must be %s",
@@ -207,19 +207,19 @@ func (f *File) parseRule(kind string, line int, values map[string]any) (policy.R
 	}
 	switch {
 	case r.Never && len(values) == 0:
-		return r, f.root.Wrong(
+		return r, f.root.LineError(
 			line,
 			`for every agent and program: program = "*"`,
 			"[[never]]: the rule is empty",
 		)
 	case !r.Never && r.Agent == "":
-		return r, f.root.Wrong(
+		return r, f.root.LineError(
 			line,
 			"make one with: gateway token create NAME --local",
 			"[[allow]] agent: missing: name the local token that the agent shows",
 		)
 	case !r.Never && r.Program == "":
-		return r, f.root.Wrong(
+		return r, f.root.LineError(
 			line,
 			`for every program: program = "*"`,
 			"[[allow]] program: missing",
@@ -233,7 +233,7 @@ func setRule(r *policy.Rule, key, text string) (wanted string) {
 	switch key {
 	case "agent":
 		if r.Agent = text; r.Never {
-			r.Shown = names.Of(text)
+			r.Shown = names.DisplayName(text)
 		}
 	case "host":
 		r.Host = text

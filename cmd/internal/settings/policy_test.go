@@ -50,7 +50,7 @@ agent = 'claude-code'
 	none, err := (*File)(nil).Policy()
 	require.NoError(t, err)
 	require.Empty(t, none)
-	require.Empty(t, (*File)(nil).Nevers())
+	require.Empty(t, (*File)(nil).NeverRules())
 }
 
 // TestAWrongRule is named with its line; of the file only the good nevers count then.

@@ -170,13 +170,13 @@ func (f *File) newTable(
 		t.Tables = append(t.Tables, sub)
 	}
 	slices.SortStableFunc(t.Settings, func(a, b Setting) int { return a.Line - b.Line })
-	slices.SortStableFunc(t.Tables, func(a, b *Table) int { return a.First() - b.First() })
+	slices.SortStableFunc(t.Tables, func(a, b *Table) int { return a.FirstLine() - b.FirstLine() })
 	return t, nil
 }
 
-// First returns the line on which a table begins, or its first setting: [a.b] makes a table a
+// FirstLine returns the line on which a table begins, or its first setting: [a.b] makes a table a
 // without a line.
-func (t *Table) First() int {
+func (t *Table) FirstLine() int {
 	if t.begins > 0 {
 		return t.begins
 	}
@@ -187,7 +187,7 @@ func (t *Table) First() int {
 		}
 	}
 	for _, sub := range t.Tables {
-		if line := sub.First(); first == 0 || line < first {
+		if line := sub.FirstLine(); first == 0 || line < first {
 			first = line
 		}
 	}
@@ -218,29 +218,29 @@ func (t *Table) subtable(key string) *Table {
 	return nil
 }
 
-// Wrong returns an error about a line of the table's file.
-func (t *Table) Wrong(line int, hint, format string, args ...any) *Error {
+// LineError returns an error about a line of the table's file.
+func (t *Table) LineError(line int, hint, format string, args ...any) *Error {
 	return &Error{Path: t.file.Path, Line: line, Say: fmt.Sprintf(format, args...), Hint: hint}
 }
 
-// Unknown refuses a name at a line and suggests the nearest known one. kind says what the name
-// should be.
-func (t *Table) Unknown(line int, kind, name string, known []string) *Error {
+// UnknownNameError refuses a name at a line and suggests the nearest known one. kind says what the
+// name should be.
+func (t *Table) UnknownNameError(line int, kind, name string, known []string) *Error {
 	hint := "the " + kind + "s are: " + strings.Join(known, ", ")
 	if like := nearestName(name, known); like != "" {
 		hint = "did you mean: " + like
 	}
-	return t.Wrong(line, hint, "unknown %s %.40q", kind, name)
+	return t.LineError(line, hint, "unknown %s %.40q", kind, name)
 }
 
-// Only refuses unknown tables within this one. t may be nil.
-func (t *Table) Only(known ...string) error {
+// RefuseUnknownTables refuses unknown tables within this one. t may be nil.
+func (t *Table) RefuseUnknownTables(known ...string) error {
 	if t == nil {
 		return nil
 	}
 	for _, sub := range t.Tables {
 		if key := sub.lastName(); !slices.Contains(known, key) {
-			return t.Unknown(sub.First(), "table", key, known)
+			return t.UnknownNameError(sub.FirstLine(), "table", key, known)
 		}
 	}
 	return nil

@@ -45,10 +45,10 @@ func TestEverySettingHasItsLine(t *testing.T) {
 			require.Equal(t, line, at, key)
 		}
 	}
-	require.Equal(t, 10, f.Table("gateway").First(), "a table that stands nowhere begins with what is in it")
+	require.Equal(t, 10, f.Table("gateway").FirstLine(), "a table that stands nowhere begins with what is in it")
 	require.Nil(t, f.Table("none.at.all"))
 	require.Nil(t, (*File)(nil).Table("proxy"))
-	require.NoError(t, f.Table("none").Only())
+	require.NoError(t, f.Table("none").RefuseUnknownTables())
 }
 
 func TestWhatIsWrongSaysItsLineAndTheNearestName(t *testing.T) {
@@ -243,7 +243,7 @@ func TestABrokenFileStillHidesWhatItCan(t *testing.T) {
 		}
 		require.Error(t, err, text)
 		token := "ghp_" + strings.Repeat("a1B2", 9)
-		got, _ := f.Safe().Redact.Text("A1 B1 "+token, -1)
+		got, _ := f.SafeTaste().Redact.Text("A1 B1 "+token, -1)
 		require.Equal(t, want+strings.Repeat("•", len(token)), got, text)
 	}
 }
@@ -287,7 +287,7 @@ func FuzzRead(f *testing.F) {
 			if err == nil {
 				err = bad
 			}
-			file.Safe()
+			file.SafeTaste()
 		}
 		if err != nil {
 			wrong, ok := errors.AsType[*Error](err)

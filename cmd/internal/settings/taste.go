@@ -154,14 +154,14 @@ func (f *File) Taste() (proxy.Taste, error) {
 	if err != nil {
 		list, _, _ := strings.Cut(err.Error(), ":")
 		t := f.Table(tableRedact)
-		return proxy.Taste{}, t.Wrong(t.Line(list), "", "%v", err)
+		return proxy.Taste{}, t.LineError(t.Line(list), "", "%v", err)
 	}
 	return proxy.Taste{Redact: own, Look: all.look}, nil
 }
 
-// Safe returns the options that count even if something in the file is wrong: the good ones about
-// what agents must not see. f may be nil.
-func (f *File) Safe() proxy.Taste {
+// SafeTaste returns the options that count even if something in the file is wrong: the good ones
+// about what agents must not see. f may be nil.
+func (f *File) SafeTaste() proxy.Taste {
 	var all optionValues
 	_ = f.readOptions(tableRedact, &all) // said already
 	good := slices.DeleteFunc(all.add, func(text string) bool {
@@ -193,13 +193,13 @@ func (f *File) readOptions(name string, all *optionValues) error {
 			return o.Table == name && o.Key == s.Key
 		})
 		if i < 0 {
-			wrong = append(wrong, t.Unknown(s.Line, "setting", s.Key, known))
+			wrong = append(wrong, t.UnknownNameError(s.Line, "setting", s.Key, known))
 		} else if wanted := Options[i].set(all, s.Value); wanted != "" {
-			wrong = append(wrong, t.Wrong(s.Line, "", "%s: must be %s", s.Key, wanted))
+			wrong = append(wrong, t.LineError(s.Line, "", "%s: must be %s", s.Key, wanted))
 		}
 	}
 	for _, sub := range t.Tables {
-		wrong = append(wrong, t.Unknown(sub.First(), "setting", sub.lastName(), known))
+		wrong = append(wrong, t.UnknownNameError(sub.FirstLine(), "setting", sub.lastName(), known))
 	}
 	return errors.Join(wrong...)
 }
@@ -218,7 +218,7 @@ func (f *File) checkContrast(look *overlay.Taste) error {
 	}
 	if contrast, ok := overlay.Readable(look.Text, look.Background); !ok {
 		t := f.Table(tableLook)
-		return t.Wrong(
+		return t.LineError(
 			t.Line(key),
 			fmt.Sprintf("try background = %d, or text = %d", builtInBackground, builtInText),
 			"%s: the contrast of %d on %d is %.1f, must be at least 7",

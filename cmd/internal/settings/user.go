@@ -69,16 +69,21 @@ func (f *File) checkTables() error {
 			continue
 		}
 		if _, array := s.Value.([]map[string]any); array && slices.Contains(tables, s.Key) {
-			return f.root.Wrong(
+			return f.root.LineError(
 				s.Line,
 				"write ["+s.Key+"]",
 				"[[%s]]: must be in single brackets: there is only one",
 				s.Key,
 			)
 		} else if array {
-			return f.root.Unknown(s.Line, "table", s.Key, slices.Concat(tables, repeatedTables))
+			return f.root.UnknownNameError(
+				s.Line,
+				"table",
+				s.Key,
+				slices.Concat(tables, repeatedTables),
+			)
 		}
-		return f.root.Wrong(
+		return f.root.LineError(
 			s.Line,
 			"the tables are: ["+TableProxy+"], ["+TableGateway+"], ["+tableLook+"], ["+tableRedact+
 				"], [["+TableOn+"]], [["+RulesAllow+"]], [["+RulesNever+"]]",
@@ -88,15 +93,15 @@ func (f *File) checkTables() error {
 	}
 	for _, sub := range f.root.Tables {
 		if slices.Contains(repeatedTables, sub.Name) {
-			return f.root.Wrong(
-				sub.First(),
+			return f.root.LineError(
+				sub.FirstLine(),
 				"write [["+sub.Name+"]]",
 				"[%s]: must be in double brackets: there may be several",
 				sub.Name,
 			)
 		}
 	}
-	return f.root.Only(slices.Concat(tables, repeatedTables)...)
+	return f.root.RefuseUnknownTables(slices.Concat(tables, repeatedTables)...)
 }
 
 // Preset sets flags of a command from a table of the file. The command line wins over the

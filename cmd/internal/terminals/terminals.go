@@ -151,8 +151,9 @@ func (t *Terminal) ForCtrlG() string {
 	return t.Instead
 }
 
-// Kept returns the presses of a key that do not arrive. It may ask the multiplexer, until ctx ends.
-func (t *Terminal) Kept(ctx context.Context, key keys.CtrlKey) (kept []Kept, err error) {
+// FindKept returns the presses of a key that do not arrive. It may ask the multiplexer, until ctx
+// ends.
+func (t *Terminal) FindKept(ctx context.Context, key keys.CtrlKey) (kept []Kept, err error) {
 	all := t.Keeps
 	if t.ask != nil {
 		if all, err = t.ask(ctx); err != nil {
@@ -167,8 +168,9 @@ func (t *Terminal) Kept(ctx context.Context, key keys.CtrlKey) (kept []Kept, err
 	return kept, nil
 }
 
-// Asks reports whether Kept asks the multiplexer, and does not rely on the default settings.
-func (t *Terminal) Asks() bool { return t.ask != nil }
+// AsksMultiplexer reports whether FindKept asks the multiplexer, and does not rely on the default
+// settings.
+func (t *Terminal) AsksMultiplexer() bool { return t.ask != nil }
 
 // VSCodeSettings returns the values of VS Code's terminal.integrated.commandsToSkipShell that let
 // both keys arrive.

@@ -61,10 +61,10 @@ func TestTheGrantKeyArrives(t *testing.T) {
 		require.Equal(t, c.label, here.Label(grant), c.env)
 		require.Equal(t, "Ctrl+^", here.Label(grantKey(t, "ctrl-^")), "%s: another one is called by its name", c.env)
 		if here != nil && here.ask == nil {
-			kept, err := here.Kept(t.Context(), grant)
+			kept, err := here.FindKept(t.Context(), grant)
 			require.NoError(t, err)
 			require.True(t, kept == nil || here.Instead == c.label, "%s: what the question names arrives", c.env)
-			kept, err = here.Kept(t.Context(), reclaim)
+			kept, err = here.FindKept(t.Context(), reclaim)
 			require.NoError(t, err)
 			for _, k := range kept {
 				require.NotEqual(t, reclaim.String(), k.Key, "%s: and so does the reclaim key", c.env)
@@ -130,14 +130,14 @@ func TestTmuxIsAsked(t *testing.T) {
 	t.Cleanup(func() { _ = exec.Command("tmux", "-S", socket, "kill-server").Run() })
 	t.Setenv("TMUX", socket+",1,0")
 	here := Find(env("TMUX=" + socket))
-	require.True(t, here.Asks())
+	require.True(t, here.AsksMultiplexer())
 	for name, does := range map[string]string{"ctrl-g": "is tmux's prefix", `ctrl-\`: "runs select-pane -l", "ctrl-]": ""} {
 		key, err := keys.ParseReclaimKey(name)
 		if name == "ctrl-g" {
 			key, err = keys.ParseGrantKey(name)
 		}
 		require.NoError(t, err)
-		kept, err := here.Kept(t.Context(), key)
+		kept, err := here.FindKept(t.Context(), key)
 		require.NoError(t, err)
 		if does == "" {
 			require.Empty(t, kept)
@@ -146,6 +146,6 @@ func TestTmuxIsAsked(t *testing.T) {
 		require.Equal(t, []Kept{{Key: name, As: name, Does: does}}, kept)
 	}
 	t.Setenv("TMUX", dir+"/none,1,0")
-	_, err := here.Kept(t.Context(), grantKey(t, "ctrl-g"))
+	_, err := here.FindKept(t.Context(), grantKey(t, "ctrl-g"))
 	require.Error(t, err)
 }

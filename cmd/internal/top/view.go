@@ -167,7 +167,7 @@ func (m *model) screenText(r *row) string {
 	case r.Blackout != nil:
 		return text.State(r.SessionInfo)
 	}
-	if title := text.Titled(r.Title, r.Progress); title != "" {
+	if title := text.TitleWithProgress(r.Title, r.Progress); title != "" {
 		return title
 	}
 	return text.OneLine(r.LastLine)

@@ -11,13 +11,13 @@ const Release = "0.1.0"
 
 // String returns the release. A build from a checkout adds its commit and the commit's day, as in
 // "0.1.0 (commit 0123456789ab, 2026-11-22)". Any goroutine may call it.
-func String() string { return describeBuild(settings()) }
+func String() string { return describeBuild(readSettings()) }
 
 // Date returns the day of the build's commit, as in 2026-11-22, or "" if it is unknown.
-func Date() string { return commitDay(settings()) }
+func Date() string { return commitDay(readSettings()) }
 
-// settings returns the build's settings by their names. It is empty without build information.
-func settings() map[string]string {
+// readSettings returns the build's settings by their names. It is empty without build information.
+func readSettings() map[string]string {
 	found := make(map[string]string)
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range info.Settings {

@@ -15,7 +15,7 @@ func TestALongListAndALateGateway(t *testing.T) {
 	w := newTown(t)
 	a, b, _ := w.three()
 	const many = 1200 // of a KiB each
-	a.server.Switchboard().Bound(many)
+	a.server.Switchboard().LimitSessions(many)
 	var proxy seat
 	for i := range many {
 		if i%64 == 0 {

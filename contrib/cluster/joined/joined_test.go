@@ -194,7 +194,7 @@ type seat struct {
 }
 
 func (g *gate) joins(who auth.Identity) seat {
-	return seat{g.server.JoinPage(who, rights.Set{Who: "a test", Can: rights.Of(who.Role, false)}), g.t}
+	return seat{g.server.JoinPage(who, rights.Set{Who: "a test", Can: rights.OfRole(who.Role, false)}), g.t}
 }
 
 func (g *gate) proxy() seat {

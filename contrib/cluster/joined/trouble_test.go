@@ -139,7 +139,7 @@ func TestAClustersFaultIsNamed(t *testing.T) {
 			}
 			_, port, _ := net.SplitHostPort(at.String())
 			url := scheme + "://localhost:" + port
-			found, err := cluster.Check(t.Context(), cluster.Config{Servers: []string{url}, Credentials: creds, CA: c.ca})
+			found, err := cluster.CheckServers(t.Context(), cluster.Config{Servers: []string{url}, Credentials: creds, CA: c.ca})
 			switch {
 			case err != nil:
 				t.Fatal(err)

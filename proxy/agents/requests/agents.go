@@ -17,8 +17,8 @@ func (h *Handler) identifyAgent(id, name, token string) control.Agent {
 	name = notice.Clean(name, protocol.MaxName)
 	a := control.Agent{
 		ID:   id,
-		Name: h.book.Call(id, name),
-		Kin:  "name " + strings.ToLower(names.Of(name)),
+		Name: h.book.AssignName(id, name),
+		Kin:  "name " + strings.ToLower(names.DisplayName(name)),
 	}
 	if token != "" {
 		a.Kin = "token " + token

@@ -14,7 +14,8 @@ import (
 // pair of brackets stays in one piece: neither a key of the user nor the end of a grant can leave a
 // paste open.
 func (j *judgement) bracketText(pieces []pump.Piece) []pump.Piece {
-	if j.prompt != line.Editor || line.TakesUTF8(j.facts, j.prompt) || !line.Pastes(j.facts) {
+	if j.prompt != line.Editor || line.TakesUTF8(j.facts, j.prompt) ||
+		!line.TakesPasteAsText(j.facts) {
 		return pieces
 	}
 	first := firstStep(pieces)
@@ -50,10 +51,10 @@ func bracketPiece(p pump.Piece) (out []pump.Piece) {
 		n := keys.TextLen(b)
 		part := pump.Piece{Acts: p.Acts}
 		if n == 0 {
-			n = keys.Cut(b, 1)
+			n = keys.CutBetweenKeys(b, 1)
 			part.Bytes = b[:n]
 		} else {
-			n = keys.Cut(b[:n], room)
+			n = keys.CutBetweenKeys(b[:n], room)
 			part.Bytes = slices.Concat([]byte(pasteBegins), b[:n], []byte(pasteEnds))
 		}
 		out, b = append(out, part), b[n:]

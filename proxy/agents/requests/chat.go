@@ -128,7 +128,7 @@ func (h *Handler) showToUser(now time.Time, m *protocol.Note, text string) {
 func (h *Handler) relayToAgent(now time.Time, m *protocol.Note, text string) {
 	by := notice.Person(m.By)
 	ok := h.Pump.Post(func(time.Time) {
-		to := h.Control.Correspondent(h.Status.LastSeenMessage())
+		to := h.Control.MessageRecipient(h.Status.LastSeenMessage())
 		h.deliverNote(to, by, text)
 		// The agent gets the message even if the user has no room for it.
 		_ = h.Status.QueueMessage(control.Note{

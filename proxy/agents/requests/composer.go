@@ -39,7 +39,7 @@ func (h *Handler) AddToMessage(u keys.Unit, inPaste bool) (rest []byte, took boo
 			line, rest = line[:at+1], line[at+1:]
 		}
 	}
-	keys.Strokes(line, func(s keys.Stroke) { h.editMessage(s, u.Kind == keys.Paste) })
+	keys.EachStroke(line, func(s keys.Stroke) { h.editMessage(s, u.Kind == keys.Paste) })
 	return rest, true
 }
 
@@ -47,7 +47,7 @@ func (h *Handler) AddToMessage(u keys.Unit, inPaste bool) (rest []byte, took boo
 func typesExactly(unit []byte, text string) bool {
 	ok := false
 	n := 0
-	keys.Strokes(unit, func(s keys.Stroke) { n++; ok = s.Text == text })
+	keys.EachStroke(unit, func(s keys.Stroke) { n++; ok = s.Text == text })
 	return ok && n == 1
 }
 
@@ -60,7 +60,7 @@ func (h *Handler) editMessage(s keys.Stroke, pasted bool) {
 	case pasted:
 		m.Append(" ") // the end of a row
 	case s.Key == "Backspace", s.Key == "Ctrl-H":
-		m.Rub()
+		m.DeleteLast()
 	case s.Key == "Ctrl-U":
 		m.Text = ""
 	case s.Key == "Esc", s.Key == "Ctrl-C":

@@ -90,14 +90,14 @@ func (in *delivery) needsConsent(pieces []pump.Piece) bool {
 	case first.Say != "":
 		return mayTrigger(in.steps[0].InputPart)
 	case first.Step != 0 && in.steps[first.Step-1].isBracketedPaste(first):
-		return !line.Pastes(j.facts)
+		return !line.TakesPasteAsText(j.facts)
 	}
 	for _, p := range pieces {
 		if _, pasted := cutBrackets(p.Bytes); pasted && j.prompt == line.Editor {
-			if !line.Pastes(j.facts) {
+			if !line.TakesPasteAsText(j.facts) {
 				return true
 			}
-		} else if keys.Submits(p.Bytes, j.prompt == line.Cooked) ||
+		} else if keys.MaySubmit(p.Bytes, j.prompt == line.Cooked) ||
 			!line.OnlyText(j.facts, j.prompt, p.Bytes) {
 			return true
 		}
@@ -135,10 +135,12 @@ func (in *delivery) wordQuestion(
 	}
 	q.Keys = describePieces(pieces)
 	runs, recalled := textRuns(typed.Pieces), hasOtherKey(typed.Pieces, keysWithoutRecall)
-	shown, ghost := b.Split(typed.Mixed || recalled || hasOtherKey(typed.Pieces, keysWithEmptyTail))
+	shown, ghost := b.SplitSuggested(
+		typed.Mixed || recalled || hasOtherKey(typed.Pieces, keysWithEmptyTail),
+	)
 	text, enter := textThenEnter(pieces)
 	switch {
-	case enter && text == "" && line.Repeats(in.judged.facts, in.judged.before, shown):
+	case enter && text == "" && line.RepeatsLastCommand(in.judged.facts, in.judged.before, shown):
 		q.Line = "· repeats the last command"
 	case enter && ghost+b.After == ghost: // the cursor is at the end of what was typed
 		q.Line = "· runs: " + quoteRows(shown+text)
@@ -149,8 +151,8 @@ func (in *delivery) wordQuestion(
 	default:
 		q.Line = "· on the line: " + quoteRows(shown)
 	}
-	if recalled || line.Hides(shown, runs) {
-		q.Line += " · typed: " + keys.Show(typed.Pieces...)
+	if recalled || line.LacksTyped(shown, runs) {
+		q.Line += " · typed: " + keys.FormatPieces(typed.Pieces...)
 	}
 	if keyed {
 		q.Line += " · non-ASCII text may act as keys"
@@ -166,7 +168,7 @@ func (in *delivery) wordQuestion(
 func quoteRows(text string) string {
 	rows := strings.Split(text, "\n")
 	for i, row := range rows {
-		if rows[i] = keys.Show([]byte(row)); row == "" {
+		if rows[i] = keys.FormatPieces([]byte(row)); row == "" {
 			rows[i] = `""`
 		}
 	}
@@ -177,7 +179,7 @@ func quoteRows(text string) string {
 func textRuns(pieces [][]byte) (runs []string) {
 	text := ""
 	for _, p := range pieces {
-		keys.Strokes(p, func(s keys.Stroke) {
+		keys.EachStroke(p, func(s keys.Stroke) {
 			if s.Text != "" {
 				text += s.Text
 				return
@@ -206,7 +208,7 @@ const (
 // hasOtherKey reports whether pieces hold a key that is not listed in allowed.
 func hasOtherKey(pieces [][]byte, allowed string) (yes bool) {
 	for _, p := range pieces {
-		keys.Strokes(p, func(s keys.Stroke) {
+		keys.EachStroke(p, func(s keys.Stroke) {
 			yes = yes || s.Key != "" && !strings.Contains(allowed, " "+s.Key+" ")
 		})
 	}
@@ -217,7 +219,7 @@ func hasOtherKey(pieces [][]byte, allowed string) (yes bool) {
 func textThenEnter(pieces []pump.Piece) (text string, ok bool) {
 	enters := 0
 	for _, p := range pieces {
-		keys.Strokes(p.Bytes, func(s keys.Stroke) {
+		keys.EachStroke(p.Bytes, func(s keys.Stroke) {
 			switch {
 			case s.Key == "Enter":
 				enters++
@@ -241,11 +243,11 @@ func describePieces(pieces []pump.Piece) string {
 	}
 	switch does := pieces[0].Say; {
 	case does != "" && len(all) > 0:
-		return does + ", then send " + keys.Show(all...)
+		return does + ", then send " + keys.FormatPieces(all...)
 	case does != "":
 		return does
 	}
-	return keys.Show(all...)
+	return keys.FormatPieces(all...)
 }
 
 // lineBefore words what an agent has on the program's line, for the user.
@@ -253,7 +255,7 @@ func lineBefore(typed pump.Line) string {
 	if len(typed.Pieces) == 0 {
 		return ""
 	}
-	text := keys.Show(withoutBrackets(typed.Pieces)...)
+	text := keys.FormatPieces(withoutBrackets(typed.Pieces)...)
 	if typed.Lost > 0 {
 		text = fmt.Sprintf("… (%d bytes) and then %s", typed.Lost, text)
 	}

@@ -69,7 +69,7 @@ func (h *Handler) handleRelease(m *protocol.ControlRelease) {
 	why := protocol.ReasonReleased
 	if m.Gone {
 		why = protocol.ReasonLink
-		h.book.Gone(m.AgentID)
+		h.book.NoteGone(m.AgentID)
 	}
 	ok := h.Pump.Post(func(now time.Time) {
 		if !h.Control.Release(now, m.AgentID, why) && !m.Gone {

@@ -174,7 +174,7 @@ func keyPiece(b []byte) pump.Piece {
 func textPieces(text string) ([]pump.Piece, error) {
 	var pieces []pump.Piece
 	for b := []byte(text); len(b) > 0; {
-		n := keys.Cut(b, pump.PieceMax)
+		n := keys.CutBetweenKeys(b, pump.PieceMax)
 		pieces = append(pieces, keyPiece(b[:n]))
 		b = b[n:]
 	}

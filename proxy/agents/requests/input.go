@@ -233,7 +233,7 @@ func (in *delivery) checkTarget() bool {
 // isText reports whether pieces hold text and editing keys only.
 func isText(pieces []pump.Piece) bool {
 	for _, p := range pieces {
-		if p.Say != "" || keys.Submits(p.Bytes, false) {
+		if p.Say != "" || keys.MaySubmit(p.Bytes, false) {
 			return false
 		}
 	}

@@ -159,7 +159,7 @@ func (h *Handler) encodeKeys(
 				return nil, false, err
 			}
 			km := keyModes(modes)
-			press = press.Nearest(km)
+			press = press.NearestSupported(km)
 			reclaims = reclaims || press.IsReclaim(h.ReclaimKey, km)
 			one, err := press.Encode(km)
 			if err != nil {

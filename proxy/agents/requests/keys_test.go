@@ -275,7 +275,7 @@ func TestNoKeysReachAHiddenScreen(t *testing.T) {
 	s.machine.SetHidden(time.Now(), true)
 	s.mustRefuse(t, protocol.CodeBlackout, p.next(protocol.InputText, "x"))
 	s.machine.SetHidden(time.Now(), false)
-	s.machine.Guard(time.Now(), protocol.SecretHard, false)
+	s.machine.NoteSecretPrompt(time.Now(), protocol.SecretHard, false)
 	s.mustDo(t, p.next(protocol.InputText, "hunter2", func(m *protocol.Keys) { m.After = 0 }))
 	require.Equal(t, "hunter2", d.typedText(), "a password is a person's to type")
 	s.over = true

@@ -67,7 +67,7 @@ func (l *Line) currentFacts() line.Facts {
 	}
 	if f.Settings.Canonical {
 		a, _ := l.Program.BlockedOn()
-		f.Reads = a.Reads || a.Listens()
+		f.Reads = a.Reads || a.PollsTerminal()
 		return f
 	}
 	if leader, ok := l.Program.GroupLeader(); ok {
@@ -80,17 +80,18 @@ func (l *Line) currentFacts() line.Facts {
 func (l *Line) lineOwner(now time.Time) (owner line.Owner, quote string) {
 	// First, so that a key that comes meanwhile is not judged by the rest
 	typed := l.Tracker.TypedLine()
-	if !typed.Mine() && !l.hasNewOutput && l.Tracker.HasPrompt(l.Program.ForegroundGroup()) {
+	if !typed.MayHaveUserText() && !l.hasNewOutput &&
+		l.Tracker.HasPrompt(l.Program.ForegroundGroup()) {
 		return line.Free, ""
 	}
 	doing := l.programActivity(now)
-	if doing.Answered() { // the prompt is complete
+	if doing.HasProcessedKeys() { // the prompt is complete
 		l.hasNewOutput = false
 		l.Tracker.ReadPrompt(l.screen())
 		if doing.Prompt == line.Editor {
-			l.Tracker.Prompt(doing.Group)
+			l.Tracker.NotePrompt(doing.Group)
 		}
-		typed = l.Tracker.Learned(typed)
+		typed = l.Tracker.RefreshTyped(typed)
 	}
 	owner, b := line.OwnerOf(l.screen(), doing, typed)
 	if l.pendingKeys != typed.Keys() || owner != line.Pending {
@@ -102,7 +103,8 @@ func (l *Line) lineOwner(now time.Time) (owner line.Owner, quote string) {
 			owner = line.Users
 		}
 	case owner == line.Free && doing.Prompt != line.None:
-		l.Tracker.Free(typed, doing.Read && doing.Waits) // later text on the line is not the user's
+		// later text on the line is not the user's
+		l.Tracker.NoteLineFree(typed, doing.Read && doing.Waits)
 	}
 	return owner, l.quoteLine(b)
 }
@@ -113,13 +115,13 @@ func (l *Line) programActivity(now time.Time) line.Doing {
 	f := l.currentFacts()
 	d := line.Doing{
 		Group:  l.Program.ForegroundGroup(),
-		Prompt: line.Shared(f),
-		Keeps:  line.Keeps(f),
+		Prompt: line.PromptOfUserLine(f),
+		Keeps:  line.KeepsLineAtInterrupt(f),
 		Rests:  !now.Before(l.Observer.SettleTime()),
 	}
 	d.Spell, _ = l.Program.CanonicalSpell()
 	a, known := l.Program.BlockedOn()
-	d.Waits, d.Known = known && (a.Reads || a.Listens()), known && !a.Unclear
+	d.Waits, d.Known = known && (a.Reads || a.PollsTerminal()), known && !a.Unclear
 	d.Sleeps = d.Known && a.Asleep && !d.Waits
 	d.Read = read && l.Observer.HasCaughtUp()
 	return d
@@ -152,8 +154,8 @@ func (l *Line) blockedBy(now time.Time) (pending bool, err error) {
 // IsEditing implements [observer.Line].
 func (l *Line) IsEditing(timed bool) bool {
 	f := l.currentFacts()
-	return line.Prompted(l.screen()) && line.PromptOf(f) == line.Editor &&
-		(!timed || !line.Awaits(f))
+	return line.HasPromptText(l.screen()) && line.PromptOf(f) == line.Editor &&
+		(!timed || !line.KeepsModeWhileWaiting(f))
 }
 
 // LastKeyTime implements [observer.Line].
@@ -233,10 +235,10 @@ func (l *Line) noteMoved() {
 // unknown.
 func (l *Line) quoteLeftover() string {
 	typed := l.Tracker.TypedLine()
-	if !typed.Line.Set || line.Shared(l.currentFacts()) == line.None {
+	if !typed.Line.Set || line.PromptOfUserLine(l.currentFacts()) == line.None {
 		return ""
 	}
-	b := line.Find(l.screen(), typed.Line)
+	b := line.ReadBuffer(l.screen(), typed.Line)
 	if !b.Known || b.Empty() {
 		return ""
 	}
@@ -284,7 +286,7 @@ func (l *Line) assessLine(now, began time.Time, text bool) (j judgement, still b
 		j.prompt = line.None // what it has not read yet may start another program
 	}
 	still = late || !busy && j.read && quiet
-	j.buffer, j.before = line.Find(l.screen(), typed.Line), line.PromptText(l.screen(), typed)
+	j.buffer, j.before = line.ReadBuffer(l.screen(), typed.Line), line.PromptText(l.screen(), typed)
 	j.cols, j.rows = l.screen().Size()
 	return j, still
 }
@@ -295,7 +297,7 @@ func (l *Line) assessLine(now, began time.Time, text bool) (j judgement, still b
 func (l *Line) awaitsKey(group int, quiet bool) bool {
 	a, known := l.Program.BlockedOn()
 	switch {
-	case a.Reads || a.Listens():
+	case a.Reads || a.PollsTerminal():
 		return a.Group == group
 	case !known || a.Unclear:
 		return quiet
@@ -312,7 +314,7 @@ func (l *Line) isCooked() bool {
 // isBusy reports whether the program is known to work rather than to wait for input.
 func (l *Line) isBusy() bool {
 	a, known := l.Program.BlockedOn()
-	return known && !a.Reads && !a.Listens() && a.Relay == "" && !a.Unclear
+	return known && !a.Reads && !a.PollsTerminal() && a.Relay == "" && !a.Unclear
 }
 
 // isRunning reports whether the program is known to use a processor, or to be about to.

@@ -73,7 +73,7 @@ func (h *Handler) setOutcome(in *delivery, r pump.Receipt, result *protocol.Inpu
 			result.Ended = protocol.ReasonReclaimed
 		}
 	}
-	if reason := st.Barred(); reason != nil && r.Fate == pump.Dropped &&
+	if reason := st.PauseError(); reason != nil && r.Fate == pump.Dropped &&
 		st.Phase == control.Granted {
 		result.Reason, result.Message = pauseRefusal(reason).code, pauseRefusal(reason).message
 		if r.Written == 0 {

@@ -42,7 +42,7 @@ func (h *Handler) encodeMouse(
 		reports, err = cursorKeys(act, km)
 	} else {
 		width, height := h.Terminal.CellSize()
-		reports, err = act.Reports(mouse.Modes{
+		reports, err = act.EncodeReports(mouse.Modes{
 			Protocol:   modes.MouseProtocol,
 			Encoding:   modes.MouseEncoding,
 			Held:       h.pointer.epoch != 0 && h.pointer.epoch == h.Control.NewestState().Epoch,
@@ -55,10 +55,10 @@ func (h *Handler) encodeMouse(
 	}
 	in.at = &protocol.Cell{Row: at.Row, Col: at.Col}
 	target := m.On
-	if target == "" && act.Commits() && act.Kind != mouse.Drag {
+	if target == "" && act.UsesButton() && act.Kind != mouse.Drag {
 		target = h.Observer.WordAt(at)
 	}
-	return mousePieces(reports, describeAct(act.Words(at, to), target)), nil
+	return mousePieces(reports, describeAct(act.DescribeAt(at, to), target)), nil
 }
 
 // findCells returns where the mouse acts, and where a drag ends.
@@ -129,7 +129,7 @@ func checkCell(place string, c protocol.Cell, cols, rows int) (mouse.Cell, error
 // but wants to be scrolled.
 func cursorKeys(act mouse.Act, km keys.Modes) ([][]byte, error) {
 	up, vertical := act.Vertical()
-	if !vertical || act.Modified() {
+	if !vertical || act.HasModifiers() {
 		return nil, errors.New(
 			"the program takes the wheel for cursor keys (mode 1007): it turns up and down only, " +
 				"without modifiers",
@@ -176,18 +176,18 @@ func describeAct(words, on string) string {
 	if on == "" {
 		return words
 	}
-	return words + " on " + keys.Show([]byte(on))
+	return words + " on " + keys.FormatPieces([]byte(on))
 }
 
 // describeWish words an act of the mouse before its place is known.
 func describeWish(m protocol.InputPart) string {
-	words := keys.Show([]byte(m.Data))
+	words := keys.FormatPieces([]byte(m.Data))
 	if act, err := mouse.Parse(m.Data); err == nil && m.At != nil {
 		to := mouse.Cell{}
 		if m.To != nil {
 			to = mouse.Cell{Row: m.To.Row, Col: m.To.Col}
 		}
-		words = act.Words(mouse.Cell{Row: m.At.Row, Col: m.At.Col}, to)
+		words = act.DescribeAt(mouse.Cell{Row: m.At.Row, Col: m.At.Col}, to)
 	} else if err == nil {
 		words = m.Data
 	}
@@ -206,7 +206,7 @@ func (p *pointer) recordLanding(in *delivery, result *protocol.InputResult) {
 	case err != nil:
 	case act.Kind == mouse.Press:
 		p.epoch = in.epoch
-	case act.Commits():
+	case act.UsesButton():
 		p.epoch = 0
 	}
 }
@@ -214,5 +214,5 @@ func (p *pointer) recordLanding(in *delivery, result *protocol.InputResult) {
 // mayTrigger reports whether an act of the mouse may have an effect.
 func mayTrigger(m protocol.InputPart) bool {
 	act, err := mouse.Parse(m.Data)
-	return err != nil || act.Commits()
+	return err != nil || act.UsesButton()
 }

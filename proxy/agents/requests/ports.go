@@ -128,8 +128,8 @@ type Messages interface {
 	OpenMessage(now time.Time, heard control.Heard) (took bool)
 	Message() *control.Message
 	TakeMessage(now time.Time) control.Message
-	// Correspondent returns the agent that the user would write to.
-	Correspondent(heard control.Heard) control.Agent
+	// MessageRecipient returns the agent that the user would write to.
+	MessageRecipient(heard control.Heard) control.Agent
 	// NoteAgent notes an agent that writes or asks in a conversation, and NoteReply how a person
 	// answered. AskRefusal returns why the agent may not ask now.
 	NoteAgent(a control.Agent)

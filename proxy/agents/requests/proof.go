@@ -61,5 +61,5 @@ func claimedProgram(raw string) string {
 	if raw == "" {
 		return ""
 	}
-	return names.Of(raw)
+	return names.DisplayName(raw)
 }

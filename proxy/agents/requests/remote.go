@@ -33,7 +33,7 @@ func (h *Handler) handleDecision(m *protocol.ControlDecide) {
 		h.decideMute(m, by)
 	case m.Refuse:
 		h.decideAndReply(m.RequestID, func(now time.Time) error {
-			return h.Control.RefuseRequest(now, h.book.Meant(m.AgentName), by)
+			return h.Control.RefuseRequest(now, h.book.ResolveName(m.AgentName), by)
 		})
 	case m.Grant:
 		h.giveGrant(m, by)
@@ -103,7 +103,7 @@ func (h *Handler) giveGrant(m *protocol.ControlDecide, by string) {
 	g := control.RemoteGrant{
 		By:    by,
 		For:   time.Duration(m.Seconds) * time.Second,
-		Agent: h.book.Meant(m.AgentName),
+		Agent: h.book.ResolveName(m.AgentName),
 		Level: m.Level,
 		Epoch: m.Epoch,
 	}
@@ -136,7 +136,7 @@ func (h *Handler) decideThen(requestID string, decide func(now time.Time) error,
 // decideMute mutes an agent or lets it speak again. An unmuting decision works once: it cannot be
 // repeated after the user has muted the agent anew.
 func (h *Handler) decideMute(m *protocol.ControlDecide, by string) {
-	name := h.book.Meant(m.AgentName)
+	name := h.book.ResolveName(m.AgentName)
 	h.decideAndReply(m.RequestID, func(now time.Time) error {
 		if m.Mute == protocol.MuteOn {
 			return h.Control.MuteAgent(now, name, by)

@@ -118,7 +118,7 @@ func New(conf Config) *Handler {
 	h.line.noteMoved() // keys may come before any output
 	if conf.Own != nil {
 		if a := conf.Own.Agent(); a.ID != "" {
-			h.book.Call(a.ID, a.Name) // reserves its name
+			h.book.AssignName(a.ID, a.Name) // reserves its name
 		}
 	}
 	return h

@@ -49,12 +49,12 @@ func (l *Line) takeGlimpse() glimpse {
 	row, col := v.Cursor()
 	g := glimpse{
 		keys:  typed.Keys(),
-		whole: l.programActivity(time.Now()).Answered(),
+		whole: l.programActivity(time.Now()).HasProcessedKeys(),
 		place: line.Place{Alt: v.Alt(), Line: v.Line(row), Col: col},
 		at:    protocol.Cell{Row: row, Col: col},
 		row:   v.RowText(row),
 	}
-	g.left = line.Look(v).Prompt
+	g.left = line.ReadRest(v).Prompt
 	g.prompt = typed.PromptOn(v)
 	f := l.currentFacts()
 	if f.Settings.Canonical {
@@ -62,9 +62,9 @@ func (l *Line) takeGlimpse() glimpse {
 		f.Program = line.Program{Exe: leader.Exe, Args: leader.Args, Crowd: leader.Crowd}
 	}
 	switch {
-	case line.Prompts(f):
+	case line.IsCookedShell(f):
 		g.kind = line.Cooked
-	case line.Shared(f) == line.Editor:
+	case line.PromptOfUserLine(f) == line.Editor:
 		g.kind = line.Editor
 	}
 	return g

@@ -43,7 +43,7 @@ func (h *Handler) announceTyped(in *delivery, r pump.Receipt) {
 	}
 	text := in.mouseAct
 	if text == "" {
-		text = keys.Show(slices.Clone(in.shown.bytes))
+		text = keys.FormatPieces(slices.Clone(in.shown.bytes))
 	}
 	if in.shown.more {
 		text += "…"

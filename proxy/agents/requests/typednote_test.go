@@ -37,10 +37,10 @@ func TestViewersAreToldWhatAnAgentTyped(t *testing.T) {
 	require.LessOrEqual(t, len(typed(true, strings.Repeat("\x1b[99z", shownBytes/5))), protocol.MaxTyped)
 	require.Empty(t, typed(false, "x"))
 
-	s.machine.Guard(time.Now(), protocol.SecretSoft, false)
+	s.machine.NoteSecretPrompt(time.Now(), protocol.SecretSoft, false)
 	require.Empty(t, typed(true, "hunter2"))
-	s.machine.Guard(time.Now(), protocol.SecretNone, true) // the user lets the agent answer
+	s.machine.NoteSecretPrompt(time.Now(), protocol.SecretNone, true) // the user lets the agent answer
 	require.Empty(t, typed(true, "hunter2"))
-	s.machine.Guard(time.Now(), protocol.SecretNone, false)
+	s.machine.NoteSecretPrompt(time.Now(), protocol.SecretNone, false)
 	require.Equal(t, `claude "ls"`, typed(true, "ls"))
 }

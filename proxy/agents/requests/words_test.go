@@ -46,8 +46,8 @@ func endings() []ending {
 		}, dropped, protocol.StatusDropped, protocol.CodeNoGrant, protocol.ReasonLink, "your grant ended because you were silent for 2 minutes (an open wait does not count as silence)"},
 		{"the program ended", ends(protocol.ReasonExited), dropped, protocol.StatusDropped, protocol.CodeNoGrant, protocol.ReasonExited, "the program ended"},
 		{"the window is closed", func(m *control.Machine, now time.Time) { m.Close(now) }, dropped, protocol.StatusDropped, protocol.CodeNoGrant, protocol.ReasonExited, "the user's window was closed"},
-		{"the session goes on without a window", func(m *control.Machine, now time.Time) { m.Leave(now) }, dropped, protocol.StatusDropped, protocol.CodeNoGrant, protocol.ReasonReclaimed, "the user left this terminal"},
-		{"the program is suspended", func(m *control.Machine, now time.Time) { m.Suspend(now) }, dropped, protocol.StatusDropped, protocol.CodeNoGrant, protocol.ReasonReclaimed, "the user suspended the program"},
+		{"the session goes on without a window", func(m *control.Machine, now time.Time) { m.NoteLeft(now) }, dropped, protocol.StatusDropped, protocol.CodeNoGrant, protocol.ReasonReclaimed, "the user left this terminal"},
+		{"the program is suspended", func(m *control.Machine, now time.Time) { m.EndSuspended(now) }, dropped, protocol.StatusDropped, protocol.CodeNoGrant, protocol.ReasonReclaimed, "the user suspended the program"},
 		{"too much of the user's waits", func(m *control.Machine, now time.Time) { m.EndByOverrun(now) }, dropped, protocol.StatusDropped, protocol.CodeNoGrant, protocol.ReasonReclaimed, "could no longer be held"},
 		{"the agent is muted", func(m *control.Machine, now time.Time) { _ = m.MuteAgent(now, "claude", "ada") }, dropped, protocol.StatusDropped, protocol.CodeNoGrant, protocol.ReasonReclaimed, "the user muted you"},
 		{"a newer request", ends(protocol.ReasonReplaced), dropped, protocol.StatusDropped, protocol.CodeNoGrant, protocol.ReasonReplaced, "a newer request of yours"},
@@ -55,10 +55,10 @@ func endings() []ending {
 		// A question about it was open.
 		{"nobody answered the question", nothing, pump.Receipt{Fate: pump.Refused, Err: pump.ErrLate, Written: 4, Dropped: 1, Held: true}, protocol.StatusDropped, protocol.CodeTimeout, "", "the user did not let Enter through in time"},
 		{"the key answered it", func(m *control.Machine, now time.Time) { m.ReclaimKey(now) }, held, protocol.StatusRefused, protocol.CodeUserRefused, protocol.ReasonReclaimed, "did not let Enter through and took the keyboard back"},
-		{"the user left before they answered", func(m *control.Machine, now time.Time) { m.Leave(now) }, held, protocol.StatusRefused, protocol.CodeUserRefused, protocol.ReasonReclaimed, "did not let Enter through in time: the user left this terminal"},
+		{"the user left before they answered", func(m *control.Machine, now time.Time) { m.NoteLeft(now) }, held, protocol.StatusRefused, protocol.CodeUserRefused, protocol.ReasonReclaimed, "did not let Enter through in time: the user left this terminal"},
 		{"time ran out before", func(m *control.Machine, now time.Time) { m.Tick(now.Add(control.GrantFor)) }, held, protocol.StatusDropped, protocol.CodeNoGrant, protocol.ReasonExpired, "the time of your grant is up"},
 		// The grant pauses.
-		{"a password is asked for", func(m *control.Machine, now time.Time) { m.Guard(now, protocol.SecretHard, false) }, dropped, protocol.StatusDropped, protocol.CodeSecretPrompt, "", "the program asks the user for a password"},
+		{"a password is asked for", func(m *control.Machine, now time.Time) { m.NoteSecretPrompt(now, protocol.SecretHard, false) }, dropped, protocol.StatusDropped, protocol.CodeSecretPrompt, "", "the program asks the user for a password"},
 		{"the screen is hidden", func(m *control.Machine, now time.Time) { m.SetHidden(now, true) }, dropped, protocol.StatusDropped, protocol.CodeBlackout, "", "the user hides the screen"},
 		{"a password was asked for", nothing, refused(control.ErrSecret), protocol.StatusRefused, protocol.CodeSecretPrompt, "", "the program asks the user for a password"},
 		{"the screen was hidden", nothing, refused(control.ErrHidden), protocol.StatusRefused, protocol.CodeBlackout, "", "the user hides the screen"},

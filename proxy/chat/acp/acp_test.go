@@ -45,13 +45,13 @@ func TestAnApproval(t *testing.T) {
 	for verdict, want := range map[chat.Verdict]string{chat.Once: `"optionId":"2"`, chat.Refuse: `"optionId":"3"`} {
 		s := start(t, prompted+asks+`< "id":"p"`+"\n", "")
 		require.NoError(t, s.Send("you", "go"))
-		s.Until(chat.Approval)
-		r := s.Open()[0]
+		s.WaitForState(chat.Approval)
+		r := s.OpenRequests()[0]
 		require.JSONEq(t, `{"title":"touch x"}`, string(r.Input))
 		require.Equal(t, []chat.Choice{{Verdict: chat.Once}}, r.Allows, "what is allowed for ever is not offered")
 		require.Error(t, s.Answer(r.ID, "you", chat.Answer{Verdict: chat.ForSession}))
 		require.NoError(t, s.Answer(r.ID, "you", chat.Answer{Verdict: verdict}))
-		got := s.Heard()
+		got := s.CloseAndReadInput()
 		require.Contains(t, got, want)
 		require.Equal(t, 1, strings.Count(got, `"id":"p"`))
 	}
@@ -81,13 +81,13 @@ func TestAnApprovalUsesTheReportedCall(t *testing.T) {
 			s := start(t, prompted+c.said, "")
 			require.NoError(t, s.Send("you", "go"))
 			if c.input == "" {
-				s.Notice("does not say what it wants to do")
-				require.Empty(t, s.Open())
+				s.WaitForNotice("does not say what it wants to do")
+				require.Empty(t, s.OpenRequests())
 				return
 			}
-			s.Until(chat.Approval)
-			require.Equal(t, c.tool, s.Open()[0].Tool)
-			require.JSONEq(t, c.input, string(s.Open()[0].Input))
+			s.WaitForState(chat.Approval)
+			require.Equal(t, c.tool, s.OpenRequests()[0].Tool)
+			require.JSONEq(t, c.input, string(s.OpenRequests()[0].Input))
 		})
 	}
 }
@@ -99,9 +99,9 @@ func TestAnApprovalTwice(t *testing.T) {
 	s := start(t, prompted+without+asks+strings.Replace(asks, "touch x", "rm -r x", 1)+`< "id":"p"`+"\n"+done, "")
 	require.NoError(t, s.Send("you", "go"))
 	r := s.Next("the first", func(r chat.Record) bool { return r.Request != nil }).Request
-	s.Notice("used the id of an earlier request")
+	s.WaitForNotice("used the id of an earlier request")
 	require.Error(t, s.Answer(r.ID, "you", chat.Answer{Verdict: chat.Once}))
-	got := s.Heard()
+	got := s.CloseAndReadInput()
 	require.NotContains(t, got, "selected")
 	require.Equal(t, 1, strings.Count(got, `"id":"p"`))
 }
@@ -111,18 +111,18 @@ func TestWithoutAnAnswerNothingIsAllowed(t *testing.T) {
 		then string
 		do   func(s *session)
 	}{
-		"the agent is killed":   {"kill", func(s *session) { s.Until(chat.Ended) }},
-		"garbage comes":         {"> garbage\n> {}\n> []\n> 7\n> {\"id\":99,\"result\":{}}", func(s *session) { s.Notice("was not asked") }},
+		"the agent is killed":   {"kill", func(s *session) { s.WaitForState(chat.Ended) }},
+		"garbage comes":         {"> garbage\n> {}\n> []\n> 7\n> {\"id\":99,\"result\":{}}", func(s *session) { s.WaitForNotice("was not asked") }},
 		"the user interrupts":   {"", func(s *session) { require.NoError(s.T, s.Interrupt("you")) }},
 		"the session is closed": {"", func(*session) {}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := start(t, prompted+asks+c.then, "")
 			require.NoError(t, s.Send("you", "go"))
-			s.Until(chat.Approval)
+			s.WaitForState(chat.Approval)
 			c.do(s)
-			require.NotContains(t, s.Heard(), `"optionId":"2"`)
-			require.Empty(t, s.Open())
+			require.NotContains(t, s.CloseAndReadInput(), `"optionId":"2"`)
+			require.Empty(t, s.OpenRequests())
 		})
 	}
 }
@@ -140,16 +140,16 @@ func TestWhatIsNotUnderstoodIsRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := start(t, prompted+c.line, "")
 			require.NoError(t, s.Send("you", "go"))
-			s.Notice(c.notice)
-			require.Empty(t, s.Open())
-			require.Contains(t, s.Heard(), c.hears)
+			s.WaitForNotice(c.notice)
+			require.Empty(t, s.OpenRequests())
+			require.Contains(t, s.CloseAndReadInput(), c.hears)
 		})
 	}
 	two := strings.Replace(asks, `"kind":"allow_always"`, `"kind":"allow_once"`, 1)
 	s := start(t, prompted+two, "")
 	require.NoError(t, s.Send("you", "go"))
-	s.Until(chat.Approval)
-	require.Empty(t, s.Open()[0].Allows, "of two options of a kind none is chosen")
+	s.WaitForState(chat.Approval)
+	require.Empty(t, s.OpenRequests()[0].Allows, "of two options of a kind none is chosen")
 }
 
 // Prompts are sent one after the other, since agents take a second one for the end of the first.
@@ -167,10 +167,10 @@ func TestFollowUpsWait(t *testing.T) {
 	require.Equal(t, chat.Done, s.Turn().Outcome)
 	s.Next("the second", func(r chat.Record) bool { return r.Piece != nil && r.Piece.Text == "two" })
 	require.NoError(t, s.Interrupt("you"))
-	s.Notice("eliza did not read: third")
+	s.WaitForNotice("eliza did not read: third")
 	require.Equal(t, chat.Interrupted, s.Turn().Outcome)
-	s.Until(chat.AtPrompt)
-	require.Equal(t, 2, strings.Count(s.Heard(), "session/prompt"))
+	s.WaitForState(chat.AtPrompt)
+	require.Equal(t, 2, strings.Count(s.CloseAndReadInput(), "session/prompt"))
 }
 
 // An approval without an id, outside any turn, or of an agent that ends. Nothing is allowed without
@@ -182,17 +182,17 @@ func TestAnApprovalOutOfPlace(t *testing.T) {
 		script string
 		see    func(s *session)
 	}{
-		"without an id": {without + words + done, func(s *session) { s.Notice("a request without an id cannot be answered") }},
-		"a null id":     {strings.Replace(asks, `"id":"p"`, `"id":null`, 1) + words + done, func(s *session) { s.Notice("a request without an id cannot be answered") }},
+		"without an id": {without + words + done, func(s *session) { s.WaitForNotice("a request without an id cannot be answered") }},
+		"a null id":     {strings.Replace(asks, `"id":"p"`, `"id":null`, 1) + words + done, func(s *session) { s.WaitForNotice("a request without an id cannot be answered") }},
 		"after the turn": {words + done + asks, func(s *session) {
 			s.Turn()
-			s.Until(chat.Approval)
-			require.NoError(s.T, s.Answer(s.Open()[0].ID, "you", chat.Answer{}))
+			s.WaitForState(chat.Approval)
+			require.NoError(s.T, s.Answer(s.OpenRequests()[0].ID, "you", chat.Answer{}))
 		}},
 		"then it ends": {words + asks + "exit", func(s *session) {
 			r := s.Next("the request", func(r chat.Record) bool { return r.Request != nil }).Request
 			require.Equal(s.T, "eliza ended", s.Next("its end", func(r chat.Record) bool { return r.Closed != nil }).Closed.Why)
-			s.Until(chat.Ended)
+			s.WaitForState(chat.Ended)
 			require.ErrorContains(s.T, s.Answer(r.ID, "you", chat.Answer{Verdict: chat.Once}), "eliza ended")
 		}},
 	} {
@@ -200,7 +200,7 @@ func TestAnApprovalOutOfPlace(t *testing.T) {
 			s := start(t, prompted+c.script, "")
 			require.NoError(t, s.Send("you", "go"))
 			c.see(s)
-			got := s.Heard()
+			got := s.CloseAndReadInput()
 			require.NotContains(t, got, "selected\",\"optionId\":\"2")
 			all, _, err := s.Records(t.Context(), 0)
 			require.NoError(t, err)
@@ -275,7 +275,7 @@ func TestItSaysWhyItDidNotStart(t *testing.T) {
 	} {
 		s := start(t, script, "s1")
 		_ = s.Send("you", "lost") // it is refused if the agent is gone already
-		require.Contains(t, s.Until(chat.Failed).Why, why)
+		require.Contains(t, s.WaitForState(chat.Failed).Why, why)
 	}
 }
 

@@ -94,7 +94,7 @@ func (d *Driver) openRequest(open ask, r chat.Request) {
 	if twice != "" { // the answer to the one would count for the other
 		_ = d.respondError(open.id, invalidParams, "asked twice") // an ended agent is reported
 		d.report(chat.Withdrawn{ID: twice, Why: "asked twice"})
-		d.reportNotice("was refused: it used the id of an earlier request: %s", stdio.Short(string(open.id)))
+		d.reportNotice("was refused: it used the id of an earlier request: %s", stdio.ShortenText(string(open.id)))
 		return
 	}
 	d.report(chat.RequestOpened{Request: r})

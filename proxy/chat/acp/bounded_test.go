@@ -30,7 +30,7 @@ func TestAnAgentsMemoryIsBounded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			line := acp.Reader("s1", func(chat.Event) {})
-			kept := chattest.Kept(func() {
+			kept := chattest.MeasureKept(func() {
 				for i := range edits {
 					sends(line, i)
 				}

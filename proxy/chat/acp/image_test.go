@@ -16,16 +16,16 @@ func TestAnImageGoesToAnAgentThatSaysSo(t *testing.T) {
 	for says, takes := range map[string]bool{`"promptCapabilities":{"image":true}`: true, `"promptCapabilities":{"image":false}`: false, `"loadSession":true`: false} {
 		script := strings.Replace(prompted, `"loadSession":true`, says, 1) + done
 		s := start(t, script, "")
-		s.Until(chat.AtPrompt)
+		s.WaitForState(chat.AtPrompt)
 		err := s.SendImages("you", "look", image)
 		if takes {
 			require.NoError(t, err)
 			s.Turn()
-			require.Contains(t, s.Heard(), `"prompt":[{"text":"look","type":"text"},{"data":"aGkh","mimeType":"image/png","type":"image"}]`)
+			require.Contains(t, s.CloseAndReadInput(), `"prompt":[{"text":"look","type":"text"},{"data":"aGkh","mimeType":"image/png","type":"image"}]`)
 			continue
 		}
 		require.EqualError(t, err, "eliza takes no images: name the file's path in the prompt")
-		require.NotContains(t, s.Heard(), "look")
+		require.NotContains(t, s.CloseAndReadInput(), "look")
 	}
 }
 

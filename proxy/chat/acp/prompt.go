@@ -11,7 +11,8 @@ import (
 func (d *Driver) Send(p chat.Prompt) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.steers && d.running.ID != "" && !d.interrupted && len(d.queue) == 0 { // prompts keep their order
+	// prompts keep their order
+	if d.steers && d.running.ID != "" && !d.interrupted && len(d.queue) == 0 {
 		return d.steerTurn(p)
 	}
 	d.queue = append(d.queue, p)
@@ -26,7 +27,8 @@ func (d *Driver) steerTurn(p chat.Prompt) error {
 		"_meta": map[string]any{"steering": map[string]any{"idleBehavior": "promptRequired"}},
 	}, func(r reply) {
 		var got struct{ Outcome string }
-		if d.readResult(r, &got) == nil && (got.Outcome == "injected" || got.Outcome == "startedNewTurn") {
+		if d.readResult(r, &got) == nil &&
+			(got.Outcome == "injected" || got.Outcome == "startedNewTurn") {
 			d.report(chat.PromptAccepted{Prompt: p.ID})
 			d.steered = append(d.steered, p.Text)
 			return
@@ -58,7 +60,9 @@ func (d *Driver) ImageRefusal() error {
 	defer d.mu.Unlock()
 	switch {
 	case d.session == "":
-		return errors.New("has yet to say whether it takes images: try again when it is at its prompt")
+		return errors.New(
+			"has yet to say whether it takes images: try again when it is at its prompt",
+		)
 	case !d.images:
 		return errors.New("takes no images: name the file's path in the prompt")
 	}
@@ -98,12 +102,16 @@ func (d *Driver) handleTurnEnd(r reply) {
 		turn = chat.Turn{Outcome: chat.Broken, Why: err.Error()}
 	case got.StopReason == "cancelled" && interrupted:
 		turn = chat.Turn{Outcome: chat.Interrupted, Why: "interrupted"}
-	case got.StopReason != "end_turn" && got.StopReason != "cancelled": // by the agent itself, after a refusal
-		turn = chat.Turn{Outcome: chat.Broken, Why: "it stopped: " + stdio.Short(got.StopReason)}
+	// by the agent itself, after a refusal
+	case got.StopReason != "end_turn" && got.StopReason != "cancelled":
+		turn = chat.Turn{
+			Outcome: chat.Broken,
+			Why:     "it stopped: " + stdio.ShortenText(got.StopReason),
+		}
 	}
 	if got.StopReason == "cancelled" {
 		for _, text := range steered {
-			d.reportNotice("may not have read: %s", stdio.Short(text))
+			d.reportNotice("may not have read: %s", stdio.ShortenText(text))
 		}
 	}
 	d.report(chat.Finished{Turn: turn})
@@ -124,6 +132,8 @@ func (d *Driver) Interrupt() error {
 	}
 	d.interrupted = true
 	return d.program.Send(map[string]any{
-		"jsonrpc": "2.0", "method": "session/cancel", "params": map[string]any{"sessionId": d.session},
+		"jsonrpc": "2.0",
+		"method":  "session/cancel",
+		"params":  map[string]any{"sessionId": d.session},
 	})
 }

@@ -46,10 +46,10 @@ func (d *Driver) readResult(r reply, v any) error {
 		}
 		return json.Unmarshal(r.Result, v)
 	}
-	words := stdio.Short(r.Error.Message)
+	words := stdio.ShortenText(r.Error.Message)
 	var data struct{ Details, Message string }
 	if json.Unmarshal(r.Error.Data, &data) == nil && data.Details+data.Message != "" {
-		words += ": " + stdio.Short(data.Details+data.Message)
+		words += ": " + stdio.ShortenText(data.Details+data.Message)
 	}
 	if r.Error.Code == authRequired {
 		return fmt.Errorf("it wants to know who you are (%s): %s", words, d.config.SignIn)
@@ -86,7 +86,7 @@ func (d *Driver) respondError(id json.RawMessage, code int, why string) error {
 func (d *Driver) handleLine(b []byte) {
 	var m message
 	if json.Unmarshal(b, &m) != nil {
-		d.reportNotice("sent something other than a message: %s", stdio.Short(string(b)))
+		d.reportNotice("sent something other than a message: %s", stdio.ShortenText(string(b)))
 		return
 	}
 	d.mu.Lock()
@@ -130,7 +130,7 @@ func (d *Driver) handleRequest(m message) error {
 		return d.handleTerminal(m)
 	}
 	err := d.respondError(m.ID, methodNotFound, "method not found")
-	d.reportNotice("asked for something that it was not offered: %s", stdio.Short(m.Method))
+	d.reportNotice("asked for something that it was not offered: %s", stdio.ShortenText(m.Method))
 	return err
 }
 
@@ -142,7 +142,7 @@ func (d *Driver) handleReply(m message) {
 	delete(d.calls, n)
 	d.mu.Unlock()
 	if err != nil || then == nil {
-		d.reportNotice("answered a question that was not asked: %s", stdio.Short(string(m.ID)))
+		d.reportNotice("answered a question that was not asked: %s", stdio.ShortenText(string(m.ID)))
 		return
 	}
 	if d.session != "" {

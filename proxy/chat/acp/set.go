@@ -132,7 +132,7 @@ func (d *Driver) findMode(name string) (label, id string, err error) {
 		if mode.values[c.Label] == name {
 			return c.Label, name, nil
 		}
-		known = append(known, stdio.Short(c.Label))
+		known = append(known, stdio.ShortenText(c.Label))
 	}
 	return "", "", fmt.Errorf("it has no mode %.60q: it has %s", name, strings.Join(known, ", "))
 }

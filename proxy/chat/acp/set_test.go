@@ -29,12 +29,12 @@ func TestSteering(t *testing.T) {
 		`> {"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn"}}`+"\n"+
 		"< session/prompt\n"+done, "")
 	require.NoError(t, s.Send("you", "first"))
-	s.Notice("begun") // the agent has the first prompt: the state says so sooner
+	s.WaitForNotice("begun") // the agent has the first prompt: the state says so sooner
 	require.NoError(t, s.Send("you", "second"))
 	require.NoError(t, s.Send("you", "third"))
 	s.Turn()
 	require.Equal(t, chat.Done, s.Turn().Outcome)
-	got := s.Heard()
+	got := s.CloseAndReadInput()
 	require.Equal(t, 1, strings.Count(got, `"text":"second"`))
 	require.Equal(t, 2, strings.Count(got, `"text":"third"`), "what came too late for the turn is the next one")
 	require.Equal(t, 2, strings.Count(got, `"idleBehavior":"promptRequired"`))
@@ -45,12 +45,12 @@ func TestSteeringIsInterrupted(t *testing.T) {
 	s := start(t, steered+"< _session/steering\n"+`> {"jsonrpc":"2.0","id":ID,"result":{"outcome":"injected"}}`+"\n< _session/steering\n< session/cancel\n"+
 		`> {"jsonrpc":"2.0","id":5,"result":{"outcome":"promptRequired"}}`+"\n"+`> {"jsonrpc":"2.0","id":3,"result":{"stopReason":"cancelled"}}`+"\n", "")
 	require.NoError(t, s.Send("you", "first"))
-	s.Notice("begun") // the agent has the first prompt: the state says so sooner
+	s.WaitForNotice("begun") // the agent has the first prompt: the state says so sooner
 	require.NoError(t, s.Send("you", "second"))
 	require.NoError(t, s.Send("you", "third"))
 	require.NoError(t, s.Interrupt("you"))
-	s.Notice("did not read: third")
-	s.Notice("may not have read: second")
+	s.WaitForNotice("did not read: third")
+	s.WaitForNotice("may not have read: second")
 	require.Equal(t, chat.Interrupted, s.Turn().Outcome)
 }
 
@@ -62,12 +62,12 @@ func TestAForm(t *testing.T) {
 	} {
 		s := start(t, prompted+formAsked+`< "id":"f"`+"\n", "")
 		require.NoError(t, s.Send("you", "go"))
-		s.Until(chat.Asks)
-		r := s.Open()[0]
+		s.WaitForState(chat.Asks)
+		r := s.OpenRequests()[0]
 		require.Equal(t, "Which?", r.Form[0].Text)
 		require.ErrorContains(t, s.Answer(r.ID, "you", chat.Answer{Replies: map[string][]string{"n": {"seven"}}}), "must be a whole number")
 		require.NoError(t, s.Answer(r.ID, "you", answer))
-		require.Contains(t, s.Heard(), want)
+		require.Contains(t, s.CloseAndReadInput(), want)
 	}
 }
 
@@ -77,13 +77,13 @@ func TestAFormThatIsNotAnswered(t *testing.T) {
 	require.NoError(t, s.Send("you", "go"))
 	closed := s.Next("a closed request", func(r chat.Record) bool { return r.Closed != nil }).Closed
 	require.Equal(t, "eliza took it back", closed.Why)
-	require.Contains(t, s.Heard(), `"code":-32800`)
+	require.Contains(t, s.CloseAndReadInput(), `"code":-32800`)
 	for _, params := range []string{`{"sessionId":"s2","mode":"form","message":"x"}`, `{"sessionId":"s1","mode":"url","message":"x"}`, `{"sessionId":"s1"}`} {
 		s := start(t, prompted+`> {"jsonrpc":"2.0","id":"f","method":"elicitation/create","params":`+params+"}\n", "")
 		require.NoError(t, s.Send("you", "go"))
-		s.Notice("declined a form")
-		require.Contains(t, s.Heard(), `"action":"decline"`)
-		require.Empty(t, s.Open())
+		s.WaitForNotice("declined a form")
+		require.Contains(t, s.CloseAndReadInput(), `"action":"decline"`)
+		require.Empty(t, s.OpenRequests())
 	}
 }
 
@@ -97,7 +97,7 @@ func TestWhatCanBeSet(t *testing.T) {
 	s := start(t, settings+`< "configId":"m"`+"\n"+`> {"jsonrpc":"2.0","id":ID,"result":{"configOptions":[`+option+"]}}\n"+
 		"< session/set_mode\n"+`> {"jsonrpc":"2.0","id":ID,"error":{"code":1,"message":"not today"}}`+"\n"+
 		`> {"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"current_mode_update","currentModeId":"read-only"}}}`+"\n", "")
-	s.Until(chat.AtPrompt)
+	s.WaitForState(chat.AtPrompt)
 	require.Equal(t, []chat.Setting{
 		{Name: "model", Value: "b", Choices: []chat.Option{{Label: "a", Description: "A"}, {Label: "b"}}},
 		{Name: "fast", Value: "On", Choices: []chat.Option{{Label: "On"}}},
@@ -106,12 +106,12 @@ func TestWhatCanBeSet(t *testing.T) {
 	require.ErrorIs(t, s.Set("you", "colour", "red"), chat.ErrNoSetting)
 	require.Error(t, s.Set("you", "model", "z"))
 	require.NoError(t, s.Set("you", "model", "A"))
-	s.Notice("sets the model to a")
-	s.Notice("the model is a now")
+	s.WaitForNotice("sets the model to a")
+	s.WaitForNotice("the model is a now")
 	require.NoError(t, s.Set("you", "mode", "agent"))
-	s.Notice("did not set the mode: not today")
-	s.Notice("the mode is read-only (Read) now")
-	require.Contains(t, s.Heard(), `"value":"a"`)
+	s.WaitForNotice("did not set the mode: not today")
+	s.WaitForNotice("the mode is read-only (Read) now")
+	require.Contains(t, s.CloseAndReadInput(), `"value":"a"`)
 }
 
 // The conversation begins only once the mode in which the agent asks is set.
@@ -120,15 +120,15 @@ func TestTheModeInWhichItAsks(t *testing.T) {
 		s := startWith(t, acp.Config{Mode: "read-only"}, settings+"< session/set_mode\n"+`> {"jsonrpc":"2.0","id":ID,`+answer+"}\n< session/prompt\n"+done)
 		require.NoError(t, s.Send("you", "go"))
 		if then == chat.Failed {
-			require.Contains(t, s.Until(then).Why, "it does not take the mode read-only: no such mode")
-			require.NotContains(t, s.Heard(), "session/prompt")
+			require.Contains(t, s.WaitForState(then).Why, "it does not take the mode read-only: no such mode")
+			require.NotContains(t, s.CloseAndReadInput(), "session/prompt")
 			continue
 		}
-		s.Until(then)
-		require.Contains(t, s.Heard(), `"modeId":"read-only"`)
+		s.WaitForState(then)
+		require.Contains(t, s.CloseAndReadInput(), `"modeId":"read-only"`)
 		require.Equal(t, "read-only", s.Mode())
 	}
 	s := startWith(t, acp.Config{Mode: "nonsense"}, settings+"< session/set_mode\n")
-	require.Contains(t, s.Until(chat.Failed).Why, `it has no mode "nonsense": it has agent, read-only`)
-	require.NotContains(t, s.Heard(), "session/set_mode")
+	require.Contains(t, s.WaitForState(chat.Failed).Why, `it has no mode "nonsense": it has agent, read-only`)
+	require.NotContains(t, s.CloseAndReadInput(), "session/set_mode")
 }

@@ -58,7 +58,7 @@ func TestTerminals(t *testing.T) {
 	require.Equal(t, acp.Command{Program: "make", Args: []string{"all"}, Env: []string{"A=b"}, Dir: "/tmp"}, <-p.ran)
 	require.Equal(t, "s1 make", <-p.released)
 	require.NotEmpty(t, (<-p.ran).Dir, "the conversation's directory")
-	got := s.Heard()
+	got := s.CloseAndReadInput()
 	require.Equal(t, "s1 last", <-p.released, "it ends with the agent")
 	for id, want := range map[string]string{
 		"a": `"result":{"terminalId":"terminal-1"}`, "b": `"result":{"output":"outp","truncated":true}`, "c": `"result":{}`,
@@ -83,11 +83,11 @@ func TestATerminalThatCannotBe(t *testing.T) {
 		s := startWith(t, config, prompted+refused+strings.Replace(done, "ID", "3", 1))
 		require.NoError(t, s.Send("you", "go"))
 		s.Turn()
-		require.Contains(t, s.Heard(), want)
+		require.Contains(t, s.CloseAndReadInput(), want)
 	}
 	p := &places{}
 	s := startWith(t, acp.Config{Terminals: p}, prompted+strings.Replace(refused, `"s1"`, `"s2"`, 1)+strings.Replace(done, "ID", "3", 1))
 	require.NoError(t, s.Send("you", "go"))
 	s.Turn()
-	require.Contains(t, s.Heard(), "another conversation")
+	require.Contains(t, s.CloseAndReadInput(), "another conversation")
 }

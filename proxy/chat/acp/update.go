@@ -176,7 +176,7 @@ func (d *Driver) handleUpdate(params json.RawMessage) error {
 		d.updateSettings(&now.settingsState, now.CurrentModeID)
 		return nil
 	}
-	if name := stdio.Short(kind.SessionUpdate); !slices.Contains(quiet, name) && !d.unknown.Has(name) {
+	if name := stdio.ShortenText(kind.SessionUpdate); !slices.Contains(quiet, name) && !d.unknown.Has(name) {
 		d.unknown.Put(name, true, 0)
 		d.reportNotice("sent something unknown: %s", name)
 	}

@@ -112,8 +112,8 @@ func (a *Agent) ReportExit(exit child.Exit) {
 	}
 }
 
-// Guard returns the control that the pump asks: it keeps agents' keys from dialogs.
-func (a *Agent) Guard(control pump.Control) pump.Control {
+// GuardControl returns the control that the pump asks: it keeps agents' keys from dialogs.
+func (a *Agent) GuardControl(control pump.Control) pump.Control {
 	if a == nil || a.AgentsMayApprove {
 		return control
 	}
@@ -135,8 +135,8 @@ func (g guard) CheckInput(now time.Time, agent string, epoch uint64) error {
 	return g.Control.CheckInput(now, agent, epoch)
 }
 
-// Watch returns a watch that also tells the driver of a person's keys.
-func (a *Agent) Watch(next pump.Watch) pump.Watch {
+// WatchKeys returns a watch that also tells the driver of a person's keys.
+func (a *Agent) WatchKeys(next pump.Watch) pump.Watch {
 	if a == nil {
 		return next
 	}

@@ -40,12 +40,12 @@ func (admits) CheckInput(time.Time, string, uint64) error { return nil }
 func TestNoAgentAnswersADialogByKeys(t *testing.T) {
 	d := &dialog{open: true}
 	a := New(Config{Driver: d})
-	require.ErrorIs(t, a.Guard(admits{}).CheckInput(time.Now(), "codex", 1), control.ErrDialog)
-	require.NoError(t, a.Guard(admits{}).CheckInput(time.Now(), "", 0), "a person's")
+	require.ErrorIs(t, a.GuardControl(admits{}).CheckInput(time.Now(), "codex", 1), control.ErrDialog)
+	require.NoError(t, a.GuardControl(admits{}).CheckInput(time.Now(), "", 0), "a person's")
 	d.open = false
-	require.NoError(t, a.Guard(admits{}).CheckInput(time.Now(), "codex", 1))
+	require.NoError(t, a.GuardControl(admits{}).CheckInput(time.Now(), "codex", 1))
 	d.open, a.AgentsMayApprove = true, true
-	require.NoError(t, a.Guard(admits{}).CheckInput(time.Now(), "codex", 1))
+	require.NoError(t, a.GuardControl(admits{}).CheckInput(time.Now(), "codex", 1))
 }
 
 // Input for a person stays valid as long as the user allows, an agent's input only under its own
@@ -62,9 +62,9 @@ func TestSentInputStandsAsLongAsItsGrant(t *testing.T) {
 		turn(func() {
 			require.NoError(t, a.Request(now, control.Request{ID: agent, Agent: control.Agent{ID: agent, Name: agent}, Level: protocol.LevelDrive}))
 		})
-		a.Shown(now)
+		a.NoteShown(now)
 		now = now.Add(2 * time.Second)
-		turn(func() { require.True(t, a.Confirm(now)) })
+		turn(func() { require.True(t, a.NoteGrantKey(now)) })
 		require.Equal(t, control.Granted, a.NewestState().Phase)
 	}
 	person := terminal{s}.StandingCheck()

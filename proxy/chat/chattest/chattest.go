@@ -130,8 +130,8 @@ func (c *Conversation) Next(name string, wanted func(chat.Record) bool) chat.Rec
 	}
 }
 
-// Until waits for a state.
-func (c *Conversation) Until(state chat.State) chat.Record {
+// WaitForState waits for a state.
+func (c *Conversation) WaitForState(state chat.State) chat.Record {
 	c.T.Helper()
 	return c.Next(state, func(r chat.Record) bool { return r.State == state })
 }
@@ -142,23 +142,23 @@ func (c *Conversation) Turn() chat.Turn {
 	return *c.Next("a turn", func(r chat.Record) bool { return r.Turn != nil }).Turn
 }
 
-// Said waits for an item of this kind whose text contains words.
-func (c *Conversation) Said(kind chat.Kind, words string) *chat.Item {
+// WaitForItem waits for an item of this kind whose text contains words.
+func (c *Conversation) WaitForItem(kind chat.Kind, words string) *chat.Item {
 	c.T.Helper()
 	return c.Next(kind+" "+words, func(r chat.Record) bool {
 		return r.Item != nil && r.Item.Kind == kind && strings.Contains(r.Item.Text, words)
 	}).Item
 }
 
-// Notice waits for a notice.
-func (c *Conversation) Notice(words string) {
+// WaitForNotice waits for a notice.
+func (c *Conversation) WaitForNotice(words string) {
 	c.T.Helper()
-	c.Said(chat.Notice, words)
+	c.WaitForItem(chat.Notice, words)
 }
 
-// Heard closes the conversation and returns the agent's whole input, after a line with its
-// arguments.
-func (c *Conversation) Heard() string {
+// CloseAndReadInput closes the conversation and returns the agent's whole input, after a line with
+// its arguments.
+func (c *Conversation) CloseAndReadInput() string {
 	c.T.Helper()
 	require.NoError(c.T, c.Close())
 	b, err := os.ReadFile(c.log)
@@ -166,8 +166,8 @@ func (c *Conversation) Heard() string {
 	return string(b)
 }
 
-// Kept returns how many bytes of memory do leaves allocated while alive is reachable.
-func Kept(do func(), alive any) int {
+// MeasureKept returns how many bytes of memory do leaves allocated while alive is reachable.
+func MeasureKept(do func(), alive any) int {
 	heap := func() int {
 		runtime.GC()
 		var m runtime.MemStats

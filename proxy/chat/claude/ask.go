@@ -47,7 +47,10 @@ func (d *Driver) handleControlRequest(_ string, b []byte) error {
 		return nil
 	}
 	err := d.replyError(m.ID, "unsupported request")
-	d.reportNotice("asked for something unknown, which was refused: %s", stdio.Short(kind.Subtype))
+	d.reportNotice(
+		"asked for something unknown, which was refused: %s",
+		stdio.ShortenText(kind.Subtype),
+	)
 	return err
 }
 
@@ -150,7 +153,9 @@ func newToolRequest(
 }
 
 // parseQuestions reads the model's questions, and returns their texts by id as well.
-func parseQuestions(input json.RawMessage) (all []chat.Question, texts map[string]string, err error) {
+func parseQuestions(
+	input json.RawMessage,
+) (all []chat.Question, texts map[string]string, err error) {
 	var m struct {
 		Questions []struct {
 			Question, Header string

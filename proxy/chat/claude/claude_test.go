@@ -45,16 +45,16 @@ func TestAnApproval(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := start(t, ready+"< go\n"+asks+"< control_response\n"+done, claude.Config{})
-			s.Until(chat.AtPrompt)
+			s.WaitForState(chat.AtPrompt)
 			require.NoError(t, s.Send("you", "go"))
-			s.Until(chat.Approval)
-			r := s.Open()[0]
+			s.WaitForState(chat.Approval)
+			r := s.OpenRequests()[0]
 			require.Equal(t, "Bash", r.Tool)
 			require.JSONEq(t, `{"command":"rm -rf x"}`, string(r.Input))
 			require.Equal(t, []chat.Choice{{Verdict: chat.Once}, {Verdict: chat.ForSession, Covers: "Bash(rm *)"}}, r.Allows)
 			require.NoError(t, s.Answer("r1", "you", c.answer))
-			s.Until(chat.AtPrompt)
-			got := s.Heard()
+			s.WaitForState(chat.AtPrompt)
+			got := s.CloseAndReadInput()
 			require.Contains(t, got, c.hears)
 			require.Equal(t, 1, strings.Count(got, "control_response"))
 		})
@@ -67,12 +67,12 @@ func TestWithoutAnAnswerNothingIsAllowed(t *testing.T) {
 		then string
 		do   func(s *session)
 	}{
-		"the agent is killed":     {"kill", func(s *session) { s.Until(chat.Ended) }},
-		"the agent ends":          {"exit", func(s *session) { s.Until(chat.Ended) }},
+		"the agent is killed":     {"kill", func(s *session) { s.WaitForState(chat.Ended) }},
+		"the agent ends":          {"exit", func(s *session) { s.WaitForState(chat.Ended) }},
 		"the agent reads no more": {"close", func(*session) {}},
-		"garbage comes":           {"> garbage\n> {}\n> []\n> {\"type\":\"control_request\"}\n> {\"type\":\"result\"}", func(s *session) { s.Notice("without an id") }},
-		"the agent takes it back": {`> {"type":"control_cancel_request","request_id":"r1"}`, func(s *session) { s.Until(chat.Working) }},
-		"it is asked again":       {strings.Replace(asks, "rm -rf x", "rm -rf y", 1), func(s *session) { s.Notice("refused: it used the id of an earlier request") }},
+		"garbage comes":           {"> garbage\n> {}\n> []\n> {\"type\":\"control_request\"}\n> {\"type\":\"result\"}", func(s *session) { s.WaitForNotice("without an id") }},
+		"the agent takes it back": {`> {"type":"control_cancel_request","request_id":"r1"}`, func(s *session) { s.WaitForState(chat.Working) }},
+		"it is asked again":       {strings.Replace(asks, "rm -rf x", "rm -rf y", 1), func(s *session) { s.WaitForNotice("refused: it used the id of an earlier request") }},
 		"the user interrupts":     {"", func(s *session) { require.NoError(s.T, s.Interrupt("you")) }},
 		"the session is closed":   {"", func(*session) {}},
 		"another answer comes late": {"", func(s *session) {
@@ -82,14 +82,14 @@ func TestWithoutAnAnswerNothingIsAllowed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := start(t, ready+"< go\n"+asks+c.then, claude.Config{})
-			s.Until(chat.AtPrompt)
+			s.WaitForState(chat.AtPrompt)
 			require.NoError(t, s.Send("you", "go"))
-			s.Until(chat.Approval)
+			s.WaitForState(chat.Approval)
 			c.do(s)
-			got := s.Heard()
+			got := s.CloseAndReadInput()
 			require.NotContains(t, got, "allow")
 			require.Error(t, s.Answer("r1", "you", chat.Answer{Verdict: chat.Once}))
-			require.Empty(t, s.Open())
+			require.Empty(t, s.OpenRequests())
 		})
 	}
 }
@@ -110,9 +110,9 @@ func TestWhatIsNotUnderstoodIsRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := start(t, ready+`> {"type":"control_request","request_id":"r1","request":`+c.request+"}\n", claude.Config{})
-			s.Notice(c.notice)
-			require.Empty(t, s.Open())
-			got := s.Heard()
+			s.WaitForNotice(c.notice)
+			require.Empty(t, s.OpenRequests())
+			got := s.CloseAndReadInput()
 			require.Contains(t, got, c.hears)
 			require.NotContains(t, got, "allow")
 		})
@@ -123,12 +123,12 @@ func TestQuestions(t *testing.T) {
 	s := start(t, ready+`> {"type":"control_request","request_id":"r1","request":{"subtype":"can_use_tool","tool_name":"AskUserQuestion","input":`+
 		`{"questions":[{"question":"Which?","header":"H","options":[{"label":"Red","description":"warm"}]},{"question":"What?","multiSelect":true}],"x":1}}}`+"\n",
 		claude.Config{})
-	s.Until(chat.Asks)
+	s.WaitForState(chat.Asks)
 	require.Equal(t, []chat.Question{
 		{ID: "q1", Header: "H", Text: "Which?", Options: []chat.Option{{Label: "Red", Description: "warm"}}}, {ID: "q2", Text: "What?", Many: true},
-	}, s.Open()[0].Form)
+	}, s.OpenRequests()[0].Form)
 	require.NoError(t, s.Answer("r1", "you", chat.Answer{Replies: map[string][]string{"q1": {"neither"}, "q2": {"a", "b"}}}))
-	require.Contains(t, s.Heard(), `"updatedInput":{"answers":{"What?":"a, b","Which?":"neither"},"questions":[`)
+	require.Contains(t, s.CloseAndReadInput(), `"updatedInput":{"answers":{"What?":"a, b","Which?":"neither"},"questions":[`)
 }
 
 func TestWhatItSays(t *testing.T) {
@@ -145,7 +145,7 @@ func TestWhatItSays(t *testing.T) {
 > {"type":"news"}
 > {"type":"result","is_error":true,"result":"Not logged in"}
 `, claude.Config{})
-	s.Until(chat.AtPrompt)
+	s.WaitForState(chat.AtPrompt)
 	require.NoError(t, s.Send("you", "go"))
 	s.Next("the turn", func(r chat.Record) bool {
 		return r.Turn != nil && *r.Turn == chat.Turn{Outcome: chat.Broken, Why: "Not logged in"}
@@ -171,16 +171,16 @@ func TestWhatItSays(t *testing.T) {
 
 func TestItSaysHowItEnded(t *testing.T) {
 	in := start(t, ready+"< go\n"+`> {"type":"assistant","error":"authentication_failed","message":{"content":[]}}`+"\n"+`> {"type":"result","is_error":true,"result":"Please run /login"}`+"\n", claude.Config{})
-	in.Until(chat.AtPrompt)
+	in.WaitForState(chat.AtPrompt)
 	require.NoError(t, in.Send("you", "go"))
 	in.Next("the turn", func(r chat.Record) bool {
 		return r.Turn != nil && strings.Contains(r.Turn.Why, "claude is not signed in: run claude")
 	})
 
 	s := start(t, "! No conversation found\nexit", claude.Config{})
-	require.Equal(t, "claude ended with exit status 3: No conversation found", s.Until(chat.Failed).Why)
+	require.Equal(t, "claude ended with exit status 3: No conversation found", s.WaitForState(chat.Failed).Why)
 	s = start(t, ready+"kill", claude.Config{})
-	require.Equal(t, "claude was killed: killed", s.Until(chat.Ended).Why)
+	require.Equal(t, "claude was killed: killed", s.WaitForState(chat.Ended).Why)
 
 	s.Session = chat.New("claude", claude.New(claude.Config{Program: "/nonexistent/claude"}))
 	require.ErrorContains(t, s.Start(), "is not installed")
@@ -200,8 +200,8 @@ func TestItsCommandLine(t *testing.T) {
 	} {
 		t.Setenv("CLAUDECODE", "1")
 		s := start(t, ready, c.config)
-		s.Until(chat.AtPrompt)
-		got := s.Heard()
+		s.WaitForState(chat.AtPrompt)
+		got := s.CloseAndReadInput()
 		require.Contains(t, got, c.has)
 		require.NotContains(t, got, c.lack)
 	}
@@ -213,17 +213,17 @@ func TestFollowUps(t *testing.T) {
 		return `> {"type":"command_lifecycle","command_uuid":"UUID","state":"` + state + "\"}\n"
 	}
 	s := start(t, ready+"< first\n"+lifecycle("started")+"< second\n"+lifecycle("cancelled")+"< third\n"+lifecycle("queued")+done+"< fourth\nkill", claude.Config{})
-	s.Until(chat.AtPrompt)
+	s.WaitForState(chat.AtPrompt)
 	for _, text := range []string{"first", "second", "third"} {
 		require.NoError(t, s.Send("you", text))
 	}
-	s.Notice("claude did not read: second")
+	s.WaitForNotice("claude did not read: second")
 	s.Next("the turn", func(r chat.Record) bool { return r.Turn != nil })
 	require.Equal(t, chat.Working, s.State(), "the third waits")
 	require.NoError(t, s.Send("you", "fourth"))
-	s.Notice("claude did not read: third")
-	s.Notice("claude did not read: fourth")
-	s.Until(chat.Ended)
+	s.WaitForNotice("claude did not read: third")
+	s.WaitForNotice("claude did not read: fourth")
+	s.WaitForState(chat.Ended)
 }
 
 // Our requests set what can be set, and each change is reported, whoever made it.
@@ -232,15 +232,15 @@ func TestWhatCanBeSet(t *testing.T) {
 		"< set_model\n"+`> {"type":"control_response","response":{"subtype":"success","request_id":"ours-2","response":{}}}`+"\n"+
 		"< set_permission_mode\n"+`> {"type":"control_response","response":{"subtype":"error","request_id":"ours-3","error":"not launched for it"}}`+"\n"+
 		`> {"type":"system","subtype":"status","permissionMode":"plan"}`+"\n", claude.Config{})
-	s.Until(chat.AtPrompt)
+	s.WaitForState(chat.AtPrompt)
 	require.Equal(t, chat.Setting{Name: "model", Choices: []chat.Option{{Label: "opus", Description: "best"}, {Label: "haiku"}}}, s.Settings()[0])
 	require.Error(t, s.Set("you", "model", "nonsense"))
 	require.NoError(t, s.Set("you", "model", "haiku"))
-	s.Notice("the model is haiku now")
+	s.WaitForNotice("the model is haiku now")
 	require.NoError(t, s.Set("you", "mode", "bypassPermissions"))
-	s.Notice("did not set the mode: not launched for it")
-	s.Notice("the mode is plan (changes nothing) now")
-	require.Contains(t, s.Heard(), `"model":"haiku"`)
+	s.WaitForNotice("did not set the mode: not launched for it")
+	s.WaitForNotice("the mode is plan (changes nothing) now")
+	require.Contains(t, s.CloseAndReadInput(), `"model":"haiku"`)
 }
 
 // An MCP server's form is asked as other questions are.
@@ -253,14 +253,14 @@ func TestAServersForm(t *testing.T) {
 		`"response":{"action":"cancel"}`:                        {Words: "nobody is there"},
 	} {
 		s := start(t, ready+form+"< r1\n", claude.Config{})
-		s.Until(chat.Asks)
-		r := s.Open()[0]
+		s.WaitForState(chat.Asks)
+		r := s.OpenRequests()[0]
 		require.Equal(t, "for the MCP server deploy", r.Why)
 		require.Error(t, s.Answer(r.ID, "you", chat.Answer{Replies: map[string][]string{"host": {"c"}}}))
 		require.NoError(t, s.Answer(r.ID, "you", answer))
-		require.Contains(t, s.Heard(), want)
+		require.Contains(t, s.CloseAndReadInput(), want)
 	}
 	s := start(t, ready+strings.Replace(form, `"mode":"form"`, `"mode":"url"`, 1), claude.Config{})
-	s.Notice("declined a form")
-	require.Contains(t, s.Heard(), `"action":"decline"`)
+	s.WaitForNotice("declined a form")
+	require.Contains(t, s.CloseAndReadInput(), `"action":"decline"`)
 }

@@ -70,13 +70,13 @@ func TestAnApprovalIsNotADialog(t *testing.T) {
 	u := atPrompt(t)
 	answer := u.askHook(bash)
 	u.dialog("touch f1")
-	require.NoError(t, u.Answer(u.Open()[0].ID, "ada", chat.Answer{}))
+	require.NoError(t, u.Answer(u.OpenRequests()[0].ID, "ada", chat.Answer{}))
 	<-answer
 	u.Next("its end", func(r chat.Record) bool { return r.Closed != nil })
 	u.draw("", rule, "touch f2", "Do you want to proceed?", " ❯ 1. Yes", "   2. No", "", " Esc to cancel")
 	u.driver.FollowDialogAt(0)
 	u.driver.FollowDialogAt(time.Minute) // such a dialog becomes a request after a second
-	require.Empty(t, u.Open())
+	require.Empty(t, u.OpenRequests())
 	u.prompt("")
 	require.Eventually(t, func() bool { return !u.driver.HasDialog() }, time.Minute, 10*time.Millisecond, "the prompt is seen")
 	u.switching()
@@ -106,7 +106,7 @@ func TestTheModelThatAPersonNamesIsConfirmed(t *testing.T) {
 		if person {
 			require.NoError(t, u.Send("ada", "/model sonnet"))
 			require.Equal(t, "1", <-pressed)
-			u.Notice(`claude asked "Switch model?", and the command had answered that: Yes, switch to Sonnet`)
+			u.WaitForNotice(`claude asked "Switch model?", and the command had answered that: Yes, switch to Sonnet`)
 			continue
 		}
 		require.NoError(t, u.SendForAgent("agent codex", "/model sonnet"))
@@ -133,7 +133,7 @@ func TestACommandThatTakesTimeToBeDrawn(t *testing.T) {
 	u.driver.NoteOutput()
 	u.appendRecord(`{"type":"user","message":{"content":"<command-name>/effort</command-name><command-args>high</command-args>"}}` + "\n")
 	u.prompt("")
-	u.Until(chat.AtPrompt)
+	u.WaitForState(chat.AtPrompt)
 	all, _, err := u.Records(t.Context(), 0)
 	require.NoError(t, err)
 	for _, r := range all {

@@ -27,7 +27,7 @@ const (
 	hookKey    = "TERMINALPROXY_CHAT_KEY"
 )
 
-// HookCommand is the hidden command that calls [Hook].
+// HookCommand is the hidden command that calls [RunHook].
 const HookCommand = "hook"
 
 const (
@@ -48,11 +48,11 @@ var hookEvents = []string{
 // hello is what a hook says first, on a line; what it was told follows.
 type hello struct{ Key, Event string }
 
-// Hook is the program of a hook: it passes on what Claude Code says on in, prints the answer to
+// RunHook is the program of a hook: it passes on what Claude Code says on in, prints the answer to
 // out, and returns the exit status. It never allows anything by itself. When it fails, PreToolUse
 // blocks the tool, since Claude Code would run it otherwise, and of the others the failure is only
 // shown: the dialog of a PermissionRequest stays.
-func Hook(event string, in io.Reader, out, errs io.Writer) (status int) {
+func RunHook(event string, in io.Reader, out, errs io.Writer) (status int) {
 	answer, err := passHook(event, in)
 	if err == nil {
 		_, err = out.Write(answer)
@@ -105,8 +105,9 @@ func passHook(event string, in io.Reader) (answer []byte, err error) {
 	return answer, nil
 }
 
-// Listen begins to listen for hooks, and returns the program's variables by which they find us.
-func (d *TUI) Listen() (env []string, err error) {
+// ListenForHooks begins to listen for hooks, and returns the program's variables by which they find
+// us.
+func (d *TUI) ListenForHooks() (env []string, err error) {
 	d.key = rand.Text()
 	path := filepath.Join(d.config.Dir, "hooks")
 	if d.hooks, err = new(net.ListenConfig).Listen(context.Background(), "unix", path); err != nil {
@@ -197,13 +198,13 @@ type hookCall struct {
 func (d *TUI) handleHook(event string, b []byte, conn net.Conn) {
 	var t hookCall
 	if err := json.Unmarshal(b, &t); err != nil {
-		d.reportNotice("sent a hook that could not be read: %s", stdio.Short(event))
+		d.reportNotice("sent a hook that could not be read: %s", stdio.ShortenText(event))
 		conn.Close()
 		return
 	}
 	d.poked = true
 	if t.Agent == "" {
-		d.setMode(stdio.Short(t.Mode))
+		d.setMode(stdio.ShortenText(t.Mode))
 	}
 	if event == "PermissionRequest" {
 		d.openHookRequest(t, conn)
@@ -293,7 +294,8 @@ func (d *TUI) openHookRequest(t hookCall, conn net.Conn) {
 
 func sameJSON(a, b json.RawMessage) bool {
 	var one, other bytes.Buffer
-	return json.Compact(&one, a) == nil && json.Compact(&other, b) == nil && bytes.Equal(one.Bytes(), other.Bytes())
+	return json.Compact(&one, a) == nil && json.Compact(&other, b) == nil &&
+		bytes.Equal(one.Bytes(), other.Bytes())
 }
 
 // closeByResult closes the request for a call that has a result.

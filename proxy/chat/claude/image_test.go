@@ -12,10 +12,10 @@ import (
 // The block comes after the text, in Claude Code's format.
 func TestAnImageIsABlock(t *testing.T) {
 	s := start(t, ready+"< look\n"+done, claude.Config{})
-	s.Until(chat.AtPrompt)
+	s.WaitForState(chat.AtPrompt)
 	require.NoError(t, s.SendImages("you", "look", []chat.Image{{Name: "a.png", Type: "image/png", Data: []byte("hi!")}}))
 	s.Turn()
-	require.Contains(t, s.Heard(), `"content":[{"text":"look","type":"text"},{"source":{"data":"aGkh","media_type":"image/png","type":"base64"},"type":"image"}]`)
+	require.Contains(t, s.CloseAndReadInput(), `"content":[{"text":"look","type":"text"},{"source":{"data":"aGkh","media_type":"image/png","type":"base64"},"type":"image"}]`)
 }
 
 // What would be typed is text.

@@ -26,12 +26,12 @@ type stream struct {
 func (d *Driver) handleLine(b []byte) {
 	var head struct{ Type, Subtype string }
 	if json.Unmarshal(b, &head) != nil || head.Type == "" {
-		d.reportNotice("sent something other than a message: %s", stdio.Short(string(b)))
+		d.reportNotice("sent something other than a message: %s", stdio.ShortenText(string(b)))
 		return
 	}
 	read, ok := readers[head.Type]
 	if !ok {
-		if kind := stdio.Short(head.Type); !d.unknown.Has(kind) {
+		if kind := stdio.ShortenText(head.Type); !d.unknown.Has(kind) {
 			d.unknown.Put(kind, true, 0)
 			d.reportNotice("sent something unknown: %s", kind)
 		}
@@ -41,7 +41,7 @@ func (d *Driver) handleLine(b []byte) {
 		return
 	}
 	if err := read(d, head.Subtype, b); err != nil {
-		d.reportNotice("sent a message of type %s that could not be read: %v", stdio.Short(head.Type), err)
+		d.reportNotice("sent a message of type %s that could not be read: %v", stdio.ShortenText(head.Type), err)
 	}
 }
 
@@ -96,7 +96,7 @@ func (d *Driver) handleSystem(subtype string, b []byte) error {
 		d.reportNotice("shortened the conversation")
 	case "informational":
 		if m.Content != "" {
-			d.reportNotice("says: %s", stdio.Short(m.Content))
+			d.reportNotice("says: %s", stdio.ShortenText(m.Content))
 		}
 	}
 	return nil

@@ -170,7 +170,7 @@ func (d *TUI) addModelEntry(r *recorded) {
 		switch part.Type {
 		case "text":
 			if r.APIError {
-				d.failed = stdio.Short(part.Text)
+				d.failed = stdio.ShortenText(part.Text)
 			}
 			item.Kind, item.Text = chat.Text, part.Text
 		case "tool_use":

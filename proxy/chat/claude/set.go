@@ -66,7 +66,7 @@ func (d *Driver) handleControlResponse(_ string, b []byte) error {
 	d.mu.Unlock()
 	switch {
 	case found && m.Response.Error != "":
-		d.reportNotice("did not set the %s: %s", set[0], stdio.Short(m.Response.Error))
+		d.reportNotice("did not set the %s: %s", set[0], stdio.ShortenText(m.Response.Error))
 	case found:
 		d.setValue(set[0], set[1])
 	}

@@ -19,7 +19,7 @@ type TUIConfig struct {
 	// ID is the UUID of a new conversation. It is not used if the user's arguments name a
 	// conversation or resume one.
 	ID string
-	// Hook is the command that its hooks run, which calls [Hook] with the event behind it: of a
+	// Hook is the command that its hooks run, which calls [RunHook] with the event behind it: of a
 	// shell, and quoted for one.
 	Hook string
 	// Dir is a directory of the user's alone, for the socket of the hooks; it goes with Close.
@@ -111,7 +111,7 @@ const (
 // atTerminal is the reason for closing a request whose dialog was answered on the screen.
 const atTerminal = "answered at the terminal"
 
-// NewTUI makes a driver. Listen comes next, then the program's start, then Start.
+// NewTUI makes a driver. ListenForHooks comes next, then the program's start, then Start.
 func NewTUI(c TUIConfig) *TUI {
 	return &TUI{
 		config:   c,

@@ -24,7 +24,7 @@ func TestBesideItsInterface(t *testing.T) {
 	u := beside(t)
 	u.prompt("")
 	u.passHook("SessionStart", `,"source":"startup"`)
-	u.Until(chat.AtPrompt)
+	u.WaitForState(chat.AtPrompt)
 	require.Equal(t, u.id, u.Conversation())
 	u.screen.reacts = func(piece string) {
 		switch {
@@ -42,23 +42,23 @@ func TestBesideItsInterface(t *testing.T) {
 	u.appendRecord(`{"type":"user","message":{"content":"two\nlines"}}` + "\n")
 	u.appendRecord(`{"type":"api-request","message":{broken}` + "\n" + `{"message":{"content":[{"type":"text","text":"I look"}]},"ty`)
 	u.appendRecord(`pe":"assistant"}` + "\n")
-	u.Said(chat.Text, "I look")
+	u.WaitForItem(chat.Text, "I look")
 	u.passHook("PreToolUse", bash+`,"tool_use_id":"t1"`)
 	answer := u.askHook(bash)
 	u.dialog("touch f1")
-	r := u.Open()[0]
+	r := u.OpenRequests()[0]
 	require.Equal(t, "Bash", r.Tool)
 	require.NoError(t, u.Answer(r.ID, "ada", chat.Answer{Verdict: chat.Once}))
 	require.JSONEq(t, `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow","updatedInput":{"command":"touch f1"}}}}`,
 		strings.TrimSuffix(fake.Receive(u.T, answer, "the answer"), " 0"))
 	u.prompt("")
 	u.appendRecord(`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":"done"}]}}` + "\n")
-	u.Said(chat.ToolResult, "done")
+	u.WaitForItem(chat.ToolResult, "done")
 	u.passHook("Stop", `,"stop_hook_active":false`)
 	u.appendRecord(`{"type":"system","subtype":"turn_duration"}` + "\n")
 	u.Next("the turn", func(r chat.Record) bool { return r.Turn != nil && r.Turn.Outcome == chat.Done })
 	u.driver.NoteExit("", nil)
-	u.Until(chat.Ended)
+	u.WaitForState(chat.Ended)
 	u.screen.mu.Lock()
 	defer u.screen.mu.Unlock()
 	require.Equal(t, []string{"\x1b[200~two\rlines\x1b[201~", "\r"}, u.screen.typed)
@@ -76,7 +76,7 @@ func TestARecordOfClaudes(t *testing.T) {
 	u := atPrompt(t)
 	u.appendRecord(string(text[:len(text)/2]))
 	u.appendRecord(string(text[len(text)/2:]))
-	u.Said(chat.Text, "third done")
+	u.WaitForItem(chat.Text, "third done")
 	var got []string
 	all, _, err := u.Records(t.Context(), 0)
 	require.NoError(t, err)
@@ -103,15 +103,15 @@ func TestALongRecord(t *testing.T) {
 	require.NoError(t, os.Truncate(u.record(), size)) // the rest of it is one line, which would be dropped with a notice
 	u.appendRecord("\n" + `{"type":"user","message":{"content":"the last"}}` + "\n")
 	u.passHook("SessionStart", `,"source":"resume"`)
-	u.Said(chat.User, "the last")
+	u.WaitForItem(chat.User, "the last")
 	u.prompt("")
-	u.Until(chat.AtPrompt)
+	u.WaitForState(chat.AtPrompt)
 	old := u.id
 	u.id = "11111111-e7be-4d2b-9712-84cdf9e4473b"
 	u.appendRecord(`{"type":"user","message":{"content":"a new one"}}` + "\n")
 	u.passHook("SessionStart", `,"source":"clear"`)
-	u.Notice("began another conversation: " + u.id)
-	u.Said(chat.User, "a new one")
+	u.WaitForNotice("began another conversation: " + u.id)
+	u.WaitForItem(chat.User, "a new one")
 	require.NotEqual(t, old, u.id)
 	all, _, err := u.Records(t.Context(), 0)
 	require.NoError(t, err)
@@ -151,7 +151,7 @@ func TestAnsweredAtTheTerminal(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			u, answer := asking(t)
-			id := u.Open()[0].ID
+			id := u.OpenRequests()[0].ID
 			u.waitSeen()
 			answered(u)
 			closed := u.Next("the end of the request", func(r chat.Record) bool { return r.Closed != nil })
@@ -166,7 +166,7 @@ func TestAnsweredAtTheTerminal(t *testing.T) {
 func (u *tui) waitSeen() {
 	u.T.Helper()
 	u.appendRecord(`{"type":"system","subtype":"compact_boundary"}` + "\n")
-	u.Notice("shortened the conversation")
+	u.WaitForNotice("shortened the conversation")
 }
 
 // A faulty hook allows nothing: it prints no answer, a tool is blocked, and a dialog stays with
@@ -176,7 +176,7 @@ func TestNoHookFailsOpen(t *testing.T) {
 	u.waitSeen()
 	run := func(event, told string) (string, int) {
 		var out, errs bytes.Buffer
-		return out.String(), claude.Hook(event, strings.NewReader(told), &out, &errs)
+		return out.String(), claude.RunHook(event, strings.NewReader(told), &out, &errs)
 	}
 	socket := os.Getenv("TERMINALPROXY_CHAT_SOCKET")
 	for name, broken := range map[string]func(t *testing.T){
@@ -203,7 +203,7 @@ func TestNoHookFailsOpen(t *testing.T) {
 		require.Empty(t, out)
 		require.Equal(t, 1, status, told)
 	}
-	require.Len(t, u.Open(), 1)
+	require.Len(t, u.OpenRequests(), 1)
 	require.Len(t, answer, 0)
 	require.NoError(t, u.Close())
 	require.True(t, strings.HasPrefix(fake.Receive(u.T, answer, "the answer"), `{"hookSpecificOutput"`), "refused")
@@ -238,7 +238,7 @@ func answersHooks(t *testing.T, words string) {
 // Of two answers, one from the page, one counts.
 func TestTwoAnswers(t *testing.T) {
 	u, answer := asking(t)
-	id := u.Open()[0].ID
+	id := u.OpenRequests()[0].ID
 	errs := make([]error, 2)
 	var both sync.WaitGroup
 	both.Go(func() { errs[0] = u.Answer(id, "ada", chat.Answer{Verdict: chat.Once}) })
@@ -255,7 +255,7 @@ func TestTwoAnswers(t *testing.T) {
 func TestQuestionsBeside(t *testing.T) {
 	u := atPrompt(t)
 	answer := u.askHook(`,"tool_name":"AskUserQuestion","tool_input":{"questions":[{"question":"Which?","options":[{"label":"Red"}]},{"question":"What?","multiSelect":true}]}`)
-	r := u.Open()[0]
+	r := u.OpenRequests()[0]
 	require.Len(t, r.Form, 2)
 	require.NoError(t, u.Answer(r.ID, "ada", chat.Answer{Replies: map[string][]string{"q1": {"none"}, "q2": {"a", "b"}}}))
 	var got struct {
@@ -281,13 +281,13 @@ func TestADialogHoldsKeys(t *testing.T) {
 	u.prompt("")
 	require.Eventually(t, func() bool { return !u.driver.HasDialog() }, 2*time.Minute, time.Millisecond)
 	u.passHook("SessionStart", "")
-	u.Until(chat.AtPrompt)
+	u.WaitForState(chat.AtPrompt)
 	u.passHook("PreToolUse", bash+`,"tool_use_id":"t1"`)
 	require.True(t, u.driver.HasDialog())
 	_ = u.askHook(bash)
 	u.dialog("touch f1")
 	u.waitSeen()
-	require.NoError(t, u.Answer(u.Open()[0].ID, "ada", chat.Answer{Verdict: chat.Once}))
+	require.NoError(t, u.Answer(u.OpenRequests()[0].ID, "ada", chat.Answer{Verdict: chat.Once}))
 	u.draw("some other picture")
 	u.waitSeen()
 	require.True(t, u.driver.HasDialog(), "it may stand behind that")
@@ -320,14 +320,14 @@ func TestSubmitting(t *testing.T) {
 			u.prompt("gox")
 		}
 		require.NoError(t, u.Send("ada", "go"))
-		u.Notice("the user typed meanwhile")
+		u.WaitForNotice("the user typed meanwhile")
 		require.Equal(t, []string{"\x1b[200~go\x1b[201~"}, u.pressed())
 	})
 	t.Run("the prompt shows something else", func(t *testing.T) {
 		u := atPrompt(t)
 		u.screen.reacts = func(string) { u.prompt("half a line of the user's") }
 		require.NoError(t, u.Send("ada", "go"))
-		u.Notice("the prompt shows something else")
+		u.WaitForNotice("the prompt shows something else")
 		require.Equal(t, []string{"\x1b[200~go\x1b[201~"}, u.pressed())
 	})
 	t.Run("Enter is lost", func(t *testing.T) {
@@ -356,7 +356,7 @@ func TestSubmitting(t *testing.T) {
 			}
 		}
 		require.NoError(t, u.Send("ada", "go"))
-		u.Notice("does not say that it read it")
+		u.WaitForNotice("does not say that it read it")
 		require.Equal(t, []string{"\x1b[200~go\x1b[201~", "\r"}, u.pressed())
 	})
 	t.Run("a command of its own", func(t *testing.T) {
@@ -382,7 +382,7 @@ func TestSubmitting(t *testing.T) {
 		u.waitSeen()
 		require.NoError(t, u.Send("an agent", "go"))
 		u.driver.NoteReclaim()
-		u.Notice("did not read: go")
+		u.WaitForNotice("did not read: go")
 		u.prompt("")
 		u.waitSeen()
 		require.Empty(t, u.pressed())
@@ -394,7 +394,7 @@ func TestSubmitting(t *testing.T) {
 		require.NoError(t, u.Send("an agent", "go"))
 		u.screen.hands.Add(1)
 		u.prompt("")
-		u.Notice("did not get a prompt: the keyboard changed hands")
+		u.WaitForNotice("did not get a prompt: the keyboard changed hands")
 		require.Empty(t, u.pressed())
 	})
 }
@@ -416,10 +416,10 @@ func TestInterruptsWithEscape(t *testing.T) {
 func TestAFailedStart(t *testing.T) {
 	u := beside(t)
 	u.driver.NoteExit("ended with exit status 1", []string{"", "Invalid API key", ""})
-	require.Equal(t, "claude ended with exit status 1: Invalid API key", u.Until(chat.Failed).Why)
+	require.Equal(t, "claude ended with exit status 1: Invalid API key", u.WaitForState(chat.Failed).Why)
 	u = atPrompt(t)
 	u.driver.NoteExit("was killed: SIGKILL", []string{"a prompt"})
-	require.Equal(t, "claude was killed: SIGKILL", u.Until(chat.Ended).Why)
+	require.Equal(t, "claude was killed: SIGKILL", u.WaitForState(chat.Ended).Why)
 }
 
 // What the user says on the command line stays.

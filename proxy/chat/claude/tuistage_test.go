@@ -141,7 +141,7 @@ func (u *tui) hook(event string, more string) (out string, status int) {
 	u.T.Helper()
 	told := fmt.Sprintf(`{"session_id":%q,"transcript_path":%q,"cwd":"/home/ada/work","hook_event_name":%q%s}`, u.id, u.record(), event, more)
 	var answer, errs bytes.Buffer
-	status = claude.Hook(event, strings.NewReader(told), &answer, &errs)
+	status = claude.RunHook(event, strings.NewReader(told), &answer, &errs)
 	return answer.String(), status
 }
 
@@ -174,7 +174,7 @@ func beside(t *testing.T, change ...func(*claude.TUI)) *tui {
 	for _, do := range change {
 		do(u.driver)
 	}
-	env, err := u.driver.Listen()
+	env, err := u.driver.ListenForHooks()
 	require.NoError(t, err)
 	for _, v := range env {
 		name, value, _ := strings.Cut(v, "=")
@@ -193,7 +193,7 @@ func atPrompt(t *testing.T, change ...func(*claude.TUI)) *tui {
 	u := beside(t, change...)
 	u.passHook("SessionStart", `,"source":"startup"`)
 	u.prompt("")
-	u.Until(chat.AtPrompt)
+	u.WaitForState(chat.AtPrompt)
 	return u
 }
 
@@ -235,7 +235,7 @@ func (u *tui) waitTurn() {
 	fake.Receive(u.T, u.took, "the prompt")
 	u.passHook("Stop", "")
 	u.appendRecord(`{"type":"system","subtype":"turn_duration"}` + "\n")
-	u.Until(chat.AtPrompt)
+	u.WaitForState(chat.AtPrompt)
 }
 
 // acceptPrompt plays Claude Code, which shows a prompt, and takes it at Enter.

@@ -121,7 +121,7 @@ func (r *Room) redactRequest(from *chat.Request) *protocol.ChatRequest {
 // checkOffered says why an allowing answer does not fit the request as it was shown; nil if it
 // fits.
 func (r *Room) checkOffered(id string, a chat.Answer) error {
-	for _, open := range r.Chat.Open() {
+	for _, open := range r.Chat.OpenRequests() {
 		if open.ID != id || a.Verdict == chat.Refuse {
 			continue
 		}

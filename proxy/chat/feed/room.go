@@ -129,7 +129,7 @@ func (r *Room) sendState() {
 }
 
 func (r *Room) stateMessage() *protocol.ChatStatus {
-	open, oldest := r.Chat.Open(), uint64(0)
+	open, oldest := r.Chat.OpenRequests(), uint64(0)
 	if len(open) > 0 {
 		oldest = open[0].Number()
 	}
@@ -254,7 +254,7 @@ func (r *Room) WhyEnded() string {
 
 // OpenRequests are the ids of the requests that wait for an answer, oldest first.
 func (r *Room) OpenRequests() (ids []string) {
-	for _, q := range r.Chat.Open() {
+	for _, q := range r.Chat.OpenRequests() {
 		ids = append(ids, q.ID)
 	}
 	return ids

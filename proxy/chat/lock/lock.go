@@ -78,8 +78,8 @@ var usablePattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 })
 
-// Usable reports whether a conversation can have this id.
-func Usable(id string) bool { return len(id) <= maxID && usablePattern().MatchString(id) }
+// IsUsableID reports whether a conversation can have this id.
+func IsUsableID(id string) bool { return len(id) <= maxID && usablePattern().MatchString(id) }
 
 const maxID = 128
 
@@ -94,13 +94,14 @@ type Lock struct {
 // holder for people.
 func New(dir, command string) *Lock { return &Lock{dir: dir, command: command} }
 
-// Take takes the lock of a conversation, and releases the former one. With "", an id yet unknown,
-// nothing changes. After an error the former lock stays; a [*HeldError] names another holder.
-func (l *Lock) Take(id string) error {
+// LockConversation takes the lock of a conversation, and releases the former one. With "", an id
+// yet unknown, nothing changes. After an error the former lock stays; a [*HeldError] names another
+// holder.
+func (l *Lock) LockConversation(id string) error {
 	if id == "" || id == l.id {
 		return nil
 	}
-	if !Usable(id) {
+	if !IsUsableID(id) {
 		return fmt.Errorf("the agent gave the conversation an id that cannot be used: %.60q", id)
 	}
 	unlock, err := l.lock(id)
@@ -177,7 +178,8 @@ func isAtPath(f *os.File, path string) bool {
 func terminalPath() string {
 	for fd := range 3 {
 		path, err := os.Readlink("/proc/self/fd/" + strconv.Itoa(fd))
-		if err == nil && (strings.HasPrefix(path, "/dev/pts/") || strings.HasPrefix(path, "/dev/tty")) {
+		if err == nil &&
+			(strings.HasPrefix(path, "/dev/pts/") || strings.HasPrefix(path, "/dev/tty")) {
 			return path
 		}
 	}

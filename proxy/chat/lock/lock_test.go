@@ -20,7 +20,7 @@ func TestMain(m *testing.M) {
 	if dir == "" {
 		os.Exit(m.Run())
 	}
-	fmt.Println(lock.New(dir, "other program").Take("c1"))
+	fmt.Println(lock.New(dir, "other program").LockConversation("c1"))
 	_, _ = bufio.NewReader(os.Stdin).ReadByte()
 }
 
@@ -45,16 +45,16 @@ func TestOneWriter(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "chat")
 	holder := other(t, dir)
 	l := lock.New(dir, "gateway chat")
-	err := l.Take("c1")
+	err := l.LockConversation("c1")
 	held := &lock.HeldError{}
 	require.ErrorAs(t, err, &held)
 	require.Equal(t, holder.Process.Pid, held.By.PID)
 	require.Regexp(t, fmt.Sprintf(`^the conversation c1 is open in other program \(process %d(?: on /dev/\S+)?, since \d\d:\d\d\)$`, held.By.PID), err.Error())
-	require.NoError(t, l.Take("c2"), "another conversation is free")
+	require.NoError(t, l.LockConversation("c2"), "another conversation is free")
 	require.NoError(t, holder.Process.Kill())
 	_ = holder.Wait()
 	require.FileExists(t, filepath.Join(dir, "c1.lock"))
-	require.NoError(t, l.Take("c1"))
+	require.NoError(t, l.LockConversation("c1"))
 	require.NoFileExists(t, filepath.Join(dir, "c2.lock"), "the one before is free")
 }
 
@@ -62,16 +62,16 @@ func TestOneWriter(t *testing.T) {
 func TestTakeAndRelease(t *testing.T) {
 	dir := t.TempDir()
 	one, two := lock.New(dir, "one"), lock.New(dir, "two")
-	require.NoError(t, one.Take(""))
-	require.NoError(t, one.Take("c1"))
-	require.NoError(t, one.Take("c1"))
-	require.NoError(t, two.Take("c2"))
-	require.ErrorContains(t, two.Take("c1"), "is open in one (process ")
-	require.ErrorContains(t, one.Take("c2"), "is open in two (process ", "what two had, it still has")
-	require.ErrorContains(t, two.Take("../c3"), "cannot be used")
+	require.NoError(t, one.LockConversation(""))
+	require.NoError(t, one.LockConversation("c1"))
+	require.NoError(t, one.LockConversation("c1"))
+	require.NoError(t, two.LockConversation("c2"))
+	require.ErrorContains(t, two.LockConversation("c1"), "is open in one (process ")
+	require.ErrorContains(t, one.LockConversation("c2"), "is open in two (process ", "what two had, it still has")
+	require.ErrorContains(t, two.LockConversation("../c3"), "cannot be used")
 	one.Release()
 	one.Release()
-	require.NoError(t, two.Take("c1"))
+	require.NoError(t, two.LockConversation("c1"))
 	two.Release()
 	left, err := os.ReadDir(dir)
 	require.NoError(t, err)
@@ -83,10 +83,10 @@ func TestADamagedLockFileIsTolerated(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "c1.lock"), []byte(`{"pid":1,"what":"`+string(make([]byte, 5000))), 0o600))
 	one, two := lock.New(dir, "one"), lock.New(dir, "two")
-	require.NoError(t, one.Take("c1"))
-	require.ErrorContains(t, two.Take("c1"), fmt.Sprintf("one (process %d", os.Getpid()))
+	require.NoError(t, one.LockConversation("c1"))
+	require.ErrorContains(t, two.LockConversation("c1"), fmt.Sprintf("one (process %d", os.Getpid()))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "c1.lock"), nil, 0o600))
-	require.EqualError(t, two.Take("c1"), "the conversation c1 is open in another process")
+	require.EqualError(t, two.LockConversation("c1"), "the conversation c1 is open in another process")
 	require.NoError(t, os.Symlink(filepath.Join(dir, "elsewhere"), filepath.Join(dir, "c3.lock")))
-	require.ErrorContains(t, one.Take("c3"), "lock of the conversation")
+	require.ErrorContains(t, one.LockConversation("c3"), "lock of the conversation")
 }

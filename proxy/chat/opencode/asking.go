@@ -9,10 +9,10 @@ import (
 // asksVariable says what opencode asks for.
 const asksVariable = "OPENCODE_PERMISSION"
 
-// Asking returns variables that make opencode ask before it does more than look; without them it
-// asks for nothing. If the user's environment decides, it returns nil. questions says whether the
-// model may ask the user.
-func Asking(questions bool) []string {
+// AskingVariables returns variables that make opencode ask before it does more than look; without
+// them it asks for nothing. If the user's environment decides, it returns nil. questions says
+// whether the model may ask the user.
+func AskingVariables(questions bool) []string {
 	if os.Getenv(asksVariable) != "" {
 		return nil
 	}
@@ -26,9 +26,9 @@ func Asking(questions bool) []string {
 	}
 }
 
-// Decided reports whether the user's own configuration says what opencode asks for. That of a
-// project does not count.
-func Decided() bool {
+// HasUserPermissions reports whether the user's own configuration says what opencode asks for. That
+// of a project does not count.
+func HasUserPermissions() bool {
 	paths := []string{os.Getenv("OPENCODE_CONFIG")}
 	if dir, err := configDir(); err == nil {
 		for _, name := range []string{"config.json", "opencode.json", "opencode.jsonc"} {

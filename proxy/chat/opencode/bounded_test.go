@@ -16,7 +16,7 @@ import (
 func TestTheServersMemoryIsBounded(t *testing.T) {
 	take := opencode.Reader("ses_1", func(chat.Event) {})
 	long := strings.Repeat("x", 1000)
-	kept := chattest.Kept(func() {
+	kept := chattest.MeasureKept(func() {
 		for i := range 6_000 {
 			id := fmt.Sprint(i, long)
 			take("session.created", fmt.Sprintf(`{"info":{"id":%q,"parentID":"ses_1"}}`, id))

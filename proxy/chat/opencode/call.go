@@ -74,7 +74,7 @@ func (d *Driver) sendRequest(
 		said, _ := io.ReadAll(io.LimitReader(answer.Body, 4<<10)) // as much as came
 		var m struct{ Message string }
 		_ = json.Unmarshal(said, &m) // it says nothing for people
-		return nil, &statusError{code: answer.StatusCode, said: stdio.Short(m.Message)}
+		return nil, &statusError{code: answer.StatusCode, said: stdio.ShortenText(m.Message)}
 	}
 	return answer, nil
 }

@@ -83,7 +83,7 @@ func (d *Driver) handleEvent(e event) {
 		err = decodeEvent(e, func(m replied) { d.handleReplied(e.Type, m) })
 	}
 	if err != nil {
-		d.reportNotice("sent a %s that makes no sense: %v", stdio.Short(e.Type), err)
+		d.reportNotice("sent a %s that makes no sense: %v", stdio.ShortenText(e.Type), err)
 	}
 }
 
@@ -182,7 +182,7 @@ func (d *Driver) handleStatus(m struct {
 	d.startTurn()
 	if m.Status.Type == "retry" && m.Status.Attempt != d.retry {
 		d.retry = m.Status.Attempt
-		d.reportNotice("tries again, attempt %d: %s", m.Status.Attempt, stdio.Short(m.Status.Message))
+		d.reportNotice("tries again, attempt %d: %s", m.Status.Attempt, stdio.ShortenText(m.Status.Message))
 	}
 }
 
@@ -205,7 +205,7 @@ func (d *Driver) finishTurn(session string) {
 		outcome = chat.Turn{Outcome: chat.Interrupted, Why: "interrupted"}
 	default:
 		why := strings.TrimSuffix(d.failed.Name+": "+d.failed.Data.Message, ": ")
-		outcome = chat.Turn{Outcome: chat.Broken, Why: stdio.Short(why)}
+		outcome = chat.Turn{Outcome: chat.Broken, Why: stdio.ShortenText(why)}
 	}
 	d.mu.Lock()
 	interrupted := d.interrupted

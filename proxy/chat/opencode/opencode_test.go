@@ -175,7 +175,7 @@ func (s *server) talks(c opencode.Config) *talk {
 		_ = k.session.Close()
 		http.DefaultClient.CloseIdleConnections()
 	})
-	k.session.Until(chat.AtPrompt)
+	k.session.WaitForState(chat.AtPrompt)
 	return k
 }
 
@@ -249,7 +249,7 @@ func TestATurn(t *testing.T) {
 	require.JSONEq(t, `{"command":"touch made"}`, string(called.Input))
 	require.Equal(t, chat.Item{Kind: chat.ToolResult, ID: "call_1", Author: "opencode", Text: "no output"}, k.item(chat.ToolResult))
 	require.Equal(t, chat.Turn{Outcome: chat.Done}, k.session.Turn())
-	k.session.Until(chat.AtPrompt)
+	k.session.WaitForState(chat.AtPrompt)
 
 	k.sendEvents(message("msg_5", "ses_1", "user", ""), text("prt_u", "msg_5", "ses_1", "typed there", 0), text("prt_u", "msg_5", "ses_1", "typed there", 0), busy, tool("error", "error"), idle)
 	require.Equal(t, chat.Item{Kind: chat.User, ID: "prt_u", Author: "terminal", Text: "typed there"}, k.item(chat.User))
@@ -267,7 +267,7 @@ func TestAnswers(t *testing.T) {
 	require.Equal(t, "bash", r.Tool)
 	require.JSONEq(t, `{"command":"touch made","patterns":["touch made"]}`, string(r.Input))
 	require.Equal(t, []chat.Choice{{Verdict: chat.Once}}, r.Allows)
-	k.session.Until(chat.Approval)
+	k.session.WaitForState(chat.Approval)
 	require.NoError(t, k.session.Answer("per_1", "page", chat.Answer{Verdict: chat.Once}))
 	require.JSONEq(t, `{"reply":"once"}`, k.waitCall("POST /permission/per_1/reply"))
 	require.Error(t, k.Answer("per_1", chat.Answer{Verdict: chat.Once}))
@@ -319,7 +319,7 @@ func TestInterrupt(t *testing.T) {
 	require.Contains(t, k.item(chat.Notice).Text, "did not read: and then")
 	require.Equal(t, chat.Interrupted, k.session.Turn().Outcome)
 	k.waitCall("DELETE /session/ses_1/message/msg_3")
-	k.session.Until(chat.AtPrompt)
+	k.session.WaitForState(chat.AtPrompt)
 
 	k.sendEvents(busy, strings.ReplaceAll(asks, "per_1", "per_2"), abort, idle)
 	require.Equal(t, chat.Closed{ID: "per_2", Why: "the turn ended"}, k.closed("per_2"))

@@ -244,7 +244,7 @@ func (d *Driver) handleReplied(kind string, m replied) {
 	case m.Reply == "reject" || kind == "question.rejected":
 		why = "refused in opencode's own interface"
 	case m.Reply != "":
-		why = "allowed in opencode's own interface (" + stdio.Short(m.Reply) + ")"
+		why = "allowed in opencode's own interface (" + stdio.ShortenText(m.Reply) + ")"
 	}
 	d.withdrawRequests(why, func(id string, _ open) bool { return id == m.RequestID })
 }

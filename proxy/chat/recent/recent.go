@@ -38,11 +38,11 @@ func (m *Map[V]) Put(name string, value V, size int) {
 
 // Get returns the value of a name, if the map still has it.
 func (m *Map[V]) Get(name string) (value V, ok bool) {
-	at, ok := m.known[name]
+	element, ok := m.known[name]
 	if !ok {
 		return value, false
 	}
-	return at.Value.(*entry[V]).value, true
+	return element.Value.(*entry[V]).value, true
 }
 
 // Has reports whether the map has a value of that name.
@@ -50,9 +50,9 @@ func (m *Map[V]) Has(name string) bool { return m.known[name] != nil }
 
 // Delete drops a value.
 func (m *Map[V]) Delete(name string) {
-	if at, ok := m.known[name]; ok {
-		m.size -= at.Value.(*entry[V]).size
-		m.order.Remove(at)
+	if element, ok := m.known[name]; ok {
+		m.size -= element.Value.(*entry[V]).size
+		m.order.Remove(element)
 		delete(m.known, name)
 	}
 }

@@ -22,8 +22,8 @@ func Environment(more ...string) []string {
 	}), more...)
 }
 
-// Short shortens an agent's text for a notice.
-func Short(s string) string {
+// ShortenText shortens an agent's text for a notice.
+func ShortenText(s string) string {
 	s = strings.TrimSpace(s)
 	if r := []rune(s); len(r) > 200 {
 		return string(r[:200]) + "..."

@@ -76,23 +76,23 @@ func (a *Authority) NoteKey(now time.Time) {
 	a.session.NoteTyped()
 }
 
-// Elsewhere tells control that a person who is not at the terminal typed, and when. An error
+// NoteRemoteTyping tells control that a person who is not at the terminal typed, and when. An error
 // refuses the input.
-func (a *Authority) Elsewhere(now, at time.Time, by string) error {
-	if err := a.Machine.Elsewhere(now, at); err != nil {
+func (a *Authority) NoteRemoteTyping(now, at time.Time, by string) error {
+	if err := a.Machine.NoteRemoteTyping(now, at); err != nil {
 		return err
 	}
 	a.session.NoteTypedElsewhere(by)
 	return nil
 }
 
-// Confirm tells control that the user pressed the key that gives control or dismisses a prompt for
-// a secret. If the key turns out to be the program's, it acts as NoteKey.
-func (a *Authority) Confirm(now time.Time) (took bool) {
+// NoteGrantKey tells control that the user pressed the key that gives control or dismisses a prompt
+// for a secret. If the key turns out to be the program's, it acts as NoteKey.
+func (a *Authority) NoteGrantKey(now time.Time) (took bool) {
 	a.noteSleep(now)
 	a.UpdateForeground()
 	asked, occupied := a.Secret() != protocol.SecretNone, a.IsLineOccupied()
-	took = a.Machine.Confirm(now)
+	took = a.Machine.NoteGrantKey(now)
 	if !took {
 		a.session.NoteTyped()
 	}
@@ -128,7 +128,7 @@ func (a *Authority) Request(now time.Time, r control.Request) error {
 		a.SetForeground(a.session.ForegroundProgram())
 	}
 	if !a.IsSought() {
-		a.Forbid("", watched)
+		a.SetForbidden("", watched)
 	}
 	return a.Machine.Request(now, r)
 }
@@ -149,14 +149,14 @@ func (a *Authority) CheckInput(now time.Time, agent string, epoch uint64) error 
 		!a.session.AsksForSecret() {
 		return err
 	}
-	a.Guard(now, protocol.SecretHard, false)
+	a.NoteSecretPrompt(now, protocol.SecretHard, false)
 	a.session.NoteSecretSeen()
 	return control.ErrSecret
 }
 
 // Tick is described at Request. It does not look into an idle session.
 func (a *Authority) Tick(now time.Time) {
-	if a.IsPausedByProgram() || a.Announced() {
+	if a.IsPausedByProgram() || a.IsAnnounced() {
 		a.UpdateForeground()
 	}
 	if a.IsSought() { // only these end with the time of a sleep; requests check for themselves
@@ -167,15 +167,15 @@ func (a *Authority) Tick(now time.Time) {
 
 // noteSleep tells control first that the computer slept: the sleep counts as time.
 func (a *Authority) noteSleep(now time.Time) {
-	if d := a.slept.Since(); d > 0 {
-		a.Slept(now, d)
+	if d := a.slept.SleepSinceLast(); d > 0 {
+		a.NoteSleep(now, d)
 	}
 }
 
 // NextTick returns when time itself changes something, or the next check is due.
 func (a *Authority) NextTick(now time.Time) (time.Time, bool) {
 	next, ok := a.Machine.NextTick(now)
-	if look := now.Add(wakeEvery); a.Limited() && next.After(look) {
+	if look := now.Add(wakeEvery); a.HasTimeLimit() && next.After(look) {
 		next = look
 	}
 	return next, ok
@@ -188,10 +188,10 @@ func (a *Authority) UpdateForeground() {
 	if a.IsSought() {
 		rule, watched = a.session.NeverRule(a.Holder())
 	}
-	if a.oneProgram || a.Bound() || watched {
+	if a.oneProgram || a.IsBoundToProgram() || watched {
 		a.SetForeground(a.session.ForegroundProgram())
 	}
-	a.Forbid(rule, watched)
+	a.SetForbidden(rule, watched)
 }
 
 // Comeback detects that a program waits for input again.

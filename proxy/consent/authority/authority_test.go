@@ -51,9 +51,9 @@ func driven(t *testing.T, s *stagedSession, oneProgram bool) (a *Authority, now 
 	t.Helper()
 	a, now = New(control.Config{Keyboard: true, OneProgram: oneProgram}, s), time.Now()
 	require.NoError(t, a.Request(now, control.Request{ID: "r", Agent: control.Agent{ID: "a"}, Level: protocol.LevelDrive}))
-	a.Shown(now)
+	a.NoteShown(now)
 	now = now.Add(time.Second)
-	require.True(t, a.Confirm(now))
+	require.True(t, a.NoteGrantKey(now))
 	a.PublishChanges(now, 0, 0)
 	s.heard()
 	return a, now
@@ -67,9 +67,9 @@ func TestAnUnannouncedPromptStopsInputR26(t *testing.T) {
 	s.asks, now = true, now.Add(time.Minute)
 	require.ErrorIs(t, a.CheckInput(now, "a", a.Epoch()), control.ErrSecret)
 	require.Equal(t, []string{"secret seen"}, s.heard())
-	require.ErrorIs(t, a.State(now).Barred(), control.ErrSecret)
-	a.Shown(now)
-	require.True(t, a.Confirm(now.Add(time.Second)))
+	require.ErrorIs(t, a.State(now).PauseError(), control.ErrSecret)
+	a.NoteShown(now)
+	require.True(t, a.NoteGrantKey(now.Add(time.Second)))
 	require.Equal(t, []string{"secret dismissed"}, s.heard())
 	require.NoError(t, a.CheckInput(now.Add(time.Second), "a", a.Epoch()))
 }
@@ -99,8 +99,8 @@ func TestTheUsersKeysAreReported(t *testing.T) {
 	a, now := driven(t, s, false)
 	now = now.Add(time.Minute)
 	a.OccupyLine(now, "ls")
-	a.Shown(now)
-	require.True(t, a.Confirm(now.Add(time.Second)))
+	a.NoteShown(now)
+	require.True(t, a.NoteGrantKey(now.Add(time.Second)))
 	require.Equal(t, []string{"line shared"}, s.heard())
 	a.NoteKey(now.Add(2 * time.Second))
 	require.Equal(t, []string{"typed"}, s.heard())
@@ -108,7 +108,7 @@ func TestTheUsersKeysAreReported(t *testing.T) {
 	a.PublishChanges(now.Add(3*time.Second), 2, 5)
 	require.Equal(t, []string{"control", "state"}, s.heard())
 	require.Equal(t, 5, a.LastEnd().Unsubmitted)
-	require.False(t, a.Confirm(now.Add(time.Minute)))
+	require.False(t, a.NoteGrantKey(now.Add(time.Minute)))
 	require.Equal(t, []string{"typed"}, s.heard(), "the key is the program's")
 }
 
@@ -127,8 +127,8 @@ func TestAWokenComputerWritesNothingR70(t *testing.T) {
 		a := made()
 		slept += time.Hour // while no one asked: that is not a grant's time
 		require.NoError(t, a.Request(now, ask))
-		a.Shown(now)
-		require.True(t, a.Confirm(now.Add(time.Second)))
+		a.NoteShown(now)
+		require.True(t, a.NoteGrantKey(now.Add(time.Second)))
 		require.NoError(t, a.CheckInput(now.Add(time.Minute), "a", a.Epoch()))
 		return a
 	}
@@ -151,9 +151,9 @@ func TestAWokenComputerWritesNothingR70(t *testing.T) {
 
 	a = made()
 	require.NoError(t, a.Request(now, ask))
-	a.Shown(now)
+	a.NoteShown(now)
 	slept += time.Hour
-	a.Confirm(later)
+	a.NoteGrantKey(later)
 	require.False(t, a.IsDriven(), "the question was over in the night")
 	_, ok = a.NextTick(later)
 	require.False(t, ok, "an idle session is not woken")
@@ -174,8 +174,8 @@ func TestAGrantIsInForceWhenItIsReported(t *testing.T) {
 	now := time.Now()
 	require.NoError(t, a.Request(now, control.Request{ID: "r", Agent: control.Agent{ID: "a"}, Level: protocol.LevelDrive}))
 	a.PublishChanges(now, 0, 0)
-	a.Shown(now)
-	a.Confirm(now.Add(time.Second))
+	a.NoteShown(now)
+	a.NoteGrantKey(now.Add(time.Second))
 	a.PublishChanges(now, 0, 0)
 	a.ReclaimKey(now.Add(time.Second))
 	a.PublishChanges(now, 0, 0)
@@ -208,8 +208,8 @@ func TestAnAnnouncedProgramIsLookedAt(t *testing.T) {
 			ID: "r", Agent: control.Agent{ID: "a", Token: "a"}, Level: protocol.LevelDrive,
 			Ahead: control.Ahead{Rule: "c:1", Level: protocol.LevelDrive, For: time.Minute, Bound: true, Front: front},
 		}))
-		require.True(t, a.Announced())
-		a.Shown(now)
+		require.True(t, a.IsAnnounced())
+		a.NoteShown(now)
 		s.front.Group = group
 		a.Tick(now.Add(control.AnnounceFor))
 		require.Equal(t, given, a.IsDriven())

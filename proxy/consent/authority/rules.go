@@ -17,9 +17,9 @@ type Rules struct {
 	Running func() child.Running
 }
 
-// Ahead returns what a rule gives an agent that asks now. It reads the rules again.
-func (r Rules) Ahead(a control.Agent, level protocol.Level) control.Ahead {
-	r.Source.Refresh()
+// FindAhead returns what a rule gives an agent that asks now. It reads the rules again.
+func (r Rules) FindAhead(a control.Agent, level protocol.Level) control.Ahead {
+	r.Source.ReloadRules()
 	if a.Token == "" {
 		return control.Ahead{}
 	}
@@ -38,14 +38,14 @@ func (r Rules) Ahead(a control.Agent, level protocol.Level) control.Ahead {
 	}
 }
 
-// Never returns the rule that keeps an agent out of the program that has the terminal, or "";
+// FindNever returns the rule that keeps an agent out of the program that has the terminal, or "";
 // watched means that the agent has such rules.
-func (r Rules) Never(a control.Agent) (rule string, watched bool) {
+func (r Rules) FindNever(a control.Agent) (rule string, watched bool) {
 	agent := agentForRules(a)
 	if !r.Source.MayForbid(agent) {
 		return "", false
 	}
-	never, _ := r.Source.Forbids(agent, programForRules(r.Running()))
+	never, _ := r.Source.FindNever(agent, programForRules(r.Running()))
 	return never.At, true
 }
 

@@ -13,8 +13,8 @@ import (
 // The rule also judges the agent if a gateway knows it by a token.
 func TestASecondAgentOfANameIsJudgedByIt(t *testing.T) {
 	var book names.Book
-	require.Equal(t, "claude", book.Call("a", "claude"))
-	second := control.Agent{ID: "b", Name: book.Call("b", "claude"), Kin: "token 7"}
+	require.Equal(t, "claude", book.AssignName("a", "claude"))
+	second := control.Agent{ID: "b", Name: book.AssignName("b", "claude"), Kin: "token 7"}
 	require.NotEqual(t, "claude", second.Name)
 	require.True(t, slices.Contains(agentForRules(second).Names, "claude"), "%v", agentForRules(second).Names)
 }

@@ -44,24 +44,24 @@ func (e *NeverError) Error() string {
 	return fmt.Sprintf("the user's rule (%s) never gives you the keyboard here", e.Rule)
 }
 
-// Forbid sets the user's rule by which the agent that has control, or asks for it, may never type
-// into the foreground program; "" without one. Control pauses meanwhile, even if the user gave it.
-// watched means that such rules exist for the agent.
-func (m *Machine) Forbid(rule string, watched bool) { m.forbidden, m.watched = rule, watched }
+// SetForbidden sets the user's rule by which the agent that has control, or asks for it, may never
+// type into the foreground program; "" without one. Control pauses meanwhile, even if the user gave
+// it. watched means that such rules exist for the agent.
+func (m *Machine) SetForbidden(rule string, watched bool) { m.forbidden, m.watched = rule, watched }
 
 // Holder returns the agent that has control, or asks for it.
 func (m *Machine) Holder() Agent { return m.agent }
 
-// Bound reports whether control is for one program, by a rule.
-func (m *Machine) Bound() bool { return m.given.Bound || m.ahead.Bound }
+// IsBoundToProgram reports whether control is for one program, by a rule.
+func (m *Machine) IsBoundToProgram() bool { return m.given.Bound || m.ahead.Bound }
 
-// Announced reports whether control is about to be given by a rule.
-func (m *Machine) Announced() bool { return m.phase == Asked && m.ahead.Rule != "" }
+// IsAnnounced reports whether control is about to be given by a rule.
+func (m *Machine) IsAnnounced() bool { return m.phase == Asked && m.ahead.Rule != "" }
 
 // announceEnd returns when an announced rule gives control. It is zero until an announcement is
 // seen.
 func (m *Machine) announceEnd() time.Time {
-	if !m.Announced() || m.shown.IsZero() {
+	if !m.IsAnnounced() || m.shown.IsZero() {
 		return time.Time{}
 	}
 	return m.shown.Add(AnnounceFor)
@@ -88,8 +88,8 @@ func (m *Machine) giveAnnounced(now time.Time) {
 	m.giveControl(now, shorterLimit(a.For, m.userLimit()), Event{Rule: a.Rule, Bound: a.Bound})
 }
 
-// From returns what the agent asks with, in its own words: gateway mcp under claude.
-func (r Request) From() string {
+// AskingProgram returns what the agent asks with, in its own words: gateway mcp under claude.
+func (r Request) AskingProgram() string {
 	if r.Program == "" || r.Parent == "" {
 		return r.Program
 	}

@@ -31,10 +31,10 @@ func watching(t *testing.T, r control.Request) *control.Machine {
 
 func TestARuleIsAnnouncedAndThenGives(t *testing.T) {
 	m := watching(t, ruled(protocol.LevelDrive))
-	require.True(t, m.Announced())
+	require.True(t, m.IsAnnounced())
 	m.Tick(after(time.Minute))
 	require.False(t, m.IsDriven(), "nobody has seen it")
-	m.Shown(after(time.Minute))
+	m.NoteShown(after(time.Minute))
 	next, _ := m.NextTick(after(time.Minute))
 	require.Equal(t, after(time.Minute+control.AnnounceFor), next)
 	m.Tick(next.Add(-time.Millisecond))
@@ -64,14 +64,14 @@ func TestARuleIsAnnouncedAndThenGives(t *testing.T) {
 // While it was stopped, it read no key that refuses.
 func TestAStoppedProxyAnnouncesAnew(t *testing.T) {
 	m := watching(t, ruled(protocol.LevelDrive))
-	m.Shown(t0)
+	m.NoteShown(t0)
 	question := m.Question()
 	m.Tick(after(time.Minute))
-	require.True(t, m.Announced())
+	require.True(t, m.IsAnnounced())
 	require.NotEqual(t, question, m.Question(), "it is drawn anew")
 	m.Tick(after(2 * time.Minute))
 	require.False(t, m.IsDriven(), "nobody has seen it")
-	m.Shown(after(2 * time.Minute))
+	m.NoteShown(after(2 * time.Minute))
 	m.Tick(after(2*time.Minute + control.AnnounceFor))
 	require.True(t, m.IsDriven())
 }
@@ -87,7 +87,7 @@ func TestARuleDoesNotGive(t *testing.T) {
 	for name, r := range map[string]control.Request{"a higher level": above, "another program": another, "without an end": endless} {
 		m := watching(t, r)
 		require.Equal(t, control.Asked, m.Phase(), name)
-		require.False(t, m.Announced(), name)
+		require.False(t, m.IsAnnounced(), name)
 	}
 	m := control.New(control.Config{})
 	m.SetForeground(psql)
@@ -95,15 +95,15 @@ func TestARuleDoesNotGive(t *testing.T) {
 
 	for name, change := range map[string]func(m *control.Machine){
 		"the program changed": func(m *control.Machine) { m.SetForeground(control.Front{Group: 8, File: "1:1"}) },
-		"never":               func(m *control.Machine) { m.Forbid("c:9", true) },
+		"never":               func(m *control.Machine) { m.SetForbidden("c:9", true) },
 	} {
 		m := watching(t, ruled(protocol.LevelDrive))
 		question := m.Question()
-		m.Shown(t0)
+		m.NoteShown(t0)
 		change(m)
 		m.Tick(after(control.AnnounceFor))
 		require.Equal(t, control.Asked, m.Phase(), name)
-		require.False(t, m.Announced(), name)
+		require.False(t, m.IsAnnounced(), name)
 		require.NotEqual(t, question, m.Question(), "%s: it is drawn anew", name)
 		m.Tick(after(time.Minute))
 		require.False(t, m.IsDriven(), name)
@@ -131,29 +131,29 @@ func TestRulesRestAfterANo(t *testing.T) {
 		},
 	} {
 		m := watching(t, ruled(protocol.LevelDrive))
-		m.Shown(t0)
+		m.NoteShown(t0)
 		no(m, after(time.Second))
 		require.Equal(t, control.Observing, m.Phase(), name)
 		other := ruled(protocol.LevelDrive)
 		other.Agent = control.Agent{ID: "b", Name: "codex", Token: "codex"}
 		now := after(time.Minute)
 		require.NoError(t, m.Request(now, other), name)
-		require.False(t, m.Announced(), name)
-		m.Shown(now)
-		require.True(t, m.Confirm(now.Add(2*time.Second)), name)
+		require.False(t, m.IsAnnounced(), name)
+		m.NoteShown(now)
+		require.True(t, m.NoteGrantKey(now.Add(2*time.Second)), name)
 		require.True(t, m.IsDriven(), name)
 		require.False(t, m.State(now).Guarded, "%s: the user gave it, for every program", name)
 		m.Release(now, "b", protocol.ReasonReleased)
 		require.NoError(t, m.Request(now.Add(time.Minute), other), name)
-		require.True(t, m.Announced(), name)
+		require.True(t, m.IsAnnounced(), name)
 	}
 	// Rules do not pause when the agent itself released control.
 	m := watching(t, ruled(protocol.LevelDrive))
-	m.Shown(t0)
+	m.NoteShown(t0)
 	m.Tick(after(control.AnnounceFor))
 	m.Release(after(4*time.Second), "a", protocol.ReasonReleased)
 	require.NoError(t, m.Request(after(time.Minute), ruled(protocol.LevelDrive)))
-	require.True(t, m.Announced())
+	require.True(t, m.IsAnnounced())
 }
 
 // It waits under any id and name.
@@ -170,15 +170,15 @@ func TestNeverPausesAnExistingGrant(t *testing.T) {
 	m := control.New(control.Config{Keyboard: true, Pregrant: protocol.LevelDrive})
 	require.NoError(t, m.Request(t0, control.Request{ID: "1", Agent: control.Agent{ID: "a"}, Level: protocol.LevelDrive}))
 	m.SetForeground(psql)
-	m.Forbid("c:9", true)
+	m.SetForbidden("c:9", true)
 	s := m.State(t0)
 	require.True(t, m.IsPausedByProgram())
 	require.Equal(t, []string{"c:9", "psql", ""}, []string{s.Never, s.Away, s.Program})
 	require.True(t, s.Guarded)
-	m.Forbid("", true)
+	m.SetForbidden("", true)
 	require.False(t, m.IsPausedByProgram())
 	require.Empty(t, m.State(t0).Never)
-	m.Forbid("c:9", true)
+	m.SetForbidden("c:9", true)
 	m.End(t0, protocol.ReasonExpired)
 	require.False(t, m.IsPausedByProgram())
 }
@@ -186,8 +186,8 @@ func TestNeverPausesAnExistingGrant(t *testing.T) {
 // The key grants it at once, and only that.
 func TestTheKeyGivesWhatIsAnnounced(t *testing.T) {
 	m := watching(t, ruled(protocol.LevelDrive))
-	m.Shown(t0)
-	require.True(t, m.Confirm(after(time.Second)))
+	m.NoteShown(t0)
+	require.True(t, m.NoteGrantKey(after(time.Second)))
 	require.True(t, m.IsDriven())
 	require.Equal(t, after(time.Second+5*time.Minute), m.State(t0).Until)
 	require.True(t, m.State(t0).Guarded)

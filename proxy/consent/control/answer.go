@@ -60,19 +60,20 @@ func (m *Machine) closeMenu(now time.Time) {
 	}
 }
 
-// Shown notes that the present question (request, menu or confirmation) is on the user's screen
+// NoteShown notes that the present question (request, menu or confirmation) is on the user's screen
 // from now on. The caller compares the numbers of the questions: one that was drawn before may be
 // over.
-func (m *Machine) Shown(now time.Time) {
+func (m *Machine) NoteShown(now time.Time) {
 	if m.shown.IsZero() && !m.message.Open &&
-		(m.phase == Asked || !m.menu.IsZero() || m.isConfirming() || m.occupied || m.isDismissible()) {
+		(m.phase == Asked || !m.menu.IsZero() || m.isConfirming() || m.occupied ||
+			m.isDismissible()) {
 		m.shown = now
 	}
 }
 
-// Unshown notes that the present question can no longer be read: the window became too small for
-// it.
-func (m *Machine) Unshown() { m.shown = time.Time{} }
+// NoteUnshown notes that the present question can no longer be read: the window became too small
+// for it.
+func (m *Machine) NoteUnshown() { m.shown = time.Time{} }
 
 // Question returns the number of the newest question.
 func (m *Machine) Question() uint64 { return m.question }

@@ -15,10 +15,10 @@ var (
 	ErrDialog = errors.New("the program asks the user something that no agent may answer")
 )
 
-// Guard notes the present secret prompt. When a prompt begins, the epoch rises: what an agent typed
-// for something else must not answer it. A grant pauses until the prompt is over, or allowed says
-// that the user dismissed it.
-func (m *Machine) Guard(now time.Time, asked protocol.SecretPrompt, allowed bool) {
+// NoteSecretPrompt notes the present secret prompt. When a prompt begins, the epoch rises: what an
+// agent typed for something else must not answer it. A grant pauses until the prompt is over, or
+// allowed says that the user dismissed it.
+func (m *Machine) NoteSecretPrompt(now time.Time, asked protocol.SecretPrompt, allowed bool) {
 	m.Tick(now)
 	if asked != protocol.SecretNone && m.secret == protocol.SecretNone {
 		m.epoch++
@@ -70,8 +70,8 @@ func (m *Machine) Secret() protocol.SecretPrompt { return m.secret }
 // AllowsSecret reports whether the user lets an agent answer the present prompt.
 func (m *Machine) AllowsSecret() bool { return m.allowed }
 
-// Barred returns why a grant pauses: ErrHidden, ErrSecret or nil.
-func (s State) Barred() error {
+// PauseError returns why a grant pauses: ErrHidden, ErrSecret or nil.
+func (s State) PauseError() error {
 	switch {
 	case s.Hidden:
 		return ErrHidden
@@ -93,4 +93,6 @@ func (m *Machine) dismissPrompt() {
 	m.secret, m.allowed, m.shown = protocol.SecretNone, true, time.Time{}
 }
 
-func (m *Machine) pauseReason() error { return State{Hidden: m.hidden, Secret: m.secret}.Barred() }
+func (m *Machine) pauseReason() error {
+	return State{Hidden: m.hidden, Secret: m.secret}.PauseError()
+}

@@ -221,7 +221,7 @@ func (m *Machine) Request(now time.Time, r Request) error {
 	}
 	m.withdrawAsked(now)
 	m.phase, m.agent, m.level, m.reason = Asked, r.Agent, r.Level, r.Reason
-	m.waiting, m.wanted, m.asked, m.from = []string{r.ID}, r.For, now, r.From()
+	m.waiting, m.wanted, m.asked, m.from = []string{r.ID}, r.For, now, r.AskingProgram()
 	m.closeMenu(now)
 	m.announceByRule(r)
 	m.startQuestion(now)
@@ -301,9 +301,9 @@ func (m *Machine) ReclaimKey(now time.Time) (took bool) {
 	return true
 }
 
-// Confirm notes that the user pressed the grant key. It is the program's key unless a question has
-// been on the screen long enough.
-func (m *Machine) Confirm(now time.Time) (took bool) { return m.handleGrantKey(now, true) }
+// NoteGrantKey notes that the user pressed the grant key. It is the program's key unless a question
+// has been on the screen long enough.
+func (m *Machine) NoteGrantKey(now time.Time) (took bool) { return m.handleGrantKey(now, true) }
 
 // ConfirmInText notes that the bytes of the grant key came as part of a text, as in a paste. They
 // answer no question, and without a question they are the program's.
@@ -314,7 +314,7 @@ func (m *Machine) handleGrantKey(now time.Time, pressed bool) (took bool) {
 	answers := pressed && m.isAnswerable(now)
 	switch {
 	case m.isRepeatedPress(now):
-	case m.Announced() && answers:
+	case m.IsAnnounced() && answers:
 		m.giveAnnounced(now)
 		m.noteAnswer(now)
 	case m.phase == Asked && answers:
@@ -375,8 +375,8 @@ func (m *Machine) End(now time.Time, reason protocol.Reason) { m.endControl(now,
 // Close ends it because the session is to end, while its program still runs.
 func (m *Machine) Close(now time.Time) { m.endWithCause(now, protocol.ReasonExited, Closing, "") }
 
-// Suspend ends it because the program was stopped, or went to the background.
-func (m *Machine) Suspend(now time.Time) {
+// EndSuspended ends it because the program was stopped, or went to the background.
+func (m *Machine) EndSuspended(now time.Time) {
 	m.endWithCause(now, protocol.ReasonReclaimed, Suspended, "")
 }
 

@@ -37,24 +37,24 @@ var (
 	menu = place{"menu", func(*testing.T) *control.Machine {
 		m := observing.reach(nil)
 		m.ReclaimKey(after(-time.Second))
-		m.Shown(after(-time.Second))
+		m.NoteShown(after(-time.Second))
 		return m
 	}}
 	freshMenu = place{"menu just drawn", func(*testing.T) *control.Machine {
 		m := observing.reach(nil)
 		m.ReclaimKey(t0)
-		m.Shown(t0)
+		m.NoteShown(t0)
 		return m
 	}}
 	pregranted = place{"pregranted", func(*testing.T) *control.Machine {
 		m := menu.reach(nil)
-		m.Confirm(after(-time.Millisecond))
+		m.NoteGrantKey(after(-time.Millisecond))
 		return m
 	}}
 	asked = place{"asked", func(t *testing.T) *control.Machine {
 		m := observing.reach(t)
 		require.NoError(t, m.Request(after(-time.Second), request("q", ada)))
-		m.Shown(after(-time.Second))
+		m.NoteShown(after(-time.Second))
 		return m
 	}}
 	freshAsked = place{"asked, not drawn", func(t *testing.T) *control.Machine {
@@ -64,18 +64,18 @@ var (
 	}}
 	granted = place{"granted", func(t *testing.T) *control.Machine {
 		m := asked.reach(t)
-		m.Confirm(after(-700 * time.Millisecond))
+		m.NoteGrantKey(after(-700 * time.Millisecond))
 		return m
 	}}
 	holding = place{"held input", func(t *testing.T) *control.Machine {
 		m := granted.reach(t)
 		require.NoError(t, m.AskConfirmation(after(-time.Second), held))
-		m.Shown(after(-time.Second))
+		m.NoteShown(after(-time.Second))
 		return m
 	}}
 	freshHolding = place{"held input, not drawn", func(t *testing.T) *control.Machine {
 		m := granted.reach(t)
-		m.Shown(t0) // of what was there before
+		m.NoteShown(t0) // of what was there before
 		require.NoError(t, m.AskConfirmation(t0, held))
 		return m
 	}}
@@ -185,10 +185,10 @@ func walk(r *rand.Rand, m *control.Machine, now time.Time) string {
 		m.ReclaimKey(now)
 		return "reclaim"
 	case 1, 2:
-		m.Shown(now)
+		m.NoteShown(now)
 		return "shown"
 	case 3, 4:
-		m.Confirm(now)
+		m.NoteGrantKey(now)
 		return "confirm"
 	case 5:
 		m.NoteKey(now)
@@ -308,10 +308,10 @@ func TestAMuteIsNotForgottenR71(t *testing.T) {
 	m := observing.reach(t)
 	askAndRefuse(t, m, t0, ada)
 	m.ReclaimKey(after(time.Hour))
-	m.Shown(after(time.Hour))
+	m.NoteShown(after(time.Hour))
 	m.ChooseInMenu(after(2*time.Hour), 'x') // the menu is closed by then
 	m.ReclaimKey(after(2 * time.Hour))
-	m.Shown(after(2 * time.Hour))
+	m.NoteShown(after(2 * time.Hour))
 	require.True(t, m.ChooseInMenu(after(2*time.Hour+time.Second), 'x'))
 	now := after(3 * time.Hour)
 	for i := range 1000 {
@@ -326,12 +326,12 @@ func TestMessage(t *testing.T) {
 	require.True(t, m.OpenMessage(t0, control.Heard{}))
 	require.False(t, m.State(t0).Menu)
 	m.Message().Append("héllo wörld")
-	m.Message().Rub()
-	m.Message().Rub()
+	m.Message().DeleteLast()
+	m.Message().DeleteLast()
 	m.Message().Append("k")
 	require.Equal(t, control.Message{Open: true, Text: "héllo wörk"}, m.State(t0).Message)
 	m.Message().Text = ""
-	m.Message().Rub()
+	m.Message().DeleteLast()
 	m.Message().Append(strings.Repeat("ä", control.MessageMax-1))
 	m.Message().Append("bc")
 	d := m.TakeMessage(t0)

@@ -13,16 +13,16 @@ const (
 	AloneFor = 10 * time.Second
 )
 
-// ErrAlone is the error of Elsewhere.
+// ErrAlone is the error of NoteRemoteTyping.
 var ErrAlone = errors.New(
 	"the user at the terminal took the keyboard: see what happens there, and type again in 10 s",
 )
 
-// Elsewhere notes that a person types who is not at the session's terminal: an agent that drives
-// pauses as for the user's own keys. That person can neither answer nor close questions on the
-// terminal. at is when the key was typed, by a clock that may be some seconds wrong: what was typed
-// before the user took the keyboard is rejected, however long it took to arrive.
-func (m *Machine) Elsewhere(now, at time.Time) error {
+// NoteRemoteTyping notes that a person types who is not at the session's terminal: an agent that
+// drives pauses as for the user's own keys. That person can neither answer nor close questions on
+// the terminal. at is when the key was typed, by a clock that may be some seconds wrong: what was
+// typed before the user took the keyboard is rejected, however long it took to arrive.
+func (m *Machine) NoteRemoteTyping(now, at time.Time) error {
 	m.Tick(now)
 	if now.Before(m.alone) || at.Before(m.alone.Add(-AloneFor/2)) {
 		return ErrAlone

@@ -42,7 +42,7 @@ func (m *Machine) remoteLimit(g RemoteGrant) time.Duration {
 // back.
 func (m *Machine) offeredLength() time.Duration {
 	switch {
-	case m.Announced():
+	case m.IsAnnounced():
 		return shorterLimit(m.wanted, shorterLimit(m.ahead.For, m.userLimit()))
 	case m.phase == Asked:
 		return shorterLimit(m.wanted, m.maxKeyGrant())
@@ -104,9 +104,9 @@ func (m *Machine) SetConnected(now time.Time, agentID string, yes bool) {
 	}
 }
 
-// Slept notes that this computer slept for d until shortly before now. The clock between two calls
-// leaves that out, so all limits end that much earlier.
-func (m *Machine) Slept(now time.Time, d time.Duration) {
+// NoteSleep notes that this computer slept for d until shortly before now. The clock between two
+// calls leaves that out, so all limits end that much earlier.
+func (m *Machine) NoteSleep(now time.Time, d time.Duration) {
 	for _, t := range []*time.Time{&m.until, &m.asked, &m.absent, &m.pregrantUntil} {
 		if !t.IsZero() {
 			// Not t.Add(-d): the time of day, which people read, is right already.
@@ -116,8 +116,8 @@ func (m *Machine) Slept(now time.Time, d time.Duration) {
 	m.Tick(now)
 }
 
-// Limited reports whether an agent has control for a time only.
-func (m *Machine) Limited() bool { return m.phase == Granted && !m.until.IsZero() }
+// HasTimeLimit reports whether an agent has control for a time only.
+func (m *Machine) HasTimeLimit() bool { return m.phase == Granted && !m.until.IsZero() }
 
 // isAbsentTooLong reports whether the agent has had no connection for AbsentFor.
 func (m *Machine) isAbsentTooLong(now time.Time) bool {

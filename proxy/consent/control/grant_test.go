@@ -51,15 +51,15 @@ func TestAGrantEndsR70(t *testing.T) {
 			key := made()
 			require.NoError(t, key.Request(t0, r))
 			require.Equal(t, c.lasts, key.State(t0).For, "the question says it")
-			key.Shown(t0)
-			key.Confirm(after(time.Second))
+			key.NoteShown(t0)
+			key.NoteGrantKey(after(time.Second))
 			ends(key, after(time.Second), c.lasts)
 
 			menu := made()
 			menu.ReclaimKey(t0)
-			menu.Shown(t0)
+			menu.NoteShown(t0)
 			offered := menu.State(t0).For
-			menu.Confirm(after(time.Second))
+			menu.NoteGrantKey(after(time.Second))
 			require.Equal(t, offered, menu.State(after(time.Second)).For, "the menu and what it promised")
 			require.NoError(t, menu.Request(after(time.Second), r))
 			ends(menu, after(time.Second), c.lasts)
@@ -90,7 +90,7 @@ func TestADecisionHasAnAuthor(t *testing.T) {
 		c.Keyboard = true
 		m := control.New(c)
 		require.NoError(t, m.Request(t0, request("r", ada)))
-		m.Shown(t0)
+		m.NoteShown(t0)
 		return m
 	}
 	owner := control.RemoteGrant{By: "grace"}
@@ -99,14 +99,14 @@ func TestADecisionHasAnAuthor(t *testing.T) {
 		does func(m *control.Machine)
 		want []string
 	}{
-		"the key":           {does: func(m *control.Machine) { m.Confirm(after(time.Second)) }, want: []string{protocol.ByTerminal}},
+		"the key":           {does: func(m *control.Machine) { m.NoteGrantKey(after(time.Second)) }, want: []string{protocol.ByTerminal}},
 		"the reclaim key":   {does: func(m *control.Machine) { m.ReclaimKey(after(time.Second)) }, want: []string{protocol.ByTerminal}},
 		"an owner gives":    {does: func(m *control.Machine) { require.NoError(t, m.GrantFromOwner(t0, owner)) }, want: []string{"grace"}},
 		"an owner refuses":  {does: func(m *control.Machine) { m.Reclaim(t0, "grace") }, want: []string{"grace"}},
 		"the command line":  {conf: control.Config{Pregrant: protocol.LevelDrive}, does: func(*control.Machine) {}, want: []string{protocol.ByFlag}},
 		"it takes back":     {does: func(m *control.Machine) { m.Release(t0, ada.ID, protocol.ReasonReleased) }, want: []string{""}},
 		"nobody answers":    {does: func(m *control.Machine) { m.Tick(after(control.AskFor)) }, want: []string{""}},
-		"its time is over":  {does: func(m *control.Machine) { m.Confirm(after(time.Second)); m.Tick(after(time.Hour)) }, want: []string{protocol.ByTerminal, ""}},
+		"its time is over":  {does: func(m *control.Machine) { m.NoteGrantKey(after(time.Second)); m.Tick(after(time.Hour)) }, want: []string{protocol.ByTerminal, ""}},
 		"given, taken back": {does: func(m *control.Machine) { _ = m.GrantFromOwner(t0, owner); m.ReclaimKey(after(time.Second)) }, want: []string{"grace", protocol.ByTerminal}},
 		"it asks again": {does: func(m *control.Machine) {
 			require.NoError(t, m.GrantFromOwner(t0, owner))

@@ -14,7 +14,7 @@ const MessageMax = 500
 // message meanwhile.
 type Message struct {
 	Open bool
-	// To is its receiver: see [Machine.Correspondent].
+	// To is its receiver: see [Machine.MessageRecipient].
 	To   Agent
 	Text string
 }
@@ -45,15 +45,15 @@ func (m *Machine) OpenMessage(now time.Time, heard Heard) (took bool) {
 		return false
 	}
 	m.closeMenu(now)
-	m.message = Message{Open: true, To: m.Correspondent(heard)}
+	m.message = Message{Open: true, To: m.MessageRecipient(heard)}
 	return true
 }
 
-// Correspondent returns the agent that a message is for: the one whose message the user saw last,
-// unless an agent asked after that. Otherwise it is the agent that drives or asks, or did so last;
-// at first it is zero. An end of control after a message does not count: the user ends control by
-// the key that opens the menu.
-func (m *Machine) Correspondent(heard Heard) Agent {
+// MessageRecipient returns the agent that a message is for: the one whose message the user saw
+// last, unless an agent asked after that. Otherwise it is the agent that drives or asks, or did so
+// last; at first it is zero. An end of control after a message does not count: the user ends
+// control by the key that opens the menu.
+func (m *Machine) MessageRecipient(heard Heard) Agent {
 	if heard.From.ID != "" && !heard.At.Before(m.asked) {
 		return heard.From
 	}
@@ -84,8 +84,8 @@ func (d *Message) Append(text string) {
 	d.Text += text
 }
 
-// Rub removes the last character of the message.
-func (d *Message) Rub() {
+// DeleteLast removes the last character of the message.
+func (d *Message) DeleteLast() {
 	_, n := utf8.DecodeLastRuneInString(d.Text)
 	d.Text = d.Text[:len(d.Text)-n]
 }

@@ -37,16 +37,16 @@ func (m *Machine) SetAttached(now time.Time, present bool) {
 	_ = m.TakeMessage(now) // it stays unfinished
 }
 
-// Leave notes that the user leaves the session's terminal, and Return that they are back. In
-// between no one can be asked or sees the input, so only a remote owner can give control.
-func (m *Machine) Leave(now time.Time) {
+// NoteLeft notes that the user leaves the session's terminal, and NoteReturned that they are back.
+// In between no one can be asked or sees the input, so only a remote owner can give control.
+func (m *Machine) NoteLeft(now time.Time) {
 	m.endWithCause(now, protocol.ReasonReclaimed, Left, "")
 	m.left = true
 	m.SetAttached(now, false)
 }
 
-// Return is described at Leave.
-func (m *Machine) Return(now time.Time) {
+// NoteReturned is described at NoteLeft.
+func (m *Machine) NoteReturned(now time.Time) {
 	m.left = false
 	m.SetAttached(now, true)
 }

@@ -131,7 +131,7 @@ func (p *play) step(s corpus.Step) (answer string) {
 	case "reclaim":
 		return took(m.ReclaimKey(now))
 	case "confirm":
-		return took(m.Confirm(now))
+		return took(m.NoteGrantKey(now))
 	case "confirm-in-text":
 		return took(m.ConfirmInText(now))
 	case "choose":
@@ -147,9 +147,9 @@ func (p *play) step(s corpus.Step) (answer string) {
 		if typed := s.Option("at"); typed != "" {
 			at = after(p.duration(typed))
 		}
-		return outcome(m.Elsewhere(now, at))
+		return outcome(m.NoteRemoteTyping(now, at))
 	case "shown":
-		m.Shown(now)
+		m.NoteShown(now)
 	case "tick":
 		m.Tick(now)
 	case "request", "own":
@@ -180,13 +180,13 @@ func (p *play) step(s corpus.Step) (answer string) {
 	case "withdraw":
 		m.WithdrawConfirmation()
 	case "guard":
-		m.Guard(now, protocol.SecretPrompt(s.Arg(1)), false)
+		m.NoteSecretPrompt(now, protocol.SecretPrompt(s.Arg(1)), false)
 	case "hide", "show":
 		return yes(m.SetHidden(now, what == "hide"))
 	case "connected", "disconnected":
 		m.SetConnected(now, agent(s.Arg(1)).ID, what == "connected")
 	case "slept":
-		m.Slept(now, p.duration(s.Arg(1)))
+		m.NoteSleep(now, p.duration(s.Arg(1)))
 	case "attached", "detached":
 		m.SetAttached(now, what == "attached")
 	case "give":
@@ -261,7 +261,7 @@ func (p *play) fact(name string) string {
 	}
 	facts := map[string]bool{
 		"another": s.Another, "asks": s.HasQuestion(), "composing": p.Message() != nil, "hidden": s.Hidden, "pregrant": s.Pregrant, "allowed": p.AllowsSecret(),
-		"barred": s.Barred() != nil, "occupied": p.IsLineOccupied() && s.Occupied, "again": s.Again,
+		"barred": s.PauseError() != nil, "occupied": p.IsLineOccupied() && s.Occupied, "again": s.Again,
 	}
 	require.Contains(p.t, facts, name)
 	return yes(facts[name])

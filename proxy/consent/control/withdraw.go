@@ -31,7 +31,7 @@ func (m *Machine) WithdrawRequest(now time.Time, requestID string) {
 // for both.
 func (m *Machine) joinsQuestion(r Request) bool {
 	return m.phase == Asked && m.agent == r.Agent && m.level == r.Level &&
-		m.reason == r.Reason && m.wanted == r.For && m.from == r.From()
+		m.reason == r.Reason && m.wanted == r.For && m.from == r.AskingProgram()
 }
 
 // withdrawAsked takes back what the agent has asked: its next request asks something else, which

@@ -36,8 +36,8 @@ type Rest struct {
 	Prompt, Tail string
 }
 
-// Look returns the present Rest of the screen.
-func Look(s Screen) Rest {
+// ReadRest returns the present Rest of the screen.
+func ReadRest(s Screen) Rest {
 	row, col := s.Cursor()
 	cols, _ := s.Size()
 	return Rest{
@@ -104,8 +104,8 @@ func (b Buffer) Empty() bool {
 	return strings.TrimSpace(b.Before) == "" && strings.TrimSpace(b.After) == ""
 }
 
-// Find reads the line that began at b.
-func Find(s Screen, b Begin) Buffer {
+// ReadBuffer reads the line that began at b.
+func ReadBuffer(s Screen, b Begin) Buffer {
 	row, col := s.Cursor()
 	cols, rows := s.Size()
 	first, from, known := findStart(s, b, row, col)
@@ -134,10 +134,10 @@ func Find(s Screen, b Begin) Buffer {
 	return out
 }
 
-// Split separates what Enter submits from a right prompt and from suggestions of the program, as
-// fish and zsh show them behind the cursor. moved means that other text may stand behind the
-// cursor: the cursor went back, the user typed, or an entry of the history was recalled.
-func (b Buffer) Split(moved bool) (sent, suggested string) {
+// SplitSuggested separates what Enter submits from a right prompt and from suggestions of the
+// program, as fish and zsh show them behind the cursor. moved means that other text may stand
+// behind the cursor: the cursor went back, the user typed, or an entry of the history was recalled.
+func (b Buffer) SplitSuggested(moved bool) (sent, suggested string) {
 	if b.After == "" || moved || strings.Trim(b.After, closingPairs) == "" {
 		return b.Text(), b.Tail
 	}
@@ -147,9 +147,9 @@ func (b Buffer) Split(moved bool) (sent, suggested string) {
 // closingPairs are what editors add behind the cursor when the first half of a pair is typed.
 const closingPairs = `)]}"'` + "`"
 
-// Hides reports whether shown lacks something that was typed. Each run needs a place of its own: a
-// comment of the same words must not vouch for a command out of sight.
-func Hides(shown string, typed []string) bool {
+// LacksTyped reports whether shown lacks something that was typed. Each run needs a place of its
+// own: a comment of the same words must not vouch for a command out of sight.
+func LacksTyped(shown string, typed []string) bool {
 	shown = strings.ReplaceAll(shown, "\n", "")
 	runs := slices.Clone(typed)
 	slices.SortStableFunc(runs, func(a, b string) int { return len(b) - len(a) })

@@ -90,9 +90,9 @@ func offersAnswers(text string) bool {
 	return short && len(answers) > 1
 }
 
-// Repeats reports whether Enter on an empty line repeats the last command at this prompt. shown is
-// the text on the line, or the prompt itself if the two are not told apart.
-func Repeats(f Facts, prompt, shown string) bool {
+// RepeatsLastCommand reports whether Enter on an empty line repeats the last command at this
+// prompt. shown is the text on the line, or the prompt itself if the two are not told apart.
+func RepeatsLastCommand(f Facts, prompt, shown string) bool {
 	e, ok := findEditor(f.Program)
 	prompt, shown = strings.TrimSpace(prompt), strings.TrimSpace(shown)
 	return ok && e.repeats != nil && (shown == "" || shown == prompt) && e.repeats(prompt)

@@ -119,7 +119,7 @@ func TestWhatBytesFrom0x80OnAreR65(t *testing.T) {
 	}
 	strip := line.Facts{Settings: readline, Program: run("/bin/bash"), Paste: true}
 	strip.Settings.SevenBits = true
-	require.False(t, line.Pastes(strip), "ś would hold an Escape")
+	require.False(t, line.TakesPasteAsText(strip), "ś would hold an Escape")
 }
 
 // The programs, and the prompts, at which an empty line repeats.
@@ -132,6 +132,6 @@ func TestAnEmptyLineThatRepeatsR66(t *testing.T) {
 		"gdb, the rest of a definition": {"/usr/bin/gdb", ">", "", false}, "pdb": {"/usr/bin/python3", "(Pdb) ", "", true}, "python": {"/usr/bin/python3", ">>> ", "", false},
 		"bash": {"/bin/bash", "$ ", "", false},
 	} {
-		require.Equal(t, c.want, line.Repeats(line.Facts{Program: run(c.exe)}, c.prompt, c.shown), name)
+		require.Equal(t, c.want, line.RepeatsLastCommand(line.Facts{Program: run(c.exe)}, c.prompt, c.shown), name)
 	}
 }

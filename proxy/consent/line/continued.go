@@ -63,9 +63,9 @@ func isBarePrompt(s Screen, rest Rest) bool {
 	return true
 }
 
-// Prompted reports whether text stands left of the cursor, as a prompt does. A program that still
-// works at what was submitted has usually left the cursor at the start of a row.
-func Prompted(s Screen) bool {
+// HasPromptText reports whether text stands left of the cursor, as a prompt does. A program that
+// still works at what was submitted has usually left the cursor at the start of a row.
+func HasPromptText(s Screen) bool {
 	row, col := s.Cursor()
 	return strings.TrimSpace(rowText(s, row, 0, col)) != "" || row > 0 && s.Wrapped(row-1)
 }

@@ -76,8 +76,8 @@ func TestWhereTextIsOnlyTextR65(t *testing.T) {
 		require.Equal(t, verdicts[c.Want], line.PromptOf(f), c.Name)
 	}
 	bash := run("/usr/bin/bash", "--norc", "-i")
-	require.Equal(t, line.Editor, line.Shared(line.Facts{Settings: readline, Program: bash, Runs: true}), "anything can print that it runs")
-	require.Equal(t, line.Cooked, line.Shared(line.Facts{Settings: cooked, Odd: true}), "a user's line waits for a program that does not read yet")
+	require.Equal(t, line.Editor, line.PromptOfUserLine(line.Facts{Settings: readline, Program: bash, Runs: true}), "anything can print that it runs")
+	require.Equal(t, line.Cooked, line.PromptOfUserLine(line.Facts{Settings: cooked, Odd: true}), "a user's line waits for a program that does not read yet")
 }
 
 func TestTextThatActsR65(t *testing.T) {
@@ -123,7 +123,7 @@ func (p *typing) occupied() (string, bool) {
 	typed := p.tracker.TypedLine()
 	owner, b := line.OwnerOf(p.m, line.Doing{Group: p.group, Prompt: line.Editor, Read: true, Waits: true, Known: true}, typed)
 	if owner == line.Free {
-		p.tracker.Free(typed, false)
+		p.tracker.NoteLineFree(typed, false)
 	}
 	return b.Text(), owner == line.Users
 }
@@ -151,7 +151,7 @@ func TestPlays(t *testing.T) {
 			case "rested":
 				p.tracker.ReadPrompt(p.m)
 			case "allow":
-				p.tracker.Allow()
+				p.tracker.AllowAgents()
 			case "group":
 				p.group = int(arg[0] - '0')
 			case "cooked", "raw":
@@ -172,7 +172,7 @@ func TestPlays(t *testing.T) {
 func (p *typing) is(w corpus.Want, why string) {
 	p.t.Helper()
 	found := func(typed line.Begin) string {
-		b := line.Find(p.m, typed)
+		b := line.ReadBuffer(p.m, typed)
 		if !typed.Known || !b.Known {
 			return "unknown"
 		}
@@ -219,7 +219,7 @@ func TestTheUserBeginsALineR63(t *testing.T) {
 			_, yes := p.occupied()
 			require.Equal(t, c.Held, yes, "%q after %q, %s", c.Rest, c.Prompt, begun)
 		}
-		p.tracker.Allow()
+		p.tracker.AllowAgents()
 		p.free()
 		p.user("\x03", "^C\r\n"+c.Prompt)
 		p.free()
@@ -242,7 +242,7 @@ func TestKeysBeforeThePromptBeginALineR63(t *testing.T) {
 // node keeps the mode of its prompt while it waits for what was submitted.
 func TestBehindAPrompt(t *testing.T) {
 	for shown, want := range map[string]bool{"> ": true, "$ ls": true, "> await x\r\n": false, "> 1\r\n    ": false, "> " + strings.Repeat("x", 38): true, "": false} {
-		require.Equal(t, want, line.Prompted(newTyping(t, 40, 8, shown).m), "%q", shown)
+		require.Equal(t, want, line.HasPromptText(newTyping(t, 40, 8, shown).m), "%q", shown)
 	}
 }
 
@@ -263,21 +263,21 @@ func TestASuggestionIsNotSentR66(t *testing.T) {
 	} {
 		p := newTyping(t, 40, 5, "$ ")
 		p.agent(c.typed, "\r"+c.shown)
-		b := line.Find(p.m, p.tracker.TypedLine().Line)
+		b := line.ReadBuffer(p.m, p.tracker.TypedLine().Line)
 		require.True(t, b.Known, name)
-		sent, suggested := b.Split(c.moved)
+		sent, suggested := b.SplitSuggested(c.moved)
 		require.Equal(t, [2]string{c.sent, c.suggested}, [2]string{sent, suggested}, name)
 	}
-	require.True(t, line.Hides("ls", []string{"rm", "ls"}))
-	require.False(t, line.Hides("ls", []string{"l", "s"}))
-	require.False(t, line.Hides("one\ntwo", []string{"two", "one"}))
-	require.True(t, line.Hides("# rm x", []string{"rm x", "# rm x"}), "what shows one shows no other")
+	require.True(t, line.LacksTyped("ls", []string{"rm", "ls"}))
+	require.False(t, line.LacksTyped("ls", []string{"l", "s"}))
+	require.False(t, line.LacksTyped("one\ntwo", []string{"two", "one"}))
+	require.True(t, line.LacksTyped("# rm x", []string{"rm x", "# rm x"}), "what shows one shows no other")
 }
 
 // For a line editor that enabled bracketed paste, while it edits the line.
 func TestWhereAPasteIsTextR65(t *testing.T) {
 	bash := line.Facts{Settings: readline, Program: run("/bin/bash"), Paste: true}
-	require.True(t, line.Pastes(bash))
+	require.True(t, line.TakesPasteAsText(bash))
 	for name, f := range map[string]line.Facts{
 		"2004 is off":                  {Settings: readline, Program: run("/bin/bash")},
 		"it may ask for a key":         {Settings: readline, Program: run("/bin/bash"), Paste: true, Asks: true},
@@ -285,7 +285,7 @@ func TestWhereAPasteIsTextR65(t *testing.T) {
 		"a vi mode":                    {Settings: readline, Program: run("/bin/bash"), Paste: true, Odd: true},
 		"the kernel collects the line": {Settings: cooked, Program: run("/bin/bash"), Paste: true, Reads: true},
 	} {
-		require.False(t, line.Pastes(f), name)
+		require.False(t, line.TakesPasteAsText(f), name)
 	}
 }
 

@@ -84,17 +84,17 @@ func PromptOf(f Facts) Prompt {
 	return None
 }
 
-// Awaits reports whether the program keeps the mode of its line editor while what it evaluates
-// waits.
-func Awaits(f Facts) bool {
+// KeepsModeWhileWaiting reports whether the program keeps the mode of its line editor while what it
+// evaluates waits.
+func KeepsModeWhileWaiting(f Facts) bool {
 	e, ok := findEditor(f.Program)
 	return ok && e.awaits
 }
 
-// Prompts reports whether the program is a known shell or REPL without a script, and the kernel
-// collects its lines: the text before the line is its prompt, or a question of what it runs.
-func Prompts(f Facts) bool {
-	if Shared(f) != Cooked {
+// IsCookedShell reports whether the program is a known shell or REPL without a script, and the
+// kernel collects its lines: the text before the line is its prompt, or a question of what it runs.
+func IsCookedShell(f Facts) bool {
+	if PromptOfUserLine(f) != Cooked {
 		return false
 	}
 	if _, ok := findEditor(f.Program); ok {
@@ -110,23 +110,24 @@ var plainShells = map[string]bool{
 	"csh": true, "tcsh": true,
 }
 
-// Keeps reports whether the program keeps the line at an interrupt, unlike most.
-func Keeps(f Facts) bool {
+// KeepsLineAtInterrupt reports whether the program keeps the line at an interrupt, unlike most.
+func KeepsLineAtInterrupt(f Facts) bool {
 	e, ok := findEditor(f.Program)
 	return ok && e.keeps
 }
 
-// Shared is [PromptOf] for the question whether a user's unfinished line stands there. The kernel
-// also collects a line for a program that does not wait for it yet. A key that changes what letters
-// mean leaves the line in place, and so do a printed mark and another process of the group.
-func Shared(f Facts) Prompt {
+// PromptOfUserLine is [PromptOf] for the question whether a user's unfinished line stands there.
+// The kernel also collects a line for a program that does not wait for it yet. A key that changes
+// what letters mean leaves the line in place, and so do a printed mark and another process of the
+// group.
+func PromptOfUserLine(f Facts) Prompt {
 	f.Reads, f.Odd, f.Runs, f.Program.Crowd = true, false, false, false
 	return PromptOf(f)
 }
 
-// Pastes reports whether text between paste brackets is text, line ends included. It is to a line
-// editor that enables bracketed paste itself, while it edits the line.
-func Pastes(f Facts) bool {
+// TakesPasteAsText reports whether text between paste brackets is text, line ends included. It is
+// to a line editor that enables bracketed paste itself, while it edits the line.
+func TakesPasteAsText(f Facts) bool {
 	e, ok := findEditor(f.Program)
 	return ok && !e.bare && f.Paste && !f.Asks && !f.Settings.SevenBits && PromptOf(f) == Editor
 }

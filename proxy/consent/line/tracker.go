@@ -10,8 +10,8 @@ import (
 
 // Tracker knows who typed on the present line, and where that began. It keeps no key, only that
 // there was one. SetPlace and ReadPrompt belong to the goroutine that owns the screen;
-// NoteUserKeys, NoteAgentKeys and Allow to the one that writes to the program. TypedLine is safe
-// for concurrent use.
+// NoteUserKeys, NoteAgentKeys and AllowAgents to the one that writes to the program. TypedLine is
+// safe for concurrent use.
 type Tracker struct {
 	// Cooked reports whether the kernel collects lines now. It is asked about keys that mean
 	// something else in raw mode.
@@ -65,8 +65,8 @@ type Typed struct {
 	commands  prompts
 }
 
-// Mine reports whether text of the user may be on the line.
-func (t Typed) Mine() bool { return (t.Own.Set || t.open.Set) && !t.Allowed }
+// MayHaveUserText reports whether text of the user may be on the line.
+func (t Typed) MayHaveUserText() bool { return (t.Own.Set || t.open.Set) && !t.Allowed }
 
 // PromptOn returns the prompt of the present line, or of the line that it continues. If neither is
 // known, it returns all text left of the cursor.
@@ -79,7 +79,7 @@ func (t Typed) PromptOn(s Screen) string {
 	case t.open.Set && t.open.hasPrompt() && isContinued(s, t.open):
 		return t.open.Rest.Prompt
 	}
-	return Look(s).Prompt
+	return ReadRest(s).Prompt
 }
 
 // Keys returns the count of the user's keys.
@@ -114,7 +114,7 @@ func unpack(n uint64) (p Place, ok bool) {
 // ReadPrompt reads the prompt off the screen while the output pauses: for the next key, and for
 // keys that came before the first look.
 func (t *Tracker) ReadPrompt(s Screen) {
-	r := Look(s)
+	r := ReadRest(s)
 	old := t.rest.Swap(&r)
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -146,9 +146,9 @@ func (t *Tracker) TypedLine() Typed {
 	return typed
 }
 
-// Prompt notes the prompt at which a group waits before any key, unless it asks for the rest of a
-// line.
-func (t *Tracker) Prompt(group int) {
+// NotePrompt notes the prompt at which a group waits before any key, unless it asks for the rest of
+// a line.
+func (t *Tracker) NotePrompt(group int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	rest := t.rest.Load()
@@ -173,8 +173,9 @@ func (t *Tracker) HasPrompt(group int) bool {
 	return t.prompts.isSure(group)
 }
 
-// Learned returns the present state if the user has not typed since known, and known if they have.
-func (t *Tracker) Learned(known Typed) Typed {
+// RefreshTyped returns the present state if the user has not typed since known, and known if they
+// have.
+func (t *Tracker) RefreshTyped(known Typed) Typed {
 	if typed := t.TypedLine(); typed.keys == known.keys {
 		return typed
 	}
@@ -188,9 +189,10 @@ func (t *Tracker) LastKeyTime() time.Time {
 	return t.at
 }
 
-// Free notes that the line is free of the user's text, by the state known. answered means that the
-// program waits for a new line, so the last one is not continued. Later keys of the user count.
-func (t *Tracker) Free(known Typed, answered bool) {
+// NoteLineFree notes that the line is free of the user's text, by the state known. answered means
+// that the program waits for a new line, so the last one is not continued. Later keys of the user
+// count.
+func (t *Tracker) NoteLineFree(known Typed, answered bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.typed.keys != known.keys {
@@ -201,8 +203,8 @@ func (t *Tracker) Free(known Typed, answered bool) {
 	}
 }
 
-// Allow lets agents type on the line until the user's next key.
-func (t *Tracker) Allow() {
+// AllowAgents lets agents type on the line until the user's next key.
+func (t *Tracker) AllowAgents() {
 	t.mu.Lock()
 	t.typed.Allowed = true
 	t.mu.Unlock()
@@ -439,7 +441,7 @@ func findUsersText(s Screen, d Doing, t Typed) (Buffer, bool) {
 	if rest, ok := t.prompts.restOf(group); ok && isBarePrompt(s, rest) {
 		return Buffer{}, false
 	}
-	mine, all := Find(s, t.Own), Find(s, t.Line)
+	mine, all := ReadBuffer(s, t.Own), ReadBuffer(s, t.Line)
 	if !t.Line.Set {
 		all = mine
 	}

@@ -7,7 +7,7 @@ package line
 //	| Free |                                             | Users  | <----------------+
 //	+------+ <------------------------------------------ +--------+                  |
 //	   ^      emptied by ^C, by ^U, key by key; the user        |                    |
-//	   |      lets agents type (Allow); another program         | the user's Enter   |
+//	   |      lets agents type (AllowAgents); another program   | the user's Enter   |
 //	   |      has the terminal, or there is no line prompt      v                    |
 //	   |                                                 +---------+                 |
 //	   +------------------------------------------------ | Pending | ----------------+
@@ -28,10 +28,10 @@ const (
 
 // Doing is what the program does with the terminal, for the question who owns the line.
 type Doing struct {
-	// Group has the terminal, and Prompt comes from [Shared].
+	// Group has the terminal, and Prompt comes from [PromptOfUserLine].
 	Group  int
 	Prompt Prompt
-	// Keeps comes from [Keeps].
+	// Keeps comes from [KeepsLineAtInterrupt].
 	Keeps bool
 	// Spell comes from [Tracker.Spell].
 	Spell uint64
@@ -45,19 +45,19 @@ type Doing struct {
 	Rests bool
 }
 
-// Answered reports whether the program has processed the keys that change the line.
-func (d Doing) Answered() bool {
+// HasProcessedKeys reports whether the program has processed the keys that change the line.
+func (d Doing) HasProcessedKeys() bool {
 	return d.Read && (d.Waits || d.Sleeps || !d.Known && d.Rests)
 }
 
 // OwnerOf returns the owner of the line, and the line if it is the user's or may be. Without a line
 // prompt the line is free: no text is known that could be waited for.
 func OwnerOf(s Screen, d Doing, t Typed) (Owner, Buffer) {
-	if d.Prompt == None || !t.Mine() {
+	if d.Prompt == None || !t.MayHaveUserText() {
 		return Free, Buffer{}
 	}
 	if b, yes := findUsersText(s, d, t); yes {
-		if !d.Answered() && (t.gaveUp || d.Prompt == Editor) {
+		if !d.HasProcessedKeys() && (t.gaveUp || d.Prompt == Editor) {
 			return Pending, b // the newest key may empty the line
 		}
 		return Users, b
@@ -65,8 +65,8 @@ func OwnerOf(s Screen, d Doing, t Typed) (Owner, Buffer) {
 	opened := t.open.Set && t.openGroup == d.Group
 	switch {
 	case opened && isContinued(s, t.open):
-		return Users, Find(s, t.open)
-	case d.Answered():
+		return Users, ReadBuffer(s, t.open)
+	case d.HasProcessedKeys():
 	case opened && !t.Own.Set, t.Own.Set && t.Group == d.Group && d.Prompt == Editor:
 		return Pending, Buffer{}
 	}

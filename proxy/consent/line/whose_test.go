@@ -48,7 +48,7 @@ func TestTheLinesOwner(t *testing.T) {
 		"a system that does not tell, after a moment": {
 			func(p *typing) { p.user("l", "l"); p.user("\r", "\r\n$ ") }, with(func(d *line.Doing) { d.Waits, d.Known, d.Rests = false, false, true }), line.Free, "",
 		},
-		"the user lets agents type":    {func(p *typing) { p.user("l", "l"); p.tracker.Allow() }, waits, line.Free, ""},
+		"the user lets agents type":    {func(p *typing) { p.user("l", "l"); p.tracker.AllowAgents() }, waits, line.Free, ""},
 		"given up":                     {func(p *typing) { p.user("l", "l"); p.user("\x03", "^C\r\n$ ") }, waits, line.Free, ""},
 		"given up, before it is shown": {func(p *typing) { p.user("l", "l"); p.user("\x03", "") }, waits, line.Free, ""},
 		"given up, and kept": {

@@ -38,10 +38,10 @@ var (
 	others = []string{"user", "you", "nobody", "proxy", "gateway", "owner", nameless}
 )
 
-// Of returns the name that people read for an agent that calls itself raw: at most 20 of A-Z a-z
-// 0-9 . _ - and blanks; "agent" if nothing is left, or if it would look like a key's name or like
-// another party.
-func Of(raw string) string {
+// DisplayName returns the name that people read for an agent that calls itself raw: at most 20 of
+// A-Z a-z 0-9 . _ - and blanks; "agent" if nothing is left, or if it would look like a key's name
+// or like another party.
+func DisplayName(raw string) string {
 	raw = strings.Join(strings.Fields(raw), " ")
 	if name := known[strings.ToLower(raw)]; name != "" {
 		return name
@@ -65,12 +65,13 @@ func Of(raw string) string {
 	return name
 }
 
-// Fault says why raw is no name for an agent, in words for who chose it; "" if it is one.
-func Fault(raw string) string {
+// NameFault says why raw is no name for an agent, in words for who chose it; "" if it is one.
+func NameFault(raw string) string {
 	switch {
 	case raw == "" || len(raw) > most || strings.Trim(raw, " -._") != raw ||
 		strings.ContainsFunc(raw, func(r rune) bool { return !isAllowed(r) }):
-		return "use 1 to " + strconv.Itoa(most) + " of A-Z a-z 0-9, and . _ - or blanks between them"
+		return "use 1 to " + strconv.Itoa(most) + " of A-Z a-z 0-9, and . _ - or blanks " +
+			"between them"
 	case isMisleading(raw):
 		return "the user would mistake it for a key or for someone else"
 	}
@@ -78,7 +79,8 @@ func Fault(raw string) string {
 }
 
 func isAllowed(r rune) bool {
-	return r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)) || strings.ContainsRune(" ._-", r)
+	return r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)) ||
+		strings.ContainsRune(" ._-", r)
 }
 
 // isMisleading reports whether a name looks like a key's or like another party's.
@@ -101,10 +103,11 @@ type entry struct {
 	gone           bool
 }
 
-// Call is the name of the agent with an id that calls itself raw: that of [Of], with a number
-// behind it where another one has it. An agent leaves its name to the next one when it is gone.
-func (b *Book) Call(id, raw string) string {
-	base := Of(raw)
+// AssignName is the name of the agent with an id that calls itself raw: that of [DisplayName], with
+// a number behind it where another one has it. An agent leaves its name to the next one when it is
+// gone.
+func (b *Book) AssignName(id, raw string) string {
+	base := DisplayName(raw)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if at := slices.IndexFunc(b.entries, func(e *entry) bool { return e.id == id }); at >= 0 {
@@ -134,8 +137,8 @@ func (b *Book) isTaken(name string, but *entry) bool {
 	})
 }
 
-// Gone says that an agent will not come back.
-func (b *Book) Gone(id string) {
+// NoteGone says that an agent will not come back.
+func (b *Book) NoteGone(id string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, e := range b.entries {
@@ -145,13 +148,13 @@ func (b *Book) Gone(id string) {
 	}
 }
 
-// Meant returns the name of the agent that raw refers to: as people read it, or as it calls itself;
-// "" for any.
-func (b *Book) Meant(raw string) string {
+// ResolveName returns the name of the agent that raw refers to: as people read it, or as it calls
+// itself; "" for any.
+func (b *Book) ResolveName(raw string) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if raw == "" || slices.ContainsFunc(b.entries, func(e *entry) bool { return e.name == raw }) {
 		return raw
 	}
-	return Of(raw)
+	return DisplayName(raw)
 }

@@ -44,9 +44,9 @@ func TestNamesR72(t *testing.T) {
 		"keychain":                     "keychain",
 		strings.Repeat("-", 100):       "agent",
 	} {
-		require.Equal(t, want, names.Of(raw), "%q", raw)
-		require.Equal(t, want, names.Of(want), "%q again", raw)
-		require.Equal(t, want == "agent", names.Fault(want) != "", "%q", want)
+		require.Equal(t, want, names.DisplayName(raw), "%q", raw)
+		require.Equal(t, want, names.DisplayName(want), "%q again", raw)
+		require.Equal(t, want == "agent", names.NameFault(want) != "", "%q", want)
 	}
 }
 
@@ -58,9 +58,9 @@ func TestAFaultInWordsR72(t *testing.T) {
 		"Ctrl-G": "for a key", "press any key": "for a key", "user": "someone else",
 	} {
 		if want == "" {
-			require.Empty(t, names.Fault(raw), raw)
+			require.Empty(t, names.NameFault(raw), raw)
 		} else {
-			require.Contains(t, names.Fault(raw), want, raw)
+			require.Contains(t, names.NameFault(raw), want, raw)
 		}
 	}
 }
@@ -68,25 +68,25 @@ func TestAFaultInWordsR72(t *testing.T) {
 // R72: two agents of one name are told apart, and each keeps its name as long as it stays.
 func TestTwoOfOneNameR72(t *testing.T) {
 	var b names.Book
-	require.Equal(t, "Claude Code", b.Call("a", "claude-code"))
-	require.Equal(t, "Claude Code 2", b.Call("b", "claude-code"))
-	require.Equal(t, "CLAUDE CODE 3", b.Call("c", "CLAUDE CODE"), "capitals make no difference to people")
-	require.Equal(t, "Claude Code", b.Call("a", "claude-code"))
-	require.Equal(t, "Claude Code 2", b.Call("b", "claude-code"))
-	require.Equal(t, "Claude Code 2 2", b.Call("d", "Claude Code 2"), "nor does a number that it chose itself")
-	b.Gone("a")
-	require.Equal(t, "Claude Code", b.Call("e", "claude-code"), "a new one, as the user started it again")
-	require.Equal(t, "Claude Code 4", b.Call("a", "claude-code"), "it is there after all, and its name is not")
-	require.Equal(t, "Claude Code 4", b.Call("a", "claude-code"))
-	b.Gone("a")
-	require.Equal(t, "Claude Code 4", b.Call("a", "claude-code"))
-	require.Equal(t, "codex", b.Call("a", "codex"), "it calls itself something else")
-	b.Gone("nobody")
+	require.Equal(t, "Claude Code", b.AssignName("a", "claude-code"))
+	require.Equal(t, "Claude Code 2", b.AssignName("b", "claude-code"))
+	require.Equal(t, "CLAUDE CODE 3", b.AssignName("c", "CLAUDE CODE"), "capitals make no difference to people")
+	require.Equal(t, "Claude Code", b.AssignName("a", "claude-code"))
+	require.Equal(t, "Claude Code 2", b.AssignName("b", "claude-code"))
+	require.Equal(t, "Claude Code 2 2", b.AssignName("d", "Claude Code 2"), "nor does a number that it chose itself")
+	b.NoteGone("a")
+	require.Equal(t, "Claude Code", b.AssignName("e", "claude-code"), "a new one, as the user started it again")
+	require.Equal(t, "Claude Code 4", b.AssignName("a", "claude-code"), "it is there after all, and its name is not")
+	require.Equal(t, "Claude Code 4", b.AssignName("a", "claude-code"))
+	b.NoteGone("a")
+	require.Equal(t, "Claude Code 4", b.AssignName("a", "claude-code"))
+	require.Equal(t, "codex", b.AssignName("a", "codex"), "it calls itself something else")
+	b.NoteGone("nobody")
 }
 
 func TestTheBookIsBounded(t *testing.T) {
 	var b names.Book
 	for i := range 600 {
-		require.LessOrEqual(t, len(b.Call(fmt.Sprint(i), "x")), len("x 257"), "the oldest is forgotten")
+		require.LessOrEqual(t, len(b.AssignName(fmt.Sprint(i), "x")), len("x 257"), "the oldest is forgotten")
 	}
 }

@@ -96,7 +96,7 @@ type Verdict struct {
 
 // Judge applies the rules to a request.
 func (s Set) Judge(a Ask) Verdict {
-	if r, ok := s.Forbids(a); ok {
+	if r, ok := s.FindNever(a); ok {
 		return Verdict{Answer: Never, Rule: r}
 	}
 	v := Verdict{Answer: Asks}
@@ -111,9 +111,9 @@ func (s Set) Judge(a Ask) Verdict {
 	return v
 }
 
-// Forbids returns the first never for a request. An unknown property of the program counts as the
+// FindNever returns the first never for a request. An unknown property of the program counts as the
 // one that the rule names. It reads no file.
-func (s Set) Forbids(a Ask) (Rule, bool) {
+func (s Set) FindNever(a Ask) (Rule, bool) {
 	at := slices.IndexFunc(s.Never, func(r Rule) bool { return r.forbids(a) })
 	if at < 0 {
 		return Rule{}, false

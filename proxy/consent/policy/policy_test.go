@@ -20,7 +20,7 @@ func claude(p Program) Ask {
 // sh returns this machine's shell as a foreground program.
 func sh(t *testing.T) Program {
 	t.Helper()
-	p, err := Named("sh", t.TempDir())
+	p, err := FindProgram("sh", t.TempDir())
 	require.NoError(t, err)
 	return p
 }
@@ -78,9 +78,9 @@ func TestAProgramIsKnownByItsFile(t *testing.T) {
 	require.NoError(t, os.WriteFile(mine, []byte("#!/bin/sh\n"), 0o755))
 	other := filepath.Join(t.TempDir(), "mine")
 	require.NoError(t, os.WriteFile(other, []byte("#!/bin/sh\n"), 0o755))
-	like, err := Named(other, "/")
+	like, err := FindProgram(other, "/")
 	require.NoError(t, err)
-	own, err := Named("mine", "/")
+	own, err := FindProgram("mine", "/")
 	require.NoError(t, err)
 	require.Equal(t, Allows, judge([]Rule{allow("mine")}, claude(own)).Answer)
 	require.Equal(t, []string{"c:1: is for program mine, and " + like.Path + " is another program of this name"}, judge([]Rule{allow("mine")}, claude(like)).Why)
@@ -164,7 +164,7 @@ func TestARunningSessionGainsNoRights(t *testing.T) {
 	now, fails := Set{}, error(nil)
 	began := Set{Allow: []Rule{allow("sh")}, Never: []Rule{{Never: true, Agent: "codex"}}}
 	s := NewSource(began, "desk", func() (Set, error) { return now, fails })
-	answer := func() Answer { s.Refresh(); return s.Judge(a).Answer }
+	answer := func() Answer { s.ReloadRules(); return s.Judge(a).Answer }
 	require.Equal(t, Allows, s.Judge(a).Answer)
 	moved := allow("sh")
 	moved.At = "c:5"
@@ -187,7 +187,7 @@ func TestARunningSessionGainsNoRights(t *testing.T) {
 	require.Equal(t, Allows, answer())
 
 	var none *Source
-	none.Refresh()
+	none.ReloadRules()
 	require.Equal(t, Asks, none.Judge(a).Answer)
 	require.False(t, none.MayForbid(a.Agent))
 }
@@ -195,10 +195,10 @@ func TestARunningSessionGainsNoRights(t *testing.T) {
 func TestScript(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x")
 	require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh -e\necho\n"), 0o700))
-	require.Equal(t, "#!/bin/sh -e", Script(path))
+	require.Equal(t, "#!/bin/sh -e", InterpreterLine(path))
 	require.NoError(t, os.WriteFile(path, []byte("\x7fELF"), 0o700))
-	require.Empty(t, Script(path))
-	require.Empty(t, Script("/nowhere"))
-	_, err := Named("/nowhere", "/")
+	require.Empty(t, InterpreterLine(path))
+	require.Empty(t, InterpreterLine("/nowhere"))
+	_, err := FindProgram("/nowhere", "/")
 	require.Error(t, err)
 }

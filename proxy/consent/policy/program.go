@@ -60,9 +60,9 @@ func isSystems(path string) bool {
 	})
 }
 
-// Named returns the program of a name or path, as if it ran in the foreground in a directory. The
-// error tells why it was not found.
-func Named(name, directory string) (Program, error) {
+// FindProgram returns the program of a name or path, as if it ran in the foreground in a directory.
+// The error tells why it was not found.
+func FindProgram(name, directory string) (Program, error) {
 	path, err := exec.LookPath(name)
 	if err != nil {
 		return Program{}, err
@@ -83,9 +83,9 @@ func Named(name, directory string) (Program, error) {
 	return p, nil
 }
 
-// Script returns the first line of a script, by which the kernel starts another program; "" for
-// other files.
-func Script(path string) string {
+// InterpreterLine returns the first line of a script, by which the kernel starts another program;
+// "" for other files.
+func InterpreterLine(path string) string {
 	f, err := os.Open(path)
 	if err != nil {
 		return ""

@@ -26,8 +26,8 @@ func NewSource(began Set, host string, read func() (Set, error)) *Source {
 	return s
 }
 
-// Refresh reads the rules again, from files.
-func (s *Source) Refresh() {
+// ReloadRules reads the rules again, from files.
+func (s *Source) ReloadRules() {
 	if s == nil {
 		return
 	}
@@ -59,9 +59,9 @@ func (s *Source) Judge(a Ask) Verdict {
 	return s.currentRules().Judge(a)
 }
 
-// Forbids returns the first never for an agent in a program. It reads no file.
-func (s *Source) Forbids(a Agent, p Program) (Rule, bool) {
-	return s.currentRules().Forbids(Ask{Agent: a, Program: p, Host: s.hostName()})
+// FindNever returns the first never for an agent in a program. It reads no file.
+func (s *Source) FindNever(a Agent, p Program) (Rule, bool) {
+	return s.currentRules().FindNever(Ask{Agent: a, Program: p, Host: s.hostName()})
 }
 
 func (s *Source) hostName() string {

@@ -34,7 +34,7 @@ func (p *Pump) endConfirm(now time.Time, alone bool) {
 	c.open = false
 	took := false
 	if alone && !c.keyInText {
-		took = p.Control.Confirm(now)
+		took = p.Control.NoteGrantKey(now)
 	} else {
 		took = p.Control.ConfirmInText(now)
 	}

@@ -25,7 +25,7 @@ type Line struct {
 	User int
 	size int
 
-	agent, user ender
+	agent, user lineEndFinder
 }
 
 // quotedInsert are the keys that make the next one text. escape is Escape, which many editors join
@@ -35,9 +35,9 @@ const (
 	escape       = 0x1b
 )
 
-// ender finds the ends of lines in typed bytes, cut anywhere: CR and LF, except in a bracketed
-// paste and behind a key that quotes, where they are text.
-type ender struct {
+// lineEndFinder finds the ends of lines in typed bytes, cut anywhere: CR and LF, except in a
+// bracketed paste and behind a key that quotes, where they are text.
+type lineEndFinder struct {
 	last  []byte // the newest bytes
 	paste bool
 	apart bool // an Escape at the end of a piece is a key by itself
@@ -50,7 +50,7 @@ const (
 )
 
 // lastEnd returns the index of the last end of a line in b, or -1.
-func (e *ender) lastEnd(b []byte) int {
+func (e *lineEndFinder) lastEnd(b []byte) int {
 	at := -1
 	for i, c := range b {
 		if len(e.last) == len(pasteBegins) {
@@ -61,21 +61,21 @@ func (e *ender) lastEnd(b []byte) int {
 			e.paste = true
 		case c == '~' && string(e.last) == pasteEnds:
 			e.paste = false
-		case (c == '\r' || c == '\n') && !e.paste && !e.isQuoted(i > 0 || !e.apart):
+		case (c == '\r' || c == '\n') && !e.paste && !e.isNewestQuoted(i > 0 || !e.apart):
 			at = i
 		}
 	}
 	return at
 }
 
-// isQuoted reports whether the byte before the newest one makes that text. same means that both are
-// in one unit.
-func (e *ender) isQuoted(same bool) bool {
+// isNewestQuoted reports whether the byte before the newest one makes that text. sameUnit means
+// that both are in one unit.
+func (e *lineEndFinder) isNewestQuoted(sameUnit bool) bool {
 	if len(e.last) < 2 {
 		return false
 	}
 	before := e.last[len(e.last)-2]
-	return strings.IndexByte(quotedInsert, before) >= 0 || same && before == escape
+	return strings.IndexByte(quotedInsert, before) >= 0 || sameUnit && before == escape
 }
 
 // addPiece notes a piece that the program took.

@@ -38,7 +38,7 @@ func (w *world) hold(j *job) *[]pump.Line {
 
 // confirmHeld makes the user confirm what has been on the screen long enough.
 func (w *world) confirmHeld() {
-	w.ctl.Shown(time.Now())
+	w.ctl.NoteShown(time.Now())
 	w.sleep(control.Drawn)
 	w.press("\x07")
 }

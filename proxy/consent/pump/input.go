@@ -116,11 +116,11 @@ type Scanner interface {
 // Epoch has changed after a call, control changed hands, and the pump drops an agent's queue before
 // it does anything else.
 type Control interface {
-	// ReclaimKey and Confirm report whether the key was for the proxy; otherwise it is the
+	// ReclaimKey and NoteGrantKey report whether the key was for the proxy; otherwise it is the
 	// program's.
 	ReclaimKey(now time.Time) (took bool)
-	Confirm(now time.Time) (took bool)
-	// ConfirmInText is Confirm for bytes of that key inside a text, as in a paste: they are no
+	NoteGrantKey(now time.Time) (took bool)
+	// ConfirmInText is NoteGrantKey for bytes of that key inside a text, as in a paste: they are no
 	// press.
 	ConfirmInText(now time.Time) (took bool)
 	NoteKey(now time.Time)

@@ -28,7 +28,7 @@ var kinds = map[keys.Kind]pump.Kind{
 
 func (s scanner) Scan(p []byte, emit func(pump.Unit)) {
 	s.Scanner.Scan(p, func(u keys.Unit) {
-		emit(pump.Unit{Kind: kinds[u.Kind], Bytes: u.Bytes, Idle: u.Kind == keys.Key && keys.Idle(u.Bytes)})
+		emit(pump.Unit{Kind: kinds[u.Kind], Bytes: u.Bytes, Idle: u.Kind == keys.Key && keys.TypesNothing(u.Bytes)})
 	})
 }
 

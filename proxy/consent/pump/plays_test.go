@@ -139,7 +139,7 @@ func (p *play) step(s corpus.Step) {
 	case "closes":
 		p.pump.Post(p.ctl.Close)
 	case "shown":
-		p.ctl.Shown(time.Now())
+		p.ctl.NoteShown(time.Now())
 	case "lets":
 		p.confirmHeld()
 	case "grant":

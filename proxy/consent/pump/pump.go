@@ -24,7 +24,7 @@ type Config struct {
 	LineMost int
 	// KeyboardEnded is called once when the keyboard is gone.
 	KeyboardEnded func(error)
-	// Unheard leaves the keyboard alone until [Pump.Anew]: it is another program's.
+	// Unheard leaves the keyboard alone until [Pump.NoteNewKeyboard]: it is another program's.
 	Unheard bool
 	Now     func() time.Time // nil is time.Now
 }
@@ -121,9 +121,9 @@ func (p *Pump) Stop() {
 	p.Post(func(time.Time) { p.stopped = true })
 }
 
-// Anew notes that the keyboard was replaced, even if it was gone before: an unfinished paste has no
-// end. The pump's goroutine calls it.
-func (p *Pump) Anew() {
+// NoteNewKeyboard notes that the keyboard was replaced, even if it was gone before: an unfinished
+// paste has no end. The pump's goroutine calls it.
+func (p *Pump) NoteNewKeyboard() {
 	p.deaf = p.Keyboard == nil
 	p.paste, p.holding, p.discard = nil, false, false
 }

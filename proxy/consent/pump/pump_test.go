@@ -159,7 +159,7 @@ func TestGapLeavesAKeyAlone(t *testing.T) {
 	})
 }
 
-// The keyboard belongs to another program: the pump reads none of it until Anew, while agents type.
+// The keyboard belongs to another program: the pump reads none of it until NoteNewKeyboard, while agents type.
 func TestAnUnheardKeyboard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, false, func(conf *pump.Config) { conf.Unheard = true })
@@ -167,7 +167,7 @@ func TestAnUnheardKeyboard(t *testing.T) {
 		go func() { w.typed <- []byte("x") }()
 		synctest.Wait()
 		require.Empty(t, w.written())
-		w.pump.Post(func(time.Time) { w.pump.Anew() })
+		w.pump.Post(func(time.Time) { w.pump.NoteNewKeyboard() })
 		synctest.Wait()
 		require.Equal(t, "x", w.written())
 		w.stop()
@@ -223,7 +223,7 @@ func TestReceiptsAlwaysMatch(t *testing.T) {
 						w.unread = r.IntN(200)
 						unread += w.unread
 						w.press("\x1c")
-						w.ctl.Shown(time.Now())
+						w.ctl.NoteShown(time.Now())
 					}
 				}
 			}

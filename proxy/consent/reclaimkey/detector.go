@@ -17,7 +17,7 @@ import (
 // Detector is the scanner of package keys as the pump sees it. It also takes out the answers to the
 // one question that the proxy itself asks the terminal, where the cursor is: they must not be typed
 // into the program. Terminals answer in the order of the questions, so it keeps that order. It
-// belongs to the pump's goroutine, but for Count and TypedByUser.
+// belongs to the pump's goroutine, but for CountTyped and TypedByUser.
 type Detector struct {
 	*keys.Scanner
 	// asked are the questions for the cursor that have no answer yet, the oldest first: what the
@@ -115,7 +115,7 @@ func (d *Detector) passUnit(u keys.Unit, emit func(pump.Unit)) {
 	if u.Kind == keys.Key || u.Kind == keys.Paste {
 		d.typed.addTyped(u.Bytes)
 	}
-	idle := u.Kind == keys.Key && keys.Idle(u.Bytes)
+	idle := u.Kind == keys.Key && keys.TypesNothing(u.Bytes)
 	emit(pump.Unit{Kind: kinds[u.Kind], Bytes: u.Bytes, Idle: idle})
 }
 
@@ -153,9 +153,9 @@ func (d *Detector) Reset() {
 	d.WhenAnswered(d.answered)
 }
 
-// Count counts a key or a part of a paste that came another way than by the keyboard. Any goroutine
-// may call it.
-func (d *Detector) Count(b []byte) { d.typed.addTyped(b) }
+// CountTyped counts a key or a part of a paste that came another way than by the keyboard. Any
+// goroutine may call it.
+func (d *Detector) CountTyped(b []byte) { d.typed.addTyped(b) }
 
 // TypedByUser returns how much the user has typed so far. Any goroutine may call it.
 func (d *Detector) TypedByUser() secretprompt.Typed { return d.typed.current() }
@@ -167,16 +167,16 @@ type tally struct{ text, signs atomic.Uint64 }
 // addTyped counts a key or a part of a paste. A key in one of the newer encodings is a sequence,
 // and counts if it is a letter.
 func (t *tally) addTyped(b []byte) {
-	var now secretprompt.Typed
+	var added secretprompt.Typed
 	if len(b) > 0 && b[0] == 0x1b {
 		if _, ok := keys.Letter(b); ok {
-			now.Text = 1
+			added.Text = 1
 		}
 	} else {
-		now.Count(b)
+		added.AddText(b)
 	}
-	t.signs.Add(now.Signs)
-	t.text.Add(now.Text)
+	t.signs.Add(added.Signs)
+	t.text.Add(added.Text)
 }
 
 func (t *tally) current() secretprompt.Typed {

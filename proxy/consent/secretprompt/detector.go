@@ -30,8 +30,9 @@ type Line struct {
 	EchoNewline bool // ECHONL: the newline is shown, even without ECHO
 }
 
-// Raw reports whether the program reads keys one by one and shows itself what it wants to be seen.
-func (l Line) Raw() bool { return !l.Canonical && !l.Echo && !l.EchoNewline }
+// IsRaw reports whether the program reads keys one by one and shows itself what it wants to be
+// seen.
+func (l Line) IsRaw() bool { return !l.Canonical && !l.Echo && !l.EchoNewline }
 
 // Place is a line of the terminal, to tell one prompt from the next.
 type Place struct {
@@ -71,9 +72,9 @@ type Detector struct {
 	place     Place // of the dismissed prompt
 }
 
-// See takes a look and reports the kind from now on. Call it before anything is shown to agents or
-// typed by them, after output, and at [Detector.Next].
-func (d *Detector) See(now time.Time, f Facts) protocol.SecretPrompt {
+// UpdateKind takes a look and reports the kind from now on. Call it before anything is shown to
+// agents or typed by them, after output, and at [Detector.Next].
+func (d *Detector) UpdateKind(now time.Time, f Facts) protocol.SecretPrompt {
 	kind := Judge(f)
 	if d.dismissed && (kind == protocol.SecretNone || f.Place != d.place) {
 		d.dismissed = false
@@ -92,8 +93,8 @@ func (d *Detector) See(now time.Time, f Facts) protocol.SecretPrompt {
 	return d.kind
 }
 
-// Spot says that another part of the proxy saw a hard prompt, which may be over already.
-func (d *Detector) Spot(now time.Time) {
+// NoteHardPrompt says that another part of the proxy saw a hard prompt, which may be over already.
+func (d *Detector) NoteHardPrompt(now time.Time) {
 	if d.dismissed {
 		return
 	}
@@ -108,25 +109,27 @@ func (d *Detector) beginPrompt(now time.Time, kind protocol.SecretPrompt) {
 	d.kind, d.ends = kind, time.Time{}
 }
 
-// Dismiss turns the detector off for the prompt at place: the user says that it asks for no secret,
-// or that an agent may answer it.
-func (d *Detector) Dismiss(place Place) {
+// DismissPrompt turns the detector off for the prompt at place: the user says that it asks for no
+// secret, or that an agent may answer it.
+func (d *Detector) DismissPrompt(place Place) {
 	if d.kind != protocol.SecretNone {
 		d.kind, d.dismissed, d.place = protocol.SecretNone, true, place
 	}
 }
 
-// Dismissed reports whether there is a prompt that the user dismissed.
-func (d *Detector) Dismissed() bool { return d.dismissed }
+// IsDismissed reports whether there is a prompt that the user dismissed.
+func (d *Detector) IsDismissed() bool { return d.dismissed }
 
 // Kind is the present decision.
 func (d *Detector) Kind() protocol.SecretPrompt { return d.kind }
 
-// Holds reports whether a prompt counts and its condition held at the last look.
-func (d *Detector) Holds() bool { return d.kind != protocol.SecretNone && d.ends.IsZero() }
+// IsPromptPresent reports whether a prompt counts and its condition held at the last look.
+func (d *Detector) IsPromptPresent() bool {
+	return d.kind != protocol.SecretNone && d.ends.IsZero()
+}
 
-// Since is when the present prompt was found.
-func (d *Detector) Since() time.Time { return d.since }
+// PromptSince is when the present prompt was found.
+func (d *Detector) PromptSince() time.Time { return d.since }
 
 // Next is when the prompt stops counting by itself unless something happens; false when only
 // another look can say.

@@ -69,35 +69,35 @@ func TestTheForegroundIsAskedForSeldom(t *testing.T) {
 }
 
 func TestField(t *testing.T) {
-	require.Equal(t, len("Password: "), secretprompt.Field("Password: ***"))
-	require.Equal(t, len("Password:"), secretprompt.Field("Password:"))
-	require.Equal(t, len("Password: "), secretprompt.Field("Password: "))
-	require.Equal(t, len("2 * 3 *"), secretprompt.Field("2 * 3 *"), "no question")
+	require.Equal(t, len("Password: "), secretprompt.SecretStart("Password: ***"))
+	require.Equal(t, len("Password:"), secretprompt.SecretStart("Password:"))
+	require.Equal(t, len("Password: "), secretprompt.SecretStart("Password: "))
+	require.Equal(t, len("2 * 3 *"), secretprompt.SecretStart("2 * 3 *"), "no question")
 }
 
 func TestAFormerPromptLingersR23(t *testing.T) {
 	t0 := time.Unix(100, 0)
 	on, off := secretprompt.Facts{Known: true, Line: noEcho}, secretprompt.Facts{Known: true, Line: cooked}
 	var g secretprompt.Detector
-	require.Equal(t, protocol.SecretNone, g.See(t0, off))
+	require.Equal(t, protocol.SecretNone, g.UpdateKind(t0, off))
 	_, waits := g.Next()
 	require.False(t, waits)
-	require.Equal(t, protocol.SecretHard, g.See(t0, on))
-	require.Equal(t, t0, g.Since())
-	require.True(t, g.Holds())
-	require.Equal(t, protocol.SecretHard, g.See(t0.Add(time.Second), off), "it has ended just now")
-	require.False(t, g.Holds())
+	require.Equal(t, protocol.SecretHard, g.UpdateKind(t0, on))
+	require.Equal(t, t0, g.PromptSince())
+	require.True(t, g.IsPromptPresent())
+	require.Equal(t, protocol.SecretHard, g.UpdateKind(t0.Add(time.Second), off), "it has ended just now")
+	require.False(t, g.IsPromptPresent())
 	at, waits := g.Next()
 	require.True(t, waits)
 	require.Equal(t, t0.Add(time.Second+secretprompt.Linger), at)
-	require.Equal(t, protocol.SecretHard, g.See(at.Add(-1), off))
-	require.Equal(t, protocol.SecretHard, g.See(at.Add(-1), on), "asked again")
-	require.Equal(t, protocol.SecretHard, g.See(at.Add(time.Hour), on))
-	require.Equal(t, t0, g.Since(), "still the first time")
-	require.Equal(t, protocol.SecretHard, g.See(at.Add(2*time.Hour), off))
-	require.Equal(t, protocol.SecretNone, g.See(at.Add(2*time.Hour+secretprompt.Linger), off))
-	require.Equal(t, protocol.SecretHard, g.See(at.Add(3*time.Hour), on))
-	require.Equal(t, at.Add(3*time.Hour), g.Since())
+	require.Equal(t, protocol.SecretHard, g.UpdateKind(at.Add(-1), off))
+	require.Equal(t, protocol.SecretHard, g.UpdateKind(at.Add(-1), on), "asked again")
+	require.Equal(t, protocol.SecretHard, g.UpdateKind(at.Add(time.Hour), on))
+	require.Equal(t, t0, g.PromptSince(), "still the first time")
+	require.Equal(t, protocol.SecretHard, g.UpdateKind(at.Add(2*time.Hour), off))
+	require.Equal(t, protocol.SecretNone, g.UpdateKind(at.Add(2*time.Hour+secretprompt.Linger), off))
+	require.Equal(t, protocol.SecretHard, g.UpdateKind(at.Add(3*time.Hour), on))
+	require.Equal(t, at.Add(3*time.Hour), g.PromptSince())
 }
 
 func TestDismissedForThisPromptOnlyR25(t *testing.T) {
@@ -107,25 +107,25 @@ func TestDismissedForThisPromptOnlyR25(t *testing.T) {
 		return secretprompt.Facts{Known: true, Line: noEcho, Place: line(n)}
 	}
 	var g secretprompt.Detector
-	g.Dismiss(line(5))
-	require.Equal(t, protocol.SecretHard, g.See(now, ask(5)), "there was nothing to dismiss yet")
-	g.Dismiss(line(5))
+	g.DismissPrompt(line(5))
+	require.Equal(t, protocol.SecretHard, g.UpdateKind(now, ask(5)), "there was nothing to dismiss yet")
+	g.DismissPrompt(line(5))
 	require.Equal(t, protocol.SecretNone, g.Kind())
-	require.Equal(t, protocol.SecretNone, g.See(now, ask(5)))
-	g.Spot(now)
+	require.Equal(t, protocol.SecretNone, g.UpdateKind(now, ask(5)))
+	g.NoteHardPrompt(now)
 	require.Equal(t, protocol.SecretNone, g.Kind(), "nor does anybody else's look count")
-	require.Equal(t, protocol.SecretHard, g.See(now, ask(6)), "it asks again on the next line")
-	g.Dismiss(line(6))
-	require.Equal(t, protocol.SecretNone, g.See(now, secretprompt.Facts{Known: true, Line: cooked, Place: line(6)}))
-	require.Equal(t, protocol.SecretHard, g.See(now, ask(6)), "it had ended in between")
+	require.Equal(t, protocol.SecretHard, g.UpdateKind(now, ask(6)), "it asks again on the next line")
+	g.DismissPrompt(line(6))
+	require.Equal(t, protocol.SecretNone, g.UpdateKind(now, secretprompt.Facts{Known: true, Line: cooked, Place: line(6)}))
+	require.Equal(t, protocol.SecretHard, g.UpdateKind(now, ask(6)), "it had ended in between")
 }
 
 func TestSpotKeepsAPromptForAWhile(t *testing.T) {
 	now := time.Unix(100, 0)
 	var g secretprompt.Detector
-	g.Spot(now)
-	require.Equal(t, protocol.SecretHard, g.See(now, secretprompt.Facts{Known: true, Line: cooked}))
-	require.Equal(t, protocol.SecretNone, g.See(now.Add(secretprompt.Linger), secretprompt.Facts{Known: true, Line: cooked}))
+	g.NoteHardPrompt(now)
+	require.Equal(t, protocol.SecretHard, g.UpdateKind(now, secretprompt.Facts{Known: true, Line: cooked}))
+	require.Equal(t, protocol.SecretNone, g.UpdateKind(now.Add(secretprompt.Linger), secretprompt.Facts{Known: true, Line: cooked}))
 }
 
 func FuzzJudge(f *testing.F) {
@@ -143,7 +143,7 @@ func FuzzJudge(f *testing.F) {
 		if facts.Line.EchoNewline && !facts.Line.Echo {
 			require.Equal(t, protocol.SecretHard, kind)
 		}
-		at := secretprompt.Field(left)
+		at := secretprompt.SecretStart(left)
 		require.True(t, 0 <= at && at <= len(left))
 	})
 }

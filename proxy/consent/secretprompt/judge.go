@@ -31,7 +31,7 @@ func asksForSecret(f Facts) bool {
 	if f.Masked {
 		return true
 	}
-	worded := Prompt(f.Left, f.Right)
+	worded := IsSecretQuestion(f.Left, f.Right)
 	if f.Paste && !worded {
 		return false // an editor, or a shell at its prompt, also one that sudo has started
 	}
@@ -123,27 +123,33 @@ var (
 	})
 	// other is what makes a heading or a setting of such a word.
 	other = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)^['’]?s?[ _-]*(?:polic|strength|manager|option|setting|hint|` +
-			`expir|length|file|reset|count|type|chang|updat|generat|requir|rule|usage|limit|` +
-			`budget|name|id\b|list|store|field|is\b|was\b|must|has\b|can|not\b|window|ring|` +
-			`rotat|age\b|history|attempt|format|scope)`)
+		return regexp.MustCompile(
+			`(?i)^['’]?s?[ _-]*(?:polic|strength|manager|option|setting|hint|` +
+				`expir|length|file|reset|count|type|chang|updat|generat|requir|rule|usage|limit|` +
+				`budget|name|id\b|list|store|field|is\b|was\b|must|has\b|can|not\b|window|ring|` +
+				`rotat|age\b|history|attempt|format|scope)`,
+		)
 	})
 	// hides matches hints that input is not shown.
 	hides = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)[\[(](?:[a-z ]{0,30} )?(?:hidden|invisible|(?:not|won't|no)(?: be)? (?:echo(?:ed)?|shown|displayed|visible))[\])]\s*[:：]?$`)
+		return regexp.MustCompile(
+			`(?i)[\[(](?:[a-z ]{0,30} )?(?:hidden|invisible|(?:not|won't|no)(?: be)? (?:echo(?:ed)?|shown|displayed|visible))[\])]\s*[:：]?$`,
+		)
 	})
 	// named is what a question is about: addresses and what stands in quotes, which may have any
 	// words and colons in it.
 	named = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile("[a-zA-Z][a-zA-Z0-9+.-]*://[^\\s'\"]+|'[^']*'|\"[^\"]*\"|“[^”]*”|‘[^’]*’|«[^»]*»|`[^`]*`")
+		return regexp.MustCompile(
+			"[a-zA-Z][a-zA-Z0-9+.-]*://[^\\s'\"]+|'[^']*'|\"[^\"]*\"|“[^”]*”|‘[^’]*’|«[^»]*»|`[^`]*`",
+		)
 	})
 	// command is a shell's prompt: what follows it was typed, not asked.
 	command = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[$#%>❯»➜λ] `) })
 )
 
-// Prompt reports whether the text left of the cursor ends like a question for a secret, and nothing
-// but a form's frame stands from the cursor on.
-func Prompt(left, right string) bool {
+// IsSecretQuestion reports whether the text left of the cursor ends like a question for a secret,
+// and nothing but a form's frame stands from the cursor on.
+func IsSecretQuestion(left, right string) bool {
 	if strings.Trim(right, frame) != "" {
 		return false
 	}
@@ -165,12 +171,12 @@ func Prompt(left, right string) bool {
 		!command().MatchString(question[:begin+at[0]])
 }
 
-// Dots reports whether output is nothing but what stands for a secret's characters.
-func Dots(p []byte) bool { return len(bytes.Trim(p, dots)) == 0 }
+// IsOnlyDots reports whether output is nothing but what stands for a secret's characters.
+func IsOnlyDots(p []byte) bool { return len(bytes.Trim(p, dots)) == 0 }
 
-// Field is where the secret begins in the text left of the cursor: after the question, before what
-// stands for characters that are typed already. It is a length in bytes.
-func Field(left string) int {
+// SecretStart is where the secret begins in the text left of the cursor: after the question, before
+// what stands for characters that are typed already. It is a length in bytes.
+func SecretStart(left string) int {
 	asked := strings.TrimRight(left, dots)
 	if strings.HasSuffix(strings.TrimRight(asked, " "), ":") {
 		return len(asked)

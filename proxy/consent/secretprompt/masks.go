@@ -6,8 +6,8 @@ import "strings"
 // stand for those of a secret. Nothing else about typed text is known here.
 type Typed struct{ Text, Signs uint64 }
 
-// Count adds the characters of b, which are text and no control sequence.
-func (t *Typed) Count(b []byte) {
+// AddText adds the characters of b, which are text and no control sequence.
+func (t *Typed) AddText(b []byte) {
 	for _, r := range string(b) {
 		if r >= ' ' && r != 0x7f {
 			t.Text++
@@ -21,8 +21,8 @@ func (t *Typed) Count(b []byte) {
 // signs are what programs show in the place of characters.
 const signs = "*•●"
 
-// Sign reports whether the content of a cell may stand for a character.
-func Sign(content string) bool { return content != "" && strings.Contains(signs, content) }
+// IsSign reports whether the content of a cell may stand for a character.
+func IsSign(content string) bool { return content != "" && strings.Contains(signs, content) }
 
 // Spot is where the cursor is, and what a row has there.
 type Spot struct {
@@ -31,7 +31,7 @@ type Spot struct {
 	Typed Typed
 	// Asked reports whether the text left of a column of the cursor's row ends like any question.
 	Asked func(col int) bool
-	// Sign reports whether the cell of a column of the cursor's row holds a [Sign].
+	// Sign reports whether the cell of a column of the cursor's row holds a [IsSign].
 	Sign func(col int) bool
 }
 
@@ -52,12 +52,12 @@ type Masks struct {
 	away  bool // the cursor was elsewhere at the last look
 }
 
-// First is the column in which the secret begins, while there is a prompt.
-func (m *Masks) First() (col int, ok bool) { return m.first, m.on }
+// SecretColumn is the column in which the secret begins, while there is a prompt.
+func (m *Masks) SecretColumn() (col int, ok bool) { return m.first, m.on }
 
-// See takes a look after output, and reports whether there is a prompt. within says that the cursor
-// is in a further row of the secret.
-func (m *Masks) See(s Spot, within bool) bool {
+// UpdateMasks takes a look after output, and reports whether there is a prompt. within says that
+// the cursor is in a further row of the secret.
+func (m *Masks) UpdateMasks(s Spot, within bool) bool {
 	if m.on {
 		here := within || s.Place == m.spot.Place && s.Col >= m.first
 		if here || !m.away { // a program may draw elsewhere, and come back in its next write
@@ -111,5 +111,5 @@ func (m *Masks) settleAt(s Spot) {
 	m.spot.Sign, m.spot.Asked = nil, nil
 }
 
-// Asks reports whether a question ends with this character.
-func Asks(content string) bool { return content == ":" || content == "?" || content == "：" }
+// EndsQuestion reports whether a question ends with this character.
+func EndsQuestion(content string) bool { return content == ":" || content == "?" || content == "：" }

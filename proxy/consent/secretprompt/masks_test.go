@@ -33,16 +33,16 @@ func (d *desk) prints(col int, text string) bool {
 }
 
 func (d *desk) looks(col int) bool {
-	return d.masks.See(secretprompt.Spot{
+	return d.masks.UpdateMasks(secretprompt.Spot{
 		Place: d.place, Col: col, Typed: d.typed, Asked: func(col int) bool {
 			left := strings.TrimRight(string(d.row[:col]), " ")
-			return left != "" && secretprompt.Asks(left[len(left)-1:])
+			return left != "" && secretprompt.EndsQuestion(left[len(left)-1:])
 		},
-		Sign: func(col int) bool { return col < len(d.row) && secretprompt.Sign(string(d.row[col])) },
+		Sign: func(col int) bool { return col < len(d.row) && secretprompt.IsSign(string(d.row[col])) },
 	}, false)
 }
 
-func (d *desk) keys(text string) { d.typed.Count([]byte(text)) }
+func (d *desk) keys(text string) { d.typed.AddText([]byte(text)) }
 
 // A program that draws a sign for each key asks for a secret, until the answer is given.
 func TestSignsForKeysR78(t *testing.T) {
@@ -66,21 +66,21 @@ func TestSignsForKeysR78(t *testing.T) {
 			}
 		}
 		require.Equal(t, c.Looks, looks, c.Name)
-		_, on := d.masks.First()
+		_, on := d.masks.SecretColumn()
 		require.Equal(t, strings.HasSuffix(looks, "!"), on, c.Name)
 	}
 	var d desk
 	d.prints(0, "Geheim? ")
 	d.keys("ab")
 	d.prints(8, "**")
-	first, _ := d.masks.First()
+	first, _ := d.masks.SecretColumn()
 	require.Equal(t, 8, first)
 }
 
 // R26: the characters are counted, in any encoding, and not kept.
 func TestKeysAreCountedR78(t *testing.T) {
 	var typed secretprompt.Typed
-	typed.Count([]byte("aß*\r\x7f\x01日•"))
+	typed.AddText([]byte("aß*\r\x7f\x01日•"))
 	require.Equal(t, secretprompt.Typed{Text: 5, Signs: 2}, typed)
 }
 
@@ -89,7 +89,7 @@ func TestWordsAndFormsR78(t *testing.T) {
 		"Kennwort: ": true, "Passwort für ada: ": true, "Mot de passe : ": true, "Contraseña: ": true, "PIN: ": true, "Passphrase: ": true, "密码：": true,
 		"Senha: ": true, "Пароль: ": true, "Spinner: ": false, "Name: ": false, "$ grep Kennwort:": false, "Kennwort: geheim": false,
 	} {
-		require.Equal(t, want, secretprompt.Prompt(left, ""), left)
+		require.Equal(t, want, secretprompt.IsSecretQuestion(left, ""), left)
 	}
 	form := func(args ...string) protocol.SecretPrompt {
 		return secretprompt.Judge(secretprompt.Facts{

@@ -17,8 +17,8 @@ type Watch struct {
 	hasLast bool
 }
 
-// Since returns how long the computer slept since the last call, 0 on the first call.
-func (w *Watch) Since() time.Duration {
+// SleepSinceLast returns how long the computer slept since the last call, 0 on the first call.
+func (w *Watch) SleepSinceLast() time.Duration {
 	total := w.Total
 	if total == nil {
 		total = totalSleep

@@ -67,8 +67,9 @@ type Model interface {
 	Model() *screen.Screen
 }
 
-// Title is the window's title. Retitle has it written again; it is called within [Model.TryCall].
-type Title interface{ Retitle() }
+// Title is the window's title. RedrawTitle has it written again; it is called within
+// [Model.TryCall].
+type Title interface{ RedrawTitle() }
 
 // Remarks tells an attached person something. It never waits.
 type Remarks interface {

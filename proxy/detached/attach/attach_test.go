@@ -82,7 +82,7 @@ func (l *ledger) Repaint()                              { l.note("repaint") }
 func (l *ledger) ResendScreen()                         { l.note("renew") }
 func (l *ledger) NoteCaughtUp()                         { l.note("caught up") }
 func (l *ledger) Model() *screen.Screen                 { return l.model }
-func (l *ledger) Retitle()                              { l.note("title") }
+func (l *ledger) RedrawTitle()                          { l.note("title") }
 func (l *ledger) SendLive(m *protocol.Output)           { l.output = append(l.output, m) }
 
 func (l *ledger) Send(m protocol.Message) {

@@ -72,11 +72,11 @@ func (o *Output) Repaint() (ok bool) {
 	var cols, rows int
 	ran, over := o.Model.TryCall(modelPatience, func(now time.Time) {
 		m := o.Model.Model()
-		if ok = m.Ground() || now.Sub(o.waiting) >= groundPatience; ok {
+		if ok = m.IsAtGround() || now.Sub(o.waiting) >= groundPatience; ok {
 			cols, rows = m.Size()
 			all = m.AppendRedraw(nil)
 		}
-		o.Title.Retitle()
+		o.Title.RedrawTitle()
 	}, o.Copier.NoteCaughtUp)
 	if !ran || !ok {
 		return over

@@ -55,8 +55,9 @@ type Config struct {
 	Owner func(message, signature []byte) (protocol.Signer, error)
 	// Idle ends a session without output and without use for this long; 0 never ends it.
 	Idle time.Duration
-	// Reaper starts a process that runs [Reap], and returns what it reads. Without one, a program
-	// that ignores a hangup outlives a host that is killed. It is called with the first program.
+	// Reaper starts a process that runs [RunReaper], and returns what it reads. Without one, a
+	// program that ignores a hangup outlives a host that is killed. It is called with the first
+	// program.
 	Reaper func() (io.WriteCloser, error)
 	// Ended is called when a program has ended; it may be nil, and must not block.
 	Ended func(Result)
@@ -141,8 +142,9 @@ func (h *Host) Run(ctx context.Context) {
 	}
 }
 
-// Ready waits until a gateway knows the host. It may be called from any goroutine, while Run runs.
-func (h *Host) Ready(ctx context.Context) error {
+// WaitReady waits until a gateway knows the host. It may be called from any goroutine, while Run
+// runs.
+func (h *Host) WaitReady(ctx context.Context) error {
 	for {
 		h.mu.Lock()
 		ready, trouble, changed := h.ready, h.trouble, h.state
@@ -292,7 +294,7 @@ func (h *Host) newSessionLocked(m *protocol.ProxyStart) (*Session, error) {
 		Cols:    cmp.Or(m.Cols, defaultCols),
 		Rows:    cmp.Or(m.Rows, defaultRows),
 		Hurry:   h.hurry,
-		owner:   control.Agent{ID: m.AgentID, Name: names.Of(m.AgentName)},
+		owner:   control.Agent{ID: m.AgentID, Name: names.DisplayName(m.AgentName)},
 		env:     m.Env,
 		idle:    h.conf.Idle,
 	}, nil

@@ -20,7 +20,7 @@ func runs(ctx context.Context, s *Session) (Result, error) {
 	if s.Command == "no-such-program" {
 		return Result{}, errors.New("command not found")
 	}
-	s.Began("id-" + s.Name)
+	s.NoteStarted("id-" + s.Name)
 	<-ctx.Done()
 	return Result{ID: "id-" + s.Name, Code: 129}, nil
 }

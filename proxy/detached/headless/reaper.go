@@ -15,10 +15,10 @@ import (
 // reaper is a process that does nothing else. The host tells it of each program, and it ends the
 // program in the host's place.
 
-// Reap runs a reaper. in says which programs run; when in ends, as it does with the host, Reap ends
-// the programs that are left, and returns when they are gone. The process has to be in a session of
-// its own and ignore what ends a host.
-func Reap(in io.Reader) {
+// RunReaper runs a reaper. in says which programs run; when in ends, as it does with the host,
+// RunReaper ends the programs that are left, and returns when they are gone. The process has to be
+// in a session of its own and ignore what ends a host.
+func RunReaper(in io.Reader) {
 	running := make(map[child.Identity]bool)
 	for lines := bufio.NewScanner(in); lines.Scan(); {
 		word, rest, _ := strings.Cut(lines.Text(), " ")
@@ -37,7 +37,7 @@ func Reap(in io.Reader) {
 	}
 	var ends sync.WaitGroup
 	for program := range running {
-		ends.Go(func() { child.Finish(program) }) // ends after the last signal
+		ends.Go(func() { child.EndProgram(program) }) // ends after the last signal
 	}
 	ends.Wait()
 }

@@ -51,8 +51,8 @@ func (s *Session) run(ctx context.Context, run Runner) (Result, error) {
 	return result, err
 }
 
-// Began says that the program runs in the session of this id.
-func (s *Session) Began(id string) { s.begun(id) }
+// NoteStarted says that the program runs in the session of this id.
+func (s *Session) NoteStarted(id string) { s.begun(id) }
 
 // Stop ends the session as a closing terminal would.
 func (s *Session) Stop() { s.stop() }
@@ -99,8 +99,8 @@ func (s *Session) watchIdle() *time.Timer {
 	return timer
 }
 
-// Reap has the reaper end the program if the host is killed, until done is called.
-func (s *Session) Reap(program child.Identity) (done func()) {
+// RegisterForReaping has the reaper end the program if the host is killed, until done is called.
+func (s *Session) RegisterForReaping(program child.Identity) (done func()) {
 	s.reaper.addProgram(program)
 	return func() { s.reaper.removeProgram(program) }
 }

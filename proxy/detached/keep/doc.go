@@ -4,9 +4,9 @@
 // when the session does, and ends with it, or when the session lets the terminal go. Nothing that
 // is typed or shown passes the process in front: the session reads and writes the terminal itself.
 //
-// [Window], [Door] and [Keep], which has both, are the session's side, [Lend] is the other one. The
-// two speak JSON over a Unix socket, beside whose first byte the descriptors travel (SCM_RIGHTS,
-// unix(7)). The package must not know what a session is.
+// [Window], [Door] and [Keep], which has both, are the session's side, [LendTerminal] is the other
+// one. The two speak JSON over a Unix socket, beside whose first byte the descriptors travel
+// (SCM_RIGHTS, unix(7)). The package must not know what a session is.
 package keep
 
 // Name is the argv[0] by which the program knows that it runs a session behind a window.

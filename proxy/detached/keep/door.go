@@ -17,8 +17,8 @@ import (
 // (unix(4) of macOS).
 const maxPath = 103
 
-// Path returns the socket of a session's door, in a directory that only the user reaches.
-func Path(dir, session string) string { return filepath.Join(dir, prefix+session+suffix) }
+// DoorPath returns the socket of a session's door, in a directory that only the user reaches.
+func DoorPath(dir, session string) string { return filepath.Join(dir, prefix+session+suffix) }
 
 const prefix, suffix = "kept-", ".sock"
 
@@ -30,9 +30,9 @@ type Door struct {
 	over     chan struct{}
 }
 
-// Open opens a session's door in dir, and removes those of sessions that were killed.
-func Open(dir, session string) (*Door, error) {
-	path := Path(dir, session)
+// OpenDoor opens a session's door in dir, and removes those of sessions that were killed.
+func OpenDoor(dir, session string) (*Door, error) {
+	path := DoorPath(dir, session)
 	if len(path) > maxPath {
 		return nil, fmt.Errorf("the path of the session's socket is too long: %s", path)
 	}
@@ -78,7 +78,7 @@ func (d *Door) acceptWindows() {
 			continue
 		}
 		go func() { // ends after patience at the latest, or with Close
-			w, err := Accept(conn)
+			w, err := AcceptWindow(conn)
 			if err != nil {
 				return
 			}
@@ -101,9 +101,9 @@ func (d *Door) Close() {
 	_ = d.listener.Close() // which removes the socket
 }
 
-// Knock comes to a session's door. An [fs.ErrNotExist] says that there is no such session here.
-func Knock(dir, session string) (*net.UnixConn, error) {
-	path := Path(dir, session)
+// DialDoor comes to a session's door. An [fs.ErrNotExist] says that there is no such session here.
+func DialDoor(dir, session string) (*net.UnixConn, error) {
+	path := DoorPath(dir, session)
 	if strings.ContainsRune(session, filepath.Separator) || len(path) > maxPath {
 		return nil, fmt.Errorf("session %.40q: %w", session, fs.ErrNotExist)
 	}

@@ -22,28 +22,28 @@ type Keep struct {
 // NewKeep makes what keeps a session, which starts in a window and has its door in dir.
 func NewKeep(dir string, first *Window) *Keep { return &Keep{dir: dir, at: first} }
 
-// Open lets windows come to the session of that id from now on, until Close. It is called once,
+// OpenDoor lets windows come to the session of that id from now on, until Close. It is called once,
 // before the session has goroutines.
-func (k *Keep) Open(session string) (err error) {
-	k.door, err = Open(k.dir, session)
+func (k *Keep) OpenDoor(session string) (err error) {
+	k.door, err = OpenDoor(k.dir, session)
 	return err
 }
 
-// Close ends what an open Keep's Open began.
+// Close ends what an open Keep's OpenDoor began.
 func (k *Keep) Close() { k.door.Close() }
 
 // Write shows a text to the user at the session's window, and drops it if there is no window.
 func (k *Keep) Write(p []byte) (int, error) {
 	if w := k.Window(); w != nil {
-		w.Say(string(p))
+		w.ShowMessage(string(p))
 	}
 	return len(p), nil
 }
 
-// Exit has the process in front end as the program did.
-func (k *Keep) Exit(code int) {
+// EndWithStatus has the process in front end as the program did.
+func (k *Keep) EndWithStatus(code int) {
 	if w := k.Window(); w != nil {
-		w.Exit(code)
+		w.EndWithStatus(code)
 	}
 }
 
@@ -57,17 +57,17 @@ func (k *Keep) Window() *Window {
 	return k.at
 }
 
-// Put notes the session's window; nil says that the session is without one.
-func (k *Keep) Put(w *Window) {
+// SetWindow notes the session's window; nil says that the session is without one.
+func (k *Keep) SetWindow(w *Window) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.at = w
 }
 
-// Gone is closed when the process in front of the window is gone, nil without one.
-func (k *Keep) Gone() <-chan struct{} {
+// WindowDone is closed when the process in front of the window is gone, nil without one.
+func (k *Keep) WindowDone() <-chan struct{} {
 	if w := k.Window(); w != nil {
-		return w.Gone()
+		return w.Done()
 	}
 	return nil
 }
@@ -80,14 +80,14 @@ func (k *Keep) Windows() <-chan *Window {
 	return k.door.Windows()
 }
 
-// Leave notes that the user left at that time, and Return that they are back.
-func (k *Keep) Leave(now time.Time) { k.left.Store(now.UnixMilli()) }
+// NoteLeft notes that the user left at that time, and NoteReturned that they are back.
+func (k *Keep) NoteLeft(now time.Time) { k.left.Store(now.UnixMilli()) }
 
-// Return is described with Leave.
-func (k *Keep) Return() { k.left.Store(0) }
+// NoteReturned is described with NoteLeft.
+func (k *Keep) NoteReturned() { k.left.Store(0) }
 
-// Left returns when the user left, in Unix milliseconds, 0 while they are there.
-func (k *Keep) Left() int64 {
+// LeftAt returns when the user left, in Unix milliseconds, 0 while they are there.
+func (k *Keep) LeftAt() int64 {
 	if k == nil {
 		return 0
 	}

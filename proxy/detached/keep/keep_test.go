@@ -15,28 +15,28 @@ func TestAKeepBetweenWindows(t *testing.T) {
 	dir := t.TempDir()
 	k := keep.NewKeep(dir, nil)
 	require.Nil(t, k.Windows(), "the session has not begun")
-	require.NoError(t, k.Open("vim-k3f9"))
+	require.NoError(t, k.OpenDoor("vim-k3f9"))
 	defer k.Close()
-	require.Nil(t, k.Gone())
+	require.Nil(t, k.WindowDone())
 	_, err := k.Write([]byte("nobody is there"))
 	require.NoError(t, err)
-	k.Leave(time.UnixMilli(1234))
-	require.EqualValues(t, 1234, k.Left())
+	k.NoteLeft(time.UnixMilli(1234))
+	require.EqualValues(t, 1234, k.LeftAt())
 
 	done, _ := lendTerminal(t, dir, "vim-k3f9")
 	w := <-k.Windows()
 	defer w.CloseFiles()
-	k.Put(w)
-	k.Return()
-	require.Zero(t, k.Left())
+	k.SetWindow(w)
+	k.NoteReturned()
+	require.Zero(t, k.LeftAt())
 	_, err = k.Write([]byte("welcome\n"))
 	require.NoError(t, err)
-	k.Exit(3)
+	k.EndWithStatus(3)
 	got := <-done
 	require.NoError(t, got.err)
 	require.Equal(t, keep.End{Ended: true, Code: 3}, got.end)
 	require.Equal(t, "welcome\n", got.say.String())
-	<-k.Gone()
+	<-k.WindowDone()
 }
 
 // Without a keep, no window comes and none leaves.
@@ -44,7 +44,7 @@ func TestWithoutAKeep(t *testing.T) {
 	var k *keep.Keep
 	require.Nil(t, k.Window())
 	require.Nil(t, k.Windows())
-	require.Equal(t, (<-chan struct{})(nil), k.Gone())
-	require.Zero(t, k.Left())
-	require.ErrorIs(t, keep.NewKeep(t.TempDir()+"/none", nil).Open("vim-k3f9"), os.ErrNotExist)
+	require.Equal(t, (<-chan struct{})(nil), k.WindowDone())
+	require.Zero(t, k.LeftAt())
+	require.ErrorIs(t, keep.NewKeep(t.TempDir()+"/none", nil).OpenDoor("vim-k3f9"), os.ErrNotExist)
 }

@@ -34,10 +34,16 @@ var passed = []os.Signal{
 	syscall.SIGCONT,
 }
 
-// Lend lends the terminal of in and out to the session behind conn, until that gives it back, and
-// closes conn. The session's messages to the user go to messages; forCtrlG is [Window.ForCtrlG]. If
-// no field of [End] is set, the session was killed. Lend takes the process's signals meanwhile.
-func Lend(conn *net.UnixConn, in, out *os.File, messages io.Writer, forCtrlG string) (End, error) {
+// LendTerminal lends the terminal of in and out to the session behind conn, until that gives it
+// back, and closes conn. The session's messages to the user go to messages; forCtrlG is
+// [Window.ForCtrlG]. If no field of [End] is set, the session was killed. LendTerminal takes the
+// process's signals meanwhile.
+func LendTerminal(
+	conn *net.UnixConn,
+	in, out *os.File,
+	messages io.Writer,
+	forCtrlG string,
+) (End, error) {
 	defer func() { _ = conn.Close() }()
 	signals := make(chan os.Signal, 16)
 	signal.Notify(signals, passed...)
@@ -59,7 +65,7 @@ func Lend(conn *net.UnixConn, in, out *os.File, messages io.Writer, forCtrlG str
 		select {
 		case sig := <-signals:
 			number := int(sig.(syscall.Signal))
-			sendWord(conn, word{Signal: number, Job: tty.Resumable()})
+			sendWord(conn, word{Signal: number, Job: tty.IsResumable()})
 			if sig == syscall.SIGHUP {
 				return End{Hangup: true}, nil
 			}
@@ -117,7 +123,7 @@ func handOver(conn *net.UnixConn, in, out *os.File, forCtrlG string) error {
 	}
 	return json.NewEncoder(conn).Encode(word{
 		Front: &opened{Pid: os.Getpid(), ForCtrlG: forCtrlG},
-		Job:   tty.Resumable(),
+		Job:   tty.IsResumable(),
 	})
 }
 
@@ -143,15 +149,15 @@ func stopGroup(conn *net.UnixConn, signals chan os.Signal, sig syscall.Signal) {
 	_ = syscall.Kill(0, syscall.SIGTSTP)
 	tty.StopSelf(sig)
 	signal.Notify(signals, syscall.SIGTSTP)
-	if !tty.Resumable() { // the shell is gone: the kernel has discarded it
+	if !tty.IsResumable() { // the shell is gone: the kernel has discarded it
 		sendWord(conn, word{Signal: int(syscall.SIGCONT)})
 	}
 }
 
 func sendWord(conn *net.UnixConn, m word) { _ = json.NewEncoder(conn).Encode(m) }
 
-// Words tell the user what became of the program whose terminal they have back.
-func (e End) Words() string {
+// Message tell the user what became of the program whose terminal they have back.
+func (e End) Message() string {
 	message := "detached; gateway attach " + e.Session + " comes back"
 	if e.Release == Taken {
 		message = "attached elsewhere; gateway attach " + e.Session + " takes it back"

@@ -30,11 +30,11 @@ type Window struct {
 	mu   sync.Mutex
 	job  bool
 	hear func(os.Signal)
-	kept []os.Signal // signals that came before Hear was called
+	kept []os.Signal // signals that came before ForwardSignals was called
 }
 
-// Accept takes the terminal from a process in front. It closes conn with an error.
-func Accept(conn *net.UnixConn) (*Window, error) {
+// AcceptWindow takes the terminal from a process in front. It closes conn with an error.
+func AcceptWindow(conn *net.UnixConn) (*Window, error) {
 	_ = conn.SetDeadline(time.Now().Add(patience))
 	files, err := receive(conn)
 	if err != nil {
@@ -120,9 +120,9 @@ func (w *Window) passSignal(sig os.Signal) {
 	w.hear(sig)
 }
 
-// Hear calls hear with each signal that the process in front gets, also earlier ones. hear must not
-// block.
-func (w *Window) Hear(hear func(os.Signal)) {
+// ForwardSignals calls hear with each signal that the process in front gets, also earlier ones.
+// hear must not block.
+func (w *Window) ForwardSignals(hear func(os.Signal)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.hear = hear
@@ -132,28 +132,28 @@ func (w *Window) Hear(hear func(os.Signal)) {
 	w.kept = nil
 }
 
-// Gone is closed when the process in front is gone, or its terminal is.
-func (w *Window) Gone() <-chan struct{} { return w.gone }
+// Done is closed when the process in front is gone, or its terminal is.
+func (w *Window) Done() <-chan struct{} { return w.gone }
 
-// Job reports whether a shell could resume the process in front if it stopped.
-func (w *Window) Job() bool {
+// IsResumable reports whether a shell could resume the process in front if it stopped.
+func (w *Window) IsResumable() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.job
 }
 
-// Stop has the process in front stop by a signal, with its process group. When it goes on, Hear's
-// function gets SIGCONT.
+// Stop has the process in front stop by a signal, with its process group. When it goes on,
+// the function of ForwardSignals gets SIGCONT.
 func (w *Window) Stop(sig syscall.Signal) { w.sendWord(word{Stop: int(sig)}) }
 
-// Say has the process in front tell the user something.
-func (w *Window) Say(text string) { w.sendWord(word{Say: text}) }
+// ShowMessage has the process in front tell the user something.
+func (w *Window) ShowMessage(text string) { w.sendWord(word{Say: text}) }
 
-// Exit has the process in front end with the program's exit status.
-func (w *Window) Exit(code int) { w.sendWord(word{Exit: &code}) }
+// EndWithStatus has the process in front end with the program's exit status.
+func (w *Window) EndWithStatus(code int) { w.sendWord(word{Exit: &code}) }
 
-// Release has the process in front end since its terminal is its own again.
-func (w *Window) Release(session string, why Release) {
+// ReturnTerminal has the process in front end since its terminal is its own again.
+func (w *Window) ReturnTerminal(session string, why Release) {
 	w.sendWord(word{Release: why, Session: session})
 }
 

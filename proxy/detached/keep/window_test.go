@@ -38,12 +38,12 @@ func terminal(t *testing.T) (master, slave *os.File) {
 func lendTerminal(t *testing.T, dir, session string) (done <-chan *lent, master *os.File) {
 	t.Helper()
 	master, slave := terminal(t)
-	conn, err := keep.Knock(dir, session)
+	conn, err := keep.DialDoor(dir, session)
 	require.NoError(t, err)
 	over := make(chan *lent, 1)
 	go func() {
 		l := &lent{}
-		l.end, l.err = keep.Lend(conn, slave, slave, &l.say, "Ctrl+Alt+G")
+		l.end, l.err = keep.LendTerminal(conn, slave, slave, &l.say, "Ctrl+Alt+G")
 		over <- l
 	}()
 	return over, master
@@ -51,7 +51,7 @@ func lendTerminal(t *testing.T, dir, session string) (done <-chan *lent, master 
 
 func open(t *testing.T, dir string) *keep.Door {
 	t.Helper()
-	door, err := keep.Open(dir, "vim-k3f9")
+	door, err := keep.OpenDoor(dir, "vim-k3f9")
 	require.NoError(t, err)
 	t.Cleanup(door.Close)
 	return door
@@ -61,7 +61,7 @@ func open(t *testing.T, dir string) *keep.Door {
 func TestATerminalIsLent(t *testing.T) {
 	dir := t.TempDir()
 	door := open(t, dir)
-	info, err := os.Stat(keep.Path(dir, "vim-k3f9"))
+	info, err := os.Stat(keep.DoorPath(dir, "vim-k3f9"))
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
 	for name, tt := range map[string]struct {
@@ -69,8 +69,8 @@ func TestATerminalIsLent(t *testing.T) {
 		want keep.End
 		said string
 	}{
-		"exit":    {func(w *keep.Window) { w.Say("last words\n"); w.Exit(7) }, keep.End{Ended: true, Code: 7}, "last words\n"},
-		"release": {func(w *keep.Window) { w.Release("vim-k3f9", keep.Taken) }, keep.End{Release: keep.Taken, Session: "vim-k3f9"}, ""},
+		"exit":    {func(w *keep.Window) { w.ShowMessage("last words\n"); w.EndWithStatus(7) }, keep.End{Ended: true, Code: 7}, "last words\n"},
+		"release": {func(w *keep.Window) { w.ReturnTerminal("vim-k3f9", keep.Taken) }, keep.End{Release: keep.Taken, Session: "vim-k3f9"}, ""},
 		"killed":  {func(w *keep.Window) { w.Close() }, keep.End{}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -87,7 +87,7 @@ func TestATerminalIsLent(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, "hello", string(b[:n]))
 			heard := make(chan os.Signal, 4)
-			w.Hear(func(sig os.Signal) { heard <- sig })
+			w.ForwardSignals(func(sig os.Signal) { heard <- sig })
 			require.NoError(t, syscall.Kill(os.Getpid(), syscall.SIGWINCH))
 			require.Equal(t, syscall.SIGWINCH, <-heard)
 			tt.ends(w)
@@ -95,7 +95,7 @@ func TestATerminalIsLent(t *testing.T) {
 			require.NoError(t, got.err)
 			require.Equal(t, tt.want, got.end)
 			require.Equal(t, tt.said, got.say.String())
-			<-w.Gone()
+			<-w.Done()
 		})
 	}
 }
@@ -110,37 +110,37 @@ func TestAHangupEndsTheLending(t *testing.T) {
 	defer w.CloseFiles()
 	require.NoError(t, syscall.Kill(os.Getpid(), syscall.SIGHUP))
 	require.Equal(t, keep.End{Hangup: true}, (<-done).end)
-	<-w.Gone()
+	<-w.Done()
 }
 
 // A door is found only by its session's name; a door without a process behind it is swept away.
 func TestADoor(t *testing.T) {
 	dir := t.TempDir()
-	stale := keep.Path(dir, "bash-dead")
+	stale := keep.DoorPath(dir, "bash-dead")
 	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM, 0)
 	require.NoError(t, err)
 	require.NoError(t, unix.Bind(fd, &unix.SockaddrUnix{Name: stale}))
 	require.NoError(t, unix.Close(fd))
-	_, err = keep.Knock(dir, "bash-dead")
+	_, err = keep.DialDoor(dir, "bash-dead")
 	require.ErrorIs(t, err, fs.ErrNotExist)
-	door, err := keep.Open(dir, "vim-k3f9")
+	door, err := keep.OpenDoor(dir, "vim-k3f9")
 	require.NoError(t, err)
 	require.NoFileExists(t, stale)
-	_, err = keep.Knock(dir, "none")
+	_, err = keep.DialDoor(dir, "none")
 	require.ErrorIs(t, err, fs.ErrNotExist)
-	_, err = keep.Knock(dir, "../"+filepath.Base(dir)+"/vim-k3f9")
+	_, err = keep.DialDoor(dir, "../"+filepath.Base(dir)+"/vim-k3f9")
 	require.ErrorIs(t, err, fs.ErrNotExist)
-	_, err = keep.Open(dir, strings.Repeat("x", 100))
+	_, err = keep.OpenDoor(dir, strings.Repeat("x", 100))
 	require.ErrorContains(t, err, "too long")
 	door.Close()
-	require.NoFileExists(t, keep.Path(dir, "vim-k3f9"))
+	require.NoFileExists(t, keep.DoorPath(dir, "vim-k3f9"))
 }
 
 // A client without a terminal, or without a message, is sent away.
 func TestAClientWithoutATerminalIsSentAway(t *testing.T) {
 	dir := t.TempDir()
 	open(t, dir)
-	conn, err := keep.Knock(dir, "vim-k3f9")
+	conn, err := keep.DialDoor(dir, "vim-k3f9")
 	require.NoError(t, err)
 	defer func() { _ = conn.Close() }()
 	_, err = conn.Write([]byte(" {}\n"))

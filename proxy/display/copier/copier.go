@@ -136,8 +136,8 @@ type Config struct {
 	// Asks is called with the number of times that a chunk asks the terminal for its cursor, before
 	// the terminal gets the chunk. May be nil.
 	Asks func(times int)
-	// Away makes the copier begin while the terminal is another program's, as after Park. Cooks
-	// reports whether the user's terminal itself turns each line feed into a new line, as the
+	// Away makes the copier begin while the terminal is another program's, as after PauseCopying.
+	// Cooks reports whether the user's terminal itself turns each line feed into a new line, as the
 	// program's terminal has already done; nil means never.
 	Away  bool
 	Cooks func(away bool) bool
@@ -180,10 +180,10 @@ type Copier struct {
 	anew     atomic.Bool // a viewer needs the whole screen
 	ending   atomic.Bool // the program has ended: drain and return
 	abort    atomic.Bool // give up at once
-	cut      atomic.Bool // see Cut
+	cut      atomic.Bool // see DropWrites
 	asked    atomic.Pointer[func()]
 	done     chan struct{} // closed when Run has returned
-	first    chan struct{} // see Begun
+	first    chan struct{} // see FirstOutput
 	heldOpen bool          // a process still had the program's terminal open at the end
 }
 
@@ -222,8 +222,8 @@ func (c *Copier) NoteCaughtUp() {
 	c.poll.Wake()
 }
 
-// Resized notes that the user's terminal has another size. It may be called on any goroutine.
-func (c *Copier) Resized() {
+// NoteResize notes that the user's terminal has another size. It may be called on any goroutine.
+func (c *Copier) NoteResize() {
 	c.moved.Store(true)
 	c.Repaint()
 }
@@ -237,18 +237,18 @@ func (c *Copier) ResendScreen() {
 	}
 }
 
-// End lets Run return once the output of the ended program is through; Abandon does not wait for
-// that. Both may be called on any goroutine.
-func (c *Copier) End() { c.ending.Store(true); c.poll.Wake() }
+// FinishOutput lets Run return once the output of the ended program is through; AbandonOutput does
+// not wait for that. Both may be called on any goroutine.
+func (c *Copier) FinishOutput() { c.ending.Store(true); c.poll.Wake() }
 
-// Abandon is described at End.
-func (c *Copier) Abandon() { c.abort.Store(true); c.poll.Wake() }
+// AbandonOutput is described at FinishOutput.
+func (c *Copier) AbandonOutput() { c.abort.Store(true); c.poll.Wake() }
 
 // Done is closed when Run has returned.
 func (c *Copier) Done() <-chan struct{} { return c.done }
 
-// Begun is closed when the program has printed something.
-func (c *Copier) Begun() <-chan struct{} { return c.first }
+// FirstOutput is closed when the program has printed something.
+func (c *Copier) FirstOutput() <-chan struct{} { return c.first }
 
 // HeldOpen reports whether background processes still had the program's terminal open at the end.
 // It is valid after Run has returned.

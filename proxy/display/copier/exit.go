@@ -28,8 +28,8 @@ func (e *exitSequence) followBegun(chunk vt.Chunk) {
 		return
 	}
 	e.before = e.modes
-	e.modes.Follow(chunk)
-	if e.open = e.modes.Changed(); e.open {
+	e.modes.FollowChunk(chunk)
+	if e.open = e.modes.CheckChanged(); e.open {
 		e.setBothExits()
 	}
 }
@@ -43,7 +43,7 @@ func (e *exitSequence) noteWritten(part []byte, all bool) {
 		e.setExit()
 	case e.on: // a mode that is the same at both ends may have changed in between
 		e.open = true
-		e.before.Scan(part)
+		e.before.FollowBytes(part)
 		e.setBothExits()
 	}
 }
@@ -54,7 +54,7 @@ func (e *exitSequence) setBothExits() {
 		return
 	}
 	both := e.modes
-	both.Join(&e.before)
+	both.MergeChanges(&e.before)
 	e.buf = append(both.AppendReset(e.buf[:0]), e.untitle()...)
 	e.watchdog.SetExit(e.line, e.buf)
 }

@@ -67,7 +67,7 @@ func settings(s *screen.Screen) string {
 func guarded(t *testing.T, change func(*rig, *copier.Config), do func(t *testing.T, r *rig)) {
 	t.Helper()
 	runCopier(t, change, func(t *testing.T, r *rig) {
-		require.True(t, r.c.Guard(r))
+		require.True(t, r.c.SetWatchdog(r))
 		do(t, r)
 	})
 }
@@ -87,13 +87,13 @@ func TestAsAChunkIsWrittenR59(t *testing.T) {
 	}
 }
 
-// Park gives up after 2 s if the screen takes no output, and at once if the copying has ended.
+// PauseCopying gives up after 2 s if the screen takes no output, and at once if the copying has ended.
 func TestParkGivesUp(t *testing.T) {
 	runCopier(t, nil, func(t *testing.T, r *rig) {
 		r.setRoom(0)
 		r.print("abc")
 		began := time.Now()
-		_, ok := r.c.Park()
+		_, ok := r.c.PauseCopying()
 		require.False(t, ok)
 		require.Equal(t, 2*time.Second, time.Since(began))
 		r.setRoom(-1)
@@ -101,7 +101,7 @@ func TestParkGivesUp(t *testing.T) {
 		r.equal("abcd", r.screen())
 		r.change(func() { r.ended = true })
 		<-r.c.Done()
-		_, ok = r.c.Park()
+		_, ok = r.c.PauseCopying()
 		require.False(t, ok)
 	})
 }
@@ -110,11 +110,11 @@ func TestParkGivesUp(t *testing.T) {
 func TestParkCatchesUpWithinBounds(t *testing.T) {
 	f := &flood{chunk: make([]byte, 4096), left: 1 << 20}
 	c := copier.New(copier.Config{Program: f, Screen: f, Poll: f, Model: f})
-	go c.Run() // ends with Abandon
-	resume, ok := c.Park()
+	go c.Run() // ends with AbandonOutput
+	resume, ok := c.PauseCopying()
 	require.True(t, ok)
 	require.Positive(t, f.left)
-	c.Abandon()
+	c.AbandonOutput()
 	resume(false)
 	<-c.Done()
 }

@@ -2,16 +2,17 @@ package copier
 
 import "time"
 
-// parkPatience is how long the copier may be busy with a screen that takes no output before Park
-// and Guard give up.
+// parkPatience is how long the copier may be busy with a screen that takes no output before
+// PauseCopying and SetWatchdog give up.
 const parkPatience = 2 * time.Second
 
-// Park makes the copier copy what the program wrote before, give the terminal back and wait. Then
-// the terminal is the caller's. resume continues the copying and returns once the terminal is as
-// the program had it. front is false while the terminal stays another's: the program writes, and
-// the overlay is not drawn. ok is false if the copier cannot be parked: the screen takes no output,
-// or Run has returned. Park and Guard belong to one goroutine, other than the copier's.
-func (c *Copier) Park() (resume func(front bool), ok bool) {
+// PauseCopying makes the copier copy what the program wrote before, give the terminal back and
+// wait. Then the terminal is the caller's. resume continues the copying and returns once the
+// terminal is as the program had it. front is false while the terminal stays another's: the program
+// writes, and the overlay is not drawn. ok is false if the copier cannot be parked: the screen
+// takes no output, or Run has returned. PauseCopying and SetWatchdog belong to one goroutine, other
+// than the copier's.
+func (c *Copier) PauseCopying() (resume func(front bool), ok bool) {
 	reached, back, done := make(chan struct{}), make(chan bool), make(chan struct{})
 	ok = c.callBetween(reached, func() {
 		c.copyStopped()
@@ -26,11 +27,11 @@ func (c *Copier) Park() (resume func(front bool), ok bool) {
 	return func(front bool) { back <- front; <-done }, ok
 }
 
-// Move makes the copier give the terminal back as for Park, and then calls move, during which it
-// writes nothing. If move returns true, it has a new terminal, which shows the program already;
-// otherwise it has no terminal. The program's output waits meanwhile. ok is false as for Park; see
-// also Cut. The copier has no watchdog then.
-func (c *Copier) Move(move func() (there bool)) (ok bool) {
+// ChangeTerminal makes the copier give the terminal back as for PauseCopying, and then calls move,
+// during which it writes nothing. If move returns true, it has a new terminal, which shows the
+// program already; otherwise it has no terminal. The program's output waits meanwhile. ok is false
+// as for PauseCopying; see also DropWrites. The copier has no watchdog then.
+func (c *Copier) ChangeTerminal(move func() (there bool)) (ok bool) {
 	reached, done := make(chan struct{}), make(chan struct{})
 	ok = c.callBetween(reached, func() {
 		c.copyStopped()
@@ -52,17 +53,19 @@ func (c *Copier) Move(move func() (there bool)) (ok bool) {
 	return ok
 }
 
-// Cut drops all writes until Move: the terminal is gone, or another's, or takes no output. It may
-// be called on any goroutine.
-func (c *Copier) Cut() { c.cut.Store(true); c.poll.Wake() }
+// DropWrites drops all writes until ChangeTerminal: the terminal is gone, or another's, or takes no
+// output. It may be called on any goroutine.
+func (c *Copier) DropWrites() { c.cut.Store(true); c.poll.Wake() }
 
-// Around returns the bytes that bring the program's modes to a fresh terminal, together with
-// picture, which shows its screen. It is for Move's function.
-func (c *Copier) Around(picture []byte) []byte { return c.exit.modes.AppendAround(nil, picture) }
+// ModesAround returns the bytes that bring the program's modes to a fresh terminal, together with
+// picture, which shows its screen. It is for ChangeTerminal's function.
+func (c *Copier) ModesAround(picture []byte) []byte {
+	return c.exit.modes.AppendAround(nil, picture)
+}
 
-// Guard gives w the exit sequence, now and whenever it changes. It reports false, without calling
-// w, if the copier cannot do that, as for Park.
-func (c *Copier) Guard(w Watchdog) bool {
+// SetWatchdog gives w the exit sequence, now and whenever it changes. It reports false, without
+// calling w, if the copier cannot do that, as for PauseCopying.
+func (c *Copier) SetWatchdog(w Watchdog) bool {
 	reached := make(chan struct{})
 	return c.callBetween(reached, func() {
 		c.exit.watchdog = w

@@ -77,9 +77,9 @@ func (p *play) step(t *testing.T, s corpus.Step) {
 		p.takeNotes()
 		p.screen()
 	case "on-read":
-		p.reading = map[string]func(){"resized": p.c.Resized, "renew": p.c.ResendScreen}[arg]
+		p.reading = map[string]func(){"resized": p.c.NoteResize, "renew": p.c.ResendScreen}[arg]
 	case "resized":
-		p.c.Resized()
+		p.c.NoteResize()
 	case "repaint":
 		p.c.Repaint()
 	case "renew":
@@ -94,12 +94,12 @@ func (p *play) step(t *testing.T, s corpus.Step) {
 		p.change(func() { p.output, p.ended = append(p.output, s.Words[1:]...), true })
 		<-p.c.Done()
 	case "abandon":
-		p.c.Abandon()
+		p.c.AbandonOutput()
 		<-p.c.Done()
 	case "guard":
-		p.guarded = p.c.Guard(p)
+		p.guarded = p.c.SetWatchdog(p)
 	case "park":
-		p.resume, p.parked = p.c.Park()
+		p.resume, p.parked = p.c.PauseCopying()
 	case "resume":
 		p.resume(arg == "yes")
 	default:

@@ -62,9 +62,9 @@ func runCopier(t *testing.T, change func(*rig, *copier.Config), do func(t *testi
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, change)
-		go r.c.Run() // ends with the program's terminal, or with Abandon
+		go r.c.Run() // ends with the program's terminal, or with AbandonOutput
 		defer func() {
-			r.c.Abandon()
+			r.c.AbandonOutput()
 			<-r.c.Done()
 		}()
 		synctest.Wait()

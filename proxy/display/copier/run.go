@@ -229,7 +229,7 @@ func (c *Copier) filterChunk(chunk []byte) vt.Chunk {
 	if c.strict == nil {
 		return c.cutter.Cut(chunk)
 	}
-	return c.filter.Pass(chunk, c.strict())
+	return c.filter.FilterOutput(chunk, c.strict())
 }
 
 // uncookLines undoes what the program's terminal did to line feeds, if the user's terminal does the

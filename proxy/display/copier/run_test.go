@@ -124,7 +124,7 @@ func TestTheModelWaitsWithoutViewers(t *testing.T) {
 func TestAProgramInTheBackgroundIsNotWaitedForLongR60(t *testing.T) {
 	runCopier(t, nil, func(t *testing.T, r *rig) {
 		began := time.Now()
-		r.c.End()
+		r.c.FinishOutput()
 		time.Sleep(99 * time.Millisecond)
 		r.print("late")
 		<-r.c.Done()
@@ -134,7 +134,7 @@ func TestAProgramInTheBackgroundIsNotWaitedForLongR60(t *testing.T) {
 	})
 	runCopier(t, nil, func(t *testing.T, r *rig) {
 		began := time.Now()
-		r.c.End()
+		r.c.FinishOutput()
 		for over := false; !over; {
 			r.print("more")
 			select {
@@ -163,7 +163,7 @@ func TestAFloodHidesTheRemark(t *testing.T) {
 		r.equal(`screen "[-]" | screen "b" | model "b" | wake | screen "[remark]" | drawn`, r.takeNotes())
 	})
 	runCopier(t, shown("remark"), func(t *testing.T, r *rig) {
-		require.True(t, r.c.Guard(r))
+		require.True(t, r.c.SetWatchdog(r))
 		flood(t, r, strings.Repeat("w", 4095))
 		r.equal("", r.watchdog())
 		trickle := func(d time.Duration) {
@@ -216,7 +216,7 @@ func TestALateModelHoldsOnlyTheProgram(t *testing.T) {
 		r.change(func() { r.full = true })
 		r.print("a", "b")
 		require.Equal(t, "a", r.screen())
-		require.True(t, r.c.Guard(r), "it does what it is asked for")
+		require.True(t, r.c.SetWatchdog(r), "it does what it is asked for")
 		r.shows.text = "line"
 		r.c.Repaint()
 		time.Sleep(time.Second)
@@ -229,7 +229,7 @@ func TestALateModelHoldsOnlyTheProgram(t *testing.T) {
 		r.print("c")
 		r.change(func() { r.output, r.ended = []string{"d", "e"}, true })
 		time.Sleep(time.Second)
-		r.c.End()
+		r.c.FinishOutput()
 		<-r.c.Done()
 		require.Contains(t, r.screen(), "d[line][-]e[line]", "the rest of a program that has ended is not held")
 	})

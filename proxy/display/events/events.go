@@ -38,11 +38,11 @@ type Event struct {
 // maxAgent bounds an agent's name in an event, in columns.
 const maxAgent = 64
 
-// Config plugs a [Teller].
+// Config plugs a [Reporter].
 type Config struct {
 	Session string // id
-	// Happened is told of every [Event], in order. It returns at once, and may be nil.
-	Happened func(Event)
+	// OnEvent gets every [Event], in order. It returns at once, and may be nil.
+	OnEvent func(Event)
 	// Notify is told in a short text that an agent waits and that the user has neither typed nor
 	// looked for After. It is called from a goroutine of its own, as is Alert, and may be nil.
 	Notify func(text string)
@@ -55,8 +55,8 @@ type Config struct {
 	Used func() time.Time
 }
 
-// Teller tells what happens in a session. A nil one does nothing.
-type Teller struct {
+// Reporter reports what happens in a session. A nil one does nothing.
+type Reporter struct {
 	conf     Config
 	left     atomic.Int64     // when the last page left, in Unix milliseconds, 0 for never
 	viewed   atomic.Bool      // a page shows the screen
@@ -64,9 +64,9 @@ type Teller struct {
 	question remind.Question  // that was told as an event last
 }
 
-// New makes a teller.
-func New(conf Config) *Teller {
-	t := &Teller{conf: conf}
+// New makes a reporter.
+func New(conf Config) *Reporter {
+	t := &Reporter{conf: conf}
 	if conf.Notify != nil || conf.Alert != nil {
 		t.reminder = remind.New(remind.Config{After: conf.After, Looked: t.lastLook, Tell: t.remindUser})
 	}
@@ -74,7 +74,7 @@ func New(conf Config) *Teller {
 }
 
 // Close ends the reminding. Events can be told after it.
-func (t *Teller) Close() {
+func (t *Reporter) Close() {
 	if t != nil && t.reminder != nil {
 		t.reminder.Close()
 	}
@@ -82,7 +82,7 @@ func (t *Teller) Close() {
 
 // StateChanged has those know what waits for the user who are told. It and ControlChanged belong to
 // the goroutine that controls.
-func (t *Teller) StateChanged(state control.State) {
+func (t *Reporter) StateChanged(state control.State) {
 	var q remind.Question
 	switch {
 	case state.Phase == control.Asked:
@@ -91,13 +91,13 @@ func (t *Teller) StateChanged(state control.State) {
 		q = remind.Question{Number: state.Question, Agent: state.Agent.Name, Held: true}
 	}
 	if t.reminder != nil {
-		t.reminder.Open(q)
+		t.reminder.SetQuestion(q)
 	}
 	t.tellQuestion(q)
 }
 
 // tellQuestion tells of a new question.
-func (t *Teller) tellQuestion(q remind.Question) {
+func (t *Reporter) tellQuestion(q remind.Question) {
 	if q == t.question {
 		return
 	}
@@ -113,7 +113,7 @@ func (t *Teller) tellQuestion(q remind.Question) {
 
 // ControlChanged tells of a grant that began or ended. A request that ended without one is no
 // event.
-func (t *Teller) ControlChanged(e control.Event) {
+func (t *Reporter) ControlChanged(e control.Event) {
 	switch {
 	case e.Granted:
 		t.tellEvent(Event{Name: Granted, Agent: e.Agent.Name})
@@ -122,18 +122,18 @@ func (t *Teller) ControlChanged(e control.Event) {
 	}
 }
 
-// Exited tells of the program's end, when the goroutine that controls has ended.
-func (t *Teller) Exited(status int) {
+// ReportExit tells of the program's end, when the goroutine that controls has ended.
+func (t *Reporter) ReportExit(status int) {
 	if t != nil {
 		t.tellEvent(Event{Name: Exit, Status: status})
 	}
 }
 
-// tellEvent calls Config.Happened, if it is set.
-func (t *Teller) tellEvent(e Event) {
-	if t.conf.Happened == nil {
+// tellEvent calls Config.OnEvent, if it is set.
+func (t *Reporter) tellEvent(e Event) {
+	if t.conf.OnEvent == nil {
 		return
 	}
 	e.Session, e.Agent = t.conf.Session, notice.Clean(e.Agent, maxAgent)
-	t.conf.Happened(e)
+	t.conf.OnEvent(e)
 }

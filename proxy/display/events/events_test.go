@@ -13,7 +13,7 @@ import (
 // name contains only a name.
 func TestEventsAreToldOnceAndClean(t *testing.T) {
 	var told []Event
-	s := New(Config{Session: "sh-1", Happened: func(e Event) { told = append(told, e) }})
+	s := New(Config{Session: "sh-1", OnEvent: func(e Event) { told = append(told, e) }})
 	agent := control.Agent{ID: "a-1", Name: "evil\x1b[31m\n\x00\u202ename"}
 	asked := control.State{Phase: control.Asked, Question: 1, Agent: agent}
 	s.StateChanged(asked)
@@ -24,7 +24,7 @@ func TestEventsAreToldOnceAndClean(t *testing.T) {
 	s.StateChanged(control.State{Phase: control.Granted, Question: 2, Agent: agent, Occupied: true})
 	s.ControlChanged(control.Event{Agent: agent, Reason: protocol.ReasonReclaimed})
 	s.Close()
-	s.Exited(3)
+	s.ReportExit(3)
 	const name = "evil name"
 	require.Equal(t, []Event{
 		{Name: Asked, Session: "sh-1", Agent: name},
@@ -32,8 +32,8 @@ func TestEventsAreToldOnceAndClean(t *testing.T) {
 		{Name: Ended, Session: "sh-1", Agent: name, Reason: protocol.ReasonReclaimed},
 		{Name: Exit, Session: "sh-1", Status: 3},
 	}, told)
-	New(Config{}).Exited(0) // no one listens
-	var none *Teller
-	none.Exited(0)
+	New(Config{}).ReportExit(0) // no one listens
+	var none *Reporter
+	none.ReportExit(0)
 	none.Close()
 }

@@ -9,7 +9,7 @@ import (
 
 // Handle notes what a message of the gateway's says about people who look. It and NoteUnreached may
 // be called from any goroutine.
-func (t *Teller) Handle(m protocol.Message) {
+func (t *Reporter) Handle(m protocol.Message) {
 	switch m := m.(type) {
 	case *protocol.View:
 		t.setViewed(!m.Agents)
@@ -19,17 +19,17 @@ func (t *Teller) Handle(m protocol.Message) {
 }
 
 // NoteUnreached says that the gateway is lost, and with it those who look.
-func (t *Teller) NoteUnreached() { t.setViewed(false) }
+func (t *Reporter) NoteUnreached() { t.setViewed(false) }
 
 // setViewed notes whether a page shows the screen.
-func (t *Teller) setViewed(on bool) {
+func (t *Reporter) setViewed(on bool) {
 	if t.viewed.Swap(on) && !on {
 		t.left.Store(time.Now().UnixMilli())
 	}
 }
 
 // lastLook returns when the user last typed, or when a page last showed the screen.
-func (t *Teller) lastLook() time.Time {
+func (t *Reporter) lastLook() time.Time {
 	if t.viewed.Load() {
 		return time.Now()
 	}
@@ -42,7 +42,7 @@ func (t *Teller) lastLook() time.Time {
 
 // remindUser tells the user that an agent waits: its name and the session, and nothing of the
 // screen or of the agent's words.
-func (t *Teller) remindUser(q remind.Question) {
+func (t *Reporter) remindUser(q remind.Question) {
 	act := " asks in "
 	if q.Held {
 		act = " waits in "

@@ -45,7 +45,7 @@ const Reverse = "\x1b[7m"
 
 // Draw appends the bytes that show text from a row on, counted from 0, one row for each of its
 // lines, and leave everything else as it was. The SGR sequence look sets its look. Lines below the
-// screen are left out. [Top] returns the row for the bottom of the screen; another row is for a
+// screen are left out. [TopRow] returns the row for the bottom of the screen; another row is for a
 // bottom row that the user has to read.
 func Draw(dst []byte, s Screen, row int, look, text string) []byte {
 	cols, rows := s.Size()
@@ -67,8 +67,8 @@ func Erase(dst []byte, s Screen, row int, text string) []byte {
 	return redrawRows(dst, s, row, row+1+strings.Count(text, "\n"), "\x1b[0m")
 }
 
-// Top returns the row on which text begins that ends on the bottom row.
-func Top(s Screen, text string) int {
+// TopRow returns the row on which text begins that ends on the bottom row.
+func TopRow(s Screen, text string) int {
 	_, rows := s.Size()
 	return max(0, rows-1-strings.Count(text, "\n"))
 }

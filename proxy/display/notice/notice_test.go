@@ -62,9 +62,9 @@ func TestNoticeLeavesNoTrace(t *testing.T) {
 					user := screen.New(screen.Config{Cols: size[0], Rows: size[1]})
 					model.Feed([]byte(state))
 					user.Feed([]byte(state))
-					user.Feed(notice.Draw(nil, model, notice.Top(model, text), notice.Reverse, text))
+					user.Feed(notice.Draw(nil, model, notice.TopRow(model, text), notice.Reverse, text))
 					require.Equal(t, model.Cursor(), user.Cursor(), "while it is drawn the cursor stays")
-					user.Feed(notice.Erase(nil, model, notice.Top(model, text), text))
+					user.Feed(notice.Erase(nil, model, notice.TopRow(model, text), text))
 					model.Feed([]byte(probe))
 					user.Feed([]byte(probe))
 					same(t, model, user)
@@ -80,7 +80,7 @@ func TestNoticeCoversTheBottomRow(t *testing.T) {
 	for _, s := range []*screen.Screen{model, user} {
 		s.Feed([]byte("one\r\ntwo\r\nthree\x1b[?6h"))
 	}
-	user.Feed(notice.Draw(nil, model, notice.Top(model, "allow?"), notice.Reverse, "allow?"))
+	user.Feed(notice.Draw(nil, model, notice.TopRow(model, "allow?"), notice.Reverse, "allow?"))
 	require.Equal(t, []string{"one", "two", "allow?"}, []string{user.RowText(0), user.RowText(1), user.RowText(2)})
 }
 
@@ -97,7 +97,7 @@ func TestNoticeOfSeveralRows(t *testing.T) {
 	} {
 		user := screen.New(screen.Config{Cols: 12, Rows: 3})
 		user.Feed([]byte("one\r\ntwo\r\nthree"))
-		user.Feed(notice.Draw(nil, user, notice.Top(user, c.text), notice.Reverse, c.text))
+		user.Feed(notice.Draw(nil, user, notice.TopRow(user, c.text), notice.Reverse, c.text))
 		require.Equal(t, c.want, []string{user.RowText(0), user.RowText(1), user.RowText(2)})
 	}
 }

@@ -32,9 +32,9 @@ func Fits(cols, most int, text, keys string) bool {
 	return body != nil && len(body) >= len(wrapText(text, max(1, cols-2)))
 }
 
-// Whole lays out text on at most most rows of cols columns, if all of it fits without breaking a
-// word.
-func Whole(cols, most int, text string) (rows string, ok bool) {
+// LayOutWhole lays out text on at most most rows of cols columns, if all of it fits without
+// breaking a word.
+func LayOutWhole(cols, most int, text string) (rows string, ok bool) {
 	all := []string{""}
 	for _, word := range strings.Fields(text) {
 		switch last := &all[len(all)-1]; {
@@ -165,8 +165,8 @@ func countInWords(s string) string {
 	return "1 character"
 }
 
-// Tail returns the end of text in at most cols columns, with an ellipsis in front if it is cut.
-func Tail(text string, cols int) string {
+// FitTail returns the end of text in at most cols columns, with an ellipsis in front if it is cut.
+func FitTail(text string, cols int) string {
 	if displaywidth.String(text) <= cols {
 		return text
 	}

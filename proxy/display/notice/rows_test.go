@@ -95,7 +95,7 @@ func TestTail(t *testing.T) {
 		cols int
 		want string
 	}{{"abc", 3, "abc"}, {"abcd", 3, "…cd"}, {"世界", 4, "世界"}, {"世界a", 4, "…界a"}, {"世界世", 4, "…世"}, {"ab", 1, "…"}, {"", 0, ""}} {
-		require.Equal(t, c.want, notice.Tail(c.text, c.cols))
+		require.Equal(t, c.want, notice.FitTail(c.text, c.cols))
 	}
 }
 

@@ -63,7 +63,7 @@ func TestAnUnreadableAnnouncementDoesNotCount(t *testing.T) {
 func TestTheSignSaysWhereAnAgentMayNever(t *testing.T) {
 	s := New(Config{Line: true, Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Repaint: func() {}})
 	defer s.Close()
-	s.Show(control.State{Phase: control.Granted, Agent: control.Agent{ID: "a", Name: "ada"}, Away: "ssh", Never: "config.toml:7"})
+	s.ShowState(control.State{Phase: control.Granted, Agent: control.Agent{ID: "a", Name: "ada"}, Away: "ssh", Never: "config.toml:7"})
 	require.Equal(t, ` ada waits: never in ssh · Ctrl+\ `, s.signForms(time.Now())[0])
 	require.Equal(t, "[ada waits: never in ssh]", s.titleTag(time.Now()))
 	s.ShowControlChange(control.Event{Granted: true, Rule: "config.toml:3", Agent: control.Agent{Name: "ada"}, Level: protocol.LevelDrive}, "", "")

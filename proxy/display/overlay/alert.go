@@ -6,17 +6,17 @@ type alert struct {
 	control  []byte
 }
 
-// Alert makes the terminal show a notification for a question, unless the question has been
+// ShowAlert makes the terminal show a notification for a question, unless the question has been
 // answered by then. The control strings change nothing on the screen.
-func (s *Status) Alert(question uint64, control []byte) {
+func (s *Status) ShowAlert(question uint64, control []byte) {
 	s.mu.Lock()
 	s.alert = alert{question, control}
 	s.mu.Unlock()
 	s.conf.Repaint()
 }
 
-// appendAlert appends the strings of [Status.Alert], once. The goroutine that draws calls it, so
-// that they never land inside a sequence of the program.
+// appendAlert appends the strings of [Status.ShowAlert], once. The goroutine that draws calls it,
+// so that they never land inside a sequence of the program.
 func (s *Status) appendAlert(dst []byte) []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -31,9 +31,9 @@ func TestAnAlertIsWrittenOnceAndNeverIntoASequence(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			d := newDesk(t, 80, 24)
 			d.pass(c.before, false)
-			d.s.Show(asked)
-			d.s.Alert(c.question, []byte(control9))
-			d.s.Show(c.then)
+			d.s.ShowState(asked)
+			d.s.ShowAlert(c.question, []byte(control9))
+			d.s.ShowState(c.then)
 			show, ok := d.p.Paint(false)
 			require.Equal(t, c.want, strings.Count(string(show), control9), "%q", show)
 			again, _ := d.p.Paint(false)
@@ -56,10 +56,10 @@ func TestAnAlertIsWrittenOnceAndNeverIntoASequence(t *testing.T) {
 func TestAnAlertLeavesTheScreenAlone(t *testing.T) {
 	d := newDesk(t, 80, 24)
 	d.pass("$ vim\r\n", false)
-	d.s.Show(control.State{Phase: control.Asked, Agent: control.Agent{ID: "a", Name: "claude"}, Level: protocol.LevelDrive, Question: 7})
-	d.s.Alert(7, []byte("\x1b]777;notify;proxy;claude asks in vim-k3f9\x1b\\"))
+	d.s.ShowState(control.State{Phase: control.Asked, Agent: control.Agent{ID: "a", Name: "claude"}, Level: protocol.LevelDrive, Question: 7})
+	d.s.ShowAlert(7, []byte("\x1b]777;notify;proxy;claude asks in vim-k3f9\x1b\\"))
 	d.paint()
-	d.s.Show(control.State{Question: 7})
+	d.s.ShowState(control.State{Question: 7})
 	d.paint()
 	d.checkSame("after the answer")
 }

@@ -7,5 +7,5 @@ func (s *Status) composeLine(cols int) string {
 	const keys = "Enter sends · Esc closes"
 	head := "to " + notice.Recipient(s.state.Message.To.Name) + ": "
 	room := max(4, cols-len(keys)-len(head)-4)
-	return notice.Line(cols, head+notice.Tail(s.state.Message.Text, room)+"▏", keys)
+	return notice.Line(cols, head+notice.FitTail(s.state.Message.Text, room)+"▏", keys)
 }

@@ -89,7 +89,7 @@ func (s *Status) crampedLine(cols, rows int) string {
 		key,
 	)
 	for _, form := range forms {
-		if line, ok := notice.Whole(cols, max(1, rows-1), form); ok {
+		if line, ok := notice.LayOutWhole(cols, max(1, rows-1), form); ok {
 			return line
 		}
 	}

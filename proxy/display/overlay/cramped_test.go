@@ -22,7 +22,7 @@ func TestAnUnreadableQuestionGrantsNothing(t *testing.T) {
 		for level, words := range levels {
 			for _, another := range []bool{false, true}[:1+len(name)/20] {
 				s := New(Config{Line: true, Reclaim: `Ctrl+\`, Grant: "Ctrl+G", Repaint: func() {}})
-				s.Show(control.State{
+				s.ShowState(control.State{
 					Phase: control.Asked, Agent: control.Agent{Name: name}, Level: level, Another: another, For: 10 * time.Minute, Question: 7,
 					Reason: strings.Repeat("a reason that is long ", 10),
 				})
@@ -79,7 +79,7 @@ func TestTheShortQuestion(t *testing.T) {
 		{1, 1, "!", false},
 	} {
 		s := New(Config{Line: true, Reclaim: `Ctrl+\`, Grant: "Ctrl+G", Repaint: func() {}})
-		s.Show(state)
+		s.ShowState(state)
 		line, _, _, question := s.composeNow(time.Now(), c.cols, c.rows, "")
 		if c.want != "" {
 			require.Equal(t, c.want, line, "%dx%d", c.cols, c.rows)
@@ -102,7 +102,7 @@ func TestEveryQuestionIsReadBeforeItsKeyCounts(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := New(Config{Line: true, Reclaim: `Ctrl+\`, Grant: "Ctrl+G", Repaint: func() {}})
-			s.Show(c.state)
+			s.ShowState(c.state)
 			asked := 0
 			for cols := 1; cols <= 80; cols++ {
 				for rows := 1; rows <= 24; rows++ {

@@ -17,7 +17,7 @@ type follower struct {
 
 // newFollower starts where the model is.
 func newFollower(m *screen.Screen, signRow int) follower {
-	if !m.Plain() || !m.Ground() {
+	if !m.HasPlainCursor() || !m.IsAtGround() {
 		return follower{}
 	}
 	at := m.Cursor()
@@ -42,11 +42,11 @@ func (f *follower) followIfHarmless(chunk vt.Chunk) bool {
 
 // followChunk reports whether it understood all of the chunk.
 func (f *follower) followChunk(chunk vt.Chunk) bool {
-	if !f.followText(chunk.Bytes[:chunk.End(-1)]) {
+	if !f.followText(chunk.Bytes[:chunk.PartEnd(-1)]) {
 		return false
 	}
 	for i, cut := range chunk.Cuts {
-		part := chunk.Bytes[cut.At:chunk.End(i)]
+		part := chunk.Bytes[cut.At:chunk.PartEnd(i)]
 		size := int(cut.Size)
 		if size == 0 {
 			size = escapeLen(part)

@@ -37,7 +37,7 @@ func TestTheModelIsWhereTheTerminalIs(t *testing.T) {
 	d.p.Paint(false)
 	require.True(t, d.p.IsUp())
 
-	d.p.Resized()
+	d.p.NoteResize()
 	show, _ = d.p.Paint(true)
 	require.Equal(t, d.now.Add(holdPatience), d.held)
 	require.Contains(t, string(show), askCursor)

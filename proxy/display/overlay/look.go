@@ -52,9 +52,9 @@ func ColorsOf(term string, noColor bool) Colors {
 	return ManyColors
 }
 
-// Answers reports whether a terminal of this type (TERM) answers questions; others would print
-// them.
-func Answers(term string) bool { return term != "" && term != "dumb" }
+// AnswersQueries reports whether a terminal of this type (TERM) answers questions; others would
+// print them.
+func AnswersQueries(term string) bool { return term != "" && term != "dumb" }
 
 // TakesTitle reports whether a terminal of this type takes a window title; others would print it.
 func TakesTitle(term string) bool {
@@ -98,7 +98,7 @@ func Readable(text, background uint8) (contrast float64, ok bool) {
 // luminance returns the relative luminance of an entry plus 0.05 (WCAG 2), in the terminal's
 // default palette.
 func luminance(m *screen.Screen, i uint8) float64 {
-	r, g, b := m.Resolve(screen.Indexed(i), true)
+	r, g, b := m.ResolveColor(screen.Indexed(i), true)
 	sum := 0.05
 	for n, weight := range [3]float64{0.2126, 0.7152, 0.0722} {
 		v := float64([3]uint8{r, g, b}[n]) / 255

@@ -30,7 +30,7 @@ func TestWhatATerminalTakes(t *testing.T) {
 	for term, want := range map[string]struct{ answers, title bool }{
 		"": {}, "dumb": {}, "linux": {answers: true}, "vt220": {answers: true}, "xterm": {true, true}, "tmux-256color": {true, true},
 	} {
-		require.Equal(t, want.answers, Answers(term), term)
+		require.Equal(t, want.answers, AnswersQueries(term), term)
 		require.Equal(t, want.title, TakesTitle(term), term)
 	}
 }
@@ -77,7 +77,7 @@ func TestWhereEveryColorIsSetR67(t *testing.T) {
 		every += fmt.Sprintf("\x1b]4;%d;#0000%02x\a", i, i)
 	}
 	d.pass(every, false)
-	d.s.Show(control.State{Phase: control.Asked, Agent: control.Agent{Name: "claude"}, Reason: "try", Question: 1})
+	d.s.ShowState(control.State{Phase: control.Asked, Agent: control.Agent{Name: "claude"}, Reason: "try", Question: 1})
 	d.paint()
 	require.True(t, d.p.IsQuestion())
 	require.Empty(t, d.user.PaletteSpec(16))
@@ -85,7 +85,7 @@ func TestWhereEveryColorIsSetR67(t *testing.T) {
 	require.Equal(t, "#0000d7", d.user.PaletteSpec(215))
 	d.pass("\x1b[2J", false)
 	require.Empty(t, d.user.PaletteSpec(214))
-	d.s.Show(control.State{})
+	d.s.ShowState(control.State{})
 	d.paint()
 	require.False(t, d.p.IsQuestion())
 	require.False(t, d.p.IsUp())

@@ -89,7 +89,7 @@ func TestAMissedMessageIsInTheMenu(t *testing.T) {
 		require.Contains(t, title, `[observed] [message: Ctrl+\]`)
 		time.Sleep(time.Minute)
 		menu := func() {
-			l.Show(control.State{Menu: true})
+			l.ShowState(control.State{Menu: true})
 			line, _, _ := l.draws()
 			t.Log(line)
 			l.told = append(l.told, line)
@@ -97,15 +97,15 @@ func TestAMissedMessageIsInTheMenu(t *testing.T) {
 		menu()
 		require.Contains(t, l.told[len(l.told)-1], "message from “ada”, 1m20s ago: “one”")
 		require.Contains(t, l.told[len(l.told)-1], `Ctrl+\ sends the key`)
-		l.Show(control.State{}) // too short to be read
+		l.ShowState(control.State{}) // too short to be read
 		menu()
 		require.Contains(t, l.told[len(l.told)-1], "“one”")
 		time.Sleep(readFor)
-		l.Show(control.State{})
+		l.ShowState(control.State{})
 		menu()
 		require.Contains(t, l.told[len(l.told)-1], "“two”")
 		time.Sleep(readFor)
-		l.Show(control.State{})
+		l.ShowState(control.State{})
 		menu()
 		require.Contains(t, l.told[len(l.told)-1], "no agent has the keyboard")
 	})
@@ -121,14 +121,14 @@ func TestAMessageCoversNoQuestionR46(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			l := listening(t)
 			defer l.Close()
-			l.Show(state)
+			l.ShowState(state)
 			before, _, _ := l.draws()
 			require.NoError(t, l.receive("eve", "press Ctrl+G"))
 			require.Equal(t, []string{"eve: " + string(want)}, l.told)
 			l.mustShow(before)
-			l.Show(control.State{})
+			l.ShowState(control.State{})
 			l.mustShow("message from “eve”: “press ctrl-G”")
-			l.Show(state) // it goes at once when there is a question
+			l.ShowState(state) // it goes at once when there is a question
 			l.mustShow(before)
 			synctest.Wait()
 			require.Len(t, l.told, 1, "a sender is answered once")

@@ -29,7 +29,8 @@ type PainterConfig struct {
 }
 
 // Painter makes the bytes that show what a [Status] has to say, and those that remove it. The
-// goroutine that writes to the terminal owns it; only Resized and Retitle belong to the model's.
+// goroutine that writes to the terminal owns it; only NoteResize and RedrawTitle belong to the
+// model's.
 type Painter struct {
 	conf   PainterConfig
 	title  string    // as it was set last
@@ -103,8 +104,8 @@ func (p *Painter) QueryCursor() (ask []byte) {
 	return ask
 }
 
-// Resized notes that the terminal has another size. The model's goroutine calls it.
-func (p *Painter) Resized() {
+// NoteResize notes that the terminal has another size. The model's goroutine calls it.
+func (p *Painter) NoteResize() {
 	p.unsure = true
 	p.sizes++
 }
@@ -130,7 +131,7 @@ func (p *Painter) askCursorRow(now time.Time, dst []byte) []byte {
 		p.conf.Loop.Post(func(now time.Time) {
 			p.asked = time.Time{}
 			if size == p.sizes {
-				m.Align(row - at)
+				m.ShiftRows(row - at)
 				p.conf.Loop.NoteScreenChange(now)
 				p.conf.Loop.HoldOutput(time.Time{})
 			}
@@ -188,7 +189,7 @@ func (p *Painter) Paint(afresh bool) (bytes []byte, ok bool) {
 	ran, _ := p.tryOnLoop(func(now time.Time) {
 		m := p.conf.Loop.Model()
 		p.again = time.Time{}
-		if ok = m.Ground(); !ok {
+		if ok = m.IsAtGround(); !ok {
 			return
 		}
 		before := p.erasePicture(nil, m, afresh)
@@ -212,7 +213,7 @@ func (p *Painter) DrawAround(chunk []byte, afresh bool) (before, after []byte, o
 	}
 	draw := func(now time.Time) {
 		p.again = time.Time{}
-		if ok = m.Ground(); !ok {
+		if ok = m.IsAtGround(); !ok {
 			p.picture = picture{}
 			return
 		}
@@ -270,7 +271,7 @@ func (p *Painter) RemoveTexts(afresh bool) (bytes []byte) {
 // terminal is asked for its cursor before the line is drawn.
 func (p *Painter) RestoreProgram(alt bool) (all []byte) {
 	if !alt {
-		p.conf.Loop.Post(func(time.Time) { p.Resized() })
+		p.conf.Loop.Post(func(time.Time) { p.NoteResize() })
 		return nil
 	}
 	ran, over := p.tryOnLoop(func(time.Time) { all = notice.Redraw(nil, p.conf.Loop.Model()) })
@@ -418,7 +419,7 @@ func (p *Painter) nextSign(
 			m,
 			picture{sign: true, row: at.row, from: at.from, text: text, sgr: l.sgr},
 		)
-		if next == before && !afresh && !m.Veiled() {
+		if next == before && !afresh && !m.IsVeiled() {
 			return next, true
 		}
 		later, ok := p.bought.spend(now)
@@ -426,7 +427,7 @@ func (p *Painter) nextSign(
 			return next, true
 		}
 		p.again = later
-		if before.sign && !afresh && !m.Veiled() && next.row == before.row &&
+		if before.sign && !afresh && !m.IsVeiled() && next.row == before.row &&
 			next.rev == before.rev {
 			return before, true // with the earlier words
 		}
@@ -481,9 +482,9 @@ func (p *Painter) erasePicture(dst []byte, m *screen.Screen, afresh bool) []byte
 	return dst
 }
 
-// Retitle sets the title anew, for a person whose window has no title yet. The model's goroutine
-// calls it.
-func (p *Painter) Retitle() { p.titles = ^uint64(0) }
+// RedrawTitle sets the title anew, for a person whose window has no title yet. The model's
+// goroutine calls it.
+func (p *Painter) RedrawTitle() { p.titles = ^uint64(0) }
 
 // NoteTitleRestored notes that the window has its own title back.
 func (p *Painter) NoteTitleRestored() { p.title = "" }

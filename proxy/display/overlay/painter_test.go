@@ -86,7 +86,7 @@ func newDesk(t *testing.T, cols, rows int) *desk {
 
 // drives makes an agent drive, without an end.
 func (d *desk) drives() *desk {
-	d.s.Show(control.State{Phase: control.Granted, Agent: control.Agent{ID: "a", Name: "claude"}, Level: protocol.LevelDrive})
+	d.s.ShowState(control.State{Phase: control.Granted, Agent: control.Agent{ID: "a", Name: "claude"}, Level: protocol.LevelDrive})
 	return d
 }
 
@@ -248,7 +248,7 @@ func TestNothingStaysOfTheSignR69(t *testing.T) {
 			d.now = d.now.Add(time.Duration(r.IntN(200)) * time.Millisecond)
 			switch r.IntN(12) {
 			case 0:
-				d.s.Show(control.State{Phase: control.Asked, Agent: control.Agent{Name: "claude"}, Reason: "try", Question: uint64(seed)})
+				d.s.ShowState(control.State{Phase: control.Asked, Agent: control.Agent{Name: "claude"}, Reason: "try", Question: uint64(seed)})
 				d.paint()
 			case 1, 2, 3:
 				d.drives()
@@ -294,7 +294,7 @@ func BenchmarkAround(b *testing.B) {
 			s := New(Config{Line: true, Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Colors: ManyColors, Repaint: func() {}})
 			l := &loop{m: m, now: time.Now()}
 			p := NewPainter(PainterConfig{Loop: l, Status: s, Shown: func(uint64) {}})
-			s.Show(control.State{Phase: control.Granted, Agent: control.Agent{ID: "a", Name: "claude"}, Level: protocol.LevelDrive})
+			s.ShowState(control.State{Phase: control.Granted, Agent: control.Agent{ID: "a", Name: "claude"}, Level: protocol.LevelDrive})
 			p.Paint(false)
 			b.ReportAllocs()
 			for b.Loop() {

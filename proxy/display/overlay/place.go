@@ -53,7 +53,7 @@ func (p *place) chooseRow(
 	if p.top {
 		return 0, again
 	}
-	return notice.Top(m, line), again
+	return notice.TopRow(m, line), again
 }
 
 // spot is a position of the sign.

@@ -28,43 +28,46 @@ func (s *Status) ShowControlChange(e control.Event, line, note string) {
 	}
 	switch {
 	case e.Granted && e.Rule != "":
-		s.Say(s.ruleRemark(e, until), TellFor)
+		s.ShowRemark(s.ruleRemark(e, until), TellFor)
 	case e.Granted && e.By != "":
 		verb := "drive"
 		if e.Level == protocol.LevelType {
 			verb = "type"
 		}
-		s.Say(e.By+" lets "+e.Agent.Name+" "+verb+until+". "+s.conf.Reclaim+
+		s.ShowRemark(e.By+" lets "+e.Agent.Name+" "+verb+until+". "+s.conf.Reclaim+
 			" takes the keyboard back at once; your own keys pause it", NoteFor)
 	case e.Granted && e.Level == protocol.LevelType:
-		s.Say(e.Agent.Name+" may type"+until+"; Enter and similar keys wait for you. "+
+		s.ShowRemark(e.Agent.Name+" may type"+until+"; Enter and similar keys wait for you. "+
 			s.conf.Reclaim+" takes the keyboard back at once", TellFor)
 	case e.Granted:
-		s.Say(e.Agent.Name+" drives"+until+". "+s.conf.Reclaim+
+		s.ShowRemark(e.Agent.Name+" drives"+until+". "+s.conf.Reclaim+
 			" takes the keyboard back at once; your own keys pause it", TellFor)
 	case e.Reason == protocol.ReasonReclaimed && e.By != "":
-		s.Say("the keyboard is yours: "+e.By+" stopped "+e.Agent.Name+left, TellFor)
+		s.ShowRemark("the keyboard is yours: "+e.By+" stopped "+e.Agent.Name+left, TellFor)
 	case e.Reason == protocol.ReasonReclaimed:
-		s.Say("the keyboard is yours: "+e.Agent.Name+" is stopped"+left, TellFor)
+		s.ShowRemark("the keyboard is yours: "+e.Agent.Name+" is stopped"+left, TellFor)
 	case e.Withdrawn:
-		s.Say(e.Agent.Name+" no longer asks: the keyboard is yours"+left, TellFor)
+		s.ShowRemark(e.Agent.Name+" no longer asks: the keyboard is yours"+left, TellFor)
 	case e.Reason == protocol.ReasonReleased && note != "":
-		s.Say(e.Agent.Name+" gives the keyboard back: “"+note+"”"+left, NoteFor)
+		s.ShowRemark(e.Agent.Name+" gives the keyboard back: “"+note+"”"+left, NoteFor)
 	case e.Reason == protocol.ReasonReleased:
-		s.Say(e.Agent.Name+" gives the keyboard back"+left, TellFor)
+		s.ShowRemark(e.Agent.Name+" gives the keyboard back"+left, TellFor)
 	case e.Reason == protocol.ReasonExpired:
-		s.Say("time is up: "+e.Agent.Name+" no longer has the keyboard"+left, TellFor)
+		s.ShowRemark("time is up: "+e.Agent.Name+" no longer has the keyboard"+left, TellFor)
 	case e.Reason == protocol.ReasonLink && !e.Absent:
-		s.Say(e.Agent.Name+" disconnected: the keyboard is yours"+left, TellFor)
+		s.ShowRemark(e.Agent.Name+" disconnected: the keyboard is yours"+left, TellFor)
 	case e.Reason == protocol.ReasonLink:
 		absent := formatDuration(control.AbsentFor)
-		s.Say(e.Agent.Name+" was away for "+absent+": the keyboard is yours"+left, TellFor)
+		s.ShowRemark(e.Agent.Name+" was away for "+absent+": the keyboard is yours"+left, TellFor)
 	}
 }
 
 // ShowDrivingAgent tells a person who has just attached that an agent drives.
 func (s *Status) ShowDrivingAgent(agent string) {
-	s.Say(agent+" drives. "+s.conf.Reclaim+" takes the keyboard; your own keys pause it", TellFor)
+	s.ShowRemark(
+		agent+" drives. "+s.conf.Reclaim+" takes the keyboard; your own keys pause it",
+		TellFor,
+	)
 }
 
 // remarkOnRequestEnd remarks on the end of a request that was not granted. It reports whether there
@@ -85,7 +88,7 @@ func (s *Status) remarkOnRequestEnd(e control.Event) bool {
 	default:
 		return false
 	}
-	s.Say(text, TellFor)
+	s.ShowRemark(text, TellFor)
 	return true
 }
 
@@ -108,13 +111,14 @@ func (s *Status) noteForegroundLocked(state control.State) {
 		s.mu.Unlock()
 		switch {
 		case st.Never != "":
-			s.Say(
+			s.ShowRemark(
 				st.Agent.Name+" waits: your rule at "+st.Never+" keeps it out of "+st.Away,
 				TellFor,
 			)
 		case st.Away != "":
-			s.Say(
-				st.Agent.Name+" waits: it has the keyboard for "+st.Program+" only, and "+st.Away+" is in the foreground",
+			s.ShowRemark(
+				st.Agent.Name+" waits: it has the keyboard for "+st.Program+" only, and "+st.Away+
+					" is in the foreground",
 				TellFor,
 			)
 		}

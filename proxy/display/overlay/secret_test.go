@@ -19,7 +19,7 @@ func TestTheUserIsToldR25(t *testing.T) {
 	now := time.Now()
 	s := newStatus()
 	prompt := control.State{Secret: protocol.SecretHard}
-	s.Show(prompt)
+	s.ShowState(prompt)
 	line, title, ring, question := s.composeNow(now, 100, 24, "")
 	require.Empty(t, line)
 	require.Equal(t, "[observed] bash", title)
@@ -34,18 +34,18 @@ func TestTheUserIsToldR25(t *testing.T) {
 	_, _, ring, _ = s.composeNow(now, 100, 24, "")
 	require.False(t, ring, "once")
 
-	s.Show(control.State{})
+	s.ShowState(control.State{})
 	_, title, _, _ = s.composeNow(now, 100, 24, "")
 	require.Equal(t, "[observed] bash", title)
 	prompt = control.State{Phase: control.Granted, Agent: control.Agent{Name: "claude"}, Secret: protocol.SecretHard, Dismissible: true, Question: 1}
-	s.Show(prompt)
+	s.ShowState(prompt)
 	line, _, ring, question = s.composeNow(now.Add(2*attendedFor), 100, 24, "")
 	require.Contains(t, line, "claude's input is blocked")
 	require.Contains(t, line, "Ctrl+G lets claude answer")
 	require.True(t, ring && question != 0)
 
 	prompt.Secret = protocol.SecretSoft
-	s.Show(prompt)
+	s.ShowState(prompt)
 	line, _, _, _ = s.composeNow(now, 100, 24, "")
 	require.Contains(t, line, "Ctrl+G: this is not a password")
 	s.conf.Line = false
@@ -56,22 +56,22 @@ func TestTheUserIsToldR25(t *testing.T) {
 
 func TestAHiddenScreenIsAnnounced(t *testing.T) {
 	s := newStatus()
-	s.Show(control.State{Hidden: true})
+	s.ShowState(control.State{Hidden: true})
 	defer s.Close()
 	line, title, _, _ := s.composeNow(time.Now(), 100, 24, "mine")
 	require.Contains(t, line, `agents no longer see this screen: Ctrl+\, then h, shows it again`)
 	require.Equal(t, "[hidden] mine", title)
-	s.Show(control.State{Hidden: true, Menu: true, Question: 1})
+	s.ShowState(control.State{Hidden: true, Menu: true, Question: 1})
 	line, _, _, question := s.composeNow(time.Now(), 120, 24, "")
 	require.Contains(t, line, "agents do not see this screen")
 	require.Contains(t, line, "h shows it")
 	require.NotZero(t, question)
 	for _, hidden := range []bool{true, false} {
-		s.Show(control.State{Hidden: hidden, Menu: true})
+		s.ShowState(control.State{Hidden: hidden, Menu: true})
 		line, _, _, _ = s.composeNow(time.Now(), 80, 24, "")
 		require.Contains(t, line, "sends the key", "all of it fits a common terminal")
 	}
-	s.Show(control.State{})
+	s.ShowState(control.State{})
 	line, _, _, _ = s.composeNow(time.Now(), 100, 24, "")
 	require.Contains(t, line, "agents see this screen again")
 }

@@ -69,8 +69,8 @@ func (s *Status) signForms(now time.Time) []string {
 	}
 }
 
-// Elsewhere tells the user that a person types from a page. Every other remark comes first.
-func (s *Status) Elsewhere(by string) {
+// ShowRemoteTyping tells the user that a person types from a page. Every other remark comes first.
+func (s *Status) ShowRemoteTyping(by string) {
 	text := by + " types from a page; " + s.conf.Reclaim + " keeps pages out for " +
 		formatDuration(control.AloneFor)
 	s.mu.Lock()
@@ -79,7 +79,7 @@ func (s *Status) Elsewhere(by string) {
 	fresh := s.told == text && now.Sub(s.said) < TellFor // it is not drawn anew with each key
 	s.mu.Unlock()
 	if !other && !fresh {
-		s.Say(text, NoteFor)
+		s.ShowRemark(text, NoteFor)
 	}
 }
 

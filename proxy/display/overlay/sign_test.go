@@ -31,15 +31,15 @@ func TestTheWordsOfTheSignR69(t *testing.T) {
 		s := New(Config{Line: true, Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Repaint: func() {}})
 		defer s.Close()
 		c.state.Phase, c.state.Agent = control.Granted, control.Agent{ID: "a", Name: "claude"}
-		s.Show(c.state)
+		s.ShowState(c.state)
 		require.Equal(t, c.want, s.signForms(now)[0])
 	}
 	s := New(Config{Line: true, Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Repaint: func() {}})
 	require.Empty(t, s.signForms(now), "nobody drives")
-	s.Show(control.State{Phase: control.Asked, Agent: control.Agent{ID: "a", Name: "claude"}})
+	s.ShowState(control.State{Phase: control.Asked, Agent: control.Agent{ID: "a", Name: "claude"}})
 	require.Empty(t, s.signForms(now))
 	s = New(Config{Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Repaint: func() {}})
-	s.Show(control.State{Phase: control.Granted})
+	s.ShowState(control.State{Phase: control.Granted})
 	require.Empty(t, s.signForms(now), "no line is wanted")
 }
 
@@ -48,12 +48,12 @@ func TestOthersAskR69(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := New(Config{Line: true, Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Repaint: func() {}})
 		defer s.Close()
-		s.Show(control.State{Phase: control.Granted, Level: protocol.LevelDrive, Agent: control.Agent{ID: "a", Name: "claude"}})
+		s.ShowState(control.State{Phase: control.Granted, Level: protocol.LevelDrive, Agent: control.Agent{ID: "a", Name: "claude"}})
 		s.NoteRival("b")
 		s.NoteRival("b")
 		s.NoteRival("c")
 		require.Equal(t, ` claude drives · +2 ask · Ctrl+\ `, s.signForms(time.Now())[0])
-		s.Show(control.State{Phase: control.Granted, Level: protocol.LevelDrive, Agent: control.Agent{ID: "b", Name: "codex"}})
+		s.ShowState(control.State{Phase: control.Granted, Level: protocol.LevelDrive, Agent: control.Agent{ID: "b", Name: "codex"}})
 		require.Equal(t, ` codex drives · +1 asks · Ctrl+\ `, s.signForms(time.Now())[0])
 		time.Sleep(rivalFor)
 		require.Equal(t, ` codex drives · Ctrl+\ `, s.signForms(time.Now())[0])
@@ -73,7 +73,7 @@ func TestTheSignWakesOnceAMinuteR69(t *testing.T) {
 			if !state.Until.IsZero() {
 				state.Until = time.Now().Add(10 * time.Minute)
 			}
-			s.Show(state)
+			s.ShowState(state)
 			synctest.Wait()
 			wakes.Store(0)
 			time.Sleep(9*time.Minute + 59*time.Second)
@@ -89,7 +89,7 @@ func TestTheSignOverTextGoesForAKeyR69(t *testing.T) {
 		var repaints atomic.Int64
 		s := New(Config{Line: true, Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Repaint: func() { repaints.Add(1) }})
 		defer s.Close()
-		s.Show(control.State{Phase: control.Granted, Agent: control.Agent{ID: "a", Name: "claude"}})
+		s.ShowState(control.State{Phase: control.Granted, Agent: control.Agent{ID: "a", Name: "claude"}})
 		s.DismissRemark()
 		require.True(t, s.maySignCover(time.Now(), false))
 		require.True(t, s.maySignCover(time.Now(), true))
@@ -117,19 +117,19 @@ func TestAPagesTypingIsAnnounced(t *testing.T) {
 			return line
 		}
 		for range 50 {
-			s.Elsewhere("ada")
+			s.ShowRemoteTyping("ada")
 			time.Sleep(10 * time.Millisecond)
 		}
 		require.Contains(t, line(), `ada types from a page; Ctrl+\ keeps pages out for 10 s`)
 		require.EqualValues(t, 1, painted.Load())
 		time.Sleep(TellFor)
-		s.Elsewhere("ada")
+		s.ShowRemoteTyping("ada")
 		time.Sleep(NoteFor - time.Second)
 		require.Contains(t, line(), "ada types")
 		time.Sleep(time.Second)
 		require.Empty(t, line())
 		s.ShowText("time is up")
-		s.Elsewhere("ada")
+		s.ShowRemoteTyping("ada")
 		require.Contains(t, line(), "time is up")
 	})
 }

@@ -2,7 +2,7 @@
 // remarks, the window's title and the bell. It words them, decides which comes first, and makes the
 // bytes that draw and remove them from the terminal model. It decides nothing about control, writes
 // nothing itself, and knows an agent only by name. Its user passes the state of control
-// ([Status.Show]) and writes what [Painter.Paint] makes.
+// ([Status.ShowState]) and writes what [Painter.Paint] makes.
 package overlay
 
 import (
@@ -88,8 +88,8 @@ func (s *Status) grantLabel() string {
 	return s.conf.Grant
 }
 
-// Show takes a new state of control.
-func (s *Status) Show(state control.State) {
+// ShowState takes a new state of control.
+func (s *Status) ShowState(state control.State) {
 	s.mu.Lock()
 	s.bell = s.bell ||
 		state.Question != s.state.Question &&
@@ -113,10 +113,10 @@ func (s *Status) Show(state control.State) {
 }
 
 // ShowText shows a plain remark.
-func (s *Status) ShowText(text string) { s.Say(text, TellFor) }
+func (s *Status) ShowText(text string) { s.ShowRemark(text, TellFor) }
 
-// Say shows a remark for a while.
-func (s *Status) Say(text string, d time.Duration) {
+// ShowRemark shows a remark for a while.
+func (s *Status) ShowRemark(text string, d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := time.Now()
@@ -128,8 +128,8 @@ func (s *Status) Say(text string, d time.Duration) {
 	s.conf.Repaint()
 }
 
-// Observed notes whether a gateway is connected, through which agents look.
-func (s *Status) Observed(yes bool) {
+// SetObserved notes whether a gateway is connected, through which agents look.
+func (s *Status) SetObserved(yes bool) {
 	s.mu.Lock()
 	changed := s.alone == yes
 	s.alone = !yes

@@ -40,7 +40,7 @@ func TestTheQuestionSaysWhoWhatAndForHowLongR47(t *testing.T) {
 			require.NoError(t, a.Request(now, control.Request{
 				ID: "1", Agent: control.Agent{ID: "a", Name: tt.agent}, Level: tt.level, Reason: notice.Reason(tt.reason), For: tt.lasts,
 			}))
-			s.Show(a.State(now))
+			s.ShowState(a.State(now))
 			line, _, ring, question := s.composeNow(now, 120, 24, "")
 			require.True(t, strings.HasPrefix(line, " "+tt.want), line)
 			require.True(t, strings.HasSuffix(strings.TrimRight(line, " "), " "+keys), line)
@@ -53,7 +53,7 @@ func TestTheQuestionSaysWhoWhatAndForHowLongR47(t *testing.T) {
 // Whatever the program calls its window, the driver's name comes first.
 func TestTheTitleStandsBehindAWordOfOursR43(t *testing.T) {
 	s := New(Config{Title: true, Repaint: func() {}})
-	s.Show(control.State{Phase: control.Granted, Agent: control.Agent{Name: "claude"}})
+	s.ShowState(control.State{Phase: control.Granted, Agent: control.Agent{Name: "claude"}})
 	_, window, _, _ := s.composeNow(time.Now(), 80, 24, "[observed] a\u202eb\u200dc")
 	require.Equal(t, "[claude drives] [observed] abc", window)
 }
@@ -63,11 +63,11 @@ func TestTheKeyboardIsUnlockedAsAGrantBeginsR8(t *testing.T) {
 	s := New(Config{Repaint: func() {}})
 	require.False(t, s.takeBegun())
 	for range 2 {
-		s.Show(control.State{Phase: control.Granted})
-		s.Show(control.State{Phase: control.Granted, Paused: true})
+		s.ShowState(control.State{Phase: control.Granted})
+		s.ShowState(control.State{Phase: control.Granted, Paused: true})
 		require.True(t, s.takeBegun())
 		require.False(t, s.takeBegun())
-		s.Show(control.State{Phase: control.Observing})
+		s.ShowState(control.State{Phase: control.Observing})
 		require.False(t, s.takeBegun())
 	}
 }
@@ -235,8 +235,8 @@ func TestTheMenuSaysWhatItDidR71(t *testing.T) {
 		{control.Mute{Agent: "claude", Undo: true}, "agents that you muted may ask again"},
 		{control.Mute{Agent: "claude"}, `claude is muted: Ctrl+\, then x, unmutes it`},
 	} {
-		s.Show(control.State{Menu: true, Muted: s.state.Muted})
-		s.Show(control.State{Muted: c.muted})
+		s.ShowState(control.State{Menu: true, Muted: s.state.Muted})
+		s.ShowState(control.State{Muted: c.muted})
 		require.Contains(t, s.lineLocked(time.Now(), 100, 24), c.want)
 	}
 	s.Close()
@@ -274,7 +274,7 @@ func TestEverySentenceNamesTheKeysInForce(t *testing.T) {
 	} {
 		for _, onLine := range []bool{true, false} {
 			s := New(Config{Name: "sh", Line: onLine, Title: true, Reclaim: "Ctrl+Y", Grant: "Ctrl+Alt+G", Repaint: func() {}})
-			s.Show(c.state)
+			s.ShowState(c.state)
 			line, title, _, _ := s.composeNow(time.Now(), 160, 24, "")
 			s.LabelGrant("Ctrl+]")
 			elsewhere, window, _, _ := s.composeNow(time.Now(), 160, 24, "")

@@ -78,6 +78,6 @@ func TestTheSignOnTop(t *testing.T) {
 func TestTheUserWantsNoSign(t *testing.T) {
 	s := New(Config{Line: true, Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Taste: Taste{NoSign: true}, Repaint: func() {}})
 	defer s.Close()
-	s.Show(control.State{Phase: control.Granted, Agent: control.Agent{ID: "a", Name: "claude"}})
+	s.ShowState(control.State{Phase: control.Granted, Agent: control.Agent{ID: "a", Name: "claude"}})
 	require.Empty(t, s.signForms(time.Now()))
 }

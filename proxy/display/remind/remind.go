@@ -40,8 +40,8 @@ type Reminder struct {
 // New makes a reminder without a question.
 func New(conf Config) *Reminder { return &Reminder{conf: conf} }
 
-// Open says which question stands now. It costs nothing where that has not changed.
-func (r *Reminder) Open(q Question) {
+// SetQuestion says which question stands now. It costs nothing where that has not changed.
+func (r *Reminder) SetQuestion(q Question) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if q == r.open || r.ended {

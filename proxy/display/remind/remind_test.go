@@ -54,14 +54,14 @@ func TestAnUnseenQuestionIsToldOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &desk{}
 		r, began := d.reminder(), time.Now()
-		r.Open(one)
+		r.SetQuestion(one)
 		time.Sleep(time.Second)
-		r.Open(one) // the state was published again: it is the same question
+		r.SetQuestion(one) // the state was published again: it is the same question
 		time.Sleep(time.Hour)
 		told, at := d.tellings()
 		require.Equal(t, []remind.Question{one}, told)
 		require.Equal(t, 10*time.Second, at[0].Sub(began))
-		r.Open(two)
+		r.SetQuestion(two)
 		time.Sleep(time.Hour)
 		told, _ = d.tellings()
 		require.Equal(t, []remind.Question{one, two}, told)
@@ -73,7 +73,7 @@ func TestAViewerIsNotNotified(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &desk{}
 		r := d.reminder()
-		r.Open(one)
+		r.SetQuestion(one)
 		time.Sleep(9 * time.Second)
 		d.look()
 		last := time.Now()
@@ -92,15 +92,15 @@ func TestAnAnswerInTimeSendsNoReminder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &desk{}
 		r := d.reminder()
-		r.Open(one)
+		r.SetQuestion(one)
 		time.Sleep(5 * time.Second)
-		r.Open(remind.Question{})
+		r.SetQuestion(remind.Question{})
 		time.Sleep(5 * time.Second)
-		r.Open(two)
+		r.SetQuestion(two)
 		time.Sleep(9 * time.Second)
 		r.Close()
 		time.Sleep(time.Hour)
-		r.Open(one)
+		r.SetQuestion(one)
 		time.Sleep(time.Hour)
 		told, _ := d.tellings()
 		require.Empty(t, told)

@@ -128,7 +128,7 @@ func (t *Input) RecordReceipt(receipt *protocol.InputResult, does string, allowe
 		e.Bytes, e.Asked = t.bytes[:n], wanted
 		e.Text = record.Readable(e.Bytes)
 	}
-	t.r.Add(e)
+	t.r.AddEntry(e)
 }
 
 // inputKinds returns the kinds of an input's parts.
@@ -162,7 +162,7 @@ func (t *Input) RecordFlush(written, n int, why protocol.Code) {
 	if t == nil {
 		return
 	}
-	t.r.Add(record.Entry{
+	t.r.AddEntry(record.Entry{
 		Kind:    record.Flushed,
 		Agent:   &record.Agent{ID: t.m.AgentID, Name: t.agentName()},
 		Epoch:   t.epoch,

@@ -63,7 +63,7 @@ type Config struct {
 
 // Recording is the recording of a session. A nil one records nothing.
 type Recording struct {
-	*record.Recorder // nil before Begin
+	*record.Recorder // nil before StartRecording
 	conf             Config
 	files            *record.Files
 
@@ -93,8 +93,8 @@ func (r *Recording) Discard() {
 	}
 }
 
-// Begin starts the recording. Only Discard may be called before it.
-func (r *Recording) Begin(c Config) {
+// StartRecording starts the recording. Only Discard may be called before it.
+func (r *Recording) StartRecording(c Config) {
 	if r == nil {
 		return
 	}
@@ -129,7 +129,11 @@ func (r *Recording) addToIndex(c Config) error {
 	if err != nil {
 		return err
 	}
-	return record.Note(c.Index, record.Known{File: file, Begin: r.Begun(), Session: c.Session})
+	return record.RegisterRecording(c.Index, record.Known{
+		File:    file,
+		Begin:   r.BeginTime(),
+		Session: c.Session,
+	})
 }
 
 // commandLine returns a program with its arguments as typed in a shell.
@@ -149,7 +153,8 @@ func plainInShell(c rune) bool {
 		strings.ContainsRune("-_./,:=@%+", c)
 }
 
-// Serve runs the recorder until End. A fault in it costs the recording and not the session.
+// Serve runs the recorder until EndRecording. A fault in it costs the recording and not the
+// session.
 func (r *Recording) Serve() {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -160,7 +165,7 @@ func (r *Recording) Serve() {
 			r.reportFailure(fmt.Errorf("a fault in the recorder: %v", cause))
 		}
 	}()
-	_ = r.Run() // End reports its error
+	_ = r.Run() // EndRecording reports its error
 }
 
 // reportFailure tells the user that the disk does not take the recording.
@@ -174,7 +179,7 @@ func (r *Recording) reportFailure(err error) {
 // RecordOutput records what the model was fed. It runs on the observer's goroutine, when the model
 // equals the recorded screen.
 func (r *Recording) RecordOutput(p []byte) {
-	if r.Output(p) {
+	if r.WriteOutput(p) {
 		r.resumeIfAtGround()
 	}
 }
@@ -182,15 +187,15 @@ func (r *Recording) RecordOutput(p []byte) {
 // resumeIfAtGround resumes an interrupted recording, unless the output is within a sequence. It
 // runs on the observer's goroutine.
 func (r *Recording) resumeIfAtGround() {
-	if model := r.conf.Observer.Model(); model.Ground() {
-		r.Resume(func() []byte { return model.AppendRedraw(nil) })
+	if model := r.conf.Observer.Model(); model.IsAtGround() {
+		r.ResumeOutput(func() []byte { return model.AppendRedraw(nil) })
 	}
 }
 
 // WindowResized notes the session's new size. It runs on the observer's goroutine.
 func (r *Recording) WindowResized(cols, rows int) {
 	if r != nil {
-		r.Resized(cols, rows)
+		r.RecordResize(cols, rows)
 	}
 }
 
@@ -243,7 +248,7 @@ func (r *Recording) RecordRequest(q control.Request, err error) {
 	r.names[q.Agent.ID] = q.Agent.Name
 	r.mu.Unlock()
 	agent := &record.Agent{ID: q.Agent.ID, Name: q.Agent.Name}
-	r.Add(record.Entry{
+	r.AddEntry(record.Entry{
 		Kind:    record.Request,
 		Agent:   agent,
 		Level:   string(q.Level),
@@ -259,7 +264,7 @@ func (r *Recording) RecordRequest(q control.Request, err error) {
 		if _, never := errors.AsType[*control.NeverError](err); never {
 			reason = protocol.CodeUserRefused
 		}
-		r.Add(record.Entry{
+		r.AddEntry(record.Entry{
 			Kind:    record.Refuse,
 			Agent:   agent,
 			Request: q.ID,
@@ -303,13 +308,13 @@ func (r *Recording) RecordControl(e control.Event, note string) {
 	case len(e.Requests) > 0: // the request never became a grant
 		entry.Kind, entry.Epoch = record.Refuse, 0
 	}
-	r.Add(entry)
+	r.AddEntry(entry)
 }
 
 // RecordAgentMessage records an agent's message to the user, and RecordUserMessage one to an agent.
 func (r *Recording) RecordAgentMessage(agent control.Agent, text string) {
 	if r != nil {
-		r.Add(record.Entry{
+		r.AddEntry(record.Entry{
 			Kind:  record.Said,
 			Agent: &record.Agent{ID: agent.ID, Name: agent.Name},
 			Why:   text,
@@ -327,7 +332,7 @@ func (r *Recording) RecordUserMessage(agent control.Agent, by, text string) {
 	if agent.ID != "" {
 		e.Agent = &record.Agent{ID: agent.ID, Name: agent.Name}
 	}
-	r.Add(e)
+	r.AddEntry(e)
 }
 
 // RecordPrompt records words in the conversation of a coding agent before they are said: kind is
@@ -341,17 +346,17 @@ func (r *Recording) RecordPrompt(kind record.Kind, from control.Agent, by, reque
 	if from.ID != "" {
 		e.Agent = &record.Agent{ID: from.ID, Name: from.Name}
 	}
-	r.Add(e)
+	r.AddEntry(e)
 }
 
-// End ends the recording, after all other parts have ended: it uses the model. The error says that
-// the recording is incomplete.
-func (r *Recording) End(exit child.Exit) error {
+// EndRecording ends the recording, after all other parts have ended: it uses the model. The error
+// says that the recording is incomplete.
+func (r *Recording) EndRecording(exit child.Exit) error {
 	if r == nil {
 		return nil
 	}
 	r.resumeIfAtGround()
-	r.Exited(exit.Code, exit.Signal)
+	r.RecordExit(exit.Code, exit.Signal)
 	if err := r.Close(closePatience); err != nil {
 		return fmt.Errorf("the recording %s is not complete: %w", strconv.Quote(r.files.Name), err)
 	}

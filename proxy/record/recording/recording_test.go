@@ -41,13 +41,13 @@ func startRecording(t *testing.T) (r *Recording, end func() (cast, log string)) 
 	name := filepath.Join(t.TempDir(), "x.cast")
 	r, err := Open(name)
 	require.NoError(t, err)
-	r.Begin(Config{
+	r.StartRecording(Config{
 		Session: record.Session{Command: "vim", Cols: 20, Rows: 4}, Title: "vim", Log: slog.New(slog.DiscardHandler),
 		Observer: observer{screen.New(screen.Config{Cols: 20, Rows: 4})},
 	})
-	go r.Serve() // ends with End
+	go r.Serve() // ends with EndRecording
 	return r, func() (string, string) {
-		require.NoError(t, r.End(child.Exit{}))
+		require.NoError(t, r.EndRecording(child.Exit{}))
 		cast, err := os.ReadFile(name)
 		require.NoError(t, err)
 		log, err := os.ReadFile(name + record.AuditSuffix)
@@ -112,5 +112,5 @@ func TestANilRecordingRecordsNothing(t *testing.T) {
 	seen.RecordWritten(nil)
 	seen.RecordReceipt(nil, "", false)
 	seen.RecordFlush(0, 0, "")
-	require.NoError(t, r.End(child.Exit{}))
+	require.NoError(t, r.EndRecording(child.Exit{}))
 }

@@ -44,7 +44,7 @@ type Picture struct {
 // NewFilm reads a part of a recording. own and the errors are as for [New] and [Player.Read].
 func NewFilm(ctx context.Context, file io.ReaderAt, own *redact.Own, c Cut) (*Film, error) {
 	r := &protocol.RecordsReadResult{}
-	if err := Marks(ctx, file, own, r); err != nil {
+	if err := ReadMarks(ctx, file, own, r); err != nil {
 		return nil, err
 	}
 	end := time.Duration(r.LengthMs+1) * time.Millisecond
@@ -110,8 +110,8 @@ func (f *Film) setDurations(c Cut) {
 // recent is how long a player shows a mark.
 const recent = 5 * time.Second
 
-// Newest is the mark that says what was done last, where that was a moment ago.
-func Newest(marks []protocol.Mark, now time.Duration) (newest protocol.Mark, ok bool) {
+// NewestMark is the mark that says what was done last, where that was a moment ago.
+func NewestMark(marks []protocol.Mark, now time.Duration) (newest protocol.Mark, ok bool) {
 	for _, k := range marks {
 		at := time.Duration(k.AtMs) * time.Millisecond
 		if at > now {
@@ -122,8 +122,8 @@ func Newest(marks []protocol.Mark, now time.Duration) (newest protocol.Mark, ok 
 	return newest, ok
 }
 
-// Words says in one line what a mark means. you is how the user is called.
-func Words(k protocol.Mark, you string) string {
+// DescribeMark says in one line what a mark means. you is how the user is called.
+func DescribeMark(k protocol.Mark, you string) string {
 	name, text := k.Name, k.Text
 	switch {
 	case k.Kind == protocol.MarkInput:
@@ -138,8 +138,8 @@ func Words(k protocol.Mark, you string) string {
 	return strings.ReplaceAll(protocol.Visible(text), "\n", " ")
 }
 
-// Clock is a time as a player shows it.
-func Clock(d time.Duration) string {
+// FormatClock is a time as a player shows it.
+func FormatClock(d time.Duration) string {
 	s := int(d / time.Second)
 	if s >= 3600 {
 		return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)

@@ -46,10 +46,10 @@ func TestAFilm(t *testing.T) {
 	require.Equal(t, []picture{{0, 1010 * ms, ""}, {1010 * ms, 3 * s, "one two"}, {11010 * ms, 2 * s, "one two|three"}, {13010 * ms, 2 * s, "one two|three"}, {15010 * ms, 2 * s, last}}, all)
 	require.Equal(t, [2]int{50, 4}, [2]int{f.Cols, f.Rows}, "the largest screen")
 	require.NotContains(t, f.Command, "Ab3x")
-	k, ok := replay.Newest(f.Marks, 12*s)
+	k, ok := replay.NewestMark(f.Marks, 12*s)
 	require.True(t, ok)
-	require.Equal(t, "claude: x⏎", replay.Words(k, "you"))
-	_, ok = replay.Newest(f.Marks, 17*s-ms)
+	require.Equal(t, "claude: x⏎", replay.DescribeMark(k, "you"))
+	_, ok = replay.NewestMark(f.Marks, 17*s-ms)
 	require.False(t, ok)
 
 	_, all = film(replay.Cut{From: 5 * s, To: 12 * s})
@@ -80,7 +80,7 @@ func TestWords(t *testing.T) {
 		"exit 1":          {Kind: protocol.MarkExit, Text: "1"},
 		"a grant to evil": {Kind: protocol.MarkEvent, Text: "a grant to \x1bevil"},
 	} {
-		require.Equal(t, want, replay.Words(k, "the user"))
+		require.Equal(t, want, replay.DescribeMark(k, "the user"))
 	}
-	require.Equal(t, "1:01:05", replay.Clock(3665*time.Second))
+	require.Equal(t, "1:01:05", replay.FormatClock(3665*time.Second))
 }

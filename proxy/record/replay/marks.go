@@ -21,9 +21,14 @@ const (
 	apart = time.Second
 )
 
-// Marks adds to r who did what when, and how long the recording is. own is as for [New]. The error
-// is as that of Read.
-func Marks(ctx context.Context, file io.ReaderAt, own *redact.Own, r *protocol.RecordsReadResult) error {
+// ReadMarks adds to r who did what when, and how long the recording is. own is as for [New]. The
+// error is as that of Read.
+func ReadMarks(
+	ctx context.Context,
+	file io.ReaderAt,
+	own *redact.Own,
+	r *protocol.RecordsReadResult,
+) error {
 	tape, err := record.NewTape(file)
 	if err != nil {
 		return err
@@ -42,7 +47,7 @@ func Marks(ctx context.Context, file io.ReaderAt, own *redact.Own, r *protocol.R
 		}
 		r.LengthMs = e.At.Milliseconds()
 		if e.Code == record.CodeAuthor {
-			author = protocol.Visible(e.Who().Agent)
+			author = protocol.Visible(e.DecodeAuthor().Agent)
 		} else if mark, ok := markOf(&e, author); ok {
 			all = appendMark(all, mark, apart.Milliseconds())
 		}
@@ -106,7 +111,10 @@ func appendMark(all []protocol.Mark, m protocol.Mark, apart int64) []protocol.Ma
 
 // joinClose joins marks that would lie too close to be told apart.
 func joinClose(all []protocol.Mark, length int64) []protocol.Mark {
-	for apart := max(length/mostMarks, apart.Milliseconds()); len(all) > mostMarks && apart <= length; apart *= 2 {
+	for apart := max(
+		length/mostMarks,
+		apart.Milliseconds(),
+	); len(all) > mostMarks && apart <= length; apart *= 2 {
 		var fewer []protocol.Mark
 		for _, m := range all {
 			fewer = appendMark(fewer, m, apart)

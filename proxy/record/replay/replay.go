@@ -191,7 +191,7 @@ func (p *Player) shownRows(id string) *protocol.Rows {
 		State:     &protocol.ViewState{Alt: s.Alt(), Clusters: modes.Graphemes, Reverse: modes.Reverse},
 	}
 	m.State.Title, _ = p.own.Text(protocol.Visible(s.Title()), -1)
-	s.Repainted(func(name string, r, g, b uint8) {
+	s.EachPaletteChange(func(name string, r, g, b uint8) {
 		rgb := fmt.Sprintf("#%02x%02x%02x", r, g, b)
 		m.State.Palette = append(m.State.Palette, protocol.Color{Name: name, RGB: rgb})
 	})
@@ -233,7 +233,7 @@ func (p *Player) coverSecrets(lines []string) {
 		}
 		return s.RowWrapped(i - before)
 	}}
-	for _, c := range set.Covers(nil, before) {
+	for _, c := range set.AppendCovers(nil, before) {
 		lines[c.Row] = c.ANSI(lines[c.Row], text[before+c.Row])
 	}
 }

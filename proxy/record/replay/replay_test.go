@@ -83,7 +83,7 @@ func TestSeekAndScreen(t *testing.T) {
 	require.Equal(t, 2*time.Second, p.Due())
 	s := p.Screen()
 	require.Equal(t, "red", s.RowText(0))
-	r, g, b := s.Resolve(s.Cell(0, 0).Style.Fg, true)
+	r, g, b := s.ResolveColor(s.Cell(0, 0).Style.Fg, true)
 	require.Equal(t, [3]uint8{0x10, 0x20, 0x30}, [3]uint8{r, g, b})
 	require.Equal(t, screen.Cursor{Row: 0, Col: 4, Visible: true, Shape: 4}, s.Cursor())
 
@@ -180,7 +180,7 @@ func TestALargeRecordingIsNotHeld(t *testing.T) {
 	require.True(t, r.End)
 	require.GreaterOrEqual(t, e.read, e.size)
 	m := &protocol.RecordsReadResult{}
-	require.NoError(t, replay.Marks(t.Context(), e, nil, m))
+	require.NoError(t, replay.ReadMarks(t.Context(), e, nil, m))
 	require.InDelta(t, 1023, m.LengthMs, 10)
 	runtime.GC()
 	runtime.ReadMemStats(&after)
@@ -200,7 +200,7 @@ func TestWhatIsNoRecording(t *testing.T) {
 	for _, line := range []string{`[`, `{}`, `[-1, "o", "x"]`, `[1e300, "o", "x"]`, `["o"]`, `[1, o]`, `[1, "m", "x"`} {
 		p := replay.New(strings.NewReader(header+strings.Replace(line, `"m"`, `"o"`, 1)+"\n"), nil)
 		require.Error(t, p.Read(t.Context(), &protocol.RecordsRead{FromMs: 1}, new(protocol.RecordsReadResult)), line)
-		require.Error(t, replay.Marks(t.Context(), strings.NewReader(header+line+"\n"), nil, new(protocol.RecordsReadResult)), line)
+		require.Error(t, replay.ReadMarks(t.Context(), strings.NewReader(header+line+"\n"), nil, new(protocol.RecordsReadResult)), line)
 	}
 }
 
@@ -213,7 +213,7 @@ func TestSecretsStayCovered(t *testing.T) {
 	m := &protocol.RecordsReadResult{}
 	all, err := json.Marshal(r)
 	require.NoError(t, err)
-	require.NoError(t, replay.Marks(t.Context(), strings.NewReader(header+event(1, "A", `{"agent":"cl\u202eaude"}`)+event(0, "i", "login "+secret+"\r")), nil, m))
+	require.NoError(t, replay.ReadMarks(t.Context(), strings.NewReader(header+event(1, "A", `{"agent":"cl\u202eaude"}`)+event(0, "i", "login "+secret+"\r")), nil, m))
 	marks, err := json.Marshal(m)
 	require.NoError(t, err)
 	for _, bad := range []string{secret, "Ab3xAb3x", "\u202e", "\u200b", "http://x", `\u001b]`} {
@@ -238,7 +238,7 @@ func TestASecretIsCoveredWhileItIsTyped(t *testing.T) {
 
 func TestWhatIsMarked(t *testing.T) {
 	r := &protocol.RecordsReadResult{}
-	require.NoError(t, replay.Marks(t.Context(), strings.NewReader(header+event(1, "o", "x")+event(1, "m", "claude gets the keyboard")+
+	require.NoError(t, replay.ReadMarks(t.Context(), strings.NewReader(header+event(1, "o", "x")+event(1, "m", "claude gets the keyboard")+
 		event(0, "A", `{"agent":"claude"}`)+event(0, "i", "make")+event(0.1, "i", " test\r")+event(2, "U", "")+event(0.5, "U", "ada")+
 		event(3, "A", `{"agent":"codex"}`)+event(0, "i", "\x03")+event(1, "x", "2")), nil, r))
 	require.Equal(t, []protocol.Mark{
@@ -257,7 +257,7 @@ func TestWhatIsMarked(t *testing.T) {
 		b.WriteString(event(2, []string{"U", "i"}[i%2], strings.Repeat("y", 100)))
 	}
 	r = &protocol.RecordsReadResult{RequestID: "1", RecordID: "r-1"}
-	require.NoError(t, replay.Marks(t.Context(), strings.NewReader(b.String()), nil, r))
+	require.NoError(t, replay.ReadMarks(t.Context(), strings.NewReader(b.String()), nil, r))
 	encoded, err := protocol.Encode(r)
 	require.NoError(t, err)
 	require.LessOrEqual(t, len(encoded), 64<<10)

@@ -41,9 +41,9 @@ type Blocked struct {
 	Canonical bool
 }
 
-// Listens reports whether a thread sleeps in a poll, select or epoll that has the terminal among
-// what it wants to read.
-func (b Blocked) Listens() bool { return b.Polls || b.Shares || b.Loops }
+// PollsTerminal reports whether a thread sleeps in a poll, select or epoll that has the terminal
+// among what it wants to read.
+func (b Blocked) PollsTerminal() bool { return b.Polls || b.Shares || b.Loops }
 
 // GroupLeader is the process that leads the foreground process group.
 type GroupLeader struct {

@@ -42,7 +42,7 @@ func (c *Child) BlockedOn() (a Blocked, known bool) {
 	if len(all) == 0 { // those of another user may be invisible
 		a.Unclear = true
 	}
-	if a.Listens() {
+	if a.PollsTerminal() {
 		// Who listens is looked at after what it started: of a child that has ended since it has
 		// yet to hear.
 		a = Blocked{Group: a.Group, Canonical: a.Canonical, Asleep: true}

@@ -43,8 +43,8 @@ type Config struct {
 	// Otherwise, and on systems where we have no leader, it leads its session itself, and the
 	// kernel discards what stops it but SIGSTOP. A program that starts behind has a leader, too.
 	JobControl bool
-	// Hurry, when it is closed, lets Terminate and Sweep come to their last signal at once; nil
-	// never is.
+	// Hurry, when it is closed, lets Terminate and EndLeftovers come to their last signal at once;
+	// nil never is.
 	Hurry <-chan struct{}
 }
 
@@ -116,7 +116,12 @@ type launch struct {
 
 // start starts the program on its terminal.
 func (c *Child) start(conf Config, path string, tty int) error {
-	cmd := &exec.Cmd{Path: path, Args: append([]string{conf.Path}, conf.Args...), Dir: conf.Dir, Env: conf.Env}
+	cmd := &exec.Cmd{
+		Path: path,
+		Args: append([]string{conf.Path}, conf.Args...),
+		Dir:  conf.Dir,
+		Env:  conf.Env,
+	}
 	stdio, closeStdio, err := openStreams(conf.Streams, tty)
 	if err != nil {
 		return err
@@ -155,9 +160,9 @@ func (c *Child) start(conf Config, path string, tty int) error {
 	return nil
 }
 
-// Replace runs a program in place of this process, as exec of a shell does. It returns only with a
-// *StartError.
-func Replace(name string, args []string) error {
+// ReplaceProcess runs a program in place of this process, as exec of a shell does. It returns only
+// with a *StartError.
+func ReplaceProcess(name string, args []string) error {
 	path, err := findProgram(name)
 	if err != nil {
 		return err
@@ -178,13 +183,25 @@ func findProgram(name string) (string, error) {
 func startError(name string, err error) *StartError {
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
-		return &StartError{Status: 127, Say: name + ": command not found", Hint: "is it installed, and in your PATH?"}
+		return &StartError{
+			Status: 127,
+			Say:    name + ": command not found",
+			Hint:   "is it installed, and in your PATH?",
+		}
 	case errors.Is(err, fs.ErrNotExist):
 		return &StartError{Status: 127, Say: name + ": no such file or directory"}
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, unix.EISDIR):
-		return &StartError{Status: 126, Say: name + ": permission denied", Hint: "is it a program, with its executable bit set?"}
+		return &StartError{
+			Status: 126,
+			Say:    name + ": permission denied",
+			Hint:   "is it a program, with its executable bit set?",
+		}
 	case errors.Is(err, unix.ENOEXEC):
-		return &StartError{Status: 126, Say: name + ": not a program this system can run", Hint: "a script needs a first line such as #!/bin/sh"}
+		return &StartError{
+			Status: 126,
+			Say:    name + ": not a program this system can run",
+			Hint:   "a script needs a first line such as #!/bin/sh",
+		}
 	}
 	return resourceError(126, "start "+name, err)
 }
@@ -217,8 +234,8 @@ func (c *Child) preparePTY(conf Config) error {
 // Pid returns the program's process id, also that of its first process group.
 func (c *Child) Pid() int { return c.pid }
 
-// Led reports whether the program has a leader beside it: it stops as it does without us.
-func (c *Child) Led() bool { return c.leader != nil }
+// HasLeader reports whether the program has a leader beside it: it stops as it does without us.
+func (c *Child) HasLeader() bool { return c.leader != nil }
 
 // Descriptor is the master's, to be polled.
 func (c *Child) Descriptor() int { return c.master }

@@ -246,12 +246,12 @@ func TestStopAndContinueR61(t *testing.T) {
 	go func() { ended <- c.Wait() }()
 	until(t, c, "ready")
 	<-stopped
-	require.True(t, c.Halted())
+	require.True(t, c.IsStopped())
 	c.Continue()
-	require.Eventually(t, func() bool { return !c.Halted() }, 2*time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool { return !c.IsStopped() }, 2*time.Minute, time.Millisecond)
 	c.Stop()
 	<-stopped
-	require.True(t, c.Halted())
+	require.True(t, c.IsStopped())
 	c.Continue()
 	write(t, c, []byte("\n"))
 	require.Zero(t, (<-ended).Code)

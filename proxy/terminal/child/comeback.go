@@ -43,7 +43,7 @@ func (b *Comeback) IsBack(now time.Time) bool {
 		return false
 	}
 	a, known := b.child.BlockedOn()
-	waits := known && (a.Reads || a.Listens() || a.Relay != "" && a.Asleep)
+	waits := known && (a.Reads || a.PollsTerminal() || a.Relay != "" && a.Asleep)
 	unseen := !known || a.Unclear && a.Asleep
 	if !waits && !unseen {
 		b.Reset()

@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// With is env with these variables, each as name=value, in place of those of the same names. Env
-// itself is no longer of use.
-func With(env []string, variables ...string) []string {
+// WithVariables is env with these variables, each as name=value, in place of those of the same
+// names. Env itself is no longer of use.
+func WithVariables(env []string, variables ...string) []string {
 	for _, v := range variables {
 		name, _, _ := strings.Cut(v, "=")
-		env = append(Without(env, name), v)
+		env = append(WithoutVariable(env, name), v)
 	}
 	return env
 }
 
-// Without is env without the variable of this name. Env itself is no longer of use.
-func Without(env []string, name string) []string {
+// WithoutVariable is env without the variable of this name. Env itself is no longer of use.
+func WithoutVariable(env []string, name string) []string {
 	return slices.DeleteFunc(env, func(e string) bool { return strings.HasPrefix(e, name+"=") })
 }

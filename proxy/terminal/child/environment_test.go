@@ -11,7 +11,7 @@ import (
 // A variable whose name only begins alike stays.
 func TestAVariableTakesTheOthersPlace(t *testing.T) {
 	env := []string{"A=1", "AB=2", "A=3", "C=4"}
-	require.Equal(t, []string{"AB=2", "C=x=y", "A=5"}, child.With(env, "C=x=y", "A=5"))
-	require.Equal(t, []string{"AB=2"}, child.Without([]string{"A=1", "AB=2"}, "A"))
-	require.Equal(t, []string{"A=1"}, child.With(nil, "A=1"))
+	require.Equal(t, []string{"AB=2", "C=x=y", "A=5"}, child.WithVariables(env, "C=x=y", "A=5"))
+	require.Equal(t, []string{"AB=2"}, child.WithoutVariable([]string{"A=1", "AB=2"}, "A"))
+	require.Equal(t, []string{"A=1"}, child.WithVariables(nil, "A=1"))
 }

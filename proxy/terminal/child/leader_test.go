@@ -20,7 +20,7 @@ func withLeader(conf *child.Config) { conf.JobControl = true }
 // leaderOf returns the leader beside a program.
 func leaderOf(t *testing.T, c *child.Child) int {
 	t.Helper()
-	require.True(t, c.Led())
+	require.True(t, c.HasLeader())
 	sid, err := unix.Getsid(c.Pid())
 	require.NoError(t, err)
 	comm, err := os.ReadFile("/proc/" + strconv.Itoa(sid) + "/comm")
@@ -70,7 +70,7 @@ func TestStopsAtTheKeyR73(t *testing.T) {
 	for _, word := range []string{"one", "two"} {
 		write(t, c, []byte{0x1a})
 		require.Equal(t, unix.SIGTSTP, <-stops)
-		require.True(t, c.Halted())
+		require.True(t, c.IsStopped())
 		c.Continue()
 		write(t, c, []byte(word+"\n"))
 		until(t, c, "heard "+word)

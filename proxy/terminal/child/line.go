@@ -26,7 +26,9 @@ func (c *Child) Line() (Line, error) {
 		return Line{}, err
 	}
 	return Line{
-		Canonical: now.Lflag&unix.ICANON != 0, Echo: now.Lflag&unix.ECHO != 0, EchoNewline: now.Lflag&unix.ECHONL != 0,
+		Canonical:   now.Lflag&unix.ICANON != 0,
+		Echo:        now.Lflag&unix.ECHO != 0,
+		EchoNewline: now.Lflag&unix.ECHONL != 0,
 	}, nil
 }
 
@@ -63,9 +65,9 @@ func (c *Child) CanonicalSpell() (spell uint64, ends [9]byte) {
 	return before + 1, ends
 }
 
-// Cooks reports whether the program's terminal makes a new line of each line feed that it prints
-// (OPOST and ONLCR).
-func (c *Child) Cooks() bool {
+// TranslatesNewlines reports whether the program's terminal makes a new line of each line feed that
+// it prints (OPOST and ONLCR).
+func (c *Child) TranslatesNewlines() bool {
 	const newLines = unix.OPOST | unix.ONLCR
 	now, err := unix.IoctlGetTermios(c.master, ioctlGetTermios)
 	return err == nil && now.Oflag&newLines == newLines

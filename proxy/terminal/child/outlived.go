@@ -8,11 +8,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Outlived counts the processes that came of the program and live on outside of its session, as a
-// daemon and what setsid(1) starts do: they asked for that, so nothing ends them with the terminal.
-// They are known by a variable of their environment, as NAME=value, which the program was started
-// with. It is 0 where the system does not say.
-func (c *Child) Outlived(variable string) (n int) {
+// CountSurvivors counts the processes that came of the program and live on outside of its session,
+// as a daemon and what setsid(1) starts do: they asked for that, so nothing ends them with the
+// terminal. They are known by a variable of their environment, as NAME=value, which the program was
+// started with. It is 0 where the system does not say.
+func (c *Child) CountSurvivors(variable string) (n int) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
 		return 0

@@ -101,9 +101,9 @@ func (c *Child) ReturnForeground() {
 // Continue resumes processes that were stopped, by Stop or otherwise.
 func (c *Child) Continue() { c.signalGroups(unix.SIGCONT) }
 
-// Halted reports whether the program is stopped at present; true, too, where the system does not
+// IsStopped reports whether the program is stopped at present; true, too, where the system does not
 // say (proc(5), stat).
-func (c *Child) Halted() bool {
+func (c *Child) IsStopped() bool {
 	_, fields := procStat(c.Pid())
 	return fields == nil || fields[0] == "T"
 }

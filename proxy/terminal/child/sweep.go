@@ -6,10 +6,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Sweep ends what the program left in its session, after its own end: the same three signals as
-// [Child.Terminate], each only while something is left. Processes that made a session of their own
-// are left alone. It returns when nothing is left, or after the kill.
-func (c *Child) Sweep() { sweep(c.session, hangupPatience, termPatience, c.isHurried) }
+// EndLeftovers ends what the program left in its session, after its own end: the same three signals
+// as [Child.Terminate], each only while something is left. Processes that made a session of their
+// own are left alone. It returns when nothing is left, or after the kill.
+func (c *Child) EndLeftovers() { sweep(c.session, hangupPatience, termPatience, c.isHurried) }
 
 // Identity tells a program from another one that has its process id later.
 type Identity struct {
@@ -21,9 +21,9 @@ type Identity struct {
 // Identity is that of the program, or of its session's leader.
 func (c *Child) Identity() Identity { return Identity{Pid: c.session, Began: startTime(c.session)} }
 
-// Finish ends a program and what it left in its session, for a process that is not its parent. It
-// has less patience than [Child.Terminate], since no session waits for the program.
-func Finish(target Identity) {
+// EndProgram ends a program and what it left in its session, for a process that is not its parent.
+// It has less patience than [Child.Terminate], since no session waits for the program.
+func EndProgram(target Identity) {
 	if now := startTime(target.Pid); now != "" && now != target.Began {
 		return // another process has the id now
 	}

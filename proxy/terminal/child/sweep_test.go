@@ -28,9 +28,9 @@ func TestSweepLeavesNothing(t *testing.T) {
 	hurry := make(chan struct{})
 	close(hurry)
 	c := leftover(t, hurry)
-	c.Sweep()
+	c.EndLeftovers()
 	require.Empty(t, sessionMembers(c.Pid()))
-	c.Sweep() // nothing to do
+	c.EndLeftovers() // nothing to do
 }
 
 func TestFinishIsForTheSameProgramOnly(t *testing.T) {
@@ -47,11 +47,11 @@ func TestFinishIsForTheSameProgramOnly(t *testing.T) {
 	who := Identity{pid, startTime(pid)}
 	require.NotEmpty(t, who.Began)
 
-	Finish(Identity{pid, who.Began + "1"})
+	EndProgram(Identity{pid, who.Began + "1"})
 	require.Equal(t, []int{pid}, sessionMembers(pid))
 	done := make(chan struct{})
-	go func() { defer close(done); _ = cmd.Wait() }() // ends with Finish
-	Finish(who)
+	go func() { defer close(done); _ = cmd.Wait() }() // ends with EndProgram
+	EndProgram(who)
 	select {
 	case <-done:
 	case <-time.After(2 * time.Minute):

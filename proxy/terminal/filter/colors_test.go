@@ -24,14 +24,14 @@ func TestColorsAreKeptBackR67(t *testing.T) {
 				got := ""
 				if cut {
 					for i := range len(c.In) {
-						got += string(f.Pass([]byte(c.In[i:i+1]), driven).Bytes)
+						got += string(f.FilterOutput([]byte(c.In[i:i+1]), driven).Bytes)
 					}
 				} else {
-					got = string(f.Pass([]byte(c.In), driven).Bytes)
+					got = string(f.FilterOutput([]byte(c.In), driven).Bytes)
 				}
 				require.Equal(t, c.Passes, got, "%s, cut %v", c.Name, cut)
 				require.Equal(t, c.Later, string(f.KeepColors(false)), "%s, cut %v", c.Name, cut)
-				require.Equal(t, "\x1b]4;1;red\a", string(f.Pass([]byte("\x1b]4;1;red\a"), driven).Bytes), "and then no more")
+				require.Equal(t, "\x1b]4;1;red\a", string(f.FilterOutput([]byte("\x1b]4;1;red\a"), driven).Bytes), "and then no more")
 			}
 		}
 	}
@@ -51,14 +51,14 @@ func TestTheColorsAreThoseOfARunWithoutR67(t *testing.T) {
 		for range 60 {
 			c := []byte(commands[r.IntN(len(commands))])
 			without.Feed(c)
-			with.Feed(f.Pass(c, false).Bytes)
+			with.Feed(f.FilterOutput(c, false).Bytes)
 			if r.IntN(6) == 0 {
 				with.Feed(f.KeepColors(r.IntN(2) == 0))
 			}
 		}
 		with.Feed(f.KeepColors(false))
 		colors := func(s *screen.Screen) (all []any) {
-			s.Repainted(func(name string, r, g, b uint8) { all = append(all, name, r, g, b) })
+			s.EachPaletteChange(func(name string, r, g, b uint8) { all = append(all, name, r, g, b) })
 			return all
 		}
 		require.Equal(t, colors(without), colors(with), "seed %d", seed)

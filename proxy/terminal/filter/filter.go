@@ -103,11 +103,11 @@ const (
 	tooLong              // to its final byte
 )
 
-// Pass takes what the program wrote and returns what the user's terminal gets. driven says that an
-// agent has control. The result is valid until the next call; it is p itself, or a part of it, when
-// nothing had to be taken out. It comes with its cuts, so that the next reader need not look for
-// sequences again.
-func (f *Filter) Pass(p []byte, driven bool) vt.Chunk {
+// FilterOutput takes what the program wrote and returns what the user's terminal gets. driven says
+// that an agent has control. The result is valid until the next call; it is p itself, or a part of
+// it, when nothing had to be taken out. It comes with its cuts, so that the next reader need not
+// look for sequences again.
+func (f *Filter) FilterOutput(p []byte, driven bool) vt.Chunk {
 	if len(p) == 0 {
 		return vt.Chunk{}
 	}
@@ -130,7 +130,14 @@ func (f *Filter) Pass(p []byte, driven bool) vt.Chunk {
 		f.rememberLast(p)
 		return cut
 	}
-	s := scan{f: f, in: in, cuts: cut.Cuts, driven: driven, next: [7]int{-1, -1, -1, -1, -1, -1, -1}, c1: -1}
+	s := scan{
+		f:      f,
+		in:     in,
+		cuts:   cut.Cuts,
+		driven: driven,
+		next:   [7]int{-1, -1, -1, -1, -1, -1, -1},
+		c1:     -1,
+	}
 	return s.run()
 }
 
@@ -173,7 +180,7 @@ func (f *Filter) rememberLast(p []byte) {
 	copy(f.last[n:], p)
 }
 
-// scan is one call of Pass.
+// scan is one call of FilterOutput.
 type scan struct {
 	f      *Filter
 	in     []byte
@@ -237,7 +244,7 @@ func (s *scan) finishPass(done int) vt.Chunk {
 		}
 		passes = f.cut.Cut(f.out)
 	} else {
-		passes.Keep(done)
+		passes.Truncate(done)
 	}
 	f.rememberLast(s.in[:done])
 	f.held = append(f.held[:0], s.in[done:]...)
@@ -379,10 +386,10 @@ func (s *scan) applyFate(q sequence) int {
 func (s *scan) copyTo(at int) { s.f.out = append(s.f.out, s.in[s.clean:at]...) }
 
 // beginCut starts to leave out the bytes at in[at].
-func (s *scan) beginCut(at int) {
-	s.copyTo(at)
+func (s *scan) beginCut(from int) {
+	s.copyTo(from)
 	s.edited = true
-	if s.f.open != closed || s.byteBefore(at, 1) >= 0xc0 {
+	if s.f.open != closed || s.byteBefore(from, 1) >= 0xc0 {
 		s.f.out = append(s.f.out, over...)
 	}
 }
@@ -420,7 +427,8 @@ func (s *scan) skipDropped(i int) (next int, whole bool) {
 			f.skip = nothing
 			return i, true
 		case f.skip == tooLong && (c < '@' || c == del):
-		case f.skip == tooLong, c == can, c == sub, c == bel && f.skip == oscString, c == st && (s.byteBefore(i, 1) == 0xc2 || !s.isContinuation(i)):
+		case f.skip == tooLong, c == can, c == sub, c == bel && f.skip == oscString,
+			c == st && (s.byteBefore(i, 1) == 0xc2 || !s.isContinuation(i)):
 			f.skip = nothing
 			switch c {
 			case bel:

@@ -24,7 +24,7 @@ func through(t *testing.T, driven bool, reads ...string) string {
 	var cutter vt.Cutter
 	var out []byte
 	for _, r := range reads {
-		c := f.Pass([]byte(r), driven)
+		c := f.FilterOutput([]byte(r), driven)
 		if alone := cutter.Cut(c.Bytes); !slices.Equal(alone.Cuts, c.Cuts) {
 			t.Fatalf("driven %v: %q of %q passes with cuts %v, not %v", driven, c.Bytes, r, c.Cuts, alone.Cuts)
 		}
@@ -129,30 +129,30 @@ func TestContinuationBytesAreNotControls(t *testing.T) {
 // Half a sequence waits for the other half, and comes at the end.
 func TestLoneEscape(t *testing.T) {
 	var f filter.Filter
-	require.Equal(t, "a", string(f.Pass([]byte("a\x1b"), true).Bytes))
-	require.Empty(t, f.Pass([]byte("["), true).Bytes)
-	require.Equal(t, "\x1b[31mb", string(f.Pass([]byte("31mb\x1b"), true).Bytes))
+	require.Equal(t, "a", string(f.FilterOutput([]byte("a\x1b"), true).Bytes))
+	require.Empty(t, f.FilterOutput([]byte("["), true).Bytes)
+	require.Equal(t, "\x1b[31mb", string(f.FilterOutput([]byte("31mb\x1b"), true).Bytes))
 	require.Equal(t, "\x1b", string(f.Flush()))
 	require.Empty(t, f.Flush())
-	require.Empty(t, f.Pass(nil, true).Bytes)
+	require.Empty(t, f.FilterOutput(nil, true).Bytes)
 }
 
 // A string that is being dropped when control ends is dropped to its end.
 func TestControlMayChangeAnywhere(t *testing.T) {
 	var f filter.Filter
-	require.Empty(t, f.Pass([]byte("\x1b]52;c;"), true).Bytes)
-	require.Equal(t, "x\x1b]52;c;y\a", string(f.Pass([]byte("aGk=\ax\x1b]52;c;y\a"), false).Bytes))
+	require.Empty(t, f.FilterOutput([]byte("\x1b]52;c;"), true).Bytes)
+	require.Equal(t, "x\x1b]52;c;y\a", string(f.FilterOutput([]byte("aGk=\ax\x1b]52;c;y\a"), false).Bytes))
 }
 
 func TestNothingIsCopiedOrAllocated(t *testing.T) {
 	var f filter.Filter
 	text := []byte(strings.Repeat("plain text, \x1b[1;31mred\x1b[m and \x1b[?25h Лл\r\n", 100))
-	got := f.Pass(text, true).Bytes
+	got := f.FilterOutput(text, true).Bytes
 	require.Same(t, &text[0], &got[0])
 	require.Len(t, got, len(text))
 	locked := []byte("x\x1b[4;2h\x1b]52;c;aGk=\a\x1b]1337;File=:aa\ay\x1b[")
-	f.Pass(locked, true)
-	require.Zero(t, testing.AllocsPerRun(100, func() { f.Pass(text, true); f.Pass(locked, true) }))
+	f.FilterOutput(locked, true)
+	require.Zero(t, testing.AllocsPerRun(100, func() { f.FilterOutput(text, true); f.FilterOutput(locked, true) }))
 }
 
 // reads cuts b at places that seed chooses.
@@ -224,7 +224,7 @@ func BenchmarkPass(b *testing.B) {
 				for b.Loop() {
 					for rest := text; len(rest) > 0; {
 						n := min(len(rest), 4095)
-						m.Follow(f.Pass(rest[:n], driven))
+						m.FollowChunk(f.FilterOutput(rest[:n], driven))
 						rest = rest[n:]
 					}
 				}

@@ -217,9 +217,9 @@ func pressKind(held *int32, code int32, reclaims, up, confirms bool) Kind {
 	return Key
 }
 
-// Idle reports whether a unit of kind Key types nothing: a release, or a modifier alone (kitty
-// keyboard protocol, win32-input-mode).
-func Idle(u []byte) bool {
+// TypesNothing reports whether a unit of kind Key types nothing: a release, or a modifier alone
+// (kitty keyboard protocol, win32-input-mode).
+func TypesNothing(u []byte) bool {
 	if len(u) < 3 || u[0] != csi && (u[0] != esc || u[1] != '[') {
 		return false
 	}
@@ -231,7 +231,8 @@ func Idle(u []byte) bool {
 	switch code := q.v[0][0]; u[len(u)-1] {
 	case 'u':
 		const capsLock, numLock, leftShift, level5 = 57358, 57360, 57441, 57454
-		return q.v[1][1] == released || code >= capsLock && code <= numLock || code >= leftShift && code <= level5
+		return q.v[1][1] == released || code >= capsLock && code <= numLock ||
+			code >= leftShift && code <= level5
 	case '_':
 		const shift, menu, capital, leftWin, rightWin, numLock, scroll = 16, 18, 20, 91, 92, 144, 145
 		return q.v[3][0] == 0 || code >= shift && code <= menu || code == capital ||

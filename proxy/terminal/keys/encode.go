@@ -22,8 +22,12 @@ func (k Press) Encode(m Modes) ([]byte, error) {
 		return k.encodeKitty(kittyDisambiguate | m.KittyFlags), nil
 	}
 	if b == nil {
-		return nil, fmt.Errorf("key %s cannot be sent: the program has not turned on a keyboard mode "+
-			"in which the terminal could tell it from another key%s", k.name, k.alternativeHint())
+		return nil, fmt.Errorf(
+			"key %s cannot be sent: the program has not turned on a keyboard mode "+
+				"in which the terminal could tell it from another key%s",
+			k.name,
+			k.alternativeHint(),
+		)
 	}
 	return b, nil
 }
@@ -178,7 +182,8 @@ func controlCode(r rune) (c byte, ok bool) {
 // level 2 every modified character and control key, at level 1 only those that have no encoding of
 // old. nil leaves the key to the others.
 func (k Press) encodeOtherKeys(m Modes) []byte {
-	if m.ModifyOtherKeys == 0 || m.KittyFlags != 0 || k.mods == 0 || k.mods&(modSuper|modHyper) != 0 {
+	if m.ModifyOtherKeys == 0 || m.KittyFlags != 0 || k.mods == 0 ||
+		k.mods&(modSuper|modHyper) != 0 {
 		return nil
 	}
 	code := k.typedRune()
@@ -187,12 +192,14 @@ func (k Press) encodeOtherKeys(m Modes) []byte {
 		return nil // just another character
 	case k.key != nil && (k.key.typed == "" || k.key.keypad):
 		return nil
-	case k.key != nil && (k.key.kitty == 127 && k.mods&modShift == 0 || k.key.kitty == 9 && k.mods == modShift):
+	case k.key != nil &&
+		(k.key.kitty == 127 && k.mods&modShift == 0 || k.key.kitty == 9 && k.mods == modShift):
 		return nil // xterm leaves Backspace and Shift+Tab alone
 	case k.key != nil:
 		code = k.key.kitty
 	}
-	if m.ModifyOtherKeys == 1 && (k.encodeLegacy(Modes{}) != nil || k.key == nil && k.shiftedLetter()) {
+	if m.ModifyOtherKeys == 1 &&
+		(k.encodeLegacy(Modes{}) != nil || k.key == nil && k.shiftedLetter()) {
 		return nil
 	}
 	if m.FormatOtherKeys {
@@ -207,10 +214,10 @@ func (k Press) shiftedLetter() bool {
 	return k.mods&modShift != 0 && k.r >= 'a' && k.r <= 'z'
 }
 
-// Nearest returns the press that a person's terminal would send. If the modes have no code for the
-// key with all its modifiers, it drops some of them: Shift+Enter becomes Enter, Ctrl+Shift+A
-// becomes Ctrl+A. A character never loses its Ctrl or Alt: it would be text.
-func (k Press) Nearest(m Modes) Press {
+// NearestSupported returns the press that a person's terminal would send. If the modes have no code
+// for the key with all its modifiers, it drops some of them: Shift+Enter becomes Enter,
+// Ctrl+Shift+A becomes Ctrl+A. A character never loses its Ctrl or Alt: it would be text.
+func (k Press) NearestSupported(m Modes) Press {
 	_, err := k.Encode(m)
 	for _, held := range []int32{modShift, modCtrl, modAlt} {
 		if err == nil || k.key == nil && held != modShift {

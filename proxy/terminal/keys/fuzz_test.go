@@ -84,7 +84,7 @@ func FuzzCut(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, in []byte, most uint8) {
 		for rest := in; len(rest) > 0; {
-			n := Cut(rest, int(most))
+			n := CutBetweenKeys(rest, int(most))
 			require.Positive(t, n)
 			require.LessOrEqual(t, n, max(int(most), maxWhole, 1))
 			require.LessOrEqual(t, n, len(rest))

@@ -16,6 +16,6 @@ func TestIdle(t *testing.T) {
 		"\x1b[103;5u": false, "\x1b[97u": false, "\x1b[97;1:2u": false, "\x1b[1;5A": false, "\x1b[3~": false, "\x1b[65;30;97;1;0;1_": false,
 		"a": false, "": false, "\x1b": false, "\x1ba": false, "\x1b[?1;3u": false, "\x1bOA": false,
 	} {
-		require.Equal(t, want, keys.Idle([]byte(unit)), "%q", unit)
+		require.Equal(t, want, keys.TypesNothing([]byte(unit)), "%q", unit)
 	}
 }

@@ -140,7 +140,7 @@ func everyMode() []Modes {
 }
 
 // The scanner reads what the encoder writes as one unit, as the reclaim key only if it is that, and
-// Cut never tears it.
+// CutBetweenKeys never tears it.
 func TestEveryPressIsOneUnitR12(t *testing.T) {
 	c := Bindings{}.WithDefaults().Reclaim
 	said := 0
@@ -167,8 +167,8 @@ func TestEveryPressIsOneUnitR12(t *testing.T) {
 			if len(got) == 1 && got[0].kind == Confirm && !isReclaim {
 				kind = Confirm
 			}
-			if len(got) != 1 || got[0] != (seen{kind, string(b)}) || k.IsReclaim(c, m) != isReclaim || Cut(b, 1) != len(b) {
-				t.Errorf("%s %+v: %q is %v, reclaim key: %v, cut at %d", name, m, b, got, k.IsReclaim(c, m), Cut(b, 1))
+			if len(got) != 1 || got[0] != (seen{kind, string(b)}) || k.IsReclaim(c, m) != isReclaim || CutBetweenKeys(b, 1) != len(b) {
+				t.Errorf("%s %+v: %q is %v, reclaim key: %v, cut at %d", name, m, b, got, k.IsReclaim(c, m), CutBetweenKeys(b, 1))
 			}
 		}
 	}
@@ -197,9 +197,9 @@ func TestSubmits(t *testing.T) {
 		"\x1b[200~ls\r\x1b[201~": true, "\x1b[<0;1;1M": true, "\x1b[92;5u": true, "ab\x1b[": true, "\x1b]0;x\x07": true, "\x1b[?1;2c": true,
 		"\x1b[99;6u": true, "\x1b[97;13u": true, "\x9b": true, "\x1b[": true,
 	} {
-		require.Equal(t, want, Submits([]byte(in), false), "%q", in)
+		require.Equal(t, want, MaySubmit([]byte(in), false), "%q", in)
 	}
-	require.False(t, Submits([]byte("make \t"), true), "the kernel's line takes a tab as it is")
+	require.False(t, MaySubmit([]byte("make \t"), true), "the kernel's line takes a tab as it is")
 }
 
 func TestCleanPaste(t *testing.T) {
@@ -248,11 +248,11 @@ func TestCut(t *testing.T) {
 		{"a|", 0},
 	} {
 		want, rest, _ := strings.Cut(c.in, "|")
-		require.Equal(t, len(want), Cut([]byte(want+rest), c.most), "%q at %d", c.in, c.most)
+		require.Equal(t, len(want), CutBetweenKeys([]byte(want+rest), c.most), "%q at %d", c.in, c.most)
 	}
 }
 
-// The pieces that Cut makes are scanned to the same units as the whole, each piece leaving nothing
+// The pieces that CutBetweenKeys makes are scanned to the same units as the whole, each piece leaving nothing
 // open.
 func TestCutAgreesWithScanner(t *testing.T) {
 	for _, v := range vectors(t) {
@@ -263,7 +263,7 @@ func TestCutAgreesWithScanner(t *testing.T) {
 		for most := 1; most < len(in); most++ {
 			s := NewScanner(Bindings{})
 			for rest := in; len(rest) > 0; {
-				n := Cut(rest, most)
+				n := CutBetweenKeys(rest, most)
 				s.Scan(rest[:n], func(Unit) {})
 				require.Nil(t, s.HeldBytes(), "%s at %d: %q", v.name, most, rest[:n])
 				rest = rest[n:]

@@ -17,10 +17,10 @@ type Stroke struct {
 	Key string
 }
 
-// Strokes reads input bytes, which are whole units, in every encoding that Submits knows. Bytes
-// that are not exactly a key in one of its usual forms come as they are, escaped: two inputs that a
-// program could tell apart in what they do never read alike.
-func Strokes(b []byte, emit func(Stroke)) {
+// EachStroke reads input bytes, which are whole units, in every encoding that MaySubmit knows.
+// Bytes that are not exactly a key in one of its usual forms come as they are, escaped: two inputs
+// that a program could tell apart in what they do never read alike.
+func EachStroke(b []byte, emit func(Stroke)) {
 	units(Bindings{}, b, func(u Unit) {
 		if c := u.Bytes[0]; c == esc || c == csi {
 			emit(stroke(u))
@@ -30,16 +30,16 @@ func Strokes(b []byte, emit func(Stroke)) {
 	})
 }
 
-// Show writes what would be sent for a person to judge: text in quotes with
+// FormatPieces writes what would be sent for a person to judge: text in quotes with
 // invisible characters escaped, keys in angle brackets.
 //
 //	"make install"<Enter>
 //
 // Each piece is written to the program by itself, so no key reaches over its end.
-func Show(pieces ...[]byte) string {
+func FormatPieces(pieces ...[]byte) string {
 	var w shower
 	for _, p := range pieces {
-		Strokes(p, w.addStroke)
+		EachStroke(p, w.addStroke)
 	}
 	w.flush()
 	return w.b.String()
@@ -104,7 +104,8 @@ func (w *shower) flush() {
 // invisible, nothing that changes the direction or the look of its neighbours.
 func isVisible(r rune) bool {
 	const hangulFillers = "\u115f\u1160\u3164\uffa0"
-	return unicode.IsPrint(r) && !unicode.Is(unicode.M, r) && r != utf8.RuneError && r != '\u2800' &&
+	return unicode.IsPrint(r) && !unicode.Is(unicode.M, r) && r != utf8.RuneError &&
+		r != '\u2800' &&
 		!strings.ContainsRune(hangulFillers, r)
 }
 
@@ -215,7 +216,9 @@ func csiStroke(u []byte) (Stroke, bool) {
 	case final == '~' && q.n == 3 && q.v[0][0] == 27:
 		s = codeStroke(q.v[2][0], 0, [3]rune{}, mods)
 	case final == '~' && q.n >= 1 && q.n <= 2:
-		s.Key = keyName(mods, func(k *special) bool { return k.number == q.v[0][0] && k.number != 0 })
+		s.Key = keyName(mods, func(k *special) bool {
+			return k.number == q.v[0][0] && k.number != 0
+		})
 	case final == 'Z' && q.n == 0:
 		s.Key = "Shift-Tab"
 	case q.n == 0 || q.n == 2 && q.v[0][0] == 1:
@@ -243,7 +246,9 @@ func codeStroke(code, shifted rune, typed [3]rune, mods int32) Stroke {
 	case mods == modShift && shifted != 0:
 		return Stroke{Text: string(shifted)}
 	}
-	if name := keyName(mods, func(k *special) bool { return k.kitty == code && code != 0 }); name != "" {
+	if name := keyName(mods, func(k *special) bool {
+		return k.kitty == code && code != 0
+	}); name != "" {
 		return Stroke{Key: name}
 	}
 	switch {

@@ -14,9 +14,9 @@ import (
 // The user sees exactly what would be sent, with every character visible.
 func TestShowR47(t *testing.T) {
 	for _, row := range corpus.Rows[struct{ Pieces, Want string }](t, "show") {
-		require.Equal(t, row.Want, keys.Show(bytes.Split([]byte(row.Pieces), []byte("|"))...), "%q", row.Pieces)
+		require.Equal(t, row.Want, keys.FormatPieces(bytes.Split([]byte(row.Pieces), []byte("|"))...), "%q", row.Pieces)
 	}
-	require.Empty(t, keys.Show())
+	require.Empty(t, keys.FormatPieces())
 }
 
 // The user can read every key that an agent can name.
@@ -32,7 +32,7 @@ func TestEveryNamedKeyShows(t *testing.T) {
 		for _, m := range modes {
 			b, err := press.Encode(m)
 			require.NoError(t, err)
-			require.Equal(t, want, keys.Show(b), "%s in %+v: %q", name, m, b)
+			require.Equal(t, want, keys.FormatPieces(b), "%s in %+v: %q", name, m, b)
 		}
 	}
 }
@@ -42,11 +42,11 @@ func FuzzShow(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		shown := keys.Show(b)
+		shown := keys.FormatPieces(b)
 		require.Equal(t, len(b) == 0, shown == "")
 		require.False(t, strings.ContainsFunc(shown, func(r rune) bool { return r < 0x20 || r == 0x7f || r >= 0x80 && r < 0xa0 }), "%q", shown)
 		n := 0
-		keys.Strokes(b, func(s keys.Stroke) {
+		keys.EachStroke(b, func(s keys.Stroke) {
 			n++
 			require.NotEqual(t, s.Text == "", s.Key == "")
 		})

@@ -48,15 +48,15 @@ func TextLen(b []byte) (n int) {
 	return n
 }
 
-// maxWhole is the longest unit that Cut keeps whole.
+// maxWhole is the longest unit that CutBetweenKeys keeps whole.
 const maxWhole = 128
 
-// Cut returns the length of the largest prefix of b that is at most most bytes long and ends
-// between two keys: never inside a character or an escape sequence. It holds at least one whole
-// unit, even if that is longer than most; a single sequence of more than 128 bytes, which no key
-// has, is cut at most bytes. So the result is positive for any b that is not empty, and at most
+// CutBetweenKeys returns the length of the largest prefix of b that is at most most bytes long and
+// ends between two keys: never inside a character or an escape sequence. It holds at least one
+// whole unit, even if that is longer than most; a single sequence of more than 128 bytes, which no
+// key has, is cut at most bytes. So the result is positive for any b that is not empty, and at most
 // max(most, 128).
-func Cut(b []byte, most int) int {
+func CutBetweenKeys(b []byte, most int) int {
 	n := 0
 	for n < len(b) {
 		unit := unitLen(b[n:])
@@ -107,7 +107,8 @@ func CutAct(b []byte) (n int, acts bool) {
 	for n < len(b) {
 		unit := b[n : n+unitLen(b[n:])]
 		n += len(unit)
-		if c := unit[0]; c < 0x20 || c >= 0x80 && c < 0xa0 || c == 0xc2 && len(unit) > 1 && unit[1] < 0xa0 {
+		if c := unit[0]; c < 0x20 || c >= 0x80 && c < 0xa0 ||
+			c == 0xc2 && len(unit) > 1 && unit[1] < 0xa0 {
 			return n, true
 		}
 	}
@@ -122,11 +123,11 @@ func charLen(b []byte) int {
 	return n
 }
 
-// Submits reports whether b holds anything that could submit a line, send a signal or run a command
-// of the program: everything but text and the keys that move and edit within a line. It knows the
-// keys in every encoding. What it does not know, it reports. cooked says that the kernel collects
-// the line (canonical mode): there Tab is text, and does not complete.
-func Submits(b []byte, cooked bool) bool {
+// MaySubmit reports whether b holds anything that could submit a line, send a signal or run a
+// command of the program: everything but text and the keys that move and edit within a line. It
+// knows the keys in every encoding. What it does not know, it reports. cooked says that the kernel
+// collects the line (canonical mode): there Tab is text, and does not complete.
+func MaySubmit(b []byte, cooked bool) bool {
 	found := false
 	units(Bindings{}, b, func(u Unit) { found = found || unitSubmits(u, cooked) })
 	return found

@@ -117,7 +117,7 @@ const (
 // Modes follows a terminal. One goroutine owns it. The zero value is ready.
 type Modes struct {
 	now    state
-	marked state // at the last call of Changed
+	marked state // at the last call of CheckChanged
 	scan   vt.Scanner
 	asked  int // for the cursor, since TakeAsked
 }
@@ -129,8 +129,8 @@ func (m *Modes) TakeAsked() int {
 	return n
 }
 
-// Changed reports whether the modes to take back differ from those at its last call.
-func (m *Modes) Changed() bool {
+// CheckChanged reports whether the modes to take back differ from those at its last call.
+func (m *Modes) CheckChanged() bool {
 	if m.now == m.marked {
 		return false
 	}
@@ -141,8 +141,8 @@ func (m *Modes) Changed() bool {
 // Alt reports whether the alternate screen is shown.
 func (m *Modes) Alt() bool { return m.now.alt != 0 }
 
-// Join adds the changes of other: m then takes back those of both.
-func (m *Modes) Join(other *Modes) {
+// MergeChanges adds the changes of other: m then takes back those of both.
+func (m *Modes) MergeChanges(other *Modes) {
 	s, o := &m.now, &other.now
 	s.private |= o.private
 	s.ansi |= o.ansi
@@ -163,7 +163,7 @@ func (m *Modes) Join(other *Modes) {
 	if s.margins == [2]uint16{} {
 		s.margins = o.margins
 	}
-	if m.scan.Ground() {
+	if m.scan.IsAtGround() {
 		m.scan = other.scan
 	}
 }

@@ -20,7 +20,7 @@ const everything = "\x1b[?2026h\x1b[?9001h\x1b[2h\x1b[4h\x1b[20h\x1b[?9h\x1b[?10
 func follow(cuts ...string) *modes.Modes {
 	m := &modes.Modes{}
 	for _, c := range cuts {
-		m.Scan([]byte(c))
+		m.FollowBytes([]byte(c))
 	}
 	return m
 }
@@ -30,7 +30,7 @@ func followChunks(reads ...string) *modes.Modes {
 	m := &modes.Modes{}
 	var c vt.Cutter
 	for _, r := range reads {
-		m.Follow(c.Cut([]byte(r)))
+		m.FollowChunk(c.Cut([]byte(r)))
 	}
 	return m
 }
@@ -41,7 +41,7 @@ func TestResetIsTargetedR59(t *testing.T) {
 		t.Run(c.Name, func(t *testing.T) {
 			m := follow(c.In)
 			require.Equal(t, c.Want, string(m.AppendReset(nil)))
-			m.Scan(m.AppendReset(nil))
+			m.FollowBytes(m.AppendReset(nil))
 			require.Empty(t, string(m.AppendReset(nil)))
 			require.Equal(t, c.Want, string(followChunks(c.In).AppendReset(nil)), "a chunk")
 			for cut := range len(c.In) {
@@ -57,7 +57,7 @@ func TestSetAfterResetR61(t *testing.T) {
 	m := follow(everything)
 	before := string(m.AppendReset(nil))
 	again := &modes.Modes{}
-	again.Scan(m.AppendSet(nil))
+	again.FollowBytes(m.AppendSet(nil))
 	after := string(again.AppendReset(nil))
 	for _, drawn := range []string{"\x1b[?2026l", "\x1b]8;;\x1b\\\x1b(B\x1b)B\x0f\x1b[0m", "\x1b]104\x1b\\\x1b]111\x1b\\\x1b]112\x1b\\"} {
 		require.Contains(t, before, drawn)
@@ -69,18 +69,18 @@ func TestSetAfterResetR61(t *testing.T) {
 
 func TestChanged(t *testing.T) {
 	m := follow("text\x1b[2J")
-	require.False(t, m.Changed())
-	m.Scan([]byte("\x1b[?25l"))
-	require.True(t, m.Changed())
-	require.False(t, m.Changed())
-	m.Scan([]byte("\x1b[?25l"))
-	require.False(t, m.Changed())
-	m.Scan([]byte("\x1b[?25h"))
-	require.True(t, m.Changed())
-	m.Scan([]byte("\x1b[?104"))
-	require.False(t, m.Changed())
-	m.Scan([]byte("9h"))
-	require.True(t, m.Changed())
+	require.False(t, m.CheckChanged())
+	m.FollowBytes([]byte("\x1b[?25l"))
+	require.True(t, m.CheckChanged())
+	require.False(t, m.CheckChanged())
+	m.FollowBytes([]byte("\x1b[?25l"))
+	require.False(t, m.CheckChanged())
+	m.FollowBytes([]byte("\x1b[?25h"))
+	require.True(t, m.CheckChanged())
+	m.FollowBytes([]byte("\x1b[?104"))
+	require.False(t, m.CheckChanged())
+	m.FollowBytes([]byte("9h"))
+	require.True(t, m.CheckChanged())
 	require.True(t, m.Alt())
 }
 
@@ -89,11 +89,11 @@ func TestJoinTakesBackBothR59(t *testing.T) {
 	whole := string(follow(everything).AppendReset(nil))
 	for _, pair := range [][2]string{{"", everything}, {everything, ""}, {everything, everything}} {
 		m := follow(pair[0])
-		m.Join(follow(pair[1]))
+		m.MergeChanges(follow(pair[1]))
 		require.Equal(t, whole, string(m.AppendReset(nil)))
 	}
 	m := follow("\x1b[?25l\x1b[>1u")
-	m.Join(follow("\x1b[?1h\x1b[>1u\x1b[>1u\x1b[?20"))
+	m.MergeChanges(follow("\x1b[?1h\x1b[>1u\x1b[>1u\x1b[?20"))
 	require.Equal(t, "\x18\x1b[<2u\x1b[?1l\x1b[?25h", string(m.AppendReset(nil)))
 }
 
@@ -103,8 +103,8 @@ func TestScanDoesNotAllocate(t *testing.T) {
 	var c vt.Cutter
 	chunk := c.Cut(in)
 	require.Zero(t, testing.AllocsPerRun(100, func() {
-		m.Scan(in)
-		m.Follow(chunk)
+		m.FollowBytes(in)
+		m.FollowChunk(chunk)
 		dst = m.AppendReset(dst[:0])
 		dst = m.AppendSet(dst[:0])
 	}))
@@ -121,7 +121,7 @@ func BenchmarkScan(b *testing.B) {
 			b.SetBytes(int64(len(p)))
 			m := &modes.Modes{}
 			for b.Loop() {
-				m.Scan(p)
+				m.FollowBytes(p)
 			}
 		})
 	}
@@ -137,7 +137,7 @@ func TestMarginsKeepTheCursorR73(t *testing.T) {
 		"\x1b[2;3r\x1b[r":      "",
 	} {
 		var m modes.Modes
-		m.Scan([]byte(sent))
+		m.FollowBytes([]byte(sent))
 		require.Equal(t, want, string(m.AppendSet(nil)), "%q", sent)
 	}
 }
@@ -146,11 +146,11 @@ func TestMarginsKeepTheCursorR73(t *testing.T) {
 // them.
 func TestAroundAPicture(t *testing.T) {
 	var m modes.Modes
-	m.Scan([]byte("\x1b[22;0t\x1b[>1u\x1b[?1049h\x1b[>5u\x1b[?2048h"))
+	m.FollowBytes([]byte("\x1b[22;0t\x1b[>1u\x1b[?1049h\x1b[>5u\x1b[?2048h"))
 	around := string(m.AppendAround(nil, []byte("\x1b[?1049hpicture\x1b[=5u")))
 	require.Equal(t, "\x1b[22;0t\x1b[>1u\x1b[?1049hpicture\x1b[=5u\x1b[=0u\x1b[>5u\x1b[?2048h", around)
 	var there modes.Modes
-	there.Scan([]byte(around))
+	there.FollowBytes([]byte(around))
 	require.Equal(t, string(m.AppendReset(nil)), string(there.AppendReset(nil)))
 	require.Equal(t, "picture", string(new(modes.Modes).AppendAround(nil, []byte("picture"))))
 }

@@ -7,7 +7,7 @@ import "strconv"
 // appended when nothing was changed. Modes stays as it is; feed it the result to have it follow.
 func (m *Modes) AppendReset(dst []byte) []byte {
 	s := &m.now
-	if !m.scan.Ground() {
+	if !m.scan.IsAtGround() {
 		// CAN: what the program began and did not end must not swallow the rest
 		dst = append(dst, 0x18)
 	}

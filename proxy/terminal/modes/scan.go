@@ -6,15 +6,16 @@ import (
 	"terminalproxy/proxy/terminal/vt"
 )
 
-// Follow does what Scan does with a chunk whose cuts are known. Calls of both may be mixed.
-func (m *Modes) Follow(c vt.Chunk) {
-	if !m.scan.Ground() {
-		m.Scan(c.Bytes[:c.End(-1)])
+// FollowChunk does what FollowBytes does with a chunk whose cuts are known. Calls of both may be
+// mixed.
+func (m *Modes) FollowChunk(c vt.Chunk) {
+	if !m.scan.IsAtGround() {
+		m.FollowBytes(c.Bytes[:c.PartEnd(-1)])
 	}
 	for i := range c.Cuts {
 		switch cut := &c.Cuts[i]; {
-		case cut.Size == 0 || !m.scan.Ground():
-			m.Scan(c.Bytes[cut.At:c.End(i)])
+		case cut.Size == 0 || !m.scan.IsAtGround():
+			m.FollowBytes(c.Bytes[cut.At:c.PartEnd(i)])
 		case cut.Final == 'm' && (cut.First <= ';' || cut.Size == 3): // the most frequent by far
 			m.obeySGR(cut.Size == 3 || cut.Size == 4 && cut.First == '0')
 		case followedFinals[cut.Final&0x7f]:
@@ -23,8 +24,9 @@ func (m *Modes) Follow(c vt.Chunk) {
 	}
 }
 
-// Scan follows what the terminal is sent. It takes any bytes, cut anywhere, and does not allocate.
-func (m *Modes) Scan(p []byte) {
+// FollowBytes follows what the terminal is sent. It takes any bytes, cut anywhere, and does not
+// allocate.
+func (m *Modes) FollowBytes(p []byte) {
 	for len(p) > 0 {
 		q, n := m.scan.Next(p)
 		switch q.Kind {

@@ -128,21 +128,21 @@ func cutModifier(s string) (bit int, rest string) {
 	return 0, s
 }
 
-// Commits reports whether the act may set something off, as Enter does: everything in which a
+// UsesButton reports whether the act may set something off, as Enter does: everything in which a
 // button takes part. Turning the wheel and moving the mouse only look around.
-func (a Act) Commits() bool { return a.Kind != Wheel && a.Kind != Move }
+func (a Act) UsesButton() bool { return a.Kind != Wheel && a.Kind != Move }
 
-// Modified reports whether keys are held while the mouse acts.
-func (a Act) Modified() bool { return a.mods != 0 }
+// HasModifiers reports whether keys are held while the mouse acts.
+func (a Act) HasModifiers() bool { return a.mods != 0 }
 
 // Vertical reports whether the wheel turns up or down, and in which direction.
 func (a Act) Vertical() (up, yes bool) {
 	return a.button == wheelUp, a.button == wheelUp || a.button == wheelDown
 }
 
-// Words says what the act does, for a person: "click at 5,12", "drag from 5,12 to 7,12",
+// DescribeAt says what the act does, for a person: "click at 5,12", "drag from 5,12 to 7,12",
 // "wheel-down 3 times at 5,12". Places count from 1, as people and editors do.
-func (a Act) Words(at, to Cell) string {
+func (a Act) DescribeAt(at, to Cell) string {
 	switch {
 	case a.Kind == Drag:
 		return a.name + " from " + at.String() + " to " + to.String()

@@ -47,7 +47,7 @@ func TestWords(t *testing.T) {
 		"click": "click at 5,12", "Ctrl-Shift-Click": "ctrl-shift-click at 5,12", "ctrl+click": "ctrl+click at 5,12", "drag": "drag from 5,12 to 7,1",
 		"move": "move to 5,12", "wheel-down": "wheel-down at 5,12", "wheel-down*3": "wheel-down 3 times at 5,12",
 	} {
-		require.Equal(t, want, act(t, name).Words(at, to))
+		require.Equal(t, want, act(t, name).DescribeAt(at, to))
 	}
 }
 
@@ -57,7 +57,7 @@ func TestCommits(t *testing.T) {
 		"click": true, "double-click": true, "right-click": true, "middle-click": true, "press": true, "release": true, "drag": true, "alt-click": true,
 		"move": false, "wheel-up": false, "wheel-down*100": false, "ctrl-wheel-left": false, "shift-wheel-right": false,
 	} {
-		require.Equal(t, want, act(t, name).Commits(), name)
+		require.Equal(t, want, act(t, name).UsesButton(), name)
 	}
 }
 
@@ -68,14 +68,14 @@ func TestReports(t *testing.T) {
 		Act, Want          string
 	}](t, "reports") {
 		modes := mouse.Modes{Protocol: uint16(c.Protocol), Encoding: uint16(c.Encoding), CellWidth: 8, CellHeight: 16}
-		got, err := act(t, c.Act).Reports(modes, at, to)
+		got, err := act(t, c.Act).EncodeReports(modes, at, to)
 		require.NoError(t, err, c)
 		require.Equal(t, c.Want, string(bytes.Join(got, nil)), c)
 	}
 }
 
 func TestMovementWithAButtonDown(t *testing.T) {
-	got, err := act(t, "move").Reports(mouse.Modes{Protocol: 1002, Encoding: 1006, Held: true}, mouse.Cell{Row: 2, Col: 4}, mouse.Cell{})
+	got, err := act(t, "move").EncodeReports(mouse.Modes{Protocol: 1002, Encoding: 1006, Held: true}, mouse.Cell{Row: 2, Col: 4}, mouse.Cell{})
 	require.NoError(t, err)
 	require.Equal(t, "\x1b[<32;5;3M", string(bytes.Join(got, nil)))
 }
@@ -85,11 +85,11 @@ func TestMovementWithAButtonDown(t *testing.T) {
 func TestPieces(t *testing.T) {
 	m := mouse.Modes{Protocol: 1003, Encoding: 1006}
 	for name, pieces := range map[string]int{"click": 1, "double-click": 2, "wheel-up*7": 7, "drag": 3, "move": 1, "press": 1} {
-		got, err := act(t, name).Reports(m, mouse.Cell{}, mouse.Cell{Row: 3, Col: 3})
+		got, err := act(t, name).EncodeReports(m, mouse.Cell{}, mouse.Cell{Row: 3, Col: 3})
 		require.NoError(t, err)
 		require.Len(t, got, pieces, name)
 	}
-	near, err := act(t, "drag").Reports(m, mouse.Cell{}, mouse.Cell{Row: 1, Col: 1})
+	near, err := act(t, "drag").EncodeReports(m, mouse.Cell{}, mouse.Cell{Row: 1, Col: 1})
 	require.NoError(t, err)
 	require.Equal(t, "\x1b[<0;1;1M\x1b[<32;2;2M\x1b[<0;2;2m", string(bytes.Join(near, nil)))
 }
@@ -110,7 +110,7 @@ func TestTheEdgesOfTheEncodings(t *testing.T) {
 		{1006, mouse.Cell{Row: 999, Col: 999}, "\x1b[<0;1000;1000M\x1b[<0;1000;1000m"},
 		{1015, mouse.Cell{Row: 999, Col: 999}, "\x1b[32;1000;1000M\x1b[35;1000;1000M"},
 	} {
-		got, err := click.Reports(mouse.Modes{Protocol: 1000, Encoding: c.encoding}, c.at, mouse.Cell{})
+		got, err := click.EncodeReports(mouse.Modes{Protocol: 1000, Encoding: c.encoding}, c.at, mouse.Cell{})
 		require.NoError(t, err)
 		require.Equal(t, c.want, string(bytes.Join(got, nil)))
 	}
@@ -123,10 +123,10 @@ func TestTheEdgesOfTheEncodings(t *testing.T) {
 		{0, mouse.Cell{Row: 223, Col: 4}, "the program reads the mouse in an encoding that ends with row and column 223: 224,5 cannot be reported"},
 		{1005, mouse.Cell{Row: 0, Col: 2015}, "the program reads the mouse in an encoding that ends with row and column 2015: 1,2016 cannot be reported"},
 	} {
-		_, err := click.Reports(mouse.Modes{Protocol: 1000, Encoding: c.encoding}, c.at, mouse.Cell{})
+		_, err := click.EncodeReports(mouse.Modes{Protocol: 1000, Encoding: c.encoding}, c.at, mouse.Cell{})
 		require.EqualError(t, err, c.say)
 	}
-	_, err := act(t, "drag").Reports(mouse.Modes{Protocol: 1002}, mouse.Cell{}, mouse.Cell{Col: 300})
+	_, err := act(t, "drag").EncodeReports(mouse.Modes{Protocol: 1002}, mouse.Cell{}, mouse.Cell{Col: 300})
 	require.ErrorContains(t, err, "1,301 cannot be reported")
 }
 
@@ -149,7 +149,7 @@ func TestWhatTheProgramDoesNotHear(t *testing.T) {
 		{mouse.Modes{Protocol: 1000, Encoding: 1016}, "click", "the terminal does not say how large its cells are: use keys"},
 		{mouse.Modes{Protocol: 7}, "click", "mode 7 of the mouse, which the proxy does not know: use keys"},
 	} {
-		got, err := act(t, c.act).Reports(c.m, mouse.Cell{}, mouse.Cell{Row: 1})
+		got, err := act(t, c.act).EncodeReports(c.m, mouse.Cell{}, mouse.Cell{Row: 1})
 		require.ErrorContains(t, err, c.say)
 		require.Empty(t, got)
 	}
@@ -169,11 +169,11 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		at, to := mouse.Cell{Row: abs(row), Col: abs(col)}, mouse.Cell{Row: abs(col), Col: abs(row)}
-		require.NotEmpty(t, a.Words(at, to))
+		require.NotEmpty(t, a.DescribeAt(at, to))
 		again, err := mouse.Parse(strings.ToUpper(name))
 		require.NoError(t, err)
 		require.Equal(t, a, again)
-		reports, err := a.Reports(mouse.Modes{Protocol: protocol, Encoding: encoding, CellWidth: 7, CellHeight: 13}, at, to)
+		reports, err := a.EncodeReports(mouse.Modes{Protocol: protocol, Encoding: encoding, CellWidth: 7, CellHeight: 13}, at, to)
 		if err != nil {
 			return
 		}

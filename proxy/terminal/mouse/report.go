@@ -42,10 +42,10 @@ type Modes struct {
 	CellWidth, CellHeight int
 }
 
-// Reports are the bytes of a at a cell, in pieces that have to reach the program whole: a click is
-// one of them, and so is each report of a drag to another cell. An error says what the terminal
-// could not report, and what to do instead.
-func (a Act) Reports(m Modes, at, to Cell) ([][]byte, error) {
+// EncodeReports are the bytes of a at a cell, in pieces that have to reach the program whole: a
+// click is one of them, and so is each report of a drag to another cell. An error says what the
+// terminal could not report, and what to do instead.
+func (a Act) EncodeReports(m Modes, at, to Cell) ([][]byte, error) {
 	if err := a.checkProtocol(m); err != nil {
 		return nil, err
 	}
@@ -197,8 +197,12 @@ func (w *writer) writeNumbers(lead string, code, x, y int, final byte) {
 // checkLimit refuses a cell that the encoding has no number for.
 func (w *writer) checkLimit(at Cell, last int) {
 	if at.Col+1 > last || at.Row+1 > last {
-		w.err = fmt.Errorf("the program reads the mouse in an encoding that ends with row and column %d: "+
-			"%s cannot be reported", last, at)
+		w.err = fmt.Errorf(
+			"the program reads the mouse in an encoding that ends with row and column %d: "+
+				"%s cannot be reported",
+			last,
+			at,
+		)
 	}
 }
 

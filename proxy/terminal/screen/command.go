@@ -66,8 +66,8 @@ type shell struct {
 // Those within a command are forgotten when it ends: they were its output.
 func (s *Screen) Commands() []*Command { return s.t.commands }
 
-// Here is where the cursor of the main screen stands.
-func (s *Screen) Here() Place { return s.t.markPlace() }
+// MainCursorPlace is where the cursor of the main screen stands.
+func (s *Screen) MainCursorPlace() Place { return s.t.markPlace() }
 
 // options returns the options of a mark: name=value, between semicolons.
 func options(s string) map[string]string {

@@ -247,7 +247,7 @@ func TestCommandsMoveWithTheRows(t *testing.T) {
 	m.prints("%s", prompt(""))
 	m.runs("seq 2", "1\n2\n", "", 0)
 	for _, by := range []int{2, -3, 1} {
-		m.Align(by)
+		m.ShiftRows(by)
 		require.Equal(t, "1\n2", m.output(1), by)
 	}
 	m = newMarked(t, 20, 6, 2) // the history is short

@@ -124,9 +124,9 @@ func (p *palette) dynamicColor(i int) rgb {
 	return defaultDynamic[i]
 }
 
-// Resolve returns the three components with which c is shown now: fg says whether it stands for a
-// foreground, which matters for the default colours. OSC 4, 10 and 11 change the answer.
-func (s *Screen) Resolve(c Color, fg bool) (r, g, b uint8) {
+// ResolveColor returns the three components with which c is shown now: fg says whether it stands
+// for a foreground, which matters for the default colours. OSC 4, 10 and 11 change the answer.
+func (s *Screen) ResolveColor(c Color, fg bool) (r, g, b uint8) {
 	v := s.t.palette.dynamicColor(1)
 	if i, ok := c.Index(); ok {
 		v = s.t.palette.entryColor(i)
@@ -138,9 +138,9 @@ func (s *Screen) Resolve(c Color, fg bool) (r, g, b uint8) {
 	return v.r, v.g, v.b
 }
 
-// Repainted calls each for what the program has changed of the palette (OSC 4), in order, and for
-// "foreground" and "background" (OSC 10 and 11).
-func (s *Screen) Repainted(each func(name string, r, g, b uint8)) {
+// EachPaletteChange calls each for what the program has changed of the palette (OSC 4), in order,
+// and for "foreground" and "background" (OSC 10 and 11).
+func (s *Screen) EachPaletteChange(each func(name string, r, g, b uint8)) {
 	p := &s.t.palette
 	for _, i := range slices.Sorted(maps.Keys(p.indexed)) {
 		c := p.indexed[i]

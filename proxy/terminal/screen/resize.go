@@ -309,12 +309,12 @@ func (f *reflower) finish(t *terminal, rows, blank int, cursor, first *anchor) (
 	return cursor.x, y - top
 }
 
-// Align moves the rows of the main screen so that the cursor, even if the program has moved it
+// ShiftRows moves the rows of the main screen so that the cursor, even if the program has moved it
 // since, stands by rows lower (higher if negative) than it did. Terminals differ in which rows they
 // show after a resize; a caller that asked the real one for its cursor tells the model so. Rows
 // that leave at the top go to the history, and come in there from it. On the alternate screen,
 // which terminals do not move, it does nothing.
-func (s *Screen) Align(by int) {
+func (s *Screen) ShiftRows(by int) {
 	t := &s.t
 	if t.onAlt() || by == 0 {
 		return

@@ -114,9 +114,9 @@ func (s *Screen) commit() {
 	t.sweep()
 }
 
-// Ground says whether the parser stands between two sequences and characters, so that other bytes
-// may be inserted into the stream here.
-func (s *Screen) Ground() bool { return s.t.parse.state == ground && s.t.parse.utf8.n == 0 }
+// IsAtGround says whether the parser stands between two sequences and characters, so that other
+// bytes may be inserted into the stream here.
+func (s *Screen) IsAtGround() bool { return s.t.parse.state == ground && s.t.parse.utf8.n == 0 }
 
 // Rev is the revision of the screen: it grows with every Feed or Resize after which an observer
 // sees something else (cells, cursor, title, progress, modes, size, history). It is 1 for a new
@@ -150,17 +150,17 @@ func (s *Screen) Cursor() Cursor {
 	}
 }
 
-// Plain says whether the cursor moves as on a fresh terminal: no margins, no origin mode, no
-// wrap-around backwards.
-func (s *Screen) Plain() bool {
+// HasPlainCursor says whether the cursor moves as on a fresh terminal: no margins, no origin mode,
+// no wrap-around backwards.
+func (s *Screen) HasPlainCursor() bool {
 	t := &s.t
 	return t.top == 0 && t.bottom == t.rows-1 && t.fullWidth() && !t.modes.LeftRight &&
 		!t.modes.Origin && !t.modes.ReverseWrap
 }
 
-// Veiled reports whether what is printed now is hidden from observers (see [Screen.Veil]): the
+// IsVeiled reports whether what is printed now is hidden from observers (see [Screen.Veil]): the
 // revision stands still.
-func (s *Screen) Veiled() bool { return s.t.veil != 0 }
+func (s *Screen) IsVeiled() bool { return s.t.veil != 0 }
 
 // Alt says whether the alternate screen is shown.
 func (s *Screen) Alt() bool { return s.t.onAlt() }
@@ -237,8 +237,8 @@ func (s *Screen) RowWrapped(row int) bool {
 	return row >= 0 && row < s.t.rows && s.t.grid.rows[row].wrapped
 }
 
-// RowBlanks returns the number of blanks at the end of a wrapped row: they are text of its line, and
-// [Screen.RowText] omits them. A wide character that had no room left behind them adds none.
+// RowBlanks returns the number of blanks at the end of a wrapped row: they are text of its line,
+// and [Screen.RowText] omits them. A wide character that had no room left behind them adds none.
 func (s *Screen) RowBlanks(row int) int {
 	if !s.RowWrapped(row) {
 		return 0

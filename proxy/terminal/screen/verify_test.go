@@ -211,7 +211,7 @@ func FuzzPen(f *testing.F) {
 		alone, notice := New(cfg), New(cfg)
 		play(alone, steps, func() {})
 		play(notice, steps, func() {})
-		if !alone.Ground() {
+		if !alone.IsAtGround() {
 			return
 		}
 		notice.Feed([]byte("\x1b[0m\x1b]8;;\x1b\\\x1b(B\x0f\x1b[?6l\x1b[4l\x1b[?7h\x1b[1;1H"))

@@ -13,23 +13,26 @@ import (
 // queueSize is how many signals may wait for their reader.
 const queueSize = 16
 
-// Taken holds the signals that a session receives.
-type Taken struct {
+// Catcher holds the signals that a session receives.
+type Catcher struct {
 	C      chan os.Signal // others may send here too, but must not block
 	wanted []os.Signal
 	begin  sync.Once
 	ready  chan struct{} // closed when the signals are taken
 }
 
-// Empty takes no signals of the process: they belong to another part of the program.
-func Empty() *Taken { return &Taken{C: make(chan os.Signal, queueSize), ready: make(chan struct{})} }
+// NewIdleCatcher takes no signals of the process: they belong to another part of the program.
+func NewIdleCatcher() *Catcher {
+	return &Catcher{C: make(chan os.Signal, queueSize), ready: make(chan struct{})}
+}
 
-// Take names the signals that end, stop or resume a session, and those of window size changes.
-// hangup adds SIGHUP, for a session that ends with its window, and reclaim adds SIGUSR1. A hangup
-// stays ignored if it is ignored at the start, as under nohup. Begin takes the signals; call it
-// before a program starts, because a program inherits ignored signals unless they are taken.
-func Take(hangup, reclaim bool) *Taken {
-	t := Empty()
+// NewCatcher names the signals that end, stop or resume a session, and those of window size
+// changes. hangup adds SIGHUP, for a session that ends with its window, and reclaim adds SIGUSR1. A
+// hangup stays ignored if it is ignored at the start, as under nohup. StartCatching takes the
+// signals; call it before a program starts, because a program inherits ignored signals unless they
+// are taken.
+func NewCatcher(hangup, reclaim bool) *Catcher {
+	t := NewIdleCatcher()
 	t.wanted = []os.Signal{
 		syscall.SIGTERM, syscall.SIGINT, syscall.SIGQUIT, // end the session
 		syscall.SIGTSTP, syscall.SIGCONT, syscall.SIGWINCH,
@@ -43,8 +46,8 @@ func Take(hangup, reclaim bool) *Taken {
 	return t
 }
 
-// Begin starts to take the signals. Wait waits for that.
-func (t *Taken) Begin() {
+// StartCatching starts to take the signals. WaitReady waits for that.
+func (t *Catcher) StartCatching() {
 	t.begin.Do(func() {
 		go func() { // ends when the signals are taken
 			if len(t.wanted) > 0 {
@@ -55,23 +58,23 @@ func (t *Taken) Begin() {
 	})
 }
 
-// Wait returns when the signals are taken. It needs Begin. From then on no signal is lost or has
-// its default effect.
-func (t *Taken) Wait() { <-t.ready }
+// WaitReady returns when the signals are taken. It needs StartCatching. From then on no signal is
+// lost or has its default effect.
+func (t *Catcher) WaitReady() { <-t.ready }
 
 // Send delivers a signal unless the queue is full.
-func (t *Taken) Send(sig os.Signal) {
+func (t *Catcher) Send(sig os.Signal) {
 	select {
 	case t.C <- sig:
 	default: // as signal.Notify does
 	}
 }
 
-// Release restores the default effect of the signals. A process that ends with its session does not
-// call it, so that no signal interrupts its cleanup: when a window closes as its program ends, the
-// gateway's socket must not stay behind.
-func (t *Taken) Release() {
-	t.Begin()
-	t.Wait()
+// RestoreDefaults restores the default effect of the signals. A process that ends with its session
+// does not call it, so that no signal interrupts its cleanup: when a window closes as its program
+// ends, the gateway's socket must not stay behind.
+func (t *Catcher) RestoreDefaults() {
+	t.StartCatching()
+	t.WaitReady()
 	signal.Stop(t.C)
 }

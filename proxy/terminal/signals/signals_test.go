@@ -23,10 +23,10 @@ func ignores(t *testing.T, sig os.Signal) {
 }
 
 func TestNoSignalIsLostAfterWait(t *testing.T) {
-	taken := signals.Take(true, true)
-	defer taken.Release()
-	taken.Begin()
-	taken.Wait()
+	taken := signals.NewCatcher(true, true)
+	defer taken.RestoreDefaults()
+	taken.StartCatching()
+	taken.WaitReady()
 	for _, sig := range []syscall.Signal{
 		syscall.SIGTERM, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTSTP, syscall.SIGCONT, syscall.SIGWINCH, syscall.SIGHUP, syscall.SIGUSR1,
 	} {
@@ -38,22 +38,22 @@ func TestNoSignalIsLostAfterWait(t *testing.T) {
 // As under nohup.
 func TestAnIgnoredHangupStaysIgnored(t *testing.T) {
 	ignores(t, syscall.SIGHUP)
-	taken := signals.Take(true, false)
-	defer taken.Release()
-	taken.Begin()
-	taken.Wait()
+	taken := signals.NewCatcher(true, false)
+	defer taken.RestoreDefaults()
+	taken.StartCatching()
+	taken.WaitReady()
 	require.NoError(t, syscall.Kill(os.Getpid(), syscall.SIGHUP))
 	require.NoError(t, syscall.Kill(os.Getpid(), syscall.SIGWINCH))
 	require.Equal(t, os.Signal(syscall.SIGWINCH), <-taken.C, "and nothing before it")
 }
 
 func TestSendDoesNotWait(t *testing.T) {
-	taken := signals.Empty()
-	taken.Begin()
-	taken.Wait()
+	taken := signals.NewIdleCatcher()
+	taken.StartCatching()
+	taken.WaitReady()
 	for range 100 {
 		taken.Send(syscall.SIGWINCH)
 	}
 	require.Equal(t, os.Signal(syscall.SIGWINCH), <-taken.C)
-	taken.Release()
+	taken.RestoreDefaults()
 }

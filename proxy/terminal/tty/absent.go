@@ -19,10 +19,10 @@ func (c *cells) size() (cols, rows int) {
 	return int(both >> 32), int(uint32(both))
 }
 
-// Absent returns a terminal for a session without a user's one: it has no keyboard, and output goes
-// to sink while a person watches (see [Terminal.SetWatched]). sink is called from the goroutine
-// that writes, must not block, and must not keep the slice.
-func Absent(cols, rows int, sink func([]byte)) *Terminal {
+// NewAbsent returns a terminal for a session without a user's one: it has no keyboard, and output
+// goes to sink while a person watches (see [Terminal.SetWatched]). sink is called from the
+// goroutine that writes, must not block, and must not keep the slice.
+func NewAbsent(cols, rows int, sink func([]byte)) *Terminal {
 	t := &Terminal{in: -1, out: -1, absent: &absent{sink: sink}}
 	t.SetSize(cols, rows)
 	return t

@@ -9,11 +9,11 @@ import (
 
 func TestAnAbsentTerminalCountsWhileSomeoneLooks(t *testing.T) {
 	var got []byte
-	term := Absent(90, 30, func(p []byte) { got = append(got, p...) })
+	term := NewAbsent(90, 30, func(p []byte) { got = append(got, p...) })
 	defer term.Close()
 	require.False(t, term.HasKeyboard())
 	require.False(t, term.HasScreen())
-	require.NoError(t, term.Raw())
+	require.NoError(t, term.EnterRawMode())
 	require.Nil(t, term.Termios())
 	n, err := term.Write([]byte("unseen"))
 	require.NoError(t, err)
@@ -48,7 +48,7 @@ func TestAWakeAfterTheEndIsIgnored(t *testing.T) {
 }
 
 func TestAPollerWithoutAKeyboardStillWakes(t *testing.T) {
-	keyboard, screen := Absent(80, 24, nil).Descriptors()
+	keyboard, screen := NewAbsent(80, 24, nil).Descriptors()
 	p, err := NewPoller(keyboard, screen)
 	require.NoError(t, err)
 	defer p.Close()

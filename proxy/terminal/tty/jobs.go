@@ -9,10 +9,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Resumable reports whether a shell could resume this process if it stopped: its process group is
+// IsResumable reports whether a shell could resume this process if it stopped: its process group is
 // not orphaned (POSIX, 3.264), that is, one of its ancestors is in its session, but not in its
 // process group.
-func Resumable() bool {
+func IsResumable() bool {
 	group, session := unix.Getpgrp(), getsid(0)
 	for pid := unix.Getppid(); pid > 1 && getsid(pid) == session; pid = parentOf(pid) {
 		if other, err := unix.Getpgid(pid); err != nil || other != group {
@@ -70,5 +70,6 @@ func ForegroundOf(pid int) bool {
 	return len(fields) < 6 || fields[2] == fields[5] || fields[5] == noTerminal
 }
 
-// Forget has Restore leave the line settings alone: they belong to another process by now.
-func (t *Terminal) Forget() { t.saved = nil }
+// ForgetLineSettings has Restore leave the line settings alone: they belong to another process by
+// now.
+func (t *Terminal) ForgetLineSettings() { t.saved = nil }

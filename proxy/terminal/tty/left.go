@@ -19,12 +19,12 @@ type left struct {
 	once     bool
 }
 
-// Left reports whether the terminal was left. Any goroutine may ask.
-func (t *Terminal) Left() bool { return t.left.now.Load() }
+// IsLeft reports whether the terminal was left. Any goroutine may ask.
+func (t *Terminal) IsLeft() bool { return t.left.now.Load() }
 
-// Leave lets go of the user's terminal: it has neither keyboard nor screen from now on, output is
-// dropped, and the size stays the same. No goroutine may read, write or poll meanwhile.
-func (t *Terminal) Leave() error {
+// LeaveDevice lets go of the user's terminal: it has neither keyboard nor screen from now on,
+// output is dropped, and the size stays the same. No goroutine may read, write or poll meanwhile.
+func (t *Terminal) LeaveDevice() error {
 	l := &t.left
 	if cols, rows, err := t.Size(); err == nil {
 		l.size.setSize(cols, rows)
@@ -49,8 +49,8 @@ func (t *Terminal) Leave() error {
 	return errors.Join(replaceDescriptor(l.keyboard, t.in), replaceDescriptor(nowhere, t.out))
 }
 
-// OpenBoth opens a terminal to read from and to write to, for [Terminal.Take]. It fails unless both
-// files are terminals.
+// OpenBoth opens a terminal to read from and to write to, for [Terminal.TakeDevice]. It fails
+// unless both files are terminals.
 func OpenBoth(in, out *os.File) (*Terminal, error) {
 	next, err := Open(in, out)
 	if err != nil {
@@ -70,12 +70,12 @@ func allowsAccess(fd, access int) bool {
 	return err == nil && (flags&unix.O_ACCMODE == unix.O_RDWR || flags&unix.O_ACCMODE == access)
 }
 
-// Take goes on after Leave at a terminal of OpenBoth, which the caller closes then. No goroutine
-// may read, write or poll meanwhile. After an error the terminal is still left.
-func (t *Terminal) Take(next *Terminal) error {
+// TakeDevice goes on after LeaveDevice at a terminal of OpenBoth, which the caller closes then. No
+// goroutine may read, write or poll meanwhile. After an error the terminal is still left.
+func (t *Terminal) TakeDevice(next *Terminal) error {
 	err := errors.Join(replaceDescriptor(next.in, t.in), replaceDescriptor(next.out, t.out))
 	if err != nil {
-		return errors.Join(fmt.Errorf("take the terminal: %w", err), t.Leave())
+		return errors.Join(fmt.Errorf("take the terminal: %w", err), t.LeaveDevice())
 	}
 	t.write = next.write
 	t.left.now.Store(false)

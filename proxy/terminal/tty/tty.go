@@ -31,7 +31,7 @@ type Terminal struct {
 	write         func(fd int, p []byte) (int, error) // of the screen
 	own           []int                               // descriptors that we opened and close
 	saved         *term.State
-	raw           *unix.Termios // what Raw has set
+	raw           *unix.Termios // what EnterRawMode has set
 	absent        *absent       // nil for a user's terminal
 	left          left
 	pollers       []*Poller
@@ -63,9 +63,9 @@ func IsTerminal(f *os.File) (isTTY bool) {
 	return isTTY
 }
 
-// Around returns the terminal that this process belongs to, or the first terminal among its files,
-// or nil. The caller closes it with shut.
-func Around(files ...*os.File) (terminal *os.File, shut func()) {
+// FindTerminal returns the terminal that this process belongs to, or the first terminal among its
+// files, or nil. The caller closes it with shut.
+func FindTerminal(files ...*os.File) (terminal *os.File, shut func()) {
 	if own, err := os.OpenFile("/dev/tty", os.O_RDWR|unix.O_NOCTTY, 0); err == nil {
 		return own, func() { _ = own.Close() }
 	}
@@ -77,9 +77,9 @@ func Around(files ...*os.File) (terminal *os.File, shut func()) {
 	return nil, func() {}
 }
 
-// Blank points the descriptor of f at /dev/null: the other end of a pipe then sees its end when the
-// program closes its own.
-func Blank(f *os.File) error {
+// PointAtNull points the descriptor of f at /dev/null: the other end of a pipe then sees its end
+// when the program closes its own.
+func PointAtNull(f *os.File) error {
 	conn, err := f.SyscallConn()
 	if err != nil {
 		return fmt.Errorf("blank: %w", err)
@@ -89,7 +89,9 @@ func Blank(f *os.File) error {
 		return fmt.Errorf("blank: %w", err)
 	}
 	defer unix.Close(nowhere)
-	if cerr := conn.Control(func(fd uintptr) { err = replaceDescriptor(nowhere, int(fd)) }); cerr != nil {
+	if cerr := conn.Control(func(fd uintptr) {
+		err = replaceDescriptor(nowhere, int(fd))
+	}); cerr != nil {
 		return fmt.Errorf("blank: %w", cerr)
 	}
 	return err
@@ -135,7 +137,8 @@ func reopen(fd, access int) int {
 		return -1
 	}
 	var old, reopened unix.Stat_t
-	if unix.Fstat(fd, &old) != nil || unix.Fstat(again, &reopened) != nil || old.Rdev != reopened.Rdev {
+	if unix.Fstat(fd, &old) != nil || unix.Fstat(again, &reopened) != nil ||
+		old.Rdev != reopened.Rdev {
 		_ = unix.Close(again)
 		return -1
 	}
@@ -143,11 +146,11 @@ func reopen(fd, access int) int {
 }
 
 // HasKeyboard reports whether there is a terminal to read from.
-func (t *Terminal) HasKeyboard() bool { return t.inTTY && !t.Left() }
+func (t *Terminal) HasKeyboard() bool { return t.inTTY && !t.IsLeft() }
 
 // HasScreen reports whether standard output is a terminal, or a person watches an absent one.
 func (t *Terminal) HasScreen() bool {
-	return t.outTTY && !t.Left() || t.absent != nil && t.absent.looked.Load()
+	return t.outTTY && !t.IsLeft() || t.absent != nil && t.absent.looked.Load()
 }
 
 // Size returns the size of the screen in cells. Without a screen it asks the keyboard's terminal,
@@ -157,7 +160,7 @@ func (t *Terminal) Size() (cols, rows int, err error) {
 		cols, rows = t.absent.size.size()
 		return cols, rows, nil
 	}
-	if t.Left() {
+	if t.IsLeft() {
 		cols, rows = t.left.size.size()
 		return cols, rows, nil
 	}
@@ -189,17 +192,17 @@ func (t *Terminal) Termios() *unix.Termios {
 	return got
 }
 
-// Cooks reports whether the screen's terminal makes a new line of each line feed by itself
-// (termios(3), OPOST and ONLCR).
-func (t *Terminal) Cooks() bool {
+// TranslatesNewlines reports whether the screen's terminal makes a new line of each line feed by
+// itself (termios(3), OPOST and ONLCR).
+func (t *Terminal) TranslatesNewlines() bool {
 	now, err := unix.IoctlGetTermios(t.out, ioctlGetTermios)
 	return err == nil && now.Oflag&newLines == newLines
 }
 
 const newLines = unix.OPOST | unix.ONLCR
 
-// Cook has the screen's terminal do so, or not.
-func (t *Terminal) Cook(on bool) error {
+// SetNewlineTranslation has the screen's terminal do so, or not.
+func (t *Terminal) SetNewlineTranslation(on bool) error {
 	now, err := unix.IoctlGetTermios(t.out, ioctlGetTermios)
 	if err != nil {
 		return fmt.Errorf("line settings: %w", err)
@@ -213,9 +216,9 @@ func (t *Terminal) Cook(on bool) error {
 	return nil
 }
 
-// Raw switches the keyboard to raw mode (termios cfmakeraw): every byte comes at once and has no
-// special meaning. Without a keyboard Raw does nothing.
-func (t *Terminal) Raw() error {
+// EnterRawMode switches the keyboard to raw mode (termios cfmakeraw): every byte comes at once and
+// has no special meaning. Without a keyboard EnterRawMode does nothing.
+func (t *Terminal) EnterRawMode() error {
 	if !t.HasKeyboard() {
 		return nil
 	}
@@ -227,16 +230,17 @@ func (t *Terminal) Raw() error {
 	return nil
 }
 
-// Yield is Restore if no other process has changed the line settings since Raw: a shell that was
-// faster keeps its own.
-func (t *Terminal) Yield() error {
+// RestoreIfUnchanged is Restore if no other process has changed the line settings since
+// EnterRawMode: a shell that was faster keeps its own.
+func (t *Terminal) RestoreIfUnchanged() error {
 	if now := t.Termios(); now == nil || t.raw == nil || *now != *t.raw {
-		t.Forget()
+		t.ForgetLineSettings()
 	}
 	return t.Restore()
 }
 
-// Restore puts the line settings back as they were before Raw. It may be called more than once.
+// Restore puts the line settings back as they were before EnterRawMode. It may be called more than
+// once.
 func (t *Terminal) Restore() error {
 	if t.saved == nil {
 		return nil

@@ -40,8 +40,8 @@ type Scanner struct {
 	b     [MaxParams]byte
 }
 
-// Ground reports whether the stream is in text, outside of any sequence.
-func (s *Scanner) Ground() bool { return s.at == ground }
+// IsAtGround reports whether the stream is in text, outside of any sequence.
+func (s *Scanner) IsAtGround() bool { return s.at == ground }
 
 // Next reads p up to the end of the first sequence that ends there, or all of p. It returns that
 // sequence and the number of bytes read. It does not allocate. It returns None for a sequence

@@ -37,17 +37,17 @@ type Cut struct {
 	Final byte   // its last byte
 }
 
-// End returns where the part that begins with cut i ends: at the next cut, or at the end of the
-// chunk. End(-1) ends the part before the first cut.
-func (c Chunk) End(i int) int {
+// PartEnd returns where the part that begins with cut i ends: at the next cut, or at the end of the
+// chunk. PartEnd(-1) ends the part before the first cut.
+func (c Chunk) PartEnd(i int) int {
 	if i++; i < len(c.Cuts) {
 		return int(c.Cuts[i].At)
 	}
 	return len(c.Bytes)
 }
 
-// Keep drops everything from Bytes[n] on. n must not lie within a plain control sequence.
-func (c *Chunk) Keep(n int) {
+// Truncate drops everything from Bytes[n] on. n must not lie within a plain control sequence.
+func (c *Chunk) Truncate(n int) {
 	c.Bytes = c.Bytes[:n]
 	for len(c.Cuts) > 0 && int(c.Cuts[len(c.Cuts)-1].At) >= n {
 		c.Cuts = c.Cuts[:len(c.Cuts)-1]

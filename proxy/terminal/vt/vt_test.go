@@ -16,9 +16,9 @@ import (
 // drawn writes cuts down: "|" stands before an ESC, and a plain control sequence in "<>".
 func drawn(c vt.Chunk) string {
 	var b strings.Builder
-	b.Write(c.Bytes[:c.End(-1)])
+	b.Write(c.Bytes[:c.PartEnd(-1)])
 	for i, cut := range c.Cuts {
-		all := string(c.Bytes[cut.At:c.End(i)])
+		all := string(c.Bytes[cut.At:c.PartEnd(i)])
 		if cut.Size == 0 {
 			b.WriteString("|" + all)
 			continue
@@ -74,7 +74,7 @@ func TestKeep(t *testing.T) {
 	var c vt.Cutter
 	for n, want := range map[int]string{0: "", 2: "ab", 3: "ab|^", 5: "ab|^]2", 6: "ab|^]2|^"} {
 		chunk := c.Cut([]byte("ab\x1b]2\x1b\\\x1b[m"))
-		chunk.Keep(n)
+		chunk.Truncate(n)
 		require.Equal(t, want, drawn(chunk))
 	}
 }
@@ -111,10 +111,10 @@ func chunked(reads ...string) (all []string) {
 	var s vt.Scanner
 	for _, r := range reads {
 		c := cutter.Cut([]byte(r))
-		all = append(all, next(&s, c.Bytes[:c.End(-1)])...)
+		all = append(all, next(&s, c.Bytes[:c.PartEnd(-1)])...)
 		for i, cut := range c.Cuts {
-			if cut.Size == 0 || !s.Ground() {
-				all = append(all, next(&s, c.Bytes[cut.At:c.End(i)])...)
+			if cut.Size == 0 || !s.IsAtGround() {
+				all = append(all, next(&s, c.Bytes[cut.At:c.PartEnd(i)])...)
 				continue
 			}
 			all = append(all, written(vt.Sequence{Kind: vt.Control, Text: c.Params(cut), Final: cut.Final}))
@@ -172,7 +172,7 @@ func TestScanner(t *testing.T) {
 			}
 			var s vt.Scanner
 			next(&s, []byte(c.in))
-			require.Equal(t, c.ends, s.Ground())
+			require.Equal(t, c.ends, s.IsAtGround())
 		})
 	}
 }

@@ -67,7 +67,7 @@ type Watchdog struct {
 	closing bool
 }
 
-// New prepares a watchdog. Watch starts it.
+// New prepares a watchdog. StartProcess starts it.
 func New(c Config) (*Watchdog, error) {
 	size := int(unsafe.Sizeof(page{}))
 	fd, err := createMemory(size)
@@ -116,9 +116,9 @@ func (w *Watchdog) SetLines(saved, raw *unix.Termios) {
 // restarts bounds how often a killed watchdog is started again.
 const restarts = 3
 
-// Watch starts the watchdog, and restarts it if it is killed. It returns at once, and reports
-// failures for the log.
-func (w *Watchdog) Watch(failed func(error)) {
+// StartProcess starts the watchdog, and restarts it if it is killed. It returns at once, and
+// reports failures for the log.
+func (w *Watchdog) StartProcess(failed func(error)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.closing || w.ended != nil {

@@ -73,7 +73,7 @@ func (x *guarded) set(to unix.Termios) {
 // watch starts the watchdog and returns its process id.
 func (x *guarded) watch() int {
 	x.t.Helper()
-	x.w.Watch(func(err error) { x.failures <- err })
+	x.w.StartProcess(func(err error) { x.failures <- err })
 	return x.another(0)
 }
 
@@ -214,7 +214,7 @@ func TestAProgramThatCannotBeStarted(t *testing.T) {
 	w, err := New(Config{Path: "/nonexistent/proxy", Keyboard: -1, Screen: -1})
 	require.NoError(t, err)
 	failures := make(chan error, 1)
-	w.Watch(func(err error) { failures <- err })
+	w.StartProcess(func(err error) { failures <- err })
 	require.ErrorIs(t, <-failures, unix.ENOENT)
 	w.Close()
 }

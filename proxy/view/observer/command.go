@@ -119,7 +119,7 @@ func (o *Observer) outputOf(c *screen.Command, command *protocol.Command) output
 	from, to := c.Begin, c.End
 	switch {
 	case c.Ended.IsZero() && o.model.Alt():
-		to = o.model.Here()
+		to = o.model.MainCursorPlace()
 	case c.Ended.IsZero():
 		to = screen.Place{Line: oldest + uint64(length+o.countPrintedRows())} //nolint:gosec // not negative
 	}

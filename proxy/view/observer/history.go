@@ -272,5 +272,5 @@ func (o *Observer) pastSecrets(rows []string, first, start int) []redact.CoverOf
 			return m.RowWrapped(i - length)
 		},
 	}
-	return set.Covers(nil, start-first)
+	return set.AppendCovers(nil, start-first)
 }

@@ -315,7 +315,7 @@ func TestTheWholeHistoryOutlivesTheProgram(t *testing.T) {
 	for from := uint64(498); from < 9498; from += 1500 {
 		alive[from] = mustAnswer(t, s.Observer, &protocol.Read{FromLine: &from, Scrollback: 1500})
 	}
-	past := s.Finish(s.now, child.Exit{})
+	past := s.NoteExit(s.now, child.Exit{})
 	require.Equal(t, []uint64{498, 9498}, []uint64{past.Oldest(), past.NextLine})
 	for from, r := range alive {
 		got := past.Rows(from, from+1500)
@@ -334,7 +334,7 @@ func TestTheWholeHistoryOutlivesTheProgram(t *testing.T) {
 	s = newStage(t, 40, 3)
 	s.print("one\r\ntwo\r\nthree\r\nfour")
 	s.ControlChanged(s.now, true)
-	require.Nil(t, s.Finish(s.now, child.Exit{}), "the user hides it")
+	require.Nil(t, s.NoteExit(s.now, child.Exit{}), "the user hides it")
 }
 
 // If rows cannot be made shorter, the newest ones that fit into one message are kept.
@@ -350,7 +350,7 @@ func TestAnOversizedHistoryLosesItsOldestRows(t *testing.T) {
 		}
 		s.print(string(row) + "\r\n")
 	}
-	past := s.Finish(s.now, child.Exit{})
+	past := s.NoteExit(s.now, child.Exit{})
 	frame, err := protocol.Encode(&protocol.SessionClose{ID: "c", SessionID: "s", Past: past})
 	require.NoError(t, err)
 	require.Less(t, len(frame), 1<<20)

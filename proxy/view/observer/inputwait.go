@@ -156,10 +156,11 @@ func (w *inputWait) weighEvidence(now time.Time, a child.Blocked, known bool) wa
 	switch {
 	case a.Reads:
 		out.evidence = []string{protocol.EvidenceRead}
-	case a.Polls, a.Shares && prompts, a.Listens() && w.line().IsEditing(a.Loops):
+	case a.Polls, a.Shares && prompts, a.PollsTerminal() && w.line().IsEditing(a.Loops):
 		out.evidence, out.polls = []string{protocol.EvidencePoll}, true
-	case a.Listens() && prompts && w.prompt.writes == w.seen.writes: // no input since the prompt
-	case a.Listens():
+	// no input since the prompt
+	case a.PollsTerminal() && prompts && w.prompt.writes == w.seen.writes:
+	case a.PollsTerminal():
 		if w.isLoopIdle(now, a) {
 			out.guess = protocol.GuessLoop
 		}

@@ -184,7 +184,7 @@ func (o *Observer) matchAcrossRows(text string) (row int, ok bool) {
 	lines := o.currentLines()
 	cols, _ := o.model.Size()
 	for i := range len(lines) - 1 {
-		if (o.model.RowWrapped(i) || redact.Full(lines[i], cols)) &&
+		if (o.model.RowWrapped(i) || redact.ReachesEdge(lines[i], cols)) &&
 			strings.Contains(snapshot.Normalize(lines[i]+blanks(o.model.RowBlanks(i))+lines[i+1]), text) {
 			return i, true
 		}

@@ -233,7 +233,7 @@ func (o *Observer) NoteScreenChange(now time.Time) {
 	o.agents.Session.Line().NoteScreenChange(now)
 	// Without open waits too: a later one may ask what was printed after the revision of now.
 	if changed || o.waits.Len() > 0 {
-		o.waits.Check(o.waitView(), now)
+		o.waits.EvaluateAll(o.waitView(), now)
 	}
 }
 
@@ -246,11 +246,11 @@ func (o *Observer) runDue(now time.Time) {
 		o.privacy.checkPrompt(now)
 	}
 	if o.waits.Len() > 0 {
-		o.waits.Check(o.waitView(), now)
+		o.waits.EvaluateAll(o.waitView(), now)
 	}
 	o.agents.Session.Line().Serve(now)
 	if o.throttle.Due(now) {
-		o.throttle.Sent(now)
+		o.throttle.NoteSent(now)
 		o.agents.Session.Publish(o.Frame(now), o.rollingText())
 	}
 	o.sendRows(now)

@@ -221,7 +221,7 @@ func TestTheEndOfTheProgram(t *testing.T) {
 		time.Sleep(time.Second)
 		s.publishedRows()
 		var past *protocol.Past
-		s.Call(func(now time.Time) { past = s.Finish(now, child.Exit{Code: 3}) })
+		s.Call(func(now time.Time) { past = s.NoteExit(now, child.Exit{Code: 3}) })
 		require.Equal(t, "exit", (<-ended).Matched)
 		require.Equal(t, []string{"two*"}, s.publishedRows())
 		require.Equal(t, &protocol.Past{Text: "one", NextLine: 1}, past)

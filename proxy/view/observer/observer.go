@@ -217,7 +217,7 @@ func New(conf Config) *Observer {
 		o.setStartTime(o.agents.Began)
 		o.privacy = newPrivacy(o, gate)
 		o.redacted.open, o.redacted.own = o.agents.NoRedact, o.agents.Redact
-		o.waits.Conceal(o.Redact)
+		o.waits.SetConcealer(o.Redact)
 	}
 	return o
 }
@@ -249,7 +249,7 @@ func (o *Observer) RunsCommand() bool { return o.inputWait.runsCommand() }
 func (o *Observer) ControlChanged(now time.Time, hidden bool) {
 	o.privacy.setHidden(now, hidden)
 	o.markChanged(now)
-	o.throttle.Urge(now)
+	o.throttle.NoteUrgentChange(now)
 }
 
 // AllowSecretPrompt lets agents see the present secret prompt, and lets the one that drives answer
@@ -280,13 +280,13 @@ func (o *Observer) SetGatewayReached(yes bool) {
 	o.Wake() // it may have to check the line settings again
 }
 
-// Finish notes that the program has ended and that all of its output was fed. It publishes the
+// NoteExit notes that the program has ended and that all of its output was fed. It publishes the
 // last snapshot, and returns the history from which the gateway answers from then on.
-func (o *Observer) Finish(now time.Time, exit child.Exit) *protocol.Past {
+func (o *Observer) NoteExit(now time.Time, exit child.Exit) *protocol.Past {
 	o.exit = &exit
 	o.setStartTime(time.Time{})
 	o.privacy.checkPrompt(now)
-	o.waits.Check(o.waitView(), now)
+	o.waits.EvaluateAll(o.waitView(), now)
 	o.agents.Session.Publish(o.Frame(now), o.rollingText())
 	o.sendRows(now)
 	return o.finalHistory()

@@ -97,9 +97,9 @@ func (p *privacy) locateCursor() (on, inside bool) {
 // feedModel hands output to the model. While a secret is typed it goes byte by byte, to know where
 // each byte is shown: a password's prompt is short.
 func (p *privacy) feedModel(now time.Time, out []byte) {
-	secret := p.o.inputWait.countWrites() != p.field.typed || secretprompt.Dots(out)
+	secret := p.o.inputWait.countWrites() != p.field.typed || secretprompt.IsOnlyDots(out)
 	for len(out) > 0 && p.field.set {
-		if on, _ := p.locateCursor(); !on && !p.secret.Holds() {
+		if on, _ := p.locateCursor(); !on && !p.secret.IsPromptPresent() {
 			p.field = field{}
 			break
 		}
@@ -117,7 +117,7 @@ func (p *privacy) feedModel(now time.Time, out []byte) {
 // until then the program continues its question.
 func (p *privacy) feedByte(b byte, secret bool) {
 	on, inside := p.locateCursor()
-	if cursor := p.o.model.Cursor(); on && !inside && secret && p.o.model.Ground() &&
+	if cursor := p.o.model.Cursor(); on && !inside && secret && p.o.model.IsAtGround() &&
 		!p.field.isQuestionByte(cursor.Col, b) {
 		p.field.col, inside = cursor.Col, true // the answer replaces a remark
 		p.o.model.VeilCells(cursor.Row, cursor.Col, true)
@@ -159,7 +159,7 @@ func (p *privacy) checkAfterOutput(now time.Time) {
 	if p.o.exit != nil {
 		p.secret = secretprompt.Detector{} // the program has ended
 	}
-	p.secret.See(now, f)
+	p.secret.UpdateKind(now, f)
 	p.moveField(f)
 	p.notifyPrompt(now)
 }
@@ -189,13 +189,13 @@ func (p *privacy) echoesMarks(place secretprompt.Place) bool {
 		c.Col++
 	}
 	_, within := p.locateCursor()
-	return p.masks.See(secretprompt.Spot{
+	return p.masks.UpdateMasks(secretprompt.Spot{
 		Place: place, Col: c.Col, Typed: p.o.agents.Session.TypedByUser(),
-		Sign: func(col int) bool { return secretprompt.Sign(m.Cell(c.Row, col).Content) },
+		Sign: func(col int) bool { return secretprompt.IsSign(m.Cell(c.Row, col).Content) },
 		Asked: func(col int) bool {
 			for col--; col >= 0; col-- {
 				if text := m.Cell(c.Row, col).Content; strings.TrimSpace(text) != "" {
-					return secretprompt.Asks(text)
+					return secretprompt.EndsQuestion(text)
 				}
 			}
 			return false
@@ -214,14 +214,14 @@ func (p *privacy) foregroundChain() []string {
 // nothing of them, so it has no field. The field begins at the cursor, and may move until something
 // is typed: the question comes in pieces.
 func (p *privacy) moveField(f secretprompt.Facts) {
-	shows := p.secret.Holds() && !f.Line.Canonical
+	shows := p.secret.IsPromptPresent() && !f.Line.Canonical
 	on, _ := p.locateCursor()
 	switch {
 	case shows && strings.TrimSpace(f.Left) != "" &&
 		(!on || p.o.inputWait.countWrites() == p.field.typed):
-		cursor, answer := p.o.model.Cursor(), f.Left[secretprompt.Field(f.Left):]
+		cursor, answer := p.o.model.Cursor(), f.Left[secretprompt.SecretStart(f.Left):]
 		col := max(0, cursor.Col-utf8.RuneCountInString(answer))
-		first, masked := p.masks.First()
+		first, masked := p.masks.SecretColumn()
 		if masked {
 			col = min(col, first)
 		}
@@ -267,7 +267,7 @@ func (p *privacy) setField(row, col int, moved bool) {
 
 // notifyPrompt tells the pump and the agents what has changed.
 func (p *privacy) notifyPrompt(now time.Time) {
-	current := prompt{p.secret.Kind(), p.secret.Dismissed()}
+	current := prompt{p.secret.Kind(), p.secret.IsDismissed()}
 	if current == p.told {
 		return
 	}
@@ -277,7 +277,7 @@ func (p *privacy) notifyPrompt(now time.Time) {
 	if current.kind != before.kind {
 		p.pauseRecording()
 		isOpen := current.kind != protocol.SecretNone
-		p.o.waits.NoteSecretPrompt(isOpen, p.secret.Since(), p.o.model.Rev())
+		p.o.waits.NoteSecretPrompt(isOpen, p.secret.PromptSince(), p.o.model.Rev())
 		p.o.agents.Session.SendBlackout(
 			current.kind != protocol.SecretNone,
 			protocol.BlackoutPassword,
@@ -304,7 +304,7 @@ func (p *privacy) pauseRecording() {
 // noteHardPrompt notes that the pump saw a hard prompt, which may be over already.
 func (p *privacy) noteHardPrompt(now time.Time) {
 	p.checkPrompt(now)
-	p.secret.Spot(now)
+	p.secret.NoteHardPrompt(now)
 	p.notifyPrompt(now)
 	// The pump must learn of the end, even if the state is unchanged.
 	p.o.agents.Session.NoteSecretPrompt(p.told.kind, p.told.allowed)
@@ -313,7 +313,7 @@ func (p *privacy) noteHardPrompt(now time.Time) {
 // allowPrompt lets agents see the present prompt, and lets the one that drives answer it, as the
 // user decided.
 func (p *privacy) allowPrompt(now time.Time) {
-	p.secret.Dismiss(p.cursorLine())
+	p.secret.DismissPrompt(p.cursorLine())
 	if on, _ := p.locateCursor(); on {
 		p.o.model.VeilCells(p.fieldRow(), p.field.col, false)
 	}
@@ -328,7 +328,7 @@ func (p *privacy) setHidden(now time.Time, on bool) {
 		return
 	}
 	p.text.setHidden(on)
-	p.o.waits.Blind(on)
+	p.o.waits.SetBlind(on)
 	if on {
 		p.hidden = now
 		p.coverNext(false)
@@ -359,7 +359,7 @@ func (p *privacy) currentBlackout(now time.Time) *protocol.Hidden {
 			SinceMs: now.Sub(p.hidden).Milliseconds(),
 		}
 	case p.secret.Kind() != protocol.SecretNone:
-		since := now.Sub(p.secret.Since())
+		since := now.Sub(p.secret.PromptSince())
 		return &protocol.Hidden{
 			Why:        protocol.BlackoutPassword,
 			Secret:     p.secret.Kind(),
@@ -394,7 +394,7 @@ func (p *privacy) inGracePeriod(now time.Time) bool {
 		return false
 	}
 	p.checkPrompt(now)
-	return p.secret.Kind() != protocol.SecretNone && !p.secret.Holds()
+	return p.secret.Kind() != protocol.SecretNone && !p.secret.IsPromptPresent()
 }
 
 // nextCheck returns when the next check is due although nothing happens. A session that no agent

@@ -100,7 +100,7 @@ func (o *Observer) findSecrets(dst []redact.CoverOf) []redact.CoverOf {
 			return m.RowWrapped(i - len(before))
 		},
 	}
-	return r.Covers(dst, len(before))
+	return r.AppendCovers(dst, len(before))
 }
 
 // rowsAbove returns the rows of history before row end that continue in it.
@@ -178,7 +178,7 @@ func (o *Observer) addColours(f *protocol.Frame) {
 
 // changedColours returns the colours of the terminal that the program has changed.
 func (o *Observer) changedColours() (all []protocol.Color) {
-	o.model.Repainted(func(name string, r, g, b uint8) {
+	o.model.EachPaletteChange(func(name string, r, g, b uint8) {
 		all = append(all, protocol.Color{Name: name, RGB: fmt.Sprintf("#%02x%02x%02x", r, g, b)})
 	})
 	return all
@@ -222,7 +222,7 @@ func (o *Observer) rollingText() string {
 	if o.privacy.isHidden() {
 		return ""
 	}
-	raw, ahead := o.text.String(), o.text.Ahead()
+	raw, ahead := o.text.String(), o.text.BytesAhead()
 	if c := &o.rolled; c.raw != raw || c.ahead != ahead {
 		c.raw, c.ahead, c.shown = raw, ahead, lastRunes(
 			o.redactSeen(&c.seen, raw, ahead),

@@ -150,7 +150,7 @@ func (s *stage) print(chunks ...string) {
 func (s *stage) typeKey(answers ...string) {
 	for _, answer := range answers {
 		s.writes.Add(1)
-		s.keyed.Count([]byte("k"))
+		s.keyed.AddText([]byte("k"))
 		s.print(answer)
 	}
 }

@@ -16,7 +16,7 @@ func (o *Observer) setStartTime(at time.Time) {
 	if !at.IsZero() {
 		o.blankUntil = at.Add(startsFor)
 	}
-	o.throttle.Starting(o.blankUntil)
+	o.throttle.SetBlankUntil(o.blankUntil)
 }
 
 // isBlank reports whether the screen and the history have no character.

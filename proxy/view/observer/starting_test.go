@@ -52,7 +52,7 @@ func TestAProgramThatStarts(t *testing.T) {
 	s.blocked = child.Blocked{Group: 7, Reads: true, Canonical: true}
 	require.Equal(t, [3]any{true, false, "waiting"}, state(s), "cat")
 	require.Equal(t, protocol.MatchedWaiting, s.waitView().InputWait(s.now))
-	s.Finish(s.now, child.Exit{})
+	s.NoteExit(s.now, child.Exit{})
 	require.Equal(t, [3]any{false, true, "exited"}, state(s))
 
 	s = newStage(t, 20, 3)

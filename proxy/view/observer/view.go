@@ -29,7 +29,7 @@ func (o *Observer) SetViewed(now time.Time, on bool) {
 	v.rhythm, v.last, v.revs, v.typed = nil, nil, nil, nil
 	if on {
 		v.rhythm = snapshot.NewThrottle(viewEvery, 0)
-		v.rhythm.Changed(now)
+		v.rhythm.NoteChange(now)
 	}
 }
 
@@ -44,22 +44,22 @@ func (o *Observer) NoteAgentTyped(now time.Time, agent, text string) {
 		next.Count = v.typed.Count + 1
 	}
 	v.typed = next
-	v.rhythm.Changed(now)
+	v.rhythm.NoteChange(now)
 }
 
 // markChanged notes that subscribers and viewers would see a difference.
 func (o *Observer) markChanged(now time.Time) {
-	o.throttle.Changed(now)
+	o.throttle.NoteChange(now)
 	if v := &o.viewing; v.rhythm != nil {
-		v.rhythm.Changed(now)
+		v.rhythm.NoteChange(now)
 	}
 }
 
 // setDrawing notes whether the program is in the middle of drawing.
 func (o *Observer) setDrawing(now time.Time, on bool) {
-	o.throttle.Hold(now, on)
+	o.throttle.SetHeld(now, on)
 	if v := &o.viewing; v.rhythm != nil {
-		v.rhythm.Hold(now, on)
+		v.rhythm.SetHeld(now, on)
 	}
 }
 
@@ -69,7 +69,7 @@ func (o *Observer) sendRows(now time.Time) {
 	if v.rhythm == nil || o.exit == nil && !v.rhythm.Due(now) {
 		return
 	}
-	v.rhythm.Sent(now)
+	v.rhythm.NoteSent(now)
 	m := o.rowsMessage(o.Frame(now))
 	if v.last != nil {
 		if m.SessionID, m.Seq = v.last.SessionID, v.last.Seq; reflect.DeepEqual(v.last, m) {

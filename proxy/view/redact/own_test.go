@@ -46,8 +46,8 @@ func TestOwnRulesInRows(t *testing.T) {
 		Own: own(t, []string{"ACME-[0-9]+"}, nil), Text: []string{"see ACME-12", "34 and so", "ACME-5"}, Cols: 11, At: -1,
 		Wrapped: func(i int) bool { return i == 0 },
 	}
-	require.Equal(t, []redact.CoverOf{{Row: 0, From: 4, To: 11, Begins: true}, {Row: 1, From: 0, To: 2}, {Row: 2, From: 0, To: 6, Begins: true}}, r.Covers(nil, 0))
-	require.Equal(t, []redact.CoverOf{{Row: 1, From: 0, To: 6, Begins: true}}, r.Covers(nil, 1)[1:])
+	require.Equal(t, []redact.CoverOf{{Row: 0, From: 4, To: 11, Begins: true}, {Row: 1, From: 0, To: 2}, {Row: 2, From: 0, To: 6, Begins: true}}, r.AppendCovers(nil, 0))
+	require.Equal(t, []redact.CoverOf{{Row: 1, From: 0, To: 6, Begins: true}}, r.AppendCovers(nil, 1)[1:])
 }
 
 func TestInvalidOwnRulesAreRefused(t *testing.T) {

@@ -32,13 +32,14 @@ func (c CoverOf) ANSI(row, text string) string {
 	return ANSI(row, func(col int) bool { return from <= col && col < to })
 }
 
-// Covers appends the parts to cover in the rows from first on. Row first is row 0 of the result.
-func (r *Rows) Covers(dst []CoverOf, first int) []CoverOf {
+// AppendCovers appends the parts to cover in the rows from first on. Row first is row 0 of the
+// result.
+func (r *Rows) AppendCovers(dst []CoverOf, first int) []CoverOf {
 	lines, starts := make([]string, 0, len(r.Text)), make([]int, 0, len(r.Text)) // starts are rows
 	place := Nowhere
 	for row := 0; row < len(r.Text); {
 		last := row
-		for last+1 < len(r.Text) && (r.Wrapped(last) || Full(r.Text[last], r.Cols)) {
+		for last+1 < len(r.Text) && (r.Wrapped(last) || ReachesEdge(r.Text[last], r.Cols)) {
 			last++
 		}
 		if r.At >= 0 && row <= r.Print && r.Print <= last {
@@ -71,7 +72,7 @@ func (r *Rows) joinRows(row, last int) string {
 
 // rowPiece returns row i as a part of a line that ends with row last.
 func (r *Rows) rowPiece(i, last int) string {
-	if text := r.Text[i]; i == last || Full(text, r.Cols) {
+	if text := r.Text[i]; i == last || ReachesEdge(text, r.Cols) {
 		return text
 	}
 	return r.Text[i] + " "
@@ -91,10 +92,10 @@ func (r *Rows) splitSpan(dst []CoverOf, span Span, row, first int) []CoverOf {
 	return dst
 }
 
-// Full reports whether the text of a row reaches the right edge: where a program breaks a line by
-// itself there, as editors do, the next row goes on with it. A wide character that had no room left
-// leaves a column.
-func Full(text string, cols int) bool {
+// ReachesEdge reports whether the text of a row reaches the right edge: where a program breaks a
+// line by itself there, as editors do, the next row goes on with it. A wide character that had no
+// room left leaves a column.
+func ReachesEdge(text string, cols int) bool {
 	if len(text) < cols-1 {
 		return false
 	}

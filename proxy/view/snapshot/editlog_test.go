@@ -51,7 +51,7 @@ func FuzzRollingAtOnce(f *testing.F) {
 		}
 		require.Equal(t, eager.textFrom(0, true), logged.String())
 		for _, total := range append(totals, 0, eager.printed) {
-			require.Equal(t, eager.textSince(total), logged.Since(total), total)
+			require.Equal(t, eager.textSince(total), logged.TextSince(total), total)
 		}
 	})
 }
@@ -69,7 +69,7 @@ func TestRollingFloodAtOnce(t *testing.T) {
 			feed(eager, []byte(text), 0)
 			if i%700 == 699 {
 				require.Equal(t, eager.textFrom(0, true), logged.String())
-				require.Equal(t, eager.textSince(mark), logged.Since(mark))
+				require.Equal(t, eager.textSince(mark), logged.TextSince(mark))
 				mark = logged.Total()
 			}
 		}

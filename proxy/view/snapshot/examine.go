@@ -37,7 +37,7 @@ func (w *Waits) examinePast(o *waiter, v View) {
 		return
 	}
 	o.printed = printed
-	for line := range eachTextLine(w.hide(w.text.Since(o.printed), w.text.Ahead())) {
+	for line := range eachTextLine(w.hide(w.text.TextSince(o.printed), w.text.BytesAhead())) {
 		o.offerLine(w, line)
 	}
 }
@@ -149,7 +149,7 @@ func (o *waiter) examineScreen(v View, w *Waits) {
 	o.after = max(o.after, v.Rev())
 	if total := w.text.Total(); !o.met && total > o.printed {
 		if line, some := w.text.unfinishedLine(); some {
-			o.offerLine(w, w.hide(string(line), w.text.Ahead()))
+			o.offerLine(w, w.hide(string(line), w.text.BytesAhead()))
 		}
 	}
 }

@@ -40,7 +40,7 @@ func TestRepaintedRowsAreQuiet(t *testing.T) {
 			b := newBench(t, slices.Repeat([]string{""}, 40)...)
 			b.view.set(0, "working")
 			b.view.set(1, "menu")
-			b.throttle.Changed(at(0))
+			b.throttle.NoteChange(at(0))
 			b.add(protocol.Until{QuietMs: 300, Repaints: true}, 0, func(w *Wait) { w.Deadline = at(3000) })
 			tick := 0
 			for len(b.results) == 0 {
@@ -56,8 +56,8 @@ func TestRepaintedRowsAreQuiet(t *testing.T) {
 // A wait that must not look at the screen names no rows of it.
 func TestHiddenRowsAreNotNamed(t *testing.T) {
 	b := newBench(t, "", "")
-	b.throttle.Changed(at(0))
-	b.waits.Blind(true)
+	b.throttle.NoteChange(at(0))
+	b.waits.SetBlind(true)
 	b.add(protocol.Until{QuietMs: 300, Repaints: true}, 0, func(w *Wait) { w.Deadline = at(3000) })
 	for tick := 1; tick <= 30; tick++ {
 		b.view.set(0, fmt.Sprint(tick))

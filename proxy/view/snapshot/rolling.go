@@ -178,24 +178,24 @@ func (r *Rolling) String() string {
 }
 
 // Total counts the bytes printed so far. It never decreases. A value of it is a mark for
-// [Rolling.Since] that stays valid while the unfinished line is edited or ended, which prints
+// [Rolling.TextSince] that stays valid while the unfinished line is edited or ended, which prints
 // nothing.
 func (r *Rolling) Total() uint64 {
 	r.cutRun() // a full line notes the end of its run, which must not be after the mark
 	return r.kept.printed + uint64(len(r.log.text))
 }
 
-// Since returns the held text from the first line on that got text after Total was mark. Lines are
-// whole: a line unfinished at the mark comes with its start if text was added since, and is left
-// out if it was only ended or erased.
-func (r *Rolling) Since(mark uint64) string {
+// TextSince returns the held text from the first line on that got text after Total was mark. Lines
+// are whole: a line unfinished at the mark comes with its start if text was added since, and is
+// left out if it was only ended or erased.
+func (r *Rolling) TextSince(mark uint64) string {
 	r.catchUp()
 	return r.kept.textSince(mark)
 }
 
-// Ahead returns how many bytes at the end of the text stand behind the cursor: the program prints
-// before them.
-func (r *Rolling) Ahead() int {
+// BytesAhead returns how many bytes at the end of the text stand behind the cursor: the program
+// prints before them.
+func (r *Rolling) BytesAhead() int {
 	r.catchUp()
 	return r.kept.bytesAhead()
 }

@@ -101,8 +101,8 @@ func TestRollingSince(t *testing.T) {
 			play(t, r, c.Before)
 			mark := r.Total()
 			play(t, r, c.After)
-			require.Equal(t, c.Want, r.Since(mark))
-			require.Equal(t, r.String(), r.Since(0)+map[bool]string{true: r.String()}[r.Total() == 0])
+			require.Equal(t, c.Want, r.TextSince(mark))
+			require.Equal(t, r.String(), r.TextSince(0)+map[bool]string{true: r.String()}[r.Total() == 0])
 		})
 	}
 }
@@ -111,11 +111,11 @@ func TestRollingSinceAFlood(t *testing.T) {
 	r := NewRolling(10)
 	mark := r.Total()
 	play(t, r, strings.Repeat("y\r\n", 1000))
-	require.Equal(t, "y\ny\ny\ny\ny\n", r.Since(mark), "what is no longer held cannot come")
+	require.Equal(t, "y\ny\ny\ny\ny\n", r.TextSince(mark), "what is no longer held cannot come")
 	mark = r.Total()
 	play(t, r, strings.Repeat("\n", 1000)+"x")
-	require.Equal(t, "x", r.Since(mark))
-	require.Empty(t, r.Since(r.Total()))
+	require.Equal(t, "x", r.TextSince(mark))
+	require.Empty(t, r.TextSince(r.Total()))
 }
 
 // sink is what a terminal model feeds.
@@ -189,7 +189,7 @@ func characters(run []byte, n int) int {
 }
 
 // FuzzRolling states what holds for any program: the text is bounded and valid, does not depend on
-// how it was cut into runs, and Since is its end.
+// how it was cut into runs, and TextSince is its end.
 func FuzzRolling(f *testing.F) {
 	f.Add([]byte("one\r\ntwo"), uint8(4), uint8(1))
 	f.Add([]byte("10%\r20%\r\n"), uint8(20), uint8(2))
@@ -207,7 +207,7 @@ func FuzzRolling(f *testing.F) {
 		require.LessOrEqual(t, utf8.RuneCountInString(got), max(int(maxRunes), 1))
 		require.LessOrEqual(t, whole.kept.line.len(), whole.kept.line.limit)
 		for mark := uint64(0); mark <= whole.Total(); mark += max(1, whole.Total()/7) {
-			require.True(t, strings.HasSuffix(got, whole.Since(mark)) || whole.Since(mark) == "")
+			require.True(t, strings.HasSuffix(got, whole.TextSince(mark)) || whole.TextSince(mark) == "")
 		}
 	})
 }

@@ -34,7 +34,7 @@ func (o *waiter) offerSince(v View, w *Waits) {
 	}
 	printed, known := w.printedAt(o.InputSeq)
 	if known {
-		for line := range eachTextLine(w.hide(w.text.Since(printed), w.text.Ahead())) {
+		for line := range eachTextLine(w.hide(w.text.TextSince(printed), w.text.BytesAhead())) {
 			o.offerLine(w, line)
 		}
 	}
@@ -61,7 +61,7 @@ func (w *Waits) printedAt(rev uint64) (total uint64, known bool) {
 
 // wasPrintedBefore reports whether the held text before total has a line.
 func (w *Waits) wasPrintedBefore(total uint64, line string) bool {
-	earlier := strings.TrimSuffix(w.text.String(), w.text.Since(total))
+	earlier := strings.TrimSuffix(w.text.String(), w.text.TextSince(total))
 	for printed := range eachTextLine(w.hide(earlier, -1)) {
 		if strings.TrimSpace(printed) == strings.TrimSpace(line) {
 			return true

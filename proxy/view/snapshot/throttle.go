@@ -29,7 +29,7 @@ const maxHold = time.Second
 //  4. A snapshot of an unsettled screen is followed by one that tells that the screen has settled,
 //     even without a change in between.
 //  5. A program that has shown nothing yet is starting: a blank screen does not settle before
-//     [Throttle.Starting] says.
+//     [Throttle.SetBlankUntil] says.
 //  6. While the program holds its output (synchronised update), its screen is half drawn: nothing
 //     is due and nothing settles, for at most one second.
 //
@@ -63,8 +63,8 @@ func NewThrottle(interval, settle time.Duration) *Throttle {
 	return &Throttle{interval: interval, settle: settle, sentSettled: true}
 }
 
-// Changed notes that observers would see a difference from now on.
-func (t *Throttle) Changed(now time.Time) {
+// NoteChange notes that observers would see a difference from now on.
+func (t *Throttle) NoteChange(now time.Time) {
 	if !t.pending {
 		t.pending, t.first = true, now
 		t.fresh = now.Sub(t.last) >= min(quietBefore, t.interval)
@@ -72,16 +72,16 @@ func (t *Throttle) Changed(now time.Time) {
 	t.last = now
 }
 
-// Urge notes a change that others know already, such as who has the keyboard. It is due at once,
-// but no more often than a screen settles.
-func (t *Throttle) Urge(now time.Time) {
-	t.Changed(now)
+// NoteUrgentChange notes a change that others know already, such as who has the keyboard. It is due
+// at once, but no more often than a screen settles.
+func (t *Throttle) NoteUrgentChange(now time.Time) {
+	t.NoteChange(now)
 	t.urgent = true
 }
 
-// Hold sets whether the program holds its output (mode 2026), after each look at the terminal
+// SetHeld sets whether the program holds its output (mode 2026), after each look at the terminal
 // model.
-func (t *Throttle) Hold(now time.Time, on bool) {
+func (t *Throttle) SetHeld(now time.Time, on bool) {
 	switch {
 	case !on:
 		t.held = time.Time{}
@@ -90,9 +90,9 @@ func (t *Throttle) Hold(now time.Time, on bool) {
 	}
 }
 
-// Starting notes that the screen is still blank and does not settle before until; the zero time
-// notes that it shows text.
-func (t *Throttle) Starting(until time.Time) { t.starting = until }
+// SetBlankUntil notes that the screen is still blank and does not settle before until; the zero
+// time notes that it shows text.
+func (t *Throttle) SetBlankUntil(until time.Time) { t.starting = until }
 
 // Due reports whether to send a snapshot now.
 func (t *Throttle) Due(now time.Time) bool {
@@ -124,8 +124,8 @@ func (t *Throttle) Next() (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// Sent notes that a snapshot of the present screen was sent.
-func (t *Throttle) Sent(now time.Time) {
+// NoteSent notes that a snapshot of the present screen was sent.
+func (t *Throttle) NoteSent(now time.Time) {
 	t.sentSettled = t.Settled(now)
 	t.pending, t.urgent, t.sent = false, false, now
 }

@@ -39,13 +39,13 @@ func pacing(t *testing.T, p *Throttle, events string) string {
 			now = at(todo[0].ms)
 			switch todo[0].what {
 			case "c":
-				p.Changed(now)
+				p.NoteChange(now)
 			case "k":
-				p.Urge(now)
+				p.NoteUrgentChange(now)
 			case "h":
-				p.Hold(now, true)
+				p.SetHeld(now, true)
 			case "u":
-				p.Hold(now, false)
+				p.SetHeld(now, false)
 			}
 			todo = todo[1:]
 		case timer:
@@ -54,7 +54,7 @@ func pacing(t *testing.T, p *Throttle, events string) string {
 			return strings.Join(sent, " ")
 		}
 		if p.Due(now) {
-			p.Sent(now)
+			p.NoteSent(now)
 			word := fmt.Sprint(now.Sub(epoch).Milliseconds())
 			if p.Settled(now) {
 				word += "s"
@@ -122,13 +122,13 @@ func TestThrottleDefaults(t *testing.T) {
 	require.False(t, timer)
 	require.False(t, p.Due(at(0)))
 	require.True(t, p.Settled(at(0)), "what never changed is quiet")
-	p.Changed(at(0))
+	p.NoteChange(at(0))
 	require.Equal(t, at(0), p.LastChange())
 	require.False(t, p.Settled(at(29)))
 	require.True(t, p.Settled(at(30)))
-	p.Sent(at(0))
-	p.Changed(at(31))
-	p.Changed(at(60))
+	p.NoteSent(at(0))
+	p.NoteChange(at(31))
+	p.NoteChange(at(60))
 	next, timer := p.Next()
 	require.True(t, timer)
 	require.Equal(t, at(90), next, "settled, since the one before was not")

@@ -77,8 +77,8 @@ type Wait struct {
 }
 
 // Waits holds the open waits of one session. Output is examined line by line as it is printed, and
-// the screen whenever [Waits.Check] is called, which must follow every change of the screen. So a
-// flood hides nothing, and a row is examined again only after a change.
+// the screen whenever [Waits.EvaluateAll] is called, which must follow every change of the screen.
+// So a flood hides nothing, and a row is examined again only after a change.
 //
 // Text and regular expressions match within one line, wrapped rows joined. They match the screen,
 // and output since the wait began, or after AfterSeq while it is held. A line that was there at
@@ -154,10 +154,10 @@ func NewWaits(text *Rolling, throttle *Throttle) *Waits {
 	}
 }
 
-// Conceal sets the function that returns printed text as the waiters may see it. The program prints
-// before the last ahead bytes of the text, or elsewhere if ahead is -1. The rows of a [View] must
-// be concealed already: a wait must not confirm a guess at hidden text.
-func (w *Waits) Conceal(hide func(text string, ahead int) string) { w.hide = hide }
+// SetConcealer sets the function that returns printed text as the waiters may see it. The program
+// prints before the last ahead bytes of the text, or elsewhere if ahead is -1. The rows of a [View]
+// must be concealed already: a wait must not confirm a guess at hidden text.
+func (w *Waits) SetConcealer(hide func(text string, ahead int) string) { w.hide = hide }
 
 // Add opens a wait, or answers it at once if its condition is met already.
 func (w *Waits) Add(wait Wait, v View, now time.Time) error {
@@ -198,9 +198,9 @@ func (w *Waits) openWait(wait Wait, v View, now time.Time) *waiter {
 	return o
 }
 
-// Check evaluates every open wait. Call it after every change, when [Waits.Next] tells, and when
-// the program exits or begins to wait for input.
-func (w *Waits) Check(v View, now time.Time) {
+// EvaluateAll evaluates every open wait. Call it after every change, when [Waits.Next] tells, and
+// when the program exits or begins to wait for input.
+func (w *Waits) EvaluateAll(v View, now time.Time) {
 	w.noteRevision(v)
 	w.endReady(v, now, func(*waiter) bool { return true })
 }
@@ -271,9 +271,9 @@ func (w *Waits) finishWaits(over func(*waiter) (Result, bool)) {
 	}
 }
 
-// Blind sets whether waits must not look at the screen. Then only quiet, the exit and time can meet
-// a wait.
-func (w *Waits) Blind(on bool) { w.blind = on }
+// SetBlind sets whether waits must not look at the screen. Then only quiet, the exit and time can
+// meet a wait.
+func (w *Waits) SetBlind(on bool) { w.blind = on }
 
 // NoteSecretPrompt notes that the program asks for a secret, which the user answers, since when,
 // and the revision at which that was noticed; or that it has stopped asking. A waiter that has seen
@@ -330,7 +330,7 @@ func (w *Waits) Stop() {
 // Len returns the number of open waits.
 func (w *Waits) Len() int { return len(w.open) }
 
-// Next returns when to call Check even if nothing changes before; false for never.
+// Next returns when to call EvaluateAll even if nothing changes before; false for never.
 func (w *Waits) Next() (at time.Time, ok bool) {
 	for _, o := range w.open {
 		for _, t := range []time.Time{o.Deadline, o.quietFrom(w)} {

@@ -107,9 +107,9 @@ func (b *bench) add(u protocol.Until, now int, more ...func(*Wait)) {
 }
 
 func named(id string) func(*Wait) { return func(w *Wait) { w.ID = id } }
-func (b *bench) check(now int)    { b.waits.Check(b.view, at(now)) }
+func (b *bench) check(now int)    { b.waits.EvaluateAll(b.view, at(now)) }
 func (b *bench) print(s string)   { play(b.t, b.text, s) }
-func (b *bench) changed(now int)  { b.throttle.Changed(at(now)); b.check(now) }
+func (b *bench) changed(now int)  { b.throttle.NoteChange(at(now)); b.check(now) }
 func (b *bench) open(why string)  { b.t.Helper(); require.Empty(b.t, b.results, why) }
 func (b *bench) ended(want ...string) {
 	b.t.Helper()
@@ -162,15 +162,15 @@ func (b *bench) step(s corpus.Step) {
 	case "print":
 		b.print(s.Arg(1))
 	case "printed":
-		b.throttle.Changed(at(n))
+		b.throttle.NoteChange(at(n))
 	case "half-drawn", "drawn":
-		b.throttle.Hold(at(n), s.Words[0] == "half-drawn")
+		b.throttle.SetHeld(at(n), s.Words[0] == "half-drawn")
 	case "check":
 		b.check(n)
 	case "cancel":
 		b.waits.Cancel(s.Arg(1))
 	case "blind", "seeing":
-		b.waits.Blind(s.Words[0] == "blind")
+		b.waits.SetBlind(s.Words[0] == "blind")
 	case "secret", "answered":
 		b.waits.NoteSecretPrompt(s.Words[0] == "secret", at(20), 5)
 	default:
@@ -399,7 +399,7 @@ func TestAWaitSeesScrolledText(t *testing.T) {
 		require.Equal(t, c.want, b.results, name)
 		b = newBench(t, "$ make", "")
 		b.view.left = []string{"error: no"}
-		b.waits.Blind(true)
+		b.waits.SetBlind(true)
 		b.add(protocol.Until{Regex: "error: .*"}, 0, c.with)
 		b.open("the user hides the screen")
 	}
@@ -428,14 +428,14 @@ func TestADearWaitIsGivenUp(t *testing.T) {
 	for range 10_000 {
 		text.Print([]byte(strings.Repeat("7", 1000)))
 		text.Control('\n')
-		if w.Check(v, now); len(ended) > 0 {
+		if w.EvaluateAll(v, now); len(ended) > 0 {
 			break
 		}
 	}
 	require.Equal(t, map[string]End{"dear": Dear}, ended)
 	text.Print([]byte("cheap7"))
 	text.Control('\n')
-	w.Check(v, now)
+	w.EvaluateAll(v, now)
 	require.Equal(t, Met, ended["cheap"])
 }
 

@@ -64,7 +64,7 @@ func newView(s *screen.Screen) view {
 func (v *view) backgroundColor() color.RGBA { return v.resolveColor(0, v.reverse) }
 
 func (v *view) resolveColor(c screen.Color, fg bool) color.RGBA {
-	r, g, b := v.s.Resolve(c, fg)
+	r, g, b := v.s.ResolveColor(c, fg)
 	return color.RGBA{r, g, b, 0xff}
 }
 

@@ -81,7 +81,7 @@ func TestPNGHasTheColoursOfEveryCell(t *testing.T) {
 	s := play(t, 16, 17, out.String())
 	img := pixels(t, 16, 17, out.String())
 	for i := range 256 {
-		r, g, b := s.Resolve(screen.Indexed(uint8(i)), false)
+		r, g, b := s.ResolveColor(screen.Indexed(uint8(i)), false)
 		require.Equal(t, cellWidth*cellHeight, count(within(img, i/16, i%16), color.RGBA{r, g, b, 0xff}), "colour %d", i)
 	}
 	for col, want := range []color.RGBA{{1, 2, 3, 0xff}, {0xcd, 0, 0, 0xff}, {0xff, 0, 0, 0xff}, {0xcd, 0, 0, 0xff}, {0x89, 0x89, 0x89, 0xff}, paper} {
@@ -105,7 +105,7 @@ func TestBoxesAreClosed(t *testing.T) {
 		s := play(t, 5, 5, out)
 		for side := 5 * 8; side <= 5*2*cellWidth; side += 10 {
 			var cell image.Point
-			img := decode(t, func(w io.Writer) (err error) { cell, err = render.Fit(w, s, side); return err })
+			img := decode(t, func(w io.Writer) (err error) { cell, err = render.FitPNG(w, s, side); return err })
 			require.Equal(t, side/10, cell.X)
 			flood(img, image.Pt(0, 0))
 			inside := image.Pt(2*cell.X, 2*cell.Y).Add(cell.Div(4))
@@ -176,7 +176,7 @@ func TestLacking(t *testing.T) {
 	for output, want := range map[string]int{
 		"": 0, "plain text ─│█⣿\ue0b0 e\u0301": 0, "漢字 x": 2, "\U0010fffd": 1, "\x1b[8m漢": 0, "漢\r\n漢漢": 3,
 	} {
-		got, err := render.Lacking(play(t, 40, 3, output))
+		got, err := render.CountMissingGlyphs(play(t, 40, 3, output))
 		require.NoError(t, err)
 		require.Equal(t, want, got, output)
 	}
@@ -216,10 +216,10 @@ func TestTheCursorHasItsShape(t *testing.T) {
 func TestPicturesAreBounded(t *testing.T) {
 	big := play(t, 1000, 1000, "")
 	require.ErrorContains(t, render.PNG(io.Discard, big), "too large")
-	_, err := render.Fit(io.Discard, big, 1568)
+	_, err := render.FitPNG(io.Discard, big, 1568)
 	require.EqualError(t, err, "the screen has 1000 columns and 1000 rows, a picture of 1568 pixels shows at most 392 and 196")
 	for _, c := range []struct{ cols, rows, width int }{{80, 24, 9}, {174, 87, 9}, {175, 50, 8}, {200, 60, 7}, {392, 196, 4}, {1, 1, 9}} {
-		cell, err := render.Fit(io.Discard, play(t, c.cols, c.rows, "x"), 1568)
+		cell, err := render.FitPNG(io.Discard, play(t, c.cols, c.rows, "x"), 1568)
 		require.NoError(t, err)
 		require.Equal(t, image.Pt(c.width, 2*c.width), cell, "%dx%d", c.cols, c.rows)
 	}
@@ -313,7 +313,7 @@ func FuzzDraw(f *testing.F) {
 	f.Fuzz(func(t *testing.T, output []byte, cols, rows uint8) {
 		s := play(t, max(1, int(cols)), max(1, int(rows%64)), string(output))
 		width, height := s.Size()
-		img := decode(t, func(w io.Writer) error { _, err := render.Fit(w, s, 256*4); return err })
+		img := decode(t, func(w io.Writer) error { _, err := render.FitPNG(w, s, 256*4); return err })
 		require.Zero(t, img.Rect.Dx()%width)
 		require.Equal(t, 2*img.Rect.Dx()/width, img.Rect.Dy()/height)
 		for d := xml.NewDecoder(strings.NewReader(render.SVG(s))); ; {

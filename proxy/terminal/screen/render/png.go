@@ -39,17 +39,23 @@ func PNG(w io.Writer, s *screen.Screen) error {
 	return drawPNG(w, s, widest)
 }
 
-// Fit is PNG in a square of side pixels: with smaller cells, where that has to be, and an error
+// FitPNG is PNG in a square of side pixels: with smaller cells, where that has to be, and an error
 // where even the smallest do not fit. It returns the size of a cell.
-func Fit(w io.Writer, s *screen.Screen, side int) (cell image.Point, err error) {
+func FitPNG(w io.Writer, s *screen.Screen, side int) (cell image.Point, err error) {
 	cols, rows := s.Size()
 	for width := widest; width >= narrowest; width-- {
 		if cols*width <= side && rows*2*width <= side {
 			return image.Pt(width, 2*width), drawPNG(w, s, width)
 		}
 	}
-	return image.Point{}, fmt.Errorf("the screen has %d columns and %d rows, a picture of %d pixels shows at most %d and %d",
-		cols, rows, side, side/narrowest, side/narrowest/2)
+	return image.Point{}, fmt.Errorf(
+		"the screen has %d columns and %d rows, a picture of %d pixels shows at most %d and %d",
+		cols,
+		rows,
+		side,
+		side/narrowest,
+		side/narrowest/2,
+	)
 }
 
 func drawPNG(w io.Writer, s *screen.Screen, width int) error {
@@ -63,9 +69,9 @@ func drawPNG(w io.Writer, s *screen.Screen, width int) error {
 	return nil
 }
 
-// Lacking counts the characters of the screen that a picture in pixels shows as their numbers,
-// since the font lacks them. It may be called from any goroutine.
-func Lacking(s *screen.Screen) (n int, err error) {
+// CountMissingGlyphs counts the characters of the screen that a picture in pixels shows as their
+// numbers, since the font lacks them. It may be called from any goroutine.
+func CountMissingGlyphs(s *screen.Screen) (n int, err error) {
 	drawing.Lock()
 	defer drawing.Unlock()
 	glyphs, err := sheetLocked(widest)
@@ -74,7 +80,8 @@ func Lacking(s *screen.Screen) (n int, err error) {
 	}
 	p := painter{sheet: glyphs, view: newView(s)}
 	p.eachCell(func(_ image.Rectangle, c screen.Cell, _ look) {
-		if r, _ := utf8.DecodeRuneInString(c.Content); c.Content != "" && r != ' ' && p.lacksGlyph(r) {
+		if r, _ := utf8.DecodeRuneInString(c.Content); c.Content != "" && r != ' ' &&
+			p.lacksGlyph(r) {
 			n++
 		}
 	})
