@@ -26,7 +26,7 @@ import (
 )
 
 func main() {
-	harden.HardenProcess()
+	harden.ProtectProcess()
 	if short := limits.FindShortage(); short != nil {
 		os.Exit((&app{
 			err: os.Stderr,

@@ -23,7 +23,7 @@ import (
 )
 
 func main() {
-	harden.HardenProcess()
+	harden.ProtectProcess()
 	if watchdog.IsCalled(os.Args) {
 		os.Exit(watchdog.Run())
 	}

@@ -3,11 +3,11 @@
 // process of the user can still type into the user's terminals and change the user's files.
 package harden
 
-// HardenProcess closes this process to debuggers, and its memory, environment and descriptors to
+// ProtectProcess closes this process to debuggers, and its memory, environment and descriptors to
 // readers. The programs that it starts inherit only its standard streams of the descriptors that it
 // was started with. It must be called first of all. It ignores failures: the process is then as
 // open as any other.
-func HardenProcess() {
+func ProtectProcess() {
 	closeMemory()
 	closeOnExec()
 }
