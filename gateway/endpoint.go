@@ -41,7 +41,7 @@ type Endpoint struct {
 	// Displaced is called with a sentence, without its end, when the process that serves the local
 	// gateway did not answer and has lost its place. It may be nil.
 	Displaced func(why string)
-	// LookOnly leaves such a process its place. Dialling fails with a [*place.Silent] instead.
+	// LookOnly leaves such a process its place. Dialling fails with a [*place.SilentOwnerError] instead.
 	LookOnly bool
 }
 
@@ -251,11 +251,11 @@ const (
 // dialLocal connects to the local gateway and never serves. A process that does not answer loses
 // its place. The user's proxies and agents that see it have another gateway at once.
 func (e Endpoint) dialLocal(ctx context.Context, path string) (net.Conn, error) {
-	var gone *place.Silent
+	var gone *place.SilentOwnerError
 	var since time.Time
 	for {
 		conn, err := place.DialOwner(ctx, path, dialUnix)
-		silent, isSilent := errors.AsType[*place.Silent](err)
+		silent, isSilent := errors.AsType[*place.SilentOwnerError](err)
 		switch {
 		case err == nil:
 			return conn, nil

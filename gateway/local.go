@@ -76,12 +76,12 @@ func NewLocal(dir string, log *slog.Logger) *Local {
 // answer. While another process takes the place, Dial tries until ctx ends.
 func (l *Local) Dial(ctx context.Context) (net.Conn, error) {
 	path := filepath.Join(l.dir, socketName)
-	var silent *place.Silent // who did not answer, to be replaced
-	var held error           // why nobody answered so far
-	var since time.Time      // when the place was found held first
+	var silent *place.SilentOwnerError // who did not answer, to be replaced
+	var held error                     // why nobody answered so far
+	var since time.Time                // when the place was found held first
 	for delay := 2 * time.Millisecond; ; delay = min(2*delay, 100*time.Millisecond) {
 		conn, err := place.DialOwner(ctx, path, dialUnix)
-		mute, isSilent := errors.AsType[*place.Silent](err)
+		mute, isSilent := errors.AsType[*place.SilentOwnerError](err)
 		switch {
 		case err == nil && !l.canReplace(conn.Owner()):
 			l.mu.Lock()
@@ -122,7 +122,7 @@ func (l *Local) Dial(ctx context.Context) (net.Conn, error) {
 
 // canReplace reports whether this process should serve in the place of one that can have only few
 // files open, or that has as many open as it can and fewer than this process can have.
-func (l *Local) canReplace(than *place.Silent) bool {
+func (l *Local) canReplace(than *place.SilentOwnerError) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	files := openFiles()
@@ -146,7 +146,7 @@ func (l *Local) TakeSeat() (*hub.Peer, error) {
 }
 
 // serveHere makes this process the gateway, unless it is already or another has the place.
-func (l *Local) serveHere(instead *place.Silent, force bool) error {
+func (l *Local) serveHere(instead *place.SilentOwnerError, force bool) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
@@ -264,7 +264,7 @@ func (l *Local) Close() error {
 func ListenLocal(dir string) (*place.Place, error) { return takePlace(dir, nil, false) }
 
 // takePlace calls [place.TakePlace] in a directory that other users cannot write to.
-func takePlace(dir string, instead *place.Silent, force bool) (*place.Place, error) {
+func takePlace(dir string, instead *place.SilentOwnerError, force bool) (*place.Place, error) {
 	if err := checkDir(dir); err != nil {
 		return nil, err
 	}

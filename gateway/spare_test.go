@@ -54,7 +54,7 @@ func TestAServerWithoutFreeFilesSaysSo(t *testing.T) {
 	startHelper(t, "few serve", dir)
 	held := fill(t, path, fewFiles)
 	_, err := Endpoint{}.dialLocal(fake.Within(t), path)
-	full := new(place.Silent)
+	full := new(place.SilentOwnerError)
 	require.ErrorAs(t, err, &full)
 	require.ErrorContains(t, err, "which serves the local gateway, has all its 24 file descriptors in use")
 	require.Contains(t, full.Hint(), "ulimit -n")

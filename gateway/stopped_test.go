@@ -142,7 +142,7 @@ func TestACommandTakesAStoppedServersNameR74(t *testing.T) {
 	look := ep
 	look.LookOnly = true
 	_, err = look.DialContext(fake.Within(t))
-	silent := new(place.Silent)
+	silent := new(place.SilentOwnerError)
 	require.ErrorAs(t, err, &silent)
 	require.FileExists(t, filepath.Join(dir, socketName), "looking changes nothing")
 

@@ -31,7 +31,7 @@ func (s *session) assignIdentity() {
 		named.Name = filepath.Base(s.conf.Command)
 	}
 	s.conf.Agent = &named
-	s.id = names.Session(named.Name)
+	s.id = names.NewSessionID(named.Name)
 	s.resumeKey = strings.ToLower(rand.Text() + rand.Text())[:32]
 }
 

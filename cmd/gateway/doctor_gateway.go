@@ -79,7 +79,7 @@ func (d *doctor) checkSocket(ctx context.Context) {
 	ep, _ := gateway.ParseEndpoint("") // the local one, which always parses
 	ep.LookOnly = true
 	conn, err := ep.DialContext(ctx)
-	silent, isSilent := errors.AsType[*place.Silent](err)
+	silent, isSilent := errors.AsType[*place.SilentOwnerError](err)
 	switch {
 	case isSilent && silent.Full:
 		d.addError("local gateway", silent.Hint(), "%v", silent)

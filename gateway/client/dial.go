@@ -125,7 +125,7 @@ func (c *Client) tryGateways(ctx context.Context, round int) (s *socket, err err
 			s = newSocket(ws, gathers)
 			s.several = c.turns.Several()
 			s.restarts = func() { c.restarts.Store(time.Now().UnixNano()) }
-			s.gone = func() { c.turns.Lost(i) }
+			s.gone = func() { c.turns.NoteLost(i) }
 		}
 		return err
 	})

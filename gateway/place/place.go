@@ -76,7 +76,7 @@ type Place struct {
 // its holder, and there is no lock file to clean up. Two processes may take the place at once, if
 // one of them was stopped in between. That does no harm: the name points to the last one, and the
 // other one sees that.
-func TakePlace(dir string, instead *Silent, force bool) (*Place, error) {
+func TakePlace(dir string, instead *SilentOwnerError, force bool) (*Place, error) {
 	path := filepath.Join(dir, Name)
 	unlock, err := lock(dir)
 	if err != nil && (!force || !errors.Is(err, ErrHeld)) {
@@ -123,7 +123,7 @@ func lock(dir string) (unlock func(), err error) {
 }
 
 // isOccupied reports whether a living process other than the silent one listens there.
-func isOccupied(path string, silent *Silent) bool {
+func isOccupied(path string, silent *SilentOwnerError) bool {
 	at, err := markOf(path)
 	if err != nil || silent != nil && at == silent.at {
 		return false

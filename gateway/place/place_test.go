@@ -28,7 +28,7 @@ func dial(ctx context.Context, path string) (net.Conn, error) {
 }
 
 // taken takes the place and serves healthz there.
-func taken(t *testing.T, dir string, instead *Silent, force bool) *Place {
+func taken(t *testing.T, dir string, instead *SilentOwnerError, force bool) *Place {
 	t.Helper()
 	p, err := TakePlace(dir, instead, force)
 	require.NoError(t, err)
@@ -49,7 +49,7 @@ func TestTheNameDecidesWhoOwnsThePlaceR74(t *testing.T) {
 	conn, err := DialOwner(fake.Within(t), first.Path(), dial)
 	require.NoError(t, err)
 
-	second := taken(t, dir, &Silent{at: first.at}, false)
+	second := taken(t, dir, &SilentOwnerError{at: first.at}, false)
 	fake.Receive(t, first.NameLost(), "the first one hears that it lost the place")
 	require.False(t, first.HoldsName())
 	require.True(t, second.HoldsName())
@@ -58,7 +58,7 @@ func TestTheNameDecidesWhoOwnsThePlaceR74(t *testing.T) {
 	_, err = conn.Read(make([]byte, 1))
 	require.Error(t, err, "connections to the first one end")
 	require.NoError(t, conn.Close())
-	_, err = TakePlace(dir, &Silent{at: first.at}, false)
+	_, err = TakePlace(dir, &SilentOwnerError{at: first.at}, false)
 	require.ErrorIs(t, err, ErrHeld, "who did not answer has been replaced already")
 	require.NoError(t, second.GiveUpName())
 	require.False(t, second.HoldsName())
@@ -121,7 +121,7 @@ func TestGivingThePlaceUpAnswersOpenRequests(t *testing.T) {
 	require.True(t, p.MayAnswer())
 
 	first := taken(t, dir, nil, false)
-	second := taken(t, dir, &Silent{at: first.at}, true)
+	second := taken(t, dir, &SilentOwnerError{at: first.at}, true)
 	require.NoError(t, first.GiveUpName())
 	require.False(t, first.MayAnswer())
 	require.True(t, second.MayAnswer())
@@ -134,7 +134,7 @@ func TestAnUnresponsiveOwnerIsSilentR74(t *testing.T) {
 	require.NoError(t, err)
 	defer func() { require.NoError(t, ln.Close()) }()
 	_, err = DialOwner(fake.Within(t), path, dial)
-	silent := new(Silent)
+	silent := new(SilentOwnerError)
 	require.ErrorAs(t, err, &silent)
 	require.Equal(t, os.Getpid(), silent.Process.Pid)
 	require.Contains(t, silent.Error(), "place.test")

@@ -46,8 +46,8 @@ const (
 // owner.
 var ErrReplaced = errors.New("the local gateway just changed hands")
 
-// Silent is the error for a process that has the place and does not answer, or is full.
-type Silent struct {
+// SilentOwnerError is the error for a process that has the place and does not answer, or is full.
+type SilentOwnerError struct {
 	Process Process
 	Stopped bool // by a signal, as the kernel reports
 	Full    bool // it has no file descriptor for another connection
@@ -57,10 +57,10 @@ type Silent struct {
 }
 
 // HasFewFiles reports whether the process should not serve if another one can.
-func (s *Silent) HasFewFiles() bool { return s.Files > 0 && s.Files < Few }
+func (s *SilentOwnerError) HasFewFiles() bool { return s.Files > 0 && s.Files < Few }
 
 // Error implements error.
-func (s *Silent) Error() string {
+func (s *SilentOwnerError) Error() string {
 	switch {
 	case s.Stopped:
 		return fmt.Sprintf(
@@ -77,7 +77,7 @@ func (s *Silent) Error() string {
 }
 
 // Hint returns what the user can do about it, or "".
-func (s *Silent) Hint() string {
+func (s *SilentOwnerError) Hint() string {
 	if s.Full {
 		return "end agents that you do not need, " +
 			"or start one with a higher limit of open files (ulimit -n), which takes over"
@@ -87,7 +87,7 @@ func (s *Silent) Hint() string {
 
 // RemoveName takes the name from the process, so that another one can serve. It leaves the name to
 // a new owner.
-func (s *Silent) RemoveName() error { return removeIfSame(s.path, s.at) }
+func (s *SilentOwnerError) RemoveName() error { return removeIfSame(s.path, s.at) }
 
 // Conn is a connection to the owner of a name. If the name changes hands and the owner does not end
 // the connection, Conn ends it.
@@ -105,7 +105,7 @@ type Conn struct {
 
 // DialOwner dials the name and makes sure that its owner answers. The connection is then like a new
 // one. dial has to check that the Unix socket can be trusted. A process that does not answer is a
-// [*Silent], a name without an owner is [IsVacant].
+// [*SilentOwnerError], a name without an owner is [IsVacant].
 func DialOwner(
 	ctx context.Context, path string, dial func(context.Context, string) (net.Conn, error),
 ) (*Conn, error) {
@@ -116,7 +116,7 @@ func DialOwner(
 	}
 	raw, err := dial(ctx, path)
 	if errors.Is(err, syscall.EAGAIN) { // its queue of connections is full
-		return nil, &Silent{path: path, at: c.at}
+		return nil, &SilentOwnerError{path: path, at: c.at}
 	}
 	if err != nil {
 		return nil, err
@@ -211,15 +211,15 @@ func (c *Conn) readFirstByte(first []byte) error {
 	return c.silentOwner()
 }
 
-func (c *Conn) silentOwner() *Silent {
+func (c *Conn) silentOwner() *SilentOwnerError {
 	s := c.Owner()
 	s.Stopped = c.process.Stopped()
 	return s
 }
 
 // Owner returns the process at the other end, for a process that takes its place.
-func (c *Conn) Owner() *Silent {
-	return &Silent{Process: c.process, Files: c.files, path: c.path, at: c.at}
+func (c *Conn) Owner() *SilentOwnerError {
+	return &SilentOwnerError{Process: c.process, Files: c.files, path: c.path, at: c.at}
 }
 
 // AnswerProblem returns why the owner cannot answer now, or nil. It asks the kernel, not the owner.

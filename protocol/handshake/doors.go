@@ -78,8 +78,8 @@ func joinErrors(one, other error) error {
 	return fmt.Errorf("%w; %w", one, other)
 }
 
-// Lost says that a connection through a door was lost: the next one is tried first.
-func (d *Doors) Lost(door int) {
+// NoteLost notes that a connection through a door was lost. The next door is tried first.
+func (d *Doors) NoteLost(door int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.at == door {

@@ -77,7 +77,7 @@ func TestDoorsAreTriedInTurn(t *testing.T) {
 			require.EqualError(t, err, step.want)
 		}
 		if step.lost >= 0 {
-			r.doors.Lost(step.lost)
+			r.doors.NoteLost(step.lost)
 		}
 	}
 	require.Equal(
@@ -92,7 +92,7 @@ func TestDoorsAreTriedInTurn(t *testing.T) {
 	require.Equal(t, "a", tried)
 	require.Equal(t, errNo, err, "one alone needs no name")
 	require.False(t, strings.Contains(err.Error(), "wss"))
-	r.doors.Lost(0)
+	r.doors.NoteLost(0)
 }
 
 // Each of several doors has a part of the time, and more of it in later rounds.

@@ -198,7 +198,7 @@ func (l *Link) runConnection(ctx context.Context) (up bool, err error) {
 	cause := context.Cause(ctx)
 	via.close()
 	reader.Wait()
-	l.turns.Lost(max(0, l.at.door))
+	l.turns.NoteLost(max(0, l.at.door))
 	return true, cause
 }
 

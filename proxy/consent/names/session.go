@@ -7,9 +7,9 @@ import (
 	"terminalproxy/protocol"
 )
 
-// Session is a new id for a session of that name: of which it has what ids may hold, at most 32
-// characters, and 4 random ones.
-func Session(name string) string {
+// NewSessionID returns an id for a session of that name: the characters of the name that ids may
+// hold, at most 32 of them, and 4 random ones.
+func NewSessionID(name string) string {
 	clean := strings.Map(func(r rune) rune {
 		if r < 0x80 && protocol.ValidID(string(r)) {
 			return r

@@ -15,9 +15,9 @@ func TestTheIDOfASession(t *testing.T) {
 	for name, want := range map[string]string{
 		"vim": "vim", "my notes/é\x1b": "my_notes___", "a.b_c:d-e": "a.b_c:d-e", strings.Repeat("x", 40): strings.Repeat("x", 32), "": "",
 	} {
-		id := names.Session(name)
+		id := names.NewSessionID(name)
 		require.Regexp(t, `^`+want+`-[a-z2-7]{4}$`, id)
 		require.True(t, protocol.ValidID(id), id)
 	}
-	require.NotEqual(t, names.Session("vim"), names.Session("vim"))
+	require.NotEqual(t, names.NewSessionID("vim"), names.NewSessionID("vim"))
 }
