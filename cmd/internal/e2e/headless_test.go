@@ -58,7 +58,7 @@ func TestAProgramThatCannotStartIsReported(t *testing.T) {
 		"no directory":   {args{"program": "sh", "cwd": w.path("nowhere")}, "there is no such directory"},
 		"a file":         {args{"program": "sh", "cwd": w.path("plain")}, "it is not a directory"},
 		"no name":        {args{"program": " "}, `parameter "program" is empty`},
-		"too wide":       {args{"program": "sh", "cols": 1001}, `"cols" is 1001, at most 1000`},
+		"too wide":       {args{"program": "sh", "cols": 1001}, `"cols" is 1001, the limit is 1000`},
 		"value alone":    {args{"program": "sh", "value": "x"}, "value belongs to wait_for"},
 		"bad expression": {args{"program": "sh", "wait_for": "regex", "value": "("}, "does not compile"},
 	} {
