@@ -157,7 +157,7 @@ func TestASmallTerminalShowsThePartWithTheCursor(t *testing.T) {
 func TestWhatIsNoRecordingIsRefused(t *testing.T) {
 	for want, cast := range map[string]string{
 		"it is not an asciicast v2 or v3": "root:x:0:0:\n",
-		"line 3 is not an event":              strings.SplitAfter(recording, "\n")[0] + event(1, "o", "x") + "[x\n",
+		"line 3 is not an event":          strings.SplitAfter(recording, "\n")[0] + event(1, "o", "x") + "[x\n",
 	} {
 		_, err := newModel(t.Context(), Config{File: strings.NewReader(cast)})
 		require.ErrorContains(t, err, want)
