@@ -122,7 +122,7 @@ func (m *mind) driveVim(s *terminal, id, called string) {
 	m.waitForResult("granted: you have the keyboard of " + id)
 	m.call("terminal_send", args{"text": "oapples", "keys": []string{"esc"}}, "apples")
 	m.call("terminal_send", args{"text": ":w", "enter": true})
-	m.call("terminal_wait", args{"for": "text", "value": "written"}, "matched", "written")
+	m.call("terminal_wait", args{"for": "text", "value": "written"}, "matched") // the answer to :w has shown it
 	require.Equal(m.w.t, "bread\napples\n", m.w.content("notes.txt"))
 }
 
