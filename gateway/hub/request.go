@@ -286,10 +286,8 @@ func (h *Hub) startTimeout(q *pending, limit, after time.Duration) {
 					"at the list",
 			)
 		default:
-			q.failWaiters(
-				protocol.CodeTimeout,
-				"the session's proxy did not answer in time"+q.uncertaintyText(),
-			)
+			const late = "the session's proxy did not answer in time"
+			q.failWaiters(protocol.CodeTimeout, late+q.uncertaintyText())
 		}
 	})
 }
