@@ -77,7 +77,7 @@ func NewLocal(dir string, log *slog.Logger) *Local {
 func (l *Local) Dial(ctx context.Context) (net.Conn, error) {
 	path := filepath.Join(l.dir, socketName)
 	var silent *place.SilentOwnerError // who did not answer, to be replaced
-	var held error                     // why nobody answered so far
+	var held error                     // why no process answered so far
 	var since time.Time                // when the place was found held first
 	for delay := 2 * time.Millisecond; ; delay = min(2*delay, 100*time.Millisecond) {
 		conn, err := place.DialOwner(ctx, path, dialUnix)

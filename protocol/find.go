@@ -60,23 +60,26 @@ type Excerpt struct {
 // Skip returns the rows from n on.
 func (e Excerpt) Skip(n int) Excerpt {
 	out := Excerpt{First: e.First + uint64(n), Rows: e.Rows[n:]} //nolint:gosec // not negative
-	for _, row := range e.Hidden {
-		if row >= n {
-			out.Hidden = append(out.Hidden, row-n)
-		}
+	hidden, wraps := e.indexesOf(n)
+	for _, row := range e.Hidden[hidden:] {
+		out.Hidden = append(out.Hidden, row-n)
 	}
-	for _, w := range e.Wraps {
-		if w.Row >= n {
-			out.Wraps = append(out.Wraps, Wrap{Row: w.Row - n, Blanks: w.Blanks})
-		}
+	for _, w := range e.Wraps[wraps:] {
+		out.Wraps = append(out.Wraps, Wrap{Row: w.Row - n, Blanks: w.Blanks})
 	}
 	return out
 }
 
+// indexesOf returns where in Hidden and Wraps the rows from n on begin.
+func (e Excerpt) indexesOf(n int) (hidden, wraps int) {
+	hidden, _ = slices.BinarySearch(e.Hidden, n)
+	wraps, _ = slices.BinarySearchFunc(e.Wraps, n, func(w Wrap, n int) int { return w.Row - n })
+	return hidden, wraps
+}
+
 // Until returns the rows before n.
 func (e Excerpt) Until(n int) Excerpt {
-	hidden, _ := slices.BinarySearch(e.Hidden, n)
-	wraps, _ := slices.BinarySearchFunc(e.Wraps, n, func(w Wrap, n int) int { return w.Row - n })
+	hidden, wraps := e.indexesOf(n)
 	return Excerpt{First: e.First, Rows: e.Rows[:n], Hidden: e.Hidden[:hidden:hidden], Wraps: e.Wraps[:wraps:wraps]}
 }
 
@@ -122,11 +125,12 @@ func (e Excerpt) lineBetween(row, end int) FoundRow {
 		return out
 	}
 	var b strings.Builder
-	at, _ := slices.BinarySearchFunc(e.Wraps, row, func(w Wrap, row int) int { return w.Row - row })
+	_, at := e.indexesOf(row)
 	for i, text := range e.Rows[row:end] {
 		b.WriteString(text)
-		if row+i+1 < end {
-			b.WriteString(strings.Repeat(" ", e.Wraps[at+i].Blanks))
+		// Rows from the same process were never checked: they must not make a gateway panic.
+		if k := at + i; row+i+1 < end && k < len(e.Wraps) && e.Wraps[k].Row == row+i {
+			b.WriteString(strings.Repeat(" ", min(max(0, e.Wraps[k].Blanks), MaxSize)))
 		}
 	}
 	out.Text, out.Rows = b.String(), end-row

@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"regexp"
 	"slices"
 	"strings"
@@ -149,4 +150,19 @@ func TestFindInWrappedRows(t *testing.T) {
 		sizes = append(sizes, len(text))
 	}
 	require.Equal(t, []int{MaxJoined, MaxJoined, 5}, sizes)
+}
+
+// Wraps that no check has seen, out of order or with a senseless number of blanks, do no harm.
+func TestFindInDamagedWraps(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 2000 {
+		e := Excerpt{Rows: slices.Repeat([]string{"x"}, r.IntN(6))}
+		for range r.IntN(8) {
+			e.Wraps = append(e.Wraps, Wrap{Row: r.IntN(9) - 2, Blanks: r.IntN(5) - 2})
+			e.Hidden = append(e.Hidden, r.IntN(9)-2)
+		}
+		require.Equal(t, len(e.Rows), strings.Count(strings.Join(e.Lines(), ""), "x"))
+		e.Skip(len(e.Rows)/2).Find(regexp.MustCompile("x"), 1, 9)
+		e.Until(len(e.Rows) / 2).Lines()
+	}
 }

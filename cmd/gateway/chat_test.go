@@ -255,7 +255,7 @@ func TestALostTerminalRefuses(t *testing.T) {
 	c.waitExit(statusRefused)
 }
 
-// A user who waits reads that the agent works. At the prompt nothing is said.
+// While the user waits, a line says that the agent works. At the prompt it says nothing.
 func TestASilentAgent(t *testing.T) {
 	setForTest(t, &silence, time.Second)
 	c := chatOnTerminal(t)

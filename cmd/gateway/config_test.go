@@ -136,7 +136,7 @@ func TestAConfigurationSetsFlags(t *testing.T) {
 }
 
 // A command checks its own tables and the common ones. A command that takes the keyboard back
-// checks none.
+// checks no table.
 func TestABrokenConfiguration(t *testing.T) {
 	isolate(t)
 	path := configure(t, "[gateway.serve]\nlistn = 'x'\n")

@@ -44,7 +44,7 @@ func TestPolicyCheck(t *testing.T) {
 	runFailing(t, statusUsage, path+": "+path+" has mode 0666, so other users can change it", "policy", "check", "claude", "sh")
 }
 
-// If proxy rejects an [[allow]], the check promises none.
+// The check promises no grant by an [[allow]] that proxy rejects.
 func TestPolicyCheckOfAFileThatProxyRefuses(t *testing.T) {
 	isolate(t)
 	const allow = "[[allow]]\nagent = 'claude'\nprogram = 'sh'\n"

@@ -69,7 +69,7 @@ func TestRecordingsOfAPage(t *testing.T) {
 	require.EqualValues(t, 1000, r.LengthMs)
 }
 
-// A page gets no recording of another user, none that is deleted or replaced, and nothing hidden.
+// A page cannot read another user's recordings, deleted or replaced ones, or hidden output.
 func TestWhichRecordingsAPageDoesNotGet(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "records")
 	id, file := castOf(t, dir, "psql-1", "mine")

@@ -63,8 +63,8 @@ var dialect = text.Dialect{
 	Older: "lines, or start",
 }
 
-// whatever returns a random answer to a read.
-func whatever(r *rand.Rand) *protocol.ReadResult {
+// randomAnswer returns a random answer to a read.
+func randomAnswer(r *rand.Rand) *protocol.ReadResult {
 	row := func() string { return strings.Repeat([]string{"word ", "漢", "─", "0x7f, "}[r.IntN(4)], r.IntN(60)) }
 	var past, lines []string
 	for range r.IntN(100) {
@@ -95,7 +95,7 @@ func TestNoPageIsLargerThanItsBudget(t *testing.T) {
 	cut, without := 0, 0
 	for seed := range uint64(1000) {
 		r := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // the same pages each time
-		got := whatever(r)
+		got := randomAnswer(r)
 		p := dialect.Changes(got, 400)
 		switch r.IntN(3) {
 		case 0:

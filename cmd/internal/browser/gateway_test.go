@@ -314,7 +314,7 @@ func (g *gateway) setEpoch(epoch uint64) {
 	g.epoch = epoch
 }
 
-// endLinks ends all links, and admits none until it is called with false.
+// endLinks ends all links. It admits no new one until it is called with false.
 func (g *gateway) endLinks(away bool) {
 	g.mu.Lock()
 	g.away = away

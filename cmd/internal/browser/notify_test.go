@@ -30,8 +30,8 @@ func serveNotifying(t *testing.T, role auth.Role, sessions ...*protocol.SessionI
 	return serveBy(t, sender, role, "", sessions...), service, fakepush.NewBrowser(t)
 }
 
-// subscribeTo makes the browser subscribe at the test's push service: without an account at its
-// vendor's it has none.
+// subscribeTo makes the browser subscribe at the test's push service. Its vendor's service needs an
+// account.
 func subscribeTo(b *browser.Tab, service *fakepush.Service, end *fakepush.Browser) {
 	browser.Call[bool](b, `(keys) => {
 		let has = null;

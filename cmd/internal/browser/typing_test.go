@@ -102,7 +102,7 @@ func TestAWayOut(t *testing.T) {
 	g.waitTyped(at, "z")
 }
 
-// The page types the text that an input method settles, and none of its intermediate states.
+// The page types only the final text of an input method, not its intermediate states.
 func TestACompositionIsTypedOnce(t *testing.T) {
 	g, b := typingAt(t)
 	compose := func(text string) chromedp.Action[chromedp.Void] {

@@ -18,7 +18,7 @@ var questions = []string{
 }
 
 // With a user's terminal, that terminal answers the program; without one, the proxy does; never
-// both. The answers are in the order of the questions, and none is left for the shell.
+// both. The answers are in the order of the questions, and the shell reads none of them.
 func TestOneAnswerEachR62(t *testing.T) {
 	t.Parallel()
 	ask := "\x1b[H\x1b[2J" + strings.Join(questions, "")

@@ -165,7 +165,7 @@ func TestUnmutingNeedsASignature(t *testing.T) {
 	s.Handle(ask)
 	s.mustDo(t, refuse)
 	require.Equal(t, "eve", s.machine.LastEnd().By)
-	s.mustDo(t, refuse) // it asks no more
+	s.mustDo(t, refuse) // it stops asking
 	require.NoError(t, s.machine.GrantFromOwner(time.Now(), control.RemoteGrant{}))
 	s.machine.ReclaimKey(time.Now().Add(time.Hour)) // opens no menu: the promise goes
 

@@ -39,7 +39,7 @@ func TestAKeepBetweenWindows(t *testing.T) {
 	<-k.WindowDone()
 }
 
-// Without a keep, no window comes and none leaves.
+// Without a keep, no window comes or leaves.
 func TestWithoutAKeep(t *testing.T) {
 	var k *keep.Keep
 	require.Nil(t, k.Window())

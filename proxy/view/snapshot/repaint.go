@@ -19,8 +19,8 @@ type repaintPace struct {
 
 type rowPace struct {
 	rev     uint64
-	text    string
-	isNamed bool // its text changed, not only its look
+	text    string // from the first change on: most rows do not change, and need not be read
+	isNamed bool   // its text changed, not only its look
 	changes int
 	last    time.Time
 }
@@ -31,14 +31,15 @@ func (p *repaintPace) watchRows(v View, now time.Time) {
 	if first := v.FirstLine(); p.began.IsZero() || p.first != first || len(p.rows) != rows {
 		*p = repaintPace{began: now, first: first, rows: make([]rowPace, rows)}
 		for row := range p.rows {
-			p.rows[row] = rowPace{rev: v.RowRev(row), text: v.RowText(row)}
+			p.rows[row].rev = v.RowRev(row)
 		}
 		return
 	}
 	for row := range p.rows {
 		if r, rev := &p.rows[row], v.RowRev(row); rev != r.rev {
 			text := v.RowText(row)
-			*r = rowPace{rev: rev, text: text, isNamed: r.isNamed || text != r.text, changes: r.changes + 1, last: now}
+			isNamed := r.isNamed || r.changes > 0 && text != r.text
+			*r = rowPace{rev: rev, text: text, isNamed: isNamed, changes: r.changes + 1, last: now}
 		}
 	}
 }
