@@ -217,7 +217,7 @@ func TestASessionFromAShell(t *testing.T) {
 	got = command(t, "send", "sh-1", "--text", "ls", "--enter")
 	require.Equal(t, statusForbidden, got.status)
 	require.Empty(t, got.out)
-	require.Contains(t, got.err, "gateway: send: you do not have the keyboard\n  typed: nothing in full\n  not typed: text (2 bytes): refused")
+	require.Contains(t, got.err, "gateway: send: you do not have the keyboard\n  typed: nothing\n  not typed: text (2 bytes): refused")
 	require.Contains(t, got.err, "hint: ask first with: gateway request ID --reason REASON")
 
 	require.Equal(t, result{0, "granted (drive)\n", ""}, command(t, "request", "sh-1", "--reason", "list files"))

@@ -9,11 +9,16 @@ import (
 	"terminalproxy/protocol"
 )
 
-// Receipt lists, in order, the parts of an input that reached the program and those that did not,
-// with the reason. lost: the receipt of the parts that r does not cover was lost; r is nil if it
-// covers no part.
+// Receipt lists, in order, the parts of an input that reached the program and those that did not.
+// The error before it gives the reason. lost means that the receipt of the parts that r does not
+// cover was lost; then the error is about that, and the reason stands here. r is nil if it covers no
+// part.
 func Receipt(parts []protocol.InputPart, r *protocol.InputResult, lost bool) string {
 	var typed, not, unknown []string
+	why, some := "", false
+	if lost && r != nil {
+		why = ": " + StopReason(r)
+	}
 	for i := range parts {
 		part, known := partOf(parts, r, i)
 		label := partName(parts, i, part.InputKind, r)
@@ -26,18 +31,21 @@ func Receipt(parts []protocol.InputPart, r *protocol.InputResult, lost bool) str
 		case !known || len(not) > 0:
 			not = append(not, label+": not sent")
 		case part.WrittenBytes > 0, i == 0 && r.Status == protocol.StatusDropped:
-			not = append(not, fmt.Sprintf("%s: %s reached the program, %s dropped: %s",
-				label, byteCount(part.WrittenBytes), byteCount(part.DroppedBytes), StopReason(r)))
+			some = some || part.WrittenBytes > 0
+			not = append(not, fmt.Sprintf("%s: %s reached the program, %s dropped%s",
+				label, byteCount(part.WrittenBytes), byteCount(part.DroppedBytes), why))
 		default:
-			not = append(not, label+": refused: "+StopReason(r))
+			not = append(not, label+": refused"+why)
 		}
 	}
 	var lines []string
 	switch {
 	case len(typed) > 0:
 		lines = append(lines, "typed: "+strings.Join(typed, ", then "))
-	case len(unknown) == 0:
+	case len(unknown) == 0 && some:
 		lines = append(lines, "typed: nothing in full")
+	case len(unknown) == 0:
+		lines = append(lines, "typed: nothing")
 	}
 	if len(not) > 0 {
 		lines = append(lines, "not typed: "+strings.Join(not, "; "))

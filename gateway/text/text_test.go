@@ -370,27 +370,27 @@ func TestReceipt(t *testing.T) {
 		want  string
 	}{
 		{"all", line, all(written("", 5), written("", 1)), false, "typed: text (5 bytes), then Enter"},
-		{"refused at once", line, &protocol.InputResult{Status: protocol.StatusRefused, Reason: protocol.CodeNoGrant}, false, "typed: nothing in full\nnot typed: text (5 bytes): refused: you do not have the keyboard; Enter: not sent"},
+		{"refused at once", line, &protocol.InputResult{Status: protocol.StatusRefused, Reason: protocol.CodeNoGrant}, false, "typed: nothing\nnot typed: text (5 bytes): refused; Enter: not sent"},
 		{
 			"reclaimed midway", three, cut(protocol.CodeNoGrant, protocol.ReasonReclaimed, written("", 3), protocol.PartResult{WrittenBytes: 1, DroppedBytes: 9}, protocol.PartResult{DroppedBytes: 1}), false,
-			"typed: keys up\nnot typed: text (10 bytes): 1 byte reached the program, 9 bytes dropped: the user took the keyboard back; Enter: not sent",
+			"typed: keys up\nnot typed: text (10 bytes): 1 byte reached the program, 9 bytes dropped; Enter: not sent",
 		},
 		{
 			"reclaimed between two", line, cut(protocol.CodeNoGrant, protocol.ReasonReclaimed, written("", 5), protocol.PartResult{DroppedBytes: 1}), false,
-			"typed: text (5 bytes)\nnot typed: Enter: refused: the user took the keyboard back",
+			"typed: text (5 bytes)\nnot typed: Enter: refused",
 		},
 		{
 			"not let through", line, cut(protocol.CodeUserRefused, protocol.ReasonReclaimed, written("", 5), protocol.PartResult{DroppedBytes: 1}), false,
-			"typed: text (5 bytes)\nnot typed: Enter: refused: the user did not let it through",
+			"typed: text (5 bytes)\nnot typed: Enter: refused",
 		},
-		{"an older proxy's, after the first", line, cut(protocol.CodeUserTyping, "", written("", 5), protocol.PartResult{}), false, "typed: text (5 bytes)\nnot typed: Enter: refused: the user is typing"},
+		{"an older proxy's, after the first", line, cut(protocol.CodeUserTyping, "", written("", 5), protocol.PartResult{}), false, "typed: text (5 bytes)\nnot typed: Enter: refused"},
 		{"lost", line, nil, true, "unknown whether typed, the receipt was lost: text (5 bytes), then Enter; look before you type it again"},
 		{"lost after the first", line, all(written("", 5)), true, "typed: text (5 bytes)\nunknown whether typed, the receipt was lost: Enter; look before you type it again"},
 		{"lines, typed", lines, all(written(protocol.InputText, 3)), false, "typed: text, line by line (3 bytes)"},
 		{"lines, pasted", lines, all(written(protocol.InputPaste, 15)), false, "typed: text, as a paste (3 bytes), not submitted"},
 		{"lines, pasted, and Enter", append(lines, line[1]), all(written(protocol.InputPaste, 15), written("", 1)), false, "typed: text, as a paste (3 bytes), then Enter"},
 		{"a click on a text", mouse("OK", nil, nil), all(written("", 9)), false, `typed: click on "OK" at 5,12`},
-		{"and on one that moved away", mouse("OK", nil, nil), &protocol.InputResult{Status: protocol.StatusRefused, Message: "gone"}, false, "typed: nothing in full\nnot typed: click on \"OK\": refused: gone"},
+		{"and on one that moved away", mouse("OK", nil, nil), &protocol.InputResult{Status: protocol.StatusRefused, Message: "gone"}, false, "typed: nothing\nnot typed: click on \"OK\": refused"},
 		{"at a place", mouse("", &protocol.Cell{}, nil), all(written("", 9)), false, "typed: click at 1,1"},
 		{"to a place", mouse("", &protocol.Cell{}, cell), all(written("", 9)), false, "typed: click from 1,1 to 5,12"},
 	} {
