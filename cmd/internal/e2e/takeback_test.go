@@ -136,7 +136,7 @@ func TestAPageTakesBackFromAnAgentThatTypes(t *testing.T) {
 			a := p.startHasty(w, id)
 			w.until(func() bool { n, _ := w.logged("keys"); return n > 500 }, func() string { return "it does not type" })
 			if stuffed {
-				p.fillConnection(id) // last: the gateway drops a page that reads nothing for 5 s
+				p.fillConnection() // last: the gateway drops a page that reads nothing for 5 s
 			}
 
 			var began, answered int64
@@ -169,19 +169,19 @@ func TestAPageTakesBackFromAnAgentThatTypes(t *testing.T) {
 	}
 }
 
-// fillConnection makes the gateway send rows that the page acknowledges but does not read, until
-// the connection to the page is full.
-func (p *webPage) fillConnection(id string) {
+// fillConnection makes the gateway send lists that the page does not read, until the connection to
+// the page is full. Lists come at once; rows come at the pace of the screen, and on a busy machine the
+// gateway dropped the page before they had filled the connection.
+func (p *webPage) fillConnection() {
 	p.w.t.Helper()
 	conn, ok := p.ws.NetConn().(*net.TCPConn)
 	require.True(p.w.t, ok)
 	require.NoError(p.w.t, conn.SetReadBuffer(2048))
-	p.send(&protocol.View{RequestID: "v", SessionID: id})
-	looks := uint64(0)
+	asked := 0
 	p.w.until(func() bool {
-		looks++
-		for seq := range 50 + 10*looks { // one of them is the number of the newest rows
-			p.send(&protocol.Ack{SessionID: id, Seq: seq})
+		for range 10 {
+			asked++
+			p.send(&protocol.SessionsList{RequestID: "fill-" + strconv.Itoa(asked)})
 		}
 		return p.w.unsent(conn.RemoteAddr(), conn.LocalAddr()) > 4096 // more than its buffer takes
 	}, func() string { return "all that was sent has arrived" })
