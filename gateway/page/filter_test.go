@@ -70,18 +70,7 @@ func TestWhatAPageMaySend(t *testing.T) {
 
 // A decision that gives is signed; who says it is not the page's to write.
 func TestADecisionOfAPageIsSigned(t *testing.T) {
-	f := func(t *testing.T) (*socket, *link) {
-		h := openDoor(t, func(c *setup) {
-			c.Role = auth.RoleOwner
-			c.Admit = func(context.Context, page.Visitor) (func(), error) { return func() {}, nil }
-		})
-		b := h.newPage()
-		b.waitFor(http.StatusOK)
-		s := h.connect(b.ticket())
-		s.next()
-		return s, <-h.links
-	}
-	s, l := f(t)
+	s, l := openDoor(t, func(c *setup) { c.admitOwners() }).visitAsOwner()
 	for _, fields := range []string{`"grant":true`, `"grant":false,"hide":"off"`} {
 		s.say(`{"type":"terminal.control.decide","requestId":"7","sessionId":"vim-1","by":"root",` + fields + `}`)
 		got := s.next()

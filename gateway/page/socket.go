@@ -18,8 +18,9 @@ import (
 )
 
 var (
-	errHello = errors.New("the first frame must be a hello with a ticket")
-	errMoved = errors.New("the gateway is away or has moved: connect again")
+	errHello  = errors.New("the first frame must be a hello with a ticket")
+	errMoved  = errors.New("the gateway is away or has moved: connect again")
+	errUnread = errors.New("the page sends refused messages and does not read the answers")
 )
 
 // closedError says why a page is over, retryLaterError why it has to come back later.
@@ -72,7 +73,12 @@ func (d *Door) serveSocket(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return // the upgrader has answered
 	}
-	c := &conn{door: d, socket: socket, replays: make(chan protocol.Message, recordsAhead)}
+	c := &conn{
+		door:     d,
+		socket:   socket,
+		refusals: make(chan []byte, refusalsAhead),
+		replays:  make(chan protocol.Message, recordsAhead),
+	}
 	defer func() { _ = socket.Close() }()
 	v, leave, err := c.readHello()
 	if err != nil {
@@ -114,6 +120,9 @@ type conn struct {
 	page   *visitor
 	link   Link
 	filter filter // owned by the reader, but for toPage
+	// refusals are frames for the page. The reader queues them, since a write may wait for the page,
+	// and a take-back must not wait with it.
+	refusals chan []byte
 	// replays are questions about recordings, which are answered one after the other.
 	replays chan protocol.Message
 	// ending is set when a close frame is sent. Later frames have no effect.
@@ -208,7 +217,7 @@ func (c *conn) copyFrames() (over error) {
 	// All of them end by done, by the link or by the socket, which are closed below.
 	wg.Go(func() { defer close(read); c.readPage(ends) })
 	wg.Go(func() { ends <- c.writePage() })
-	wg.Go(func() { c.sendPings(done) })
+	wg.Go(func() { c.writeRefusalsAndPings(done) })
 	ctx, cancel := context.WithCancel(c.page.ctx)
 	wg.Go(func() { c.answerRecords(ctx) })
 	select {
@@ -286,7 +295,7 @@ func closeCode(over error) int {
 	if _, over := errors.AsType[closedError](over); over {
 		return websocket.ClosePolicyViolation
 	}
-	for _, why := range []error{errHello, errTicket, errBadFrames} {
+	for _, why := range []error{errHello, errTicket, errBadFrames, errUnread} {
 		if errors.Is(over, why) {
 			return websocket.ClosePolicyViolation
 		}
@@ -328,8 +337,16 @@ func (c *conn) handleFrame(kind int, frame []byte) error {
 	if err != nil {
 		return err
 	}
-	return c.write(reply)
+	select {
+	case c.refusals <- reply:
+		return nil
+	default:
+		return errUnread
+	}
 }
+
+// refusalsAhead bounds the refusals that wait for a page to read.
+const refusalsAhead = 64
 
 func asMoved(err error) error {
 	if err != nil {
@@ -369,14 +386,17 @@ func (c *conn) write(frame []byte) error {
 	return err
 }
 
-// sendPings distinguishes an idle page from a dead one.
-func (c *conn) sendPings(done <-chan struct{}) {
+// writeRefusalsAndPings writes what the door itself sends to a page. Pings distinguish an idle page
+// from a dead one.
+func (c *conn) writeRefusalsAndPings(done <-chan struct{}) {
 	tick := time.NewTicker(c.door.cfg.Times.Ping)
 	defer tick.Stop()
 	for {
 		select {
 		case <-done:
 			return
+		case frame := <-c.refusals:
+			_ = c.write(frame) // it closes the connection if it fails; then the reader says so
 		case <-tick.C:
 			// It fails only when the connection is ending; then the reader says so.
 			_ = c.socket.WriteControl(

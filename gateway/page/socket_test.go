@@ -7,12 +7,14 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/gorilla/websocket"
 	"github.com/stretchr/testify/require"
 
+	"terminalproxy/gateway/auth"
 	"terminalproxy/gateway/page"
 	"terminalproxy/protocol"
 	"terminalproxy/protocol/fake"
@@ -148,6 +150,22 @@ func (s *socket) leave() { _ = s.ws.Close() }
 func (h *house) visit() (*socket, *link) {
 	h.t.Helper()
 	s := h.connect(h.newPage().ticket())
+	require.Equal(h.t, "welcome", s.next()["type"])
+	return s, <-h.links
+}
+
+// admitOwners makes an opening whose pages are owners, who may all enter.
+func (c *setup) admitOwners() {
+	c.Role = auth.RoleOwner
+	c.Admit = func(context.Context, page.Visitor) (func(), error) { return func() {}, nil }
+}
+
+// visitAsOwner is visit for an opening of admitOwners.
+func (h *house) visitAsOwner() (*socket, *link) {
+	h.t.Helper()
+	b := h.newPage()
+	b.waitFor(http.StatusOK)
+	s := h.connect(b.ticket())
 	require.Equal(h.t, "welcome", s.next()["type"])
 	return s, <-h.links
 }
@@ -294,6 +312,46 @@ func TestAnInvalidFrameIsAnsweredWithAnError(t *testing.T) {
 	s.say(`nonsense`)
 	s.ends(1008, "three invalid frames")
 	l.ended(t)
+}
+
+// The gateway's door reads a page's messages even if the page does not read the answers.
+func TestATakeBackPassesAFullConnection(t *testing.T) {
+	s, l := openDoor(t, func(c *setup) { c.admitOwners(); c.Times.Write = fake.Soon }).visitAsOwner()
+	rows := `{"type":"of.a.newer.gateway","x":"` + strings.Repeat("x", 64<<10) + `"}`
+	var written atomic.Int64
+	var feeding sync.WaitGroup
+	feeding.Go(func() {
+		for {
+			select {
+			case l.frames <- rows:
+				written.Add(1)
+			case <-l.done:
+				return
+			}
+		}
+	})
+	defer feeding.Wait()
+	defer s.leave()
+	before := int64(-1)
+	require.Eventually(t, func() bool { // nothing more was taken between two looks
+		now := written.Load()
+		defer func() { before = now }()
+		return now == before
+	}, fake.Soon, 100*time.Millisecond)
+	for range 10 {
+		s.say(`{"type":"terminal.input","requestId":"1","sessionId":"vim-1","data":"x"}`)
+	}
+	s.say(`{"type":"terminal.control.decide","requestId":"back","sessionId":"vim-1","by":"x"}`)
+	select {
+	case m := <-l.sent:
+		require.Equal(t, "back", protocol.RequestID(m))
+	case <-time.After(fake.Soon):
+		require.FailNow(t, "it waits behind answers that the page does not read")
+	}
+	for range 100 {
+		s.say(`{"type":"sessions.list"}`)
+	}
+	l.ended(t) // it is cut off, since answers to it would pile up
 }
 
 func TestAnOversizedFrameClosesTheSocket(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"strings"
 	"syscall"
@@ -30,6 +31,8 @@ type webPage struct {
 	words string
 	ws    *websocket.Conn
 	typed uint64 // the number of its newest keys
+	// dialer opens its connections.
+	dialer net.Dialer
 }
 
 // openPage runs gateway open with more flags at a terminal, and returns its process id and the
@@ -109,7 +112,7 @@ func (p *webPage) tryConnect() error {
 	if status != http.StatusOK {
 		return errors.New(http.StatusText(status))
 	}
-	dialer := websocket.Dialer{Subprotocols: []string{protocol.Version}, TLSClientConfig: p.w.trust()}
+	dialer := websocket.Dialer{Subprotocols: []string{protocol.Version}, TLSClientConfig: p.w.trust(), NetDialContext: p.dialer.DialContext}
 	ws, resp, err := dialer.DialContext(p.w.ctx, "ws"+strings.TrimPrefix(p.base, "http")+"/v1/page", http.Header{"Origin": {p.base}})
 	if err != nil {
 		return err

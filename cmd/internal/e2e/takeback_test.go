@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -132,6 +133,9 @@ func TestAPageTakesBackFromAnAgentThatTypes(t *testing.T) {
 			p := w.visit(link)
 			o.wait(p.words)
 			o.typed("y\n")
+			if stuffed {
+				p.dialer.Control = receiveLittle
+			}
 			p.connect()
 			a := p.startHasty(w, id)
 			w.until(func() bool { n, _ := w.logged("keys"); return n > 500 }, func() string { return "it does not type" })
@@ -150,6 +154,8 @@ func TestAPageTakesBackFromAnAgentThatTypes(t *testing.T) {
 			}
 			a.running.Wait()
 			w.waitKeyboard(id, "user")
+			w.until(func() bool { return strings.Contains(a.o.all(), protocol.KindOf(&protocol.ControlRevoke{})) }, a.o.all)
+			require.Contains(t, a.o.all(), `"reason":"reclaimed"`, "the page did not take the keyboard back before the grant's end")
 			typed := int(a.typed.Load())
 			read, last := w.logged("keys")
 			if !stuffed {
@@ -176,7 +182,6 @@ func (p *webPage) fillConnection() {
 	p.w.t.Helper()
 	conn, ok := p.ws.NetConn().(*net.TCPConn)
 	require.True(p.w.t, ok)
-	require.NoError(p.w.t, conn.SetReadBuffer(2048))
 	asked := 0
 	p.w.until(func() bool {
 		for range 10 {
@@ -185,6 +190,17 @@ func (p *webPage) fillConnection() {
 		}
 		return p.w.unsent(conn.RemoteAddr(), conn.LocalAddr()) > 4096 // more than its buffer takes
 	}, func() string { return "all that was sent has arrived" })
+}
+
+// receiveLittle gives a connection a small receive buffer before it is opened: a window that shrinks
+// later makes Linux drop the other end's acknowledgements (tcp_sequence), and the page could send
+// nothing.
+func receiveLittle(_, _ string, raw syscall.RawConn) error {
+	var set error
+	err := raw.Control(func(fd uintptr) {
+		set = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_RCVBUF, 2048)
+	})
+	return errors.Join(err, set)
 }
 
 // unsent returns how many bytes wait in the kernel at one end of a connection because the other end
