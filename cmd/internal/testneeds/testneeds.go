@@ -1,6 +1,7 @@
 // Package testneeds finds in the source of tests what they need of the machine: programs, root, or
-// a real client. It follows the names that a test mentions in its own package: helpers of helpers,
-// methods, and tables of functions or of programs. A test with a table needs each program in it.
+// a real client. It follows the names that a test mentions in its own package and in packages
+// beside it: helpers of helpers, methods, and tables of functions or of programs. A test with a
+// table needs each program in it.
 package testneeds
 
 import (
@@ -44,12 +45,12 @@ func Read(dir string) ([]Test, error) {
 		return nil, fmt.Errorf("%s holds no tests", dir)
 	}
 	set := token.NewFileSet()
+	files, err := parse(set, paths)
+	if err != nil {
+		return nil, err
+	}
 	packages := map[string][]*ast.File{} // a folder may have tests in its package and beside it
-	for _, path := range paths {
-		f, err := parser.ParseFile(set, path, nil, parser.SkipObjectResolution)
-		if err != nil {
-			return nil, err
-		}
+	for _, f := range files {
 		packages[f.Name.Name] = append(packages[f.Name.Name], f)
 	}
 	var tests []Test
@@ -62,13 +63,25 @@ func Read(dir string) ([]Test, error) {
 			},
 			assigned: make(map[token.Pos][]ast.Expr),
 		}
-		// Each import is an error, but the checker still resolves the package's own names.
-		conf := types.Config{Importer: noImports{}, Error: func(error) {}}
+		helpers := &helperImports{dir: dir, set: set, info: &p.info}
+		// An import of anything else is an error, but the checker still resolves the other names.
+		conf := types.Config{Importer: helpers, Error: func(error) {}}
 		_, _ = conf.Check(name, set, files, &p.info)
-		tests = append(tests, p.findTests(files)...)
+		tests = append(tests, p.findTests(files, helpers.files)...)
 	}
 	slices.SortFunc(tests, func(a, b Test) int { return strings.Compare(a.Name, b.Name) })
 	return tests, nil
+}
+
+func parse(set *token.FileSet, paths []string) (files []*ast.File, err error) {
+	for _, path := range paths {
+		f, err := parser.ParseFile(set, path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, f)
+	}
+	return files, nil
 }
 
 // escapeGlob makes a pattern of a path: the name of a checkout's directory may hold brackets.
@@ -76,9 +89,41 @@ func escapeGlob(path string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
 
-type noImports struct{}
+// helperImports imports the packages of helpers that stand beside a folder of tests, such as
+// ../world, and nothing else.
+type helperImports struct {
+	dir   string // of the tests
+	set   *token.FileSet
+	info  *types.Info
+	files []*ast.File // of all helpers
+}
 
-func (noImports) Import(string) (*types.Package, error) { return nil, errors.New("not read") }
+var errNotRead = errors.New("not read")
+
+func (h *helperImports) Import(path string) (*types.Package, error) {
+	tests, err := filepath.Abs(h.dir)
+	if err != nil || filepath.Base(filepath.Dir(tests)) != filepath.Base(filepath.Dir(path)) {
+		return nil, errNotRead
+	}
+	beside := filepath.Join(filepath.Dir(tests), filepath.Base(path))
+	paths, err := filepath.Glob(filepath.Join(escapeGlob(beside), "*.go"))
+	paths = slices.DeleteFunc(paths, func(p string) bool { return strings.HasSuffix(p, "_test.go") })
+	if err != nil || len(paths) == 0 {
+		return nil, errNotRead
+	}
+	files, err := parse(h.set, paths)
+	if err != nil {
+		return nil, err
+	}
+	h.files = append(h.files, files...)
+	conf := types.Config{Importer: importNothing{}, Error: func(error) {}}
+	p, _ := conf.Check(path, h.set, files, h.info)
+	return p, nil
+}
+
+type importNothing struct{}
+
+func (importNothing) Import(string) (*types.Package, error) { return nil, errNotRead }
 
 // source is one package of a folder.
 type source struct {
@@ -104,8 +149,9 @@ type declaration struct {
 }
 
 // findTests finds the test functions and spreads needs from functions to their callers.
-func (p *source) findTests(files []*ast.File) (tests []Test) {
+func (p *source) findTests(files, helpers []*ast.File) (tests []Test) {
 	p.readDeclarations(files)
+	p.readDeclarations(helpers)
 	p.byPos = make(map[token.Pos]*declaration)
 	for _, d := range p.all {
 		p.byPos[d.at] = d
@@ -181,9 +227,9 @@ func (p *source) addDeclaration(name *ast.Ident, node ast.Node) {
 			}
 		}
 		switch d.name {
-		case "needsRoot":
+		case "needsRoot", "NeedsRoot":
 			d.needs[Root] = true
-		case "seeShown":
+		case "seeShown", "SeeShown":
 			d.needs[Film] = true
 		}
 	}

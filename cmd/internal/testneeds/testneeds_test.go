@@ -123,6 +123,39 @@ func TestAFolderWithoutTests(t *testing.T) {
 	require.ErrorContains(t, err, "holds no tests")
 }
 
+// TestHelpersBesideAreFollowed: the tests of several folders may share a package of helpers.
+func TestHelpersBesideAreFollowed(t *testing.T) {
+	e2e := filepath.Join(t.TempDir(), "e2e")
+	write := func(dir, name, source string) {
+		require.NoError(t, os.MkdirAll(filepath.Join(e2e, dir), 0o700))
+		require.NoError(t, os.WriteFile(filepath.Join(e2e, dir, name), []byte(source), 0o600))
+	}
+	write("world", "world.go", `package world
+
+import ("os"; "os/exec"; "testing")
+
+type World struct{ T *testing.T }
+
+func New(t *testing.T, programs ...string) *World {
+	for _, p := range programs { if _, err := exec.LookPath(p); err != nil { t.Skip() } }
+	return &World{t}
+}
+func (w *World) Agent() { if os.Getenv("CLIENTS") == "" { w.T.Skip() } }
+func (w *World) SeeShown() {}
+`)
+	write("chat", "a_test.go", `package chat_test
+
+import ("testing"; "example/e2e/world")
+
+func TestA(t *testing.T) { world.New(t, "vim") }
+func TestB(t *testing.T) { world.New(t).Agent() }
+func TestC(t *testing.T) { w := world.New(t, "tmux"); w.SeeShown() }
+`)
+	got, err := Read(filepath.Join(e2e, "chat"))
+	require.NoError(t, err)
+	require.Equal(t, []Test{{"TestA", []string{"vim"}}, {"TestB", []string{Client}}, {"TestC", []string{Film, "tmux"}}}, got)
+}
+
 // TestEveryFolderIsNamed: make clients and make test-as-root run the tests of the folders that the Makefile names.
 func TestEveryFolderIsNamed(t *testing.T) {
 	root := filepath.Join("..", "..", "..")
