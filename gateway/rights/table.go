@@ -1,6 +1,7 @@
 package rights
 
 import (
+	"slices"
 	"strings"
 
 	"terminalproxy/protocol"
@@ -37,40 +38,57 @@ func rowsOf(kind string) []row {
 	}
 	return []row{
 		{name + " that takes away from agents", TakeAway},
-		{name + " that gives agents more, signed", Give},
-		{name + " that gives agents more, not signed", Vouch},
+		{"signed " + name + " that gives agents more", Give},
+		{"unsigned " + name + " that gives agents more", Vouch},
 	}
 }
 
 const preface = `# Who may send what
 
-A mark means that the role may send the message. Any other message is answered by ` + "`error`" + ` with the code ` + "`forbidden`" + `, has
-no effect, and ends a viewer's connection. A marked message reaches the proxy, which decides by itself about input, grants and
-signatures. No message changes a sender's role: see "Who you are" in [PROTOCOL.md](PROTOCOL.md).
+A mark means that the role may send the messages. The proxy still decides by itself about input, grants and signatures. Any
+other message is answered by ` + "`error`" + ` with the code ` + "`forbidden`" + `, has no effect, and ends a viewer's connection. No message
+changes a sender's role: see "Who you are" in [PROTOCOL.md](PROTOCOL.md). Only gateways send the messages of the last row.
 
 ` + "`go generate ./gateway/rights`" + ` makes this page from the table that gateways use; a test fails if they differ.
 
 `
 
-// Table returns the document of all rights, in Markdown.
+// Table returns the document of all rights, in Markdown: a row for the messages with equal rights.
+// Those that only gateways send come last.
 func Table() string {
-	var b strings.Builder
-	b.WriteString(preface + "| message")
-	for _, c := range columns {
-		b.WriteString(" | " + c.title)
-	}
-	b.WriteString(" |\n|---" + strings.Repeat("|:-:", len(columns)) + "|\n")
+	titles := map[string][]string{}
+	var marks []string
 	for _, kind := range protocol.Kinds() {
 		for _, r := range rowsOf(kind) {
-			b.WriteString("| " + r.title)
-			for _, c := range columns {
-				mark := ""
-				if c.can&r.need != 0 {
-					mark = "✓"
-				}
-				b.WriteString(" | " + mark)
+			of := marksOf(r.need)
+			if titles[of] == nil {
+				marks = append(marks, of)
 			}
-			b.WriteString(" |\n")
+			titles[of] = append(titles[of], r.title)
+		}
+	}
+	last := marksOf(0)
+	marks = append(slices.DeleteFunc(marks, func(of string) bool { return of == last }), last)
+	var b strings.Builder
+	b.WriteString(preface + "| messages |")
+	for _, c := range columns {
+		b.WriteString(" " + c.title + " |")
+	}
+	b.WriteString("\n|---" + strings.Repeat("|:-:", len(columns)) + "|\n")
+	for _, of := range marks {
+		b.WriteString("| " + strings.Join(titles[of], ", ") + " |" + of + "\n")
+	}
+	return b.String()
+}
+
+// marksOf returns the cells of a message that needs one of these rights.
+func marksOf(need Can) string {
+	var b strings.Builder
+	for _, c := range columns {
+		if c.can&need != 0 {
+			b.WriteString(" ✓ |")
+		} else {
+			b.WriteString(" |")
 		}
 	}
 	return b.String()
