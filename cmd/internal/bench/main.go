@@ -54,7 +54,7 @@ var runs = []struct{ label, pkg, bench, benchtime string }{
 
 func main() {
 	raw := flag.String("raw", "bin/bench.txt", "`file` for what the benchmarks print")
-	write := flag.Bool("write", false, "put the table into README.md and docs/performance.md")
+	write := flag.Bool("write", false, "put the table into docs/performance.md")
 	flag.Parse()
 	if err := run(*raw, *write); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
