@@ -7,8 +7,8 @@ import (
 
 	"terminalproxy/gateway/auth"
 	"terminalproxy/gateway/client"
-	"terminalproxy/gateway/httpapi"
 	"terminalproxy/gateway/hub"
+	"terminalproxy/gateway/metrics"
 	"terminalproxy/protocol"
 )
 
@@ -19,7 +19,7 @@ type Others interface {
 	// Problem says what fails on the way to them, and how to mend it; "" if it works.
 	Problem() (message, do string)
 	// Stats returns metrics.
-	Stats() []httpapi.Family
+	Stats() []metrics.Family
 }
 
 // Switchboard returns the server's, for a cluster that extends it. See also [Server.Admit].

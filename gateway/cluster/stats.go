@@ -1,6 +1,6 @@
 package cluster
 
-import "terminalproxy/gateway/httpapi"
+import "terminalproxy/gateway/metrics"
 
 // ConnectionState reports whether the cluster is reached, and how many other gateways are heard.
 func (c *Cluster) ConnectionState() (online bool, gateways int) {
@@ -24,7 +24,7 @@ func (c *Cluster) Problem() (problem, nextStep string) {
 }
 
 // Stats returns the cluster's metrics.
-func (c *Cluster) Stats() []httpapi.Family {
+func (c *Cluster) Stats() []metrics.Family {
 	online, gateways := c.ConnectionState()
 	c.mu.Lock()
 	links, remotes, elsewhere, unclaimed := len(c.routes), len(c.remotes), len(c.seen), 0
@@ -39,23 +39,29 @@ func (c *Cluster) Stats() []httpapi.Family {
 	if online {
 		reached = 1
 	}
-	return []httpapi.Family{
-		newMetric("cluster_connected", "Whether NATS is reached: 1, or 0.", float64(reached)),
-		newMetric("cluster_gateways", "Other gateways heard.", float64(gateways)),
-		newMetric("cluster_sessions", "Sessions of other gateways that are listed here.", float64(elsewhere)),
-		newMetric("cluster_sessions_unclaimed", "Sessions here that are not in the directory.", float64(unclaimed)),
-		newMetric("cluster_links", "Connections of participants here to sessions elsewhere.", float64(links)),
-		newMetric("cluster_remotes", "Participants of other gateways here, one for each session "+
-			"that they use, and their lists.", float64(remotes)),
-		newMetric("cluster_messages_sent_total", "Messages that were sent to other gateways.", float64(n.sent.Load())),
-		newMetric("cluster_messages_received_total", "Messages that came from other gateways.", float64(n.got.Load())),
-		newMetric("cluster_sent_bytes_total", "Bytes of the messages that were sent to other gateways.", float64(n.sentBytes.Load())),
-		newMetric("cluster_received_bytes_total", "Bytes of the messages that came from other gateways.", float64(n.gotBytes.Load())),
-		newMetric("cluster_refused_total", "What other gateways sent and this one refused: see the log.", float64(n.refused.Load())),
-		newMetric("cluster_uncontested_total", "Sessions that were opened while the directory did not answer.", float64(n.uncontested.Load())),
+	return []metrics.Family{
+		metrics.Single("cluster_connected", "Whether NATS is reached: 1, or 0.", reached),
+		metrics.Single("cluster_gateways", "Other gateways heard.", gateways),
+		metrics.Single("cluster_sessions",
+			"Sessions of other gateways that are listed here.", elsewhere),
+		metrics.Single("cluster_sessions_unclaimed",
+			"Sessions here that are not in the directory.", unclaimed),
+		metrics.Single("cluster_links",
+			"Connections of participants here to sessions elsewhere.", links),
+		metrics.Single("cluster_remotes",
+			"Participants of other gateways here, one for each session "+
+				"that they use, and their lists.", remotes),
+		metrics.Single("cluster_messages_sent_total",
+			"Messages that were sent to other gateways.", n.sent.Load()),
+		metrics.Single("cluster_messages_received_total",
+			"Messages that came from other gateways.", n.got.Load()),
+		metrics.Single("cluster_sent_bytes_total",
+			"Bytes of the messages that were sent to other gateways.", n.sentBytes.Load()),
+		metrics.Single("cluster_received_bytes_total",
+			"Bytes of the messages that came from other gateways.", n.gotBytes.Load()),
+		metrics.Single("cluster_refused_total",
+			"What other gateways sent and this one refused: see the log.", n.refused.Load()),
+		metrics.Single("cluster_uncontested_total",
+			"Sessions that were opened while the directory did not answer.", n.uncontested.Load()),
 	}
-}
-
-func newMetric(name, help string, n float64) httpapi.Family {
-	return httpapi.Family{Name: name, Help: help, Values: map[string]float64{"": n}}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/metrics"
 	"terminalproxy/protocol"
 	"terminalproxy/protocol/fake"
 )
@@ -121,8 +122,8 @@ func serve(t *testing.T, v *caller) *served {
 			}
 			return v, nil
 		},
-		Stats: func() []Family {
-			return []Family{
+		Stats: func() []metrics.Family {
+			return []metrics.Family{
 				{Name: "sessions", Help: "Sessions.", Label: "state", Values: map[string]float64{"running": 2, "lost": 1}},
 				{Name: "requests_waiting", Help: "Requests.", Values: map[string]float64{"": 4}},
 				{Name: "sent_bytes_total", Help: "Bytes.", Values: map[string]float64{"": 123456789}},

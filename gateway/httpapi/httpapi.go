@@ -7,6 +7,7 @@
 package httpapi
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	_ "embed"
@@ -18,6 +19,7 @@ import (
 	"time"
 
 	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/metrics"
 	"terminalproxy/protocol"
 )
 
@@ -70,7 +72,7 @@ type Config struct {
 	// Without it the API draws no pictures.
 	Draw func(w io.Writer, format string, s protocol.Screen) error
 	// Stats returns the gateway's counts, for the metrics. Required.
-	Stats func() []Family
+	Stats func() []metrics.Family
 	// Version is the product's, for the metrics.
 	Version string
 	// Heartbeat is the time between comments in an idle stream; 0 is 15 seconds. Local streams have
@@ -85,7 +87,7 @@ type API struct {
 	cfg     Config
 	log     *slog.Logger
 	mux     *http.ServeMux
-	metrics *metricsBook
+	metrics *metrics.Book
 	drawing chan struct{} // held while a picture is drawn
 	routes  []route
 }
@@ -142,7 +144,7 @@ func New(cfg Config) *API {
 		cfg.Local = func(*http.Request) bool { return false }
 	}
 	a := &API{
-		cfg: cfg, log: cfg.Log, mux: http.NewServeMux(), metrics: newMetrics(),
+		cfg: cfg, log: cfg.Log, mux: http.NewServeMux(), metrics: metrics.NewBook(),
 		drawing: make(chan struct{}, 1), routes: routes(),
 	}
 	allowed := make(map[string][]string)
@@ -181,7 +183,7 @@ func (a *API) serveRoute(rt route, w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
 	seen := &statusWriter{ResponseWriter: w}
 	a.authorizeAndAnswer(rt, seen, r)
-	a.metrics.recordRequest(rt.method, rt.pattern, seen.writtenStatus(), time.Since(began))
+	a.metrics.RecordRequest(rt.method, rt.pattern, seen.writtenStatus(), time.Since(began))
 }
 
 func (a *API) authorizeAndAnswer(rt route, w http.ResponseWriter, r *http.Request) {
@@ -268,3 +270,15 @@ func (s *statusWriter) WriteHeader(status int) {
 func (s *statusWriter) Unwrap() http.ResponseWriter { return s.ResponseWriter }
 
 func (s *statusWriter) writtenStatus() int { return cmp.Or(s.wrote, http.StatusOK) }
+
+// writeMetrics answers in the text format of Prometheus.
+func (a *API) writeMetrics(_ Caller, w http.ResponseWriter, r *http.Request) (any, error) {
+	if q := parseQuery(r); q.err != nil {
+		return nil, q.err
+	}
+	var b bytes.Buffer
+	a.metrics.Write(&b, a.cfg.Stats(), a.cfg.Version)
+	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+	_, _ = w.Write(b.Bytes())
+	return nil, nil
+}

@@ -1,11 +1,12 @@
-package httpapi
+// Package metrics holds the counts of a gateway for its operators, and writes them in the text
+// format 0.0.4 of Prometheus. Those who count make a [Family]; a [Book] counts HTTP requests.
+package metrics
 
 import (
 	"bytes"
 	"cmp"
 	"fmt"
 	"maps"
-	"net/http"
 	"os"
 	"runtime"
 	"slices"
@@ -22,6 +23,20 @@ type Family struct {
 	// Label tells Values apart; a family without a label has one value, under "".
 	Label  string
 	Values map[string]float64
+}
+
+// Single returns a family of one value.
+func Single[N int | uint64](name, help string, n N) Family {
+	return Family{Name: name, Help: help, Values: map[string]float64{"": float64(n)}}
+}
+
+// Labelled returns a family with a value for each word of a label.
+func Labelled[N int | uint64](name, help, label string, counts map[string]N) Family {
+	values := make(map[string]float64, len(counts))
+	for word, n := range counts {
+		values[word] = float64(n)
+	}
+	return Family{Name: name, Help: help, Label: label, Values: values}
 }
 
 // seconds are the upper bounds of the histogram: from an instant answer to the longest wait.
@@ -47,8 +62,9 @@ type histogram struct {
 	count   uint64
 }
 
-// metricsBook counts requests. Its size is bounded: paths are those of the routes.
-type metricsBook struct {
+// Book counts HTTP requests. Its size is bounded: paths are those of the routes. All methods may be
+// called from any goroutine.
+type Book struct {
 	began time.Time
 
 	mu       sync.Mutex
@@ -56,15 +72,17 @@ type metricsBook struct {
 	times    map[requestKey]*histogram
 }
 
-func newMetrics() *metricsBook {
-	return &metricsBook{
+// NewBook makes a book of a process that begins now.
+func NewBook() *Book {
+	return &Book{
 		began:    time.Now(),
 		requests: make(map[answerKey]uint64),
 		times:    make(map[requestKey]*histogram),
 	}
 }
 
-func (b *metricsBook) recordRequest(method, path string, status int, d time.Duration) {
+// RecordRequest counts an answer that took d.
+func (b *Book) RecordRequest(method, path string, status int, d time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	way := requestKey{method, path}
@@ -80,30 +98,23 @@ func (b *metricsBook) recordRequest(method, path string, status int, d time.Dura
 	h.count++
 }
 
-// writeMetrics answers in the text format 0.0.4 of Prometheus.
-func (a *API) writeMetrics(_ Caller, w http.ResponseWriter, r *http.Request) (any, error) {
-	if q := parseQuery(r); q.err != nil {
-		return nil, q.err
+// Write writes the families, what the book counted, and the metrics of this process.
+func (b *Book) Write(out *bytes.Buffer, families []Family, version string) {
+	for _, f := range families {
+		f.write(out)
 	}
-	var b bytes.Buffer
-	for _, f := range a.cfg.Stats() {
-		f.write(&b)
-	}
-	a.metrics.write(&b)
-	writeProcess(&b, a.metrics.began)
-	writeFamily(&b, "terminalproxy_build_info", "gauge", "The product's version, as a label.")
-	fmt.Fprintf(&b, "terminalproxy_build_info{version=%q} 1\n", a.cfg.Version)
-	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-	_, _ = w.Write(b.Bytes())
-	return nil, nil
+	b.writeRequests(out)
+	writeProcess(out, b.began)
+	writeFamily(out, "terminalproxy_build_info", "gauge", "The product's version, as a label.")
+	fmt.Fprintf(out, "terminalproxy_build_info{version=%q} 1\n", version)
 }
 
 func writeFamily(b *bytes.Buffer, name, kind, help string) {
 	fmt.Fprintf(b, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, kind)
 }
 
-func writeGauge(b *bytes.Buffer, name, kind, help string, value float64) {
-	writeFamily(b, name, kind, help)
+func writeGauge(b *bytes.Buffer, name, help string, value float64) {
+	writeFamily(b, name, "gauge", help)
 	fmt.Fprintf(b, "%s %s\n", name, formatFloat(value))
 }
 
@@ -124,7 +135,7 @@ func (f Family) write(b *bytes.Buffer) {
 	}
 }
 
-func (b *metricsBook) write(out *bytes.Buffer) {
+func (b *Book) writeRequests(out *bytes.Buffer) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	const requests = "terminalproxy_http_requests_total"
@@ -139,7 +150,7 @@ func (b *metricsBook) write(out *bytes.Buffer) {
 	b.writeTimes(out)
 }
 
-func (b *metricsBook) writeTimes(out *bytes.Buffer) {
+func (b *Book) writeTimes(out *bytes.Buffer) {
 	const times = "terminalproxy_http_request_seconds"
 	writeFamily(
 		out,
@@ -168,11 +179,13 @@ func writeProcess(b *bytes.Buffer, began time.Time) {
 	// package runtime/metrics fills tables at start, at the cost of every proxy
 	var memory runtime.MemStats
 	runtime.ReadMemStats(&memory)
-	writeGauge(b, "go_goroutines", "gauge", "Goroutines that exist.", float64(runtime.NumGoroutine()))
-	writeGauge(b, "go_memstats_heap_alloc_bytes", "gauge", "Bytes of heap objects.", float64(memory.HeapAlloc))
-	// Linux has this directory; elsewhere the family is absent, as it is from Prometheus's own clients.
+	writeGauge(b, "go_goroutines", "Goroutines that exist.", float64(runtime.NumGoroutine()))
+	writeGauge(b, "go_memstats_heap_alloc_bytes", "Bytes of heap objects.", float64(memory.HeapAlloc))
+	// Linux has this directory; elsewhere the family is absent, as it is from Prometheus's own
+	// clients. The directory itself is one of the files.
 	if open, err := os.ReadDir("/proc/self/fd"); err == nil {
-		writeGauge(b, "process_open_fds", "gauge", "Open file descriptors.", float64(len(open)-1)) // without the directory's
+		writeGauge(b, "process_open_fds", "Open file descriptors.", float64(len(open)-1))
 	}
-	writeGauge(b, "process_start_time_seconds", "gauge", "When the gateway began, in Unix seconds.", float64(began.UnixMilli())/1000)
+	writeGauge(b, "process_start_time_seconds",
+		"When the gateway began, in Unix seconds.", float64(began.UnixMilli())/1000)
 }
