@@ -17,6 +17,7 @@ import (
 
 	"terminalproxy/gateway/auth"
 	"terminalproxy/gateway/place"
+	"terminalproxy/gateway/userdirs"
 )
 
 // Endpoint is the address of a gateway as a user writes it: "" for the local one, unix:PATH,
@@ -123,7 +124,7 @@ func parseOne(raw string) (Endpoint, error) {
 				raw,
 			)
 		}
-		if err := checkSocketPath(path); err != nil {
+		if err := userdirs.CheckSocketPath(path); err != nil {
 			return Endpoint{}, fmt.Errorf("gateway address: %w", err)
 		}
 		return Endpoint{network: "unix", address: path, host: "localhost"}, nil
@@ -235,11 +236,11 @@ func (e Endpoint) DialContext(ctx context.Context) (net.Conn, error) {
 	if e.network == "unix" {
 		return dialUnix(ctx, e.address)
 	}
-	dir, err := RuntimeDir()
+	dir, err := userdirs.Runtime()
 	if err != nil {
 		return nil, err
 	}
-	return e.dialLocal(ctx, filepath.Join(dir, socketName))
+	return e.dialLocal(ctx, filepath.Join(dir, place.Name))
 }
 
 const (
@@ -317,7 +318,7 @@ func dialUnix(ctx context.Context, path string) (net.Conn, error) {
 
 // dialUnixAs is dialUnix for another user.
 func dialUnixAs(ctx context.Context, path string, user int) (net.Conn, error) {
-	if err := checkSocketPath(path); err != nil {
+	if err := userdirs.CheckSocketPath(path); err != nil {
 		return nil, err
 	}
 	conn, err := new(net.Dialer).DialContext(ctx, "unix", path)

@@ -20,6 +20,8 @@ import (
 
 	"terminalproxy/gateway/auth"
 	"terminalproxy/gateway/client"
+	"terminalproxy/gateway/place"
+	"terminalproxy/gateway/userdirs"
 	"terminalproxy/protocol"
 	"terminalproxy/protocol/fake"
 )
@@ -254,7 +256,7 @@ func bearer(addr, token string) address {
 func helper(what string) {
 	ctx, cancel := context.WithTimeout(context.Background(), fake.Soon)
 	defer cancel()
-	dir := os.Getenv(EnvDir)
+	dir := os.Getenv(userdirs.EnvDir)
 	for word, files := range map[string]uint64{"few ": fewFiles, "some ": someFiles} {
 		rest, ok := strings.CutPrefix(what, word)
 		if !ok {
@@ -276,7 +278,7 @@ func helper(what string) {
 		fmt.Println("serving")
 		<-ctx.Done() // killed before
 	case "dial":
-		conn, err := (&net.Dialer{}).DialContext(ctx, "unix", filepath.Join(dir, socketName))
+		conn, err := (&net.Dialer{}).DialContext(ctx, "unix", filepath.Join(dir, place.Name))
 		if err != nil {
 			fmt.Println("refused at connect")
 			return

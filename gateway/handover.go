@@ -25,7 +25,7 @@ const (
 func handOver(dir string, sessions [][]protocol.Message) error {
 	ctx, cancel := context.WithTimeout(context.Background(), handOverTime)
 	defer cancel()
-	conn, err := dialSuccessor(ctx, filepath.Join(dir, socketName))
+	conn, err := dialSuccessor(ctx, filepath.Join(dir, place.Name))
 	if err != nil {
 		return err
 	}

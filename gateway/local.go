@@ -15,6 +15,7 @@ import (
 
 	"terminalproxy/gateway/hub"
 	"terminalproxy/gateway/place"
+	"terminalproxy/gateway/userdirs"
 	"terminalproxy/protocol"
 )
 
@@ -66,7 +67,7 @@ var ErrLocalClosed = errors.New("the local gateway of this process is closed")
 // errAway says why this process does not serve.
 var errAway = errors.New("this process is being stopped")
 
-// NewLocal makes the share. dir comes from [RuntimeDir]; log may be nil. It costs nothing until
+// NewLocal makes the share. dir comes from [userdirs.Runtime]; log may be nil. It costs nothing until
 // Dial finds that no process answers.
 func NewLocal(dir string, log *slog.Logger) *Local {
 	return &Local{dir: dir, log: cmp.Or(log, slog.New(slog.DiscardHandler))}
@@ -75,7 +76,7 @@ func NewLocal(dir string, log *slog.Logger) *Local {
 // Dial connects to the gateway. This process becomes it if no other is, or if the other does not
 // answer. While another process takes the place, Dial tries until ctx ends.
 func (l *Local) Dial(ctx context.Context) (net.Conn, error) {
-	path := filepath.Join(l.dir, socketName)
+	path := filepath.Join(l.dir, place.Name)
 	var silent *place.SilentOwnerError // who did not answer, to be replaced
 	var held error                     // why no process answered so far
 	var since time.Time                // when the place was found held first
@@ -265,10 +266,10 @@ func ListenLocal(dir string) (*place.Place, error) { return takePlace(dir, nil, 
 
 // takePlace calls [place.TakePlace] in a directory that other users cannot write to.
 func takePlace(dir string, instead *place.SilentOwnerError, force bool) (*place.Place, error) {
-	if err := checkDir(dir); err != nil {
+	if err := userdirs.CheckSocketDir(dir); err != nil {
 		return nil, err
 	}
-	if err := checkSocketPath(filepath.Join(dir, socketName)); err != nil {
+	if err := userdirs.CheckSocketPath(filepath.Join(dir, place.Name)); err != nil {
 		return nil, err
 	}
 	return place.TakePlace(dir, instead, force)
@@ -312,7 +313,7 @@ func (s *Server) retakePlace(ctx context.Context, dir string) *place.Place {
 			return nil
 		case <-tick.C:
 		}
-		if _, err := os.Lstat(filepath.Join(dir, socketName)); err == nil && n%retakeTries != 0 {
+		if _, err := os.Lstat(filepath.Join(dir, place.Name)); err == nil && n%retakeTries != 0 {
 			continue
 		}
 		if p, err := ListenLocal(dir); err == nil {

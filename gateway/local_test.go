@@ -5,7 +5,6 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"os/user"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -18,6 +17,7 @@ import (
 	"terminalproxy/gateway/client"
 	"terminalproxy/gateway/hub"
 	"terminalproxy/gateway/place"
+	"terminalproxy/gateway/userdirs"
 	"terminalproxy/protocol"
 	"terminalproxy/protocol/fake"
 )
@@ -37,7 +37,7 @@ func TestLocalLeavesNothingBehind(t *testing.T) {
 	l := NewLocal(dir, nil)
 	dials(t, l)
 	require.True(t, l.Serving())
-	info, err := os.Lstat(filepath.Join(dir, socketName))
+	info, err := os.Lstat(filepath.Join(dir, place.Name))
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
 	require.NoError(t, l.Close())
@@ -48,7 +48,7 @@ func TestLocalRemovesNoSocketOfAnother(t *testing.T) {
 	dir := shortDir(t)
 	l := NewLocal(dir, nil)
 	dials(t, l)
-	path := filepath.Join(dir, socketName)
+	path := filepath.Join(dir, place.Name)
 	require.NoError(t, os.Remove(path))
 	other, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", path)
 	require.NoError(t, err)
@@ -130,7 +130,7 @@ func helperProcess(t *testing.T, what, dir string) *exec.Cmd {
 	self, err := os.Executable()
 	require.NoError(t, err)
 	cmd := exec.CommandContext(fake.Within(t), self)
-	cmd.Env = append(os.Environ(), helperEnv+"="+what, EnvDir+"="+dir)
+	cmd.Env = append(os.Environ(), helperEnv+"="+what, userdirs.EnvDir+"="+dir)
 	return cmd
 }
 
@@ -144,7 +144,7 @@ func TestKilledGatewayIsReplaced(t *testing.T) {
 
 	require.NoError(t, o.cmd.Process.Kill())
 	require.Error(t, o.cmd.Wait())
-	require.FileExists(t, filepath.Join(dir, socketName), "a stale socket is left")
+	require.FileExists(t, filepath.Join(dir, place.Name), "a stale socket is left")
 	dials(t, l)
 	require.True(t, l.Serving())
 }
@@ -198,64 +198,8 @@ func TestSecondUserIsRefusedR41(t *testing.T) {
 	}
 	require.Equal(t, "refused at connect", try())
 	require.NoError(t, os.Chmod(dir, 0o755))
-	require.NoError(t, os.Chmod(filepath.Join(dir, socketName), 0o666))
+	require.NoError(t, os.Chmod(filepath.Join(dir, place.Name), 0o666))
 	require.Equal(t, "refused by credentials", try())
-}
-
-func TestRuntimeDir(t *testing.T) {
-	base := shortDir(t)
-	require.Equal(t, filepath.Join(base, "terminalproxy"), firstOwned("/last", filepath.Join(base, "missing"), base))
-	require.Equal(t, "/last", firstOwned("/last", filepath.Join(base, "missing"), "", "relative"))
-
-	t.Setenv(EnvDir, filepath.Join(base, "mine"))
-	dir, err := RuntimeDir()
-	require.NoError(t, err)
-	require.Equal(t, filepath.Join(base, "mine"), dir)
-	info, err := os.Stat(dir)
-	require.NoError(t, err)
-	require.Equal(t, os.FileMode(0o700), info.Mode().Perm())
-
-	for name, c := range map[string]struct {
-		prepare func(path string) error
-		want    string
-	}{
-		"wide":    {func(p string) error { return os.Mkdir(p, 0o755) }, "chmod 700"},
-		"file":    {func(p string) error { return os.WriteFile(p, nil, 0o600) }, "not a directory"},
-		"link":    {func(p string) error { return os.Symlink(base, p) }, "symbolic link"},
-		"nowhere": {func(string) error { return nil }, EnvDir},
-	} {
-		t.Run(name, func(t *testing.T) {
-			path := filepath.Join(base, name)
-			require.NoError(t, c.prepare(path))
-			if name == "nowhere" {
-				path = filepath.Join(path, "deeper")
-			}
-			t.Setenv(EnvDir, path)
-			_, err := RuntimeDir()
-			require.ErrorContains(t, err, c.want)
-		})
-	}
-}
-
-func TestRuntimeDirOfAnotherUserIsRefused(t *testing.T) {
-	needsRoot(t, "to make a directory of another user")
-	path := filepath.Join(shortDir(t), "stranger")
-	require.NoError(t, os.Mkdir(path, 0o700))
-	require.NoError(t, os.Chown(path, 65534, 65534))
-	t.Setenv(EnvDir, path)
-	_, err := RuntimeDir()
-	require.ErrorContains(t, err, "belongs to user")
-}
-
-// Without $HOME, as in a service, the directory is that of the user whom the system knows.
-func TestStateDirWithoutHome(t *testing.T) {
-	identity, err := user.Current()
-	require.NoError(t, err)
-	t.Setenv("XDG_STATE_HOME", "")
-	t.Setenv("HOME", "")
-	dir, err := StateDir()
-	require.NoError(t, err)
-	require.Equal(t, filepath.Join(identity.HomeDir, ".local", "state", "terminalproxy"), dir)
 }
 
 // needsRoot skips a test that an ordinary user cannot set up.
@@ -270,7 +214,7 @@ func TestLongSocketPathIsAClearError(t *testing.T) {
 	dir := filepath.Join(shortDir(t), strings.Repeat("x", 110))
 	require.NoError(t, os.Mkdir(dir, 0o700))
 	_, err := NewLocal(dir, nil).Dial(fake.Within(t))
-	require.ErrorContains(t, err, EnvDir)
+	require.ErrorContains(t, err, userdirs.EnvDir)
 }
 
 // R35: the listener has to prove its user before it is told anything.

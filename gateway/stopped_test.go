@@ -19,6 +19,7 @@ import (
 
 	"terminalproxy/gateway/client"
 	"terminalproxy/gateway/place"
+	"terminalproxy/gateway/userdirs"
 	"terminalproxy/protocol"
 	"terminalproxy/protocol/fake"
 )
@@ -94,7 +95,7 @@ func TestAStoppedServerIsReplacedR74(t *testing.T) {
 func TestAWokenServerAnswersNothingR74(t *testing.T) {
 	t.Parallel()
 	dir := shortDir(t)
-	path := filepath.Join(dir, socketName)
+	path := filepath.Join(dir, place.Name)
 	o := startOther(t, dir)
 	before, err := dialUnix(fake.Within(t), path)
 	require.NoError(t, err)
@@ -131,7 +132,7 @@ func TestAWokenServerAnswersNothingR74(t *testing.T) {
 // next one.
 func TestACommandTakesAStoppedServersNameR74(t *testing.T) {
 	dir := shortDir(t)
-	t.Setenv(EnvDir, dir)
+	t.Setenv(userdirs.EnvDir, dir)
 	o := startOther(t, dir)
 	ep, err := ParseEndpoint("")
 	require.NoError(t, err)
@@ -144,13 +145,13 @@ func TestACommandTakesAStoppedServersNameR74(t *testing.T) {
 	_, err = look.DialContext(fake.Within(t))
 	silent := new(place.SilentOwnerError)
 	require.ErrorAs(t, err, &silent)
-	require.FileExists(t, filepath.Join(dir, socketName), "looking changes nothing")
+	require.FileExists(t, filepath.Join(dir, place.Name), "looking changes nothing")
 
 	_, err = ep.DialContext(fake.Within(t))
 	require.ErrorContains(t, err, "and no other process serves it")
 	require.ErrorContains(t, err, "process "+strconv.Itoa(o.cmd.Process.Pid))
 	require.Contains(t, <-told, "stopped")
-	require.NoFileExists(t, filepath.Join(dir, socketName))
+	require.NoFileExists(t, filepath.Join(dir, place.Name))
 	require.NoError(t, o.cmd.Process.Signal(syscall.SIGCONT))
 
 	l := newLocal(t, dir)
@@ -169,7 +170,7 @@ func TestAHandOverR74(t *testing.T) {
 	seat, err := first.TakeSeat()
 	require.NoError(t, err)
 	first.GiveUpPlace()
-	require.NoFileExists(t, filepath.Join(dir, socketName))
+	require.NoFileExists(t, filepath.Join(dir, place.Name))
 	_, err = seat.Next(nil)
 	require.Error(t, err)
 	none, err := first.TakeSeat()
@@ -192,7 +193,7 @@ func TestAServerRestoresItsRemovedNameR74(t *testing.T) {
 	for range 2 {
 		dials(t, l)
 		require.True(t, l.Serving())
-		require.NoError(t, os.Remove(filepath.Join(dir, socketName)))
+		require.NoError(t, os.Remove(filepath.Join(dir, place.Name)))
 	}
 	dials(t, l)
 }
@@ -203,12 +204,12 @@ func TestAServerKeepsItsPlaceR74(t *testing.T) {
 	dir := shortDir(t)
 	end := keepPlace(t, dir, Config{})
 	l := NewLocal(dir, nil)
-	require.NoError(t, os.Remove(filepath.Join(dir, socketName)))
+	require.NoError(t, os.Remove(filepath.Join(dir, place.Name)))
 	dials(t, l)
 	require.True(t, l.Serving())
 	require.NoError(t, l.Close())
 	second := NewLocal(dir, nil)
-	require.Eventually(t, func() bool { _, err := os.Lstat(filepath.Join(dir, socketName)); return err == nil }, fake.Soon, 10*time.Millisecond)
+	require.Eventually(t, func() bool { _, err := os.Lstat(filepath.Join(dir, place.Name)); return err == nil }, fake.Soon, 10*time.Millisecond)
 	dials(t, second)
 	require.False(t, second.Serving())
 	require.NoError(t, second.Close())

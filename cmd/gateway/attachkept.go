@@ -10,8 +10,8 @@ import (
 	"golang.org/x/term"
 
 	"terminalproxy/cmd/internal/terminals"
-	"terminalproxy/gateway"
 	"terminalproxy/gateway/client"
+	"terminalproxy/gateway/userdirs"
 	"terminalproxy/protocol"
 	"terminalproxy/proxy"
 	"terminalproxy/proxy/detached/keep"
@@ -21,7 +21,7 @@ import (
 // window. It needs no gateway: one that does not answer is no reason to stay away. found says that
 // there is such a session.
 func (a *app) attachKept(id string, in, out *os.File, watch bool) (found bool, err error) {
-	dir, _, err := gateway.LocalSocket()
+	dir, _, err := userdirs.LocalSocket()
 	if err != nil || id == "" || watch {
 		return false, nil //nolint:nilerr // then it is not to be found so
 	}
@@ -37,7 +37,7 @@ func (a *app) attachKept(id string, in, out *os.File, watch bool) (found bool, e
 
 // comeBack lends this terminal to a session that outlives its window, until it lets go.
 func (a *app) comeBack(id string, in, out *os.File) error {
-	dir, _, err := gateway.LocalSocket()
+	dir, _, err := userdirs.LocalSocket()
 	if err != nil {
 		return fail(statusRefused, "attach: %w", err)
 	}

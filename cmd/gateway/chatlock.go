@@ -4,13 +4,13 @@ import (
 	"path/filepath"
 
 	"terminalproxy/cmd/internal/coding"
-	"terminalproxy/gateway"
+	"terminalproxy/gateway/userdirs"
 	"terminalproxy/proxy/chat/lock"
 )
 
 // newChatLock makes the lock of the conversation that this command talks in.
 func newChatLock() (*lock.Lock, error) {
-	dir, err := gateway.StateDir()
+	dir, err := userdirs.State()
 	if err != nil {
 		return nil, err
 	}

@@ -25,6 +25,7 @@ import (
 	"terminalproxy/gateway/client"
 	"terminalproxy/gateway/place"
 	"terminalproxy/gateway/text"
+	"terminalproxy/gateway/userdirs"
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/consent/names"
 	"terminalproxy/proxy/link"
@@ -108,7 +109,7 @@ func dialOrServeKept(ep gateway.Endpoint, own *share) func(context.Context) (net
 		if err == nil || !ep.Local() || !place.IsVacant(err) {
 			return conn, err
 		}
-		if dir, _, bad := gateway.LocalSocket(); dir == "" || bad != nil ||
+		if dir, _, bad := userdirs.LocalSocket(); dir == "" || bad != nil ||
 			!gateway.HasKeptSessions(dir) {
 			return nil, err
 		}
@@ -272,7 +273,7 @@ func lookup(ctx context.Context, c *client.Client, id string) (protocol.SessionI
 // identity returns the secret that makes this command line the same agent each time, one for each
 // name. It is kept in the state directory; "" means that none exists yet and create is false.
 func identity(name string, create bool) (string, error) {
-	dir, err := gateway.StateDir()
+	dir, err := userdirs.State()
 	if err != nil && !create {
 		return "", nil
 	}
@@ -334,7 +335,7 @@ func (s *share) localGateway() (*gateway.Local, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.local == nil {
-		dir, err := gateway.RuntimeDir()
+		dir, err := userdirs.Runtime()
 		if err != nil {
 			return nil, err
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	settingsfile "terminalproxy/cmd/internal/settings"
-	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/userdirs"
 )
 
 // promise is what a grant protects against, word for word as everywhere.
@@ -154,9 +154,9 @@ func (d *doctor) checkPrivate(name, path string, most os.FileMode) (there bool) 
 		return false
 	case err != nil:
 		d.addError(name, "", "%s cannot be read: %v", path, err)
-	case auth.OwnerOf(info) != os.Getuid():
+	case userdirs.OwnerOf(info) != os.Getuid():
 		d.addError(name, "remove it, or take ownership of it", "%s belongs to user %d", path,
-			auth.OwnerOf(info))
+			userdirs.OwnerOf(info))
 	case info.Mode().Perm()&^most != 0:
 		d.addError(name, fmt.Sprintf("chmod %o %s", most, path),
 			"%s has mode %04o: other users can access it", path, info.Mode().Perm())

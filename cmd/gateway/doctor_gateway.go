@@ -26,6 +26,7 @@ import (
 	"terminalproxy/gateway/client"
 	"terminalproxy/gateway/place"
 	"terminalproxy/gateway/text"
+	"terminalproxy/gateway/userdirs"
 	"terminalproxy/protocol"
 	"terminalproxy/protocol/handshake"
 )
@@ -58,7 +59,7 @@ func (d *doctor) checkVersions(ctx context.Context) {
 
 // checkSocket looks at the local gateway.
 func (d *doctor) checkSocket(ctx context.Context) {
-	dir, path, err := gateway.LocalSocket()
+	dir, path, err := userdirs.LocalSocket()
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		d.addOK("local gateway", "not running; the next proxy --agent will serve it, in %s",
@@ -249,7 +250,7 @@ func (d *doctor) checkPeers(ctx context.Context, at string, ep gateway.Endpoint)
 
 // checkTokens looks at the files with secrets.
 func (d *doctor) checkTokens() {
-	path, err := gateway.TokensPath()
+	path, err := userdirs.TokensPath()
 	if err != nil {
 		d.addError("tokens", "", "%v", err)
 		return
@@ -262,7 +263,7 @@ func (d *doctor) checkTokens() {
 			"socket")
 	}
 	d.checkPrivate("identity", filepath.Join(filepath.Dir(path), "agent.key"), 0o600)
-	owner, err := gateway.OwnerTokenPath()
+	owner, err := userdirs.OwnerTokenPath()
 	if err != nil {
 		d.addError("owner token", "", "%v", err)
 		return

@@ -11,7 +11,7 @@ import (
 	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
 
-	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/userdirs"
 )
 
 // parent returns the process that started another one, 0 if it is not known.
@@ -40,7 +40,7 @@ func (d *doctor) checkProcess(name string, pid int) {
 		return
 	case os.Getuid() == 0:
 		d.addOK(name, "process %d; you are root, so nothing is hidden from you", pid)
-	case auth.OwnerOf(info) == 0:
+	case userdirs.OwnerOf(info) == 0:
 		d.addOK(name,
 			"process %d is not dumpable: your other processes cannot read its memory or take "+
 				"its terminal", pid)

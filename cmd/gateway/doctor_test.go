@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"terminalproxy/gateway"
+	"terminalproxy/gateway/userdirs"
 )
 
 // runDoctor returns the findings of doctor --json.
@@ -50,7 +50,7 @@ func TestDoctorStartsNothing(t *testing.T) {
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	require.Empty(t, entries)
-	state, err := gateway.StateDir()
+	state, err := userdirs.State()
 	require.NoError(t, err)
 	require.NoDirExists(t, state)
 	t.Setenv("TERMINALPROXY_DIR", filepath.Join(dir, "nowhere"))
@@ -78,7 +78,7 @@ func TestDoctorSeesOpenFiles(t *testing.T) {
 	require.Equal(t, "0 proxy, 0 agent, 0 viewer, 1 owner", by["tokens"][1].Say)
 	require.Equal(t, stateWarn, by["owner token"][1].State, "R50")
 
-	tokens, err := gateway.TokensPath()
+	tokens, err := userdirs.TokensPath()
 	require.NoError(t, err)
 	for path, name := range map[string]string{tokens: "tokens", owner: "owner token", filepath.Dir(tokens): "state directory", dir: "directory"} {
 		info, err := os.Stat(path)

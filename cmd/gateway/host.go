@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"terminalproxy/gateway"
+	"terminalproxy/gateway/auth"
 	"terminalproxy/gateway/client"
 	"terminalproxy/protocol"
 	"terminalproxy/proxy"
@@ -70,7 +71,7 @@ func newPrograms(
 		Header: ep.Header(),
 		Key:    p.secret,
 		Allow:  p.allowStart,
-		Owner:  gateway.VerifySigner,
+		Owner:  auth.VerifyOwnSigner,
 		Reaper: p.startReaper,
 		Log:    log,
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"terminalproxy/cmd/internal/terminals"
-	"terminalproxy/gateway"
+	"terminalproxy/gateway/userdirs"
 	"terminalproxy/proxy"
 )
 
@@ -269,7 +269,7 @@ func (s *snippet) writeStarter(shell string) (path string, err error) {
 	if err != nil {
 		return "", err
 	}
-	config, err := gateway.ConfigPath()
+	config, err := userdirs.ConfigPath()
 	if err != nil {
 		return "", err
 	}

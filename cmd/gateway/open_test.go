@@ -13,8 +13,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"terminalproxy/gateway"
 	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/userdirs"
 )
 
 // openPage runs gateway open without a terminal until end is called.
@@ -116,7 +116,7 @@ func TestOpenSaysWhatIsWrong(t *testing.T) {
 // The next gateway open removes what a killed one left, even if it needs no keys itself.
 func TestOpenRemovesWhatAKilledOpenLeft(t *testing.T) {
 	shareTerminal(t)
-	path, err := gateway.TokensPath()
+	path, err := userdirs.TokensPath()
 	require.NoError(t, err)
 	store, err := auth.OpenStore(path, nil)
 	require.NoError(t, err)

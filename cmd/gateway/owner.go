@@ -14,10 +14,10 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"terminalproxy/gateway"
 	"terminalproxy/gateway/auth"
 	"terminalproxy/gateway/client"
 	"terminalproxy/gateway/text"
+	"terminalproxy/gateway/userdirs"
 	"terminalproxy/protocol"
 	"terminalproxy/proxy"
 	"terminalproxy/proxy/consent/control"
@@ -258,7 +258,7 @@ func decideSigned(
 // ownerToken returns the owner's token: from the file that the command line names, else from the
 // owner's own place, else from the file that the environment names, which may be an agent's.
 func (a *app) ownerToken() (string, error) {
-	own, err := gateway.OwnerTokenPath()
+	own, err := userdirs.OwnerTokenPath()
 	if err != nil {
 		return "", err
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"terminalproxy/gateway"
+	"terminalproxy/gateway/userdirs"
 	"terminalproxy/protocol"
 )
 
@@ -18,7 +18,7 @@ func ownerFile(t *testing.T) string {
 	t.Helper()
 	got := command(t, "token", "create", "owner", "--role", "owner", "--save")
 	require.Equal(t, statusOK, got.status, got.err)
-	path, err := gateway.OwnerTokenPath()
+	path, err := userdirs.OwnerTokenPath()
 	require.NoError(t, err)
 	require.Equal(t, "saved in "+path+"\n", got.out)
 	return path
@@ -89,7 +89,7 @@ func TestOwnersCommandsUseTheOwnersToken(t *testing.T) {
 		{app{}, true, "saved"},
 		{app{}, false, ""},
 	} {
-		path, err := gateway.OwnerTokenPath()
+		path, err := userdirs.OwnerTokenPath()
 		require.NoError(t, err)
 		_ = os.Remove(path)
 		if c.saved {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"terminalproxy/gateway"
+	"terminalproxy/gateway/userdirs"
 )
 
 func TestPolicyCheck(t *testing.T) {
@@ -22,7 +22,7 @@ func TestPolicyCheck(t *testing.T) {
 		"note: there is no local token claude: make one with gateway token create claude --local\n", "claude", "sh")
 	got := command(t, "token", "create", "claude", "--local")
 	require.Equal(t, statusOK, got.status, got.err)
-	file, err := gateway.LocalTokenPath("claude")
+	file, err := userdirs.LocalTokenPath("claude")
 	require.NoError(t, err)
 	require.Equal(t, "saved in "+file+"\n", got.out)
 	info, err := os.Stat(file)

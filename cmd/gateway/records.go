@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"terminalproxy/gateway"
 	"terminalproxy/gateway/client"
 	"terminalproxy/gateway/page"
+	"terminalproxy/gateway/userdirs"
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/record"
 	"terminalproxy/proxy/record/replay"
@@ -35,7 +35,7 @@ type library struct {
 
 // recordsMaker makes libraries for pages, nil for those that may not ask.
 func (o *opening) recordsMaker(way client.Config) func() page.Records {
-	dir, err := gateway.RecordsPath()
+	dir, err := userdirs.RecordsPath()
 	if err != nil {
 		return nil
 	}

@@ -25,6 +25,7 @@ import (
 	"terminalproxy/gateway/mcp"
 	"terminalproxy/gateway/page"
 	"terminalproxy/gateway/place"
+	"terminalproxy/gateway/userdirs"
 )
 
 // serveFlags are the flags of serve.
@@ -290,7 +291,7 @@ func certificate(cert, key string) (*tls.Config, error) {
 
 // localSocket takes the place of the user's local gateway if it is free.
 func localSocket() (*place.Place, error) {
-	dir, err := gateway.RuntimeDir()
+	dir, err := userdirs.Runtime()
 	if err != nil {
 		return nil, err
 	}
@@ -319,7 +320,7 @@ func (a *app) announceGateway(ln net.Listener, secure bool, local *place.Place, 
 func openTokens(path string) (string, *auth.Store, error) {
 	if path == "" {
 		var err error
-		if path, err = gateway.TokensPath(); err != nil {
+		if path, err = userdirs.TokensPath(); err != nil {
 			return "", nil, err
 		}
 	}

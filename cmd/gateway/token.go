@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"terminalproxy/gateway"
 	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/userdirs"
 )
 
 const tokensHelp = "`FILE` of token hashes (default: tokens in the state directory)"
@@ -119,10 +119,10 @@ func (a *app) createToken(path string, n newToken) error {
 	case err != nil:
 		return fmt.Errorf("token create: %w", err)
 	case n.local:
-		file, err := gateway.LocalTokenPath(t.Name)
+		file, err := userdirs.LocalTokenPath(t.Name)
 		return a.saveToken(store, t, token, file, err)
 	case n.save:
-		file, err := gateway.OwnerTokenPath()
+		file, err := userdirs.OwnerTokenPath()
 		return a.saveToken(store, t, token, file, err)
 	}
 	switch kept := a.keepPrivate(); {
@@ -152,7 +152,7 @@ func (a *app) keepPrivate() bool {
 	}
 	info, err := file.Stat()
 	if err != nil || !info.Mode().IsRegular() || info.Size() != 0 ||
-		auth.OwnerOf(info) != os.Getuid() {
+		userdirs.OwnerOf(info) != os.Getuid() {
 		return false
 	}
 	return info.Mode().Perm()&0o077 == 0 || file.Chmod(0o600) == nil
@@ -234,7 +234,7 @@ func (a *app) newTokenRevoke(path *string) *cobra.Command {
 				return fail(statusRefused, "token revoke: %w",
 					err).withHint("gateway token ls lists them")
 			}
-			if file, err := gateway.LocalTokenPath(args[0]); err == nil && *path == "" && !a.json {
+			if file, err := userdirs.LocalTokenPath(args[0]); err == nil && *path == "" && !a.json {
 				// an agent may still be told of it: it is not for this to remove
 				if _, err := os.Lstat(file); err == nil {
 					_, _ = fmt.Fprintln(a.err, "hint: the file that holds it is useless now: rm "+file)

@@ -21,6 +21,7 @@ import (
 	"terminalproxy/cmd/internal/terminals"
 	"terminalproxy/gateway"
 	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/userdirs"
 	"terminalproxy/protocol"
 	"terminalproxy/proxy"
 	"terminalproxy/proxy/consent/control"
@@ -225,7 +226,7 @@ func (f *flags) makeConfig(stdin, stdout *os.File) (conf proxy.Config, done func
 	}
 	conf.Log = log
 	// without one the recording is not listed, but it is made
-	if dir, err := gateway.RecordsPath(); err == nil {
+	if dir, err := userdirs.RecordsPath(); err == nil {
 		conf.Records = dir
 	}
 	if !f.Agent {
@@ -312,8 +313,8 @@ func (f *flags) agentConfig(log *slog.Logger) (*proxy.AgentConfig, func(), error
 		)
 	}
 	agent.RemoteGrant = f.RemoteGrant && endpoint.Remote()
-	agent.RemoteKeys, agent.Owner = f.RemoteKeys, gateway.VerifySigner
-	agent.LocalAgent, agent.Policy = gateway.LocalAgent, f.policySource(endpoint)
+	agent.RemoteKeys, agent.Owner = f.RemoteKeys, auth.VerifyOwnSigner
+	agent.LocalAgent, agent.Policy = auth.OwnLocalAgent, f.policySource(endpoint)
 	if file := cmp.Or(f.TokenFile, os.Getenv("PROXY_TOKEN_FILE")); file != "" {
 		if endpoint.Token, err = auth.ReadTokenFile(file); err != nil {
 			return nil, nil, usageError(
@@ -342,7 +343,7 @@ func (f *flags) agentConfig(log *slog.Logger) (*proxy.AgentConfig, func(), error
 // useLocalGateway connects agent to the user's local gateway, which this process may serve. Call
 // closeLocal when the session is over.
 func useLocalGateway(agent *proxy.AgentConfig, log *slog.Logger) (closeLocal func(), err error) {
-	dir, err := gateway.RuntimeDir()
+	dir, err := userdirs.Runtime()
 	if err != nil {
 		return nil, &proxy.UserError{
 			Status: statusFailure,

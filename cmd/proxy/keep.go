@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"terminalproxy/cmd/internal/terminals"
-	"terminalproxy/gateway"
+	"terminalproxy/gateway/userdirs"
 	"terminalproxy/proxy"
 	"terminalproxy/proxy/detached/keep"
 	"terminalproxy/proxy/terminal/tty"
@@ -139,7 +139,7 @@ func acceptWindow() (*keep.Window, *keep.Keep, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	dir, err := gateway.RuntimeDir()
+	dir, err := userdirs.Runtime()
 	if err != nil {
 		w.ShowMessage("proxy: --keep: " + err.Error() + "\n")
 		w.EndWithStatus(statusFailure)

@@ -19,6 +19,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"terminalproxy/gateway/userdirs"
 )
 
 // Token is one entry of a [Store], which keeps only the hash of the token itself.
@@ -341,7 +343,7 @@ func checkPrivate(path string) error {
 }
 
 func checkMode(name string, info fs.FileInfo, most fs.FileMode) error {
-	if uid := OwnerOf(info); uid != os.Getuid() {
+	if uid := userdirs.OwnerOf(info); uid != os.Getuid() {
 		return fmt.Errorf(
 			"%s belongs to user %d, not to you: keep secrets in files of your own", name, uid,
 		)
@@ -353,14 +355,6 @@ func checkMode(name string, info fs.FileInfo, most fs.FileMode) error {
 		)
 	}
 	return nil
-}
-
-// OwnerOf returns the user id of a file's owner, or -1 if the system does not tell.
-func OwnerOf(info fs.FileInfo) int {
-	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		return int(st.Uid)
-	}
-	return -1
 }
 
 // ReadTokenFile reads a client's token: the first line of a file that other users cannot read.

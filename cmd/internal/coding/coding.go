@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"terminalproxy/gateway"
+	"terminalproxy/gateway/userdirs"
 	"terminalproxy/proxy"
 	"terminalproxy/proxy/chat"
 	"terminalproxy/proxy/chat/claude"
@@ -72,7 +72,7 @@ func Start(p Program) (*Conversation, error) {
 	if at < 0 {
 		return nil, &UnknownError{p.Command}
 	}
-	run, err := gateway.RuntimeDir()
+	run, err := userdirs.Runtime()
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +104,7 @@ func startClaude(p Program, dir string) (c *Conversation, err error) {
 	if err != nil {
 		return nil, err
 	}
-	state, err := gateway.StateDir()
+	state, err := userdirs.State()
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"terminalproxy/gateway"
+	"terminalproxy/gateway/userdirs"
 	"terminalproxy/proxy"
 	"terminalproxy/proxy/chat"
 	"terminalproxy/proxy/chat/lock"
@@ -19,7 +19,7 @@ const serverPatience = 2 * time.Minute
 
 // startOpencode starts a server, to which opencode's own interface attaches.
 func startOpencode(p Program, _ string) (*Conversation, error) {
-	state, err := gateway.StateDir()
+	state, err := userdirs.State()
 	if err != nil {
 		return nil, err
 	}

@@ -24,6 +24,7 @@ import (
 
 	"terminalproxy/gateway"
 	"terminalproxy/gateway/client"
+	"terminalproxy/gateway/userdirs"
 	"terminalproxy/protocol"
 )
 
@@ -75,8 +76,8 @@ func TestSoak(t *testing.T) {
 		require.NoError(t, err, "SOAK is three numbers with commas between")
 	}
 	s := &soak{w: newSoloWorld(t), agents: make([]*soakAgent, agents)}
-	t.Cleanup(s.close)                  // before the world checks what is left
-	t.Setenv(gateway.EnvDir, s.w.run()) // the agents are clients in this process
+	t.Cleanup(s.close)                   // before the world checks what is left
+	t.Setenv(userdirs.EnvDir, s.w.run()) // the agents are clients in this process
 	s.open(sessions)
 	s.metrics = s.w.caller() // one connection, since each would count
 	before, over := s.costs(), make(chan struct{})

@@ -8,6 +8,7 @@ import (
 
 	"terminalproxy/gateway"
 	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/userdirs"
 	"terminalproxy/protocol"
 	"terminalproxy/proxy"
 	"terminalproxy/proxy/chat"
@@ -39,12 +40,12 @@ func (a *scripted) config(args []string) (conf proxy.Config, end func(), err err
 		}
 	}
 	agent := &proxy.AgentConfig{
-		Dial: endpoint.DialContext, URL: endpoint.URL(protocol.PathProxy), Header: endpoint.Header(), Owner: gateway.VerifySigner,
+		Dial: endpoint.DialContext, URL: endpoint.URL(protocol.PathProxy), Header: endpoint.Header(), Owner: auth.VerifyOwnSigner,
 		Chat: &proxy.Chat{Session: chat.New("scripted", a)},
 	}
 	end = func() {}
 	if endpoint.Local() {
-		dir, err := gateway.RuntimeDir()
+		dir, err := userdirs.Runtime()
 		if err != nil {
 			return conf, nil, err
 		}

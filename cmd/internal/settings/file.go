@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/userdirs"
 )
 
 // Bounds of a file. Depth counts the dots and braces of a line outside of its texts: the parser's
@@ -97,7 +97,7 @@ func readError(name string, err error) error {
 // checkUnwritable refuses files that other users can write to. In a sticky directory users cannot
 // replace the files of others.
 func checkUnwritable(name, path string, info fs.FileInfo) error {
-	uid, mode := auth.OwnerOf(info), info.Mode()
+	uid, mode := userdirs.OwnerOf(info), info.Mode()
 	switch {
 	case uid != os.Getuid() && uid != 0:
 		return &Error{

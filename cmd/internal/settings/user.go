@@ -7,7 +7,7 @@ import (
 	"slices"
 	"syscall"
 
-	"terminalproxy/gateway"
+	"terminalproxy/gateway/userdirs"
 )
 
 // The tables of flags.
@@ -38,7 +38,7 @@ func Variable(flag string) (name, value string) {
 // Path returns the path of the user's own configuration:
 // $XDG_CONFIG_HOME/terminalproxy/config.toml, else ~/.config/terminalproxy/config.toml. Files of a
 // project's directory are never read.
-func Path() (string, error) { return gateway.ConfigPath() }
+func Path() (string, error) { return userdirs.ConfigPath() }
 
 // User reads the user's own configuration; nil if there is no file. The error is an *Error.
 func User() (*File, error) {

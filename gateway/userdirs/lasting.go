@@ -1,18 +1,15 @@
-package gateway
+package userdirs
 
 import (
 	"fmt"
 	"os"
 	"os/user"
 	"path/filepath"
-
-	"terminalproxy/gateway/auth"
-	"terminalproxy/protocol"
 )
 
-// StateDir returns the directory of this user's lasting files: $XDG_STATE_HOME/terminalproxy, else
+// State returns the directory of this user's lasting files: $XDG_STATE_HOME/terminalproxy, else
 // ~/.local/state/terminalproxy. It does not make the directory.
-func StateDir() (string, error) {
+func State() (string, error) {
 	return userDir("XDG_STATE_HOME", ".local", "state")
 }
 
@@ -24,7 +21,7 @@ func configDir() (string, error) {
 
 // TokensPath returns the default file of this machine's token hashes.
 func TokensPath() (string, error) {
-	dir, err := StateDir()
+	dir, err := State()
 	if err != nil {
 		return "", err
 	}
@@ -33,39 +30,11 @@ func TokensPath() (string, error) {
 
 // RecordsPath returns the directory that lists this user's recordings.
 func RecordsPath() (string, error) {
-	dir, err := StateDir()
+	dir, err := State()
 	if err != nil {
 		return "", err
 	}
 	return filepath.Join(dir, "records"), nil
-}
-
-// VerifySigner returns the owner that signed a message, by this machine's tokens, which it reads at
-// each call. Its error is for people.
-func VerifySigner(message, signature []byte) (signer protocol.Signer, err error) {
-	tokens, err := ownTokens()
-	if err != nil {
-		return signer, err
-	}
-	return tokens.VerifySigner(message, signature)
-}
-
-// LocalAgent returns the local token whose holder signed a message, likewise.
-func LocalAgent(message, signature []byte) (token string, err error) {
-	tokens, err := ownTokens()
-	if err != nil {
-		return "", err
-	}
-	return tokens.LocalAgent(message, signature)
-}
-
-// ownTokens opens this machine's tokens.
-func ownTokens() (*auth.Store, error) {
-	path, err := TokensPath()
-	if err != nil {
-		return nil, err
-	}
-	return auth.OpenStore(path, nil)
 }
 
 // ConfigPath returns the path of the user's own configuration, which need not exist.

@@ -1,4 +1,6 @@
-package gateway
+// Package userdirs finds the user's own directories and files: the one of the local gateway's
+// socket, and those that last. It makes the first one; the others need not exist.
+package userdirs
 
 import (
 	"errors"
@@ -8,25 +10,22 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"syscall"
 
-	"terminalproxy/gateway/auth"
 	"terminalproxy/gateway/place"
 )
 
-const (
-	// EnvDir overrides the directory of the local socket.
-	EnvDir     = "TERMINALPROXY_DIR"
-	socketName = place.Name
-)
+// EnvDir overrides the directory of the local socket.
+const EnvDir = "TERMINALPROXY_DIR"
 
-// RuntimeDir returns the directory of the user's local socket: $TERMINALPROXY_DIR, or terminalproxy
+// Runtime returns the directory of the user's local socket: $TERMINALPROXY_DIR, or terminalproxy
 // in the user's runtime directory (/run/user/UID, or $XDG_RUNTIME_DIR), or /tmp/terminalproxy-UID.
 // It makes the directory if needed, mode 0700. It refuses a directory that other users could write
 // to, or a link, with a sentence that says what to do. The well-known paths come first, because
 // proxy and `gateway mcp` have to find the same one and some agents start MCP servers without the
 // XDG variables and TMPDIR.
-func RuntimeDir() (string, error) {
-	dir := runtimeDirPath()
+func Runtime() (string, error) {
+	dir := runtimePath()
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return "", fmt.Errorf(
 			"no directory for the gateway's socket: %w; set %s to a directory of yours",
@@ -34,17 +33,17 @@ func RuntimeDir() (string, error) {
 			EnvDir,
 		)
 	}
-	return dir, checkDir(dir)
+	return dir, CheckSocketDir(dir)
 }
 
 // LocalSocket returns the place of the user's local gateway: the directory, and the socket in it.
 // It makes nothing. The error is about the directory; for a missing one it is an [fs.ErrNotExist].
 func LocalSocket() (dir, socket string, err error) {
-	dir = runtimeDirPath()
-	return dir, filepath.Join(dir, socketName), checkDir(dir)
+	dir = runtimePath()
+	return dir, filepath.Join(dir, place.Name), CheckSocketDir(dir)
 }
 
-func runtimeDirPath() string {
+func runtimePath() string {
 	if dir := os.Getenv(EnvDir); dir != "" {
 		if abs, err := filepath.Abs(dir); err == nil {
 			return abs
@@ -60,15 +59,15 @@ func runtimeDirPath() string {
 func firstOwned(lastResort string, dirs ...string) string {
 	for _, run := range dirs {
 		if info, err := os.Stat(run); err == nil && filepath.IsAbs(run) && info.IsDir() &&
-			auth.OwnerOf(info) == os.Getuid() {
+			OwnerOf(info) == os.Getuid() {
 			return filepath.Join(run, "terminalproxy")
 		}
 	}
 	return lastResort
 }
 
-// checkDir refuses a directory in which others could put or find a socket.
-func checkDir(dir string) error {
+// CheckSocketDir refuses a directory in which others could put or find a socket.
+func CheckSocketDir(dir string) error {
 	info, err := os.Lstat(dir)
 	switch {
 	case err != nil:
@@ -86,11 +85,11 @@ func checkDir(dir string) error {
 			dir,
 			EnvDir,
 		)
-	case auth.OwnerOf(info) != os.Getuid():
+	case OwnerOf(info) != os.Getuid():
 		return fmt.Errorf(
 			"%s belongs to user %d: set %s to a directory of yours",
 			dir,
-			auth.OwnerOf(info),
+			OwnerOf(info),
 			EnvDir,
 		)
 	case info.Mode().Perm() != 0o700:
@@ -104,9 +103,9 @@ func checkDir(dir string) error {
 	return nil
 }
 
-// checkSocketPath refuses a path that does not fit into a sockaddr_un, which the kernel reports as
+// CheckSocketPath refuses a path that does not fit into a sockaddr_un, which the kernel reports as
 // "invalid argument".
-func checkSocketPath(path string) error {
+func CheckSocketPath(path string) error {
 	limit := 107 // sun_path is 108 bytes with its final zero (unix(7))
 	if runtime.GOOS == "darwin" {
 		limit = 103
@@ -122,4 +121,12 @@ func checkSocketPath(path string) error {
 		)
 	}
 	return nil
+}
+
+// OwnerOf returns the user id of a file's owner, or -1 if the system does not tell.
+func OwnerOf(info fs.FileInfo) int {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return int(st.Uid)
+	}
+	return -1
 }
