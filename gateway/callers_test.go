@@ -18,6 +18,7 @@ import (
 
 	"terminalproxy/gateway/auth"
 	"terminalproxy/gateway/client"
+	"terminalproxy/gateway/endpoint"
 	"terminalproxy/gateway/place"
 	"terminalproxy/protocol"
 	"terminalproxy/protocol/fake"
@@ -169,7 +170,9 @@ func TestMCPIsForAgentsThatCanBeKnownAgain(t *testing.T) {
 
 	dir := shortDir(t)
 	keepPlace(t, dir, Config{MCP: func(*client.Client) MCPHandler { return okHandler{} }})
-	c := address{dial: func(ctx context.Context) (net.Conn, error) { return dialUnix(ctx, filepath.Join(dir, place.Name)) }, base: "ws://localhost", header: http.Header{}}.plain(t)
+	c := address{dial: func(ctx context.Context) (net.Conn, error) {
+		return endpoint.DialSocket(ctx, filepath.Join(dir, place.Name))
+	}, base: "ws://localhost", header: http.Header{}}.plain(t)
 	require.Contains(t, c.mustAnswer(http.StatusBadRequest, "POST", "/mcp", "{}"), "Terminal-Agent-Key")
 	c.header.Set("Terminal-Agent-Key", strings.Repeat("k", minKey))
 	c.mustAnswer(http.StatusOK, "POST", "/mcp", "{}")

@@ -13,9 +13,6 @@ import (
 	"terminalproxy/protocol"
 )
 
-// maxProof bounds a body of the exchange of proofs, in bytes.
-const maxProof = 4 << 10
-
 // connection holds the state of one connection. Its requests come one after the other.
 type connection struct {
 	// owns reports whether a dial of this local socket would come here now; nil for a TCP
@@ -60,7 +57,7 @@ func (s *Server) serveProof(w http.ResponseWriter, r *http.Request) {
 	// the rest.
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(headerTimeout))
 	var ask protocol.Proof
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxProof))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, protocol.MaxProof))
 	if err == nil {
 		err = json.Unmarshal(body, &ask)
 	}

@@ -13,39 +13,10 @@ import (
 
 	"terminalproxy/gateway/auth"
 	"terminalproxy/gateway/client"
+	"terminalproxy/gateway/endpoint"
 	"terminalproxy/protocol"
 	"terminalproxy/protocol/fake"
 )
-
-func TestParseEndpointsOfSeveral(t *testing.T) {
-	e, err := ParseEndpoint("wss://a.example, ws://127.0.0.1:7117,wss://b.example:8443/")
-	require.NoError(t, err)
-	require.Equal(t, "wss://a.example, ws://127.0.0.1:7117, wss://b.example:8443", e.String())
-	e.Token = "tp_x"
-	var urls, tokens []string
-	for _, one := range e.All() {
-		require.Len(t, one.All(), 1)
-		urls, tokens = append(urls, one.URL("/x")), append(tokens, one.Token+one.Header().Get("Authorization"))
-	}
-	require.Equal(t, []string{"wss://a.example/x", "ws://127.0.0.1:7117/x", "wss://b.example:8443/x"}, urls)
-	require.Equal(t, []string{"tp_xBearer tp_x", "tp_x", "tp_xBearer tp_x"}, tokens)
-	for raw, want := range map[string]string{
-		"wss://a.example,":                     "number 2 of 2 is empty",
-		"wss://a.example,,wss://b.example":     "number 2 of 3 is empty",
-		"wss://a.example,b.example":            `number 2 of 2: gateway address "b.example" is not understood`,
-		"wss://a.example,ws://b.example":       `number 2 of 2: gateway address "ws://b.example": ws:// is not encrypted`,
-		"wss://a.example,unix:/run/x.sock":     `"unix:/run/x.sock", number 2 of 2: a socket of this machine cannot be one of several: write ws:// and wss:// addresses only`,
-		"wss://a.example,wss://a.example:443":  `"wss://a.example:443", number 2 of 2: it is listed twice`,
-		"wss://a.example,wss://x:secret@b":     `number 2 of 2: gateway address "wss://b": leave out user, query and fragment; a token goes into a file`,
-		"ws://[::1],wss://c/?token=secret,x":   `number 2 of 3: gateway address "wss://c": leave out user, query and fragment; a token goes into a file`,
-		"a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a":    "17 gateways, the limit is 16",
-		"wss://a.example wss://b.example,ws:1": "number 1 of 2: gateway address",
-	} {
-		_, err := ParseEndpoint(raw)
-		require.ErrorContains(t, err, want, raw)
-		require.NotContains(t, err.Error(), "secret")
-	}
-}
 
 // station is a gateway at a fixed address that stops and starts again.
 type station struct {
@@ -96,7 +67,7 @@ func (s *station) waitForSession(token string) {
 // clientConfig returns a configuration with which a client reaches several gateways, with a token.
 func clientConfig(t *testing.T, token string, raw string) client.Config {
 	t.Helper()
-	all, err := ParseEndpoint(raw)
+	all, err := endpoint.Parse(raw)
 	require.NoError(t, err)
 	all.Token = token
 	var doors []client.Door
@@ -200,7 +171,7 @@ func TestAWrongCertificateIsReported(t *testing.T) {
 	_, tokens, store := tcp(t, Config{})
 	wrong := serveTCP(t, New(Config{Tokens: store}), &tls.Config{Certificates: donor.TLS.Certificates})
 	good := newStation(t, store)
-	all, err := ParseEndpoint("wss://" + wrong + ",ws://" + good.addr)
+	all, err := endpoint.Parse("wss://" + wrong + ",ws://" + good.addr)
 	require.NoError(t, err)
 	all.Token, all.TLS = tokens[auth.RoleAgent], &tls.Config{RootCAs: x509.NewCertPool()}
 	cfg := clientConfig(t, tokens[auth.RoleAgent], "wss://"+wrong+",ws://"+good.addr)

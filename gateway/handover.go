@@ -8,6 +8,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"terminalproxy/gateway/endpoint"
 	"terminalproxy/gateway/place"
 	"terminalproxy/protocol"
 )
@@ -69,7 +70,7 @@ func handOver(dir string, sessions [][]protocol.Message) error {
 // dialSuccessor connects to the process that has taken over, as soon as there is one.
 func dialSuccessor(ctx context.Context, path string) (net.Conn, error) {
 	for {
-		conn, err := place.DialOwner(ctx, path, dialUnix)
+		conn, err := place.DialOwner(ctx, path, endpoint.DialSocket)
 		if err == nil {
 			return conn, nil
 		}

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"terminalproxy/gateway/endpoint"
 	"terminalproxy/gateway/hub"
 	"terminalproxy/gateway/place"
 	"terminalproxy/gateway/userdirs"
@@ -81,7 +82,7 @@ func (l *Local) Dial(ctx context.Context) (net.Conn, error) {
 	var held error                     // why no process answered so far
 	var since time.Time                // when the place was found held first
 	for delay := 2 * time.Millisecond; ; delay = min(2*delay, 100*time.Millisecond) {
-		conn, err := place.DialOwner(ctx, path, dialUnix)
+		conn, err := place.DialOwner(ctx, path, endpoint.DialSocket)
 		mute, isSilent := errors.AsType[*place.SilentOwnerError](err)
 		switch {
 		case err == nil && !l.canReplace(conn.Owner()):

@@ -14,7 +14,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"terminalproxy/gateway/client"
 	"terminalproxy/gateway/hub"
 	"terminalproxy/gateway/place"
 	"terminalproxy/gateway/userdirs"
@@ -215,75 +214,6 @@ func TestLongSocketPathIsAClearError(t *testing.T) {
 	require.NoError(t, os.Mkdir(dir, 0o700))
 	_, err := NewLocal(dir, nil).Dial(fake.Within(t))
 	require.ErrorContains(t, err, userdirs.EnvDir)
-}
-
-// R35: the listener has to prove its user before it is told anything.
-func TestSocketOfAnotherUserIsNotUsedR35(t *testing.T) {
-	path := filepath.Join(shortDir(t), "s")
-	ln, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", path)
-	require.NoError(t, err)
-	defer func() { require.NoError(t, ln.Close()) }()
-	conn, err := dialUnixAs(fake.Within(t), path, os.Getuid())
-	require.NoError(t, err)
-	require.NoError(t, conn.Close())
-	if os.Getuid() == 0 {
-		t.Skip("the listener is root's, whom everybody trusts")
-	}
-	_, err = dialUnixAs(fake.Within(t), path, os.Getuid()+1)
-	require.ErrorContains(t, err, "it is not used")
-}
-
-func TestParseEndpoint(t *testing.T) {
-	for raw, want := range map[string]string{
-		"":                         "ws://localhost/v1/agent",
-		"unix:/run/x.sock":         "ws://localhost/v1/agent",
-		"ws://127.0.0.1:7777":      "ws://127.0.0.1:7777/v1/agent",
-		"ws://[::1]:7777/":         "ws://[::1]:7777/v1/agent",
-		"ws://LocalHost:1":         "ws://LocalHost:1/v1/agent",
-		"wss://box.example":        "wss://box.example/v1/agent",
-		"wss://box.example:8443/":  "wss://box.example:8443/v1/agent",
-		"wss://198.51.100.7:44300": "wss://198.51.100.7:44300/v1/agent",
-	} {
-		e, err := ParseEndpoint(raw)
-		require.NoError(t, err, raw)
-		require.Equal(t, want, e.URL(protocol.PathAgent))
-		require.Equal(t, raw == "", e.Local())
-		require.Empty(t, e.Header())
-		e.Token = "tp_x"
-		if e.secure {
-			require.Equal(t, "Bearer tp_x", e.Header().Get("Authorization"))
-		} else {
-			require.Empty(t, e.Header(), "R35: only TLS says who listens before anything is sent")
-		}
-		require.NotContains(t, e.String(), "tp_x")
-	}
-	for raw, want := range map[string]string{
-		"ws://box.example:80":               "wss://",
-		"ws://127.0.0.1.evil.example:80":    "wss://",
-		"ws://0.0.0.0:80":                   "wss://",
-		"http://127.0.0.1:80":               "not understood",
-		"127.0.0.1:80":                      "not understood",
-		"unix:run/x.sock":                   "absolute",
-		"unix:/" + strings.Repeat("x", 200): "bytes long",
-		"wss://box.example/v1/agent":        "path",
-		"wss://user:secret@box.example":     "token goes into a file",
-		"wss://box.example?token=secret":    "token goes into a file",
-		"wss://box.example/#secret":         "token goes into a file",
-		"wss://":                            "not understood",
-	} {
-		_, err := ParseEndpoint(raw)
-		require.ErrorContains(t, err, want, raw)
-		require.NotContains(t, err.Error(), "secret")
-	}
-}
-
-func TestAnAbsentGatewayIsASentence(t *testing.T) {
-	e, err := ParseEndpoint("unix:" + filepath.Join(shortDir(t), "none.sock"))
-	require.NoError(t, err)
-	err = sessionsAt(t, e)
-	lost := new(client.Unreachable)
-	require.ErrorAs(t, err, &lost)
-	require.Contains(t, err.Error(), "proxy --agent")
 }
 
 // A proxy in the serving process joins there directly, visible to every client; a proxy elsewhere

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"terminalproxy/gateway/endpoint"
 	"terminalproxy/gateway/place"
 	"terminalproxy/protocol/fake"
 )
@@ -20,7 +21,7 @@ import (
 // askHealth asks the server at path for its health, and keeps the connection.
 func askHealth(t *testing.T, path string) (conn net.Conn, status int, body string) {
 	t.Helper()
-	conn, err := dialUnix(fake.Within(t), path)
+	conn, err := endpoint.DialSocket(fake.Within(t), path)
 	require.NoError(t, err)
 	_, err = fmt.Fprint(conn, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
 	require.NoError(t, err)
@@ -53,7 +54,7 @@ func TestAServerWithoutFreeFilesSaysSo(t *testing.T) {
 	path := filepath.Join(dir, place.Name)
 	startHelper(t, "few serve", dir)
 	held := fill(t, path, fewFiles)
-	_, err := Endpoint{}.dialLocal(fake.Within(t), path)
+	_, err := place.DialOwner(fake.Within(t), path, endpoint.DialSocket)
 	full := new(place.SilentOwnerError)
 	require.ErrorAs(t, err, &full)
 	require.ErrorContains(t, err, "which serves the local gateway, has all its 24 file descriptors in use")
@@ -76,7 +77,7 @@ func TestAServerWithFewFilesMakesWay(t *testing.T) {
 	said, err := helperProcess(t, "few serve", dir).Output()
 	require.NoError(t, err)
 	require.Equal(t, "failed <nil>\n", string(said), "one that has no more is content with it")
-	raw, err := dialUnix(fake.Within(t), filepath.Join(dir, place.Name))
+	raw, err := endpoint.DialSocket(fake.Within(t), filepath.Join(dir, place.Name))
 	require.NoError(t, err)
 	l := newLocal(t, dir)
 	dials(t, l)

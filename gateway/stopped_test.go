@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"terminalproxy/gateway/client"
+	"terminalproxy/gateway/endpoint"
 	"terminalproxy/gateway/place"
 	"terminalproxy/gateway/userdirs"
 	"terminalproxy/protocol"
@@ -97,7 +98,7 @@ func TestAWokenServerAnswersNothingR74(t *testing.T) {
 	dir := shortDir(t)
 	path := filepath.Join(dir, place.Name)
 	o := startOther(t, dir)
-	before, err := dialUnix(fake.Within(t), path)
+	before, err := endpoint.DialSocket(fake.Within(t), path)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, before.Close()) }()
 	ask := func(conn io.Writer) {
@@ -114,7 +115,7 @@ func TestAWokenServerAnswersNothingR74(t *testing.T) {
 	ask(before)
 	require.Contains(t, status(before), "200")
 	o.stop()
-	during, err := dialUnix(fake.Within(t), path)
+	during, err := endpoint.DialSocket(fake.Within(t), path)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, during.Close()) }()
 	ask(before)
@@ -134,7 +135,7 @@ func TestACommandTakesAStoppedServersNameR74(t *testing.T) {
 	dir := shortDir(t)
 	t.Setenv(userdirs.EnvDir, dir)
 	o := startOther(t, dir)
-	ep, err := ParseEndpoint("")
+	ep, err := endpoint.Parse("")
 	require.NoError(t, err)
 	told := make(chan string, 1)
 	ep.Displaced = func(why string) { told <- why }

@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/endpoint"
 	"terminalproxy/gateway/ws"
 	"terminalproxy/protocol"
 	"terminalproxy/protocol/fake"
@@ -188,7 +189,7 @@ func TestTLSIsVerifiedR55(t *testing.T) {
 	defer donor.Close()
 	_, tokens, store := tcp(t, Config{})
 	addr := serveTCP(t, New(Config{Tokens: store}), &tls.Config{Certificates: donor.TLS.Certificates})
-	e, err := ParseEndpoint("wss://" + addr)
+	e, err := endpoint.Parse("wss://" + addr)
 	require.NoError(t, err)
 	e.Token = tokens[auth.RoleAgent]
 	require.ErrorContains(t, sessionsAt(t, e), "certificate")

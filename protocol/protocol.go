@@ -28,6 +28,9 @@ const (
 // on the connection that then becomes a WebSocket. PROTOCOL.md has the exchange.
 const PathProof = "/v1/proof"
 
+// MaxProof bounds a body of the exchange of proofs, in bytes.
+const MaxProof = 4 << 10
+
 // Proof is a body of that exchange, in both directions.
 type Proof struct {
 	// Token names the token, see PROTOCOL.md.

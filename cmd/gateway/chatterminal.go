@@ -11,8 +11,8 @@ import (
 	"sync"
 	"time"
 
-	"terminalproxy/gateway"
 	"terminalproxy/gateway/client"
+	"terminalproxy/gateway/endpoint"
 	"terminalproxy/protocol"
 	"terminalproxy/proxy"
 	"terminalproxy/proxy/chat"
@@ -33,7 +33,7 @@ const (
 // and end them. They end with the conversation.
 type chatTerminals struct {
 	agent string
-	ep    gateway.Endpoint
+	ep    endpoint.Endpoint
 	local *share
 	taste proxy.Taste
 	outer *chat.Session // of that agent: agents in the terminals put requests to its user

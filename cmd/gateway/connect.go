@@ -23,6 +23,7 @@ import (
 	"terminalproxy/gateway"
 	"terminalproxy/gateway/auth"
 	"terminalproxy/gateway/client"
+	"terminalproxy/gateway/endpoint"
 	"terminalproxy/gateway/place"
 	"terminalproxy/gateway/text"
 	"terminalproxy/gateway/userdirs"
@@ -35,8 +36,8 @@ import (
 const defaultName = "cli"
 
 // endpoint returns the gateway that the flags name, with its token.
-func (a *app) endpoint() (gateway.Endpoint, error) {
-	ep, err := gateway.ParseEndpoint(a.gateway)
+func (a *app) endpoint() (endpoint.Endpoint, error) {
+	ep, err := endpoint.Parse(a.gateway)
 	if err != nil {
 		return ep, usage("%w", err)
 	}
@@ -54,7 +55,7 @@ func (a *app) endpoint() (gateway.Endpoint, error) {
 
 // clientConfig returns how a client reaches the gateways of an address at one of their paths. view
 // is the path for a token that may not use that one, "" if all may.
-func (a *app) clientConfig(ep gateway.Endpoint, path, view string) client.Config {
+func (a *app) clientConfig(ep endpoint.Endpoint, path, view string) client.Config {
 	var doors []client.Door
 	for _, one := range ep.All() {
 		door := client.Door{Dial: one.DialContext, URL: one.URL(path), Header: one.Header()}
@@ -103,7 +104,7 @@ func (a *app) dialAsViewer() (*client.Client, error) {
 
 // dialOrServeKept dials a gateway. If no process serves the local one, and it keeps the sessions of
 // ended programs, own serves it for as long as the command runs.
-func dialOrServeKept(ep gateway.Endpoint, own *share) func(context.Context) (net.Conn, error) {
+func dialOrServeKept(ep endpoint.Endpoint, own *share) func(context.Context) (net.Conn, error) {
 	return func(ctx context.Context) (net.Conn, error) {
 		conn, err := ep.DialContext(ctx)
 		if err == nil || !ep.Local() || !place.IsVacant(err) {

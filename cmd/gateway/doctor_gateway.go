@@ -21,9 +21,9 @@ import (
 	"time"
 
 	"terminalproxy/cmd/internal/version"
-	"terminalproxy/gateway"
 	"terminalproxy/gateway/auth"
 	"terminalproxy/gateway/client"
+	"terminalproxy/gateway/endpoint"
 	"terminalproxy/gateway/place"
 	"terminalproxy/gateway/text"
 	"terminalproxy/gateway/userdirs"
@@ -77,7 +77,7 @@ func (d *doctor) checkSocket(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, doctorTime)
 	defer cancel()
-	ep, _ := gateway.ParseEndpoint("") // the local one, which always parses
+	ep, _ := endpoint.Parse("") // the local one, which always parses
 	ep.LookOnly = true
 	conn, err := ep.DialContext(ctx)
 	silent, isSilent := errors.AsType[*place.SilentOwnerError](err)
@@ -174,7 +174,7 @@ func health(raw net.Conn, host string) (said healthy, err error) {
 const mostListed = 20
 
 // checkSessions lists what a gateway has, and looks at the processes of those on this machine.
-func (d *doctor) checkSessions(ctx context.Context, at string, ep gateway.Endpoint) {
+func (d *doctor) checkSessions(ctx context.Context, at string, ep endpoint.Endpoint) {
 	cfg := d.app.clientConfig(ep, protocol.PathAgent, protocol.PathView)
 	cfg.Name = "gateway doctor"
 	c := client.New(cfg)
@@ -230,7 +230,7 @@ func (d *doctor) checkRemote(ctx context.Context) {
 
 // checkPeers says whether a gateway that the user named reaches others, where it belongs to some.
 // It reports whether the gateway answers.
-func (d *doctor) checkPeers(ctx context.Context, at string, ep gateway.Endpoint) bool {
+func (d *doctor) checkPeers(ctx context.Context, at string, ep endpoint.Endpoint) bool {
 	conn, err := ep.DialContext(ctx)
 	if err != nil {
 		err = handshake.Worded(err)

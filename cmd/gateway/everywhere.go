@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"terminalproxy/gateway"
 	"terminalproxy/gateway/client"
+	"terminalproxy/gateway/endpoint"
 	"terminalproxy/protocol"
 )
 
@@ -19,7 +19,7 @@ const askedFor = 3 * time.Second
 
 // asked is one of several gateways, with the wanted session if it is there.
 type asked struct {
-	at      gateway.Endpoint
+	at      endpoint.Endpoint
 	client  *client.Client
 	session protocol.SessionInfo
 	err     error
@@ -30,7 +30,7 @@ type asked struct {
 // that answers need not be the session's.
 func (a *app) runEverywhere(
 	ctx context.Context,
-	ep gateway.Endpoint,
+	ep endpoint.Endpoint,
 	id string,
 	act func(*client.Client, protocol.SessionInfo) error,
 ) error {
@@ -80,7 +80,7 @@ func (a *app) runEverywhere(
 }
 
 // askAll asks all gateways of an address at once for the wanted session.
-func (a *app) askAll(ctx context.Context, ep gateway.Endpoint, id string) []asked {
+func (a *app) askAll(ctx context.Context, ep endpoint.Endpoint, id string) []asked {
 	all := make([]asked, len(ep.All()))
 	var wg sync.WaitGroup
 	for i, at := range ep.All() {

@@ -18,9 +18,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"terminalproxy/gateway"
 	"terminalproxy/gateway/auth"
 	"terminalproxy/gateway/client"
+	"terminalproxy/gateway/endpoint"
 	"terminalproxy/protocol"
 	"terminalproxy/proxy"
 	"terminalproxy/proxy/detached/headless"
@@ -52,7 +52,7 @@ type programs struct {
 // newPrograms makes a host for a client on the local gateway.
 func newPrograms(
 	c *client.Client,
-	ep gateway.Endpoint,
+	ep endpoint.Endpoint,
 	local *share,
 	taste proxy.Taste,
 	log *slog.Logger,

@@ -14,9 +14,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"terminalproxy/cmd/internal/version"
-	"terminalproxy/gateway"
 	"terminalproxy/gateway/auth"
 	"terminalproxy/gateway/client"
+	"terminalproxy/gateway/endpoint"
 	"terminalproxy/gateway/page"
 	"terminalproxy/protocol"
 )
@@ -138,7 +138,7 @@ func (a *app) openPage(ctx context.Context, id string, in openFlags) error {
 // openHere serves the page itself.
 func (a *app) openHere(
 	ctx context.Context,
-	ep gateway.Endpoint,
+	ep endpoint.Endpoint,
 	id string,
 	in openFlags,
 ) (err error) {
@@ -231,7 +231,7 @@ func (h here) Err() error { return nil }
 
 // pageConfig returns how pages reach the gateway: as viewers, elsewhere with the token of their
 // role.
-func (a *app) pageConfig(ep gateway.Endpoint, role auth.Role) (_ client.Config, err error) {
+func (a *app) pageConfig(ep endpoint.Endpoint, role auth.Role) (_ client.Config, err error) {
 	if ep.Remote() && role == auth.RoleOwner {
 		if ep.Token, err = a.ownerToken(); err != nil {
 			return client.Config{}, err

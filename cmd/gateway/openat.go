@@ -13,9 +13,9 @@ import (
 
 	"github.com/gorilla/websocket"
 
-	"terminalproxy/gateway"
 	"terminalproxy/gateway/auth"
 	"terminalproxy/gateway/client"
+	"terminalproxy/gateway/endpoint"
 	"terminalproxy/gateway/page"
 	"terminalproxy/protocol"
 )
@@ -31,7 +31,7 @@ const (
 // openAt makes links at a server, and answers for the pages that come in by them.
 func (a *app) openAt(
 	ctx context.Context,
-	ep gateway.Endpoint,
+	ep endpoint.Endpoint,
 	id string,
 	in openFlags,
 ) (err error) {
@@ -66,9 +66,9 @@ func (a *app) openAt(
 // as that of [app.pageSession].
 func (a *app) pageGateway(
 	ctx context.Context,
-	all gateway.Endpoint,
+	all endpoint.Endpoint,
 	id string,
-) (ep gateway.Endpoint, way client.Config, session string, err error) {
+) (ep endpoint.Endpoint, way client.Config, session string, err error) {
 	var absent []error
 	for _, ep = range all.All() {
 		way = a.clientConfig(ep, protocol.PathView, "")
@@ -83,7 +83,7 @@ func (a *app) pageGateway(
 
 // pageToken returns the token that opens pages elsewhere: an owner's, or the named one for viewers'
 // pages.
-func (a *app) pageToken(ep gateway.Endpoint, role auth.Role) (string, error) {
+func (a *app) pageToken(ep endpoint.Endpoint, role auth.Role) (string, error) {
 	if role != auth.RoleOwner && ep.Token != "" {
 		return ep.Token, nil
 	}
@@ -126,7 +126,7 @@ type visiting struct {
 	leave        func() // may be nil
 }
 
-func newRemotePages(o *opening, ep gateway.Endpoint) *remotePages {
+func newRemotePages(o *opening, ep endpoint.Endpoint) *remotePages {
 	e := &remotePages{
 		o:    o,
 		name: ep.String(),

@@ -9,8 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"terminalproxy/gateway"
 	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/endpoint"
 	"terminalproxy/gateway/page"
 	"terminalproxy/protocol"
 	"terminalproxy/protocol/fake"
@@ -21,7 +21,7 @@ import (
 // tells its key to no server without a yes.
 func TestAServerThatLiesAboutPages(t *testing.T) {
 	o := newOpening(&app{out: io.Discard, err: io.Discard}, nil, openFlags{role: string(auth.RoleOwner), forTime: time.Hour})
-	e := newRemotePages(o, gateway.Endpoint{})
+	e := newRemotePages(o, endpoint.Endpoint{})
 	defer e.close()
 	defer close(o.over)
 	for i, id := range []string{"p", "p-", "p-:::::", "another"} {

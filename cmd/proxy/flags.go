@@ -21,6 +21,7 @@ import (
 	"terminalproxy/cmd/internal/terminals"
 	"terminalproxy/gateway"
 	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/endpoint"
 	"terminalproxy/gateway/userdirs"
 	"terminalproxy/protocol"
 	"terminalproxy/proxy"
@@ -301,7 +302,7 @@ func (f *flags) agentConfig(log *slog.Logger) (*proxy.AgentConfig, func(), error
 		OneProgram:   f.OneProgram,
 	}
 	url := cmp.Or(f.Gateway, os.Getenv("PROXY_GATEWAY"))
-	endpoint, err := gateway.ParseEndpoint(url)
+	endpoint, err := endpoint.Parse(url)
 	if err != nil {
 		return nil, nil, usageError("", "--gateway: %v", err)
 	}
@@ -365,7 +366,7 @@ func useLocalGateway(agent *proxy.AgentConfig, log *slog.Logger) (closeLocal fun
 
 // policySource returns the user's rules. Rules that allow are for agents of this machine, behind
 // its own gateway.
-func (f *flags) policySource(endpoint gateway.Endpoint) *policy.Source {
+func (f *flags) policySource(endpoint endpoint.Endpoint) *policy.Source {
 	rules := f.agents
 	if !endpoint.Local() {
 		rules.Allow = nil

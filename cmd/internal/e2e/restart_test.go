@@ -9,9 +9,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"terminalproxy/gateway"
 	"terminalproxy/gateway/auth"
 	"terminalproxy/gateway/client"
+	"terminalproxy/gateway/endpoint"
 	"terminalproxy/protocol"
 )
 
@@ -27,7 +27,7 @@ type looker struct {
 
 func (w *world) newLooker(url, token, id string) *looker {
 	w.t.Helper()
-	ep, err := gateway.ParseEndpoint(url)
+	ep, err := endpoint.Parse(url)
 	require.NoError(w.t, err)
 	ep.Token, err = auth.ReadTokenFile(token)
 	require.NoError(w.t, err)

@@ -12,8 +12,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"terminalproxy/gateway"
 	"terminalproxy/gateway/client"
+	"terminalproxy/gateway/endpoint"
 	"terminalproxy/protocol"
 )
 
@@ -67,7 +67,7 @@ type overheard struct {
 
 func (w *world) overhear(id string) *overheard {
 	w.t.Helper()
-	ep, err := gateway.ParseEndpoint("unix:" + filepath.Join(w.run(), "gateway.sock"))
+	ep, err := endpoint.Parse("unix:" + filepath.Join(w.run(), "gateway.sock"))
 	require.NoError(w.t, err)
 	o := &overheard{w: w, id: id, c: client.New(client.Config{
 		Dial: ep.DialContext, URL: ep.URL(protocol.PathAgent), Header: ep.Header(), Name: "listener", Key: strings.Repeat("k", 32),

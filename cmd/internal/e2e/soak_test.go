@@ -22,8 +22,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/term"
 
-	"terminalproxy/gateway"
 	"terminalproxy/gateway/client"
+	"terminalproxy/gateway/endpoint"
 	"terminalproxy/gateway/userdirs"
 	"terminalproxy/protocol"
 )
@@ -142,7 +142,7 @@ func (s *soak) open(sessions int) {
 	}
 	starting.Wait()
 	secret := strings.TrimSpace(s.w.content("home/state/terminalproxy/agent.key"))
-	ep, err := gateway.ParseEndpoint("")
+	ep, err := endpoint.Parse("")
 	require.NoError(s.w.t, err)
 	for _, a := range s.agents {
 		sum := sha256.Sum256([]byte(secret + "\n" + a.name))

@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"terminalproxy/gateway"
 	"terminalproxy/gateway/client"
+	"terminalproxy/gateway/endpoint"
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/chat"
 )
@@ -93,7 +93,7 @@ func TestACodingAgentIsAnsweredOnce(t *testing.T) {
 func TestNoAgentAnswersACodingAgent(t *testing.T) {
 	w, s, o, id := startTalk(t)
 	o.askForPermission(id)
-	ep, err := gateway.ParseEndpoint("unix:" + w.run() + "/gateway.sock")
+	ep, err := endpoint.Parse("unix:" + w.run() + "/gateway.sock")
 	require.NoError(t, err)
 	for _, path := range []string{protocol.PathAgent, protocol.PathView} {
 		c := client.New(client.Config{Dial: ep.DialContext, URL: ep.URL(path), Header: ep.Header()})
@@ -117,7 +117,7 @@ func TestNoAgentAnswersACodingAgent(t *testing.T) {
 // An agent needs a grant to prompt a coding agent, and its prompts carry its name.
 func TestAnAgentPromptsACodingAgent(t *testing.T) {
 	w, s, _, id := startTalk(t)
-	ep, err := gateway.ParseEndpoint("unix:" + w.run() + "/gateway.sock")
+	ep, err := endpoint.Parse("unix:" + w.run() + "/gateway.sock")
 	require.NoError(t, err)
 	c := client.New(client.Config{Dial: ep.DialContext, URL: ep.URL(protocol.PathAgent), Header: ep.Header(), Name: "codex"})
 	defer func() { _ = c.Close() }()

@@ -8,6 +8,7 @@ import (
 
 	"terminalproxy/gateway"
 	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/endpoint"
 	"terminalproxy/gateway/userdirs"
 	"terminalproxy/protocol"
 	"terminalproxy/proxy"
@@ -30,7 +31,7 @@ func talker(args []string) error {
 }
 
 func (a *scripted) config(args []string) (conf proxy.Config, end func(), err error) {
-	endpoint, err := gateway.ParseEndpoint(os.Getenv("PROXY_GATEWAY"))
+	endpoint, err := endpoint.Parse(os.Getenv("PROXY_GATEWAY"))
 	if err != nil {
 		return conf, nil, err
 	}

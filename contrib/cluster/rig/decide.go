@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	"terminalproxy/gateway"
 	"terminalproxy/gateway/auth"
 	"terminalproxy/gateway/client"
+	"terminalproxy/gateway/endpoint"
 	"terminalproxy/protocol"
 )
 
@@ -20,7 +20,7 @@ func NewClient(urls, tokenFile, path, name, key string) (*client.Client, error) 
 	if err != nil {
 		return nil, err
 	}
-	ep, err := gateway.ParseEndpoint(urls)
+	ep, err := endpoint.Parse(urls)
 	if err != nil {
 		return nil, err
 	}

@@ -21,8 +21,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
-	"terminalproxy/gateway"
 	"terminalproxy/gateway/client"
+	"terminalproxy/gateway/endpoint"
 	"terminalproxy/protocol"
 )
 
@@ -221,13 +221,13 @@ func (p *place) found() {
 	})
 }
 
-func (p *place) endpoint() gateway.Endpoint {
+func (p *place) endpoint() endpoint.Endpoint {
 	p.tb.Helper()
 	at := p.at
 	if at == "" {
 		at = "unix:" + p.path("run/gateway.sock")
 	}
-	ep, err := gateway.ParseEndpoint(at)
+	ep, err := endpoint.Parse(at)
 	require.NoError(p.tb, err)
 	ep.Token = p.token
 	return ep

@@ -1,4 +1,4 @@
-package gateway
+package endpoint
 
 import (
 	"bufio"
@@ -32,7 +32,7 @@ func (e Endpoint) proveToken(ctx context.Context, raw net.Conn) error {
 		return err
 	}
 	c := auth.Challenge{Ref: auth.Ref(e.Token), ClientNonce: auth.Nonce()}
-	replies := bufio.NewReaderSize(conn, maxProof)
+	replies := bufio.NewReaderSize(conn, protocol.MaxProof)
 	got, err := e.exchangeProof(ctx, conn, replies, protocol.Proof{
 		Token: c.Ref,
 		Nonce: c.ClientNonce,
@@ -91,7 +91,7 @@ func (e Endpoint) exchangeProof(
 		return got, fmt.Errorf("prove to the gateway: %w", err)
 	}
 	defer func() { _ = resp.Body.Close() }()
-	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxProof+1))
+	answer, err := io.ReadAll(io.LimitReader(resp.Body, protocol.MaxProof+1))
 	switch {
 	case err != nil:
 		return got, fmt.Errorf("prove to the gateway: %w", err)
@@ -107,7 +107,7 @@ func (e Endpoint) exchangeProof(
 		)
 	case resp.StatusCode >= http.StatusInternalServerError:
 		return got, fmt.Errorf("the gateway at %s cannot prove itself now (%s)", e, resp.Status)
-	case resp.StatusCode != http.StatusOK || len(answer) > maxProof ||
+	case resp.StatusCode != http.StatusOK || len(answer) > protocol.MaxProof ||
 		json.Unmarshal(answer, &got) != nil:
 		return got, e.unprovenError("%s is not a gateway, or an older one: the token was not sent")
 	}

@@ -1,4 +1,6 @@
-package gateway
+// Package endpoint holds the address of a gateway: it parses what a user wrote, dials, and proves a
+// token without sending it. It never serves.
+package endpoint
 
 import (
 	"cmp"
@@ -22,7 +24,7 @@ import (
 
 // Endpoint is the address of a gateway as a user writes it: "" for the local one, unix:PATH,
 // ws://HOST:PORT on this machine, wss://HOST[:PORT] anywhere. It may name several of the last two
-// with commas between, of which any will do. Make one with [ParseEndpoint]; it is a value and may
+// with commas between, of which any will do. Make one with [Parse]; it is a value and may
 // be shared.
 type Endpoint struct {
 	// "unix" or "tcp"; "" for the local gateway, whose directory is looked up when dialling
@@ -42,16 +44,17 @@ type Endpoint struct {
 	// Displaced is called with a sentence, without its end, when the process that serves the local
 	// gateway did not answer and has lost its place. It may be nil.
 	Displaced func(why string)
-	// LookOnly leaves such a process its place. Dialling fails with a [*place.SilentOwnerError] instead.
+	// LookOnly leaves such a process its place. Dialling fails with a [*place.SilentOwnerError]
+	// instead.
 	LookOnly bool
 }
 
 // maxEndpoints bounds the gateways of one address.
 const maxEndpoints = 16
 
-// ParseEndpoint parses an address. Its errors are sentences for the user, and name the wrong one of
+// Parse parses an address. Its errors are sentences for the user, and name the wrong one of
 // several addresses.
-func ParseEndpoint(raw string) (Endpoint, error) {
+func Parse(raw string) (Endpoint, error) {
 	parts := strings.Split(raw, ",")
 	if len(parts) == 1 {
 		return parseOne(raw)
@@ -183,7 +186,7 @@ func isLoopbackName(host string) bool {
 	return ip != nil && ip.IsLoopback()
 }
 
-// Local reports whether this is the user's local gateway, which [Local] can start if needed.
+// Local reports whether this is the user's local gateway, which package local can start if needed.
 func (e Endpoint) Local() bool { return e.network == "" }
 
 // Remote reports whether the gateway is reached over TCP. Its peers are known by tokens and need
@@ -234,7 +237,7 @@ func (e Endpoint) DialContext(ctx context.Context) (net.Conn, error) {
 		return e.dialTCP(ctx)
 	}
 	if e.network == "unix" {
-		return dialUnix(ctx, e.address)
+		return DialSocket(ctx, e.address)
 	}
 	dir, err := userdirs.Runtime()
 	if err != nil {
@@ -255,7 +258,7 @@ func (e Endpoint) dialLocal(ctx context.Context, path string) (net.Conn, error) 
 	var gone *place.SilentOwnerError
 	var since time.Time
 	for {
-		conn, err := place.DialOwner(ctx, path, dialUnix)
+		conn, err := place.DialOwner(ctx, path, DialSocket)
 		silent, isSilent := errors.AsType[*place.SilentOwnerError](err)
 		switch {
 		case err == nil:
@@ -311,13 +314,14 @@ func (e Endpoint) dialPlain(ctx context.Context) (net.Conn, error) {
 	return conn, nil
 }
 
-// dialUnix connects to a socket of this user, or of root.
-func dialUnix(ctx context.Context, path string) (net.Conn, error) {
-	return dialUnixAs(ctx, path, os.Getuid())
+// DialSocket connects to a socket of this user, or of root. Its peer is verified before it is told
+// anything.
+func DialSocket(ctx context.Context, path string) (net.Conn, error) {
+	return dialSocketAs(ctx, path, os.Getuid())
 }
 
-// dialUnixAs is dialUnix for another user.
-func dialUnixAs(ctx context.Context, path string, user int) (net.Conn, error) {
+// dialSocketAs is DialSocket for another user.
+func dialSocketAs(ctx context.Context, path string, user int) (net.Conn, error) {
 	if err := userdirs.CheckSocketPath(path); err != nil {
 		return nil, err
 	}
