@@ -45,65 +45,81 @@ func room(path string) (top, sub string) {
 	return top, sub
 }
 
-// floors are the wings of proxy, lowest first. A package imports its own wing and those on lower
-// floors. The wings of one floor do not import each other.
-var floors = [][]string{
-	{"terminal", "link", "heap"},
-	{"consent"},
-	{"view", "display"},
-	{"chat", "record", "detached"},
-	{"agents"},
-	{""},
+// floors are the wings of proxy and of gateway, lowest first. A package imports its own wing and
+// those on lower floors. The wings of one floor do not import each other.
+var floors = map[string][][]string{
+	"proxy": {
+		{"terminal", "link", "heap"},
+		{"consent"},
+		{"view", "display"},
+		{"chat", "record", "detached"},
+		{"agents"},
+		{""},
+	},
+	"gateway": {
+		{"rights", "place", "metrics", "text", "client", "push", "waiting"},
+		{"userdirs"},
+		{"auth", "hub"},
+		{"endpoint", "ws", "httpapi", "mcp", "page", "cluster"},
+		{""},
+		{"local"},
+	},
 }
 
-// apart are the sub-packages of gateway that reach a gateway from outside, with the ones that they
-// may import:
-//
-//   - page: serves browsers, and is a client like others. Roles decide what it may do.
-//   - waiting: watches the list of sessions as any viewer may.
-//   - push: speaks to push services, and knows no gateway.
-var apart = map[string][]string{"page": {"auth", "rights", "waiting", "push"}, "waiting": nil, "push": nil}
+// doors are the sub-packages of gateway that reach a gateway from outside, as any client does. They
+// do not import the hub; the server joins them to it.
+var doors = []string{"endpoint", "ws", "httpapi", "mcp", "page"}
+
+// pageImports are the sub-packages of gateway that page may import. It serves browsers, and is a
+// client like others: roles decide what it may do.
+var pageImports = []string{"auth", "rights", "waiting", "push"}
 
 // forTests are the packages that only tests import: three play the other end of a connection, one
 // reads testdata, one drives a browser, and one builds the binaries.
 var forTests = map[string]bool{"terminalproxy/protocol/fake": true, "terminalproxy/proxy/chat/chattest": true, "terminalproxy/proxy/view/corpus": true, "terminalproxy/cmd/internal/binaries": true, "terminalproxy/cmd/internal/browser": true, "terminalproxy/gateway/push/fakepush": true}
 
-// floorOf returns the wing of a sub-package of proxy and its floor, or -1 for a wing that floors
-// lacks.
-func floorOf(sub string) (wing string, floor int) {
+// floorOf returns the wing of a sub-package and its floor, or -1 for a wing that the floors lack.
+func floorOf(top, sub string) (wing string, floor int) {
 	wing, _, _ = strings.Cut(sub, "/")
-	return wing, slices.IndexFunc(floors, func(wings []string) bool { return slices.Contains(wings, wing) })
+	return wing, slices.IndexFunc(floors[top], func(wings []string) bool {
+		return slices.Contains(wings, wing)
+	})
 }
 
-// TestWings holds each import of proxy to the floors.
+// TestWings holds each import of proxy and of gateway to the floors.
 func TestWings(t *testing.T) {
-	for _, p := range list(t, "terminalproxy/proxy/...") {
-		_, sub := room(p.ImportPath)
-		from, floor := floorOf(sub)
+	for _, p := range list(t, "terminalproxy/proxy/...", "terminalproxy/gateway/...") {
+		top, sub := room(p.ImportPath)
+		from, floor := floorOf(top, sub)
 		require.NotEqual(t, -1, floor, "%s lies in no wing: docs/architecture.md has them", p.ImportPath)
 		for _, i := range p.Imports {
-			top, isub := room(i)
-			if top != "proxy" || forTests[p.ImportPath] {
+			itop, isub := room(i)
+			if itop != top || forTests[p.ImportPath] {
 				continue
 			}
-			to, below := floorOf(isub)
-			require.True(t, to == from || below < floor, "%s imports %s: %s is not beneath %s", p.ImportPath, i, to, from)
+			to, below := floorOf(top, isub)
+			require.True(t, to == from || below < floor, "%s imports %s: %q is not beneath %q", p.ImportPath, i, to, from)
+			if top == "gateway" && slices.Contains(doors, from) {
+				require.NotEqual(t, "hub", to, "%s imports %s: it is a client of the gateway, no part of it", p.ImportPath, i)
+			}
+			if top == "gateway" && from == "page" && to != from {
+				require.Contains(t, pageImports, to, "%s imports %s: it is a client like others", p.ImportPath, i)
+			}
 		}
 	}
 }
 
 // Imports run downward only: cmd -> proxy, gateway -> protocol. proxy and gateway never meet.
-// Within gateway, the packages in apart stay apart.
 func TestImportDirections(t *testing.T) {
 	level := map[string]int{"cmd": 3, "proxy": 2, "gateway": 2, "protocol": 1}
 	for _, p := range list(t, "terminalproxy/...") {
-		top, sub := room(p.ImportPath)
+		top, _ := room(p.ImportPath)
 		if forTests[p.ImportPath] {
 			continue // no binary holds it
 		}
 		for _, i := range p.Imports {
 			require.False(t, forTests[i], "%s imports %s: that is for tests", p.ImportPath, i)
-			itop, isub := room(i)
+			itop, _ := room(i)
 			if itop == "" {
 				if top == "protocol" {
 					require.NotContains(t, strings.Split(i, "/")[0], ".", "%s imports %s: protocol takes the standard library only", p.ImportPath, i)
@@ -112,10 +128,6 @@ func TestImportDirections(t *testing.T) {
 			}
 			if itop != top {
 				require.Less(t, level[itop], level[top], "%s imports %s: imports run downward", p.ImportPath, i)
-				continue
-			}
-			if only, is := apart[sub]; is && top == "gateway" {
-				require.Contains(t, only, isub, "%s imports %s: it is a client of the gateway, no part of it", p.ImportPath, i)
 			}
 		}
 	}

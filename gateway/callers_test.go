@@ -8,7 +8,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -18,8 +17,6 @@ import (
 
 	"terminalproxy/gateway/auth"
 	"terminalproxy/gateway/client"
-	"terminalproxy/gateway/endpoint"
-	"terminalproxy/gateway/place"
 	"terminalproxy/protocol"
 	"terminalproxy/protocol/fake"
 )
@@ -87,7 +84,7 @@ func TestAgentOverPlainHTTP(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(body), &grant))
 	require.Equal(t, "the-agent", grant.AgentName, "the token's name")
 	agent.mustAnswer(http.StatusOK, "POST", at+"input", `{"data":"ls","kind":"text"}`)
-	typed := <-p.typed
+	typed := <-p.Typed
 	require.Equal(t, grant.AgentID, typed.AgentID, "the same agent in every request")
 	require.Contains(t, agent.mustAnswer(http.StatusOK, "POST", at+"wait", `{"until":{"text":"$"}}`), `"met":true`)
 	agent.mustAnswer(http.StatusOK, "POST", at+"control/release", "")
@@ -168,11 +165,7 @@ func TestMCPIsForAgentsThatCanBeKnownAgain(t *testing.T) {
 	}
 	require.Equal(t, 1, made, "one server for one agent")
 
-	dir := shortDir(t)
-	keepPlace(t, dir, Config{MCP: func(*client.Client) MCPHandler { return okHandler{} }})
-	c := address{dial: func(ctx context.Context) (net.Conn, error) {
-		return endpoint.DialSocket(ctx, filepath.Join(dir, place.Name))
-	}, base: "ws://localhost", header: http.Header{}}.plain(t)
+	c := serveSocket(t, New(Config{MCP: func(*client.Client) MCPHandler { return okHandler{} }})).plain(t)
 	require.Contains(t, c.mustAnswer(http.StatusBadRequest, "POST", "/mcp", "{}"), "Terminal-Agent-Key")
 	c.header.Set("Terminal-Agent-Key", strings.Repeat("k", minKey))
 	c.mustAnswer(http.StatusOK, "POST", "/mcp", "{}")
@@ -183,10 +176,10 @@ func TestMCPIsForAgentsThatCanBeKnownAgain(t *testing.T) {
 func rawProxy(t *testing.T, d address, id string) *websocket.Conn {
 	t.Helper()
 	ws := d.mustConnect(t, protocol.PathProxy)
-	message(t, ws, opening(id))
-	message(t, ws, snapshot(id, 1, "hello"))
+	message(t, ws, fake.Opening(id))
+	message(t, ws, fake.Snapshot(id, 1, "hello"))
 	// The gateway reads in order: once it complains about this message, it knows the session.
-	message(t, ws, snapshot("nobody", 1, "x"))
+	message(t, ws, fake.Snapshot("nobody", 1, "x"))
 	require.Equal(t, protocol.CodeNoSession, hear[*protocol.Error](t, ws).Code)
 	return ws
 }
@@ -228,10 +221,10 @@ func TestARequestForControlOutlastsItsTime(t *testing.T) {
 func TestAnHTTPAgentIsThereWhileItAsksR70(t *testing.T) {
 	addr, tokens, _ := tcp(t, Config{})
 	proxy := rawProxy(t, bearer(addr, tokens[auth.RoleProxy]), "vim-1")
-	open := opening("vim-1")
+	open := fake.Opening("vim-1")
 	open.Presence = true
 	message(t, proxy, open)
-	message(t, proxy, snapshot("nobody", 1, "x"))
+	message(t, proxy, fake.Snapshot("nobody", 1, "x"))
 	_ = hear[*protocol.Error](t, proxy)
 	agent := bearer(addr, tokens[auth.RoleAgent]).plain(t)
 	agent.mustAnswer(http.StatusAccepted, "POST", at+"control/request?timeoutMs=1", controlBody)
@@ -342,9 +335,9 @@ func TestOwnersActsOverHTTPR52(t *testing.T) {
 	require.Equal(t, "the-owner", got.By, "the token's name")
 	require.False(t, act(owner, proxy, "reclaim", "").Grant)
 
-	l := newLocal(t, shortDir(t))
-	here := local(l).plain(t)
-	own := rawProxy(t, local(l), "vim-1")
+	socket := serveSocket(t, New(Config{}))
+	here := socket.plain(t)
+	own := rawProxy(t, socket, "vim-1")
 	here.mustAnswer(http.StatusForbidden, "POST", at+"control/grant", "")
 	here.mustAnswer(http.StatusForbidden, "POST", at+"control/hide", `{"hide":"off"}`)
 	require.False(t, act(here, own, "reclaim", "").Grant)

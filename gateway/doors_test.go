@@ -87,7 +87,7 @@ func twoStations(t *testing.T) (a, b *station, tokens map[auth.Role]string) {
 // before, each thing once.
 func TestAClientGoesFromOneGatewayToTheOther(t *testing.T) {
 	a, b, tokens := twoStations(t)
-	at := map[*station]*fakeProxy{}
+	at := map[*station]*fake.Proxy{}
 	for _, s := range []*station{a, b} {
 		at[s] = startProxy(t, bearer(s.addr, tokens[auth.RoleProxy]), "vim-1")
 		s.waitForSession(tokens[auth.RoleAgent])
@@ -100,7 +100,7 @@ func TestAClientGoesFromOneGatewayToTheOther(t *testing.T) {
 		r, err := c.Input(fake.Within(t), &protocol.Input{SessionID: "vim-1", Data: "x"})
 		require.NoError(t, err)
 		require.Equal(t, protocol.StatusWritten, r.Status)
-		return fake.Receive(t, at[s].typed, "the input").AgentID
+		return fake.Receive(t, at[s].Typed, "the input").AgentID
 	}
 	me := types(a)
 	look, err := c.Subscribe(fake.Within(t), "vim-1", 0)
@@ -115,7 +115,7 @@ func TestAClientGoesFromOneGatewayToTheOther(t *testing.T) {
 		require.Equal(t, me, types(move.to), "it stays where it is")
 	}
 	for _, p := range at {
-		require.Empty(t, p.typed, "nothing twice")
+		require.Empty(t, p.Typed, "nothing twice")
 	}
 	a.stop()
 	b.stop()

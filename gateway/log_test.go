@@ -46,10 +46,10 @@ const secret = "MARKER-5e54"
 func wordy(t *testing.T, d address, id string) {
 	t.Helper()
 	ws := d.mustConnect(t, protocol.PathProxy)
-	open := opening(id)
+	open := fake.Opening(id)
 	open.Name, open.Command, open.Args, open.Cwd, open.ResumeKey = secret, secret, []string{secret}, "/"+secret, secret
 	message(t, ws, open)
-	first := snapshot(id, 1, secret)
+	first := fake.Snapshot(id, 1, secret)
 	first.Screen.Title, first.Directory = secret, secret
 	message(t, ws, first)
 	done := make(chan struct{})
@@ -60,7 +60,7 @@ func wordy(t *testing.T, d address, id string) {
 			if input, ok := m.(*protocol.Input); ok {
 				return &protocol.Error{RequestID: input.RequestID, Code: protocol.CodeNotReading, Message: secret, Field: "data"}
 			}
-			return (&fakeProxy{}).reply(m)
+			return (&fake.Proxy{}).Reply(m)
 		})
 	}()
 }

@@ -9,6 +9,7 @@ import (
 
 	"terminalproxy/gateway/auth"
 	"terminalproxy/protocol"
+	"terminalproxy/protocol/fake"
 )
 
 // The requests of programs that speak plain HTTP continue over the next connection of the session's
@@ -31,7 +32,7 @@ func TestHTTPRequestsOutlastALostLink(t *testing.T) {
 	listen(proxy)
 	require.NoError(t, proxy.Close())
 	proxy = bearer(addr, tokens[auth.RoleProxy]).mustConnect(t, protocol.PathProxy)
-	message(t, proxy, opening("vim-1"))
+	message(t, proxy, fake.Opening("vim-1"))
 	listen(proxy)
 	message(t, proxy, &protocol.InputResult{ID: "i", RequestID: ids["terminal.input"], SessionID: "vim-1", Status: protocol.StatusWritten})
 	message(t, proxy, &protocol.WaitResult{ID: "w", RequestID: ids["terminal.wait"], SessionID: "vim-1", Met: true})

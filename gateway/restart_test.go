@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"context"
 	"net/http"
 	"testing"
 	"time"
@@ -17,26 +16,18 @@ import (
 
 // On the local socket, another process takes over at once. On TCP, this server itself returns.
 func TestClientsAreToldHowToReconnect(t *testing.T) {
-	dir := shortDir(t)
-	place, err := ListenLocal(dir)
-	require.NoError(t, err)
 	store, err := auth.OpenStore(t.TempDir()+"/private/tokens", nil)
 	require.NoError(t, err)
 	token, err := store.Create(auth.Token{Name: "claude", Role: auth.RoleAgent})
 	require.NoError(t, err)
 	s := New(Config{Tokens: store})
-	kept := make(chan error, 1)
-	go func() { kept <- s.KeepLocal(context.Background(), place) }() // ends with Close
 	remote := bearer(serveTCP(t, s, nil), token).mustConnect(t, protocol.PathAgent)
-	l := newLocal(t, dir)
-	here := local(l).mustConnect(t, protocol.PathAgent)
-	require.False(t, l.Serving())
+	here := serveSocket(t, s).mustConnect(t, protocol.PathAgent)
 	closing := make(chan error, 1)
 	go func() { closing <- s.Close() }() // ends within seconds
 	require.Equal(t, websocket.CloseServiceRestart, closeCodeOf(t, remote))
 	require.Equal(t, websocket.CloseGoingAway, closeCodeOf(t, here))
 	require.NoError(t, <-closing)
-	require.NoError(t, <-kept)
 }
 
 // A server that has just started does not deny a session whose proxy is reconnecting.

@@ -1,6 +1,7 @@
 // Package gateway is the server. It listens on the user's local socket and on TCP, decides who may
 // connect and in which role, and joins connections (package ws) and HTTP requests (package httpapi)
-// to the switchboard (package hub). It also finds and dials a gateway. It never starts a program.
+// to the switchboard (package hub). It never starts a program.
+// Package local serves it from inside a proxy or an agent's client.
 package gateway
 
 import (
@@ -117,11 +118,11 @@ func New(cfg Config) *Server {
 	return s
 }
 
-// servePlace serves the peers of the place's socket that run as this user. The path that a peer
-// asks for decides its role: proxy, agent or viewer. servePlace closes the listener and returns nil
+// ServePlace serves the peers of the place's socket that run as this user. The path that a peer
+// asks for decides its role: proxy, agent or viewer. ServePlace closes the listener and returns nil
 // when ctx ends or the server is closed. When the place is lost it stops to answer, and returns
 // nil, too. It does not give the place up.
-func (s *Server) servePlace(ctx context.Context, p *place.Place) error {
+func (s *Server) ServePlace(ctx context.Context, p *place.Place) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() { // ends with ctx
@@ -252,7 +253,7 @@ func (s *Server) newRoutes() http.Handler {
 	mux.HandleFunc("POST "+protocol.PathProof, s.serveProof)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		w.Header().Set(place.HeaderFiles, strconv.Itoa(openFiles()))
+		w.Header().Set(place.HeaderFiles, strconv.Itoa(place.FileLimit()))
 		gathering := ""
 		if s.isGathering() {
 			gathering = `,"gathering":true`
@@ -338,11 +339,11 @@ func (s *Server) cutRevoked() (unread error) {
 	return unread
 }
 
-func (s *Server) isClosed() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.closed
-}
+// Log returns the log for operators.
+func (s *Server) Log() *slog.Logger { return s.log }
+
+// Done returns a channel that Close closes.
+func (s *Server) Done() <-chan struct{} { return s.over }
 
 // Close ends all listeners and connections. It tells every peer, and cuts off one that does not
 // listen. It is bounded by a few seconds, and may be called more than once.

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math"
 	"net"
 	"net/http"
 	"os"
@@ -77,7 +76,7 @@ func canOpenFiles() bool {
 
 // turnAway reads the request first: a socket closed with unread data would lose the answer.
 func (s *spare) turnAway(conn net.Conn) {
-	files := openFiles()
+	files := place.FileLimit()
 	s.log.Warn("turned a connection away: all file descriptors are in use", "limit", files)
 	message := fmt.Sprintf("all %d file descriptors of this process are in use", files)
 	_ = conn.SetDeadline(time.Now().Add(lastWord))
@@ -94,14 +93,4 @@ func (s *spare) turnAway(conn net.Conn) {
 		message,
 	)
 	_ = conn.Close()
-}
-
-// openFiles returns how many files this process can have open. Package syscall has raised the limit
-// as far as it goes, and gives the original limit to programs that it starts.
-func openFiles() int {
-	var limit syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
-		return math.MaxInt32
-	}
-	return int(min(limit.Cur, math.MaxInt32)) //nolint:gosec // bounded
 }

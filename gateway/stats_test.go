@@ -71,7 +71,7 @@ func TestMetricsOfViewersAndFrames(t *testing.T) {
 	require.Zero(t, metrics()["terminalproxy_frames_sent_total"])
 
 	proxy := bearer(addr, tokens[auth.RoleProxy]).mustConnect(t, protocol.PathProxy)
-	open := opening("vim-1")
+	open := fake.Opening("vim-1")
 	open.View = true
 	message(t, proxy, open)
 	becomes(`terminalproxy_sessions{state="running"}`, 1)

@@ -43,7 +43,7 @@ func BenchmarkSubscribers(b *testing.B) {
 		require.NoError(b, err)
 	}
 	proxy := bearer(addr, tokens[auth.RoleProxy]).mustConnect(b, protocol.PathProxy)
-	message(b, proxy, opening("vim-1"))
+	message(b, proxy, fake.Opening("vim-1"))
 	seq := uint64(0)
 	next := func() {
 		seq++

@@ -149,7 +149,7 @@ func TestDeadPeerIsNoticedR40(t *testing.T) {
 	addr, tokens, _ := tcp(t, Config{Times: ws.Times{Ping: 10 * time.Millisecond, Silence: 100 * time.Millisecond}})
 	d := bearer(addr, tokens[auth.RoleProxy])
 	dead := d.mustConnect(t, protocol.PathProxy) // it never reads, so it sends no pongs
-	message(t, dead, opening("vim-1"))
+	message(t, dead, fake.Opening("vim-1"))
 	agent := bearer(addr, tokens[auth.RoleAgent]).client(t, "")
 	require.Eventually(t, func() bool {
 		list, err := agent.Sessions(fake.Within(t))
@@ -165,7 +165,7 @@ func TestViewerCannotTypeR49(t *testing.T) {
 	message(t, viewer, &protocol.Input{RequestID: "i", SessionID: "vim-1", Data: "x"})
 	require.Equal(t, protocol.CodeForbidden, hear[*protocol.Error](t, viewer).Code)
 	require.Equal(t, websocket.ClosePolicyViolation, closeCodeOf(t, viewer))
-	require.Empty(t, p.typed)
+	require.Empty(t, p.Typed)
 }
 
 // R55: nothing unencrypted leaves the machine.
@@ -242,7 +242,7 @@ func TestThreeBadFramesInARowCloseTheConnection(t *testing.T) {
 func watchers(t *testing.T, as func(auth.Role, string) *websocket.Conn) (proxy, reader, stalled *websocket.Conn) {
 	t.Helper()
 	proxy = as(auth.RoleProxy, protocol.PathProxy)
-	message(t, proxy, opening("vim-1"))
+	message(t, proxy, fake.Opening("vim-1"))
 	reader, stalled = as(auth.RoleAgent, protocol.PathAgent), as(auth.RoleViewer, protocol.PathView)
 	for _, conn := range []*websocket.Conn{stalled, reader} {
 		require.Eventually(t, func() bool {
@@ -269,10 +269,9 @@ func bigSnapshot(seq uint64) *protocol.Snapshot {
 // every one.
 func TestAStalledReaderSkipsAndSlowsNoOne(t *testing.T) {
 	const last = 24 // 2.4 MB: more than a local socket holds
-	dir := shortDir(t)
-	keepPlace(t, dir, Config{})
+	socket := serveSocket(t, New(Config{}))
 	proxy, reader, stalled := watchers(t, func(_ auth.Role, path string) *websocket.Conn {
-		return local(NewLocal(dir, nil)).mustConnect(t, path)
+		return socket.mustConnect(t, path)
 	})
 	for seq := uint64(1); seq <= last; seq++ {
 		message(t, proxy, bigSnapshot(seq))

@@ -46,10 +46,10 @@ func BenchmarkIdleViewer(b *testing.B) {
 		require.NoError(b, err)
 	}
 	proxy := bearer(addr, tokens[auth.RoleProxy]).mustConnect(b, protocol.PathProxy)
-	open := opening("vim-1")
+	open := fake.Opening("vim-1")
 	open.View = true
 	message(b, proxy, open)
-	message(b, proxy, snapshot("vim-1", 1, "hello"))
+	message(b, proxy, fake.Snapshot("vim-1", 1, "hello"))
 	rows := &protocol.Rows{SessionID: "vim-1", Seq: 1, Cols: 100, Rows: 30, State: &protocol.ViewState{}}
 	for range rows.Rows {
 		rows.Lines = append(rows.Lines, strings.Repeat("word ", 12))

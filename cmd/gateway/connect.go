@@ -20,10 +20,10 @@ import (
 	"time"
 
 	"terminalproxy/cmd/internal/pictures"
-	"terminalproxy/gateway"
 	"terminalproxy/gateway/auth"
 	"terminalproxy/gateway/client"
 	"terminalproxy/gateway/endpoint"
+	"terminalproxy/gateway/local"
 	"terminalproxy/gateway/place"
 	"terminalproxy/gateway/text"
 	"terminalproxy/gateway/userdirs"
@@ -111,7 +111,7 @@ func dialOrServeKept(ep endpoint.Endpoint, own *share) func(context.Context) (ne
 			return conn, err
 		}
 		if dir, _, bad := userdirs.LocalSocket(); dir == "" || bad != nil ||
-			!gateway.HasKeptSessions(dir) {
+			!local.HasKeptSessions(dir) {
 			return nil, err
 		}
 		return own.dialLocal(ctx)
@@ -309,30 +309,30 @@ type share struct {
 	log *slog.Logger
 
 	mu    sync.Mutex
-	local *gateway.Local
+	local *local.Gateway
 }
 
 func (s *share) dialLocal(ctx context.Context) (net.Conn, error) {
-	local, err := s.localGateway()
+	own, err := s.localGateway()
 	if err != nil {
 		return nil, err
 	}
-	return local.Dial(ctx)
+	return own.Dial(ctx)
 }
 
 // joinLocal joins the gateway if this process serves it; otherwise the seat is nil.
 func (s *share) joinLocal() (link.Seat, error) {
-	local, err := s.localGateway()
+	own, err := s.localGateway()
 	if err != nil {
 		return nil, err
 	}
-	if seat, err := local.TakeSeat(); seat != nil || err != nil {
+	if seat, err := own.TakeSeat(); seat != nil || err != nil {
 		return seat, err
 	}
 	return nil, nil //nolint:nilnil // no seat is no failure
 }
 
-func (s *share) localGateway() (*gateway.Local, error) {
+func (s *share) localGateway() (*local.Gateway, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.local == nil {
@@ -340,7 +340,7 @@ func (s *share) localGateway() (*gateway.Local, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.local = gateway.NewLocal(dir, s.log)
+		s.local = local.New(dir, s.log)
 		s.local.Draw = pictures.Draw
 	}
 	return s.local, nil

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
-	"terminalproxy/gateway"
+	"terminalproxy/gateway/local"
 	"terminalproxy/protocol"
 	"terminalproxy/protocol/fake"
 )
@@ -123,9 +123,9 @@ func shareTerminal(t *testing.T) *terminal {
 // shareIn publishes the terminal in the local gateway of dir until the test ends.
 func (p *terminal) shareIn(t *testing.T, dir string) {
 	t.Helper()
-	local := gateway.NewLocal(dir, nil)
-	p.publish(t, "ws://localhost", local.Dial, "")
-	t.Cleanup(func() { require.NoError(t, local.Close()) })
+	own := local.New(dir, nil)
+	p.publish(t, "ws://localhost", own.Dial, "")
+	t.Cleanup(func() { require.NoError(t, own.Close()) })
 }
 
 func (p *terminal) publish(t *testing.T, base string, dial fake.Dialer, token string) {

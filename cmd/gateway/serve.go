@@ -22,6 +22,7 @@ import (
 	"terminalproxy/gateway"
 	"terminalproxy/gateway/auth"
 	"terminalproxy/gateway/client"
+	"terminalproxy/gateway/local"
 	"terminalproxy/gateway/mcp"
 	"terminalproxy/gateway/page"
 	"terminalproxy/gateway/place"
@@ -175,7 +176,7 @@ func (a *app) serveGateway(ctx context.Context, in serveFlags) (err error) {
 		Sessions: in.sessions,
 		Cluster:  in.cluster.clusterName(),
 		// a proxy that had its session here before a restart comes back
-		GathersUntil: time.Now().Add(gateway.GatherTime),
+		GathersUntil: time.Now().Add(local.GatherTime),
 		MCP: func(c *client.Client) gateway.MCPHandler {
 			return mcp.NewHTTP(mcpConfig(c, log))
 		},
@@ -185,11 +186,11 @@ func (a *app) serveGateway(ctx context.Context, in serveFlags) (err error) {
 		return errors.Join(err, ln.Close())
 	}
 	defer leave()
-	local, err := localSocket()
+	socket, err := localSocket()
 	if err != nil {
 		_, _ = fmt.Fprintf(a.err, "gateway: serve: not on the local socket: %v\n", err)
 	}
-	a.announceGateway(ln, b.secure != nil, local, b.tokens)
+	a.announceGateway(ln, b.secure != nil, socket, b.tokens)
 	if in.page {
 		_, _ = fmt.Fprintln(a.out,
 			"web pages: on (make a link to one with: gateway open --gateway URL)")
@@ -206,7 +207,7 @@ func (a *app) serveGateway(ctx context.Context, in serveFlags) (err error) {
 			)), nil
 		},
 	})()
-	return serveOn(ctx, server, ln, b.secure, local)
+	return serveOn(ctx, server, ln, b.secure, socket)
 }
 
 // reportSettings is serve --check: it tells whether a gateway could start with these settings.
@@ -238,19 +239,19 @@ func (f *serveFlags) publicAddress(ln net.Listener) string {
 	return net.JoinHostPort(cmp.Or(name, host), port)
 }
 
-// serveOn serves on TCP, and on the local socket if local is not nil, until ctx ends.
+// serveOn serves on TCP, and on the local socket if it is not nil, until ctx ends.
 func serveOn(
 	ctx context.Context,
 	server *gateway.Server,
 	ln net.Listener,
 	secure *tls.Config,
-	local *place.Place,
+	socket *place.Place,
 ) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	var wg sync.WaitGroup
-	if local != nil {
-		wg.Go(func() { stop(server.KeepLocal(ctx, local)) }) // ends with ctx or with Close
+	if socket != nil {
+		wg.Go(func() { stop(local.KeepPlace(ctx, server, socket)) }) // ends with ctx or with Close
 	}
 	wg.Go(func() { stop(server.ServeTCP(ctx, ln, secure)) }) // ends with ctx or with Close
 	<-ctx.Done()
@@ -295,7 +296,7 @@ func localSocket() (*place.Place, error) {
 	if err != nil {
 		return nil, err
 	}
-	return gateway.ListenLocal(dir)
+	return local.TakePlace(dir)
 }
 
 func scheme(secure bool) string {

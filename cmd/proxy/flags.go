@@ -19,9 +19,9 @@ import (
 	"terminalproxy/cmd/internal/proxyflags"
 	"terminalproxy/cmd/internal/settings"
 	"terminalproxy/cmd/internal/terminals"
-	"terminalproxy/gateway"
 	"terminalproxy/gateway/auth"
 	"terminalproxy/gateway/endpoint"
+	"terminalproxy/gateway/local"
 	"terminalproxy/gateway/userdirs"
 	"terminalproxy/protocol"
 	"terminalproxy/proxy"
@@ -302,22 +302,22 @@ func (f *flags) agentConfig(log *slog.Logger) (*proxy.AgentConfig, func(), error
 		OneProgram:   f.OneProgram,
 	}
 	url := cmp.Or(f.Gateway, os.Getenv("PROXY_GATEWAY"))
-	endpoint, err := endpoint.Parse(url)
+	at, err := endpoint.Parse(url)
 	if err != nil {
 		return nil, nil, usageError("", "--gateway: %v", err)
 	}
-	if f.RemoteGrant && !endpoint.Remote() && !f.isPreset("allow-remote-grant") {
+	if f.RemoteGrant && !at.Remote() && !f.isPreset("allow-remote-grant") {
 		return nil, nil, usageError(
 			"this machine's owner needs no flag to give the keyboard",
 			"--allow-remote-grant needs a remote gateway, not %s",
-			endpoint,
+			at,
 		)
 	}
-	agent.RemoteGrant = f.RemoteGrant && endpoint.Remote()
+	agent.RemoteGrant = f.RemoteGrant && at.Remote()
 	agent.RemoteKeys, agent.Owner = f.RemoteKeys, auth.VerifyOwnSigner
-	agent.LocalAgent, agent.Policy = auth.OwnLocalAgent, f.policySource(endpoint)
+	agent.LocalAgent, agent.Policy = auth.OwnLocalAgent, f.policySource(at)
 	if file := cmp.Or(f.TokenFile, os.Getenv("PROXY_TOKEN_FILE")); file != "" {
-		if endpoint.Token, err = auth.ReadTokenFile(file); err != nil {
+		if at.Token, err = auth.ReadTokenFile(file); err != nil {
 			return nil, nil, usageError(
 				"create one with: gateway token create",
 				"--token-file: %v",
@@ -325,16 +325,16 @@ func (f *flags) agentConfig(log *slog.Logger) (*proxy.AgentConfig, func(), error
 			)
 		}
 	}
-	agent.URL, agent.Header = endpoint.URL(protocol.PathProxy), endpoint.Header()
-	agent.Dial = endpoint.DialContext
-	for _, e := range endpoint.All()[1:] {
+	agent.URL, agent.Header = at.URL(protocol.PathProxy), at.Header()
+	agent.Dial = at.DialContext
+	for _, e := range at.All()[1:] {
 		agent.Others = append(agent.Others, link.Door{
 			Dial:   e.DialContext,
 			URL:    e.URL(protocol.PathProxy),
 			Header: e.Header(),
 		})
 	}
-	if !endpoint.Local() {
+	if !at.Local() {
 		return agent, func() {}, nil
 	}
 	closeLocal, err := useLocalGateway(agent, log)
@@ -352,23 +352,23 @@ func useLocalGateway(agent *proxy.AgentConfig, log *slog.Logger) (closeLocal fun
 			Cause:  err,
 		}
 	}
-	local := gateway.NewLocal(dir, log)
-	local.Draw = pictures.Draw
-	agent.Dial, agent.Away, agent.Back = local.Dial, local.GiveUpPlace, local.ServeAgain
+	own := local.New(dir, log)
+	own.Draw = pictures.Draw
+	agent.Dial, agent.Away, agent.Back = own.Dial, own.GiveUpPlace, own.ServeAgain
 	agent.Join = func() (link.Seat, error) {
-		if seat, err := local.TakeSeat(); seat != nil || err != nil {
+		if seat, err := own.TakeSeat(); seat != nil || err != nil {
 			return seat, err
 		}
 		return nil, nil //nolint:nilnil // another process serves
 	}
-	return func() { _ = local.Close() }, nil
+	return func() { _ = own.Close() }, nil
 }
 
 // policySource returns the user's rules. Rules that allow are for agents of this machine, behind
 // its own gateway.
-func (f *flags) policySource(endpoint endpoint.Endpoint) *policy.Source {
+func (f *flags) policySource(at endpoint.Endpoint) *policy.Source {
 	rules := f.agents
-	if !endpoint.Local() {
+	if !at.Local() {
 		rules.Allow = nil
 	}
 	host, _ := os.Hostname() // without one, no rule is for it

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"os"
@@ -256,4 +257,14 @@ func (c *Conn) Close() error {
 		return err
 	}
 	return nil // it ended when the name changed hands
+}
+
+// FileLimit returns how many files this process can have open. Package syscall has raised the
+// limit to the greatest value, and gives the original one to programs that the process starts.
+func FileLimit() int {
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		return math.MaxInt32
+	}
+	return int(min(limit.Cur, math.MaxInt32)) //nolint:gosec // bounded
 }

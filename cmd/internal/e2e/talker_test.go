@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"os"
 
-	"terminalproxy/gateway"
 	"terminalproxy/gateway/auth"
 	"terminalproxy/gateway/endpoint"
+	"terminalproxy/gateway/local"
 	"terminalproxy/gateway/userdirs"
 	"terminalproxy/protocol"
 	"terminalproxy/proxy"
@@ -31,29 +31,29 @@ func talker(args []string) error {
 }
 
 func (a *scripted) config(args []string) (conf proxy.Config, end func(), err error) {
-	endpoint, err := endpoint.Parse(os.Getenv("PROXY_GATEWAY"))
+	at, err := endpoint.Parse(os.Getenv("PROXY_GATEWAY"))
 	if err != nil {
 		return conf, nil, err
 	}
 	if file := os.Getenv("PROXY_TOKEN_FILE"); file != "" {
-		if endpoint.Token, err = auth.ReadTokenFile(file); err != nil {
+		if at.Token, err = auth.ReadTokenFile(file); err != nil {
 			return conf, nil, err
 		}
 	}
 	agent := &proxy.AgentConfig{
-		Dial: endpoint.DialContext, URL: endpoint.URL(protocol.PathProxy), Header: endpoint.Header(), Owner: auth.VerifyOwnSigner,
+		Dial: at.DialContext, URL: at.URL(protocol.PathProxy), Header: at.Header(), Owner: auth.VerifyOwnSigner,
 		Chat: &proxy.Chat{Session: chat.New("scripted", a)},
 	}
 	end = func() {}
-	if endpoint.Local() {
+	if at.Local() {
 		dir, err := userdirs.Runtime()
 		if err != nil {
 			return conf, nil, err
 		}
-		local := gateway.NewLocal(dir, nil)
-		agent.Dial, end = local.Dial, func() { _ = local.Close() }
+		own := local.New(dir, nil)
+		agent.Dial, end = own.Dial, func() { _ = own.Close() }
 		agent.Join = func() (link.Seat, error) {
-			if seat, err := local.TakeSeat(); seat != nil || err != nil {
+			if seat, err := own.TakeSeat(); seat != nil || err != nil {
 				return seat, err
 			}
 			return nil, nil //nolint:nilnil // another process serves

@@ -1,4 +1,4 @@
-package gateway
+package local
 
 import (
 	"log/slog"
@@ -10,6 +10,7 @@ import (
 
 	"terminalproxy/gateway/hub"
 	"terminalproxy/protocol"
+	"terminalproxy/protocol/fake"
 )
 
 // memoryDir makes a directory whose files are in memory.
@@ -28,8 +29,8 @@ func ends(h *hub.Hub, ids ...string) {
 	p := h.Join(hub.Member{Role: hub.RoleProxy})
 	defer p.Leave()
 	for _, id := range ids {
-		p.Handle(opening(id))
-		p.Handle(snapshot(id, 1, "shown"))
+		p.Handle(fake.Opening(id))
+		p.Handle(fake.Snapshot(id, 1, "shown"))
 		p.Handle(&protocol.SessionClose{ID: "c", SessionID: id, ExitCode: 3, Past: &protocol.Past{Text: "row", NextLine: 1}})
 	}
 }

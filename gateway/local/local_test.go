@@ -1,4 +1,4 @@
-package gateway
+package local
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"terminalproxy/gateway"
 	"terminalproxy/gateway/hub"
 	"terminalproxy/gateway/place"
 	"terminalproxy/gateway/userdirs"
@@ -23,17 +24,17 @@ import (
 
 func TestLocalDoesNothingBeforeTheFirstDial(t *testing.T) {
 	dir := shortDir(t)
-	l := NewLocal(dir, nil)
+	l := New(dir, nil)
 	empty(t, dir)
 	require.False(t, l.Serving())
 	require.NoError(t, l.Close())
 	_, err := l.Dial(fake.Within(t))
-	require.ErrorIs(t, err, ErrLocalClosed)
+	require.ErrorIs(t, err, ErrClosed)
 }
 
 func TestLocalLeavesNothingBehind(t *testing.T) {
 	dir := shortDir(t)
-	l := NewLocal(dir, nil)
+	l := New(dir, nil)
 	dials(t, l)
 	require.True(t, l.Serving())
 	info, err := os.Lstat(filepath.Join(dir, place.Name))
@@ -45,7 +46,7 @@ func TestLocalLeavesNothingBehind(t *testing.T) {
 
 func TestLocalRemovesNoSocketOfAnother(t *testing.T) {
 	dir := shortDir(t)
-	l := NewLocal(dir, nil)
+	l := New(dir, nil)
 	dials(t, l)
 	path := filepath.Join(dir, place.Name)
 	require.NoError(t, os.Remove(path))
@@ -58,12 +59,12 @@ func TestLocalRemovesNoSocketOfAnother(t *testing.T) {
 
 func TestManyStartAtOnceAndOneServes(t *testing.T) {
 	dir := shortDir(t)
-	var all []*Local
+	var all []*Gateway
 	var wg sync.WaitGroup
 	ctx := fake.Within(t)
 	errs := make(chan error, 8)
 	for range cap(errs) {
-		l := NewLocal(dir, nil)
+		l := New(dir, nil)
 		all = append(all, l)
 		wg.Go(func() {
 			conn, err := l.Dial(ctx)
@@ -92,10 +93,10 @@ func TestManyStartAtOnceAndOneServes(t *testing.T) {
 func TestTakeover(t *testing.T) {
 	t.Parallel()
 	dir := shortDir(t)
-	first, second, third := NewLocal(dir, nil), newLocal(t, dir), newLocal(t, dir)
+	first, second, third := New(dir, nil), newLocal(t, dir), newLocal(t, dir)
 	dials(t, first)
-	p := startProxy(t, local(second), "vim-1")
-	agent := local(third).client(t, "lasting")
+	p := fake.StartProxy(t, second.Dial, "ws://localhost"+protocol.PathProxy, nil, "vim-1")
+	agent := newAgent(t, third, "lasting")
 	ctx := fake.Within(t)
 	require.Eventually(t, func() bool {
 		list, err := agent.Sessions(ctx)
@@ -119,7 +120,7 @@ func TestTakeover(t *testing.T) {
 	require.IsType(t, &protocol.Snapshot{}, <-stream, "the subscription lives on")
 	_, err = agent.Input(ctx, &protocol.Input{RequestID: "one", SessionID: "vim-1", Data: "x"})
 	require.NoError(t, err)
-	before, after := <-p.typed, <-p.typed
+	before, after := <-p.Typed, <-p.Typed
 	require.Equal(t, before.RequestID, after.RequestID, "the proxy can tell a repeated input")
 	require.Equal(t, before.AgentID, after.AgentID)
 }
@@ -157,16 +158,16 @@ func TestLockedButSilentDirectoryIsAnErrorInTime(t *testing.T) {
 	require.NoError(t, syscall.Flock(int(lock.Fd()), syscall.LOCK_EX))
 	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond) // long enough to find the lock on a busy machine
 	defer cancel()
-	_, err = NewLocal(dir, nil).Dial(ctx)
+	_, err = New(dir, nil).Dial(ctx)
 	require.ErrorContains(t, err, "another process")
 }
 
 func TestListenLocalHoldsThePlace(t *testing.T) {
 	dir := shortDir(t)
-	end := keepPlace(t, dir, Config{})
-	_, err := ListenLocal(dir)
+	end := keepPlace(t, dir, gateway.Config{})
+	_, err := TakePlace(dir)
 	require.ErrorIs(t, err, place.ErrHeld)
-	l := NewLocal(dir, nil)
+	l := New(dir, nil)
 	dials(t, l)
 	require.False(t, l.Serving())
 	end()
@@ -212,7 +213,7 @@ func needsRoot(t *testing.T, purpose string) {
 func TestLongSocketPathIsAClearError(t *testing.T) {
 	dir := filepath.Join(shortDir(t), strings.Repeat("x", 110))
 	require.NoError(t, os.Mkdir(dir, 0o700))
-	_, err := NewLocal(dir, nil).Dial(fake.Within(t))
+	_, err := New(dir, nil).Dial(fake.Within(t))
 	require.ErrorContains(t, err, userdirs.EnvDir)
 }
 
@@ -220,7 +221,7 @@ func TestLongSocketPathIsAClearError(t *testing.T) {
 // dials.
 func TestJoinIsForTheServingProcessOnly(t *testing.T) {
 	dir := shortDir(t)
-	first, second := NewLocal(dir, nil), newLocal(t, dir)
+	first, second := New(dir, nil), newLocal(t, dir)
 	seat, err := first.TakeSeat()
 	require.NoError(t, err)
 	require.NotNil(t, seat)
@@ -231,7 +232,7 @@ func TestJoinIsForTheServingProcessOnly(t *testing.T) {
 	require.NoError(t, err)
 	require.Nil(t, elsewhere)
 	require.False(t, second.Serving())
-	sessions, err := local(second).client(t, "").Sessions(fake.Within(t))
+	sessions, err := newAgent(t, second, "").Sessions(fake.Within(t))
 	require.NoError(t, err)
 	require.Len(t, sessions, 1)
 
@@ -239,7 +240,7 @@ func TestJoinIsForTheServingProcessOnly(t *testing.T) {
 	_, err = seat.Next(nil)
 	require.ErrorIs(t, err, hub.ErrClosed, "the seat ends with the gateway")
 	_, err = first.TakeSeat()
-	require.ErrorIs(t, err, ErrLocalClosed)
+	require.ErrorIs(t, err, ErrClosed)
 	taken, err := second.TakeSeat()
 	require.NoError(t, err)
 	require.NotNil(t, taken, "the place is free")

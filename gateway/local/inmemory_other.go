@@ -1,6 +1,6 @@
 //go:build !linux
 
-package gateway
+package local
 
 // inMemory reports whether files in a directory stay in memory.
 func inMemory(string) bool { return false }

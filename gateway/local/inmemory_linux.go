@@ -1,4 +1,4 @@
-package gateway
+package local
 
 import "golang.org/x/sys/unix"
 

@@ -1,4 +1,4 @@
-package gateway
+package local
 
 import (
 	"bufio"
@@ -17,6 +17,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"terminalproxy/gateway"
 	"terminalproxy/gateway/client"
 	"terminalproxy/gateway/endpoint"
 	"terminalproxy/gateway/place"
@@ -62,8 +63,8 @@ func TestAStoppedServerIsReplacedR74(t *testing.T) {
 	dir := shortDir(t)
 	o := startOther(t, dir)
 	l, second := newLocal(t, dir), newLocal(t, dir)
-	p := startProxy(t, local(second), "vim-1")
-	agent := local(l).client(t, "lasting")
+	p := fake.StartProxy(t, second.Dial, "ws://localhost"+protocol.PathProxy, nil, "vim-1")
+	agent := newAgent(t, l, "lasting")
 	ctx := fake.Within(t)
 	require.Eventually(t, func() bool {
 		list, err := agent.Sessions(ctx)
@@ -77,8 +78,8 @@ func TestAStoppedServerIsReplacedR74(t *testing.T) {
 	in, err := agent.Input(ctx, &protocol.Input{RequestID: "one", SessionID: "vim-1", Data: "x"})
 	require.NoError(t, err)
 	require.Equal(t, protocol.StatusWritten, in.Status)
-	<-p.typed
-	require.Empty(t, p.typed, "typed once")
+	<-p.Typed
+	require.Empty(t, p.Typed, "typed once")
 	require.NotEqual(t, l.Serving(), second.Serving(), "one of them serves")
 	_, err = raw.Read(make([]byte, 1))
 	require.Error(t, err, "what was connected to the stopped one is not any more")
@@ -167,7 +168,7 @@ func TestACommandTakesAStoppedServersNameR74(t *testing.T) {
 func TestAHandOverR74(t *testing.T) {
 	t.Parallel()
 	dir := shortDir(t)
-	first, second := newLocal(t, dir), NewLocal(dir, nil)
+	first, second := newLocal(t, dir), New(dir, nil)
 	seat, err := first.TakeSeat()
 	require.NoError(t, err)
 	first.GiveUpPlace()
@@ -203,13 +204,13 @@ func TestAServerRestoresItsRemovedNameR74(t *testing.T) {
 func TestAServerKeepsItsPlaceR74(t *testing.T) {
 	t.Parallel()
 	dir := shortDir(t)
-	end := keepPlace(t, dir, Config{})
-	l := NewLocal(dir, nil)
+	end := keepPlace(t, dir, gateway.Config{})
+	l := New(dir, nil)
 	require.NoError(t, os.Remove(filepath.Join(dir, place.Name)))
 	dials(t, l)
 	require.True(t, l.Serving())
 	require.NoError(t, l.Close())
-	second := NewLocal(dir, nil)
+	second := New(dir, nil)
 	require.Eventually(t, func() bool { _, err := os.Lstat(filepath.Join(dir, place.Name)); return err == nil }, fake.Soon, 10*time.Millisecond)
 	dials(t, second)
 	require.False(t, second.Serving())

@@ -1,4 +1,7 @@
-package gateway
+// Package local is one process's share in the user's own gateway, so that nothing has to be
+// installed or started. It dials the process that serves. If no process answers, it serves, and at
+// the end hands over what the next one needs.
+package local
 
 import (
 	"cmp"
@@ -13,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"terminalproxy/gateway"
 	"terminalproxy/gateway/endpoint"
 	"terminalproxy/gateway/hub"
 	"terminalproxy/gateway/place"
@@ -31,15 +35,15 @@ const (
 	GatherTime = 3 * time.Second
 )
 
-// Local is one process's share in the user's local gateway. A process that needs the gateway dials
-// it. If no process answers, the one that gets the place serves the gateway from inside itself, so
-// nothing has to be installed or started, and nothing stays behind. A process that has the place
-// and does not answer, because it was stopped, loses it to the next one that asks. When it goes on
-// it sees that, and is a client like the others. All methods may be called from any goroutine.
-type Local struct {
-	// Draw draws pictures for requests to this process; see Config. Set it before the first Dial,
-	// or never.
-	Draw Drawing
+// Gateway is one process's share in the user's local gateway. A process that needs the gateway
+// dials it. If no process answers, the one that gets the place serves the gateway from inside
+// itself, so nothing stays behind. A process that has the place and does not answer, because it was
+// stopped, loses it to the next one that asks. When it goes on it sees that, and is a client like
+// the others. All methods may be called from any goroutine.
+type Gateway struct {
+	// Draw draws pictures for requests to this process; see [gateway.Config]. Set it before the
+	// first Dial, or never.
+	Draw gateway.Drawing
 
 	dir string
 	log *slog.Logger
@@ -54,7 +58,7 @@ type Local struct {
 
 // serving is a period in which this process is the gateway.
 type serving struct {
-	server *Server
+	server *gateway.Server
 	place  *place.Place
 	keeper *keeper // nil if nothing is kept
 	once   sync.Once
@@ -62,21 +66,21 @@ type serving struct {
 	failed error
 }
 
-// ErrLocalClosed is the error of Dial after Close.
-var ErrLocalClosed = errors.New("the local gateway of this process is closed")
+// ErrClosed is the error of Dial after Close.
+var ErrClosed = errors.New("the local gateway of this process is closed")
 
 // errAway says why this process does not serve.
 var errAway = errors.New("this process is being stopped")
 
-// NewLocal makes the share. dir comes from [userdirs.Runtime]; log may be nil. It costs nothing until
+// New makes the share. dir comes from [userdirs.Runtime]; log may be nil. It costs nothing until
 // Dial finds that no process answers.
-func NewLocal(dir string, log *slog.Logger) *Local {
-	return &Local{dir: dir, log: cmp.Or(log, slog.New(slog.DiscardHandler))}
+func New(dir string, log *slog.Logger) *Gateway {
+	return &Gateway{dir: dir, log: cmp.Or(log, slog.New(slog.DiscardHandler))}
 }
 
 // Dial connects to the gateway. This process becomes it if no other is, or if the other does not
 // answer. While another process takes the place, Dial tries until ctx ends.
-func (l *Local) Dial(ctx context.Context) (net.Conn, error) {
+func (l *Gateway) Dial(ctx context.Context) (net.Conn, error) {
 	path := filepath.Join(l.dir, place.Name)
 	var silent *place.SilentOwnerError // who did not answer, to be replaced
 	var held error                     // why no process answered so far
@@ -124,17 +128,17 @@ func (l *Local) Dial(ctx context.Context) (net.Conn, error) {
 
 // canReplace reports whether this process should serve in the place of one that can have only few
 // files open, or that has as many open as it can and fewer than this process can have.
-func (l *Local) canReplace(than *place.SilentOwnerError) bool {
+func (l *Gateway) canReplace(than *place.SilentOwnerError) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	files := openFiles()
+	files := place.FileLimit()
 	more := than.HasFewFiles() && files >= place.Few || than.Full && files > than.Files
 	return more && !l.away && !l.closed
 }
 
 // TakeSeat gives a proxy of this process a seat at the gateway, if this process is the gateway or
 // can become it, and nil if another process is. The proxy's messages then go over without a socket.
-func (l *Local) TakeSeat() (*hub.Peer, error) {
+func (l *Gateway) TakeSeat() (*hub.Peer, error) {
 	if err := l.serveHere(nil, false); err != nil && !errors.Is(err, place.ErrHeld) &&
 		!errors.Is(err, errAway) {
 		return nil, fmt.Errorf("local gateway: %w", err)
@@ -142,18 +146,18 @@ func (l *Local) TakeSeat() (*hub.Peer, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.serving == nil {
-		return nil, nil //nolint:nilnil // no seat is no failure: somebody else serves
+		return nil, nil //nolint:nilnil // no seat is no failure: another process serves
 	}
-	return l.serving.server.hub.Join(hub.Member{Role: hub.RoleProxy, Local: true}), nil
+	return l.serving.server.Switchboard().Join(hub.Member{Role: hub.RoleProxy, Local: true}), nil
 }
 
 // serveHere makes this process the gateway, unless it is already or another has the place.
-func (l *Local) serveHere(instead *place.SilentOwnerError, force bool) error {
+func (l *Gateway) serveHere(instead *place.SilentOwnerError, force bool) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
 	case l.closed:
-		return ErrLocalClosed
+		return ErrClosed
 	case l.away:
 		return errAway
 	case l.serving != nil:
@@ -163,23 +167,23 @@ func (l *Local) serveHere(instead *place.SilentOwnerError, force bool) error {
 	if err != nil {
 		return err
 	}
-	conf := Config{Log: l.log, Draw: l.Draw}
+	conf := gateway.Config{Log: l.log, Draw: l.Draw}
 	if instead != nil || l.servedElsewhere {
 		conf.GathersUntil = time.Now().Add(GatherTime)
 	}
-	server := New(conf)
+	server := gateway.New(conf)
 	if instead != nil && !instead.HasFewFiles() && !instead.Full {
-		server.hub.SetPredecessor(instead.Error())
+		server.Switchboard().SetPredecessor(instead.Error())
 	}
 	s := &serving{
 		server: server,
 		place:  p,
-		keeper: newKeeper(l.dir, server.hub, l.log),
+		keeper: newKeeper(l.dir, server.Switchboard(), l.log),
 		ended:  make(chan struct{}),
 	}
 	l.serving = s
 	l.ending.Go(func() { // ends when the place is lost or given up, and the server is closed
-		if err := s.server.servePlace(context.Background(), p); err != nil {
+		if err := s.server.ServePlace(context.Background(), p); err != nil {
 			l.log.Warn("local gateway", "error", err)
 		}
 		_ = l.endServing(s) // Close says what it was, if it comes to that
@@ -190,8 +194,8 @@ func (l *Local) serveHere(instead *place.SilentOwnerError, force bool) error {
 
 // endServing ends the serving of s. The name goes first, if it is still ours, since no client
 // should connect to a server that is closing; then the connections end. It is bounded like
-// [Server.Close].
-func (l *Local) endServing(s *serving) error {
+// [gateway.Server.Close].
+func (l *Gateway) endServing(s *serving) error {
 	l.mu.Lock()
 	if l.serving == s {
 		l.serving = nil
@@ -201,7 +205,7 @@ func (l *Local) endServing(s *serving) error {
 		s.keeper.close()
 		var left [][]protocol.Message
 		if s.keeper == nil {
-			left = s.server.hub.EndedSessions()
+			left = s.server.Switchboard().EndedSessions()
 		}
 		s.failed = errors.Join(s.place.GiveUpName(), s.server.Close())
 		if len(left) > 0 {
@@ -218,7 +222,7 @@ func (l *Local) endServing(s *serving) error {
 // GiveUpPlace gives the place up before this process is stopped, so that others can serve. From
 // then on its own proxies and agents are their clients. It returns within a moment. ServeAgain ends
 // it.
-func (l *Local) GiveUpPlace() {
+func (l *Gateway) GiveUpPlace() {
 	l.mu.Lock()
 	l.away = true
 	s := l.serving
@@ -240,15 +244,15 @@ func (l *Local) GiveUpPlace() {
 }
 
 // ServeAgain lets this process serve again when it goes on.
-func (l *Local) ServeAgain() {
+func (l *Gateway) ServeAgain() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.away = false
 }
 
 // Close stops serving, if this process does, and removes its traces. It is bounded like
-// [Server.Close].
-func (l *Local) Close() error {
+// [gateway.Server.Close].
+func (l *Gateway) Close() error {
 	l.mu.Lock()
 	s := l.serving
 	l.closed = true
@@ -261,9 +265,9 @@ func (l *Local) Close() error {
 	return err
 }
 
-// ListenLocal takes the place of the user's local gateway in dir for a long-running server, for
-// [Server.KeepLocal]. It fails if another process serves there.
-func ListenLocal(dir string) (*place.Place, error) { return takePlace(dir, nil, false) }
+// TakePlace takes the place of the user's local gateway in dir for a long-running server, for
+// [KeepPlace]. It fails if another process serves there.
+func TakePlace(dir string) (*place.Place, error) { return takePlace(dir, nil, false) }
 
 // takePlace calls [place.TakePlace] in a directory that other users cannot write to.
 func takePlace(dir string, instead *place.SilentOwnerError, force bool) (*place.Place, error) {
@@ -283,19 +287,24 @@ const (
 	retakeTries = 30
 )
 
-// KeepLocal serves a place until ctx ends or the server is closed. If others take the place while
+// KeepPlace serves a place until ctx ends or the server is closed. If others take the place while
 // this process is stopped, it takes the place again as soon as they leave it.
-func (s *Server) KeepLocal(ctx context.Context, p *place.Place) error {
-	dir := filepath.Dir(p.Path())
-	kept := newKeeper(dir, s.hub, s.log)
+func KeepPlace(ctx context.Context, s *gateway.Server, p *place.Place) error {
+	dir, log := filepath.Dir(p.Path()), s.Log()
+	kept := newKeeper(dir, s.Switchboard(), log)
 	defer kept.close()
 	for {
-		err := errors.Join(s.servePlace(ctx, p), p.GiveUpName())
-		if s.isClosed() || err != nil {
+		err := errors.Join(s.ServePlace(ctx, p), p.GiveUpName())
+		if err != nil {
 			return err
 		}
-		s.log.Warn("another process has taken the local gateway")
-		if p = s.retakePlace(ctx, dir); p == nil {
+		select {
+		case <-s.Done():
+			return nil
+		default:
+		}
+		log.Warn("another process has taken the local gateway")
+		if p = retakePlace(ctx, s, dir); p == nil {
 			return nil
 		}
 	}
@@ -303,21 +312,21 @@ func (s *Server) KeepLocal(ctx context.Context, p *place.Place) error {
 
 // retakePlace waits until the place in dir can be taken again. It returns nil once the server no
 // longer needs it.
-func (s *Server) retakePlace(ctx context.Context, dir string) *place.Place {
+func retakePlace(ctx context.Context, s *gateway.Server, dir string) *place.Place {
 	tick := time.NewTicker(retakeEvery)
 	defer tick.Stop()
 	for n := 1; ; n++ {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-s.over:
+		case <-s.Done():
 			return nil
 		case <-tick.C:
 		}
 		if _, err := os.Lstat(filepath.Join(dir, place.Name)); err == nil && n%retakeTries != 0 {
 			continue
 		}
-		if p, err := ListenLocal(dir); err == nil {
+		if p, err := TakePlace(dir); err == nil {
 			return p
 		}
 	}

@@ -1,4 +1,4 @@
-package gateway
+package local
 
 import (
 	"context"
@@ -67,7 +67,7 @@ func handOver(dir string, sessions [][]protocol.Message) error {
 	return err
 }
 
-// dialSuccessor connects to the process that has taken over, as soon as there is one.
+// dialSuccessor waits for the process that takes over, and connects to it.
 func dialSuccessor(ctx context.Context, path string) (net.Conn, error) {
 	for {
 		conn, err := place.DialOwner(ctx, path, endpoint.DialSocket)
