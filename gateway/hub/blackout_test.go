@@ -29,23 +29,23 @@ func TestAHiddenScreenIsForgottenAtOnce(t *testing.T) {
 		require.Empty(t, shown.Content)
 		require.Empty(t, shown.Screen.Title+shown.Foreground+shown.Directory)
 		require.Equal(t, "old", before.Screen.Lines[0], "it may be on its way to others")
-		info := h.listSessions(listKey{localOnly: true})[0]
+		info := h.lists.sessionsOf(listKey{localOnly: true})[0]
 		require.Empty(t, info.Title+info.Foreground+info.Directory)
 		require.Equal(t, int64(12_000), info.Blackout.SinceMs)
 
 		proxy.Handle(&protocol.Blackout{ID: "b", SessionID: "vim-1", Why: protocol.BlackoutUser})
 		require.IsType(t, &protocol.Blackout{}, allMessages(agent)[0], "subscribers hear of it")
-		require.Nil(t, h.listSessions(listKey{localOnly: true})[0].Blackout)
+		require.Nil(t, h.lists.sessionsOf(listKey{localOnly: true})[0].Blackout)
 	})
 }
 
 func TestThePromptsEndDoesNotShowAHiddenScreen(t *testing.T) {
 	h, proxy, agent := scene()
 	proxy.Handle(&protocol.Blackout{ID: "b", SessionID: "vim-1", On: true, Why: protocol.BlackoutPassword, Secret: protocol.SecretHard})
-	require.Equal(t, protocol.SecretHard, h.listSessions(listKey{localOnly: true})[0].Blackout.Secret)
+	require.Equal(t, protocol.SecretHard, h.lists.sessionsOf(listKey{localOnly: true})[0].Blackout.Secret)
 	proxy.Handle(&protocol.Blackout{ID: "b", SessionID: "vim-1", On: true, Why: protocol.BlackoutUser})
 	proxy.Handle(&protocol.Blackout{ID: "b", SessionID: "vim-1", Why: protocol.BlackoutPassword})
-	require.True(t, h.listSessions(listKey{localOnly: true})[0].Blackout.ByUser())
+	require.True(t, h.lists.sessionsOf(listKey{localOnly: true})[0].Blackout.ByUser())
 
 	hidden := full("vim-1", 8, "", "")
 	hidden.Blackout = &protocol.Hidden{Why: protocol.BlackoutUser}

@@ -20,6 +20,7 @@ const usedEvery = time.Minute
 // board is the list of a namespace's sessions, as its watchers have it: all of them were sent the
 // same. The cost of a change does not depend on the number of sessions. Guarded by Hub.mu.
 type board struct {
+	of         listKey
 	watchers   map[*Peer]struct{}
 	sent       map[string]sentEntry
 	stale      map[string]struct{}  // sessions that may have changed
@@ -37,23 +38,24 @@ type sentEntry struct {
 	at     time.Time
 }
 
-// watchList answers Done and then sends the participant all sessions, and later their changes.
-func (h *Hub) watchList(p *Peer, m *protocol.SessionsWatch) {
+// addWatcher answers Done and then sends the participant all sessions, and later their changes.
+func (l *lists) addWatcher(p *Peer, m *protocol.SessionsWatch) {
 	p.out.put(&protocol.Done{RequestID: m.RequestID})
-	of, all := listOf(p), h.listSessions(listOf(p))
-	b := h.boards[of]
+	of, all := listOf(p), l.sessionsOf(listOf(p))
+	b := l.boards[of]
 	if b == nil {
-		b = h.newBoard(all)
-		h.boards[of] = b
+		b = newBoard(of, all)
+		l.boards[of] = b
 	}
 	delete(b.watchers, p) // a repeated watch starts over
-	h.sendListChanges(of, b)
+	l.sendChanges(b)
 	b.watchers[p] = struct{}{}
 	p.sendListPart(&protocol.SessionsChanged{Full: true, Sessions: all, Incomplete: b.incomplete})
 }
 
-func (h *Hub) newBoard(all []protocol.SessionInfo) *board {
+func newBoard(of listKey, all []protocol.SessionInfo) *board {
 	b := &board{
+		of:       of,
 		watchers: make(map[*Peer]struct{}), sent: make(map[string]sentEntry, len(all)),
 		stale: make(map[string]struct{}), later: make(map[string]time.Time),
 	}
@@ -86,16 +88,31 @@ func (p *Peer) sendListPart(m *protocol.SessionsChanged) {
 	}
 }
 
-// unwatchList removes a participant, and the board with its last watcher.
-func (h *Hub) unwatchList(p *Peer) {
-	b := h.boards[listOf(p)]
+// removeWatcher removes a participant, and the board with its last watcher.
+func (l *lists) removeWatcher(p *Peer) {
+	b := l.boards[listOf(p)]
 	if b == nil {
 		return
 	}
 	if delete(b.watchers, p); len(b.watchers) == 0 {
 		b.stopTimers()
-		delete(h.boards, listOf(p))
+		delete(l.boards, listOf(p))
 	}
+}
+
+// noteReachability notes that the directory reaches other gateways again, or no longer.
+func (l *lists) noteReachability(namespace string) {
+	if b := l.boards[listKey{namespace, false}]; b != nil {
+		l.sendChangesSoon(b)
+	}
+}
+
+// close drops all boards.
+func (l *lists) close() {
+	for _, b := range l.boards {
+		b.stopTimers()
+	}
+	clear(l.boards)
 }
 
 func (b *board) stopTimers() {
@@ -107,42 +124,42 @@ func (b *board) stopTimers() {
 	}
 }
 
-// markListStale notes that a session's entry in the lists may have changed. It is cheap while the
+// markStale notes that a session's entry in the lists may have changed. It is cheap while the
 // lists have no watcher.
-func (h *Hub) markListStale(k key) {
+func (l *lists) markStale(k key) {
 	for _, here := range []bool{true, false} {
 		of := listKey{k.namespace, here}
-		b := h.boards[of]
+		b := l.boards[of]
 		if b == nil {
 			continue
 		}
 		b.stale[k.id] = struct{}{}
-		h.sendListChangesSoon(of, b)
+		l.sendChangesSoon(b)
 	}
 }
 
-// sendListChangesSoon sends the changes as soon as the rhythm allows.
-func (h *Hub) sendListChangesSoon(of listKey, b *board) {
+// sendChangesSoon sends the changes as soon as the rhythm allows.
+func (l *lists) sendChangesSoon(b *board) {
 	if b.timer == nil {
-		h.scheduleListChanges(of, b, &b.timer, max(0, boardEvery-time.Since(b.lastSent)))
+		l.scheduleChanges(b, &b.timer, max(0, boardEvery-time.Since(b.lastSent)))
 	}
 }
 
-// scheduleListChanges sends the changes after a delay.
-func (h *Hub) scheduleListChanges(of listKey, b *board, timer **time.Timer, wait time.Duration) {
+// scheduleChanges sends the changes after a delay.
+func (l *lists) scheduleChanges(b *board, timer **time.Timer, wait time.Duration) {
 	*timer = time.AfterFunc(wait, func() {
-		h.mu.Lock()
-		defer h.mu.Unlock()
+		l.mu.Lock()
+		defer l.mu.Unlock()
 		if *timer != nil {
 			*timer = nil
-			h.sendListChanges(of, b)
+			l.sendChanges(b)
 		}
 	})
 }
 
-// sendListChanges sends what differs from the entries sent before. Changed screens wait until they
+// sendChanges sends what differs from the entries sent before. Changed screens wait until they
 // are due.
-func (h *Hub) sendListChanges(of listKey, b *board) {
+func (l *lists) sendChanges(b *board) {
 	b.lastSent = time.Now()
 	for id, due := range b.later {
 		if !b.lastSent.Before(due) {
@@ -150,15 +167,15 @@ func (h *Hub) sendListChanges(of listKey, b *board) {
 		}
 	}
 	m := &protocol.SessionsChanged{
-		Sessions: []protocol.SessionInfo{}, Incomplete: h.incompleteOf(of),
+		Sessions: []protocol.SessionInfo{}, Incomplete: l.incompleteOf(b.of),
 	}
 	differs := !equal(b.incomplete, m.Incomplete)
 	b.incomplete = m.Incomplete
 	for id := range b.stale {
-		h.appendListChange(of, b, id, m)
+		l.appendChange(b, id, m)
 	}
 	clear(b.stale)
-	b.scheduleScreens(h, of)
+	l.scheduleScreens(b)
 	if len(m.Sessions)+len(m.Gone) == 0 && !differs {
 		return
 	}
@@ -173,10 +190,10 @@ func (h *Hub) sendListChanges(of listKey, b *board) {
 	}
 }
 
-// appendListChange adds the session's entry to m if it differs from the one sent before.
-func (h *Hub) appendListChange(of listKey, b *board, id string, m *protocol.SessionsChanged) {
+// appendChange adds the session's entry to m if it differs from the one sent before.
+func (l *lists) appendChange(b *board, id string, m *protocol.SessionsChanged) {
 	old, known := b.sent[id]
-	info, there := h.listEntry(of, id)
+	info, there := l.findEntry(b.of, id)
 	if !there {
 		delete(b.sent, id)
 		delete(b.later, id)
@@ -199,7 +216,7 @@ func (h *Hub) appendListChange(of listKey, b *board, id string, m *protocol.Sess
 }
 
 // scheduleScreens starts the timer for the first changed screen that is due.
-func (b *board) scheduleScreens(h *Hub, of listKey) {
+func (l *lists) scheduleScreens(b *board) {
 	if len(b.later) == 0 || b.slow != nil {
 		return
 	}
@@ -207,7 +224,7 @@ func (b *board) scheduleScreens(h *Hub, of listKey) {
 	for _, due := range b.later {
 		rest = min(rest, due.Sub(b.lastSent))
 	}
-	h.scheduleListChanges(of, b, &b.slow, max(rest, boardEvery))
+	l.scheduleChanges(b, &b.slow, max(rest, boardEvery))
 }
 
 // stableInfo returns an entry without the fields that change by themselves or with each output.

@@ -78,8 +78,8 @@ func TestAnUnchangedListIsNotSent(t *testing.T) {
 		proxy.Handle(s)
 	}
 	h.mu.Lock()
-	h.boards[listKey{localOnly: true}].lastSent = time.Time{}
-	h.sendListChanges(listKey{localOnly: true}, h.boards[listKey{localOnly: true}])
+	h.lists.boards[listKey{localOnly: true}].lastSent = time.Time{}
+	h.lists.sendChanges(h.lists.boards[listKey{localOnly: true}])
 	h.mu.Unlock()
 	require.Empty(t, allMessages(p))
 	later := full("vim-1", 10, "a", "b")
@@ -90,7 +90,7 @@ func TestAnUnchangedListIsNotSent(t *testing.T) {
 	p.Leave()
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	require.Empty(t, h.boards)
+	require.Empty(t, h.lists.boards)
 }
 
 // A changing screen is reported now and then, with its last line and how long it has been quiet.
@@ -102,7 +102,7 @@ func TestTheListTellsOfScreensNowAndThen(t *testing.T) {
 	p.Handle(&protocol.SessionsWatch{RequestID: "w"})
 	all := allMessages(p)
 	require.Equal(t, "b", all[1].(*protocol.SessionsChanged).Sessions[0].LastLine)
-	b := h.boards[listKey{localOnly: true}]
+	b := h.lists.boards[listKey{localOnly: true}]
 	tell := func(ago time.Duration) []protocol.Message {
 		h.mu.Lock()
 		defer h.mu.Unlock()
@@ -111,7 +111,7 @@ func TestTheListTellsOfScreensNowAndThen(t *testing.T) {
 			b.sent[id] = was
 			b.stale[id] = struct{}{}
 		}
-		h.sendListChanges(listKey{localOnly: true}, b)
+		h.lists.sendChanges(b)
 		return allMessages(p)
 	}
 	proxy.Handle(full("vim-1", 2, "a", " c "))
@@ -126,7 +126,7 @@ func TestTheListTellsOfScreensNowAndThen(t *testing.T) {
 func TestTheLastLine(t *testing.T) {
 	h, proxy, _ := scene()
 	defer h.Close()
-	last := func() string { return h.listSessions(listKey{localOnly: true})[0].LastLine }
+	last := func() string { return h.lists.sessionsOf(listKey{localOnly: true})[0].LastLine }
 	require.Empty(t, last())
 	hidden := full("vim-1", 1, "make: ok", "you do not see this", "  ")
 	hidden.HiddenText = []int{1}

@@ -14,7 +14,7 @@ func TestTheListNamesTheDecider(t *testing.T) {
 	h, proxy, agent := scene()
 	defer h.Close()
 	decided := func() *protocol.Decision {
-		d := h.listSessions(listKey{localOnly: true})[0].Decided
+		d := h.lists.sessionsOf(listKey{localOnly: true})[0].Decided
 		if d != nil {
 			require.LessOrEqual(t, d.At, time.Now().UnixMilli())
 			require.Positive(t, d.At)
@@ -66,8 +66,8 @@ func TestMutingIsForProxiesThatKnowIt(t *testing.T) {
 	snapshot := full("vim-1", 1, "a", "b")
 	snapshot.Muted = []string{"claude"}
 	proxy.Handle(snapshot)
-	require.Equal(t, []string{"claude"}, h.listSessions(listKey{localOnly: true})[0].Muted)
-	require.True(t, h.listSessions(listKey{localOnly: true})[0].Mutes)
+	require.Equal(t, []string{"claude"}, h.lists.sessionsOf(listKey{localOnly: true})[0].Muted)
+	require.True(t, h.lists.sessionsOf(listKey{localOnly: true})[0].Mutes)
 	owner.Handle(mute)
 	require.Equal(t, protocol.MuteOff, onlyMessage[*protocol.ControlDecide](t, proxy).Mute)
 	refuse := &protocol.ControlDecide{RequestID: "e", SessionID: "vim-1", By: "x", AgentName: "claude", Refuse: true}

@@ -60,7 +60,7 @@ func (localDirectory) AnnounceSession(_, _ string, _ bool)       {}
 func (localDirectory) NoteDoing(*Peer, Doing)                    {}
 
 // SetDirectory installs a directory. Call it before the first Join.
-func (h *Hub) SetDirectory(d Directory) { h.directory = d }
+func (h *Hub) SetDirectory(d Directory) { h.directory, h.lists.directory = d, d }
 
 // NoteDirectoryChange notes that the directory's sessions of a namespace may have changed; without
 // ids, its reachability.
@@ -68,10 +68,10 @@ func (h *Hub) NoteDirectoryChange(namespace string, ids ...string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, id := range ids {
-		h.markListStale(key{namespace, id})
+		h.lists.markStale(key{namespace, id})
 	}
-	if of := (listKey{namespace, false}); len(ids) == 0 && h.boards[of] != nil {
-		h.sendListChangesSoon(of, h.boards[of])
+	if len(ids) == 0 {
+		h.lists.noteReachability(namespace)
 	}
 }
 
@@ -161,7 +161,7 @@ func (h *Hub) forwardRemote(p *Peer, m protocol.Message) bool {
 func (p *Peer) SendList(m *protocol.SessionsList) {
 	p.hub.mu.Lock()
 	defer p.hub.mu.Unlock()
-	p.out.put(p.hub.listReply(p, m))
+	p.out.put(p.hub.lists.replyTo(p, m))
 }
 
 // RemoveMoved removes a session whose proxy is with another gateway now. The requests and streams

@@ -26,7 +26,7 @@ func (p *Peer) Handle(m protocol.Message) {
 	case p.member.Role == RoleProxy:
 		k := p.sessionOf(m)
 		h.handlePublished(p, m)
-		h.markListStale(k)
+		h.lists.markStale(k)
 	case h.forwardRemote(p, m):
 	default:
 		h.dispatchRequest(p, m)

@@ -67,7 +67,7 @@ func (p *Peer) rejectStart(m *protocol.ProxyStart) {
 	message := "no host of yours starts programs here, so nothing was started; `gateway mcp` " +
 		"and `gateway run` are such hosts, and a user shares a terminal with: proxy --agent " +
 		"PROGRAM"
-	if lacks := p.hub.incompleteOf(listOf(p)); lacks != nil {
+	if lacks := p.hub.lists.incompleteOf(listOf(p)); lacks != nil {
 		message = "no host of yours starts programs here, so nothing was started; it may be at " +
 			"another gateway: " + lacks.Words(time.Now())
 	}

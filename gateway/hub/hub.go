@@ -112,7 +112,7 @@ type Hub struct {
 	starting    map[key]startedProgram // started by a host and not open yet
 	endings     chan struct{}          // see EndedChanges
 	tombstones  []*session             // ended sessions, oldest first
-	boards      map[listKey]*board     // lists that are watched
+	lists       lists
 	heldScreens held
 	heldTalk    held
 	count       uint64 // messages that the hub made itself
@@ -123,14 +123,18 @@ type key struct{ namespace, id string }
 
 // New returns an empty hub. log may be nil.
 func New(log *slog.Logger) *Hub {
-	return &Hub{
+	h := &Hub{
 		log: cmp.Or(log, slog.New(slog.DiscardHandler)), directory: localDirectory{},
 		peers: make(map[*Peer]struct{}), agents: make(map[key]map[*Peer]struct{}),
 		sessions: make(map[key]*session), sessionLimit: maxSessions,
 		hosts:    make(map[hostKey]*Peer),
 		starting: make(map[key]startedProgram), endings: make(chan struct{}, 1),
-		boards: make(map[listKey]*board), heldScreens: make(held), heldTalk: make(held),
+		heldScreens: make(held), heldTalk: make(held),
 	}
+	h.lists = lists{
+		mu: &h.mu, sessions: h.sessions, directory: h.directory, boards: make(map[listKey]*board),
+	}
+	return h
 }
 
 // SetPredecessor describes the process that this hub replaces, which may have the missing sessions.
@@ -250,7 +254,7 @@ func (p *Peer) Leave() {
 		q.dropWaiter(p, &protocol.Cancel{Withdraw: true, Gone: true})
 	}
 	h.dropHost(p)
-	h.unwatchList(p)
+	h.lists.removeWatcher(p)
 	for _, s := range h.sessions {
 		s.removeSubscription(p)
 		s.removeWatcher(p)
@@ -298,10 +302,7 @@ func (h *Hub) Close() {
 	for _, s := range h.sessions {
 		s.stopTimers()
 	}
-	for _, b := range h.boards {
-		b.stopTimers()
-	}
-	clear(h.boards)
+	h.lists.close()
 	for p := range h.peers {
 		p.gone = true
 		for _, q := range p.asked {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"terminalproxy/protocol"
 )
@@ -16,9 +17,19 @@ const (
 	partBytes    = protocol.MaxMessage / 2
 )
 
-// visibleSessions returns the sessions that a participant may see, in the order of starting.
-func (h *Hub) visibleSessions(p *Peer) []protocol.SessionInfo {
-	return p.member.Rights.FilterSessions(h.listSessions(listOf(p)))
+// lists answers which sessions there are, and sends the changes to those who watch. It reads the
+// sessions and never changes one. Guarded by Hub.mu: its methods are called with it held, and its
+// timers take it.
+type lists struct {
+	mu        *sync.Mutex // Hub.mu
+	sessions  map[key]*session
+	directory Directory
+	boards    map[listKey]*board // lists that are watched
+}
+
+// visibleTo returns the sessions that a participant may see, in the order of starting.
+func (l *lists) visibleTo(p *Peer) []protocol.SessionInfo {
+	return p.member.Rights.FilterSessions(l.sessionsOf(listOf(p)))
 }
 
 // listKey identifies a list: the sessions of a namespace, or only the local ones.
@@ -34,11 +45,11 @@ func listOf(p *Peer) listKey {
 }
 
 // incompleteOf reports sessions of other gateways that may be missing in a list, or returns nil.
-func (h *Hub) incompleteOf(of listKey) *protocol.Incomplete {
+func (l *lists) incompleteOf(of listKey) *protocol.Incomplete {
 	if of.localOnly {
 		return nil
 	}
-	return h.directory.Incomplete(of.namespace)
+	return l.directory.Incomplete(of.namespace)
 }
 
 // Place is the position of a session in the lists.
@@ -53,15 +64,15 @@ func comparePlaces(a, b Place) int {
 }
 
 // sortedPlaces returns the places of a list's sessions, in order.
-func (h *Hub) sortedPlaces(of listKey) (all []Place) {
-	for k, s := range h.sessions {
+func (l *lists) sortedPlaces(of listKey) (all []Place) {
+	for k, s := range l.sessions {
 		if k.namespace == of.namespace {
 			all = append(all, Place{s.info.StartedAt, k.id})
 		}
 	}
 	if !of.localOnly {
-		for _, p := range h.directory.FindSessions(of.namespace) {
-			if h.sessions[key{of.namespace, p.SessionID}] == nil {
+		for _, p := range l.directory.FindSessions(of.namespace) {
+			if l.sessions[key{of.namespace, p.SessionID}] == nil {
 				all = append(all, p)
 			}
 		}
@@ -70,24 +81,24 @@ func (h *Hub) sortedPlaces(of listKey) (all []Place) {
 	return all
 }
 
-// listSessions returns the sessions of a list, in order.
-func (h *Hub) listSessions(of listKey) []protocol.SessionInfo {
-	places := h.sortedPlaces(of)
+// sessionsOf returns the sessions of a list, in order.
+func (l *lists) sessionsOf(of listKey) []protocol.SessionInfo {
+	places := l.sortedPlaces(of)
 	out := make([]protocol.SessionInfo, 0, len(places))
 	for _, p := range places {
-		if info, there := h.listEntry(of, p.SessionID); there {
+		if info, there := l.findEntry(of, p.SessionID); there {
 			out = append(out, info)
 		}
 	}
 	return out
 }
 
-// listEntry returns one session of a list. A session that lost its proxy here may already run at
+// findEntry returns one session of a list. A session that lost its proxy here may already run at
 // another gateway.
-func (h *Hub) listEntry(of listKey, id string) (info protocol.SessionInfo, there bool) {
-	s := h.sessions[key{of.namespace, id}]
+func (l *lists) findEntry(of listKey, id string) (info protocol.SessionInfo, there bool) {
+	s := l.sessions[key{of.namespace, id}]
 	if !of.localOnly && (s == nil || s.info.State == protocol.StateLost) {
-		info, there = h.directory.FindSession(of.namespace, id)
+		info, there = l.directory.FindSession(of.namespace, id)
 	}
 	if s == nil || there && info.State == protocol.StateRunning {
 		return info, there
@@ -124,16 +135,16 @@ func (s *session) lastLine() string {
 	return ""
 }
 
-// listReply returns the answer to a list request: the whole list, or one page.
-func (h *Hub) listReply(p *Peer, m *protocol.SessionsList) protocol.Message {
+// replyTo returns the answer to a list request: the whole list, or one page.
+func (l *lists) replyTo(p *Peer, m *protocol.SessionsList) protocol.Message {
 	if !m.Paged {
 		return &protocol.SessionsListResult{
 			RequestID:  m.RequestID,
-			Sessions:   h.visibleSessions(p),
-			Incomplete: h.incompleteOf(listOf(p)),
+			Sessions:   l.visibleTo(p),
+			Incomplete: l.incompleteOf(listOf(p)),
 		}
 	}
-	places := h.sortedPlaces(listOf(p))
+	places := l.sortedPlaces(listOf(p))
 	if after, ok := parsePlace(m.After); ok {
 		at, found := slices.BinarySearchFunc(places, after, comparePlaces)
 		if found {
@@ -144,11 +155,11 @@ func (h *Hub) listReply(p *Peer, m *protocol.SessionsList) protocol.Message {
 	page := &protocol.SessionsListResult{
 		RequestID:  m.RequestID,
 		Sessions:   []protocol.SessionInfo{},
-		Incomplete: h.incompleteOf(listOf(p)),
+		Incomplete: l.incompleteOf(listOf(p)),
 	}
 	size := 0
 	for i, place := range places {
-		info, there := h.listEntry(listOf(p), place.SessionID)
+		info, there := l.findEntry(listOf(p), place.SessionID)
 		if !there || !p.member.Rights.CanSee(place.SessionID) {
 			continue
 		}

@@ -36,9 +36,9 @@ type waiter struct {
 func (h *Hub) dispatchRequest(p *Peer, m protocol.Message) {
 	switch m := m.(type) {
 	case *protocol.SessionsList:
-		p.out.put(h.listReply(p, m))
+		p.out.put(h.lists.replyTo(p, m))
 	case *protocol.SessionsWatch:
-		h.watchList(p, m)
+		h.lists.addWatcher(p, m)
 	case *protocol.SessionsSubscribe:
 		h.addSubscription(p, m)
 	case *protocol.Cancel:

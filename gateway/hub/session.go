@@ -249,7 +249,7 @@ func (s *session) lastFrame() *protocol.Frame {
 func (h *Hub) keepLost(s *session) {
 	h.detachProxy(s)
 	s.info.State = protocol.StateLost
-	h.markListStale(s.key)
+	h.lists.markStale(s.key)
 	h.log.Info("session lost its proxy", "session", s.key.id)
 	h.afterUnchanged(s, lostFor, func() {
 		h.log.Warn("session is gone: its proxy did not come back", "session", s.key.id)
@@ -379,7 +379,7 @@ func (h *Hub) forgetSession(s *session) {
 	h.heldTalk.setCharge(&s.talkCharge, "", 0)
 	delete(h.sessions, s.key)
 	h.directory.AnnounceSession(s.key.namespace, s.key.id, false)
-	h.markListStale(s.key)
+	h.lists.markStale(s.key)
 }
 
 func (s *session) stopTimer() {
@@ -423,10 +423,10 @@ func (h *Hub) findOrFail(p *Peer, m protocol.Message) *session {
 func (h *Hub) unknownSessionText(p *Peer, id string) string {
 	const most = 10
 	var ids []string
-	for _, info := range h.visibleSessions(p) {
+	for _, info := range h.lists.visibleTo(p) {
 		ids = append(ids, info.SessionID)
 	}
-	if lacks := h.incompleteOf(listOf(p)); lacks != nil {
+	if lacks := h.lists.incompleteOf(listOf(p)); lacks != nil {
 		return fmt.Sprintf(
 			"session %q is not known here, and may be at another gateway: %s",
 			id, lacks.Words(time.Now()),

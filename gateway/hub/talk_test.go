@@ -165,9 +165,9 @@ func TestAHiddenConversationIsKeptBack(t *testing.T) {
 	sendRecords(proxy, 0, 1)
 	receivedRecords(t, p)
 	proxy.Handle(&protocol.ChatStatus{SessionID: "c-1", Agent: "claude", State: protocol.ChatWorking})
-	require.Equal(t, &protocol.ChatState{Agent: "claude", State: protocol.ChatWorking}, h.listSessions(listKey{localOnly: true})[0].Chat)
+	require.Equal(t, &protocol.ChatState{Agent: "claude", State: protocol.ChatWorking}, h.lists.sessionsOf(listKey{localOnly: true})[0].Chat)
 	proxy.Handle(&protocol.Blackout{ID: "b", SessionID: "c-1", On: true, Why: protocol.BlackoutUser})
-	require.Nil(t, h.listSessions(listKey{localOnly: true})[0].Chat)
+	require.Nil(t, h.lists.sessionsOf(listKey{localOnly: true})[0].Chat)
 	late := follow(h, 0)
 	numbers, _ := receivedRecords(t, late)
 	require.Empty(t, numbers)
@@ -177,7 +177,7 @@ func TestAHiddenConversationIsKeptBack(t *testing.T) {
 		numbers, _ := receivedRecords(t, peer)
 		require.Equal(t, want, numbers)
 	}
-	require.NotNil(t, h.listSessions(listKey{localOnly: true})[0].Chat)
+	require.NotNil(t, h.lists.sessionsOf(listKey{localOnly: true})[0].Chat)
 }
 
 func TestTheEndComesBehindTheLastRecord(t *testing.T) {

@@ -25,7 +25,7 @@ func (p *Peer) TryHandle(m *protocol.Snapshot) bool {
 	defer h.mu.Unlock()
 	if p.allowOrRefuse(m) {
 		h.storeSnapshot(s, m)
-		h.markListStale(s.key)
+		h.lists.markStale(s.key)
 	}
 	return true
 }

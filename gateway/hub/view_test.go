@@ -173,9 +173,9 @@ func TestRowsThatFollowNothing(t *testing.T) {
 // The list says where a person looks; a person who begins to look is not a change of it.
 func TestTheListShowsWhereAPersonLooks(t *testing.T) {
 	h, _, viewers := showing(1)
-	viewed := func() bool { return h.listSessions(listKey{localOnly: true})[0].Viewed }
+	viewed := func() bool { return h.lists.sessionsOf(listKey{localOnly: true})[0].Viewed }
 	require.True(t, viewed())
-	require.False(t, stableInfo(h.listSessions(listKey{localOnly: true})[0]).Viewed)
+	require.False(t, stableInfo(h.lists.sessionsOf(listKey{localOnly: true})[0]).Viewed)
 	viewers[0].Handle(&protocol.Unview{SessionID: "vim-1"})
 	require.False(t, viewed())
 	agent := h.Join(Member{Role: RoleAgent, ID: "a-1"})
