@@ -15,9 +15,9 @@ func (h *Hub) EndedSessions() (sessions [][]protocol.Message) {
 	if len(h.peers) == 0 {
 		return nil
 	}
-	for _, s := range h.tombstones {
+	for _, s := range h.past.tombstones {
 		if s.key.namespace == "" {
-			sessions = append(sessions, h.endedMessages(s))
+			sessions = append(sessions, h.past.messagesOf(s))
 		}
 	}
 	return sessions
@@ -28,7 +28,7 @@ func (h *Hub) EndedSessions() (sessions [][]protocol.Message) {
 func (h *Hub) EndedIDs() (ids []string, ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, s := range h.tombstones {
+	for _, s := range h.past.tombstones {
 		if s.key.namespace == "" && !s.blackout.ByUser() {
 			ids = append(ids, s.key.id)
 		}
@@ -44,35 +44,11 @@ func (h *Hub) EndedSession(id string) []protocol.Message {
 	if s == nil || s.info.State != protocol.StateExited || s.blackout.ByUser() {
 		return nil
 	}
-	return h.endedMessages(s)
+	return h.past.messagesOf(s)
 }
 
 // EndedChanges holds a token when [Hub.EndedIDs] may have changed. One goroutine may receive.
-func (h *Hub) EndedChanges() <-chan struct{} { return h.endings }
-
-func (h *Hub) endingsChanged() {
-	select {
-	case h.endings <- struct{}{}:
-	default:
-	}
-}
-
-func (h *Hub) endedMessages(s *session) []protocol.Message {
-	i := &s.info
-	all := []protocol.Message{&protocol.SessionOpen{
-		ID: h.nextID(), SessionID: i.SessionID, Name: i.Name, Command: i.Command, Args: i.Args,
-		Cwd: i.Cwd, Cols: i.Cols, Rows: i.Rows,
-		Pid: i.Pid, StartedAt: i.StartedAt, ParentSessionID: i.ParentSessionID,
-		Headless: i.Headless, AgentID: s.starter,
-	}}
-	if newest := s.currentSnapshot(); newest != nil {
-		all = append(all, newest)
-	}
-	return append(all, &protocol.SessionClose{
-		ID: h.nextID(), SessionID: i.SessionID, ExitCode: i.ExitCode, Signal: i.Signal,
-		EndedAt: s.ended.UnixMilli(), Past: s.past,
-	})
-}
+func (h *Hub) EndedChanges() <-chan struct{} { return h.past.changes }
 
 // endedAt returns when the program ended, by its proxy's clock but not in the future.
 func endedAt(m *protocol.SessionClose) time.Time {

@@ -110,12 +110,11 @@ type Hub struct {
 	sessions    map[key]*session
 	hosts       map[hostKey]*Peer
 	starting    map[key]startedProgram // started by a host and not open yet
-	endings     chan struct{}          // see EndedChanges
-	tombstones  []*session             // ended sessions, oldest first
+	past        past
 	lists       lists
 	heldScreens held
 	heldTalk    held
-	count       uint64 // messages that the hub made itself
+	idSource
 }
 
 // key names a session or an agent within its namespace.
@@ -127,10 +126,11 @@ func New(log *slog.Logger) *Hub {
 		log: cmp.Or(log, slog.New(slog.DiscardHandler)), directory: localDirectory{},
 		peers: make(map[*Peer]struct{}), agents: make(map[key]map[*Peer]struct{}),
 		sessions: make(map[key]*session), sessionLimit: maxSessions,
-		hosts:    make(map[hostKey]*Peer),
-		starting: make(map[key]startedProgram), endings: make(chan struct{}, 1),
+		hosts:       make(map[hostKey]*Peer),
+		starting:    make(map[key]startedProgram),
 		heldScreens: make(held), heldTalk: make(held),
 	}
+	h.past = past{ids: &h.idSource, changes: make(chan struct{}, 1)}
 	h.lists = lists{
 		mu: &h.mu, sessions: h.sessions, directory: h.directory, boards: make(map[listKey]*board),
 	}
@@ -287,12 +287,18 @@ func (h *Hub) reportAgentGone(s *session, agentID string) {
 // ownIDs is the prefix of the ids of the hub's own messages.
 const ownIDs = "gateway:"
 
+// idSource makes the ids of the hub's own messages. Guarded by Hub.mu.
+type idSource struct{ count uint64 }
+
+// nextNumber returns a number greater than all before.
+func (i *idSource) nextNumber() uint64 {
+	i.count++
+	return i.count
+}
+
 // nextID returns the id of a message of the hub. A participant's request never has such an id on
 // the wire.
-func (h *Hub) nextID() string {
-	h.count++
-	return ownIDs + strconv.FormatUint(h.count, 10)
-}
+func (i *idSource) nextID() string { return ownIDs + strconv.FormatUint(i.nextNumber(), 10) }
 
 // Close ends all participants with ErrClosed and drops all state. Leave may still be called.
 func (h *Hub) Close() {
@@ -315,5 +321,5 @@ func (h *Hub) Close() {
 	clear(h.sessions)
 	clear(h.hosts)
 	clear(h.starting)
-	h.tombstones = nil
+	h.past.tombstones = nil
 }

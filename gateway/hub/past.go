@@ -11,6 +11,42 @@ import (
 	"terminalproxy/protocol"
 )
 
+// past holds the ended sessions, and answers for their proxies. A session is in it from its end
+// until it is forgotten or opened again. Guarded by Hub.mu.
+type past struct {
+	ids        *idSource     // Hub.idSource
+	tombstones []*session    // oldest first
+	changes    chan struct{} // see [Hub.EndedChanges]
+}
+
+// addEnded adds a session and returns the oldest ones that are beyond the bounds now.
+func (p *past) addEnded(s *session) (forgotten []*session) {
+	p.tombstones = append(p.tombstones, s)
+	p.noteChange()
+	size := 0
+	for _, s := range p.tombstones {
+		size += s.past.Size()
+	}
+	for len(p.tombstones) > maxTombstones || size > maxPast {
+		size -= p.tombstones[0].past.Size()
+		forgotten = append(forgotten, p.tombstones[0])
+		p.tombstones = p.tombstones[1:]
+	}
+	return forgotten
+}
+
+func (p *past) removeEnded(s *session) {
+	p.tombstones = slices.DeleteFunc(p.tombstones, func(t *session) bool { return t == s })
+	p.noteChange()
+}
+
+func (p *past) noteChange() {
+	select {
+	case p.changes <- struct{}{}:
+	default:
+	}
+}
+
 // handleEnded handles m if an ended session still allows it, and reports whether it did. The agent
 // that started the session and people may close it, which forgets it. Hiding it forgets what it
 // showed.
@@ -27,12 +63,86 @@ func (h *Hub) handleEnded(p *Peer, s *session, m protocol.Message) bool {
 		}
 		s.setBlackout(&protocol.Blackout{On: true, Why: protocol.BlackoutUser})
 		s.past = nil
-		h.endingsChanged()
+		h.past.noteChange()
 	default:
 		return false
 	}
 	p.out.put(&protocol.Done{RequestID: protocol.RequestID(m)})
 	return true
+}
+
+// replyTo returns the answer to a request about an ended session. Input and questions come too
+// late.
+func (p *past) replyTo(s *session, m protocol.Message) protocol.Message {
+	switch m := m.(type) {
+	case *protocol.Wait:
+		return p.endWait(s, m)
+	case *protocol.Read:
+		return p.readEnded(s, m)
+	}
+	return &protocol.Error{Code: protocol.CodeExited, Message: s.exitText()}
+}
+
+func (p *past) readEnded(s *session, m *protocol.Read) protocol.Message {
+	r := &protocol.ReadResult{ID: p.ids.nextID(), SessionID: s.key.id, Frame: s.lastFrame()}
+	switch {
+	case m.Command > 0:
+		return &protocol.Error{
+			Code: protocol.CodeExited,
+			Message: "the program has ended, and the record of its commands with it: read the " +
+				"history",
+		}
+	case m.Match != "" && !r.Frame.Blackout.ByUser():
+		if err := s.searchHistory(r, m); err != nil {
+			return err
+		}
+	case s.past != nil && m.Scrollback > 0 && !r.Frame.Blackout.ByUser():
+		if refusal := s.readHistory(r, m); refusal != "" {
+			return &protocol.Error{
+				Code: protocol.CodeBadMessage, Field: "fromLine", Message: refusal,
+			}
+		}
+	case s.newest != nil && (m.Text || m.Scrollback > 0):
+		r.Text = s.newest.Content // without the proxy, the rows of history have no numbers
+		if !m.Text {
+			r.Text = lastRows(r.Text, m.Scrollback)
+		}
+	}
+	return r
+}
+
+// lastRows returns the last n rows of a text. A row may end with a line feed.
+func lastRows(text string, n int) string {
+	at := len(strings.TrimSuffix(text, "\n"))
+	for ; n > 0 && at >= 0; n-- {
+		at = strings.LastIndexByte(text[:at], '\n')
+	}
+	return text[at+1:]
+}
+
+// messagesOf returns an ended session as its proxy would publish it.
+func (p *past) messagesOf(s *session) []protocol.Message {
+	i := &s.info
+	all := []protocol.Message{&protocol.SessionOpen{
+		ID: p.ids.nextID(), SessionID: i.SessionID, Name: i.Name, Command: i.Command, Args: i.Args,
+		Cwd: i.Cwd, Cols: i.Cols, Rows: i.Rows,
+		Pid: i.Pid, StartedAt: i.StartedAt, ParentSessionID: i.ParentSessionID,
+		Headless: i.Headless, AgentID: s.starter,
+	}}
+	if newest := s.currentSnapshot(); newest != nil {
+		all = append(all, newest)
+	}
+	return append(all, &protocol.SessionClose{
+		ID: p.ids.nextID(), SessionID: i.SessionID, ExitCode: i.ExitCode, Signal: i.Signal,
+		EndedAt: s.ended.UnixMilli(), Past: s.past,
+	})
+}
+
+// closeMessage returns the end of the session as a message.
+func (p *past) closeMessage(s *session) *protocol.SessionClose {
+	return &protocol.SessionClose{
+		ID: p.ids.nextID(), SessionID: s.key.id, ExitCode: s.info.ExitCode, Signal: s.info.Signal,
+	}
 }
 
 // readHistory adds the rows of an ended session's history to r, as its proxy would. If a line is no
@@ -107,11 +217,11 @@ func (s *session) searchHistory(r *protocol.ReadResult, m *protocol.Read) *proto
 	return nil
 }
 
-// endedWait returns the result of a wait on an ended session. A wait for the end is met, and so is
+// endWait returns the result of a wait on an ended session. A wait for the end is met, and so is
 // a wait for text that the program has printed.
-func (h *Hub) endedWait(s *session, m *protocol.Wait) *protocol.WaitResult {
+func (p *past) endWait(s *session, m *protocol.Wait) *protocol.WaitResult {
 	r := &protocol.WaitResult{
-		ID: h.nextID(), SessionID: s.key.id, Seq: s.info.Seq, Frame: s.lastFrame(),
+		ID: p.ids.nextID(), SessionID: s.key.id, Seq: s.info.Seq, Frame: s.lastFrame(),
 		ExitCode: &s.info.ExitCode, Signal: s.info.Signal,
 	}
 	hidden := r.Frame.Blackout.ByUser()

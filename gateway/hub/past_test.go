@@ -121,7 +121,7 @@ func TestAnEndedSessionIsClosed(t *testing.T) {
 		require.Equal(t, "1", onlyMessage[*protocol.Done](t, who).RequestID, name)
 		who.Handle(&protocol.Close{RequestID: "2", SessionID: "sh-1"})
 		mustFail(t, who, "2", protocol.CodeNoSession)
-		require.Empty(t, h.tombstones)
+		require.Empty(t, h.past.tombstones)
 	}
 }
 
@@ -147,8 +147,8 @@ func TestTheHistoriesOfEndedSessionsAreBounded(t *testing.T) {
 	for i := range 20 {
 		end(proxy, fmt.Sprintf("sh-%d", i), "", &protocol.Past{Text: row, NextLine: 1})
 	}
-	require.Len(t, h.tombstones, 8)
-	require.Equal(t, []string{"sh-12", "sh-19"}, []string{h.tombstones[0].key.id, h.tombstones[7].key.id})
+	require.Len(t, h.past.tombstones, 8)
+	require.Equal(t, []string{"sh-12", "sh-19"}, []string{h.past.tombstones[0].key.id, h.past.tombstones[7].key.id})
 	require.Len(t, h.sessions, 8)
 }
 

@@ -139,56 +139,7 @@ func (h *Hub) answerEnded(p *Peer, s *session, m protocol.Message) {
 	if h.handleEnded(p, s, m) {
 		return
 	}
-	p.sendReply(protocol.WithRequestID(h.endedReply(s, m), protocol.RequestID(m)))
-}
-
-// endedReply returns the answer to a request about an ended session. Input and questions come too
-// late.
-func (h *Hub) endedReply(s *session, m protocol.Message) protocol.Message {
-	switch m := m.(type) {
-	case *protocol.Wait:
-		return h.endedWait(s, m)
-	case *protocol.Read:
-		return h.readEnded(s, m)
-	}
-	return &protocol.Error{Code: protocol.CodeExited, Message: s.exitText()}
-}
-
-func (h *Hub) readEnded(s *session, m *protocol.Read) protocol.Message {
-	r := &protocol.ReadResult{ID: h.nextID(), SessionID: s.key.id, Frame: s.lastFrame()}
-	switch {
-	case m.Command > 0:
-		return &protocol.Error{
-			Code: protocol.CodeExited,
-			Message: "the program has ended, and the record of its commands with it: read the " +
-				"history",
-		}
-	case m.Match != "" && !r.Frame.Blackout.ByUser():
-		if err := s.searchHistory(r, m); err != nil {
-			return err
-		}
-	case s.past != nil && m.Scrollback > 0 && !r.Frame.Blackout.ByUser():
-		if refusal := s.readHistory(r, m); refusal != "" {
-			return &protocol.Error{
-				Code: protocol.CodeBadMessage, Field: "fromLine", Message: refusal,
-			}
-		}
-	case s.newest != nil && (m.Text || m.Scrollback > 0):
-		r.Text = s.newest.Content // without the proxy, the rows of history have no numbers
-		if !m.Text {
-			r.Text = lastRows(r.Text, m.Scrollback)
-		}
-	}
-	return r
-}
-
-// lastRows returns the last n rows of a text. A row may end with a line feed.
-func lastRows(text string, n int) string {
-	at := len(strings.TrimSuffix(text, "\n"))
-	for ; n > 0 && at >= 0; n-- {
-		at = strings.LastIndexByte(text[:at], '\n')
-	}
-	return text[at+1:]
+	p.sendReply(protocol.WithRequestID(h.past.replyTo(s, m), protocol.RequestID(m)))
 }
 
 // forwardRequest forwards a request to a proxy and records the waiter. s is nil if the request
@@ -228,8 +179,9 @@ func (h *Hub) forwardRequest(p, owner *Peer, s *session, m protocol.Message) {
 	case *protocol.Attach:
 		s.attached[p] = request
 	}
-	h.count++
-	q := &pending{owner: owner, session: s, wireID: wireID, number: h.count, request: request}
+	q := &pending{
+		owner: owner, session: s, wireID: wireID, number: h.nextNumber(), request: request,
+	}
 	q.addWaiter(p, id)
 	owner.asked[wireID] = q
 	if s == nil || owner == s.owner {

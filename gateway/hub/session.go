@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -315,7 +314,7 @@ func (h *Hub) endSession(s *session, m *protocol.SessionClose) {
 		case q.resent && q.uncertaintyText() != "":
 			q.failWaiters(protocol.CodeUnavailable, s.exitText()+q.uncertaintyText())
 		default:
-			q.answerWaiters(h.endedReply(s, q.request))
+			q.answerWaiters(h.past.replyTo(s, q.request))
 		}
 	}
 	for p, sub := range s.subs {
@@ -330,22 +329,10 @@ func (h *Hub) endSession(s *session, m *protocol.SessionClose) {
 	s.setProxy(nil)
 	s.keyboard = protocol.Keyboard{Holder: protocol.HolderUser, Epoch: s.keyboard.Epoch}
 	s.info.State = protocol.StateExited
-	h.tombstones = append(h.tombstones, s)
-	h.makeRoom()
-	h.endingsChanged()
+	for _, oldest := range h.past.addEnded(s) {
+		h.forgetSession(oldest)
+	}
 	h.afterUnchanged(s, tombstoneFor-time.Since(s.ended), func() { h.dropEnded(s, true) })
-}
-
-// makeRoom forgets the oldest ended sessions beyond the bounds.
-func (h *Hub) makeRoom() {
-	size := 0
-	for _, s := range h.tombstones {
-		size += s.past.Size()
-	}
-	for len(h.tombstones) > maxTombstones || size > maxPast {
-		size -= h.tombstones[0].past.Size()
-		h.dropEnded(h.tombstones[0], true)
-	}
 }
 
 // exitText says how the program ended.
@@ -357,17 +344,9 @@ func (s *session) exitText() string {
 	return fmt.Sprintf("the program of session %s %s; what it printed can be read", s.key.id, how)
 }
 
-// closeMessage returns the end of the session as a message.
-func (h *Hub) closeMessage(s *session) *protocol.SessionClose {
-	return &protocol.SessionClose{
-		ID: h.nextID(), SessionID: s.key.id, ExitCode: s.info.ExitCode, Signal: s.info.Signal,
-	}
-}
-
 // dropEnded removes a session from the ended ones, and forgets it if told to.
 func (h *Hub) dropEnded(s *session, forget bool) {
-	h.tombstones = slices.DeleteFunc(h.tombstones, func(t *session) bool { return t == s })
-	h.endingsChanged()
+	h.past.removeEnded(s)
 	if forget {
 		h.forgetSession(s)
 	}

@@ -31,7 +31,7 @@ func (h *Hub) addSubscription(p *Peer, m *protocol.SessionsSubscribe) {
 	}
 	sub.sendNewest()
 	if s.info.State == protocol.StateExited {
-		p.out.put(h.closeMessage(s))
+		p.out.put(h.past.closeMessage(s))
 		return
 	}
 	s.subs[p] = sub

@@ -53,7 +53,7 @@ func (h *Hub) viewSession(p *Peer, m *protocol.View) {
 	}
 	if s.info.State == protocol.StateExited {
 		p.out.put(s.finalRows())
-		p.out.put(h.closeMessage(s))
+		p.out.put(h.past.closeMessage(s))
 		return
 	}
 	before := s.gallery.isViewedByPerson()

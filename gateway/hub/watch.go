@@ -16,7 +16,7 @@ func (h *Hub) watchOutput(p *Peer, m *protocol.Watch) {
 	switch {
 	case s == nil: // findOrFail answered
 	case s.info.State == protocol.StateExited:
-		p.out.put(h.closeMessage(s))
+		p.out.put(h.past.closeMessage(s))
 	default:
 		s.watchers[p] = &watcher{needsRepaint: true}
 		s.requestRepaint()
