@@ -23,8 +23,8 @@ func newStandIn(h *Hub) *Peer {
 // holdForReconnect keeps the open requests of the session's proxy until it reconnects. They keep
 // their ids, by which the proxy recognises an input that it has typed already. Requests that must
 // not run twice fail.
-func (h *Hub) holdForReconnect(s *session) {
-	s.away = newStandIn(h)
+func (s *session) holdForReconnect() {
+	s.away = newStandIn(s.owner.hub)
 	for _, q := range s.owner.asked {
 		switch {
 		case q.session != s:
@@ -40,8 +40,8 @@ func (h *Hub) holdForReconnect(s *session) {
 	}
 }
 
-// resendHeld sends the held requests to the proxy of s, which is back, oldest first.
-func (h *Hub) resendHeld(s *session) {
+// resendHeld sends the held requests to the session's proxy, which is back, oldest first.
+func (s *session) resendHeld() {
 	away := s.away
 	s.away = nil
 	if away == nil {
@@ -50,7 +50,7 @@ func (h *Hub) resendHeld(s *session) {
 	for _, q := range away.unansweredByAge() {
 		q.moveTo(s.owner)
 		q.resent = !q.sent.IsZero()
-		h.sendRequest(q)
+		q.send()
 	}
 }
 
@@ -62,13 +62,13 @@ func (p *Peer) unansweredByAge() []*pending {
 }
 
 // failHeld ends the held requests of a proxy that did not reconnect.
-func (h *Hub) failHeld(s *session) {
+func (s *session) failHeld() {
 	message := fmt.Sprintf("the proxy of session %s went away and did not come back", s.key.id)
 	for _, q := range s.away.asked {
 		switch fate := q.uncertaintyText(); {
 		case fate != "" && q.sent.IsZero():
 			q.answerWaiters(&protocol.InputResult{
-				ID: h.nextID(), SessionID: s.key.id, Status: protocol.StatusRefused,
+				ID: s.away.hub.nextID(), SessionID: s.key.id, Status: protocol.StatusRefused,
 				Reason: protocol.CodeUnavailable, Message: message + ": nothing was typed",
 			})
 		default:
@@ -98,8 +98,8 @@ func (q *pending) moveTo(to *Peer) {
 	to.asked[q.wireID] = q
 }
 
-// sendRequest forwards a request to its owner. A wait that is sent again keeps its first deadline.
-func (h *Hub) sendRequest(q *pending) {
+// send forwards a request to its owner. A wait that is sent again keeps its first deadline.
+func (q *pending) send() {
 	m := q.request
 	if wait, ok := m.(*protocol.Wait); ok && !q.sent.IsZero() && wait.TimeoutMs > 0 {
 		rest := *wait
@@ -109,6 +109,6 @@ func (h *Hub) sendRequest(q *pending) {
 	if q.sent.IsZero() {
 		q.sent = time.Now()
 	}
-	h.startTimeout(q, timeLimit(m), lookAfter)
+	q.startTimeout(timeLimit(m), lookAfter)
 	q.owner.out.put(m)
 }

@@ -105,7 +105,7 @@ func (h *Hub) Info(namespace, id string) (info protocol.SessionInfo, there bool)
 func (h *Hub) HasHost(namespace, hostKey string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.hosts[hostOf(&Peer{member: Member{Namespace: namespace}}, hostKey)] != nil
+	return h.hosts.connected[hostOf(&Peer{member: Member{Namespace: namespace}}, hostKey)] != nil
 }
 
 // Member returns the participant's identity.
@@ -152,7 +152,7 @@ func (h *Hub) forwardRemote(p *Peer, m protocol.Message) bool {
 	case *protocol.SessionsList:
 		return !h.directory.IsComplete(p.member.Namespace) && h.directory.Forward(p, m)
 	case *protocol.ProxyStart:
-		return h.hosts[hostOf(p, m.HostKey)] == nil && h.directory.Forward(p, m)
+		return h.hosts.connected[hostOf(p, m.HostKey)] == nil && h.directory.Forward(p, m)
 	}
 	return id != "" && h.sessions[key{p.member.Namespace, id}] == nil && h.directory.Forward(p, m)
 }

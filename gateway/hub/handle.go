@@ -53,7 +53,7 @@ func (h *Hub) handlePublished(p *Peer, m protocol.Message) {
 		}
 		return
 	case *protocol.ProxyHost:
-		h.registerHost(p, m)
+		h.hosts.registerHost(p, m)
 		return
 	case *protocol.ProxyStarted:
 		h.handleStarted(p, m)
@@ -85,9 +85,9 @@ func (h *Hub) handlePublished(p *Peer, m protocol.Message) {
 			peer.out.put(m)
 		}
 	case *protocol.Output:
-		h.forwardOutput(s, m)
+		s.forwardOutput(m)
 	case *protocol.Rows:
-		h.storeRows(s, m)
+		s.storeRows(m)
 	case *protocol.Detach:
 		s.handleDetached(m)
 	case *protocol.ChatStatus:

@@ -26,20 +26,27 @@ type startedProgram struct {
 	answer  *protocol.ProxyStarted
 }
 
+// hosts holds the connections that start programs for agents, and what they have started. Guarded
+// by Hub.mu.
+type hosts struct {
+	connected map[hostKey]*Peer
+	starting  map[key]startedProgram // started and not open yet
+}
+
 // registerHost registers a proxy's connection as a host. A process may reconnect before its old
 // connection is known to be gone, so the newest one counts.
-func (h *Hub) registerHost(p *Peer, m *protocol.ProxyHost) {
+func (h *hosts) registerHost(p *Peer, m *protocol.ProxyHost) {
 	h.removeHost(p) // a connection has one key
-	h.hosts[hostOf(p, m.HostKey)] = p
+	h.connected[hostOf(p, m.HostKey)] = p
 	p.out.put(&protocol.Done{RequestID: m.RequestID})
 }
 
-func (h *Hub) removeHost(p *Peer) {
-	maps.DeleteFunc(h.hosts, func(_ hostKey, host *Peer) bool { return host == p })
+func (h *hosts) removeHost(p *Peer) {
+	maps.DeleteFunc(h.connected, func(_ hostKey, host *Peer) bool { return host == p })
 }
 
 // dropHost removes a proxy's connection from the hosts and fails the starts it has not answered.
-func (h *Hub) dropHost(p *Peer) {
+func (h *hosts) dropHost(p *Peer) {
 	h.removeHost(p)
 	for _, q := range p.asked {
 		if q.session == nil {
@@ -54,7 +61,7 @@ func (h *Hub) dropHost(p *Peer) {
 
 // startProgram asks the agent's own host, and no other, to start a program (SAFETY R33).
 func (h *Hub) startProgram(p *Peer, m *protocol.ProxyStart) {
-	host := h.hosts[hostOf(p, m.HostKey)]
+	host := h.hosts.connected[hostOf(p, m.HostKey)]
 	if m.HostKey == "" || host == nil {
 		p.rejectStart(m)
 		return
@@ -83,14 +90,14 @@ func (h *Hub) handleStarted(p *Peer, m *protocol.ProxyStarted) {
 	case m.Error == "" && m.SessionID == "":
 		q.failWaiters(protocol.CodeUnavailable, "the host neither started the program nor said why")
 	case m.Error == "" && h.sessions[k] == nil:
-		h.starting[k] = startedProgram{q, m}
+		h.hosts.starting[k] = startedProgram{q, m}
 	default:
 		q.answerWaiters(m)
 	}
 }
 
 // answerStart answers the agent once the session that it started is open.
-func (h *Hub) answerStart(k key) {
+func (h *hosts) answerStart(k key) {
 	if s, ok := h.starting[k]; ok {
 		delete(h.starting, k)
 		s.request.answerWaiters(s.answer)
@@ -98,6 +105,6 @@ func (h *Hub) answerStart(k key) {
 }
 
 // forgetStart drops the start that belongs to a finished request.
-func (h *Hub) forgetStart(q *pending) {
+func (h *hosts) forgetStart(q *pending) {
 	maps.DeleteFunc(h.starting, func(_ key, s startedProgram) bool { return s.request == q })
 }

@@ -42,7 +42,7 @@ func TestAStartGoesToTheAgentsOwnHost(t *testing.T) {
 	answer := onlyMessage[*protocol.ProxyStarted](t, agent)
 	require.Equal(t, "r", answer.RequestID)
 	require.Equal(t, "sh-1", answer.SessionID)
-	require.Empty(t, h.starting)
+	require.Empty(t, h.hosts.starting)
 	require.Empty(t, host.asked)
 }
 
@@ -74,7 +74,7 @@ func TestOnlyTheAgentsOwnHostIsAskedR33(t *testing.T) {
 	host.Leave()
 	agent.Handle(start(secret))
 	mustFail(t, agent, "r", protocol.CodeUnavailable)
-	require.Empty(t, h.hosts)
+	require.Empty(t, h.hosts.connected)
 }
 
 func TestAHostThatGoesAwayOrHangsIsAnswered(t *testing.T) {
@@ -90,7 +90,7 @@ func TestAHostThatGoesAwayOrHangsIsAnswered(t *testing.T) {
 		time.Sleep(grace)
 		synctest.Wait()
 		mustFail(t, agent, "r", protocol.CodeTimeout)
-		require.Empty(t, h.starting)
+		require.Empty(t, h.hosts.starting)
 		h.Close()
 	})
 }

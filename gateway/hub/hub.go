@@ -108,8 +108,7 @@ type Hub struct {
 	peers       map[*Peer]struct{}
 	agents      map[key]map[*Peer]struct{} // by namespace and agent id
 	sessions    map[key]*session
-	hosts       map[hostKey]*Peer
-	starting    map[key]startedProgram // started by a host and not open yet
+	hosts       hosts
 	past        past
 	lists       lists
 	heldScreens held
@@ -126,8 +125,7 @@ func New(log *slog.Logger) *Hub {
 		log: cmp.Or(log, slog.New(slog.DiscardHandler)), directory: localDirectory{},
 		peers: make(map[*Peer]struct{}), agents: make(map[key]map[*Peer]struct{}),
 		sessions: make(map[key]*session), sessionLimit: maxSessions,
-		hosts:       make(map[hostKey]*Peer),
-		starting:    make(map[key]startedProgram),
+		hosts:       hosts{make(map[hostKey]*Peer), make(map[key]startedProgram)},
 		heldScreens: make(held), heldTalk: make(held),
 	}
 	h.past = past{ids: &h.idSource, changes: make(chan struct{}, 1)}
@@ -253,7 +251,7 @@ func (p *Peer) Leave() {
 	for q := range p.mine {
 		q.dropWaiter(p, &protocol.Cancel{Withdraw: true, Gone: true})
 	}
-	h.dropHost(p)
+	h.hosts.dropHost(p)
 	h.lists.removeWatcher(p)
 	for _, s := range h.sessions {
 		s.removeSubscription(p)
@@ -319,7 +317,7 @@ func (h *Hub) Close() {
 	clear(h.peers)
 	clear(h.agents)
 	clear(h.sessions)
-	clear(h.hosts)
-	clear(h.starting)
+	clear(h.hosts.connected)
+	clear(h.hosts.starting)
 	h.past.tombstones = nil
 }

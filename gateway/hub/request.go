@@ -185,7 +185,7 @@ func (h *Hub) forwardRequest(p, owner *Peer, s *session, m protocol.Message) {
 	q.addWaiter(p, id)
 	owner.asked[wireID] = q
 	if s == nil || owner == s.owner {
-		h.sendRequest(q)
+		q.send()
 	}
 }
 
@@ -208,8 +208,8 @@ func (s *session) addAsker(agentID string) {
 // startTimeout fails a request that is unanswered after limit (0: without limit), or whose proxy is
 // stopped. It looks for a stopped proxy after a delay, then ever less often. The caller holds
 // Hub.mu.
-func (h *Hub) startTimeout(q *pending, limit, after time.Duration) {
-	process := q.owner.member.Process
+func (q *pending) startTimeout(limit, after time.Duration) {
+	h, process := q.owner.hub, q.owner.member.Process
 	switch {
 	case process == nil && limit == 0:
 		return
@@ -230,7 +230,7 @@ func (h *Hub) startTimeout(q *pending, limit, after time.Duration) {
 		case stopped != "":
 			q.failStopped(stopped)
 		case limit != after:
-			h.startTimeout(q, max(0, limit-after), 2*after)
+			q.startTimeout(max(0, limit-after), 2*after)
 		case q.session == nil:
 			q.failWaiters(
 				protocol.CodeTimeout,
@@ -442,7 +442,7 @@ func (q *pending) mustTellProxy(m *protocol.Cancel) bool {
 func (q *pending) unregisterRequest() {
 	q.stopTimer()
 	delete(q.owner.asked, q.wireID)
-	q.owner.hub.forgetStart(q)
+	q.owner.hub.hosts.forgetStart(q)
 }
 
 func (q *pending) stopTimer() {

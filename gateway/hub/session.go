@@ -104,8 +104,8 @@ func (h *Hub) openSession(p *Peer, m *protocol.SessionOpen) {
 	s.gallery.base = nil
 	s.requestRows()
 	s.resubscribeChat()
-	h.resendHeld(s)
-	h.answerStart(k)
+	s.resendHeld()
+	h.hosts.answerStart(k)
 	h.directory.AnnounceSession(k.namespace, k.id, true)
 }
 
@@ -259,7 +259,7 @@ func (h *Hub) keepLost(s *session) {
 		s.endWatch(&lost)
 		s.endViews(&lost, s.subs)
 		s.endChat(&lost, s.subs)
-		h.failHeld(s)
+		s.failHeld()
 		for p, sub := range s.subs {
 			p.out.put(protocol.WithRequestID(&lost, sub.id))
 		}
@@ -282,7 +282,7 @@ func (h *Hub) afterUnchanged(s *session, wait time.Duration, do func()) {
 // detachProxy takes a session from its proxy's connection. A grant never outlives the link. Its
 // holder is told here, because the proxy may not be able to.
 func (h *Hub) detachProxy(s *session) {
-	h.holdForReconnect(s)
+	s.holdForReconnect()
 	if k := s.keyboard; k.Holder == protocol.HolderAgent {
 		h.publishControl(
 			s,

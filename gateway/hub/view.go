@@ -103,7 +103,8 @@ func (s *session) removeViewer(p *Peer) {
 }
 
 // storeRows stores a proxy's rows and offers them to the viewers.
-func (h *Hub) storeRows(s *session, m *protocol.Rows) {
+func (s *session) storeRows(m *protocol.Rows) {
+	h := s.owner.hub
 	full, ok := m.Complete(s.gallery.base)
 	if !ok { // the proxy sends all rows after every open, so this is its fault
 		s.owner.out.put(&protocol.Error{

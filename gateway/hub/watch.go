@@ -42,7 +42,7 @@ func (s *session) removeWatcher(p *Peer) {
 }
 
 // forwardOutput sends live output to watchers without a gap, and a repaint to those that need one.
-func (h *Hub) forwardOutput(s *session, m *protocol.Output) {
+func (s *session) forwardOutput(m *protocol.Output) {
 	gap := false
 	for p, w := range s.watchers {
 		switch {
