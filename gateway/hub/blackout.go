@@ -36,7 +36,7 @@ func (s *session) setBlackout(m *protocol.Blackout) {
 
 func (s *session) setHidden(w *protocol.Hidden) {
 	s.blackout, s.blackoutAt = w, time.Now()
-	s.offerRecordsToAll() // the conversation waits while the user hides the screen
+	s.conversation.offerRecordsToAll() // the conversation waits while the user hides the screen
 }
 
 // currentBlackout returns a copy with the duration as of now.

@@ -13,7 +13,7 @@ func (p *Peer) allowOrRefuse(m protocol.Message) bool {
 	if refusal == nil {
 		return true
 	}
-	p.hub.logFailure(p, m, refusal.Code)
+	p.logFailure(m, refusal.Code)
 	p.out.put(refusal)
 	if p.member.Role == RoleViewer {
 		p.out.end(ErrForbidden)
@@ -23,6 +23,6 @@ func (p *Peer) allowOrRefuse(m protocol.Message) bool {
 
 // failRequest answers a request with an error.
 func (p *Peer) failRequest(m protocol.Message, code protocol.Code, message string) {
-	p.hub.logFailure(p, m, code)
+	p.logFailure(m, code)
 	p.sendReply(&protocol.Error{RequestID: protocol.RequestID(m), Code: code, Message: message})
 }

@@ -93,7 +93,7 @@ func (h *Hub) handlePublished(p *Peer, m protocol.Message) {
 	case *protocol.ChatStatus:
 		s.setChatState(m)
 	case *protocol.ChatRecords:
-		s.addChatRecords(m)
+		s.conversation.addChatRecords(m)
 	default:
 		h.finishRequest(p, s, m)
 	}
@@ -117,7 +117,7 @@ func (h *Hub) finishRequest(p *Peer, s *session, m protocol.Message) []waiter {
 // publishControl records who has the keyboard, and informs the agent of the grant or revoke and the
 // subscribers. The answered participants have it as the answer to their request.
 func (h *Hub) publishControl(s *session, m protocol.Message, answered []waiter) {
-	h.logControl(s, m)
+	logControl(h.log, s, m)
 	agentID := s.recordControl(m)
 	sent := make(map[*Peer]bool, len(answered))
 	for _, w := range answered {
@@ -125,7 +125,7 @@ func (h *Hub) publishControl(s *session, m protocol.Message, answered []waiter) 
 	}
 	if agentID != "" {
 		sendOnce(
-			maps.Keys(h.agents[key{s.key.namespace, agentID}]),
+			maps.Keys(h.agents.connected[key{s.key.namespace, agentID}]),
 			protocol.WithRequestID(m, ownID(agentID, protocol.RequestID(m))),
 			sent,
 		)

@@ -106,7 +106,7 @@ type Hub struct {
 	mu          sync.Mutex
 	closed      bool
 	peers       map[*Peer]struct{}
-	agents      map[key]map[*Peer]struct{} // by namespace and agent id
+	agents      agents
 	sessions    map[key]*session
 	hosts       hosts
 	past        past
@@ -123,11 +123,12 @@ type key struct{ namespace, id string }
 func New(log *slog.Logger) *Hub {
 	h := &Hub{
 		log: cmp.Or(log, slog.New(slog.DiscardHandler)), directory: localDirectory{},
-		peers: make(map[*Peer]struct{}), agents: make(map[key]map[*Peer]struct{}),
+		peers:    make(map[*Peer]struct{}),
 		sessions: make(map[key]*session), sessionLimit: maxSessions,
 		hosts:       hosts{make(map[hostKey]*Peer), make(map[key]startedProgram)},
 		heldScreens: make(held), heldTalk: make(held),
 	}
+	h.agents = agents{make(map[key]map[*Peer]struct{}), h.sessions}
 	h.past = past{ids: &h.idSource, changes: make(chan struct{}, 1)}
 	h.lists = lists{
 		mu: &h.mu, sessions: h.sessions, directory: h.directory, boards: make(map[listKey]*board),
@@ -184,12 +185,12 @@ func (h *Hub) Join(m Member) *Peer {
 	h.log.Info("joined", p.logAttr(), "local", m.Local)
 	if m.Role == RoleAgent {
 		k := key{m.Namespace, m.ID}
-		if h.agents[k] == nil {
-			h.agents[k] = make(map[*Peer]struct{})
+		if h.agents.connected[k] == nil {
+			h.agents.connected[k] = make(map[*Peer]struct{})
 		}
-		h.agents[k][p] = struct{}{}
-		if h.countConnections(k) == 1 {
-			h.sendPresence(k, true)
+		h.agents.connected[k][p] = struct{}{}
+		if h.agents.countConnections(k) == 1 {
+			h.agents.sendPresence(k, true)
 		}
 	}
 	return p
@@ -241,11 +242,11 @@ func (p *Peer) Leave() {
 	p.out.end(ErrLeft)
 	h.log.Info("left", p.logAttr(), "cause", p.out.endReason())
 	k := key{p.member.Namespace, p.member.ID}
-	left := p.member.Role == RoleAgent && !p.idle && h.countConnections(k) == 1
+	left := p.member.Role == RoleAgent && !p.idle && h.agents.countConnections(k) == 1
 	if p.member.Role == RoleAgent {
-		delete(h.agents[k], p)
-		if len(h.agents[k]) == 0 {
-			delete(h.agents, k)
+		delete(h.agents.connected[k], p)
+		if len(h.agents.connected[k]) == 0 {
+			delete(h.agents.connected, k)
 		}
 	}
 	for q := range p.mine {
@@ -257,28 +258,18 @@ func (p *Peer) Leave() {
 		s.removeSubscription(p)
 		s.removeWatcher(p)
 		s.removeViewer(p)
-		s.unfollowChat(p)
+		s.conversation.unfollowChat(p)
 		s.detachPerson(p)
 		if s.owner == p {
 			h.keepLost(s)
 		}
-		if h.agents[k] == nil && !p.member.Lasting && s.askers[p.member.ID] &&
+		if h.agents.connected[k] == nil && !p.member.Lasting && s.askers[p.member.ID] &&
 			p.member.Role == RoleAgent {
-			h.reportAgentGone(s, p.member.ID)
+			s.reportAgentGone(p.member.ID)
 		}
 	}
 	if left {
-		h.sendPresence(k, false)
-	}
-}
-
-// reportAgentGone tells a proxy that an agent which asked for control, or holds it, is gone.
-func (h *Hub) reportAgentGone(s *session, agentID string) {
-	delete(s.askers, agentID)
-	if s.owner != nil {
-		s.owner.out.put(&protocol.ControlRelease{
-			RequestID: h.nextID(), SessionID: s.key.id, AgentID: agentID, Gone: true,
-		})
+		h.agents.sendPresence(k, false)
 	}
 }
 
@@ -315,7 +306,7 @@ func (h *Hub) Close() {
 		p.out.end(ErrClosed)
 	}
 	clear(h.peers)
-	clear(h.agents)
+	clear(h.agents.connected)
 	clear(h.sessions)
 	clear(h.hosts.connected)
 	clear(h.hosts.starting)

@@ -23,15 +23,15 @@ func (p *Peer) logAttr() slog.Attr {
 }
 
 // logControl logs that control was given or ended.
-func (h *Hub) logControl(s *session, m protocol.Message) {
+func logControl(log *slog.Logger, s *session, m protocol.Message) {
 	switch m := m.(type) {
 	case *protocol.ControlGrant:
-		h.log.Info(
+		log.Info(
 			"control given", "session", s.key.id, "agent", m.AgentID, "level", m.Level,
 			"epoch", m.Epoch,
 		)
 	case *protocol.ControlRevoke:
-		h.log.Info(
+		log.Info(
 			"control ended", "session", s.key.id, "agent", m.AgentID, "reason", m.Reason,
 			"epoch", m.Epoch,
 		)
@@ -39,7 +39,8 @@ func (h *Hub) logControl(s *session, m protocol.Message) {
 }
 
 // logRequest logs that a participant asks for control, or decides about it.
-func (h *Hub) logRequest(p *Peer, m protocol.Message) {
+func (p *Peer) logRequest(m protocol.Message) {
+	h := p.hub
 	switch m := m.(type) {
 	case *protocol.ControlRequest:
 		h.log.Info("control asked for", "session", m.SessionID, p.logAttr(), "level", m.Level)
@@ -54,7 +55,8 @@ func (h *Hub) logRequest(p *Peer, m protocol.Message) {
 }
 
 // logFailure logs that the gateway or a proxy refused a request.
-func (h *Hub) logFailure(p *Peer, m protocol.Message, code protocol.Code) {
+func (p *Peer) logFailure(m protocol.Message, code protocol.Code) {
+	h := p.hub
 	session := protocol.SessionID(m)
 	if h.sessions[key{p.member.Namespace, session}] == nil {
 		session = "" // an unknown name may be any text

@@ -13,7 +13,7 @@ func (h *Hub) forwardUserNote(s *session, m *protocol.Note) {
 	out.From, out.RequestID = protocol.FromUser, ""
 	sent := make(map[*Peer]bool)
 	for agentID := range s.askers {
-		sendOnce(maps.Keys(h.agents[key{s.key.namespace, agentID}]), &out, sent)
+		sendOnce(maps.Keys(h.agents.connected[key{s.key.namespace, agentID}]), &out, sent)
 	}
 	sendOnce(maps.Keys(s.subs), &out, sent)
 }

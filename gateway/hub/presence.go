@@ -18,17 +18,24 @@ func (p *Peer) setBusy(on bool) {
 		return
 	}
 	k := key{p.member.Namespace, p.member.ID}
-	before := h.countConnections(k) > 0
+	before := h.agents.countConnections(k) > 0
 	p.idle = !on
 	h.directory.NoteDoing(p, map[bool]Doing{true: Works, false: Rests}[on])
-	if now := h.countConnections(k) > 0; now != before {
-		h.sendPresence(k, now)
+	if now := h.agents.countConnections(k) > 0; now != before {
+		h.agents.sendPresence(k, now)
 	}
 }
 
+// agents knows which agents are connected, and tells the proxies that wait for one. It reads the
+// sessions and never changes one. Guarded by Hub.mu.
+type agents struct {
+	connected map[key]map[*Peer]struct{} // by namespace and agent id
+	sessions  map[key]*session
+}
+
 // countConnections counts the connections and open requests of an agent.
-func (h *Hub) countConnections(agent key) (n int) {
-	for p := range h.agents[agent] {
+func (a *agents) countConnections(agent key) (n int) {
+	for p := range a.connected[agent] {
 		if !p.idle {
 			n++
 		}
@@ -38,13 +45,23 @@ func (h *Hub) countConnections(agent key) (n int) {
 
 // sendPresence tells the proxies which an agent has asked that it is connected or gone. They decide
 // what follows.
-func (h *Hub) sendPresence(agent key, connected bool) {
-	for k, s := range h.sessions {
+func (a *agents) sendPresence(agent key, connected bool) {
+	for k, s := range a.sessions {
 		if k.namespace == agent.namespace && s.askers[agent.id] && s.owner != nil &&
 			s.wantsPresence {
 			s.owner.out.put(&protocol.AgentPresence{
 				SessionID: k.id, AgentID: agent.id, Connected: connected,
 			})
 		}
+	}
+}
+
+// reportAgentGone tells a proxy that an agent which asked for control, or holds it, is gone.
+func (s *session) reportAgentGone(agentID string) {
+	delete(s.askers, agentID)
+	if s.owner != nil {
+		s.owner.out.put(&protocol.ControlRelease{
+			RequestID: s.owner.hub.nextID(), SessionID: s.key.id, AgentID: agentID, Gone: true,
+		})
 	}
 }

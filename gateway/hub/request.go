@@ -65,7 +65,7 @@ func (h *Hub) dispatchRequest(p *Peer, m protocol.Message) {
 		h.followChat(p, m)
 	case *protocol.ChatUnsubscribe:
 		if s := h.findOrFail(p, m); s != nil {
-			s.unfollowChat(p)
+			s.conversation.unfollowChat(p)
 			p.out.put(&protocol.Done{RequestID: m.RequestID})
 		}
 	default:
@@ -168,7 +168,7 @@ func (h *Hub) forwardRequest(p, owner *Peer, s *session, m protocol.Message) {
 		p.failRequest(m, protocol.CodeBusy, message)
 		return
 	}
-	h.logRequest(p, request)
+	p.logRequest(request)
 	switch request := request.(type) {
 	case *protocol.ControlRequest:
 		s.addAsker(p.member.ID)
@@ -366,7 +366,7 @@ func (q *pending) addWaiter(p *Peer, id string) {
 func (q *pending) answerWaiters(m protocol.Message) {
 	q.unregisterRequest()
 	if refusal, ok := m.(*protocol.Error); ok && len(q.waiting) > 0 {
-		q.owner.hub.logFailure(q.waiting[0].peer, q.request, refusal.Code)
+		q.waiting[0].peer.logFailure(q.request, refusal.Code)
 	}
 	for _, w := range q.waiting {
 		w.peer.sendReply(protocol.WithRequestID(m, w.id))

@@ -30,7 +30,6 @@ type session struct {
 	current  datedCopy
 
 	screenCharge charge // of newest, in Hub.heldScreens
-	talkCharge   charge // of conversation, in Hub.heldTalk
 
 	keyboard        protocol.Keyboard
 	blackout        *protocol.Hidden // what the person hides, as of blackoutAt, or nil
@@ -72,7 +71,7 @@ func (h *Hub) openSession(p *Peer, m *protocol.SessionOpen) {
 			refuse(protocol.CodeBusy, message)
 			return
 		}
-		s = newSession(k)
+		s = newSession(k, h.heldTalk)
 		h.sessions[k] = s
 	} else if s.owner != p && !s.matchesResumeKey(m.ResumeKey) {
 		message := fmt.Sprintf("session %q already exists, with another resume key", m.SessionID)
@@ -94,7 +93,7 @@ func (h *Hub) openSession(p *Peer, m *protocol.SessionOpen) {
 	s.wantsPresence, s.sendsRows, s.takesKeys = m.Presence, m.View, m.Keys
 	s.hasChat, s.takesAsks, s.starter = m.Chat, m.Asks, m.AgentID
 	if s.info.StartedAt != m.StartedAt {
-		h.resetTalk(s)
+		s.conversation.reset()
 	}
 	s.wantsSubscribed, s.knowsWithdraw = m.Subscriptions, m.Withdraws
 	s.info = infoOf(m)
@@ -103,19 +102,22 @@ func (h *Hub) openSession(p *Peer, m *protocol.SessionOpen) {
 	s.sendAttached()
 	s.gallery.base = nil
 	s.requestRows()
-	s.resubscribeChat()
+	s.conversation.resubscribeChat()
 	s.resendHeld()
 	h.hosts.answerStart(k)
 	h.directory.AnnounceSession(k.namespace, k.id, true)
 }
 
-func newSession(k key) *session {
-	return &session{
+func newSession(k key, heldTalk held) *session {
+	s := &session{
 		key: k, askers: make(map[string]bool), subs: make(map[*Peer]*subscription),
 		watchers: make(map[*Peer]*watcher), attached: make(map[*Peer]*protocol.Attach),
-		gallery:      gallery{viewers: make(map[*Peer]*viewer)},
-		conversation: conversation{listeners: make(map[*Peer]*listener)},
+		gallery: gallery{viewers: make(map[*Peer]*viewer)},
 	}
+	s.conversation = conversation{
+		session: s, listeners: make(map[*Peer]*listener), charged: heldTalk,
+	}
+	return s
 }
 
 // setProxy makes a proxy's connection the session's owner; nil removes it.
@@ -258,7 +260,7 @@ func (h *Hub) keepLost(s *session) {
 		}
 		s.endWatch(&lost)
 		s.endViews(&lost, s.subs)
-		s.endChat(&lost, s.subs)
+		s.conversation.endChat(&lost, s.subs)
 		s.failHeld()
 		for p, sub := range s.subs {
 			p.out.put(protocol.WithRequestID(&lost, sub.id))
@@ -323,7 +325,7 @@ func (h *Hub) endSession(s *session, m *protocol.SessionClose) {
 	}
 	s.endWatch(m)
 	s.endViews(m, s.subs)
-	s.endChat(m, s.subs)
+	s.conversation.endChat(m, s.subs)
 	clear(s.subs)
 	clear(s.askers)
 	s.setProxy(nil)
@@ -355,7 +357,7 @@ func (h *Hub) dropEnded(s *session, forget bool) {
 func (h *Hub) forgetSession(s *session) {
 	s.stopTimers()
 	h.heldScreens.setCharge(&s.screenCharge, "", 0)
-	h.heldTalk.setCharge(&s.talkCharge, "", 0)
+	s.conversation.reset()
 	delete(h.sessions, s.key)
 	h.directory.AnnounceSession(s.key.namespace, s.key.id, false)
 	h.lists.markStale(s.key)
@@ -382,7 +384,7 @@ func (s *session) stopTimers() {
 		s.removeViewer(p)
 	}
 	for p := range s.conversation.listeners {
-		s.unfollowChat(p)
+		s.conversation.unfollowChat(p)
 	}
 }
 

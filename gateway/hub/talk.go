@@ -19,7 +19,10 @@ const (
 // conversation is the part of a session's conversation that listeners may still need. The hub
 // subscribes once at the proxy for all of them. It is empty without listeners. Guarded by Hub.mu.
 type conversation struct {
+	session   *session
 	listeners map[*Peer]*listener
+	charged   held                  // Hub.heldTalk
+	charge    charge                // of the records
 	records   []protocol.ChatRecord // by their numbers
 	size      int
 	last      uint64 // number of the newest record
@@ -45,16 +48,11 @@ type listener struct {
 
 // reset forgets the records, because another conversation begins.
 func (t *conversation) reset() {
-	*t = conversation{listeners: t.listeners}
+	t.charged.setCharge(&t.charge, "", 0)
+	*t = conversation{session: t.session, listeners: t.listeners, charged: t.charged}
 	for _, l := range t.listeners {
 		l.after = 0
 	}
-}
-
-// resetTalk forgets a session's records.
-func (h *Hub) resetTalk(s *session) {
-	s.conversation.reset()
-	h.heldTalk.setCharge(&s.talkCharge, "", 0)
 }
 
 // noChatText says that the session has no coding agent to talk to.
@@ -113,26 +111,27 @@ func (h *Hub) followChat(p *Peer, m *protocol.ChatSubscribe) {
 		p.failRequest(m, protocol.CodeExited, s.exitText())
 		return
 	}
-	s.unfollowChat(p)
+	s.conversation.unfollowChat(p)
 	if m.RequestID != "" {
 		p.out.put(&protocol.Done{RequestID: m.RequestID})
 	}
 	t := &s.conversation
 	t.listeners[p] = &listener{id: m.RequestID, after: m.After}
 	if len(t.listeners) == 1 {
-		h.resetTalk(s)
+		t.reset()
 		t.listeners[p].after = m.After
-		s.resubscribeChat()
+		t.resubscribeChat()
 	}
-	s.offerRecords(p)
+	s.conversation.offerRecords(p)
 }
 
 // resubscribeChat asks the proxy for the records missing here, if the conversation has listeners.
-func (s *session) resubscribeChat() {
-	if s.owner != nil && len(s.conversation.listeners) > 0 {
-		s.conversation.subscribing = s.owner.hub.nextID()
+func (t *conversation) resubscribeChat() {
+	s := t.session
+	if s.owner != nil && len(t.listeners) > 0 {
+		t.subscribing = s.owner.hub.nextID()
 		s.owner.out.put(&protocol.ChatSubscribe{
-			RequestID: s.conversation.subscribing, SessionID: s.key.id, After: s.conversation.last,
+			RequestID: t.subscribing, SessionID: s.key.id, After: t.last,
 		})
 	}
 }
@@ -153,15 +152,15 @@ func (p *Peer) takeResubscribeReply(m protocol.Message) bool {
 }
 
 // unfollowChat removes a listener. The proxy stops sending records after the last one.
-func (s *session) unfollowChat(p *Peer) {
-	t := &s.conversation
+func (t *conversation) unfollowChat(p *Peer) {
+	s := t.session
 	if t.listeners[p] == nil {
 		return
 	}
 	if delete(t.listeners, p); len(t.listeners) > 0 {
 		return
 	}
-	p.hub.resetTalk(s)
+	t.reset()
 	if s.owner != nil {
 		s.owner.out.put(&protocol.ChatUnsubscribe{SessionID: s.key.id})
 	}
@@ -169,8 +168,8 @@ func (s *session) unfollowChat(p *Peer) {
 
 // addChatRecords stores a proxy's records and offers them to the listeners. It ignores records that
 // it has.
-func (s *session) addChatRecords(m *protocol.ChatRecords) {
-	t := &s.conversation
+func (t *conversation) addChatRecords(m *protocol.ChatRecords) {
+	s := t.session
 	if len(t.listeners) == 0 || t.subscribing != "" {
 		return // it was on its way
 	}
@@ -190,10 +189,10 @@ func (s *session) addChatRecords(m *protocol.ChatRecords) {
 		t.records = append(t.records, *r)
 	}
 	t.more = m.More
-	heldTalk, token := s.owner.hub.heldTalk, s.owner.member.TokenID
-	t.trimRecords(min(maxTalk, heldTalk.roomFor(s.talkCharge, token)))
-	heldTalk.setCharge(&s.talkCharge, token, t.size)
-	s.offerRecordsToAll()
+	token := s.owner.member.TokenID
+	t.trimRecords(min(maxTalk, t.charged.roomFor(t.charge, token)))
+	t.charged.setCharge(&t.charge, token, t.size)
+	t.offerRecordsToAll()
 }
 
 // trimRecords drops the oldest records beyond a number of bytes. The newest one stays.
@@ -251,16 +250,16 @@ func recordSize(r *protocol.ChatRecord) int {
 	return recordWeight
 }
 
-func (s *session) offerRecordsToAll() {
-	for p := range s.conversation.listeners {
-		s.offerRecords(p)
+func (t *conversation) offerRecordsToAll() {
+	for p := range t.listeners {
+		t.offerRecords(p)
 	}
 }
 
 // offerRecords sends a participant its next records, if it has taken those before and the user does
 // not hide the screen. After the last ones it sends the end of the conversation.
-func (s *session) offerRecords(p *Peer) {
-	t := &s.conversation
+func (t *conversation) offerRecords(p *Peer) {
+	s := t.session
 	l := t.listeners[p]
 	if l.queued {
 		return
@@ -278,7 +277,7 @@ func (s *session) offerRecords(p *Peer) {
 		if l.lastMessage != nil {
 			p.out.put(l.lastMessage)
 		}
-		s.unfollowChat(p)
+		t.unfollowChat(p)
 	}
 }
 
@@ -314,17 +313,17 @@ func (p *Peer) ackRecords(m *protocol.ChatRecords) {
 		return
 	}
 	s.conversation.listeners[p].queued = false
-	s.offerRecords(p)
+	s.conversation.offerRecords(p)
 }
 
 // endChat sends listeners their missing records and then the last message. The informed subscribers
 // have it already.
-func (s *session) endChat(last protocol.Message, informed map[*Peer]*subscription) {
-	for p, l := range s.conversation.listeners {
+func (t *conversation) endChat(last protocol.Message, informed map[*Peer]*subscription) {
+	for p, l := range t.listeners {
 		l.ending = true
 		if informed[p] == nil {
 			l.lastMessage = protocol.WithRequestID(last, l.id)
 		}
-		s.offerRecords(p)
+		t.offerRecords(p)
 	}
 }
