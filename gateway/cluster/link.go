@@ -24,6 +24,17 @@ type routeKey struct {
 // route carries one participant's messages to one session of another gateway. One goroutine sends,
 // in order; the answers go straight into the participant's queue. When the owner is lost, the route
 // seeks the new one, and repeats the requests that may be asked twice.
+//
+//	           letter, owner found
+//	unrouted ──────────────────────> routed <───────────┐
+//	at == ""                         at != ""           │ reroute finds an owner
+//	  │  ^                             │                │
+//	  │  └──── owner refuses N == 1 ───┤ send fails,    │
+//	  │ session seen a moment ago      v owner lost     │
+//	  └────────────────────────────> broken ────────────┘
+//
+// When no gateway has the session, its requests fail or are handled here, and the route is unrouted
+// again if more letters wait, else it ends. It also ends when its participant leaves.
 type route struct {
 	cluster *Cluster
 	key     routeKey
