@@ -115,6 +115,9 @@ func (s *session) pumpConfig(poll pump.Poller) pump.Config {
 		return c
 	}
 	c.LineMost = child.LineMost
+	c.Unexpected = func(st pump.State, e pump.Event) {
+		s.log.Error("an input was in no state for what happened to it", "state", st, "event", e)
+	}
 	c.Scan = s.detector
 	c.Control, c.Line = s.beside.GuardControl(s.authority), s.beside.WatchKeys(s.tracker)
 	if agent.OneProgram || agent.Policy != nil {

@@ -10,12 +10,13 @@ var ErrFull = errors.New("too much input waits to be typed already")
 
 // acceptJob queues a job, or refuses it.
 func (p *Pump) acceptJob(now time.Time, j Job) {
-	if err := p.admitJob(now, j); err != nil {
-		j.Done(Receipt{Fate: Refused, Err: err})
-		return
+	err := p.admitJob(now, j)
+	if err == nil && len(p.queue) >= queueMax {
+		err = ErrFull
 	}
-	if len(p.queue) >= queueMax {
-		j.Done(Receipt{Fate: Refused, Err: ErrFull})
+	if err != nil {
+		j.Life.Advance(Failed)
+		j.Done(Receipt{Fate: fates[Failed], Err: err})
 		return
 	}
 	job := &pending{Job: j}
@@ -49,7 +50,11 @@ func (p *Pump) isAgentReady(now time.Time) bool {
 		p.Control.IsLineOccupied() || p.back.open {
 		return false
 	}
-	return !p.queue[0].asked || p.queue[0].ready
+	switch p.queue[0].Life.State() { //nolint:exhaustive // an answer is missing in the others
+	case Judging, Voided, Held:
+		return false
+	}
+	return true
 }
 
 // writeAgent writes at most one piece of agent input. It is only called in a turn in which the
@@ -66,14 +71,12 @@ func (p *Pump) writeAgent(now time.Time) {
 	if err := p.admitJob(now, job.Job); err != nil {
 		// syncControl has dropped the queue whenever the epoch moved; this is for a caller that
 		// forgets it.
-		p.answerHead(Receipt{Fate: Refused, Err: err})
+		p.answerHead(Failed, err)
 		return
 	}
 	switch {
 	case p.Control.IsPausedByProgram(): // as CheckInput has just seen
-	case job.stale:
-		job.stale, job.ready, job.asked = false, false, false
-	case !job.asked:
+	case job.Life.Advance(TurnCame):
 		p.prepareHead(job)
 	default:
 		p.writePiece(now, job)
@@ -83,11 +86,6 @@ func (p *Pump) writeAgent(now time.Time) {
 // prepareHead has the head of the queue prepared, or its unwritten rest. The answer comes as a
 // post. The user may be typing again by then, so it is prepared again when its turn comes.
 func (p *Pump) prepareHead(job *pending) {
-	job.asked = true
-	if job.given {
-		job.ready = true
-		return
-	}
 	if job.written == 0 {
 		job.pieces = nil
 	}
@@ -97,40 +95,42 @@ func (p *Pump) prepareHead(job *pending) {
 }
 
 func (p *Pump) handlePrepared(now time.Time, job *pending, pieces []Piece, err error) {
-	if len(p.queue) == 0 || p.queue[0] != job || job.ready {
-		return // dropped meanwhile, and answered
+	state := job.Life.State()
+	if state != Judging && state != Voided {
+		return // ended or given up meanwhile
 	}
 	occupied, waiting := errors.AsType[*Occupied](err)
 	switch {
 	case waiting:
-		job.asked, job.stale = false, false
+		p.advance(job, LineOccupied)
 		p.Control.OccupyLine(now, occupied.Line)
 	case err != nil:
-		p.answerHead(Receipt{Fate: Refused, Err: err})
-	case job.stale, now.Before(p.heldUntil()):
-		job.asked, job.stale = false, false
+		p.answerHead(Failed, err)
+	case state == Voided, now.Before(p.heldUntil()):
+		p.advance(job, Postponed)
 	case p.refuseLong(job, pieces):
 	case p.holdForUser(now, job, pieces):
-		job.pieces, job.ready = pieces, true
+		job.pieces = pieces
+		p.advance(job, Passed)
 	}
 }
 
 // writePiece writes the next piece of job, or the rest of one.
 func (p *Pump) writePiece(now time.Time, job *pending) {
 	if len(job.pieces) == 0 {
-		p.finishJob(job)
+		p.answerHead(AllWritten, nil)
 		return
 	}
-	piece := &job.pieces[0]
-	if !job.begun && job.Holds != nil && !job.Holds() {
-		job.stale, job.ready, job.asked = false, false, false
+	piece, begins := &job.pieces[0], !job.Life.isHalfWritten()
+	if begins && job.Holds != nil && !job.Holds() {
+		p.judgeAgain(job)
 		return
 	}
 	// Again, since the mode may have changed, and the user may have typed.
-	if !job.begun && p.refuseLong(job, job.pieces) {
+	if begins && p.refuseLong(job, job.pieces) {
 		return
 	}
-	if p.Line != nil && !job.begun && piece.Say == "" {
+	if p.Line != nil && begins && piece.Say == "" {
 		p.Line.NoteAgentKeys(piece.Bytes)
 	}
 	n, err := p.writeProgram(job, piece.Bytes[:min(len(piece.Bytes), PieceMax)], piece.Say != "")
@@ -144,10 +144,20 @@ func (p *Pump) writePiece(now time.Time, job *pending) {
 	}
 }
 
+// judgeAgain has a job judged again after the program changed. One that is given up ends: the end of
+// its paste is not for another program.
+func (p *Pump) judgeAgain(job *pending) {
+	if job.Life.isGivenUp() {
+		p.answerHead(Shifted, nil)
+		return
+	}
+	p.advance(job, Shifted)
+}
+
 // finishPiece writes the rest of a half-written piece. It reports whether the piece is complete, or
 // its job is gone.
 func (p *Pump) finishPiece(now time.Time) bool {
-	if len(p.queue) == 0 || !p.queue[0].begun {
+	if len(p.queue) == 0 || !p.queue[0].Life.isHalfWritten() {
 		return true
 	}
 	job := p.queue[0]
@@ -176,7 +186,10 @@ func (p *Pump) countWritten(job *pending, n int) {
 	}
 	piece.Bytes = piece.Bytes[n:]
 	job.written += n
-	job.begun, p.wrote = true, true
+	p.wrote = true
+	if len(piece.Bytes) > 0 {
+		p.advance(job, PartWritten)
+	}
 }
 
 // noteOnLine notes what the program's line holds now.
@@ -191,18 +204,23 @@ func (p *Pump) noteOnLine(b []byte) {
 
 // nextPiece moves on from a written piece.
 func (p *Pump) nextPiece(now time.Time, job *pending) {
-	job.begun = false
 	if job.pieces[0].Acts {
 		p.awaitProgram(now)
 	}
 	if gap := job.pieces[0].Gap; gap > 0 {
 		p.quietUntil = now.Add(gap)
 	}
-	switch job.pieces = job.pieces[1:]; {
-	case len(job.pieces) == 0:
-		p.finishJob(job)
-	case job.pieces[0].Step != 0:
-		job.asked, job.ready, job.stale, job.fits = false, false, false, 0
+	job.pieces = job.pieces[1:]
+	switch over := len(job.pieces) == 0; {
+	case over && job.Life.isGivenUp():
+		p.answerHead(RestWritten, nil)
+	case over:
+		p.answerHead(AllWritten, nil)
+	case job.pieces[0].Step != 0 && !job.Life.isGivenUp():
+		p.advance(job, StepWritten)
+		job.fits = 0
+	default:
+		p.advance(job, PieceWritten)
 	}
 }
 
@@ -212,7 +230,7 @@ func (p *Pump) failIfStuck(now time.Time) {
 	if p.blocked.IsZero() || now.Sub(p.blocked) < stuckAfter {
 		return
 	}
-	p.dropQueue(Receipt{Fate: NotReading})
+	p.dropQueue(Stuck)
 }
 
 // isHeldUp reports whether input waits for the user to stop typing or to submit the line, or for
@@ -228,20 +246,19 @@ func (p *Pump) expireJobs(now time.Time) {
 	if !p.isHeldUp(now) {
 		return
 	}
-	fate := UserTyping
+	over := TypedOn
 	switch {
 	case p.Control.IsPausedByProgram():
-		fate = Elsewhere
+		over = StayedAway
 	case !now.Before(p.Control.PausedUntil()) && !p.Control.IsLineOccupied():
-		fate = Busy
+		over = Unread
 	}
 	for i := 0; i < len(p.queue); {
-		if job := p.queue[i]; job.begun || job.held || job.given || job.deadline.IsZero() ||
-			now.Before(job.deadline) {
+		if job := p.queue[i]; !job.expires() || now.Before(job.deadline) {
 			i++
 			continue
 		}
-		p.answerJob(i, Receipt{Fate: fate})
+		p.answerJob(i, over, nil)
 	}
 	p.vacateLine(now)
 }
@@ -254,31 +271,44 @@ func (p *Pump) vacateLine(now time.Time) {
 	}
 }
 
+// advance notes what happened to a job. What the table does not expect changes nothing.
+func (p *Pump) advance(job *pending, e Event) {
+	if !job.Life.Advance(e) && p.Unexpected != nil {
+		p.Unexpected(job.Life.State(), e)
+	}
+}
+
+// expires reports whether the job has a time limit that counts in its present state.
+func (j *pending) expires() bool { return !j.deadline.IsZero() && j.Life.canHappen(TypedOn) }
+
 // answerHead answers the head of the queue.
-func (p *Pump) answerHead(r Receipt) { p.answerJob(0, r) }
+func (p *Pump) answerHead(end Event, why error) { p.answerJob(0, end, why) }
 
 // dropQueue answers the whole queue alike. It returns how many accepted bytes did not reach the
 // program.
-func (p *Pump) dropQueue(r Receipt) (dropped int) {
+func (p *Pump) dropQueue(end Event) (dropped int) {
 	for len(p.queue) > 0 {
 		dropped += p.queue[0].bytesLeft()
-		p.answerJob(0, r)
+		p.answerJob(0, end, nil)
 	}
 	return dropped
 }
 
-// answerJob removes job i from the queue and tells its owner.
-func (p *Pump) answerJob(i int, r Receipt) {
+// answerJob removes job i from the queue, which end has ended, and tells its owner.
+func (p *Pump) answerJob(i int, end Event, why error) {
 	job := p.queue[i]
 	p.queue = append(p.queue[:i], p.queue[i+1:]...)
-	r.Written, r.Dropped, r.Held = job.written, job.bytesLeft(), job.held
+	r := Receipt{
+		Fate: fates[end], Err: why,
+		Written: job.written, Dropped: job.bytesLeft(), Held: job.Life.State() == Held,
+	}
 	if r.Fate == Dropped {
 		r.Unsubmitted = p.unsubmitted
 	}
-	if job.held {
+	if r.Held {
 		p.Control.WithdrawConfirmation()
 	}
-	job.done = true
+	p.advance(job, end)
 	job.Done(r)
 }
 

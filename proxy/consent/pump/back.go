@@ -42,7 +42,7 @@ func (p *Pump) checkBack(now time.Time) {
 		job.since = time.Time{}
 	case job.since.IsZero():
 		job.since = now
-	case now.Sub(job.since) >= backMax && !job.held:
-		p.answerHead(Receipt{Fate: Busy})
+	case now.Sub(job.since) >= backMax && job.Life.canHappen(NotBack):
+		p.answerHead(NotBack, nil)
 	}
 }

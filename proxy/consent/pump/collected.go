@@ -82,11 +82,6 @@ func (p *Pump) refuseLong(job *pending, pieces []Piece) (refused bool) {
 		job.fits = spell
 		return false
 	}
-	p.answerHead(
-		Receipt{
-			Fate: Refused,
-			Err:  &LongLineError{Stands: present, Size: longest, Most: p.LineMost},
-		},
-	)
+	p.answerHead(Failed, &LongLineError{Stands: present, Size: longest, Most: p.LineMost})
 	return true
 }

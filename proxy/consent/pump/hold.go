@@ -117,9 +117,9 @@ func (p *Pump) holdForUser(now time.Time, job *pending, pieces []Piece) (free bo
 	held, err := job.Hold(now, pieces, p.line)
 	switch {
 	case err != nil:
-		p.answerHead(Receipt{Fate: Refused, Err: err})
+		p.answerHead(Failed, err)
 	case held:
-		job.held = true
+		p.advance(job, AskedUser)
 	}
 	return err == nil && !held
 }
@@ -128,16 +128,16 @@ func (p *Pump) holdForUser(now time.Time, job *pending, pieces []Piece) (free bo
 // conditions must hold when it is typed, not when it was shown. Its time limit starts anew, in case
 // the user still types.
 func (p *Pump) applyDecision(now time.Time) {
-	if len(p.queue) == 0 || !p.queue[0].held {
+	if len(p.queue) == 0 || p.queue[0].Life.State() != Held {
 		return
 	}
 	switch decided, let := p.Control.TakeDecision(); {
 	case !decided:
 	case !let:
-		p.answerHead(Receipt{Fate: Refused, Err: ErrLate})
+		p.answerHead(NotLet, ErrLate)
 	default:
 		job := p.queue[0]
-		job.held, job.asked = false, false
+		p.advance(job, LetThrough)
 		if job.Wait > 0 {
 			job.deadline = now.Add(job.Wait)
 		}

@@ -224,6 +224,8 @@ type Piece struct {
 // Job is one input of an agent. Its functions are called on the pump's goroutine and must not
 // block.
 type Job struct {
+	// Life has the state of the input. nil: the pump makes one.
+	Life  *Life
 	ID    string // for WithdrawInput
 	Agent string
 	Epoch uint64

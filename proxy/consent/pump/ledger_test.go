@@ -40,8 +40,16 @@ func (s scanner) Flush(emit func(pump.Unit)) {
 type machine struct {
 	*control.Machine
 	events               []control.Event
-	elsewhere            bool // another program is in front
-	dropped, unsubmitted int  // summed over all ends
+	elsewhere            bool  // another program is in front
+	refuses              error // of every input, if it is set
+	dropped, unsubmitted int   // summed over all ends
+}
+
+func (m *machine) CheckInput(now time.Time, agent string, epoch uint64) error {
+	if m.refuses != nil {
+		return m.refuses
+	}
+	return m.Machine.CheckInput(now, agent, epoch)
 }
 
 func (m *machine) IsPausedByProgram() bool { return m.elsewhere }
@@ -78,6 +86,7 @@ type world struct {
 	unread    int    // what FlushInput returns
 	canonical bool   // the line settings
 	spell     uint64 // how often they were seen to be raw
+	away      bool   // the program does not ask for more
 	restores  bool   // the program reads one key raw, and then restores canonical mode
 
 	turn sync.Mutex // tells the race detector what the bubble's clock orders
@@ -97,6 +106,7 @@ func newWorld(t *testing.T, granted bool, change func(*pump.Config)) *world {
 		w.grant()
 	}
 	c := pump.Config{Keyboard: w, Program: w, Poll: w, Scan: scanner{keys.NewScanner(keys.Bindings{})}, Control: w.ctl}
+	c.Unexpected = func(s pump.State, e pump.Event) { t.Errorf("%s cannot happen to an input that is %s", e, s) }
 	if change != nil {
 		change(&c)
 	}

@@ -26,7 +26,9 @@ type Config struct {
 	KeyboardEnded func(error)
 	// Unheard leaves the keyboard alone until [Pump.NoteNewKeyboard]: it is another program's.
 	Unheard bool
-	Now     func() time.Time // nil is time.Now
+	// Unexpected, if not nil, is called for an event that cannot happen in the state of an input.
+	Unexpected func(s State, e Event)
+	Now        func() time.Time // nil is time.Now
 }
 
 // Pump is the pump. Run is its goroutine; Post, Enqueue and Stop may be called on any.
@@ -64,18 +66,11 @@ type Pump struct {
 // pending is a job in the queue.
 type pending struct {
 	Job
-	asked    bool
-	ready    bool
-	stale    bool   // the user typed after it was ready
-	held     bool   // the user must confirm it
-	begun    bool   // the first of pieces is half written
 	fits     uint64 // spell of canonical mode in which the step makes no line too long
 	pieces   []Piece
 	written  int
-	flushed  int  // bytes taken back unread, and no longer counted in written
-	cut      int  // bytes withdrawn
-	given    bool // given up: the rest only finishes what the program has begun to get
-	done     bool // answered
+	flushed  int // bytes taken back unread, and no longer counted in written
+	cut      int // bytes withdrawn
 	deadline time.Time
 	since    time.Time // since when it waits for the program's return, or zero
 }
@@ -111,8 +106,12 @@ func (p *Pump) Post(do func(now time.Time)) bool {
 // Enqueue queues an agent's input. Its Done is called with what became of it, even if the pump has
 // ended.
 func (p *Pump) Enqueue(j Job) {
+	if j.Life == nil {
+		j.Life = new(Life)
+	}
 	if !p.Post(func(now time.Time) { p.acceptJob(now, j) }) {
-		j.Done(Receipt{Fate: Gone, Dropped: j.Size})
+		j.Life.Advance(Exited)
+		j.Done(Receipt{Fate: fates[Exited], Dropped: j.Size})
 	}
 }
 
@@ -220,7 +219,7 @@ func (p *Pump) nextMoment(now time.Time) time.Time {
 		sooner(p.back.at)
 	}
 	for _, j := range p.queue {
-		if !j.deadline.IsZero() && !j.begun && !j.held && p.isHeldUp(now) {
+		if j.expires() && p.isHeldUp(now) {
 			sooner(j.deadline)
 		}
 	}
@@ -264,7 +263,7 @@ func (p *Pump) syncControl(now time.Time) {
 	p.epoch = p.Control.Epoch()
 	dropped := 0
 	if p.Control.KeepsTypedInput() {
-		dropped = p.dropQueue(Receipt{Fate: Dropped})
+		dropped = p.dropQueue(ControlEnded)
 	} else {
 		dropped = p.takeBackInput()
 	}
@@ -303,7 +302,7 @@ func (p *Pump) answerRest() {
 	for _, do := range posts {
 		do(now)
 	}
-	p.dropQueue(Receipt{Fate: Gone})
+	p.dropQueue(Exited)
 }
 
 // readKeyboard reads the keyboard and handles every unit of it.

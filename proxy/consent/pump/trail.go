@@ -128,14 +128,14 @@ func (p *Pump) writeProgram(job *pending, b []byte, mute bool) (n int, err error
 // not read, answers the queue, and returns how many bytes did not reach the program.
 func (p *Pump) takeBackInput() (dropped int) {
 	for _, job := range p.flushUnread() {
-		if job.done {
+		if job.Life.State() >= Ended {
 			dropped += job.flushed
 			if job.Flushed != nil {
 				job.Flushed(job.flushed)
 			}
 		}
 	}
-	return dropped + p.dropQueue(Receipt{Fate: Dropped})
+	return dropped + p.dropQueue(ControlEnded)
 }
 
 // flushUnread takes back what the program has not read, and returns the jobs with a part in that.
@@ -153,6 +153,7 @@ func (p *Pump) flushUnread() (jobs []*pending) {
 	}
 	p.collected = collected{}
 	for _, s := range p.trail.cutTail(tail + unread) {
+		p.advance(s.job, TakenBack)
 		s.job.written -= s.n
 		s.job.flushed += s.n
 		flushed += s.n

@@ -81,13 +81,17 @@ func (p *Pump) handlePaste(now time.Time, u Unit) {
 
 // queueTyped queues the user's input for the program.
 func (p *Pump) queueTyped(b []byte) {
+	if len(b) == 0 {
+		return // a paste of which nothing is left
+	}
 	p.user = append(p.user, b...)
 	p.line.noteTyped(b)
 	if p.Line != nil {
 		p.Line.NoteUserKeys(b)
 	}
 	if len(p.queue) > 0 {
-		p.queue[0].stale, p.queue[0].fits = p.queue[0].stale || p.queue[0].asked, 0
+		p.advance(p.queue[0], UserTyped)
+		p.queue[0].fits = 0
 	}
 }
 
@@ -134,7 +138,7 @@ func (p *Pump) noteWrite(now time.Time, err error) bool {
 	}
 	// The program is gone, and its end is reported by another part.
 	p.user, p.blocked = p.user[:0], time.Time{}
-	p.dropQueue(Receipt{Fate: Gone})
+	p.dropQueue(Exited)
 	return false
 }
 

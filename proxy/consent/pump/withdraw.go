@@ -10,8 +10,8 @@ import (
 // goroutine.
 func (p *Pump) WithdrawInput(id string, begun bool) {
 	p.Post(func(now time.Time) {
-		at := slices.IndexFunc(p.queue, func(j *pending) bool { return j.ID == id && !j.given })
-		if at < 0 || !begun && p.queue[at].written > 0 && !p.queue[at].held {
+		at := slices.IndexFunc(p.queue, func(j *pending) bool { return j.ID == id && !j.Life.isGivenUp() })
+		if at < 0 || !begun && p.queue[at].written > 0 && p.queue[at].Life.State() != Held {
 			return
 		}
 		p.giveUp(now, at)
@@ -23,7 +23,7 @@ func (p *Pump) giveUp(now time.Time, at int) {
 	job := p.queue[at]
 	var rest []Piece
 	if job.written > 0 {
-		rest = unfinishedPieces(job.pieces, job.begun)
+		rest = unfinishedPieces(job.pieces, job.Life.isHalfWritten())
 	}
 	job.cut = job.bytesLeft() - job.flushed
 	for _, piece := range rest {
@@ -33,14 +33,13 @@ func (p *Pump) giveUp(now time.Time, at int) {
 		job.pieces = []Piece{}
 	}
 	if len(rest) > 0 {
-		if job.held {
+		if job.Life.State() == Held {
 			p.Control.WithdrawConfirmation()
-			job.held = false
 		}
-		job.given, job.asked, job.ready, job.stale = true, true, true, false
+		p.advance(job, CutOff)
 		return
 	}
-	p.answerJob(at, Receipt{Fate: Withdrawn})
+	p.answerJob(at, GivenUp, nil)
 	if at == 0 && p.Control.IsLineOccupied() {
 		p.Control.VacateLine(now) // the next input is checked anew
 	}
@@ -61,13 +60,4 @@ func unfinishedPieces(pieces []Piece, begun bool) (rest []Piece) {
 		}
 	}
 	return rest
-}
-
-// finishJob answers a completely written job.
-func (p *Pump) finishJob(job *pending) {
-	fate := Written
-	if job.given {
-		fate = Withdrawn
-	}
-	p.answerHead(Receipt{Fate: fate})
 }

@@ -1,0 +1,215 @@
+package pump
+
+import "sync/atomic"
+
+// State is how far an input of an agent has come. It is one of the pump's queue until Ended.
+//
+// This is the whole life of an input: the state that follows each event, "." for an event that
+// cannot happen then. TestLifeIsDrawn compares it with the code, and has the reasons.
+//
+//	             Queued  Judging Voided  Held    Ready   Begun   Crossed KeyLeft Closing Ended Sent
+//	TurnCame     Judging .       .       .       .       .       .       .       .       .     .
+//	LineOccupied .       Queued  Queued  .       .       .       .       .       .       .     .
+//	Postponed    .       Queued  Queued  .       .       .       .       .       .       .     .
+//	Passed       .       Ready   .       .       .       .       .       .       .       .     .
+//	AskedUser    .       Held    .       .       .       .       .       .       .       .     .
+//	LetThrough   .       .       .       Queued  .       .       .       .       .       .     .
+//	UserTyped    Queued  Voided  Voided  Held    Queued  Crossed Crossed KeyLeft Closing .     .
+//	Shifted      .       .       .       .       Queued  .       .       .       Ended   .     .
+//	PartWritten  .       .       .       .       Begun   Begun   Crossed KeyLeft KeyLeft .     .
+//	PieceWritten .       .       .       .       Ready   Ready   Queued  Closing .       .     .
+//	StepWritten  .       .       .       .       Queued  Queued  Queued  .       .       .     .
+//	CutOff       Closing Closing Closing Closing Closing KeyLeft KeyLeft .       .       .     .
+//	TakenBack    Queued  Judging Voided  Held    Ready   Begun   Crossed KeyLeft Closing Ended Sent
+//	AllWritten   .       .       .       .       Ended   Ended   Ended   .       .       .     .
+//	RestWritten  .       .       .       .       .       .       .       Ended   Ended   .     .
+//	Failed       Ended   Ended   Ended   .       Ended   Ended   .       Ended   Ended   .     .
+//	NotLet       .       .       .       Ended   .       .       .       .       .       .     .
+//	GivenUp      Ended   Ended   Ended   Ended   Ended   .       .       .       .       .     .
+//	TypedOn      Ended   Ended   Ended   .       Ended   .       .       .       .       .     .
+//	StayedAway   Ended   Ended   Ended   .       Ended   .       .       .       .       .     .
+//	Unread       Ended   Ended   Ended   .       Ended   .       .       .       .       .     .
+//	NotBack      Ended   Ended   Ended   .       Ended   .       .       .       Ended   .     .
+//	ControlEnded Ended   Ended   Ended   Ended   Ended   Ended   Ended   Ended   Ended   .     .
+//	Stuck        Ended   Ended   Ended   Ended   Ended   Ended   Ended   Ended   Ended   .     .
+//	Exited       Ended   Ended   Ended   Ended   Ended   Ended   Ended   Ended   Ended   .     .
+//	Receipted    .       .       .       .       .       .       .       .       .       Sent  .
+//
+// The fate that the receipt tells follows from the event that ended the input:
+//
+//	AllWritten: Written · RestWritten, GivenUp, Shifted: Withdrawn · Failed, NotLet: Refused ·
+//	ControlEnded: Dropped · Stuck: NotReading · Exited: Gone · TypedOn: UserTyping ·
+//	StayedAway: Elsewhere · Unread, NotBack: Busy
+type State uint8
+
+// The states.
+const (
+	_       State = iota
+	Queued        // it waits for its turn: for inputs before it, the user, or another program
+	Judging       // its conditions are checked, and its rest is encoded
+	Voided        // as Judging, but the user has typed since: only a refusal counts
+	Held          // the user is asked to let it through
+	Ready         // its next piece may be written
+	Begun         // a piece is half written
+	Crossed       // as Begun, and the user has typed since: the rest is judged again
+	KeyLeft       // given up: the rest of a key that is half written follows
+	Closing       // given up: the end of a paste that has begun follows
+	Ended         // its fate is certain; the receipt waits for the screen to settle
+	Sent          // its agent has the receipt
+
+	states = int(Sent) + 1
+)
+
+// Event is what happens to an input.
+type Event uint8
+
+// The events.
+const (
+	TurnCame     Event = iota // it is the first in the queue, and may be written for all that is known
+	LineOccupied              // judged: the user has something on the line
+	Postponed                 // judged, but the user is typing
+	Passed                    // judged: it may be written
+	AskedUser                 // judged: it needs the user's word
+	LetThrough                // the user gives it
+	UserTyped                 // a key of the user comes before what is left of it
+	Shifted                   // what it was judged by no longer holds
+	PartWritten               // the program took a part of a piece
+	PieceWritten              // a piece is complete, more of its step follow
+	StepWritten               // a step is complete, another one follows
+	CutOff                    // its agent gives it up, and the program must get the rest of a key
+	TakenBack                 // the program had not read some of it, and will not
+	AllWritten                // no piece is left
+	RestWritten               // no piece is left that had to follow
+	Failed                    // a condition, its grant or the queue's limit refuses it
+	NotLet                    // the user does not let it through in time
+	GivenUp                   // its agent gives it up, and the program needs nothing more
+	TypedOn                   // its time is over while the user types
+	StayedAway                // its time is over while another program has the terminal
+	Unread                    // its time is over while the program has not asked for more
+	NotBack                   // the program does not ask for more
+	ControlEnded              // the user took the keyboard back, or the grant ended
+	Stuck                     // the program does not read
+	Exited                    // the program or the session has ended
+	Receipted                 // the receipt is sent
+
+	events = int(Receipted) + 1
+)
+
+// row has the next state for each event, 0 for an event that cannot happen.
+type row [events]State
+
+// transitions is the table above.
+var transitions = [states]row{
+	Queued:  ending(waiting(row{TurnCame: Judging, UserTyped: Queued, CutOff: Closing}), Queued),
+	Judging: ending(waiting(judged(row{Passed: Ready, AskedUser: Held})), Judging),
+	Voided:  ending(waiting(judged(row{})), Voided),
+	Held: ending(row{
+		LetThrough: Queued, NotLet: Ended, UserTyped: Held, CutOff: Closing, GivenUp: Ended,
+	}, Held),
+	Ready: ending(waiting(row{
+		UserTyped: Queued, Shifted: Queued, PartWritten: Begun, PieceWritten: Ready,
+		StepWritten: Queued, AllWritten: Ended, CutOff: Closing,
+	}), Ready),
+	Begun: ending(row{
+		UserTyped: Crossed, PartWritten: Begun, PieceWritten: Ready,
+		StepWritten: Queued, AllWritten: Ended, CutOff: KeyLeft, Failed: Ended,
+	}, Begun),
+	Crossed: ending(row{
+		UserTyped: Crossed, PartWritten: Crossed, PieceWritten: Queued,
+		StepWritten: Queued, AllWritten: Ended, CutOff: KeyLeft,
+	}, Crossed),
+	KeyLeft: ending(row{
+		UserTyped: KeyLeft, PartWritten: KeyLeft, PieceWritten: Closing, RestWritten: Ended,
+		Failed: Ended,
+	}, KeyLeft),
+	Closing: ending(row{
+		UserTyped: Closing, PartWritten: KeyLeft, RestWritten: Ended,
+		Failed: Ended, Shifted: Ended, NotBack: Ended,
+	}, Closing),
+	Ended: {TakenBack: Ended, Receipted: Sent},
+	Sent:  {TakenBack: Sent},
+}
+
+// judged adds the answers that count even if the user has typed since.
+func judged(r row) row {
+	r[LineOccupied], r[Postponed], r[UserTyped], r[CutOff] = Queued, Queued, Voided, Closing
+	return r
+}
+
+// waiting adds the ends of an input that stands between two pieces.
+func waiting(r row) row {
+	for _, e := range []Event{Failed, GivenUp, TypedOn, StayedAway, Unread, NotBack} {
+		r[e] = Ended
+	}
+	return r
+}
+
+// ending adds what can happen to every input in the queue.
+func ending(r row, same State) row {
+	r[ControlEnded], r[Stuck], r[Exited], r[TakenBack] = Ended, Ended, Ended, same
+	return r
+}
+
+// fates has the fate of an input that an event ended.
+var fates = [events]Fate{
+	AllWritten: Written, RestWritten: Withdrawn, GivenUp: Withdrawn, Shifted: Withdrawn,
+	Failed: Refused, NotLet: Refused, ControlEnded: Dropped, Stuck: NotReading, Exited: Gone,
+	TypedOn: UserTyping, StayedAway: Elsewhere, Unread: Busy, NotBack: Busy,
+}
+
+var stateNames = [states]string{
+	"", "Queued", "Judging", "Voided", "Held", "Ready", "Begun", "Crossed", "KeyLeft", "Closing",
+	"Ended", "Sent",
+}
+
+var eventNames = [events]string{
+	"TurnCame", "LineOccupied", "Postponed", "Passed", "AskedUser", "LetThrough", "UserTyped",
+	"Shifted", "PartWritten", "PieceWritten", "StepWritten", "CutOff", "TakenBack", "AllWritten",
+	"RestWritten", "Failed", "NotLet", "GivenUp", "TypedOn", "StayedAway", "Unread", "NotBack",
+	"ControlEnded", "Stuck", "Exited", "Receipted",
+}
+
+func (s State) String() string { return stateNames[s] }
+func (e Event) String() string { return eventNames[e] }
+
+// Life is the state of one input. The pump's goroutine advances it until Ended, and after that the
+// goroutine that sends the receipt. Any goroutine may read it.
+type Life struct{ state atomic.Uint32 }
+
+// State returns the present state.
+func (l *Life) State() State {
+	if s := State(l.state.Load()); s != 0 {
+		return s
+	}
+	return Queued
+}
+
+// Advance goes to the state that follows e. It returns false, and changes nothing, if e cannot
+// happen now.
+func (l *Life) Advance(e Event) bool {
+	for {
+		from := l.state.Load()
+		to := transitions[max(State(from), Queued)][e]
+		if to == 0 {
+			return false
+		}
+		if l.state.CompareAndSwap(from, uint32(to)) {
+			return true
+		}
+	}
+}
+
+// canHappen reports whether e can happen now.
+func (l *Life) canHappen(e Event) bool { return transitions[l.State()][e] != 0 }
+
+// isHalfWritten reports whether the program has a part of a key: the rest goes before all else.
+func (l *Life) isHalfWritten() bool {
+	s := l.State()
+	return s == Begun || s == Crossed || s == KeyLeft
+}
+
+// isGivenUp reports whether only what the program must get is left.
+func (l *Life) isGivenUp() bool {
+	s := l.State()
+	return s == KeyLeft || s == Closing
+}
