@@ -182,11 +182,39 @@ func (c *checks) checkParts(m *Input) *checks {
 	if n := m.Size(); n > MaxInput {
 		c.fail(CodeTooLarge, "parts", "has %d bytes of data, the limit is %d", n, MaxInput)
 	}
+	steps := 0
 	for i, p := range m.Parts {
 		if c.checkPart("parts.", p); i > 0 && p.InputKind == InputMouse {
 			c.fail(CodeBadMessage, "parts", "has a mouse part after another: it acts on the "+
 				"screen as it was seen, so it comes first")
 		}
+		if p.Until != nil {
+			steps++
+		}
+		c.checkStep(p, i == len(m.Parts)-1)
+	}
+	if steps > MaxSteps {
+		c.fail(CodeTooLarge, "parts", "has until %d times, the limit is %d: send the rest in "+
+			"another input", steps, MaxSteps)
+	}
+	return c
+}
+
+// checkStep checks what must come true after a part.
+func (c *checks) checkStep(p InputPart, last bool) *checks {
+	if p.Until == nil {
+		if len(p.Stop) > 0 {
+			c.fail(CodeBadMessage, "parts.stop", "belongs to until: what must come true")
+		}
+		return c
+	}
+	c.checkUntil("parts.until", p.Until).checkFurther("parts.stop", p.Stop)
+	switch {
+	case p.Until.Control:
+		c.fail(CodeBadMessage, "parts.until.control", "is for a wait: an input has its grant")
+	case p.Until.Exit && !last:
+		c.fail(CodeBadMessage, "parts.until.exit", "is for the last part: no other can be typed "+
+			"after the program's end")
 	}
 	return c
 }

@@ -96,7 +96,7 @@ var shapes = map[string]reflect.Type{
 	"highlight": reflect.TypeFor[Highlight](), "picture": reflect.TypeFor[Picture](), "color": reflect.TypeFor[Color](),
 	"cell": reflect.TypeFor[Cell](), "cursor": reflect.TypeFor[Cursor](), "modes": reflect.TypeFor[Modes](), "progress": reflect.TypeFor[Progress](), "keyboard": reflect.TypeFor[Keyboard](),
 	"activity": reflect.TypeFor[Activity](), "session": reflect.TypeFor[SessionInfo](), "decision": reflect.TypeFor[Decision](), "incomplete": reflect.TypeFor[Incomplete](),
-	"part": reflect.TypeFor[InputPart](), "result of a part": reflect.TypeFor[PartResult](), "until": reflect.TypeFor[Until](), "expect": reflect.TypeFor[Expect](),
+	"part": reflect.TypeFor[InputPart](), "result of a part": reflect.TypeFor[PartResult](), "end of a condition": reflect.TypeFor[UntilResult](), "until": reflect.TypeFor[Until](), "expect": reflect.TypeFor[Expect](),
 	"blackout of a frame": reflect.TypeFor[Hidden](), "command": reflect.TypeFor[Command](), "past": reflect.TypeFor[Past](), "page": reflect.TypeFor[Page](),
 	"found": reflect.TypeFor[Found](), "found row": reflect.TypeFor[FoundRow](), "image of a prompt": reflect.TypeFor[ChatAttachment](),
 	"chat of a session": reflect.TypeFor[ChatState](), "record of a conversation": reflect.TypeFor[ChatRecord](), "item": reflect.TypeFor[ChatItem](),

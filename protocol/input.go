@@ -1,5 +1,7 @@
 package protocol
 
+import "slices"
+
 // Input is keystrokes for the program.
 type Input struct {
 	RequestID string    `json:"requestId"`
@@ -32,6 +34,16 @@ type InputPart struct {
 	At        *Cell     `json:"at,omitempty"`
 	On        string    `json:"on,omitempty"`
 	To        *Cell     `json:"to,omitempty"`
+	// Until, in a part of Parts, must come true after the part: the next part is typed then, and
+	// the receipt sent after the last one. Otherwise the rest is not typed. Stop are conditions
+	// that end the wait for Until without meeting it. An older proxy knows neither.
+	Until *Until  `json:"until,omitempty"`
+	Stop  []Until `json:"stop,omitempty"`
+}
+
+// HasSteps reports whether m has a part with Until.
+func (m *Input) HasSteps() bool {
+	return slices.ContainsFunc(m.Parts, func(p InputPart) bool { return p.Until != nil })
 }
 
 // All is the parts of m: the one that its own fields are where it has no Parts.
@@ -91,4 +103,19 @@ type PartResult struct {
 	// FromSeq is the screen's revision when the part's first byte was written, 0 if the part was
 	// not: what the part caused is newer.
 	FromSeq uint64 `json:"fromSeq,omitempty"`
+	// Until says how the condition after the part ended, nil if it was not waited for to its end.
+	Until *UntilResult `json:"until,omitempty"`
+}
+
+// UntilResult says how the condition after a part of an [Input] ended. Matched, Came, Stopped and
+// Stood are those of a [WaitResult].
+type UntilResult struct {
+	Met     bool   `json:"met"`
+	Matched string `json:"matched,omitempty"`
+	Came    *Until `json:"came,omitempty"`
+	Stopped bool   `json:"stopped,omitempty"`
+	Stood   string `json:"stood,omitempty"`
+	// Line is the line of the screen or of the output that has Matched, at most MaxShown characters
+	// from its start or from the match; for Waiting it is the cursor's.
+	Line string `json:"line,omitempty"`
 }

@@ -104,6 +104,8 @@ type SessionOpen struct {
 	Presence bool `json:"presence,omitempty"`
 	// Parts says that the proxy takes an [Input] with Parts, and the kind InputLines.
 	Parts bool `json:"parts,omitempty"`
+	// Steps says that the parts may have Until and Stop.
+	Steps bool `json:"steps,omitempty"`
 	// View says that the proxy sends [Rows] when it is asked with a [View].
 	View bool `json:"view,omitempty"`
 	// Keys says that the proxy takes [Keys]. Whether it types them is for its user to say.

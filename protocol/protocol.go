@@ -57,7 +57,8 @@ const (
 	MaxConditions   = 16         // in any, and in stop, of a wait
 	MaxPattern      = 1024       // text or regular expression of a wait or a condition
 	MaxInput        = 48 << 10   // data of one terminal.input, of all its parts together
-	MaxParts        = 16         // parts of one terminal.input
+	MaxParts        = 48         // parts of one terminal.input
+	MaxSteps        = 16         // parts of one terminal.input with until
 	MaxSize         = 1000       // columns or rows
 	MaxDepth        = 16         // nesting of JSON values
 	ContentRunes    = 4000       // newest characters of the rolling text in a snapshot

@@ -296,8 +296,9 @@ type SessionInfo struct {
 	StartedAt       int64    `json:"startedAt"`
 	ParentSessionID string   `json:"parentSessionId,omitempty"`
 	Headless        bool     `json:"headless,omitempty"`
-	// Parts says that an [Input] for it may have Parts.
+	// Parts says that an [Input] for it may have Parts, and Steps that those may have Until.
 	Parts bool `json:"parts,omitempty"`
+	Steps bool `json:"steps,omitempty"`
 	// Mutes says that a [ControlDecide] for it may have Refuse and Mute, and Muted names the agents
 	// that are muted.
 	Mutes bool     `json:"mutes,omitempty"`

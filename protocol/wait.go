@@ -73,6 +73,8 @@ type WaitResult struct {
 	Stopped bool   `json:"stopped,omitempty"`
 	// Stood says that what matched is not new, for a wait with InputSeq: see [StoodInput].
 	Stood string `json:"stood,omitempty"`
+	// Line is the line that has Matched: see [UntilResult].
+	Line string `json:"line,omitempty"`
 	// Ended says why control ended, for a wait with Epoch that ended with it.
 	Ended Reason `json:"ended,omitempty"`
 	Seq   uint64 `json:"seq,omitempty"`

@@ -84,6 +84,7 @@ func (s *session) openMessage() protocol.Message {
 		ResumeKey:       s.resumeKey,
 		Presence:        true,
 		Parts:           true,
+		Steps:           true,
 		View:            true,
 		Keys:            true,
 		Mutes:           true,

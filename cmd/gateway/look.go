@@ -222,7 +222,7 @@ func (a *app) waitFor(
 			if err := a.printWait(cmd.Context(), c, s, got, now.Frame, tokens); err != nil {
 				return err
 			}
-			if came := text.MetCondition(got); came != "" && got.Met {
+			if came := text.MetCondition(got.Came); came != "" && got.Met {
 				_, _ = fmt.Fprintln(a.err, "gateway: wait: matched "+came)
 			}
 			if !got.Met {
@@ -296,7 +296,7 @@ func (a *app) printNotes(notes []string) error {
 func notMet(condition string, got *protocol.WaitResult) error {
 	switch {
 	case got.Stopped:
-		return fail(statusRefused, "%s: stopped by %s", condition, text.MetCondition(got))
+		return fail(statusRefused, "%s: stopped by %s", condition, text.MetCondition(got.Came))
 	case got.Ended != "":
 		return fail(statusRefused, "%s: %s", condition, text.EndReason(got.Ended))
 	case got.ExitCode != nil:

@@ -43,6 +43,9 @@ type Typing struct {
 	Mine func(protocol.Keyboard) bool
 }
 
+// HasSteps reports whether a condition stands between two parts.
+func (t Typing) HasSteps() bool { return (&protocol.Input{Parts: t.Parts}).HasSteps() }
+
 // Typed reports on a Typing.
 type Typed struct {
 	// Before is the screen before the first key.
@@ -83,6 +86,12 @@ func Type(ctx context.Context, k Keyboard, t Typing) (*Typed, error) {
 			Add(t.Held); held.Level == protocol.LevelType &&
 			later.After(t.Deadline) {
 			t.Deadline, out.Held = later, true
+		}
+	}
+	if t.HasSteps() && !t.Session.Steps {
+		return nil, &protocol.Error{
+			Code: protocol.CodeBadMessage, Field: "steps", Message: "the proxy of this terminal is " +
+				"older and takes no steps: send each in a call of its own",
 		}
 	}
 	if err := checkSize(m); err != nil {

@@ -153,7 +153,7 @@ func infoOf(m *protocol.SessionOpen) protocol.SessionInfo {
 		Cwd:  shorten(m.Cwd, most),
 		Cols: m.Cols, Rows: m.Rows, Pid: m.Pid, StartedAt: m.StartedAt,
 		ParentSessionID: m.ParentSessionID,
-		Headless:        m.Headless, Parts: m.Parts, Mutes: m.Mutes, State: protocol.StateRunning,
+		Headless:        m.Headless, Parts: m.Parts, Steps: m.Steps, Mutes: m.Mutes, State: protocol.StateRunning,
 	}
 }
 

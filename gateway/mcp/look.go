@@ -470,7 +470,7 @@ func ended(info *protocol.SessionInfo, got *protocol.WaitResult) {
 func (s *Server) matchedLine(got *protocol.WaitResult, until protocol.Until) string {
 	switch {
 	case got.Stopped:
-		return "stop: " + text.MetCondition(got)
+		return "stop: " + text.MetCondition(got.Came)
 	case got.Ended != "":
 		return "no match: " + text.EndReason(got.Ended) + "; " + lookFirst
 	case !got.Met && got.ExitCode != nil:
@@ -478,7 +478,7 @@ func (s *Server) matchedLine(got *protocol.WaitResult, until protocol.Until) str
 	case !got.Met:
 		return "no match: timeout"
 	case got.Came != nil && !got.Came.Exit && *got.Came != until:
-		return "matched: " + text.MetCondition(got)
+		return "matched: " + text.MetCondition(got.Came)
 	case until.Exit && got.ExitCode != nil:
 		return "" // the header has the status
 	case until.Control && got.Matched != "":

@@ -28,8 +28,8 @@ func (s *Server) startTools() []tool {
 		define(
 			"terminal_run",
 			"Start a program in a new terminal of yours: you have its keyboard, the user may "+
-				"look on and take it. It runs until it exits, you close it, it idles too long, "+
-				"or your connection ends.",
+				"look on and take it. It runs until it exits, you close it, it idles too long "+
+				"or you leave.",
 			&mcp.ToolAnnotations{},
 			false,
 			s.runProgram,
@@ -41,7 +41,7 @@ func (s *Server) startTools() []tool {
 			param{name: "rows", kind: "integer", high: protocol.MaxSize, about: "Default 24."},
 			param{
 				name: "wait_for", kind: "string", enum: waitFor, unlisted: true,
-				about: "As in terminal_send. Default: the first screen has settled.",
+				about: "As in terminal_send. Default: settled.",
 			},
 			param{
 				name: "value",

@@ -23,8 +23,7 @@ func (s *Server) sayTool() tool {
 		false,
 		s.sayToUser,
 		terminalParam,
-		param{name: "text", kind: "string", required: true, about: "What to say, on one line of " +
-			"at most 300 characters."},
+		param{name: "text", kind: "string", required: true, about: "One line, 300 characters at most."},
 	)
 }
 

@@ -31,18 +31,37 @@ type sendArgs struct {
 	MaxTokens *int     `json:"max_tokens"`
 	TimeoutMs *int64   `json:"timeout_ms"`
 	Stop      []string `json:"stop"`
+
+	Steps []text.Step `json:"steps"`
 }
 
-func (in sendArgs) inputParts() ([]protocol.InputPart, error) {
+// readParts returns the parts to type. The condition of the last step becomes the call's own.
+func (in *sendArgs) readParts() ([]protocol.InputPart, error) {
 	words := text.MouseWords{On: "click", At: "click_at", Act: "mouse", To: "to"}
 	mouse, err := text.ParseMouse(words, in.Click, in.ClickAt, in.Mouse, in.To)
 	if err != nil {
 		return nil, err
 	}
-	input := text.Typing{
-		Mouse: mouse, Text: in.Text, Paste: in.Paste, Keys: in.Keys, Enter: in.Enter,
+	if len(in.Steps) == 0 {
+		input := text.Typing{
+			Mouse: mouse, Text: in.Text, Paste: in.Paste, Keys: in.Keys, Enter: in.Enter,
+		}
+		return input.Parts()
 	}
-	return input.Parts()
+	if in.Text+in.Paste+in.WaitFor+in.Value != "" || in.Enter || len(in.Keys)+len(in.Stop) > 0 {
+		return nil, errors.New("steps replaces text, paste, keys, enter, wait_for, value and stop: " +
+			"put them into the steps")
+	}
+	parts, err := text.StepParts(in.Steps)
+	if err != nil {
+		return nil, err
+	}
+	last := in.Steps[len(in.Steps)-1]
+	in.WaitFor, in.Value, in.Stop = last.Until, last.Value, last.Stop
+	if mouse != nil {
+		parts = append([]protocol.InputPart{*mouse}, parts...)
+	}
+	return parts, nil
 }
 
 func (s *Server) sendInput(
@@ -52,11 +71,11 @@ func (s *Server) sendInput(
 	if err != nil {
 		return "", err
 	}
-	until, err := in.waitCondition()
+	parts, err := in.readParts()
 	if err != nil {
 		return "", err
 	}
-	parts, err := in.inputParts()
+	until, err := in.waitCondition()
 	if err != nil {
 		return "", err
 	}
@@ -128,7 +147,7 @@ func (s *Server) inputOutcome(
 	deadline time.Time,
 ) (string, error) {
 	notes, frame := typed.Result.Notes, typed.Result.Frame
-	receipt := text.Confirm(parts, typed.Result)
+	receipt := text.Join(s.stepRows(typed.Result, nil), text.Confirm(parts, typed.Result))
 	if in.WaitFor == "" {
 		settles := in.SettleMs == nil || *in.SettleMs > 0 // else the agent did not ask
 		receipt = text.Join(receipt, text.DescribeOddReaction(typed.Before, typed.Result, frame))
@@ -159,6 +178,9 @@ func (s *Server) inputOutcome(
 	if err != nil {
 		return "", &partly{cause: err, receipt: receipt}
 	}
+	if len(in.Steps) > 1 {
+		receipt = s.stepRows(typed.Result, got)
+	}
 	if !got.Met {
 		receipt = text.Join(receipt, text.DescribeOddReaction(typed.Before, typed.Result, frame))
 	}
@@ -181,9 +203,10 @@ func (s *Server) inputFailure(
 	ctx context.Context, info protocol.SessionInfo, typed *client.Typed, receipt string, tokens int,
 ) error {
 	got := typed.Result
+	step := text.UnmetStep(got)
 	out, advice := text.Refusal(got.Reason, got.Message), next[got.Reason]
 	show := got.Reason == protocol.CodeScreenChanged || got.Reason == protocol.CodeUserTyping || got.Reason == protocol.CodeStaleEpoch ||
-		got.Ended != "" ||
+		got.Ended != "" || step != "" ||
 		got.Reason == protocol.CodeSecretPrompt
 	if text.CutOff(got) {
 		out = "control ended while you typed: " + text.EndedAs(got)
@@ -192,6 +215,9 @@ func (s *Server) inputFailure(
 		}
 		show = true
 	}
+	if step != "" {
+		out, advice = step, "look at the screen, and send the rest if it is still right"
+	}
 	if advice != "" {
 		out += "; " + advice
 	}
@@ -199,6 +225,9 @@ func (s *Server) inputFailure(
 		out += "\n" + text.Messages(got.Notes)
 	}
 	out += "\n" + receipt
+	if rows := s.stepRows(got, nil); rows != "" {
+		out += "\n" + rows
+	}
 	if left := text.LeftOnLine(got.LeftOnLine); left != "" {
 		out += "\n" + left
 	}
@@ -211,6 +240,11 @@ func (s *Server) inputFailure(
 		out = s.screenAfter(ctx, info, before, got.Frame, lookChanges, tokens, out)
 	}
 	return errors.New(out)
+}
+
+// stepRows quotes what met the steps of an input; last is the wait after the last one, or nil.
+func (s *Server) stepRows(r *protocol.InputResult, last *protocol.WaitResult) string {
+	return text.Fence(s.cfg.Mark(), "what met the steps", text.StepEnds(r, last))
 }
 
 // The views of terminal_send after typing.

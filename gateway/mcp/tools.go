@@ -44,6 +44,7 @@ type param struct {
 	low, high         int // of an integer; a high of 0 is unbounded
 	required          bool
 	unlisted          bool // enum is that of another tool
+	items             any  // the schema of an array's items, nil for strings
 }
 
 // Parameters that several tools have; the instructions describe them once.
@@ -58,7 +59,7 @@ var (
 
 func (s *Server) listTools() []tool {
 	tools := []tool{
-		define("terminal_list", "List the terminals that you may see: id, program, state, who has the keyboard.",
+		define("terminal_list", "List the terminals that you may see.",
 			readOnly(), false, s.listTerminals),
 		define("terminal_read",
 			"Look at a terminal's screen. First line: id, rev, cursor (row,column), state, and "+
@@ -72,21 +73,21 @@ func (s *Server) listTools() []tool {
 			param{name: "context", kind: "integer", high: protocol.MaxContext},
 			tokensParam, imageParam),
 		define("terminal_wait",
-			"Wait instead of sleeping, then read the screen: text or regex appears, text is gone, changed, idle (quiet), the program exits or is waiting for input, or control: the user answered your request, took the keyboard back, or wrote to you.",
+			"Wait instead of sleeping, then read the screen: text or regex appears, text is gone, changed, idle (quiet), the program exits or is waiting for input, or control: the user answered, took the keyboard back, or wrote.",
 			readOnly(), true, s.waitForFact, terminalParam,
 			param{name: "for", kind: "string", enum: text.Conditions, required: true},
 			valueParam, anyParam, stopParam,
 			param{name: "since_rev", kind: "integer", about: "Only changes since this rev."},
 			tokensParam, timeoutParam, imageParam),
 		define("terminal_request_control",
-			"Ask the user to let you type. Until they answer it is pending.",
+			"Ask the user to let you type.",
 			&mcp.ToolAnnotations{DestructiveHint: new(false), OpenWorldHint: new(false)}, false, s.requestControl, terminalParam,
 			param{name: "reason", kind: "string", required: true, about: "For the user: what you want to do."},
 			param{name: "level", kind: "string", enum: []string{string(protocol.LevelType), string(protocol.LevelDrive)}, about: "drive (default): every key. type: text and editing keys at a prompt; Enter and all input elsewhere wait for the user."},
 			param{name: "seconds", kind: "integer", high: maxSeconds},
 			param{name: "timeout_ms", kind: "integer", high: maxTimeoutMs, about: "Default 30000."}),
 		define("terminal_send",
-			"Type and click while you have control, then see what changed once the screen settled. Order: mouse, text or paste, keys, Enter. Keys: enter, esc, tab, backspace, up, down, left, right, home, end, pageup, pagedown, f1 to f35, kp-5, ctrl-c, alt-x, shift-enter. The mouse works where the first line says mouse.",
+			"Type and click while you have control, then see what changed. Order: mouse, text or paste, keys, Enter. Keys: enter, esc, tab, backspace, up, down, left, right, home, end, pageup, pagedown, f1 to f35, kp-5, ctrl-c, alt-x, shift-enter. The mouse works where the first line says mouse.",
 			&mcp.ToolAnnotations{}, true, s.sendInput, terminalParam,
 			param{name: "text", kind: "string", about: "A newline at its end is Enter. Several lines are pasted where the program takes that."},
 			param{name: "paste", kind: "string", about: "Bracketed paste."},
@@ -94,14 +95,15 @@ func (s *Server) listTools() []tool {
 			param{name: "enter", kind: "boolean", about: "Enter at the end."},
 			param{name: "click", kind: "string", about: "Click on this text, on the screen once."},
 			param{name: "click_at", kind: "string", about: "Or at row,column: 5,12."},
-			param{name: "mouse", kind: "string", about: "Not a click but double-click, right-click, middle-click, press, release, move, drag; anywhere wheel-up, wheel-down*3. ctrl-, alt-, shift- before it."},
+			param{name: "mouse", kind: "string", about: "double-click, right-click, press, release, move, drag; anywhere wheel-up, wheel-down*3. ctrl-, alt-, shift- before it."},
 			param{name: "to", kind: "string", about: "Drag to row,column."},
 			param{name: "expect_rev", kind: "integer", about: "Only if the screen still has this rev."},
-			param{name: "wait_for", kind: "string", enum: waitFor, about: "Then wait for this, from the last key on."},
+			param{name: "wait_for", kind: "string", enum: waitFor, unlisted: true, about: "Then wait for this, as terminal_wait does."},
 			param{name: "value", kind: "string"},
 			param{name: "stop", kind: "array"},
+			stepsParam(),
 			param{name: "look", kind: "string", enum: looks, about: "What to show then. Default: changes."},
-			param{name: "settle_ms", kind: "integer", high: maxSettleMs, about: "Quiet to settle. Default 300."},
+			param{name: "settle_ms", kind: "integer", high: maxSettleMs, about: "Quiet. Default 300."},
 			tokensParam, timeoutParam),
 		define("terminal_release", "Give the keyboard back, or withdraw a request.",
 			&mcp.ToolAnnotations{DestructiveHint: new(false), IdempotentHint: true, OpenWorldHint: new(false)}, false, s.releaseControl, terminalParam,
@@ -113,6 +115,18 @@ func (s *Server) listTools() []tool {
 	}
 	after := slices.IndexFunc(tools, func(t tool) bool { return t.def.Name == "terminal_send" }) + 1
 	return slices.Concat(tools[:after], s.startTools(), tools[after:after+1], s.closeTools(), tools[after+1:])
+}
+
+// stepsParam is the parameter that holds several inputs and what must come true between them.
+func stepsParam() param {
+	word := map[string]any{"type": "string"} // some clients refuse an object without properties
+	step := map[string]any{"text": word, "until": word, "value": word}
+	return param{
+		name: "steps", kind: "array",
+		items: map[string]any{"type": "object", "properties": step},
+		about: "Instead, up to 16 {text, keys, enter, until, value, stop}; until is a wait_for that " +
+			"must come true before the next. Not for what you must read in between.",
+	}
 }
 
 // waitFor are the conditions that can follow typing: all but the decision on a request.
@@ -150,7 +164,9 @@ func schema(params []param) map[string]any {
 		}
 		switch {
 		case p.kind == "array":
-			s["items"] = map[string]any{"type": "string"}
+			if s["items"] = p.items; p.items == nil {
+				s["items"] = map[string]any{"type": "string"}
+			}
 		case p.enum != nil && !p.unlisted:
 			s["enum"] = p.enum
 		}
@@ -228,6 +244,9 @@ func (p param) writeHint() string {
 
 // badArguments words a failure of encoding/json for the agent.
 func badArguments(err error, params []param) error {
+	if bad, ok := errors.AsType[*text.StepError](err); ok {
+		return bad
+	}
 	if mistyped, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && mistyped.Field != "" {
 		for _, p := range params {
 			if p.name == strings.Split(mistyped.Field, ".")[0] {

@@ -311,9 +311,9 @@ func TestWhichConditionCame(t *testing.T) {
 	for want, u := range map[string]protocol.Until{
 		`"a+"`: {Regex: "a+"}, `"b"`: {Text: "b"}, `gone "c"`: {Gone: "c"}, "exit": {Exit: true}, "waiting": {Waiting: true}, "changed": {Changed: true}, "quiet": {QuietMs: 3},
 	} {
-		require.Equal(t, want, text.MetCondition(&protocol.WaitResult{Came: &u}))
+		require.Equal(t, want, text.MetCondition(&u))
 	}
-	require.Empty(t, text.MetCondition(&protocol.WaitResult{}))
+	require.Empty(t, text.MetCondition(nil))
 	all, err := text.Patterns("stop", []string{"a", "b+"})
 	require.NoError(t, err)
 	require.Equal(t, []protocol.Until{{Regex: "a"}, {Regex: "b+"}}, all)

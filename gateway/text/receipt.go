@@ -21,14 +21,15 @@ func Receipt(parts []protocol.InputPart, r *protocol.InputResult, lost bool) str
 	}
 	for i := range parts {
 		part, known := partOf(parts, r, i)
-		label := partName(parts, i, part.InputKind, r)
+		step := stepLabel(parts, i)
+		label := step + partName(parts, i, part.InputKind, r)
 		switch {
 		case known && part.DroppedBytes == 0 &&
 			(part.WrittenBytes > 0 || r.Status == protocol.StatusWritten):
 			typed = append(typed, label)
 		case !known && lost:
 			unknown = append(unknown, label)
-		case !known || len(not) > 0:
+		case !known || len(not) > 0 || i > 0 && step != "" && part.WrittenBytes == 0:
 			not = append(not, label+": not sent")
 		case part.WrittenBytes > 0, i == 0 && r.Status == protocol.StatusDropped:
 			some = some || part.WrittenBytes > 0

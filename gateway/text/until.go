@@ -85,12 +85,10 @@ func CheckPattern(pattern string) error { return checkValue("regex", pattern) }
 
 // MetCondition says which of several conditions ended a wait, "" if it had one only or an older
 // proxy does not say.
-func MetCondition(got *protocol.WaitResult) string {
-	if got.Came == nil {
-		return ""
-	}
-	u := got.Came
+func MetCondition(u *protocol.Until) string {
 	switch {
+	case u == nil:
+		return ""
 	case u.Regex != "":
 		return strconv.Quote(Clean(u.Regex))
 	case u.Text != "":

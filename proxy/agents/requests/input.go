@@ -36,6 +36,8 @@ type delivery struct {
 	judged judgement // of the line, under level type
 	rev    uint64    // the screen's revision before the next write
 
+	conditions map[int]condition // by part, in place of a pause after it
+
 	userKeysAtStart uint64 // the user's count of keys when the input came
 	paused          bool   // it had to wait for the user at once
 
@@ -51,7 +53,11 @@ type delivery struct {
 	// The program edited a line before the next step, and before the last typed step.
 	editorBeforeNext bool
 	editorBeforeLast bool
-	wrote            time.Time // the last byte was known to be written then
+	userKeysAtStep   uint64 // the user's count of keys before the last step
+	waiting          string // the id of the open wait for a condition, or ""
+	// ends says by part how its condition ended.
+	ends  map[int]*protocol.UntilResult
+	wrote time.Time // the last byte was known to be written then
 	// correct mends a receipt that was not sent yet; nil if the receipt is right.
 	correct func(*protocol.InputResult)
 	// group had the terminal when the input began to wait for the user's line; 0 if it did not.
@@ -61,6 +67,12 @@ type delivery struct {
 // handleInput queues an agent's input. It is encoded, and its conditions are checked, when the
 // first byte would be written.
 func (h *Handler) handleInput(m *protocol.Input) {
+	conditions, err := compileConditions(m)
+	if bad, ok := errors.AsType[*protocol.FieldError](err); ok {
+		bad.RequestID, bad.Field = m.RequestID, "parts."+bad.Field
+		h.Link.Send(bad.Reply())
+		return
+	}
 	if !h.claimInput(m) {
 		return
 	}
@@ -75,7 +87,9 @@ func (h *Handler) handleInput(m *protocol.Input) {
 		began:  time.Now(),
 		steps:  splitSteps(m),
 		excuse: h.ignorableRefusal(m, epoch),
-		record: h.Recorder.StartInput(m, epoch),
+
+		conditions: conditions,
+		record:     h.Recorder.StartInput(m, epoch),
 	}
 	h.Pump.Post(func(now time.Time) { // after the keys that the user has typed so far
 		st := h.Control.State(now)
@@ -132,7 +146,7 @@ func (h *Handler) pumpJob(in *delivery) pump.Job {
 					}
 					answer(pieces, err)
 				}, answer)
-			})
+			}, func(err error) { answer(nil, err) })
 		},
 		Hold:    in.holdForConsent,
 		Holds:   in.checkTarget,
@@ -189,7 +203,7 @@ func (h *Handler) encodeWhenSettled(
 		}
 		pieces := left
 		if begins {
-			in.rev = h.Observer.Model().Rev()
+			in.rev, in.userKeysAtStep = h.Observer.Model().Rev(), h.Tracker.TypedLine().Keys()
 			pieces, err = h.checkAndEncode(in, left)
 		}
 		if err == nil && h.isTypeLevel() {
@@ -245,9 +259,8 @@ func isText(pieces []pump.Piece) bool {
 // on the observer's goroutine.
 func (h *Handler) checkAndEncode(in *delivery, left []pump.Piece) ([]pump.Piece, error) {
 	o := h.Observer
-	reason := o.InputRefusal(time.Now())
-	if reason != nil && (in.excuse == nil || errors.Is(reason, control.ErrHidden)) {
-		return nil, pauseRefusal(reason) // the pump decides whether the refusal is ignored
+	if err := h.inputRefusal(in, time.Now()); err != nil {
+		return nil, err
 	}
 	switch {
 	case left == nil:
@@ -259,4 +272,14 @@ func (h *Handler) checkAndEncode(in *delivery, left []pump.Piece) ([]pump.Piece,
 		return left, nil
 	}
 	return h.encodeSteps(in, left[0].Step-1, o.Model().Modes())
+}
+
+// inputRefusal returns why the agent may not type now, or nil. The pump decides whether a refusal
+// is ignored.
+func (h *Handler) inputRefusal(in *delivery, now time.Time) error {
+	reason := h.Observer.InputRefusal(now)
+	if reason != nil && (in.excuse == nil || errors.Is(reason, control.ErrHidden)) {
+		return pauseRefusal(reason)
+	}
+	return nil
 }

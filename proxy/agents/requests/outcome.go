@@ -107,6 +107,7 @@ func (h *Handler) correctFlushed(in *delivery, n int) {
 	now.Parts = in.partResults(now.WrittenBytes)
 	correct := func(r *protocol.InputResult) {
 		r.Parts = now.Parts
+		in.reportEnds(r)
 		r.WrittenBytes, r.DroppedBytes, r.UnsubmittedBytes = now.WrittenBytes, now.DroppedBytes, now.UnsubmittedBytes
 		r.Status, r.Reason, r.Message, r.Ended = now.Status, now.Reason, now.Message, now.Ended
 	}
@@ -195,12 +196,17 @@ func receiptStatus(r pump.Receipt) (protocol.Status, protocol.Code, string) {
 // deadline, which counts from its arrival. It runs on the observer's goroutine.
 func (h *Handler) answerWhenSettled(now time.Time, in *delivery, result *protocol.InputResult) {
 	m := in.m
+	in.cancelWait(h)
 	h.pointer.recordLanding(in, result)
 	if result.Status != protocol.StatusWritten && result.UnsubmittedBytes > 0 {
 		h.line.callWithLeftover(func(line string) {
 			result.LeftOnLine = line
 			h.answerNow(time.Now(), in, result)
 		}, func() { h.sendReceipt(result) })
+		return
+	}
+	if _, ends := in.endsPart(len(in.steps) + 1); ends && result.Status == protocol.StatusWritten {
+		h.answerAtCondition(now, in, result)
 		return
 	}
 	if result.Status != protocol.StatusWritten || m.SettleMs == 0 {
@@ -278,6 +284,7 @@ func (h *Handler) answerNow(now time.Time, in *delivery, result *protocol.InputR
 	if in.answered = true; in.correct != nil {
 		in.correct(result)
 	}
+	in.reportEnds(result)
 	result.Notes = h.inbox.takeNotes(m.AgentID)
 	if result.Status == protocol.StatusWritten || result.Reason == protocol.CodeNoGrant ||
 		result.Reason == protocol.CodeStaleEpoch {

@@ -81,7 +81,7 @@ type Handler struct {
 	answers   unheardAnswers
 	seen      seen
 	deciding  map[string]string
-	driving   map[string]*protocol.Wait
+	driving   map[string]drivenWait
 	reclaimed uint64
 	// Owned by the pump's goroutine: parting is an agent's message as it gives the keyboard back.
 	parting string
@@ -105,7 +105,7 @@ func New(conf Config) *Handler {
 		Config:     conf,
 		receipts:   newReceipts(),
 		deciding:   make(map[string]string),
-		driving:    make(map[string]*protocol.Wait),
+		driving:    make(map[string]drivenWait),
 		typists:    make(map[string]*typist),
 		seen:       make(seen),
 		fromAgents: rateLimiter{burst: messageBurst, every: messageEvery},

@@ -124,15 +124,23 @@ func (in *delivery) partResults(written int) []protocol.PartResult {
 	return out
 }
 
-// pauseBefore calls then after the pause that the program needs before the rest of an input: at
-// once for the first step, and within a step.
-func (h *Handler) pauseBefore(in *delivery, left []pump.Piece, then func()) {
+// pauseBefore calls then once the condition before the rest of an input is met, or without one
+// after the pause that the program needs: at once for the first step, and within a step. It calls
+// fail if the rest must not be typed.
+func (h *Handler) pauseBefore(
+	in *delivery, left []pump.Piece, then func(), fail func(error),
+) {
 	if left == nil || left[0].Step == 0 {
 		then()
 		return
 	}
 	ok := h.Observer.Post(func(now time.Time) {
-		h.awaitConsumed(now, now, in, left[0].Step, then)
+		k := left[0].Step
+		if part, ends := in.endsPart(k); ends {
+			h.awaitUntil(now, in, part, k, then, fail)
+			return
+		}
+		h.awaitConsumed(now, now, in, k, then)
 	})
 	if !ok {
 		then()

@@ -49,6 +49,14 @@ func (h *Handler) handleRead(m *protocol.Read) {
 	}
 }
 
+// drivenWait is an open wait for what an agent typed under a grant: it ends with the grant.
+type drivenWait struct {
+	agent  string
+	epoch  uint64
+	cancel func() bool // false if the wait is not open
+	end    func()
+}
+
 func (h *Handler) handleWait(m *protocol.Wait) {
 	condition, also, err := snapshot.CompileAll(m)
 	if bad, ok := errors.AsType[*protocol.FieldError](err); ok {
@@ -79,7 +87,13 @@ func (h *Handler) handleWait(m *protocol.Wait) {
 				h.finishWait(now, m, snapshot.Result{End: snapshot.TimedOut})
 				return
 			}
-			h.driving[m.RequestID] = m
+			h.driving[m.RequestID] = drivenWait{
+				agent: m.AgentID, epoch: m.Epoch,
+				cancel: func() bool { return h.Observer.CancelWait(m.RequestID) },
+				end: func() {
+					h.finishWait(time.Now(), m, snapshot.Result{End: snapshot.TimedOut})
+				},
+			}
 		}
 		h.Observer.OpenWait(now, dependsOnProgram(m), snapshot.Wait{
 			ID:        m.RequestID,
@@ -159,10 +173,10 @@ func (h *Handler) endControlWaits(e control.Event, word string, heard bool) {
 	waiting := ""
 	if !e.Granted && !e.Request && e.Reason == protocol.ReasonReclaimed {
 		h.reclaimed = e.Epoch
-		for id, m := range h.driving {
-			if m.Epoch == e.Epoch && m.AgentID == e.Agent.ID && h.Observer.CancelWait(id) {
+		for id, w := range h.driving {
+			if w.epoch == e.Epoch && w.agent == e.Agent.ID && w.cancel() {
 				heard, waiting = true, id
-				h.finishWait(time.Now(), m, snapshot.Result{End: snapshot.TimedOut})
+				w.end()
 			}
 		}
 	}
@@ -215,6 +229,7 @@ func (h *Handler) sendWaitResult(
 		Met:       r.End == snapshot.Met,
 		Matched:   r.Matched,
 		Stood:     r.Stood,
+		Line:      cutAroundMatch(r.Line, r.Matched),
 		Notes:     notes,
 	}
 	switch came := r.Came; {

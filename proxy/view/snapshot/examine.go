@@ -83,7 +83,9 @@ func (w *Waits) lineEnded(text []byte, total uint64) {
 // offerLine examines a line that was printed in time.
 func (o *waiter) offerLine(w *Waits, line string) {
 	if !o.met {
-		o.matched, o.met = w.findText(o, line)
+		if o.matched, o.met = w.findText(o, line); o.met {
+			o.line = line
+		}
 	}
 }
 
@@ -123,7 +125,10 @@ func (o *waiter) checkCondition(v View, w *Waits, now time.Time) bool {
 		o.setFact("exit", exited)
 	case kindWaiting:
 		word := v.InputWait(now)
-		o.setFact(word, word != "")
+		if o.setFact(word, word != ""); o.met {
+			row, _ := v.Cursor()
+			o.line = v.RowText(row)
+		}
 	case kindControl: // see [Waits.EndControlWaits]
 	}
 	return o.met
@@ -142,7 +147,7 @@ func (o *waiter) examineScreen(v View, w *Waits) {
 	}
 	for first, line := range eachLine(v, o.after) {
 		if matched, ok := w.findText(o, line); ok && !o.hasMoved(w, first, line) {
-			o.met, o.matched = true, matched
+			o.met, o.matched, o.line = true, matched, line
 			break
 		}
 	}

@@ -37,6 +37,9 @@ type Result struct {
 	// "changed", "exit", the word of [View.InputWait], or the one given to [Waits.EndControlWaits].
 	// It is empty unless End is Met.
 	Matched string
+	// Line is the line that has Matched, if that is a text, and that of the cursor while the
+	// program waits for input.
+	Line string
 	// Came is the further condition that was met, nil for the wait's own.
 	Came *Also
 	// Stood tells that the match is not new: see [protocol.WaitResult].
@@ -137,6 +140,7 @@ type waiter struct {
 	old        []seenLine // kindShown: matching lines that were on the screen of AfterSeq
 	met        bool
 	matched    string
+	line       string        // see [Result].Line
 	stood      uint64        // the revision last searched for older text
 	stoodSince string        // how such a text matched: see [Result].Stood
 	searchTime time.Duration // time that its regular expression took
@@ -233,6 +237,7 @@ func (w *Waits) endReady(v View, now time.Time, chosen func(*waiter) bool) {
 				ID:      o.ID,
 				End:     Met,
 				Matched: o.matched,
+				Line:    o.line,
 				Came:    o.came,
 				Stood:   o.stoodSince,
 
